@@ -1,0 +1,240 @@
+/* number: text to numbers and numbers to text, without losing a bit. */
+#include "number.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * If the decimal text names an integer, says so, and gives it when it is below WHOLE_LIMIT.
+ * strtod cannot: it rounds 18446744073709551615.
+ */
+static void parse_whole(struct number *n, const char *text)
+{
+	const char *p = text + (*text == '-' || *text == '+');
+	int128_t integer = 0;
+	long scale = 0;  /* the number is integer * 10^scale ... */
+	bool big = false; /* ... unless its digits were too many to hold */
+	bool point = false;
+	long zeros = 0; /* zeros seen and not yet multiplied in */
+	bool any = false;
+
+	for (; isdigit((unsigned char)*p) || (*p == '.' && !point); p++) {
+		if (*p == '.') {
+			point = true;
+			continue;
+		}
+		scale -= point;
+		zeros++;
+		if (*p == '0')
+			continue;
+		any = true;
+		for (; zeros > 0 && !big; zeros--) {
+			integer *= 10;
+			big = integer >= WHOLE_LIMIT;
+		}
+		zeros = 0;
+		integer += *p - '0';
+	}
+	scale += zeros;
+	if (*p == 'e' || *p == 'E') {
+		long exponent = strtol(p + 1, NULL, 10);
+		scale += exponent < -100000 ? -100000 : exponent > 100000 ? 100000 : exponent;
+	}
+	if (!any) {
+		n->whole = n->exact = true;
+		return;
+	}
+	n->whole = scale >= 0;
+	for (; n->whole && scale > 0 && !big; scale--) {
+		integer *= 10;
+		big = integer >= WHOLE_LIMIT;
+	}
+	n->exact = n->whole && !big && integer < WHOLE_LIMIT;
+	if (n->exact)
+		n->integer = *text == '-' ? -integer : integer;
+}
+
+int number_parse(struct number *n, const char *text, size_t length)
+{
+	char copy[512];
+	char *end;
+
+	/* strtod would also take white space, "inf" and "nan(...)". */
+	if (length == 0 || length >= sizeof(copy) || strspn(text, "0123456789+-.eExXpPabcdfABCDF") < length)
+		return -1;
+	memcpy(copy, text, length);
+	copy[length] = '\0';
+	*n = (struct number){.value = strtod(copy, &end)};
+	if (end == copy || *end != '\0' || !isfinite(n->value))
+		return -1;
+	if (copy[strcspn(copy, "xX")] == '\0') {
+		parse_whole(n, copy);
+	} else {
+		n->whole = n->value == floor(n->value);
+		n->exact = n->whole && fabs(n->value) < 0x1p96;
+		if (n->exact)
+			n->integer = (int128_t)n->value;
+	}
+	return 0;
+}
+
+int number_parse_count(uint64_t *count, const char *text)
+{
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return -1;
+	errno = 0;
+	unsigned long long v = strtoull(text, &end, 10);
+	if (errno || *end != '\0')
+		return -1;
+	*count = v;
+	return 0;
+}
+
+int number_parse_size(uint64_t *bytes, const char *text)
+{
+	static const char UNITS[] = "KMGT";
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return -1;
+	errno = 0;
+	uint64_t v = strtoull(text, &end, 10);
+	if (errno)
+		return -1;
+	const char *unit = *end ? strchr(UNITS, *end) : NULL;
+	if (unit) {
+		const char *rest = end + 1;
+		uint64_t base = strcmp(rest, "B") == 0 ? 1000 : 1024;
+		if (*rest != '\0' && strcmp(rest, "B") != 0 && strcmp(rest, "iB") != 0)
+			return -1;
+		for (long i = unit - UNITS; i >= 0; i--) {
+			if (v > UINT64_MAX / base)
+				return -1;
+			v *= base;
+		}
+	} else if (*end != '\0') {
+		return -1;
+	}
+	*bytes = v;
+	return 0;
+}
+
+/*
+ * Above a power of two the binary64 numbers lie twice as far apart as below it, so the nearest
+ * decimal of 16 digits may belong to its lower neighbour while the next decimal up is its own.
+ */
+static bool next_decimal(char text[NUMBER_TEXT], double x)
+{
+	char next[NUMBER_TEXT];
+
+	/* Sixteen digits and an exponent: such a power of two is far from the small numbers. */
+	snprintf(next, sizeof(next), "%.15e", x);
+	char *last = strchr(next, 'e') - 1;
+	if (*last == '9') /* its successor is shorter yet, and was found before */
+		return false;
+	++*last;
+	if (strtod(next, NULL) != x)
+		return false;
+	memcpy(text, next, strlen(next) + 1);
+	return true;
+}
+
+size_t number_format(char text[NUMBER_TEXT], double x)
+{
+	if (isnan(x))
+		return (size_t)snprintf(text, NUMBER_TEXT, "nan");
+	if (isinf(x))
+		return (size_t)snprintf(text, NUMBER_TEXT, x < 0 ? "-inf" : "inf");
+	if (x == 0)
+		return (size_t)snprintf(text, NUMBER_TEXT, "0");
+	/* The common case: bin edges that are small whole numbers. */
+	if (fabs(x) < 1e15 && x == floor(x))
+		return number_format_integer(text, (int128_t)x);
+	/*
+	 * Any decimal of up to 15 digits survives binary64 and back, so %.15g, which drops
+	 * trailing zeros, finds every shorter text too. Denormals hold fewer digits.
+	 */
+	int first = fabs(x) < 0x1p-1022 ? 1 : 15;
+	for (int digits = first; digits <= 17; digits++) {
+		snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
+		if (strtod(text, NULL) == x || (digits == 16 && next_decimal(text, x)))
+			break;
+	}
+	return strlen(text);
+}
+
+size_t number_format_count(char text[NUMBER_TEXT], uint64_t x)
+{
+	char digits[20];
+	size_t n = 0;
+
+	do
+		digits[n++] = (char)('0' + x % 10);
+	while (x /= 10);
+	for (size_t i = 0; i < n; i++)
+		text[i] = digits[n - 1 - i];
+	text[n] = '\0';
+	return n;
+}
+
+size_t number_format_integer(char text[NUMBER_TEXT], int128_t x)
+{
+	const uint128_t split = (uint128_t)10000000000000000000U; /* 10^19 */
+	uint128_t magnitude = x < 0 ? -(uint128_t)x : (uint128_t)x;
+	size_t used = 0;
+
+	if (x < 0)
+		text[used++] = '-';
+	if (magnitude < split)
+		return used + number_format_count(text + used, (uint64_t)magnitude);
+	/* |x| < 2^127 < 10^39: two pieces are enough. */
+	used += number_format_count(text + used, (uint64_t)(magnitude / split));
+	used += (size_t)snprintf(text + used, NUMBER_TEXT - used, "%019llu",
+				 (unsigned long long)(magnitude % split));
+	return used;
+}
+
+static int bit_length(uint128_t x)
+{
+	uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
+
+	return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
+}
+
+double number_ratio(int128_t numerator, uint32_t denominator)
+{
+	uint128_t magnitude = numerator < 0 ? -(uint128_t)numerator : (uint128_t)numerator;
+	uint128_t whole = magnitude / denominator, rest = magnitude % denominator;
+
+	/* Enough fraction bits that the quotient has 55 or more, or all that 128 bits can hold. */
+	int room = 120 - bit_length(whole);
+	int shift = room > 84 ? 84 : room;
+	if (shift < 0)
+		shift = 0;
+	uint128_t fraction = rest << shift;
+	uint128_t quotient = (whole << shift) + fraction / denominator;
+	bool sticky = fraction % denominator != 0;
+
+	int excess = bit_length(quotient) - 54; /* keep 53 bits and the one that rounds */
+	if (excess > 0) {
+		sticky |= (quotient & (((uint128_t)1 << excess) - 1)) != 0;
+		quotient >>= excess;
+	} else {
+		excess = 0;
+	}
+	if (bit_length(quotient) == 54) {
+		bool half = quotient & 1;
+		quotient >>= 1;
+		excess++;
+		if (half && (sticky || (quotient & 1)))
+			quotient++;
+	}
+	double value = ldexp((double)(uint64_t)quotient, excess - shift);
+	return numerator < 0 ? -value : value;
+}

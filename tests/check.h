@@ -1,0 +1,38 @@
+/* check: the few lines that every unit test needs. A test program holds many checks. */
+#ifndef GPUHIST_CHECK_H
+#define GPUHIST_CHECK_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+static unsigned long check_passed, check_failed;
+
+/* A failed check says where and what, and the program goes on. */
+#define CHECK(condition, ...)                                                                    \
+	do {                                                                                      \
+		if (condition) {                                                                  \
+			check_passed++;                                                           \
+		} else if (check_failed++ < 20) {                                                 \
+			printf("%s:%d: failed: %s: ", __FILE__, __LINE__, #condition);            \
+			printf(__VA_ARGS__);                                                      \
+			printf("\n");                                                             \
+		}                                                                                 \
+	} while (0)
+
+/* The last line of every test program; main returns it. */
+static inline int check_report(void)
+{
+	printf("%lu passed, %lu failed\n", check_passed, check_failed);
+	return check_failed ? 1 : 0;
+}
+
+/* A seeded generator (xorshift64*), so that a failure can be run again. */
+static inline uint64_t check_random(uint64_t *state)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return *state * 0x2545f4914f6cdd1dull;
+}
+
+#endif
