@@ -1,0 +1,208 @@
+/*
+ * count: every method against the obvious loop, for one worker and for several on one struct
+ * counts; and more samples than 32 bits count.
+ */
+#include "count.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+#define SAMPLES 200003u /* no multiple of any unrolled loop or block */
+#define WORKERS_MAX 3u
+
+enum pattern { NOISE, HOT, SORTED, TWO, PATTERNS };
+
+static uint64_t state = 0x636f756e74;
+static unsigned long reached[4], tables_reached[9], atomics;
+
+static void set_up(struct sample_type *t, struct edges *e, const char *type, uint32_t bins)
+{
+	struct edges_spec spec = {.bins = bins, .ranged = true};
+	const char *why = NULL;
+
+	sample_type_parse(t, type);
+	number_parse(&spec.lo, "3", 1);
+	spec.hi = spec.lo;
+	spec.hi.value += bins;
+	spec.hi.integer += bins;
+	CHECK(edges_init(e, &spec, t, &why) == 0, "%s", why);
+}
+
+static void put(unsigned char *p, const struct sample_type *t, uint64_t value)
+{
+	for (uint32_t k = 0; k < t->bytes; k++)
+		p[k] = (unsigned char)(value >> 8 * (t->big ? t->bytes - 1 - k : k));
+}
+
+static unsigned char *make(const struct sample_type *t, uint32_t bins, enum pattern pattern)
+{
+	unsigned char *p = malloc((size_t)SAMPLES * t->bytes + 1);
+
+	for (uint64_t i = 0; i < SAMPLES; i++) {
+		const uint64_t r = check_random(&state) % (bins + 10); /* some under, some over */
+		put(p + 1 + i * t->bytes, t,
+		    pattern == NOISE ? r : pattern == HOT ? (r % 50 ? 7 : r)
+		    : pattern == SORTED ? i * (bins + 10) / SAMPLES : i % 2 * 1024 + 5);
+	}
+	return p;
+}
+
+/* What count.h promises of the cell of a sample, from the bytes alone. */
+static size_t cell_of(const struct edges *e, const struct sample_type *t, const unsigned char *p)
+{
+	uint64_t value = 0;
+
+	if (t->bytes <= 2)
+		return t->bytes == 1 ? p[0] : (size_t)p[0] + 256 * p[1];
+	for (uint32_t k = 0; k < t->bytes; k++)
+		value += (uint64_t)p[k] << 8 * (t->big ? t->bytes - 1 - k : k);
+	return value < 3 ? cell_under(&e->binning)
+	       : value >= 3 + (uint64_t)e->binning.bins ? cell_over(&e->binning) : (size_t)value - 3;
+}
+
+struct share {
+	pthread_t thread;
+	const struct counting *c;
+	struct counts *counts;
+	const unsigned char *p;
+	size_t n;
+};
+
+static void *count_share(void *arg)
+{
+	struct share *s = arg;
+	struct counter *counter = counter_open(s->c, s->counts);
+	uint64_t seed = (uint64_t)s->n + 1;
+
+	if (!counter)
+		return NULL;
+	/* In pieces of any length, 0 included. */
+	for (size_t done = 0; done < s->n;) {
+		size_t some = check_random(&seed) % 3000;
+		if (some > s->n - done)
+			some = s->n - done;
+		counter_add(counter, s->p + done * s->c->bytes, some);
+		done += some;
+	}
+	counter_close(counter);
+	return NULL;
+}
+
+static void one(const char *type, uint32_t bins, unsigned workers, enum pattern pattern)
+{
+	struct sample_type t;
+	struct edges e;
+	struct counting c;
+	struct counts counts;
+	struct fail fail = {0};
+	struct share shares[WORKERS_MAX];
+
+	set_up(&t, &e, type, bins);
+	/* The plan is for many workers where one table for all is wanted. */
+	counting_init(&c, &t, &e, workers, false);
+	reached[c.method]++;
+	tables_reached[c.tables]++;
+	atomics += c.method == COUNT_SHARED && !c.alone;
+	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
+	unsigned char *p = make(&t, bins, pattern);
+	uint64_t *expected = calloc(c.cells, sizeof(*expected));
+	for (size_t i = 0; i < SAMPLES; i++)
+		expected[cell_of(&e, &t, p + 1 + i * t.bytes)]++;
+
+	const unsigned running = workers < WORKERS_MAX ? workers : WORKERS_MAX;
+	const size_t each = SAMPLES / running;
+	for (unsigned w = 0; w < running; w++) {
+		shares[w] = (struct share){.c = &c, .counts = &counts, .p = p + 1 + w * each * t.bytes,
+					   .n = w + 1 < running ? each : SAMPLES - w * each};
+		CHECK(pthread_create(&shares[w].thread, NULL, count_share, &shares[w]) == 0, "thread");
+	}
+	for (unsigned w = 0; w < running; w++)
+		pthread_join(shares[w].thread, NULL);
+
+	CHECK(counts.samples == SAMPLES, "%s: %llu samples", type, (unsigned long long)counts.samples);
+	size_t right = 0;
+	while (right < c.cells && counts.cell[right] == expected[right])
+		right++;
+	CHECK(right == c.cells, "%s -b %u, %u workers, pattern %d: cell %zu is wrong", type, bins,
+	      workers, (int)pattern, right);
+	free(expected);
+	free(p);
+	counts_free(&counts);
+}
+
+/* 32-bit tables must have been flushed before 2^32 samples, all in one cell of one table. */
+static void past_32_bits(void)
+{
+	const size_t length = (size_t)1 << 20;
+	const unsigned rounds = 4097; /* 2^32 + 2^20 samples */
+	unsigned char *p = calloc(length + 1, 1);
+	struct sample_type t;
+	struct edges e;
+	struct counting c;
+	struct counts counts;
+	struct fail fail = {0};
+
+	set_up(&t, &e, "u8", 256);
+	counting_init(&c, &t, &e, 1, false);
+	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
+	struct counter *counter = counter_open(&c, &counts);
+	for (unsigned i = 0; i < rounds; i++)
+		counter_add(counter, p, length);
+	p[0] = 255;
+	counter_add(counter, p, 1);
+	counter_close(counter);
+	CHECK(counts.cell[0] == (uint64_t)rounds * length, "%llu zeros", (unsigned long long)counts.cell[0]);
+	CHECK(counts.cell[255] == 1, "%llu of 255", (unsigned long long)counts.cell[255]);
+	CHECK(counts.samples == (uint64_t)rounds * length + 1, "%llu samples",
+	      (unsigned long long)counts.samples);
+	free(p);
+	counts_free(&counts);
+}
+
+/* What the caller is told of memory before anything is taken. */
+static void sizes(void)
+{
+	struct sample_type t;
+	struct edges e;
+
+	set_up(&t, &e, "u8", 1u << 28);
+	CHECK(counting_cells(&t, &e) == 256, "8 bits");
+	set_up(&t, &e, "i16be", 2);
+	CHECK(counting_cells(&t, &e) == 65536, "16 bits");
+	set_up(&t, &e, "u32", 1000);
+	CHECK(counting_cells(&t, &e) == 1000 + CELL_EXTRA, "32 bits");
+	counts_free(&(struct counts){0});
+	counter_close(NULL);
+}
+
+int main(void)
+{
+	static const char *const SMALL[] = {"u8", "i8", "u16", "u16be", "i16"};
+	static const char *const WIDE[] = {"u24be", "u32", "i32be", "u64", "i64be"};
+
+	for (int pattern = 0; pattern < PATTERNS; pattern++) {
+		for (unsigned workers = 1; workers <= 2; workers++) {
+			for (size_t i = 0; i < sizeof(SMALL) / sizeof(SMALL[0]); i++)
+				one(SMALL[i], 200, workers, (enum pattern)pattern);
+			for (size_t i = 0; i < sizeof(WIDE) / sizeof(WIDE[0]); i++)
+				one(WIDE[i], 1000, workers, (enum pattern)pattern);
+			one("u32", 40000, workers, (enum pattern)pattern);
+			one("u32", 100000, workers, (enum pattern)pattern);
+		}
+		/* For 4096 workers a private table of 100,000 cells is too much: one for all. */
+		one("u32", 100000, 4096, (enum pattern)pattern);
+		one("u24", 100000, 4096, (enum pattern)pattern);
+	}
+	/* One worker alone, and more cells than a private table may have. */
+	one("u32", (1u << 25) + 1, 1, NOISE);
+	past_32_bits();
+	sizes();
+	for (int m = COUNT_BYTES; m <= COUNT_SHARED; m++)
+		CHECK(reached[m] > 0, "method %d was not reached", m);
+	CHECK(tables_reached[1] && tables_reached[2] && tables_reached[4] && tables_reached[8], "tables");
+	CHECK(atomics > 0, "no atomic additions");
+	return check_report();
+}
