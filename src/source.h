@@ -1,0 +1,83 @@
+/*
+ * source: the contract of where samples come from.
+ *
+ * A source is the list of inputs of a job. Workers call source_fill from any thread; each
+ * call hands out the next whole records that nobody else gets, in the caller's own buffer.
+ * Inputs follow one another; the order in which workers get their pieces is not defined, and
+ * a histogram does not care.
+ *
+ *   regular files, block devices   cut into pieces at offsets: a short lock to claim one, then
+ *                                  pread without any lock, in parallel (source_file.c)
+ *   everything else                one reader at a time, holding the lock, straight into its
+ *                                  buffer; a record cut by a read waits here (source_stream.c)
+ */
+#ifndef GPUHIST_SOURCE_H
+#define GPUHIST_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "fail.h"
+
+struct source;
+
+struct source_spec {
+	char *const *paths; /* "-" is standard input; borrowed for the source's life */
+	size_t path_count;
+	uint64_t skip;      /* bytes to skip at the start of each input */
+	uint64_t limit;     /* records in all, UINT64_MAX for no limit */
+	uint32_t record;    /* bytes of one record */
+	bool ignore_tail;   /* a partial record at an input's end is no error */
+	bool raw;           /* do not look for the magic numbers of compressed files */
+};
+
+/* What has been taken from the inputs: bytes = skipped + records x record + tail. */
+struct source_totals {
+	uint64_t bytes;
+	uint64_t skipped;
+	uint64_t tail;    /* bytes of partial records at the ends of inputs */
+	uint64_t tails;   /* how many inputs ended so */
+	uint64_t inputs;  /* inputs opened */
+	bool streamed;    /* at least one was not a file */
+};
+
+/*
+ * Checks that every named input is there and is no directory, opens nothing yet.
+ * On failure *out is NULL and *fail says why.
+ */
+int source_open(struct source **out, const struct source_spec *spec, struct fail *fail);
+
+/*
+ * Hands out up to cap bytes of whole records. *got = 0 means the end of all inputs (or that
+ * source_stop was called). cap must hold a record. -1: an input failed, *fail says how; every
+ * later call ends at once. Blocks while a stream has nothing to give.
+ */
+int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct fail *fail);
+
+/* Bytes that the regular files among the inputs still hold, as far as -n allows. */
+uint64_t source_known_bytes(const struct source *s);
+
+/*
+ * Is there work for one more worker than there are? Files: always. Streams: only when one
+ * reader did not have to wait for data many times in a row; a second reader of a pipe that one can
+ * keep empty would take the writer's core and the writer's cache.
+ */
+bool source_backlog(struct source *s);
+
+/* Makes every call of source_fill, blocked ones included, end soon. Any thread. */
+void source_stop(struct source *s);
+
+/* Was everything handed out that there is, or that -n allows? When no source_fill is running. */
+bool source_finished(const struct source *s);
+
+/* Valid when no source_fill is running. */
+const struct source_totals *source_totals(const struct source *s);
+
+/*
+ * Leaves the offset of a redirected standard input behind the last record that was handed
+ * out, as head does. Takes NULL.
+ */
+void source_close(struct source *s);
+
+#endif

@@ -1,0 +1,69 @@
+/* source_input: one input of a source, as source.c, source_file.c and source_stream.c share it. */
+#ifndef GPUHIST_SOURCE_INPUT_H
+#define GPUHIST_SOURCE_INPUT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "source.h"
+
+#define SNIFF_BYTES 10 /* what input_sniff would like to see; it takes less */
+
+struct input {
+	const char *name;  /* for messages */
+	int fd;
+	bool owned;        /* close it; standard input is not ours */
+	bool is_file;      /* pread works at offsets */
+	bool ended;        /* nothing more will be handed out of it */
+	uint64_t start;    /* file: offset of the first record */
+	uint64_t next;     /* file: offset of the next piece to claim, whole records from start */
+	uint64_t end;      /* file: end of the whole records that it had when it was opened */
+	unsigned readers;  /* file: pieces claimed and not yet read */
+	uint64_t tail;     /* bytes of a partial record found at its end */
+	unsigned full;     /* stream: fills in a row that never had to wait */
+	bool drained;      /* stream: the last read gave less than asked */
+	size_t carried;    /* stream: bytes of a record that the last read cut ... */
+	unsigned char carry[8]; /* ... RECORD_MAX - 1 of them at most */
+	size_t headed;     /* stream: bytes of ... */
+	unsigned char head[SNIFF_BYTES]; /* ... its beginning, for input_sniff */
+};
+
+#define RECORD_MAX 8 /* the largest sample */
+
+struct source {
+	struct source_spec spec;
+	struct source_totals totals; /* under lock */
+	pthread_mutex_t lock;        /* all below; streams are read under it */
+	struct input *current;       /* NULL between inputs */
+	size_t next_path;
+	uint64_t budget;             /* records that -n still allows */
+	bool stopped;                /* an error, or source_stop */
+	int wake[2];                 /* a pipe: a byte in it ends every poll */
+};
+
+/* fd is an open regular file or block device. Finds the pieces; skips. Lock held. */
+int file_begin(struct source *s, struct input *in, struct fail *fail);
+
+/*
+ * Hands out the next piece of a file; *got = 0: it is at its end. Called with the lock held
+ * and returns with it held, but gives it up while it reads.
+ */
+int file_fill(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,
+	      struct fail *fail);
+
+/* The same for a stream; keeps the lock. begin skips, through buffer. */
+int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap,
+		 struct fail *fail);
+int stream_fill(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,
+		struct fail *fail);
+
+/* Reads exactly cap bytes at offset unless the file ends before. */
+int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset,
+	      size_t *got, struct fail *fail);
+
+/* -1 when the first bytes of an input are those of a compressed file. */
+int input_sniff(const struct input *in, const unsigned char *bytes, size_t length,
+		struct fail *fail);
+
+#endif

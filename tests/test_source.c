@@ -1,0 +1,248 @@
+/*
+ * source: what is handed out of one list of inputs: skipped parts, limits, tails, files that
+ * change, streams, and where standard input is left. test_source_threads.c has the rest.
+ */
+#include "source.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "scratch.h"
+
+struct result {
+	char data[256];
+	size_t used;
+	int rc;
+	struct source_totals totals;
+	struct fail fail;
+};
+
+static struct result read_spec(const struct source_spec *spec, size_t cap)
+{
+	struct result r = {.rc = 0};
+	struct source *s;
+	size_t got = 0;
+
+	r.rc = source_open(&s, spec, &r.fail);
+	if (r.rc != 0) {
+		CHECK(s == NULL, "left open");
+		return r;
+	}
+	while ((r.rc = source_fill(s, r.data + r.used, cap, &got, &r.fail)) == 0 && got > 0)
+		r.used += got;
+	r.totals = *source_totals(s);
+	source_close(s);
+	r.data[r.used] = '\0';
+	return r;
+}
+
+static void expect(const struct source_spec *spec, const char *data, uint64_t tail, const char *what)
+{
+	for (size_t cap = spec->record; cap <= 40; cap++) {
+		const struct result r = read_spec(spec, cap);
+		CHECK(r.rc == 0 && strcmp(r.data, data) == 0, "%s, cap %zu: '%s', not '%s' (%s)", what, cap,
+		      r.data, data, r.fail.text);
+		CHECK(r.totals.tail == tail, "%s: tail %llu", what, (unsigned long long)r.totals.tail);
+		CHECK(r.totals.bytes == r.totals.skipped + r.used + r.totals.tail, "%s: bytes", what);
+	}
+}
+
+static void fails(const struct source_spec *spec, enum status status, const char *why)
+{
+	const struct result r = read_spec(spec, 24);
+
+	CHECK(r.rc == -1 && r.fail.status == status && strstr(r.fail.text, why), "%s: %d '%s'", why,
+	      (int)r.fail.status, r.fail.text);
+}
+
+/* Gives the text through a FIFO that is named like a file. */
+static pid_t through_fifo(const char *name, const char *text, size_t each)
+{
+	if (access(name, F_OK) != 0)
+		(void)!mkfifo(name, 0666);
+	const pid_t child = fork();
+	if (child == 0) {
+		const int fd = open(name, O_WRONLY);
+		for (size_t n = strlen(text); n > 0; text += each < n ? each : n, n -= each < n ? each : n)
+			if (write(fd, text, each < n ? each : n) < 0)
+				break;
+		_exit(0);
+	}
+	return child;
+}
+
+static void skip_limit_tail(void)
+{
+	static char *const AB[] = {"a", "b"}, *const TWICE[] = {"a", "a"}, *const NONE[] = {"a", "none"};
+	struct source_spec spec = {.paths = AB, .path_count = 2, .limit = UINT64_MAX, .record = 3};
+
+	scratch_write("a", "abcdefghi", 9);
+	scratch_write("b", "ABCDEF", 6);
+	expect(&spec, "abcdefghiABCDEF", 0, "two files");
+	spec.limit = 4;
+	expect(&spec, "abcdefghiABC", 0, "limit in the second");
+	spec.limit = 3;
+	expect(&spec, "abcdefghi", 0, "limit at an end");
+	spec.limit = 0;
+	expect(&spec, "", 0, "limit 0");
+	spec.limit = UINT64_MAX;
+	spec.skip = 3;
+	expect(&spec, "defghiDEF", 0, "skip in each");
+	spec.skip = 6;
+	expect(&spec, "ghi", 0, "skip to the end of one");
+	spec.limit = 1;
+	expect(&spec, "ghi", 0, "skip and limit");
+	spec.limit = UINT64_MAX;
+	spec.skip = 7;
+	fails(&spec, STATUS_DATA, "a: ends inside a record: 2 of 3");
+	spec.ignore_tail = true;
+	fails(&spec, STATUS_DATA, "b: ends before the 7 bytes to skip");
+	spec.paths = TWICE;
+	expect(&spec, "", 4, "two tails");
+	spec.skip = UINT64_MAX;
+	fails(&spec, STATUS_DATA, "ends before");
+	spec.skip = INT64_MAX;
+	fails(&spec, STATUS_DATA, "ends before");
+	spec.skip = 0;
+	spec.record = 8;
+	expect(&spec, "abcdefghabcdefgh", 2, "a tail of one byte, twice");
+	/* A limit that is met before the tail never sees it. */
+	spec.ignore_tail = false;
+	spec.limit = 1;
+	expect(&spec, "abcdefgh", 0, "limit before the tail");
+	spec.limit = 2;
+	fails(&spec, STATUS_DATA, "a: ends inside a record: 1 of 8");
+	spec.paths = NONE;
+	spec.limit = 0;
+	fails(&spec, STATUS_SYSTEM, "none: No such file");
+	scratch_clean();
+}
+
+static void streams(void)
+{
+	static char *const FIFO[] = {"f"};
+	struct source_spec spec = {.paths = FIFO, .path_count = 1, .limit = UINT64_MAX, .record = 3};
+	static const struct {
+		const char *in, *out;
+		uint64_t skip, limit, tail;
+	} CASES[] = {
+		{"abcdefghi", "abcdefghi", 0, UINT64_MAX, 0}, {"abcdefgh", "abcdef", 0, UINT64_MAX, 2},
+		{"ab", "", 0, UINT64_MAX, 2}, {"abcdefghi", "bcdefg", 1, UINT64_MAX, 2},
+		{"abcdefghi", "cdefgh", 2, 2, 0}, {"abcdefghi", "", 9, UINT64_MAX, 0},
+	};
+
+	spec.ignore_tail = true;
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+		for (size_t each = 1; each <= 7; each++) {
+			const pid_t child = through_fifo("f", CASES[i].in, each);
+			spec.skip = CASES[i].skip;
+			spec.limit = CASES[i].limit;
+			const struct result r = read_spec(&spec, 3 + each);
+			CHECK(r.rc == 0 && strcmp(r.data, CASES[i].out) == 0, "%zu by %zu: '%s' %s", i, each, r.data, r.fail.text);
+			CHECK(r.totals.tail == CASES[i].tail && r.totals.streamed, "%zu by %zu: tail", i, each);
+			CHECK(r.totals.bytes == r.totals.skipped + r.used + r.totals.tail, "%zu: bytes", i);
+			kill(child, SIGKILL);
+			waitpid(child, NULL, 0);
+		}
+	scratch_clean();
+}
+
+/* A compressed file is one however it comes, wherever -S and -n point. */
+static void sniffing(void)
+{
+	static char *const PATHS[] = {"z"}, *const FIFO[] = {"f"};
+	static const char ZSTD[] = "\x28\xb5\x2f\xfd and more than ten bytes";
+
+	scratch_write("z", ZSTD, sizeof(ZSTD) - 1);
+	for (int piped = 0; piped <= 1; piped++)
+		for (uint64_t skip = 0; skip <= 9; skip += 3)
+			for (uint64_t limit = 10; limit < 30; limit += 9) {
+				const struct source_spec spec = {.paths = piped ? FIFO : PATHS, .path_count = 1,
+								 .skip = skip, .limit = limit, .record = 1};
+				const pid_t child = piped ? through_fifo("f", ZSTD, 99) : 0;
+				const struct result r = read_spec(&spec, 24);
+				CHECK(r.rc == -1 && r.fail.status == STATUS_DATA, "%s, skip %u, limit %u: taken as samples",
+				      piped ? "pipe" : "file", (unsigned)skip, (unsigned)limit);
+				if (piped) {
+					kill(child, SIGKILL);
+					waitpid(child, NULL, 0);
+				}
+			}
+	scratch_clean();
+}
+
+/* The file changes while it is read: what is there is counted, and the sums agree. */
+static void moving_files(void)
+{
+	static char *const PATHS[] = {"m"};
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4,
+					 .ignore_tail = true};
+	static const struct {
+		long to;          /* the length after the first piece of 16 of 64 bytes */
+		size_t used, tail;
+	} CASES[] = {{64, 64, 0}, {256, 256, 0}, {258, 256, 2}, {32, 32, 0}, {33, 32, 1}, {18, 16, 2}, {0, 16, 0}, {8, 16, 0}};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		static const char zeros[64];
+		char buffer[16];
+		struct fail fail = {0};
+		struct source *s;
+		size_t got, used = 0;
+		scratch_write("m", zeros, sizeof(zeros));
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		while (source_fill(s, buffer, sizeof(buffer), &got, &fail) == 0 && got > 0) {
+			if (used == 0 && truncate("m", CASES[i].to) != 0)
+				break;
+			used += got;
+		}
+		const struct source_totals *t = source_totals(s);
+		CHECK(fail.status == STATUS_OK && used == CASES[i].used && t->tail == CASES[i].tail,
+		      "to %ld: %zu bytes, %llu tail, %s", CASES[i].to, used, (unsigned long long)t->tail, fail.text);
+		CHECK(t->bytes == used + t->tail, "to %ld: %llu bytes", CASES[i].to, (unsigned long long)t->bytes);
+		source_close(s);
+	}
+	scratch_clean();
+}
+
+/* A redirected file is left behind the last record, and is read from where it stands. */
+static void offsets(void)
+{
+	static char *const STDIN[] = {"-"};
+	static const struct {
+		off_t before;
+		uint64_t skip, limit;
+		off_t after;
+	} CASES[] = {
+		{0, 0, 2, 6}, {0, 0, UINT64_MAX, 24}, {3, 0, 2, 9}, {1, 2, 1, 6}, {0, 24, UINT64_MAX, 24},
+		{24, 0, UINT64_MAX, 24}, {6, 0, 0, 6}, {0, 0, 8, 24}, {0, 0, 7, 21},
+	};
+
+	scratch_write("s", "abcdefghijklmnopqrstuvwx", 24);
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++)
+		for (size_t cap = 3; cap <= 30; cap += 3) {
+			const struct source_spec spec = {.paths = STDIN, .path_count = 1, .record = 3,
+							 .skip = CASES[i].skip, .limit = CASES[i].limit};
+			const int fd = open("s", O_RDONLY);
+			lseek(fd, CASES[i].before, SEEK_SET);
+			dup2(fd, STDIN_FILENO);
+			const struct result r = read_spec(&spec, cap);
+			CHECK(r.rc == 0 && lseek(fd, 0, SEEK_CUR) == CASES[i].after, "%zu, cap %zu: left at %ld %s", i,
+			      cap, (long)lseek(fd, 0, SEEK_CUR), r.fail.text);
+			close(fd);
+		}
+	scratch_clean();
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	scratch_enter();
+	skip_limit_tail();
+	streams();
+	sniffing();
+	moving_files();
+	offsets();
+	scratch_leave();
+	return check_report();
+}
