@@ -1,0 +1,206 @@
+/*
+ * reader: samples of any size, byte order and alignment, in whole 16-byte loads.
+ */
+#ifndef GPUHIST_READER_CUH
+#define GPUHIST_READER_CUH
+
+#include "rule.h"
+
+typedef uint8_t u8;
+typedef uint16_t u16;
+typedef uint32_t u32;
+typedef uint64_t u64;
+
+#define INLINE __device__ __forceinline__
+
+/*
+ * struct reader<SIZE>: whole 16-byte loads from the first aligned one on; what is
+ * before and behind is read byte by byte (edge samples). Samples that are not
+ * aligned to their own size straddle words: a load then takes the next word
+ * along and shifts. Samples of 3 bytes come as 3 loads of 16 samples, and since
+ * 3 has an inverse mod 16 some sample always starts on 16 bytes.
+ */
+template <int SIZE> struct key_of { typedef u32 type; };
+template <> struct key_of<8> { typedef u64 type; };
+
+template <int SIZE> struct reader {
+	enum { PER = SIZE == 3 ? 16 : 16 / SIZE };	/* samples in a vec */
+	enum { WORDS = SIZE == 3 ? 12 : 4 };		/* words in a vec */
+	struct vec { u32 w[WORDS]; };
+
+	const u8 *data;
+	const uint4 *from;	/* first whole vec */
+	u64 vecs;
+	u32 head, tail;		/* edge samples before and behind the vecs */
+	u64 tail_at;		/* index of the first of the tail */
+	u32 slip;		/* bytes between from and the first of its samples */
+
+	INLINE reader(const void *p, u64 n) : data((const u8 *)p)
+	{
+		const u32 at = (u32)(u64)p;
+		u64 bytes;
+
+		slip = SIZE == 3 ? 0 : at & (SIZE - 1);
+		/* from + slip is a sample: at + 3 * head = 16 k, or at + SIZE * head = 16 k + slip */
+		head = SIZE == 3 ? 5 * at & 15 : (slip - at & 15) / SIZE;
+		if (head > n)
+			head = (u32)n;
+		from = (const uint4 *)(data + (u64)SIZE * head - slip);
+		bytes = (n - head) * SIZE;
+		if (slip)	/* the words behind a vec must lie inside too */
+			bytes = bytes > 8 ? bytes - 8 : 0;
+		vecs = bytes / (4 * WORDS);
+		tail_at = head + vecs * PER;
+		tail = (u32)(n - tail_at);
+	}
+
+	/* ONCE: the data is not read again soon */
+	template <bool ONCE> static INLINE uint4 fetch(const uint4 *p)
+	{
+		return ONCE ? __ldcs(p) : __ldg(p);
+	}
+
+	template <bool ONCE, bool SLIP> INLINE vec load(u64 i) const
+	{
+		vec v;
+#pragma unroll
+		for (int k = 0; k < WORDS / 4; k++) {
+			uint4 q = fetch<ONCE>(from + i * (WORDS / 4) + k);
+
+			v.w[4 * k] = q.x;
+			v.w[4 * k + 1] = q.y;
+			v.w[4 * k + 2] = q.z;
+			v.w[4 * k + 3] = q.w;
+		}
+		if (SLIP && SIZE != 3 && SIZE != 1) {
+			const uint2 next = __ldg((const uint2 *)(from + i + 1));
+			const u32 bits = 8 * (slip & 3);
+
+			if (SIZE == 8 && slip >= 4) {
+				u32 far = __funnelshift_r(next.x, next.y, bits);
+
+				v.w[0] = __funnelshift_r(v.w[1], v.w[2], bits);
+				v.w[1] = __funnelshift_r(v.w[2], v.w[3], bits);
+				v.w[2] = __funnelshift_r(v.w[3], next.x, bits);
+				v.w[3] = far;
+			} else {
+				v.w[0] = __funnelshift_r(v.w[0], v.w[1], bits);
+				v.w[1] = __funnelshift_r(v.w[1], v.w[2], bits);
+				v.w[2] = __funnelshift_r(v.w[2], v.w[3], bits);
+				v.w[3] = __funnelshift_r(v.w[3], next.x, bits);
+			}
+		}
+		return v;
+	}
+
+	typedef typename key_of<SIZE>::type key_t;
+
+	/* the keys of a vec */
+	template <bool PERM, bool FLIP>
+	static INLINE void keys(const struct rule &r, const vec &v, key_t *key)
+	{
+#pragma unroll
+		for (int k = 0; k < WORDS; k++) {
+			u32 w = v.w[k];
+
+			if (SIZE == 1) {
+				w ^= FLIP ? r.flip[0] : 0;
+				key[4 * k] = w & 255;
+				key[4 * k + 1] = w >> 8 & 255;
+				key[4 * k + 2] = w >> 16 & 255;
+				key[4 * k + 3] = w >> 24;
+			} else if (SIZE == 2) {
+				if (PERM)
+					w = __byte_perm(w, 0, r.perm[0]);
+				w ^= FLIP ? r.flip[0] : 0;
+				key[2 * k] = w & 0xffff;
+				key[2 * k + 1] = w >> 16;
+			} else if (SIZE == 4) {
+				key[k] = __byte_perm(w, 0, r.perm[0]) ^ (FLIP ? r.flip[0] : 0);
+			} else if (SIZE == 3 && k % 3 == 0) {
+				const u32 x = v.w[k + 1], y = v.w[k + 2];
+
+				key[k / 3 * 4] = __byte_perm(w, x, r.perm[0]) >> 8 ^ r.flip[0];
+				key[k / 3 * 4 + 1] = __byte_perm(w, x, r.perm[1]) >> 8 ^ r.flip[0];
+				key[k / 3 * 4 + 2] = __byte_perm(x, y, r.perm[2]) >> 8 ^ r.flip[0];
+				key[k / 3 * 4 + 3] = __byte_perm(y, 0, r.perm[3]) >> 8 ^ r.flip[0];
+			} else if (SIZE == 8 && k % 2 == 0) {
+				const u32 lo = __byte_perm(w, v.w[k + 1], r.perm[0]) ^ (FLIP ? r.flip[0] : 0);
+				const u32 hi = __byte_perm(w, v.w[k + 1], r.perm[1]) ^ (FLIP ? r.flip[1] : 0);
+
+				key[k / 2] = (key_t)((u64)hi << 32 | lo);
+			}
+		}
+	}
+
+	/* put(cell) for each sample of a vec */
+	template <class BIN, class F> static INLINE void cells(const struct rule &r, const vec &v, F put)
+	{
+		key_t key[PER];
+
+		keys<BIN::PERM, BIN::FLIP>(r, v, key);
+		if constexpr (BIN::GUESSES && SIZE == 4) {
+			u32 cell[PER];
+			bool doubt = false;
+#pragma unroll
+			for (int k = 0; k < PER; k++)
+				cell[k] = BIN::guess(r, key[k], doubt);
+			if (doubt) {	/* one branch for all: a branch a sample costs a third */
+#pragma unroll
+				for (int k = 0; k < PER; k++)
+					cell[k] = BIN::cell(r, key[k]);
+			}
+#pragma unroll
+			for (int k = 0; k < PER; k++)
+				put(cell[k]);
+		} else {
+#pragma unroll
+			for (int k = 0; k < PER; k++)
+				put(BIN::cell(r, key[k]));
+		}
+	}
+
+	/* the cell of edge sample j < head + tail */
+	template <class BIN> INLINE u32 edge(const struct rule &r, u32 j) const
+	{
+		const u8 *p = data + SIZE * (j < head ? j : tail_at + (j - head));
+		key_t key[PER];
+		vec v = {};
+
+#pragma unroll
+		for (int k = 0; k < SIZE; k++)
+			v.w[k / 4] |= (u32)p[k] << 8 * (k & 3);
+		keys<BIN::PERM, BIN::FLIP>(r, v, key);
+		return BIN::cell(r, key[0]);
+	}
+
+	/*
+	 * f(vec) for i, i + step, ... below end; DEEP loads are in flight before the
+	 * first is used.
+	 */
+	template <bool ONCE, int DEEP, class F> INLINE void each(u64 i, u64 end, u64 step, F f) const
+	{
+		if (slip)
+			walk<ONCE, true, DEEP>(i, end, step, f);
+		else
+			walk<ONCE, false, DEEP>(i, end, step, f);
+	}
+
+	template <bool ONCE, bool SLIP, int DEEP, class F>
+	INLINE void walk(u64 i, u64 end, u64 step, F f) const
+	{
+		for (; i + (DEEP - 1) * step < end; i += DEEP * step) {
+			vec v[DEEP];
+#pragma unroll
+			for (int k = 0; k < DEEP; k++)
+				v[k] = load<ONCE, SLIP>(i + k * step);
+#pragma unroll
+			for (int k = 0; k < DEEP; k++)
+				f(v[k]);
+		}
+		for (; i < end; i += step)
+			f(load<ONCE, SLIP>(i));
+	}
+};
+
+#endif

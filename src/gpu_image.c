@@ -1,0 +1,16 @@
+/* gpu_image: the kernels, as nvcc made them, inside the program; or the fact that there are none. */
+#include "gpu_kernel.h"
+
+#ifdef GPU_IMAGE
+/* The linker finds the bytes of the file that the build names; a fatbin wants 8-byte alignment. */
+__asm__(".section .rodata\n"
+	".balign 64\n"
+	"gpu_image_start:\n"
+	".incbin \"" GPU_IMAGE "\"\n"
+	".byte 0\n"
+	".previous\n");
+extern const unsigned char gpu_image_start[] __attribute__((visibility("hidden")));
+const void *const kernel_image = gpu_image_start;
+#else
+const void *const kernel_image = NULL;
+#endif
