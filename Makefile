@@ -1,0 +1,165 @@
+# gpuhist: `make` builds ./gpuhist with any C11 compiler and no configure step.
+# Set CC, CFLAGS, CPPFLAGS, LDFLAGS, PREFIX, DESTDIR as usual.
+
+VERSION = 0.1.0
+
+CC      = cc
+CFLAGS  = -O2 -g
+PREFIX  = /usr/local
+BUILD   = build
+PROGRAM = gpuhist
+
+# make SAN=address,undefined check: the same in a folder of its own, instrumented.
+ifdef SAN
+BUILD   = build/san-$(firstword $(subst $(comma), ,$(SAN)))
+PROGRAM = $(BUILD)/gpuhist
+CFLAGS  = -O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+HARDEN  = -fPIE
+endif
+comma   = ,
+
+# Warnings and hardening come first, so that CFLAGS and LDFLAGS can undo them.
+WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
+HARDEN ?= -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2
+LINK    = -pie -Wl,-z,relro,-z,now
+ALL_CPPFLAGS = -D_GNU_SOURCE -DGPUHIST_VERSION='"$(VERSION)"' -Isrc $(ISA_CPPFLAGS) $(CPPFLAGS)
+ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS)
+ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(LDFLAGS)
+LIBS    = -lm -ldl
+
+SRC  = cells count cuda edges fail gpu gpu_image gpu_kernel hist main msg number options \
+       output publish report run sample source source_file source_stream worker worker_cpu \
+       worker_gpu write write_json write_raw write_text
+# The counting loops, once for each instruction set that is chosen at run time.
+LOOPS = base $(X86_LOOPS)
+FLAGS_base   =
+FLAGS_avx2   = -mavx2 -mbmi2
+FLAGS_avx512 = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mbmi2
+
+ifneq ($(filter x86_64% amd64%,$(shell $(CC) -dumpmachine)),)
+X86_LOOPS    = avx2 avx512
+ISA_CPPFLAGS = -DHAVE_X86_LOOPS
+endif
+
+OBJ     = $(SRC:%=$(BUILD)/%.o) $(LOOPS:%=$(BUILD)/cells_%.o)
+LIB_OBJ = $(filter-out $(BUILD)/main.o,$(OBJ))
+
+# The kernels: machine code from Turing to Blackwell and PTX for what comes later, as far as this
+# nvcc can. GPU_ARCHS=90 makes one for a quick build; NVCC= leaves the GPU out.
+NVCC      = $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+GPU_ARCHS = $(if $(NVCC),$(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),75 80 86 89 90 100 120))
+GPU_PTX   = $(lastword $(GPU_ARCHS))
+NVCCFLAGS = -O3 -std=c++17 --threads 0 --compress-mode=size $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+            -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX)
+
+# Each tests/test_X.c is a program of its own, linked with all rooms but main.
+TESTS   = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+TOOLS   = $(BUILD)/oracle $(BUILD)/random_jobs
+# What `make check` asks of the random jobs.
+SEED    = 1
+JOBS    = 4000
+SECONDS = 60
+
+all: $(PROGRAM)
+
+$(PROGRAM): $(OBJ)
+	$(CC) $(ALL_LDFLAGS) -o $@ $(OBJ) $(LIBS)
+
+$(BUILD)/%.o: src/%.c Makefile | $(BUILD)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(LOOPS:%=$(BUILD)/cells_%.o): $(BUILD)/cells_%.o: src/cells_loops.c Makefile | $(BUILD)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -O3 $(FLAGS_$*) -DISA=$* -MMD -MP -c -o $@ $<
+
+$(BUILD)/test_%.o: tests/test_%.c Makefile | $(BUILD)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(TESTS): $(BUILD)/test_%: $(BUILD)/test_%.o $(LIB_OBJ)
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
+
+# The oracle shares nothing with src, nor does its driver.
+$(TOOLS): $(BUILD)/%: tests/%.c Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -pthread -o $@ $< -lm
+
+$(BUILD):
+	mkdir -p $@
+
+# A simulated driver, found by its soname: the GPU engine's tests where there is no GPU.
+FAKE    = $(BUILD)/fake/libcuda.so.1
+$(FAKE): tests/fakecuda.c src/cuda.h src/binning.h kernels/rule.h Makefile
+	mkdir -p $(BUILD)/fake
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -ffp-contract=off -fPIC -shared -pthread -o $@ $< -lm
+
+check: $(PROGRAM) $(TESTS) $(TOOLS) $(FAKE) $(if $(NVCC),$(BUILD)/gpu_check)
+	sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
+
+# 64 MiB of samples as a 10-bit converter makes them, and the main job on them.
+demo: $(PROGRAM) $(BUILD)/sample
+	$(BUILD)/sample 64 > $(BUILD)/sample.u32
+	cat $(BUILD)/sample.u32 | ./$(PROGRAM) -b 1024 > $(BUILD)/sample.csv
+	sed -n '1,4p; 511,515p' $(BUILD)/sample.csv
+
+install: $(PROGRAM)
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
+	install $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpuhist
+	install -m 644 man/gpuhist.1 $(DESTDIR)$(PREFIX)/share/man/man1/gpuhist.1
+
+uninstall:
+	rm -f $(DESTDIR)$(PREFIX)/bin/gpuhist $(DESTDIR)$(PREFIX)/share/man/man1/gpuhist.1
+
+# A table of whole runs beside their ceilings and peers; a few minutes.
+GIB     = 1
+RUNS    = 5
+bench: $(PROGRAM) $(BUILD)/bench
+	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS)
+
+# The kernels alone, CUB beside them, then the engines side by side: on a machine with a GPU.
+bench-gpu: GIB = 16
+bench-gpu: RUNS = 3
+bench-gpu: $(PROGRAM) $(BUILD)/bench $(BUILD)/bench_kernels $(BUILD)/bench_cub
+	$(BUILD)/bench_kernels
+	$(BUILD)/bench_cub
+	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
+
+$(BUILD)/bench_kernels.o: bench/kernels.c Makefile | $(BUILD)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/bench_kernels: $(BUILD)/bench_kernels.o $(LIB_OBJ)
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
+
+$(BUILD)/bench_cub: bench/cub.cu | $(BUILD)
+	$(NVCC) -O3 -std=c++17 -arch=native -o $@ $<
+
+$(BUILD)/bench $(BUILD)/sample: $(BUILD)/%: bench/%.c Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O3 -g $(WARN) -pthread -o $@ $<
+
+# On a machine with a GPU: every kernel against the CPU engine, then whole runs.
+GPU_JOBS = 200
+check-gpu: $(PROGRAM) $(BUILD)/gpu_check $(TOOLS)
+	$(BUILD)/gpu_check $(SEED) $(GPU_JOBS)
+	$(BUILD)/random_jobs $(PROGRAM) $(BUILD)/oracle $(SEED) 100 40 -- --device=gpu
+
+$(BUILD)/gpu_check.o: tests/gpu_check.c Makefile | $(BUILD)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/gpu_check: $(BUILD)/gpu_check.o $(LIB_OBJ)
+	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
+
+clean:
+	rm -rf build gpuhist
+
+ifeq ($(NVCC),)
+$(info no nvcc: the GPU engine is left out of this build)
+else
+# In one place for all builds: the sanitizers and clang do not touch it.
+KERNELS   = build/kernels.fatbin
+$(BUILD)/gpu_image.o: CPPFLAGS += -DGPU_IMAGE='"$(KERNELS)"'
+$(BUILD)/gpu_image.o: $(KERNELS)
+$(KERNELS): kernels/count.cu $(wildcard kernels/*.cuh) kernels/rule.h src/binning.h src/wide.h
+	mkdir -p build
+	$(NVCC) $(NVCCFLAGS) -fatbin -o $@ kernels/count.cu
+endif
+
+-include $(OBJ:.o=.d) $(TESTS:=.d)
+
+.PHONY: all bench bench-gpu check check-gpu clean demo install uninstall

@@ -1,0 +1,269 @@
+/*
+ * run: starts the workers, joins them, audits.
+ *
+ * Workers start one another: the first runs in the calling thread, and each that finds more
+ * work than it can do starts the next. A small input costs one thread, a long
+ * one has all of them within a few blocks, and nobody has to know the size beforehand.
+ */
+#include "run.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "clock.h"
+#include "gpu_kernel.h"
+#include "worker.h"
+
+/*
+ * Large enough that a claim and a system call are nothing, small enough to stay in L2 and to
+ * keep a pipe nearly empty, its pages warm. Files do the same from 64 KiB to 1 MiB; a pipe
+ * that `cat` fills is read 15% faster by 128 KiB than by 64 or 256.
+ */
+#define BLOCK_BYTES ((size_t)128 << 10)
+#define ASK_BYTES (1024.0 * (double)BLOCK_BYTES) /* between two calls of busy, about */
+#define LANES_GPU 8u  /* with --device=gpu: as many threads as fill PCIe 5 x16 by pread */
+#define LANES_AUTO 6u /* the same beside CPU workers */
+
+struct crew;
+
+struct member {
+	struct crew *crew;
+	pthread_t thread;            /* of all but the first */
+	struct worker_report report;
+	struct fail fail;
+};
+
+struct crew {
+	const struct job *job;
+	struct work work;
+	unsigned most;               /* members that there may be */
+	pthread_mutex_t lock;
+	unsigned started;            /* members whose thread runs or ran; under lock */
+	bool closed;                 /* no more are started; under lock */
+	unsigned asked;              /* times that start_next was called; under lock */
+	struct member *members;
+};
+
+static void run_member(struct member *m)
+{
+	if (worker_run(&m->crew->work, &m->report, &m->fail) == 0)
+		return;
+	/* A worker that never got anything is not missed: the others read what it would have. */
+	if (m != m->crew->members && m->report.fills == 0 && m->fail.status == STATUS_SYSTEM)
+		m->fail.status = STATUS_OK;
+	else
+		source_stop(m->crew->work.source);
+}
+
+static void *member_main(void *arg)
+{
+	run_member(arg);
+	return NULL;
+}
+
+/*
+ * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could
+ * count. So the work that is left must keep the CPU busy for twice that, at the rate of a slow
+ * core's worker. Tables too large to fetch for every chunk are the CPU's.
+ */
+#define CPU_BYTES_PER_SECOND 2.7e9
+#define WORTH_SECONDS 0.6
+#define AUTO_CELLS_MAX ((size_t)1 << 20)
+
+static bool gpu_pays(const struct crew *crew, double bytes)
+{
+	return crew->job->device == DEVICE_AUTO && !crew->work.gpu && kernel_image &&
+	       crew->work.counting->cells <= AUTO_CELLS_MAX &&
+	       bytes > crew->most * CPU_BYTES_PER_SECOND * WORTH_SECONDS;
+}
+
+/* Beside the workers; a lane for three threads of eight keeps one bus full on 16 cores. */
+static struct gpu *start_gpu(const struct crew *crew)
+{
+	const struct job *job = crew->job;
+	const bool only = job->device == DEVICE_GPU;
+	const unsigned lanes = only ? LANES_GPU : job->threads * 3 / 8;
+
+	return gpu_start(&(struct gpu_spec){
+		.counting = crew->work.counting,
+		.devices = job->gpus,
+		.lanes = lanes < 1 ? 1 : lanes > LANES_AUTO && !only ? LANES_AUTO : lanes,
+		.memory = job->memory / 2,
+	});
+}
+
+/*
+ * struct work's busy: there is more to do than is done. One more worker, if one may be (fewer
+ * than asked for is no error); when all are there, the GPU.
+ */
+static void start_next(void *arg)
+{
+	struct crew *crew = arg;
+
+	pthread_mutex_lock(&crew->lock);
+	crew->asked++;
+	if (crew->started == crew->most && gpu_pays(crew, crew->asked * ASK_BYTES))
+		__atomic_store_n(&crew->work.gpu, start_gpu(crew), __ATOMIC_RELEASE);
+	if (!crew->closed && crew->started < crew->most) {
+		struct member *m = &crew->members[crew->started];
+		m->crew = crew;
+		if (pthread_create(&m->thread, NULL, member_main, m) == 0)
+			crew->started++;
+		else
+			crew->closed = true;
+	}
+	pthread_mutex_unlock(&crew->lock);
+}
+
+/* Runs the first worker here and waits for all; the first failure in their order is *fail's. */
+static int run_crew(struct crew *crew, struct run_report *report, struct fail *fail)
+{
+	crew->members[0].crew = crew;
+	crew->started = 1;
+	run_member(&crew->members[0]);
+	/* Nobody starts a worker behind the one that is joined here, but that one itself. */
+	for (unsigned i = 1;; i++) {
+		pthread_mutex_lock(&crew->lock);
+		const bool more = i < crew->started;
+		crew->closed |= !more;
+		pthread_mutex_unlock(&crew->lock);
+		if (!more)
+			break;
+		pthread_join(crew->members[i].thread, NULL);
+	}
+	int rc = 0;
+	for (unsigned i = 0; i < crew->started; i++) {
+		const struct member *m = &crew->members[i];
+		report->records += m->report.records;
+		report->gpu_records += m->report.gpu_records;
+		report->workers += m->report.fills > 0;
+		report->read_seconds += m->report.read_seconds;
+		report->count_seconds += m->report.count_seconds;
+		if (m->fail.status != STATUS_OK)
+			rc = fail_set(fail, m->fail.status, "%s", m->fail.text);
+	}
+	return rc;
+}
+
+/* Samples and bytes must agree; so must what was read and what was counted. */
+static int audit(const struct job *job, const struct hist *hist, const struct run_report *report,
+		 struct fail *fail)
+{
+	const struct source_totals *t = &report->totals;
+
+	if (t->bytes != t->skipped + t->tail + report->records * job->source.record ||
+	    hist->samples != report->records)
+		return fail_set(fail, STATUS_INTERNAL,
+				"internal error: %llu bytes were read, %llu samples counted: please report this",
+				(unsigned long long)t->bytes, (unsigned long long)report->records);
+	return hist_audit(hist, fail);
+}
+
+/*
+ * As many workers as -T, the cores and the memory bound allow, the last resort being one that
+ * shares the totals' table; 0 when even that is too much.
+ */
+static unsigned plan(const struct job *job, struct counting *counting, size_t *memory)
+{
+	for (unsigned workers = job->threads; workers > 0; workers--) {
+		counting_init(counting, &job->type, &job->edges, workers, false);
+		*memory = workers * worker_cpu_memory(counting, BLOCK_BYTES);
+		if (*memory <= job->memory)
+			return workers;
+	}
+	counting_init(counting, &job->type, &job->edges, 1, true);
+	*memory = worker_cpu_memory(counting, BLOCK_BYTES);
+	return *memory <= job->memory ? 1 : 0;
+}
+
+/* --device=gpu waits for the GPU before anything is read; auto starts it where it pays. */
+static int prepare_gpu(struct crew *crew, struct fail *fail)
+{
+	const struct job *job = crew->job;
+
+	if (job->device == DEVICE_GPU) {
+		struct gpu_report gpu;
+		crew->work.gpu_only = true;
+		crew->work.gpu = start_gpu(crew);
+		if (!crew->work.gpu)
+			return fail_errno(fail, "GPU");
+		if (gpu_wait(crew->work.gpu) == 0)
+			return 0;
+		gpu_describe(crew->work.gpu, &gpu);
+		return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
+	}
+	if (gpu_pays(crew, (double)source_known_bytes(crew->work.source)))
+		crew->work.gpu = start_gpu(crew);
+	return 0;
+}
+
+int run_job(const struct job *job, struct hist *hist, struct run_report *report,
+	    struct fail *fail)
+{
+	static const char *const METHODS[] = {
+		[COUNT_BYTES] = "bytes", [COUNT_CODES] = "codes",
+		[COUNT_PRIVATE] = "private tables", [COUNT_SHARED] = "one shared table"};
+	const double start = clock_seconds();
+	struct counting counting;
+	struct counts counts = {0};
+	struct crew crew = {.most = 0};
+	int rc = -1;
+
+	*hist = (struct hist){0};
+	*report = (struct run_report){.isa = cells_isa()};
+	crew.job = job;
+	crew.most = plan(job, &counting, &report->memory);
+	if (crew.most == 0)
+		return fail_set(fail, STATUS_LIMIT, "-M: one worker needs %zu bytes",
+				report->memory);
+	report->method = METHODS[counting.method];
+	if (pthread_mutex_init(&crew.lock, NULL) != 0)
+		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+	crew.members = calloc(crew.most, sizeof(*crew.members));
+	if (!crew.members) {
+		fail_errno(fail, "workers");
+		goto destroy_lock;
+	}
+	crew.work = (struct work){
+		.counting = &counting,
+		.counts = &counts,
+		.block = BLOCK_BYTES,
+		.record = job->source.record,
+		.busy = start_next,
+		.arg = &crew,
+	};
+	if (source_open(&crew.work.source, &job->source, fail) != 0)
+		goto free_members;
+	/* Another worker or a lane may add to a shared table at any time. */
+	counting.alone &= job->device == DEVICE_CPU;
+	if (hist_reserve(hist, &job->edges, &job->type, fail) != 0)
+		goto close_source;
+	if (counts_init(&counts, counting.cells, fail) != 0)
+		goto free_hist;
+	report->memory += counting.cells * sizeof(uint64_t);
+	rc = prepare_gpu(&crew, fail);
+	if (rc == 0)
+		rc = run_crew(&crew, report, fail);
+	if (rc == 0 && !source_finished(crew.work.source))
+		rc = fail_set(fail, STATUS_INTERNAL,
+			      "internal error: the input was left unread: please report this");
+	if (crew.work.gpu)
+		gpu_describe(crew.work.gpu, &report->gpu);
+	report->totals = *source_totals(crew.work.source);
+	if (rc == 0) {
+		hist_fill(hist, &counts, &job->edges, &job->type, job->clamp);
+		rc = audit(job, hist, report, fail);
+	}
+	counts_free(&counts);
+free_hist:
+	if (rc != 0)
+		hist_free(hist);
+close_source:
+	source_close(crew.work.source);
+free_members:
+	free(crew.members);
+destroy_lock:
+	pthread_mutex_destroy(&crew.lock);
+	report->seconds = clock_seconds() - start;
+	return rc;
+}

@@ -1,0 +1,51 @@
+/* worker: the CPU and the GPU as two legs of one walk through the source. */
+#include "worker.h"
+
+#include "gpu.h"
+
+#define ASK_EVERY 1024 /* fills between two offers of work to others: 128 MiB */
+
+void worker_found(const struct work *work, struct worker_report *report)
+{
+	/* At once, then now and then: what a slow start does not need a long run may. */
+	if ((!report->passed_on || report->fills % ASK_EVERY == 0) && source_backlog(work->source)) {
+		report->passed_on = true;
+		work->busy(work->arg);
+	}
+	report->fills++;
+}
+
+/* Under --device=gpu nobody takes the place of a GPU that failed. */
+static int lost_gpu(const struct work *work, struct fail *fail)
+{
+	struct gpu_report gpu;
+
+	gpu_describe(work->gpu, &gpu);
+	return fail_set(fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
+}
+
+int worker_run(const struct work *work, struct worker_report *report, struct fail *fail)
+{
+	struct lane *lane = NULL;
+
+	if (work->gpu_only) {
+		lane = gpu_take_lane(work->gpu);
+		if (!lane) /* fewer lanes than were asked for: the others do its work */
+			return gpu_failed(work->gpu) ? lost_gpu(work, fail) : 0;
+	} else if (worker_cpu(work, &lane, report, fail) != 0) {
+		return -1;
+	}
+	if (!lane)
+		return 0;
+	switch (worker_gpu(work, lane, report, fail)) {
+	case WORKER_DONE:
+		return 0;
+	case WORKER_LOST_GPU:
+		if (work->gpu_only)
+			return lost_gpu(work, fail);
+		/* gpu_take_lane gives none any more: this is a CPU worker to the end. */
+		return worker_cpu(work, &lane, report, fail);
+	default:
+		return -1;
+	}
+}

@@ -1,0 +1,79 @@
+/*
+ * worker: the contract of a worker.
+ *
+ * A worker pulls records from the source until there are none, counts them on its own, and
+ * adds what it counted to the totals once, when it ends. It has its own thread and its own
+ * memory, never prints, and never ends the process. When it fails, it has added nothing that
+ * it did not count, and *fail says why.
+ */
+#ifndef GPUHIST_WORKER_H
+#define GPUHIST_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "count.h"
+#include "fail.h"
+#include "source.h"
+
+/* What all workers of a run share. */
+struct gpu;
+struct lane;
+
+struct work {
+	const struct counting *counting;
+	struct source *source;
+	struct counts *counts;
+	size_t block;                  /* bytes of a worker's buffer */
+	uint32_t record;               /* bytes of a record */
+	/* Called once by each worker that finds work for another one too. */
+	void (*busy)(void *arg);
+	void *arg;
+	struct gpu *gpu;               /* NULL: none; its lanes are taken as they get ready */
+	bool gpu_only;                 /* --device=gpu: no CPU worker takes its place */
+};
+
+/* What a worker did, for -v. */
+struct worker_report {
+	uint64_t records;
+	uint64_t gpu_records; /* of these, by a lane */
+	uint64_t fills;
+	bool passed_on;       /* busy was called */
+	double read_seconds;  /* in source_fill: reading, and waiting for its turn or for data */
+	double count_seconds;
+};
+
+enum worker_result {
+	WORKER_FAILED = -1,
+	WORKER_DONE,     /* the source has ended */
+	WORKER_LOST_GPU, /* the GPU failed; all that this worker took is counted */
+};
+
+/* What every worker does when a fill brought something. */
+void worker_found(const struct work *work, struct worker_report *report);
+
+/*
+ * A worker from the first record to the last: on the CPU until a lane is ready for it, on
+ * that lane until the source ends, on the CPU again where the GPU fails.
+ */
+int worker_run(const struct work *work, struct worker_report *report, struct fail *fail);
+
+/*
+ * The GPU worker: fill, submit, reap, on a lane that is its own. Under gpu_only the loss of
+ * the GPU is a failure.
+ */
+int worker_gpu(const struct work *work, struct lane *lane, struct worker_report *report,
+	       struct fail *fail);
+
+/*
+ * The CPU worker: fill, count, in one buffer that stays in the cache. Runs to the end of the
+ * source in the calling thread, or until there is a lane for it: then *lane is that.
+ */
+int worker_cpu(const struct work *work, struct lane **lane, struct worker_report *report,
+	       struct fail *fail);
+
+/* Bytes that a CPU worker takes. */
+size_t worker_cpu_memory(const struct counting *counting, size_t block);
+
+#endif

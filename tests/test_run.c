@@ -1,0 +1,139 @@
+/*
+ * run: a whole job. Workers that cannot have their memory are done without, the histogram is
+ * the same with any number of them, and the bound of -M is kept where it can be.
+ */
+#include "run.h"
+
+#include <getopt.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "options.h"
+#include "scratch.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED 1 /* the address space is theirs */
+#else
+#define SANITIZED 0
+#endif
+
+#define SAMPLES 3000000u
+
+static int run_with(char *const *arguments, struct hist *h, struct run_report *report,
+		    struct fail *fail)
+{
+	char *argv[16] = {"gpuhist"};
+	struct job job;
+	int argc = 1;
+
+	for (; *arguments; arguments++)
+		argv[argc++] = *arguments;
+	*fail = (struct fail){0};
+	optind = 0;
+	if (options_parse(&job, argc, argv, fail) != OPTIONS_RUN)
+		return -1;
+	return run_job(&job, h, report, fail);
+}
+
+static void check_bins(const struct hist *h, const struct fail *fail, const char *what)
+{
+	CHECK(fail->status == STATUS_OK, "%s: %s", what, fail->text);
+	CHECK(h->samples == SAMPLES, "%s: %llu samples", what, (unsigned long long)h->samples);
+	uint32_t right = 0;
+	while (h->count && right < h->bins && h->count[right] == (right < SAMPLES))
+		right++;
+	CHECK(h->count && right == h->bins, "%s: bin %u is wrong", what, right);
+}
+
+/* The same with any number of workers and any memory that suffices for one. */
+static void workers_and_memory(void)
+{
+	static char *const THREADS[] = {"1", "2", "7", "64", "500"};
+	static char *const MEMORY[] = {"256M", "20M", "14M"};
+
+	for (size_t t = 0; t < sizeof(THREADS) / sizeof(THREADS[0]); t++)
+		for (size_t m = 0; m < sizeof(MEMORY) / sizeof(MEMORY[0]); m++) {
+			char *const arguments[] = {"-b", "3000000", "-T", THREADS[t], "-M", MEMORY[m], "ramp", NULL};
+			struct run_report report;
+			struct hist h;
+			struct fail fail;
+			run_with(arguments, &h, &report, &fail);
+			check_bins(&h, &fail, "workers");
+			CHECK(report.records == SAMPLES, "%llu records", (unsigned long long)report.records);
+			hist_free(&h);
+		}
+}
+
+/*
+ * Where there is room for one worker, less room than all of them want is no failure: with
+ * more address space a run that worked still works.
+ */
+static void short_of_memory(void)
+{
+	char *const arguments[] = {"-b", "1000000", "-r", "full", "-T", "3", "ramp", NULL};
+	unsigned worked = 0;
+
+	for (unsigned mib = 0; mib < 64 && !SANITIZED; mib++) {
+		int status;
+		const pid_t child = fork();
+		if (child == 0) {
+			unsigned long pages = 0;
+			FILE *f = fopen("/proc/self/statm", "r");
+			if (!f || fscanf(f, "%lu", &pages) != 1)
+				_exit(2);
+			fclose(f);
+			const rlim_t bytes = pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)mib << 20);
+			setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes});
+			struct run_report report;
+			struct hist h;
+			struct fail fail;
+			_exit(run_with(arguments, &h, &report, &fail) == 0 ? 0 : 1);
+		}
+		waitpid(child, &status, 0);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) <= 1, "died: %x", (unsigned)status);
+		CHECK(status == 0 || worked == 0, "%u MiB sufficed, %u MiB do not", worked, mib);
+		if (status == 0 && worked == 0)
+			worked = mib;
+	}
+	CHECK(SANITIZED || worked > 0, "64 MiB do not suffice");
+}
+
+/* Every failure names itself, frees all, and leaves no histogram. */
+static void failures(void)
+{
+	static const struct {
+		char *arguments[6];
+		enum status status;
+	} CASES[] = {
+		{{"none", NULL}, STATUS_SYSTEM}, {{".", NULL}, STATUS_SYSTEM},
+		{{"ramp", "odd", NULL}, STATUS_DATA}, {{"-S", "13M", "ramp", NULL}, STATUS_DATA},
+		{{"-M", "4K", "ramp", NULL}, STATUS_LIMIT}, {{"-T", "4", "odd", "ramp", NULL}, STATUS_DATA},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		struct run_report report;
+		struct hist h;
+		struct fail fail;
+		CHECK(run_with(CASES[i].arguments, &h, &report, &fail) == -1, "%zu succeeds", i);
+		CHECK(fail.status == CASES[i].status && fail.text[0], "%zu: %d %s", i, (int)fail.status, fail.text);
+		CHECK(h.count == NULL, "%zu leaves a histogram", i);
+	}
+}
+
+int main(void)
+{
+	uint32_t *ramp = malloc(SAMPLES * sizeof(*ramp));
+
+	scratch_enter();
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		ramp[i] = i;
+	scratch_write("ramp", ramp, SAMPLES * sizeof(*ramp));
+	scratch_write("odd", ramp, 4 * 100001 + 3);
+	free(ramp);
+	short_of_memory(); /* first: threads that have ended leave stacks and arenas behind */
+	workers_and_memory();
+	failures();
+	scratch_leave();
+	return check_report();
+}
