@@ -1,0 +1,47 @@
+#!/bin/sh
+# The program from outside: every tests/cli/NAME.sh is run in an empty folder, and what it
+# prints must be tests/cli/NAME.exp to the byte.
+# usage: tests/cli.sh GPUHIST [--update] [NAME...]     --update writes the .exp files anew
+#
+# A script has `run COMMAND...`, which prints "$ COMMAND", then the standard output, then the
+# standard error with "! " in front of each line, then "= STATUS" unless that is 0. `gpuhist`
+# is the program under test; process numbers in its output are shown as PID.
+set -u
+here=$(dirname "$(realpath "$0")")
+bin=$(mktemp -d)
+trap 'rm -rf "$bin"' EXIT
+ln -s "$(realpath "$1")" "$bin/gpuhist"
+shift
+update=
+[ "${1:-}" != --update ] || { update=1 && shift; }
+PATH=$bin:$PATH
+export PATH
+LC_ALL=C
+export LC_ALL
+passed=0 failed=0
+
+if [ $# -eq 0 ]; then
+	for script in "$here"/cli/*.sh; do
+		name=$(basename "$script" .sh)
+		[ "$name" = lib ] || set -- "$@" "$name"
+	done
+fi
+for name in "$@"; do
+	work=$bin/work
+	mkdir "$work"
+	(cd "$work" && sh -u -c '. "$1/lib.sh"; . "$1/$2.sh"' sh "$here/cli" "$name") \
+		>"$bin/got" 2>&1 </dev/null
+	if [ -n "$update" ]; then
+		cp "$bin/got" "$here/cli/$name.exp"
+	elif cmp -s "$bin/got" "$here/cli/$name.exp"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "--- tests/cli/$name"
+		diff -u "$here/cli/$name.exp" "$bin/got"
+	fi
+	chmod -R u+w "$work"
+	rm -rf "$work"
+done
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

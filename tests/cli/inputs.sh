@@ -1,0 +1,63 @@
+# Several inputs, the standard one, parts of them, and inputs that cannot be counted.
+# shellcheck shell=sh
+printf 'abcdefghij' >a
+printf 'ABCD' >b
+: >empty
+c='gpuhist -t u8 --nonzero --no-header -r full'
+run $c a b empty a
+shell "cat b | $c a -"
+shell "cat b | $c - a -"
+shell "$c < b"
+run $c -S 9 -n 1 a
+run $c -S 2 a b
+run $c -n 11 a b -q
+run $c -n 0 a
+run $c -n 99999999999999999999 a
+run $c -n -1 a
+run $c -n 1K a
+run $c -S 10 a
+run $c -S 11 a
+run $c -S 1T a
+run $c -S 18446744073709551615 a
+run $c -S x a
+run $c -S 1.5K a
+shell "cat a | $c -S 9"
+shell "cat a | $c -S 10"
+shell "cat a | $c -S 11"
+shell "{ $c -n 2; echo --; $c; } < b"
+shell "cat b | { $c -n 2; echo --; $c; }"
+shell "{ $c -S 1 -n 1; echo --; cat; echo; } < b"
+shell "{ $c -n 0; echo --; cat; echo; } < b"
+shell "{ head -c 1 > /dev/null; $c -n 1 -; echo --; cat; echo; } < b"
+shell "{ $c -n 3 - a; echo --; cat; echo; } < b"
+# /dev/zero has no end but -n has
+run $c -n 1000000 /dev/zero
+run gpuhist -t u24 --nonzero -n 300000 /dev/zero
+run gpuhist -b 1 a
+run gpuhist -b 1 --ignore-tail -r full a
+run gpuhist -t u24 -b 1 --ignore-tail -r full a b
+shell 'cat a | gpuhist -b 1'
+shell 'cat a | gpuhist -b 1 --ignore-tail -r full'
+run gpuhist -b 1 -q --ignore-tail -r full a
+run gpuhist -t u64 -b 1 -n 1 -r full a
+run gpuhist -t u8 -b 1 -r full a none b
+run gpuhist -t u8 .
+shell 'gpuhist -t u8 < .'
+run gpuhist -t u8 a/b
+run gpuhist -t u8 ''
+nl=$(printf 'new\nline\033[1m')
+run gpuhist -t u8 "$nl"
+printf 'a' >"$nl"
+run $c "$nl"
+printf 'a' >-b
+run $c -- -b
+run $c ./-b
+# Root may read what nobody may; an address that is not mapped nobody reads.
+run gpuhist -t u8 /proc/self/mem
+run $c /proc/self/loginuid/x
+# However long a name is, the reason is told
+long=$(printf '%240s' '' | sed 's/ /x/g')
+mkdir -p "$long/$long/$long"
+shell "gpuhist $long/$long/$long/none 2>&1 | grep -c 'No such file or directory'"
+shell "gpuhist -t u8 a -o $long/$long/$long/none/h 2>&1 | grep -c 'No such file or directory'"
+rm -rf "$long"

@@ -1,0 +1,68 @@
+# -o: new, replaced, links, devices; and that nothing is left where it cannot be.
+# shellcheck shell=sh
+printf 'abcd' >a
+c='gpuhist -t u8 -b 1 -r full'
+umask 027
+run $c -o new a
+cat new
+stat -c %a new
+printf 'old' >old
+ln -s old link
+ln -s nothing dangling
+ln old hard
+run $c -o link a
+test -h link && cat old
+cat hard
+echo
+run $c -o dangling a
+test -h dangling && cat nothing
+run $c -o new -o other a
+cat other
+run $c -o - a
+run $c -o /dev/null a
+run $c -o /dev/full a
+shell "$c a > /dev/full"
+shell 'gpuhist -V > /dev/full'
+shell 'gpuhist -h > /dev/full'
+shell "gpuhist -b 100000 -r full a > /dev/full"
+mkfifo fifo
+shell "$c -o fifo a & cat fifo; wait"
+test -p fifo && echo still a fifo
+mkdir folder
+run $c -o folder a
+run $c -o folder/ a
+run $c -o none/new a
+run $c -o new/ a
+run $c -o a/new a
+run $c -o '' a
+run $c -o . a
+# Root may write where nobody may, but not here
+run $c -o /proc/new a
+run $c -o "$(printf '%300s' '' | sed 's/ /x/g')" a
+# Input and output are one
+run $c -o a a
+run $c -o ./a a
+ln -s a same
+run $c -o same a
+run $c -o a same
+shell "$c -o a < a"
+shell "$c a >> a"
+shell "$c < a >> a"
+cat a
+echo
+# Failing leaves the old file, and no other
+run $c -o old -t u64 a
+cat old
+run gpuhist -t u24 -o made a
+run $c -o made a none
+run $c -o made -S 5 a
+# What is already in a redirected output stays, /dev/stdout or not
+shell "{ echo before; $c a; echo after; } > all; cat all"
+shell "{ echo before; $c -o /dev/stdout a; echo after; } > all; cat all"
+shell "echo log > log; $c -o /dev/stdout a >> log; cat log"
+shell "$c -o /dev/stdout a | cat"
+shell "$c -o /dev/fd/3 a 3> third; cat third"
+# A file that may not grow leaves nothing behind either
+sh -c 'ulimit -f 1; gpuhist -t u8 -r full -b 100000 -o toobig a; :' >nowhere 2>&1
+rm -f nowhere core*
+ls -A

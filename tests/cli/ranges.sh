@@ -1,0 +1,41 @@
+# Ranges of each kind, with samples on the edges.
+# shellcheck shell=sh
+bytes '\000\001\002\003\004\005\006\007\010\011\376\377' >u8
+run gpuhist -t u8 -b 4 -r 0:8 u8
+run gpuhist -t u8 -b 3 -r 1:8 u8
+run gpuhist -t u8 -b 3 -r 1:8 --closed u8
+run gpuhist -t u8 -b 2 -r full u8
+run gpuhist -t i8 -b 2 -r full u8
+run gpuhist -t i8 -b 2 -r -2:2 --flow -q u8
+run gpuhist -t u8 -b 4 -r 0.5:2.5 --flow -q u8
+run gpuhist -t u8 -b 2 -r 2.25:2.75 --flow -q u8
+run gpuhist -t u8 -b 2 -r 300:400 --flow u8
+run gpuhist -t u8 -b 2 -r 300:400 --clamp u8
+run gpuhist -t u8 -b 2 -r -400:-300 --flow -q u8
+run gpuhist -t u8 -b 2 -r -4:4 --clamp --flow u8
+run gpuhist -t u8 -b 5 -r 0:2 -q u8
+run gpuhist -t u8 -b 3 -r 0:1e1 -q --nonzero --no-header u8
+run gpuhist -t u8 -b 2 -r 0x0:0x10 -q --no-header u8
+# 64 bits: 0, 2^63 and 2^64 - 1, where binary64 would round
+bytes '\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\200\377\377\377\377\377\377\377\377' >u64
+run gpuhist -t u64 -b 2 -r 0:18446744073709551616 u64
+run gpuhist -t u64 -b 1 -r 9223372036854775807:18446744073709551615 --flow -q u64
+run gpuhist -t u64 -b 1 -r 9223372036854775807:18446744073709551615 --closed --flow -q u64
+run gpuhist -t i64 -b 2 -r full u64
+run gpuhist -t u64 -b 3 -r full u64
+# 0.1, 0.2, 0.3, 0.5, 1 in binary32 and 0.3 in binary64 terms: compared, never rounded
+bytes '\315\314\314\075\315\314\114\076\232\231\231\076\000\000\000\077\000\000\200\077' >f32
+run gpuhist -t f32 -b 10 -r 0:1 --nonzero f32
+run gpuhist -t f32 -b 10 -r 0:1 --nonzero --closed f32
+run gpuhist -t f32 -b 2 -r full --nonzero f32
+run gpuhist -t f32 -b 2 -r -1e308:1e308 f32
+run gpuhist -t f64 -b 2 -r full /dev/null
+for range in 5:5 6:5 nan:1 1: :1 : '' 1 0:inf -inf:0 0:1:2 a:b 0,1 Full ' 0:1' 0:1e400; do
+	run gpuhist -r "$range" u8
+done
+run gpuhist -t f32 -r 5:5 f32
+run gpuhist -t f32 f32
+run gpuhist -t u8 -r 0:79228162514264337593543950336 u8
+for bins in 0 -1 99999999999 268435457 18446744073709551617 1.5 1e3 0x10 '' ' 1' 1K; do
+	run gpuhist -b "$bins" u8
+done
