@@ -420,7 +420,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 
 CUresult cuGetErrorName(CUresult error, const char **name)
 {
-	static char text[32];
+	static _Thread_local char text[32]; /* a real driver's are constants */
 	snprintf(text, sizeof(text), "FAKE_ERROR_%d", error);
 	*name = text;
 	return CUDA_SUCCESS;
