@@ -11,6 +11,7 @@
 #include "source_input.h"
 
 #define FULL_FILLS 64
+#define STREAM_PIECE ((size_t)128 << 10) /* of a stream at once: what is read stays in the cache */
 
 static bool is_stdin(const char *path)
 {
@@ -154,7 +155,8 @@ static int open_next(struct source *s, unsigned char *buffer, size_t cap, struct
 		in->owned = in->fd >= 0 && in->owned;
 		goto free_input;
 	}
-	in->is_file = S_ISREG(st.st_mode) || S_ISBLK(st.st_mode);
+	in->is_regular = S_ISREG(st.st_mode);
+	in->is_file = in->is_regular || S_ISBLK(st.st_mode);
 	s->totals.inputs++;
 	if (!in->is_file)
 		s->totals.streamed = true;
@@ -185,6 +187,18 @@ static int end_input(struct source *s, struct input *in, int rc, struct fail *fa
 			name, (unsigned long long)tail, (unsigned long)s->spec.record);
 }
 
+/* Whoever finds the end takes the input off; the last reader closes it. */
+static int settle(struct source *s, struct input *in, int rc, struct fail *fail)
+{
+	if (in->ended && s->current == in)
+		leave_current(s);
+	if (in->ended && in->readers == 0)
+		rc = end_input(s, in, rc, fail);
+	if (rc != 0)
+		s->stopped = true;
+	return rc;
+}
+
 int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct fail *fail)
 {
 	int rc = 0;
@@ -200,16 +214,14 @@ int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct 
 			continue;
 		}
 		struct input *in = s->current;
+		if (!in->is_file && cap > STREAM_PIECE)
+			cap = STREAM_PIECE - STREAM_PIECE % s->spec.record;
 		const uint64_t allowed = s->budget < cap / s->spec.record
 						 ? s->budget * s->spec.record
 						 : cap;
 		rc = in->is_file ? file_fill(s, in, buffer, (size_t)allowed, got, fail)
 				 : stream_fill(s, in, buffer, (size_t)allowed, got, fail);
-		/* Whoever finds the end takes the input off; the last reader closes it. */
-		if (in->ended && s->current == in)
-			leave_current(s);
-		if (in->ended && in->readers == 0)
-			rc = end_input(s, in, rc, fail);
+		rc = settle(s, in, rc, fail);
 	}
 	if (rc != 0)
 		s->stopped = true;
@@ -218,6 +230,27 @@ int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct 
 		*got = 0;
 		source_stop(s);
 	}
+	return rc;
+}
+
+void source_claim(struct source *s, size_t cap, struct source_piece *piece)
+{
+	*piece = (struct source_piece){.bytes = 0};
+	pthread_mutex_lock(&s->lock);
+	if (s->current && !s->stopped)
+		file_claim(s, s->current, cap, piece);
+	pthread_mutex_unlock(&s->lock);
+}
+
+int source_return(struct source *s, struct source_piece *piece, size_t counted, struct fail *fail)
+{
+	pthread_mutex_lock(&s->lock);
+	file_return(s, piece, counted);
+	int rc = settle(s, piece->input, 0, fail);
+	pthread_mutex_unlock(&s->lock);
+	*piece = (struct source_piece){.bytes = 0};
+	if (rc != 0)
+		source_stop(s);
 	return rc;
 }
 

@@ -7,7 +7,8 @@
  * a histogram does not care.
  *
  *   regular files, block devices   cut into pieces at offsets: a short lock to claim one, then
- *                                  pread without any lock, in parallel (source_file.c)
+ *                                  pread without any lock, in parallel (source_file.c);
+ *                                  whoever wants to map a piece claims it and says when it is done
  *   everything else                one reader at a time, holding the lock, straight into its
  *                                  buffer; a record cut by a read waits here (source_stream.c)
  */
@@ -54,6 +55,34 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
  * later call ends at once. Blocks while a stream has nothing to give.
  */
 int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct fail *fail);
+
+/*
+ * A run of whole records of a regular file that its taker gets at by itself, by mapping it.
+ * Every piece that was claimed must be given back.
+ */
+struct source_piece {
+	struct input *input; /* the source's own */
+	int fd;              /* open until the piece is given back */
+	uint64_t offset;
+	size_t bytes;        /* 0: no piece */
+};
+
+/*
+ * Claims up to cap bytes where the file that is being read has far more ahead of it and holds
+ * them in the page cache. Otherwise piece->bytes = 0: call source_fill.
+ */
+void source_claim(struct source *s, size_t cap, struct source_piece *piece);
+
+/* Is all of the piece in the file now? A file that was cut reads as zeros behind its new end. */
+bool source_intact(const struct source_piece *piece);
+
+/* Reads from byte `at` of the piece on; *got < cap: the file ends there. Any thread. */
+int source_read(const struct source_piece *piece, size_t at, void *buffer, size_t cap, size_t *got,
+		struct fail *fail);
+
+/* Gives a piece back, of which the first `counted` bytes were there; -1 as source_fill. */
+int source_return(struct source *s, struct source_piece *piece, size_t counted,
+		  struct fail *fail);
 
 /* Bytes that the regular files among the inputs still hold, as far as -n allows. */
 uint64_t source_known_bytes(const struct source *s);

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "source_input.h"
@@ -73,6 +74,15 @@ int file_begin(struct source *s, struct input *in, struct fail *fail)
 	return 0;
 }
 
+/* The next `bytes` are the caller's: he is a reader until take. */
+static void claim(struct source *s, struct input *in, size_t bytes)
+{
+	in->next += bytes;
+	in->readers++;
+	if (s->budget != UINT64_MAX)
+		s->budget -= bytes / s->spec.record;
+}
+
 /* Accounts for what a piece brought: whole records to the caller, the rest is the tail. */
 static void take(struct source *s, struct input *in, size_t claimed, size_t read, size_t *got)
 {
@@ -96,10 +106,7 @@ int file_fill(struct source *s, struct input *in, unsigned char *buffer, size_t 
 
 	if (offset < in->end) {
 		const size_t claimed = in->end - offset < cap ? (size_t)(in->end - offset) : cap;
-		in->next += claimed;
-		in->readers++;
-		if (s->budget != UINT64_MAX)
-			s->budget -= claimed / s->spec.record;
+		claim(s, in, claimed);
 		pthread_mutex_unlock(&s->lock);
 		int rc = file_read(in, buffer, claimed, offset, &read, fail);
 		pthread_mutex_lock(&s->lock);
@@ -120,4 +127,64 @@ int file_fill(struct source *s, struct input *in, unsigned char *buffer, size_t 
 	take(s, in, cap, read, got);
 	in->next += *got;
 	return 0;
+}
+
+/* Is this byte of the file in the page cache? Where the system cannot say, it is taken to be. */
+static bool resident(int fd, uint64_t offset)
+{
+#ifdef RWF_NOWAIT
+	unsigned char byte;
+	struct iovec one = {.iov_base = &byte, .iov_len = 1};
+
+	return preadv2(fd, &one, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
+#else
+	(void)fd, (void)offset;
+	return true;
+#endif
+}
+
+/*
+ * A piece is at most an eighth of what is left, so that nobody is still busy with a large one
+ * when the others are done. Mapping what must be read from the disk would read it page by page.
+ */
+#define PIECE_LEAST ((size_t)2 << 20)
+
+void file_claim(struct source *s, struct input *in, size_t cap, struct source_piece *piece)
+{
+	uint64_t left = in->end - in->next;
+
+	if (!in->is_regular || in->ended || in->next >= in->end)
+		return;
+	if (s->budget < left / s->spec.record)
+		left = s->budget * s->spec.record;
+	size_t bytes = left / 8 < cap ? (size_t)(left / 8) : cap;
+	bytes -= bytes % s->spec.record;
+	if (bytes < PIECE_LEAST || !resident(in->fd, in->next) ||
+	    !resident(in->fd, in->next + bytes / 2) || !resident(in->fd, in->next + bytes - 1))
+		return;
+	*piece = (struct source_piece){
+		.input = in, .fd = in->fd, .offset = in->next, .bytes = bytes};
+	claim(s, in, bytes);
+}
+
+void file_return(struct source *s, const struct source_piece *piece, size_t counted)
+{
+	size_t got;
+
+	piece->input->readers--;
+	take(s, piece->input, piece->bytes, counted, &got);
+}
+
+bool source_intact(const struct source_piece *piece)
+{
+	struct stat st;
+
+	return fstat(piece->fd, &st) == 0 && st.st_size >= 0 &&
+	       (uint64_t)st.st_size >= piece->offset + piece->bytes;
+}
+
+int source_read(const struct source_piece *piece, size_t at, void *buffer, size_t cap, size_t *got,
+		struct fail *fail)
+{
+	return file_read(piece->input, buffer, cap, piece->offset + at, got, fail);
 }

@@ -15,6 +15,7 @@ struct input {
 	int fd;
 	bool owned;        /* close it; standard input is not ours */
 	bool is_file;      /* pread works at offsets */
+	bool is_regular;   /* ... and pieces of it can be mapped */
 	bool ended;        /* nothing more will be handed out of it */
 	uint64_t start;    /* file: offset of the first record */
 	uint64_t next;     /* file: offset of the next piece to claim, whole records from start */
@@ -52,7 +53,13 @@ int file_begin(struct source *s, struct input *in, struct fail *fail);
 int file_fill(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,
 	      struct fail *fail);
 
-/* The same for a stream; keeps the lock. begin skips, through buffer. */
+/* The next piece to map, or none. Lock held. */
+void file_claim(struct source *s, struct input *in, size_t cap, struct source_piece *piece);
+
+/* A piece comes back, `counted` bytes of it were there. Lock held. */
+void file_return(struct source *s, const struct source_piece *piece, size_t counted);
+
+/* As file_begin and file_fill, for a stream; keeps the lock. begin skips, through buffer. */
 int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap,
 		 struct fail *fail);
 int stream_fill(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,

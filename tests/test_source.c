@@ -234,6 +234,141 @@ static void offsets(void)
 	scratch_clean();
 }
 
+/* ---- pieces that are claimed ---- */
+
+#define PIECES_FILE ((size_t)80 << 20)
+
+struct taken {
+	uint64_t records, sum; /* the file's records are 1, 2, 3 ... */
+	unsigned pieces;
+	bool torn;             /* a piece was not intact when it came back */
+};
+
+static void add(struct taken *t, const uint32_t *data, size_t bytes)
+{
+	t->records += bytes / 4;
+	for (size_t i = 0; i < bytes / 4; i++)
+		t->sum += data[i];
+}
+
+/* Reads a piece as a lane would whose device has failed, and gives it back. */
+static int read_piece(struct source *s, struct source_piece *piece, uint32_t *buffer, struct taken *t,
+		      struct fail *fail)
+{
+	size_t at = 0, got;
+
+	t->torn |= !source_intact(piece);
+	do {
+		const size_t want = piece->bytes - at < 1 << 20 ? piece->bytes - at : 1 << 20;
+		if (source_read(piece, at, buffer, want, &got, fail) != 0)
+			return -1;
+		add(t, buffer, got);
+		at += got;
+	} while (got == 1 << 20 && at < piece->bytes);
+	return source_return(s, piece, at, fail);
+}
+
+/* Three pieces are held at a time; when the third is first held, the file is cut to `cut`. */
+static int read_pieces(const struct source_spec *spec, long cut, struct taken *t,
+		       struct source_totals *totals, struct fail *fail)
+{
+	struct source_piece held[3] = {{.bytes = 0}};
+	uint32_t *buffer = malloc(1 << 20);
+	struct source *s;
+	size_t got = 1;
+	int rc = source_open(&s, spec, fail);
+
+	*t = (struct taken){.records = 0};
+	for (unsigned k = 0; rc == 0 && got > 0; k = (k + 1) % 3) {
+		if (held[k].bytes > 0)
+			rc = read_piece(s, &held[k], buffer, t, fail);
+		if (rc != 0)
+			break;
+		source_claim(s, (size_t)5 << 20 | 3, &held[k]);
+		if (held[k].bytes > 0) {
+			CHECK(held[k].bytes % 4 == 0, "half a record");
+			if (++t->pieces == 3 && cut >= 0 && truncate(spec->paths[0], cut) != 0)
+				rc = -1;
+			continue;
+		}
+		rc = source_fill(s, buffer, 1 << 20, &got, fail);
+		add(t, buffer, got);
+		/* What a piece that was cut gives back of -n's limit may be had again. */
+		for (unsigned i = 0; i < 3 && rc == 0 && got == 0; i++)
+			if (held[i].bytes > 0)
+				rc = read_piece(s, &held[i], buffer, t, fail);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		if (held[i].bytes > 0)
+			source_return(s, &held[i], held[i].bytes, &(struct fail){.status = STATUS_OK});
+	*totals = *source_totals(s);
+	source_close(s);
+	free(buffer);
+	return rc;
+}
+
+static void claimed_pieces(void)
+{
+	static char *const PATHS[] = {"big"}, *const TWICE[] = {"big", "big"}, *const SMALL[] = {"small"};
+	uint32_t *records = malloc(PIECES_FILE);
+	struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	struct source_totals totals;
+	struct taken t;
+	struct fail fail = {.status = STATUS_OK};
+	const uint64_t all = PIECES_FILE / 4;
+
+	for (uint32_t i = 0; i < all; i++)
+		records[i] = i + 1;
+	scratch_write("big", records, PIECES_FILE);
+	scratch_write("small", records, 1 << 20);
+	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == all && t.sum == all * (all + 1) / 2,
+	      "%llu records %s", (unsigned long long)t.records, fail.text);
+	CHECK(t.pieces >= 3 && !t.torn && totals.bytes == PIECES_FILE && totals.tail == 0, "%u pieces", t.pieces);
+	spec.limit = 19 << 20;
+	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == spec.limit && t.pieces >= 3 &&
+		      t.sum == spec.limit * (spec.limit + 1) / 2,
+	      "-n: %llu records %s", (unsigned long long)t.records, fail.text);
+	spec.paths = TWICE, spec.path_count = 2, spec.limit = all + 5;
+	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == spec.limit &&
+		      t.sum == all * (all + 1) / 2 + 15,
+	      "twice: %llu records %s", (unsigned long long)t.records, fail.text);
+	spec.paths = SMALL, spec.path_count = 1, spec.limit = UINT64_MAX;
+	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == 1 << 18 && t.pieces == 0, "small: %s",
+	      fail.text);
+
+	/* Three pieces of some 5 MiB are out, behind a fill of 1 MiB, when the file is cut. */
+	static const struct {
+		long to;
+		bool ignore_tail;
+		uint64_t limit;
+	} CUTS[] = {{6 << 20, false, UINT64_MAX}, {(6 << 20) + 2, true, UINT64_MAX}, {(1 << 20) + 4, false, UINT64_MAX},
+		    {(10 << 20) - 4, false, UINT64_MAX}, {6 << 20, false, 19 << 20}};
+	for (size_t i = 0; i < sizeof(CUTS) / sizeof(CUTS[0]); i++) {
+		const uint64_t left = (uint64_t)CUTS[i].to / 4;
+		scratch_write("big", records, PIECES_FILE);
+		spec.paths = PATHS, spec.limit = CUTS[i].limit, spec.ignore_tail = CUTS[i].ignore_tail;
+		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &fail) == 0 && t.records == left &&
+			      t.sum == left * (left + 1) / 2,
+		      "cut to %ld: %llu records %s", CUTS[i].to, (unsigned long long)t.records, fail.text);
+		CHECK(t.torn && totals.bytes == (uint64_t)CUTS[i].to && totals.tail == (uint64_t)CUTS[i].to % 4,
+		      "cut to %ld: %llu bytes", CUTS[i].to, (unsigned long long)totals.bytes);
+	}
+	/* The limit that the cut pieces did not use goes to the next file. */
+	scratch_write("big", records, PIECES_FILE);
+	scratch_write("next", records, PIECES_FILE);
+	static char *const TWO[] = {"big", "next"};
+	spec.paths = TWO, spec.path_count = 2, spec.limit = 19 << 20, spec.ignore_tail = false;
+	CHECK(read_pieces(&spec, 6 << 20, &t, &totals, &fail) == 0 && t.records == spec.limit, "-n over a cut file: %llu %s",
+	      (unsigned long long)t.records, fail.text);
+	/* A partial record at the new end is an error as anywhere. */
+	scratch_write("big", records, PIECES_FILE);
+	spec.paths = PATHS, spec.path_count = 1, spec.limit = UINT64_MAX;
+	CHECK(read_pieces(&spec, (6 << 20) + 2, &t, &totals, &fail) == -1 && fail.status == STATUS_DATA, "a tail: %s",
+	      fail.text);
+	free(records);
+	scratch_clean();
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -243,6 +378,7 @@ int main(void)
 	sniffing();
 	moving_files();
 	offsets();
+	claimed_pieces();
 	scratch_leave();
 	return check_report();
 }
