@@ -27,7 +27,7 @@ ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS)
 ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS    = -lm -ldl
 
-SRC  = cells count cuda edges fail gpu gpu_image gpu_kernel hist main msg number options \
+SRC  = cells count cuda edges fail gpu gpu_image gpu_kernel gpu_lane hist main msg number options \
        output publish report run sample source source_file source_stream worker worker_cpu \
        worker_gpu write write_json write_raw write_text
 # The counting loops, once for each instruction set that is chosen at run time.
@@ -114,17 +114,20 @@ bench: $(PROGRAM) $(BUILD)/bench
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS)
 
 # The kernels alone, CUB beside them, then the engines side by side: on a machine with a GPU.
-bench-gpu: GIB = 16
-bench-gpu: RUNS = 3
-bench-gpu: $(PROGRAM) $(BUILD)/bench $(BUILD)/bench_kernels $(BUILD)/bench_cub
+bench-gpu: GIB = 8
+bench-gpu: RUNS = 2
+bench-gpu: $(PROGRAM) $(BUILD)/bench $(BUILD)/sample $(BUILD)/bench_kernels $(BUILD)/bench_lanes $(BUILD)/bench_cub
 	$(BUILD)/bench_kernels
 	$(BUILD)/bench_cub
+	$(BUILD)/sample 8192 > $(BUILD)/sample.u32
+	$(BUILD)/bench_lanes $(BUILD)/sample.u32
+	rm $(BUILD)/sample.u32
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
 
-$(BUILD)/bench_kernels.o: bench/kernels.c Makefile | $(BUILD)
+$(BUILD)/bench_kernels.o $(BUILD)/bench_lanes.o: $(BUILD)/bench_%.o: bench/%.c Makefile | $(BUILD)
 	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
 
-$(BUILD)/bench_kernels: $(BUILD)/bench_kernels.o $(LIB_OBJ)
+$(BUILD)/bench_kernels $(BUILD)/bench_lanes: $(BUILD)/bench_%: $(BUILD)/bench_%.o $(LIB_OBJ)
 	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
 
 $(BUILD)/bench_cub: bench/cub.cu | $(BUILD)

@@ -1,52 +1,24 @@
 /* gpu: start-up on a thread of its own, lanes as they get ready, one place for failure. */
 #include "gpu.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "clock.h"
-#include "gpu_kernel.h"
+#include "gpu_state.h"
 
-#define DEVICES_MAX 16u
 /*
- * Small slots stay in the processor's cache between the copy into them and the DMA out of
- * them. Eight lanes on an H200 host: four slots of 1 MiB 27 GB/s, two of 4 MiB 23, two of
- * 16 MiB 10; the bus alone carries 48 at 1 MiB and more when lanes overlap.
+ * A copy to the device costs the bus a few microseconds beside its bytes, and slots that outgrow
+ * the processor's cache cost its memory: eight lanes on an H200 host carry 42 GB/s in slots of
+ * 1 MiB, 48 in 2, 51 in 4, 45 in 8; the bus alone 55.
  */
 #define SLOT_MIN ((size_t)1 << 20)
+#define SLOT_ENOUGH ((size_t)4 << 20)
 #define SLOT_MAX ((size_t)64 << 20)
+#define WINDOW_BYTES ((size_t)32 << 20)
 #define SLOT_LEAST ((size_t)256 << 10) /* where memory is short */
-#define OWN_TOTAL_CELLS ((size_t)3 << 19) /* above, 8 bytes a cell and lane are too much */
 
-struct device {
-	CUdevice handle;
-	CUcontext context;
-	CUmodule module;
-	struct kernel_plan plan;
-};
-
-struct gpu {
-	struct gpu_spec spec;
-	struct counting counting; /* a copy: the start-up may outlive the run */
-	struct cuda cuda;
-	double started;          /* clock at gpu_start */
-	size_t slot_bytes;
-	size_t cell_bytes;       /* of a chunk's counters */
-	pthread_t thread;
-	pthread_mutex_t lock;    /* all below */
-	pthread_cond_t changed;
-	bool settled;            /* the first lane is there, or none will be */
-	unsigned device_count;
-	struct device device[DEVICES_MAX];
-	unsigned lane_count;     /* made */
-	unsigned lanes_taken;
-	struct lane *lane[GPU_LANES_MAX];
-	struct gpu_report report;
-	bool failed;             /* atomic: read without the lock before each driver call */
-};
 
 void gpu_fail(struct gpu *gpu, const char *what, const char *why)
 {
@@ -63,8 +35,7 @@ bool gpu_failed(const struct gpu *gpu)
 	return __atomic_load_n(&gpu->failed, __ATOMIC_ACQUIRE);
 }
 
-/* Passes a driver call's result on; an error is the end of the GPU. */
-static int check(struct gpu *gpu, CUresult result, const char *what)
+int gpu_check(struct gpu *gpu, CUresult result, const char *what)
 {
 	if (result == CUDA_SUCCESS)
 		return 0;
@@ -77,113 +48,6 @@ size_t gpu_slot_bytes(const struct gpu *gpu)
 {
 	return gpu->slot_bytes;
 }
-
-/* ---- lanes ---- */
-
-/* Gives back what a lane that was not finished has; the driver still works. */
-static void lane_undo(struct gpu *gpu, struct lane *lane)
-{
-	const struct cuda *cuda = &gpu->cuda;
-
-	for (unsigned k = 0; k < GPU_SLOTS; k++) {
-		struct slot *s = &lane->slot[k];
-		if (s->stream)
-			cuda->stream_destroy(s->stream);
-		if (s->done)
-			cuda->event_destroy(s->done);
-		if (s->d_data)
-			cuda->memory_free(s->d_data);
-		if (s->d_cells)
-			cuda->memory_free(s->d_cells);
-		if (s->d_work)
-			cuda->memory_free(s->d_work);
-	}
-	if (lane->host) {
-		cuda->host_unregister(lane->host);
-		munmap(lane->host, lane->host_bytes);
-	}
-	free(lane->total);
-	free(lane);
-}
-
-/*
- * Page-locked memory: our own mapping, in huge pages, touched, then registered. That is half
- * of what the driver's allocator takes, and it stays ours when the driver is gone.
- */
-static CUresult lane_host(struct gpu *gpu, struct lane *lane)
-{
-	const size_t huge = (size_t)2 << 20;
-	const size_t bytes = GPU_SLOTS * (gpu->slot_bytes + gpu->cell_bytes);
-	unsigned char *p;
-
-	lane->host_bytes = (bytes + huge - 1) / huge * huge;
-	p = mmap(NULL, lane->host_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (p == MAP_FAILED)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-#ifdef MADV_HUGEPAGE
-	(void)madvise(p, lane->host_bytes, MADV_HUGEPAGE);
-#endif
-	for (size_t i = 0; i < lane->host_bytes; i += 4096)
-		p[i] = 0;
-	CUresult r = gpu->cuda.host_register(p, lane->host_bytes, 0);
-	if (r != CUDA_SUCCESS) {
-		munmap(p, lane->host_bytes);
-		return r;
-	}
-	lane->host = p;
-	for (unsigned k = 0; k < GPU_SLOTS; k++) {
-		lane->slot[k].data = p + k * gpu->slot_bytes;
-		lane->slot[k].cells = (uint32_t *)(void *)(p + GPU_SLOTS * gpu->slot_bytes +
-							   k * gpu->cell_bytes);
-	}
-	return CUDA_SUCCESS;
-}
-
-static CUresult slot_device(struct gpu *gpu, const struct kernel_plan *plan, struct slot *s)
-{
-	const struct cuda *cuda = &gpu->cuda;
-	CUresult r = cuda->stream_create(&s->stream, CU_STREAM_NON_BLOCKING);
-
-	if (r == CUDA_SUCCESS)
-		r = cuda->event_create(&s->done, CU_EVENT_DISABLE_TIMING);
-	if (r == CUDA_SUCCESS)
-		r = cuda->memory_alloc(&s->d_data, gpu->slot_bytes);
-	if (r == CUDA_SUCCESS)
-		r = cuda->memory_alloc(&s->d_cells, gpu->cell_bytes);
-	if (r == CUDA_SUCCESS && plan->work_bytes > 0)
-		r = cuda->memory_alloc(&s->d_work, plan->work_bytes);
-	return r;
-}
-
-/* The context of the device is current. */
-static CUresult lane_make(struct gpu *gpu, unsigned device, struct lane **out)
-{
-	struct lane *lane = calloc(1, sizeof(*lane));
-	CUresult r = CUDA_ERROR_OUT_OF_MEMORY;
-
-	*out = NULL;
-	if (!lane)
-		return r;
-	lane->gpu = gpu;
-	lane->device = device;
-	if (gpu->spec.counting->cells <= OWN_TOTAL_CELLS) {
-		lane->total = calloc(gpu->spec.counting->cells, sizeof(*lane->total));
-		if (!lane->total)
-			goto undo;
-	}
-	r = lane_host(gpu, lane);
-	for (unsigned k = 0; k < GPU_SLOTS && r == CUDA_SUCCESS; k++)
-		r = slot_device(gpu, &gpu->device[device].plan, &lane->slot[k]);
-	if (r == CUDA_SUCCESS) {
-		*out = lane;
-		return r;
-	}
-undo:
-	lane_undo(gpu, lane);
-	return r;
-}
-
-/* ---- start-up ---- */
 
 /*
  * The driver starts five times faster when it sees only the devices that are asked for. What
@@ -226,29 +90,35 @@ static int start_device(struct gpu *gpu, unsigned index)
 	const struct cuda *cuda = &gpu->cuda;
 	struct device *d = &gpu->device[index];
 
-	if (check(gpu, cuda->device_get(&d->handle, (int)index), "device") != 0 ||
-	    check(gpu, cuda->context_retain(&d->context, d->handle), "context") != 0 ||
-	    check(gpu, cuda->context_set(d->context), "context") != 0 ||
-	    check(gpu, cuda->module_load(&d->module, kernel_image), "kernels") != 0)
+	if (gpu_check(gpu, cuda->device_get(&d->handle, (int)index), "device") != 0 ||
+	    gpu_check(gpu, cuda->context_retain(&d->context, d->handle), "context") != 0 ||
+	    gpu_check(gpu, cuda->context_set(d->context), "context") != 0 ||
+	    gpu_check(gpu, cuda->module_load(&d->module, kernel_image), "kernels") != 0)
 		return -1;
 	if (index == 0)
 		(void)cuda->device_name(gpu->report.name, (int)sizeof(gpu->report.name), d->handle);
+	if (index == 0 && gpu->spec.lanes == 1) {
+		int can = 0; /* and stays so where a driver does not know the question */
+		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);
+		gpu->window_bytes = !can ? 0 : gpu->slot_bytes > WINDOW_BYTES ? gpu->slot_bytes : WINDOW_BYTES;
+	}
+	const size_t chunk = gpu->window_bytes > gpu->slot_bytes ? gpu->window_bytes : gpu->slot_bytes;
 	const struct kernel_device on = {
 		.cuda = cuda, .device = d->handle, .module = d->module,
-		.samples_max = gpu->slot_bytes / gpu->spec.counting->bytes,
+		.samples_max = chunk / gpu->spec.counting->bytes,
 	};
 	const char *what;
 	CUresult r = kernel_plan_init(&d->plan, gpu->spec.counting, &on, &what);
 	if (index == 0)
 		memcpy(gpu->report.kernel, d->plan.name, sizeof(gpu->report.kernel));
-	return check(gpu, r, what);
+	return gpu_check(gpu, r, what);
 }
 
 static void add_lane(struct gpu *gpu, struct lane *lane)
 {
 	pthread_mutex_lock(&gpu->lock);
 	gpu->lane[gpu->lane_count] = lane;
-	__atomic_store_n(&gpu->lane_count, gpu->lane_count + 1, __ATOMIC_RELAXED); /* gpu_take_lane peeks */
+	__atomic_store_n(&gpu->lane_count, gpu->lane_count + 1, __ATOMIC_RELAXED); /* gpu_lanes peeks */
 	if (!gpu->report.ready)
 		gpu->report.start_seconds = clock_seconds() - gpu->started;
 	gpu->report.ready = true;
@@ -258,7 +128,10 @@ static void add_lane(struct gpu *gpu, struct lane *lane)
 	pthread_mutex_unlock(&gpu->lock);
 }
 
-/* All lanes, the devices in turn. The first decides how large slots are: smaller until it fits. */
+/*
+ * All lanes, the devices in turn. The first decides how large slots are: without windows, then
+ * smaller until it fits.
+ */
 static void make_lanes(struct gpu *gpu)
 {
 	const uint32_t sample = gpu->spec.counting->bytes;
@@ -267,14 +140,18 @@ static void make_lanes(struct gpu *gpu)
 		const unsigned device = i % gpu->device_count;
 		struct lane *lane;
 		CUresult r;
-		if (check(gpu, gpu->cuda.context_set(gpu->device[device].context), "context") != 0)
+		if (gpu_check(gpu, gpu->cuda.context_set(gpu->device[device].context), "context") != 0)
 			return;
-		while ((r = lane_make(gpu, device, &lane)) == CUDA_ERROR_OUT_OF_MEMORY && i == 0 &&
-		       gpu->slot_bytes > SLOT_LEAST)
-			gpu->slot_bytes = gpu->slot_bytes / 2 / sample * sample / 4096 * 4096;
+		while ((r = lane_make(gpu, device, i == 0 ? gpu->window_bytes : 0, &lane)) ==
+			       CUDA_ERROR_OUT_OF_MEMORY &&
+		       i == 0 && (gpu->window_bytes > 0 || gpu->slot_bytes > SLOT_LEAST)) {
+			if (gpu->window_bytes == 0)
+				gpu->slot_bytes = gpu->slot_bytes / 2 / sample * sample / 4096 * 4096;
+			gpu->window_bytes = 0;
+		}
 		if (r != CUDA_SUCCESS) {
 			if (i == 0)
-				check(gpu, r, "memory for a lane");
+				gpu_check(gpu, r, "memory for a lane");
 			return; /* with fewer lanes, then */
 		}
 		add_lane(gpu, lane);
@@ -296,8 +173,8 @@ static void *start(void *arg)
 		gpu_fail(gpu, "driver", why);
 		goto out;
 	}
-	if (check(gpu, cuda->init(0), "driver") != 0 ||
-	    check(gpu, cuda->device_count(&count), "driver") != 0)
+	if (gpu_check(gpu, cuda->init(0), "driver") != 0 ||
+	    gpu_check(gpu, cuda->device_count(&count), "driver") != 0)
 		goto out;
 	gpu->device_count = count < (int)DEVICES_MAX ? (unsigned)count : DEVICES_MAX;
 	if (gpu->device_count == 0) {
@@ -318,15 +195,19 @@ out:
 
 /*
  * A chunk's fixed work is proportional to its counters (clear, fetch, add): a chunk is made
- * large enough that its bytes outweigh theirs 16 to 1, as far as that goes.
+ * large enough that its bytes outweigh theirs 16 to 1, as far as that goes. With few counters
+ * it is as large as the memory allows for all lanes, up to what keeps the bus busy.
  */
 static size_t slot_size(const struct gpu_spec *spec)
 {
 	const size_t cells = spec->counting->cells * sizeof(uint32_t);
-	size_t bytes = 16 * cells;
+	size_t bytes = SLOT_ENOUGH;
 
-	bytes = bytes < SLOT_MIN ? SLOT_MIN : bytes > SLOT_MAX ? SLOT_MAX : bytes;
-	while (bytes > SLOT_LEAST && GPU_SLOTS * bytes > spec->memory)
+	while (bytes > SLOT_MIN && spec->lanes * GPU_SLOTS * (uint64_t)bytes > spec->memory)
+		bytes /= 2;
+	if (bytes < 16 * cells)
+		bytes = 16 * cells < SLOT_MAX ? 16 * cells : SLOT_MAX;
+	while (bytes > SLOT_LEAST && GPU_SLOTS * (uint64_t)bytes > spec->memory)
 		bytes /= 2;
 	const size_t unit = (size_t)4096 * spec->counting->bytes; /* whole samples, whole pages */
 	return bytes / unit * unit;
@@ -346,10 +227,10 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 	gpu->slot_bytes = slot_size(spec);
 	gpu->cell_bytes = (spec->counting->cells * sizeof(uint32_t) + 4095) / 4096 * 4096;
 	const uint64_t lane = GPU_SLOTS * (uint64_t)gpu->slot_bytes;
-	while (gpu->spec.lanes > 1 && gpu->spec.lanes * lane > spec->memory)
-		gpu->spec.lanes--;
 	if (gpu->spec.lanes > GPU_LANES_MAX)
 		gpu->spec.lanes = GPU_LANES_MAX;
+	while (gpu->spec.lanes > 1 && gpu->spec.lanes * lane > spec->memory)
+		gpu->spec.lanes--;
 	hide_devices(spec->devices);
 	pthread_mutex_init(&gpu->lock, NULL);
 	pthread_cond_init(&gpu->changed, NULL);
@@ -372,13 +253,22 @@ int gpu_wait(struct gpu *gpu)
 	return rc;
 }
 
+unsigned gpu_lanes(const struct gpu *gpu)
+{
+	return __atomic_load_n(&gpu->lane_count, __ATOMIC_RELAXED);
+}
+
+bool gpu_lane_free(const struct gpu *gpu)
+{
+	return !gpu_failed(gpu) &&
+	       __atomic_load_n(&gpu->lanes_taken, __ATOMIC_RELAXED) < gpu_lanes(gpu);
+}
+
 struct lane *gpu_take_lane(struct gpu *gpu)
 {
 	struct lane *lane = NULL;
 
-	/* Called once a block: look before locking. */
-	if (gpu_failed(gpu) || __atomic_load_n(&gpu->lanes_taken, __ATOMIC_RELAXED) ==
-				       __atomic_load_n(&gpu->lane_count, __ATOMIC_RELAXED))
+	if (!gpu_lane_free(gpu)) /* called once a block: look before locking */
 		return NULL;
 	pthread_mutex_lock(&gpu->lock);
 	if (!gpu->failed && gpu->lanes_taken < gpu->lane_count) {
@@ -386,38 +276,9 @@ struct lane *gpu_take_lane(struct gpu *gpu)
 		__atomic_store_n(&gpu->lanes_taken, gpu->lanes_taken + 1, __ATOMIC_RELAXED);
 	}
 	pthread_mutex_unlock(&gpu->lock);
-	if (lane && check(gpu, gpu->cuda.context_set(gpu->device[lane->device].context), "context") != 0)
+	if (lane && gpu_check(gpu, gpu->cuda.context_set(gpu->device[lane->device].context), "context") != 0)
 		return NULL;
 	return lane;
-}
-
-int gpu_submit(struct lane *lane, struct slot *s, size_t samples)
-{
-	struct gpu *gpu = lane->gpu;
-	const struct cuda *cuda = &gpu->cuda;
-	const struct counting *c = gpu->spec.counting;
-	const struct kernel_plan *plan = &gpu->device[lane->device].plan;
-
-	if (gpu_failed(gpu) ||
-	    check(gpu, cuda->to_device(s->d_data, s->data, samples * c->bytes, s->stream), "copy to the GPU") != 0 ||
-	    check(gpu, cuda->fill32(s->d_cells, 0, c->cells, s->stream), "clear") != 0 ||
-	    check(gpu, kernel_launch(plan, cuda, s, samples), "kernel") != 0 ||
-	    check(gpu, cuda->to_host(s->cells, s->d_cells, c->cells * sizeof(uint32_t), s->stream), "copy from the GPU") != 0 ||
-	    check(gpu, cuda->event_record(s->done, s->stream), "event") != 0)
-		return -1;
-	return 0;
-}
-
-int gpu_done(struct lane *lane, struct slot *s)
-{
-	struct gpu *gpu = lane->gpu;
-
-	if (gpu_failed(gpu))
-		return -1;
-	CUresult r = gpu->cuda.event_query(s->done);
-	if (r == CUDA_ERROR_NOT_READY)
-		return 0;
-	return check(gpu, r, "counting") == 0 ? 1 : -1;
 }
 
 void gpu_describe(struct gpu *gpu, struct gpu_report *report)

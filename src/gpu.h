@@ -4,7 +4,11 @@
  * gpu_start returns at once; a thread of its own loads the driver, makes the context and the
  * kernels, and then lanes, one after the other. Each lane is a set of slots: page-locked host
  * memory that we own, a stream, device memory, device counters. A worker takes a lane and is
- * its only user (worker_gpu.c). Nobody has to wait for a GPU that is still starting: at the
+ * its only user (worker_gpu.c).
+ *
+ * A lane that is the only one takes windows of a mapped file, which no processor copies: twice
+ * as fast as one thread that reads, at half of its time. Beside other lanes it would slow them:
+ * while the driver locks pages it does nothing for anybody else. Nobody has to wait for a GPU that is still starting: at the
  * end of the process it is left alone.
  *
  * After the first fatal error the driver is not called again, by anybody; gpu_failed is true
@@ -33,6 +37,9 @@ struct gpu_spec {
 
 struct slot {
 	unsigned char *data;  /* page-locked, slot_bytes */
+	const unsigned char *from; /* what is copied: data, or in a window of a mapped file */
+	void *window;         /* the mapping; NULL: none */
+	size_t window_bytes;
 	uint32_t *cells;      /* page-locked: the counters of the chunk, fetched */
 	CUstream stream;
 	CUevent done;         /* behind everything that was submitted */
@@ -46,6 +53,7 @@ struct lane {
 	unsigned device;      /* index among gpu's devices */
 	void *host;           /* the mapping that data and cells lie in */
 	size_t host_bytes;
+	size_t window_bytes;  /* of a file, at most, that a slot may map; 0: none (any more) */
 	uint64_t *total;      /* committed counts; NULL: committed straight into the totals */
 };
 
@@ -60,7 +68,21 @@ int gpu_wait(struct gpu *gpu);
 /* A lane that nobody has, or NULL: none is ready yet, or all are taken. Never waits. */
 struct lane *gpu_take_lane(struct gpu *gpu);
 
-/* Queues everything for a slot whose data holds `samples` of them: copy, clear, count, fetch. */
+/* How many lanes there are by now; is there one that nobody has? Never waits. */
+unsigned gpu_lanes(const struct gpu *gpu);
+bool gpu_lane_free(const struct gpu *gpu);
+
+/*
+ * Makes a piece of a file the slot's chunk without copying it: the pages of the page cache are
+ * locked where they are and the device reads them. -1: not this time, or not on this lane; the
+ * slot is as it was.
+ */
+int gpu_map(struct lane *lane, struct slot *slot, int fd, uint64_t offset, size_t bytes);
+
+/* Lets the piece go, once the slot is done; -1: the gpu has failed, and it stays mapped. */
+int gpu_unmap(struct lane *lane, struct slot *slot);
+
+/* Queues everything for a slot that holds `samples` of them: copy, clear, count, fetch. */
 int gpu_submit(struct lane *lane, struct slot *slot, size_t samples);
 
 /* 1: the slot's work is done; 0: not yet; -1: the gpu has failed. */

@@ -31,6 +31,11 @@ void report_warnings(const struct job *job, const struct hist *hist,
 	}
 }
 
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
 void report_verbose(const struct job *job, const struct run_report *run)
 {
 	const double busy = run->read_seconds + run->count_seconds;
@@ -45,9 +50,9 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		 run->workers, job->threads, run->isa, run->method,
 		 (double)run->memory / (1 << 20));
 	if (run->gpu.ready)
-		msg_note("gpu: %s, %u lanes, ready after %.2f s, %s; counted %.1f%% of the samples",
+		msg_note("gpu: %s, %u lanes, ready after %.2f s, %s; counted %.1f%% of the samples, %.1f%% from mapped files",
 			 run->gpu.name, run->gpu.lanes, run->gpu.start_seconds, run->gpu.kernel,
-			 run->records ? 100.0 * (double)run->gpu_records / (double)run->records : 0.0);
+			 share(run->gpu_records, run->records), share(run->mapped_records, run->records));
 	else if (run->gpu.started)
 		msg_note("gpu: %s", run->gpu.failed ? run->gpu.why : "not ready before the end");
 	if (busy > 0)

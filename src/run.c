@@ -37,6 +37,7 @@ struct crew {
 	const struct job *job;
 	struct work work;
 	unsigned most;               /* members that there may be */
+	size_t memory;               /* bytes that they take on the CPU */
 	pthread_mutex_t lock;
 	unsigned started;            /* members whose thread runs or ran; under lock */
 	bool closed;                 /* no more are started; under lock */
@@ -77,24 +78,38 @@ static bool gpu_pays(const struct crew *crew, double bytes)
 	       bytes > crew->most * CPU_BYTES_PER_SECOND * WORTH_SECONDS;
 }
 
-/* Beside the workers; a lane for three threads of eight keeps one bus full on 16 cores. */
+/*
+ * Alone, a lane for each thread up to those that fill the bus; where one or two threads are all,
+ * one lane, which maps files, does more than two that read. Beside CPU workers, a lane for three
+ * threads of eight.
+ */
+static unsigned lanes(const struct job *job)
+{
+	if (job->device == DEVICE_GPU)
+		return job->threads <= 2 ? 1 : job->threads < LANES_GPU ? job->threads : LANES_GPU;
+	const unsigned n = job->threads * 3 / 8;
+	return n < 1 ? 1 : n < LANES_AUTO ? n : LANES_AUTO;
+}
+
 static struct gpu *start_gpu(const struct crew *crew)
 {
 	const struct job *job = crew->job;
-	const bool only = job->device == DEVICE_GPU;
-	const unsigned lanes = only ? LANES_GPU : job->threads * 3 / 8;
+	const uint64_t half = job->memory / 2;
 
 	return gpu_start(&(struct gpu_spec){
 		.counting = crew->work.counting,
 		.devices = job->gpus,
-		.lanes = lanes < 1 ? 1 : lanes > LANES_AUTO && !only ? LANES_AUTO : lanes,
-		.memory = job->memory / 2,
+		.lanes = lanes(job),
+		/* Within -M: under auto the CPU workers have theirs. */
+		.memory = job->device == DEVICE_GPU ? job->memory
+			  : crew->memory < half      ? half
+						     : job->memory - crew->memory,
 	});
 }
 
 /*
  * struct work's busy: there is more to do than is done. One more worker, if one may be (fewer
- * than asked for is no error); when all are there, the GPU.
+ * than asked for is no error), under --device=gpu one for each lane; when all are there, the GPU.
  */
 static void start_next(void *arg)
 {
@@ -104,7 +119,8 @@ static void start_next(void *arg)
 	crew->asked++;
 	if (crew->started == crew->most && gpu_pays(crew, crew->asked * ASK_BYTES))
 		__atomic_store_n(&crew->work.gpu, start_gpu(crew), __ATOMIC_RELEASE);
-	if (!crew->closed && crew->started < crew->most) {
+	const unsigned most = crew->work.gpu_only ? gpu_lanes(crew->work.gpu) : crew->most;
+	if (!crew->closed && crew->started < crew->most && crew->started < most) {
 		struct member *m = &crew->members[crew->started];
 		m->crew = crew;
 		if (pthread_create(&m->thread, NULL, member_main, m) == 0)
@@ -136,6 +152,7 @@ static int run_crew(struct crew *crew, struct run_report *report, struct fail *f
 		const struct member *m = &crew->members[i];
 		report->records += m->report.records;
 		report->gpu_records += m->report.gpu_records;
+		report->mapped_records += m->report.mapped_records;
 		report->workers += m->report.fills > 0;
 		report->read_seconds += m->report.read_seconds;
 		report->count_seconds += m->report.count_seconds;
@@ -216,6 +233,9 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	if (crew.most == 0)
 		return fail_set(fail, STATUS_LIMIT, "-M: one worker needs %zu bytes",
 				report->memory);
+	crew.memory = report->memory;
+	if (job->device == DEVICE_GPU)
+		crew.most = lanes(job);
 	report->method = METHODS[counting.method];
 	if (pthread_mutex_init(&crew.lock, NULL) != 0)
 		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");

@@ -17,7 +17,8 @@ struct run_report {
 	double count_seconds;   /* ... so that the larger one names the bottleneck */
 	const char *method;     /* how they counted */
 	const char *isa;
-	uint64_t gpu_records;   /* of records, counted by the GPU */
+	uint64_t gpu_records;   /* of records, counted by the GPU ... */
+	uint64_t mapped_records; /* ... and of these, straight from mapped files */
 	struct gpu_report gpu;
 	size_t memory;          /* bytes that were taken for workers and counts */
 };

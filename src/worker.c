@@ -7,8 +7,13 @@
 
 void worker_found(const struct work *work, struct worker_report *report)
 {
-	/* At once, then now and then: what a slow start does not need a long run may. */
-	if ((!report->passed_on || report->fills % ASK_EVERY == 0) && source_backlog(work->source)) {
+	/*
+	 * At once, then now and then: what a slow start does not need a long run may. Under
+	 * --device=gpu a worker is of use only where there is a lane for it.
+	 */
+	const bool ask = work->gpu_only ? gpu_lane_free(work->gpu)
+					: !report->passed_on || report->fills % ASK_EVERY == 0;
+	if (ask && source_backlog(work->source)) {
 		report->passed_on = true;
 		work->busy(work->arg);
 	}
@@ -30,7 +35,7 @@ int worker_run(const struct work *work, struct worker_report *report, struct fai
 
 	if (work->gpu_only) {
 		lane = gpu_take_lane(work->gpu);
-		if (!lane) /* fewer lanes than were asked for: the others do its work */
+		if (!lane)
 			return gpu_failed(work->gpu) ? lost_gpu(work, fail) : 0;
 	} else if (worker_cpu(work, &lane, report, fail) != 0) {
 		return -1;

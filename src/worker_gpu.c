@@ -4,11 +4,11 @@
  * A chunk counts when it is committed: its event is done, its counters were fetched, and they
  * sum to its samples. Only then is the slot free. When the GPU fails, in whatever way, the
  * chunks that are submitted and not committed still lie in our own memory and are counted by
- * the CPU; nothing is lost and nothing is counted twice.
+ * the CPU, and those that were mapped can be read again; nothing is lost and nothing is counted
+ * twice.
  */
 #include "worker.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 #include "clock.h"
@@ -19,7 +19,9 @@
  * GPU may be busy with somebody else's for seconds; what lasts longer than this hangs.
  */
 #define WATCHDOG_SECONDS 20.0
-#define NAP_NS 20000 /* between two looks: a quarter of what 4 MiB take on PCIe 5 x16 */
+/* Between two looks: a quarter of what 4 MiB take on PCIe 5 x16; of a window, 32. */
+#define NAP_NS 20000
+#define WINDOW_NAP_NS 150000
 
 /* Adds a chunk's counters; false when they do not sum to its samples. */
 static bool commit(struct counts *counts, struct lane *lane, const struct slot *slot)
@@ -43,9 +45,77 @@ static bool commit(struct counts *counts, struct lane *lane, const struct slot *
 	return true;
 }
 
-/* Waits for a slot and commits it; -1: the gpu has failed and the slot is as it was. */
-static int reap(struct counts *counts, struct lane *lane, struct slot *slot, uint64_t *committed)
+/* One worker on its lane. */
+struct walk {
+	const struct work *work;
+	struct lane *lane;
+	struct worker_report *report;
+	struct fail *fail;
+	struct source_piece piece[GPU_SLOTS]; /* what a slot maps; bytes 0: it has the samples itself */
+	uint64_t committed;
+	bool came_short; /* a piece was cut: what -n had reserved for it is free again */
+};
+
+static int give_back(struct walk *w, unsigned k)
 {
+	struct source_piece *piece = &w->piece[k];
+
+	return piece->bytes == 0 ? 0 : source_return(w->work->source, piece, piece->bytes, w->fail);
+}
+
+/* Counts on the CPU what a slot holds: from our own memory, or from the file once more. */
+static int recount_slot(struct walk *w, struct counter *counter, unsigned k)
+{
+	struct slot *slot = &w->lane->slot[k];
+	struct source_piece *piece = &w->piece[k];
+	const uint32_t record = w->work->record;
+	const size_t cap = gpu_slot_bytes(w->lane->gpu) / record * record;
+	size_t counted = 0, got = cap;
+	uint64_t samples = slot->samples;
+
+	slot->samples = 0;
+	if (piece->bytes == 0) {
+		counter_add(counter, slot->data, samples);
+		w->report->records += samples;
+		return 0;
+	}
+	while (got == cap && counted < piece->bytes) {
+		const size_t want = piece->bytes - counted < cap ? piece->bytes - counted : cap;
+		if (source_read(piece, counted, slot->data, want, &got, w->fail) != 0)
+			return -1;
+		counter_add(counter, slot->data, got / record);
+		counted += got;
+	}
+	w->report->records += counted / record;
+	w->came_short |= counted < piece->bytes;
+	return source_return(w->work->source, piece, counted, w->fail);
+}
+
+/* The same for slots `from` up to `to`, those of them that hold anything. */
+static int recount(struct walk *w, unsigned from, unsigned to)
+{
+	struct counter *counter = NULL;
+	int rc = 0;
+
+	for (unsigned k = from; k < to && rc == 0; k++) {
+		if (w->lane->slot[k].samples == 0)
+			continue;
+		if (!counter && !(counter = counter_open(w->work->counting, w->work->counts)))
+			return fail_errno(w->fail, "recounting what the GPU did not");
+		rc = recount_slot(w, counter, k);
+	}
+	counter_close(counter);
+	return rc;
+}
+
+/*
+ * Waits for a slot and commits it. -1: the gpu has failed and the slot is as it was, or, with
+ * w->fail set, something else has.
+ */
+static int reap(struct walk *w, unsigned k)
+{
+	struct lane *lane = w->lane;
+	struct slot *slot = &lane->slot[k];
 	const double start = clock_seconds();
 	int done;
 
@@ -56,31 +126,75 @@ static int reap(struct counts *counts, struct lane *lane, struct slot *slot, uin
 			gpu_fail(lane->gpu, "watchdog", "a chunk was not counted in time");
 			return -1;
 		}
-		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = slot->window ? WINDOW_NAP_NS : NAP_NS}, NULL);
 	}
 	if (done < 0)
 		return -1;
-	if (!commit(counts, lane, slot)) {
+	if (slot->window && gpu_unmap(lane, slot) != 0)
+		return -1;
+	/* Behind a file's new end the device has read zeros: what is there decides. */
+	if (w->piece[k].bytes > 0 && !source_intact(&w->piece[k]))
+		return recount(w, k, k + 1);
+	if (!commit(w->work->counts, lane, slot)) {
 		gpu_fail(lane->gpu, "check", "a chunk's counts do not sum to its samples");
 		return -1;
 	}
-	*committed += slot->samples;
+	w->report->records += slot->samples;
+	w->report->gpu_records += slot->samples;
+	w->committed += slot->samples;
+	if (w->piece[k].bytes > 0)
+		w->report->mapped_records += slot->samples;
 	slot->samples = 0;
-	return 0;
+	return give_back(w, k);
 }
 
-/* Counts what was submitted and never committed. */
-static int recount(const struct work *work, struct lane *lane)
+/* The next records for a slot: a window of the file where there is one, else a copy. */
+static int fill(struct walk *w, unsigned k, size_t *got)
 {
-	struct counter *counter = counter_open(work->counting, work->counts);
+	struct lane *lane = w->lane;
+	struct slot *slot = &lane->slot[k];
+	struct source_piece *piece = &w->piece[k];
 
-	if (!counter)
-		return -1;
-	for (unsigned k = 0; k < GPU_SLOTS; k++) {
-		counter_add(counter, lane->slot[k].data, lane->slot[k].samples);
-		lane->slot[k].samples = 0;
+	if (lane->window_bytes > 0)
+		source_claim(w->work->source, lane->window_bytes, piece);
+	if (piece->bytes == 0) {
+		if (source_fill(w->work->source, slot->data, gpu_slot_bytes(lane->gpu), got, w->fail) != 0)
+			return -1;
+		/* From here on the chunk is ours to count, come what may. */
+		slot->samples = *got / w->work->record;
+		return 0;
 	}
-	counter_close(counter);
+	*got = piece->bytes;
+	slot->samples = *got / w->work->record;
+	if (gpu_map(lane, slot, piece->fd, piece->offset, piece->bytes) == 0)
+		return 0;
+	return gpu_failed(lane->gpu) ? 0 : recount(w, k, k + 1);
+}
+
+/* Fill, submit, reap until the source has ended and every slot is free. */
+static int walk(struct walk *w)
+{
+	struct lane *lane = w->lane;
+	size_t got = 1;
+
+	for (unsigned k = 0; got > 0; k = (k + 1) % GPU_SLOTS) {
+		const double waiting = clock_seconds();
+		if (reap(w, k) != 0)
+			return -1;
+		const double start = clock_seconds();
+		w->report->count_seconds += start - waiting; /* the bus and the GPU */
+		if (fill(w, k, &got) != 0)
+			return -1;
+		w->report->read_seconds += clock_seconds() - start;
+		if (got == 0)
+			continue;
+		worker_found(w->work, w->report);
+		if (lane->slot[k].samples > 0 && gpu_submit(lane, &lane->slot[k], lane->slot[k].samples) != 0)
+			return -1;
+	}
+	for (unsigned k = 0; k < GPU_SLOTS; k++)
+		if (reap(w, k) != 0)
+			return -1;
 	return 0;
 }
 
@@ -100,42 +214,20 @@ static void add_totals(struct counts *counts, const struct lane *lane, uint64_t 
 int worker_gpu(const struct work *work, struct lane *lane, struct worker_report *report,
 	       struct fail *fail)
 {
-	const size_t cap = gpu_slot_bytes(lane->gpu);
-	uint64_t committed = 0;
-	size_t got = 1;
-	int rc = 0;
+	struct walk w = {.work = work, .lane = lane, .report = report, .fail = fail};
+	int rc;
 
-	for (unsigned k = 0; got > 0; k = (k + 1) % GPU_SLOTS) {
-		struct slot *slot = &lane->slot[k];
-		const double waiting = clock_seconds();
-		if (reap(work->counts, lane, slot, &committed) != 0)
-			break;
-		const double start = clock_seconds();
-		report->count_seconds += start - waiting; /* the bus and the GPU */
-		rc = source_fill(work->source, slot->data, cap, &got, fail);
-		report->read_seconds += clock_seconds() - start;
-		if (rc != 0)
-			break;
-		if (got == 0)
-			continue;
-		worker_found(work, report);
-		report->records += got / work->record;
-		report->gpu_records += got / work->record;
-		/* From here on the chunk is ours to count, come what may. */
-		slot->samples = got / work->record;
-		if (gpu_submit(lane, slot, slot->samples) != 0)
-			break;
-	}
-	for (unsigned k = 0; k < GPU_SLOTS && rc == 0 && !gpu_failed(lane->gpu); k++)
-		reap(work->counts, lane, &lane->slot[k], &committed);
-	add_totals(work->counts, lane, committed);
-	if (rc != 0)
-		return WORKER_FAILED;
-	if (!gpu_failed(lane->gpu))
+	do {
+		w.came_short = false;
+		rc = walk(&w);
+	} while (rc == 0 && w.came_short);
+	add_totals(work->counts, lane, w.committed);
+	if (rc == 0)
 		return WORKER_DONE;
-	if (recount(work, lane) != 0) {
-		fail_errno(fail, "recounting what the GPU did not");
-		return WORKER_FAILED;
-	}
-	return WORKER_LOST_GPU;
+	/* Without a word in *fail it is the gpu that failed. */
+	if (fail->status == STATUS_OK && recount(&w, 0, GPU_SLOTS) == 0)
+		return WORKER_LOST_GPU;
+	for (unsigned k = 0; k < GPU_SLOTS; k++)
+		give_back(&w, k);
+	return WORKER_FAILED;
 }

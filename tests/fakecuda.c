@@ -12,11 +12,17 @@
  *   FAKECUDA_HANG=N                  from the Nth chunk on no event ever fires
  *   FAKECUDA_MEMORY=BYTES            device memory
  *   FAKECUDA_DEVICES=N               devices (1)
+ *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device
+ *
+ * Host memory must be registered while a copy from it is queued. Pages of a file that was cut
+ * are read as zeros, as a device reads what was locked; the program would get a SIGBUS.
  */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include "../kernels/rule.h"
 #include "../src/cuda.h"
@@ -162,11 +168,70 @@ static void count(const struct operation *op)
 		cells[0]++;
 }
 
+/* Page-locked ranges of the program's memory. */
+static struct range {
+	const unsigned char *at;
+	size_t bytes;
+} ranges[256];
+
+static struct range *range_of(const void *p, size_t bytes)
+{
+	const unsigned char *at = p;
+
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
+		if (ranges[i].at && at >= ranges[i].at && at + bytes <= ranges[i].at + ranges[i].bytes)
+			return &ranges[i];
+	return NULL;
+}
+
+static void must_be_locked(const void *p, size_t bytes, const char *what)
+{
+	if (range_of(p, bytes))
+		return;
+	fprintf(stderr, "fakecuda: %s memory that is not page-locked\n", what);
+	abort();
+}
+
+static void truncate_when_due(void)
+{
+	static unsigned long copies;
+	const char *plan = getenv("FAKECUDA_TRUNCATE");
+	char *end;
+
+	if (!plan || ++copies != strtoul(plan, &end, 10))
+		return;
+	const long long bytes = strtoll(end + 1, &end, 10);
+	if (truncate(end + 1, bytes) != 0) {
+		perror("fakecuda: truncate");
+		abort();
+	}
+}
+
+/* A copy to the device, done by the kernel: it says so where a page is gone. */
+static void copy_in(void *to, const void *from, size_t bytes)
+{
+	truncate_when_due();
+	must_be_locked(from, bytes, "a copy reads");
+	for (size_t done = 0; done < bytes;) {
+		struct iovec here = {.iov_base = (char *)to + done, .iov_len = bytes - done};
+		struct iovec there = {.iov_base = (char *)(uintptr_t)from + done, .iov_len = bytes - done};
+		ssize_t n = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+		if (n <= 0) { /* zeros to the end of the page */
+			const size_t page = 4096 - (uintptr_t)there.iov_base % 4096;
+			n = (ssize_t)(page < bytes - done ? page : bytes - done);
+			memset(here.iov_base, 0, (size_t)n);
+		}
+		done += (size_t)n;
+	}
+}
+
 static void execute(struct CUstream_st *s)
 {
 	for (unsigned i = 0; i < s->queued; i++) {
 		const struct operation *op = &s->queue[i];
-		if (op->kind == COPY_IN || op->kind == COPY_OUT)
+		if (op->kind == COPY_IN)
+			copy_in(op->to, op->from, op->bytes);
+		else if (op->kind == COPY_OUT)
 			memcpy(op->to, op->from, op->bytes);
 		else if (op->kind == FILL)
 			for (size_t k = 0; k < op->bytes; k++)
@@ -226,7 +291,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 {
 	ENTER("cuDeviceGetAttribute")
 	(void)device;
-	*value = attribute == CU_ATTRIBUTE_SM_COUNT ? 8 : 232448;
+	*value = attribute == CU_ATTRIBUTE_SM_COUNT ? 8 : attribute == CU_ATTRIBUTE_READ_ONLY_REGISTER ? 1 : 232448;
 	LEAVE
 }
 
@@ -306,14 +371,26 @@ CUresult cuMemFree_v2(CUdeviceptr pointer)
 CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)
 {
 	ENTER("cuMemHostRegister_v2")
-	(void)pointer, (void)bytes, (void)flags;
+	struct range *free = NULL;
+	(void)flags;
+	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]) && !free; i++)
+		if (!ranges[i].at)
+			free = &ranges[i];
+	if (!free || range_of(pointer, 1))
+		result = CUDA_ERROR_ALREADY_REGISTERED;
+	else
+		*free = (struct range){.at = pointer, .bytes = bytes};
 	LEAVE
 }
 
 CUresult cuMemHostUnregister(void *pointer)
 {
 	ENTER("cuMemHostUnregister")
-	(void)pointer;
+	struct range *r = range_of(pointer, 1);
+	if (!r || r->at != pointer)
+		result = CUDA_ERROR_INVALID_VALUE;
+	else
+		r->at = NULL;
 	LEAVE
 }
 
