@@ -215,7 +215,7 @@ int worker_gpu(const struct work *work, struct lane *lane, struct worker_report 
 	       struct fail *fail)
 {
 	struct walk w = {.work = work, .lane = lane, .report = report, .fail = fail};
-	int rc;
+	int rc = 0;
 
 	do {
 		w.came_short = false;
