@@ -25,11 +25,11 @@ LINK    = -pie -Wl,-z,relro,-z,now
 ALL_CPPFLAGS = -D_GNU_SOURCE -DGPUHIST_VERSION='"$(VERSION)"' -Isrc $(ISA_CPPFLAGS) $(CPPFLAGS)
 ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS)
 ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(LDFLAGS)
-LIBS    = -lm -ldl
+LIBS    = -lzstd -lm -ldl
 
 SRC  = cells count cuda edges fail gpu gpu_image gpu_kernel gpu_lane hist main msg number options \
-       output publish report run sample source source_file source_stream worker worker_cpu \
-       worker_gpu write write_json write_raw write_text
+       output publish report run sample source source_file source_stream source_zstd \
+       worker worker_cpu worker_gpu write write_json write_raw write_text zstd_frame
 # The counting loops, once for each instruction set that is chosen at run time.
 LOOPS = base $(X86_LOOPS)
 FLAGS_base   =
@@ -78,8 +78,8 @@ $(TESTS): $(BUILD)/test_%: $(BUILD)/test_%.o $(LIB_OBJ)
 	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
 
 # The oracle shares nothing with src, nor does its driver.
-$(TOOLS): $(BUILD)/%: tests/%.c Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -pthread -o $@ $< -lm
+$(TOOLS): $(BUILD)/%: tests/%.c tests/pack.h Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -pthread -o $@ $< -lzstd -lm
 
 $(BUILD):
 	mkdir -p $@
@@ -110,8 +110,9 @@ uninstall:
 # A table of whole runs beside their ceilings and peers; a few minutes.
 GIB     = 1
 RUNS    = 5
-bench: $(PROGRAM) $(BUILD)/bench
+bench: $(PROGRAM) $(BUILD)/bench $(BUILD)/bench_zstd
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS)
+	$(BUILD)/bench_zstd $(PROGRAM) 256 $(RUNS)
 
 # The kernels alone, CUB beside them, then the engines side by side: on a machine with a GPU.
 bench-gpu: GIB = 8
@@ -133,8 +134,11 @@ $(BUILD)/bench_kernels $(BUILD)/bench_lanes: $(BUILD)/bench_%: $(BUILD)/bench_%.
 $(BUILD)/bench_cub: bench/cub.cu | $(BUILD)
 	$(NVCC) -O3 -std=c++17 -arch=native -o $@ $<
 
-$(BUILD)/bench $(BUILD)/sample: $(BUILD)/%: bench/%.c Makefile | $(BUILD)
+$(BUILD)/bench $(BUILD)/sample: $(BUILD)/%: bench/%.c bench/timing.h Makefile | $(BUILD)
 	$(CC) -std=c11 -D_GNU_SOURCE -O3 -g $(WARN) -pthread -o $@ $<
+
+$(BUILD)/bench_zstd: bench/zstd.c bench/timing.h Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O3 -g $(WARN) -pthread -o $@ $< -lzstd
 
 # On a machine with a GPU: every kernel against the CPU engine, then whole runs.
 GPU_JOBS = 200

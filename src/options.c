@@ -29,6 +29,7 @@ const char options_help[] =
 	"  -n, --count=N        stop after N samples\n"
 	"      --ignore-tail    do not fail on a partial sample at an input's end\n"
 	"      --raw            count compressed files as they are\n"
+	"      --zstd           every input must be zstd's (which needs no option)\n"
 	"  -C, --counter=KIND   u64 u32 sat8 sat16 sat32 (default u64; u32 with -f raw)\n"
 	"  -f, --format=FORMAT  csv tsv raw json (default: by the suffix of FILE, or csv)\n"
 	"  -o, --output=FILE    replace FILE once the whole histogram is there\n"
@@ -43,6 +44,7 @@ const char options_help[] =
 enum { /* long options without a letter */
 	OPT_IGNORE_TAIL = 256,
 	OPT_RAW,
+	OPT_ZSTD,
 	OPT_CLAMP,
 	OPT_CLOSED,
 	OPT_NO_HEADER,
@@ -68,6 +70,7 @@ static const struct option LONG[] = {
 	{"version", no_argument, NULL, 'V'},
 	{"ignore-tail", no_argument, NULL, OPT_IGNORE_TAIL},
 	{"raw", no_argument, NULL, OPT_RAW},
+	{"zstd", no_argument, NULL, OPT_ZSTD},
 	{"clamp", no_argument, NULL, OPT_CLAMP},
 	{"closed", no_argument, NULL, OPT_CLOSED},
 	{"no-header", no_argument, NULL, OPT_NO_HEADER},
@@ -192,6 +195,9 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		return 0;
 	case OPT_IGNORE_TAIL:
 		job->source.ignore_tail = true;
+		return 0;
+	case OPT_ZSTD:
+		job->source.zstd = true;
 		return 0;
 	case OPT_RAW:
 		job->source.raw = true;

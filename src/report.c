@@ -46,6 +46,8 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		 (ull)run->totals.bytes, (ull)run->totals.inputs,
 		 run->totals.inputs == 1 ? "" : "s", (ull)run->records, job->type.name,
 		 run->seconds, (double)run->totals.bytes / run->seconds * 1e-9);
+	if (run->totals.packed > 0)
+		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
 	msg_note("cpu: %u of %u workers, %s loops, counted in %s; %.1f MiB for buffers and counts",
 		 run->workers, job->threads, run->isa, run->method,
 		 (double)run->memory / (1 << 20));

@@ -91,19 +91,36 @@ static unsigned lanes(const struct job *job)
 	return n < 1 ? 1 : n < LANES_AUTO ? n : LANES_AUTO;
 }
 
+/*
+ * -M is shared: CPU workers have what they were planned with, lanes up to a quarter of it beside
+ * them, or half where there are none but lanes, and decoders of compressed inputs the rest.
+ */
+static uint64_t lanes_memory(const struct crew *crew)
+{
+	const uint64_t all = crew->job->memory, quarter = all / 4;
+
+	if (crew->job->device == DEVICE_GPU)
+		return all / 2;
+	if (crew->job->device == DEVICE_CPU || !kernel_image)
+		return 0;
+	return crew->memory < all - quarter ? quarter : all - crew->memory;
+}
+
+static uint64_t decoders_memory(const struct crew *crew)
+{
+	const uint64_t workers = crew->job->device == DEVICE_GPU ? 0 : crew->memory;
+	const uint64_t left = crew->job->memory - lanes_memory(crew) - workers;
+
+	return left > 0 ? left : 1;
+}
+
 static struct gpu *start_gpu(const struct crew *crew)
 {
-	const struct job *job = crew->job;
-	const uint64_t half = job->memory / 2;
-
 	return gpu_start(&(struct gpu_spec){
 		.counting = crew->work.counting,
-		.devices = job->gpus,
-		.lanes = lanes(job),
-		/* Within -M: under auto the CPU workers have theirs. */
-		.memory = job->device == DEVICE_GPU ? job->memory
-			  : crew->memory < half      ? half
-						     : job->memory - crew->memory,
+		.devices = crew->job->gpus,
+		.lanes = lanes(crew->job),
+		.memory = lanes_memory(crew),
 	});
 }
 
@@ -252,7 +269,11 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		.busy = start_next,
 		.arg = &crew,
 	};
-	if (source_open(&crew.work.source, &job->source, fail) != 0)
+	struct source_spec spec = job->source;
+	spec.threads = crew.most;
+	spec.memory_all = job->memory;
+	spec.memory = decoders_memory(&crew);
+	if (source_open(&crew.work.source, &spec, fail) != 0)
 		goto free_members;
 	/* Another worker or a lane may add to a shared table at any time. */
 	counting.alone &= job->device == DEVICE_CPU;

@@ -9,8 +9,10 @@
 #include <unistd.h>
 
 #include "source_input.h"
+#include "zstd_frame.h"
 
 #define FULL_FILLS 64
+#define MEMORY_DEFAULT ((uint64_t)256 << 20)
 #define STREAM_PIECE ((size_t)128 << 10) /* of a stream at once: what is read stays in the cache */
 
 static bool is_stdin(const char *path)
@@ -71,6 +73,10 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	if (!s)
 		return fail_errno(fail, "inputs");
 	s->spec = *spec;
+	if (s->spec.threads == 0)
+		s->spec.threads = 1;
+	if (s->spec.memory == 0)
+		s->spec.memory = s->spec.memory_all = MEMORY_DEFAULT;
 	s->budget = spec->limit;
 	if (pipe(s->wake) != 0) {
 		fail_errno(fail, "pipe");
@@ -90,25 +96,34 @@ free_source:
 	return -1;
 }
 
-int input_sniff(const struct input *in, const unsigned char *bytes, size_t length,
-		struct fail *fail)
+int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes,
+		size_t length, struct fail *fail)
 {
 	static const struct {
 		const char *format, *command;
 		unsigned char offset, length, magic[6];
 	} FORMATS[] = {
-		{"zstd", "zstd -dc", 0, 4, {0x28, 0xb5, 0x2f, 0xfd}},
 		{"gzip", "gzip -dc", 0, 3, {0x1f, 0x8b, 0x08}},
 		{"xz", "xz -dc", 0, 6, {0xfd, '7', 'z', 'X', 'Z', 0}},
 		/* "BZh", a digit, and then the digits of pi that begin a block */
 		{"bzip2", "bzip2 -dc", 4, 6, {'1', 'A', 'Y', '&', 'S', 'Y'}},
 		{"lz4", "lz4 -dc", 0, 4, {0x04, 0x22, 0x4d, 0x18}},
 	};
+	struct frame_header header;
+	const size_t four = length < 4 ? length : 4;
 
-	/* A zstd stream may begin with a skippable frame: sixteen magic numbers in one. */
-	const unsigned char zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
-	if (length >= 4 && bytes[0] >> 4 == 5 && memcmp(bytes + 1, "\x2a\x4d\x18", 3) == 0)
-		return input_sniff(in, zstd, sizeof(zstd), fail);
+	if (s->spec.raw)
+		return 0;
+	if (four == 4) {
+		/* Four bytes are the magic number and nothing else yet. */
+		const enum frame_kind kind = frame_parse(bytes, four, &header);
+		if (kind == FRAME_SHORT)
+			return 1;
+		if (kind == FRAME_LEGACY)
+			return fail_set(fail, STATUS_DATA,
+					"%s: compressed by zstd before 0.8: pipe it through a `zstd -dc` that still reads it, or count it as it is with --raw",
+					in->name);
+	}
 	for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++)
 		if (length >= FORMATS[i].offset + (size_t)FORMATS[i].length &&
 		    memcmp(bytes + FORMATS[i].offset, FORMATS[i].magic, FORMATS[i].length) == 0 &&
@@ -116,11 +131,14 @@ int input_sniff(const struct input *in, const unsigned char *bytes, size_t lengt
 			return fail_set(fail, STATUS_DATA,
 					"%s: compressed by %s: pipe it through `%s`, or count it as it is with --raw",
 					in->name, FORMATS[i].format, FORMATS[i].command);
+	if (s->spec.zstd)
+		return fail_set(fail, STATUS_DATA, "%s: not compressed by zstd, which --zstd requires", in->name);
 	return 0;
 }
 
-static void input_free(struct input *in)
+void input_free(struct input *in)
 {
+	zstd_input_free(in->zstd);
 	if (in->owned)
 		close(in->fd);
 	free(in);
@@ -187,8 +205,7 @@ static int end_input(struct source *s, struct input *in, int rc, struct fail *fa
 			name, (unsigned long long)tail, (unsigned long)s->spec.record);
 }
 
-/* Whoever finds the end takes the input off; the last reader closes it. */
-static int settle(struct source *s, struct input *in, int rc, struct fail *fail)
+int input_settle(struct source *s, struct input *in, int rc, struct fail *fail)
 {
 	if (in->ended && s->current == in)
 		leave_current(s);
@@ -199,37 +216,83 @@ static int settle(struct source *s, struct input *in, int rc, struct fail *fail)
 	return rc;
 }
 
-int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct fail *fail)
+/* Samples that lie in the input as they are. Lock held. */
+static int fill_plain(struct source *s, struct input *in, struct request *r)
+{
+	size_t cap = r->cap;
+
+	if (!in->is_file && cap > STREAM_PIECE)
+		cap = STREAM_PIECE - STREAM_PIECE % s->spec.record;
+	const uint64_t allowed =
+		s->budget < cap / s->spec.record ? s->budget * s->spec.record : cap;
+	const int rc = in->is_file ? file_fill(s, in, r->buffer, (size_t)allowed, &r->got, r->fail)
+				   : stream_fill(s, in, r->buffer, (size_t)allowed, &r->got, r->fail);
+	return input_settle(s, in, rc, r->fail);
+}
+
+static bool answered(const struct request *r)
+{
+	return r->got > 0 || (r->lease && r->lease->bytes > 0);
+}
+
+static int fill(struct source *s, struct request *r)
 {
 	int rc = 0;
 
-	*got = 0;
-	cap -= cap % s->spec.record;
+	r->cap -= r->cap % s->spec.record;
 	pthread_mutex_lock(&s->lock);
-	while (rc == 0 && *got == 0 && !s->stopped && s->budget > 0) {
-		if (!s->current) {
-			rc = open_next(s, buffer, cap, fail);
-			if (!s->current)
-				break;
-			continue;
+	if (r->lease)
+		rc = zstd_return(s, r->lease, r->fail);
+	while (rc == 0 && !answered(r) && !s->stopped && s->budget > 0) {
+		if (zstd_pending(s) || (s->current && s->current->zstd)) {
+			rc = zstd_fill(s, r);
+			if (rc != 0 || answered(r) || s->stopped || (s->current && s->current->zstd))
+				continue;
 		}
-		struct input *in = s->current;
-		if (!in->is_file && cap > STREAM_PIECE)
-			cap = STREAM_PIECE - STREAM_PIECE % s->spec.record;
-		const uint64_t allowed = s->budget < cap / s->spec.record
-						 ? s->budget * s->spec.record
-						 : cap;
-		rc = in->is_file ? file_fill(s, in, buffer, (size_t)allowed, got, fail)
-				 : stream_fill(s, in, buffer, (size_t)allowed, got, fail);
-		rc = settle(s, in, rc, fail);
+		if (s->current) {
+			rc = fill_plain(s, s->current, r);
+		} else {
+			rc = open_next(s, r->buffer, r->cap, r->fail);
+			if (!s->current && !zstd_pending(s))
+				break;
+		}
 	}
 	if (rc != 0)
 		s->stopped = true;
 	pthread_mutex_unlock(&s->lock);
-	if (rc != 0) {
-		*got = 0;
+	if (rc != 0)
 		source_stop(s);
-	}
+	return rc;
+}
+
+int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct fail *fail)
+{
+	struct request r = {.buffer = buffer, .cap = cap, .fail = fail};
+	const int rc = fill(s, &r);
+
+	*got = rc == 0 ? r.got : 0;
+	return rc;
+}
+
+int source_lend(struct source *s, void *buffer, size_t cap, struct source_lease *lease,
+		struct fail *fail)
+{
+	struct request r = {.buffer = buffer, .cap = cap, .lease = lease, .fail = fail};
+	const int rc = fill(s, &r);
+
+	if (rc == 0 && !lease->decoder)
+		*lease = (struct source_lease){.data = buffer, .bytes = r.got};
+	return rc;
+}
+
+int source_return_lease(struct source *s, struct source_lease *lease, struct fail *fail)
+{
+	pthread_mutex_lock(&s->lock);
+	const int rc = zstd_return(s, lease, fail);
+	s->stopped |= rc != 0;
+	pthread_mutex_unlock(&s->lock);
+	if (rc != 0)
+		source_stop(s);
 	return rc;
 }
 
@@ -237,7 +300,7 @@ void source_claim(struct source *s, size_t cap, struct source_piece *piece)
 {
 	*piece = (struct source_piece){.bytes = 0};
 	pthread_mutex_lock(&s->lock);
-	if (s->current && !s->stopped)
+	if (s->current && !s->current->zstd && !s->stopped)
 		file_claim(s, s->current, cap, piece);
 	pthread_mutex_unlock(&s->lock);
 }
@@ -246,7 +309,7 @@ int source_return(struct source *s, struct source_piece *piece, size_t counted, 
 {
 	pthread_mutex_lock(&s->lock);
 	file_return(s, piece, counted);
-	int rc = settle(s, piece->input, 0, fail);
+	int rc = input_settle(s, piece->input, 0, fail);
 	pthread_mutex_unlock(&s->lock);
 	*piece = (struct source_piece){.bytes = 0};
 	if (rc != 0)
@@ -257,7 +320,8 @@ int source_return(struct source *s, struct source_piece *piece, size_t counted, 
 bool source_backlog(struct source *s)
 {
 	pthread_mutex_lock(&s->lock);
-	const bool backlog = s->current && (s->current->is_file || s->current->full >= FULL_FILLS);
+	const struct input *in = s->current;
+	const bool backlog = in && (in->zstd ? zstd_backlog(s, in) : in->is_file || in->full >= FULL_FILLS);
 	pthread_mutex_unlock(&s->lock);
 	return backlog;
 }
@@ -268,12 +332,13 @@ void source_stop(struct source *s)
 	(void)!write(s->wake[1], "", 1);
 	pthread_mutex_lock(&s->lock);
 	s->stopped = true;
+	zstd_wake(s);
 	pthread_mutex_unlock(&s->lock);
 }
 
 bool source_finished(const struct source *s)
 {
-	return s->budget == 0 || (!s->current && s->next_path == s->spec.path_count);
+	return s->budget == 0 || (!s->current && s->next_path == s->spec.path_count && !zstd_pending(s));
 }
 
 const struct source_totals *source_totals(const struct source *s)
@@ -285,6 +350,7 @@ void source_close(struct source *s)
 {
 	if (!s)
 		return;
+	zstd_close(s);
 	if (s->current) {
 		struct input *in = s->current;
 		leave_current(s);

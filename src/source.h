@@ -11,6 +11,10 @@
  *                                  whoever wants to map a piece claims it and says when it is done
  *   everything else                one reader at a time, holding the lock, straight into its
  *                                  buffer; a record cut by a read waits here (source_stream.c)
+ *   zstd, in either                frames are found without decoding them and decoded by whoever
+ *                                  asks, in parallel (source_zstd.c)
+ *
+ * Bytes, skips and limits are those of the samples: of zstd's inputs, after decoding.
  */
 #ifndef GPUHIST_SOURCE_H
 #define GPUHIST_SOURCE_H
@@ -31,6 +35,10 @@ struct source_spec {
 	uint32_t record;    /* bytes of one record */
 	bool ignore_tail;   /* a partial record at an input's end is no error */
 	bool raw;           /* do not look for the magic numbers of compressed files */
+	bool zstd;          /* every input must be zstd's */
+	unsigned threads;   /* workers that there may be; 0: one */
+	uint64_t memory;    /* bytes that decoders may take together (0: 256 MiB) ... */
+	uint64_t memory_all; /* ... of these, which -M names */
 };
 
 /* What has been taken from the inputs: bytes = skipped + records x record + tail. */
@@ -41,6 +49,7 @@ struct source_totals {
 	uint64_t tails;   /* how many inputs ended so */
 	uint64_t inputs;  /* inputs opened */
 	bool streamed;    /* at least one was not a file */
+	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
 };
 
 /*
@@ -55,6 +64,20 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
  * later call ends at once. Blocks while a stream has nothing to give.
  */
 int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct fail *fail);
+
+/*
+ * The same without a copy: *lease tells where the records lie, in `buffer` or, until the next call
+ * with this lease or source_return_lease, in memory of the source's. A lease starts as zeros, and
+ * must be returned when source_lend is not called until it says 0 bytes or fails.
+ */
+struct source_lease {
+	const unsigned char *data;
+	size_t bytes;            /* 0: the end */
+	struct decoder *decoder; /* whose memory it is; NULL: the buffer */
+};
+int source_lend(struct source *s, void *buffer, size_t cap, struct source_lease *lease,
+		struct fail *fail);
+int source_return_lease(struct source *s, struct source_lease *lease, struct fail *fail);
 
 /*
  * A run of whole records of a regular file that its taker gets at by itself, by mapping it.

@@ -50,9 +50,11 @@ int file_begin(struct source *s, struct input *in, struct fail *fail)
 	}
 	uint64_t offset = (uint64_t)here;
 	if (!s->spec.raw) {
-		if (file_read(in, magic, sizeof(magic), offset, &got, fail) != 0 ||
-		    input_sniff(in, magic, got, fail) != 0)
+		if (file_read(in, magic, sizeof(magic), offset, &got, fail) != 0)
 			return -1;
+		const int kind = input_sniff(s, in, magic, got, fail);
+		if (kind != 0)
+			return kind < 0 ? -1 : zstd_begin(s, in, offset, fail);
 	}
 	in->start = offset + s->spec.skip;
 	if (in->start < offset || in->start > INT64_MAX)

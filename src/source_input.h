@@ -24,10 +24,12 @@ struct input {
 	uint64_t tail;     /* bytes of a partial record found at its end */
 	unsigned full;     /* stream: fills in a row that never had to wait */
 	bool drained;      /* stream: the last read gave less than asked */
+	bool eof;          /* stream: a read found its end */
+	struct zstd_input *zstd; /* NULL: its bytes are the samples */
 	size_t carried;    /* stream: bytes of a record that the last read cut ... */
 	unsigned char carry[8]; /* ... RECORD_MAX - 1 of them at most */
-	size_t headed;     /* stream: bytes of ... */
-	unsigned char head[SNIFF_BYTES]; /* ... its beginning, for input_sniff */
+	unsigned char head[SNIFF_BYTES]; /* stream: its beginning, read to be looked at ... */
+	size_t headed, head_used;        /* ... and what of it was handed on */
 };
 
 #define RECORD_MAX 8 /* the largest sample */
@@ -41,6 +43,7 @@ struct source {
 	uint64_t budget;             /* records that -n still allows */
 	bool stopped;                /* an error, or source_stop */
 	int wake[2];                 /* a pipe: a byte in it ends every poll */
+	struct zstd_pool *zstd;      /* decoders; NULL until the first compressed input */
 };
 
 /* fd is an open regular file or block device. Finds the pieces; skips. Lock held. */
@@ -69,8 +72,54 @@ int stream_fill(struct source *s, struct input *in, unsigned char *buffer, size_
 int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset,
 	      size_t *got, struct fail *fail);
 
-/* -1 when the first bytes of an input are those of a compressed file. */
-int input_sniff(const struct input *in, const unsigned char *bytes, size_t length,
-		struct fail *fail);
+/*
+ * Reads `least` to cap bytes of a stream unless it ends before. 1: the source was stopped. One
+ * reader at a time, with the lock or without.
+ */
+int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap,
+		size_t *got, struct fail *fail);
+
+/* What the first bytes of an input say: 0 samples, 1 zstd, -1 what is not read. */
+int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes,
+		size_t length, struct fail *fail);
+
+void input_free(struct input *in);
+
+/*
+ * Takes an input that has ended off, closes it behind its last reader, and says whether it ended
+ * well. Lock held.
+ */
+int input_settle(struct source *s, struct input *in, int rc, struct fail *fail);
+
+/* ---- source_zstd.c; all with the lock held ---- */
+
+/* Where a fill puts what it finds. */
+struct request {
+	unsigned char *buffer;
+	size_t cap, got;
+	struct source_lease *lease; /* NULL: everything goes into the buffer */
+	struct fail *fail;
+};
+
+/* The input is zstd's: from `offset` of a file on, or behind what is in a stream's head. */
+int zstd_begin(struct source *s, struct input *in, uint64_t offset, struct fail *fail);
+
+/*
+ * Decodes until the request is full, or there is nothing that can be had without waiting for an
+ * input that comes next. Gives the lock up while it works or waits.
+ */
+int zstd_fill(struct source *s, struct request *r);
+
+/* Is anything being decoded, or decoded and not yet handed out? */
+bool zstd_pending(const struct source *s);
+
+/* Could one more worker find work in it? */
+bool zstd_backlog(const struct source *s, const struct input *in);
+
+/* -1: the input of the lease has ended, and not well. */
+int zstd_return(struct source *s, struct source_lease *lease, struct fail *fail);
+void zstd_wake(struct source *s);
+void zstd_close(struct source *s);
+void zstd_input_free(struct zstd_input *z);
 
 #endif

@@ -55,72 +55,72 @@ static int wait_readable(const struct source *s, const struct input *in)
 	}
 }
 
-/* Reads until cap bytes are there or the stream ends; *got < cap means it has ended or stopped. */
-static int read_all(struct source *s, struct input *in, unsigned char *buffer, size_t cap,
-		    size_t *got, struct fail *fail)
+int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap,
+		size_t *got, struct fail *fail)
 {
-	*got = 0;
-	while (*got < cap) {
+	const size_t headed = in->headed - in->head_used;
+
+	*got = headed < cap ? headed : cap;
+	memcpy(buffer, in->head + in->head_used, *got);
+	in->head_used += *got;
+	while (*got < least && !in->eof) {
 		/* A read that blocks could not be reached by source_stop; poll costs 2% of it. */
 		int ready = wait_readable(s, in);
 		if (ready < 0)
 			return fail_errno(fail, "%s", in->name);
-		if (ready == 0) {
-			s->stopped = true;
-			return 0;
-		}
+		if (ready == 0)
+			return 1;
 		ssize_t n = read(in->fd, buffer + *got, cap - *got);
 		if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
 			continue;
 		if (n < 0)
 			return fail_errno(fail, "%s", in->name);
-		if (n == 0) {
-			in->ended = true;
-			return 0;
-		}
+		in->eof = n == 0;
 		in->drained = (size_t)n < cap - *got;
 		*got += (size_t)n;
-		s->totals.bytes += (size_t)n;
 	}
 	return 0;
 }
 
-/* Looks at the first bytes of a stream, as they come: -S and -n may cut them small. */
-static int sniff(const struct source *s, struct input *in, const unsigned char *bytes, size_t n,
-		 struct fail *fail)
+static bool at_end(const struct input *in)
 {
-	if (s->spec.raw || in->headed == SNIFF_BYTES)
-		return 0;
-	const size_t room = SNIFF_BYTES - in->headed;
-	memcpy(in->head + in->headed, bytes, n < room ? n : room);
-	in->headed += n < room ? n : room;
-	return input_sniff(in, in->head, in->headed, fail);
+	return in->eof && in->head_used == in->headed;
 }
 
 /*
- * Where -n allows fewer bytes than a magic number has, the rest belongs to somebody else:
- * the first bytes of a pipe are copied, not taken.
+ * Where -n allows fewer bytes than a magic number has, the rest belongs to somebody else: the
+ * first bytes of a pipe are copied, not taken.
  */
-static int peek(const struct source *s, struct input *in, struct fail *fail)
+static size_t peek(const struct source *s, const struct input *in, unsigned char *bytes)
 {
-	int rc = 0;
+	ssize_t n = 0;
 #ifdef __linux__
-	unsigned char bytes[SNIFF_BYTES];
 	int copy[2];
 
-	if (s->spec.raw || s->budget >= SNIFF_BYTES || s->spec.skip >= SNIFF_BYTES ||
-	    pipe(copy) != 0)
+	if (pipe(copy) != 0)
 		return 0;
-	if (wait_readable(s, in) == 1 && tee(in->fd, copy[1], sizeof(bytes), SPLICE_F_NONBLOCK) > 0) {
-		ssize_t n = read(copy[0], bytes, sizeof(bytes));
-		rc = n > 0 ? input_sniff(in, bytes, (size_t)n, fail) : 0;
-	}
+	if (wait_readable(s, in) == 1 && tee(in->fd, copy[1], SNIFF_BYTES, SPLICE_F_NONBLOCK) > 0)
+		n = read(copy[0], bytes, SNIFF_BYTES);
 	close(copy[0]);
 	close(copy[1]);
 #else
-	(void)s, (void)in, (void)fail;
+	(void)s, (void)in, (void)bytes;
 #endif
-	return rc;
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* Looks at the first bytes of a stream: what input_sniff says of them, or 2 when stopped. */
+static int look(struct source *s, struct input *in, struct fail *fail)
+{
+	unsigned char bytes[SNIFF_BYTES];
+	const uint64_t records = s->budget < SNIFF_BYTES ? s->budget : SNIFF_BYTES;
+	const uint64_t ours = s->spec.skip < SNIFF_BYTES ? s->spec.skip + records * s->spec.record : SNIFF_BYTES;
+
+	if (ours < SNIFF_BYTES)
+		return input_sniff(s, in, bytes, peek(s, in, bytes), fail);
+	const int rc = stream_read(s, in, in->head, SNIFF_BYTES, SNIFF_BYTES, &in->headed, fail);
+	in->head_used = 0;
+	return rc != 0 ? (rc < 0 ? rc : 2) : input_sniff(s, in, in->head, in->headed, fail);
 }
 
 int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap,
@@ -129,17 +129,23 @@ int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size
 	uint64_t left = s->spec.skip;
 
 	widen_pipe(in->fd);
-	if (peek(s, in, fail) != 0)
+	const int kind = s->spec.raw ? 0 : look(s, in, fail);
+	if (kind == 1)
+		return zstd_begin(s, in, 0, fail);
+	s->stopped |= kind == 2;
+	if (kind < 0)
 		return -1;
 	while (left > 0 && !s->stopped) {
 		size_t got;
-		if (read_all(s, in, buffer, left < cap ? (size_t)left : cap, &got, fail) != 0)
+		const size_t n = left < cap ? (size_t)left : cap;
+		const int rc = stream_read(s, in, buffer, n, n, &got, fail);
+		if (rc < 0)
 			return -1;
-		if (sniff(s, in, buffer, got, fail) != 0)
-			return -1;
+		s->stopped |= rc > 0;
+		s->totals.bytes += got;
 		s->totals.skipped += got;
 		left -= got;
-		if (in->ended)
+		if (left > 0 && at_end(in))
 			return fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip",
 					in->name, (unsigned long long)s->spec.skip);
 	}
@@ -154,21 +160,21 @@ int stream_fill(struct source *s, struct input *in, unsigned char *buffer, size_
 
 	memcpy(buffer, in->carry, carried);
 	in->carried = 0;
-	if (read_all(s, in, buffer + carried, cap - carried, &read, fail) != 0) {
+	const int rc = stream_read(s, in, buffer + carried, cap - carried, cap - carried, &read, fail);
+	s->stopped |= rc > 0;
+	if (rc < 0) {
 		in->ended = true;
 		return -1;
 	}
+	s->totals.bytes += read;
 	const size_t have = carried + read;
-	if (sniff(s, in, buffer + carried, read, fail) != 0) {
-		in->ended = true;
-		return -1;
-	}
 	/* Asking the pipe how full it is (FIONREAD) takes its lock and slows the writer by a third. */
 	in->full = in->drained ? 0 : in->full + 1;
 	const size_t rest = have % s->spec.record;
 	*got = have - rest;
 	if (s->budget != UINT64_MAX)
 		s->budget -= *got / s->spec.record;
+	in->ended = at_end(in);
 	if (in->ended) {
 		in->tail = rest;
 	} else {

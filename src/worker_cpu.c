@@ -17,7 +17,7 @@ int worker_cpu(const struct work *work, struct lane **lane, struct worker_report
 	       struct fail *fail)
 {
 	int rc = -1;
-	size_t got;
+	struct source_lease lease = {.data = NULL};
 	struct counter *counter = counter_open(work->counting, work->counts);
 	unsigned char *block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
 
@@ -27,14 +27,14 @@ int worker_cpu(const struct work *work, struct lane **lane, struct worker_report
 		goto out;
 	}
 	for (double start = clock_seconds();;) {
-		rc = source_fill(work->source, block, work->block, &got, fail);
+		rc = source_lend(work->source, block, work->block, &lease, fail);
 		const double filled = clock_seconds();
 		report->read_seconds += filled - start;
-		if (rc != 0 || got == 0)
+		if (rc != 0 || lease.bytes == 0)
 			break;
 		worker_found(work, report);
-		counter_add(counter, block, got / work->record);
-		report->records += got / work->record;
+		counter_add(counter, lease.data, lease.bytes / work->record);
+		report->records += lease.bytes / work->record;
 		start = clock_seconds();
 		report->count_seconds += start - filled;
 		struct gpu *gpu = __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE);
@@ -42,6 +42,8 @@ int worker_cpu(const struct work *work, struct lane **lane, struct worker_report
 			break;
 	}
 out:
+	if (source_return_lease(work->source, &lease, fail) != 0)
+		rc = -1;
 	counter_close(counter);
 	free(block);
 	return rc;

@@ -32,6 +32,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pack.h"
+
 __extension__ typedef __int128 wide;
 
 enum {
@@ -577,6 +579,7 @@ struct input {
 	unsigned char *data;	/* owned */
 	size_t bytes;		/* of data */
 	size_t before;		/* REDIRECT_INSIDE: bytes before the file offset */
+	bool compressed;	/* data is zstd's, from before on */
 	char file[PATH_BYTES];	/* all of data */
 	char fifo[PATH_BYTES];	/* BY_FIFO: what gpuhist opens */
 	char plain[PATH_BYTES];	/* what the oracle opens */
@@ -621,6 +624,7 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		front = below(j->skip);
 		samples = tail = 0;
 	}
+	in->compressed = false;
 	in->before = in->route == REDIRECT_INSIDE ? 1 + below(9000) : 0;
 	in->bytes = in->before + front + samples * size + tail;
 	in->data = malloc(in->bytes + 1);
@@ -640,6 +644,30 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		die(in->fifo);
 }
 
+/* The same samples as gpuhist alone gets them: compressed, behind what lies in front of the offset. */
+static void compress_input(struct input *in, const char *folder, unsigned k)
+{
+	struct pack p = pack_all(in->data + in->before, in->bytes - in->before, draw());
+	unsigned char *all = malloc(in->before + p.bytes);
+
+	if (!all)
+		die("memory");
+	if (!in->before) {	/* until now the oracle's is the same file */
+		snprintf(in->plain, PATH_BYTES, "%s/cut%u", folder, k);
+		write_file(in->plain, in->data, in->bytes);
+	}
+	memcpy(all, in->data, in->before);
+	memcpy(all + in->before, p.data, p.bytes);
+	free(p.data);
+	free(in->data);
+	in->data = all;
+	in->bytes = in->before + p.bytes;
+	in->compressed = true;
+	write_file(in->file, in->data, in->bytes);
+}
+
+static bool looks_compressed(const struct input *in);
+
 /* Draws the inputs of a job; at most one is standard input. */
 static unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 {
@@ -652,6 +680,13 @@ static unsigned make_inputs(const struct job *j, struct input *in, const char *f
 			in[k].route = (enum route)(REDIRECT + below(4));
 		make_input(j, &in[k], folder, k);
 	}
+	bool plain = !once_in(3);
+	for (unsigned k = 0; k < inputs; k++)
+		plain |= looks_compressed(&in[k]);
+	bool all = once_in(2);
+	for (unsigned k = 0; k < inputs && !plain; k++)
+		if (all || once_in(2))
+			compress_input(&in[k], folder, k);
 	return inputs;
 }
 
@@ -830,12 +865,17 @@ static void gpuhist_options(struct command *c, const struct job *j, char **more)
 static void input_args(struct command *c, struct command *oracle,
 		       const struct input *in, unsigned inputs)
 {
-	bool raw = once_in(20);
+	bool raw = once_in(20), some = false, all = true;
 
-	for (unsigned k = 0; k < inputs; k++)
+	for (unsigned k = 0; k < inputs; k++) {
 		raw |= looks_compressed(&in[k]);
-	if (raw)
+		some |= in[k].compressed;
+		all &= in[k].compressed;
+	}
+	if (raw && !some)
 		arg(c, "--raw");
+	if (all && once_in(3))
+		arg(c, "--zstd");
 	for (unsigned k = 0; k < inputs; k++) {
 		if (in[k].route == BY_NAME)
 			arg(c, "%s", in[k].file);
@@ -1095,7 +1135,7 @@ static void remove_job(const char *folder, const struct input *in, unsigned inpu
 {
 	for (unsigned k = 0; k < inputs; k++) {
 		unlink(in[k].file);
-		if (in[k].before)
+		if (in[k].before || in[k].compressed)
 			unlink(in[k].plain);
 		if (in[k].route == BY_FIFO)
 			unlink(in[k].fifo);

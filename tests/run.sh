@@ -43,7 +43,7 @@ if [ -x "$build/gpu_check" ]; then
 	# Under the thread sanitizer, QUICK=1, a part of it.
 	gpu_jobs=70
 	[ -z "${QUICK:-}" ] || gpu_jobs=12
-	one gpu_check "$build/gpu_check" "$seed" "$gpu_jobs"
+	one gpu_check env FAKECUDA_MEMORY=8000000000 "$build/gpu_check" "$seed" "$gpu_jobs"
 	one gpu_faults sh "$here/gpu_faults.sh" "$gpuhist" "$build/fake"
 	one gpu_random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) $((seconds / 3)) -- --device=gpu
 else

@@ -33,7 +33,7 @@ run gpuhist -b1 -rfull -tu8 a -qq
 run gpuhist -b 1 -r full -- a -b
 # What later versions will do is refused until then
 for option in --record=8 --offset=1 --channels=2 -c2 --rows=1:2 --log=1:2 --edges=1,2 --mod --auto \
-	--zstd --progress --no-progress; do
+	--progress --no-progress; do
 	run gpuhist "$option" a
 done
 run gpuhist -f plot a

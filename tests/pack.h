@@ -1,0 +1,96 @@
+/* pack: bytes as zstd's frames of many sorts, drawn from a seed. For tests; needs libzstd. */
+#ifndef GPUHIST_PACK_H
+#define GPUHIST_PACK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zstd.h>
+
+struct pack {
+	unsigned char *data; /* freed by whoever packed */
+	size_t bytes, room;
+	uint64_t state;      /* of the seed, not 0 */
+	unsigned frames;
+};
+
+static inline uint64_t pack_draw(struct pack *p, uint64_t below)
+{
+	p->state ^= p->state << 13;
+	p->state ^= p->state >> 7;
+	p->state ^= p->state << 17;
+	return (p->state >> 11) % below;
+}
+
+static inline unsigned char *pack_room(struct pack *p, size_t bytes)
+{
+	if (p->bytes + bytes > p->room) {
+		p->room = 2 * (p->bytes + bytes);
+		p->data = realloc(p->data, p->room);
+		if (!p->data)
+			abort();
+	}
+	return p->data + p->bytes;
+}
+
+/* One frame of n bytes; told: it says how many. */
+static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int level, bool told,
+			      bool checksum, int window_log)
+{
+	ZSTD_CCtx *c = ZSTD_createCCtx();
+	ZSTD_inBuffer in = {.src = bytes, .size = n};
+	ZSTD_outBuffer out = {.size = ZSTD_compressBound(n) + 64};
+
+	out.dst = pack_room(p, out.size);
+	ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, checksum);
+	if (window_log > 0)
+		ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, window_log);
+	if (told)
+		ZSTD_CCtx_setPledgedSrcSize(c, n);
+	else
+		ZSTD_compressStream2(c, &out, &in, ZSTD_e_flush); /* so that it cannot know the end */
+	if (ZSTD_compressStream2(c, &out, &in, ZSTD_e_end) != 0)
+		abort();
+	ZSTD_freeCCtx(c);
+	p->bytes += out.pos;
+	p->frames++;
+}
+
+static inline void pack_skippable(struct pack *p, size_t n)
+{
+	unsigned char *at = pack_room(p, n + 8);
+
+	memcpy(at, (const unsigned char[]){(unsigned char)(0x50 + pack_draw(p, 16)), 0x2a, 0x4d, 0x18}, 4);
+	for (unsigned i = 0; i < 4; i++)
+		at[4 + i] = (unsigned char)(n >> 8 * i);
+	memset(at + 8, 0x28, n);
+	p->bytes += n + 8;
+}
+
+/* All of it in frames as they come: tiny, small, large, empty, with others to be skipped. */
+static inline struct pack pack_all(const unsigned char *bytes, size_t n, uint64_t seed)
+{
+	struct pack p = {.state = seed | 1};
+	const uint64_t most = pack_draw(&p, 3) == 0 ? n + 1 : 1 + n / (1 + pack_draw(&p, 40));
+	size_t at = 0;
+
+	do {
+		const uint64_t kind = pack_draw(&p, 10);
+		size_t piece = (size_t)pack_draw(&p, kind == 0 ? 12 : most + 1);
+		if (piece > n - at || p.frames > 300)
+			piece = n - at;
+		if (pack_draw(&p, 12) == 0)
+			pack_skippable(&p, (size_t)pack_draw(&p, 100));
+		pack_frame(&p, bytes + at, piece, pack_draw(&p, 20) == 0 ? 12 : (int)(1 + pack_draw(&p, 3)),
+			   pack_draw(&p, 2), pack_draw(&p, 2), pack_draw(&p, 8) == 0 ? 10 + (int)pack_draw(&p, 6) : 0);
+		at += piece;
+	} while (at < n);
+	if (pack_draw(&p, 12) == 0)
+		pack_skippable(&p, (size_t)pack_draw(&p, 100));
+	return p;
+}
+
+#endif

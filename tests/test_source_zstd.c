@@ -1,0 +1,420 @@
+/*
+ * source_zstd: what is handed out of compressed inputs is what was compressed, by however many
+ * workers, in whatever frames, with whatever memory; and bad input is found, told of and survived.
+ */
+#include "source.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "pack.h"
+#include "scratch.h"
+
+#define WORKERS 4
+
+/* A record is its own number, so that a sum and a count tell whether each came once. */
+struct worker {
+	struct source *source;
+	struct fail fail;
+	pthread_t thread;
+	size_t cap;
+	bool lends;
+	uint32_t record;
+	uint64_t records, sum;
+	int rc;
+};
+
+static void add(struct worker *w, const unsigned char *data, size_t bytes)
+{
+	for (size_t i = 0; i + w->record <= bytes; i += w->record) {
+		uint64_t v = 0;
+		memcpy(&v, data + i, w->record);
+		w->sum += v * v + 1;
+	}
+	w->records += bytes / w->record;
+	if (bytes % w->record != 0)
+		w->sum = 1; /* never right */
+}
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	unsigned char *buffer = malloc(w->cap);
+	struct source_lease lease = {.data = NULL};
+	size_t got = 0;
+
+	for (unsigned i = 0;; i++) {
+		if (w->lends) {
+			w->rc = source_lend(w->source, buffer, w->cap, &lease, &w->fail);
+			got = lease.bytes;
+			if (w->rc == 0)
+				add(w, lease.data, got);
+			/* Now and then a worker becomes another kind of worker. */
+			if (w->rc == 0 && i % 7 == 6)
+				w->rc = source_return_lease(w->source, &lease, &w->fail);
+		} else {
+			w->rc = source_fill(w->source, buffer, w->cap, &got, &w->fail);
+			add(w, buffer, got);
+		}
+		if (w->rc != 0 || got == 0)
+			break;
+	}
+	free(buffer);
+	return NULL;
+}
+
+struct outcome {
+	int rc;
+	uint64_t records, sum;
+	struct source_totals totals;
+	struct fail fail;
+	bool finished;
+};
+
+static struct outcome read_all(const struct source_spec *spec, unsigned workers, size_t cap)
+{
+	struct worker w[WORKERS] = {{.rc = 0}};
+	struct outcome o = {.rc = 0};
+	struct source *s;
+
+	if (source_open(&s, spec, &o.fail) != 0)
+		return (struct outcome){.rc = -1};
+	for (unsigned i = 0; i < workers; i++) {
+		w[i] = (struct worker){.source = s, .cap = cap, .lends = i % 2 == cap % 2, .record = spec->record};
+		pthread_create(&w[i].thread, NULL, work, &w[i]);
+	}
+	for (unsigned i = 0; i < workers; i++) {
+		pthread_join(w[i].thread, NULL);
+		o.records += w[i].records;
+		o.sum += w[i].sum;
+		if (w[i].rc != 0)
+			o.rc = w[i].rc;
+		if (w[i].fail.status != STATUS_OK && o.fail.status == STATUS_OK)
+			o.fail = w[i].fail;
+	}
+	o.totals = *source_totals(s);
+	o.finished = source_finished(s);
+	source_close(s);
+	return o;
+}
+
+/* The records of `bytes` of numbers behind a skip. */
+static void expected(const unsigned char *data, size_t bytes, const struct source_spec *spec, uint64_t *records,
+		     uint64_t *sum)
+{
+	struct worker w = {.record = spec->record};
+	size_t rest = bytes - (size_t)spec->skip;
+
+	rest -= rest % spec->record;
+	if (spec->limit < rest / spec->record)
+		rest = (size_t)spec->limit * spec->record;
+	add(&w, data + spec->skip, rest);
+	*records = w.records;
+	*sum = w.sum;
+}
+
+static pid_t feed(int fd, const unsigned char *data, size_t bytes, size_t each)
+{
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	while (bytes > 0) {
+		ssize_t n = write(fd, data, bytes < each ? bytes : each);
+		if (n <= 0)
+			break;
+		data += n;
+		bytes -= (size_t)n;
+	}
+	_exit(0);
+}
+
+/* Over every way of reading: what comes out is what went in. */
+static void round_trips(void)
+{
+	static char *const PATHS[] = {"a", "b"};
+	static const size_t CAPS[] = {24, 240, 4080, 131064, 1048560};
+	uint64_t state = 7;
+	unsigned char *data = malloc(3 << 20);
+
+	for (unsigned i = 0; i < 3 << 20; i++)
+		data[i] = (unsigned char)((i % 8 < 3 ? check_random(&state) : 0) & 0x1f);
+	for (unsigned round = 0; round < 120; round++) {
+		static const size_t MOST[] = {40, 3000, 100000, 3 << 20};
+		const size_t n = (size_t)(check_random(&state) >> 11) % MOST[round % 4];
+		struct pack a = pack_all(data, n, check_random(&state));
+		struct pack b = pack_all(data, n, check_random(&state));
+		struct source_spec spec = {
+			.paths = PATHS, .path_count = 1 + round % 3 / 2, .limit = UINT64_MAX, .record = 1 + round % 8,
+			.ignore_tail = true, .threads = 1 + round % 5, .zstd = round % 2,
+			/* from little, so that large frames are decoded in turn, to plenty */
+			.memory = (uint64_t)1 << (22 + check_random(&state) % 6), .memory_all = 1 << 28,
+		};
+		spec.skip = round % 3 == 0 ? n / 3 : 0;
+		if (round % 5 == 0)
+			spec.limit = 1 + n / spec.record / 2;
+		uint64_t records, sum, records2 = 0, sum2 = 0;
+		expected(data, n, &spec, &records, &sum);
+		if (spec.path_count == 2) {
+			struct source_spec rest = spec;
+			if (rest.limit != UINT64_MAX)
+				rest.limit -= records;
+			expected(data, n, &rest, &records2, &sum2);
+		}
+		scratch_write("a", a.data, a.bytes);
+		if (round % 4 == 3 && mkfifo("b", 0600) == 0) {
+			/* and the other through a pipe */
+		} else {
+			scratch_write("b", b.data, b.bytes);
+		}
+		for (unsigned workers = 1; workers <= WORKERS; workers += 3) {
+			pid_t feeder = -1;
+			if (round % 4 == 3 && spec.path_count == 2 && (feeder = fork()) == 0) {
+				int fd = open("b", O_WRONLY);
+				int status;
+				waitpid(feed(fd, b.data, b.bytes, 1 + check_random(&state) % 70000), &status, 0);
+				_exit(0);
+			}
+			const size_t cap = CAPS[check_random(&state) % 5] / 24 * 24 / spec.record * spec.record;
+			const struct outcome o = read_all(&spec, workers, cap + round % 2 * spec.record);
+			if (feeder > 0) {
+				kill(feeder, SIGKILL);
+				waitpid(feeder, NULL, 0);
+			}
+			CHECK(o.rc == 0 && o.records == records + records2 && o.sum == sum + sum2,
+			      "round %u, %zu bytes, %u workers: %llu of %llu records, %s", round, n, workers,
+			      (unsigned long long)o.records, (unsigned long long)(records + records2), o.fail.text);
+			CHECK(o.finished && o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * spec.record,
+			      "round %u: %llu bytes", round, (unsigned long long)o.totals.bytes);
+		}
+		free(a.data);
+		free(b.data);
+		scratch_clean();
+	}
+	free(data);
+}
+
+static void pipes(void)
+{
+	static char *const STDIN[] = {"-"};
+	static const size_t EACH[] = {1, 3, 17, 4096, 1 << 20};
+	uint64_t state = 99;
+	unsigned char *data = malloc(400000);
+
+	for (unsigned i = 0; i < 400000; i++)
+		data[i] = (unsigned char)(check_random(&state) & 7);
+	for (unsigned round = 0; round < 60; round++) {
+		const size_t each = EACH[round % 5];
+		const size_t n = (size_t)(check_random(&state) % (each < 20 ? 4000 : 400000));
+		struct pack p = pack_all(data, n, check_random(&state));
+		const struct source_spec spec = {
+			.paths = STDIN, .path_count = 1, .limit = UINT64_MAX, .record = 1 + round % 3, .ignore_tail = true,
+			.threads = 3, .memory = round % 2 ? 4 << 20 : 64 << 20, .memory_all = 64 << 20};
+		uint64_t records, sum;
+		int ends[2];
+		expected(data, n, &spec, &records, &sum);
+		if (pipe(ends) != 0)
+			continue;
+		const pid_t feeder = feed(ends[1], p.data, p.bytes, each);
+		close(ends[1]);
+		dup2(ends[0], STDIN_FILENO);
+		close(ends[0]);
+		const struct outcome o = read_all(&spec, 1 + round % 2 * 2, 6000);
+		kill(feeder, SIGKILL);
+		waitpid(feeder, NULL, 0);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "pipe, round %u: %llu of %llu records, %s", round,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		free(p.data);
+	}
+	free(data);
+}
+
+/* ---- bad input ---- */
+
+static struct outcome read_bytes(const void *bytes, size_t n, const struct source_spec *given)
+{
+	static char *const PATHS[] = {"bad"};
+	struct source_spec spec = *given;
+
+	scratch_write("bad", bytes, n);
+	spec.paths = PATHS;
+	spec.path_count = 1;
+	return read_all(&spec, 2, 4096);
+}
+
+static const struct source_spec PLAIN = {.limit = UINT64_MAX, .record = 1, .threads = 2};
+
+static void is_bad(const void *bytes, size_t n, const char *why, const char *what)
+{
+	const struct outcome o = read_bytes(bytes, n, &PLAIN);
+
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, why) && !strchr(o.fail.text, '\n'),
+	      "%s: %d, %d '%s'", what, o.rc, (int)o.fail.status, o.fail.text);
+}
+
+static void bad_input(void)
+{
+	unsigned char data[700];
+	uint64_t state = 3;
+	struct pack p = {.state = 5};
+
+	for (unsigned i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(check_random(&state) & 15);
+	pack_frame(&p, data, 300, 3, true, true, 0);
+	const size_t first = p.bytes;
+	pack_frame(&p, data + 300, 400, 3, false, true, 0);
+	uint64_t records, sum;
+	expected(data, sizeof(data), &PLAIN, &records, &sum);
+	/* Cut anywhere but between frames: an error that names the frame. */
+	for (size_t n = 4; n < p.bytes; n++) {
+		if (n == first)
+			continue;
+		is_bad(p.data, n, "at offset ", "cut");
+	}
+	/* Every byte another: found by the checksum, or what was counted is right all the same. */
+	for (size_t i = 0; i < p.bytes; i++) {
+		const unsigned char was = p.data[i];
+		p.data[i] ^= (unsigned char)(1u << i % 8);
+		const struct outcome o = read_bytes(p.data, p.bytes, &PLAIN);
+		/* The first four bytes say whether it is zstd's at all. */
+		CHECK(i < 4 || (o.rc == -1 && (o.fail.status == STATUS_DATA || o.fail.status == STATUS_LIMIT)) ||
+			      (o.rc == 0 && o.records == records && o.sum == sum),
+		      "byte %zu: %d, %llu records '%s'", i, o.rc, (unsigned long long)o.records, o.fail.text);
+		p.data[i] = was;
+	}
+	for (size_t n = 1; n <= 8; n++) {
+		memset(pack_room(&p, 8), 0, 8);
+		is_bad(p.data, p.bytes + n, "garbage", "zeros behind the last frame");
+		memset(pack_room(&p, 8), 0xa5, 8);
+		is_bad(p.data, p.bytes + n, "garbage", "garbage behind the last frame");
+	}
+	static const char BEGUN[] = "\x28\xb5\x2f\x52\x2a\x4d";
+	for (size_t n = 1; n <= 3; n++) {
+		memcpy(pack_room(&p, 8), BEGUN, n);
+		is_bad(p.data, p.bytes + n, "inside its header", "a frame begun");
+		memcpy(pack_room(&p, 8), BEGUN + 3, n);
+		is_bad(p.data, p.bytes + n, "inside its header", "a skippable frame begun");
+	}
+	is_bad("\x28\xb5\x2f\xfd", 4, "inside its header", "magic alone");
+	is_bad("\x28\xb5\x2f\xfd and then no zstd at all", 28, "at offset 0", "raw data that begins with the magic");
+	is_bad("\x50\x2a\x4d\x18\xff\xff\xff\xff....", 12, "inside it", "a skippable frame without an end");
+	is_bad("\x25\xb5\x2f\xfd..........", 14, "before 0.8", "a legacy frame");
+	struct pack legacy = {.state = 1};
+	pack_frame(&legacy, data, 100, 1, true, false, 0);
+	memcpy(pack_room(&legacy, 16), "\x26\xb5\x2f\xfd............", 16);
+	is_bad(legacy.data, legacy.bytes + 16, "before 0.8", "a legacy frame behind another");
+	free(legacy.data);
+	/* A header with a dictionary's number, and one with the reserved bit. */
+	is_bad("\x28\xb5\x2f\xfd\x21\x07\x01\x01\x00\x00", 10, "dictionary", "a dictionary");
+	is_bad("\x28\xb5\x2f\xfd\x28\x01\x09\x00\x00\x00", 10, "no version", "the reserved bit");
+	/* Lying sizes: a frame that says more, or less, than it holds. */
+	static const unsigned char LIES[][13] = {
+		{0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x21, 0, 0, 'a', 'b', 'c', 'd'},
+		{0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'}};
+	is_bad(LIES[0], 13, "at offset 0", "more than there is");
+	is_bad(LIES[1], 13, "at offset 0", "less than there is");
+	free(p.data);
+	scratch_clean();
+}
+
+/* A window beyond the memory is refused with the -M that would do; a lying content size costs nothing. */
+static void limits(void)
+{
+	/* No single segment: the window descriptor says 2^31; one raw block of four bytes. */
+	unsigned char big[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'};
+	struct source_spec spec = PLAIN;
+
+	spec.memory = spec.memory_all = 256 << 20;
+	spec.zstd = true;
+	struct outcome o = read_bytes(big, sizeof(big), &spec);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_LIMIT && strstr(o.fail.text, "-M 2097152K"), "'%s'", o.fail.text);
+	spec.memory = (uint64_t)1 << 31;
+	spec.memory_all = spec.memory;
+	o = read_bytes(big, sizeof(big), &spec);
+	CHECK(o.rc == 0 && o.records == 4, "with that much: %d '%s'", o.rc, o.fail.text);
+	big[5] = 31 << 3;
+	o = read_bytes(big, sizeof(big), &spec);
+	CHECK(o.rc == -1 && strstr(o.fail.text, "2 GiB"), "'%s'", o.fail.text);
+	big[5] = 17 << 3; /* 128 MiB: always */
+	spec.memory = spec.memory_all = 128 << 20;
+	o = read_bytes(big, sizeof(big), &spec);
+	CHECK(o.rc == 0 && o.records == 4, "128 MiB: %d '%s'", o.rc, o.fail.text);
+	/* It claims 2^60 bytes and holds four. */
+	static const unsigned char LIE[] = {0x28, 0xb5, 0x2f, 0xfd, 0xc0, 8 << 3, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x21, 0, 0,
+					    'a', 'b', 'c', 'd'};
+	o = read_bytes(LIE, sizeof(LIE), &spec);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA, "a lying content size: %d '%s'", o.rc, o.fail.text);
+
+	spec = PLAIN;
+	spec.zstd = true;
+	o = read_bytes("no zstd", 7, &spec);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "--zstd"), "'%s'", o.fail.text);
+	spec.zstd = false;
+	spec.raw = true;
+	o = read_bytes("\x28\xb5\x2f\xfd.", 5, &spec);
+	CHECK(o.rc == 0 && o.records == 5, "--raw: %d '%s'", o.rc, o.fail.text);
+	/* A hundred thousand empty frames, and a bomb of 64 MiB in a few kilobytes. */
+	struct pack p = {.state = 1};
+	pack_frame(&p, "", 0, 1, true, false, 0);
+	const size_t one = p.bytes;
+	for (unsigned i = 1; i < 100000; i++) {
+		unsigned char *at = pack_room(&p, one);
+		memcpy(at, p.data, one);
+		p.bytes += one;
+	}
+	unsigned char *zeros = calloc(1, 64 << 20);
+	pack_frame(&p, zeros, 64 << 20, 3, false, true, 0);
+	o = read_bytes(p.data, p.bytes, &PLAIN);
+	CHECK(o.rc == 0 && o.records == 64 << 20, "empty frames and a bomb: %llu '%s'", (unsigned long long)o.records,
+	      o.fail.text);
+	free(zeros);
+	free(p.data);
+	scratch_clean();
+}
+
+/* -S beyond the end, tails, and an error in the middle stops everybody. */
+static void ends(void)
+{
+	unsigned char data[100];
+	struct pack p = {.state = 1};
+	struct source_spec spec = PLAIN;
+
+	memset(data, 'x', sizeof(data));
+	for (unsigned i = 0; i < 10; i++)
+		pack_frame(&p, data, 10, 1, i % 2, false, 0);
+	spec.record = 8;
+	struct outcome o = read_bytes(p.data, p.bytes, &spec);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "4 of 8 bytes"), "'%s'", o.fail.text);
+	spec.ignore_tail = true;
+	o = read_bytes(p.data, p.bytes, &spec);
+	CHECK(o.rc == 0 && o.records == 12 && o.totals.tail == 4 && o.totals.tails == 1, "'%s'", o.fail.text);
+	spec.skip = 101;
+	o = read_bytes(p.data, p.bytes, &spec);
+	CHECK(o.rc == -1 && strstr(o.fail.text, "to skip"), "'%s'", o.fail.text);
+	spec.skip = 100;
+	o = read_bytes(p.data, p.bytes, &spec);
+	CHECK(o.rc == 0 && o.records == 0 && o.totals.skipped == 100, "'%s'", o.fail.text);
+	/* What lies behind -n's limit is not looked at. */
+	spec.skip = 0;
+	spec.limit = 3;
+	memset(pack_room(&p, 4), 'x', 4);
+	o = read_bytes(p.data, p.bytes + 4, &spec);
+	CHECK(o.rc == 0 && o.records == 3 && o.finished, "'%s'", o.fail.text);
+	free(p.data);
+	scratch_clean();
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	scratch_enter();
+	round_trips();
+	pipes();
+	bad_input();
+	limits();
+	ends();
+	scratch_leave();
+	return check_report();
+}
