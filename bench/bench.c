@@ -16,10 +16,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "timing.h"
 
 #define BLOCK ((size_t)256 << 10) /* gpuhist's own */
 #define RUNS_MAX 50
@@ -27,12 +26,6 @@
 static char folder[512];
 static uint64_t file_bytes;
 static int runs = 5;
-
-struct timing {
-	double seconds, cpu;
-	long peak_kib;
-	int failed;
-};
 
 /* ---- the ceilings: the same reads, with less done to them ---- */
 
@@ -93,52 +86,6 @@ static int limit_drain(void)
 		;
 	free(p);
 	return 0;
-}
-
-/* ---- timing ---- */
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-/* Runs a shell command; its output is thrown away. */
-static struct timing timed(const char *command)
-{
-	const double start = now();
-	struct rusage usage;
-	int status;
-	pid_t pid = fork();
-
-	if (pid == 0) {
-		int null = open("/dev/null", O_WRONLY);
-		dup2(null, STDOUT_FILENO);
-		dup2(null, STDERR_FILENO);
-		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-		_exit(127);
-	}
-	wait4(pid, &status, 0, &usage);
-	return (struct timing){
-		.seconds = now() - start,
-		.cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-		       1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec),
-		.peak_kib = usage.ru_maxrss,
-		.failed = status != 0,
-	};
-}
-
-static int by_value(const void *a, const void *b)
-{
-	const double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static double median(double *v, int n)
-{
-	qsort(v, (size_t)n, sizeof(*v), by_value);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
 /*
