@@ -49,8 +49,8 @@ static void run_member(struct member *m)
 {
 	if (worker_run(&m->crew->work, &m->report, &m->fail) == 0)
 		return;
-	/* A worker that never got anything is not missed: the others read what it would have. */
-	if (m != m->crew->members && m->report.fills == 0 && m->fail.status == STATUS_SYSTEM)
+	/* One that never asked for anything is not missed: the others read what it would have. */
+	if (m != m->crew->members && !m->report.asked && m->fail.status == STATUS_SYSTEM)
 		m->fail.status = STATUS_OK;
 	else
 		source_stop(m->crew->work.source);

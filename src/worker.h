@@ -40,6 +40,7 @@ struct worker_report {
 	uint64_t gpu_records; /* of these, by a lane */
 	uint64_t mapped_records; /* of these, straight from the mapped file */
 	uint64_t fills;
+	bool asked;           /* the source: what fails then is the input's, not the worker's own */
 	bool passed_on;       /* busy was called */
 	double read_seconds;  /* in source_fill: reading, and waiting for its turn or for data */
 	double count_seconds;

@@ -26,6 +26,7 @@ int worker_cpu(const struct work *work, struct lane **lane, struct worker_report
 		fail_errno(fail, "worker");
 		goto out;
 	}
+	report->asked = true;
 	for (double start = clock_seconds();;) {
 		rc = source_lend(work->source, block, work->block, &lease, fail);
 		const double filled = clock_seconds();

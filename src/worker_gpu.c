@@ -217,6 +217,7 @@ int worker_gpu(const struct work *work, struct lane *lane, struct worker_report 
 	struct walk w = {.work = work, .lane = lane, .report = report, .fail = fail};
 	int rc = 0;
 
+	report->asked = true;
 	do {
 		w.came_short = false;
 		rc = walk(&w);
