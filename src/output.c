@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "again.h"
+
 #define BUFFER ((size_t)64 << 10)
 
 struct output {
@@ -136,7 +138,8 @@ static int open_temporary(struct output *o, struct fail *fail)
 			errno = ENAMETOOLONG;
 			break;
 		}
-		o->fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+		o->fd = open_again(temporary,
+				   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
 		if (o->fd >= 0 || errno != EEXIST || attempt == 1000)
 			break;
 	}
@@ -161,7 +164,7 @@ static int open_named(struct output *o, const char *path, struct fail *fail)
 		if (S_ISDIR(st.st_mode))
 			return fail_errno(fail, "%s", path);
 		o->direct = true;
-		o->fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+		o->fd = open_again(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
 		if (o->fd < 0)
 			return fail_errno(fail, "%s", path);
 		return 0;
@@ -248,11 +251,11 @@ bool output_failed(const struct output *o)
 /* The rename itself has to reach the disk; a file system that cannot sync folders may say so. */
 static int sync_folder(const struct output *o)
 {
-	int fd = open(o->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = open_again(o->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return errno == EACCES ? 0 : -1; /* a folder that is write-only for us */
-	int rc = fsync(fd);
+	int rc = fsync_again(fd);
 	if (rc != 0 && (errno == EINVAL || errno == EROFS || errno == ENOTSUP))
 		rc = 0;
 	const int error = errno;
@@ -276,7 +279,7 @@ static int publish(struct output *o, struct fail *fail)
 	sigset_t old;
 
 	/* An error of fsync is an error: what the page cache holds may never reach the disk. */
-	int rc = fsync(o->fd);
+	int rc = fsync_again(o->fd);
 	if (rc != 0 && (errno == EINVAL || errno == ENOTSUP))
 		rc = 0;
 	if (rc != 0)

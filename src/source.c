@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "again.h"
 #include "source_input.h"
 #include "zstd_frame.h"
 
@@ -166,7 +167,7 @@ static int open_next(struct source *s, unsigned char *buffer, size_t cap, struct
 		return fail_errno(fail, "%s", shown(path));
 	in->name = shown(path);
 	in->owned = !is_stdin(path);
-	in->fd = in->owned ? open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY) : STDIN_FILENO;
+	in->fd = in->owned ? open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0) : STDIN_FILENO;
 	struct stat st;
 	if (in->fd < 0 || fstat(in->fd, &st) != 0) {
 		fail_errno(fail, "%s", in->name);
