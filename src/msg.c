@@ -1,6 +1,8 @@
 /* msg: one line a message, written whole. */
 #include "msg.h"
 
+#include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -30,9 +32,13 @@ static void print(const char *kind, const char *format, va_list ap)
 	/* Where stderr cannot be written there is nobody left to tell. */
 	for (size_t done = 0; done < used;) {
 		ssize_t n = write(STDERR_FILENO, line + done, used - done);
-		if (n <= 0)
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
+			/* Somebody made the terminal non-blocking: wait for room. */
+			(void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
+		else if (errno != EINTR)
 			break;
-		done += (size_t)n;
 	}
 }
 
