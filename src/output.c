@@ -108,6 +108,9 @@ static int resolve(struct output *o, const char *path, struct fail *fail)
 		ssize_t n = readlink(o->target, link, sizeof(link) - 1);
 		char *slash = strrchr(o->target, '/');
 		const size_t folder = slash ? (size_t)(slash - o->target) + 1 : 0;
+		/* Taken for a file, a link that cannot be read would be replaced by one. */
+		if (n < 0 && errno != EINVAL && errno != ENOENT && errno != ENOTDIR)
+			return fail_errno(fail, "%s", path);
 		if (n < 0) { /* not a link, or not there: this is it */
 			memcpy(o->folder, o->target, folder);
 			o->folder[folder] = '\0';
