@@ -104,7 +104,11 @@ int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 	counts->cell = table_alloc(cells * sizeof(uint64_t));
 	if (!counts->cell)
 		return fail_errno(fail, "counts of %zu cells", cells);
-	pthread_mutex_init(&counts->lock, NULL);
+	if (pthread_mutex_init(&counts->lock, NULL) != 0) {
+		free(counts->cell);
+		counts->cell = NULL;
+		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+	}
 	return 0;
 }
 
