@@ -90,7 +90,22 @@ $(FAKE): tests/fakecuda.c src/cuda.h src/binning.h kernels/rule.h Makefile
 	mkdir -p $(BUILD)/fake
 	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -ffp-contract=off -fPIC -shared -pthread -o $@ $< -lm
 
-check: $(PROGRAM) $(TESTS) $(TOOLS) $(FAKE) $(if $(NVCC),$(BUILD)/gpu_check)
+# The world fails: a library that stands between the program and libc, and who gives it its plans.
+TORTURE = $(BUILD)/torture $(BUILD)/torture_preload.so
+$(BUILD)/torture: tests/torture.c Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -o $@ $<
+
+$(BUILD)/torture_preload.so: tests/torture_preload.c Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) $(TORTURE_CPPFLAGS) -fPIC -shared -pthread -o $@ $< -ldl
+
+# The long run; `make check` does the short one.
+torture: SECONDS = 300
+torture: $(PROGRAM) $(TORTURE)
+	$(BUILD)/torture $(PROGRAM) $(BUILD)/torture_preload.so
+	$(BUILD)/torture $(PROGRAM) $(BUILD)/torture_preload.so $(SEED) $(SECONDS)
+	sh tests/valgrind.sh $(PROGRAM)
+
+check: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(FAKE) $(if $(NVCC),$(BUILD)/gpu_check)
 	sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
 # 64 MiB of samples as a 10-bit converter makes them, and the main job on them.
@@ -169,4 +184,4 @@ endif
 
 -include $(OBJ:.o=.d) $(TESTS:=.d)
 
-.PHONY: all bench bench-gpu check check-gpu clean demo install uninstall
+.PHONY: all bench bench-gpu check check-gpu clean demo install torture uninstall

@@ -35,6 +35,11 @@ for test in "$build"/test_*; do
 	one "$(basename "$test")" "$test"
 done
 one cli sh "$here/cli.sh" "$gpuhist"
+# The sanitizers bring their own allocator and their own way between a program and libc.
+case $build in
+*/san-*) echo 'left out: torture (instrumented)' ;;
+*) one torture "$build/torture" "$gpuhist" "$build/torture_preload.so" ;;
+esac
 one random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
 # The GPU engine on the simulated driver, where the program has one.
 if [ -x "$build/gpu_check" ]; then
