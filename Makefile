@@ -15,6 +15,7 @@ BUILD   = build/san-$(firstword $(subst $(comma), ,$(SAN)))
 PROGRAM = $(BUILD)/gpuhist
 CFLAGS  = -O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 HARDEN  = -fPIE
+TORTURE_CPPFLAGS = -DTORTURE_NO_ALLOCATOR
 endif
 comma   = ,
 

@@ -19,7 +19,8 @@
  * Out of reach are calls that libc makes of itself: stdio's open, read and close (fopen fails as a
  * whole here, its malloc is reached), what malloc and pthread_create ask of the system, and the
  * loader. torture.c gets at those by limits (setrlimit). -DTORTURE_NO_ALLOCATOR leaves the allocator
- * alone, for programs that bring their own, as the address sanitizer does.
+ * alone, for the address sanitizer, which brings its own; its runtime must be told not to insist on
+ * being the first library (ASAN_OPTIONS=verify_asan_link_order=0).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -99,13 +100,21 @@ static void parse(struct plan *p, const char *variable)
 	}
 }
 
-__attribute__((constructor)) static void begin(void)
+/* A sanitizer's runtime calls us before any constructor, when there is no environment yet. */
+static void resolve(void)
 {
+	if (next.write)
+		return;
 #define F(name) *(void **)&next.name = dlsym(RTLD_NEXT, #name);
 	FUNCTIONS(F)
 #undef F
+}
+
+__attribute__((constructor)) static void begin(void)
+{
 	const char *log = getenv("TORTURE_LOG"), *noise = getenv("TORTURE_NOISE");
 
+	resolve();
 	if (log) {
 		/* High up: the program's descriptors keep their numbers. */
 		int fd = next.open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
@@ -123,6 +132,7 @@ static const char *role_of(int fd)
 {
 	struct statx st;
 
+	resolve();
 	if (fd == STDIN_FILENO)
 		return "in";
 	if (fd == STDOUT_FILENO)
@@ -174,6 +184,7 @@ static bool meets(const struct plan *p, enum function f, unsigned long n, unsign
 
 static struct call start(enum function f, const char *role)
 {
+	resolve();
 	const bool first = gettid() == getpid();
 	const unsigned long n = __atomic_add_fetch(&calls[f], 1, __ATOMIC_RELAXED);
 	const unsigned long others = first ? 0 : __atomic_add_fetch(&others_calls[f], 1, __ATOMIC_RELAXED);
@@ -617,6 +628,9 @@ int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
 
 long sysconf(int name)
 {
+	/* The others are asked by libraries, for what must be known. */
+	if (name != _SC_NPROCESSORS_ONLN)
+		return resolve(), next.sysconf(name);
 	const struct call c = start(DO_sysconf, "-");
 	const long value = c.fails ? -1 : next.sysconf(name);
 

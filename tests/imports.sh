@@ -1,0 +1,38 @@
+#!/bin/sh
+# Does the torture reach all that the program calls? Each function that it imports is one that
+# torture_preload.so fails, or stands in the list below of those that need not be.
+# usage: tests/imports.sh GPUHIST TORTURE_PRELOAD
+set -u
+gpuhist=$1 preload=$2
+passed=0 failed=0
+
+# Cannot fail, or fail by what they are given, not by the world.
+computes='__assert_fail __ctype_b_loc __cxa_finalize __errno_location __libc_start_main __sched_cpucount
+	__stack_chk_fail _exit fmax fmin free frexp getenv getopt_long getpid ldexp memchr memcmp memcpy
+	memmove memset nextafter raise sigaddset sigemptyset snprintf strchr strcmp strcpy strcspn
+	strerror_r strlen strncmp strnlen strrchr strspn strstr strtod strtol strtoll strtoul strtoull
+	vsnprintf'
+# Could fail by a bug of ours only.
+cannot='clock_gettime nanosleep pthread_cond_broadcast pthread_cond_init pthread_cond_wait
+	pthread_detach pthread_join pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock
+	pthread_sigmask signal'
+# The GPU's, which gpu_faults.sh makes fail; stdio behind a fopen that is reached.
+elsewhere='dlopen dlsym munmap setenv fclose fscanf'
+
+tortured=$(nm -D --defined-only "$preload" | sed 's/.* //; s/@.*//')
+known=$(echo "$computes $cannot $elsewhere $tortured" | tr -s '\n\t' ' ')
+# Names as in the source: without version, fortification, or the standard whose scanf it is.
+imports=$(nm -D --undefined-only "$gpuhist" |
+	sed -n 's/^ *U //; s/@.*//; s/^__\(.*\)_chk$/\1/; s/^__isoc[0-9]*_//; s/^stack$/__stack_chk_fail/; /^ /d; p')
+for name in $imports; do
+	case " $known " in
+	*" $name "*) passed=$((passed + 1)) ;;
+	*)
+		failed=$((failed + 1))
+		printf 'FAILED %s: the torture does not know it\n' "$name"
+		;;
+	esac
+done
+[ "$passed" -gt 0 ] || failed=1
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
