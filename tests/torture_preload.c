@@ -10,7 +10,8 @@
  *   TORTURE_LOG=FILE     a line for each call: function, role, and "failed" or "raised" where
  *                        the plan met it. A role says what a descriptor is: in, out (standard
  *                        output, a file or a FIFO to write), err, folder, wake (a pipe's
- *                        writing end other than those), or - for calls without one
+ *                        writing end other than those), or - for calls without one;
+ *                        worker where a thread that is not the first one allocates
  *
  * Numbers are decimal. A function stands for its variants: open for open64, openat, __open_2 and
  * so on, read for __read_chk. Noise spares close: when it is interrupted the descriptor is gone
@@ -529,7 +530,9 @@ extern void *__libc_memalign(size_t align, size_t bytes);
 /* Behind begin(), where there is a plan: what the loader allocates before it is no call. */
 static struct call start_allocation(enum function f)
 {
-	return next.write ? start(f, "-") : (struct call){.fails = false};
+	if (!next.write)
+		return (struct call){.fails = false};
+	return start(f, gettid() == getpid() ? "-" : "worker");
 }
 
 void *malloc(size_t bytes)
