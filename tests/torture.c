@@ -742,7 +742,7 @@ static void faults(size_t k)
 		bool done = false;
 		for (const struct fault *g = FAULTS; g < f; g++)
 			done |= strcmp(f->function, g->function) == 0 && f->error == g->error;
-		for (int how = 0; how < HOWS && !done; how++) {
+		for (unsigned how = 0; how < HOWS && !done; how++) {
 			struct plan plan = PLAIN;
 			plan.job = k;
 			plan.function = f->function;

@@ -314,8 +314,9 @@ ssize_t tee(int from, int to, size_t n, unsigned flags)
 }
 
 /* libc's header says that poll only writes to fds, which gcc believes. */
-#pragma GCC diagnostic push
+#ifndef __clang__
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 int poll(struct pollfd *fds, nfds_t n, int timeout)
 {
 	const struct call c = start(DO_poll, n > 0 ? role_of(fds[0].fd) : "-");
@@ -324,7 +325,6 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 	end(c);
 	return ready;
 }
-#pragma GCC diagnostic pop
 
 /* Nobody cuts the power here: the disk is spared. */
 int fsync(int fd)
