@@ -8,49 +8,65 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* -1 for what is no digit. */
+static int digit_of(char c, bool hex)
+{
+	if (isdigit((unsigned char)c))
+		return c - '0';
+	return hex && isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
+}
+
 /*
- * If the decimal text names an integer, says so, and gives it when it is below WHOLE_LIMIT.
- * strtod cannot: it rounds 18446744073709551615.
+ * If the text, which strtod has taken, names an integer, says so, and gives it when it is below
+ * WHOLE_LIMIT. strtod cannot: it rounds 18446744073709551615 and 0xffffffffffffffff.
  */
 static void parse_whole(struct number *n, const char *text)
 {
 	const char *p = text + (*text == '-' || *text == '+');
+	const bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
+	const int base = hex ? 16 : 10, power = hex ? 2 : 10, per_digit = hex ? 4 : 1;
+	/* Up to three bits of a hexadecimal digit may lie behind the point. */
+	const int128_t digits_limit = WHOLE_LIMIT * 8;
 	int128_t integer = 0;
-	long scale = 0;  /* the number is integer * 10^scale ... */
+	long scale = 0;  /* the number is integer * power^scale ... */
 	bool big = false; /* ... unless its digits were too many to hold */
 	bool point = false;
 	long zeros = 0; /* zeros seen and not yet multiplied in */
-	bool any = false;
+	int last = 0;   /* the last digit that is no zero */
 
-	for (; isdigit((unsigned char)*p) || (*p == '.' && !point); p++) {
+	for (p += hex ? 2 : 0; digit_of(*p, hex) >= 0 || (*p == '.' && !point); p++) {
 		if (*p == '.') {
 			point = true;
 			continue;
 		}
-		scale -= point;
+		scale -= point ? per_digit : 0;
 		zeros++;
 		if (*p == '0')
 			continue;
-		any = true;
+		last = digit_of(*p, hex);
 		for (; zeros > 0 && !big; zeros--) {
-			integer *= 10;
-			big = integer >= WHOLE_LIMIT;
+			integer *= base;
+			big = integer >= digits_limit;
 		}
 		zeros = 0;
-		integer += *p - '0';
+		integer += last;
 	}
-	scale += zeros;
-	if (*p == 'e' || *p == 'E') {
-		long exponent = strtol(p + 1, NULL, 10);
-		scale += exponent < -100000 ? -100000 : exponent > 100000 ? 100000 : exponent;
-	}
-	if (!any) {
+	if (last == 0) {
 		n->whole = n->exact = true;
 		return;
 	}
+	scale += zeros * per_digit;
+	if (*p != '\0') {
+		long exponent = strtol(p + 1, NULL, 10);
+		scale += exponent < -100000 ? -100000 : exponent > 100000 ? 100000 : exponent;
+	}
+	for (; hex && last % 2 == 0; last /= 2) {
+		integer /= 2;
+		scale++;
+	}
 	n->whole = scale >= 0;
 	for (; n->whole && scale > 0 && !big; scale--) {
-		integer *= 10;
+		integer *= power;
 		big = integer >= WHOLE_LIMIT;
 	}
 	n->exact = n->whole && !big && integer < WHOLE_LIMIT;
@@ -71,14 +87,7 @@ int number_parse(struct number *n, const char *text, size_t length)
 	*n = (struct number){.value = strtod(copy, &end)};
 	if (end == copy || *end != '\0' || !isfinite(n->value))
 		return -1;
-	if (copy[strcspn(copy, "xX")] == '\0') {
-		parse_whole(n, copy);
-	} else {
-		n->whole = n->value == floor(n->value);
-		n->exact = n->whole && fabs(n->value) < 0x1p96;
-		if (n->exact)
-			n->integer = (int128_t)n->value;
-	}
+	parse_whole(n, copy);
 	return 0;
 }
 

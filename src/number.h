@@ -19,7 +19,7 @@ struct number {
 };
 
 /*
- * Decimal ("-12", "1e6", "2.5", "12.50e1"), or hexadecimal as strtod reads it.
+ * Decimal ("-12", "1e6", "2.5", "12.50e1"), or hexadecimal as strtod reads it ("0xff", "0x1.8p1").
  * The text ends at length. -1 when it is not a finite number, or not all of it.
  */
 int number_parse(struct number *n, const char *text, size_t length);

@@ -78,6 +78,10 @@ static void numbers(void)
 		{"9223372036854775807", true, INT64_MAX}, {"-9223372036854775808", true, INT64_MIN},
 		{"0.0000000000000000000000000000000000000001e40", true, 1},
 		{"9007199254740993", true, 9007199254740993},
+		{"0x20000000000001", true, 9007199254740993}, {"-0X7fffffffffffffff", true, -INT64_MAX},
+		{"0x7fffffffffffffffp-0", true, INT64_MAX}, {"0xfffffffffffffffp3", true, INT64_MAX - 7},
+		{"0x1.0000000000000000001", false, 0}, {"0x1p-2000", false, 0}, {"0xc.p-2", true, 3},
+		{"0x6p-2", false, 0}, {"0x0p9999", true, 0}, {"0x.00p-1", true, 0}, {"0x1.8p+1", true, 3},
 	};
 	static const char *const BAD[] = {"", "nan", "inf", "-inf", "NAN(1)", "infinity", "1e400",
 					  "-1e400", " 1", "1 ", "1x", "e5", "-", "+", ".", "1e",
@@ -107,6 +111,14 @@ static void numbers(void)
 	      "many digits and a fraction");
 	CHECK(parse(&n, "18446744073709551615") == 0 && n.exact &&
 	      n.integer == (int128_t)UINT64_MAX, "2^64 - 1 is not rounded");
+	CHECK(parse(&n, "0xffffffffffffffff") == 0 && n.exact && n.integer == (int128_t)UINT64_MAX,
+	      "nor is it in hexadecimal");
+	CHECK(parse(&n, "0xffffffffffffffffffffffff") == 0 && n.exact &&
+	      n.integer == ((int128_t)1 << 96) - 1, "2^96 - 1 in hexadecimal");
+	CHECK(parse(&n, "0x1000000000000000000000000") == 0 && n.whole && !n.exact, "2^96 in hexadecimal");
+	CHECK(parse(&n, "0x1fffffffffffffffffffffffep-1") == 0 && n.exact &&
+	      n.integer == ((int128_t)1 << 96) - 1, "its last bits behind the point");
+	CHECK(parse(&n, "0xfp1000") == 0 && n.whole && !n.exact, "2^1000 times 15");
 	CHECK(parse(&n, "1e-400") == 0 && !n.whole, "too small is not zero");
 	char digits[600];
 	memset(digits, '9', sizeof(digits));
