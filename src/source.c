@@ -43,7 +43,7 @@ uint64_t source_known_bytes(const struct source *s)
 
 	for (size_t i = 0; i < s->spec.path_count; i++)
 		bytes += known_bytes(&s->spec, s->spec.paths[i]);
-	if (s->spec.limit < bytes / s->spec.record)
+	if (s->spec.limit <= bytes / s->spec.record)
 		return s->spec.limit * s->spec.record;
 	return bytes;
 }

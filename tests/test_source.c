@@ -72,6 +72,31 @@ static pid_t through_fifo(const char *name, const char *text, size_t each)
 	return child;
 }
 
+/* What is known before anything is read: of files, behind the skip, as far as the limit goes. */
+static void known_bytes(void)
+{
+	static char *const AB[] = {"a", "b", "/dev/null"};
+	static const struct {
+		uint64_t skip, limit, bytes;
+	} KNOWN[] = {{0, UINT64_MAX, 14}, {1, UINT64_MAX, 12}, {5, UINT64_MAX, 4}, {0, 0, 0}, {0, 3, 9},
+		     {0, 4, 12}, {0, 5, 14}, {20, 5, 0}};
+	struct fail fail = {0};
+	struct source *s;
+
+	scratch_write("a", "abcdefghi", 9);
+	scratch_write("b", "ABCDE", 5);
+	for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++) {
+		const struct source_spec spec = {.paths = AB, .path_count = 3, .record = 3,
+						 .skip = KNOWN[i].skip, .limit = KNOWN[i].limit};
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		CHECK(source_known_bytes(s) == KNOWN[i].bytes, "skip %llu, limit %llu: %llu bytes",
+		      (unsigned long long)spec.skip, (unsigned long long)spec.limit,
+		      (unsigned long long)source_known_bytes(s));
+		source_close(s);
+	}
+	scratch_clean();
+}
+
 static void skip_limit_tail(void)
 {
 	static char *const AB[] = {"a", "b"}, *const TWICE[] = {"a", "a"}, *const NONE[] = {"a", "none"};
@@ -373,6 +398,7 @@ int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	scratch_enter();
+	known_bytes();
 	skip_limit_tail();
 	streams();
 	sniffing();
