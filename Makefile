@@ -19,6 +19,14 @@ TORTURE_CPPFLAGS = -DTORTURE_NO_ALLOCATOR
 endif
 comma   = ,
 
+# What `make fuzz` builds, by clang alone: no kernels, nothing to harden.
+ifdef FUZZ
+BUILD   = build/fuzz
+PROGRAM = $(BUILD)/gpuhist
+CFLAGS  = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+HARDEN  = -fPIE
+endif
+
 # Warnings and hardening come first, so that CFLAGS and LDFLAGS can undo them.
 WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 HARDEN ?= -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2
@@ -47,7 +55,9 @@ LIB_OBJ = $(filter-out $(BUILD)/main.o,$(OBJ))
 
 # The kernels: machine code from Turing to Blackwell and PTX for what comes later, as far as this
 # nvcc can. GPU_ARCHS=90 makes one for a quick build; NVCC= leaves the GPU out.
+ifndef FUZZ
 NVCC      = $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+endif
 GPU_ARCHS = $(if $(NVCC),$(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),75 80 86 89 90 100 120))
 GPU_PTX   = $(lastword $(GPU_ARCHS))
 NVCCFLAGS = -O3 -std=c++17 --threads 0 --compress-mode=size $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
@@ -108,6 +118,23 @@ torture: $(PROGRAM) $(TORTURE)
 
 check: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(FAKE) $(if $(NVCC),$(BUILD)/gpu_check)
 	sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
+
+# Each tests/fuzz/fuzz_X.c is a harness of clang's libFuzzer; run.sh gives each so many seconds.
+FUZZ_CC      = clang
+FUZZ_SECONDS ?= 60
+FUZZERS      = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+
+fuzz:
+	$(MAKE) FUZZ=1 CC=$(FUZZ_CC) fuzzers
+	sh tests/fuzz/run.sh build/fuzz $(FUZZ_SECONDS) $(SEED)
+
+fuzzers: $(FUZZERS)
+
+$(FUZZERS:=.o): $(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
+	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(FUZZERS): $(BUILD)/fuzz_%: $(BUILD)/fuzz_%.o $(LIB_OBJ)
+	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIB_OBJ) $(LIBS)
 
 # 64 MiB of samples as a 10-bit converter makes them, and the main job on them.
 demo: $(PROGRAM) $(BUILD)/sample
@@ -183,6 +210,6 @@ $(KERNELS): kernels/count.cu $(wildcard kernels/*.cuh) kernels/rule.h src/binnin
 	$(NVCC) $(NVCCFLAGS) -fatbin -o $@ kernels/count.cu
 endif
 
--include $(OBJ:.o=.d) $(TESTS:=.d)
+-include $(OBJ:.o=.d) $(TESTS:=.d) $(FUZZERS:=.d)
 
-.PHONY: all bench bench-gpu check check-gpu clean demo install torture uninstall
+.PHONY: all bench bench-gpu check check-gpu clean demo fuzz fuzzers install torture uninstall

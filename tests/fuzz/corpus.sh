@@ -1,0 +1,132 @@
+#!/bin/sh
+# Writes the seeds of every harness: DIR/options, DIR/number ... a few dozen small files each.
+# usage: tests/fuzz/corpus.sh DIR
+set -eu
+dir=$1
+rm -rf "$dir"
+mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/source" "$dir/write"
+
+# seed HARNESS: standard input becomes the next file.
+seed() {
+	into=$dir/$1
+	set -- "$into"/*
+	[ -e "$1" ] || shift
+	cat >"$into/$(printf %03d $#)"
+}
+
+# bytes NUMBER...: as bytes.
+bytes() {
+	for byte; do
+		# shellcheck disable=SC2059 # the format is the byte
+		printf "\\$(printf %o "$byte")"
+	done
+}
+
+# One word a line.
+options() { printf '%s\n' "$@" | seed options; }
+options -b1024
+options -t u16be -b 65536 --range full
+options -t f32 -r -1:1 -b 1000 -o a.json --closed
+options -tf64 -r-1e300:1e300 -b7 --flow --nonzero --no-header
+options -t i64 -r -9223372036854775808:9223372036854775808 -b 268435456
+options -t u64 -r 0:18446744073709551616 -b 3
+options -t i8 --range=-0.5:127.5 --clamp
+options --type='<u2' --type='|i1' --type='>f8' --range=0:0x1p10
+options -t bfloat16 --range=full -C u32
+options -S 64KiB -n 1000 --ignore-tail --raw a b -
+options -S 18446744073709551615 -n18446744073709551615
+options -f raw -o - -C sat8
+options -f tsv -C sat16 -M 1G -T 4096 -q
+options -f json -C sat32
+options -o out.npy
+options -o out.raw -v -v -- -file --range
+options --device=gpu:0,2,13 -T1
+options --device gpu:all -M16MB
+options --device=cpu -r 1:0
+options -h
+options --vers
+options -Z
+options --bins
+options --coun=7 --skip=1T
+options -b 268435457
+options -r 79228162514264337593543950335:79228162514264337593543950336
+options -t f16 -r 5e-324:1e-323 -b 3
+options -t u32 -r 1e-5:4294967296.5 -b 100000
+for type in u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64; do
+	options -t "${type}be" -b 12 -r -3:97 --closed some samples, as they come
+done
+
+# The first byte tells where the text is cut.
+for text in 0 -0 12 +12 1e6 12.50e1 .5 5. 1e-400 1e400 0x10 0x1p3 -0xA.8p1 0xffffffffffffffff 0x1p-1074 \
+	79228162514264337593543950335 79228162514264337593543950336 9007199254740993 1e23 5e-324 \
+	2.2250738585072014e-308 1.7976931348623157e308 0.1 0.30000000000000004 4503599627370496.5 \
+	4096 64KiB 10MB 1G 7TiB 18014398509481983K 16777216T 18446744073709551615 18446744073709551616 \
+	12:34 1e 0x - nan inf 123456789012345678901234567890123456789e-20; do
+	printf '\377%s' "$text" | seed number
+	printf '\003%s' "$text" | seed number
+done
+# A shift and a divisor, then a numerator or a binary64.
+for b in 0 1 31 63 96 127; do
+	bytes "$b" 3 0 0 0 1 255 255 255 255 255 255 255 255 1 2 3 4 5 6 7 8 | seed number
+done
+
+# Type, flags; bins (how, which); two numbers (how, digits); then edges and samples.
+for type in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 134 137 139 140 141; do
+	bytes $type 2 1 | seed edges
+	bytes $type 8 0 100 0 3 0 250 1 0 0 0 1 2 3 4 5 6 7 8 | seed edges
+	bytes $type 9 41 6 253 1 5 2 7 0 0 0 9 8 7 6 5 4 3 2 1 | seed edges
+	bytes $type 9 2 231 3 4 128 255 255 255 2 4 7 7 7 7 3 | seed edges
+	bytes $type 8 113 5 0 0 0 0 0 0 240 191 5 51 51 51 51 51 51 211 63 | seed edges
+	bytes $type 9 3 255 255 255 7 5 0 0 0 0 0 0 239 255 5 0 0 0 0 0 0 239 127 9 9 | seed edges
+	bytes $type 9 0 7 5 0 0 0 0 0 0 0 128 5 9 0 0 0 0 0 0 0 | seed edges
+done
+
+# Flags, record, inputs, skip, limit, fills; a kind and a length each; the inputs.
+flags=0
+for record in 0 1 2 3 6 7; do
+	for kind in 0 1 2 3 4; do
+		{
+			bytes $flags $record 2 $((record * 3)) 0 40 0 $((flags + 7))
+			bytes $kind 33 0 $(((kind + 1) % 5)) 70 0 $(((kind + 2) % 5)) 9 0
+			printf 'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_abcdefghijklmnop'
+			printf 'qrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_'
+		} | seed source
+		flags=$(((flags + 37) % 256))
+	done
+done
+# A compressed head in front of something, as each kind; with --raw too.
+for kind in 0 1 2 3; do
+	for flags in 0 2 17; do
+		for magic in '\037\213\010' '\3757zXZ\000' 'BZh91AY&SY' '\004\042\115\030' '\050\265\057\375' \
+			'\123\052\115\030\003\000\000\000abc'; do
+			# shellcheck disable=SC2059 # the format is the magic number
+			{ bytes $flags 3 0 0 0 6 0 9 $kind 0 0 && printf "$magic and so on"; } | seed source
+		done
+	done
+done
+if command -v zstd >/dev/null; then
+	for kind in 0 1 2 3 4; do
+		for level in 1 19; do
+			{
+				bytes 1 3 0 4 0 0 0 9 $kind 0 0
+				printf 'one frame, one frame, one frame' | zstd -q -$level
+				printf '\121\052\115\030\004\000\000\000skip'
+				head -c 9000 /dev/zero | zstd -q --check -$level
+			} | seed source
+			{
+				bytes 16 1 0 3 0 5 0 99 $kind 0 0
+				seq 300 | zstd -q --no-check -$level | head -c 200 # cut
+			} | seed source
+		done
+	done
+fi
+
+# Flags, bins, two binary64, range digits, type; then counts.
+flags=0
+for type in 0 1 2 3 4 5 6 7 8; do
+	for high in 0 1 2 3 4; do
+		bytes $((flags % 256)) $high 5 0 0 0 0 0 0 240 191 51 51 51 51 51 51 211 63 9 255 3 7 $type \
+			192 255 160 1 2 3 4 5 6 7 8 100 44 1 200 201 224 225 232 233 240 | seed write
+		flags=$((flags + 41))
+	done
+done

@@ -1,0 +1,338 @@
+/*
+ * edges and binning: for any type, bins and range, every sample lies in its cell by comparison
+ * with edges that are computed here: linspace in binary64, rationals in 128 bits. A spec is
+ * refused exactly when it should be.
+ */
+#include "edges.h"
+
+#include <assert.h>
+#include <float.h>
+
+#include "cells.h"
+#include "fuzz.h"
+
+/* A 64-bit sample must fit a long double: the comparison with a binary64 is then exact. */
+static_assert(LDBL_MANT_DIG >= 64, "no exact comparison on this machine");
+
+static const char *const TYPES[] = {"u8", "i8", "u16", "i16", "u24", "i24", "u32", "i32", "u64", "i64",
+				    "f16", "bf16", "f32", "f64"};
+
+struct plain { /* the definition */
+	uint32_t bins;
+	bool rational, closed;
+	int128_t lo, width;   /* rational: edge i is (lo bins + i width) / bins */
+	double first, last;   /* else: linspace(first, last, bins + 1) */
+};
+
+/* The value of a sample: whole, or a binary64. */
+struct value {
+	bool is_float;
+	int128_t whole;
+	double x;
+};
+
+static double linspace(const struct plain *p, uint32_t i)
+{
+	const double lo = p->first, hi = p->last, range = hi - lo;
+	volatile double y = i; /* each operation rounds to binary64 */
+
+	if (i == p->bins)
+		return hi;
+	if (isinf(range)) { /* where linspace itself gives up: the same at half the scale */
+		y = y * ((hi / 2 - lo / 2) / p->bins);
+		y = y + lo / 2;
+		return y * 2;
+	}
+	if (range / p->bins == 0) {
+		y = y / p->bins;
+		y = y * range;
+	} else {
+		y = y * (range / p->bins);
+	}
+	return y + lo;
+}
+
+/* The sign of value - edge i. */
+static int against(const struct plain *p, const struct value *v, uint32_t i)
+{
+	if (p->rational) {
+		const int128_t left = v->whole * p->bins, right = p->lo * p->bins + (int128_t)i * p->width;
+		return (left > right) - (left < right);
+	}
+	const long double left = v->is_float ? (long double)v->x : (long double)v->whole;
+	const long double right = (long double)linspace(p, i);
+	return (left > right) - (left < right);
+}
+
+/* The cell of a value as the finished histogram shows it: folded, by bisection. */
+static uint32_t plain_cell(const struct plain *p, const struct value *v)
+{
+	uint32_t low = 0, high = p->bins;
+
+	if (v->is_float && isnan(v->x))
+		return p->bins + 3;
+	if (against(p, v, 0) < 0)
+		return p->bins + 1;
+	const int top = against(p, v, p->bins);
+	if (top > 0 || (top == 0 && !p->closed))
+		return p->bins + 2;
+	while (high - low > 1) {
+		const uint32_t middle = low + (high - low) / 2;
+		if (against(p, v, middle) < 0)
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
+}
+
+static uint32_t folded(const struct edges *e, uint32_t cell)
+{
+	const uint32_t n = e->binning.bins;
+
+	if (cell != n)
+		return cell;
+	return e->edge_cell == EDGE_IS_LAST ? n - 1 : e->edge_cell == EDGE_IS_UNDER ? n + 1 : n + 2;
+}
+
+static double float_of(const struct sample_type *t, uint64_t bits)
+{
+	double x;
+	float f;
+	const uint32_t low = (uint32_t)bits;
+
+	if (t->bytes == 2)
+		return sample_half(t, low & 0xffff);
+	if (t->bytes == 4) {
+		memcpy(&f, &low, sizeof(f));
+		return (double)f;
+	}
+	memcpy(&x, &bits, sizeof(x));
+	return x;
+}
+
+static struct value value_of(const struct sample_type *t, uint64_t bits)
+{
+	struct value v = {.is_float = t->kind == SAMPLE_FLOAT};
+	const unsigned width = 8 * t->bytes;
+
+	if (v.is_float) {
+		v.x = float_of(t, bits);
+	} else {
+		v.whole = (int128_t)bits;
+		if (t->kind == SAMPLE_SIGNED && bits >> (width - 1) & 1)
+			v.whole -= (int128_t)1 << width;
+	}
+	return v;
+}
+
+/* By the counting loops where there is one for the type, by the code where not. */
+static uint32_t cell_of(const struct edges *e, const struct sample_type *t, uint64_t bits)
+{
+	unsigned char sample[8];
+	uint32_t cell = UINT32_MAX;
+
+	if (t->bytes <= 2)
+		return edges_cell_of_code(e, t, (uint32_t)bits);
+	for (uint32_t i = 0; i < t->bytes; i++)
+		sample[i] = (unsigned char)(bits >> 8 * (t->big ? t->bytes - 1 - i : i));
+	cells_choose(t, &e->binning)(&e->binning, sample, 1, &cell);
+	return cell;
+}
+
+static void try_sample(const struct edges *e, const struct plain *p, const struct sample_type *t,
+		       uint64_t bits)
+{
+	bits &= UINT64_MAX >> (64 - 8 * t->bytes);
+	const struct value v = value_of(t, bits);
+	const uint32_t got = folded(e, cell_of(e, t, bits)), expected = plain_cell(p, &v);
+
+	REQUIRE(got == expected, "%s %#llx (%.17g): cell %lu, not %lu of %lu, kind %lu", t->name,
+		(unsigned long long)bits, v.is_float ? v.x : (double)v.whole, (unsigned long)got,
+		(unsigned long)expected, (unsigned long)p->bins, (unsigned long)e->binning.kind);
+}
+
+static bool edge_fits(const struct plain *p, uint32_t i, double *x)
+{
+	*x = p->rational ? plain_ratio(p->lo * p->bins + (int128_t)i * p->width, p->bins) : linspace(p, i);
+	return isfinite(*x);
+}
+
+/* Samples at edge i and beside it. */
+static void try_edge(const struct edges *e, const struct plain *p, const struct sample_type *t, uint32_t i)
+{
+	double x;
+
+	if (!edge_fits(p, i, &x))
+		return;
+	if (t->kind != SAMPLE_FLOAT) {
+		int128_t whole = p->rational ? p->lo + (int128_t)i * p->width / p->bins
+					     : fabs(x) < 0x1p100 ? (int128_t)x : 0;
+		for (int128_t near = whole - 2; near <= whole + 2; near++)
+			if (near >= sample_min(t) && near <= sample_max(t))
+				try_sample(e, p, t, (uint64_t)near);
+		return;
+	}
+	const float f = fabs(x) > (double)FLT_MAX ? FLT_MAX : (float)x;
+	uint64_t bits = 0;
+	uint32_t low;
+	if (t->bytes == 8) {
+		memcpy(&bits, &x, sizeof(bits));
+	} else if (t->bytes == 4) {
+		memcpy(&low, &f, sizeof(low));
+		bits = low;
+	} else { /* the code by halves: magnitudes are in the order of their codes */
+		uint32_t code = 0;
+		for (uint32_t step = 0x4000; step > 0; step /= 2)
+			code += sample_half(t, code + step) <= fabs(x) ? step : 0;
+		bits = code | (x < 0 ? 0x8000 : 0);
+	}
+	for (uint64_t near = 0; near <= 4; near++)
+		try_sample(e, p, t, bits + near - 2);
+}
+
+/* The edge as a number and as a text, and that it is not below the one in front of it. */
+static void check_edge(const struct edges *e, const struct plain *p, uint32_t i)
+{
+	char text[NUMBER_TEXT];
+	double x;
+
+	REQUIRE(edge_fits(p, i, &x), "edge %lu is %g", (unsigned long)i, x);
+	REQUIRE(edges_value(e, i) == x, "edge %lu is %a, not %a", (unsigned long)i, edges_value(e, i), x);
+	REQUIRE(i == 0 || edges_value(e, i - 1) <= x, "edge %lu is below the last", (unsigned long)i);
+	edges_format(e, i, text);
+	REQUIRE(strtod(text, NULL) == x, "edge %lu, %a, is printed as %s", (unsigned long)i, x, text);
+}
+
+/* Whole numbers of all sizes, fractions, powers of two, any binary64. */
+static struct number take_number(struct bytes *b)
+{
+	const unsigned how = (unsigned)take(b, 1);
+	struct number n = {.value = 0};
+
+	switch (how % 6) {
+	case 0:
+		n.integer = (int128_t)take(b, 1);
+		break;
+	case 1:
+		n.integer = (int64_t)take(b, 8) >> (how / 6);
+		break;
+	case 2:
+		n.integer = ((int128_t)1 << (how / 6 * 3)) + (int8_t)take(b, 1);
+		break;
+	case 3:
+		n.integer = (int128_t)((uint128_t)take(b, 8) << 64 | take(b, 8)) >> 32;
+		break;
+	case 4:
+		n.value = (double)(int32_t)take(b, 4) / (double)(1 + take(b, 1));
+		break;
+	default:
+		n.value = take_double(b);
+		break;
+	}
+	if (how % 6 >= 4) {
+		n.value = isfinite(n.value) ? n.value : 0.5;
+		n.whole = n.value == floor(n.value);
+		n.exact = n.whole && fabs(n.value) < 0x1p96;
+		n.integer = n.exact ? (int128_t)n.value : 0;
+		return n;
+	}
+	n.integer = how & 128 ? -n.integer : n.integer;
+	n.value = plain_ratio(n.integer, 1);
+	n.whole = true;
+	n.exact = n.integer < WHOLE_LIMIT && n.integer > -WHOLE_LIMIT;
+	return n;
+}
+
+static uint32_t take_bins(struct bytes *b)
+{
+	const unsigned how = (unsigned)take(b, 1);
+	uint32_t bins;
+
+	if (how % 4 == 0)
+		bins = (uint32_t)take(b, 1);
+	else if (how % 4 == 1)
+		bins = (uint32_t)1 << how / 4 % 29;
+	else if (how % 4 == 2)
+		bins = (uint32_t)take(b, 2);
+	else
+		bins = (uint32_t)take(b, 4) % (BINS_MAX + 1);
+	return bins == 0 ? 1 : bins;
+}
+
+/* What edges_init should say, and the edges if it accepts. */
+static bool plain_init(struct plain *p, const struct edges_spec *spec, const struct sample_type *t)
+{
+	const bool is_float = t->kind == SAMPLE_FLOAT;
+
+	*p = (struct plain){.bins = spec->bins, .closed = spec->closed};
+	if (spec->full && is_float) {
+		const double most = t->bytes == 8 ? DBL_MAX : t->bytes == 4 ? (double)FLT_MAX
+				    : t->mantissa == 10 ? 65504 : 0x1.fep127;
+		p->first = -most;
+		p->last = most;
+		p->closed = true;
+		return true;
+	}
+	if (spec->full || (!spec->ranged && !is_float)) {
+		p->rational = true;
+		p->lo = spec->full && t->kind == SAMPLE_SIGNED ? -((int128_t)1 << (8 * t->bytes - 1)) : 0;
+		p->width = spec->full ? (int128_t)1 << 8 * t->bytes : spec->bins;
+		return true;
+	}
+	if (!spec->ranged)
+		return false;
+	if (!is_float && spec->lo.whole && spec->hi.whole) {
+		p->rational = true;
+		p->lo = spec->lo.integer;
+		p->width = spec->hi.integer - spec->lo.integer;
+		return spec->lo.exact && spec->hi.exact && p->width > 0;
+	}
+	p->first = spec->lo.value;
+	p->last = spec->hi.value;
+	return p->first < p->last && linspace(p, p->bins - 1) <= p->last;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct bytes b = {data, size};
+	struct sample_type type;
+	struct edges edges;
+	struct plain plain;
+	const char *why = NULL;
+	char name[8];
+
+	const unsigned which = (unsigned)take(&b, 1), flags = (unsigned)take(&b, 1);
+	snprintf(name, sizeof(name), "%s%s", TYPES[which % 14], which & 128 ? "be" : "");
+	REQUIRE(sample_type_parse(&type, name) == 0, "%s", name);
+	struct edges_spec spec = {.bins = take_bins(&b), .closed = flags & 1};
+	spec.full = flags % 16 == 2 || flags % 16 == 3;
+	spec.ranged = spec.full || flags % 16 > 5;
+	if (spec.ranged && !spec.full) {
+		spec.lo = take_number(&b);
+		spec.hi = take_number(&b);
+	}
+	const bool accepted = edges_init(&edges, &spec, &type, &why) == 0;
+	REQUIRE(accepted == plain_init(&plain, &spec, &type), "%s, %lu bins from %.17g to %.17g: %s", name,
+		(unsigned long)spec.bins, spec.lo.value, spec.hi.value, accepted ? "accepted" : why);
+	if (!accepted)
+		return 0;
+	REQUIRE(edges.exact == plain.rational && edges.closed == plain.closed && edges.binning.bins == spec.bins,
+		"%s: not the edges asked for", name);
+
+	/* The ends always; of a few bins all; else wherever the input says. */
+	const uint32_t all = spec.bins < 16 ? spec.bins : 4;
+	for (uint32_t i = 0; i <= all; i++) {
+		check_edge(&edges, &plain, i);
+		check_edge(&edges, &plain, spec.bins - i);
+		try_edge(&edges, &plain, &type, i);
+		try_edge(&edges, &plain, &type, spec.bins - i);
+	}
+	while (b.size > 0) {
+		const uint32_t i = (uint32_t)take(&b, 4) % (spec.bins + 1);
+		check_edge(&edges, &plain, i);
+		try_edge(&edges, &plain, &type, i);
+		try_sample(&edges, &plain, &type, take(&b, 8));
+	}
+	return 0;
+}

@@ -1,0 +1,274 @@
+/*
+ * number: any text is a number, a count or a size exactly when a grammar written down here says
+ * so, with the value that strtod and digits added up in 128 bits give; any number becomes a text
+ * that reads back, and no shorter one would.
+ */
+#include "number.h"
+
+#include <ctype.h>
+
+#include "fuzz.h"
+
+/* digits of a base, how many */
+static size_t run_of(const char *p, bool hex)
+{
+	size_t n = 0;
+
+	while (hex ? isxdigit((unsigned char)p[n]) : isdigit((unsigned char)p[n]))
+		n++;
+	return n;
+}
+
+struct plain { /* digits x base^place, place counted from the last digit */
+	bool valid, negative, hex;
+	char digits[512]; /* without the point */
+	size_t count;
+	long place;       /* digits behind the point, negated */
+	long exponent;    /* of 10, or of 2 */
+};
+
+/* [+-] digits [. digits] [e [+-] digits]; 0x, hexadecimal digits and p for the other kind. */
+static struct plain grammar(const char *p)
+{
+	struct plain n = {.negative = *p == '-'};
+
+	p += *p == '-' || *p == '+';
+	n.hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
+	p += n.hex ? 2 : 0;
+	const size_t whole = run_of(p, n.hex);
+	const size_t part = p[whole] == '.' ? run_of(p + whole + 1, n.hex) : 0;
+	memcpy(n.digits, p, whole);
+	memcpy(n.digits + whole, p + whole + (p[whole] == '.'), part);
+	n.count = whole + part;
+	n.place = -(long)part;
+	p += whole + (p[whole] == '.') + part;
+	if (n.count > 0 && (n.hex ? *p == 'p' || *p == 'P' : *p == 'e' || *p == 'E')) {
+		const bool minus = p[1] == '-';
+		p += 1 + (p[1] == '-' || p[1] == '+');
+		const size_t power = run_of(p, false);
+		for (size_t i = 0; i < power; i++)
+			n.exponent = n.exponent > 1000000 ? n.exponent : n.exponent * 10 + (p[i] - '0');
+		n.exponent = minus ? -n.exponent : n.exponent;
+		p += power > 0 ? power : 1; /* no digits: not the end either */
+		n.valid = power > 0 && *p == '\0';
+	} else {
+		n.valid = n.count > 0 && *p == '\0';
+	}
+	return n;
+}
+
+static unsigned digit(char c)
+{
+	return (unsigned)(c <= '9' ? c - '0' : (c | 32) - 'a' + 10);
+}
+
+/* Is it whole, and if it is below 2^96, which? By its digits alone. */
+static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t *value)
+{
+	const unsigned base = n->hex ? 16 : 10;
+	size_t first = 0, last = n->count;
+	uint128_t v = 0;
+
+	*whole = *exact = true;
+	*value = 0;
+	while (first < last && n->digits[first] == '0')
+		first++;
+	while (last > first && n->digits[last - 1] == '0')
+		last--;
+	if (first == last)
+		return;
+	/* the last digit that is not zero stands at this power of 10, or of 2 */
+	long power = ((long)(n->count - last) + n->place) * (n->hex ? 4 : 1) + n->exponent;
+	unsigned low = digit(n->digits[last - 1]);
+	if (n->hex)
+		for (; low % 2 == 0; low /= 2)
+			power++;
+	*whole = power >= 0;
+	for (size_t i = first; i < last && *whole && *exact; i++) {
+		const bool at_end = n->hex && i == last - 1; /* of the last digit only its upper bits */
+		int shift = 0;
+		for (unsigned d = digit(n->digits[i]); at_end && d % 2 == 0; d /= 2)
+			shift++;
+		v = at_end ? (v << (4 - shift)) + (digit(n->digits[i]) >> shift)
+			   : v * base + digit(n->digits[i]);
+		*exact = v < (uint128_t)WHOLE_LIMIT;
+	}
+	for (; power > 0 && *whole && *exact; power--) {
+		v *= n->hex ? 2u : 10u;
+		*exact = v < (uint128_t)WHOLE_LIMIT;
+	}
+	*exact &= *whole;
+	if (*exact)
+		*value = n->negative ? -(int128_t)v : (int128_t)v;
+}
+
+/* The text ends at length; what follows is somebody else's. */
+static void try_number(const char *text, size_t length)
+{
+	struct number n;
+	char *copy = strndup(text, length); /* as long as it is: reading past it is seen */
+	const int rc = number_parse(&n, text, length);
+	const struct plain p = length < 512 ? grammar(copy) : (struct plain){.valid = false};
+	const double value = p.valid ? strtod(copy, NULL) : (double)NAN;
+	const bool valid = p.valid && isfinite(value);
+
+	REQUIRE(rc == (valid ? 0 : -1), "'%s' gives %d", copy, rc);
+	if (valid) {
+		bool whole, exact;
+		int128_t integer;
+		integer_of(&p, &whole, &exact, &integer);
+		REQUIRE(memcmp(&n.value, &value, sizeof(value)) == 0, "'%s' is %a, not %a", copy, n.value, value);
+		REQUIRE(n.whole == whole && n.exact == exact, "'%s': whole %d exact %d", copy, n.whole, n.exact);
+		REQUIRE(!exact || n.integer == integer, "'%s' as an integer", copy);
+		REQUIRE(!exact || plain_ratio(integer, 1) == value, "'%s': integer and value", copy);
+	}
+	free(copy);
+}
+
+/* Digits, then nothing or one of K M G T with nothing, B or iB behind it. */
+static void try_size(const char *text)
+{
+	const size_t digits = run_of(text, false);
+	const char *unit = text + digits;
+	static const char *const UNITS = "KMGT";
+	uint128_t v = 0;
+	uint64_t got = 7;
+	bool valid = digits > 0;
+	const uint128_t too_much = (uint128_t)1 << 64;
+
+	for (size_t i = 0; i < digits; i++)
+		v = v >= too_much ? v : v * 10 + digit(text[i]);
+	const bool count = valid && *unit == '\0' && v < too_much;
+	REQUIRE(number_parse_count(&got, text) == (count ? 0 : -1) && (!count || got == (uint64_t)v),
+		"'%s' as a count gives %llu", text, (unsigned long long)got);
+	if (*unit != '\0') {
+		const char *which = strchr(UNITS, *unit);
+		const char *rest = unit + 1;
+		valid &= which && (*rest == '\0' || strcmp(rest, "B") == 0 || strcmp(rest, "iB") == 0);
+		for (const char *u = UNITS; valid && u <= which; u++)
+			v = v >= too_much ? v : v * (strcmp(rest, "B") == 0 ? 1000u : 1024u);
+	}
+	valid &= v < too_much;
+	REQUIRE(number_parse_size(&got, text) == (valid ? 0 : -1) && (!valid || got == (uint64_t)v),
+		"'%s' as a size gives %llu", text, (unsigned long long)got);
+}
+
+static size_t significant(const char *text)
+{
+	size_t digits = 0, zeros = 0;
+
+	for (const char *p = text; *p && *p != 'e'; p++) {
+		if (!isdigit((unsigned char)*p) || (*p == '0' && digits == 0))
+			continue;
+		zeros = *p == '0' ? zeros + 1 : 0;
+		digits++;
+	}
+	return digits - zeros;
+}
+
+static bool reads_back(uint64_t digits, int exponent, double x)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llue%d", (unsigned long long)digits, exponent);
+	return strtod(text, NULL) == x;
+}
+
+/*
+ * Does a decimal of so many digits read back as x > 0? The numbers that do lie around x without
+ * a gap: if any has so few digits, then so has the next one below x or the next one above.
+ */
+static bool fits(double x, int digits)
+{
+	char text[64];
+	uint64_t m = 0, least = 1;
+
+	snprintf(text, sizeof(text), "%.*e", digits - 1, x);
+	for (const char *p = text; *p != 'e'; p++)
+		m = isdigit((unsigned char)*p) ? m * 10 + (uint64_t)(*p - '0') : m;
+	for (int i = 1; i < digits; i++)
+		least *= 10;
+	const int exponent = atoi(strchr(text, 'e') + 1) - (digits - 1);
+	return reads_back(m, exponent, x) || reads_back(m + 1, exponent, x) ||
+	       (m > least ? reads_back(m - 1, exponent, x) : reads_back(least * 10 - 1, exponent - 1, x));
+}
+
+static void try_format(double x)
+{
+	char text[NUMBER_TEXT + 1], wide[64];
+	struct number n;
+
+	memset(text, '#', sizeof(text));
+	const size_t length = number_format(text, x);
+	REQUIRE(length < NUMBER_TEXT && text[length] == '\0' && strlen(text) == length, "%a: length %zu", x,
+		length);
+	REQUIRE(text[NUMBER_TEXT] == '#', "%a: past the end", x);
+	if (!isfinite(x)) {
+		REQUIRE(strcmp(text, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf") == 0, "%a is %s", x, text);
+		return;
+	}
+	snprintf(wide, sizeof(wide), "%.17g", x);
+	REQUIRE(strtod(text, NULL) == x && strtod(wide, NULL) == x, "%a is printed as %s", x, text);
+	REQUIRE(number_parse(&n, text, length) == 0 && n.value == x, "%s is not read", text);
+	REQUIRE(significant(text) <= significant(wide), "%s is longer than %s", text, wide);
+	for (int less = (int)significant(text) - 1; less > 0; less--)
+		REQUIRE(!fits(fabs(x), less), "%a could be shorter than %s: %d digits", x, text, less);
+}
+
+static void try_integer(int128_t x)
+{
+	char text[NUMBER_TEXT], plain[NUMBER_TEXT];
+	uint128_t magnitude = x < 0 ? -(uint128_t)x : (uint128_t)x;
+	char *p = plain + sizeof(plain) - 1;
+	struct number n;
+
+	*p = '\0';
+	do
+		*--p = (char)('0' + (int)(magnitude % 10));
+	while (magnitude /= 10);
+	if (x < 0)
+		*--p = '-';
+	size_t length = number_format_integer(text, x);
+	REQUIRE(length == strlen(text) && strcmp(text, p) == 0, "%s, not %s", text, p);
+	const bool exact = x < WHOLE_LIMIT && x > -WHOLE_LIMIT;
+	REQUIRE(number_parse(&n, text, length) == 0 && n.whole && n.exact == exact, "%s is not read", text);
+	REQUIRE(!exact || n.integer == x, "%s does not read back", text);
+	const uint64_t low = (uint64_t)x;
+	snprintf(plain, sizeof(plain), "%llu", (unsigned long long)low);
+	length = number_format_count(text, low);
+	REQUIRE(length == strlen(text) && strcmp(text, plain) == 0, "%s, not %s", text, plain);
+}
+
+static void try_ratio(int128_t n, uint32_t d)
+{
+	const double got = number_ratio(n, d), expected = plain_ratio(n, d);
+
+	REQUIRE(got == expected, "the nearest to n / %lu is %a, not %a", (unsigned long)d, expected, got);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	if (size == 0)
+		return 0;
+	/* A text, cut in two by the first byte: number_parse is told where its own ends. */
+	char *text = malloc(size);
+	memcpy(text, data + 1, size - 1);
+	text[size - 1] = '\0';
+	const size_t length = strlen(text);
+	try_number(text, data[0] < length ? data[0] : length);
+	try_number(text, length);
+	try_size(text);
+	try_format(strtod(text, NULL));
+	free(text);
+
+	struct bytes b = {data, size};
+	try_format(take_double(&b));
+	b = (struct bytes){data, size};
+	const unsigned shift = (unsigned)take(&b, 1) & 127;
+	const uint32_t d = ((uint32_t)take(&b, 4) & ((1u << 28) - 1)) >> (take(&b, 1) & 31) % 28;
+	const uint64_t high = take(&b, 8);
+	const int128_t n = (int128_t)((uint128_t)high << 64 | take(&b, 8)) >> shift;
+	try_integer(n);
+	try_ratio(n, d == 0 ? (uint32_t)1 << 28 : d);
+	return 0;
+}
