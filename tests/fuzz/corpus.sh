@@ -56,6 +56,15 @@ for type in u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64; do
 	options -t "${type}be" -b 12 -r -3:97 --closed some samples, as they come
 done
 
+for format in csv tsv raw json; do
+	for counter in u64 u32 sat8 sat16 sat32; do
+		options "--counter=$counter" -f "$format" -o -
+	done
+	for flag in --flow --nonzero --no-header; do
+		options $flag -f $format -o-
+	done
+done
+
 # The first byte tells where the text is cut.
 for text in 0 -0 12 +12 1e6 12.50e1 .5 5. 1e-400 1e400 0x10 0x1p3 -0xA.8p1 0xffffffffffffffff 0x1p-1074 \
 	79228162514264337593543950335 79228162514264337593543950336 9007199254740993 1e23 5e-324 \
@@ -78,10 +87,12 @@ for type in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 134 137 139 140 141; do
 	bytes $type 9 2 231 3 4 128 255 255 255 2 4 7 7 7 7 3 | seed edges
 	bytes $type 8 113 5 0 0 0 0 0 0 240 191 5 51 51 51 51 51 51 211 63 | seed edges
 	bytes $type 9 3 255 255 255 7 5 0 0 0 0 0 0 239 255 5 0 0 0 0 0 0 239 127 9 9 | seed edges
+	bytes $type 9 3 255 255 0 0 5 1 0 0 0 0 0 240 63 193 0 7 0 0 0 9 9 9 9 9 9 9 63 | seed edges
+	bytes $type 8 2 250 0 1 7 192 99 55 7 3 0 0 1 2 3 4 5 6 7 65 | seed edges
 	bytes $type 9 0 7 5 0 0 0 0 0 0 0 128 5 9 0 0 0 0 0 0 0 | seed edges
 done
 
-# Flags, record, inputs, skip, limit, fills; a kind and a length each; the inputs.
+# Flags, record, inputs, skip, limit, fills; a kind (and repeats) and a length each; the inputs.
 flags=0
 for record in 0 1 2 3 6 7; do
 	for kind in 0 1 2 3 4; do
@@ -93,6 +104,18 @@ for record in 0 1 2 3 6 7; do
 		} | seed source
 		flags=$(((flags + 37) % 256))
 	done
+done
+# Long inputs, skips of many fills, small limits over several of them.
+for kind in 80 81 82 83 84; do
+	{
+		bytes 8 2 1 44 1 0 0 7 $kind 90 0 $((kind - 20)) 0 0
+		printf '%s' 'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_abcdefghijklmnop'
+		printf '%s' 'qrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_'
+	} | seed source
+	{
+		bytes 25 4 3 100 0 44 0 33 $kind 20 0 $((kind - 40)) 30 0 2 9 0 1 9 0
+		printf '%s' 'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_abcdefghijklmnop'
+	} | seed source
 done
 # A compressed head in front of something, as each kind; with --raw too.
 for kind in 0 1 2 3; do

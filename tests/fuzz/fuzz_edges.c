@@ -204,6 +204,16 @@ static void check_edge(const struct edges *e, const struct plain *p, uint32_t i)
 	REQUIRE(strtod(text, NULL) == x, "edge %lu, %a, is printed as %s", (unsigned long)i, x, text);
 }
 
+/* As number_parse would read it, printed in full. */
+static struct number of_double(double x)
+{
+	struct number n = {.value = x, .whole = x == floor(x)};
+
+	n.exact = n.whole && fabs(x) < 0x1p96;
+	n.integer = n.exact ? (int128_t)x : 0;
+	return n;
+}
+
 /* Whole numbers of all sizes, fractions, powers of two, any binary64. */
 static struct number take_number(struct bytes *b)
 {
@@ -230,18 +240,28 @@ static struct number take_number(struct bytes *b)
 		n.value = take_double(b);
 		break;
 	}
-	if (how % 6 >= 4) {
-		n.value = isfinite(n.value) ? n.value : 0.5;
-		n.whole = n.value == floor(n.value);
-		n.exact = n.whole && fabs(n.value) < 0x1p96;
-		n.integer = n.exact ? (int128_t)n.value : 0;
-		return n;
-	}
+	if (how % 6 >= 4)
+		return of_double(isfinite(n.value) ? n.value : 0.5);
 	n.integer = how & 128 ? -n.integer : n.integer;
 	n.value = plain_ratio(n.integer, 1);
 	n.whole = true;
 	n.exact = n.integer < WHOLE_LIMIT && n.integer > -WHOLE_LIMIT;
 	return n;
+}
+
+/*
+ * Or so few of the binary64 numbers behind LO that the bins are about as wide as these lie apart:
+ * where a guess is just good enough, and where it is not.
+ */
+static struct number take_hi(struct bytes *b, const struct number *lo, uint32_t bins)
+{
+	if (b->size == 0 || *b->data < 192)
+		return take_number(b);
+	const unsigned how = (unsigned)take(b, 1);
+	const double ulp = nextafter(fabs(lo->value), INFINITY) - fabs(lo->value);
+	const double steps = ceil(bins * (double)(1 + take(b, 1)) / (how % 2 ? 4 : 64));
+	const double hi = lo->value + steps * ulp;
+	return of_double(isfinite(hi) ? hi : DBL_MAX);
 }
 
 static uint32_t take_bins(struct bytes *b)
@@ -310,7 +330,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	spec.ranged = spec.full || flags % 16 > 5;
 	if (spec.ranged && !spec.full) {
 		spec.lo = take_number(&b);
-		spec.hi = take_number(&b);
+		spec.hi = take_hi(&b, &spec.lo, spec.bins);
 	}
 	const bool accepted = edges_init(&edges, &spec, &type, &why) == 0;
 	REQUIRE(accepted == plain_init(&plain, &spec, &type), "%s, %lu bins from %.17g to %.17g: %s", name,

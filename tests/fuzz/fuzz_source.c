@@ -3,7 +3,7 @@
  * What is handed out, the totals and the verdict must be those of a plain walk over the bytes.
  *
  * The head of the input, in this order: flags, record size, inputs, skip (2), limit (2), fills;
- * for each input a kind and a length (2); then their bytes.
+ * for each input a kind, with how often it is repeated, and a length (2); then their bytes.
  */
 #include "source.h"
 
@@ -16,7 +16,7 @@
 #include "fuzz.h"
 
 #define INPUTS 4
-#define SIZE_MAX_HERE ((size_t)32 << 10) /* a pipe holds twice that without a reader */
+#define INPUT_MAX ((size_t)32 << 10) /* a pipe holds twice that without a reader */
 
 static int nothing; /* /dev/null: standard input between two runs */
 
@@ -26,7 +26,8 @@ enum verdict { FINE, REFUSED, EITHER };
 
 struct feed { /* one input */
 	enum kind kind;
-	const uint8_t *data;
+	unsigned times;
+	uint8_t *data;
 	size_t size, offset; /* offset: where a redirected file stands */
 	char path[32];
 	int fd;              /* the end that is read */
@@ -109,6 +110,7 @@ static void feed_close(struct feed *f)
 		REQUIRE(dup2(nothing, STDIN_FILENO) >= 0, "standard input");
 	if (f->kind == PIPE_TRICKLE)
 		pthread_join(f->thread, NULL);
+	free(f->data);
 }
 
 /* The format that the first bytes name: 'z' zstd, 'o' another, 0 none. */
@@ -175,6 +177,19 @@ static void walk(struct plain *p, const struct plan *plan)
 			break;
 }
 
+/* Longer than what the fuzzer sent: its bytes again and again, each time a little different. */
+static void feed_take(struct feed *f, struct bytes *b, size_t bytes)
+{
+	bytes = bytes < b->size ? bytes : b->size;
+	bytes = bytes < INPUT_MAX / f->times ? bytes : INPUT_MAX / f->times;
+	f->size = bytes * f->times;
+	f->data = malloc(f->size + 1);
+	for (size_t i = 0; i < f->size; i++)
+		f->data[i] = b->data[i % bytes] ^ (uint8_t)(i / bytes);
+	b->data += bytes;
+	b->size -= bytes;
+}
+
 static struct plan take_plan(struct bytes *b)
 {
 	struct plan plan = {.spec.record = 0};
@@ -188,14 +203,16 @@ static struct plan take_plan(struct bytes *b)
 	spec->record = 1 + (uint32_t)take(b, 1) % 8;
 	spec->path_count = 1 + (size_t)take(b, 1) % INPUTS;
 	const uint64_t skip = take(b, 2);
-	spec->skip = flags & 8 ? skip : flags & 32 && skip % 64 == 63 ? UINT64_MAX - skip : skip % 32;
+	spec->skip = flags & 8 ? skip % 2048 : flags & 32 && skip % 64 == 63 ? UINT64_MAX - skip : skip % 32;
 	const uint64_t limit = take(b, 2);
 	spec->limit = flags & 16 ? limit % (skip % 2 ? 16 : 4096) : UINT64_MAX;
 	plan.fills = (unsigned)take(b, 1);
 	bool stdin_taken = false;
 	for (size_t i = 0; i < spec->path_count; i++) {
 		struct feed *f = &plan.feed[i];
-		f->kind = (enum kind)(take(b, 1) % KINDS);
+		const unsigned kind = (unsigned)take(b, 1);
+		f->kind = (enum kind)(kind % KINDS);
+		f->times = 1 + kind / KINDS % 17;
 		if (stdin_taken && f->kind == FILE_STDIN) /* there is only one */
 			f->kind = FILE_NAMED;
 		if (stdin_taken && f->kind == PIPE_STDIN)
@@ -205,11 +222,8 @@ static struct plan take_plan(struct bytes *b)
 	}
 	for (size_t i = 0; i < spec->path_count; i++) {
 		struct feed *f = &plan.feed[i];
-		f->size = i + 1 == spec->path_count || sizes[i] > b->size ? b->size : sizes[i];
-		f->data = b->data;
-		f->offset = f->kind == FILE_STDIN && f->size > 0 ? sizes[i] % 7 % (f->size + 1) : 0;
-		b->data += f->size;
-		b->size -= f->size;
+		feed_take(f, b, i + 1 == spec->path_count ? b->size : sizes[i]);
+		f->offset = f->kind == FILE_STDIN ? sizes[i] % 7 % (f->size + 1) : 0;
 	}
 	return plan;
 }
@@ -314,16 +328,18 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct bytes b = {data, size < SIZE_MAX_HERE ? size : SIZE_MAX_HERE};
+	struct bytes b = {data, size};
+	size_t all = 1;
 	struct plan plan = take_plan(&b);
 	struct plain expected = {.verdict = FINE};
 
 	for (unsigned i = 0; i < plan.spec.path_count; i++) {
 		feed_open(&plan.feed[i], i);
 		plan.paths[i] = plan.feed[i].path;
+		all += plan.feed[i].size;
 	}
 	plan.spec.paths = plan.paths;
-	expected.data = malloc(size + 1);
+	expected.data = malloc(all);
 	walk(&expected, &plan);
 	run(&plan, &expected);
 	free(expected.data);

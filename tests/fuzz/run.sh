@@ -21,10 +21,12 @@ length() {
 	esac
 }
 
-# What earlier runs found lies in corpus/NAME and is tried first.
+# What earlier runs found lies in corpus/NAME and is tried first; NAME.dict has words to try.
 fuzz() {
 	mkdir -p "$build/corpus/$1"
-	"$build/fuzz_$1" -seed="$seed" -max_total_time="$seconds" -max_len="$(length "$1")" -timeout=20 \
+	words=
+	[ ! -f "$here/$1.dict" ] || words=-dict=$here/$1.dict
+	"$build/fuzz_$1" ${words:+"$words"} -seed="$seed" -max_total_time="$seconds" -max_len="$(length "$1")" -timeout=20 \
 		-rss_limit_mb=1500 -print_final_stats=1 -artifact_prefix="$build/$1-" \
 		"$build/corpus/$1" "$build/seeds/$1" >"$build/$1.log" 2>&1 </dev/null
 	echo $? >"$build/$1.status"
