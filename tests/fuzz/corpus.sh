@@ -43,6 +43,10 @@ options -o out.raw -v -v -- -file --range
 options --device=gpu:0,2,13 -T1
 options --device gpu:all -M16MB
 options --device=cpu -r 1:0
+options -t u32 -b 20000 -T 4096 -r 0:99999
+options -t i24 -b 60000 -T 1
+options -q -v
+options -o /proc/self/exe /proc/self/exe
 options -h
 options --vers
 options -Z

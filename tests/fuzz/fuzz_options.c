@@ -11,7 +11,7 @@
 #include "fuzz.h"
 
 #define WORDS 24
-#define CELLS_MAX (1u << 14) /* of a job that is counted here: bins may be 2^28, 2 GiB of them */
+#define CELLS_MAX (1u << 16) /* of a job that is counted here: bins may be 2^28, 2 GiB of them */
 
 static enum options_result parse(struct job *job, char *const *words, int count, char **argv,
 				 struct fail *fail)
