@@ -113,10 +113,10 @@ static void feed_close(struct feed *f)
 	free(f->data);
 }
 
-/* The format that the first bytes name: 'z' zstd, 'o' another, 0 none. */
+/* The format that the first bytes name: 'z' zstd of any age, 'o' another, 0 none. */
 static char compressed(const uint8_t *p, size_t n)
 {
-	if (n >= 4 && (memcmp(p, "\x28\xb5\x2f\xfd", 4) == 0 ||
+	if (n >= 4 && ((p[0] >= 0x1e && p[0] <= 0x28 && memcmp(p + 1, "\xb5\x2f\xfd", 3) == 0) ||
 		       (p[0] >= 0x50 && p[0] <= 0x5f && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0)))
 		return 'z';
 	if ((n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0) || (n >= 4 && memcmp(p, "\x04\x22\x4d\x18", 4) == 0) ||
