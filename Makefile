@@ -63,6 +63,8 @@ GPU_PTX   = $(lastword $(GPU_ARCHS))
 NVCCFLAGS = -O3 -std=c++17 --threads 0 --compress-mode=size $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
             -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX)
 
+KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh) kernels/rule.h src/binning.h src/wide.h
+
 # Each tests/test_X.c is a program of its own, linked with all rooms but main.
 TESTS   = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
 TOOLS   = $(BUILD)/oracle $(BUILD)/random_jobs
@@ -95,11 +97,28 @@ $(TOOLS): $(BUILD)/%: tests/%.c tests/pack.h Makefile | $(BUILD)
 $(BUILD):
 	mkdir -p $@
 
-# A simulated driver, found by its soname: the GPU engine's tests where there is no GPU.
-FAKE    = $(BUILD)/fake/libcuda.so.1
-$(FAKE): tests/fakecuda.c src/cuda.h src/binning.h kernels/rule.h Makefile
-	mkdir -p $(BUILD)/fake
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -ffp-contract=off -fPIC -shared -pthread -o $@ $< -lm
+# A simulated driver, found by its soname: the GPU engine's tests where there is no GPU. It runs
+# the kernels' own text, compiled for the host, and is the same for every build: no sanitizer.
+CXX       = g++
+FAKE      = build/fake/libcuda.so.1
+FAKE_OLD  = build/fake/old/libcuda.so.1
+FAKE_OBJ  = $(patsubst %,build/fake/%.o,block driver faults memory stream kernels)
+FAKE_WARN = -Wall -Wextra -Wshadow
+
+build/fake/%.o: tests/fakecuda/%.c $(wildcard tests/fakecuda/*.h) src/cuda.h Makefile
+	mkdir -p build/fake/old
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -fPIC -pthread -c -o $@ $<
+
+build/fake/kernels.o: tests/fakecuda/kernels.cpp $(wildcard tests/fakecuda/*.h) $(KERNEL_TEXT) Makefile
+	mkdir -p build/fake/old
+	$(CXX) -std=c++17 -D_GNU_SOURCE -O2 -g $(FAKE_WARN) -Wno-unknown-pragmas -ffp-contract=off \
+		-fno-strict-aliasing -fno-extern-tls-init -fPIC -c -o $@ $<
+
+$(FAKE): $(FAKE_OBJ)
+	$(CXX) -shared -pthread -Wl,-z,defs -o $@ $(FAKE_OBJ) -lm -ldl
+
+$(FAKE_OLD): $(FAKE_OBJ) tests/fakecuda/old.map
+	$(CXX) -shared -pthread -Wl,--version-script=tests/fakecuda/old.map -o $@ $(FAKE_OBJ) -lm -ldl
 
 # The world fails: a library that stands between the program and libc, and who gives it its plans.
 TORTURE = $(BUILD)/torture $(BUILD)/torture_preload.so
@@ -116,7 +135,7 @@ torture: $(PROGRAM) $(TORTURE)
 	$(BUILD)/torture $(PROGRAM) $(BUILD)/torture_preload.so $(SEED) $(SECONDS)
 	sh tests/valgrind.sh $(PROGRAM)
 
-check: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(FAKE) $(if $(NVCC),$(BUILD)/gpu_check)
+check: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(BUILD)/gpu_check)
 	sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
 # Each tests/fuzz/fuzz_X.c is a harness of clang's libFuzzer; run.sh gives each so many seconds.
@@ -205,7 +224,7 @@ else
 KERNELS   = build/kernels.fatbin
 $(BUILD)/gpu_image.o: CPPFLAGS += -DGPU_IMAGE='"$(KERNELS)"'
 $(BUILD)/gpu_image.o: $(KERNELS)
-$(KERNELS): kernels/count.cu $(wildcard kernels/*.cuh) kernels/rule.h src/binning.h src/wide.h
+$(KERNELS): $(KERNEL_TEXT)
 	mkdir -p build
 	$(NVCC) $(NVCCFLAGS) -fatbin -o $@ kernels/count.cu
 endif

@@ -1,0 +1,498 @@
+/*
+ * driver: a libcuda.so.1 without a GPU, found through LD_LIBRARY_PATH by the program that ships.
+ *
+ * Work is queued and done late by a thread of the device's own (stream.c): a copy reads the
+ * host's memory when it is done, not when it is queued. Device memory is apart and poisoned
+ * (memory.c). The kernels are those that ship, compiled for the host (kernels.cpp). What the
+ * device says of itself: two multiprocessors, 227 KiB of shared memory.
+ *
+ * The environment makes it fail:
+ *   FAKECUDA_SEED=N                  draws the order of streams, threads and blocks
+ *   FAKECUDA_FAIL=symbol:N[:error]   the Nth call of symbol (or of "any") fails, and all after it
+ *   FAKECUDA_ONCE=symbol:N:error     the Nth call fails, the others do not
+ *   FAKECUDA_STICKY=N:error          the Nth counting kernel kills the context when its turn
+ *                                    comes: whatever is called next says so
+ *   FAKECUDA_WRONG=N                 the Nth counting kernel counts one sample too many
+ *   FAKECUDA_HANG=N                  from the Nth chunk on no event ever fires
+ *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
+ *   FAKECUDA_DEVICES=N               devices (1)
+ *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device
+ *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
+ *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, and
+ *                                    "+kind", "-kind" for what is made and given back
+ *
+ * It says what is wrong and aborts when the program does what a driver would punish or forgive
+ * in silence: copies and fills past an allocation, freed memory or handles, host memory that
+ * is not page-locked or was unmapped; memory let go while queued work needs it; a call without
+ * a current context, or with another device's things; more shared memory than a kernel was
+ * allowed is refused as a driver does. A kernel that reaches outside dies (memory.c).
+ *
+ * What is still open at the end of the process is no fault: the program tears nothing down by
+ * design. What can be told during the run is: a stream's next chunk comes while the window of
+ * its last is still locked; and the log's lines, which gpu_faults.sh adds up: every window of a
+ * healthy run is let go, and a lane that could not be finished gives all of its parts back.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fake.h"
+
+#define DEVICES_MOST 16
+#define MULTIPROCESSORS 2
+#define ERROR_NOT_INITIALIZED 3
+#define ERROR_INVALID_IMAGE 200
+#define ERROR_NOT_FOUND 500
+#define FATBIN_MAGIC 0xba55ed50u
+
+struct CUmod_st {
+	CUcontext context;
+};
+
+struct CUfunc_st {
+	CUcontext context;
+	struct kernel kernel;
+	unsigned shared_most; /* dynamic */
+	CUfunction next;      /* nothing is ever given back: all are kept in sight */
+};
+
+pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool initialised;
+static struct CUctx_st contexts[DEVICES_MOST];
+static struct CUmod_st modules[DEVICES_MOST];
+static CUfunction functions;
+static _Thread_local CUcontext current;
+
+static int device_count(void)
+{
+	return getenv("FAKECUDA_DEVICES") ? (int)setting("FAKECUDA_DEVICES") : 1;
+}
+
+/* ---- the doors ---- */
+
+/* Takes the lock; anything but CUDA_SUCCESS is the call's answer. */
+static CUresult enter(const char *symbol)
+{
+	pthread_mutex_lock(&fake_lock);
+	return fate(symbol);
+}
+
+static CUresult leave(CUresult result)
+{
+	pthread_mutex_unlock(&fake_lock);
+	return result;
+}
+
+/* The same for calls that work in the calling thread's context. */
+static CUresult enter_context(const char *symbol)
+{
+	const CUresult r = enter(symbol);
+
+	if (r == CUDA_SUCCESS && !current)
+		wrong("%s without a current context", symbol);
+	return r;
+}
+
+static void must_be_current(CUcontext context, bool dead, const char *symbol)
+{
+	if (dead)
+		wrong("%s with something that was destroyed", symbol);
+	if (context != current)
+		wrong("%s with another device's thing", symbol);
+}
+
+static void device_must_be(CUdevice device, const char *symbol)
+{
+	if (!initialised)
+		wrong("%s before cuInit", symbol);
+	if (device < 0 || device >= device_count() || device >= DEVICES_MOST)
+		wrong("%s of device %d", symbol, device);
+}
+
+/* ---- devices ---- */
+
+CUresult cuInit(unsigned flags)
+{
+	CUresult r = enter("cuInit");
+
+	if (flags != 0)
+		wrong("cuInit with flags");
+	if (r == CUDA_SUCCESS)
+		initialised = true;
+	if (r == CUDA_SUCCESS && device_count() == 0)
+		r = CUDA_ERROR_NO_DEVICE;
+	return leave(r);
+}
+
+CUresult cuDriverGetVersion(int *version)
+{
+	const CUresult r = enter("cuDriverGetVersion");
+
+	if (r == CUDA_SUCCESS)
+		*version = 13000;
+	return leave(r);
+}
+
+CUresult cuDeviceGetCount(int *n)
+{
+	CUresult r = enter("cuDeviceGetCount");
+
+	if (r == CUDA_SUCCESS && !initialised)
+		r = ERROR_NOT_INITIALIZED;
+	if (r == CUDA_SUCCESS)
+		*n = device_count();
+	return leave(r);
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal)
+{
+	const CUresult r = enter("cuDeviceGet");
+
+	if (r == CUDA_SUCCESS) {
+		device_must_be(ordinal, "cuDeviceGet");
+		*device = ordinal;
+	}
+	return leave(r);
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device)
+{
+	const CUresult r = enter("cuDeviceGetName");
+
+	if (r == CUDA_SUCCESS) {
+		device_must_be(device, "cuDeviceGetName");
+		snprintf(name, (size_t)length, "fake %d", device);
+	}
+	return leave(r);
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
+{
+	CUresult r = enter("cuDeviceGetAttribute");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	device_must_be(device, "cuDeviceGetAttribute");
+	switch (attribute) {
+	case CU_ATTRIBUTE_SM_COUNT:
+		*value = MULTIPROCESSORS;
+		break;
+	case CU_ATTRIBUTE_SHARED_OPTIN:
+		*value = (int)KERNEL_SHARED_MOST;
+		break;
+	case CU_ATTRIBUTE_READ_ONLY_REGISTER:
+		*value = 1;
+		break;
+	default:
+		r = CUDA_ERROR_INVALID_VALUE;
+	}
+	return leave(r);
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device)
+{
+	const CUresult r = enter("cuDevicePrimaryCtxRetain");
+
+	if (r == CUDA_SUCCESS) {
+		device_must_be(device, "cuDevicePrimaryCtxRetain");
+		contexts[device] = (struct CUctx_st){.device = device, .retained = true};
+		*context = &contexts[device];
+	}
+	return leave(r);
+}
+
+CUresult cuCtxSetCurrent(CUcontext context)
+{
+	const CUresult r = enter("cuCtxSetCurrent");
+
+	if (r == CUDA_SUCCESS) {
+		if (context && !context->retained)
+			wrong("cuCtxSetCurrent with a context that was never retained");
+		current = context;
+	}
+	return leave(r);
+}
+
+/* ---- kernels ---- */
+
+CUresult cuModuleLoadData(CUmodule *module, const void *image)
+{
+	CUresult r = enter_context("cuModuleLoadData");
+	uint32_t magic;
+
+	memcpy(&magic, image, sizeof(magic));
+	if (r == CUDA_SUCCESS && magic != FATBIN_MAGIC)
+		r = ERROR_INVALID_IMAGE;
+	if (r == CUDA_SUCCESS) {
+		*module = &modules[current->device];
+		(*module)->context = current;
+	}
+	return leave(r);
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name)
+{
+	CUresult r = enter_context("cuModuleGetFunction");
+	struct kernel kernel;
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(module->context, false, "cuModuleGetFunction");
+	if (kernel_find(name, &kernel) != 0)
+		return leave(ERROR_NOT_FOUND);
+	CUfunction f = calloc(1, sizeof(*f));
+	if (!f)
+		return leave(CUDA_ERROR_OUT_OF_MEMORY);
+	*f = (struct CUfunc_st){.context = current, .kernel = kernel, .shared_most = KERNEL_SHARED_USUAL,
+				.next = functions};
+	functions = *function = f;
+	return leave(r);
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
+{
+	CUresult r = enter_context("cuFuncSetAttribute");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(function->context, false, "cuFuncSetAttribute");
+	if (attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value < 0 || (unsigned)value > KERNEL_SHARED_MOST)
+		r = CUDA_ERROR_INVALID_VALUE;
+	else
+		function->shared_most = (unsigned)value;
+	return leave(r);
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
+{
+	const CUresult r = enter_context("cuOccupancyMaxActiveBlocksPerMultiprocessor");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(function->context, false, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+	const size_t by_shared = KERNEL_SHARED_MOST / (shared + 1024);
+	const size_t by_threads = 2048 / (size_t)threads;
+	*blocks = shared > function->shared_most ? 0 : (int)(by_shared < by_threads ? by_shared : by_threads);
+	return leave(r);
+}
+
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+			unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+			CUstream stream, void **arguments, void **extra)
+{
+	const CUresult r = enter_context("cuLaunchKernel");
+	struct kernel_range range[8];
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(function->context, false, "cuLaunchKernel");
+	must_be_current(stream->context, stream->dead, "cuLaunchKernel");
+	if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > BLOCK_THREADS_MAX ||
+	    block_y != 1 || block_z != 1 || shared > function->shared_most || extra)
+		return leave(CUDA_ERROR_INVALID_VALUE);
+	struct launch *l = calloc(1, sizeof(*l));
+	if (!l)
+		return leave(CUDA_ERROR_OUT_OF_MEMORY);
+	*l = (struct launch){.kernel = function->kernel, .grid = grid_x, .threads = block_x, .shared = shared};
+	kernel_arguments(l, arguments);
+	for (unsigned n = kernel_memory(l, range), i = 0; i < n; i++)
+		memory_must_hold(current, range[i].at, range[i].bytes, "an argument of a kernel");
+	stream_queue(stream, &(struct operation){.kind = KERNEL, .launch = l});
+	return leave(r);
+}
+
+/* ---- memory ---- */
+
+CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
+{
+	CUresult r = enter_context("cuMemAlloc_v2");
+
+	if (r == CUDA_SUCCESS)
+		r = memory_make(current, bytes, pointer);
+	return leave(r);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr pointer)
+{
+	const CUresult r = enter_context("cuMemFree_v2");
+
+	if (r == CUDA_SUCCESS)
+		memory_drop(current, pointer);
+	return leave(r);
+}
+
+CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)
+{
+	CUresult r = enter_context("cuMemHostRegister_v2");
+
+	if (r == CUDA_SUCCESS)
+		r = host_add(pointer, bytes, flags);
+	return leave(r);
+}
+
+CUresult cuMemHostUnregister(void *pointer)
+{
+	const CUresult r = enter_context("cuMemHostUnregister");
+	size_t bytes;
+
+	if (r == CUDA_SUCCESS)
+		host_remove(pointer, &bytes);
+	return leave(r);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream stream)
+{
+	const CUresult r = enter_context("cuMemcpyHtoDAsync_v2");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(stream->context, stream->dead, "cuMemcpyHtoDAsync_v2");
+	memory_must_hold(current, to, bytes, "a copy to the device");
+	const bool read_only = host_must_hold(from, bytes, "a copy reads");
+	host_used_by(from, stream);
+	stream_queue(stream, &(struct operation){.kind = COPY_IN, .to = to, .from = (uintptr_t)from,
+						 .bytes = bytes, .read_only = read_only});
+	return leave(r);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream stream)
+{
+	const CUresult r = enter_context("cuMemcpyDtoHAsync_v2");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(stream->context, stream->dead, "cuMemcpyDtoHAsync_v2");
+	memory_must_hold(current, from, bytes, "a copy from the device");
+	if (host_must_hold(to, bytes, "a copy writes"))
+		wrong("a copy writes memory that was locked for reading");
+	stream_queue(stream, &(struct operation){.kind = COPY_OUT, .to = (uintptr_t)to, .from = from, .bytes = bytes});
+	return leave(r);
+}
+
+CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream stream)
+{
+	const CUresult r = enter_context("cuMemsetD32Async");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(stream->context, stream->dead, "cuMemsetD32Async");
+	memory_must_hold(current, to, 4 * words, "a fill");
+	stream_queue(stream, &(struct operation){.kind = FILL, .to = to, .bytes = 4 * words, .value = value});
+	return leave(r);
+}
+
+/* ---- streams and events ---- */
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags)
+{
+	const CUresult r = enter_context("cuStreamCreate");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	if (flags != CU_STREAM_NON_BLOCKING)
+		wrong("a stream that waits for the others");
+	CUstream s = calloc(1, sizeof(*s));
+	if (!s)
+		return leave(CUDA_ERROR_OUT_OF_MEMORY);
+	s->context = current;
+	stream_add(s);
+	note("+stream\n");
+	*stream = s;
+	return leave(r);
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream)
+{
+	const CUresult r = enter_context("cuStreamDestroy_v2");
+
+	if (r == CUDA_SUCCESS) {
+		must_be_current(stream->context, stream->dead, "cuStreamDestroy_v2");
+		stream_remove(stream);
+		note("-stream\n");
+	}
+	return leave(r);
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags)
+{
+	static CUevent kept[4096]; /* in sight, or a leak would be told */
+	static unsigned n;
+	const CUresult r = enter_context("cuEventCreate");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	if (flags != CU_EVENT_DISABLE_TIMING || n == sizeof(kept) / sizeof(kept[0]))
+		return leave(CUDA_ERROR_INVALID_VALUE);
+	CUevent e = calloc(1, sizeof(*e));
+	if (!e)
+		return leave(CUDA_ERROR_OUT_OF_MEMORY);
+	e->context = current;
+	note("+event\n");
+	*event = kept[n++] = e;
+	return leave(r);
+}
+
+CUresult cuEventDestroy_v2(CUevent event)
+{
+	const CUresult r = enter_context("cuEventDestroy_v2");
+
+	if (r == CUDA_SUCCESS) {
+		must_be_current(event->context, event->dead, "cuEventDestroy_v2");
+		event->dead = true;
+		note("-event\n");
+	}
+	return leave(r);
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream)
+{
+	static unsigned long recorded;
+	const CUresult r = enter_context("cuEventRecord");
+	const unsigned long hang = setting("FAKECUDA_HANG");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(event->context, event->dead, "cuEventRecord");
+	must_be_current(stream->context, stream->dead, "cuEventRecord");
+	if (event->recorded && !event->done && !event->hangs)
+		wrong("an event is recorded again before it has fired");
+	stream_queue(stream, &(struct operation){.kind = EVENT, .event = event});
+	event->stream = stream;
+	event->place = stream->taken + stream->queued;
+	event->recorded = true;
+	event->done = false;
+	event->hangs = hang > 0 && ++recorded >= hang;
+	event->patience = draw(5);
+	if (event->hangs)
+		note("met hang\n");
+	if (event->patience == 0) /* at once */
+		stream_release(event);
+	return leave(r);
+}
+
+CUresult cuEventQuery(CUevent event)
+{
+	const CUresult r = enter_context("cuEventQuery");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(event->context, event->dead, "cuEventQuery");
+	if (!event->recorded)
+		wrong("cuEventQuery of an event that was never recorded");
+	if (event->done)
+		return leave(CUDA_SUCCESS);
+	if (event->patience > 0 && --event->patience == 0)
+		stream_release(event);
+	return leave(CUDA_ERROR_NOT_READY);
+}
+
+/* May be called when the driver has died: it only has a fate of its own. */
+CUresult cuGetErrorName(CUresult error, const char **name)
+{
+	static _Thread_local char text[32]; /* a real driver's are constants */
+	const char *plan = getenv("FAKECUDA_NAMELESS");
+
+	snprintf(text, sizeof(text), "FAKE_ERROR_%d", error);
+	*name = plan ? NULL : text;
+	return plan ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}

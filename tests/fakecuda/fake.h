@@ -1,0 +1,114 @@
+/*
+ * fake: what the rooms of the simulated driver share.
+ *
+ *   driver.c   the driver's functions: handles, contexts, what may be called when
+ *   faults.c   which call fails, and the log of what was met
+ *   memory.c   device memory, page-locked host memory
+ *   stream.c   the device: a thread that does the streams' work, late and in a drawn order
+ *   kernels.cpp, block.c, shim.h   the shipped kernels on the host
+ *
+ * One lock, `fake_lock`, covers all state; the device lets go of it while it works.
+ */
+#ifndef FAKECUDA_FAKE_H
+#define FAKECUDA_FAKE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../../src/cuda.h"
+#include "block.h"
+#include "kernels.h"
+
+extern pthread_mutex_t fake_lock;
+
+/* The program did what no program may: says so and aborts. */
+void wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
+
+/* ---- faults ---- */
+
+/* An environment variable as a number; 0: not set. */
+unsigned long setting(const char *name);
+
+/* Seeded by FAKECUDA_SEED; under lock. */
+unsigned draw(unsigned below);
+uint64_t *draw_state(void);
+
+/* What this call of `symbol` has to return, CUDA_SUCCESS for its result. */
+CUresult fate(const char *symbol);
+
+/* From now on every call fails with this. */
+void die(CUresult error, const char *why);
+CUresult death(void);
+
+/* A line for FAKECUDA_LOG. */
+void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* ---- memory ---- */
+
+struct CUctx_st {
+	int device;
+	bool retained;
+};
+
+CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out);
+void memory_drop(CUcontext context, CUdeviceptr pointer);
+/* Aborts unless all of it lies in one piece of this context's memory. */
+void memory_must_hold(CUcontext context, CUdeviceptr at, size_t bytes, const char *what);
+void memory_check_guards(const char *after);
+
+CUresult host_add(void *at, size_t bytes, unsigned flags);
+void host_remove(void *at, size_t *bytes);
+/* Aborts unless all of it is page-locked; says whether it was locked for reading only. */
+bool host_must_hold(const void *at, size_t bytes, const char *what);
+/* The window that these bytes lie in and its stream: one that had another must have let it go. */
+void host_used_by(const void *at, CUstream stream);
+
+/* Copies that no sanitizer sees, of memory that is the device's. */
+void bytes_copy(void *to, const void *from, size_t bytes);
+
+/* ---- streams ---- */
+
+enum operation_kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
+
+struct operation {
+	enum operation_kind kind;
+	uint64_t to, from; /* a host address or a device pointer */
+	size_t bytes;
+	uint32_t value;    /* FILL */
+	bool read_only;    /* COPY_IN: of a file's pages */
+	CUevent event;
+	struct launch *launch; /* the operation's own */
+};
+
+#define STREAM_OPERATIONS 32u /* of one chunk at most: the program never queues two in a stream */
+
+struct CUstream_st {
+	bool dead;
+	CUcontext context;
+	struct operation queue[STREAM_OPERATIONS];
+	unsigned first, queued;
+	uint64_t taken, due; /* operations ever queued that are done, and that may be done */
+	bool busy;           /* the device is at the first of the queue */
+	CUstream next;       /* all streams */
+};
+
+struct CUevent_st {
+	bool dead, recorded, done, hangs;
+	CUcontext context;
+	CUstream stream;
+	uint64_t place;      /* operations of its stream up to it */
+	unsigned patience;   /* answers "not ready" before the work in front of it may start */
+};
+
+/* The device's thread; under lock, as all of these. */
+void stream_add(CUstream stream);
+void stream_remove(CUstream stream);
+void stream_queue(CUstream stream, const struct operation *operation);
+/* Lets the device do what is in front of an event. */
+void stream_release(CUevent event);
+/* Is work queued that touches these bytes of the host's or the device's memory? */
+bool stream_needs(uint64_t at, size_t bytes);
+
+#endif

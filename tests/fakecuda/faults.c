@@ -1,0 +1,111 @@
+/* faults: the plan of what fails, from the environment; driver.c's head has the list. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fake.h"
+
+static CUresult dead;
+static uint64_t state;
+
+void wrong(const char *format, ...)
+{
+	va_list list;
+
+	va_start(list, format);
+	fprintf(stderr, "fakecuda: ");
+	vfprintf(stderr, format, list);
+	fprintf(stderr, "\n");
+	va_end(list);
+	abort();
+}
+
+unsigned long setting(const char *name)
+{
+	const char *text = getenv(name);
+	return text ? strtoul(text, NULL, 10) : 0;
+}
+
+uint64_t *draw_state(void)
+{
+	if (state == 0)
+		state = 88172645463325252u ^ (setting("FAKECUDA_SEED") + 1) * 0x9e3779b97f4a7c15u;
+	return &state;
+}
+
+unsigned draw(unsigned below)
+{
+	uint64_t *s = draw_state();
+
+	*s ^= *s << 13;
+	*s ^= *s >> 7;
+	*s ^= *s << 17;
+	return (unsigned)(*s >> 33) % below;
+}
+
+void note(const char *format, ...)
+{
+	const char *path = getenv("FAKECUDA_LOG");
+	char line[200];
+	va_list list;
+
+	if (!path)
+		return;
+	va_start(list, format);
+	const int n = vsnprintf(line, sizeof(line), format, list);
+	va_end(list);
+	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+	if (fd < 0 || write(fd, line, (size_t)n) != n)
+		wrong("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
+void die(CUresult error, const char *why)
+{
+	dead = error;
+	note("met %s\n", why);
+}
+
+CUresult death(void)
+{
+	return dead;
+}
+
+/* Does plan, symbol:N[:error], mean this call? */
+static bool planned(const char *plan, const char *symbol, unsigned *calls, CUresult *error)
+{
+	const char *colon = plan ? strchr(plan, ':') : NULL;
+	const size_t length = colon ? (size_t)(colon - plan) : 0;
+	char *end;
+
+	if (!colon || (strncmp(plan, "any", length) != 0 &&
+		       (strncmp(plan, symbol, length) != 0 || symbol[length] != '\0')))
+		return false;
+	const unsigned long n = strtoul(colon + 1, &end, 10);
+	*error = *end == ':' ? atoi(end + 1) : 999;
+	return ++*calls == n;
+}
+
+CUresult fate(const char *symbol)
+{
+	static unsigned once, always, after;
+	CUresult error;
+
+	if (dead) {
+		/* Others may be on their way into it when one thread meets the end. */
+		if (getenv("FAKECUDA_STRICT") && after++ > 64)
+			wrong("called again after a fatal error");
+		return dead;
+	}
+	if (planned(getenv("FAKECUDA_ONCE"), symbol, &once, &error)) {
+		note("met %s\n", symbol);
+		return error;
+	}
+	if (planned(getenv("FAKECUDA_FAIL"), symbol, &always, &error))
+		die(error, symbol);
+	return dead;
+}

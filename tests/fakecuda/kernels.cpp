@@ -1,0 +1,176 @@
+/* kernels: the text of kernels/ as the host's compiler sees it, and its launches. */
+#include <dlfcn.h>
+
+#include "kernels.h"
+#include "shim.h"
+
+/* The dynamic shared memory of the block that runs; what lies behind what it asked for is poison. */
+#define SHARED_WORDS (KERNEL_SHARED_MOST / 4)
+thread_local uint4 shared[SHARED_WORDS / 4];
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wparentheses"
+#pragma GCC diagnostic ignored "-Wshadow"
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wpedantic"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include "../../kernels/count.cu"
+#pragma GCC diagnostic pop
+
+typedef void shared_kernel(const void *, u64, struct rule, u32 *, u32);
+typedef void pair_kernel(const void *, u64, struct rule, u32 *);
+typedef void split_kernel(const void *, u64, struct rule, struct parts, struct parts_memory);
+typedef void plan_kernel(struct parts, struct parts_memory);
+typedef void count_kernel(struct parts, struct parts_memory, u32, u32 *);
+
+/* The bounds of the section, by the linker. */
+extern "C" const char __start_kernels[], __stop_kernels[];
+
+/* ---- what a name means ---- */
+
+int kernel_find(const char *name, struct kernel *k)
+{
+	static const struct {
+		const char *prefix;
+		enum kernel_kind kind;
+	} KINDS[] = {{"striped_", KERNEL_SHARED}, {"whole_", KERNEL_SHARED}, {"pair_", KERNEL_PAIR},
+		     {"split_", KERNEL_SPLIT}, {"plan_parts", KERNEL_PLAN}, {"count_parts_of_all", KERNEL_COUNT}};
+	static void *self;
+	Dl_info info;
+
+	if (!self && dladdr(__start_kernels, &info))
+		self = dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	const char *code = self ? (const char *)dlsym(self, name) : nullptr;
+	if (!code || code < __start_kernels || code >= __stop_kernels)
+		return -1;
+	for (const auto &known : KINDS) {
+		const size_t length = strlen(known.prefix);
+		if (strncmp(name, known.prefix, length) != 0)
+			continue;
+		*k = {code, known.kind, 0, 0};
+		if (known.kind <= KERNEL_SPLIT)
+			k->sample = (unsigned)(name[length] - '0');
+		if (strstr(name, "_code"))
+			k->codes = 1u << 8 * k->sample;
+		return 0;
+	}
+	return -1;
+}
+
+/* ---- arguments ---- */
+
+static unsigned sizes_of(enum kernel_kind kind, size_t *size)
+{
+	const size_t all[5][5] = {{8, 8, sizeof(rule), 8, 4}, {8, 8, sizeof(rule), 8},
+				  {8, 8, sizeof(rule), sizeof(parts), sizeof(parts_memory)},
+				  {sizeof(parts), sizeof(parts_memory)},
+				  {sizeof(parts), sizeof(parts_memory), 4, 8}};
+	unsigned n = 0;
+
+	for (; n < 5 && all[kind][n] > 0; n++)
+		size[n] = all[kind][n];
+	return n;
+}
+
+static const unsigned char *argument(const struct launch *l, unsigned which)
+{
+	size_t size[5], at = 0;
+
+	sizes_of(l->kernel.kind, size);
+	for (unsigned i = 0; i < which; i++)
+		at += (size[i] + 7) / 8 * 8;
+	return l->arguments.bytes + at;
+}
+
+template <class T> static T get(const struct launch *l, unsigned which)
+{
+	T value;
+
+	memcpy(&value, argument(l, which), sizeof(value));
+	return value;
+}
+
+void kernel_arguments(struct launch *l, void **arguments)
+{
+	size_t size[5];
+	const unsigned n = sizes_of(l->kernel.kind, size);
+
+	for (unsigned i = 0; i < n; i++)
+		memcpy((void *)argument(l, i), arguments[i], size[i]);
+}
+
+unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
+{
+	const enum kernel_kind kind = l->kernel.kind;
+	unsigned n = 0;
+
+	if (kind <= KERNEL_SPLIT && get<u64>(l, 1) > 0)
+		m[n++] = {get<u64>(l, 0), get<u64>(l, 1) * l->kernel.sample};
+	if (kind <= KERNEL_PAIR)
+		m[n++] = {get<u64>(l, 3), 4 * (size_t)(l->kernel.codes ? l->kernel.codes
+							: get<rule>(l, 2).bins.bins + CELL_EXTRA)};
+	if (kind == KERNEL_COUNT)
+		m[n++] = {get<u64>(l, 3), 4 * (size_t)get<u32>(l, 2)};
+	if (kind >= KERNEL_SPLIT) {
+		const parts s = get<parts>(l, kind == KERNEL_SPLIT ? 3 : 0);
+		const parts_memory p = get<parts_memory>(l, kind == KERNEL_SPLIT ? 4 : 1);
+		m[n++] = {(u64)p.codes, 16 * (size_t)s.tiles * s.room};
+		m[n++] = {(u64)p.start, 2 * (size_t)(s.buckets + 1) * s.tiles};
+		m[n++] = {(u64)p.total, 4 * (size_t)s.buckets};
+		m[n++] = {(u64)p.units, 16 * (size_t)s.units_max};
+		m[n++] = {(u64)p.count, 8};
+	}
+	return n;
+}
+
+/* ---- the grid ---- */
+
+static void run_thread(void *arg)
+{
+	const struct launch *l = (const struct launch *)arg;
+	const void *code = l->kernel.code;
+
+	switch (l->kernel.kind) {
+	case KERNEL_SHARED:
+		((shared_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<u32 *>(l, 3),
+					get<u32>(l, 4));
+		break;
+	case KERNEL_PAIR:
+		((pair_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<u32 *>(l, 3));
+		break;
+	case KERNEL_SPLIT:
+		((split_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<parts>(l, 3),
+				       get<parts_memory>(l, 4));
+		break;
+	case KERNEL_PLAN:
+		((plan_kernel *)code)(get<parts>(l, 0), get<parts_memory>(l, 1));
+		break;
+	case KERNEL_COUNT:
+		((count_kernel *)code)(get<parts>(l, 0), get<parts_memory>(l, 1), get<u32>(l, 2), get<u32 *>(l, 3));
+		break;
+	}
+}
+
+/* One block; its shared memory is poison when it starts, and behind its end when it has ended. */
+static void run_block(const struct launch *l, u32 block, uint64_t *seed)
+{
+	u32 *words = (u32 *)shared;
+
+	for (u32 i = 0; i < SHARED_WORDS; i++)
+		words[i] = BLOCK_POISON;
+	block_at.x = block;
+	block_run(run_thread, (void *)l, seed);
+	for (u32 i = (l->shared + 3) / 4; i < SHARED_WORDS; i++)
+		if (words[i] != BLOCK_POISON)
+			block_fault("it wrote to word %u of its %u bytes of shared memory", i, l->shared);
+}
+
+void kernel_run(const struct launch *l, uint64_t *seed)
+{
+	block_grid = {l->grid, 1, 1};
+	block_size = {l->threads, 1, 1};
+	const u32 first = (u32)(*seed >> 40) % l->grid;
+	for (u32 i = 0; i < l->grid; i++)
+		run_block(l, (first + i) % l->grid, seed);
+}

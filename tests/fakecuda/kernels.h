@@ -1,0 +1,58 @@
+/*
+ * kernels: the kernels that ship, found by name and run on the host.
+ */
+#ifndef FAKECUDA_KERNELS_H
+#define FAKECUDA_KERNELS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define KERNEL_SHARED_MOST 232448u  /* of a block, dynamic and static together */
+#define KERNEL_SHARED_STATIC 4096u  /* no kernel declares more */
+#define KERNEL_SHARED_USUAL 49152u  /* dynamic, without being allowed more */
+
+enum kernel_kind { KERNEL_SHARED, KERNEL_PAIR, KERNEL_SPLIT, KERNEL_PLAN, KERNEL_COUNT };
+
+struct kernel {
+	const void *code;
+	enum kernel_kind kind;
+	unsigned sample;   /* bytes; 0: it reads none */
+	unsigned codes;    /* counters, where they do not depend on the bins */
+};
+
+struct launch {
+	struct kernel kernel;
+	unsigned grid, threads, shared;
+	union {
+		uint64_t word[128];
+		unsigned char bytes[1024];
+	} arguments;       /* one behind the other, each aligned to 8 */
+};
+
+/* -1: there is no kernel of this name. */
+int kernel_find(const char *name, struct kernel *kernel);
+
+/* Takes the arguments as cuLaunchKernel gets them: they may change when it has returned. */
+void kernel_arguments(struct launch *launch, void **arguments);
+
+/* A piece of device memory that the kernel gets; bytes: as far as its arguments tell, at least 1. */
+struct kernel_range {
+	uint64_t at;
+	size_t bytes;
+};
+
+/* Returns how many there are, at most 8. */
+unsigned kernel_memory(const struct launch *launch, struct kernel_range *memory);
+
+/* Runs the grid, the blocks one after the other in a drawn order. */
+void kernel_run(const struct launch *launch, uint64_t *seed);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

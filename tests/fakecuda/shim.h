@@ -1,0 +1,177 @@
+/*
+ * shim: as much of CUDA C++ as the kernels use, for the host's compiler. A kernel that uses
+ * more does not compile; it is added here then.
+ *
+ * The kernels' own text chooses the arithmetic of the device (__CUDACC__), for a device whose
+ * binary64 is slow (no __CUDA_ARCH__): the binary32 guess of cell.cuh is what runs here.
+ */
+#ifndef FAKECUDA_SHIM_H
+#define FAKECUDA_SHIM_H
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "block.h"
+
+#define __CUDACC__ 1
+#define __device__
+#define __host__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+/* A function in this section is a kernel, and nothing else is: kernels.cpp looks there. */
+#define __global__ __attribute__((section("kernels"), used))
+/* Static at block scope. The build says that none of them is made at run time. */
+#define __shared__ thread_local
+
+#define threadIdx block_thread
+#define blockIdx block_at
+#define blockDim block_size
+#define gridDim block_grid
+
+#define SHIM static inline __attribute__((always_inline))
+
+struct alignas(16) uint4 {
+	uint32_t x, y, z, w;
+};
+struct alignas(8) uint2 {
+	uint32_t x, y;
+};
+
+SHIM uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w)
+{
+	return {x, y, z, w};
+}
+
+template <class T> SHIM T min(T a, T b)
+{
+	return b < a ? b : a;
+}
+
+template <class T> SHIM T max(T a, T b)
+{
+	return a < b ? b : a;
+}
+
+/* ---- memory; a device refuses what is not aligned ---- */
+
+template <class T> SHIM const T *aligned(const T *p)
+{
+	if ((uintptr_t)p % sizeof(T) != 0)
+		block_fault("%p is not aligned to %zu bytes", (const void *)p, sizeof(T));
+	return p;
+}
+
+template <class T> SHIM T __ldg(const T *p)
+{
+	return *aligned(p);
+}
+
+template <class T> SHIM T __ldcs(const T *p)
+{
+	return *aligned(p);
+}
+
+template <class T> SHIM void __stcs(T *p, T v)
+{
+	aligned(p);
+	*p = v;
+}
+
+/* Blocks run one at a time on one thread: plain, but a place where others may go first. */
+SHIM uint32_t atomicAdd(uint32_t *p, uint32_t v)
+{
+	if (--block_patience == 0)
+		block_yield();
+	const uint32_t old = *aligned(p);
+	*p = old + v;
+	return old;
+}
+
+SHIM uint32_t atomicAnd(uint32_t *p, uint32_t v)
+{
+	if (--block_patience == 0)
+		block_yield();
+	const uint32_t old = *aligned(p);
+	*p = old & v;
+	return old;
+}
+
+/* ---- threads together ---- */
+
+#define __syncthreads() block_barrier(__LINE__)
+#define __shfl_sync(mask, value, ...) shuffle(WARP_SHUFFLE, __LINE__, mask, value, __VA_ARGS__)
+#define __shfl_up_sync(mask, value, ...) shuffle(WARP_SHUFFLE_UP, __LINE__, mask, value, __VA_ARGS__)
+#define __shfl_xor_sync(mask, value, ...) shuffle(WARP_SHUFFLE_XOR, __LINE__, mask, value, __VA_ARGS__)
+#define __match_any_sync(mask, value) block_warp(WARP_MATCH, mask, value, 0, 32, __LINE__)
+
+SHIM uint32_t shuffle(enum warp_operation operation, int line, uint32_t mask, uint32_t value,
+		      uint32_t which, uint32_t width = 32)
+{
+	return block_warp(operation, mask, value, which, width, line);
+}
+
+/* ---- bits and numbers ---- */
+
+SHIM uint32_t __popc(uint32_t x)
+{
+	return (uint32_t)__builtin_popcount(x);
+}
+
+SHIM uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t bits)
+{
+	return (uint32_t)(((uint64_t)high << 32 | low) >> (bits & 31));
+}
+
+SHIM uint32_t __byte_perm(uint32_t low, uint32_t high, uint32_t select)
+{
+	const uint64_t both = (uint64_t)high << 32 | low;
+	uint32_t out = 0;
+
+	for (unsigned k = 0; k < 4; k++)
+		out |= (uint32_t)(both >> 8 * (select >> 4 * k & 7) & 255) << 8 * k;
+	return out;
+}
+
+template <class TO, class FROM> SHIM TO same_bits(FROM from)
+{
+	TO to;
+
+	static_assert(sizeof(to) == sizeof(from), "a change of type, not of bits");
+	memcpy(&to, &from, sizeof(to));
+	return to;
+}
+
+SHIM float __uint_as_float(uint32_t x)
+{
+	return same_bits<float>(x);
+}
+
+SHIM uint32_t __float_as_uint(float x)
+{
+	return same_bits<uint32_t>(x);
+}
+
+SHIM double __longlong_as_double(long long x)
+{
+	return same_bits<double>(x);
+}
+
+SHIM int __double2loint(double x)
+{
+	return (int)(uint32_t)same_bits<uint64_t>(x);
+}
+
+/* The build contracts nothing. */
+SHIM double __dmul_rn(double a, double b)
+{
+	return a * b;
+}
+
+SHIM double __dadd_rn(double a, double b)
+{
+	return a + b;
+}
+
+#endif

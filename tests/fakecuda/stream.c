@@ -1,0 +1,252 @@
+/*
+ * stream: the device. Its thread takes the first operation of a stream that it draws, does it
+ * without the lock, and goes on. Work is due when somebody asks for an event behind it often
+ * enough, or at once, or, so that nothing waits for ever, when the device has idled a while:
+ * one draw decides for each chunk. Until then a copy has read nothing and a kernel written
+ * nothing.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fake.h"
+
+#define IDLE_NS 20000000L
+
+static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
+static CUstream streams;
+
+/* ---- what an operation does ---- */
+
+static void truncate_when_due(void)
+{
+	static unsigned long copies;
+	const char *plan = getenv("FAKECUDA_TRUNCATE");
+	char *end;
+
+	if (!plan || ++copies != strtoul(plan, &end, 10))
+		return;
+	const long long bytes = strtoll(end + 1, &end, 10);
+	if (truncate(end + 1, bytes) != 0)
+		wrong("truncate: %s", strerror(errno));
+}
+
+/* A file's pages, by way of the kernel: it says so where one is gone, which is read as zeros. */
+static void copy_pages(unsigned char *to, const unsigned char *from, size_t bytes)
+{
+	for (size_t done = 0; done < bytes;) {
+		struct iovec here = {.iov_base = to + done, .iov_len = bytes - done};
+		struct iovec there = {.iov_base = (void *)((uintptr_t)from + done), .iov_len = bytes - done};
+		ssize_t n = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
+		if (n <= 0) {
+			const uintptr_t at = (uintptr_t)from + done;
+			const size_t page = 4096 - at % 4096;
+			unsigned char in_core;
+			if (mincore((void *)(at - at % 4096), 1, &in_core) != 0)
+				wrong("a copy reads memory that was unmapped");
+			static const unsigned char zeros[4096];
+			n = (ssize_t)(page < bytes - done ? page : bytes - done);
+			bytes_copy(to + done, zeros, (size_t)n);
+		}
+		done += (size_t)n;
+	}
+}
+
+static void fill(uint32_t *to, uint32_t value, size_t words)
+{
+	volatile uint32_t *p = to; /* or it becomes memset */
+
+	for (size_t i = 0; i < words; i++)
+		p[i] = value;
+}
+
+/* One kernel at a time, on however many devices; *seed is its own. */
+static void run_kernel(const struct launch *l, uint64_t *seed)
+{
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
+
+	pthread_mutex_lock(&one);
+	kernel_run(l, seed);
+	pthread_mutex_unlock(&one);
+}
+
+/* The counter that FAKECUDA_WRONG asks to be one too high behind this kernel; under lock. */
+static uint32_t *wrong_counter(const struct launch *l)
+{
+	static unsigned long kernels;
+	struct kernel_range range[8];
+
+	if (l->kernel.kind == KERNEL_SPLIT || l->kernel.kind == KERNEL_PLAN)
+		return NULL;
+	if (++kernels == setting("FAKECUDA_STICKY")) {
+		const char *error = strchr(getenv("FAKECUDA_STICKY"), ':');
+		die(error ? atoi(error + 1) : 700, "sticky");
+	}
+	if (kernels != setting("FAKECUDA_WRONG"))
+		return NULL;
+	note("met wrong\n");
+	const unsigned n = kernel_memory(l, range);
+	for (unsigned i = 0; i < n; i++)
+		if (l->kernel.kind == KERNEL_COUNT ? i == 0 : i == n - 1)
+			return (uint32_t *)(uintptr_t)range[i].at;
+	return NULL;
+}
+
+/* Without the lock. */
+static void perform(const struct operation *o, uint64_t seed)
+{
+	switch (o->kind) {
+	case COPY_IN:
+		truncate_when_due();
+		if (o->read_only)
+			copy_pages((unsigned char *)(uintptr_t)o->to, (const unsigned char *)(uintptr_t)o->from, o->bytes);
+		else /* memcpy: a sanitizer sees what is read of the program's memory, and when */
+			memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
+		break;
+	case COPY_OUT:
+		memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
+		break;
+	case FILL:
+		fill((uint32_t *)(uintptr_t)o->to, o->value, o->bytes / 4);
+		break;
+	case KERNEL:
+		run_kernel(o->launch, &seed);
+		break;
+	case EVENT:
+		break;
+	}
+}
+
+/* ---- the device's thread ---- */
+
+static bool ready(const struct CUstream_st *s, bool idle)
+{
+	return !s->dead && !s->busy && s->queued > 0 && (idle || s->taken < s->due);
+}
+
+/* One of the streams that may go on, or NULL. */
+static CUstream choose(bool idle)
+{
+	CUstream chosen = NULL;
+	unsigned n = 0;
+
+	for (CUstream s = streams; s; s = s->next)
+		if (ready(s, idle) && draw(++n) == 0)
+			chosen = s;
+	return chosen;
+}
+
+static void take(CUstream s)
+{
+	struct operation o = s->queue[s->first];
+	uint32_t *counter = NULL;
+
+	s->busy = true;
+	if (o.kind == KERNEL)
+		counter = wrong_counter(o.launch);
+	const bool gone = death() == CUDA_SUCCESS ? false : getenv("FAKECUDA_STICKY") != NULL;
+	const uint64_t seed = *draw_state() + draw(1000);
+	if (!gone) {
+		pthread_mutex_unlock(&fake_lock);
+		perform(&o, seed);
+		pthread_mutex_lock(&fake_lock);
+		if (o.kind == KERNEL)
+			memory_check_guards("a kernel");
+		if (counter)
+			++*counter;
+		if (o.kind == EVENT && !o.event->hangs)
+			o.event->done = true;
+	}
+	free(o.launch);
+	s->first = (s->first + 1) % STREAM_OPERATIONS;
+	s->queued--;
+	s->taken++;
+	s->busy = false;
+}
+
+static void *device(void *arg)
+{
+	bool idle = false;
+
+	(void)arg;
+	pthread_mutex_lock(&fake_lock);
+	for (;;) {
+		CUstream s = choose(idle);
+		if (s) {
+			take(s);
+			continue;
+		}
+		struct timespec until;
+		clock_gettime(CLOCK_REALTIME, &until);
+		until.tv_nsec += IDLE_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		idle = pthread_cond_timedwait(&work, &fake_lock, &until) == ETIMEDOUT;
+	}
+	return NULL;
+}
+
+void stream_add(CUstream s)
+{
+	static bool started;
+	pthread_t thread;
+
+	s->next = streams;
+	streams = s;
+	if (started)
+		return;
+	started = true;
+	if (pthread_create(&thread, NULL, device, NULL) != 0)
+		wrong("no thread for the device");
+	pthread_detach(thread);
+}
+
+/* It stays in the list, dead, so that its use is seen. */
+void stream_remove(CUstream s)
+{
+	if (s->queued > 0)
+		wrong("a stream is destroyed with work in it");
+	s->dead = true;
+}
+
+void stream_queue(CUstream s, const struct operation *o)
+{
+	if (s->queued == STREAM_OPERATIONS)
+		wrong("a stream was given more than one chunk");
+	s->queue[(s->first + s->queued) % STREAM_OPERATIONS] = *o;
+	s->queued++;
+}
+
+void stream_release(CUevent e)
+{
+	if (e->stream->due < e->place)
+		e->stream->due = e->place;
+	pthread_cond_signal(&work);
+}
+
+static bool touches(uint64_t at, size_t bytes, uint64_t from, size_t length)
+{
+	return from < at + bytes && at < from + length;
+}
+
+bool stream_needs(uint64_t at, size_t bytes)
+{
+	for (CUstream s = streams; s; s = s->next)
+		for (unsigned i = 0; i < s->queued; i++) {
+			const struct operation *o = &s->queue[(s->first + i) % STREAM_OPERATIONS];
+			struct kernel_range range[8];
+			const unsigned n = o->kind == KERNEL ? kernel_memory(o->launch, range) : 0;
+			if (o->kind <= FILL && (touches(at, bytes, o->to, o->bytes) ||
+						(o->kind != FILL && touches(at, bytes, o->from, o->bytes))))
+				return true;
+			for (unsigned k = 0; k < n; k++)
+				if (touches(at, bytes, range[k].at, range[k].bytes))
+					return true;
+		}
+	return false;
+}
