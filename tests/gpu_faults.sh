@@ -1,32 +1,36 @@
 #!/bin/sh
 # The shipping program on a simulated driver that fails at every step in turn: the histogram is
 # the CPU's to the byte or, where the GPU was demanded, nothing is published.
-# usage: tests/gpu_faults.sh GPUHIST FOLDER-OF-THE-SIMULATED-DRIVER
-# QUICK=1 does only two of the runs under auto, which take a minute each under the thread
-# sanitizer.
+# usage: tests/gpu_faults.sh GPUHIST FOLDER-OF-THE-SIMULATED-DRIVER [SEED]
+# LONG=1 lets every call of every function fail, with every error; without it, a sample that SEED
+# draws. QUICK=1 leaves out most of what takes long under the thread sanitizer.
 set -u
-quick=${QUICK:-} autos=0
+quick=${QUICK:-} long=${LONG:-} seed=${3:-1}
 gpuhist=$(realpath "$1") driver=$(realpath "$2")
+functions=$(sed -n 's/^\tX([a-z0-9_]*, "\(cu[A-Za-z0-9_]*\)".*/\1/p' "$(dirname "$(realpath "$0")")/../src/cuda.h")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
-passed=0 failed=0
+passed=0 failed=0 random=$seed
 LD_LIBRARY_PATH=$driver
 FAKECUDA_STRICT=1
-export LD_LIBRARY_PATH FAKECUDA_STRICT
+FAKECUDA_LOG=$work/log
+FAKECUDA_SEED=$seed
+export LD_LIBRARY_PATH FAKECUDA_STRICT FAKECUDA_LOG FAKECUDA_SEED
 
-# 6 MiB that cross slots, and a partial slot at the end; then the same in front of a hole, long
-# enough that auto starts the GPU even for one thread.
+# tiny crosses slots of 256 KiB (-M 1M), small those of 4 MiB, warm gives windows; all end in a
+# partial slot. names is warm so often that auto starts the GPU even for one thread.
 "$gpuhist" -h >text
-i=0
-while [ $i -lt 14 ]; do
+while [ "$(wc -c <text)" -lt 48000008 ]; do
 	cat text text >both && mv both text
-	i=$((i + 1))
-	[ "$(wc -c <text)" -lt 6000000 ] || break
 done
+head -c 1500004 text >tiny
 head -c 6000004 text >small
-cp small large && truncate -s 1700M large
-cp small larger && truncate -s 3300M larger
+head -c 48000008 text >warm
+rm text
+names=
+i=0
+while [ $i -lt 35 ]; do names="$names warm" i=$((i + 1)); done
 
 ok() {
 	passed=$((passed + 1))
@@ -34,109 +38,284 @@ ok() {
 bad() {
 	failed=$((failed + 1))
 	printf 'FAILED %s\n' "$*"
-	[ ! -s err ] || sed 's/^/  ! /' err
+	[ ! -s err ] || head -n 20 err | sed 's/^/  ! /'
 }
-
-# same NAME STATUS-OF-LAST: stdout is the CPU's, no error but warnings.
+# draw N: a number below N, in $drawn
+draw() {
+	random=$(((random * 1103515245 + 12345) % 2147483648))
+	drawn=$((random / 65536 % $1))
+}
+# same NAME STATUS-OF-LAST EXPECTED: stdout is the CPU's, no error but warnings.
 same() {
 	if [ "$2" -eq 0 ] && cmp -s out "$3"; then ok; else bad "$1: status $2"; fi
 }
+# cpu ARGUMENTS...: what every engine must write
+cpu() {
+	"$gpuhist" -q --device=cpu "$@" >expected
+}
+met() {
+	[ -e log ] && grep -q '^met' log
+}
+# open KIND: how many were made and not given back
+open() {
+	echo $(($(grep -c "^+$1\$" log) - $(grep -c "^-$1\$" log)))
+}
+# on_gpu NAME ARGUMENTS...: on the GPU alone. Where a fault was met, nothing is published and
+# one line says why; else all is well, and every window was let go.
+on_gpu() {
+	name=$1
+	shift
+	rm -f log
+	timeout 60 "$gpuhist" -q --device=gpu "$@" >out 2>err
+	status=$?
+	if ! met; then
+		same "gpu, $name" $status expected
+		if [ -e log ] && [ "$(open window)" -eq 0 ]; then ok; else bad "gpu, $name: windows stay locked"; fi
+	elif { [ $status -eq 1 ] || [ $status -eq 4 ]; } && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ]; then
+		ok
+	else
+		bad "gpu, $name: status $status"
+	fi
+}
+# auto NAME: one thread, so that all of the rest goes through the GPU or does not. One warning
+# where the GPU had been ready, none where it never was.
+auto() {
+	tries=0
+	while :; do
+		rm -f log
+		# shellcheck disable=SC2086
+		timeout 120 "$gpuhist" -v -T "${2:-1}" -b 1000 -r full $names >out 2>err
+		status=$?
+		tries=$((tries + 1))
+		# A busy machine may have been done before the GPU was there.
+		if met || [ $tries -eq 3 ]; then break; fi
+	done
+	same "auto, $1" $status expected
+	warnings=$(grep -c 'warning: the GPU failed' err)
+	if ! met; then
+		bad "auto, $1: not met"
+	elif grep -q 'ready after' err; then
+		if [ "$warnings" -eq 1 ]; then ok; else bad "auto, $1: $warnings warnings"; fi
+	elif [ "$warnings" -eq 0 ] && grep -q '^gpuhist: gpu: ' err; then
+		ok
+	else
+		bad "auto, $1: $warnings warnings of a GPU that was never ready"
+	fi
+}
+# An error that a driver may die of: invalid value, out of memory, not initialised, device
+# unavailable, ECC, no image, illegal address, timeout, launch failed, not supported, unknown.
+errors='1 2 3 46 100 200 209 214 700 702 719 801 999'
+draw_error() {
+	draw 13
+	error=$(echo "$errors" | cut -d ' ' -f $((drawn + 1)))
+}
+# walk FUNCTION ARGUMENTS...: it fails at its first, second, ... call for good, until a run does
+# not meet that any more; meets is how often it did.
+walk() {
+	function=$1 n=1 meets=0
+	shift
+	while [ $n -lt 2000 ]; do
+		draw_error
+		FAKECUDA_FAIL=$function:$n:$error
+		export FAKECUDA_FAIL
+		on_gpu "$function fails at $n with $error ($*)" "$@"
+		met || break
+		meets=$((meets + 1))
+		draw $((n / 2 + 1))
+		[ -n "$long" ] || n=$((n + drawn))
+		n=$((n + 1))
+	done
+	unset FAKECUDA_FAIL
+	[ $n -lt 2000 ] || bad "$function: met without end"
+}
+
+# ---- nothing fails ----
 
 for arguments in '-b 1000 -r full' '-b 100000 -r full' '-t u8' '-t i16be -r full' '-t u24 -b 99 -r full -n 1999999' \
-	'-t f32 -r -1:1 -b 77 --flow' '-t u64 -b 70000 -r full -n 750000'; do
+	'-t f32 -r -1:1 -b 77 --flow' '-t u64 -b 70000 -r full -n 750000' '-b 400000 -r full -n 1000000'; do
 	# shellcheck disable=SC2086
-	"$gpuhist" -q --device=cpu $arguments small >expected
+	cpu $arguments small
 	# shellcheck disable=SC2086
-	timeout 60 "$gpuhist" -q --device=gpu $arguments small >out 2>err
-	same "gpu $arguments" $? expected
+	on_gpu "$arguments" $arguments small
 	# shellcheck disable=SC2086,SC2002
-	cat small | timeout 60 "$gpuhist" -q --device=gpu $arguments >out 2>err
-	same "gpu, pipe $arguments" $? expected
+	cat small | on_gpu "pipe $arguments" $arguments
 done
-
-"$gpuhist" -q --device=cpu -b 1000 -r full small >expected
+cpu -b 1000 -r full small
 for devices in gpu:0,1 gpu:all; do
-	FAKECUDA_DEVICES=2 timeout 60 "$gpuhist" -q --device=$devices -b 1000 -r full small >out 2>err
-	same "$devices" $? expected
+	FAKECUDA_DEVICES=2 on_gpu "$devices" --device=$devices -T 4 -b 1000 -r full small
 done
 # One thread maps a file that is in the page cache. The first chunk is read, the others are windows.
-i=0
-while [ $i -lt 16 ]; do cat small >>warm && i=$((i + 1)); done
-"$gpuhist" -q --device=cpu -b 1000 -r full warm >expected2
-# one NAME: one thread, all of it on the GPU
-one() {
-	timeout 60 "$gpuhist" -v -T 1 --device=gpu -b 1000 -r full "${2:-warm}" >out 2>err
-	same "one thread, $1" $? expected2
+cpu -b 1000 -r full warm
+on_gpu 'mapped' -T 1 -b 1000 -r full warm
+if [ "$(grep -c '^+window' log)" -gt 1 ]; then ok; else bad 'nothing was mapped'; fi
+
+# ---- one call says no, and the work goes on without what it asked for ----
+
+# spared NAME ARGUMENTS...: met, and yet all is well
+spared() {
+	name=$1
+	shift
+	rm -f log
+	timeout 60 "$gpuhist" -q --device=gpu "$@" -b 1000 -r full warm >out 2>err
+	same "gpu, $name" $? expected
+	if met; then ok; else bad "gpu, $name: not met"; fi
+	if [ "$(open window)" -eq 0 ] && [ "$(open host)" -eq 1 ] && [ "$(open stream)" -eq 4 ] &&
+		[ "$(open event)" -eq 4 ] && [ "$(open memory)" -eq 8 ]; then ok; else bad "gpu, $name: something stays open"; fi
 }
-one 'mapped'
-if grep -q 'counted 100.0% of the samples, [78].\..% from mapped files' err; then ok; else bad 'nothing was mapped'; fi
-# The first registration is of the lane's own memory; what cannot be locked is read.
-FAKECUDA_ONCE=cuMemHostRegister_v2:2:1 one 'the first window is refused'
-FAKECUDA_ONCE=cuMemHostRegister_v2:5:801 one 'a later window is refused'
-if grep -q 'from mapped files' err && ! grep -q ' 0.0% from mapped' err; then ok; else bad 'no window before the refusal'; fi
-for plan in cuMemHostRegister_v2:4:719 cuMemHostUnregister:1:719 cuMemHostUnregister:3:719; do
-	FAKECUDA_FAIL=$plan timeout 60 "$gpuhist" -q -T 1 --device=gpu -b 1000 -r full warm >out 2>err
-	if [ $? -eq 1 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ]; then ok; else bad "one thread, $plan"; fi
+# The first registration is of the lane's own memory; windows that cannot be locked are read.
+for error in 1 2 712 800 801; do
+	FAKECUDA_ONCE=cuMemHostRegister_v2:2:$error spared "the first window is refused, $error" -T 1
 done
-# The file is cut while windows of it are on their way: what is left of it counts, all of it once.
+FAKECUDA_ONCE=cuMemHostRegister_v2:4:801 spared 'a later window is refused' -T 1
+FAKECUDA_ONCE=cuDeviceGetName:1:1 spared 'no name' -T 1
+FAKECUDA_ONCE=cuDeviceGetAttribute:1:1 spared 'no answer about windows' -T 1
+# Too little memory for a window, or for slots of 4 MiB: a lane that cannot be finished gives
+# back what it has, or the next would not fit.
+for n in 1 2 3 5 8; do
+	FAKECUDA_ONCE=cuMemAlloc_v2:$n:2 spared "out of memory at allocation $n" -T 1
+done
+FAKECUDA_ONCE=cuStreamCreate:2:2 spared 'out of memory at a stream' -T 1
+FAKECUDA_ONCE=cuEventCreate:3:2 spared 'out of memory at an event' -T 1
+FAKECUDA_ONCE=cuMemHostRegister_v2:1:2 spared 'out of memory at page-locking' -T 1
+rm -f log
+for memory in 17000000 9000000 5000000; do
+	FAKECUDA_MEMORY=$memory on_gpu "$memory bytes of device memory" -T 1 -b 1000 -r full warm
+	if [ "$(open memory)" -eq 8 ] && [ "$(open stream)" -eq 4 ] && grep -q '^-stream' log; then ok; else bad "gpu, $memory bytes"; fi
+done
+
+# ---- the GPU dies: every function, at every call ----
+
+cpu -b 1000 -r full tiny
+for function in $functions; do
+	case $function in
+	cuGetErrorName | cuMemFree_v2 | cuMemHostUnregister | cuStreamDestroy_v2 | cuEventDestroy_v2) continue ;;
+	esac
+	walk "$function" -M 1M -T 3 -b 1000 -r full tiny
+	case $function in
+	cuDriverGetVersion) if [ $meets -eq 0 ]; then ok; else bad "$function is called: test it"; fi ;;
+	*) if [ $meets -gt 0 ]; then ok; else bad "$function is never called"; fi ;;
+	esac
+done
+walk any -M 1M -T 3 -b 1000 -r full tiny
+FAKECUDA_DEVICES=2
+export FAKECUDA_DEVICES
+walk any --device=gpu:0,1 -M 2M -T 3 -b 1000 -r full tiny
+unset FAKECUDA_DEVICES
+cpu -b 100000 -r full -n 300000 small
+for function in cuLaunchKernel cuMemsetD32Async; do walk $function -b 100000 -r full -n 300000 small; done
+cpu -b 1000 -r full warm
+for function in cuMemHostRegister_v2 cuMemHostUnregister any; do
+	walk $function -T 1 -b 1000 -r full warm
+	if [ $meets -gt 1 ]; then ok; else bad "windows, $function: met $meets times"; fi
+done
+cpu -b 1000 -r full small
+FAKECUDA_MEMORY=9000000
+export FAKECUDA_MEMORY
+for function in cuStreamDestroy_v2 cuEventDestroy_v2 cuMemFree_v2 cuMemHostUnregister; do
+	walk $function -T 1 -b 1000 -r full small
+	if [ $meets -gt 0 ]; then ok; else bad "an unfinished lane, $function: never called"; fi
+done
+unset FAKECUDA_MEMORY
+# Errors of the work itself, which surface with whatever is called next.
+cpu -b 1000 -r full tiny
+for error in 214 700 719 999; do
+	for n in 1 2 5 6; do
+		FAKECUDA_STICKY=$n:$error on_gpu "kernel $n dies of $error" -M 1M -T 3 -b 1000 -r full tiny
+		if met; then ok; else bad "sticky $n: not met"; fi
+	done
+done
+for n in 1 2 6; do
+	FAKECUDA_WRONG=$n on_gpu "kernel $n counts wrongly" -M 1M -T 3 -b 1000 -r full tiny
+	if met; then ok; else bad "wrong $n: not met"; fi
+done
+
+# ---- no driver, no device ----
+
+# refused NAME REASON: exit 4, nothing but one line that names the reason
+refused() {
+	timeout 60 "$gpuhist" -q --device=gpu -T 1 -b 1000 -r full tiny >out 2>err
+	status=$?
+	if [ $status -eq 4 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -e "$2" err; then ok; else bad "$1: status $status"; fi
+}
+mkdir empty && : >empty/libcuda.so.1
+LD_LIBRARY_PATH=$work/empty refused 'no library' 'libcuda.so.1 is not there'
+LD_LIBRARY_PATH=$driver/old refused 'a library without one symbol' 'it has no cuGetErrorName'
+FAKECUDA_DEVICES=0 refused 'no device' FAKE_ERROR_100
+FAKECUDA_MEMORY=0 refused 'no device memory' 'memory for a lane: FAKE_ERROR_2'
+FAKECUDA_FAIL=cuInit:1:100 refused 'no driver starts' 'driver: FAKE_ERROR_100'
+FAKECUDA_FAIL=cuDevicePrimaryCtxRetain:1:46 refused 'a busy device' 'context: FAKE_ERROR_46'
+for error in 200 209 222; do
+	FAKECUDA_FAIL=cuModuleLoadData:1:$error refused "an image refused, $error" "kernels: FAKE_ERROR_$error"
+done
+FAKECUDA_ONCE=cuMemHostRegister_v2:1:801 refused 'page-locking refused' 'FAKE_ERROR_801'
+FAKECUDA_NAMELESS=1 FAKECUDA_FAIL=cuInit:1:4711 refused 'an unknown error' 'an error without a name'
+
+# ---- the file is cut while windows of it are on their way ----
+
 for cut in 20000000 4194304 12000004 4200000; do
-	cp warm cut
+	cat warm warm >cut
 	truncate -s $cut cut
-	"$gpuhist" -q --device=cpu -b 1000 -r full cut >expected2
-	cp warm cut
-	FAKECUDA_TRUNCATE=2:$cut:cut one "cut to $cut" cut
+	cpu -b 1000 -r full cut
+	cat warm warm >cut
+	FAKECUDA_TRUNCATE=2:$cut:cut timeout 60 "$gpuhist" -q -T 1 --device=gpu -b 1000 -r full cut >out 2>err
+	same "cut to $cut" $? expected
 	[ -z "$quick" ] || break
 done
 
-for symbol in cuInit cuDeviceGetCount cuDeviceGet cuDeviceGetAttribute cuDevicePrimaryCtxRetain \
-	cuCtxSetCurrent cuModuleLoadData cuModuleGetFunction cuFuncSetAttribute cuMemAlloc_v2 \
-	cuMemHostRegister_v2 cuStreamCreate cuEventCreate cuEventRecord cuEventQuery \
-	cuMemcpyHtoDAsync_v2 cuMemcpyDtoHAsync_v2 cuMemsetD32Async cuLaunchKernel; do
-	for n in 1 2 3 5 9; do
-		FAKECUDA_FAIL=$symbol:$n timeout 60 "$gpuhist" -q --device=gpu -b 1000 -r full small >out 2>err
-		status=$?
-		# Not met, before anything was read, or after: and then nothing is published.
-		case $status in
-		0) same "gpu, $symbol fails at $n" 0 expected ;;
-		1 | 4) if [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ]; then ok; else bad "gpu, $symbol fails at $n: status $status"; fi ;;
-		*) bad "gpu, $symbol fails at $n: status $status" ;;
-		esac
-	done
-done
+# ---- auto: the CPU counts what the GPU does not ----
 
-"$gpuhist" -q --device=cpu -b 1000 -r full large >expected
+# shellcheck disable=SC2086
+cpu -b 1000 -r full $names
 # A GPU that hangs is given up after 20 seconds: in the background, while the others run.
-[ -n "$quick" ] || (FAKECUDA_HANG=3 timeout 90 "$gpuhist" -T 1 -b 1000 -r full large >hang.out 2>hang.err; echo $? >hang.status) &
-# auto NAME WARNINGS: one thread, so that all of the rest goes through the GPU or does not.
-auto() {
-	autos=$((autos + 1))
-	[ -z "$quick" ] || [ $autos -le 2 ] || return 0
-	timeout 120 "$gpuhist" -T "${3:-1}" -b 1000 -r full "${4:-large}" >out 2>err
-	same "auto, $1" $? "${5:-expected}"
-	if [ "$(grep -c 'warning: the GPU failed' err)" -eq "$2" ]; then ok; else bad "auto, $1: warnings"; fi
-}
-auto 'nothing fails' 0
-for n in 1 2 7; do
-	for symbol in cuMemcpyHtoDAsync_v2 cuLaunchKernel cuEventQuery cuEventRecord cuMemcpyDtoHAsync_v2; do
-		FAKECUDA_FAIL=$symbol:$n auto "$symbol fails at $n" 1
+# shellcheck disable=SC2086
+[ -n "$quick" ] || (
+	cp expected hang.expected
+	FAKECUDA_LOG=$work/hang.log FAKECUDA_HANG=3 timeout 90 "$gpuhist" -T 1 -b 1000 -r full $names >hang.out 2>hang.err
+	echo $? >hang.status
+) &
+FAKECUDA_FAIL=cuLaunchKernel:2:719 auto 'cuLaunchKernel fails at 2'
+FAKECUDA_WRONG=5 auto 'a later chunk is counted wrongly'
+if [ -z "$quick" ]; then
+	for n in 1 7; do
+		for function in $functions; do
+			case $function in
+			cuDriverGetVersion | cuGetErrorName | cuMemFree_v2 | cuStreamDestroy_v2 | cuEventDestroy_v2) continue ;;
+			# Once at the start only.
+			cuInit | cuDeviceGet* | cuDeviceP* | cuModule* | cuFunc* | cuOcc* | cuStreamC* | cuEventC*) [ $n -eq 1 ] || continue ;;
+			cuCtxSetCurrent) [ $n -eq 1 ] || n=3 ;;
+			esac
+			draw 4
+			[ -n "$long" ] || [ "$drawn" -eq 0 ] || continue
+			draw_error
+			# What is no error for a window, or makes a lane smaller.
+			case $error in 1 | 2 | 801) error=719 ;; esac
+			FAKECUDA_FAIL=$function:$n:$error auto "$function fails at $n with $error"
+		done
 	done
-done
-"$gpuhist" -q --device=cpu -b 1000 -r full larger >expected2
-FAKECUDA_FAIL=cuEventQuery:9:716 auto 'beside a CPU worker' 1 2 larger expected2
-FAKECUDA_ONCE=cuLaunchKernel:3:719 auto 'one launch fails once' 1
-FAKECUDA_WRONG=1 auto 'the first chunk is counted wrongly' 1
-FAKECUDA_WRONG=5 auto 'a later chunk is counted wrongly' 1
-FAKECUDA_FAIL=cuInit:1:100 auto 'no driver starts' 0
-FAKECUDA_FAIL=cuModuleLoadData:1:209 auto 'no kernel for the device' 0
-FAKECUDA_MEMORY=0 auto 'no device memory' 0
-FAKECUDA_MEMORY=3000000 auto 'little device memory' 0
-FAKECUDA_DEVICES=0 auto 'no device' 0
+	FAKECUDA_WRONG=1 auto 'the first chunk is counted wrongly'
+	for n in 1 4; do FAKECUDA_STICKY=$n:700 auto "kernel $n dies"; done
+	FAKECUDA_ONCE=cuLaunchKernel:3:719 auto 'one launch fails once'
+	FAKECUDA_FAIL=cuModuleLoadData:1:209 auto 'no kernel for the device'
+	if [ -n "$long" ]; then
+		i=0
+		while [ $i -lt 60 ]; do
+			draw_error
+			FAKECUDA_FAIL=any:$((1 + 3 * i)):719 auto "call $((1 + 3 * i)) fails"
+			i=$((i + 1))
+		done
+	fi
+	names="$names $names"
+	# shellcheck disable=SC2086
+	cpu -b 1000 -r full $names
+	FAKECUDA_FAIL=cuEventQuery:9:716 auto 'beside a CPU worker' 2
+fi
 wait
 if [ -n "$quick" ]; then
 	: left out
-elif [ "$(cat hang.status)" = 0 ] && cmp -s hang.out expected && grep -q 'warning: the GPU failed (watchdog' hang.err; then
+elif [ "$(cat hang.status)" = 0 ] && cmp -s hang.out hang.expected && grep -q 'warning: the GPU failed (watchdog' hang.err; then
 	ok
 else
+	cp hang.err err
 	bad 'auto, a GPU that hangs'
 fi
 printf '%d passed, %d failed\n' "$passed" "$failed"

@@ -49,12 +49,13 @@ one random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" 
 # The GPU engine on the simulated driver, where the program has one.
 if [ -x "$build/gpu_check" ]; then
 	LD_LIBRARY_PATH=$(realpath "$here/../build/fake")
-	export LD_LIBRARY_PATH
+	FAKECUDA_SEED=$seed
+	export LD_LIBRARY_PATH FAKECUDA_SEED
 	# Under the thread sanitizer, QUICK=1, a part of it.
 	gpu_jobs=70
 	[ -z "${QUICK:-}" ] || gpu_jobs=12
 	one gpu_check "$build/gpu_check" "$seed" "$gpu_jobs"
-	one gpu_faults sh "$here/gpu_faults.sh" "$gpuhist" "$LD_LIBRARY_PATH"
+	one gpu_faults sh "$here/gpu_faults.sh" "$gpuhist" "$LD_LIBRARY_PATH" "$seed"
 	one gpu_random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) $((seconds / 3)) -- --device=gpu
 else
 	echo 'left out: the GPU engine (built without nvcc)'
