@@ -74,6 +74,7 @@ struct source_lease {
 	const unsigned char *data;
 	size_t bytes;            /* 0: the end */
 	struct decoder *decoder; /* whose memory it is; NULL: the buffer */
+	struct piece *piece;     /* ... which part of it */
 };
 int source_lend(struct source *s, void *buffer, size_t cap, struct source_lease *lease,
 		struct fail *fail);

@@ -4,9 +4,9 @@
  *
  *   whole    a frame that one worker's share of the memory holds, compressed and decoded, is
  *            decoded at once, beside others, and its samples are lent where they lie
- *   in turn  any other is decoded piece by piece into the buffers of those who ask: while one
- *            counts its piece, the next one decodes. In a file such frames go side by side too;
- *            in a stream the next one begins where this one ends
+ *   in turn  any other is decoded piece by piece: one worker stays with it as long as others take
+ *            the pieces to count them. In a file such frames go side by side too; in a stream the
+ *            next one begins where this one ends
  *
  * A piece's place in the decoded input says which of its bytes are skipped, which lie behind -n's
  * limit and where records begin. It is known when the sizes of all frames in front of it are;
@@ -17,6 +17,7 @@
  * (d->busy) do alone.
  */
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +30,8 @@
 #define STAGE ((size_t)128 << 10)     /* of compressed bytes at a time */
 #define WALK_MOST ((uint64_t)64 << 20) /* as far a frame's end is looked for */
 #define AHEAD ((uint64_t)8 << 20)     /* what a cold file is asked for in front of that */
-#define DECODER_BYTES ((uint64_t)512 << 10) /* of a decoder, the window aside */
+#define PIECE_BYTES ((size_t)256 << 10) /* of a frame in turn */
+#define DECODER_BYTES ((uint64_t)1280 << 10) /* of a decoder, the window aside */
 #define NOWHERE UINT64_MAX
 
 typedef unsigned long long ull;
@@ -66,6 +68,14 @@ struct zstd_input {
 	size_t stage_at, stage_end;
 };
 
+/* Samples that were decoded and are not counted yet. */
+struct piece {
+	unsigned char *data;
+	size_t room, from, bytes;
+	enum { FREE, READY, LENT } state;
+};
+#define PIECES 3 /* one is decoded while one is counted and one waits */
+
 struct decoder {
 	struct decoder *next;
 	struct input *in;      /* NULL: it has no frame */
@@ -79,6 +89,8 @@ struct decoder {
 	uint64_t at;           /* place of its next byte in the decoded input, or NOWHERE */
 	bool whole, attached;  /* attached: it reads on where the stream stands */
 	bool decoded;          /* whole: out holds all of it */
+	bool ended;            /* in turn: only its pieces are still to be handed out or returned */
+	struct piece piece[PIECES];
 	uint64_t read_at, read_end; /* file, in turn: what is still to be read of it */
 	unsigned char *packed; /* compressed bytes */
 	size_t packed_room;
@@ -266,6 +278,8 @@ static int find(struct source *s, struct input *in, struct fail *fail)
 static void decoder_free(struct decoder *d)
 {
 	ZSTD_freeDCtx(d->context);
+	for (unsigned i = 0; i < PIECES; i++)
+		free(d->piece[i].data);
 	free(d->packed);
 	free(d->out);
 	free(d);
@@ -415,11 +429,21 @@ static int finish(struct source *s, struct input *in, int rc, struct fail *fail)
 	return input_settle(s, in, rc, fail);
 }
 
-/* Takes the frame off a decoder. */
+static bool pieces_free(const struct decoder *d)
+{
+	for (unsigned i = 0; i < PIECES; i++)
+		if (d->piece[i].state != FREE)
+			return false;
+	return true;
+}
+
+/* Takes the frame off a decoder; pieces that nobody took are not wanted. */
 static int decoder_done(struct source *s, struct decoder *d, int rc, struct fail *fail)
 {
 	struct input *in = d->in;
 
+	for (unsigned i = 0; i < PIECES; i++)
+		d->piece[i].state = d->piece[i].state == LENT ? LENT : FREE;
 	d->in = NULL;
 	d->busy = false;
 	in->readers--;
@@ -507,7 +531,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, struc
 	d->size = f->header.content;
 	d->at = NOWHERE;
 	d->whole = whole;
-	d->attached = d->decoded = false;
+	d->attached = d->decoded = d->ended = false;
 	d->out_at = d->out_end = 0;
 	d->read_at = f->offset;
 	d->read_end = f->stored == FRAME_UNKNOWN ? UINT64_MAX : f->offset + f->stored;
@@ -578,6 +602,8 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
 
 static int decode_error(struct decoder *d, size_t code, struct fail *fail)
 {
+	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
+		return fail_set(fail, STATUS_SYSTEM, "%s: no memory for a decoder", d->in->name);
 	return bad(d->in, d->frame.offset, fail, ZSTD_getErrorName(code));
 }
 
@@ -726,8 +752,8 @@ static void take_mended(struct source *s, struct request *r)
 
 /*
  * n decoded bytes whose place is `at`: those that are skipped or not wanted are passed over, parts
- * of records mended; *from and *length say which are whole records, at most `most` bytes of them.
- * Returns how many of the n were dealt with, or -1.
+ * of records mended; *from and *length say which are whole records, at most `most` bytes of them,
+ * which whoever hands them out accounts for. Returns how many of the n were dealt with, or -1.
  */
 static int64_t sort_out(struct source *s, struct input *in, uint64_t at, const unsigned char *bytes, size_t n,
 			size_t most, size_t *from, size_t *length, struct fail *fail)
@@ -755,9 +781,6 @@ static int64_t sort_out(struct source *s, struct input *in, uint64_t at, const u
 		end = i + most;
 	}
 	i += *length;
-	s->totals.bytes += *length;
-	if (s->budget != UINT64_MAX)
-		s->budget -= *length / record;
 	if (i == end)
 		return (int64_t)(*length == most && end < n && at + end < limit ? i : n);
 	if (mend(s, in, (at + i - skip) / record, 0, bytes + i, end - i, fail) != 0)
@@ -779,6 +802,9 @@ static int give_whole(struct source *s, struct decoder *d, struct request *r)
 		return decoder_done(s, d, -1, r->fail);
 	d->out_at += (size_t)used;
 	d->at += (uint64_t)used;
+	s->totals.bytes += length;
+	if (s->budget != UINT64_MAX)
+		s->budget -= length / s->spec.record;
 	if (r->lease && length > 0) {
 		*r->lease = (struct source_lease){.data = bytes + from, .bytes = length, .decoder = d};
 		return 0; /* busy until the lease comes back */
@@ -813,69 +839,129 @@ static int work_whole(struct source *s, struct decoder *d, struct request *r)
 	return give_whole(s, d, r);
 }
 
-/* The next piece of a frame in turn. */
-static int work_in_turn(struct source *s, struct decoder *d, struct request *r)
+/* One that can be decoded into; all are allocated by the first. */
+static struct piece *free_piece(struct decoder *d)
+{
+	for (unsigned i = 0; i < PIECES; i++)
+		if (d->piece[i].state == FREE)
+			return &d->piece[i];
+	return NULL;
+}
+
+/* The frame in turn has been decoded to its end, or as far as is wanted. */
+static void end_in_turn(struct source *s, struct decoder *d)
 {
 	struct input *in = d->in;
 	struct zstd_input *z = in->zstd;
-	unsigned char head[RECORD_MAX];
-	const uint32_t record = s->spec.record;
-	unsigned char *to = r->buffer + r->got;
-	size_t room = r->cap - r->got, got, from, length;
-	bool ended;
 
-	while (d->at == NOWHERE && !s->stopped)
-		pthread_cond_wait(&s->zstd->changed, &s->lock);
-	if (s->stopped)
-		return decoder_done(s, d, 0, r->fail);
-	/* Up to where the records begin: to the end of what is skipped, of a record that began before. */
-	const uint32_t phase = d->at > s->spec.skip ? (uint32_t)((d->at - s->spec.skip) % record) : 0;
-	if (d->at < s->spec.skip && s->spec.skip - d->at < room)
-		room = (size_t)(s->spec.skip - d->at);
-	if (phase > 0) {
-		to = head;
-		room = record - phase;
-	}
-	if (z->limit - d->at < room) /* d->at <= limit, or it is of no use any more */
-		room = (size_t)(z->limit - d->at);
-	pthread_mutex_unlock(&s->lock);
-	const int rc = decode_some(s, d, to, room, &got, &ended, r->fail);
-	pthread_mutex_lock(&s->lock);
-	if (rc != 0) {
-		s->stopped = true;
-		return decoder_done(s, d, rc < 0 ? -1 : 0, r->fail);
-	}
-	const int64_t used = sort_out(s, in, d->at, to, got, room, &from, &length, r->fail);
-	if (used < 0)
-		return decoder_done(s, d, -1, r->fail);
-	if (length > 0 && from > 0)
-		memmove(to, to + from, length);
-	r->got += length;
-	d->at += got;
-	ended |= d->at >= z->limit;
-	if (!ended) {
-		d->busy = false;
-		pthread_cond_broadcast(&s->zstd->changed);
-		return 0;
-	}
+	d->ended = true;
 	if (d->attached) { /* the input goes on behind it */
-		z->next = in->is_file ? d->read_at - (d->source.size - d->source.pos) : z->next;
+		if (in->is_file)
+			z->next = d->read_at - (d->source.size - d->source.pos);
+		in->next = z->next;
 		z->finding = false;
 	}
 	if (d->size == FRAME_UNKNOWN) {
 		d->size = d->at - z->decoded; /* its place was z->decoded: nobody behind it has one */
 		place(s, in);
 	}
-	return decoder_done(s, d, 0, r->fail);
+	pthread_cond_broadcast(&s->zstd->changed);
+}
+
+/* Decodes up to where the next records begin or into a piece; the caller's alone. */
+static int decode_piece(struct source *s, struct decoder *d, struct piece *p, struct fail *fail)
+{
+	struct input *in = d->in;
+	const uint64_t skip = s->spec.skip, limit = in->zstd->limit;
+	const uint32_t record = s->spec.record;
+	const uint32_t phase = d->at > skip ? (uint32_t)((d->at - skip) % record) : 0;
+	size_t room = phase > 0 ? record - phase : PIECE_BYTES - PIECE_BYTES % record;
+	size_t got, from, length;
+	bool ended;
+
+	if (d->at < skip && skip - d->at < room)
+		room = (size_t)(skip - d->at);
+	if (limit - d->at < room)
+		room = (size_t)(limit - d->at);
+	if (grow(&p->data, &p->room, PIECE_BYTES) != 0)
+		return fail_errno(fail, "%s", in->name);
+	pthread_mutex_unlock(&s->lock);
+	const int rc = decode_some(s, d, p->data, room, &got, &ended, fail);
+	pthread_mutex_lock(&s->lock);
+	if (rc != 0) {
+		s->stopped = true;
+		return rc < 0 ? -1 : 0;
+	}
+	if (sort_out(s, in, d->at, p->data, got, room, &from, &length, fail) < 0)
+		return -1;
+	d->at += got;
+	*p = (struct piece){.data = p->data, .room = p->room, .from = from, .bytes = length,
+			    .state = length > 0 ? READY : FREE};
+	if (length > 0 && s->zstd->waiting > 0)
+		pthread_cond_broadcast(&s->zstd->changed);
+	if (ended || d->at >= limit)
+		end_in_turn(s, d);
+	return 0;
+}
+
+/*
+ * Works on a frame in turn: as long as there is room for what it decodes. With others who count it
+ * stays with the decoder, whose window is in this processor's cache; alone it comes back to count.
+ */
+static int work_in_turn(struct source *s, struct decoder *d, struct request *r)
+{
+	struct piece *p;
+
+	while (d->at == NOWHERE && !s->stopped)
+		pthread_cond_wait(&s->zstd->changed, &s->lock);
+	while (!s->stopped && !d->ended && (p = free_piece(d)) != NULL)
+		if (decode_piece(s, d, p, r->fail) != 0)
+			return decoder_done(s, d, -1, r->fail);
+	d->busy = false;
+	if (s->stopped || (d->ended && pieces_free(d)))
+		return decoder_done(s, d, 0, r->fail);
+	return 0;
+}
+
+/* Samples of a frame in turn that are ready: lent, or copied as far as there is room. */
+static bool take_piece(struct source *s, struct request *r, int *rc)
+{
+	struct decoder *d = s->zstd->decoders;
+	struct piece *p = NULL;
+
+	for (; d && !p; d = p ? d : d->next)
+		for (unsigned i = 0; i < PIECES && d->in && !p; i++)
+			if (d->piece[i].state == READY)
+				p = &d->piece[i];
+	if (!p || (r->lease && r->got > 0))
+		return false;
+	size_t n = p->bytes;
+	if (r->lease) {
+		*r->lease = (struct source_lease){.data = p->data + p->from, .bytes = n, .decoder = d, .piece = p};
+		p->state = LENT;
+	} else {
+		n = n < r->cap - r->got ? n : r->cap - r->got;
+		memcpy(r->buffer + r->got, p->data + p->from, n);
+		r->got += n;
+		p->from += n;
+		p->bytes -= n;
+		p->state = p->bytes > 0 ? READY : FREE;
+	}
+	s->totals.bytes += n;
+	if (s->budget != UINT64_MAX)
+		s->budget -= n / s->spec.record;
+	*rc = d->ended && !d->busy && pieces_free(d) ? decoder_done(s, d, 0, r->fail) : 0;
+	return true;
 }
 
 /* ---- the pool ---- */
 
-/* A decoder to go on with: one's own, or with any, whoever's. */
+/* A decoder that can go on: one's own, or with any, whoever's. */
 static struct decoder *pick(const struct source *s, bool any)
 {
 	for (struct decoder *d = s->zstd->decoders; d; d = d->next)
-		if (d->in && !d->busy && (any || pthread_equal(d->owner, pthread_self())))
+		if (d->in && !d->busy && (any || pthread_equal(d->owner, pthread_self())) &&
+		    (d->whole || (!d->ended && free_piece(d))))
 			return d;
 	return NULL;
 }
@@ -893,35 +979,48 @@ static bool nothing_to_wait_for(const struct source *s)
 	return !zstd_pending(s) || s->next_path < s->spec.path_count;
 }
 
+/* The next frame of the current input, where it is zstd's. *again: look anew, things have changed. */
+static int try_next_frame(struct source *s, struct decoder **d, bool *again, struct fail *fail)
+{
+	struct input *in = s->current;
+
+	*again = false;
+	if (!in || !in->zstd || !more_frames(in->zstd))
+		return 0;
+	const int rc = next_frame(s, in, d, fail);
+	/* The input may be gone. */
+	*again = rc == 0 && !*d && (s->current != in || (more_frames(in->zstd) && !in->zstd->found_one));
+	return rc;
+}
+
 int zstd_fill(struct source *s, struct request *r)
 {
 	int rc = 0;
+	bool again;
 
 	while (rc == 0 && !s->stopped && s->budget > 0 && r->got < r->cap) {
-		struct input *in = s->current && s->current->zstd ? s->current : NULL;
 		take_mended(s, r);
 		if (r->got == r->cap)
 			break;
 		struct decoder *d = pick(s, false);
-		if (!d && in && more_frames(in->zstd)) {
-			rc = next_frame(s, in, &d, r->fail);
-			/* The input may be gone. */
-			if (rc == 0 && !d && (s->current != in || (more_frames(in->zstd) && !in->zstd->found_one)))
-				continue;
+		if (!d && take_piece(s, r, &rc)) {
+			if (r->lease)
+				break;
+			continue;
 		}
+		if (!d && (rc = try_next_frame(s, &d, &again, r->fail)) == 0 && again)
+			continue;
 		if (rc != 0 || s->stopped)
 			break;
 		if (!d)
 			d = pick(s, true);
+		if (d && d->whole && r->lease && r->got > 0) {
+			d->busy = false; /* a lease is all that a request can hold: the next one's */
+			break;
+		}
 		if (d) {
 			d->busy = true;
 			d->owner = pthread_self();
-			/* A lease is all that a request can hold. */
-			if (d->whole && r->lease && r->got > 0) {
-				d->busy = false;
-				pthread_cond_broadcast(&s->zstd->changed);
-				break;
-			}
 			rc = d->whole ? work_whole(s, d, r) : work_in_turn(s, d, r);
 			if (r->lease && r->lease->bytes > 0)
 				break;
@@ -945,9 +1044,16 @@ bool zstd_backlog(const struct source *s, const struct input *in)
 int zstd_return(struct source *s, struct source_lease *lease, struct fail *fail)
 {
 	struct decoder *d = lease->decoder;
+	struct piece *p = lease->piece;
 
 	*lease = (struct source_lease){.data = NULL};
-	return d ? decoder_done(s, d, 0, fail) : 0;
+	if (!d)
+		return 0;
+	if (!p)
+		return decoder_done(s, d, 0, fail);
+	p->state = FREE;
+	pthread_cond_broadcast(&s->zstd->changed);
+	return d->in && d->ended && !d->busy && pieces_free(d) ? decoder_done(s, d, 0, fail) : 0;
 }
 
 int zstd_begin(struct source *s, struct input *in, uint64_t offset, struct fail *fail)

@@ -241,7 +241,7 @@ static struct outcome read_bytes(const void *bytes, size_t n, const struct sourc
 	scratch_write("bad", bytes, n);
 	spec.paths = PATHS;
 	spec.path_count = 1;
-	return read_all(&spec, 2, 4096);
+	return read_all(&spec, 1 + n % 2, 4096);
 }
 
 static const struct source_spec PLAIN = {.limit = UINT64_MAX, .record = 1, .threads = 2};

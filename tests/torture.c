@@ -31,6 +31,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pack.h"
+
 enum {
 	HANG_SECONDS = 30, /* then it is taken to be stuck */
 	ARGS_MAX = 32,
@@ -121,6 +123,21 @@ static void make_input(const char *path, size_t n)
 	free(sample);
 }
 
+/* The same samples in zstd's frames: many, one, and one that is cut. */
+static void make_packed(void)
+{
+	struct bytes small = slurp("small");
+	struct pack many = pack_all((unsigned char *)small.data, small.n, 3), one = {.state = 1};
+
+	spill("packed", many.data, many.bytes);
+	pack_frame(&one, small.data, small.n, 3, false, true, 17);
+	spill("single", one.data, one.bytes);
+	spill("cut", one.data, one.bytes / 2);
+	free(many.data);
+	free(one.data);
+	free(small.data);
+}
+
 /* ---- jobs ---- */
 
 static const char OLD_BYTES[] = "what was there before\n";
@@ -154,6 +171,11 @@ static const struct job {
 	{"not ready", "-S 4 -b 100 --flow -T 2 --device=cpu", "tiny", NONBLOCKING, STDOUT, 0},
 	{"many bins", "-b 300000 -r full --nonzero -n 30000 -M 200K -T 4 ../small", NULL, FILES, NEW, 0},
 	{"many bins, CSV", "-b 20000 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0},
+	{"frames", "-b 1000 -T 4 --device=cpu ../packed", NULL, FILES, NEW, 0},
+	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0},
+	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0},
+	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0},
+	{"cut frame", "-b 9 ../tiny ../cut", NULL, FILES, OLD, 3},
 	{"no memory", "-b 300000 -M 4K ../small", NULL, FILES, OLD, 5},
 	{"no file", "-b 9 ../small ../missing", NULL, FILES, OLD, 1},
 	{"cut record", "-t u64 -b 9 ../odd", NULL, FILES, NEW, 3},
@@ -898,6 +920,7 @@ static void work(unsigned part, unsigned parts, uint64_t seed, time_t seconds)
 	make_input("tiny", 2500);
 	make_input("small", 150000);
 	make_input("large", 2500000);
+	make_packed();
 	spill("odd", OLD_BYTES, strlen(OLD_BYTES) - 1);
 	if (mkdir("run", 0777) != 0 || chdir("run") != 0)
 		die("run");
