@@ -1,0 +1,202 @@
+/* zstd_decode: decoders, the memory they share, and what they do with libzstd. */
+#include <stdlib.h>
+#include <zstd_errors.h>
+
+#include "zstd_state.h"
+
+static void decoder_free(struct decoder *d)
+{
+	ZSTD_freeDCtx(d->context);
+	for (unsigned i = 0; i < PIECES; i++)
+		free(d->piece[i].data);
+	free(d->packed);
+	free(d->out);
+	free(d);
+}
+
+void zstd_pool_trim(struct zstd_pool *p)
+{
+	for (struct decoder **at = &p->decoders; *at;) {
+		struct decoder *d = *at;
+		if (d->in) {
+			at = &d->next;
+			continue;
+		}
+		*at = d->next;
+		decoder_free(d);
+	}
+}
+
+static uint64_t pool_memory(const struct zstd_pool *p)
+{
+	uint64_t bytes = 0;
+
+	for (const struct decoder *d = p->decoders; d; d = d->next)
+		bytes += d->memory;
+	return bytes;
+}
+
+bool zstd_pool_idle(const struct zstd_pool *p)
+{
+	for (const struct decoder *d = p->decoders; d; d = d->next)
+		if (d->in)
+			return false;
+	return true;
+}
+
+bool zstd_fits_whole(const struct source *s, const struct frame *f)
+{
+	const uint64_t share = s->spec.memory / s->spec.threads;
+
+	return f->stored != FRAME_UNKNOWN && f->bound < share && f->stored < share - f->bound;
+}
+
+static struct decoder *decoder_make(struct zstd_pool *p)
+{
+	struct decoder *d = calloc(1, sizeof(*d));
+
+	if (!d)
+		return NULL;
+	d->context = ZSTD_createDCtx();
+	if (!d->context || ZSTD_isError(ZSTD_DCtx_setParameter(d->context, ZSTD_d_windowLogMax, 31))) {
+		decoder_free(d);
+		return NULL;
+	}
+	d->next = p->decoders;
+	p->decoders = d;
+	return d;
+}
+
+/* One without a frame, the caller's own if there is one: its buffers are in the right caches. */
+static struct decoder *decoder_free_one(const struct zstd_pool *p)
+{
+	struct decoder *any = NULL;
+
+	for (struct decoder *d = p->decoders; d; d = d->next) {
+		if (!d->in && pthread_equal(d->owner, pthread_self()))
+			return d;
+		if (!d->in)
+			any = d;
+	}
+	return any;
+}
+
+struct decoder *zstd_decoder_get(struct source *s, uint64_t need)
+{
+	struct zstd_pool *p = s->zstd;
+	struct decoder *d = decoder_free_one(p);
+	const uint64_t more = !d ? need : need > d->memory ? need - d->memory : 0;
+
+	if (pool_memory(p) + more > s->spec.memory) {
+		zstd_pool_trim(p);
+		d = NULL;
+		if (pool_memory(p) + need > s->spec.memory && !zstd_pool_idle(p))
+			return NULL;
+	}
+	if (!d)
+		d = decoder_make(p);
+	if (d && d->memory < need)
+		d->memory = need;
+	return d;
+}
+
+int zstd_grow(unsigned char **buffer, size_t *room, size_t bytes)
+{
+	if (*room >= bytes)
+		return 0;
+	free(*buffer);
+	*room = 0;
+	bytes += bytes / 8; /* the next frame may be a little larger */
+	*buffer = malloc(bytes);
+	if (!*buffer)
+		return -1;
+	*room = bytes;
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+static int decode_error(struct decoder *d, size_t code, struct fail *fail)
+{
+	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
+		return fail_set(fail, STATUS_SYSTEM, "%s: no memory for a decoder", d->in->name);
+	return zstd_bad(d->in, d->frame.offset, fail, ZSTD_getErrorName(code));
+}
+
+int zstd_decode_whole(struct decoder *d, struct fail *fail)
+{
+	const struct frame *f = &d->frame;
+	size_t got;
+
+	if (!d->source.src) {
+		if (zstd_grow(&d->packed, &d->packed_room, (size_t)f->stored) != 0)
+			return fail_errno(fail, "%s", d->in->name);
+		if (file_read(d->in, d->packed, (size_t)f->stored, f->offset, &got, fail) != 0)
+			return -1;
+		d->source = (ZSTD_inBuffer){.src = d->packed, .size = got};
+	}
+	if (zstd_grow(&d->out, &d->out_room, (size_t)f->bound + 1) != 0)
+		return fail_errno(fail, "%s", d->in->name);
+	const size_t n = ZSTD_decompressDCtx(d->context, d->out, d->out_room, d->source.src, d->source.size);
+	if (ZSTD_isError(n))
+		return decode_error(d, n, fail);
+	d->out_end = n;
+	return 0;
+}
+
+/* More compressed bytes for a decoder that has used all it had. */
+static int refill(struct source *s, struct decoder *d, struct fail *fail)
+{
+	struct input *in = d->in;
+	struct zstd_input *z = in->zstd;
+	size_t got;
+
+	if (!in->is_file) {
+		/* What is in the stage is the decoder's, until it says where its frame ends. */
+		const int rc = zstd_stage_need(s, in, 1, fail);
+		if (rc != 0)
+			return rc;
+		d->source = (ZSTD_inBuffer){.src = z->stage + z->stage_at, .size = z->stage_end - z->stage_at};
+	} else {
+		const uint64_t left = d->read_end - d->read_at;
+		if (zstd_grow(&d->packed, &d->packed_room, STAGE) != 0)
+			return fail_errno(fail, "%s", in->name);
+		if (file_read(in, d->packed, left < STAGE ? (size_t)left : STAGE, d->read_at, &got, fail) != 0)
+			return -1;
+		d->read_at += got;
+		d->source = (ZSTD_inBuffer){.src = d->packed, .size = got};
+	}
+	return d->source.size > 0 ? 0 : zstd_bad(in, d->frame.offset, fail, "the input ends inside it");
+}
+
+int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer, size_t cap, size_t *got,
+		       bool *ended, struct fail *fail)
+{
+	const bool staged = !d->in->is_file && d->attached;
+	ZSTD_outBuffer out = {.dst = buffer, .size = cap};
+
+	*got = 0;
+	*ended = false;
+	for (;;) {
+		/* A decoder may hold back bytes that its input is all there for. */
+		const size_t before = out.pos, had = d->source.pos;
+		const size_t n = ZSTD_decompressStream(d->context, &out, &d->source);
+		if (ZSTD_isError(n))
+			return decode_error(d, n, fail);
+		if (staged && d->source.src != d->packed)
+			zstd_stage_take(d->in->zstd, d->source.pos - had);
+		*got = out.pos;
+		*ended = n == 0;
+		if (*ended || out.pos == out.size)
+			break;
+		if (d->source.pos < d->source.size || out.pos > before)
+			continue;
+		const int rc = refill(s, d, fail);
+		if (rc != 0)
+			return rc;
+	}
+	if (*ended && !d->attached &&
+	    (d->source.pos < d->source.size || (d->in->is_file && d->read_at < d->read_end)))
+		return zstd_bad(d->in, d->frame.offset, fail, "it ends before its last block");
+	return 0;
+}

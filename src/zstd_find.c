@@ -1,0 +1,225 @@
+/* zstd_find: frames, found without decoding them, one finder of an input at a time. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "zstd_state.h"
+
+#define WALK_MOST ((uint64_t)64 << 20) /* as far a frame's end is looked for */
+#define AHEAD ((uint64_t)8 << 20)     /* what a cold file is asked for in front of that */
+
+int zstd_bad(struct input *in, uint64_t offset, struct fail *fail, const char *why)
+{
+	/* Samples may begin with the magic number by chance. */
+	return fail_set(fail, STATUS_DATA, "%s: zstd frame at offset %llu: %s%s", in->name, (ull)offset, why,
+			offset == 0 ? " (--raw counts it as it is)" : "");
+}
+
+/* ---- the compressed bytes ---- */
+
+int zstd_stage_need(struct source *s, struct input *in, size_t n, struct fail *fail)
+{
+	struct zstd_input *z = in->zstd;
+	size_t got;
+
+	if (z->stage_end - z->stage_at >= n)
+		return 0;
+	memmove(z->stage, z->stage + z->stage_at, z->stage_end - z->stage_at);
+	z->stage_end -= z->stage_at;
+	z->stage_at = 0;
+	const int rc = stream_read(s, in, z->stage + z->stage_end, n - z->stage_end, STAGE - z->stage_end, &got, fail);
+	z->stage_end += got;
+	return rc;
+}
+
+void zstd_stage_take(struct zstd_input *z, size_t n)
+{
+	z->stage_at += n;
+	z->next += n;
+}
+
+/* Looks at n bytes at `offset` of a file, or at the head of a stream; *got < n: the end. */
+static int look_at(struct source *s, struct input *in, uint64_t offset, unsigned char *bytes, size_t n,
+		   size_t *got, struct fail *fail)
+{
+	struct zstd_input *z = in->zstd;
+
+	if (in->is_file)
+		return file_read(in, bytes, n, offset, got, fail);
+	const int rc = zstd_stage_need(s, in, n, fail);
+	*got = z->stage_end - z->stage_at < n ? z->stage_end - z->stage_at : n;
+	memcpy(bytes, z->stage + z->stage_at, *got);
+	return rc;
+}
+
+/* ---- finding ---- */
+
+/* Steps over a skippable frame. */
+static int skip_frame(struct source *s, struct input *in, const struct frame *f, struct fail *fail)
+{
+	struct zstd_input *z = in->zstd;
+	uint64_t left = f->header.bytes + f->header.content;
+	unsigned char last;
+	size_t got;
+
+	if (in->is_file) {
+		z->next += left;
+		if (file_read(in, &last, 1, z->next - 1, &got, fail) != 0)
+			return -1;
+		return got == 1 ? 0 : zstd_bad(in, f->offset, fail, "the input ends inside it");
+	}
+	while (left > 0) {
+		const size_t n = left < STAGE ? (size_t)left : STAGE;
+		const int rc = zstd_stage_need(s, in, n, fail);
+		if (rc != 0)
+			return rc;
+		if (z->stage_end - z->stage_at < n)
+			return zstd_bad(in, f->offset, fail, "the input ends inside it");
+		zstd_stage_take(z, n);
+		left -= n;
+	}
+	return 0;
+}
+
+/* Follows a file's frame from block to block to its end, or as far as that pays. */
+static int walk(struct input *in, struct frame *f, struct fail *fail)
+{
+	struct zstd_input *z = in->zstd;
+	const uint64_t most = f->header.window < FRAME_BLOCK_MAX ? f->header.window : FRAME_BLOCK_MAX;
+	struct frame_block block = {.last = false};
+	uint64_t at = f->offset + f->header.bytes, blocks = 0;
+	unsigned char bytes[4];
+	size_t got;
+
+	while (!block.last) {
+		if (at - f->offset > WALK_MOST)
+			return 0;
+		if (at + AHEAD / 2 > z->asked) {
+			(void)posix_fadvise(in->fd, (off_t)z->asked, (off_t)AHEAD, POSIX_FADV_WILLNEED);
+			z->asked += AHEAD;
+		}
+		if (file_read(in, bytes, 3, at, &got, fail) != 0)
+			return -1;
+		if (got < 3)
+			return zstd_bad(in, f->offset, fail, "the input ends inside it");
+		if (frame_block_parse(bytes, &block) != 0)
+			return zstd_bad(in, f->offset, fail, "corrupt block");
+		at += 3 + block.stored;
+		blocks++;
+	}
+	at += f->header.checksum ? 4 : 0;
+	if (file_read(in, bytes, 1, at - 1, &got, fail) != 0)
+		return -1;
+	if (got == 0)
+		return zstd_bad(in, f->offset, fail, "the input ends inside it");
+	f->stored = at - f->offset;
+	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : blocks * most;
+	return 0;
+}
+
+/* What cannot be decoded, or not with this much memory. */
+static int refuse(struct source *s, struct input *in, const struct frame *f, struct fail *fail)
+{
+	const uint64_t need = f->header.window;
+
+	if (f->header.dictionary)
+		return zstd_bad(in, f->offset, fail, "needs a dictionary, which is not supported");
+	if (need <= s->spec.memory || f->header.content < s->spec.memory / 2)
+		return 0;
+	if (f->header.window > (uint64_t)1 << 31)
+		return zstd_bad(in, f->offset, fail, "its window is larger than 2 GiB, which zstd does not decode");
+	return fail_set(fail, STATUS_LIMIT, "%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluK",
+			in->name, (ull)f->offset, (ull)f->header.window,
+			(ull)((s->spec.memory_all - s->spec.memory + need + 1023) / 1024));
+}
+
+int zstd_find(struct source *s, struct input *in, struct fail *fail)
+{
+	struct zstd_input *z = in->zstd;
+	struct frame *f = &z->frame;
+	unsigned char bytes[FRAME_HEADER_MAX];
+	size_t got;
+	int rc;
+
+	for (;;) {
+		*f = (struct frame){.offset = z->next, .stored = FRAME_UNKNOWN, .bound = FRAME_UNKNOWN};
+		if ((rc = look_at(s, in, z->next, bytes, sizeof(bytes), &got, fail)) != 0)
+			return rc;
+		if (got == 0)
+			return 2;
+		switch (frame_parse(bytes, got, &f->header)) {
+		case FRAME_DATA:
+			if (refuse(s, in, f, fail) != 0)
+				return -1;
+			rc = in->is_file ? walk(in, f, fail) : 0;
+			if (f->stored != FRAME_UNKNOWN)
+				z->next += f->stored;
+			return rc;
+		case FRAME_SKIPPABLE:
+			if ((rc = skip_frame(s, in, f, fail)) != 0)
+				return rc;
+			continue;
+		case FRAME_SHORT:
+			return zstd_bad(in, f->offset, fail, "the input ends inside its header");
+		case FRAME_LEGACY:
+			return zstd_bad(in, f->offset, fail, "written by zstd before 0.8, which is not supported");
+		case FRAME_BROKEN:
+			return zstd_bad(in, f->offset, fail, "a header that no version of zstd writes");
+		case FRAME_OTHER:
+			return fail_set(fail, STATUS_DATA, "%s: garbage at offset %llu, behind a zstd frame",
+					in->name, (ull)f->offset);
+		}
+	}
+}
+
+int zstd_gather(struct source *s, struct decoder *d, struct fail *fail)
+{
+	struct input *in = d->in;
+	struct zstd_input *z = in->zstd;
+	struct frame *f = &d->frame;
+	const size_t most = (size_t)(s->spec.memory / s->spec.threads / 4);
+	const uint64_t block_most = f->header.window < FRAME_BLOCK_MAX ? f->header.window : FRAME_BLOCK_MAX;
+	struct frame_block block = {.last = false};
+	size_t used = 0, piece = f->header.bytes;
+	uint64_t bound = 0;
+	int rc;
+
+	d->source = (ZSTD_inBuffer){.src = NULL};
+	for (;;) {
+		if (used + piece > d->packed_room) {
+			const size_t room = 2 * (used + piece) > STAGE ? 2 * (used + piece) : STAGE;
+			unsigned char *larger = realloc(d->packed, room);
+			if (!larger)
+				return fail_errno(fail, "%s", in->name);
+			d->packed = larger;
+			d->packed_room = room;
+		}
+		/* In front of a block its header, behind the last one the checksum. */
+		if ((rc = zstd_stage_need(s, in, piece, fail)) != 0)
+			return rc;
+		if (z->stage_end - z->stage_at < piece)
+			return zstd_bad(in, f->offset, fail, "the input ends inside it");
+		memcpy(d->packed + used, z->stage + z->stage_at, piece);
+		zstd_stage_take(z, piece);
+		used += piece;
+		d->source = (ZSTD_inBuffer){.src = d->packed, .size = used};
+		if (block.last)
+			break;
+		if ((rc = zstd_stage_need(s, in, 3, fail)) != 0)
+			return rc;
+		if (z->stage_end - z->stage_at < 3)
+			return zstd_bad(in, f->offset, fail, "the input ends inside it");
+		if (frame_block_parse(z->stage + z->stage_at, &block) != 0)
+			return zstd_bad(in, f->offset, fail, "corrupt block");
+		bound += block_most;
+		piece = 3 + block.stored + (block.last && f->header.checksum ? 4 : 0);
+		if (used + piece > most) {
+			d->attached = true;
+			return 0;
+		}
+	}
+	f->stored = used;
+	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : bound;
+	return 0;
+}

@@ -1,0 +1,339 @@
+/*
+ * zstd_give: decoded bytes to records. A frame's place in the decoded input says which of its bytes
+ * are skipped, which lie behind -n's limit and where records begin. It is known when the sizes of all
+ * frames in front of it are; where a frame does not tell its size, those behind it wait, decoded,
+ * until it is. Records that frames cut are put together here, once.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "zstd_state.h"
+
+/* ---- places ---- */
+
+void zstd_place(struct source *s, struct input *in)
+{
+	struct zstd_input *z = in->zstd;
+
+	for (bool again = true; again;) {
+		again = false;
+		for (struct decoder *d = s->zstd->decoders; d; d = d->next) {
+			if (d->in != in || d->number != z->placed)
+				continue;
+			if (d->at == NOWHERE)
+				d->at = z->decoded;
+			if (d->size == FRAME_UNKNOWN)
+				continue;
+			z->decoded += d->size;
+			z->placed++;
+			again = true;
+		}
+	}
+	pthread_cond_broadcast(&s->zstd->changed);
+}
+
+/* The input has no more frames and no decoder works on one. */
+int zstd_finish(struct source *s, struct input *in, int rc, struct fail *fail)
+{
+	struct zstd_input *z = in->zstd;
+
+	in->ended = true;
+	s->totals.packed += z->next - z->begin;
+	s->totals.skipped += z->decoded < s->spec.skip ? z->decoded : s->spec.skip;
+	s->totals.bytes += z->decoded < s->spec.skip ? z->decoded : s->spec.skip;
+	if (z->decoded < s->spec.skip && rc == 0)
+		rc = fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip", in->name,
+			      (ull)s->spec.skip);
+	/* All others were completed: only the last record can lack something. */
+	for (size_t i = 0; i < z->seam_count; i++)
+		in->tail += z->seams[i].have;
+	in->readers = 0;
+	return input_settle(s, in, rc, fail);
+}
+
+bool zstd_pieces_free(const struct decoder *d)
+{
+	for (unsigned i = 0; i < PIECES; i++)
+		if (d->piece[i].state != FREE)
+			return false;
+	return true;
+}
+
+/* Takes the frame off a decoder; pieces that nobody took are not wanted. */
+int zstd_done(struct source *s, struct decoder *d, int rc, struct fail *fail)
+{
+	struct input *in = d->in;
+
+	for (unsigned i = 0; i < PIECES; i++)
+		d->piece[i].state = d->piece[i].state == LENT ? LENT : FREE;
+	d->in = NULL;
+	d->busy = false;
+	in->readers--;
+	pthread_cond_broadcast(&s->zstd->changed);
+	if (in->readers == 0 && !in->zstd->finding && in->zstd->no_more)
+		return zstd_finish(s, in, rc, fail);
+	return rc;
+}
+
+/* ---- handing out ---- */
+
+/* n bytes of the record that has `phase` bytes in front of them. */
+static int mend(struct source *s, struct input *in, uint64_t record, uint32_t phase,
+		const unsigned char *bytes, size_t n, struct fail *fail)
+{
+	struct zstd_input *z = in->zstd;
+	struct zstd_pool *p = s->zstd;
+	size_t i = 0;
+
+	while (i < z->seam_count && z->seams[i].record != record)
+		i++;
+	if (i == z->seam_count) {
+		if (z->seam_count == z->seam_room) {
+			const size_t room = 2 * z->seam_room + 16;
+			struct seam *larger = realloc(z->seams, room * sizeof(*larger));
+			if (!larger)
+				return fail_errno(fail, "%s", in->name);
+			z->seams = larger;
+			z->seam_room = room;
+		}
+		z->seams[z->seam_count++] = (struct seam){.record = record};
+	}
+	struct seam *seam = &z->seams[i];
+	memcpy(seam->bytes + phase, bytes, n);
+	seam->have += (uint32_t)n;
+	if (seam->have < s->spec.record)
+		return 0;
+	if (p->mended_bytes + s->spec.record > p->mended_room) {
+		const size_t room = 2 * p->mended_room + 4096;
+		unsigned char *larger = realloc(p->mended, room);
+		if (!larger)
+			return fail_errno(fail, "%s", in->name);
+		p->mended = larger;
+		p->mended_room = room;
+	}
+	memcpy(p->mended + p->mended_bytes, seam->bytes, s->spec.record);
+	p->mended_bytes += s->spec.record;
+	*seam = z->seams[--z->seam_count];
+	return 0;
+}
+
+/* Records that were put together, into a request. */
+void zstd_take_mended(struct source *s, struct request *r)
+{
+	struct zstd_pool *p = s->zstd;
+	size_t n = r->cap - r->got < p->mended_bytes ? r->cap - r->got : p->mended_bytes;
+
+	if (n == 0)
+		return;
+	n -= n % s->spec.record;
+	if (s->budget < n / s->spec.record)
+		n = (size_t)s->budget * s->spec.record;
+	memcpy(r->buffer + r->got, p->mended + p->mended_bytes - n, n);
+	p->mended_bytes -= n;
+	r->got += n;
+	if (s->budget != UINT64_MAX)
+		s->budget -= n / s->spec.record;
+}
+
+/*
+ * n decoded bytes whose place is `at`: those that are skipped or not wanted are passed over, parts
+ * of records mended; *from and *length say which are whole records, at most `most` bytes of them,
+ * which whoever hands them out accounts for. Returns how many of the n were dealt with, or -1.
+ */
+static int64_t sort_out(struct source *s, struct input *in, uint64_t at, const unsigned char *bytes, size_t n,
+			size_t most, size_t *from, size_t *length, struct fail *fail)
+{
+	const uint64_t skip = s->spec.skip, limit = in->zstd->limit;
+	const uint32_t record = s->spec.record;
+	size_t i = at < skip ? (skip - at < n ? (size_t)(skip - at) : n) : 0;
+	size_t end = at + n <= limit ? n : limit > at ? (size_t)(limit - at) : 0;
+
+	*from = *length = 0;
+	if (i >= end)
+		return (int64_t)n;
+	const uint32_t phase = (uint32_t)((at + i - skip) % record);
+	if (phase > 0) {
+		const size_t head = end - i < record - phase ? end - i : record - phase;
+		if (mend(s, in, (at + i - skip) / record, phase, bytes + i, head, fail) != 0)
+			return -1;
+		s->totals.bytes += head;
+		i += head;
+	}
+	*from = i;
+	*length = (end - i) / record * record;
+	if (*length > most) {
+		*length = most;
+		end = i + most;
+	}
+	i += *length;
+	if (i == end)
+		return (int64_t)(*length == most && end < n && at + end < limit ? i : n);
+	if (mend(s, in, (at + i - skip) / record, 0, bytes + i, end - i, fail) != 0)
+		return -1;
+	s->totals.bytes += end - i;
+	return (int64_t)n;
+}
+
+/* Samples of a whole frame: lent, or copied as far as there is room. */
+static int give_whole(struct source *s, struct decoder *d, struct request *r)
+{
+	size_t from, length;
+	const unsigned char *bytes = d->out + d->out_at;
+	const size_t n = d->out_end - d->out_at;
+	const size_t most = r->lease ? n : r->cap - r->got;
+	const int64_t used = sort_out(s, d->in, d->at, bytes, n, most, &from, &length, r->fail);
+
+	if (used < 0)
+		return zstd_done(s, d, -1, r->fail);
+	d->out_at += (size_t)used;
+	d->at += (uint64_t)used;
+	s->totals.bytes += length;
+	if (s->budget != UINT64_MAX)
+		s->budget -= length / s->spec.record;
+	if (r->lease && length > 0) {
+		*r->lease = (struct source_lease){.data = bytes + from, .bytes = length, .decoder = d};
+		return 0; /* busy until the lease comes back */
+	}
+	if (length > 0)
+		memcpy(r->buffer + r->got, bytes + from, length);
+	r->got += length;
+	d->busy = false;
+	if (d->out_at == d->out_end)
+		return zstd_done(s, d, 0, r->fail);
+	pthread_cond_broadcast(&s->zstd->changed);
+	return 0;
+}
+
+/* Works on a whole frame that is the caller's: decodes it, finds its place, hands it out. */
+int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
+{
+	if (!d->decoded) {
+		pthread_mutex_unlock(&s->lock);
+		const int rc = zstd_decode_whole(d, r->fail);
+		pthread_mutex_lock(&s->lock);
+		if (rc != 0)
+			return zstd_done(s, d, -1, r->fail);
+		d->decoded = true;
+		d->size = d->out_end;
+		zstd_place(s, d->in);
+	}
+	while (d->at == NOWHERE && !s->stopped)
+		pthread_cond_wait(&s->zstd->changed, &s->lock);
+	if (s->stopped)
+		return zstd_done(s, d, 0, r->fail);
+	return give_whole(s, d, r);
+}
+
+struct piece *zstd_free_piece(struct decoder *d)
+{
+	for (unsigned i = 0; i < PIECES; i++)
+		if (d->piece[i].state == FREE)
+			return &d->piece[i];
+	return NULL;
+}
+
+/* The frame in turn has been decoded to its end, or as far as is wanted. */
+static void end_in_turn(struct source *s, struct decoder *d)
+{
+	struct input *in = d->in;
+	struct zstd_input *z = in->zstd;
+
+	d->ended = true;
+	if (d->attached) { /* the input goes on behind it */
+		if (in->is_file)
+			z->next = d->read_at - (d->source.size - d->source.pos);
+		in->next = z->next;
+		z->finding = false;
+	}
+	if (d->size == FRAME_UNKNOWN) {
+		d->size = d->at - z->decoded; /* its place was z->decoded: nobody behind it has one */
+		zstd_place(s, in);
+	}
+	pthread_cond_broadcast(&s->zstd->changed);
+}
+
+/* Decodes up to where the next records begin or into a piece; the caller's alone. */
+static int decode_piece(struct source *s, struct decoder *d, struct piece *p, struct fail *fail)
+{
+	struct input *in = d->in;
+	const uint64_t skip = s->spec.skip, limit = in->zstd->limit;
+	const uint32_t record = s->spec.record;
+	const uint32_t phase = d->at > skip ? (uint32_t)((d->at - skip) % record) : 0;
+	size_t room = phase > 0 ? record - phase : PIECE_BYTES - PIECE_BYTES % record;
+	size_t got, from, length;
+	bool ended;
+
+	if (d->at < skip && skip - d->at < room)
+		room = (size_t)(skip - d->at);
+	if (limit - d->at < room)
+		room = (size_t)(limit - d->at);
+	if (zstd_grow(&p->data, &p->room, PIECE_BYTES) != 0)
+		return fail_errno(fail, "%s", in->name);
+	pthread_mutex_unlock(&s->lock);
+	const int rc = zstd_decode_some(s, d, p->data, room, &got, &ended, fail);
+	pthread_mutex_lock(&s->lock);
+	if (rc != 0) {
+		s->stopped = true;
+		return rc < 0 ? -1 : 0;
+	}
+	if (sort_out(s, in, d->at, p->data, got, room, &from, &length, fail) < 0)
+		return -1;
+	d->at += got;
+	*p = (struct piece){.data = p->data, .room = p->room, .from = from, .bytes = length,
+			    .state = length > 0 ? READY : FREE};
+	if (length > 0 && s->zstd->waiting > 0)
+		pthread_cond_broadcast(&s->zstd->changed);
+	if (ended || d->at >= limit)
+		end_in_turn(s, d);
+	return 0;
+}
+
+/*
+ * Works on a frame in turn: as long as there is room for what it decodes. With others who count it
+ * stays with the decoder, whose window is in this processor's cache; alone it comes back to count.
+ */
+int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r)
+{
+	struct piece *p;
+
+	while (d->at == NOWHERE && !s->stopped)
+		pthread_cond_wait(&s->zstd->changed, &s->lock);
+	while (!s->stopped && !d->ended && (p = zstd_free_piece(d)) != NULL)
+		if (decode_piece(s, d, p, r->fail) != 0)
+			return zstd_done(s, d, -1, r->fail);
+	d->busy = false;
+	if (s->stopped || (d->ended && zstd_pieces_free(d)))
+		return zstd_done(s, d, 0, r->fail);
+	return 0;
+}
+
+/* Samples of a frame in turn that are ready: lent, or copied as far as there is room. */
+bool zstd_take_piece(struct source *s, struct request *r, int *rc)
+{
+	struct decoder *d = s->zstd->decoders;
+	struct piece *p = NULL;
+
+	for (; d && !p; d = p ? d : d->next)
+		for (unsigned i = 0; i < PIECES && d->in && !p; i++)
+			if (d->piece[i].state == READY)
+				p = &d->piece[i];
+	if (!p || (r->lease && r->got > 0))
+		return false;
+	size_t n = p->bytes;
+	if (r->lease) {
+		*r->lease = (struct source_lease){.data = p->data + p->from, .bytes = n, .decoder = d, .piece = p};
+		p->state = LENT;
+	} else {
+		n = n < r->cap - r->got ? n : r->cap - r->got;
+		memcpy(r->buffer + r->got, p->data + p->from, n);
+		r->got += n;
+		p->from += n;
+		p->bytes -= n;
+		p->state = p->bytes > 0 ? READY : FREE;
+	}
+	s->totals.bytes += n;
+	if (s->budget != UINT64_MAX)
+		s->budget -= n / s->spec.record;
+	*rc = d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, r->fail) : 0;
+	return true;
+}

@@ -1,0 +1,154 @@
+/*
+ * zstd_state: what the rooms of compressed inputs share: zstd_find.c finds frames and gathers those
+ * of streams, zstd_decode.c decodes them, zstd_give.c puts their bytes in their places and hands out
+ * records, source_zstd.c says who does what next.
+ *
+ * The source's lock guards all of it, but what a finder (z->finding) and whoever holds a decoder
+ * (d->busy) do alone. Functions are called with the lock held unless they say otherwise.
+ */
+#ifndef GPUHIST_ZSTD_STATE_H
+#define GPUHIST_ZSTD_STATE_H
+
+#include <zstd.h>
+
+#include "source_input.h"
+#include "zstd_frame.h"
+
+#define STAGE ((size_t)256 << 10) /* of compressed bytes at a time: a block and what is about it */
+_Static_assert(STAGE >= 3 + FRAME_BLOCK_MAX + 4, "a block, its header and a checksum");
+#define PIECE_BYTES ((size_t)256 << 10) /* of a frame in turn */
+#define DECODER_BYTES ((uint64_t)1280 << 10) /* of a decoder, the window aside */
+#define NOWHERE UINT64_MAX
+
+typedef unsigned long long ull;
+
+/* A frame that was found. */
+struct frame {
+	struct frame_header header;
+	uint64_t offset;   /* in the compressed input */
+	uint64_t stored;   /* bytes of all of it; FRAME_UNKNOWN: a stream's, or not looked for to the end */
+	uint64_t bound;    /* decoded bytes at most; FRAME_UNKNOWN likewise */
+};
+
+/* A record that lies in several frames, as far as it was put together. */
+struct seam {
+	uint64_t record;   /* which of the input */
+	uint32_t have;
+	unsigned char bytes[RECORD_MAX];
+};
+
+struct zstd_input {
+	uint64_t begin;     /* where the first frame lies */
+	uint64_t next;      /* compressed offset behind the last frame that was found */
+	uint64_t asked;     /* of a file, as far as the system was told to read ahead */
+	bool finding;       /* somebody looks for the next frame, or reads a stream's */
+	bool found_one;     /* frame is waiting for a decoder */
+	bool no_more;       /* no frame follows, or none that -n wants */
+	struct frame frame;
+	uint64_t frames;    /* that were given to decoders */
+	uint64_t placed;    /* of these, with a known place ... */
+	uint64_t decoded;   /* ... and where the next one's is */
+	uint64_t limit;     /* decoded bytes behind it are not wanted */
+	struct seam *seams;
+	size_t seam_count, seam_room;
+	unsigned char *stage; /* of a stream: read and not yet used */
+	size_t stage_at, stage_end;
+};
+
+/* Samples that were decoded and are not counted yet. */
+struct piece {
+	unsigned char *data;
+	size_t room, from, bytes;
+	enum { FREE, READY, LENT } state;
+};
+#define PIECES 3 /* one is decoded while one is counted and one waits */
+
+struct decoder {
+	struct decoder *next;
+	struct input *in;      /* NULL: it has no frame */
+	bool busy;
+	pthread_t owner;       /* who used it last: its caches hold what it remembers */
+	ZSTD_DCtx *context;
+	uint64_t memory;       /* what it may have taken by now */
+	struct frame frame;
+	uint64_t number;       /* of the frame in its input */
+	uint64_t size;         /* of the frame decoded, FRAME_UNKNOWN until known */
+	uint64_t at;           /* place of its next byte in the decoded input, or NOWHERE */
+	bool whole, attached;  /* attached: it reads on where the stream stands */
+	bool decoded;          /* whole: out holds all of it */
+	bool ended;            /* in turn: only its pieces are still to be handed out or returned */
+	struct piece piece[PIECES];
+	uint64_t read_at, read_end; /* file, in turn: what is still to be read of it */
+	unsigned char *packed; /* compressed bytes */
+	size_t packed_room;
+	ZSTD_inBuffer source;
+	unsigned char *out;    /* whole: decoded bytes ... */
+	size_t out_room, out_at, out_end; /* ... of which these were not handed out */
+};
+
+struct zstd_pool {
+	struct decoder *decoders;
+	pthread_cond_t changed;   /* a decoder, a place, a frame, or the end */
+	unsigned waiting;
+	unsigned char *mended;    /* records that were put together, to be handed out */
+	size_t mended_bytes, mended_room;
+};
+
+/* ---- zstd_find.c, without the lock ---- */
+
+int zstd_bad(struct input *in, uint64_t offset, struct fail *fail, const char *why);
+
+/* Bytes of a stream at its head, at least n of them unless it ends. 1: the source was stopped. */
+int zstd_stage_need(struct source *s, struct input *in, size_t n, struct fail *fail);
+void zstd_stage_take(struct zstd_input *z, size_t n);
+
+/* The next frame into z->frame. 1: the source was stopped; 2: there is none. */
+int zstd_find(struct source *s, struct input *in, struct fail *fail);
+
+/* The whole of a stream's frame into d->packed; if it is too large for that, d->attached. 1: stopped. */
+int zstd_gather(struct source *s, struct decoder *d, struct fail *fail);
+
+/* ---- zstd_decode.c ---- */
+
+/* A decoder that may take `need` bytes. NULL: others must end first, or there is no memory. */
+struct decoder *zstd_decoder_get(struct source *s, uint64_t need);
+void zstd_pool_trim(struct zstd_pool *p); /* frees those that have no frame */
+bool zstd_pool_idle(const struct zstd_pool *p);
+
+/* A worker's share of the memory decides how a frame is decoded. */
+bool zstd_fits_whole(const struct source *s, const struct frame *f);
+
+/* All of a frame at once; without the lock. */
+int zstd_decode_whole(struct decoder *d, struct fail *fail);
+
+/*
+ * Up to cap bytes of a frame in turn; *ended: they were its last. 1: the source was stopped.
+ * Without the lock.
+ */
+int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer, size_t cap, size_t *got,
+		     bool *ended, struct fail *fail);
+
+/* At least so many bytes; what was there is lost. */
+int zstd_grow(unsigned char **buffer, size_t *room, size_t bytes);
+
+/* ---- zstd_give.c ---- */
+
+/* Gives frames their places, as far as the sizes in front of them are known. */
+void zstd_place(struct source *s, struct input *in);
+
+/* Takes the frame off a decoder; the last one ends an input that has no more. */
+int zstd_done(struct source *s, struct decoder *d, int rc, struct fail *fail);
+int zstd_finish(struct source *s, struct input *in, int rc, struct fail *fail);
+
+/* Works on a decoder that is the caller's, decoding, and hands out what fits the request. */
+int zstd_work_whole(struct source *s, struct decoder *d, struct request *r);
+int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r);
+
+/* Samples that others have decoded, or put together of several frames. */
+bool zstd_take_piece(struct source *s, struct request *r, int *rc);
+void zstd_take_mended(struct source *s, struct request *r);
+
+bool zstd_pieces_free(const struct decoder *d);
+struct piece *zstd_free_piece(struct decoder *d); /* one that can be decoded into, or NULL */
+
+#endif
