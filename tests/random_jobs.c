@@ -1114,6 +1114,12 @@ static bool judge(const struct job *j, const struct result *ours,
 	return same_text(ours->out, theirs->out, why) && good;
 }
 
+/* What gpuhist reads of it, to try again by hand: the oracle's, unless that is decoded. */
+static const char *given(const struct input *in)
+{
+	return in->compressed ? in->file : in->plain;
+}
+
 static void print_command(const char *who, const struct command *c,
 			  const struct input *in, unsigned inputs)
 {
@@ -1122,12 +1128,12 @@ static void print_command(const char *who, const struct command *c,
 		printf(strpbrk(c->argv[i], "<>|&;*?$ ") ? " '%s'" : " %s", c->argv[i]);
 	for (unsigned k = 0; k < inputs; k++)
 		if (in[k].route >= REDIRECT)
-			printf(" < %s", in[k].plain);
+			printf(" < %s", given(&in[k]));
 	printf("\n");
 	for (unsigned k = 0; k < inputs; k++)
 		if (in[k].route != BY_NAME)
 			printf("    input %u: %s, the bytes of %s\n", k,
-			       route_names[in[k].route], in[k].plain);
+			       route_names[in[k].route], given(&in[k]));
 }
 
 static void remove_job(const char *folder, const struct input *in, unsigned inputs,
