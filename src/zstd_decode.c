@@ -48,6 +48,9 @@ bool zstd_fits_whole(const struct source *s, const struct frame *f)
 {
 	const uint64_t share = s->spec.memory / s->spec.threads;
 
+	/* Decoding at once, libzstd does not see blocks that are larger than a small window allows. */
+	if (f->header.window < FRAME_BLOCK_MAX && f->header.content > f->header.window)
+		return false;
 	return f->stored != FRAME_UNKNOWN && f->bound < share && f->stored < share - f->bound;
 }
 

@@ -310,6 +310,8 @@ static void bad_input(void)
 	/* A header with a dictionary's number, and one with the reserved bit. */
 	is_bad("\x28\xb5\x2f\xfd\x21\x07\x01\x01\x00\x00", 10, "dictionary", "a dictionary");
 	is_bad("\x28\xb5\x2f\xfd\x28\x01\x09\x00\x00\x00", 10, "no version", "the reserved bit");
+	/* A block that is larger than the window of 1 KiB allows. */
+	is_bad("\x28\xb5\x2f\xfd\x00\x00\x63\x62\x00\x00", 10, "at offset 0", "a block larger than its window");
 	/* Lying sizes: a frame that says more, or less, than it holds. */
 	static const unsigned char LIES[][13] = {
 		{0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x21, 0, 0, 'a', 'b', 'c', 'd'},

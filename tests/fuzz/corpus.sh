@@ -4,7 +4,7 @@
 set -eu
 dir=$1
 rm -rf "$dir"
-mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/source" "$dir/write"
+mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/source" "$dir/write" "$dir/zstd"
 
 # seed HARNESS: standard input becomes the next file.
 seed() {
@@ -147,6 +147,26 @@ if command -v zstd >/dev/null; then
 		done
 	done
 fi
+
+# Flags, record, memory, skip, limit; then frames: stored, and what the command makes, if it is there.
+for flags in 0 1 4 5 8 13 78 139; do
+	{
+		bytes $flags $((flags % 5)) 3 0 99 0
+		printf '\050\265\057\375\040\004\041\000\000abcd\050\265\057\375\000\130\131\000\000 eleven byt'
+	} | seed zstd
+	{ bytes $flags 2 0 3 9 0 && printf '\050\265\057\375\040\200\003\004\000x\123\052\115\030\003\000\000\000abc'; } | seed zstd
+	if command -v zstd >/dev/null; then
+		for level in 1 19; do
+			{
+				bytes $flags $level 2 5 77 0
+				seq 200 | zstd -q -$level
+				seq 900 950 | zstd -q --no-check -$level
+				printf '' | zstd -q
+			} | seed zstd
+		done
+		{ bytes $flags 0 1 0 0 9 && head -c 300000 /dev/zero | zstd -q --check; } | seed zstd
+	fi
+done
 
 # Flags, bins, two binary64, range digits, type; then counts.
 flags=0

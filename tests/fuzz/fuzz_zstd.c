@@ -1,0 +1,173 @@
+/*
+ * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's own decoder, fed all of
+ * it at once, says what must come out: the same bytes, or no success.
+ *
+ * The head of the input: flags, record size, memory, skip, limit (2); the rest is compressed.
+ */
+#include "source.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "fuzz.h"
+
+#define DECODED_MAX ((size_t)8 << 20) /* what decodes to more is not tried: it takes too long */
+
+enum verdict { RIGHT, WRONG, OTHER }; /* OTHER: where we may differ */
+
+/* The plain answer; *used bytes of data. */
+static enum verdict decode(const uint8_t *bytes, size_t n, uint8_t *data, size_t *used)
+{
+	ZSTD_DCtx *d = ZSTD_createDCtx();
+	ZSTD_inBuffer in = {.src = bytes, .size = n};
+	ZSTD_outBuffer out = {.dst = data, .size = DECODED_MAX};
+	enum verdict verdict = RIGHT;
+	size_t rc = 0;
+
+	while (in.pos < in.size || rc != 0) {
+		const size_t from = in.pos, to = out.pos;
+		rc = ZSTD_decompressStream(d, &out, &in);
+		if (ZSTD_isError(rc)) {
+			const ZSTD_ErrorCode code = ZSTD_getErrorCode(rc);
+			verdict = code == ZSTD_error_frameParameter_windowTooLarge ||
+						  code == ZSTD_error_memory_allocation
+					  ? OTHER
+					  : WRONG;
+			break;
+		}
+		if (out.pos == out.size) {
+			verdict = OTHER;
+			break;
+		}
+		if (in.pos == from && out.pos == to) { /* it wants more than there is */
+			verdict = WRONG;
+			break;
+		}
+	}
+	ZSTD_freeDCtx(d);
+	*used = out.pos;
+	return verdict;
+}
+
+static int open_input(const uint8_t *bytes, size_t n, bool piped)
+{
+	int ends[2];
+
+	if (!piped) {
+		const int fd = memfd_create("input", MFD_CLOEXEC);
+		REQUIRE(fd >= 0 && write(fd, bytes, n) == (ssize_t)n, "a file");
+		return fd;
+	}
+	REQUIRE(pipe(ends) == 0 && write(ends[1], bytes, n) == (ssize_t)n, "a pipe");
+	close(ends[1]);
+	return ends[0];
+}
+
+/* All that the source hands out, in turn lent and copied; it need not be in order. */
+static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data, size_t *used, struct fail *fail)
+{
+	struct source_lease lease = {.data = NULL};
+	const size_t cap = 24 * record;
+	uint8_t *buffer = malloc(cap);
+	size_t got = 0;
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0; i++) {
+		const uint8_t *from = buffer;
+		if (lends && i % 5 != 4) {
+			rc = source_lend(s, buffer, cap, &lease, fail);
+			from = lease.data;
+			got = lease.bytes;
+		} else {
+			rc = source_return_lease(s, &lease, fail);
+			if (rc == 0)
+				rc = source_fill(s, buffer, cap, &got, fail);
+		}
+		if (rc != 0 || got == 0)
+			break;
+		REQUIRE(got % record == 0 && *used + got <= DECODED_MAX, "%zu bytes", got);
+		memcpy(data + *used, from, got);
+		*used += got;
+	}
+	free(buffer);
+	return rc;
+}
+
+static void count_records(const uint8_t *data, size_t bytes, uint32_t record, uint64_t sums[2])
+{
+	for (size_t i = 0; i + record <= bytes; i += record) {
+		uint64_t v = 0;
+		memcpy(&v, data + i, record);
+		sums[0] += v;
+		sums[1] += (v ^ v >> 29) * 0x9e3779b97f4a7c15u >> 7;
+	}
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc, (void)argv;
+	signal(SIGPIPE, SIG_IGN);
+	return 0;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+	static uint8_t plain[DECODED_MAX], ours[DECODED_MAX];
+	struct bytes b = {bytes, size};
+	struct fail fail = {.status = STATUS_OK};
+	struct source *s;
+	char path[32], *paths[1] = {path};
+	const unsigned flags = (unsigned)take(&b, 1);
+	struct source_spec spec = {
+		.paths = paths, .path_count = 1, .ignore_tail = flags & 1, .zstd = true,
+		.record = 1 + (uint32_t)take(&b, 1) % 8, .threads = 1 + flags / 64,
+	};
+	spec.memory = spec.memory_all = (uint64_t)1 << (20 + take(&b, 1) % 6);
+	spec.skip = take(&b, 1);
+	const uint64_t limit = take(&b, 2);
+	spec.limit = flags & 2 ? limit : UINT64_MAX;
+	if (b.size < 4 || b.size > 60000)
+		return 0;
+	size_t decoded, used = 0;
+	const enum verdict verdict = decode(b.data, b.size, plain, &decoded);
+	if (decoded >= DECODED_MAX / 2)
+		return 0;
+	const int fd = open_input(b.data, b.size, flags & 4);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	REQUIRE(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+	const int rc = read_all(s, spec.record, flags & 8, ours, &used, &fail);
+	const struct source_totals *t = source_totals(s);
+	const size_t body = decoded > spec.skip ? decoded - (size_t)spec.skip : 0;
+	/* What lies behind -n's last record is not looked at. */
+	const bool limited = spec.limit < UINT64_MAX && used == spec.limit * spec.record;
+	if (rc != 0) {
+		REQUIRE(fail.text[0] && !strchr(fail.text, '\n'), "no message");
+		REQUIRE(fail.status == STATUS_DATA || fail.status == STATUS_LIMIT, "%d: %s", (int)fail.status, fail.text);
+		const bool ours_alone = fail.status == STATUS_LIMIT || strstr(fail.text, "dictionary") ||
+					strstr(fail.text, "before 0.8") || strstr(fail.text, "--zstd");
+		const bool too_short = decoded < spec.skip || (!spec.ignore_tail && body % spec.record != 0);
+		REQUIRE(verdict != RIGHT || ours_alone || too_short, "refused: %s", fail.text);
+	} else {
+		REQUIRE(verdict != WRONG || limited, "accepted: %zu bytes of what is wrong", used);
+		REQUIRE(source_finished(s) && t->bytes == t->skipped + t->tail + used, "%llu bytes",
+			(unsigned long long)t->bytes);
+	}
+	if (rc == 0 && verdict == RIGHT) {
+		uint64_t a[2] = {0, 0}, z[2] = {0, 0};
+		size_t want = body - body % spec.record;
+		if (spec.limit < want / spec.record)
+			want = (size_t)spec.limit * spec.record;
+		REQUIRE(used == want, "%zu of %zu bytes", used, want);
+		count_records(plain + (decoded > spec.skip ? spec.skip : decoded), want, spec.record, a);
+		count_records(ours, used, spec.record, z);
+		REQUIRE(a[0] == z[0] && a[1] == z[1], "other records");
+	}
+	source_close(s);
+	close(fd);
+	return 0;
+}
