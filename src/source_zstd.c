@@ -20,9 +20,9 @@ static int start(struct source *s, struct input *in, struct decoder **out, struc
 	const bool whole = zstd_fits_whole(s, f);
 	const uint64_t window = f->header.content < f->header.window ? f->header.content : f->header.window;
 	const uint64_t share = s->spec.memory / s->spec.threads;
+	const uint64_t least = DECODER_BYTES + (whole ? (f->stored + f->bound) / 8 * 9 : window);
 	/* How large a stream's frame is will show when it is gathered. */
-	const uint64_t turn = in->is_file || window > share ? window : share;
-	const uint64_t need = DECODER_BYTES + (whole ? (f->stored + f->bound) / 8 * 9 : turn);
+	const uint64_t need = in->is_file || least > share ? least : share;
 	struct decoder *d = zstd_decoder_get(s, need > s->spec.memory ? s->spec.memory : need);
 
 	*out = NULL;

@@ -4,6 +4,9 @@
 
 #include "zstd_state.h"
 
+/* Larger frames would be counted long after they have left the caches, and one alone by nobody else. */
+#define WHOLE_MOST ((uint64_t)16 << 20)
+
 static void decoder_free(struct decoder *d)
 {
 	ZSTD_freeDCtx(d->context);
@@ -46,12 +49,13 @@ bool zstd_pool_idle(const struct zstd_pool *p)
 
 bool zstd_fits_whole(const struct source *s, const struct frame *f)
 {
-	const uint64_t share = s->spec.memory / s->spec.threads;
+	const uint64_t share = s->spec.memory / s->spec.threads / 9 * 8; /* buffers grow by an eighth more */
 
 	/* Decoding at once, libzstd does not see blocks that are larger than a small window allows. */
 	if (f->header.window < FRAME_BLOCK_MAX && f->header.content > f->header.window)
 		return false;
-	return f->stored != FRAME_UNKNOWN && f->bound < share && f->stored < share - f->bound;
+	return f->bound <= WHOLE_MOST && f->stored <= WHOLE_MOST &&
+	       f->bound + f->stored + DECODER_BYTES <= share;
 }
 
 static struct decoder *decoder_make(struct zstd_pool *p)

@@ -232,6 +232,55 @@ static void pipes(void)
 	free(data);
 }
 
+/* As many frames at once as there are workers, of a file and of a pipe: nobody waits for the others. */
+static void side_by_side(void)
+{
+	static char *const PATHS[][1] = {{"f"}, {"-"}};
+	unsigned char *data = malloc(4 << 20);
+	struct pack p = {.state = 1};
+	int ends[2];
+
+	for (unsigned i = 0; i < 4 << 20; i++)
+		data[i] = (unsigned char)(i % 251);
+	for (unsigned i = 0; i < 4; i++)
+		pack_frame(&p, data + (i << 20), 1 << 20, 1, i % 2, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	for (unsigned piped = 0; piped <= 1; piped++) {
+		const struct source_spec spec = {.paths = PATHS[piped], .path_count = 1, .limit = UINT64_MAX, .record = 1,
+						 .threads = 4, .memory = 64 << 20, .memory_all = 64 << 20};
+		struct source_lease lease[4] = {{.data = NULL}};
+		struct fail fail = {.status = STATUS_OK};
+		struct source *s;
+		size_t bytes = 0;
+		pid_t feeder = -1;
+		if (piped && pipe(ends) == 0) {
+			feeder = feed(ends[1], p.data, p.bytes, 70000);
+			close(ends[1]);
+			dup2(ends[0], STDIN_FILENO);
+			close(ends[0]);
+		}
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		alarm(30); /* one that waits for another would wait forever */
+		for (unsigned i = 0; i < 4; i++) {
+			CHECK(source_lend(s, NULL, 1 << 20, &lease[i], &fail) == 0 && lease[i].bytes == 1 << 20,
+			      "%zu bytes '%s'", lease[i].bytes, fail.text);
+			bytes += lease[i].bytes;
+		}
+		alarm(0);
+		CHECK(bytes == 4 << 20, "%zu bytes", bytes);
+		for (unsigned i = 0; i < 4; i++)
+			CHECK(lease[i].data && memcmp(lease[i].data, data + (i << 20), 1 << 20) == 0, "frame %u", i);
+		for (unsigned i = 0; i < 4; i++)
+			CHECK(source_return_lease(s, &lease[i], &fail) == 0, "'%s'", fail.text);
+		source_close(s);
+		if (feeder > 0)
+			waitpid(feeder, NULL, 0);
+	}
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 /* ---- bad input ---- */
 
 static struct outcome read_bytes(const void *bytes, size_t n, const struct source_spec *given)
@@ -415,6 +464,7 @@ int main(void)
 	scratch_enter();
 	round_trips();
 	pipes();
+	side_by_side();
 	bad_input();
 	limits();
 	ends();
