@@ -103,14 +103,24 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
 	return 0;
 }
 
-/* A decoder that can go on: one's own, or with any, whoever's. */
-static struct decoder *pick(const struct source *s, bool any)
+/*
+ * A decoder that can go on: one's own, or with any, whoever's. One that does not tell its size comes
+ * first, because the frames behind it wait for that; held_up: only such a one.
+ */
+static struct decoder *pick(const struct source *s, bool any, bool held_up)
 {
-	for (struct decoder *d = s->zstd->decoders; d; d = d->next)
-		if (d->in && !d->busy && (any || pthread_equal(d->owner, pthread_self())) &&
-		    (d->whole || (!d->ended && zstd_free_piece(d))))
+	struct decoder *found = NULL;
+
+	for (struct decoder *d = s->zstd->decoders; d; d = d->next) {
+		if (!d->in || d->busy || (!any && !pthread_equal(d->owner, pthread_self())) ||
+		    (!d->whole && (d->ended || !zstd_free_piece(d))))
+			continue;
+		if (d->size == FRAME_UNKNOWN)
 			return d;
-	return NULL;
+		if (!held_up)
+			found = d;
+	}
+	return found;
 }
 
 bool zstd_pending(const struct source *s)
@@ -149,18 +159,21 @@ int zstd_fill(struct source *s, struct request *r)
 		zstd_take_mended(s, r);
 		if (r->got == r->cap)
 			break;
-		struct decoder *d = pick(s, false);
+		struct decoder *d = pick(s, false, false);
 		if (!d && zstd_take_piece(s, r, &rc)) {
 			if (r->lease)
 				break;
 			continue;
 		}
+		/* Nobody may wait behind a frame that nobody goes on with. */
+		if (!d)
+			d = pick(s, true, true);
 		if (!d && (rc = try_next_frame(s, &d, &again, r->fail)) == 0 && again)
 			continue;
 		if (rc != 0 || s->stopped)
 			break;
 		if (!d)
-			d = pick(s, true);
+			d = pick(s, true, false);
 		if (d && d->whole && r->lease && r->got > 0) {
 			d->busy = false; /* a lease is all that a request can hold: the next one's */
 			break;

@@ -20,7 +20,7 @@ struct worker {
 	struct fail fail;
 	pthread_t thread;
 	size_t cap;
-	bool lends;
+	bool lends, slow;
 	uint32_t record;
 	uint64_t records, sum;
 	int rc;
@@ -51,6 +51,8 @@ static void *work(void *arg)
 			got = lease.bytes;
 			if (w->rc == 0)
 				add(w, lease.data, got);
+			if (w->slow)
+				usleep(3000);
 			/* Now and then a worker becomes another kind of worker. */
 			if (w->rc == 0 && i % 7 == 6)
 				w->rc = source_return_lease(w->source, &lease, &w->fail);
@@ -281,6 +283,50 @@ static void side_by_side(void)
 	scratch_clean();
 }
 
+/*
+ * A frame in turn that does not tell its size, and frames behind it that wait for their places. Slow
+ * counters hold all of its pieces at times: then too somebody must go on with it.
+ */
+static void held_up(void)
+{
+	static char *const PATHS[] = {"f"};
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 8};
+	const size_t bytes = (size_t)6 << 20, front = (size_t)5 << 20;
+	unsigned char *data = malloc(bytes);
+	struct pack p = {.state = 1};
+	struct worker w[8] = {{.rc = 0}};
+	uint64_t records, sum, all = 0, total = 0;
+	struct fail fail = {.status = STATUS_OK};
+	struct source *s;
+
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(i / 1000 % 200);
+	pack_frame(&p, data, front, 1, false, true, 10);
+	for (size_t at = front; at < bytes; at += 1 << 14)
+		pack_frame(&p, data + at, 1 << 14, 1, at / 3 % 2, false, 0);
+	scratch_write("f", p.data, p.bytes);
+	expected(data, bytes, &spec, &records, &sum);
+	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+	alarm(30);
+	for (unsigned i = 0; i < 8; i++) {
+		w[i] = (struct worker){.source = s, .cap = 4096, .lends = true, .record = 4, .slow = true};
+		pthread_create(&w[i].thread, NULL, work, &w[i]);
+	}
+	for (unsigned i = 0; i < 8; i++) {
+		pthread_join(w[i].thread, NULL);
+		all += w[i].records;
+		total += w[i].sum;
+		CHECK(w[i].rc == 0, "'%s'", w[i].fail.text);
+	}
+	alarm(0);
+	CHECK(all == records && total == sum, "%llu of %llu records", (unsigned long long)all,
+	      (unsigned long long)records);
+	source_close(s);
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 /* ---- bad input ---- */
 
 static struct outcome read_bytes(const void *bytes, size_t n, const struct source_spec *given)
@@ -465,6 +511,7 @@ int main(void)
 	round_trips();
 	pipes();
 	side_by_side();
+	held_up();
 	bad_input();
 	limits();
 	ends();
