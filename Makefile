@@ -36,7 +36,7 @@ ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS)
 ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(LDFLAGS)
 LIBS    = -lzstd -lm -ldl
 
-SRC  = cells count cuda edges fail gpu gpu_image gpu_kernel gpu_lane hist main msg number options \
+SRC  = cells count cuda edges fail gpu gpu_group gpu_image gpu_kernel gpu_lane hist main msg number options \
        output publish report run sample source source_file source_stream source_zstd \
        worker worker_cpu worker_gpu write write_json write_raw write_text zstd_decode \
        zstd_find zstd_frame zstd_give

@@ -25,7 +25,9 @@ static const struct {
 	const char *range; /* of a float type; an integer's is 0:VALUES */
 	double values;     /* data lies in [0, values) */
 } JOBS[] = {
-	{"u8", 256, NULL, 256}, {"u16", 1024, NULL, 1024}, {"u16", 65536, NULL, 65536},
+	{"u8", 256, NULL, 256}, {"u16", 1024, NULL, 1024}, {"u16", 1024, "0:65536", 65536},
+	{"u16", 1000, "0:65536", 65536}, {"i16be", 1024, NULL, 1024}, {"u16", 16384, NULL, 16384},
+	{"u16", 65536, NULL, 65536},
 	{"u24", 1024, NULL, 1024}, {"u32", 1024, NULL, 1024}, {"u32be", 1024, NULL, 1024},
 	{"u32", 1000, "0:1024", 1024}, {"u32", 16384, NULL, 16384}, {"u32", 50000, NULL, 50000},
 	{"u32", 65536, NULL, 65536}, {"u32", 100000, NULL, 100000}, {"u32", 1 << 20, NULL, 1 << 20},
@@ -195,8 +197,8 @@ int main(int argc, char **argv)
 		must(kernel_plan_init(&plan, &counting, &on, &what), what);
 		if (plan.work_bytes > 0)
 			must(cuda.memory_alloc(&s.d_work, plan.work_bytes), "memory");
-		printf("| %s, %lu%s | %s |", JOBS[j].type, (unsigned long)JOBS[j].bins,
-		       spec.ranged ? " over 0:1024" : "", plan.name);
+		printf("| %s, %lu%s%s | %s |", JOBS[j].type, (unsigned long)JOBS[j].bins,
+		       spec.ranged ? " over " : "", spec.ranged ? JOBS[j].range : "", plan.name);
 		l = (struct launch){.plan = &plan, .samples = bytes / type.bytes};
 		for (int k = 0; k < SKEWS; k++) {
 			const size_t n = piece / type.bytes;

@@ -25,6 +25,19 @@ template <u32 CODES> struct bin_code {
 	}
 };
 
+/* 16-bit integers, by groups; the host adds each group to the bin that all of it lies in. */
+struct bin_group {
+	enum { PERM = 1, FLIP = 1, GUESSES = 0 };
+	static INLINE u32 all(const struct rule &r)
+	{
+		return group_count(&r.groups);
+	}
+	static INLINE u32 cell(const struct rule &r, u32 key)
+	{
+		return group_of(&r.groups, key);
+	}
+};
+
 /* KIND: enum bin_kind, or BIN_KINDS for whatever the rule says */
 template <u32 KIND> struct bin_key {
 	enum { PERM = 1, FLIP = 1, GUESSES = 0 };

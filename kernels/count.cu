@@ -41,6 +41,8 @@
 	SPLIT(split_##SIZE##_##suffix, SIZE, __VA_ARGS__)
 
 SHARED(striped_1_code, 1, STRIPED, 4, 1, bin_code<256>)
+SHARED(striped_2_group, 2, STRIPED, 4, 1, bin_group)
+SHARED(whole_2_group, 2, WHOLE, 4, 1, bin_group)
 PAIR(pair_2_code, 2, bin_code<65536>)
 SPLIT(split_2_code, 2, bin_code<65536>)
 WAYS(3, shift, 2, 1, bin_key<BIN_SHIFT>)

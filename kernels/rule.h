@@ -10,8 +10,18 @@
 
 #include "../src/binning.h"
 
+/*
+ * 16-bit integers that need not be told apart are one group, so that the counters of few bins, or
+ * of a narrow range, are few: group = (place mul + add) / 2^32, place = key - low held to 0 .. last.
+ */
+struct groups {
+	int32_t low, last;
+	uint32_t mul, add;
+};
+
 struct rule {
 	struct binning bins;  /* the one arithmetic */
+	struct groups groups; /* gpu_group.c */
 	uint32_t perm[4];     /* byte selectors from stored to native order, see struct reader */
 	uint32_t flip[2];     /* xored onto native words: the sign bits of signed types */
 	float f_scale;        /* f32: x lies about at x f_scale + f_offset + 0.5 bins from LO ... */
@@ -43,6 +53,23 @@ struct parts {
 #else
 #define RULE_INLINE static inline
 #endif
+
+RULE_INLINE uint32_t group_at(const struct groups *g, int32_t place)
+{
+	return (uint32_t)(((uint64_t)(uint32_t)place * g->mul + g->add) >> 32);
+}
+
+RULE_INLINE uint32_t group_of(const struct groups *g, uint32_t key)
+{
+	const int32_t above = (int32_t)key - g->low, place = above < 0 ? 0 : above;
+
+	return group_at(g, place < g->last ? place : g->last);
+}
+
+RULE_INLINE uint32_t group_count(const struct groups *g)
+{
+	return group_at(g, g->last) + 1;
+}
 
 /*
  * Where a cell lies in a table in shared memory: cell (1 + 1/32 + 1/1024), so that cells a

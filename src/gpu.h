@@ -54,6 +54,7 @@ struct lane {
 	void *host;           /* the mapping that data and cells lie in */
 	size_t host_bytes;
 	size_t window_bytes;  /* of a file, at most, that a slot may map; 0: none (any more) */
+	size_t cells;         /* counters of a chunk: not the job's where cells are counted in groups */
 	uint64_t *total;      /* committed counts; NULL: committed straight into the totals */
 };
 
@@ -84,6 +85,9 @@ int gpu_unmap(struct lane *lane, struct slot *slot);
 
 /* Queues everything for a slot that holds `samples` of them: copy, clear, count, fetch. */
 int gpu_submit(struct lane *lane, struct slot *slot, size_t samples);
+
+/* The counter of a lane that counts a cell of the job. */
+size_t gpu_counter(const struct lane *lane, size_t cell);
 
 /* 1: the slot's work is done; 0: not yet; -1: the gpu has failed. */
 int gpu_done(struct lane *lane, struct slot *slot);

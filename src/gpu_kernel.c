@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "gpu.h"
+#include "gpu_group.h"
 
 #define THREADS 1024u
-#define STRIPES 32u
+#define STRIPES 32u     /* of 256 codes: a lane of a warp each */
+#define GROUP_STRIPES 16u /* 32 samples in two clocks; memory brings them in 3.4 */
 #define STATIC_SHARED 4096u /* what the kernels declare besides, rounded up */
 #define TILE 65536u     /* samples that split sorts at once */
 
@@ -63,7 +65,11 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 		r->perm[1] = type->big ? 0x0123 : 0x7654;
 		r->flip[1] = sign << 31;
 		break;
-	default: /* codes of one or two bytes are left as they lie */
+	case 2: /* groups; codes are left as they lie, as are those of one byte */
+		r->perm[0] = type->big ? 0x2301 : 0x3210;
+		r->flip[0] = sign << 31 | sign << 15;
+		break;
+	default:
 		r->perm[0] = type->big ? 0x0123 : 0x3210;
 		r->flip[0] = sign << 31;
 		break;
@@ -72,28 +78,48 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 
 /* ---- the choice ---- */
 
-static const char *suffix(const struct counting *c)
+static const char *suffix(const struct kernel_plan *p, const struct counting *c)
 {
 	const uint32_t kind = c->binning.kind;
 
 	if (c->bytes <= 2)
-		return "code";
+		return p->grouped ? "group" : "code";
 	if (c->type.kind == SAMPLE_FLOAT)
 		return kind == BIN_LINEAR ? "linear" : "real";
 	return kind == BIN_SHIFT ? "shift" : kind == BIN_MAGIC ? "magic" : "any";
+}
+
+/* Does a table of so many counters fit a block's shared memory? */
+static bool fits(const struct kernel_plan *p, uint64_t cells)
+{
+	return 4 * cells <= p->shared_most && 4ull * spread_words((uint32_t)cells) <= p->shared_most;
+}
+
+/* Few groups are striped as codes of one byte are; more are one table. */
+static void choose_groups(struct kernel_plan *p, const struct counting *c)
+{
+	const uint32_t most[] = {p->shared_most / (4 * GROUP_STRIPES), p->shared_most / 4};
+
+	for (int i = 0; i < 2 && !p->grouped; i++) {
+		const uint32_t groups = groups_choose(&p->rule.groups, &c->type, &c->binning, most[i]);
+		if (groups == 0 || (i == 1 && !fits(p, groups)))
+			continue;
+		p->grouped = true;
+		p->cells = groups;
+		p->copies = i == 0 ? GROUP_STRIPES : 1;
+	}
 }
 
 static CUresult choose_shared(struct kernel_plan *p, const struct counting *c,
 			      const struct kernel_device *on)
 {
 	int resident;
-	const bool striped = c->bytes == 1; /* 256 codes, a table for each lane of a warp */
+	const bool striped = p->copies > 1;
 
 	p->way = WAY_SHARED;
-	p->copies = striped ? STRIPES : 1;
 	p->shared = 4 * (striped ? p->cells * p->copies : spread_words(p->cells));
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", striped ? "striped" : "whole",
-		 (unsigned long)c->bytes, suffix(c));
+		 (unsigned long)c->bytes, suffix(p, c));
 	CUresult r = find(on, &p->function, p->name, p->shared);
 	if (r == CUDA_SUCCESS)
 		r = on->cuda->occupancy(&resident, p->function, (int)THREADS, p->shared);
@@ -113,7 +139,7 @@ static CUresult choose_pair(struct kernel_plan *p, const struct counting *c,
 	p->shared = 4 * spread_words((p->cells + 1) / 2 + 1);
 	p->threads = THREADS;
 	p->grid = p->sms & ~1u;
-	snprintf(p->name, sizeof(p->name), "pair_%lu_%s", (unsigned long)c->bytes, suffix(c));
+	snprintf(p->name, sizeof(p->name), "pair_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
 	return find(on, &p->function, p->name, p->shared);
 }
 
@@ -207,7 +233,7 @@ static CUresult choose_parts(struct kernel_plan *p, const struct counting *c,
 	*what = "too many bins for the device's shared memory";
 	p->way = WAY_PARTS;
 	p->threads = THREADS;
-	snprintf(p->name, sizeof(p->name), "split_%lu_%s", (unsigned long)c->bytes, suffix(c));
+	snprintf(p->name, sizeof(p->name), "split_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
 	if (lay_out(&s, p, on->samples_max) != 0)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*what = "kernels";
@@ -236,16 +262,19 @@ CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c,
 	*p = (struct kernel_plan){
 		.rule.bins = c->binning,
 		.cells = (uint32_t)c->cells,
+		.copies = 1,
 		.sample = c->bytes,
 		.sms = (uint32_t)sms,
 		.shared_most = (uint32_t)most - 1024, /* the kernels' own few variables */
 	};
 	set_reading(&p->rule, &c->type);
 	set_guess(&p->rule);
-	if (4ull * p->cells <= p->shared_most && 4ull * spread_words(p->cells) <= p->shared_most && c->bytes != 2)
+	choose_groups(p, c);
+	if (c->bytes == 1)
+		p->copies = STRIPES;
+	if (fits(p, p->cells) && (c->bytes != 2 || p->grouped))
 		return choose_shared(p, c, on);
-	if (c->bytes != 1 && p->sms > 1 && 2ull * p->cells <= p->shared_most &&
-	    4ull * spread_words((p->cells + 1) / 2 + 1) <= p->shared_most)
+	if (c->bytes != 1 && p->sms > 1 && fits(p, (p->cells + 1) / 2 + 1))
 		return choose_pair(p, c, on);
 	return choose_parts(p, c, on, what);
 }

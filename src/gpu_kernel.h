@@ -1,7 +1,8 @@
 /*
  * gpu_kernel: which kernel counts a job on a device, in what shape it is launched.
  *
- *   striped   the codes of one byte in shared memory, once for each lane of a warp
+ *   striped   the codes of one byte in shared memory, once for each lane of a warp; few groups
+ *             of 16-bit integers (gpu_group.h), once for two lanes each
  *   whole     cells in shared memory, once
  *   pair      up to twice the cells that fit: two blocks share them
  *   split     any number: samples are sorted into buckets that fit, then counted
@@ -11,6 +12,8 @@
  */
 #ifndef GPUHIST_GPU_KERNEL_H
 #define GPUHIST_GPU_KERNEL_H
+
+#include <stdbool.h>
 
 #include "../kernels/rule.h"
 #include "count.h"
@@ -36,7 +39,8 @@ struct kernel_plan {
 	CUfunction function;     /* striped, whole, pair, or split */
 	CUfunction plan, count;  /* PARTS */
 	struct rule rule;
-	uint32_t cells;
+	uint32_t cells;          /* counters: of each cell, or of each group of them */
+	bool grouped;
 	uint32_t sample;         /* bytes */
 	unsigned grid, threads;
 	unsigned shared;         /* bytes */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
+#include "gpu_group.h"
 #include "gpu_state.h"
 
 #define OWN_TOTAL_CELLS ((size_t)3 << 19) /* above, 8 bytes a cell and lane are too much */
@@ -95,8 +96,9 @@ CUresult lane_make(struct gpu *gpu, unsigned device, size_t window_bytes, struct
 	lane->gpu = gpu;
 	lane->device = device;
 	lane->window_bytes = window_bytes;
+	lane->cells = gpu->device[device].plan.cells;
 	if (gpu->spec.counting->cells <= OWN_TOTAL_CELLS) {
-		lane->total = calloc(gpu->spec.counting->cells, sizeof(*lane->total));
+		lane->total = calloc(lane->cells, sizeof(*lane->total));
 		if (!lane->total)
 			goto undo;
 	}
@@ -172,12 +174,21 @@ int gpu_submit(struct lane *lane, struct slot *s, size_t samples)
 
 	if (gpu_failed(gpu) ||
 	    gpu_check(gpu, cuda->to_device(s->d_data, s->from, samples * c->bytes, s->stream), "copy to the GPU") != 0 ||
-	    gpu_check(gpu, cuda->fill32(s->d_cells, 0, c->cells, s->stream), "clear") != 0 ||
+	    gpu_check(gpu, cuda->fill32(s->d_cells, 0, lane->cells, s->stream), "clear") != 0 ||
 	    gpu_check(gpu, kernel_launch(plan, cuda, s, samples), "kernel") != 0 ||
-	    gpu_check(gpu, cuda->to_host(s->cells, s->d_cells, c->cells * sizeof(uint32_t), s->stream), "copy from the GPU") != 0 ||
+	    gpu_check(gpu, cuda->to_host(s->cells, s->d_cells, lane->cells * sizeof(uint32_t), s->stream), "copy from the GPU") != 0 ||
 	    gpu_check(gpu, cuda->event_record(s->done, s->stream), "event") != 0)
 		return -1;
 	return 0;
+}
+
+size_t gpu_counter(const struct lane *lane, size_t cell)
+{
+	const struct gpu *gpu = lane->gpu;
+	const struct kernel_plan *plan = &gpu->device[lane->device].plan;
+
+	return plan->grouped ? groups_of_code(&plan->rule.groups, &gpu->counting.type, (uint32_t)cell)
+			     : cell;
 }
 
 int gpu_done(struct lane *lane, struct slot *s)

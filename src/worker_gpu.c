@@ -26,7 +26,7 @@
 /* Adds a chunk's counters; false when they do not sum to its samples. */
 static bool commit(struct counts *counts, struct lane *lane, const struct slot *slot)
 {
-	const size_t cells = counts->cells;
+	const size_t cells = lane->cells;
 	uint64_t sum = 0;
 
 	for (size_t i = 0; i < cells; i++)
@@ -198,15 +198,16 @@ static int walk(struct walk *w)
 	return 0;
 }
 
-/* The lane's own totals to everybody's, once, at the end. */
-static void add_totals(struct counts *counts, const struct lane *lane, uint64_t committed)
+/* The lane's own totals to everybody's, once, at the end; a group's to the first of its cells. */
+static void add_totals(struct counts *counts, struct lane *lane, uint64_t committed)
 {
 	pthread_mutex_lock(&counts->lock);
-	if (lane->total)
-		for (size_t i = 0; i < counts->cells; i++)
-			if (lane->total[i])
-				__atomic_fetch_add(&counts->cell[i], lane->total[i],
-						   __ATOMIC_RELAXED);
+	for (size_t i = 0; lane->total && i < counts->cells; i++) {
+		uint64_t *own = &lane->total[gpu_counter(lane, i)];
+		if (*own)
+			__atomic_fetch_add(&counts->cell[i], *own, __ATOMIC_RELAXED);
+		*own = 0;
+	}
 	counts->samples += committed;
 	pthread_mutex_unlock(&counts->lock);
 }
