@@ -175,7 +175,7 @@ GIB     = 1
 RUNS    = 5
 bench: $(PROGRAM) $(BUILD)/bench $(BUILD)/bench_zstd
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS)
-	$(BUILD)/bench_zstd $(PROGRAM) 256 $(RUNS)
+	$(BUILD)/bench_zstd $(PROGRAM) 256 $(RUNS) 4
 
 # The kernels alone, CUB beside them, then the engines side by side: on a machine with a GPU.
 bench-gpu: GIB = 8

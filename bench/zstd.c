@@ -1,11 +1,11 @@
 /*
  * zstd: compressed files, beside what libzstd and its command make of them.
- * usage: zstd GPUHIST [MIB [RUNS]]
+ * usage: zstd GPUHIST [MIB [RUNS [TIMES [OPTIONS]]]]
  *
  * One frame and many, samples of a 10-bit converter and samples that repeat, three levels. Beside
  * each: `zstd -dc FILE > /dev/null`, `zstd -dc FILE | gpuhist`, and libzstd in memory, each frame
  * at once, on as many threads as there are frames and cores. GB/s of decoded bytes, medians; the
- * commands of a line run in turn.
+ * commands of a line run in turn. A file of many frames is named TIMES times. OPTIONS are gpuhist's, one word.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -17,6 +17,7 @@
 #include "timing.h"
 
 #define RUNS_MAX 50
+#define TIMES_MAX 16
 
 static char folder[512];
 
@@ -81,7 +82,7 @@ static struct packed pack(const unsigned char *data, size_t bytes, size_t frame,
 /* ---- the ceiling: frames in memory, each at once ---- */
 
 static const struct packed *ceiling_of;
-static unsigned ceiling_next;
+static unsigned ceiling_next, ceiling_all;
 
 static void *ceiling_thread(void *arg)
 {
@@ -91,9 +92,10 @@ static void *ceiling_thread(void *arg)
 
 	memset(out, 1, p->frame[0].decoded);
 	for (;;) {
-		const unsigned i = __atomic_fetch_add(&ceiling_next, 1, __ATOMIC_RELAXED);
-		if (i >= p->frames)
+		const unsigned next = __atomic_fetch_add(&ceiling_next, 1, __ATOMIC_RELAXED);
+		if (next >= ceiling_all)
 			break;
+		const unsigned i = next % p->frames;
 		const size_t n = ZSTD_decompressDCtx(d, out, p->frame[i].decoded, p->data + p->frame[i].at, p->frame[i].bytes);
 		if (ZSTD_isError(n))
 			die("decompression");
@@ -103,13 +105,14 @@ static void *ceiling_thread(void *arg)
 	return arg;
 }
 
-static double ceiling(const struct packed *p, unsigned threads)
+static double ceiling(const struct packed *p, unsigned times, unsigned threads)
 {
 	pthread_t t[512];
 	const double start = now();
 
 	ceiling_of = p;
 	ceiling_next = 0;
+	ceiling_all = times * p->frames;
 	for (unsigned i = 0; i < threads; i++)
 		pthread_create(&t[i], NULL, ceiling_thread, NULL);
 	for (unsigned i = 0; i < threads; i++)
@@ -139,30 +142,35 @@ int main(int argc, char **argv)
 	const char *tmp = getenv("TMPDIR");
 	const size_t all = (size_t)(argc > 2 ? atoi(argv[2]) : 256) << 20;
 	const int runs = argc > 3 ? atoi(argv[3]) : 5;
+	const unsigned many = argc > 4 ? (unsigned)atoi(argv[4]) : 1;
+	const char *options = argc > 5 ? argv[5] : "-q";
 	const unsigned cores = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	char *gpuhist = argc > 1 ? realpath(argv[1], NULL) : NULL;
 
 	snprintf(folder, sizeof(folder), "%s/gpuhist-bench-XXXXXX", tmp ? tmp : "/tmp");
-	if (!gpuhist || all == 0 || runs < 1 || runs > RUNS_MAX || !mkdtemp(folder))
+	if (!gpuhist || all == 0 || runs < 1 || runs > RUNS_MAX || many < 1 || many > TIMES_MAX || !mkdtemp(folder))
 		return 2;
-	printf("%u cores, %zu MiB decoded, median of %d runs, libzstd %s\n\n", cores, all >> 20, runs, ZSTD_versionString());
+	printf("%u cores, %u times (one frame: once) %zu MiB decoded, median of %d runs, libzstd %s\n\n", cores, many, all >> 20, runs, ZSTD_versionString());
 	printf("| samples | packed : decoded | gpuhist | libzstd in memory x threads | ratio | zstd -dc | ratio | zstd -dc \\| gpuhist | ratio | through cat |\n"
 	       "|---|---|---|---|---|---|---|---|---|---|\n");
 	for (size_t j = 0; j < sizeof(JOBS) / sizeof(JOBS[0]); j++) {
 		/* Level 19 compresses a few megabytes a second. */
 		const size_t bytes = JOBS[j].level > 9 && all > (size_t)64 << 20 ? (size_t)64 << 20 : all;
+		const unsigned times = JOBS[j].frame ? many : 1;
 		unsigned char *data = make_samples(bytes, JOBS[j].repeat);
 		struct packed p = pack(data, bytes, JOBS[j].frame ? JOBS[j].frame : bytes, JOBS[j].level);
-		char path[600], command[4][1400];
+		char path[600], paths[TIMES_MAX * 610] = "", command[4][sizeof(paths) + 1000];
 		double t[5][RUNS_MAX];
 		snprintf(path, sizeof(path), "%s/packed.zst", folder);
 		FILE *f = fopen(path, "wb");
 		if (!f || fwrite(p.data, 1, p.bytes, f) != p.bytes || fclose(f) != 0)
 			die(path);
-		snprintf(command[0], sizeof(command[0]), "exec %s -b 1024 %s", gpuhist, path);
-		snprintf(command[1], sizeof(command[1]), "exec zstd -dc %s > /dev/null", path);
-		snprintf(command[2], sizeof(command[2]), "zstd -dc %s | %s -b 1024", path, gpuhist);
-		snprintf(command[3], sizeof(command[3]), "cat %s | %s -b 1024", path, gpuhist);
+		for (unsigned i = 0; i < times; i++)
+			strcat(strcat(paths, " "), path);
+		snprintf(command[0], sizeof(command[0]), "exec %s %s -b 1024 %s", gpuhist, options, paths);
+		snprintf(command[1], sizeof(command[1]), "exec zstd -dc %s > /dev/null", paths);
+		snprintf(command[2], sizeof(command[2]), "zstd -dc %s | %s %s -b 1024", paths, gpuhist, options);
+		snprintf(command[3], sizeof(command[3]), "cat %s | %s %s -b 1024", paths, gpuhist, options);
 		int failed = timed(command[0]).failed;
 		for (int i = 0; i < runs; i++) {
 			for (int k = 0; k < 4; k++) {
@@ -170,12 +178,12 @@ int main(int argc, char **argv)
 				failed |= one.failed;
 				t[k][i] = one.seconds;
 			}
-			t[4][i] = ceiling(&p, p.frames < cores ? p.frames : cores);
+			t[4][i] = ceiling(&p, times, p.frames * times < cores ? p.frames * times : cores);
 		}
 		double m[5];
 		for (int k = 0; k < 5; k++)
 			m[k] = median(t[k], runs);
-		const double gb = (double)bytes * 1e-9;
+		const double gb = times * (double)bytes * 1e-9;
 		printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |%s\n", JOBS[j].what,
 		       (double)p.bytes / (double)bytes, gb / m[0], gb / m[4], m[4] / m[0], gb / m[1], m[1] / m[0],
 		       gb / m[2], m[2] / m[0], gb / m[3], failed ? " failed" : "");

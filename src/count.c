@@ -11,11 +11,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
+
+#include "huge.h"
 
 #define BLOCK 512u               /* samples between the two loops: cells[] stays in L1 */
 #define LINE 64u
-#define HUGE_PAGE ((size_t)2 << 20)
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 /*
  * Bytes of all workers' private tables together; above, one table for all. Measured on two
@@ -85,16 +85,10 @@ void counting_init(struct counting *c, const struct sample_type *type, const str
 /* Zeroed. Large tables are hit at random: huge pages save most of the TLB misses. */
 static void *table_alloc(size_t bytes)
 {
-	const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : LINE;
-	void *table = aligned_alloc(align, round_up(bytes, align));
+	void *table = huge_alloc(bytes);
 
-	if (!table)
-		return NULL;
-#ifdef MADV_HUGEPAGE
-	if (align == HUGE_PAGE)
-		(void)madvise(table, round_up(bytes, align), MADV_HUGEPAGE);
-#endif
-	memset(table, 0, bytes);
+	if (table)
+		memset(table, 0, bytes);
 	return table;
 }
 

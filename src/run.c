@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "gpu.h"
 #include "gpu_kernel.h"
 #include "worker.h"
 
@@ -37,6 +38,7 @@ struct crew {
 	const struct job *job;
 	struct work work;
 	unsigned most;               /* members that there may be */
+	unsigned lanes;              /* of the GPU, if there is one */
 	size_t memory;               /* bytes that they take on the CPU */
 	pthread_mutex_t lock;
 	unsigned started;            /* members whose thread runs or ran; under lock */
@@ -79,12 +81,14 @@ static bool gpu_pays(const struct crew *crew, double bytes)
 }
 
 /*
- * Alone, a lane for each thread up to those that fill the bus; where one or two threads are all,
- * one lane, which maps files, does more than two that read. Beside CPU workers, a lane for three
- * threads of eight.
+ * Alone, a lane for each thread up to those that fill the bus, or, of a compressed input, that there
+ * can be: its threads decode. Where one or two threads are all, one lane, which maps files, does
+ * more than two that read. Beside CPU workers, a lane for three threads of eight.
  */
 static unsigned lanes(const struct job *job)
 {
+	if (job->device == DEVICE_GPU && source_compressed(&job->source))
+		return job->threads < GPU_LANES_MAX ? job->threads : GPU_LANES_MAX;
 	if (job->device == DEVICE_GPU)
 		return job->threads <= 2 ? 1 : job->threads < LANES_GPU ? job->threads : LANES_GPU;
 	const unsigned n = job->threads * 3 / 8;
@@ -119,9 +123,34 @@ static struct gpu *start_gpu(const struct crew *crew)
 	return gpu_start(&(struct gpu_spec){
 		.counting = crew->work.counting,
 		.devices = crew->job->gpus,
-		.lanes = lanes(crew->job),
+		.lanes = crew->lanes,
 		.memory = lanes_memory(crew),
 	});
+}
+
+/* One more worker, if one may be; fewer than asked for is no error. Lock held. */
+static void start_one(struct crew *crew)
+{
+	const unsigned most = crew->work.gpu_only ? gpu_lanes(crew->work.gpu) : crew->most;
+
+	if (crew->closed || crew->started >= crew->most || crew->started >= most)
+		return;
+	struct member *m = &crew->members[crew->started];
+	m->crew = crew;
+	if (pthread_create(&m->thread, NULL, member_main, m) == 0)
+		crew->started++;
+	else
+		crew->closed = true;
+}
+
+/* The source's: somebody begins long work that one more could share. */
+static void start_another(void *arg)
+{
+	struct crew *crew = arg;
+
+	pthread_mutex_lock(&crew->lock);
+	start_one(crew);
+	pthread_mutex_unlock(&crew->lock);
 }
 
 /*
@@ -136,15 +165,7 @@ static void start_next(void *arg)
 	crew->asked++;
 	if (crew->started == crew->most && gpu_pays(crew, crew->asked * ASK_BYTES))
 		__atomic_store_n(&crew->work.gpu, start_gpu(crew), __ATOMIC_RELEASE);
-	const unsigned most = crew->work.gpu_only ? gpu_lanes(crew->work.gpu) : crew->most;
-	if (!crew->closed && crew->started < crew->most && crew->started < most) {
-		struct member *m = &crew->members[crew->started];
-		m->crew = crew;
-		if (pthread_create(&m->thread, NULL, member_main, m) == 0)
-			crew->started++;
-		else
-			crew->closed = true;
-	}
+	start_one(crew);
 	pthread_mutex_unlock(&crew->lock);
 }
 
@@ -251,8 +272,9 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		return fail_set(fail, STATUS_LIMIT, "-M: one worker needs %zu bytes",
 				report->memory);
 	crew.memory = report->memory;
+	crew.lanes = lanes(job);
 	if (job->device == DEVICE_GPU)
-		crew.most = lanes(job);
+		crew.most = crew.lanes;
 	report->method = METHODS[counting.method];
 	if (pthread_mutex_init(&crew.lock, NULL) != 0)
 		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
@@ -273,6 +295,8 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	spec.threads = crew.most;
 	spec.memory_all = job->memory;
 	spec.memory = decoders_memory(&crew);
+	spec.more = start_another;
+	spec.arg = &crew;
 	if (source_open(&crew.work.source, &spec, fail) != 0)
 		goto free_members;
 	/* Another worker or a lane may add to a shared table at any time. */

@@ -39,7 +39,13 @@ struct source_spec {
 	unsigned threads;   /* workers that there may be; 0: one */
 	uint64_t memory;    /* bytes that decoders may take together (0: 256 MiB) ... */
 	uint64_t memory_all; /* ... of these, which -M names */
+	/* Called in front of long work that one more worker could share; NULL: nobody listens. */
+	void (*more)(void *arg);
+	void *arg;
 };
+
+/* Does the first input look compressed? Of a stream only --zstd says so. */
+bool source_compressed(const struct source_spec *spec);
 
 /* What has been taken from the inputs: bytes = skipped + records x record + tail. */
 struct source_totals {

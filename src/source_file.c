@@ -54,7 +54,7 @@ int file_begin(struct source *s, struct input *in, struct fail *fail)
 			return -1;
 		const int kind = input_sniff(s, in, magic, got, fail);
 		if (kind != 0)
-			return kind < 0 ? -1 : zstd_begin(s, in, offset, fail);
+			return kind < 0 ? -1 : zstd_begin(s, in, offset, size, fail);
 	}
 	in->start = offset + s->spec.skip;
 	if (in->start < offset || in->start > INT64_MAX)

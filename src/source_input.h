@@ -101,8 +101,8 @@ struct request {
 	struct fail *fail;
 };
 
-/* The input is zstd's: from `offset` of a file on, or behind what is in a stream's head. */
-int zstd_begin(struct source *s, struct input *in, uint64_t offset, struct fail *fail);
+/* The input is zstd's: from `offset` of a file of `size` on, or behind what is in a stream's head. */
+int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t size, struct fail *fail);
 
 /*
  * Decodes until the request is full, or there is nothing that can be had without waiting for an

@@ -131,7 +131,7 @@ int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size
 	widen_pipe(in->fd);
 	const int kind = s->spec.raw ? 0 : look(s, in, fail);
 	if (kind == 1)
-		return zstd_begin(s, in, 0, fail);
+		return zstd_begin(s, in, 0, 0, fail);
 	s->stopped |= kind == 2;
 	if (kind < 0)
 		return -1;

@@ -12,15 +12,26 @@
 
 #include "zstd_state.h"
 
+/*
+ * Whoever has a large frame to decode calls for the next worker first: all of them would else be
+ * there only after a few frames' time. Without the lock.
+ */
+#define LARGE ((uint64_t)1 << 20)
+
+static void call_another(const struct source *s, const struct frame *f)
+{
+	if (s->spec.more && f->bound >= LARGE) /* or it is unknown */
+		s->spec.more(s->spec.arg);
+}
+
 /* Gives z->frame to a decoder, when there is one for it: *out, busy. */
 static int start(struct source *s, struct input *in, struct decoder **out, struct fail *fail)
 {
 	struct zstd_input *z = in->zstd;
 	const struct frame *f = &z->frame;
 	const bool whole = zstd_fits_whole(s, f);
-	const uint64_t window = f->header.content < f->header.window ? f->header.content : f->header.window;
 	const uint64_t share = s->spec.memory / s->spec.threads;
-	const uint64_t least = DECODER_BYTES + (whole ? (f->stored + f->bound) / 8 * 9 : window);
+	const uint64_t least = whole ? zstd_whole_bytes(f) : DECODER_BYTES + zstd_window(&f->header);
 	/* How large a stream's frame is will show when it is gathered. */
 	const uint64_t need = in->is_file || least > share ? least : share;
 	struct decoder *d = zstd_decoder_get(s, need > s->spec.memory ? s->spec.memory : need);
@@ -49,11 +60,18 @@ static int start(struct source *s, struct input *in, struct decoder **out, struc
 	if (in->is_file) {
 		d->attached = f->stored == FRAME_UNKNOWN;
 		z->finding = d->attached;
+		if (d->attached || z->next < z->size) {
+			pthread_mutex_unlock(&s->lock);
+			call_another(s, f);
+			pthread_mutex_lock(&s->lock);
+		}
 		return 0;
 	}
 	z->finding = true;
 	pthread_mutex_unlock(&s->lock);
 	const int rc = zstd_gather(s, d, fail);
+	if (rc == 0)
+		call_another(s, &d->frame);
 	pthread_mutex_lock(&s->lock);
 	d->whole = rc == 0 && zstd_fits_whole(s, &d->frame);
 	z->finding = d->attached;
@@ -174,8 +192,9 @@ int zstd_fill(struct source *s, struct request *r)
 			break;
 		if (!d)
 			d = pick(s, true, false);
-		if (d && d->whole && r->lease && r->got > 0) {
-			d->busy = false; /* a lease is all that a request can hold: the next one's */
+		/* The next request's: a lease is all that one can hold, or all of it then fits. */
+		if (d && d->whole && r->got > 0 && (r->lease || !(d->decoded || zstd_fits_request(d, r)))) {
+			d->busy = false;
 			break;
 		}
 		if (d) {
@@ -216,7 +235,7 @@ int zstd_return(struct source *s, struct source_lease *lease, struct fail *fail)
 	return d->in && d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, fail) : 0;
 }
 
-int zstd_begin(struct source *s, struct input *in, uint64_t offset, struct fail *fail)
+int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t size, struct fail *fail)
 {
 	struct zstd_input *z = calloc(1, sizeof(*z));
 
@@ -228,6 +247,7 @@ int zstd_begin(struct source *s, struct input *in, uint64_t offset, struct fail 
 	if (!z || !s->zstd || (!in->is_file && !z->stage))
 		return fail_errno(fail, "%s", in->name);
 	z->begin = z->next = z->asked = offset;
+	z->size = size;
 	z->limit = s->budget > (UINT64_MAX - s->spec.skip) / s->spec.record
 			   ? UINT64_MAX
 			   : s->spec.skip + s->budget * s->spec.record;

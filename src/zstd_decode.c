@@ -2,10 +2,12 @@
 #include <stdlib.h>
 #include <zstd_errors.h>
 
+#include "huge.h"
 #include "zstd_state.h"
 
 /* Larger frames would be counted long after they have left the caches, and one alone by nobody else. */
 #define WHOLE_MOST ((uint64_t)16 << 20)
+#define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's, where it keeps no window */
 
 static void decoder_free(struct decoder *d)
 {
@@ -21,7 +23,7 @@ void zstd_pool_trim(struct zstd_pool *p)
 {
 	for (struct decoder **at = &p->decoders; *at;) {
 		struct decoder *d = *at;
-		if (d->in) {
+		if (d->in || !zstd_pieces_free(d)) { /* after an error a piece may still be lent */
 			at = &d->next;
 			continue;
 		}
@@ -47,15 +49,44 @@ bool zstd_pool_idle(const struct zstd_pool *p)
 	return true;
 }
 
+/* The next frame may be a little larger; huge pages leave room for that anyway. */
+static size_t zstd_room(size_t bytes)
+{
+	return huge_room(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes);
+}
+
+uint64_t zstd_whole_bytes(const struct frame *f)
+{
+	return zstd_room((size_t)f->bound) + zstd_room((size_t)f->stored) + CONTEXT_BYTES;
+}
+
+uint64_t zstd_window(const struct frame_header *header)
+{
+	return header->content < header->window ? header->content : header->window;
+}
+
+size_t zstd_gather_most(const struct source *s, const struct frame_header *header)
+{
+	const uint64_t share = s->spec.memory / s->spec.threads;
+	const bool known = header->content != FRAME_UNKNOWN;
+	/* Beside it, the decoded frame, or the window of one that turns out to be too large. */
+	const uint64_t window = zstd_window(header) + DECODER_BYTES;
+	const uint64_t whole = known ? zstd_room((size_t)header->content) + CONTEXT_BYTES : 0;
+	const uint64_t beside = whole > window ? whole : window;
+	const uint64_t most = known ? WHOLE_MOST : share / 4;
+
+	if (share < beside || (known && header->content > WHOLE_MOST))
+		return 0;
+	return (size_t)(share - beside < most ? share - beside : most);
+}
+
 bool zstd_fits_whole(const struct source *s, const struct frame *f)
 {
-	const uint64_t share = s->spec.memory / s->spec.threads / 9 * 8; /* buffers grow by an eighth more */
-
 	/* Decoding at once, libzstd does not see blocks that are larger than a small window allows. */
 	if (f->header.window < FRAME_BLOCK_MAX && f->header.content > f->header.window)
 		return false;
 	return f->bound <= WHOLE_MOST && f->stored <= WHOLE_MOST &&
-	       f->bound + f->stored + DECODER_BYTES <= share;
+	       zstd_whole_bytes(f) <= s->spec.memory / s->spec.threads;
 }
 
 static struct decoder *decoder_make(struct zstd_pool *p)
@@ -113,11 +144,10 @@ int zstd_grow(unsigned char **buffer, size_t *room, size_t bytes)
 		return 0;
 	free(*buffer);
 	*room = 0;
-	bytes += bytes / 8; /* the next frame may be a little larger */
-	*buffer = malloc(bytes);
+	*buffer = huge_alloc(zstd_room(bytes));
 	if (!*buffer)
 		return -1;
-	*room = bytes;
+	*room = zstd_room(bytes);
 	return 0;
 }
 
@@ -130,25 +160,26 @@ static int decode_error(struct decoder *d, size_t code, struct fail *fail)
 	return zstd_bad(d->in, d->frame.offset, fail, ZSTD_getErrorName(code));
 }
 
-int zstd_decode_whole(struct decoder *d, struct fail *fail)
+int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t *got, struct fail *fail)
 {
 	const struct frame *f = &d->frame;
-	size_t got;
+	size_t read;
 
 	if (!d->source.src) {
 		if (zstd_grow(&d->packed, &d->packed_room, (size_t)f->stored) != 0)
 			return fail_errno(fail, "%s", d->in->name);
-		if (file_read(d->in, d->packed, (size_t)f->stored, f->offset, &got, fail) != 0)
+		if (file_read(d->in, d->packed, (size_t)f->stored, f->offset, &read, fail) != 0)
 			return -1;
-		d->source = (ZSTD_inBuffer){.src = d->packed, .size = got};
+		d->source = (ZSTD_inBuffer){.src = d->packed, .size = read};
 	}
-	if (zstd_grow(&d->out, &d->out_room, (size_t)f->bound + 1) != 0)
-		return fail_errno(fail, "%s", d->in->name);
-	const size_t n = ZSTD_decompressDCtx(d->context, d->out, d->out_room, d->source.src, d->source.size);
-	if (ZSTD_isError(n))
-		return decode_error(d, n, fail);
-	d->out_end = n;
-	return 0;
+	if (!out) {
+		if (zstd_grow(&d->out, &d->out_room, (size_t)f->bound) != 0)
+			return fail_errno(fail, "%s", d->in->name);
+		out = d->out;
+		room = d->out_room;
+	}
+	*got = ZSTD_decompressDCtx(d->context, out, room, d->source.src, d->source.size);
+	return ZSTD_isError(*got) ? decode_error(d, *got, fail) : 0;
 }
 
 /* More compressed bytes for a decoder that has used all it had. */

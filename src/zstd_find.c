@@ -178,7 +178,7 @@ int zstd_gather(struct source *s, struct decoder *d, struct fail *fail)
 	struct input *in = d->in;
 	struct zstd_input *z = in->zstd;
 	struct frame *f = &d->frame;
-	const size_t most = (size_t)(s->spec.memory / s->spec.threads / 4);
+	const size_t most = zstd_gather_most(s, &f->header);
 	const uint64_t block_most = f->header.window < FRAME_BLOCK_MAX ? f->header.window : FRAME_BLOCK_MAX;
 	struct frame_block block = {.last = false};
 	size_t used = 0, piece = f->header.bytes;
@@ -188,7 +188,8 @@ int zstd_gather(struct source *s, struct decoder *d, struct fail *fail)
 	d->source = (ZSTD_inBuffer){.src = NULL};
 	for (;;) {
 		if (used + piece > d->packed_room) {
-			const size_t room = 2 * (used + piece) > STAGE ? 2 * (used + piece) : STAGE;
+			const size_t twice = 2 * (used + piece) < most ? 2 * (used + piece) : most;
+			const size_t room = twice > used + piece ? twice : used + piece;
 			unsigned char *larger = realloc(d->packed, room);
 			if (!larger)
 				return fail_errno(fail, "%s", in->name);

@@ -174,11 +174,24 @@ static int64_t sort_out(struct source *s, struct input *in, uint64_t at, const u
 	return (int64_t)n;
 }
 
-/* Samples of a whole frame: lent, or copied as far as there is room. */
-static int give_whole(struct source *s, struct decoder *d, struct request *r)
+/* Copies what is the caller's alone, without the lock. */
+static void copy_out(struct source *s, struct request *r, const unsigned char *from, size_t length)
+{
+	if (length == 0)
+		return;
+	pthread_mutex_unlock(&s->lock);
+	memmove(r->buffer + r->got, from, length); /* it may have been decoded there */
+	pthread_mutex_lock(&s->lock);
+	r->got += length;
+}
+
+/*
+ * Samples of a whole frame that lie at `bytes`: lent, or as far as there is room in the request,
+ * copied or moved.
+ */
+static int give_whole(struct source *s, struct decoder *d, const unsigned char *bytes, struct request *r)
 {
 	size_t from, length;
-	const unsigned char *bytes = d->out + d->out_at;
 	const size_t n = d->out_end - d->out_at;
 	const size_t most = r->lease ? n : r->cap - r->got;
 	const int64_t used = sort_out(s, d->in, d->at, bytes, n, most, &from, &length, r->fail);
@@ -194,9 +207,7 @@ static int give_whole(struct source *s, struct decoder *d, struct request *r)
 		*r->lease = (struct source_lease){.data = bytes + from, .bytes = length, .decoder = d};
 		return 0; /* busy until the lease comes back */
 	}
-	if (length > 0)
-		memcpy(r->buffer + r->got, bytes + from, length);
-	r->got += length;
+	copy_out(s, r, bytes + from, length);
 	d->busy = false;
 	if (d->out_at == d->out_end)
 		return zstd_done(s, d, 0, r->fail);
@@ -204,12 +215,22 @@ static int give_whole(struct source *s, struct decoder *d, struct request *r)
 	return 0;
 }
 
-/* Works on a whole frame that is the caller's: decodes it, finds its place, hands it out. */
+bool zstd_fits_request(const struct decoder *d, const struct request *r)
+{
+	return !r->lease && d->frame.bound <= r->cap - r->got;
+}
+
+/*
+ * Works on a whole frame that is the caller's: decodes it, where it can straight into the request,
+ * finds its place, hands it out.
+ */
 int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 {
+	unsigned char *into = !d->decoded && zstd_fits_request(d, r) ? r->buffer + r->got : NULL;
+
 	if (!d->decoded) {
 		pthread_mutex_unlock(&s->lock);
-		const int rc = zstd_decode_whole(d, r->fail);
+		const int rc = zstd_decode_whole(d, into, r->cap - r->got, &d->out_end, r->fail);
 		pthread_mutex_lock(&s->lock);
 		if (rc != 0)
 			return zstd_done(s, d, -1, r->fail);
@@ -221,7 +242,7 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 		pthread_cond_wait(&s->zstd->changed, &s->lock);
 	if (s->stopped)
 		return zstd_done(s, d, 0, r->fail);
-	return give_whole(s, d, r);
+	return give_whole(s, d, into ? into : d->out + d->out_at, r);
 }
 
 struct piece *zstd_free_piece(struct decoder *d)
@@ -320,20 +341,21 @@ bool zstd_take_piece(struct source *s, struct request *r, int *rc)
 	if (!p || (r->lease && r->got > 0))
 		return false;
 	size_t n = p->bytes;
+	if (!r->lease && n > r->cap - r->got)
+		n = r->cap - r->got;
+	s->totals.bytes += n;
+	if (s->budget != UINT64_MAX)
+		s->budget -= n / s->spec.record;
 	if (r->lease) {
 		*r->lease = (struct source_lease){.data = p->data + p->from, .bytes = n, .decoder = d, .piece = p};
 		p->state = LENT;
 	} else {
-		n = n < r->cap - r->got ? n : r->cap - r->got;
-		memcpy(r->buffer + r->got, p->data + p->from, n);
-		r->got += n;
+		p->state = LENT;
+		copy_out(s, r, p->data + p->from, n);
 		p->from += n;
 		p->bytes -= n;
 		p->state = p->bytes > 0 ? READY : FREE;
 	}
-	s->totals.bytes += n;
-	if (s->budget != UINT64_MAX)
-		s->budget -= n / s->spec.record;
-	*rc = d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, r->fail) : 0;
+	*rc = d->in && d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, r->fail) : 0;
 	return true;
 }

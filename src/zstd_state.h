@@ -39,6 +39,7 @@ struct seam {
 
 struct zstd_input {
 	uint64_t begin;     /* where the first frame lies */
+	uint64_t size;      /* of a file, when it was opened */
 	uint64_t next;      /* compressed offset behind the last frame that was found */
 	uint64_t asked;     /* of a file, as far as the system was told to read ahead */
 	bool finding;       /* somebody looks for the next frame, or reads a stream's */
@@ -117,9 +118,16 @@ bool zstd_pool_idle(const struct zstd_pool *p);
 
 /* A worker's share of the memory decides how a frame is decoded. */
 bool zstd_fits_whole(const struct source *s, const struct frame *f);
+uint64_t zstd_whole_bytes(const struct frame *f); /* ... which then takes so much of it */
 
-/* All of a frame at once; without the lock. */
-int zstd_decode_whole(struct decoder *d, struct fail *fail);
+/* What libzstd remembers of a frame that is decoded piece by piece. */
+uint64_t zstd_window(const struct frame_header *header);
+
+/* How much of a stream's frame may be gathered before it is decoded. */
+size_t zstd_gather_most(const struct source *s, const struct frame_header *header);
+
+/* All of a frame at once into `out`, or, NULL, into d's own; without the lock. */
+int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t *got, struct fail *fail);
 
 /*
  * Up to cap bytes of a frame in turn; *ended: they were its last. 1: the source was stopped.
@@ -142,6 +150,7 @@ int zstd_finish(struct source *s, struct input *in, int rc, struct fail *fail);
 
 /* Works on a decoder that is the caller's, decoding, and hands out what fits the request. */
 int zstd_work_whole(struct source *s, struct decoder *d, struct request *r);
+bool zstd_fits_request(const struct decoder *d, const struct request *r); /* all of it */
 int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r);
 
 /* Samples that others have decoded, or put together of several frames. */

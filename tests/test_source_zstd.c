@@ -327,6 +327,60 @@ static void held_up(void)
 	scratch_clean();
 }
 
+static void count_call(void *arg)
+{
+	++*(unsigned *)arg;
+}
+
+/* Another worker is called for in front of each large frame that others follow, and of no small one. */
+static void calls(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t large = (size_t)1 << 20, small = (size_t)1 << 16;
+	unsigned char *data = calloc(5, large);
+	unsigned called = 0;
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1,
+					 .threads = 2, .more = count_call, .arg = &called};
+
+	for (unsigned frames = 1; frames <= 4; frames++) {
+		for (unsigned big = 0; big <= 1; big++) {
+			struct pack p = {.state = 1};
+			for (unsigned i = 0; i < frames; i++)
+				pack_frame(&p, data, big ? large : small, 1, false, true, 0);
+			scratch_write("f", p.data, p.bytes);
+			called = 0;
+			const struct outcome o = read_all(&spec, 1, 5 * large);
+			CHECK(o.rc == 0 && o.records == frames * (big ? large : small), "%s", o.fail.text);
+			CHECK(called == (big ? frames - 1 : 0), "%u calls for %u frames", called, frames);
+			free(p.data);
+		}
+	}
+	free(data);
+	scratch_clean();
+}
+
+static bool looks(const char *path, bool raw, bool zstd)
+{
+	char *paths[] = {(char *)(uintptr_t)path};
+
+	return source_compressed(&(struct source_spec){.paths = paths, .path_count = 1, .raw = raw, .zstd = zstd});
+}
+
+static void recognised(void)
+{
+	static const unsigned char MAGIC[] = {0x28, 0xb5, 0x2f, 0xfd, 0}, SKIPPABLE[] = {0x5f, 0x2a, 0x4d, 0x18};
+
+	scratch_write("magic", MAGIC, sizeof(MAGIC));
+	scratch_write("skippable", SKIPPABLE, sizeof(SKIPPABLE));
+	scratch_write("short", MAGIC, 3);
+	scratch_write("other", "samples", 7);
+	CHECK(looks("magic", false, false) && looks("skippable", false, false), "not recognised");
+	CHECK(!looks("short", false, false) && !looks("other", false, false), "taken for compressed");
+	CHECK(!looks("missing", false, false) && !looks(".", false, false), "no file at all");
+	CHECK(!looks("magic", true, false) && looks("missing", false, true), "the options decide");
+	scratch_clean();
+}
+
 /* ---- bad input ---- */
 
 static struct outcome read_bytes(const void *bytes, size_t n, const struct source_spec *given)
@@ -512,6 +566,8 @@ int main(void)
 	pipes();
 	side_by_side();
 	held_up();
+	calls();
+	recognised();
 	bad_input();
 	limits();
 	ends();

@@ -48,7 +48,7 @@ int kernel_find(const char *name, struct kernel *k)
 		const size_t length = strlen(known.prefix);
 		if (strncmp(name, known.prefix, length) != 0)
 			continue;
-		*k = {code, known.kind, 0, 0};
+		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr};
 		if (known.kind <= KERNEL_SPLIT)
 			k->sample = (unsigned)(name[length] - '0');
 		if (strstr(name, "_code"))
@@ -100,6 +100,13 @@ void kernel_arguments(struct launch *l, void **arguments)
 		memcpy((void *)argument(l, i), arguments[i], size[i]);
 }
 
+static size_t counters(const struct launch *l)
+{
+	const rule r = get<rule>(l, 2);
+
+	return l->kernel.codes ? l->kernel.codes : l->kernel.groups ? group_count(&r.groups) : r.bins.bins + CELL_EXTRA;
+}
+
 unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 {
 	const enum kernel_kind kind = l->kernel.kind;
@@ -108,8 +115,7 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 	if (kind <= KERNEL_SPLIT && get<u64>(l, 1) > 0)
 		m[n++] = {get<u64>(l, 0), get<u64>(l, 1) * l->kernel.sample};
 	if (kind <= KERNEL_PAIR)
-		m[n++] = {get<u64>(l, 3), 4 * (size_t)(l->kernel.codes ? l->kernel.codes
-							: get<rule>(l, 2).bins.bins + CELL_EXTRA)};
+		m[n++] = {get<u64>(l, 3), 4 * counters(l)};
 	if (kind == KERNEL_COUNT)
 		m[n++] = {get<u64>(l, 3), 4 * (size_t)get<u32>(l, 2)};
 	if (kind >= KERNEL_SPLIT) {

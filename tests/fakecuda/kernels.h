@@ -22,6 +22,7 @@ struct kernel {
 	enum kernel_kind kind;
 	unsigned sample;   /* bytes; 0: it reads none */
 	unsigned codes;    /* counters, where they do not depend on the bins */
+	bool groups;       /* their number is that of the rule's groups */
 };
 
 struct launch {
