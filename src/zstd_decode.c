@@ -144,10 +144,11 @@ int zstd_grow(unsigned char **buffer, size_t *room, size_t bytes)
 		return 0;
 	free(*buffer);
 	*room = 0;
-	*buffer = huge_alloc(zstd_room(bytes));
+	bytes = zstd_room(bytes);
+	*buffer = bytes < HUGE_PAGE ? malloc(bytes) : huge_alloc(bytes);
 	if (!*buffer)
 		return -1;
-	*room = zstd_room(bytes);
+	*room = bytes;
 	return 0;
 }
 
