@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "gpu_group.h"
 #include "gpu_state.h"
 
 /*
@@ -18,7 +19,7 @@
 #define SLOT_MAX ((size_t)64 << 20)
 #define WINDOW_BYTES ((size_t)32 << 20)
 #define SLOT_LEAST ((size_t)256 << 10) /* where memory is short */
-
+#define GROUPS_MOST 15000u /* that the shared memory of any device holds, codes being counted otherwise */
 
 void gpu_fail(struct gpu *gpu, const char *what, const char *why)
 {
@@ -200,7 +201,10 @@ out:
  */
 static size_t slot_size(const struct gpu_spec *spec)
 {
-	const size_t cells = spec->counting->cells * sizeof(uint32_t);
+	const struct counting *c = spec->counting;
+	struct groups groups;
+	const uint32_t grouped = groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST);
+	const size_t cells = (grouped > 0 ? grouped : c->cells) * sizeof(uint32_t);
 	size_t bytes = SLOT_ENOUGH;
 
 	while (bytes > SLOT_MIN && spec->lanes * GPU_SLOTS * (uint64_t)bytes > spec->memory)

@@ -21,7 +21,6 @@
  * that `cat` fills is read 15% faster by 128 KiB than by 64 or 256.
  */
 #define BLOCK_BYTES ((size_t)128 << 10)
-#define ASK_BYTES (1024.0 * (double)BLOCK_BYTES) /* between two calls of busy, about */
 #define LANES_GPU 8u  /* with --device=gpu: as many threads as fill PCIe 5 x16 by pread */
 #define LANES_AUTO 6u /* the same beside CPU workers */
 
@@ -39,6 +38,7 @@ struct crew {
 	struct work work;
 	unsigned most;               /* members that there may be */
 	unsigned lanes;              /* of the GPU, if there is one */
+	bool compressed;             /* the first input is, as far as one can see */
 	size_t memory;               /* bytes that they take on the CPU */
 	pthread_mutex_t lock;
 	unsigned started;            /* members whose thread runs or ran; under lock */
@@ -81,13 +81,13 @@ static bool gpu_pays(const struct crew *crew, double bytes)
 }
 
 /*
- * Alone, a lane for each thread up to those that fill the bus, or, of a compressed input, that there
- * can be: its threads decode. Where one or two threads are all, one lane, which maps files, does
- * more than two that read. Beside CPU workers, a lane for three threads of eight.
+ * Alone, a lane for each thread up to those that fill the bus; where one or two threads are all, one
+ * lane, which maps files, does more than two that read. Beside CPU workers, a lane for three threads
+ * of eight. Of a compressed input all threads decode, and none of them has to count.
  */
-static unsigned lanes(const struct job *job)
+static unsigned lanes(const struct job *job, bool compressed)
 {
-	if (job->device == DEVICE_GPU && source_compressed(&job->source))
+	if (compressed)
 		return job->threads < GPU_LANES_MAX ? job->threads : GPU_LANES_MAX;
 	if (job->device == DEVICE_GPU)
 		return job->threads <= 2 ? 1 : job->threads < LANES_GPU ? job->threads : LANES_GPU;
@@ -97,7 +97,8 @@ static unsigned lanes(const struct job *job)
 
 /*
  * -M is shared: CPU workers have what they were planned with, lanes up to a quarter of it beside
- * them, or half where there are none but lanes, and decoders of compressed inputs the rest.
+ * them, or half with them where there are none but lanes or all threads may get one; decoders of
+ * compressed inputs the rest, and as long as no GPU is started, the lanes' part too.
  */
 static uint64_t lanes_memory(const struct crew *crew)
 {
@@ -107,6 +108,8 @@ static uint64_t lanes_memory(const struct crew *crew)
 		return all / 2;
 	if (crew->job->device == DEVICE_CPU || !kernel_image)
 		return 0;
+	if (crew->compressed && crew->memory < quarter)
+		return all / 2 - crew->memory;
 	return crew->memory < all - quarter ? quarter : all - crew->memory;
 }
 
@@ -118,8 +121,10 @@ static uint64_t decoders_memory(const struct crew *crew)
 	return left > 0 ? left : 1;
 }
 
+/* What decoders have, they give back in the milliseconds that a GPU's start takes hundreds of. */
 static struct gpu *start_gpu(const struct crew *crew)
 {
+	source_take_spare(crew->work.source);
 	return gpu_start(&(struct gpu_spec){
 		.counting = crew->work.counting,
 		.devices = crew->job->gpus,
@@ -163,7 +168,7 @@ static void start_next(void *arg)
 
 	pthread_mutex_lock(&crew->lock);
 	crew->asked++;
-	if (crew->started == crew->most && gpu_pays(crew, crew->asked * ASK_BYTES))
+	if (crew->started == crew->most && gpu_pays(crew, crew->asked * (double)WORKER_ASKS_BYTES))
 		__atomic_store_n(&crew->work.gpu, start_gpu(crew), __ATOMIC_RELEASE);
 	start_one(crew);
 	pthread_mutex_unlock(&crew->lock);
@@ -272,7 +277,8 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		return fail_set(fail, STATUS_LIMIT, "-M: one worker needs %zu bytes",
 				report->memory);
 	crew.memory = report->memory;
-	crew.lanes = lanes(job);
+	crew.compressed = source_compressed(&job->source);
+	crew.lanes = lanes(job, crew.compressed);
 	if (job->device == DEVICE_GPU)
 		crew.most = crew.lanes;
 	report->method = METHODS[counting.method];
@@ -295,6 +301,7 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	spec.threads = crew.most;
 	spec.memory_all = job->memory;
 	spec.memory = decoders_memory(&crew);
+	spec.memory_spare = lanes_memory(&crew);
 	spec.more = start_another;
 	spec.arg = &crew;
 	if (source_open(&crew.work.source, &spec, fail) != 0)

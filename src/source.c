@@ -340,6 +340,13 @@ int source_return(struct source *s, struct source_piece *piece, size_t counted, 
 	return rc;
 }
 
+void source_take_spare(struct source *s)
+{
+	pthread_mutex_lock(&s->lock);
+	s->spec.memory_spare = 0;
+	pthread_mutex_unlock(&s->lock);
+}
+
 bool source_backlog(struct source *s)
 {
 	pthread_mutex_lock(&s->lock);

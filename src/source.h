@@ -39,6 +39,7 @@ struct source_spec {
 	unsigned threads;   /* workers that there may be; 0: one */
 	uint64_t memory;    /* bytes that decoders may take together (0: 256 MiB) ... */
 	uint64_t memory_all; /* ... of these, which -M names */
+	uint64_t memory_spare; /* bytes that they may take beside, until source_take_spare */
 	/* Called in front of long work that one more worker could share; NULL: nobody listens. */
 	void (*more)(void *arg);
 	void *arg;
@@ -113,6 +114,9 @@ int source_read(const struct source_piece *piece, size_t at, void *buffer, size_
 /* Gives a piece back, of which the first `counted` bytes were there; -1 as source_fill. */
 int source_return(struct source *s, struct source_piece *piece, size_t counted,
 		  struct fail *fail);
+
+/* The spare memory is wanted: decoders give it back as they end their frames. */
+void source_take_spare(struct source *s);
 
 /* Bytes that the regular files among the inputs still hold, as far as -n allows. */
 uint64_t source_known_bytes(const struct source *s);

@@ -24,17 +24,27 @@ static void call_another(const struct source *s, const struct frame *f)
 		s->spec.more(s->spec.arg);
 }
 
+/*
+ * Decode at once what a worker's share of the memory holds; but what is wanted in a buffer, and is
+ * larger, piece by piece straight into that.
+ */
+static bool at_once(const struct source *s, const struct frame *f, const struct request *r)
+{
+	return zstd_fits_whole(s, f) && (r->lease || f->bound <= r->cap);
+}
+
 /* Gives z->frame to a decoder, when there is one for it: *out, busy. */
-static int start(struct source *s, struct input *in, struct decoder **out, struct fail *fail)
+static int start(struct source *s, struct input *in, struct decoder **out, const struct request *r)
 {
 	struct zstd_input *z = in->zstd;
+	struct fail *fail = r->fail;
 	const struct frame *f = &z->frame;
-	const bool whole = zstd_fits_whole(s, f);
-	const uint64_t share = s->spec.memory / s->spec.threads;
+	const bool whole = at_once(s, f, r);
+	const uint64_t share = zstd_share(s);
 	const uint64_t least = whole ? zstd_whole_bytes(f) : DECODER_BYTES + zstd_window(&f->header);
 	/* How large a stream's frame is will show when it is gathered. */
 	const uint64_t need = in->is_file || least > share ? least : share;
-	struct decoder *d = zstd_decoder_get(s, need > s->spec.memory ? s->spec.memory : need);
+	struct decoder *d = zstd_decoder_get(s, need);
 
 	*out = NULL;
 	if (!d)
@@ -47,6 +57,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, struc
 	d->size = f->header.content;
 	d->at = NOWHERE;
 	d->whole = whole;
+	d->most = zstd_gather_most(s, &f->header);
 	d->attached = d->decoded = d->ended = false;
 	d->out_at = d->out_end = 0;
 	d->read_at = f->offset;
@@ -62,7 +73,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, struc
 		z->finding = d->attached;
 		if (d->attached || z->next < z->size) {
 			pthread_mutex_unlock(&s->lock);
-			call_another(s, f);
+			call_another(s, &d->frame);
 			pthread_mutex_lock(&s->lock);
 		}
 		return 0;
@@ -73,7 +84,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, struc
 	if (rc == 0)
 		call_another(s, &d->frame);
 	pthread_mutex_lock(&s->lock);
-	d->whole = rc == 0 && zstd_fits_whole(s, &d->frame);
+	d->whole = rc == 0 && at_once(s, &d->frame, r);
 	z->finding = d->attached;
 	pthread_cond_broadcast(&s->zstd->changed);
 	s->stopped |= rc != 0;
@@ -87,9 +98,10 @@ static bool more_frames(const struct zstd_input *z)
 }
 
 /* The next frame of the current input in a decoder, or *out = NULL: none, or not now. */
-static int next_frame(struct source *s, struct input *in, struct decoder **out, struct fail *fail)
+static int next_frame(struct source *s, struct input *in, struct decoder **out, const struct request *r)
 {
 	struct zstd_input *z = in->zstd;
+	struct fail *fail = r->fail;
 	int rc = 0;
 
 	*out = NULL;
@@ -110,7 +122,7 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
 	/* What lies behind -n's limit is nobody's. */
 	z->no_more |= z->placed == z->frames && z->decoded >= z->limit;
 	if (!z->no_more)
-		return start(s, in, out, fail);
+		return start(s, in, out, r);
 	if (in->readers == 0)
 		return zstd_finish(s, in, 0, fail);
 	/* With a limit the next input waits until it is known what this one leaves of it. */
@@ -155,14 +167,14 @@ static bool nothing_to_wait_for(const struct source *s)
 }
 
 /* The next frame of the current input, where it is zstd's. *again: look anew, things have changed. */
-static int try_next_frame(struct source *s, struct decoder **d, bool *again, struct fail *fail)
+static int try_next_frame(struct source *s, struct decoder **d, bool *again, const struct request *r)
 {
 	struct input *in = s->current;
 
 	*again = false;
 	if (!in || !in->zstd || !more_frames(in->zstd))
 		return 0;
-	const int rc = next_frame(s, in, d, fail);
+	const int rc = next_frame(s, in, d, r);
 	/* The input may be gone. */
 	*again = rc == 0 && !*d && (s->current != in || (more_frames(in->zstd) && !in->zstd->found_one));
 	return rc;
@@ -186,7 +198,7 @@ int zstd_fill(struct source *s, struct request *r)
 		/* Nobody may wait behind a frame that nobody goes on with. */
 		if (!d)
 			d = pick(s, true, true);
-		if (!d && (rc = try_next_frame(s, &d, &again, r->fail)) == 0 && again)
+		if (!d && (rc = try_next_frame(s, &d, &again, r)) == 0 && again)
 			continue;
 		if (rc != 0 || s->stopped)
 			break;

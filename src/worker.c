@@ -3,16 +3,17 @@
 
 #include "gpu.h"
 
-#define ASK_EVERY 1024 /* fills between two offers of work to others: 128 MiB */
-
-void worker_found(const struct work *work, struct worker_report *report)
+void worker_found(const struct work *work, struct worker_report *report, size_t bytes)
 {
+	report->unasked += bytes;
 	/*
 	 * At once, then now and then: what a slow start does not need a long run may. Under
 	 * --device=gpu a worker is of use only where there is a lane for it.
 	 */
 	const bool ask = work->gpu_only ? gpu_lane_free(work->gpu)
-					: !report->passed_on || report->fills % ASK_EVERY == 0;
+					: !report->passed_on || report->unasked >= WORKER_ASKS_BYTES;
+	if (ask)
+		report->unasked = 0;
 	if (ask && source_backlog(work->source)) {
 		report->passed_on = true;
 		work->busy(work->arg);

@@ -40,6 +40,7 @@ struct worker_report {
 	uint64_t gpu_records; /* of these, by a lane */
 	uint64_t mapped_records; /* of these, straight from the mapped file */
 	uint64_t fills;
+	uint64_t unasked;     /* bytes since busy was called */
 	bool asked;           /* the source: what fails then is the input's, not the worker's own */
 	bool passed_on;       /* busy was called */
 	double read_seconds;  /* in source_fill: reading, and waiting for its turn or for data */
@@ -52,8 +53,9 @@ enum worker_result {
 	WORKER_LOST_GPU, /* the GPU failed; all that this worker took is counted */
 };
 
-/* What every worker does when a fill brought something. */
-void worker_found(const struct work *work, struct worker_report *report);
+/* What every worker does when a fill brought something: now and then it calls busy. */
+void worker_found(const struct work *work, struct worker_report *report, size_t bytes);
+#define WORKER_ASKS_BYTES ((uint64_t)128 << 20)
 
 /*
  * A worker from the first record to the last: on the CPU until a lane is ready for it, on

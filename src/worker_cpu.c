@@ -33,7 +33,7 @@ int worker_cpu(const struct work *work, struct lane **lane, struct worker_report
 		report->read_seconds += filled - start;
 		if (rc != 0 || lease.bytes == 0)
 			break;
-		worker_found(work, report);
+		worker_found(work, report, lease.bytes);
 		counter_add(counter, lease.data, lease.bytes / work->record);
 		report->records += lease.bytes / work->record;
 		start = clock_seconds();

@@ -188,7 +188,7 @@ static int walk(struct walk *w)
 		w->report->read_seconds += clock_seconds() - start;
 		if (got == 0)
 			continue;
-		worker_found(w->work, w->report);
+		worker_found(w->work, w->report, got);
 		if (lane->slot[k].samples > 0 && gpu_submit(lane, &lane->slot[k], lane->slot[k].samples) != 0)
 			return -1;
 	}

@@ -32,6 +32,16 @@ void zstd_pool_trim(struct zstd_pool *p)
 	}
 }
 
+static uint64_t pool_limit(const struct source *s)
+{
+	return s->spec.memory + s->spec.memory_spare;
+}
+
+uint64_t zstd_share(const struct source *s)
+{
+	return pool_limit(s) / s->spec.threads;
+}
+
 static uint64_t pool_memory(const struct zstd_pool *p)
 {
 	uint64_t bytes = 0;
@@ -67,7 +77,7 @@ uint64_t zstd_window(const struct frame_header *header)
 
 size_t zstd_gather_most(const struct source *s, const struct frame_header *header)
 {
-	const uint64_t share = s->spec.memory / s->spec.threads;
+	const uint64_t share = zstd_share(s);
 	const bool known = header->content != FRAME_UNKNOWN;
 	/* Beside it, the decoded frame, or the window of one that turns out to be too large. */
 	const uint64_t window = zstd_window(header) + DECODER_BYTES;
@@ -86,7 +96,7 @@ bool zstd_fits_whole(const struct source *s, const struct frame *f)
 	if (f->header.window < FRAME_BLOCK_MAX && f->header.content > f->header.window)
 		return false;
 	return f->bound <= WHOLE_MOST && f->stored <= WHOLE_MOST &&
-	       zstd_whole_bytes(f) <= s->spec.memory / s->spec.threads;
+	       zstd_whole_bytes(f) <= zstd_share(s);
 }
 
 static struct decoder *decoder_make(struct zstd_pool *p)
@@ -125,10 +135,10 @@ struct decoder *zstd_decoder_get(struct source *s, uint64_t need)
 	struct decoder *d = decoder_free_one(p);
 	const uint64_t more = !d ? need : need > d->memory ? need - d->memory : 0;
 
-	if (pool_memory(p) + more > s->spec.memory) {
+	if (pool_memory(p) + more > pool_limit(s)) {
 		zstd_pool_trim(p);
 		d = NULL;
-		if (pool_memory(p) + need > s->spec.memory && !zstd_pool_idle(p))
+		if (pool_memory(p) + need > pool_limit(s) && !zstd_pool_idle(p))
 			return NULL;
 	}
 	if (!d)

@@ -178,7 +178,7 @@ int zstd_gather(struct source *s, struct decoder *d, struct fail *fail)
 	struct input *in = d->in;
 	struct zstd_input *z = in->zstd;
 	struct frame *f = &d->frame;
-	const size_t most = zstd_gather_most(s, &f->header);
+	const size_t most = d->most;
 	const uint64_t block_most = f->header.window < FRAME_BLOCK_MAX ? f->header.window : FRAME_BLOCK_MAX;
 	struct frame_block block = {.last = false};
 	size_t used = 0, piece = f->header.bytes;

@@ -273,39 +273,85 @@ static void end_in_turn(struct source *s, struct decoder *d)
 	pthread_cond_broadcast(&s->zstd->changed);
 }
 
-/* Decodes up to where the next records begin or into a piece; the caller's alone. */
-static int decode_piece(struct source *s, struct decoder *d, struct piece *p, struct fail *fail)
+/*
+ * Decodes up to `room` bytes of a frame in turn into `to`; *from and *length say which of them are
+ * whole records. 1: not now, the source was stopped. The caller's alone.
+ */
+static int decode_into(struct source *s, struct decoder *d, unsigned char *to, size_t room, size_t *from,
+		       size_t *length, struct fail *fail)
 {
 	struct input *in = d->in;
 	const uint64_t skip = s->spec.skip, limit = in->zstd->limit;
-	const uint32_t record = s->spec.record;
-	const uint32_t phase = d->at > skip ? (uint32_t)((d->at - skip) % record) : 0;
-	size_t room = phase > 0 ? record - phase : PIECE_BYTES - PIECE_BYTES % record;
-	size_t got, from, length;
+	size_t got;
 	bool ended;
 
+	*from = *length = 0;
 	if (d->at < skip && skip - d->at < room)
 		room = (size_t)(skip - d->at);
 	if (limit - d->at < room)
 		room = (size_t)(limit - d->at);
-	if (zstd_grow(&p->data, &p->room, PIECE_BYTES) != 0)
-		return fail_errno(fail, "%s", in->name);
 	pthread_mutex_unlock(&s->lock);
-	const int rc = zstd_decode_some(s, d, p->data, room, &got, &ended, fail);
+	const int rc = zstd_decode_some(s, d, to, room, &got, &ended, fail);
 	pthread_mutex_lock(&s->lock);
 	if (rc != 0) {
 		s->stopped = true;
-		return rc < 0 ? -1 : 0;
+		return rc;
 	}
-	if (sort_out(s, in, d->at, p->data, got, room, &from, &length, fail) < 0)
+	if (sort_out(s, in, d->at, to, got, room, from, length, fail) < 0)
 		return -1;
 	d->at += got;
+	if (ended || d->at >= limit)
+		end_in_turn(s, d);
+	return 0;
+}
+
+/* Bytes to where the next record begins; 0: there, or in front of what is skipped. */
+static size_t to_record(const struct source *s, const struct decoder *d)
+{
+	const uint32_t record = s->spec.record;
+	const uint32_t phase = d->at > s->spec.skip ? (uint32_t)((d->at - s->spec.skip) % record) : 0;
+
+	return phase > 0 ? record - phase : 0;
+}
+
+/* Decodes up to where the next records begin or into a piece. */
+static int decode_piece(struct source *s, struct decoder *d, struct piece *p, struct fail *fail)
+{
+	const size_t torn = to_record(s, d);
+	const size_t room = torn > 0 ? torn : PIECE_BYTES - PIECE_BYTES % s->spec.record;
+	size_t from, length;
+
+	if (zstd_grow(&p->data, &p->room, PIECE_BYTES) != 0)
+		return fail_errno(fail, "%s", d->in->name);
+	const int rc = decode_into(s, d, p->data, room, &from, &length, fail);
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
 	*p = (struct piece){.data = p->data, .room = p->room, .from = from, .bytes = length,
 			    .state = length > 0 ? READY : FREE};
 	if (length > 0 && s->zstd->waiting > 0)
 		pthread_cond_broadcast(&s->zstd->changed);
-	if (ended || d->at >= limit)
-		end_in_turn(s, d);
+	return 0;
+}
+
+/* Decodes into a request's own buffer: nobody else need count it. */
+static int decode_request(struct source *s, struct decoder *d, struct request *r)
+{
+	const uint32_t record = s->spec.record;
+
+	while (!s->stopped && !d->ended && r->got < r->cap) {
+		unsigned char *to = r->buffer + r->got;
+		const size_t torn = to_record(s, d), room = torn + (r->cap - r->got - torn) / record * record;
+		size_t from, length;
+		const int rc = decode_into(s, d, to, room, &from, &length, r->fail);
+		if (rc != 0)
+			return rc < 0 ? -1 : 0;
+		if (from > 0 && length > 0)
+			memmove(to, to + from, length);
+		r->got += length;
+		s->totals.bytes += length;
+		if (s->budget != UINT64_MAX)
+			s->budget -= length / record;
+	}
 	return 0;
 }
 
@@ -316,12 +362,16 @@ static int decode_piece(struct source *s, struct decoder *d, struct piece *p, st
 int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r)
 {
 	struct piece *p;
+	int rc = 0;
 
 	while (d->at == NOWHERE && !s->stopped)
 		pthread_cond_wait(&s->zstd->changed, &s->lock);
-	while (!s->stopped && !d->ended && (p = zstd_free_piece(d)) != NULL)
-		if (decode_piece(s, d, p, r->fail) != 0)
-			return zstd_done(s, d, -1, r->fail);
+	if (!r->lease)
+		rc = decode_request(s, d, r);
+	while (r->lease && rc == 0 && !s->stopped && !d->ended && (p = zstd_free_piece(d)) != NULL)
+		rc = decode_piece(s, d, p, r->fail);
+	if (rc != 0)
+		return zstd_done(s, d, -1, r->fail);
 	d->busy = false;
 	if (s->stopped || (d->ended && zstd_pieces_free(d)))
 		return zstd_done(s, d, 0, r->fail);

@@ -80,6 +80,7 @@ struct decoder {
 	bool ended;            /* in turn: only its pieces are still to be handed out or returned */
 	struct piece piece[PIECES];
 	uint64_t read_at, read_end; /* file, in turn: what is still to be read of it */
+	size_t most;           /* of a stream's frame that may be gathered before it is decoded */
 	unsigned char *packed; /* compressed bytes */
 	size_t packed_room;
 	ZSTD_inBuffer source;
@@ -117,13 +118,14 @@ void zstd_pool_trim(struct zstd_pool *p); /* frees those that have no frame */
 bool zstd_pool_idle(const struct zstd_pool *p);
 
 /* A worker's share of the memory decides how a frame is decoded. */
+uint64_t zstd_share(const struct source *s);
 bool zstd_fits_whole(const struct source *s, const struct frame *f);
 uint64_t zstd_whole_bytes(const struct frame *f); /* ... which then takes so much of it */
 
 /* What libzstd remembers of a frame that is decoded piece by piece. */
 uint64_t zstd_window(const struct frame_header *header);
 
-/* How much of a stream's frame may be gathered before it is decoded. */
+/* A decoder's most. */
 size_t zstd_gather_most(const struct source *s, const struct frame_header *header);
 
 /* All of a frame at once into `out`, or, NULL, into d's own; without the lock. */
