@@ -38,7 +38,7 @@ struct crew {
 	struct work work;
 	unsigned most;               /* members that there may be */
 	unsigned lanes;              /* of the GPU, if there is one */
-	bool compressed;             /* the first input is, as far as one can see */
+	bool compressed;             /* the inputs are, most likely */
 	size_t memory;               /* bytes that they take on the CPU */
 	pthread_mutex_t lock;
 	unsigned started;            /* members whose thread runs or ran; under lock */

@@ -45,7 +45,7 @@ struct source_spec {
 	void *arg;
 };
 
-/* Does the first input look compressed? Of a stream only --zstd says so. */
+/* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */
 bool source_compressed(const struct source_spec *spec);
 
 /* What has been taken from the inputs: bytes = skipped + records x record + tail. */
