@@ -86,6 +86,44 @@ static void hide_devices(const char *wanted)
 	setenv("CUDA_VISIBLE_DEVICES", list, 1);
 }
 
+/*
+ * A chunk's fixed work is proportional to its counters (clear, fetch, add): a chunk is made
+ * large enough that its bytes outweigh theirs 16 to 1, as far as that goes. With few counters
+ * it is as large as the memory allows for all lanes, up to what keeps the bus busy.
+ */
+static size_t slot_size(const struct gpu_spec *spec)
+{
+	const struct counting *c = spec->counting;
+	struct groups groups;
+	const uint32_t grouped = groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST);
+	const size_t cells = (grouped > 0 ? grouped : c->cells) * sizeof(uint32_t);
+	size_t bytes = SLOT_ENOUGH;
+
+	while (bytes > SLOT_MIN && spec->lanes * GPU_SLOTS * (uint64_t)bytes > spec->memory)
+		bytes /= 2;
+	if (bytes < 16 * cells)
+		bytes = 16 * cells < SLOT_MAX ? 16 * cells : SLOT_MAX;
+	while (bytes > SLOT_LEAST && GPU_SLOTS * (uint64_t)bytes > spec->memory)
+		bytes /= 2;
+	const size_t unit = (size_t)4096 * spec->counting->bytes; /* whole samples, whole pages */
+	return bytes / unit * unit;
+}
+
+/* How many lanes, of what size, now that the devices are known. */
+static void size_lanes(struct gpu *gpu)
+{
+	struct gpu_spec *spec = &gpu->spec;
+
+	if (spec->lanes_each > 0 && spec->lanes > spec->lanes_each * gpu->device_count)
+		spec->lanes = spec->lanes_each * gpu->device_count;
+	if (spec->lanes > GPU_LANES_MAX)
+		spec->lanes = GPU_LANES_MAX;
+	gpu->slot_bytes = slot_size(spec);
+	gpu->cell_bytes = (spec->counting->cells * sizeof(uint32_t) + 4095) / 4096 * 4096;
+	while (spec->lanes > 1 && spec->lanes * GPU_SLOTS * (uint64_t)gpu->slot_bytes > spec->memory)
+		spec->lanes--;
+}
+
 static int start_device(struct gpu *gpu, unsigned index)
 {
 	const struct cuda *cuda = &gpu->cuda;
@@ -96,8 +134,6 @@ static int start_device(struct gpu *gpu, unsigned index)
 	    gpu_check(gpu, cuda->context_set(d->context), "context") != 0 ||
 	    gpu_check(gpu, cuda->module_load(&d->module, kernel_image), "kernels") != 0)
 		return -1;
-	if (index == 0)
-		(void)cuda->device_name(gpu->report.name, (int)sizeof(gpu->report.name), d->handle);
 	if (index == 0 && gpu->spec.lanes == 1) {
 		int can = 0; /* and stays so where a driver does not know the question */
 		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);
@@ -110,8 +146,14 @@ static int start_device(struct gpu *gpu, unsigned index)
 	};
 	const char *what;
 	CUresult r = kernel_plan_init(&d->plan, gpu->spec.counting, &on, &what);
-	if (index == 0)
+	if (index == 0) {
+		char name[sizeof(gpu->report.name)] = "";
+		(void)cuda->device_name(name, (int)sizeof(name), d->handle);
+		pthread_mutex_lock(&gpu->lock); /* who ends meanwhile may look */
+		memcpy(gpu->report.name, name, sizeof(name));
 		memcpy(gpu->report.kernel, d->plan.name, sizeof(gpu->report.kernel));
+		pthread_mutex_unlock(&gpu->lock);
+	}
 	return gpu_check(gpu, r, what);
 }
 
@@ -124,6 +166,7 @@ static void add_lane(struct gpu *gpu, struct lane *lane)
 		gpu->report.start_seconds = clock_seconds() - gpu->started;
 	gpu->report.ready = true;
 	gpu->report.lanes = gpu->lane_count;
+	gpu->report.devices = gpu->device_count;
 	gpu->settled = true;
 	pthread_cond_broadcast(&gpu->changed);
 	pthread_mutex_unlock(&gpu->lock);
@@ -182,6 +225,7 @@ static void *start(void *arg)
 		gpu_fail(gpu, "driver", "no such device");
 		goto out;
 	}
+	size_lanes(gpu);
 	for (unsigned i = 0; i < gpu->device_count; i++)
 		if (start_device(gpu, i) != 0)
 			goto out;
@@ -192,29 +236,6 @@ out:
 	pthread_cond_broadcast(&gpu->changed);
 	pthread_mutex_unlock(&gpu->lock);
 	return NULL;
-}
-
-/*
- * A chunk's fixed work is proportional to its counters (clear, fetch, add): a chunk is made
- * large enough that its bytes outweigh theirs 16 to 1, as far as that goes. With few counters
- * it is as large as the memory allows for all lanes, up to what keeps the bus busy.
- */
-static size_t slot_size(const struct gpu_spec *spec)
-{
-	const struct counting *c = spec->counting;
-	struct groups groups;
-	const uint32_t grouped = groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST);
-	const size_t cells = (grouped > 0 ? grouped : c->cells) * sizeof(uint32_t);
-	size_t bytes = SLOT_ENOUGH;
-
-	while (bytes > SLOT_MIN && spec->lanes * GPU_SLOTS * (uint64_t)bytes > spec->memory)
-		bytes /= 2;
-	if (bytes < 16 * cells)
-		bytes = 16 * cells < SLOT_MAX ? 16 * cells : SLOT_MAX;
-	while (bytes > SLOT_LEAST && GPU_SLOTS * (uint64_t)bytes > spec->memory)
-		bytes /= 2;
-	const size_t unit = (size_t)4096 * spec->counting->bytes; /* whole samples, whole pages */
-	return bytes / unit * unit;
 }
 
 struct gpu *gpu_start(const struct gpu_spec *spec)
@@ -228,13 +249,6 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 	gpu->spec.counting = &gpu->counting;
 	gpu->started = clock_seconds();
 	gpu->report.started = true;
-	gpu->slot_bytes = slot_size(spec);
-	gpu->cell_bytes = (spec->counting->cells * sizeof(uint32_t) + 4095) / 4096 * 4096;
-	const uint64_t lane = GPU_SLOTS * (uint64_t)gpu->slot_bytes;
-	if (gpu->spec.lanes > GPU_LANES_MAX)
-		gpu->spec.lanes = GPU_LANES_MAX;
-	while (gpu->spec.lanes > 1 && gpu->spec.lanes * lane > spec->memory)
-		gpu->spec.lanes--;
 	hide_devices(spec->devices);
 	pthread_mutex_init(&gpu->lock, NULL);
 	pthread_cond_init(&gpu->changed, NULL);

@@ -26,12 +26,13 @@
 #include "cuda.h"
 
 #define GPU_SLOTS 4u    /* of a lane: some are copied and counted while one is filled */
-#define GPU_LANES_MAX 16u
+#define GPU_LANES_MAX 32u
 
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; copied */
 	const char *devices; /* "0", "0,2", "all": those the process may see */
-	unsigned lanes;      /* to make, over all devices */
+	unsigned lanes;      /* to make, over all devices ... */
+	unsigned lanes_each; /* ... and on each of them at most; 0: any number */
 	uint64_t memory;     /* host bytes that all lanes together may take */
 };
 
@@ -102,7 +103,8 @@ bool gpu_failed(const struct gpu *gpu);
 struct gpu_report {
 	bool started, ready, failed;
 	char why[256];       /* the reason, when failed or never ready */
-	char name[128];
+	char name[128];      /* of the first device */
+	unsigned devices;
 	double start_seconds; /* from gpu_start to the first lane */
 	unsigned lanes;
 	char kernel[32];     /* the first device's */

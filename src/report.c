@@ -1,6 +1,8 @@
 /* report: what a user should know about a finished run, as messages. */
 #include "report.h"
 
+#include <stdio.h>
+
 #include "msg.h"
 
 typedef unsigned long long ull;
@@ -51,9 +53,12 @@ void report_verbose(const struct job *job, const struct run_report *run)
 	msg_note("cpu: %u of %u workers, %s loops, counted in %s; %.1f MiB for buffers and counts",
 		 run->workers, job->threads, run->isa, run->method,
 		 (double)run->memory / (1 << 20));
+	char more[32] = "";
+	if (run->gpu.devices > 1)
+		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
 	if (run->gpu.ready)
-		msg_note("gpu: %s, %u lanes, ready after %.2f s, %s; counted %.1f%% of the samples, %.1f%% from mapped files",
-			 run->gpu.name, run->gpu.lanes, run->gpu.start_seconds, run->gpu.kernel,
+		msg_note("gpu: %s%s, %u lanes, ready after %.2f s, %s; counted %.1f%% of the samples, %.1f%% from mapped files",
+			 run->gpu.name, more, run->gpu.lanes, run->gpu.start_seconds, run->gpu.kernel,
 			 share(run->gpu_records, run->records), share(run->mapped_records, run->records));
 	else if (run->gpu.started)
 		msg_note("gpu: %s", run->gpu.failed ? run->gpu.why : "not ready before the end");

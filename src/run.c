@@ -9,6 +9,7 @@
 
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock.h"
 #include "gpu.h"
@@ -21,7 +22,7 @@
  * that `cat` fills is read 15% faster by 128 KiB than by 64 or 256.
  */
 #define BLOCK_BYTES ((size_t)128 << 10)
-#define LANES_GPU 8u  /* with --device=gpu: as many threads as fill PCIe 5 x16 by pread */
+#define LANES_EACH 8u /* of a device: as many threads as fill PCIe 5 x16 by pread */
 #define LANES_AUTO 6u /* the same beside CPU workers */
 
 struct crew;
@@ -87,10 +88,12 @@ static bool gpu_pays(const struct crew *crew, double bytes)
  */
 static unsigned lanes(const struct job *job, bool compressed)
 {
+	const unsigned most = job->threads < GPU_LANES_MAX ? job->threads : GPU_LANES_MAX;
+
 	if (compressed)
-		return job->threads < GPU_LANES_MAX ? job->threads : GPU_LANES_MAX;
-	if (job->device == DEVICE_GPU)
-		return job->threads <= 2 ? 1 : job->threads < LANES_GPU ? job->threads : LANES_GPU;
+		return most;
+	if (job->device == DEVICE_GPU) /* of one device and of several, when they are known, fewer */
+		return job->threads <= 2 && !strpbrk(job->gpus, ",a") ? 1 : most;
 	const unsigned n = job->threads * 3 / 8;
 	return n < 1 ? 1 : n < LANES_AUTO ? n : LANES_AUTO;
 }
@@ -129,6 +132,7 @@ static struct gpu *start_gpu(const struct crew *crew)
 		.counting = crew->work.counting,
 		.devices = crew->job->gpus,
 		.lanes = crew->lanes,
+		.lanes_each = crew->compressed ? 0 : LANES_EACH,
 		.memory = lanes_memory(crew),
 	});
 }

@@ -148,6 +148,18 @@ cpu -b 1000 -r full small
 for devices in gpu:0,1 gpu:all; do
 	FAKECUDA_DEVICES=2 on_gpu "$devices" --device=$devices -T 4 -b 1000 -r full small
 done
+# Which devices, and lanes enough for each.
+told() {
+	FAKECUDA_DEVICES=3 "$gpuhist" -v -b 1000 -r full --device="$1" -T "$2" warm warm warm 2>err >out
+	if grep -q "gpu: $3 lanes," err; then ok; else bad "--device=$1 -T $2 is not '$3 lanes'"; fi
+}
+told gpu 1 'fake 0, 1'
+told gpu:2 2 'fake 2, 1'
+told gpu 20 'fake 0, 8'
+told gpu:1 20 'fake 1, 8'
+told gpu:2,0 2 'fake 2 and 1 more, 2'
+told gpu:1,2 20 'fake 1 and 1 more, 16'
+told gpu:all 64 'fake 0 and 2 more, 24'
 # One thread maps a file that is in the page cache. The first chunk is read, the others are windows.
 cpu -b 1000 -r full warm
 on_gpu 'mapped' -T 1 -b 1000 -r full warm

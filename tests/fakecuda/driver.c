@@ -15,7 +15,7 @@
  *   FAKECUDA_WRONG=N                 the Nth counting kernel counts one sample too many
  *   FAKECUDA_HANG=N                  from the Nth chunk on no event ever fires
  *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
- *   FAKECUDA_DEVICES=N               devices (1)
+ *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
  *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device
  *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
  *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, and
@@ -63,9 +63,36 @@ static struct CUmod_st modules[DEVICES_MOST];
 static CUfunction functions;
 static _Thread_local CUcontext current;
 
+/* As many as CUDA_VISIBLE_DEVICES shows, up to its first number that no device has; which[] they are. */
+static int visible_devices(int which[DEVICES_MOST])
+{
+	const int all = getenv("FAKECUDA_DEVICES") ? (int)setting("FAKECUDA_DEVICES") : 1;
+	const char *p = getenv("CUDA_VISIBLE_DEVICES");
+	int n = 0;
+
+	if (!p) {
+		for (; n < all && n < DEVICES_MOST; n++)
+			which[n] = n;
+		return n;
+	}
+	while (n < DEVICES_MOST) {
+		char *end;
+		const long number = strtol(p, &end, 10);
+		if (end == p || number < 0 || number >= all)
+			break;
+		which[n++] = (int)number;
+		if (*end != ',')
+			break;
+		p = end + 1;
+	}
+	return n;
+}
+
 static int device_count(void)
 {
-	return getenv("FAKECUDA_DEVICES") ? (int)setting("FAKECUDA_DEVICES") : 1;
+	int which[DEVICES_MOST];
+
+	return visible_devices(which);
 }
 
 /* ---- the doors ---- */
@@ -160,8 +187,10 @@ CUresult cuDeviceGetName(char *name, int length, CUdevice device)
 	const CUresult r = enter("cuDeviceGetName");
 
 	if (r == CUDA_SUCCESS) {
+		int which[DEVICES_MOST];
+		visible_devices(which);
 		device_must_be(device, "cuDeviceGetName");
-		snprintf(name, (size_t)length, "fake %d", device);
+		snprintf(name, (size_t)length, "fake %d", which[device]);
 	}
 	return leave(r);
 }
