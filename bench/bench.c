@@ -325,7 +325,7 @@ static void devices(void)
 
 	printf("| file, start to end | cpu GB/s | gpu | gpu once started | auto | auto : best | CPU-s per 100 GB: cpu | gpu | auto |\n"
 	       "|---|---|---|---|---|---|---|---|---|\n");
-	timed(text("exec %s -q --device=gpu -n 1M -b 1024 %s/u32", gpuhist, folder));
+	timed(text("exec %s -q --device=gpu -n 1000000 -b 1024 %s/u32", gpuhist, folder));
 	for (size_t i = 0; i < sizeof(JOBS) / sizeof(JOBS[0]); i++) {
 		/* Slower: less of it. */
 		const bool few = strncmp(JOBS[i].arguments, "-T", 2) == 0 || strstr(JOBS[i].what, "2^20");
