@@ -69,7 +69,7 @@ static void *parts(void *arg)
 		p->bytes = report.gpu_records * 4;
 		return NULL;
 	}
-	for (unsigned k = 0; got > 0; k = (k + 1) % GPU_SLOTS) {
+	for (unsigned k = 0; got > 0; k = (k + 1) % lane->slots) {
 		struct slot *slot = &lane->slot[k];
 		struct source_piece piece = {.bytes = 0};
 		if (p->count) {
@@ -88,7 +88,7 @@ static void *parts(void *arg)
 		}
 		p->bytes += got;
 	}
-	for (unsigned k = 0; k < GPU_SLOTS; k++) {
+	for (unsigned k = 0; k < lane->slots; k++) {
 		while (lane->slot[k].samples > 0 && gpu_done(lane, &lane->slot[k]) == 0)
 			nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 		lane->slot[k].samples = 0;

@@ -17,6 +17,8 @@
 #define SLOT_MIN ((size_t)1 << 20)
 #define SLOT_ENOUGH ((size_t)4 << 20)
 #define SLOT_MAX ((size_t)64 << 20)
+#define SLOT_DECODED ((size_t)16 << 20) /* of frames, which are decoded at once up to this size */
+#define SLOTS_DECODED 1u
 #define WINDOW_BYTES ((size_t)32 << 20)
 #define SLOT_LEAST ((size_t)256 << 10) /* where memory is short */
 #define GROUPS_MOST 15000u /* that the shared memory of any device holds, codes being counted otherwise */
@@ -91,19 +93,19 @@ static void hide_devices(const char *wanted)
  * large enough that its bytes outweigh theirs 16 to 1, as far as that goes. With few counters
  * it is as large as the memory allows for all lanes, up to what keeps the bus busy.
  */
-static size_t slot_size(const struct gpu_spec *spec)
+static size_t slot_size(const struct gpu_spec *spec, unsigned slots)
 {
 	const struct counting *c = spec->counting;
 	struct groups groups;
 	const uint32_t grouped = groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST);
 	const size_t cells = (grouped > 0 ? grouped : c->cells) * sizeof(uint32_t);
-	size_t bytes = SLOT_ENOUGH;
+	size_t bytes = spec->decoded ? SLOT_DECODED : SLOT_ENOUGH;
 
-	while (bytes > SLOT_MIN && spec->lanes * GPU_SLOTS * (uint64_t)bytes > spec->memory)
+	while (bytes > SLOT_MIN && spec->lanes * slots * (uint64_t)bytes > spec->memory)
 		bytes /= 2;
 	if (bytes < 16 * cells)
 		bytes = 16 * cells < SLOT_MAX ? 16 * cells : SLOT_MAX;
-	while (bytes > SLOT_LEAST && GPU_SLOTS * (uint64_t)bytes > spec->memory)
+	while (bytes > SLOT_LEAST && slots * (uint64_t)bytes > spec->memory)
 		bytes /= 2;
 	const size_t unit = (size_t)4096 * spec->counting->bytes; /* whole samples, whole pages */
 	return bytes / unit * unit;
@@ -118,9 +120,11 @@ static void size_lanes(struct gpu *gpu)
 		spec->lanes = spec->lanes_each * gpu->device_count;
 	if (spec->lanes > GPU_LANES_MAX)
 		spec->lanes = GPU_LANES_MAX;
-	gpu->slot_bytes = slot_size(spec);
+	/* A frame that fits a slot is decoded straight into it; the bus then takes no time to speak of. */
+	gpu->slots = spec->decoded ? SLOTS_DECODED : GPU_SLOTS;
+	gpu->slot_bytes = slot_size(spec, gpu->slots);
 	gpu->cell_bytes = (spec->counting->cells * sizeof(uint32_t) + 4095) / 4096 * 4096;
-	while (spec->lanes > 1 && spec->lanes * GPU_SLOTS * (uint64_t)gpu->slot_bytes > spec->memory)
+	while (spec->lanes > 1 && spec->lanes * gpu->slots * (uint64_t)gpu->slot_bytes > spec->memory)
 		spec->lanes--;
 }
 

@@ -25,7 +25,7 @@
 #include "count.h"
 #include "cuda.h"
 
-#define GPU_SLOTS 4u    /* of a lane: some are copied and counted while one is filled */
+#define GPU_SLOTS 4u    /* of a lane, at most: some are copied and counted while one is filled */
 #define GPU_LANES_MAX 32u
 
 struct gpu_spec {
@@ -33,6 +33,7 @@ struct gpu_spec {
 	const char *devices; /* "0", "0,2", "all": those the process may see */
 	unsigned lanes;      /* to make, over all devices ... */
 	unsigned lanes_each; /* ... and on each of them at most; 0: any number */
+	bool decoded;        /* samples come from decoders, slower by far than the bus */
 	uint64_t memory;     /* host bytes that all lanes together may take */
 };
 
@@ -51,6 +52,7 @@ struct slot {
 struct lane {
 	struct gpu *gpu;
 	struct slot slot[GPU_SLOTS];
+	unsigned slots;       /* how many of them it has */
 	unsigned device;      /* index among gpu's devices */
 	void *host;           /* the mapping that data and cells lie in */
 	size_t host_bytes;

@@ -13,7 +13,7 @@ static void lane_undo(struct gpu *gpu, struct lane *lane)
 {
 	const struct cuda *cuda = &gpu->cuda;
 
-	for (unsigned k = 0; k < GPU_SLOTS; k++) {
+	for (unsigned k = 0; k < lane->slots; k++) {
 		struct slot *s = &lane->slot[k];
 		if (s->stream)
 			cuda->stream_destroy(s->stream);
@@ -41,7 +41,7 @@ static void lane_undo(struct gpu *gpu, struct lane *lane)
 static CUresult lane_host(struct gpu *gpu, struct lane *lane)
 {
 	const size_t huge = (size_t)2 << 20;
-	const size_t bytes = GPU_SLOTS * (gpu->slot_bytes + gpu->cell_bytes);
+	const size_t bytes = gpu->slots * (gpu->slot_bytes + gpu->cell_bytes);
 	unsigned char *p;
 
 	lane->host_bytes = (bytes + huge - 1) / huge * huge;
@@ -59,10 +59,10 @@ static CUresult lane_host(struct gpu *gpu, struct lane *lane)
 		return r;
 	}
 	lane->host = p;
-	for (unsigned k = 0; k < GPU_SLOTS; k++) {
+	for (unsigned k = 0; k < lane->slots; k++) {
 		lane->slot[k].data = p + k * gpu->slot_bytes;
 		lane->slot[k].from = lane->slot[k].data;
-		lane->slot[k].cells = (uint32_t *)(void *)(p + GPU_SLOTS * gpu->slot_bytes +
+		lane->slot[k].cells = (uint32_t *)(void *)(p + gpu->slots * gpu->slot_bytes +
 							   k * gpu->cell_bytes);
 	}
 	return CUDA_SUCCESS;
@@ -95,6 +95,7 @@ CUresult lane_make(struct gpu *gpu, unsigned device, size_t window_bytes, struct
 		return r;
 	lane->gpu = gpu;
 	lane->device = device;
+	lane->slots = gpu->slots;
 	lane->window_bytes = window_bytes;
 	lane->cells = gpu->device[device].plan.cells;
 	if (gpu->spec.counting->cells <= OWN_TOTAL_CELLS) {
@@ -103,7 +104,7 @@ CUresult lane_make(struct gpu *gpu, unsigned device, size_t window_bytes, struct
 			goto undo;
 	}
 	r = lane_host(gpu, lane);
-	for (unsigned k = 0; k < GPU_SLOTS && r == CUDA_SUCCESS; k++)
+	for (unsigned k = 0; k < lane->slots && r == CUDA_SUCCESS; k++)
 		r = slot_device(gpu, &gpu->device[device].plan, data, &lane->slot[k]);
 	if (r == CUDA_SUCCESS) {
 		*out = lane;

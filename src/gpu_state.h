@@ -21,6 +21,7 @@ struct gpu {
 	struct counting counting; /* a copy: the start-up may outlive the run */
 	struct cuda cuda;
 	double started;          /* clock at gpu_start */
+	unsigned slots;          /* of a lane */
 	size_t slot_bytes;
 	size_t cell_bytes;       /* of a chunk's counters */
 	size_t window_bytes;     /* of the first lane's; 0: files are not mapped */

@@ -30,7 +30,7 @@ static void call_another(const struct source *s, const struct frame *f)
  */
 static bool at_once(const struct source *s, const struct frame *f, const struct request *r)
 {
-	return zstd_fits_whole(s, f) && (r->lease || f->bound <= r->cap);
+	return zstd_fits_whole(s, f, !r->lease) && (r->lease || f->bound <= r->cap);
 }
 
 /* Gives z->frame to a decoder, when there is one for it: *out, busy. */
@@ -41,7 +41,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	const struct frame *f = &z->frame;
 	const bool whole = at_once(s, f, r);
 	const uint64_t share = zstd_share(s);
-	const uint64_t least = whole ? zstd_whole_bytes(f) : DECODER_BYTES + zstd_window(&f->header);
+	const uint64_t least = whole ? zstd_whole_bytes(f, !r->lease) : DECODER_BYTES + zstd_window(&f->header);
 	/* How large a stream's frame is will show when it is gathered. */
 	const uint64_t need = in->is_file || least > share ? least : share;
 	struct decoder *d = zstd_decoder_get(s, need);
@@ -57,6 +57,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	d->size = f->header.content;
 	d->at = NOWHERE;
 	d->whole = whole;
+	d->direct = whole && !r->lease;
 	d->most = zstd_gather_most(s, &f->header);
 	d->attached = d->decoded = d->ended = false;
 	d->out_at = d->out_end = 0;
@@ -85,6 +86,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 		call_another(s, &d->frame);
 	pthread_mutex_lock(&s->lock);
 	d->whole = rc == 0 && at_once(s, &d->frame, r);
+	d->direct = d->whole && !r->lease;
 	z->finding = d->attached;
 	pthread_cond_broadcast(&s->zstd->changed);
 	s->stopped |= rc != 0;
@@ -142,7 +144,8 @@ static struct decoder *pick(const struct source *s, bool any, bool held_up)
 	struct decoder *found = NULL;
 
 	for (struct decoder *d = s->zstd->decoders; d; d = d->next) {
-		if (!d->in || d->busy || (!any && !pthread_equal(d->owner, pthread_self())) ||
+		const bool own = pthread_equal(d->owner, pthread_self());
+		if (!d->in || d->busy || (!own && (!any || (d->direct && !d->decoded))) ||
 		    (!d->whole && (d->ended || !zstd_free_piece(d))))
 			continue;
 		if (d->size == FRAME_UNKNOWN)

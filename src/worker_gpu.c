@@ -177,7 +177,7 @@ static int walk(struct walk *w)
 	struct lane *lane = w->lane;
 	size_t got = 1;
 
-	for (unsigned k = 0; got > 0; k = (k + 1) % GPU_SLOTS) {
+	for (unsigned k = 0; got > 0; k = (k + 1) % lane->slots) {
 		const double waiting = clock_seconds();
 		if (reap(w, k) != 0)
 			return -1;
@@ -192,7 +192,7 @@ static int walk(struct walk *w)
 		if (lane->slot[k].samples > 0 && gpu_submit(lane, &lane->slot[k], lane->slot[k].samples) != 0)
 			return -1;
 	}
-	for (unsigned k = 0; k < GPU_SLOTS; k++)
+	for (unsigned k = 0; k < lane->slots; k++)
 		if (reap(w, k) != 0)
 			return -1;
 	return 0;
@@ -227,9 +227,9 @@ int worker_gpu(const struct work *work, struct lane *lane, struct worker_report 
 	if (rc == 0)
 		return WORKER_DONE;
 	/* Without a word in *fail it is the gpu that failed. */
-	if (fail->status == STATUS_OK && recount(&w, 0, GPU_SLOTS) == 0)
+	if (fail->status == STATUS_OK && recount(&w, 0, lane->slots) == 0)
 		return WORKER_LOST_GPU;
-	for (unsigned k = 0; k < GPU_SLOTS; k++)
+	for (unsigned k = 0; k < lane->slots; k++)
 		give_back(&w, k);
 	return WORKER_FAILED;
 }

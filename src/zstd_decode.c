@@ -65,9 +65,9 @@ static size_t zstd_room(size_t bytes)
 	return huge_room(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes);
 }
 
-uint64_t zstd_whole_bytes(const struct frame *f)
+uint64_t zstd_whole_bytes(const struct frame *f, bool direct)
 {
-	return zstd_room((size_t)f->bound) + zstd_room((size_t)f->stored) + CONTEXT_BYTES;
+	return (direct ? 0 : zstd_room((size_t)f->bound)) + zstd_room((size_t)f->stored) + CONTEXT_BYTES;
 }
 
 uint64_t zstd_window(const struct frame_header *header)
@@ -90,13 +90,16 @@ size_t zstd_gather_most(const struct source *s, const struct frame_header *heade
 	return (size_t)(share - beside < most ? share - beside : most);
 }
 
-bool zstd_fits_whole(const struct source *s, const struct frame *f)
+bool zstd_fits_whole(const struct source *s, const struct frame *f, bool direct)
 {
+	const uint64_t share = zstd_share(s);
+
 	/* Decoding at once, libzstd does not see blocks that are larger than a small window allows. */
 	if (f->header.window < FRAME_BLOCK_MAX && f->header.content > f->header.window)
 		return false;
+	/* One worker of eight may have to wait for the others: it still pays. */
 	return f->bound <= WHOLE_MOST && f->stored <= WHOLE_MOST &&
-	       zstd_whole_bytes(f) <= zstd_share(s);
+	       zstd_whole_bytes(f, direct) <= share + share / 8;
 }
 
 static struct decoder *decoder_make(struct zstd_pool *p)

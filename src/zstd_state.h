@@ -76,6 +76,7 @@ struct decoder {
 	uint64_t size;         /* of the frame decoded, FRAME_UNKNOWN until known */
 	uint64_t at;           /* place of its next byte in the decoded input, or NOWHERE */
 	bool whole, attached;  /* attached: it reads on where the stream stands */
+	bool direct;           /* whole, to be decoded into a buffer of its owner's */
 	bool decoded;          /* whole: out holds all of it */
 	bool ended;            /* in turn: only its pieces are still to be handed out or returned */
 	struct piece piece[PIECES];
@@ -119,8 +120,8 @@ bool zstd_pool_idle(const struct zstd_pool *p);
 
 /* A worker's share of the memory decides how a frame is decoded. */
 uint64_t zstd_share(const struct source *s);
-bool zstd_fits_whole(const struct source *s, const struct frame *f);
-uint64_t zstd_whole_bytes(const struct frame *f); /* ... which then takes so much of it */
+bool zstd_fits_whole(const struct source *s, const struct frame *f, bool direct);
+uint64_t zstd_whole_bytes(const struct frame *f, bool direct); /* ... which then takes so much of it */
 
 /* What libzstd remembers of a frame that is decoded piece by piece. */
 uint64_t zstd_window(const struct frame_header *header);

@@ -217,7 +217,7 @@ static bool run(const struct job *job, unsigned long number)
 	for (int data = 0; data < DATA_KINDS; data++) {
 		const size_t sizes[] = {draw() % 70, draw() % 5000, draw() % 100000,
 					data == (int)(number % DATA_KINDS) ? most : most / 16 + 1, most / 17};
-		struct slot *slot = &lane->slot[(unsigned)data % GPU_SLOTS];
+		struct slot *slot = &lane->slot[(unsigned)data % lane->slots];
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 			snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, data %d, %s", number,
 				 job->type, (unsigned long)job->bins, job->range ? job->range : "none",
