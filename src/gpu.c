@@ -138,6 +138,9 @@ static int start_device(struct gpu *gpu, unsigned index)
 	    gpu_check(gpu, cuda->context_set(d->context), "context") != 0 ||
 	    gpu_check(gpu, cuda->module_load(&d->module, kernel_image), "kernels") != 0)
 		return -1;
+	for (unsigned i = 0; i < DEVICE_STREAMS; i++)
+		if (gpu_check(gpu, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING), "stream") != 0)
+			return -1;
 	if (index == 0 && gpu->spec.lanes == 1) {
 		int can = 0; /* and stays so where a driver does not know the question */
 		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);

@@ -43,7 +43,7 @@ struct slot {
 	void *window;         /* the mapping; NULL: none */
 	size_t window_bytes;
 	uint32_t *cells;      /* page-locked: the counters of the chunk, fetched */
-	CUstream stream;
+	CUstream stream;      /* the device's */
 	CUevent done;         /* behind everything that was submitted */
 	CUdeviceptr d_data, d_cells, d_work;
 	size_t samples;       /* of the chunk that is submitted; 0: the slot is free */

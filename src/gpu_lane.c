@@ -15,8 +15,6 @@ static void lane_undo(struct gpu *gpu, struct lane *lane)
 
 	for (unsigned k = 0; k < lane->slots; k++) {
 		struct slot *s = &lane->slot[k];
-		if (s->stream)
-			cuda->stream_destroy(s->stream);
 		if (s->done)
 			cuda->event_destroy(s->done);
 		if (s->d_data)
@@ -71,10 +69,7 @@ static CUresult lane_host(struct gpu *gpu, struct lane *lane)
 static CUresult slot_device(struct gpu *gpu, const struct kernel_plan *plan, size_t data, struct slot *s)
 {
 	const struct cuda *cuda = &gpu->cuda;
-	CUresult r = cuda->stream_create(&s->stream, CU_STREAM_NON_BLOCKING);
-
-	if (r == CUDA_SUCCESS)
-		r = cuda->event_create(&s->done, CU_EVENT_DISABLE_TIMING);
+	CUresult r = cuda->event_create(&s->done, CU_EVENT_DISABLE_TIMING);
 	if (r == CUDA_SUCCESS)
 		r = cuda->memory_alloc(&s->d_data, data);
 	if (r == CUDA_SUCCESS)
@@ -104,8 +99,11 @@ CUresult lane_make(struct gpu *gpu, unsigned device, size_t window_bytes, struct
 			goto undo;
 	}
 	r = lane_host(gpu, lane);
-	for (unsigned k = 0; k < lane->slots && r == CUDA_SUCCESS; k++)
+	for (unsigned k = 0; k < lane->slots && r == CUDA_SUCCESS; k++) {
+		const unsigned nth = gpu->lane_count / gpu->device_count * lane->slots + k;
+		lane->slot[k].stream = gpu->device[device].stream[nth % DEVICE_STREAMS];
 		r = slot_device(gpu, &gpu->device[device].plan, data, &lane->slot[k]);
+	}
 	if (r == CUDA_SUCCESS) {
 		*out = lane;
 		return r;

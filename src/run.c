@@ -100,8 +100,8 @@ static unsigned lanes(const struct job *job, bool compressed)
 
 /*
  * -M is shared: CPU workers have what they were planned with, lanes up to a quarter of it beside
- * them, or half where there are none but lanes, and decoders of compressed inputs the rest; as long as
- * no GPU is started, the lanes' part too.
+ * them, or half with them where decoders feed all, or half where there are none but lanes. Decoders of
+ * compressed inputs have the rest and, as long as no GPU is started, the lanes' part too.
  */
 static uint64_t lanes_memory(const struct crew *crew)
 {
@@ -111,6 +111,8 @@ static uint64_t lanes_memory(const struct crew *crew)
 		return all / 2;
 	if (crew->job->device == DEVICE_CPU || !kernel_image)
 		return 0;
+	if (crew->compressed && crew->memory < quarter) /* larger slots, so that frames fit them */
+		return all / 2 - crew->memory;
 	return crew->memory < all - quarter ? quarter : all - crew->memory;
 }
 

@@ -148,18 +148,28 @@ cpu -b 1000 -r full small
 for devices in gpu:0,1 gpu:all; do
 	FAKECUDA_DEVICES=2 on_gpu "$devices" --device=$devices -T 4 -b 1000 -r full small
 done
-# Which devices, and lanes enough for each.
+# Which devices, and lanes enough for each: the input begins when that many are made.
+# told DEVICES THREADS LANES NAME
 told() {
-	FAKECUDA_DEVICES=3 "$gpuhist" -v -b 1000 -r full --device="$1" -T "$2" warm warm warm 2>err >out
-	if grep -q "gpu: $3 lanes," err; then ok; else bad "--device=$1 -T $2 is not '$3 lanes'"; fi
+	rm -f log
+	{
+		i=0 made=0
+		while [ $i -lt 400 ] && [ "${made:-0}" -lt $(($3 * 8)) ]; do
+			sleep 0.02
+			i=$((i + 1)) made=$(grep -c '^+memory' log 2>/dev/null)
+		done
+		sleep 0.1
+		cat tiny
+	} | FAKECUDA_DEVICES=3 "$gpuhist" -v -b 1000 -r full --device="$1" -T "$2" 2>err >out
+	if grep -q "gpu: $4, $3 lanes," err; then ok; else bad "--device=$1 -T $2 is not '$4, $3 lanes'"; fi
 }
-told gpu 1 'fake 0, 1'
-told gpu:2 2 'fake 2, 1'
-told gpu 20 'fake 0, 8'
-told gpu:1 20 'fake 1, 8'
-told gpu:2,0 2 'fake 2 and 1 more, 2'
-told gpu:1,2 20 'fake 1 and 1 more, 16'
-told gpu:all 64 'fake 0 and 2 more, 24'
+told gpu 1 1 'fake 0'
+told gpu:2 2 1 'fake 2'
+told gpu 20 8 'fake 0'
+told gpu:1 20 8 'fake 1'
+told gpu:2,0 2 2 'fake 2 and 1 more'
+told gpu:1,2 20 16 'fake 1 and 1 more'
+told gpu:all 64 24 'fake 0 and 2 more'
 # One thread maps a file that is in the page cache. The first chunk is read, the others are windows.
 cpu -b 1000 -r full warm
 on_gpu 'mapped' -T 1 -b 1000 -r full warm
@@ -175,7 +185,7 @@ spared() {
 	timeout 60 "$gpuhist" -q --device=gpu "$@" -b 1000 -r full warm >out 2>err
 	same "gpu, $name" $? expected
 	if met; then ok; else bad "gpu, $name: not met"; fi
-	if [ "$(open window)" -eq 0 ] && [ "$(open host)" -eq 1 ] && [ "$(open stream)" -eq 4 ] &&
+	if [ "$(open window)" -eq 0 ] && [ "$(open host)" -eq 1 ] && [ "$(open stream)" -eq 2 ] &&
 		[ "$(open event)" -eq 4 ] && [ "$(open memory)" -eq 8 ]; then ok; else bad "gpu, $name: something stays open"; fi
 }
 # The first registration is of the lane's own memory; windows that cannot be locked are read.
@@ -190,13 +200,12 @@ FAKECUDA_ONCE=cuDeviceGetAttribute:1:1 spared 'no answer about windows' -T 1
 for n in 1 2 3 5 8; do
 	FAKECUDA_ONCE=cuMemAlloc_v2:$n:2 spared "out of memory at allocation $n" -T 1
 done
-FAKECUDA_ONCE=cuStreamCreate:2:2 spared 'out of memory at a stream' -T 1
 FAKECUDA_ONCE=cuEventCreate:3:2 spared 'out of memory at an event' -T 1
 FAKECUDA_ONCE=cuMemHostRegister_v2:1:2 spared 'out of memory at page-locking' -T 1
 rm -f log
 for memory in 17000000 9000000 5000000; do
 	FAKECUDA_MEMORY=$memory on_gpu "$memory bytes of device memory" -T 1 -b 1000 -r full warm
-	if [ "$(open memory)" -eq 8 ] && [ "$(open stream)" -eq 4 ] && grep -q '^-stream' log; then ok; else bad "gpu, $memory bytes"; fi
+	if [ "$(open memory)" -eq 8 ] && [ "$(open event)" -eq 4 ] && grep -q '^-event' log; then ok; else bad "gpu, $memory bytes"; fi
 done
 
 # ---- the GPU dies: every function, at every call ----
@@ -204,7 +213,7 @@ done
 cpu -b 1000 -r full tiny
 for function in $functions; do
 	case $function in
-	cuGetErrorName | cuMemFree_v2 | cuMemHostUnregister | cuStreamDestroy_v2 | cuEventDestroy_v2) continue ;;
+	cuGetErrorName | cuMemFree_v2 | cuMemHostUnregister | cuEventDestroy_v2) continue ;;
 	esac
 	walk "$function" -M 1M -T 3 -b 1000 -r full tiny
 	case $function in
@@ -227,7 +236,7 @@ done
 cpu -b 1000 -r full small
 FAKECUDA_MEMORY=9000000
 export FAKECUDA_MEMORY
-for function in cuStreamDestroy_v2 cuEventDestroy_v2 cuMemFree_v2 cuMemHostUnregister; do
+for function in cuEventDestroy_v2 cuMemFree_v2 cuMemHostUnregister; do
 	walk $function -T 1 -b 1000 -r full small
 	if [ $meets -gt 0 ]; then ok; else bad "an unfinished lane, $function: never called"; fi
 done
@@ -302,7 +311,7 @@ if [ -z "$quick" ]; then
 	for n in 1 7; do
 		for function in $functions; do
 			case $function in
-			cuDriverGetVersion | cuGetErrorName | cuMemFree_v2 | cuStreamDestroy_v2 | cuEventDestroy_v2) continue ;;
+			cuDriverGetVersion | cuGetErrorName | cuMemFree_v2 | cuEventDestroy_v2) continue ;;
 			# Once at the start only.
 			cuInit | cuDeviceGet* | cuDeviceP* | cuModule* | cuFunc* | cuOcc* | cuStreamC* | cuEventC*) [ $n -eq 1 ] || continue ;;
 			cuCtxSetCurrent) [ $n -eq 1 ] || n=3 ;;

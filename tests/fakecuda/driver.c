@@ -28,7 +28,7 @@
  * allowed is refused as a driver does. A kernel that reaches outside dies (memory.c).
  *
  * What is still open at the end of the process is no fault: the program tears nothing down by
- * design. What can be told during the run is: a stream's next chunk comes while the window of
+ * design. What can be told during the run is: a slot's next chunk comes while the window of
  * its last is still locked; and the log's lines, which gpu_faults.sh adds up: every window of a
  * healthy run is let go, and a lane that could not be finished gives all of its parts back.
  */
@@ -315,7 +315,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 	if (r != CUDA_SUCCESS)
 		return leave(r);
 	must_be_current(function->context, false, "cuLaunchKernel");
-	must_be_current(stream->context, stream->dead, "cuLaunchKernel");
+	must_be_current(stream->context, false, "cuLaunchKernel");
 	if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > BLOCK_THREADS_MAX ||
 	    block_y != 1 || block_z != 1 || shared > function->shared_most || extra)
 		return leave(CUDA_ERROR_INVALID_VALUE);
@@ -375,10 +375,10 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(stream->context, stream->dead, "cuMemcpyHtoDAsync_v2");
+	must_be_current(stream->context, false, "cuMemcpyHtoDAsync_v2");
 	memory_must_hold(current, to, bytes, "a copy to the device");
 	const bool read_only = host_must_hold(from, bytes, "a copy reads");
-	host_used_by(from, stream);
+	host_used_for(from, to);
 	stream_queue(stream, &(struct operation){.kind = COPY_IN, .to = to, .from = (uintptr_t)from,
 						 .bytes = bytes, .read_only = read_only});
 	return leave(r);
@@ -390,7 +390,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(stream->context, stream->dead, "cuMemcpyDtoHAsync_v2");
+	must_be_current(stream->context, false, "cuMemcpyDtoHAsync_v2");
 	memory_must_hold(current, from, bytes, "a copy from the device");
 	if (host_must_hold(to, bytes, "a copy writes"))
 		wrong("a copy writes memory that was locked for reading");
@@ -404,7 +404,7 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(stream->context, stream->dead, "cuMemsetD32Async");
+	must_be_current(stream->context, false, "cuMemsetD32Async");
 	memory_must_hold(current, to, 4 * words, "a fill");
 	stream_queue(stream, &(struct operation){.kind = FILL, .to = to, .bytes = 4 * words, .value = value});
 	return leave(r);
@@ -427,18 +427,6 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 	stream_add(s);
 	note("+stream\n");
 	*stream = s;
-	return leave(r);
-}
-
-CUresult cuStreamDestroy_v2(CUstream stream)
-{
-	const CUresult r = enter_context("cuStreamDestroy_v2");
-
-	if (r == CUDA_SUCCESS) {
-		must_be_current(stream->context, stream->dead, "cuStreamDestroy_v2");
-		stream_remove(stream);
-		note("-stream\n");
-	}
 	return leave(r);
 }
 
@@ -482,7 +470,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 	if (r != CUDA_SUCCESS)
 		return leave(r);
 	must_be_current(event->context, event->dead, "cuEventRecord");
-	must_be_current(stream->context, stream->dead, "cuEventRecord");
+	must_be_current(stream->context, false, "cuEventRecord");
 	if (event->recorded && !event->done && !event->hangs)
 		wrong("an event is recorded again before it has fired");
 	stream_queue(stream, &(struct operation){.kind = EVENT, .event = event});

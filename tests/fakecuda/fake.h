@@ -62,8 +62,8 @@ CUresult host_add(void *at, size_t bytes, unsigned flags);
 void host_remove(void *at, size_t *bytes);
 /* Aborts unless all of it is page-locked; says whether it was locked for reading only. */
 bool host_must_hold(const void *at, size_t bytes, const char *what);
-/* The window that these bytes lie in and its stream: one that had another must have let it go. */
-void host_used_by(const void *at, CUstream stream);
+/* The window that these bytes lie in is copied there: another that was must have been let go. */
+void host_used_for(const void *at, CUdeviceptr to);
 
 /* Copies that no sanitizer sees, of memory that is the device's. */
 void bytes_copy(void *to, const void *from, size_t bytes);
@@ -82,10 +82,9 @@ struct operation {
 	struct launch *launch; /* the operation's own */
 };
 
-#define STREAM_OPERATIONS 32u /* of one chunk at most: the program never queues two in a stream */
+#define STREAM_OPERATIONS 1024u /* of a chunk for each slot of all lanes, and then some */
 
 struct CUstream_st {
-	bool dead;
 	CUcontext context;
 	struct operation queue[STREAM_OPERATIONS];
 	unsigned first, queued;
@@ -104,7 +103,6 @@ struct CUevent_st {
 
 /* The device's thread; under lock, as all of these. */
 void stream_add(CUstream stream);
-void stream_remove(CUstream stream);
 void stream_queue(CUstream stream, const struct operation *operation);
 /* Lets the device do what is in front of an event. */
 void stream_release(CUevent event);

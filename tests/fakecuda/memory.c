@@ -34,7 +34,7 @@ struct range {
 	const unsigned char *at;
 	size_t bytes;
 	bool read_only;
-	CUstream stream;    /* a window's: who copies from it */
+	CUdeviceptr to;     /* a window's: where it was copied to */
 };
 
 static struct piece *pieces;
@@ -215,13 +215,13 @@ bool host_must_hold(const void *at, size_t bytes, const char *what)
 	return r->read_only;
 }
 
-void host_used_by(const void *at, CUstream stream)
+void host_used_for(const void *at, CUdeviceptr to)
 {
 	struct range *own = range_of(at);
 
 	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-		if (ranges[i].at && &ranges[i] != own && ranges[i].read_only && ranges[i].stream == stream)
+		if (ranges[i].at && &ranges[i] != own && ranges[i].read_only && ranges[i].to == to)
 			wrong("the next chunk comes and the window of the last was not let go");
 	if (own && own->read_only)
-		own->stream = stream;
+		own->to = to;
 }

@@ -126,7 +126,7 @@ static void perform(const struct operation *o, uint64_t seed)
 
 static bool ready(const struct CUstream_st *s, bool idle)
 {
-	return !s->dead && !s->busy && s->queued > 0 && (idle || s->taken < s->due);
+	return !s->busy && s->queued > 0 && (idle || s->taken < s->due);
 }
 
 /* One of the streams that may go on, or NULL. */
@@ -206,18 +206,10 @@ void stream_add(CUstream s)
 	pthread_detach(thread);
 }
 
-/* It stays in the list, dead, so that its use is seen. */
-void stream_remove(CUstream s)
-{
-	if (s->queued > 0)
-		wrong("a stream is destroyed with work in it");
-	s->dead = true;
-}
-
 void stream_queue(CUstream s, const struct operation *o)
 {
 	if (s->queued == STREAM_OPERATIONS)
-		wrong("a stream was given more than one chunk");
+		wrong("a stream was given more than the lanes have chunks for");
 	s->queue[(s->first + s->queued) % STREAM_OPERATIONS] = *o;
 	s->queued++;
 }
