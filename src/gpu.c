@@ -100,8 +100,12 @@ static size_t slot_size(const struct gpu_spec *spec, unsigned slots)
 	const uint32_t grouped = groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST);
 	const size_t cells = (grouped > 0 ? grouped : c->cells) * sizeof(uint32_t);
 	size_t bytes = spec->decoded ? SLOT_DECODED : SLOT_ENOUGH;
+	unsigned lanes = spec->lanes;
 
-	while (bytes > SLOT_MIN && spec->lanes * slots * (uint64_t)bytes > spec->memory)
+	if (spec->lanes_least > 0 && spec->lanes_least < lanes)
+		lanes = spec->lanes_least;
+
+	while (bytes > SLOT_MIN && lanes * slots * (uint64_t)bytes > spec->memory)
 		bytes /= 2;
 	if (bytes < 16 * cells)
 		bytes = 16 * cells < SLOT_MAX ? 16 * cells : SLOT_MAX;

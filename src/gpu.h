@@ -33,6 +33,7 @@ struct gpu_spec {
 	const char *devices; /* "0", "0,2", "all": those the process may see */
 	unsigned lanes;      /* to make, over all devices ... */
 	unsigned lanes_each; /* ... and on each of them at most; 0: any number */
+	unsigned lanes_least; /* fewer are not worth larger slots; 0: all of them */
 	bool decoded;        /* samples come from decoders, slower by far than the bus */
 	uint64_t memory;     /* host bytes that all lanes together may take */
 };

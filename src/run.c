@@ -100,8 +100,8 @@ static unsigned lanes(const struct job *job, bool compressed)
 
 /*
  * -M is shared: CPU workers have what they were planned with, lanes up to a quarter of it beside
- * them, or half with them where decoders feed all, or half where there are none but lanes. Decoders of
- * compressed inputs have the rest and, as long as no GPU is started, the lanes' part too.
+ * them, or half where there are none but lanes. Decoders of compressed inputs have the rest and, as
+ * long as no GPU is started, the lanes' part too.
  */
 static uint64_t lanes_memory(const struct crew *crew)
 {
@@ -111,8 +111,6 @@ static uint64_t lanes_memory(const struct crew *crew)
 		return all / 2;
 	if (crew->job->device == DEVICE_CPU || !kernel_image)
 		return 0;
-	if (crew->compressed && crew->memory < quarter) /* larger slots, so that frames fit them */
-		return all / 2 - crew->memory;
 	return crew->memory < all - quarter ? quarter : all - crew->memory;
 }
 
@@ -132,6 +130,8 @@ static struct gpu *start_gpu(const struct crew *crew)
 		.counting = crew->work.counting,
 		.devices = crew->job->gpus,
 		.lanes = crew->lanes,
+		/* Beside CPU workers half of them will do, with slots that larger frames fit. */
+		.lanes_least = crew->compressed && crew->job->device != DEVICE_GPU ? (crew->lanes + 1) / 2 : crew->lanes,
 		.lanes_each = crew->compressed ? 0 : LANES_EACH,
 		.decoded = crew->compressed,
 		.memory = lanes_memory(crew),
