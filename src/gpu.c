@@ -11,8 +11,7 @@
 
 /*
  * A copy to the device costs the bus a few microseconds beside its bytes, and slots that outgrow
- * the processor's cache cost its memory: eight lanes on an H200 host carry 42 GB/s in slots of
- * 1 MiB, 48 in 2, 51 in 4, 45 in 8; the bus alone 55.
+ * the processor's cache cost its memory: 4 MiB is between the two (bench/README.md).
  */
 #define SLOT_MIN ((size_t)1 << 20)
 #define SLOT_ENOUGH ((size_t)4 << 20)
