@@ -176,7 +176,7 @@ static void add_lane(struct gpu *gpu, struct lane *lane)
 		gpu->report.start_seconds = clock_seconds() - gpu->started;
 	gpu->report.ready = true;
 	gpu->report.lanes = gpu->lane_count;
-	gpu->report.devices = gpu->device_count;
+	gpu->report.devices = gpu->lane_count < gpu->device_count ? gpu->lane_count : gpu->device_count;
 	gpu->settled = true;
 	pthread_cond_broadcast(&gpu->changed);
 	pthread_mutex_unlock(&gpu->lock);

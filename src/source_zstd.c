@@ -55,6 +55,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	d->frame = *f;
 	d->number = z->frames++;
 	d->size = f->header.content;
+	d->made = 0;
 	d->at = NOWHERE;
 	d->whole = whole;
 	d->direct = whole && !r->lease;
@@ -87,6 +88,8 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	pthread_mutex_lock(&s->lock);
 	d->whole = rc == 0 && at_once(s, &d->frame, r);
 	d->direct = d->whole && !r->lease;
+	if (d->whole && d->memory < zstd_whole_bytes(&d->frame, d->direct))
+		d->memory = zstd_whole_bytes(&d->frame, d->direct);
 	z->finding = d->attached;
 	pthread_cond_broadcast(&s->zstd->changed);
 	s->stopped |= rc != 0;
@@ -107,7 +110,9 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
 	int rc = 0;
 
 	*out = NULL;
-	if (!z->found_one) {
+	/* What lies behind -n's limit is nobody's: the last frame may have been left inside. */
+	z->no_more |= z->placed == z->frames && z->decoded >= z->limit;
+	if (!z->no_more && !z->found_one) {
 		z->finding = true;
 		pthread_mutex_unlock(&s->lock);
 		rc = zstd_find(s, in, fail);
@@ -121,7 +126,6 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
 		if (rc == 1 || rc < 0)
 			return rc < 0 ? -1 : 0;
 	}
-	/* What lies behind -n's limit is nobody's. */
 	z->no_more |= z->placed == z->frames && z->decoded >= z->limit;
 	if (!z->no_more)
 		return start(s, in, out, r);
@@ -226,6 +230,8 @@ int zstd_fill(struct source *s, struct request *r)
 		pthread_cond_wait(&s->zstd->changed, &s->lock);
 		s->zstd->waiting--;
 	}
+	if (s->budget == 0)
+		zstd_wake(s);
 	return rc;
 }
 

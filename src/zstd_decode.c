@@ -247,6 +247,10 @@ int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer,
 		if (rc != 0)
 			return rc;
 	}
+	d->made += out.pos;
+	/* Piece by piece, libzstd does not look where the last block is empty. */
+	if (*ended && d->frame.header.content != FRAME_UNKNOWN && d->made != d->frame.header.content)
+		return zstd_bad(d->in, d->frame.offset, fail, "it does not hold as much as its header says");
 	if (*ended && !d->attached &&
 	    (d->source.pos < d->source.size || (d->in->is_file && d->read_at < d->read_end)))
 		return zstd_bad(d->in, d->frame.offset, fail, "it ends before its last block");

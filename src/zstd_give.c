@@ -405,6 +405,7 @@ bool zstd_take_piece(struct source *s, struct request *r, int *rc)
 		p->from += n;
 		p->bytes -= n;
 		p->state = p->bytes > 0 ? READY : FREE;
+		pthread_cond_broadcast(&s->zstd->changed); /* who looked meanwhile saw none */
 	}
 	*rc = d->in && d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, r->fail) : 0;
 	return true;

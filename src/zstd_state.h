@@ -74,6 +74,7 @@ struct decoder {
 	struct frame frame;
 	uint64_t number;       /* of the frame in its input */
 	uint64_t size;         /* of the frame decoded, FRAME_UNKNOWN until known */
+	uint64_t made;         /* of it, in turn */
 	uint64_t at;           /* place of its next byte in the decoded input, or NOWHERE */
 	bool whole, attached;  /* attached: it reads on where the stream stands */
 	bool direct;           /* whole, to be decoded into a buffer of its owner's */

@@ -327,6 +327,26 @@ static void held_up(void)
 	scratch_clean();
 }
 
+/* A header that promises 5000 bytes and a frame of none: found piece by piece too. */
+static void empty_promise(void)
+{
+	static const unsigned char FRAME[] = {0x28, 0xb5, 0x2f, 0xfd, 0x60, 0x88, 0x12, 1, 0, 0};
+	static char *const PATHS[] = {"f"};
+
+	scratch_write("f", FRAME, sizeof(FRAME));
+	for (size_t cap = 100; cap <= 10000; cap *= 100) {
+		const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1};
+		unsigned char buffer[10000];
+		struct fail fail = {.status = STATUS_OK};
+		struct source *s;
+		size_t got;
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		CHECK(source_fill(s, buffer, cap, &got, &fail) == -1 && fail.status == STATUS_DATA, "cap %zu: %zu bytes", cap, got);
+		source_close(s);
+	}
+	scratch_clean();
+}
+
 static void count_call(void *arg)
 {
 	++*(unsigned *)arg;
@@ -559,6 +579,7 @@ int main(void)
 	pipes();
 	side_by_side();
 	held_up();
+	empty_promise();
 	calls();
 	likely();
 	bad_input();
