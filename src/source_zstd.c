@@ -298,6 +298,8 @@ void zstd_close(struct source *s)
 	for (struct decoder *d = s->zstd->decoders; d; d = d->next) {
 		struct input *in = d->in;
 		d->in = NULL;
+		for (unsigned i = 0; i < PIECES; i++)
+			d->piece[i].state = FREE;
 		if (in && --in->readers == 0 && in != s->current)
 			input_free(in);
 	}
