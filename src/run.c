@@ -93,7 +93,7 @@ static unsigned lanes(const struct job *job, bool compressed)
 	if (compressed)
 		return most;
 	if (job->device == DEVICE_GPU) /* of one device and of several, when they are known, fewer */
-		return job->threads <= 2 && !strpbrk(job->gpus, ",a") ? 1 : most;
+		return job->threads <= 2 && !strchr(job->gpus, ',') && strcmp(job->gpus, "all") != 0 ? 1 : most;
 	const unsigned n = job->threads * 3 / 8;
 	return n < 1 ? 1 : n < LANES_AUTO ? n : LANES_AUTO;
 }
