@@ -128,7 +128,7 @@ static double run(const char *name, char *path, unsigned from, unsigned to, bool
 	lanes[0]->window_bytes = windows ? window_bytes : 0;
 	const double cpu = cpu_seconds(), start = clock_seconds();
 	for (unsigned i = from; i < to; i++) {
-		memset(lanes[i]->total, 0, counting.cells * sizeof(uint64_t));
+		memset(lanes[i]->total, 0, lanes[i]->cells * sizeof(uint64_t));
 		part[i] = (struct part){
 			.work = {.counting = &counting, .source = source, .counts = &counts,
 				 .record = 4, .busy = ignore, .gpu = gpu, .gpu_only = true},

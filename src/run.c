@@ -131,7 +131,7 @@ static struct gpu *start_gpu(const struct crew *crew)
 		.devices = crew->job->gpus,
 		.lanes = crew->lanes,
 		/* Beside CPU workers half of them will do, with slots that larger frames fit. */
-		.lanes_least = crew->compressed && crew->job->device != DEVICE_GPU ? (crew->lanes + 1) / 2 : crew->lanes,
+		.lanes_least = crew->compressed && crew->job->device != DEVICE_GPU ? (crew->lanes + 1) / 2 : 0,
 		.lanes_each = crew->compressed ? 0 : LANES_EACH,
 		.decoded = crew->compressed,
 		.memory = lanes_memory(crew),

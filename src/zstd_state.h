@@ -127,7 +127,7 @@ uint64_t zstd_whole_bytes(const struct frame *f, bool direct); /* ... which then
 /* What libzstd remembers of a frame that is decoded piece by piece. */
 uint64_t zstd_window(const struct frame_header *header);
 
-/* A decoder's most. */
+/* How much of a stream's frame may be gathered before it is decoded: a decoder's most. */
 size_t zstd_gather_most(const struct source *s, const struct frame_header *header);
 
 /* All of a frame at once into `out`, or, NULL, into d's own; without the lock. */
