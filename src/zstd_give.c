@@ -240,7 +240,7 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 	}
 	while (d->at == NOWHERE && !s->stopped)
 		pthread_cond_wait(&s->zstd->changed, &s->lock);
-	if (s->stopped)
+	if (s->stopped || d->out_at == d->out_end) /* of an empty frame there is no buffer either */
 		return zstd_done(s, d, 0, r->fail);
 	return give_whole(s, d, into ? into : d->out + d->out_at, r);
 }

@@ -167,6 +167,12 @@ for flags in 0 1 4 5 8 13 78 139; do
 		{ bytes $flags 0 1 0 0 9 && head -c 300000 /dev/zero | zstd -q --check; } | seed zstd
 	fi
 done
+# What failed once: an empty frame, decoded whole, alone and in front of one that is not.
+{ bytes 139 2 0 3 9 0 && printf '\050\265\057\375\040\000\001\000\000'; } | seed zstd
+{
+	bytes 139 2 0 3 9 0
+	printf '\050\265\057\375\040\000\000\000\000\001\000\000\001\030\003\000\000\000abc'
+} | seed zstd
 
 # Flags, bins, two binary64, range digits, type; then counts.
 flags=0
