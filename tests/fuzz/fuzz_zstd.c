@@ -1,6 +1,7 @@
 /*
  * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's own decoder, fed all of
- * it at once, says what must come out: the same bytes, or no success.
+ * it at once, says what must come out: the same bytes, or no success; where it says otherwise when it
+ * decodes at once, either is right.
  *
  * The head of the input: flags, record size, memory, skip, limit (2); the rest is compressed.
  */
@@ -25,6 +26,7 @@ static enum verdict decode(const uint8_t *bytes, size_t n, uint8_t *data, size_t
 	ZSTD_DCtx *d = ZSTD_createDCtx();
 	ZSTD_inBuffer in = {.src = bytes, .size = n};
 	ZSTD_outBuffer out = {.dst = data, .size = DECODED_MAX};
+	static uint8_t again[DECODED_MAX];
 	enum verdict verdict = RIGHT;
 	size_t rc = 0;
 
@@ -48,6 +50,9 @@ static enum verdict decode(const uint8_t *bytes, size_t n, uint8_t *data, size_t
 			break;
 		}
 	}
+	/* A compressed block of no bytes is an empty one in pieces, and corrupt all at once. */
+	if (verdict == RIGHT && ZSTD_isError(ZSTD_decompressDCtx(d, again, DECODED_MAX, bytes, n)))
+		verdict = OTHER;
 	ZSTD_freeDCtx(d);
 	*used = out.pos;
 	return verdict;
