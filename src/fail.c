@@ -42,3 +42,8 @@ int fail_errno(struct fail *f, const char *format, ...)
 	f->status = STATUS_SYSTEM;
 	return -1;
 }
+
+int fail_pass(struct fail *f, const struct fail *from)
+{
+	return fail_set(f, from->status, "%s", from->text);
+}

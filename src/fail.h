@@ -31,4 +31,7 @@ int fail_set(struct fail *f, enum status status, const char *format, ...)
 /* The same for a failed system call: appends ": " and the text of errno. */
 int fail_errno(struct fail *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Hands on what went wrong elsewhere. */
+int fail_pass(struct fail *f, const struct fail *from);
+
 #endif

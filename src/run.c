@@ -205,7 +205,7 @@ static int run_crew(struct crew *crew, struct run_report *report, struct fail *f
 		report->read_seconds += m->report.read_seconds;
 		report->count_seconds += m->report.count_seconds;
 		if (m->fail.status != STATUS_OK)
-			rc = fail_set(fail, m->fail.status, "%s", m->fail.text);
+			rc = fail_pass(fail, &m->fail);
 	}
 	return rc;
 }

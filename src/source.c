@@ -255,7 +255,7 @@ static int fill(struct source *s, struct request *r)
 	while (rc == 0 && !answered(r) && !s->stopped && s->budget > 0) {
 		if (zstd_pending(s) || (s->current && s->current->zstd)) {
 			rc = zstd_fill(s, r);
-			if (rc != 0 || answered(r) || s->stopped || (s->current && s->current->zstd))
+			if (rc != 0 || answered(r) || s->stopped || s->budget == 0 || (s->current && s->current->zstd))
 				continue;
 		}
 		if (s->current) {
@@ -340,6 +340,12 @@ bool source_backlog(struct source *s)
 	const bool backlog = in && (in->zstd ? zstd_backlog(s, in) : in->is_file || in->full >= FULL_FILLS);
 	pthread_mutex_unlock(&s->lock);
 	return backlog;
+}
+
+void source_wake(struct source *s)
+{
+	(void)!write(s->wake[1], "", 1);
+	zstd_wake(s);
 }
 
 void source_stop(struct source *s)

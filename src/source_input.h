@@ -85,6 +85,9 @@ int input_sniff(const struct source *s, const struct input *in, const unsigned c
 
 void input_free(struct input *in);
 
+/* Nothing more is to be read: whoever waits for an input or for others looks up. Lock held. */
+void source_wake(struct source *s);
+
 /*
  * Takes an input that has ended off, closes it behind its last reader, and says whether it ended
  * well. Lock held.

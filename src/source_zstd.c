@@ -45,6 +45,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	/* How large a stream's frame is will show when it is gathered. */
 	const uint64_t need = in->is_file || least > share ? least : share;
 	struct decoder *d = zstd_decoder_get(s, need);
+	struct fail bad;
 
 	*out = NULL;
 	if (!d)
@@ -81,11 +82,20 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 		return 0;
 	}
 	z->finding = true;
+	bad.status = STATUS_OK;
 	pthread_mutex_unlock(&s->lock);
-	const int rc = zstd_gather(s, d, fail);
+	const int rc = zstd_gather(s, d, &bad);
 	if (rc == 0)
 		call_another(s, &d->frame);
 	pthread_mutex_lock(&s->lock);
+	if (rc < 0) {
+		*out = NULL;
+		z->no_more = true;
+		if (zstd_wanted(s, d))
+			return fail_pass(fail, &bad);
+		z->finding = false;
+		return zstd_done(s, d, 0, fail);
+	}
 	d->whole = rc == 0 && at_once(s, &d->frame, r);
 	d->direct = d->whole && !r->lease;
 	if (d->whole && d->memory < zstd_whole_bytes(&d->frame, d->direct))
@@ -93,7 +103,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	z->finding = d->attached;
 	pthread_cond_broadcast(&s->zstd->changed);
 	s->stopped |= rc != 0;
-	return rc < 0 ? -1 : 0;
+	return 0;
 }
 
 /* May the next frame of this input be looked for, or given to a decoder? */
@@ -112,10 +122,10 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
 	*out = NULL;
 	/* What lies behind -n's limit is nobody's: the last frame may have been left inside. */
 	z->no_more |= z->placed == z->frames && z->decoded >= z->limit;
-	if (!z->no_more && !z->found_one) {
+	if (!z->no_more && !z->found_one && z->bad.status == STATUS_OK) {
 		z->finding = true;
 		pthread_mutex_unlock(&s->lock);
-		rc = zstd_find(s, in, fail);
+		rc = zstd_find(s, in, &z->bad);
 		pthread_mutex_lock(&s->lock);
 		z->finding = false;
 		z->found_one = rc == 0;
@@ -123,12 +133,16 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
 		in->next = z->next; /* where a redirected file is left */
 		pthread_cond_broadcast(&s->zstd->changed);
 		s->stopped |= rc == 1;
-		if (rc == 1 || rc < 0)
-			return rc < 0 ? -1 : 0;
+		if (rc == 1)
+			return 0;
 	}
 	z->no_more |= z->placed == z->frames && z->decoded >= z->limit;
-	if (!z->no_more)
+	if (!z->no_more && z->bad.status == STATUS_OK)
 		return start(s, in, out, r);
+	if (!z->no_more && (z->placed == z->frames || z->limit == UINT64_MAX))
+		return fail_pass(fail, &z->bad);
+	if (!z->no_more)
+		return 0; /* whether it is wanted shows when the frames in front of it have their places */
 	if (in->readers == 0)
 		return zstd_finish(s, in, 0, fail);
 	/* With a limit the next input waits until it is known what this one leaves of it. */
@@ -183,7 +197,8 @@ static int try_next_frame(struct source *s, struct decoder **d, bool *again, con
 		return 0;
 	const int rc = next_frame(s, in, d, r);
 	/* The input may be gone. */
-	*again = rc == 0 && !*d && (s->current != in || (more_frames(in->zstd) && !in->zstd->found_one));
+	*again = rc == 0 && !*d &&
+		 (s->current != in || (more_frames(in->zstd) && !in->zstd->found_one && in->zstd->bad.status == STATUS_OK));
 	return rc;
 }
 
@@ -231,7 +246,7 @@ int zstd_fill(struct source *s, struct request *r)
 		s->zstd->waiting--;
 	}
 	if (s->budget == 0)
-		zstd_wake(s);
+		source_wake(s);
 	return rc;
 }
 

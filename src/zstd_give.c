@@ -32,6 +32,21 @@ void zstd_place(struct source *s, struct input *in)
 	pthread_cond_broadcast(&s->zstd->changed);
 }
 
+bool zstd_wanted(struct source *s, struct decoder *d)
+{
+	const struct zstd_input *z = d->in->zstd;
+
+	while (z->limit != UINT64_MAX && d->at == NOWHERE && !s->stopped)
+		pthread_cond_wait(&s->zstd->changed, &s->lock);
+	if (z->limit == UINT64_MAX || d->at < z->limit)
+		return true;
+	if (d->size == FRAME_UNKNOWN) {
+		d->size = 0;
+		zstd_place(s, d->in);
+	}
+	return false;
+}
+
 /* The input has no more frames and no decoder works on one. */
 int zstd_finish(struct source *s, struct input *in, int rc, struct fail *fail)
 {
@@ -227,13 +242,15 @@ bool zstd_fits_request(const struct decoder *d, const struct request *r)
 int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 {
 	unsigned char *into = !d->decoded && zstd_fits_request(d, r) ? r->buffer + r->got : NULL;
+	struct fail bad;
 
 	if (!d->decoded) {
+		bad.status = STATUS_OK;
 		pthread_mutex_unlock(&s->lock);
-		const int rc = zstd_decode_whole(d, into, r->cap - r->got, &d->out_end, r->fail);
+		const int rc = zstd_decode_whole(d, into, r->cap - r->got, &d->out_end, &bad);
 		pthread_mutex_lock(&s->lock);
 		if (rc != 0)
-			return zstd_done(s, d, -1, r->fail);
+			return zstd_done(s, d, zstd_wanted(s, d) ? fail_pass(r->fail, &bad) : 0, r->fail);
 		d->decoded = true;
 		d->size = d->out_end;
 		zstd_place(s, d->in);

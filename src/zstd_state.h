@@ -46,6 +46,7 @@ struct zstd_input {
 	bool found_one;     /* frame is waiting for a decoder */
 	bool no_more;       /* no frame follows, or none that -n wants */
 	struct frame frame;
+	struct fail bad;    /* why none was found: said when it is known that -n wants more */
 	uint64_t frames;    /* that were given to decoders */
 	uint64_t placed;    /* of these, with a known place ... */
 	uint64_t decoded;   /* ... and where the next one's is */
@@ -147,6 +148,12 @@ int zstd_grow(unsigned char **buffer, size_t *room, size_t bytes);
 
 /* Gives frames their places, as far as the sizes in front of them are known. */
 void zstd_place(struct source *s, struct input *in);
+
+/*
+ * Does -n want anything of a frame that cannot be decoded? Gives the lock up until its place is known;
+ * not wanted, it lets those behind it have theirs.
+ */
+bool zstd_wanted(struct source *s, struct decoder *d);
 
 /* Takes the frame off a decoder; the last one ends an input that has no more. */
 int zstd_done(struct source *s, struct decoder *d, int rc, struct fail *fail);
