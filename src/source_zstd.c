@@ -72,6 +72,8 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	zstd_place(s, in);
 	*out = d;
 	if (in->is_file) {
+		if (zstd_suit(d, fail) != 0)
+			return -1;
 		d->attached = f->stored == FRAME_UNKNOWN;
 		z->finding = d->attached;
 		if (d->attached || z->next < z->size) {
@@ -96,10 +98,10 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 		z->finding = false;
 		return zstd_done(s, d, 0, fail);
 	}
-	d->whole = rc == 0 && at_once(s, &d->frame, r);
+	d->whole = rc == 0 && at_once(s, &d->frame, r) && zstd_reserve(s, d, zstd_whole_bytes(&d->frame, !r->lease));
 	d->direct = d->whole && !r->lease;
-	if (d->whole && d->memory < zstd_whole_bytes(&d->frame, d->direct))
-		d->memory = zstd_whole_bytes(&d->frame, d->direct);
+	if (rc == 0 && zstd_suit(d, fail) != 0)
+		return -1;
 	z->finding = d->attached;
 	pthread_cond_broadcast(&s->zstd->changed);
 	s->stopped |= rc != 0;

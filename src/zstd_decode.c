@@ -7,7 +7,16 @@
 
 /* Larger frames would be counted long after they have left the caches, and one alone by nobody else. */
 #define WHOLE_MOST ((uint64_t)16 << 20)
-#define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's, where it keeps no window */
+#define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's, where it keeps no window ... */
+#define STREAM_BYTES ((uint64_t)512 << 10)  /* ... and, the window aside, where it does */
+_Static_assert((PIECES * PIECE_BYTES + STAGE) / 8 * 9 + STREAM_BYTES <= DECODER_BYTES, "a decoder in turn");
+
+static void buffer_free(unsigned char **buffer, size_t *room)
+{
+	free(*buffer);
+	*buffer = NULL;
+	*room = 0;
+}
 
 static void decoder_free(struct decoder *d)
 {
@@ -102,14 +111,25 @@ bool zstd_fits_whole(const struct source *s, const struct frame *f, bool direct)
 	       zstd_whole_bytes(f, direct) <= share + share / 8;
 }
 
+static ZSTD_DCtx *context_make(void)
+{
+	ZSTD_DCtx *context = ZSTD_createDCtx();
+
+	if (context && ZSTD_isError(ZSTD_DCtx_setParameter(context, ZSTD_d_windowLogMax, 31))) {
+		ZSTD_freeDCtx(context);
+		return NULL;
+	}
+	return context;
+}
+
 static struct decoder *decoder_make(struct zstd_pool *p)
 {
 	struct decoder *d = calloc(1, sizeof(*d));
 
 	if (!d)
 		return NULL;
-	d->context = ZSTD_createDCtx();
-	if (!d->context || ZSTD_isError(ZSTD_DCtx_setParameter(d->context, ZSTD_d_windowLogMax, 31))) {
+	d->context = context_make();
+	if (!d->context) {
 		decoder_free(d);
 		return NULL;
 	}
@@ -151,12 +171,76 @@ struct decoder *zstd_decoder_get(struct source *s, uint64_t need)
 	return d;
 }
 
+bool zstd_reserve(struct source *s, struct decoder *d, uint64_t need)
+{
+	if (d->memory >= need)
+		return true;
+	if (pool_memory(s->zstd) + need - d->memory > pool_limit(s))
+		return false;
+	d->memory = need;
+	return true;
+}
+
+uint64_t zstd_held(const struct decoder *d)
+{
+	uint64_t bytes = d->packed_room + d->out_room + ZSTD_sizeof_DCtx(d->context);
+
+	for (unsigned i = 0; i < PIECES; i++)
+		bytes += d->piece[i].room;
+	return bytes;
+}
+
+int zstd_shed(struct decoder *d, uint64_t more, struct fail *fail)
+{
+	if (zstd_held(d) + more <= d->memory)
+		return 0;
+	unsigned char *packed;
+	ZSTD_DCtx *context = context_make();
+	if (!context)
+		return fail_set(fail, STATUS_SYSTEM, "%s: no memory for a decoder", d->in->name);
+	ZSTD_freeDCtx(d->context);
+	d->context = context;
+	buffer_free(&d->out, &d->out_room);
+	for (unsigned i = 0; i < PIECES; i++)
+		if (d->piece[i].state == FREE)
+			buffer_free(&d->piece[i].data, &d->piece[i].room);
+	if (!d->source.src)
+		buffer_free(&d->packed, &d->packed_room);
+	else if ((packed = realloc(d->packed, d->source.size)) != NULL) { /* the frame's beginning lies there */
+		d->source.src = d->packed = packed;
+		d->packed_room = d->source.size;
+	}
+	return 0;
+}
+
+/* By how much a buffer must grow. */
+static uint64_t growth(uint64_t have, uint64_t want)
+{
+	return want > have ? want - have : 0;
+}
+
+int zstd_suit(struct decoder *d, struct fail *fail)
+{
+	const struct frame *f = &d->frame;
+	uint64_t more = 0;
+
+	if (d->whole) {
+		more += d->source.src ? 0 : growth(d->packed_room, zstd_room((size_t)f->stored));
+		more += d->direct ? 0 : growth(d->out_room, zstd_room((size_t)f->bound));
+	} else {
+		more += d->in->is_file ? growth(d->packed_room, zstd_room(STAGE)) : 0;
+		more += growth(ZSTD_sizeof_DCtx(d->context), STREAM_BYTES + zstd_window(&f->header));
+		for (unsigned i = 0; i < PIECES; i++)
+			more += growth(d->piece[i].room, zstd_room(PIECE_BYTES));
+	}
+	return zstd_shed(d, more, fail);
+}
+
 int zstd_grow(unsigned char **buffer, size_t *room, size_t bytes)
 {
 	if (*room >= bytes)
 		return 0;
-	free(*buffer);
-	*room = 0;
+	buffer_free(buffer, room);
 	bytes = zstd_room(bytes);
 	*buffer = bytes < HUGE_PAGE ? malloc(bytes) : huge_alloc(bytes);
 	if (!*buffer)

@@ -190,6 +190,8 @@ int zstd_gather(struct source *s, struct decoder *d, struct fail *fail)
 		if (used + piece > d->packed_room) {
 			const size_t twice = 2 * (used + piece) < most ? 2 * (used + piece) : most;
 			const size_t room = twice > used + piece ? twice : used + piece;
+			if (zstd_shed(d, room - d->packed_room, fail) != 0)
+				return -1;
 			unsigned char *larger = realloc(d->packed, room);
 			if (!larger)
 				return fail_errno(fail, "%s", in->name);

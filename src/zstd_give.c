@@ -32,13 +32,19 @@ void zstd_place(struct source *s, struct input *in)
 	pthread_cond_broadcast(&s->zstd->changed);
 }
 
+/* Waits until a frame's place is known. false: nothing is wanted any more, so it may never be. */
+static bool await_place(struct source *s, const struct decoder *d)
+{
+	while (d->at == NOWHERE && !s->stopped && s->budget > 0)
+		pthread_cond_wait(&s->zstd->changed, &s->lock);
+	return d->at != NOWHERE && !s->stopped && s->budget > 0;
+}
+
 bool zstd_wanted(struct source *s, struct decoder *d)
 {
 	const struct zstd_input *z = d->in->zstd;
 
-	while (z->limit != UINT64_MAX && d->at == NOWHERE && !s->stopped)
-		pthread_cond_wait(&s->zstd->changed, &s->lock);
-	if (z->limit == UINT64_MAX || d->at < z->limit)
+	if (z->limit == UINT64_MAX || (await_place(s, d) && d->at < z->limit))
 		return true;
 	if (d->size == FRAME_UNKNOWN) {
 		d->size = 0;
@@ -245,6 +251,9 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 	struct fail bad;
 
 	if (!d->decoded) {
+		/* A lane may leave behind what was to be decoded into its slot. */
+		if (!into && d->memory < zstd_whole_bytes(&d->frame, false))
+			d->memory = zstd_whole_bytes(&d->frame, false);
 		bad.status = STATUS_OK;
 		pthread_mutex_unlock(&s->lock);
 		const int rc = zstd_decode_whole(d, into, r->cap - r->got, &d->out_end, &bad);
@@ -255,9 +264,7 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 		d->size = d->out_end;
 		zstd_place(s, d->in);
 	}
-	while (d->at == NOWHERE && !s->stopped)
-		pthread_cond_wait(&s->zstd->changed, &s->lock);
-	if (s->stopped || d->out_at == d->out_end) /* of an empty frame there is no buffer either */
+	if (!await_place(s, d) || d->out_at == d->out_end) /* of an empty frame there is no buffer either */
 		return zstd_done(s, d, 0, r->fail);
 	return give_whole(s, d, into ? into : d->out + d->out_at, r);
 }
@@ -381,8 +388,8 @@ int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r)
 	struct piece *p;
 	int rc = 0;
 
-	while (d->at == NOWHERE && !s->stopped)
-		pthread_cond_wait(&s->zstd->changed, &s->lock);
+	if (!await_place(s, d))
+		return zstd_done(s, d, 0, r->fail);
 	if (!r->lease)
 		rc = decode_request(s, d, r);
 	while (r->lease && rc == 0 && !s->stopped && !d->ended && (p = zstd_free_piece(d)) != NULL)

@@ -17,7 +17,7 @@
 #define STAGE ((size_t)256 << 10) /* of compressed bytes at a time: a block and what is about it */
 _Static_assert(STAGE >= 3 + FRAME_BLOCK_MAX + 4, "a block, its header and a checksum");
 #define PIECE_BYTES ((size_t)256 << 10) /* of a frame in turn */
-#define DECODER_BYTES ((uint64_t)1280 << 10) /* of a decoder, the window aside */
+#define DECODER_BYTES ((uint64_t)1664 << 10) /* of a decoder in turn, the window aside */
 #define NOWHERE UINT64_MAX
 
 typedef unsigned long long ull;
@@ -71,7 +71,7 @@ struct decoder {
 	bool busy;
 	pthread_t owner;       /* who used it last: its caches hold what it remembers */
 	ZSTD_DCtx *context;
-	uint64_t memory;       /* what it may have taken by now */
+	uint64_t memory;       /* what it may have taken by now; it never holds more */
 	struct frame frame;
 	uint64_t number;       /* of the frame in its input */
 	uint64_t size;         /* of the frame decoded, FRAME_UNKNOWN until known */
@@ -117,6 +117,7 @@ int zstd_gather(struct source *s, struct decoder *d, struct fail *fail);
 
 /* A decoder that may take `need` bytes. NULL: others must end first, or there is no memory. */
 struct decoder *zstd_decoder_get(struct source *s, uint64_t need);
+bool zstd_reserve(struct source *s, struct decoder *d, uint64_t need); /* false: so much is not left */
 void zstd_pool_trim(struct zstd_pool *p); /* frees those that have no frame */
 bool zstd_pool_idle(const struct zstd_pool *p);
 
@@ -140,6 +141,14 @@ int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t
  */
 int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer, size_t cap, size_t *got,
 		     bool *ended, struct fail *fail);
+
+/*
+ * What earlier frames left in a decoder goes where it would not fit beside this frame's, or beside
+ * `more` bytes, into what the decoder may have.
+ */
+int zstd_suit(struct decoder *d, struct fail *fail);
+int zstd_shed(struct decoder *d, uint64_t more, struct fail *fail);
+uint64_t zstd_held(const struct decoder *d);
 
 /* At least so many bytes; what was there is lost. */
 int zstd_grow(unsigned char **buffer, size_t *room, size_t bytes);

@@ -11,6 +11,7 @@
 #include "check.h"
 #include "pack.h"
 #include "scratch.h"
+#include "zstd_state.h"
 
 #define WORKERS 4
 
@@ -347,6 +348,68 @@ static void empty_promise(void)
 	scratch_clean();
 }
 
+/* What decoders hold stays within -M, whatever frame follows whatever other. */
+static void stays_within(void)
+{
+	static char *const PATHS[] = {"f"}, *const STDIN[] = {"-"};
+	const size_t bytes = (size_t)20 << 20;
+	unsigned char *data = malloc(bytes);
+	struct pack p = {.state = 1};
+	uint64_t state = 8, most = 0, sum = 0;
+
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(i < bytes / 2 ? i >> 16 : check_random(&state) >> 30);
+	for (unsigned i = 0; i < 12; i++) {
+		static const size_t SIZES[] = {9 << 20, 5 << 20, 20 << 20, 251 << 16};
+		const size_t n = SIZES[i % 4];
+		/* much of little, noise, one with a large window, one that nearly fits of unknown size */
+		sum += n;
+		pack_frame(&p, i % 4 == 1 ? data + bytes - n : data, n, 1, i % 4 != 3, true, i % 4 == 2 ? 23 : 0);
+	}
+	scratch_write("f", p.data, p.bytes);
+	for (unsigned round = 0; round < 8; round++) {
+		const bool piped = round % 2, lends = round / 2 % 2;
+		const unsigned threads = 1 + round / 4;
+		const struct source_spec spec = {.paths = piped ? STDIN : PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1,
+						 .threads = threads, .memory = (uint64_t)16 * threads << 20, .memory_all = 64 << 20};
+		unsigned char *buffer = malloc(bytes);
+		struct source_lease lease = {.data = NULL};
+		struct fail fail = {.status = STATUS_OK};
+		struct source *s;
+		uint64_t all = 0;
+		size_t got = 0;
+		int rc, ends[2];
+		pid_t feeder = -1;
+		if (piped && pipe(ends) == 0) {
+			feeder = feed(ends[1], p.data, p.bytes, 70000);
+			close(ends[1]);
+			dup2(ends[0], STDIN_FILENO);
+			close(ends[0]);
+		}
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		most = 0;
+		do {
+			rc = lends ? source_lend(s, buffer, 65536, &lease, &fail)
+				   : source_fill(s, buffer, round == 2 ? bytes : 65536, &got, &fail);
+			all += lends ? lease.bytes : got;
+			uint64_t held = 0;
+			for (const struct decoder *d = s->zstd ? s->zstd->decoders : NULL; d; d = d->next)
+				held += zstd_held(d);
+			most = held > most ? held : most;
+		} while (rc == 0 && (lends ? lease.bytes : got) > 0);
+		CHECK(rc == 0 && all == sum, "round %u: %d, %llu bytes, '%s'", round, rc, (unsigned long long)all,
+		      fail.text);
+		CHECK(most > 0 && most <= spec.memory, "round %u: %llu bytes", round, (unsigned long long)most);
+		source_close(s);
+		free(buffer);
+		if (feeder > 0)
+			waitpid(feeder, NULL, 0);
+	}
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 static void count_call(void *arg)
 {
 	++*(unsigned *)arg;
@@ -458,6 +521,93 @@ static void wrong_behind(void)
 		source_close(other.source);
 		free(p.data);
 	}
+	free(data);
+	scratch_clean();
+}
+
+/*
+ * -n ends in a frame while another one, of unknown size and not wanted, is left by a worker that had
+ * no room for it: who waits behind that one waits no longer.
+ */
+static struct {
+	struct worker late, waiting;
+	bool go_on;
+	unsigned calls;
+} staged;
+
+static void *come_again(void *arg)
+{
+	struct worker *w = arg;
+	const size_t cap = 9 << 17; /* as many blocks as the frame has, and not those and what it has already */
+	unsigned char *buffer = malloc(cap);
+	size_t got = 0;
+
+	w->rc = source_fill(w->source, buffer, 8, &got, &w->fail);
+	add(w, buffer, got);
+	__atomic_store_n(&w->slow, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&staged.go_on, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	if (w->rc == 0)
+		w->rc = source_fill(w->source, buffer, cap, &got, &w->fail);
+	add(w, buffer, got);
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	free(buffer);
+	return NULL;
+}
+
+static void stage(void *arg)
+{
+	(void)arg;
+	switch (__atomic_add_fetch(&staged.calls, 1, __ATOMIC_ACQ_REL)) {
+	case 1:
+		__atomic_store_n(&staged.go_on, true, __ATOMIC_RELEASE);
+		wait_for(&staged.late);
+		break;
+	case 2:
+		pthread_create(&staged.waiting.thread, NULL, work_and_say, &staged.waiting);
+		wait_for(&staged.waiting);
+		break;
+	}
+}
+
+static void left_behind(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t first = 1000, bytes = (size_t)1 << 20;
+	unsigned char *data = malloc(first + 3 * bytes);
+	struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = first + bytes, .record = 1, .threads = 4,
+				   .more = stage};
+	struct worker own = {.cap = 4096, .lends = true, .record = 1};
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	uint64_t records, sum;
+
+	for (size_t i = 0; i < first + 3 * bytes; i++)
+		data[i] = (unsigned char)(i / 99);
+	pack_frame(&p, data, first, 1, true, true, 0);
+	for (unsigned i = 0; i < 3; i++)
+		pack_frame(&p, data + first + i * bytes, bytes, 1, false, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	expected(data, first + bytes, &spec, &records, &sum);
+	CHECK(source_open(&own.source, &spec, &fail) == 0, "%s", fail.text);
+	staged.late = staged.waiting = own;
+	alarm(30);
+	pthread_create(&staged.late.thread, NULL, come_again, &staged.late);
+	while (!__atomic_load_n(&staged.late.slow, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	work(&own);
+	pthread_join(staged.late.thread, NULL);
+	if (staged.calls >= 2)
+		pthread_join(staged.waiting.thread, NULL);
+	alarm(0);
+	CHECK(own.rc == 0 && staged.late.rc == 0 && staged.waiting.rc == 0 &&
+		      own.records + staged.late.records + staged.waiting.records == records &&
+		      own.sum + staged.late.sum + staged.waiting.sum == sum,
+	      "%llu, %llu and %llu of %llu records", (unsigned long long)own.records,
+	      (unsigned long long)staged.late.records, (unsigned long long)staged.waiting.records,
+	      (unsigned long long)records);
+	source_close(own.source);
+	free(p.data);
 	free(data);
 	scratch_clean();
 }
@@ -756,8 +906,10 @@ int main(void)
 	side_by_side();
 	held_up();
 	empty_promise();
+	stays_within();
 	calls();
 	wrong_behind();
+	left_behind();
 	pipe_behind();
 	inside_behind();
 	likely();
