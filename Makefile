@@ -92,8 +92,11 @@ $(TESTS): $(BUILD)/test_%: $(BUILD)/test_%.o $(LIB_OBJ)
 	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
 
 # The oracle shares nothing with src, nor does its driver.
-$(TOOLS): $(BUILD)/%: tests/%.c tests/pack.h Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -pthread -o $@ $< -lzstd -lm
+$(BUILD)/oracle: tests/oracle.c Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -o $@ $< -lm
+
+$(BUILD)/random_jobs: $(wildcard tests/jobs/*.[ch]) tests/pack.h Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -o $@ $(filter %.c,$^) -lzstd -lm
 
 $(BUILD):
 	mkdir -p $@

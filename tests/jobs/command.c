@@ -1,0 +1,170 @@
+/* command: every option in every way to write it. */
+#include "command.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "chance.h"
+
+void arg(struct command *c, const char *format, ...)
+{
+	va_list list;
+	size_t left = sizeof(c->text) - c->used;
+	int n;
+
+	va_start(list, format);
+	n = vsnprintf(c->text + c->used, left, format, list);
+	va_end(list);
+	if (n < 0 || (size_t)n >= left || c->args == MAX_ARGS) {
+		errno = E2BIG;
+		die("command line");
+	}
+	c->argv[c->args++] = c->text + c->used;
+	c->used += (size_t)n + 1;
+}
+
+/* One option in one of the ways to write it. */
+static void option(struct command *c, char letter, const char *word, const char *value)
+{
+	switch (below(3)) {
+	case 0:
+		arg(c, "-%c%s", letter, value);
+		break;
+	case 1:
+		arg(c, "-%c", letter);
+		arg(c, "%s", value);
+		break;
+	default:
+		arg(c, "--%s=%s", word, value);
+		break;
+	}
+}
+
+static void type_option(struct command *c, const struct job *j)
+{
+	const struct type *t = j->type;
+	char text[32];
+
+	if (t->numpy && once_in(3))
+		snprintf(text, sizeof(text), "%c%s",
+			 t->bits == 8 && once_in(2) ? '|' : j->big_endian ? '>' : '<', t->numpy);
+	else if (t->word && !j->big_endian && once_in(3))
+		snprintf(text, sizeof(text), "%s", t->word);
+	else
+		snprintf(text, sizeof(text), "%s%s", t->name,
+			 j->big_endian ? "be" : once_in(4) ? "le" : "");
+	if (strcmp(text, "u32") || once_in(2))	/* the default */
+		option(c, 't', "type", text);
+}
+
+static void skip_option(struct command *c, const struct job *j)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->skip);
+	if (j->skip % 1024 == 0 && once_in(2))
+		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)j->skip / 1024,
+			 once_in(2) ? "K" : "KiB");
+	else if (j->skip % 1000 == 0 && once_in(2))
+		snprintf(text, sizeof(text), "%lluKB", (unsigned long long)j->skip / 1000);
+	option(c, 'S', "skip", text);
+}
+
+void shared_flags(struct command *a, struct command *b, const struct job *j)
+{
+	static const char *const flags[] = {
+		"--clamp", "--closed", "--ignore-tail", "--flow", "--no-header", "--nonzero",
+	};
+
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		/* so many lines are slow to print and to compare */
+		bool sparse = i == 5 && (j->bins > 1 << 20 ||
+					 (j->bins > 4096 && !once_in(8)));
+
+		if (sparse || once_in(i == 3 ? 2 : 4)) {
+			arg(a, "%s", flags[i]);
+			arg(b, "%s", flags[i]);
+		}
+	}
+	if (once_in(4)) {
+		const char *format = once_in(2) ? "csv" : "tsv";
+
+		option(a, 'f', "format", format);
+		arg(b, "-f");
+		arg(b, "%s", format);
+	}
+}
+
+void oracle_options(struct command *c, const struct job *j)
+{
+	arg(c, "-t");
+	arg(c, "%s%s", j->type->name, j->big_endian ? "be" : "");
+	arg(c, "-b");
+	arg(c, "%llu", (unsigned long long)j->bins);
+	if (j->full || j->lo[0]) {
+		arg(c, "-r");
+		arg(c, "%s%s%s", j->full ? "full" : j->lo, j->full ? "" : ":", j->hi);
+	}
+	if (j->skip) {
+		arg(c, "-S");
+		arg(c, "%llu", (unsigned long long)j->skip);
+	}
+	if (j->limited) {
+		arg(c, "-n");
+		arg(c, "%llu", (unsigned long long)j->limit);
+	}
+}
+
+void gpuhist_options(struct command *c, const struct job *j, char **more)
+{
+	char text[200];
+
+	type_option(c, j);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->bins);
+	if (j->bins != 256 || once_in(2))	/* the default */
+		option(c, 'b', "bins", text);
+	snprintf(text, sizeof(text), "%s%s%s", j->full ? "full" : j->lo, j->full ? "" : ":", j->hi);
+	if (j->full || j->lo[0])
+		option(c, 'r', "range", text);
+	if (j->skip)
+		skip_option(c, j);
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->limit);
+	if (j->limited)
+		option(c, 'n', "count", text);
+	if (j->quiet)
+		arg(c, "-q");
+	snprintf(text, sizeof(text), "%c", "1237"[below(4)]);
+	if (once_in(2))
+		option(c, 'T', "threads", text);
+	if (once_in(4) && !*more)
+		arg(c, "--device=cpu");
+	while (*more)
+		arg(c, "%s", *more++);
+}
+
+void input_args(struct command *c, struct command *oracle,
+		const struct input *in, unsigned inputs)
+{
+	bool raw = once_in(20), some = false, all = true;
+
+	for (unsigned k = 0; k < inputs; k++) {
+		raw |= looks_compressed(&in[k]);
+		some |= in[k].compressed;
+		all &= in[k].compressed;
+	}
+	if (raw && !some)
+		arg(c, "--raw");
+	if (all && once_in(3))
+		arg(c, "--zstd");
+	for (unsigned k = 0; k < inputs; k++) {
+		if (in[k].route == BY_NAME)
+			arg(c, "%s", in[k].file);
+		else if (in[k].route == BY_FIFO)
+			arg(c, "%s", in[k].fifo);
+		else if (inputs > 1 || once_in(3))
+			arg(c, "-");
+		arg(oracle, "%s", in[k].plain);
+	}
+}

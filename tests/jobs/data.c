@@ -1,0 +1,90 @@
+/* data: samples that sit where it is hard. */
+#include "chance.h"
+#include "job.h"
+
+/* What only floats have: NaN of every sign and payload, infinities, subnormal
+ * numbers, both zeros. */
+static uint64_t draw_special(const struct type *t)
+{
+	uint64_t sign = once_in(2) ? sign_of(t) : 0;
+	uint64_t fraction = draw() & (sign_of(t) - infinity_of(t) - 1);
+
+	switch (below(6)) {
+	case 0: return sign | infinity_of(t) | fraction;
+	case 1: return sign | (sign_of(t) - 1);
+	case 2: return sign | (infinity_of(t) + 1);
+	case 3: return sign | infinity_of(t);
+	case 4: return sign | fraction;
+	default: return sign;
+	}
+}
+
+enum pattern { NOISE, INSIDE, ON_EDGES, ON_ENDS, EXTREMES, SPECIALS, PATTERNS };
+
+static uint64_t draw_code(const struct job *j, enum pattern pattern)
+{
+	const struct type *t = j->type;
+	uint64_t first = j->edge_key[0], width = j->edge_key[1] - first;
+	wide key;
+
+	switch (pattern) {
+	case INSIDE:
+		return code_of_key(t, first + (width == UINT64_MAX ? draw() : below(width + 1)));
+	case ON_EDGES:
+		key = (wide)j->edge_key[below(j->edge_keys)] + (wide)below(4) - 2;
+		break;
+	case ON_ENDS:
+		key = (wide)j->edge_key[below(2)] + (wide)below(4) - 2;
+		break;
+	case EXTREMES:
+		key = (wide)(once_in(2) ? 0 : mask_of(t)) + (wide)below(4) - 2;
+		break;
+	case SPECIALS:
+		if (t->kind == FLOAT)
+			return draw_special(t);
+		return draw_magnitude(t->bits);
+	default:
+		return draw() & mask_of(t);
+	}
+	if (key < 0)
+		key = 0;
+	if (key > (wide)mask_of(t))
+		key = (wide)mask_of(t);
+	return code_of_key(t, (uint64_t)key);
+}
+
+static void put_code(const struct job *j, unsigned char *at, uint64_t code)
+{
+	unsigned bytes = j->type->bits / 8;
+
+	for (unsigned i = 0; i < bytes; i++)
+		at[j->big_endian ? bytes - 1 - i : i] = (unsigned char)(code >> 8 * i);
+}
+
+void fill_samples(const struct job *j, unsigned char *at, size_t samples)
+{
+	const struct type *t = j->type;
+	size_t bytes = t->bits / 8;
+
+	while (samples) {
+		size_t left = 1 + below(once_in(2) ? samples : 1 + samples / 5);
+		enum pattern pattern = (enum pattern)below(PATTERNS);
+		unsigned texture = (unsigned)below(8);
+		uint64_t code = draw_code(j, pattern);
+		uint64_t key = j->edge_key[below(j->edge_keys)] - below(left);
+
+		for (; left; left--, samples--, at += bytes) {
+			if (texture == 0)
+				code = code_of_key(t, key++);
+			else if (texture == 1 ? once_in(30) : texture > 2)
+				code = draw_code(j, pattern);
+			put_code(j, at, code);
+		}
+	}
+}
+
+void fill_noise(unsigned char *at, size_t bytes)
+{
+	while (bytes--)
+		*at++ = (unsigned char)draw();
+}

@@ -1,0 +1,138 @@
+/* input: made, compressed, written. */
+#include "input.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../pack.h"
+#include "chance.h"
+
+const char *const route_names[] = {
+	"", "FIFO", "redirected", "redirected at an offset", "pipe", "trickling pipe",
+};
+
+static size_t draw_bytes(void)
+{
+	uint64_t kind = below(100);
+
+	if (kind < 5)
+		return below(10);
+	if (kind < 80)
+		return below(5000);
+	if (kind < 96)
+		return below(60000);
+	if (kind < 99)
+		return below(200000);
+	/* about the end of a block of the program, up to 4 MiB */
+	return ((size_t)65536 << below(5)) * (1 + below(4)) + below(11) - 5;
+}
+
+static void write_file(const char *path, const unsigned char *data, size_t bytes)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (fd < 0 || write(fd, data, bytes) != (ssize_t)bytes || close(fd))
+		die(path);
+}
+
+static void make_input(const struct job *j, struct input *in, const char *folder, unsigned k)
+{
+	size_t size = j->type->bits / 8;
+	size_t want = draw_bytes(), samples = want / size;
+	size_t tail = once_in(12) ? below(size) : 0;
+	size_t front = j->skip;
+
+	if (j->skip && once_in(60)) {	/* ends before the skip does */
+		front = below(j->skip);
+		samples = tail = 0;
+	}
+	in->compressed = false;
+	in->before = in->route == REDIRECT_INSIDE ? 1 + below(9000) : 0;
+	in->bytes = in->before + front + samples * size + tail;
+	in->data = malloc(in->bytes + 1);
+	if (!in->data)
+		die("memory");
+	fill_noise(in->data, in->before + front);
+	fill_samples(j, in->data + in->before + front, samples);
+	fill_noise(in->data + in->bytes - tail, tail);
+
+	snprintf(in->file, PATH_BYTES, "%s/in%u", folder, k);
+	snprintf(in->fifo, PATH_BYTES, "%s/fifo%u", folder, k);
+	snprintf(in->plain, PATH_BYTES, "%s/%s%u", folder, in->before ? "cut" : "in", k);
+	write_file(in->file, in->data, in->bytes);
+	if (in->before)
+		write_file(in->plain, in->data + in->before, in->bytes - in->before);
+	if (in->route == BY_FIFO && mkfifo(in->fifo, 0600))
+		die(in->fifo);
+}
+
+/* The same samples as gpuhist alone gets them: compressed, behind what lies in front of the offset. */
+static void compress_input(struct input *in, const char *folder, unsigned k)
+{
+	struct pack p = pack_all(in->data + in->before, in->bytes - in->before, draw());
+	unsigned char *all = malloc(in->before + p.bytes);
+
+	if (!all)
+		die("memory");
+	if (!in->before) {	/* until now the oracle's is the same file */
+		snprintf(in->plain, PATH_BYTES, "%s/cut%u", folder, k);
+		write_file(in->plain, in->data, in->bytes);
+	}
+	memcpy(all, in->data, in->before);
+	memcpy(all + in->before, p.data, p.bytes);
+	free(p.data);
+	free(in->data);
+	in->data = all;
+	in->bytes = in->before + p.bytes;
+	in->compressed = true;
+	write_file(in->file, in->data, in->bytes);
+}
+
+unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
+{
+	unsigned inputs = once_in(4) ? 2 + (unsigned)below(MAX_INPUTS - 1) : 1;
+	unsigned piped = (unsigned)below(inputs + inputs / 2);	/* or none */
+
+	for (unsigned k = 0; k < inputs; k++) {
+		in[k].route = once_in(6) ? BY_FIFO : BY_NAME;
+		if (k == piped && !once_in(4))
+			in[k].route = (enum route)(REDIRECT + below(4));
+		make_input(j, &in[k], folder, k);
+	}
+	bool plain = !once_in(3);
+	for (unsigned k = 0; k < inputs; k++)
+		plain |= looks_compressed(&in[k]);
+	bool all = once_in(2);
+	for (unsigned k = 0; k < inputs && !plain; k++)
+		if (all || once_in(2))
+			compress_input(&in[k], folder, k);
+	return inputs;
+}
+
+bool looks_compressed(const struct input *in)
+{
+	static const struct {
+		size_t bytes;
+		unsigned char magic[4];
+	} formats[] = {
+		{ 4, { 0x28, 0xb5, 0x2f, 0xfd } },	/* zstd */
+		{ 2, { 0x1f, 0x8b } },	/* gzip */
+		{ 4, { 0xfd, '7', 'z', 'X' } },	/* xz */
+		{ 3, { 'B', 'Z', 'h' } },	/* bzip2 */
+		{ 4, { 0x04, 0x22, 0x4d, 0x18 } },	/* lz4 */
+		{ 4, { 0x02, 0x21, 0x4c, 0x18 } },	/* lz4, legacy */
+	};
+	static const unsigned char skippable[] = { 0x2a, 0x4d, 0x18 };
+	const unsigned char *at = in->data + in->before;
+	size_t bytes = in->bytes - in->before;
+
+	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
+		if (bytes >= formats[i].bytes && !memcmp(at, formats[i].magic, formats[i].bytes))
+			return true;
+	/* zstd's frames to be skipped: 0x184d2a50 to 5f, little endian */
+	return bytes >= 4 && at[0] >> 4 == 5 && !memcmp(at + 1, skippable, sizeof(skippable));
+}

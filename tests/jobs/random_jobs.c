@@ -1,0 +1,183 @@
+/* random_jobs - gives gpuhist and the oracle the same random jobs
+ *
+ *   random_jobs GPUHIST ORACLE SEED JOBS [SECONDS] [-- OPTION...]
+ *   random_jobs GPUHIST ORACLE SEED --only K [-- OPTION...]
+ *
+ * A job is a type, a binning, flags, data that sits on the edges, and a route
+ * by which the data comes. Each follows from SEED and its number alone, so
+ * that --only K repeats job K. gpuhist gets the inputs by that route, the
+ * oracle gets plain files of the same bytes; standard output and exit status
+ * must be the same. The OPTIONs after -- are given to gpuhist in every job,
+ * in the place of a device drawn by chance.
+ *
+ * The inputs of a failed job stay in a folder that the report names.
+ *
+ * Rooms: chance, type, range and data (job.h), input, command, process, verdict.
+ * Each knows only those in front of it.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "chance.h"
+#include "process.h"
+#include "verdict.h"
+
+enum { MAX_KEPT = 20 };	/* folders of failed jobs that stay */
+
+static uint64_t draw_bins(void)
+{
+	static const unsigned usual[] = { 1, 2, 3, 10, 256, 1000, 1024 };
+	uint64_t kind = below(200);
+
+	if (kind < 110)
+		return usual[below(sizeof(usual) / sizeof(usual[0]))];
+	if (kind < 190)
+		return 1 + below(300);
+	if (kind < 196)
+		return 4096;
+	if (kind < 198)
+		return 65536;
+	if (kind < 199)
+		return 100003;
+	return ((uint64_t)1 << (20 + below(3))) + 1 + below(1000);
+}
+
+static void draw_job(struct job *j)
+{
+	static const unsigned skips[] = { 1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000 };
+
+	*j = (struct job){ .type = draw_type() };
+	j->big_endian = j->type->bits > 8 && once_in(3);
+	j->bins = draw_bins();
+	draw_range(j);
+	draw_edge_keys(j);
+	if (once_in(5))
+		j->skip = once_in(2) ? 1 + below(40) :
+			  skips[below(sizeof(skips) / sizeof(skips[0]))];
+	j->limited = once_in(6);
+	j->limit = j->limited ? draw_magnitude(18) : 0;
+	j->quiet = once_in(4);
+}
+
+struct setup {
+	const char *gpuhist, *oracle;	/* the programs */
+	char **more;		/* options for gpuhist, ends with NULL */
+	uint64_t seed;		/* SEED */
+	char folder[PATH_BYTES / 4];	/* holds a folder for each job */
+	bool verbose;		/* name the commands of a job that passed */
+};
+
+/* The folder stays when the job failed and keep is set. */
+static bool run_job(const struct setup *s, uint64_t number, bool keep)
+{
+	struct command gpuhist = { .args = 0 }, oracle = { .args = 0 };
+	struct input in[MAX_INPUTS] = { { .bytes = 0 } };
+	struct result ours, theirs;
+	char folder[PATH_BYTES / 2];
+	struct job j;
+	char *reasons = NULL;
+	size_t reasons_bytes;
+	unsigned inputs;
+	FILE *why;
+	bool good;
+
+	chance_begin(s->seed, number);
+	snprintf(folder, sizeof(folder), "%s/job-%llu", s->folder, (unsigned long long)number);
+	if (mkdir(folder, 0700))
+		die(folder);
+	snprintf(ours.out, PATH_BYTES, "%s/gpuhist.out", folder);
+	snprintf(ours.err, PATH_BYTES, "%s/gpuhist.err", folder);
+	snprintf(theirs.out, PATH_BYTES, "%s/oracle.out", folder);
+	snprintf(theirs.err, PATH_BYTES, "%s/oracle.err", folder);
+
+	draw_job(&j);
+	inputs = make_inputs(&j, in, folder);
+	arg(&gpuhist, "%s", s->gpuhist);
+	arg(&oracle, "%s", s->oracle);
+	shared_flags(&gpuhist, &oracle, &j);
+	gpuhist_options(&gpuhist, &j, s->more);
+	oracle_options(&oracle, &j);
+	input_args(&gpuhist, &oracle, in, inputs);
+
+	run_both(&gpuhist, &oracle, in, inputs, &ours, &theirs);
+	why = open_memstream(&reasons, &reasons_bytes);
+	if (!why)
+		die("memory");
+	good = judge(&j, &ours, &theirs, why);
+	if (fclose(why))
+		die("memory");
+	if (!good || s->verbose) {
+		printf("%s: seed %llu, job %llu, in %s\n", good ? "passed" : "FAILED",
+		       (unsigned long long)s->seed, (unsigned long long)number, folder);
+		print_command("gpuhist", &gpuhist, in, inputs);
+		print_command("oracle ", &oracle, NULL, 0);
+		printf("%s", reasons);
+	}
+	free(reasons);
+	if (good || !keep)
+		remove_job(folder, in, inputs, &ours, &theirs);
+	for (unsigned k = 0; k < inputs; k++)
+		free(in[k].data);
+	return good;
+}
+
+static uint64_t number_of(const char *text)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	if (*text < '0' || *text > '9' || *end) {
+		fprintf(stderr, "random_jobs: %s: not a number\n", text);
+		exit(2);
+	}
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	static char *nothing[] = { NULL };
+	struct setup s = { .more = nothing };
+	const char *tmp = getenv("TMPDIR");
+	uint64_t first = 0, end, passed = 0, failed = 0;
+	double stop = (double)INFINITY;
+	sigset_t child;
+	int args = 1;
+
+	while (args < argc && strcmp(argv[args], "--"))
+		args++;
+	if (args < argc)
+		s.more = argv + args + 1;
+	if (args < 5 || args > 6) {
+		fprintf(stderr, "usage: random_jobs GPUHIST ORACLE SEED JOBS|--only [SECONDS|K]"
+				" [-- OPTION...]\n");
+		return 2;
+	}
+	s.gpuhist = argv[1];
+	s.oracle = argv[2];
+	if (access(s.gpuhist, X_OK) || access(s.oracle, X_OK))
+		die(access(s.gpuhist, X_OK) ? s.gpuhist : s.oracle);
+	s.seed = number_of(argv[3]);
+	s.verbose = args == 6 && !strcmp(argv[4], "--only");
+	first = s.verbose ? number_of(argv[5]) : 0;
+	end = s.verbose ? first + 1 : number_of(argv[4]);
+	if (args == 6 && !s.verbose)
+		stop = now() + (double)number_of(argv[5]);
+	snprintf(s.folder, sizeof(s.folder), "%s/random_jobs.XXXXXX", tmp ? tmp : "/tmp");
+	if (!mkdtemp(s.folder))
+		die(s.folder);
+	sigemptyset(&child);
+	sigaddset(&child, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &child, NULL);
+	setvbuf(stdout, NULL, _IOLBF, 0);	/* a fork must not copy what is unwritten */
+
+	for (uint64_t k = first; k < end && now() < stop; k++)
+		++*(run_job(&s, k, failed < MAX_KEPT) ? &passed : &failed);
+	rmdir(s.folder);	/* stays when the inputs of a failed job do */
+	printf("%llu passed, %llu failed\n", (unsigned long long)passed,
+	       (unsigned long long)failed);
+	return failed != 0;
+}

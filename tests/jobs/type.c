@@ -1,0 +1,115 @@
+/* type: the types, and the order of their values. */
+#include "type.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "chance.h"
+
+static const struct type types[] = {
+	{ "u8", "u1", "uint8", 8, UNSIGNED, 0 },
+	{ "i8", "i1", "int8", 8, SIGNED, 0 },
+	{ "u16", "u2", "uint16", 16, UNSIGNED, 0 },
+	{ "i16", "i2", "int16", 16, SIGNED, 0 },
+	{ "u24", NULL, NULL, 24, UNSIGNED, 0 },
+	{ "i24", NULL, NULL, 24, SIGNED, 0 },
+	{ "u32", "u4", "uint32", 32, UNSIGNED, 0 },
+	{ "i32", "i4", "int32", 32, SIGNED, 0 },
+	{ "u64", "u8", "uint64", 64, UNSIGNED, 0 },
+	{ "i64", "i8", "int64", 64, SIGNED, 0 },
+	{ "f16", "f2", "float16", 16, FLOAT, 5 },
+	{ "bf16", NULL, NULL, 16, FLOAT, 8 },
+	{ "f32", "f4", "float32", 32, FLOAT, 8 },
+	{ "f64", "f8", "float64", 64, FLOAT, 11 },
+};
+
+const struct type *draw_type(void)
+{
+	return &types[below(sizeof(types) / sizeof(types[0]))];
+}
+
+uint64_t sign_of(const struct type *t)
+{
+	return (uint64_t)1 << (t->bits - 1);
+}
+
+uint64_t mask_of(const struct type *t)
+{
+	return sign_of(t) * 2 - 1;
+}
+
+uint64_t infinity_of(const struct type *t)
+{
+	return sign_of(t) - ((uint64_t)1 << (t->bits - 1 - t->exponent_bits));
+}
+
+uint64_t code_of_key(const struct type *t, uint64_t key)
+{
+	key &= mask_of(t);
+	if (t->kind == UNSIGNED)
+		return key;
+	if (t->kind == SIGNED || key & sign_of(t))
+		return key ^ sign_of(t);
+	return ~key & mask_of(t);
+}
+
+wide min_of(const struct type *t)
+{
+	return t->kind == SIGNED ? -(wide)sign_of(t) : 0;
+}
+
+wide max_of(const struct type *t)
+{
+	return min_of(t) + (wide)mask_of(t);
+}
+
+uint64_t key_of_whole(const struct type *t, wide x)
+{
+	if (x < min_of(t))
+		x = min_of(t);
+	if (x > max_of(t))
+		x = max_of(t);
+	return (uint64_t)(x - min_of(t));
+}
+
+double real_of_key(const struct type *t, uint64_t key)
+{
+	uint64_t code = code_of_key(t, key);
+	int places = (int)(t->bits - 1 - t->exponent_bits);
+	uint64_t one = (uint64_t)1 << places;
+	int exponent = (int)((code & ~sign_of(t)) >> places);
+	int bias = (1 << (t->exponent_bits - 1)) - 1;
+	double x;
+
+	if ((code & ~sign_of(t)) == infinity_of(t))
+		x = (double)INFINITY;
+	else if (exponent)
+		x = ldexp((double)((code & (one - 1)) | one), exponent - bias - places);
+	else
+		x = ldexp((double)(code & (one - 1)), 1 - bias - places);
+	return code & sign_of(t) ? -x : x;
+}
+
+uint64_t key_of_real(const struct type *t, double x)
+{
+	uint64_t low = ~(infinity_of(t) | sign_of(t)) & mask_of(t);
+	uint64_t high = infinity_of(t) | sign_of(t);
+
+	while (low < high) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (real_of_key(t, middle) < x)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t draw_finite_key(const struct type *t)
+{
+	uint64_t magnitude = once_in(2) ? below(infinity_of(t)) :
+			     draw_magnitude(t->bits - 1) % infinity_of(t);
+
+	return once_in(2) ? sign_of(t) + magnitude : sign_of(t) - 1 - magnitude;
+}

@@ -1,0 +1,140 @@
+/* verdict: runs, comparisons, and what is told of a job that failed. */
+#include "verdict.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "chance.h"
+#include "process.h"
+
+void run_both(const struct command *gpuhist, const struct command *oracle,
+	      const struct input *in, unsigned inputs,
+	      struct result *ours, struct result *theirs)
+{
+	const struct input *piped = NULL;
+	pid_t writer[MAX_INPUTS + 1] = { 0 };	/* of FIFOs; the last: of the pipe */
+	pid_t oracle_pid, pid;
+	int fd;
+
+	for (unsigned k = 0; k < inputs; k++)
+		if (in[k].route >= REDIRECT)
+			piped = &in[k];
+	oracle_pid = start((char **)oracle->argv, -1, theirs->out, theirs->err);
+	fd = open_stdin(piped, &writer[MAX_INPUTS]);
+	for (unsigned k = 0; k < inputs; k++)
+		if (in[k].route == BY_FIFO)
+			writer[k] = start_writer(&in[k], -1, -1);
+	pid = start((char **)gpuhist->argv, fd, ours->out, ours->err);
+	close(fd);
+	ours->status = finish(pid);
+	for (unsigned k = 0; k <= MAX_INPUTS; k++) {
+		if (writer[k]) {
+			kill(writer[k], SIGKILL);
+			waitpid(writer[k], NULL, 0);
+		}
+	}
+	theirs->status = finish(oracle_pid);
+}
+
+static bool same_text(const char *a, const char *b, FILE *why)
+{
+	FILE *fa = fopen(a, "r"), *fb = fopen(b, "r");
+	char *la = NULL, *lb = NULL;
+	size_t ca = 0, cb = 0;
+	unsigned long long line = 0;
+	ssize_t na, nb;
+	bool same;
+
+	if (!fa || !fb)
+		die(fa ? b : a);
+	do {
+		line++;
+		na = getline(&la, &ca, fa);
+		nb = getline(&lb, &cb, fb);
+		same = na == nb && (na < 0 || !memcmp(la, lb, (size_t)na));
+	} while (same && na >= 0);
+	if (!same)
+		fprintf(why, "  line %llu of standard output\n    gpuhist: %s    oracle:  %s",
+			line, na < 0 ? "(no more)\n" : la, nb < 0 ? "(no more)\n" : lb);
+	free(la);
+	free(lb);
+	fclose(fa);
+	fclose(fb);
+	return same;
+}
+
+static bool is_empty(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) || st.st_size == 0;
+}
+
+bool judge(const struct job *j, const struct result *ours,
+	   const struct result *theirs, FILE *why)
+{
+	bool good = true;
+
+	if (theirs->status != 0 && theirs->status != 2 && theirs->status != 3) {
+		fprintf(why, "  the oracle itself failed, status %d\n", theirs->status);
+		return false;
+	}
+	if (ours->status != theirs->status) {
+		fprintf(why, "  exit status: gpuhist %d%s, oracle %d\n", ours->status,
+			ours->status < 0 ? " (hung)" : "", theirs->status);
+		good = false;
+	}
+	if (ours->status == 0 && j->quiet && !is_empty(ours->err)) {
+		fprintf(why, "  -q, and yet something on standard error\n");
+		good = false;
+	}
+	if (ours->status > 0 && is_empty(ours->err)) {
+		fprintf(why, "  failed without a message\n");
+		good = false;
+	}
+	/* The oracle prints nothing when it fails, nor may gpuhist. */
+	return same_text(ours->out, theirs->out, why) && good;
+}
+
+/* What gpuhist reads of it, to try again by hand: the oracle's, unless that is decoded. */
+static const char *given(const struct input *in)
+{
+	return in->compressed ? in->file : in->plain;
+}
+
+void print_command(const char *who, const struct command *c,
+		   const struct input *in, unsigned inputs)
+{
+	printf("  %s:", who);
+	for (unsigned i = 0; i < c->args; i++)
+		printf(strpbrk(c->argv[i], "<>|&;*?$ ") ? " '%s'" : " %s", c->argv[i]);
+	for (unsigned k = 0; k < inputs; k++)
+		if (in[k].route >= REDIRECT)
+			printf(" < %s", given(&in[k]));
+	printf("\n");
+	for (unsigned k = 0; k < inputs; k++)
+		if (in[k].route != BY_NAME)
+			printf("    input %u: %s, the bytes of %s\n", k,
+			       route_names[in[k].route], given(&in[k]));
+}
+
+void remove_job(const char *folder, const struct input *in, unsigned inputs,
+		const struct result *ours, const struct result *theirs)
+{
+	for (unsigned k = 0; k < inputs; k++) {
+		unlink(in[k].file);
+		if (in[k].before || in[k].compressed)
+			unlink(in[k].plain);
+		if (in[k].route == BY_FIFO)
+			unlink(in[k].fifo);
+	}
+	unlink(ours->out);
+	unlink(ours->err);
+	unlink(theirs->out);
+	unlink(theirs->err);
+	rmdir(folder);
+}
