@@ -138,6 +138,10 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	snprintf(text, sizeof(text), "%c", "1237"[below(4)]);
 	if (once_in(2))
 		option(c, 'T', "threads", text);
+	/* Down to so little that frames are decoded in turn; their windows and a worker's counters must fit. */
+	snprintf(text, sizeof(text), "%u%s", 8u << below(7), once_in(2) ? "M" : "MiB");
+	if (once_in(4) && j->bins < 10000 && !*more)
+		option(c, 'M', "memory", text);
 	if (once_in(4) && !*more)
 		arg(c, "--device=cpu");
 	while (*more)
