@@ -1,0 +1,270 @@
+/* zstd_limit: -n ends in compressed inputs, whoever has seen how much of what follows. */
+#include "pack.h"
+#include "readers.h"
+
+/* As its last act a thread says that it is done. */
+static void *work_and_say(void *arg)
+{
+	struct worker *w = arg;
+
+	work(w);
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+static void wait_for(struct worker *w)
+{
+	for (unsigned i = 0; i < 100 && !__atomic_load_n(&w->done, __ATOMIC_ACQUIRE); i++)
+		usleep(1000);
+}
+
+/* Called while a first frame is found and not decoded: now the next worker looks at what follows. */
+static void overtake(void *arg)
+{
+	struct worker *w = arg;
+
+	if (w->record != 0)
+		return;
+	w->record = 1;
+	pthread_create(&w->thread, NULL, work_and_say, w);
+	wait_for(w);
+}
+
+/* What is wrong behind -n's last record is nobody's, also to one who sees it before that is known. */
+static void wrong_behind(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t bytes = (size_t)2 << 20;
+	unsigned char *data = malloc(bytes);
+	uint64_t records, sum, state = 4;
+
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
+	for (unsigned kind = 0; kind < 6; kind++) {
+		/* Frames that do not tell their size; the last one is ours, or the one in front of it. */
+		struct pack p = {.state = 1};
+		pack_frame(&p, data, bytes, 1, false, true, 0);
+		const size_t first = p.bytes;
+		if (kind % 3 == 0)
+			memcpy(pack_room(&p, 8), "garbage", 8), p.bytes += 8;
+		else
+			pack_frame(&p, data, bytes, 1, kind % 3 == 1, true, 0);
+		if (kind % 3 != 0)
+			p.data[first + (p.bytes - first) / 2] ^= 0x55;
+		scratch_write("f", p.data, p.bytes);
+		struct worker other = {.cap = 4096, .lends = true};
+		struct worker own = {.cap = bytes, .record = 1};
+		struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = bytes + (kind < 3 ? 0 : 1), .record = 1,
+					   .threads = 2, .more = overtake, .arg = &other};
+		struct fail fail = {.status = STATUS_OK};
+		expected(data, bytes, &spec, &records, &sum);
+		CHECK(source_open(&other.source, &spec, &fail) == 0, "%s", fail.text);
+		own.source = other.source;
+		alarm(30);
+		work(&own);
+		pthread_join(other.thread, NULL);
+		alarm(0);
+		const bool failed = own.rc != 0 || other.rc != 0;
+		CHECK(failed == (kind >= 3), "kind %u: %d %d, '%s' '%s'", kind, own.rc, other.rc, own.fail.text, other.fail.text);
+		CHECK(failed || (own.records + other.records == records && own.sum + other.sum == sum &&
+				 own.fail.status == STATUS_OK && other.fail.status == STATUS_OK),
+		      "kind %u: %llu and %llu of %llu records", kind, (unsigned long long)own.records,
+		      (unsigned long long)other.records, (unsigned long long)records);
+		source_close(other.source);
+		free(p.data);
+	}
+	free(data);
+	scratch_clean();
+}
+
+/*
+ * -n ends in a frame while another one, of unknown size and not wanted, is left by a worker that had
+ * no room for it: who waits behind that one waits no longer.
+ */
+static struct {
+	struct worker late, waiting;
+	bool go_on;
+	unsigned calls;
+} staged;
+
+static void *come_again(void *arg)
+{
+	struct worker *w = arg;
+	const size_t cap = 9 << 17; /* as many blocks as the frame has, and not those and what it has already */
+	unsigned char *buffer = malloc(cap);
+	size_t got = 0;
+
+	w->rc = source_fill(w->source, buffer, 8, &got, &w->fail);
+	add(w, buffer, got);
+	__atomic_store_n(&w->slow, true, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&staged.go_on, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	if (w->rc == 0)
+		w->rc = source_fill(w->source, buffer, cap, &got, &w->fail);
+	add(w, buffer, got);
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	free(buffer);
+	return NULL;
+}
+
+static void stage(void *arg)
+{
+	(void)arg;
+	switch (__atomic_add_fetch(&staged.calls, 1, __ATOMIC_ACQ_REL)) {
+	case 1:
+		__atomic_store_n(&staged.go_on, true, __ATOMIC_RELEASE);
+		wait_for(&staged.late);
+		break;
+	case 2:
+		pthread_create(&staged.waiting.thread, NULL, work_and_say, &staged.waiting);
+		wait_for(&staged.waiting);
+		break;
+	}
+}
+
+static void left_behind(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t first = 1000, bytes = (size_t)1 << 20;
+	unsigned char *data = malloc(first + 3 * bytes);
+	struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = first + bytes, .record = 1, .threads = 4,
+				   .more = stage};
+	struct worker own = {.cap = 4096, .lends = true, .record = 1};
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	uint64_t records, sum;
+
+	for (size_t i = 0; i < first + 3 * bytes; i++)
+		data[i] = (unsigned char)(i / 99);
+	pack_frame(&p, data, first, 1, true, true, 0);
+	for (unsigned i = 0; i < 3; i++)
+		pack_frame(&p, data + first + i * bytes, bytes, 1, false, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	expected(data, first + bytes, &spec, &records, &sum);
+	CHECK(source_open(&own.source, &spec, &fail) == 0, "%s", fail.text);
+	staged.late = staged.waiting = own;
+	alarm(30);
+	pthread_create(&staged.late.thread, NULL, come_again, &staged.late);
+	while (!__atomic_load_n(&staged.late.slow, __ATOMIC_ACQUIRE))
+		usleep(1000);
+	work(&own);
+	pthread_join(staged.late.thread, NULL);
+	if (staged.calls >= 2)
+		pthread_join(staged.waiting.thread, NULL);
+	alarm(0);
+	CHECK(own.rc == 0 && staged.late.rc == 0 && staged.waiting.rc == 0 &&
+		      own.records + staged.late.records + staged.waiting.records == records &&
+		      own.sum + staged.late.sum + staged.waiting.sum == sum,
+	      "%llu, %llu and %llu of %llu records", (unsigned long long)own.records,
+	      (unsigned long long)staged.late.records, (unsigned long long)staged.waiting.records,
+	      (unsigned long long)records);
+	source_close(own.source);
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
+/* A pipe that stays open, or is cut behind -n's last record: nobody waits for it, nor is it wrong. */
+static void pipe_behind(void)
+{
+	static char *const STDIN[] = {"-"};
+	const size_t bytes = (size_t)1 << 20;
+	unsigned char *data = malloc(bytes);
+	uint64_t records, sum, state = 4;
+	int ends[2];
+
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
+	const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = bytes, .record = 1, .threads = 2};
+	expected(data, bytes, &spec, &records, &sum);
+	for (unsigned round = 0; round < 24; round++) {
+		const bool stays_open = round % 2;
+		struct pack p = {.state = 1};
+		pack_frame(&p, data, bytes, 1, round % 4 < 2, true, 0);
+		const size_t first = p.bytes;
+		pack_frame(&p, data, bytes, 1, round % 3 == 0, true, 0);
+		if (pipe(ends) != 0)
+			continue;
+		const pid_t feeder = feed(ends[1], p.data, first + round % 8 * ((p.bytes - first) / 8), 70000);
+		to_stdin(ends[0]);
+		if (!stays_open)
+			close(ends[1]);
+		alarm(30);
+		const struct outcome o = read_all(&spec, 2, 1 << 16);
+		alarm(0);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum && o.fail.status == STATUS_OK,
+		      "round %u: %d, %llu of %llu records, '%s'", round, o.rc, (unsigned long long)o.records,
+		      (unsigned long long)records, o.fail.text);
+		if (stays_open)
+			close(ends[1]);
+		kill(feeder, SIGKILL);
+		waitpid(feeder, NULL, 0);
+		free(p.data);
+	}
+	free(data);
+}
+
+/* The first worker takes a little of the first frame; the second one meets what follows. */
+static void *take_little(void *arg)
+{
+	struct worker *w = arg;
+	unsigned char buffer[1000];
+	size_t got = 0;
+
+	w->rc = source_fill(w->source, buffer, sizeof(buffer), &got, &w->fail);
+	add(w, buffer, got);
+	return NULL;
+}
+
+/* -n ends inside a frame in turn while one in front of it is not handed out. */
+static void inside_behind(void)
+{
+	static char *const STDIN[] = {"-"};
+	const size_t first = 100000, second = (size_t)17 << 20; /* too large to be gathered */
+	const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = first + 300000, .record = 1,
+					 .threads = 4, .memory = 64 << 20, .memory_all = 64 << 20};
+	unsigned char *data = malloc(first + second);
+	struct worker w[2] = {{.record = 1}, {.record = 1, .cap = 4096, .lends = true}};
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	uint64_t records, sum;
+	int ends[2];
+
+	for (size_t i = 0; i < first + second; i++)
+		data[i] = (unsigned char)(i / 50 * 7);
+	pack_frame(&p, data, first, 1, true, true, 0);
+	pack_frame(&p, data + first, second, 1, true, true, 0);
+	expected(data, first + second, &spec, &records, &sum);
+	if (pipe(ends) == 0) {
+		const pid_t feeder = feed(ends[1], p.data, p.bytes, 70000);
+		close(ends[1]);
+		to_stdin(ends[0]);
+		CHECK(source_open(&w[0].source, &spec, &fail) == 0, "%s", fail.text);
+		w[1].source = w[0].source;
+		pthread_create(&w[0].thread, NULL, take_little, &w[0]);
+		pthread_join(w[0].thread, NULL);
+		alarm(30);
+		work(&w[1]);
+		alarm(0);
+		CHECK(w[0].rc == 0 && w[1].rc == 0 && w[0].records + w[1].records == records && w[0].sum + w[1].sum == sum,
+		      "%llu and %llu of %llu records, '%s'", (unsigned long long)w[0].records,
+		      (unsigned long long)w[1].records, (unsigned long long)records, w[1].fail.text);
+		source_close(w[0].source);
+		kill(feeder, SIGKILL);
+		waitpid(feeder, NULL, 0);
+	}
+	free(p.data);
+	free(data);
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	scratch_enter();
+	wrong_behind();
+	left_behind();
+	pipe_behind();
+	inside_behind();
+	scratch_leave();
+	return check_report();
+}
