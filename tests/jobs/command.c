@@ -139,7 +139,7 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	if (once_in(2))
 		option(c, 'T', "threads", text);
 	/* Down to so little that frames are decoded in turn; their windows and a worker's counters must fit. */
-	snprintf(text, sizeof(text), "%u%s", 8u << below(7), once_in(2) ? "M" : "MiB");
+	snprintf(text, sizeof(text), "%u%s", 16u << below(6), once_in(2) ? "M" : "MiB");
 	if (once_in(4) && j->bins < 10000 && !*more)
 		option(c, 'M', "memory", text);
 	if (once_in(4) && !*more)
