@@ -126,10 +126,10 @@ $(FAKE_OLD): $(FAKE_OBJ) tests/fakecuda/old.map
 
 # The world fails: a library that stands between the program and libc, and who gives it its plans.
 TORTURE = $(BUILD)/torture $(BUILD)/torture_preload.so
-$(BUILD)/torture: tests/torture.c tests/pack.h Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -o $@ $< -lzstd
+$(BUILD)/torture: $(filter-out %/preload.c,$(wildcard tests/torture/*.[ch])) tests/pack.h Makefile | $(BUILD)
+	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -o $@ $(filter %.c,$^) -lzstd
 
-$(BUILD)/torture_preload.so: tests/torture_preload.c Makefile | $(BUILD)
+$(BUILD)/torture_preload.so: tests/torture/preload.c Makefile | $(BUILD)
 	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) $(TORTURE_CPPFLAGS) -fPIC -shared -pthread -o $@ $< -ldl
 
 # The long run; `make check` does the short one.

@@ -1,0 +1,101 @@
+/* files: whole ones. */
+#include "files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../pack.h"
+
+void die(const char *what)
+{
+	fprintf(stderr, "torture: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static uint64_t chance;
+
+void chance_begin(uint64_t seed)
+{
+	chance = seed;
+}
+
+uint64_t draw(void)
+{
+	uint64_t x = chance += 0x9e3779b97f4a7c15u;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+unsigned below(size_t n)
+{
+	return (unsigned)(draw() % n);
+}
+
+struct bytes slurp(const char *path)
+{
+	struct bytes b = {0};
+	struct stat st;
+	const int fd = open(path, O_RDONLY);
+
+	if (fd < 0)
+		return b;
+	if (fstat(fd, &st) != 0 || !(b.data = malloc((size_t)st.st_size + 1)))
+		die(path);
+	while (b.n < (size_t)st.st_size) {
+		const ssize_t got = read(fd, b.data + b.n, (size_t)st.st_size - b.n);
+		if (got <= 0)
+			die(path);
+		b.n += (size_t)got;
+	}
+	b.data[b.n] = '\0';
+	close(fd);
+	return b;
+}
+
+void spill(const char *path, const void *data, size_t n)
+{
+	FILE *f = fopen(path, "wb");
+
+	if (!f || fwrite(data, 1, n, f) != n || fclose(f) != 0)
+		die(path);
+}
+
+bool same(struct bytes a, struct bytes b)
+{
+	return a.data && b.data && a.n == b.n && memcmp(a.data, b.data, a.n) == 0;
+}
+
+void make_input(const char *path, size_t n)
+{
+	uint32_t *sample = malloc(n * sizeof(*sample));
+
+	if (!sample)
+		die("malloc");
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t x = draw();
+		sample[i] = (uint32_t)(x >> 32) >> (x % 32);
+	}
+	spill(path, sample, n * sizeof(*sample));
+	free(sample);
+}
+
+void make_packed(void)
+{
+	struct bytes small = slurp("small");
+	struct pack many = pack_all((unsigned char *)small.data, small.n, 3), one = {.state = 1};
+
+	spill("packed", many.data, many.bytes);
+	pack_frame(&one, small.data, small.n, 3, false, true, 17);
+	spill("single", one.data, one.bytes);
+	spill("cut", one.data, one.bytes / 2);
+	free(many.data);
+	free(one.data);
+	free(small.data);
+}

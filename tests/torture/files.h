@@ -1,0 +1,32 @@
+/* files: what is read, written, and drawn to be written. */
+#ifndef TORTURE_FILES_H
+#define TORTURE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Says what failed, with errno, and ends the program. */
+void die(const char *what) __attribute__((noreturn));
+
+/* splitmix64: all that is drawn from now on follows from the seed. */
+void chance_begin(uint64_t seed);
+uint64_t draw(void);
+unsigned below(size_t n);
+
+struct bytes {
+	char *data; /* a zero behind them; NULL: the file is not there */
+	size_t n;
+};
+
+struct bytes slurp(const char *path);
+void spill(const char *path, const void *data, size_t n);
+bool same(struct bytes a, struct bytes b);
+
+/* Samples of all sizes, most of them small. */
+void make_input(const char *path, size_t n);
+
+/* Those of `small` in zstd's frames: many, one, and one that is cut. */
+void make_packed(void);
+
+#endif

@@ -1,0 +1,130 @@
+/* plan: the jobs, and what may happen to them. */
+#include "plan.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char OLD_BYTES[] = "what was there before\n";
+const char LOOKS_AHEAD[] = "few of a pipe, with a look ahead";
+
+const struct job JOBS[] = {
+	{"file", "-b 1000 -T 1 --device=cpu ../small", NULL, FILES, STDOUT, 0},
+	{"file, new", "-b 1000 -r full -T 4 ../small", NULL, FILES, NEW, 0},
+	{"file, old", "-t u8 -T 2 ../small", NULL, FILES, OLD, 0},
+	{"files, link", "-b 70 -r 0:700 --flow -T 2 ../small ../tiny ../small", NULL, FILES, LINK, 0},
+	{"redirect, json", "-f json -t i16be -r full -T 2 --device=cpu", "small", REDIRECT, OLD, 0},
+	{"skip and few", "-S 1001 -n 70001 -t u24 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0},
+	{"pipe, raw", "-f raw -b 5000 -T 2", "small", PIPE, NEW, 0},
+	{"few of a pipe", "-n 2 -b 9 --flow -T 1 --raw", "tiny", PIPE, STDOUT, 0},
+	{LOOKS_AHEAD, "-n 2 -b 9 --flow -T 1", "tiny", PIPE, STDOUT, 0},
+	{"long file", "-b 10 -r full -T 3 ../large", NULL, FILES, STDOUT, 0},
+	{"long pipe", "-b 10 -r full -T 2 --device=cpu", "large", PIPE, STDOUT, 0},
+	{"trickle", "-t f32 -r -1:1 -b 77 --flow -T 1", "tiny", TRICKLE, OLD, 0},
+	{"not ready", "-S 4 -b 100 --flow -T 2 --device=cpu", "tiny", NONBLOCKING, STDOUT, 0},
+	{"many bins", "-b 300000 -r full --nonzero -n 30000 -M 200K -T 4 ../small", NULL, FILES, NEW, 0},
+	{"many bins, CSV", "-b 20000 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0},
+	{"frames", "-b 1000 -T 4 --device=cpu ../packed", NULL, FILES, NEW, 0},
+	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0},
+	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0},
+	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0},
+	{"cut frame", "-b 9 ../tiny ../cut", NULL, FILES, OLD, 3},
+	{"no memory", "-b 300000 -M 4K ../small", NULL, FILES, OLD, 5},
+	{"no file", "-b 9 ../small ../missing", NULL, FILES, OLD, 1},
+	{"cut record", "-t u64 -b 9 ../odd", NULL, FILES, NEW, 3},
+	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2},
+	{"version", "-V", NULL, FILES, STDOUT, 0},
+};
+const size_t JOB_COUNT = sizeof(JOBS) / sizeof(JOBS[0]);
+
+const char *const TARGETS[] = {[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "link"};
+const char *const FILES_OF[] = {[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "sub/h"};
+
+const struct fault FAULTS[] = {
+	{"aligned_alloc", "worker", ENOMEM, HARMLESS}, /* it is done without */
+	{"aligned_alloc", "", ENOMEM, FATAL},
+	{"calloc", "", ENOMEM, EITHER}, /* a worker's, a thread's, or what all have in common */
+	{"malloc", "", ENOMEM, EITHER},
+	{"realloc", "", ENOMEM, EITHER},
+	{"madvise", "", EINVAL, HARMLESS},
+	{"pthread_create", "", EAGAIN, HARMLESS},
+	{"pthread_mutex_init", "", ENOMEM, FATAL},
+	{"open", "", EMFILE, FATAL},
+	{"open", "folder", EACCES, HARMLESS}, /* which may be written but not read */
+	{"open", "", EACCES, FATAL},
+	{"fopen", "", ENOENT, HARMLESS}, /* /proc need not be there */
+	{"stat", "", EACCES, EITHER},
+	{"fstat", "", EIO, EITHER},
+	{"access", "", EIO, FATAL},
+	{"readlink", "", EIO, FATAL}, /* a link must not be taken for a file */
+	{"lseek", "", EIO, EITHER},
+	{"fcntl", "", EIO, EITHER},
+	{"pipe", "", EMFILE, EITHER}, /* one that only looks ahead is not missed */
+	{"poll", "in", ENOMEM, FATAL},
+	{"poll", "", ENOMEM, HARMLESS},
+	{"tee", "", EINVAL, HARMLESS},
+	{"read", "", EIO, FATAL},
+	{"pread", "", EIO, FATAL},
+	{"preadv2", "", EAGAIN, HARMLESS},
+	{"write", "out", ENOSPC, FATAL},
+	{"write", "", ENOSPC, HARMLESS}, /* nobody is left to tell */
+	{"write", "out", EIO, FATAL},
+	{"write", "", EIO, HARMLESS},
+	{"fsync", "", EIO, FATAL},
+	{"fsync", "", EINVAL, HARMLESS}, /* a file system that cannot */
+	{"close", "out", EIO, FATAL},
+	{"close", "", EIO, HARMLESS},
+	{"rename", "", EIO, FATAL},
+	{"unlink", "", EPERM, HARMLESS},
+	{"isatty", "", ENOTTY, HARMLESS},
+	{"sigaction", "", EINVAL, HARMLESS},
+	{"sched_getaffinity", "", EPERM, HARMLESS},
+	{"sysconf", "", EINVAL, HARMLESS},
+};
+const size_t FAULT_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]);
+
+enum effect effect_of(const char *function, const char *role, int error)
+{
+	for (const struct fault *f = FAULTS; f < FAULTS + FAULT_COUNT; f++)
+		if (strcmp(f->function, function) == 0 && f->error == error &&
+		    (!*f->role || strcmp(f->role, role) == 0))
+			return f->effect;
+	fprintf(stderr, "torture: no effect for %s %s %d\n", function, role, error);
+	exit(2);
+}
+
+const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGKILL};
+const size_t SIGNAL_COUNT = sizeof(SIGNALS) / sizeof(SIGNALS[0]);
+
+const char *const STAGES[] = {"aligned_alloc", "calloc", "open",  "pread",  "read",
+				     "write",         "fsync",  "close", "rename", "unlink"};
+const size_t STAGE_COUNT = sizeof(STAGES) / sizeof(STAGES[0]);
+
+const char *const HOW[] = {[FOR_GOOD] = "", [ONCE] = ":once", [OTHERS] = ":others"};
+const struct plan PLAIN = {.resource = -1};
+
+void print_plan(const struct plan *plan)
+{
+	const struct job *job = &JOBS[plan->job];
+
+	printf("  %s: gpuhist -q %s", job->name, job->arguments);
+	if (job->target != STDOUT)
+		printf(" -o %s", TARGETS[job->target]);
+	if (plan->threads > 0)
+		printf(" -T%u", plan->threads);
+	if (plan->function)
+		printf(" TORTURE_FAIL=%s:%u:%d%s", plan->function, plan->n, plan->error,
+		       HOW[plan->how]);
+	if (plan->stage)
+		printf(" TORTURE_RAISE=%s:%u:%d:%s%s", plan->stage, plan->at, plan->signal,
+		       plan->after ? "after" : "before", plan->ignored ? " (ignored)" : "");
+	if (plan->closed)
+		printf(" (nobody reads standard output)");
+	if (plan->noise)
+		printf(" TORTURE_NOISE=%llu", (unsigned long long)plan->noise);
+	if (plan->resource >= 0)
+		printf(" (limit %d: %llu)", plan->resource, (unsigned long long)plan->limit);
+	printf("\n");
+}

@@ -1,0 +1,83 @@
+/* plan: one job of the program, and all that is done to one run of it. */
+#ifndef TORTURE_PLAN_H
+#define TORTURE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/resource.h>
+
+enum route { FILES, REDIRECT, PIPE, TRICKLE, NONBLOCKING };
+enum target { STDOUT, NEW, OLD, LINK };
+
+struct job {
+	const char *name;
+	const char *arguments; /* behind -q, and -o where there is a target; the FILEs of FILES */
+	const char *input;     /* of the other routes */
+	enum route route;
+	enum target target;
+	int status;            /* when nothing fails */
+};
+
+extern const struct job JOBS[];
+extern const size_t JOB_COUNT;
+
+/* The job whose first calls are a look at the first bytes, without which it does as well. */
+extern const char LOOKS_AHEAD[];
+
+/* What OLD and LINK find in their file. */
+extern const char OLD_BYTES[];
+
+/* The name that the user gives, and the file that it stands for. */
+extern const char *const TARGETS[], *const FILES_OF[];
+
+/* What a fault may do to a run that would have gone well. */
+enum effect {
+	HARMLESS, /* nothing: status 0, every byte */
+	FATAL,    /* status 1: what is lost cannot be had again */
+	EITHER,   /* the program may know better; exact, or one line */
+};
+
+/* The first line that fits is the one. A role as in preload.c; "" fits all. */
+struct fault {
+	const char *function, *role;
+	int error;
+	enum effect effect;
+};
+
+extern const struct fault FAULTS[];
+extern const size_t FAULT_COUNT;
+
+enum effect effect_of(const char *function, const char *role, int error);
+
+extern const int SIGNALS[]; /* the last cannot be caught */
+extern const size_t SIGNAL_COUNT;
+
+/* Calls that mark the stages of a run. */
+extern const char *const STAGES[];
+extern const size_t STAGE_COUNT;
+
+struct plan {
+	size_t job;
+	const char *function; /* NULL: nothing fails */
+	int error;
+	enum { FOR_GOOD, ONCE, OTHERS, HOWS } how;
+	unsigned n;           /* the call that fails */
+	const char *stage;    /* NULL: no signal */
+	int signal;
+	unsigned at;          /* the call that is signalled */
+	bool after, ignored;
+	bool closed;          /* nobody reads standard output */
+	uint64_t noise;       /* 0: none */
+	uint64_t feed;        /* how a trickling pipe trickles */
+	unsigned threads;     /* 0: as the job says */
+	int resource;         /* of setrlimit; -1: no limit */
+	rlim_t limit;
+};
+
+extern const char *const HOW[];
+extern const struct plan PLAIN; /* nothing is done */
+
+void print_plan(const struct plan *plan);
+
+#endif

@@ -1,0 +1,334 @@
+/* torture - the shipping program while the world around it fails
+ *
+ *   torture GPUHIST PRELOAD                short: every job, every function, every early call
+ *   torture GPUHIST PRELOAD SEED SECONDS   random plans until the time is over
+ *
+ * PRELOAD is torture_preload.so, made of preload.c: its head says how a plan is made. For each job the Nth call of
+ * each function fails, once and for good, N rising until no call meets the fault; signals arrive
+ * before and behind calls; reads and writes are cut short and interrupted; memory, descriptors
+ * and file sizes are limited.
+ *
+ * What must hold: the program ends, by itself or by the signal that it was sent. With exit status 0
+ * what it publishes is exact to the byte. Otherwise it says one line and publishes nothing: a file
+ * that was there is untouched. No temporary file is left. What a fault may do at all is in FAULTS.
+ *
+ * Rooms: files, plan (jobs and faults), process, verdict; here the short run and the random one. A
+ * failure prints the plan, which is all that it takes to repeat it.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "verdict.h"
+
+enum { SAID_MAX = 20 }; /* failures that are told of in full */
+
+static unsigned long passed, failed;
+
+static void verdict(const struct plan *plan, const struct result *r, const char *why)
+{
+	if (!why) {
+		passed++;
+		return;
+	}
+	if (failed++ >= SAID_MAX)
+		return;
+	printf("FAILED %s (wait status 0x%x)\n", why, (unsigned)r->status);
+	print_plan(plan);
+	if (r->err.n > 0)
+		printf("  ! %.*s\n", (int)strcspn(r->err.data, "\n"), r->err.data);
+}
+
+/* One run and its verdict. True: the fault or the signal was met. */
+static bool torture(const struct plan *plan)
+{
+	struct result r = run(plan);
+	const bool met = r.failed || r.raised;
+	const bool killed = r.raised && plan->signal == SIGKILL;
+	const char *why = judge(plan, &r);
+
+	if (killed) {
+		/* What cannot be caught cannot be cleaned up behind; the next run must not mind. */
+		struct plan again = PLAIN;
+		again.job = plan->job;
+		struct result s = run(&again);
+		if (!why)
+			why = judge(&again, &s);
+		result_free(&s);
+	}
+	if (clean(".") > 0 && !killed && !may_leave(plan, &r) && !why)
+		why = "a temporary file was left";
+	verdict(plan, &r, why);
+	result_free(&r);
+	return met;
+}
+
+/* ---- the short run ---- */
+
+/*
+ * What the job publishes and says, learned from one plain thread; then its own threads, under the
+ * library, with a fault far behind the last call.
+ */
+static void learn(size_t k)
+{
+	struct plan plan = PLAIN;
+
+	plan.job = k;
+	plan.threads = 1;
+	struct result r = run(&plan);
+	if (r.status < 0 || !WIFEXITED(r.status) || WEXITSTATUS(r.status) != JOBS[k].status) {
+		verdict(&plan, &r, "fails without a fault");
+		printf("%lu passed, %lu failed\n", passed, failed);
+		exit(1);
+	}
+	expected[k] = r.published;
+	said[k] = r.err;
+	r.published = r.err = (struct bytes){0};
+	result_free(&r);
+	clean(".");
+	plan.threads = 0;
+	plan.function = "write";
+	plan.error = EIO;
+	plan.n = 1000000000;
+	r = run(&plan);
+	const char *why = judge(&plan, &r);
+	if (!why && (JOBS[k].target != STDOUT && JOBS[k].status == 0))
+		why = judge_order(k, r.log.data);
+	verdict(&plan, &r, why);
+	result_free(&r);
+	clean(".");
+}
+
+/* Calls 1, 2, 3 ... and then ever fewer: the hundredth read is like the ninety-ninth. */
+static unsigned later(unsigned n)
+{
+	return n < 10 ? n + 1 : 2 * n;
+}
+
+static void faults(size_t k)
+{
+	for (const struct fault *f = FAULTS; f < FAULTS + FAULT_COUNT; f++) {
+		/* Lines for other roles make the same plan. */
+		bool done = false;
+		for (const struct fault *g = FAULTS; g < f; g++)
+			done |= strcmp(f->function, g->function) == 0 && f->error == g->error;
+		for (unsigned how = 0; how < HOWS && !done; how++) {
+			struct plan plan = PLAIN;
+			plan.job = k;
+			plan.function = f->function;
+			plan.error = f->error;
+			plan.how = how;
+			plan.n = 1;
+			while (torture(&plan))
+				plan.n = later(plan.n);
+		}
+	}
+}
+
+/* Around each call one signal, in turn; and one that is ignored. */
+static void signals(size_t k)
+{
+	unsigned turn = (unsigned)k;
+
+	for (size_t i = 0; i < STAGE_COUNT; i++) {
+		struct plan plan = PLAIN;
+		plan.job = k;
+		plan.stage = STAGES[i];
+		plan.at = 1;
+		do {
+			plan.signal = SIGNALS[turn++ % SIGNAL_COUNT];
+			plan.after = !plan.after;
+		} while (torture(&plan) && (plan.after || (plan.at = later(plan.at))));
+		plan.signal = SIGNALS[i % (SIGNAL_COUNT - 1)];
+		plan.at = 1;
+		plan.ignored = true;
+		torture(&plan);
+	}
+}
+
+static void noise(size_t k)
+{
+	for (unsigned i = 1; i <= 12; i++) {
+		struct plan plan = PLAIN;
+		plan.job = k;
+		plan.noise = plan.feed = i;
+		torture(&plan);
+	}
+}
+
+/* Descriptors, the sizes of files, memory: what libc itself meets too. */
+static void limits(size_t k, rlim_t memory)
+{
+	static const rlim_t SIZES[] = {300, 1000, 5000, 70000, 150000};
+	struct plan plan = PLAIN;
+
+	plan.job = k;
+	plan.resource = RLIMIT_NOFILE;
+	for (plan.limit = 4; plan.limit < 12; plan.limit++)
+		torture(&plan);
+	plan.resource = RLIMIT_FSIZE;
+	for (size_t i = 0; i < sizeof(SIZES) / sizeof(SIZES[0]); i++) {
+		plan.limit = SIZES[i];
+		torture(&plan);
+	}
+	plan.resource = RLIMIT_AS;
+	for (unsigned i = 0; i < 36; i++) {
+		plan.limit = memory + (i < 20 ? (rlim_t)i << 16 : (rlim_t)(i - 18) << 20);
+		torture(&plan);
+	}
+}
+
+/* The least memory that the loader is content with. */
+static rlim_t least_memory(void)
+{
+	struct plan plan = PLAIN;
+
+	plan.job = JOB_COUNT - 1; /* the version */
+	plan.resource = RLIMIT_AS;
+	for (plan.limit = 0;; plan.limit += 1 << 16) {
+		struct result r = run(&plan);
+		const bool loaded = r.status >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0;
+		result_free(&r);
+		if (loaded || plan.limit > (rlim_t)1 << 30)
+			return plan.limit;
+	}
+}
+
+/* A pipe that has lost its reader; where SIGPIPE is ignored it is an error like others. */
+static void closed(size_t k)
+{
+	struct plan plan = PLAIN;
+
+	plan.job = k;
+	plan.closed = true;
+	plan.signal = SIGPIPE;
+	for (int ignored = 0; ignored <= 1 && JOBS[k].target == STDOUT && JOBS[k].status == 0; ignored++) {
+		plan.ignored = ignored;
+		torture(&plan);
+	}
+}
+
+static void all_of(size_t k, rlim_t memory)
+{
+	noise(k);
+	closed(k);
+	limits(k, memory);
+	faults(k);
+	signals(k);
+}
+
+/* ---- the random run ---- */
+
+static struct plan draw_plan(void)
+{
+	const int CAUGHT = (int)SIGNAL_COUNT - 1;
+	struct plan plan = PLAIN;
+
+	plan.job = below(JOB_COUNT);
+	plan.threads = below(5);
+	plan.feed = draw();
+	if (below(3) > 0) {
+		const struct fault *f = &FAULTS[below(FAULT_COUNT)];
+		plan.function = f->function;
+		plan.error = f->error;
+		plan.how = below(HOWS);
+		plan.n = 1 + below((size_t)1 << below(7));
+	}
+	if (below(3) == 0) {
+		plan.stage = STAGES[below(STAGE_COUNT)];
+		plan.at = 1 + below((size_t)1 << below(7));
+		plan.after = below(2);
+		plan.ignored = below(4) == 0;
+		plan.signal = SIGNALS[below((size_t)(plan.ignored ? CAUGHT : CAUGHT + 1))];
+	}
+	if (below(2) == 0 || (!plan.function && !plan.stage))
+		plan.noise = 1 + below(1000000000);
+	return plan;
+}
+
+static void random_plans(time_t end)
+{
+	while (time(NULL) < end) {
+		const struct plan plan = draw_plan();
+		torture(&plan);
+	}
+}
+
+/* ---- */
+
+/* One of the workers: a folder of its own, every second job. */
+static void work(unsigned part, unsigned parts, uint64_t seed, time_t seconds)
+{
+	const char *base = getenv("TMPDIR");
+	char run_folder[PATH_BYTES];
+
+	snprintf(folder, sizeof(folder), "%.40s/torture-XXXXXX", base ? base : "/tmp");
+	if (!mkdtemp(folder) || chdir(folder) != 0)
+		die(folder);
+	make_input("tiny", 2500);
+	make_input("small", 150000);
+	make_input("large", 2500000);
+	make_packed();
+	spill("odd", OLD_BYTES, strlen(OLD_BYTES) - 1);
+	if (mkdir("run", 0777) != 0 || chdir("run") != 0)
+		die("run");
+	for (size_t k = 0; k < JOB_COUNT; k++)
+		learn(k);
+	if (seconds > 0) {
+		chance_begin(seed * parts + part);
+		random_plans(time(NULL) + seconds);
+	} else {
+		const rlim_t memory = least_memory();
+		for (size_t k = part; k < JOB_COUNT; k += parts)
+			all_of(k, memory);
+	}
+	rmdir("sub");
+	if (chdir("..") == 0)
+		clean(".");
+	if (chdir("/") != 0 || snprintf(run_folder, sizeof(run_folder), "%s/run", folder) < 0 ||
+	    rmdir(run_folder) != 0 || rmdir(folder) != 0)
+		die(folder);
+}
+
+enum { PARTS = 2 };
+
+int main(int argc, char **argv)
+{
+	int ends[2];
+
+	if (argc != 3 && argc != 5) {
+		fprintf(stderr, "usage: torture GPUHIST PRELOAD [SEED SECONDS]\n");
+		return 2;
+	}
+	if (!realpath(argv[1], gpuhist) || !realpath(argv[2], preload) || pipe2(ends, O_CLOEXEC) != 0)
+		die(argv[1]);
+	for (unsigned part = 0; part < PARTS; part++) {
+		const pid_t pid = fork();
+		if (pid < 0)
+			die("fork");
+		if (pid > 0)
+			continue;
+		work(part, PARTS, argc == 5 ? strtoull(argv[3], NULL, 10) : 0,
+		     argc == 5 ? (time_t)strtoull(argv[4], NULL, 10) : 0);
+		const unsigned long sums[2] = {passed, failed};
+		fflush(stdout);
+		_exit(write(ends[1], sums, sizeof(sums)) != sizeof(sums));
+	}
+	close(ends[1]);
+	/* A worker that died before its report is a failure. */
+	failed = PARTS;
+	for (unsigned long sums[2]; read(ends[0], sums, sizeof(sums)) == sizeof(sums); failed--) {
+		passed += sums[0];
+		failed += sums[1];
+	}
+	while (wait(NULL) > 0)
+		;
+	printf("%lu passed, %lu failed\n", passed, failed);
+	return failed ? 1 : 0;
+}

@@ -1,0 +1,157 @@
+/* verdict: what went wrong, by the log, and whether the program did what can be done about it. */
+#include "verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+struct bytes expected[JOBS_MAX], said[JOBS_MAX];
+
+/* What the log says that went wrong: the worst effect, and whether others were touched. */
+struct damage {
+	enum effect effect;
+	bool to_stderr; /* messages may be missing */
+	bool to_out;    /* a prefix may be on standard output */
+	bool leaves;    /* a temporary file may be left behind */
+	bool renamed;   /* the new file is in place */
+};
+
+static struct damage assess(const struct plan *plan, const struct result *r)
+{
+	struct damage d = {.effect = HARMLESS};
+	char function[32], role[16], met[16], line[64];
+
+	for (const char *p = r->log.data; p && *p; p += strcspn(p, "\n") + 1) {
+		snprintf(line, sizeof(line), "%.*s", (int)strcspn(p, "\n"), p);
+		const bool hit = sscanf(line, "%31s %15s %15s", function, role, met) == 3;
+		const bool fails = hit && strcmp(met, "failed") == 0;
+		const bool out = strcmp(role, "out") == 0;
+		d.renamed |= strcmp(function, "rename") == 0 && !fails;
+		d.to_out |= strcmp(function, "write") == 0 && out;
+		if (!fails)
+			continue;
+		enum effect e = effect_of(function, role, plan->error);
+		if (e == FATAL && JOBS[plan->job].name == LOOKS_AHEAD)
+			e = EITHER;
+		/* EITHER hides HARMLESS, FATAL hides both. */
+		if (e == FATAL || (e == EITHER && d.effect == HARMLESS))
+			d.effect = e;
+		d.to_stderr |= strcmp(function, "write") == 0 && strcmp(role, "err") == 0;
+		d.leaves |= strcmp(function, "unlink") == 0 || strcmp(function, "sigaction") == 0;
+	}
+	return d;
+}
+
+/* Is this one whole message, or when it could not be written whole, the beginning of one? */
+static bool one_line(struct bytes err, bool cut)
+{
+	static const char START[] = "gpuhist: ";
+
+	if (!err.data)
+		return false;
+	if (cut)
+		return strncmp(err.data, START, err.n < strlen(START) ? err.n : strlen(START)) == 0;
+	const char *end = strchr(err.data, '\n');
+	return strncmp(err.data, START, strlen(START)) == 0 && end == err.data + err.n - 1;
+}
+
+static bool begins(struct bytes whole, struct bytes part)
+{
+	return part.n <= whole.n && memcmp(whole.data, part.data, part.n) == 0;
+}
+
+/* Whole and new, or as before. */
+static const char *judge_file(const struct plan *plan, const struct result *r, bool fresh, bool ok)
+{
+	const struct job *job = &JOBS[plan->job];
+	const struct bytes old = {(char *)(uintptr_t)OLD_BYTES, strlen(OLD_BYTES)};
+	const bool is_new = job->status == 0 && same(r->published, expected[plan->job]);
+	const bool is_old = job->target == NEW ? !r->published.data : same(r->published, old);
+	struct stat st;
+
+	if (ok && !is_new)
+		return "the file is not what it should be";
+	if (!is_new && !is_old)
+		return "the file is neither the old nor the new one";
+	if (!ok && is_new && !fresh)
+		return "a failed run has published";
+	if (r->out.n > 0)
+		return "something on standard output";
+	if (job->target == LINK && (lstat("link", &st) != 0 || !S_ISLNK(st.st_mode)))
+		return "the link was replaced";
+	return NULL;
+}
+
+/* The end of a run that was not signalled by us. */
+static const char *judge_exit(const struct plan *plan, const struct result *r, const struct damage *d)
+{
+	const int status = WEXITSTATUS(r->status), usual = JOBS[plan->job].status;
+	const bool harmless = d->effect == HARMLESS && plan->resource < 0 && !plan->closed;
+
+	if (r->raised && !plan->ignored)
+		return "outlived the signal";
+	if (status != usual && status != 1)
+		return "exit status";
+	if (status != usual && harmless)
+		return "a harmless fault did harm";
+	if (status == 0 && d->effect == FATAL)
+		return "the fault was overlooked";
+	if (status == 0 && plan->closed)
+		return "nobody got the output";
+	if (status != 0 && !one_line(r->err, d->to_stderr))
+		return "not one line of message";
+	if ((status == 0 || harmless) && !d->to_stderr && !same(r->err, said[plan->job]))
+		return "other messages than without a fault";
+	return NULL;
+}
+
+const char *judge(const struct plan *plan, const struct result *r)
+{
+	const struct damage d = assess(plan, r);
+	const bool ended = r->status >= 0 && WIFEXITED(r->status);
+	const bool ok = ended && WEXITSTATUS(r->status) == 0;
+	const char *why = NULL;
+
+	if (r->status == -1)
+		return "hangs";
+	if (ended)
+		why = judge_exit(plan, r, &d);
+	else if (plan->ignored || WTERMSIG(r->status) != plan->signal || !(r->raised || plan->closed))
+		why = "died of a signal";
+	if (why)
+		return why;
+	if (JOBS[plan->job].target != STDOUT)
+		return judge_file(plan, r, d.renamed, ok);
+	if (ok && !same(r->out, expected[plan->job]))
+		return "standard output is not what it should be";
+	if (!ok && !begins(expected[plan->job], r->out))
+		return "standard output is wrong as far as it goes";
+	if (!ok && r->out.n > 0 && !d.to_out && plan->resource < 0)
+		return "something on standard output";
+	return NULL;
+}
+
+bool may_leave(const struct plan *plan, const struct result *r)
+{
+	return assess(plan, r).leaves;
+}
+
+const char *judge_order(size_t k, const char *log)
+{
+	static const char *const STEPS[] = {"fsync out\n", "close out\n", "rename -\n",
+					    "open folder\n", "fsync folder\n"};
+	size_t step = 0;
+
+	for (const char *p = log; *p; p += strcspn(p, "\n") + 1) {
+		if (strncmp(p, "write out\n", 10) == 0 && step > 0)
+			return "written behind the sync";
+		for (size_t i = 0; i < sizeof(STEPS) / sizeof(STEPS[0]); i++) {
+			if (strncmp(p, STEPS[i], strlen(STEPS[i])) != 0)
+				continue;
+			if (i != step++)
+				return "synced, closed and renamed in the wrong order";
+		}
+	}
+	return JOBS[k].status == 0 && step != sizeof(STEPS) / sizeof(STEPS[0]) ? "not synced" : NULL;
+}
