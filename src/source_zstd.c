@@ -85,8 +85,10 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	}
 	z->finding = true;
 	bad.status = STATUS_OK;
+	/* -n may end in it: then nobody waits for the rest of it. */
+	const uint64_t enough = z->limit != UINT64_MAX && d->at < z->limit ? z->limit - d->at : UINT64_MAX;
 	pthread_mutex_unlock(&s->lock);
-	const int rc = zstd_gather(s, d, &bad);
+	const int rc = zstd_gather(s, d, enough, &bad);
 	if (rc == 0)
 		call_another(s, &d->frame);
 	pthread_mutex_lock(&s->lock);
@@ -211,7 +213,8 @@ int zstd_fill(struct source *s, struct request *r)
 
 	while (rc == 0 && !s->stopped && s->budget > 0 && r->got < r->cap) {
 		zstd_take_mended(s, r);
-		if (r->got == r->cap)
+		/* Nothing can be lent beside them, and nobody may go on to wait with pieces of his own untaken. */
+		if (r->got == r->cap || (r->lease && r->got > 0))
 			break;
 		struct decoder *d = pick(s, false, false);
 		if (!d && zstd_take_piece(s, r, &rc)) {
@@ -228,9 +231,11 @@ int zstd_fill(struct source *s, struct request *r)
 			break;
 		if (!d)
 			d = pick(s, true, false);
-		/* The next request's: a lease is all that one can hold, or all of it then fits. */
-		if (d && d->whole && r->got > 0 && (r->lease || !(d->decoded || zstd_fits_request(d, r)))) {
+		/* The next request's: all of it then fits. */
+		if (d && d->whole && r->got > 0 && !d->decoded && !zstd_fits_request(d, r)) {
 			d->busy = false;
+			if (s->zstd->waiting > 0)
+				zstd_wake(s);
 			break;
 		}
 		if (d) {

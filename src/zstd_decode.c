@@ -108,7 +108,7 @@ bool zstd_fits_whole(const struct source *s, const struct frame *f, bool direct)
 		return false;
 	/* One worker of eight may have to wait for the others: it still pays. */
 	return f->bound <= WHOLE_MOST && f->stored <= WHOLE_MOST &&
-	       zstd_whole_bytes(f, direct) <= share + share / 8;
+	       zstd_whole_bytes(f, direct) <= (s->spec.threads > 1 ? share + share / 8 : share);
 }
 
 static ZSTD_DCtx *context_make(void)
@@ -305,35 +305,50 @@ static int refill(struct source *s, struct decoder *d, struct fail *fail)
 	return d->source.size > 0 ? 0 : zstd_bad(in, d->frame.offset, fail, "the input ends inside it");
 }
 
-int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer, size_t cap, size_t *got,
-		       bool *ended, struct fail *fail)
+/* Until `out` is full or the frame ends. */
+static int decompress(struct source *s, struct decoder *d, ZSTD_outBuffer *out, bool *ended, struct fail *fail)
 {
 	const bool staged = !d->in->is_file && d->attached;
-	ZSTD_outBuffer out = {.dst = buffer, .size = cap};
 
-	*got = 0;
-	*ended = false;
 	for (;;) {
 		/* A decoder may hold back bytes that its input is all there for. */
-		const size_t before = out.pos, had = d->source.pos;
-		const size_t n = ZSTD_decompressStream(d->context, &out, &d->source);
+		const size_t before = out->pos, had = d->source.pos;
+		const size_t n = ZSTD_decompressStream(d->context, out, &d->source);
 		if (ZSTD_isError(n))
 			return decode_error(d, n, fail);
 		if (staged && d->source.src != d->packed)
 			zstd_stage_take(d->in->zstd, d->source.pos - had);
-		*got = out.pos;
 		*ended = n == 0;
-		if (*ended || out.pos == out.size)
-			break;
-		if (d->source.pos < d->source.size || out.pos > before)
+		if (*ended || out->pos == out->size)
+			return 0;
+		if (d->source.pos < d->source.size || out->pos > before)
 			continue;
 		const int rc = refill(s, d, fail);
 		if (rc != 0)
 			return rc;
 	}
+}
+
+int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer, size_t cap, size_t *got,
+		       bool *ended, struct fail *fail)
+{
+	const uint64_t content = d->frame.header.content;
+	unsigned char beyond;
+	ZSTD_outBuffer out = {.dst = buffer, .size = cap}, one = {.dst = &beyond, .size = 1};
+
+	*ended = false;
+	int rc = decompress(s, d, &out, ended, fail);
+	*got = out.pos;
 	d->made += out.pos;
-	/* Piece by piece, libzstd does not look where the last block is empty. */
-	if (*ended && d->frame.header.content != FRAME_UNKNOWN && d->made != d->frame.header.content)
+	/* The places of frames behind it rest on its header: where that says the end is must be one. */
+	if (rc == 0 && !*ended && d->made == content) {
+		rc = decompress(s, d, &one, ended, fail);
+		d->made += one.pos;
+	}
+	if (rc != 0)
+		return rc;
+	/* libzstd does not look where the last block is empty. */
+	if (content != FRAME_UNKNOWN && (d->made > content || (*ended && d->made < content)))
 		return zstd_bad(d->in, d->frame.offset, fail, "it does not hold as much as its header says");
 	if (*ended && !d->attached &&
 	    (d->source.pos < d->source.size || (d->in->is_file && d->read_at < d->read_end)))

@@ -173,7 +173,7 @@ int zstd_find(struct source *s, struct input *in, struct fail *fail)
 	}
 }
 
-int zstd_gather(struct source *s, struct decoder *d, struct fail *fail)
+int zstd_gather(struct source *s, struct decoder *d, uint64_t enough, struct fail *fail)
 {
 	struct input *in = d->in;
 	struct zstd_input *z = in->zstd;
@@ -209,6 +209,10 @@ int zstd_gather(struct source *s, struct decoder *d, struct fail *fail)
 		d->source = (ZSTD_inBuffer){.src = d->packed, .size = used};
 		if (block.last)
 			break;
+		if (bound >= enough) {
+			d->attached = true;
+			return 0;
+		}
 		if ((rc = zstd_stage_need(s, in, 3, fail)) != 0)
 			return rc;
 		if (z->stage_end - z->stage_at < 3)

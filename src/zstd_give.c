@@ -11,6 +11,8 @@
 
 /* ---- places ---- */
 
+#define FAR (NOWHERE - 1) /* where headers lie about sizes, places go no further */
+
 void zstd_place(struct source *s, struct input *in)
 {
 	struct zstd_input *z = in->zstd;
@@ -24,7 +26,7 @@ void zstd_place(struct source *s, struct input *in)
 				d->at = z->decoded;
 			if (d->size == FRAME_UNKNOWN)
 				continue;
-			z->decoded += d->size;
+			z->decoded = d->size < FAR - z->decoded ? z->decoded + d->size : FAR;
 			z->placed++;
 			again = true;
 		}
@@ -62,11 +64,12 @@ int zstd_finish(struct source *s, struct input *in, int rc, struct fail *fail)
 	s->totals.packed += z->next - z->begin;
 	s->totals.skipped += z->decoded < s->spec.skip ? z->decoded : s->spec.skip;
 	s->totals.bytes += z->decoded < s->spec.skip ? z->decoded : s->spec.skip;
-	if (z->decoded < s->spec.skip && rc == 0)
+	/* Where another worker has failed, less was decoded than there is. */
+	if (z->decoded < s->spec.skip && rc == 0 && !s->stopped)
 		rc = fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip", in->name,
 			      (ull)s->spec.skip);
 	/* All others were completed: only the last record can lack something. */
-	for (size_t i = 0; i < z->seam_count; i++)
+	for (size_t i = 0; i < z->seam_count && !s->stopped; i++)
 		in->tail += z->seams[i].have;
 	in->readers = 0;
 	return input_settle(s, in, rc, fail);
@@ -390,6 +393,8 @@ int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r)
 
 	if (!await_place(s, d))
 		return zstd_done(s, d, 0, r->fail);
+	if (!d->ended && d->at >= d->in->zstd->limit)
+		end_in_turn(s, d);
 	if (!r->lease)
 		rc = decode_request(s, d, r);
 	while (r->lease && rc == 0 && !s->stopped && !d->ended && (p = zstd_free_piece(d)) != NULL)
@@ -399,6 +404,8 @@ int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r)
 	d->busy = false;
 	if (s->stopped || (d->ended && zstd_pieces_free(d)))
 		return zstd_done(s, d, 0, r->fail);
+	if (s->zstd->waiting > 0) /* they can go on with it */
+		pthread_cond_broadcast(&s->zstd->changed);
 	return 0;
 }
 
@@ -412,7 +419,7 @@ bool zstd_take_piece(struct source *s, struct request *r, int *rc)
 		for (unsigned i = 0; i < PIECES && d->in && !p; i++)
 			if (d->piece[i].state == READY)
 				p = &d->piece[i];
-	if (!p || (r->lease && r->got > 0))
+	if (!p)
 		return false;
 	size_t n = p->bytes;
 	if (!r->lease && n > r->cap - r->got)

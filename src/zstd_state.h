@@ -110,8 +110,11 @@ void zstd_stage_take(struct zstd_input *z, size_t n);
 /* The next frame into z->frame. 1: the source was stopped; 2: there is none. */
 int zstd_find(struct source *s, struct input *in, struct fail *fail);
 
-/* The whole of a stream's frame into d->packed; if it is too large for that, d->attached. 1: stopped. */
-int zstd_gather(struct source *s, struct decoder *d, struct fail *fail);
+/*
+ * The whole of a stream's frame into d->packed; if it is too large for that, or its beginning holds the
+ * `enough` bytes that are wanted, d->attached. 1: stopped.
+ */
+int zstd_gather(struct source *s, struct decoder *d, uint64_t enough, struct fail *fail);
 
 /* ---- zstd_decode.c ---- */
 

@@ -132,6 +132,34 @@ static inline pid_t feed(int fd, const unsigned char *data, size_t bytes, size_t
 	_exit(0);
 }
 
+/* One request in a thread of its own; `records` are the bytes it brought. */
+static inline void *ask_once(void *arg)
+{
+	struct worker *w = arg;
+	unsigned char *buffer = malloc(w->cap);
+	struct source_lease lease = {.data = NULL};
+	size_t got = 0;
+
+	if (w->lends) {
+		w->rc = source_lend(w->source, buffer, w->cap, &lease, &w->fail);
+		got = lease.bytes;
+		if (w->rc == 0)
+			w->rc = source_return_lease(w->source, &lease, &w->fail);
+	} else {
+		w->rc = source_fill(w->source, buffer, w->cap, &got, &w->fail);
+	}
+	w->records = got;
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	free(buffer);
+	return NULL;
+}
+
+static inline void wait_for(struct worker *w)
+{
+	for (unsigned i = 0; i < 100 && !__atomic_load_n(&w->done, __ATOMIC_ACQUIRE); i++)
+		usleep(1000);
+}
+
 static inline void to_stdin(int fd)
 {
 	dup2(fd, STDIN_FILENO);

@@ -198,6 +198,71 @@ static void held_up(void)
 	scratch_clean();
 }
 
+/*
+ * Frames in turn of unknown size, each of which begins inside a record. Who puts one together has it
+ * to give, and pieces of the same frame that nobody else may take.
+ */
+static void torn(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t bytes = ((size_t)5 << 20) + 1; /* more than a share of the memory holds */
+	unsigned char *data = malloc(5 * bytes);
+	struct pack p = {.state = 1};
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 4,
+					 .memory = 16 << 20, .memory_all = 16 << 20, .ignore_tail = true};
+	uint64_t records, sum;
+
+	for (size_t i = 0; i < 5 * bytes; i++)
+		data[i] = (unsigned char)(i / 700);
+	for (size_t i = 0; i < 5; i++)
+		pack_frame(&p, data + i * bytes, bytes, 1, false, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	expected(data, 5 * bytes, &spec, &records, &sum);
+	for (unsigned workers = 1; workers <= WORKERS; workers++) {
+		alarm(30);
+		const struct outcome o = read_all(&spec, workers, 4096);
+		alarm(0);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "%u workers: %llu of %llu records, '%s'", workers,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+	}
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
+/* A frame in turn goes on with whoever asks next, not only with him who has filled his buffer from it. */
+static void handed_over(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t bytes = (size_t)20 << 20;
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 4};
+	unsigned char *data = calloc(1, bytes);
+	struct worker w[2] = {{.cap = bytes / 2}, {.cap = 4096}};
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	struct source *s;
+
+	pack_frame(&p, data, bytes, 1, true, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+	alarm(30);
+	for (unsigned i = 0; i < 2; i++) {
+		w[i].source = s;
+		pthread_create(&w[i].thread, NULL, ask_once, &w[i]);
+		usleep(300); /* the second one comes while the first one decodes */
+	}
+	for (unsigned i = 0; i < 2; i++) {
+		pthread_join(w[i].thread, NULL);
+		CHECK(w[i].rc == 0 && w[i].records == w[i].cap, "%llu bytes, '%s'", (unsigned long long)w[i].records,
+		      w[i].fail.text);
+	}
+	alarm(0);
+	source_close(s);
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 /* What decoders hold stays within -M, whatever frame follows whatever other. */
 static void stays_within(void)
 {
@@ -314,6 +379,8 @@ int main(void)
 	pipes();
 	side_by_side();
 	held_up();
+	torn();
+	handed_over();
 	stays_within();
 	calls();
 	likely();

@@ -22,6 +22,103 @@ static void empty_promise(void)
 	scratch_clean();
 }
 
+/* n blocks of 100,000 raw bytes, behind a header that says something else. */
+static void pack_lie(struct pack *p, uint64_t content, const unsigned char *data, unsigned n)
+{
+	unsigned char *at = pack_room(p, 14);
+
+	memcpy(at, "\x28\xb5\x2f\xfd\xc0\x50", 6);
+	for (unsigned i = 0; i < 8; i++)
+		at[6 + i] = (unsigned char)(content >> 8 * i);
+	p->bytes += 14;
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned head = 100000u << 3 | (i == n - 1);
+		at = pack_room(p, 100003);
+		for (unsigned k = 0; k < 3; k++)
+			at[k] = (unsigned char)(head >> 8 * k);
+		memcpy(at + 3, data + i * 100000, 100000);
+		p->bytes += 100003;
+	}
+}
+
+/* The places of frames rest on what headers say: who counts behind a lie says so, and -n holds. */
+static void lies(void)
+{
+	static char *const PATHS[] = {"f"};
+	unsigned char *data = malloc(2000000);
+	uint64_t state = 5;
+
+	for (size_t i = 0; i < 2000000; i++)
+		data[i] = (unsigned char)(check_random(&state) >> 30);
+	for (unsigned round = 0; round < 24; round++) {
+		const unsigned kind = round % 3; /* too little, a piece's end; too little; far too much */
+		struct pack p = {.state = 1};
+		if (kind == 2)
+			pack_frame(&p, data, 10, 1, true, false, 0);
+		pack_lie(&p, kind == 0 ? 1 << 20 : kind == 1 ? 5 : UINT64_MAX - 4, data, 20);
+		pack_frame(&p, data, 300000, 1, true, true, 0);
+		scratch_write("f", p.data, p.bytes);
+		const struct source_spec spec = {.paths = PATHS, .path_count = 1, .record = 1, .threads = 4,
+						 .limit = kind == 2 ? 100000 : 1200000, .memory = 4 << 20, .memory_all = 64 << 20};
+		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
+		CHECK(o.rc == (kind == 2 ? 0 : -1), "kind %u: %d '%s'", kind, o.rc, o.fail.text);
+		CHECK(o.records <= spec.limit, "kind %u: %llu records", kind, (unsigned long long)o.records);
+		free(p.data);
+	}
+	free(data);
+	scratch_clean();
+}
+
+/*
+ * One frame fails while a skippable one has shown that nothing follows, and then a lease comes back: the
+ * record that lacks its other half is no error of its own.
+ */
+static struct worker meanwhile;
+
+static void fail_meanwhile(void *arg)
+{
+	(void)arg;
+	if (meanwhile.lends)
+		return;
+	meanwhile.lends = true;
+	pthread_create(&meanwhile.thread, NULL, ask_once, &meanwhile);
+	wait_for(&meanwhile);
+}
+
+static void one_error(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t first = 1002, second = (2 << 20) - 2;
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 4,
+					 .memory = 64 << 20, .memory_all = 64 << 20, .more = fail_meanwhile};
+	unsigned char *data = calloc(1, first + second), buffer[4096];
+	struct source_lease lease = {.data = NULL};
+	struct worker w = {.cap = 4096, .lends = true};
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	struct source *s;
+
+	pack_frame(&p, data, first, 1, true, true, 0);
+	pack_frame(&p, data + first, second, 1, true, true, 0);
+	p.data[p.bytes - 1] ^= 1; /* its checksum */
+	pack_skippable(&p, 10);
+	scratch_write("f", p.data, p.bytes);
+	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+	CHECK(source_lend(s, buffer, 4096, &lease, &fail) == 0 && lease.bytes == 1000, "%zu bytes", lease.bytes);
+	w.source = meanwhile.source = s;
+	meanwhile.cap = 4096;
+	pthread_create(&w.thread, NULL, ask_once, &w);
+	pthread_join(w.thread, NULL);
+	pthread_join(meanwhile.thread, NULL);
+	CHECK(source_return_lease(s, &lease, &fail) == 0, "'%s'", fail.text);
+	CHECK(w.rc == -1 && strstr(w.fail.text, "checksum"), "'%s'", w.fail.text);
+	CHECK(meanwhile.rc == 0, "'%s'", meanwhile.fail.text);
+	source_close(s);
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 static struct outcome read_bytes(const void *bytes, size_t n, const struct source_spec *given)
 {
 	static char *const PATHS[] = {"bad"};
@@ -201,6 +298,8 @@ int main(void)
 {
 	scratch_enter();
 	empty_promise();
+	lies();
+	one_error();
 	bad_input();
 	limits();
 	ends();

@@ -12,12 +12,6 @@ static void *work_and_say(void *arg)
 	return NULL;
 }
 
-static void wait_for(struct worker *w)
-{
-	for (unsigned i = 0; i < 100 && !__atomic_load_n(&w->done, __ATOMIC_ACQUIRE); i++)
-		usleep(1000);
-}
-
 /* Called while a first frame is found and not decoded: now the next worker looks at what follows. */
 static void overtake(void *arg)
 {
@@ -257,6 +251,88 @@ static void inside_behind(void)
 	free(data);
 }
 
+/*
+ * A frame in turn that lies wholly behind -n, known to only when the size of the first one is: all
+ * pieces of that are lent until two others wait.
+ */
+static void in_turn_behind(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t piece = 256 << 10, bytes[] = {4 * piece, 40 * piece, 4 * piece};
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = 24 * piece, .record = 1, .threads = 8};
+	unsigned char *data = malloc(bytes[1]);
+	struct source_lease lease[3] = {{.data = NULL}};
+	struct worker w[2] = {{.cap = 4096, .lends = true}, {.cap = 4096, .lends = true}};
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	struct source *s;
+	uint64_t state = 9;
+
+	for (size_t i = 0; i < bytes[1]; i++)
+		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
+	for (unsigned i = 0; i < 3; i++) {
+		/* Windows so small that frames go in turn. */
+		const size_t at = p.bytes;
+		pack_frame(&p, data, bytes[i], 1, i == 1, true, 10);
+		for (size_t k = at + 9; i == 2 && k < at + 209; k++)
+			p.data[k] ^= 0x5a;
+	}
+	scratch_write("f", p.data, p.bytes);
+	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+	alarm(30);
+	for (unsigned i = 0; i < 3; i++)
+		CHECK(source_lend(s, NULL, 4096, &lease[i], &fail) == 0 && lease[i].bytes > 0, "%s", fail.text);
+	for (unsigned i = 0; i < 2; i++) {
+		w[i].source = s;
+		pthread_create(&w[i].thread, NULL, ask_once, &w[i]);
+		wait_for(&w[i]);
+	}
+	CHECK(source_lend(s, NULL, 4096, &lease[0], &fail) == 0, "'%s'", fail.text);
+	for (unsigned i = 0; i < 2; i++) {
+		pthread_join(w[i].thread, NULL);
+		CHECK(w[i].rc == 0, "'%s'", w[i].fail.text);
+	}
+	alarm(0);
+	source_close(s);
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
+/* A frame whose end is still to be written: its first records are there. */
+static void begun(void)
+{
+	static char *const STDIN[] = {"-"};
+	const size_t bytes = 400000;
+	unsigned char *data = malloc(bytes);
+	uint64_t state = 4;
+	int ends[2];
+
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(check_random(&state) >> 30);
+	for (unsigned told = 0; told <= 1; told++) {
+		const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = 10, .record = 1, .threads = 2};
+		struct pack p = {.state = 1};
+		uint64_t records, sum;
+		pack_frame(&p, data, bytes, 1, told, true, 0);
+		expected(data, bytes, &spec, &records, &sum);
+		if (pipe(ends) != 0)
+			continue;
+		const pid_t feeder = feed(ends[1], p.data, 140000, 140000);
+		to_stdin(ends[0]);
+		alarm(30);
+		const struct outcome o = read_all(&spec, 1, 4096);
+		alarm(0);
+		CHECK(o.rc == 0 && o.records == 10 && o.sum == sum, "%llu records, '%s'", (unsigned long long)o.records,
+		      o.fail.text);
+		close(ends[1]);
+		kill(feeder, SIGKILL);
+		waitpid(feeder, NULL, 0);
+		free(p.data);
+	}
+	free(data);
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -265,6 +341,8 @@ int main(void)
 	left_behind();
 	pipe_behind();
 	inside_behind();
+	in_turn_behind();
+	begun();
 	scratch_leave();
 	return check_report();
 }
