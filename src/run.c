@@ -40,7 +40,7 @@ struct crew {
 	unsigned most;               /* members that there may be */
 	unsigned lanes;              /* of the GPU, if there is one */
 	bool compressed;             /* the inputs are, most likely */
-	size_t memory;               /* bytes that they take on the CPU */
+	uint64_t lanes_memory;       /* that a GPU's lanes may take */
 	pthread_mutex_t lock;
 	unsigned started;            /* members whose thread runs or ran; under lock */
 	bool closed;                 /* no more are started; under lock */
@@ -99,27 +99,68 @@ static unsigned lanes(const struct job *job, bool compressed)
 }
 
 /*
- * -M is shared: CPU workers have what they were planned with, lanes up to a quarter of it beside
+ * -M is shared: CPU workers have what they are planned with, lanes up to a quarter of it beside
  * them, or half where there are none but lanes. Decoders of compressed inputs have the rest and, as
  * long as no GPU is started, the lanes' part too.
  */
-static uint64_t lanes_memory(const struct crew *crew)
-{
-	const uint64_t all = crew->job->memory, quarter = all / 4;
+struct split {
+	unsigned workers; /* on the CPU, with these bytes; 0: not even one */
+	size_t on_cpu;
+	uint64_t lanes, decoders;
+};
 
-	if (crew->job->device == DEVICE_GPU)
-		return all / 2;
-	if (crew->job->device == DEVICE_CPU || !kernel_image)
-		return 0;
-	return crew->memory < all - quarter ? quarter : all - crew->memory;
+/*
+ * As many workers as -T, the cores and the memory bound allow, the last resort being one that
+ * shares the totals' table; beside decoders, with a quarter of it all together.
+ */
+static unsigned plan(const struct job *job, bool compressed, uint64_t memory, struct counting *counting,
+		     size_t *on_cpu)
+{
+	const uint64_t most = compressed ? memory / 4 : memory;
+
+	for (unsigned workers = job->threads; workers > 0; workers--) {
+		counting_init(counting, &job->type, &job->edges, workers, false);
+		*on_cpu = workers * worker_cpu_memory(counting, BLOCK_BYTES);
+		if (*on_cpu <= (workers > 1 ? most : memory))
+			return workers;
+	}
+	counting_init(counting, &job->type, &job->edges, 1, true);
+	*on_cpu = worker_cpu_memory(counting, BLOCK_BYTES);
+	return *on_cpu <= memory ? 1 : 0;
 }
 
-static uint64_t decoders_memory(const struct crew *crew)
+static struct split split_memory(const struct job *job, bool compressed, uint64_t memory,
+				 struct counting *counting)
 {
-	const uint64_t workers = crew->job->device == DEVICE_GPU ? 0 : crew->memory;
-	const uint64_t left = crew->job->memory - lanes_memory(crew) - workers;
+	struct split s = {.decoders = 1};
 
-	return left > 0 ? left : 1;
+	s.workers = plan(job, compressed, memory, counting, &s.on_cpu);
+	if (s.workers == 0)
+		return s;
+	const uint64_t left = memory - (job->device == DEVICE_GPU ? 0 : s.on_cpu), quarter = memory / 4;
+	if (job->device == DEVICE_GPU)
+		s.lanes = memory / 2;
+	else if (job->device == DEVICE_AUTO && kernel_image)
+		s.lanes = left < quarter ? left : quarter;
+	if (left > s.lanes)
+		s.decoders = left - s.lanes;
+	return s;
+}
+
+/* The source's: the least -M that leaves decoders so much. */
+static uint64_t memory_for(void *arg, uint64_t need)
+{
+	const struct crew *crew = arg;
+	uint64_t memory = crew->job->memory;
+
+	/* Of more memory decoders never get more than that: each step is too short, or just enough. */
+	for (;;) {
+		struct counting counting;
+		const uint64_t have = split_memory(crew->job, crew->compressed, memory, &counting).decoders;
+		if (have >= need)
+			return memory;
+		memory += (need - have + 1023) / 1024 * 1024;
+	}
 }
 
 /* What decoders have, they give back in the milliseconds that a GPU's start takes hundreds of. */
@@ -134,7 +175,7 @@ static struct gpu *start_gpu(const struct crew *crew)
 		.lanes_least = crew->compressed && crew->job->device != DEVICE_GPU ? (crew->lanes + 1) / 2 : 0,
 		.lanes_each = crew->compressed ? 0 : LANES_EACH,
 		.decoded = crew->compressed,
-		.memory = lanes_memory(crew),
+		.memory = crew->lanes_memory,
 	});
 }
 
@@ -224,23 +265,6 @@ static int audit(const struct job *job, const struct hist *hist, const struct ru
 	return hist_audit(hist, fail);
 }
 
-/*
- * As many workers as -T, the cores and the memory bound allow, the last resort being one that
- * shares the totals' table; 0 when even that is too much.
- */
-static unsigned plan(const struct job *job, struct counting *counting, size_t *memory)
-{
-	for (unsigned workers = job->threads; workers > 0; workers--) {
-		counting_init(counting, &job->type, &job->edges, workers, false);
-		*memory = workers * worker_cpu_memory(counting, BLOCK_BYTES);
-		if (*memory <= job->memory)
-			return workers;
-	}
-	counting_init(counting, &job->type, &job->edges, 1, true);
-	*memory = worker_cpu_memory(counting, BLOCK_BYTES);
-	return *memory <= job->memory ? 1 : 0;
-}
-
 /* --device=gpu waits for the GPU before anything is read; auto starts it where it pays. */
 static int prepare_gpu(struct crew *crew, struct fail *fail)
 {
@@ -277,12 +301,14 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	*hist = (struct hist){0};
 	*report = (struct run_report){.isa = cells_isa()};
 	crew.job = job;
-	crew.most = plan(job, &counting, &report->memory);
+	crew.compressed = source_compressed(&job->source);
+	const struct split split = split_memory(job, crew.compressed, job->memory, &counting);
+	crew.most = split.workers;
+	crew.lanes_memory = split.lanes;
+	report->memory = split.on_cpu;
 	if (crew.most == 0)
 		return fail_set(fail, STATUS_LIMIT, "-M: one worker needs %zu bytes",
 				report->memory);
-	crew.memory = report->memory;
-	crew.compressed = source_compressed(&job->source);
 	crew.lanes = lanes(job, crew.compressed);
 	if (job->device == DEVICE_GPU)
 		crew.most = crew.lanes;
@@ -304,9 +330,9 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	};
 	struct source_spec spec = job->source;
 	spec.threads = crew.most;
-	spec.memory_all = job->memory;
-	spec.memory = decoders_memory(&crew);
-	spec.memory_spare = lanes_memory(&crew);
+	spec.memory = split.decoders;
+	spec.memory_for = memory_for;
+	spec.memory_spare = split.lanes;
 	spec.more = start_another;
 	spec.arg = &crew;
 	if (source_open(&crew.work.source, &spec, fail) != 0)

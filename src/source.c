@@ -85,7 +85,7 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	if (s->spec.threads == 0)
 		s->spec.threads = 1;
 	if (s->spec.memory == 0)
-		s->spec.memory = s->spec.memory_all = MEMORY_DEFAULT;
+		s->spec.memory = MEMORY_DEFAULT;
 	s->budget = spec->limit;
 	if (pipe(s->wake) != 0) {
 		fail_errno(fail, "pipe");

@@ -37,12 +37,13 @@ struct source_spec {
 	bool raw;           /* do not look for the magic numbers of compressed files */
 	bool zstd;          /* every input must be zstd's */
 	unsigned threads;   /* workers that there may be; 0: one */
-	uint64_t memory;    /* bytes that decoders may take together (0: 256 MiB) ... */
-	uint64_t memory_all; /* ... of these, which -M names */
+	uint64_t memory;    /* bytes that decoders may take together; 0: 256 MiB */
+	/* The -M with which they may take `need` bytes; NULL: that many. */
+	uint64_t (*memory_for)(void *arg, uint64_t need);
 	uint64_t memory_spare; /* bytes that they may take beside, until source_take_spare */
 	/* Called in front of long work that one more worker could share; NULL: nobody listens. */
 	void (*more)(void *arg);
-	void *arg;
+	void *arg; /* of both */
 };
 
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */

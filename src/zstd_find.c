@@ -122,6 +122,7 @@ static int walk(struct input *in, struct frame *f, struct fail *fail)
 static int refuse(struct source *s, struct input *in, const struct frame *f, struct fail *fail)
 {
 	const uint64_t need = f->header.window;
+	uint64_t memory = need;
 
 	if (f->header.dictionary)
 		return zstd_bad(in, f->offset, fail, "needs a dictionary, which is not supported");
@@ -129,9 +130,10 @@ static int refuse(struct source *s, struct input *in, const struct frame *f, str
 		return 0;
 	if (f->header.window > (uint64_t)1 << 31)
 		return zstd_bad(in, f->offset, fail, "its window is larger than 2 GiB, which zstd does not decode");
+	if (s->spec.memory_for)
+		memory = s->spec.memory_for(s->spec.arg, need);
 	return fail_set(fail, STATUS_LIMIT, "%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluK",
-			in->name, (ull)f->offset, (ull)f->header.window,
-			(ull)((s->spec.memory_all - s->spec.memory + need + 1023) / 1024));
+			in->name, (ull)f->offset, (ull)need, (ull)((memory + 1023) / 1024));
 }
 
 int zstd_find(struct source *s, struct input *in, struct fail *fail)

@@ -25,7 +25,7 @@ static void round_trips(void)
 			.paths = PATHS, .path_count = 1 + round % 3 / 2, .limit = UINT64_MAX, .record = 1 + round % 8,
 			.ignore_tail = true, .threads = 1 + round % 5, .zstd = round % 2,
 			/* from little, so that large frames are decoded in turn, to plenty */
-			.memory = (uint64_t)1 << (22 + check_random(&state) % 6), .memory_all = 1 << 28,
+			.memory = (uint64_t)1 << (22 + check_random(&state) % 6),
 		};
 		spec.skip = round % 3 == 0 ? n / 3 : 0;
 		if (round % 5 == 0)
@@ -87,7 +87,7 @@ static void pipes(void)
 		struct pack p = pack_all(data, n, check_random(&state));
 		const struct source_spec spec = {
 			.paths = STDIN, .path_count = 1, .limit = UINT64_MAX, .record = 1 + round % 3, .ignore_tail = true,
-			.threads = 3, .memory = round % 2 ? 4 << 20 : 64 << 20, .memory_all = 64 << 20};
+			.threads = 3, .memory = round % 2 ? 4 << 20 : 64 << 20};
 		uint64_t records, sum;
 		int ends[2];
 		expected(data, n, &spec, &records, &sum);
@@ -121,7 +121,7 @@ static void side_by_side(void)
 	scratch_write("f", p.data, p.bytes);
 	for (unsigned piped = 0; piped <= 1; piped++) {
 		const struct source_spec spec = {.paths = PATHS[piped], .path_count = 1, .limit = UINT64_MAX, .record = 1,
-						 .threads = 4, .memory = 64 << 20, .memory_all = 64 << 20};
+						 .threads = 4, .memory = 64 << 20};
 		struct source_lease lease[4] = {{.data = NULL}};
 		struct fail fail = {.status = STATUS_OK};
 		struct source *s;
@@ -209,7 +209,7 @@ static void torn(void)
 	unsigned char *data = malloc(5 * bytes);
 	struct pack p = {.state = 1};
 	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 4,
-					 .memory = 16 << 20, .memory_all = 16 << 20, .ignore_tail = true};
+					 .memory = 16 << 20, .ignore_tail = true};
 	uint64_t records, sum;
 
 	for (size_t i = 0; i < 5 * bytes; i++)
@@ -286,7 +286,7 @@ static void stays_within(void)
 		const bool piped = round % 2, lends = round / 2 % 2;
 		const unsigned threads = 1 + round / 4;
 		const struct source_spec spec = {.paths = piped ? STDIN : PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1,
-						 .threads = threads, .memory = (uint64_t)16 * threads << 20, .memory_all = 64 << 20};
+						 .threads = threads, .memory = (uint64_t)16 * threads << 20};
 		unsigned char *buffer = malloc(bytes);
 		struct source_lease lease = {.data = NULL};
 		struct fail fail = {.status = STATUS_OK};

@@ -59,7 +59,7 @@ static void lies(void)
 		pack_frame(&p, data, 300000, 1, true, true, 0);
 		scratch_write("f", p.data, p.bytes);
 		const struct source_spec spec = {.paths = PATHS, .path_count = 1, .record = 1, .threads = 4,
-						 .limit = kind == 2 ? 100000 : 1200000, .memory = 4 << 20, .memory_all = 64 << 20};
+						 .limit = kind == 2 ? 100000 : 1200000, .memory = 4 << 20};
 		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
 		CHECK(o.rc == (kind == 2 ? 0 : -1), "kind %u: %d '%s'", kind, o.rc, o.fail.text);
 		CHECK(o.records <= spec.limit, "kind %u: %llu records", kind, (unsigned long long)o.records);
@@ -90,7 +90,7 @@ static void one_error(void)
 	static char *const PATHS[] = {"f"};
 	const size_t first = 1002, second = (2 << 20) - 2;
 	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 4,
-					 .memory = 64 << 20, .memory_all = 64 << 20, .more = fail_meanwhile};
+					 .memory = 64 << 20, .more = fail_meanwhile};
 	unsigned char *data = calloc(1, first + second), buffer[4096];
 	struct source_lease lease = {.data = NULL};
 	struct worker w = {.cap = 4096, .lends = true};
@@ -214,19 +214,18 @@ static void limits(void)
 	unsigned char big[] = {0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'};
 	struct source_spec spec = PLAIN;
 
-	spec.memory = spec.memory_all = 256 << 20;
+	spec.memory = 256 << 20;
 	spec.zstd = true;
 	struct outcome o = read_bytes(big, sizeof(big), &spec);
 	CHECK(o.rc == -1 && o.fail.status == STATUS_LIMIT && strstr(o.fail.text, "-M 2097152K"), "'%s'", o.fail.text);
 	spec.memory = (uint64_t)1 << 31;
-	spec.memory_all = spec.memory;
 	o = read_bytes(big, sizeof(big), &spec);
 	CHECK(o.rc == 0 && o.records == 4, "with that much: %d '%s'", o.rc, o.fail.text);
 	big[5] = 31 << 3;
 	o = read_bytes(big, sizeof(big), &spec);
 	CHECK(o.rc == -1 && strstr(o.fail.text, "2 GiB"), "'%s'", o.fail.text);
 	big[5] = 17 << 3; /* 128 MiB: always */
-	spec.memory = spec.memory_all = 128 << 20;
+	spec.memory = 128 << 20;
 	o = read_bytes(big, sizeof(big), &spec);
 	CHECK(o.rc == 0 && o.records == 4, "128 MiB: %d '%s'", o.rc, o.fail.text);
 	/* It claims 2^60 bytes and holds four. */

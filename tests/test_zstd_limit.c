@@ -216,7 +216,7 @@ static void inside_behind(void)
 	static char *const STDIN[] = {"-"};
 	const size_t first = 100000, second = (size_t)17 << 20; /* too large to be gathered */
 	const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = first + 300000, .record = 1,
-					 .threads = 4, .memory = 64 << 20, .memory_all = 64 << 20};
+					 .threads = 4, .memory = 64 << 20};
 	unsigned char *data = malloc(first + second);
 	struct worker w[2] = {{.record = 1}, {.record = 1, .cap = 4096, .lends = true}};
 	struct fail fail = {.status = STATUS_OK};

@@ -45,3 +45,14 @@ bytes '\050\265\057\375\000\220\041\000\000abcd' >window
 run $c -T 1 --device=cpu window
 run $c -T 1 --device=cpu -M 262284K window
 run $c -T 1 --device=cpu -M 262285K window
+# The -M that is named does, whoever shares it, and no less.
+cp window window.zst
+for job in 'window' '-T 1 window' '-T 7 window.zst' '-t u32 -b 300000 -T 64 window' '-t u32 -b 300000 -T 64 window.zst'; do
+	# shellcheck disable=SC2086 # a list
+	named=$(gpuhist $job 2>&1 | sed -n 's/.*needs -M \([0-9]*\)K$/\1/p')
+	for less in 0 1; do
+		# shellcheck disable=SC2086
+		gpuhist -q -M "$((named - less))K" $job >out 2>&1
+		printf '%s, %d less: exit status %d\n' "$job" $less $?
+	done
+done

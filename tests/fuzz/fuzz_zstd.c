@@ -132,7 +132,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		.paths = paths, .path_count = 1, .ignore_tail = flags & 1, .zstd = true,
 		.record = 1 + (uint32_t)take(&b, 1) % 8, .threads = 1 + flags / 64,
 	};
-	spec.memory = spec.memory_all = (uint64_t)1 << (20 + take(&b, 1) % 6);
+	spec.memory = (uint64_t)1 << (20 + take(&b, 1) % 6);
 	spec.skip = take(&b, 1);
 	const uint64_t limit = take(&b, 2);
 	spec.limit = flags & 2 ? limit : UINT64_MAX;
