@@ -10,9 +10,12 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "source_input.h"
+#include "zstd_frame.h"
 
 /* Unprivileged processes may go up to the system's limit, 1 MiB unless it was changed. */
 static void widen_pipe(int fd)
@@ -87,25 +90,49 @@ static bool at_end(const struct input *in)
 	return in->eof && in->head_used == in->headed;
 }
 
+/* The first bytes that are there, of a pipe or a socket, copied and not taken. */
+static ssize_t copy_first(int fd, const int copy[2], unsigned char *bytes)
+{
+	const ssize_t n = recv(fd, bytes, SNIFF_BYTES, MSG_PEEK | MSG_DONTWAIT);
+
+#ifdef __linux__
+	if (n < 0 && errno == ENOTSOCK && tee(fd, copy[1], SNIFF_BYTES, SPLICE_F_NONBLOCK) > 0)
+		return read(copy[0], bytes, SNIFF_BYTES);
+#else
+	(void)copy;
+#endif
+	return n;
+}
+
+/* May these few bytes be a magic number's, and is there somebody who writes the rest? */
+static bool more_to_come(int fd, const unsigned char *bytes, size_t n)
+{
+	struct frame_header header;
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+
+	return n < 4 && frame_parse(bytes, n, &header) == FRAME_SHORT && poll(&one, 1, 0) == 1 &&
+	       !(one.revents & (POLLHUP | POLLERR));
+}
+
 /*
- * Where -n allows fewer bytes than a magic number has, the rest belongs to somebody else: the
- * first bytes of a pipe are copied, not taken.
+ * Where -n allows fewer bytes than a magic number has, the rest belongs to somebody else. A writer
+ * that stops inside what may be one is waited for.
  */
 static size_t peek(const struct source *s, const struct input *in, unsigned char *bytes)
 {
 	ssize_t n = 0;
-#ifdef __linux__
 	int copy[2];
 
 	if (pipe(copy) != 0)
 		return 0;
-	if (wait_readable(s, in) == 1 && tee(in->fd, copy[1], SNIFF_BYTES, SPLICE_F_NONBLOCK) > 0)
-		n = read(copy[0], bytes, SNIFF_BYTES);
+	while (wait_readable(s, in) == 1) {
+		n = copy_first(in->fd, copy, bytes);
+		if (n <= 0 || !more_to_come(in->fd, bytes, (size_t)n))
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
 	close(copy[0]);
 	close(copy[1]);
-#else
-	(void)s, (void)in, (void)bytes;
-#endif
 	return n > 0 ? (size_t)n : 0;
 }
 
@@ -116,7 +143,8 @@ static int look(struct source *s, struct input *in, struct fail *fail)
 	const uint64_t records = s->budget < SNIFF_BYTES ? s->budget : SNIFF_BYTES;
 	const uint64_t ours = s->spec.skip < SNIFF_BYTES ? s->spec.skip + records * s->spec.record : SNIFF_BYTES;
 
-	if (ours < SNIFF_BYTES)
+	/* Of a compressed stream more is read than is counted anyway. */
+	if (ours < SNIFF_BYTES && !s->spec.zstd)
 		return input_sniff(s, in, bytes, peek(s, in, bytes), fail);
 	const int rc = stream_read(s, in, in->head, SNIFF_BYTES, SNIFF_BYTES, &in->headed, fail);
 	in->head_used = 0;

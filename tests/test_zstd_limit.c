@@ -1,4 +1,6 @@
 /* zstd_limit: -n ends in compressed inputs, whoever has seen how much of what follows. */
+#include <sys/socket.h>
+
 #include "pack.h"
 #include "readers.h"
 
@@ -333,6 +335,37 @@ static void begun(void)
 	free(data);
 }
 
+/* -n allows fewer bytes than a magic number has: seen without taking what is not ours, however it comes. */
+static void few(void)
+{
+	static char *const STDIN[] = {"-"};
+	static const unsigned char FRAME[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 4, 0x21, 0, 0, 7, 7, 7, 7};
+	uint64_t records, sum;
+
+	for (unsigned round = 0; round < 24; round++) {
+		const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = 1, .record = 1, .zstd = round / 2 % 2};
+		const size_t first = 1 + round / 4;
+		int ends[2];
+		expected(FRAME + 9, 4, &spec, &records, &sum);
+		if ((round % 2 ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) != 0)
+			continue;
+		const pid_t feeder = fork();
+		if (feeder == 0) {
+			const bool all = write(ends[1], FRAME, first) == (ssize_t)first && usleep(20000) == 0 &&
+					 write(ends[1], FRAME + first, sizeof(FRAME) - first) > 0;
+			_exit(!all);
+		}
+		close(ends[1]);
+		to_stdin(ends[0]);
+		alarm(30);
+		const struct outcome o = read_all(&spec, 1, 4096);
+		alarm(0);
+		CHECK(o.rc == 0 && o.records == 1 && o.sum == sum, "round %u: %llu records, sum %llu, '%s'", round,
+		      (unsigned long long)o.records, (unsigned long long)o.sum, o.fail.text);
+		waitpid(feeder, NULL, 0);
+	}
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -343,6 +376,7 @@ int main(void)
 	inside_behind();
 	in_turn_behind();
 	begun();
+	few();
 	scratch_leave();
 	return check_report();
 }
