@@ -70,8 +70,9 @@ static void hide_devices(const char *wanted)
 		snprintf(name, sizeof(name), "%lu", ordinal);
 		if (visible) {
 			const char *v = visible;
-			for (; ordinal > 0 && v; ordinal--) {
-				v = strchr(v, ',');
+			/* Behind an entry that names no device the driver shows none. */
+			for (; v && (ordinal > 0 || *v == '-' || *v == ',' || *v == '\0'); ordinal--) {
+				v = *v == '-' || *v == ',' ? NULL : strchr(v, ',');
 				v = v ? v + 1 : NULL;
 			}
 			/* Past the list's end: a number that no device has. */
@@ -85,6 +86,16 @@ static void hide_devices(const char *wanted)
 		p = *end == ',' ? end + 1 : end + strlen(end);
 	}
 	setenv("CUDA_VISIBLE_DEVICES", list, 1);
+}
+
+/* How many devices there must be. */
+static unsigned devices_wanted(const char *wanted)
+{
+	unsigned n = 1;
+
+	for (const char *p = wanted; *p; p++)
+		n += *p == ',';
+	return n;
 }
 
 /*
@@ -149,22 +160,41 @@ static int start_device(struct gpu *gpu, unsigned index)
 		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);
 		gpu->window_bytes = !can ? 0 : gpu->slot_bytes > WINDOW_BYTES ? gpu->slot_bytes : WINDOW_BYTES;
 	}
+	return 0;
+}
+
+/* Kernels for chunks as large as they are by now. The last device's context is then current. */
+static int plan_devices(struct gpu *gpu)
+{
 	const size_t chunk = gpu->window_bytes > gpu->slot_bytes ? gpu->window_bytes : gpu->slot_bytes;
-	const struct kernel_device on = {
-		.cuda = cuda, .device = d->handle, .module = d->module,
-		.samples_max = chunk / gpu->spec.counting->bytes,
-	};
-	const char *what;
-	CUresult r = kernel_plan_init(&d->plan, gpu->spec.counting, &on, &what);
-	if (index == 0) {
-		char name[sizeof(gpu->report.name)] = "";
-		(void)cuda->device_name(name, (int)sizeof(name), d->handle);
-		pthread_mutex_lock(&gpu->lock); /* who ends meanwhile may look */
-		memcpy(gpu->report.name, name, sizeof(name));
-		memcpy(gpu->report.kernel, d->plan.name, sizeof(gpu->report.kernel));
-		pthread_mutex_unlock(&gpu->lock);
+
+	for (unsigned i = 0; i < gpu->device_count; i++) {
+		struct device *d = &gpu->device[i];
+		const struct kernel_device on = {
+			.cuda = &gpu->cuda, .device = d->handle, .module = d->module,
+			.samples_max = chunk / gpu->spec.counting->bytes,
+		};
+		const char *what = "context";
+		CUresult r = gpu->cuda.context_set(d->context);
+		if (r == CUDA_SUCCESS)
+			r = kernel_plan_init(&d->plan, gpu->spec.counting, &on, &what);
+		if (gpu_check(gpu, r, what) != 0)
+			return -1;
 	}
-	return gpu_check(gpu, r, what);
+	return 0;
+}
+
+/* What -v tells of the first device; who ends meanwhile may look. */
+static void name_device(struct gpu *gpu)
+{
+	const struct device *d = &gpu->device[0];
+	char name[sizeof(gpu->report.name)] = "";
+
+	(void)gpu->cuda.device_name(name, (int)sizeof(name), d->handle);
+	pthread_mutex_lock(&gpu->lock);
+	memcpy(gpu->report.name, name, sizeof(name));
+	memcpy(gpu->report.kernel, d->plan.name, sizeof(gpu->report.kernel));
+	pthread_mutex_unlock(&gpu->lock);
 }
 
 static void add_lane(struct gpu *gpu, struct lane *lane)
@@ -202,6 +232,10 @@ static void make_lanes(struct gpu *gpu)
 			if (gpu->window_bytes == 0)
 				gpu->slot_bytes = gpu->slot_bytes / 2 / sample * sample / 4096 * 4096;
 			gpu->window_bytes = 0;
+			/* What the kernels need beside a chunk gets smaller with it. */
+			if (plan_devices(gpu) != 0 ||
+			    gpu_check(gpu, gpu->cuda.context_set(gpu->device[device].context), "context") != 0)
+				return;
 		}
 		if (r != CUDA_SUCCESS) {
 			if (i == 0)
@@ -231,7 +265,7 @@ static void *start(void *arg)
 	    gpu_check(gpu, cuda->device_count(&count), "driver") != 0)
 		goto out;
 	gpu->device_count = count < (int)DEVICES_MAX ? (unsigned)count : DEVICES_MAX;
-	if (gpu->device_count == 0) {
+	if (gpu->device_count < devices_wanted(gpu->spec.devices)) {
 		gpu_fail(gpu, "driver", "no such device");
 		goto out;
 	}
@@ -239,6 +273,9 @@ static void *start(void *arg)
 	for (unsigned i = 0; i < gpu->device_count; i++)
 		if (start_device(gpu, i) != 0)
 			goto out;
+	if (plan_devices(gpu) != 0)
+		goto out;
+	name_device(gpu);
 	make_lanes(gpu);
 out:
 	pthread_mutex_lock(&gpu->lock);

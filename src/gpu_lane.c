@@ -118,7 +118,7 @@ static bool refused(CUresult r)
 {
 	return r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_OUT_OF_MEMORY ||
 	       r == CUDA_ERROR_ALREADY_REGISTERED || r == CUDA_ERROR_NOT_PERMITTED ||
-	       r == CUDA_ERROR_NOT_SUPPORTED;
+	       r == CUDA_ERROR_NOT_SUPPORTED || r == CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 /*

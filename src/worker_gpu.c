@@ -122,10 +122,13 @@ static int reap(struct walk *w, unsigned k)
 	if (slot->samples == 0)
 		return 0;
 	while ((done = gpu_done(lane, slot)) == 0) {
-		if (clock_seconds() - start > WATCHDOG_SECONDS) {
+		/* Asked once more: it may be the process that stood still. */
+		if (clock_seconds() - start > WATCHDOG_SECONDS && (done = gpu_done(lane, slot)) == 0) {
 			gpu_fail(lane->gpu, "watchdog", "a chunk was not counted in time");
 			return -1;
 		}
+		if (done != 0)
+			break;
 		nanosleep(&(struct timespec){.tv_nsec = slot->window ? WINDOW_NAP_NS : NAP_NS}, NULL);
 	}
 	if (done < 0)
