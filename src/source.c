@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "again.h"
@@ -260,6 +261,11 @@ static int fill(struct source *s, struct request *r)
 		}
 		if (s->current) {
 			rc = fill_plain(s, s->current, r);
+		} else if (s->budget != UINT64_MAX && s->claimed > 0 && s->next_path < s->spec.path_count) {
+			/* What -n leaves for the next input is known when these are read. */
+			pthread_mutex_unlock(&s->lock);
+			nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+			pthread_mutex_lock(&s->lock);
 		} else {
 			rc = open_next(s, r->buffer, r->cap, r->fail);
 			if (!s->current && !zstd_pending(s))
@@ -363,8 +369,10 @@ bool source_finished(const struct source *s)
 	return s->budget == 0 || (!s->current && s->next_path == s->spec.path_count && !zstd_pending(s));
 }
 
-const struct source_totals *source_totals(const struct source *s)
+const struct source_totals *source_totals(struct source *s)
 {
+	if (s->current && s->current->zstd) /* -n has ended inside it */
+		zstd_account(s, s->current->zstd);
 	return &s->totals;
 }
 

@@ -136,7 +136,7 @@ void source_stop(struct source *s);
 bool source_finished(const struct source *s);
 
 /* Valid when no source_fill is running. */
-const struct source_totals *source_totals(const struct source *s);
+const struct source_totals *source_totals(struct source *s);
 
 /*
  * Leaves the offset of a redirected standard input behind the last record that was handed

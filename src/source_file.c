@@ -81,6 +81,7 @@ static void claim(struct source *s, struct input *in, size_t bytes)
 {
 	in->next += bytes;
 	in->readers++;
+	s->claimed++;
 	if (s->budget != UINT64_MAX)
 		s->budget -= bytes / s->spec.record;
 }
@@ -113,6 +114,7 @@ int file_fill(struct source *s, struct input *in, unsigned char *buffer, size_t 
 		int rc = file_read(in, buffer, claimed, offset, &read, fail);
 		pthread_mutex_lock(&s->lock);
 		in->readers--;
+		s->claimed--;
 		if (rc != 0) {
 			in->ended = true;
 			return -1;
@@ -157,6 +159,9 @@ void file_claim(struct source *s, struct input *in, size_t cap, struct source_pi
 
 	if (!in->is_regular || in->ended || in->next >= in->end)
 		return;
+	/* Whoever maps several pieces could not wait for them in front of the next input. */
+	if (s->budget != UINT64_MAX && s->next_path < s->spec.path_count)
+		return;
 	if (s->budget < left / s->spec.record)
 		left = s->budget * s->spec.record;
 	size_t bytes = left / 8 < cap ? (size_t)(left / 8) : cap;
@@ -174,6 +179,7 @@ void file_return(struct source *s, const struct source_piece *piece, size_t coun
 	size_t got;
 
 	piece->input->readers--;
+	s->claimed--;
 	take(s, piece->input, piece->bytes, counted, &got);
 }
 

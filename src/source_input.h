@@ -41,6 +41,7 @@ struct source {
 	struct input *current;       /* NULL between inputs */
 	size_t next_path;
 	uint64_t budget;             /* records that -n still allows */
+	unsigned claimed;            /* pieces of files that are not yet read: some of them may be given back */
 	bool stopped;                /* an error, or source_stop */
 	int wake[2];                 /* a pipe: a byte in it ends every poll */
 	struct zstd_pool *zstd;      /* decoders; NULL until the first compressed input */
@@ -123,6 +124,9 @@ bool zstd_backlog(const struct source *s, const struct input *in);
 int zstd_return(struct source *s, struct source_lease *lease, struct fail *fail);
 void zstd_wake(struct source *s);
 void zstd_close(struct source *s);
+
+/* What was read of an input and skipped, into the totals: when it ends, or when nothing more is wanted. */
+void zstd_account(struct source *s, struct zstd_input *z);
 void zstd_input_free(struct zstd_input *z);
 
 #endif

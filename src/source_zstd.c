@@ -33,6 +33,28 @@ static bool at_once(const struct source *s, const struct frame *f, const struct 
 	return zstd_fits_whole(s, f, !r->lease) && (r->lease || f->bound <= r->cap);
 }
 
+/*
+ * How much of a frame that a stream begins -n may want, its place being known or not: all frames in
+ * front of it were gathered, so that it lies no further than they can reach.
+ */
+static uint64_t wanted_of(const struct source *s, const struct decoder *d)
+{
+	const struct zstd_input *z = d->in->zstd;
+	uint64_t far = z->decoded;
+
+	if (z->limit == UINT64_MAX)
+		return UINT64_MAX;
+	for (const struct decoder *e = s->zstd->decoders; e; e = e->next) {
+		if (e == d || e->in != d->in || e->number < z->placed)
+			continue;
+		const uint64_t most = e->size != FRAME_UNKNOWN ? e->size : e->frame.bound;
+		far = most < NOWHERE - far ? far + most : NOWHERE;
+	}
+	if (d->at != NOWHERE)
+		far = d->at;
+	return far < z->limit ? z->limit - far : 0;
+}
+
 /* Gives z->frame to a decoder, when there is one for it: *out, busy. */
 static int start(struct source *s, struct input *in, struct decoder **out, const struct request *r)
 {
@@ -86,7 +108,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	z->finding = true;
 	bad.status = STATUS_OK;
 	/* -n may end in it: then nobody waits for the rest of it. */
-	const uint64_t enough = z->limit != UINT64_MAX && d->at < z->limit ? z->limit - d->at : UINT64_MAX;
+	const uint64_t enough = wanted_of(s, d);
 	pthread_mutex_unlock(&s->lock);
 	const int rc = zstd_gather(s, d, enough, &bad);
 	if (rc == 0)
@@ -163,19 +185,19 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
  */
 static struct decoder *pick(const struct source *s, bool any, bool held_up)
 {
-	struct decoder *found = NULL;
+	struct decoder *found = NULL, *first = NULL;
 
 	for (struct decoder *d = s->zstd->decoders; d; d = d->next) {
 		const bool own = pthread_equal(d->owner, pthread_self());
 		if (!d->in || d->busy || (!own && (!any || (d->direct && !d->decoded))) ||
 		    (!d->whole && (d->ended || !zstd_free_piece(d))))
 			continue;
-		if (d->size == FRAME_UNKNOWN)
-			return d;
+		if (d->size == FRAME_UNKNOWN && (!first || d->number < first->number))
+			first = d;
 		if (!held_up)
 			found = d;
 	}
-	return found;
+	return first ? first : found;
 }
 
 bool zstd_pending(const struct source *s)

@@ -340,8 +340,11 @@ int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer,
 	int rc = decompress(s, d, &out, ended, fail);
 	*got = out.pos;
 	d->made += out.pos;
-	/* The places of frames behind it rest on its header: where that says the end is must be one. */
-	if (rc == 0 && !*ended && d->made == content) {
+	/*
+	 * The places of frames behind it rest on its header: where that says the end is must be one. But
+	 * where -n ends there too, nothing more is waited for.
+	 */
+	if (rc == 0 && !*ended && d->made == content && d->at + out.pos < d->in->zstd->limit) {
 		rc = decompress(s, d, &one, ended, fail);
 		d->made += one.pos;
 	}

@@ -141,16 +141,23 @@ int zstd_find(struct source *s, struct input *in, struct fail *fail)
 	struct zstd_input *z = in->zstd;
 	struct frame *f = &z->frame;
 	unsigned char bytes[FRAME_HEADER_MAX];
+	enum frame_kind kind;
 	size_t got;
 	int rc;
 
 	for (;;) {
 		*f = (struct frame){.offset = z->next, .stored = FRAME_UNKNOWN, .bound = FRAME_UNKNOWN};
-		if ((rc = look_at(s, in, z->next, bytes, sizeof(bytes), &got, fail)) != 0)
-			return rc;
+		/* Of a stream no more than the header needs: what follows may never come. */
+		for (size_t n = in->is_file ? sizeof(bytes) : 5;; n++) {
+			if ((rc = look_at(s, in, z->next, bytes, n, &got, fail)) != 0)
+				return rc;
+			kind = frame_parse(bytes, got, &f->header);
+			if (got < n || n == sizeof(bytes) || kind != FRAME_SHORT)
+				break;
+		}
 		if (got == 0)
 			return 2;
-		switch (frame_parse(bytes, got, &f->header)) {
+		switch (kind) {
 		case FRAME_DATA:
 			if (refuse(s, in, f, fail) != 0)
 				return -1;

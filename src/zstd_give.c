@@ -55,15 +55,25 @@ bool zstd_wanted(struct source *s, struct decoder *d)
 	return false;
 }
 
+void zstd_account(struct source *s, struct zstd_input *z)
+{
+	const uint64_t skipped = z->decoded < s->spec.skip ? z->decoded : s->spec.skip;
+
+	if (z->accounted)
+		return;
+	z->accounted = true;
+	s->totals.packed += z->next - z->begin;
+	s->totals.skipped += skipped;
+	s->totals.bytes += skipped;
+}
+
 /* The input has no more frames and no decoder works on one. */
 int zstd_finish(struct source *s, struct input *in, int rc, struct fail *fail)
 {
 	struct zstd_input *z = in->zstd;
 
 	in->ended = true;
-	s->totals.packed += z->next - z->begin;
-	s->totals.skipped += z->decoded < s->spec.skip ? z->decoded : s->spec.skip;
-	s->totals.bytes += z->decoded < s->spec.skip ? z->decoded : s->spec.skip;
+	zstd_account(s, z);
 	/* Where another worker has failed, less was decoded than there is. */
 	if (z->decoded < s->spec.skip && rc == 0 && !s->stopped)
 		rc = fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip", in->name,

@@ -44,6 +44,7 @@ struct zstd_input {
 	uint64_t asked;     /* of a file, as far as the system was told to read ahead */
 	bool finding;       /* somebody looks for the next frame, or reads a stream's */
 	bool found_one;     /* frame is waiting for a decoder */
+	bool accounted;     /* what was read and skipped of it is in the totals */
 	bool no_more;       /* no frame follows, or none that -n wants */
 	struct frame frame;
 	struct fail bad;    /* why none was found: said when it is known that -n wants more */

@@ -193,6 +193,7 @@ for error in 1 2 712 800 801; do
 	FAKECUDA_ONCE=cuMemHostRegister_v2:2:$error spared "the first window is refused, $error" -T 1
 done
 FAKECUDA_ONCE=cuMemHostRegister_v2:4:801 spared 'a later window is refused' -T 1
+FAKECUDA_ONCE=cuMemHostRegister_v2:3:304 spared 'a window of pages that cannot be locked' -T 1
 FAKECUDA_ONCE=cuDeviceGetName:1:1 spared 'no name' -T 1
 FAKECUDA_ONCE=cuDeviceGetAttribute:1:1 spared 'no answer about windows' -T 1
 # Too little memory for a window, or for slots of 4 MiB: a lane that cannot be finished gives
@@ -206,6 +207,12 @@ rm -f log
 for memory in 17000000 9000000 5000000; do
 	FAKECUDA_MEMORY=$memory on_gpu "$memory bytes of device memory" -T 1 -b 1000 -r full warm
 	if [ "$(open memory)" -eq 8 ] && [ "$(open event)" -eq 4 ] && grep -q '^-event' log; then ok; else bad "gpu, $memory bytes"; fi
+done
+
+# Many bins, whose kernels want memory beside the chunk's: that gets smaller too.
+cpu -b 400000 -r full small
+for memory in 9000000 17000000 100000000; do
+	FAKECUDA_MEMORY=$memory on_gpu "400000 bins, $memory bytes of device memory" -T 1 -b 400000 -r full small
 done
 
 # ---- the GPU dies: every function, at every call ----
@@ -271,6 +278,16 @@ mkdir empty && : >empty/libcuda.so.1
 LD_LIBRARY_PATH=$work/empty refused 'no library' 'libcuda.so.1 is not there'
 LD_LIBRARY_PATH=$driver/old refused 'a library without one symbol' 'it has no cuGetErrorName'
 FAKECUDA_DEVICES=0 refused 'no device' FAKE_ERROR_100
+gpuhist_given=$gpuhist
+for devices in 0,7 7 1,0; do
+	printf '#!/bin/sh\nexec %s "$@" --device=gpu:%s\n' "$gpuhist_given" $devices >with-devices
+	chmod +x with-devices
+	gpuhist=$work/with-devices
+	refused "one device, gpu:$devices asked" 'driver: '
+done
+printf '#!/bin/sh\nexec %s "$@" --device=gpu:2\n' "$gpuhist_given" >with-devices
+FAKECUDA_DEVICES=2 CUDA_VISIBLE_DEVICES=0,-1,1 refused 'a device that the user hides' 'driver: '
+gpuhist=$gpuhist_given
 FAKECUDA_MEMORY=0 refused 'no device memory' 'memory for a lane: FAKE_ERROR_2'
 FAKECUDA_FAIL=cuInit:1:100 refused 'no driver starts' 'driver: FAKE_ERROR_100'
 FAKECUDA_FAIL=cuDevicePrimaryCtxRetain:1:46 refused 'a busy device' 'context: FAKE_ERROR_46'
@@ -291,6 +308,18 @@ for cut in 20000000 4194304 12000004 4200000; do
 	same "cut to $cut" $? expected
 	[ -z "$quick" ] || break
 done
+
+# With -n what is not there is the next input's, also where that must know how much it is.
+if command -v zstd >/dev/null; then
+	zstd -qf warm -o warm.zst
+	for n in 1 2 3 4; do
+		cat warm >shorter
+		FAKECUDA_TRUNCATE=$n:4500000:shorter timeout 60 "$gpuhist" -q -T 1 --device=gpu -b 9 -r full -n 11000000 \
+			shorter warm.zst >out 2>err
+		counted=$(awk -F, 'NR > 1 { n += $4 } END { printf "%d", n }' out)
+		if [ "$counted" -eq 11000000 ]; then ok; else bad "cut in front of a compressed input, $n: $counted"; fi
+	done
+fi
 
 # ---- auto: the CPU counts what the GPU does not ----
 

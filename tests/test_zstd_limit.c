@@ -335,6 +335,63 @@ static void begun(void)
 	free(data);
 }
 
+/* All that is wanted is there, and the writer, who stays, says no more: nobody waits for him. */
+static void stays(void)
+{
+	static char *const STDIN[] = {"-"};
+	const size_t front = (size_t)8 << 20, bytes = front + 1000; /* whole blocks, and one more */
+	unsigned char *data = malloc(bytes);
+	uint64_t records, sum, state = 4;
+	int ends[2];
+
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
+	for (unsigned round = 0; round < 12; round++) {
+		struct source_spec spec = {.paths = STDIN, .path_count = 1, .record = 1, .threads = 4, .zstd = true};
+		struct pack p = {.state = 1};
+		switch (round % 3) {
+		case 0: /* ten bytes of a frame behind one whose size is not known yet */
+			pack_frame(&p, data, front, 1, false, true, 0);
+			memcpy(pack_room(&p, 1009), "\x28\xb5\x2f\xfd\x00\x58\x40\x1f\x00", 9);
+			memcpy(p.data + p.bytes + 9, data + front, 1000);
+			p.bytes += 1009;
+			spec.limit = front + 10;
+			break;
+		case 1: /* all that a header tells of, and not yet its end */
+			memcpy(pack_room(&p, 400000), "\x28\xb5\x2f\xfd\x80\x58\xe0\x93\x04\x00", 10);
+			p.bytes += 10;
+			for (unsigned i = 0; i < 3; i++) {
+				memcpy(p.data + p.bytes, "\x00\x35\x0c", 3); /* 100,000 bytes, not the last */
+				memcpy(p.data + p.bytes + 3, data + i * 100000, 100000);
+				p.bytes += 100003;
+			}
+			spec.limit = 300000;
+			break;
+		default: /* a frame shorter than headers may be */
+			memcpy(pack_room(&p, 10), "\x28\xb5\x2f\xfd\x20\x01\x09\x00\x00", 9);
+			p.data[9] = data[0];
+			p.bytes += 10;
+			spec.limit = 1;
+		}
+		expected(data, bytes, &spec, &records, &sum);
+		if (pipe(ends) != 0)
+			continue;
+		const pid_t feeder = feed(ends[1], p.data, p.bytes, 1 << 16);
+		to_stdin(ends[0]);
+		alarm(30);
+		const struct outcome o = read_all(&spec, 1 + round / 3, 65536);
+		alarm(0);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "round %u: %llu of %llu records, '%s'", round,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		CHECK(o.totals.packed > 0, "round %u: nothing was read", round);
+		close(ends[1]);
+		kill(feeder, SIGKILL);
+		waitpid(feeder, NULL, 0);
+		free(p.data);
+	}
+	free(data);
+}
+
 /* -n allows fewer bytes than a magic number has: seen without taking what is not ours, however it comes. */
 static void few(void)
 {
@@ -376,6 +433,7 @@ int main(void)
 	inside_behind();
 	in_turn_behind();
 	begun();
+	stays();
 	few();
 	scratch_leave();
 	return check_report();
