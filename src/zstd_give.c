@@ -265,8 +265,13 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 
 	if (!d->decoded) {
 		/* A lane may leave behind what was to be decoded into its slot. */
-		if (!into && d->memory < zstd_whole_bytes(&d->frame, false))
-			d->memory = zstd_whole_bytes(&d->frame, false);
+		if (!into && d->direct) {
+			const uint64_t need = zstd_whole_bytes(&d->frame, false);
+			d->direct = false;
+			d->memory = d->memory < need ? need : d->memory;
+			if (zstd_suit(d, r->fail) != 0)
+				return zstd_done(s, d, -1, r->fail);
+		}
 		bad.status = STATUS_OK;
 		pthread_mutex_unlock(&s->lock);
 		const int rc = zstd_decode_whole(d, into, r->cap - r->got, &d->out_end, &bad);

@@ -1,0 +1,252 @@
+/*
+ * zstd_mixed: inputs of all kinds in one job, drawn from a seed: plain and compressed, files, FIFOs and
+ * standard input; -S and -n, which often ends exactly at an input's end; little memory and much; workers
+ * that change between borrowing and copying. Writers stop where -n's last record ends and stay there:
+ * whoever waits for more waits until the alarm.
+ */
+#include "pack.h"
+#include "readers.h"
+#include "zstd_state.h"
+
+#define INPUTS 5
+#define CROWD 8
+
+static uint64_t state;
+
+static uint64_t below(uint64_t n)
+{
+	return (check_random(&state) >> 20) % n;
+}
+
+struct mixed {
+	char name[8];
+	enum { FILE_PLAIN, FILE_ZSTD, FIFO_PLAIN, FIFO_ZSTD, STDIN_ZSTD, KINDS } kind;
+	struct pack pack;
+	size_t bytes;        /* decoded */
+	size_t enough;       /* of what is packed, for -n: the frames that hold it */
+	size_t decoded[16], packed[16]; /* where its frames end */
+	unsigned frames;
+	bool stays;          /* the writer does not end */
+	pid_t writer;
+};
+
+static bool compressed(const struct mixed *in)
+{
+	return in->kind != FILE_PLAIN && in->kind != FIFO_PLAIN;
+}
+
+static void draw_input(struct mixed *in, const unsigned char *data, bool *stdin_taken)
+{
+	*in = (struct mixed){.kind = (int)below(KINDS), .pack = {.state = 1 + below(1000)}, .writer = -1};
+	if (in->kind == STDIN_ZSTD && *stdin_taken)
+		in->kind = FILE_ZSTD;
+	*stdin_taken |= in->kind == STDIN_ZSTD;
+	if (!compressed(in)) {
+		in->bytes = below(below(3) ? 100000 : 2000000);
+		memcpy(pack_room(&in->pack, in->bytes + 1), data, in->bytes);
+		in->pack.bytes = in->bytes;
+		return;
+	}
+	for (in->frames = 0; in->frames < 1 + below(8); in->frames++) {
+		static const size_t MOST[] = {1, 9, 60000, 60000, 60000, 900000};
+		const size_t n = below(MOST[below(6)]);
+		pack_frame(&in->pack, data + in->bytes, n, 1, below(3) == 0, below(2), below(3) ? 10 + (int)below(6) : 0);
+		in->bytes += n;
+		in->decoded[in->frames] = in->bytes;
+		in->packed[in->frames] = in->pack.bytes;
+		if (below(9) == 0)
+			pack_skippable(&in->pack, below(300));
+	}
+}
+
+/* Where the writer may stop, when `last` decoded bytes are all that is wanted. */
+static size_t enough_of(const struct mixed *in, size_t last)
+{
+	unsigned i = 0;
+
+	if (!compressed(in))
+		return last;
+	while (in->decoded[i] < last)
+		i++;
+	return in->packed[i];
+}
+
+/* A file, or a process that writes. */
+static void offer(struct mixed *in, unsigned k, char **path)
+{
+	const size_t each = 1 + below(below(5) ? 90000 : 2000), bytes = in->stays ? in->enough : in->pack.bytes;
+	int ends[2] = {-1, -1};
+
+	snprintf(in->name, sizeof(in->name), "f%u", k);
+	*path = in->name;
+	if (in->kind <= FILE_ZSTD) {
+		scratch_write(in->name, in->pack.data, in->pack.bytes);
+		return;
+	}
+	if (in->kind == STDIN_ZSTD) {
+		*path = (char *)(uintptr_t)"-";
+		CHECK(pipe(ends) == 0, "a pipe");
+	} else {
+		CHECK(mkfifo(in->name, 0600) == 0, "a FIFO");
+	}
+	in->writer = fork();
+	if (in->writer == 0) {
+		alarm(60);
+		const int fd = in->kind == STDIN_ZSTD ? ends[1] : open(in->name, O_WRONLY);
+		if (in->kind == STDIN_ZSTD)
+			close(ends[0]);
+		int status;
+		waitpid(feed(fd, in->pack.data, bytes, each), &status, 0);
+		if (in->stays)
+			pause();
+		_exit(0);
+	}
+	if (in->kind == STDIN_ZSTD) {
+		close(ends[1]);
+		to_stdin(ends[0]);
+	}
+}
+
+struct flipper {
+	struct worker w;
+	uint64_t state;
+	bool flips;
+};
+
+static void *flip(void *arg)
+{
+	struct flipper *f = arg;
+	struct worker *w = &f->w;
+	unsigned char *buffer = malloc(w->cap);
+	struct source_lease lease = {.data = NULL};
+	size_t got = 1;
+
+	while (w->rc == 0 && got > 0) {
+		if (f->flips && check_random(&f->state) >> 30 & 1) {
+			w->rc = source_return_lease(w->source, &lease, &w->fail);
+			w->lends = !w->lends;
+		}
+		if (w->rc != 0)
+			break;
+		if (w->lends) {
+			w->rc = source_lend(w->source, buffer, w->cap, &lease, &w->fail);
+			got = lease.bytes;
+			if (w->rc == 0)
+				add(w, lease.data, got);
+		} else {
+			w->rc = source_return_lease(w->source, &lease, &w->fail);
+			if (w->rc == 0)
+				w->rc = source_fill(w->source, buffer, w->cap, &got, &w->fail);
+			if (w->rc == 0)
+				add(w, buffer, got);
+		}
+		if (w->slow && check_random(&f->state) >> 30 % 8 == 0)
+			usleep(300);
+	}
+	if (w->rc == 0)
+		w->rc = source_return_lease(w->source, &lease, &w->fail);
+	free(buffer);
+	return NULL;
+}
+
+static void run_crowd(const struct source_spec *spec, uint64_t records, uint64_t sum, unsigned seed)
+{
+	const unsigned workers = 1 + (unsigned)below(CROWD);
+	const size_t cap = spec->record * (200 + below(below(2) ? 200000 : 3000));
+	const bool flips = below(2);
+	struct flipper f[CROWD];
+	struct fail fail = {.status = STATUS_OK};
+	struct source *s;
+	uint64_t all = 0, total = 0;
+
+	CHECK(source_open(&s, spec, &fail) == 0, "%s", fail.text);
+	for (unsigned i = 0; i < workers; i++) {
+		f[i] = (struct flipper){.state = 1 + below(1 << 30), .flips = flips,
+					.w = {.source = s, .cap = cap, .lends = below(2), .slow = below(2), .record = spec->record}};
+		pthread_create(&f[i].w.thread, NULL, flip, &f[i]);
+	}
+	for (unsigned i = 0; i < workers; i++) {
+		pthread_join(f[i].w.thread, NULL);
+		all += f[i].w.records;
+		total += f[i].w.sum;
+		CHECK(f[i].w.rc == 0, "seed %u: '%s'", seed, f[i].w.fail.text);
+	}
+	const struct source_totals t = *source_totals(s);
+	for (const struct decoder *d = s->zstd ? s->zstd->decoders : NULL; d; d = d->next)
+		CHECK(zstd_held(d) <= d->memory, "seed %u: %llu bytes", seed, (unsigned long long)zstd_held(d));
+	CHECK(all == records && total == sum && source_finished(s), "seed %u: %llu of %llu records", seed,
+	      (unsigned long long)all, (unsigned long long)records);
+	CHECK(t.bytes == t.skipped + t.tail + all * spec->record, "seed %u: %llu bytes", seed, (unsigned long long)t.bytes);
+	source_close(s);
+}
+
+static void mix(const unsigned char *data, unsigned seed)
+{
+	struct mixed in[INPUTS];
+	char *paths[INPUTS];
+	const unsigned inputs = 1 + (unsigned)below(INPUTS);
+	struct source_spec spec = {.paths = paths, .path_count = inputs, .limit = UINT64_MAX, .ignore_tail = true,
+				   .record = 1 + (uint32_t)below(8), .threads = 1 + (unsigned)below(CROWD),
+				   .memory = (uint64_t)1 << (20 + below(7))};
+	uint64_t least = UINT64_MAX, all = 0, records = 0, sum = 0;
+	bool stdin_taken = false;
+
+	for (unsigned k = 0; k < inputs; k++) {
+		draw_input(&in[k], data, &stdin_taken);
+		least = in[k].bytes < least ? in[k].bytes : least;
+	}
+	spec.skip = below(3) ? 0 : below(least + 1);
+	const uint64_t exact = below(inputs + 3); /* -n ends with this input, if there is one */
+	for (unsigned k = 0; k < inputs; k++) {
+		all += (in[k].bytes - spec.skip) / spec.record;
+		if (k == exact && all > 0)
+			spec.limit = all;
+	}
+	if (spec.limit == UINT64_MAX && below(3))
+		spec.limit = 1 + below(all + 2);
+	for (unsigned k = 0; k < inputs; k++) {
+		struct source_spec rest = spec;
+		uint64_t some, part;
+		if (rest.limit != UINT64_MAX)
+			rest.limit -= records;
+		expected(data, in[k].bytes, &rest, &some, &part);
+		records += some;
+		sum += part;
+		if (spec.limit == records && some > 0 && below(2)) {
+			in[k].stays = true;
+			in[k].enough = enough_of(&in[k], (size_t)(spec.skip + some * spec.record));
+		}
+	}
+	for (unsigned k = 0; k < inputs; k++)
+		offer(&in[k], k, &paths[k]);
+	alarm(60);
+	run_crowd(&spec, records, sum, seed);
+	alarm(0);
+	for (unsigned k = 0; k < inputs; k++) {
+		if (in[k].writer > 0) {
+			kill(in[k].writer, SIGKILL);
+			waitpid(in[k].writer, NULL, 0);
+		}
+		free(in[k].pack.data);
+	}
+	scratch_clean();
+}
+
+int main(void)
+{
+	const size_t room = (size_t)8 << 20;
+	unsigned char *data = malloc(room);
+
+	signal(SIGPIPE, SIG_IGN);
+	scratch_enter();
+	state = 77;
+	for (size_t i = 0; i < room; i++)
+		data[i] = (unsigned char)((i % 65536 < 3000 ? check_random(&state) >> 30 : i >> 13) & 31);
+	for (unsigned seed = 1; seed <= 400; seed++) {
+		state = seed * 0x9e3779b97f4a7c15u | 1;
+		mix(data, seed);
+	}
+	free(data);
+	scratch_leave();
+	return check_report();
+}
