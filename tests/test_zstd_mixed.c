@@ -140,7 +140,7 @@ static void *flip(void *arg)
 			if (w->rc == 0)
 				add(w, buffer, got);
 		}
-		if (w->slow && check_random(&f->state) >> 30 % 8 == 0)
+		if (w->slow && (check_random(&f->state) >> 30) % 8 == 0)
 			usleep(300);
 	}
 	if (w->rc == 0)
