@@ -100,8 +100,8 @@ static unsigned lanes(const struct job *job, bool compressed)
 
 /*
  * -M is shared: CPU workers have what they are planned with, lanes up to a quarter of it beside
- * them, or half where there are none but lanes. Decoders of compressed inputs have the rest and, as
- * long as no GPU is started, the lanes' part too.
+ * them as long as half is left, or half where there are none but lanes. Decoders of compressed inputs
+ * have the rest and, as long as no GPU is started, the lanes' part too.
  */
 struct split {
 	unsigned workers; /* on the CPU, with these bytes; 0: not even one */
@@ -111,17 +111,14 @@ struct split {
 
 /*
  * As many workers as -T, the cores and the memory bound allow, the last resort being one that
- * shares the totals' table; beside decoders, with a quarter of it all together.
+ * shares the totals' table.
  */
-static unsigned plan(const struct job *job, bool compressed, uint64_t memory, struct counting *counting,
-		     size_t *on_cpu)
+static unsigned plan(const struct job *job, uint64_t memory, struct counting *counting, size_t *on_cpu)
 {
-	const uint64_t most = compressed ? memory / 4 : memory;
-
 	for (unsigned workers = job->threads; workers > 0; workers--) {
 		counting_init(counting, &job->type, &job->edges, workers, false);
 		*on_cpu = workers * worker_cpu_memory(counting, BLOCK_BYTES);
-		if (*on_cpu <= (workers > 1 ? most : memory))
+		if (*on_cpu <= memory)
 			return workers;
 	}
 	counting_init(counting, &job->type, &job->edges, 1, true);
@@ -129,19 +126,19 @@ static unsigned plan(const struct job *job, bool compressed, uint64_t memory, st
 	return *on_cpu <= memory ? 1 : 0;
 }
 
-static struct split split_memory(const struct job *job, bool compressed, uint64_t memory,
-				 struct counting *counting)
+static struct split split_memory(const struct job *job, uint64_t memory, struct counting *counting)
 {
 	struct split s = {.decoders = 1};
 
-	s.workers = plan(job, compressed, memory, counting, &s.on_cpu);
+	s.workers = plan(job, memory, counting, &s.on_cpu);
 	if (s.workers == 0)
 		return s;
-	const uint64_t left = memory - (job->device == DEVICE_GPU ? 0 : s.on_cpu), quarter = memory / 4;
+	const uint64_t left = memory - (job->device == DEVICE_GPU ? 0 : s.on_cpu);
+	const uint64_t half = memory / 2, beside = left > half ? left - half : 0;
 	if (job->device == DEVICE_GPU)
-		s.lanes = memory / 2;
+		s.lanes = half;
 	else if (job->device == DEVICE_AUTO && kernel_image)
-		s.lanes = left < quarter ? left : quarter;
+		s.lanes = beside < memory / 4 ? beside : memory / 4;
 	if (left > s.lanes)
 		s.decoders = left - s.lanes;
 	return s;
@@ -156,7 +153,7 @@ static uint64_t memory_for(void *arg, uint64_t need)
 	/* Of more memory decoders never get more than that: each step is too short, or just enough. */
 	for (;;) {
 		struct counting counting;
-		const uint64_t have = split_memory(crew->job, crew->compressed, memory, &counting).decoders;
+		const uint64_t have = split_memory(crew->job, memory, &counting).decoders;
 		if (have >= need)
 			return memory;
 		memory += (need - have + 1023) / 1024 * 1024;
@@ -302,7 +299,7 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 	*report = (struct run_report){.isa = cells_isa()};
 	crew.job = job;
 	crew.compressed = source_compressed(&job->source);
-	const struct split split = split_memory(job, crew.compressed, job->memory, &counting);
+	const struct split split = split_memory(job, job->memory, &counting);
 	crew.most = split.workers;
 	crew.lanes_memory = split.lanes;
 	report->memory = split.on_cpu;

@@ -47,7 +47,7 @@ run $c -T 1 --device=cpu -M 262284K window
 run $c -T 1 --device=cpu -M 262285K window
 # The -M that is named does, whoever shares it, and no less.
 cp window window.zst
-for job in 'window' '-T 1 window' '-T 7 window.zst' '-t u32 -b 300000 -T 64 window' '-t u32 -b 300000 -T 64 window.zst'; do
+for job in 'window' '-T 1 window' '-T 7 window.zst' '-t u32 -b 300000 -T 64 window' '-t u16 -T 200 window'; do
 	# shellcheck disable=SC2086 # a list
 	named=$(gpuhist $job 2>&1 | sed -n 's/.*needs -M \([0-9]*\)K$/\1/p')
 	for less in 0 1; do
