@@ -259,7 +259,7 @@ static int read_all(struct source *s, const struct plan *plan, const struct plai
 	return rc;
 }
 
-static void check_totals(const struct source *s, const struct plain *expected, size_t used)
+static void check_totals(struct source *s, const struct plain *expected, size_t used)
 {
 	const struct source_totals *t = source_totals(s), *e = &expected->totals;
 
