@@ -120,7 +120,11 @@ static inline pid_t feed(int fd, const unsigned char *data, size_t bytes, size_t
 {
 	pid_t pid = fork();
 
-	if (pid != 0)
+	if (pid < 0) { /* whoever kills -1 kills everybody */
+		perror("fork");
+		exit(1);
+	}
+	if (pid > 0)
 		return pid;
 	while (bytes > 0) {
 		ssize_t n = write(fd, data, bytes < each ? bytes : each);
@@ -164,6 +168,21 @@ static inline void to_stdin(int fd)
 {
 	dup2(fd, STDIN_FILENO);
 	close(fd);
+}
+
+/* A process writes these bytes into a pipe that becomes standard input. */
+static inline pid_t feed_stdin(const unsigned char *data, size_t bytes, size_t each)
+{
+	int ends[2];
+
+	if (pipe(ends) != 0) {
+		perror("pipe");
+		exit(1);
+	}
+	const pid_t feeder = feed(ends[1], data, bytes, each);
+	close(ends[1]);
+	to_stdin(ends[0]);
+	return feeder;
 }
 
 #endif

@@ -89,13 +89,8 @@ static void pipes(void)
 			.paths = STDIN, .path_count = 1, .limit = UINT64_MAX, .record = 1 + round % 3, .ignore_tail = true,
 			.threads = 3, .memory = round % 2 ? 4 << 20 : 64 << 20};
 		uint64_t records, sum;
-		int ends[2];
 		expected(data, n, &spec, &records, &sum);
-		if (pipe(ends) != 0)
-			continue;
-		const pid_t feeder = feed(ends[1], p.data, p.bytes, each);
-		close(ends[1]);
-		to_stdin(ends[0]);
+		const pid_t feeder = feed_stdin(p.data, p.bytes, each);
 		const struct outcome o = read_all(&spec, 1 + round % 2 * 2, 6000);
 		kill(feeder, SIGKILL);
 		waitpid(feeder, NULL, 0);
@@ -112,7 +107,6 @@ static void side_by_side(void)
 	static char *const PATHS[][1] = {{"f"}, {"-"}};
 	unsigned char *data = malloc(4 << 20);
 	struct pack p = {.state = 1};
-	int ends[2];
 
 	for (unsigned i = 0; i < 4 << 20; i++)
 		data[i] = (unsigned char)(i % 251);
@@ -127,11 +121,8 @@ static void side_by_side(void)
 		struct source *s;
 		size_t bytes = 0;
 		pid_t feeder = -1;
-		if (piped && pipe(ends) == 0) {
-			feeder = feed(ends[1], p.data, p.bytes, 70000);
-			close(ends[1]);
-			to_stdin(ends[0]);
-		}
+		if (piped)
+			feeder = feed_stdin(p.data, p.bytes, 70000);
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		alarm(30); /* one that waits for another would wait forever */
 		for (unsigned i = 0; i < 4; i++) {
@@ -293,13 +284,10 @@ static void stays_within(void)
 		struct source *s;
 		uint64_t all = 0;
 		size_t got = 0;
-		int rc, ends[2];
+		int rc;
 		pid_t feeder = -1;
-		if (piped && pipe(ends) == 0) {
-			feeder = feed(ends[1], p.data, p.bytes, 70000);
-			close(ends[1]);
-			to_stdin(ends[0]);
-		}
+		if (piped)
+			feeder = feed_stdin(p.data, p.bytes, 70000);
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		most = 0;
 		do {

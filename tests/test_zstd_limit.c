@@ -224,31 +224,26 @@ static void inside_behind(void)
 	struct fail fail = {.status = STATUS_OK};
 	struct pack p = {.state = 1};
 	uint64_t records, sum;
-	int ends[2];
 
 	for (size_t i = 0; i < first + second; i++)
 		data[i] = (unsigned char)(i / 50 * 7);
 	pack_frame(&p, data, first, 1, true, true, 0);
 	pack_frame(&p, data + first, second, 1, true, true, 0);
 	expected(data, first + second, &spec, &records, &sum);
-	if (pipe(ends) == 0) {
-		const pid_t feeder = feed(ends[1], p.data, p.bytes, 70000);
-		close(ends[1]);
-		to_stdin(ends[0]);
-		CHECK(source_open(&w[0].source, &spec, &fail) == 0, "%s", fail.text);
-		w[1].source = w[0].source;
-		pthread_create(&w[0].thread, NULL, take_little, &w[0]);
-		pthread_join(w[0].thread, NULL);
-		alarm(30);
-		work(&w[1]);
-		alarm(0);
-		CHECK(w[0].rc == 0 && w[1].rc == 0 && w[0].records + w[1].records == records && w[0].sum + w[1].sum == sum,
-		      "%llu and %llu of %llu records, '%s'", (unsigned long long)w[0].records,
-		      (unsigned long long)w[1].records, (unsigned long long)records, w[1].fail.text);
-		source_close(w[0].source);
-		kill(feeder, SIGKILL);
-		waitpid(feeder, NULL, 0);
-	}
+	const pid_t feeder = feed_stdin(p.data, p.bytes, 70000);
+	CHECK(source_open(&w[0].source, &spec, &fail) == 0, "%s", fail.text);
+	w[1].source = w[0].source;
+	pthread_create(&w[0].thread, NULL, take_little, &w[0]);
+	pthread_join(w[0].thread, NULL);
+	alarm(30);
+	work(&w[1]);
+	alarm(0);
+	CHECK(w[0].rc == 0 && w[1].rc == 0 && w[0].records + w[1].records == records && w[0].sum + w[1].sum == sum,
+	      "%llu and %llu of %llu records, '%s'", (unsigned long long)w[0].records,
+	      (unsigned long long)w[1].records, (unsigned long long)records, w[1].fail.text);
+	source_close(w[0].source);
+	kill(feeder, SIGKILL);
+	waitpid(feeder, NULL, 0);
 	free(p.data);
 	free(data);
 }
