@@ -8,8 +8,10 @@
  *            the pieces to count them. In a file such frames go side by side too; in a stream the
  *            next one begins where this one ends
  */
+#include <sched.h>
 #include <stdlib.h>
 
+#include "clock.h"
 #include "zstd_state.h"
 
 /*
@@ -127,7 +129,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	if (rc == 0 && zstd_suit(d, fail) != 0)
 		return -1;
 	z->finding = d->attached;
-	pthread_cond_broadcast(&s->zstd->changed);
+	zstd_wake(s);
 	s->stopped |= rc != 0;
 	return 0;
 }
@@ -157,7 +159,7 @@ static int next_frame(struct source *s, struct input *in, struct decoder **out, 
 		z->found_one = rc == 0;
 		z->no_more = rc == 2;
 		in->next = z->next; /* where a redirected file is left */
-		pthread_cond_broadcast(&s->zstd->changed);
+		zstd_wake(s);
 		s->stopped |= rc == 1;
 		if (rc == 1)
 			return 0;
@@ -228,6 +230,31 @@ static int try_next_frame(struct source *s, struct decoder **d, bool *again, con
 	return rc;
 }
 
+/*
+ * To wake a sleeper takes longer than to decode a piece of samples that repeat, and whoever wakes him
+ * pays too: where the last change came soon, the next one is first waited for awake.
+ */
+#define SOON 100e-6
+
+static void await_change(struct source *s)
+{
+	struct zstd_pool *p = s->zstd;
+	const unsigned seen = p->changes;
+	const double start = clock_seconds();
+
+	p->waiting++;
+	if (p->soon) {
+		pthread_mutex_unlock(&s->lock);
+		while (__atomic_load_n(&p->changes, __ATOMIC_RELAXED) == seen && clock_seconds() - start < SOON)
+			sched_yield();
+		pthread_mutex_lock(&s->lock);
+	}
+	while (p->changes == seen)
+		pthread_cond_wait(&p->changed, &s->lock);
+	p->soon = clock_seconds() - start < SOON;
+	p->waiting--;
+}
+
 int zstd_fill(struct source *s, struct request *r)
 {
 	int rc = 0;
@@ -270,9 +297,7 @@ int zstd_fill(struct source *s, struct request *r)
 		}
 		if (r->got > 0 || nothing_to_wait_for(s))
 			break;
-		s->zstd->waiting++;
-		pthread_cond_wait(&s->zstd->changed, &s->lock);
-		s->zstd->waiting--;
+		await_change(s);
 	}
 	if (s->budget == 0)
 		source_wake(s);
@@ -296,7 +321,7 @@ int zstd_return(struct source *s, struct source_lease *lease, struct fail *fail)
 	if (!p)
 		return zstd_done(s, d, 0, fail);
 	p->state = FREE;
-	pthread_cond_broadcast(&s->zstd->changed);
+	zstd_wake(s);
 	return d->in && d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, fail) : 0;
 }
 
@@ -330,8 +355,10 @@ void zstd_input_free(struct zstd_input *z)
 
 void zstd_wake(struct source *s)
 {
-	if (s->zstd)
-		pthread_cond_broadcast(&s->zstd->changed);
+	if (!s->zstd)
+		return;
+	__atomic_fetch_add(&s->zstd->changes, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&s->zstd->changed);
 }
 
 /* No fill is running. Inputs that were left with frames undecoded go with their last decoder. */

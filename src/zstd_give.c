@@ -31,7 +31,7 @@ void zstd_place(struct source *s, struct input *in)
 			again = true;
 		}
 	}
-	pthread_cond_broadcast(&s->zstd->changed);
+	zstd_wake(s);
 }
 
 /* Waits until a frame's place is known. false: nothing is wanted any more, so it may never be. */
@@ -103,7 +103,7 @@ int zstd_done(struct source *s, struct decoder *d, int rc, struct fail *fail)
 	d->in = NULL;
 	d->busy = false;
 	in->readers--;
-	pthread_cond_broadcast(&s->zstd->changed);
+	zstd_wake(s);
 	if (in->readers == 0 && !in->zstd->finding && in->zstd->no_more)
 		return zstd_finish(s, in, rc, fail);
 	return rc;
@@ -245,7 +245,7 @@ static int give_whole(struct source *s, struct decoder *d, const unsigned char *
 	d->busy = false;
 	if (d->out_at == d->out_end)
 		return zstd_done(s, d, 0, r->fail);
-	pthread_cond_broadcast(&s->zstd->changed);
+	zstd_wake(s);
 	return 0;
 }
 
@@ -312,7 +312,7 @@ static void end_in_turn(struct source *s, struct decoder *d)
 		d->size = d->at - z->decoded; /* its place was z->decoded: nobody behind it has one */
 		zstd_place(s, in);
 	}
-	pthread_cond_broadcast(&s->zstd->changed);
+	zstd_wake(s);
 }
 
 /*
@@ -371,7 +371,7 @@ static int decode_piece(struct source *s, struct decoder *d, struct piece *p, st
 	*p = (struct piece){.data = p->data, .room = p->room, .from = from, .bytes = length,
 			    .state = length > 0 ? READY : FREE};
 	if (length > 0 && s->zstd->waiting > 0)
-		pthread_cond_broadcast(&s->zstd->changed);
+		zstd_wake(s);
 	return 0;
 }
 
@@ -420,7 +420,7 @@ int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r)
 	if (s->stopped || (d->ended && zstd_pieces_free(d)))
 		return zstd_done(s, d, 0, r->fail);
 	if (s->zstd->waiting > 0) /* they can go on with it */
-		pthread_cond_broadcast(&s->zstd->changed);
+		zstd_wake(s);
 	return 0;
 }
 
@@ -451,7 +451,7 @@ bool zstd_take_piece(struct source *s, struct request *r, int *rc)
 		p->from += n;
 		p->bytes -= n;
 		p->state = p->bytes > 0 ? READY : FREE;
-		pthread_cond_broadcast(&s->zstd->changed); /* who looked meanwhile saw none */
+		zstd_wake(s); /* who looked meanwhile saw none */
 	}
 	*rc = d->in && d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, r->fail) : 0;
 	return true;

@@ -95,7 +95,9 @@ struct decoder {
 struct zstd_pool {
 	struct decoder *decoders;
 	pthread_cond_t changed;   /* a decoder, a place, a frame, or the end */
-	unsigned waiting;
+	unsigned changes;
+	bool soon;                /* the last one came so */
+	unsigned waiting;         /* of those who ask for samples */
 	unsigned char *mended;    /* records that were put together, to be handed out */
 	size_t mended_bytes, mended_room;
 };
