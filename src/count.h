@@ -21,6 +21,7 @@
 #include "edges.h"
 #include "fail.h"
 #include "sample.h"
+#include "xxh64.h"
 
 struct counts {
 	uint64_t *cell;       /* under lock, or atomically where counting.shared says so */
@@ -68,8 +69,8 @@ void counts_free(struct counts *counts);
 /* One for each worker; NULL when memory is short. Both arguments must outlive it. */
 struct counter *counter_open(const struct counting *c, struct counts *counts);
 
-/* Counts n whole samples that lie one behind the other. */
-void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
+/* Counts n whole samples that lie one behind the other, and adds them to a checksum if it is not NULL. */
+void counter_add(struct counter *counter, const unsigned char *samples, size_t n, struct xxh64 *hash);
 
 /* Adds what it holds to the totals and frees it. Takes NULL. */
 void counter_close(struct counter *counter);

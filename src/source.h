@@ -76,11 +76,13 @@ int source_fill(struct source *s, void *buffer, size_t cap, size_t *got, struct 
 /*
  * The same without a copy: *lease tells where the records lie, in `buffer` or, until the next call
  * with this lease or source_return_lease, in memory of the source's. A lease starts as zeros, and
- * must be returned when source_lend is not called until it says 0 bytes or fails.
+ * must be returned when source_lend is not called until it says 0 bytes or fails. Whoever reads the
+ * bytes may add them to `hash`, all of them, in their order; what is not added is when it returns.
  */
 struct source_lease {
 	const unsigned char *data;
 	size_t bytes;            /* 0: the end */
+	struct xxh64 *hash;      /* NULL: nobody asks for it */
 	struct decoder *decoder; /* whose memory it is; NULL: the buffer */
 	struct piece *piece;     /* ... which part of it */
 };

@@ -90,6 +90,7 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	d->read_at = f->offset;
 	d->read_end = f->stored == FRAME_UNKNOWN ? UINT64_MAX : f->offset + f->stored;
 	d->source = (ZSTD_inBuffer){.src = NULL};
+	zstd_check_begin(d, r->lease != NULL);
 	ZSTD_DCtx_reset(d->context, ZSTD_reset_session_only);
 	z->found_one = false;
 	in->readers++;
@@ -128,6 +129,8 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	d->direct = d->whole && !r->lease;
 	if (rc == 0 && zstd_suit(d, fail) != 0)
 		return -1;
+	if (rc == 0 && !d->whole)
+		zstd_check_hide(d, d->packed, d->source.size);
 	z->finding = d->attached;
 	zstd_wake(s);
 	s->stopped |= rc != 0;
@@ -319,10 +322,9 @@ int zstd_return(struct source *s, struct source_lease *lease, struct fail *fail)
 	if (!d)
 		return 0;
 	if (!p)
-		return zstd_done(s, d, 0, fail);
-	p->state = FREE;
-	zstd_wake(s);
-	return d->in && d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, fail) : 0;
+		return zstd_done(s, d, zstd_check_whole(s, d, fail), fail);
+	zstd_check_counted(s, d, p);
+	return zstd_done_in_turn(s, d, fail);
 }
 
 int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t size, struct fail *fail)

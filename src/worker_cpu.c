@@ -34,7 +34,7 @@ int worker_cpu(const struct work *work, struct lane **lane, struct worker_report
 		if (rc != 0 || lease.bytes == 0)
 			break;
 		worker_found(work, report, lease.bytes);
-		counter_add(counter, lease.data, lease.bytes / work->record);
+		counter_add(counter, lease.data, lease.bytes / work->record, lease.hash);
 		report->records += lease.bytes / work->record;
 		start = clock_seconds();
 		report->count_seconds += start - filled;

@@ -75,7 +75,7 @@ static int recount_slot(struct walk *w, struct counter *counter, unsigned k)
 
 	slot->samples = 0;
 	if (piece->bytes == 0) {
-		counter_add(counter, slot->data, samples);
+		counter_add(counter, slot->data, samples, NULL);
 		w->report->records += samples;
 		return 0;
 	}
@@ -83,7 +83,7 @@ static int recount_slot(struct walk *w, struct counter *counter, unsigned k)
 		const size_t want = piece->bytes - counted < cap ? piece->bytes - counted : cap;
 		if (source_read(piece, counted, slot->data, want, &got, w->fail) != 0)
 			return -1;
-		counter_add(counter, slot->data, got / record);
+		counter_add(counter, slot->data, got / record, NULL);
 		counted += got;
 	}
 	w->report->records += counted / record;

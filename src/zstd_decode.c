@@ -28,11 +28,17 @@ static void decoder_free(struct decoder *d)
 	free(d);
 }
 
+/* After an error a piece may still be lent, or somebody may add to the checksum. */
+static bool decoder_idle(const struct decoder *d)
+{
+	return !d->in && zstd_pieces_free(d) && !d->check.busy;
+}
+
 void zstd_pool_trim(struct zstd_pool *p)
 {
 	for (struct decoder **at = &p->decoders; *at;) {
 		struct decoder *d = *at;
-		if (d->in || !zstd_pieces_free(d)) { /* after an error a piece may still be lent */
+		if (!decoder_idle(d)) {
 			at = &d->next;
 			continue;
 		}
@@ -144,10 +150,11 @@ static struct decoder *decoder_free_one(const struct zstd_pool *p)
 	struct decoder *any = NULL;
 
 	for (struct decoder *d = p->decoders; d; d = d->next) {
-		if (!d->in && pthread_equal(d->owner, pthread_self()))
+		if (!decoder_idle(d))
+			continue;
+		if (pthread_equal(d->owner, pthread_self()))
 			return d;
-		if (!d->in)
-			any = d;
+		any = d;
 	}
 	return any;
 }
@@ -276,6 +283,11 @@ int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t
 		out = d->out;
 		room = d->out_room;
 	}
+	zstd_check_hide(d, d->packed, d->source.size);
+	if (d->check.ours) {
+		d->source.size -= CHECKSUM_BYTES;
+		zstd_check_told(d, d->packed + d->source.size);
+	}
 	*got = ZSTD_decompressDCtx(d->context, out, room, d->source.src, d->source.size);
 	return ZSTD_isError(*got) ? decode_error(d, *got, fail) : 0;
 }
@@ -299,25 +311,47 @@ static int refill(struct source *s, struct decoder *d, struct fail *fail)
 			return fail_errno(fail, "%s", in->name);
 		if (file_read(in, d->packed, left < STAGE ? (size_t)left : STAGE, d->read_at, &got, fail) != 0)
 			return -1;
+		if (d->read_at == d->frame.offset)
+			zstd_check_hide(d, d->packed, got);
 		d->read_at += got;
 		d->source = (ZSTD_inBuffer){.src = d->packed, .size = got};
 	}
 	return d->source.size > 0 ? 0 : zstd_bad(in, d->frame.offset, fail, "the input ends inside it");
 }
 
+/* The decoder has used n more bytes. */
+static void used(struct decoder *d, size_t n)
+{
+	if (!d->in->is_file && d->attached && d->source.src != d->packed)
+		zstd_stage_take(d->in->zstd, n);
+}
+
+/* What stands behind the last block, where libzstd does not look for it. */
+static int read_trailer(struct source *s, struct decoder *d, struct fail *fail)
+{
+	unsigned char trailer[CHECKSUM_BYTES];
+
+	for (unsigned i = 0; i < CHECKSUM_BYTES; i++) {
+		const int rc = d->source.pos == d->source.size ? refill(s, d, fail) : 0;
+		if (rc != 0)
+			return rc;
+		trailer[i] = ((const unsigned char *)d->source.src)[d->source.pos++];
+		used(d, 1);
+	}
+	zstd_check_told(d, trailer);
+	return 0;
+}
+
 /* Until `out` is full or the frame ends. */
 static int decompress(struct source *s, struct decoder *d, ZSTD_outBuffer *out, bool *ended, struct fail *fail)
 {
-	const bool staged = !d->in->is_file && d->attached;
-
 	for (;;) {
 		/* A decoder may hold back bytes that its input is all there for. */
 		const size_t before = out->pos, had = d->source.pos;
 		const size_t n = ZSTD_decompressStream(d->context, out, &d->source);
 		if (ZSTD_isError(n))
 			return decode_error(d, n, fail);
-		if (staged && d->source.src != d->packed)
-			zstd_stage_take(d->in->zstd, d->source.pos - had);
+		used(d, d->source.pos - had);
 		*ended = n == 0;
 		if (*ended || out->pos == out->size)
 			return 0;
@@ -332,7 +366,7 @@ static int decompress(struct source *s, struct decoder *d, ZSTD_outBuffer *out, 
 int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer, size_t cap, size_t *got,
 		       bool *ended, struct fail *fail)
 {
-	const uint64_t content = d->frame.header.content;
+	const uint64_t content = d->frame.header.content, limit = d->in->zstd->limit;
 	unsigned char beyond;
 	ZSTD_outBuffer out = {.dst = buffer, .size = cap}, one = {.dst = &beyond, .size = 1};
 
@@ -344,10 +378,12 @@ int zstd_decode_some(struct source *s, struct decoder *d, unsigned char *buffer,
 	 * The places of frames behind it rest on its header: where that says the end is must be one. But
 	 * where -n ends there too, nothing more is waited for.
 	 */
-	if (rc == 0 && !*ended && d->made == content && d->at + out.pos < d->in->zstd->limit) {
+	if (rc == 0 && !*ended && d->made == content && d->at + out.pos < limit) {
 		rc = decompress(s, d, &one, ended, fail);
 		d->made += one.pos;
 	}
+	if (rc == 0 && *ended && d->check.ours && (!d->attached || d->at + out.pos < limit))
+		rc = read_trailer(s, d, fail);
 	if (rc != 0)
 		return rc;
 	/* libzstd does not look where the last block is empty. */

@@ -34,12 +34,15 @@ void zstd_place(struct source *s, struct input *in)
 	zstd_wake(s);
 }
 
-/* Waits until a frame's place is known. false: nothing is wanted any more, so it may never be. */
+/*
+ * Waits until a frame's place is known. false: nothing is wanted any more, so it may never be. One that
+ * has its place in front of -n's end is worked on even then: it was skipped, and must be right.
+ */
 static bool await_place(struct source *s, const struct decoder *d)
 {
 	while (d->at == NOWHERE && !s->stopped && s->budget > 0)
 		pthread_cond_wait(&s->zstd->changed, &s->lock);
-	return d->at != NOWHERE && !s->stopped && s->budget > 0;
+	return d->at != NOWHERE && !s->stopped;
 }
 
 bool zstd_wanted(struct source *s, struct decoder *d)
@@ -107,6 +110,13 @@ int zstd_done(struct source *s, struct decoder *d, int rc, struct fail *fail)
 	if (in->readers == 0 && !in->zstd->finding && in->zstd->no_more)
 		return zstd_finish(s, in, rc, fail);
 	return rc;
+}
+
+int zstd_done_in_turn(struct source *s, struct decoder *d, struct fail *fail)
+{
+	if (!d->in || !d->ended || d->busy || !zstd_pieces_free(d))
+		return 0;
+	return zstd_done(s, d, zstd_check_end(d, fail), fail);
 }
 
 /* ---- handing out ---- */
@@ -228,6 +238,7 @@ static int give_whole(struct source *s, struct decoder *d, const unsigned char *
 	size_t from, length;
 	const size_t n = d->out_end - d->out_at;
 	const size_t most = r->lease ? n : r->cap - r->got;
+	const bool wanted = d->at < d->in->zstd->limit;
 	const int64_t used = sort_out(s, d->in, d->at, bytes, n, most, &from, &length, r->fail);
 
 	if (used < 0)
@@ -238,9 +249,14 @@ static int give_whole(struct source *s, struct decoder *d, const unsigned char *
 	if (s->budget != UINT64_MAX)
 		s->budget -= length / s->spec.record;
 	if (r->lease && length > 0) {
-		*r->lease = (struct source_lease){.data = bytes + from, .bytes = length, .decoder = d};
+		struct xxh64 *const hash = d->check.ours ? &d->check.hash : NULL;
+		if (hash)
+			xxh64_add(hash, bytes, from);
+		*r->lease = (struct source_lease){.data = bytes + from, .bytes = length, .hash = hash, .decoder = d};
 		return 0; /* busy until the lease comes back */
 	}
+	if (wanted && zstd_check_whole(s, d, r->fail) != 0) /* there was nothing to lend */
+		return zstd_done(s, d, -1, r->fail);
 	copy_out(s, r, bytes + from, length);
 	d->busy = false;
 	if (d->out_at == d->out_end)
@@ -273,6 +289,7 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 				return zstd_done(s, d, -1, r->fail);
 		}
 		bad.status = STATUS_OK;
+		zstd_check_begin(d, r->lease != NULL);
 		pthread_mutex_unlock(&s->lock);
 		const int rc = zstd_decode_whole(d, into, r->cap - r->got, &d->out_end, &bad);
 		pthread_mutex_lock(&s->lock);
@@ -282,8 +299,10 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 		d->size = d->out_end;
 		zstd_place(s, d->in);
 	}
-	if (!await_place(s, d) || d->out_at == d->out_end) /* of an empty frame there is no buffer either */
+	if (!await_place(s, d))
 		return zstd_done(s, d, 0, r->fail);
+	if (d->out_at == d->out_end) /* an empty frame has no buffer either */
+		return zstd_done(s, d, d->at < d->in->zstd->limit ? zstd_check_whole(s, d, r->fail) : 0, r->fail);
 	return give_whole(s, d, into ? into : d->out + d->out_at, r);
 }
 
@@ -316,32 +335,31 @@ static void end_in_turn(struct source *s, struct decoder *d)
 }
 
 /*
- * Decodes up to `room` bytes of a frame in turn into `to`; *from and *length say which of them are
- * whole records. 1: not now, the source was stopped. The caller's alone.
+ * Decodes up to `room` bytes of a frame in turn into `to`, *got of them; *from and *length say which
+ * are whole records. 1: not now, the source was stopped. The caller's alone.
  */
-static int decode_into(struct source *s, struct decoder *d, unsigned char *to, size_t room, size_t *from,
-		       size_t *length, struct fail *fail)
+static int decode_into(struct source *s, struct decoder *d, unsigned char *to, size_t room, size_t *got,
+		       size_t *from, size_t *length, struct fail *fail)
 {
 	struct input *in = d->in;
 	const uint64_t skip = s->spec.skip, limit = in->zstd->limit;
-	size_t got;
 	bool ended;
 
-	*from = *length = 0;
+	*got = *from = *length = 0;
 	if (d->at < skip && skip - d->at < room)
 		room = (size_t)(skip - d->at);
 	if (limit - d->at < room)
 		room = (size_t)(limit - d->at);
 	pthread_mutex_unlock(&s->lock);
-	const int rc = zstd_decode_some(s, d, to, room, &got, &ended, fail);
+	const int rc = zstd_decode_some(s, d, to, room, got, &ended, fail);
 	pthread_mutex_lock(&s->lock);
 	if (rc != 0) {
 		s->stopped = true;
 		return rc;
 	}
-	if (sort_out(s, in, d->at, to, got, room, from, length, fail) < 0)
+	if (sort_out(s, in, d->at, to, *got, room, from, length, fail) < 0)
 		return -1;
-	d->at += got;
+	d->at += *got;
 	if (ended || d->at >= limit)
 		end_in_turn(s, d);
 	return 0;
@@ -361,16 +379,21 @@ static int decode_piece(struct source *s, struct decoder *d, struct piece *p, st
 {
 	const size_t torn = to_record(s, d);
 	const size_t room = torn > 0 ? torn : PIECE_BYTES - PIECE_BYTES % s->spec.record;
-	size_t from, length;
+	const uint64_t begin = d->made;
+	size_t got, from, length;
 
 	if (zstd_grow(&p->data, &p->room, PIECE_BYTES) != 0)
 		return fail_errno(fail, "%s", d->in->name);
-	const int rc = decode_into(s, d, p->data, room, &from, &length, fail);
+	const int rc = decode_into(s, d, p->data, room, &got, &from, &length, fail);
 	if (rc != 0)
 		return rc < 0 ? -1 : 0;
+	if (length == 0) {
+		zstd_check_bytes(s, d, begin, p->data, got);
+		return 0;
+	}
 	*p = (struct piece){.data = p->data, .room = p->room, .from = from, .bytes = length,
-			    .state = length > 0 ? READY : FREE};
-	if (length > 0 && s->zstd->waiting > 0)
+			    .begin = begin, .decoded = got, .state = READY};
+	if (s->zstd->waiting > 0)
 		zstd_wake(s);
 	return 0;
 }
@@ -383,10 +406,12 @@ static int decode_request(struct source *s, struct decoder *d, struct request *r
 	while (!s->stopped && !d->ended && r->got < r->cap) {
 		unsigned char *to = r->buffer + r->got;
 		const size_t torn = to_record(s, d), room = torn + (r->cap - r->got - torn) / record * record;
-		size_t from, length;
-		const int rc = decode_into(s, d, to, room, &from, &length, r->fail);
+		const uint64_t begin = d->made;
+		size_t got, from, length;
+		const int rc = decode_into(s, d, to, room, &got, &from, &length, r->fail);
 		if (rc != 0)
 			return rc < 0 ? -1 : 0;
+		zstd_check_bytes(s, d, begin, to, got);
 		if (from > 0 && length > 0)
 			memmove(to, to + from, length);
 		r->got += length;
@@ -417,11 +442,11 @@ int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r)
 	if (rc != 0)
 		return zstd_done(s, d, -1, r->fail);
 	d->busy = false;
-	if (s->stopped || (d->ended && zstd_pieces_free(d)))
+	if (s->stopped)
 		return zstd_done(s, d, 0, r->fail);
 	if (s->zstd->waiting > 0) /* they can go on with it */
 		zstd_wake(s);
-	return 0;
+	return zstd_done_in_turn(s, d, r->fail);
 }
 
 /* Samples of a frame in turn that are ready: lent, or copied as far as there is room. */
@@ -430,6 +455,7 @@ bool zstd_take_piece(struct source *s, struct request *r, int *rc)
 	struct decoder *d = s->zstd->decoders;
 	struct piece *p = NULL;
 
+	*rc = 0;
 	for (; d && !p; d = p ? d : d->next)
 		for (unsigned i = 0; i < PIECES && d->in && !p; i++)
 			if (d->piece[i].state == READY)
@@ -445,14 +471,19 @@ bool zstd_take_piece(struct source *s, struct request *r, int *rc)
 	if (r->lease) {
 		*r->lease = (struct source_lease){.data = p->data + p->from, .bytes = n, .decoder = d, .piece = p};
 		p->state = LENT;
-	} else {
-		p->state = LENT;
-		copy_out(s, r, p->data + p->from, n);
-		p->from += n;
-		p->bytes -= n;
-		p->state = p->bytes > 0 ? READY : FREE;
-		zstd_wake(s); /* who looked meanwhile saw none */
+		zstd_check_pieces(s, d);
+		return true;
 	}
-	*rc = d->in && d->ended && !d->busy && zstd_pieces_free(d) ? zstd_done(s, d, 0, r->fail) : 0;
+	p->state = LENT;
+	copy_out(s, r, p->data + p->from, n);
+	p->from += n;
+	p->bytes -= n;
+	if (p->bytes > 0) {
+		p->state = READY;
+		zstd_wake(s); /* who looked meanwhile saw none */
+	} else {
+		zstd_check_counted(s, d, p);
+	}
+	*rc = zstd_done_in_turn(s, d, r->fail);
 	return true;
 }

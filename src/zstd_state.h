@@ -1,10 +1,10 @@
 /*
  * zstd_state: what the rooms of compressed inputs share: zstd_find.c finds frames and gathers those
- * of streams, zstd_decode.c decodes them, zstd_give.c puts their bytes in their places and hands out
- * records, source_zstd.c says who does what next.
+ * of streams, zstd_decode.c decodes them, zstd_check.c verifies them, zstd_give.c puts their bytes in their
+ * places and hands out records, source_zstd.c says who does what next.
  *
- * The source's lock guards all of it, but what a finder (z->finding) and whoever holds a decoder
- * (d->busy) do alone. Functions are called with the lock held unless they say otherwise.
+ * The source's lock guards all of it, but what a finder (z->finding), whoever holds a decoder (d->busy)
+ * and whoever adds up its checksum (d->check.busy) do alone. Functions are called with the lock held unless they say otherwise.
  */
 #ifndef GPUHIST_ZSTD_STATE_H
 #define GPUHIST_ZSTD_STATE_H
@@ -12,10 +12,12 @@
 #include <zstd.h>
 
 #include "source_input.h"
+#include "xxh64.h"
 #include "zstd_frame.h"
 
 #define STAGE ((size_t)256 << 10) /* of compressed bytes at a time: a block and what is about it */
-_Static_assert(STAGE >= 3 + FRAME_BLOCK_MAX + 4, "a block, its header and a checksum");
+#define CHECKSUM_BYTES 4
+_Static_assert(STAGE >= 3 + FRAME_BLOCK_MAX + CHECKSUM_BYTES, "a block, its header and a checksum");
 #define PIECE_BYTES ((size_t)256 << 10) /* of a frame in turn */
 #define DECODER_BYTES ((uint64_t)1664 << 10) /* of a decoder in turn, the window aside */
 #define NOWHERE UINT64_MAX
@@ -58,13 +60,26 @@ struct zstd_input {
 	size_t stage_at, stage_end;
 };
 
-/* Samples that were decoded and are not counted yet. */
+/* Samples that were decoded and are not counted yet, or not yet in the checksum. */
 struct piece {
 	unsigned char *data;
-	size_t room, from, bytes;
-	enum { FREE, READY, LENT } state;
+	size_t room, from, bytes; /* whole records, not handed out yet */
+	uint64_t begin;           /* in the frame; ... */
+	size_t decoded;           /* ... with what is torn */
+	enum { FREE, READY, LENT, COUNTED } state;
 };
 #define PIECES 3 /* one is decoded while one is counted and one waits */
+
+/* The checksum of a frame, as far as it was added up. */
+struct check {
+	bool ours;       /* libzstd was not told of it */
+	bool busy;       /* somebody adds to it */
+	bool awaited;
+	bool told;       /* sum is what stands behind the frame */
+	uint32_t sum;
+	uint64_t added;  /* in turn: bytes of the frame */
+	struct xxh64 hash;
+};
 
 struct decoder {
 	struct decoder *next;
@@ -83,6 +98,7 @@ struct decoder {
 	bool decoded;          /* whole: out holds all of it */
 	bool ended;            /* in turn: only its pieces are still to be handed out or returned */
 	struct piece piece[PIECES];
+	struct check check;
 	uint64_t read_at, read_end; /* file, in turn: what is still to be read of it */
 	size_t most;           /* of a stream's frame that may be gathered before it is decoded */
 	unsigned char *packed; /* compressed bytes */
@@ -159,6 +175,26 @@ uint64_t zstd_held(const struct decoder *d);
 /* At least so many bytes; what was there is lost. */
 int zstd_grow(unsigned char **buffer, size_t *room, size_t bytes);
 
+/* ---- zstd_check.c ---- */
+
+void zstd_check_begin(struct decoder *d, bool ours);
+
+/* Without the lock, by whoever holds the decoder: the frame's first bytes; what follows its last block. */
+void zstd_check_hide(struct decoder *d, unsigned char *head, size_t n);
+void zstd_check_told(struct decoder *d, const unsigned char trailer[CHECKSUM_BYTES]);
+
+/*
+ * In turn: what lies next of pieces, as long as nobody else is at it; one that was counted, and is
+ * free when that is done; bytes that come in no piece, behind all pieces. All give the lock up.
+ */
+void zstd_check_pieces(struct source *s, struct decoder *d);
+void zstd_check_counted(struct source *s, struct decoder *d, struct piece *p);
+void zstd_check_bytes(struct source *s, struct decoder *d, uint64_t begin, const unsigned char *bytes, size_t n);
+
+/* Is a frame that was decoded to its end what it should be? Whole: what nobody has added yet is, first. */
+int zstd_check_end(const struct decoder *d, struct fail *fail);
+int zstd_check_whole(struct source *s, struct decoder *d, struct fail *fail);
+
 /* ---- zstd_give.c ---- */
 
 /* Gives frames their places, as far as the sizes in front of them are known. */
@@ -172,6 +208,7 @@ bool zstd_wanted(struct source *s, struct decoder *d);
 
 /* Takes the frame off a decoder; the last one ends an input that has no more. */
 int zstd_done(struct source *s, struct decoder *d, int rc, struct fail *fail);
+int zstd_done_in_turn(struct source *s, struct decoder *d, struct fail *fail); /* ... when its last piece is back */
 int zstd_finish(struct source *s, struct input *in, int rc, struct fail *fail);
 
 /* Works on a decoder that is the caller's, decoding, and hands out what fits the request. */

@@ -155,7 +155,7 @@ static void compare(const struct counting *c, struct lane *lane, struct slot *sl
 	if (done != 1 || counts_init(&counts, c->cells, &fail) != 0)
 		return;
 	struct counter *counter = counter_open(c, &counts);
-	counter_add(counter, slot->data, n);
+	counter_add(counter, slot->data, n, NULL);
 	counter_close(counter);
 	uint64_t *expected = calloc(lane->cells, sizeof(*expected));
 	for (size_t i = 0; i < c->cells; i++)

@@ -69,25 +69,42 @@ struct share {
 	struct counts *counts;
 	const unsigned char *p;
 	size_t n;
+	uint64_t seed;
+	bool same; /* the checksum that was taken along, and one of its own */
 };
 
 static void *count_share(void *arg)
 {
 	struct share *s = arg;
 	struct counter *counter = counter_open(s->c, s->counts);
-	uint64_t seed = (uint64_t)s->n + 1;
+	uint64_t seed = s->seed;
+	struct xxh64 along, apart;
 
 	if (!counter)
 		return NULL;
+	/* A checksum may have begun before, on a stripe's border or not. */
+	const size_t before = check_random(&seed) % 2 * (check_random(&seed) % 40);
+	xxh64_begin(&along);
+	xxh64_begin(&apart);
+	xxh64_add(&along, s->p, before);
+	xxh64_add(&apart, s->p, before);
 	/* In pieces of any length, 0 included. */
 	for (size_t done = 0; done < s->n;) {
+		const unsigned char *const p = s->p + done * s->c->bytes;
 		size_t some = check_random(&seed) % 3000;
+		if (check_random(&seed) % 2 == 0)
+			some -= some % XXH64_STRIPE;
 		if (some > s->n - done)
 			some = s->n - done;
-		counter_add(counter, s->p + done * s->c->bytes, some);
+		const bool takes = check_random(&seed) % 4 > 0;
+		counter_add(counter, p, some, takes ? &along : NULL);
+		if (!takes)
+			xxh64_add(&along, p, some * s->c->bytes);
+		xxh64_add(&apart, p, some * s->c->bytes);
 		done += some;
 	}
 	counter_close(counter);
+	s->same = along.bytes == apart.bytes && xxh64_end(&along) == xxh64_end(&apart);
 	return NULL;
 }
 
@@ -116,11 +133,14 @@ static void one(const char *type, uint32_t bins, unsigned workers, enum pattern 
 	const size_t each = SAMPLES / running;
 	for (unsigned w = 0; w < running; w++) {
 		shares[w] = (struct share){.c = &c, .counts = &counts, .p = p + 1 + w * each * t.bytes,
-					   .n = w + 1 < running ? each : SAMPLES - w * each};
+					   .n = w + 1 < running ? each : SAMPLES - w * each,
+					   .seed = check_random(&state)};
 		CHECK(pthread_create(&shares[w].thread, NULL, count_share, &shares[w]) == 0, "thread");
 	}
-	for (unsigned w = 0; w < running; w++)
+	for (unsigned w = 0; w < running; w++) {
 		pthread_join(shares[w].thread, NULL);
+		CHECK(shares[w].same, "%s -b %u, pattern %d: the checksum of share %u", type, bins, (int)pattern, w);
+	}
 
 	CHECK(counts.samples == SAMPLES, "%s: %llu samples", type, (unsigned long long)counts.samples);
 	size_t right = 0;
@@ -150,9 +170,9 @@ static void past_32_bits(void)
 	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
 	struct counter *counter = counter_open(&c, &counts);
 	for (unsigned i = 0; i < rounds; i++)
-		counter_add(counter, p, length);
+		counter_add(counter, p, length, NULL);
 	p[0] = 255;
-	counter_add(counter, p, 1);
+	counter_add(counter, p, 1, NULL);
 	counter_close(counter);
 	CHECK(counts.cell[0] == (uint64_t)rounds * length, "%llu zeros", (unsigned long long)counts.cell[0]);
 	CHECK(counts.cell[255] == 1, "%llu of 255", (unsigned long long)counts.cell[255]);

@@ -119,6 +119,38 @@ static void one_error(void)
 	scratch_clean();
 }
 
+/* A frame that is skipped is wrong, and another worker has all that -n wants before it is decoded. */
+static void skipped_error(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t first = 2 << 20, second = 1000;
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .skip = first, .limit = 100, .record = 1,
+					 .threads = 4, .memory = 64 << 20, .more = fail_meanwhile};
+	unsigned char *data = calloc(1, first + second);
+	struct worker w = {.cap = 4096, .lends = true};
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	struct source *s;
+
+	pack_frame(&p, data, first, 1, true, true, 0);
+	p.data[p.bytes - 1] ^= 1;
+	pack_frame(&p, data + first, second, 1, true, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+	w.source = s;
+	meanwhile = (struct worker){.source = s, .cap = 4096};
+	pthread_create(&w.thread, NULL, ask_once, &w);
+	pthread_join(w.thread, NULL);
+	pthread_join(meanwhile.thread, NULL);
+	CHECK(meanwhile.rc == 0 && meanwhile.records == 100, "%llu records '%s'", (unsigned long long)meanwhile.records,
+	      meanwhile.fail.text);
+	CHECK(w.rc == -1 && strstr(w.fail.text, "checksum"), "%d '%s'", w.rc, w.fail.text);
+	source_close(s);
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 static struct outcome read_bytes(const void *bytes, size_t n, const struct source_spec *given)
 {
 	static char *const PATHS[] = {"bad"};
@@ -299,6 +331,7 @@ int main(void)
 	empty_promise();
 	lies();
 	one_error();
+	skipped_error();
 	bad_input();
 	limits();
 	ends();

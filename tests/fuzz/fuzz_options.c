@@ -102,7 +102,7 @@ static void count_some(const struct job *job, const char *bytes, size_t size)
 			"%s", fail.text);
 		struct counter *counter = counter_open(&counting, &counts);
 		REQUIRE(counter, "no memory");
-		counter_add(counter, (const unsigned char *)bytes, n);
+		counter_add(counter, (const unsigned char *)bytes, n, NULL);
 		counter_close(counter);
 		hist_fill(&hist, &counts, &job->edges, &job->type, job->clamp);
 		REQUIRE(hist.samples == n && hist_audit(&hist, &fail) == 0, "%zu samples: %s", n, fail.text);

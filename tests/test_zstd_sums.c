@@ -1,0 +1,126 @@
+/*
+ * zstd_sums: checksums of frames, whoever adds them up: right ones pass, a wrong one is found, and found
+ * in its frame, whatever is skipped, wanted, torn or read by whom. From a seed.
+ */
+#include "pack.h"
+#include "readers.h"
+
+#define FRAMES 12
+#define ROUNDS 600
+#define MOST ((size_t)3 << 20)
+
+static uint64_t state = 77;
+
+static uint64_t draw(uint64_t below)
+{
+	return check_random(&state) % below;
+}
+
+/* Where a frame lies, packed and decoded. */
+struct placed {
+	size_t at, bytes, from, holds;
+	bool sum, told;
+};
+
+struct file {
+	struct pack pack;
+	struct placed frame[FRAMES];
+	unsigned frames;
+	size_t holds;
+};
+
+/* Bytes that do not compress lie in the frame as they are. */
+static struct file make(const unsigned char *data, const uint32_t large)
+{
+	struct file f = {.pack = {.state = 9}, .frames = 1 + (unsigned)draw(FRAMES)};
+
+	for (unsigned i = 0; i < f.frames; i++) {
+		const size_t left = MOST - f.holds, most = draw(3) == 0 ? large : 40000;
+		const size_t n = draw(6) == 0 ? draw(3) : draw(most);
+		struct placed *p = &f.frame[i];
+		*p = (struct placed){.at = f.pack.bytes, .from = f.holds, .holds = n < left ? n : left,
+				     .sum = draw(4) > 0, .told = draw(2)};
+		pack_frame(&f.pack, data + f.holds, p->holds, 1, p->told, p->sum, draw(2) ? 0 : 17);
+		p->bytes = f.pack.bytes - p->at;
+		f.holds += p->holds;
+		if (draw(5) == 0)
+			pack_skippable(&f.pack, draw(50));
+	}
+	return f;
+}
+
+/* One bit of a frame's checksum, or of what it is of. The frame, or FRAMES: there is none to be hurt. */
+static unsigned hurt(struct file *f)
+{
+	const unsigned first = (unsigned)draw(f->frames);
+
+	for (unsigned i = 0; i < f->frames; i++) {
+		const unsigned k = (first + i) % f->frames;
+		const struct placed *p = &f->frame[k];
+		if (!p->sum)
+			continue;
+		const bool content = p->holds > 1000 && draw(2);
+		const size_t back = content ? 4 + 100 + draw(800) : 1 + draw(4);
+		f->pack.data[p->at + p->bytes - back] ^= (unsigned char)(1u << draw(8));
+		return k;
+	}
+	return FRAMES;
+}
+
+static void one(const unsigned char *data, unsigned round)
+{
+	static char *const FILES[] = {"f"}, *const STDIN[] = {"-"};
+	struct file f = make(data, round % 4 == 0 ? MOST : 300000);
+	const unsigned record = 1 + (unsigned)draw(8), workers = 1 + (unsigned)draw(4);
+	const bool piped = draw(3) == 0, wrong = draw(2);
+	struct source_spec spec = {.paths = piped ? STDIN : FILES, .path_count = 1, .record = record,
+				   .threads = workers, .limit = UINT64_MAX, .ignore_tail = true, .zstd = true,
+				   .memory = draw(2) ? 256 << 20 : 8 << 20};
+	uint64_t records, sum;
+	char where[64];
+	pid_t feeder = 0;
+
+	if (draw(3) == 0)
+		spec.skip = draw(f.holds + 1);
+	if (draw(spec.skip > 0 ? 2 : 4) == 0)
+		spec.limit = draw(draw(2) ? 100 : (f.holds - spec.skip) / record + 2);
+	const unsigned k = wrong ? hurt(&f) : FRAMES;
+	expected(data, f.holds, &spec, &records, &sum);
+	if (piped) {
+		feeder = feed_stdin(f.pack.data, f.pack.bytes, 1 + draw(100000));
+	} else {
+		scratch_write("f", f.pack.data, f.pack.bytes);
+	}
+	const struct outcome o = read_all(&spec, workers, 4096 + draw(2) * 500000);
+	if (feeder > 0) {
+		kill(feeder, SIGKILL);
+		waitpid(feeder, NULL, 0);
+	}
+	const struct placed *p = &f.frame[k < FRAMES ? k : 0];
+	const uint64_t end = spec.limit == UINT64_MAX ? UINT64_MAX : spec.skip + spec.limit * record;
+	snprintf(where, sizeof(where), "zstd frame at offset %zu: ", p->at);
+	const bool right = o.rc == 0 && o.records == records && o.sum == sum;
+	const bool found = o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, where) &&
+			   strstr(o.fail.text, "checksum");
+	/* Where -n ends inside the frame, or with it, it may be looked at or not. */
+	const bool must = k < FRAMES && p->from + p->holds < end, may = k < FRAMES && p->from < end;
+	CHECK(must ? found : may ? found || right : right,
+	      "round %u: frame %u of %u, %s'%s' %llu of %llu records", round, k, f.frames, where, o.fail.text,
+	      (unsigned long long)o.records, (unsigned long long)records);
+	free(f.pack.data);
+}
+
+int main(void)
+{
+	unsigned char *data = malloc(MOST);
+
+	for (size_t i = 0; i < MOST; i++)
+		data[i] = (unsigned char)(check_random(&state) >> 40);
+	scratch_enter();
+	for (unsigned round = 0; round < ROUNDS; round++)
+		one(data, round);
+	scratch_clean();
+	scratch_leave();
+	free(data);
+	return check_report();
+}
