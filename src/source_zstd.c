@@ -254,7 +254,7 @@ static void await_change(struct source *s)
 	}
 	while (p->changes == seen)
 		pthread_cond_wait(&p->changed, &s->lock);
-	p->soon = clock_seconds() - start < SOON;
+	p->soon = clock_seconds() - start < 2 * SOON; /* a sleeper is called for two pieces at once */
 	p->waiting--;
 }
 

@@ -374,6 +374,15 @@ static size_t to_record(const struct source *s, const struct decoder *d)
 	return phase > 0 ? record - phase : 0;
 }
 
+static unsigned ready_pieces(const struct decoder *d)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < PIECES; i++)
+		n += d->piece[i].state == READY;
+	return n;
+}
+
 /* Decodes up to where the next records begin or into a piece. */
 static int decode_piece(struct source *s, struct decoder *d, struct piece *p, struct fail *fail)
 {
@@ -393,7 +402,8 @@ static int decode_piece(struct source *s, struct decoder *d, struct piece *p, st
 	}
 	*p = (struct piece){.data = p->data, .room = p->room, .from = from, .bytes = length,
 			    .begin = begin, .decoded = got, .state = READY};
-	if (s->zstd->waiting > 0)
+	/* To wake a sleeper costs the decoder some microseconds: for two pieces as much as for one. */
+	if (s->zstd->waiting > 0 && (s->zstd->soon || ready_pieces(d) > 1))
 		zstd_wake(s);
 	return 0;
 }
