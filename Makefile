@@ -39,7 +39,7 @@ LIBS    = -lzstd -lm -ldl
 SRC  = cells count cuda edges fail gpu gpu_group gpu_image gpu_kernel gpu_lane hist main msg number options \
        output publish report run sample source source_file source_stream source_zstd \
        worker worker_cpu worker_gpu write write_json write_raw write_text xxh64 zstd_check zstd_decode \
-       zstd_find zstd_frame zstd_give
+       zstd_find zstd_frame zstd_give zstd_place
 # The counting loops, once for each instruction set that is chosen at run time.
 LOOPS = base $(X86_LOOPS)
 FLAGS_base   =

@@ -1,7 +1,7 @@
 /*
  * zstd_state: what the rooms of compressed inputs share: zstd_find.c finds frames and gathers those
- * of streams, zstd_decode.c decodes them, zstd_check.c verifies them, zstd_give.c puts their bytes in their
- * places and hands out records, source_zstd.c says who does what next.
+ * of streams, zstd_decode.c decodes them, zstd_check.c verifies them, zstd_place.c knows which of their bytes
+ * are wanted, zstd_give.c hands out records, source_zstd.c says who does what next.
  *
  * The source's lock guards all of it, but what a finder (z->finding), whoever holds a decoder (d->busy)
  * and whoever adds up its checksum (d->check.busy) do alone. Functions are called with the lock held unless they say otherwise.
@@ -195,7 +195,7 @@ void zstd_check_bytes(struct source *s, struct decoder *d, uint64_t begin, const
 int zstd_check_end(const struct decoder *d, struct fail *fail);
 int zstd_check_whole(struct source *s, struct decoder *d, struct fail *fail);
 
-/* ---- zstd_give.c ---- */
+/* ---- zstd_place.c ---- */
 
 /* Gives frames their places, as far as the sizes in front of them are known. */
 void zstd_place(struct source *s, struct input *in);
@@ -205,6 +205,25 @@ void zstd_place(struct source *s, struct input *in);
  * not wanted, it lets those behind it have theirs.
  */
 bool zstd_wanted(struct source *s, struct decoder *d);
+
+/*
+ * Waits until a frame's place is known. false: nothing is wanted any more, so it may never be. One that
+ * has its place in front of -n's end is worked on even then: it was skipped, and must be right.
+ */
+bool zstd_await_place(struct source *s, const struct decoder *d);
+
+/*
+ * n decoded bytes whose place is `at`: those that are skipped or not wanted are passed over, parts
+ * of records mended; *from and *length say which are whole records, at most `most` bytes of them,
+ * which whoever hands them out accounts for. Returns how many of the n were dealt with, or -1.
+ */
+int64_t zstd_sort_out(struct source *s, struct input *in, uint64_t at, const unsigned char *bytes, size_t n,
+		      size_t most, size_t *from, size_t *length, struct fail *fail);
+
+/* Records that were put together of several frames, into a request. */
+void zstd_take_mended(struct source *s, struct request *r);
+
+/* ---- zstd_give.c ---- */
 
 /* Takes the frame off a decoder; the last one ends an input that has no more. */
 int zstd_done(struct source *s, struct decoder *d, int rc, struct fail *fail);
@@ -216,9 +235,8 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r);
 bool zstd_fits_request(const struct decoder *d, const struct request *r); /* all of it */
 int zstd_work_in_turn(struct source *s, struct decoder *d, struct request *r);
 
-/* Samples that others have decoded, or put together of several frames. */
+/* Samples that others have decoded. */
 bool zstd_take_piece(struct source *s, struct request *r, int *rc);
-void zstd_take_mended(struct source *s, struct request *r);
 
 bool zstd_pieces_free(const struct decoder *d);
 struct piece *zstd_free_piece(struct decoder *d); /* one that can be decoded into, or NULL */
