@@ -67,11 +67,10 @@ void zstd_check_pieces(struct source *s, struct decoder *d)
 
 void zstd_check_counted(struct source *s, struct decoder *d, struct piece *p)
 {
-	p->state = COUNTED;
-	zstd_check_pieces(s, d);
-	if (!d->in || !d->check.ours || p->begin < d->check.added)
-		p->state = FREE;
+	/* Once the lock was given up the piece may be another: whoever adds one that was counted frees it. */
+	p->state = d->in && d->check.ours && p->begin >= d->check.added ? COUNTED : FREE;
 	zstd_wake(s);
+	zstd_check_pieces(s, d);
 }
 
 void zstd_check_bytes(struct source *s, struct decoder *d, uint64_t begin, const unsigned char *bytes, size_t n)

@@ -89,8 +89,11 @@ static int give_whole(struct source *s, struct decoder *d, const unsigned char *
 		s->budget -= length / s->spec.record;
 	if (r->lease && length > 0) {
 		struct xxh64 *const hash = d->check.ours ? &d->check.hash : NULL;
-		if (hash)
+		if (hash && from > 0) {
+			pthread_mutex_unlock(&s->lock);
 			xxh64_add(hash, bytes, from);
+			pthread_mutex_lock(&s->lock);
+		}
 		*r->lease = (struct source_lease){.data = bytes + from, .bytes = length, .hash = hash, .decoder = d};
 		return 0; /* busy until the lease comes back */
 	}

@@ -151,6 +151,42 @@ static void skipped_error(void)
 	scratch_clean();
 }
 
+/* A file is cut in front of a frame that was found, and in it. */
+static size_t cut_to;
+
+static void cut(void *arg)
+{
+	(void)arg;
+	if (truncate("f", (off_t)cut_to) != 0)
+		perror("truncate");
+}
+
+static void cut_meanwhile(void)
+{
+	static char *const PATHS[] = {"f"};
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 1, .more = cut};
+	const size_t each = 2 << 20;
+	unsigned char *data = malloc(2 * each);
+	struct pack p = {.state = 1};
+	uint64_t state = 4;
+
+	for (size_t i = 0; i < 2 * each; i++)
+		data[i] = (unsigned char)(check_random(&state) >> 40);
+	pack_frame(&p, data, each, 1, true, true, 0);
+	const size_t first = p.bytes;
+	pack_frame(&p, data + each, each, 1, true, true, 0);
+	for (unsigned i = 0; i < 8; i++) {
+		cut_to = i % 4 == 0 ? 0 : i % 4 == 1 ? 6 : first - (i % 4 == 2 ? 4 : 1);
+		scratch_write("f", p.data, p.bytes);
+		const struct outcome o = read_all(&spec, 1, i < 4 ? 4097 : 4 << 20); /* lent, copied */
+		CHECK(o.rc == -1 && strstr(o.fail.text, "the input ends inside it"), "cut to %zu: %d, %llu records '%s'",
+		      cut_to, o.rc, (unsigned long long)o.records, o.fail.text);
+	}
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 static struct outcome read_bytes(const void *bytes, size_t n, const struct source_spec *given)
 {
 	static char *const PATHS[] = {"bad"};
@@ -332,6 +368,7 @@ int main(void)
 	lies();
 	one_error();
 	skipped_error();
+	cut_meanwhile();
 	bad_input();
 	limits();
 	ends();

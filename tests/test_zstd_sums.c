@@ -110,6 +110,35 @@ static void one(const unsigned char *data, unsigned round)
 	free(f.pack.data);
 }
 
+/*
+ * One frame in turn, decoded faster than it is added up, by those who lend and those who copy: a piece
+ * that is given back is decoded into again while whoever gave it back adds up the next one.
+ */
+static void hands_change(void)
+{
+	static char *const PATHS[] = {"f"};
+	const size_t bytes = (size_t)24 << 20;
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .record = 8, .threads = 4,
+					 .limit = UINT64_MAX, .memory = 256 << 20};
+	unsigned char *data = malloc(bytes);
+	struct pack p = {.state = 9};
+	uint64_t records, sum;
+
+	for (size_t i = 0; i < bytes; i++)
+		data[i] = (unsigned char)(i >> 18);
+	pack_frame(&p, data, bytes, 1, true, true, 17);
+	scratch_write("f", p.data, p.bytes);
+	expected(data, bytes, &spec, &records, &sum);
+	for (unsigned round = 0; round < 8; round++) {
+		const struct outcome o = read_all(&spec, 4, 262144);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "round %u: %llu of %llu records '%s'", round,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+	}
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 int main(void)
 {
 	unsigned char *data = malloc(MOST);
@@ -119,6 +148,7 @@ int main(void)
 	scratch_enter();
 	for (unsigned round = 0; round < ROUNDS; round++)
 		one(data, round);
+	hands_change();
 	scratch_clean();
 	scratch_leave();
 	free(data);
