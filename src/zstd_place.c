@@ -29,13 +29,17 @@ void zstd_place(struct source *s, struct input *in)
 			again = true;
 		}
 	}
-	zstd_wake(s);
+	/* With many small frames a call for nobody costs as much as anything else that is done with the lock. */
+	if (s->zstd->placeless > 0 || z->limit != UINT64_MAX)
+		zstd_wake(s);
 }
 
 bool zstd_await_place(struct source *s, const struct decoder *d)
 {
+	s->zstd->placeless++;
 	while (d->at == NOWHERE && !s->stopped && s->budget > 0)
 		pthread_cond_wait(&s->zstd->changed, &s->lock);
+	s->zstd->placeless--;
 	return d->at != NOWHERE && !s->stopped;
 }
 

@@ -4,7 +4,8 @@
  * are wanted, zstd_give.c hands out records, source_zstd.c says who does what next.
  *
  * The source's lock guards all of it, but what a finder (z->finding), whoever holds a decoder (d->busy)
- * and whoever adds up its checksum (d->check.busy) do alone. Functions are called with the lock held unless they say otherwise.
+ * and whoever adds up its checksum (d->check.busy) do alone. Functions are called with the lock held
+ * unless they say otherwise.
  */
 #ifndef GPUHIST_ZSTD_STATE_H
 #define GPUHIST_ZSTD_STATE_H
@@ -114,6 +115,7 @@ struct zstd_pool {
 	unsigned changes;
 	bool soon;                /* the last one came so */
 	unsigned waiting;         /* of those who ask for samples */
+	unsigned placeless;       /* of those who have decoded some */
 	unsigned char *mended;    /* records that were put together, to be handed out */
 	size_t mended_bytes, mended_room;
 };
