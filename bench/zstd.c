@@ -135,6 +135,7 @@ int main(int argc, char **argv)
 		{"noisy, level 3, 8 MiB frames", false, 3, (size_t)8 << 20},
 		{"noisy, level 3, 1 MiB frames", false, 3, (size_t)1 << 20},
 		{"noisy, level 3, 128 KiB frames", false, 3, (size_t)128 << 10},
+		{"noisy, level 3, 16 KiB frames", false, 3, (size_t)16 << 10},
 		{"noisy, level 1, 8 MiB frames", false, 1, (size_t)8 << 20},
 		{"repetitive, level 3, 8 MiB frames", true, 3, (size_t)8 << 20},
 		{"repetitive, level 19, 1 MiB frames", true, 19, (size_t)1 << 20},

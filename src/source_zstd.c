@@ -63,6 +63,9 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	struct zstd_input *z = in->zstd;
 	struct fail *fail = r->fail;
 	const struct frame *f = &z->frame;
+
+	if (f->joined > 0 && !at_once(s, f, r))
+		zstd_part(z);
 	const bool whole = at_once(s, f, r);
 	const uint64_t share = zstd_share(s);
 	const uint64_t least = whole ? zstd_whole_bytes(f, !r->lease) : DECODER_BYTES + zstd_window(&f->header);
@@ -114,9 +117,13 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	const uint64_t enough = wanted_of(s, d);
 	pthread_mutex_unlock(&s->lock);
 	const int rc = zstd_gather(s, d, enough, &bad);
+	if (rc == 0 && !d->attached && z->limit == UINT64_MAX)
+		zstd_gather_more(d, r->lease ? UINT64_MAX : r->cap);
 	if (rc == 0)
 		call_another(s, &d->frame);
 	pthread_mutex_lock(&s->lock);
+	if (d->frame.joined > 0)
+		zstd_place_joined(d);
 	if (rc < 0) {
 		*out = NULL;
 		z->no_more = true;
@@ -125,7 +132,8 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 		z->finding = false;
 		return zstd_done(s, d, 0, fail);
 	}
-	d->whole = rc == 0 && at_once(s, &d->frame, r) && zstd_reserve(s, d, zstd_whole_bytes(&d->frame, !r->lease));
+	d->whole = rc == 0 && (d->frame.joined > 0 || at_once(s, &d->frame, r)) &&
+		   zstd_reserve(s, d, zstd_whole_bytes(&d->frame, !r->lease));
 	d->direct = d->whole && !r->lease;
 	if (rc == 0 && zstd_suit(d, fail) != 0)
 		return -1;

@@ -265,6 +265,22 @@ static int decode_error(struct decoder *d, size_t code, struct fail *fail)
 	return zstd_bad(d->in, d->frame.offset, fail, ZSTD_getErrorName(code));
 }
 
+/* Which of the frames that were joined is it that cannot be decoded? */
+static int joined_error(struct decoder *d, size_t code, unsigned char *out, size_t room, struct fail *fail)
+{
+	const unsigned char *p = d->source.src;
+	const uint64_t offset = d->frame.offset;
+
+	for (size_t left = d->source.size, n; left > 0; left -= n, p += n, d->frame.offset += n) {
+		n = ZSTD_findFrameCompressedSize(p, left);
+		const size_t got = ZSTD_isError(n) ? n : ZSTD_decompressDCtx(d->context, out, room, p, n);
+		if (ZSTD_isError(got))
+			return decode_error(d, got, fail);
+	}
+	d->frame.offset = offset;
+	return decode_error(d, code, fail);
+}
+
 int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t *got, struct fail *fail)
 {
 	const struct frame *f = &d->frame;
@@ -291,7 +307,9 @@ int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t
 		zstd_check_told(d, d->packed + d->source.size);
 	}
 	*got = ZSTD_decompressDCtx(d->context, out, room, d->source.src, d->source.size);
-	return ZSTD_isError(*got) ? decode_error(d, *got, fail) : 0;
+	if (!ZSTD_isError(*got))
+		return 0;
+	return d->frame.joined > 0 ? joined_error(d, *got, out, room, fail) : decode_error(d, *got, fail);
 }
 
 /* More compressed bytes for a decoder that has used all it had. */

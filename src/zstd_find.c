@@ -39,6 +39,23 @@ void zstd_stage_take(struct zstd_input *z, size_t n)
 	z->next += n;
 }
 
+/* n bytes at `offset` of a file. Frames may be so small that the next one is seen with them. */
+static int look_file(struct input *in, uint64_t offset, unsigned char *bytes, size_t n, size_t *got, struct fail *fail)
+{
+	struct zstd_input *z = in->zstd;
+
+	if (offset < z->look_at || offset + n > z->look_at + z->looked) {
+		z->look_at = offset;
+		z->looked = 0;
+		if (file_read(in, z->look, sizeof(z->look), offset, &z->looked, fail) != 0)
+			return -1;
+	}
+	const size_t from = (size_t)(offset - z->look_at), there = z->looked - from;
+	*got = there < n ? there : n;
+	memcpy(bytes, z->look + from, *got);
+	return 0;
+}
+
 /* Looks at n bytes at `offset` of a file, or at the head of a stream; *got < n: the end. */
 static int look_at(struct source *s, struct input *in, uint64_t offset, unsigned char *bytes, size_t n,
 		   size_t *got, struct fail *fail)
@@ -46,7 +63,7 @@ static int look_at(struct source *s, struct input *in, uint64_t offset, unsigned
 	struct zstd_input *z = in->zstd;
 
 	if (in->is_file)
-		return file_read(in, bytes, n, offset, got, fail);
+		return look_file(in, offset, bytes, n, got, fail);
 	const int rc = zstd_stage_need(s, in, n, fail);
 	*got = z->stage_end - z->stage_at < n ? z->stage_end - z->stage_at : n;
 	memcpy(bytes, z->stage + z->stage_at, *got);
@@ -65,7 +82,7 @@ static int skip_frame(struct source *s, struct input *in, const struct frame *f,
 
 	if (in->is_file) {
 		z->next += left;
-		if (file_read(in, &last, 1, z->next - 1, &got, fail) != 0)
+		if (look_file(in, z->next - 1, &last, 1, &got, fail) != 0)
 			return -1;
 		return got == 1 ? 0 : zstd_bad(in, f->offset, fail, "the input ends inside it");
 	}
@@ -99,7 +116,7 @@ static int walk(struct input *in, struct frame *f, struct fail *fail)
 			(void)posix_fadvise(in->fd, (off_t)z->asked, (off_t)AHEAD, POSIX_FADV_WILLNEED);
 			z->asked += AHEAD;
 		}
-		if (file_read(in, bytes, 3, at, &got, fail) != 0)
+		if (look_file(in, at, bytes, 3, &got, fail) != 0)
 			return -1;
 		if (got < 3)
 			return zstd_bad(in, f->offset, fail, "the input ends inside it");
@@ -109,7 +126,7 @@ static int walk(struct input *in, struct frame *f, struct fail *fail)
 		blocks++;
 	}
 	at += f->header.checksum ? 4 : 0;
-	if (file_read(in, bytes, 1, at - 1, &got, fail) != 0)
+	if (look_file(in, at - 1, bytes, 1, &got, fail) != 0)
 		return -1;
 	if (got == 0)
 		return zstd_bad(in, f->offset, fail, "the input ends inside it");
@@ -134,6 +151,56 @@ static int refuse(struct source *s, struct input *in, const struct frame *f, str
 		memory = s->spec.memory_for(s->spec.arg, need);
 	return fail_set(fail, STATUS_LIMIT, "%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluK",
 			in->name, (ull)f->offset, (ull)need, (ull)((memory + 1023) / 1024));
+}
+
+/*
+ * May a frame be joined with others? libzstd decodes them at once, which pays where a frame costs less to
+ * decode than to hand out. It must say its size, and that it would be decoded at once alone too.
+ */
+static bool is_small(const struct frame *f)
+{
+	return f->header.content <= SMALL_BYTES && f->stored <= 2 * SMALL_BYTES &&
+	       (f->header.window >= FRAME_BLOCK_MAX || f->header.content <= f->header.window);
+}
+
+static bool may_join(const struct frame *f, const struct frame *next)
+{
+	return is_small(next) && f->bound + next->bound <= JOINED_BYTES && f->stored + next->stored <= JOINED_BYTES;
+}
+
+static void join(struct frame *f, const struct frame *next)
+{
+	f->stored += next->stored;
+	f->bound += next->bound;
+	f->header.content = f->bound;
+	f->header.window = FRAME_BLOCK_MAX;
+	f->joined++;
+}
+
+/* Joins what follows a small frame of a file. What is wrong there is found again, and told then. */
+static void join_more(struct source *s, struct input *in, struct frame *f)
+{
+	struct zstd_input *z = in->zstd;
+	unsigned char bytes[FRAME_HEADER_MAX];
+	size_t got;
+
+	while (is_small(f) || f->joined > 0) {
+		struct frame next = {.offset = z->next, .stored = FRAME_UNKNOWN, .bound = FRAME_UNKNOWN};
+		struct fail unsaid = {.status = STATUS_OK};
+		if (look_file(in, z->next, bytes, sizeof(bytes), &got, &unsaid) != 0 ||
+		    frame_parse(bytes, got, &next.header) != FRAME_DATA || next.header.content > SMALL_BYTES ||
+		    refuse(s, in, &next, &unsaid) != 0 || walk(in, &next, &unsaid) != 0 || !may_join(f, &next))
+			break;
+		join(f, &next);
+		z->next += next.stored;
+	}
+}
+
+void zstd_part(struct zstd_input *z)
+{
+	z->apart = true;
+	z->frame = z->first;
+	z->next = z->frame.offset + z->frame.stored;
 }
 
 int zstd_find(struct source *s, struct input *in, struct fail *fail)
@@ -162,9 +229,14 @@ int zstd_find(struct source *s, struct input *in, struct fail *fail)
 			if (refuse(s, in, f, fail) != 0)
 				return -1;
 			rc = in->is_file ? walk(in, f, fail) : 0;
-			if (f->stored != FRAME_UNKNOWN)
-				z->next += f->stored;
-			return rc;
+			z->first = *f;
+			if (rc != 0 || f->stored == FRAME_UNKNOWN)
+				return rc;
+			z->next += f->stored;
+			/* With -n only what is wanted is looked at. */
+			if (z->limit == UINT64_MAX && !z->apart)
+				join_more(s, in, f);
+			return 0;
 		case FRAME_SKIPPABLE:
 			if ((rc = skip_frame(s, in, f, fail)) != 0)
 				return rc;
@@ -238,4 +310,47 @@ int zstd_gather(struct source *s, struct decoder *d, uint64_t enough, struct fai
 	f->stored = used;
 	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : bound;
 	return 0;
+}
+
+/* A frame that is there with all its bytes: n of them at p begin with it. */
+static bool lies_there(const unsigned char *p, size_t n, struct frame *f)
+{
+	struct frame_block block = {.last = false};
+
+	if (frame_parse(p, n, &f->header) != FRAME_DATA || f->header.dictionary)
+		return false;
+	for (f->stored = f->header.bytes; !block.last; f->stored += 3 + block.stored)
+		if (f->stored + 3 > n || frame_block_parse(p + f->stored, &block) != 0)
+			return false;
+	f->stored += f->header.checksum ? CHECKSUM_BYTES : 0;
+	f->bound = f->header.content;
+	return f->stored <= n;
+}
+
+void zstd_gather_more(struct decoder *d, uint64_t most)
+{
+	struct zstd_input *z = d->in->zstd;
+	struct frame *f = &d->frame, next;
+
+	while (is_small(f) || f->joined > 0) {
+		if (!lies_there(z->stage + z->stage_at, z->stage_end - z->stage_at, &next) || !may_join(f, &next) ||
+		    f->bound + next.bound > most)
+			break;
+		struct frame all = *f;
+		join(&all, &next);
+		if (zstd_whole_bytes(&all, false) > d->memory)
+			break;
+		if (all.stored > d->packed_room) {
+			const size_t room = (size_t)(all.stored + all.stored / 8);
+			unsigned char *larger = realloc(d->packed, room);
+			if (!larger)
+				break;
+			d->packed = larger;
+			d->packed_room = room;
+		}
+		memcpy(d->packed + f->stored, z->stage + z->stage_at, (size_t)next.stored);
+		zstd_stage_take(z, (size_t)next.stored);
+		*f = all;
+		d->source = (ZSTD_inBuffer){.src = d->packed, .size = (size_t)f->stored};
+	}
 }

@@ -34,6 +34,16 @@ void zstd_place(struct source *s, struct input *in)
 		zstd_wake(s);
 }
 
+void zstd_place_joined(struct decoder *d)
+{
+	struct zstd_input *z = d->in->zstd;
+	const uint64_t more = d->frame.header.content - d->size;
+
+	d->size += more;
+	if (d->number < z->placed)
+		z->decoded = more < FAR - z->decoded ? z->decoded + more : FAR;
+}
+
 bool zstd_await_place(struct source *s, const struct decoder *d)
 {
 	s->zstd->placeless++;

@@ -25,13 +25,17 @@ _Static_assert(STAGE >= 3 + FRAME_BLOCK_MAX + CHECKSUM_BYTES, "a block, its head
 
 typedef unsigned long long ull;
 
-/* A frame that was found. */
+/* A frame that was found; or small ones that follow one another, as one whose size is theirs. */
 struct frame {
 	struct frame_header header;
 	uint64_t offset;   /* in the compressed input */
 	uint64_t stored;   /* bytes of all of it; FRAME_UNKNOWN: a stream's, or not looked for to the end */
 	uint64_t bound;    /* decoded bytes at most; FRAME_UNKNOWN likewise */
+	unsigned joined;   /* frames behind the first one */
 };
+#define SMALL_BYTES ((uint64_t)64 << 10)   /* decoded, of a frame that is joined with others ... */
+#define JOINED_BYTES ((uint64_t)512 << 10) /* ... and of all of them */
+#define LOOK_BYTES 256
 
 /* A record that lies in several frames, as far as it was put together. */
 struct seam {
@@ -49,7 +53,11 @@ struct zstd_input {
 	bool found_one;     /* frame is waiting for a decoder */
 	bool accounted;     /* what was read and skipped of it is in the totals */
 	bool no_more;       /* no frame follows, or none that -n wants */
-	struct frame frame;
+	struct frame frame, first; /* first: frame without those that were joined with it */
+	bool apart;         /* frames are not joined: it did not suit those who asked */
+	unsigned char look[LOOK_BYTES]; /* of a file: bytes at look_at, in front of which the finder was */
+	uint64_t look_at;
+	size_t looked;
 	struct fail bad;    /* why none was found: said when it is known that -n wants more */
 	uint64_t frames;    /* that were given to decoders */
 	uint64_t placed;    /* of these, with a known place ... */
@@ -131,6 +139,12 @@ void zstd_stage_take(struct zstd_input *z, size_t n);
 /* The next frame into z->frame. 1: the source was stopped; 2: there is none. */
 int zstd_find(struct source *s, struct input *in, struct fail *fail);
 
+/* Leaves only the first of joined frames in z->frame; the others will be found again, one by one. */
+void zstd_part(struct zstd_input *z);
+
+/* Joins small frames behind a stream's that was gathered, which are there already; up to `most` decoded bytes. */
+void zstd_gather_more(struct decoder *d, uint64_t most);
+
 /*
  * The whole of a stream's frame into d->packed; if it is too large for that, or its beginning holds the
  * `enough` bytes that are wanted, d->attached. 1: stopped.
@@ -201,6 +215,9 @@ int zstd_check_whole(struct source *s, struct decoder *d, struct fail *fail);
 
 /* Gives frames their places, as far as the sizes in front of them are known. */
 void zstd_place(struct source *s, struct input *in);
+
+/* A frame that has its size, and perhaps a place, had others joined. */
+void zstd_place_joined(struct decoder *d);
 
 /*
  * Does -n want anything of a frame that cannot be decoded? Gives the lock up until its place is known;
