@@ -177,8 +177,8 @@ static void join(struct frame *f, const struct frame *next)
 	f->joined++;
 }
 
-/* Joins what follows a small frame of a file. What is wrong there is found again, and told then. */
-static void join_more(struct source *s, struct input *in, struct frame *f)
+/* Joins what follows a small frame of a file. Bad data is found again there, and told then. */
+static int join_more(struct source *s, struct input *in, struct frame *f, struct fail *fail)
 {
 	struct zstd_input *z = in->zstd;
 	unsigned char bytes[FRAME_HEADER_MAX];
@@ -186,14 +186,23 @@ static void join_more(struct source *s, struct input *in, struct frame *f)
 
 	while (is_small(f) || f->joined > 0) {
 		struct frame next = {.offset = z->next, .stored = FRAME_UNKNOWN, .bound = FRAME_UNKNOWN};
-		struct fail unsaid = {.status = STATUS_OK};
-		if (look_file(in, z->next, bytes, sizeof(bytes), &got, &unsaid) != 0 ||
-		    frame_parse(bytes, got, &next.header) != FRAME_DATA || next.header.content > SMALL_BYTES ||
-		    refuse(s, in, &next, &unsaid) != 0 || walk(in, &next, &unsaid) != 0 || !may_join(f, &next))
+		struct fail bad = {.status = STATUS_OK};
+		if (look_file(in, z->next, bytes, sizeof(bytes), &got, fail) != 0)
+			return -1;
+		if (frame_parse(bytes, got, &next.header) != FRAME_DATA || next.header.content > SMALL_BYTES ||
+		    refuse(s, in, &next, &bad) != 0)
+			break;
+		if (walk(in, &next, &bad) != 0) {
+			if (bad.status == STATUS_SYSTEM)
+				return fail_pass(fail, &bad);
+			break;
+		}
+		if (!may_join(f, &next))
 			break;
 		join(f, &next);
 		z->next += next.stored;
 	}
+	return 0;
 }
 
 void zstd_part(struct zstd_input *z)
@@ -234,9 +243,7 @@ int zstd_find(struct source *s, struct input *in, struct fail *fail)
 				return rc;
 			z->next += f->stored;
 			/* With -n only what is wanted is looked at. */
-			if (z->limit == UINT64_MAX && !z->apart)
-				join_more(s, in, f);
-			return 0;
+			return z->limit == UINT64_MAX && !z->apart ? join_more(s, in, f, fail) : 0;
 		case FRAME_SKIPPABLE:
 			if ((rc = skip_frame(s, in, f, fail)) != 0)
 				return rc;
