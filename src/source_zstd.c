@@ -64,8 +64,10 @@ static int start(struct source *s, struct input *in, struct decoder **out, const
 	struct fail *fail = r->fail;
 	const struct frame *f = &z->frame;
 
-	if (f->joined > 0 && !at_once(s, f, r))
+	if (f->joined > 0 && !at_once(s, f, r)) {
 		zstd_part(z);
+		in->next = z->next;
+	}
 	const bool whole = at_once(s, f, r);
 	const uint64_t share = zstd_share(s);
 	const uint64_t least = whole ? zstd_whole_bytes(f, !r->lease) : DECODER_BYTES + zstd_window(&f->header);

@@ -291,8 +291,12 @@ int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t
 			return fail_errno(fail, "%s", d->in->name);
 		if (file_read(d->in, d->packed, (size_t)f->stored, f->offset, &read, fail) != 0)
 			return -1;
-		if (read < f->stored) /* it was cut; of nothing libzstd would make nothing */
-			return zstd_bad(d->in, f->offset, fail, "the input ends inside it");
+		if (read < f->stored) { /* it was cut; of nothing libzstd would make nothing */
+			size_t at = 0;
+			for (size_t n; f->joined > 0 && !ZSTD_isError(n = ZSTD_findFrameCompressedSize(d->packed + at, read - at));)
+				at += n;
+			return zstd_bad(d->in, f->offset + at, fail, "the input ends inside it");
+		}
 		d->source = (ZSTD_inBuffer){.src = d->packed, .size = read};
 	}
 	if (!out) {

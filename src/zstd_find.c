@@ -349,6 +349,8 @@ void zstd_gather_more(struct decoder *d, uint64_t most)
 			break;
 		if (all.stored > d->packed_room) {
 			const size_t room = (size_t)(all.stored + all.stored / 8);
+			if (zstd_held(d) + room - d->packed_room > d->memory)
+				break;
 			unsigned char *larger = realloc(d->packed, room);
 			if (!larger)
 				break;
