@@ -6,32 +6,13 @@
 #include <string.h>
 
 #include "cells.h"
+#include "little.h"
 
 #ifndef ISA
 #define ISA base
 #endif
 #define PASTE(a, b) a##_##b
 #define NAME(a, b) PASTE(a, b)
-
-BINNING_INLINE uint32_t load32(const unsigned char *p)
-{
-	uint32_t v;
-	memcpy(&v, p, sizeof(v));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v = __builtin_bswap32(v);
-#endif
-	return v;
-}
-
-BINNING_INLINE uint64_t load64(const unsigned char *p)
-{
-	uint64_t v;
-	memcpy(&v, p, sizeof(v));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	return v;
-}
 
 BINNING_INLINE uint32_t load24(const unsigned char *p)
 {
@@ -73,32 +54,32 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 			cells[i] = bin_key32(&local, kind, load24_big(p + 3 * i) ^ bias);
 			break;
 		case LOAD_KEY32:
-			cells[i] = bin_key32(&local, kind, load32(p + 4 * i) ^ bias);
+			cells[i] = bin_key32(&local, kind, little32(p + 4 * i) ^ bias);
 			break;
 		case LOAD_KEY32_BIG:
 			cells[i] = bin_key32(&local, kind,
-					     __builtin_bswap32(load32(p + 4 * i)) ^ bias);
+					     __builtin_bswap32(little32(p + 4 * i)) ^ bias);
 			break;
 		case LOAD_KEY64:
-			cells[i] = bin_key64(&local, kind, load64(p + 8 * i) ^ local.bias);
+			cells[i] = bin_key64(&local, kind, little64(p + 8 * i) ^ local.bias);
 			break;
 		case LOAD_KEY64_BIG:
 			cells[i] = bin_key64(&local, kind,
-					     __builtin_bswap64(load64(p + 8 * i)) ^ local.bias);
+					     __builtin_bswap64(little64(p + 8 * i)) ^ local.bias);
 			break;
 		case LOAD_F32:
-			cells[i] = bin_float(&local, kind, float_of(load32(p + 4 * i)));
+			cells[i] = bin_float(&local, kind, float_of(little32(p + 4 * i)));
 			break;
 		case LOAD_F32_BIG:
 			cells[i] = bin_float(&local, kind,
-					     float_of(__builtin_bswap32(load32(p + 4 * i))));
+					     float_of(__builtin_bswap32(little32(p + 4 * i))));
 			break;
 		case LOAD_F64:
-			cells[i] = bin_float(&local, kind, double_of(load64(p + 8 * i)));
+			cells[i] = bin_float(&local, kind, double_of(little64(p + 8 * i)));
 			break;
 		default:
 			cells[i] = bin_float(&local, kind,
-					     double_of(__builtin_bswap64(load64(p + 8 * i))));
+					     double_of(__builtin_bswap64(little64(p + 8 * i))));
 			break;
 		}
 	}
@@ -109,7 +90,7 @@ uint32_t NAME(cells_max, ISA)(const unsigned char *samples, size_t n)
 	uint32_t max = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint32_t v = load32(samples + 4 * i);
+		const uint32_t v = little32(samples + 4 * i);
 		max = v > max ? v : max;
 	}
 	return max;

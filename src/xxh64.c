@@ -1,6 +1,8 @@
 /* xxh64: bytes to stripes, and what is made of the lanes at the end. */
 #include "xxh64.h"
 
+#include <string.h>
+
 #define PRIME3 0x165667b19e3779f9u
 #define PRIME4 0x85ebca77c2b2ae63u
 #define PRIME5 0x27d4eb2f165667c5u
@@ -48,10 +50,9 @@ uint64_t xxh64_end(const struct xxh64 *h)
 	}
 	v += h->bytes;
 	for (; n >= 8; n -= 8, p += 8)
-		v = xxh64_turn(v ^ xxh64_round(0, xxh64_load(p)), 27) * XXH64_PRIME1 + PRIME4;
+		v = xxh64_turn(v ^ xxh64_round(0, little64(p)), 27) * XXH64_PRIME1 + PRIME4;
 	if (n >= 4) {
-		const uint64_t word = p[0] | (uint64_t)p[1] << 8 | (uint64_t)p[2] << 16 | (uint64_t)p[3] << 24;
-		v = xxh64_turn(v ^ word * XXH64_PRIME1, 23) * XXH64_PRIME2 + PRIME3;
+		v = xxh64_turn(v ^ little32(p) * XXH64_PRIME1, 23) * XXH64_PRIME2 + PRIME3;
 		n -= 4;
 		p += 4;
 	}

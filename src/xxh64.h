@@ -10,7 +10,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "little.h"
 
 #define XXH64_STRIPE 32u
 #define XXH64_PRIME1 0x9e3779b185ebca87u
@@ -30,17 +31,6 @@ void xxh64_begin(struct xxh64 *h);
 void xxh64_add(struct xxh64 *h, const unsigned char *p, size_t n);
 uint64_t xxh64_end(const struct xxh64 *h);
 
-static inline uint64_t xxh64_load(const unsigned char *p)
-{
-	uint64_t v;
-
-	memcpy(&v, p, sizeof(v));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-	v = __builtin_bswap64(v);
-#endif
-	return v;
-}
-
 static inline uint64_t xxh64_turn(uint64_t v, unsigned bits)
 {
 	return v << bits | v >> (64 - bits);
@@ -53,10 +43,10 @@ static inline uint64_t xxh64_round(uint64_t lane, uint64_t word)
 
 static inline void xxh64_stripe(struct xxh64_lanes *l, const unsigned char *p)
 {
-	l->lane[0] = xxh64_round(l->lane[0], xxh64_load(p));
-	l->lane[1] = xxh64_round(l->lane[1], xxh64_load(p + 8));
-	l->lane[2] = xxh64_round(l->lane[2], xxh64_load(p + 16));
-	l->lane[3] = xxh64_round(l->lane[3], xxh64_load(p + 24));
+	l->lane[0] = xxh64_round(l->lane[0], little64(p));
+	l->lane[1] = xxh64_round(l->lane[1], little64(p + 8));
+	l->lane[2] = xxh64_round(l->lane[2], little64(p + 16));
+	l->lane[3] = xxh64_round(l->lane[3], little64(p + 24));
 }
 
 #endif

@@ -8,6 +8,7 @@
  *
  * Frames that a lane begins, which copies but does not look at samples, are left to libzstd.
  */
+#include "little.h"
 #include "zstd_state.h"
 
 #define FLAG_AT 4 /* behind the magic number */
@@ -29,7 +30,7 @@ void zstd_check_hide(struct decoder *d, unsigned char *head, size_t n)
 void zstd_check_told(struct decoder *d, const unsigned char trailer[CHECKSUM_BYTES])
 {
 	d->check.told = true;
-	d->check.sum = trailer[0] | (uint32_t)trailer[1] << 8 | (uint32_t)trailer[2] << 16 | (uint32_t)trailer[3] << 24;
+	d->check.sum = little32(trailer);
 }
 
 /* The next bytes of a frame, the caller's turn; gives the lock up. */

@@ -281,6 +281,20 @@ static int joined_error(struct decoder *d, size_t code, unsigned char *out, size
 	return decode_error(d, code, fail);
 }
 
+/* How many of n bytes are frames that are there whole? Of one alone, none. */
+static size_t whole_frames(const struct decoder *d, size_t n)
+{
+	size_t at = 0, bytes;
+
+	while (d->frame.joined > 0) {
+		bytes = ZSTD_findFrameCompressedSize(d->packed + at, n - at);
+		if (ZSTD_isError(bytes))
+			break;
+		at += bytes;
+	}
+	return at;
+}
+
 int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t *got, struct fail *fail)
 {
 	const struct frame *f = &d->frame;
@@ -291,12 +305,8 @@ int zstd_decode_whole(struct decoder *d, unsigned char *out, size_t room, size_t
 			return fail_errno(fail, "%s", d->in->name);
 		if (file_read(d->in, d->packed, (size_t)f->stored, f->offset, &read, fail) != 0)
 			return -1;
-		if (read < f->stored) { /* it was cut; of nothing libzstd would make nothing */
-			size_t at = 0;
-			for (size_t n; f->joined > 0 && !ZSTD_isError(n = ZSTD_findFrameCompressedSize(d->packed + at, read - at));)
-				at += n;
-			return zstd_bad(d->in, f->offset + at, fail, "the input ends inside it");
-		}
+		if (read < f->stored) /* it was cut; of nothing libzstd would make nothing */
+			return zstd_bad(d->in, f->offset + whole_frames(d, read), fail, "the input ends inside it");
 		d->source = (ZSTD_inBuffer){.src = d->packed, .size = read};
 	}
 	if (!out) {

@@ -125,7 +125,7 @@ static int walk(struct input *in, struct frame *f, struct fail *fail)
 		at += 3 + block.stored;
 		blocks++;
 	}
-	at += f->header.checksum ? 4 : 0;
+	at += f->header.checksum ? CHECKSUM_BYTES : 0;
 	if (look_file(in, at - 1, bytes, 1, &got, fail) != 0)
 		return -1;
 	if (got == 0)
@@ -308,7 +308,7 @@ int zstd_gather(struct source *s, struct decoder *d, uint64_t enough, struct fai
 		if (frame_block_parse(z->stage + z->stage_at, &block) != 0)
 			return zstd_bad(in, f->offset, fail, "corrupt block");
 		bound += block_most;
-		piece = 3 + block.stored + (block.last && f->header.checksum ? 4 : 0);
+		piece = 3 + block.stored + (block.last && f->header.checksum ? CHECKSUM_BYTES : 0);
 		if (used + piece > most) {
 			d->attached = true;
 			return 0;

@@ -131,7 +131,7 @@ int zstd_work_whole(struct source *s, struct decoder *d, struct request *r)
 				return zstd_done(s, d, -1, r->fail);
 		}
 		bad.status = STATUS_OK;
-		zstd_check_begin(d, r->lease && d->frame.joined == 0);
+		zstd_check_begin(d, r->lease && d->frame.joined == 0); /* whoever decodes it decides, not who began it */
 		pthread_mutex_unlock(&s->lock);
 		const int rc = zstd_decode_whole(d, into, r->cap - r->got, &d->out_end, &bad);
 		pthread_mutex_lock(&s->lock);
