@@ -1,170 +1,351 @@
-# gpuhist: `make` builds ./gpuhist with any C11 compiler and no configure step.
-# Set CC, CFLAGS, CPPFLAGS, LDFLAGS, PREFIX, DESTDIR as usual.
+# gpuhist: `make` builds ./gpuhist with any C11 compiler and no configure step; `make help` lists the rest.
+# CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, PREFIX and DESTDIR are the user's, by the
+# command line or the environment: what the build cannot do without is in other variables and is never lost.
 
 VERSION = 0.1.0
 
+# make's own defaults for these two are no choice of the user's.
+ifeq ($(origin CC),default)
 CC      = cc
-CFLAGS  = -O2 -g
-PREFIX  = /usr/local
+endif
+ifeq ($(origin CXX),default)
+CXX     = g++
+endif
+PREFIX ?= /usr/local
 BUILD   = build
 PROGRAM = gpuhist
 
-# make SAN=address,undefined check: the same in a folder of its own, instrumented.
+# Short lines while building; V=1 shows the commands. With -s neither.
+ifeq ($(V),1)
+Q       =
+say     =
+else
+Q       = @
+say     = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n' $(1) $@)
+endif
+
+#: make                  builds ./gpuhist
+#: make SAN=address,undefined check   instrumented, in a folder of its own; also SAN=thread
+#: make DEBUG=1          for a debugger: little optimised, asserts on, owners of locks checked, in build/debug
+#: make V=1              shows the commands; GPU_ARCHS=90 makes kernels for one architecture, NVCC= none
+# Each mode has a folder of its own. MODE is what makes it one, and stays where the user sets CFLAGS.
 ifdef SAN
 BUILD   = build/san-$(firstword $(subst $(comma), ,$(SAN)))
-PROGRAM = $(BUILD)/gpuhist
-CFLAGS  = -O1 -g -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
-HARDEN  = -fPIE
+CFLAGS ?= -O1 -g
+MODE    = -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
 TORTURE_CPPFLAGS = -DTORTURE_NO_ALLOCATOR
+else ifdef FUZZ
+# What `make fuzz` builds, by clang alone: no kernels, nothing to harden.
+BUILD   = build/fuzz
+CFLAGS ?= -O1 -g
+MODE    = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+override NVCC =
+else ifdef DEBUG
+BUILD   = build/debug
+CFLAGS ?= -Og -g3
+MODE    = -UNDEBUG -DLOCKS_CHECKED
+else ifdef COVERAGE
+BUILD   = build/coverage
+CFLAGS ?= -O0 -g
+MODE    = --coverage -fprofile-update=atomic
+endif
+ifdef MODE
+PROGRAM = $(BUILD)/gpuhist
+HARDEN ?= -fPIE
 endif
 comma   = ,
 
-# What `make fuzz` builds, by clang alone: no kernels, nothing to harden.
-ifdef FUZZ
-BUILD   = build/fuzz
-PROGRAM = $(BUILD)/gpuhist
-CFLAGS  = -O1 -g -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-HARDEN  = -fPIE
-endif
+CFLAGS   ?= -O2 -g
+CXXFLAGS ?= -O2 -g
 
-# Warnings and hardening come first, so that CFLAGS and LDFLAGS can undo them.
+# Warnings and hardening come first, so that CFLAGS and LDFLAGS can undo them. _FORTIFY_SOURCE is
+# left to the user who sets it, and means nothing without optimisation.
 WARN    = -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-HARDEN ?= -fPIE -fstack-protector-strong -D_FORTIFY_SOURCE=2
+FORTIFY = $(if $(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,\
+	  $(if $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2))
+HARDEN ?= -fPIE -fstack-protector-strong $(FORTIFY)
 LINK    = -pie -Wl,-z,relro,-z,now
 ALL_CPPFLAGS = -D_GNU_SOURCE -DGPUHIST_VERSION='"$(VERSION)"' -Isrc $(ISA_CPPFLAGS) $(CPPFLAGS)
-ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS)
-ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(LDFLAGS)
-LIBS    = -lzstd -lm -ldl
+ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS) $(MODE)
+ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(MODE) $(LDFLAGS)
+ALL_LDLIBS   = $(LDLIBS) -lzstd -lm -ldl
 
-SRC  = cells count cuda edges fail gpu gpu_group gpu_image gpu_kernel gpu_lane hist main msg number options \
-       output publish report run sample source source_file source_stream source_zstd \
-       worker worker_cpu worker_gpu write write_json write_raw write_text xxh64 zstd_check zstd_decode \
-       zstd_find zstd_frame zstd_give zstd_place
+# Helpers of the tests and benches: as fast in an instrumented build, where they are not what is tested.
+TOOL_FLAGS   = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread $(CPPFLAGS)
+
+# ---- what is compiled: all of src but two files as they are ----
+
+SOURCES   = $(wildcard src/*.c src/*/*.c)
+LOOPS_SRC = $(filter %/cells_loops.c,$(SOURCES))
+IMAGE_SRC = $(filter %/gpu_image.c,$(SOURCES))
+OBJ_DIR   = $(BUILD)/obj
+
 # The counting loops, once for each instruction set that is chosen at run time.
 LOOPS = base $(X86_LOOPS)
 FLAGS_base   =
 FLAGS_avx2   = -mavx2 -mbmi2
 FLAGS_avx512 = -mavx512f -mavx512dq -mavx512bw -mavx512vl -mbmi2
+# Short loops of wide instructions lose 5% where they cross a line; without this the linker decides.
+LOOPS_ALIGN  = -falign-functions=64 -falign-loops=64
+LOOPS_O      = $(if $(DEBUG)$(COVERAGE),,-O3)
 
-ifneq ($(filter x86_64% amd64%,$(shell $(CC) -dumpmachine)),)
+ifneq ($(filter x86_64% amd64%,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 X86_LOOPS    = avx2 avx512
 ISA_CPPFLAGS = -DHAVE_X86_LOOPS
 endif
 
-OBJ     = $(SRC:%=$(BUILD)/%.o) $(LOOPS:%=$(BUILD)/cells_%.o)
-LIB_OBJ = $(filter-out $(BUILD)/main.o,$(OBJ))
+LOOPS_OBJ = $(LOOPS:%=$(OBJ_DIR)/$(dir $(LOOPS_SRC))cells_%.o)
+IMAGE_OBJ = $(IMAGE_SRC:%.c=$(OBJ_DIR)/%.o)
+OBJ       = $(patsubst %.c,$(OBJ_DIR)/%.o,$(filter-out $(LOOPS_SRC),$(SOURCES))) $(LOOPS_OBJ)
+LIB_OBJ   = $(filter-out $(OBJ_DIR)/src/main.o,$(OBJ))
 
 # The kernels: machine code from Turing to Blackwell and PTX for what comes later, as far as this
 # nvcc can. GPU_ARCHS=90 makes one for a quick build; NVCC= leaves the GPU out.
-ifndef FUZZ
-NVCC      = $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
+ifeq ($(origin NVCC),undefined)
+NVCC      := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 endif
-GPU_ARCHS = $(if $(NVCC),$(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),75 80 86 89 90 100 120))
-GPU_PTX   = $(lastword $(GPU_ARCHS))
-NVCCFLAGS = -O3 -std=c++17 --threads 0 --compress-mode=size $(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
-            -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX)
+ifneq ($(NVCC),)
+ifndef GPU_ARCHS
+GPU_ARCHS := $(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),75 80 86 89 90 100 120)
+endif
+# In one place for all builds: the sanitizers and clang do not touch it.
+KERNELS    = build/kernels.fatbin
+# What -V says of them.
+TOOLKIT   := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_PTX) for later ones (CUDA $(TOOLKIT))"'
+GPU_IMAGE  = -DGPU_IMAGE='"$(KERNELS)"'
+endif
+NVCCFLAGS ?= -O3
+GPU_PTX    = $(lastword $(GPU_ARCHS))
+ALL_NVCCFLAGS = -std=c++17 -Isrc --compress-mode=size $(NVCCFLAGS) \
+	$(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
+	-gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX)
+KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh kernels/*.h) \
+	$(filter %/binning.h %/wide.h,$(wildcard src/*.h src/*/*.h))
 
-KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh) kernels/rule.h src/binning.h src/wide.h
-
-# Each tests/test_X.c is a program of its own, linked with all rooms but main.
-TESTS   = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
-TOOLS   = $(BUILD)/oracle $(BUILD)/random_jobs
+# Each tests/test_X.c is a program of its own, linked with all rooms but main; so is each harness of
+# the fuzzers, and what measures or checks the kernels.
+TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+FUZZERS   = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
+BENCH_GPU = $(BUILD)/bench_kernels $(BUILD)/bench_lanes $(BUILD)/bench_loops
+GPU_CHECK = $(BUILD)/gpu_check
+DOCUMENTS = $(BUILD)/uhi_documents
+TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs
+TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
+BENCHES   = $(BUILD)/bench $(BUILD)/bench_zstd $(BUILD)/sample
 # What `make check` asks of the random jobs.
-SEED    = 1
-JOBS    = 4000
-SECONDS = 60
+SEED      = 1
+JOBS      = 4000
+SECONDS   = 60
 
 all: $(PROGRAM)
 
+# ---- flags are a dependency ----
+
+# A file with the compiler and its flags, from which all that is made with them depends. It is
+# written only where they are others than last time, so that a second make does nothing.
+# $(call differs,FILE,TEXT) is its prerequisite: FORCE where FILE says otherwise, else none.
+quoted  = '$(subst ','\'',$(strip $(1)))'
+differs = $(if $(and $(findstring $(strip $(2)),$(was)),$(findstring $(was),$(strip $(2)))),,FORCE)
+was     = $(strip $(shell cat $(1) 2>/dev/null))
+version = $(shell $(1) --version 2>/dev/null | tr -d '"\\' | sed -n $(2))
+
+FLAGS       = $(BUILD)/flags
+FLAGS_TEXT := $(call version,$(CC),1p) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) \
+	      $(GPU_IMAGE) $(LOOPS_ALIGN) $(foreach l,$(LOOPS),$(LOOPS_O) $(FLAGS_$(l))) $(TOOL_FLAGS)
+KERNEL_FLAGS       = build/kernels.flags
+KERNEL_FLAGS_TEXT := $(if $(NVCC),$(call version,$(NVCC),'$$p') $(NVCC) $(ALL_NVCCFLAGS))
+
+# A compiler without zstd.h says so a hundred times over; this says it once and first. The functions
+# that we call are in the library's stable part since 1.4.0.
+ZSTD_PROBE = try() { $(CC) $(ALL_CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null 2>&1; }; \
+	if ! printf '\043include <stdio.h>\n' | try || { printf '\043include <%s.h>\n' zstd zstd_errors; \
+	printf '\043if ZSTD_VERSION_NUMBER < 10400\n\043error\n\043endif\n'; } | try; then echo yes; fi
+ZSTD_MISSING = zstd.h of zstd 1.4.0 or later was not found: install libzstd-dev (Debian, Ubuntu) or libzstd-devel (Fedora)
+
+$(FLAGS): $(call differs,$(FLAGS),$(FLAGS_TEXT))
+	$(if $(shell $(ZSTD_PROBE)),,$(error $(ZSTD_MISSING)))
+	@mkdir -p $(@D)
+	@printf '%s\n' $(call quoted,$(FLAGS_TEXT)) >$@
+
+$(KERNEL_FLAGS): $(call differs,$(KERNEL_FLAGS),$(KERNEL_FLAGS_TEXT)) | $(FLAGS)
+	@mkdir -p $(@D)
+	@printf '%s\n' $(call quoted,$(KERNEL_FLAGS_TEXT)) >$@
+
+FORCE:
+
+# ---- one rule to compile, one to link ----
+
+COMPILE = $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(OWN)
+
+define compile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(COMPILE) -MMD -MP -c -o $@ $<
+endef
+
+$(OBJ_DIR)/%.o: %.c $(FLAGS)
+	$(compile)
+
+# OWN is what one file wants beside the flags of all.
+$(LOOPS_OBJ): $(OBJ_DIR)/$(dir $(LOOPS_SRC))cells_%.o: $(LOOPS_SRC) $(FLAGS)
+	$(compile)
+$(LOOPS_OBJ): OWN = $(LOOPS_O) $(LOOPS_ALIGN) $(FLAGS_$*) -DISA=$*
+$(IMAGE_OBJ): OWN = $(GPU_IMAGE) $(GPU_FACTS)
+$(IMAGE_OBJ): $(KERNELS)
+
+# The oracle shares nothing with src, nor does its driver, nor what makes the world fail.
+$(OBJ_DIR)/tests/oracle/%.o $(OBJ_DIR)/tests/jobs/%.o $(OBJ_DIR)/tests/torture/%.o: COMPILE = $(TOOL_FLAGS) $(OWN)
+$(OBJ_DIR)/tests/torture/preload.o: OWN = $(TORTURE_CPPFLAGS) -fPIC
+$(BENCHES:$(BUILD)/%=$(OBJ_DIR)/bench/%.o) $(OBJ_DIR)/bench/zstd.o: COMPILE = $(TOOL_FLAGS) -O3
+
+LINKED = $(CC) $(ALL_LDFLAGS)
+$(PROGRAM) $(TESTS) $(FUZZERS) $(GPU_CHECK) $(DOCUMENTS) $(BENCH_GPU) $(TOOLS) $(TORTURE) $(BENCHES):
+	$(call say,LINK)
+	$(Q)$(LINKED) -o $@ $(filter %.o,$^) $(ALL_LDLIBS)
+
+$(TOOLS) $(TORTURE) $(BENCHES): LINKED = $(CC) -pthread $(LDFLAGS)
+$(BUILD)/torture_preload.so: LINKED += -shared
+$(FUZZERS): LINKED += -fsanitize=fuzzer
+
+objects = $(patsubst %.c,$(OBJ_DIR)/%.o,$(1))
 $(PROGRAM): $(OBJ)
-	$(CC) $(ALL_LDFLAGS) -o $@ $(OBJ) $(LIBS)
+$(TESTS): $(BUILD)/%: $(OBJ_DIR)/tests/%.o $(LIB_OBJ)
+$(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
+$(GPU_CHECK): $(OBJ_DIR)/tests/gpu_check.o $(LIB_OBJ)
+$(DOCUMENTS): $(OBJ_DIR)/tests/uhi_documents.o $(LIB_OBJ)
+$(BENCH_GPU): $(BUILD)/bench_%: $(OBJ_DIR)/bench/%.o $(LIB_OBJ)
+$(BUILD)/oracle: $(call objects,$(wildcard tests/oracle/*.c))
+$(BUILD)/random_jobs: $(call objects,$(wildcard tests/jobs/*.c))
+# A library between the program and libc that makes calls fail, and what gives it its plans.
+$(BUILD)/torture: $(call objects,$(filter-out %/preload.c,$(wildcard tests/torture/*.c)))
+$(BUILD)/torture_preload.so: $(OBJ_DIR)/tests/torture/preload.o
+$(BUILD)/bench $(BUILD)/sample: $(BUILD)/%: $(OBJ_DIR)/bench/%.o
+$(BUILD)/bench_zstd: $(OBJ_DIR)/bench/zstd.o
 
-$(BUILD)/%.o: src/%.c Makefile | $(BUILD)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+ifneq ($(NVCC),)
+$(KERNELS): $(KERNEL_TEXT) $(KERNEL_FLAGS)
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) --threads 0 -fatbin -o $@ kernels/count.cu
 
-$(LOOPS:%=$(BUILD)/cells_%.o): $(BUILD)/cells_%.o: src/cells_loops.c Makefile | $(BUILD)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -O3 $(FLAGS_$*) -DISA=$* -MMD -MP -c -o $@ $<
+$(BUILD)/bench_cub: bench/cub.cu $(KERNEL_FLAGS)
+	@mkdir -p $(@D)
+	$(call say,NVCC)
+	$(Q)$(NVCC) -O3 -std=c++17 -arch=native -o $@ $<
+else ifeq ($(filter help clean uninstall,$(MAKECMDGOALS))$(FUZZ),)
+$(info no nvcc: the GPU engine is left out of this build)
+endif
 
-$(BUILD)/test_%.o: tests/test_%.c Makefile | $(BUILD)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+# ---- a simulated driver, found by its soname: the GPU engine's tests where there is no GPU ----
 
-$(TESTS): $(BUILD)/test_%: $(BUILD)/test_%.o $(LIB_OBJ)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
+# It runs the kernels' own text, compiled for the host, and is the same for every build: no sanitizer.
+FAKE       = build/fake/libcuda.so.1
+FAKE_OLD   = build/fake/old/libcuda.so.1
+FAKE_OBJ   = $(patsubst tests/fakecuda/%.c,build/fake/%.o,$(wildcard tests/fakecuda/*.c)) build/fake/kernels.o
+FAKE_FLAGS = build/fake/flags
+FAKE_CXX   = -std=c++17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wshadow $(CPPFLAGS) $(CXXFLAGS) -Wno-unknown-pragmas \
+	     -ffp-contract=off -fno-strict-aliasing -fno-extern-tls-init -fPIC
+FAKE_TEXT := $(call version,$(CC),1p) $(CC) $(TOOL_FLAGS) $(call version,$(CXX),1p) $(CXX) $(FAKE_CXX) $(LDFLAGS)
 
-# The oracle shares nothing with src, nor does its driver.
-$(BUILD)/oracle: tests/oracle.c Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -o $@ $< -lm
+$(FAKE_FLAGS): $(call differs,$(FAKE_FLAGS),$(FAKE_TEXT)) | $(FLAGS)
+	@mkdir -p build/fake/old
+	@printf '%s\n' $(call quoted,$(FAKE_TEXT)) >$@
 
-$(BUILD)/random_jobs: $(wildcard tests/jobs/*.[ch]) tests/pack.h Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -o $@ $(filter %.c,$^) -lzstd -lm
+build/fake/%.o: tests/fakecuda/%.c $(FAKE_FLAGS)
+	$(compile)
+build/fake/%.o: COMPILE = $(TOOL_FLAGS) -Isrc -fPIC
 
-$(BUILD):
-	mkdir -p $@
+build/fake/kernels.o: tests/fakecuda/kernels.cpp $(FAKE_FLAGS)
+	$(call say,CXX)
+	$(Q)$(CXX) $(FAKE_CXX) -MMD -MP -c -o $@ $<
 
-# A simulated driver, found by its soname: the GPU engine's tests where there is no GPU. It runs
-# the kernels' own text, compiled for the host, and is the same for every build: no sanitizer.
-CXX       = g++
-FAKE      = build/fake/libcuda.so.1
-FAKE_OLD  = build/fake/old/libcuda.so.1
-FAKE_OBJ  = $(patsubst %,build/fake/%.o,block driver faults memory stream kernels)
-FAKE_WARN = -Wall -Wextra -Wshadow
+$(FAKE) $(FAKE_OLD): $(FAKE_OBJ)
+	$(call say,LINK)
+	$(Q)$(CXX) -shared -pthread $(FAKE_LINK) $(LDFLAGS) -o $@ $(FAKE_OBJ) -lm -ldl
+$(FAKE): FAKE_LINK = -Wl,-z,defs
+$(FAKE_OLD): FAKE_LINK = -Wl,--version-script=tests/fakecuda/old.map
+$(FAKE_OLD): tests/fakecuda/old.map
 
-build/fake/%.o: tests/fakecuda/%.c $(wildcard tests/fakecuda/*.h) src/cuda.h Makefile
-	mkdir -p build/fake/old
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -fPIC -pthread -c -o $@ $<
+# ---- tests ----
 
-build/fake/kernels.o: tests/fakecuda/kernels.cpp $(wildcard tests/fakecuda/*.h) $(KERNEL_TEXT) Makefile
-	mkdir -p build/fake/old
-	$(CXX) -std=c++17 -D_GNU_SOURCE -O2 -g $(FAKE_WARN) -Wno-unknown-pragmas -ffp-contract=off \
-		-fno-strict-aliasing -fno-extern-tls-init -fPIC -c -o $@ $<
+#: make test             unit tests and transcripts, some seconds
+test: $(PROGRAM) $(TESTS)
+	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
-$(FAKE): $(FAKE_OBJ)
-	$(CXX) -shared -pthread -Wl,-z,defs -o $@ $(FAKE_OBJ) -lm -ldl
+#: make check            all tests, some minutes; SEED, JOBS and SECONDS are of the random jobs
+check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK))
+check: check-programs
+	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
-$(FAKE_OLD): $(FAKE_OBJ) tests/fakecuda/old.map
-	$(CXX) -shared -pthread -Wl,--version-script=tests/fakecuda/old.map -o $@ $(FAKE_OBJ) -lm -ldl
-
-# The world fails: a library that stands between the program and libc, and who gives it its plans.
-TORTURE = $(BUILD)/torture $(BUILD)/torture_preload.so
-$(BUILD)/torture: $(filter-out %/preload.c,$(wildcard tests/torture/*.[ch])) tests/pack.h Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) -o $@ $(filter %.c,$^) -lzstd
-
-$(BUILD)/torture_preload.so: tests/torture/preload.c Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O2 -g $(WARN) $(TORTURE_CPPFLAGS) -fPIC -shared -pthread -o $@ $< -ldl
-
-# The long run; `make check` does the short one.
+#: make torture          the long run of failing calls and signals, and valgrind; `make check` does the short one
 torture: SECONDS = 300
 torture: $(PROGRAM) $(TORTURE)
 	$(BUILD)/torture $(PROGRAM) $(BUILD)/torture_preload.so
 	$(BUILD)/torture $(PROGRAM) $(BUILD)/torture_preload.so $(SEED) $(SECONDS)
 	sh tests/valgrind.sh $(PROGRAM)
 
-check: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(BUILD)/gpu_check)
-	sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
-
+#: make fuzz             every harness for FUZZ_SECONDS (60), by clang
 # Each tests/fuzz/fuzz_X.c is a harness of clang's libFuzzer; run.sh gives each so many seconds.
 FUZZ_CC      = clang
 FUZZ_SECONDS ?= 60
-FUZZERS      = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
-
 fuzz:
 	$(MAKE) FUZZ=1 CC=$(FUZZ_CC) fuzzers
 	sh tests/fuzz/run.sh build/fuzz $(FUZZ_SECONDS) $(SEED)
 
 fuzzers: $(FUZZERS)
 
-$(FUZZERS:=.o): $(BUILD)/fuzz_%.o: tests/fuzz/fuzz_%.c Makefile | $(BUILD)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
+#: make coverage         which lines `make test` runs, by file and folder; TIER=check: which `make check` runs (gcc)
+TIER    = test
+coverage:
+	$(MAKE) COVERAGE=1 coverage-programs
+	find build/coverage -name '*.gcda' -exec rm {} +
+	$(MAKE) COVERAGE=1 $(TIER)
+	sh tests/coverage.sh build/coverage
 
-$(FUZZERS): $(BUILD)/fuzz_%: $(BUILD)/fuzz_%.o $(LIB_OBJ)
-	$(CC) $(ALL_LDFLAGS) -fsanitize=fuzzer -o $@ $< $(LIB_OBJ) $(LIBS)
+coverage-programs: $(if $(filter check,$(TIER)),check-programs,$(PROGRAM) $(TESTS))
 
-# 64 MiB of samples as a 10-bit converter makes them, and the main job on them.
+#: make check-gpu        on a machine with a GPU: every kernel against the CPU engine, then whole runs
+GPU_JOBS = 200
+check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS)
+	$(GPU_CHECK) $(SEED) $(GPU_JOBS)
+	$(BUILD)/random_jobs $(PROGRAM) $(BUILD)/oracle $(SEED) 100 40 -- --device=gpu
+
+# ---- measuring ----
+
+#: make demo             64 MiB of samples as a 10-bit converter makes them, and the main job on them
 demo: $(PROGRAM) $(BUILD)/sample
 	$(BUILD)/sample 64 > $(BUILD)/sample.u32
 	cat $(BUILD)/sample.u32 | ./$(PROGRAM) -b 1024 > $(BUILD)/sample.csv
 	sed -n '1,4p; 511,515p' $(BUILD)/sample.csv
 
+#: make bench            whole runs beside their ceilings and peers; a few minutes
+GIB     = 1
+RUNS    = 5
+bench: $(PROGRAM) $(BUILD)/bench $(BUILD)/bench_zstd
+	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS)
+	$(BUILD)/bench_zstd $(PROGRAM) 256 $(RUNS) 4
+
+#: make bench-loops      one worker on every type, samples that repeat and noise, beside reading and OTHER=PROGRAM
+MIB     = 256
+OTHER   =
+bench-loops: RUNS = 9
+bench-loops: $(PROGRAM) $(BUILD)/bench_loops
+	$(BUILD)/bench_loops ./$(PROGRAM) $(MIB) $(RUNS) $(OTHER)
+
+#: make bench-gpu        on a machine with a GPU: the kernels alone, CUB beside them, then the engines side by side
+bench-gpu: GIB = 8
+bench-gpu: RUNS = 2
+bench-gpu: $(PROGRAM) $(BUILD)/bench $(BUILD)/sample $(BENCH_GPU) $(BUILD)/bench_cub
+	$(BUILD)/bench_kernels
+	$(BUILD)/bench_cub
+	$(BUILD)/sample 8192 > $(BUILD)/sample.u32
+	$(BUILD)/bench_lanes $(BUILD)/sample.u32
+	rm $(BUILD)/sample.u32
+	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
+
+# ---- the rest ----
+
+#: make install          takes PREFIX (/usr/local) and DESTDIR; make uninstall
 install: $(PROGRAM)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
 	install $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpuhist
@@ -173,66 +354,15 @@ install: $(PROGRAM)
 uninstall:
 	rm -f $(DESTDIR)$(PREFIX)/bin/gpuhist $(DESTDIR)$(PREFIX)/share/man/man1/gpuhist.1
 
-# A table of whole runs beside their ceilings and peers; a few minutes.
-GIB     = 1
-RUNS    = 5
-bench: $(PROGRAM) $(BUILD)/bench $(BUILD)/bench_zstd
-	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS)
-	$(BUILD)/bench_zstd $(PROGRAM) 256 $(RUNS) 4
-
-# The kernels alone, CUB beside them, then the engines side by side: on a machine with a GPU.
-bench-gpu: GIB = 8
-bench-gpu: RUNS = 2
-bench-gpu: $(PROGRAM) $(BUILD)/bench $(BUILD)/sample $(BUILD)/bench_kernels $(BUILD)/bench_lanes $(BUILD)/bench_cub
-	$(BUILD)/bench_kernels
-	$(BUILD)/bench_cub
-	$(BUILD)/sample 8192 > $(BUILD)/sample.u32
-	$(BUILD)/bench_lanes $(BUILD)/sample.u32
-	rm $(BUILD)/sample.u32
-	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
-
-$(BUILD)/bench_kernels.o $(BUILD)/bench_lanes.o: $(BUILD)/bench_%.o: bench/%.c Makefile | $(BUILD)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/bench_kernels $(BUILD)/bench_lanes: $(BUILD)/bench_%: $(BUILD)/bench_%.o $(LIB_OBJ)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
-
-$(BUILD)/bench_cub: bench/cub.cu | $(BUILD)
-	$(NVCC) -O3 -std=c++17 -arch=native -o $@ $<
-
-$(BUILD)/bench $(BUILD)/sample: $(BUILD)/%: bench/%.c bench/timing.h Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O3 -g $(WARN) -pthread -o $@ $<
-
-$(BUILD)/bench_zstd: bench/zstd.c bench/timing.h Makefile | $(BUILD)
-	$(CC) -std=c11 -D_GNU_SOURCE -O3 -g $(WARN) -pthread -o $@ $< -lzstd
-
-# On a machine with a GPU: every kernel against the CPU engine, then whole runs.
-GPU_JOBS = 200
-check-gpu: $(PROGRAM) $(BUILD)/gpu_check $(TOOLS)
-	$(BUILD)/gpu_check $(SEED) $(GPU_JOBS)
-	$(BUILD)/random_jobs $(PROGRAM) $(BUILD)/oracle $(SEED) 100 40 -- --device=gpu
-
-$(BUILD)/gpu_check.o: tests/gpu_check.c Makefile | $(BUILD)
-	$(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/gpu_check: $(BUILD)/gpu_check.o $(LIB_OBJ)
-	$(CC) $(ALL_LDFLAGS) -o $@ $< $(LIB_OBJ) $(LIBS)
-
+#: make clean            removes all that was built
 clean:
 	rm -rf build gpuhist
 
-ifeq ($(NVCC),)
-$(info no nvcc: the GPU engine is left out of this build)
-else
-# In one place for all builds: the sanitizers and clang do not touch it.
-KERNELS   = build/kernels.fatbin
-$(BUILD)/gpu_image.o: CPPFLAGS += -DGPU_IMAGE='"$(KERNELS)"'
-$(BUILD)/gpu_image.o: $(KERNELS)
-$(KERNELS): $(KERNEL_TEXT)
-	mkdir -p build
-	$(NVCC) $(NVCCFLAGS) -fatbin -o $@ kernels/count.cu
-endif
+help:
+	@sed -n 's/^#: //p' Makefile
 
--include $(OBJ:.o=.d) $(TESTS:=.d) $(FUZZERS:=.d)
+-include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) \
+	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
-.PHONY: all bench bench-gpu check check-gpu clean demo fuzz fuzzers install torture uninstall
+.PHONY: all bench bench-gpu bench-loops check check-gpu check-programs clean coverage coverage-programs demo FORCE fuzz \
+	fuzzers help install test torture uninstall

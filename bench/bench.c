@@ -3,8 +3,8 @@
  * usage: bench GPUHIST [GIB [RUNS]]        (files of GIB GiB in $TMPDIR; default 1, 5 runs)
  *        bench GPUHIST GIB RUNS gpu        cpu, gpu and auto on a machine with a GPU
  *
- * Every line times two commands in turn, A B A B, and shows the medians and the median of
- * the ratios pair by pair: a machine that slows down slows both. Times are whole processes,
+ * Every line times two commands alternately, A B A B, and shows the medians and the median of
+ * the ratios of the pairs: a machine that slows down slows both. Times are whole processes,
  * start to end, on files that are in the page cache.
  */
 #include <fcntl.h>
@@ -20,14 +20,14 @@
 
 #include "timing.h"
 
-#define BLOCK ((size_t)256 << 10) /* gpuhist's own */
+#define BLOCK ((size_t)128 << 10) /* the program's own block size */
 #define RUNS_MAX 50
 
 static char folder[512];
 static uint64_t file_bytes;
 static int runs = 5;
 
-/* ---- the ceilings: the same reads, with less done to them ---- */
+/* ---- the ceilings: the same reads, with less work on the bytes ---- */
 
 struct limit {
 	int fd;
@@ -89,11 +89,10 @@ static int limit_drain(void)
 }
 
 /*
- * One line: GB/s of a and of b, and how many times as fast a is. bytes may differ, for peers
- * that are given a part. b NULL: a alone.
+ * One line: GB/s of a and of b, and how many times as fast a is. b_bytes may be less than a_bytes,
+ * for peers that get a part of the data only. b NULL: a alone.
  */
-static void line(const char *what, const char *a, double a_bytes, const char *beside,
-		 const char *b, double b_bytes)
+static void line(const char *what, const char *a, double a_bytes, const char *beside, const char *b, double b_bytes)
 {
 	double ta[RUNS_MAX], tb[RUNS_MAX], ratio[RUNS_MAX];
 	const int n = b && b_bytes < a_bytes ? 1 : runs; /* slow peers run once */
@@ -114,8 +113,8 @@ static void line(const char *what, const char *a, double a_bytes, const char *be
 	if (failed)
 		printf("| %s | failed | %s | | |\n", what, beside);
 	else if (b)
-		printf("| %s | %.2f | %s | %.2f | %.2f |\n", what, 1e-9 / median(ta, n), beside,
-		       1e-9 / median(tb, n), median(ratio, n));
+		printf("| %s | %.2f | %s | %.2f | %.2f |\n", what, 1e-9 / median(ta, n), beside, 1e-9 / median(tb, n),
+		       median(ratio, n));
 	else
 		printf("| %s | %.2f | | | |\n", what, 1e-9 / median(ta, n));
 	fflush(stdout);
@@ -191,17 +190,15 @@ static void files(int cores)
 
 	for (int t = 1; t <= cores; t *= 2) {
 		line(text("u32, 1024 bins, %d thread%s", t, t > 1 ? "s" : ""),
-		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all,
-		     "the bare loop on the same blocks",
+		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all, "the bare loop on the same blocks",
 		     text("exec %s limit bare %s/u32 %d", self, f, t), all);
 		line(text("u32, 1024 bins, %d thread%s", t, t > 1 ? "s" : ""),
-		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all,
-		     "reading, no counting", text("exec %s limit read %s/u32 %d", self, f, t), all);
+		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all, "reading, no counting",
+		     text("exec %s limit read %s/u32 %d", self, f, t), all);
 	}
 	if (cores > 1)
-		line(text("u32, 1024 bins, %d threads", cores),
-		     text("exec %s -b 1024 %s/u32", gpuhist, f), all, "one thread",
-		     text("exec %s -T 1 -b 1024 %s/u32", gpuhist, f), all);
+		line(text("u32, 1024 bins, %d threads", cores), text("exec %s -b 1024 %s/u32", gpuhist, f), all,
+		     "one thread", text("exec %s -T 1 -b 1024 %s/u32", gpuhist, f), all);
 
 	static const struct {
 		const char *what, *arguments, *file;
@@ -223,14 +220,40 @@ static void files(int cores)
 		{"u32, 2^28 bins, constant", "-b 268435456 -r full -f raw", "constant"},
 	};
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
-		line(KINDS[i].what,
-		     text("exec %s %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file), all,
-		     "reading, no counting",
-		     text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores), all);
-	line("f32, 1000 bins", text("exec %s -t f32 -b 1000 -r 0:1 %s/floats", gpuhist, f), all,
-	     "u32, 1024 bins", text("exec %s -b 1024 %s/u32", gpuhist, f), all);
-	line("u8, constant", text("exec %s -t u8 -b 256 %s/constant", gpuhist, f), all,
-	     "u8, noise", text("exec %s -t u8 -b 256 %s/noise", gpuhist, f), all);
+		line(KINDS[i].what, text("exec %s %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file), all,
+		     "reading, no counting", text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores), all);
+	line("f32, 1000 bins", text("exec %s -t f32 -b 1000 -r 0:1 %s/floats", gpuhist, f), all, "u32, 1024 bins",
+	     text("exec %s -b 1024 %s/u32", gpuhist, f), all);
+	line("u8, constant", text("exec %s -t u8 -b 256 %s/constant", gpuhist, f), all, "u8, noise",
+	     text("exec %s -t u8 -b 256 %s/noise", gpuhist, f), all);
+}
+
+/* Channels beside the same bytes as one channel; gaps beside reading. */
+static void layouts(int cores)
+{
+	static const struct {
+		const char *what, *arguments, *file, *beside, *plain;
+	} KINDS[] = {
+		{"u8, 2 channels", "-t u8 -b 256 -c 2", "noise", "u8", "-t u8 -b 256"},
+		{"u8, 3 channels", "-t u8 -b 256 -c 3 --ignore-tail", "noise", "u8", "-t u8 -b 256"},
+		{"i16, 2 channels", "-t i16 -b 1000 -r full -c 2", "noise", "i16", "-t i16 -b 1000 -r full"},
+		{"f32, 2 channels", "-t f32 -b 1000 -r 0:1 -c 2", "floats", "f32", "-t f32 -b 1000 -r 0:1"},
+		{"u8, rows of 1000 in 1024 bytes", "-t u8 -b 256 --rows=1000:1024", "noise", "u8", "-t u8 -b 256"},
+		{"f32 in records of 64 bytes", "-t f32 -b 1000 -r 0:1 --record=64", "floats", NULL, NULL},
+		{"u8 in records of 4 bytes", "-t u8 -b 256 --record=4", "noise", NULL, NULL},
+	};
+	const double all = (double)file_bytes;
+	const char *const f = folder;
+
+	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+		const char *const mine = text("exec %s -q %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file);
+		if (KINDS[i].beside)
+			line(KINDS[i].what, mine, all, KINDS[i].beside,
+			     text("exec %s -q %s %s/%s", gpuhist, KINDS[i].plain, f, KINDS[i].file), all);
+		else
+			line(KINDS[i].what, mine, all, "reading, no counting",
+			     text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores), all);
+	}
 }
 
 static void pipes(void)
@@ -252,10 +275,14 @@ static void peers(void)
 
 	if (have("python3") && !timed("python3 -c 'import numpy'").failed) {
 		line("u32, 1024 bins", mine, all, "numpy.bincount on a memmap",
-		     text("python3 -c 'import numpy as n; n.bincount(n.memmap(\"%s/u32\",\"u4\"),minlength=1024)'", folder), all);
+		     text("python3 -c 'import numpy as n; n.bincount(n.memmap(\"%s/u32\",\"u4\"),minlength=1024)'",
+			  folder),
+		     all);
 		mine = text("exec %s -b 1024 %s/u32", gpuhist, folder);
 		line("u32, 1024 bins", mine, all, "numpy.histogram on a memmap",
-		     text("python3 -c 'import numpy as n; n.histogram(n.memmap(\"%s/u32\",\"u4\"),1024,(0,1024))'", folder), all);
+		     text("python3 -c 'import numpy as n; n.histogram(n.memmap(\"%s/u32\",\"u4\"),1024,(0,1024))'",
+			  folder),
+		     all);
 	} else {
 		printf("| numpy | not installed | | | |\n");
 	}
@@ -268,8 +295,7 @@ static void peers(void)
 	else
 		printf("| gsl-histogram | not installed | | | |\n");
 	mine = text("exec %s -b 1024 %s/u32", gpuhist, folder);
-	line("u32, 1024 bins", mine, all, "sort \\| uniq -c on text",
-	     text("sort %s/text | uniq -c", folder), part);
+	line("u32, 1024 bins", mine, all, "sort \\| uniq -c on text", text("sort %s/text | uniq -c", folder), part);
 }
 
 static void start_and_size(void)
@@ -281,8 +307,8 @@ static void start_and_size(void)
 		empty[i] = timed(text("exec %s </dev/null", gpuhist)).seconds;
 		shell[i] = timed("exec true").seconds;
 	}
-	printf("\nEmpty input, start to end: %.2f ms (a shell that runs true: %.2f ms).\n",
-	       1e3 * median(empty, n), 1e3 * median(shell, n));
+	printf("\nEmpty input, start to end: %.2f ms (a shell that runs true: %.2f ms).\n", 1e3 * median(empty, n),
+	       1e3 * median(shell, n));
 	printf("Peak memory: %ld KiB for the whole file, %ld KiB for its first 16 MiB, %ld KiB for nothing.\n",
 	       timed(text("exec %s -b 1024 %s/u32", gpuhist, folder)).peak_kib,
 	       timed(text("exec %s -b 1024 -n 4194304 %s/u32", gpuhist, folder)).peak_kib,
@@ -304,7 +330,7 @@ static void device_times(const char *device, const char *arguments, double *seco
 	*cpu = median(c, runs);
 }
 
-#define TIMES 8 /* a file is named so often: a job long enough that the GPU's start is a part of it */
+#define TIMES 8 /* how often a file is named, so that the job is much longer than the GPU's start */
 
 /* Whole runs by engine: rate, CPU-seconds per 100 GB, and what auto is worth. */
 static void devices(void)
@@ -323,16 +349,17 @@ static void devices(void)
 	static const char *const DEVICES[] = {"cpu", "gpu", "auto"};
 	double seconds[3], cpu[3];
 
-	printf("| file, start to end | cpu GB/s | gpu | gpu once started | auto | auto : best | CPU-s per 100 GB: cpu | gpu | auto |\n"
+	printf("| file, start to end | cpu GB/s | gpu | gpu once started | auto | auto : best | CPU-s per 100 GB: cpu "
+	       "| gpu | auto |\n"
 	       "|---|---|---|---|---|---|---|---|---|\n");
 	timed(text("exec %s -q --device=gpu -n 1000000 -b 1024 %s/u32", gpuhist, folder));
 	for (size_t i = 0; i < sizeof(JOBS) / sizeof(JOBS[0]); i++) {
-		/* Slower: less of it. */
+		/* Slow jobs get the file once. */
 		const bool few = strncmp(JOBS[i].arguments, "-T", 2) == 0 || strstr(JOBS[i].what, "2^20");
 		const int times = few ? 1 : TIMES;
 		char arguments[2000];
 		int used = snprintf(arguments, sizeof(arguments), "%s", JOBS[i].arguments);
-		double more = 0, half = 0; /* once started: what the second half takes */
+		double more = 0, half = 0; /* of the first half of the files: the rest is without the start */
 		for (int k = 0; k < times; k++) {
 			if (2 * k == times)
 				device_times("gpu", arguments, &half, &more);
@@ -345,20 +372,19 @@ static void devices(void)
 		const double gb = (double)file_bytes * 1e-9 * times;
 		const double rest = half > 0 ? gb / 2 / (seconds[1] - half) : gb / seconds[1];
 		printf("| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f |\n", JOBS[i].what,
-		       gb / seconds[0], gb / seconds[1], rest, gb / seconds[2], best / seconds[2],
-		       100 * cpu[0] / gb, 100 * cpu[1] / gb, 100 * cpu[2] / gb);
+		       gb / seconds[0], gb / seconds[1], rest, gb / seconds[2], best / seconds[2], 100 * cpu[0] / gb,
+		       100 * cpu[1] / gb, 100 * cpu[2] / gb);
 		fflush(stdout);
 	}
 	printf("\n| size | cpu ms | gpu ms | auto ms |\n|---|---|---|---|\n");
 	for (uint64_t size = 1 << 10; size <= file_bytes; size *= size < file_bytes / 16 ? 16 : 2) {
-		const char *arguments =
-			text("-b 1024 -n %llu %s/u32", (unsigned long long)size / 4, folder);
+		const char *arguments = text("-b 1024 -n %llu %s/u32", (unsigned long long)size / 4, folder);
 		char copy[1000];
 		snprintf(copy, sizeof(copy), "%s", arguments);
 		for (int d = 0; d < 3; d++)
 			device_times(DEVICES[d], copy, &seconds[d], &cpu[d]);
-		printf("| %llu KiB | %.1f | %.1f | %.1f |\n", (unsigned long long)size >> 10,
-		       1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2]);
+		printf("| %llu KiB | %.1f | %.1f | %.1f |\n", (unsigned long long)size >> 10, 1e3 * seconds[0],
+		       1e3 * seconds[1], 1e3 * seconds[2]);
 		fflush(stdout);
 	}
 	printf("\n| pipe, u32, 1024 bins | GB/s |\n|---|---|\n");
@@ -366,8 +392,8 @@ static void devices(void)
 		double s[RUNS_MAX];
 		for (int i = 0; i < runs; i++)
 			s[i] = timed(d == 3 ? text("cat %s/u32 | %s limit drain", folder, self)
-					    : text("cat %s/u32 | %s -b 1024 --device=%s", folder,
-						   gpuhist, DEVICES[d])).seconds;
+					    : text("cat %s/u32 | %s -b 1024 --device=%s", folder, gpuhist, DEVICES[d]))
+				       .seconds;
 		printf("| %s | %.2f |\n", d == 3 ? "thrown away" : DEVICES[d],
 		       (double)file_bytes * 1e-9 / median(s, runs));
 	}
@@ -376,8 +402,7 @@ static void devices(void)
 int main(int argc, char **argv)
 {
 	if (argc > 2 && strcmp(argv[1], "limit") == 0)
-		return strcmp(argv[2], "drain") == 0 ? limit_drain()
-						     : limit_file(argv[2], argv[3], atoi(argv[4]));
+		return strcmp(argv[2], "drain") == 0 ? limit_drain() : limit_file(argv[2], argv[3], atoi(argv[4]));
 	if (argc < 2)
 		return 2;
 	const char *tmp = getenv("TMPDIR");
@@ -406,6 +431,7 @@ int main(int argc, char **argv)
 	} else {
 		printf("| gpuhist | GB/s | beside | GB/s | times as fast |\n|---|---|---|---|---|\n");
 		files(cores);
+		layouts(cores);
 		pipes();
 		peers();
 		start_and_size();

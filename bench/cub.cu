@@ -39,7 +39,7 @@ template <class T> __global__ void generate(T *p, size_t n, double values, int s
 			   : skew == CONSTANT ? values - 1
 			   : skew == GAUSS    ? g * values
 			   : skew == SORTED   ? (double)i / n * values
-			   : b & 15	      ? (b & 16 ? values - 3 : 5)
+			   : b & 15           ? (b & 16 ? values - 3 : 5)
 					      : u * values);
 	}
 }
@@ -95,7 +95,8 @@ template <class T, class Level> static void line(const char *name, void *data, s
 	for (int k = 0; k < SKEWS; k++) {
 		generate<T><<<1056, 256>>>((T *)data, n, values, k);
 		auto count = [&] {
-			must(cub::DeviceHistogram::HistogramEven(work, size, (const T *)data, out, bins + 1, (Level)0, (Level)values, (long long)n));
+			must(cub::DeviceHistogram::HistogramEven(work, size, (const T *)data, out, bins + 1, (Level)0,
+								 (Level)values, (long long)n));
 		};
 		if (!work) {
 			count();
@@ -118,7 +119,8 @@ int main(int argc, char **argv)
 	must(cudaMalloc(&data, bytes));
 	must(cudaMalloc(&out, 4));
 	generate<uint32_t><<<1056, 256>>>((uint32_t *)data, bytes / 4, 4e9, UNIFORM);
-	printf("\nReading the same memory: %.0f GB/s\n\n| CUB HistogramEven: samples, bins | uniform | constant | gauss | sorted | two hot |\n|---|---|---|---|---|---|\n",
+	printf("\nReading the same memory: %.0f GB/s\n\n| CUB HistogramEven: samples, bins | uniform | constant | "
+	       "gauss | sorted | two hot |\n|---|---|---|---|---|---|\n",
 	       best_of(bytes, [&] { read_all<<<264, 1024>>>((const uint4 *)data, bytes / 16, out); }));
 	line<uint8_t, int>("u8", data, bytes, 256, 256);
 	line<uint16_t, int>("u16", data, bytes, 1024, 1024);

@@ -1,39 +1,100 @@
 /*
- * kernels: the kernels alone, on data that lies in device memory, as the program chooses and
- * launches them. On a machine with a GPU.
- * usage: kernels [GIB]       (of data; default 3, below 4)
+ * kernels: the kernels alone, on data in device memory, as the program chooses and launches
+ * them. On a machine with a GPU.
+ * usage: kernels [GIB [WHICH]]       (of data; default 3, below 4; WHICH: ranges below and "layout", as in
+ *                                    "random log mod auto layout"; default all)
  *
- * Each line is a job, each column a kind of data, in GB/s. The clearing of the counters is part
- * of it; the time is the host's, from launch to event, so some 10 us of it are not the kernel's.
+ * Each line is a job, each column a kind of data, in GB/s, then the least of them over reading: what the
+ * fastest of the kernels that only look for the least and greatest sample makes of the same memory. Clearing the
+ * counters is included. The time is the host's, from launch to event, so some 10 us of it are not the kernel's.
  */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
-#include "gpu.h"
-#include "gpu_kernel.h"
-#include "number.h"
+#include "base/clock.h"
+#include "gpu/gpu.h"
+#include "gpu/gpu_kernel.h"
+#include "bins/number.h"
+
+#define PLAIN                 \
+	{                     \
+		.channels = 1 \
+	}
 
 enum skew { UNIFORM, CONSTANT, GAUSS, SORTED, TWO_HOT, SKEWS };
 static const char *const SKEW[] = {"uniform", "constant", "gauss", "sorted", "two hot"};
 
-static const struct {
+static const struct bench_job {
 	const char *type;
 	uint32_t bins;
-	const char *range; /* of a float type; an integer's is 0:VALUES */
-	double values;     /* data lies in [0, values) */
+	/*
+	 * Of a float type; an integer's is 0:VALUES. "list": explicit edges, regular from 0 to VALUES; "random": at
+	 * random places there; "log": from 1 to VALUES; "mod"; "auto"
+	 */
+	const char *range;
+	double values; /* data lies in [0, values) */
+	struct layout layout;
 } JOBS[] = {
-	{"u8", 256, NULL, 256}, {"u16", 1024, NULL, 1024}, {"u16", 1024, "0:65536", 65536},
-	{"u16", 1000, "0:65536", 65536}, {"i16be", 1024, NULL, 1024}, {"u16", 16384, NULL, 16384},
-	{"u16", 65536, NULL, 65536},
-	{"u24", 1024, NULL, 1024}, {"u32", 1024, NULL, 1024}, {"u32be", 1024, NULL, 1024},
-	{"u32", 1000, "0:1024", 1024}, {"u32", 16384, NULL, 16384}, {"u32", 50000, NULL, 50000},
-	{"u32", 65536, NULL, 65536}, {"u32", 100000, NULL, 100000}, {"u32", 1 << 20, NULL, 1 << 20},
-	{"u32", 1 << 24, NULL, 1 << 24}, {"u64", 1024, NULL, 1024}, {"u64", 1000, "0:1024", 1024},
-	{"f32", 1000, "0:1024", 1024}, {"f32", 1024, "0:1024", 1024}, {"f32", 65536, "0:1024", 1024},
-	{"f64", 1000, "0:1024", 1024},
+	{"u8", 256, NULL, 256, PLAIN},
+	{"u16", 1024, NULL, 1024, PLAIN},
+	{"u16", 1024, "0:65536", 65536, PLAIN},
+	{"u16", 1000, "0:65536", 65536, PLAIN},
+	{"i16be", 1024, NULL, 1024, PLAIN},
+	{"u16", 16384, NULL, 16384, PLAIN},
+	{"u16", 65536, NULL, 65536, PLAIN},
+	{"u24", 1024, NULL, 1024, PLAIN},
+	{"u32", 1024, NULL, 1024, PLAIN},
+	{"u32be", 1024, NULL, 1024, PLAIN},
+	{"u32", 1000, "0:1024", 1024, PLAIN},
+	{"u32", 16384, NULL, 16384, PLAIN},
+	{"u32", 50000, NULL, 50000, PLAIN},
+	{"u32", 65536, NULL, 65536, PLAIN},
+	{"u32", 100000, NULL, 100000, PLAIN},
+	{"u32", 1 << 20, NULL, 1 << 20, PLAIN},
+	{"u32", 1 << 24, NULL, 1 << 24, PLAIN},
+	{"u64", 1024, NULL, 1024, PLAIN},
+	{"u64", 1000, "0:1024", 1024, PLAIN},
+	{"f32", 1000, "0:1024", 1024, PLAIN},
+	{"f32", 1024, "0:1024", 1024, PLAIN},
+	{"f32", 65536, "0:1024", 1024, PLAIN},
+	{"f64", 1000, "0:1024", 1024, PLAIN},
+	{"u32", 1000, "list", 1024, PLAIN},
+	{"u32", 100000, "list", 100000, PLAIN},
+	{"u32", 1 << 20, "list", 1 << 22, PLAIN},
+	{"u64", 1000, "list", 1024, PLAIN},
+	{"f32", 1000, "list", 1024, PLAIN},
+	{"f32", 65536, "list", 1024, PLAIN},
+	{"f64", 1000, "list", 1024, PLAIN},
+	{"f32", 1000, "random", 1024, PLAIN},
+	{"f64", 1000, "random", 1024, PLAIN},
+	{"u32", 1000, "random", 1 << 30, PLAIN},
+	{"f32", 20000, "random", 1024, PLAIN},
+	{"f32", 1000, "log", 1024, PLAIN},
+	{"u32", 1000, "log", 1 << 30, PLAIN},
+	{"u64", 1000, "log", 1ull << 40, PLAIN},
+	{"u32", 1000, "mod", 4294967296.0, PLAIN},
+	{"u32", 1024, "mod", 4294967296.0, PLAIN},
+	{"i32be", 50000, "mod", 4294967296.0, PLAIN},
+	{"u64", 1000, "mod", 0x1p62, PLAIN},
+	{"u24", 1000, "mod", 0x1p24, PLAIN},
+	{"f32", 256, "auto", 1024, PLAIN},
+	{"u32", 256, "auto", 1 << 30, PLAIN},
+	{"f64", 256, "auto", 1024, PLAIN},
+	{"u64", 256, "auto", 0x1p62, PLAIN},
+	{"i16", 1000, "0:32768", 32768, {.channels = 2}},
+	{"u8", 256, NULL, 256, {.channels = 3}},
+	{"u8", 256, NULL, 256, {.channels = 2}},
+	{"u8", 256, NULL, 256, {.channels = 64}},
+	{"f32", 1000, "0:1024", 1024, {.channels = 2}},
+	{"u32", 1024, NULL, 1024, {.channels = 3}},
+	{"f64", 1000, "0:1024", 1024, {.channels = 2}},
+	{"u16", 65536, NULL, 65536, {.channels = 2}},
+	{"f32", 1000, "0:1024", 1024, {.record = 64, .offset = 16}},
+	{"f32", 1000, "0:1024", 1024, {.record = 16, .offset = 4, .channels = 2}},
+	{"u8", 256, NULL, 256, {.record = 1, .row = 1920, .pitch = 2048}},
+	{"u16", 1024, NULL, 1024, {.record = 7, .offset = 1}},
 };
 
 static struct cuda cuda;
@@ -46,6 +107,50 @@ static void must(CUresult r, const char *what)
 	}
 }
 
+/* bins + 1 edges; the memory is kept. */
+static const double *make_list(uint32_t bins, double values)
+{
+	double *list = calloc((size_t)bins + 1, sizeof(*list));
+
+	for (uint32_t i = 0; list && i <= bins; i++)
+		list[i] = i * (values / bins);
+	return list;
+}
+
+/* The same, at equal ratios from 1 on, as --log has them. */
+static const double *make_log_list(uint32_t bins, double values)
+{
+	double *list = calloc((size_t)bins + 1, sizeof(*list));
+
+	for (uint32_t i = 0; list && i <= bins; i++)
+		list[i] = i == bins ? values : pow(values, (double)i / bins);
+	return list;
+}
+
+static int rising(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The same, at random places; seeded. */
+static const double *make_random_list(uint32_t bins, double values)
+{
+	double *list = calloc((size_t)bins + 1, sizeof(*list));
+	uint64_t x = 88172645463325252u;
+
+	for (uint32_t i = 1; list && i <= bins; i++) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		list[i] = i == bins ? values : values * ((double)(x >> 11) * 0x1p-53);
+	}
+	if (list)
+		qsort(list, (size_t)bins + 1, sizeof(*list), rising);
+	return list;
+}
+
 /* A value in [0, values) at place i of n. */
 static double value(enum skew skew, double values, size_t i, size_t n)
 {
@@ -55,8 +160,9 @@ static double value(enum skew skew, double values, size_t i, size_t n)
 	x ^= x >> 7;
 	x ^= x << 17;
 	const double u = (double)(x >> 11) * 0x1p-53;
-	const double g = ((double)(x & 0xffff) + (double)(x >> 16 & 0xffff) +
-			  (double)(x >> 32 & 0xffff) + (double)(x >> 48)) / 262144.0;
+	const double g =
+		((double)(x & 0xffff) + (double)(x >> 16 & 0xffff) + (double)(x >> 32 & 0xffff) + (double)(x >> 48)) /
+		262144.0;
 	switch (skew) {
 	case UNIFORM:
 		return u * values;
@@ -84,19 +190,42 @@ static void put(unsigned char *p, const struct sample_type *t, double v)
 		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
 
+/* A piece of samples, page-locked, and where it is on the device. */
+struct piece {
+	unsigned char *data;
+	struct kernel_chunk on;
+	CUevent done;
+};
+
+/* What kernels read beside the rule goes to the device as a lane does it, but in one copy. */
+static void upload_table(struct piece *s, const struct kernel_plan *plan, size_t piece)
+{
+	CUresult r;
+
+	must(plan->table_bytes <= piece ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, "table");
+	must(cuda.memory_alloc(&s->on.table, plan->table_bytes), "memory");
+	memcpy(s->data, plan->table, plan->table_bytes);
+	must(cuda.to_device(s->on.table, s->data, plan->table_bytes, s->on.stream), "copy");
+	must(cuda.event_record(s->done, s->on.stream), "event");
+	while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
+		;
+	must(r, "copy");
+}
+
 /*
- * A piece of n samples from `first` of `all` on; all but sorted data repeat it. Making each sample
- * would take minutes: sorted ones come in runs of 512, of others a quarter is made.
+ * Fills a piece with samples first .. first + n - 1 of `all`; of other data than sorted, every piece
+ * is the same. Making each sample would take minutes: sorted samples are in runs of 512, of the
+ * other kinds a quarter is made and repeated.
  */
-static void fill(struct slot *s, const struct sample_type *t, enum skew skew, double values,
-		 size_t n, size_t first, size_t all)
+static void fill(struct piece *s, const struct sample_type *t, enum skew skew, double values, size_t n, size_t first,
+		 size_t all)
 {
 	const size_t run = skew == SORTED ? 512 : 1, own = skew == SORTED ? n : n / 4, bytes = t->bytes;
 
 	for (size_t i = 0; i < own; i += run) {
 		unsigned char *p = s->data + i * bytes;
 		put(p, t, value(skew, values, first + i, all));
-		for (size_t k = 1; k < run; k *= 2) /* pieces hold whole runs */
+		for (size_t k = 1; k < run; k *= 2) /* a piece is a whole number of runs */
 			memcpy(p + k * bytes, p, k * bytes);
 	}
 	for (size_t i = own; i < n; i += own)
@@ -104,19 +233,19 @@ static void fill(struct slot *s, const struct sample_type *t, enum skew skew, do
 }
 
 /* GB/s of work that is queued by f and lies behind event. */
-static double best_of(struct slot *s, size_t bytes, CUresult (*f)(struct slot *, void *), void *arg)
+static double best_of(struct piece *s, size_t bytes, CUresult (*f)(struct piece *, void *), void *arg)
 {
 	double best = 1e9;
 
 	for (int i = 0; i < 5; i++) {
 		CUresult r;
-		must(cuda.event_record(s->done, s->stream), "event");
+		must(cuda.event_record(s->done, s->on.stream), "event");
 		while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
 			;
 		must(r, "work");
 		const double start = clock_seconds();
 		must(f(s, arg), "launch");
-		must(cuda.event_record(s->done, s->stream), "event");
+		must(cuda.event_record(s->done, s->on.stream), "event");
 		while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
 			;
 		must(r, "work");
@@ -129,34 +258,176 @@ static double best_of(struct slot *s, size_t bytes, CUresult (*f)(struct slot *,
 struct launch {
 	const struct kernel_plan *plan;
 	size_t samples;
-	CUdeviceptr from;
 	size_t bytes;
+	const struct binning *bins; /* --auto: at the k of the data; else NULL */
 };
 
-static CUresult kernel(struct slot *s, void *arg)
+static CUresult kernel(struct piece *s, void *arg)
 {
 	const struct launch *l = arg;
-	CUresult r = cuda.fill32(s->d_cells, 0, l->plan->cells, s->stream);
+	CUresult r = cuda.fill32(s->on.cells, 0, kernel_out_words(l->plan), s->on.stream);
 
-	return r == CUDA_SUCCESS ? kernel_launch(l->plan, &cuda, s, l->samples) : r;
+	return r == CUDA_SUCCESS ? kernel_launch(l->plan, &cuda, &s->on, l->samples, l->bins) : r;
 }
 
-static CUresult copy_in(struct slot *s, void *arg)
+/* As near to reading as a kernel of the program's comes. */
+static CUresult read_only(struct piece *s, void *arg)
+{
+	const struct launch *l = arg;
+	CUdeviceptr data = s->on.data, out = s->on.cells;
+	uint64_t n = l->samples;
+	struct rule rule = l->plan->rule;
+	void *arguments[] = {&data, &n, &rule, &out};
+
+	return cuda.launch(l->plan->extent, l->plan->sms, 1, 1, 1024, 1, 1, 16 * 1024, s->on.stream, arguments, NULL);
+}
+
+static CUresult copy_in(struct piece *s, void *arg)
 {
 	const struct launch *l = arg;
 
-	return cuda.to_device(s->d_data, s->data, l->bytes, s->stream);
+	return cuda.to_device(s->on.data, s->data, l->bytes, s->on.stream);
+}
+
+/* Of f64: two instructions for 8 bytes. */
+static double read_rate(struct piece *s, const struct kernel_device *on)
+{
+	struct kernel_plan plan = {0};
+	struct sample_type type;
+	struct edges_spec spec = {.bins = 256, .kind = AXIS_AUTO};
+	struct edges edges;
+	struct counting counting;
+	const char *why, *what;
+
+	sample_type_parse(&type, "u64");
+	if (edges_init(&edges, &spec, &type, &why) != 0)
+		exit(1);
+	counting_init(&counting, &type, &edges, false);
+	must(kernel_plan_init(&plan, &counting, on, &what), what);
+	return best_of(s, on->bytes_max, read_only, &(struct launch){.plan = &plan, .samples = on->bytes_max / 8});
+}
+
+static void make_edges(struct edges *edges, const struct bench_job *job, const struct sample_type *type)
+{
+	struct edges_spec spec = {.bins = job->bins, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
+	const char *why, *range = job->range ? job->range : "";
+	if (strcmp(range, "list") == 0 || strcmp(range, "random") == 0) {
+		spec.kind = AXIS_EDGES;
+		spec.list =
+			*range == 'l' ? make_list(job->bins, job->values) : make_random_list(job->bins, job->values);
+	} else if (strcmp(range, "log") == 0) {
+		spec.kind = AXIS_EDGES;
+		spec.list = make_log_list(job->bins, job->values);
+	} else if (strcmp(range, "mod") == 0) {
+		spec.kind = AXIS_MOD;
+	} else if (strcmp(range, "auto") == 0) {
+		spec.kind = AXIS_AUTO;
+	} else if (job->range) {
+		number_parse(&spec.lo, "0", 1);
+		number_parse(&spec.hi, range + 2, strlen(range + 2));
+	}
+	if (edges_init(edges, &spec, type, &why) != 0) {
+		fprintf(stderr, "%s, %s: %s\n", job->type, range, why);
+		exit(1);
+	}
+}
+
+/* The k of values from 0 up to the job's. */
+static void set_auto(struct binning *bins, const struct bench_job *job, const struct sample_type *type)
+{
+	int k = 0;
+
+	while (ldexp((double)job->bins, k) < job->values)
+		k++;
+	while (type->kind == SAMPLE_FLOAT && ldexp((double)job->bins, k - 1) >= job->values)
+		k--;
+	auto_rule(bins, type, bins->bins, k);
+}
+
+/* All pieces of the device's memory get samples of this skew, wherever the layout has them. */
+static void upload(struct piece *s, const struct bench_job *job, const struct sample_type *t, enum skew skew,
+		   size_t piece, size_t bytes)
+{
+	const size_t n = piece / t->bytes;
+
+	for (size_t at = 0; at < bytes; at += piece) {
+		CUresult r;
+		if (at == 0 || skew == SORTED)
+			fill(s, t, skew, job->values, n, at / t->bytes, bytes / t->bytes);
+		must(cuda.to_device(s->on.data + at, s->data, piece, s->on.stream), "copy");
+		must(cuda.event_record(s->done, s->on.stream), "event");
+		while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
+			;
+		must(r, "copy");
+	}
+}
+
+/* One line of the table. */
+static void run(struct piece *s, const struct bench_job *job, const struct kernel_device *on, size_t piece,
+		double reading)
+{
+	struct sample_type type;
+	struct edges edges;
+	struct layout layout;
+	struct counting counting;
+	struct kernel_plan plan = {0};
+	struct binning bins;
+	const char *why, *what;
+	double least = 1e9;
+
+	sample_type_parse(&type, job->type);
+	make_edges(&edges, job, &type);
+	if (layout_init(&layout, &job->layout, type.bytes, &why) != 0)
+		exit(1);
+	counting_init_layout(&counting, &type, &edges, &layout, false);
+	bins = counting.binning;
+	if (bins.kind == BIN_SLOT)
+		set_auto(&bins, job, &type);
+	must(kernel_plan_init(&plan, &counting, on, &what), what);
+	if (plan.work_bytes > 0)
+		must(cuda.memory_alloc(&s->on.work, plan.work_bytes), "memory");
+	if (plan.packed_bytes > 0)
+		must(cuda.memory_alloc(&s->on.packed, plan.packed_bytes), "memory");
+	if (plan.table_bytes > 0)
+		upload_table(s, &plan, piece);
+	printf("| %s, %lu%s%s", job->type, (unsigned long)job->bins, job->range ? " over " : "",
+	       job->range ? job->range : "");
+	if (layout.channels > 1)
+		printf(", %lu channels", (unsigned long)layout.channels);
+	if (!layout_is_contiguous(&layout, type.bytes))
+		printf(", record of %lu", (unsigned long)layout_bytes(&layout));
+	printf(" | %s |", plan.name);
+	const struct launch l = {.plan = &plan,
+				 .samples = kernel_samples(&counting, on->bytes_max),
+				 .bins = bins.kind == BIN_SLOT ? &bins : NULL};
+	for (int k = 0; k < SKEWS; k++) {
+		upload(s, job, &type, (enum skew)k, piece, on->bytes_max);
+		const double rate = best_of(s, on->bytes_max, kernel, (void *)(uintptr_t)&l);
+		least = rate < least ? rate : least;
+		printf(" %.0f |", rate);
+		fflush(stdout);
+	}
+	printf(" %.2f |\n", least / reading);
+	if (plan.work_bytes > 0)
+		must(cuda.memory_free(s->on.work), "memory");
+	if (plan.packed_bytes > 0)
+		must(cuda.memory_free(s->on.packed), "memory");
+	if (plan.table_bytes > 0)
+		must(cuda.memory_free(s->on.table), "memory");
+	free(plan.near);
+	edges_free(&edges);
 }
 
 int main(int argc, char **argv)
 {
-	const size_t piece = (size_t)96 << 20; /* whole samples of every size */
-	const size_t bytes = (size_t)((argc > 1 ? atof(argv[1]) : 3) * 0x1p30) / piece * piece;
-	const char *why, *what;
+	const double gib = argc > 1 ? atof(argv[1]) : 3;
+	const size_t piece = (size_t)(gib < 0.1 ? 3 : 96) << 20; /* a whole number of samples of every size */
+	const size_t bytes = (size_t)(gib * 0x1p30) / piece * piece;
+	const char *why;
 	CUdevice device;
 	CUcontext context;
 	CUmodule module;
-	struct slot s = {0};
+	struct piece s = {0};
 	char name[128];
 
 	if (cuda_load(&cuda, &why) != 0 || !kernel_image) {
@@ -168,10 +439,10 @@ int main(int argc, char **argv)
 	must(cuda.context_retain(&context, device), "context");
 	must(cuda.context_set(context), "context");
 	must(cuda.module_load(&module, kernel_image), "kernels");
-	must(cuda.stream_create(&s.stream, CU_STREAM_NON_BLOCKING), "stream");
+	must(cuda.stream_create(&s.on.stream, CU_STREAM_NON_BLOCKING), "stream");
 	must(cuda.event_create(&s.done, CU_EVENT_DISABLE_TIMING), "event");
-	must(cuda.memory_alloc(&s.d_data, bytes), "memory");
-	must(cuda.memory_alloc(&s.d_cells, ((size_t)4 << 24) + 64), "memory");
+	must(cuda.memory_alloc(&s.on.data, bytes), "memory");
+	must(cuda.memory_alloc(&s.on.cells, ((size_t)4 << 24) + 64), "memory");
 	cuda.device_name(name, sizeof(name), device);
 	s.data = aligned_alloc(4096, piece);
 	memset(s.data, 1, piece);
@@ -179,51 +450,16 @@ int main(int argc, char **argv)
 
 	struct launch l = {.bytes = piece};
 	printf("%s, %.2f GiB in device memory\n\n", name, (double)bytes / 0x1p30);
-	printf("H2D from pinned memory: %.1f GB/s\n\n", best_of(&s, piece, copy_in, &l));
+	printf("H2D from pinned memory: %.1f GB/s\n", best_of(&s, piece, copy_in, &l));
+	const double reading = read_rate(&s, &(struct kernel_device){&cuda, device, module, bytes});
+	printf("Reading: %.0f GB/s\n\n", reading);
 	printf("| samples, bins | kernel |");
 	for (int k = 0; k < SKEWS; k++)
 		printf(" %s |", SKEW[k]);
-	printf("\n|---|---|---|---|---|---|---|\n");
-	for (size_t j = 0; j < sizeof(JOBS) / sizeof(JOBS[0]); j++) {
-		struct sample_type type;
-		struct edges_spec spec = {.bins = JOBS[j].bins, .ranged = JOBS[j].range != NULL};
-		struct edges edges;
-		struct counting counting;
-		struct kernel_plan plan;
-		sample_type_parse(&type, JOBS[j].type);
-		if (spec.ranged) {
-			number_parse(&spec.lo, "0", 1);
-			number_parse(&spec.hi, JOBS[j].range + 2, strlen(JOBS[j].range + 2));
-		}
-		if (edges_init(&edges, &spec, &type, &why) != 0)
-			return 1;
-		counting_init(&counting, &type, &edges, 1, false);
-		const struct kernel_device on = {&cuda, device, module, bytes / type.bytes};
-		must(kernel_plan_init(&plan, &counting, &on, &what), what);
-		if (plan.work_bytes > 0)
-			must(cuda.memory_alloc(&s.d_work, plan.work_bytes), "memory");
-		printf("| %s, %lu%s%s | %s |", JOBS[j].type, (unsigned long)JOBS[j].bins,
-		       spec.ranged ? " over " : "", spec.ranged ? JOBS[j].range : "", plan.name);
-		l = (struct launch){.plan = &plan, .samples = bytes / type.bytes};
-		for (int k = 0; k < SKEWS; k++) {
-			const size_t n = piece / type.bytes;
-			for (size_t at = 0; at < bytes; at += piece) {
-				if (at == 0 || k == SORTED)
-					fill(&s, &type, (enum skew)k, JOBS[j].values, n,
-					     at / type.bytes, bytes / type.bytes);
-				must(cuda.to_device(s.d_data + at, s.data, piece, s.stream), "copy");
-				CUresult r;
-				must(cuda.event_record(s.done, s.stream), "event");
-				while ((r = cuda.event_query(s.done)) == CUDA_ERROR_NOT_READY)
-					;
-				must(r, "copy");
-			}
-			printf(" %.0f |", best_of(&s, bytes, kernel, &l));
-			fflush(stdout);
-		}
-		printf("\n");
-		if (plan.work_bytes > 0)
-			must(cuda.memory_free(s.d_work), "memory");
-	}
+	printf(" least / reading |\n|---|---|---|---|---|---|---|---|\n");
+	for (size_t j = 0; j < sizeof(JOBS) / sizeof(JOBS[0]); j++)
+		if (argc < 3 || strstr(argv[2], JOBS[j].range ? JOBS[j].range : "none") ||
+		    (strstr(argv[2], "layout") && (JOBS[j].layout.channels != 1 || JOBS[j].layout.record > 0)))
+			run(&s, &JOBS[j], &(struct kernel_device){&cuda, device, module, bytes}, piece, reading);
 	return 0;
 }

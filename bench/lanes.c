@@ -1,11 +1,12 @@
 /*
- * lanes: the way of a warm file to the GPU, by its parts and whole, with the lanes that ship.
+ * lanes: the parts of the way of a warm file to the GPU, each alone and all together, with the
+ * program's own lanes.
  * usage: lanes FILE
  *
  *   fill    the lanes read the file into their slots and do nothing with them
  *   count   the lanes submit the same slots over and over: copy, clear, kernel, fetch, commit
- *   whole   fill, submit, reap. Were these done one after the other, whole would be the
- *           harmonic sum of the two; done side by side it is the smaller of the two
+ *   whole   fill, submit, reap. One after the other these would reach the harmonic sum of the
+ *           two rates; overlapped they reach the smaller of the two
  *   map     windows of the mapped file are page-locked and released
  */
 #include <pthread.h>
@@ -15,9 +16,9 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "clock.h"
-#include "gpu_state.h"
-#include "hist.h"
+#include "base/clock.h"
+#include "gpu/gpu_state.h"
+#include "hist/hist.h"
 #include "worker.h"
 
 #define LANES 8u
@@ -43,12 +44,18 @@ struct part {
 	bool read, count;
 };
 
+static void finish(struct lane *lane, struct slot *slot)
+{
+	while (slot->state == SLOT_SUBMITTED && gpu_done(lane, slot) == 0)
+		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+	gpu_free(slot);
+}
+
 static void submit_and_wait(struct part *p, struct slot *slot)
 {
-	while (slot->samples > 0 && gpu_done(p->lane, slot) == 0)
-		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-	slot->samples = gpu_slot_bytes(gpu) / 4;
-	if (gpu_submit(p->lane, slot, slot->samples) != 0)
+	finish(p->lane, slot);
+	gpu_fill(p->lane, slot, gpu_slot_bytes(gpu));
+	if (gpu_submit(p->lane, slot) != 0)
 		die("the GPU failed");
 }
 
@@ -58,41 +65,43 @@ static void *parts(void *arg)
 	struct lane *lane = p->lane;
 	struct fail fail = {.status = STATUS_OK};
 	const uint64_t most = (uint64_t)4 << 30;
+	struct reader *const reader = source_reader(p->work.source);
 	size_t got = 1;
 
-	if (gpu->cuda.context_set(gpu->device[lane->device].context) != 0)
+	if (gpu->cuda.context_set(gpu->device[lane->device->index].context) != 0)
 		die("no context");
 	if (p->read && p->count) {
 		struct worker_report report = {0};
-		if (worker_gpu(&p->work, lane, &report, &fail) != WORKER_DONE)
+		if (worker_gpu(&p->work, reader, lane, &report, &fail) != WORKER_DONE)
 			die("the GPU failed");
 		p->bytes = report.gpu_records * 4;
 		return NULL;
 	}
 	for (unsigned k = 0; got > 0; k = (k + 1) % lane->slots) {
 		struct slot *slot = &lane->slot[k];
-		struct source_piece piece = {.bytes = 0};
+		const struct want want = {
+			.buffer = slot->data, .cap = gpu_slot_bytes(gpu), .range = lane->window_bytes};
+		struct chunk chunk;
 		if (p->count) {
 			submit_and_wait(p, slot);
 			got = p->bytes < most ? gpu_slot_bytes(gpu) : 0;
-		} else if (lane->window_bytes > 0) {
-			source_claim(p->work.source, lane->window_bytes, &piece);
-			if (piece.bytes == 0) /* the first fill opens the file; the last ones are small */
-				source_fill(p->work.source, slot->data, gpu_slot_bytes(gpu), &got, &fail);
-			else if (gpu_map(lane, slot, piece.fd, piece.offset, got = piece.bytes) != 0 ||
-				 gpu_unmap(lane, slot) != 0 ||
-				 source_return(p->work.source, &piece, got, &fail) != 0)
-				die("the file cannot be mapped");
-		} else if (source_fill(p->work.source, slot->data, gpu_slot_bytes(gpu), &got, &fail) != 0) {
-			die(fail.text);
+		} else {
+			if (source_take(reader, &want, &chunk, &fail) != 0)
+				die(fail.text);
+			got = chunk.bytes;
+			if (got > 0 && !chunk.data) {
+				gpu_fill(lane, slot, got);
+				if (gpu_map(lane, slot, chunk.fd, chunk.offset, got) != 0 || slot_unmap(gpu, slot) != 0)
+					die("the file cannot be mapped");
+				gpu_free(slot);
+			}
+			if (source_done(reader, &chunk, got, &fail) != 0)
+				die(fail.text);
 		}
 		p->bytes += got;
 	}
-	for (unsigned k = 0; k < lane->slots; k++) {
-		while (lane->slot[k].samples > 0 && gpu_done(lane, &lane->slot[k]) == 0)
-			nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-		lane->slot[k].samples = 0;
-	}
+	for (unsigned k = 0; k < lane->slots; k++)
+		finish(lane, &lane->slot[k]);
 	return NULL;
 }
 
@@ -110,9 +119,8 @@ static void ignore(void *arg)
 	(void)arg;
 }
 
-/* Runs some of the lanes, the first of them with or without windows. Returns GB/s. */
-static double run(const char *name, char *path, unsigned from, unsigned to, bool windows, bool read,
-		  bool count)
+/* Runs lanes from .. to - 1; lane 0 uses windows or does not. Returns GB/s. */
+static double run(const char *name, char *path, unsigned from, unsigned to, bool windows, bool read, bool count)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct counts counts;
@@ -120,8 +128,7 @@ static double run(const char *name, char *path, unsigned from, unsigned to, bool
 	struct part part[LANES];
 	pthread_t thread[LANES];
 	uint64_t bytes = 0;
-	const struct source_spec spec = {
-		.paths = &path, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	const struct source_spec spec = {.paths = &path, .path_count = 1, .limit = UINT64_MAX, .record = 4};
 
 	if (source_open(&source, &spec, &fail) != 0 || counts_init(&counts, counting.cells, &fail) != 0)
 		die(fail.text);
@@ -130,9 +137,16 @@ static double run(const char *name, char *path, unsigned from, unsigned to, bool
 	for (unsigned i = from; i < to; i++) {
 		memset(lanes[i]->total, 0, lanes[i]->cells * sizeof(uint64_t));
 		part[i] = (struct part){
-			.work = {.counting = &counting, .source = source, .counts = &counts,
-				 .record = 4, .busy = ignore, .gpu = gpu, .gpu_only = true},
-			.lane = lanes[i], .read = read, .count = count,
+			.work = {.counting = &counting,
+				 .source = source,
+				 .counts = &counts,
+				 .record = 4,
+				 .busy = ignore,
+				 .gpu = gpu,
+				 .gpu_only = true},
+			.lane = lanes[i],
+			.read = read,
+			.count = count,
 		};
 		if (pthread_create(&thread[i], NULL, parts, &part[i]) != 0)
 			die("no thread");
@@ -160,9 +174,10 @@ int main(int argc, char **argv)
 	const char *why;
 	if (edges_init(&edges, &bins, &type, &why) != 0)
 		die(why);
-	counting_init(&counting, &type, &edges, LANES, false);
-	gpu = gpu_start(&(struct gpu_spec){
-		.counting = &counting, .devices = "0", .lanes = LANES, .memory = (uint64_t)1 << 30});
+	counting_init(&counting, &type, &edges, false);
+	gpu_choose_devices("0");
+	gpu = gpu_start(
+		&(struct gpu_spec){.counting = &counting, .devices = "0", .lanes = LANES, .memory = (uint64_t)1 << 30});
 	if (!gpu || gpu_wait(gpu) != 0) {
 		gpu_describe(gpu, &report);
 		die(report.why);
@@ -189,5 +204,5 @@ int main(int argc, char **argv)
 		run("whole, windows and slots", argv[1], 0, 8, true, true, true);
 	}
 	fflush(NULL);
-	_Exit(0); /* as the program does: lanes are not torn down */
+	_Exit(0); /* lanes are not torn down, as in the program */
 }

@@ -1,5 +1,5 @@
 /*
- * sample: samples as a 10-bit converter makes them: 32 bits each, noise about the middle.
+ * sample: samples like those of a 10-bit converter: 32 bits each, noise about the middle.
  * usage: sample MIB > FILE       (seeded: always the same bytes)
  */
 #include <stdint.h>
@@ -16,8 +16,7 @@ int main(int argc, char **argv)
 			x ^= x << 13;
 			x ^= x >> 7;
 			x ^= x << 17;
-			block[i] = (uint32_t)((x & 255) + (x >> 8 & 255) + (x >> 16 & 255) +
-					      (x >> 24 & 255));
+			block[i] = (uint32_t)((x & 255) + (x >> 8 & 255) + (x >> 16 & 255) + (x >> 24 & 255));
 		}
 		if (fwrite(block, sizeof(block), 1, stdout) != 1)
 			return 1;

@@ -22,7 +22,7 @@ static inline double now(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Runs a shell command; its output is thrown away. */
+/* Runs a shell command and discards its output. */
 static inline struct timing timed(const char *command)
 {
 	const double start = now();

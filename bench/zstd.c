@@ -1,11 +1,11 @@
 /*
- * zstd: compressed files, beside what libzstd and its command make of them.
+ * zstd: compressed files, beside libzstd and the zstd command.
  * usage: zstd GPUHIST [MIB [RUNS [TIMES [OPTIONS]]]]
  *
  * One frame and many, samples of a 10-bit converter and samples that repeat, three levels. Beside
- * each: `zstd -dc FILE > /dev/null`, `zstd -dc FILE | gpuhist`, and libzstd in memory, each frame
- * at once, on as many threads as there are frames and cores. GB/s of decoded bytes, medians; the
- * commands of a line run in turn. A file of many frames is named TIMES times. OPTIONS are gpuhist's, one word.
+ * each: `zstd -dc FILE > /dev/null`, `zstd -dc FILE | gpuhist`, and libzstd in memory, a frame in one
+ * call, on as many threads as there are frames and cores. GB/s of decoded bytes, medians; the commands
+ * of a line alternate. A file of many frames is named TIMES times. OPTIONS are gpuhist's, one word.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -26,7 +26,7 @@ struct packed {
 	size_t bytes;
 	struct {
 		size_t at, bytes, decoded;
-	} *frame;
+	} * frame;
 	unsigned frames;
 };
 
@@ -79,7 +79,7 @@ static struct packed pack(const unsigned char *data, size_t bytes, size_t frame,
 	return p;
 }
 
-/* ---- the ceiling: frames in memory, each at once ---- */
+/* ---- the ceiling: frames in memory, each decoded in one call ---- */
 
 static const struct packed *ceiling_of;
 static unsigned ceiling_next, ceiling_all;
@@ -96,7 +96,8 @@ static void *ceiling_thread(void *arg)
 		if (next >= ceiling_all)
 			break;
 		const unsigned i = next % p->frames;
-		const size_t n = ZSTD_decompressDCtx(d, out, p->frame[i].decoded, p->data + p->frame[i].at, p->frame[i].bytes);
+		const size_t n =
+			ZSTD_decompressDCtx(d, out, p->frame[i].decoded, p->data + p->frame[i].at, p->frame[i].bytes);
 		if (ZSTD_isError(n))
 			die("decompression");
 	}
@@ -151,8 +152,10 @@ int main(int argc, char **argv)
 	snprintf(folder, sizeof(folder), "%s/gpuhist-bench-XXXXXX", tmp ? tmp : "/tmp");
 	if (!gpuhist || all == 0 || runs < 1 || runs > RUNS_MAX || many < 1 || many > TIMES_MAX || !mkdtemp(folder))
 		return 2;
-	printf("%u cores, %u times (one frame: once) %zu MiB decoded, median of %d runs, libzstd %s\n\n", cores, many, all >> 20, runs, ZSTD_versionString());
-	printf("| samples | packed : decoded | gpuhist | libzstd in memory x threads | ratio | zstd -dc | ratio | zstd -dc \\| gpuhist | ratio | through cat |\n"
+	printf("%u cores, %u times (one frame: once) %zu MiB decoded, median of %d runs, libzstd %s\n\n", cores, many,
+	       all >> 20, runs, ZSTD_versionString());
+	printf("| samples | packed : decoded | gpuhist | libzstd in memory x threads | ratio | zstd -dc | ratio | zstd "
+	       "-dc \\| gpuhist | ratio | through cat |\n"
 	       "|---|---|---|---|---|---|---|---|---|---|\n");
 	for (size_t j = 0; j < sizeof(JOBS) / sizeof(JOBS[0]); j++) {
 		/* Level 19 compresses a few megabytes a second. */

@@ -1,5 +1,5 @@
 /*
- * parts: any number of cells, at the price of writing the samples once more.
+ * parts: any number of cells, at the price of writing the samples to memory once more.
  */
 #ifndef GPUHIST_PARTS_CUH
 #define GPUHIST_PARTS_CUH
@@ -13,28 +13,29 @@
  * work, count_parts counts one bucket's parts of many tiles in shared memory.
  */
 
-enum { PART_EMPTY = 0xffff };	/* fills what alignment leaves free in a sorted tile */
+enum { PART_EMPTY = 0xffff }; /* fills what alignment leaves free in a sorted tile */
 
 /*
- * split: the tile is read twice, first from memory and then from L2; one shared
- * atomic a sample each time, the second returned (it is the sample's place);
- * one 16-bit store to shared memory at random (3.66 clocks a warp), one
- * coalesced write. With 32 cursors a bucket the atomics have no conflicts, and
- * the gap of one word shifts the lanes' places apart by a bank when all
- * samples fall in one bucket. With fewer, equal lanes wait for each other: 32
- * / copies clocks.
+ * split: the tile is read twice, first from memory and then from L2, with one
+ * shared atomic a sample each time. The result of the second is the sample's
+ * index in the sorted tile. Then one 16-bit store to shared memory at random
+ * (3.66 clocks a warp), and one coalesced write. With 32 cursors a bucket the
+ * atomics have no conflicts; when all samples fall in one bucket, the gap of
+ * one word between the cursors puts the lanes' entries into different banks.
+ * With fewer cursors, lanes in the same bucket wait for each other: 32 /
+ * copies clocks.
  *
- * Launch: split_shared() bytes; up to 1024 threads; any grid.
+ * Launch: split_shared() bytes (gpu_kernel.c); up to 1024 threads; any grid.
  */
-template <int SIZE, class BIN, int DEEP>
-__device__ __forceinline__ void
-split(const void *data, u64 n, const struct rule &r, const struct parts &s, const struct parts_memory &m)
+template <int SIZE, class BIN, int DEEP, class CHANNELS>
+__device__ __forceinline__ void split(const void *data, u64 n, const struct rule &r, const struct parts &s,
+				      const struct parts_memory &m)
 {
 	extern __shared__ uint4 shared[];
 	u16 *place = (u16 *)shared;
 	u32 *cursor = (u32 *)(shared + s.room);
-	u32 *base = cursor + s.buckets * s.copies;	/* buckets + 1 */
-	u32 *sums = base + s.buckets + 1;		/* one a warp */
+	u32 *base = cursor + s.buckets * s.copies; /* buckets + 1 */
+	u32 *sums = base + s.buckets + 1;          /* one a warp */
 	const u32 tid = threadIdx.x, lane = tid & 31, nt = blockDim.x;
 	const u32 entries = s.buckets * s.copies, mine = tid & (s.copies - 1);
 	const reader<SIZE> in(data, n);
@@ -53,10 +54,11 @@ split(const void *data, u64 n, const struct rule &r, const struct parts &s, cons
 
 		clear(cursor, entries);
 		__syncthreads();
-		in.template each<false, DEEP>(lo + tid, hi, nt,
-			[&](const typename reader<SIZE>::vec &v) { in.template cells<BIN>(r, v, count); });
+		in.template each<false, DEEP>(lo + tid, hi, nt, [&](const typename reader<SIZE>::vec &v, u64 i) {
+			CHANNELS::template cells<BIN>(in, r, v, i, count);
+		});
 		if (edges)
-			count(in.template edge<BIN>(r, tid));
+			count(CHANNELS::template edge<BIN>(in, r, tid));
 		__syncthreads();
 
 		/* cursors within their bucket; the bucket's size into base */
@@ -122,12 +124,13 @@ split(const void *data, u64 n, const struct rule &r, const struct parts &s, cons
 			cursor[e] += 8 * base[e / s.copies];
 		__syncthreads();
 
-		in.template each<true, DEEP>(lo + tid, hi, nt,
-			[&](const typename reader<SIZE>::vec &v) { in.template cells<BIN>(r, v, store); });
+		in.template each<true, DEEP>(lo + tid, hi, nt, [&](const typename reader<SIZE>::vec &v, u64 i) {
+			CHANNELS::template cells<BIN>(in, r, v, i, store);
+		});
 		if (edges)
-			store(in.template edge<BIN>(r, tid));
+			store(CHANNELS::template edge<BIN>(in, r, tid));
 		__syncthreads();
-		/* fill up to the next cursor's places, or the next bucket's */
+		/* fill up to the next cursor's entries, or to the next bucket */
 		for (u32 e = tid; e < entries; e += nt) {
 			const u32 b = e / s.copies, end = 8 * base[b + 1];
 			u32 i = cursor[e], to = i + s.gap;
@@ -145,10 +148,9 @@ split(const void *data, u64 n, const struct rule &r, const struct parts &s, cons
 }
 
 /*
- * plan: how many blocks share a bucket. One block; needs m.total.
+ * plan: how many blocks share a bucket. Launch: one block, after split.
  */
-__device__ __forceinline__ void
-plan(const struct parts &s, const struct parts_memory &m)
+__device__ __forceinline__ void plan(const struct parts &s, const struct parts_memory &m)
 {
 	__shared__ u32 listed;
 
@@ -162,7 +164,7 @@ plan(const struct parts &s, const struct parts_memory &m)
 		if (!total)
 			continue;
 		g = min((total + s.unit - 1) / s.unit, s.tiles);
-		/* a block walks neighbouring tiles together while there are enough */
+		/* the longest run of neighbouring tiles that leaves a run for each block */
 		while (run < 1024 / s.lanes && 2 * run * g <= s.tiles)
 			run *= 2;
 		at = atomicAdd(&listed, g);
@@ -178,23 +180,22 @@ plan(const struct parts &s, const struct parts_memory &m)
 
 /*
  * count_parts: a unit of work is one bucket's parts of every g-th run of tiles,
- * so that a bucket that is crowded in a few tiles is still shared evenly; the
- * tiles of a run lie side by side, which is a third faster than tiles far apart.
- * 16-bit codes read once, one shared atomic each (merged where equal), one global
- * atomic a cell and unit. A bucket with few samples goes to global atomics
- * directly: then at most width / 4 of them can meet on one cell.
+ * so that a bucket that is crowded in a few tiles is still shared evenly. The
+ * tiles of a run are neighbours, which is a third faster than tiles far apart.
+ * 16-bit codes are read once, with one shared atomic each (merged where equal)
+ * and one global atomic a cell and unit. A bucket with few samples is counted by
+ * global atomics alone: then fewer than width / 4 of them can meet on one cell.
  *
- * `lanes` lanes walk a part of usual length; much longer ones wait in a list
- * until the whole block walks them.
+ * `lanes` lanes walk a part of usual length. Much longer parts are put into a
+ * list, and the whole block walks them afterwards.
  *
  * Launch: blocks of 1024 threads, one per SM; shared memory 4 *
  * spread_words(width + 1) beside about 2 KB of its own; all is BIN::all.
  */
 template <int DEEP>
-__device__ __forceinline__ void
-count_parts(const struct parts &s, const struct parts_memory m, const u32 all, u32 *out)
+__device__ __forceinline__ void count_parts(const struct parts &s, const struct parts_memory m, const u32 all, u32 *out)
 {
-	enum { LATER = 512 };	/* parts in the list */
+	enum { LATER = 512 }; /* parts in the list */
 	extern __shared__ uint4 shared[];
 	u32 *table = (u32 *)shared;
 	__shared__ u32 next, waiting, later[LATER];

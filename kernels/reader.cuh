@@ -14,26 +14,33 @@ typedef uint64_t u64;
 #define INLINE __device__ __forceinline__
 
 /*
- * struct reader<SIZE>: whole 16-byte loads from the first aligned one on; what is
- * before and behind is read byte by byte (edge samples). Samples that are not
- * aligned to their own size straddle words: a load then takes the next word
- * along and shifts. Samples of 3 bytes come as 3 loads of 16 samples, and since
- * 3 has an inverse mod 16 some sample always starts on 16 bytes.
+ * struct reader<SIZE>: whole 16-byte loads from the first aligned one on; the
+ * samples before and after them (edge samples) are read byte by byte. Samples
+ * that are not aligned to their own size straddle words: such a load reads the
+ * next word too and shifts. Samples of 3 bytes are read by 3 loads that hold 16
+ * of them; since 3 has an inverse mod 16, some sample always starts at a multiple
+ * of 16 bytes.
  */
-template <int SIZE> struct key_of { typedef u32 type; };
-template <> struct key_of<8> { typedef u64 type; };
+template <int SIZE> struct key_of {
+	typedef u32 type;
+};
+template <> struct key_of<8> {
+	typedef u64 type;
+};
 
 template <int SIZE> struct reader {
-	enum { PER = SIZE == 3 ? 16 : 16 / SIZE };	/* samples in a vec */
-	enum { WORDS = SIZE == 3 ? 12 : 4 };		/* words in a vec */
-	struct vec { u32 w[WORDS]; };
+	enum { PER = SIZE == 3 ? 16 : 16 / SIZE }; /* samples in a vec */
+	enum { WORDS = SIZE == 3 ? 12 : 4 };       /* words in a vec */
+	struct vec {
+		u32 w[WORDS];
+	};
 
 	const u8 *data;
-	const uint4 *from;	/* first whole vec */
+	const uint4 *from; /* first whole vec */
 	u64 vecs;
-	u32 head, tail;		/* edge samples before and behind the vecs */
-	u64 tail_at;		/* index of the first of the tail */
-	u32 slip;		/* bytes between from and the first of its samples */
+	u32 head, tail; /* edge samples before and after the vecs */
+	u64 tail_at;    /* index of the first of the tail */
+	u32 slip;       /* bytes between from and the first of its samples */
 
 	INLINE reader(const void *p, u64 n) : data((const u8 *)p)
 	{
@@ -47,7 +54,7 @@ template <int SIZE> struct reader {
 			head = (u32)n;
 		from = (const uint4 *)(data + (u64)SIZE * head - slip);
 		bytes = (n - head) * SIZE;
-		if (slip)	/* the words behind a vec must lie inside too */
+		if (slip) /* the two words after a vec must be data too */
 			bytes = bytes > 8 ? bytes - 8 : 0;
 		vecs = bytes / (4 * WORDS);
 		tail_at = head + vecs * PER;
@@ -96,8 +103,7 @@ template <int SIZE> struct reader {
 	typedef typename key_of<SIZE>::type key_t;
 
 	/* the keys of a vec */
-	template <bool PERM, bool FLIP>
-	static INLINE void keys(const struct rule &r, const vec &v, key_t *key)
+	template <bool PERM, bool FLIP> static INLINE void keys(const struct rule &r, const vec &v, key_t *key)
 	{
 #pragma unroll
 		for (int k = 0; k < WORDS; k++) {
@@ -145,7 +151,7 @@ template <int SIZE> struct reader {
 #pragma unroll
 			for (int k = 0; k < PER; k++)
 				cell[k] = BIN::guess(r, key[k], doubt);
-			if (doubt) {	/* one branch for all: a branch a sample costs a third */
+			if (doubt) { /* one branch for all: a branch a sample costs a third */
 #pragma unroll
 				for (int k = 0; k < PER; k++)
 					cell[k] = BIN::cell(r, key[k]);
@@ -160,23 +166,67 @@ template <int SIZE> struct reader {
 		}
 	}
 
-	/* the cell of edge sample j < head + tail */
-	template <class BIN> INLINE u32 edge(const struct rule &r, u32 j) const
+	/* The same for the channels of an interleaved vec: first[k] is the first cell of sample k's channel. */
+	template <class BIN, class F>
+	static INLINE void cells(const struct rule &r, const vec &v, const u32 (&first)[PER], F put)
 	{
-		const u8 *p = data + SIZE * (j < head ? j : tail_at + (j - head));
 		key_t key[PER];
+
+		keys<BIN::PERM, BIN::FLIP>(r, v, key);
+#pragma unroll
+		for (int k = 0; k < PER; k++)
+			put(first[k] + BIN::cell(r, key[k]));
+	}
+
+	/* The first cells of the channels of vec i's samples; a launch has less than 2^32 samples. */
+	template <class BIN> INLINE void channels(const struct rule &r, u64 i, u32 (&first)[PER]) const
+	{
+		u32 channel = (head + (u32)i * PER) % r.channels;
+
+#pragma unroll
+		for (int k = 0; k < PER; k++) {
+			first[k] = channel * BIN::all(r);
+			channel = channel + 1 < r.channels ? channel + 1 : 0;
+		}
+	}
+
+	/* the place of edge sample j < head + tail */
+	INLINE u64 edge_at(u32 j) const
+	{
+		return j < head ? j : tail_at + (j - head);
+	}
+
+	/* its first cell, where there are channels */
+	template <class BIN> INLINE u32 edge_channel(const struct rule &r, u32 j) const
+	{
+		return (u32)edge_at(j) % r.channels * BIN::all(r);
+	}
+
+	/* edge sample j < head + tail as the first of a vec */
+	INLINE vec edge_vec(u32 j) const
+	{
+		const u8 *p = data + SIZE * edge_at(j);
 		vec v = {};
 
 #pragma unroll
 		for (int k = 0; k < SIZE; k++)
 			v.w[k / 4] |= (u32)p[k] << 8 * (k & 3);
+		return v;
+	}
+
+	/* its cell, in its channel */
+	template <class BIN> INLINE u32 edge(const struct rule &r, u32 j) const
+	{
+		const vec v = edge_vec(j);
+		key_t key[PER];
+
 		keys<BIN::PERM, BIN::FLIP>(r, v, key);
 		return BIN::cell(r, key[0]);
 	}
 
 	/*
-	 * f(vec) for i, i + step, ... below end; DEEP loads are in flight before the
-	 * first is used.
+	 * f(vec, its index) for i, i + step, ... below end; DEEP loads are in flight before
+	 * the first is used.
 	 */
 	template <bool ONCE, int DEEP, class F> INLINE void each(u64 i, u64 end, u64 step, F f) const
 	{
@@ -186,8 +236,7 @@ template <int SIZE> struct reader {
 			walk<ONCE, false, DEEP>(i, end, step, f);
 	}
 
-	template <bool ONCE, bool SLIP, int DEEP, class F>
-	INLINE void walk(u64 i, u64 end, u64 step, F f) const
+	template <bool ONCE, bool SLIP, int DEEP, class F> INLINE void walk(u64 i, u64 end, u64 step, F f) const
 	{
 		for (; i + (DEEP - 1) * step < end; i += DEEP * step) {
 			vec v[DEEP];
@@ -196,10 +245,10 @@ template <int SIZE> struct reader {
 				v[k] = load<ONCE, SLIP>(i + k * step);
 #pragma unroll
 			for (int k = 0; k < DEEP; k++)
-				f(v[k]);
+				f(v[k], i + k * step);
 		}
 		for (; i < end; i += step)
-			f(load<ONCE, SLIP>(i));
+			f(load<ONCE, SLIP>(i), i);
 	}
 };
 

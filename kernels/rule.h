@@ -1,6 +1,6 @@
 /*
- * rule: what a kernel is told, in plain C for both sides: how bytes become a key, how a key
- * becomes a cell, and how the work of count_parts is laid out.
+ * rule: a kernel's parameters, in plain C for the host and the device: how bytes become a key,
+ * how a key becomes a cell, and how the work of split, plan and count_parts is laid out.
  */
 #ifndef GPUHIST_RULE_H
 #define GPUHIST_RULE_H
@@ -8,26 +8,58 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../src/binning.h"
+#include "bins/binning.h"
+
+#ifdef __CUDACC__
+#define DEVICE_POINTER(type) type *
+#else
+#define DEVICE_POINTER(type) uint64_t /* CUdeviceptr */
+#endif
 
 /*
- * 16-bit integers that need not be told apart are one group, so that the counters of few bins, or
- * of a narrow range, are few: group = (place mul + add) / 2^32, place = key - low held to 0 .. last.
+ * 16-bit integers with no border of a bin between them form one group, so that few bins or a narrow
+ * range need few counters: group = (place mul + add) / 2^32, place = key - low, clamped to 0 .. last.
  */
 struct groups {
 	int32_t low, last;
 	uint32_t mul, add;
 };
 
+/*
+ * Explicit edges in shared memory, after the counters: a guide of its own, finer than bin_table's, so that
+ * most entries hold no edge, and the keys as bin_table has them. An entry is bin | count << NEAR_BIN_BITS.
+ */
+#define NEAR_BIN_BITS 20
+#define NEAR_COUNT_MOST 4095u
+
+/* How a distance e from the first key becomes an entry g of the guide; all of them never fall as e rises. */
+enum near_by {
+	NEAR_KEY,   /* g = e >> shift */
+	NEAR_VALUE, /* floats: g = floor((x - lo) scale) */
+	NEAR_RATIO, /* integers: g = (the bits of e + 1 as a binary32, rounded down, less those of 1) >> shift */
+};
+
+struct near {
+	uint32_t by; /* enum near_by */
+	uint32_t shift;
+	double lo, scale;
+	uint32_t guide;                      /* entries, an even number; keys follow */
+	uint32_t words;                      /* of 32 bits, in all */
+	uint32_t at;                         /* the first of them in the block's shared memory, in words, even */
+	DEVICE_POINTER(const uint32_t) from; /* where they are in the device's memory */
+};
+
 struct rule {
 	struct binning bins;  /* the one arithmetic */
 	struct groups groups; /* gpu_group.c */
-	uint32_t perm[4];     /* byte selectors from stored to native order, see struct reader */
+	uint32_t perm[4];     /* __byte_perm selectors from stored to native order, see reader::keys */
 	uint32_t flip[2];     /* xored onto native words: the sign bits of signed types */
-	float f_scale;        /* f32: x lies about at x f_scale + f_offset + 0.5 bins from LO ... */
+	float f_scale;        /* f32: x is about x f_scale + f_offset + 0.5 bins above LO ... */
 	float f_offset;
-	float f_sure;         /* ... and where that is nearer than this to a whole number plus a
-			         half, the whole number is the bin; 0: never sure */
+	float f_sure;      /* ... and where that is nearer than this to a whole number plus a
+			      half, the whole number is the bin; 0: never sure */
+	uint32_t channels; /* interleaved: each has all of the cells, one channel's after the other's */
+	struct near near;  /* gpu_table.c */
 };
 
 /*
@@ -35,17 +67,17 @@ struct rule {
  * as 16 bits a sample, its cell within the bucket; then bucket after bucket is counted.
  */
 struct parts {
-	uint32_t tile_vecs;  /* 16-byte (48 for 3-byte samples) pieces in a tile */
-	uint32_t tiles;      /* at least 1 */
-	uint32_t room;       /* 16-byte places in a sorted tile, below 65,536 */
+	uint32_t tile_vecs; /* 16-byte (48 for 3-byte samples) pieces in a tile */
+	uint32_t tiles;     /* at least 1 */
+	uint32_t room;      /* 16-byte entries of a sorted tile, below 65,536 */
 	uint32_t buckets;
-	uint32_t width;      /* a multiple of 4096 below 65,535 */
-	uint32_t mul, shr;   /* cell / width = (cell >> 12) * mul >> shr */
-	uint32_t copies;     /* of each bucket's cursor: a power of two up to 32 */
-	uint32_t gap;        /* empty places behind each cursor's own: 2 if copies > 1 */
-	uint32_t lanes;      /* that walk one part together */
-	uint32_t unit;       /* samples worth a block's while */
-	uint32_t units_max;  /* room in units */
+	uint32_t width;     /* a multiple of 4096 below 65,535 */
+	uint32_t mul, shr;  /* cell / width = (cell >> 12) * mul >> shr */
+	uint32_t copies;    /* of each bucket's cursor: a power of two up to 32 */
+	uint32_t gap;       /* empty 16-bit entries after each cursor's own: 2 if copies > 1 */
+	uint32_t lanes;     /* that walk one part together */
+	uint32_t unit;      /* samples in a unit of work, about */
+	uint32_t units_max; /* entries of parts_memory.units */
 };
 
 #ifdef __CUDACC__
@@ -72,9 +104,9 @@ RULE_INLINE uint32_t group_count(const struct groups *g)
 }
 
 /*
- * Where a cell lies in a table in shared memory: cell (1 + 1/32 + 1/1024), so that cells a
+ * The index of a cell in a table in shared memory: cell (1 + 1/32 + 1/1024), so that cells a
  * multiple of 16, 32, ... or 32,768 apart (samples shifted left, a coarse grid, hot codes at
- * powers of two) get different banks. Without it 32 such cells take 32 clocks.
+ * powers of two) are in different banks. Without this 32 such cells take 32 clocks.
  */
 RULE_INLINE uint32_t spread(uint32_t cell)
 {
@@ -87,13 +119,29 @@ RULE_INLINE uint32_t spread_words(uint32_t cells)
 	return cells ? spread(cells - 1) + 1 : 0;
 }
 
-#ifdef __CUDACC__
-#define DEVICE_POINTER(type) type *
-#else
-#define DEVICE_POINTER(type) uint64_t /* CUdeviceptr */
-#endif
+/*
+ * Samples that do not follow one another: `samples` of each record side by side, `records` of them in a row.
+ * They are packed first, in their order, and then counted.
+ */
+struct gather {
+	uint64_t n;       /* samples in all */
+	uint32_t samples; /* of a record */
+	uint32_t records; /* of a row */
+	uint32_t record;  /* bytes from one record of a row to the next */
+	uint32_t offset;  /* bytes before the first sample of a record */
+	uint32_t pitch;   /* bytes from one row to the next */
+};
 
-/* Where the parts lie in device memory. */
+/* Where sample i is. */
+RULE_INLINE uint64_t gather_at(const struct gather *g, uint32_t i, uint32_t bytes)
+{
+	const uint32_t record = i / g->samples, row = record / g->records;
+
+	return (uint64_t)row * g->pitch + (uint64_t)(record - row * g->records) * g->record + g->offset +
+	       (uint64_t)(i - record * g->samples) * bytes;
+}
+
+/* Where the parts are in device memory. */
 struct parts_memory {
 	DEVICE_POINTER(uint4) codes;    /* tiles * room */
 	DEVICE_POINTER(uint16_t) start; /* (buckets + 1) rows of tiles: a bucket's first uint4 */

@@ -1,10 +1,10 @@
 /*
- * shared: counters in shared memory, for all the cells that fit there and twice as many.
+ * shared: counters in shared memory, for as many cells as fit there and for twice as many.
  *
- * What shared memory does per clock decides this (H200, measured): an atomic costs one clock
- * for each pass over the busiest bank. An unused atomicAdd(p, 1) merges lanes with equal
- * addresses in that pass; a variable addend or a used result does not, and then 32 equal lanes
- * cost 32 clocks. Lanes spread at random over the banks cost 3.66.
+ * What shared memory does in a clock decides the design (H200, measured): an atomic costs one
+ * clock for each pass over the busiest bank. atomicAdd(p, 1) with its result unused merges
+ * lanes with equal addresses in one pass; with a variable addend or a used result nothing is
+ * merged, and 32 equal lanes cost 32 clocks. Lanes spread at random over the banks cost 3.66.
  *
  * All: data may have any alignment, n may be 0 but is below 2^32, out holds BIN::all counters
  * and was cleared before. blockDim.x is a multiple of 32 and at most 1024.
@@ -22,12 +22,61 @@ INLINE void clear(u32 *p, u32 words)
 		p[i] = 0;
 }
 
+/* ---- channels --------------------------------------------------------------- */
+
+/* One histogram of all samples: the cells are the bins' own. */
+struct one_channel {
+	enum { MANY = 0 };
+	template <class BIN, class READER, class F>
+	static INLINE void cells(const READER &, const struct rule &r, const typename READER::vec &v, u64, F put)
+	{
+		READER::template cells<BIN>(r, v, put);
+	}
+	template <class BIN, class READER> static INLINE u32 edge(const READER &in, const struct rule &r, u32 j)
+	{
+		return in.template edge<BIN>(r, j);
+	}
+};
+
+/* Interleaved: sample i is of channel i mod rule.channels, whose cells follow those of the channel before it. */
+struct channels {
+	enum { MANY = 1 };
+	template <class BIN, class READER, class F>
+	static INLINE void cells(const READER &in, const struct rule &r, const typename READER::vec &v, u64 i, F put)
+	{
+		u32 first[READER::PER];
+
+		in.template channels<BIN>(r, i, first);
+		READER::template cells<BIN>(r, v, first, put);
+	}
+	template <class BIN, class READER> static INLINE u32 edge(const READER &in, const struct rule &r, u32 j)
+	{
+		return in.template edge<BIN>(r, j) + in.template edge_channel<BIN>(r, j);
+	}
+};
+
+/*
+ * How far a thread of count_shared goes from vec to vec. With channels, by whole cycles of them, so that the
+ * channel of a vec's k-th sample is always the same and costs nothing: vecs repeat after channels / gcd(channels,
+ * PER) of them. Threads from the step on are idle; it is whole warps where there are enough of them.
+ */
+template <int PER> INLINE u32 step_of(const struct rule &r, u32 threads)
+{
+	u32 cycle = r.channels;
+
+	for (u32 per = PER; per > 1 && cycle % 2 == 0; per /= 2)
+		cycle /= 2;
+	if (threads >= 32 * cycle)
+		cycle *= 32;
+	return threads / cycle * cycle;
+}
+
 /* ---- cells in shared memory ---------------------------------------------- */
 
 /* how count_shared keeps its table */
 enum keep {
-	STRIPED,	/* `copies` tables interleaved, copies a power of two from 8 to 32 */
-	WHOLE		/* one table */
+	STRIPED, /* `copies` tables interleaved, copies a power of two from 8 to 32 */
+	WHOLE    /* one table */
 };
 
 /*
@@ -36,20 +85,23 @@ enum keep {
  *
  * STRIPED: a lane counts in copy lane % copies, so that 32 / copies lanes at most
  * meet in a bank, whatever the data: 1, 2 or 4 clocks for 32 samples.
- * WHOLE: 1 clock on equal samples, 3.7 on noise; 32 for data made to hurt, which
- * is 0.26 T samples/s.
+ * WHOLE: 1 clock on equal samples, 3.7 on noise; 32 on the worst data, which is
+ * 0.26 T samples/s.
  *
- * Launch: shared memory STRIPED 4 * copies * BIN::all, WHOLE 4 * spread_words of
- * it; the grid is what is resident at once.
+ * The edges that BIN compares with, if it has any near, are copied behind the counters first.
+ *
+ * Launch: shared memory STRIPED 4 * copies * BIN::all, WHOLE 4 * spread_words(BIN::all), for each
+ * channel's cells, or up to the end of the edges; as many blocks as are resident together. With
+ * channels at least 64 threads in all.
  */
-template <int SIZE, class BIN, enum keep KEEP, int DEEP>
-__device__ __forceinline__ void
-count_shared(const void *data, u64 n, const struct rule &r, u32 *out, u32 copies)
+template <int SIZE, class BIN, enum keep KEEP, int DEEP, class CHANNELS>
+__device__ __forceinline__ void count_shared(const void *data, u64 n, const struct rule &r, u32 *out, u32 copies)
 {
 	extern __shared__ uint4 shared[];
 	u32 *table = (u32 *)shared;
-	const u32 all = BIN::all(r);
-	const u32 stride = 4 * copies;
+	typedef typename reader<SIZE>::vec vec;
+	const u32 all = CHANNELS::MANY ? BIN::all(r) * r.channels : BIN::all(r);
+	const u32 stride = 4 * copies, id = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
 	u8 *mine = (u8 *)(table + (threadIdx.x & (copies - 1)));
 	const reader<SIZE> in(data, n);
 	const auto put = [&](u32 cell) {
@@ -60,12 +112,23 @@ count_shared(const void *data, u64 n, const struct rule &r, u32 *out, u32 copies
 	};
 
 	clear(table, KEEP == STRIPED ? all * copies : spread_words(all));
+	BIN::bring(r);
 	__syncthreads();
-	in.template each<true, DEEP>((u64)blockIdx.x * blockDim.x + threadIdx.x, in.vecs,
-		(u64)gridDim.x * blockDim.x,
-		[&](const typename reader<SIZE>::vec &v) { in.template cells<BIN>(r, v, put); });
+	if constexpr (CHANNELS::MANY) {
+		const u32 step = step_of<reader<SIZE>::PER>(r, threads);
+		u32 first[reader<SIZE>::PER];
+
+		in.template channels<BIN>(r, id, first);
+		if (id < step)
+			in.template each<true, DEEP>(id, in.vecs, step, [&](const vec &v, u64) {
+				in.template cells<BIN>(r, v, first, put);
+			});
+	} else {
+		in.template each<true, DEEP>(id, in.vecs, threads,
+					     [&](const vec &v, u64) { in.template cells<BIN>(r, v, put); });
+	}
 	if (blockIdx.x == 0 && threadIdx.x < in.head + in.tail)
-		put(in.template edge<BIN>(r, threadIdx.x));
+		put(CHANNELS::template edge<BIN>(in, r, threadIdx.x));
 	__syncthreads();
 	for (u32 c = threadIdx.x; c < all; c += blockDim.x) {
 		u32 sum = 0;
@@ -83,29 +146,28 @@ count_shared(const void *data, u64 n, const struct rule &r, u32 *out, u32 copies
 /* ---- up to twice the cells that fit ------------------------------------------ */
 
 /*
- * count_pair: two blocks count one part of the data together, in one of two ways
- * that they choose from a look at 32 rows of it.
+ * count_pair: two blocks count one part of the data together, in one of two ways.
+ * Each samples 32 rows of the part and comes to the same choice.
  *
- * Crowded (on average more than CROWD lanes of a row in one cell): both read all
- * of it, each owns half of the cells, equal lanes merge; about 2 * 3.2 clocks for
- * 32 samples on noise, half of that on equal samples.
- * Else: each reads half of it and counts all cells in 16 bits, two in a word.
- * There nothing merges: 4.2 clocks on noise, 32 where 32 lanes meet in a cell
- * after all (data that changes its nature inside a part): 0.26 T samples/s.
+ * Crowded (on average more than CROWD lanes of a row in one cell): both blocks
+ * read the whole part, each counts half of the cells, equal lanes merge; about
+ * 2 * 3.2 clocks for 32 samples on noise, half of that on equal samples.
+ * Otherwise: each block reads half of the part and counts all cells in 16 bits,
+ * two in a word. Nothing merges: 4.2 clocks on noise, 32 where 32 lanes meet in a
+ * cell all the same (data that changes within a part): 0.26 T samples/s.
  *
- * A 16-bit counter never carries into its neighbour: who sees bit 15 set clears
- * it at the end of his batch and owes 0x8000 to global memory; 1024 threads with
- * at most 16 samples a batch add less than 0x8000 meanwhile.
+ * A 16-bit counter never carries into its neighbour: a thread that sees bit 15
+ * set clears it at the end of its batch and adds 0x8000 to global memory instead;
+ * meanwhile 1024 threads with at most 16 samples a batch add less than 0x8000.
  *
  * Launch: shared memory 4 * spread_words((BIN::all + 1) / 2 + 1);
- * one block an SM; the grid is even and at most what is resident at once.
+ * one block an SM; an even grid, at most as many blocks as are resident together.
  */
 template <int SIZE, class BIN>
-__device__ __forceinline__ void
-count_pair(const void *data, u64 n, const struct rule &r, u32 *out)
+__device__ __forceinline__ void count_pair(const void *data, u64 n, const struct rule &r, u32 *out)
 {
 	enum { PER = reader<SIZE>::PER };
-	enum { DEEP = PER >= 16 ? 1 : PER >= 4 ? 16 / PER : 4 };	/* at most 16 samples */
+	enum { DEEP = PER >= 16 ? 1 : PER >= 4 ? 16 / PER : 4 }; /* at most 16 samples */
 	enum { CROWD = 4 };
 	typedef typename reader<SIZE>::vec vec;
 	extern __shared__ uint4 shared[];
@@ -122,13 +184,15 @@ count_pair(const void *data, u64 n, const struct rule &r, u32 *out)
 	__syncthreads();
 	{
 		const u64 i = lo + (hi - lo) * (threadIdx.x / 32) / (nt / 32) + (threadIdx.x & 31);
-		u32 cell = all + threadIdx.x, first = 0;	/* none: like no other */
+		u32 cell = all + threadIdx.x, first = 0; /* none: like no other */
 
 		if (i < hi) {
-			const vec v = in.slip ? in.template load<false, true>(i) :
-						in.template load<false, false>(i);
+			const vec v = in.slip ? in.template load<false, true>(i) : in.template load<false, false>(i);
 
-			in.template cells<BIN>(r, v, [&](u32 c) { if (first++ == 0) cell = c; });
+			in.template cells<BIN>(r, v, [&](u32 c) {
+				if (first++ == 0)
+					cell = c;
+			});
 		}
 		u32 met = __popc(__match_any_sync(~0u, cell));
 
@@ -144,7 +208,7 @@ count_pair(const void *data, u64 n, const struct rule &r, u32 *out)
 		const auto put = [&](u32 cell) { atomicAdd(table + spread(min(cell - base, own)), 1u); };
 
 		in.template each<false, 2 * DEEP>(lo + threadIdx.x, hi, nt,
-			[&](const vec &v) { in.template cells<BIN>(r, v, put); });
+						  [&](const vec &v, u64) { in.template cells<BIN>(r, v, put); });
 		if (pair == 0 && threadIdx.x < in.head + in.tail)
 			put(in.template edge<BIN>(r, threadIdx.x));
 		__syncthreads();
@@ -181,10 +245,10 @@ count_pair(const void *data, u64 n, const struct rule &r, u32 *out)
 
 			seen = 0;
 			in.template each<true, DEEP>(i, end, step,
-				[&](const vec &v) { in.template cells<BIN>(r, v, put); });
+						     [&](const vec &v, u64) { in.template cells<BIN>(r, v, put); });
 			if (seen & 0x80008000u)
-				in.template each<false, 1>(i, end, step,
-					[&](const vec &v) { in.template cells<BIN>(r, v, drain); });
+				in.template each<false, 1>(
+					i, end, step, [&](const vec &v, u64) { in.template cells<BIN>(r, v, drain); });
 		}
 		if (me == 0 && pair == 0 && threadIdx.x < in.head + in.tail) {
 			const u32 cell = in.template edge<BIN>(r, threadIdx.x);

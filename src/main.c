@@ -1,13 +1,17 @@
 /* gpuhist: count binary samples into a histogram. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "msg.h"
-#include "options.h"
-#include "output.h"
-#include "publish.h"
-#include "report.h"
+#include "base/signals.h"
+#include "cli/help.h"
+#include "cli/msg.h"
+#include "cli/options.h"
+#include "cli/report.h"
+#include "count/cells.h"
+#include "output/output.h"
+#include "output/publish.h"
 #include "run.h"
 
 /*
@@ -31,25 +35,48 @@ static int print(const char *text, struct fail *fail)
 	return output_commit(out, fail);
 }
 
-/* The output is opened first: a folder that cannot be written is told of at once. */
+/* What the output says of where its counts come from. */
+static struct provenance provenance_of(const struct job *job, const struct run_report *report)
+{
+	return (struct provenance){
+		.inputs = report->totals.inputs,
+		.bytes = report->totals.bytes,
+		.skipped = report->totals.skipped,
+		.tail = report->totals.tail,
+		.part = 1,
+		.parts = 1,
+		.options = job->options,
+		.option_count = job->option_count,
+	};
+}
+
+/* The output is opened first: a folder that cannot be written is reported before the work. */
 static void histogram(const struct job *job, struct fail *fail)
 {
 	struct output *out;
 	struct hist hist;
 	struct run_report report;
+	const char *const isa = getenv("GPUHIST_ISA");
 
+	if (isa && *isa && cells_force(isa) != 0) {
+		fail_set(fail, STATUS_USAGE,
+			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, avx512)", isa);
+		return;
+	}
 	if (output_open(&out, job->output, fail) != 0)
 		return;
 	if (run_job(job, &hist, &report, fail) == 0) {
-		publish(out, job, &hist, fail);
+		const struct provenance from = provenance_of(job, &report);
+		publish(out, job->format, &job->style, &hist, &from, fail);
+		report_stats(&hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
 		hist_free(&hist);
 	} else {
 		output_abort(out);
 	}
-	/* A driver may still be starting, or hang: all is published, nobody waits for it. */
-	if (report.gpu.started) {
+	/* A driver may still be starting, or hang: all is published, no thread waits for it. */
+	if (report.gpu.state != GPU_NONE) {
 		if (fail->status != STATUS_OK)
 			msg_error("%s", fail->text);
 		_exit((int)fail->status);
@@ -60,23 +87,26 @@ int main(int argc, char **argv)
 {
 	struct job job;
 	struct fail fail = {.status = STATUS_OK};
+	char version[HELP_VERSION];
 
 	fill_standard_fds();
-	output_init();
+	signals_init();
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
 		histogram(&job, &fail);
 		break;
 	case OPTIONS_HELP:
-		print(options_help, &fail);
+		print(help_text, &fail);
 		break;
 	case OPTIONS_VERSION:
-		print(options_version, &fail);
+		help_version(version);
+		print(version, &fail);
 		break;
 	case OPTIONS_FAILED:
 		break;
 	}
+	options_free(&job);
 	if (fail.status != STATUS_OK)
 		msg_error("%s", fail.text);
 	return (int)fail.status;

@@ -1,369 +1,218 @@
 /*
- * run: starts the workers, joins them, audits.
+ * run: the first input, the plan, the source, the crew, the audit.
  *
- * Workers start one another: the first runs in the calling thread, and each that finds more
- * work than it can do starts the next. A small input costs one thread, a long
- * one has all of them within a few blocks, and nobody has to know the size beforehand.
+ * run_open asks the first input what it is, because all that is planned depends on the type; then it plans and
+ * takes memory. run_until_end has the crew read and count, and audits what it
+ * counted; run_close hands the histogram out. Who may take how much is plan.c's, who starts whom crew.c's.
  */
 #include "run.h"
 
-#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "clock.h"
-#include "gpu.h"
-#include "gpu_kernel.h"
-#include "worker.h"
+#include "base/clock.h"
+#include "crew.h"
+#include "gpu/gpu_image.h"
+#include "plan.h"
 
-/*
- * Large enough that a claim and a system call are nothing, small enough to stay in L2 and to
- * keep a pipe nearly empty, its pages warm. Files do the same from 64 KiB to 1 MiB; a pipe
- * that `cat` fills is read 15% faster by 128 KiB than by 64 or 256.
- */
-#define BLOCK_BYTES ((size_t)128 << 10)
-#define LANES_EACH 8u /* of a device: as many threads as fill PCIe 5 x16 by pread */
-#define LANES_AUTO 6u /* the same beside CPU workers */
-
-struct crew;
-
-struct member {
+struct run {
+	struct job job;     /* what was asked for, with the type, the layout and the record that the first input gave */
+	struct header said; /* by the first input */
+	double began;
+	struct axis axis; /* of the bins that were asked for */
+	struct plan_facts facts;
+	struct plan plan; /* const once it is made */
+	struct source *source;
+	struct counts counts;
 	struct crew *crew;
-	pthread_t thread;            /* of all but the first */
-	struct worker_report report;
-	struct fail fail;
+	struct hist hist; /* reserved, then filled */
+	bool done;        /* filled and audited */
+	struct run_report report;
 };
 
-struct crew {
-	const struct job *job;
-	struct work work;
-	unsigned most;               /* members that there may be */
-	unsigned lanes;              /* of the GPU, if there is one */
-	bool compressed;             /* the inputs are, most likely */
-	uint64_t lanes_memory;       /* that a GPU's lanes may take */
-	pthread_mutex_t lock;
-	unsigned started;            /* members whose thread runs or ran; under lock */
-	bool closed;                 /* no more are started; under lock */
-	unsigned asked;              /* times that start_next was called; under lock */
-	struct member *members;
-};
-
-static void run_member(struct member *m)
+/* The source's: long work begins. */
+static void more(void *arg)
 {
-	if (worker_run(&m->crew->work, &m->report, &m->fail) == 0)
-		return;
-	/* One that never asked for anything is not missed: the others read what it would have. */
-	if (m != m->crew->members && !m->report.asked && m->fail.status == STATUS_SYSTEM)
-		m->fail.status = STATUS_OK;
-	else
-		source_stop(m->crew->work.source);
+	const struct run *run = arg;
+
+	crew_more(run->crew);
 }
 
-static void *member_main(void *arg)
-{
-	run_member(arg);
-	return NULL;
-}
-
-/*
- * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could
- * count. So the work that is left must keep the CPU busy for twice that, at the rate of a slow
- * core's worker. Tables too large to fetch for every chunk are the CPU's.
- */
-#define CPU_BYTES_PER_SECOND 2.7e9
-#define WORTH_SECONDS 0.6
-#define AUTO_CELLS_MAX ((size_t)1 << 20)
-
-static bool gpu_pays(const struct crew *crew, double bytes)
-{
-	return crew->job->device == DEVICE_AUTO && !crew->work.gpu && kernel_image &&
-	       crew->work.counting->cells <= AUTO_CELLS_MAX &&
-	       bytes > crew->most * CPU_BYTES_PER_SECOND * WORTH_SECONDS;
-}
-
-/*
- * Alone, a lane for each thread up to those that fill the bus; where one or two threads are all, one
- * lane, which maps files, does more than two that read. Beside CPU workers, a lane for three threads
- * of eight. Of a compressed input all threads decode, and none of them has to count.
- */
-static unsigned lanes(const struct job *job, bool compressed)
-{
-	const unsigned most = job->threads < GPU_LANES_MAX ? job->threads : GPU_LANES_MAX;
-
-	if (compressed)
-		return most;
-	if (job->device == DEVICE_GPU) /* of one device and of several, when they are known, fewer */
-		return job->threads <= 2 && !strchr(job->gpus, ',') && strcmp(job->gpus, "all") != 0 ? 1 : most;
-	const unsigned n = job->threads * 3 / 8;
-	return n < 1 ? 1 : n < LANES_AUTO ? n : LANES_AUTO;
-}
-
-/*
- * -M is shared: CPU workers have what they are planned with, lanes up to a quarter of it beside
- * them as long as half is left, or half where there are none but lanes. Decoders of compressed inputs
- * have the rest and, as long as no GPU is started, the lanes' part too.
- */
-struct split {
-	unsigned workers; /* on the CPU, with these bytes; 0: not even one */
-	size_t on_cpu;
-	uint64_t lanes, decoders;
-};
-
-/*
- * As many workers as -T, the cores and the memory bound allow, the last resort being one that
- * shares the totals' table.
- */
-static unsigned plan(const struct job *job, uint64_t memory, struct counting *counting, size_t *on_cpu)
-{
-	for (unsigned workers = job->threads; workers > 0; workers--) {
-		counting_init(counting, &job->type, &job->edges, workers, false);
-		*on_cpu = workers * worker_cpu_memory(counting, BLOCK_BYTES);
-		if (*on_cpu <= memory)
-			return workers;
-	}
-	counting_init(counting, &job->type, &job->edges, 1, true);
-	*on_cpu = worker_cpu_memory(counting, BLOCK_BYTES);
-	return *on_cpu <= memory ? 1 : 0;
-}
-
-static struct split split_memory(const struct job *job, uint64_t memory, struct counting *counting)
-{
-	struct split s = {.decoders = 1};
-
-	s.workers = plan(job, memory, counting, &s.on_cpu);
-	if (s.workers == 0)
-		return s;
-	const uint64_t left = memory - (job->device == DEVICE_GPU ? 0 : s.on_cpu);
-	const uint64_t half = memory / 2, beside = left > half ? left - half : 0;
-	if (job->device == DEVICE_GPU)
-		s.lanes = half;
-	else if (job->device == DEVICE_AUTO && kernel_image)
-		s.lanes = beside < memory / 4 ? beside : memory / 4;
-	if (left > s.lanes)
-		s.decoders = left - s.lanes;
-	return s;
-}
-
-/* The source's: the least -M that leaves decoders so much. */
+/* The source's: the -M with which decoders may take so much. */
 static uint64_t memory_for(void *arg, uint64_t need)
 {
-	const struct crew *crew = arg;
-	uint64_t memory = crew->job->memory;
+	const struct run *run = arg;
 
-	/* Of more memory decoders never get more than that: each step is too short, or just enough. */
-	for (;;) {
-		struct counting counting;
-		const uint64_t have = split_memory(crew->job, memory, &counting).decoders;
-		if (have >= need)
-			return memory;
-		memory += (need - have + 1023) / 1024 * 1024;
-	}
-}
-
-/* What decoders have, they give back in the milliseconds that a GPU's start takes hundreds of. */
-static struct gpu *start_gpu(const struct crew *crew)
-{
-	source_take_spare(crew->work.source);
-	return gpu_start(&(struct gpu_spec){
-		.counting = crew->work.counting,
-		.devices = crew->job->gpus,
-		.lanes = crew->lanes,
-		/* Beside CPU workers half of them will do, with slots that larger frames fit. */
-		.lanes_least = crew->compressed && crew->job->device != DEVICE_GPU ? (crew->lanes + 1) / 2 : 0,
-		.lanes_each = crew->compressed ? 0 : LANES_EACH,
-		.decoded = crew->compressed,
-		.memory = crew->lanes_memory,
-	});
-}
-
-/* One more worker, if one may be; fewer than asked for is no error. Lock held. */
-static void start_one(struct crew *crew)
-{
-	const unsigned most = crew->work.gpu_only ? gpu_lanes(crew->work.gpu) : crew->most;
-
-	if (crew->closed || crew->started >= crew->most || crew->started >= most)
-		return;
-	struct member *m = &crew->members[crew->started];
-	m->crew = crew;
-	if (pthread_create(&m->thread, NULL, member_main, m) == 0)
-		crew->started++;
-	else
-		crew->closed = true;
-}
-
-/* The source's: somebody begins long work that one more could share. */
-static void start_another(void *arg)
-{
-	struct crew *crew = arg;
-
-	pthread_mutex_lock(&crew->lock);
-	start_one(crew);
-	pthread_mutex_unlock(&crew->lock);
-}
-
-/*
- * struct work's busy: there is more to do than is done. One more worker, if one may be (fewer
- * than asked for is no error), under --device=gpu one for each lane; when all are there, the GPU.
- */
-static void start_next(void *arg)
-{
-	struct crew *crew = arg;
-
-	pthread_mutex_lock(&crew->lock);
-	crew->asked++;
-	if (crew->started == crew->most && gpu_pays(crew, crew->asked * (double)WORKER_ASKS_BYTES))
-		__atomic_store_n(&crew->work.gpu, start_gpu(crew), __ATOMIC_RELEASE);
-	start_one(crew);
-	pthread_mutex_unlock(&crew->lock);
-}
-
-/* Runs the first worker here and waits for all; the first failure in their order is *fail's. */
-static int run_crew(struct crew *crew, struct run_report *report, struct fail *fail)
-{
-	crew->members[0].crew = crew;
-	crew->started = 1;
-	run_member(&crew->members[0]);
-	/* Nobody starts a worker behind the one that is joined here, but that one itself. */
-	for (unsigned i = 1;; i++) {
-		pthread_mutex_lock(&crew->lock);
-		const bool more = i < crew->started;
-		crew->closed |= !more;
-		pthread_mutex_unlock(&crew->lock);
-		if (!more)
-			break;
-		pthread_join(crew->members[i].thread, NULL);
-	}
-	int rc = 0;
-	for (unsigned i = 0; i < crew->started; i++) {
-		const struct member *m = &crew->members[i];
-		report->records += m->report.records;
-		report->gpu_records += m->report.gpu_records;
-		report->mapped_records += m->report.mapped_records;
-		report->workers += m->report.fills > 0;
-		report->read_seconds += m->report.read_seconds;
-		report->count_seconds += m->report.count_seconds;
-		if (m->fail.status != STATUS_OK)
-			rc = fail_pass(fail, &m->fail);
-	}
-	return rc;
+	return plan_memory_for(&run->job, &run->facts, need);
 }
 
 /* Samples and bytes must agree; so must what was read and what was counted. */
-static int audit(const struct job *job, const struct hist *hist, const struct run_report *report,
-		 struct fail *fail)
+static int audit(const struct run *run, struct fail *fail)
 {
-	const struct source_totals *t = &report->totals;
+	const struct source_totals *t = &run->report.totals;
+	const uint64_t records = run->report.records;
 
-	if (t->bytes != t->skipped + t->tail + report->records * job->source.record ||
-	    hist->samples != report->records)
+	if (t->bytes != t->skipped + t->tail + records * run->job.source.record ||
+	    run->hist.samples != run->report.samples)
 		return fail_set(fail, STATUS_INTERNAL,
-				"internal error: %llu bytes were read, %llu samples counted: please report this",
-				(unsigned long long)t->bytes, (unsigned long long)report->records);
-	return hist_audit(hist, fail);
+				"internal error: %llu bytes were read, %llu samples of %llu records counted: "
+				"please report this",
+				(unsigned long long)t->bytes, (unsigned long long)run->hist.samples,
+				(unsigned long long)records);
+	return hist_audit(&run->hist, fail);
 }
 
-/* --device=gpu waits for the GPU before anything is read; auto starts it where it pays. */
-static int prepare_gpu(struct crew *crew, struct fail *fail)
+static int make_plan(struct run *run, struct fail *fail)
 {
-	const struct job *job = crew->job;
+	static const char *const METHODS[] = {[COUNT_BYTES] = "bytes",
+					      [COUNT_CODES] = "codes",
+					      [COUNT_PRIVATE] = "private tables",
+					      [COUNT_SHARED] = "one shared table"};
+	const struct job *job = &run->job;
+	struct plan *plan = &run->plan;
 
-	if (job->device == DEVICE_GPU) {
-		struct gpu_report gpu;
-		crew->work.gpu_only = true;
-		crew->work.gpu = start_gpu(crew);
-		if (!crew->work.gpu)
-			return fail_errno(fail, "GPU");
-		if (gpu_wait(crew->work.gpu) == 0)
-			return 0;
-		gpu_describe(crew->work.gpu, &gpu);
-		return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
-	}
-	if (gpu_pays(crew, (double)source_known_bytes(crew->work.source)))
-		crew->work.gpu = start_gpu(crew);
+	if (job_axis(&run->axis, job, fail) != 0)
+		return -1;
+	run->facts = (struct plan_facts){
+		.axis = &run->axis,
+		.kernels = kernel_image != NULL,
+		.compressed = source_compressed(&job->source),
+		.plain = job->source.raw,
+	};
+	*plan = plan_make(job, &run->facts);
+	/* The files are looked at only where it makes a difference. */
+	if ((plan->halved || plan->workers == 0) && (run->facts.plain = source_plain(&job->source)))
+		*plan = plan_make(job, &run->facts);
+	if (plan->workers == 0)
+		return fail_set(fail, STATUS_LIMIT, "--memory %s: must be %zuK or more: one worker needs %zu bytes",
+				job->memory_text, (plan->tables + 1023) / 1024, plan->tables);
+	run->report.isa = cells_isa();
+	run->report.method = METHODS[plan->counting.method];
+	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }
 
-int run_job(const struct job *job, struct hist *hist, struct run_report *report,
-	    struct fail *fail)
+/* What the first input says becomes the job's, unless -t, -c said it before. */
+static int resolve(struct run *run, struct fail *fail)
 {
-	static const char *const METHODS[] = {
-		[COUNT_BYTES] = "bytes", [COUNT_CODES] = "codes",
-		[COUNT_PRIVATE] = "private tables", [COUNT_SHARED] = "one shared table"};
-	const double start = clock_seconds();
-	struct counting counting;
-	struct counts counts = {0};
-	struct crew crew = {.most = 0};
-	int rc = -1;
+	struct job *job = &run->job;
+	const struct header *said = &run->said;
 
-	*hist = (struct hist){0};
-	*report = (struct run_report){.isa = cells_isa()};
-	crew.job = job;
-	crew.compressed = source_compressed(&job->source);
-	const struct split split = split_memory(job, job->memory, &counting);
-	crew.most = split.workers;
-	crew.lanes_memory = split.lanes;
-	report->memory = split.on_cpu;
-	if (crew.most == 0)
-		return fail_set(fail, STATUS_LIMIT, "-M: one worker needs %zu bytes",
-				report->memory);
-	crew.lanes = lanes(job, crew.compressed);
-	if (job->device == DEVICE_GPU)
-		crew.most = crew.lanes;
-	report->method = METHODS[counting.method];
-	if (pthread_mutex_init(&crew.lock, NULL) != 0)
-		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-	crew.members = calloc(crew.most, sizeof(*crew.members));
-	if (!crew.members) {
-		fail_errno(fail, "workers");
-		goto destroy_lock;
+	if (said->format && !job->source.typed)
+		job->type = said->type;
+	job->source.type = job->type;
+	if (job_layout(job, said, fail) != 0)
+		return -1;
+	run->report.header = *said;
+	run->report.type = job->type;
+	run->report.record = job->source.record;
+	return 0;
+}
+
+/* Opens the inputs; of what type are they? */
+static int open_source(struct run *run, struct fail *fail)
+{
+	struct source_spec spec = run->job.source;
+
+	spec.memory = run->job.memory;
+	if (source_open(&run->source, &spec, fail) != 0 || source_describe(run->source, &run->said, fail) != 0)
+		return -1;
+	return resolve(run, fail);
+}
+
+static int settle_source(struct run *run, struct fail *fail)
+{
+	struct source_spec *spec = &run->job.source;
+
+	spec->threads = run->plan.workers;
+	spec->memory = run->plan.decoders;
+	spec->memory_spare = run->plan.spare;
+	spec->memory_for = memory_for;
+	spec->more = more;
+	spec->arg = run;
+	return source_settle(run->source, spec, fail);
+}
+
+static int keep_stats(struct run *run, struct fail *fail)
+{
+	const struct job *job = &run->job;
+
+	if (!job->stats)
+		return 0;
+	return hist_keep_stats(&run->hist, fail) != 0
+		       ? -1
+		       : counts_keep_stats(&run->counts, &job->type, job->layout.channels, fail);
+}
+
+int run_open(struct run **out, const struct job *job, struct fail *fail)
+{
+	struct run *run = calloc(1, sizeof(*run));
+
+	*out = NULL;
+	if (!run)
+		return fail_errno(fail, "a run");
+	run->job = *job;
+	job = &run->job;
+	run->began = clock_seconds();
+	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 || settle_source(run, fail) != 0 ||
+	    hist_reserve(&run->hist, &run->axis, job->layout.channels, fail) != 0 ||
+	    counts_init(&run->counts, run->plan.counting.cells, fail) != 0 || keep_stats(run, fail) != 0 ||
+	    crew_open(&run->crew, &(struct crew_work){&run->job, &run->plan, run->source, &run->counts}, fail) != 0) {
+		run_close(run, NULL, NULL);
+		return -1;
 	}
-	crew.work = (struct work){
-		.counting = &counting,
-		.counts = &counts,
-		.block = BLOCK_BYTES,
-		.record = job->source.record,
-		.busy = start_next,
-		.arg = &crew,
-	};
-	struct source_spec spec = job->source;
-	spec.threads = crew.most;
-	spec.memory = split.decoders;
-	spec.memory_for = memory_for;
-	spec.memory_spare = split.lanes;
-	spec.more = start_another;
-	spec.arg = &crew;
-	if (source_open(&crew.work.source, &spec, fail) != 0)
-		goto free_members;
-	/* Another worker or a lane may add to a shared table at any time. */
-	counting.alone &= job->device == DEVICE_CPU;
-	if (hist_reserve(hist, &job->edges, &job->type, fail) != 0)
-		goto close_source;
-	if (counts_init(&counts, counting.cells, fail) != 0)
-		goto free_hist;
-	report->memory += counting.cells * sizeof(uint64_t);
-	rc = prepare_gpu(&crew, fail);
-	if (rc == 0)
-		rc = run_crew(&crew, report, fail);
-	if (rc == 0 && !source_finished(crew.work.source))
-		rc = fail_set(fail, STATUS_INTERNAL,
-			      "internal error: the input was left unread: please report this");
-	if (crew.work.gpu)
-		gpu_describe(crew.work.gpu, &report->gpu);
-	report->totals = *source_totals(crew.work.source);
-	if (rc == 0) {
-		hist_fill(hist, &counts, &job->edges, &job->type, job->clamp);
-		rc = audit(job, hist, report, fail);
-	}
-	counts_free(&counts);
-free_hist:
+	if (run->plan.counting.most > 0)
+		counts_set_auto(&run->counts, &job->type, run->plan.counting.most);
+	*out = run;
+	return 0;
+}
+
+int run_until_end(struct run *run, struct fail *fail)
+{
+	int rc = crew_run(run->crew, &run->report, fail);
+
+	if (rc == 0 && !source_finished(run->source))
+		rc = fail_set(fail, STATUS_INTERNAL, "internal error: the input was left unread: please report this");
+	run->report.totals = *source_totals(run->source);
 	if (rc != 0)
-		hist_free(hist);
-close_source:
-	source_close(crew.work.source);
-free_members:
-	free(crew.members);
-destroy_lock:
-	pthread_mutex_destroy(&crew.lock);
-	report->seconds = clock_seconds() - start;
+		return -1;
+	/* No overflow: a sample is a byte at least, and the bytes were counted. */
+	run->report.samples = run->report.records * layout_samples(&run->job.layout);
+	hist_fill(&run->hist, &run->counts);
+	run->done = audit(run, fail) == 0;
+	return run->done ? 0 : -1;
+}
+
+void run_close(struct run *run, struct hist *hist, struct run_report *report)
+{
+	if (hist)
+		*hist = (struct hist){0};
+	if (report)
+		*report = (struct run_report){0};
+	if (!run)
+		return;
+	crew_close(run->crew);
+	counts_free(&run->counts);
+	source_close(run->source);
+	if (hist && run->done)
+		*hist = run->hist;
+	else
+		hist_free(&run->hist);
+	run->report.seconds = clock_seconds() - run->began;
+	if (report)
+		*report = run->report;
+	/* A GPU that is still being started may read them (main.c): then they stay until the process ends. */
+	if (run->report.gpu.state == GPU_NONE)
+		edges_free(&run->axis.edges);
+	free(run);
+}
+
+int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail)
+{
+	struct run *run;
+	int rc = run_open(&run, job, fail);
+
+	if (rc == 0)
+		rc = run_until_end(run, fail);
+	run_close(run, hist, report);
 	return rc;
 }

@@ -1,33 +1,34 @@
-/* run: the workers of a job, from the first to the last record. */
+/* run: a job from the first to the last record, in three steps. */
 #ifndef GPUHIST_RUN_H
 #define GPUHIST_RUN_H
 
-#include "fail.h"
-#include "gpu.h"
-#include "hist.h"
-#include "job.h"
+#include "base/fail.h"
+#include "cli/job.h"
+#include "cli/report.h"
+#include "hist/hist.h"
 
-/* What -v tells. */
-struct run_report {
-	struct source_totals totals;
-	uint64_t records;
-	double seconds;
-	unsigned workers;       /* that found something to count */
-	double read_seconds;    /* of all workers together ... */
-	double count_seconds;   /* ... so that the larger one names the bottleneck */
-	const char *method;     /* how they counted */
-	const char *isa;
-	uint64_t gpu_records;   /* of records, counted by the GPU ... */
-	uint64_t mapped_records; /* ... and of these, straight from mapped files */
-	struct gpu_report gpu;
-	size_t memory;          /* bytes that were taken for workers and counts */
-};
+struct run;
 
 /*
- * Reads all inputs and gives the audited histogram. On failure hist is empty and *fail says
- * why. Returns when every worker has ended.
+ * Opens the first input, which may say of what type the samples are, and waits for its first bytes; plans the job and
+ * takes what it will need: the inputs are there, the totals and the histogram have their memory. No record
+ * is lost and no thread started. On failure *out is NULL and *fail says why.
  */
-int run_job(const struct job *job, struct hist *hist, struct run_report *report,
-	    struct fail *fail);
+int run_open(struct run **out, const struct job *job, struct fail *fail);
+
+/*
+ * Reads all inputs to their end, or to that of -n, and counts them; the histogram is then filled and
+ * audited. Returns when every worker has ended. On failure *fail says why. Called once.
+ */
+int run_until_end(struct run *run, struct fail *fail);
+
+/*
+ * Frees all; *report is what the run did. The histogram goes to *hist, which is empty unless
+ * run_until_end succeeded. Takes NULL.
+ */
+void run_close(struct run *run, struct hist *hist, struct run_report *report);
+
+/* The three in a row. On failure hist is empty and *fail says why. */
+int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail);
 
 #endif

@@ -1,7 +1,8 @@
 /* worker: the CPU and the GPU as two legs of one walk through the source. */
 #include "worker.h"
 
-#include "gpu.h"
+#include "base/tally.h"
+#include "gpu/gpu.h"
 
 void worker_found(const struct work *work, struct worker_report *report, size_t bytes)
 {
@@ -10,18 +11,18 @@ void worker_found(const struct work *work, struct worker_report *report, size_t 
 	 * At once, then now and then: what a slow start does not need a long run may. Under
 	 * --device=gpu a worker is of use only where there is a lane for it.
 	 */
-	const bool ask = work->gpu_only ? gpu_lane_free(work->gpu)
-					: !report->passed_on || report->unasked >= WORKER_ASKS_BYTES;
+	const bool ask =
+		work->gpu_only ? gpu_lane_free(work->gpu) : !report->passed_on || report->unasked >= WORKER_ASKS_BYTES;
 	if (ask)
 		report->unasked = 0;
 	if (ask && source_backlog(work->source)) {
 		report->passed_on = true;
 		work->busy(work->arg);
 	}
-	report->fills++;
+	tally_add(&report->fills, 1);
 }
 
-/* Under --device=gpu nobody takes the place of a GPU that failed. */
+/* Under --device=gpu no worker takes the place of a GPU that failed. */
 static int lost_gpu(const struct work *work, struct fail *fail)
 {
 	struct gpu_report gpu;
@@ -32,25 +33,28 @@ static int lost_gpu(const struct work *work, struct fail *fail)
 
 int worker_run(const struct work *work, struct worker_report *report, struct fail *fail)
 {
+	struct reader *const reader = source_reader(work->source);
 	struct lane *lane = NULL;
 
+	if (!reader)
+		return fail_errno(fail, "worker");
 	if (work->gpu_only) {
 		lane = gpu_take_lane(work->gpu);
 		if (!lane)
 			return gpu_failed(work->gpu) ? lost_gpu(work, fail) : 0;
-	} else if (worker_cpu(work, &lane, report, fail) != 0) {
+	} else if (worker_cpu(work, reader, &lane, report, fail) != 0) {
 		return -1;
 	}
 	if (!lane)
 		return 0;
-	switch (worker_gpu(work, lane, report, fail)) {
+	switch (worker_gpu(work, reader, lane, report, fail)) {
 	case WORKER_DONE:
 		return 0;
 	case WORKER_LOST_GPU:
 		if (work->gpu_only)
 			return lost_gpu(work, fail);
 		/* gpu_take_lane gives none any more: this is a CPU worker to the end. */
-		return worker_cpu(work, &lane, report, fail);
+		return worker_cpu(work, reader, &lane, report, fail);
 	default:
 		return -1;
 	}

@@ -13,37 +13,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "count.h"
-#include "fail.h"
-#include "source.h"
+#include "base/fail.h"
+#include "count/count.h"
+#include "input/source.h"
 
-/* What all workers of a run share. */
 struct gpu;
 struct lane;
 
+/* What all workers of a run share: const, but for gpu. */
 struct work {
 	const struct counting *counting;
 	struct source *source;
 	struct counts *counts;
-	size_t block;                  /* bytes of a worker's buffer */
-	uint32_t record;               /* bytes of a record */
-	/* Called once by each worker that finds work for another one too. */
+	size_t block;    /* bytes of a worker's buffer */
+	uint32_t record; /* bytes of a record */
+	/*
+	 * Called by a worker that finds work for another one too: the first time it does, then each
+	 * time it has read WORKER_ASKS_BYTES more; with gpu_only whenever a lane is free.
+	 */
 	void (*busy)(void *arg);
 	void *arg;
-	struct gpu *gpu;               /* NULL: none; its lanes are taken as they get ready */
-	bool gpu_only;                 /* --device=gpu: no CPU worker takes its place */
+	struct gpu *gpu; /* NULL: none, or none yet: any worker's busy may set it, atomically */
+	bool gpu_only;   /* --device=gpu: no CPU worker takes its place */
 };
 
-/* What a worker did, for -v. */
+/* What a worker did, for -v. The first four are tallies, which any thread may read while it works. */
 struct worker_report {
 	uint64_t records;
-	uint64_t gpu_records; /* of these, by a lane */
+	uint64_t gpu_records;    /* of these, by a lane */
 	uint64_t mapped_records; /* of these, straight from the mapped file */
-	uint64_t fills;
-	uint64_t unasked;     /* bytes since busy was called */
-	bool asked;           /* the source: what fails then is the input's, not the worker's own */
-	bool passed_on;       /* busy was called */
-	double read_seconds;  /* in source_fill: reading, and waiting for its turn or for data */
+	uint64_t fills;          /* chunks that brought something */
+	uint64_t unasked;        /* bytes since busy was called */
+	bool asked;              /* the source: what fails then is the input's, not the worker's own */
+	bool passed_on;          /* busy was called */
+	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
 };
 
@@ -53,7 +56,7 @@ enum worker_result {
 	WORKER_LOST_GPU, /* the GPU failed; all that this worker took is counted */
 };
 
-/* What every worker does when a fill brought something: now and then it calls busy. */
+/* What every worker does when it has taken something: now and then it calls busy. */
 void worker_found(const struct work *work, struct worker_report *report, size_t bytes);
 #define WORKER_ASKS_BYTES ((uint64_t)128 << 20)
 
@@ -67,14 +70,14 @@ int worker_run(const struct work *work, struct worker_report *report, struct fai
  * The GPU worker: fill, submit, reap, on a lane that is its own. Under gpu_only the loss of
  * the GPU is a failure.
  */
-int worker_gpu(const struct work *work, struct lane *lane, struct worker_report *report,
+int worker_gpu(const struct work *work, struct reader *reader, struct lane *lane, struct worker_report *report,
 	       struct fail *fail);
 
 /*
  * The CPU worker: fill, count, in one buffer that stays in the cache. Runs to the end of the
  * source in the calling thread, or until there is a lane for it: then *lane is that.
  */
-int worker_cpu(const struct work *work, struct lane **lane, struct worker_report *report,
+int worker_cpu(const struct work *work, struct reader *reader, struct lane **lane, struct worker_report *report,
 	       struct fail *fail);
 
 /* Bytes that a CPU worker takes. */

@@ -3,8 +3,10 @@
 
 #include <stdlib.h>
 
-#include "clock.h"
-#include "gpu.h"
+#include "base/clock.h"
+#include "base/tally.h"
+#include "count/gather.h"
+#include "gpu/gpu.h"
 
 #define PAGE 4096u
 
@@ -13,13 +15,14 @@ size_t worker_cpu_memory(const struct counting *counting, size_t block)
 	return counting->memory + block + PAGE;
 }
 
-int worker_cpu(const struct work *work, struct lane **lane, struct worker_report *report,
+int worker_cpu(const struct work *work, struct reader *reader, struct lane **lane, struct worker_report *report,
 	       struct fail *fail)
 {
 	int rc = -1;
-	struct source_lease lease = {.data = NULL};
+	struct chunk chunk = {.bytes = 0};
 	struct counter *counter = counter_open(work->counting, work->counts);
 	unsigned char *block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
+	const struct want want = {.buffer = block, .cap = work->block, .lent = true};
 
 	*lane = NULL;
 	if (!counter || !block) {
@@ -28,23 +31,23 @@ int worker_cpu(const struct work *work, struct lane **lane, struct worker_report
 	}
 	report->asked = true;
 	for (double start = clock_seconds();;) {
-		rc = source_lend(work->source, block, work->block, &lease, fail);
+		rc = source_take(reader, &want, &chunk, fail);
 		const double filled = clock_seconds();
 		report->read_seconds += filled - start;
-		if (rc != 0 || lease.bytes == 0)
+		if (rc != 0 || chunk.bytes == 0)
 			break;
-		worker_found(work, report, lease.bytes);
-		counter_add(counter, lease.data, lease.bytes / work->record, lease.hash);
-		report->records += lease.bytes / work->record;
+		worker_found(work, report, chunk.bytes);
+		gather_add(work->counting, counter, chunk.data, chunk.bytes, chunk.hash);
+		tally_add(&report->records, chunk.bytes / work->record);
 		start = clock_seconds();
 		report->count_seconds += start - filled;
+		if ((rc = source_done(reader, &chunk, chunk.bytes, fail)) != 0)
+			break;
 		struct gpu *gpu = __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE);
 		if (gpu && (*lane = gpu_take_lane(gpu)) != NULL)
 			break;
 	}
 out:
-	if (source_return_lease(work->source, &lease, fail) != 0)
-		rc = -1;
 	counter_close(counter);
 	free(block);
 	return rc;

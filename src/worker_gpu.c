@@ -6,17 +6,24 @@
  * chunks that are submitted and not committed still lie in our own memory and are counted by
  * the CPU, and those that were mapped can be read again; nothing is lost and nothing is counted
  * twice.
+ *
+ * Statistics that workers add to (counting_adds_stats) are another matter: they are made of the samples as these are
+ * taken, once, before any engine counts them. So with them no range of a file is taken, and counting
+ * again leaves them as they are.
  */
 #include "worker.h"
 
+#include <stdlib.h>
 #include <time.h>
 
-#include "clock.h"
-#include "gpu.h"
+#include "base/clock.h"
+#include "base/tally.h"
+#include "count/gather.h"
+#include "gpu/gpu.h"
 
 /*
  * How long a chunk may take. The slowest kernel counts 64 MiB in milliseconds and a shared
- * GPU may be busy with somebody else's for seconds; what lasts longer than this hangs.
+ * GPU may be busy with another program's for seconds; what lasts longer than this hangs.
  */
 #define WATCHDOG_SECONDS 20.0
 /* Between two looks: a quarter of what 4 MiB take on PCIe 5 x16; of a window, 32. */
@@ -24,7 +31,7 @@
 #define WINDOW_NAP_NS 150000
 
 /* Adds a chunk's counters; false when they do not sum to its samples. */
-static bool commit(struct counts *counts, struct lane *lane, const struct slot *slot)
+static bool commit(struct counts *counts, struct lane *lane, struct slot *slot)
 {
 	const size_t cells = lane->cells;
 	uint64_t sum = 0;
@@ -33,6 +40,8 @@ static bool commit(struct counts *counts, struct lane *lane, const struct slot *
 		sum += slot->cells[i];
 	if (sum != slot->samples)
 		return false;
+	if (lane->slots_of_k)
+		gpu_align(lane, slot);
 	if (lane->total) {
 		for (size_t i = 0; i < cells; i++)
 			lane->total[i] += slot->cells[i];
@@ -41,66 +50,75 @@ static bool commit(struct counts *counts, struct lane *lane, const struct slot *
 	/* Very many cells: other workers may be adding to this table atomically. */
 	for (size_t i = 0; i < cells; i++)
 		if (slot->cells[i])
-			__atomic_fetch_add(&counts->cell[i], slot->cells[i], __ATOMIC_RELAXED);
+			counts_add_cell(counts, i, slot->cells[i]);
 	return true;
 }
 
 /* One worker on its lane. */
 struct walk {
 	const struct work *work;
+	struct reader *reader;
 	struct lane *lane;
 	struct worker_report *report;
 	struct fail *fail;
-	struct source_piece piece[GPU_SLOTS]; /* what a slot maps; bytes 0: it has the samples itself */
-	uint64_t committed;
-	bool came_short; /* a piece was cut: what -n had reserved for it is free again */
+	struct chunk chunk[GPU_SLOTS]; /* what a slot holds, or, a range of a file, maps */
+	struct stats *stats;           /* NULL, or of all samples that it took, each channel's */
+	uint64_t committed;            /* samples */
+	bool came_short;               /* a piece was cut: what -n had reserved for it is free again */
 };
 
 static int give_back(struct walk *w, unsigned k)
 {
-	struct source_piece *piece = &w->piece[k];
+	return source_done(w->reader, &w->chunk[k], w->chunk[k].bytes, w->fail);
+}
 
-	return piece->bytes == 0 ? 0 : source_return(w->work->source, piece, piece->bytes, w->fail);
+/* Of a file, whether it could be mapped or not. */
+static bool is_range(const struct walk *w, unsigned k)
+{
+	return w->chunk[k].bytes > 0 && !w->chunk[k].data;
 }
 
 /* Counts on the CPU what a slot holds: from our own memory, or from the file once more. */
 static int recount_slot(struct walk *w, struct counter *counter, unsigned k)
 {
 	struct slot *slot = &w->lane->slot[k];
-	struct source_piece *piece = &w->piece[k];
+	struct chunk *chunk = &w->chunk[k];
 	const uint32_t record = w->work->record;
 	const size_t cap = gpu_slot_bytes(w->lane->gpu) / record * record;
 	size_t counted = 0, got = cap;
-	uint64_t samples = slot->samples;
+	const size_t bytes = slot->bytes;
 
-	slot->samples = 0;
-	if (piece->bytes == 0) {
-		counter_add(counter, slot->data, samples, NULL);
-		w->report->records += samples;
-		return 0;
+	gpu_free(slot);
+	if (!is_range(w, k)) {
+		gather_add(w->work->counting, counter, slot->data, bytes, NULL);
+		tally_add(&w->report->records, bytes / record);
+		return give_back(w, k);
 	}
-	while (got == cap && counted < piece->bytes) {
-		const size_t want = piece->bytes - counted < cap ? piece->bytes - counted : cap;
-		if (source_read(piece, counted, slot->data, want, &got, w->fail) != 0)
+	while (got == cap && counted < chunk->bytes) {
+		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
+		if (source_read(chunk, counted, slot->data, want, &got, w->fail) != 0)
 			return -1;
-		counter_add(counter, slot->data, got / record, NULL);
+		gather_add(w->work->counting, counter, slot->data, got / record * record, NULL);
 		counted += got;
 	}
-	w->report->records += counted / record;
-	w->came_short |= counted < piece->bytes;
-	return source_return(w->work->source, piece, counted, w->fail);
+	tally_add(&w->report->records, counted / record);
+	w->came_short |= counted < chunk->bytes;
+	return source_done(w->reader, chunk, counted, w->fail);
 }
 
 /* The same for slots `from` up to `to`, those of them that hold anything. */
 static int recount(struct walk *w, unsigned from, unsigned to)
 {
+	struct counting counting = *w->work->counting;
 	struct counter *counter = NULL;
 	int rc = 0;
 
+	counting.stats = false; /* fill added them */
+
 	for (unsigned k = from; k < to && rc == 0; k++) {
-		if (w->lane->slot[k].samples == 0)
+		if (w->lane->slot[k].state == SLOT_FREE)
 			continue;
-		if (!counter && !(counter = counter_open(w->work->counting, w->work->counts)))
+		if (!counter && !(counter = counter_open(&counting, w->work->counts)))
 			return fail_errno(w->fail, "recounting what the GPU did not");
 		rc = recount_slot(w, counter, k);
 	}
@@ -119,7 +137,7 @@ static int reap(struct walk *w, unsigned k)
 	const double start = clock_seconds();
 	int done;
 
-	if (slot->samples == 0)
+	if (slot->state == SLOT_FREE)
 		return 0;
 	while ((done = gpu_done(lane, slot)) == 0) {
 		/* Asked once more: it may be the process that stood still. */
@@ -129,47 +147,52 @@ static int reap(struct walk *w, unsigned k)
 		}
 		if (done != 0)
 			break;
-		nanosleep(&(struct timespec){.tv_nsec = slot->window ? WINDOW_NAP_NS : NAP_NS}, NULL);
+		nanosleep(&(struct timespec){.tv_nsec = is_range(w, k) ? WINDOW_NAP_NS : NAP_NS}, NULL);
 	}
 	if (done < 0)
 		return -1;
-	if (slot->window && gpu_unmap(lane, slot) != 0)
-		return -1;
-	/* Behind a file's new end the device has read zeros: what is there decides. */
-	if (w->piece[k].bytes > 0 && !source_intact(&w->piece[k]))
+	/* After a file's new end the device has read zeros: what is there decides. */
+	if (is_range(w, k) && !source_intact(&w->chunk[k]))
 		return recount(w, k, k + 1);
 	if (!commit(w->work->counts, lane, slot)) {
 		gpu_fail(lane->gpu, "check", "a chunk's counts do not sum to its samples");
 		return -1;
 	}
-	w->report->records += slot->samples;
-	w->report->gpu_records += slot->samples;
+	const uint64_t records = slot->bytes / w->work->record;
+	tally_add(&w->report->records, records);
+	tally_add(&w->report->gpu_records, records);
 	w->committed += slot->samples;
-	if (w->piece[k].bytes > 0)
-		w->report->mapped_records += slot->samples;
-	slot->samples = 0;
+	if (is_range(w, k))
+		tally_add(&w->report->mapped_records, records);
+	gpu_free(slot);
 	return give_back(w, k);
 }
 
-/* The next records for a slot: a window of the file where there is one, else a copy. */
-static int fill(struct walk *w, unsigned k, size_t *got)
+/*
+ * The next records for a slot: a window of the file where there is one, else a copy. *bytes: how many
+ * came, 0 at the end; a range that cannot be mapped is counted here and leaves the slot free.
+ */
+static int fill(struct walk *w, unsigned k, size_t *bytes)
 {
 	struct lane *lane = w->lane;
 	struct slot *slot = &lane->slot[k];
-	struct source_piece *piece = &w->piece[k];
+	struct chunk *chunk = &w->chunk[k];
+	const struct want want = {
+		.buffer = slot->data,
+		.cap = gpu_slot_bytes(lane->gpu),
+		.range = w->stats ? 0 : lane->window_bytes,
+	};
 
-	if (lane->window_bytes > 0)
-		source_claim(w->work->source, lane->window_bytes, piece);
-	if (piece->bytes == 0) {
-		if (source_fill(w->work->source, slot->data, gpu_slot_bytes(lane->gpu), got, w->fail) != 0)
-			return -1;
-		/* From here on the chunk is ours to count, come what may. */
-		slot->samples = *got / w->work->record;
+	if (source_take(w->reader, &want, chunk, w->fail) != 0)
+		return -1;
+	*bytes = chunk->bytes;
+	if (chunk->bytes == 0)
 		return 0;
-	}
-	*got = piece->bytes;
-	slot->samples = *got / w->work->record;
-	if (gpu_map(lane, slot, piece->fd, piece->offset, piece->bytes) == 0)
+	/* From here on the chunk is ours to count, whatever fails. */
+	gpu_fill(lane, slot, chunk->bytes);
+	if (w->stats)
+		gather_stats(w->work->counting, w->stats, slot->data, chunk->bytes);
+	if (!is_range(w, k) || gpu_map(lane, slot, chunk->fd, chunk->offset, chunk->bytes) == 0)
 		return 0;
 	return gpu_failed(lane->gpu) ? 0 : recount(w, k, k + 1);
 }
@@ -178,21 +201,21 @@ static int fill(struct walk *w, unsigned k, size_t *got)
 static int walk(struct walk *w)
 {
 	struct lane *lane = w->lane;
-	size_t got = 1;
+	size_t bytes = 1;
 
-	for (unsigned k = 0; got > 0; k = (k + 1) % lane->slots) {
+	for (unsigned k = 0; bytes > 0; k = (k + 1) % lane->slots) {
 		const double waiting = clock_seconds();
 		if (reap(w, k) != 0)
 			return -1;
 		const double start = clock_seconds();
 		w->report->count_seconds += start - waiting; /* the bus and the GPU */
-		if (fill(w, k, &got) != 0)
+		if (fill(w, k, &bytes) != 0)
 			return -1;
 		w->report->read_seconds += clock_seconds() - start;
-		if (got == 0)
+		if (bytes == 0)
 			continue;
-		worker_found(w->work, w->report, got);
-		if (lane->slot[k].samples > 0 && gpu_submit(lane, &lane->slot[k], lane->slot[k].samples) != 0)
+		worker_found(w->work, w->report, bytes);
+		if (lane->slot[k].state != SLOT_FREE && gpu_submit(lane, &lane->slot[k]) != 0)
 			return -1;
 	}
 	for (unsigned k = 0; k < lane->slots; k++)
@@ -201,32 +224,47 @@ static int walk(struct walk *w)
 	return 0;
 }
 
-/* The lane's own totals to everybody's, once, at the end; a group's to the first of its cells. */
-static void add_totals(struct counts *counts, struct lane *lane, uint64_t committed)
+/* What the lane counted of a cell; of a group of cells, all for the first of them. */
+static uint64_t take_cell(void *arg, size_t cell)
 {
-	pthread_mutex_lock(&counts->lock);
-	for (size_t i = 0; lane->total && i < counts->cells; i++) {
-		uint64_t *own = &lane->total[gpu_counter(lane, i)];
-		if (*own)
-			__atomic_fetch_add(&counts->cell[i], *own, __ATOMIC_RELAXED);
-		*own = 0;
-	}
-	counts->samples += committed;
-	pthread_mutex_unlock(&counts->lock);
+	const struct lane *lane = arg;
+	uint64_t *const own = &lane->total[gpu_counter(lane, cell)], n = *own;
+
+	*own = 0;
+	return n;
 }
 
-int worker_gpu(const struct work *work, struct lane *lane, struct worker_report *report,
+/* The lane's own totals to those of the run, once, at the end. */
+static void add_totals(struct counts *counts, struct lane *lane, uint64_t committed)
+{
+	if (lane->slots_of_k)
+		counts_add_auto64(counts, lane->total, committed, lane->k, &lane->extent);
+	else if (lane->total)
+		counts_add_each(counts, take_cell, lane, committed);
+	else
+		counts_add_samples(counts, committed);
+}
+
+int worker_gpu(const struct work *work, struct reader *reader, struct lane *lane, struct worker_report *report,
 	       struct fail *fail)
 {
-	struct walk w = {.work = work, .lane = lane, .report = report, .fail = fail};
+	struct walk w = {.work = work, .reader = reader, .lane = lane, .report = report, .fail = fail};
 	int rc = 0;
 
+	if (counting_adds_stats(work->counting) &&
+	    !(w.stats = stats_open(&work->counting->type, work->counts->stats_channels))) {
+		fail_errno(fail, "statistics of a worker");
+		return WORKER_FAILED;
+	}
 	report->asked = true;
 	do {
 		w.came_short = false;
 		rc = walk(&w);
 	} while (rc == 0 && w.came_short);
 	add_totals(work->counts, lane, w.committed);
+	if (w.stats)
+		counts_add_stats(work->counts, w.stats);
+	free(w.stats);
 	if (rc == 0)
 		return WORKER_DONE;
 	/* Without a word in *fail it is the gpu that failed. */

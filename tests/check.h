@@ -1,22 +1,23 @@
-/* check: the few lines that every unit test needs. A test program holds many checks. */
+/* check: the few lines that every unit test needs. A test program makes many checks. */
 #ifndef GPUHIST_CHECK_H
 #define GPUHIST_CHECK_H
 
 #include <stdint.h>
 #include <stdio.h>
 
-static unsigned long check_passed, check_failed;
+/* Any thread of a test may check. */
+static _Atomic unsigned long check_passed, check_failed;
 
-/* A failed check says where and what, and the program goes on. */
-#define CHECK(condition, ...)                                                                    \
-	do {                                                                                      \
-		if (condition) {                                                                  \
-			check_passed++;                                                           \
-		} else if (check_failed++ < 20) {                                                 \
-			printf("%s:%d: failed: %s: ", __FILE__, __LINE__, #condition);            \
-			printf(__VA_ARGS__);                                                      \
-			printf("\n");                                                             \
-		}                                                                                 \
+/* A failed check prints where and what, and the program continues. */
+#define CHECK(condition, ...)                                                          \
+	do {                                                                           \
+		if (condition) {                                                       \
+			check_passed++;                                                \
+		} else if (check_failed++ < 20) {                                      \
+			printf("%s:%d: failed: %s: ", __FILE__, __LINE__, #condition); \
+			printf(__VA_ARGS__);                                           \
+			printf("\n");                                                  \
+		}                                                                      \
 	} while (0)
 
 /* The last line of every test program; main returns it. */

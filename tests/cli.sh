@@ -4,7 +4,7 @@
 # usage: tests/cli.sh GPUHIST [--update] [NAME...]     --update writes the .exp files anew
 #
 # A script has `run COMMAND...`, which prints "$ COMMAND", then the standard output, then the
-# standard error with "! " in front of each line, then "= STATUS" unless that is 0. `gpuhist`
+# standard error with "! " before each line, then "= STATUS" unless that is 0. `gpuhist`
 # is the program under test; process numbers in its output are shown as PID.
 set -u
 here=$(dirname "$(realpath "$0")")

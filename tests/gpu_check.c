@@ -1,11 +1,11 @@
 /*
  * gpu_check: every kernel against the CPU engine, on a machine with a GPU.
- * usage: gpu_check [SEED [JOBS]]
+ * usage: gpu_check [SEED [JOBS [FIRST]]]       (jobs FIRST to JOBS - 1)
  *
  * Each job draws a type, bins, a range and a kind of data, starts the GPU engine for it as the
  * program does, and compares the cells of chunks of many sizes with those that the CPU counts.
- * The first jobs walk through a list that reaches every way and every kind of bins; that they
- * did is checked at the end. Without a GPU it says so and exits 77.
+ * The first jobs go through a list that reaches every way of counting and every kind of bins; the
+ * end checks that they did. Without a GPU it says so and exits 77.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,52 +16,189 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "count.h"
-#include "gpu.h"
-#include "number.h"
+#include "count/count.h"
+#include "gpu/gpu.h"
+#include "bins/number.h"
 
 enum data { NOISE, INSIDE, EDGES, CONSTANT, SORTED, TWO_HOT, FEW, DATA_KINDS };
 
 struct job {
 	const char *type;
 	uint32_t bins;
-	const char *range; /* NULL: none; "full"; LO:HI */
+	const char *range; /* NULL: none; "full"; LO:HI; "mod"; "auto"; "list ..." for explicit edges of a shape */
 	bool closed;
 };
 
-/* Between them: every kind of bins of every size, every way of keeping counters. */
+/* Together: every kind of bins of every size, every way of keeping counters. */
 static const struct job LIST[] = {
-	{"u8", 256, NULL, false}, {"i8", 100, "full", false}, {"u16", 65536, NULL, false},
-	{"i16be", 1000, "full", false}, {"f16", 500, "-1:1", false}, {"bf16be", 77, "-2:2", false},
-	{"u16", 1024, NULL, false}, {"u16be", 1000, "full", false}, {"i16", 2048, "-1024:1024", true},
-	{"u16", 16384, NULL, false}, {"i16be", 777, "-30000:30000", false}, {"u16", 300, "-0.5:255.5", false},
-	{"i16", 4096, "full", true}, {"u16", 10, "-9:-5", false}, {"u16", 3000, "-70000:70000", false},
-	{"u24", 1024, "full", false}, {"i24be", 1000, "-5000:5000", true},
-	{"u24be", 100003, "full", false}, {"i24", 1 << 20, "full", false},
-	{"u32", 1024, NULL, false}, {"u32be", 1024, NULL, true}, {"i32", 2048, "-1024:1024", false},
-	{"u32", 1000, "full", false}, {"i32be", 777, "-12345:54321", true},
-	{"u32", 16384, "full", false}, {"u32", 57000, "full", false}, {"u32", 58001, "full", false},
-	{"u32", 65536, NULL, false}, {"u32", 100003, "full", false}, {"i32", 131072, "full", false},
-	{"u32", 1 << 20, NULL, false}, {"i32be", 1000003, "full", false}, {"u32", 1 << 22, "full", false},
-	{"u32", 300, "-0.5:255.5", false}, {"i32", 70000, "-1e30:1e30", false},
-	{"u32", 5000, "3:7", false}, {"i32", 10, "0.25:0.75", false}, {"u32", 10, "-9:-5", false},
-	{"u64", 1024, "full", false}, {"i64be", 1000, "full", false}, {"u64", 300, NULL, true},
-	{"i64", 65536, "-1e6:1e6", false}, {"u64be", 1 << 20, "full", false},
-	{"i64", 999, "-0.5:1e18", false}, {"u64", 64, "0.25:0.75", false}, {"i64", 3, "1e19:2e19", false},
+	{"u8", 256, NULL, false},
+	{"i8", 100, "full", false},
+	{"u16", 65536, NULL, false},
+	{"i16be", 1000, "full", false},
+	{"f16", 500, "-1:1", false},
+	{"bf16be", 77, "-2:2", false},
+	{"u16", 1024, NULL, false},
+	{"u16be", 1000, "full", false},
+	{"i16", 2048, "-1024:1024", true},
+	{"u16", 16384, NULL, false},
+	{"i16be", 777, "-30000:30000", false},
+	{"u16", 300, "-0.5:255.5", false},
+	{"i16", 4096, "full", true},
+	{"u16", 10, "-9:-5", false},
+	{"u16", 3000, "-70000:70000", false},
+	{"u24", 1024, "full", false},
+	{"i24be", 1000, "-5000:5000", true},
+	{"u24be", 100003, "full", false},
+	{"i24", 1 << 20, "full", false},
+	{"u32", 1024, NULL, false},
+	{"u32be", 1024, NULL, true},
+	{"i32", 2048, "-1024:1024", false},
+	{"u32", 1000, "full", false},
+	{"i32be", 777, "-12345:54321", true},
+	{"u32", 16384, "full", false},
+	{"u32", 57000, "full", false},
+	{"u32", 58001, "full", false},
+	{"u32", 65536, NULL, false},
+	{"u32", 100003, "full", false},
+	{"i32", 131072, "full", false},
+	{"u32", 1 << 20, NULL, false},
+	{"i32be", 1000003, "full", false},
+	{"u32", 1 << 22, "full", false},
+	{"u32", 300, "-0.5:255.5", false},
+	{"i32", 70000, "-1e30:1e30", false},
+	{"u32", 5000, "3:7", false},
+	{"i32", 10, "0.25:0.75", false},
+	{"u32", 10, "-9:-5", false},
+	{"u64", 1024, "full", false},
+	{"i64be", 1000, "full", false},
+	{"u64", 300, NULL, true},
+	{"i64", 65536, "-1e6:1e6", false},
+	{"u64be", 1 << 20, "full", false},
+	{"i64", 999, "-0.5:1e18", false},
+	{"u64", 64, "0.25:0.75", false},
+	{"i64", 3, "1e19:2e19", false},
 	{"i64", 1000, "9007199254740991.5:9007199254740995", false},
-	{"f32", 1000, "0:1", false}, {"f32", 1024, "0:1024", false}, {"f32be", 333, "-1.25:3.1", true},
-	{"f32", 65536, "-1:1", false}, {"f32", 1 << 20, "-1:1", false}, {"f32", 100, "full", false},
-	{"f32", 5000, "16777216:16777220", false}, {"f32", 10, "1e-320:9e-320", false},
-	{"f64", 1000, "0:1", true}, {"f64be", 100003, "-1:1", false}, {"f64", 50, "full", false},
-	{"f64", 1000, "1:1.0000000000001", false}, {"f64", 1 << 20, "0:1", false},
+	{"f32", 1000, "0:1", false},
+	{"f32", 1024, "0:1024", false},
+	{"f32be", 333, "-1.25:3.1", true},
+	{"f32", 65536, "-1:1", false},
+	{"f32", 1 << 20, "-1:1", false},
+	{"f32", 100, "full", false},
+	{"f32", 5000, "16777216:16777220", false},
+	{"f32", 10, "1e-320:9e-320", false},
+	{"f64", 1000, "0:1", true},
+	{"f64be", 100003, "-1:1", false},
+	{"f64", 50, "full", false},
+	{"f64", 1000, "1:1.0000000000001", false},
+	{"f64", 1 << 20, "0:1", false},
+	{"u24", 1000, "list regular", false},
+	{"i24be", 100003, "list regular", true},
+	{"u24be", 1 << 18, "list regular", false},
+	{"u32", 12, "list ratios", true},
+	{"i32be", 5000, "list crowded", false},
+	{"u32be", 100003, "list regular", false},
+	{"i32", 1 << 18, "list crowded", false},
+	{"u64", 1000, "list ratios", false},
+	{"i64be", 100003, "list crowded", true},
+	{"i64", 1 << 18, "list regular", false},
+	{"f32", 1000, "list regular", false},
+	{"f32be", 90, "list ratios", true},
+	{"f32", 100003, "list crowded", false},
+	{"f32", 1 << 18, "list regular", false},
+	{"f64", 300, "list ratios", true},
+	{"f64be", 100003, "list regular", false},
+	{"f64", 1 << 18, "list crowded", false},
+	{"u16", 200, "list ratios", false},
+	{"u8", 30, "list regular", true},
+	{"f16", 64, "list ratios", false},
+	{"u32", 1, "list ratios", false},
+	{"f32", 3, "list none", false},
+	{"u64be", 3, "list none", false},
+	{"u24", 1000, "mod", false},
+	{"i24be", 77, "mod", false},
+	{"u32", 1024, "mod", false},
+	{"i32be", 100003, "mod", false},
+	{"u64", 7, "mod", false},
+	{"i64be", 1 << 18, "mod", false},
+	{"u24be", 1000, "auto", false},
+	{"i32", 256, "auto", false},
+	{"u64be", 300, "auto", false},
+	{"i64", 1 << 18, "auto", false},
+	{"f32", 256, "auto", false},
+	{"f32be", 70000, "auto", false},
+	{"f64", 1000, "auto", false},
+	{"f64be", 3, "auto", false},
 };
 #define LIST_LENGTH (sizeof(LIST) / sizeof(LIST[0]))
+
+/* Channels and gaps, by every kernel that counts channels and every one that packs. */
+static const struct {
+	struct job job;
+	struct layout layout;
+} LAID[] = {
+	{{"u8", 256, NULL, false}, {.channels = 3}},
+	{{"i8", 256, NULL, false}, {.channels = 9}},
+	{{"u8", 256, NULL, false}, {.channels = 17}},
+	{{"u8", 256, NULL, false}, {.channels = 64}},
+	{{"i16", 1000, "full", false}, {.channels = 2}},
+	{{"i16be", 500, "full", false}, {.channels = 63}},
+	{{"u16", 65536, NULL, false}, {.channels = 2}},
+	{{"f16", 500, "-1:1", false}, {.channels = 5}},
+	{{"u24", 1024, "full", false}, {.channels = 3}},
+	{{"i24be", 30000, "full", false}, {.channels = 7}},
+	{{"u32", 1024, NULL, false}, {.channels = 2}},
+	{{"u32be", 1000, "full", true}, {.channels = 31}},
+	{{"i32", 40000, "full", false}, {.channels = 3}},
+	{{"u32", 77, "mod", false}, {.channels = 6}},
+	{{"u32", 1000, "list ratios", false}, {.channels = 4}},
+	{{"u64", 1024, "full", false}, {.channels = 5}},
+	{{"i64be", 60000, "full", false}, {.channels = 2}},
+	{{"f32", 1000, "0:1", true}, {.channels = 2}},
+	{{"f32be", 1000, "list regular", false}, {.channels = 10}},
+	{{"f32", 100000, "-1:1", false}, {.channels = 3}},
+	{{"f64", 300, "0:1", false}, {.channels = 3}},
+	{{"f64be", 40000, "-1:1", false}, {.channels = 2}},
+	{{"u8", 256, NULL, false}, {.samples = 100, .pitch = 100, .row = 1, .record = 100}},
+	{{"u8", 256, NULL, false}, {.samples = 1, .record = 1, .row = 101, .pitch = 128}},
+	{{"u16", 1024, NULL, false}, {.record = 7, .offset = 3}},
+	{{"u24", 1024, "full", false}, {.channels = 2, .record = 16, .offset = 1}},
+	{{"f32", 1000, "0:1", false}, {.record = 64, .offset = 60}},
+	{{"f32", 1000, "list crowded", false}, {.record = 9, .offset = 5}},
+	{{"u32", 100003, "full", false}, {.channels = 3, .record = 12, .row = 5, .pitch = 61}},
+	{{"f64", 1000, "0:1", false}, {.channels = 2, .record = 24, .offset = 8}},
+	{{"i64", 1000, "full", false}, {.channels = 1, .record = 12, .offset = 2, .row = 9, .pitch = 111}},
+	{{"i16be", 100, "full", false}, {.channels = 3, .record = 1 << 20, .offset = 12345}},
+	{{"f32", 256, "auto", false}, {.channels = 2}},
+	{{"i32be", 1000, "auto", false}, {.channels = 3, .record = 20, .offset = 4}},
+	{{"f64", 30000, "auto", false}, {.channels = 5}},
+};
+#define LAID_LENGTH (sizeof(LAID) / sizeof(LAID[0]))
 
 static uint64_t state;
 
 static uint64_t draw(void)
 {
 	return check_random(&state);
+}
+
+/* bins + 1 explicit edges; the memory is kept: a lane that is still being made may read it. */
+static const double *make_list(const char *shape, uint32_t bins, bool real)
+{
+	double *list = calloc((size_t)bins + 1, sizeof(*list));
+	const double step = real ? 2.0 / bins : 37;
+
+	for (uint32_t i = 0; list && i <= bins; i++) {
+		const double x = i;
+		if (strstr(shape, "regular"))
+			list[i] = x * step - 1;
+		else if (strstr(shape, "ratios"))
+			list[i] = exp2(x * 40 / bins) + (real ? 0 : x);
+		else if (strstr(shape, "crowded")) /* one half of them in a thousandth of the range */
+			list[i] = i <= bins / 2 ? x * step : (bins / 2 + (x - bins / 2) * 1000) * step;
+		else /* where no sample lies */
+			list[i] = real ? 1e-60 * (x + 1) : 0.25 + x / bins / 2;
+	}
+	return list;
 }
 
 /* A real number for a float type: from the range, an edge, a neighbour, or something odd. */
@@ -105,6 +242,11 @@ static uint64_t sample_bits(const struct edges *e, const struct sample_type *t, 
 			memcpy(&bits, &x, 8);
 		return bits;
 	}
+	if (e->list && r % 4 != 0) { /* an edge, or near it */
+		const double edge = ceil(e->list[r / 4 % (b->bins + 1u)]), top = ldexp(1, (int)(8 * t->bytes)) - 2048;
+		const double held = edge < -1e15 ? -1e15 : edge > top / 2 ? top / 2 : edge;
+		return ((uint64_t)(int64_t)held + (r >> 40) % 5 - 2) & mask;
+	}
 	/* Keys from a little below the range to a little above; or about the edges. */
 	uint64_t key = b->first - 3 + (b->span + 7 == 0 ? r : r % (b->span + 7));
 	if (data == EDGES && b->span > 1000)
@@ -118,8 +260,7 @@ static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
 		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
 
-static void fill(unsigned char *p, size_t n, const struct edges *e, const struct sample_type *t,
-		 enum data data)
+static void fill(unsigned char *p, size_t n, const struct edges *e, const struct sample_type *t, enum data data)
 {
 	const uint64_t a = sample_bits(e, t, INSIDE), b = sample_bits(e, t, INSIDE);
 
@@ -139,68 +280,182 @@ static void fill(unsigned char *p, size_t n, const struct edges *e, const struct
 	}
 }
 
-/* Compares the chunk in slot with what the CPU makes of it. */
-static void compare(const struct counting *c, struct lane *lane, struct slot *slot, size_t n,
-		    const char *what)
+/* What a lane counts, and how: its samples are laid out in the slot, and counted here one channel at a time. */
+struct subject {
+	const struct counting *counting; /* with the layout */
+	const struct counting *plain;    /* of one channel without gaps */
+	const struct edges *edges;
+	struct counts *all; /* --auto: what the CPU counted of all chunks, with a k of its own */
+	const char *what;
+};
+
+/* Spreads samples over records; what is between them is noise. */
+static void lay_out(unsigned char *to, const unsigned char *samples, size_t records, const struct layout *l,
+		    uint32_t bytes)
+{
+	const uint32_t own = l->samples * bytes, inner = l->row > 0 ? l->row : 1;
+
+	for (size_t i = 0; i < records * layout_bytes(l); i++)
+		to[i] = (unsigned char)draw();
+	for (size_t i = 0; i < records; i++, to += layout_bytes(l))
+		for (uint32_t k = 0; k < inner; k++, samples += own)
+			memcpy(to + (size_t)k * l->record + l->offset, samples, own);
+}
+
+/* The counters of the slot that the CPU expects. */
+static uint64_t *expect(const struct subject *s, const struct lane *lane, const struct slot *slot,
+			const unsigned char *samples, size_t n)
+{
+	const uint32_t channels = s->counting->channels, bytes = s->counting->bytes;
+	uint64_t *const expected = calloc(lane->cells, sizeof(*expected));
+	unsigned char *const own = malloc(n * bytes + 1);
+	struct fail fail = {.status = STATUS_OK};
+	struct counting plain = *s->plain;
+
+	if (lane->slots_of_k) { /* at the chunk's k, whatever that is */
+		auto_rule(&plain.binning, &plain.type, plain.binning.bins, slot->k);
+		plain.most = 0;
+	}
+	for (uint32_t c = 0; c < channels; c++) {
+		struct counts counts;
+		size_t used = 0;
+		for (size_t i = c; i < n; i += channels, used++)
+			memcpy(own + used * bytes, samples + i * bytes, bytes);
+		if (counts_init(&counts, s->plain->cells, &fail) != 0)
+			break;
+		struct counter *counter = counter_open(&plain, &counts);
+		counter_add(counter, own, used, NULL);
+		counter_close(counter);
+		for (size_t i = 0; i < s->plain->cells; i++)
+			expected[gpu_counter(lane, c * s->plain->cells + i)] += counts.cell[i];
+		counts_free(&counts);
+	}
+	free(own);
+	return expected;
+}
+
+/* The chunk's extent is that of its samples, and its k is no larger than the samples so far make it. */
+static void check_auto(const struct subject *s, struct lane *lane, struct slot *slot, const unsigned char *samples,
+		       size_t n)
+{
+	const struct counting *c = s->counting;
+	const struct extent own = c->extent(samples, n, c->binning.bias);
+	struct counter *const counter = counter_open(c, s->all);
+	struct extent all = lane->extent;
+
+	CHECK(own.least == slot->extent.least && own.greatest == slot->extent.greatest, "%s: extent", s->what);
+	extent_add(&all, &own);
+	CHECK(slot->k >= auto_k(&own, c->most, &c->type) && slot->k <= auto_k(&all, c->most, &c->type), "%s: k %d",
+	      s->what, slot->k);
+	gpu_align(lane, slot);
+	CHECK(lane->k == auto_k(&all, c->most, &c->type), "%s: k %d of the lane", s->what, lane->k);
+	for (size_t i = 0; i < lane->cells; i++)
+		lane->total[i] += slot->cells[i];
+	counter_add(counter, samples, n, NULL);
+	counter_close(counter);
+}
+
+/* What the lane has of all chunks is what the CPU has. */
+static void check_auto_totals(const struct subject *s, struct lane *lane)
 {
 	struct counts counts;
 	struct fail fail = {.status = STATUS_OK};
-	uint64_t differ = 0, first = 0;
-	int done;
+	size_t differ = 0;
 
-	CHECK(gpu_submit(lane, slot, n) == 0, "%s: submit", what);
-	while ((done = gpu_done(lane, slot)) == 0)
-		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-	CHECK(done == 1, "%s: done", what);
-	if (done != 1 || counts_init(&counts, c->cells, &fail) != 0)
+	if (counts_init(&counts, s->counting->cells, &fail) != 0)
 		return;
-	struct counter *counter = counter_open(c, &counts);
-	counter_add(counter, slot->data, n, NULL);
-	counter_close(counter);
-	uint64_t *expected = calloc(lane->cells, sizeof(*expected));
-	for (size_t i = 0; i < c->cells; i++)
-		expected[gpu_counter(lane, i)] += counts.cell[i];
-	for (size_t i = 0; i < lane->cells; i++)
-		if (expected[i] != slot->cells[i] && differ++ == 0)
-			first = i;
-	CHECK(differ == 0, "%s, %zu samples: %llu cells differ, first %llu: cpu %llu, gpu %lu", what, n,
-	      (unsigned long long)differ, (unsigned long long)first,
-	      (unsigned long long)expected[first], (unsigned long)slot->cells[first]);
-	free(expected);
+	counts_set_auto(&counts, &s->counting->type, s->counting->most);
+	counts_add_auto64(&counts, lane->total, s->all->samples, lane->k, &lane->extent);
+	for (size_t i = 0; i < counts.cells; i++)
+		differ += counts.cell[i] != s->all->cell[i];
+	CHECK(differ == 0 && counts.k == s->all->k, "%s: %zu totals differ, k %d and %d", s->what, differ, counts.k,
+	      s->all->k);
 	counts_free(&counts);
 }
 
-/* What the jobs met, over all processes. */
+/* Fills the slot with records and compares its counters with those that the CPU counts. */
+static void compare(const struct subject *s, struct lane *lane, struct slot *slot, size_t records, enum data data)
+{
+	const struct layout *const l = &s->counting->layout;
+	const size_t n = records * layout_samples(l);
+	uint64_t differ = 0, first = 0;
+	int done;
+
+	if (records == 0)
+		return;
+	unsigned char *const samples = malloc(n * s->counting->bytes);
+	fill(samples, n, s->edges, &s->counting->type, data);
+	lay_out(slot->data, samples, records, l, s->counting->bytes);
+	gpu_fill(lane, slot, records * layout_bytes(l));
+	CHECK(gpu_submit(lane, slot) == 0, "%s: submit", s->what);
+	while ((done = gpu_done(lane, slot)) == 0)
+		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+	CHECK(done == 1 && slot->samples == n, "%s: done", s->what);
+	uint64_t *const expected = expect(s, lane, slot, samples, n);
+	for (size_t i = 0; i < lane->cells && done == 1; i++)
+		if (expected[i] != slot->cells[i] && differ++ == 0)
+			first = i;
+	CHECK(differ == 0, "%s, %zu samples: %llu cells differ, first %llu: cpu %llu, gpu %lu", s->what, n,
+	      (unsigned long long)differ, (unsigned long long)first, (unsigned long long)expected[first],
+	      (unsigned long)slot->cells[first]);
+	if (lane->slots_of_k && done == 1)
+		check_auto(s, lane, slot, samples, n);
+	gpu_free(slot);
+	free(expected);
+	free(samples);
+}
+
+/* What the jobs reached, over all processes. */
 static struct seen {
 	unsigned ways[4], kinds[BIN_KINDS];
 	unsigned long passed, failed;
 	bool no_gpu;
-} *seen;
+} * seen;
 
 /* One job on all kinds of data; false when there is no GPU. */
-static bool run(const struct job *job, unsigned long number)
+static bool run(const struct job *job, const struct layout *asked, unsigned long number)
 {
 	static const char *const WAYS[] = {"striped", "whole", "pair", "split"};
 	struct sample_type type;
-	struct edges_spec spec = {.bins = job->bins, .closed = job->closed, .ranged = job->range != NULL};
+	struct edges_spec spec = {
+		.bins = job->bins, .closed = job->closed, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
 	struct edges edges;
-	struct counting counting;
+	struct counting counting, plain;
+	struct layout layout;
+	struct counts all;
+	struct fail fail = {.status = STATUS_OK};
 	struct gpu_report report;
 	const char *why;
-	char what[200];
+	char what[250];
 
 	sample_type_parse(&type, job->type);
 	spec.full = job->range && strcmp(job->range, "full") == 0;
-	if (job->range && !spec.full) {
+	if (job->range && strncmp(job->range, "list", 4) == 0) {
+		spec.kind = AXIS_EDGES;
+		spec.list = make_list(job->range, job->bins, type.kind == SAMPLE_FLOAT);
+	} else if (job->range && strcmp(job->range, "mod") == 0) {
+		spec.kind = AXIS_MOD;
+	} else if (job->range && strcmp(job->range, "auto") == 0) {
+		spec.kind = AXIS_AUTO;
+	} else if (job->range && !spec.full) {
 		const char *colon = strchr(job->range, ':');
 		number_parse(&spec.lo, job->range, (size_t)(colon - job->range));
 		number_parse(&spec.hi, colon + 1, strlen(colon + 1));
 	}
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		return true;
-	counting_init(&counting, &type, &edges, 2, false);
-	struct gpu *gpu = gpu_start(&(struct gpu_spec){
-		.counting = &counting, .devices = "0", .lanes = 2, .memory = 8 << 20}); /* two: the only lane of a GPU has windows */
+	counting_init(&plain, &type, &edges, false);
+	if (layout_init(&layout, asked, type.bytes, &why) != 0)
+		return true;
+	counting_init_layout(&counting, &type, &edges, &layout, false);
+	if (counts_init(&all, counting.cells, &fail) != 0)
+		return true;
+	if (counting.most > 0)
+		counts_set_auto(&all, &type, counting.most);
+	struct gpu *gpu = gpu_start(&(struct gpu_spec){.counting = &counting,
+						       .devices = "0",
+						       .lanes = 2,
+						       .memory = 8 << 20}); /* two: a single lane would use windows */
 	if (!gpu || gpu_wait(gpu) != 0) {
 		gpu_describe(gpu, &report);
 		CHECK(number == 0, "job %lu: %s", number, report.why);
@@ -213,52 +468,85 @@ static bool run(const struct job *job, unsigned long number)
 		seen->ways[i] += (unsigned)(strncmp(report.kernel, WAYS[i], strlen(WAYS[i])) == 0 ? 1 : 0);
 	seen->kinds[edges.binning.kind]++;
 	struct lane *lane = gpu_take_lane(gpu);
-	const size_t most = gpu_slot_bytes(gpu) / type.bytes;
+	const struct layout *const l = &layout;
+	const size_t most = gpu_slot_bytes(gpu) / layout_bytes(l),
+		     few = layout_samples(l) < 64 ? 1 : layout_samples(l) / 32;
+	const struct subject subject = {&counting, &plain, &edges, &all, what};
 	for (int data = 0; data < DATA_KINDS; data++) {
-		const size_t sizes[] = {draw() % 70, draw() % 5000, draw() % 100000,
+		const size_t sizes[] = {draw() % 70, draw() % 5000 / few, draw() % 100000 / few,
 					data == (int)(number % DATA_KINDS) ? most : most / 16 + 1, most / 17};
 		struct slot *slot = &lane->slot[(unsigned)data % lane->slots];
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-			snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, data %d, %s", number,
-				 job->type, (unsigned long)job->bins, job->range ? job->range : "none",
-				 job->closed ? " closed" : "", data, report.kernel);
-			fill(slot->data, sizes[i], &edges, &type, (enum data)data);
-			compare(&counting, lane, slot, sizes[i], what);
+			snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, layout %u %u+%u %u/%u, data %d, %s",
+				 number, job->type, (unsigned long)job->bins, job->range ? job->range : "none",
+				 job->closed ? " closed" : "", l->channels, l->record, l->offset, l->row, l->pitch,
+				 data, report.kernel);
+			compare(&subject, lane, slot, sizes[i] < most ? sizes[i] : most, (enum data)data);
 		}
 	}
+	if (lane->slots_of_k)
+		check_auto_totals(&subject, lane);
 	return true;
 }
 
 /* A job of random parts. */
 static struct job random_job(char *range, size_t size)
 {
-	static const uint32_t BINS[] = {1, 2, 5, 255, 256, 1000, 1024, 5000, 16384, 57340, 58000, 65536, 90000, 114000, 131072, 1 << 18, 1000000};
+	static const uint32_t BINS[] = {1,     2,     5,     255,   256,    1000,   1024,    5000,   16384,
+					57340, 58000, 65536, 90000, 114000, 131072, 1 << 18, 1000000};
 	struct job job = LIST[draw() % LIST_LENGTH];
 
 	job.bins = BINS[draw() % (sizeof(BINS) / sizeof(BINS[0]))];
 	job.closed = draw() % 4 == 0;
 	if (draw() % 3 == 0) {
 		const double lo = ldexp((double)(int64_t)draw(), -(int)(draw() % 70));
-		snprintf(range, size, "%.17g:%.17g", lo, lo + ldexp(1 + (double)(draw() % 1000), (int)(draw() % 40) - 8));
+		snprintf(range, size, "%.17g:%.17g", lo,
+			 lo + ldexp(1 + (double)(draw() % 1000), (int)(draw() % 40) - 8));
 		job.range = range;
 	}
 	return job;
 }
 
+/* One in two has channels, one in four gaps. */
+static struct layout random_layout(const struct job *job)
+{
+	struct layout layout = {.channels = draw() % 2 ? 1 : 1 + (uint32_t)(draw() % 64)};
+	struct sample_type type;
+
+	sample_type_parse(&type, job->type);
+	if (draw() % 4 == 0) {
+		layout.offset = (uint32_t)(draw() % 20);
+		layout.record = layout.offset + layout.channels * type.bytes + (uint32_t)(draw() % 30);
+	}
+	if (draw() % 4 == 0) {
+		layout.row = 1 + (uint32_t)(draw() % 100);
+		layout.pitch = layout.row * (layout.record > 0 ? layout.record : layout.channels * type.bytes) +
+			       (uint32_t)(draw() % 50);
+	}
+	return layout;
+}
+
 /*
- * The engine gives no lane back: jobs run in processes of a few of them each, or the device's
- * memory would end before they do.
+ * The engine gives no lane back: each process runs a few jobs only, or the device's memory would run
+ * out.
  */
 #define JOBS_OF_PROCESS 16
 
 static void run_jobs(uint64_t seed, unsigned long first, unsigned long end)
 {
+	static const struct layout plain = {.channels = 1};
 	char range[100];
 
 	for (unsigned long i = first; i < end; i++) {
 		state = (seed + 1) * 0x9e3779b97f4a7c15u ^ (i * 0xbf58476d1ce4e5b9u + 1);
-		const struct job job = i < LIST_LENGTH ? LIST[i] : random_job(range, sizeof(range));
-		if (!run(&job, i)) {
+		const bool laid = i >= LIST_LENGTH && i - LIST_LENGTH < LAID_LENGTH;
+		const struct job job = i < LIST_LENGTH ? LIST[i]
+				       : laid          ? LAID[i - LIST_LENGTH].job
+						       : random_job(range, sizeof(range));
+		const struct layout layout = i < LIST_LENGTH ? plain
+					     : laid          ? LAID[i - LIST_LENGTH].layout
+							     : random_layout(&job);
+		if (!run(&job, &layout, i)) {
 			seen->no_gpu = true;
 			break;
 		}
@@ -272,12 +560,15 @@ static void run_jobs(uint64_t seed, unsigned long first, unsigned long end)
 int main(int argc, char **argv)
 {
 	const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-	const unsigned long jobs = argc > 2 ? strtoul(argv[2], NULL, 10) : LIST_LENGTH;
+	const unsigned long jobs = argc > 2 ? strtoul(argv[2], NULL, 10) : LIST_LENGTH + LAID_LENGTH;
+	const unsigned long first = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+	const bool whole = first == 0 && jobs >= LIST_LENGTH;
 
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (seen == MAP_FAILED)
 		return 1;
-	for (unsigned long i = 0; i < jobs && !seen->no_gpu; i += JOBS_OF_PROCESS) {
+	gpu_choose_devices("0");
+	for (unsigned long i = first; i < jobs && !seen->no_gpu; i += JOBS_OF_PROCESS) {
 		const unsigned long end = i + JOBS_OF_PROCESS < jobs ? i + JOBS_OF_PROCESS : jobs;
 		int status = -1;
 		const pid_t child = fork();
@@ -288,9 +579,9 @@ int main(int argc, char **argv)
 	}
 	if (seen->no_gpu)
 		return 77;
-	for (int i = 0; i < 4 && jobs >= LIST_LENGTH; i++)
+	for (int i = 0; i < 4 && whole; i++)
 		CHECK(seen->ways[i] > 0, "way %d was never taken", i);
-	for (int i = 0; i < BIN_KINDS && jobs >= LIST_LENGTH; i++)
+	for (int i = 0; i < BIN_KINDS && whole; i++)
 		CHECK(seen->kinds[i] > 0, "kind %d was never taken", i);
 	check_passed += seen->passed;
 	check_failed += seen->failed;

@@ -1,13 +1,13 @@
 #!/bin/sh
-# The shipping program on a simulated driver that fails at every step in turn: the histogram is
-# the CPU's to the byte or, where the GPU was demanded, nothing is published.
+# The shipping program on a simulated driver that fails at each step, one after the other: the histogram
+# is the CPU's to the byte or, where the GPU was demanded, nothing is published.
 # usage: tests/gpu_faults.sh GPUHIST FOLDER-OF-THE-SIMULATED-DRIVER [SEED]
-# LONG=1 lets every call of every function fail, with every error; without it, a sample that SEED
+# LONG=1 makes every call of every function fail, with every error; without it, a sample that SEED
 # draws. QUICK=1 takes longer steps and leaves out most of auto, for the thread sanitizer.
 set -u
 quick=${QUICK:-} long=${LONG:-} seed=${3:-1}
 gpuhist=$(realpath "$1") driver=$(realpath "$2")
-functions=$(sed -n 's/^\tX([a-z0-9_]*, "\(cu[A-Za-z0-9_]*\)".*/\1/p' "$(dirname "$(realpath "$0")")/../src/cuda.h")
+functions=$(sed -n 's/^\tX([a-z0-9_]*, "\(cu[A-Za-z0-9_]*\)".*/\1/p' "$(find "$(dirname "$(realpath "$0")")/../src" -name cuda.h)")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work" || exit 1
@@ -22,7 +22,7 @@ export TSAN_OPTIONS
 export LD_LIBRARY_PATH FAKECUDA_STRICT FAKECUDA_LOG FAKECUDA_SEED
 
 # tiny crosses slots of 256 KiB (-M 1M), small those of 4 MiB, warm gives windows; all end in a
-# partial slot. names is warm so often that auto starts the GPU even for one thread.
+# partial slot. names is warm, repeated often enough that auto starts the GPU even for one thread.
 "$gpuhist" -h >text
 while [ "$(wc -c <text)" -lt 48000008 ]; do
 	cat text text >both && mv both text
@@ -48,13 +48,17 @@ draw() {
 	random=$(((random * 1103515245 + 12345) % 2147483648))
 	drawn=$((random / 65536 % $1))
 }
+# JSON names the options, which are not those of the CPU's run.
+sum() {
+	sed 's/"options": "[^"]*"/"options": ""/' "$1" | cksum
+}
 # same NAME STATUS-OF-LAST EXPECTED: stdout is the CPU's, no error but warnings.
 same() {
-	if [ "$2" -eq 0 ] && cmp -s out "$3"; then ok; else bad "$1: status $2"; fi
+	if [ "$2" -eq 0 ] && [ "$(sum out)" = "$(sum "$3")" ]; then ok; else bad "$1: status $2"; fi
 }
 # cpu ARGUMENTS...: what every engine must write
 cpu() {
-	"$gpuhist" -q --device=cpu "$@" >expected
+	"$gpuhist" -q --device=cpu "$@" >expected 2>err
 }
 met() {
 	[ -e log ] && grep -q '^met' log
@@ -64,12 +68,12 @@ open() {
 	echo $(($(grep -c "^+$1\$" log) - $(grep -c "^-$1\$" log)))
 }
 # on_gpu NAME ARGUMENTS...: on the GPU alone. Where a fault was met, nothing is published and
-# one line says why; else all is well, and every window was let go.
+# one line says why; otherwise all is well, and every window was released.
 on_gpu() {
 	name=$1
 	shift
 	rm -f log
-	timeout 60 "$gpuhist" -q --device=gpu "$@" >out 2>err
+	timeout 180 "$gpuhist" -q --device=gpu "$@" >out 2>err
 	status=$?
 	if ! met; then
 		same "gpu, $name" $status expected
@@ -80,17 +84,19 @@ on_gpu() {
 		bad "gpu, $name: status $status"
 	fi
 }
-# auto NAME: one thread, so that all of the rest goes through the GPU or does not. One warning
-# where the GPU had been ready, none where it never was.
+# auto NAME: one thread, so that all of the rest is counted by the GPU or none of it. One warning
+# where the GPU had been ready, none where it never was. $job: what is counted, and how; $also: more options.
+job='-b 1000 -r full'
+also=
 auto() {
 	tries=0
 	while :; do
 		rm -f log
 		# shellcheck disable=SC2086
-		timeout 120 "$gpuhist" -v -T "${2:-1}" -b 1000 -r full $names >out 2>err
+		timeout 120 "$gpuhist" -v -T "${2:-1}" $job $also $names >out 2>err
 		status=$?
 		tries=$((tries + 1))
-		# A busy machine may have been done before the GPU was there.
+		# On a busy machine the run may end before the GPU is ready.
 		if met || [ $tries -eq 3 ]; then break; fi
 	done
 	same "auto, $1" $status expected
@@ -112,8 +118,8 @@ draw_error() {
 	draw 13
 	error=$(echo "$errors" | cut -d ' ' -f $((drawn + 1)))
 }
-# walk FUNCTION ARGUMENTS...: it fails at its first, second, ... call for good, until a run does
-# not meet that any more; meets is how often it did.
+# walk FUNCTION ARGUMENTS...: it fails from its first, second, ... call on, until a run has fewer
+# calls; meets is the number of runs that met the fault.
 walk() {
 	function=$1 n=1 meets=0
 	shift
@@ -136,7 +142,12 @@ walk() {
 # ---- nothing fails ----
 
 for arguments in '-b 1000 -r full' '-b 100000 -r full' '-t u8' '-t i16be -r full' '-t u24 -b 99 -r full -n 1999999' \
-	'-t f32 -r -1:1 -b 77 --flow' '-t u64 -b 70000 -r full -n 750000' '-b 400000 -r full -n 1000000'; do
+	'-t u16 -b 16 --stats -f json' '-t i16be -r full -b 9 --stats -f json' '-t bf16 -r -1:1 --stats -f json' \
+	'-t f32be -r -1:1 -b 77 --stats -f json' '-t u24 -b 99 -r full --stats -f json -n 1999999' \
+	'-t f32 -r -1:1 -b 77 --flow' '-t u64 -b 70000 -r full -n 750000' '-b 400000 -r full -n 1000000' \
+	'-t f32 --auto' '-t i24 --auto -b 1000 -n 1999999 -c 1' '-t u64 --mod -b 1000 -n 750000' '-t i16 --auto -c 2' \
+	'-t u8 -c 3 -n 2000001' '-t u16 -r 1000:64000 -b 9 -c 27 --flow -n 70000' '-t f32 --log=0.001:1e30 -b 500' '-t f32 -r -1:1 -b 9 --record=64 --offset=5 -n 93750' \
+	'-t u8 --rows=100:129 -n 46000' '-t f64 --auto -b 99 -c 3 --rows=6:50 -n 120000'; do
 	# shellcheck disable=SC2086
 	cpu $arguments small
 	# shellcheck disable=SC2086
@@ -148,6 +159,10 @@ cpu -b 1000 -r full small
 for devices in gpu:0,1 gpu:all; do
 	FAKECUDA_DEVICES=2 on_gpu "$devices" --device=$devices -T 4 -b 1000 -r full small
 done
+# The values of codes that are counted by groups are not known: the warning must not name any.
+rm -f log
+"$gpuhist" --device=gpu -t u16 -b 16 small >out 2>err
+if grep -q 'are in no bin' err && ! grep -q 'values are from' err; then ok; else bad 'values of groups'; fi
 # Which devices, and lanes enough for each: the input begins when that many are made.
 # told DEVICES THREADS LANES NAME
 told() {
@@ -160,7 +175,7 @@ told() {
 		done
 		sleep 0.1
 		cat tiny
-	} | FAKECUDA_DEVICES=3 "$gpuhist" -v -b 1000 -r full --device="$1" -T "$2" 2>err >out
+	} | FAKECUDA_DEVICES=3 "$gpuhist" --raw -v -b 1000 -r full --device="$1" -T "$2" 2>err >out
 	if grep -q "gpu: $4, $3 lanes," err; then ok; else bad "--device=$1 -T $2 is not '$4, $3 lanes'"; fi
 }
 told gpu 1 1 'fake 0'
@@ -170,19 +185,45 @@ told gpu:1 20 8 'fake 1'
 told gpu:2,0 2 2 'fake 2 and 1 more'
 told gpu:1,2 20 16 'fake 1 and 1 more'
 told gpu:all 64 24 'fake 0 and 2 more'
+# Every thread but the main one, also the one that starts the GPU and the driver's, blocks the signals
+# after which the main one has to clean up.
+mkfifo pipe
+rm -f log
+"$gpuhist" -q --raw --device=gpu -T 2 -b 9 -r full -o terminated pipe 2>err &
+pid=$!
+exec 3>pipe
+i=0
+while [ $i -lt 400 ] && [ "$(grep -c '^+memory' log 2>/dev/null)" != 8 ]; do
+	sleep 0.02
+	i=$((i + 1))
+done
+others=0 open_to=0
+for task in /proc/"$pid"/task/*; do
+	[ "${task##*/}" != $pid ] || continue
+	mask=$(sed -n 's/^SigBlk:[[:space:]]*//p' "$task/status" 2>/dev/null)
+	[ -n "$mask" ] || continue # it has ended
+	others=$((others + 1))
+	[ $((0x$mask & 0x4000)) -ne 0 ] || open_to=$((open_to + 1))
+done
+if [ $others -gt 0 ] && [ $open_to -eq 0 ]; then ok; else bad "TERM is not held back by $open_to of $others threads"; fi
+kill -s TERM $pid
+{ wait $pid; } 2>/dev/null
+status=$?
+exec 3>&-
+if [ $status -eq 143 ] && [ ! -e terminated ] && [ -z "$(find . -name '.terminated*')" ]; then ok; else bad "TERM on the GPU: status $status"; fi
 # One thread maps a file that is in the page cache. The first chunk is read, the others are windows.
 cpu -b 1000 -r full warm
 on_gpu 'mapped' -T 1 -b 1000 -r full warm
 if [ "$(grep -c '^+window' log)" -gt 1 ]; then ok; else bad 'nothing was mapped'; fi
 
-# ---- one call says no, and the work goes on without what it asked for ----
+# ---- one call is refused, and the work goes on without it ----
 
-# spared NAME ARGUMENTS...: met, and yet all is well
+# spared NAME ARGUMENTS...: the fault is met, and all is well all the same
 spared() {
 	name=$1
 	shift
 	rm -f log
-	timeout 60 "$gpuhist" -q --device=gpu "$@" -b 1000 -r full warm >out 2>err
+	timeout 180 "$gpuhist" -q --device=gpu "$@" -b 1000 -r full warm >out 2>err
 	same "gpu, $name" $? expected
 	if met; then ok; else bad "gpu, $name: not met"; fi
 	if [ "$(open window)" -eq 0 ] && [ "$(open host)" -eq 1 ] && [ "$(open stream)" -eq 2 ] &&
@@ -197,7 +238,7 @@ FAKECUDA_ONCE=cuMemHostRegister_v2:3:304 spared 'a window of pages that cannot b
 FAKECUDA_ONCE=cuDeviceGetName:1:1 spared 'no name' -T 1
 FAKECUDA_ONCE=cuDeviceGetAttribute:1:1 spared 'no answer about windows' -T 1
 # Too little memory for a window, or for slots of 4 MiB: a lane that cannot be finished gives
-# back what it has, or the next would not fit.
+# back what it has, or the next one would not fit.
 for n in 1 2 3 5 8; do
 	FAKECUDA_ONCE=cuMemAlloc_v2:$n:2 spared "out of memory at allocation $n" -T 1
 done
@@ -209,7 +250,7 @@ for memory in 17000000 9000000 5000000; do
 	if [ "$(open memory)" -eq 8 ] && [ "$(open event)" -eq 4 ] && grep -q '^-event' log; then ok; else bad "gpu, $memory bytes"; fi
 done
 
-# Many bins, whose kernels want memory beside the chunk's: that gets smaller too.
+# Many bins, whose kernels need memory besides the chunk's: that gets smaller too.
 cpu -b 400000 -r full small
 for memory in 9000000 17000000 100000000; do
 	FAKECUDA_MEMORY=$memory on_gpu "400000 bins, $memory bytes of device memory" -T 1 -b 400000 -r full small
@@ -229,6 +270,17 @@ for function in $functions; do
 	esac
 done
 walk any -M 1M -T 3 -b 1000 -r full tiny
+# Chunks that are counted twice, and samples that are packed first.
+for arguments in '-t f32 --auto' '-t f32 -r -1:1 -b 9 --record=12 --offset=4 -n 125000'; do
+	# shellcheck disable=SC2086
+	cpu $arguments tiny
+	for function in cuLaunchKernel cuMemcpyDtoHAsync_v2 cuMemAlloc_v2; do
+		# shellcheck disable=SC2086
+		walk $function -M 1M -T 3 $arguments tiny
+		if [ $meets -gt 0 ]; then ok; else bad "$arguments, $function: never called"; fi
+	done
+done
+cpu -b 1000 -r full tiny
 FAKECUDA_DEVICES=2
 export FAKECUDA_DEVICES
 walk any --device=gpu:0,1 -M 2M -T 3 -b 1000 -r full tiny
@@ -248,7 +300,7 @@ for function in cuEventDestroy_v2 cuMemFree_v2 cuMemHostUnregister; do
 	if [ $meets -gt 0 ]; then ok; else bad "an unfinished lane, $function: never called"; fi
 done
 unset FAKECUDA_MEMORY
-# Errors of the work itself, which surface with whatever is called next.
+# Errors of the work itself, which the next call returns, whatever it is.
 cpu -b 1000 -r full tiny
 for error in 214 700 719 999; do
 	for n in 1 2 5 6; do
@@ -256,7 +308,7 @@ for error in 214 700 719 999; do
 		if met; then ok; else bad "sticky $n: not met"; fi
 	done
 done
-# One call fails and the driver lives: nothing that follows would tell.
+# One call fails and the driver lives: no later call would show it.
 for function in cuMemcpyHtoDAsync_v2 cuMemsetD32Async cuLaunchKernel cuMemcpyDtoHAsync_v2 cuEventRecord; do
 	FAKECUDA_ONCE=$function:3:719 on_gpu "$function fails once" -M 1M -T 3 -b 1000 -r full tiny
 	if met; then ok; else bad "$function once: not met"; fi
@@ -270,7 +322,7 @@ done
 
 # refused NAME REASON: exit 4, nothing but one line that names the reason
 refused() {
-	timeout 60 "$gpuhist" -q --device=gpu -T 1 -b 1000 -r full tiny >out 2>err
+	timeout 180 "$gpuhist" -q --device=gpu -T 1 -b 1000 -r full tiny >out 2>err
 	status=$?
 	if [ $status -eq 4 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -e "$2" err; then ok; else bad "$1: status $status"; fi
 }
@@ -299,22 +351,32 @@ FAKECUDA_NAMELESS=1 FAKECUDA_FAIL=cuInit:1:4711 refused 'an unknown error' 'an e
 
 # ---- the file is cut while windows of it are on their way ----
 
+# Before the second copy to the device, or before the first one where the first window is longer than what is left:
+# a window that is counted while the file is whole counts, whatever becomes of the file.
 for cut in 20000000 4194304 12000004 4200000; do
+	nth=2
+	[ $cut -gt 5000000 ] || nth=1
 	cat warm warm >shorter
 	truncate -s $cut shorter
 	cpu -b 1000 -r full shorter
 	cat warm warm >shorter
-	FAKECUDA_TRUNCATE=2:$cut:shorter timeout 60 "$gpuhist" -q -T 1 --device=gpu -b 1000 -r full shorter >out 2>err
+	FAKECUDA_TRUNCATE=$nth:$cut:shorter timeout 180 "$gpuhist" --ignore-tail -T 1 --device=gpu -b 1000 -r full shorter >out 2>err
 	same "cut to $cut" $? expected
+	if grep -q 'warning: 1 input became shorter' err; then ok; else bad "cut to $cut: no warning"; fi
+	cat warm warm >shorter
+	FAKECUDA_TRUNCATE=$nth:$cut:shorter timeout 180 "$gpuhist" -q -T 1 --device=gpu -b 1000 -r full shorter >out 2>err
+	status=$?
+	if [ $status -eq 3 ] && [ ! -s out ] && [ "$(cat err)" = \
+		'gpuhist: shorter: became shorter while it was read (--ignore-tail counts what is left)' ]; then ok; else bad "cut to $cut: status $status"; fi
 	[ -z "$quick" ] || break
 done
 
-# With -n what is not there is the next input's, also where that must know how much it is.
+# With -n, the next input supplies what the cut file lacks, also one that must know how much that is.
 if command -v zstd >/dev/null; then
 	zstd -qf warm -o warm.zst
 	for n in 1 2 3 4; do
 		cat warm >shorter
-		FAKECUDA_TRUNCATE=$n:4500000:shorter timeout 60 "$gpuhist" -q -T 1 --device=gpu -b 9 -r full -n 11000000 \
+		FAKECUDA_TRUNCATE=$n:4500000:shorter timeout 180 "$gpuhist" -q --ignore-tail -T 1 --device=gpu -b 9 -r full -n 11000000 \
 			shorter warm.zst >out 2>err
 		counted=$(awk -F, 'NR > 1 { n += $4 } END { printf "%d", n }' out)
 		if [ "$counted" -eq 11000000 ]; then ok; else bad "cut in front of a compressed input, $n: $counted"; fi
@@ -323,9 +385,15 @@ fi
 
 # ---- auto: the CPU counts what the GPU does not ----
 
+# The samples of a chunk are in the statistics once, also where the CPU counts it again.
+also='--stats -f json'
+# shellcheck disable=SC2086
+cpu -b 1000 -r full $also $names
+for n in 5 9; do FAKECUDA_FAIL=cuEventQuery:$n:719 auto "statistics, cuEventQuery fails at $n"; done
+also=
 # shellcheck disable=SC2086
 cpu -b 1000 -r full $names
-# A GPU that hangs is given up after 20 seconds: in the background, while the others run.
+# A GPU that hangs is given up after 20 seconds: run in the background, beside the other tests.
 # shellcheck disable=SC2086
 [ -n "$quick" ] || (
 	cp expected hang.expected
@@ -333,9 +401,25 @@ cpu -b 1000 -r full $names
 	echo $? >hang.status
 ) &
 FAKECUDA_FAIL=cuLaunchKernel:2:719 auto 'cuLaunchKernel fails at 2'
-# Windows are refused: what is recounted lies in the lane's own memory.
+# Windows are refused: the samples that are recounted are in the lane's own memory.
 FAKECUDA_ONCE=cuMemHostRegister_v2:2:801 FAKECUDA_FAIL=cuEventQuery:6:719 auto 'chunks that were read'
 FAKECUDA_WRONG=5 auto 'a later chunk is counted wrongly'
+# Two launches a chunk: four chunks are on their way, then the first is counted again; packed, then counted.
+job='-t f32 --auto'
+# shellcheck disable=SC2086
+cpu $job $names
+FAKECUDA_FAIL=cuLaunchKernel:9:719 auto 'a second count fails'
+# The first eight may be worthless, and are counted again.
+FAKECUDA_WRONG=20 auto 'a chunk of --auto is counted wrongly'
+FAKECUDA_FAIL=cuEventQuery:9:719 auto 'after some chunks of --auto'
+job='-t f32 -r -1:1 -b 9 --record=8 --offset=4'
+# shellcheck disable=SC2086
+cpu $job $names
+FAKECUDA_FAIL=cuLaunchKernel:3:719 auto 'a chunk is not packed'
+FAKECUDA_FAIL=cuLaunchKernel:6:719 auto 'a packed chunk is not counted'
+job='-b 1000 -r full'
+# shellcheck disable=SC2086
+cpu $job $names
 if [ -z "$quick" ]; then
 	for n in 1 7; do
 		for function in $functions; do
@@ -348,7 +432,7 @@ if [ -z "$quick" ]; then
 			draw 4
 			[ -n "$long" ] || [ "$drawn" -eq 0 ] || continue
 			draw_error
-			# What is no error for a window, or makes a lane smaller.
+			# Failures that are no error for a window, or that make a lane smaller.
 			case $error in 1 | 2 | 801) error=719 ;; esac
 			FAKECUDA_FAIL=$function:$n:$error auto "$function fails at $n with $error"
 		done

@@ -1,4 +1,4 @@
-/* pack: bytes as zstd's frames of many sorts, drawn from a seed. For tests; needs libzstd. */
+/* pack: bytes as zstd frames of many sorts, drawn from a seed. For tests; needs libzstd. */
 #ifndef GPUHIST_PACK_H
 #define GPUHIST_PACK_H
 
@@ -10,9 +10,9 @@
 #include <zstd.h>
 
 struct pack {
-	unsigned char *data; /* freed by whoever packed */
+	unsigned char *data; /* freed by the caller */
 	size_t bytes, room;
-	uint64_t state;      /* of the seed, not 0 */
+	uint64_t state; /* of the seed, not 0 */
 	unsigned frames;
 };
 
@@ -35,14 +35,17 @@ static inline unsigned char *pack_room(struct pack *p, size_t bytes)
 	return p->data + p->bytes;
 }
 
-/* One frame of n bytes; told: it says how many. */
-static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int level, bool told,
-			      bool checksum, int window_log)
+/* One frame of n bytes; told: its header declares n. */
+static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int level, bool told, bool checksum,
+			      int window_log)
 {
-	ZSTD_CCtx *c = ZSTD_createCCtx();
+	static ZSTD_CCtx *c; /* kept: a new one for each frame took half of the time of some tests */
 	ZSTD_inBuffer in = {.src = bytes, .size = n};
 	ZSTD_outBuffer out = {.size = ZSTD_compressBound(n) + 64};
 
+	if (!c && !(c = ZSTD_createCCtx()))
+		abort();
+	ZSTD_CCtx_reset(c, ZSTD_reset_session_and_parameters);
 	out.dst = pack_room(p, out.size);
 	ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, level);
 	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, checksum);
@@ -51,10 +54,9 @@ static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int l
 	if (told)
 		ZSTD_CCtx_setPledgedSrcSize(c, n);
 	else
-		ZSTD_compressStream2(c, &out, &in, ZSTD_e_flush); /* so that it cannot know the end */
+		ZSTD_compressStream2(c, &out, &in, ZSTD_e_flush); /* so that libzstd does not see the end coming */
 	if (ZSTD_compressStream2(c, &out, &in, ZSTD_e_end) != 0)
 		abort();
-	ZSTD_freeCCtx(c);
 	p->bytes += out.pos;
 	p->frames++;
 }
@@ -70,7 +72,7 @@ static inline void pack_skippable(struct pack *p, size_t n)
 	p->bytes += n + 8;
 }
 
-/* All of it in frames as they come: tiny, small, large, empty, with others to be skipped. */
+/* All of it in random frames: tiny, small, large, empty, with skippable ones between. */
 static inline struct pack pack_all(const unsigned char *bytes, size_t n, uint64_t seed)
 {
 	struct pack p = {.state = seed | 1};

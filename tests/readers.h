@@ -1,8 +1,8 @@
-/* readers: threads that take all samples of a source. For tests of compressed inputs. */
+/* readers: threads that take all records of a source. For tests of compressed inputs. */
 #ifndef GPUHIST_READERS_H
 #define GPUHIST_READERS_H
 
-#include "source.h"
+#include "input/source_input.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,17 +10,19 @@
 
 #include "check.h"
 #include "scratch.h"
-#include "xxh64.h"
+#include "take.h"
+#include "base/xxh64.h"
 
 #define WORKERS 4
+#define READERS_MOST 8
 
-/* A record is its own number, so that a sum and a count tell whether each came once. */
+/* Records differ, so that a sum and a count show whether each came once, whole. */
 struct worker {
 	struct source *source;
 	struct fail fail;
 	pthread_t thread;
 	size_t cap;
-	bool lends, slow, done; /* borrows what it counts; takes its time; has ended */
+	bool lends, slow, done; /* borrows what it counts; is slow; has ended */
 	uint32_t record;
 	uint64_t records, sum;
 	int rc;
@@ -30,41 +32,40 @@ static inline void add(struct worker *w, const unsigned char *data, size_t bytes
 {
 	for (size_t i = 0; i + w->record <= bytes; i += w->record) {
 		uint64_t v = 0;
-		memcpy(&v, data + i, w->record);
+		if (w->record <= sizeof(v)) {
+			memcpy(&v, data + i, w->record);
+		} else {
+			struct xxh64 h;
+			xxh64_begin(&h);
+			xxh64_add(&h, data + i, w->record);
+			v = xxh64_end(&h);
+		}
 		w->sum += v * v + 1;
 	}
 	w->records += bytes / w->record;
 	if (bytes % w->record != 0)
-		w->sum = 1; /* never right */
+		w->sum = 1; /* never the right sum */
 }
 
 static inline void *work(void *arg)
 {
 	struct worker *w = arg;
+	struct reader *const reader = source_reader(w->source);
 	unsigned char *buffer = malloc(w->cap);
-	struct source_lease lease = {.data = NULL};
-	size_t got = 0;
+	const struct want want = {.buffer = buffer, .cap = w->cap, .lent = w->lends};
+	struct chunk chunk;
 
-	for (unsigned i = 0;; i++) {
-		if (w->lends) {
-			w->rc = source_lend(w->source, buffer, w->cap, &lease, &w->fail);
-			got = lease.bytes;
-			if (w->rc == 0)
-				add(w, lease.data, got);
-			/* Some add what they read to its checksum, some leave that to the source. */
-			if (w->rc == 0 && got > 0 && lease.hash && i % 3 > 0)
-				xxh64_add(lease.hash, lease.data, got);
-			if (w->slow)
-				usleep(3000);
-			/* Now and then a worker becomes another kind of worker. */
-			if (w->rc == 0 && i % 7 == 6)
-				w->rc = source_return_lease(w->source, &lease, &w->fail);
-		} else {
-			w->rc = source_fill(w->source, buffer, w->cap, &got, &w->fail);
-			add(w, buffer, got);
-		}
-		if (w->rc != 0 || got == 0)
+	for (unsigned i = 0; w->rc == 0; i++) {
+		w->rc = source_take(reader, &want, &chunk, &w->fail);
+		if (w->rc != 0 || chunk.bytes == 0)
 			break;
+		add(w, chunk.data, chunk.bytes);
+		/* Some chunks are added to their checksum here, the others by the source. */
+		if (chunk.hash && i % 3 > 0)
+			xxh64_add(chunk.hash, chunk.data, chunk.bytes);
+		if (w->slow)
+			usleep(3000);
+		w->rc = source_done(reader, &chunk, chunk.bytes, &w->fail);
 	}
 	free(buffer);
 	return NULL;
@@ -76,16 +77,23 @@ struct outcome {
 	struct source_totals totals;
 	struct fail fail;
 	bool finished;
+	unsigned seams;     /* memory for so many records that lay in several units */
+	struct header said; /* by the first input, where the spec wants headers */
 };
 
 static inline struct outcome read_all(const struct source_spec *spec, unsigned workers, size_t cap)
 {
-	struct worker w[WORKERS] = {{.rc = 0}};
+	struct worker w[READERS_MOST] = {{.rc = 0}};
 	struct outcome o = {.rc = 0};
 	struct source *s;
 
 	if (source_open(&s, spec, &o.fail) != 0)
 		return (struct outcome){.rc = -1};
+	if (spec->headers && (source_describe(s, &o.said, &o.fail) != 0 || source_settle(s, spec, &o.fail) != 0)) {
+		source_close(s);
+		o.rc = -1;
+		return o;
+	}
 	for (unsigned i = 0; i < workers; i++) {
 		w[i] = (struct worker){.source = s, .cap = cap, .lends = i % 2 == cap % 2, .record = spec->record};
 		pthread_create(&w[i].thread, NULL, work, &w[i]);
@@ -101,13 +109,14 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 	}
 	o.totals = *source_totals(s);
 	o.finished = source_finished(s);
+	o.seams = s->seam_most;
 	source_close(s);
 	return o;
 }
 
-/* The records of `bytes` of numbers behind a skip. */
+/* The number and the sum of the records that a source of these bytes gives. */
 static inline void expected(const unsigned char *data, size_t bytes, const struct source_spec *spec, uint64_t *records,
-		     uint64_t *sum)
+			    uint64_t *sum)
 {
 	struct worker w = {.record = spec->record};
 	size_t rest = bytes - (size_t)spec->skip;
@@ -124,7 +133,7 @@ static inline pid_t feed(int fd, const unsigned char *data, size_t bytes, size_t
 {
 	pid_t pid = fork();
 
-	if (pid < 0) { /* whoever kills -1 kills everybody */
+	if (pid < 0) { /* kill(-1) would kill every process */
 		perror("fork");
 		exit(1);
 	}
@@ -140,23 +149,19 @@ static inline pid_t feed(int fd, const unsigned char *data, size_t bytes, size_t
 	_exit(0);
 }
 
-/* One request in a thread of its own; `records` are the bytes it brought. */
+/* One request in a thread of its own; `records` is the number of bytes that it got. */
 static inline void *ask_once(void *arg)
 {
 	struct worker *w = arg;
 	unsigned char *buffer = malloc(w->cap);
-	struct source_lease lease = {.data = NULL};
-	size_t got = 0;
+	const struct want want = {.buffer = buffer, .cap = w->cap, .lent = w->lends};
+	struct reader *const reader = source_reader(w->source);
+	struct chunk chunk;
 
-	if (w->lends) {
-		w->rc = source_lend(w->source, buffer, w->cap, &lease, &w->fail);
-		got = lease.bytes;
-		if (w->rc == 0)
-			w->rc = source_return_lease(w->source, &lease, &w->fail);
-	} else {
-		w->rc = source_fill(w->source, buffer, w->cap, &got, &w->fail);
-	}
-	w->records = got;
+	w->rc = source_take(reader, &want, &chunk, &w->fail);
+	w->records = chunk.bytes;
+	if (w->rc == 0)
+		w->rc = source_done(reader, &chunk, chunk.bytes, &w->fail);
 	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
 	free(buffer);
 	return NULL;

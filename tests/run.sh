@@ -1,64 +1,150 @@
 #!/bin/sh
-# Runs every test and prints one line for each, then "N passed, N failed".
-# usage: tests/run.sh GPUHIST BUILD [SEED [JOBS [SECONDS]]]
-# BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs.
+# Runs every test, two at a time, and prints one line for each as it ends, then the slowest ten with
+# their seconds, then "N passed, N failed".
+# usage: tests/run.sh [--quick] GPUHIST BUILD [SEED [JOBS [SECONDS]]]
+# BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs. --quick: unit
+# tests and transcripts only. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of
+# valgrind.sh too; QUICK=1, less of gpu_check.
 set -u
-gpuhist=$(realpath "$1") build=$(realpath "$2")
-seed=${3:-1} jobs=${4:-4000} seconds=${5:-60}
-here=$(dirname "$(realpath "$0")")
-passed=0 failed=0
 
-# one NAME COMMAND...: the command's last line must be "N passed, N failed".
-one() {
-	name=$1
-	shift
-	output=$("$@" 2>&1)
+# The part that runs one test: tests/run.sh --one FOLDER NAME, whose command is FOLDER/NAME.sh. Its
+# last line must be "N passed, N failed". Its output and its result are printed in one piece.
+seconds_up() {
+	read -r up _ </proc/uptime
+	echo "$up"
+}
+if [ "${1:-}" = --one ]; then
+	folder=$2 name=$3
+	begin=$(seconds_up)
+	out=$folder/$name.out
+	sh "$folder/$name.sh" >"$out" 2>&1
 	status=$?
-	summary=$(printf '%s\n' "$output" | tail -n 1)
+	end=$(seconds_up)
+	summary=$(tail -n 1 "$out")
 	p=$(printf '%s\n' "$summary" | sed -n 's/^\([0-9]*\) passed, [0-9]* failed$/\1/p')
 	f=$(printf '%s\n' "$summary" | sed -n 's/^[0-9]* passed, \([0-9]*\) failed$/\1/p')
-	# A program that died before its last line has failed, whatever it had counted.
+	# A program that died before its last line has failed, whatever it printed before.
 	[ -n "$p" ] || p=0 f=1
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
+	echo "$name $p $f $begin $end" >"$folder/$name.result"
+	until mkdir "$folder/printing" 2>/dev/null; do sleep 0.02; done
 	if [ "$f" -gt 0 ]; then
-		printf '%s\n' "$output"
+		cat "$out"
 		printf 'FAILED %s (exit status %d)\n' "$name" "$status"
 	else
 		printf 'ok %s: %s\n' "$name" "$p"
 	fi
-	passed=$((passed + p)) failed=$((failed + f))
+	rmdir "$folder/printing"
+	exit 0
+fi
+
+quick=
+[ "$1" != --quick ] || { quick=1 && shift; }
+here=$(dirname "$(realpath "$0")")
+gpuhist=$(realpath "$1") build=$(realpath "$2") fake=$(realpath "$here/../build")/fake
+seed=${3:-1} jobs=${4:-4000} seconds=${5:-60}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+: >"$folder/list"
+
+# test_of NAME COMMAND...: one more test.
+test_of() {
+	echo "$1" >>"$folder/list"
+	command=$folder/$1.sh
+	shift
+	{
+		printf 'exec env'
+		for word in "$@"; do
+			printf " '%s'" "$(printf %s "$word" | sed "s/'/'\\\\''/g")"
+		done
+	} >"$command"
 }
 
+# The long ones first, so that the last two to end do so at nearly the same time.
+if [ -z "$quick" ]; then
+	# The GPU engine on the simulated driver, where the program has one.
+	if [ -x "$build/gpu_check" ]; then
+		# Under the thread sanitizer, QUICK=1, a part of it.
+		gpu_jobs=132
+		[ -z "${QUICK:-}" ] || gpu_jobs=12
+		set -- LD_LIBRARY_PATH="$fake" FAKECUDA_SEED="$seed"
+		test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed"
+		test_of gpu_check "$@" "$build/gpu_check" "$seed" "$gpu_jobs"
+		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
+			$((seconds / 3)) -- --device=gpu
+	else
+		echo 'left out: the GPU engine (built without nvcc)'
+	fi
+	test_of random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
+	# That was by the best instruction set; by the others that this machine has, fewer.
+	for isa in base avx2; do
+		GPUHIST_ISA=$isa "$gpuhist" /dev/null >/dev/null 2>&1 || continue
+		test_of "random_jobs_$isa" env GPUHIST_ISA=$isa "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" \
+			$((jobs / 4)) $((seconds / 3))
+	done
+	# JSON and npy, by those they are for, from build/venv where there is one.
+	python=$here/../build/venv/bin/python
+	[ -x "$python" ] || python=python3
+	if missing=$("$python" -c 'import boost_histogram, hist, numpy, uhi.schema, fastjsonschema' 2>&1); then
+		test_of uhi_check "$python" "$here/uhi_check.py" "$gpuhist" "$build/uhi_documents" \
+			"$here/../man/gpuhist.1"
+	else
+		echo "left out: uhi_check ($(printf '%s\n' "$missing" | tail -n 1))"
+	fi
+	# The oracle beside fractions; counts beside NumPy's, by the first python3 that has it.
+	numpy=
+	for python in "$here/../build/venv/bin/python" python3 /usr/bin/python3; do
+		[ -n "$numpy" ] || ! "$python" -c 'import numpy' 2>/dev/null || numpy=$python
+	done
+	if [ -n "$numpy" ]; then
+		test_of numpy_check "$numpy" "$here/numpy_check.py" "$gpuhist" "$seed"
+	else
+		echo 'left out: numpy_check (no NumPy)'
+	fi
+	if python3 -c '' 2>/dev/null; then
+		test_of oracle_check python3 "$here/oracle_check.py" "$build/oracle" "$seed"
+	else
+		echo 'left out: oracle_check (no python3)'
+	fi
+	# The address sanitizer, whose runtime must be loaded first, takes ten times as long for each run: some
+	# plans only, each with a check for leaks. None under the thread sanitizer, nor where gcov writes files.
+	case $build in
+	*/san-address)
+		test_of torture ASAN_OPTIONS=verify_asan_link_order=0 "$build/torture" "$gpuhist" \
+			"$build/torture_preload.so" "$seed" 30
+		;;
+	*/san-* | */coverage) echo 'left out: torture, the Makefile, the model (instrumented)' ;;
+	*)
+		test_of torture "$build/torture" "$gpuhist" "$build/torture_preload.so"
+		test_of imports sh "$here/imports.sh" "$gpuhist" "$build/torture_preload.so"
+		test_of makefile sh "$here/makefile.sh"
+		test_of model sh "$here/model.sh"
+		[ -z "${VALGRIND:-}" ] || test_of valgrind sh "$here/valgrind.sh" "$gpuhist"
+		;;
+	esac
+fi
+test_of cli sh "$here/cli.sh" "$gpuhist"
+test_of includes sh "$here/includes.sh"
+test_of locks sh "$here/locks.sh"
 for test in "$build"/test_*; do
+	# Thousands of runs, each of which takes a sanitizer tens of milliseconds: half an hour and more.
+	case $test in
+	*/san-*/test_source_header)
+		echo 'left out: test_source_header (instrumented)'
+		continue
+		;;
+	esac
 	case $test in *.o | *.d) continue ;; esac
 	[ -x "$test" ] || continue
-	one "$(basename "$test")" "$test"
+	test_of "$(basename "$test")" "$test"
 done
-one cli sh "$here/cli.sh" "$gpuhist"
-# The address sanitizer, whose runtime wants to be first, takes ten times as long for each run: some
-# plans only, each with a look for leaks. Under the thread sanitizer none.
-case $build in
-*/san-address) ASAN_OPTIONS=verify_asan_link_order=0 one torture "$build/torture" "$gpuhist" "$build/torture_preload.so" "$seed" 30 ;;
-*/san-*) echo 'left out: torture (instrumented)' ;;
-*)
-	one imports sh "$here/imports.sh" "$gpuhist" "$build/torture_preload.so"
-	one torture "$build/torture" "$gpuhist" "$build/torture_preload.so"
-	;;
-esac
-one random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" "$jobs" "$seconds"
-# The GPU engine on the simulated driver, where the program has one.
-if [ -x "$build/gpu_check" ]; then
-	LD_LIBRARY_PATH=$(realpath "$here/../build/fake")
-	FAKECUDA_SEED=$seed
-	export LD_LIBRARY_PATH FAKECUDA_SEED
-	# Under the thread sanitizer, QUICK=1, a part of it.
-	gpu_jobs=70
-	[ -z "${QUICK:-}" ] || gpu_jobs=12
-	one gpu_check "$build/gpu_check" "$seed" "$gpu_jobs"
-	one gpu_faults sh "$here/gpu_faults.sh" "$gpuhist" "$LD_LIBRARY_PATH" "$seed"
-	one gpu_random_jobs "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) $((seconds / 3)) -- --device=gpu
-else
-	echo 'left out: the GPU engine (built without nvcc)'
-fi
-printf '%d passed, %d failed\n' "$passed" "$failed"
-[ "$failed" -eq 0 ]
+
+# Not by the shell's &, after which INT and QUIT would be ignored in all that is tested.
+xargs -n 1 -P "${AT_ONCE:-2}" sh "$0" --one "$folder" <"$folder/list"
+
+echo 'slowest:'
+cat "$folder"/*.result | awk '{ printf "%8.1f s  %s\n", $5 - $4, $1 }' | sort -rn | head -n 10
+# A test without a result was not run: that is a failure too.
+awk 'FNR == NR { tests++; next } { ended++; passed += $2; failed += $3 }
+	END { printf "%d passed, %d failed\n", passed, failed + tests - ended; exit failed + tests != ended }' \
+	"$folder/list" "$folder"/*.result

@@ -63,7 +63,7 @@ static inline void scratch_write(const char *name, const void *data, size_t byte
 	}
 }
 
-/* The file's bytes, a zero behind them; to be freed. NULL when it cannot be opened. */
+/* The file's bytes and a zero after them; the caller frees them. NULL when it cannot be opened. */
 static inline char *scratch_read(const char *name, size_t *bytes)
 {
 	FILE *f = fopen(name, "rb");

@@ -1,15 +1,16 @@
 /*
- * cells: every loop of every instruction set that this machine has gives, sample by sample,
- * what binning.h gives; at any alignment and length, and writes nothing behind the last cell.
+ * cells: every loop of every instruction set that this machine has gives the cells of binning.h,
+ * sample by sample, at any alignment and length, and writes nothing after the last cell. The same for
+ * the loops that find the largest sample and samples that repeat. Each instruction set can be forced.
  */
-#include "cells.h"
+#include "count/cells.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "edges.h"
+#include "bins/edges.h"
 
 #define MOST 512u
 #define GUARD 0xdeadbeefu
@@ -20,11 +21,13 @@ static unsigned long reached[LOADS][BIN_KINDS];
 static const struct {
 	const char *name;
 	const cells_table *table;
+	cells_max_fn *max;
+	cells_repeat_fn *repeat;
 } ISAS[] = {
-	{"base", &cells_table_base},
+	{"base", &cells_table_base, cells_max_base, cells_repeat_base},
 #ifdef HAVE_X86_LOOPS
-	{"avx2", &cells_table_avx2},
-	{"avx512", &cells_table_avx512},
+	{"avx2", &cells_table_avx2, cells_max_avx2, cells_repeat_avx2},
+	{"avx512", &cells_table_avx512, cells_max_avx512, cells_repeat_avx512},
 #endif
 };
 
@@ -59,27 +62,27 @@ static uint32_t expected(const struct edges *e, const struct sample_type *t, con
 		const uint32_t low = (uint32_t)bits;
 		float f;
 		memcpy(&f, &low, sizeof(f));
-		return bin_float(b, b->kind, (double)f);
+		return b->kind == BIN_TABLE ? bin_table_float(b, f, low) : bin_float(b, b->kind, (double)f);
 	}
 	if (t->kind == SAMPLE_FLOAT) {
 		double f;
 		memcpy(&f, &bits, sizeof(f));
-		return bin_float(b, b->kind, f);
+		return b->kind == BIN_TABLE ? bin_table_double(b, f, bits) : bin_float(b, b->kind, f);
 	}
 	/* The key: the value's distance from the smallest one. */
 	const uint64_t key = bits ^ (t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (8 * t->bytes - 1) : 0);
 	return t->bytes == 8 ? bin_key64(b, b->kind, key) : bin_key32(b, b->kind, (uint32_t)key);
 }
 
-/* Half of the samples anywhere, half near the range's ends, and for floats all that is odd. */
+/* Half of the samples anywhere, half near the range's ends, and for floats every special value. */
 static void make_sample(unsigned char *p, const struct edges *e, const struct sample_type *t)
 {
 	const uint64_t r = check_random(&state);
 	uint64_t bits = check_random(&state);
 
 	if (t->kind == SAMPLE_FLOAT) {
-		static const double ODD[] = {0.0, -0.0, (double)INFINITY, -(double)INFINITY, (double)NAN,
-					     1e-310, -1e300, 1e300};
+		static const double ODD[] = {0.0,         -0.0,   (double)INFINITY, -(double)INFINITY,
+					     (double)NAN, 1e-310, -1e300,           1e300};
 		const uint32_t i = (uint32_t)(r >> 8) % (e->binning.bins + 1);
 		double x = r % 4 == 0 ? ODD[r >> 8 & 7] : edges_value(e, i);
 		if (r % 4 == 1)
@@ -92,7 +95,7 @@ static void make_sample(unsigned char *p, const struct edges *e, const struct sa
 		if (r % 4 != 3 && t->bytes == 4)
 			bits = low;
 	} else if (r % 2) {
-		/* keys beside the first and the last in range; what wraps around is a sample too */
+		/* keys beside the first and the last in range; one that wraps around is a valid sample too */
 		bits = e->binning.first + (r & 2 ? e->binning.span : 0) + (r >> 8) % 7 - 3;
 		bits ^= e->binning.bias;
 	}
@@ -100,8 +103,7 @@ static void make_sample(unsigned char *p, const struct edges *e, const struct sa
 		p[k] = (unsigned char)(bits >> 8 * (t->big ? t->bytes - 1 - k : k));
 }
 
-static void one_length(cells_fn *fn, const char *isa, const struct edges *e,
-		       const struct sample_type *t, size_t n)
+static void one_length(cells_fn *fn, const char *isa, const struct edges *e, const struct sample_type *t, size_t n)
 {
 	static unsigned char room[MOST * 8 + 16];
 	static uint32_t cells[MOST + 1];
@@ -114,50 +116,157 @@ static void one_length(cells_fn *fn, const char *isa, const struct edges *e,
 	CHECK(cells[n] == GUARD, "%s %s: wrote behind %zu cells", isa, t->name, n);
 	for (size_t i = 0; i < n; i++)
 		CHECK(cells[i] == expected(e, t, p + i * t->bytes),
-		      "%s %s kind %u: sample %zu of %zu, bits %llx: cell %u, not %u", isa, t->name,
-		      e->binning.kind, i, n, (unsigned long long)bits_of(p + i * t->bytes, t->bytes, t->big),
-		      cells[i], expected(e, t, p + i * t->bytes));
+		      "%s %s kind %u: sample %zu of %zu, bits %llx: cell %u, not %u", isa, t->name, e->binning.kind, i,
+		      n, (unsigned long long)bits_of(p + i * t->bytes, t->bytes, t->big), cells[i],
+		      expected(e, t, p + i * t->bytes));
 }
 
 static enum cells_load load_of(const struct sample_type *t)
 {
 	const unsigned base = t->kind == SAMPLE_FLOAT ? (t->bytes == 4 ? LOAD_F32 : LOAD_F64)
-			      : t->bytes == 3 ? LOAD_KEY24 : t->bytes == 4 ? LOAD_KEY32 : LOAD_KEY64;
+			      : t->bytes == 3         ? LOAD_KEY24
+			      : t->bytes == 4         ? LOAD_KEY32
+						      : LOAD_KEY64;
 
 	return base + t->big;
 }
 
-static void one(const char *type, const char *lo, const char *hi, uint32_t bins, bool closed)
+static void every_isa_of(const char *type, const struct sample_type *t, const struct edges *e)
 {
-	struct edges_spec spec = {.bins = bins, .closed = closed, .ranged = true};
+	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
+		if (!supported(ISAS[i].name))
+			continue;
+		cells_fn *fn = (*ISAS[i].table)[load_of(t)][e->binning.kind];
+		CHECK(fn, "%s has no loop for %s kind %u", ISAS[i].name, type, e->binning.kind);
+		if (!fn)
+			continue;
+		for (size_t n = 0; n <= 70; n++)
+			one_length(fn, ISAS[i].name, e, t, n);
+		one_length(fn, ISAS[i].name, e, t, MOST);
+		reached[load_of(t)][e->binning.kind]++;
+		CHECK(cells_force(ISAS[i].name) == 0 && cells_choose(t, &e->binning) == fn,
+		      "%s: another loop than that of %s is chosen", type, ISAS[i].name);
+	}
+}
+
+static void every_isa(const char *type, const struct edges_spec *spec, const char *shown)
+{
 	struct sample_type t;
 	struct edges e;
 	const char *why = NULL;
 
-	spec.full = lo[0] == 'f';
 	sample_type_parse(&t, type);
+	if (edges_init(&e, spec, &t, &why) != 0) {
+		CHECK(false, "%s %s: %s", type, shown, why);
+		return;
+	}
+	every_isa_of(type, &t, &e);
+	edges_free(&e);
+}
+
+static void one(const char *type, const char *lo, const char *hi, uint32_t bins, bool closed)
+{
+	struct edges_spec spec = {.bins = bins, .closed = closed, .kind = AXIS_RANGE};
+
+	spec.full = lo[0] == 'f';
 	if (!spec.full) {
 		number_parse(&spec.lo, lo, strlen(lo));
 		number_parse(&spec.hi, hi, strlen(hi));
 	}
-	if (edges_init(&e, &spec, &t, &why) != 0) {
-		CHECK(false, "%s %s:%s: %s", type, lo, hi, why);
-		return;
+	every_isa(type, &spec, lo);
+}
+
+/* Explicit edges: one step of a bisection, several of them, none; guides by value and by key. */
+static void lists(const char *type, bool closed)
+{
+	static const double SHAPES[][7] = {
+		{-1, 0, 1, 2, 3, 4, 5},
+		{0, 1, 10, 100, 1e4, 1e8, 1e16},
+		{-1e300, -5, -4.75, -4.5, -4.25, -4, 1e300},
+		{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7},
+		{1e30, 2e30, 3e30, 4e30, 5e30, 6e30, 7e30},
+	};
+	static double many[3001];
+
+	for (size_t s = 0; s < sizeof(SHAPES) / sizeof(SHAPES[0]); s++)
+		for (uint32_t bins = 1; bins <= 6; bins += 5)
+			every_isa(type,
+				  &(struct edges_spec){
+					  .bins = bins, .closed = closed, .kind = AXIS_EDGES, .list = SHAPES[s]},
+				  "list");
+	for (uint32_t i = 0; i <= 3000; i++)
+		many[i] = -1000 + i * 0.7;
+	every_isa(type, &(struct edges_spec){.bins = 3000, .closed = closed, .kind = AXIS_EDGES, .list = many}, "many");
+}
+
+/* Samples are anywhere in the type, so k is one that any of them fits, and larger. */
+static void slots(const char *type)
+{
+	struct sample_type t;
+	struct edges e;
+
+	sample_type_parse(&t, type);
+	for (uint32_t slots = 2; slots <= 1u << 20; slots *= 8) {
+		const struct extent all =
+			t.kind != SAMPLE_FLOAT
+				? (struct extent){0, t.bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * t.bytes) - 1}
+			: t.bytes == 4 ? (struct extent){0x00800000, 0xff7fffff}
+				       : (struct extent){0x0010000000000000, 0xffefffffffffffff};
+		const struct edges_spec spec = {.bins = slots, .kind = AXIS_AUTO};
+		const char *why = NULL;
+		if (edges_init(&e, &spec, &t, &why) != 0) {
+			CHECK(false, "%s auto: %s", type, why);
+			return;
+		}
+		for (int more = 0; more < 3; more++) {
+			auto_rule(&e.binning, &t, slots, auto_k(&all, slots, &t) + more);
+			every_isa_of(type, &t, &e);
+		}
 	}
-	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
-		if (!supported(ISAS[i].name))
-			continue;
-		cells_fn *fn = (*ISAS[i].table)[load_of(&t)][e.binning.kind];
-		CHECK(fn, "%s has no loop for %s kind %u", ISAS[i].name, type, e.binning.kind);
-		if (!fn)
-			continue;
-		for (size_t n = 0; n <= 70; n++)
-			one_length(fn, ISAS[i].name, &e, &t, n);
-		one_length(fn, ISAS[i].name, &e, &t, MOST);
-		reached[load_of(&t)][e.binning.kind]++;
-		if (strcmp(ISAS[i].name, cells_isa()) == 0)
-			CHECK(cells_choose(&t, &e.binning) == fn, "%s: another loop is chosen", type);
+}
+
+/* The largest of any number of samples, wherever it is. */
+static void largest(cells_max_fn *max, const char *isa)
+{
+	static unsigned char room[MOST * 4 + 16];
+
+	for (size_t n = 0; n <= 300; n++) {
+		unsigned char *const p = room + check_random(&state) % 9;
+		uint32_t expected = 0;
+		for (size_t i = 0; i < n; i++) {
+			const uint32_t v = (uint32_t)(check_random(&state) >> check_random(&state) % 64);
+			for (unsigned k = 0; k < 4; k++)
+				p[4 * i + k] = (unsigned char)(v >> 8 * k);
+			expected = v > expected ? v : expected;
+		}
+		memset(p + 4 * n, 0xff, 4);
+		CHECK(max(p, n) == expected, "%s: the largest of %zu is %u, not %u", isa, n, max(p, n), expected);
 	}
+}
+
+/* The length of equal samples: whole strides, none with a byte that differs; blocks of exact size. */
+static void repeated(cells_repeat_fn *repeat, const char *isa)
+{
+	static const uint32_t SIZES[] = {1, 2, 3, 4, 8};
+
+	for (size_t s = 0; s < sizeof(SIZES) / sizeof(SIZES[0]); s++)
+		for (size_t bytes = 0; bytes <= 5 * CELLS_STRIDE; bytes += bytes < 900 ? 7 : 1) {
+			const size_t n = bytes / SIZES[s] * SIZES[s], from = check_random(&state) % 9;
+			const uint64_t sample = check_random(&state);
+			unsigned char *const room = malloc(from + n + 1), *const p = room + from;
+			for (size_t i = 0; i < n; i++)
+				p[i] = (unsigned char)(sample >> 8 * (i % SIZES[s]));
+			CHECK(repeat(p, n, SIZES[s]) == n / CELLS_STRIDE * CELLS_STRIDE,
+			      "%s: %zu bytes of samples of %u repeat", isa, n, SIZES[s]);
+			if (n > SIZES[s]) { /* in any but the first sample */
+				const size_t at = SIZES[s] + check_random(&state) % (n - SIZES[s]);
+				p[at] ^= (unsigned char)(1 << check_random(&state) % 8);
+				const size_t whole = at < n / CELLS_STRIDE * CELLS_STRIDE ? at : n;
+				CHECK(repeat(p, n, SIZES[s]) == whole / CELLS_STRIDE * CELLS_STRIDE,
+				      "%s: byte %zu of %zu differs, samples of %u", isa, at, n, SIZES[s]);
+			}
+			free(room);
+		}
 }
 
 int main(void)
@@ -167,12 +276,24 @@ int main(void)
 		const char *lo, *hi;
 		uint32_t bins;
 	} SPECS[] = {
-		{"0", "1024", 1024},   {"full", "", 256},        {"-1000", "7000", 64},
-		{"0", "1000", 7},      {"-3", "100003", 65536},  {"full", "", 1000},
-		{"0", "100", 1000},    {"5", "18446744073709551615", 1000}, {"full", "", 1},
-		{"-0.5", "1000.5", 9}, {"0.1", "8388607.7", 4096}, {"0.25", "0.75", 3},
-		{"-9", "-8.5", 2},     {"1e20", "2e20", 4},      {"-1.5", "1e300", 50},
-		{"0.5", "1e305", 77},  {"1", "1.0000000000000004", 5}, {"0", "4294967296", 3},
+		{"0", "1024", 1024},
+		{"full", "", 256},
+		{"-1000", "7000", 64},
+		{"0", "1000", 7},
+		{"-3", "100003", 65536},
+		{"full", "", 1000},
+		{"0", "100", 1000},
+		{"5", "18446744073709551615", 1000},
+		{"full", "", 1},
+		{"-0.5", "1000.5", 9},
+		{"0.1", "8388607.7", 4096},
+		{"0.25", "0.75", 3},
+		{"-9", "-8.5", 2},
+		{"1e20", "2e20", 4},
+		{"-1.5", "1e300", 50},
+		{"0.5", "1e305", 77},
+		{"1", "1.0000000000000004", 5},
+		{"0", "4294967296", 3},
 	};
 	char big[8];
 
@@ -183,6 +304,29 @@ int main(void)
 				snprintf(big, sizeof(big), "%sbe", TYPES[t]);
 				one(big, SPECS[s].lo, SPECS[s].hi, SPECS[s].bins, closed);
 			}
+	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
+		CHECK((cells_force(ISAS[i].name) == 0) == supported(ISAS[i].name), "%s cannot be forced", ISAS[i].name);
+		if (!supported(ISAS[i].name))
+			continue;
+		CHECK(cells_max_choose() == ISAS[i].max && cells_repeat_choose() == ISAS[i].repeat,
+		      "other loops than those of %s are chosen", ISAS[i].name);
+		largest(ISAS[i].max, ISAS[i].name);
+		repeated(ISAS[i].repeat, ISAS[i].name);
+	}
+	for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
+		for (int closed = 0; closed <= 1; closed++) {
+			snprintf(big, sizeof(big), "%sbe", TYPES[t]);
+			lists(TYPES[t], closed);
+			lists(big, closed);
+		}
+	for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
+		for (int be = 0; be <= 1; be++) {
+			static const uint32_t MODULI[] = {1, 2, 3, 7, 256, 1000, 65537, 1u << 28};
+			snprintf(big, sizeof(big), "%s%s", TYPES[t], be ? "be" : "");
+			slots(big);
+			for (size_t m = 0; m < 8 && TYPES[t][0] != 'f'; m++)
+				every_isa(big, &(struct edges_spec){.bins = MODULI[m], .kind = AXIS_MOD}, "mod");
+		}
 	for (int load = 0; load < LOADS; load++)
 		for (int kind = 0; kind < BIN_KINDS; kind++)
 			CHECK((reached[load][kind] > 0) == (cells_table_base[load][kind] != NULL),

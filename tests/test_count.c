@@ -1,8 +1,8 @@
 /*
- * count: every method against the obvious loop, for one worker and for several on one struct
- * counts; and more samples than 32 bits count.
+ * count: every method and instruction set against the obvious loop, for one worker and for several on one struct
+ * counts; and more samples than 32 bits can count.
  */
-#include "count.h"
+#include "count/count.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static unsigned long reached[4], tables_reached[9], atomics;
 
 static void set_up(struct sample_type *t, struct edges *e, const char *type, uint32_t bins)
 {
-	struct edges_spec spec = {.bins = bins, .ranged = true};
+	struct edges_spec spec = {.bins = bins, .kind = AXIS_RANGE};
 	const char *why = NULL;
 
 	sample_type_parse(t, type);
@@ -44,8 +44,10 @@ static unsigned char *make(const struct sample_type *t, uint32_t bins, enum patt
 	for (uint64_t i = 0; i < SAMPLES; i++) {
 		const uint64_t r = check_random(&state) % (bins + 10); /* some under, some over */
 		put(p + 1 + i * t->bytes, t,
-		    pattern == NOISE ? r : pattern == HOT ? (r % 50 ? 7 : r)
-		    : pattern == SORTED ? i * (bins + 10) / SAMPLES : i % 2 * 1024 + 5);
+		    pattern == NOISE    ? r
+		    : pattern == HOT    ? (r % 50 ? 7 : r)
+		    : pattern == SORTED ? i * (bins + 10) / SAMPLES
+					: i % 2 * 1024 + 5);
 	}
 	return p;
 }
@@ -59,8 +61,9 @@ static size_t cell_of(const struct edges *e, const struct sample_type *t, const 
 		return t->bytes == 1 ? p[0] : (size_t)p[0] + 256 * p[1];
 	for (uint32_t k = 0; k < t->bytes; k++)
 		value += (uint64_t)p[k] << 8 * (t->big ? t->bytes - 1 - k : k);
-	return value < 3 ? cell_under(&e->binning)
-	       : value >= 3 + (uint64_t)e->binning.bins ? cell_over(&e->binning) : (size_t)value - 3;
+	return value < 3                                ? cell_under(&e->binning)
+	       : value >= 3 + (uint64_t)e->binning.bins ? cell_over(&e->binning)
+							: (size_t)value - 3;
 }
 
 struct share {
@@ -70,7 +73,7 @@ struct share {
 	const unsigned char *p;
 	size_t n;
 	uint64_t seed;
-	bool same; /* the checksum that was taken along, and one of its own */
+	bool same; /* the checksum computed while counting equals one computed alone */
 };
 
 static void *count_share(void *arg)
@@ -82,7 +85,7 @@ static void *count_share(void *arg)
 
 	if (!counter)
 		return NULL;
-	/* A checksum may have begun before, on a stripe's border or not. */
+	/* A checksum may have been begun before, up to a stripe's border or not. */
 	const size_t before = check_random(&seed) % 2 * (check_random(&seed) % 40);
 	xxh64_begin(&along);
 	xxh64_begin(&apart);
@@ -108,7 +111,7 @@ static void *count_share(void *arg)
 	return NULL;
 }
 
-static void one(const char *type, uint32_t bins, unsigned workers, enum pattern pattern)
+static void one(const char *type, uint32_t bins, unsigned workers, bool shared, enum pattern pattern)
 {
 	struct sample_type t;
 	struct edges e;
@@ -118,8 +121,8 @@ static void one(const char *type, uint32_t bins, unsigned workers, enum pattern 
 	struct share shares[WORKERS_MAX];
 
 	set_up(&t, &e, type, bins);
-	/* The plan is for many workers where one table for all is wanted. */
-	counting_init(&c, &t, &e, workers, false);
+	counting_init(&c, &t, &e, shared);
+	c.alone = workers == 1;
 	reached[c.method]++;
 	tables_reached[c.tables]++;
 	atomics += c.method == COUNT_SHARED && !c.alone;
@@ -132,7 +135,9 @@ static void one(const char *type, uint32_t bins, unsigned workers, enum pattern 
 	const unsigned running = workers < WORKERS_MAX ? workers : WORKERS_MAX;
 	const size_t each = SAMPLES / running;
 	for (unsigned w = 0; w < running; w++) {
-		shares[w] = (struct share){.c = &c, .counts = &counts, .p = p + 1 + w * each * t.bytes,
+		shares[w] = (struct share){.c = &c,
+					   .counts = &counts,
+					   .p = p + 1 + w * each * t.bytes,
 					   .n = w + 1 < running ? each : SAMPLES - w * each,
 					   .seed = check_random(&state)};
 		CHECK(pthread_create(&shares[w].thread, NULL, count_share, &shares[w]) == 0, "thread");
@@ -146,8 +151,8 @@ static void one(const char *type, uint32_t bins, unsigned workers, enum pattern 
 	size_t right = 0;
 	while (right < c.cells && counts.cell[right] == expected[right])
 		right++;
-	CHECK(right == c.cells, "%s -b %u, %u workers, pattern %d: cell %zu is wrong", type, bins,
-	      workers, (int)pattern, right);
+	CHECK(right == c.cells, "%s -b %u, %u workers, pattern %d: cell %zu is wrong", type, bins, workers,
+	      (int)pattern, right);
 	free(expected);
 	free(p);
 	counts_free(&counts);
@@ -166,7 +171,7 @@ static void past_32_bits(void)
 	struct fail fail = {0};
 
 	set_up(&t, &e, "u8", 256);
-	counting_init(&c, &t, &e, 1, false);
+	counting_init(&c, &t, &e, false);
 	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
 	struct counter *counter = counter_open(&c, &counts);
 	for (unsigned i = 0; i < rounds; i++)
@@ -176,13 +181,12 @@ static void past_32_bits(void)
 	counter_close(counter);
 	CHECK(counts.cell[0] == (uint64_t)rounds * length, "%llu zeros", (unsigned long long)counts.cell[0]);
 	CHECK(counts.cell[255] == 1, "%llu of 255", (unsigned long long)counts.cell[255]);
-	CHECK(counts.samples == (uint64_t)rounds * length + 1, "%llu samples",
-	      (unsigned long long)counts.samples);
+	CHECK(counts.samples == (uint64_t)rounds * length + 1, "%llu samples", (unsigned long long)counts.samples);
 	free(p);
 	counts_free(&counts);
 }
 
-/* What the caller is told of memory before anything is taken. */
+/* What the caller learns of memory before any is allocated. */
 static void sizes(void)
 {
 	struct sample_type t;
@@ -198,7 +202,7 @@ static void sizes(void)
 	counter_close(NULL);
 }
 
-int main(void)
+static void patterns(void)
 {
 	static const char *const SMALL[] = {"u8", "i8", "u16", "u16be", "i16"};
 	static const char *const WIDE[] = {"u24be", "u32", "i32be", "u64", "i64be"};
@@ -206,18 +210,26 @@ int main(void)
 	for (int pattern = 0; pattern < PATTERNS; pattern++) {
 		for (unsigned workers = 1; workers <= 2; workers++) {
 			for (size_t i = 0; i < sizeof(SMALL) / sizeof(SMALL[0]); i++)
-				one(SMALL[i], 200, workers, (enum pattern)pattern);
+				one(SMALL[i], 200, workers, false, (enum pattern)pattern);
 			for (size_t i = 0; i < sizeof(WIDE) / sizeof(WIDE[0]); i++)
-				one(WIDE[i], 1000, workers, (enum pattern)pattern);
-			one("u32", 40000, workers, (enum pattern)pattern);
-			one("u32", 100000, workers, (enum pattern)pattern);
+				one(WIDE[i], 1000, workers, false, (enum pattern)pattern);
+			one("u32", 40000, workers, false, (enum pattern)pattern);
+			one("u32", 100000, workers, false, (enum pattern)pattern);
 		}
-		/* For 4096 workers a private table of 100,000 cells is too much: one for all. */
-		one("u32", 100000, 4096, (enum pattern)pattern);
-		one("u24", 100000, 4096, (enum pattern)pattern);
+		one("u32", 100000, WORKERS_MAX, true, (enum pattern)pattern);
+		one("u24", 100000, WORKERS_MAX, true, (enum pattern)pattern);
 	}
-	/* One worker alone, and more cells than a private table may have. */
-	one("u32", (1u << 25) + 1, 1, NOISE);
+}
+
+int main(void)
+{
+	static const char *const ISAS[] = {"base", "avx2", "avx512"};
+
+	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++)
+		if (cells_force(ISAS[i]) == 0)
+			patterns();
+	CHECK(cells_force(NULL) == 0, "the best instruction set");
+	one("u32", (1u << 25) + 1, 1, true, NOISE);
 	past_32_bits();
 	sizes();
 	for (int m = COUNT_BYTES; m <= COUNT_SHARED; m++)

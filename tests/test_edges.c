@@ -3,7 +3,7 @@
  * and anywhere go where the definition says: edge[i] <= x < edge[i+1], compared as numbers.
  * The edges are computed here anew: linspace in binary64, rationals in 128 bits.
  */
-#include "edges.h"
+#include "bins/edges.h"
 
 #include <assert.h>
 #include <float.h>
@@ -16,10 +16,10 @@
 /* A 64-bit sample must fit a long double: the comparison with a binary64 is then exact. */
 static_assert(LDBL_MANT_DIG >= 64, "no exact comparison on this machine");
 
-enum { UNDER = -1, OVER = -2, NOT = -3 }; /* where a sample goes that is in no bin */
+enum { UNDER = -1, OVER = -2, NOT = -3 }; /* the cell of a sample that is in no bin; NOT: NaN */
 
 static uint64_t state = 0x6564676573;
-static const char *shown; /* the spec at hand, for messages */
+static const char *shown; /* the spec that is tested, for messages */
 static char shown_text[160];
 static unsigned long reached[2][BIN_KINDS + 1]; /* by float or integer type, by kind */
 
@@ -102,14 +102,13 @@ static int64_t fold(const struct edges *e, uint32_t cell)
 	const struct binning *b = &e->binning;
 
 	if (cell == b->bins)
-		return e->edge_cell == EDGE_IS_LAST ? (int64_t)b->bins - 1
-		       : e->edge_cell == EDGE_IS_UNDER ? UNDER : OVER;
-	return cell == cell_under(b) ? UNDER : cell == cell_over(b) ? OVER
-	       : cell == cell_nan(b) ? NOT : (int64_t)cell;
+		return e->edge_cell == EDGE_IS_LAST    ? (int64_t)b->bins - 1
+		       : e->edge_cell == EDGE_IS_UNDER ? UNDER
+						       : OVER;
+	return cell == cell_under(b) ? UNDER : cell == cell_over(b) ? OVER : cell == cell_nan(b) ? NOT : (int64_t)cell;
 }
 
-static void try_integer(const struct edges *e, const struct plain *p, const struct sample_type *t,
-			int128_t x)
+static void try_integer(const struct edges *e, const struct plain *p, const struct sample_type *t, int128_t x)
 {
 	char text[NUMBER_TEXT];
 	uint32_t cell;
@@ -126,18 +125,17 @@ static void try_integer(const struct edges *e, const struct plain *p, const stru
 	const int64_t got = fold(e, cell), expected = place_integer(p, x);
 	if (got != expected)
 		number_format_integer(text, x);
-	CHECK(got == expected, "%s kind %u: %s goes to %lld, not %lld", shown, e->binning.kind, text,
-	      (long long)got, (long long)expected);
+	CHECK(got == expected, "%s kind %u: %s goes to %lld, not %lld", shown, e->binning.kind, text, (long long)got,
+	      (long long)expected);
 	reached[0][e->binning.kind]++;
 }
 
-static void try_float(const struct edges *e, const struct plain *p, const struct sample_type *t,
-		      double x)
+static void try_float(const struct edges *e, const struct plain *p, const struct sample_type *t, double x)
 {
 	int64_t got = fold(e, bin_float(&e->binning, e->binning.kind, x));
 
-	CHECK(got == place_float(p, x), "%s kind %u: %a goes to %lld, not %lld", shown,
-	      e->binning.kind, x, (long long)got, (long long)place_float(p, x));
+	CHECK(got == place_float(p, x), "%s kind %u: %a goes to %lld, not %lld", shown, e->binning.kind, x,
+	      (long long)got, (long long)place_float(p, x));
 	reached[1][e->binning.kind]++;
 	if (t->bytes > 2)
 		return;
@@ -147,7 +145,7 @@ static void try_float(const struct edges *e, const struct plain *p, const struct
 	CHECK(got == place_float(p, half), "%s: code %04x", shown, code);
 }
 
-/* Edges as they are told: values, and texts that read back as those. */
+/* Edges as they are printed: values, and texts that read back as those values. */
 static void compare_edges(const struct edges *e, const struct plain *p)
 {
 	char text[NUMBER_TEXT];
@@ -181,19 +179,19 @@ static void sweep_integer(const struct edges *e, const struct plain *p, const st
 		try_integer(e, p, t, near);
 		for (uint32_t i = 0; i <= p->bins; i = i + every > p->bins && i < p->bins ? p->bins : i + every) {
 			double edge = p->rational ? 0 : fmax(fmin(p->edge[i], 0x1p70), -0x1p70);
-			try_integer(e, p, t, (p->rational ? p->lo + (int128_t)i * p->width / p->bins
-							  : (int128_t)edge) + near);
+			try_integer(e, p, t,
+				    (p->rational ? p->lo + (int128_t)i * p->width / p->bins : (int128_t)edge) + near);
 		}
 	}
 	for (int i = 0; i < 300; i++)
-		try_integer(e, p, t, min + (int128_t)(check_random(&state) &
-						      (uint64_t)((uint128_t)(max - min))));
+		try_integer(e, p, t, min + (int128_t)(check_random(&state) & (uint64_t)((uint128_t)(max - min))));
 }
 
 static void sweep_float(const struct edges *e, const struct plain *p, const struct sample_type *t)
 {
-	static const double SPECIAL[] = {0.0, -0.0, DBL_MAX, -DBL_MAX, DBL_TRUE_MIN, -DBL_TRUE_MIN,
-					 DBL_MIN, FLT_MAX, -FLT_MAX, FLT_TRUE_MIN, 1, -1};
+	static const double SPECIAL[] = {0.0,          -0.0,          DBL_MAX, -DBL_MAX,
+					 DBL_TRUE_MIN, -DBL_TRUE_MIN, DBL_MIN, FLT_MAX,
+					 -FLT_MAX,     FLT_TRUE_MIN,  1,       -1};
 	const uint32_t every = p->bins / 120 + 1;
 	const double inf = (double)INFINITY;
 
@@ -223,19 +221,18 @@ static void sweep_float(const struct edges *e, const struct plain *p, const stru
 
 static void one(const char *type, const char *lo, const char *hi, uint32_t bins, bool closed)
 {
-	struct edges_spec spec = {.bins = bins, .closed = closed, .ranged = true};
+	struct edges_spec spec = {.bins = bins, .closed = closed, .kind = AXIS_RANGE};
 	struct plain p = {.bins = bins, .closed = closed};
 	struct sample_type t;
 	struct edges e;
 	const char *why = "";
 
-	snprintf(shown_text, sizeof(shown_text), "%s -r %s:%s -b %u%s", type, lo, hi, bins,
-		 closed ? " --closed" : "");
+	snprintf(shown_text, sizeof(shown_text), "%s -r %s:%s -b %u%s", type, lo, hi, bins, closed ? " --closed" : "");
 	shown = shown_text;
 	sample_type_parse(&t, type);
 	spec.full = lo[0] == 'f';
-	if (!spec.full && (number_parse(&spec.lo, lo, strlen(lo)) != 0 ||
-			   number_parse(&spec.hi, hi, strlen(hi)) != 0)) {
+	if (!spec.full &&
+	    (number_parse(&spec.lo, lo, strlen(lo)) != 0 || number_parse(&spec.hi, hi, strlen(hi)) != 0)) {
 		CHECK(false, "%s does not parse", shown);
 		return;
 	}
@@ -262,8 +259,8 @@ static void one(const char *type, const char *lo, const char *hi, uint32_t bins,
 
 static void all_types(const char *lo, const char *hi, uint32_t bins)
 {
-	static const char *const TYPES[] = {"u8", "i8", "u16", "i16", "u24", "i24", "u32", "i32",
-					    "u64", "i64", "f16", "bf16", "f32", "f64"};
+	static const char *const TYPES[] = {"u8",  "i8",  "u16", "i16", "u24",  "i24", "u32",
+					    "i32", "u64", "i64", "f16", "bf16", "f32", "f64"};
 
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
 		/* Whole bounds past 2^96 are refused for integer types; those are tested apart. */
@@ -278,14 +275,20 @@ static void refusals(void)
 		const char *type, *lo, *hi;
 		uint32_t bins;
 	} BAD[] = {
-		{"u8", "5", "5", 2}, {"u8", "6", "5", 2}, {"f32", "5", "5", 2}, {"f32", "1", "0.5", 2},
-		{"u8", "0.5", "0.5", 1}, {"u64", "0", "79228162514264337593543950336", 1},
-		{"i64", "-79228162514264337593543950336", "0", 1}, {"u8", "0", "1e-400", 1},
-		{"f64", "0", "5e-324", 1000000}, {"f64", "-0", "0", 1},
+		{"u8", "5", "5", 2},
+		{"u8", "6", "5", 2},
+		{"f32", "5", "5", 2},
+		{"f32", "1", "0.5", 2},
+		{"u8", "0.5", "0.5", 1},
+		{"u64", "0", "79228162514264337593543950336", 1},
+		{"i64", "-79228162514264337593543950336", "0", 1},
+		{"u8", "0", "1e-400", 1},
+		{"f64", "0", "5e-324", 1000000},
+		{"f64", "-0", "0", 1},
 	};
 
 	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
-		struct edges_spec spec = {.bins = BAD[i].bins, .ranged = true};
+		struct edges_spec spec = {.bins = BAD[i].bins, .kind = AXIS_RANGE};
 		struct sample_type t;
 		struct edges e;
 		const char *why = NULL;
@@ -324,10 +327,10 @@ int main(void)
 	all_types("0", "4294967295", 3);
 	all_types("-2147483648", "2147483648", 10000);
 	all_types("0", "4294967296", 20000);
-	all_types("1000", "1001", 4096);     /* far more bins than values */
-	all_types("-5", "-1", 4);            /* no value of the unsigned types */
+	all_types("1000", "1001", 4096); /* far more bins than values */
+	all_types("-5", "-1", 4);        /* no value of the unsigned types */
 	all_types("70000000000", "80000000000", 7);
-	all_types("0.25", "0.75", 5);        /* no whole number in between */
+	all_types("0.25", "0.75", 5); /* no whole number in between */
 	all_types("-3.5", "-2.5", 3);
 	all_types("254.5", "1e20", 9);
 	all_types("1.5", "9223372036854775807", 100);
@@ -335,8 +338,8 @@ int main(void)
 	all_types("1e19", "18446744073709551615.5", 12345);
 	all_types("-1e300", "1.5", 100);
 	for (int closed = 0; closed <= 1; closed++) {
-		one("f64", "-1e308", "1.7e308", 777, closed);      /* HI - LO overflows */
-		one("f64", "1", "1.0000000000000002", 5, closed);  /* edges that are equal */
+		one("f64", "-1e308", "1.7e308", 777, closed);     /* HI - LO overflows */
+		one("f64", "1", "1.0000000000000002", 5, closed); /* edges that are equal */
 		one("f64", "1", "1.0000000000001", 400, closed);
 		one("f64", "0", "1e-310", 10, closed);
 		one("f64", "0", "5e-324", 1, closed);

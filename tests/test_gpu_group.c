@@ -1,40 +1,50 @@
-/* Groups of 16-bit integers: no border of a bin runs through one, and where they should be few. */
+/* Groups of 16-bit integers: no border of a bin is inside one, and they are few where they should be. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
-#include "edges.h"
-#include "gpu_group.h"
-#include "number.h"
+#include "bins/edges.h"
+#include "gpu/gpu_group.h"
+#include "bins/number.h"
 
 struct job {
 	const char *type;
 	uint32_t bins;
 	const char *range; /* NULL: none; "full"; LO:HI */
 	bool closed;
-	uint32_t groups;   /* expected of at most 3,600; UINT32_MAX: whatever */
+	uint32_t groups; /* expected of at most 3,600; UINT32_MAX: any number */
 };
 
 static const struct job JOBS[] = {
 	/* a value each, and one on either side */
-	{"u16", 1024, NULL, false, 1026}, {"u16be", 1024, NULL, true, 1027}, {"i16", 1, "0:100", false, 102},
-	{"i16be", 2048, "-1024:1024", false, 2050}, {"u16", 300, "-0.5:255.5", false, 258},
+	{"u16", 1024, NULL, false, 1026},
+	{"u16be", 1024, NULL, true, 1027},
+	{"i16", 1, "0:100", false, 102},
+	{"i16be", 2048, "-1024:1024", false, 2050},
+	{"u16", 300, "-0.5:255.5", false, 258},
 	{"u16", 7, "100:3000", false, 2902},
-	/* a bin each; nothing lies outside, but places are kept */
-	{"u16", 1024, "full", false, 1026}, {"i16", 1000, "full", false, 1002}, {"u16", 777, "0:60000", false, 779},
+	/* a group for each bin; no value is out of range, but there are groups for under and over */
+	{"u16", 1024, "full", false, 1026},
+	{"i16", 1000, "full", false, 1002},
+	{"u16", 777, "0:60000", false, 779},
 	{"u16", 3000, "-70000:70000", false, UINT32_MAX},
-	/* the value that a closed last edge takes, and those above it, cannot be told apart */
+	/* the value on a closed last edge cannot be separated from those above it: no groups */
 	{"u16", 100, "0:60000", true, 0},
 	/* too many, and other types */
-	{"u16", 16384, NULL, false, 0}, {"u16", 65536, NULL, false, 0}, {"u8", 256, NULL, false, 0},
-	{"f16", 100, "-1:1", false, 0}, {"bf16", 100, "-1:1", false, 0}, {"u32", 100, NULL, false, 0},
+	{"u16", 16384, NULL, false, 0},
+	{"u16", 65536, NULL, false, 0},
+	{"u8", 256, NULL, false, 0},
+	{"f16", 100, "-1:1", false, 0},
+	{"bf16", 100, "-1:1", false, 0},
+	{"u32", 100, NULL, false, 0},
 };
 
 static uint64_t state = 1;
 
 static bool make_edges(struct edges *e, struct sample_type *type, const struct job *job)
 {
-	struct edges_spec spec = {.bins = job->bins, .closed = job->closed, .ranged = job->range != NULL};
+	struct edges_spec spec = {
+		.bins = job->bins, .closed = job->closed, .kind = job->range != NULL ? AXIS_RANGE : AXIS_VALUES};
 	const char *why;
 
 	sample_type_parse(type, job->type);
@@ -91,7 +101,9 @@ static void random_jobs(unsigned jobs)
 		struct job job = {
 			.type = TYPES[check_random(&state) % 4],
 			.bins = 1 + (uint32_t)(check_random(&state) % (check_random(&state) % 2 ? 10 : 5000)),
-			.range = range, .closed = check_random(&state) % 3 == 0, .groups = UINT32_MAX,
+			.range = range,
+			.closed = check_random(&state) % 3 == 0,
+			.groups = UINT32_MAX,
 		};
 		snprintf(range, sizeof(range), "%lld:%lld%s", (long long)lo, (long long)(lo + (int64_t)width),
 			 check_random(&state) % 4 == 0 ? ".5" : "");

@@ -1,46 +1,49 @@
-/* hist: from cells to bins, clamp, and an audit that does notice. */
-#include "hist.h"
+/* hist: from cells to bins, clamp, sums of histograms, and an audit that does notice. */
+#include "hist/hist.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "count/count.h"
 
-static void set_up(struct edges *e, struct sample_type *t, const char *type, const char *lo,
-		   const char *hi, uint32_t bins, bool closed)
+static struct axis set_up(const char *type, const char *lo, const char *hi, uint32_t bins, bool closed, bool clamp)
 {
-	struct edges_spec spec = {.bins = bins, .ranged = true, .closed = closed};
+	struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_RANGE, .closed = closed}, .clamp = clamp};
+	struct sample_type t;
+	struct axis axis;
 	const char *why = NULL;
 
-	sample_type_parse(t, type);
-	number_parse(&spec.lo, lo, strlen(lo));
-	number_parse(&spec.hi, hi, strlen(hi));
-	CHECK(edges_init(e, &spec, t, &why) == 0, "%s", why);
+	sample_type_parse(&t, type);
+	number_parse(&spec.edges.lo, lo, strlen(lo));
+	number_parse(&spec.edges.hi, hi, strlen(hi));
+	CHECK(axis_init(&axis, &spec, &t, &why) == 0, "%s", why);
+	return axis;
 }
 
 /* Totals with these counts, from cell 0 on; the rest are 0. */
-static void totals(struct counts *c, const struct sample_type *t, const struct edges *e,
-		   const uint64_t *cells, size_t n)
+static void totals(struct counts *c, const struct axis *axis, const uint64_t *cells, size_t n)
 {
 	struct fail fail = {0};
 
-	CHECK(counts_init(c, counting_cells(t, e), &fail) == 0, "%s", fail.text);
+	CHECK(counts_init(c, counting_cells(&axis->type, &axis->edges), &fail) == 0, "%s", fail.text);
 	for (size_t i = 0; i < n; i++) {
 		c->cell[i] = cells[i];
 		c->samples += cells[i];
 	}
 }
 
-static void expect(const struct hist *h, const uint64_t *count, uint64_t under, uint64_t over,
-		   uint64_t nan, const char *what)
+static void expect(const struct hist *h, const uint64_t *count, uint64_t under, uint64_t over, uint64_t nan,
+		   const char *what)
 {
 	struct fail fail = {0};
 
-	for (uint32_t i = 0; i < h->bins; i++)
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
 		CHECK(h->count[i] == count[i], "%s: bin %u: %llu", what, i, (unsigned long long)h->count[i]);
-	CHECK(h->under == under && h->over == over && h->nan == nan, "%s: %llu under, %llu over, %llu nan",
-	      what, (unsigned long long)h->under, (unsigned long long)h->over, (unsigned long long)h->nan);
+	CHECK(h->flow[0].under == under && h->flow[0].over == over && h->flow[0].nan == nan,
+	      "%s: %llu under, %llu over, %llu nan", what, (unsigned long long)h->flow[0].under,
+	      (unsigned long long)h->flow[0].over, (unsigned long long)h->flow[0].nan);
 	CHECK(hist_audit(h, &fail) == 0, "%s: %s", what, fail.text);
 }
 
@@ -56,7 +59,7 @@ static void folding(void)
 		{"u32", "0", "4", true, false, {1, 2, 4, 24}, 32, 64, 128},
 		{"u32", "0", "4", true, true, {33, 2, 4, 88}, 0, 0, 128},
 		{"f64", "0", "4", true, false, {1, 2, 4, 24}, 32, 64, 128},
-		/* All of the type lies below the range, or none of its values in it. */
+		/* All values of the type are below the range, or none is in it. */
 		{"u32", "5000000000", "6000000000", false, false, {1, 2, 4, 8}, 48, 64, 128},
 		{"u32", "5000000000", "6000000000", false, true, {49, 2, 4, 72}, 0, 0, 128},
 		{"u32", "0.25", "0.75", false, false, {1, 2, 4, 8}, 32, 80, 128},
@@ -65,16 +68,16 @@ static void folding(void)
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		struct sample_type t;
-		struct edges e;
 		struct counts c;
 		struct hist h;
 		struct fail fail = {0};
-		set_up(&e, &t, CASES[i].type, CASES[i].lo, CASES[i].hi, 4, CASES[i].closed);
-		totals(&c, &t, &e, CELLS, 8);
-		CHECK(hist_reserve(&h, &e, &t, &fail) == 0, "%s", fail.text);
-		hist_fill(&h, &c, &e, &t, CASES[i].clamp);
-		CHECK(c.cell == NULL, "the totals were not taken");
+		const struct axis axis =
+			set_up(CASES[i].type, CASES[i].lo, CASES[i].hi, 4, CASES[i].closed, CASES[i].clamp);
+		totals(&c, &axis, CELLS, 8);
+		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
+		hist_fill(&h, &c);
+		CHECK(c.cell == NULL && c.samples == 0, "the totals were not taken");
+		CHECK(axis_difference(&h.axis, &axis) == NULL, "another axis");
 		expect(&h, CASES[i].count, CASES[i].under, CASES[i].over, CASES[i].nan, CASES[i].hi);
 		hist_free(&h);
 		CHECK(h.count == NULL, "freed");
@@ -82,7 +85,7 @@ static void folding(void)
 	}
 }
 
-/* Codes of 16 bits lie in the table as they lie in memory: 0x0102 of u16be is code 0x0201. */
+/* Codes of 16 bits are the bytes as stored, read little endian: 0x0102 of u16be is code 0x0201. */
 static void codes(void)
 {
 	static const struct {
@@ -90,31 +93,29 @@ static void codes(void)
 		uint32_t code;
 		int64_t bin; /* of 256 over [0, 256); -1 under, 256 over */
 	} CASES[] = {
-		{"u8", 7, 7}, {"i8", 0xff, -1}, {"i8", 0x7f, 127}, {"u16", 0x0102, 256}, {"u16", 0x00fe, 254},
-		{"u16be", 0x0102, 256}, {"u16be", 0x0500, 5}, {"i16be", 0xfeff, -1}, {"i16", 0xfffe, -1},
-		{"i16be", 0xff00, 255}, {"f16be", 0x003c, 1}, {"f16", 0x3c00, 1}, {"bf16be", 0x803f, 1},
-		{"bf16", 0xbf80, -1}, {"f16", 0x7c00, 256}, {"f16", 0xfc00, -1}, {"f16be", 0x007c, 256},
-		{"f16", 0x7e00, 257}, {"bf16be", 0xc07f, 257}, {"bf16", 0xffff, 257}, {"f16", 0x5c00, 256},
-		{"f16", 0x8000, 0}, {"f16", 0x0001, 0},
+		{"u8", 7, 7},           {"i8", 0xff, -1},       {"i8", 0x7f, 127},       {"u16", 0x0102, 256},
+		{"u16", 0x00fe, 254},   {"u16be", 0x0102, 256}, {"u16be", 0x0500, 5},    {"i16be", 0xfeff, -1},
+		{"i16", 0xfffe, -1},    {"i16be", 0xff00, 255}, {"f16be", 0x003c, 1},    {"f16", 0x3c00, 1},
+		{"bf16be", 0x803f, 1},  {"bf16", 0xbf80, -1},   {"f16", 0x7c00, 256},    {"f16", 0xfc00, -1},
+		{"f16be", 0x007c, 256}, {"f16", 0x7e00, 257},   {"bf16be", 0xc07f, 257}, {"bf16", 0xffff, 257},
+		{"f16", 0x5c00, 256},   {"f16", 0x8000, 0},     {"f16", 0x0001, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		struct sample_type t;
-		struct edges e;
 		struct counts c;
 		struct hist h;
 		struct fail fail = {0};
 		uint64_t count[256] = {0};
-		set_up(&e, &t, CASES[i].type, "0", "256", 256, false);
-		totals(&c, &t, &e, NULL, 0);
+		const struct axis axis = set_up(CASES[i].type, "0", "256", 256, false, false);
+		totals(&c, &axis, NULL, 0);
 		c.cell[CASES[i].code] = 3;
 		c.samples = 3;
 		if (CASES[i].bin >= 0 && CASES[i].bin < 256)
 			count[CASES[i].bin] = 3;
-		CHECK(hist_reserve(&h, &e, &t, &fail) == 0, "%s", fail.text);
-		hist_fill(&h, &c, &e, &t, false);
-		expect(&h, count, CASES[i].bin == -1 ? 3 : 0, CASES[i].bin == 256 ? 3 : 0,
-		       CASES[i].bin == 257 ? 3 : 0, CASES[i].type);
+		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
+		hist_fill(&h, &c);
+		expect(&h, count, CASES[i].bin == -1 ? 3 : 0, CASES[i].bin == 256 ? 3 : 0, CASES[i].bin == 257 ? 3 : 0,
+		       CASES[i].type);
 		hist_free(&h);
 		counts_free(&c);
 	}
@@ -123,7 +124,12 @@ static void codes(void)
 static void audit(void)
 {
 	uint64_t count[3] = {5, 0, UINT64_C(1) << 40};
-	struct hist h = {.bins = 3, .count = count, .under = 1, .over = 2, .nan = 3};
+	struct hist h = {.channels = 1,
+			 .axis = set_up("u32", "0", "3", 3, false, false),
+			 .count = count,
+			 .flow[0].under = 1,
+			 .flow[0].over = 2,
+			 .flow[0].nan = 3};
 	const uint64_t sum = 11 + (UINT64_C(1) << 40);
 
 	for (int off = -1; off <= 1; off++) {
@@ -134,36 +140,179 @@ static void audit(void)
 	}
 }
 
-static void counters(void)
+static void exceeding(void)
 {
 	uint64_t count[] = {0, 254, 255, 256, 65535, 65536, UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_MAX};
-	const struct hist h = {.bins = 9, .count = count};
+	const struct hist h = {.channels = 1,
+			       .axis = set_up("u32", "0", "9", 9, false, false),
+			       .count = count,
+			       .flow[0].under = 256,
+			       .flow[0].over = UINT32_MAX,
+			       .flow[0].nan = UINT64_MAX};
 	static const struct {
-		enum counter_kind kind;
-		const char *name;
-		uint32_t bytes;
-		uint64_t max, exceeding;
+		uint64_t most, bins, rows;
+	} CASES[] = {{UINT64_MAX, 0, 0}, {UINT32_MAX, 2, 1}, {255, 6, 3}, {65535, 4, 2}};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		CHECK(hist_exceeding(&h, CASES[i].most) == CASES[i].bins, "%zu: %llu", i,
+		      (unsigned long long)hist_exceeding(&h, CASES[i].most));
+		CHECK(hist_rows_exceeding(&h, CASES[i].most) == CASES[i].rows, "%zu", i);
+	}
+}
+
+/* The least and the greatest value of types that are counted by their codes. */
+static void extents(void)
+{
+	static const struct {
+		const char *type;
+		uint32_t codes[4]; /* as they are in memory, read little endian */
+		bool extent;
+		double least, greatest;
 	} CASES[] = {
-		{COUNTER_U64, "u64", 8, UINT64_MAX, 0}, {COUNTER_U32, "u32", 4, UINT32_MAX, 2},
-		{COUNTER_SAT8, "sat8", 1, 255, 6}, {COUNTER_SAT16, "sat16", 2, 65535, 4},
-		{COUNTER_SAT32, "sat32", 4, UINT32_MAX, 2},
+		{"u8", {3, 200, 3, 17}, true, 3, 200},
+		{"i8", {3, 200, 3, 127}, true, -56, 127},
+		{"i8", {128, 255, 255, 255}, true, -128, -1},
+		{"u16", {65535, 32768, 40000, 65535}, true, 32768, 65535},
+		{"i16", {0x8000, 1, 2, 0x7fff}, true, -32768, 32767},
+		{"i16be", {0xff00, 0x0001, 0x0080, 0xfeff}, true, -32768, 256},
+		{"u16be", {0xff00, 0x0001, 0x0100, 0xff00}, true, 1, 256},
+		{"f16", {0x3c00, 0xc000, 0x7c00, 0x7e00}, true, -2, 1},
+		{"f16be", {0x003c, 0x00c0, 0x00fc, 0x00fe}, true, -2, 1},
+		{"bf16", {0x7f80, 0xff80, 0x7fc0, 0xffff}, false, 0, 0},
+		{"f16", {0x8000, 0x0000, 0x0001, 0x0000}, true, 0, 0x1p-24},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		const enum counter_kind k = CASES[i].kind;
-		CHECK(strcmp(counter_name(k), CASES[i].name) == 0, "%s", counter_name(k));
-		CHECK(counter_bytes(k) == CASES[i].bytes, "%s", CASES[i].name);
-		CHECK(counter_max(k) == CASES[i].max, "%s", CASES[i].name);
-		CHECK(hist_exceeding(&h, k) == CASES[i].exceeding, "%s: %llu", CASES[i].name,
-		      (unsigned long long)hist_exceeding(&h, k));
+		struct counts c;
+		struct hist h;
+		struct fail fail = {0};
+		const struct axis axis = set_up(CASES[i].type, "0", "1", 1, false, true);
+		totals(&c, &axis, NULL, 0);
+		for (int k = 0; k < 4; k++) {
+			c.cell[CASES[i].codes[k]]++;
+			c.samples++;
+		}
+		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
+		hist_fill(&h, &c);
+		CHECK(h.extent == CASES[i].extent && h.least == CASES[i].least && h.greatest == CASES[i].greatest,
+		      "%s %zu: %d, %g to %g", CASES[i].type, i, h.extent, h.least, h.greatest);
+		hist_free(&h);
+		counts_free(&c);
+	}
+	/* Nothing was counted, or not by codes. */
+	for (int wide = 0; wide <= 1; wide++) {
+		static const uint64_t ONE[] = {1};
+		struct counts c;
+		struct hist h;
+		struct fail fail = {0};
+		const struct axis axis = set_up(wide ? "u32" : "u16", "0", "1", 1, false, false);
+		totals(&c, &axis, ONE, (size_t)wide);
+		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
+		hist_fill(&h, &c);
+		CHECK(!h.extent, "an extent of nothing");
+		hist_free(&h);
+		counts_free(&c);
+	}
+}
+
+/* Where a sum is past 64 bits, or the axes differ, nothing is added. */
+static void adding(void)
+{
+	static const struct {
+		const char *what;
+		uint64_t count[2], under, over, nan, samples;
+		enum status status;
+	} CASES[] = {
+		{"all", {1, 2}, 3, 4, 5, 15, STATUS_OK},
+		{"nothing", {0, 0}, 0, 0, 0, 0, STATUS_OK},
+		{"the most",
+		 {UINT64_MAX - 10, UINT64_MAX - 20},
+		 UINT64_MAX - 30,
+		 UINT64_MAX - 40,
+		 UINT64_MAX - 50,
+		 UINT64_MAX - 150,
+		 STATUS_OK},
+		{"a first bin", {UINT64_MAX - 9, 0}, 0, 0, 0, 0, STATUS_LIMIT},
+		{"a last bin", {0, UINT64_MAX - 19}, 0, 0, 0, 0, STATUS_LIMIT},
+		{"under", {0, 0}, UINT64_MAX - 29, 0, 0, 0, STATUS_LIMIT},
+		{"over", {0, 0}, 0, UINT64_MAX - 39, 0, 0, STATUS_LIMIT},
+		{"nan", {0, 0}, 0, 0, UINT64_MAX - 49, 0, STATUS_LIMIT},
+		{"samples", {0, 0}, 0, 0, 0, UINT64_MAX - 149, STATUS_LIMIT},
+	};
+	const struct axis axis = set_up("f32", "0", "1", 2, false, false);
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const bool added = CASES[i].status == STATUS_OK;
+		uint64_t count[2] = {10, 20}, more_count[2] = {CASES[i].count[0], CASES[i].count[1]};
+		struct hist h = {.channels = 1,
+				 .axis = axis,
+				 .count = count,
+				 .flow[0].under = 30,
+				 .flow[0].over = 40,
+				 .flow[0].nan = 50,
+				 .samples = 150};
+		const struct hist more = {.channels = 1,
+					  .axis = axis,
+					  .count = more_count,
+					  .flow[0].under = CASES[i].under,
+					  .flow[0].over = CASES[i].over,
+					  .flow[0].nan = CASES[i].nan,
+					  .samples = CASES[i].samples};
+		struct fail fail = {0};
+		CHECK(hist_add(&h, &more, &fail) == (added ? 0 : -1) && fail.status == CASES[i].status, "%s: %s",
+		      CASES[i].what, fail.text);
+		CHECK(h.count[0] == 10 + (added ? more.count[0] : 0) &&
+			      h.count[1] == 20 + (added ? more.count[1] : 0) &&
+			      h.flow[0].under == 30 + (added ? more.flow[0].under : 0) &&
+			      h.flow[0].over == 40 + (added ? more.flow[0].over : 0) &&
+			      h.flow[0].nan == 50 + (added ? more.flow[0].nan : 0) &&
+			      h.samples == 150 + (added ? more.samples : 0),
+		      "%s: not the sum", CASES[i].what);
+		CHECK(more.count[0] == CASES[i].count[0] && more.count[1] == CASES[i].count[1], "%s", CASES[i].what);
+	}
+	uint64_t count[2] = {10, 20};
+	struct hist h = {.channels = 1, .axis = axis, .count = count, .samples = 30};
+	const struct hist other = {
+		.channels = 1, .axis = set_up("f32", "0", "1", 2, true, false), .count = count, .samples = 30};
+	struct fail fail = {0};
+	CHECK(hist_add(&h, &other, &fail) == -1 && fail.status == STATUS_DATA && strstr(fail.text, "--closed"), "%s",
+	      fail.text);
+	CHECK(count[0] == 10 && count[1] == 20 && h.samples == 30, "added all the same");
+}
+
+/* The extent of a sum is that of both; one without an extent brings none. */
+static void adding_extents(void)
+{
+	static const struct {
+		bool extent, more;
+		double least, greatest;
+	} CASES[] = {{true, true, -7, 9}, {true, false, -1, 9}, {false, true, -7, 2}, {false, false, 0, 0}};
+	const struct axis axis = set_up("i8", "0", "1", 1, false, false);
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		uint64_t count[1] = {0};
+		struct hist h = {.channels = 1, .axis = axis, .count = count, .extent = CASES[i].extent};
+		struct hist more = {.channels = 1, .axis = axis, .count = count, .extent = CASES[i].more};
+		struct fail fail = {0};
+		if (h.extent)
+			h.least = -1, h.greatest = 9;
+		if (more.extent)
+			more.least = -7, more.greatest = 2;
+		CHECK(hist_add(&h, &more, &fail) == 0, "%s", fail.text);
+		CHECK(h.extent == (CASES[i].extent || CASES[i].more) && h.least == CASES[i].least &&
+			      h.greatest == CASES[i].greatest,
+		      "%zu: %d, %g to %g", i, h.extent, h.least, h.greatest);
 	}
 }
 
 int main(void)
 {
+	adding();
+	adding_extents();
 	folding();
+	extents();
 	codes();
 	audit();
-	counters();
+	exceeding();
 	return check_report();
 }

@@ -1,12 +1,12 @@
 /* output: the old file or the whole new one; links, modes, devices, errors. */
-#include "output.h"
+#include "output/output.h"
 
 #include <errno.h>
-#include <signal.h>
-#include <sys/wait.h>
 
 #include "check.h"
+#include "output/output_path.h"
 #include "scratch.h"
+#include "base/signals.h"
 
 static struct output *open_output(const char *path)
 {
@@ -38,10 +38,13 @@ static void refused(const char *path)
 static void whole_or_old(void)
 {
 	struct output *o;
+	char name[64];
 
 	scratch_write("f", "old", 3);
 	o = open_output("f");
 	output_text(o, "new");
+	snprintf(name, sizeof(name), ".f.gpuhist-%ld-0.tmp", (long)getpid());
+	CHECK(access(name, F_OK) == 0, "no %s, which the manual names", name);
 	CHECK(scratch_holds("f", "old"), "replaced too early");
 	CHECK(scratch_files() == 2, "no temporary file");
 	commit(o);
@@ -56,7 +59,7 @@ static void whole_or_old(void)
 	CHECK(scratch_files() == 1, "abort of a new one left something");
 	output_abort(NULL);
 
-	/* Who has the old file open keeps it. */
+	/* A program that has the old file open keeps it. */
 	int fd = open("f", O_RDONLY);
 	char text[4] = "";
 	o = open_output("./f");
@@ -117,7 +120,7 @@ static void links(void)
 	scratch_clean();
 }
 
-static void modes(void)
+static void modes_of_new_files(void)
 {
 	static const mode_t MASKS[] = {022, 077, 0, 027};
 	struct stat st;
@@ -126,6 +129,7 @@ static void modes(void)
 		umask(MASKS[i]);
 		commit(open_output("f"));
 		CHECK(stat("f", &st) == 0 && (st.st_mode & 0777) == (0666 & ~MASKS[i]), "%o", st.st_mode);
+		unlink("f");
 	}
 	umask(022);
 	scratch_clean();
@@ -144,12 +148,13 @@ static void refusals(void)
 	refused("f/x");
 	refused("none/x");
 	refused("new/");
+	refused("/proc/version");
 	refused("");
 	memset(long_name, 'x', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
 	struct output *o;
 	struct fail fail = {0};
-	/* Now or at the end; in no case a file, and never a truncated name. */
+	/* An error now or at the end; never a file, and never under a truncated name. */
 	if (output_open(&o, long_name, &fail) == 0)
 		CHECK(output_commit(o, &fail) == -1, "a name of 299 bytes");
 	CHECK(fail.status == STATUS_SYSTEM && scratch_files() == 2, "%u files", scratch_files());
@@ -204,36 +209,6 @@ static void errors(void)
 	scratch_clean();
 }
 
-/* A signal removes the temporary file and kills; one that was ignored at the start does not. */
-static void signals(void)
-{
-	static const int NUMBERS[] = {SIGHUP, SIGINT, SIGTERM, SIGPIPE};
-
-	for (size_t i = 0; i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++) {
-		for (int ignored = 0; ignored <= 1; ignored++) {
-			int status;
-			const pid_t child = fork();
-			if (child == 0) {
-				signal(NUMBERS[i], ignored ? SIG_IGN : SIG_DFL);
-				struct fail fail = {0};
-				struct output *o;
-				output_init();
-				if (output_open(&o, "f", &fail) != 0)
-					_exit(99);
-				raise(NUMBERS[i]);
-				_exit(output_commit(o, &fail) == 0 ? 42 : 98);
-			}
-			waitpid(child, &status, 0);
-			if (ignored)
-				CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42, "status %x", (unsigned)status);
-			else
-				CHECK(WIFSIGNALED(status) && WTERMSIG(status) == NUMBERS[i], "status %x", (unsigned)status);
-			CHECK(scratch_files() == (unsigned)ignored, "%u files", scratch_files());
-			scratch_clean();
-		}
-	}
-}
-
 static void same_file(void)
 {
 	scratch_write("f", "", 0);
@@ -250,12 +225,11 @@ static void same_file(void)
 int main(void)
 {
 	scratch_enter();
-	signals();
-	output_init();
+	signals_init();
 	whole_or_old();
 	long_output();
 	links();
-	modes();
+	modes_of_new_files();
 	refusals();
 	longest_name();
 	errors();

@@ -1,53 +1,41 @@
 /* publish: what reaches the asked name, in which counters, and the rescue of counts past u32. */
-#include "publish.h"
+#include "output/publish.h"
 
-#include "check.h"
+#include <limits.h>
+
 #include "scratch.h"
+#include "wish.h"
+#include "base/signals.h"
 
 #define OVER_U32 ((uint64_t)UINT32_MAX + 1)
-
-static struct job make_job(const char *output, enum format format, enum counter_kind counter,
-			   uint32_t bins)
-{
-	struct job job = {.output = output, .output_named = true, .format = format,
-			  .counter = counter, .header = true};
-	struct edges_spec spec = {.bins = bins};
-	const char *why;
-
-	sample_type_parse(&job.type, "u32");
-	edges_init(&job.edges, &spec, &job.type, &why);
-	return job;
-}
-
-static int publish_to(const struct job *job, const struct hist *h, struct fail *fail)
-{
-	struct output *out;
-
-	*fail = (struct fail){0};
-	if (output_open(&out, job->output, fail) != 0)
-		return -1;
-	return publish(out, job, h, fail);
-}
 
 static void overflow(void)
 {
 	uint64_t count[3] = {7, OVER_U32, UINT64_MAX / 4};
-	const struct hist h = {.bins = 3, .count = count, .under = 1, .over = 2,
+	const struct hist h = {.channels = 1,
+			       .axis = make_axis(3),
+			       .count = count,
+			       .flow[0].under = 1,
+			       .flow[0].over = 2,
 			       .samples = 7 + OVER_U32 + UINT64_MAX / 4 + 3};
 	static const char JSON[] =
-		"{\"uhi_schema\": 1,\n\"writer_info\": {\"gpuhist\": {\"version\": \"" GPUHIST_VERSION
-		"\"}},\n\"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"closed\": false, "
-		"\"clamp\": false, \"samples\": 4611686022722355209, \"under\": 1, \"over\": 2, \"nan\": 0},\n"
+		"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": \"" GPUHIST_VERSION
+		"\"}}, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:3\", \"closed\": "
+		"false, "
+		"\"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, "
+		"\"samples\": 4611686022722355209, \"under\": 1, \"over\": 2, \"nan\": 0, "
+		"\"bytes\": 100, \"skipped\": 8, \"tail\": 3, \"inputs\": 2, \"part\": 1, \"parts\": 1, "
+		"\"options\": \"-o 'it'\\\\''s \\\"h\\\"\\u000a\\ufffd\\\\'\", \"version\": \"" GPUHIST_VERSION
+		"\"}, "
 		"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 3, \"bins\": 3, "
-		"\"underflow\": true, \"overflow\": true, \"circular\": false}],\n"
-		"\"storage\": {\"type\": \"int\", \"values\": [\n"
-		"1,\n7, 4294967296, 4611686018427387903,\n2\n]}}\n";
-	static const enum format FORMATS[] = {FORMAT_RAW, FORMAT_CSV, FORMAT_TSV, FORMAT_JSON};
+		"\"underflow\": true, \"overflow\": true, \"circular\": false}], "
+		"\"storage\": {\"type\": \"int\", \"values\": [1,7,4294967296,4611686018427387903,2]}}\n";
+	static const char *const FORMATS[] = {"raw", "npy", "csv", "tsv", "json"};
 	struct fail fail;
 
 	for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++) {
-		const struct job job = make_job("h", FORMATS[i], COUNTER_U32, 3);
-		CHECK(publish_to(&job, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
+		const struct wish wish = make_wish("h", FORMATS[i], COUNTER_U32);
+		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
 		CHECK(strstr(fail.text, "h.rescue.json"), "'%s' does not name the file", fail.text);
 		CHECK(access("h", F_OK) != 0, "something stands under the asked name");
 		CHECK(scratch_holds("h.rescue.json", JSON), "the rescue file");
@@ -55,12 +43,12 @@ static void overflow(void)
 		scratch_clean();
 
 		scratch_write("h", "old", 3);
-		CHECK(publish_to(&job, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
+		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
 		CHECK(scratch_holds("h", "old"), "the old file was touched");
 		scratch_clean();
 	}
 	/* One less is no overflow, and other counters have none. */
-	const struct job u32 = make_job("h", FORMAT_CSV, COUNTER_U32, 3);
+	const struct wish u32 = make_wish("h", "csv", COUNTER_U32);
 	count[1] = count[2] = UINT32_MAX;
 	CHECK(publish_to(&u32, &h, &fail) == 0, "%s", fail.text);
 	CHECK(scratch_holds("h", "bin,lower,upper,count\n0,0,1,7\n1,1,2,4294967295\n2,2,3,4294967295\n"), "u32");
@@ -68,124 +56,162 @@ static void overflow(void)
 	scratch_clean();
 }
 
-/* The same bound holds for the rows under, over, nan: they must not saturate in silence. */
-static void overflow_of_flow_rows(void)
+/*
+ * The same bound holds for under, over and NaN where they are written: in the rows of --flow, and
+ * in json always.
+ */
+static void overflow_of_rows(const char *format, bool flow)
 {
 	uint64_t count[1] = {7};
-	struct job job = make_job("h", FORMAT_CSV, COUNTER_U32, 1);
+	struct wish wish = make_wish("h", format, COUNTER_U32);
 	struct fail fail;
 
-	job.flow = true;
+	wish.style.flow = flow;
 	for (int which = 0; which < 3; which++) {
-		struct hist h = {.bins = 1, .count = count, .samples = 7 + OVER_U32};
-		*(which == 0 ? &h.under : which == 1 ? &h.over : &h.nan) = OVER_U32;
-		CHECK(publish_to(&job, &h, &fail) == -1 && fail.status == STATUS_LIMIT,
+		struct hist h = {.channels = 1, .axis = make_axis(1), .count = count, .samples = 7 + OVER_U32};
+		*(which == 0 ? &h.flow[0].under : which == 1 ? &h.flow[0].over : &h.flow[0].nan) = OVER_U32;
+		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT,
 		      "row %d past u32 was published", which);
 		CHECK(access("h", F_OK) != 0, "something stands under the asked name");
+		CHECK(strstr(fail.text, "1 count passed") && access("h.rescue.json", F_OK) == 0, "%s", fail.text);
 		scratch_clean();
+		wish.style.counter = COUNTER_U64;
+		CHECK(publish_to(&wish, &h, &fail) == 0, "%s", fail.text);
+		wish.style.counter = COUNTER_U32;
+		scratch_clean();
+		if (!flow)
+			continue;
 		/* Where those rows are not written, they overflow nothing. */
-		job.flow = false;
-		CHECK(publish_to(&job, &h, &fail) == 0, "%s", fail.text);
-		job.flow = true;
+		wish.style.flow = false;
+		CHECK(publish_to(&wish, &h, &fail) == 0, "%s", fail.text);
+		wish.style.flow = true;
 		scratch_clean();
 	}
 }
 
-/* A name that is nearly as long as the folder takes has no room for ".rescue.json". */
+/* A name that is nearly as long as names can be leaves no room for ".rescue.json". */
 static void rescue_of_long_name(void)
 {
 	uint64_t count[1] = {OVER_U32};
-	const struct hist h = {.bins = 1, .count = count, .samples = OVER_U32};
+	const struct hist h = {.channels = 1, .axis = make_axis(1), .count = count, .samples = OVER_U32};
 	char name[251];
 	struct fail fail;
 
 	memset(name, 'n', sizeof(name) - 1);
 	name[sizeof(name) - 1] = '\0';
-	const struct job job = make_job(name, FORMAT_RAW, COUNTER_U32, 1);
-	CHECK(publish_to(&job, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
+	const struct wish wish = make_wish(name, "raw", COUNTER_U32);
+	CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
 	CHECK(scratch_files() == 1, "the exact histogram is lost: %.120s", fail.text);
 	scratch_clean();
 }
 
+/* One count too many, to be rescued from this output; the message must name path, which must hold it. */
+static void rescued(const char *output, const char *path)
+{
+	static const char COUNTS[] = "[0,4294967296,0]}}\n";
+	uint64_t count[1] = {OVER_U32};
+	const struct hist h = {.channels = 1, .axis = make_axis(1), .count = count, .samples = OVER_U32};
+	const struct wish wish = make_wish(output, "raw", COUNTER_U32);
+	struct fail fail;
+	size_t bytes;
+
+	CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
+	const char *named = strstr(fail.text, " saved in ");
+	CHECK(named && strcmp(named + 10, path) == 0, "not %s: %s", path, fail.text);
+	char *text = scratch_read(path, &bytes);
+	CHECK(text && strstr(text, COUNTS), "%s: %.200s", path, text ? text : "not there");
+	free(text);
+}
+
 static void rescue_of_device(void)
 {
-	uint64_t count[1] = {OVER_U32};
-	const struct hist h = {.bins = 1, .count = count, .samples = OVER_U32};
-	const struct job job = make_job("/dev/null", FORMAT_RAW, COUNTER_U32, 1);
-	struct fail fail;
-	char name[64];
+	char path[PATH_MAX], here[PATH_MAX - 64];
 
-	CHECK(publish_to(&job, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
-	snprintf(name, sizeof(name), "gpuhist-%ld.rescue.json", (long)getpid());
-	CHECK(strstr(fail.text, name) && access(name, F_OK) == 0, "%s: %s", name, fail.text);
+	CHECK(getcwd(here, sizeof(here)) != NULL, "getcwd");
+	snprintf(path, sizeof(path), "%s/gpuhist-%ld.rescue.json", here, (long)getpid());
+	rescued("/dev/null", path);
+	CHECK(scratch_files() == 1, "%u files", scratch_files());
 	scratch_clean();
 }
 
-static void raw(void)
+/* /dev/stdout may lead to a file, but the rescue is neither in /dev nor is the file touched. */
+static void rescue_of_redirected_output(void)
 {
-	uint64_t count[5] = {0, 255, 256, 0x0102030405060708, OVER_U32};
-	const struct hist h = {.bins = 5, .count = count};
-	static const struct {
-		enum counter_kind counter;
-		size_t bytes;
-		const char *data;
-	} CASES[] = {
-		{COUNTER_SAT8, 5, "\x00\xff\xff\xff\xff"},
-		{COUNTER_SAT16, 10, "\x00\x00\xff\x00\x00\x01\xff\xff\xff\xff"},
-		{COUNTER_SAT32, 20, "\0\0\0\0\xff\0\0\0\0\x01\0\0\xff\xff\xff\xff\xff\xff\xff\xff"},
-		{COUNTER_U64, 40, "\0\0\0\0\0\0\0\0\xff\0\0\0\0\0\0\0\0\x01\0\0\0\0\0\0"
-				  "\x08\x07\x06\x05\x04\x03\x02\x01\0\0\0\0\x01\0\0\0"},
-		{COUNTER_U32, 8, "\0\0\0\0\xff\0\0\0"},
-	};
+	static const char *const NAMES[] = {NULL, "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+	char path[PATH_MAX], here[PATH_MAX - 64];
 
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		struct hist part = h;
-		if (CASES[i].counter == COUNTER_U32)
-			part.bins = 2;
-		const struct job job = make_job("r", FORMAT_RAW, CASES[i].counter, part.bins);
-		struct fail fail;
-		size_t bytes;
-		CHECK(publish_to(&job, &part, &fail) == 0, "%s", fail.text);
-		char *data = scratch_read("r", &bytes);
-		CHECK(data && bytes == CASES[i].bytes && memcmp(data, CASES[i].data, bytes) == 0,
-		      "counter %d: %zu bytes", (int)CASES[i].counter, bytes);
-		free(data);
+	CHECK(getcwd(here, sizeof(here)) != NULL, "getcwd");
+	snprintf(path, sizeof(path), "%s/gpuhist-%ld.rescue.json", here, (long)getpid());
+	fflush(stdout);
+	for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++) {
+		const int old = dup(1), fd = open("all", O_WRONLY | O_CREAT, 0666);
+		CHECK(write(fd, "before\n", 7) == 7 && dup2(fd, 1) == 1, "the redirection");
+		rescued(NAMES[i], path);
+		dup2(old, 1);
+		close(old);
+		close(fd);
+		CHECK(scratch_holds("all", "before\n"), "%s", NAMES[i]);
+		CHECK(scratch_files() == 2, "%u files", scratch_files());
 		scratch_clean();
 	}
 }
 
-static void text(void)
+/* The rescue is beside the file, with its permissions; for a link, beside the link's target. */
+static void rescue_beside(void)
 {
-	uint64_t count[3] = {0, 300, 70000};
-	const struct hist h = {.bins = 3, .count = count, .under = 999, .over = 1, .nan = 2, .samples = 71302};
-	struct job job = make_job("t", FORMAT_CSV, COUNTER_U64, 3);
-	struct fail fail;
+	struct stat st;
+	char plain[64];
 
-	CHECK(publish_to(&job, &h, &fail) == 0, "%s", fail.text);
-	CHECK(scratch_holds("t", "bin,lower,upper,count\n0,0,1,0\n1,1,2,300\n2,2,3,70000\n"), "csv");
-	job.flow = job.nonzero = true;
-	job.header = false;
-	job.format = FORMAT_TSV;
-	CHECK(publish_to(&job, &h, &fail) == 0, "%s", fail.text);
-	CHECK(scratch_holds("t", "under\t-inf\t0\t999\n1\t1\t2\t300\n2\t2\t3\t70000\n"
-				 "over\t3\tinf\t1\nnan\tnan\tnan\t2\n"), "tsv");
-	job.counter = COUNTER_SAT8;
-	job.flow = false;
-	CHECK(publish_to(&job, &h, &fail) == 0, "%s", fail.text);
-	CHECK(scratch_holds("t", "1\t1\t2\t255\n2\t2\t3\t255\n"), "saturated");
+	scratch_write("h", "old", 3);
+	(void)!chmod("h", 0600);
+	rescued("h", "h.rescue.json");
+	CHECK(stat("h.rescue.json", &st) == 0 && (st.st_mode & 0777) == 0600, "mode %o", st.st_mode);
+	(void)!mkdir("d", 0777);
+	(void)!symlink("d/target", "link");
+	rescued("link", "d/target.rescue.json");
+	unlink("d/target.rescue.json");
+	unlink("h.rescue.json");
+	/* The counts are not lost where that name cannot be made. */
+	(void)!mkdir("h.rescue.json", 0777);
+	snprintf(plain, sizeof(plain), "./gpuhist-%ld.rescue.json", (long)getpid());
+	rescued("h", plain);
+	scratch_clean();
+}
+
+/* Where the working folder takes no file: $TMPDIR, then /tmp; there readable by the user only. */
+static void rescue_elsewhere(void)
+{
+	char path[PATH_MAX], here[PATH_MAX - 64];
+	struct stat st;
+
+	CHECK(getcwd(here, sizeof(here)) != NULL && chdir("/proc") == 0, "/proc");
+	setenv("TMPDIR", here, 1);
+	snprintf(path, sizeof(path), "%s/gpuhist-%ld.rescue.json", here, (long)getpid());
+	/* A link of that name must not be followed. */
+	CHECK(symlink("/dev/null", path) == 0, "symlink");
+	rescued("/dev/null", path);
+	CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600, "mode %o", st.st_mode);
+	setenv("TMPDIR", "/proc/none", 1);
+	snprintf(path, sizeof(path), "/tmp/gpuhist-%ld.rescue.json", (long)getpid());
+	rescued("-", path);
+	CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600, "mode %o", st.st_mode);
+	unlink(path);
+	CHECK(chdir(here) == 0, "back");
 	scratch_clean();
 }
 
 int main(void)
 {
-	output_init();
+	signals_init();
 	scratch_enter();
 	overflow();
-	overflow_of_flow_rows();
+	overflow_of_rows("csv", true);
+	overflow_of_rows("json", false);
 	rescue_of_long_name();
 	rescue_of_device();
-	raw();
-	text();
+	rescue_of_redirected_output();
+	rescue_beside();
+	rescue_elsewhere();
 	scratch_leave();
 	return check_report();
 }

@@ -1,5 +1,5 @@
 /*
- * run: a whole job. Workers that cannot have their memory are done without, the histogram is
+ * run: a whole job. The run does without workers whose memory cannot be allocated, the histogram is
  * the same with any number of them, and the bound of -M is kept where it can be.
  */
 #include "run.h"
@@ -9,19 +9,18 @@
 #include <sys/wait.h>
 
 #include "check.h"
-#include "options.h"
+#include "cli/options.h"
 #include "scratch.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* the address space is theirs */
+#define SANITIZED 1 /* sanitizers need the address space */
 #else
 #define SANITIZED 0
 #endif
 
 #define SAMPLES 3000000u
 
-static int run_with(char *const *arguments, struct hist *h, struct run_report *report,
-		    struct fail *fail)
+static int run_with(char *const *arguments, struct hist *h, struct run_report *report, struct fail *fail)
 {
 	char *argv[16] = {"gpuhist"};
 	struct job job;
@@ -41,9 +40,9 @@ static void check_bins(const struct hist *h, const struct fail *fail, const char
 	CHECK(fail->status == STATUS_OK, "%s: %s", what, fail->text);
 	CHECK(h->samples == SAMPLES, "%s: %llu samples", what, (unsigned long long)h->samples);
 	uint32_t right = 0;
-	while (h->count && right < h->bins && h->count[right] == (right < SAMPLES))
+	while (h->count && right < axis_bins(&h->axis) && h->count[right] == (right < SAMPLES))
 		right++;
-	CHECK(h->count && right == h->bins, "%s: bin %u is wrong", what, right);
+	CHECK(h->count && right == axis_bins(&h->axis), "%s: bin %u is wrong", what, right);
 }
 
 /* The same with any number of workers and any memory that suffices for one. */
@@ -63,6 +62,31 @@ static void workers_and_memory(void)
 			CHECK(report.records == SAMPLES, "%llu records", (unsigned long long)report.records);
 			hist_free(&h);
 		}
+}
+
+/*
+ * Memory is kept for decoders only where there may be something to decode: tables for two workers fit -M,
+ * one's its half.
+ */
+static void half_for_decoders(void)
+{
+	char *const plain[] = {"-b", "1000000", "-T", "2", "-M", "10M", "--device=cpu", "ramp", NULL};
+	char *const unknown[] = {"-b", "1000000", "-T", "2", "-M", "10M", "--device=cpu", "ramp", "/dev/null", NULL};
+	char *const raw[] = {"-b",           "1000000", "-T",   "2",         "-M", "10M",
+			     "--device=cpu", "--raw",   "ramp", "/dev/null", NULL};
+	char *const *const jobs[] = {unknown, plain, raw};
+
+	for (unsigned i = 0; i < 3; i++) {
+		const unsigned workers = i == 0 ? 1 : 2;
+		struct run_report report;
+		struct hist h;
+		struct fail fail;
+		CHECK(run_with(jobs[i], &h, &report, &fail) == 0, "%s", fail.text);
+		/* A table of 4 MB for each, and the bins. */
+		CHECK(report.memory / 4000000 == workers + 2, "%u: %zu bytes", i, report.memory);
+		CHECK(report.records == SAMPLES, "%u: %llu records", i, (unsigned long long)report.records);
+		hist_free(&h);
+	}
 }
 
 /*
@@ -99,16 +123,19 @@ static void short_of_memory(void)
 	CHECK(SANITIZED || worked > 0, "64 MiB do not suffice");
 }
 
-/* Every failure names itself, frees all, and leaves no histogram. */
+/* Every failure has a message, frees all, and leaves no histogram. */
 static void failures(void)
 {
 	static const struct {
 		char *arguments[6];
 		enum status status;
 	} CASES[] = {
-		{{"none", NULL}, STATUS_SYSTEM}, {{".", NULL}, STATUS_SYSTEM},
-		{{"ramp", "odd", NULL}, STATUS_DATA}, {{"-S", "13M", "ramp", NULL}, STATUS_DATA},
-		{{"-M", "4K", "ramp", NULL}, STATUS_LIMIT}, {{"-T", "4", "odd", "ramp", NULL}, STATUS_DATA},
+		{{"none", NULL}, STATUS_SYSTEM},
+		{{".", NULL}, STATUS_SYSTEM},
+		{{"ramp", "odd", NULL}, STATUS_DATA},
+		{{"-S", "13M", "ramp", NULL}, STATUS_DATA},
+		{{"-M", "4K", "ramp", NULL}, STATUS_LIMIT},
+		{{"-T", "4", "odd", "ramp", NULL}, STATUS_DATA},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -133,6 +160,7 @@ int main(void)
 	free(ramp);
 	short_of_memory(); /* first: threads that have ended leave stacks and arenas behind */
 	workers_and_memory();
+	half_for_decoders();
 	failures();
 	scratch_leave();
 	return check_report();

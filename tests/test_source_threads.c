@@ -1,9 +1,9 @@
 /*
  * source: every record once, from files and pipes, to any number of threads; and every wait
- * ends. Nothing here depends on how long something takes; where a wait would never end, the
- * alarm ends it.
+ * ends. Nothing here depends on how long something takes; a wait that would never end is ended by
+ * the alarm.
  */
-#include "source.h"
+#include "input/source.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -12,6 +12,7 @@
 
 #include "check.h"
 #include "scratch.h"
+#include "take.h"
 
 #define RECORDS 400000u /* of 8 bytes: 12 pieces of 256 KiB and a part of one */
 #define THREADS 4
@@ -32,7 +33,8 @@ static void *take_all(void *arg)
 	uint32_t(*buffer)[2] = malloc(s->cap);
 	size_t got;
 
-	while (source_fill(s->source, buffer, s->cap, &got, &fail) == 0 && got > 0)
+	struct reader *const reader = source_reader(s->source);
+	while (take_copy(reader, buffer, s->cap, &got, &fail) == 0 && got > 0)
 		for (size_t i = 0; i < got / 8; i++)
 			if (buffer[i][0] < RECORDS && buffer[i][1] == ~buffer[i][0])
 				__atomic_fetch_add(&s->count[buffer[i][0]], 1, __ATOMIC_RELAXED);
@@ -65,8 +67,7 @@ static struct seen *spread(const struct source_spec *spec, size_t cap)
 
 static void each_once(char *const *paths, size_t path_count, unsigned times, size_t cap)
 {
-	const struct source_spec spec = {.paths = paths, .path_count = path_count,
-					 .limit = UINT64_MAX, .record = 8};
+	const struct source_spec spec = {.paths = paths, .path_count = path_count, .limit = UINT64_MAX, .record = 8};
 	struct seen *s = spread(&spec, cap);
 
 	uint32_t right = 0;
@@ -96,7 +97,7 @@ static void *feed(void *arg)
 	return NULL;
 }
 
-/* A pipe as standard input; nonblocking: somebody else may have set that. */
+/* A pipe as standard input; nonblocking, as another program may have set it. */
 static void pipe_each_once(int nonblocking, size_t cap)
 {
 	static char *const STDIN[] = {"-"};
@@ -131,7 +132,7 @@ static void many_threads(void)
 		pipe_each_once(i % 2 != 0, CAPS[i]);
 	}
 
-	/* -n: exactly so many, and they are the first ones. */
+	/* -n: exactly that many, and they are the first ones. */
 	for (uint64_t limit = 0; limit <= RECORDS + 1; limit += limit < 3 ? 1 : 99991) {
 		const struct source_spec spec = {.paths = SEVERAL, .path_count = 1, .limit = limit, .record = 8};
 		struct seen *s = spread(&spec, 4096);
@@ -150,12 +151,13 @@ static void *fill_once(void *arg)
 	char buffer[64];
 	size_t got;
 
-	while (source_fill(arg, buffer, sizeof(buffer), &got, &fail) == 0 && got > 0)
+	struct reader *const reader = source_reader(arg);
+	while (take_copy(reader, buffer, sizeof(buffer), &got, &fail) == 0 && got > 0)
 		;
 	return NULL;
 }
 
-/* source_stop ends a wait for a pipe that gives nothing, after `given` bytes that it gave. */
+/* source_stop ends a wait for a pipe that, after `given` bytes, has nothing more. */
 static void stop_wakes(size_t given)
 {
 	const pid_t child = fork();
@@ -176,7 +178,7 @@ static void stop_wakes(size_t given)
 		pthread_create(&reader, NULL, fill_once, s);
 		pthread_create(&second, NULL, fill_once, s);
 		/* The pipe is empty once the reader has come to the wait. */
-		alarm(2);
+		alarm(30);
 		while (ioctl(fds[0], FIONREAD, &left) == 0 && left > 0)
 			;
 		source_stop(s);
@@ -197,7 +199,7 @@ int main(void)
 	stop_wakes(0);
 	stop_wakes(1);
 	stop_wakes(63);
-	stop_wakes(64); /* a read that filled the buffer, and nothing behind it */
+	stop_wakes(64); /* a read that filled the buffer, and nothing after it */
 	stop_wakes(128);
 	scratch_leave();
 	return check_report();

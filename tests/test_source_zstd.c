@@ -1,12 +1,12 @@
 /*
- * source_zstd: what is handed out of compressed inputs is what was compressed, by however many
- * workers, in whatever frames, with whatever memory.
+ * source_zstd: readers get from compressed inputs exactly what was compressed, with any number of
+ * workers, any kind of frames and any memory.
  */
 #include "pack.h"
 #include "readers.h"
-#include "zstd_state.h"
+#include "input/zstd_read.h"
 
-/* Over every way of reading: what comes out is what went in. */
+/* By every way of reading, the output is the input. */
 static void round_trips(void)
 {
 	static char *const PATHS[] = {"a", "b"};
@@ -22,9 +22,14 @@ static void round_trips(void)
 		struct pack a = pack_all(data, n, check_random(&state));
 		struct pack b = pack_all(data, n, check_random(&state));
 		struct source_spec spec = {
-			.paths = PATHS, .path_count = 1 + round % 3 / 2, .limit = UINT64_MAX, .record = 1 + round % 8,
-			.ignore_tail = true, .threads = 1 + round % 5, .zstd = round % 2,
-			/* from little, so that large frames are decoded in turn, to plenty */
+			.paths = PATHS,
+			.path_count = 1 + round % 3 / 2,
+			.limit = UINT64_MAX,
+			.record = 1 + round % 8,
+			.ignore_tail = true,
+			.threads = 1 + round % 5,
+			.zstd = round % 2,
+			/* from little, so that large frames are long ones, to plenty */
 			.memory = (uint64_t)1 << (22 + check_random(&state) % 6),
 		};
 		spec.skip = round % 3 == 0 ? n / 3 : 0;
@@ -61,7 +66,8 @@ static void round_trips(void)
 			CHECK(o.rc == 0 && o.records == records + records2 && o.sum == sum + sum2,
 			      "round %u, %zu bytes, %u workers: %llu of %llu records, %s", round, n, workers,
 			      (unsigned long long)o.records, (unsigned long long)(records + records2), o.fail.text);
-			CHECK(o.finished && o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * spec.record,
+			CHECK(o.finished &&
+				      o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * spec.record,
 			      "round %u: %llu bytes", round, (unsigned long long)o.totals.bytes);
 		}
 		free(a.data);
@@ -78,30 +84,34 @@ static void pipes(void)
 	uint64_t state = 99;
 	unsigned char *data = malloc(400000);
 
-	/* Half of it does not get smaller: blocks as large as blocks get. */
+	/* Half of it does not compress: blocks of the largest size. */
 	for (unsigned i = 0; i < 400000; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 20 & (i < 200000 ? 255 : 7));
 	for (unsigned round = 0; round < 60; round++) {
 		const size_t each = EACH[round % 5];
 		const size_t n = (size_t)(check_random(&state) % (each < 20 ? 4000 : 400000));
 		struct pack p = pack_all(data, n, check_random(&state));
-		const struct source_spec spec = {
-			.paths = STDIN, .path_count = 1, .limit = UINT64_MAX, .record = 1 + round % 3, .ignore_tail = true,
-			.threads = 3, .memory = round % 2 ? 4 << 20 : 64 << 20};
+		const struct source_spec spec = {.paths = STDIN,
+						 .path_count = 1,
+						 .limit = UINT64_MAX,
+						 .record = 1 + round % 3,
+						 .ignore_tail = true,
+						 .threads = 3,
+						 .memory = round % 2 ? 4 << 20 : 64 << 20};
 		uint64_t records, sum;
 		expected(data, n, &spec, &records, &sum);
 		const pid_t feeder = feed_stdin(p.data, p.bytes, each);
 		const struct outcome o = read_all(&spec, 1 + round % 2 * 2, 6000);
 		kill(feeder, SIGKILL);
 		waitpid(feeder, NULL, 0);
-		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "pipe, round %u: %llu of %llu records, %s", round,
-		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "pipe, round %u: %llu of %llu records, %s",
+		      round, (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
 		free(p.data);
 	}
 	free(data);
 }
 
-/* As many frames at once as there are workers, of a file and of a pipe: nobody waits for the others. */
+/* Each worker has a frame of its own, of a file and of a pipe: no worker waits for another. */
 static void side_by_side(void)
 {
 	static char *const PATHS[][1] = {{"f"}, {"-"}};
@@ -114,9 +124,15 @@ static void side_by_side(void)
 		pack_frame(&p, data + (i << 20), 1 << 20, 1, i % 2, true, 0);
 	scratch_write("f", p.data, p.bytes);
 	for (unsigned piped = 0; piped <= 1; piped++) {
-		const struct source_spec spec = {.paths = PATHS[piped], .path_count = 1, .limit = UINT64_MAX, .record = 1,
-						 .threads = 4, .memory = 64 << 20};
-		struct source_lease lease[4] = {{.data = NULL}};
+		const struct source_spec spec = {.paths = PATHS[piped],
+						 .path_count = 1,
+						 .limit = UINT64_MAX,
+						 .record = 1,
+						 .threads = 4,
+						 .memory = 64 << 20};
+		const struct want want = {.cap = 1 << 20, .lent = true};
+		struct reader *reader[4];
+		struct chunk chunk[4];
 		struct fail fail = {.status = STATUS_OK};
 		struct source *s;
 		size_t bytes = 0;
@@ -124,18 +140,19 @@ static void side_by_side(void)
 		if (piped)
 			feeder = feed_stdin(p.data, p.bytes, 70000);
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-		alarm(30); /* one that waits for another would wait forever */
+		alarm(30); /* a worker that waited for another would wait for ever */
 		for (unsigned i = 0; i < 4; i++) {
-			CHECK(source_lend(s, NULL, 1 << 20, &lease[i], &fail) == 0 && lease[i].bytes == 1 << 20,
-			      "%zu bytes '%s'", lease[i].bytes, fail.text);
-			bytes += lease[i].bytes;
+			reader[i] = source_reader(s);
+			CHECK(source_take(reader[i], &want, &chunk[i], &fail) == 0 && chunk[i].bytes == 1 << 20,
+			      "%zu bytes '%s'", chunk[i].bytes, fail.text);
+			bytes += chunk[i].bytes;
 		}
 		alarm(0);
 		CHECK(bytes == 4 << 20, "%zu bytes", bytes);
 		for (unsigned i = 0; i < 4; i++)
-			CHECK(lease[i].data && memcmp(lease[i].data, data + (i << 20), 1 << 20) == 0, "frame %u", i);
+			CHECK(chunk[i].data && memcmp(chunk[i].data, data + (i << 20), 1 << 20) == 0, "frame %u", i);
 		for (unsigned i = 0; i < 4; i++)
-			CHECK(source_return_lease(s, &lease[i], &fail) == 0, "'%s'", fail.text);
+			CHECK(source_done(reader[i], &chunk[i], chunk[i].bytes, &fail) == 0, "'%s'", fail.text);
 		source_close(s);
 		if (feeder > 0)
 			waitpid(feeder, NULL, 0);
@@ -146,13 +163,14 @@ static void side_by_side(void)
 }
 
 /*
- * A frame in turn that does not tell its size, and frames behind it that wait for their places. Slow
- * counters hold all of its pieces at times: then too somebody must go on with it.
+ * A long frame of unknown size, and frames after it that wait for their offsets. Slow workers hold all
+ * pieces of its ring at times: even then a worker must go on with it.
  */
 static void held_up(void)
 {
 	static char *const PATHS[] = {"f"};
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 8};
+	const struct source_spec spec = {
+		.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 8};
 	const size_t bytes = (size_t)6 << 20, front = (size_t)5 << 20;
 	unsigned char *data = malloc(bytes);
 	struct pack p = {.state = 1};
@@ -190,17 +208,22 @@ static void held_up(void)
 }
 
 /*
- * Frames in turn of unknown size, each of which begins inside a record. Who puts one together has it
- * to give, and pieces of the same frame that nobody else may take.
+ * Long frames of unknown size, each of which begins inside a record. A reader that completes such a
+ * record has it to hand out, and pieces of the same frame that no other reader may take before it.
  */
 static void torn(void)
 {
 	static char *const PATHS[] = {"f"};
-	const size_t bytes = ((size_t)5 << 20) + 1; /* more than a share of the memory holds */
+	const size_t bytes = ((size_t)5 << 20) + 1; /* more than a worker's share of the memory */
 	unsigned char *data = malloc(5 * bytes);
 	struct pack p = {.state = 1};
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 4,
-					 .memory = 16 << 20, .ignore_tail = true};
+	const struct source_spec spec = {.paths = PATHS,
+					 .path_count = 1,
+					 .limit = UINT64_MAX,
+					 .record = 4,
+					 .threads = 4,
+					 .memory = 16 << 20,
+					 .ignore_tail = true};
 	uint64_t records, sum;
 
 	for (size_t i = 0; i < 5 * bytes; i++)
@@ -213,48 +236,15 @@ static void torn(void)
 		alarm(30);
 		const struct outcome o = read_all(&spec, workers, 4096);
 		alarm(0);
-		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "%u workers: %llu of %llu records, '%s'", workers,
-		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "%u workers: %llu of %llu records, '%s'",
+		      workers, (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
 	}
 	free(p.data);
 	free(data);
 	scratch_clean();
 }
 
-/* A frame in turn goes on with whoever asks next, not only with him who has filled his buffer from it. */
-static void handed_over(void)
-{
-	static char *const PATHS[] = {"f"};
-	const size_t bytes = (size_t)20 << 20;
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 4};
-	unsigned char *data = calloc(1, bytes);
-	struct worker w[2] = {{.cap = bytes / 2}, {.cap = 4096}};
-	struct fail fail = {.status = STATUS_OK};
-	struct pack p = {.state = 1};
-	struct source *s;
-
-	pack_frame(&p, data, bytes, 1, true, true, 0);
-	scratch_write("f", p.data, p.bytes);
-	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-	alarm(30);
-	for (unsigned i = 0; i < 2; i++) {
-		w[i].source = s;
-		pthread_create(&w[i].thread, NULL, ask_once, &w[i]);
-		usleep(300); /* the second one comes while the first one decodes */
-	}
-	for (unsigned i = 0; i < 2; i++) {
-		pthread_join(w[i].thread, NULL);
-		CHECK(w[i].rc == 0 && w[i].records == w[i].cap, "%llu bytes, '%s'", (unsigned long long)w[i].records,
-		      w[i].fail.text);
-	}
-	alarm(0);
-	source_close(s);
-	free(p.data);
-	free(data);
-	scratch_clean();
-}
-
-/* What decoders hold stays within -M, whatever frame follows whatever other. */
+/* What decoders hold stays within -M, whatever the order of the frames. */
 static void stays_within(void)
 {
 	static char *const PATHS[] = {"f"}, *const STDIN[] = {"-"};
@@ -268,7 +258,7 @@ static void stays_within(void)
 	for (unsigned i = 0; i < 12; i++) {
 		static const size_t SIZES[] = {9 << 20, 5 << 20, 20 << 20, 251 << 16};
 		const size_t n = SIZES[i % 4];
-		/* much of little, noise, one with a large window, one that nearly fits of unknown size */
+		/* compresses well, noise, a large window, unknown size that nearly fits */
 		sum += n;
 		pack_frame(&p, i % 4 == 1 ? data + bytes - n : data, n, 1, i % 4 != 3, true, i % 4 == 2 ? 23 : 0);
 	}
@@ -276,29 +266,33 @@ static void stays_within(void)
 	for (unsigned round = 0; round < 8; round++) {
 		const bool piped = round % 2, lends = round / 2 % 2;
 		const unsigned threads = 1 + round / 4;
-		const struct source_spec spec = {.paths = piped ? STDIN : PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1,
-						 .threads = threads, .memory = (uint64_t)16 * threads << 20};
+		const struct source_spec spec = {.paths = piped ? STDIN : PATHS,
+						 .path_count = 1,
+						 .limit = UINT64_MAX,
+						 .record = 1,
+						 .threads = threads,
+						 .memory = (uint64_t)16 * threads << 20};
 		unsigned char *buffer = malloc(bytes);
-		struct source_lease lease = {.data = NULL};
+		const struct want want = {.buffer = buffer, .cap = round == 2 ? bytes : 65536, .lent = lends};
+		struct chunk chunk;
 		struct fail fail = {.status = STATUS_OK};
 		struct source *s;
 		uint64_t all = 0;
-		size_t got = 0;
 		int rc;
 		pid_t feeder = -1;
 		if (piped)
 			feeder = feed_stdin(p.data, p.bytes, 70000);
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		struct reader *const r = source_reader(s);
 		most = 0;
 		do {
-			rc = lends ? source_lend(s, buffer, 65536, &lease, &fail)
-				   : source_fill(s, buffer, round == 2 ? bytes : 65536, &got, &fail);
-			all += lends ? lease.bytes : got;
-			uint64_t held = 0;
-			for (const struct decoder *d = s->zstd ? s->zstd->decoders : NULL; d; d = d->next)
-				held += zstd_held(d);
+			rc = source_take(r, &want, &chunk, &fail);
+			all += chunk.bytes;
+			const uint64_t held = zstd_held(r);
 			most = held > most ? held : most;
-		} while (rc == 0 && (lends ? lease.bytes : got) > 0);
+			if (rc == 0)
+				rc = source_done(r, &chunk, chunk.bytes, &fail);
+		} while (rc == 0 && all < sum);
 		CHECK(rc == 0 && all == sum, "round %u: %d, %llu bytes, '%s'", round, rc, (unsigned long long)all,
 		      fail.text);
 		CHECK(most > 0 && most <= spec.memory, "round %u: %llu bytes", round, (unsigned long long)most);
@@ -317,15 +311,20 @@ static void count_call(void *arg)
 	++*(unsigned *)arg;
 }
 
-/* Another worker is called for in front of each large frame that others follow, and of no small one. */
+/* Another worker is called for before each large frame that others follow, and before no small one. */
 static void calls(void)
 {
 	static char *const PATHS[] = {"f"};
 	const size_t large = (size_t)1 << 20, small = (size_t)1 << 16;
 	unsigned char *data = calloc(5, large);
 	unsigned called = 0;
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1,
-					 .threads = 2, .more = count_call, .arg = &called};
+	const struct source_spec spec = {.paths = PATHS,
+					 .path_count = 1,
+					 .limit = UINT64_MAX,
+					 .record = 1,
+					 .threads = 2,
+					 .more = count_call,
+					 .arg = &called};
 
 	for (unsigned frames = 1; frames <= 4; frames++) {
 		for (unsigned big = 0; big <= 1; big++) {
@@ -355,7 +354,8 @@ static void likely(void)
 {
 	CHECK(looks("a.zst", false, false) && looks("/missing/b.zst", false, false), "by its name");
 	CHECK(!looks(".zst", false, false) && !looks("a.zst.part", false, false) && !looks("-", false, false) &&
-	      !looks("", false, false), "not by its name");
+		      !looks("", false, false),
+	      "not by its name");
 	CHECK(!looks("a.zst", true, false) && looks("-", false, true), "the options decide");
 }
 
@@ -368,7 +368,6 @@ int main(void)
 	side_by_side();
 	held_up();
 	torn();
-	handed_over();
 	stays_within();
 	calls();
 	likely();

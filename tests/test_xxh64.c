@@ -1,5 +1,5 @@
-/* xxh64: what others say it is, all lengths, all ways to cut. libzstd, which writes it behind its frames, is the judge. */
-#include "xxh64.h"
+/* xxh64: against published values and libzstd, which writes it after its frames; all lengths, all ways to cut. */
+#include "base/xxh64.h"
 
 #include <stdlib.h>
 
@@ -8,7 +8,7 @@
 
 #define MOST 300
 
-/* The four bytes that libzstd puts behind a frame of these. */
+/* The four bytes that libzstd puts after a frame of these bytes. */
 static uint32_t judged(const unsigned char *bytes, size_t n)
 {
 	struct pack p = {.state = 1};
@@ -64,7 +64,7 @@ int main(void)
 		CHECK(xxh64_end(&h) == whole(bytes, MOST), "round %u", round);
 	}
 
-	/* Every bit counts. */
+	/* Every bit changes the result. */
 	for (size_t bit = 0; bit < 8 * sizeof(bytes); bit++) {
 		const uint64_t before = whole(bytes, MOST);
 		bytes[bit / 8] ^= (unsigned char)(1 << bit % 8);

@@ -1,8 +1,8 @@
-/* zstd_bad: compressed input that is wrong is found, told of and survived. */
+/* zstd_bad: damaged compressed input is detected, reported and does no harm. */
 #include "pack.h"
 #include "readers.h"
 
-/* A header that promises 5000 bytes and a frame of none: found piece by piece too. */
+/* A header declares 5000 bytes and the frame has none: detected when decoded piece by piece too. */
 static void empty_promise(void)
 {
 	static const unsigned char FRAME[] = {0x28, 0xb5, 0x2f, 0xfd, 0x60, 0x88, 0x12, 1, 0, 0};
@@ -16,13 +16,14 @@ static void empty_promise(void)
 		struct source *s;
 		size_t got;
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-		CHECK(source_fill(s, buffer, cap, &got, &fail) == -1 && fail.status == STATUS_DATA, "cap %zu: %zu bytes", cap, got);
+		CHECK(take_copy(source_reader(s), buffer, cap, &got, &fail) == -1 && fail.status == STATUS_DATA,
+		      "cap %zu: %zu bytes", cap, got);
 		source_close(s);
 	}
 	scratch_clean();
 }
 
-/* n blocks of 100,000 raw bytes, behind a header that says something else. */
+/* n blocks of 100,000 raw bytes, after a header that declares another size. */
 static void pack_lie(struct pack *p, uint64_t content, const unsigned char *data, unsigned n)
 {
 	unsigned char *at = pack_room(p, 14);
@@ -41,7 +42,7 @@ static void pack_lie(struct pack *p, uint64_t content, const unsigned char *data
 	}
 }
 
-/* The places of frames rest on what headers say: who counts behind a lie says so, and -n holds. */
+/* Offsets of frames depend on the sizes in headers: a wrong size is reported, and -n holds. */
 static void lies(void)
 {
 	static char *const PATHS[] = {"f"};
@@ -58,8 +59,12 @@ static void lies(void)
 		pack_lie(&p, kind == 0 ? 1 << 20 : kind == 1 ? 5 : UINT64_MAX - 4, data, 20);
 		pack_frame(&p, data, 300000, 1, true, true, 0);
 		scratch_write("f", p.data, p.bytes);
-		const struct source_spec spec = {.paths = PATHS, .path_count = 1, .record = 1, .threads = 4,
-						 .limit = kind == 2 ? 100000 : 1200000, .memory = 4 << 20};
+		const struct source_spec spec = {.paths = PATHS,
+						 .path_count = 1,
+						 .record = 1,
+						 .threads = 4,
+						 .limit = kind == 2 ? 100000 : 1200000,
+						 .memory = 4 << 20};
 		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
 		CHECK(o.rc == (kind == 2 ? 0 : -1), "kind %u: %d '%s'", kind, o.rc, o.fail.text);
 		CHECK(o.records <= spec.limit, "kind %u: %llu records", kind, (unsigned long long)o.records);
@@ -70,8 +75,8 @@ static void lies(void)
 }
 
 /*
- * One frame fails while a skippable one has shown that nothing follows, and then a lease comes back: the
- * record that lacks its other half is no error of its own.
+ * One frame fails after a skippable one has shown that nothing follows, and then a lent chunk is given
+ * back: the record whose other half is missing is not an error of its own.
  */
 static struct worker meanwhile;
 
@@ -89,10 +94,16 @@ static void one_error(void)
 {
 	static char *const PATHS[] = {"f"};
 	const size_t first = 1002, second = (2 << 20) - 2;
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = 4,
-					 .memory = 64 << 20, .more = fail_meanwhile};
+	const struct source_spec spec = {.paths = PATHS,
+					 .path_count = 1,
+					 .limit = UINT64_MAX,
+					 .record = 4,
+					 .threads = 4,
+					 .memory = 64 << 20,
+					 .more = fail_meanwhile};
 	unsigned char *data = calloc(1, first + second), buffer[4096];
-	struct source_lease lease = {.data = NULL};
+	const struct want want = {.buffer = buffer, .cap = sizeof(buffer), .lent = true};
+	struct chunk chunk;
 	struct worker w = {.cap = 4096, .lends = true};
 	struct fail fail = {.status = STATUS_OK};
 	struct pack p = {.state = 1};
@@ -104,13 +115,14 @@ static void one_error(void)
 	pack_skippable(&p, 10);
 	scratch_write("f", p.data, p.bytes);
 	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-	CHECK(source_lend(s, buffer, 4096, &lease, &fail) == 0 && lease.bytes == 1000, "%zu bytes", lease.bytes);
+	struct reader *const reader = source_reader(s);
+	CHECK(source_take(reader, &want, &chunk, &fail) == 0 && chunk.bytes == 1000, "%zu bytes", chunk.bytes);
 	w.source = meanwhile.source = s;
 	meanwhile.cap = 4096;
 	pthread_create(&w.thread, NULL, ask_once, &w);
 	pthread_join(w.thread, NULL);
 	pthread_join(meanwhile.thread, NULL);
-	CHECK(source_return_lease(s, &lease, &fail) == 0, "'%s'", fail.text);
+	CHECK(source_done(reader, &chunk, chunk.bytes, &fail) == 0, "'%s'", fail.text);
 	CHECK(w.rc == -1 && strstr(w.fail.text, "checksum"), "'%s'", w.fail.text);
 	CHECK(meanwhile.rc == 0, "'%s'", meanwhile.fail.text);
 	source_close(s);
@@ -119,13 +131,19 @@ static void one_error(void)
 	scratch_clean();
 }
 
-/* A frame that is skipped is wrong, and another worker has all that -n wants before it is decoded. */
+/* A frame that -S skips is damaged, and another worker has all records within -n before it is decoded. */
 static void skipped_error(void)
 {
 	static char *const PATHS[] = {"f"};
 	const size_t first = 2 << 20, second = 1000;
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .skip = first, .limit = 100, .record = 1,
-					 .threads = 4, .memory = 64 << 20, .more = fail_meanwhile};
+	const struct source_spec spec = {.paths = PATHS,
+					 .path_count = 1,
+					 .skip = first,
+					 .limit = 100,
+					 .record = 1,
+					 .threads = 4,
+					 .memory = 64 << 20,
+					 .more = fail_meanwhile};
 	unsigned char *data = calloc(1, first + second);
 	struct worker w = {.cap = 4096, .lends = true};
 	struct fail fail = {.status = STATUS_OK};
@@ -151,7 +169,7 @@ static void skipped_error(void)
 	scratch_clean();
 }
 
-/* A file is cut in front of a frame that was found, and in it. */
+/* A file is cut before a frame that was found, and inside it. */
 static size_t cut_to;
 
 static void cut(void *arg)
@@ -164,7 +182,8 @@ static void cut(void *arg)
 static void cut_meanwhile(void)
 {
 	static char *const PATHS[] = {"f"};
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 1, .more = cut};
+	const struct source_spec spec = {
+		.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 1, .more = cut};
 	const size_t each = 2 << 20;
 	unsigned char *data = malloc(2 * each);
 	struct pack p = {.state = 1};
@@ -179,8 +198,8 @@ static void cut_meanwhile(void)
 		cut_to = i % 4 == 0 ? 0 : i % 4 == 1 ? 6 : first - (i % 4 == 2 ? 4 : 1);
 		scratch_write("f", p.data, p.bytes);
 		const struct outcome o = read_all(&spec, 1, i < 4 ? 4097 : 4 << 20); /* lent, copied */
-		CHECK(o.rc == -1 && strstr(o.fail.text, "the input ends inside it"), "cut to %zu: %d, %llu records '%s'",
-		      cut_to, o.rc, (unsigned long long)o.records, o.fail.text);
+		CHECK(o.rc == -1 && strstr(o.fail.text, "the input ends inside it"),
+		      "cut to %zu: %d, %llu records '%s'", cut_to, o.rc, (unsigned long long)o.records, o.fail.text);
 	}
 	free(p.data);
 	free(data);
@@ -227,12 +246,12 @@ static void bad_input(void)
 			continue;
 		is_bad(p.data, n, "at offset ", "cut");
 	}
-	/* Every byte another: found by the checksum, or what was counted is right all the same. */
+	/* Every byte changed: detected by the checksum, or the count is right all the same. */
 	for (size_t i = 0; i < p.bytes; i++) {
 		const unsigned char was = p.data[i];
 		p.data[i] ^= (unsigned char)(1u << i % 8);
 		const struct outcome o = read_bytes(p.data, p.bytes, &PLAIN);
-		/* The first four bytes say whether it is zstd's at all. */
+		/* Without its first four bytes the input is not zstd. */
 		CHECK(i < 4 || (o.rc == -1 && (o.fail.status == STATUS_DATA || o.fail.status == STATUS_LIMIT)) ||
 			      (o.rc == 0 && o.records == records && o.sum == sum),
 		      "byte %zu: %d, %llu records '%s'", i, o.rc, (unsigned long long)o.records, o.fail.text);
@@ -265,17 +284,16 @@ static void bad_input(void)
 	is_bad("\x28\xb5\x2f\xfd\x28\x01\x09\x00\x00\x00", 10, "no version", "the reserved bit");
 	/* A block that is larger than the window of 1 KiB allows. */
 	is_bad("\x28\xb5\x2f\xfd\x00\x00\x63\x62\x00\x00", 10, "at offset 0", "a block larger than its window");
-	/* Lying sizes: a frame that says more, or less, than it holds. */
-	static const unsigned char LIES[][13] = {
-		{0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x21, 0, 0, 'a', 'b', 'c', 'd'},
-		{0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'}};
+	/* Wrong sizes: a frame that declares more, or less, than it holds. */
+	static const unsigned char LIES[][13] = {{0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x21, 0, 0, 'a', 'b', 'c', 'd'},
+						 {0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'}};
 	is_bad(LIES[0], 13, "at offset 0", "more than there is");
 	is_bad(LIES[1], 13, "at offset 0", "less than there is");
 	free(p.data);
 	scratch_clean();
 }
 
-/* A window beyond the memory is refused with the -M that would do; a lying content size costs nothing. */
+/* A window that does not fit is refused with the -M that would do; a wrong content size costs no memory. */
 static void limits(void)
 {
 	/* No single segment: the window descriptor says 2^31; one raw block of four bytes. */
@@ -296,9 +314,9 @@ static void limits(void)
 	spec.memory = 128 << 20;
 	o = read_bytes(big, sizeof(big), &spec);
 	CHECK(o.rc == 0 && o.records == 4, "128 MiB: %d '%s'", o.rc, o.fail.text);
-	/* It claims 2^60 bytes and holds four. */
-	static const unsigned char LIE[] = {0x28, 0xb5, 0x2f, 0xfd, 0xc0, 8 << 3, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x21, 0, 0,
-					    'a', 'b', 'c', 'd'};
+	/* It declares 2^60 bytes and holds four. */
+	static const unsigned char LIE[] = {0x28, 0xb5, 0x2f, 0xfd, 0xc0, 8 << 3, 0,   0,   0,   0,  0,
+					    0,    0,    0x10, 0x21, 0,    0,      'a', 'b', 'c', 'd'};
 	o = read_bytes(LIE, sizeof(LIE), &spec);
 	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA, "a lying content size: %d '%s'", o.rc, o.fail.text);
 
@@ -329,7 +347,7 @@ static void limits(void)
 	scratch_clean();
 }
 
-/* -S beyond the end, tails, and an error in the middle stops everybody. */
+/* -S beyond the end, tails, and an error in the middle that stops every worker. */
 static void ends(void)
 {
 	unsigned char data[100];
@@ -351,7 +369,7 @@ static void ends(void)
 	spec.skip = 100;
 	o = read_bytes(p.data, p.bytes, &spec);
 	CHECK(o.rc == 0 && o.records == 0 && o.totals.skipped == 100, "'%s'", o.fail.text);
-	/* What lies behind -n's limit is not looked at. */
+	/* What is after the limit of -n is not looked at. */
 	spec.skip = 0;
 	spec.limit = 3;
 	memset(pack_room(&p, 4), 'x', 4);

@@ -1,10 +1,10 @@
-/* zstd_limit: -n ends in compressed inputs, whoever has seen how much of what follows. */
+/* zstd_limit: -n ends inside compressed inputs, however far readers have seen what follows. */
 #include <sys/socket.h>
 
 #include "pack.h"
 #include "readers.h"
 
-/* As its last act a thread says that it is done. */
+/* The thread sets `done` as its last act. */
 static void *work_and_say(void *arg)
 {
 	struct worker *w = arg;
@@ -14,7 +14,7 @@ static void *work_and_say(void *arg)
 	return NULL;
 }
 
-/* Called while a first frame is found and not decoded: now the next worker looks at what follows. */
+/* Called when the first frame is found and not yet decoded: now the next worker looks at what follows. */
 static void overtake(void *arg)
 {
 	struct worker *w = arg;
@@ -26,7 +26,7 @@ static void overtake(void *arg)
 	wait_for(w);
 }
 
-/* What is wrong behind -n's last record is nobody's, also to one who sees it before that is known. */
+/* Damage after the last record of -n is no error, even for a reader that sees it before the limit is known. */
 static void wrong_behind(void)
 {
 	static char *const PATHS[] = {"f"};
@@ -37,7 +37,7 @@ static void wrong_behind(void)
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
 	for (unsigned kind = 0; kind < 6; kind++) {
-		/* Frames that do not tell their size; the last one is ours, or the one in front of it. */
+		/* Frames without a declared size; -n ends in the last one, or in the one before it. */
 		struct pack p = {.state = 1};
 		pack_frame(&p, data, bytes, 1, false, true, 0);
 		const size_t first = p.bytes;
@@ -50,8 +50,13 @@ static void wrong_behind(void)
 		scratch_write("f", p.data, p.bytes);
 		struct worker other = {.cap = 4096, .lends = true};
 		struct worker own = {.cap = bytes, .record = 1};
-		struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = bytes + (kind < 3 ? 0 : 1), .record = 1,
-					   .threads = 2, .more = overtake, .arg = &other};
+		struct source_spec spec = {.paths = PATHS,
+					   .path_count = 1,
+					   .limit = bytes + (kind < 3 ? 0 : 1),
+					   .record = 1,
+					   .threads = 2,
+					   .more = overtake,
+					   .arg = &other};
 		struct fail fail = {.status = STATUS_OK};
 		expected(data, bytes, &spec, &records, &sum);
 		CHECK(source_open(&other.source, &spec, &fail) == 0, "%s", fail.text);
@@ -61,7 +66,8 @@ static void wrong_behind(void)
 		pthread_join(other.thread, NULL);
 		alarm(0);
 		const bool failed = own.rc != 0 || other.rc != 0;
-		CHECK(failed == (kind >= 3), "kind %u: %d %d, '%s' '%s'", kind, own.rc, other.rc, own.fail.text, other.fail.text);
+		CHECK(failed == (kind >= 3), "kind %u: %d %d, '%s' '%s'", kind, own.rc, other.rc, own.fail.text,
+		      other.fail.text);
 		CHECK(failed || (own.records + other.records == records && own.sum + other.sum == sum &&
 				 own.fail.status == STATUS_OK && other.fail.status == STATUS_OK),
 		      "kind %u: %llu and %llu of %llu records", kind, (unsigned long long)own.records,
@@ -74,8 +80,8 @@ static void wrong_behind(void)
 }
 
 /*
- * -n ends in a frame while another one, of unknown size and not wanted, is left by a worker that had
- * no room for it: who waits behind that one waits no longer.
+ * -n ends in a frame while another one, of unknown size and past the limit, is left by a worker that
+ * had no room for it: a reader that waits for a frame after that one must stop waiting.
  */
 static struct {
 	struct worker late, waiting;
@@ -86,18 +92,21 @@ static struct {
 static void *come_again(void *arg)
 {
 	struct worker *w = arg;
-	const size_t cap = 9 << 17; /* as many blocks as the frame has, and not those and what it has already */
+	const size_t cap = 9 << 17; /* room for all blocks of the frame, but not for those and what is there already */
+	struct reader *const reader = source_reader(w->source);
 	unsigned char *buffer = malloc(cap);
 	size_t got = 0;
 
-	w->rc = source_fill(w->source, buffer, 8, &got, &w->fail);
+	w->rc = take_copy(reader, buffer, 8, &got, &w->fail);
 	add(w, buffer, got);
 	__atomic_store_n(&w->slow, true, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&staged.go_on, __ATOMIC_ACQUIRE))
 		usleep(1000);
-	if (w->rc == 0)
-		w->rc = source_fill(w->source, buffer, cap, &got, &w->fail);
-	add(w, buffer, got);
+	do {
+		if (w->rc == 0)
+			w->rc = take_copy(reader, buffer, cap, &got, &w->fail);
+		add(w, buffer, got);
+	} while (w->rc == 0 && got > 0);
 	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
 	free(buffer);
 	return NULL;
@@ -123,8 +132,8 @@ static void left_behind(void)
 	static char *const PATHS[] = {"f"};
 	const size_t first = 1000, bytes = (size_t)1 << 20;
 	unsigned char *data = malloc(first + 3 * bytes);
-	struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = first + bytes, .record = 1, .threads = 4,
-				   .more = stage};
+	struct source_spec spec = {
+		.paths = PATHS, .path_count = 1, .limit = first + bytes, .record = 1, .threads = 4, .more = stage};
 	struct worker own = {.cap = 4096, .lends = true, .record = 1};
 	struct fail fail = {.status = STATUS_OK};
 	struct pack p = {.state = 1};
@@ -160,7 +169,7 @@ static void left_behind(void)
 	scratch_clean();
 }
 
-/* A pipe that stays open, or is cut behind -n's last record: nobody waits for it, nor is it wrong. */
+/* A pipe that stays open, or is cut, after the last record of -n: no reader waits for it, and it is no error. */
 static void pipe_behind(void)
 {
 	static char *const STDIN[] = {"-"};
@@ -200,25 +209,35 @@ static void pipe_behind(void)
 	free(data);
 }
 
-/* The first worker takes a little of the first frame; the second one meets what follows. */
+/* The first worker takes a little of the first frame, and the rest after the second frame has begun. */
 static void *take_little(void *arg)
 {
 	struct worker *w = arg;
+	struct reader *const reader = source_reader(w->source);
 	unsigned char buffer[1000];
 	size_t got = 0;
 
-	w->rc = source_fill(w->source, buffer, sizeof(buffer), &got, &w->fail);
-	add(w, buffer, got);
+	for (unsigned i = 0; w->rc == 0 && (i == 0 || got > 0); i++) {
+		w->rc = take_copy(reader, buffer, sizeof(buffer), &got, &w->fail);
+		add(w, buffer, got);
+		__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+		if (i == 0)
+			usleep(20000);
+	}
 	return NULL;
 }
 
-/* -n ends inside a frame in turn while one in front of it is not handed out. */
+/* -n ends inside a long frame while the one before it has not been handed out. */
 static void inside_behind(void)
 {
 	static char *const STDIN[] = {"-"};
-	const size_t first = 100000, second = (size_t)17 << 20; /* too large to be gathered */
-	const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = first + 300000, .record = 1,
-					 .threads = 4, .memory = 64 << 20};
+	const size_t first = 100000, second = (size_t)17 << 20; /* too large for a whole unit: a long frame */
+	const struct source_spec spec = {.paths = STDIN,
+					 .path_count = 1,
+					 .limit = first + 300000,
+					 .record = 1,
+					 .threads = 4,
+					 .memory = 64 << 20};
 	unsigned char *data = malloc(first + second);
 	struct worker w[2] = {{.record = 1}, {.record = 1, .cap = 4096, .lends = true}};
 	struct fail fail = {.status = STATUS_OK};
@@ -233,14 +252,15 @@ static void inside_behind(void)
 	const pid_t feeder = feed_stdin(p.data, p.bytes, 70000);
 	CHECK(source_open(&w[0].source, &spec, &fail) == 0, "%s", fail.text);
 	w[1].source = w[0].source;
-	pthread_create(&w[0].thread, NULL, take_little, &w[0]);
-	pthread_join(w[0].thread, NULL);
 	alarm(30);
+	pthread_create(&w[0].thread, NULL, take_little, &w[0]);
+	wait_for(&w[0]);
 	work(&w[1]);
+	pthread_join(w[0].thread, NULL);
 	alarm(0);
 	CHECK(w[0].rc == 0 && w[1].rc == 0 && w[0].records + w[1].records == records && w[0].sum + w[1].sum == sum,
-	      "%llu and %llu of %llu records, '%s'", (unsigned long long)w[0].records,
-	      (unsigned long long)w[1].records, (unsigned long long)records, w[1].fail.text);
+	      "%llu and %llu of %llu records, '%s'", (unsigned long long)w[0].records, (unsigned long long)w[1].records,
+	      (unsigned long long)records, w[1].fail.text);
 	source_close(w[0].source);
 	kill(feeder, SIGKILL);
 	waitpid(feeder, NULL, 0);
@@ -248,55 +268,59 @@ static void inside_behind(void)
 	free(data);
 }
 
-/*
- * A frame in turn that lies wholly behind -n, known to only when the size of the first one is: all
- * pieces of that are lent until two others wait.
- */
-static void in_turn_behind(void)
+/* A damaged long frame wholly after -n, which is known when the size of the first one is. */
+static void long_behind(void)
 {
 	static char *const PATHS[] = {"f"};
 	const size_t piece = 256 << 10, bytes[] = {4 * piece, 40 * piece, 4 * piece};
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = 24 * piece, .record = 1, .threads = 8};
-	unsigned char *data = malloc(bytes[1]);
-	struct source_lease lease[3] = {{.data = NULL}};
-	struct worker w[2] = {{.cap = 4096, .lends = true}, {.cap = 4096, .lends = true}};
+	const struct source_spec spec = {
+		.paths = PATHS, .path_count = 1, .limit = 24 * piece, .record = 1, .threads = 8};
+	unsigned char *data = malloc(bytes[0] + bytes[1] + bytes[2]);
 	struct fail fail = {.status = STATUS_OK};
 	struct pack p = {.state = 1};
-	struct source *s;
-	uint64_t state = 9;
+	uint64_t state = 9, records, sum;
+	size_t from = 0;
 
-	for (size_t i = 0; i < bytes[1]; i++)
+	for (size_t i = 0; i < bytes[0] + bytes[1] + bytes[2]; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
 	for (unsigned i = 0; i < 3; i++) {
-		/* Windows so small that frames go in turn. */
+		/* Windows so small that frames are decoded piece by piece. */
 		const size_t at = p.bytes;
-		pack_frame(&p, data, bytes[i], 1, i == 1, true, 10);
+		pack_frame(&p, data + from, bytes[i], 1, i == 1, true, 10);
+		from += bytes[i];
 		for (size_t k = at + 9; i == 2 && k < at + 209; k++)
 			p.data[k] ^= 0x5a;
 	}
 	scratch_write("f", p.data, p.bytes);
-	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-	alarm(30);
-	for (unsigned i = 0; i < 3; i++)
-		CHECK(source_lend(s, NULL, 4096, &lease[i], &fail) == 0 && lease[i].bytes > 0, "%s", fail.text);
-	for (unsigned i = 0; i < 2; i++) {
-		w[i].source = s;
-		pthread_create(&w[i].thread, NULL, ask_once, &w[i]);
-		wait_for(&w[i]);
+	expected(data, from, &spec, &records, &sum);
+	for (unsigned round = 0; round < 8; round++) {
+		struct worker w[4] = {{.record = 1}};
+		struct source *s;
+		uint64_t all = 0, total = 0;
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		alarm(30);
+		for (unsigned i = 0; i < 4; i++) {
+			w[i] = (struct worker){
+				.source = s, .record = 1, .cap = 4096, .lends = true, .slow = i == round % 4};
+			pthread_create(&w[i].thread, NULL, work, &w[i]);
+		}
+		for (unsigned i = 0; i < 4; i++) {
+			pthread_join(w[i].thread, NULL);
+			CHECK(w[i].rc == 0, "'%s'", w[i].fail.text);
+			all += w[i].records;
+			total += w[i].sum;
+		}
+		alarm(0);
+		CHECK(all == records && total == sum, "%llu of %llu records", (unsigned long long)all,
+		      (unsigned long long)records);
+		source_close(s);
 	}
-	CHECK(source_lend(s, NULL, 4096, &lease[0], &fail) == 0, "'%s'", fail.text);
-	for (unsigned i = 0; i < 2; i++) {
-		pthread_join(w[i].thread, NULL);
-		CHECK(w[i].rc == 0, "'%s'", w[i].fail.text);
-	}
-	alarm(0);
-	source_close(s);
 	free(p.data);
 	free(data);
 	scratch_clean();
 }
 
-/* A frame whose end is still to be written: its first records are there. */
+/* A frame whose end is not written yet: its first records are there. */
 static void begun(void)
 {
 	static char *const STDIN[] = {"-"};
@@ -308,7 +332,8 @@ static void begun(void)
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30);
 	for (unsigned told = 0; told <= 1; told++) {
-		const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = 10, .record = 1, .threads = 2};
+		const struct source_spec spec = {
+			.paths = STDIN, .path_count = 1, .limit = 10, .record = 1, .threads = 2};
 		struct pack p = {.state = 1};
 		uint64_t records, sum;
 		pack_frame(&p, data, bytes, 1, told, true, 0);
@@ -330,7 +355,7 @@ static void begun(void)
 	free(data);
 }
 
-/* All that is wanted is there, and the writer, who stays, says no more: nobody waits for him. */
+/* All records within -n are there; the writer stays and writes no more: no reader waits for it. */
 static void stays(void)
 {
 	static char *const STDIN[] = {"-"};
@@ -345,14 +370,14 @@ static void stays(void)
 		struct source_spec spec = {.paths = STDIN, .path_count = 1, .record = 1, .threads = 4, .zstd = true};
 		struct pack p = {.state = 1};
 		switch (round % 3) {
-		case 0: /* ten bytes of a frame behind one whose size is not known yet */
+		case 0: /* ten bytes of a frame after one whose size is not known yet */
 			pack_frame(&p, data, front, 1, false, true, 0);
 			memcpy(pack_room(&p, 1009), "\x28\xb5\x2f\xfd\x00\x58\x40\x1f\x00", 9);
 			memcpy(p.data + p.bytes + 9, data + front, 1000);
 			p.bytes += 1009;
 			spec.limit = front + 10;
 			break;
-		case 1: /* all that a header tells of, and not yet its end */
+		case 1: /* all the bytes that a header declares, and not yet the frame's end */
 			memcpy(pack_room(&p, 400000), "\x28\xb5\x2f\xfd\x80\x58\xe0\x93\x04\x00", 10);
 			p.bytes += 10;
 			for (unsigned i = 0; i < 3; i++) {
@@ -387,7 +412,7 @@ static void stays(void)
 	free(data);
 }
 
-/* -n allows fewer bytes than a magic number has: seen without taking what is not ours, however it comes. */
+/* -n allows fewer bytes than a magic number has: it is recognised, and no byte beyond -n is taken. */
 static void few(void)
 {
 	static char *const STDIN[] = {"-"};
@@ -395,7 +420,8 @@ static void few(void)
 	uint64_t records, sum;
 
 	for (unsigned round = 0; round < 24; round++) {
-		const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = 1, .record = 1, .zstd = round / 2 % 2};
+		const struct source_spec spec = {
+			.paths = STDIN, .path_count = 1, .limit = 1, .record = 1, .zstd = round / 2 % 2};
 		const size_t first = 1 + round / 4;
 		int ends[2];
 		expected(FRAME + 9, 4, &spec, &records, &sum);
@@ -418,6 +444,38 @@ static void few(void)
 	}
 }
 
+/* One reader holds the last record of -n, put together of two frames: no other reader may take one more. */
+static void in_hand(void)
+{
+	static char *const PATHS[] = {"a", "b"};
+	static const unsigned char DATA[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+	const struct source_spec spec = {.paths = PATHS, .path_count = 2, .limit = 5, .record = 4, .threads = 2};
+	const struct want want = {.buffer = (unsigned char[64]){0}, .cap = 64, .lent = true};
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	struct reader *r[2];
+	struct source *s;
+	uint64_t records = 0;
+
+	pack_frame(&p, DATA, 10, 1, true, true, 0);
+	pack_frame(&p, DATA + 10, 10, 1, true, true, 0);
+	scratch_write("a", p.data, p.bytes);
+	scratch_write("b", p.data, p.bytes);
+	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+	for (unsigned i = 0; i < 2; i++)
+		r[i] = source_reader(s);
+	for (unsigned i = 0; i < 8; i++) {
+		struct chunk chunk;
+		CHECK(source_take(r[i / 2 % 2], &want, &chunk, &fail) == 0, "'%s'", fail.text);
+		records += chunk.bytes / 4;
+		CHECK(source_done(r[i / 2 % 2], &chunk, chunk.bytes, &fail) == 0, "'%s'", fail.text);
+	}
+	CHECK(records == 5, "%llu of 5 records", (unsigned long long)records);
+	source_close(s);
+	free(p.data);
+	scratch_clean();
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -426,10 +484,11 @@ int main(void)
 	left_behind();
 	pipe_behind();
 	inside_behind();
-	in_turn_behind();
+	long_behind();
 	begun();
 	stays();
 	few();
+	in_hand();
 	scratch_leave();
 	return check_report();
 }

@@ -1,12 +1,12 @@
 /*
  * zstd_mixed: inputs of all kinds in one job, drawn from a seed: plain and compressed, files, FIFOs and
  * standard input; -S and -n, which often ends exactly at an input's end; little memory and much; workers
- * that change between borrowing and copying. Writers stop where -n's last record ends and stay there:
- * whoever waits for more waits until the alarm.
+ * that change between borrowing and copying. Writers stop where the last record of -n ends and stay
+ * open: a reader that waits for more waits until the alarm.
  */
 #include "pack.h"
 #include "readers.h"
-#include "zstd_state.h"
+#include "input/zstd_read.h"
 
 #define INPUTS 5
 #define CROWD 8
@@ -19,14 +19,14 @@ static uint64_t below(uint64_t n)
 }
 
 struct mixed {
-	char name[8];
+	char name[16];
 	enum { FILE_PLAIN, FILE_ZSTD, FIFO_PLAIN, FIFO_ZSTD, STDIN_ZSTD, KINDS } kind;
 	struct pack pack;
-	size_t bytes;        /* decoded */
-	size_t enough;       /* of what is packed, for -n: the frames that hold it */
+	size_t bytes;                   /* decoded */
+	size_t enough;                  /* compressed bytes that -n needs: whole frames */
 	size_t decoded[16], packed[16]; /* where its frames end */
 	unsigned frames;
-	bool stays;          /* the writer does not end */
+	bool stays; /* the writer does not end */
 	pid_t writer;
 };
 
@@ -50,7 +50,8 @@ static void draw_input(struct mixed *in, const unsigned char *data, bool *stdin_
 	for (in->frames = 0; in->frames < 1 + below(8); in->frames++) {
 		static const size_t MOST[] = {1, 9, 60000, 60000, 60000, 900000};
 		const size_t n = below(MOST[below(6)]);
-		pack_frame(&in->pack, data + in->bytes, n, 1, below(3) == 0, below(2), below(3) ? 10 + (int)below(6) : 0);
+		pack_frame(&in->pack, data + in->bytes, n, 1, below(3) == 0, below(2),
+			   below(3) ? 10 + (int)below(6) : 0);
 		in->bytes += n;
 		in->decoded[in->frames] = in->bytes;
 		in->packed[in->frames] = in->pack.bytes;
@@ -59,7 +60,7 @@ static void draw_input(struct mixed *in, const unsigned char *data, bool *stdin_
 	}
 }
 
-/* Where the writer may stop, when `last` decoded bytes are all that is wanted. */
+/* Where the writer may stop when -n ends after `last` decoded bytes. */
 static size_t enough_of(const struct mixed *in, size_t last)
 {
 	unsigned i = 0;
@@ -84,7 +85,7 @@ static void offer(struct mixed *in, unsigned k, char **path)
 		return;
 	}
 	if (in->kind == STDIN_ZSTD) {
-		*path = (char *)(uintptr_t)"-";
+		*path = (char *)(uintptr_t) "-";
 		CHECK(pipe(ends) == 0, "a pipe");
 	} else {
 		CHECK(mkfifo(in->name, 0600) == 0, "a FIFO");
@@ -110,41 +111,32 @@ static void offer(struct mixed *in, unsigned k, char **path)
 struct flipper {
 	struct worker w;
 	uint64_t state;
-	bool flips;
+	bool flips, within;
 };
 
 static void *flip(void *arg)
 {
 	struct flipper *f = arg;
 	struct worker *w = &f->w;
+	struct reader *const reader = source_reader(w->source);
 	unsigned char *buffer = malloc(w->cap);
-	struct source_lease lease = {.data = NULL};
-	size_t got = 1;
+	struct chunk chunk = {.bytes = 1};
 
-	while (w->rc == 0 && got > 0) {
-		if (f->flips && check_random(&f->state) >> 30 & 1) {
-			w->rc = source_return_lease(w->source, &lease, &w->fail);
+	while (w->rc == 0 && chunk.bytes > 0) {
+		if (f->flips && check_random(&f->state) >> 30 & 1)
 			w->lends = !w->lends;
-		}
+		const struct want want = {.buffer = buffer, .cap = w->cap, .lent = w->lends};
+		w->rc = source_take(reader, &want, &chunk, &w->fail);
 		if (w->rc != 0)
 			break;
-		if (w->lends) {
-			w->rc = source_lend(w->source, buffer, w->cap, &lease, &w->fail);
-			got = lease.bytes;
-			if (w->rc == 0)
-				add(w, lease.data, got);
-		} else {
-			w->rc = source_return_lease(w->source, &lease, &w->fail);
-			if (w->rc == 0)
-				w->rc = source_fill(w->source, buffer, w->cap, &got, &w->fail);
-			if (w->rc == 0)
-				add(w, buffer, got);
-		}
+		add(w, chunk.data, chunk.bytes);
 		if (w->slow && (check_random(&f->state) >> 30) % 8 == 0)
 			usleep(300);
+		const size_t bytes = chunk.bytes;
+		w->rc = source_done(reader, &chunk, chunk.bytes, &w->fail);
+		chunk.bytes = bytes;
+		f->within &= (int64_t)zstd_held(reader) <= reader->held;
 	}
-	if (w->rc == 0)
-		w->rc = source_return_lease(w->source, &lease, &w->fail);
 	free(buffer);
 	return NULL;
 }
@@ -161,8 +153,11 @@ static void run_crowd(const struct source_spec *spec, uint64_t records, uint64_t
 
 	CHECK(source_open(&s, spec, &fail) == 0, "%s", fail.text);
 	for (unsigned i = 0; i < workers; i++) {
-		f[i] = (struct flipper){.state = 1 + below(1 << 30), .flips = flips,
-					.w = {.source = s, .cap = cap, .lends = below(2), .slow = below(2), .record = spec->record}};
+		f[i] = (struct flipper){
+			.state = 1 + below(1 << 30),
+			.flips = flips,
+			.within = true,
+			.w = {.source = s, .cap = cap, .lends = below(2), .slow = below(2), .record = spec->record}};
 		pthread_create(&f[i].w.thread, NULL, flip, &f[i]);
 	}
 	for (unsigned i = 0; i < workers; i++) {
@@ -170,13 +165,13 @@ static void run_crowd(const struct source_spec *spec, uint64_t records, uint64_t
 		all += f[i].w.records;
 		total += f[i].w.sum;
 		CHECK(f[i].w.rc == 0, "seed %u: '%s'", seed, f[i].w.fail.text);
+		CHECK(f[i].within, "seed %u: more memory than was taken", seed);
 	}
 	const struct source_totals t = *source_totals(s);
-	for (const struct decoder *d = s->zstd ? s->zstd->decoders : NULL; d; d = d->next)
-		CHECK(zstd_held(d) <= d->memory, "seed %u: %llu bytes", seed, (unsigned long long)zstd_held(d));
 	CHECK(all == records && total == sum && source_finished(s), "seed %u: %llu of %llu records", seed,
 	      (unsigned long long)all, (unsigned long long)records);
-	CHECK(t.bytes == t.skipped + t.tail + all * spec->record, "seed %u: %llu bytes", seed, (unsigned long long)t.bytes);
+	CHECK(t.bytes == t.skipped + t.tail + all * spec->record, "seed %u: %llu bytes", seed,
+	      (unsigned long long)t.bytes);
 	source_close(s);
 }
 
@@ -185,8 +180,12 @@ static void mix(const unsigned char *data, unsigned seed)
 	struct mixed in[INPUTS];
 	char *paths[INPUTS];
 	const unsigned inputs = 1 + (unsigned)below(INPUTS);
-	struct source_spec spec = {.paths = paths, .path_count = inputs, .limit = UINT64_MAX, .ignore_tail = true,
-				   .record = 1 + (uint32_t)below(8), .threads = 1 + (unsigned)below(CROWD),
+	struct source_spec spec = {.paths = paths,
+				   .path_count = inputs,
+				   .limit = UINT64_MAX,
+				   .ignore_tail = true,
+				   .record = 1 + (uint32_t)below(8),
+				   .threads = 1 + (unsigned)below(CROWD),
 				   .memory = (uint64_t)1 << (20 + below(7))};
 	uint64_t least = UINT64_MAX, all = 0, records = 0, sum = 0;
 	bool stdin_taken = false;

@@ -1,6 +1,6 @@
 /*
- * zstd_sums: checksums of frames, whoever adds them up: right ones pass, a wrong one is found, and found
- * in its frame, whatever is skipped, wanted, torn or read by whom. From a seed.
+ * zstd_sums: checksums of frames, computed by readers or by the source: right ones pass, a wrong one is
+ * reported with its frame, whatever -S, -n, the record's size and the readers are. From a seed.
  */
 #include "pack.h"
 #include "readers.h"
@@ -16,7 +16,7 @@ static uint64_t draw(uint64_t below)
 	return check_random(&state) % below;
 }
 
-/* Where a frame lies, packed and decoded. */
+/* Where a frame is: at, bytes compressed; from, holds decoded. */
 struct placed {
 	size_t at, bytes, from, holds;
 	bool sum, told;
@@ -29,7 +29,7 @@ struct file {
 	size_t holds;
 };
 
-/* A few frames, some of them large, or many small ones. Bytes that do not compress lie in them as they are. */
+/* A few frames, some of them large, or many small ones. Bytes that do not compress are stored. */
 static struct file make(const unsigned char *data, uint64_t large, bool many)
 {
 	struct file f = {.pack = {.state = 9}, .frames = 1 + (unsigned)draw(many ? FRAMES : 12)};
@@ -38,8 +38,11 @@ static struct file make(const unsigned char *data, uint64_t large, bool many)
 		const size_t left = MOST - f.holds, most = many ? 3000 : draw(3) == 0 ? large : 40000;
 		const size_t n = draw(6) == 0 ? draw(3) : draw(most);
 		struct placed *p = &f.frame[i];
-		*p = (struct placed){.at = f.pack.bytes, .from = f.holds, .holds = n < left ? n : left,
-				     .sum = draw(4) > 0, .told = draw(many ? 50 : 2)};
+		*p = (struct placed){.at = f.pack.bytes,
+				     .from = f.holds,
+				     .holds = n < left ? n : left,
+				     .sum = draw(4) > 0,
+				     .told = draw(many ? 50 : 2)};
 		pack_frame(&f.pack, data + f.holds, p->holds, 1, p->told, p->sum, draw(2) ? 0 : 17);
 		p->bytes = f.pack.bytes - p->at;
 		f.holds += p->holds;
@@ -49,7 +52,7 @@ static struct file make(const unsigned char *data, uint64_t large, bool many)
 	return f;
 }
 
-/* One bit of a frame's checksum, or of what it is of. The frame, or FRAMES: there is none to be hurt. */
+/* Flips a bit of a frame's checksum or content. Returns the frame; FRAMES: none could be damaged. */
 static unsigned hurt(struct file *f)
 {
 	const unsigned first = (unsigned)draw(f->frames);
@@ -73,8 +76,13 @@ static void one(const unsigned char *data, unsigned round)
 	struct file f = make(data, round % 4 == 0 ? MOST : 300000, round % 3 == 0);
 	const unsigned record = 1 + (unsigned)draw(8), workers = 1 + (unsigned)draw(4);
 	const bool piped = draw(3) == 0, wrong = draw(2);
-	struct source_spec spec = {.paths = piped ? STDIN : FILES, .path_count = 1, .record = record,
-				   .threads = workers, .limit = UINT64_MAX, .ignore_tail = true, .zstd = true,
+	struct source_spec spec = {.paths = piped ? STDIN : FILES,
+				   .path_count = 1,
+				   .record = record,
+				   .threads = workers,
+				   .limit = UINT64_MAX,
+				   .ignore_tail = true,
+				   .zstd = true,
 				   .memory = draw(2) ? 256 << 20 : 8 << 20};
 	uint64_t records, sum;
 	char where[64];
@@ -102,24 +110,26 @@ static void one(const unsigned char *data, unsigned round)
 	const bool right = o.rc == 0 && o.records == records && o.sum == sum;
 	const bool found = o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, where) &&
 			   strstr(o.fail.text, "checksum");
-	/* Where -n ends inside the frame, or with it, its end may be looked at or not. */
+	/* If -n ends inside the frame or at its end, the checksum may be looked at or not. */
 	const bool must = k < FRAMES && p->from + p->holds < end && spec.limit > 0, may = k < FRAMES && p->from < end;
-	CHECK(must ? found : may ? found || (o.rc == 0 && o.records == records) : right,
+	CHECK(must  ? found
+	      : may ? found || (o.rc == 0 && o.records == records)
+		    : right,
 	      "round %u: frame %u of %u, %s'%s' %llu of %llu records", round, k, f.frames, where, o.fail.text,
 	      (unsigned long long)o.records, (unsigned long long)records);
 	free(f.pack.data);
 }
 
 /*
- * One frame in turn, decoded faster than it is added up, by those who lend and those who copy: a piece
- * that is given back is decoded into again while whoever gave it back adds up the next one.
+ * One long frame, decoded faster than its checksum is computed, by readers that borrow and readers that
+ * copy: a piece that was given back is decoded into again while its reader adds the next one.
  */
 static void hands_change(void)
 {
 	static char *const PATHS[] = {"f"};
 	const size_t bytes = (size_t)24 << 20;
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .record = 8, .threads = 4,
-					 .limit = UINT64_MAX, .memory = 256 << 20};
+	const struct source_spec spec = {
+		.paths = PATHS, .path_count = 1, .record = 8, .threads = 4, .limit = UINT64_MAX, .memory = 256 << 20};
 	unsigned char *data = malloc(bytes);
 	struct pack p = {.state = 9};
 	uint64_t records, sum;

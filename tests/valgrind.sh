@@ -1,5 +1,5 @@
 #!/bin/sh
-# A handful of jobs under valgrind: no byte used that was not written, none lost. Where there is no
+# A handful of jobs under valgrind: no byte is used that was not written, no memory is lost. Where there is no
 # valgrind it says so and counts nothing.
 # usage: tests/valgrind.sh GPUHIST
 # Valgrind hides instruction sets that it does not know: its loops are AVX2's or the base's.

@@ -12,18 +12,18 @@ for z in z.zst z.gz z.xz z.bz2 z.lz4; do
 	run gpuhist -t u8 -b 1 -r full --raw $z
 	[ ! -e h ] || echo "h was made"
 done
-# Only the beginning counts, and all of it
+# Only the first bytes decide, and all of them
 bytes 'x\050\265\057\375' >inside
 run gpuhist -t u8 -b 1 -r full inside
 bytes 'BZh9 is a word' >word
 run gpuhist -t u8 -b 1 -r full word
 bytes '\050\265\057' >short
 run gpuhist -t u8 -b 1 -r full short
-# Wherever -S points, and whatever -n takes
+# Whatever -S and -n are
 run gpuhist -t u8 -S 2 z.zst
 shell 'cat z.zst | gpuhist -t u8 -S 4'
 run gpuhist -t u8 -n 1 z.zst
 shell 'cat z.zst | gpuhist -t u8 -b 1 -r full -S 2'
-# A zstd stream that begins with a skippable frame is one too.
+# A zstd stream that begins with a skippable frame is recognised too.
 bytes '\120\052\115\030\004\000\000\000xxxx' >skippable
 run gpuhist -t u8 -b 1 skippable

@@ -19,26 +19,41 @@ shell 'gpuhist -t u8 -b 3 -f raw -C sat32 -q ones | od -An -tx1'
 run gpuhist -t u8 -b 3 -C sat8 ones
 run gpuhist -t u8 -b 3 -C u32 -f csv -q ones
 run gpuhist -t u8 -b 1 -C sat8 --flow --clamp ones
-for name in h.csv h.tsv h.raw h.bin h.json h.txt h dir.raw/h .tsv; do
+# The rows of --flow saturate too, and are named where they are written
+printf '\377' | cat ones ones - >both
+tr '\001' '\002' <ones >>both
+shell 'gpuhist -t i8 -r 2:3 -b 1 -C sat8 --flow both 2>&1 | grep -v "no bin"'
+shell 'gpuhist -t u8 -r 1:2 -b 1 -C sat8 --flow both 2>&1 | grep -v "no bin"'
+shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat16 --flow both both both 2>&1 | grep saturated'
+shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat8 --flow both 2>&1 | grep saturated'
+shell 'gpuhist -t i8 -r 3:4 -b 1 -C sat8 both 2>&1 | grep saturated'
+for name in h.csv h.tsv h.raw h.bin h.npy h.json h.txt h dir.raw/h .tsv; do
 	mkdir -p dir.raw
 	run gpuhist -t u8 -b 2 -q ones -o $name
 	echo "$name:"
 	case $name in
 	*/*) cat "$name" ;;
-	*.raw | *.bin) od -An -tx1 "$name" ;;
+	*.raw | *.bin | *.npy) od -An -tx1 "$name" ;;
 	*) cat "$name" ;;
 	esac
 done
 run gpuhist -t u8 -b 2 -q ones -f tsv -o h.csv
 cat h.csv
-for name in h.npy h.svg; do
+# A suffix in either case; a name that promises something else is refused and not created
+for name in H.TSV h.Json H.RAW h.NPY; do
+	run gpuhist -t u8 -b 2 -q ones -o $name
+	od -An -c "$name" | head -n 1
+done
+for name in h.SVG h.csv.gz h.csv.ZST h.xz h.npz h.png h.h5 h.parquet; do
 	run gpuhist -t u8 ones -o $name
 	[ ! -e $name ] || echo "$name was made"
 done
-run gpuhist -t u8 -b 2 -q ones -f csv -o h.npy
-cat h.npy
+for name in h.npz h.csv.gz; do
+	run gpuhist -t u8 -b 2 -q ones -f csv -o $name
+	cat $name
+done
 run gpuhist -f xml ones
-run gpuhist -f npy ones
+run gpuhist -f npz ones
 run gpuhist -f CSV ones
 run gpuhist -C u16 ones
 run gpuhist -C '' ones
@@ -50,3 +65,9 @@ run gpuhist -t u8 -f json -C sat8 ones
 run gpuhist -b 2 /dev/null
 run gpuhist -b 2 --nonzero /dev/null
 run gpuhist -b 2 -f json /dev/null
+# The words of the command line are in the document, the inputs are not; npy has no rows
+run gpuhist -qt u8 "-b2" ones --output=- -f json ones
+cp ones "it's"
+run gpuhist -q -b 1 -t u8 -f json -- "it's"
+run gpuhist -t u8 -f npy --flow ones
+shell 'gpuhist -t u8 -b 3 -f npy -C sat8 -q ones | od -An -c'

@@ -52,10 +52,10 @@ run $c "$nl"
 printf 'a' >-b
 run $c -- -b
 run $c ./-b
-# Root may read what nobody may; an address that is not mapped nobody reads.
+# Root may read files without any permission; an address that is not mapped cannot be read.
 run gpuhist -t u8 /proc/self/mem
 run $c /proc/self/loginuid/x
-# However long a name is, the reason is told
+# The reason is reported however long the name is
 long=$(printf '%240s' '' | sed 's/ /x/g')
 mkdir -p "$long/$long/$long"
 shell "gpuhist $long/$long/$long/none 2>&1 | grep -c 'No such file or directory'"

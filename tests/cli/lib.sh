@@ -9,7 +9,7 @@ show() {
 	[ "$1" -eq 0 ] || printf '= %d\n' "$1"
 }
 
-# Prints the command, its standard output, its standard error behind "! ", its status.
+# Prints the command, its standard output, its standard error after "! ", its status.
 run() {
 	printf '$ %s\n' "$*"
 	"$@" >.out 2>.err

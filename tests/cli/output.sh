@@ -1,4 +1,4 @@
-# -o: new, replaced, links, devices; and that nothing is left where it cannot be.
+# -o: new, replaced, links, devices; and that a failure leaves no file.
 # shellcheck shell=sh
 printf 'abcd' >a
 c='gpuhist -t u8 -b 1 -r full'
@@ -14,6 +14,13 @@ run $c -o link a
 test -h link && cat old
 cat hard
 echo
+# A file that is replaced keeps its mode, whatever the umask; the rest of its links keep the old one
+chmod 604 old
+run $c -o old a
+stat -c %a old
+chmod 4711 old
+run $c -o old a
+stat -c %a old
 run $c -o dangling a
 test -h dangling && cat nothing
 run $c -o new -o other a
@@ -36,10 +43,10 @@ run $c -o new/ a
 run $c -o a/new a
 run $c -o '' a
 run $c -o . a
-# Root may write where nobody may, but not here
+# Root may write where permissions forbid it, but not here
 run $c -o /proc/new a
 run $c -o "$(printf '%300s' '' | sed 's/ /x/g')" a
-# Input and output are one
+# Input and output are the same file
 run $c -o a a
 run $c -o ./a a
 ln -s a same
@@ -50,7 +57,7 @@ shell "$c a >> a"
 shell "$c < a >> a"
 cat a
 echo
-# Failing leaves the old file, and no other
+# A failure leaves the old file, and no other
 run $c -o old -t u64 a
 cat old
 run gpuhist -t u24 -o made a
@@ -62,7 +69,7 @@ shell "{ echo before; $c -o /dev/stdout a; echo after; } > all; cat all"
 shell "echo log > log; $c -o /dev/stdout a >> log; cat log"
 shell "$c -o /dev/stdout a | cat"
 shell "$c -o /dev/fd/3 a 3> third; cat third"
-# A file that may not grow leaves nothing behind either
+# A file that may not grow leaves no file either
 sh -c 'ulimit -f 1; gpuhist -t u8 -r full -b 100000 -o toobig a; :' >nowhere 2>&1
 rm -f nowhere core*
 ls -A

@@ -34,8 +34,33 @@ for range in 5:5 6:5 nan:1 1: :1 : '' 1 0:inf -inf:0 0:1:2 a:b 0,1 Full ' 0:1' 0
 	run gpuhist -r "$range" u8
 done
 run gpuhist -t f32 -r 5:5 f32
-run gpuhist -t f32 f32
+run gpuhist -t f32 --nonzero f32
 run gpuhist -t u8 -r 0:79228162514264337593543950336 u8
-for bins in 0 -1 99999999999 268435457 18446744073709551617 1.5 1e3 0x10 '' ' 1' 1K; do
+for bins in 0 -1 99999999999 268435457 18446744073709551617 1.5 1e3 0x '' ' 1' 1Kb; do
 	run gpuhist -b "$bins" u8
 done
+# Values out of range: where codes are counted, the warning names the range and the options that take it.
+# These options are then run, and no value is left out.
+bytes '\003\000\005\000\377\017\054\001\377\000\000\000' >twelve
+bytes '\375\377\005\000\377\017' >signed
+bytes '\000\302\000\105\000\154\000\000' >halves
+for options in '-t i16 -b 256 twelve' '-t i16 -r 0:256 twelve' '-t u16be -b 256 twelve' '-t i16 -b 256 signed' '-t u16 -b 10 -r 0:100 twelve' \
+	'-t i16 -b 3 -r 0.5:2.5 signed' '-t i8 -b 256 signed' '-t u8 -b 16 twelve' '-t f16 -r 0:1 -b 2 halves' \
+	'-t bf16 -r 1e9:1e10 halves' '-t u8 -r 5:9 -b 4 --closed signed'; do
+	# shellcheck disable=SC2086
+	run gpuhist --nonzero --no-header $options
+	# shellcheck disable=SC2086
+	advice=$(gpuhist $options 2>&1 >/dev/null | sed -n 's/.*: \(-.*\) takes them$/\1/p')
+	# shellcheck disable=SC2086
+	run gpuhist --nonzero --no-header $options $advice
+done
+# Infinities and NaN stay outside
+bytes '\000\302\000\174\000\176\000\074' >infinite
+run gpuhist -t f16 -r 0:2 -b 2 --nonzero --no-header infinite
+run gpuhist -t f16 -r -3:1 --closed -b 2 --nonzero --no-header infinite
+bytes '\000\102\000\102' >equal
+run gpuhist -t f16 -r 0:1 -b 1 --nonzero equal
+# Of other types the values are not known
+run gpuhist -b 1 twelve
+run gpuhist -b 1 -r 0:1 twelve
+run gpuhist -t u32 -b 2 -r 0:400000 twelve

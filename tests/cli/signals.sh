@@ -1,10 +1,10 @@
-# A signal while a FIFO is read: nothing published, no temporary file left, died of it; but one
+# A signal while a FIFO is read: nothing published, no temporary file left, died of it. USR1, and a
+# signal that was ignored from the start, as nohup does, change nothing.
 # shellcheck shell=sh
-# that was ignored from the start, as nohup does, changes nothing.
 mkfifo pipe
 
 # die SIGNAL BEFORE: opening the FIFO waits for the program to open it too, and by then its
-# temporary file is there. Behind the signal the FIFO ends.
+# temporary file is there. After the signal the FIFO ends.
 die() {
 	printf 'old' >h
 	(
@@ -28,6 +28,32 @@ die TERM ''
 die INT ''
 die HUP ''
 die PIPE ''
+die USR1 ''
+die USR2 ''
+die ALRM ''
+die VTALRM ''
 die TERM 'trap "" TERM;'
 die INT 'trap "" INT;'
 die HUP 'trap "" HUP;'
+
+# Threads other than the main one block the signals after which the main one cleans up.
+head -c 8000000 /dev/zero >big
+(
+	exec 3>pipe
+	printf 'abcd' >&3
+	pid=$(cat pid)
+	i=0
+	while [ $i -lt 500 ] && [ "$(find /proc/"$pid"/task -mindepth 1 -maxdepth 1 2>/dev/null | wc -l)" -lt 2 ]; do
+		sleep 0.01
+		i=$((i + 1))
+	done
+	for task in /proc/"$pid"/task/*; do
+		mask=$(sed -n 's/^SigBlk:[[:space:]]*//p' "$task/status")
+		[ $((0x$mask & 0x4000)) -ne 0 ] && held=1 || held=0
+		[ "${task##*/}" = "$pid" ] && echo "main thread: $held" || echo "another thread: $held"
+	done >masks
+) &
+sh -c 'echo $$ >pid; exec gpuhist --device=cpu -T 2 -b 1 -r full -o h big pipe' 2>err
+wait
+echo 'TERM held back by'
+sort -u masks

@@ -7,6 +7,12 @@ shell "$c - <&-"
 shell "$c a <&-"
 shell "$c a >&-"
 shell "$c -o h a >&-; cat h"
+# Standard output that cannot be written is reported before an input is opened
+shell "$c none >&-"
+shell "$c none 1< a"
+shell "$c none -o /dev/stdout 1< a"
+shell "$c none -o /dev/fd/3 3< a"
+shell "$c a 1<> /dev/null"
 shell "$c a 2>&-"
 shell "$c none 2>&-"
 shell "$c a <&- 2>&-"
@@ -14,10 +20,10 @@ shell "$c -o h a <&- >&- 2>&-; cat h"
 shell "gpuhist -V >&-"
 shell "$c a 2> /dev/full"
 shell "$c none 2> /dev/full"
-# A reader that is gone: killed as the default has it, an error where that is ignored
+# The output's reader is gone: killed by SIGPIPE, or an error where the signal is ignored
 mkfifo fifo
 gone() {
-	# The output end of a FIFO that nobody reads any more
+	# The writing end of a FIFO that has lost its reader
 	sh -c "$1"' gpuhist -t u8 -r full -b 100000 a > fifo; echo "status $?"' 2>err &
 	: <fifo
 	wait
@@ -26,8 +32,8 @@ gone() {
 gone ''
 gone 'trap "" PIPE;'
 rm -f fifo err
-# Non-blocking descriptors that somebody else made so wait all the same
+# Descriptors that another program made non-blocking wait all the same
 shell "cat a a | $c - "
-# Nothing is read from a standard input that is not asked for
+# Standard input is not read unless it is an input
 shell "{ $c a; cat; } < a"
 echo

@@ -35,3 +35,7 @@ run gpuhist -t u12 two
 run gpuhist -t '' two
 run gpuhist -t '<u16' two
 run gpuhist -t U8 two
+# The names of other tools
+for type in float s16 f4 '>u16' cf32 S16_LE; do
+	run gpuhist -t "$type" two
+done

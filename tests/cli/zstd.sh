@@ -1,6 +1,6 @@
-# zstd's inputs: frames, frames to be skipped, several of them, and what is not right with them.
+# zstd inputs: frames, skippable frames, several of them, and damaged ones.
 # shellcheck shell=sh
-# Each frame is one stored block of four bytes that tells its size; the second has a checksum.
+# Each frame is one stored block of four bytes with a declared size; the second has a checksum.
 bytes '\050\265\057\375\040\004\041\000\000abcd' >four
 bytes '\050\265\057\375\044\004\041\000\000abca\316\311\033\231' >wrong-sum
 bytes '\120\052\115\030\003\000\000\000xyz' >skipped
@@ -12,14 +12,14 @@ run $c -t u16be three
 shell "cat three | $c"
 shell "$c < three"
 shell "cat three | $c four - four"
-# Records, skips and limits are those of the samples.
+# Records, skips and limits are those of the decoded samples.
 run $c -S 3 three
 run $c -S 3 -n 2 three
 shell "cat three | $c -S 3 -n 2"
 run $c -S 9 three
 run gpuhist -t u24 -b 1 -r full three
 run gpuhist -t u24 -b 1 -r full --ignore-tail three
-# As it is, or nothing else.
+# --raw counts the bytes as they are, --zstd accepts nothing else.
 run $c --raw -n 4 four
 run $c --zstd four
 printf 'abcd' >plain
@@ -28,7 +28,7 @@ run $c --zstd plain
 run $c --zstd empty
 run $c skipped
 run $c plain four plain
-# Not right.
+# Damaged inputs.
 run $c wrong-sum
 head -c 12 four >'cut'
 run $c four cut
@@ -40,19 +40,31 @@ printf 'garbage' | cat three - >garbage
 run $c garbage
 shell "cat garbage | $c -o published"
 run ls published
+# A block of 128 KiB of one letter. With many threads fewer of them are used instead of refusing the frame.
+bytes '\050\265\057\375\240\000\000\002\000\003\000\020a' >run
+for threads in 1 2 8 64; do
+	run $c -T $threads -M 1M run
+done
+# Half of -M is a window's, with any number of threads.
+bytes '\050\265\057\375\000\120\041\000\000abcd' >window-1m
+for job in '-T 1' '-T 8' '-T 64' '-T 4096' '-T 8 -t u32 -b 400000' '-T 1 -t u16'; do
+	# shellcheck disable=SC2086 # a list
+	gpuhist -q --nonzero $job -M 2M window-1m >out 2>&1
+	printf '%s: exit status %d\n' "$job" $?
+done
 # A window of 256 MiB and a block of four bytes.
 bytes '\050\265\057\375\000\220\041\000\000abcd' >window
 run $c -T 1 --device=cpu window
 run $c -T 1 --device=cpu -M 262284K window
 run $c -T 1 --device=cpu -M 262285K window
-# The -M that is named does, whoever shares it, and no less.
+# The -M that is named is accepted, with any workers and tables, and 1 KiB less is refused.
 cp window window.zst
-for job in 'window' '-T 1 window' '-T 7 window.zst' '-t u32 -b 300000 -T 64 window' '-t u16 -T 200 window'; do
+for job in 'window' '-M 1000001 window' '-T 1 window' '-T 7 window.zst' '-t u32 -b 300000 -T 64 window' '-t u16 -T 200 window'; do
 	# shellcheck disable=SC2086 # a list
 	named=$(gpuhist $job 2>&1 | sed -n 's/.*needs -M \([0-9]*\)K$/\1/p')
 	for less in 0 1; do
 		# shellcheck disable=SC2086
-		gpuhist -q -M "$((named - less))K" $job >out 2>&1
+		gpuhist -q $job -M "$((named - less))K" >out 2>&1
 		printf '%s, %d less: exit status %d\n' "$job" $less $?
 	done
 done

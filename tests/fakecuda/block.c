@@ -15,7 +15,7 @@ enum state { READY, AT_BARRIER, IN_WARP, ENDED };
 struct fiber {
 	void *stack_pointer;
 	enum state state;
-	int line;                /* where it waits */
+	int line; /* of the kernel, at which it waits */
 	enum warp_operation operation;
 	uint32_t mask, value, which, width, result; /* of the warp's operation */
 };
@@ -25,9 +25,9 @@ uint32_t block_patience;
 
 static struct fiber fibers[BLOCK_THREADS_MAX];
 static unsigned char *stacks;
-static void *scheduler;          /* the stack pointer of block_run */
+static void *scheduler; /* the stack pointer of block_run */
 static unsigned current;
-static uint16_t queue[BLOCK_THREADS_MAX]; /* a ring of who may go on */
+static uint16_t queue[BLOCK_THREADS_MAX]; /* a ring of the threads that may go on */
 static unsigned queue_first, queued;
 static unsigned alive, at_barrier;
 static void (*body)(void *);
@@ -59,7 +59,7 @@ static unsigned draw(unsigned below)
 static void fiber_main(void);
 
 #ifdef __x86_64__
-/* Keeps what a call must keep, changes stacks, and returns there. */
+/* Saves the registers that a call must preserve, changes stacks, and returns on the other one. */
 void block_switch(void **from, void *to) __attribute__((visibility("hidden")));
 __asm__(".text\n"
 	".hidden block_switch\n"
@@ -75,7 +75,7 @@ __asm__(".text\n"
 
 static void prepare(struct fiber *f, unsigned char *stack)
 {
-	/* Six registers, where to return to, and what would be a caller's return address. */
+	/* Six registers, the return address, and a place for a caller's return address. */
 	void **top = (void **)(void *)(stack + STACK_BYTES) - 8;
 
 	for (int i = 0; i < 8; i++)
@@ -114,7 +114,7 @@ static void push(unsigned thread)
 	queue[(queue_first + queued++) % BLOCK_THREADS_MAX] = (uint16_t)thread;
 }
 
-/* Threads first .. first + count in a drawn order; count is a power of two, or else in turn. */
+/* `count` threads from `first` on, in a random order if count is a power of two, else rotated. */
 static void push_all(unsigned first, unsigned count, uint32_t mask)
 {
 	const unsigned at = draw(count);
@@ -192,8 +192,8 @@ static uint32_t answer(const struct fiber *warp, uint32_t lane)
 	}
 }
 
-uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which,
-		    uint32_t width, int line)
+uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which, uint32_t width,
+		    int line)
 {
 	struct fiber *own = &fibers[current];
 	const unsigned first = current & ~31u;
@@ -239,8 +239,7 @@ static void start_all(void)
 	const size_t bytes = BLOCK_THREADS_MAX * STACK_BYTES;
 
 	if (!stacks) {
-		stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (stacks == MAP_FAILED)
 			block_fault("no memory for its stack");
 	}

@@ -1,9 +1,9 @@
 /*
  * block: the threads of one block, one at a time on the calling thread of the host.
  *
- * A thread runs until it meets a barrier or an operation of its warp, ends, or is made to
- * wait at an atomic now and then. Who goes on is drawn anew each time, by a seed: what a
- * missing barrier leaves open comes out differently from one run to the next, and wrong.
+ * A thread runs until it reaches a barrier or an operation of its warp, ends, or is made to
+ * wait at an atomic now and then. The next thread is drawn anew each time, by a seed: where a
+ * barrier is missing, the result differs from seed to seed, and is wrong.
  * One block runs at a time in the process.
  */
 #ifndef FAKECUDA_BLOCK_H
@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 #define BLOCK_THREADS_MAX 1024u
-#define BLOCK_POISON 0xdbdbdbdbu /* in what was never written, and from lanes that are not there */
+#define BLOCK_POISON 0xdbdbdbdbu /* in memory that was never written, and from lanes that do not exist */
 
 struct block_index {
 	unsigned x, y, z;
@@ -28,21 +28,21 @@ extern struct block_index block_thread, block_at, block_size, block_grid;
 /* Runs body(argument) as each of block_size.x threads, to the end of all. */
 void block_run(void (*body)(void *argument), void *argument, uint64_t *seed);
 
-/* ---- for the kernels; line tells two of them apart ---- */
+/* ---- for the kernels; line identifies the operation ---- */
 
 enum warp_operation { WARP_SHUFFLE, WARP_SHUFFLE_UP, WARP_SHUFFLE_XOR, WARP_MATCH };
 
 void block_barrier(int line);
 
-/* The value that this lane gets when all lanes of mask have come. */
-uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which,
-		    uint32_t width, int line);
+/* The value that this lane gets when all lanes of mask have arrived. */
+uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which, uint32_t width,
+		    int line);
 
-/* Called at each atomic; lets others go first when its count runs out. */
+/* Called at each atomic; lets other threads go first when its count runs out. */
 extern uint32_t block_patience;
 void block_yield(void);
 
-/* A kernel did what no kernel may; does not return. */
+/* A kernel did something forbidden; does not return. */
 void block_fault(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 #ifdef __cplusplus

@@ -4,16 +4,16 @@
  * Work is queued and done late by a thread of the device's own (stream.c): a copy reads the
  * host's memory when it is done, not when it is queued. Device memory is apart and poisoned
  * (memory.c). The kernels are those that ship, compiled for the host (kernels.cpp). What the
- * device says of itself: two multiprocessors, 227 KiB of shared memory.
+ * device reports: two multiprocessors, 227 KiB of shared memory.
  *
  * The environment makes it fail:
  *   FAKECUDA_SEED=N                  draws the order of streams, threads and blocks
  *   FAKECUDA_FAIL=symbol:N[:error]   the Nth call of symbol (or of "any") fails, and all after it
  *   FAKECUDA_ONCE=symbol:N:error     the Nth call fails, the others do not
- *   FAKECUDA_STICKY=N:error          the Nth counting kernel kills the context when its turn
- *                                    comes: whatever is called next says so
+ *   FAKECUDA_STICKY=N:error          the Nth counting kernel kills the context when it runs:
+ *                                    the next call, whatever it is, returns the error
  *   FAKECUDA_WRONG=N                 the Nth counting kernel counts one sample too many
- *   FAKECUDA_HANG=N                  from the Nth chunk on no event ever fires
+ *   FAKECUDA_HANG=N                  from the Nth chunk on no event is ever done
  *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
  *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
  *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device
@@ -23,14 +23,14 @@
  *
  * It says what is wrong and aborts when the program does what a driver would punish or forgive
  * in silence: copies and fills past an allocation, freed memory or handles, host memory that
- * is not page-locked or was unmapped; memory let go while queued work needs it; a call without
- * a current context, or with another device's things; more shared memory than a kernel was
- * allowed is refused as a driver does. A kernel that reaches outside dies (memory.c).
+ * is not page-locked or was unmapped; memory freed while queued work needs it; a call without
+ * a current context, or with another device's handles. More shared memory than a kernel was
+ * allowed is refused, as by a driver. A kernel that accesses other memory dies (memory.c).
  *
  * What is still open at the end of the process is no fault: the program tears nothing down by
- * design. What can be told during the run is: a slot's next chunk comes while the window of
- * its last is still locked; and the log's lines, which gpu_faults.sh adds up: every window of a
- * healthy run is let go, and a lane that could not be finished gives all of its parts back.
+ * design. Two leaks are detected: a slot's next chunk comes while the window of its last one is
+ * still locked (aborts); and by the log's lines, which gpu_faults.sh adds up: every window of a
+ * healthy run is released, and a lane that could not be finished gives all of its parts back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,7 +53,7 @@ struct CUfunc_st {
 	CUcontext context;
 	struct kernel kernel;
 	unsigned shared_most; /* dynamic */
-	CUfunction next;      /* nothing is ever given back: all are kept in sight */
+	CUfunction next;      /* never freed: all stay reachable, or a sanitizer would report them */
 };
 
 pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -63,7 +63,7 @@ static struct CUmod_st modules[DEVICES_MOST];
 static CUfunction functions;
 static _Thread_local CUcontext current;
 
-/* As many as CUDA_VISIBLE_DEVICES shows, up to its first number that no device has; which[] they are. */
+/* How many devices CUDA_VISIBLE_DEVICES shows, up to its first number without a device; which[]: their numbers. */
 static int visible_devices(int which[DEVICES_MOST])
 {
 	const int all = getenv("FAKECUDA_DEVICES") ? (int)setting("FAKECUDA_DEVICES") : 1;
@@ -95,9 +95,9 @@ static int device_count(void)
 	return visible_devices(which);
 }
 
-/* ---- the doors ---- */
+/* ---- entering a call ---- */
 
-/* Takes the lock; anything but CUDA_SUCCESS is the call's answer. */
+/* Takes the lock; anything but CUDA_SUCCESS is what the call returns. */
 static CUresult enter(const char *symbol)
 {
 	pthread_mutex_lock(&fake_lock);
@@ -272,8 +272,8 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	CUfunction f = calloc(1, sizeof(*f));
 	if (!f)
 		return leave(CUDA_ERROR_OUT_OF_MEMORY);
-	*f = (struct CUfunc_st){.context = current, .kernel = kernel, .shared_most = KERNEL_SHARED_USUAL,
-				.next = functions};
+	*f = (struct CUfunc_st){
+		.context = current, .kernel = kernel, .shared_most = KERNEL_SHARED_USUAL, .next = functions};
 	functions = *function = f;
 	return leave(r);
 }
@@ -305,9 +305,9 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 	return leave(r);
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-			unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
-			CUstream stream, void **arguments, void **extra)
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+			unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **arguments,
+			void **extra)
 {
 	const CUresult r = enter_context("cuLaunchKernel");
 	struct kernel_range range[8];
@@ -316,8 +316,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 		return leave(r);
 	must_be_current(function->context, false, "cuLaunchKernel");
 	must_be_current(stream->context, false, "cuLaunchKernel");
-	if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > BLOCK_THREADS_MAX ||
-	    block_y != 1 || block_z != 1 || shared > function->shared_most || extra)
+	if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > BLOCK_THREADS_MAX || block_y != 1 ||
+	    block_z != 1 || shared > function->shared_most || extra)
 		return leave(CUDA_ERROR_INVALID_VALUE);
 	struct launch *l = calloc(1, sizeof(*l));
 	if (!l)
@@ -379,8 +379,10 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 	memory_must_hold(current, to, bytes, "a copy to the device");
 	const bool read_only = host_must_hold(from, bytes, "a copy reads");
 	host_used_for(from, to);
-	stream_queue(stream, &(struct operation){.kind = COPY_IN, .to = to, .from = (uintptr_t)from,
-						 .bytes = bytes, .read_only = read_only});
+	stream_queue(
+		stream,
+		&(struct operation){
+			.kind = COPY_IN, .to = to, .from = (uintptr_t)from, .bytes = bytes, .read_only = read_only});
 	return leave(r);
 }
 
@@ -432,7 +434,7 @@ CUresult cuStreamCreate(CUstream *stream, unsigned flags)
 
 CUresult cuEventCreate(CUevent *event, unsigned flags)
 {
-	static CUevent kept[4096]; /* in sight, or a leak would be told */
+	static CUevent kept[4096]; /* reachable, or a sanitizer would report a leak */
 	static unsigned n;
 	const CUresult r = enter_context("cuEventCreate");
 
@@ -482,12 +484,12 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 	event->patience = draw(5);
 	if (event->hangs)
 		note("met hang\n");
-	if (event->patience == 0) /* at once */
+	if (event->patience == 0) /* immediately */
 		stream_release(event);
 	return leave(r);
 }
 
-/* Of the many questions for one chunk the first and the last count for the plans of failure. */
+/* Of the many queries for one chunk, the first and the last count as calls in a plan of failure. */
 CUresult cuEventQuery(CUevent event)
 {
 	pthread_mutex_lock(&fake_lock);
@@ -509,10 +511,10 @@ CUresult cuEventQuery(CUevent event)
 	return leave(CUDA_ERROR_NOT_READY);
 }
 
-/* May be called when the driver has died: it only has a fate of its own. */
+/* May be called when the driver has died: fails only by its own plan. */
 CUresult cuGetErrorName(CUresult error, const char **name)
 {
-	static _Thread_local char text[32]; /* a real driver's are constants */
+	static _Thread_local char text[32]; /* a real driver returns constants */
 	const char *plan = getenv("FAKECUDA_NAMELESS");
 
 	snprintf(text, sizeof(text), "FAKE_ERROR_%d", error);

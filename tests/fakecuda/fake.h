@@ -1,13 +1,13 @@
 /*
- * fake: what the rooms of the simulated driver share.
+ * fake: what the files of the simulated driver share.
  *
  *   driver.c   the driver's functions: handles, contexts, what may be called when
  *   faults.c   which call fails, and the log of what was met
  *   memory.c   device memory, page-locked host memory
- *   stream.c   the device: a thread that does the streams' work, late and in a drawn order
+ *   stream.c   the device: a thread that does the streams' work, late and in a random order
  *   kernels.cpp, block.c, shim.h   the shipped kernels on the host
  *
- * One lock, `fake_lock`, covers all state; the device lets go of it while it works.
+ * One lock, `fake_lock`, covers all state; the device releases it while it works.
  */
 #ifndef FAKECUDA_FAKE_H
 #define FAKECUDA_FAKE_H
@@ -17,13 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "../../src/cuda.h"
+#include "gpu/cuda.h"
 #include "block.h"
 #include "kernels.h"
 
 extern pthread_mutex_t fake_lock;
 
-/* The program did what no program may: says so and aborts. */
+/* The program did something forbidden: says so and aborts. */
 void wrong(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
 /* ---- faults ---- */
@@ -54,7 +54,7 @@ struct CUctx_st {
 
 CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out);
 void memory_drop(CUcontext context, CUdeviceptr pointer);
-/* Aborts unless all of it lies in one piece of this context's memory. */
+/* Aborts unless all of it is in one allocation of this context. */
 void memory_must_hold(CUcontext context, CUdeviceptr at, size_t bytes, const char *what);
 void memory_check_guards(const char *after);
 
@@ -62,7 +62,7 @@ CUresult host_add(void *at, size_t bytes, unsigned flags);
 void host_remove(void *at, size_t *bytes);
 /* Aborts unless all of it is page-locked; says whether it was locked for reading only. */
 bool host_must_hold(const void *at, size_t bytes, const char *what);
-/* The window that these bytes lie in is copied there: another that was must have been let go. */
+/* Records that the window with these bytes is copied there; the one copied there before must be released. */
 void host_used_for(const void *at, CUdeviceptr to);
 
 /* Copies that no sanitizer sees, of memory that is the device's. */
@@ -76,20 +76,20 @@ struct operation {
 	enum operation_kind kind;
 	uint64_t to, from; /* a host address or a device pointer */
 	size_t bytes;
-	uint32_t value;    /* FILL */
-	bool read_only;    /* COPY_IN: of a file's pages */
+	uint32_t value; /* FILL */
+	bool read_only; /* COPY_IN: from a file's pages */
 	CUevent event;
 	struct launch *launch; /* the operation's own */
 };
 
-#define STREAM_OPERATIONS 1024u /* of a chunk for each slot of all lanes, and then some */
+#define STREAM_OPERATIONS 1024u /* of a chunk for each slot of all lanes, and more */
 
 struct CUstream_st {
 	CUcontext context;
 	struct operation queue[STREAM_OPERATIONS];
 	unsigned first, queued;
-	uint64_t taken, due; /* operations ever queued that are done, and that may be done */
-	bool busy;           /* the device is at the first of the queue */
+	uint64_t taken, due; /* of all operations ever queued: how many are done, how many may be done */
+	bool busy;           /* the device is doing the first operation of the queue */
 	CUstream next;       /* all streams */
 };
 
@@ -97,14 +97,14 @@ struct CUevent_st {
 	bool dead, recorded, asked, done, hangs;
 	CUcontext context;
 	CUstream stream;
-	uint64_t place;      /* operations of its stream up to it */
-	unsigned patience;   /* answers "not ready" before the work in front of it may start */
+	uint64_t place;    /* operations of its stream up to it */
+	unsigned patience; /* how many queries are answered "not ready" before its work may start */
 };
 
 /* The device's thread; under lock, as all of these. */
 void stream_add(CUstream stream);
 void stream_queue(CUstream stream, const struct operation *operation);
-/* Lets the device do what is in front of an event. */
+/* Lets the device do the work before an event. */
 void stream_release(CUevent event);
 /* Is work queued that touches these bytes of the host's or the device's memory? */
 bool stream_needs(uint64_t at, size_t bytes);

@@ -1,10 +1,10 @@
-/* kernels: the text of kernels/ as the host's compiler sees it, and its launches. */
+/* kernels: the text of kernels/ compiled for the host, and its launches. */
 #include <dlfcn.h>
 
 #include "kernels.h"
 #include "shim.h"
 
-/* The dynamic shared memory of the block that runs; what lies behind what it asked for is poison. */
+/* The dynamic shared memory of the running block; the bytes after the size that it asked for are poison. */
 #define SHARED_WORDS (KERNEL_SHARED_MOST / 4)
 thread_local uint4 shared[SHARED_WORDS / 4];
 
@@ -23,8 +23,10 @@ typedef void pair_kernel(const void *, u64, struct rule, u32 *);
 typedef void split_kernel(const void *, u64, struct rule, struct parts, struct parts_memory);
 typedef void plan_kernel(struct parts, struct parts_memory);
 typedef void count_kernel(struct parts, struct parts_memory, u32, u32 *);
+typedef void gather_kernel(const unsigned char *, unsigned char *, struct gather);
+typedef void extent_kernel(const void *, u64, struct rule, u64 *);
 
-/* The bounds of the section, by the linker. */
+/* The bounds of the section, from the linker. */
 extern "C" const char __start_kernels[], __stop_kernels[];
 
 /* ---- what a name means ---- */
@@ -34,8 +36,9 @@ int kernel_find(const char *name, struct kernel *k)
 	static const struct {
 		const char *prefix;
 		enum kernel_kind kind;
-	} KINDS[] = {{"striped_", KERNEL_SHARED}, {"whole_", KERNEL_SHARED}, {"pair_", KERNEL_PAIR},
-		     {"split_", KERNEL_SPLIT}, {"plan_parts", KERNEL_PLAN}, {"count_parts_of_all", KERNEL_COUNT}};
+	} KINDS[] = {{"striped_", KERNEL_SHARED}, {"whole_", KERNEL_SHARED},   {"pair_", KERNEL_PAIR},
+		     {"split_", KERNEL_SPLIT},    {"plan_parts", KERNEL_PLAN}, {"count_parts_of_all", KERNEL_COUNT},
+		     {"gather_", KERNEL_GATHER},  {"extent_", KERNEL_EXTENT}};
 	static void *self;
 	Dl_info info;
 
@@ -48,8 +51,9 @@ int kernel_find(const char *name, struct kernel *k)
 		const size_t length = strlen(known.prefix);
 		if (strncmp(name, known.prefix, length) != 0)
 			continue;
-		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr};
-		if (known.kind <= KERNEL_SPLIT)
+		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr, false};
+		k->near = known.kind == KERNEL_SHARED && (strstr(name, "_table") || strstr(name, "_edges"));
+		if (known.kind <= KERNEL_SPLIT || known.kind >= KERNEL_GATHER)
 			k->sample = (unsigned)(name[length] - '0');
 		if (strstr(name, "_code"))
 			k->codes = 1u << 8 * k->sample;
@@ -62,10 +66,13 @@ int kernel_find(const char *name, struct kernel *k)
 
 static unsigned sizes_of(enum kernel_kind kind, size_t *size)
 {
-	const size_t all[5][5] = {{8, 8, sizeof(rule), 8, 4}, {8, 8, sizeof(rule), 8},
+	const size_t all[7][5] = {{8, 8, sizeof(rule), 8, 4},
+				  {8, 8, sizeof(rule), 8},
 				  {8, 8, sizeof(rule), sizeof(parts), sizeof(parts_memory)},
 				  {sizeof(parts), sizeof(parts_memory)},
-				  {sizeof(parts), sizeof(parts_memory), 4, 8}};
+				  {sizeof(parts), sizeof(parts_memory), 4, 8},
+				  {8, 8, sizeof(gather)},
+				  {8, 8, sizeof(rule), 8}};
 	unsigned n = 0;
 
 	for (; n < 5 && all[kind][n] > 0; n++)
@@ -104,7 +111,9 @@ static size_t counters(const struct launch *l)
 {
 	const rule r = get<rule>(l, 2);
 
-	return l->kernel.codes ? l->kernel.codes : l->kernel.groups ? group_count(&r.groups) : r.bins.bins + CELL_EXTRA;
+	return r.channels * (l->kernel.codes    ? l->kernel.codes
+			     : l->kernel.groups ? group_count(&r.groups)
+						: r.bins.bins + CELL_EXTRA);
 }
 
 unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
@@ -112,13 +121,27 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 	const enum kernel_kind kind = l->kernel.kind;
 	unsigned n = 0;
 
-	if (kind <= KERNEL_SPLIT && get<u64>(l, 1) > 0)
+	if (kind == KERNEL_GATHER) {
+		const gather g = get<gather>(l, 2);
+		m[n++] = {get<u64>(l, 0),
+			  g.n > 0 ? gather_at(&g, (u32)(g.n - 1), l->kernel.sample) + l->kernel.sample : 1};
+		m[n++] = {get<u64>(l, 1), g.n > 0 ? g.n * l->kernel.sample : 1};
+		return n;
+	}
+	if (kind == KERNEL_EXTENT)
+		m[n++] = {get<u64>(l, 3), 16};
+	if ((kind <= KERNEL_SPLIT || kind == KERNEL_EXTENT) && get<u64>(l, 1) > 0)
 		m[n++] = {get<u64>(l, 0), get<u64>(l, 1) * l->kernel.sample};
+	if (l->kernel.near)
+		m[n++] = {(u64)get<rule>(l, 2).near.from, 4 * (size_t)get<rule>(l, 2).near.words};
+	else if (kind <= KERNEL_SPLIT && !l->kernel.codes && !l->kernel.groups &&
+		 get<rule>(l, 2).bins.kind == BIN_TABLE)
+		m[n++] = {get<rule>(l, 2).bins.table.at, 4 * (size_t)get<rule>(l, 2).bins.table.words};
 	if (kind <= KERNEL_PAIR)
 		m[n++] = {get<u64>(l, 3), 4 * counters(l)};
 	if (kind == KERNEL_COUNT)
 		m[n++] = {get<u64>(l, 3), 4 * (size_t)get<u32>(l, 2)};
-	if (kind >= KERNEL_SPLIT) {
+	if (kind >= KERNEL_SPLIT && kind <= KERNEL_COUNT) {
 		const parts s = get<parts>(l, kind == KERNEL_SPLIT ? 3 : 0);
 		const parts_memory p = get<parts_memory>(l, kind == KERNEL_SPLIT ? 4 : 1);
 		m[n++] = {(u64)p.codes, 16 * (size_t)s.tiles * s.room};
@@ -155,10 +178,16 @@ static void run_thread(void *arg)
 	case KERNEL_COUNT:
 		((count_kernel *)code)(get<parts>(l, 0), get<parts_memory>(l, 1), get<u32>(l, 2), get<u32 *>(l, 3));
 		break;
+	case KERNEL_GATHER:
+		((gather_kernel *)code)(get<unsigned char *>(l, 0), get<unsigned char *>(l, 1), get<gather>(l, 2));
+		break;
+	case KERNEL_EXTENT:
+		((extent_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<u64 *>(l, 3));
+		break;
 	}
 }
 
-/* One block; its shared memory is poison when it starts, and behind its end when it has ended. */
+/* One block; its shared memory is poison at the start, and the bytes after it must still be at the end. */
 static void run_block(const struct launch *l, u32 block, uint64_t *seed)
 {
 	u32 *words = (u32 *)shared;

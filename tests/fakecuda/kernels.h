@@ -11,18 +11,19 @@
 extern "C" {
 #endif
 
-#define KERNEL_SHARED_MOST 232448u  /* of a block, dynamic and static together */
-#define KERNEL_SHARED_STATIC 4096u  /* no kernel declares more */
-#define KERNEL_SHARED_USUAL 49152u  /* dynamic, without being allowed more */
+#define KERNEL_SHARED_MOST 232448u /* of a block, dynamic and static together */
+#define KERNEL_SHARED_STATIC 4096u /* no kernel declares more */
+#define KERNEL_SHARED_USUAL 49152u /* dynamic, without being allowed more */
 
-enum kernel_kind { KERNEL_SHARED, KERNEL_PAIR, KERNEL_SPLIT, KERNEL_PLAN, KERNEL_COUNT };
+enum kernel_kind { KERNEL_SHARED, KERNEL_PAIR, KERNEL_SPLIT, KERNEL_PLAN, KERNEL_COUNT, KERNEL_GATHER, KERNEL_EXTENT };
 
 struct kernel {
 	const void *code;
 	enum kernel_kind kind;
-	unsigned sample;   /* bytes; 0: it reads none */
-	unsigned codes;    /* counters, where they do not depend on the bins */
-	bool groups;       /* their number is that of the rule's groups */
+	unsigned sample; /* bytes; 0: it reads none */
+	unsigned codes;  /* counters, where they do not depend on the bins */
+	bool groups;     /* their number is that of the rule's groups */
+	bool near;       /* explicit edges are read where rule.near says, if it has any */
 };
 
 struct launch {
@@ -31,7 +32,7 @@ struct launch {
 	union {
 		uint64_t word[128];
 		unsigned char bytes[1024];
-	} arguments;       /* one behind the other, each aligned to 8 */
+	} arguments; /* one after the other, each aligned to 8 */
 };
 
 /* -1: there is no kernel of this name. */
@@ -40,7 +41,7 @@ int kernel_find(const char *name, struct kernel *kernel);
 /* Takes the arguments as cuLaunchKernel gets them: they may change when it has returned. */
 void kernel_arguments(struct launch *launch, void **arguments);
 
-/* A piece of device memory that the kernel gets; bytes: as far as its arguments tell, at least 1. */
+/* Device memory that the kernel gets; bytes: the size that follows from its arguments, at least 1. */
 struct kernel_range {
 	uint64_t at;
 	size_t bytes;
@@ -49,7 +50,7 @@ struct kernel_range {
 /* Returns how many there are, at most 8. */
 unsigned kernel_memory(const struct launch *launch, struct kernel_range *memory);
 
-/* Runs the grid, the blocks one after the other in a drawn order. */
+/* Runs the grid, the blocks one after the other in a random order. */
 void kernel_run(const struct launch *launch, uint64_t *seed);
 
 #ifdef __cplusplus

@@ -1,10 +1,10 @@
 /*
- * memory: the device's, between pages that nobody may touch, poison from one to the other; and
- * the host's that is page-locked.
+ * memory: the device's memory, poisoned, between pages that cannot be accessed; and the host's
+ * page-locked memory.
  *
- * A piece ends where a page does, up to 256 bytes: what reaches further dies of SIGSEGV, what
- * writes into the rest of a page is found behind the next kernel. What is freed stays out of
- * reach for ever.
+ * An allocation ends less than 256 bytes before the end of a page: an access beyond the page dies of
+ * SIGSEGV, a write into the rest of the page is detected after the next kernel. Freed memory stays
+ * inaccessible for ever.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ struct range {
 	const unsigned char *at;
 	size_t bytes;
 	bool read_only;
-	CUdeviceptr to;     /* a window's: where it was copied to */
+	CUdeviceptr to; /* of a window: the device memory that it was copied to */
 };
 
 static struct piece *pieces;
@@ -54,7 +54,7 @@ void bytes_copy(void *to, const void *from, size_t bytes)
 #endif
 }
 
-/* Poison costs no memory until it is overwritten: the same few pages again and again. */
+/* Poison takes no memory until it is overwritten: the same few pages are mapped again and again. */
 static int poison_file(void)
 {
 	static int fd = -1;
@@ -89,8 +89,8 @@ CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out)
 		wrong("device memory: %s", strerror(errno));
 	for (size_t done = 0; done < body; done += POISON_BYTES) {
 		const size_t part = body - done < POISON_BYTES ? body - done : POISON_BYTES;
-		if (mmap(p->map + PAGE + done, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED,
-			 poison_file(), 0) == MAP_FAILED)
+		if (mmap(p->map + PAGE + done, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, poison_file(),
+			 0) == MAP_FAILED)
 			wrong("device memory: %s", strerror(errno));
 	}
 	p->at = p->map + PAGE + body - rounded;
@@ -127,8 +127,8 @@ void memory_drop(CUcontext context, CUdeviceptr pointer)
 	p->freed = true;
 	allocated -= p->bytes;
 	note("-memory\n");
-	if (mmap(p->map, p->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE,
-		 -1, 0) == MAP_FAILED)
+	if (mmap(p->map, p->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) ==
+	    MAP_FAILED)
 		wrong("device memory: %s", strerror(errno));
 }
 

@@ -22,7 +22,7 @@
 #define __forceinline__ inline __attribute__((always_inline))
 /* A function in this section is a kernel, and nothing else is: kernels.cpp looks there. */
 #define __global__ __attribute__((section("kernels"), used))
-/* Static at block scope. The build says that none of them is made at run time. */
+/* Static at block scope. The build makes sure that none of them is initialised at run time. */
 #define __shared__ thread_local
 
 #define threadIdx block_thread
@@ -54,7 +54,7 @@ template <class T> SHIM T max(T a, T b)
 	return a < b ? b : a;
 }
 
-/* ---- memory; a device refuses what is not aligned ---- */
+/* ---- memory; a device refuses unaligned accesses ---- */
 
 template <class T> SHIM const T *aligned(const T *p)
 {
@@ -79,7 +79,7 @@ template <class T> SHIM void __stcs(T *p, T v)
 	*p = v;
 }
 
-/* Blocks run one at a time on one thread: plain, but a place where others may go first. */
+/* Blocks run one at a time on one thread: a plain addition, but other threads may go first here. */
 SHIM uint32_t atomicAdd(uint32_t *p, uint32_t v)
 {
 	if (--block_patience == 0)
@@ -98,6 +98,15 @@ SHIM uint32_t atomicAnd(uint32_t *p, uint32_t v)
 	return old;
 }
 
+SHIM unsigned long long atomicMax(unsigned long long *p, unsigned long long v)
+{
+	if (--block_patience == 0)
+		block_yield();
+	const unsigned long long old = *aligned(p);
+	*p = old < v ? v : old;
+	return old;
+}
+
 /* ---- threads together ---- */
 
 #define __syncthreads() block_barrier(__LINE__)
@@ -106,8 +115,8 @@ SHIM uint32_t atomicAnd(uint32_t *p, uint32_t v)
 #define __shfl_xor_sync(mask, value, ...) shuffle(WARP_SHUFFLE_XOR, __LINE__, mask, value, __VA_ARGS__)
 #define __match_any_sync(mask, value) block_warp(WARP_MATCH, mask, value, 0, 32, __LINE__)
 
-SHIM uint32_t shuffle(enum warp_operation operation, int line, uint32_t mask, uint32_t value,
-		      uint32_t which, uint32_t width = 32)
+SHIM uint32_t shuffle(enum warp_operation operation, int line, uint32_t mask, uint32_t value, uint32_t which,
+		      uint32_t width = 32)
 {
 	return block_warp(operation, mask, value, which, width, line);
 }
@@ -153,9 +162,29 @@ SHIM uint32_t __float_as_uint(float x)
 	return same_bits<uint32_t>(x);
 }
 
+SHIM long long __double_as_longlong(double x)
+{
+	long long bits;
+	memcpy(&bits, &x, sizeof(bits));
+	return bits;
+}
+
 SHIM double __longlong_as_double(long long x)
 {
 	return same_bits<double>(x);
+}
+
+/* Rounded towards zero: of the whole number without the bits that binary32 has no place for. */
+SHIM float __ull2float_rz(uint64_t x)
+{
+	const int extra = x >> 24 ? 40 - __builtin_clzll(x) : 0;
+
+	return (float)(x >> extra << extra);
+}
+
+SHIM float __uint2float_rz(uint32_t x)
+{
+	return __ull2float_rz(x);
 }
 
 SHIM int __double2loint(double x)
@@ -163,13 +192,23 @@ SHIM int __double2loint(double x)
 	return (int)(uint32_t)same_bits<uint64_t>(x);
 }
 
-/* The build contracts nothing. */
+/* The build contracts no multiply-adds. */
 SHIM double __dmul_rn(double a, double b)
 {
 	return a * b;
 }
 
 SHIM double __dadd_rn(double a, double b)
+{
+	return a + b;
+}
+
+SHIM float __fmul_rn(float a, float b)
+{
+	return a * b;
+}
+
+SHIM float __fadd_rn(float a, float b)
 {
 	return a + b;
 }

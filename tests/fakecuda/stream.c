@@ -1,9 +1,8 @@
 /*
- * stream: the device. Its thread takes the first operation of a stream that it draws, does it
- * without the lock, and goes on. Work is due when somebody asks for an event behind it often
- * enough, or at once, or, so that nothing waits for ever, when the device has idled a while:
- * one draw decides for each chunk. Until then a copy has read nothing and a kernel written
- * nothing.
+ * stream: the device. Its thread takes the first operation of a random stream, does it without the
+ * lock, and goes on. Work is due immediately, or when an event after it has been queried often
+ * enough, as is drawn for each chunk; or, so that nothing waits for ever, when the device has been
+ * idle for a while. Until then a copy has read nothing and a kernel has written nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -36,7 +35,7 @@ static void truncate_when_due(void)
 		wrong("truncate: %s", strerror(errno));
 }
 
-/* A file's pages, by way of the kernel: it says so where one is gone, which is read as zeros. */
+/* Copies a file's pages through a system call, which reports a page that is gone; that is read as zeros. */
 static void copy_pages(unsigned char *to, const unsigned char *from, size_t bytes)
 {
 	for (size_t done = 0; done < bytes;) {
@@ -59,13 +58,13 @@ static void copy_pages(unsigned char *to, const unsigned char *from, size_t byte
 
 static void fill(uint32_t *to, uint32_t value, size_t words)
 {
-	volatile uint32_t *p = to; /* or it becomes memset */
+	volatile uint32_t *p = to; /* or the compiler makes it memset */
 
 	for (size_t i = 0; i < words; i++)
 		p[i] = value;
 }
 
-/* One kernel at a time, on however many devices; *seed is its own. */
+/* One kernel at a time, over all devices; *seed is the kernel's own. */
 static void run_kernel(const struct launch *l, uint64_t *seed)
 {
 	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
@@ -75,13 +74,13 @@ static void run_kernel(const struct launch *l, uint64_t *seed)
 	pthread_mutex_unlock(&one);
 }
 
-/* The counter that FAKECUDA_WRONG asks to be one too high behind this kernel; under lock. */
+/* The counter that FAKECUDA_WRONG makes one too high after this kernel; under lock. */
 static uint32_t *wrong_counter(const struct launch *l)
 {
 	static unsigned long kernels;
 	struct kernel_range range[8];
 
-	if (l->kernel.kind == KERNEL_SPLIT || l->kernel.kind == KERNEL_PLAN)
+	if (l->kernel.kind == KERNEL_SPLIT || l->kernel.kind == KERNEL_PLAN || l->kernel.kind >= KERNEL_GATHER)
 		return NULL;
 	if (++kernels == setting("FAKECUDA_STICKY")) {
 		const char *error = strchr(getenv("FAKECUDA_STICKY"), ':');
@@ -104,8 +103,9 @@ static void perform(const struct operation *o, uint64_t seed)
 	case COPY_IN:
 		truncate_when_due();
 		if (o->read_only)
-			copy_pages((unsigned char *)(uintptr_t)o->to, (const unsigned char *)(uintptr_t)o->from, o->bytes);
-		else /* memcpy: a sanitizer sees what is read of the program's memory, and when */
+			copy_pages((unsigned char *)(uintptr_t)o->to, (const unsigned char *)(uintptr_t)o->from,
+				   o->bytes);
+		else /* memcpy: a sanitizer sees which of the program's memory is read, and when */
 			memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
 		break;
 	case COPY_OUT:

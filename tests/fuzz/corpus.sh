@@ -4,7 +4,7 @@
 set -eu
 dir=$1
 rm -rf "$dir"
-mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/source" "$dir/write" "$dir/zstd"
+mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/source" "$dir/write" "$dir/zstd" "$dir/header"
 
 # seed HARNESS: standard input becomes the next file.
 seed() {
@@ -25,9 +25,14 @@ bytes() {
 # One word a line.
 options() { printf '%s\n' "$@" | seed options; }
 options -b1024
+options -b 64K -S 0x200 -n 1m -M 10MB -T 0 -v -q
+options -t float -b 3
+options cf32 s16le PCM_S16BE rf32_le complex64 '>u16' f4 d uint8_t U8
+options -q -v -o h.CSV.gz
+options --no --c --raw=1 --bogus -xq
 options -t u16be -b 65536 --range full
 options -t f32 -r -1:1 -b 1000 -o a.json --closed
-options -tf64 -r-1e300:1e300 -b7 --flow --nonzero --no-header
+options -tf64 -r-1e300:1e300 -b7 --stats --flow --nonzero --no-header
 options -t i64 -r -9223372036854775808:9223372036854775808 -b 268435456
 options -t u64 -r 0:18446744073709551616 -b 3
 options -t i8 --range=-0.5:127.5 --clamp
@@ -60,7 +65,7 @@ for type in u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64; do
 	options -t "${type}be" -b 12 -r -3:97 --closed some samples, as they come
 done
 
-for format in csv tsv raw json; do
+for format in csv tsv raw npy json; do
 	for counter in u64 u32 sat8 sat16 sat32; do
 		options "--counter=$counter" -f "$format" -o -
 	done
@@ -69,7 +74,7 @@ for format in csv tsv raw json; do
 	done
 done
 
-# The first byte tells where the text is cut.
+# The first byte says where the text is cut.
 for text in 0 -0 12 +12 1e6 12.50e1 .5 5. 1e-400 1e400 0x10 0x1p3 -0xA.8p1 0xffffffffffffffff 0x1p-1074 \
 	79228162514264337593543950335 79228162514264337593543950336 9007199254740993 1e23 5e-324 \
 	2.2250738585072014e-308 1.7976931348623157e308 0.1 0.30000000000000004 4503599627370496.5 \
@@ -121,7 +126,7 @@ for kind in 80 81 82 83 84; do
 		printf '%s' 'abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ-_abcdefghijklmnop'
 	} | seed source
 done
-# A compressed head in front of something, as each kind; with --raw too.
+# The magic number of each compressor before other bytes, as each kind of input; with --raw too.
 for kind in 0 1 2 3; do
 	for flags in 0 2 17; do
 		for magic in '\037\213\010' '\3757zXZ\000' 'BZh91AY&SY' '\004\042\115\030' '\050\265\057\375' \
@@ -167,7 +172,7 @@ for flags in 0 1 4 5 8 13 78 139; do
 		{ bytes $flags 0 1 0 0 9 && head -c 300000 /dev/zero | zstd -q --check; } | seed zstd
 	fi
 done
-# What failed once: an empty frame, decoded whole, alone and in front of one that is not.
+# Inputs that failed once: an empty frame, decoded in one call, alone and before one that is not empty.
 { bytes 139 2 0 3 9 0 && printf '\050\265\057\375\040\000\001\000\000'; } | seed zstd
 {
 	bytes 139 2 0 3 9 0
@@ -182,4 +187,41 @@ for type in 0 1 2 3 4 5 6 7 8; do
 			192 255 160 1 2 3 4 5 6 7 8 100 44 1 200 201 224 225 232 233 240 | seed write
 		flags=$((flags + 41))
 	done
+done
+
+# Flags, skip, limit; then an input that says what it is.
+for flags in 0 1 2 4 8 9 12 16 18 24 25 28; do
+	{
+		bytes $flags 4 3
+		printf '\223NUMPY\001\000\060\000%-47s\n' "{'descr':'<i2','fortran_order':False,'shape':(2,3)}" && printf 'abcdefghijkl'
+	} | seed header
+	{
+		bytes $flags 4 3
+		printf '\223NUMPY\002\000\070\000\000\000%-55s\n' "{'descr':'>c16','fortran_order':True,'shape':(1L,)}"
+		printf '0123456789abcdef'
+	} | seed header
+	{
+		bytes $flags 5 2
+		printf 'RIFF\377\000\000\000WAVELIST\003\000\000\000abc\000fmt \020\000\000\000\001\000\002\000\104\254\000\000'
+		printf '\020\261\002\000\004\000\020\000data\010\000\000\000abcdefghid3 \002\000\000\000data'
+	} | seed header
+	{
+		bytes $flags 1 7
+		printf 'RIFX\000\000\000\377WAVEfmt \000\000\000\050\377\376\000\001\000\000\254\104\000\002\261\020\000\003\000\030'
+		printf '\000\026\000\024\000\000\000\004\000\000\000\001\000\000\000\020\200\000\000\252\000\070\233\161'
+		printf 'data\000\000\000\003abc\000'
+	} | seed header
+	{
+		bytes $flags 2 2
+		printf 'RF64\377\377\377\377WAVEds64\034\000\000\000\100\000\000\000\000\000\000\000\010\000\000\000\000\000\000\000'
+		printf '\000\000\000\000\000\000\000\000\000\000\000\000fmt \020\000\000\000\003\000\001\000\104\254\000\000'
+		printf '\020\261\002\000\004\000\040\000data\377\377\377\377abcdefghdata\002\000\000\000xy'
+	} | seed header
+	{
+		bytes $flags 2 2
+		printf 'RIFF\000\000\000\000WAVEfmt \020\000\000\000\001\000\001\000\104\254\000\000'
+		printf '\104\254\000\000\001\000\010\000data\000\000\000\000abcdefgh'
+	} | seed header
+	{ bytes $flags 3 9 && printf 'P5\n# a comment\n4 2\n255\nabcdefgh'; } | seed header
+	{ bytes $flags 3 9 && printf 'P6 1 2 999\nabcdefghijkl'; } | seed header
 done

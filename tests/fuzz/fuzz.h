@@ -12,19 +12,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "wide.h"
+#include "bins/wide.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* A wrong answer is a crash, which is what the fuzzer keeps the input of. */
-#define REQUIRE(condition, ...)                                                                   \
-	do {                                                                                      \
-		if (!(condition)) {                                                               \
-			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition);           \
-			fprintf(stderr, __VA_ARGS__);                                             \
-			fprintf(stderr, "\n");                                                    \
-			abort();                                                                  \
-		}                                                                                 \
+/* A wrong answer is made a crash, because the fuzzer keeps the input of a crash. */
+#define REQUIRE(condition, ...)                                                         \
+	do {                                                                            \
+		if (!(condition)) {                                                     \
+			fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
+			fprintf(stderr, __VA_ARGS__);                                   \
+			fprintf(stderr, "\n");                                          \
+			abort();                                                        \
+		}                                                                       \
 	} while (0)
 
 struct bytes { /* what is left of the input */
@@ -32,7 +32,7 @@ struct bytes { /* what is left of the input */
 	size_t size;
 };
 
-/* The next n bytes, little endian; zeros behind the end. */
+/* The next n bytes, little endian; zeros after the end. */
 static inline uint64_t take(struct bytes *b, unsigned n)
 {
 	uint64_t v = 0;
@@ -55,9 +55,9 @@ static inline double take_double(struct bytes *b)
 static inline double plain_ratio(int128_t n, uint32_t d)
 {
 	const uint128_t magnitude = n < 0 ? -(uint128_t)n : (uint128_t)n;
-	uint64_t digits = 0;           /* 53 bits from the first that is set, then one that rounds */
+	uint64_t digits = 0; /* 53 bits from the first that is set, then one that rounds */
 	uint128_t rest = 0;
-	int kept = 0, exponent = 0;    /* of the last bit kept */
+	int kept = 0, exponent = 0; /* of the last bit kept */
 
 	/* The bits of the quotient from 2^127 down, past the point as long as bits are missing. */
 	for (int bit = 127; bit >= 0 || (kept < 54 && bit >= -160); bit--) {

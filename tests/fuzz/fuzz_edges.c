@@ -1,27 +1,27 @@
 /*
- * edges and binning: for any type, bins and range, every sample lies in its cell by comparison
- * with edges that are computed here: linspace in binary64, rationals in 128 bits. A spec is
+ * edges and binning: for any type, bins and range, every sample falls in the cell that comparing
+ * it with the edges gives; the edges are computed here: linspace in binary64, rationals in 128 bits. A spec is
  * refused exactly when it should be.
  */
-#include "edges.h"
+#include "bins/edges.h"
 
 #include <assert.h>
 #include <float.h>
 
-#include "cells.h"
+#include "count/cells.h"
 #include "fuzz.h"
 
 /* A 64-bit sample must fit a long double: the comparison with a binary64 is then exact. */
 static_assert(LDBL_MANT_DIG >= 64, "no exact comparison on this machine");
 
-static const char *const TYPES[] = {"u8", "i8", "u16", "i16", "u24", "i24", "u32", "i32", "u64", "i64",
-				    "f16", "bf16", "f32", "f64"};
+static const char *const TYPES[] = {"u8",  "i8",  "u16", "i16", "u24",  "i24", "u32",
+				    "i32", "u64", "i64", "f16", "bf16", "f32", "f64"};
 
 struct plain { /* the definition */
 	uint32_t bins;
 	bool rational, closed;
-	int128_t lo, width;   /* rational: edge i is (lo bins + i width) / bins */
-	double first, last;   /* else: linspace(first, last, bins + 1) */
+	int128_t lo, width; /* rational: edge i is (lo bins + i width) / bins */
+	double first, last; /* else: linspace(first, last, bins + 1) */
 };
 
 /* The value of a sample: whole, or a binary64. */
@@ -38,7 +38,7 @@ static double linspace(const struct plain *p, uint32_t i)
 
 	if (i == p->bins)
 		return hi;
-	if (isinf(range)) { /* where linspace itself gives up: the same at half the scale */
+	if (isinf(range)) { /* where linspace itself overflows: the same at half the scale */
 		y = y * ((hi / 2 - lo / 2) / p->bins);
 		y = y + lo / 2;
 		return y * 2;
@@ -126,7 +126,7 @@ static struct value value_of(const struct sample_type *t, uint64_t bits)
 	return v;
 }
 
-/* By the counting loops where there is one for the type, by the code where not. */
+/* By the counting loop for the type where there is one, otherwise by the sample's code. */
 static uint32_t cell_of(const struct edges *e, const struct sample_type *t, uint64_t bits)
 {
 	unsigned char sample[8];
@@ -140,8 +140,7 @@ static uint32_t cell_of(const struct edges *e, const struct sample_type *t, uint
 	return cell;
 }
 
-static void try_sample(const struct edges *e, const struct plain *p, const struct sample_type *t,
-		       uint64_t bits)
+static void try_sample(const struct edges *e, const struct plain *p, const struct sample_type *t, uint64_t bits)
 {
 	bits &= UINT64_MAX >> (64 - 8 * t->bytes);
 	const struct value v = value_of(t, bits);
@@ -166,8 +165,9 @@ static void try_edge(const struct edges *e, const struct plain *p, const struct 
 	if (!edge_fits(p, i, &x))
 		return;
 	if (t->kind != SAMPLE_FLOAT) {
-		int128_t whole = p->rational ? p->lo + (int128_t)i * p->width / p->bins
-					     : fabs(x) < 0x1p100 ? (int128_t)x : 0;
+		int128_t whole = p->rational         ? p->lo + (int128_t)i * p->width / p->bins
+				 : fabs(x) < 0x1p100 ? (int128_t)x
+						     : 0;
 		for (int128_t near = whole - 2; near <= whole + 2; near++)
 			if (near >= sample_min(t) && near <= sample_max(t))
 				try_sample(e, p, t, (uint64_t)near);
@@ -181,7 +181,7 @@ static void try_edge(const struct edges *e, const struct plain *p, const struct 
 	} else if (t->bytes == 4) {
 		memcpy(&low, &f, sizeof(low));
 		bits = low;
-	} else { /* the code by halves: magnitudes are in the order of their codes */
+	} else { /* the code by bisection: magnitudes are in the order of their codes */
 		uint32_t code = 0;
 		for (uint32_t step = 0x4000; step > 0; step /= 2)
 			code += sample_half(t, code + step) <= fabs(x) ? step : 0;
@@ -191,7 +191,7 @@ static void try_edge(const struct edges *e, const struct plain *p, const struct 
 		try_sample(e, p, t, bits + near - 2);
 }
 
-/* The edge as a number and as a text, and that it is not below the one in front of it. */
+/* Checks the edge as a number and as a text, and that it is not below the edge before it. */
 static void check_edge(const struct edges *e, const struct plain *p, uint32_t i)
 {
 	char text[NUMBER_TEXT];
@@ -250,8 +250,8 @@ static struct number take_number(struct bytes *b)
 }
 
 /*
- * Or so few of the binary64 numbers behind LO that the bins are about as wide as these lie apart:
- * where a guess is just good enough, and where it is not.
+ * Or a range of so few binary64 numbers above LO that a bin is about as wide as the gap between two of
+ * them: where a guess is just good enough, and where it is not.
  */
 static struct number take_hi(struct bytes *b, const struct number *lo, uint32_t bins)
 {
@@ -287,20 +287,22 @@ static bool plain_init(struct plain *p, const struct edges_spec *spec, const str
 
 	*p = (struct plain){.bins = spec->bins, .closed = spec->closed};
 	if (spec->full && is_float) {
-		const double most = t->bytes == 8 ? DBL_MAX : t->bytes == 4 ? (double)FLT_MAX
-				    : t->mantissa == 10 ? 65504 : 0x1.fep127;
+		const double most = t->bytes == 8       ? DBL_MAX
+				    : t->bytes == 4     ? (double)FLT_MAX
+				    : t->mantissa == 10 ? 65504
+							: 0x1.fep127;
 		p->first = -most;
 		p->last = most;
 		p->closed = true;
 		return true;
 	}
-	if (spec->full || (!spec->ranged && !is_float)) {
+	if (spec->full || (spec->kind == AXIS_VALUES && !is_float)) {
 		p->rational = true;
 		p->lo = spec->full && t->kind == SAMPLE_SIGNED ? -((int128_t)1 << (8 * t->bytes - 1)) : 0;
 		p->width = spec->full ? (int128_t)1 << 8 * t->bytes : spec->bins;
 		return true;
 	}
-	if (!spec->ranged)
+	if (spec->kind == AXIS_VALUES)
 		return false;
 	if (!is_float && spec->lo.whole && spec->hi.whole) {
 		p->rational = true;
@@ -327,8 +329,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(sample_type_parse(&type, name) == 0, "%s", name);
 	struct edges_spec spec = {.bins = take_bins(&b), .closed = flags & 1};
 	spec.full = flags % 16 == 2 || flags % 16 == 3;
-	spec.ranged = spec.full || flags % 16 > 5;
-	if (spec.ranged && !spec.full) {
+	spec.kind = spec.full || flags % 16 > 5 ? AXIS_RANGE : AXIS_VALUES;
+	if (spec.kind == AXIS_RANGE && !spec.full) {
 		spec.lo = take_number(&b);
 		spec.hi = take_hi(&b, &spec.lo, spec.bins);
 	}
@@ -340,7 +342,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(edges.exact == plain.rational && edges.closed == plain.closed && edges.binning.bins == spec.bins,
 		"%s: not the edges asked for", name);
 
-	/* The ends always; of a few bins all; else wherever the input says. */
+	/* Both ends always; every edge if the bins are few; else those that the input chooses. */
 	const uint32_t all = spec.bins < 16 ? spec.bins : 4;
 	for (uint32_t i = 0; i <= all; i++) {
 		check_edge(&edges, &plain, i);

@@ -3,13 +3,13 @@
  * so, with the value that strtod and digits added up in 128 bits give; any number becomes a text
  * that reads back, and no shorter one would.
  */
-#include "number.h"
+#include "bins/number.h"
 
 #include <ctype.h>
 
 #include "fuzz.h"
 
-/* digits of a base, how many */
+/* how many digits of a base */
 static size_t run_of(const char *p, bool hex)
 {
 	size_t n = 0;
@@ -19,12 +19,12 @@ static size_t run_of(const char *p, bool hex)
 	return n;
 }
 
-struct plain { /* digits x base^place, place counted from the last digit */
+struct plain { /* digits x base^place: the last digit counts base^place */
 	bool valid, negative, hex;
 	char digits[512]; /* without the point */
 	size_t count;
-	long place;       /* digits behind the point, negated */
-	long exponent;    /* of 10, or of 2 */
+	long place;    /* digits after the point, negated */
+	long exponent; /* of 10, or of 2 */
 };
 
 /* [+-] digits [. digits] [e [+-] digits]; 0x, hexadecimal digits and p for the other kind. */
@@ -89,8 +89,7 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 		int shift = 0;
 		for (unsigned d = digit(n->digits[i]); at_end && d % 2 == 0; d /= 2)
 			shift++;
-		v = at_end ? (v << (4 - shift)) + (digit(n->digits[i]) >> shift)
-			   : v * base + digit(n->digits[i]);
+		v = at_end ? (v << (4 - shift)) + (digit(n->digits[i]) >> shift) : v * base + digit(n->digits[i]);
 		*exact = v < (uint128_t)WHOLE_LIMIT;
 	}
 	for (; power > 0 && *whole && *exact; power--) {
@@ -102,11 +101,11 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 		*value = n->negative ? -(int128_t)v : (int128_t)v;
 }
 
-/* The text ends at length; what follows is somebody else's. */
+/* The text ends at length; what follows must not be read. */
 static void try_number(const char *text, size_t length)
 {
 	struct number n;
-	char *copy = strndup(text, length); /* as long as it is: reading past it is seen */
+	char *copy = strndup(text, length); /* of its exact length, so that a sanitizer sees a read past it */
 	const int rc = number_parse(&n, text, length);
 	const struct plain p = length < 512 ? grammar(copy) : (struct plain){.valid = false};
 	const double value = p.valid ? strtod(copy, NULL) : (double)NAN;
@@ -125,27 +124,29 @@ static void try_number(const char *text, size_t length)
 	free(copy);
 }
 
-/* Digits, then nothing or one of K M G T with nothing, B or iB behind it. */
+/* Digits of either base, then nothing or one of K M G T, of either case, with nothing, B or iB after it. */
 static void try_size(const char *text)
 {
-	const size_t digits = run_of(text, false);
-	const char *unit = text + digits;
-	static const char *const UNITS = "KMGT";
+	const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && isxdigit((unsigned char)text[2]);
+	const char *const first = text + (hex ? 2 : 0);
+	const size_t digits = run_of(first, hex);
+	const char *unit = first + digits;
+	static const char *const UNITS = "KMGTkmgt";
 	uint128_t v = 0;
 	uint64_t got = 7;
 	bool valid = digits > 0;
 	const uint128_t too_much = (uint128_t)1 << 64;
 
 	for (size_t i = 0; i < digits; i++)
-		v = v >= too_much ? v : v * 10 + digit(text[i]);
-	const bool count = valid && *unit == '\0' && v < too_much;
+		v = v >= too_much ? v : v * (hex ? 16u : 10u) + digit(first[i]);
+	const bool count = valid && !hex && *unit == '\0' && v < too_much;
 	REQUIRE(number_parse_count(&got, text) == (count ? 0 : -1) && (!count || got == (uint64_t)v),
 		"'%s' as a count gives %llu", text, (unsigned long long)got);
 	if (*unit != '\0') {
 		const char *which = strchr(UNITS, *unit);
 		const char *rest = unit + 1;
 		valid &= which && (*rest == '\0' || strcmp(rest, "B") == 0 || strcmp(rest, "iB") == 0);
-		for (const char *u = UNITS; valid && u <= which; u++)
+		for (long u = 0; valid && u <= (which - UNITS) % 4; u++)
 			v = v >= too_much ? v : v * (strcmp(rest, "B") == 0 ? 1000u : 1024u);
 	}
 	valid &= v < too_much;
@@ -175,8 +176,8 @@ static bool reads_back(uint64_t digits, int exponent, double x)
 }
 
 /*
- * Does a decimal of so many digits read back as x > 0? The numbers that do lie around x without
- * a gap: if any has so few digits, then so has the next one below x or the next one above.
+ * Does a decimal of so many digits read back as x > 0? The numbers that do form one interval
+ * around x: if any has so few digits, then so has the next one below x or the next one above.
  */
 static bool fits(double x, int digits)
 {
@@ -200,8 +201,7 @@ static void try_format(double x)
 
 	memset(text, '#', sizeof(text));
 	const size_t length = number_format(text, x);
-	REQUIRE(length < NUMBER_TEXT && text[length] == '\0' && strlen(text) == length, "%a: length %zu", x,
-		length);
+	REQUIRE(length < NUMBER_TEXT && text[length] == '\0' && strlen(text) == length, "%a: length %zu", x, length);
 	REQUIRE(text[NUMBER_TEXT] == '#', "%a: past the end", x);
 	if (!isfinite(x)) {
 		REQUIRE(strcmp(text, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf") == 0, "%a is %s", x, text);
@@ -250,7 +250,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	if (size == 0)
 		return 0;
-	/* A text, cut in two by the first byte: number_parse is told where its own ends. */
+	/* A text, cut in two by the first byte: number_parse gets the length of its part. */
 	char *text = malloc(size);
 	memcpy(text, data + 1, size - 1);
 	text[size - 1] = '\0';

@@ -1,20 +1,19 @@
 /*
- * options: any argv is a job, or a usage error with words. A job that is accepted keeps what
- * the manual promises, can be counted, and written down again as options it is the same job.
+ * options: any argv is a job, or a usage error with a message. A job that is accepted keeps what
+ * the manual promises and can be counted; written again as options, it is the same job.
  */
-#include "options.h"
+#include "cli/options.h"
 
 #include <getopt.h>
 
-#include "count.h"
-#include "edges.h"
+#include "count/gather.h"
+#include "bins/axis.h"
 #include "fuzz.h"
 
 #define WORDS 24
 #define CELLS_MAX (1u << 16) /* of a job that is counted here: bins may be 2^28, 2 GiB of them */
 
-static enum options_result parse(struct job *job, char *const *words, int count, char **argv,
-				 struct fail *fail)
+static enum options_result parse(struct job *job, char *const *words, int count, char **argv, struct fail *fail)
 {
 	memcpy(argv, words, ((size_t)count + 1) * sizeof(*argv)); /* getopt moves them */
 	optind = 0;
@@ -56,9 +55,35 @@ static void check_edges(const struct edges *e, const struct sample_type *type)
 	REQUIRE(!e->exact || type->kind != SAMPLE_FLOAT, "rational edges of %s", type->name);
 }
 
+/* The axis that the run will make of an accepted job. */
+static struct axis axis_of(const struct job *job)
+{
+	struct axis axis;
+	const char *why = NULL;
+
+	REQUIRE(axis_init(&axis, &job->axis, &job->type, &why) == 0, "accepted, but %s", why);
+	REQUIRE(axis.clamp == job->axis.clamp && axis.kind == axis_settle(&job->axis.edges, &job->type).kind,
+		"another axis");
+	return axis;
+}
+
+/* Where an input may say the type, bins that u32 cannot have are refused only when the inputs are open. */
+static bool refused_by_run(const struct job *job)
+{
+	struct fail fail = {.status = STATUS_OK};
+	struct axis axis;
+
+	if (job_axis(&axis, job, &fail) == 0)
+		return false;
+	REQUIRE(!job->source.typed && !job->source.raw, "accepted, but %s", fail.text);
+	REQUIRE(fail.status == STATUS_USAGE && fail.text[0] != '\0', "refused without a word");
+	return true;
+}
+
 static void check_job(const struct job *job, int argc)
 {
 	const struct sample_type *t = &job->type;
+	const struct axis axis = axis_of(job);
 	struct sample_type again;
 
 	REQUIRE(sample_type_parse(&again, t->name) == 0 && again.bytes == t->bytes && again.kind == t->kind &&
@@ -66,8 +91,13 @@ static void check_job(const struct job *job, int argc)
 		"%s is another type", t->name);
 	REQUIRE(t->bytes == 1 || t->bytes == 2 || t->bytes == 3 || t->bytes == 4 || t->bytes == 8, "%lu bytes",
 		(unsigned long)t->bytes);
-	REQUIRE(job->source.record == t->bytes, "records of %lu bytes", (unsigned long)job->source.record);
-	check_edges(&job->edges, t);
+	const struct layout *const l = &job->layout;
+	REQUIRE(job->source.record == layout_bytes(l) && job->source.record <= SOURCE_RECORD_MAX &&
+			l->offset + l->samples * t->bytes <= l->record &&
+			l->row * l->record <= l->pitch + l->record * !l->row && l->channels >= 1 &&
+			l->channels <= LAYOUT_CHANNELS_MAX && l->samples % l->channels == 0,
+		"records of %lu bytes", (unsigned long)job->source.record);
+	check_edges(&axis.edges, t);
 	REQUIRE(job->threads >= 1 && job->threads <= 4096 && job->memory > 0, "%u threads", job->threads);
 	REQUIRE(job->source.path_count >= 1 && job->source.path_count <= (size_t)argc, "%zu inputs",
 		job->source.path_count);
@@ -76,35 +106,38 @@ static void check_job(const struct job *job, int argc)
 	REQUIRE(names_devices(job->gpus), "devices %s", job->gpus);
 	REQUIRE(!job->quiet || !job->verbose, "-q and -v");
 	REQUIRE(!job->output || job->output[0] != '\0', "an output without a name");
-	const bool text = job->format == FORMAT_CSV || job->format == FORMAT_TSV;
-	REQUIRE(text || (job->header && !job->nonzero && !job->flow), "text flags, format %d", (int)job->format);
-	REQUIRE(job->format != FORMAT_JSON || job->counter <= COUNTER_U32, "json of counter %d", (int)job->counter);
+	const char *const format = job->format->name;
+	const bool text = strcmp(format, "csv") == 0 || strcmp(format, "tsv") == 0;
+	REQUIRE(text || (job->style.header && !job->style.nonzero && !job->style.flow), "text flags, %s", format);
+	REQUIRE(strcmp(format, "json") != 0 || job->style.counter <= COUNTER_U32, "json of counter %d",
+		(int)job->style.counter);
 }
 
 /* The bytes of argv, whatever they are, counted as the job's samples. */
 static void count_some(const struct job *job, const char *bytes, size_t size)
 {
+	const struct axis axis = axis_of(job);
 	struct counting counting;
 	struct counts counts;
 	struct hist hist;
 	struct fail fail = {.status = STATUS_OK};
-	const size_t n = size / job->type.bytes;
+	const size_t records = size / job->source.record, n = records * layout_samples(&job->layout);
 
-	for (int spare = 0; spare <= 1; spare++) {
-		counting_init(&counting, &job->type, &job->edges, spare ? 1 : job->threads, spare);
-		REQUIRE(counting.cells == counting_cells(&job->type, &job->edges) && counting.tables >= 1 &&
-				counting.memory > 0 && counting.bytes == job->source.record,
+	for (int shared = 0; shared <= 1; shared++) {
+		counting_init_layout(&counting, &axis.type, &axis.edges, &job->layout, shared);
+		REQUIRE(counting.cells == job->layout.channels * counting_cells(&axis.type, &axis.edges) &&
+				counting.tables >= 1 && counting.memory > 0 && counting.bytes == job->type.bytes,
 			"%zu cells", counting.cells);
-		if (job->edges.binning.bins > CELLS_MAX)
+		if (axis_bins(&axis) > CELLS_MAX || counting.cells > 4 * CELLS_MAX)
 			return;
-		REQUIRE(hist_reserve(&hist, &job->edges, &job->type, &fail) == 0 &&
+		REQUIRE(hist_reserve(&hist, &axis, job->layout.channels, &fail) == 0 &&
 				counts_init(&counts, counting.cells, &fail) == 0,
 			"%s", fail.text);
 		struct counter *counter = counter_open(&counting, &counts);
 		REQUIRE(counter, "no memory");
-		counter_add(counter, (const unsigned char *)bytes, n, NULL);
+		gather_add(&counting, counter, (const unsigned char *)bytes, records * job->source.record, NULL);
 		counter_close(counter);
-		hist_fill(&hist, &counts, &job->edges, &job->type, job->clamp);
+		hist_fill(&hist, &counts);
 		REQUIRE(hist.samples == n && hist_audit(&hist, &fail) == 0, "%zu samples: %s", n, fail.text);
 		hist_free(&hist);
 		counts_free(&counts);
@@ -112,9 +145,9 @@ static void count_some(const struct job *job, const char *bytes, size_t size)
 }
 
 /* LO:HI as text; false where the range cannot be written down so that it reads back. */
-static bool range_of(const struct job *job, char *text, size_t room)
+static bool range_of(const struct axis *axis, char *text, size_t room)
 {
-	const struct edges *e = &job->edges;
+	const struct edges *e = &axis->edges;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 
 	if (e->exact) {
@@ -123,10 +156,10 @@ static bool range_of(const struct job *job, char *text, size_t room)
 		snprintf(text, room, "--range=%s:%s", lo, hi);
 		return true;
 	}
-	snprintf(text, room, "--range=%.17g:%.17g", e->binning.lo * e->binning.unit, e->hi);
+	snprintf(text, room, "--range=%.17g:%.17g", edges_value(e, 0), e->hi);
 	/* "0.99999999999999999999" is no whole number, though its binary64 is. */
-	return job->type.kind == SAMPLE_FLOAT || e->hi != floor(e->hi) ||
-	       e->binning.lo * e->binning.unit != floor(e->binning.lo * e->binning.unit);
+	return axis->type.kind == SAMPLE_FLOAT || e->hi != floor(e->hi) ||
+	       edges_value(e, 0) != floor(edges_value(e, 0));
 }
 
 static bool same_edges(const struct edges *a, const struct edges *b)
@@ -134,31 +167,40 @@ static bool same_edges(const struct edges *a, const struct edges *b)
 	const struct binning *x = &a->binning, *y = &b->binning;
 
 	return a->exact == b->exact && a->closed == b->closed && a->edge_cell == b->edge_cell &&
-	       (a->exact ? a->lo == b->lo && a->width == b->width : a->hi == b->hi && x->lo == y->lo) &&
-	       x->kind == y->kind && x->bins == y->bins && x->first == y->first && x->span == y->span &&
-	       x->step == y->step && x->last == y->last;
+	       (a->exact ? a->lo == b->lo && a->width == b->width
+			 : a->hi == b->hi && x->linear.lo == y->linear.lo && x->linear.step == y->linear.step &&
+				   x->linear.last == y->linear.last) &&
+	       x->kind == y->kind && x->bins == y->bins && x->first == y->first && x->span == y->span;
 }
 
-/* Written down by long options, in an order of its own, it must be the same job. */
+/* Written again by long options, in an order of our own, it must be the same job. */
 static void write_down(const struct job *job)
 {
-	static const char *const FORMATS[] = {"csv", "tsv", "raw", "json"};
 	char text[16][320], *words[40], *argv[40];
 	int n = 0, used = 0;
+	const struct axis axis = axis_of(job);
 	struct job again;
 	struct fail fail;
 
 #define WORD(...) (snprintf(text[used], sizeof(text[0]), __VA_ARGS__), words[n++] = text[used++])
 	WORD("gpuhist");
-	if (!range_of(job, text[used], sizeof(text[0])))
+	if (!range_of(&axis, text[used], sizeof(text[0])))
 		return;
 	words[n++] = text[used++];
-	WORD("--bins=%lu", (unsigned long)job->edges.binning.bins);
+	WORD("--bins=%lu", (unsigned long)axis_bins(&axis));
 	WORD("--type=%s", job->type.name);
 	WORD("--skip=%llu", (unsigned long long)job->source.skip);
 	WORD("--count=%llu", (unsigned long long)job->source.limit);
-	WORD("--counter=%s", counter_name(job->counter));
-	WORD("--format=%s", FORMATS[job->format]);
+	WORD("--counter=%s", counter_name(job->style.counter));
+	WORD("--channels=%u", (unsigned)job->layout.channels);
+	if (job->layout.row > 0) {
+		WORD("--rows=%lu:%lu", (unsigned long)job->layout.row * job->layout.samples,
+		     (unsigned long)job->layout.pitch);
+	} else if (!layout_is_contiguous(&job->layout, job->type.bytes)) {
+		WORD("--record=%lu", (unsigned long)job->layout.record);
+		WORD("--offset=%lu", (unsigned long)job->layout.offset);
+	}
+	WORD("--format=%s", job->format->name);
 	WORD("--output=-"); /* binary even to a terminal */
 	WORD("--threads=%u", job->threads);
 	WORD("--memory=%llu", (unsigned long long)job->memory);
@@ -168,28 +210,53 @@ static void write_down(const struct job *job)
 	const struct {
 		bool given;
 		char *word;
-	} FLAGS[] = {{job->edges.closed, "--closed"}, {job->clamp, "--clamp"}, {job->quiet, "--quiet"},
-		     {job->verbose, "--verbose"}, {job->nonzero, "--nonzero"}, {job->flow, "--flow"},
-		     {!job->header, "--no-header"}, {job->source.raw, "--raw"},
+	} FLAGS[] = {{axis.edges.closed, "--closed"},
+		     {axis.clamp, "--clamp"},
+		     {job->quiet, "--quiet"},
+		     {job->verbose, "--verbose"},
+		     {job->style.nonzero, "--nonzero"},
+		     {job->style.flow, "--flow"},
+		     {!job->style.header, "--no-header"},
+		     {job->stats, "--stats"},
+		     {job->source.raw, "--raw"},
 		     {job->source.ignore_tail, "--ignore-tail"}};
 	for (size_t i = 0; i < sizeof(FLAGS) / sizeof(FLAGS[0]); i++)
 		if (FLAGS[i].given)
 			words[n++] = FLAGS[i].word;
 	words[n] = NULL;
 	REQUIRE(parse(&again, words, n, argv, &fail) == OPTIONS_RUN, "%s", fail.text);
-	REQUIRE(same_edges(&job->edges, &again.edges), "%s: other edges", words[1]);
+	const struct axis axis_again = axis_of(&again);
+	REQUIRE(same_edges(&axis.edges, &axis_again.edges) && axis_difference(&axis, &axis_again) == NULL,
+		"%s: another axis", words[1]);
 	REQUIRE(job->source.skip == again.source.skip && job->source.limit == again.source.limit &&
-			job->source.raw == again.source.raw &&
-			job->source.ignore_tail == again.source.ignore_tail &&
-			job->source.record == again.source.record,
+			job->source.raw == again.source.raw && job->source.ignore_tail == again.source.ignore_tail &&
+			job->source.record == again.source.record &&
+			memcmp(&job->layout, &again.layout, sizeof(again.layout)) == 0,
 		"another source");
-	REQUIRE(job->format == again.format && job->counter == again.counter && job->flow == again.flow &&
-			job->nonzero == again.nonzero && job->header == again.header && job->clamp == again.clamp,
+	REQUIRE(job->format == again.format && job->style.counter == again.style.counter &&
+			job->style.flow == again.style.flow && job->style.nonzero == again.style.nonzero &&
+			job->style.header == again.style.header && job->stats == again.stats,
 		"another output");
 	REQUIRE(job->threads == again.threads && job->memory == again.memory && job->device == again.device &&
 			strcmp(job->gpus, again.gpus) == 0 && job->quiet == again.quiet &&
 			job->verbose == again.verbose,
 		"other engines");
+}
+
+/* For a text that is no type, the hint is the list of types, or one type. */
+static void check_hint(const char *text)
+{
+	static const char USE[] = "unknown type; use ", LIST[] = "unknown type; the types are u8 ";
+	char hint[SAMPLE_HINT];
+	struct sample_type type;
+
+	sample_type_hint(hint, text);
+	if (strncmp(hint, LIST, strlen(LIST)) == 0)
+		return;
+	REQUIRE(strncmp(hint, USE, strlen(USE)) == 0 && strlen(hint) < SAMPLE_HINT - 1, "'%s': %s", text, hint);
+	char *use = hint + strlen(USE);
+	use[strcspn(use, " ,")] = '\0';
+	REQUIRE(sample_type_parse(&type, use) == 0 && strcmp(type.name, use) == 0, "'%s': %s", text, hint);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -204,13 +271,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		size_t length = 0;
 		while (at + length < size && data[at + length] != '\0' && data[at + length] != '\n')
 			length++;
-		words[count++] = strndup((const char *)data + at, length);
+		words[count] = strndup((const char *)data + at, length);
+		check_hint(words[count++]);
 		at += length + 1;
 	}
 	words[count] = NULL;
 	switch (parse(&job, words, count, argv, &fail)) {
 	case OPTIONS_RUN:
 		REQUIRE(fail.status == STATUS_OK, "accepted, and failed: %s", fail.text);
+		if (refused_by_run(&job))
+			break;
 		check_job(&job, count);
 		count_some(&job, (const char *)data, size);
 		write_down(&job);

@@ -1,11 +1,11 @@
 /*
- * source: the input is cut into files, redirected files and pipes, and read as a job would.
- * What is handed out, the totals and the verdict must be those of a plain walk over the bytes.
+ * source: the input is cut into files, redirected files and pipes, and read as a job reads.
+ * The records, the totals and the verdict must be those of a plain walk over the bytes.
  *
  * The head of the input, in this order: flags, record size, inputs, skip (2), limit (2), fills;
  * for each input a kind, with how often it is repeated, and a length (2); then their bytes.
  */
-#include "source.h"
+#include "input/source.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../take.h"
 #include "fuzz.h"
 
 #define INPUTS 4
@@ -28,10 +29,10 @@ struct feed { /* one input */
 	enum kind kind;
 	unsigned times;
 	uint8_t *data;
-	size_t size, offset; /* offset: where a redirected file stands */
+	size_t size, offset; /* offset: of a redirected file */
 	char path[32];
-	int fd;              /* the end that is read */
-	int out;             /* of a pipe that a thread feeds */
+	int fd;  /* the end that is read */
+	int out; /* of a pipe that a thread feeds */
 	pthread_t thread;
 };
 
@@ -39,8 +40,8 @@ struct plan {
 	struct source_spec spec;
 	struct feed feed[INPUTS];
 	char *paths[INPUTS];
-	unsigned fills;      /* how large the buffers are */
-	unsigned stop;       /* source_stop after so many fills; 0: never */
+	unsigned fills; /* how large the buffers are */
+	unsigned stop;  /* source_stop after so many fills; 0: never */
 };
 
 struct plain { /* what must come out */
@@ -48,8 +49,8 @@ struct plain { /* what must come out */
 	size_t used;
 	enum verdict verdict;
 	struct source_totals totals;
-	bool open_ended;     /* a zstd frame: whatever the decoder says */
-	size_t left_at;      /* where the offset of a redirected file must be left */
+	bool open_ended; /* a zstd frame: any result of the decoder is accepted */
+	size_t left_at;  /* where the offset of a redirected file must be left */
 };
 
 static bool is_file(const struct feed *f)
@@ -105,7 +106,7 @@ static void feed_open(struct feed *f, unsigned index)
 
 static void feed_close(struct feed *f)
 {
-	close(f->fd); /* what still writes fails */
+	close(f->fd); /* a thread that still writes fails */
 	if (f->kind == FILE_STDIN || f->kind == PIPE_STDIN)
 		REQUIRE(dup2(nothing, STDIN_FILENO) >= 0, "standard input");
 	if (f->kind == PIPE_TRICKLE)
@@ -127,8 +128,8 @@ static char compressed(const uint8_t *p, size_t n)
 }
 
 /*
- * One input of the walk; false where the walk ends with it. A stream whose few allowed bytes
- * end inside its magic may be refused or not: a pipe that is still being written tells nothing.
+ * One input of the walk; false where the walk ends with it. A stream whose few allowed bytes end
+ * inside its magic number may be refused or not: a pipe that is still being written does not show it.
  */
 static bool walk_input(struct plain *p, const struct plan *plan, const struct feed *f, uint64_t *budget)
 {
@@ -145,7 +146,7 @@ static bool walk_input(struct plain *p, const struct plan *plan, const struct fe
 		p->verdict = seen ? REFUSED : EITHER;
 	if (spec->skip > size)
 		p->verdict = REFUSED;
-	/* Of a stream that is read in small pieces, some were handed out before it is known. */
+	/* A stream that is read in small pieces: some records were handed out before the error. */
 	if (spec->skip > size || (magic && is_file(f)))
 		return false;
 	const uint64_t whole = (size - spec->skip) / spec->record, tail = (size - spec->skip) % spec->record;
@@ -156,7 +157,7 @@ static bool walk_input(struct plain *p, const struct plan *plan, const struct fe
 	p->totals.skipped += spec->skip;
 	p->totals.bytes += spec->skip + bytes;
 	p->left_at = f->offset + (size_t)spec->skip + bytes;
-	/* A tail behind the last record that -n allows is not read. */
+	/* A tail after the last record that -n allows is not read. */
 	const bool to_the_end = *budget > whole;
 	*budget -= records;
 	if (to_the_end && tail > 0) {
@@ -177,7 +178,7 @@ static void walk(struct plain *p, const struct plan *plan)
 			break;
 }
 
-/* Longer than what the fuzzer sent: its bytes again and again, each time a little different. */
+/* A longer input than the fuzzer sent: its bytes repeated, each time a little different. */
 static void feed_take(struct feed *f, struct bytes *b, size_t bytes)
 {
 	bytes = bytes < b->size ? bytes : b->size;
@@ -200,7 +201,8 @@ static struct plan take_plan(struct bytes *b)
 	spec->ignore_tail = flags & 1;
 	spec->raw = flags & 2;
 	plan.stop = flags & 4 ? 1 + (flags >> 6) : 0;
-	spec->record = 1 + (uint32_t)take(b, 1) % 8;
+	const uint32_t record = (uint32_t)take(b, 1);
+	spec->record = record < 200 ? 1 + record % 8 : record < 240 ? record : (record - 239) * 1001;
 	spec->path_count = 1 + (size_t)take(b, 1) % INPUTS;
 	const uint64_t skip = take(b, 2);
 	spec->skip = flags & 8 ? skip % 2048 : flags & 32 && skip % 64 == 63 ? UINT64_MAX - skip : skip % 32;
@@ -233,6 +235,7 @@ static int read_all(struct source *s, const struct plan *plan, const struct plai
 		    struct fail *fail)
 {
 	const uint32_t record = plan->spec.record;
+	struct reader *const reader = source_reader(s);
 	unsigned fills = 0;
 	size_t got = 0;
 	int rc;
@@ -241,7 +244,7 @@ static int read_all(struct source *s, const struct plan *plan, const struct plai
 	do {
 		const size_t cap = record + (plan->fills * 37u + fills * (plan->fills & 31)) % 300;
 		uint8_t *buffer = malloc(cap);
-		rc = source_fill(s, buffer, cap, &got, fail);
+		rc = take_copy(reader, buffer, cap, &got, fail);
 		REQUIRE(rc == 0 || (rc == -1 && got == 0), "%d, with %zu bytes", rc, got);
 		REQUIRE(got <= cap && got % record == 0, "%zu bytes of %zu", got, cap);
 		if (!expected->open_ended)
@@ -253,9 +256,10 @@ static int read_all(struct source *s, const struct plan *plan, const struct plai
 			source_stop(s);
 		REQUIRE(plan->stop == 0 || fills <= plan->stop || got == 0, "data behind a stop");
 	} while (rc == 0 && got > 0);
-	/* The end is the end. */
-	uint8_t buffer[8];
-	REQUIRE(source_fill(s, buffer, sizeof(buffer), &got, fail) == 0 && got == 0, "data behind the end");
+	/* After the end there is nothing more. */
+	uint8_t *const last = malloc(record);
+	REQUIRE(take_copy(reader, last, record, &got, fail) == 0 && got == 0, "data behind the end");
+	free(last);
 	return rc;
 }
 
@@ -269,10 +273,9 @@ static void check_totals(struct source *s, const struct plain *expected, size_t 
 		return;
 	REQUIRE(used == expected->used, "%zu of %zu bytes", used, expected->used);
 	REQUIRE(t->bytes == e->bytes && t->skipped == e->skipped && t->tail == e->tail && t->tails == e->tails,
-		"%llu bytes, %llu skipped, tail %llu", (unsigned long long)t->bytes,
-		(unsigned long long)t->skipped, (unsigned long long)t->tail);
-	REQUIRE(t->inputs == e->inputs && t->streamed == e->streamed, "%llu inputs",
-		(unsigned long long)t->inputs);
+		"%llu bytes, %llu skipped, tail %llu", (unsigned long long)t->bytes, (unsigned long long)t->skipped,
+		(unsigned long long)t->tail);
+	REQUIRE(t->inputs == e->inputs && t->streamed == e->streamed, "%llu inputs", (unsigned long long)t->inputs);
 	REQUIRE(source_finished(s), "%zu bytes, and not finished", used);
 }
 
@@ -302,14 +305,14 @@ static void run(const struct plan *plan, const struct plain *expected)
 		REQUIRE(fail.text[0] != '\0' && (expected->open_ended || fail.status == STATUS_DATA), "%d: %s",
 			(int)fail.status, fail.text);
 	if (plan->stop == 0) {
-		const bool right = expected->open_ended || expected->verdict == EITHER ||
-				   (rc == 0) == (expected->verdict == FINE);
+		const bool right =
+			expected->open_ended || expected->verdict == EITHER || (rc == 0) == (expected->verdict == FINE);
 		REQUIRE(right, "%s: %s", rc == 0 ? "accepted" : "refused", fail.text);
 		if (rc == 0)
 			check_totals(s, expected, used);
 	}
 	source_close(s);
-	/* A redirected file is left behind its last record, for whoever reads on. */
+	/* A redirected file is left at the end of its last record, for the next program that reads it. */
 	const struct feed *last = &plan->feed[0];
 	if (plan->spec.path_count == 1 && last->kind == FILE_STDIN && plan->stop == 0 && rc == 0 &&
 	    plan->spec.limit > 0 && !expected->open_ended)

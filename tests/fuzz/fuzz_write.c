@@ -2,9 +2,10 @@
  * writers: a small histogram of any counts over any bins, written in every format and read
  * again by the plainest of parsers, is the same histogram.
  */
-#include "write.h"
+#include "output/format.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -12,8 +13,14 @@
 
 #define BINS 40
 
-static char *text;      /* what was written, a zero behind it */
-static const char *at;  /* how far it was read */
+/* The words of the command line come from the input too. */
+static char option[16];
+static char *const OPTIONS[] = {"-o", option};
+static const struct provenance FROM = {
+	.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = OPTIONS, .option_count = 2};
+
+static char *text;     /* what was written, and a zero after it */
+static const char *at; /* how far it was read */
 
 static void expect(const char *word)
 {
@@ -37,67 +44,69 @@ static void expect_edge(const struct edges *e, uint32_t i)
 	char *end;
 	const double x = strtod(at, &end);
 
-	REQUIRE(end > at && x == edges_value(e, i), "edge %lu is %a, not '%.40s'", (unsigned long)i,
-		edges_value(e, i), at);
+	REQUIRE(end > at && x == edges_value(e, i), "edge %lu is %a, not '%.40s'", (unsigned long)i, edges_value(e, i),
+		at);
 	at = end;
 }
 
-static uint64_t clipped(const struct job *job, uint64_t count)
+static uint64_t clipped(const struct style *style, uint64_t count)
 {
 	static const unsigned BITS[] = {64, 32, 8, 16, 32};
-	const uint64_t most = UINT64_MAX >> (64 - BITS[job->counter]);
+	const uint64_t most = UINT64_MAX >> (64 - BITS[style->counter]);
 
 	return count > most ? most : count;
 }
 
-static void read_text(const struct job *job, const struct hist *h)
+static void read_text(const struct style *style, const struct hist *h, const char *comma)
 {
-	const char comma[2] = {job->format == FORMAT_TSV ? '\t' : ',', '\0'};
 
-	if (job->header) {
+	if (style->header) {
 		const char *const names[] = {"bin", "lower", "upper", "count"};
 		for (int i = 0; i < 4; i++) {
 			expect(names[i]);
 			expect(i < 3 ? comma : "\n");
 		}
 	}
-	for (int64_t i = job->flow ? -1 : 0; i < h->bins + (job->flow ? 2 : 0); i++) {
-		const bool bin = i >= 0 && i < h->bins;
-		if (bin && job->nonzero && h->count[i] == 0)
+	for (int64_t i = style->flow ? -1 : 0; i < axis_bins(&h->axis) + (style->flow ? 2 : 0); i++) {
+		const bool bin = i >= 0 && i < axis_bins(&h->axis);
+		if (bin && style->nonzero && h->count[i] == 0)
 			continue;
 		if (bin)
 			expect_count((uint64_t)i);
 		else
-			expect(i < 0 ? "under" : i == h->bins ? "over" : "nan");
+			expect(i < 0 ? "under" : i == axis_bins(&h->axis) ? "over" : "nan");
 		expect(comma);
-		if (bin || i == h->bins)
-			expect_edge(&job->edges, (uint32_t)i);
+		if (bin || i == axis_bins(&h->axis))
+			expect_edge(&h->axis.edges, (uint32_t)i);
 		else
 			expect(i < 0 ? "-inf" : "nan");
 		expect(comma);
-		if (i < h->bins)
-			expect_edge(&job->edges, (uint32_t)(i + 1));
+		if (i < axis_bins(&h->axis))
+			expect_edge(&h->axis.edges, (uint32_t)(i + 1));
 		else
-			expect(i == h->bins ? "inf" : "nan");
+			expect(i == axis_bins(&h->axis) ? "inf" : "nan");
 		expect(comma);
-		const uint64_t count = bin ? h->count[i] : i < 0 ? h->under : i == h->bins ? h->over : h->nan;
-		expect_count(clipped(job, count));
+		const uint64_t count = bin                        ? h->count[i]
+				       : i < 0                    ? h->flow[0].under
+				       : i == axis_bins(&h->axis) ? h->flow[0].over
+								  : h->flow[0].nan;
+		expect_count(clipped(style, count));
 		expect("\n");
 	}
 }
 
-static void read_raw(const struct job *job, const struct hist *h, size_t bytes)
+static void read_raw(const struct style *style, const struct hist *h, const char *data, size_t bytes)
 {
 	static const unsigned WIDTH[] = {8, 4, 1, 2, 4};
-	struct bytes b = {(const uint8_t *)text, bytes};
+	struct bytes b = {(const uint8_t *)data, bytes};
 
-	REQUIRE(bytes == (size_t)h->bins * WIDTH[job->counter], "%zu bytes", bytes);
-	for (uint32_t i = 0; i < h->bins; i++) {
-		const uint64_t count = take(&b, WIDTH[job->counter]);
-		REQUIRE(count == clipped(job, h->count[i]), "bin %lu: %llu", (unsigned long)i,
+	REQUIRE(bytes == (size_t)axis_bins(&h->axis) * WIDTH[style->counter], "%zu bytes", bytes);
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
+		const uint64_t count = take(&b, WIDTH[style->counter]);
+		REQUIRE(count == clipped(style, h->count[i]), "bin %lu: %llu", (unsigned long)i,
 			(unsigned long long)count);
 	}
-	at = text + bytes;
+	at = data + bytes;
 }
 
 static void skip_space(void)
@@ -105,7 +114,7 @@ static void skip_space(void)
 	at += strspn(at, " \n\t\r");
 }
 
-/* Any JSON value is walked over: braces, commas and quotes must be where they belong. */
+/* Skips any JSON value: braces, commas and quotes must be correct. */
 static void json_value(void)
 {
 	skip_space();
@@ -126,8 +135,10 @@ static void json_value(void)
 		}
 		at++;
 	} else if (*at == '"') {
-		at += 1 + strcspn(at + 1, "\"\\\n");
-		expect("\"");
+		for (at++; *at != '"'; at += *at == '\\' ? 2 : 1)
+			REQUIRE((uint8_t)*at >= ' ' && (*at != '\\' || strchr("\"\\u", at[1])), "a string: '%.40s'",
+				at);
+		at++;
 	} else if (*at == 't' || *at == 'f') {
 		expect(*at == 't' ? "true" : "false");
 	} else { /* a number as JSON has them: no '+', no "inf", digits on both sides of a point */
@@ -148,43 +159,107 @@ static void find(const char *word)
 	skip_space();
 }
 
-static void read_json(const struct job *job, const struct hist *h, size_t bytes)
+static void expect_member(const char *name, uint64_t count)
 {
-	at = text;
-	json_value();
-	REQUIRE(at == text + bytes, "more behind the object: '%.40s'", at);
-	const struct {
-		const char *name;
-		uint64_t count;
-	} MEMBERS[] = {{"\"samples\":", h->samples}, {"\"under\":", h->under}, {"\"over\":", h->over},
-		       {"\"nan\":", h->nan}, {"\"bins\":", h->bins}};
-	for (size_t i = 0; i < sizeof(MEMBERS) / sizeof(MEMBERS[0]); i++) {
-		find(MEMBERS[i].name);
-		expect_count(MEMBERS[i].count);
-	}
-	find("\"type\":");
-	expect("\"");
-	expect(job->type.name);
-	expect("\"");
-	find("\"closed\":");
-	expect(job->edges.closed ? "true" : "false");
-	find("\"clamp\":");
-	expect(job->clamp ? "true" : "false");
-	find("\"lower\":");
-	expect_edge(&job->edges, 0);
-	find("\"upper\":");
-	expect_edge(&job->edges, h->bins);
-	find("\"values\": [");
-	for (int64_t i = -1; i <= h->bins; i++) {
-		expect_count(i < 0 ? h->under : i == h->bins ? h->over : h->count[i]);
-		skip_space();
-		expect(i == h->bins ? "]" : ",");
-		skip_space();
-	}
-	at = text + bytes;
+	find(name);
+	expect_count(count);
 }
 
-static void write_and_read(const struct job *job, const struct hist *h)
+/*
+ * Edge i as a reader has it that knows the ends and the number of bins: in binary64, and where the
+ * compiler joins a product and the sum.
+ */
+static bool reader_has(double lo, double hi, uint32_t bins, uint32_t i, double edge)
+{
+	const double z = (double)i / bins, top = lo + (hi - lo);
+	const volatile double a = (1 - z) * lo, b = z * top;
+
+	return a + b == edge && fma(1 - z, lo, b) == edge && fma(z, top, a) == edge;
+}
+
+static void read_axis(const struct hist *h)
+{
+	const struct edges *e = &h->axis.edges;
+	const uint32_t bins = axis_bins(&h->axis);
+	bool regular = true;
+
+	for (uint32_t i = 0; i <= bins; i++)
+		regular = regular && reader_has(edges_value(e, 0), edges_value(e, bins), bins, i, edges_value(e, i));
+	find("\"axes\": [{\"type\": ");
+	if (regular) {
+		expect("\"regular\", \"lower\": ");
+		expect_edge(e, 0);
+		expect(", \"upper\": ");
+		expect_edge(e, bins);
+		expect(", \"bins\": ");
+		expect_count(bins);
+	} else {
+		expect("\"variable\", \"edges\": [");
+		for (uint32_t i = 0; i <= bins; i++) {
+			expect_edge(e, i);
+			expect(i < bins ? "," : "]");
+		}
+	}
+	expect(", \"underflow\": true, \"overflow\": true, \"circular\": false}]");
+}
+
+static void read_json(const struct hist *h, size_t bytes)
+{
+	const struct hist_flow *flow = &h->flow[0];
+
+	at = text;
+	json_value();
+	REQUIRE(at == text + bytes && strchr(text, '\n') == at - 1, "not one line: '%.40s'", at);
+	expect_member("\"samples\":", h->samples);
+	expect_member("\"under\":", flow->under);
+	expect_member("\"over\":", flow->over);
+	expect_member("\"nan\":", flow->nan);
+	expect_member("\"bytes\":", FROM.bytes);
+	expect_member("\"parts\":", FROM.parts);
+	find("\"type\":");
+	expect("\"");
+	expect(h->axis.type.name);
+	expect("\"");
+	find("\"range\":");
+	expect("\"");
+	expect_edge(&h->axis.edges, 0);
+	expect(":");
+	expect_edge(&h->axis.edges, axis_bins(&h->axis));
+	expect("\"");
+	find("\"closed\":");
+	expect(h->axis.edges.closed ? "true" : "false");
+	find("\"clamp\":");
+	expect(h->axis.clamp ? "true" : "false");
+	read_axis(h);
+	find("\"values\": [");
+	for (int64_t i = -1; i <= axis_bins(&h->axis); i++) {
+		expect_count(i < 0 ? flow->under : i == axis_bins(&h->axis) ? flow->over : h->count[i]);
+		expect(i == axis_bins(&h->axis) ? "]}}\n" : ",");
+	}
+}
+
+/* The counters of raw after a header of whole 64 bytes that ends in a newline. */
+static void read_npy(const struct style *style, const struct hist *h, size_t bytes)
+{
+	static const char *const DESCR[] = {"<u8", "<u4", "|u1", "<u2", "<u4"};
+	static const unsigned WIDTH[] = {8, 4, 1, 2, 4};
+	const size_t header = bytes - (size_t)axis_bins(&h->axis) * WIDTH[style->counter];
+
+	REQUIRE(header < bytes && header % 64 == 0 && memcmp(text, "\x93NUMPY\x01", 8) == 0 &&
+			(uint8_t)text[8] + 256u * (uint8_t)text[9] == header - 10 && text[header - 1] == '\n',
+		"%zu bytes", bytes);
+	at = text + 10;
+	expect("{'descr': '");
+	expect(DESCR[style->counter]);
+	expect("', 'fortran_order': False, 'shape': (");
+	expect_count(axis_bins(&h->axis));
+	expect(",), }");
+	at += strspn(at, " ");
+	REQUIRE(at == text + header - 1, "'%.40s'", at);
+	read_raw(style, h, text + header, bytes - header);
+}
+
+static void write_and_read(const struct format *format, const struct style *style, const struct hist *h)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct output *out;
@@ -193,19 +268,21 @@ static void write_and_read(const struct job *job, const struct hist *h)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy); /* commit closes it */
 	REQUIRE(output_open(&out, path, &fail) == 0, "%s", fail.text);
-	write_choose(job->format)(out, job, h);
+	format->write(out, h, style, &FROM);
 	REQUIRE(!output_failed(out) && output_commit(out, &fail) == 0, "%s", fail.text);
 	const size_t bytes = (size_t)lseek(fd, 0, SEEK_END);
 	text = malloc(bytes + 1);
 	REQUIRE(pread(fd, text, bytes, 0) == (ssize_t)bytes, "%zu bytes", bytes);
 	text[bytes] = '\0';
 	at = text;
-	if (job->format == FORMAT_RAW)
-		read_raw(job, h, bytes);
-	else if (job->format == FORMAT_JSON)
-		read_json(job, h, bytes);
+	if (format->write == write_raw)
+		read_raw(style, h, text, bytes);
+	else if (format->write == write_npy)
+		read_npy(style, h, bytes);
+	else if (format->write == write_json)
+		read_json(h, bytes);
 	else
-		read_text(job, h);
+		read_text(style, h, format->write == write_tsv ? "\t" : ",");
 	REQUIRE(at == text + bytes, "more than was expected: '%.40s'", at);
 	free(text);
 	close(fd);
@@ -221,47 +298,76 @@ static uint64_t take_count(struct bytes *b)
 	return how < 128 ? take(b, 2) : how < 192 ? take(b, 8) : ((uint64_t)1 << how % 64) - how / 64 % 2;
 }
 
-/* Edges as options.c would make them, of two numbers that are any binary64 or small. */
-static bool take_edges(struct job *job, struct bytes *b, uint32_t bins, unsigned flags)
+static double take_finite(struct bytes *b)
+{
+	const double x = take_double(b);
+
+	return isfinite(x) ? x : 0;
+}
+
+static void take_stats(struct hist_stats *s, struct bytes *b, uint32_t bins)
+{
+	*s = (struct hist_stats){.of = {.number = take_count(b), .below = take_count(b), .above = take_count(b)}};
+	s->of.least = -(int128_t)take_count(b);
+	s->of.greatest = (int128_t)take_count(b);
+	s->of.least_real = take_finite(b);
+	s->of.greatest_real = take_finite(b);
+	s->of.mean = take_finite(b);
+	s->of.deviation = take_finite(b);
+	for (unsigned i = 0; i < HIST_QUANTILES; i++) {
+		s->quantile[i].kind = (enum hist_quantile_kind)(take(b, 1) % (QUANTILE_OVER + 1));
+		s->quantile[i].value = take_finite(b);
+		s->quantile[i].bin = (uint32_t)take(b, 1) % bins;
+	}
+}
+
+/* An axis as options.c would make them, of two numbers that are any binary64 or small. */
+static bool take_axis(struct axis *axis, struct bytes *b, uint32_t bins, unsigned flags)
 {
 	static const char *const TYPES[] = {"u8", "i16be", "u24", "u32", "i64", "u64be", "f16", "f32", "f64be"};
-	struct edges_spec spec = {.bins = bins, .ranged = true, .closed = flags & 1, .full = flags & 2};
+	struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_RANGE, .closed = flags & 1, .full = flags & 2},
+				 .clamp = flags & 64};
+	struct sample_type type;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 	const char *why;
 
 	const double x = take_double(b), y = take_double(b);
 	snprintf(lo, sizeof(lo), "%.17g", flags & 4 ? x : (double)(int16_t)take(b, 2));
 	snprintf(hi, sizeof(hi), "%.17g", flags & 4 ? y : 32768 + (double)take(b, 2));
-	REQUIRE(sample_type_parse(&job->type, TYPES[take(b, 1) % 9]) == 0, "a type");
-	return (spec.full || (number_parse(&spec.lo, lo, strlen(lo)) == 0 &&
-			      number_parse(&spec.hi, hi, strlen(hi)) == 0)) &&
-	       edges_init(&job->edges, &spec, &job->type, &why) == 0;
+	REQUIRE(sample_type_parse(&type, TYPES[take(b, 1) % 9]) == 0, "a type");
+	return (spec.edges.full || (number_parse(&spec.edges.lo, lo, strlen(lo)) == 0 &&
+				    number_parse(&spec.edges.hi, hi, strlen(hi)) == 0)) &&
+	       axis_init(axis, &spec, &type, &why) == 0;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct bytes b = {data, size};
-	struct job job = {.quiet = false};
+	struct style style = {.counter = COUNTER_U64};
+	const struct format *format;
 	uint64_t counts[BINS];
 	const unsigned flags = (unsigned)take(&b, 2);
-	struct hist hist = {.bins = 1 + (uint32_t)take(&b, 1) % BINS, .count = counts};
+	const uint32_t bins = 1 + (uint32_t)take(&b, 1) % BINS;
+	struct hist hist = {.channels = 1, .count = counts};
+	struct hist_stats stats;
 
-	if (!take_edges(&job, &b, hist.bins, flags))
+	if (!take_axis(&hist.axis, &b, bins, flags))
 		return 0;
-	job.header = flags & 8;
-	job.nonzero = flags & 16;
-	job.flow = flags & 32;
-	job.clamp = flags & 64;
-	job.counter = (enum counter_kind)((flags >> 8) % 5);
-	hist.under = take_count(&b);
-	hist.over = take_count(&b);
-	hist.nan = take_count(&b);
+	style.header = flags & 8;
+	style.nonzero = flags & 16;
+	style.flow = flags & 32;
+	style.counter = (enum counter_kind)((flags >> 8) % 5);
+	hist.flow[0].under = take_count(&b);
+	hist.flow[0].over = take_count(&b);
+	hist.flow[0].nan = take_count(&b);
 	hist.samples = take_count(&b);
-	for (uint32_t i = 0; i < hist.bins; i++)
+	for (uint32_t i = 0; i < bins; i++)
 		counts[i] = take_count(&b);
-	for (int format = FORMAT_CSV; format <= FORMAT_JSON; format++) {
-		job.format = (enum format)format;
-		write_and_read(&job, &hist);
-	}
+	for (size_t i = 0; i + 1 < sizeof(option); i++)
+		option[i] = (char)take(&b, 1);
+	take_stats(&stats, &b, bins);
+	hist.stats = flags & 128 ? &stats : NULL;
+	for (size_t i = 0; (format = format_row(i)) != NULL; i++)
+		write_and_read(format, &style, &hist);
 	return 0;
 }

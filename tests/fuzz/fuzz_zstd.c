@@ -1,11 +1,11 @@
 /*
- * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's own decoder, fed all of
- * it at once, says what must come out: the same bytes, or no success; where it says otherwise when it
- * decodes at once, either is right.
+ * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's streaming decoder, given
+ * all of it together, decides: the same bytes, or no success. Where libzstd's decoding in one call gives
+ * another result, either is right.
  *
  * The head of the input: flags, record size, memory, skip, limit (2); the rest is compressed.
  */
-#include "source.h"
+#include "input/source.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -16,9 +16,9 @@
 
 #include "fuzz.h"
 
-#define DECODED_MAX ((size_t)8 << 20) /* what decodes to more is not tried: it takes too long */
+#define DECODED_MAX ((size_t)8 << 20) /* inputs that decode to more are not tried: they take too long */
 
-enum verdict { RIGHT, WRONG, OTHER }; /* OTHER: where we may differ */
+enum verdict { RIGHT, WRONG, OTHER }; /* OTHER: either result is right */
 
 /* The plain answer; *used bytes of data. */
 static enum verdict decode(const uint8_t *bytes, size_t n, uint8_t *data, size_t *used)
@@ -35,22 +35,22 @@ static enum verdict decode(const uint8_t *bytes, size_t n, uint8_t *data, size_t
 		rc = ZSTD_decompressStream(d, &out, &in);
 		if (ZSTD_isError(rc)) {
 			const ZSTD_ErrorCode code = ZSTD_getErrorCode(rc);
-			verdict = code == ZSTD_error_frameParameter_windowTooLarge ||
-						  code == ZSTD_error_memory_allocation
-					  ? OTHER
-					  : WRONG;
+			verdict =
+				code == ZSTD_error_frameParameter_windowTooLarge || code == ZSTD_error_memory_allocation
+					? OTHER
+					: WRONG;
 			break;
 		}
 		if (out.pos == out.size) {
 			verdict = OTHER;
 			break;
 		}
-		if (in.pos == from && out.pos == to) { /* it wants more than there is */
+		if (in.pos == from && out.pos == to) { /* it needs more than there is */
 			verdict = WRONG;
 			break;
 		}
 	}
-	/* A compressed block of no bytes is an empty one in pieces, and corrupt all at once. */
+	/* A compressed block of no bytes is empty to the streaming decoder, and corrupt when decoded in one call. */
 	if (verdict == RIGHT && ZSTD_isError(ZSTD_decompressDCtx(d, again, DECODED_MAX, bytes, n)))
 		verdict = OTHER;
 	ZSTD_freeDCtx(d);
@@ -72,31 +72,24 @@ static int open_input(const uint8_t *bytes, size_t n, bool piped)
 	return ends[0];
 }
 
-/* All that the source hands out, in turn lent and copied; it need not be in order. */
+/* All that the source hands out, alternately lent and copied; the order may differ. */
 static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data, size_t *used, struct fail *fail)
 {
-	struct source_lease lease = {.data = NULL};
-	const size_t cap = 24 * record;
+	const size_t cap = 24 * (size_t)record;
 	uint8_t *buffer = malloc(cap);
-	size_t got = 0;
+	struct reader *const reader = source_reader(s);
+	struct chunk chunk;
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0; i++) {
-		const uint8_t *from = buffer;
-		if (lends && i % 5 != 4) {
-			rc = source_lend(s, buffer, cap, &lease, fail);
-			from = lease.data;
-			got = lease.bytes;
-		} else {
-			rc = source_return_lease(s, &lease, fail);
-			if (rc == 0)
-				rc = source_fill(s, buffer, cap, &got, fail);
-		}
-		if (rc != 0 || got == 0)
+		const struct want want = {.buffer = buffer, .cap = cap, .lent = lends && i % 5 != 4};
+		rc = source_take(reader, &want, &chunk, fail);
+		if (rc != 0 || chunk.bytes == 0)
 			break;
-		REQUIRE(got % record == 0 && *used + got <= DECODED_MAX, "%zu bytes", got);
-		memcpy(data + *used, from, got);
-		*used += got;
+		REQUIRE(chunk.bytes % record == 0 && *used + chunk.bytes <= DECODED_MAX, "%zu bytes", chunk.bytes);
+		memcpy(data + *used, chunk.data, chunk.bytes);
+		*used += chunk.bytes;
+		rc = source_done(reader, &chunk, chunk.bytes, fail);
 	}
 	free(buffer);
 	return rc;
@@ -106,7 +99,8 @@ static void count_records(const uint8_t *data, size_t bytes, uint32_t record, ui
 {
 	for (size_t i = 0; i + record <= bytes; i += record) {
 		uint64_t v = 0;
-		memcpy(&v, data + i, record);
+		for (uint32_t k = 0; k < record; k++)
+			v = v * 0x100000001b3u + data[i + k];
 		sums[0] += v;
 		sums[1] += (v ^ v >> 29) * 0x9e3779b97f4a7c15u >> 7;
 	}
@@ -129,9 +123,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	char path[32], *paths[1] = {path};
 	const unsigned flags = (unsigned)take(&b, 1);
 	struct source_spec spec = {
-		.paths = paths, .path_count = 1, .ignore_tail = flags & 1, .zstd = true,
-		.record = 1 + (uint32_t)take(&b, 1) % 8, .threads = 1 + flags / 64,
+		.paths = paths,
+		.path_count = 1,
+		.ignore_tail = flags & 1,
+		.zstd = true,
+		.threads = 1 + flags / 64,
 	};
+	const uint32_t record = (uint32_t)take(&b, 1);
+	spec.record = record < 200 ? 1 + record % 8 : record < 230 ? record : (record - 229) * 7001;
 	spec.memory = (uint64_t)1 << (20 + take(&b, 1) % 6);
 	spec.skip = take(&b, 1);
 	const uint64_t limit = take(&b, 2);
@@ -148,11 +147,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	const int rc = read_all(s, spec.record, flags & 8, ours, &used, &fail);
 	const struct source_totals *t = source_totals(s);
 	const size_t body = decoded > spec.skip ? decoded - (size_t)spec.skip : 0;
-	/* What lies behind -n's last record is not looked at. */
+	/* What is after the last record of -n is not looked at. */
 	const bool limited = spec.limit < UINT64_MAX && used == spec.limit * spec.record;
 	if (rc != 0) {
 		REQUIRE(fail.text[0] && !strchr(fail.text, '\n'), "no message");
-		REQUIRE(fail.status == STATUS_DATA || fail.status == STATUS_LIMIT, "%d: %s", (int)fail.status, fail.text);
+		REQUIRE(fail.status == STATUS_DATA || fail.status == STATUS_LIMIT, "%d: %s", (int)fail.status,
+			fail.text);
 		const bool ours_alone = fail.status == STATUS_LIMIT || strstr(fail.text, "dictionary") ||
 					strstr(fail.text, "before 0.8") || strstr(fail.text, "--zstd");
 		const bool too_short = decoded < spec.skip || (!spec.ignore_tail && body % spec.record != 0);

@@ -5,7 +5,7 @@
 set -u
 build=$(realpath "$1") seconds=${2:-60} seed=${3:-1}
 here=$(dirname "$(realpath "$0")")
-harnesses='options number edges source write zstd'
+harnesses='options number edges source write zstd header'
 LC_ALL=C
 export LC_ALL
 
@@ -21,7 +21,7 @@ length() {
 	esac
 }
 
-# What earlier runs found lies in corpus/NAME and is tried first; NAME.dict has words to try.
+# What earlier runs found is in corpus/NAME and is tried first; NAME.dict has words to try.
 fuzz() {
 	mkdir -p "$build/corpus/$1"
 	words=
@@ -37,7 +37,7 @@ report() {
 	status=$(cat "$build/$1.status")
 	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$build/$1.log")
 	coverage=$(sed -n 's/.* cov: \([0-9]*\) .*/\1/p' "$build/$1.log" | tail -n 1)
-	# One that did not get past its seeds has shown nothing.
+	# A harness that did not get past its seeds has tested nothing.
 	if [ "$status" -eq 0 ] && [ "${runs:-0}" -gt 1000 ]; then
 		printf 'ok fuzz_%s: %d runs, coverage %d\n' "$1" "$runs" "$coverage"
 		passed=$((passed + 1))

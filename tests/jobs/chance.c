@@ -1,4 +1,4 @@
-/* chance: what is drawn. */
+/* chance: random numbers. */
 #include "chance.h"
 
 #include <errno.h>

@@ -49,13 +49,16 @@ static void type_option(struct command *c, const struct job *j)
 
 	if (t->numpy && once_in(3))
 		snprintf(text, sizeof(text), "%c%s",
-			 t->bits == 8 && once_in(2) ? '|' : j->big_endian ? '>' : '<', t->numpy);
+			 t->bits == 8 && once_in(2) ? '|'
+			 : j->big_endian            ? '>'
+						    : '<',
+			 t->numpy);
 	else if (t->word && !j->big_endian && once_in(3))
 		snprintf(text, sizeof(text), "%s", t->word);
 	else
-		snprintf(text, sizeof(text), "%s%s", t->name,
-			 j->big_endian ? "be" : once_in(4) ? "le" : "");
-	if (strcmp(text, "u32") || once_in(2))	/* the default */
+		snprintf(text, sizeof(text), "%s%s", t->name, j->big_endian ? "be" : once_in(4) ? "le" : "");
+	/* u32 is the default, which an input that says what it is does not contradict */
+	if (strcmp(text, "u32") || j->header || once_in(2))
 		option(c, 't', "type", text);
 }
 
@@ -65,11 +68,16 @@ static void skip_option(struct command *c, const struct job *j)
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->skip);
 	if (j->skip % 1024 == 0 && once_in(2))
-		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)j->skip / 1024,
-			 once_in(2) ? "K" : "KiB");
+		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)j->skip / 1024, once_in(2) ? "K" : "KiB");
 	else if (j->skip % 1000 == 0 && once_in(2))
 		snprintf(text, sizeof(text), "%lluKB", (unsigned long long)j->skip / 1000);
 	option(c, 'S', "skip", text);
+}
+
+/* By the bins: --clamp and --closed with --mod, --closed where the samples say the range. */
+static bool refused(const struct job *j, size_t flag)
+{
+	return (flag == 0 && j->binning == MOD) || (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 
 void shared_flags(struct command *a, struct command *b, const struct job *j)
@@ -79,10 +87,11 @@ void shared_flags(struct command *a, struct command *b, const struct job *j)
 	};
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
-		/* so many lines are slow to print and to compare */
-		bool sparse = i == 5 && (j->bins > 1 << 20 ||
-					 (j->bins > 4096 && !once_in(8)));
+		/* that many lines are slow to print and to compare */
+		bool sparse = i == 5 && (j->bins > 1 << 20 || (j->bins > 4096 && !once_in(8)));
 
+		if (refused(j, i) && !once_in(20))
+			continue;
 		if (sparse || once_in(i == 3 ? 2 : 4)) {
 			arg(a, "%s", flags[i]);
 			arg(b, "%s", flags[i]);
@@ -97,15 +106,84 @@ void shared_flags(struct command *a, struct command *b, const struct job *j)
 	}
 }
 
+/* The value of the option that says the bins. */
+static void bins_value(char *text, size_t size, const struct job *j)
+{
+	if (j->binning == EDGES)
+		snprintf(text, size, "%s", j->list);
+	else if (j->full)
+		snprintf(text, size, "full");
+	else
+		snprintf(text, size, "%s:%s", j->lo, j->hi);
+}
+
+static void bins_options(struct command *c, struct command *oracle, const struct job *j)
+{
+	static const char *const words[] = {"", "", "log", "edges", "mod", "auto"};
+	const char *word = words[j->binning];
+	char text[LIST_BYTES];
+
+	bins_value(text, sizeof(text), j);
+	if (j->binning == RANGE && (j->full || j->lo[0])) {
+		option(c, 'r', "range", text);
+		arg(oracle, "-r%s", text);
+	} else if (j->binning == LOG || j->binning == EDGES) {
+		arg(oracle, "--%s=%s", word, text);
+		if (once_in(2)) {
+			arg(c, "--%s=%s", word, text);
+		} else {
+			arg(c, "--%s", word);
+			arg(c, "%s", text);
+		}
+	} else if (j->binning == MOD || j->binning == AUTO) {
+		arg(c, "--%s", word);
+		arg(oracle, "--%s", word);
+	}
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)(j->bins + (j->binning == EDGES && once_in(20))));
+	if (j->bins_given) {
+		option(c, 'b', "bins", text);
+		arg(oracle, "-b");
+		arg(oracle, "%s", text);
+	}
+}
+
+static void layout_options(struct command *c, struct command *oracle, const struct job *j)
+{
+	char text[80];
+
+	snprintf(text, sizeof(text), "%u", j->channels);
+	if (j->last_axis)
+		snprintf(text, sizeof(text), "last");
+	if (j->channels_given || j->last_axis) {
+		option(c, 'c', "channels", text);
+		arg(oracle, "-c");
+		arg(oracle, "%s", text);
+	}
+	if (j->layout == RECORDS) {
+		arg(c, once_in(3) ? "--record=0x%llx" : "--record=%llu", (unsigned long long)j->stride);
+		arg(oracle, "--record=%llu", (unsigned long long)j->stride);
+	}
+	if (j->layout == RECORDS && (j->first_byte || once_in(3))) {
+		arg(c, "--offset=%llu", (unsigned long long)j->first_byte);
+		arg(oracle, "--offset=%llu", (unsigned long long)j->first_byte);
+	}
+	if (j->layout == ROWS) {
+		arg(c, "--rows=%llu:%llu", (unsigned long long)j->width, (unsigned long long)j->stride);
+		arg(oracle, "--rows=%llu:%llu", (unsigned long long)j->width, (unsigned long long)j->stride);
+	}
+}
+
+void shared_options(struct command *c, struct command *oracle, const struct job *j)
+{
+	bins_options(c, oracle, j);
+	layout_options(c, oracle, j);
+}
+
 void oracle_options(struct command *c, const struct job *j)
 {
-	arg(c, "-t");
-	arg(c, "%s%s", j->type->name, j->big_endian ? "be" : "");
-	arg(c, "-b");
-	arg(c, "%llu", (unsigned long long)j->bins);
-	if (j->full || j->lo[0]) {
-		arg(c, "-r");
-		arg(c, "%s%s%s", j->full ? "full" : j->lo, j->full ? "" : ":", j->hi);
+	if (j->type_given) {
+		arg(c, "-t");
+		arg(c, "%s%s", j->type->name, j->big_endian ? "be" : "");
 	}
 	if (j->skip) {
 		arg(c, "-S");
@@ -121,13 +199,8 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 {
 	char text[200];
 
-	type_option(c, j);
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->bins);
-	if (j->bins != 256 || once_in(2))	/* the default */
-		option(c, 'b', "bins", text);
-	snprintf(text, sizeof(text), "%s%s%s", j->full ? "full" : j->lo, j->full ? "" : ":", j->hi);
-	if (j->full || j->lo[0])
-		option(c, 'r', "range", text);
+	if (j->type_given)
+		type_option(c, j);
 	if (j->skip)
 		skip_option(c, j);
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->limit);
@@ -138,9 +211,9 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	snprintf(text, sizeof(text), "%c", "1237"[below(4)]);
 	if (once_in(2))
 		option(c, 'T', "threads", text);
-	/* Down to so little that frames are decoded in turn; their windows and a worker's counters must fit. */
+	/* Down to so little that frames are decoded piece by piece; windows and a worker's counters must fit. */
 	snprintf(text, sizeof(text), "%u%s", 16u << below(6), once_in(2) ? "M" : "MiB");
-	if (once_in(4) && j->bins < 10000 && !*more)
+	if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more)
 		option(c, 'M', "memory", text);
 	if (once_in(4) && !*more)
 		arg(c, "--device=cpu");
@@ -148,18 +221,21 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 		arg(c, "%s", *more++);
 }
 
-void input_args(struct command *c, struct command *oracle,
-		const struct input *in, unsigned inputs)
+void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs, bool last_axis)
 {
 	bool raw = once_in(20), some = false, all = true;
+
+	raw &= !last_axis;
 
 	for (unsigned k = 0; k < inputs; k++) {
 		raw |= looks_compressed(&in[k]);
 		some |= in[k].compressed;
 		all &= in[k].compressed;
 	}
-	if (raw && !some)
+	if (raw && !some) {
 		arg(c, "--raw");
+		arg(oracle, "--raw");
+	}
 	if (all && once_in(3))
 		arg(c, "--zstd");
 	for (unsigned k = 0; k < inputs; k++) {

@@ -7,21 +7,21 @@
 enum { MAX_ARGS = 64 };
 
 struct command {
-	char *argv[MAX_ARGS + 1];	/* for execv; points into text */
-	unsigned args;		/* how many */
-	char text[8192];	/* the arguments themselves */
-	size_t used;		/* of text */
+	char *argv[MAX_ARGS + 1]; /* for execv; points into text */
+	unsigned args;            /* how many */
+	char text[16384];         /* the arguments themselves */
+	size_t used;              /* of text */
 };
 
 void arg(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What both programs are told in the same words. */
+/* The options that both programs get in the same words. */
 void shared_flags(struct command *a, struct command *b, const struct job *j);
+void shared_options(struct command *c, struct command *oracle, const struct job *j); /* of bins and layout */
 void oracle_options(struct command *c, const struct job *j);
 
 /* `more` ends with NULL. */
 void gpuhist_options(struct command *c, const struct job *j, char **more);
-void input_args(struct command *c, struct command *oracle,
-		const struct input *in, unsigned inputs);
+void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs, bool last_axis);
 
 #endif

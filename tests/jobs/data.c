@@ -1,4 +1,7 @@
-/* data: samples that sit where it is hard. */
+/* data: samples at the difficult values. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "chance.h"
 #include "job.h"
 
@@ -10,25 +13,50 @@ static uint64_t draw_special(const struct type *t)
 	uint64_t fraction = draw() & (sign_of(t) - infinity_of(t) - 1);
 
 	switch (below(6)) {
-	case 0: return sign | infinity_of(t) | fraction;
-	case 1: return sign | (sign_of(t) - 1);
-	case 2: return sign | (infinity_of(t) + 1);
-	case 3: return sign | infinity_of(t);
-	case 4: return sign | fraction;
-	default: return sign;
+	case 0:
+		return sign | infinity_of(t) | fraction;
+	case 1:
+		return sign | (sign_of(t) - 1);
+	case 2:
+		return sign | (infinity_of(t) + 1);
+	case 3:
+		return sign | infinity_of(t);
+	case 4:
+		return sign | fraction;
+	default:
+		return sign;
 	}
 }
 
 enum pattern { NOISE, INSIDE, ON_EDGES, ON_ENDS, EXTREMES, SPECIALS, PATTERNS };
 
-static uint64_t draw_code(const struct job *j, enum pattern pattern)
+/* Of a job whose samples stay near one another: nothing that is far away, though not all of it is finite. */
+static enum pattern tamed(const struct job *j, enum pattern pattern, bool narrow)
+{
+	if (narrow)
+		return INSIDE;
+	if (pattern == NOISE || (pattern == SPECIALS && j->type->kind != FLOAT))
+		return INSIDE;
+	return pattern == EXTREMES ? ON_ENDS : pattern;
+}
+
+static uint64_t draw_tame_special(const struct type *t)
+{
+	uint64_t sign = once_in(2) ? sign_of(t) : 0;
+
+	return sign | (infinity_of(t) + (once_in(3) ? 1 : 0));
+}
+
+static uint64_t draw_code(const struct job *j, enum pattern pattern, unsigned narrow)
 {
 	const struct type *t = j->type;
 	uint64_t first = j->edge_key[0], width = j->edge_key[1] - first;
 	wide key;
 
 	switch (pattern) {
-	case INSIDE:
+	case INSIDE: /* or in the middle */
+		first += width / 2 - (width >> narrow) / 2;
+		width >>= narrow;
 		return code_of_key(t, first + (width == UINT64_MAX ? draw() : below(width + 1)));
 	case ON_EDGES:
 		key = (wide)j->edge_key[below(j->edge_keys)] + (wide)below(4) - 2;
@@ -40,6 +68,8 @@ static uint64_t draw_code(const struct job *j, enum pattern pattern)
 		key = (wide)(once_in(2) ? 0 : mask_of(t)) + (wide)below(4) - 2;
 		break;
 	case SPECIALS:
+		if (t->kind == FLOAT && j->tame)
+			return draw_tame_special(t);
 		if (t->kind == FLOAT)
 			return draw_special(t);
 		return draw_magnitude(t->bits);
@@ -65,19 +95,32 @@ void fill_samples(const struct job *j, unsigned char *at, size_t samples)
 {
 	const struct type *t = j->type;
 	size_t bytes = t->bits / 8;
+	unsigned narrow = j->tame && !once_in(3) ? (unsigned)below(t->bits) : 0; /* at first */
+	unsigned outliers = j->tame && once_in(2) ? (unsigned)below(4) : 0;      /* the range grows late */
 
 	while (samples) {
 		size_t left = 1 + below(once_in(2) ? samples : 1 + samples / 5);
 		enum pattern pattern = (enum pattern)below(PATTERNS);
 		unsigned texture = (unsigned)below(8);
-		uint64_t code = draw_code(j, pattern);
+		uint64_t code = draw_code(j, pattern, narrow);
 		uint64_t key = j->edge_key[below(j->edge_keys)] - below(left);
+		bool far = outliers && once_in(2);
 
+		narrow -= (unsigned)below(narrow / 2 + 2) % (narrow + 1);
+		if (j->tame) {
+			pattern = far ? pattern : tamed(j, pattern, narrow > 0);
+			code = draw_code(j, pattern, narrow);
+			texture += texture == 0;
+		}
+		if (far) {
+			outliers--;
+			left = 1;
+		}
 		for (; left; left--, samples--, at += bytes) {
 			if (texture == 0)
 				code = code_of_key(t, key++);
 			else if (texture == 1 ? once_in(30) : texture > 2)
-				code = draw_code(j, pattern);
+				code = draw_code(j, pattern, narrow);
 			put_code(j, at, code);
 		}
 	}
@@ -85,6 +128,29 @@ void fill_samples(const struct job *j, unsigned char *at, size_t samples)
 
 void fill_noise(unsigned char *at, size_t bytes)
 {
-	while (bytes--)
-		*at++ = (unsigned char)draw();
+	uint64_t more = 0;
+
+	for (size_t i = 0; i < bytes; i++) {
+		more = i % 8 ? more >> 8 : draw();
+		at[i] = (unsigned char)more;
+	}
+}
+
+void fill_records(const struct job *j, unsigned char *at, size_t records)
+{
+	size_t width = (size_t)j->width * (j->type->bits / 8), stride = (size_t)j->stride;
+	unsigned char *samples;
+
+	if (width == stride) {
+		fill_samples(j, at, records * (size_t)j->width);
+		return;
+	}
+	samples = malloc(records * width + 1);
+	if (!samples)
+		die("memory");
+	fill_samples(j, samples, records * (size_t)j->width);
+	fill_noise(at, records * stride);
+	for (size_t i = 0; i < records; i++)
+		memcpy(at + i * stride + j->first_byte, samples + i * width, width);
+	free(samples);
 }

@@ -10,6 +10,7 @@
 
 #include "../pack.h"
 #include "chance.h"
+#include "header.h"
 
 const char *const route_names[] = {
 	"", "FIFO", "redirected", "redirected at an offset", "pipe", "trickling pipe",
@@ -39,26 +40,53 @@ static void write_file(const char *path, const unsigned char *data, size_t bytes
 		die(path);
 }
 
+/* How many records: of large ones only a few. */
+static size_t draw_records(const struct job *j)
+{
+	/* A range grows from block to block and from chunk to chunk. */
+	size_t more = is_automatic(j) && once_in(3) ? below(300000) : 0;
+	size_t records = (draw_bytes() + more) / (size_t)j->stride;
+
+	if (records < 2 && j->stride > 200)
+		records = below(j->stride > 1 << 20 ? 2 : 4);
+	/* Samples that are counted together fill whole frames. */
+	return records - (j->channels == 1 ? records % j->header_channels : 0);
+}
+
 static void make_input(const struct job *j, struct input *in, const char *folder, unsigned k)
 {
-	size_t size = j->type->bits / 8;
-	size_t want = draw_bytes(), samples = want / size;
-	size_t tail = once_in(12) ? below(size) : 0;
+	static struct around around;
+	struct job own = *j;
+	size_t records = draw_records(j), bytes;
+	size_t tail = once_in(12) ? below(j->stride < 4096 ? j->stride : 4096) : 0;
 	size_t front = j->skip;
 
-	if (j->skip && once_in(60)) {	/* ends before the skip does */
+	/* Later ones may say nothing, where the options say it all. */
+	if (k && j->type_given && j->channels_given && once_in(3))
+		own.header = HEADERLESS;
+	if (j->header == PICTURE && !records)
+		records = 3;
+	if (j->header == NUMPY || j->header == PICTURE || (j->header && j->channels != j->header_channels))
+		tail = 0;             /* these hold whole samples */
+	if (j->skip && once_in(60)) { /* ends before the skip does */
 		front = below(j->skip);
-		samples = tail = 0;
+		front -= j->header ? front % (j->header_channels * j->type->bits / 8) : 0;
+		records = tail = 0;
 	}
+	bytes = front + records * (size_t)j->stride + tail;
+	make_around(&own, &around, bytes);
 	in->compressed = false;
 	in->before = in->route == REDIRECT_INSIDE ? 1 + below(9000) : 0;
-	in->bytes = in->before + front + samples * size + tail;
+	in->bytes = in->before + around.bytes_before + bytes + around.bytes_after;
 	in->data = malloc(in->bytes + 1);
 	if (!in->data)
 		die("memory");
-	fill_noise(in->data, in->before + front);
-	fill_samples(j, in->data + in->before + front, samples);
-	fill_noise(in->data + in->bytes - tail, tail);
+	fill_noise(in->data, in->before);
+	memcpy(in->data + in->before, around.before, around.bytes_before);
+	fill_noise(in->data + in->before + around.bytes_before, front);
+	fill_records(j, in->data + in->before + around.bytes_before + front, records);
+	fill_noise(in->data + in->bytes - around.bytes_after - tail, tail);
+	memcpy(in->data + in->bytes - around.bytes_after, around.after, around.bytes_after);
 
 	snprintf(in->file, PATH_BYTES, "%s/in%u", folder, k);
 	snprintf(in->fifo, PATH_BYTES, "%s/fifo%u", folder, k);
@@ -70,7 +98,7 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		die(in->fifo);
 }
 
-/* The same samples as gpuhist alone gets them: compressed, behind what lies in front of the offset. */
+/* The same samples for gpuhist alone: compressed, after the bytes that are before the offset. */
 static void compress_input(struct input *in, const char *folder, unsigned k)
 {
 	struct pack p = pack_all(in->data + in->before, in->bytes - in->before, draw());
@@ -78,7 +106,7 @@ static void compress_input(struct input *in, const char *folder, unsigned k)
 
 	if (!all)
 		die("memory");
-	if (!in->before) {	/* until now the oracle's is the same file */
+	if (!in->before) { /* until now the oracle's is the same file */
 		snprintf(in->plain, PATH_BYTES, "%s/cut%u", folder, k);
 		write_file(in->plain, in->data, in->bytes);
 	}
@@ -95,7 +123,7 @@ static void compress_input(struct input *in, const char *folder, unsigned k)
 unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 {
 	unsigned inputs = once_in(4) ? 2 + (unsigned)below(MAX_INPUTS - 1) : 1;
-	unsigned piped = (unsigned)below(inputs + inputs / 2);	/* or none */
+	unsigned piped = (unsigned)below(inputs + inputs / 2); /* or none */
 
 	for (unsigned k = 0; k < inputs; k++) {
 		in[k].route = once_in(6) ? BY_FIFO : BY_NAME;
@@ -119,20 +147,20 @@ bool looks_compressed(const struct input *in)
 		size_t bytes;
 		unsigned char magic[4];
 	} formats[] = {
-		{ 4, { 0x28, 0xb5, 0x2f, 0xfd } },	/* zstd */
-		{ 2, { 0x1f, 0x8b } },	/* gzip */
-		{ 4, { 0xfd, '7', 'z', 'X' } },	/* xz */
-		{ 3, { 'B', 'Z', 'h' } },	/* bzip2 */
-		{ 4, { 0x04, 0x22, 0x4d, 0x18 } },	/* lz4 */
-		{ 4, { 0x02, 0x21, 0x4c, 0x18 } },	/* lz4, legacy */
+		{4, {0x28, 0xb5, 0x2f, 0xfd}}, /* zstd */
+		{2, {0x1f, 0x8b}},             /* gzip */
+		{4, {0xfd, '7', 'z', 'X'}},    /* xz */
+		{3, {'B', 'Z', 'h'}},          /* bzip2 */
+		{4, {0x04, 0x22, 0x4d, 0x18}}, /* lz4 */
+		{4, {0x02, 0x21, 0x4c, 0x18}}, /* lz4, legacy */
 	};
-	static const unsigned char skippable[] = { 0x2a, 0x4d, 0x18 };
+	static const unsigned char skippable[] = {0x2a, 0x4d, 0x18};
 	const unsigned char *at = in->data + in->before;
 	size_t bytes = in->bytes - in->before;
 
 	for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++)
 		if (bytes >= formats[i].bytes && !memcmp(at, formats[i].magic, formats[i].bytes))
 			return true;
-	/* zstd's frames to be skipped: 0x184d2a50 to 5f, little endian */
+	/* skippable frames of zstd: 0x184d2a50 to 5f, little endian */
 	return bytes >= 4 && at[0] >> 4 == 5 && !memcmp(at + 1, skippable, sizeof(skippable));
 }

@@ -1,4 +1,4 @@
-/* input: the bytes of a job, and the way they take. */
+/* input: the bytes of a job, and the route by which the program gets them. */
 #ifndef JOBS_INPUT_H
 #define JOBS_INPUT_H
 
@@ -9,14 +9,14 @@ enum route { BY_NAME, BY_FIFO, REDIRECT, REDIRECT_INSIDE, PIPE_WHOLE, PIPE_TRICK
 extern const char *const route_names[];
 
 struct input {
-	enum route route;	/* from REDIRECT on: standard input */
-	unsigned char *data;	/* owned */
-	size_t bytes;		/* of data */
-	size_t before;		/* REDIRECT_INSIDE: bytes before the file offset */
-	bool compressed;	/* data is zstd's, from before on */
-	char file[PATH_BYTES];	/* all of data */
-	char fifo[PATH_BYTES];	/* BY_FIFO: what gpuhist opens */
-	char plain[PATH_BYTES];	/* what the oracle opens */
+	enum route route;       /* from REDIRECT on: standard input */
+	unsigned char *data;    /* owned */
+	size_t bytes;           /* of data */
+	size_t before;          /* REDIRECT_INSIDE: bytes before the file offset */
+	bool compressed;        /* data is zstd, from offset `before` on */
+	char file[PATH_BYTES];  /* all of data */
+	char fifo[PATH_BYTES];  /* BY_FIFO: what gpuhist opens */
+	char plain[PATH_BYTES]; /* what the oracle opens */
 };
 
 /* Draws the inputs of a job, MAX_INPUTS at most, and writes their files; at

@@ -10,7 +10,7 @@
 
 #include "chance.h"
 
-enum { HANG_SECONDS = 60 };	/* gpuhist is then taken to be stuck */
+enum { HANG_SECONDS = 60 }; /* gpuhist is then taken to be stuck */
 
 static void write_all(int fd, const unsigned char *data, size_t bytes)
 {
@@ -80,7 +80,7 @@ int open_stdin(const struct input *in, pid_t *writer)
 	if (pipe2(ends, O_CLOEXEC))
 		die("pipe");
 	*writer = start_writer(in, ends[1], ends[0]);
-	close(ends[1]);	/* before another fork can hold it open */
+	close(ends[1]); /* before another fork can hold it open */
 	return ends[0];
 }
 
@@ -121,7 +121,7 @@ int finish(pid_t pid)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	while (waitpid(pid, &status, WNOHANG) != pid) {
-		struct timespec second = { 1, 0 };
+		struct timespec second = {1, 0};
 
 		sigtimedwait(&child, NULL, &second);
 		if (now() > end && !hung) {

@@ -1,4 +1,4 @@
-/* process: programs, and those that feed them. */
+/* process: programs, and the processes that feed them. */
 #ifndef JOBS_PROCESS_H
 #define JOBS_PROCESS_H
 
@@ -6,8 +6,8 @@
 
 #include "input.h"
 
-/* A process of its own, since a FIFO that nobody opens would block it forever:
- * it is killed once gpuhist has ended. */
+/* A process of its own, since a FIFO that is never opened would block it for
+ * ever: it is killed once gpuhist has ended. */
 pid_t start_writer(const struct input *in, int fd, int reader);
 
 /* Returns what gpuhist reads as standard input. */

@@ -3,17 +3,17 @@
  *   random_jobs GPUHIST ORACLE SEED JOBS [SECONDS] [-- OPTION...]
  *   random_jobs GPUHIST ORACLE SEED --only K [-- OPTION...]
  *
- * A job is a type, a binning, flags, data that sits on the edges, and a route
- * by which the data comes. Each follows from SEED and its number alone, so
+ * A job is a type, a binning, a layout, flags, data on and near the edges, perhaps
+ * a header, and a route by which the data comes. Each depends on SEED and its number alone, so
  * that --only K repeats job K. gpuhist gets the inputs by that route, the
  * oracle gets plain files of the same bytes; standard output and exit status
  * must be the same. The OPTIONs after -- are given to gpuhist in every job,
- * in the place of a device drawn by chance.
+ * instead of a device drawn by chance.
  *
  * The inputs of a failed job stay in a folder that the report names.
  *
- * Rooms: chance, type, range and data (job.h), input, command, process, verdict.
- * Each knows only those in front of it.
+ * Files: chance, type, range, binning, layout and data (job.h), header, input, command, process, verdict.
+ * Each uses only those before it.
  */
 #include <math.h>
 #include <signal.h>
@@ -23,14 +23,15 @@
 #include <unistd.h>
 
 #include "chance.h"
+#include "header.h"
 #include "process.h"
 #include "verdict.h"
 
-enum { MAX_KEPT = 20 };	/* folders of failed jobs that stay */
+enum { MAX_KEPT = 20 }; /* folders of failed jobs that stay */
 
 static uint64_t draw_bins(void)
 {
-	static const unsigned usual[] = { 1, 2, 3, 10, 256, 1000, 1024 };
+	static const unsigned usual[] = {1, 2, 3, 10, 256, 1000, 1024};
 	uint64_t kind = below(200);
 
 	if (kind < 110)
@@ -46,36 +47,66 @@ static uint64_t draw_bins(void)
 	return ((uint64_t)1 << (20 + below(3))) + 1 + below(1000);
 }
 
+/* The kinds of things; what they are in detail follows from them. */
+static void draw_kinds(struct job *j)
+{
+	static const enum binning ways[] = {
+		RANGE, RANGE, RANGE, RANGE, RANGE, RANGE, LOG, LOG, EDGES, EDGES, EDGES, MOD, AUTO, AUTO, DEFAULT_BINS,
+	};
+
+	*j = (struct job){.type = draw_type()};
+	j->bins = draw_bins();
+	do
+		j->binning = ways[below(sizeof(ways) / sizeof(ways[0]))];
+	while (j->binning == MOD && j->type->kind == FLOAT && !once_in(20)); /* a usage error */
+	/* Of the others the range is that of their codes. */
+	while (j->binning == AUTO && j->type->bits <= 16 && !once_in(8))
+		j->type = draw_type();
+	j->big_endian = j->type->bits > 8 && once_in(3);
+	j->layout = once_in(4) ? (enum layout)(1 + below(2)) : PLAIN;
+	j->channels = once_in(3) ? 1 + (unsigned)below(once_in(5) && j->bins < 10000 ? 64 : 4) : 1;
+	j->channels_given = j->channels > 1 || once_in(20);
+	if (j->layout == PLAIN && once_in(5))
+		j->header = draw_header(j->type, j->big_endian);
+}
+
 static void draw_job(struct job *j)
 {
-	static const unsigned skips[] = { 1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000 };
+	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
 
-	*j = (struct job){ .type = draw_type() };
-	j->big_endian = j->type->bits > 8 && once_in(3);
-	j->bins = draw_bins();
-	draw_range(j);
+	draw_kinds(j);
+	j->header_channels = 1;
+	j->type_given = !j->header || once_in(3);
+	if (j->header)
+		draw_header_channels(j);
+	draw_layout(j);
+	draw_binning(j);
 	draw_edge_keys(j);
 	if (once_in(5))
-		j->skip = once_in(2) ? 1 + below(40) :
-			  skips[below(sizeof(skips) / sizeof(skips[0]))];
+		j->skip = once_in(2) ? 1 + below(40) : skips[below(sizeof(skips) / sizeof(skips[0]))];
+	if (j->header) /* whole samples */
+		j->skip -= j->skip % (j->header_channels * j->type->bits / 8);
 	j->limited = once_in(6);
 	j->limit = j->limited ? draw_magnitude(18) : 0;
+	/* With -n 0 no header is read, and -c last asks for one. */
+	if (j->header && j->limit == 0)
+		j->limited = false;
 	j->quiet = once_in(4);
 }
 
 struct setup {
-	const char *gpuhist, *oracle;	/* the programs */
-	char **more;		/* options for gpuhist, ends with NULL */
-	uint64_t seed;		/* SEED */
-	char folder[PATH_BYTES / 4];	/* holds a folder for each job */
-	bool verbose;		/* name the commands of a job that passed */
+	const char *gpuhist, *oracle; /* the programs */
+	char **more;                  /* options for gpuhist, ends with NULL */
+	uint64_t seed;                /* SEED */
+	char folder[PATH_BYTES / 4];  /* holds a folder for each job */
+	bool verbose;                 /* name the commands of a job that passed */
 };
 
 /* The folder stays when the job failed and keep is set. */
 static bool run_job(const struct setup *s, uint64_t number, bool keep)
 {
-	struct command gpuhist = { .args = 0 }, oracle = { .args = 0 };
-	struct input in[MAX_INPUTS] = { { .bytes = 0 } };
+	struct command gpuhist = {.args = 0}, oracle = {.args = 0};
+	struct input in[MAX_INPUTS] = {{.bytes = 0}};
 	struct result ours, theirs;
 	char folder[PATH_BYTES / 2];
 	struct job j;
@@ -95,13 +126,15 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	snprintf(theirs.err, PATH_BYTES, "%s/oracle.err", folder);
 
 	draw_job(&j);
+	write_edges(&j, folder);
 	inputs = make_inputs(&j, in, folder);
 	arg(&gpuhist, "%s", s->gpuhist);
 	arg(&oracle, "%s", s->oracle);
 	shared_flags(&gpuhist, &oracle, &j);
 	gpuhist_options(&gpuhist, &j, s->more);
 	oracle_options(&oracle, &j);
-	input_args(&gpuhist, &oracle, in, inputs);
+	shared_options(&gpuhist, &oracle, &j);
+	input_args(&gpuhist, &oracle, in, inputs, j.last_axis);
 
 	run_both(&gpuhist, &oracle, in, inputs, &ours, &theirs);
 	why = open_memstream(&reasons, &reasons_bytes);
@@ -111,13 +144,14 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	if (fclose(why))
 		die("memory");
 	if (!good || s->verbose) {
-		printf("%s: seed %llu, job %llu, in %s\n", good ? "passed" : "FAILED",
-		       (unsigned long long)s->seed, (unsigned long long)number, folder);
+		printf("%s: seed %llu, job %llu, in %s\n", good ? "passed" : "FAILED", (unsigned long long)s->seed,
+		       (unsigned long long)number, folder);
 		print_command("gpuhist", &gpuhist, in, inputs);
 		print_command("oracle ", &oracle, NULL, 0);
 		printf("%s", reasons);
 	}
 	free(reasons);
+	free(j.edge);
 	if (good || !keep)
 		remove_job(folder, in, inputs, &ours, &theirs);
 	for (unsigned k = 0; k < inputs; k++)
@@ -139,8 +173,8 @@ static uint64_t number_of(const char *text)
 
 int main(int argc, char **argv)
 {
-	static char *nothing[] = { NULL };
-	struct setup s = { .more = nothing };
+	static char *nothing[] = {NULL};
+	struct setup s = {.more = nothing};
 	const char *tmp = getenv("TMPDIR");
 	uint64_t first = 0, end, passed = 0, failed = 0;
 	double stop = (double)INFINITY;
@@ -152,8 +186,9 @@ int main(int argc, char **argv)
 	if (args < argc)
 		s.more = argv + args + 1;
 	if (args < 5 || args > 6) {
-		fprintf(stderr, "usage: random_jobs GPUHIST ORACLE SEED JOBS|--only [SECONDS|K]"
-				" [-- OPTION...]\n");
+		fprintf(stderr,
+			"usage: random_jobs GPUHIST ORACLE SEED JOBS|--only [SECONDS|K]"
+			" [-- OPTION...]\n");
 		return 2;
 	}
 	s.gpuhist = argv[1];
@@ -172,12 +207,11 @@ int main(int argc, char **argv)
 	sigemptyset(&child);
 	sigaddset(&child, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &child, NULL);
-	setvbuf(stdout, NULL, _IOLBF, 0);	/* a fork must not copy what is unwritten */
+	setvbuf(stdout, NULL, _IOLBF, 0); /* a fork must not copy what is unwritten */
 
 	for (uint64_t k = first; k < end && now() < stop; k++)
 		++*(run_job(&s, k, failed < MAX_KEPT) ? &passed : &failed);
-	rmdir(s.folder);	/* stays when the inputs of a failed job do */
-	printf("%llu passed, %llu failed\n", (unsigned long long)passed,
-	       (unsigned long long)failed);
+	rmdir(s.folder); /* stays when the inputs of a failed job do */
+	printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
 	return failed != 0;
 }

@@ -1,4 +1,4 @@
-/* range: bounds that are hard for somebody, and the samples at the edges of bins. */
+/* range: bounds that are difficult for some part of the program, and the samples at the edges of bins. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include "chance.h"
 #include "job.h"
 
-/* Lies in the oracle's reach: it takes whole bounds below 2^96. */
+/* Can the oracle take it? It takes whole bounds below 2^96. */
 #define FAR_OUT ((wide)1 << 90)
 
 static void write_whole(char *text, size_t size, wide x)
@@ -35,7 +35,7 @@ static void set_whole_range(struct job *j, wide lo, wide hi)
 {
 	if (lo < -FAR_OUT)
 		lo = -FAR_OUT;
-	if (hi <= lo && !once_in(20))	/* a usage error at times */
+	if (hi <= lo && !once_in(20)) /* a usage error at times */
 		hi = lo + 1;
 	j->exact = true;
 	j->whole_lo = lo;
@@ -47,7 +47,7 @@ static void set_whole_range(struct job *j, wide lo, wide hi)
 /* Where something in the program or the machine changes its width. */
 static wide draw_landmark(void)
 {
-	static const unsigned bits[] = { 0, 7, 8, 10, 15, 16, 23, 24, 31, 32, 52, 53, 63, 64 };
+	static const unsigned bits[] = {0, 7, 8, 10, 15, 16, 23, 24, 31, 32, 52, 53, 63, 64};
 	wide x = (wide)1 << bits[below(sizeof(bits) / sizeof(bits[0]))];
 
 	return once_in(3) ? -x : x;
@@ -55,8 +55,9 @@ static wide draw_landmark(void)
 
 static wide draw_whole(const struct type *t)
 {
-	return once_in(2) ? min_of(t) + (wide)(draw() & mask_of(t)) :
-	       once_in(2) ? -(wide)draw_magnitude(t->bits) : (wide)draw_magnitude(t->bits);
+	return once_in(2)   ? min_of(t) + (wide)(draw() & mask_of(t))
+	       : once_in(2) ? -(wide)draw_magnitude(t->bits)
+			    : (wide)draw_magnitude(t->bits);
 }
 
 static void draw_whole_range(struct job *j)
@@ -65,34 +66,34 @@ static void draw_whole_range(struct job *j)
 	wide n = (wide)j->bins, lo = draw_whole(t), hi;
 
 	switch (below(8)) {
-	case 0:	/* bins of one value, or of a few */
+	case 0: /* bins of one value, or of a few */
 		set_whole_range(j, lo, lo + n * (wide)(1 + below(4)));
 		break;
-	case 1:	/* every width */
+	case 1: /* every width */
 		set_whole_range(j, lo, lo + (wide)draw_magnitude(t->bits) * 2 + 1);
 		break;
-	case 2:	/* bins finer than whole numbers */
+	case 2: /* bins finer than whole numbers */
 		set_whole_range(j, lo, lo + 1 + (wide)below(j->bins));
 		break;
-	case 3:	/* about a landmark */
+	case 3: /* about a landmark */
 		lo = draw_landmark() - (wide)below(j->bins + 5);
 		set_whole_range(j, lo, lo + 1 + (wide)below(2 * j->bins + 2));
 		break;
-	case 4:	/* between two landmarks */
+	case 4: /* between two landmarks */
 		hi = draw_landmark() + (wide)below(5) - 2;
 		lo = draw_landmark() + (wide)below(5) - 2;
 		set_whole_range(j, lo < hi ? lo : hi, lo < hi ? hi : lo);
 		break;
-	case 5:	/* beyond the type */
+	case 5: /* beyond the type */
 		lo = min_of(t) - (wide)draw_magnitude(63) * (wide)(draw_magnitude(26) + 1);
 		hi = max_of(t) + (wide)draw_magnitude(63) * (wide)(draw_magnitude(26) + 1);
 		set_whole_range(j, lo, hi);
 		break;
-	case 6:	/* about the whole type */
+	case 6: /* about the whole type */
 		lo = min_of(t) + (wide)below(3) - 1;
 		set_whole_range(j, lo, max_of(t) + (wide)below(4) - 1);
 		break;
-	default:	/* small numbers */
+	default: /* small numbers */
 		lo = (wide)below(300) - 150;
 		set_whole_range(j, lo, lo + 1 + (wide)below(500));
 		break;
@@ -114,7 +115,7 @@ static bool set_real_range(struct job *j, double lo, double hi)
 /* Integer samples, at least one bound with a fraction. */
 static void draw_fractional_range(struct job *j)
 {
-	static const double parts[] = { 2, 3, 7, 8, 10, 1000 };
+	static const double parts[] = {2, 3, 7, 8, 10, 1000};
 	double n = (double)j->bins;
 	double part = parts[below(sizeof(parts) / sizeof(parts[0]))];
 	double lo = (double)draw_magnitude(j->type->bits > 48 ? 48 : j->type->bits);
@@ -122,13 +123,19 @@ static void draw_fractional_range(struct job *j)
 
 	lo = (once_in(3) ? -lo : lo) + (1 + (double)below(3)) / part;
 	switch (below(4)) {
-	case 0: hi = lo + n / part; break;
-	case 1: hi = lo + n * (1 + (double)below(5)); break;
-	case 2:	/* up to where binary64 skips whole numbers */
+	case 0:
+		hi = lo + n / part;
+		break;
+	case 1:
+		hi = lo + n * (1 + (double)below(5));
+		break;
+	case 2: /* up to where binary64 skips whole numbers */
 		hi = ldexp(1, (int)(once_in(3) ? below(66) : j->type->bits + 1 - below(5)));
 		hi += fabs(lo);
 		break;
-	default: hi = lo + (1 + (double)draw_magnitude(20)) / part; break;
+	default:
+		hi = lo + (1 + (double)draw_magnitude(20)) / part;
+		break;
 	}
 	if (lo == floor(lo))
 		lo -= 0.5;
@@ -154,8 +161,8 @@ static double draw_real(int least, int greatest)
 static bool draw_float_range(struct job *j)
 {
 	static const double plain[][2] = {
-		{ 0, 1 }, { -1, 1 }, { -3.7, 12.25 }, { 0, 0.1 }, { -0.5, 0.5 },
-		{ 0, 1000 }, { 1, 2 }, { 0.1, 0.7 }, { -1e6, 1e6 }, { -2, 0 },
+		{0, 1},    {-1, 1}, {-3.7, 12.25}, {0, 0.1},    {-0.5, 0.5},
+		{0, 1000}, {1, 2},  {0.1, 0.7},    {-1e6, 1e6}, {-2, 0},
 	};
 	const struct type *t = j->type;
 	uint64_t key = draw_finite_key(t), other = draw_finite_key(t);
@@ -165,27 +172,27 @@ static bool draw_float_range(struct job *j)
 	size_t i = below(sizeof(plain) / sizeof(plain[0]));
 
 	switch (below(9)) {
-	case 0:	/* two samples */
+	case 0: /* two samples */
 		return set_real_range(j, fmin(x, y), fmax(x, y));
-	case 1:	/* neighbours, in the type */
+	case 1: /* neighbours, in the type */
 		key += 1 + below(2 * (j->bins < 5000 ? j->bins : 5000));
 		return set_real_range(j, x, key > mask_of(t) ? x : real_of_key(t, key));
-	case 2:	/* neighbours, in binary64: bins too fine for it */
+	case 2: /* neighbours, in binary64: bins too fine for it */
 		return set_real_range(j, x, step_up(x, 1 + below(50)));
-	case 3:	/* subnormal in binary64 */
+	case 3: /* subnormal in binary64 */
 		x = ldexp((double)below(2000) - 1000, -1074);
 		return set_real_range(j, x, x + ldexp(1 + (double)below(3 * j->bins), -1074));
-	case 4:	/* subnormal in the type */
+	case 4: /* subnormal in the type */
 		x = least * ((double)below(200) - 100);
 		return set_real_range(j, x, x + least * (1 + (double)below(3 * j->bins)) / 2);
-	case 5:	/* near overflow, in the type or in binary64 */
+	case 5: /* near overflow, in the type or in binary64 */
 		if (once_in(2))
 			greatest = DBL_MAX;
 		x = greatest * (1 - ldexp((double)draw_magnitude(40), -42));
 		return set_real_range(j, once_in(2) ? -greatest : -x, x);
-	case 6:	/* beyond the type */
+	case 6: /* beyond the type */
 		return set_real_range(j, -greatest * 3, greatest * 5);
-	case 7:	/* every size */
+	case 7: /* every size */
 		x = draw_real(-60, 60);
 		return set_real_range(j, x, x + fabs(draw_real(-60, 60)));
 	default:
@@ -218,46 +225,31 @@ void draw_range(struct job *j)
 	}
 }
 
-static double real_edge(const struct job *j, uint64_t i)
+double real_edge(const struct job *j, uint64_t i)
 {
 	double half = isinf(j->real_hi - j->real_lo) ? 0.5 : 1;
 	double span = j->real_hi * half - j->real_lo * half;
 	double step = span / (double)j->bins;
-	volatile double product = step == 0 ? (double)i / (double)j->bins * span :
-				  (double)i * step;
+	volatile double product = step == 0 ? (double)i / (double)j->bins * span : (double)i * step;
 
 	return i == j->bins ? j->real_hi : (product + j->real_lo * half) / half;
 }
 
-/* The key of the smallest sample that is not below edge i. */
-static uint64_t key_at_edge(const struct job *j, uint64_t i)
+uint64_t key_at_real(const struct type *t, double x)
+{
+	if (t->kind == FLOAT)
+		return key_of_real(t, x);
+	return key_of_whole(t, (wide)fmax(fmin(ceil(x), ldexp(1, 70)), -ldexp(1, 70)));
+}
+
+uint64_t key_at_edge(const struct job *j, uint64_t i)
 {
 	wide n = (wide)j->bins, times, edge;
-	double real;
 
 	if (j->exact) {
 		times = j->whole_lo * n + (wide)i * (j->whole_hi - j->whole_lo);
 		edge = times / n + (times % n > 0);
 		return key_of_whole(j->type, edge);
 	}
-	real = real_edge(j, i);
-	if (j->type->kind == FLOAT)
-		return key_of_real(j->type, real);
-	real = fmax(fmin(ceil(real), ldexp(1, 70)), -ldexp(1, 70));
-	return key_of_whole(j->type, (wide)real);
-}
-
-void draw_edge_keys(struct job *j)
-{
-	j->edge_key[0] = key_at_edge(j, 0);
-	j->edge_key[1] = key_at_edge(j, j->bins);
-	for (j->edge_keys = 2; j->edge_keys < MAX_EDGE_KEYS; j->edge_keys++) {
-		uint64_t i = j->edge_keys - 1;
-
-		if (j->bins > MAX_EDGE_KEYS)
-			i = below(j->bins + 1);
-		else if (i >= j->bins)
-			break;
-		j->edge_key[j->edge_keys] = key_at_edge(j, i);
-	}
+	return key_at_real(j->type, real_edge(j, i));
 }

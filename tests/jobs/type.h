@@ -9,12 +9,12 @@ __extension__ typedef __int128 wide;
 enum kind { UNSIGNED, SIGNED, FLOAT };
 
 struct type {
-	const char *name;	/* the manual's */
-	const char *numpy;	/* behind the order character; NULL: has none */
-	const char *word;	/* numpy's long name; NULL: has none */
-	unsigned bits;		/* of a sample */
-	enum kind kind;		/* what they mean */
-	unsigned exponent_bits;	/* FLOAT: width of the exponent field */
+	const char *name;       /* the manual's */
+	const char *numpy;      /* after the order character; NULL: has none */
+	const char *word;       /* numpy's long name; NULL: has none */
+	unsigned bits;          /* of a sample */
+	enum kind kind;         /* what they mean */
+	unsigned exponent_bits; /* FLOAT: width of the exponent field */
 };
 
 const struct type *draw_type(void);

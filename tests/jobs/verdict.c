@@ -1,4 +1,4 @@
-/* verdict: runs, comparisons, and what is told of a job that failed. */
+/* verdict: runs, comparisons, and the report of a job that failed. */
 #include "verdict.h"
 
 #include <signal.h>
@@ -11,12 +11,11 @@
 #include "chance.h"
 #include "process.h"
 
-void run_both(const struct command *gpuhist, const struct command *oracle,
-	      const struct input *in, unsigned inputs,
+void run_both(const struct command *gpuhist, const struct command *oracle, const struct input *in, unsigned inputs,
 	      struct result *ours, struct result *theirs)
 {
 	const struct input *piped = NULL;
-	pid_t writer[MAX_INPUTS + 1] = { 0 };	/* of FIFOs; the last: of the pipe */
+	pid_t writer[MAX_INPUTS + 1] = {0}; /* of FIFOs; the last: of the pipe */
 	pid_t oracle_pid, pid;
 	int fd;
 
@@ -58,8 +57,8 @@ static bool same_text(const char *a, const char *b, FILE *why)
 		same = na == nb && (na < 0 || !memcmp(la, lb, (size_t)na));
 	} while (same && na >= 0);
 	if (!same)
-		fprintf(why, "  line %llu of standard output\n    gpuhist: %s    oracle:  %s",
-			line, na < 0 ? "(no more)\n" : la, nb < 0 ? "(no more)\n" : lb);
+		fprintf(why, "  line %llu of standard output\n    gpuhist: %s    oracle:  %s", line,
+			na < 0 ? "(no more)\n" : la, nb < 0 ? "(no more)\n" : lb);
 	free(la);
 	free(lb);
 	fclose(fa);
@@ -74,8 +73,7 @@ static bool is_empty(const char *path)
 	return stat(path, &st) || st.st_size == 0;
 }
 
-bool judge(const struct job *j, const struct result *ours,
-	   const struct result *theirs, FILE *why)
+bool judge(const struct job *j, const struct result *ours, const struct result *theirs, FILE *why)
 {
 	bool good = true;
 
@@ -100,31 +98,31 @@ bool judge(const struct job *j, const struct result *ours,
 	return same_text(ours->out, theirs->out, why) && good;
 }
 
-/* What gpuhist reads of it, to try again by hand: the oracle's, unless that is decoded. */
+/* The file that gpuhist reads, for another try by hand: the oracle's, unless that one is decoded. */
 static const char *given(const struct input *in)
 {
 	return in->compressed ? in->file : in->plain;
 }
 
-void print_command(const char *who, const struct command *c,
-		   const struct input *in, unsigned inputs)
+void print_command(const char *who, const struct command *c, const struct input *in, unsigned inputs)
 {
 	printf("  %s:", who);
 	for (unsigned i = 0; i < c->args; i++)
-		printf(strpbrk(c->argv[i], "<>|&;*?$ ") ? " '%s'" : " %s", c->argv[i]);
+		printf(strpbrk(c->argv[i], "<>|&;*?$ \t\n#") ? " '%s'" : " %s", c->argv[i]);
 	for (unsigned k = 0; k < inputs; k++)
 		if (in[k].route >= REDIRECT)
 			printf(" < %s", given(&in[k]));
 	printf("\n");
 	for (unsigned k = 0; k < inputs; k++)
 		if (in[k].route != BY_NAME)
-			printf("    input %u: %s, the bytes of %s\n", k,
-			       route_names[in[k].route], given(&in[k]));
+			printf("    input %u: %s, the bytes of %s\n", k, route_names[in[k].route], given(&in[k]));
 }
 
-void remove_job(const char *folder, const struct input *in, unsigned inputs,
-		const struct result *ours, const struct result *theirs)
+void remove_job(const char *folder, const struct input *in, unsigned inputs, const struct result *ours,
+		const struct result *theirs)
 {
+	char edges[PATH_BYTES];
+
 	for (unsigned k = 0; k < inputs; k++) {
 		unlink(in[k].file);
 		if (in[k].before || in[k].compressed)
@@ -132,6 +130,8 @@ void remove_job(const char *folder, const struct input *in, unsigned inputs,
 		if (in[k].route == BY_FIFO)
 			unlink(in[k].fifo);
 	}
+	snprintf(edges, sizeof(edges), "%s/edges", folder);
+	unlink(edges); /* where there is one */
 	unlink(ours->out);
 	unlink(ours->err);
 	unlink(theirs->out);

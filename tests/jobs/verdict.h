@@ -1,4 +1,4 @@
-/* verdict: both programs do the job; have they said the same? */
+/* verdict: both programs do the job; is their output the same? */
 #ifndef JOBS_VERDICT_H
 #define JOBS_VERDICT_H
 
@@ -7,22 +7,19 @@
 #include "command.h"
 
 struct result {
-	int status;		/* as finish() says */
-	char out[PATH_BYTES];	/* file with standard output */
-	char err[PATH_BYTES];	/* file with standard error */
+	int status;           /* as finish() says */
+	char out[PATH_BYTES]; /* file with standard output */
+	char err[PATH_BYTES]; /* file with standard error */
 };
 
-void run_both(const struct command *gpuhist, const struct command *oracle,
-	      const struct input *in, unsigned inputs,
+void run_both(const struct command *gpuhist, const struct command *oracle, const struct input *in, unsigned inputs,
 	      struct result *ours, struct result *theirs);
 
 /* Whether the job passed; if not, why not. */
-bool judge(const struct job *j, const struct result *ours,
-	   const struct result *theirs, FILE *why);
+bool judge(const struct job *j, const struct result *ours, const struct result *theirs, FILE *why);
 
-void print_command(const char *who, const struct command *c,
-		   const struct input *in, unsigned inputs);
-void remove_job(const char *folder, const struct input *in, unsigned inputs,
-		const struct result *ours, const struct result *theirs);
+void print_command(const char *who, const struct command *c, const struct input *in, unsigned inputs);
+void remove_job(const char *folder, const struct input *in, unsigned inputs, const struct result *ours,
+		const struct result *theirs);
 
 #endif

@@ -1,4 +1,4 @@
-/* files: whole ones. */
+/* files: reading and writing whole files. */
 #include "files.h"
 
 #include <errno.h>
@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../pack.h"
+#include "../say.h"
 
 void die(const char *what)
 {
@@ -91,11 +92,35 @@ void make_packed(void)
 	struct bytes small = slurp("small");
 	struct pack many = pack_all((unsigned char *)small.data, small.n, 3), one = {.state = 1};
 
+	spill("edges", "-20000, -7 0 1 # a comment\n9 30000", 34);
 	spill("packed", many.data, many.bytes);
 	pack_frame(&one, small.data, small.n, 3, false, true, 17);
 	spill("single", one.data, one.bytes);
 	spill("cut", one.data, one.bytes / 2);
 	free(many.data);
 	free(one.data);
+	free(small.data);
+}
+
+void make_headed(void)
+{
+	struct bytes small = slurp("small");
+	struct made wave = {.at = NULL};
+
+	put_wave(&wave, &(struct wave){.form = "RIFF",
+				       .tag = 1,
+				       .channels = 2,
+				       .bytes = 2,
+				       .bits = 16,
+				       .before = 100001,
+				       .size = (uint32_t)small.n});
+	spill("headed-cut", wave.at, wave.bytes - 1);
+	put(&wave, small.data, small.n);
+	put_chunk(&wave, "LIST", 100001, "data");
+	spill("headed", wave.at, wave.bytes);
+	struct pack pack = pack_all(wave.at, wave.bytes, 3);
+	spill("headed-packed", pack.data, pack.bytes);
+	free(pack.data);
+	free(wave.at);
 	free(small.data);
 }

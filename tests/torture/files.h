@@ -1,4 +1,4 @@
-/* files: what is read, written, and drawn to be written. */
+/* files: whole files read and written, and random contents. */
 #ifndef TORTURE_FILES_H
 #define TORTURE_FILES_H
 
@@ -15,7 +15,7 @@ uint64_t draw(void);
 unsigned below(size_t n);
 
 struct bytes {
-	char *data; /* a zero behind them; NULL: the file is not there */
+	char *data; /* with a zero after them; NULL: the file is not there */
 	size_t n;
 };
 
@@ -26,7 +26,10 @@ bool same(struct bytes a, struct bytes b);
 /* Samples of all sizes, most of them small. */
 void make_input(const char *path, size_t n);
 
-/* Those of `small` in zstd's frames: many, one, and one that is cut. */
+/* Those of `small` in zstd frames: many, one, and one that is cut. */
 void make_packed(void);
+
+/* "headed": "small" as a WAVE with chunks before and after; "headed-packed": in zstd frames; "headed-cut". */
+void make_headed(void);
 
 #endif

@@ -20,6 +20,9 @@ const struct job JOBS[] = {
 	{"pipe, raw", "-f raw -b 5000 -T 2", "small", PIPE, NEW, 0},
 	{"few of a pipe", "-n 2 -b 9 --flow -T 1 --raw", "tiny", PIPE, STDOUT, 0},
 	{LOOKS_AHEAD, "-n 2 -b 9 --flow -T 1", "tiny", PIPE, STDOUT, 0},
+	{"edges of a file", "-t i16 -c 2 --edges=@../edges --flow -T 2 --device=cpu ../small", NULL, FILES, NEW, 0},
+	{"range from the samples", "-t f32 --auto -b 90 --flow -T 2 ../small ../tiny", NULL, FILES, OLD, 0},
+	{"records", "-t u24 --record=20 --offset=3 -b 7 -r full -n 900 -T 2", "small", PIPE, STDOUT, 0},
 	{"long file", "-b 10 -r full -T 3 ../large", NULL, FILES, STDOUT, 0},
 	{"long pipe", "-b 10 -r full -T 2 --device=cpu", "large", PIPE, STDOUT, 0},
 	{"trickle", "-t f32 -r -1:1 -b 77 --flow -T 1", "tiny", TRICKLE, OLD, 0},
@@ -30,6 +33,10 @@ const struct job JOBS[] = {
 	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0},
 	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0},
 	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0},
+	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0},
+	{"header of a pipe", "-b 1000 -r -9000:9000 -T 2", "headed", PIPE, OLD, 0},
+	{"header in frames", "-b 1000 -r -9000:9000 -T 2 ../headed -", "headed-packed", PIPE, STDOUT, 0},
+	{"cut header", "-b 9 ../headed-cut", NULL, FILES, NEW, 3},
 	{"cut frame", "-b 9 ../tiny ../cut", NULL, FILES, OLD, 3},
 	{"no memory", "-b 300000 -M 4K ../small", NULL, FILES, OLD, 5},
 	{"no file", "-b 9 ../small ../missing", NULL, FILES, OLD, 1},
@@ -43,7 +50,7 @@ const char *const TARGETS[] = {[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [L
 const char *const FILES_OF[] = {[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "sub/h"};
 
 const struct fault FAULTS[] = {
-	{"aligned_alloc", "worker", ENOMEM, HARMLESS}, /* it is done without */
+	{"aligned_alloc", "worker", ENOMEM, HARMLESS}, /* the run does without it */
 	{"aligned_alloc", "", ENOMEM, FATAL},
 	{"calloc", "", ENOMEM, EITHER}, /* a worker's, a thread's, or what all have in common */
 	{"malloc", "", ENOMEM, EITHER},
@@ -61,7 +68,7 @@ const struct fault FAULTS[] = {
 	{"readlink", "", EIO, FATAL}, /* a link must not be taken for a file */
 	{"lseek", "", EIO, EITHER},
 	{"fcntl", "", EIO, EITHER},
-	{"pipe", "", EMFILE, EITHER}, /* one that only looks ahead is not missed */
+	{"pipe", "", EMFILE, EITHER}, /* a pipe that is only for looking ahead is not needed */
 	{"poll", "in", ENOMEM, FATAL},
 	{"poll", "", ENOMEM, HARMLESS},
 	{"tee", "", EINVAL, HARMLESS},
@@ -69,7 +76,7 @@ const struct fault FAULTS[] = {
 	{"pread", "", EIO, FATAL},
 	{"preadv2", "", EAGAIN, HARMLESS},
 	{"write", "out", ENOSPC, FATAL},
-	{"write", "", ENOSPC, HARMLESS}, /* nobody is left to tell */
+	{"write", "", ENOSPC, HARMLESS}, /* no reader is left to report it to */
 	{"write", "out", EIO, FATAL},
 	{"write", "", EIO, HARMLESS},
 	{"fsync", "", EIO, FATAL},
@@ -77,6 +84,11 @@ const struct fault FAULTS[] = {
 	{"close", "out", EIO, FATAL},
 	{"close", "", EIO, HARMLESS},
 	{"rename", "", EIO, FATAL},
+	{"fchmod", "", EPERM, FATAL},
+	{"fchown", "", EPERM, HARMLESS}, /* the next four: only the group's permissions are reduced then */
+	{"getxattr", "", EIO, HARMLESS},
+	{"fsetxattr", "", ENOSPC, HARMLESS},
+	{"fremovexattr", "", EIO, HARMLESS},
 	{"unlink", "", EPERM, HARMLESS},
 	{"isatty", "", ENOTTY, HARMLESS},
 	{"sigaction", "", EINVAL, HARMLESS},
@@ -95,11 +107,18 @@ enum effect effect_of(const char *function, const char *role, int error)
 	exit(2);
 }
 
-const int SIGNALS[] = {SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGKILL};
+/* 64 is the last real-time one, whose name is no constant. */
+const int SIGNALS[] = {SIGTERM,   SIGUSR1, SIGINT,  SIGUSR2, SIGHUP, SIGALRM, SIGPIPE,
+		       SIGVTALRM, SIGPROF, SIGQUIT, SIGXCPU, SIGIO,  64,      SIGKILL};
 const size_t SIGNAL_COUNT = sizeof(SIGNALS) / sizeof(SIGNALS[0]);
 
+bool survives(const struct plan *plan)
+{
+	return plan->ignored || plan->signal == SIGUSR1;
+}
+
 const char *const STAGES[] = {"aligned_alloc", "calloc", "open",  "pread",  "read",
-				     "write",         "fsync",  "close", "rename", "unlink"};
+			      "write",         "fsync",  "close", "rename", "unlink"};
 const size_t STAGE_COUNT = sizeof(STAGES) / sizeof(STAGES[0]);
 
 const char *const HOW[] = {[FOR_GOOD] = "", [ONCE] = ":once", [OTHERS] = ":others"};
@@ -115,8 +134,7 @@ void print_plan(const struct plan *plan)
 	if (plan->threads > 0)
 		printf(" -T%u", plan->threads);
 	if (plan->function)
-		printf(" TORTURE_FAIL=%s:%u:%d%s", plan->function, plan->n, plan->error,
-		       HOW[plan->how]);
+		printf(" TORTURE_FAIL=%s:%u:%d%s", plan->function, plan->n, plan->error, HOW[plan->how]);
 	if (plan->stage)
 		printf(" TORTURE_RAISE=%s:%u:%d:%s%s", plan->stage, plan->at, plan->signal,
 		       plan->after ? "after" : "before", plan->ignored ? " (ignored)" : "");

@@ -12,33 +12,34 @@ enum target { STDOUT, NEW, OLD, LINK };
 
 struct job {
 	const char *name;
-	const char *arguments; /* behind -q, and -o where there is a target; the FILEs of FILES */
+	const char *arguments; /* after -q, and after -o where there is a target; with the FILEs of FILES */
 	const char *input;     /* of the other routes */
 	enum route route;
 	enum target target;
-	int status;            /* when nothing fails */
+	int status; /* when nothing fails */
 };
 
 extern const struct job JOBS[];
 extern const size_t JOB_COUNT;
 
-/* The job whose first calls are a look at the first bytes, without which it does as well. */
+/* The job whose first calls look at the first bytes; it works without them too. */
 extern const char LOOKS_AHEAD[];
 
-/* What OLD and LINK find in their file. */
+/* What the file of OLD and LINK holds at first, and its mode. */
 extern const char OLD_BYTES[];
+enum { OLD_MODE = 0640 };
 
 /* The name that the user gives, and the file that it stands for. */
 extern const char *const TARGETS[], *const FILES_OF[];
 
-/* What a fault may do to a run that would have gone well. */
+/* What a fault may do to a run that would have succeeded. */
 enum effect {
 	HARMLESS, /* nothing: status 0, every byte */
-	FATAL,    /* status 1: what is lost cannot be had again */
-	EITHER,   /* the program may know better; exact, or one line */
+	FATAL,    /* status 1: what is lost cannot be replaced */
+	EITHER,   /* the program may manage without; exact, or one line */
 };
 
-/* The first line that fits is the one. A role as in preload.c; "" fits all. */
+/* The first line that fits counts. A role as in preload.c; "" fits all. */
 struct fault {
 	const char *function, *role;
 	int error;
@@ -62,21 +63,24 @@ struct plan {
 	const char *function; /* NULL: nothing fails */
 	int error;
 	enum { FOR_GOOD, ONCE, OTHERS, HOWS } how;
-	unsigned n;           /* the call that fails */
-	const char *stage;    /* NULL: no signal */
+	unsigned n;        /* the call that fails */
+	const char *stage; /* NULL: no signal */
 	int signal;
-	unsigned at;          /* the call that is signalled */
+	unsigned at; /* the call that is signalled */
 	bool after, ignored;
-	bool closed;          /* nobody reads standard output */
-	uint64_t noise;       /* 0: none */
-	uint64_t feed;        /* how a trickling pipe trickles */
-	unsigned threads;     /* 0: as the job says */
-	int resource;         /* of setrlimit; -1: no limit */
+	bool closed;      /* standard output has no reader */
+	uint64_t noise;   /* 0: none */
+	uint64_t feed;    /* seed of the pieces in which a pipe is fed */
+	unsigned threads; /* 0: as the job says */
+	int resource;     /* of setrlimit; -1: no limit */
 	rlim_t limit;
 };
 
 extern const char *const HOW[];
-extern const struct plan PLAIN; /* nothing is done */
+extern const struct plan PLAIN; /* without a fault */
+
+/* Does the program go on after the plan's signal? */
+bool survives(const struct plan *plan);
 
 void print_plan(const struct plan *plan);
 

@@ -1,8 +1,8 @@
 /*
- * torture_preload: a library for LD_PRELOAD that stands between the shipping program and libc,
- * and makes the world fail: one call, all calls from one on, or a little everywhere.
+ * torture_preload: a library for LD_PRELOAD between the shipping program and libc, which makes
+ * calls fail: one call, all calls from one on, or a little everywhere.
  *
- *   TORTURE_FAIL=function:N:errno   the Nth call fails and all after it; with :once behind it, that
+ *   TORTURE_FAIL=function:N:errno   the Nth call fails and all after it; with :once at the end, that
  *                        one alone; with :others, the Nth one of all threads but the first
  *   TORTURE_RAISE=function:N:signal:before|after   the process gets a signal around the Nth call
  *   TORTURE_NOISE=SEED   reads and writes are cut short, calls are interrupted (EINTR), and what
@@ -20,7 +20,7 @@
  * Out of reach are calls that libc makes of itself: stdio's open, read and close (fopen fails as a
  * whole here, its malloc is reached), what malloc and pthread_create ask of the system, and the
  * loader. torture.c gets at those by limits (setrlimit). -DTORTURE_NO_ALLOCATOR leaves the allocator
- * alone, for the address sanitizer, which brings its own; its runtime must be told not to insist on
+ * alone, for the address sanitizer, which has its own; its runtime must be set not to insist on
  * being the first library (ASAN_OPTIONS=verify_asan_link_order=0).
  */
 #include <dlfcn.h>
@@ -39,19 +39,24 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
+/* clang-format off */
 #define FUNCTIONS(F)                                                                             \
-	F(access) F(aligned_alloc) F(calloc) F(close) F(fcntl) F(fopen) F(fstat) F(fsync)         \
-	F(isatty) F(lseek) F(madvise) F(malloc) F(mmap) F(open) F(pipe) F(poll) F(pread)          \
-	F(preadv2) F(pthread_create) F(pthread_mutex_init) F(read) F(readlink) F(realloc)         \
-	F(rename) F(sched_getaffinity) F(sigaction) F(stat) F(sysconf) F(tee) F(unlink) F(write)
+	F(access) F(aligned_alloc) F(calloc) F(close) F(fchmod) F(fchown) F(fcntl)               \
+	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(getxattr) F(isatty)            \
+	F(lseek) F(madvise) F(malloc) F(mmap) F(open) F(pipe) F(poll) F(pread)                   \
+	F(preadv2) F(pthread_create) F(pthread_mutex_init) F(read) F(readlink)                   \
+	F(realloc) F(rename) F(sched_getaffinity) F(sigaction) F(stat) F(sysconf) F(tee)         \
+	F(unlink) F(write)
+/* clang-format on */
 
 enum function {
 #define F(name) DO_##name,
 	FUNCTIONS(F)
 #undef F
-	FUNCTION_COUNT
+		FUNCTION_COUNT
 };
 
 static const char *const NAMES[] = {
@@ -60,7 +65,7 @@ static const char *const NAMES[] = {
 #undef F
 };
 
-/* The functions behind ours. */
+/* The functions that ours replace. */
 static struct {
 #define F(name) __typeof__(&name) name;
 	FUNCTIONS(F)
@@ -70,7 +75,7 @@ static struct {
 struct plan {
 	int function; /* -1: none */
 	unsigned long n;
-	int value;    /* an errno, or a signal */
+	int value; /* an errno, or a signal */
 	enum { PLAIN, ONCE, OTHERS, BEFORE, AFTER } how;
 };
 
@@ -94,7 +99,7 @@ static void parse(struct plan *p, const char *variable)
 				p->function = i;
 	while (p->how < AFTER && strcmp(HOW[p->how], word) != 0)
 		p->how++;
-	/* A misspelt plan would be a test that nothing can fail. */
+	/* With a misspelt plan no call would fail, and the test would pass. */
 	if (p->function < 0) {
 		fprintf(stderr, "torture_preload: %s=%s: not a plan\n", variable, text);
 		_exit(99);
@@ -117,7 +122,7 @@ __attribute__((constructor)) static void begin(void)
 
 	resolve();
 	if (log) {
-		/* High up: the program's descriptors keep their numbers. */
+		/* A high number: the program's descriptors keep theirs. */
 		int fd = next.open(log, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 		log_fd = next.fcntl(fd, F_DUPFD_CLOEXEC, 200);
 		next.close(fd);
@@ -169,7 +174,7 @@ static void note(enum function f, const char *role, bool fails, bool raises)
 
 /* A call on its way. */
 struct call {
-	bool fails;     /* and errno is set */
+	bool fails; /* and errno is set */
 	bool raise_after;
 };
 
@@ -326,7 +331,7 @@ int poll(struct pollfd *fds, nfds_t n, int timeout)
 	return ready;
 }
 
-/* Nobody cuts the power here: the disk is spared. */
+/* The power is not cut here: syncing would only load the disk. */
 int fsync(int fd)
 {
 	const struct call c = start(DO_fsync, role_of(fd));
@@ -336,7 +341,7 @@ int fsync(int fd)
 	return rc;
 }
 
-/* As on Linux, the descriptor is gone even where it fails. */
+/* As on Linux, the descriptor is closed even where the call fails. */
 int close(int fd)
 {
 	const struct call c = start(DO_close, role_of(fd));
@@ -366,6 +371,42 @@ int fstat(int fd, struct stat *st)
 {
 	const struct call c = start(DO_fstat, role_of(fd));
 	const int rc = c.fails ? -1 : next.fstat(fd, st);
+
+	end(c);
+	return rc;
+}
+
+int fchmod(int fd, mode_t mode)
+{
+	const struct call c = start(DO_fchmod, role_of(fd));
+	const int rc = c.fails ? -1 : next.fchmod(fd, mode);
+
+	end(c);
+	return rc;
+}
+
+int fchown(int fd, uid_t owner, gid_t group)
+{
+	const struct call c = start(DO_fchown, role_of(fd));
+	const int rc = c.fails ? -1 : next.fchown(fd, owner, group);
+
+	end(c);
+	return rc;
+}
+
+int fsetxattr(int fd, const char *name, const void *value, size_t n, int flags)
+{
+	const struct call c = start(DO_fsetxattr, role_of(fd));
+	const int rc = c.fails ? -1 : next.fsetxattr(fd, name, value, n, flags);
+
+	end(c);
+	return rc;
+}
+
+int fremovexattr(int fd, const char *name)
+{
+	const struct call c = start(DO_fremovexattr, role_of(fd));
+	const int rc = c.fails ? -1 : next.fremovexattr(fd, name);
 
 	end(c);
 	return rc;
@@ -500,6 +541,15 @@ ssize_t __readlink_chk(const char *path, char *buffer, size_t n, size_t room)
 	return n <= room ? readlink(path, buffer, n) : (abort(), -1);
 }
 
+ssize_t getxattr(const char *path, const char *name, void *value, size_t n)
+{
+	const struct call c = start(DO_getxattr, "-");
+	const ssize_t bytes = c.fails ? -1 : next.getxattr(path, name, value, n);
+
+	end(c);
+	return bytes;
+}
+
 int rename(const char *from, const char *to)
 {
 	const struct call c = start(DO_rename, "-");
@@ -527,7 +577,7 @@ extern void *__libc_calloc(size_t n, size_t bytes);
 extern void *__libc_realloc(void *p, size_t bytes);
 extern void *__libc_memalign(size_t align, size_t bytes);
 
-/* Behind begin(), where there is a plan: what the loader allocates before it is no call. */
+/* Counted after begin(), where there is a plan: what the loader allocates before it is not counted. */
 static struct call start_allocation(enum function f)
 {
 	if (!next.write)
@@ -592,8 +642,7 @@ int madvise(void *at, size_t bytes, int advice)
 
 /* ---- threads, signals, the machine ---- */
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-		   void *argument)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
 {
 	const struct call c = start(DO_pthread_create, "-");
 	const int error = c.fails ? to_fail.value : next.pthread_create(thread, attributes, run, argument);
@@ -631,7 +680,7 @@ int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
 
 long sysconf(int name)
 {
-	/* The others are asked by libraries, for what must be known. */
+	/* The others are called by libraries, for facts that they cannot do without. */
 	if (name != _SC_NPROCESSORS_ONLN)
 		return resolve(), next.sysconf(name);
 	const struct call c = start(DO_sysconf, "-");

@@ -30,13 +30,16 @@ void result_free(struct result *r)
 	*r = (struct result){0};
 }
 
-/* The folder that the program works in, as each run finds it. */
+/* Prepares the folder that the program works in for a run. */
 static void prepare(const struct job *job)
 {
 	if (mkdir("sub", 0777) != 0 && errno != EEXIST)
 		die("sub");
-	if (job->target == OLD || job->target == LINK)
+	if (job->target == OLD || job->target == LINK) {
 		spill(FILES_OF[job->target], OLD_BYTES, strlen(OLD_BYTES));
+		if (chmod(FILES_OF[job->target], OLD_MODE) != 0)
+			die("chmod");
+	}
 	if (job->target == LINK && symlink("sub/h", "link") != 0 && errno != EEXIST)
 		die("link");
 }
@@ -57,14 +60,14 @@ unsigned clean(const char *path)
 			strange += clean(name);
 		else if (unlink(name) != 0)
 			die(name);
-		strange += strcmp(e->d_name, "h") != 0 && strcmp(e->d_name, "link") != 0 &&
-			   strcmp(e->d_name, "sub") != 0;
+		strange +=
+			strcmp(e->d_name, "h") != 0 && strcmp(e->d_name, "link") != 0 && strcmp(e->d_name, "sub") != 0;
 	}
 	closedir(d);
 	return strange;
 }
 
-/* Writes the input into a pipe, in pieces of all sizes, until nobody reads any more. */
+/* Writes the input into a pipe, in pieces of all sizes, until the pipe has no reader. */
 static void feed(const struct plan *plan, const char *path, int to)
 {
 	const bool trickle = JOBS[plan->job].route != PIPE;
@@ -84,7 +87,7 @@ static void feed(const struct plan *plan, const char *path, int to)
 	_exit(0);
 }
 
-/* A descriptor for standard input; *feeder is who fills it, or 0. */
+/* A descriptor for standard input; *feeder is the process that fills it, or 0. */
 static int open_input(const struct plan *plan, pid_t *feeder)
 {
 	const struct job *job = &JOBS[plan->job];
@@ -133,17 +136,17 @@ static void set(const char *name, const char *format, ...)
 static void become(const struct plan *plan, int in)
 {
 	const struct job *job = &JOBS[plan->job];
-	char text[512], threads[16], *argv[ARGS_MAX] = {gpuhist, (char *)(uintptr_t)"-q"};
+	char text[512], threads[16], *argv[ARGS_MAX] = {gpuhist, (char *)(uintptr_t) "-q"};
 	int argc = 2;
 
 	const int out = plan->closed ? unread() : open("../out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	const int err = open("../err", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	if (in < 0 || out < 0 || err < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		die("descriptors");
-	for (int fd = 3; fd < 64; fd++) /* ours, and those of whoever runs us */
+	for (int fd = 3; fd < 64; fd++) /* ours, and those that our caller left open */
 		close(fd);
 	if (job->target != STDOUT) {
-		argv[argc++] = (char *)(uintptr_t)"-o";
+		argv[argc++] = (char *)(uintptr_t) "-o";
 		argv[argc++] = (char *)(uintptr_t)TARGETS[job->target];
 	}
 	snprintf(text, sizeof(text), "%s", job->arguments);
@@ -163,8 +166,7 @@ static void become(const struct plan *plan, int in)
 		set("TORTURE_LOG", "%s/log", folder);
 	}
 	if (plan->function)
-		set("TORTURE_FAIL", "%s:%u:%d%s", plan->function, plan->n, plan->error,
-		    HOW[plan->how]);
+		set("TORTURE_FAIL", "%s:%u:%d%s", plan->function, plan->n, plan->error, HOW[plan->how]);
 	if (plan->stage)
 		set("TORTURE_RAISE", "%s:%u:%d:%s", plan->stage, plan->at, plan->signal,
 		    plan->after ? "after" : "before");
@@ -203,6 +205,19 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
+/* JSON repeats the words of the command line, and plans give another number of threads and another output. */
+static void cut_options(struct bytes *document)
+{
+	static const char FIRST[] = ", \"options\": \"", AFTER[] = "\", \"version\": ";
+	char *const begin = document->data ? strstr(document->data, FIRST) : NULL;
+	char *const end = begin ? strstr(begin, AFTER) : NULL;
+
+	if (!end)
+		return;
+	memmove(begin, end, document->n - (size_t)(end - document->data) + 1);
+	document->n -= (size_t)(end - begin);
+}
+
 struct result run(const struct plan *plan)
 {
 	const struct job *job = &JOBS[plan->job];
@@ -226,6 +241,7 @@ struct result run(const struct plan *plan)
 	r.err = slurp("../err");
 	r.log = slurp("../log");
 	r.published = slurp(FILES_OF[job->target]);
+	cut_options(&r.published);
 	r.failed = r.log.data && strstr(r.log.data, " failed");
 	r.raised = r.log.data && strstr(r.log.data, " raised");
 	return r;

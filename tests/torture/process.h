@@ -11,7 +11,7 @@ enum { PATH_BYTES = 512 };
 extern char gpuhist[PATH_BYTES], preload[PATH_BYTES], folder[64];
 
 struct result {
-	int status; /* as wait has it; -1: hung */
+	int status;          /* as wait has it; -1: hung */
 	bool failed, raised; /* the plan was met */
 	struct bytes out, err, log, published;
 };

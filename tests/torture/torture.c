@@ -1,19 +1,19 @@
-/* torture - the shipping program while the world around it fails
+/* torture - the shipping program while the system around it fails
  *
  *   torture GPUHIST PRELOAD                short: every job, every function, every early call
  *   torture GPUHIST PRELOAD SEED SECONDS   random plans until the time is over
  *
- * PRELOAD is torture_preload.so, made of preload.c: its head says how a plan is made. For each job the Nth call of
- * each function fails, once and for good, N rising until no call meets the fault; signals arrive
- * before and behind calls; reads and writes are cut short and interrupted; memory, descriptors
- * and file sizes are limited.
+ * PRELOAD is torture_preload.so, made from preload.c: its head says how a plan is written. For each job the Nth
+ * call of each function fails, alone or with all later ones, N rising until no call meets the fault; signals
+ * arrive before and after calls; reads and writes are cut short and interrupted; memory, descriptors and file
+ * sizes are limited.
  *
  * What must hold: the program ends, by itself or by the signal that it was sent. With exit status 0
  * what it publishes is exact to the byte. Otherwise it says one line and publishes nothing: a file
- * that was there is untouched. No temporary file is left. What a fault may do at all is in FAULTS.
+ * that was there is untouched. No temporary file is left. FAULTS says what each fault may do.
  *
- * Rooms: files, plan (jobs and faults), process, verdict; here the short run and the random one. A
- * failure prints the plan, which is all that it takes to repeat it.
+ * Files: files, plan (jobs and faults), process, verdict; here the short run and the random one. A
+ * failure prints the plan, which is enough to repeat it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +27,7 @@
 
 #include "verdict.h"
 
-enum { SAID_MAX = 20 }; /* failures that are told of in full */
+enum { SAID_MAX = 20 }; /* failures that are printed in full */
 
 static unsigned long passed, failed;
 
@@ -54,7 +54,7 @@ static bool torture(const struct plan *plan)
 	const char *why = judge(plan, &r);
 
 	if (killed) {
-		/* What cannot be caught cannot be cleaned up behind; the next run must not mind. */
+		/* A signal that cannot be caught leaves a temporary file; it must not disturb the next run. */
 		struct plan again = PLAIN;
 		again.job = plan->job;
 		struct result s = run(&again);
@@ -72,8 +72,8 @@ static bool torture(const struct plan *plan)
 /* ---- the short run ---- */
 
 /*
- * What the job publishes and says, learned from one plain thread; then its own threads, under the
- * library, with a fault far behind the last call.
+ * What the job publishes and says, learned from a plain run of one thread; then its own threads, with
+ * the library, and a fault far after the last call.
  */
 static void learn(size_t k)
 {
@@ -131,7 +131,7 @@ static void faults(size_t k)
 	}
 }
 
-/* Around each call one signal, in turn; and one that is ignored. */
+/* Around each call one signal, a different one each time; and one that is ignored. */
 static void signals(size_t k)
 {
 	unsigned turn = (unsigned)k;
@@ -162,7 +162,7 @@ static void noise(size_t k)
 	}
 }
 
-/* Descriptors, the sizes of files, memory: what libc itself meets too. */
+/* Limits of descriptors, file sizes and memory, which affect libc's own calls too. */
 static void limits(size_t k, rlim_t memory)
 {
 	static const rlim_t SIZES[] = {300, 1000, 5000, 70000, 150000};
@@ -184,7 +184,7 @@ static void limits(size_t k, rlim_t memory)
 	}
 }
 
-/* The least memory that the loader is content with. */
+/* The least memory with which the loader succeeds. */
 static rlim_t least_memory(void)
 {
 	struct plan plan = PLAIN;
@@ -200,7 +200,7 @@ static rlim_t least_memory(void)
 	}
 }
 
-/* A pipe that has lost its reader; where SIGPIPE is ignored it is an error like others. */
+/* A pipe without a reader; where SIGPIPE is ignored this is an error like others. */
 static void closed(size_t k)
 {
 	struct plan plan = PLAIN;
@@ -275,6 +275,7 @@ static void work(unsigned part, unsigned parts, uint64_t seed, time_t seconds)
 	make_input("small", 150000);
 	make_input("large", 2500000);
 	make_packed();
+	make_headed();
 	spill("odd", OLD_BYTES, strlen(OLD_BYTES) - 1);
 	if (mkdir("run", 0777) != 0 || chdir("run") != 0)
 		die("run");

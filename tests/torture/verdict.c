@@ -1,4 +1,4 @@
-/* verdict: what went wrong, by the log, and whether the program did what can be done about it. */
+/* verdict: what failed, from the log, and whether the program did what it can about it. */
 #include "verdict.h"
 
 #include <stdio.h>
@@ -8,12 +8,12 @@
 
 struct bytes expected[JOBS_MAX], said[JOBS_MAX];
 
-/* What the log says that went wrong: the worst effect, and whether others were touched. */
+/* What failed by the log: the worst effect allowed, and whether other things may be affected. */
 struct damage {
 	enum effect effect;
 	bool to_stderr; /* messages may be missing */
 	bool to_out;    /* a prefix may be on standard output */
-	bool leaves;    /* a temporary file may be left behind */
+	bool leaves;    /* a temporary file may be left */
 	bool renamed;   /* the new file is in place */
 };
 
@@ -43,7 +43,7 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 	return d;
 }
 
-/* Is this one whole message, or when it could not be written whole, the beginning of one? */
+/* Is this one whole message, or, where it could not be written whole, the beginning of one? */
 static bool one_line(struct bytes err, bool cut)
 {
 	static const char START[] = "gpuhist: ";
@@ -78,18 +78,23 @@ static const char *judge_file(const struct plan *plan, const struct result *r, b
 		return "a failed run has published";
 	if (r->out.n > 0)
 		return "something on standard output";
+	/* Where a list or a group cannot be kept, the group gets fewer permissions. */
+	if (job->target != NEW && (stat(FILES_OF[job->target], &st) != 0 || (st.st_mode & 07777 & ~(mode_t)OLD_MODE)))
+		return "the file is more readable than it was";
+	if (job->target != NEW && (st.st_mode & 0600) != (OLD_MODE & 0600))
+		return "the file has lost its mode";
 	if (job->target == LINK && (lstat("link", &st) != 0 || !S_ISLNK(st.st_mode)))
 		return "the link was replaced";
 	return NULL;
 }
 
-/* The end of a run that was not signalled by us. */
+/* The end of a run without a signal from us. */
 static const char *judge_exit(const struct plan *plan, const struct result *r, const struct damage *d)
 {
 	const int status = WEXITSTATUS(r->status), usual = JOBS[plan->job].status;
 	const bool harmless = d->effect == HARMLESS && plan->resource < 0 && !plan->closed;
 
-	if (r->raised && !plan->ignored)
+	if (r->raised && !survives(plan))
 		return "outlived the signal";
 	if (status != usual && status != 1)
 		return "exit status";
@@ -117,7 +122,7 @@ const char *judge(const struct plan *plan, const struct result *r)
 		return "hangs";
 	if (ended)
 		why = judge_exit(plan, r, &d);
-	else if (plan->ignored || WTERMSIG(r->status) != plan->signal || !(r->raised || plan->closed))
+	else if (survives(plan) || WTERMSIG(r->status) != plan->signal || !(r->raised || plan->closed))
 		why = "died of a signal";
 	if (why)
 		return why;
@@ -139,8 +144,8 @@ bool may_leave(const struct plan *plan, const struct result *r)
 
 const char *judge_order(size_t k, const char *log)
 {
-	static const char *const STEPS[] = {"fsync out\n", "close out\n", "rename -\n",
-					    "open folder\n", "fsync folder\n"};
+	static const char *const STEPS[] = {"fsync out\n", "close out\n", "rename -\n", "open folder\n",
+					    "fsync folder\n"};
 	size_t step = 0;
 
 	for (const char *p = log; *p; p += strcspn(p, "\n") + 1) {
@@ -148,6 +153,8 @@ const char *judge_order(size_t k, const char *log)
 			return "written behind the sync";
 		for (size_t i = 0; i < sizeof(STEPS) / sizeof(STEPS[0]); i++) {
 			if (strncmp(p, STEPS[i], strlen(STEPS[i])) != 0)
+				continue;
+			if (i == 1 && step == 0) /* the old file, opened only to see whether it may be written */
 				continue;
 			if (i != step++)
 				return "synced, closed and renamed in the wrong order";

@@ -1,4 +1,4 @@
-/* verdict: was a run what it should be? */
+/* verdict: did a run do what it should? */
 #ifndef TORTURE_VERDICT_H
 #define TORTURE_VERDICT_H
 
@@ -12,7 +12,7 @@ extern struct bytes expected[JOBS_MAX], said[JOBS_MAX];
 /* What is wrong with a run, or NULL. */
 const char *judge(const struct plan *plan, const struct result *r);
 
-/* May a run have left a temporary file behind? */
+/* May a run have left a temporary file? */
 bool may_leave(const struct plan *plan, const struct result *r);
 
 /* Is what was written synced before its name is there, and the name afterwards? */

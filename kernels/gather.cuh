@@ -1,0 +1,40 @@
+/*
+ * gather: samples with gaps between them, packed.
+ */
+#ifndef GPUHIST_GATHER_CUH
+#define GPUHIST_GATHER_CUH
+
+#include "reader.cuh"
+
+/*
+ * A thread for each sample, whose place takes one or two divisions of 32 bits. Of samples that are far apart
+ * memory brings whole sectors of 32 bytes, of neighbours the same lines serve a warp; what is packed
+ * is written once and read once more, most of it from L2. The worst is a byte at a time, some 1 T samples/s by the
+ * instructions, still twenty times the bus.
+ *
+ * Launch: any grid; n below 2^32. Both may have any alignment; `to` has room for n samples.
+ */
+template <int SIZE> __device__ __forceinline__ void gather_samples(const u8 *from, u8 *to, const struct gather &g)
+{
+	const u64 step = (u64)gridDim.x * blockDim.x;
+
+	for (u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x; i < g.n; i += step) {
+		const u8 *p = from + gather_at(&g, (u32)i, SIZE);
+		u8 *q = to + i * SIZE;
+		const bool whole = (((u64)p | (u64)q) & (SIZE - 1)) == 0;
+
+		if (SIZE == 4 && whole) {
+			*(u32 *)q = *(const u32 *)p;
+		} else if (SIZE == 8 && whole) {
+			*(u64 *)q = *(const u64 *)p;
+		} else if (SIZE == 2 && whole) {
+			*(u16 *)q = *(const u16 *)p;
+		} else {
+#pragma unroll
+			for (int k = 0; k < SIZE; k++)
+				q[k] = p[k];
+		}
+	}
+}
+
+#endif

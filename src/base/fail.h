@@ -1,0 +1,36 @@
+/* fail: what went wrong, carried from where it happened to main, which alone reports it. */
+#ifndef GPUHIST_FAIL_H
+#define GPUHIST_FAIL_H
+
+/* The exit statuses of the manual page. */
+enum status {
+	STATUS_OK = 0,
+	STATUS_SYSTEM = 1, /* cannot open, read, write; out of memory */
+	STATUS_USAGE = 2,
+	STATUS_DATA = 3,      /* partial record, compressed or cut input */
+	STATUS_DEVICE = 4,    /* --device cannot be met */
+	STATUS_LIMIT = 5,     /* counter overflow under u32, memory bound */
+	STATUS_INTERNAL = 70, /* the audit failed: a bug of ours */
+};
+
+#define FAIL_TEXT 4608 /* the longest path and its reason */
+
+struct fail {
+	enum status status;   /* STATUS_OK until something failed */
+	char text[FAIL_TEXT]; /* "what: why", for msg_error */
+};
+
+/*
+ * Records the failure unless one is there already: the first error wins.
+ * Always returns -1, so that callers end with `return fail_set(...)`.
+ * Not locked: one struct fail belongs to one thread, or to a lock's holder.
+ */
+int fail_set(struct fail *f, enum status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* The same for a failed system call: appends ": " and the text of errno. */
+int fail_errno(struct fail *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Hands on what went wrong elsewhere. */
+int fail_pass(struct fail *f, const struct fail *from);
+
+#endif

@@ -1,0 +1,93 @@
+/*
+ * lock: a mutex that knows its owner in a build with DEBUG=1.
+ *
+ * There the mutex is an error-checking one, which refuses a thread that takes a lock twice, drops
+ * one that it does not hold, or waits without it: each is a bug of ours and fails an assertion.
+ * Elsewhere every function is the plain call and lock_assert_held is nothing.
+ *
+ * A function that is called with a lock held and may drop it before it returns has a name that
+ * ends in _unlocks. In which order locks are taken is written in src/README.md.
+ */
+#ifndef GPUHIST_BASE_LOCK_H
+#define GPUHIST_BASE_LOCK_H
+
+#include <assert.h>
+#include <errno.h>
+#include <pthread.h>
+
+struct lock {
+	pthread_mutex_t mutex;
+};
+
+#ifdef LOCKS_CHECKED
+
+/* 0, or -1 and errno: the system has none to give. */
+static inline int lock_init(struct lock *lock)
+{
+	pthread_mutexattr_t kind;
+
+	if ((errno = pthread_mutexattr_init(&kind)) != 0)
+		return -1;
+	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
+	errno = pthread_mutex_init(&lock->mutex, &kind);
+	pthread_mutexattr_destroy(&kind);
+	return errno ? -1 : 0;
+}
+
+static inline void lock_must(int error)
+{
+	assert(error == 0);
+	(void)error;
+}
+
+/* A lock of another thread is waited for, and then the assertion fails. */
+static inline void lock_assert_held(struct lock *lock)
+{
+	const int error = pthread_mutex_lock(&lock->mutex);
+
+	assert(error == EDEADLK);
+	(void)error;
+}
+
+#else
+
+static inline int lock_init(struct lock *lock)
+{
+	errno = pthread_mutex_init(&lock->mutex, NULL);
+	return errno ? -1 : 0;
+}
+
+static inline void lock_must(int error)
+{
+	(void)error;
+}
+
+static inline void lock_assert_held(struct lock *lock)
+{
+	(void)lock;
+}
+
+#endif
+
+static inline void lock_destroy(struct lock *lock)
+{
+	lock_must(pthread_mutex_destroy(&lock->mutex));
+}
+
+static inline void lock_take(struct lock *lock)
+{
+	lock_must(pthread_mutex_lock(&lock->mutex));
+}
+
+static inline void lock_drop(struct lock *lock)
+{
+	lock_must(pthread_mutex_unlock(&lock->mutex));
+}
+
+/* Drops the lock until the condition is signalled, or sooner, and takes it again. */
+static inline void lock_wait(struct lock *lock, pthread_cond_t *changed)
+{
+	lock_must(pthread_cond_wait(changed, &lock->mutex));
+}
+
+#endif

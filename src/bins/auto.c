@@ -1,0 +1,216 @@
+/* auto: the smallest k for an extent, slots, and tables made coarser. */
+#include "bins/auto.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Of a float type: a binary64 that a key stands for. */
+static double value_of_key(const struct sample_type *type, uint64_t key)
+{
+	float f;
+	double d;
+
+	if (type->bytes < 8) {
+		const uint32_t bits = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
+		memcpy(&f, &bits, sizeof(f));
+		return (double)f;
+	}
+	const uint64_t bits = key >> 63 ? key ^ (uint64_t)1 << 63 : ~key;
+	memcpy(&d, &bits, sizeof(d));
+	return d;
+}
+
+uint32_t auto_bins_least(const struct sample_type *type)
+{
+	return type->kind == SAMPLE_UNSIGNED ? 1 : 2;
+}
+
+uint32_t auto_slots(uint32_t bins)
+{
+	uint32_t slots = 1;
+
+	while (slots < bins)
+		slots *= 2;
+	return slots;
+}
+
+int auto_k_least(const struct sample_type *type)
+{
+	if (type->kind != SAMPLE_FLOAT)
+		return 0;
+	/* Exponent of the smallest normal number: of f16, of f64, of bf16 and f32. */
+	const int normal = type->mantissa == 10 ? -14 : type->bytes == 8 ? -1022 : -126;
+	return normal - (int)type->mantissa;
+}
+
+/* The exponent of one unit in the last place of x. */
+static int exponent_of_unit(const struct sample_type *type, double x)
+{
+	const int least = auto_k_least(type);
+	int exponent;
+
+	if (x == 0)
+		return least;
+	(void)frexp(x, &exponent); /* x < 2^exponent */
+	exponent -= (int)type->mantissa + 1;
+	return exponent > least ? exponent : least;
+}
+
+int128_t auto_bin(const struct sample_type *type, uint64_t key, int k)
+{
+	if (type->kind != SAMPLE_FLOAT)
+		return (int128_t)key >> k;
+	const double x = value_of_key(type, key), j = floor(ldexp(x, -k));
+	return x < 0 && j > -1 ? -1 : (int128_t)j; /* a product that underflowed */
+}
+
+int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct sample_type *type)
+{
+	assert(bins >= auto_bins_least(type));
+	if (extent_is_none(extent))
+		return k;
+	if (type->kind == SAMPLE_FLOAT) {
+		const double least = fabs(value_of_key(type, extent->least));
+		const double greatest = fabs(value_of_key(type, extent->greatest));
+		const int unit = exponent_of_unit(type, fmax(least, greatest));
+		k = k > unit ? k : unit;
+	}
+	while (auto_bin(type, extent->greatest, k) - auto_bin(type, extent->least, k) >= (int128_t)bins)
+		k++;
+	return k;
+}
+
+int auto_k(const struct extent *extent, uint32_t bins, const struct sample_type *type)
+{
+	return auto_k_grown(auto_k_least(type), extent, bins, type);
+}
+
+struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code)
+{
+	uint64_t key = code ^ (uint32_t)-sample_min(type);
+
+	if (type->kind == SAMPLE_FLOAT) {
+		const float value = (float)sample_half(type, code); /* exact */
+		uint32_t bits;
+		memcpy(&bits, &value, sizeof(bits));
+		if (!isfinite(value))
+			return EXTENT_NONE;
+		key = key32_of_float(bits);
+	}
+	return (struct extent){key, key};
+}
+
+uint32_t auto_slot(int128_t bin, uint32_t slots)
+{
+	return (uint32_t)((uint64_t)bin & (slots - 1));
+}
+
+void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots, int k)
+{
+	const int bits = 8 * (int)type->bytes;
+
+	*b = (struct binning){.kind = BIN_SLOT, .bins = slots, .span = UINT64_MAX};
+	b->slot.slots = slots;
+	b->slot.inverse = 1.0 / slots;
+	b->slot.mask = slots - 1;
+	if (type->kind == SAMPLE_FLOAT) {
+		/* Two factors, because 2^1074 is none. */
+		b->slot.scale[0] = ldexp(1, -k / 2);
+		b->slot.scale[1] = ldexp(1, -k - -k / 2);
+		return;
+	}
+	b->is_signed = type->kind == SAMPLE_SIGNED;
+	b->bias = (uint64_t)-sample_min(type);
+	/* With one bin k can be all bits, which C does not shift by; and one slot is one whatever the shift. */
+	b->slot.shift = (uint32_t)(k < bits ? k : bits - 1);
+}
+
+/* ---- coarser ---- */
+
+/* A table of either width: one of them is NULL. */
+struct table {
+	uint32_t *narrow;
+	uint64_t *wide;
+};
+
+static inline uint64_t take(const struct table *t, uint32_t slot)
+{
+	uint64_t n;
+
+	if (t->narrow) {
+		n = t->narrow[slot];
+		t->narrow[slot] = 0;
+	} else {
+		n = t->wide[slot];
+		t->wide[slot] = 0;
+	}
+	return n;
+}
+
+static inline void add(const struct table *t, uint32_t slot, uint64_t n)
+{
+	if (t->narrow)
+		t->narrow[slot] += (uint32_t)n;
+	else
+		t->wide[slot] += n;
+}
+
+static inline void reverse(const struct table *t, uint32_t from, uint32_t to)
+{
+	for (; from + 1 < to; from++, to--) {
+		const uint64_t low = take(t, from), high = take(t, to - 1);
+		add(t, from, high);
+		add(t, to - 1, low);
+	}
+}
+
+/* To the left, in place. */
+static inline void turn(const struct table *t, uint32_t slots, uint32_t by)
+{
+	if (by == 0)
+		return;
+	reverse(t, 0, by);
+	reverse(t, by, slots);
+	reverse(t, 0, slots);
+}
+
+/*
+ * First the counts of bin j go to where bin first + (j / 2^d - first / 2^d) was, never behind j, so that a walk
+ * from the first bin on overwrites nothing that it still needs. Then all slots are turned to their places.
+ */
+static inline void coarsen(const struct table *t, uint32_t slots, const struct sample_type *type,
+			   const struct extent *extent, int from, int to)
+{
+	if (extent_is_none(extent) || from >= to)
+		return;
+	const int128_t first = auto_bin(type, extent->least, from), last = auto_bin(type, extent->greatest, from);
+	const int d = to - from < 100 ? to - from : 100; /* |j| < 2^65: more changes nothing */
+	const int128_t to_first = first >> d;            /* of a negative one too: towards the smaller bin */
+
+	assert(last - first < (int128_t)slots);
+	for (int128_t j = first; j <= last; j++) {
+		const uint64_t n = take(t, auto_slot(j, slots));
+		if (n > 0)
+			add(t, auto_slot(first + ((j >> d) - to_first), slots), n);
+	}
+	turn(t, slots, auto_slot(first - to_first, slots));
+}
+
+void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
+		    int from, int to)
+{
+	coarsen(&(struct table){.narrow = table}, slots, type, extent, from, to);
+}
+
+void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
+		    int from, int to)
+{
+	coarsen(&(struct table){.wide = table}, slots, type, extent, from, to);
+}
+
+void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by)
+{
+	turn(&(struct table){.wide = table}, slots, by);
+}

@@ -1,0 +1,78 @@
+/* axis: from what was asked for to what is counted by; which of them are the same. */
+#include "bins/axis.h"
+
+#include <stddef.h>
+#include <string.h>
+
+static const char *const NAMES[] = {
+	[AXIS_VALUES] = "range", /* bin = value is the range 0:N */
+	[AXIS_RANGE] = "range",  [AXIS_LOG] = "log", [AXIS_EDGES] = "edges", [AXIS_MOD] = "mod", [AXIS_AUTO] = "auto",
+};
+
+const char *axis_kind_name(enum axis_kind kind)
+{
+	return NAMES[kind];
+}
+
+struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type)
+{
+	struct edges_spec settled = *spec;
+	const bool is_float = type->kind == SAMPLE_FLOAT;
+
+	if (spec->kind == AXIS_DEFAULT) {
+		settled.kind = is_float || (spec->bins == 0 && type->bytes > 1) ? AXIS_AUTO : AXIS_VALUES;
+		if (spec->bins == 0 && type->bytes == 1 && type->kind == SAMPLE_SIGNED) {
+			settled.kind = AXIS_RANGE;
+			settled.full = true;
+		}
+	}
+	if (settled.bins == 0)
+		settled.bins = BINS_DEFAULT;
+	return settled;
+}
+
+int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type, const char **why)
+{
+	const struct edges_spec settled = axis_settle(&spec->edges, type);
+
+	if (spec->clamp && settled.kind == AXIS_MOD) {
+		*why = "--clamp has nothing to clamp with --mod";
+		return -1;
+	}
+	*axis = (struct axis){
+		.kind = settled.kind,
+		.type = *type,
+		.clamp = spec->clamp,
+	};
+	return edges_init(&axis->edges, &settled, type, why);
+}
+
+/* Both have the same number of bins. Rational edges may differ by less than binary64 can tell. */
+static bool same_edges(const struct edges *a, const struct edges *b)
+{
+	if (a->exact && b->exact)
+		return a->lo == b->lo && a->width == b->width;
+	if (a->exact || b->exact)
+		return false;
+	for (uint32_t i = 0; i <= a->binning.bins; i++)
+		if (edges_value(a, i) != edges_value(b, i))
+			return false;
+	return true;
+}
+
+const char *axis_difference(const struct axis *a, const struct axis *b)
+{
+	if (strcmp(a->type.name, b->type.name) != 0)
+		return "type";
+	if (axis_bins(a) != axis_bins(b))
+		return "number of bins";
+	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD))
+		return "binning";
+	if (!same_edges(&a->edges, &b->edges))
+		return "range";
+	if (a->edges.closed != b->edges.closed)
+		return "--closed";
+	if (a->clamp != b->clamp)
+		return "--clamp";
+	return NULL;
+}

@@ -1,0 +1,53 @@
+/*
+ * axis: what a histogram counts by: samples of which type, into which bins, and what becomes of those
+ * that are out of range.
+ *
+ * The job holds a struct axis_spec, what was asked for; a histogram holds a struct axis, what it is.
+ * One is made of the other when the type is known. Nothing that counts or writes looks at the spec.
+ */
+#ifndef GPUHIST_AXIS_H
+#define GPUHIST_AXIS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bins/edges.h"
+#include "bins/sample.h"
+
+/* What was asked for, but for the type. */
+struct axis_spec {
+	struct edges_spec edges; /* --bins, --range, --log, --edges, --mod, --auto, --closed */
+	bool clamp;              /* --clamp */
+};
+
+struct axis {
+	enum axis_kind kind;
+	struct sample_type type;
+	struct edges edges; /* of the bins, their number, and whether the last one takes HI */
+	bool clamp;         /* the first and the last bin take what is out of range */
+};
+
+/*
+ * What is asked for by a spec that leaves bins or their kind open. Without a kind: of integers with a number of
+ * bins, bin = value; of 8-bit integers, all values; else AUTO.
+ */
+struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type);
+
+/* -1 when the spec cannot be met for the type; *why is then a text in static storage. */
+int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type, const char **why);
+
+static inline uint32_t axis_bins(const struct axis *axis)
+{
+	return axis->edges.binning.bins;
+}
+
+/* As the metadata of a histogram names it. */
+const char *axis_kind_name(enum axis_kind kind);
+
+/*
+ * NULL where counts by one axis can be added to counts by the other, else what differs, as a noun. How
+ * the bins were asked for is no difference; one last place of one edge is.
+ */
+const char *axis_difference(const struct axis *a, const struct axis *b);
+
+#endif

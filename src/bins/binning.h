@@ -1,0 +1,569 @@
+/*
+ * binning: in which cell a sample falls. The C compiler and nvcc compile this same text.
+ *
+ * The edges of the bins are the definition (edges.h). A formula here may guess, but where a
+ * guess can be wrong the comparison with an edge decides, so every engine agrees on every bit.
+ * No step may be contracted into a fused multiply-add: the build says -ffp-contract=off, and
+ * device code uses the _rn intrinsics.
+ *
+ * A sample is read as one of three things:
+ *   key32, key64   an integer type, its sign bit flipped, so that keys are unsigned and in
+ *                  the order of the values;
+ *   a binary64     a float type; every one of them converts exactly.
+ * Explicit edges are compared with floats by keys too: their bits, made to rise with the values.
+ *
+ * The cells of a histogram of N bins are numbered
+ *   0 .. N-1       the bins
+ *   N              "edge": samples that equal HI where the last edge is closed, and nothing
+ *                  else; struct edges says where it is folded when the counting is over
+ *   N+1 N+2 N+3    under, over, NaN
+ */
+#ifndef GPUHIST_BINNING_H
+#define GPUHIST_BINNING_H
+
+#include <math.h>
+#include <stdint.h>
+
+#include "bins/wide.h"
+
+#ifdef __CUDACC__
+#define BINNING_INLINE static __device__ __forceinline__
+#define BINNING_MUL(a, b) __dmul_rn((a), (b))
+#define BINNING_ADD(a, b) __dadd_rn((a), (b))
+#define BINNING_MUL_FLOAT(a, b) __fmul_rn((a), (b))
+#define BINNING_ADD_FLOAT(a, b) __fadd_rn((a), (b))
+#define BINNING_LOAD(p) __ldg(p)
+#else
+#define BINNING_INLINE static inline __attribute__((always_inline))
+#define BINNING_MUL(a, b) ((a) * (b))
+#define BINNING_ADD(a, b) ((a) + (b))
+#define BINNING_MUL_FLOAT(a, b) ((a) * (b))
+#define BINNING_ADD_FLOAT(a, b) ((a) + (b))
+#define BINNING_LOAD(p) (*(p))
+#endif
+
+/*
+ * One row for each kind: its name; whether there are loops for keys of 32 bits, for keys of 64 bits
+ * and for floats (1 or 0); the kernels that count it, by the end of their names, for integers and
+ * for floats. From it come enum bin_kind, the loops of each instruction set (cells_loops.c) and the
+ * choice of a kernel (gpu_kernel.c). X takes what `with` is, then the row.
+ *
+ *   SHIFT   integers: every bin is 2^by values wide
+ *   MAGIC   integers: floor(d N / W) by one multiplication, exact for W <= 2^32
+ *   RATIO   integers: floor(d N / W) by a guess and a comparison in 128 bits
+ *   LINEAR  edges LO + i step in binary64: the nearest edge is guessed, then compared
+ *   SEARCH  the same edges where no guess can be trusted: bisection
+ *   NONE    integers: no value is in the range; every key from first on is "edge"
+ *   TABLE   explicit edges, in memory: a guide, then bisection between the edges it leaves
+ *   MOD     integers: value mod N
+ *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
+ */
+#define BIN_KIND_LIST(X, with)                              \
+	X(with, SHIFT, "shift", 1, 1, 0, "shift", "")       \
+	X(with, MAGIC, "magic", 1, 0, 0, "magic", "")       \
+	X(with, RATIO, "ratio", 1, 1, 0, "any", "")         \
+	X(with, LINEAR, "linear", 1, 1, 1, "any", "linear") \
+	X(with, SEARCH, "search", 1, 1, 1, "any", "real")   \
+	X(with, NONE, "none", 1, 1, 0, "any", "")           \
+	X(with, TABLE, "table", 1, 1, 1, "table", "edges")  \
+	X(with, MOD, "mod", 1, 1, 0, "mod", "")             \
+	X(with, SLOT, "slot", 1, 1, 1, "any", "real")
+
+#define BIN_KIND_MEMBER(with, kind, ...) BIN_##kind,
+enum bin_kind { BIN_KIND_LIST(BIN_KIND_MEMBER, ) BIN_KINDS };
+#undef BIN_KIND_MEMBER
+
+/* What each kind has to know; of LINEAR and SEARCH it is the same. */
+struct bin_shift {
+	uint64_t base; /* d = key - first + base is the distance from LO */
+	uint32_t by;
+};
+
+struct bin_magic {
+	uint64_t base;       /* the same */
+	uint64_t multiplier; /* ceil(2^64 N / W) */
+};
+
+struct bin_ratio {
+	uint64_t width[2];  /* W, low half first (no 128-bit member: alignment differs) */
+	uint64_t offset[2]; /* (value(first) - LO) N */
+	double scale;       /* bins per unit of the sample, for the guess */
+	double guess;       /* at e = 0 */
+};
+
+struct bin_linear {
+	double lo;   /* edge i is (i step + lo) unit; edge 0 and the ... */
+	double last; /* ... largest binary64 in the range */
+	double step;
+	double unit;  /* 1, or 2 where HI - LO overflows and lo, step are halved */
+	double scale; /* LINEAR: bins per unit of the sample, for the guess */
+	double hi;    /* edge N */
+};
+
+/*
+ * Edges by their keys (table.h). A sample that is in the range by e = key - first has the entry g of the
+ * guide (table_entry_...); from guide[g] on, one bin for each of the keys that e is above is added.
+ */
+struct bin_table {
+	uint32_t guide;    /* entries of it, of 32 bits; keys follow, from an even one on */
+	uint32_t half;     /* 2^(steps - 1) of the bisection; 0: none is needed */
+	uint32_t shift;    /* g = e >> shift ... */
+	uint32_t by_value; /* ... or, for floats, g = floor((x - lo) scale) */
+	uint32_t by_ratio; /* ... or, for integers, g = (bits of e + from as a float) >> shift, less those at e = 0 */
+	uint32_t spare;    /* so that there are no bytes between */
+	uint64_t from;     /* the first value of the range, or 1, or 0: e + from fits a key */
+	uint64_t origin;   /* bits of from as a float, >> shift */
+	double lo, scale;  /* in binary32 where samples are */
+	uint64_t words;    /* of 32 bits, in all */
+	uint64_t at;       /* where they are: in the rule of a kernel, in its device's memory */
+};
+
+/* A value is its key - bias; mod N that is (key mod N + add) mod N. */
+struct bin_mod {
+	uint64_t multiplier; /* floor((2^w - 1) / N) for keys of w bits, 32 or 64 */
+	uint64_t add;        /* -bias mod N */
+};
+
+/* b->bins is W, a power of two. */
+struct bin_slot {
+	double scale[2]; /* floats: x scale[0] scale[1] is x 2^-k; each is a power of two */
+	double slots;    /* W */
+	double inverse;  /* 1 / W */
+	uint32_t shift;  /* integers: the bin is key >> shift */
+	uint32_t mask;   /* W - 1 */
+};
+
+/* All that a kernel or a counting loop has to know; plain data, passed by value to the GPU. */
+struct binning {
+	uint32_t kind;      /* enum bin_kind */
+	uint32_t bins;      /* N */
+	uint32_t is_signed; /* keys of a signed type: value = key - 2^(bits-1) */
+	uint64_t bias;      /* 2^(bits-1) for a signed type, else 0 */
+	uint64_t first;     /* integers, TABLE: smallest key in the range */
+	uint64_t span;      /* integers, TABLE: in the range when key - first <= span */
+	union {             /* by kind */
+		struct bin_shift shift;
+		struct bin_magic magic;
+		struct bin_ratio ratio;
+		struct bin_linear linear;
+		struct bin_table table;
+		struct bin_mod mod;
+		struct bin_slot slot;
+	};
+};
+
+#define CELL_EXTRA 4u /* edge, under, over, NaN */
+
+BINNING_INLINE uint32_t cell_under(const struct binning *b)
+{
+	return b->bins + 1;
+}
+
+BINNING_INLINE uint32_t cell_over(const struct binning *b)
+{
+	return b->bins + 2;
+}
+
+BINNING_INLINE uint32_t cell_nan(const struct binning *b)
+{
+	return b->bins + 3;
+}
+
+/* Edge i by numpy.linspace's formula; exact equality with its result is tested. */
+BINNING_INLINE double binning_edge(const struct binning *b, uint32_t i)
+{
+	return BINNING_ADD(BINNING_MUL((double)(int32_t)i, b->linear.step), b->linear.lo);
+}
+
+/* Edge i where linspace has special cases: the last one, a step that underflows, an overflow. */
+BINNING_INLINE double binning_edge_careful(const struct binning *b, uint32_t i)
+{
+	if (i == b->bins)
+		return b->linear.hi;
+	if (b->linear.step == 0)
+		return BINNING_ADD(BINNING_MUL((double)i / (double)b->bins, BINNING_ADD(b->linear.hi, -b->linear.lo)),
+				   b->linear.lo);
+	return BINNING_MUL(binning_edge(b, i), b->linear.unit);
+}
+
+/* Is the integer that key stands for less than x? Exact, for any finite x. */
+BINNING_INLINE int key_below(const struct binning *b, uint64_t key, double x)
+{
+	if (b->is_signed) {
+		if (x >= 0x1p63)
+			return 1;
+		if (x <= -0x1p63)
+			return 0;
+		int64_t value = (int64_t)(key - b->bias);
+		int64_t whole = (int64_t)x; /* towards zero */
+		return value < whole || (value == whole && (double)whole < x);
+	}
+	if (x >= 0x1p64)
+		return 1;
+	if (x <= 0)
+		return 0;
+	uint64_t whole = (uint64_t)x;
+	return key < whole || (key == whole && (double)whole < x);
+}
+
+BINNING_INLINE double key_value(const struct binning *b, uint64_t key)
+{
+	return b->is_signed ? (double)(int64_t)(key - b->bias) : (double)key;
+}
+
+/*
+ * The bin of x in [lo, last]: k is the edge nearest to x, up to an error far below one half
+ * (edges.c proves the bound), so x is in bin k or k - 1 and edge k decides. At k = 0 and at
+ * k = N nothing is left to decide: x >= edge 0, and last is below edge N or is closed.
+ */
+BINNING_INLINE uint32_t bin_nearest(const struct binning *b, double x)
+{
+	double t = BINNING_MUL(BINNING_ADD(x, -b->linear.lo), b->linear.scale);
+#ifdef __CUDACC__
+	/* Adding 1.5 * 2^52 rounds to whole; conversions run at a quarter of the rate. */
+	double a = BINNING_ADD(t, 6755399441055744.0);
+	double whole = BINNING_ADD(a, -6755399441055744.0);
+	uint32_t k = (uint32_t)__double2loint(a);
+#else
+	uint32_t k = (uint32_t)(int32_t)(t + 0.5);
+	double whole = (double)(int32_t)k;
+#endif
+	uint32_t bin = k - (uint32_t)(x < BINNING_ADD(BINNING_MUL(whole, b->linear.step), b->linear.lo));
+
+	return bin < b->bins ? bin : b->bins - 1;
+}
+
+/* The largest i < N with edge i <= x, x in [lo, last]. */
+BINNING_INLINE uint32_t bin_search(const struct binning *b, double x)
+{
+	uint32_t low = 0, high = b->bins; /* edge low <= x; high is past the answer */
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (x < binning_edge_careful(b, middle))
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
+}
+
+/*
+ * The slot of bin j = floor(x 2^-k). auto.h sees to it that |x| 2^-k is at most 2^53 for every finite x, so
+ * all steps are exact but one: the product may underflow, and a negative x is then in bin -1 all the same.
+ * j mod W is j - floor(j / W) W, by exact steps of binary64, because vector units lack conversions to 64 bits.
+ */
+BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
+{
+	const double infinity = (double)__builtin_inff();
+	int finite = x < infinity && x > -infinity;
+	double safe = finite ? x : 0;
+	double whole = floor(BINNING_MUL(BINNING_MUL(safe, b->slot.scale[0]), b->slot.scale[1]));
+	double j = safe < 0 && whole > -1 ? -1 : whole;
+	double turn = BINNING_MUL(floor(BINNING_MUL(j, b->slot.inverse)), b->slot.slots);
+	uint32_t slot = (uint32_t)(int32_t)BINNING_ADD(j, -turn);
+#ifdef __CUDACC__ /* a kernel counts before it is known whether k is large enough: any slot will do, but a slot */
+	slot &= b->slot.mask;
+#endif
+	uint32_t outside = x < 0 ? cell_under(b) : x > 0 ? cell_over(b) : cell_nan(b);
+
+	return finite ? slot : outside;
+}
+
+/* The same of a binary32: |x| 2^-k is at most 2^24 then, so j fits 32 bits, and masking gives j mod W. */
+BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32_t bits)
+{
+	const uint32_t magnitude = bits & 0x7fffffffu, negative = 0u - (bits >> 31);
+	const uint32_t finite = 0u - (uint32_t)(magnitude < 0x7f800000u);
+	float t = BINNING_MUL_FLOAT(BINNING_MUL_FLOAT(x, (float)b->slot.scale[0]), (float)b->slot.scale[1]);
+#ifdef __CUDACC__
+	float safe = finite ? t : 0;
+#else
+	uint32_t safe_bits;
+	float safe;
+	__builtin_memcpy(&safe_bits, &t, sizeof(t));
+	safe_bits &= finite; /* by masks, not by branches, so that loops vectorise */
+	__builtin_memcpy(&safe, &safe_bits, sizeof(t));
+#endif
+	int32_t whole = (int32_t)safe; /* towards zero */
+	uint32_t down =
+		(uint32_t)((float)whole > safe) | ((uint32_t)(whole == 0) & negative & (uint32_t)(magnitude != 0));
+	uint32_t slot = ((uint32_t)whole - down) & b->slot.mask;
+	uint32_t outside = magnitude > 0x7f800000u ? cell_nan(b) : cell_over(b) - (negative & 1);
+
+	return (slot & finite) | (outside & ~finite);
+}
+
+BINNING_INLINE uint32_t bin_float(const struct binning *b, uint32_t kind, double x)
+{
+	if (kind == BIN_SLOT)
+		return bin_slot_float(b, x);
+
+	int inside = x >= b->linear.lo * b->linear.unit && x <= b->linear.last;
+
+	/* A value from inside the range keeps the arithmetic below defined; it is dropped. */
+	double safe = inside ? x : b->linear.last;
+	uint32_t bin = kind == BIN_LINEAR ? bin_nearest(b, safe) : bin_search(b, safe);
+	uint32_t outside = x < b->linear.last ? cell_under(b) : x > b->linear.last ? cell_over(b) : cell_nan(b);
+	return inside ? bin : outside;
+}
+
+/* ---- explicit edges ---- */
+
+/* Keys of floats: in the order of the values, with -0 before 0; NaNs before -inf and after inf. */
+BINNING_INLINE uint32_t key32_of_float(uint32_t bits)
+{
+	return bits ^ ((0u - (bits >> 31)) | 0x80000000u);
+}
+
+BINNING_INLINE uint64_t key64_of_double(uint64_t bits)
+{
+	return bits ^ ((0u - (bits >> 63)) | 0x8000000000000000u);
+}
+
+/* Each step rounds to the type, and rounding never reverses an order: these do not fall as x rises. */
+BINNING_INLINE uint32_t table_entry_float(const struct bin_table *t, float x)
+{
+	return (uint32_t)(int32_t)BINNING_MUL_FLOAT(BINNING_ADD_FLOAT(x, -(float)t->lo), (float)t->scale);
+}
+
+BINNING_INLINE uint32_t table_entry_double(const struct bin_table *t, double x)
+{
+	return (uint32_t)(int32_t)BINNING_MUL(BINNING_ADD(x, -t->lo), t->scale);
+}
+
+/* Of integers: equal ratios, for edges such as 1, 2, 4, 8. Rounding to a float never reverses an order. */
+BINNING_INLINE uint32_t table_entry_ratio32(const struct bin_table *t, uint32_t e)
+{
+	const float x = (float)(e + (uint32_t)t->from);
+#ifdef __CUDACC__
+	const uint32_t bits = __float_as_uint(x);
+#else
+	uint32_t bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+#endif
+	return (bits >> t->shift) - (uint32_t)t->origin;
+}
+
+BINNING_INLINE uint32_t table_entry_ratio64(const struct bin_table *t, uint64_t e)
+{
+	const double x = (double)(e + t->from);
+#ifdef __CUDACC__
+	const uint64_t bits = (uint64_t)__double_as_longlong(x);
+#else
+	uint64_t bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+#endif
+	return (uint32_t)((bits >> t->shift) - t->origin);
+}
+
+/* Where the keys begin: at an even word, for those of 64 bits. */
+BINNING_INLINE uint32_t table_guide_words(const struct bin_table *t)
+{
+	return (t->guide + 1) & ~1u;
+}
+
+BINNING_INLINE uint32_t bin_of_entry32(const struct bin_table *t, uint32_t e, uint32_t entry)
+{
+	const uint32_t *guide = (const uint32_t *)(uintptr_t)t->at;
+	const uint32_t *below = guide + table_guide_words(t);
+	uint32_t bin = BINNING_LOAD(guide + entry);
+
+	for (uint32_t half = t->half; half > 0; half /= 2)
+		bin += e > BINNING_LOAD(below + bin + half - 1) ? half : 0;
+	return bin;
+}
+
+BINNING_INLINE uint32_t bin_of_entry64(const struct bin_table *t, uint64_t e, uint32_t entry)
+{
+	const uint32_t *guide = (const uint32_t *)(uintptr_t)t->at;
+	const uint64_t *below = (const uint64_t *)(const void *)(guide + table_guide_words(t));
+	uint32_t bin = BINNING_LOAD(guide + entry);
+
+	for (uint32_t half = t->half; half > 0; half /= 2)
+		bin += e > BINNING_LOAD(below + bin + half - 1) ? half : 0;
+	return bin;
+}
+
+BINNING_INLINE uint32_t bin_table_key32(const struct binning *b, uint32_t key)
+{
+	const uint32_t e = key - (uint32_t)b->first;
+
+	if (e > (uint32_t)b->span)
+		return key < (uint32_t)b->first ? cell_under(b) : cell_over(b);
+	return bin_of_entry32(&b->table, e,
+			      b->table.by_ratio ? table_entry_ratio32(&b->table, e) : e >> b->table.shift);
+}
+
+BINNING_INLINE uint32_t bin_table_key64(const struct binning *b, uint64_t key)
+{
+	const uint64_t e = key - b->first;
+
+	if (e > b->span)
+		return key < b->first ? cell_under(b) : cell_over(b);
+	return bin_of_entry64(&b->table, e,
+			      b->table.by_ratio ? table_entry_ratio64(&b->table, e) : (uint32_t)(e >> b->table.shift));
+}
+
+/* x and its bits. */
+BINNING_INLINE uint32_t bin_table_float(const struct binning *b, float x, uint32_t bits)
+{
+	const uint32_t key = key32_of_float(bits), e = key - (uint32_t)b->first;
+
+	if (e > (uint32_t)b->span)
+		return x != x ? cell_nan(b) : key < (uint32_t)b->first ? cell_under(b) : cell_over(b);
+	return bin_of_entry32(&b->table, e, b->table.by_value ? table_entry_float(&b->table, x) : e >> b->table.shift);
+}
+
+BINNING_INLINE uint32_t bin_table_double(const struct binning *b, double x, uint64_t bits)
+{
+	const uint64_t key = key64_of_double(bits), e = key - b->first;
+
+	if (e > b->span)
+		return x != x ? cell_nan(b) : key < b->first ? cell_under(b) : cell_over(b);
+	return bin_of_entry64(&b->table, e,
+			      b->table.by_value ? table_entry_double(&b->table, x) : (uint32_t)(e >> b->table.shift));
+}
+
+/* ---- integers ---- */
+
+/* floor(d N / W), d = e + value(first) - LO. */
+BINNING_INLINE uint32_t bin_ratio(const struct binning *b, uint64_t e)
+{
+	const uint128_t width = (uint128_t)b->ratio.width[1] << 64 | b->ratio.width[0];
+	const uint128_t offset = (uint128_t)b->ratio.offset[1] << 64 | b->ratio.offset[0];
+	uint32_t k = (uint32_t)((double)e * b->ratio.scale + b->ratio.guess + 0.5);
+
+	return k - (uint32_t)((uint128_t)e * b->bins + offset < width * k);
+}
+
+/* Linspace edges and a 64-bit integer, which binary64 may not hold: guess, then compare whole. */
+BINNING_INLINE uint32_t bin_key64_linear(const struct binning *b, uint64_t key)
+{
+	double t = (key_value(b, key) - b->linear.lo) * b->linear.scale;
+	uint32_t k = (uint32_t)(int32_t)(t + 0.5);
+	uint32_t bin;
+
+	if (k == 0)
+		return 0;
+	bin = k - (uint32_t)key_below(b, key, binning_edge(b, k));
+	return bin < b->bins ? bin : b->bins - 1;
+}
+
+BINNING_INLINE uint32_t bin_key64_search(const struct binning *b, uint64_t key)
+{
+	uint32_t low = 0, high = b->bins;
+
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+		if (key_below(b, key, binning_edge_careful(b, middle)))
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
+}
+
+/*
+ * r = key - q N, where q is floor(key / N) or one less: multiplier is at least (2^w - N) / N, so that the
+ * product is short of key / N by at most key / 2^w, which is less than one. So r < 2 N and, with add, r < 3 N.
+ */
+BINNING_INLINE uint32_t mod_reduce(const struct binning *b, uint32_t r)
+{
+	r += (uint32_t)b->mod.add;
+	r = r >= b->bins ? r - b->bins : r;
+	return r >= b->bins ? r - b->bins : r;
+}
+
+BINNING_INLINE uint32_t bin_mod_key32(const struct binning *b, uint32_t key)
+{
+	const uint32_t q = (uint32_t)((uint64_t)key * (uint32_t)b->mod.multiplier >> 32);
+
+	return mod_reduce(b, key - q * b->bins);
+}
+
+BINNING_INLINE uint32_t bin_mod_key64(const struct binning *b, uint64_t key)
+{
+	const uint64_t q = (uint64_t)((uint128_t)key * b->mod.multiplier >> 64);
+
+	return mod_reduce(b, (uint32_t)key - (uint32_t)q * b->bins);
+}
+
+BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64_t key)
+{
+	uint64_t e = key - b->first;
+
+	if (e > b->span)
+		return key < b->first ? cell_under(b) : cell_over(b);
+	switch (kind) {
+	case BIN_SHIFT:
+		return (uint32_t)((e + b->shift.base) >> b->shift.by);
+	case BIN_RATIO:
+		return bin_ratio(b, e);
+	case BIN_LINEAR:
+		return bin_key64_linear(b, key);
+	case BIN_SEARCH:
+		return bin_key64_search(b, key);
+	case BIN_MOD: /* of these two every key is in the range */
+		return bin_mod_key64(b, key);
+	case BIN_SLOT:
+		return (uint32_t)(key >> b->slot.shift) & b->slot.mask;
+#ifndef __CUDACC__ /* kernels for any kind need not carry it: this one has its own (cell.cuh) */
+	case BIN_TABLE:
+		return bin_table_key64(b, key);
+#endif
+	default:
+		return b->bins;
+	}
+}
+
+/* floor(d m / 2^64) by two products of 32 bits, which vector units have. */
+BINNING_INLINE uint32_t mulhi_32x64(uint32_t d, uint64_t m)
+{
+	return (uint32_t)(((uint64_t)d * (uint32_t)(m >> 32) + ((uint64_t)d * (uint32_t)m >> 32)) >> 32);
+}
+
+/* Exact; by way of a signed integer, whose conversion vector units have. */
+BINNING_INLINE double key32_value(const struct binning *b, uint32_t key)
+{
+	return (double)(int32_t)(key ^ 0x80000000u) + (0x1p31 - (double)b->bias);
+}
+
+/* Types of up to 32 bits; no branch where the kind is a constant, so that loops vectorise. */
+BINNING_INLINE uint32_t bin_key32(const struct binning *b, uint32_t kind, uint32_t key)
+{
+	uint32_t first = (uint32_t)b->first;
+	uint32_t e = key - first;
+	uint32_t outside = key < first ? cell_under(b) : cell_over(b);
+	int inside = e <= (uint32_t)b->span;
+	uint32_t bin;
+
+	switch (kind) {
+	case BIN_SHIFT:
+		bin = (e + (uint32_t)b->shift.base) >> b->shift.by;
+		break;
+	case BIN_MAGIC:
+		bin = mulhi_32x64(e + (uint32_t)b->magic.base, b->magic.multiplier);
+		break;
+	case BIN_RATIO:
+		bin = inside ? bin_ratio(b, e) : 0;
+		break;
+	case BIN_LINEAR:
+	case BIN_SEARCH:
+		return bin_float(b, kind, key32_value(b, key));
+	case BIN_MOD:
+		return bin_mod_key32(b, key);
+	case BIN_SLOT:
+		return key >> b->slot.shift & b->slot.mask;
+#ifndef __CUDACC__
+	case BIN_TABLE:
+		return bin_table_key32(b, key);
+#endif
+	default:
+		bin = b->bins;
+		break;
+	}
+	return inside ? bin : outside;
+}
+
+#endif

@@ -1,0 +1,392 @@
+/* edges: from LO, HI and N to the arithmetic that finds the bin of a sample. */
+#include "bins/edges.h"
+
+#include <assert.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bins/ratio_edges.h"
+#include "bins/table.h"
+
+static const char NOT_RISING[] = "edges must be strictly increasing";
+
+const char edges_no_memory[] = "no memory for the edges";
+
+static int128_t clamp(int128_t x, int128_t low, int128_t high)
+{
+	return x < low ? low : x > high ? high : x;
+}
+
+/*
+ * The keys of an integer type that lie in the range: values low .. high, after clipping to
+ * the type. An empty range counts everything from `low` on as "edge", folded into `over`,
+ * or, where low is past the type's end, everything into `under`.
+ */
+static void set_keys(struct edges *e, const struct sample_type *type, int128_t low, int128_t high)
+{
+	struct binning *b = &e->binning;
+	const int128_t min = sample_min(type), max = sample_max(type);
+
+	b->is_signed = type->kind == SAMPLE_SIGNED;
+	b->bias = (uint64_t)-min;
+	e->edge_cell = EDGE_IS_LAST;
+	if (low > max) {
+		b->kind = BIN_NONE;
+		e->edge_cell = EDGE_IS_UNDER;
+		low = min;
+		high = max;
+	}
+	low = clamp(low, min, max);
+	high = high > max ? max : high;
+	if (high < low) {
+		b->kind = BIN_NONE;
+		e->edge_cell = EDGE_IS_OVER;
+		high = max;
+	}
+	b->first = (uint64_t)(low - min);
+	b->span = (uint64_t)(high - low);
+}
+
+/* Integer types, whole LO and HI: bin = floor((value - LO) N / W). */
+static void set_exact(struct edges *e, const struct sample_type *type, int128_t lo, int128_t hi)
+{
+	struct binning *b = &e->binning;
+	const int128_t width = hi - lo;
+	const uint32_t bins = b->bins;
+
+	e->exact = true;
+	e->lo = lo;
+	e->width = width;
+	set_keys(e, type, lo, e->closed ? hi : hi - 1);
+	if (b->kind == BIN_NONE)
+		return;
+
+	const int128_t first = sample_min(type) + (int128_t)b->first;
+	const uint64_t key_max = type->bytes == 8 ? UINT64_MAX : UINT32_MAX;
+	const bool fits = first - lo + (int128_t)b->span <= (int128_t)key_max; /* d fits a key */
+	const int128_t per_bin = width / bins;
+
+	const uint64_t base = (uint64_t)(first - lo); /* of a value that fits a key */
+	if (fits && width % bins == 0 && (per_bin & (per_bin - 1)) == 0) {
+		b->kind = BIN_SHIFT;
+		b->shift = (struct bin_shift){.base = base};
+		while (((int128_t)1 << b->shift.by) < per_bin)
+			b->shift.by++;
+		/* A shift of the whole key is undefined in C: one bin of 2^32 or 2^64 values. */
+		if (b->shift.by < 8 * (type->bytes == 8 ? 8u : 4u))
+			return;
+	}
+	if (fits && type->bytes < 8 && width <= (int128_t)1 << 32 && bins < width) {
+		/*
+		 * d ceil(2^64 N / W) / 2^64 exceeds d N / W by less than d / 2^64, and as
+		 * d <= W <= 2^32 that is less than the 1 / W up to the next whole number.
+		 */
+		b->kind = BIN_MAGIC;
+		b->magic = (struct bin_magic){
+			.base = base,
+			.multiplier = (uint64_t)((((uint128_t)bins << 64) + (uint128_t)width - 1) / (uint128_t)width),
+		};
+		return;
+	}
+	/*
+	 * The guess is off by a few times N 2^-53, far below one half. All fits 128 bits:
+	 * W < 2^97, N <= 2^28, and e N + offset <= W N.
+	 */
+	const uint128_t offset = (uint128_t)(first - lo) * bins;
+	b->kind = BIN_RATIO;
+	b->ratio = (struct bin_ratio){
+		.width = {(uint64_t)width, (uint64_t)((uint128_t)width >> 64)},
+		.offset = {(uint64_t)offset, (uint64_t)(offset >> 64)},
+		.scale = (double)bins / (double)width,
+		.guess = (double)offset / (double)width,
+	};
+}
+
+/* Linspace edges. The caller has seen to lo < hi, both finite. */
+static void set_linspace(struct edges *e, double lo, double hi)
+{
+	struct binning *b = &e->binning;
+	struct bin_linear *const l = &b->linear;
+	const double bins = b->bins;
+
+	e->hi = hi;
+	l->hi = hi;
+	l->last = e->closed ? hi : nextafter(hi, -INFINITY);
+	l->unit = 1;
+	l->lo = lo;
+	if (isinf(hi - lo)) {
+		/* linspace itself fails here. Halved, the formula gives what a wider exponent
+		 * would: at this magnitude halving and doubling are exact. */
+		l->unit = 2;
+		l->lo = lo / 2;
+		l->step = (hi / 2 - lo / 2) / bins;
+	} else {
+		l->step = (hi - lo) / bins;
+	}
+	const double range = hi - lo;
+	l->scale = bins / range;
+
+	/*
+	 * How far t = (x - lo) scale of bin_nearest can be from i at x = edge i, in bins:
+	 * edge i is off from lo + i range/N by at most u (3 range + A), u = 2^-53 and
+	 * A = max(|lo|, |hi|) (range, step, product and sum each round once); an integer x of
+	 * 64 bits by another u A; t by 4 u N. Together u N (7 + 2 A / range); twice that is
+	 * asked to stay below a quarter, half of what "nearest" needs. t is monotone in x, so
+	 * what holds at the edges holds between them. Where steps or scale leave the normal
+	 * numbers the bound is void.
+	 */
+	const double magnitude = fmax(fabs(lo), fabs(hi));
+	const double error = DBL_EPSILON * bins * (7 + 2 * magnitude / range);
+	const bool normal = l->unit == 1 && l->step > 0x1p-900 && range < 0x1p1000;
+	b->kind = normal && error < 0.25 ? BIN_LINEAR : BIN_SEARCH;
+}
+
+/* Integer types with linspace edges: which whole values lie between them. */
+static void set_linspace_keys(struct edges *e, const struct sample_type *type, double lo, double hi)
+{
+	const double huge = 0x1p70; /* past every type, and whole: no more than that is needed */
+	const int128_t low = (int128_t)ceil(fmax(fmin(lo, huge), -huge));
+	const double top = fmax(fmin(hi, huge), -huge);
+	const int128_t high = e->closed ? (int128_t)floor(top) : (int128_t)ceil(top) - 1;
+
+	set_linspace(e, lo, hi);
+	set_keys(e, type, low, high);
+}
+
+/* Explicit edges; the caller has seen to it that each is finite. */
+static int set_list(struct edges *e, const double *list, const struct sample_type *type, const char **why)
+{
+	const size_t bytes = ((size_t)e->binning.bins + 1) * sizeof(*list);
+	enum table_fold fold;
+
+	for (uint32_t i = 0; i < e->binning.bins; i++)
+		if (!(list[i] < list[i + 1])) {
+			*why = NOT_RISING;
+			return -1;
+		}
+	*why = edges_no_memory;
+	e->list = malloc(bytes);
+	if (!e->list)
+		return -1;
+	memcpy(e->list, list, bytes);
+	if (table_init(&e->binning, &e->table, &fold, list, e->closed, type) != 0) {
+		edges_free(e);
+		return -1;
+	}
+	e->edge_cell = fold == TABLE_UNDER ? EDGE_IS_UNDER : fold == TABLE_OVER ? EDGE_IS_OVER : EDGE_IS_LAST;
+	e->hi = list[e->binning.bins];
+	return 0;
+}
+
+/* Edges of equal ratio, counted as explicit ones. */
+static int set_log(struct edges *e, const struct edges_spec *spec, const struct sample_type *type, const char **why)
+{
+	int rc;
+
+	if (!(spec->lo.value > 0 && spec->lo.value < spec->hi.value)) {
+		*why = "LO must be above 0 and less than HI";
+		return -1;
+	}
+	assert(spec->bins <= BINS_LOG_MAX);
+	double *const list = malloc(((size_t)spec->bins + 1) * sizeof(*list));
+	*why = edges_no_memory;
+	if (!list)
+		return -1;
+	ratio_edges(list, spec->lo.value, spec->hi.value, spec->bins);
+	rc = set_list(e, list, type, why);
+	if (rc != 0 && *why == NOT_RISING)
+		*why = "the bins are narrower than binary64 can tell apart";
+	free(list);
+	return rc;
+}
+
+/* Residues are edges of themselves, for those who print them. */
+static int set_mod(struct edges *e, const struct sample_type *type, const char **why)
+{
+	struct binning *b = &e->binning;
+	const uint64_t bias = (uint64_t)-sample_min(type);
+
+	if (type->kind == SAMPLE_FLOAT) {
+		*why = "--mod is for integer types";
+		return -1;
+	}
+	e->exact = true;
+	e->width = b->bins;
+	b->kind = BIN_MOD;
+	b->is_signed = type->kind == SAMPLE_SIGNED;
+	b->bias = bias;
+	b->span = UINT64_MAX;
+	b->mod.multiplier = (type->bytes == 8 ? UINT64_MAX : UINT32_MAX) / b->bins;
+	b->mod.add = (b->bins - bias % b->bins) % b->bins;
+	return 0;
+}
+
+/* Bins of AUTO from bin `first` on (auto_bin). */
+static void set_dyadic(struct edges *e, const struct sample_type *type, int128_t first, uint32_t bins, int k)
+{
+	e->k = k;
+	e->dyadic = type->kind == SAMPLE_FLOAT;
+	e->exact = !e->dyadic;
+	if (e->dyadic) {
+		e->first = (int64_t)first;
+	} else {
+		e->lo = sample_min(type) + (first << k);
+		e->width = (int128_t)bins << k;
+	}
+	e->binning.bins = bins;
+	e->hi = edges_value(e, bins);
+}
+
+static int set_auto(struct edges *e, const struct sample_type *type, const char **why)
+{
+	const int k = auto_k_least(type);
+
+	if (e->binning.bins < auto_bins_least(type)) {
+		*why = "--auto needs 2 bins or more, because a bin from 0 on holds no negative value";
+		return -1;
+	}
+	e->most = e->binning.bins;
+	auto_rule(&e->binning, type, auto_slots(e->most), k);
+	set_dyadic(e, type, 0, e->binning.bins, k);
+	return 0;
+}
+
+void edges_settle(struct edges *e, const struct sample_type *type, const struct extent *extent, uint32_t *first_slot)
+{
+	const uint32_t slots = auto_slots(e->most);
+	const int k = auto_k(extent, e->most, type);
+	const bool none = extent_is_none(extent);
+	const int128_t first = none ? 0 : auto_bin(type, extent->least, k);
+	const int128_t last = none ? -1 : auto_bin(type, extent->greatest, k);
+
+	*first_slot = auto_slot(first, slots);
+	set_dyadic(e, type, first, (uint32_t)(last - first + 1), k);
+}
+
+int edges_init(struct edges *e, const struct edges_spec *spec, const struct sample_type *type, const char **why)
+{
+	const bool is_float = type->kind == SAMPLE_FLOAT;
+
+	*e = (struct edges){.closed = spec->closed};
+	if (spec->closed && (spec->kind == AXIS_MOD || spec->kind == AXIS_AUTO)) {
+		*why = spec->kind == AXIS_MOD ? "--closed has no last edge to close with --mod"
+					      : "--closed has no last edge to close with --auto";
+		return -1;
+	}
+	e->binning.bins = spec->bins;
+	if (spec->kind == AXIS_EDGES)
+		return set_list(e, spec->list, type, why);
+	if (spec->kind == AXIS_LOG)
+		return set_log(e, spec, type, why);
+	if (spec->kind == AXIS_MOD)
+		return set_mod(e, type, why);
+	if (spec->kind == AXIS_AUTO)
+		return set_auto(e, type, why);
+	if (spec->kind == AXIS_RANGE && spec->full && is_float) {
+		/* "Every value": the largest finite one is HI, so HI belongs in. */
+		e->closed = true;
+		set_linspace(e, -sample_max_finite(type), sample_max_finite(type));
+		return 0;
+	}
+	if (spec->kind == AXIS_RANGE && spec->full) {
+		set_exact(e, type, sample_min(type), sample_max(type) + 1);
+		return 0;
+	}
+	if (spec->kind == AXIS_VALUES && is_float) {
+		*why = "a float is no number of a bin: a float type needs --range=LO:HI";
+		return -1;
+	}
+	if (spec->kind == AXIS_VALUES) {
+		set_exact(e, type, 0, spec->bins);
+		return 0;
+	}
+	if (!is_float && spec->lo.whole && spec->hi.whole) {
+		if (!spec->lo.exact || !spec->hi.exact) {
+			*why = "whole LO and HI of an integer type must be below 2^96";
+			return -1;
+		}
+		if (spec->lo.integer >= spec->hi.integer) {
+			*why = "LO must be less than HI";
+			return -1;
+		}
+		set_exact(e, type, spec->lo.integer, spec->hi.integer);
+		return 0;
+	}
+	if (!(spec->lo.value < spec->hi.value)) {
+		*why = "LO must be less than HI";
+		return -1;
+	}
+	if (is_float)
+		set_linspace(e, spec->lo.value, spec->hi.value);
+	else
+		set_linspace_keys(e, type, spec->lo.value, spec->hi.value);
+	/* A step among the denormals may round up so far that the edges pass HI. */
+	if (binning_edge_careful(&e->binning, spec->bins - 1) > e->hi) {
+		*why = "the bins are narrower than binary64 can tell apart";
+		return -1;
+	}
+	return 0;
+}
+
+int edges_copy(struct edges *copy, const struct edges *e)
+{
+	const size_t bytes = ((size_t)e->binning.bins + 1) * sizeof(*e->list);
+
+	*copy = *e;
+	copy->table = NULL;
+	if (!e->list)
+		return 0;
+	copy->list = malloc(bytes);
+	if (!copy->list)
+		return -1;
+	memcpy(copy->list, e->list, bytes);
+	return 0;
+}
+
+void edges_free(struct edges *e)
+{
+	free(e->list);
+	free(e->table);
+	e->list = NULL;
+	e->table = NULL;
+}
+
+double edges_value(const struct edges *e, uint32_t i)
+{
+	if (e->list)
+		return e->list[i];
+	if (e->dyadic)
+		return e->binning.bins > 0 ? ldexp((double)(e->first + (int64_t)i), e->k) : (double)NAN;
+	if (e->exact && e->binning.bins == 0)
+		return (double)NAN;
+	if (e->exact)
+		return number_ratio(e->lo * (int128_t)e->binning.bins + (int128_t)i * e->width, e->binning.bins);
+	return binning_edge_careful(&e->binning, i);
+}
+
+size_t edges_format(const struct edges *e, uint32_t i, char text[NUMBER_TEXT])
+{
+	if (e->exact && e->binning.bins > 0) {
+		const int128_t moved = (int128_t)i * e->width;
+		if (moved % e->binning.bins == 0)
+			return number_format_integer(text, e->lo + moved / e->binning.bins);
+	}
+	return number_format(text, edges_value(e, i));
+}
+
+uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *type, uint32_t code)
+{
+	const struct binning *b = &e->binning;
+
+	if (type->kind == SAMPLE_FLOAT && b->kind == BIN_TABLE) {
+		const float x = (float)sample_half(type, code); /* exact */
+		uint32_t bits;
+		memcpy(&bits, &x, sizeof(bits));
+		return bin_table_float(b, x, bits);
+	}
+	if (type->kind == SAMPLE_FLOAT)
+		return bin_float(b, b->kind, sample_half(type, code));
+	return bin_key32(b, b->kind, code ^ (uint32_t)b->bias);
+}

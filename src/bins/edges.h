@@ -1,0 +1,97 @@
+/*
+ * edges: the definition of the bins. Computed once, on the host; printed so that they read
+ * back bit for bit.
+ *
+ * Float types, and integer types with a fractional LO or HI: numpy.linspace(LO, HI, N+1).
+ * Integer types with whole LO and HI: the rationals LO + i(HI-LO)/N, never rounded.
+ * Explicit edges: as they are given.
+ */
+#ifndef GPUHIST_EDGES_H
+#define GPUHIST_EDGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bins/auto.h"
+#include "bins/binning.h"
+#include "bins/number.h"
+#include "bins/sample.h"
+
+#define BINS_MAX ((uint32_t)1 << 28)
+#define BINS_DEFAULT 256u
+#define BINS_LOG_MAX ((uint32_t)1 << 20)
+
+/* How the bins were asked for. */
+enum axis_kind {
+	AXIS_VALUES,  /* by --bins alone: LO = 0, HI = N, so that bin = value */
+	AXIS_RANGE,   /* by --range */
+	AXIS_LOG,     /* by --log */
+	AXIS_EDGES,   /* by --edges */
+	AXIS_MOD,     /* by --mod: bin = value mod N */
+	AXIS_AUTO,    /* from the samples: 2^k wide, at multiples of 2^k */
+	AXIS_DEFAULT, /* of a spec only: what spec_settle makes of it */
+};
+
+/* What the user asked for. */
+struct edges_spec {
+	uint32_t bins; /* of AUTO: at most; 0: not asked for */
+	enum axis_kind kind;
+	bool full;            /* RANGE: all values of the type */
+	bool closed;          /* --closed */
+	struct number lo, hi; /* RANGE, LOG */
+	const double *list;   /* EDGES: bins + 1 of them, finite; of the spec's maker */
+};
+
+/* Where the samples of the cell "edge" belong (binning.h). */
+enum edge_cell { EDGE_IS_LAST, EDGE_IS_UNDER, EDGE_IS_OVER };
+
+struct edges {
+	struct binning binning; /* the same definition, as arithmetic */
+	enum edge_cell edge_cell;
+	bool exact;         /* rational edges: these two hold */
+	int128_t lo, width; /* LO and HI - LO */
+	double hi;          /* else: the last edge; lo and step are in binning */
+	bool closed;        /* the last bin takes HI too */
+	bool dyadic;        /* AUTO, floats: edge i is (first + i) 2^k */
+	int64_t first;
+	int k;           /* AUTO */
+	uint32_t most;   /* AUTO: bins at most; else 0 */
+	double *list;    /* explicit edges, or NULL; owned */
+	uint32_t *table; /* what binning.table points to, or NULL; owned */
+};
+
+/*
+ * -1 when the spec cannot be met for the type, or memory is short for explicit edges; *why is then a
+ * text in static storage, and there is nothing to free.
+ */
+int edges_init(struct edges *edges, const struct edges_spec *spec, const struct sample_type *type, const char **why);
+
+/*
+ * Of AUTO: edges are 2^k apart at first, and binning counts in W slots (auto.h). When the samples are known,
+ * this makes them the edges of the histogram, with no bin where the extent is none. Bin 0 is in slot
+ * *first_slot of every table, the others in those after it, slot 0 following the last one.
+ */
+void edges_settle(struct edges *edges, const struct sample_type *type, const struct extent *extent,
+		  uint32_t *first_slot);
+
+/*
+ * A copy of the definition alone, to be freed on its own: its binning has no explicit edges to compare with.
+ * -1: no memory.
+ */
+int edges_copy(struct edges *copy, const struct edges *edges);
+
+/* What *why is where memory is short, and nothing else is wrong. */
+extern const char edges_no_memory[];
+
+/* After the last use of edges and of every copy of edges->binning. */
+void edges_free(struct edges *edges);
+
+/* Edge i of N+1, as binary64 (the nearest) and as text. */
+double edges_value(const struct edges *edges, uint32_t i);
+size_t edges_format(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT]);
+
+/* The cell of a code of an 8- or 16-bit type. */
+uint32_t edges_cell_of_code(const struct edges *edges, const struct sample_type *type, uint32_t code);
+
+#endif

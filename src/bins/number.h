@@ -1,0 +1,48 @@
+/* number: text to numbers and numbers to text, without losing a bit. */
+#ifndef GPUHIST_NUMBER_H
+#define GPUHIST_NUMBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bins/wide.h"
+
+/* Whole numbers are kept exactly below this magnitude; 2^28 bins times it fits 128 bits. */
+#define WHOLE_LIMIT ((int128_t)1 << 96)
+
+struct number {
+	double value; /* the nearest binary64 */
+	bool whole;   /* the text names an integer ... */
+	bool exact;   /* ... below WHOLE_LIMIT, and this is it: */
+	int128_t integer;
+};
+
+/*
+ * Decimal ("-12", "1e6", "2.5", "12.50e1"), or hexadecimal as strtod reads it ("0xff", "0x1.8p1").
+ * The text ends at length. -1 when it is not a finite number, or not all of it.
+ */
+int number_parse(struct number *n, const char *text, size_t length);
+
+/*
+ * Sizes, and counts of samples and bins: decimal or hexadecimal digits, then nothing, K M G T or
+ * KiB MiB GiB TiB (powers of 1024), or KB MB GB TB (powers of 1000), the first letter in either case.
+ * -1 when the text is none of these or passes 2^64 - 1.
+ */
+int number_parse_size(uint64_t *bytes, const char *text);
+
+/* A plain decimal integer; -1 when it is none or passes 2^64 - 1. */
+int number_parse_count(uint64_t *count, const char *text);
+
+#define NUMBER_TEXT 48 /* room for any of the texts below */
+
+/* The shortest decimal that reads back as x; "inf", "-inf", "nan" for those. Returns its length. */
+size_t number_format(char text[NUMBER_TEXT], double x);
+
+size_t number_format_integer(char text[NUMBER_TEXT], int128_t x);
+size_t number_format_count(char text[NUMBER_TEXT], uint64_t x);
+
+/* The binary64 nearest to numerator/denominator, ties to even. 0 < denominator <= 2^28. */
+double number_ratio(int128_t numerator, uint32_t denominator);
+
+#endif

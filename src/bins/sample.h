@@ -1,0 +1,40 @@
+/* sample: what one sample is: its type, its size, its byte order. */
+#ifndef GPUHIST_SAMPLE_H
+#define GPUHIST_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "bins/wide.h"
+
+enum sample_kind { SAMPLE_UNSIGNED, SAMPLE_SIGNED, SAMPLE_FLOAT };
+
+struct sample_type {
+	char name[8];          /* as in -t, with "be" when big endian: for messages and JSON */
+	uint32_t bytes;        /* 1, 2, 3, 4 or 8 */
+	enum sample_kind kind; /* unsigned, two's complement, IEEE binary (or bfloat16) */
+	uint32_t mantissa;     /* explicit mantissa bits of a float: 7, 10, 23 or 52; else 0 */
+	bool big;              /* bytes come most significant first */
+};
+
+/* -t's argument, NumPy's spellings included; -1 when it names no type. */
+int sample_type_parse(struct sample_type *type, const char *text);
+
+/* Why it names no type, and which one is meant where another tool has a type of that name. */
+#define SAMPLE_HINT 192
+void sample_type_hint(char hint[SAMPLE_HINT], const char *text);
+
+/* The value that an integer type's smallest key stands for, and its largest value. */
+int128_t sample_min(const struct sample_type *type);
+int128_t sample_max(const struct sample_type *type);
+
+/* The largest finite magnitude of a float type. */
+double sample_max_finite(const struct sample_type *type);
+
+/* The value of a 16-bit float; NaN for NaN. */
+double sample_half(const struct sample_type *type, uint32_t code);
+
+/* The value of a code of an 8- or 16-bit type, as a number of its type's size, whatever the byte order. */
+double sample_code(const struct sample_type *type, uint32_t code);
+
+#endif

@@ -1,0 +1,303 @@
+/*
+ * table: edges to keys, and the guide that finds the few keys to compare with.
+ *
+ * The guide cuts the range into equal entries and holds, for each, how many inner edges lie before
+ * it. A sample's entry g is a function that never falls as samples rise, computed alike here and in
+ * every loop and kernel, so edges with a lower g than the sample's are not above it, those with a
+ * higher g are above it, and only those with the same g are compared: by bisection, in as many steps as
+ * the most crowded entry needs. Edges that are anywhere near regular need one step; edges that are
+ * crowded into one place at most 20, for 2^20 of them.
+ *
+ * g is (key - first) >> shift: equal steps of an integer, equal ratios of a float. For floats
+ * (x - lo) scale, in the sample's own precision, is tried too: equal steps of the value.
+ * For integers the bits of their value as a float are tried too: equal ratios.
+ */
+#include "bins/table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GUIDE_LEAST 1024u /* entries to begin with: 4 KiB of L1 ... */
+#define GUIDE_MOST ((uint32_t)1 << 22)
+#define GUIDE_PER_BIN 4u /* ... or so many for each bin; halved while no step is added */
+
+/* What is known of a type, and of the range within it. */
+struct span {
+	const struct sample_type *type;
+	bool real;
+	unsigned bits;        /* of a key */
+	uint64_t first, last; /* keys in the range */
+	uint64_t *key;        /* of the inner edges: the smallest key that is not below; held to first .. last + 1 */
+	uint32_t inner;       /* how many: one less than bins */
+	uint32_t passed;      /* of them are not above `first` */
+	uint32_t ahead;       /* of them are above `last` */
+};
+
+struct guide {
+	struct bin_table table;
+	uint32_t crowd; /* edges in its most crowded entry */
+};
+
+/* ---- keys ---- */
+
+static double value_of_key(const struct span *s, uint64_t key)
+{
+	float f;
+	double d;
+
+	if (s->bits == 32) {
+		const uint32_t bits = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
+		memcpy(&f, &bits, sizeof(f));
+		return (double)f;
+	}
+	const uint64_t bits = key >> 63 ? key ^ (uint64_t)1 << 63 : ~key;
+	memcpy(&d, &bits, sizeof(d));
+	return d;
+}
+
+static uint64_t key_of_value(const struct span *s, double x)
+{
+	const float f = (float)x;
+	uint32_t low;
+	uint64_t bits;
+
+	memcpy(&low, &f, sizeof(low));
+	memcpy(&bits, &x, sizeof(bits));
+	return s->bits == 32 ? key32_of_float(low) : key64_of_double(bits);
+}
+
+/* The smallest key whose value is not below x, or with above: is above x. One past the last key if none is. */
+static int128_t key_from(const struct span *s, double x, bool above)
+{
+	if (!s->real) {
+		const int128_t min = sample_min(s->type), past = sample_max(s->type) + 1;
+		const double held = fmax(fmin(x, 0x1p70), -0x1p70);
+		const int128_t whole = above ? (int128_t)floor(held) + 1 : (int128_t)ceil(held);
+		return (whole < min ? min : whole > past ? past : whole) - min;
+	}
+	/* The nearest float may be on either side, and 0 has two keys. */
+	uint64_t key = key_of_value(s, x);
+	while (above ? value_of_key(s, key) <= x : value_of_key(s, key) < x)
+		key++;
+	while (above ? value_of_key(s, key - 1) > x : value_of_key(s, key - 1) >= x)
+		key--;
+	return (int128_t)key;
+}
+
+static int128_t key_last(const struct span *s)
+{
+	return s->real ? (int128_t)key_of_value(s, (double)INFINITY) : sample_max(s->type) - sample_min(s->type);
+}
+
+/* ---- the guide ---- */
+
+/* The entry of a key of the range. */
+static uint32_t entry_of(const struct span *s, const struct bin_table *t, uint64_t key)
+{
+	const double x = t->by_value ? value_of_key(s, key) : 0;
+
+	if (t->by_ratio && s->bits == 32)
+		return table_entry_ratio32(t, (uint32_t)(key - s->first));
+	if (t->by_ratio)
+		return table_entry_ratio64(t, key - s->first);
+	if (!t->by_value)
+		return (uint32_t)((key - s->first) >> t->shift);
+	return s->bits == 32 ? table_entry_float(t, (float)x) : table_entry_double(t, x);
+}
+
+/* Sets what follows from shift, or from by_value, lo and scale. */
+static void measure(const struct span *s, struct guide *g)
+{
+	uint32_t run = 0, entry = 0;
+
+	g->crowd = 0;
+	g->table.guide = entry_of(s, &g->table, s->last) + 1;
+	for (uint32_t i = s->passed; i < s->inner - s->ahead; i++) {
+		const uint32_t own = entry_of(s, &g->table, s->key[i]);
+		run = i > s->passed && own == entry ? run + 1 : 1;
+		entry = own;
+		g->crowd = run > g->crowd ? run : g->crowd;
+	}
+	/* So many steps that 2^steps - 1 are not fewer than the crowd. */
+	g->table.half = 0;
+	for (uint32_t half = 1; half <= g->crowd; half *= 2)
+		g->table.half = half;
+}
+
+static uint32_t guide_most(const struct span *s)
+{
+	const uint64_t n = (uint64_t)GUIDE_PER_BIN * (s->inner + 1);
+
+	return n < GUIDE_LEAST ? GUIDE_LEAST : n > GUIDE_MOST ? GUIDE_MOST : (uint32_t)n;
+}
+
+static struct guide guide_by_key(const struct span *s)
+{
+	struct guide best = {.table.shift = 0}, next;
+
+	while (((s->last - s->first) >> best.table.shift) >= guide_most(s))
+		best.table.shift++;
+	measure(s, &best);
+	for (next = best;
+	     next.table.shift + 1 < s->bits && next.table.half == best.table.half && best.table.guide > 2;) {
+		best = next;
+		next.table.shift++;
+		measure(s, &next);
+	}
+	return best;
+}
+
+static void set_shift(const struct span *s, struct guide *g, uint32_t shift)
+{
+	g->table.shift = shift;
+	g->table.origin = 0;
+	g->table.origin = entry_of(s, &g->table, s->first);
+	measure(s, g);
+}
+
+/* Integers, by the bits of their value as a float. */
+static struct guide guide_by_ratio(const struct span *s)
+{
+	const int128_t value = sample_min(s->type) + (int128_t)s->first;
+	struct guide best = {.table.by_ratio = 1}, next;
+	uint32_t shift = s->bits == 32 ? 8 : 40; /* where the difference of two entries fits 32 bits, and more */
+
+	/* A float from 0 on would spend most entries below 1. */
+	const uint64_t most = s->bits == 32 ? UINT32_MAX : UINT64_MAX;
+	best.table.from = value > 0 ? (uint64_t)value : s->last - s->first < most ? 1 : 0;
+	for (set_shift(s, &best, shift); best.table.guide > guide_most(s); shift++)
+		set_shift(s, &best, shift + 1);
+	for (next = best; shift + 1 < s->bits && next.table.half == best.table.half && best.table.guide > 2; shift++) {
+		best = next;
+		set_shift(s, &next, shift + 1);
+	}
+	return best;
+}
+
+/* -1: the arithmetic overflows, or the range is too narrow for it. */
+static int guide_by_value(const struct span *s, struct guide *best)
+{
+	const double lo = value_of_key(s, s->first), hi = value_of_key(s, s->last);
+	struct guide next = {.table.by_value = 1, .table.lo = lo};
+	double range = hi - lo;
+
+	if (s->bits == 32)
+		range = (double)(float)range;
+	for (uint32_t entries = guide_most(s); entries > 1; entries /= 2) {
+		double scale = entries / range;
+		if (s->bits == 32)
+			scale = (double)(float)scale;
+		if (!isnormal(range) || !isnormal(scale))
+			return -1;
+		next.table.scale = scale;
+		measure(s, &next);
+		if (best->table.by_value && next.table.half > best->table.half)
+			break;
+		*best = next;
+	}
+	return 0;
+}
+
+static struct bin_table choose_guide(const struct span *s)
+{
+	struct guide by_key = guide_by_key(s), by_value = {.crowd = 0};
+
+	if (s->real && guide_by_value(s, &by_value) == 0 && by_value.table.half < by_key.table.half)
+		return by_value.table;
+	if (!s->real) {
+		const struct guide by_ratio = guide_by_ratio(s);
+		return by_ratio.table.half < by_key.table.half ? by_ratio.table : by_key.table;
+	}
+	return by_key.table;
+}
+
+/* ---- the memory ---- */
+
+/* The guide, then for each inner edge the last distance from `first` that is below it. */
+static uint32_t *fill(const struct span *s, struct binning *b)
+{
+	struct bin_table *t = &b->table;
+	const uint32_t guide = table_guide_words(t);
+	/* Bisection may look past the last edge of its entry; the last entry's find "not reached" there. */
+	const size_t keys = (size_t)s->inner + 2 * (size_t)t->half, words = guide + keys * (s->bits / 32);
+	uint32_t *const table = aligned_alloc(8, (4 * words + 7) / 8 * 8);
+	uint32_t before = s->passed;
+
+	if (!table)
+		return NULL;
+	memset(table, 0, 4 * words);
+	for (uint32_t entry = 0; entry < t->guide; entry++) {
+		while (before < s->inner - s->ahead && entry_of(s, t, s->key[before]) < entry)
+			before++;
+		table[entry] = before;
+	}
+	for (size_t i = 0; i < keys; i++) {
+		uint64_t below = b->span;
+		if (i < s->inner - s->ahead)
+			below = i < s->passed ? 0 : s->key[i] - 1 - s->first;
+		if (s->bits == 32)
+			table[guide + i] = (uint32_t)below;
+		else
+			((uint64_t *)(void *)(table + guide))[i] = below;
+	}
+	t->words = words;
+	t->at = (uint64_t)(uintptr_t)table;
+	return table;
+}
+
+/* All of the range is in the cell "edge". */
+static uint32_t *fill_empty(const struct span *s, struct binning *b)
+{
+	uint32_t *const table = aligned_alloc(8, 8);
+
+	if (!table)
+		return NULL;
+	table[0] = table[1] = b->bins;
+	b->table = (struct bin_table){.guide = 2, .shift = s->bits - 1, .words = 2};
+	b->table.at = (uint64_t)(uintptr_t)table;
+	return table;
+}
+
+int table_init(struct binning *b, uint32_t **words, enum table_fold *fold, const double *edges, bool closed,
+	       const struct sample_type *type)
+{
+	struct span s = {
+		.type = type,
+		.real = type->kind == SAMPLE_FLOAT,
+		.bits = type->bytes == 8 ? 64 : 32,
+		.inner = b->bins - 1,
+	};
+	int128_t first = key_from(&s, edges[0], false);
+	int128_t last = key_from(&s, edges[b->bins], closed) - 1;
+
+	b->kind = BIN_TABLE;
+	b->is_signed = type->kind == SAMPLE_SIGNED;
+	b->bias = s.real ? 0 : (uint64_t)-sample_min(type);
+	*fold = TABLE_NONE;
+	if (last < first) {
+		const int128_t most = key_last(&s);
+		*fold = first > most ? TABLE_UNDER : TABLE_OVER;
+		first = first > most ? 0 : first;
+		b->first = (uint64_t)first;
+		b->span = (uint64_t)(most - first);
+		*words = fill_empty(&s, b);
+		return *words ? 0 : -1;
+	}
+	s.first = b->first = (uint64_t)first;
+	s.last = (uint64_t)last;
+	b->span = s.last - s.first;
+	s.key = malloc(((size_t)s.inner + 1) * sizeof(*s.key));
+	if (!s.key)
+		return -1;
+	for (uint32_t i = 0; i < s.inner; i++) {
+		const int128_t key = key_from(&s, edges[i + 1], false);
+		s.passed += key <= first;
+		s.ahead += key > last;
+		s.key[i] = (uint64_t)key;
+	}
+	b->table = choose_guide(&s);
+	*words = fill(&s, b);
+	free(s.key);
+	return *words ? 0 : -1;
+}

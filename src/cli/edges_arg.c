@@ -1,0 +1,287 @@
+/* edges_arg: text and .npy to rising numbers, with the place of what is wrong. */
+#include "cli/edges_arg.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/again.h"
+#include "base/little.h"
+#include "bins/number.h"
+#include "bins/sample.h"
+
+#define FILE_MAX ((size_t)64 << 20) /* 60 bytes for each of the most numbers */
+#define SHOWN 40                    /* of a text that is no number */
+
+/* What is read, and what came of it. */
+struct reading {
+	const char *what; /* before the colon of a message */
+	bool is_file;     /* comments are; messages name lines */
+	double *edges;    /* room for `room` of them */
+	size_t count, room;
+	size_t line; /* of a text; 0: there are none */
+	struct fail *fail;
+};
+
+/* The place of the number that is read now. */
+static const char *place(const struct reading *r, char text[64])
+{
+	if (r->line > 0 && r->is_file)
+		snprintf(text, 64, "line %zu", r->line);
+	else
+		snprintf(text, 64, "number %zu", r->count + 1);
+	return text;
+}
+
+static int add(struct reading *r, double x)
+{
+	char at[64], before[NUMBER_TEXT], now[NUMBER_TEXT];
+
+	if (!isfinite(x))
+		return fail_set(r->fail, STATUS_USAGE, "%s: %s is not finite", r->what, place(r, at));
+	if (r->count == EDGES_MAX)
+		return fail_set(r->fail, STATUS_USAGE, "%s: %s: more than 1048577 edges (2^20 bins)", r->what,
+				place(r, at));
+	if (r->count > 0 && !(r->edges[r->count - 1] < x)) {
+		number_format(before, r->edges[r->count - 1]);
+		number_format(now, x);
+		return fail_set(r->fail, STATUS_USAGE, "%s: %s: edges must rise, and %s is not above %s", r->what,
+				place(r, at), now, before);
+	}
+	if (r->count == r->room) {
+		const size_t room = r->room ? 2 * r->room : 64;
+		double *const more = realloc(r->edges, room * sizeof(*more));
+		if (!more)
+			return fail_errno(r->fail, "%s", r->what);
+		r->edges = more;
+		r->room = room;
+	}
+	r->edges[r->count++] = x + 0.0; /* -0 is 0 */
+	return 0;
+}
+
+/* ---- text ---- */
+
+static bool is_blank(unsigned char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
+}
+
+static int add_text(struct reading *r, const char *text, size_t length)
+{
+	struct number n;
+	char at[64], shown[SHOWN + 1];
+	size_t i = 0;
+
+	if (number_parse(&n, text, length) == 0)
+		return add(r, n.value);
+	for (; i < length && i < SHOWN; i++)
+		shown[i] = (char)(text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
+	shown[i] = '\0';
+	return fail_set(r->fail, STATUS_USAGE, "%s: %s: '%s%s' is not a finite number", r->what, place(r, at), shown,
+			length > SHOWN ? "..." : "");
+}
+
+static int parse_text(struct reading *r, const char *text, size_t size)
+{
+	bool comma = false; /* since the last number */
+	char at[64];
+
+	r->line = 1;
+	for (size_t i = 0; i < size;) {
+		const size_t start = i;
+		if (is_blank((unsigned char)text[i])) {
+			r->line += text[i++] == '\n';
+		} else if (text[i] == '#' && r->is_file) {
+			while (i < size && text[i] != '\n')
+				i++;
+		} else if (text[i] == ',') {
+			if (comma || r->count == 0)
+				return fail_set(r->fail, STATUS_USAGE, "%s: %s: no number before the comma", r->what,
+						place(r, at));
+			comma = true;
+			i++;
+		} else {
+			while (i < size && !is_blank((unsigned char)text[i]) && text[i] != ',' &&
+			       !(text[i] == '#' && r->is_file))
+				i++;
+			if (add_text(r, text + start, i - start) != 0)
+				return -1;
+			comma = false;
+		}
+	}
+	if (comma)
+		return fail_set(r->fail, STATUS_USAGE, "%s: no number after the last comma", r->what);
+	return 0;
+}
+
+/* ---- .npy ---- */
+
+/* The text after a key of the header's dictionary; NULL: there is none. */
+static const char *value_of(const char *header, const char *key)
+{
+	const char *p = strstr(header, key);
+
+	if (!p || p == header || (p[-1] != '\'' && p[-1] != '"') || p[strlen(key)] != p[-1])
+		return NULL;
+	p += strlen(key) + 1;
+	p += strspn(p, " ");
+	if (*p++ != ':')
+		return NULL;
+	return p + strspn(p, " ");
+}
+
+/* descr and shape of a header; a text that says why they cannot be edges. */
+static const char *understand(const char *header, struct sample_type *type, size_t *count)
+{
+	const char *descr = value_of(header, "descr"), *shape = value_of(header, "shape");
+	char name[16];
+	uint64_t n = 0;
+
+	if (!descr || !shape || (*descr != '\'' && *descr != '"') || *shape != '(')
+		return "a .npy header without descr or shape";
+	const size_t length = strcspn(descr + 1, "'\"");
+	if (length >= sizeof(name))
+		return "a .npy file of a type that gpuhist does not have";
+	memcpy(name, descr + 1, length);
+	name[length] = '\0';
+	if (strchr("<>|=", name[0]) == NULL || sample_type_parse(type, name) != 0)
+		return "a .npy file of a type that gpuhist does not have";
+	shape += 1 + strspn(shape + 1, " ");
+	const size_t digits = strspn(shape, "0123456789");
+	for (size_t i = 0; i < digits && n <= EDGES_MAX; i++)
+		n = 10 * n + (uint64_t)(shape[i] - '0');
+	shape += digits + (shape[digits] == 'L') + strspn(shape + digits + (shape[digits] == 'L'), " ");
+	if (digits == 0 || shape[0] != ',' || shape[1 + strspn(shape + 1, " ")] != ')')
+		return "a .npy file must have one dimension";
+	*count = (size_t)n;
+	return NULL;
+}
+
+static double sample_value(const unsigned char *p, const struct sample_type *t)
+{
+	uint64_t bits = 0;
+	float f;
+	double d;
+
+	for (uint32_t k = 0; k < t->bytes; k++)
+		bits |= (uint64_t)p[k] << 8 * (t->big ? t->bytes - 1 - k : k);
+	if (t->kind == SAMPLE_FLOAT && t->bytes == 2)
+		return sample_half(t, (uint32_t)bits);
+	if (t->kind == SAMPLE_FLOAT && t->bytes == 4) {
+		const uint32_t low = (uint32_t)bits;
+		memcpy(&f, &low, sizeof(f));
+		return (double)f;
+	}
+	if (t->kind == SAMPLE_FLOAT) {
+		memcpy(&d, &bits, sizeof(d));
+		return d;
+	}
+	const int128_t value = (int128_t)bits;
+	return (double)(value > sample_max(t) ? value - ((int128_t)1 << 8 * t->bytes) : value);
+}
+
+static int parse_npy(struct reading *r, const unsigned char *bytes, size_t size)
+{
+	char header[1 << 16];
+	struct sample_type type;
+	size_t count;
+	const size_t begin = size > 6 && bytes[6] == 1 ? 10 : 12;
+	const char *why = "a .npy header that is cut short, or longer than 65535 bytes";
+
+	if (size >= begin) {
+		const uint32_t length =
+			begin == 10 ? (uint32_t)bytes[8] | (uint32_t)bytes[9] << 8 : little32(bytes + 8);
+		if (length < sizeof(header) && length <= size - begin && (bytes[6] >= 1 && bytes[6] <= 3)) {
+			memcpy(header, bytes + begin, length);
+			header[length] = '\0';
+			bytes += begin + length;
+			size -= begin + length;
+			why = understand(header, &type, &count);
+		}
+	}
+	if (why)
+		return fail_set(r->fail, STATUS_USAGE, "%s: %s", r->what, why);
+	if (count > EDGES_MAX)
+		return fail_set(r->fail, STATUS_USAGE, "%s: more than 1048577 edges (2^20 bins)", r->what);
+	if (size != count * type.bytes)
+		return fail_set(r->fail, STATUS_USAGE, "%s: %zu numbers of %s take %zu bytes, and there are %zu",
+				r->what, count, type.name, count * (size_t)type.bytes, size);
+	for (size_t i = 0; i < count; i++)
+		if (add(r, sample_value(bytes + i * type.bytes, &type)) != 0)
+			return -1;
+	return 0;
+}
+
+int edges_arg_parse(double **edges, size_t *count, const char *what, const unsigned char *bytes, size_t size,
+		    int is_file, struct fail *fail)
+{
+	struct reading r = {.what = what, .is_file = is_file != 0, .fail = fail};
+	const bool npy = is_file && size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
+	int rc = npy ? parse_npy(&r, bytes, size) : parse_text(&r, (const char *)bytes, size);
+
+	if (rc == 0 && r.count < 2)
+		rc = fail_set(fail, STATUS_USAGE, "%s: %zu edge%s, where two or more are needed", what, r.count,
+			      r.count == 1 ? "" : "s");
+	if (rc != 0) {
+		free(r.edges);
+		r.edges = NULL;
+	}
+	*edges = r.edges;
+	*count = rc == 0 ? r.count : 0;
+	return rc;
+}
+
+/* ---- the file ---- */
+
+/* All of a file, up to FILE_MAX. *bytes is the caller's, also where it fails. */
+static int slurp(unsigned char **bytes, size_t *size, int fd, const char *what, struct fail *fail)
+{
+	size_t room = 0;
+	ssize_t n = 1;
+
+	for (*size = 0; n > 0 && *size <= FILE_MAX; *size += (size_t)n) {
+		if (*size == room) {
+			room = room ? 2 * room : (size_t)64 << 10;
+			unsigned char *const more = realloc(*bytes, room);
+			if (!more)
+				return fail_errno(fail, "%s", what);
+			*bytes = more;
+		}
+		do
+			n = read(fd, *bytes + *size, room - *size);
+		while (n < 0 && errno == EINTR);
+		if (n < 0)
+			return fail_errno(fail, "%s", what);
+	}
+	if (*size > FILE_MAX)
+		return fail_set(fail, STATUS_USAGE, "%s: longer than %zu MiB", what, FILE_MAX >> 20);
+	return 0;
+}
+
+int edges_arg_read(double **edges, size_t *count, const char *argument, struct fail *fail)
+{
+	char what[4200];
+	unsigned char *bytes = NULL;
+	size_t size;
+
+	*edges = NULL;
+	*count = 0;
+	if (argument[0] != '@')
+		return edges_arg_parse(edges, count, "--edges", (const unsigned char *)argument, strlen(argument), 0,
+				       fail);
+	snprintf(what, sizeof(what), "--edges %.4100s", argument);
+	const int fd = open_again(argument + 1, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
+	if (fd < 0)
+		return fail_errno(fail, "%s", what);
+	int rc = slurp(&bytes, &size, fd, what, fail);
+	close(fd);
+	if (rc == 0)
+		rc = edges_arg_parse(edges, count, what, bytes, size, 1, fail);
+	free(bytes);
+	return rc;
+}

@@ -1,0 +1,57 @@
+/* job: the work, validated once by options.c, then const and shared by all threads. */
+#ifndef GPUHIST_JOB_H
+#define GPUHIST_JOB_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bins/axis.h"
+#include "bins/sample.h"
+#include "bins/layout.h"
+#include "cli/options_layout.h"
+#include "input/header.h"
+#include "input/source.h"
+#include "output/format.h"
+
+enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
+
+struct job {
+	struct source_spec source; /* the inputs, -S, -n, --ignore-tail, --raw; its record is the layout's */
+	struct sample_type type;   /* -t; source.typed: it was given. Else of inputs that do not say what they are */
+	struct layout_options layout_options; /* what was asked of the layout ... */
+	struct layout layout;                 /* ... and what that makes of it for the type */
+	struct axis_spec axis;                /* the bins that were asked for ... */
+	const char *bins_text; /* ... the value of --range or --log as it was given, for messages; NULL: none */
+	double *edges;         /* --edges, to which axis points; NULL: not given. options_free's */
+
+	enum device device;      /* --device */
+	const char *gpus;        /* which, for DEVICE_GPU: "0", "0,2", "all" */
+	unsigned threads;        /* workers at most */
+	uint64_t memory;         /* -M: bytes to take, the bins aside ... */
+	const char *memory_text; /* ... as they were given, for messages */
+
+	const struct format *format; /* -f, or the suffix of the output */
+	struct style style;
+	const char *output; /* -o; NULL for standard output */
+	bool output_named;  /* -o was given, be it "-" */
+	bool stats;         /* --stats */
+	bool quiet, verbose;
+
+	char *const *options; /* the words of the command line without the inputs, as they were given */
+	size_t option_count;
+};
+
+/*
+ * The axis of a job whose type is known. -1: the type cannot have these bins, *fail names the option. By
+ * options.c where no input can change the type, else by the run.
+ */
+int job_axis(struct axis *axis, const struct job *job, struct fail *fail);
+
+/*
+ * The layout of a job whose type is known, with what its first input says of itself, or NULL, and what later inputs
+ * must say. -1: options and header, or the options, contradict each other.
+ */
+int job_layout(struct job *job, const struct header *said, struct fail *fail);
+
+#endif

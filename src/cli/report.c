@@ -1,0 +1,225 @@
+/* report: what a user should know about a finished run, as messages. */
+#include "cli/report.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/msg.h"
+
+typedef unsigned long long ull;
+
+static void warn_saturated(const struct style *style, const struct hist *hist)
+{
+	const ull max = counter_max(style->counter);
+	const ull bins = hist_exceeding(hist, max);
+	const ull rows = style->flow ? hist_rows_exceeding(hist, max) : 0;
+	const char *bins_s = bins == 1 ? "" : "s", *rows_s = rows == 1 ? "" : "s";
+
+	if (bins > 0 && rows > 0)
+		msg_warning("%llu bin%s and %llu row%s of --flow saturated at %llu", bins, bins_s, rows, rows_s, max);
+	else if (bins > 0)
+		msg_warning("%llu bin%s saturated at %llu", bins, bins_s, max);
+	else if (rows > 0)
+		msg_warning("%llu row%s of --flow saturated at %llu", rows, rows_s, max);
+}
+
+#define ADVICE 256
+
+/* The range that was seen, and the options that cover it. */
+static void name_range(char *advice, size_t room, const struct hist *hist, bool value_is_bin)
+{
+	const bool is_float = hist->axis.type.kind == SAMPLE_FLOAT;
+	char least[NUMBER_TEXT], greatest[NUMBER_TEXT], past[NUMBER_TEXT];
+	const unsigned values = (unsigned)(hist->greatest - hist->least) + 1;
+
+	number_format(least, hist->least);
+	number_format(greatest, hist->greatest);
+	number_format(past, hist->greatest + 1);
+	if (hist->axis.kind == AXIS_LOG || hist->axis.kind == AXIS_EDGES) /* other edges are the user's to choose */
+		snprintf(advice, room, "; %svalues are from %s to %s", is_float ? "finite " : "", least, greatest);
+	else if (is_float && hist->least == hist->greatest)
+		snprintf(advice, room, "; all finite values are %s", least);
+	else if (is_float)
+		snprintf(advice, room, "; finite values are from %s to %s: -r %s:%s --closed takes them", least,
+			 greatest, least, greatest);
+	else if (value_is_bin && hist->axis.kind == AXIS_VALUES && hist->least >= 0)
+		snprintf(advice, room, "; values are from %s to %s: -b %s takes them", least, greatest, past);
+	else if (value_is_bin)
+		snprintf(advice, room, "; values are from %s to %s: -r %s:%s -b %u takes them", least, greatest, least,
+			 past, values);
+	else
+		snprintf(advice, room, "; values are from %s to %s: -r %s:%s takes them", least, greatest, least, past);
+}
+
+/* What may be wrong beside the type; of AUTO only infinities and NaN are out of range. */
+static const char *const AND_OPTION[] = {
+	[AXIS_VALUES] = " and --bins",
+	[AXIS_RANGE] = " and --range",
+	[AXIS_LOG] = " and --log",
+	[AXIS_EDGES] = " and --edges",
+	[AXIS_MOD] = "",
+	[AXIS_AUTO] = "",
+};
+
+/*
+ * What would take the samples that are in no bin. The least and the greatest value are known where
+ * codes are counted; but a GPU may count a group of 16-bit codes as one of them, which keeps the bins
+ * and not the values, unless there are statistics.
+ */
+static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run, uint64_t outside)
+{
+	const struct edges *e = &hist->axis.edges;
+	/* False where infinities alone are out of range. */
+	const double lo = edges_value(e, 0), hi = edges_value(e, e->binning.bins);
+	const bool finite = hist->axis.kind != AXIS_AUTO && hist->extent &&
+			    (hist->least < lo || hist->greatest > hi || (hist->greatest >= hi && !e->closed));
+	const struct hist_flow flow = hist_flow_sum(hist);
+	const bool known = finite && flow.under + flow.over > 0 &&
+			   (hist->axis.type.bytes == 1 || run->gpu_records == 0 || hist->stats);
+	const bool value_is_bin = e->exact && e->width == (int128_t)e->binning.bins;
+	int used = 0;
+
+	advice[0] = '\0';
+	/* Too few bins for 10 or 12 bits in 16 say nothing against the type. */
+	if (outside > hist->samples / 2 && !(known && value_is_bin))
+		used = snprintf(advice, ADVICE, "; more than half: check --type %s%s", hist->axis.type.name,
+				AND_OPTION[hist->axis.kind]);
+	if (known)
+		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
+}
+
+void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
+{
+	const struct hist_flow flow = hist_flow_sum(hist);
+	const uint64_t outside = flow.under + flow.over + flow.nan;
+	char advice[ADVICE];
+
+	if (run->gpu.state == GPU_FAILED && run->gpu.lanes > 0)
+		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
+	if (run->totals.shorter > 0)
+		msg_warning("%llu input%s became shorter while read: what was left was counted",
+			    (ull)run->totals.shorter, run->totals.shorter == 1 ? "" : "s");
+	if (run->totals.cut > 0)
+		msg_warning("%llu input%s fewer samples than %s said: what was there was counted", (ull)run->totals.cut,
+			    run->totals.cut == 1 ? " held" : "s held",
+			    run->totals.cut == 1 ? "its header" : "their headers");
+	if (run->totals.unsized > 0)
+		msg_warning("%llu input%s not say where samples end: counted to the end of the input",
+			    (ull)run->totals.unsized, run->totals.unsized == 1 ? "'s header does" : "s' headers do");
+	if (run->totals.tails > 0)
+		msg_warning("%llu input%s inside a record: %llu bytes were not counted", (ull)run->totals.tails,
+			    run->totals.tails == 1 ? " ends" : "s end", (ull)run->totals.tail);
+	if (outside > 0) {
+		advise(advice, hist, run, outside);
+		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s", (ull)outside,
+			    (ull)hist->samples, (ull)flow.under, (ull)flow.over, (ull)flow.nan, advice);
+	}
+	if (job->style.counter >= COUNTER_SAT8)
+		warn_saturated(&job->style, hist);
+}
+
+static void report_figure(const struct hist *hist, uint32_t channel, const char *name, const char *text)
+{
+	if (hist->channels > 1)
+		msg_asked("stats: channel %-2lu %-9s %s", (unsigned long)channel, name, text);
+	else
+		msg_asked("stats: %-9s %s", name, text);
+}
+
+/* Not where it is 0: infinities and NaN are rare. */
+static void report_count(const struct hist *hist, uint32_t channel, const char *name, uint64_t count)
+{
+	char text[NUMBER_TEXT];
+
+	number_format_count(text, count);
+	if (count > 0)
+		report_figure(hist, channel, name, text);
+}
+
+static void report_channel(const struct hist *hist, uint32_t channel)
+{
+	const struct stats_result *const of = &hist->stats[channel].of;
+	char text[QUANTILE_TEXT], name[16];
+
+	number_format_count(text, of->number);
+	report_figure(hist, channel, "number", of->number > 0 ? text : "0 (no finite samples)");
+	if (of->number > 0) {
+		hist_stats_format_least(text, hist, channel);
+		report_figure(hist, channel, "minimum", text);
+		hist_stats_format_greatest(text, hist, channel);
+		report_figure(hist, channel, "maximum", text);
+		number_format(text, of->mean);
+		report_figure(hist, channel, "mean", text);
+		number_format(text, of->deviation);
+		report_figure(hist, channel, "deviation", text);
+		for (unsigned i = 0; i < HIST_QUANTILES; i++) {
+			snprintf(name, sizeof(name), "%u%%", hist_quantile_percent[i]);
+			hist_stats_format_quantile(text, hist, channel, i);
+			report_figure(hist, channel, name, text);
+		}
+	}
+	report_count(hist, channel, "-inf", of->below);
+	report_count(hist, channel, "inf", of->above);
+	report_count(hist, channel, "nan", of->nan);
+}
+
+void report_stats(const struct hist *hist)
+{
+	for (uint32_t c = 0; c < hist->channels && hist->stats; c++)
+		report_channel(hist, c);
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+/* What the first input says of itself, and how many others do. */
+static void report_header(const struct job *job, const struct run_report *run)
+{
+	const char *const path = job->source.paths[0];
+	char text[HEADER_TEXT], others[64] = "";
+
+	if (!run->header.format)
+		return;
+	header_text(text, &run->header);
+	if (run->totals.headers > 1)
+		snprintf(others, sizeof(others), "; %llu more inputs have headers", (ull)run->totals.headers - 1);
+	msg_note("%s: %s%s", strcmp(path, "-") == 0 ? "standard input" : path, text, others);
+}
+
+void report_verbose(const struct job *job, const struct run_report *run)
+{
+	const double busy = run->read_seconds + run->count_seconds;
+
+	if (!job->verbose)
+		return;
+	char records[64] = "";
+	if (run->record != run->type.bytes)
+		snprintf(records, sizeof(records), " in %llu record%s of %lu bytes", (ull)run->records,
+			 run->records == 1 ? "" : "s", (unsigned long)run->record);
+	report_header(job, run);
+	msg_note("%llu bytes from %llu input%s, %llu samples of %s%s, %.3f s: %.2f GB/s", (ull)run->totals.bytes,
+		 (ull)run->totals.inputs, run->totals.inputs == 1 ? "" : "s", (ull)run->samples, run->type.name,
+		 records, run->seconds, (double)run->totals.bytes / run->seconds * 1e-9);
+	if (run->totals.packed > 0)
+		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
+	msg_note("cpu: %u of %u workers, %s loops, counted in %s; %.1f MiB for buffers and counts", run->workers,
+		 job->threads, run->isa, run->method, (double)run->memory / (1 << 20));
+	char more[32] = "";
+	if (run->gpu.devices > 1)
+		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
+	if (run->gpu.lanes > 0)
+		msg_note(
+			"gpu: %s%s, %u lanes, ready after %.2f s, %s; counted %.1f%% of the samples, %.1f%% from "
+			"mapped files",
+			run->gpu.name, more, run->gpu.lanes, run->gpu.start_seconds, run->gpu.kernel,
+			share(run->gpu_records, run->records), share(run->mapped_records, run->records));
+	else if (run->gpu.state != GPU_NONE)
+		msg_note("gpu: %s", run->gpu.state == GPU_FAILED ? run->gpu.why : "not ready before the end");
+	if (busy > 0)
+		msg_note("bottleneck: %s took %.0f%% of the workers' time",
+			 run->read_seconds > run->count_seconds ? "reading" : "counting",
+			 100 * (run->read_seconds > run->count_seconds ? run->read_seconds : run->count_seconds) /
+				 busy);
+}

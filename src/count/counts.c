@@ -1,0 +1,157 @@
+/* counts: a table, its samples, and the lock over both. */
+#include "count/counts.h"
+
+#include <stdlib.h>
+
+#include "base/huge.h"
+#include "bins/binning.h"
+
+int counts_init(struct counts *counts, size_t cells, struct fail *fail)
+{
+	*counts = (struct counts){.cells = cells};
+	counts->cell = huge_zeroed(cells * sizeof(*counts->cell));
+	if (!counts->cell)
+		return fail_errno(fail, "counts of %zu cells", cells);
+	if (lock_init(&counts->lock) == 0)
+		return 0;
+	free(counts->cell);
+	counts->cell = NULL;
+	return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+}
+
+int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels, struct fail *fail)
+{
+	counts->stats = stats_open(type, channels);
+	if (!counts->stats)
+		return fail_errno(fail, "statistics of %lu channels", (unsigned long)channels);
+	counts->stats_channels = channels;
+	return 0;
+}
+
+void counts_add_stats(struct counts *counts, const struct stats *stats)
+{
+	lock_take(&counts->lock);
+	for (uint32_t c = 0; c < counts->stats_channels; c++)
+		stats_merge(&counts->stats[c], &stats[c]);
+	lock_drop(&counts->lock);
+}
+
+void counts_free(struct counts *counts)
+{
+	uint64_t samples;
+
+	free(counts_take(counts, &samples));
+	free(counts->stats);
+	counts->stats = NULL;
+}
+
+void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride, uint64_t samples)
+{
+	counts_add_channels(counts, table, tables, stride, 1, samples);
+}
+
+void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
+			 uint32_t channels, uint64_t samples)
+{
+	const size_t cells = counts->cells / channels;
+
+	lock_take(&counts->lock);
+	for (unsigned t = 0; t < tables; t++, table += stride) {
+		uint64_t *const cell = counts->cell + t % channels * cells;
+		for (size_t i = 0; i < cells; i++)
+			cell[i] += table[i];
+	}
+	counts->samples += samples;
+	lock_drop(&counts->lock);
+}
+
+void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most)
+{
+	counts->type = *type;
+	counts->most = most;
+	counts->k = auto_k_least(type);
+	counts->extent = EXTENT_NONE;
+}
+
+/* One of several tables that follow one another: W slots and the cells after them. */
+static size_t auto_cells(const struct counts *counts)
+{
+	return (size_t)auto_slots(counts->most) + CELL_EXTRA;
+}
+
+/* Makes the totals as coarse as they must be to take samples of this extent, counted at k. */
+static void grow(struct counts *counts, int k, const struct extent *extent)
+{
+	const struct extent before = counts->extent;
+	const uint32_t slots = auto_slots(counts->most);
+
+	lock_assert_held(&counts->lock);
+	extent_add(&counts->extent, extent);
+	k = auto_k_grown(k > counts->k ? k : counts->k, &counts->extent, counts->most, &counts->type);
+	for (size_t at = 0; k > counts->k && at < counts->cells; at += auto_cells(counts))
+		auto_coarsen64(counts->cell + at, slots, &counts->type, &before, counts->k, k);
+	counts->k = k;
+}
+
+int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride, uint64_t samples, int k,
+		      const struct extent *extent)
+{
+	lock_take(&counts->lock);
+	grow(counts, k, extent);
+	for (unsigned t = 0; t < tables; t++, table += stride) {
+		for (size_t at = 0; at < counts->cells; at += auto_cells(counts))
+			auto_coarsen32(table + at, auto_slots(counts->most), &counts->type, extent, k, counts->k);
+		for (size_t i = 0; i < counts->cells; i++)
+			counts->cell[i] += table[i];
+	}
+	counts->samples += samples;
+	const int now = counts->k;
+	lock_drop(&counts->lock);
+	return now;
+}
+
+int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k, const struct extent *extent)
+{
+	lock_take(&counts->lock);
+	grow(counts, k, extent);
+	for (size_t at = 0; at < counts->cells; at += auto_cells(counts))
+		auto_coarsen64(table + at, auto_slots(counts->most), &counts->type, extent, k, counts->k);
+	for (size_t i = 0; i < counts->cells; i++)
+		counts->cell[i] += table[i];
+	counts->samples += samples;
+	const int now = counts->k;
+	lock_drop(&counts->lock);
+	return now;
+}
+
+void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples)
+{
+	lock_take(&counts->lock);
+	for (size_t i = 0; i < counts->cells; i++) {
+		const uint64_t n = take(arg, i);
+		if (n > 0)
+			counts_add_cell(counts, i, n);
+	}
+	counts->samples += samples;
+	lock_drop(&counts->lock);
+}
+
+void counts_add_samples(struct counts *counts, uint64_t samples)
+{
+	lock_take(&counts->lock);
+	counts->samples += samples;
+	lock_drop(&counts->lock);
+}
+
+uint64_t *counts_take(struct counts *counts, uint64_t *samples)
+{
+	uint64_t *const cell = counts->cell;
+
+	*samples = counts->samples;
+	if (cell)
+		lock_destroy(&counts->lock);
+	counts->cell = NULL;
+	counts->cells = 0;
+	counts->samples = 0;
+	return cell;
+}

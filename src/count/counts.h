@@ -1,0 +1,103 @@
+/*
+ * counts: the totals of a run: exact 64-bit counts of cells, one struct for all workers. Any engine
+ * adds to it from any thread; no other room knows its lock.
+ *
+ * Cells and samples are two tallies of the same work, kept apart so that the audit (hist.h) can compare
+ * them. Under the lock they agree, but for what was added by counts_add_cell and not yet announced.
+ */
+#ifndef GPUHIST_COUNTS_H
+#define GPUHIST_COUNTS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "base/lock.h"
+#include "bins/auto.h"
+#include "bins/sample.h"
+#include "count/stats.h"
+
+struct counts {
+	uint64_t *cell; /* owned, until counts_take */
+	size_t cells;
+	uint64_t samples;        /* counted into cell */
+	struct stats *stats;     /* NULL, or of each channel: --stats; owned, until counts_free */
+	uint32_t stats_channels; /* how many of them */
+	struct lock lock;        /* counts.c's alone */
+	/* Where the range comes from the samples (auto.h); `most` is 0 where it does not. */
+	struct sample_type type;
+	uint32_t most;        /* bins that the samples may span */
+	int k;                /* of all tables in cell */
+	struct extent extent; /* of the samples in cell, and of more where one was announced */
+};
+
+/* Zeroed totals. Takes the memory in this call; large ones come in huge pages where possible. */
+int counts_init(struct counts *counts, size_t cells, struct fail *fail);
+
+/*
+ * After counts_init: statistics are kept too, of each channel. Workers add to them what stats_add can read; those of
+ * codes are made of the counts at the end (hist.h).
+ */
+int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels, struct fail *fail);
+
+/* Merges a worker's statistics, of all channels, into those of the run. */
+void counts_add_stats(struct counts *counts, const struct stats *stats);
+
+/* Takes what counts_init or counts_take left, and zeroes. */
+void counts_free(struct counts *counts);
+
+/*
+ * Adds `tables` tables of 32-bit counts, each of counts->cells and `stride` entries after the one
+ * before, that hold `samples` samples together.
+ */
+void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride, uint64_t samples);
+
+/*
+ * The same of tables that hold one channel each, counts->cells / channels cells of it: table t those of channel
+ * t % channels. The channels' cells follow one another in counts->cell.
+ */
+void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
+			 uint32_t channels, uint64_t samples);
+
+/*
+ * Adds take(arg, cell) to each cell, atomically: counts that are in another order, or in groups of
+ * cells. They hold `samples` samples together. take is called under the lock.
+ */
+typedef uint64_t counts_take_cell(void *arg, size_t cell);
+void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples);
+
+/*
+ * The range of these totals, still empty, comes from the samples: cell is then one or more tables of
+ * auto_slots(most) + CELL_EXTRA cells.
+ */
+void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most);
+
+/*
+ * The same as counts_add for tables of counts that were made at k and hold samples of this extent. What is
+ * finer is made coarser first, so the tables are in no useful state afterwards. Without tables: the
+ * totals are made as coarse as the extent asks for. Returns the k of the totals.
+ */
+int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride, uint64_t samples, int k,
+		      const struct extent *extent);
+
+/* The same for one table of 64-bit counts, of counts->cells. */
+int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k, const struct extent *extent);
+
+/*
+ * For tables so large that there is one for all workers: adds to one cell, atomically and without the
+ * lock. Announce the samples by counts_add_samples. While workers add in this way, no thread may use
+ * counts_add, whose additions are not atomic.
+ */
+static inline void counts_add_cell(struct counts *counts, size_t cell, uint64_t n)
+{
+	__atomic_fetch_add(&counts->cell[cell], n, __ATOMIC_RELAXED);
+}
+void counts_add_samples(struct counts *counts, uint64_t samples);
+
+/*
+ * The table of a finished run and its samples: the caller frees the table. No thread may still add;
+ * counts is left empty.
+ */
+uint64_t *counts_take(struct counts *counts, uint64_t *samples);
+
+#endif

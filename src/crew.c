@@ -1,0 +1,215 @@
+/* crew: starting workers and the GPU, joining them, the first failure. */
+#include "crew.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/lock.h"
+#include "base/signals.h"
+#include "gpu/gpu.h"
+#include "worker.h"
+
+struct member {
+	struct crew *crew;
+	pthread_t thread; /* of all but the first */
+	struct worker_report report;
+	struct fail fail;
+};
+
+struct crew {
+	const struct job *job;
+	const struct plan *plan;
+	struct work work;
+	struct lock lock;
+	unsigned started;       /* members whose thread runs or ran; under lock */
+	bool closed;            /* no more are started; under lock */
+	unsigned asked;         /* times that start_next was called; under lock */
+	struct member *members; /* plan->workers of them */
+};
+
+static void run_member(struct member *m)
+{
+	if (worker_run(&m->crew->work, &m->report, &m->fail) == 0)
+		return;
+	/* One that never asked for anything is not missed: the others read what it would have. */
+	if (m != m->crew->members && !m->report.asked && m->fail.status == STATUS_SYSTEM)
+		m->fail.status = STATUS_OK;
+	else
+		source_stop(m->crew->work.source);
+}
+
+static void *member_main(void *arg)
+{
+	run_member(arg);
+	return NULL;
+}
+
+/* What decoders have, they give back in the milliseconds that a GPU's start takes hundreds of. */
+static struct gpu *start_gpu(const struct crew *crew)
+{
+	const struct plan *p = crew->plan;
+
+	source_take_spare(crew->work.source);
+	return gpu_start(&(struct gpu_spec){
+		.counting = &p->counting,
+		.devices = crew->job->gpus,
+		.lanes = p->lanes,
+		.lanes_least = p->lanes_least,
+		.lanes_each = p->lanes_each,
+		.decoded = p->decoded,
+		.memory = p->lanes_memory,
+	});
+}
+
+/* One more worker, if one may be; fewer than planned is no error. With the crew's lock held. */
+static void start_one(struct crew *crew)
+{
+	/* Under --device=gpu a worker is of use only where there is a lane for it. */
+	const unsigned most = crew->work.gpu_only ? gpu_lanes(crew->work.gpu) : crew->plan->workers;
+
+	lock_assert_held(&crew->lock);
+	if (crew->closed || crew->started >= crew->plan->workers || crew->started >= most)
+		return;
+	struct member *m = &crew->members[crew->started];
+	m->crew = crew;
+	if (signals_thread(&m->thread, member_main, m) == 0)
+		crew->started++;
+	else
+		crew->closed = true;
+}
+
+void crew_more(struct crew *crew)
+{
+	lock_take(&crew->lock);
+	start_one(crew);
+	lock_drop(&crew->lock);
+}
+
+/* struct work's busy: one more worker; when all are there, the GPU. */
+static void start_next(void *arg)
+{
+	struct crew *crew = arg;
+
+	lock_take(&crew->lock);
+	crew->asked++;
+	if (!crew->work.gpu && crew->started == crew->plan->workers &&
+	    crew->asked * WORKER_ASKS_BYTES > crew->plan->gpu_worth)
+		__atomic_store_n(&crew->work.gpu, start_gpu(crew), __ATOMIC_RELEASE);
+	start_one(crew);
+	lock_drop(&crew->lock);
+}
+
+int crew_open(struct crew **out, const struct crew_work *on, struct fail *fail)
+{
+	struct crew *crew = calloc(1, sizeof(*crew));
+
+	*out = NULL;
+	if (!crew || !(crew->members = calloc(on->plan->workers, sizeof(*crew->members)))) {
+		fail_errno(fail, "workers");
+		goto free_crew;
+	}
+	if (lock_init(&crew->lock) != 0) {
+		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+		goto free_members;
+	}
+	crew->job = on->job;
+	crew->plan = on->plan;
+	crew->work = (struct work){
+		.counting = &on->plan->counting,
+		.source = on->source,
+		.counts = on->counts,
+		.block = on->plan->block,
+		.record = on->job->source.record,
+		.busy = start_next,
+		.arg = crew,
+		.gpu_only = on->job->device == DEVICE_GPU,
+	};
+	*out = crew;
+	return 0;
+free_members:
+	free(crew->members);
+free_crew:
+	free(crew);
+	return -1;
+}
+
+/* --device=gpu waits for the GPU before anything is read; auto starts it where it pays. */
+static int prepare_gpu(struct crew *crew, struct fail *fail)
+{
+	struct gpu_report gpu;
+
+	/* Now, while there is one thread: the environment says it to the driver. */
+	if (crew->job->device != DEVICE_CPU)
+		gpu_choose_devices(crew->job->gpus);
+	if (crew->work.gpu_only) {
+		crew->work.gpu = start_gpu(crew);
+		if (!crew->work.gpu)
+			return fail_errno(fail, "GPU");
+		if (gpu_wait(crew->work.gpu) == 0)
+			return 0;
+		gpu_describe(crew->work.gpu, &gpu);
+		return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
+	}
+	if (source_known_bytes(crew->work.source) > crew->plan->gpu_worth)
+		crew->work.gpu = start_gpu(crew);
+	return 0;
+}
+
+/* Waits for the workers that others started. */
+static void join(struct crew *crew)
+{
+	/* The last that was started can start one more until it is joined; then no thread is left that could. */
+	for (unsigned i = 1;; i++) {
+		lock_take(&crew->lock);
+		const bool more = i < crew->started;
+		crew->closed |= !more;
+		lock_drop(&crew->lock);
+		if (!more)
+			return;
+		pthread_join(crew->members[i].thread, NULL);
+	}
+}
+
+/* What all did together; the first failure in their order is *fail's. */
+static int sum_up(const struct crew *crew, struct run_report *report, struct fail *fail)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < crew->started; i++) {
+		const struct member *m = &crew->members[i];
+		report->records += m->report.records;
+		report->gpu_records += m->report.gpu_records;
+		report->mapped_records += m->report.mapped_records;
+		report->workers += m->report.fills > 0;
+		report->read_seconds += m->report.read_seconds;
+		report->count_seconds += m->report.count_seconds;
+		if (m->fail.status != STATUS_OK)
+			rc = fail_pass(fail, &m->fail);
+	}
+	return rc;
+}
+
+int crew_run(struct crew *crew, struct run_report *report, struct fail *fail)
+{
+	int rc = prepare_gpu(crew, fail);
+
+	if (rc == 0) {
+		crew->members[0].crew = crew;
+		crew->started = 1;
+		run_member(&crew->members[0]);
+		join(crew);
+		rc = sum_up(crew, report, fail);
+	}
+	if (crew->work.gpu)
+		gpu_describe(crew->work.gpu, &report->gpu);
+	return rc;
+}
+
+void crew_close(struct crew *crew)
+{
+	if (!crew)
+		return;
+	lock_destroy(&crew->lock);
+	free(crew->members);
+	free(crew);
+}

@@ -1,0 +1,43 @@
+/*
+ * crew: the workers of a run, which start one another.
+ *
+ * The first runs in the calling thread, and each that finds more work than it can do starts the
+ * next. A small input costs one thread, a long one has all of them within a few blocks, and the
+ * size need not be known beforehand. When all are there and the work has gone on long enough to be
+ * worth it, or is known to be, they start the GPU.
+ */
+#ifndef GPUHIST_CREW_H
+#define GPUHIST_CREW_H
+
+#include "base/fail.h"
+#include "cli/job.h"
+#include "cli/report.h"
+#include "plan.h"
+
+struct crew;
+
+/* What a crew works on; borrowed until crew_close. */
+struct crew_work {
+	const struct job *job;
+	const struct plan *plan; /* of one worker at least */
+	struct source *source;
+	struct counts *counts;
+};
+
+/* Starts nothing yet. On failure *out is NULL and *fail says why. */
+int crew_open(struct crew **out, const struct crew_work *on, struct fail *fail);
+
+/*
+ * Starts the workers and returns when all have ended: the source is read to its end, or one has failed
+ * and *fail says why. --device=gpu waits for the GPU before anything is read. Adds to the report what
+ * the workers did. Called once.
+ */
+int crew_run(struct crew *crew, struct run_report *report, struct fail *fail);
+
+/* Long work begins that one more worker could share. Any worker's thread, while crew_run runs. */
+void crew_more(struct crew *crew);
+
+/* After crew_run. A GPU that was started is left alone. Takes NULL. */
+void crew_close(struct crew *crew);
+
+#endif

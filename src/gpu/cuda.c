@@ -1,0 +1,40 @@
+/* cuda: libcuda.so.1, by its soname, symbol by symbol. */
+#include "gpu/cuda.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+int cuda_load(struct cuda *cuda, const char **why)
+{
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library) {
+		*why = "libcuda.so.1 is not there";
+		return -1;
+	}
+	/*
+	 * The library stays open: once the driver has threads of its own it cannot go. POSIX
+	 * has symbols as object pointers; memcpy is the conversion that C allows.
+	 */
+#define CUDA_FIND(name, symbol, arguments)                   \
+	{                                                    \
+		void *found = dlsym(library, symbol);        \
+		if (!found) {                                \
+			*why = "too old: it has no " symbol; \
+			return -1;                           \
+		}                                            \
+		memcpy(&cuda->name, &found, sizeof(found));  \
+	}
+	CUDA_FUNCTIONS(CUDA_FIND)
+#undef CUDA_FIND
+	return 0;
+}
+
+const char *cuda_error(const struct cuda *cuda, CUresult error)
+{
+	const char *name = NULL;
+
+	if (cuda->error_name(error, &name) != CUDA_SUCCESS || !name)
+		return "an error without a name";
+	return name;
+}

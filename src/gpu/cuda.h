@@ -1,0 +1,88 @@
+/*
+ * cuda: the driver, loaded at run time; the only room that knows its functions.
+ *
+ * libcuda.so.1 is opened by its soname into one struct of typed pointers. Nothing here needs
+ * the toolkit, neither to compile nor to run. Every function of the driver may be called
+ * from any thread once the context is current there.
+ */
+#ifndef GPUHIST_CUDA_H
+#define GPUHIST_CUDA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The driver's own names and numbers, as far as they are used. */
+typedef int CUresult;
+typedef int CUdevice;
+typedef uint64_t CUdeviceptr;
+typedef struct CUctx_st *CUcontext;
+typedef struct CUmod_st *CUmodule;
+typedef struct CUfunc_st *CUfunction;
+typedef struct CUstream_st *CUstream;
+typedef struct CUevent_st *CUevent;
+
+enum {
+	CUDA_SUCCESS = 0,
+	CUDA_ERROR_INVALID_VALUE = 1,
+	CUDA_ERROR_OUT_OF_MEMORY = 2,
+	CUDA_ERROR_NO_DEVICE = 100,
+	CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
+	CUDA_ERROR_OPERATING_SYSTEM = 304,
+	CUDA_ERROR_NOT_READY = 600,
+	CUDA_ERROR_ALREADY_REGISTERED = 712,
+	CUDA_ERROR_NOT_PERMITTED = 800,
+	CUDA_ERROR_NOT_SUPPORTED = 801,
+	CU_STREAM_NON_BLOCKING = 1,
+	CU_EVENT_DISABLE_TIMING = 2,
+	CU_MEMHOSTREGISTER_READ_ONLY = 8,
+	CU_ATTRIBUTE_SM_COUNT = 16,
+	CU_ATTRIBUTE_SHARED_OPTIN = 97, /* shared memory of a block, at most */
+	CU_ATTRIBUTE_READ_ONLY_REGISTER = 113,
+	CU_FUNC_MAX_DYNAMIC_SHARED = 8,
+};
+
+/* name in struct cuda, symbol in the library, arguments */
+#define CUDA_FUNCTIONS(X)                                                                                              \
+	X(init, "cuInit", (unsigned flags))                                                                            \
+	X(driver_version, "cuDriverGetVersion", (int *version))                                                        \
+	X(device_count, "cuDeviceGetCount", (int *count))                                                              \
+	X(device_get, "cuDeviceGet", (CUdevice * device, int ordinal))                                                 \
+	X(device_name, "cuDeviceGetName", (char *name, int length, CUdevice device))                                   \
+	X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, CUdevice device))                      \
+	X(context_retain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))                          \
+	X(context_set, "cuCtxSetCurrent", (CUcontext context))                                                         \
+	X(module_load, "cuModuleLoadData", (CUmodule * module, const void *image))                                     \
+	X(module_function, "cuModuleGetFunction", (CUfunction * function, CUmodule module, const char *name))          \
+	X(function_set, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                         \
+	X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                                    \
+	  (int *blocks, CUfunction function, int threads, size_t shared))                                              \
+	X(memory_alloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))                                        \
+	X(memory_free, "cuMemFree_v2", (CUdeviceptr pointer))                                                          \
+	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))                        \
+	X(host_unregister, "cuMemHostUnregister", (void *pointer))                                                     \
+	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                                        \
+	X(event_create, "cuEventCreate", (CUevent * event, unsigned flags))                                            \
+	X(event_destroy, "cuEventDestroy_v2", (CUevent event))                                                         \
+	X(event_record, "cuEventRecord", (CUevent event, CUstream stream))                                             \
+	X(event_query, "cuEventQuery", (CUevent event))                                                                \
+	X(to_device, "cuMemcpyHtoDAsync_v2", (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))        \
+	X(to_host, "cuMemcpyDtoHAsync_v2", (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                \
+	X(fill32, "cuMemsetD32Async", (CUdeviceptr to, unsigned value, size_t words, CUstream stream))                 \
+	X(launch, "cuLaunchKernel",                                                                                    \
+	  (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
+	   unsigned block_z, unsigned shared, CUstream stream, void **arguments, void **extra))                        \
+	X(error_name, "cuGetErrorName", (CUresult error, const char **name))
+
+#define CUDA_MEMBER(name, symbol, arguments) CUresult(*name) arguments;
+struct cuda {
+	CUDA_FUNCTIONS(CUDA_MEMBER)
+};
+#undef CUDA_MEMBER
+
+/* Opens the library and finds every symbol; -1 and *why, a text, when that fails. */
+int cuda_load(struct cuda *cuda, const char **why);
+
+/* The driver's name of an error; never NULL. */
+const char *cuda_error(const struct cuda *cuda, CUresult error);
+
+#endif

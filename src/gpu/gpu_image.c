@@ -1,0 +1,25 @@
+/* gpu_image: the kernels, as nvcc made them, inside the program; or the fact that there are none. */
+#include "gpu/gpu_image.h"
+
+#include <stddef.h>
+
+#ifdef GPU_IMAGE
+/* " for sm_80 sm_90, PTX for later ones (CUDA 13.0)", by a build that knows. */
+#ifndef GPU_FACTS
+#define GPU_FACTS ""
+#endif
+/* The linker finds the bytes of the file that the build names; a fatbin wants 8-byte alignment. */
+__asm__(".section .rodata\n"
+	".balign 64\n"
+	"gpu_image_start:\n"
+	".incbin \"" GPU_IMAGE
+	"\"\n"
+	".byte 0\n"
+	".previous\n");
+extern const unsigned char gpu_image_start[] __attribute__((visibility("hidden")));
+const void *const kernel_image = gpu_image_start;
+const char kernel_facts[] = "kernels" GPU_FACTS;
+#else
+const void *const kernel_image = NULL;
+const char kernel_facts[] = "none (built without nvcc)";
+#endif

@@ -1,0 +1,468 @@
+/* gpu_kernel: the choice among the kernels of kernels/count.cu, and their launches. */
+#include "gpu/gpu_kernel.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu.h"
+#include "gpu/gpu_group.h"
+#include "gpu/gpu_near.h"
+
+#define THREADS 1024u
+#define STRIPES 32u                    /* of 256 codes: a lane of a warp each */
+#define STRIPES_LEAST 8u               /* of more channels: 2.5 T samples/s; one table makes 2.3 on noise */
+#define GROUP_STRIPES 16u              /* 32 samples in two clocks; memory brings them in 3.4 */
+#define STATIC_SHARED 4096u            /* what the kernels declare besides, rounded up */
+#define TILE 65536u                    /* samples that split sorts together */
+#define EXTENT_WORDS 4u                /* two of 64 bits, after the counters */
+#define CELLS_MOST ((uint64_t)1 << 30) /* of all channels: cells and their places in bytes are numbers of 32 bits */
+
+static CUresult find(const struct kernel_device *on, CUfunction *function, const char *name, unsigned shared)
+{
+	CUresult r = on->cuda->module_function(function, on->module, name);
+
+	if (r == CUDA_SUCCESS && shared > 0)
+		r = on->cuda->function_set(*function, CU_FUNC_MAX_DYNAMIC_SHARED, (int)shared);
+	return r;
+}
+
+/* ---- the rule ---- */
+
+/*
+ * The binary32 guess of a bin (kernels/cell.cuh): x scale + offset, fused, is off by at most
+ * half a unit in the last place of the sum's parts, of which every one is bounded by the
+ * place of the larger end of the range. Guessing needs whole numbers that binary32 can add
+ * 1.5 * 2^23 to.
+ */
+static void set_guess(struct rule *r)
+{
+	const struct binning *b = &r->bins;
+	const struct bin_linear *l = &b->linear;
+
+	if (b->kind != BIN_LINEAR)
+		return;
+	const double low = fabs(l->lo) * l->scale, high = fabs(l->hi) * l->scale;
+	const double place = low > high ? low : high;
+	const double error = (place + low + b->bins + 2) * 0x1p-24 * 1.01 + 1e-9;
+	if (b->bins > 1u << 21 || error > 0.4 || place > 0x1p100 || l->scale > 0x1p100 || l->scale < 0x1p-100)
+		return;
+	r->f_scale = (float)l->scale;
+	r->f_offset = (float)(-l->lo * l->scale - 0.5);
+	r->f_sure = (float)((0.5 - error) * (1 - 1e-6));
+}
+
+static void set_reading(struct rule *r, const struct sample_type *type)
+{
+	static const uint32_t SELECT3[2][4] = {{0x2100, 0x5430, 0x4320, 0x3210}, {0x0120, 0x3450, 0x2340, 0x1230}};
+	const uint32_t sign = type->kind == SAMPLE_SIGNED;
+
+	r->flip[0] = r->flip[1] = 0;
+	switch (type->bytes) {
+	case 3:
+		memcpy(r->perm, SELECT3[type->big], sizeof(r->perm));
+		r->flip[0] = sign << 23;
+		break;
+	case 8:
+		r->perm[0] = type->big ? 0x4567 : 0x3210;
+		r->perm[1] = type->big ? 0x0123 : 0x7654;
+		r->flip[1] = sign << 31;
+		break;
+	case 2: /* groups; codes are left as they lie, as are those of one byte */
+		r->perm[0] = type->big ? 0x2301 : 0x3210;
+		r->flip[0] = sign << 31 | sign << 15;
+		break;
+	default:
+		r->perm[0] = type->big ? 0x0123 : 0x3210;
+		r->flip[0] = sign << 31;
+		break;
+	}
+}
+
+/* ---- the choice ---- */
+
+static const char *suffix(const struct kernel_plan *p, const struct counting *c)
+{
+#define NAMES(with, kind, name, key32, key64, real, of_keys, of_reals) [BIN_##kind] = {of_keys, of_reals},
+	static const char *const OF[BIN_KINDS][2] = {BIN_KIND_LIST(NAMES, )};
+#undef NAMES
+	const bool many = p->rule.channels > 1;
+
+	if (c->bytes <= 2)
+		return many ? p->grouped ? "group_channels" : "code_channels" : p->grouped ? "group" : "code";
+	if (many)
+		return c->type.kind == SAMPLE_FLOAT ? "real_channels" : "key_channels";
+	return OF[c->binning.kind][c->type.kind == SAMPLE_FLOAT];
+}
+
+/* Does a table of so many counters fit a block's shared memory? */
+static bool fits(const struct kernel_plan *p, uint64_t cells)
+{
+	return 4 * cells <= p->shared_most && 4ull * spread_words((uint32_t)cells) <= p->shared_most;
+}
+
+/* Few groups are striped as codes of one byte are; more are one table. */
+static void choose_groups(struct kernel_plan *p, const struct counting *c)
+{
+	const uint32_t channels = p->rule.channels;
+	const uint32_t most[] = {p->shared_most / (4 * GROUP_STRIPES) / channels, p->shared_most / 4 / channels};
+
+	if (c->stats) /* of each code */
+		return;
+	for (int i = 0; i < 2 && !p->grouped; i++) {
+		const uint32_t groups = groups_choose(&p->rule.groups, &c->type, &c->binning, most[i]);
+		if (groups == 0 || (i == 1 && !fits(p, (uint64_t)groups * channels)))
+			continue;
+		p->grouped = true;
+		p->cells_each = groups;
+		p->cells = groups * channels;
+		p->copies = i == 0 ? GROUP_STRIPES : 1;
+	}
+}
+
+static CUresult choose_shared(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+{
+	int resident;
+	const bool striped = p->copies > 1;
+
+	p->way = WAY_SHARED;
+	p->shared = 4 * (striped   ? p->cells * p->copies
+			 : p->near ? p->rule.near.at + p->rule.near.words
+				   : spread_words(p->cells));
+	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", striped ? "striped" : "whole", (unsigned long)c->bytes,
+		 suffix(p, c));
+	CUresult r = find(on, &p->function, p->name, p->shared);
+	if (r == CUDA_SUCCESS)
+		r = on->cuda->occupancy(&resident, p->function, (int)THREADS, p->shared);
+	p->threads = THREADS;
+	if (r == CUDA_SUCCESS && resident == 0) { /* registers of an older device */
+		p->threads = THREADS / 2;
+		resident = 1;
+	}
+	p->grid = p->sms * (unsigned)(resident > 2 ? 2 : resident);
+	return r;
+}
+
+static CUresult choose_pair(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+{
+	p->way = WAY_PAIR;
+	p->shared = 4 * spread_words((p->cells + 1) / 2 + 1);
+	p->threads = THREADS;
+	p->grid = p->sms & ~1u;
+	snprintf(p->name, sizeof(p->name), "pair_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
+	return find(on, &p->function, p->name, p->shared);
+}
+
+static size_t split_shared(const struct parts *s)
+{
+	return 16 * (size_t)s->room + 4 * ((size_t)s->buckets * s->copies + s->buckets + 1 + 32);
+}
+
+/*
+ * The widest buckets that fit and whose number is a 32-bit product for every cell:
+ * (cell >> 12) / k = (cell >> 12) * mul >> shr. False when not even the narrowest do.
+ */
+static bool set_buckets(struct parts *s, const struct kernel_plan *p)
+{
+	const uint64_t most = (p->cells - 1) >> 12;
+
+	for (uint32_t k = 14; k > 0; k--) {
+		uint64_t mul;
+		if (4ull * spread_words(4096 * k + 1) > p->shared_most - STATIC_SHARED)
+			continue;
+		for (s->shr = 0;; s->shr++) {
+			mul = (((uint64_t)1 << s->shr) + k - 1) / k;
+			if (most * (mul * k - ((uint64_t)1 << s->shr)) < (uint64_t)1 << s->shr)
+				break;
+		}
+		s->mul = (uint32_t)mul;
+		s->width = 4096 * k;
+		s->buckets = (p->cells + s->width - 1) / s->width;
+		if (most * mul >> 32 == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Lays out the work on n samples; -1 when split's shared memory cannot hold the buckets. */
+static int lay_out(struct parts *s, const struct kernel_plan *p, size_t n)
+{
+	const uint32_t per = p->sample == 3 ? 16 : 16 / p->sample;
+	uint32_t tile = TILE;
+
+	*s = (struct parts){.copies = 32};
+	if (!set_buckets(s, p))
+		return -1;
+	while (s->copies > 1 && s->buckets * s->copies > 2048)
+		s->copies /= 2;
+	s->gap = s->copies > 1 ? 2 : 0;
+	while (tile > 4096 && tile > n / p->sms) /* a tile for each block */
+		tile /= 2;
+	for (;; tile -= 1024) {
+		if (tile < 1024)
+			return -1;
+		/* 31 edge samples; a bucket's gaps, and up to 7 places to the next uint4 */
+		s->room = (tile + 31 + s->buckets * (s->copies * s->gap + 7) + 7) / 8;
+		if (s->room < 65536 && split_shared(s) <= p->shared_most)
+			break;
+	}
+	s->tile_vecs = tile / per;
+	s->tiles = (uint32_t)(n / per / s->tile_vecs) + 1;
+	const uint32_t part = (tile / s->buckets + s->gap * s->copies + 4) / 8;
+	for (s->lanes = 2; s->lanes < 32 && s->lanes * 2 <= part;)
+		s->lanes *= 2;
+	s->unit = (uint32_t)(n / (4 * p->sms));
+	if (s->unit < 2 * s->width)
+		s->unit = 2 * s->width;
+	s->units_max = s->buckets + (uint32_t)(n / s->unit) + 1;
+	return 0;
+}
+
+/* The parts one after the other from `at` on; returns the bytes they take. */
+static size_t place(struct parts_memory *m, const struct parts *s, CUdeviceptr at)
+{
+	const size_t sizes[] = {16 * (size_t)s->tiles * s->room, 2 * (size_t)(s->buckets + 1) * s->tiles,
+				4 * (size_t)s->buckets, 16 * (size_t)s->units_max, 8};
+	CUdeviceptr *const to[] = {&m->codes, &m->start, &m->total, &m->units, &m->count};
+	size_t used = 0;
+
+	for (int i = 0; i < 5; i++) {
+		*to[i] = at + used;
+		used += (sizes[i] + 255) / 256 * 256;
+	}
+	return used;
+}
+
+static CUresult choose_parts(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on,
+			     const char **what)
+{
+	struct parts s;
+	struct parts_memory m;
+
+	*what = "too many bins for the device's shared memory";
+	p->way = WAY_PARTS;
+	p->threads = THREADS;
+	snprintf(p->name, sizeof(p->name), "split_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
+	if (lay_out(&s, p, kernel_samples(c, on->bytes_max)) != 0)
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	*what = "kernels";
+	/* A smaller chunk may be laid out in more tiles, of fewer places each: room for both. */
+	p->work_bytes = 2 * place(&m, &s, 0);
+	CUresult r = find(on, &p->function, p->name, p->shared_most);
+	if (r == CUDA_SUCCESS)
+		r = find(on, &p->plan, "plan_parts", 0);
+	if (r == CUDA_SUCCESS)
+		r = find(on, &p->count, "count_parts_of_all", 4 * spread_words(s.width + 1));
+	return r;
+}
+
+/* ---- samples ---- */
+
+size_t kernel_samples(const struct counting *c, size_t bytes)
+{
+	const struct layout *l = &c->layout;
+
+	return bytes / layout_bytes(l) * layout_samples(l);
+}
+
+/* Samples side by side are all one record, rows of one record each are records: it saves divisions. */
+static CUresult choose_gather(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+{
+	const struct layout *l = &c->layout;
+	char name[32];
+
+	if (layout_is_contiguous(l, c->bytes))
+		return CUDA_SUCCESS;
+	p->apart = (struct gather){.samples = l->samples, .records = 1, .offset = l->offset, .pitch = layout_bytes(l)};
+	if (l->row > 0 && l->samples * c->bytes == l->record) {
+		p->apart.samples = l->samples * l->row;
+	} else if (l->row > 0) {
+		p->apart.records = l->row;
+		p->apart.record = l->record;
+	}
+	p->packed_bytes = kernel_samples(c, on->bytes_max) * c->bytes;
+	snprintf(name, sizeof(name), "gather_%lu", (unsigned long)c->bytes);
+	return find(on, &p->gather, name, 0);
+}
+
+static CUresult choose_extent(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+{
+	char name[32];
+
+	if (c->bytes <= 2 || c->binning.kind != BIN_SLOT)
+		return CUDA_SUCCESS;
+	snprintf(name, sizeof(name), "extent_%lu_%s", (unsigned long)c->bytes,
+		 c->type.kind == SAMPLE_FLOAT ? "real" : "key");
+	return find(on, &p->extent, name, 0);
+}
+
+/* Explicit edges: beside the counters in shared memory, or, with so many or with channels, in the device's. */
+static void choose_table(struct kernel_plan *p, const struct counting *c)
+{
+	const uint32_t words = p->shared_most / 4, at = fits(p, p->cells) ? (spread_words(p->cells) + 1) & ~1u : words;
+
+	if (c->bytes <= 2 || c->binning.kind != BIN_TABLE) /* codes are binned by the host */
+		return;
+	if (p->rule.channels == 1 && at < words)
+		p->near = near_make(&p->rule.near, &c->binning, &c->type, words - at);
+	p->rule.near.at = at;
+	p->table = p->near ? p->near : (const void *)(uintptr_t)c->binning.table.at;
+	p->table_bytes = 4 * (size_t)(p->near ? p->rule.near.words : c->binning.table.words);
+}
+
+static CUresult choose_way(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on,
+			   const char **what)
+{
+	const bool many = p->rule.channels > 1;
+
+	choose_groups(p, c);
+	choose_table(p, c);
+	if (c->bytes == 1) {
+		p->copies = STRIPES;
+		while (p->copies > 1 && !fits(p, (uint64_t)p->cells * p->copies))
+			p->copies /= p->copies > STRIPES_LEAST ? 2 : STRIPES_LEAST;
+	}
+	if (fits(p, p->cells) && (c->bytes != 2 || p->grouped) && (!p->table || p->near || many))
+		return choose_shared(p, c, on);
+	if (c->bytes != 1 && !many && p->sms > 1 && fits(p, (p->cells + 1) / 2 + 1))
+		return choose_pair(p, c, on);
+	return choose_parts(p, c, on, what);
+}
+
+CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on,
+			  const char **what)
+{
+	int sms, most;
+
+	*what = "device";
+	CUresult r = on->cuda->device_attribute(&sms, CU_ATTRIBUTE_SM_COUNT, on->device);
+	if (r == CUDA_SUCCESS)
+		r = on->cuda->device_attribute(&most, CU_ATTRIBUTE_SHARED_OPTIN, on->device);
+	if (r != CUDA_SUCCESS)
+		return r;
+	*what = "kernels";
+	free(p->near);
+	*p = (struct kernel_plan){
+		.rule = {.bins = c->binning, .channels = c->channels},
+		.cells_each = (uint32_t)c->cells_each,
+		.cells = (uint32_t)c->cells,
+		.copies = 1,
+		.sample = c->bytes,
+		.sms = (uint32_t)sms,
+		.shared_most = (uint32_t)most - 1024, /* the kernels' own few variables */
+	};
+	if (c->cells > CELLS_MOST) {
+		*what = "too many bins";
+		return CUDA_ERROR_OUT_OF_MEMORY;
+	}
+	set_reading(&p->rule, &c->type);
+	set_guess(&p->rule);
+	r = choose_gather(p, c, on);
+	if (r == CUDA_SUCCESS)
+		r = choose_extent(p, c, on);
+	return r == CUDA_SUCCESS ? choose_way(p, c, on, what) : r;
+}
+
+/* ---- the launch ---- */
+
+/* The plan's rule, for the device that a chunk is on. */
+static struct rule rule_of(const struct kernel_plan *p, const struct kernel_chunk *chunk, const struct binning *bins)
+{
+	struct rule rule = p->rule;
+
+	if (bins)
+		rule.bins = *bins;
+	if (p->near)
+		rule.near.from = chunk->table;
+	else if (p->table_bytes > 0)
+		rule.bins.table.at = chunk->table;
+	return rule;
+}
+
+/* Where the samples are that are counted. */
+static CUdeviceptr samples_of(const struct kernel_plan *p, const struct kernel_chunk *chunk)
+{
+	return p->gather ? chunk->packed : chunk->data;
+}
+
+static CUresult launch_gather(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
+			      uint64_t n)
+{
+	CUdeviceptr from = chunk->data, to = chunk->packed;
+	struct gather apart = p->apart;
+	void *arguments[] = {&from, &to, &apart};
+
+	apart.n = n;
+	return cuda->launch(p->gather, p->sms, 1, 1, THREADS, 1, 1, 0, chunk->stream, arguments, NULL);
+}
+
+static CUresult launch_extent(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
+			      uint64_t n)
+{
+	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells + 4 * (kernel_out_words(p) - EXTENT_WORDS);
+	struct rule rule = p->rule;
+	void *arguments[] = {&data, &n, &rule, &out};
+
+	return cuda->launch(p->extent, p->sms, 1, 1, THREADS, 1, 1, 16 * THREADS, chunk->stream, arguments, NULL);
+}
+
+static CUresult launch_parts(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
+			     uint64_t n, struct rule rule)
+{
+	struct parts s;
+	struct parts_memory m;
+	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells;
+	uint32_t all = p->cells;
+
+	if (lay_out(&s, p, n) != 0 || place(&m, &s, chunk->work) > p->work_bytes)
+		return CUDA_ERROR_OUT_OF_MEMORY; /* not for a chunk of bytes_max or fewer */
+	void *to_split[] = {&data, &n, &rule, &s, &m};
+	void *to_plan[] = {&s, &m};
+	void *to_count[] = {&s, &m, &all, &out};
+	const unsigned grid = s.tiles < p->sms ? s.tiles : p->sms;
+	CUresult r = cuda->fill32(m.total, 0, s.buckets, chunk->stream);
+	if (r == CUDA_SUCCESS)
+		r = cuda->launch(p->function, grid, 1, 1, p->threads, 1, 1, (unsigned)split_shared(&s), chunk->stream,
+				 to_split, NULL);
+	if (r == CUDA_SUCCESS)
+		r = cuda->launch(p->plan, 1, 1, 1, THREADS, 1, 1, 0, chunk->stream, to_plan, NULL);
+	if (r == CUDA_SUCCESS)
+		r = cuda->launch(p->count, p->sms, 1, 1, THREADS, 1, 1, 4 * spread_words(s.width + 1), chunk->stream,
+				 to_count, NULL);
+	return r;
+}
+
+CUresult kernel_launch_again(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
+			     size_t samples, const struct binning *bins)
+{
+	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells;
+	uint64_t n = samples;
+	struct rule rule = rule_of(p, chunk, bins);
+	uint32_t copies = p->copies;
+	void *arguments[] = {&data, &n, &rule, &out, &copies};
+
+	/* PAIR takes the first four of them. */
+	if (p->way == WAY_PARTS)
+		return launch_parts(p, cuda, chunk, n, rule);
+	return cuda->launch(p->function, p->grid, 1, 1, p->threads, 1, 1, p->shared, chunk->stream, arguments, NULL);
+}
+
+CUresult kernel_launch(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
+		       size_t samples, const struct binning *bins)
+{
+	CUresult r = p->gather ? launch_gather(p, cuda, chunk, samples) : CUDA_SUCCESS;
+
+	if (r == CUDA_SUCCESS && p->extent)
+		r = launch_extent(p, cuda, chunk, samples);
+	return r == CUDA_SUCCESS ? kernel_launch_again(p, cuda, chunk, samples, bins) : r;
+}
+
+struct extent kernel_extent(const struct kernel_plan *p, const uint32_t *cells)
+{
+	uint64_t found[2];
+
+	memcpy(found, cells + kernel_out_words(p) - EXTENT_WORDS, sizeof(found));
+	return (struct extent){.least = ~found[0], .greatest = found[1]};
+}

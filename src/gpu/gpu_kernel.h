@@ -1,0 +1,96 @@
+/*
+ * gpu_kernel: which kernel counts a job on a device, in what shape it is launched.
+ *
+ *   striped   the codes of one byte in shared memory, once for each lane of a warp; few groups
+ *             of 16-bit integers (gpu_group.h), once for two lanes each
+ *   whole     cells in shared memory, once
+ *   pair      up to twice the cells that fit: two blocks share them
+ *   split     any number: samples are sorted into buckets that fit, then counted
+ *
+ * Channels are counted by kernels of their own, for any kind of bins; samples with gaps between them are
+ * packed first, and samples whose bins are not known yet have their extent found.
+ *
+ * What a device can hold decides, so a job may go one way on one device and another on the
+ * next; the counts are the same.
+ */
+#ifndef GPUHIST_GPU_KERNEL_H
+#define GPUHIST_GPU_KERNEL_H
+
+#include <stdbool.h>
+
+#include "../kernels/rule.h"
+#include "count/count.h"
+#include "gpu/cuda.h"
+#include "gpu/gpu_image.h"
+
+struct kernel_device {
+	const struct cuda *cuda;
+	CUdevice device;
+	CUmodule module;
+	size_t bytes_max; /* of a chunk */
+};
+
+enum kernel_way { WAY_SHARED, WAY_PAIR, WAY_PARTS };
+
+struct kernel_plan {
+	enum kernel_way way;
+	char name[32];          /* of the kernel, for -v */
+	CUfunction function;    /* striped, whole, pair, or split */
+	CUfunction plan, count; /* PARTS */
+	CUfunction gather;      /* of samples that do not follow one another; NULL: they do */
+	CUfunction extent;      /* SLOT: finds the least and the greatest sample; else NULL */
+	struct rule rule;
+	struct gather apart; /* how samples lie that gather packs */
+	uint32_t cells_each; /* counters of a channel: of each cell, or of each group of them */
+	uint32_t cells;      /* of all channels */
+	bool grouped;
+	uint32_t sample; /* bytes */
+	unsigned grid, threads;
+	unsigned shared; /* bytes */
+	uint32_t copies; /* SHARED */
+	uint32_t sms;
+	uint32_t shared_most; /* bytes that a block may have */
+	size_t work_bytes;    /* PARTS: device memory that each slot needs */
+	size_t packed_bytes;  /* gather: the same */
+	const void *table;    /* what kernels read besides, explicit edges, in the host's memory ... */
+	size_t table_bytes;   /* ... which slots need a copy of in the device's; 0: none */
+	uint32_t *near;       /* owned: the table, where it is for shared memory; else NULL */
+};
+
+/* How many samples a chunk of so many bytes holds, which are whole records. */
+size_t kernel_samples(const struct counting *c, size_t bytes);
+
+/* *what names the step that failed. The device's context is current. Takes what an earlier call left. */
+CUresult kernel_plan_init(struct kernel_plan *plan, const struct counting *counting, const struct kernel_device *on,
+			  const char **what);
+
+/* Counters of 32 bits, and of SLOT the extent behind them, two words of 64. */
+static inline size_t kernel_out_words(const struct kernel_plan *plan)
+{
+	return plan->extent ? ((size_t)plan->cells + 1) / 2 * 2 + 4 : plan->cells;
+}
+
+/* A chunk on a device. */
+struct kernel_chunk {
+	CUstream stream;
+	CUdeviceptr data, cells; /* the records; the counters, kernel_out_words of the plan */
+	CUdeviceptr packed;      /* packed_bytes of the plan: the samples that gather packs */
+	CUdeviceptr work;        /* PARTS: work_bytes of the plan */
+	CUdeviceptr table;       /* table_bytes of the plan: what it reads beside the samples */
+};
+
+/*
+ * Queues the kernels for a chunk; its counters were cleared before, in its stream. bins: what they count by,
+ * if not the plan's own: another rule of SLOT.
+ */
+CUresult kernel_launch(const struct kernel_plan *plan, const struct cuda *cuda, const struct kernel_chunk *chunk,
+		       size_t samples, const struct binning *bins);
+
+/* Queues the counting alone, once more: the chunk is on the device, and packed. */
+CUresult kernel_launch_again(const struct kernel_plan *plan, const struct cuda *cuda, const struct kernel_chunk *chunk,
+			     size_t samples, const struct binning *bins);
+
+/* Of SLOT: the extent of a chunk, from its counters that were fetched. */
+struct extent kernel_extent(const struct kernel_plan *plan, const uint32_t *cells);
+
+#endif

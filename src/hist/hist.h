@@ -1,0 +1,76 @@
+/*
+ * hist: the finished histogram: its axis, exact counts, what was out of range, and the audit.
+ *
+ * A histogram stands alone: what writes it, reports on it or adds it to another needs nothing of the
+ * run that counted it. Each channel has counts of its own over the one axis.
+ */
+#ifndef GPUHIST_HIST_H
+#define GPUHIST_HIST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+#include "bins/axis.h"
+#include "bins/layout.h"
+#include "count/counts.h"
+#include "hist/hist_stats.h"
+
+/* What is in no bin, of one channel. */
+struct hist_flow {
+	uint64_t under, over, nan;
+};
+
+struct hist {
+	struct axis axis;
+	uint32_t channels; /* 1 to LAYOUT_CHANNELS_MAX */
+	uint64_t *count;   /* of channel after channel, one for each bin of the axis; owned */
+	size_t stride;     /* entries from a channel's first bin to the next one's, at least the bins */
+	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
+	uint64_t samples; /* of all channels, as the workers counted them while reading */
+	/* Of types that are counted by their codes: the least and the greatest finite value. */
+	bool extent;
+	double least, greatest;
+	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned */
+};
+
+/*
+ * A histogram over a copy of this axis. Takes the memory that hist_fill will need, before hours are
+ * spent on reading.
+ */
+int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail);
+
+/* After hist_reserve: hist_fill is to keep statistics. The counts it will take keep them too (counts_keep_stats). */
+int hist_keep_stats(struct hist *h, struct fail *fail);
+
+static inline uint64_t hist_count(const struct hist *h, uint32_t channel, uint32_t bin)
+{
+	return h->count[channel * h->stride + bin];
+}
+
+/* Of all channels together. */
+struct hist_flow hist_flow_sum(const struct hist *h);
+
+/*
+ * Takes the totals of a finished run and leaves counts empty. Codes are binned here; the edge cell is
+ * folded; where the axis clamps, under and over are added to the first and the last bin.
+ */
+void hist_fill(struct hist *h, struct counts *counts);
+
+/*
+ * Adds a histogram to another over the same axis; the sum has no statistics. -1, and h is as it was: the axes differ
+ * (STATUS_DATA) or a sum is past 2^64 - 1 (STATUS_LIMIT).
+ */
+int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
+
+/* Takes what hist_reserve or hist_fill left. */
+void hist_free(struct hist *h);
+
+/* bins + under + over + nan = samples, or STATUS_INTERNAL. */
+int hist_audit(const struct hist *h, struct fail *fail);
+
+/* How many bins of all channels hold more than `most`; how many of their under, over and NaN do. */
+uint64_t hist_exceeding(const struct hist *h, uint64_t most);
+uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
+
+#endif

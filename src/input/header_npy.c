@@ -1,0 +1,253 @@
+/*
+ * header_npy: NumPy's .npy, versions 1 to 3 (numpy.lib.format).
+ *
+ *	\x93NUMPY, major, minor, length (2 bytes; from version 2 on 4), then a literal of Python:
+ *	{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+ *
+ * Three keys in any order, in either kind of quotes, with or without spaces.
+ */
+#include "input/header.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/little.h"
+
+enum { MAGIC, NAME, LENGTH, LENGTH_HIGH, DICTIONARY };
+
+struct text {
+	const char *at, *end;
+};
+
+static void skip_space(struct text *t)
+{
+	while (t->at < t->end && (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r'))
+		t->at++;
+}
+
+/* Takes a character, after spaces, if it is the next one. */
+static bool take(struct text *t, char c)
+{
+	skip_space(t);
+	if (t->at == t->end || *t->at != c)
+		return false;
+	t->at++;
+	return true;
+}
+
+static bool take_word(struct text *t, const char *word)
+{
+	const size_t length = strlen(word);
+
+	if ((size_t)(t->end - t->at) < length || memcmp(t->at, word, length) != 0)
+		return false;
+	t->at += length;
+	return true;
+}
+
+/* A text in quotes; NULL: none is next. */
+static const char *take_quoted(struct text *t, size_t *length)
+{
+	skip_space(t);
+	if (t->at == t->end || (*t->at != '\'' && *t->at != '"'))
+		return NULL;
+	const char *const begin = t->at + 1, *const end = memchr(begin, *t->at, (size_t)(t->end - begin));
+	if (!end)
+		return NULL;
+	t->at = end + 1;
+	*length = (size_t)(end - begin);
+	return begin;
+}
+
+/* ---- descr ---- */
+
+/* What is no type of ours, with the way to count it where there is one. */
+static enum header_result refuse_type(struct header_scan *h, const char *descr, size_t length)
+{
+	const char kind = length > 1 ? descr[1] : '\0', *as = NULL, *what = "no type that is counted";
+	const int shown = length < 40 ? (int)length : 40;
+
+	if (kind == 'b')
+		what = "truth values", as = "u8";
+	else if (kind == 'V' && length == 3 && descr[2] == '2')
+		what = "bytes without a type, as bfloat16 is written", as = "bf16";
+	else if (kind == 'M' || kind == 'm')
+		what = "times, which are 64-bit integers", as = descr[0] == '>' ? "i64be" : "i64";
+	else if (kind == 'O')
+		what = "objects of Python, which are no samples";
+	else if (kind == 'S' || kind == 'U' || kind == 'a')
+		what = "text";
+	if (as)
+		return header_bad(h, "dtype '%.*s': %s: count it with --raw -t %s -S %llu", shown, descr, what, as,
+				  (unsigned long long)h->header.begin);
+	return header_bad(h, "dtype '%.*s': %s", shown, descr, what);
+}
+
+static enum header_result take_type(struct header_scan *h, struct text *t)
+{
+	size_t length;
+	char order = '<';
+
+	skip_space(t);
+	if (t->at < t->end && (*t->at == '[' || *t->at == '('))
+		return header_bad(h,
+				  "a structured dtype, more than one field: count one with --raw -S %llu and "
+				  "--record, --offset",
+				  (unsigned long long)h->header.begin);
+	const char *const descr = take_quoted(t, &length);
+	if (!descr)
+		return header_bad(h, "no dtype in quotes after 'descr'");
+	const char *p = descr, *const end = descr + length;
+	if (length > 0 && strchr("<>|=", *p))
+		order = *p++;
+	/* Sizes are of one or two digits: c16. */
+	const char kind = p < end ? *p++ : '\0';
+	uint32_t bytes = 0;
+	for (; p < end && *p >= '0' && *p <= '9' && bytes < 10; p++)
+		bytes = bytes * 10 + (uint32_t)(*p - '0');
+	const bool complex = kind == 'c', real = kind == 'f' || complex;
+	if (complex && bytes % 2 == 0)
+		bytes /= 2;
+	const bool known = (kind == 'u' || kind == 'i')
+				   ? bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8
+				   : real && (bytes == 8 || bytes == 4 || (bytes == 2 && !complex));
+	if (!known || p != end || (order == '|' && bytes != 1))
+		return refuse_type(h, descr, length);
+	header_type(h, complex ? 'f' : kind, bytes, order == '>');
+	h->header.channels = complex ? 2 : 1;
+	return HEADER_FOUND;
+}
+
+/* ---- shape ---- */
+
+/* The product of the lengths into h->number[0]. */
+static enum header_result take_shape(struct header_scan *h, struct text *t)
+{
+	uint64_t count = 1, axes = 0;
+	bool empty = false, fits = true, product_fits = true;
+
+	if (!take(t, '('))
+		return header_bad(h, "no tuple after 'shape'");
+	while (!take(t, ')')) {
+		uint64_t n = 0;
+		const char *const begin = t->at;
+		for (; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++)
+			fits = fits && header_product(n, 10, &n) &&
+			       !__builtin_add_overflow(n, (uint64_t)(*t->at - '0'), &n);
+		if (t->at == begin)
+			return header_bad(h, "a shape that is no tuple of lengths");
+		if (t->at < t->end && *t->at == 'L') /* Python 2 */
+			t->at++;
+		axes++;
+		empty |= n == 0;
+		product_fits = product_fits && (n == 0 || header_product(count, n, &count));
+		h->header.last = n;
+		if (!take(t, ',') && (axes == 1 || !(skip_space(t), t->at < t->end && *t->at == ')')))
+			return header_bad(h, "a shape that is no tuple of lengths");
+	}
+	/* An axis of no length makes an array of none, however long the others are. */
+	if (!fits || (!product_fits && !empty))
+		return header_bad(h, "the shape is of more than 2^64 bytes");
+	h->number[0] = empty ? 0 : count;
+	h->number[1] = axes;
+	return HEADER_FOUND;
+}
+
+/* ---- the dictionary ---- */
+
+static enum header_result take_order(struct header_scan *h, struct text *t)
+{
+	skip_space(t);
+	h->header.fortran = take_word(t, "True");
+	if (!h->header.fortran && !take_word(t, "False"))
+		return header_bad(h, "neither True nor False after 'fortran_order'");
+	return HEADER_FOUND;
+}
+
+static enum header_result take_dictionary(struct header_scan *h, struct text *t)
+{
+	static const struct {
+		const char *key;
+		enum header_result (*value)(struct header_scan *, struct text *);
+	} KEYS[] = {{"descr", take_type}, {"fortran_order", take_order}, {"shape", take_shape}};
+	unsigned seen = 0;
+
+	if (!take(t, '{'))
+		return header_bad(h, "no dictionary");
+	while (!take(t, '}')) {
+		size_t length, k = 0;
+		const char *const key = take_quoted(t, &length);
+		if (!key || !take(t, ':'))
+			return header_bad(h, "no dictionary of 'descr', 'fortran_order' and 'shape'");
+		while (k < 3 && (strlen(KEYS[k].key) != length || memcmp(KEYS[k].key, key, length) != 0))
+			k++;
+		if (k == 3 || (seen & 1u << k))
+			return header_bad(h, "%s key '%.*s'", k == 3 ? "an unknown" : "a second",
+					  length < 40 ? (int)length : 40, key);
+		seen |= 1u << k;
+		if (KEYS[k].value(h, t) != HEADER_FOUND)
+			return HEADER_BAD;
+		skip_space(t);
+		if (!take(t, ',') && (t->at == t->end || *t->at != '}'))
+			return header_bad(h, "no comma after '%s'", KEYS[k].key);
+	}
+	skip_space(t);
+	if (t->at != t->end)
+		return header_bad(h, "more than a dictionary");
+	for (size_t k = 0; k < 3; k++)
+		if (!(seen & 1u << k))
+			return header_bad(h, "no '%s'", KEYS[k].key);
+	return HEADER_FOUND;
+}
+
+static enum header_result finish(struct header_scan *h, const char *text)
+{
+	struct text t = {text, text + h->want};
+	struct header *found = &h->header;
+
+	found->begin = h->at + h->want;
+	if (take_dictionary(h, &t) != HEADER_FOUND)
+		return HEADER_BAD;
+	/* Along one axis both orders are the same. */
+	found->fortran = found->fortran && h->number[1] > 1;
+	if (!header_product(h->number[0], (uint64_t)found->type.bytes * found->channels, &found->bytes))
+		return header_bad(h, "the shape is of more than 2^64 bytes");
+	return HEADER_FOUND;
+}
+
+static enum header_result want_text(struct header_scan *h, uint32_t length)
+{
+	if (length > HEADER_PIECE)
+		return header_bad(h, "%lu bytes long, where NumPy reads 10000 at most", (unsigned long)length);
+	if (length == 0)
+		return header_bad(h, "0 bytes long");
+	h->state = DICTIONARY;
+	return header_want(h, 0, length);
+}
+
+enum header_result header_npy(struct header_scan *h, const unsigned char *p)
+{
+	switch (h->state) {
+	case MAGIC:
+		h->state = NAME;
+		return header_want(h, 0, 2);
+	case NAME:
+		if (memcmp(p, "PY", 2) != 0)
+			return HEADER_NONE;
+		h->header.format = ".npy";
+		h->state = LENGTH;
+		return header_want(h, 0, 4);
+	case LENGTH:
+		if (p[0] < 1 || p[0] > 3)
+			return header_bad(h, "version %u.%u, where 1, 2 and 3 are known", p[0], p[1]);
+		if (p[0] == 1)
+			return want_text(h, p[2] | (uint32_t)p[3] << 8);
+		h->number[0] = p[2] | (uint32_t)p[3] << 8;
+		h->state = LENGTH_HIGH;
+		return header_want(h, 0, 2);
+	case LENGTH_HIGH:
+		return want_text(h, (uint32_t)h->number[0] | (uint32_t)p[0] << 16 | (uint32_t)p[1] << 24);
+	default:
+		return finish(h, (const char *)p);
+	}
+}

@@ -1,0 +1,75 @@
+/*
+ * header_pnm: PGM (P5) and PPM (P6): width, height and the greatest value as decimal numbers, with white space
+ * between them and comments from # to the end of a line; after the last one a single white space. It is
+ * read byte by byte, because what follows belongs to the samples.
+ */
+#include "input/header.h"
+
+#define HEADER_MOST 4096u
+
+static bool is_space(unsigned char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+static enum header_result finish(struct header_scan *h, uint64_t begin)
+{
+	struct header *found = &h->header;
+	const uint64_t width = h->number[0], height = h->number[1], greatest = h->number[2];
+
+	if (width == 0 || height == 0)
+		return header_bad(h, "a %s of 0", width == 0 ? "width" : "height");
+	if (greatest == 0 || greatest > 65535)
+		return header_bad(h, "a greatest value of %llu, where 1 to 65535 is possible",
+				  (unsigned long long)greatest);
+	header_type(h, 'u', greatest < 256 ? 1 : 2, true);
+	found->begin = begin;
+	if (!header_product(width, height, &found->bytes) ||
+	    !header_product(found->bytes, (uint64_t)found->type.bytes * found->channels, &found->bytes))
+		return header_bad(h, "width and height are of more than 2^64 bytes");
+	return HEADER_FOUND;
+}
+
+/* One more byte, at offset `at`. `state` numbers are complete. */
+static enum header_result take_byte(struct header_scan *h, unsigned char c, uint64_t at)
+{
+	static const char *const NAMES[] = {"width", "height", "greatest value"};
+
+	if (h->comment) {
+		h->comment = c != '\n' && c != '\r';
+	} else if (c >= '0' && c <= '9') {
+		uint64_t *const n = &h->number[h->state];
+		h->digits = true;
+		if (!header_product(*n, 10, n) || __builtin_add_overflow(*n, (uint64_t)(c - '0'), n))
+			return header_bad(h, "a %s of more than 2^64", NAMES[h->state]);
+	} else if (is_space(c) && h->digits) {
+		h->digits = false;
+		if (++h->state == 3)
+			return finish(h, at + 1);
+	} else if (c == '#' && !h->digits) {
+		h->comment = true;
+	} else if (!is_space(c)) {
+		return header_bad(h, "byte 0x%02x at offset %llu, in or before the %s", c, (unsigned long long)at,
+				  NAMES[h->state]);
+	}
+	return HEADER_MORE;
+}
+
+enum header_result header_pnm(struct header_scan *h, const unsigned char *p)
+{
+	size_t i = 0;
+
+	if (!h->header.format) { /* the first four bytes, of which two were looked at */
+		h->header.format = p[1] == '5' ? "PGM" : "PPM";
+		h->header.channels = p[1] == '5' ? 1 : 3;
+		i = 2;
+	}
+	for (; i < h->want; i++) {
+		const enum header_result result = take_byte(h, p[i], h->at + i);
+		if (result != HEADER_MORE)
+			return result;
+	}
+	if (h->at + h->want >= HEADER_MOST)
+		return header_bad(h, "longer than %u bytes", HEADER_MOST);
+	return header_want(h, 0, 1);
+}

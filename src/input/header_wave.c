@@ -1,0 +1,189 @@
+/*
+ * header_wave: RIFF/WAVE, RIFX (big endian), RF64 and BW64 (sizes of 64 bits in a ds64 chunk): EBU Tech 3306,
+ * ITU-R BS.2088.
+ *
+ *	"RIFF", size, "WAVE", then chunks: a name, a size, so many bytes, one more where the size is odd
+ *
+ * The chunk fmt comes before the chunk data; others, of any length, may stand anywhere. Of the first size only this is
+ * believed: where it reaches beyond samples of 0 bytes, there are none, and other chunks follow.
+ */
+#include "input/header.h"
+
+#include <string.h>
+
+#include "base/little.h"
+
+#define CHUNKS_MOST 1024u /* each costs a read */
+#define DS64_BYTES 24u    /* sizes of the file and of the data, number of samples */
+#define FMT_LEAST 16u
+#define FMT_MOST 40u /* the extensible one's */
+
+enum { FORM, NAME, CHUNK, DS64, FMT };
+enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
+
+#define RIFF_MOST 0x7f000000u /* of a file; larger ones are what a writer puts there that cannot go back */
+
+static uint32_t word(const struct header_scan *h, const unsigned char *p)
+{
+	const uint32_t v = little32(p);
+
+	return h->big ? __builtin_bswap32(v) : v;
+}
+
+static uint32_t half(const struct header_scan *h, const unsigned char *p)
+{
+	return h->big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
+}
+
+/* The header of the next chunk, `left` bytes after those of this step. */
+static enum header_result next_chunk(struct header_scan *h, uint64_t left)
+{
+	h->state = CHUNK;
+	return header_want(h, left, 8);
+}
+
+/* What the first two bytes of the extensible one's GUID say; 0: it is another kind of GUID. */
+static uint32_t tag_of_guid(const struct header_scan *h, const unsigned char *p)
+{
+	static const unsigned char REST_OF_IT[] = {0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71};
+	const uint32_t first = word(h, p);
+
+	return first <= 0xffff && half(h, p + 4) == 0 && half(h, p + 6) == 0x10 && memcmp(p + 8, REST_OF_IT, 8) == 0
+		       ? first
+		       : 0;
+}
+
+static enum header_result take_fmt(struct header_scan *h, const unsigned char *p, size_t n)
+{
+	struct header *found = &h->header;
+	const uint32_t channels = half(h, p + 2), block = half(h, p + 12), bits = half(h, p + 14);
+	uint32_t tag = half(h, p), valid = bits;
+
+	if (tag == TAG_EXTENSIBLE) {
+		if (n < FMT_MOST)
+			return header_bad(h, "a fmt chunk of %zu bytes, where the extensible one has 40", n);
+		tag = tag_of_guid(h, p + 24);
+		valid = half(h, p + 18) > 0 ? half(h, p + 18) : bits;
+	}
+	if (tag != TAG_PCM && tag != TAG_FLOAT)
+		return header_bad(h, "format %lu is neither PCM (1) nor float (3): decode it first",
+				  (unsigned long)tag);
+	if (channels == 0)
+		return header_bad(h, "0 channels");
+	if (block == 0 || block % channels != 0)
+		return header_bad(h, "blocks of %lu bytes for %lu channels", (unsigned long)block,
+				  (unsigned long)channels);
+	/* Bits say less than the container: 20 of them lie at the top of 24. */
+	const uint32_t bytes = block / channels;
+	if (tag == TAG_FLOAT ? bytes != 4 && bytes != 8 : bytes == 0 || (bytes > 4 && bytes != 8))
+		return header_bad(h, "%s of %lu bytes", tag == TAG_FLOAT ? "floats" : "integers", (unsigned long)bytes);
+	if (tag == TAG_FLOAT && valid < 8 * bytes)
+		return header_bad(h, "%lu valid bits in floats of %lu bytes", (unsigned long)valid,
+				  (unsigned long)bytes);
+	if (bits == 0 || bits > 8 * bytes || valid > 8 * bytes)
+		return header_bad(h, "%lu bits in %lu bytes", (unsigned long)(valid > bits ? valid : bits),
+				  (unsigned long)bytes);
+	header_type(h, tag == TAG_FLOAT ? 'f' : bytes == 1 ? 'u' : 'i', bytes, h->big);
+	found->channels = channels;
+	found->valid_bits = valid < 8 * bytes ? valid : 0;
+	h->block = block;
+	return HEADER_MORE;
+}
+
+/*
+ * The samples. Writers that cannot go back, to a pipe, put 0 or all ones for the size, sox the largest number of
+ * whole blocks below 2^31 - 4096.
+ */
+static enum header_result found_data(struct header_scan *h, uint32_t size)
+{
+	struct header *found = &h->header;
+
+	if (h->block == 0)
+		return header_bad(h, "a data chunk at offset %llu, before the fmt chunk", (unsigned long long)h->at);
+	found->begin = h->at + 8;
+	found->chunks = true;
+	found->bytes = size;
+	/* Does the first size, of the whole file, reach beyond here, and is it one that was known? */
+	const bool reaches = h->number[1] + 8 > found->begin && h->number[1] < h->number[2];
+	found->open = (size == 0 && !reaches) || size == UINT32_MAX || size == 0x7ffff000 - 0x7ffff000 % h->block;
+	if (h->wide && size == UINT32_MAX && h->data != HEADER_TO_END) {
+		found->bytes = h->data;
+		found->open = (h->data == 0 && !reaches) || h->data == UINT32_MAX || h->data > INT64_MAX;
+	}
+	if (found->bytes > INT64_MAX)
+		found->bytes = HEADER_TO_END;
+	return HEADER_FOUND;
+}
+
+static enum header_result take_chunk(struct header_scan *h, const unsigned char *p)
+{
+	const uint32_t size = word(h, p + 4);
+	const uint64_t padded = (uint64_t)size + size % 2;
+
+	if (h->after && memcmp(p, "data", 4) == 0)
+		return header_bad(h, "a second data chunk, at offset %llu", (unsigned long long)h->at);
+	if (h->after && (h->chunks++ == CHUNKS_MOST || size == UINT32_MAX))
+		return HEADER_NONE;
+	if (h->after)
+		return next_chunk(h, padded);
+	if (memcmp(p, "data", 4) == 0)
+		return found_data(h, size);
+	if (h->chunks++ == CHUNKS_MOST)
+		return header_bad(h, "more than %u chunks before the samples", CHUNKS_MOST);
+	if (memcmp(p, "ds64", 4) == 0 && h->wide) {
+		if (size < DS64_BYTES)
+			return header_bad(h, "a ds64 chunk of %lu bytes, where it has 24 or more", (unsigned long)size);
+		h->state = DS64;
+		h->number[0] = padded;
+		return header_want(h, 0, DS64_BYTES);
+	}
+	if (memcmp(p, "fmt ", 4) == 0) {
+		if (size < FMT_LEAST || h->block > 0)
+			return header_bad(h, "%s fmt chunk of %lu bytes", h->block > 0 ? "a second" : "a",
+					  (unsigned long)size);
+		h->state = FMT;
+		h->number[0] = padded;
+		return header_want(h, 0, size < FMT_MOST ? size : FMT_MOST);
+	}
+	return next_chunk(h, padded);
+}
+
+enum header_result header_wave(struct header_scan *h, const unsigned char *p)
+{
+	switch (h->state) {
+	case FORM:
+		h->big = memcmp(p, "RIFX", 4) == 0;
+		h->wide = memcmp(p, "RF64", 4) == 0 || memcmp(p, "BW64", 4) == 0;
+		h->state = NAME;
+		return header_want(h, 0, 8);
+	case NAME:
+		if (memcmp(p + 4, "WAVE", 4) != 0)
+			return HEADER_NONE;
+		h->header.format = "WAVE";
+		h->number[1] = word(h, p);
+		h->number[2] = RIFF_MOST;
+		return next_chunk(h, 0);
+	case CHUNK:
+		return take_chunk(h, p);
+	case DS64:
+		if (h->number[1] == UINT32_MAX && little64(p) != UINT32_MAX) {
+			h->number[1] = little64(p);
+			h->number[2] = INT64_MAX;
+		}
+		h->data = little64(p + 8);
+		return next_chunk(h, h->number[0] - h->want);
+	default:
+		if (take_fmt(h, p, h->want) == HEADER_BAD)
+			return HEADER_BAD;
+		return next_chunk(h, h->number[0] - h->want);
+	}
+}
+
+void header_go_on(struct header_scan *h, uint64_t bytes)
+{
+	h->after = true;
+	h->chunks = 0;
+	h->state = CHUNK;
+	h->at = h->header.begin + bytes + bytes % 2; /* no overflow: both are below 2^63 */
+	h->want = 8;
+}

@@ -1,0 +1,434 @@
+/* source: the list of inputs; which one is read now, and what was taken from them. */
+#include "input/source.h"
+
+#include <assert.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/tally.h"
+#include "input/source_input.h"
+#include "input/zstd_read.h"
+
+#define FULL_READS 64
+#define MEMORY_DEFAULT ((uint64_t)256 << 20)
+
+static void take_spec(struct source *s, const struct source_spec *spec)
+{
+	s->spec = *spec;
+	if (s->spec.threads == 0)
+		s->spec.threads = 1;
+	if (s->spec.memory == 0)
+		s->spec.memory = MEMORY_DEFAULT;
+	s->memory = s->memory_left = (int64_t)(s->spec.memory + s->spec.memory_spare);
+}
+
+static int check_record(const struct source_spec *spec, struct fail *fail)
+{
+	if (spec->record == 0 || spec->record > SOURCE_RECORD_MAX)
+		return fail_set(fail, STATUS_INTERNAL, "internal error: records of %lu bytes: please report this",
+				(unsigned long)spec->record);
+	return 0;
+}
+
+int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
+{
+	*out = NULL;
+	if (check_record(spec, fail) != 0 || input_check_all(spec, fail) != 0)
+		return -1;
+	struct source *s = calloc(1, sizeof(*s));
+	if (!s)
+		return fail_errno(fail, "inputs");
+	take_spec(s, spec);
+	s->budget = spec->limit;
+	if (pipe(s->wake) != 0) {
+		fail_errno(fail, "pipe");
+		goto free_source;
+	}
+	if (lock_init(&s->lock) != 0) {
+		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+		goto close_pipe;
+	}
+	pthread_cond_init(&s->work, NULL);
+	pthread_cond_init(&s->settled, NULL);
+	*out = s;
+	return 0;
+close_pipe:
+	close(s->wake[0]);
+	close(s->wake[1]);
+free_source:
+	free(s);
+	return -1;
+}
+
+int source_settle(struct source *s, const struct source_spec *spec, struct fail *fail)
+{
+	if (check_record(spec, fail) != 0)
+		return -1;
+	take_spec(s, spec);
+	return s->described ? input_agrees(s, s->described, fail) : 0;
+}
+
+struct reader *source_reader(struct source *s)
+{
+	struct reader *r = zstd_reader_new(s);
+
+	if (!r)
+		return NULL;
+	lock_take(&s->lock);
+	r->next = s->readers;
+	__atomic_store_n(&s->readers, r, __ATOMIC_RELEASE); /* source_counted walks them without the lock */
+	lock_drop(&s->lock);
+	return r;
+}
+
+/* ---- what threads tell one another ---- */
+
+void source_call(struct source *s)
+{
+	lock_assert_held(&s->lock);
+	if (s->sleepers == 0)
+		return;
+	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
+	pthread_cond_signal(&s->work);
+}
+
+void source_call_all(struct source *s)
+{
+	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&s->work);
+	pthread_cond_broadcast(&s->settled);
+}
+
+/* No thread waits any longer, for whatever it waits. */
+static void stop(struct source *s)
+{
+	lock_assert_held(&s->lock);
+	s->stopped = true;
+	(void)!write(s->wake[1], "", 1);
+	source_call_all(s);
+}
+
+void source_stop(struct source *s)
+{
+	lock_take(&s->lock);
+	stop(s);
+	lock_drop(&s->lock);
+}
+
+uint64_t budget_take(struct source *s, uint64_t records)
+{
+	lock_assert_held(&s->lock);
+	if (s->budget == UINT64_MAX)
+		return records;
+	if (records > s->budget)
+		records = s->budget;
+	s->budget -= records;
+	return records;
+}
+
+void budget_give(struct source *s, uint64_t records)
+{
+	lock_assert_held(&s->lock);
+	if (s->budget != UINT64_MAX)
+		s->budget += records;
+}
+
+/* ---- inputs ---- */
+
+/* Makes the next input the current one. */
+static int open_next_unlocks(struct source *s, const struct request *q)
+{
+	const char *path = s->spec.paths[s->next_path++];
+	struct input *in = s->described;
+	int rc = 0;
+
+	s->opening = true;
+	s->described = NULL;
+	lock_drop(&s->lock);
+	if (!in)
+		rc = input_open(s, path, &in, q->fail);
+	if (rc == 0 && s->first_name)
+		rc = input_agrees(s, in, q->fail);
+	if (rc == 0)
+		rc = input_begin(s, in, q);
+	lock_take(&s->lock);
+	s->opening = false;
+	if (rc != 0) {
+		if (in)
+			input_free(in);
+		return rc < 0 ? -1 : 0;
+	}
+	if (!s->first_name) {
+		s->first_name = in->name;
+		s->said = in->header;
+	}
+	s->totals.inputs++;
+	s->totals.headers += in->header.format != NULL;
+	s->totals.streamed |= !in->is_file;
+	s->totals.bytes += in->skipped;
+	s->totals.skipped += in->skipped;
+	s->current = in;
+	source_call_all(s);
+	return 0;
+}
+
+/* Nothing more will be taken from the current input; pieces of it may still be on their way. */
+static void leave_current(struct source *s)
+{
+	struct input *in = s->current;
+
+	/* Before any thread can open standard input a second time. */
+	if (!in->owned && in->is_file)
+		(void)lseek(in->fd, (off_t)in->next, SEEK_SET);
+	s->current = NULL;
+}
+
+/* After the last user of an input that has ended: did it become shorter, or leave a partial record? */
+static int end_input(struct source *s, struct input *in, struct fail *fail)
+{
+	s->totals.tail += in->tail;
+	s->totals.bytes += in->tail;
+	s->totals.tails += in->tail > 0;
+	s->totals.shorter += in->shorter;
+	s->totals.cut += in->cut && !in->shorter;
+	s->totals.unsized += in->unsized && input_holds_samples(in);
+	if ((in->tail == 0 && !in->shorter && !in->cut) || s->spec.ignore_tail)
+		return 0;
+	if (in->shorter)
+		return fail_set(fail, STATUS_DATA,
+				"%s: became shorter while it was read (--ignore-tail counts what is left)", in->name);
+	if (in->cut)
+		return input_too_short(in, fail);
+	return fail_set(fail, STATUS_DATA,
+			"%s: ends inside a record: %llu of %lu bytes (--ignore-tail counts without it)", in->name,
+			(unsigned long long)in->tail, (unsigned long)s->spec.record);
+}
+
+void input_use(struct source *s, struct input *in)
+{
+	lock_assert_held(&s->lock);
+	in->users++;
+	s->users++;
+}
+
+int input_leave(struct source *s, struct input *in, int rc, struct fail *fail)
+{
+	lock_assert_held(&s->lock);
+	in->users--;
+	s->users--;
+	if (in->state == INPUT_ENDED && s->current == in)
+		leave_current(s);
+	if (in->state == INPUT_ENDED && in->users == 0) {
+		/* After a failure less was read than there is: what is missing is no second error. */
+		if (rc == 0 && !s->stopped && in->zstd)
+			rc = zstd_end(s, in, fail);
+		if (rc == 0 && !s->stopped)
+			rc = end_input(s, in, fail);
+		input_free(in);
+		source_call_all(s);
+	}
+	return rc;
+}
+
+/* ---- taking ---- */
+
+static bool may_open(const struct source *s)
+{
+	/* What -n leaves for the next input is known when nothing can be given back any more. */
+	return !s->current && !s->opening && s->next_path < s->spec.path_count &&
+	       (s->budget == UINT64_MAX || s->users == 0);
+}
+
+static bool may_come(const struct source *s)
+{
+	return s->current || s->opening || s->next_path < s->spec.path_count || s->rings > 0;
+}
+
+/*
+ * Another thread holds all that is to be done now; it calls when that has changed. Waking a thread
+ * takes longer than some pieces take, and costs the caller: where the last wait was short this one is
+ * first waited for awake. On 16 cores that gives small frames of a pipe a tenth.
+ */
+#define SOON 100e-6
+
+static void await_work_unlocks(struct reader *r)
+{
+	struct source *s = r->source;
+	const unsigned seen = s->calls;
+	const double start = clock_seconds();
+
+	if (zstd_read_ahead_unlocks(s))
+		return;
+	if (s->memory_wanted)
+		zstd_release(r);
+	s->sleepers++;
+	if (s->soon) {
+		lock_drop(&s->lock);
+		while (__atomic_load_n(&s->calls, __ATOMIC_RELAXED) == seen && clock_seconds() - start < SOON)
+			sched_yield();
+		lock_take(&s->lock);
+	}
+	while (s->calls == seen)
+		lock_wait(&s->lock, &s->work);
+	s->soon = clock_seconds() - start < 2 * SOON;
+	s->sleepers--;
+}
+
+/* The input is free and becomes this reader's until its next piece is claimed, read or found. */
+static int take_current_unlocks(struct reader *r, struct request *q)
+{
+	struct source *s = r->source;
+	struct input *in = s->current;
+	int rc;
+
+	input_use(s, in);
+	if (in->zstd) {
+		rc = zstd_cut_unlocks(r, in, q);
+	} else {
+		rc = in->is_file ? file_take_unlocks(s, in, q) : stream_take_unlocks(s, in, q);
+		q->enough |= q->got > 0;
+	}
+	return rc;
+}
+
+static bool answered(const struct request *q)
+{
+	return q->chunk->bytes > 0 || q->enough || q->got == q->cap;
+}
+
+int source_take(struct reader *r, const struct want *want, struct chunk *chunk, struct fail *fail)
+{
+	struct source *s = r->source;
+	struct request q = {.want = want, .cap = want->cap - want->cap % s->spec.record, .chunk = chunk, .fail = fail};
+	int rc = 0;
+
+	/* With less room a call would hand out nothing, which means the end. */
+	assert(want->cap >= s->spec.record);
+	*chunk = (struct chunk){.fd = -1};
+	lock_take(&s->lock);
+	zstd_seam_back(r);
+	while (rc == 0 && !s->stopped && !answered(&q)) {
+		if (zstd_in_hand(r))
+			rc = zstd_go_on_unlocks(r, &q);
+		else if (s->ready > 0)
+			zstd_take_ready_unlocks(r, &q);
+		else if (s->budget == 0)
+			break;
+		else if (s->current && s->current->state == INPUT_FREE && (q.got == 0 || s->current->zstd))
+			rc = take_current_unlocks(r, &q);
+		else if (q.got > 0)
+			break;
+		else if (may_open(s))
+			rc = open_next_unlocks(s, &q);
+		else if (!may_come(s))
+			break;
+		else
+			await_work_unlocks(r);
+	}
+	if (rc == 0 && q.got > 0)
+		*chunk = (struct chunk){.data = want->buffer, .bytes = q.got, .fd = -1};
+	if (rc == 0 && chunk->bytes == 0) { /* the end for this reader is the end for those that wait */
+		zstd_release(r);
+		source_call_all(s);
+	}
+	if (rc != 0)
+		stop(s);
+	lock_drop(&s->lock);
+	return rc;
+}
+
+int source_done(struct reader *r, struct chunk *chunk, size_t counted, struct fail *fail)
+{
+	struct source *s = r->source;
+	int rc = 0;
+
+	if (chunk->bytes == 0)
+		return 0;
+	tally_add(&r->counted, counted - counted % s->spec.record); /* the rest is the tail of the input */
+	if (chunk->input) {
+		lock_take(&s->lock);
+		rc = chunk->fd >= 0 ? file_return(s, chunk, counted, fail) : zstd_done_unlocks(r, chunk, fail);
+		if (rc != 0)
+			stop(s);
+		lock_drop(&s->lock);
+	}
+	*chunk = (struct chunk){.fd = -1};
+	return rc;
+}
+
+/* ---- what others want to know ---- */
+
+uint64_t source_counted(const struct source *s)
+{
+	uint64_t bytes = 0;
+
+	for (const struct reader *r = __atomic_load_n(&s->readers, __ATOMIC_ACQUIRE); r; r = r->next)
+		bytes += tally_read(&r->counted);
+	return bytes;
+}
+
+void source_take_spare(struct source *s)
+{
+	lock_take(&s->lock);
+	__atomic_fetch_sub(&s->memory, (int64_t)s->spec.memory_spare, __ATOMIC_RELAXED);
+	s->memory_left -= (int64_t)s->spec.memory_spare;
+	s->spec.memory_spare = 0;
+	lock_drop(&s->lock);
+}
+
+bool source_backlog(struct source *s)
+{
+	lock_take(&s->lock);
+	const struct input *in = s->current;
+	/* One helper for a long frame; for frames side by side, as long as there are any. */
+	const bool zstd = in ? in->zstd != NULL : s->rings > 0;
+	const bool backlog = zstd ? s->sleepers == 0 : in && (in->is_file || in->full >= FULL_READS);
+	lock_drop(&s->lock);
+	return backlog;
+}
+
+bool source_finished(const struct source *s)
+{
+	return s->budget == 0 || (!s->current && s->next_path == s->spec.path_count && s->users == 0);
+}
+
+const struct source_totals *source_totals(struct source *s)
+{
+	if (s->current && s->current->zstd) /* -n has ended inside it */
+		zstd_account(s, s->current);
+	for (struct reader *r = s->readers; r; r = r->next) {
+		s->totals.bytes += r->counted;
+		r->counted = 0;
+	}
+	return &s->totals;
+}
+
+void source_close(struct source *s)
+{
+	if (!s)
+		return;
+	for (struct reader *r; (r = s->readers) != NULL;) {
+		struct input *in = r->in;
+		s->readers = r->next;
+		zstd_reader_free(r);
+		if (in && --in->users == 0 && in != s->current)
+			input_free(in);
+	}
+	assert(s->memory_left == s->memory);
+	zstd_seams_free(s->seams);
+	if (s->current) {
+		struct input *in = s->current;
+		leave_current(s);
+		input_free(in);
+	}
+	if (s->described)
+		input_free(s->described);
+	close(s->wake[0]);
+	close(s->wake[1]);
+	pthread_cond_destroy(&s->settled);
+	pthread_cond_destroy(&s->work);
+	lock_destroy(&s->lock);
+	free(s);
+}

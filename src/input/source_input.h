@@ -1,0 +1,203 @@
+/*
+ * source_input: what the rooms of a source share: its inputs, its readers, and what wakes a thread.
+ *
+ * One lock guards all of it. It is never held while a thread reads, opens or waits for an input: who
+ * does that has set the input's state to INPUT_BUSY (or s->opening) and owns what that state covers.
+ * So a failure always gets the lock, and ends every wait: readers in poll by the wake-up pipe, the
+ * others by the two conditions.
+ *
+ *   work     something to do may be there: an input is free, a piece is ready, a path can be opened,
+ *            or there is nothing more to come. Threads without work wait here (source.c)
+ *   settled  something another thread holds has come home: an offset, memory, a piece (zstd_read.h)
+ *
+ * Functions are called with the lock held unless they say otherwise, and keep it; those whose names
+ * end in _unlocks give it up in between.
+ */
+#ifndef GPUHIST_SOURCE_INPUT_H
+#define GPUHIST_SOURCE_INPUT_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/lock.h"
+#include "input/header.h"
+#include "input/source.h"
+
+#define SNIFF_LEAST 10 /* what input_sniff would like to see; it takes less */
+#define SNIFF_BYTES 12 /* the same of header_magic */
+_Static_assert(SNIFF_BYTES >= HEADER_MAGIC, "the first bytes tell");
+#define NO_END UINT64_MAX
+
+enum input_state {
+	INPUT_FREE,  /* the next reader may take what comes next */
+	INPUT_BUSY,  /* one thread reads what comes next, or is inside a frame whose end it will find */
+	INPUT_ENDED, /* nothing more will be taken from it */
+};
+
+struct input {
+	const char *name; /* for messages */
+	int fd;
+	bool owned;      /* close it; standard input is not ours */
+	bool is_file;    /* pread works at offsets */
+	bool is_regular; /* ... and ranges of it can be mapped */
+	bool is_zstd;    /* its bytes are decoded first; else: */
+	bool magic;      /* it begins as one of the headers does */
+	bool unseen;     /* zstd: its first bytes could not be decoded; a reader will say why */
+	enum input_state state;
+	/* What it says of itself. Offsets are those of the decoded bytes, from where the input begins. */
+	struct header header;     /* its format is NULL where it says nothing */
+	struct header_scan scan;  /* ... for what follows the samples */
+	uint64_t first, bound;    /* of the first sample that is not skipped; where samples end, or NO_END */
+	bool unsized;             /* the header does not know where, so they end with the input */
+	bool cut;                 /* it ended before */
+	unsigned users;           /* pieces and units that were taken and have not come home */
+	uint64_t origin;          /* file: offset at which the input begins */
+	uint64_t start;           /* file: offset of the first record */
+	uint64_t next;            /* file: offset of the next piece to claim, whole records from start */
+	uint64_t end;             /* file: end of the whole records that it had when it was opened */
+	uint64_t stop;            /* file: where samples end, or NO_END: nothing after it is claimed */
+	uint64_t size;            /* file: where it ended when it was opened, by its size */
+	bool shorter;             /* file: it ends before that now */
+	uint64_t skipped;         /* bytes that -S passed over */
+	uint64_t tail;            /* bytes of a partial record found at its end */
+	uint64_t taken;           /* stream: bytes of samples and header that were read */
+	unsigned full;            /* stream: reads in a row that never had to wait */
+	bool drained;             /* stream: the last read gave less than asked */
+	bool eof;                 /* stream: a read found its end */
+	bool is_bytes;            /* stream: it was seen not to keep messages apart */
+	struct zstd *zstd;        /* NULL: its bytes are the samples */
+	unsigned char *head;      /* stream: its beginning, read to be looked at, or NULL ... */
+	size_t headed, head_used; /* ... and how much of it was handed on */
+};
+
+struct source {
+	struct source_spec spec;
+	struct source_totals totals; /* but for the bytes that readers have counted */
+	struct lock lock;
+	pthread_cond_t work, settled;
+	unsigned sleepers;       /* threads that wait for work */
+	unsigned calls;          /* to them */
+	bool soon;               /* the last wait was short */
+	struct input *current;   /* NULL between inputs */
+	struct input *described; /* the first input, opened to see what it says; NULL: it was not, or was taken */
+	struct header said;      /* by the first input ... */
+	const char *first_name;  /* ... whose name is this; NULL: none was opened */
+	size_t next_path;
+	bool opening;           /* a thread opens the next input */
+	uint64_t budget;        /* records that -n still allows */
+	unsigned users;         /* of all inputs: some of them may give back what they took of -n */
+	bool stopped;           /* an error, or source_stop */
+	int wake[2];            /* a pipe: a byte in it ends every poll */
+	struct reader *readers; /* atomic; a reader stays where it is until the source is closed */
+	unsigned rings;         /* long frames that are being decoded ... */
+	unsigned ready;         /* ... and their pieces that any reader may take */
+	/* What decoders may hold together, and what of it no reader holds; below 0: a GPU has its part. */
+	int64_t memory, memory_left;
+	bool memory_wanted; /* a thread waits for some of it */
+	struct seam *seams; /* free ones, for the next records that lie in several units ... */
+	unsigned seam_most; /* ... and how many there are in all */
+};
+
+/* What source_take was asked for, as far as it is answered. */
+struct request {
+	const struct want *want;
+	struct chunk *chunk; /* bytes > 0: answered */
+	size_t cap, got;     /* of want->buffer */
+	bool enough;         /* what was got is the answer, full or not */
+	struct fail *fail;
+};
+
+/* ---- source_input.c: without the lock ---- */
+
+/* Every named input is there, is no directory, and may be read. */
+int input_check_all(const struct source_spec *spec, struct fail *fail);
+
+/*
+ * Opens an input and looks at its beginning: is it zstd, has it a header? Of a pipe no byte is lost. *out is to
+ * be freed in any case. 1: the source was stopped.
+ */
+int input_open(struct source *s, const char *path, struct input **out, struct fail *fail);
+void input_free(struct input *in);
+
+/* Gets it ready for reading; skips. 1: the source was stopped. */
+int input_begin(struct source *s, struct input *in, const struct request *q);
+
+/* What the first bytes of an input say: 0 samples, 1 zstd, -1 what is not read. */
+int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes, size_t length,
+		struct fail *fail);
+
+/* ---- source_header.c: without the lock ---- */
+
+/* Reads the header of an input that was just opened, if it has one. 1: the source was stopped. */
+int input_read_header(struct source *s, struct input *in, struct fail *fail);
+
+/* Does it agree with what the samples are taken to be, and with the first input? */
+int input_agrees(const struct source *s, const struct input *in, struct fail *fail);
+
+/* Did anything follow the header of an input that has ended? */
+bool input_holds_samples(const struct input *in);
+
+/* What is wrong: samples end before the header says; something comes after them; -S is larger than they are. */
+int input_too_short(const struct input *in, struct fail *fail);
+int input_too_long(const struct input *in, struct fail *fail);
+int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail);
+
+/* Looks at what follows the samples of a file or a stream; of a stream, reads all of it. 1: the source was stopped. */
+int input_read_rest(struct source *s, struct input *in, struct fail *fail);
+
+/* The same of n bytes that follow the samples of a compressed input with chunks. */
+int input_check_rest(struct input *in, const unsigned char *bytes, size_t n, struct fail *fail);
+
+/* ---- source.c ---- */
+
+/* Takes up to `records` of what -n allows; gives back what was not there. */
+uint64_t budget_take(struct source *s, uint64_t records);
+void budget_give(struct source *s, uint64_t records);
+
+void input_use(struct source *s, struct input *in);
+
+/* A user of the input is done. Closes it after its last one; -1: it has ended, and not well. */
+int input_leave(struct source *s, struct input *in, int rc, struct fail *fail);
+
+/* One more thread may find work, or all may. */
+void source_call(struct source *s);
+void source_call_all(struct source *s);
+
+/* ---- source_file.c ---- */
+
+/* fd is an open regular file or block device: where it begins, its size, its first bytes. Without the lock. */
+int file_open(struct source *s, struct input *in, struct fail *fail);
+
+/* Finds the pieces; skips. Without the lock. */
+int file_begin(struct source *s, struct input *in, struct fail *fail);
+
+/* The next piece of a file that is free, read into the request, or a range of it. */
+int file_take_unlocks(struct source *s, struct input *in, struct request *q);
+
+/* A range comes back, `counted` bytes of it were there. */
+int file_return(struct source *s, const struct chunk *range, size_t counted, struct fail *fail);
+
+/* Reads exactly cap bytes at offset unless the file ends before. Any thread, without the lock. */
+int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset, size_t *got,
+	      struct fail *fail);
+
+/* ---- source_stream.c ---- */
+
+/* As file_open and file_begin, for a stream; skips through the buffer. 1: the source was stopped. */
+int stream_open(struct source *s, struct input *in, struct fail *fail);
+int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap, struct fail *fail);
+
+int stream_take_unlocks(struct source *s, struct input *in, struct request *q);
+
+/* Is nothing left to read of it? */
+bool stream_ended(const struct input *in);
+
+/*
+ * Reads `least` to cap bytes of a stream unless it ends before. 1: the source was stopped. By the
+ * thread that made the input busy, without the lock.
+ */
+int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap, size_t *got,
+		struct fail *fail);
+
+#endif

@@ -1,0 +1,54 @@
+/* source_plain: a look at the inputs before the run, so that memory which only decoders need is not kept for them. */
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/again.h"
+#include "input/source.h"
+#include "input/zstd_frame.h"
+
+#define LOOKS 64u /* files at most: a few microseconds each, where they are on no slow network */
+
+/*
+ * Does an open file begin as zstd does not? One whose size is 0 may still hold something, and be
+ * changed by being read (in /proc); it counts as not known, as does one that cannot be read.
+ */
+static bool begins_plain(int fd, bool redirected)
+{
+	unsigned char bytes[FRAME_HEADER_MAX];
+	struct frame_header header;
+	struct stat st;
+	const off_t at = redirected ? lseek(fd, 0, SEEK_CUR) : 0;
+
+	if (at < 0 || fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+		return false;
+	const ssize_t n = pread(fd, bytes, sizeof(bytes), at);
+	return n >= 0 && frame_parse(bytes, (size_t)n, &header) == FRAME_OTHER;
+}
+
+static bool is_plain(const char *path)
+{
+	struct stat st;
+
+	if (strcmp(path, "-") == 0)
+		return begins_plain(STDIN_FILENO, true);
+	/* Nothing but a file is opened: a FIFO's writer, or a device, would notice. */
+	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+		return false;
+	const int fd = open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	const bool plain = begins_plain(fd, false);
+	close(fd);
+	return plain;
+}
+
+bool source_plain(const struct source_spec *spec)
+{
+	if (spec->raw || spec->path_count > LOOKS)
+		return spec->raw;
+	for (size_t i = 0; i < spec->path_count; i++)
+		if (!is_plain(spec->paths[i]))
+			return false;
+	return true;
+}

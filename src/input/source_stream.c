@@ -1,0 +1,321 @@
+/*
+ * source_stream: pipes, FIFOs, terminals, sockets, character devices.
+ *
+ * One reader at a time, straight into its own buffer, until that holds whole records; the others wait until the
+ * input is free. The pipe is
+ * asked to be as large as the system lets it: at 1 MiB it carries half as much again as at
+ * the 64 KiB that a shell makes, and it feeds on while one worker hands over to the next.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "input/source_input.h"
+#include "input/zstd_read.h"
+
+/* Unprivileged processes may go up to the system's limit, 1 MiB unless it was changed. */
+static void widen_pipe(int fd)
+{
+#ifdef F_SETPIPE_SZ
+	int size = 1 << 20;
+	FILE *f = fopen("/proc/sys/fs/pipe-max-size", "re");
+
+	if (f) {
+		if (fscanf(f, "%d", &size) != 1)
+			size = 1 << 20;
+		fclose(f);
+	}
+	/* A refusal costs speed only. A pipe that another process made larger stays so. */
+	if (fcntl(fd, F_GETPIPE_SZ) < size)
+		(void)fcntl(fd, F_SETPIPE_SZ, size);
+#else
+	(void)fd;
+#endif
+}
+
+/* Waits until fd has something to read. 1: yes; 0: the source was stopped; -1: poll failed. */
+static int wait_readable(const struct source *s, const struct input *in)
+{
+	struct pollfd fds[2] = {
+		{.fd = in->fd, .events = POLLIN},
+		{.fd = s->wake[0], .events = POLLIN},
+	};
+
+	for (;;) {
+		if (poll(fds, 2, -1) < 0) {
+			if (errno == EINTR)
+				continue;
+			return -1;
+		}
+		if (fds[1].revents)
+			return 0;
+		if (fds[0].revents)
+			return 1;
+	}
+}
+
+/*
+ * Does this pipe, in which there is something, hold packets? A writer that set O_DIRECT makes them
+ * (pipe(7)), and the reading end's flags do not show it. A read takes one packet at most: two
+ * copies of the first byte come back by one read if they are bytes, and by two if they are packets.
+ * -1: there was no pipe for the copies.
+ */
+static int holds_packets(int fd)
+{
+	int packets = 0;
+#ifdef __linux__
+	unsigned char one, other;
+	const struct iovec both[2] = {{.iov_base = &one, .iov_len = 1}, {.iov_base = &other, .iov_len = 1}};
+	int copy[2], copies = 0;
+	ssize_t n;
+
+	if (pipe(copy) != 0)
+		return -1;
+	do
+		n = tee(fd, copy[1], 1, SPLICE_F_NONBLOCK);
+	while ((n < 0 && errno == EINTR) || (n == 1 && ++copies < 2));
+	packets = copies == 2 && readv(copy[0], both, 2) == 1;
+	close(copy[0]);
+	close(copy[1]);
+#else
+	(void)fd;
+#endif
+	return packets;
+}
+
+/*
+ * Of a message, what one read does not take is lost, and only the end of a read shows how long it
+ * was. So refuse such inputs before anything is taken. `cat` reads more than a packet, which fits
+ * a page; a socket's message may be larger than the 128 KiB that `cat` reads.
+ */
+static int refuse_messages(struct input *in, struct fail *fail)
+{
+	struct stat st;
+	int type;
+	socklen_t length = sizeof(type);
+
+	if (fstat(in->fd, &st) != 0)
+		return fail_errno(fail, "%s", in->name);
+	if (S_ISSOCK(st.st_mode)) {
+		if (getsockopt(in->fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0)
+			return fail_errno(fail, "%s", in->name);
+		if (type != SOCK_STREAM)
+			return fail_set(fail, STATUS_DATA,
+					"%s: a socket that keeps messages apart: pipe it through `dd bs=16M`, which "
+					"reads whole messages",
+					in->name);
+	}
+	const int packets = S_ISFIFO(st.st_mode) ? holds_packets(in->fd) : 0;
+	if (packets < 0)
+		return fail_errno(fail, "%s", in->name);
+	if (packets > 0)
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s: a pipe in packet mode (O_DIRECT): pipe it through `cat`, which reads whole packets",
+			in->name);
+	in->is_bytes = true;
+	return 0;
+}
+
+int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap, size_t *got,
+		struct fail *fail)
+{
+	const size_t headed = in->headed - in->head_used;
+
+	*got = headed < cap ? headed : cap;
+	if (*got > 0)
+		memcpy(buffer, in->head + in->head_used, *got);
+	in->head_used += *got;
+	while (*got < least && !in->eof) {
+		/* A read that blocks could not be reached by source_stop; poll costs 2% of it. */
+		int ready = wait_readable(s, in);
+		if (ready < 0)
+			return fail_errno(fail, "%s", in->name);
+		if (ready == 0)
+			return 1;
+		if (!in->is_bytes && refuse_messages(in, fail) != 0)
+			return -1;
+		ssize_t n = read(in->fd, buffer + *got, cap - *got);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK))
+			continue;
+		if (n < 0)
+			return fail_errno(fail, "%s", in->name);
+		in->eof = n == 0;
+		in->drained = (size_t)n < cap - *got;
+		*got += (size_t)n;
+	}
+	return 0;
+}
+
+bool stream_ended(const struct input *in)
+{
+	return in->eof && in->head_used == in->headed;
+}
+
+/* The first bytes that are there, of a pipe or a socket, copied and not taken. */
+static ssize_t copy_first(int fd, const int copy[2], unsigned char *bytes)
+{
+	const ssize_t n = recv(fd, bytes, SNIFF_BYTES, MSG_PEEK | MSG_DONTWAIT);
+
+#ifdef __linux__
+	if (n < 0 && errno == ENOTSOCK && tee(fd, copy[1], SNIFF_BYTES, SPLICE_F_NONBLOCK) > 0)
+		return read(copy[0], bytes, SNIFF_BYTES);
+#else
+	(void)copy;
+#endif
+	return n;
+}
+
+/* May these few bytes begin a magic number, and is there a writer for the rest? */
+static bool more_to_come(int fd, const unsigned char *bytes, size_t n, bool headers)
+{
+	struct frame_header header;
+	struct pollfd one = {.fd = fd, .events = POLLIN};
+	const bool zstd = n < 4 && frame_parse(bytes, n, &header) == FRAME_SHORT;
+
+	return (zstd || (headers && header_magic(bytes, n, false) == HEADER_MORE)) && poll(&one, 1, 0) == 1 &&
+	       !(one.revents & (POLLHUP | POLLERR));
+}
+
+/*
+ * Where -n allows fewer bytes than a magic number has, the rest is for the next reader of the stream. A writer
+ * that stops inside what may be one is waited for.
+ */
+static size_t peek(const struct source *s, const struct input *in, unsigned char *bytes)
+{
+	ssize_t n = 0;
+	int copy[2];
+
+	if (pipe(copy) != 0)
+		return 0;
+	while (wait_readable(s, in) == 1) {
+		n = copy_first(in->fd, copy, bytes);
+		if (n <= 0 || !more_to_come(in->fd, bytes, (size_t)n, s->spec.headers))
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+	}
+	close(copy[0]);
+	close(copy[1]);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The first bytes, copied, or read into the head. 1: the source was stopped. */
+static int look(struct source *s, struct input *in, unsigned char bytes[SNIFF_BYTES], size_t *n, struct fail *fail)
+{
+	const uint64_t records = s->budget < SNIFF_BYTES ? s->budget : SNIFF_BYTES;
+	const uint64_t ours = s->spec.skip < SNIFF_BYTES ? s->spec.skip + records * s->spec.record : SNIFF_BYTES;
+
+	/* Of a compressed stream more is read than is counted anyway. */
+	if (ours < SNIFF_BYTES && !s->spec.zstd) {
+		*n = peek(s, in, bytes);
+		return 0;
+	}
+	if (!(in->head = malloc(SNIFF_BYTES)))
+		return fail_errno(fail, "%s", in->name);
+	int rc = stream_read(s, in, bytes, SNIFF_LEAST, SNIFF_LEAST, n, fail);
+	/* What follows may come late: it is waited for only where it matters. */
+	if (rc == 0 && s->spec.headers && header_magic(bytes, *n, in->eof) == HEADER_MORE) {
+		size_t got;
+		rc = stream_read(s, in, bytes + *n, SNIFF_BYTES - *n, SNIFF_BYTES - *n, &got, fail);
+		*n += got;
+	}
+	memcpy(in->head, bytes, *n);
+	in->headed = *n;
+	return rc;
+}
+
+int stream_open(struct source *s, struct input *in, struct fail *fail)
+{
+	unsigned char bytes[SNIFF_BYTES];
+	size_t n = 0;
+
+	widen_pipe(in->fd);
+	if (s->spec.raw)
+		return 0;
+	const int rc = look(s, in, bytes, &n, fail);
+	if (rc != 0)
+		return rc;
+	const int kind = input_sniff(s, in, bytes, n, fail);
+	in->is_zstd = kind > 0;
+	in->magic = kind == 0 && header_magic(bytes, n, true) == HEADER_FOUND;
+	return kind < 0 ? -1 : 0;
+}
+
+int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap, struct fail *fail)
+{
+	uint64_t left = s->spec.skip;
+
+	while (left > 0) {
+		size_t got;
+		const size_t n = left < cap ? (size_t)left : cap;
+		const int rc = stream_read(s, in, buffer, n, n, &got, fail);
+		if (rc != 0)
+			return rc;
+		in->skipped += got;
+		in->taken += got;
+		left -= got;
+		if (left > 0 && stream_ended(in))
+			return input_too_skipped(s, in, fail);
+	}
+	return 0;
+}
+
+/* At once: what is read stays in the cache. */
+#define STREAM_PIECE ((size_t)128 << 10)
+
+/* All samples that the header gives were read; what follows is not counted. */
+static int finish_unlocks(struct source *s, struct input *in, struct request *q)
+{
+	in->state = INPUT_BUSY;
+	lock_drop(&s->lock);
+	const int rc = input_read_rest(s, in, q->fail);
+	lock_take(&s->lock);
+	in->state = INPUT_ENDED;
+	s->stopped |= rc > 0;
+	return input_leave(s, in, rc < 0 ? -1 : 0, q->fail);
+}
+
+int stream_take_unlocks(struct source *s, struct input *in, struct request *q)
+{
+	const uint64_t left = in->bound - in->taken;
+
+	if (left == 0)
+		return finish_unlocks(s, in, q);
+	const uint32_t record = s->spec.record;
+	const size_t piece = STREAM_PIECE < record ? record : STREAM_PIECE;
+	const size_t most = q->cap < piece ? q->cap : piece;
+	const uint64_t allowed = budget_take(s, most / record);
+	const size_t allowed_bytes = (size_t)allowed * record;
+	const size_t cap = allowed_bytes < left ? allowed_bytes : (size_t)left;
+	size_t read;
+
+	in->state = INPUT_BUSY;
+	lock_drop(&s->lock);
+	const int rc = stream_read(s, in, q->want->buffer, cap, cap, &read, q->fail);
+	/* Something is left over only where the samples or the stream end, or the source was stopped. */
+	const size_t rest = read % record;
+	lock_take(&s->lock);
+	in->taken += read;
+	in->tail = rest;
+	q->got = read - rest;
+	budget_give(s, allowed - q->got / record);
+	/* Asking the pipe how full it is (FIONREAD) takes its lock and slows the writer by a third. */
+	in->full = in->drained ? 0 : in->full + 1;
+	if (rc != 0 || (stream_ended(in) && in->taken < in->bound)) {
+		in->state = INPUT_ENDED;
+		in->cut = in->bound != NO_END;
+	} else {
+		in->state = INPUT_FREE;
+		source_call(s);
+	}
+	s->stopped |= rc > 0;
+	return input_leave(s, in, rc < 0 ? -1 : 0, q->fail);
+}

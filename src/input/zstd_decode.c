@@ -1,0 +1,267 @@
+/* zstd_decode: what libzstd does for a reader; without the lock. */
+#include <zstd_errors.h>
+
+#include "base/little.h"
+#include "input/zstd_read.h"
+
+#define FLAG_AT 4 /* after the magic number */
+#define FLAG 4
+
+static int decode_error(const struct reader *r, uint64_t offset, size_t code, struct fail *fail)
+{
+	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
+		return fail_set(fail, STATUS_SYSTEM, "%s: no memory for a decoder", r->in->name);
+	return zstd_bad(r->in, offset, fail, ZSTD_getErrorName(code));
+}
+
+/* A frame's first n bytes: the checksum is hidden from libzstd where the readers add it up. */
+static void hide_checksum(struct reader *r, unsigned char *head, size_t n)
+{
+	r->sum.ours = r->sum.ours && n > FLAG_AT && (head[FLAG_AT] & FLAG) != 0;
+	if (r->sum.ours)
+		head[FLAG_AT] &= (unsigned char)~FLAG;
+}
+
+int zstd_check(const struct reader *r, struct fail *fail)
+{
+	if (!r->sum.read || r->sum.hash.bytes < r->made || (uint32_t)xxh64_end(&r->sum.hash) == r->sum.value)
+		return 0;
+	return zstd_bad(r->in, r->unit.first.offset, fail, "Restored data doesn't match checksum");
+}
+
+/* ---- in one call ---- */
+
+int zstd_read_packed(struct reader *r, struct fail *fail)
+{
+	struct unit *u = &r->unit;
+	size_t got, at = 0;
+	struct frame f;
+
+	if (zstd_grow(&r->packed, &r->packed_room, (size_t)u->stored) != 0)
+		return fail_errno(fail, "%s", r->in->name);
+	if (file_read(r->in, r->packed, (size_t)u->stored, u->first.offset, &got, fail) != 0)
+		return -1;
+	r->packed_end = (size_t)u->stored;
+	if (got == u->stored)
+		return 0;
+	while (frame_measure(r->packed + at, got - at, &f))
+		at += (size_t)f.stored;
+	return zstd_bad(r->in, u->first.offset + at, fail, "the input ends inside it");
+}
+
+int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t *got, struct fail *fail)
+{
+	struct frame f;
+
+	*got = 0;
+	if (zstd_context(r, fail) != 0)
+		return -1;
+	while (r->packed_at < r->packed_end) {
+		unsigned char *const p = r->packed + r->packed_at;
+		const size_t left = r->packed_end - r->packed_at;
+		const uint64_t offset = r->unit.first.offset + r->packed_at;
+		/* It was measured before, but a file may have changed since. */
+		if (!frame_measure(p, left, &f) || f.header.dictionary)
+			return zstd_bad(r->in, offset, fail, "it has changed since it was found");
+		if (*got > 0 && f.bound > room - *got)
+			return 0;
+		size_t stored = (size_t)f.stored;
+		hide_checksum(r, p, left);
+		if (r->sum.ours) {
+			stored -= FRAME_CHECKSUM;
+			r->sum.read = true;
+			r->sum.value = little32(p + stored);
+		}
+		const size_t n = ZSTD_decompressDCtx(r->context, out + *got, room - *got, p, stored);
+		if (ZSTD_isError(n))
+			return decode_error(r, offset, n, fail);
+		*got += n;
+		r->packed_at += (size_t)f.stored;
+	}
+	return 0;
+}
+
+/* ---- piece by piece ---- */
+
+/* Has another thread read what comes next? Then it is in `packed`. */
+static bool take_ahead(struct reader *r, size_t *got)
+{
+	struct source *s = r->source;
+
+	lock_take(&s->lock);
+	while (r->ahead_state == AHEAD_FILLING)
+		lock_wait(&s->lock, &s->settled);
+	const bool ready = r->ahead_state == AHEAD_READY;
+	if (ready) {
+		unsigned char *const packed = r->packed;
+		const size_t room = r->packed_room;
+		r->packed = r->ahead;
+		r->packed_room = r->ahead_room;
+		r->ahead = packed;
+		r->ahead_room = room;
+		*got = r->ahead_bytes;
+	}
+	r->ahead_state = AHEAD_NONE;
+	lock_drop(&s->lock);
+	return ready;
+}
+
+/* The next bytes of a file, and any thread without work may read what comes after them. */
+static int read_file(struct reader *r, size_t *got, struct fail *fail)
+{
+	struct source *s = r->source;
+
+	if (zstd_grow(&r->packed, &r->packed_room, PACKED_BYTES) != 0 ||
+	    zstd_grow(&r->ahead, &r->ahead_room, PACKED_BYTES) != 0)
+		return fail_errno(fail, "%s", r->in->name);
+	if (!take_ahead(r, got)) {
+		const uint64_t left = r->read_end - r->read_at;
+		if (file_read(r->in, r->packed, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, r->read_at, got,
+			      fail) != 0)
+			return -1;
+	}
+	lock_take(&s->lock);
+	r->read_at += *got;
+	r->ahead_state = *got == PACKED_BYTES && r->read_at < r->read_end ? AHEAD_WANTED : AHEAD_NONE;
+	lock_drop(&s->lock);
+	return 0;
+}
+
+bool zstd_read_ahead_unlocks(struct source *s)
+{
+	struct reader *r = s->readers;
+	struct fail fail;
+	size_t got;
+
+	while (r && r->ahead_state != AHEAD_WANTED)
+		r = r->next;
+	if (!r)
+		return false;
+	const uint64_t at = r->read_at, left = r->read_end - at;
+	fail.status = STATUS_OK;
+	r->ahead_state = AHEAD_FILLING;
+	lock_drop(&s->lock);
+	const int rc = file_read(r->in, r->ahead, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, at, &got, &fail);
+	lock_take(&s->lock);
+	r->ahead_bytes = got;
+	/* What is wrong with the file its reader will find and report. */
+	r->ahead_state = rc == 0 && got > 0 ? AHEAD_READY : AHEAD_NONE;
+	pthread_cond_broadcast(&s->settled);
+	return true;
+}
+
+/* More compressed bytes for a decoder that has used all it had. */
+static int refill(struct reader *r, struct fail *fail)
+{
+	struct input *in = r->in;
+	struct zstd *z = in->zstd;
+	size_t got = 0;
+
+	if (!in->is_file) {
+		/* What is in the stage is this reader's, until it is at the end of its frame. */
+		const int rc = zstd_stage_need(r->source, in, 1, fail);
+		if (rc != 0)
+			return rc;
+		if (z->next == r->unit.first.offset)
+			hide_checksum(r, z->stage + z->stage_at, z->stage_end - z->stage_at);
+		r->source_bytes = (ZSTD_inBuffer){.src = z->stage + z->stage_at, .size = z->stage_end - z->stage_at};
+	} else {
+		const bool first = r->read_at == r->unit.first.offset;
+		if (read_file(r, &got, fail) != 0)
+			return -1;
+		if (first)
+			hide_checksum(r, r->packed, got);
+		r->source_bytes = (ZSTD_inBuffer){.src = r->packed, .size = got};
+	}
+	return r->source_bytes.size > 0 ? 0 : zstd_bad(in, r->unit.first.offset, fail, "the input ends inside it");
+}
+
+/* The decoder has used n more bytes. */
+static void used(struct reader *r, size_t n)
+{
+	if (!r->in->is_file && r->source_bytes.src != r->packed)
+		zstd_stage_take(r->in->zstd, n);
+}
+
+/* What stands after the last block, where libzstd does not look for it. */
+static int read_trailer(struct reader *r, struct fail *fail)
+{
+	unsigned char trailer[FRAME_CHECKSUM];
+
+	for (unsigned i = 0; i < FRAME_CHECKSUM; i++) {
+		const int rc = r->source_bytes.pos == r->source_bytes.size ? refill(r, fail) : 0;
+		if (rc != 0)
+			return rc;
+		trailer[i] = ((const unsigned char *)r->source_bytes.src)[r->source_bytes.pos++];
+		used(r, 1);
+	}
+	r->sum.read = true;
+	r->sum.value = little32(trailer);
+	return 0;
+}
+
+/* Until `out` is full or the frame ends. */
+static int decompress(struct reader *r, ZSTD_outBuffer *out, bool *ended, struct fail *fail)
+{
+	ZSTD_inBuffer *const in = &r->source_bytes;
+
+	for (;;) {
+		/* A decoder may hold back bytes although all of its input is there. */
+		const size_t before = out->pos, had = in->pos;
+		const size_t n = ZSTD_decompressStream(r->context, out, in);
+		if (ZSTD_isError(n))
+			return decode_error(r, r->unit.first.offset, n, fail);
+		used(r, in->pos - had);
+		*ended = n == 0;
+		if (*ended || out->pos == out->size)
+			return 0;
+		if (in->pos < in->size || out->pos > before)
+			continue;
+		const int rc = refill(r, fail);
+		if (rc != 0)
+			return rc;
+	}
+}
+
+/* Before its first byte: what was gathered of the frame is in `packed`. */
+int zstd_begin_long(struct reader *r, struct fail *fail)
+{
+	if (zstd_context(r, fail) != 0)
+		return -1;
+	ZSTD_DCtx_reset(r->context, ZSTD_reset_session_only);
+	if (r->packed_end > 0)
+		hide_checksum(r, r->packed, r->packed_end);
+	r->source_bytes = (ZSTD_inBuffer){.src = r->packed, .size = r->packed_end};
+	return 0;
+}
+
+int zstd_decode_some(struct reader *r, unsigned char *buffer, size_t cap, size_t *got, bool *ended, struct fail *fail)
+{
+	const uint64_t content = r->unit.first.header.content, limit = r->in->zstd->limit;
+	unsigned char beyond;
+	ZSTD_outBuffer out = {.dst = buffer, .size = cap}, one = {.dst = &beyond, .size = 1};
+
+	*ended = false;
+	int rc = decompress(r, &out, ended, fail);
+	*got = out.pos;
+	r->made += out.pos;
+	/*
+	 * The offsets of units after it rest on its header: where that says that the end is must be one. But
+	 * where -n ends there too, nothing more is waited for.
+	 */
+	if (rc == 0 && !*ended && r->made == content && r->unit.at + out.pos < limit) {
+		rc = decompress(r, &one, ended, fail);
+		r->made += one.pos;
+	}
+	if (rc == 0 && *ended && r->sum.ours && (!r->attached || r->unit.at + out.pos < limit))
+		rc = read_trailer(r, fail);
+	if (rc != 0)
+		return rc;
+	/* libzstd does not look where the last block is empty. */
+	if (content != UNKNOWN && (r->made > content || (*ended && r->made < content)))
+		return zstd_bad(r->in, r->unit.first.offset, fail, "it does not hold as much as its header says");
+	if (*ended && !r->attached &&
+	    (r->source_bytes.pos < r->source_bytes.size || (r->in->is_file && r->read_at < r->read_end)))
+		return zstd_bad(r->in, r->unit.first.offset, fail, "it ends before its last block");
+	return 0;
+}

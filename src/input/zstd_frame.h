@@ -1,0 +1,60 @@
+/* zstd_frame: what a zstd frame says of itself, without decoding it (RFC 8878, 3.1). */
+#ifndef GPUHIST_ZSTD_FRAME_H
+#define GPUHIST_ZSTD_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define FRAME_HEADER_MAX 18 /* magic and header at most */
+#define FRAME_BLOCK_MAX ((uint32_t)128 << 10)
+#define FRAME_CHECKSUM 4u /* bytes after the last block */
+#define FRAME_UNKNOWN UINT64_MAX
+
+enum frame_kind {
+	FRAME_SHORT, /* more bytes are needed to tell */
+	FRAME_DATA,
+	FRAME_SKIPPABLE,
+	FRAME_LEGACY, /* of zstd before 0.8 */
+	FRAME_BROKEN, /* the magic number of zstd, and then what no version writes */
+	FRAME_OTHER,  /* not the magic number of zstd */
+};
+
+struct frame_header {
+	size_t bytes;     /* of magic and header; of a skippable frame, all of it but its content */
+	uint64_t content; /* decoded bytes, or FRAME_UNKNOWN; skippable: bytes to skip */
+	uint64_t window;  /* bytes that a decoder must remember */
+	bool checksum;    /* four bytes after the last block */
+	bool dictionary;
+};
+
+/* Looks at the first n bytes of a frame; the header is filled in for DATA and SKIPPABLE. */
+enum frame_kind frame_parse(const unsigned char *p, size_t n, struct frame_header *h);
+
+/* The three bytes before a block. */
+struct frame_block {
+	bool last;
+	uint32_t stored; /* bytes that follow them */
+};
+
+/* -1: no such block. */
+int frame_block_parse(const unsigned char p[3], struct frame_block *b);
+
+/* A frame as its headers describe it. */
+struct frame {
+	struct frame_header header;
+	uint64_t offset; /* in the compressed input */
+	uint64_t stored; /* bytes of all of it; FRAME_UNKNOWN: its end was not looked for */
+	uint64_t bound;  /* decoded bytes at most; FRAME_UNKNOWN likewise */
+};
+
+/* Decoded bytes of a block at most. */
+static inline uint64_t frame_block_most(const struct frame *f)
+{
+	return f->header.window < FRAME_BLOCK_MAX ? f->header.window : FRAME_BLOCK_MAX;
+}
+
+/* Is a frame of data there with all its bytes, the first of the n at p? Then f says what it is. */
+bool frame_measure(const unsigned char *p, size_t n, struct frame *f);
+
+#endif

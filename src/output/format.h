@@ -1,0 +1,41 @@
+/*
+ * format: the one table of output formats. One more format is one row in format.c and one file with its
+ * writer; options, messages, publish and the tests take all that they know of a format from here.
+ */
+#ifndef GPUHIST_FORMAT_H
+#define GPUHIST_FORMAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "output/write.h"
+
+struct format {
+	const char *name;        /* as -f has it */
+	const char *suffixes[3]; /* of FILEs that get it without -f, in lower case; NULL after the last */
+	write_fn *write;
+	enum counter_kind counter; /* without -C */
+	unsigned counters;         /* those that -C may ask for: a bit, 1 << kind, for each */
+	bool binary;               /* not for a terminal */
+	bool rows;                 /* one a bin: takes --no-header, --nonzero and --flow */
+	bool flow;                 /* under, over and NaN are written without --flow too */
+};
+
+/* Row i; NULL after the last. The first is the default. */
+const struct format *format_row(size_t i);
+
+/* NULL: there is none of this name. */
+const struct format *format_find(const char *name);
+
+/*
+ * By the suffix of a file, in either case; the default where it says nothing, or path is NULL. NULL
+ * where the suffix promises what is not written: why says so.
+ */
+#define FORMAT_WHY 256
+const struct format *format_of_path(const char *path, char why[FORMAT_WHY]);
+
+/* The names for a message, as "csv, tsv or raw" with last = "or"; of all formats, or those with rows. */
+#define FORMAT_LIST 96
+void format_list(char list[FORMAT_LIST], bool rows, const char *last);
+
+#endif

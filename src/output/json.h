@@ -1,0 +1,25 @@
+/* json: the parts of a JSON text: strings of any bytes, members of an object. */
+#ifndef GPUHIST_JSON_H
+#define GPUHIST_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "output/output.h"
+
+/*
+ * What stands between the quotes of a string: quotes, backslashes and control bytes are escaped, bytes
+ * that are no UTF-8 become U+FFFD, one for each. What comes out is one line, and UTF-8.
+ */
+void json_text(struct output *out, const char *text, size_t length);
+
+/* The words of a command line in quotes, one blank between two, quoted for a shell where they must be. */
+void json_command(struct output *out, char *const *words, size_t count);
+
+/* `"name": value, `, as the members of an object are but for the last, which is followed by no comma. */
+void json_member_count(struct output *out, const char *name, uint64_t value);
+void json_member_bool(struct output *out, const char *name, bool value);
+void json_member_text(struct output *out, const char *name, const char *value);
+
+#endif

@@ -1,0 +1,358 @@
+/* output: temporary file, sync, rename. */
+#include "output/output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/again.h"
+#include "base/signals.h"
+#include "output/output_keep.h"
+#include "output/output_path.h"
+
+#define BUFFER ((size_t)64 << 10)
+#define RESCUE_NAME "gpuhist-%ld.rescue.json"
+
+struct output {
+	int fd;
+	bool direct;           /* no temporary file, no rename */
+	const char *shown;     /* for messages */
+	char target[PATH_MAX]; /* what the rename replaces; links resolved */
+	char folder[PATH_MAX]; /* target's folder */
+	int error;             /* errno of the first write that failed */
+	size_t used;
+	unsigned char buffer[BUFFER];
+};
+
+/* What o will be renamed to. */
+static void set_target(struct output *o, const char *target)
+{
+	const char *slash = strrchr(target, '/');
+	const size_t folder = slash ? (size_t)(slash - target) + 1 : 0;
+
+	if (target != o->target)
+		strcpy(o->target, target);
+	memcpy(o->folder, target, folder);
+	o->folder[folder] = '\0';
+	if (folder == 0)
+		strcpy(o->folder, "./");
+}
+
+/* .NAME.gpuhist-PID-N.tmp, as the manual has it. A failure leaves errno. */
+static int open_temporary(struct output *o, mode_t mode)
+{
+	const char *name = o->target + (strrchr(o->target, '/') ? strlen(o->folder) : 0);
+	sigset_t old;
+
+	signals_block(&old);
+	for (unsigned attempt = 0;; attempt++) {
+		/* Hidden, and short enough for any name that the folder could take. */
+		int n = snprintf(signals_file, sizeof(signals_file), "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, name,
+				 (long)getpid(), attempt);
+		if (n < 0 || (size_t)n >= sizeof(signals_file)) {
+			errno = ENAMETOOLONG;
+			break;
+		}
+		o->fd = open_again(signals_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		if (o->fd >= 0 || errno != EEXIST || attempt == 1000)
+			break;
+	}
+	if (o->fd < 0)
+		signals_file[0] = '\0';
+	const int error = errno;
+	signals_restore(&old);
+	errno = error;
+	return o->fd < 0 ? -1 : 0;
+}
+
+static void remove_temporary(void)
+{
+	sigset_t old;
+
+	signals_block(&old);
+	unlink(signals_file);
+	signals_file[0] = '\0';
+	signals_restore(&old);
+}
+
+/* Containers mount single files; no rename replaces one. A kernel that cannot say so finds out then. */
+static bool is_mount(const char *path)
+{
+#ifdef STATX_ATTR_MOUNT_ROOT
+	struct statx st;
+
+	return statx(AT_FDCWD, path, 0, 0, &st) == 0 &&
+	       (st.stx_attributes & st.stx_attributes_mask & STATX_ATTR_MOUNT_ROOT);
+#else
+	(void)path;
+	return false;
+#endif
+}
+
+/*
+ * The file is there. It is opened as `>` would open it, short of emptying it: what is refused there
+ * is refused here. Never is the temporary file more readable than the old one.
+ */
+static int open_beside(struct output *o, struct fail *fail)
+{
+	struct stat st, folder;
+	const int fd = open_again(o->target, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+
+	if (fd < 0)
+		return fail_errno(fail, "%s", o->shown);
+	const int rc = fstat(fd, &st);
+	if (close(fd) != 0 || rc != 0)
+		return fail_errno(fail, "%s", o->shown);
+	if (is_mount(o->target))
+		return fail_set(fail, STATUS_SYSTEM,
+				"%s: is a mount point, which cannot be replaced: redirect standard output into it",
+				o->shown);
+	/* In a folder with the sticky bit the rename would fail, when all the work is done. */
+	if (stat(o->folder, &folder) == 0 && (folder.st_mode & S_ISVTX) && geteuid() != 0 && geteuid() != st.st_uid &&
+	    geteuid() != folder.st_uid)
+		return fail_set(fail, STATUS_SYSTEM,
+				"%s: belongs to another user, and its folder lets only that user replace it", o->shown);
+	if (open_temporary(o, st.st_mode & 0600) != 0)
+		return fail_errno(fail, "%s: no new file can be made in its folder", o->shown);
+	if (output_keep(o->fd, o->target, &st) == 0)
+		return 0;
+	fail_errno(fail, "%s: its permissions cannot be kept", o->shown);
+	close(o->fd);
+	remove_temporary();
+	return -1;
+}
+
+static int open_named(struct output *o, const char *path, struct fail *fail)
+{
+	struct stat st;
+
+	if (output_resolve(o->target, path, fail) != 0)
+		return -1;
+	set_target(o, o->target);
+	const bool there = stat(path, &st) == 0;
+	const int error = errno;
+	const bool folder =
+		there ? S_ISDIR(st.st_mode) : o->target[0] == '\0' || o->target[strlen(o->target) - 1] == '/';
+	errno = folder ? EISDIR : error;
+	/* A file that cannot be looked at must not be replaced. */
+	if (folder || (!there && error != ENOENT))
+		return fail_errno(fail, "%s", path);
+	if (there && S_ISREG(st.st_mode))
+		return open_beside(o, fail);
+	o->direct = there;
+	if (there)
+		o->fd = open_again(path, O_WRONLY | O_CLOEXEC | O_NOCTTY, 0);
+	if (there ? o->fd < 0 : open_temporary(o, 0666) != 0)
+		return fail_errno(fail, "%s", path);
+	return 0;
+}
+
+/* Closed, or open for reading alone: what would be written later is known to be lost now. */
+static bool is_writable(int fd)
+{
+	const int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+}
+
+int output_open(struct output **out, const char *path, struct fail *fail)
+{
+	struct output *o = calloc(1, sizeof(*o));
+	int rc = 0;
+
+	*out = NULL;
+	if (!o)
+		return fail_errno(fail, "output");
+	o->fd = output_descriptor(path);
+	o->direct = o->fd >= 0;
+	o->shown = o->fd == STDOUT_FILENO ? "standard output" : path;
+	if (!o->direct)
+		rc = open_named(o, path, fail);
+	else if (!is_writable(o->fd))
+		rc = fail_set(fail, STATUS_SYSTEM, "%s: closed, or not open for writing", o->shown);
+	if (rc != 0)
+		free(o);
+	else
+		*out = o;
+	return rc;
+}
+
+int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail)
+{
+	struct output *o = calloc(1, sizeof(*o));
+	char path[PATH_MAX];
+
+	*out = NULL;
+	if (!o)
+		return fail_errno(fail, "output");
+	const size_t length = strlen(folder);
+	const int n = snprintf(path, sizeof(path), "%s%s" RESCUE_NAME, folder,
+			       length > 0 && folder[length - 1] == '/' ? "" : "/", (long)getpid());
+	errno = ENAMETOOLONG;
+	if (n > 0 && (size_t)n < sizeof(path)) {
+		set_target(o, path);
+		o->shown = o->target;
+		if (open_temporary(o, shared ? 0600 : 0666) == 0) {
+			*out = o;
+			return 0;
+		}
+	}
+	fail_errno(fail, "%s", folder);
+	free(o);
+	return -1;
+}
+
+bool output_rescue(struct output *o)
+{
+	struct stat st;
+	char name[PATH_MAX];
+
+	if (o->direct)
+		return false;
+	/* Neither a name that is too long with its suffix nor a folder of that name may cost the counts. */
+	int n = snprintf(name, sizeof(name), "%s.rescue.json", o->target);
+	if (n < 0 || (size_t)n >= sizeof(name) || (stat(name, &st) == 0 ? S_ISDIR(st.st_mode) : errno != ENOENT))
+		n = snprintf(name, sizeof(name), "%s" RESCUE_NAME, o->folder, (long)getpid());
+	if (n < 0 || (size_t)n >= sizeof(name))
+		return false;
+	set_target(o, name);
+	o->shown = o->target;
+	return true;
+}
+
+const char *output_name(const struct output *o)
+{
+	return o->shown;
+}
+
+static void flush(struct output *o)
+{
+	size_t done = 0;
+
+	while (done < o->used && o->error == 0) {
+		ssize_t n = write(o->fd, o->buffer + done, o->used - done);
+		if (n >= 0) {
+			done += (size_t)n;
+		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+			/* Somebody made the pipe or the terminal non-blocking: wait for room. */
+			struct pollfd p = {.fd = o->fd, .events = POLLOUT};
+			(void)poll(&p, 1, -1);
+		} else if (errno != EINTR) {
+			o->error = errno;
+		}
+	}
+	o->used = 0;
+}
+
+void output_write(struct output *o, const void *data, size_t bytes)
+{
+	const unsigned char *p = data;
+
+	while (bytes > 0) {
+		const size_t room = BUFFER - o->used;
+		const size_t some = bytes < room ? bytes : room;
+		memcpy(o->buffer + o->used, p, some);
+		o->used += some;
+		p += some;
+		bytes -= some;
+		if (o->used == BUFFER)
+			flush(o);
+	}
+}
+
+void output_text(struct output *o, const char *text)
+{
+	output_write(o, text, strlen(text));
+}
+
+bool output_failed(const struct output *o)
+{
+	return o->error != 0;
+}
+
+/* The rename itself has to reach the disk; a file system that cannot sync folders may say so. */
+static int sync_folder(const struct output *o)
+{
+	int fd = open_again(o->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return errno == EACCES ? 0 : -1; /* a folder that is write-only for us */
+	int rc = fsync_again(fd);
+	if (rc != 0 && (errno == EINVAL || errno == EROFS || errno == ENOTSUP))
+		rc = 0;
+	const int error = errno;
+	close(fd);
+	errno = error;
+	return rc;
+}
+
+static int replace(struct output *o, struct fail *fail)
+{
+	sigset_t old;
+
+	/* An error of fsync is an error: what the page cache holds may never reach the disk. */
+	int rc = fsync_again(o->fd);
+	if (rc != 0 && (errno == EINVAL || errno == ENOTSUP))
+		rc = 0;
+	if (rc != 0)
+		fail_errno(fail, "%s", o->shown);
+	if (close(o->fd) != 0 && rc == 0)
+		rc = fail_errno(fail, "%s", o->shown);
+	if (rc != 0) {
+		remove_temporary();
+		return -1;
+	}
+	signals_block(&old);
+	rc = rename(signals_file, o->target);
+	if (rc == 0)
+		signals_file[0] = '\0';
+	const int error = errno;
+	signals_restore(&old);
+	errno = error;
+	if (rc != 0) {
+		fail_errno(fail, "%s", o->shown);
+		remove_temporary();
+		return -1;
+	}
+	if (sync_folder(o) != 0)
+		return fail_errno(fail, "%s: written, but its folder could not be synced", o->shown);
+	return 0;
+}
+
+int output_commit(struct output *o, struct fail *fail)
+{
+	int rc = 0;
+
+	flush(o);
+	if (o->error != 0) {
+		errno = o->error;
+		fail_errno(fail, "%s", o->shown);
+		output_abort(o);
+		return -1;
+	}
+	if (!o->direct) {
+		rc = replace(o, fail);
+	} else if (o->fd != STDERR_FILENO && close(o->fd) != 0) {
+		/* NFS and quotas tell of a failed write here, standard output's too. */
+		rc = fail_errno(fail, "%s", o->shown);
+	}
+	free(o);
+	return rc;
+}
+
+void output_abort(struct output *o)
+{
+	if (!o)
+		return;
+	if (!o->direct || o->fd > STDERR_FILENO)
+		close(o->fd);
+	if (!o->direct)
+		remove_temporary();
+	free(o);
+}

@@ -1,0 +1,77 @@
+/* publish: write, or rescue. */
+#include "output/publish.h"
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Takes out over; name is what it was saved as. */
+static int save(struct output *out, const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
+		struct fail *fail)
+{
+	snprintf(name, PATH_MAX, "%s", output_name(out));
+	write_json(out, hist, &(struct style){.counter = COUNTER_U64}, from);
+	return output_commit(out, fail);
+}
+
+/*
+ * Beside a file; for what is not a file, or where that failed, in the working folder, which a
+ * service may not be allowed to write, in $TMPDIR, in /tmp. Takes out over.
+ */
+static int save_somewhere(struct output *out, const struct hist *hist, const struct provenance *from,
+			  char name[PATH_MAX], struct fail *fail)
+{
+	char here[PATH_MAX];
+	const char *const folders[] = {getcwd(here, sizeof(here)), getenv("TMPDIR"), "/tmp"};
+
+	if (!output_rescue(out))
+		output_abort(out);
+	else if (save(out, hist, from, name, fail) == 0)
+		return 0;
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (folders[i] && folders[i][0] != '\0' && output_open_rescue(&out, folders[i], i > 0, fail) == 0 &&
+		    save(out, hist, from, name, fail) == 0)
+			return 0;
+	return -1;
+}
+
+static int rescue(struct output *out, const struct hist *hist, const struct provenance *from, uint64_t counts,
+		  struct fail *fail)
+{
+	char name[PATH_MAX];
+	struct fail lost = {.status = STATUS_OK};
+	const bool saved = save_somewhere(out, hist, from, name, &lost) == 0;
+
+	return fail_set(fail, STATUS_LIMIT,
+			"%llu count%s passed 4294967295, the most of a u32 counter (use -C u64)%s%s",
+			(unsigned long long)counts, counts == 1 ? "" : "s",
+			saved ? "; the exact histogram is saved in " : ", and the rescue file failed: ",
+			saved ? name : lost.text);
+}
+
+/*
+ * Counts that would be written and that do not fit. Under, over and NaN are counts too where they
+ * are written: by --flow, and by some formats always.
+ */
+static uint64_t overflowing(const struct format *format, const struct style *style, const struct hist *hist)
+{
+	const uint64_t most = counter_max(COUNTER_U32);
+	const bool rows = style->flow || format->flow;
+
+	if (style->counter != COUNTER_U32)
+		return 0;
+	return hist_exceeding(hist, most) + (rows ? hist_rows_exceeding(hist, most) : 0);
+}
+
+int publish(struct output *out, const struct format *format, const struct style *style, const struct hist *hist,
+	    const struct provenance *from, struct fail *fail)
+{
+	const uint64_t overflows = overflowing(format, style, hist);
+
+	if (overflows > 0)
+		return rescue(out, hist, from, overflows, fail);
+	format->write(out, hist, style, from);
+	return output_commit(out, fail);
+}

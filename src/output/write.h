@@ -1,0 +1,46 @@
+/*
+ * write: the contract of a writer: a finished histogram in, bytes out. Writers know nothing of the job:
+ * where the counts come from they are told. They do not fail; output_commit reports what became of the bytes.
+ */
+#ifndef GPUHIST_WRITE_H
+#define GPUHIST_WRITE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "hist/hist.h"
+#include "output/counter.h"
+#include "output/output.h"
+
+/* How the user wants it to look; a writer heeds what its format has. */
+struct style {
+	enum counter_kind counter;
+	bool header;  /* a line with the names of the columns */
+	bool nonzero; /* only bins that hold something */
+	bool flow;    /* rows for under, over and NaN */
+};
+
+/* Where the counts come from, for formats that say so. Of all inputs and channels together. */
+struct provenance {
+	uint64_t inputs;      /* how many were read */
+	uint64_t bytes;       /* of all inputs, decoded; records, skipped and tail ... */
+	uint64_t skipped;     /* ... of which these were skipped at their starts ... */
+	uint64_t tail;        /* ... and these were parts of records at their ends */
+	uint32_t part, parts; /* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
+	char *const *options; /* words of the command line without the inputs, in their order; borrowed */
+	size_t option_count;
+};
+
+typedef void write_fn(struct output *out, const struct hist *hist, const struct style *style,
+		      const struct provenance *from);
+
+write_fn write_csv, write_tsv; /* write_text.c */
+write_fn write_raw;
+write_fn write_npy;
+write_fn write_json; /* exact counts, whatever the counter: the rescue file is one of these */
+
+/* --stats in JSON: `"name": value, ` for each figure of a channel, as json.h writes members; nothing without --stats.
+ */
+void write_stats_members(struct output *out, const struct hist *hist, uint32_t channel);
+
+#endif

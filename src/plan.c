@@ -1,0 +1,167 @@
+/* plan: the division of -M, and what is worth a thread, a table, a lane, a GPU. */
+#include "plan.h"
+
+#include <string.h>
+
+#include "gpu/gpu.h"
+#include "worker.h"
+
+/*
+ * Large enough that a claim and a system call are nothing, small enough to stay in L2 and to
+ * keep a pipe nearly empty, its pages warm. Files do the same from 64 KiB to 1 MiB; a pipe
+ * that `cat` fills is read 15% faster by 128 KiB than by 64 or 256.
+ */
+#define BLOCK_BYTES ((size_t)128 << 10)
+/* Of smaller ones, all that lie in several zstd frames fit the page that a worker takes beside its block. */
+#define SEAM_COUNTS 512u
+/*
+ * Bytes of all workers' private tables together; above, one table for all. Measured on two
+ * cores with noise over 2^20, 2^22, 2^24 cells: a private table takes 1.2, 3.1, 7.3 ns a
+ * sample, the shared one 8, 12, 16. So private as long as memory allows.
+ */
+#define PRIVATE_MAX ((size_t)160 << 20)
+
+#define LANES_EACH 8u /* of a device: as many threads as fill PCIe 5 x16 by pread */
+#define LANES_AUTO 6u /* the same beside CPU workers */
+
+/*
+ * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could
+ * count. So the work that is left must keep the CPU busy for twice that, at the rate of a slow
+ * core's worker. Tables too large to fetch for every chunk are the CPU's.
+ */
+#define CPU_BYTES_PER_SECOND 2700000000u
+#define WORTH_TENTHS 6u /* of a second */
+#define AUTO_CELLS_MAX ((size_t)1 << 20)
+
+static struct plan plan_of(const struct job *job)
+{
+	const size_t record = job->source.record;
+
+	return (struct plan){.block = record > BLOCK_BYTES ? record : BLOCK_BYTES, .gpu_worth = UINT64_MAX};
+}
+
+/* Does each worker add what it takes to statistics of its own? (counting_adds_stats, before there is a counting.) */
+static bool statistics(const struct job *job)
+{
+	return job->stats && job->type.bytes > 2;
+}
+
+/* What `workers` of them take that count in private tables, or in the table of the totals. */
+static size_t on_cpu(struct plan *p, const struct job *job, const struct plan_facts *facts, unsigned workers,
+		     bool shared)
+{
+	const uint32_t record = job->source.record;
+	const bool seams = !facts->plain && record > SEAM_COUNTS;
+
+	counting_init_layout(&p->counting, &facts->axis->type, &facts->axis->edges, &job->layout, shared);
+	if (job->stats)
+		counting_keep_stats(&p->counting, job->layout.channels);
+	/* Under auto and gpu a lane may add to a shared table at any time. */
+	p->counting.alone = workers == 1 && (job->device == DEVICE_CPU || p->counting.most > 0);
+	return workers * worker_cpu_memory(&p->counting, p->block) +
+	       (seams ? (size_t)source_seam_bytes(record, workers) : 0);
+}
+
+/*
+ * As many workers as -T and `most` bytes allow, or one. Of more memory they never take less, which
+ * plan_memory_for relies on: more workers are taken only where they did not fit before.
+ */
+static unsigned workers_within(struct plan *p, const struct job *job, const struct plan_facts *facts, uint64_t most)
+{
+	const struct axis *const axis = facts->axis;
+	const size_t table = counting_cells(&axis->type, &axis->edges) * job->layout.channels * sizeof(uint32_t);
+
+	/* Where the range comes from the samples each table has a k of its own, so they cannot share one. */
+	const bool own = axis->kind == AXIS_AUTO && axis->type.bytes > 2;
+
+	for (unsigned workers = job->threads; workers > 0; workers--) {
+		p->tables = on_cpu(p, job, facts, workers, !own && table > PRIVATE_MAX / workers);
+		if (p->tables <= most)
+			return workers;
+	}
+	/* The last resort is what takes least; with few bins that is a table of its own. */
+	const size_t private = p->tables;
+	p->tables = on_cpu(p, job, facts, 1, true);
+	if (private < p->tables)
+		p->tables = on_cpu(p, job, facts, 1, false);
+	return 1;
+}
+
+/*
+ * Alone, a lane for each thread up to those that fill the bus; where one or two threads are all, one
+ * lane, which maps files, does more than two that read, unless they keep statistics. Beside CPU workers, a lane for
+ * three threads of eight. Of a compressed input all threads decode, and none of them has to count.
+ */
+static unsigned lanes(const struct job *job, bool compressed)
+{
+	const unsigned most = job->threads < GPU_LANES_MAX ? job->threads : GPU_LANES_MAX;
+
+	if (compressed)
+		return most;
+	if (job->device == DEVICE_GPU) /* of one device and of several, when they are known, fewer */
+		return job->threads <= 2 && !statistics(job) && !strchr(job->gpus, ',') && strcmp(job->gpus, "all") != 0
+			       ? 1
+			       : most;
+	const unsigned n = job->threads * 3 / 8;
+	return n < 1 ? 1 : n < LANES_AUTO ? n : LANES_AUTO;
+}
+
+static void divide(struct plan *p, const struct job *job, const struct plan_facts *facts, uint64_t memory)
+{
+	const uint64_t half = memory / 2;
+
+	p->workers = workers_within(p, job, facts, facts->plain ? memory : half);
+	p->decoders = 1;
+	if (p->tables > memory) {
+		p->workers = 0;
+		return;
+	}
+	/* Workers of lanes alone count nothing, but may keep statistics. */
+	const uint64_t sums = statistics(job) ? stats_bytes(&job->type, job->layout.channels) : 0;
+	const uint64_t taken = job->device == DEVICE_GPU ? lanes(job, facts->compressed) * sums : p->tables;
+	const uint64_t left = memory > taken ? memory - taken : 0;
+	const uint64_t beside = left > half ? left - half : 0;
+	if (job->device == DEVICE_GPU)
+		p->lanes_memory = half;
+	else if (job->device == DEVICE_AUTO && facts->kernels)
+		p->lanes_memory = beside < memory / 4 ? beside : memory / 4;
+	if (left > p->lanes_memory)
+		p->decoders = left - p->lanes_memory;
+	p->spare = p->lanes_memory;
+}
+
+struct plan plan_make(const struct job *job, const struct plan_facts *facts)
+{
+	struct plan p = plan_of(job), plain = p;
+	struct plan_facts if_plain = *facts;
+
+	divide(&p, job, facts, job->memory);
+	if_plain.plain = true;
+	plain.workers = workers_within(&plain, job, &if_plain, job->memory);
+	p.halved = plain.tables > p.tables ||
+		   (job->device != DEVICE_GPU && plain.workers > p.workers && plain.tables <= job->memory);
+	p.lanes = lanes(job, facts->compressed);
+	p.decoded = facts->compressed;
+	p.lanes_each = facts->compressed ? 0 : LANES_EACH;
+	/* Beside CPU workers half of them will do, with slots that larger frames fit. */
+	p.lanes_least = facts->compressed && job->device != DEVICE_GPU ? (p.lanes + 1) / 2 : 0;
+	if (job->device == DEVICE_GPU && p.workers > 0)
+		p.workers = p.lanes;
+	if (job->device == DEVICE_AUTO && facts->kernels && p.counting.cells <= AUTO_CELLS_MAX)
+		p.gpu_worth = (uint64_t)p.workers * CPU_BYTES_PER_SECOND / 10 * WORTH_TENTHS;
+	return p;
+}
+
+uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, uint64_t need)
+{
+	uint64_t memory = (job->memory + 1023) / 1024 * 1024; /* as messages name it */
+
+	/* Of more memory decoders never get more than that: each step is too short, or just enough. */
+	for (;;) {
+		struct plan p = plan_of(job);
+		divide(&p, job, facts, memory);
+		if (p.decoders >= need)
+			return memory;
+		memory += (need - p.decoders + 1023) / 1024 * 1024;
+	}
+}

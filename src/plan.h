@@ -1,0 +1,61 @@
+/*
+ * plan: how a job is run: how many workers, how they count, and who may take how much of -M.
+ *
+ * Pure: the same job and facts always give the same plan; nothing is opened, asked or started. Every
+ * division of -M and every threshold of the CPU's side is here. Only the slots of a lane are sized
+ * in gpu.c, where the devices are known.
+ *
+ *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take more.
+ *                                       One worker may take all of it if it has to. A block holds a
+ *                                       record at least; beside it, where inputs may be compressed,
+ *                                       large records that lie in several frames (zstd_read.h)
+ *   lanes of a GPU                      under auto up to a quarter, of what the tables leave of the
+ *                                       other half; under --device=gpu, which has no CPU workers, half
+ *   decoders of compressed inputs       the rest, and the lanes' part too until a GPU is started
+ *
+ * So a zstd window of half of -M is accepted with any number of threads and bins, unless one worker
+ * alone needs more than half. Where it is known that no input is compressed, tables may take all.
+ */
+#ifndef GPUHIST_PLAN_H
+#define GPUHIST_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bins/axis.h"
+#include "cli/job.h"
+#include "count/count.h"
+
+/* What a plan needs to know beside the job. */
+struct plan_facts {
+	const struct axis *axis; /* of the histogram */
+	bool kernels;            /* the program was built with kernels for a GPU */
+	bool compressed;         /* the inputs are compressed, most likely */
+	bool plain;              /* no input is: nothing has to be left for decoders */
+};
+
+struct plan {
+	struct counting counting;
+	unsigned workers; /* threads at most; 0: -M is less than one worker needs */
+	size_t block;     /* bytes of a CPU worker's buffer */
+	size_t tables;    /* bytes of all CPU workers: tables and blocks; what one needs if workers is 0 */
+	bool halved;      /* with `plain` CPU workers would take more, or there would be more of them */
+
+	unsigned lanes;        /* of the GPU, should it be started: over all devices ... */
+	unsigned lanes_each;   /* ... on each of them at most; 0: any number */
+	unsigned lanes_least;  /* fewer are not worth larger slots; 0: all of them */
+	bool decoded;          /* they get samples from decoders, slower by far than the bus */
+	uint64_t lanes_memory; /* host bytes for all of them */
+	uint64_t gpu_worth;    /* under auto: input of more bytes is worth its start; UINT64_MAX: none is */
+
+	uint64_t decoders; /* bytes that decoders may take, at least 1 ... */
+	uint64_t spare;    /* ... and as many more until a GPU is started */
+};
+
+struct plan plan_make(const struct job *job, const struct plan_facts *facts);
+
+/* The least -M, not below the job's, whose plan leaves decoders `need` bytes. */
+uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, uint64_t need);
+
+#endif

@@ -1,0 +1,62 @@
+# shellcheck shell=sh
+# Ways to bin: explicit edges and their errors, equal ratios, residues, ranges that come from the samples, defaults
+bytes '\000\001\002\003\007\010\100\377' >u8
+bytes '\000\000\200\277\000\000\000\200\000\000\200\077\000\000\040\101\000\000\200\177\000\000\300\177' >f32
+bytes '\375\377\377\377\000\000\000\000\005\000\000\000\377\377\377\177\000\000\000\200' >i32
+run gpuhist -t u8 --edges=0,1,2,4,8,16 --flow -q u8
+run gpuhist -t f32 --edges='-1 -0.5, 1' --closed --flow -q f32
+printf '# octaves\n-1, 0 # below\n\n1\t2\r\n10\n' >edges
+run gpuhist -t f32 --edges=@edges -q --flow f32
+run gpuhist -t f32 --edges=@edges -b 4 --clamp -q --flow f32
+run gpuhist -t u8 --edges=@edges -b 5 u8
+for list in '' 1 '1,,2' ',1,2' '1,2,' '1 2 x' '1,2 nan' '1,inf' '2,1' '0,-0' '1,1' '1#2'; do
+	run gpuhist -t u8 --edges="$list" u8
+done
+printf '1\n2 3\n# 4\n2.5\n' >falls
+printf '1 2\n3\nthree\n' >words
+printf '1, 2\n,, 3\n' >commas
+printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }" >edges.npy
+bytes '\377\377\001\000\007\000' >>edges.npy
+printf '\223NUMPY\001\000v\000%-117s\n\001\002' "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }" >short.npy
+printf '\223NUMPY\001\000v\000%-117s\n\001\002' "{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }" >plane.npy
+printf '\223NUMPY\001\000v\000%-117s\n\001\002' "{'descr': '<c8', 'fortran_order': False, 'shape': (2,), }" >complex.npy
+printf '\223NUMPY\001\000v\000%-117s\n\002\001' "{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }" >falls.npy
+run gpuhist -t i32 --edges=@edges.npy --flow -q i32
+for file in falls words commas nothing . short.npy plane.npy complex.npy falls.npy; do
+	run gpuhist -t u8 --edges=@$file u8
+done
+run gpuhist -t u8 --log=1:1000 -b 3 --flow -q u8
+run gpuhist -t f32 --log=0.5:8 -b 4 --closed --flow -q f32
+for log in 0:1 -1:1 1:1 2:1 1 1:x x:1; do
+	run gpuhist --log=$log u8
+done
+run gpuhist --log=1:1.0000000000000004 -b 3 u8
+run gpuhist --log=1:2 -b 1048577 u8
+run gpuhist -t i32 --mod -b 7 --flow i32
+run gpuhist -t i8 --mod -b 3 -f tsv u8
+run gpuhist -t f32 --mod f32
+run gpuhist --mod --closed u8
+run gpuhist --mod --clamp u8
+run gpuhist -t i32 --auto -b 4 --flow i32
+run gpuhist -t f32 --auto -b 8 --flow -q f32
+run gpuhist -t f32 --auto -b 8 --clamp --flow f32
+run gpuhist -t i8 --auto -b 4 u8
+run gpuhist -t f32 --auto --flow /dev/null
+run gpuhist -t i32 --auto -b 1 i32
+run gpuhist --auto --closed i32
+run gpuhist --auto --mod i32
+run gpuhist -r 0:1 --log=1:2 -r 0:2 u8
+# Nothing asked for
+# shellcheck disable=SC2016
+shell 'gpuhist -t u8 u8 | wc -l; gpuhist -t i8 u8 | sed -n "2p;\$p"'
+run gpuhist --nonzero i32
+run gpuhist -t i32 -b 6 -q --flow i32
+run gpuhist -t f32 -b 3 -q f32
+# What courses ask for. Letters in bins of four; many equal samples; bins of many values; residues
+printf 'the quick brown fox jumps over the lazy dog' >text
+run gpuhist -t u8 -r 97:125 -b 7 -q text
+shell 'head -c 800000 /dev/zero | gpuhist -b 2048 -C sat16 --nonzero'
+shell 'head -c 4K /dev/zero | gpuhist -t u8 -C sat8 --nonzero'
+shell 'head -c 64M /dev/zero | gpuhist -t u16 -b 1024 --nonzero'
+run gpuhist -t u8 -r full -b 4 u8
+run gpuhist -t u8 --mod -b 4 u8

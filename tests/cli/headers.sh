@@ -1,0 +1,154 @@
+# Inputs that say what they are: NumPy's .npy, WAVE, PGM and PPM, by every route; what is refused.
+# shellcheck shell=sh
+
+# A number of four or two bytes, little endian.
+le32() {
+	bytes "$(printf '\\%o\\%o\\%o\\%o' $(($1 & 255)) $(($1 >> 8 & 255)) $(($1 >> 16 & 255)) $(($1 >> 24 & 255)))"
+}
+le16() {
+	bytes "$(printf '\\%o\\%o' $(($1 & 255)) $(($1 >> 8 & 255)))"
+}
+# array DESCR SHAPE: the header of a .npy, as NumPy pads it.
+array() {
+	text="{'descr': $1, 'fortran_order': False, 'shape': $2, }"
+	printf '\223NUMPY\001\000' && le16 118 && printf '%-117s\n' "$text"
+}
+# fmt TAG CHANNELS BYTES BITS, then data SIZE: of a WAVE.
+fmt() {
+	printf 'fmt ' && le32 16 && le16 "$1" && le16 "$2" && le32 44100 && le32 $((44100 * $2 * $3))
+	le16 $(($2 * $3)) && le16 "$4"
+}
+data() {
+	printf 'data' && le32 "$1"
+}
+wave() {
+	printf 'RIFF' && le32 "${2:-99}" && printf 'WAVE%s' "${1:-}"
+}
+
+{ array "'<i2'" '(2, 3)' && bytes '\1\0\2\0\1\0\377\377\1\0\7\0'; } >a.npy
+{ array "'>f4'" '(2,)' && bytes '\77\200\0\0\300\0\0\0'; } >f.npy
+{ array "'<c8'" '()' && bytes '\0\0\200\77\0\0\0\300'; } >c.npy
+# Chunks before and after the samples, of odd lengths, which look like samples.
+{
+	wave && printf 'LIST' && le32 5 && printf 'data\1\0' && fmt 1 2 2 16 && data 8
+	bytes '\1\0\2\0\1\0\377\377' && printf 'id3 ' && le32 3 && bytes '\1\0\1\0'
+} >a.wav
+{ printf 'P5\n# a comment\n4 2\n255\n' && printf 'abcabcab'; } >a.pgm
+{ printf 'P6 2 1 1000\n' && bytes '\0\1\0\2\0\3\0\1\0\2\3\347'; } >a.ppm
+c='gpuhist --nonzero --no-header -b 8 -r -1:7 --clamp'
+for file in a.npy f.npy a.wav; do
+	run $c -v -T 1 --device=cpu $file
+done 2>&1 | grep -v ' GB/s$\|cpu: \|bottleneck'
+run $c c.npy
+run gpuhist --nonzero --no-header -b 8 -r 97:105 a.pgm
+run gpuhist --nonzero --no-header -b 1000 a.ppm
+for file in a.npy a.wav a.pgm a.ppm; do
+	zstd -q "$file"
+	for name in $file $file.zst; do
+		shell "gpuhist -b 1000 -T 8 $name | cksum"
+		shell "gpuhist -b 1000 -T 1 < $name | cksum"
+		shell "cat $name | gpuhist -b 1000 -T 8 - | cksum"
+		shell "mkfifo fifo; cat $name > fifo & gpuhist -b 1000 fifo | cksum; rm fifo"
+	done
+done
+# Only --raw counts the header
+shell 'gpuhist --raw -t u8 -b 256 a.pgm | cksum; gpuhist -t u8 -b 256 < a.pgm | cksum; cat a.pgm | gpuhist -t u8 --raw -b 256 | cksum'
+run $c --zstd a.npy.zst
+run $c --zstd a.npy
+run $c -S 4 -n 2 a.npy
+run $c -S 12 a.npy
+run $c -S 13 a.npy
+run $c -S 13 a.npy.zst
+shell "cat a.wav | $c -S 9"
+# What -n leaves in a pipe, or of a redirected file
+shell "cat a.npy | { $c -n 2; echo --; $c -t i16; }"
+shell "{ $c -n 2; echo --; $c -t i16; } < a.npy"
+shell "cat a.pgm | { gpuhist --nonzero --no-header -n 1; echo --; cat; echo; }"
+shell "{ gpuhist --nonzero --no-header -n 8; echo --; cat; } < a.pgm"
+# All of a WAVE is read, what follows the samples too: the writer finishes
+shell "{ cat a.wav; head -c 3000000 /dev/zero && echo written >&2; } | $c"
+shell "{ $c; cat; } < a.wav"
+# The type is the input's, and --type must agree
+run $c -t i16 a.npy
+run $c -t u16 a.npy
+run $c -t i16be a.npy a.wav
+shell "cat a.wav | $c -t u16"
+run $c -t u8 a.pgm
+run $c -t u8be a.pgm
+run gpuhist f.npy
+run gpuhist -r 3:1 a.npy
+run gpuhist -t i16 -r 3:1 a.npy none
+# Several inputs
+run $c a.npy a.npy.zst
+run $c a.npy f.npy
+run $c a.npy a.wav
+printf '\1\0\2\0' >plain
+run $c a.npy plain
+run $c plain a.npy
+run $c -t i16 plain a.npy
+run $c -t i16 a.npy plain
+run $c -t i16 plain f.npy
+# Samples that are not there, or more than there should be
+head -c 139 a.npy >short.npy
+run $c short.npy
+run $c -n 5 short.npy
+run $c --ignore-tail short.npy
+shell "cat short.npy | $c"
+shell "cat short.npy | $c --ignore-tail"
+shell "zstd -qc short.npy | $c"
+shell "zstd -qc short.npy | $c --ignore-tail"
+shell "cat a.npy plain | $c"
+shell "cat a.npy plain > long.npy; $c long.npy; $c -n 6 long.npy"
+shell "cat a.npy plain | zstd -qc | $c"
+head -c 66 a.wav >short.wav
+run $c short.wav
+# A size that is no multiple of a sample
+{ wave && fmt 1 1 2 16 && data 5 && printf 'abcdef' && printf 'id3 ' && le32 2 && printf 'xy'; } >odd.wav
+run $c odd.wav
+run $c --ignore-tail odd.wav
+shell "cat odd.wav | $c --ignore-tail"
+# Sizes that a writer to a pipe leaves
+for size in 0 4294967295 2147479552; do
+	{ wave '' 4294967295 && fmt 1 1 2 16 && data $size && bytes '\1\0\2\0\1\0'; } >stream.wav
+	run $c stream.wav
+	shell "cat stream.wav | $c"
+	shell "zstd -qc stream.wav | $c"
+done
+{ wave && fmt 1 1 2 16 && data 2147479550 && bytes '\1\0'; } >stream.wav
+run $c stream.wav
+{ wave && fmt 1 1 2 16 && data 0; } >none.wav
+run $c none.wav
+shell "cat none.wav | $c"
+{ wave && fmt 1 1 2 16 && data 4 && bytes '\1\0\2\0' && data 2 && bytes '\1\0'; } >two.wav
+run $c two.wav
+shell "cat two.wav | $c"
+shell "zstd -qc two.wav | $c"
+run $c -n 2 two.wav
+# What is wrong with zstd is reported, not that no header was seen
+printf '\050\265\057\375\000\210\001\000\000' >large.zst
+run $c -M 60M a.npy large.zst
+printf '\050\265\057\375\040\004\007\000\000' >corrupt.zst
+run $c a.npy corrupt.zst
+# Headers that are wrong
+{ wave && fmt 6 1 1 8 && data 1 && printf 'a'; } >alaw.wav
+run gpuhist alaw.wav
+{ array "[('x', '<f4')]" '(2,)' && printf 12345678; } >fields.npy
+run gpuhist fields.npy
+run gpuhist --raw -t f32 -S 128 -r full -b 1 fields.npy
+{ array "'|b1'" '(2,)' && printf 12; } >truth.npy
+shell 'cat truth.npy | gpuhist'
+{ array "'|V2'" '(2,)' && printf 1234; } | zstd -q >bf.npy.zst
+run gpuhist bf.npy.zst
+head -c 100 a.npy >cut.npy
+run gpuhist cut.npy
+shell 'zstd -qc cut.npy | gpuhist'
+printf 'P5 3 x' >bad.pgm
+run gpuhist bad.pgm
+printf 'P5 99999999999 99999999999 255\n' >large.pgm
+run gpuhist large.pgm
+# What only looks like one
+printf 'RIFFabcdAVI LIST' >a.avi
+run gpuhist -t u8 --nonzero --no-header -r 65:67 -b 2 -q a.avi
+printf 'P5' >p5
+run gpuhist -t u8 --nonzero --no-header -q -b 256 p5
+shell 'printf P | gpuhist -t u8 --nonzero --no-header -n 1 -b 256'

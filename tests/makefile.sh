@@ -1,0 +1,180 @@
+#!/bin/sh
+# What the Makefile promises, tried in a folder with links to the sources, with compilers that only
+# record how they were called: the user's flags remove none of ours, flags are dependencies, a second
+# make does nothing, a missing zstd.h is reported in one line.
+# usage: tests/makefile.sh
+set -u
+tree=$(dirname "$(dirname "$(realpath "$0")")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+mkdir "$work/tree" "$work/tree/src" "$work/bin" "$work/old"
+cd "$work/tree" || exit 1
+for item in Makefile kernels tests bench man; do ln -s "$tree/$item" "$item"; done
+for item in "$tree"/src/*; do ln -s "$item" "src/$(basename "$item")"; done
+
+# A compiler: its output is an empty file, its dependency the job's header. Without zstd.h, while the
+# file nozstd exists, it fails as one does that is only asked to preprocess it.
+cat >"$work/bin/fakecc" <<'EOF'
+#!/bin/sh
+case "$*" in
+-dumpmachine) echo x86_64-linux-gnu; exit ;;
+--version) echo 'fakecc 1'; exit ;;
+*' -E '*) ! { grep -q zstd && [ -e "$SCRIPTED/nozstd" ]; }; exit ;;
+esac
+echo " $* " >>"$SCRIPTED/log"
+while [ $# -gt 0 ]; do
+	[ "$1" != -o ] || out=$2
+	shift
+done
+echo "$out: src/cli/job.h" >"${out%.o}.d"
+: >"$out"
+EOF
+sed 's/fakecc/fakecxx/' "$work/bin/fakecc" >"$work/bin/fakecxx"
+cat >"$work/bin/fakenvcc" <<'EOF'
+#!/bin/sh
+case "$*" in
+--list-gpu-arch) printf 'compute_75\ncompute_80\ncompute_90\n'; exit ;;
+--version) echo 'fakenvcc 1'; exit ;;
+esac
+echo "nvcc $* " >>"$SCRIPTED/log"
+while [ $# -gt 0 ]; do
+	[ "$1" != -o ] || echo 'the kernels are here' >"$2"
+	shift
+done
+EOF
+chmod +x "$work/bin"/*
+
+# build WORD...: a make that inherits nothing from the one that runs this test. Words with = are
+# variables; before the word "make" they are put into the environment.
+build() {
+	: >"$work/log"
+	env -i PATH="$work/bin:$PATH" SCRIPTED="$work" CC=fakecc CXX=fakecxx NVCC=fakenvcc timeout 60 \
+		"$@" </dev/null >"$work/out" 2>"$work/err"
+}
+
+check() {
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		printf 'FAILED %s: %s\n' "$title" "$*"
+		tail -n 3 "$work/out" "$work/err"
+	fi
+}
+nothing() { [ ! -s "$work/log" ] && grep -q 'Nothing to be done' "$work/out"; }
+# lines PATTERN: how many calls match it.
+lines() { grep -c -e "$1" "$work/log"; }
+once() { [ "$(lines "$1")" -eq 1 ]; }
+never() { [ "$(lines "$1")" -eq 0 ]; }
+# every PATTERN WORD...: each call that matches the pattern, and there is one, has all the words.
+every() {
+	[ "$(lines "$1")" -gt 0 ] || return 1
+	grep -e "$1" "$work/log" >"$work/calls"
+	shift
+	for word in "$@"; do
+		! grep -vqF -e " $word " "$work/calls" || { printf 'without %s\n' "$word" && return 1; }
+	done
+}
+# one_line: make ended with one line, which names the packages.
+one_line() { [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q "libzstd-dev .*libzstd-devel" "$work/err"; }
+sources=$(find "$tree/src" -name '*.c' ! -name cells_loops.c | wc -l)
+# all_of_it: every source was compiled, the loops for three instruction sets, and the program linked.
+all_of_it() { [ "$(lines ' -c -o ')" -eq $((sources + 3)) ] && once ' -o gpuhist '; }
+
+title='a full build'
+check build make
+check all_of_it
+check once '^nvcc .*code=sm_75.*code=sm_90.*code=compute_90'
+check grep -q '^  CC   build/obj/src/main.o$' "$work/out"
+check never '^Makefile'
+title='a second make'
+check build make
+check nothing
+
+title='the flags of the user, by the command line and by the environment'
+user='CPPFLAGS=-DUSER CFLAGS=-Ouser LDFLAGS=-Luser LDLIBS=-luser CXXFLAGS=-Oxx NVCCFLAGS=-Onv'
+for where in "make $user" "$user make"; do
+	rm -rf build
+	# shellcheck disable=SC2086 # words
+	check build env $where
+	check all_of_it
+	check every ' -c -o ' -std=c11 -D_GNU_SOURCE -Isrc "-DGPUHIST_VERSION=\"$(sed -n 's/^VERSION = //p' Makefile)\"" \
+		-DHAVE_X86_LOOPS -ffp-contract=off -pthread -Wconversion -fPIE -MMD -DUSER -Ouser
+	check every 'gpu_image\.c' '-DGPU_IMAGE="build/kernels.fatbin"' -DUSER
+	check every ' -c -o .*cells_avx2\.o ' -mavx2 -mbmi2 -DISA=avx2 -O3
+	check every ' -o gpuhist ' -pie -pthread -Luser -luser -lzstd -lm
+	check every '^nvcc' -std=c++17 -Isrc arch=compute_80,code=sm_80 -Onv
+done
+title='the flags of the user in a build with a sanitizer'
+check build make SAN=address CFLAGS=-Ouser CPPFLAGS=-DUSER LDFLAGS=-Luser NVCCFLAGS=-Onv build/san-address/obj/src/main.o \
+	build/san-address/gpuhist
+check every 'main\.c' -fsanitize=address -Ouser -DUSER
+check every ' -o build/san-address/gpuhist ' -fsanitize=address -Luser
+check never '^nvcc'
+title='a debug build'
+check build make DEBUG=1 CFLAGS=-DNDEBUG
+check every ' -c -o build/debug/obj/src/.*\.o' '-DNDEBUG -UNDEBUG'
+check once ' -o build/debug/gpuhist '
+
+title='flags are dependencies'
+build make
+check build make CFLAGS=-Oother
+check all_of_it
+check never '^nvcc'
+check build make CFLAGS=-Oother
+check nothing
+check build make CFLAGS=-Oother GPU_ARCHS=80
+check once '^nvcc .*code=sm_80'
+check once ' -c -o '
+check once 'gpu_image\.o src'
+check once ' -o gpuhist '
+check build make CFLAGS=-Oother GPU_ARCHS=80
+check nothing
+check build make CFLAGS=-Oother GPU_ARCHS=80 NVCC=
+check every 'gpu_image\.c' -Oother
+check never 'GPU_IMAGE'
+check once ' -o gpuhist '
+
+title='headers are dependencies of every program'
+programs='build/gpu_check build/bench_kernels build/bench_lanes build/test_edges build/oracle build/random_jobs
+	build/torture build/torture_preload.so build/bench build/bench_zstd build/sample build/fake/libcuda.so.1'
+# shellcheck disable=SC2086 # words
+check build make $programs
+for program in $programs; do
+	check build make "$program"
+	check grep -q 'is up to date' "$work/out"
+	check build make -n V=1 -W src/cli/job.h "$program"
+	check grep -q -e "-o $program " "$work/out"
+	check grep -q -e ' -c -o build/[a-z/_]*.o \(tests\|bench\)/' "$work/out"
+done
+
+title='a new folder of src'
+mkdir src/new
+: >src/new/new.c
+check build make
+check once ' -c -o build/obj/src/new/new.o src/new/new.c'
+check every ' -o gpuhist ' build/obj/src/new/new.o
+rm -r src/new
+
+title='no zstd.h'
+rm -rf build
+: >"$work/nozstd"
+check eval '! build make -j2 all build/test_edges'
+check one_line
+check never .
+rm "$work/nozstd"
+
+# The same and the kernels by the compiler of this machine, of one file.
+title='an old zstd.h'
+echo '#define ZSTD_VERSION_NUMBER 10399' >"$work/old/zstd.h"
+real=$(command -v cc || command -v gcc || command -v clang)
+check eval "! build make -j2 CC='$real' CPPFLAGS=-I'$work'/old"
+check one_line
+title='the kernels are in the program'
+check build make CC="$real" CPPFLAGS=-DUSER "$(find -L src/ -name gpu_image.c | sed 's,.*,build/obj/&,; s/c$/o/')"
+check grep -rq "the kernels are here" build/obj
+
+printf '%d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,224 @@
+#!/usr/bin/env python3
+"""The program beside NumPy and the standard library's reader of WAVE files, to the last count.
+
+usage: numpy_check.py GPUHIST [SEED]
+"""
+import csv
+import io
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import wave
+from fractions import Fraction
+
+try:
+    import numpy
+except ImportError:
+    print("left out: NumPy is not installed")
+    print("0 passed, 0 failed")
+    sys.exit(0)
+
+SAMPLES = 1_000_000
+GPUHIST = sys.argv[1]
+rng = numpy.random.default_rng(int(sys.argv[2]) if len(sys.argv) > 2 else 1)
+results = []
+
+
+def run(options, data, name="in"):
+    with open(name, "wb") as f:
+        f.write(data)
+    done = subprocess.run([GPUHIST] + options + [name], capture_output=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"exit status {done.returncode}: {done.stderr.decode()}")
+    return done.stdout
+
+
+def table(text):
+    """Lower edges, upper edges, and the counts, a column for each channel."""
+    rows = [row for row in csv.reader(io.StringIO(text.decode()))][1:]
+    numbers = [[int(x) for x in row[3:]] for row in rows]
+    return [float(r[1]) for r in rows], [float(r[2]) for r in rows], numpy.array(numbers, dtype=numpy.uint64)
+
+
+def check(name, good):
+    results.append(bool(good))
+    if not good:
+        print(f"FAILED {name}")
+
+
+def equal(name, ours, theirs):
+    check(name, len(ours) == len(theirs) and numpy.array_equal(ours, numpy.asarray(theirs, dtype=numpy.uint64)))
+
+
+def beside(x, edges):
+    """Puts samples on every edge and on its two neighbours among the samples' type."""
+    on = edges.astype(x.dtype)
+    less = numpy.nextafter(on, x.dtype.type(-numpy.inf))
+    more = numpy.nextafter(on, x.dtype.type(numpy.inf))
+    extra = numpy.concatenate([on, less, more, on])
+    x[rng.choice(len(x), len(extra), replace=False)] = extra
+    return x
+
+
+def numpy_histogram(x, edges):
+    # As binary64, or NumPy would round the edges to the samples' type.
+    return numpy.histogram(x.astype(numpy.float64), bins=edges)[0]
+
+
+def check_edges():
+    lists = {
+        "irregular": numpy.unique(rng.normal(0, 1, 1001)),
+        "regular": numpy.linspace(-2, 2, 257),
+        "crowded": numpy.unique(numpy.concatenate([rng.normal(0.5, 1e-9, 500), rng.normal(0, 1, 20)])),
+    }
+    for form, dtype in (("f32", "<f4"), ("f64", "<f8"), ("f32be", ">f4"), ("f64be", ">f8")):
+        for name, edges in lists.items():
+            x = beside(rng.normal(0, 1, SAMPLES).astype(dtype[1:]), edges).astype(dtype)
+            numpy.save("edges.npy", edges)
+            with open("edges.txt", "w", encoding="ascii") as f:
+                f.write("\n".join(map(repr, map(float, edges))) + "\n")
+            for file in ("edges.npy", "edges.txt"):
+                _, _, counts = table(run(["-t", form, "--closed", f"--edges=@{file}"], x.tobytes()))
+                equal(f"--edges=@{file}, {name}, {form}", counts[:, 0], numpy_histogram(x, edges))
+
+
+def check_ranges():
+    for form, dtype in (("f32", "f4"), ("f64", "f8")):
+        edges = numpy.linspace(-3.7, 12.25, 1001)
+        x = beside(rng.normal(4, 4, SAMPLES).astype(dtype), edges)
+        _, _, counts = table(run(["-t", form, "--closed", "-r-3.7:12.25", "-b1000"], x.tobytes()))
+        equal(f"--range, {form}", counts[:, 0], numpy_histogram(x, edges))
+
+
+def check_log():
+    for form, dtype in (("f32", "f4"), ("f64", "f8")):
+        x = numpy.exp(rng.normal(0, 3, SAMPLES)).astype(dtype)
+        lower, upper, counts = table(run(["-t", form, "--closed", "--log=0.01:100", "-b500"], x.tobytes()))
+        edges = numpy.array(lower + upper[-1:])
+        check("edges of --log", numpy.allclose(edges, numpy.geomspace(0.01, 100, 501), rtol=1e-13, atol=0))
+        equal(f"--log, {form}", counts[:, 0], numpy_histogram(x, edges))
+
+
+def check_mod():
+    for form in ("u8", "i8", "u16", "i16", "u32", "i32", "u64", "i64"):
+        dtype = numpy.dtype({"u": "uint", "i": "int"}[form[0]] + form[1:])
+        for n in (1, 2, 7, 256, 1000):
+            limits = numpy.iinfo(dtype)
+            x = rng.integers(limits.min, limits.max, SAMPLES // 4, dtype=dtype, endpoint=True)
+            _, _, counts = table(run(["-t", form, "--mod", f"-b{n}"], x.tobytes()))
+            # The residue in a type that holds both the sample and N.
+            wide = x if form == "u64" else x.astype(numpy.int64)
+            residue = numpy.mod(wide, numpy.array(n, dtype=wide.dtype)).astype(numpy.int64)
+            equal(f"--mod -b {n}, {form}", counts[:, 0], numpy.bincount(residue, minlength=n))
+
+
+def auto_edges(x, most):
+    """As the manual defines them, of finite samples of a NumPy type."""
+    low, high = Fraction(x.min().item()), Fraction(x.max().item())
+    k = 0
+    if x.dtype.kind == "f":
+        greatest = max(x.max(), -x.min())
+        k = round(math.log2(float(numpy.spacing(greatest)))) if x.dtype.itemsize < 8 or greatest > 1e-290 else -1074
+    while True:
+        width = Fraction(2) ** k
+        first, last = math.floor(low / width), math.floor(high / width)
+        if last - first < most:
+            return [width * i for i in range(first, last + 2)]
+        k += 1
+
+
+def check_auto():
+    cases = {
+        "normal": rng.normal(0, 1, 100_000),
+        "far from 0": 1e6 + rng.random(100_000),
+        "below 0": -rng.random(1000) * 1e-3,
+        "equal": numpy.full(1000, 0.1),
+        "growing": numpy.arange(1.0, 100_000.0),
+        "small": rng.normal(0, 1e-6, 1000),
+    }
+    for name, x in cases.items():
+        for form, dtype in (("f16", "f2"), ("f32", "f4"), ("f64", "f8"), ("i32", "i4"), ("i16", "i2"), ("i64", "i8")):
+            y = numpy.clip(x, -30000, 30000).astype(dtype)
+            for most in (2, 100, 256):
+                edges = auto_edges(y, most)
+                lower, upper, counts = table(run(["-t", form, "--auto", f"-b{most}"], y.tobytes()))
+                label = f"--auto -b {most}, {form}, {name}"
+                check(f"{label}: edges", lower + upper[-1:] == [float(e) for e in edges])
+                equal(label, counts[:, 0], numpy_histogram(y, [float(e) for e in edges]))
+
+
+def check_npy_output():
+    x = rng.integers(0, 300, SAMPLES, dtype=numpy.uint32)
+    with open("in", "wb") as f:
+        f.write(x.tobytes())
+    for options, dtype in (([], "<u4"), (["-C", "u64"], "<u8"), (["-C", "sat8"], "|u1"), (["-C", "sat16"], "<u2")):
+        out = run(["-f", "npy", "-b", "256"] + options, x.tobytes())
+        loaded = numpy.load(io.BytesIO(out), allow_pickle=False)
+        counts = numpy.bincount(x, minlength=256)[:256]
+        check(f"-f npy {options}: dtype", loaded.dtype == numpy.dtype(dtype))
+        equal(f"-f npy {options}", loaded, numpy.minimum(counts, min(int(numpy.iinfo(loaded.dtype).max), SAMPLES)))
+
+
+def check_channels():
+    x = rng.integers(-32768, 32767, (100_000, 3), dtype=numpy.int16)
+    _, _, counts = table(run(["-t", "i16", "-c", "3", "-r-32768:32768", "-b64"], x.tobytes()))
+    for c in range(3):
+        equal(f"-c 3, channel {c}", counts[:, c], numpy.bincount((x[:, c].astype(int) + 32768) // 1024, minlength=64))
+
+
+def check_npy_input():
+    for version in ((1, 0), (2, 0), (3, 0)):
+        for dtype in ("u1", "<i2", ">i2", ">u4", "<i8", ">f8", "<f4", "<f2"):
+            x = rng.integers(0, 100, (1000, 4)).astype(dtype)
+            out = io.BytesIO()
+            numpy.lib.format.write_array(out, x, version=version)
+            options = ["-r0:100", "-b100"]
+            _, _, counts = table(run(options, out.getvalue()))
+            equal(f".npy {version}, {dtype}", counts[:, 0], numpy.bincount(x.astype(int).ravel(), minlength=100))
+            _, _, counts = table(run(options + ["-c", "last"], out.getvalue()))
+            for c in range(4):
+                theirs = numpy.bincount(x[:, c].astype(int), minlength=100)
+                equal(f".npy {version}, {dtype}, -c last, channel {c}", counts[:, c], theirs)
+
+
+def check_wave_input():
+    for channels in (1, 2, 5):
+        for bytes_each in (1, 2, 3, 4):
+            with wave.open("in.wav", "wb") as w:
+                w.setparams((channels, bytes_each, 44100, 0, "NONE", ""))
+                w.writeframes(rng.bytes(channels * bytes_each * 10_001))
+            with open("in.wav", "rb") as f:
+                out = run(["-r", "full", "-b256"], f.read())
+            with wave.open("in.wav", "rb") as w:
+                frames = w.readframes(w.getnframes())
+            # The last byte of a little-endian sample is its bin, but for the sign, which 8 bits do not have.
+            top = numpy.frombuffer(frames, numpy.uint8).reshape(-1, channels, bytes_each)[:, :, -1]
+            top = top if bytes_each == 1 else top ^ 128
+            _, _, counts = table(out)
+            for c in range(channels):
+                equal(f"WAVE, {channels} x {bytes_each} bytes, channel {c}", counts[:, c],
+                      numpy.bincount(top[:, c], minlength=256))
+
+
+def main():
+    global GPUHIST
+    GPUHIST = os.path.realpath(GPUHIST)
+    checks = [check_ranges, check_edges, check_log, check_mod, check_auto, check_npy_output, check_channels,
+              check_npy_input, check_wave_input]
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for one in checks:
+            try:
+                one()
+            except (RuntimeError, ValueError, IndexError) as error:
+                check(f"{one.__name__}: {error}", False)
+        os.chdir("/")
+    failed = len(results) - sum(results)
+    print(f"{sum(results)} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

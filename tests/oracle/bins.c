@@ -1,0 +1,167 @@
+/* bins: in which bin a sample falls, compared as real numbers. */
+#include <math.h>
+
+#include "oracle.h"
+
+/* ---- bins that the samples decide ---- */
+
+/* floor(x / 2^k) of a float, from its digits: x is a whole number times 2^e. */
+static wide floor_of_real(double x, int k)
+{
+	int e;
+	wide digits = (wide)ldexp(frexp(x, &e), 53);
+
+	for (e -= 53; e > k; e--)
+		digits *= 2; /* k is not below the last place of the largest sample */
+	for (; e < k && digits != 0 && digits != -1; e++)
+		digits = digits >= 0 ? digits / 2 : -((1 - digits) / 2);
+	return digits;
+}
+
+static wide floor_of(const struct job *job, struct sample s, int k)
+{
+	wide x = s.whole;
+
+	if (job->type->kind == FLOAT)
+		return floor_of_real(s.real, k);
+	for (; k; k--)
+		x = x >= 0 ? x / 2 : -((1 - x) / 2);
+	return x;
+}
+
+/* The exponent of one unit in the last place of x, as the type has it. */
+static int last_place(const struct type *type, double x)
+{
+	int digits = (int)(8 * type->bytes) - type->exponent_bits; /* with the one that is not stored */
+	int lowest = 3 - (1 << (type->exponent_bits - 1)) - digits;
+	int e;
+
+	if (x == 0)
+		return lowest;
+	frexp(x, &e);
+	return e - digits < lowest ? lowest : e - digits;
+}
+
+static bool is_less(const struct job *job, struct sample a, struct sample b)
+{
+	return job->type->kind == FLOAT ? a.real < b.real : a.whole < b.whole;
+}
+
+void note_extremes(struct job *job, struct sample s)
+{
+	if (job->type->kind == FLOAT && !isfinite(s.real))
+		return;
+	if (!job->finite || is_less(job, s, job->least))
+		job->least = s;
+	if (!job->finite || is_less(job, job->greatest, s))
+		job->greatest = s;
+	job->finite = true;
+}
+
+void set_dyadic(struct job *job)
+{
+	wide most = (wide)job->by.bins;
+
+	job->bins = 0;
+	if (!job->finite)
+		return;
+	job->k = 0;
+	if (job->type->kind == FLOAT)
+		job->k = last_place(job->type, fmax(fabs(job->least.real), fabs(job->greatest.real)));
+	while (floor_of(job, job->greatest, job->k) - floor_of(job, job->least, job->k) + 1 > most)
+		job->k++;
+	job->first = floor_of(job, job->least, job->k);
+	job->bins = (uint64_t)(floor_of(job, job->greatest, job->k) - job->first + 1);
+}
+
+/* ---- bins between edges ---- */
+
+wide edge_times_bins(const struct job *job, uint64_t i)
+{
+	return job->lo.whole * (wide)job->bins + (wide)i * (job->hi.whole - job->lo.whole);
+}
+
+static int compare_whole_real(wide x, double edge)
+{
+	double below = floor(edge);
+
+	if (below >= ldexp(1, 100))
+		return -1;
+	if (below <= -ldexp(1, 100))
+		return 1;
+	if (x != (wide)below)
+		return x < (wide)below ? -1 : 1;
+	return edge > below ? -1 : 0;
+}
+
+/* Less than 0, 0, more than 0: the sample is below, on, above edge i. */
+static int compare(const struct job *job, struct sample s, uint64_t i)
+{
+	if (job->axis == RATIONAL) {
+		wide x = s.whole * (wide)job->bins;
+		wide edge = edge_times_bins(job, i);
+
+		return x < edge ? -1 : x > edge;
+	}
+	if (job->type->kind == FLOAT)
+		return s.real < job->edge[i] ? -1 : s.real > job->edge[i];
+	return compare_whole_real(s.whole, job->edge[i]);
+}
+
+/* The last i below N with edge[i] <= x, for LO <= x < HI. Where edges
+ * coincide this is the only bin of them that is not empty. */
+static uint64_t bin_of(const struct job *job, struct sample s)
+{
+	uint64_t low = 0, high = job->bins;
+
+	while (high - low > 1) {
+		uint64_t middle = low + (high - low) / 2;
+
+		if (compare(job, s, middle) >= 0)
+			low = middle;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* ---- counting ---- */
+
+static void count_between_edges(struct job *job, unsigned channel, struct sample s)
+{
+	uint64_t *count = job->count + channel * job->bins;
+	int with_hi;
+
+	if (compare(job, s, 0) < 0) {
+		++*(job->clamp ? &count[0] : &job->under[channel]);
+		return;
+	}
+	with_hi = compare(job, s, job->bins);
+	if (with_hi < 0)
+		count[bin_of(job, s)]++;
+	else if (job->clamp || (with_hi == 0 && job->closed))
+		count[job->bins - 1]++;
+	else
+		job->over[channel]++;
+}
+
+void count_sample(struct job *job, unsigned channel, struct sample s)
+{
+	uint64_t *count = job->count + channel * job->bins;
+	wide n = (wide)job->bins;
+
+	if (job->type->kind == FLOAT && isnan(s.real)) {
+		job->nan[channel]++;
+	} else if (job->axis == RESIDUE) {
+		count[(s.whole % n + n) % n]++;
+	} else if (job->axis != DYADIC) {
+		count_between_edges(job, channel, s);
+	} else if (job->type->kind == FLOAT && isinf(s.real)) {
+		if (job->clamp && job->finite)
+			count[s.real < 0 ? 0 : job->bins - 1]++;
+		else
+			++*(s.real < 0 ? &job->under[channel] : &job->over[channel]);
+	} else {
+		count[floor_of(job, s, job->k) - job->first]++;
+	}
+}

@@ -1,0 +1,332 @@
+/* edges: the bins, as the options or the defaults say; computed before any sample is read. */
+#include <ctype.h>
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+/* 113 bits, by which an edge of --log is rounded as the true one is: the power
+ * is right to more than 2^-100 of itself, and a geometric mean of binary64
+ * numbers is never half-way between two of them. */
+#if LDBL_MANT_DIG >= 113
+typedef long double quad;
+#define quad_power powl
+#else
+__extension__ typedef __float128 quad;
+quad powf128(quad x, quad y); /* glibc's */
+#define quad_power powf128
+#endif
+
+/* [-]digits[.digits][e[+-]digits], read as digits * 10^scale. */
+struct bound parse_bound(const char *text)
+{
+	struct bound b = {0, 0, false, false};
+	char digits[512];
+	size_t n = 0;
+	long scale = 0;
+	const char *at = text + (*text == '-' || *text == '+');
+	bool point = false;
+	char *end;
+
+	for (; isdigit((unsigned char)*at) || (*at == '.' && !point); at++) {
+		if (*at == '.') {
+			point = true;
+			continue;
+		}
+		if (n == sizeof(digits))
+			fail(FAIL_USAGE, text, "too many digits");
+		digits[n++] = *at;
+		scale -= point;
+	}
+	b.real = strtod(text, &end);
+	if (n == 0 || (*at && tolower((unsigned char)*at) != 'e') || *end || isinf(b.real))
+		fail(FAIL_USAGE, text, "not a bound of a range");
+	if (*at)
+		scale += strtol(at + 1, NULL, 10);
+	while (n && digits[n - 1] == '0') {
+		n--;
+		scale++;
+	}
+	if (n == 0)
+		scale = 0; /* zero, however many digits it has */
+	b.is_whole = scale >= 0;
+	for (size_t i = 0; i < n && !b.is_vast; i++) {
+		b.whole = b.whole * 10 + (digits[i] - '0');
+		b.is_vast = b.whole >= MAX_WHOLE;
+	}
+	for (; scale > 0 && !b.is_vast; scale--) {
+		b.whole *= 10;
+		b.is_vast = b.whole >= MAX_WHOLE;
+	}
+	if (*text == '-')
+		b.whole = -b.whole;
+	return b;
+}
+
+static struct bound whole_bound(wide x)
+{
+	return (struct bound){x, (double)x, true, false};
+}
+
+/* numpy.linspace(lo, hi, n + 1), operation for operation. The products are
+ * volatile, or a compiler might fuse them with the addition into one rounding. A
+ * span beyond binary64 is computed at half size, where every operation rounds
+ * as it would with an unbounded exponent: both ends are then so large that
+ * halving them is exact. */
+static double *linspace(double lo, double hi, uint64_t n)
+{
+	double *edge = take_memory((size_t)n + 1, sizeof(*edge));
+	double scale = isinf(hi - lo) ? 2 : 1;
+	double start = lo / scale;
+	double span = hi / scale - start;
+	double step = span / (double)n;
+
+	for (uint64_t i = 0; i < n; i++) {
+		volatile double product;
+
+		if (step == 0)
+			product = (double)i / (double)n * span;
+		else
+			product = (double)i * step;
+		edge[i] = (product + start) * scale;
+	}
+	edge[n] = hi;
+	/* A subnormal step that was rounded up can take the edges past HI.
+	 * numpy.histogram refuses edges that fall; so does this, and bin_of()
+	 * relies on it. Edges that coincide are in order. */
+	for (uint64_t i = 0; i < n; i++) {
+		if (edge[i] > edge[i + 1]) {
+			free(edge);
+			fail(FAIL_USAGE, "range", "too many bins for binary64");
+		}
+	}
+	return edge;
+}
+
+/* Edges of equal ratio, each the binary64 nearest to LO (HI / LO)^(i / N). */
+static double *logspace(double lo, double hi, uint64_t n)
+{
+	double *edge = take_memory((size_t)n + 1, sizeof(*edge));
+
+	for (uint64_t i = 1; i < n; i++)
+		edge[i] = (double)(lo * quad_power((quad)hi / lo, (quad)i / (quad)n));
+	edge[0] = lo;
+	edge[n] = hi;
+	return edge;
+}
+
+/* ---- edges as numbers ---- */
+
+struct list {
+	double *number; /* freed by the caller */
+	uint64_t n;
+};
+
+static void add_number(struct list *list, double x)
+{
+	if (list->n > MAX_EDGE_BINS)
+		fail(FAIL_USAGE, "edges", "too many");
+	list->number[list->n++] = x;
+}
+
+static bool is_separator(char c)
+{
+	return c == ',' || isspace((unsigned char)c);
+}
+
+/* Between two numbers, and around all of them, one comma at most. */
+static void read_text(struct list *list, const char *text, bool comments)
+{
+	bool comma = false;
+
+	while (*text) {
+		char *end;
+
+		if (comments && *text == '#') {
+			text += strcspn(text, "\n");
+			continue;
+		}
+		if (*text == ',') {
+			if (comma || list->n == 0)
+				fail(FAIL_USAGE, text, "no number before this comma");
+			comma = true;
+		}
+		if (is_separator(*text)) {
+			text++;
+			continue;
+		}
+		add_number(list, strtod(text, &end));
+		if (end == text || (*end && !is_separator(*end) && !(comments && *end == '#')))
+			fail(FAIL_USAGE, text, "not a number");
+		text = end;
+		comma = false;
+	}
+	if (comma)
+		fail(FAIL_USAGE, "edges", "no number after the last comma");
+}
+
+static void read_list_file(struct list *list, const char *name)
+{
+	struct input in = open_input(name, false);
+	const unsigned char *at = in.data + in.begin;
+
+	if (!in.dimensions) {
+		if (strlen((char *)in.data) != in.end)
+			fail(FAIL_USAGE, name, "not a text");
+		read_text(list, (char *)in.data, true);
+	} else {
+		if (in.dimensions != 1)
+			fail(FAIL_USAGE, name, "not one-dimensional");
+		for (; at < in.data + in.end; at += in.type->bytes) {
+			struct sample s = decode(in.type, in.big_endian, at);
+
+			add_number(list, in.type->kind == FLOAT ? s.real : (double)s.whole);
+		}
+	}
+	free(in.data);
+}
+
+static void set_listed(struct job *job, const char *text)
+{
+	struct list list = {take_memory((size_t)MAX_EDGE_BINS + 1, sizeof(double)), 0};
+
+	if (*text == '@')
+		read_list_file(&list, text + 1);
+	else
+		read_text(&list, text, false);
+	if (list.n < 2)
+		fail(FAIL_USAGE, text, "fewer than two edges");
+	job->edge = list.number;
+	job->bins = list.n - 1;
+	if (job->by.bins_given && job->by.bins != job->bins)
+		fail(FAIL_USAGE, "bins", "not as many as there are between the edges");
+}
+
+static void set_log(struct job *job, const char *text)
+{
+	char lo[1024];
+	const char *colon = strchr(text, ':');
+
+	if (!colon || (size_t)(colon - text) >= sizeof(lo))
+		fail(FAIL_USAGE, text, "not a range");
+	snprintf(lo, sizeof(lo), "%.*s", (int)(colon - text), text);
+	job->lo = parse_bound(lo);
+	job->hi = parse_bound(colon + 1);
+	if (!(job->lo.real > 0))
+		fail(FAIL_USAGE, text, "LO must be above 0");
+	if (job->bins > MAX_EDGE_BINS)
+		fail(FAIL_USAGE, text, "2^20 bins at most");
+	if (job->lo.real < job->hi.real)
+		job->edge = logspace(job->lo.real, job->hi.real, job->bins);
+	else
+		fail(FAIL_USAGE, text, "LO must be below HI");
+}
+
+static void need_rising_edges(const struct job *job)
+{
+	for (uint64_t i = 0; i <= job->bins; i++)
+		if (!isfinite(job->edge[i]) || (i && !(job->edge[i - 1] < job->edge[i])))
+			fail(FAIL_USAGE, "edges", "not finite, or not increasing");
+}
+
+/* ---- a range ---- */
+
+static void full_range(struct job *job)
+{
+	unsigned bits = 8 * job->type->bytes;
+
+	if (job->type->kind == FLOAT) {
+		job->hi.real = largest_float(job->type);
+		job->lo.real = -job->hi.real;
+		job->closed = true;
+	} else if (job->type->kind == SIGNED) {
+		job->lo = whole_bound(-((wide)1 << (bits - 1)));
+		job->hi = whole_bound((wide)1 << (bits - 1));
+	} else {
+		job->lo = whole_bound(0);
+		job->hi = whole_bound((wide)1 << bits);
+	}
+}
+
+static void set_range(struct job *job, const char *text)
+{
+	char lo[1024];
+	const char *colon = strchr(text, ':');
+
+	if (!strcmp(text, "full")) {
+		full_range(job);
+	} else {
+		if (!colon || (size_t)(colon - text) >= sizeof(lo))
+			fail(FAIL_USAGE, text, "not a range");
+		snprintf(lo, sizeof(lo), "%.*s", (int)(colon - text), text);
+		job->lo = parse_bound(lo);
+		job->hi = parse_bound(colon + 1);
+	}
+	if (job->type->kind != FLOAT && job->lo.is_whole && job->hi.is_whole) {
+		job->axis = RATIONAL;
+		if (job->lo.is_vast || job->hi.is_vast)
+			fail(FAIL_USAGE, text, "whole numbers end at 2^96 here");
+		if (job->lo.whole >= job->hi.whole)
+			fail(FAIL_USAGE, text, "LO must be below HI");
+		return;
+	}
+	if (!(job->lo.real < job->hi.real))
+		fail(FAIL_USAGE, text, "LO must be below HI");
+	job->edge = linspace(job->lo.real, job->hi.real, job->bins);
+}
+
+/* ---- which of them ---- */
+
+static void set_automatic(struct job *job)
+{
+	job->axis = DYADIC;
+	if (job->closed)
+		fail(FAIL_USAGE, "--closed", "the samples decide where the last bin ends");
+	/* One bin on each side of 0 there must be. */
+	if (job->type->kind != UNSIGNED && job->bins < 2)
+		fail(FAIL_USAGE, "bins", "--auto needs two");
+}
+
+static void set_default(struct job *job)
+{
+	if (job->type->kind != FLOAT && job->by.bins_given) {
+		job->axis = RATIONAL;
+		job->lo = whole_bound(0);
+		job->hi = whole_bound((wide)job->bins);
+	} else if (job->type->kind != FLOAT && job->type->bytes == 1) {
+		job->axis = RATIONAL;
+		full_range(job);
+		job->bins = 256;
+	} else {
+		set_automatic(job);
+	}
+}
+
+void set_axis(struct job *job)
+{
+	const struct binning *by = &job->by;
+
+	if (!!by->range + !!by->log + !!by->edges + by->mod + by->automatic > 1)
+		fail(FAIL_USAGE, "bins", "two ways to bin");
+	if (by->bins < 1 || by->bins > MAX_BINS)
+		fail(FAIL_USAGE, "bins", "1 to 2^28");
+	if (by->mod && (job->type->kind == FLOAT || job->closed || job->clamp))
+		fail(FAIL_USAGE, "--mod", "of integers, without --closed and --clamp");
+	job->bins = by->bins;
+	job->axis = by->mod ? RESIDUE : LISTED;
+	if (by->range)
+		set_range(job, by->range);
+	else if (by->log)
+		set_log(job, by->log);
+	else if (by->edges)
+		set_listed(job, by->edges);
+	else if (by->automatic)
+		set_automatic(job);
+	else if (!by->mod)
+		set_default(job);
+	if (by->log || by->edges)
+		need_rising_edges(job);
+}

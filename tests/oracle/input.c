@@ -1,0 +1,217 @@
+/* input: where the samples of a file are, and what its header says of them.
+ *
+ * Only what the headers of well-formed files need: a header that is cut, or
+ * that says what no sample of ours can be, is bad data.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+struct place {
+	const char *name;    /* of the file, for messages */
+	struct input *input; /* what is known so far */
+	uint64_t bytes;      /* of the file */
+};
+
+/* The bytes are there, or the file is bad. */
+static const unsigned char *need(const struct place *p, uint64_t at, uint64_t bytes)
+{
+	if (at > p->bytes || p->bytes - at < bytes)
+		fail(FAIL_DATA, p->name, "ends too early");
+	return p->input->data + at;
+}
+
+static uint64_t number_at(const struct place *p, uint64_t at, unsigned bytes, bool big_endian)
+{
+	const unsigned char *digit = need(p, at, bytes);
+	uint64_t x = 0;
+
+	for (unsigned i = 0; i < bytes; i++)
+		x = x * 256 + digit[big_endian ? i : bytes - 1 - i];
+	return x;
+}
+
+static void say_type(struct place *p, char kind, uint64_t bytes)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%c%llu", kind, (unsigned long long)bytes * 8);
+	p->input->type = type_named(name, strlen(name));
+	if (!p->input->type)
+		fail(FAIL_DATA, p->name, "not a type that can be counted");
+}
+
+/* ---- NumPy ---- */
+
+/* What follows 'KEY': in the dictionary. */
+static const char *value_of(const struct place *p, const char *dictionary, const char *key)
+{
+	const char *at = strstr(dictionary, key);
+
+	if (!at)
+		fail(FAIL_DATA, p->name, key);
+	at += strlen(key) + 1; /* and its quote */
+	while (*at == ' ' || *at == ':')
+		at++;
+	return at;
+}
+
+static void read_numpy(struct place *p)
+{
+	unsigned wide_length = need(p, 6, 1)[0] > 1;
+	uint64_t length = number_at(p, 8, wide_length ? 4 : 2, false);
+	uint64_t begin = wide_length ? 12 : 10, count = 1, axis = 0;
+	char *dictionary = take_memory((size_t)length + 1, 1);
+	const char *at;
+	bool fortran;
+
+	memcpy(dictionary, need(p, begin, length), (size_t)length);
+	at = value_of(p, dictionary, "descr") + 1;
+	p->input->big_endian = *at == '>';
+	say_type(p, at[1], strtoull(at + 2, NULL, 10));
+	fortran = *value_of(p, dictionary, "fortran_order") == 'T';
+	at = value_of(p, dictionary, "shape") + 1;
+	while (*at != ')') {
+		char *end;
+
+		axis = strtoull(at, &end, 10);
+		if (end == at)
+			fail(FAIL_DATA, p->name, "shape");
+		count *= axis; /* the files are ours: no product is large */
+		p->input->dimensions++;
+		at = end + strspn(end, "L, ");
+	}
+	free(dictionary);
+	p->input->last_axis = fortran && p->input->dimensions > 1 ? 0 : axis;
+	p->input->begin = begin + length;
+	p->input->end = p->input->begin + count * p->input->type->bytes;
+	need(p, p->input->begin, count * p->input->type->bytes);
+	if (p->input->end != p->bytes)
+		fail(FAIL_DATA, p->name, "more than the array");
+}
+
+/* ---- WAVE ---- */
+
+static void read_wave_format(struct place *p, uint64_t at, bool big_endian)
+{
+	uint64_t tag = number_at(p, at, 2, big_endian);
+	uint64_t channels = number_at(p, at + 2, 2, big_endian);
+	uint64_t frame = number_at(p, at + 12, 2, big_endian);
+	uint64_t bytes;
+
+	if (tag == 0xfffe) /* the first two bytes of the GUID */
+		tag = number_at(p, at + 24, 2, big_endian);
+	if (channels < 1 || channels > MAX_CHANNELS || frame % channels)
+		fail(FAIL_DATA, p->name, "channels");
+	bytes = frame / channels;
+	if (tag != 1 && tag != 3)
+		fail(FAIL_DATA, p->name, "neither PCM nor floats");
+	p->input->channels = (unsigned)channels;
+	p->input->big_endian = big_endian;
+	say_type(p, tag == 3 ? 'f' : bytes == 1 ? 'u' : 'i', bytes);
+}
+
+/* What is written to a pipe: all ones, or sox's 0x7ffff000 in whole frames. */
+static bool is_open(const struct input *in, uint64_t size)
+{
+	uint64_t frame = (uint64_t)in->channels * in->type->bytes;
+
+	return size == 0xffffffff || size == 0x7ffff000 - 0x7ffff000 % frame;
+}
+
+static void read_wave(struct place *p)
+{
+	bool big_endian = !memcmp(p->input->data, "RIFX", 4);
+	bool sizes_apart = !memcmp(p->input->data, "RF64", 4) || !memcmp(p->input->data, "BW64", 4);
+	uint64_t apart = 0, at = 12;
+	bool found = false;
+
+	while (at < p->bytes && !(found && p->bytes - at < 8)) {
+		const unsigned char *id = need(p, at, 8);
+		uint64_t size = number_at(p, at + 4, 4, big_endian);
+		uint64_t body = at + 8;
+		uint64_t rest = p->bytes - body;
+
+		if (!memcmp(id, "ds64", 4))
+			apart = number_at(p, body + 8, 8, false);
+		if (!memcmp(id, "fmt ", 4))
+			read_wave_format(p, body, big_endian);
+		if (!memcmp(id, "data", 4)) {
+			if (!p->input->type || found)
+				fail(FAIL_DATA, p->name, "data before its format, or twice");
+			if (sizes_apart && size == 0xffffffff)
+				size = apart;
+			else if (is_open(p->input, size) && size > rest)
+				size = rest;
+			found = true;
+			need(p, body, size);
+			p->input->begin = body;
+			p->input->end = body + size;
+		}
+		at = body + size + size % 2;
+	}
+	if (!found)
+		fail(FAIL_DATA, p->name, "no data");
+}
+
+/* ---- PGM and PPM ---- */
+
+static uint64_t picture_number(struct place *p, uint64_t *at)
+{
+	uint64_t n = 0;
+
+	for (;;) {
+		if (*need(p, *at, 1) == '#')
+			while (*need(p, *at, 1) != '\n')
+				++*at;
+		else if (!isspace(*need(p, *at, 1)))
+			break;
+		++*at;
+	}
+	if (!isdigit(*need(p, *at, 1)))
+		fail(FAIL_DATA, p->name, "not a number");
+	for (; isdigit(*need(p, *at, 1)); ++*at)
+		n = n * 10 + (uint64_t)(*need(p, *at, 1) - '0');
+	return n;
+}
+
+static void read_picture(struct place *p)
+{
+	uint64_t at = 2, width = picture_number(p, &at), height = picture_number(p, &at);
+	uint64_t most = picture_number(p, &at), bytes = most < 256 ? 1 : 2;
+
+	if (most < 1 || most > 65535)
+		fail(FAIL_DATA, p->name, "maximum");
+	p->input->channels = p->input->data[1] == '6' ? 3 : 1;
+	p->input->big_endian = true;
+	say_type(p, 'u', bytes);
+	p->input->begin = at + 1; /* one blank */
+	p->input->end = at + 1 + width * height * p->input->channels * bytes;
+	need(p, p->input->begin, p->input->end - p->input->begin);
+	if (p->input->end != p->bytes)
+		fail(FAIL_DATA, p->name, "more than the picture");
+}
+
+struct input open_input(const char *name, bool raw)
+{
+	struct input in = {.begin = 0};
+	struct place p = {name, &in, 0};
+	bool riff;
+
+	in.data = read_file(name, &p.bytes);
+	in.end = p.bytes;
+	if (raw)
+		return in;
+	riff = p.bytes >= 12 && !memcmp(in.data + 8, "WAVE", 4);
+	if (p.bytes >= 8 && !memcmp(in.data, "\x93NUMPY", 6))
+		read_numpy(&p);
+	else if (riff && (!memcmp(in.data, "RIFF", 4) || !memcmp(in.data, "RIFX", 4) || !memcmp(in.data, "RF64", 4) ||
+			  !memcmp(in.data, "BW64", 4)))
+		read_wave(&p);
+	else if (p.bytes >= 3 && in.data[0] == 'P' && (in.data[1] == '5' || in.data[1] == '6') && isspace(in.data[2]))
+		read_picture(&p);
+	return in;
+}

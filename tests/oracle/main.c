@@ -1,0 +1,317 @@
+/* oracle - counts samples into a histogram, the slow and obvious way
+ *
+ * Prints what gpuhist must print, and shares no line with it. Every sample is
+ * put together byte by byte and becomes a number without rounding; its bin is
+ * found by comparing it with the edges as real numbers. Everything is done in
+ * the plainest way; nothing here is meant to be fast.
+ *
+ *   oracle [-t TYPE] [-b N] [-r LO:HI|full | --log=LO:HI | --edges=LIST|@FILE |
+ *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
+ *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw] [-S BYTES] [-n COUNT]
+ *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] FILE...
+ *
+ * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input
+ * ends inside a record, or before the bytes to skip have passed, or its header
+ * is wrong.
+ *
+ * Files: sample, input, edges, bins, print (oracle.h).
+ */
+#include <ctype.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+/* ---- options ---- */
+
+static void parse_type(struct job *job, const char *text)
+{
+	size_t n = strlen(text);
+	bool ordered = n > 2 && (!strcmp(text + n - 2, "le") || !strcmp(text + n - 2, "be"));
+
+	job->type = type_named(text, ordered ? n - 2 : n);
+	job->big_endian = ordered && text[n - 2] == 'b';
+	if (!job->type)
+		fail(FAIL_USAGE, text, "unknown type");
+}
+
+/* Ends at `stop`, which is part of the text. */
+static uint64_t parse_count(const char *text, char stop)
+{
+	char *end;
+	unsigned long long n = strtoull(text, &end, 10);
+
+	if (!isdigit((unsigned char)text[0]) || *end != stop)
+		fail(FAIL_USAGE, text, "not a number");
+	return n;
+}
+
+static void parse_channels(struct job *job, const char *text)
+{
+	job->last_axis = !strcmp(text, "last");
+	job->channels_given = !job->last_axis;
+	job->channels = 1;
+	if (job->last_axis)
+		return;
+	if (parse_count(text, '\0') < 1 || parse_count(text, '\0') > MAX_CHANNELS)
+		fail(FAIL_USAGE, text, "1 to 64 channels");
+	job->channels = (unsigned)parse_count(text, '\0');
+}
+
+enum {
+	CLAMP = 256,
+	CLOSED,
+	IGNORE_TAIL,
+	FLOW,
+	NONZERO,
+	NO_HEADER,
+	LOG,
+	EDGES,
+	MOD,
+	AUTO,
+	RECORD,
+	OFFSET,
+	ROWS,
+	RAW,
+};
+
+static const struct option longs[] = {
+	{"clamp", no_argument, NULL, CLAMP},
+	{"closed", no_argument, NULL, CLOSED},
+	{"ignore-tail", no_argument, NULL, IGNORE_TAIL},
+	{"flow", no_argument, NULL, FLOW},
+	{"nonzero", no_argument, NULL, NONZERO},
+	{"no-header", no_argument, NULL, NO_HEADER},
+	{"log", required_argument, NULL, LOG},
+	{"edges", required_argument, NULL, EDGES},
+	{"mod", no_argument, NULL, MOD},
+	{"auto", no_argument, NULL, AUTO},
+	{"record", required_argument, NULL, RECORD},
+	{"offset", required_argument, NULL, OFFSET},
+	{"rows", required_argument, NULL, ROWS},
+	{"raw", no_argument, NULL, RAW},
+	{NULL, 0, NULL, 0},
+};
+
+static void take_flag(struct job *job, int option)
+{
+	switch (option) {
+	case CLAMP:
+		job->clamp = true;
+		break;
+	case CLOSED:
+		job->closed = true;
+		break;
+	case IGNORE_TAIL:
+		job->ignore_tail = true;
+		break;
+	case FLOW:
+		job->flow = true;
+		break;
+	case NONZERO:
+		job->nonzero = true;
+		break;
+	case NO_HEADER:
+		job->header = false;
+		break;
+	case MOD:
+		job->by.mod = true;
+		break;
+	case AUTO:
+		job->by.automatic = true;
+		break;
+	case RAW:
+		job->raw = true;
+		break;
+	default:
+		exit(FAIL_USAGE);
+	}
+}
+
+/* Returns the index of the first FILE. */
+static int parse_options(struct job *job, int argc, char **argv)
+{
+	int option;
+
+	parse_type(job, "u32");
+	while ((option = getopt_long(argc, argv, "t:b:r:S:n:f:c:", longs, NULL)) != -1) {
+		switch (option) {
+		case 't':
+			parse_type(job, optarg);
+			job->type_given = true;
+			break;
+		case 'b':
+			job->by.bins = parse_count(optarg, '\0');
+			job->by.bins_given = true;
+			break;
+		case 'r':
+			job->by.range = optarg;
+			break;
+		case LOG:
+			job->by.log = optarg;
+			break;
+		case EDGES:
+			job->by.edges = optarg;
+			break;
+		case 'S':
+			job->skip = parse_count(optarg, '\0');
+			break;
+		case 'n':
+			job->limit = parse_count(optarg, '\0');
+			break;
+		case 'f':
+			job->separator = strcmp(optarg, "tsv") ? ',' : '\t';
+			break;
+		case 'c':
+			parse_channels(job, optarg);
+			break;
+		case RECORD:
+			job->record = optarg;
+			break;
+		case OFFSET:
+			job->offset = optarg;
+			break;
+		case ROWS:
+			job->rows = optarg;
+			break;
+		default:
+			take_flag(job, option);
+			break;
+		}
+	}
+	if (optind == argc)
+		fail(FAIL_USAGE, "FILE", "missing");
+	return optind;
+}
+
+/* ---- inputs ---- */
+
+/* Of the first input; each later one must agree. */
+static void take_header(struct job *job, const struct input *in, const char *name)
+{
+	unsigned says = in->channels;
+
+	if (job->last_axis) {
+		if (!in->last_axis || in->last_axis > MAX_CHANNELS)
+			fail(FAIL_USAGE, name, "its last axis cannot be the channels");
+		says = (unsigned)in->last_axis;
+	}
+	if (!in->type)
+		return;
+	if (job->type_given && (in->type != job->type || (in->type->bytes > 1 && in->big_endian != job->big_endian)))
+		fail(FAIL_USAGE, name, "its header names another type");
+	if (job->channels_given && says && job->channels != 1 && job->channels != says)
+		fail(FAIL_USAGE, name, "its header names another number of channels");
+	job->type = in->type;
+	job->big_endian = in->big_endian;
+	if (!job->channels_given && says)
+		job->channels = says;
+}
+
+static void need_agreement(const struct job *job, const struct input *first, const struct input *in, const char *name)
+{
+	if (!in->type && (!first->type || job->type_given))
+		return;
+	if (in->type != job->type || (in->type->bytes > 1 && in->big_endian != job->big_endian))
+		fail(FAIL_USAGE, name, "another type than the first input's");
+	if (job->last_axis
+		    ? in->last_axis != job->channels
+		    : in->channels && !(job->channels_given && job->channels == 1) && in->channels != job->channels)
+		fail(FAIL_USAGE, name, "other channels than the first input's");
+}
+
+static void set_layout(struct job *job)
+{
+	uint64_t bytes = job->type->bytes;
+
+	job->samples = job->channels;
+	job->stride = job->channels * bytes;
+	if ((job->record && job->rows) || (job->offset && !job->record))
+		fail(FAIL_USAGE, "layout", "records or rows, and an offset in a record");
+	if (job->record) {
+		job->stride = parse_count(job->record, '\0');
+		job->first_byte = job->offset ? parse_count(job->offset, '\0') : 0;
+	}
+	if (job->rows) {
+		const char *colon = strchr(job->rows, ':');
+
+		if (!colon)
+			fail(FAIL_USAGE, job->rows, "not WIDTH:PITCH");
+		job->samples = parse_count(job->rows, ':');
+		job->stride = parse_count(colon + 1, '\0');
+		if (job->samples % job->channels)
+			fail(FAIL_USAGE, job->rows, "the channels do not divide the row");
+	}
+	if (job->stride < 1 || job->stride > MAX_RECORD || job->samples < 1 || job->samples > MAX_RECORD ||
+	    job->first_byte > MAX_RECORD || job->first_byte + job->samples * bytes > job->stride)
+		fail(FAIL_USAGE, "record", "too large, or smaller than its samples");
+}
+
+typedef void visit(struct job *job, unsigned channel, struct sample s);
+
+static void visit_record(struct job *job, const unsigned char *at, visit *see)
+{
+	at += job->first_byte;
+	for (uint64_t i = 0; i < job->samples; i++, at += job->type->bytes)
+		see(job, (unsigned)(i % job->channels), decode(job->type, job->big_endian, at));
+}
+
+/* Shows every sample to `see`. What follows the last record within -n is not looked at. */
+static void visit_all(struct job *job, char **names, visit *see)
+{
+	struct input first = {.type = NULL};
+	uint64_t left = job->limit;
+
+	for (char **name = names; *name && left; name++) {
+		struct input in = open_input(*name, job->raw);
+		uint64_t at = in.begin;
+
+		if (name == names)
+			first = in;
+		need_agreement(job, &first, &in, *name);
+		if (in.end - at < job->skip)
+			fail(FAIL_DATA, *name, "ends before the bytes to skip have passed");
+		for (at += job->skip; left && in.end - at >= job->stride; at += job->stride, left--)
+			visit_record(job, in.data + at, see);
+		if (left && at < in.end && !job->ignore_tail)
+			fail(FAIL_DATA, *name, "ends inside a record");
+		free(in.data);
+	}
+}
+
+static void note(struct job *job, unsigned channel, struct sample s)
+{
+	(void)channel;
+	note_extremes(job, s);
+}
+
+int main(int argc, char **argv)
+{
+	struct job job = {
+		.by.bins = 256,
+		.channels = 1,
+		.limit = UINT64_MAX,
+		.header = true,
+		.separator = ',',
+	};
+	char **names = argv + parse_options(&job, argc, argv);
+
+	struct input first = open_input(*names, job.raw);
+
+	take_header(&job, &first, *names);
+	free(first.data);
+	set_layout(&job);
+	set_axis(&job);
+	if (job.axis == DYADIC) {
+		visit_all(&job, names, note);
+		set_dyadic(&job);
+	}
+	job.count = take_memory((size_t)job.bins * job.channels, sizeof(*job.count));
+	visit_all(&job, names, count_sample);
+	put_histogram(&job);
+	free(job.edge);
+	free(job.count);
+	return 0;
+}

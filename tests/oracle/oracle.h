@@ -1,0 +1,133 @@
+/* oracle: what its files share. Each uses only those before it: sample, input, edges, bins, print, main. */
+#ifndef ORACLE_H
+#define ORACLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Holds x * N and LO * N + i * (HI - LO) exactly: |x| <= 2^64, N <= 2^28 and
+ * |LO|, |HI| < 2^96, so nothing reaches 2^126. */
+__extension__ typedef __int128 wide;
+
+#define MAX_BINS ((uint64_t)1 << 28)
+#define MAX_EDGE_BINS ((uint64_t)1 << 20) /* of --log and --edges */
+#define MAX_WHOLE ((wide)1 << 96)
+#define MAX_RECORD ((uint64_t)16 << 20)
+
+enum { FAIL_SYSTEM = 1, FAIL_USAGE = 2, FAIL_DATA = 3, MAX_CHANNELS = 64 };
+
+enum kind { UNSIGNED, SIGNED, FLOAT };
+
+struct type {
+	const char *name;  /* without the byte order */
+	unsigned bytes;    /* of one sample */
+	enum kind kind;    /* what its bits mean */
+	int exponent_bits; /* FLOAT: width of the exponent field */
+};
+
+/* One sample, exactly. A binary64 holds every value of every float type. */
+struct sample {
+	wide whole;  /* the value of an integer sample */
+	double real; /* the value of a float sample, NaN too */
+};
+
+/* One end of the range, as it was written. */
+struct bound {
+	wide whole;    /* its value when is_whole and not is_vast */
+	double real;   /* the nearest binary64 */
+	bool is_whole; /* the decimal number has no fraction */
+	bool is_vast;  /* whole, but 2^96 or more */
+};
+
+enum axis {
+	RATIONAL, /* edge i is LO + i (HI - LO) / N, exactly */
+	LISTED,   /* the edges are numbers in a list */
+	RESIDUE,  /* bin i holds the samples that are i modulo N */
+	DYADIC,   /* bins of width 2^k at multiples of 2^k, from the samples */
+};
+
+/* What is counted by option, or by default. */
+struct binning {
+	const char *range, *log, *edges; /* the options' texts; NULL: not given */
+	bool mod, automatic;             /* --mod, --auto */
+	uint64_t bins;                   /* -b, or 256 */
+	bool bins_given;                 /* -b */
+};
+
+struct job {
+	const struct type *type;                          /* of the samples */
+	bool big_endian;                                  /* first byte is the most significant */
+	bool type_given;                                  /* -t */
+	unsigned channels;                                /* -c, or what the first input says */
+	bool channels_given, last_axis;                   /* -c N, -c last */
+	bool raw;                                         /* --raw: no header is recognised */
+	const char *record, *offset, *rows;               /* the options' texts; NULL: not given */
+	uint64_t stride;                                  /* bytes from one record to the next */
+	uint64_t first_byte;                              /* of the samples in a record */
+	uint64_t samples;                                 /* in a record, of all channels */
+	uint64_t skip;                                    /* bytes at the start of each input's samples */
+	uint64_t limit;                                   /* records that may be read */
+	bool ignore_tail;                                 /* --ignore-tail */
+	struct binning by;                                /* the options */
+	enum axis axis;                                   /* what they come to */
+	uint64_t bins;                                    /* N; DYADIC: as many as the samples need */
+	struct bound lo, hi;                              /* RATIONAL: the range */
+	double *edge;                                     /* LISTED: the N + 1 edges */
+	int k;                                            /* DYADIC */
+	wide first;                                       /* DYADIC: bin 0 begins at first * 2^k */
+	bool finite;                                      /* DYADIC: there is a finite sample */
+	struct sample least, greatest;                    /* DYADIC: of the finite samples */
+	bool clamp, closed;                               /* --clamp, --closed */
+	bool flow, nonzero, header;                       /* which lines are written */
+	char separator;                                   /* between columns */
+	uint64_t *count;                                  /* by channel, then by bin */
+	uint64_t under[MAX_CHANNELS], over[MAX_CHANNELS]; /* samples in no bin */
+	uint64_t nan[MAX_CHANNELS];                       /* ... because they are no numbers */
+};
+
+/* ---- sample.c ---- */
+
+_Noreturn void fail(int status, const char *what, const char *why);
+void *take_memory(size_t n, size_t size);
+unsigned char *read_file(const char *name, uint64_t *bytes);
+
+const struct type *type_named(const char *name, size_t length); /* NULL: there is none */
+struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes);
+double largest_float(const struct type *type);
+
+/* ---- input.c ---- */
+
+/* What an input says of itself. */
+struct input {
+	unsigned char *data;     /* the whole file; freed by the caller */
+	uint64_t begin, end;     /* where its samples are */
+	const struct type *type; /* NULL: it says nothing */
+	bool big_endian;         /* the order of its samples */
+	unsigned channels;       /* 0: it does not say */
+	uint64_t dimensions;     /* of a .npy */
+	uint64_t last_axis;      /* of a .npy that is not in Fortran order; else 0 */
+};
+
+struct input open_input(const char *name, bool raw);
+
+/* ---- edges.c: the edges before any sample is read ---- */
+
+struct bound parse_bound(const char *text);
+void set_axis(struct job *job);
+
+/* ---- bins.c ---- */
+
+/* DYADIC: notes the sample; then, when all are noted, the axis is found. */
+void note_extremes(struct job *job, struct sample s);
+void set_dyadic(struct job *job);
+
+/* The numerator of edge i over N, when edges are exact. */
+wide edge_times_bins(const struct job *job, uint64_t i);
+void count_sample(struct job *job, unsigned channel, struct sample s);
+
+/* ---- print.c ---- */
+
+void put_histogram(const struct job *job);
+
+#endif

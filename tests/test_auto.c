@@ -1,0 +1,342 @@
+/*
+ * auto: the k, the bins and the counts of --auto are those that plain arithmetic gives for all samples
+ * together, whatever their order, their division among counters and the way of counting.
+ */
+#include "bins/auto.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "count/count.h"
+#include "hist/hist.h"
+
+#define MOST 3000u
+
+static uint64_t state = 0x6175746f;
+static unsigned long grown, shared;
+
+static int128_t floor_div(int128_t x, int k)
+{
+	const int128_t d = (int128_t)1 << k;
+
+	return x >= 0 ? x / d : -((-x + d - 1) / d);
+}
+
+/* A sample as a value: of integers, of floats. */
+struct value {
+	bool finite;
+	int128_t whole;
+	double real;
+};
+
+static struct value value_of(const struct sample_type *t, uint64_t bits)
+{
+	struct value v = {.finite = true};
+	float f;
+
+	if (t->kind != SAMPLE_FLOAT) {
+		v.whole = (int128_t)bits;
+		if (t->kind == SAMPLE_SIGNED && bits >> (8 * t->bytes - 1))
+			v.whole -= (int128_t)1 << 8 * t->bytes;
+		return v;
+	}
+	if (t->bytes == 8) {
+		memcpy(&v.real, &bits, 8);
+	} else if (t->bytes == 4) {
+		const uint32_t low = (uint32_t)bits;
+		memcpy(&f, &low, 4);
+		v.real = (double)f;
+	} else {
+		v.real = sample_half(t, (uint32_t)bits);
+	}
+	v.finite = isfinite(v.real);
+	return v;
+}
+
+/* The bin of a value at k, straight from the definition: |x| / 2^k is at most 2^53. */
+static int128_t plain_bin(const struct sample_type *t, const struct value *v, int k)
+{
+	if (t->kind != SAMPLE_FLOAT)
+		return floor_div(v->whole, k);
+	/* A long double has room for the quotient of any two binary64. */
+	return (int128_t)floorl((long double)v->real * powl(2, -k));
+}
+
+struct plain {
+	bool any;
+	int k;
+	int128_t first, last;
+	uint64_t under, over, nan;
+};
+
+static int plain_unit(const struct sample_type *t, double x)
+{
+	int e;
+	const int least = t->mantissa == 10 ? -24 : t->mantissa == 7 ? -133 : t->mantissa == 23 ? -149 : -1074;
+
+	(void)frexp(x, &e);
+	e -= (int)t->mantissa + 1;
+	return x == 0 || e < least ? least : e;
+}
+
+static struct plain plain_auto(const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins)
+{
+	struct plain p = {.k = 0};
+	struct value low = {0}, high = {0};
+
+	for (size_t i = 0; i < n; i++) {
+		const struct value v = value_of(t, samples[i]);
+		if (!v.finite) {
+			p.nan += isnan(v.real) ? 1 : 0;
+			p.under += v.real < 0;
+			p.over += v.real > 0;
+			continue;
+		}
+		if (!p.any || v.whole < low.whole || v.real < low.real)
+			low = v;
+		if (!p.any || v.whole > high.whole || v.real > high.real)
+			high = v;
+		p.any = true;
+	}
+	if (!p.any)
+		return p;
+	if (t->kind == SAMPLE_FLOAT)
+		p.k = plain_unit(t, fmax(fabs(low.real), fabs(high.real)));
+	while (plain_bin(t, &high, p.k) - plain_bin(t, &low, p.k) >= (int128_t)bins)
+		p.k++;
+	p.first = plain_bin(t, &low, p.k);
+	p.last = plain_bin(t, &high, p.k);
+	return p;
+}
+
+static void compare(const struct hist *h, const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins,
+		    const char *how)
+{
+	const struct plain p = plain_auto(t, samples, n, bins);
+	const uint32_t own = p.any ? (uint32_t)(p.last - p.first + 1) : 0;
+	uint64_t *const expected = calloc((size_t)own + 1, sizeof(*expected));
+	struct fail fail = {.status = STATUS_OK};
+	size_t wrong = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct value v = value_of(t, samples[i]);
+		if (v.finite)
+			expected[plain_bin(t, &v, p.k) - p.first]++;
+	}
+	CHECK(axis_bins(&h->axis) == own && own <= bins, "%s %s: %lu bins, not %lu", t->name, how,
+	      (unsigned long)axis_bins(&h->axis), (unsigned long)own);
+	for (uint32_t i = 0; i < own && axis_bins(&h->axis) == own; i++)
+		wrong += hist_count(h, 0, i) != expected[i];
+	CHECK(wrong == 0, "%s %s, at most %lu bins: %zu counts are wrong", t->name, how, (unsigned long)bins, wrong);
+	CHECK(h->flow[0].under == p.under && h->flow[0].over == p.over && h->flow[0].nan == p.nan,
+	      "%s %s: under, over or nan", t->name, how);
+	for (uint32_t i = 0; i <= own && own > 0; i += own > 8 ? own / 4 : 1) {
+		const double edge = t->kind == SAMPLE_FLOAT ? ldexp((double)(p.first + (int128_t)i), p.k)
+							    : (double)((p.first + (int128_t)i) * ((int128_t)1 << p.k));
+		CHECK(edges_value(&h->axis.edges, i) == edge, "%s %s: edge %lu is %.17g, not %.17g", t->name, how,
+		      (unsigned long)i, edges_value(&h->axis.edges, i), edge);
+	}
+	CHECK(hist_audit(h, &fail) == 0, "%s %s: %s", t->name, how, fail.text);
+	free(expected);
+}
+
+static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
+{
+	for (uint32_t k = 0; k < t->bytes; k++)
+		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
+}
+
+/* Counts the samples with so many counters, in chunks of any size, each taken by any of them. */
+static void count(const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins, unsigned counters,
+		  bool one_table, const char *how)
+{
+	const struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_AUTO}};
+	struct axis axis;
+	struct counting c;
+	struct counts counts;
+	struct hist h;
+	struct fail fail = {.status = STATUS_OK};
+	struct counter *counter[4];
+	const char *why = "";
+	unsigned char *const bytes = malloc(n * t->bytes + 1);
+
+	for (size_t i = 0; i < n; i++)
+		put(bytes + i * t->bytes, t, samples[i]);
+	CHECK(axis_init(&axis, &spec, t, &why) == 0, "%s %s: %s", t->name, how, why);
+	counting_init(&c, t, &axis.edges, one_table);
+	c.alone = one_table;
+	hist_reserve(&h, &axis, 1, &fail);
+	counts_init(&counts, c.cells, &fail);
+	if (c.most > 0)
+		counts_set_auto(&counts, t, c.most);
+	for (unsigned i = 0; i < counters; i++)
+		counter[i] = counter_open(&c, &counts);
+	for (size_t at = 0; at < n;) {
+		const size_t some = 1 + check_random(&state) % (check_random(&state) % 4 ? 50 : n - at);
+		const size_t take = some < n - at ? some : n - at;
+		counter_add(counter[check_random(&state) % counters], bytes + at * t->bytes, take, NULL);
+		at += take;
+	}
+	for (unsigned i = 0; i < counters; i++)
+		counter_close(counter[i]);
+	grown += counts.k > auto_k_least(t);
+	shared += c.method == COUNT_SHARED;
+	hist_fill(&h, &counts);
+	compare(&h, t, samples, n, bins, how);
+	hist_free(&h);
+	counts_free(&counts);
+	edges_free(&axis.edges);
+	free(bytes);
+}
+
+static void shuffle(uint64_t *samples, size_t n)
+{
+	for (size_t i = n; i > 1; i--) {
+		const size_t j = check_random(&state) % i;
+		const uint64_t other = samples[j];
+		samples[j] = samples[i - 1];
+		samples[i - 1] = other;
+	}
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The same samples as they came, shuffled, rising and falling, by one to four counters and straight into the totals. */
+static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bins, const char *what)
+{
+	struct sample_type t;
+
+	sample_type_parse(&t, type);
+	for (unsigned way = 0; way < 6; way++) {
+		char how[100];
+		snprintf(how, sizeof(how), "%s, %lu, way %u", what, (unsigned long)bins, way);
+		if (way == 1 || way == 2)
+			shuffle(samples, n);
+		else if (way > 2)
+			qsort(samples, n, sizeof(*samples), by_size);
+		for (size_t i = 0; way == 4 && i < n / 2; i++) {
+			const uint64_t other = samples[i];
+			samples[i] = samples[n - 1 - i];
+			samples[n - 1 - i] = other;
+		}
+		count(&t, samples, n, bins, way == 5 ? 1 : 1 + way % 4, way == 5 && t.bytes > 2, how);
+	}
+}
+
+static uint64_t bits_of(const struct sample_type *t, double x)
+{
+	const float f = (float)x;
+	uint32_t low;
+	uint64_t bits;
+
+	memcpy(&low, &f, 4);
+	memcpy(&bits, &x, 8);
+	return t->bytes == 8 ? bits : low;
+}
+
+static void integers(const char *type)
+{
+	static uint64_t samples[MOST];
+	static const uint32_t BINS[] = {2, 3, 256, 1000, 1 << 16};
+	struct sample_type t;
+
+	sample_type_parse(&t, type);
+	const unsigned bits = 8 * t.bytes;
+	const uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
+	for (size_t b = 0; b < sizeof(BINS) / sizeof(BINS[0]); b++)
+		for (int shape = 0; shape < 5; shape++) {
+			const size_t n = shape == 4 ? 5 : shape == 3 ? 1 : 200 + check_random(&state) % 300;
+			const uint64_t middle = check_random(&state);
+			for (size_t i = 0; i < n; i++) {
+				const uint64_t r = check_random(&state);
+				/* noise of all sizes; a walk; near one value; one value; the ends of the type */
+				samples[i] = shape == 0   ? r >> check_random(&state) % bits
+					     : shape == 1 ? middle + i * (r % 3)
+					     : shape == 2 ? middle + r % 300
+					     : shape == 3 ? middle
+							  : (uint64_t[]){0, 1, mask, mask >> 1, (mask >> 1) + 1}[i];
+				samples[i] &= mask;
+			}
+			many_ways(type, samples, n, BINS[b], "integers");
+			if (t.kind == SAMPLE_UNSIGNED && b == 0)
+				many_ways(type, samples, n, 1, "integers");
+		}
+}
+
+static void floats(const char *type)
+{
+	static uint64_t samples[MOST];
+	static const uint32_t BINS[] = {2, 3, 256, 1000, 1 << 16};
+	static const double ODD[] = {0.0,    -0.0,    DBL_MAX,          -DBL_MAX,          DBL_MIN,
+				     5e-324, -5e-324, FLT_MAX,          -FLT_MAX,          1e-45,
+				     -1e-45, 1,       (double)INFINITY, -(double)INFINITY, (double)NAN};
+	struct sample_type t;
+
+	sample_type_parse(&t, type);
+	for (size_t b = 0; b < sizeof(BINS) / sizeof(BINS[0]); b++)
+		for (int shape = 0; shape < 6; shape++) {
+			const size_t n = shape == 4 ? 1 : 200 + check_random(&state) % 300;
+			for (size_t i = 0; i < n; i++) {
+				const uint64_t r = check_random(&state);
+				const double unit = (double)(r >> 11) * 0x1p-53;
+				const double x = shape == 0   ? unit * 2 - 1
+						 : shape == 1 ? ODD[r % 15]
+						 : shape == 2 ? 1e6 + unit * 1e-3
+						 : shape == 3 ? ldexp(unit - 0.3, (int)(r % 60) - 30)
+						 : shape == 4 ? ODD[r % 12]
+							      : -0.0;
+				samples[i] = bits_of(&t, x);
+			}
+			many_ways(type, samples, n, BINS[b], "floats");
+			for (size_t i = 0; i < n; i++) /* any bits */
+				samples[i] = t.bytes == 8 ? check_random(&state) : check_random(&state) >> 32;
+			many_ways(type, samples, n, BINS[b], "bits");
+		}
+	for (size_t i = 0; i < 9; i++)
+		samples[i] = bits_of(&t, ODD[12 + i % 3]);
+	many_ways(type, samples, 9, 256, "nothing finite");
+}
+
+/* Many bins, few samples: the tables of 2^28 slots are another matter, the arithmetic is not. */
+static void most_bins(void)
+{
+	struct sample_type t;
+	const struct extent e = {0, UINT64_MAX};
+
+	sample_type_parse(&t, "u64");
+	CHECK(auto_slots(1u << 28) == 1u << 28 && auto_slots((1u << 27) + 1) == 1u << 28, "slots of 2^28 bins");
+	CHECK(auto_k(&e, 1u << 28, &t) == 36 && auto_k(&e, (1u << 28) - 1, &t) == 37 && auto_k(&e, 1, &t) == 64,
+	      "k of all of u64");
+	sample_type_parse(&t, "f64");
+	const struct extent f = {0x0010000000000000, 0xffefffffffffffff};
+	CHECK(auto_k(&f, 2, &t) == 1024 && auto_k(&f, 1u << 28, &t) == 1024 - 27, "k of all of f64");
+}
+
+int main(void)
+{
+	static const char *const INTEGERS[] = {"u8",  "i8",  "u16", "i16be", "u24",   "i24be",
+					       "u32", "i32", "u64", "i64",   "i64be", "u32be"};
+	static const char *const FLOATS[] = {"f32", "f32be", "f64", "f64be"};
+	static uint64_t codes[MOST];
+
+	for (size_t i = 0; i < sizeof(INTEGERS) / sizeof(INTEGERS[0]); i++)
+		integers(INTEGERS[i]);
+	for (size_t i = 0; i < sizeof(FLOATS) / sizeof(FLOATS[0]); i++)
+		floats(FLOATS[i]);
+	for (unsigned shape = 0; shape < 40; shape++) {
+		for (size_t i = 0; i < MOST; i++)
+			codes[i] = (check_random(&state) >> 48) & (shape % 2 ? 0x7bff : 0xffff);
+		many_ways(shape % 4 < 2 ? "f16" : "bf16be", codes, 1 + shape * 70, 2 + shape * 9, "codes");
+	}
+	most_bins();
+	CHECK(grown > 100 && shared > 100, "grown %lu times, shared %lu times", grown, shared);
+	return check_report();
+}

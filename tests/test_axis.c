@@ -1,0 +1,114 @@
+/* axis: what it is made of, and which two are the same. */
+#include "bins/axis.h"
+
+#include <string.h>
+
+#include "check.h"
+
+struct wish {
+	const char *type, *lo, *hi; /* lo NULL: no --range; "full" */
+	uint32_t bins;
+	bool closed, clamp;
+};
+
+static int make(struct axis *axis, const struct wish *w, const char **why)
+{
+	struct axis_spec spec = {
+		.edges = {.bins = w->bins, .kind = w->lo != NULL ? AXIS_RANGE : AXIS_VALUES, .closed = w->closed},
+		.clamp = w->clamp};
+	struct sample_type type;
+
+	CHECK(sample_type_parse(&type, w->type) == 0, "%s", w->type);
+	spec.edges.full = w->lo && strcmp(w->lo, "full") == 0;
+	if (w->lo && !spec.edges.full)
+		CHECK(number_parse(&spec.edges.lo, w->lo, strlen(w->lo)) == 0 &&
+			      number_parse(&spec.edges.hi, w->hi, strlen(w->hi)) == 0,
+		      "%s:%s", w->lo, w->hi);
+	return axis_init(axis, &spec, &type, why);
+}
+
+static void what_it_is(void)
+{
+	struct axis axis;
+	const char *why = NULL;
+
+	CHECK(make(&axis, &(struct wish){"i16be", .bins = 40, .clamp = true}, &why) == 0, "%s", why);
+	CHECK(axis.kind == AXIS_VALUES && axis.clamp && !axis.edges.closed && axis_bins(&axis) == 40 &&
+		      strcmp(axis.type.name, "i16be") == 0,
+	      "bin = value");
+	CHECK(make(&axis, &(struct wish){"f32", "-1", "1", 5, true, false}, &why) == 0, "%s", why);
+	CHECK(axis.kind == AXIS_RANGE && !axis.clamp && axis.edges.closed && axis_bins(&axis) == 5 &&
+		      edges_value(&axis.edges, 0) == -1 && edges_value(&axis.edges, 5) == 1,
+	      "a range");
+	/* "Every value" of a float type takes the largest of them in. */
+	CHECK(make(&axis, &(struct wish){"f32", "full", "", 5, false, false}, &why) == 0, "%s", why);
+	CHECK(axis.kind == AXIS_RANGE && axis.edges.closed, "full");
+	for (enum axis_kind kind = AXIS_VALUES; kind <= AXIS_RANGE; kind++)
+		CHECK(strcmp(axis_kind_name(kind), "range") == 0, "%d", (int)kind);
+	CHECK(make(&axis, &(struct wish){"f32", .bins = 5}, &why) == -1 && strstr(why, "--range"), "%s", why);
+	CHECK(make(&axis, &(struct wish){"u8", "4", "4", 5, false, false}, &why) == -1 && strstr(why, "less"), "%s",
+	      why);
+}
+
+/* Each beside the first of its group, both ways around. */
+static void same(void)
+{
+	static const struct wish INTEGER = {"u64", "0", "64", 8, false, false},
+				 REAL = {"f64", "0", "1", 8, false, false}, THIRDS = {"f64", "0", "1", 3, false, false};
+	static const struct {
+		const struct wish *one;
+		struct wish other;
+		const char *difference; /* NULL: the same */
+	} CASES[] = {
+		{&INTEGER, {"u64", "0", "64", 8, false, false}, NULL},
+		{&INTEGER, {"u64", "0x0", "6.4e1", 8, false, false}, NULL},
+		{&INTEGER, {"u64be", "0", "64", 8, false, false}, "type"},
+		{&INTEGER, {"u32", "0", "64", 8, false, false}, "type"},
+		{&INTEGER, {"u64", "0", "64", 4, false, false}, "number of bins"},
+		{&INTEGER, {"u64", "0", "65", 8, false, false}, "range"},
+		{&INTEGER, {"u64", "1", "64", 8, false, false}, "range"},
+		{&INTEGER, {"u64", "1", "65", 8, false, false}, "range"},
+		{&INTEGER, {"u64", "0.5", "64", 8, false, false}, "range"},
+		{&INTEGER, {"u64", "0", "64", 8, true, false}, "--closed"},
+		{&INTEGER, {"u64", "0", "64", 8, false, true}, "--clamp"},
+		{&REAL, {"f64", "0", "1.0", 8, false, false}, NULL},
+		{&REAL, {"f64", "-0", "1", 8, false, false}, NULL},
+		{&REAL, {"f64", "0", "1.0000000000000002", 8, false, false}, "range"},
+		{&REAL, {"f64", "5e-324", "1", 8, false, false}, "range"},
+		{&REAL, {"f32", "0", "1", 8, false, false}, "type"},
+		/* The same step: the last edge alone differs. */
+		{&THIRDS, {"f64", "0", "0.9999999999999999", 3, false, false}, "range"},
+		{&REAL, {"f64", "0", "1", 8, true, false}, "--closed"},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const char *const expected = CASES[i].difference, *why = "";
+		struct axis a, b;
+		CHECK(make(&a, CASES[i].one, &why) == 0 && make(&b, &CASES[i].other, &why) == 0, "%zu: %s", i, why);
+		for (int turn = 0; turn < 2; turn++) {
+			const char *const got = turn ? axis_difference(&b, &a) : axis_difference(&a, &b);
+			CHECK(got == expected || (got && expected && strcmp(got, expected) == 0), "%zu: %s, not %s", i,
+			      got ? got : "same", expected ? expected : "same");
+		}
+	}
+	/* Edges that binary64 cannot tell apart, but samples can. */
+	const struct wish near[] = {{"u64", "0x8000000000000000", "0xfffffffffffffff0", 16, false, false},
+				    {"u64", "0x8000000000000001", "0xfffffffffffffff1", 16, false, false}};
+	struct axis a, b;
+	const char *why = "";
+	CHECK(make(&a, &near[0], &why) == 0 && make(&b, &near[1], &why) == 0, "%s", why);
+	CHECK(edges_value(&a.edges, 0) == edges_value(&b.edges, 0), "the nearest binary64");
+	CHECK(axis_difference(&a, &b) != NULL, "rational edges that differ are the same");
+	/* Bin = value is the range 0:N. */
+	CHECK(make(&a, &(struct wish){"u16", .bins = 9}, &why) == 0 &&
+		      make(&b, &(struct wish){"u16", "0", "9", 9, false, false}, &why) == 0 &&
+		      axis_difference(&a, &b) == NULL,
+	      "-b 9 is not -r 0:9 -b 9");
+}
+
+int main(void)
+{
+	what_it_is();
+	same();
+	return check_report();
+}

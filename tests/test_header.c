@@ -1,0 +1,471 @@
+/*
+ * header: what is found in headers of every kind; the same however they are cut and changed: a cut one is never
+ * found, a changed one is found, refused or none, and what is found is possible.
+ */
+#include "input/header.h"
+
+#include "check.h"
+#include "say.h"
+
+typedef unsigned long long ull;
+
+/* All steps over memory, by hand: what is asked for comes in order and within bounds. *asked: bytes in all. */
+static enum header_result steps(struct header_scan *h, const unsigned char *p, size_t n, size_t *asked)
+{
+	enum header_result result = HEADER_MORE;
+	uint64_t end = 0;
+	unsigned count = 0;
+
+	*asked = 0;
+	for (header_begin(h); result == HEADER_MORE; count++) {
+		const uint64_t at = h->at, want = h->want;
+		CHECK(at >= end && want >= 1 && want <= HEADER_PIECE, "%llu at %llu after %llu", (ull)want, (ull)at,
+		      (ull)end);
+		end = at + want;
+		*asked += want;
+		const size_t from = at < n ? (size_t)at : n, there = n - from < want ? n - from : (size_t)want;
+		unsigned char *copy = malloc(there + 1); /* so that the sanitizer sees the end */
+		if (there > 0)
+			memcpy(copy, p + from, there);
+		result = header_step(h, copy, there);
+		free(copy);
+	}
+	CHECK(count < 10000, "%u steps", count);
+	return result;
+}
+
+static void check_possible(const struct header *h)
+{
+	uint64_t number;
+	struct sample_type type;
+
+	CHECK(h->format && h->channels >= 1 && h->begin > 0, "%s", h->format ? h->format : "none");
+	CHECK(sample_type_parse(&type, h->type.name) == 0 && type.bytes == h->type.bytes, "%s", h->type.name);
+	CHECK(h->bytes == HEADER_TO_END || !__builtin_add_overflow(h->begin, h->bytes, &number) || h->format[0] != 'W',
+	      "%llu", (ull)h->bytes);
+	CHECK(h->format[0] == 'W' || h->bytes % (h->type.bytes * h->channels) == 0, "%llu", (ull)h->bytes);
+	char text[HEADER_TEXT];
+	header_text(text, h);
+	CHECK(strlen(text) > 0, "%s", text);
+}
+
+/* A good header: found, and only when all of it is there. */
+static void good(const struct made *m, const char *text, uint64_t bytes)
+{
+	struct header_scan h, same;
+	char found[HEADER_TEXT] = "";
+	size_t asked;
+
+	const enum header_result result = steps(&h, m->at, m->bytes, &asked);
+	CHECK(result == HEADER_FOUND, "%s: %d: %s", text, result, h.why);
+	if (result != HEADER_FOUND)
+		return;
+	header_text(found, &h.header);
+	CHECK(strcmp(found, text) == 0, "%s: found %s", text, found);
+	CHECK(h.header.begin == m->bytes && h.header.bytes == bytes, "%s: begins at %llu, %llu bytes", text,
+	      (ull)h.header.begin, (ull)h.header.bytes);
+	CHECK(asked <= m->bytes, "%s: %zu bytes asked", text, asked);
+	check_possible(&h.header);
+	CHECK(header_parse(&same, m->at, m->bytes) == HEADER_FOUND && same.header.begin == h.header.begin, "%s", text);
+	for (size_t n = 0; n < m->bytes && m->bytes < 5000; n++) {
+		const bool known = header_magic(m->at, n, true) == HEADER_FOUND;
+		CHECK(header_parse(&h, m->at, n) == (known ? HEADER_BAD : HEADER_NONE), "%s cut at %zu", text, n);
+		CHECK(header_magic(m->at, n, false) == (known ? HEADER_FOUND : HEADER_MORE), "%s at %zu", text, n);
+		CHECK(n < HEADER_MAGIC || known, "%s: no magic number in %zu bytes", text, n);
+	}
+	unsigned char *p = malloc(m->bytes);
+	memcpy(p, m->at, m->bytes);
+	for (size_t i = 0; i < m->bytes && m->bytes < 300; i++, p[i - 1] = m->at[i - 1])
+		for (unsigned v = 0; v < 256; v++) {
+			p[i] = (unsigned char)v;
+			const enum header_result changed = steps(&h, p, m->bytes, &asked);
+			const bool known = header_magic(p, m->bytes, true) == HEADER_FOUND;
+			CHECK(changed == (known ? HEADER_FOUND : HEADER_NONE) || (known && changed == HEADER_BAD),
+			      "%s: byte %zu is %u: %d", text, i, v, changed);
+			CHECK((changed == HEADER_BAD) == (h.why[0] != '\0'), "%s: byte %zu is %u: %s", text, i, v,
+			      h.why);
+			if (changed == HEADER_FOUND)
+				check_possible(&h.header);
+		}
+	free(p);
+}
+
+static void npy_good(unsigned version, const char *dictionary, const char *text, uint64_t bytes)
+{
+	struct made m = {.at = NULL};
+
+	put_npy(&m, version, dictionary);
+	good(&m, text, bytes);
+	free(m.at);
+}
+
+static void arrays(void)
+{
+	static const struct {
+		const char *descr, *type;
+		unsigned bytes;
+	} TYPES[] = {
+		{"|u1", "u8", 1},    {"|i1", "i8", 1},  {"<u2", "u16", 2}, {">u2", "u16be", 2}, {"<i2", "i16", 2},
+		{">i4", "i32be", 4}, {"<u4", "u32", 4}, {"=u8", "u64", 8}, {">i8", "i64be", 8}, {"<f2", "f16", 2},
+		{">f4", "f32be", 4}, {"<f8", "f64", 8}, {"u1", "u8", 1},   {"<c8", "f32", 8},   {">c16", "f64be", 16},
+	};
+
+	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
+		for (unsigned version = 1; version <= 3; version++) {
+			char dictionary[128], text[HEADER_TEXT];
+			const bool complex = strchr(TYPES[i].descr, 'c');
+			snprintf(dictionary, sizeof(dictionary),
+				 "{'descr': '%s', 'fortran_order': False, 'shape': (3, 5), }", TYPES[i].descr);
+			snprintf(text, sizeof(text), ".npy, %s, %s%u samples", TYPES[i].type,
+				 complex ? "2 channels, " : "", complex ? 30u : 15u);
+			npy_good(version, dictionary, text, 15 * TYPES[i].bytes);
+		}
+	npy_good(1, "{\"shape\":(7,),\"descr\":\"<f4\",\"fortran_order\":True}", ".npy, f32, 7 samples", 28);
+	npy_good(1, "{ 'shape' : () , 'descr' : '<f4' , 'fortran_order' : False , }", ".npy, f32, 1 sample", 4);
+	npy_good(1, "{'shape': (3L, 4L), 'descr': '<f4', 'fortran_order': False}", ".npy, f32, 12 samples", 48);
+	npy_good(1, "{'shape': (9223372036854775807, 0, 99), 'descr': '<f4', 'fortran_order': False}",
+		 ".npy, f32, 0 samples", 0);
+	npy_good(1, "{'shape': (18446744073709551614,), 'descr': '|u1', 'fortran_order': False}",
+		 ".npy, u8, 18446744073709551614 samples", 18446744073709551614u);
+
+	struct made m = {.at = NULL};
+	struct header_scan h;
+	put_npy(&m, 1, "{'shape': (2, 3, 4), 'descr': '<f4', 'fortran_order': True}");
+	CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND && h.header.last == 4 && h.header.fortran, "%s", h.why);
+	free(m.at);
+}
+
+static void waves(void)
+{
+	static const struct {
+		struct wave wave;
+		const char *text;
+		uint64_t bytes;
+	} WAVES[] = {
+		{{"RIFF", 1, 2, 2, 16, false, 0, 400, 0, 0}, "WAVE, i16, 2 channels, 200 samples", 400},
+		{{"RIFF", 1, 1, 1, 8, false, 0, 7, 0, 0}, "WAVE, u8, 7 samples", 7},
+		{{"RIFF", 1, 6, 3, 24, true, 0, 36, 0, 0}, "WAVE, i24, 6 channels, 12 samples", 36},
+		{{"RIFF", 1, 1, 3, 20, true, 0, 36, 0, 0}, "WAVE, i24, 12 samples, the upper 20 bits valid", 36},
+		{{"RIFF", 1, 2, 4, 24, true, 0, 16, 0, 0},
+		 "WAVE, i32, 2 channels, 4 samples, the upper 24 bits valid",
+		 16},
+		{{"RIFF", 1, 1, 8, 64, true, 0, 16, 0, 0}, "WAVE, i64, 2 samples", 16},
+		{{"RIFF", 3, 2, 4, 32, false, 0, 16, 0, 0}, "WAVE, f32, 2 channels, 4 samples", 16},
+		{{"RIFF", 3, 1, 8, 64, true, 26, 16, 0, 0}, "WAVE, f64, 2 samples", 16},
+		{{"RIFX", 1, 2, 2, 16, false, 3, 400, 0, 0}, "WAVE, i16be, 2 channels, 200 samples", 400},
+		{{"RIFX", 3, 1, 4, 32, true, 0, 400, 0, 0}, "WAVE, f32be, 100 samples", 400},
+		{{"RF64", 1, 2, 2, 16, false, 0, UINT32_MAX, 6000000000, 0},
+		 "WAVE, i16, 2 channels, 3000000000 samples",
+		 6000000000},
+		{{"BW64", 1, 1, 3, 24, true, 130001, UINT32_MAX, 6000000000, 0},
+		 "WAVE, i24, 2000000000 samples",
+		 6000000000},
+		{{"RF64", 1, 1, 2, 16, false, 0, 8, 0, 0}, "WAVE, i16, 4 samples", 8},
+	};
+
+	for (size_t i = 0; i < sizeof(WAVES) / sizeof(WAVES[0]); i++) {
+		struct made m = {.at = NULL};
+		put_wave(&m, &WAVES[i].wave);
+		good(&m, WAVES[i].text, WAVES[i].bytes);
+		free(m.at);
+	}
+
+	/* A long chunk is passed over, not read. */
+	struct made m = {.at = NULL};
+	struct header_scan h;
+	size_t asked;
+	put_wave(&m, &WAVES[11].wave);
+	CHECK(steps(&h, m.at, m.bytes, &asked) == HEADER_FOUND && asked < 200, "%zu bytes", asked);
+	free(m.at);
+
+	/* Sizes that a writer to a pipe puts there. */
+	static const struct {
+		uint32_t size, bytes;
+		bool open;
+		uint32_t after;
+	} SIZES[] = {{0, 2, true, 0},
+		     {0, 2, false, 12},
+		     {0, 2, true, 0x7fffffff},
+		     {0, 2, true, UINT32_MAX - 36},
+		     {UINT32_MAX, 2, true, 0},
+		     {0x7ffff000, 2, true, 0},
+		     {0x7ffff000 - 1, 3, true, 0},
+		     {0x7ffff000, 3, false, 0},
+		     {0x7fffeffe, 2, false, 0},
+		     {4, 2, false, 0}};
+	for (size_t i = 0; i < sizeof(SIZES) / sizeof(SIZES[0]); i++) {
+		m = (struct made){.at = NULL};
+		put_wave(&m, &(struct wave){.form = "RIFF",
+					    .tag = 1,
+					    .channels = 1,
+					    .bytes = SIZES[i].bytes,
+					    .bits = 8 * SIZES[i].bytes,
+					    .size = SIZES[i].size,
+					    .after = SIZES[i].after});
+		CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND && h.header.open == SIZES[i].open, "%zu: %s", i,
+		      h.why);
+		free(m.at);
+	}
+}
+
+/* What follows the samples of a WAVE: chunks, or samples again. */
+static void after(void)
+{
+	for (unsigned second = 0; second < 2; second++)
+		for (uint32_t samples = 5; samples < 7; samples++) {
+			struct made m = {.at = NULL};
+			struct header_scan h;
+			put_wave(&m, &(struct wave){.form = "RIFF",
+						    .tag = 1,
+						    .channels = 1,
+						    .bytes = 1,
+						    .bits = 8,
+						    .size = samples});
+			CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND && h.header.chunks, "%s", h.why);
+			put(&m, "data\4\0", samples + samples % 2);
+			put_chunk(&m, "LIST", 7, "data");
+			if (second)
+				put_chunk(&m, "data", 2, "ab");
+			header_go_on(&h, samples);
+			enum header_result result = HEADER_MORE;
+			while (result == HEADER_MORE) {
+				const size_t at = h.at < m.bytes ? (size_t)h.at : m.bytes;
+				result = header_step(&h, m.at + at, m.bytes - at < h.want ? m.bytes - at : h.want);
+			}
+			CHECK(result == (second ? HEADER_BAD : HEADER_NONE), "%u: %d", second, result);
+			CHECK(!second || strstr(h.why, "second data chunk"), "%s", h.why);
+			free(m.at);
+		}
+}
+
+static void pictures(void)
+{
+	static const struct {
+		const char *header, *text;
+		uint64_t bytes;
+	} PICTURES[] = {
+		{"P5 4 3 255\n", "PGM, u8, 12 samples", 12},
+		{"P5\n# a comment, 1 2 3\n4 # and one\r3\n255 ", "PGM, u8, 12 samples", 12},
+		{"P6\t4\n3\r255\f", "PPM, u8, 3 channels, 36 samples", 36},
+		{"P6 4 3 256\n", "PPM, u16be, 3 channels, 36 samples", 72},
+		{"P5 4 3 1\v", "PGM, u8, 12 samples", 12},
+		{"P5   0004 003 65535\n", "PGM, u16be, 12 samples", 24},
+		{"P5#not a header", NULL, 0},
+	};
+
+	for (size_t i = 0; PICTURES[i].text; i++) {
+		const struct made m = {.at = (unsigned char *)strdup(PICTURES[i].header),
+				       .bytes = strlen(PICTURES[i].header)};
+		good(&m, PICTURES[i].text, PICTURES[i].bytes);
+		free(m.at);
+	}
+}
+
+/* A header with this in it is refused, and the message has that. */
+static void refused(const struct made *m, const char *why)
+{
+	struct header_scan h;
+	const enum header_result result = header_parse(&h, m->at, m->bytes);
+
+	CHECK(result == HEADER_BAD && strstr(h.why, why), "%s: %d: %s", why, result, h.why);
+	free(m->at);
+}
+
+static void bad_arrays(void)
+{
+	static const char *const BAD[][2] = {
+		{"{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}",
+		 "truth values: count it with --raw -t u8 -S 128"},
+		{"{'descr': '|V2', 'fortran_order': False, 'shape': (3,)}", "--raw -t bf16 -S 128"},
+		{"{'descr': '>M8[ns]', 'fortran_order': False, 'shape': (3,)}", "--raw -t i64be -S 128"},
+		{"{'descr': '<m8', 'fortran_order': False, 'shape': (3,)}", "--raw -t i64 -S 128"},
+		{"{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", "objects"},
+		{"{'descr': '<U7', 'fortran_order': False, 'shape': (3,)}", "dtype '<U7': text"},
+		{"{'descr': '|S7', 'fortran_order': False, 'shape': (3,)}", "text"},
+		{"{'descr': '<f16', 'fortran_order': False, 'shape': (3,)}", "dtype '<f16': no type"},
+		{"{'descr': '<c32', 'fortran_order': False, 'shape': (3,)}", "'<c32'"},
+		{"{'descr': '<c9', 'fortran_order': False, 'shape': (3,)}", "'<c9'"},
+		{"{'descr': '|u2', 'fortran_order': False, 'shape': (3,)}", "'|u2'"},
+		{"{'descr': '<u3', 'fortran_order': False, 'shape': (3,)}", "'<u3'"},
+		{"{'descr': '<f', 'fortran_order': False, 'shape': (3,)}", "'<f'"},
+		{"{'descr': '', 'fortran_order': False, 'shape': (3,)}", "dtype ''"},
+		{"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}", "--record, --offset"},
+		{"{'descr': 7, 'fortran_order': False, 'shape': (3,)}", "no dtype in quotes"},
+		{"{'descr': '<f4', 'fortran_order': 0, 'shape': (3,)}", "neither True nor False"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3)}", "no tuple of lengths"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3, -1)}", "no tuple of lengths"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3 4)}", "no tuple of lengths"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': [3]}", "no tuple after"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,", "no tuple of lengths"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", "more than 2^64 bytes"},
+		{"{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "more than 2^64 bytes"},
+		{"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551616,)}", "more than 2^64 bytes"},
+		{"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999999,)}",
+		 "more than 2^64 bytes"},
+		{"{'descr': '<f4', 'fortran_order': False}", "no 'shape'"},
+		{"{'descr': '<f4', 'shape': (3,)}", "no 'fortran_order'"},
+		{"{'fortran_order': False, 'shape': (3,)}", "no 'descr'"},
+		{"{}", "no 'descr'"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'x': 1}", "an unknown key 'x'"},
+		{"{'descr': '<f4', 'fortran_order': False, 'descr': '<f4'}", "a second key 'descr'"},
+		{"{'descr' '<f4'}", "no dictionary of"},
+		{"{'descr': '<f4' 'fortran_order': False}", "no comma after 'descr'"},
+		{"('descr', '<f4')", "no dictionary"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} x", "more than a dictionary"},
+	};
+
+	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+		struct made m = {.at = NULL};
+		put_npy(&m, 1, BAD[i][0]);
+		refused(&m, BAD[i][1]);
+	}
+	struct made m = {.at = NULL};
+	put(&m, "\x93NUMPY\4\0\0\0", 10);
+	refused(&m, "version 4.0");
+	m = (struct made){.at = NULL};
+	put(&m, "\x93NUMPY\1\0\0\0", 10);
+	refused(&m, "0 bytes long");
+	m = (struct made){.at = NULL};
+	put(&m, "\x93NUMPY\2\0\x11\x27\0\0", 12);
+	refused(&m, "10001 bytes long");
+	m = (struct made){.at = NULL};
+	put(&m, "\x93NUMPY\3\0\xff\xff\xff\xff", 12);
+	refused(&m, "4294967295 bytes long");
+	/* 10000 are taken. */
+	m = (struct made){.at = NULL};
+	put(&m, "\x93NUMPY\2\0\x10\x27\0\0", 12);
+	put_text(&m, "{'descr': '<f4', 'fortran_order': False, 'shape': (3,)}");
+	while (m.bytes < 10012)
+		put_text(&m, " ");
+	good(&m, ".npy, f32, 3 samples", 12);
+	free(m.at);
+}
+
+/* Sizes of 64 bits that say that there are no samples: what follows is a chunk, where the whole file is longer. */
+static void empty_wide_wave(uint64_t whole, uint64_t bytes)
+{
+	struct made m = {.at = NULL};
+
+	put(&m, "BW64\xff\xff\xff\xffWAVEds64", 16);
+	put_number(&m, 28, 4);
+	put_number(&m, whole, 8);
+	put_number(&m, 0, 8);
+	put_number(&m, 0, 8);
+	put_number(&m, 0, 4);
+	put_text(&m, "fmt ");
+	put_number(&m, 16, 4);
+	put(&m, "\1\0\1\0\x44\xac\0\0\x88\x58\1\0\2\0\x10\0", 16);
+	put(&m, "data\xff\xff\xff\xffLIST\2\0\0\0ab", 18);
+	struct header_scan scan;
+	CHECK(header_parse(&scan, m.at, m.bytes) == HEADER_FOUND && scan.header.open == (bytes > 0),
+	      "%llu bytes in all", (unsigned long long)whole);
+	free(m.at);
+}
+
+static void bad_waves(void)
+{
+	static const struct {
+		struct wave wave;
+		const char *why;
+	} BAD[] = {
+		{{"RIFF", 6, 1, 1, 8, false, 0, 8, 0, 0}, "format 6 is neither"},
+		{{"RIFF", 0x55, 1, 2, 16, true, 0, 8, 0, 0}, "format 85 is neither"},
+		{{"RIFF", 1, 0, 2, 16, false, 0, 8, 0, 0}, "0 channels"},
+		{{"RIFF", 1, 3, 0, 16, false, 0, 8, 0, 0}, "blocks of 0 bytes for 3 channels"},
+		{{"RIFF", 1, 1, 5, 40, false, 0, 8, 0, 0}, "integers of 5 bytes"},
+		{{"RIFF", 3, 1, 2, 16, false, 0, 8, 0, 0}, "floats of 2 bytes"},
+		{{"RIFF", 1, 1, 2, 17, false, 0, 8, 0, 0}, "17 bits in 2 bytes"},
+		{{"RIFF", 1, 1, 2, 0, false, 0, 8, 0, 0}, "0 bits in 2 bytes"},
+		{{"RIFF", 3, 1, 4, 24, true, 0, 8, 0, 0}, "24 valid bits in floats of 4 bytes"},
+	};
+
+	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+		struct made m = {.at = NULL};
+		put_wave(&m, &BAD[i].wave);
+		refused(&m, BAD[i].why);
+	}
+	struct made m = {.at = NULL};
+	put(&m, "RIFF\0\0\0\0WAVEdata\4\0\0\0abcd", 24);
+	refused(&m, "data chunk at offset 12, before the fmt chunk");
+	m = (struct made){.at = NULL};
+	put(&m, "RIFF\0\0\0\0WAVEfmt \4\0\0\0abcd", 24);
+	refused(&m, "a fmt chunk of 4 bytes");
+	m = (struct made){.at = NULL};
+	put(&m, "RF64\0\0\0\0WAVEds64\4\0\0\0abcd", 24);
+	refused(&m, "a ds64 chunk of 4 bytes");
+	m = (struct made){.at = NULL};
+	put(&m, "RIFF\0\0\0\0WAVE", 12);
+	for (unsigned i = 0; i < 1025; i++)
+		put_chunk(&m, "abcd", 0, "x");
+	refused(&m, "more than 1024 chunks");
+	m = (struct made){.at = NULL};
+	put_wave(&m, &(struct wave){.form = "RIFF", .tag = 1, .channels = 1, .bytes = 2, .bits = 16});
+	m.bytes -= 8;
+	put_chunk(&m, "fmt ", 16, "x");
+	refused(&m, "a second fmt chunk");
+	m = (struct made){.at = NULL};
+	put_wave(&m, &(struct wave){.form = "RIFF", .tag = 1, .channels = 1, .bytes = 2, .bits = 16});
+	m.bytes -= 8;
+	refused(&m, "the input ends inside it, after 36 bytes");
+}
+
+static void bad_pictures(void)
+{
+	static const char *const BAD[][2] = {
+		{"P5 0 3 255\n", "a width of 0"},
+		{"P6 3 0 255\n", "a height of 0"},
+		{"P5 3 3 0\n", "a greatest value of 0"},
+		{"P5 3 3 65536\n", "a greatest value of 65536"},
+		{"P5 3x3 255\n", "byte 0x78 at offset 4"},
+		{"P5 3 3 255x", "greatest value"},
+		{"P5 18446744073709551616 3 255\n", "a width of more than 2^64"},
+		{"P6 4294967296 4294967296 255\n", "more than 2^64 bytes"},
+		{"P6 4294967296 2147483648 255\n", "more than 2^64 bytes"},
+		{"P5 3 3", "ends inside it, after 6 bytes"},
+	};
+
+	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
+		struct made m = {.at = NULL};
+		put_text(&m, BAD[i][0]);
+		refused(&m, BAD[i][1]);
+	}
+	struct made m = {.at = NULL};
+	put_text(&m, "P5 # ");
+	while (m.bytes < 5000)
+		put_text(&m, "x");
+	refused(&m, "longer than 4096 bytes");
+}
+
+/* What is none of ours, at every length. */
+static void none(void)
+{
+	static const char *const NONE[] = {"RIFFabcdAVI LIST",   "RIFF\1\1\1\1WAVX",    "P4 3 3 abcdefg",
+					   "P5abcdefghijkl",     "P7\nWIDTH 4\nHEIGHT", "P5 xabcdefghi",
+					   "\x93NUMPX abcdefgh", "RIFZ\1\1\1\1WAVE",    "abcdefghijklmn",
+					   "BW65\1\1\1\1WAVE",   "p5 4 4 255\n"};
+
+	for (size_t i = 0; i < sizeof(NONE) / sizeof(NONE[0]); i++) {
+		const unsigned char *p = (const unsigned char *)NONE[i];
+		struct header_scan h;
+		CHECK(header_magic(p, 12, false) == HEADER_NONE, "%s", NONE[i]);
+		CHECK(header_parse(&h, p, strlen(NONE[i])) == HEADER_NONE, "%s", NONE[i]);
+		for (size_t n = 0; n < 12; n++)
+			CHECK(header_magic(p, n, true) == HEADER_NONE, "%s at %zu", NONE[i], n);
+	}
+}
+
+int main(void)
+{
+	arrays();
+	waves();
+	after();
+	pictures();
+	bad_arrays();
+	empty_wide_wave(82, 0);
+	empty_wide_wave(72, 10);
+	empty_wide_wave(UINT64_MAX, 10);
+	bad_waves();
+	bad_pictures();
+	none();
+	return check_report();
+}

@@ -1,0 +1,165 @@
+/* hist_stats: quantiles beside sorted samples, of every type, by value and by bin. */
+#include "hist/hist_stats.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "count/count.h"
+#include "hist/hist.h"
+
+#define MOST 900
+
+static uint64_t seed = 31;
+
+static uint64_t draw(uint64_t below)
+{
+	return check_random(&seed) % below;
+}
+
+/* A small whole number, or an infinity or NaN, as the type has it in memory. */
+static void put(unsigned char *p, const struct sample_type *t, double x)
+{
+	const float f = (float)x;
+	uint64_t bits = 0;
+	uint32_t narrow;
+
+	memcpy(&narrow, &f, sizeof(narrow));
+	if (t->kind != SAMPLE_FLOAT)
+		bits = (uint64_t)(int64_t)x;
+	else if (t->bytes == 8)
+		memcpy(&bits, &x, sizeof(bits));
+	else if (t->bytes == 4)
+		bits = narrow;
+	else if (t->mantissa == 7)
+		bits = narrow >> 16; /* NaN stays one, small whole numbers are exact */
+	else if (!isfinite(x))
+		bits = isnan(x) ? 0x7e01 : x < 0 ? 0xfc00 : 0x7c00;
+	else /* binary16 */
+		bits = (narrow >> 31 << 15) | (x == 0 ? 0 : ((narrow >> 13 & 0x3ffff) - (112u << 10)) & 0x7fff);
+	for (uint32_t k = 0; k < t->bytes; k++)
+		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* The least sample that is not below `percent` of them. */
+static double quantile_of(const double *sorted, size_t n, unsigned percent)
+{
+	size_t i = 0;
+
+	while ((i + 1) * 100 < percent * n)
+		i++;
+	return sorted[i];
+}
+
+static void check_quantile(const struct hist *h, unsigned i, double expected, const char *what)
+{
+	const struct hist_quantile *const q = &h->stats[0].quantile[i];
+	const struct edges *const e = &h->axis.edges;
+	const uint32_t bins = axis_bins(&h->axis);
+	const double lo = edges_value(e, 0), hi = edges_value(e, bins);
+	const bool last = e->closed && expected == hi;
+
+	if (h->axis.type.bytes <= 2) {
+		CHECK(q->kind == QUANTILE_VALUE && q->value == expected && !(expected == 0 && signbit(q->value)),
+		      "%s: %g, not %g", what, q->value, expected);
+	} else if (!h->axis.clamp && expected < lo) {
+		CHECK(q->kind == QUANTILE_UNDER, "%s: %g is under, not kind %d", what, expected, q->kind);
+	} else if (!h->axis.clamp && expected >= hi && !last) {
+		CHECK(q->kind == QUANTILE_OVER, "%s: %g is over, not kind %d", what, expected, q->kind);
+	} else {
+		const bool in =
+			(edges_value(e, q->bin) <= expected || (q->bin == 0 && h->axis.clamp)) &&
+			(expected < edges_value(e, q->bin + 1) || (q->bin == bins - 1 && (h->axis.clamp || last)));
+		CHECK(q->kind == QUANTILE_BIN && in, "%s: %g in bin %u, kind %d", what, expected, (unsigned)q->bin,
+		      q->kind);
+	}
+}
+
+struct axis_of {
+	const char *lo, *hi;
+	uint32_t bins;
+	bool closed, clamp;
+};
+
+static void one(const char *name, const struct axis_of *as, size_t n, unsigned spread, bool odd)
+{
+	struct axis_spec spec = {.edges = {.kind = AXIS_RANGE, .bins = as->bins, .closed = as->closed},
+				 .clamp = as->clamp};
+	struct sample_type t;
+	struct axis axis;
+	struct counting counting;
+	struct counts counts;
+	struct hist h;
+	struct fail fail = {0};
+	const char *why;
+	unsigned char samples[8 * MOST];
+	double finite[MOST];
+	size_t number = 0;
+	char what[96];
+
+	sample_type_parse(&t, name);
+	snprintf(what, sizeof(what), "%s, %s:%s, %zu samples of %u values", name, as->lo, as->hi, n, spread);
+	number_parse(&spec.edges.lo, as->lo, strlen(as->lo));
+	number_parse(&spec.edges.hi, as->hi, strlen(as->hi));
+	CHECK(axis_init(&axis, &spec, &t, &why) == 0, "%s: %s", what, why);
+	for (size_t i = 0; i < n; i++) {
+		double x = (double)draw(spread) - (t.kind == SAMPLE_UNSIGNED ? 0 : (double)(spread / 2));
+		if (x == 0 && draw(2))
+			x = -x;
+		if (odd && t.kind == SAMPLE_FLOAT && draw(3) == 0)
+			x = draw(3) == 0 ? (double)NAN : draw(2) ? (double)INFINITY : -(double)INFINITY;
+		put(samples + i * t.bytes, &t, x);
+		if (isfinite(x))
+			finite[number++] = x;
+	}
+	qsort(finite, number, sizeof(finite[0]), by_value);
+	counting_init(&counting, &t, &axis.edges, false);
+	counting_keep_stats(&counting, 1);
+	CHECK(counts_init(&counts, counting.cells, &fail) == 0 && counts_keep_stats(&counts, &t, 1, &fail) == 0 &&
+		      hist_reserve(&h, &axis, 1, &fail) == 0 && hist_keep_stats(&h, &fail) == 0,
+	      "%s", fail.text);
+	for (int half = 0; half < 2; half++) { /* two workers */
+		struct counter *counter = counter_open(&counting, &counts);
+		const size_t from = half ? n / 3 : 0, to = half ? n : n / 3;
+		counter_add(counter, samples + from * t.bytes, to - from, NULL);
+		counter_close(counter);
+	}
+	hist_fill(&h, &counts);
+	CHECK(h.stats[0].of.number == number, "%s: %llu finite samples", what,
+	      (unsigned long long)h.stats[0].of.number);
+	for (unsigned i = 0; i < HIST_QUANTILES; i++) {
+		if (number > 0)
+			check_quantile(&h, i, quantile_of(finite, number, hist_quantile_percent[i]), what);
+		else
+			CHECK(h.stats[0].quantile[i].kind == QUANTILE_NONE, "%s: kind %d", what,
+			      h.stats[0].quantile[i].kind);
+	}
+	hist_free(&h);
+	counts_free(&counts);
+}
+
+int main(void)
+{
+	static const char *const TYPES[] = {"u8",  "i8",  "u16", "i16be", "f16",   "f16be", "bf16be",
+					    "u24", "i24", "u32", "i64",   "u64be", "f32be", "f64"};
+	static const struct axis_of AXES[] = {
+		{"0", "40", 40, false, false}, {"10", "30", 7, true, false},  {"10", "30", 7, true, true},
+		{"-20", "20", 1, false, true}, {"35", "60", 2, false, false},
+	};
+
+	for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
+		for (size_t a = 0; a < sizeof(AXES) / sizeof(AXES[0]); a++)
+			for (unsigned i = 0; i < 12; i++) {
+				const size_t n = i < 2 ? i : i < 4 ? 100 * (i - 1) : 1 + draw(MOST - 1);
+				one(TYPES[t], &AXES[a], n, 1 + (unsigned)draw(60), i % 2);
+			}
+	return check_report();
+}

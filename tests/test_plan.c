@@ -1,0 +1,308 @@
+/*
+ * plan: what jobs get of -T and -M, as a table, and what holds for every job, drawn from a seed.
+ */
+#include "plan.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "check.h"
+#include "cli/options.h"
+#include "worker.h"
+
+#define KIB ((uint64_t)1 << 10)
+#define MIB ((uint64_t)1 << 20)
+#define NEVER UINT64_MAX
+#define ARGUMENTS 20
+
+/* The options of a line of text. */
+static struct job job_of(const char *line)
+{
+	static char text[256];
+	char *argv[ARGUMENTS] = {"gpuhist"};
+	struct fail fail = {0};
+	struct job job;
+	int argc = 1;
+
+	snprintf(text, sizeof(text), "%s", line);
+	for (char *word = strtok(text, " "); word && argc < ARGUMENTS; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	optind = 0;
+	CHECK(options_parse(&job, argc, argv, &fail) == OPTIONS_RUN, "%s: %s", line, fail.text);
+	return job;
+}
+
+static struct axis axis_of(const struct job *job)
+{
+	struct axis axis;
+	const char *why;
+
+	CHECK(axis_init(&axis, &job->axis, &job->type, &why) == 0, "%s", why);
+	return axis;
+}
+
+#define NO_KERNELS               \
+	{                        \
+		.kernels = false \
+	}
+#define KERNELS                 \
+	{                       \
+		.kernels = true \
+	}
+#define COMPRESSED                                  \
+	{                                           \
+		.kernels = true, .compressed = true \
+	}
+#define PLAIN                                  \
+	{                                      \
+		.kernels = true, .plain = true \
+	}
+
+/* A worker's block and the page that aligns it; what it takes beside in the totals' table; tables for 256 bins. */
+#define BLOCK (132 * KIB)
+#define SHARED (BLOCK + 8 * KIB)
+#define FEW (BLOCK + 4 * 1088 + 64)
+#define SEAM 24 /* beside a record that lies in several frames */
+
+/* Statistics with so many pairs of sums. */
+#define SUMS(n) (sizeof(struct stats) + (n) * sizeof(struct stats_sums))
+
+static void table(void)
+{
+	static const struct {
+		const char *job;
+		struct plan_facts facts;
+		unsigned workers;
+		enum count_method method;
+		uint64_t tables, lanes_memory, decoders;
+		unsigned lanes, each, least;
+		uint64_t worth;
+	} CASES[] = {
+		/* The CPU alone. */
+		{"-T 1 --device=cpu -b 256", KERNELS, 1, COUNT_PRIVATE, FEW, 0, 256 * MIB - FEW, 1, 8, 0, NEVER},
+		{"-T 8 -b 256", NO_KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 0, 256 * MIB - 8 * FEW, 3, 8, 0, NEVER},
+		{"-T 8 -t u8", NO_KERNELS, 8, COUNT_BYTES, 8 * (BLOCK + 8 * KIB + 64), 0,
+		 256 * MIB - 8 * (BLOCK + 8 * KIB + 64), 3, 8, 0, NEVER},
+		{"-T 2 -t u16", NO_KERNELS, 2, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64), 0,
+		 256 * MIB - 2 * (BLOCK + 512 * KIB + 64), 1, 8, 0, NEVER},
+		/* Tables and blocks take half of -M at most: fewer workers, and one with the totals' table in the end.
+		 */
+		{"-T 8 -M 1M -t u64 -b 20", NO_KERNELS, 3, COUNT_PRIVATE, 3 * (BLOCK + 4 * 128 + 64), 0,
+		 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 3, 8, 0, NEVER},
+		{"-T 2 -b 16777216", NO_KERNELS, 1, COUNT_PRIVATE, BLOCK + 64 * MIB + 128, 0, 192 * MIB - BLOCK - 128,
+		 1, 8, 0, NEVER},
+		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 128), 0,
+		 128 * MIB - 2 * (BLOCK + 128), 1, 8, 0, NEVER},
+		{"-T 3 -b 16777216", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 1, 8, 0,
+		 NEVER},
+		{"-T 4 -M 200K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0, 200 * KIB - SHARED, 1, 8, 0, NEVER},
+		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 1, 8, 0, NEVER},
+		/* Not even one. */
+		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 1, 8, 0, NEVER},
+		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0, 1, 1, 8, 0, 0},
+		/* Records: a block holds one, and one worker two more that may lie in several frames; many, five each.
+		 */
+		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64), 0,
+		 128 * MIB - 8 * (12 * KIB + 64), 3, 8, 0, 12960000000},
+		{"-T 8 -t u8 --record=16M", KERNELS, 1, COUNT_BYTES, 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 64 * MIB,
+		 144 * MIB - 12 * KIB - 64 - 2 * SEAM, 3, 8, 0, 1620000000},
+		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES, 49 * MIB + 8 * (12 * KIB + 64) + 41 * SEAM, 0,
+		 207 * MIB - 8 * (12 * KIB + 64) - 41 * SEAM, 3, 8, 0, NEVER},
+		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 0, COUNT_BYTES, 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 0, 1,
+		 1, 8, 0, 0},
+		/* Channels: their tables count. */
+		{"-T 8 -t u16 -c 64", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64), 16 * MIB - 7 * (BLOCK + 64),
+		 128 * MIB, 3, 8, 0, NEVER},
+		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 1, 8, 0,
+		 NEVER},
+		/* Lanes beside them, for input that is worth the GPU's start. */
+		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 64 * MIB, 192 * MIB - 8 * FEW, 3, 8, 0,
+		 12960000000},
+		{"-T 16 -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB, 192 * MIB - 16 * FEW, 16, 0, 8,
+		 25920000000},
+		{"-T 64 -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB, 192 * MIB - 64 * FEW, 6, 8, 0,
+		 103680000000},
+		{"-T 1 -b 25165820", KERNELS, 1, COUNT_PRIVATE, BLOCK + 96 * MIB + 64, 32 * MIB - BLOCK - 64, 128 * MIB,
+		 1, 8, 0, NEVER},
+		/* Nothing but lanes. */
+		{"-T 8 --device=gpu -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 128 * MIB, 128 * MIB, 8, 8, 0, NEVER},
+		{"-T 2 --device=gpu -b 256", KERNELS, 1, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 1, 8, 0, NEVER},
+		{"-T 2 --device=gpu:0,1 -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, 8, 0,
+		 NEVER},
+		{"-T 2 --device=gpu:all -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, 8, 0,
+		 NEVER},
+		{"-T 2 --device=gpu -b 256", COMPRESSED, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, 0, 0,
+		 NEVER},
+		{"-T 64 --device=gpu -b 256", COMPRESSED, 32, COUNT_PRIVATE, 64 * FEW, 128 * MIB, 128 * MIB, 32, 0, 0,
+		 NEVER},
+		/* Statistics: sums for each sign and exponent beside a worker's tables, or alone; no single lane for
+		   windows. */
+		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(1)), 0,
+		 256 * MIB - 2 * (FEW + SUMS(1)), 1, 8, 0, NEVER},
+		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)), 0,
+		 256 * MIB - 2 * (FEW + SUMS(4096)), 1, 8, 0, NEVER},
+		{"-T 2 --stats -t f64 -r 0:1 --device=gpu", KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)),
+		 128 * MIB, 128 * MIB - 2 * SUMS(4096), 2, 8, 0, NEVER},
+		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 1, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64),
+		 128 * MIB, 128 * MIB, 1, 8, 0, NEVER},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const struct job job = job_of(CASES[i].job);
+		const struct axis axis = axis_of(&job);
+		struct plan_facts facts = CASES[i].facts;
+		facts.axis = &axis;
+		const struct plan p = plan_make(&job, &facts);
+		CHECK(p.workers == CASES[i].workers && p.counting.method == CASES[i].method,
+		      "%s: %u workers, method %d", CASES[i].job, p.workers, (int)p.counting.method);
+		CHECK(p.tables == CASES[i].tables, "%s: %zu bytes of tables", CASES[i].job, p.tables);
+		CHECK(p.lanes_memory == CASES[i].lanes_memory && p.spare == p.lanes_memory,
+		      "%s: %llu bytes for lanes, %llu to spare", CASES[i].job, (unsigned long long)p.lanes_memory,
+		      (unsigned long long)p.spare);
+		CHECK(p.decoders == CASES[i].decoders, "%s: %llu bytes for decoders", CASES[i].job,
+		      (unsigned long long)p.decoders);
+		CHECK(p.lanes == CASES[i].lanes && p.lanes_each == CASES[i].each && p.lanes_least == CASES[i].least,
+		      "%s: %u lanes, %u each, %u at least", CASES[i].job, p.lanes, p.lanes_each, p.lanes_least);
+		CHECK(p.gpu_worth == CASES[i].worth, "%s: %llu bytes are worth a GPU", CASES[i].job,
+		      (unsigned long long)p.gpu_worth);
+		CHECK(p.counting.alone == (p.workers == 1 && job.device == DEVICE_CPU), "%s: alone", CASES[i].job);
+	}
+}
+
+/* A number of some size, each order of magnitude as likely as any other. */
+static uint64_t drawn(uint64_t *state, unsigned bits)
+{
+	return check_random(state) >> (63 - check_random(state) % bits);
+}
+
+static struct job draw(uint64_t *state, struct axis *axis)
+{
+	static const char *const TYPES[] = {"u8", "u16", "u24", "u32", "i64", "f32", "f64"};
+	static const char *const DEVICES[] = {"cpu", "auto", "gpu", "gpu:all"};
+	char line[256], layout[64] = "";
+	const unsigned channels = check_random(state) % 3 ? 1 : 1 + (unsigned)(check_random(state) % 64);
+
+	/* Records of any size, and rows. */
+	const uint64_t size = 8 * channels + drawn(state, 24) % (LAYOUT_BYTES_MAX - 8 * channels);
+	const unsigned kind = (unsigned)(check_random(state) % 4);
+	if (kind == 0)
+		snprintf(layout, sizeof(layout), "--record=%llu", (unsigned long long)size);
+	if (kind == 1)
+		snprintf(layout, sizeof(layout), "--rows=%u:%llu", channels, (unsigned long long)size);
+	const uint64_t bins = drawn(state, 28) + 1;
+	snprintf(line, sizeof(line), "-t %s -r 0:1 -b 1 -T %llu --device=%s -c %u %s",
+		 TYPES[check_random(state) % (sizeof(TYPES) / sizeof(TYPES[0]))],
+		 (unsigned long long)drawn(state, 12) + 1, DEVICES[check_random(state) % 4], channels, layout);
+	struct job job = job_of(line);
+	*axis = axis_of(&job);
+	axis->edges.binning.bins = (uint32_t)bins; /* all that a plan asks of the edges */
+	job.memory = (100 * KIB << check_random(state) % 16) + drawn(state, 20);
+	return job;
+}
+
+/* One worker, and how little it may take. */
+static size_t least_of(const struct job *job, const struct plan_facts *facts)
+{
+	const struct axis *const axis = facts->axis;
+	const uint32_t record = job->source.record;
+	const size_t block = record > 128 * KIB ? record : 128 * KIB;
+	const size_t seams = facts->plain || record <= 512 ? 0 : (size_t)source_seam_bytes(record, 1);
+	struct counting own, shared;
+
+	counting_init_layout(&own, &axis->type, &axis->edges, &job->layout, false);
+	counting_init_layout(&shared, &axis->type, &axis->edges, &job->layout, true);
+	const size_t a = worker_cpu_memory(&own, block), b = worker_cpu_memory(&shared, block);
+	return seams + (a < b ? a : b);
+}
+
+static struct plan plan_with(const struct job *job, const struct plan_facts *facts, uint64_t memory)
+{
+	struct job other = *job;
+
+	other.memory = memory;
+	return plan_make(&other, facts);
+}
+
+static void bounds(const struct job *job, const struct plan_facts *facts, const struct plan *p, unsigned long i)
+{
+	const size_t least = least_of(job, facts);
+	const uint64_t half = job->memory / 2;
+	const bool gpu = job->device == DEVICE_GPU;
+
+	CHECK((p->workers > 0) == (job->memory >= least), "job %lu: %u workers, of which one needs %zu", i, p->workers,
+	      least);
+	CHECK(plan_with(job, facts, least).workers > 0 && plan_with(job, facts, least - 1).workers == 0,
+	      "job %lu: one worker needs %zu", i, least);
+	if (p->workers == 0) {
+		CHECK(p->tables == least, "job %lu: %zu, not %zu", i, p->tables, least);
+		return;
+	}
+	CHECK(p->workers <= job->threads && p->lanes <= job->threads && p->lanes >= 1, "job %lu: %u workers, %u lanes",
+	      i, p->workers, p->lanes);
+	CHECK((gpu ? 0 : p->tables) + p->lanes_memory + p->decoders <= job->memory + (p->decoders == 1),
+	      "job %lu: more than -M", i);
+	CHECK(facts->plain || p->tables <= half || p->tables == least, "job %lu: tables take %zu", i, p->tables);
+	CHECK(facts->plain || p->decoders >= half || p->tables > half, "job %lu: decoders get %llu", i,
+	      (unsigned long long)p->decoders);
+	CHECK(p->lanes_memory <= (gpu ? half : job->memory / 4), "job %lu: lanes get %llu", i,
+	      (unsigned long long)p->lanes_memory);
+	CHECK(p->gpu_worth == NEVER || (facts->kernels && job->device == DEVICE_AUTO), "job %lu: a GPU", i);
+	const struct plan plain = plan_with(job, &(struct plan_facts){.axis = facts->axis, .plain = true}, job->memory);
+	CHECK(!p->halved || (!facts->plain && (plain.tables > p->tables || plain.workers > p->workers)),
+	      "job %lu: halved", i);
+}
+
+/* Of more memory tables never take less, and decoders never get more than that. */
+static void growth(const struct job *job, const struct plan_facts *facts, const struct plan *p, uint64_t more,
+		   unsigned long i)
+{
+	const struct plan q = plan_with(job, facts, job->memory + more);
+
+	CHECK(q.tables >= p->tables, "job %lu: %zu bytes of tables, then %zu", i, p->tables, q.tables);
+	CHECK(q.decoders <= p->decoders + more, "job %lu: decoders get more than there is", i);
+}
+
+/* The -M that is named for a window is accepted, 1 KiB less is refused. */
+static void named(const struct job *job, const struct plan_facts *facts, const struct plan *p, uint64_t need,
+		  unsigned long i)
+{
+	const uint64_t memory = plan_memory_for(job, facts, need);
+
+	CHECK(memory >= job->memory && memory % KIB == 0, "job %lu: %llu is named", i, (unsigned long long)memory);
+	CHECK(plan_with(job, facts, memory).decoders >= need, "job %lu: %llu is not enough", i,
+	      (unsigned long long)memory);
+	CHECK(p->decoders >= need || plan_with(job, facts, memory - KIB).decoders < need,
+	      "job %lu: less than %llu does", i, (unsigned long long)memory);
+}
+
+static void every_job(void)
+{
+	uint64_t state = 20;
+
+	for (unsigned long i = 0; i < 5000; i++) {
+		struct axis axis;
+		const struct job job = draw(&state, &axis);
+		const uint64_t bits = check_random(&state);
+		const struct plan_facts facts = {&axis, bits & 1, bits >> 1 & 1, bits >> 2 & 1};
+		const struct plan p = plan_make(&job, &facts), again = plan_make(&job, &facts);
+		CHECK(p.workers == again.workers && p.tables == again.tables && p.decoders == again.decoders &&
+			      p.counting.method == again.counting.method && p.gpu_worth == again.gpu_worth,
+		      "job %lu: another plan", i);
+		bounds(&job, &facts, &p, i);
+		if (p.workers > 0) {
+			growth(&job, &facts, &p, drawn(&state, 24), i);
+			named(&job, &facts, &p, drawn(&state, 31), i);
+		}
+		/* The default: zstd windows of 128 MiB for any job. */
+		const struct plan usual = plan_with(&job, &facts, 256 * MIB);
+		CHECK(facts.plain || usual.decoders >= 128 * MIB, "job %lu: decoders get %llu of the default", i,
+		      (unsigned long long)usual.decoders);
+	}
+}
+
+int main(void)
+{
+	table();
+	every_job();
+	return check_report();
+}

@@ -1,0 +1,135 @@
+/* signals: which signals end the process and which do not, and that the temporary file is removed. */
+#include "base/signals.h"
+
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "check.h"
+#include "output/output.h"
+#include "scratch.h"
+
+static void *raise_there(void *number)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+	raise(*(int *)number);
+	return NULL;
+}
+
+/*
+ * In a process of its own: the wait status after a signal between opening and publishing "f". The
+ * signal of a thread comes while the main thread blocks such signals: the main thread goes on and
+ * makes "held".
+ */
+static int signalled(int number, bool ignored, bool from_thread)
+{
+	int status;
+	const pid_t child = fork();
+
+	if (child == 0) {
+		struct fail fail = {0};
+		struct output *o;
+		pthread_t thread;
+		setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+		signal(number, ignored ? SIG_IGN : SIG_DFL);
+		signals_init();
+		if (output_open(&o, "f", &fail) != 0)
+			_exit(99);
+		if (from_thread) {
+			sigset_t old;
+			signals_block(&old);
+			if (pthread_create(&thread, NULL, raise_there, &number) != 0 || pthread_join(thread, NULL) != 0)
+				_exit(97);
+			scratch_write("held", "", 0);
+			signals_restore(&old);
+		} else {
+			raise(number);
+		}
+		_exit(output_commit(o, &fail) == 0 ? 42 : 98);
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
+/*
+ * A signal removes the temporary file and ends the process, whichever thread receives it; a signal
+ * that was ignored at the start does not, nor do USR1 and XFSZ.
+ */
+static void signals(void)
+{
+	const int numbers[] = {SIGHUP,    SIGINT,    SIGQUIT,      SIGTERM,  SIGPIPE, SIGXCPU,
+			       SIGALRM,   SIGVTALRM, SIGPROF,      SIGUSR2,  SIGIO,   SIGPWR,
+			       SIGSTKFLT, SIGRTMIN,  SIGRTMIN + 3, SIGRTMAX, SIGUSR1, SIGXFSZ};
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		const int n = numbers[i];
+		for (int how = 0; how < 4; how++) {
+			const bool ignored = how & 1, survives = ignored || n == SIGUSR1 || n == SIGXFSZ;
+			const int status = signalled(n, ignored, how & 2);
+			if (how & 2)
+				CHECK(unlink("held") == 0, "signal %d: not held back from the main thread", n);
+			if (survives)
+				CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42, "signal %d: status %x", n,
+				      (unsigned)status);
+			else
+				CHECK(WIFSIGNALED(status) && WTERMSIG(status) == n, "signal %d: status %x", n,
+				      (unsigned)status);
+			CHECK(scratch_files() == (unsigned)survives, "signal %d: %u files", n, scratch_files());
+			scratch_clean();
+		}
+	}
+}
+
+static void *blocked_there(void *arg)
+{
+	pthread_sigmask(SIG_BLOCK, NULL, arg);
+	return NULL;
+}
+
+static void on_profile(int number)
+{
+	(void)number;
+}
+
+/*
+ * Our own threads receive none of these signals, the main thread receives them all. A handler that a
+ * preloaded profiler installed stays.
+ */
+static void threads_block(void)
+{
+	const int numbers[] = {SIGHUP, SIGINT, SIGTERM, SIGALRM, SIGUSR2, SIGRTMIN, SIGRTMAX};
+	int status;
+	const pid_t child = fork();
+
+	if (child == 0) {
+		struct sigaction after;
+		sigset_t there, here;
+		pthread_t thread;
+		int wrong = 0;
+		signal(SIGPROF, on_profile);
+		signals_init();
+		sigemptyset(&there);
+		wrong += signals_thread(&thread, blocked_there, &there) != 0 || pthread_join(thread, NULL) != 0;
+		pthread_sigmask(SIG_BLOCK, NULL, &here);
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+			wrong += !sigismember(&there, numbers[i]) + sigismember(&here, numbers[i]);
+		wrong += sigismember(&there, SIGPROF);
+		sigaction(SIGPROF, NULL, &after);
+		wrong += after.sa_handler != on_profile;
+		_exit(wrong);
+	}
+	waitpid(child, &status, 0);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned)status);
+}
+
+int main(void)
+{
+	scratch_enter();
+	signals();
+	threads_block();
+	scratch_leave();
+	return check_report();
+}

@@ -1,0 +1,191 @@
+"""JSON and npy, read by those they are for: Python's uhi, boost-histogram, hist and numpy.
+
+usage: uhi_check.py GPUHIST UHI_DOCUMENTS MANUAL
+
+Every document fits uhi's schema; boost-histogram and hist load it with the edges and the counts of the CSV of
+the same job, to the bit; so does numpy the npy. Counts past 2^53 come from uhi_documents, which writes
+histograms that no run could count here. The manual's examples run as they are printed.
+"""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+import boost_histogram
+import hist
+import numpy
+import uhi.io.json
+import uhi.schema
+
+passed = failed = 0
+left_out = set()
+
+
+def check(good, what):
+    global passed, failed
+    if good:
+        passed += 1
+    else:
+        failed += 1
+        print("FAILED", what)
+
+
+def load(path):
+    """The histograms of a document by name; None is the name of one that stands alone."""
+    text = open(path, "rb").read()
+    check(text.endswith(b"\n") and text.count(b"\n") == 1, f"{path}: one line")
+    document = json.loads(text.decode("utf-8"))
+    uhi.schema.validate(document)
+    return {None: document} if "uhi_schema" in document else document
+
+
+def rows(path):
+    """The lower and upper edges and, for each channel, the counts of a CSV."""
+    table = list(csv.reader(open(path, newline="")))
+    counts = [[int(row[column]) for row in table[1:]] for column in range(3, len(table[0]))]
+    return [float(row[1]) for row in table[1:]], [float(row[2]) for row in table[1:]], counts
+
+
+def same_bits(a, b):
+    """-0 is 0, as in the CSV."""
+    return (numpy.asarray(a, dtype="<f8") + 0.0).tobytes() == (numpy.asarray(b, dtype="<f8") + 0.0).tobytes()
+
+
+def check_one(what, document, lower, upper, counts):
+    """One histogram as the readers see it beside its columns of the CSV."""
+    meta, axis = document["metadata"], document["axes"][0]
+    mod = meta["binning"] == "mod"
+    values = document["storage"]["values"]
+    first = 0 if mod else 1
+    check(values[first:-1] == counts, f"{what}: counts")
+    check(values[-1] == meta["over"] and (mod or values[0] == meta["under"]), f"{what}: under and over")
+    check(not set(meta) & set(dir(hist.Hist)), f"{what}: a name in the metadata hides a method")
+    check(axis["circular"] == mod, f"{what}: circular")
+    finite = numpy.nan_to_num(upper)  # 2^1024 is written as the largest number
+    edges = numpy.array([*lower, finite[-1]] if counts else [0.0])
+    if mod:
+        edges[-1] = len(counts)
+    # As text they are the CSV's; as JSON without uhi's help they are the same too.
+    for hook in (uhi.io.json.object_hook, None):
+        again = json.loads(json.dumps(document), object_hook=hook)
+        for reader in (boost_histogram.Histogram, hist.Hist):
+            h = reader(again)
+            check(h.shape == (len(counts),), f"{what}: {reader.__module__}: shape {h.shape}")
+            check(same_bits(h.axes[0].edges, edges), f"{what}: {reader.__module__}: edges")
+            check(h.view().dtype == numpy.int64 and h.view().tolist() == counts, f"{what}: {reader.__module__}: counts")
+            check(h.view(flow=True).tolist() == values, f"{what}: {reader.__module__}: under and over")
+            if mod:
+                # Its arithmetic rounds, so the middles of the bins.
+                at = numpy.array([0, 1, len(counts) - 1, len(counts), 5 * len(counts) + 3, -1])
+                check((h.axes[0].index(at + 0.5) == at % len(counts)).all(), f"{what}: residues")
+
+
+def check_files(name, what):
+    lower, upper, counts = rows(name + ".csv")
+    histograms = load(name + ".json")
+    check(len(histograms) == len(counts), f"{what}: channels")
+    check(list(histograms) == ([None] if len(counts) == 1 else [f"channel{i}" for i in range(len(counts))]),
+          f"{what}: names of channels")
+    for channel, document in enumerate(histograms.values()):
+        check_one(what, document, lower, upper, counts[channel])
+        check(document["metadata"]["channel"] == channel, f"{what}: channel")
+    array = numpy.load(name + ".npy")
+    check(array.tolist() == (counts if len(counts) > 1 else counts[0]), f"{what}: npy")
+    check(array.shape == ((len(counts), len(lower)) if len(counts) > 1 else (len(lower),)), f"{what}: npy's shape")
+    check(array.flags.c_contiguous and (os.path.getsize(name + ".npy") - array.nbytes) % 64 == 0,
+          f"{what}: npy's header")
+    return histograms, counts
+
+
+def check_documents(program):
+    """Histograms that no run could count here."""
+    subprocess.run([program, "."], check=True)
+    names = sorted(name[:-5] for name in os.listdir(".") if name.endswith(".json"))
+    check(len(names) > 30, "documents are missing")
+    for name in names:
+        for document in check_files(name, name)[0].values():
+            meta = document["metadata"]
+            check(meta["bytes"] == 2**64 - 1 and meta["inputs"] == 3 and meta["tail"] == 2, f"{name}: 64 bits")
+            check(meta["options"] == "-o 'a '\\''b'\\'' \"c\" \\ \x01\n\ufffd\ufffd\ufffd \u00e9\ufffd\ufffd\ufffd.json' ''",
+                  f"{name}: options are {meta['options']!r}")
+    kinds = {name: next(iter(load(name + ".json").values()))["axes"][0]["type"] for name in names}
+    expected = {"values": "regular", "range": "variable", "auto": "regular", "log": "variable", "listed": "variable",
+                "mod1": "regular", "none": "regular", "auto_past": "variable"}
+    for name, kind in expected.items():
+        check(kinds[name] == kind, f"{name}: {kinds[name]}")
+    check({kinds[name] for name in kinds if name.startswith("mod")} == {"regular", "variable"}, "mod: both kinds of axis")
+
+
+def run(program, *options):
+    result = subprocess.run([program, "-q", *options], capture_output=True, text=True)
+    if "unknown option" in result.stderr or "unrecognized option" in result.stderr:
+        left_out.add(next(option for option in options if option.split("=")[0] in result.stderr))
+        return False
+    check(result.returncode == 0, f"{' '.join(options)}: {result.stderr}")
+    return result.returncode == 0
+
+
+def check_jobs(program):
+    noise = numpy.random.default_rng(1).integers(0, 256, 240000, dtype=numpy.uint8)
+    noise.tofile("noise")
+    numpy.random.default_rng(2).normal(size=30000).astype("<f8").tofile("normal")
+    jobs = [f"-t {kind} {bins}" for kind in ("u8", "i8", "u16be", "i16", "u24", "i32be", "u32", "u64", "i64be")
+            for bins in ("-b 7", "-b 49", "-b 256", "-r full -b 1000", "-r -100:90 -b 19 --clamp", "-r 0.5:9.75 -b 37 --closed")]
+    jobs += [f"-t {kind} {bins}" for kind in ("f16", "bf16be", "f32", "f64be", "f64")
+             for bins in ("-r full -b 11", "-r -1:1 -b 10", "-r -1:1 -b 16", "-r 0:1 -b 1000 --closed", "-r 1e-3:1e9 -b 3")]
+    jobs += ["-t u64 -r 9223372036854775808:18446744073709551616 -b 1024", "-t i64 -r -9007199254740993:3 -b 5"]
+    jobs += [f"{kind} {bins}" for kind in ("-t f32", "-t f64", "-t u32", "-t i16")
+             for bins in ("--log=1:1e5 -b 40", "--edges=-3,0,0.1,7,8,1e6", "--auto -b 100")]
+    jobs += ["-t u16 --mod -b 10", "-t i32 --mod -b 49", "-t i16 -c 2 -b 100", "-t u8 -c 3", "-t f32 -c 2 -r -1:1 -b 9"]
+    for job in jobs:
+        file = "normal" if "f64 " in job else "noise"
+        if not all([run(program, *job.split(), "-o", "j." + kind, "-C", "u64", file) for kind in ("json", "csv", "npy")]):
+            continue
+        histograms, counts = check_files("j", job)
+        for kind, width in (("u32", 4), ("sat8", 1), ("sat16", 2), ("sat32", 4)):
+            run(program, *job.split(), "-o", "j.npy", "-C", kind, file)
+            array = numpy.load("j.npy")
+            most = 256**width - 1
+            check(array.dtype == numpy.dtype(f"<u{width}"), f"{job}: -C {kind}: {array.dtype}")
+            check(numpy.atleast_2d(array).tolist() == [[min(n, most) for n in column] for column in counts],
+                  f"{job}: -C {kind}")
+        for column, document in zip(counts, histograms.values()):
+            meta = document["metadata"]
+            check(meta["samples"] == sum(column) + meta["under"] + meta["over"] + meta["nan"], f"{job}: samples")
+            check(meta["bytes"] == os.path.getsize(file) and meta["options"].startswith("-q " + job.split()[0]),
+                  f"{job}: bytes and options")
+
+
+def check_manual(program, manual):
+    """The examples of the manual that begin with an import, in order, each in a namespace of its own."""
+    run(program, "-t", "u8", "-b", "200", "-o", "a.json", "noise")
+    run(program, "-t", "u8", "-b", "200", "-o", "a.npy", "noise")
+    expected = numpy.bincount(numpy.fromfile("noise", dtype="u1"))[:200]
+    text = open(manual, encoding="utf-8").read()
+    examples = [block.split(".Ed")[0] for block in text.split(".Bd -literal -offset indent\n")[1:]]
+    examples = [block.replace("\\e", "\\") for block in examples if block.startswith("import ")]
+    check(len(examples) == 2, "the manual's examples")
+    for example in examples:
+        names = {}
+        exec(example, names)
+        check((numpy.asarray(names["counts"]) == expected).all(), f"the manual's example: {example}")
+
+
+def main():
+    program, documents, manual = (os.path.realpath(path) for path in sys.argv[1:])
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        check_documents(documents)
+        check_jobs(program)
+        check_manual(program, manual)
+        os.chdir("/")
+    for option in sorted(left_out):
+        print("left out: there is no", option)
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+sys.exit(main())

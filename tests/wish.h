@@ -1,0 +1,55 @@
+/*
+ * wish: what the command line says of an output, for the tests of publish and of the writers.
+ */
+#ifndef GPUHIST_TEST_WISH_H
+#define GPUHIST_TEST_WISH_H
+
+#include "check.h"
+#include "output/publish.h"
+
+/* Where all the counts of these tests come from; a word that a shell would take apart, and no UTF-8. */
+static char *const OPTIONS[] = {"-o", "it's \"h\"\n\xff\\"};
+static const struct provenance FROM = {.inputs = 2,
+				       .bytes = 100,
+				       .skipped = 8,
+				       .tail = 3,
+				       .part = 1,
+				       .parts = 1,
+				       .options = OPTIONS,
+				       .option_count = 2};
+
+/* What the command line says of an output. */
+struct wish {
+	const char *output, *format;
+	struct style style;
+};
+
+static struct wish make_wish(const char *output, const char *format, enum counter_kind counter)
+{
+	return (struct wish){output, format, {.counter = counter, .header = true}};
+}
+
+/* bins of u32, bin = value. */
+static struct axis make_axis(uint32_t bins)
+{
+	const struct axis_spec spec = {.edges.bins = bins};
+	struct sample_type type;
+	struct axis axis;
+	const char *why = NULL;
+
+	sample_type_parse(&type, "u32");
+	CHECK(axis_init(&axis, &spec, &type, &why) == 0, "%s", why);
+	return axis;
+}
+
+static int publish_to(const struct wish *wish, const struct hist *h, struct fail *fail)
+{
+	struct output *out;
+
+	*fail = (struct fail){0};
+	if (output_open(&out, wish->output, fail) != 0)
+		return -1;
+	return publish(out, format_find(wish->format), &wish->style, h, &FROM, fail);
+}
+
+#endif
