@@ -228,6 +228,65 @@ static void files(int cores)
 	     text("exec %s -t u8 -b 256 %s/noise", gpuhist, f), all);
 }
 
+/* 1001 edges in [0, 1] that no guess from the range finds: half of them in the first hundredth. */
+static void make_edges(void)
+{
+	char path[600];
+	uint64_t x = 88172645463325252u;
+	double edge = 0;
+
+	snprintf(path, sizeof(path), "%s/edges", folder);
+	FILE *f = fopen(path, "w");
+	for (int i = 0; f && i <= 1000; i++) {
+		fprintf(f, "%.9f\n", edge);
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		edge += (i < 500 ? 0.00002 : 0.00198) * ((double)(x >> 40) * 0x1p-24 + 0.001);
+	}
+	if (!f || fclose(f) != 0) {
+		perror(path);
+		exit(1);
+	}
+}
+
+/* Every way to bin beside equal bins of the same samples. */
+static void ways(void)
+{
+	static const struct {
+		const char *what, *arguments, *file, *beside, *plain;
+	} KINDS[] = {
+		{"f32, --edges, 1000 irregular", "-t f32 --edges=@edges", "floats", "f32, 1000 bins",
+		 "-t f32 -b 1000 -r 0:1"},
+		{"f32, --log", "-t f32 -b 1000 --log=1e-6:1", "floats", "f32, 1000 bins", "-t f32 -b 1000 -r 0:1"},
+		{"f64, --log", "-t f64 -b 1000 --log=1e-6:1", "doubles", "f64, 1000 bins", "-t f64 -b 1000 -r 0:1"},
+		{"u32, --log", "-b 1000 --log=1:4294967296", "noise", "u32, 1000 bins", "-b 1000 -r full"},
+		{"u64, --log", "-t u64 -b 1000 --log=1:18446744073709551616", "noise", "u64, 1000 bins",
+		 "-t u64 -b 1000 -r full"},
+		{"u32, --mod, 1000 bins", "-b 1000 --mod", "noise", "u32, 1000 bins", "-b 1000 -r full"},
+		{"u32, --auto", "-b 1000 --auto", "noise", "u32, 1000 bins", "-b 1000 -r full"},
+		{"u64, --auto", "-t u64 -b 1000 --auto", "noise", "u64, 1000 bins", "-t u64 -b 1000 -r full"},
+		{"f32, --auto", "-t f32 -b 1000 --auto", "floats", "f32, 1000 bins", "-t f32 -b 1000 -r 0:1"},
+		{"f64, --auto", "-t f64 -b 1000 --auto", "doubles", "f64, 1000 bins", "-t f64 -b 1000 -r 0:1"},
+	};
+	const double all = (double)file_bytes;
+	const char *const f = folder;
+
+	make_edges();
+	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
+		line(KINDS[i].what, text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].arguments, KINDS[i].file),
+		     all, KINDS[i].beside, text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].plain, KINDS[i].file),
+		     all);
+	if (have("python3") && !timed("python3 -c 'import numpy'").failed)
+		line("f32, --edges, 1000 irregular",
+		     text("cd %s && exec %s -q -t f32 --edges=@edges floats", f, gpuhist), all,
+		     "numpy.histogram on a memmap",
+		     text("cd %s && python3 -c 'import numpy as n; n.histogram(n.memmap(\"floats\",\"f4\"),"
+			  "n.loadtxt(\"edges\"))'",
+			  f),
+		     all);
+}
+
 /* Channels beside the same bytes as one channel; gaps beside reading. */
 static void layouts(int cores)
 {
@@ -431,6 +490,7 @@ int main(int argc, char **argv)
 	} else {
 		printf("| gpuhist | GB/s | beside | GB/s | times as fast |\n|---|---|---|---|---|\n");
 		files(cores);
+		ways();
 		layouts(cores);
 		pipes();
 		peers();

@@ -50,6 +50,13 @@ options --device gpu:all -M16MB
 options --device=cpu -r 1:0
 options -t u32 -b 20000 -T 4096 -r 0:99999
 options -t i24 -b 60000 -T 1
+options -t i16 --log=1:1e4 -b 50
+options -t f32 --log 1e-30:1 -b20 -c2
+options --edges=-1,0,0.5,1e3 -t f64 --closed
+options -t u16 --edges '0 3 7 1000' --clamp
+options -t i8 --mod -b 10
+options -t f64 --auto -b 33 --rows=3:32
+options --auto -t i16be --record=7 --offset=1 -c 3
 options -q -v
 options -o /proc/self/exe /proc/self/exe
 options -h

@@ -6,12 +6,12 @@
 
 #include <getopt.h>
 
-#include "count/gather.h"
 #include "bins/axis.h"
+#include "count/gather.h"
 #include "fuzz.h"
 
 #define WORDS 24
-#define CELLS_MAX (1u << 16) /* of a job that is counted here: bins may be 2^28, 2 GiB of them */
+#define CELLS_MAX (1u << 16) /* of a job whose bins are counted and compared here: they may be 2^28 */
 
 static enum options_result parse(struct job *job, char *const *words, int count, char **argv, struct fail *fail)
 {
@@ -55,7 +55,7 @@ static void check_edges(const struct edges *e, const struct sample_type *type)
 	REQUIRE(!e->exact || type->kind != SAMPLE_FLOAT, "rational edges of %s", type->name);
 }
 
-/* The axis that the run will make of an accepted job. */
+/* The axis that the run will make of an accepted job; its edges are to be freed. */
 static struct axis axis_of(const struct job *job)
 {
 	struct axis axis;
@@ -67,15 +67,17 @@ static struct axis axis_of(const struct job *job)
 	return axis;
 }
 
-/* Where an input may say the type, bins that u32 cannot have are refused only when the inputs are open. */
-static bool refused_by_run(const struct job *job)
+/* Where an input may say the type, what u32 cannot have is refused only when the inputs are open. */
+static bool refused_by_run(struct job *job)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct axis axis;
 
-	if (job_axis(&axis, job, &fail) == 0)
+	if (job_layout(job, NULL, &fail) == 0 && job_axis(&axis, job, &fail) == 0) {
+		edges_free(&axis.edges);
 		return false;
-	REQUIRE(!job->source.typed && !job->source.raw, "accepted, but %s", fail.text);
+	}
+	REQUIRE(!job->source.raw && (!job->source.typed || job->layout_options.last), "accepted, but %s", fail.text);
 	REQUIRE(fail.status == STATUS_USAGE && fail.text[0] != '\0', "refused without a word");
 	return true;
 }
@@ -83,7 +85,7 @@ static bool refused_by_run(const struct job *job)
 static void check_job(const struct job *job, int argc)
 {
 	const struct sample_type *t = &job->type;
-	const struct axis axis = axis_of(job);
+	struct axis axis = axis_of(job);
 	struct sample_type again;
 
 	REQUIRE(sample_type_parse(&again, t->name) == 0 && again.bytes == t->bytes && again.kind == t->kind &&
@@ -98,6 +100,7 @@ static void check_job(const struct job *job, int argc)
 			l->channels <= LAYOUT_CHANNELS_MAX && l->samples % l->channels == 0,
 		"records of %lu bytes", (unsigned long)job->source.record);
 	check_edges(&axis.edges, t);
+	edges_free(&axis.edges);
 	REQUIRE(job->threads >= 1 && job->threads <= 4096 && job->memory > 0, "%u threads", job->threads);
 	REQUIRE(job->source.path_count >= 1 && job->source.path_count <= (size_t)argc, "%zu inputs",
 		job->source.path_count);
@@ -116,7 +119,7 @@ static void check_job(const struct job *job, int argc)
 /* The bytes of argv, whatever they are, counted as the job's samples. */
 static void count_some(const struct job *job, const char *bytes, size_t size)
 {
-	const struct axis axis = axis_of(job);
+	struct axis axis = axis_of(job);
 	struct counting counting;
 	struct counts counts;
 	struct hist hist;
@@ -129,10 +132,12 @@ static void count_some(const struct job *job, const char *bytes, size_t size)
 				counting.tables >= 1 && counting.memory > 0 && counting.bytes == job->type.bytes,
 			"%zu cells", counting.cells);
 		if (axis_bins(&axis) > CELLS_MAX || counting.cells > 4 * CELLS_MAX)
-			return;
+			break;
 		REQUIRE(hist_reserve(&hist, &axis, job->layout.channels, &fail) == 0 &&
 				counts_init(&counts, counting.cells, &fail) == 0,
 			"%s", fail.text);
+		if (counting.most > 0)
+			counts_set_auto(&counts, &job->type, counting.most);
 		struct counter *counter = counter_open(&counting, &counts);
 		REQUIRE(counter, "no memory");
 		gather_add(&counting, counter, (const unsigned char *)bytes, records * job->source.record, NULL);
@@ -142,14 +147,39 @@ static void count_some(const struct job *job, const char *bytes, size_t size)
 		hist_free(&hist);
 		counts_free(&counts);
 	}
+	edges_free(&axis.edges);
 }
 
-/* LO:HI as text; false where the range cannot be written down so that it reads back. */
-static bool range_of(const struct axis *axis, char *text, size_t room)
+/* -b of a command that asks for it. */
+static uint32_t axis_bins_asked(const struct axis *axis)
+{
+	return axis->kind == AXIS_AUTO ? axis->edges.most : axis_bins(axis);
+}
+
+static bool is_range(const struct axis *axis)
+{
+	return axis->kind == AXIS_VALUES || axis->kind == AXIS_RANGE;
+}
+
+/* How samples are binned, as one word; false where that cannot be written down so that it reads back. */
+static bool way_of(const struct job *job, const struct axis *axis, char *text, size_t room)
 {
 	const struct edges *e = &axis->edges;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 
+	if (axis->kind == AXIS_MOD || axis->kind == AXIS_AUTO) {
+		snprintf(text, room, "--%s", axis_kind_name(axis->kind));
+		return true;
+	}
+	if (axis->kind == AXIS_LOG)
+		return snprintf(text, room, "--log=%s", job->bins_text) < (int)room;
+	if (axis->kind == AXIS_EDGES) {
+		size_t used = (size_t)snprintf(text, room, "--edges=");
+		for (uint32_t i = 0; i <= axis_bins(axis) && used < room; i++)
+			used += (size_t)snprintf(text + used, room - used, "%s%.17g", i > 0 ? "," : "",
+						 edges_value(e, i));
+		return used < room;
+	}
 	if (e->exact) {
 		number_format_integer(lo, e->lo);
 		number_format_integer(hi, e->lo + e->width);
@@ -178,16 +208,19 @@ static void write_down(const struct job *job)
 {
 	char text[16][320], *words[40], *argv[40];
 	int n = 0, used = 0;
-	const struct axis axis = axis_of(job);
+	struct axis axis = axis_of(job);
+	const uint32_t bins = axis_bins_asked(&axis);
 	struct job again;
 	struct fail fail;
 
 #define WORD(...) (snprintf(text[used], sizeof(text[0]), __VA_ARGS__), words[n++] = text[used++])
 	WORD("gpuhist");
-	if (!range_of(&axis, text[used], sizeof(text[0])))
+	if (!way_of(job, &axis, text[used], sizeof(text[0]))) {
+		edges_free(&axis.edges);
 		return;
+	}
 	words[n++] = text[used++];
-	WORD("--bins=%lu", (unsigned long)axis_bins(&axis));
+	WORD("--bins=%lu", (unsigned long)bins);
 	WORD("--type=%s", job->type.name);
 	WORD("--skip=%llu", (unsigned long long)job->source.skip);
 	WORD("--count=%llu", (unsigned long long)job->source.limit);
@@ -225,9 +258,13 @@ static void write_down(const struct job *job)
 			words[n++] = FLAGS[i].word;
 	words[n] = NULL;
 	REQUIRE(parse(&again, words, n, argv, &fail) == OPTIONS_RUN, "%s", fail.text);
-	const struct axis axis_again = axis_of(&again);
-	REQUIRE(same_edges(&axis.edges, &axis_again.edges) && axis_difference(&axis, &axis_again) == NULL,
+	struct axis axis_again = axis_of(&again);
+	REQUIRE((!is_range(&axis) || same_edges(&axis.edges, &axis_again.edges)) &&
+			axis.edges.most == axis_again.edges.most && bins == axis_bins_asked(&axis_again) &&
+			(bins > CELLS_MAX || axis_difference(&axis, &axis_again) == NULL),
 		"%s: another axis", words[1]);
+	edges_free(&axis.edges);
+	edges_free(&axis_again.edges);
 	REQUIRE(job->source.skip == again.source.skip && job->source.limit == again.source.limit &&
 			job->source.raw == again.source.raw && job->source.ignore_tail == again.source.ignore_tail &&
 			job->source.record == again.source.record &&
@@ -241,6 +278,7 @@ static void write_down(const struct job *job)
 			strcmp(job->gpus, again.gpus) == 0 && job->quiet == again.quiet &&
 			job->verbose == again.verbose,
 		"other engines");
+	options_free(&again);
 }
 
 /* For a text that is no type, the hint is the list of types, or one type. */
@@ -291,6 +329,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	default:
 		break;
 	}
+	options_free(&job);
 	for (int i = 1; i < count; i++)
 		free(words[i]);
 	return 0;
