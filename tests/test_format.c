@@ -51,7 +51,7 @@ static void suffixes(const struct format *f)
 {
 	char path[64], why[FORMAT_WHY];
 
-	CHECK(f->suffixes[0], "%s: no suffix", f->name);
+	CHECK(f->suffixes[0] || strcmp(f->name, "plot") == 0, "%s: no suffix", f->name);
 	for (size_t i = 0; f->suffixes[i]; i++) {
 		const char *const suffix = f->suffixes[i];
 		CHECK(i + 1 < sizeof(f->suffixes) / sizeof(f->suffixes[0]), "%s: no NULL after its suffixes", f->name);

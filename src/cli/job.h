@@ -16,6 +16,12 @@
 
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
 
+/* The picture on stderr beside the output. */
+enum plot { PLOT_NONE, PLOT_LINEAR, PLOT_LOG };
+
+/* The line on stderr: where stderr is a terminal, always, or only on SIGUSR1. */
+enum progress { PROGRESS_TERMINAL, PROGRESS_ALWAYS, PROGRESS_NEVER };
+
 struct job {
 	struct source_spec source; /* the inputs, -S, -n, --ignore-tail, --raw; its record is the layout's */
 	struct sample_type type;   /* -t; source.typed: it was given. Else of inputs that do not say what they are */
@@ -36,6 +42,12 @@ struct job {
 	const char *output; /* -o; NULL for standard output */
 	bool output_named;  /* -o was given, be it "-" */
 	bool stats;         /* --stats */
+	enum plot plot;     /* -p */
+	const char *into;   /* --into: the document to add to; NULL: none */
+	double every;       /* --every: seconds from one partial output to the next; 0: only the last one */
+	bool tee;           /* --tee: the inputs' bytes go to standard output */
+	bool merge;         /* --merge: the inputs are documents, not samples */
+	enum progress progress;
 	bool quiet, verbose;
 
 	char *const *options; /* the words of the command line without the inputs, as they were given */

@@ -40,6 +40,18 @@ static const struct format FORMATS[] = {
 	 .counter = COUNTER_U64,
 	 .counters = EXACT,
 	 .flow = true},
+	{.name = "plot",
+	 .suffixes = {NULL},
+	 .write = write_plot,
+	 .counter = COUNTER_U64,
+	 .counters = EXACT,
+	 .flow = true},
+	{.name = "svg",
+	 .suffixes = {".svg"},
+	 .write = write_svg,
+	 .counter = COUNTER_U64,
+	 .counters = EXACT,
+	 .flow = true},
 };
 #define ROWS (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
@@ -68,8 +80,8 @@ static bool is_one_of(const char *suffix, const char *const *list)
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 {
 	static const char *const COMPRESSED[] = {".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip", NULL};
-	static const char *const OTHERS[] = {".npz",  ".svg",     ".png",     ".jpg", ".jpeg", ".pdf",  ".h5",
-					     ".hdf5", ".parquet", ".feather", ".mat", ".root", ".xlsx", NULL};
+	static const char *const OTHERS[] = {".npz",     ".png",     ".jpg", ".jpeg", ".pdf",  ".h5", ".hdf5",
+					     ".parquet", ".feather", ".mat", ".root", ".xlsx", NULL};
 	const char *const dot = path ? strrchr(path, '.') : NULL;
 	char list[FORMAT_LIST];
 

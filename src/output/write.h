@@ -12,12 +12,21 @@
 #include "output/counter.h"
 #include "output/output.h"
 
+/* How a picture is drawn. The same figures give the same bytes. */
+struct picture {
+	unsigned columns, rows; /* of a terminal, or what stands for one; 0: 80 and 24 */
+	bool utf8;              /* eighth blocks; else '#' */
+	bool colour;            /* a terminal that has it; it carries no meaning */
+	bool log;               /* bars are as long as the logarithms of the counts */
+};
+
 /* How the user wants it to look; a writer heeds what its format has. */
 struct style {
 	enum counter_kind counter;
 	bool header;  /* a line with the names of the columns */
 	bool nonzero; /* only bins that hold something */
 	bool flow;    /* rows for under, over and NaN */
+	struct picture picture;
 };
 
 /* Where the counts come from, for formats that say so. Of all inputs and channels together. */
@@ -26,6 +35,7 @@ struct provenance {
 	uint64_t bytes;       /* of all inputs, decoded; records, skipped and tail ... */
 	uint64_t skipped;     /* ... of which these were skipped at their starts ... */
 	uint64_t tail;        /* ... and these were parts of records at their ends */
+	bool partial;         /* the work goes on: these are the counts so far */
 	uint32_t part, parts; /* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
 	char *const *options; /* words of the command line without the inputs, in their order; borrowed */
 	size_t option_count;
@@ -38,6 +48,9 @@ write_fn write_csv, write_tsv; /* write_text.c */
 write_fn write_raw;
 write_fn write_npy;
 write_fn write_json; /* exact counts, whatever the counter: the rescue file is one of these */
+
+write_fn write_plot;
+write_fn write_svg;
 
 /* --stats in JSON: `"name": value, ` for each figure of a channel, as json.h writes members; nothing without --stats.
  */

@@ -1,0 +1,80 @@
+/* options_output: what is written, where to, and whether that goes together. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/options_given.h"
+#include "output/output_path.h"
+
+int options_format(struct job *job, const char *text, struct fail *fail)
+{
+	char list[FORMAT_LIST], why[FORMAT_LIST + 16];
+
+	job->format = format_find(text);
+	if (job->format)
+		return 0;
+	format_list(list, false, "or");
+	snprintf(why, sizeof(why), "must be %s", list);
+	return options_usage(fail, "--format", text, why);
+}
+
+int options_plot(struct job *job, const char *text, struct fail *fail)
+{
+	if (text && strcmp(text, "log") != 0)
+		return options_usage(fail, "--plot", text, "must be log, or nothing");
+	job->plot = text ? PLOT_LOG : PLOT_LINEAR;
+	job->style.picture.log = text != NULL;
+	return 0;
+}
+
+int options_every(struct job *job, const char *text, struct fail *fail)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} UNITS[] = {{"", 1}, {"s", 1}, {"ms", 1e-3}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}};
+	char *end;
+	const double n = strtod(text, &end);
+
+	for (size_t i = 0; i < sizeof(UNITS) / sizeof(UNITS[0]); i++)
+		if (end != text && strcmp(end, UNITS[i].name) == 0 && n * UNITS[i].seconds >= 0.1 &&
+		    n * UNITS[i].seconds <= 366 * 86400.0) {
+			job->every = n * UNITS[i].seconds;
+			return 0;
+		}
+	return options_usage(fail, "--every", text, "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms");
+}
+
+/* With -f the user has decided, and is not asked again what a suffix promises. */
+int options_settle_output(struct job *job, const struct given *g, struct fail *fail)
+{
+	struct style *const style = &job->style;
+	char why[FORMAT_WHY], list[FORMAT_LIST];
+
+	if (job->output && job->output[0] == '\0')
+		return options_usage(fail, "--output", "''", "is no file name");
+	if (!job->format && !(job->format = format_of_path(job->output, why)))
+		return options_usage(fail, "--output", job->output, why);
+	const struct format *const format = job->format;
+	if (!g->counter)
+		style->counter = format->counter;
+	if (!format->rows && (style->nonzero || style->flow || !style->header)) {
+		format_list(list, true, "and");
+		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s", list);
+	}
+	if (!(format->counters & 1u << style->counter))
+		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it", format->name,
+				counter_name(style->counter));
+	if (format->binary && !job->output_named && isatty(STDOUT_FILENO))
+		return fail_set(
+			fail, STATUS_USAGE,
+			"standard output is a terminal, and %s counters are binary (-o - writes them all the same)",
+			format->name);
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (output_is_input(job->output, job->source.paths[i]))
+			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",
+					strcmp(job->source.paths[i], "-") == 0 ? "standard input"
+									       : job->source.paths[i]);
+	return 0;
+}
