@@ -19,6 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bins/keys.h"
+
 /* Entries to begin with, halved while no step is added: */
 #define GUIDE_LEAST 1024u /* 4 KiB of L1, or ... */
 #define GUIDE_FINE 16u    /* ... so many for each bin, for the few that are crowded, as long as all are in L2 ... */
@@ -45,21 +47,6 @@ struct guide {
 
 /* ---- keys ---- */
 
-static double value_of_key(const struct span *s, uint64_t key)
-{
-	float f;
-	double d;
-
-	if (s->bits == 32) {
-		const uint32_t bits = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
-		memcpy(&f, &bits, sizeof(f));
-		return (double)f;
-	}
-	const uint64_t bits = key >> 63 ? key ^ (uint64_t)1 << 63 : ~key;
-	memcpy(&d, &bits, sizeof(d));
-	return d;
-}
-
 static uint64_t key_of_value(const struct span *s, double x)
 {
 	const float f = (float)x;
@@ -82,9 +69,9 @@ static int128_t key_from(const struct span *s, double x, bool above)
 	}
 	/* The nearest float may be on either side, and 0 has two keys. */
 	uint64_t key = key_of_value(s, x);
-	while (above ? value_of_key(s, key) <= x : value_of_key(s, key) < x)
+	while (above ? value_of_float_key(s->bits, key) <= x : value_of_float_key(s->bits, key) < x)
 		key++;
-	while (above ? value_of_key(s, key - 1) > x : value_of_key(s, key - 1) >= x)
+	while (above ? value_of_float_key(s->bits, key - 1) > x : value_of_float_key(s->bits, key - 1) >= x)
 		key--;
 	return (int128_t)key;
 }
@@ -99,7 +86,7 @@ static int128_t key_last(const struct span *s)
 /* The entry of a key of the range. */
 static uint32_t entry_of(const struct span *s, const struct bin_table *t, uint64_t key)
 {
-	const double x = t->by_value ? value_of_key(s, key) : 0;
+	const double x = t->by_value ? value_of_float_key(s->bits, key) : 0;
 
 	if (t->by_ratio && s->bits == 32)
 		return table_entry_ratio32(t, (uint32_t)(key - s->first));
@@ -193,7 +180,7 @@ static struct guide guide_by_ratio(const struct span *s)
 /* -1: the arithmetic overflows, or the range is too narrow for it. */
 static int guide_by_value(const struct span *s, struct guide *best)
 {
-	const double lo = value_of_key(s, s->first), hi = value_of_key(s, s->last);
+	const double lo = value_of_float_key(s->bits, s->first), hi = value_of_float_key(s->bits, s->last);
 	struct guide next = {.table.by_value = 1, .table.lo = lo};
 	double range = hi - lo;
 
