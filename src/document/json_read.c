@@ -11,7 +11,7 @@
 
 #include "base/again.h"
 #include "base/xxh64.h"
-#include "output/json.h"
+#include "base/utf8.h"
 
 #define TEXT_ROOM 256u /* at first */
 
@@ -337,7 +337,7 @@ int json_string(struct json_reader *r, const char **text, size_t *length, struct
 		if (*r->at == '"')
 			break;
 		if (*r->at >= 0x80) {
-			const size_t n = json_utf8_length(r->at, (size_t)(r->end - r->at));
+			const size_t n = utf8_length(r->at, (size_t)(r->end - r->at));
 			if (n == 0)
 				return json_bad(r, json_offset(r), fail, "a text that is not UTF-8");
 			if (keep(r, &used, r->at, n, fail) != 0)
