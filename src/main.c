@@ -9,6 +9,7 @@
 #include "cli/msg.h"
 #include "cli/options.h"
 #include "cli/report.h"
+#include "cli/terminal.h"
 #include "count/cells.h"
 #include "output/output.h"
 #include "output/publish.h"
@@ -93,7 +94,8 @@ int main(int argc, char **argv)
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
-		histogram(&job, &fail);
+		if (terminal_check(&job, argc, &fail) == 0)
+			histogram(&job, &fail);
 		break;
 	case OPTIONS_HELP:
 		print(help_text, &fail);

@@ -93,6 +93,8 @@ static void hints(void)
 		{"cf32_be", "f32be"},  {"ci16_le", "i16"},     {"cu8", "u8"},          {"cs8", "i8"},
 		{"CS16", "i16"},       {"fc32", "f32"},        {"sc16", "i16"},        {"complex64", "f32"},
 		{"complex128", "f64"}, {"c8", "f32"},          {"<c16", "f64"},
+		{"f32x", "f32"},       {"u16\n", "u16"},       {"flaot32", "f32"},     {"unit16", "u16"},
+		{"u61", "u16"},        {"float46be", "f64be"}, {"unsinged", "u32"},    {"dobule", "f64"},
 	};
 	static const char *const NONE[] = {"",
 					   "u",
@@ -105,7 +107,6 @@ static void hints(void)
 					   "c",
 					   "cf",
 					   "cf12",
-					   "f32x",
 					   "x3",
 					   "<",
 					   "float128",
@@ -119,7 +120,11 @@ static void hints(void)
 					   "sc",
 					   "fc7",
 					   "s",
-					   "u16\n"};
+					   "f23x",
+					   "int12",
+					   "float31",
+					   "unsinged12",
+					   "u46be6"};
 
 	for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++) {
 		char hint[SAMPLE_HINT], wanted[64];

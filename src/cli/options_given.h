@@ -25,6 +25,28 @@ static inline int options_usage(struct fail *fail, const char *option, const cha
 	return fail_set(fail, STATUS_USAGE, "%s %s: %s", option, *argument ? argument : "''", why);
 }
 
+/*
+ * options_refuse.c, with the table of long options. What getopt answered '?' or ':' to, which prints messages of its own;
+ * these go through ours. getopt leaves in optopt the letter that is unknown, or the value of the option that is used
+ * wrongly, or 0 where a long name is unknown. Always -1.
+ */
+struct option;
+int options_refuse(int option, char **argv, const struct option *table, struct fail *fail);
+
+/* A value was refused: where it is the rest of a long option's name after one dash, as in -bins, *fail says so
+ * instead. Always -1. */
+int options_one_dash(char **argv, const struct option *table, struct fail *fail);
+
+/*
+ * options_near.c: why a value is refused, and what was meant where that can be told: a word of the list that is near or
+ * another tool's, a number from least to most with another unit, blanks, or an exponent. Always -1.
+ */
+int options_refuse_format(struct fail *fail, const char *text);
+int options_refuse_counter(struct fail *fail, const char *text);
+int options_refuse_device(struct fail *fail, const char *text);
+int options_refuse_size(struct fail *fail, const char *option, const char *text, const char *why, uint64_t least,
+			uint64_t most);
+
 /* options_bins.c: --bins, --range, --log and --edges, each with its value; then all of them together. */
 int options_bins(struct given *g, const char *text, struct fail *fail);
 int options_range(struct job *job, struct given *g, const char *text, struct fail *fail);

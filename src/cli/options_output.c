@@ -1,5 +1,4 @@
 /* options_output: what is written, where to, and whether that goes together. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,14 +8,8 @@
 
 int options_format(struct job *job, const char *text, struct fail *fail)
 {
-	char list[FORMAT_LIST], why[FORMAT_LIST + 16];
-
 	job->format = format_find(text);
-	if (job->format)
-		return 0;
-	format_list(list, false, "or");
-	snprintf(why, sizeof(why), "must be %s", list);
-	return options_usage(fail, "--format", text, why);
+	return job->format ? 0 : options_refuse_format(fail, text);
 }
 
 int options_plot(struct job *job, const char *text, struct fail *fail)
