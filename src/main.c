@@ -8,6 +8,7 @@
 #include "cli/help.h"
 #include "cli/msg.h"
 #include "cli/options.h"
+#include "cli/picture.h"
 #include "cli/report.h"
 #include "count/cells.h"
 #include "output/output.h"
@@ -68,6 +69,7 @@ static void histogram(const struct job *job, struct fail *fail)
 	if (run_job(job, &hist, &report, fail) == 0) {
 		const struct provenance from = provenance_of(job, &report);
 		publish(out, job->format, &job->style, &hist, &from, fail);
+		picture_draw(job, &hist, &from);
 		report_stats(&hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
