@@ -2,7 +2,6 @@
 #include "output/plot_label.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,6 +42,16 @@ size_t plot_label_round(char text[NUMBER_TEXT], double x, int digits)
 	return used + (size_t)snprintf(text + used, NUMBER_TEXT - used, "e%ld", strtol(form + whole + 1, NULL, 10));
 }
 
+/* Digits before the point are not rounded, where there is no exponent: 85 1/3 is 85, never 90. */
+static int whole_digits(double x)
+{
+	int digits = 0;
+
+	for (double bound = 1; fabs(x) < EXPONENT_FROM && fabs(x) >= bound; bound *= 10)
+		digits++;
+	return digits;
+}
+
 size_t plot_label_text(const struct plot_label *label, uint32_t bin, char text[NUMBER_TEXT])
 {
 	const double x = edges_value(label->edges, bin);
@@ -50,7 +59,7 @@ size_t plot_label_text(const struct plot_label *label, uint32_t bin, char text[N
 	if (label->way == LABEL_EXACT || !isfinite(x))
 		return edges_format(label->edges, bin, text);
 	if (label->way == LABEL_ROUND)
-		return plot_label_round(text, x, label->digits);
+		return plot_label_round(text, x, label->digits > whole_digits(x) ? label->digits : whole_digits(x));
 	snprintf(text, NUMBER_TEXT, "%.*f", label->digits, x);
 	return without_sign(text);
 }
@@ -100,13 +109,14 @@ static bool choose_digits(struct plot_label *label, enum plot_label_way way, con
 }
 
 /* Up to two digits more are welcome where they make all labels exact, but for what linspace has rounded. */
-static void choose_fixed(struct plot_label *label, const uint32_t *bins, size_t n, uint32_t step)
+static void prefer_exact(struct plot_label *label, const uint32_t *bins, size_t n, uint32_t step)
 {
 	const struct plot_label least = *label;
+	const int most = label->way == LABEL_FIXED ? FIXED_MOST : ROUND_MOST;
 
 	for (int more = 0; more <= 2; more++) {
 		label->digits = least.digits + more;
-		if (label->digits <= FIXED_MOST && fits(label, bins, n, step, 1e9))
+		if (label->digits <= most && fits(label, bins, n, step, 1e9))
 			return;
 	}
 	*label = least;
@@ -129,17 +139,19 @@ static bool choose_exact(struct plot_label *label, const uint32_t *bins, size_t 
 }
 
 void plot_label_choose(struct plot_label *label, const struct edges *edges, const uint32_t *bins, size_t n,
-		       uint32_t step)
+		       uint32_t step, bool aligned)
 {
 	struct plot_label fixed = {.edges = edges}, rounded = {.edges = edges};
 
 	*label = (struct plot_label){.edges = edges};
 	if (choose_exact(label, bins, n) && label->width <= SHORT_LABEL)
 		return;
-	const bool has_fixed = choose_digits(&fixed, LABEL_FIXED, bins, n, step);
+	const bool has_fixed = aligned && choose_digits(&fixed, LABEL_FIXED, bins, n, step);
 	const bool has_rounded = choose_digits(&rounded, LABEL_ROUND, bins, n, step);
 	if (has_fixed)
-		choose_fixed(&fixed, bins, n, step);
+		prefer_exact(&fixed, bins, n, step);
+	if (has_rounded)
+		prefer_exact(&rounded, bins, n, step);
 	/* Edges that are not equally far apart have no use for the same number of digits after the point. */
 	const bool uneven = edges->list != NULL && rounded.width <= fixed.width;
 	if (has_rounded && (!has_fixed || uneven || (fixed.width > SHORT_LABEL && rounded.width < fixed.width)))

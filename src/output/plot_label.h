@@ -8,6 +8,7 @@
 #ifndef GPUHIST_PLOT_LABEL_H
 #define GPUHIST_PLOT_LABEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,9 +27,12 @@ struct plot_label {
 	size_t width; /* of the longest text of the list */
 };
 
-/* For n bins, 0 <= n; the edges beside bin i's are those of the bins i - step and i + step. There is a bin. */
+/*
+ * For n bins; the edges beside bin i's are those of the bins i - step and i + step. Aligned: the labels stand one below
+ * the other, so that the same digits after the point are easier to read.
+ */
 void plot_label_choose(struct plot_label *label, const struct edges *edges, const uint32_t *bins, size_t n,
-		       uint32_t step);
+		       uint32_t step, bool aligned);
 
 /* Returns the length. */
 size_t plot_label_text(const struct plot_label *label, uint32_t bin, char text[NUMBER_TEXT]);

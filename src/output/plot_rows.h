@@ -39,21 +39,32 @@ struct plot_figures {
 /* Reads all counts of the channel, those of a bin at most twice. */
 void plot_figures(struct plot_figures *f, const struct hist *hist, uint32_t channel);
 
-/* Row r holds the bins first + r * per and those after it, `per` of them or up to the last one there is. */
+/*
+ * Bins are counted off in groups of `per`, of which the first may lack `lead` bins, and the last one some. The groups
+ * from `skip` on have rows.
+ */
 struct plot_rows {
-	uint32_t first;
 	uint32_t per;
+	uint32_t lead;
+	uint32_t skip;
 	uint32_t rows;
 };
 
 /*
- * Rows for the bins from `first` to `last`, at most `most` of them, PLOT_ROWS_LEAST <= most <= PLOT_ROWS_MOST. Every
- * row begins at a multiple of its number of bins: one that makes short labels, and so few rows less than would fit.
+ * Rows for the bins from `first` to `last`, at most `most` of them, PLOT_ROWS_LEAST <= most <= PLOT_ROWS_MOST. Of bins
+ * of AUTO, which nothing is beyond, groups begin at multiples of their own width, so that 0 is between two of them; of
+ * others at the first bin. The number of bins is one that makes short labels and not many rows less than would fit.
  */
-void plot_rows_join(struct plot_rows *rows, const struct edges *edges, uint32_t first, uint32_t last, uint32_t most);
+void plot_rows_join(struct plot_rows *rows, const struct axis *axis, uint32_t first, uint32_t last, uint32_t most);
 
-/* The bins of all rows are first .. end - 1. */
-uint32_t plot_rows_end(const struct plot_rows *rows, uint32_t bins);
+/* The first bin of row r; of r = rows->rows, the one after the last row. */
+uint32_t plot_rows_begin(const struct plot_rows *rows, const struct axis *axis, uint32_t r);
+
+/*
+ * For labels: the axis with whole groups. Row r begins at its edge (skip + r) * per. It borrows from the axis and is
+ * not freed.
+ */
+struct edges plot_rows_edges(const struct plot_rows *rows, const struct axis *axis);
 
 /* Adds each row's counts up. */
 void plot_rows_sum(uint128_t sums[PLOT_ROWS_MOST], const struct plot_rows *rows, const struct hist *hist,

@@ -11,13 +11,13 @@
  */
 #include "output/write.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "output/plot_bar.h"
 #include "output/plot_label.h"
 #include "output/plot_rows.h"
+#include "output/plot_words.h"
 
 #define COLUMNS_LEAST 20u
 #define COLUMNS_MOST 300u
@@ -40,7 +40,8 @@ struct plot {
 	struct plot_figures figures[LAYOUT_CHANNELS_MAX];
 	bool filled; /* there is a channel with a bin that is not empty: then there are rows */
 	struct plot_rows rows;
-	struct plot_label label;        /* of the rows */
+	struct edges edges;             /* plot_rows_edges of them */
+	struct plot_label label;        /* of the rows, by these edges */
 	uint128_t sums[PLOT_ROWS_MOST]; /* of the channel that is drawn */
 	uint128_t most;                 /* the largest count of a row, flow rows too, whose bar is all of `bar` */
 	/* Of the channel that is drawn: the characters of each part. */
@@ -49,176 +50,12 @@ struct plot {
 	bool percent;
 };
 
-/* Words of a title or a footer, which may be broken at blanks. */
-struct words {
-	char text[WORDS];
-	size_t used;
-};
-
-static void say(struct words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static void say(struct words *w, const char *format, ...)
-{
-	va_list ap;
-
-	va_start(ap, format);
-	const int n = vsnprintf(w->text + w->used, sizeof(w->text) - w->used, format, ap);
-	va_end(ap);
-	if (n > 0)
-		w->used += (size_t)n;
-	if (w->used > sizeof(w->text) - 1)
-		w->used = sizeof(w->text) - 1;
-}
-
-/* Broken at blanks, and inside words that are longer than a line. Returns the lines; out NULL: only counts them. */
-static unsigned wrap(struct output *out, const struct words *w, size_t columns)
-{
-	const char *p = w->text;
-	unsigned lines = 0;
-
-	while (*p) {
-		size_t length = strcspn(p, "\n");
-		if (length > columns) {
-			length = columns;
-			while (length > 0 && p[length] != ' ')
-				length--;
-			length = length > 0 ? length : columns;
-		}
-		if (out) {
-			output_write(out, p, length);
-			output_text(out, "\n");
-		}
-		lines++;
-		p += length;
-		p += *p == ' ' || *p == '\n';
-	}
-	return lines;
-}
-
-/* An end of the axis: whole numbers as they are, others by six digits. */
-static void say_edge(struct words *w, const struct edges *e, uint32_t i)
-{
-	char text[NUMBER_TEXT];
-	const double x = edges_value(e, i);
-
-	edges_format(e, i, text);
-	if (text[strspn(text, "-0123456789")] != '\0' && x - x == 0)
-		plot_label_round(text, x, 6);
-	say(w, "%s", text);
-}
-
-/* Bins without rows. */
-static void say_cut(struct words *w, uint32_t below, uint32_t above)
-{
-	const uint32_t sum = below + above;
-
-	say(w, ", not shown: ");
-	if (below > 0 && above > 0)
-		say(w, "%lu empty below, %lu above", (unsigned long)below, (unsigned long)above);
-	else
-		say(w, "%lu empty %s", (unsigned long)sum, below > 0 ? "below" : "above");
-}
-
-static void title(struct words *w, const struct plot *p, uint32_t channel)
-{
-	const struct hist *const h = p->hist;
-	const uint32_t bins = axis_bins(&h->axis), end = plot_rows_end(&p->rows, bins);
-	const uint32_t last = p->rows.rows > 0 ? (end - 1) % p->rows.per + 1 : 0;
-
-	*w = (struct words){.used = 0};
-	say(w, "%s", h->axis.type.name);
-	if (h->channels > 1)
-		say(w, " channel %lu of 0 to %lu", (unsigned long)channel, (unsigned long)h->channels - 1);
-	if (p->from->parts > 1)
-		say(w, " part %lu of %lu", (unsigned long)p->from->part, (unsigned long)p->from->parts);
-	if (p->from->partial)
-		say(w, ", PARTIAL, counts so far");
-	say(w, ": %lu bin%s", (unsigned long)bins, bins == 1 ? "" : "s");
-	if (bins > 0 && h->axis.kind == AXIS_MOD) {
-		say(w, " of residues");
-	} else if (bins > 0) {
-		say(w, " from ");
-		say_edge(w, &h->axis.edges, 0);
-		say(w, " to ");
-		say_edge(w, &h->axis.edges, bins);
-	}
-	if (!p->filled)
-		return;
-	if (p->rows.per > 1)
-		say(w, ", %lu a row", (unsigned long)p->rows.per);
-	if (last != p->rows.per)
-		say(w, " (%lu in the last)", (unsigned long)last);
-	if (p->picture.log)
-		say(w, ", log counts");
-	if (p->rows.first > 0 || end < bins)
-		say_cut(w, p->rows.first, bins - end);
-}
-
-/* Labels of the figures' own: those of the rows may be too coarse for single bins. */
-static void label_figures(struct plot_label *label, const struct plot *p, const struct plot_figures *f)
-{
-	uint32_t bins[PLOT_PLACES + 1];
-	size_t n = 0;
-
-	bins[n++] = f->mode;
-	for (unsigned i = 0; i < PLOT_PLACES; i++)
-		if (f->at[i].where == WHERE_BIN)
-			bins[n++] = f->at[i].bin;
-	plot_label_choose(label, &p->hist->axis.edges, bins, n, 1);
-}
-
-static void say_number(struct words *w, uint128_t n)
-{
-	char text[NUMBER_TEXT];
-
-	number_format_integer(text, (int128_t)n);
-	say(w, "%s", text);
-}
-
-/* Is a bin's lower edge its one value? */
-static bool is_value(const struct axis *axis)
-{
-	return axis->edges.exact && axis->edges.width == (int128_t)axis_bins(axis) && axis->type.kind != SAMPLE_FLOAT;
-}
-
-static void footer(struct words *w, const struct plot *p, uint32_t channel)
-{
-	static const char *const NAMES[PLOT_PLACES] = {"min", "5%", "median", "95%", "max"};
-	const struct plot_figures *const f = &p->figures[channel];
-	struct plot_label label;
-	char text[NUMBER_TEXT] = "";
-
-	*w = (struct words){.used = 0};
-	say_number(w, f->samples);
-	say(w, f->samples == 1 ? " sample" : " samples");
-	if (f->samples == 0)
-		return;
-	say(w, f->filled > 0 ? " in %lu bin%s" : "; all bins are empty", (unsigned long)f->filled,
-	    f->filled == 1 ? "" : "s");
-	if (f->filled > 0) {
-		label_figures(&label, p, f);
-		plot_label_text(&label, f->mode, text);
-		say(w, "; mode %s (", text);
-		say_number(w, f->most);
-		say(w, ")");
-	}
-	for (unsigned i = 0; i < PLOT_PLACES; i++) {
-		if (f->at[i].where == WHERE_NONE)
-			continue;
-		if (f->at[i].where == WHERE_BIN)
-			plot_label_text(&label, f->at[i].bin, text);
-		else
-			snprintf(text, sizeof(text), "%s", f->at[i].where == WHERE_UNDER ? "under" : "over");
-		say(w, "%s%s %s", i > 0 ? ", " : is_value(&p->hist->axis) ? "\n" : "\nlower edges: ", NAMES[i], text);
-	}
-}
-
 /* A line for each row, for under, over and NaN, for the prompt; as few rows as it takes until all of it fits. */
 static void fit_rows(struct plot *p)
 {
 	const struct hist *const h = p->hist;
 	uint32_t first = UINT32_MAX, last = 0, most = p->picture.rows;
-	struct words words;
+	struct plot_words words;
 
 	for (uint32_t c = 0; c < h->channels; c++) {
 		if (p->figures[c].filled == 0)
@@ -230,12 +67,12 @@ static void fit_rows(struct plot *p)
 	for (bool again = p->filled; again;) {
 		uint32_t beside = 0;
 		most = most < PLOT_ROWS_LEAST ? PLOT_ROWS_LEAST : most > PLOT_ROWS_MOST ? PLOT_ROWS_MOST : most;
-		plot_rows_join(&p->rows, &h->axis.edges, first, last, most);
+		plot_rows_join(&p->rows, &h->axis, first, last, most);
 		for (uint32_t c = 0; c < h->channels; c++) {
-			title(&words, p, c);
-			uint32_t lines = 1 + p->figures[c].flows + wrap(NULL, &words, p->picture.columns);
-			footer(&words, p, c);
-			lines += wrap(NULL, &words, p->picture.columns);
+			plot_title(&words, h, p->from, &p->rows, p->picture.log, c);
+			uint32_t lines = 1 + p->figures[c].flows + plot_wrap(NULL, &words, p->picture.columns);
+			plot_footer(&words, h, &p->figures[c]);
+			lines += plot_wrap(NULL, &words, p->picture.columns);
 			beside = lines > beside ? lines : beside;
 		}
 		/* Fewer rows each time: so it ends. */
@@ -245,13 +82,20 @@ static void fit_rows(struct plot *p)
 	}
 }
 
+/* The edge that names row r. */
+static uint32_t edge_of(const struct plot *p, uint32_t r)
+{
+	return (p->rows.skip + r) * p->rows.per;
+}
+
 static void label_rows(struct plot *p)
 {
 	uint32_t bins[PLOT_ROWS_MOST];
 
 	for (uint32_t r = 0; r < p->rows.rows; r++)
-		bins[r] = p->rows.first + r * p->rows.per;
-	plot_label_choose(&p->label, &p->hist->axis.edges, bins, p->rows.rows, p->rows.per);
+		bins[r] = edge_of(p, r);
+	p->edges = plot_rows_edges(&p->rows, &p->hist->axis);
+	plot_label_choose(&p->label, &p->edges, bins, p->rows.rows, p->rows.per, true);
 }
 
 /* Returns the length. */
@@ -364,10 +208,10 @@ static void draw_channel(struct plot *p, uint32_t channel)
 	const struct plot_figures *const f = &p->figures[channel];
 	const struct hist_flow *const flow = &p->hist->flow[channel];
 	char label[NUMBER_TEXT];
-	struct words words;
+	struct plot_words words;
 
-	title(&words, p, channel);
-	wrap(p->out, &words, p->picture.columns);
+	plot_title(&words, p->hist, p->from, &p->rows, p->picture.log, channel);
+	plot_wrap(p->out, &words, p->picture.columns);
 	p->most = flow->under > flow->over ? flow->under : flow->over;
 	p->most = flow->nan > p->most ? flow->nan : p->most;
 	if (f->filled > 0)
@@ -378,15 +222,15 @@ static void draw_channel(struct plot *p, uint32_t channel)
 	if (flow->under > 0)
 		draw_row(p, "under", flow->under, f->samples, FLOW_COLOUR);
 	for (uint32_t r = 0; f->filled > 0 && r < p->rows.rows; r++) {
-		plot_label_text(&p->label, p->rows.first + r * p->rows.per, label);
+		plot_label_text(&p->label, edge_of(p, r), label);
 		draw_row(p, label, p->sums[r], f->samples, BINS_COLOUR);
 	}
 	if (flow->over > 0)
 		draw_row(p, "over", flow->over, f->samples, FLOW_COLOUR);
 	if (flow->nan > 0)
 		draw_row(p, "nan", flow->nan, f->samples, FLOW_COLOUR);
-	footer(&words, p, channel);
-	wrap(p->out, &words, p->picture.columns);
+	plot_footer(&words, p->hist, f);
+	plot_wrap(p->out, &words, p->picture.columns);
 }
 
 static unsigned within(unsigned n, unsigned none, unsigned least, unsigned most)
