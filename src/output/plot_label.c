@@ -22,24 +22,29 @@ static size_t without_sign(char text[NUMBER_TEXT])
 	return strlen(text);
 }
 
-size_t plot_label_round(char text[NUMBER_TEXT], double x, int digits)
+size_t plot_label_exponent(char text[NUMBER_TEXT], double x, int digits)
 {
 	char form[NUMBER_TEXT];
 
 	snprintf(form, sizeof(form), "%.*e", digits - 1, x);
-	const double rounded = strtod(form, NULL);
-	if (rounded == 0)
-		return number_format(text, 0);
-	if (fabs(rounded) >= EXPONENT_BELOW && fabs(rounded) < EXPONENT_FROM)
-		return number_format(text, rounded);
 	/* Without the zeros that end the digits, and without what "e+07" has more than "e7". */
 	const size_t whole = strcspn(form, "e");
 	size_t used = whole;
-	while (used > 1 && memchr(form, '.', whole) && form[used - 1] == '0')
+	while (memchr(form, '.', whole) && form[used - 1] == '0')
 		used--;
 	used -= form[used - 1] == '.';
 	memcpy(text, form, used);
 	return used + (size_t)snprintf(text + used, NUMBER_TEXT - used, "e%ld", strtol(form + whole + 1, NULL, 10));
+}
+
+size_t plot_label_round(char text[NUMBER_TEXT], double x, int digits)
+{
+	const size_t length = plot_label_exponent(text, x, digits);
+	const double rounded = strtod(text, NULL);
+
+	if (rounded == 0 || (fabs(rounded) >= EXPONENT_BELOW && fabs(rounded) < EXPONENT_FROM))
+		return number_format(text, rounded);
+	return length;
 }
 
 /* Digits before the point are not rounded, where there is no exponent: 85 1/3 is 85, never 90. */

@@ -40,4 +40,7 @@ size_t plot_label_text(const struct plot_label *label, uint32_t bin, char text[N
 /* x by `digits` digits that count, as LABEL_ROUND has it; x is finite. Returns the length. */
 size_t plot_label_round(char text[NUMBER_TEXT], double x, int digits);
 
+/* The same, always with an exponent: "2e6", "1.7e19". */
+size_t plot_label_exponent(char text[NUMBER_TEXT], double x, int digits);
+
 #endif

@@ -102,7 +102,7 @@ static void label_rows(struct plot *p)
 static size_t count_text(const struct plot *p, uint128_t count, char text[NUMBER_TEXT])
 {
 	if (p->counts == COUNTS_ROUND && count >= ROUND_FROM)
-		return plot_label_round(text, (double)count, 2);
+		return plot_label_exponent(text, (double)count, 2);
 	return number_format_integer(text, (int128_t)count);
 }
 
