@@ -8,8 +8,9 @@
 #include "cli/help.h"
 #include "cli/msg.h"
 #include "cli/options.h"
+#include "cli/picture.h"
 #include "cli/report.h"
-#include "cli/terminal.h"
+#include "cli/keyboard.h"
 #include "count/cells.h"
 #include "output/output.h"
 #include "output/publish.h"
@@ -68,6 +69,7 @@ static void histogram(const struct job *job, struct fail *fail)
 	if (run_job(job, &hist, &report, fail) == 0) {
 		const struct provenance from = provenance_of(job, &report);
 		publish(out, job->format, &job->style, &hist, &from, fail);
+		picture_draw(job, &hist, &from);
 		report_stats(&hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
@@ -94,7 +96,7 @@ int main(int argc, char **argv)
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
-		if (terminal_check(&job, argc, &fail) == 0)
+		if (keyboard_check(&job, argc, &fail) == 0)
 			histogram(&job, &fail);
 		break;
 	case OPTIONS_HELP:

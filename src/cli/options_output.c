@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "cli/options_given.h"
+#include "cli/terminal.h"
 #include "output/output_path.h"
 
 int options_format(struct job *job, const char *text, struct fail *fail)
@@ -50,6 +51,7 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 	if (!job->format && !(job->format = format_of_path(job->output, why)))
 		return options_usage(fail, "--output", job->output, why);
 	const struct format *const format = job->format;
+	terminal_picture(&style->picture, output_descriptor(job->output));
 	if (!g->counter)
 		style->counter = format->counter;
 	if (!format->rows && (style->nonzero || style->flow || !style->header)) {
