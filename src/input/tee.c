@@ -18,7 +18,7 @@
 #include "input/pipe.h"
 
 #define COPY_BYTES ((size_t)128 << 10) /* what `cat` reads at once; stays in the cache until it is written */
-#define MOVE_BYTES ((size_t)1 << 20)   /* at most at once: as much as a pipe in hand carries */
+#define MOVE_BYTES ((size_t)256 << 10) /* at most at once: still in the cache when the source copies it */
 
 struct tee {
 	char *const *paths;
