@@ -12,6 +12,7 @@
 #include "cli/report.h"
 #include "cli/keyboard.h"
 #include "count/cells.h"
+#include "input/tee.h"
 #include "output/output.h"
 #include "output/publish.h"
 #include "run.h"
@@ -51,6 +52,24 @@ static struct provenance provenance_of(const struct job *job, const struct run_r
 	};
 }
 
+/* With --tee the inputs' bytes pass while they are counted, and to their end whatever becomes of that. */
+static int count(const struct job *asked, struct hist *hist, struct run_report *report, struct fail *fail)
+{
+	struct job job = *asked;
+	struct fail passing = {.status = STATUS_OK};
+
+	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count, STDOUT_FILENO, fail) != 0)
+		return -1;
+	int rc = run_job(&job, hist, report, fail);
+	if (job.tee && tee_end(job.source.tee, &passing) != 0) {
+		/* What was cut off by it is no failure of its own. */
+		*fail = passing;
+		hist_free(hist);
+		rc = -1;
+	}
+	return rc;
+}
+
 /* The output is opened first: a folder that cannot be written is reported before the work. */
 static void histogram(const struct job *job, struct fail *fail)
 {
@@ -66,7 +85,7 @@ static void histogram(const struct job *job, struct fail *fail)
 	}
 	if (output_open(&out, job->output, fail) != 0)
 		return;
-	if (run_job(job, &hist, &report, fail) == 0) {
+	if (count(job, &hist, &report, fail) == 0) {
 		const struct provenance from = provenance_of(job, &report);
 		publish(out, job->format, &job->style, &hist, &from, fail);
 		picture_draw(job, &hist, &from);

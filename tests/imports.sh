@@ -13,7 +13,7 @@ computes='ZSTD_versionString ZSTD_DCtx_reset ZSTD_DCtx_setParameter ZSTD_findFra
 	strerror_r strlen strncmp strnlen strrchr strspn strstr strtod strtol strtoll strtoul strtoull
 	vsnprintf'
 # Could fail only by a bug of the program.
-cannot='clock_gettime nanosleep posix_fadvise pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_wait
+cannot='clock_gettime kill nanosleep posix_fadvise pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_wait
 	pthread_detach pthread_equal pthread_join pthread_kill pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock
 	pthread_self pthread_sigmask readv sched_yield signal'
 # For the GPU, which gpu_faults.sh makes fail; stdio after a fopen that is reached; libzstd, whose memory

@@ -11,38 +11,42 @@ const char OLD_BYTES[] = "what was there before\n";
 const char LOOKS_AHEAD[] = "few of a pipe, with a look ahead";
 
 const struct job JOBS[] = {
-	{"file", "-b 1000 -T 1 --device=cpu ../small", NULL, FILES, STDOUT, 0},
-	{"file, new", "-b 1000 -r full -T 4 ../small", NULL, FILES, NEW, 0},
-	{"file, old", "-t u8 -T 2 ../small", NULL, FILES, OLD, 0},
-	{"files, link", "-b 70 -r 0:700 --flow -T 2 ../small ../tiny ../small", NULL, FILES, LINK, 0},
-	{"redirect, json", "-f json -t i16be -r full -T 2 --device=cpu", "small", REDIRECT, OLD, 0},
-	{"skip and few", "-S 1001 -n 70001 -t u24 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0},
-	{"pipe, raw", "-f raw -b 5000 -T 2", "small", PIPE, NEW, 0},
-	{"few of a pipe", "-n 2 -b 9 --flow -T 1 --raw", "tiny", PIPE, STDOUT, 0},
-	{LOOKS_AHEAD, "-n 2 -b 9 --flow -T 1", "tiny", PIPE, STDOUT, 0},
-	{"edges of a file", "-t i16 -c 2 --edges=@../edges --flow -T 2 --device=cpu ../small", NULL, FILES, NEW, 0},
-	{"range from the samples", "-t f32 --auto -b 90 --flow -T 2 ../small ../tiny", NULL, FILES, OLD, 0},
-	{"records", "-t u24 --record=20 --offset=3 -b 7 -r full -n 900 -T 2", "small", PIPE, STDOUT, 0},
-	{"long file", "-b 10 -r full -T 3 ../large", NULL, FILES, STDOUT, 0},
-	{"long pipe", "-b 10 -r full -T 2 --device=cpu", "large", PIPE, STDOUT, 0},
-	{"trickle", "-t f32 -r -1:1 -b 77 --flow -T 1", "tiny", TRICKLE, OLD, 0},
-	{"not ready", "-S 4 -b 100 --flow -T 2 --device=cpu", "tiny", NONBLOCKING, STDOUT, 0},
-	{"many bins", "-b 300000 -r full --nonzero -n 30000 -M 200K -T 4 ../small", NULL, FILES, NEW, 0},
-	{"many bins, CSV", "-b 20000 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0},
-	{"frames", "-b 1000 -T 4 --device=cpu ../packed", NULL, FILES, NEW, 0},
-	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0},
-	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0},
-	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0},
-	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0},
-	{"header of a pipe", "-b 1000 -r -9000:9000 -T 2", "headed", PIPE, OLD, 0},
-	{"header in frames", "-b 1000 -r -9000:9000 -T 2 ../headed -", "headed-packed", PIPE, STDOUT, 0},
-	{"cut header", "-b 9 ../headed-cut", NULL, FILES, NEW, 3},
-	{"cut frame", "-b 9 ../tiny ../cut", NULL, FILES, OLD, 3},
-	{"no memory", "-b 300000 -M 4K ../small", NULL, FILES, OLD, 5},
-	{"no file", "-b 9 ../small ../missing", NULL, FILES, OLD, 1},
-	{"cut record", "-t u64 -b 9 ../odd", NULL, FILES, NEW, 3},
-	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2},
-	{"version", "-V", NULL, FILES, STDOUT, 0},
+	{"file", "-b 1000 -T 1 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"file, new", "-b 1000 -r full -T 4 ../small", NULL, FILES, NEW, 0, NULL},
+	{"file, old", "-t u8 -T 2 ../small", NULL, FILES, OLD, 0, NULL},
+	{"files, link", "-b 70 -r 0:700 --flow -T 2 ../small ../tiny ../small", NULL, FILES, LINK, 0, NULL},
+	{"redirect, json", "-f json -t i16be -r full -T 2 --device=cpu", "small", REDIRECT, OLD, 0, NULL},
+	{"skip and few", "-S 1001 -n 70001 -t u24 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"pipe, raw", "-f raw -b 5000 -T 2", "small", PIPE, NEW, 0, NULL},
+	{"few of a pipe", "-n 2 -b 9 --flow -T 1 --raw", "tiny", PIPE, STDOUT, 0, NULL},
+	{LOOKS_AHEAD, "-n 2 -b 9 --flow -T 1", "tiny", PIPE, STDOUT, 0, NULL},
+	{"edges of a file", "-t i16 -c 2 --edges=@../edges --flow -T 2 --device=cpu ../small", NULL, FILES, NEW, 0,
+	 NULL},
+	{"range from the samples", "-t f32 --auto -b 90 --flow -T 2 ../small ../tiny", NULL, FILES, OLD, 0, NULL},
+	{"records", "-t u24 --record=20 --offset=3 -b 7 -r full -n 900 -T 2", "small", PIPE, STDOUT, 0, NULL},
+	{"long file", "-b 10 -r full -T 3 ../large", NULL, FILES, STDOUT, 0, NULL},
+	{"long pipe", "-b 10 -r full -T 2 --device=cpu", "large", PIPE, STDOUT, 0, NULL},
+	{"trickle", "-t f32 -r -1:1 -b 77 --flow -T 1", "tiny", TRICKLE, OLD, 0, NULL},
+	{"not ready", "-S 4 -b 100 --flow -T 2 --device=cpu", "tiny", NONBLOCKING, STDOUT, 0, NULL},
+	{"many bins", "-b 300000 -r full --nonzero -n 30000 -M 200K -T 4 ../small", NULL, FILES, NEW, 0, NULL},
+	{"many bins, CSV", "-b 20000 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"frames", "-b 1000 -T 4 --device=cpu ../packed", NULL, FILES, NEW, 0, NULL},
+	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0, NULL},
+	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0, NULL},
+	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0, NULL},
+	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0, NULL},
+	{"header of a pipe", "-b 1000 -r -9000:9000 -T 2", "headed", PIPE, OLD, 0, NULL},
+	{"header in frames", "-b 1000 -r -9000:9000 -T 2 ../headed -", "headed-packed", PIPE, STDOUT, 0, NULL},
+	{"passed on", "--tee -b 1000 -T 2 --device=cpu ../small ../tiny", NULL, FILES, NEW, 0, "small tiny"},
+	{"pipe passed on", "--tee -n 100 -b 9 -T 2", "small", PIPE, OLD, 0, "small"},
+	{"cut frame passed on", "--tee -b 9 ../tiny ../cut", NULL, FILES, OLD, 3, "tiny cut"},
+	{"cut header", "-b 9 ../headed-cut", NULL, FILES, NEW, 3, NULL},
+	{"cut frame", "-b 9 ../tiny ../cut", NULL, FILES, OLD, 3, NULL},
+	{"no memory", "-b 300000 -M 4K ../small", NULL, FILES, OLD, 5, NULL},
+	{"no file", "-b 9 ../small ../missing", NULL, FILES, OLD, 1, NULL},
+	{"cut record", "-t u64 -b 9 ../odd", NULL, FILES, NEW, 3, NULL},
+	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2, NULL},
+	{"version", "-V", NULL, FILES, STDOUT, 0, NULL},
 };
 const size_t JOB_COUNT = sizeof(JOBS) / sizeof(JOBS[0]);
 
@@ -72,6 +76,7 @@ const struct fault FAULTS[] = {
 	{"poll", "in", ENOMEM, FATAL},
 	{"poll", "", ENOMEM, HARMLESS},
 	{"tee", "", EINVAL, HARMLESS},
+	{"splice", "", EINVAL, HARMLESS}, /* bytes are read and written then */
 	{"read", "", EIO, FATAL},
 	{"pread", "", EIO, FATAL},
 	{"preadv2", "", EAGAIN, HARMLESS},
@@ -117,8 +122,8 @@ bool survives(const struct plan *plan)
 	return plan->ignored || plan->signal == SIGUSR1;
 }
 
-const char *const STAGES[] = {"aligned_alloc", "calloc", "open",  "pread",  "read",
-			      "write",         "fsync",  "close", "rename", "unlink"};
+const char *const STAGES[] = {"aligned_alloc", "calloc", "open",   "pread",  "read",  "write",
+			      "fsync",         "close",  "rename", "unlink", "splice"};
 const size_t STAGE_COUNT = sizeof(STAGES) / sizeof(STAGES[0]);
 
 const char *const HOW[] = {[FOR_GOOD] = "", [ONCE] = ":once", [OTHERS] = ":others"};

@@ -16,7 +16,8 @@ struct job {
 	const char *input;     /* of the other routes */
 	enum route route;
 	enum target target;
-	int status; /* when nothing fails */
+	int status;         /* when nothing fails */
+	const char *passes; /* the files that standard output is to get by --tee, one after another */
 };
 
 extern const struct job JOBS[];

@@ -71,6 +71,25 @@ static bool torture(const struct plan *plan)
 
 /* ---- the short run ---- */
 
+/* What --tee is to pass on. */
+static struct bytes joined(const char *names)
+{
+	struct bytes all = {0};
+	char text[64], path[80];
+
+	snprintf(text, sizeof(text), "%s", names);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+		snprintf(path, sizeof(path), "../%s", word);
+		const struct bytes one = slurp(path);
+		if (!(all.data = realloc(all.data, all.n + one.n + 1)))
+			die(path);
+		memcpy(all.data + all.n, one.data, one.n + 1);
+		all.n += one.n;
+		free(one.data);
+	}
+	return all;
+}
+
 /*
  * What the job publishes and says, learned from a plain run of one thread; then its own threads, with
  * the library, and a fault far after the last call.
@@ -81,6 +100,8 @@ static void learn(size_t k)
 
 	plan.job = k;
 	plan.threads = 1;
+	if (JOBS[k].passes)
+		passes[k] = joined(JOBS[k].passes);
 	struct result r = run(&plan);
 	if (r.status < 0 || !WIFEXITED(r.status) || WEXITSTATUS(r.status) != JOBS[k].status) {
 		verdict(&plan, &r, "fails without a fault");
@@ -208,7 +229,9 @@ static void closed(size_t k)
 	plan.job = k;
 	plan.closed = true;
 	plan.signal = SIGPIPE;
-	for (int ignored = 0; ignored <= 1 && JOBS[k].target == STDOUT && JOBS[k].status == 0; ignored++) {
+	const bool writes = JOBS[k].target == STDOUT ? JOBS[k].status == 0 : JOBS[k].passes != NULL;
+
+	for (int ignored = 0; ignored <= 1 && writes; ignored++) {
 		plan.ignored = ignored;
 		torture(&plan);
 	}

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-struct bytes expected[JOBS_MAX], said[JOBS_MAX];
+struct bytes expected[JOBS_MAX], said[JOBS_MAX], passes[JOBS_MAX];
 
 /* What failed by the log: the worst effect allowed, and whether other things may be affected. */
 struct damage {
@@ -33,6 +33,9 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 			continue;
 		enum effect e = effect_of(function, role, plan->error);
 		if (e == FATAL && JOBS[plan->job].name == LOOKS_AHEAD)
+			e = EITHER;
+		/* The thread that passes is no worker. */
+		if (JOBS[plan->job].passes && strcmp(function, "pthread_create") == 0)
 			e = EITHER;
 		/* EITHER hides HARMLESS, FATAL hides both. */
 		if (e == FATAL || (e == EITHER && d.effect == HARMLESS))
@@ -62,11 +65,13 @@ static bool begins(struct bytes whole, struct bytes part)
 }
 
 /* Whole and new, or as before. */
-static const char *judge_file(const struct plan *plan, const struct result *r, bool fresh, bool ok)
+static const char *judge_file(const struct plan *plan, const struct result *r, const struct damage *d, bool ok)
 {
 	const struct job *job = &JOBS[plan->job];
 	const struct bytes old = {(char *)(uintptr_t)OLD_BYTES, strlen(OLD_BYTES)};
 	const bool is_new = job->status == 0 && same(r->published, expected[plan->job]);
+	/* Bad input is no reason to pass less than all of it. */
+	const bool all = ok || (r->status >= 0 && WIFEXITED(r->status) && WEXITSTATUS(r->status) == 3);
 	const bool is_old = job->target == NEW ? !r->published.data : same(r->published, old);
 	struct stat st;
 
@@ -74,10 +79,12 @@ static const char *judge_file(const struct plan *plan, const struct result *r, b
 		return "the file is not what it should be";
 	if (!is_new && !is_old)
 		return "the file is neither the old nor the new one";
-	if (!ok && is_new && !fresh)
+	if (!ok && is_new && !d->renamed)
 		return "a failed run has published";
-	if (r->out.n > 0)
+	if (!job->passes && r->out.n > 0)
 		return "something on standard output";
+	if (job->passes && all ? !same(r->out, passes[plan->job]) : !begins(passes[plan->job], r->out))
+		return "what was passed is not the input";
 	/* Where a list or a group cannot be kept, the group gets fewer permissions. */
 	if (job->target != NEW && (stat(FILES_OF[job->target], &st) != 0 || (st.st_mode & 07777 & ~(mode_t)OLD_MODE)))
 		return "the file is more readable than it was";
@@ -127,7 +134,7 @@ const char *judge(const struct plan *plan, const struct result *r)
 	if (why)
 		return why;
 	if (JOBS[plan->job].target != STDOUT)
-		return judge_file(plan, r, d.renamed, ok);
+		return judge_file(plan, r, &d, ok);
 	if (ok && !same(r->out, expected[plan->job]))
 		return "standard output is not what it should be";
 	if (!ok && !begins(expected[plan->job], r->out))
