@@ -10,6 +10,8 @@
 #include "cli/options.h"
 #include "cli/report.h"
 #include "count/cells.h"
+#include "document/into.h"
+#include "document/merge.h"
 #include "output/output.h"
 #include "output/publish.h"
 #include "run.h"
@@ -50,10 +52,24 @@ static struct provenance provenance_of(const struct job *job, const struct run_r
 	};
 }
 
+/* What cannot be added to is reported before the work. */
+static int count(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail)
+{
+	struct run *run;
+	int rc = run_open(&run, job, fail);
+
+	if (rc == 0 && job->into)
+		rc = into_compare(job->into, run_hist(run), fail);
+	if (rc == 0)
+		rc = run_until_end(run, fail);
+	run_close(run, hist, report);
+	return rc;
+}
+
 /* The output is opened first: a folder that cannot be written is reported before the work. */
 static void histogram(const struct job *job, struct fail *fail)
 {
-	struct output *out;
+	struct output *out = NULL;
 	struct hist hist;
 	struct run_report report;
 	const char *const isa = getenv("GPUHIST_ISA");
@@ -63,11 +79,17 @@ static void histogram(const struct job *job, struct fail *fail)
 			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, avx512)", isa);
 		return;
 	}
-	if (output_open(&out, job->output, fail) != 0)
+	if (job->into && into_check(job->into, fail) != 0)
 		return;
-	if (run_job(job, &hist, &report, fail) == 0) {
+	if (!job->output_none && output_open(&out, job->output, fail) != 0)
+		return;
+	if (count(job, &hist, &report, fail) == 0) {
 		const struct provenance from = provenance_of(job, &report);
-		publish(out, job->format, &job->style, &hist, &from, fail);
+		if (out)
+			publish(out, job->format, &job->style, &hist, &from, fail);
+		/* Last, because it is what must not be done twice: a command that failed has added nothing. */
+		if (job->into && fail->status == STATUS_OK)
+			into_add(job->into, &hist, &from, fail);
 		report_stats(&hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
@@ -83,6 +105,23 @@ static void histogram(const struct job *job, struct fail *fail)
 	}
 }
 
+/* --merge */
+static void merge(const struct job *job, struct fail *fail)
+{
+	struct output *out;
+	struct sum sum;
+
+	if (output_open(&out, job->output, fail) != 0)
+		return;
+	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0) {
+		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
+		report_sum(job, &sum.total.hist, sum.documents);
+	} else {
+		output_abort(out);
+	}
+	sum_free(&sum);
+}
+
 int main(int argc, char **argv)
 {
 	struct job job;
@@ -94,7 +133,7 @@ int main(int argc, char **argv)
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
-		histogram(&job, &fail);
+		(job.merge ? merge : histogram)(&job, &fail);
 		break;
 	case OPTIONS_HELP:
 		print(help_text, &fail);

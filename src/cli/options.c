@@ -319,6 +319,7 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 		if ((option == '?' || option == ':') ? refuse(option, argv, fail) != 0
 						     : parse_option(job, &g, option, optarg, fail) != 0)
 			return OPTIONS_FAILED;
+		options_note(&g, by_value(option)->name);
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;
@@ -328,8 +329,10 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	job->source.type = job->type;
 	if (job->threads == 0)
 		job->threads = threads_of_cores();
-	if (options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0 ||
-	    options_settle_output(job, &g, fail) != 0)
+	if (job->merge ? options_settle_merge(&g, fail) != 0
+		       : options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0)
+		return OPTIONS_FAILED;
+	if (options_settle_output(job, &g, fail) != 0)
 		return OPTIONS_FAILED;
 	return OPTIONS_RUN;
 }

@@ -17,6 +17,7 @@ struct given {
 	uint32_t bins;                 /* -b; 0: not given */
 	size_t edges;                  /* how many */
 	bool counter;
+	const char *counting; /* the first long name of an option that is not for --merge; NULL: there is none */
 };
 
 /* "OPTION ARGUMENT: why", a usage error; -1. */
@@ -41,5 +42,11 @@ int options_format(struct job *job, const char *text, struct fail *fail);
 int options_plot(struct job *job, const char *text, struct fail *fail);
 int options_every(struct job *job, const char *text, struct fail *fail);
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail);
+
+/* options_merge.c: notes each option by its long name; with --merge, whether all of them go with it; --into, before
+ * options_settle_output. */
+void options_note(struct given *g, const char *name);
+int options_settle_merge(const struct given *g, struct fail *fail);
+int options_settle_into(struct job *job, struct fail *fail);
 
 #endif
