@@ -48,7 +48,6 @@ static struct provenance provenance_of(const struct job *job, const struct run_r
 		.part = 1,
 		.parts = 1,
 		.options = job->options,
-		.option_count = job->option_count,
 	};
 }
 

@@ -95,7 +95,8 @@ static void options(void)
 			m.options = WORDS[i][k];
 			CHECK(add(&s, &m, "a", k + 1, &fail) == 0, "%s", fail.text);
 		}
-		CHECK(strcmp(s.total.from.options, i == 0 ? "a" : "") == 0, "case %zu: %s", i, s.total.from.options);
+		const char *const sum = s.total.from.options;
+		CHECK(i == 0 ? sum && strcmp(sum, "a") == 0 : !sum, "case %zu: %s", i, sum);
 		sum_free(&s);
 	}
 }
@@ -111,7 +112,7 @@ static void expect_refusal(struct made *first, struct made *second, const char *
 	sum_free(&s);
 }
 
-#define NOT "b.json, document 2: cannot be added to a.json: "
+#define NOT "b.json, document 2 cannot be added to a.json: "
 
 static void differences(void)
 {
@@ -215,7 +216,7 @@ static void limits(void)
 		else
 			s.total.hist.count[3] = UINT64_MAX - 3;
 		CHECK(add(&s, &PLAIN, "b", 1, &fail) == -1, "field %zu", i);
-		CHECK(fail.status == STATUS_LIMIT && strstr(fail.text, "b: cannot be added to a: the sum of the") &&
+		CHECK(fail.status == STATUS_LIMIT && strstr(fail.text, "b cannot be added to a: the sum of the") &&
 			      strstr(fail.text, "is past 2^64 - 1"),
 		      "field %zu: %s", i, fail.text);
 		sum_free(&s);

@@ -51,8 +51,7 @@ struct job {
 	enum progress progress;
 	bool quiet, verbose;
 
-	char *const *options; /* the words of the command line without the inputs, as they were given */
-	size_t option_count;
+	char *options; /* those that decide what is counted and into which bins (options_text.c). options_free's */
 };
 
 /*

@@ -36,6 +36,9 @@ int options_settle_bins(struct job *job, const struct given *g, struct fail *fai
 /* The option of a way to bin, "--range"; NULL of one that has none. */
 extern const char *const options_ways[AXIS_DEFAULT];
 
+/* options_text.c: job->options, once all options are known. */
+int options_text(struct job *job, const struct given *g, struct fail *fail);
+
 /* options_output.c: --format, --plot (its value NULL where it has none) and --every; then what is written, where to and
  * how, once all options are known. */
 int options_format(struct job *job, const char *text, struct fail *fail);

@@ -102,22 +102,6 @@ int into_check(const char *path, struct fail *fail)
 	return 0;
 }
 
-/* What differs between FILE's histogram and one to be; of --auto neither k nor the range is known yet. */
-static const char *difference(const struct hist *is, const struct hist *like)
-{
-	const struct axis *const a = &is->axis, *const b = &like->axis;
-
-	if (is->channels != like->channels)
-		return "number of channels";
-	if (a->kind != AXIS_AUTO || b->kind != AXIS_AUTO)
-		return axis_difference(a, b);
-	return strcmp(a->type.name, b->type.name) != 0 ? "type"
-	       : a->edges.most != b->edges.most        ? "number of bins of --auto"
-	       : a->edges.closed != b->edges.closed    ? "--closed"
-	       : a->clamp != b->clamp                  ? "--clamp"
-						       : NULL;
-}
-
 int into_compare(const char *path, const struct hist *like, struct fail *fail)
 {
 	struct document document;
@@ -125,12 +109,12 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 
 	if (there <= 0)
 		return there;
-	const char *const what = difference(&document.hist, like);
+	char why[SUM_WHY];
 	int rc = 0;
 	if (document.from.partial || document.from.parts != 1)
 		rc = fail_set(fail, STATUS_DATA, "%s: holds a part of a histogram, to which no run can be added", path);
-	else if (what)
-		rc = fail_set(fail, STATUS_DATA, "%s: this run cannot be added to it: they differ in %s", path, what);
+	else if (!sum_fits(why, &document.hist, like))
+		rc = fail_set(fail, STATUS_DATA, "this run cannot be added to %s: %s", path, why);
 	document_free(&document);
 	return rc;
 }

@@ -19,7 +19,7 @@ void sum_name_text(char text[SUM_NAME], const struct sum_name *name)
 		snprintf(text, SUM_NAME, "%.*s", PATH_MAX, path);
 }
 
-/* "FILE: cannot be added to FILE: why" */
+/* "FILE cannot be added to FILE: why" */
 static int refuse(const struct sum *s, const struct sum_name *name, enum status status, const char *why,
 		  struct fail *fail)
 {
@@ -27,10 +27,10 @@ static int refuse(const struct sum *s, const struct sum_name *name, enum status 
 
 	sum_name_text(this, name);
 	sum_name_text(first, &s->first);
-	return fail_set(fail, status, "%s: cannot be added to %s: %s", this, first, why);
+	return fail_set(fail, status, "%s cannot be added to %s: %s", this, first, why);
 }
 
-enum { WHY = 256, ENDS = 2 * NUMBER_TEXT + 1 };
+enum { ENDS = 2 * NUMBER_TEXT + 1 };
 
 /* From the first edge to the last one. */
 static void ends_text(char text[ENDS], const struct axis *axis)
@@ -41,46 +41,50 @@ static void ends_text(char text[ENDS], const struct axis *axis)
 	edges_format(&axis->edges, axis_bins(axis), text + used);
 }
 
-/* The two values of what differs, where they say more than its name. */
-static void describe(char why[WHY], const char *what, const struct hist *h, const struct hist *more)
+bool sum_fits(char why[SUM_SUM_WHY], const struct hist *h, const struct hist *more)
 {
+	const char *const what =
+		h->channels != more->channels ? "number of channels" : axis_difference(&h->axis, &more->axis);
 	const struct axis *const a = &more->axis, *const b = &h->axis;
 	char ends_a[ENDS], ends_b[ENDS];
 
+	if (!what)
+		return true;
 	if (h->channels != more->channels) {
-		snprintf(why, WHY, "it has %lu channel%s, not %lu", (ul)more->channels, more->channels == 1 ? "" : "s",
-			 (ul)h->channels);
+		snprintf(why, SUM_WHY, "it has %lu channel%s, not %lu", (ul)more->channels,
+			 more->channels == 1 ? "" : "s", (ul)h->channels);
 	} else if (strcmp(a->type.name, b->type.name) != 0) {
-		snprintf(why, WHY, "its samples are %s, not %s", a->type.name, b->type.name);
+		snprintf(why, SUM_WHY, "its samples are %s, not %s", a->type.name, b->type.name);
 	} else if ((a->kind == AXIS_AUTO) != (b->kind == AXIS_AUTO)) {
-		snprintf(why, WHY, "its bins are %s", a->kind == AXIS_AUTO ? "those of --auto" : "not those of --auto");
+		snprintf(why, SUM_WHY, "its bins are %s",
+			 a->kind == AXIS_AUTO ? "those of --auto" : "not those of --auto");
+	} else if (a->kind == AXIS_AUTO && a->edges.most != b->edges.most) {
+		snprintf(why, SUM_WHY, "it is --auto with at most %lu bin%s, not %lu", (ul)a->edges.most,
+			 a->edges.most == 1 ? "" : "s", (ul)b->edges.most);
 	} else if (a->kind != AXIS_AUTO && axis_bins(a) != axis_bins(b)) {
-		snprintf(why, WHY, "it has %lu bin%s, not %lu", (ul)axis_bins(a), axis_bins(a) == 1 ? "" : "s",
+		snprintf(why, SUM_WHY, "it has %lu bin%s, not %lu", (ul)axis_bins(a), axis_bins(a) == 1 ? "" : "s",
 			 (ul)axis_bins(b));
 	} else if (strcmp(what, "range") == 0 && a->kind != AXIS_AUTO) {
 		ends_text(ends_a, a);
 		ends_text(ends_b, b);
 		if (strcmp(ends_a, ends_b) != 0)
-			snprintf(why, WHY, "its range is %s, not %s", ends_a, ends_b);
+			snprintf(why, SUM_WHY, "its range is %s, not %s", ends_a, ends_b);
 		else
-			snprintf(why, WHY, "it has other edges between %s", ends_a);
+			snprintf(why, SUM_WHY, "it has other edges between %s", ends_a);
 	} else {
-		snprintf(why, WHY, "they differ in %s", what);
+		snprintf(why, SUM_WHY, "they differ in %s", what);
 	}
+	return false;
 }
 
 static int add_hist(struct sum *s, const struct hist *more, const struct sum_name *name, struct fail *fail)
 {
 	struct hist *const h = &s->total.hist;
 	struct fail own = {.status = STATUS_OK};
-	const char *const what =
-		h->channels != more->channels ? "number of channels" : axis_difference(&h->axis, &more->axis);
-	char why[WHY];
+	char why[SUM_WHY];
 
-	if (what) {
-		describe(why, what, h, more);
+	if (!sum_fits(why, h, more))
 		return refuse(s, name, STATUS_DATA, why, fail);
-	}
 	return hist_add(h, more, &own) == 0 ? 0 : refuse(s, name, own.status, own.text, fail);
 }
 
@@ -100,8 +104,8 @@ static int add_provenance(struct sum *s, const struct provenance *more, const st
 	    !add(&from->skipped, more->skipped) || !add(&from->tail, more->tail))
 		return refuse(s, name, STATUS_LIMIT, "the sum of the bytes or inputs is past 2^64 - 1", fail);
 	/* What was counted in two ways was counted by no options in particular. */
-	if (strcmp(from->options, more->options) != 0)
-		from->options = "";
+	if (strcmp(from->options ? from->options : "", more->options ? more->options : "") != 0)
+		from->options = NULL;
 	return 0;
 }
 
@@ -133,7 +137,7 @@ static const char *part_text(char text[64], const struct provenance *from)
 
 int sum_add(struct sum *s, struct document *document, const struct sum_name *name, struct fail *fail)
 {
-	char text[SUM_NAME], why[WHY], is[64], first_is[64];
+	char text[SUM_NAME], why[SUM_WHY], is[64], first_is[64];
 
 	if (document->from.partial) {
 		sum_name_text(text, name);

@@ -10,6 +10,7 @@
 #define GPUHIST_SUM_H
 
 #include <limits.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,13 @@ struct sum {
 	struct sum_part *slices; /* all that were added, where they are parts of a whole; owned */
 	size_t room;             /* for so many */
 };
+
+/*
+ * Can `more` be added to h? False: why says what differs, as in "its samples are i8, not u8". Counts are not looked at;
+ * of --auto nor are edges.
+ */
+#define SUM_WHY 256
+bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more);
 
 /* "FILE", or "FILE, document 3"; too long a path is cut. */
 #define SUM_NAME (PATH_MAX + 64)

@@ -7,11 +7,10 @@
 #include "bins/number.h"
 
 /*
- * The length of the UTF-8 character at p, of at most `left` bytes; 0 where there is none. The bounds of
- * the second byte are those of the Unicode Standard: no longer form than needed, no surrogates, nothing
- * past U+10FFFF.
+ * The bounds of the second byte are those of the Unicode Standard: no longer form than needed, no surrogates,
+ * nothing past U+10FFFF.
  */
-static size_t utf8_length(const unsigned char *p, size_t left)
+size_t json_utf8_length(const unsigned char *p, size_t left)
 {
 	const size_t length = p[0] < 0x80   ? 1
 			      : p[0] < 0xc2 ? 0
@@ -38,7 +37,7 @@ void json_text(struct output *out, const char *text, size_t length)
 
 	for (size_t i = 0, some; i < length; i += some) {
 		const unsigned char c = (unsigned char)text[i];
-		const size_t utf8 = utf8_length((const unsigned char *)text + i, length - i);
+		const size_t utf8 = json_utf8_length((const unsigned char *)text + i, length - i);
 		some = utf8 > 0 ? utf8 : 1;
 		if (utf8 == 0) {
 			output_text(out, "\\ufffd");
@@ -51,36 +50,6 @@ void json_text(struct output *out, const char *text, size_t length)
 			output_write(out, text + i, some);
 		}
 	}
-}
-
-static void command_word(struct output *out, const char *word)
-{
-	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-	if (*word != '\0' && word[strspn(word, PLAIN)] == '\0') {
-		json_text(out, word, strlen(word));
-		return;
-	}
-	output_text(out, "'");
-	for (size_t span; *word != '\0'; word += span) {
-		span = strcspn(word, "'");
-		json_text(out, word, span);
-		if (word[span] == '\'') {
-			output_text(out, "'\\\\''"); /* '\'' to a shell */
-			span++;
-		}
-	}
-	output_text(out, "'");
-}
-
-void json_command(struct output *out, char *const *words, size_t count)
-{
-	output_text(out, "\"");
-	for (size_t i = 0; i < count; i++) {
-		output_text(out, i > 0 ? " " : "");
-		command_word(out, words[i]);
-	}
-	output_text(out, "\"");
 }
 
 static void name_of(struct output *out, const char *name)

@@ -14,8 +14,8 @@
  */
 void json_text(struct output *out, const char *text, size_t length);
 
-/* The words of a command line in quotes, one blank between two, quoted for a shell where they must be. */
-void json_command(struct output *out, char *const *words, size_t count);
+/* The length of the UTF-8 character at p, of at most `left` bytes, at least one; 0 where there is none. */
+size_t json_utf8_length(const unsigned char *p, size_t left);
 
 /* `"name": value, `, as the members of an object are but for the last, which is followed by no comma. */
 void json_member_count(struct output *out, const char *name, uint64_t value);

@@ -66,7 +66,7 @@ rm -f t.json
 	sleep 0.1
 	test -e t.json && echo early
 	:
-) 9<.
+) 9<. 2>/dev/null
 until [ -e t.json ]; do sleep 0.02; done
 gpuhist --merge t.json
 # Known before the work: nothing is read of a pipe that never ends
@@ -77,8 +77,8 @@ cat f.json f.json >two.json
 printf '\377\376' >c
 mkdir folder.json
 for name in empty.json other.json two.json c.json fifo.json folder.json none/f.json ''; do
-	[ $name = c.json ] && mv c c.json
-	[ $name = fifo.json ] && mv fifo fifo.json
+	[ "$name" = c.json ] && mv c c.json
+	[ "$name" = fifo.json ] && mv fifo fifo.json
 	run $c --into="$name" a
 done
 rm -f empty.json other.json two.json c.json fifo.json
@@ -112,8 +112,10 @@ run gpuhist -t u8 -b 1 -r full -f csv --into=f.json -o /dev/full a
 run $c --into=f.json -o none/h a
 cmp f.json before.json && echo as before
 # Adding fails: this run's histogram is saved, and those of earlier runs stay
-sed 's/"samples": 23,/"samples": 18446744073709551615,/; s/"values": \[0,23,0\]/"values": [0,18446744073709551615,0]/' \
-	f.json >t.json
+big() {
+	sed 's/"samples": 4,/"samples": 18446744073709551615,/; s/"values": \[0,4,0\]/"values": [0,18446744073709551615,0]/'
+}
+$c -f json a | big >t.json
 cp t.json before.json
 run $c --into=t.json a
 run $c --into=t.json b
@@ -138,11 +140,8 @@ cmp t.json before.json && echo as before
 run gpuhist --merge --nonzero t.json.rescue.json
 # No folder but this one, and no name beside the file
 long=$(printf '%245s' '' | tr ' ' x).json
-big() {
-	sed 's/"samples": 4,/"samples": 18446744073709551615,/; s/"values": \[0,4,0\]/"values": [0,18446744073709551615,0]/'
-}
 $c -f json a | big >"$long"
-run $c --into="$long" a
+shell "$c --into=\$(ls | grep xxx) a 2>&1 | sed 's|/[^ ]*/|/.../|; s/xxx*/xxx/'"
 gpuhist --merge gpuhist-*.rescue.json
 rm gpuhist-*.rescue.json
-ls -A
+ls -A | sed 's/xxx*/xxx/'

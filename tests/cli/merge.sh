@@ -42,7 +42,7 @@ same -t u8 -c 2 -b 60
 same -t f32 -c 2 --auto -b 9
 same -t f32 --log=1e-10:1 -b 50
 same -t u16 --record=8 --offset=2 -b 10 -r full
-same -t u8 -S 3 -n 1000000 -b 10
+same -t u8 -n 1000000 -b 10
 
 # Words about where the counts come from stay where all say the same
 c='gpuhist -t u8 -b 1 -r full'
@@ -84,6 +84,7 @@ run gpuhist --merge a.json 1.json
 # What differs is named, nothing is published, the old file stays
 echo old >old.csv
 differs() {
+	echo "$*"
 	gpuhist -q "$@" a -f json >c.json
 	run gpuhist --merge a.json c.json -o old.csv
 }
