@@ -41,7 +41,7 @@ static void ends_text(char text[ENDS], const struct axis *axis)
 	edges_format(&axis->edges, axis_bins(axis), text + used);
 }
 
-bool sum_fits(char why[SUM_SUM_WHY], const struct hist *h, const struct hist *more)
+bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
 {
 	const char *const what =
 		h->channels != more->channels ? "number of channels" : axis_difference(&h->axis, &more->axis);
