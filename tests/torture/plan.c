@@ -62,7 +62,7 @@ const struct job JOBS[] = {
 	{"merge, standard output", "--merge ../one.json ../two.json ../one.json", NULL, FILES, STDOUT, 0},
 	{"merge of a pipe", "--merge -f json ../one.json -", "two.json", PIPE, NEW, 0},
 	{"merge, trickle", "--merge -f raw", "both.json", TRICKLE, LINK, 0},
-	{"merge, differs", "--merge ../one.json ../far.json", NULL, FILES, OLD, 3},
+	{"merge, no document", "--merge ../one.json ../odd", NULL, FILES, OLD, 3},
 	{"merge, past the limit", "--merge ../far.json ../far.json", NULL, FILES, NEW, 5},
 	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2},
 	{"version", "-V", NULL, FILES, STDOUT, 0},

@@ -210,19 +210,6 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
-/* JSON repeats the words of the command line, and plans give another number of threads and another output. */
-static void cut_options(struct bytes *document)
-{
-	static const char FIRST[] = ", \"options\": \"", AFTER[] = "\", \"version\": ";
-	char *const begin = document->data ? strstr(document->data, FIRST) : NULL;
-	char *const end = begin ? strstr(begin, AFTER) : NULL;
-
-	if (!end)
-		return;
-	memmove(begin, end, document->n - (size_t)(end - document->data) + 1);
-	document->n -= (size_t)(end - begin);
-}
-
 struct result run(const struct plan *plan)
 {
 	const struct job *job = &JOBS[plan->job];
@@ -246,7 +233,6 @@ struct result run(const struct plan *plan)
 	r.err = slurp("../err");
 	r.log = slurp("../log");
 	r.published = slurp(FILES_OF[job->target]);
-	cut_options(&r.published);
 	r.failed = r.log.data && strstr(r.log.data, " failed");
 	r.raised = r.log.data && strstr(r.log.data, " raised");
 	return r;
