@@ -84,17 +84,17 @@ static void add_all(struct hist *sum, uint32_t parts, const char *line, const ch
 /* Any split of the samples, its parts added in any order, is the whole. */
 static void split(const char *options, uint64_t *seed)
 {
-	static unsigned char samples[72 * 40];
+	static unsigned char samples[144 * 30];
 	const uint32_t parts = 1 + (uint32_t)(check_random(seed) % 5);
 	/* Of any type and up to 3 channels. */
-	size_t at = 0, end = 72 * (check_random(seed) % 40);
+	size_t at = 0, end = 144 * (check_random(seed) % 30);
 	char line[300];
 	struct hist whole, sum;
 
 	make_samples(samples, end, seed);
 	scratch_write("whole", samples, end);
 	for (uint32_t p = 0; p < parts; p++) {
-		const size_t n = p + 1 == parts ? end - at : 72 * (check_random(seed) % ((end - at) / 72 + 1));
+		const size_t n = p + 1 == parts ? end - at : 144 * (check_random(seed) % ((end - at) / 144 + 1));
 		snprintf(line, sizeof(line), "part%lu", (unsigned long)p);
 		scratch_write(line, samples + at, n);
 		at += n;
@@ -177,7 +177,7 @@ static void large(void)
 		snprintf(line, sizeof(line), "%s whole", LINES[i]);
 		count_files(line, &h);
 		for (uint32_t k = 0; k < axis_bins(&h.axis); k++) {
-			h.count[k] = check_random(&seed) >> (20 + check_random(&seed) % 45);
+			h.count[k] = check_random(&seed) >> (20 + check_random(&seed) % 44);
 			h.samples += h.count[k];
 		}
 		h.count[3] += UINT64_MAX - h.samples;
