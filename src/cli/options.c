@@ -129,8 +129,8 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		return 0;
 	case 'S':
 		if (number_parse_size(&job->source.skip, text) != 0)
-			return options_refuse_size(fail, "--skip", text, "must be a number of bytes below 2^64, " SIZES, 0,
-						   UINT64_MAX);
+			return options_refuse_size(fail, "--skip", text, "must be a number of bytes below 2^64, " SIZES,
+						   0, UINT64_MAX);
 		return 0;
 	case 'n':
 		if (number_parse_size(&job->source.limit, text) != 0)
@@ -279,6 +279,7 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 			options_one_dash(argv, LONG, fail);
 			return OPTIONS_FAILED;
 		}
+		options_note(&g, option_by_value(LONG, option)->name);
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;
@@ -286,8 +287,10 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	job->source.type = job->type;
 	if (job->threads == 0)
 		job->threads = threads_of_cores();
-	if (options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0 ||
-	    options_settle_output(job, &g, fail) != 0 || options_text(job, &g, fail) != 0)
+	if (job->merge ? options_settle_merge(&g, fail) != 0
+		       : options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0)
+		return OPTIONS_FAILED;
+	if (options_settle_output(job, &g, fail) != 0 || options_text(job, &g, fail) != 0)
 		return OPTIONS_FAILED;
 	return OPTIONS_RUN;
 }

@@ -17,6 +17,7 @@ struct given {
 	uint32_t bins;                 /* -b; 0: not given */
 	size_t edges;                  /* how many */
 	bool counter;
+	const char *counting; /* the first long name of an option that is not for --merge; NULL: there is none */
 };
 
 /* "OPTION ARGUMENT: why", a usage error; -1. */
@@ -26,12 +27,15 @@ static inline int options_usage(struct fail *fail, const char *option, const cha
 }
 
 /*
- * options_refuse.c, with the table of long options. What getopt answered '?' or ':' to, which prints messages of its own;
- * these go through ours. getopt leaves in optopt the letter that is unknown, or the value of the option that is used
- * wrongly, or 0 where a long name is unknown. Always -1.
+ * options_refuse.c, with the table of long options. What getopt answered '?' or ':' to, which prints messages of its
+ * own; these go through ours. getopt leaves in optopt the letter that is unknown, or the value of the option that is
+ * used wrongly, or 0 where a long name is unknown. Always -1.
  */
 struct option;
 int options_refuse(int option, char **argv, const struct option *table, struct fail *fail);
+
+/* The row of an option that getopt returned; NULL: there is none. */
+const struct option *option_by_value(const struct option *table, int value);
 
 /* A value was refused: where it is the rest of a long option's name after one dash, as in -bins, *fail says so
  * instead. Always -1. */
@@ -66,5 +70,11 @@ int options_format(struct job *job, const char *text, struct fail *fail);
 int options_plot(struct job *job, const char *text, struct fail *fail);
 int options_every(struct job *job, const char *text, struct fail *fail);
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail);
+
+/* options_merge.c: notes each option by its long name; with --merge, whether all of them go with it; --into, before
+ * options_settle_output. */
+void options_note(struct given *g, const char *name);
+int options_settle_merge(const struct given *g, struct fail *fail);
+int options_settle_into(struct job *job, struct fail *fail);
 
 #endif

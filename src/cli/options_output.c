@@ -71,6 +71,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 		return options_usage(fail, "--output", "''", "is no file name");
 	if (job->tee && check_tee(job, fail) != 0)
 		return -1;
+	if (options_settle_into(job, fail) != 0)
+		return -1;
 	if (!job->format && !(job->format = format_of_path(job->output, why)))
 		return options_usage(fail, "--output", job->output, why);
 	const struct format *const format = job->format;
@@ -89,7 +91,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 			fail, STATUS_USAGE,
 			"standard output is a terminal, and %s counters are binary (-o - writes them all the same)",
 			format->name);
-	for (size_t i = 0; i < job->source.path_count; i++)
+	/* Documents are all read before one is written. */
+	for (size_t i = 0; i < job->source.path_count && !job->merge && !job->output_none; i++)
 		if (output_is_input(job->output, job->source.paths[i]))
 			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",
 					strcmp(job->source.paths[i], "-") == 0 ? "standard input"

@@ -54,8 +54,12 @@ static const struct {
 static const struct {
 	char theirs;
 	const char *ours;
-} LETTERS[] = {{'i', "FILE alone, without an option"}, {'I', "FILE alone, without an option"}, {'j', "-T N"},
-	       {'z', "--zstd"},                       {'a', "--auto"},                       {'?', "-h"}};
+} LETTERS[] = {{'i', "FILE alone, without an option"},
+	       {'I', "FILE alone, without an option"},
+	       {'j', "-T N"},
+	       {'z', "--zstd"},
+	       {'a', "--auto"},
+	       {'?', "-h"}};
 
 /* Is the text one of the words of the list? */
 static bool listed(const char *list, const char *text, size_t length)
@@ -77,7 +81,7 @@ static const struct option *by_name(const struct option *table, const char *name
 	return NULL;
 }
 
-static const struct option *by_value(const struct option *table, int value)
+const struct option *option_by_value(const struct option *table, int value)
 {
 	for (const struct option *o = table; o->name; o++)
 		if (o->val == value)
@@ -134,7 +138,7 @@ static void meant_by_letter(char meant[MEANT], const struct option *table, int l
 	for (size_t i = 0; i < sizeof(LETTERS) / sizeof(LETTERS[0]); i++)
 		if (LETTERS[i].theirs == letter)
 			snprintf(meant, MEANT, "%s", LETTERS[i].ours);
-	if (meant[0] == '\0' && alphabetic && by_value(table, letter ^ 32))
+	if (meant[0] == '\0' && alphabetic && option_by_value(table, letter ^ 32))
 		snprintf(meant, MEANT, "-%c", letter ^ 32);
 }
 
@@ -166,7 +170,7 @@ int options_refuse(int option, char **argv, const struct option *table, struct f
 {
 	const char *word = argv[optind - 1];
 	const int name = (int)strcspn(word, "="), length = name > 2 ? name : (int)strlen(word);
-	const struct option *known = optopt != 0 ? by_value(table, optopt) : NULL;
+	const struct option *known = optopt != 0 ? option_by_value(table, optopt) : NULL;
 	char list[400], meant[MEANT];
 
 	if (option == ':' && strncmp(word, "--", 2) != 0)

@@ -433,7 +433,8 @@ int json_skip(struct json_reader *r, struct fail *fail)
 	size_t length;
 	int next, more;
 
-	/* Not by recursion. An array's elements and an object's members alike are values; levels know which they are of. */
+	/* Not by recursion. An array's elements and an object's members alike are values; levels know which they are
+	 * of. */
 	bool object[JSON_DEPTH];
 	do {
 		if (json_peek(r, &next, fail) != 0)

@@ -33,18 +33,18 @@ struct json_level {
 struct json_reader {
 	const char *name; /* for messages */
 	int fd;
-	bool ended;             /* the input, behind what is in the buffer */
-	unsigned char *buffer;  /* JSON_BUFFER bytes, and a zero behind the last one that was read */
-	unsigned char *at;      /* the next byte ... */
-	unsigned char *end;     /* ... of those that were read */
-	uint64_t offset;        /* of the buffer's first byte in the input */
-	uint64_t documents;     /* that were begun */
-	char *text;             /* the text that was taken last ... */
-	size_t text_room;       /* ... and the room for it, that grows */
+	bool ended;                   /* the input, behind what is in the buffer */
+	unsigned char *buffer;        /* JSON_BUFFER bytes, and a zero behind the last one that was read */
+	unsigned char *at;            /* the next byte ... */
+	unsigned char *end;           /* ... of those that were read */
+	uint64_t offset;              /* of the buffer's first byte in the input */
+	uint64_t documents;           /* that were begun */
+	char *text;                   /* the text that was taken last ... */
+	size_t text_room;             /* ... and the room for it, that grows */
 	char number[JSON_NUMBER + 1]; /* the number that was taken last */
 	unsigned depth;               /* arrays and objects that are open */
 	struct json_level level[JSON_DEPTH];
-	size_t names;                /* of all objects that are open: */
+	size_t names;               /* of all objects that are open: */
 	uint64_t known[JSON_NAMES]; /* their checksums */
 };
 

@@ -36,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -44,7 +45,7 @@
 
 /* clang-format off */
 #define FUNCTIONS(F)                                                                             \
-	F(access) F(aligned_alloc) F(calloc) F(close) F(fchmod) F(fchown) F(fcntl)               \
+	F(access) F(aligned_alloc) F(calloc) F(close) F(fchmod) F(fchown) F(fcntl) F(flock)      \
 	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(getxattr) F(isatty)            \
 	F(lseek) F(madvise) F(malloc) F(mmap) F(open) F(pipe) F(poll) F(pread)                   \
 	F(preadv2) F(pthread_create) F(pthread_mutex_init) F(read) F(readlink)                   \
@@ -444,6 +445,15 @@ int fcntl64(int fd, int command, ...)
 	void *argument = va_arg(ap, void *);
 	va_end(ap);
 	return fcntl(fd, command, argument);
+}
+
+int flock(int fd, int operation)
+{
+	const struct call c = start(DO_flock, role_of(fd));
+	const int rc = c.fails || interrupted() ? -1 : next.flock(fd, operation);
+
+	end(c);
+	return rc;
 }
 
 int pipe(int fds[2])
