@@ -16,8 +16,13 @@
 #include "output/output.h"
 #include "run.h"
 
-static const struct provenance WHOLE = {
-	.inputs = 3, .bytes = 1000, .skipped = 8, .tail = 1, .part = 1, .parts = 1, .options = "--type=u32 --edges='0 1'"};
+static const struct provenance WHOLE = {.inputs = 3,
+					.bytes = 1000,
+					.skipped = 8,
+					.tail = 1,
+					.part = 1,
+					.parts = 1,
+					.options = "--type=u32 --edges='0 1'"};
 
 /* What a writer makes of a histogram, and a zero after it; the caller frees it. */
 static inline char *written(write_fn *write, const struct hist *h, const struct provenance *from, size_t *bytes)
