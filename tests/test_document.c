@@ -126,8 +126,8 @@ static void splits(void)
 		for (size_t b = 0; b < LENGTH(BINS); b++)
 			for (int turn = 0; turn < 4; turn++) {
 				const bool mod = turn == 3 && TYPES[t][0] != 'f' && TYPES[t][0] != 'b';
-				snprintf(options, sizeof(options), "-t %s %s -c %d", TYPES[t], mod ? "--mod -b 13" : BINS[b],
-					 turn % 3 + 1);
+				snprintf(options, sizeof(options), "-t %s %s -c %d", TYPES[t],
+					 mod ? "--mod -b 13" : BINS[b], turn % 3 + 1);
 				split(options, &seed);
 			}
 }
@@ -149,11 +149,25 @@ static void auto_of(const double *samples, size_t n, const char *options)
 static void extremes(void)
 {
 	static const double MAX = 0x1.fffffffffffffp1023, UNIT = 0x1p971;
-	static const double CASES[][2] = {{MAX, MAX},	 {-MAX, -MAX},	     {MAX, -MAX},	  {MAX - UNIT, MAX},
-					  {MAX - UNIT, MAX - UNIT}, {UNIT - MAX, -MAX}, {UNIT - MAX, UNIT - MAX},
-					  {0, MAX},	 {-MAX, 0},	     {0x1p-1074, 0},	  {-0x1p-1074, 0x1p-1074},
-					  {0x1p-1074, 1}, {0x1p-1022, 0x1p-1023}, {-1, 1},	  {0.1, 0.1},
-					  {0x1p1023, MAX}, {INFINITY, NAN},   {-INFINITY, 3},	  {MAX, INFINITY}};
+	static const double CASES[][2] = {{MAX, MAX},
+					  {-MAX, -MAX},
+					  {MAX, -MAX},
+					  {MAX - UNIT, MAX},
+					  {MAX - UNIT, MAX - UNIT},
+					  {UNIT - MAX, -MAX},
+					  {UNIT - MAX, UNIT - MAX},
+					  {0, MAX},
+					  {-MAX, 0},
+					  {0x1p-1074, 0},
+					  {-0x1p-1074, 0x1p-1074},
+					  {0x1p-1074, 1},
+					  {0x1p-1022, 0x1p-1023},
+					  {-1, 1},
+					  {0.1, 0.1},
+					  {0x1p1023, MAX},
+					  {INFINITY, NAN},
+					  {-INFINITY, 3},
+					  {MAX, INFINITY}};
 	static const char *const OPTIONS[] = {"-b 2", "-b 3", "-b 64", "-b 2 --clamp"};
 
 	for (size_t i = 0; i < LENGTH(CASES); i++)
@@ -166,8 +180,11 @@ static void large(void)
 {
 	static const char *const LINES[] = {"-t u64 -r 9223372036854775807:18446744073709551615 -b 8",
 					    "-t i64 -r -39614081257132168796771975168:18446744073709551617 -b 7",
-					    "-t u64 -r full -b 1000", "-t i64 -r full -b 4099", "-t f64 -r 0:1 -b 300000",
-					    "-t f32 --log=1e-30:1e30 -b 20000", "-t u32 -r 0:4294967296 -b 300000"};
+					    "-t u64 -r full -b 1000",
+					    "-t i64 -r full -b 4099",
+					    "-t f64 -r 0:1 -b 300000",
+					    "-t f32 --log=1e-30:1e30 -b 20000",
+					    "-t u32 -r 0:4294967296 -b 300000"};
 	uint64_t seed = 5;
 
 	scratch_write("whole", "", 0);
@@ -225,8 +242,8 @@ static void differences(void)
 		count_files("-t u32 --auto -b 2 whole", &b);
 		a.count[where] = UINT64_MAX - 2;
 		CHECK(hist_add(&a, &b, &fail) == (where == 0 ? -1 : 0), "%d: %s", where, fail.text);
-		CHECK(where == 1 || (fail.status == STATUS_LIMIT && a.count[0] == UINT64_MAX - 2 && a.samples == 4), "%s",
-		      fail.text);
+		CHECK(where == 1 || (fail.status == STATUS_LIMIT && a.count[0] == UINT64_MAX - 2 && a.samples == 4),
+		      "%s", fail.text);
 		hist_free(&a);
 		hist_free(&b);
 	}

@@ -9,8 +9,8 @@
 #include "output/counter.h"
 
 const char *const described_meta_names[METAS] = {
-	"type",  "binning", "range", "counter", "closed",  "clamp", "channel", "channels", "samples", "under", "over",
-	"nan",   "bytes",   "skipped", "tail",  "inputs",  "part",  "parts",   "options",  "most",    "partial",
+	"type", "binning", "range",   "counter", "closed", "clamp", "channel", "channels", "samples", "under",   "over",
+	"nan",  "bytes",   "skipped", "tail",    "inputs", "part",  "parts",   "options",  "most",    "partial",
 };
 
 static int take_count(struct json_reader *r, const char *name, uint64_t *count, struct fail *fail)
@@ -51,15 +51,18 @@ static int take_options(struct described *d, struct json_reader *r, struct fail 
 		return -1;
 	if (strlen(taken) != length)
 		return json_bad(r, at, fail, "\"options\" has a zero byte");
-	d->options = strdup(taken);
-	return d->options ? 0 : fail_errno(fail, "%s", r->name);
+	d->options = malloc(length + 1);
+	if (!d->options)
+		return fail_errno(fail, "%s", r->name);
+	memcpy(d->options, taken, length + 1);
+	return 0;
 }
 
 static int take_meta(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
 {
 	char *const texts[] = {d->type, d->binning, d->range, d->counter};
 	bool *const flags[] = {&d->closed, &d->clamp};
-	uint64_t *const counts[] = {&d->channel, &d->channels, &d->samples, &d->under, &d->over,   &d->nan,
+	uint64_t *const counts[] = {&d->channel, &d->channels, &d->samples, &d->under,  &d->over, &d->nan,
 				    &d->bytes,   &d->skipped,  &d->tail,    &d->inputs, &d->part, &d->parts};
 	int meta = 0;
 

@@ -44,7 +44,8 @@ extern const char *const described_meta_names[METAS];
 #define META_TEXT (2 * NUMBER_TEXT + 1) /* room for the longest that is known */
 
 struct described {
-	/* Where it begins in the input, and where its members' values do; 0: it has none (a brace stands before all). */
+	/* Where it begins in the input, and where its members' values do; 0: it has none (a brace stands before all).
+	 */
 	uint64_t at, schema_at, metadata_at, axes_at, storage_at;
 	uint64_t schema;
 
@@ -69,8 +70,7 @@ struct described {
 };
 
 /* Takes a histogram's member from the reader, or passes over one that is not ours. -1: *fail says why. */
-int described_member(struct described *d, struct json_reader *r, const char *name,
-		     struct fail *fail);
+int described_member(struct described *d, struct json_reader *r, const char *name, struct fail *fail);
 
 /* After all members: is it a histogram of ours, each number within its bounds? What channels share is not compared. */
 int described_check(const struct described *d, const struct json_reader *r, struct fail *fail);

@@ -76,7 +76,8 @@ static bool place_between(struct edges *e, const struct sample_type *type, doubl
  */
 static bool place_floats(struct edges *e, const struct sample_type *type, double lo, double hi, uint32_t bins)
 {
-	/* A quarter of large numbers, so that no difference is infinite. What small ones lose has no place in such bins. */
+	/* A quarter of large numbers, so that no difference is infinite. What small ones lose has no place in such
+	 * bins. */
 	const int up = fmax(fabs(lo), fabs(hi)) > 1 ? 2 : 0;
 	const double scale = up > 0 ? 0.25 : 1;
 	const double end = 0x1p1022;

@@ -143,7 +143,8 @@ static int check(struct documents *d, uint32_t *channels, struct fail *fail)
 		if (described_check(of, r, fail) != 0)
 			return -1;
 		if (of->channel != c || of->channels != n)
-			return json_bad(r, of->metadata_at, fail, "channel %llu of %llu, where it is channel %lu of %lu",
+			return json_bad(r, of->metadata_at, fail,
+					"channel %llu of %llu, where it is channel %lu of %lu",
 					(unsigned long long)of->channel, (unsigned long long)of->channels,
 					(unsigned long)c, (unsigned long)n);
 		if (!together(first, of))

@@ -121,7 +121,8 @@ static int take_counts(struct json_reader *r, struct json_counts *counts, struct
 	int more, next, odd = 0;
 
 	while ((more = json_element(r, fail)) > 0) {
-		/* The comma is taken: numbers follow, each up to the next one's. The last is left to what is careful. */
+		/* The comma is taken: numbers follow, each up to the next one's. The last is left to what is careful.
+		 */
 		if (room->n < room->room) {
 			if (json_fill(r, PLAIN, fail) != 0)
 				return -1;

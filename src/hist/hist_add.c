@@ -93,7 +93,8 @@ static struct span span_together(const struct span *a, const struct span *b, uin
 		const int128_t a_first = coarser(a->first, a->k, k), b_first = coarser(b->first, b->k, k);
 		const int128_t a_last = coarser(a->last, a->k, k), b_last = coarser(b->last, b->k, k);
 		const struct span s = {a_first < b_first ? a_first : b_first, a_last > b_last ? a_last : b_last, k};
-		/* It ends: there are 2 bins at most when k is as large as the numbers are long, 1 of types without sign. */
+		/* It ends: there are 2 bins at most when k is as large as the numbers are long, 1 of types without
+		 * sign. */
 		if (s.last - s.first < (int128_t)most)
 			return s;
 	}

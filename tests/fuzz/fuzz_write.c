@@ -15,8 +15,7 @@
 
 /* The options come from the input too. */
 static char option[16];
-static const struct provenance FROM = {
-	.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
+static const struct provenance FROM = {.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
 
 static char *text;     /* what was written, and a zero after it */
 static const char *at; /* how far it was read */
