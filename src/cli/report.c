@@ -134,6 +134,13 @@ void report_sum(const struct job *job, const struct hist *hist, uint64_t documen
 			 (ull)hist->samples, hist->axis.type.name);
 }
 
+void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
+{
+	if (job->verbose)
+		msg_note("%s: now %llu sample%s from %llu input%s", job->into, (ull)samples, samples == 1 ? "" : "s",
+			 (ull)inputs, inputs == 1 ? "" : "s");
+}
+
 static void report_figure(const struct hist *hist, uint32_t channel, const char *name, const char *text)
 {
 	if (hist->channels > 1)
