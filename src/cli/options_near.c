@@ -1,6 +1,7 @@
 /* options_near: what a value that was refused most likely means: a word of a list, or a number written in another way. */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/near.h"
 #include "bins/number.h"
@@ -71,7 +72,16 @@ int options_refuse_counter(struct fail *fail, const char *text)
 int options_refuse_device(struct fail *fail, const char *text)
 {
 	static const char *const NAMES[] = {"auto", "cpu", "gpu", "gpu:all", NULL};
+	char list[32];
 
+	/* cuda:1, gpu1, GPU:0: with the numbers that were given. */
+	const size_t name = strncasecmp(text, "gpu", 3) == 0 ? 3 : strncasecmp(text, "cuda", 4) == 0 ? 4 : 0;
+	const char *const numbers = text + name + (name > 0 && text[name] == ':');
+	const size_t digits = strspn(numbers, "0123456789");
+	if (name > 0 && digits > 0 && digits < 8 && numbers[digits] == '\0') {
+		snprintf(list, sizeof(list), "gpu:%s", numbers);
+		return refuse(fail, "--device", text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", list);
+	}
 	return refuse(fail, "--device", text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all",
 		      meant(text, NAMES, DEVICES));
 }

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/msg.h"
+#include "cli/options_again.h"
+#include "hist/hist_hint.h"
 
 typedef unsigned long long ull;
 
@@ -66,7 +68,7 @@ static const char *const AND_OPTION[] = {
  * codes are counted; but a GPU may count a group of 16-bit codes as one of them, which keeps the bins
  * and not the values, unless there are statistics.
  */
-static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run, uint64_t outside)
+static bool advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run, uint64_t outside)
 {
 	const struct edges *e = &hist->axis.edges;
 	/* False where infinities alone are out of range. */
@@ -86,6 +88,32 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct ru
 				AND_OPTION[hist->axis.kind]);
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
+	return strstr(advice, " takes them") != NULL;
+}
+
+/* One line at most, with a command that is better, or if that cannot be run as it is the options that are new. */
+static void give_hint(const struct job *job, const struct hist *hist, const struct run_report *run, bool advised)
+{
+	const struct hint hint = hist_hint(hist, run->header.format != NULL);
+	const char *const type = hint.type[0] != '\0' ? hint.type : NULL, *const now = hist->axis.type.name;
+	char command[1024];
+
+	if (hint.kind == HINT_NONE || (hint.kind == HINT_OUTSIDE && advised))
+		return;
+	if (options_again(command, sizeof(command), job, "--auto", type) != 0)
+		snprintf(command, sizeof(command), "use %s%s%s--auto", type ? "-t " : "", type ? type : "",
+			 type ? " " : "");
+	if (hint.kind == HINT_FLOATS)
+		msg_note("hint: the samples look like floats, counted as %s: %s", now, command);
+	else if (hint.kind == HINT_INTEGERS)
+		msg_note("hint: the samples look like integers, counted as %s: none is as large as the smallest normal "
+			 "number: %s",
+			 now, command);
+	else if (hint.kind == HINT_OUTSIDE)
+		msg_note("hint: --auto finds the range of the samples: %s", command);
+	else
+		msg_note("hint: all samples are in bin %lu of %lu, and --auto finds their range: %s",
+			 (unsigned long)hint.bin, (unsigned long)axis_bins(&hist->axis), command);
 }
 
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
@@ -93,6 +121,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const uint64_t outside = flow.under + flow.over + flow.nan;
 	char advice[ADVICE];
+	bool advised = false;
 
 	if (run->gpu.state == GPU_FAILED && run->gpu.lanes > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
@@ -110,12 +139,13 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 		msg_warning("%llu input%s inside a record: %llu bytes were not counted", (ull)run->totals.tails,
 			    run->totals.tails == 1 ? " ends" : "s end", (ull)run->totals.tail);
 	if (outside > 0) {
-		advise(advice, hist, run, outside);
+		advised = advise(advice, hist, run, outside);
 		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s", (ull)outside,
 			    (ull)hist->samples, (ull)flow.under, (ull)flow.over, (ull)flow.nan, advice);
 	}
 	if (job->style.counter >= COUNTER_SAT8)
 		warn_saturated(&job->style, hist);
+	give_hint(job, hist, run, advised);
 }
 
 static void report_figure(const struct hist *hist, uint32_t channel, const char *name, const char *text)
