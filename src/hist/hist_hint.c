@@ -176,8 +176,11 @@ static bool looks_like(const struct hist *h, const struct float_type *f)
 	for (unsigned i = 0; i < b.number; i++)
 		if (both(&b, i) > both(&b, mode))
 			mode = i;
-	/* The largest block may be cut by the largest value, and so may the one below it. */
-	return falls_from(&b, mode) || (mode > 1 && falls_from(&b, mode - 1));
+	/* The largest block may be cut by the largest value, and those below it may hold the bend of a curve. */
+	for (unsigned below = 0; below < (b.halves ? 3u : 2u) && mode > below + 1; below++)
+		if (falls_from(&b, mode - below))
+			return true;
+	return false;
 }
 
 static bool set_type(struct hint *hint, enum hint_kind kind, const char *name, const struct sample_type *now)
