@@ -1,6 +1,6 @@
 /*
- * hist_hint: floats of many shapes counted as integers, and integers counted as floats, are told; integers of many shapes
- * counted as integers, and floats as floats, are not mistaken, nor are noise, zeros and text.
+ * hist_hint: floats of many shapes counted as integers, and integers counted as floats, are told; integers of many
+ * shapes counted as integers, and floats as floats, are not mistaken, nor are noise, zeros and text.
  */
 #include "hist/hist_hint.h"
 
@@ -188,7 +188,8 @@ static void integers_are_not_mistaken(void)
 						const double n = floor(fmax(-1, fmin(x, 0.999)) * most);
 						/* 2: from the middle of the range, as converters give */
 						store(size, false, i,
-						      (uint64_t)(int64_t)n + (as == 2 ? (uint64_t)1 << (8 * size - 1) : 0));
+						      (uint64_t)(int64_t)n +
+							      (as == 2 ? (uint64_t)1 << (8 * size - 1) : 0));
 					}
 					const struct hint hint = hint_for(type, "-q", size, false);
 					CHECK(hint.kind == HINT_NONE, "%s of shape %u, %g: %d %s", type, s, PARTS[p],
@@ -201,7 +202,7 @@ static void integers_are_not_mistaken(void)
 
 static void noise_is_nothing(void)
 {
-	static const char *const TYPES[] = {"u8",  "u16", "i16", "u24", "u32",  "i32", "u64",
+	static const char *const TYPES[] = {"u8",  "u16", "i16", "u24", "u32",  "i32",  "u64",
 					    "i64", "f16", "f32", "f64", "bf16", "u32be"};
 	static const unsigned char TEXT[] = " etaoinshrdlu\n";
 
@@ -223,7 +224,9 @@ static void integers_are_told(void)
 		const char *as, *is[2];
 		size_t size;
 		double most;
-	} TYPES[] = {{"f32", {"u32", "i32"}, 4, 8e6}, {"f64", {"u64", "i64"}, 8, 4e15}, {"bf16", {"u16", "i16"}, 2, 100},
+	} TYPES[] = {{"f32", {"u32", "i32"}, 4, 8e6},
+		     {"f64", {"u64", "i64"}, 8, 4e15},
+		     {"bf16", {"u16", "i16"}, 2, 100},
 		     {"f32", {"u32", "i32"}, 4, 255}};
 
 	for (size_t t = 0; t < 4; t++)
@@ -236,8 +239,8 @@ static void integers_are_told(void)
 					store(TYPES[t].size, big, i,
 					      (uint64_t)(int64_t)((uniform() - (sign ? 0.5 : 0)) * TYPES[t].most));
 				const struct hint hint = hint_for(as, "-q", TYPES[t].size, false);
-				CHECK(hint.kind == HINT_INTEGERS && strcmp(hint.type, is) == 0, "%s up to %g as %s: %d %s",
-				      is, TYPES[t].most, as, hint.kind, hint.type);
+				CHECK(hint.kind == HINT_INTEGERS && strcmp(hint.type, is) == 0,
+				      "%s up to %g as %s: %d %s", is, TYPES[t].most, as, hint.kind, hint.type);
 			}
 	/* Denormals of f16 are numbers that are in use; so are small floats. */
 	for (uint32_t i = 0; i < SAMPLES; i++)
@@ -256,15 +259,22 @@ static void ranges(void)
 		const char *option;
 		enum hint_kind kind;
 		uint32_t bin;
-	} CASES[] = {{"-r0:500", HINT_OUTSIDE, 0},      {"-r1000:1e6", HINT_NONE, 0},   {"-r1001:1e6", HINT_OUTSIDE, 0},
-		     {"-rfull", HINT_ONE_BIN, 0},        {"-r-1e6:1e6", HINT_ONE_BIN, 128}, {"-b1500", HINT_NONE, 0},
-		     {"--edges=0,1e4,2e4", HINT_NONE, 0}, {"--edges=0,1,2,1e4,2e4", HINT_ONE_BIN, 2},
-		     {"-b1000", HINT_NONE, 0},           {"-b999", HINT_OUTSIDE, 0},    {"--auto", HINT_NONE, 0}};
+	} CASES[] = {{"-r0:500", HINT_OUTSIDE, 0},
+		     {"-r1000:1e6", HINT_NONE, 0},
+		     {"-r1001:1e6", HINT_OUTSIDE, 0},
+		     {"-rfull", HINT_ONE_BIN, 0},
+		     {"-r-1e6:1e6", HINT_ONE_BIN, 128},
+		     {"-b1500", HINT_NONE, 0},
+		     {"--edges=0,1e4,2e4", HINT_NONE, 0},
+		     {"--edges=0,1,2,1e4,2e4", HINT_ONE_BIN, 2},
+		     {"-b1000", HINT_NONE, 0},
+		     {"-b999", HINT_OUTSIDE, 0},
+		     {"--auto", HINT_NONE, 0}};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		const struct hint hint = hint_for("u32", CASES[i].option, 4, false);
-		CHECK(hint.kind == CASES[i].kind && (hint.kind != HINT_ONE_BIN || hint.bin == CASES[i].bin), "%s: %d %u",
-		      CASES[i].option, hint.kind, hint.bin);
+		CHECK(hint.kind == CASES[i].kind && (hint.kind != HINT_ONE_BIN || hint.bin == CASES[i].bin),
+		      "%s: %d %u", CASES[i].option, hint.kind, hint.bin);
 	}
 }
 

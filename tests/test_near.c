@@ -1,4 +1,5 @@
-/* near: slips beside a plain recursion, what is near and what is not, and that of two equally near ones none is said. */
+/* near: slips beside a plain recursion, what is near and what is not, and that of two equally near ones none is said.
+ */
 #include "base/near.h"
 
 #include <string.h>
@@ -44,11 +45,14 @@ static void lists(void)
 	static const struct {
 		const char *text, *near;
 	} CASES[] = {
-		{"rnage", "range"},    {"range", "range"},     {"ranges", "range"}, {"bits", "bins"},
-		{"recrod", "record"},  {"progess", "progress"}, {"cvs", "csv"},      {"rsv", NULL},
-		{"histogram", NULL},   {"", NULL},             {"b", NULL},         {"tv", NULL},
-		{"rate", NULL},        {"pogrss", "progress"}, {"ogrss", NULL},
-		{"progressprogressprogress1", NULL},
+		{"rnage", "range"},   {"range", "range"},
+		{"ranges", "range"},  {"bits", "bins"},
+		{"recrod", "record"}, {"progess", "progress"},
+		{"cvs", "csv"},       {"rsv", NULL},
+		{"histogram", NULL},  {"", NULL},
+		{"b", NULL},          {"tv", NULL},
+		{"rate", NULL},       {"pogrss", "progress"},
+		{"ogrss", NULL},      {"progressprogressprogress1", NULL},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {

@@ -134,10 +134,10 @@ static bool same_digits(const char *a, const char *b)
 /* Our name for the nearest word that names a type; NULL where none is near. */
 static const char *ours_of_near(const char *word, struct sample_type *type)
 {
-	static const char *const SPELLED[] = {"u16",  "i16",   "u24",   "i24",    "u32",    "i32",    "u64",
-					      "i64",  "f16",   "bf16",  "f32",    "f64",    "uint8",  "uint16",
-					      "uint32", "uint64", "int8",  "int16",  "int32",  "int64",  "float16",
-					      "float32", "float64", "bfloat16"};
+	static const char *const SPELLED[] = {"u16",   "i16",    "u24",     "i24",     "u32",     "i32",
+					      "u64",   "i64",    "f16",     "bf16",    "f32",     "f64",
+					      "uint8", "uint16", "uint32",  "uint64",  "int8",    "int16",
+					      "int32", "int64",  "float16", "float32", "float64", "bfloat16"};
 	struct near near = {0};
 
 	for (size_t i = 0; i < sizeof(SPELLED) / sizeof(SPELLED[0]); i++)

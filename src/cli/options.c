@@ -132,8 +132,8 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		return 0;
 	case 'S':
 		if (number_parse_size(&job->source.skip, text) != 0)
-			return options_refuse_size(fail, "--skip", text, "must be a number of bytes below 2^64, " SIZES, 0,
-						   UINT64_MAX);
+			return options_refuse_size(fail, "--skip", text, "must be a number of bytes below 2^64, " SIZES,
+						   0, UINT64_MAX);
 		return 0;
 	case 'n':
 		if (number_parse_size(&job->source.limit, text) != 0)

@@ -1,4 +1,5 @@
-/* options_near: what a value that was refused most likely means: a word of a list, or a number written in another way. */
+/* options_near: what a value that was refused most likely means: a word of a list, or a number written in another way.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -14,11 +15,11 @@
 static const char *const FORMATS[] = {"txt", "csv",  "text",  "csv",  "numpy", "npy",  "binary", "raw",
 				      "bin", "raw",  "png",   "svg",  "ascii", "plot", "term",   "plot",
 				      "uhi", "json", "jsonl", "json", "tab",   "tsv",  NULL};
-static const char *const COUNTERS[] = {"uint64", "u64",   "uint32", "u32",   "u8",    "sat8", "u16",
+static const char *const COUNTERS[] = {"uint64", "u64",   "uint32", "u32",    "u8",    "sat8", "u16",
 				       "sat16",  "uint8", "sat8",   "uint16", "sat16", NULL};
-static const char *const DEVICES[] = {"cuda", "gpu",     "nvidia", "gpu",     "all", "gpu:all", "gpus",
-				      "gpu:all", "cuda:0", "gpu:0", "gpu0", "gpu:0",   "0",   "gpu:0",
-				      "host", "cpu",     "none",   "cpu",     "any", "auto",    NULL};
+static const char *const DEVICES[] = {"cuda",    "gpu",    "nvidia", "gpu",  "all",   "gpu:all", "gpus",
+				      "gpu:all", "cuda:0", "gpu:0",  "gpu0", "gpu:0", "0",       "gpu:0",
+				      "host",    "cpu",    "none",   "cpu",  "any",   "auto",    NULL};
 
 /* The word that is meant, or NULL. */
 static const char *meant(const char *text, const char *const *ours, const char *const *pairs)
@@ -119,10 +120,10 @@ static const char *unit_for(const char *unit)
 		if (lower[0] != (UNITS[i][0][0] | 32))
 			continue;
 		const char *const rest = lower + 1;
-		return *rest == '\0' ? UNITS[i][0]
+		return *rest == '\0'                                       ? UNITS[i][0]
 		       : strcmp(rest, "i") == 0 || strcmp(rest, "ib") == 0 ? UNITS[i][1]
-		       : strcmp(rest, "b") == 0 ? UNITS[i][2]
-						: NULL;
+		       : strcmp(rest, "b") == 0                            ? UNITS[i][2]
+									   : NULL;
 	}
 	return NULL;
 }

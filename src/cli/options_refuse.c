@@ -54,8 +54,12 @@ static const struct {
 static const struct {
 	char theirs;
 	const char *ours;
-} LETTERS[] = {{'i', "FILE alone, without an option"}, {'I', "FILE alone, without an option"}, {'j', "-T N"},
-	       {'z', "--zstd"},                       {'a', "--auto"},                       {'?', "-h"}};
+} LETTERS[] = {{'i', "FILE alone, without an option"},
+	       {'I', "FILE alone, without an option"},
+	       {'j', "-T N"},
+	       {'z', "--zstd"},
+	       {'a', "--auto"},
+	       {'?', "-h"}};
 
 /* Is the text one of the words of the list? */
 static bool listed(const char *list, const char *text, size_t length)

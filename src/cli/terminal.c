@@ -21,10 +21,12 @@ int terminal_check(const struct job *job, int words, struct fail *fail)
 				"nothing to count: name a FILE, or pipe samples in: COMMAND | gpuhist");
 	}
 	if (job->merge)
-		msg_note("waiting for JSON histograms on standard input, a terminal: end with Ctrl-D; or gpuhist "
-			 "--merge FILE.json..., or COMMAND | gpuhist --merge");
+		msg_note(
+			"waiting for JSON histograms on standard input, a terminal: end with Ctrl-D; or gpuhist "
+			"--merge FILE.json..., or COMMAND | gpuhist --merge");
 	else
-		msg_note("waiting for samples on standard input, a terminal: end with Ctrl-D; or gpuhist FILE, or "
-			 "COMMAND | gpuhist");
+		msg_note(
+			"waiting for samples on standard input, a terminal: end with Ctrl-D; or gpuhist FILE, or "
+			"COMMAND | gpuhist");
 	return 0;
 }

@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FEW_SAMPLES 100u          /* fewer say nothing */
+#define FEW_SAMPLES 100u            /* fewer say nothing */
 #define LOOKED_AT ((size_t)1 << 24) /* counts: some 10 ms */
-#define BINS_OF_CODES 65536u      /* as many as 16-bit codes have */
-#define BLOCKS 2048u              /* exponents of binary64, the most */
+#define BINS_OF_CODES 65536u        /* as many as 16-bit codes have */
+#define BLOCKS 2048u                /* exponents of binary64, the most */
 
 /* What integers of these bytes may be: mantissa bits and the exponent of 1. */
 static const struct float_type {
@@ -130,8 +130,8 @@ static bool falls_from(const struct blocks *b, unsigned top)
 		steps++;
 	}
 	/*
-	 * Floats fall in steps, from block to block, and halves of a block hold as much; integers that fall so, as pulses
-	 * below a baseline do, fall within a block too: 0.41 is in the lower half.
+	 * Floats fall in steps, from block to block, and halves of a block hold as much; integers that fall so, as
+	 * pulses below a baseline do, fall within a block too: 0.41 is in the lower half.
 	 */
 	return steps >= RULES[rule].steps && (!b->halves || (double)halves > 0.46 * (double)sum);
 }

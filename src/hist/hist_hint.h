@@ -25,7 +25,7 @@ enum hint_kind { HINT_NONE, HINT_FLOATS, HINT_INTEGERS, HINT_OUTSIDE, HINT_ONE_B
 struct hint {
 	enum hint_kind kind;
 	char type[16]; /* FLOATS, INTEGERS: what the samples may be, as in -t */
-	uint32_t bin; /* ONE_BIN: which */
+	uint32_t bin;  /* ONE_BIN: which */
 };
 
 /* Of a finished histogram. `certain`: the input itself said of what type it is. Bounded: 2^24 counts are looked at. */
