@@ -59,14 +59,15 @@ static void add_option(struct line *line, int option, const char *name, const ch
 		add_word(line, value);
 }
 
-static bool is_replaced(const char *name, bool type)
+/* --auto may need more than one bin: with one the default is asked for. */
+static bool is_replaced(const char *name, const struct job *job, bool type)
 {
 	static const char *const BINNING[] = {"range", "log", "edges", "mod", "auto", "closed"};
 
 	for (size_t i = 0; i < sizeof(BINNING) / sizeof(BINNING[0]); i++)
 		if (strcmp(name, BINNING[i]) == 0)
 			return true;
-	return type && strcmp(name, "type") == 0;
+	return (type && strcmp(name, "type") == 0) || (job->axis.edges.bins == 1 && strcmp(name, "bins") == 0);
 }
 
 static const struct option *named(int value)
@@ -94,7 +95,7 @@ static void add_options(struct line *line, const struct job *job, bool type)
 		const struct option *const o = named(option);
 		if (!o)
 			line->bad = true;
-		else if (!is_replaced(o->name, type))
+		else if (!is_replaced(o->name, job, type))
 			add_option(line, option, o->name, optarg);
 	}
 	free(argv);

@@ -43,11 +43,13 @@ int options_one_dash(char **argv, struct fail *fail);
 
 /*
  * options_near.c: why a value is refused, and what was meant where that can be told: a word of the list that is near or
- * another tool's, a number from least to most with another unit, blanks, or an exponent. Always -1.
+ * another tool's, a number from least to most with another unit, blanks, or an exponent, two ends with something else
+ * than a colon between them. Always -1.
  */
 int options_refuse_format(struct fail *fail, const char *text);
 int options_refuse_counter(struct fail *fail, const char *text);
 int options_refuse_device(struct fail *fail, const char *text);
+int options_refuse_ends(struct fail *fail, const char *option, const char *text, const char *form);
 int options_refuse_size(struct fail *fail, const char *option, const char *text, const char *why, uint64_t least,
 			uint64_t most);
 

@@ -87,6 +87,21 @@ int options_refuse_device(struct fail *fail, const char *text)
 		      meant(text, NAMES, DEVICES));
 }
 
+int options_refuse_ends(struct fail *fail, const char *option, const char *text, const char *form)
+{
+	char ends[2 * NUMBER_TEXT];
+	struct number number;
+	const size_t lo = strcspn(text, ",;"), hi = strlen(text);
+
+	if (strcasecmp(text, "full") == 0 || strcasecmp(text, "all") == 0)
+		return refuse(fail, option, text, form, strcmp(option, "--range") == 0 ? "full" : NULL);
+	if (lo == hi || hi >= sizeof(ends) || number_parse(&number, text, lo) != 0 ||
+	    number_parse(&number, text + lo + 1, hi - lo - 1) != 0)
+		return options_usage(fail, option, text, form);
+	snprintf(ends, sizeof(ends), "%.*s:%s", (int)lo, text, text + lo + 1);
+	return refuse(fail, option, text, form, ends);
+}
+
 /* A size without what others write in it: blanks, underscores, commas between thousands, = before it. */
 static int plain_size(char *plain, size_t room, const char *text)
 {

@@ -26,6 +26,15 @@ run gpuhist --record=1e1 a
 run gpuhist --offset=1,000 --record=4K a
 run gpuhist --record=17M a
 
+# Ends of a range
+for range in 0,1 '-1;1.5e3' 0,1,2 Full all 0-1 x,1; do
+	run gpuhist -t f32 -r "$range" a
+done
+run gpuhist -t f32 -b 4 -r -1:1500 a
+run gpuhist -t f32 --log=1,10 a
+run gpuhist -t f32 --log=full a
+run gpuhist --flow -f json a
+
 # Floats from -1 to 1 in steps of 2^-13, as binary32 and as the upper half of it; integers; zeros
 awk 'BEGIN {
 	for (i = 1; i < 8192; i++) {
@@ -70,6 +79,7 @@ hinted 'gpuhist -b 100 integers'
 hinted 'gpuhist -b 100 -r 0:1000 integers'
 hinted 'gpuhist -t f32 -b 10 -r 5:7 floats'
 hinted 'gpuhist -b 64 -r full integers'
+hinted 'gpuhist -t i32 -b 1 -r 9999:10000 integers'
 hinted 'gpuhist -b 4 --log=1000:1e9 -n 900 -S 4000 --offset=0 --record=4 integers'
 hinted 'gpuhist --edges=0,1e5,2e5,3e5,4e5 integers'
 hinted 'gpuhist -t u16 -b 4 -r -5:99999 --closed integers'
