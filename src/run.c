@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "crew.h"
 #include "gpu/gpu_image.h"
 #include "plan.h"
@@ -87,6 +88,11 @@ static int make_plan(struct run *run, struct fail *fail)
 				job->memory_text, (plan->tables + 1023) / 1024, plan->tables);
 	run->report.isa = cells_isa();
 	run->report.method = METHODS[plan->counting.method];
+	run->report.shared = plan->counting.method == COUNT_SHARED;
+	run->report.planned = plan->workers;
+	run->report.cores = cores_usable();
+	run->report.kernels = run->facts.kernels;
+	run->report.gpu_worth = plan->gpu_worth;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }

@@ -106,6 +106,11 @@ if [ -z "$quick" ]; then
 	else
 		echo 'left out: oracle_check (no python3)'
 	fi
+	if python3 -c 'import pty' 2>/dev/null; then
+		test_of terminal_check python3 "$here/terminal_check.py" "$gpuhist"
+	else
+		echo 'left out: terminal_check (no python3)'
+	fi
 	# The address sanitizer, whose runtime must be loaded first, takes ten times as long for each run: some
 	# plans only, each with a check for leaks. None under the thread sanitizer, nor where gcov writes files.
 	case $build in

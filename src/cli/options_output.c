@@ -81,7 +81,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 		style->counter = format->counter;
 	if (!format->rows && (style->nonzero || style->flow || !style->header)) {
 		format_list(list, true, "and");
-		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s", list);
+		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s, not %s", list,
+				format->name);
 	}
 	if (!(format->counters & 1u << style->counter))
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it", format->name,

@@ -91,7 +91,8 @@ struct source_totals {
 	uint64_t unsized; /* how many have a header that does not say where samples end */
 	uint64_t inputs;  /* inputs opened ... */
 	uint64_t headers; /* ... and how many of them have a header */
-	bool streamed;    /* at least one was not a file */
+	bool streamed;    /* at least one was not a file ... */
+	double waited;    /* ... and for so many seconds there was nothing to read from one: its writer was awaited */
 	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
 };
 
