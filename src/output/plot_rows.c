@@ -96,7 +96,9 @@ static unsigned digits_of(const struct axis *axis, uint32_t per)
 	unsigned digits = (unsigned)strcspn(text, "e") - 1;
 	while (digits > 1 && text[digits] == '0')
 		digits--;
-	return digits < 4 ? digits : 4;
+	/* 0.125 is rounder than 0.13 where bins are 2^k wide. */
+	const unsigned most = axis->kind == AXIS_AUTO && (per & (per - 1)) == 0 ? 2 : 4;
+	return digits < most ? digits : most;
 }
 
 /* The next number from `per` on that has two decimal digits, or five binary ones, before nothing but zeros. */
