@@ -166,6 +166,11 @@ int run_open(struct run **out, const struct job *job, struct fail *fail)
 	return 0;
 }
 
+const struct hist *run_hist(const struct run *run)
+{
+	return &run->hist;
+}
+
 int run_until_end(struct run *run, struct fail *fail)
 {
 	int rc = crew_run(run->crew, &run->report, fail);

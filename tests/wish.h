@@ -8,15 +8,9 @@
 #include "output/publish.h"
 
 /* Where all the counts of these tests come from; a word that a shell would take apart, and no UTF-8. */
-static char *const OPTIONS[] = {"-o", "it's \"h\"\n\xff\\"};
-static const struct provenance FROM = {.inputs = 2,
-				       .bytes = 100,
-				       .skipped = 8,
-				       .tail = 3,
-				       .part = 1,
-				       .parts = 1,
-				       .options = OPTIONS,
-				       .option_count = 2};
+#define OPTIONS "--edges=@'it'\\''s \"h\"\n\xff\\'"
+static const struct provenance FROM = {
+	.inputs = 2, .bytes = 100, .skipped = 8, .tail = 3, .part = 1, .parts = 1, .options = OPTIONS};
 
 /* What the command line says of an output. */
 struct wish {

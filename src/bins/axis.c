@@ -64,10 +64,13 @@ const char *axis_difference(const struct axis *a, const struct axis *b)
 {
 	if (strcmp(a->type.name, b->type.name) != 0)
 		return "type";
+	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD) || (a->kind == AXIS_AUTO) != (b->kind == AXIS_AUTO))
+		return "binning";
+	/* Bins of --auto can be made those of all samples together, which depend on how many were asked for. */
+	if (a->kind == AXIS_AUTO)
+		return a->edges.most != b->edges.most ? "number of bins" : a->clamp != b->clamp ? "--clamp" : NULL;
 	if (axis_bins(a) != axis_bins(b))
 		return "number of bins";
-	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD))
-		return "binning";
 	if (!same_edges(&a->edges, &b->edges))
 		return "range";
 	if (a->edges.closed != b->edges.closed)

@@ -5,11 +5,27 @@
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 
 static bool quiet;
+
+/* All of it. Where stderr cannot be written no message can reach anyone. */
+static void put(const char *text, size_t length)
+{
+	for (size_t done = 0; done < length;) {
+		ssize_t n = write(STDERR_FILENO, text + done, length - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
+			/* The terminal was made non-blocking by another program: wait for room. */
+			(void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
+		else if (errno != EINTR)
+			break;
+	}
+}
 
 static void print(const char *kind, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
 
@@ -29,17 +45,7 @@ static void print(const char *kind, const char *format, va_list ap)
 		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
 			line[i] = '?';
 	line[used++] = '\n';
-	/* Where stderr cannot be written no message can reach anyone. */
-	for (size_t done = 0; done < used;) {
-		ssize_t n = write(STDERR_FILENO, line + done, used - done);
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno == EAGAIN || errno == EWOULDBLOCK)
-			/* The terminal was made non-blocking by another program: wait for room. */
-			(void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
-		else if (errno != EINTR)
-			break;
-	}
+	put(line, used);
 }
 
 void msg_set_quiet(bool q)
@@ -81,4 +87,9 @@ void msg_note(const char *format, ...)
 	va_start(ap, format);
 	print("", format, ap);
 	va_end(ap);
+}
+
+void msg_text(const char *text)
+{
+	put(text, strlen(text));
 }

@@ -19,4 +19,7 @@ void msg_asked(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "gpuhist: text", unless -q: the lines of -v. */
 void msg_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A text of whole lines as it is, under -q too: the help, where there is nothing else to say. */
+void msg_text(const char *text);
+
 #endif

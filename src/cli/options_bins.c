@@ -63,8 +63,9 @@ int options_bins(struct given *g, const char *text, struct fail *fail)
 	uint64_t n;
 
 	if (number_parse_size(&n, text) != 0 || n < 1 || n > BINS_MAX)
-		return options_usage(fail, "--bins", text,
-				     "must be a number from 1 to 268435456 (2^28), such as 1024, 64K or 0x400");
+		return options_refuse_size(fail, "--bins", text,
+					   "must be a number from 1 to 268435456 (2^28), such as 1024, 64K or 0x400", 1,
+					   BINS_MAX);
 	g->bins = (uint32_t)n;
 	return 0;
 }

@@ -1,5 +1,4 @@
 /* options_output: what is written, where to, and whether that goes together. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,14 +9,8 @@
 
 int options_format(struct job *job, const char *text, struct fail *fail)
 {
-	char list[FORMAT_LIST], why[FORMAT_LIST + 16];
-
 	job->format = format_find(text);
-	if (job->format)
-		return 0;
-	format_list(list, false, "or");
-	snprintf(why, sizeof(why), "must be %s", list);
-	return options_usage(fail, "--format", text, why);
+	return job->format ? 0 : options_refuse_format(fail, text);
 }
 
 int options_plot(struct job *job, const char *text, struct fail *fail)
@@ -47,6 +40,27 @@ int options_every(struct job *job, const char *text, struct fail *fail)
 	return options_usage(fail, "--every", text, "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms");
 }
 
+/* The inputs' bytes have standard output for themselves. */
+static int check_tee(const struct job *job, struct fail *fail)
+{
+	if (job->merge)
+		return fail_set(fail, STATUS_USAGE, "--tee passes samples on: not with --merge");
+	/* --into without -f writes nothing else. */
+	if (!job->output && (!job->into || job->format))
+		return fail_set(fail, STATUS_USAGE,
+				"--tee: standard output is for the input's bytes: -o FILE must say where the histogram "
+				"goes");
+	if (job->output && output_is_stdout(job->output))
+		return options_usage(fail, "--output", job->output,
+				     "is standard output, which is for the input's bytes with --tee");
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (output_is_input(NULL, job->source.paths[i]))
+			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",
+					strcmp(job->source.paths[i], "-") == 0 ? "standard input"
+									       : job->source.paths[i]);
+	return 0;
+}
+
 /* With -f the user has decided, and is not asked again what a suffix promises. */
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail)
 {
@@ -55,6 +69,10 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 
 	if (job->output && job->output[0] == '\0')
 		return options_usage(fail, "--output", "''", "is no file name");
+	if (job->tee && check_tee(job, fail) != 0)
+		return -1;
+	if (options_settle_into(job, fail) != 0)
+		return -1;
 	if (!job->format && !(job->format = format_of_path(job->output, why)))
 		return options_usage(fail, "--output", job->output, why);
 	const struct format *const format = job->format;
@@ -77,7 +95,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 			fail, STATUS_USAGE,
 			"standard output is a terminal, and %s counters are binary (-o - writes them all the same)",
 			format->name);
-	for (size_t i = 0; i < job->source.path_count; i++)
+	/* Documents are all read before one is written. */
+	for (size_t i = 0; i < job->source.path_count && !job->merge && !job->output_none; i++)
 		if (output_is_input(job->output, job->source.paths[i]))
 			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",
 					strcmp(job->source.paths[i], "-") == 0 ? "standard input"

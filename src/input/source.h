@@ -34,6 +34,7 @@
 
 struct source;
 struct reader;
+struct tee; /* tee.h */
 
 /* The largest record. Chunks are whole records, so a caller's buffer must hold one. */
 #define SOURCE_RECORD_MAX ((uint32_t)16 << 20)
@@ -59,7 +60,8 @@ struct source_spec {
 	uint64_t memory_spare; /* bytes that they may take beside, until source_take_spare */
 	/* Called before long work that one more worker could share, without a lock; or NULL. */
 	void (*more)(void *arg);
-	void *arg; /* of both */
+	void *arg;       /* of both */
+	struct tee *tee; /* all inputs come from it, as pipes; NULL: the source opens them */
 };
 
 /*

@@ -4,7 +4,7 @@
 set -eu
 dir=$1
 rm -rf "$dir"
-mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/source" "$dir/write" "$dir/zstd" "$dir/header"
+mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/header"
 
 # seed HARNESS: standard input becomes the next file.
 seed() {
@@ -24,6 +24,15 @@ bytes() {
 
 # One word a line.
 options() { printf '%s\n' "$@" | seed options; }
+printf '0 1 2.5 1e3\n' | seed edges_arg
+printf -- '-1,-0.5, 0 ,0x10' | seed edges_arg
+printf '# a comment\n1\n2 # another\n\n3,\n4\n' | seed edges_arg
+printf '3 2 1' | seed edges_arg
+printf '1e400 nan' | seed edges_arg
+{
+	printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }"
+	bytes 255 255 1 0 7 0
+} | seed edges_arg
 options -b1024
 options -b 64K -S 0x200 -n 1m -M 10MB -T 0 -v -q
 options -t float -b 3

@@ -13,11 +13,9 @@
 
 #define BINS 40
 
-/* The words of the command line come from the input too. */
+/* The options come from the input too. */
 static char option[16];
-static char *const OPTIONS[] = {"-o", option};
-static const struct provenance FROM = {
-	.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = OPTIONS, .option_count = 2};
+static const struct provenance FROM = {.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
 
 static char *text;     /* what was written, and a zero after it */
 static const char *at; /* how far it was read */
