@@ -30,7 +30,8 @@ struct picture_text {
 };
 
 /* What write_plot writes, as text that is freed by the caller; NULL where it cannot be written. */
-static char *picture_draw_text(const struct hist *h, const struct picture *picture, const struct provenance *from)
+static inline char *picture_draw_text(const struct hist *h, const struct picture *picture,
+				      const struct provenance *from)
 {
 	const struct style style = {.picture = *picture};
 	const int fd = memfd_create("picture", MFD_CLOEXEC), copy = dup(fd);
@@ -57,7 +58,7 @@ static char *picture_draw_text(const struct hist *h, const struct picture *pictu
 }
 
 /* The next character of a line: its bytes. 0 of an escape sequence, which *p is moved past. */
-static size_t picture_character(const char **p, unsigned *escapes)
+static inline size_t picture_character(const char **p, unsigned *escapes)
 {
 	if (**p == '\033') {
 		*p += strcspn(*p, "m") + 1;
@@ -71,7 +72,8 @@ static size_t picture_character(const char **p, unsigned *escapes)
 }
 
 /* Between the lines at both ends of a bar: eighths in a row, then blanks. */
-static void picture_bar(struct picture_text *t, struct picture_row *row, const char **p, const char *line, bool utf8)
+static inline void picture_bar(struct picture_text *t, struct picture_row *row, const char **p, const char *line,
+			       bool utf8)
 {
 	const char *const end = utf8 ? "\xe2\x94\x82" : "|";
 	bool ended = false;
@@ -95,7 +97,7 @@ static void picture_bar(struct picture_text *t, struct picture_row *row, const c
 	*p += strlen(end);
 }
 
-static void picture_line(struct picture_text *t, const char *p, const char *line, bool utf8)
+static inline void picture_line(struct picture_text *t, const char *p, const char *line, bool utf8)
 {
 	const char *const start = utf8 ? "\xe2\x94\x82" : "|";
 	const char *const bar = strstr(p, start);
@@ -131,7 +133,7 @@ static void picture_line(struct picture_text *t, const char *p, const char *line
 }
 
 /* Reads the text of one channel. The text stays the caller's. */
-static void picture_read(struct picture_text *t, char *text, bool utf8)
+static inline void picture_read(struct picture_text *t, char *text, bool utf8)
 {
 	memset(t, 0, sizeof(*t));
 	t->text = text;

@@ -352,11 +352,11 @@ static void figures(void)
 			while (rank < n && rank * 100 < n * PERCENT[q])
 				rank++;
 			const int is = n == 0 ? -2 : samples[rank - 1];
-			CHECK(f.at[q].where == (is == -2   ? WHERE_NONE
-						: is == -1 ? WHERE_UNDER
-						: is == 9  ? WHERE_OVER
-							   : WHERE_BIN) &&
-				      (f.at[q].where != WHERE_BIN || (int)f.at[q].bin == is),
+			CHECK(f.at[q].kind == (is == -2   ? QUANTILE_NONE
+					       : is == -1 ? QUANTILE_UNDER
+					       : is == 9  ? QUANTILE_OVER
+							  : QUANTILE_BIN) &&
+				      (f.at[q].kind != QUANTILE_BIN || (int)f.at[q].bin == is),
 			      "%u %% of %u samples", PERCENT[q], n);
 		}
 	}

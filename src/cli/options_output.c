@@ -76,7 +76,11 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 	if (!job->format && !(job->format = format_of_path(job->output, why)))
 		return options_usage(fail, "--output", job->output, why);
 	const struct format *const format = job->format;
-	terminal_picture(&style->picture, output_descriptor(job->output));
+	const int fd = output_descriptor(job->output);
+	terminal_picture(&style->picture, fd);
+	/* One picture is enough on one screen. */
+	if (format->write == write_plot && fd == STDOUT_FILENO && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+		job->plot = PLOT_NONE;
 	if (!g->counter)
 		style->counter = format->counter;
 	if (!format->rows && (style->nonzero || style->flow || !style->header)) {

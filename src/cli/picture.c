@@ -4,13 +4,6 @@
 #include <unistd.h>
 
 #include "cli/terminal.h"
-#include "output/output_path.h"
-
-static bool is_drawn(const struct job *job)
-{
-	return job->format->write == write_plot && output_descriptor(job->output) == STDOUT_FILENO &&
-	       isatty(STDOUT_FILENO) && isatty(STDERR_FILENO);
-}
 
 void picture_draw(const struct job *job, const struct hist *hist, const struct provenance *from)
 {
@@ -18,7 +11,7 @@ void picture_draw(const struct job *job, const struct hist *hist, const struct p
 	struct fail unused;
 	struct output *out;
 
-	if (job->plot == PLOT_NONE || is_drawn(job) || output_open(&out, "/dev/stderr", &unused) != 0)
+	if (job->plot == PLOT_NONE || output_open(&out, "/dev/stderr", &unused) != 0)
 		return;
 	terminal_picture(&style.picture, STDERR_FILENO);
 	write_plot(out, hist, &style, from);

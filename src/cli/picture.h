@@ -7,8 +7,7 @@
 
 /*
  * Draws what -p asks for, if it does; -q does not silence what was asked for. By the main thread, when the output is
- * published. Not where the output is the same picture on the same screen: standard output and standard error are
- * both terminals. A stderr that cannot be written loses the picture as it loses messages: what was published stays so.
+ * published. A stderr that cannot be written loses the picture as it loses messages: what was published stays so.
  */
 void picture_draw(const struct job *job, const struct hist *hist, const struct provenance *from);
 

@@ -6,35 +6,28 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The number of the first sample that is not below `percent` of n, from 1 on; of 0 percent the first one. */
-static uint128_t rank_of(unsigned percent, uint128_t n)
-{
-	const uint128_t rank = (n * percent + 99) / 100;
-
-	return rank > 0 ? rank : 1;
-}
+#include "output/summary.h"
 
 static void find_places(struct plot_figures *f, const struct hist *hist, uint32_t channel)
 {
-	static const unsigned PERCENT[PLOT_PLACES] = {0, 5, 50, 95, 100};
 	const struct hist_flow *const flow = &hist->flow[channel];
-	const uint128_t ordered = f->samples - flow->nan;
-	uint128_t passed = flow->under;
-	uint32_t bin = f->first;
+	struct summary summary;
 
-	if (hist->axis.kind == AXIS_MOD || ordered == 0)
+	summary_init(&summary, hist, channel);
+	f->mode = summary.mode;
+	f->most = summary.mode_count;
+	if (hist->axis.kind == AXIS_MOD || f->samples == flow->nan)
 		return;
-	for (unsigned i = 0; i < PLOT_PLACES; i++) {
-		const uint128_t rank = rank_of(PERCENT[i], ordered);
-		if (rank <= flow->under) {
-			f->at[i].where = WHERE_UNDER;
-			continue;
-		}
-		while (passed < rank && f->filled > 0 && bin <= f->last)
-			passed += hist_count(hist, channel, bin++);
-		f->at[i].where = passed < rank ? WHERE_OVER : WHERE_BIN;
-		f->at[i].bin = passed < rank ? 0 : bin - 1;
+	for (unsigned q = 0; q < HIST_QUANTILES; q++) {
+		const unsigned percent = hist_quantile_percent[q];
+		if (percent == 5 || percent == 50 || percent == 95)
+			f->at[percent == 5 ? PLOT_Q5 : percent == 50 ? PLOT_MEDIAN : PLOT_Q95] = summary.quantile[q];
 	}
+	const struct hist_quantile under = {.kind = QUANTILE_UNDER}, over = {.kind = QUANTILE_OVER};
+	const struct hist_quantile first = {.kind = QUANTILE_BIN, .bin = f->first};
+	const struct hist_quantile last = {.kind = QUANTILE_BIN, .bin = f->last};
+	f->at[PLOT_LEAST] = flow->under > 0 ? under : f->filled > 0 ? first : over;
+	f->at[PLOT_GREATEST] = flow->over > 0 ? over : f->filled > 0 ? last : under;
 }
 
 void plot_figures(struct plot_figures *f, const struct hist *hist, uint32_t channel)
@@ -52,10 +45,6 @@ void plot_figures(struct plot_figures *f, const struct hist *hist, uint32_t chan
 			f->first = bin;
 		f->last = bin;
 		f->samples += count;
-		if (count > f->most) {
-			f->most = count;
-			f->mode = bin;
-		}
 	}
 	find_places(f, hist, channel);
 }
@@ -96,7 +85,9 @@ static unsigned digits_of(const struct axis *axis, uint32_t per)
 	unsigned digits = (unsigned)strcspn(text, "e") - 1;
 	while (digits > 1 && text[digits] == '0')
 		digits--;
-	return digits < 4 ? digits : 4;
+	/* 0.125 is rounder than 0.13 where bins are 2^k wide. */
+	const unsigned most = axis->kind == AXIS_AUTO && (per & (per - 1)) == 0 ? 2 : 4;
+	return digits < most ? digits : most;
 }
 
 /* The next number from `per` on that has two decimal digits, or five binary ones, before nothing but zeros. */

@@ -14,29 +14,21 @@
 #define PLOT_ROWS_LEAST 4u   /* as many there may always be */
 #define PLOT_ROWS_MOST 1000u /* more there never are */
 
-/* Where a sample is that was counted. */
-enum plot_where { WHERE_NONE, WHERE_UNDER, WHERE_BIN, WHERE_OVER };
-
-struct plot_place {
-	enum plot_where where;
-	uint32_t bin; /* of WHERE_BIN */
-};
-
-/* The first sample in the order of the values, the last one, and those between. As hist_stats has quantiles. */
+/* The first sample in the order of the values, the last one, and those between, as summary.h has quantiles. */
 enum { PLOT_LEAST, PLOT_Q5, PLOT_MEDIAN, PLOT_Q95, PLOT_GREATEST, PLOT_PLACES };
 
 /* Of one channel. */
 struct plot_figures {
-	uint128_t samples;                 /* in bins, under, over, and NaN */
-	uint32_t filled;                   /* bins that are not empty ... */
-	uint32_t first, last;              /* ... the first and the last of them, where there are any */
-	uint32_t mode;                     /* the fullest bin, the first of several */
-	uint64_t most;                     /* samples in it */
-	struct plot_place at[PLOT_PLACES]; /* of all samples but NaN; residues are in no order: NONE */
-	uint32_t flows;                    /* how many of under, over and NaN there are */
+	uint128_t samples;                    /* in bins, under, over, and NaN */
+	uint32_t filled;                      /* bins that are not empty ... */
+	uint32_t first, last;                 /* ... the first and the last of them, where there are any */
+	uint32_t mode;                        /* the fullest bin, the first of several */
+	uint64_t most;                        /* samples in it */
+	uint32_t flows;                       /* how many of under, over and NaN there are */
+	struct hist_quantile at[PLOT_PLACES]; /* NONE, UNDER, BIN or OVER */
 };
 
-/* Reads all counts of the channel, those of a bin at most twice. */
+/* Reads all counts of the channel, a few times. */
 void plot_figures(struct plot_figures *f, const struct hist *hist, uint32_t channel);
 
 /*

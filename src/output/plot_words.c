@@ -116,7 +116,7 @@ static void label_figures(struct plot_label *label, const struct hist *h, const 
 
 	bins[n++] = f->mode;
 	for (unsigned i = 0; i < PLOT_PLACES; i++)
-		if (f->at[i].where == WHERE_BIN)
+		if (f->at[i].kind == QUANTILE_BIN)
 			bins[n++] = f->at[i].bin;
 	plot_label_choose(label, &h->axis.edges, bins, n, 1, false);
 }
@@ -156,12 +156,12 @@ void plot_footer(struct plot_words *w, const struct hist *h, const struct plot_f
 		say(w, ")");
 	}
 	for (unsigned i = 0; i < PLOT_PLACES; i++) {
-		if (f->at[i].where == WHERE_NONE)
+		if (f->at[i].kind == QUANTILE_NONE)
 			continue;
-		if (f->at[i].where == WHERE_BIN)
+		if (f->at[i].kind == QUANTILE_BIN)
 			plot_label_text(&label, f->at[i].bin, text);
 		else
-			snprintf(text, sizeof(text), "%s", f->at[i].where == WHERE_UNDER ? "under" : "over");
+			snprintf(text, sizeof(text), "%s", f->at[i].kind == QUANTILE_UNDER ? "under" : "over");
 		say(w, "%s%s %s", i > 0 ? ", " : is_value(&h->axis) ? "\n" : "\nlower edges: ", NAMES[i], text);
 	}
 }

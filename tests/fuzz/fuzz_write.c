@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../picture.h"
 #include "fuzz.h"
 
 #define BINS 40
@@ -257,6 +258,33 @@ static void read_npy(const struct style *style, const struct hist *h, size_t byt
 	read_raw(style, h, text + header, bytes - header);
 }
 
+/* Lines that fit; rows whose counts, where they are not rounded, are all samples; a bar for each count but 0. */
+static void read_plot(const struct style *style, const struct hist *h, size_t bytes)
+{
+	static struct picture_text t;
+	const unsigned columns =
+		style->picture.columns < 20 ? style->picture.columns ? 20 : 80 : style->picture.columns;
+	uint128_t sum = 0, rows = 0;
+	bool exact = true;
+
+	picture_read(&t, text, style->picture.utf8);
+	REQUIRE(!t.wrong && t.widest <= columns, "%s, %u of %u columns:\n%s", t.wrong, t.widest, columns, text);
+	for (unsigned r = 0; r < t.count; r++) {
+		const char *p = t.rows[r].count;
+		uint128_t count = 0;
+		REQUIRE(!*p || (strcmp(p, "0") == 0) == (t.rows[r].length == 0), "a bar for %s:\n%s", p, text);
+		exact = exact && *p && p[strspn(p, "0123456789")] == '\0';
+		for (; isdigit((unsigned char)*p); p++)
+			count = count * 10 + (unsigned)(*p - '0');
+		rows += count;
+	}
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+		sum += h->count[i];
+	sum += (uint128_t)h->flow[0].under + h->flow[0].over + h->flow[0].nan;
+	REQUIRE(!exact || rows == sum, "not all samples have rows:\n%s", text);
+	at = text + bytes;
+}
+
 static void write_and_read(const struct format *format, const struct style *style, const struct hist *h)
 {
 	struct fail fail = {.status = STATUS_OK};
@@ -279,6 +307,8 @@ static void write_and_read(const struct format *format, const struct style *styl
 		read_npy(style, h, bytes);
 	else if (format->write == write_json)
 		read_json(h, bytes);
+	else if (format->write == write_plot)
+		read_plot(style, h, bytes);
 	else
 		read_text(style, h, format->write == write_tsv ? "\t" : ",");
 	REQUIRE(at == text + bytes, "more than was expected: '%.40s'", at);
@@ -364,6 +394,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i + 1 < sizeof(option); i++)
 		option[i] = (char)take(&b, 1);
 	take_stats(&stats, &b, bins);
+	style.picture = (struct picture){.columns = (unsigned)take(&b, 2) % 301,
+					 .rows = (unsigned)take(&b, 2),
+					 .utf8 = flags & 2048,
+					 .colour = flags & 4096,
+					 .log = flags & 8192};
 	hist.stats = flags & 128 ? &stats : NULL;
 	for (size_t i = 0; (format = format_row(i)) != NULL; i++)
 		write_and_read(format, &style, &hist);
