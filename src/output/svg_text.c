@@ -139,7 +139,7 @@ void svg_figures(struct output *out, const struct hist *hist, uint32_t channel)
 			xml_print(out, DOT "median %s", text);
 			put_middle(out, &hist->axis, &s.quantile[1], &s.quantile[5]);
 		}
-	} else {
+	} else if (hist->channels > 1) {
 		output_text(out, "no samples in bins");
 	}
 	if (hist->channels > 1)

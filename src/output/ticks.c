@@ -45,7 +45,8 @@ double span_at(const struct span *span, double x)
 		return 0;
 	if (x >= span->hi)
 		return 1;
-	if (span->log) {
+	/* Of numbers this close, logarithms are a straight line, and lose the digits that tell them apart. */
+	if (span->log && span->hi / span->lo > 1 + 0x1p-20) {
 		lo = log2_of_end(span->lo);
 		hi = log2_of_end(span->hi);
 		x = ticks_log2(x);
@@ -126,13 +127,17 @@ static size_t characters(const char *text)
 	return n;
 }
 
+/* Beside the first and the last there may be half of a long text more, which is not to be left of the axis or right. */
 static bool fits(const struct ticks *ticks, size_t room)
 {
-	size_t used = 0;
+	size_t used = 0, longest = 0;
 
-	for (unsigned i = 0; i < ticks->count; i++)
-		used += ticks->tick[i].text[0] ? characters(ticks->tick[i].text) + 2 : 0;
-	return used <= room;
+	for (unsigned i = 0; i < ticks->count; i++) {
+		const size_t some = characters(ticks->tick[i].text);
+		used += some > 0 ? some + 2 : 0;
+		longest = some > longest ? some : longest;
+	}
+	return used + longest <= room;
 }
 
 /*
@@ -147,7 +152,7 @@ static int factor_of(int128_t largest, int power)
 
 	if (e >= -3 && e < 6 && power > -16)
 		return 0;
-	if (e >= 6 && e < 30 && power >= 0 && factor - power > 3)
+	if (e >= 6 && e <= 20 && power >= 0 && factor - power > 3)
 		return 0;
 	return factor;
 }

@@ -176,7 +176,7 @@ static void name_values(struct drawing *d)
 		ticks_of_whole(&d->x, edges->lo, edges->width, X_TICKS, X_CHARACTERS);
 	else
 		ticks_of_span(&d->x, &d->columns->span, X_TICKS, X_CHARACTERS, false);
-	if (d->x.count > 0)
+	if (d->x.count > 1)
 		return;
 	d->x = (struct ticks){.count = 2, .tick = {{.at = 0}, {.at = 1}}};
 	edges_format(edges, 0, d->x.tick[0].text);
