@@ -219,7 +219,7 @@ static void explicit_edges(void)
 	for (size_t i = 0; i < 5000; i++)
 		count[i] = 1000 + check_random(&seed) % 50000;
 	h.axis = axis_of(AXIS_EDGES, "f64", 5, NULL, NULL, STEPS);
-	areas(&h, ">samples per 1<", false);
+	areas(&h, ">samples per unit<", false);
 	edges_free(&h.axis.edges);
 	h.axis = axis_of(AXIS_EDGES, "f64", 4, NULL, NULL, DECADES);
 	areas(&h, ">samples per decade<", true);

@@ -73,7 +73,7 @@ static void look(const struct ticks *t, const struct span *span, unsigned most, 
 	}
 	CHECK(used <= room && named <= 2 * most + 1, "%s: %u names of %zu characters", what, named, used);
 	/* Of long texts a few; the ends of an axis are named where that is none or one. */
-	CHECK(named >= (span->hi - span->lo > 1e-8 * fabs(span->hi) ? 2 : 1), "%s: %u names", what, named);
+	CHECK(named >= (span->hi - span->lo > 1e-4 * fabs(span->hi) ? 2 : 1), "%s: %u names", what, named);
 }
 
 static void random_spans(void)

@@ -154,6 +154,8 @@ void svg_unit(char text[SVG_UNIT], const struct columns *columns)
 		snprintf(text, SVG_UNIT, "samples per %lu bins", (ulong)columns->joined);
 	else if (columns->span.log)
 		snprintf(text, SVG_UNIT, "samples per decade");
+	else if (columns->width == 1)
+		snprintf(text, SVG_UNIT, "samples per unit");
 	else
 		snprintf(text, SVG_UNIT, "samples per %.6g", columns->width);
 }
