@@ -120,7 +120,7 @@ if command -v zsh >/dev/null; then
 	cp "$work/options" "$work/want"
 	same 'zsh: options'
 	for option in -t -f -C --device; do
-		sed -n "s/^\(([^)]*)\)\{0,1\}$option[+=].*:(\(.*\))\$/\2/p" "$work/specs" | tr -d '\\' | tr ' ' '\n' >"$work/got"
+		sed -n "s/^\(([^)]*)\)\{0,1\}${option}[+=].*:(\(.*\))\$/\2/p" "$work/specs" | sed 's/[\\]//g' | tr ' ' '\n' >"$work/got"
 		cp "$work/$option" "$work/want"
 		same "zsh: $option"
 	done

@@ -87,11 +87,15 @@ void ticks_power(char text[TICK_TEXT], int n)
 					     "\xe2\x81\xb4", "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7",
 					     "\xe2\x81\xb8", "\xe2\x81\xb9"};
 	char plain[16];
+	size_t used = 2;
 
 	snprintf(plain, sizeof(plain), "%d", n);
-	strcpy(text, "10");
-	for (const char *p = plain; *p; p++)
-		strcat(text, *p == '-' ? "\xe2\x81\xbb" : DIGITS[*p - '0']);
+	memcpy(text, "10", used + 1);
+	for (const char *p = plain; *p; p++) {
+		const char *const small = *p == '-' ? "\xe2\x81\xbb" : DIGITS[*p - '0'];
+		memcpy(text + used, small, strlen(small) + 1);
+		used += strlen(small);
+	}
 }
 
 /* digits * 10^power without an exponent. NUMBER_TEXT has room for 39 digits; more are never asked for. */
