@@ -53,9 +53,8 @@ static size_t characters(const char *text)
 
 static void look(const struct ticks *t, const struct span *span, unsigned most, size_t room, const char *what)
 {
-	size_t used = 0;
 	unsigned named = 0;
-	double before = -1;
+	double before = -1, before_named = -1;
 
 	for (unsigned i = 0; i < t->count; i++) {
 		const struct tick *const tick = &t->tick[i];
@@ -68,10 +67,13 @@ static void look(const struct ticks *t, const struct span *span, unsigned most, 
 		CHECK(x >= span->lo && x <= span->hi, "%s: %s * 10^%d is out of range", what, tick->text, t->factor);
 		CHECK(fabs(span_at(span, x) - tick->at) < 1e-12, "%s: %s is at %g, not %g", what, tick->text, tick->at,
 		      span_at(span, x));
-		used += characters(tick->text) + 2;
+		CHECK(before_named < 0 ||
+			      (tick->at - before_named) * (double)room >= (double)characters(tick->text) + 2,
+		      "%s: %s is too close", what, tick->text);
+		before_named = tick->at;
 		named++;
 	}
-	CHECK(used <= room && named <= 2 * most + 1, "%s: %u names of %zu characters", what, named, used);
+	CHECK(named <= 2 * most + 1, "%s: %u names", what, named);
 	/* Of long texts a few; the ends of an axis are named where that is none or one. */
 	CHECK(named >= (span->hi - span->lo > 1e-4 * fabs(span->hi) ? 2 : 1), "%s: %u names", what, named);
 }

@@ -131,17 +131,20 @@ static size_t characters(const char *text)
 	return n;
 }
 
-/* Beside the first and the last there may be half of a long text more, which is not to be left of the axis or right. */
+/* Texts stand below their ticks with two blanks between them; long ones at the ends may be moved by half. */
 static bool fits(const struct ticks *ticks, size_t room)
 {
-	size_t used = 0, longest = 0;
+	size_t longest = 0;
 
 	for (unsigned i = 0; i < ticks->count; i++) {
 		const size_t some = characters(ticks->tick[i].text);
-		used += some > 0 ? some + 2 : 0;
 		longest = some > longest ? some : longest;
 	}
-	return used + longest <= room;
+	const double wanted = (double)longest + 2 + (longest > 8 ? (double)longest / 2 : 0);
+	for (unsigned i = 1; i < ticks->count; i++)
+		if ((ticks->tick[i].at - ticks->tick[i - 1].at) * (double)room < wanted)
+			return false;
+	return true;
 }
 
 /*
