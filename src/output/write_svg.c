@@ -28,7 +28,7 @@
 #define BOTTOM 52 /* numbers and title of the axis */
 
 #define X_TICKS 10
-#define X_CHARACTERS 110 /* that fit side by side below the axis */
+#define X_CHARACTERS 90 /* that fit side by side below the axis */
 
 /* What is drawn, and to which scale. */
 struct drawing {
