@@ -155,8 +155,7 @@ bool signals_wait(double seconds)
 {
 	const double most = 1e6; /* the caller looks at the time again */
 	const double wait = seconds < 0 ? 0 : seconds < most ? seconds : most;
-	const struct timespec time = {.tv_sec = (time_t)wait,
-				      .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
+	const struct timespec time = {.tv_sec = (time_t)wait, .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
 	siginfo_t from;
 	sigset_t usr1;
 
@@ -164,8 +163,8 @@ bool signals_wait(double seconds)
 	sigaddset(&usr1, SIGUSR1);
 	__atomic_store_n(&waiter, syscall(SYS_gettid), __ATOMIC_RELAXED);
 	const bool came = sigtimedwait(&usr1, &from, &time) == SIGUSR1;
-	/* signals_wake's, or passed on, where it is our own process that sent it to this thread. */
-	const bool told = came && from.si_code == SI_TKILL && from.si_pid == getpid();
+	/* No other process sent it: it is signals_wake's, or was passed on. */
+	const bool told = came && from.si_pid == getpid();
 	return __atomic_exchange_n(&passed_on, 0, __ATOMIC_RELAXED) || (came && !told);
 }
 

@@ -50,8 +50,8 @@ int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg);
 int signals_waiter(pthread_t *thread, void *(*run)(void *), void *arg);
 
 /*
- * Waits so many seconds at most, and returns sooner after SIGUSR1, which is true, or signals_wake; a time that is over
- * is no wait. True also for one that came before. May return false too soon.
+ * Waits so many seconds at most, and returns sooner after another process's SIGUSR1, which is true, or signals_wake; a
+ * time that is over is no wait. True also for one that came before. May return false too soon.
  */
 bool signals_wait(double seconds);
 

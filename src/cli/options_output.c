@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/options_given.h"
@@ -46,6 +47,25 @@ int options_every(struct job *job, const char *text, struct fail *fail)
 	return options_usage(fail, "--every", text, "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms");
 }
 
+/* What is replaced while the work goes on must be a file, and must say that it is not the end. */
+static int settle_every(const struct job *job, struct fail *fail)
+{
+	struct stat st;
+
+	if (job->merge)
+		return fail_set(fail, STATUS_USAGE, "--every is for counting samples: not with --merge");
+	if (!job->output || output_descriptor(job->output) >= 0)
+		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
+				job->output && strcmp(job->output, "-") != 0 ? job->output : "standard output");
+	if (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode))
+		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s is no regular file", job->output);
+	if (!job->format->partial)
+		return fail_set(fail, STATUS_USAGE,
+				"--every: %s cannot say that counts are partial: json, plot and svg can",
+				job->format->name);
+	return 0;
+}
+
 /* With -f the user has decided, and is not asked again what a suffix promises. */
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail)
 {
@@ -71,6 +91,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 			fail, STATUS_USAGE,
 			"standard output is a terminal, and %s counters are binary (-o - writes them all the same)",
 			format->name);
+	if (job->every > 0 && settle_every(job, fail) != 0)
+		return -1;
 	for (size_t i = 0; i < job->source.path_count; i++)
 		if (output_is_input(job->output, job->source.paths[i]))
 			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",

@@ -134,6 +134,8 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "inputs", from->inputs);
 	json_member_count(out, "part", from->part);
 	json_member_count(out, "parts", from->parts);
+	if (from->partial)
+		json_member_bool(out, "partial", true);
 	output_text(out, "\"options\": ");
 	json_command(out, from->options, from->option_count);
 	output_text(out, ", \"version\": \"" GPUHIST_VERSION "\"}, ");
