@@ -27,22 +27,13 @@ int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg)
 	return 0;
 }
 
-void snapshot_begin(struct holder *h)
+void snapshot_let(struct holder *h)
 {
-	if (!h->of)
+	if (!h->of || !__atomic_load_n(&h->of->wanted, __ATOMIC_RELAXED))
 		return;
 	/* The snapshot has this lock until it is done. A mutex alone might go to the same worker again and again. */
-	if (__atomic_load_n(&h->of->wanted, __ATOMIC_RELAXED)) {
-		lock_take(&h->of->lock);
-		lock_drop(&h->of->lock);
-	}
-	lock_take(&h->lock);
-}
-
-void snapshot_end(struct holder *h)
-{
-	if (h->of)
-		lock_drop(&h->lock);
+	lock_take(&h->of->lock);
+	lock_drop(&h->of->lock);
 }
 
 void snapshot_leave(struct holder *h)

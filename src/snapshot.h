@@ -2,9 +2,9 @@
  * snapshot: the counts so far, while workers go on counting (--every).
  *
  * What a worker has counted lies in tables of its own until it ends, and a worker may sleep on a pipe for hours. So
- * each has a holder, and counts between snapshot_begin and snapshot_end only; a snapshot locks the holders of all
- * workers, has what they hold added to the totals, and copies these. At that moment every worker is between two chunks:
- * the copy holds whole records, of every channel as many, and of each worker exactly what its report says.
+ * each has a holder, and counts with its lock held; a snapshot locks the holders of
+ * all workers, has what they hold added to the totals, and copies these. At that moment every worker is between two
+ * chunks: the copy holds whole records, of every channel as many, and of each worker exactly what its report says.
  *
  * A worker holds its lock for a chunk, never while it reads or waits, and the snapshot holds all of them for as long as
  * it takes to add and copy tables: every wait ends. A worker that would count while a snapshot is wanted waits for it,
@@ -44,11 +44,14 @@ void snapshot_destroy(struct snapshot *s);
 /* The worker's own, which stays where it is until it has left. Takes NULL for s, which cannot fail. */
 int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg, struct fail *fail);
 
-/* Around the counting of a chunk and the addition to the worker's report. By the worker. */
-void snapshot_begin(struct holder *h);
-void snapshot_end(struct holder *h);
+/*
+ * Before a worker with a snapshot (h->of) takes its holder's lock, to count a chunk and add it to its report: lets a
+ * snapshot that is wanted have it first. Without one both are left out.
+ */
+void snapshot_let(struct holder *h);
 
-/* Flushes, between no begin and end; nothing more is counted. Takes a holder of NULL, and one that is zeroed. */
+/* Flushes, without the holder's lock; nothing more is counted. Nothing is done where it has not joined, or joined NULL.
+ */
 void snapshot_leave(struct holder *h);
 
 /*

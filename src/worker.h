@@ -52,6 +52,10 @@ struct worker_report {
 	double count_seconds;
 };
 
+/* Counts whole records on the CPU and adds them to the report, between two snapshots of what the counter holds. */
+void worker_count(const struct work *work, struct counter *counter, struct holder *holder, struct worker_report *report,
+		  const struct chunk *chunk);
+
 enum worker_result {
 	WORKER_FAILED = -1,
 	WORKER_DONE,     /* the source has ended */

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/tally.h"
-#include "count/gather.h"
 #include "gpu/gpu.h"
 
 #define PAGE 4096u
@@ -46,10 +44,7 @@ int worker_cpu(const struct work *work, struct reader *reader, struct lane **lan
 		if (rc != 0 || chunk.bytes == 0)
 			break;
 		worker_found(work, report, chunk.bytes);
-		snapshot_begin(&holder);
-		gather_add(work->counting, counter, chunk.data, chunk.bytes, chunk.hash);
-		tally_add(&report->records, chunk.bytes / work->record);
-		snapshot_end(&holder);
+		worker_count(work, counter, &holder, report, &chunk);
 		start = clock_seconds();
 		report->count_seconds += start - filled;
 		if ((rc = source_done(reader, &chunk, chunk.bytes, fail)) != 0)

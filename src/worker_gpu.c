@@ -84,10 +84,7 @@ static bool is_range(const struct walk *w, unsigned k)
 static void count_records(struct walk *w, struct counter *counter, struct holder *holder, const unsigned char *data,
 			  size_t bytes)
 {
-	snapshot_begin(holder);
-	gather_add(w->work->counting, counter, data, bytes, NULL);
-	tally_add(&w->report->records, bytes / w->work->record);
-	snapshot_end(holder);
+	worker_count(w->work, counter, holder, w->report, &(struct chunk){.data = data, .bytes = bytes});
 }
 
 /* Counts on the CPU what a slot holds: from our own memory, or from the file once more. */
@@ -146,6 +143,20 @@ static int recount(struct walk *w, unsigned from, unsigned to)
 	return rc;
 }
 
+/* commit, and the worker's report, between two snapshots of the lane's total. */
+static bool commit_chunk(struct walk *w, struct slot *slot, uint64_t records)
+{
+	snapshot_let(&w->holder);
+	if (w->holder.of)
+		lock_take(&w->holder.lock);
+	const bool done = commit(w->work->counts, w->lane, slot);
+	tally_add(&w->report->records, done ? records : 0);
+	w->committed += done ? slot->samples : 0;
+	if (w->holder.of)
+		lock_drop(&w->holder.lock);
+	return done;
+}
+
 /*
  * Waits for a slot and commits it. -1: the gpu has failed and the slot is as it was, or, with
  * w->fail set, something else has.
@@ -175,12 +186,7 @@ static int reap(struct walk *w, unsigned k)
 	if (is_range(w, k) && !source_intact(&w->chunk[k]))
 		return recount(w, k, k + 1);
 	const uint64_t records = slot->bytes / w->work->record;
-	snapshot_begin(&w->holder);
-	const bool committed = commit(w->work->counts, lane, slot);
-	tally_add(&w->report->records, committed ? records : 0);
-	w->committed += committed ? slot->samples : 0;
-	snapshot_end(&w->holder);
-	if (!committed) {
+	if (!commit_chunk(w, slot, records)) {
 		gpu_fail(lane->gpu, "check", "a chunk's counts do not sum to its samples");
 		return -1;
 	}
