@@ -226,6 +226,25 @@ static int finish_unlocks(struct source *s, struct input *in, struct request *q)
 	return input_leave(s, in, rc < 0 ? -1 : 0, q->fail);
 }
 
+/* Fills the buffer, or, promptly, reads whole records and waits for no more than these. */
+static int read_records(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,
+			struct fail *fail)
+{
+	const size_t record = s->spec.record;
+	int rc;
+
+	if (!s->spec.prompt)
+		return stream_read(s, in, buffer, cap, cap, got, fail);
+	*got = 0;
+	do {
+		const size_t rest = record - *got % record, room = cap - *got;
+		size_t some;
+		rc = stream_read(s, in, buffer + *got, rest < room ? rest : room, room, &some, fail);
+		*got += some;
+	} while (rc == 0 && *got % record != 0 && *got < cap && !in->eof);
+	return rc;
+}
+
 int stream_take_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const uint64_t left = in->bound - in->taken;
@@ -242,7 +261,7 @@ int stream_take_unlocks(struct source *s, struct input *in, struct request *q)
 
 	in->state = INPUT_BUSY;
 	lock_drop(&s->lock);
-	const int rc = stream_read(s, in, q->want->buffer, cap, cap, &read, q->fail);
+	const int rc = read_records(s, in, q->want->buffer, cap, &read, q->fail);
 	/* Something is left over only where the samples or the stream end, or the source was stopped. */
 	const size_t rest = read % record;
 	lock_take(&s->lock);

@@ -59,7 +59,7 @@ run gpuhist -b1 -rfull -tu8 a -qq
 run gpuhist -b 1 -r full -- a -b
 # Options of later versions are refused until then
 for option in \
-	--progress --no-progress; do
+	--no-progress; do
 	run gpuhist "$option" a
 done
 run gpuhist -f plot a
