@@ -28,9 +28,9 @@ static char *written(const struct document *document, size_t *size)
 	struct fail fail = {.status = STATUS_OK};
 	struct output *out;
 	char path[32];
-	const int fd = memfd_create("output", MFD_CLOEXEC);
+	const int fd = memfd_create("output", MFD_CLOEXEC), copy = dup(fd);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy); /* commit closes it */
 	REQUIRE(output_open(&out, path, &fail) == 0, "%s", fail.text);
 	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64}, &document->from);
 	REQUIRE(output_commit(out, &fail) == 0, "%s", fail.text);
