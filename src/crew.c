@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "base/signals.h"
+#include "base/tally.h"
 #include "gpu/gpu.h"
 #include "worker.h"
 
@@ -128,6 +129,7 @@ int crew_open(struct crew **out, const struct crew_work *on, struct fail *fail)
 		.busy = start_next,
 		.arg = crew,
 		.gpu_only = on->job->device == DEVICE_GPU,
+		.snapshot = on->snapshot,
 	};
 	*out = crew;
 	return 0;
@@ -143,9 +145,6 @@ static int prepare_gpu(struct crew *crew, struct fail *fail)
 {
 	struct gpu_report gpu;
 
-	/* Now, while there is one thread: the environment says it to the driver. */
-	if (crew->job->device != DEVICE_CPU)
-		gpu_choose_devices(crew->job->gpus);
 	if (crew->work.gpu_only) {
 		crew->work.gpu = start_gpu(crew);
 		if (!crew->work.gpu)
@@ -209,6 +208,19 @@ int crew_run(struct crew *crew, struct run_report *report, struct fail *fail)
 	if (crew->work.gpu)
 		gpu_describe(crew->work.gpu, &report->gpu);
 	return rc;
+}
+
+uint64_t crew_records(const struct crew *crew, uint64_t *gpu_records)
+{
+	uint64_t all = 0;
+
+	*gpu_records = 0;
+	/* Also those that were never started, which have counted nothing. */
+	for (unsigned i = 0; i < crew->plan->workers; i++) {
+		*gpu_records += tally_read(&crew->members[i].report.gpu_records);
+		all += tally_read(&crew->members[i].report.records);
+	}
+	return all;
 }
 
 void crew_close(struct crew *crew)

@@ -131,6 +131,7 @@ fi
 test_of cli sh "$here/cli.sh" "$gpuhist"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
+test_of completions sh "$here/completions.sh" "$gpuhist"
 for test in "$build"/test_*; do
 	# Thousands of runs, each of which takes a sanitizer tens of milliseconds: half an hour and more.
 	case $test in

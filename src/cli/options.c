@@ -282,17 +282,20 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 			options_one_dash(argv, fail);
 			return OPTIONS_FAILED;
 		}
+		options_note(&g, option_by_value(option)->name);
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;
-	job->options = argv + 1;
-	job->option_count = (size_t)(optind - 1);
+	job->words = argv + 1;
+	job->word_count = (size_t)(optind - 1);
 	job->source.headers = !job->source.raw;
 	job->source.type = job->type;
 	if (job->threads == 0)
 		job->threads = threads_of_cores();
-	if (options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0 ||
-	    options_settle_output(job, &g, fail) != 0)
+	if (job->merge ? options_settle_merge(&g, fail) != 0
+		       : options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0)
+		return OPTIONS_FAILED;
+	if (options_settle_output(job, &g, fail) != 0 || options_text(job, &g, fail) != 0)
 		return OPTIONS_FAILED;
 	return OPTIONS_RUN;
 }
@@ -300,5 +303,7 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 void options_free(struct job *job)
 {
 	free(job->edges);
+	free(job->options);
 	job->edges = NULL;
+	job->options = NULL;
 }

@@ -70,17 +70,9 @@ static bool is_replaced(const char *name, const struct job *job, bool type)
 	return (type && strcmp(name, "type") == 0) || (job->axis.edges.bins == 1 && strcmp(name, "bins") == 0);
 }
 
-static const struct option *named(int value)
-{
-	for (const struct option *o = options_long; o->name; o++)
-		if (o->val == value)
-			return o;
-	return NULL;
-}
-
 static void add_options(struct line *line, const struct job *job, bool type)
 {
-	char **argv = calloc(job->option_count + 2, sizeof(*argv));
+	char **argv = calloc(job->word_count + 2, sizeof(*argv));
 	static char name[] = "gpuhist";
 
 	if (!argv) {
@@ -88,11 +80,11 @@ static void add_options(struct line *line, const struct job *job, bool type)
 		return;
 	}
 	argv[0] = name;
-	memcpy(argv + 1, job->options, job->option_count * sizeof(*argv));
+	memcpy(argv + 1, job->words, job->word_count * sizeof(*argv));
 	optind = 0; /* from the start */
 	for (int option;
-	     (option = getopt_long((int)job->option_count + 1, argv, options_letters, options_long, NULL)) != -1;) {
-		const struct option *const o = named(option);
+	     (option = getopt_long((int)job->word_count + 1, argv, options_letters, options_long, NULL)) != -1;) {
+		const struct option *const o = option_by_value(option);
 		if (!o)
 			line->bad = true;
 		else if (!is_replaced(o->name, job, type))

@@ -18,6 +18,7 @@ struct given {
 	uint32_t bins;                 /* -b; 0: not given */
 	size_t edges;                  /* how many */
 	bool counter;
+	const char *counting; /* the first long name of an option that is not for --merge; NULL: there is none */
 };
 
 /* "OPTION ARGUMENT: why", a usage error; -1. */
@@ -36,6 +37,9 @@ extern const char options_letters[];
  * wrongly, or 0 where a long name is unknown. Always -1.
  */
 int options_refuse(int option, char **argv, struct fail *fail);
+
+/* The row of an option that getopt returned; NULL: there is none. */
+const struct option *option_by_value(int value);
 
 /* A value was refused: where it is the rest of a long option's name after one dash, as in -bins, *fail says so
  * instead. Always -1. */
@@ -63,11 +67,20 @@ int options_settle_bins(struct job *job, const struct given *g, struct fail *fai
 /* The option of a way to bin, "--range"; NULL of one that has none. */
 extern const char *const options_ways[AXIS_DEFAULT];
 
+/* options_text.c: job->options, once all options are known. */
+int options_text(struct job *job, const struct given *g, struct fail *fail);
+
 /* options_output.c: --format, --plot (its value NULL where it has none) and --every; then what is written, where to and
  * how, once all options are known. */
 int options_format(struct job *job, const char *text, struct fail *fail);
 int options_plot(struct job *job, const char *text, struct fail *fail);
 int options_every(struct job *job, const char *text, struct fail *fail);
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail);
+
+/* options_merge.c: notes each option by its long name; with --merge, whether all of them go with it; --into, before
+ * options_settle_output. */
+void options_note(struct given *g, const char *name);
+int options_settle_merge(const struct given *g, struct fail *fail);
+int options_settle_into(struct job *job, struct fail *fail);
 
 #endif

@@ -81,7 +81,7 @@ static const struct option *by_name(const char *name, size_t length)
 	return NULL;
 }
 
-static const struct option *by_value(int value)
+const struct option *option_by_value(int value)
 {
 	for (const struct option *o = options_long; o->name; o++)
 		if (o->val == value)
@@ -138,7 +138,7 @@ static void meant_by_letter(char meant[MEANT], int letter)
 	for (size_t i = 0; i < sizeof(LETTERS) / sizeof(LETTERS[0]); i++)
 		if (LETTERS[i].theirs == letter)
 			snprintf(meant, MEANT, "%s", LETTERS[i].ours);
-	if (meant[0] == '\0' && alphabetic && by_value(letter ^ 32))
+	if (meant[0] == '\0' && alphabetic && option_by_value(letter ^ 32))
 		snprintf(meant, MEANT, "-%c", letter ^ 32);
 }
 
@@ -170,7 +170,7 @@ int options_refuse(int option, char **argv, struct fail *fail)
 {
 	const char *word = argv[optind - 1];
 	const int name = (int)strcspn(word, "="), length = name > 2 ? name : (int)strlen(word);
-	const struct option *known = optopt != 0 ? by_value(optopt) : NULL;
+	const struct option *known = optopt != 0 ? option_by_value(optopt) : NULL;
 	char list[400], meant[MEANT];
 
 	if (option == ':' && strncmp(word, "--", 2) != 0)

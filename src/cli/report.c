@@ -149,6 +149,29 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	give_hint(job, hist, run, advised);
 }
 
+void report_sum(const struct job *job, const struct hist *hist, uint64_t documents)
+{
+	const struct hist_flow flow = hist_flow_sum(hist);
+	const uint64_t outside = flow.under + flow.over + flow.nan;
+
+	if (outside > 0)
+		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan", (ull)outside,
+			    (ull)hist->samples, (ull)flow.under, (ull)flow.over, (ull)flow.nan);
+	if (job->style.counter >= COUNTER_SAT8)
+		warn_saturated(&job->style, hist);
+	if (job->verbose)
+		msg_note("added %llu histogram%s from %zu input%s: %llu samples of %s", (ull)documents,
+			 documents == 1 ? "" : "s", job->source.path_count, job->source.path_count == 1 ? "" : "s",
+			 (ull)hist->samples, hist->axis.type.name);
+}
+
+void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
+{
+	if (job->verbose)
+		msg_note("%s: now %llu sample%s from %llu input%s", job->into, (ull)samples, samples == 1 ? "" : "s",
+			 (ull)inputs, inputs == 1 ? "" : "s");
+}
+
 static void report_figure(const struct hist *hist, uint32_t channel, const char *name, const char *text)
 {
 	if (hist->channels > 1)

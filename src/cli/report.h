@@ -38,6 +38,12 @@ void report_stats(const struct hist *hist);
 /* Samples out of range, partial records, saturated bins: nothing is dropped in silence. */
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 
+/* The same of a sum of histograms, which were counted before. */
+void report_sum(const struct job *job, const struct hist *hist, uint64_t documents);
+
+/* -v: what the file of --into holds now. */
+void report_into(const struct job *job, uint64_t samples, uint64_t inputs);
+
 /* report_verbose.c, -v: what was read, how fast, by whom, and last what held it up. */
 void report_verbose(const struct job *job, const struct run_report *run);
 

@@ -1,32 +1,68 @@
-/* terminal: says that standard input is waited for, or how gpuhist is used. */
+/* terminal: sizes, the character set, colour. */
 #include "cli/terminal.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "cli/help.h"
-#include "cli/msg.h"
+#include "bins/number.h"
 
-int terminal_check(const struct job *job, int words, struct fail *fail)
+/* 0: not set, or no size. */
+static unsigned size_of(const char *variable)
 {
-	bool reads = false;
+	const char *const text = getenv(variable);
+	uint64_t n;
 
-	for (size_t i = 0; i < job->source.path_count; i++)
-		reads |= strcmp(job->source.paths[i], "-") == 0;
-	if (!reads || !isatty(STDIN_FILENO))
-		return 0;
-	if (words <= 1) {
-		msg_text(help_text);
-		return fail_set(fail, STATUS_USAGE,
-				"nothing to count: name a FILE, or pipe samples in: COMMAND | gpuhist");
+	return text && number_parse_count(&n, text) == 0 && n <= USHRT_MAX ? (unsigned)n : 0;
+}
+
+/* The character set follows the point, up to an @; a name without a point may be nothing else. */
+static bool names_utf8(const char *locale)
+{
+	const char *const point = strchr(locale, '.');
+	const char *const set = point ? point + 1 : locale;
+	char name[8];
+	const size_t length = strcspn(set, "@");
+
+	if (length >= sizeof(name))
+		return false;
+	memcpy(name, set, length);
+	name[length] = '\0';
+	return strcasecmp(name, "utf-8") == 0 || strcasecmp(name, "utf8") == 0;
+}
+
+static bool has_utf8(void)
+{
+	static const char *const VARIABLES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
+
+	for (size_t i = 0; i < sizeof(VARIABLES) / sizeof(VARIABLES[0]); i++) {
+		const char *const locale = getenv(VARIABLES[i]);
+		if (locale && *locale)
+			return names_utf8(locale);
 	}
-	if (job->merge)
-		msg_note(
-			"waiting for JSON histograms on standard input, a terminal: end with Ctrl-D; or gpuhist "
-			"--merge FILE.json..., or COMMAND | gpuhist --merge");
-	else
-		msg_note(
-			"waiting for samples on standard input, a terminal: end with Ctrl-D; or gpuhist FILE, or "
-			"COMMAND | gpuhist");
-	return 0;
+	return false;
+}
+
+static bool wants_colour(void)
+{
+	const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM");
+
+	return !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+void terminal_picture(struct picture *picture, int fd)
+{
+	const bool terminal = fd >= 0 && isatty(fd);
+	struct winsize size = {.ws_col = 0};
+
+	if (!terminal || ioctl(fd, TIOCGWINSZ, &size) != 0)
+		size = (struct winsize){.ws_col = 0};
+	const unsigned columns = size_of("COLUMNS"), rows = size_of("LINES");
+	picture->columns = size.ws_col > 0 ? size.ws_col : columns;
+	picture->rows = rows > 0 ? rows : size.ws_row;
+	picture->utf8 = has_utf8();
+	picture->colour = terminal && wants_colour();
 }

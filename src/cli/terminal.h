@@ -1,14 +1,21 @@
-/* terminal: a user at a keyboard who may not know that standard input is waited for. */
+/*
+ * terminal: how a picture on a descriptor may look. The only file that knows of terminals' sizes and of the variables
+ * that describe them; a writer of pictures is told, so that the same figures give the same bytes.
+ */
 #ifndef GPUHIST_TERMINAL_H
 #define GPUHIST_TERMINAL_H
 
-#include "cli/job.h"
+#include <stdbool.h>
+
+#include "output/write.h"
 
 /*
- * Before the run. Where an input is standard input and that is a terminal, says what is waited for and how it
- * ends (a note: not under -q), and returns 0. Where moreover nothing at all was asked for, `words` being the
- * command's name alone, prints the help to stderr: -1 and STATUS_USAGE.
+ * Sets all of the picture but what the user asked for (log). fd -1: what is drawn goes to a file.
+ * Columns are the terminal's, else COLUMNS, else 0; rows are LINES, else the terminal's, else 0. Where a variable is no
+ * number from 1 to 65535 it is as if it were not set. Colour: on a terminal, unless NO_COLOR is not empty or TERM is
+ * "dumb". utf8: as the first of LC_ALL, LC_CTYPE and LANG that is not empty names the character set: looked at by hand,
+ * because setlocale would load a locale for this alone.
  */
-int terminal_check(const struct job *job, int words, struct fail *fail);
+void terminal_picture(struct picture *picture, int fd);
 
 #endif

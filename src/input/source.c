@@ -164,7 +164,7 @@ static int open_next_unlocks(struct source *s, const struct request *q)
 		s->first_name = in->name;
 		s->said = in->header;
 	}
-	s->totals.inputs++;
+	tally_add(&s->totals.inputs, 1); /* one thread at a time: under the lock */
 	s->totals.headers += in->header.format != NULL;
 	s->totals.streamed |= !in->is_file;
 	s->totals.bytes += in->skipped;
@@ -367,6 +367,11 @@ uint64_t source_counted(const struct source *s)
 	for (const struct reader *r = __atomic_load_n(&s->readers, __ATOMIC_ACQUIRE); r; r = r->next)
 		bytes += tally_read(&r->counted);
 	return bytes;
+}
+
+uint64_t source_inputs(const struct source *s)
+{
+	return tally_read(&s->totals.inputs);
 }
 
 void source_take_spare(struct source *s)

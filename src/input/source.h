@@ -34,6 +34,7 @@
 
 struct source;
 struct reader;
+struct tee; /* tee.h */
 
 /* The largest record. Chunks are whole records, so a caller's buffer must hold one. */
 #define SOURCE_RECORD_MAX ((uint32_t)16 << 20)
@@ -46,6 +47,7 @@ struct source_spec {
 	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
 	bool ignore_tail;        /* a partial record at an input's end is no error, nor is a file that became shorter */
 	bool raw;                /* do not look for the magic numbers of compressed files */
+	bool prompt;             /* whole records of a stream are handed out as they come, not gathered to a piece */
 	bool zstd;               /* fail unless every input is zstd */
 	bool headers;            /* inputs may say what they are, unless they are raw; all of them, or `typed` */
 	bool typed;              /* the type was given: an input without a header is of that type too */
@@ -59,7 +61,8 @@ struct source_spec {
 	uint64_t memory_spare; /* bytes that they may take beside, until source_take_spare */
 	/* Called before long work that one more worker could share, without a lock; or NULL. */
 	void (*more)(void *arg);
-	void *arg; /* of both */
+	void *arg;       /* of both */
+	struct tee *tee; /* all inputs come from it, as pipes; NULL: the source opens them */
 };
 
 /*
@@ -77,6 +80,12 @@ bool source_compressed(const struct source_spec *spec);
  * that would have to read a pipe, or would take long. Opens files and closes them.
  */
 bool source_plain(const struct source_spec *spec);
+
+/*
+ * Bytes of records that the inputs hold, as far as -n allows: of files that are not compressed; headers count as if
+ * they were samples. 0: not known. Looks at files as source_plain does. Any thread.
+ */
+uint64_t source_length(const struct source_spec *spec);
 
 /* What was taken from the inputs and given back: bytes = skipped + records x record + tail. */
 struct source_totals {
@@ -183,6 +192,9 @@ bool source_finished(const struct source *s);
  * it takes no lock, which a reader that is asleep or at work might hold up.
  */
 uint64_t source_counted(const struct source *s);
+
+/* How many inputs were begun so far. Any thread, at any time, without a lock. */
+uint64_t source_inputs(const struct source *s);
 
 /* Valid when no source_take is running. */
 const struct source_totals *source_totals(struct source *s);

@@ -9,38 +9,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "input/pipe.h"
 #include "input/source_input.h"
 #include "input/zstd_read.h"
-
-/* Unprivileged processes may go up to the system's limit, 1 MiB unless it was changed. */
-static void widen_pipe(int fd)
-{
-#ifdef F_SETPIPE_SZ
-	int size = 1 << 20;
-	FILE *f = fopen("/proc/sys/fs/pipe-max-size", "re");
-
-	if (f) {
-		if (fscanf(f, "%d", &size) != 1)
-			size = 1 << 20;
-		fclose(f);
-	}
-	/* A refusal costs speed only. A pipe that another process made larger stays so. */
-	if (fcntl(fd, F_GETPIPE_SZ) < size)
-		(void)fcntl(fd, F_SETPIPE_SZ, size);
-#else
-	(void)fd;
-#endif
-}
 
 /* Waits until fd has something to read. 1: yes; 0: the source was stopped; -1: poll failed. */
 static int wait_readable(struct source *s, const struct input *in)
@@ -66,57 +45,18 @@ static int wait_readable(struct source *s, const struct input *in)
 }
 
 /*
- * Does this pipe, in which there is something, hold packets? A writer that set O_DIRECT makes them
- * (pipe(7)), and the reading end's flags do not show it. A read takes one packet at most: two
- * copies of the first byte come back by one read if they are bytes, and by two if they are packets.
- * -1: there was no pipe for the copies.
- */
-static int holds_packets(int fd)
-{
-	int packets = 0;
-#ifdef __linux__
-	unsigned char one, other;
-	const struct iovec both[2] = {{.iov_base = &one, .iov_len = 1}, {.iov_base = &other, .iov_len = 1}};
-	int copy[2], copies = 0;
-	ssize_t n;
-
-	if (pipe(copy) != 0)
-		return -1;
-	do
-		n = tee(fd, copy[1], 1, SPLICE_F_NONBLOCK);
-	while ((n < 0 && errno == EINTR) || (n == 1 && ++copies < 2));
-	packets = copies == 2 && readv(copy[0], both, 2) == 1;
-	close(copy[0]);
-	close(copy[1]);
-#else
-	(void)fd;
-#endif
-	return packets;
-}
-
-/*
- * Of a message, what one read does not take is lost, and only the end of a read shows how long it
- * was. So refuse such inputs before anything is taken. `cat` reads more than a packet, which fits
+ * Inputs that keep messages apart are refused before anything is taken. `cat` reads more than a packet, which fits
  * a page; a socket's message may be larger than the 128 KiB that `cat` reads.
  */
 static int refuse_messages(struct input *in, struct fail *fail)
 {
 	struct stat st;
-	int type;
-	socklen_t length = sizeof(type);
 
+	if (pipe_check_socket(in->fd, in->name, fail) != 0)
+		return -1;
 	if (fstat(in->fd, &st) != 0)
 		return fail_errno(fail, "%s", in->name);
-	if (S_ISSOCK(st.st_mode)) {
-		if (getsockopt(in->fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0)
-			return fail_errno(fail, "%s", in->name);
-		if (type != SOCK_STREAM)
-			return fail_set(fail, STATUS_DATA,
-					"%s: a socket that keeps messages apart: pipe it through `dd bs=16M`, which "
-					"reads whole messages",
-					in->name);
-	}
-	const int packets = S_ISFIFO(st.st_mode) ? holds_packets(in->fd) : 0;
+	const int packets = S_ISFIFO(st.st_mode) ? pipe_holds_packets(in->fd) : 0;
 	if (packets < 0)
 		return fail_errno(fail, "%s", in->name);
 	if (packets > 0)
@@ -240,7 +180,7 @@ int stream_open(struct source *s, struct input *in, struct fail *fail)
 	unsigned char bytes[SNIFF_BYTES];
 	size_t n = 0;
 
-	widen_pipe(in->fd);
+	pipe_widen(in->fd);
 	if (s->spec.raw)
 		return 0;
 	const int rc = look(s, in, bytes, &n, fail);
@@ -286,6 +226,25 @@ static int finish_unlocks(struct source *s, struct input *in, struct request *q)
 	return input_leave(s, in, rc < 0 ? -1 : 0, q->fail);
 }
 
+/* Fills the buffer, or, promptly, reads whole records and waits for no more than these. */
+static int read_records(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,
+			struct fail *fail)
+{
+	const size_t record = s->spec.record;
+	int rc;
+
+	if (!s->spec.prompt)
+		return stream_read(s, in, buffer, cap, cap, got, fail);
+	*got = 0;
+	do {
+		const size_t rest = record - *got % record, room = cap - *got;
+		size_t some;
+		rc = stream_read(s, in, buffer + *got, rest < room ? rest : room, room, &some, fail);
+		*got += some;
+	} while (rc == 0 && *got % record != 0 && *got < cap && !in->eof);
+	return rc;
+}
+
 int stream_take_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const uint64_t left = in->bound - in->taken;
@@ -302,7 +261,7 @@ int stream_take_unlocks(struct source *s, struct input *in, struct request *q)
 
 	in->state = INPUT_BUSY;
 	lock_drop(&s->lock);
-	const int rc = stream_read(s, in, q->want->buffer, cap, cap, &read, q->fail);
+	const int rc = read_records(s, in, q->want->buffer, cap, &read, q->fail);
 	/* Something is left over only where the samples or the stream end, or the source was stopped. */
 	const size_t rest = read % record;
 	lock_take(&s->lock);
