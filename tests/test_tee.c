@@ -352,6 +352,7 @@ int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	scratch_enter();
+	alarm(300); /* a wait that never ends */
 	const unsigned before = descriptors();
 	for (unsigned round = 0; round < 4; round++)
 		for (unsigned temper = 0; temper < TEMPERS; temper++)
