@@ -426,6 +426,16 @@ static void bytes(void)
 	h.axis.edges.binning.bins = 0;
 	draw(&h, &(struct picture){0});
 	CHECK(t.count == 1 && has("f32: 0 bins\n") && has("3 samples; all bins are empty"), "%s", t.text);
+	/* Digits before the point are not rounded: 170 2/3 is no 170, and -0 no number. */
+	count[0] = 1;
+	count[1] = count[2] = 5;
+	h.flow[0].over = 0;
+	h.axis = make_range("u8", 0, 256, 3);
+	draw(&h, &(struct picture){0});
+	CHECK(has("171 |") && has("median 85, 95% 171, max 171"), "%s", t.text);
+	h.axis = make_range("f32", -0.1, 0.2, 3);
+	draw(&h, &(struct picture){0});
+	CHECK(has("-0.1 |") && has("\n 0.0 |") && has("median 0, 95% 0.1"), "%s", t.text);
 	/* Edges that binary64 cannot tell apart are told apart. */
 	h.flow[0].over = 0;
 	h.axis = make_range("u64", 4611686018427387904.0, 4611686018427387904.0 * 2, 8);
