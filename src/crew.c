@@ -4,8 +4,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/signals.h"
+#include "base/tally.h"
 #include "gpu/gpu.h"
 #include "worker.h"
 
@@ -29,7 +31,11 @@ struct crew {
 
 static void run_member(struct member *m)
 {
-	if (worker_run(&m->crew->work, &m->report, &m->fail) == 0)
+	const double began = clock_core_seconds();
+	const int rc = worker_run(&m->crew->work, &m->report, &m->fail);
+
+	m->report.core_seconds = clock_core_seconds() - began;
+	if (rc == 0)
 		return;
 	/* One that never asked for anything is not missed: the others read what it would have. */
 	if (m != m->crew->members && !m->report.asked && m->fail.status == STATUS_SYSTEM)
@@ -123,6 +129,7 @@ int crew_open(struct crew **out, const struct crew_work *on, struct fail *fail)
 		.busy = start_next,
 		.arg = crew,
 		.gpu_only = on->job->device == DEVICE_GPU,
+		.snapshot = on->snapshot,
 	};
 	*out = crew;
 	return 0;
@@ -138,9 +145,6 @@ static int prepare_gpu(struct crew *crew, struct fail *fail)
 {
 	struct gpu_report gpu;
 
-	/* Now, while there is one thread: the environment says it to the driver. */
-	if (crew->job->device != DEVICE_CPU)
-		gpu_choose_devices(crew->job->gpus);
 	if (crew->work.gpu_only) {
 		crew->work.gpu = start_gpu(crew);
 		if (!crew->work.gpu)
@@ -183,6 +187,7 @@ static int sum_up(const struct crew *crew, struct run_report *report, struct fai
 		report->workers += m->report.fills > 0;
 		report->read_seconds += m->report.read_seconds;
 		report->count_seconds += m->report.count_seconds;
+		report->core_seconds += m->report.core_seconds;
 		if (m->fail.status != STATUS_OK)
 			rc = fail_pass(fail, &m->fail);
 	}
@@ -203,6 +208,19 @@ int crew_run(struct crew *crew, struct run_report *report, struct fail *fail)
 	if (crew->work.gpu)
 		gpu_describe(crew->work.gpu, &report->gpu);
 	return rc;
+}
+
+uint64_t crew_records(const struct crew *crew, uint64_t *gpu_records)
+{
+	uint64_t all = 0;
+
+	*gpu_records = 0;
+	/* Also those that were never started, which have counted nothing. */
+	for (unsigned i = 0; i < crew->plan->workers; i++) {
+		*gpu_records += tally_read(&crew->members[i].report.gpu_records);
+		all += tally_read(&crew->members[i].report.records);
+	}
+	return all;
 }
 
 void crew_close(struct crew *crew)

@@ -22,6 +22,7 @@ struct crew_work {
 	const struct plan *plan; /* of one worker at least */
 	struct source *source;
 	struct counts *counts;
+	struct snapshot *snapshot; /* NULL: counts are looked at at the end alone */
 };
 
 /* Starts nothing yet. On failure *out is NULL and *fail says why. */
@@ -36,6 +37,10 @@ int crew_run(struct crew *crew, struct run_report *report, struct fail *fail);
 
 /* Long work begins that one more worker could share. Any worker's thread, while crew_run runs. */
 void crew_more(struct crew *crew);
+
+/* Records that all workers have counted so far, and of these those of a GPU. Any thread, at any time, without a lock.
+ */
+uint64_t crew_records(const struct crew *crew, uint64_t *gpu_records);
 
 /* After crew_run. A GPU that was started is left alone. Takes NULL. */
 void crew_close(struct crew *crew);

@@ -85,6 +85,7 @@ static void histogram(const struct job *job, struct fail *fail)
 	struct output *out = NULL;
 	struct hist hist;
 	struct run_report report;
+	struct into_sum sum;
 	const char *const isa = getenv("GPUHIST_ISA");
 
 	if (isa && *isa && cells_force(isa) != 0) {
@@ -102,8 +103,8 @@ static void histogram(const struct job *job, struct fail *fail)
 			publish(out, job->format, &job->style, &hist, &from, fail);
 		picture_draw(job, &hist, &from);
 		/* Last, because it is what must not be done twice: a command that failed has added nothing. */
-		if (job->into && fail->status == STATUS_OK)
-			into_add(job->into, &hist, &from, fail);
+		if (job->into && fail->status == STATUS_OK && into_add(job->into, &hist, &from, &sum, fail) == 0)
+			report_into(job, sum.samples, sum.inputs);
 		report_stats(&hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);

@@ -8,11 +8,19 @@
 #include "run.h"
 
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cores.h"
+#include "cli/msg.h"
 #include "crew.h"
+#include "gpu/gpu.h"
 #include "gpu/gpu_image.h"
+#include "partial.h"
 #include "plan.h"
+#include "snapshot.h"
+#include "watch.h"
 
 struct run {
 	struct job job;     /* what was asked for, with the type, the layout and the record that the first input gave */
@@ -27,7 +35,15 @@ struct run {
 	struct hist hist; /* reserved, then filled */
 	bool done;        /* filled and audited */
 	struct run_report report;
+	struct watch *watch;
+	int stage;                /* what of this the watch may look at; atomic: it only rises */
+	struct snapshot snapshot; /* with --every */
+	uint64_t length;          /* the watch's own: of all inputs, once it is known ... */
+	bool measured;            /* ... or known to be unknown */
+	bool unsaved;             /* the watch's own: the last partial output failed */
 };
+
+enum { RUN_STARTED, RUN_COUNTS };
 
 /* The source's: long work begins. */
 static void more(void *arg)
@@ -87,6 +103,11 @@ static int make_plan(struct run *run, struct fail *fail)
 				job->memory_text, (plan->tables + 1023) / 1024, plan->tables);
 	run->report.isa = cells_isa();
 	run->report.method = METHODS[plan->counting.method];
+	run->report.shared = plan->counting.method == COUNT_SHARED;
+	run->report.planned = plan->workers;
+	run->report.cores = cores_usable();
+	run->report.kernels = run->facts.kernels;
+	run->report.gpu_worth = plan->gpu_worth;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }
@@ -123,6 +144,7 @@ static int settle_source(struct run *run, struct fail *fail)
 {
 	struct source_spec *spec = &run->job.source;
 
+	spec->prompt = run->job.every > 0; /* what came slowly is in the next partial output */
 	spec->threads = run->plan.workers;
 	spec->memory = run->plan.decoders;
 	spec->memory_spare = run->plan.spare;
@@ -143,6 +165,94 @@ static int keep_stats(struct run *run, struct fail *fail)
 		       : counts_keep_stats(&run->counts, &job->type, job->layout.channels, fail);
 }
 
+/* ---- while it goes on, by the thread that watches ---- */
+
+static bool has_reached(struct run *run, int stage)
+{
+	return __atomic_load_n(&run->stage, __ATOMIC_ACQUIRE) >= stage;
+}
+
+static void look(void *arg, struct progress_now *now)
+{
+	struct run *run = arg;
+
+	if (!has_reached(run, RUN_COUNTS))
+		return;
+	if (!run->measured)
+		run->length = source_length(&run->job.source);
+	run->measured = true;
+	now->length = run->length;
+	now->bytes = source_counted(run->source);
+	now->records = crew_records(run->crew, &now->gpu_records);
+}
+
+/* One that fails costs nothing but itself. It is reported unless the one before it failed too. */
+static void save(void *arg)
+{
+	struct run *run = arg;
+	struct fail fail = {.status = STATUS_OK};
+
+	if (!has_reached(run, RUN_COUNTS))
+		return;
+	const struct partial partial = {
+		.job = &run->job,
+		.axis = &run->axis,
+		.source = run->source,
+		.crew = run->crew,
+		.counts = &run->counts,
+		.snapshot = &run->snapshot,
+	};
+	const bool failed = partial_write(&partial, &fail) != 0;
+	if (failed && !run->unsaved)
+		msg_warning("--every: %s (the work goes on)", fail.text);
+	run->unsaved = failed;
+}
+
+/* Where the user types the samples, nothing is drawn between them unless it was asked for. */
+static enum progress line_of(const struct job *job)
+{
+	bool typed = false;
+
+	for (size_t i = 0; i < job->source.path_count; i++)
+		typed |= strcmp(job->source.paths[i], "-") == 0 && isatty(STDIN_FILENO);
+	return job->progress == PROGRESS_TERMINAL && (job->quiet || typed) ? PROGRESS_NEVER : job->progress;
+}
+
+static void start_watch(struct run *run)
+{
+	const struct job *job = &run->job;
+
+	run->watch = watch_start(&(struct watch_spec){
+		.line = line_of(job),
+		.every = job->every,
+		.look = look,
+		.save = save,
+		.arg = run,
+	});
+	if (!run->watch && job->every > 0)
+		msg_warning("--every: no thread could be started: only the last output will be written");
+}
+
+/* ---- from the first record to the last ---- */
+
+static int prepare(struct run *run, struct fail *fail)
+{
+	const struct job *job = &run->job;
+	struct snapshot *const snapshot = job->every > 0 ? &run->snapshot : NULL;
+
+	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 || settle_source(run, fail) != 0 ||
+	    hist_reserve(&run->hist, &run->axis, job->layout.channels, fail) != 0 ||
+	    counts_init(&run->counts, run->plan.counting.cells, fail) != 0 || keep_stats(run, fail) != 0)
+		return -1;
+	const struct crew_work work = {&run->job, &run->plan, run->source, &run->counts, snapshot};
+	if (crew_open(&run->crew, &work, fail) != 0)
+		return -1;
+	if (run->plan.counting.most > 0)
+		counts_set_auto(&run->counts, &job->type, run->plan.counting.most);
+	__atomic_store_n(&run->stage, RUN_COUNTS, __ATOMIC_RELEASE);
+	return 0;
+}
+
 int run_open(struct run **out, const struct job *job, struct fail *fail)
 {
 	struct run *run = calloc(1, sizeof(*run));
@@ -150,18 +260,20 @@ int run_open(struct run **out, const struct job *job, struct fail *fail)
 	*out = NULL;
 	if (!run)
 		return fail_errno(fail, "a run");
+	if (snapshot_init(&run->snapshot, fail) != 0) {
+		free(run);
+		return -1;
+	}
 	run->job = *job;
-	job = &run->job;
 	run->began = clock_seconds();
-	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 || settle_source(run, fail) != 0 ||
-	    hist_reserve(&run->hist, &run->axis, job->layout.channels, fail) != 0 ||
-	    counts_init(&run->counts, run->plan.counting.cells, fail) != 0 || keep_stats(run, fail) != 0 ||
-	    crew_open(&run->crew, &(struct crew_work){&run->job, &run->plan, run->source, &run->counts}, fail) != 0) {
+	/* While there is one thread: the environment says it to the driver. */
+	if (job->device != DEVICE_CPU)
+		gpu_choose_devices(job->gpus);
+	start_watch(run);
+	if (prepare(run, fail) != 0) {
 		run_close(run, NULL, NULL);
 		return -1;
 	}
-	if (run->plan.counting.most > 0)
-		counts_set_auto(&run->counts, &job->type, run->plan.counting.most);
 	*out = run;
 	return 0;
 }
@@ -175,6 +287,8 @@ int run_until_end(struct run *run, struct fail *fail)
 {
 	int rc = crew_run(run->crew, &run->report, fail);
 
+	watch_stop(run->watch);
+	run->watch = NULL;
 	if (rc == 0 && !source_finished(run->source))
 		rc = fail_set(fail, STATUS_INTERNAL, "internal error: the input was left unread: please report this");
 	run->report.totals = *source_totals(run->source);
@@ -195,6 +309,7 @@ void run_close(struct run *run, struct hist *hist, struct run_report *report)
 		*report = (struct run_report){0};
 	if (!run)
 		return;
+	watch_stop(run->watch);
 	crew_close(run->crew);
 	counts_free(&run->counts);
 	source_close(run->source);
@@ -208,6 +323,7 @@ void run_close(struct run *run, struct hist *hist, struct run_report *report)
 	/* A GPU that is still being started may read them (main.c): then they stay until the process ends. */
 	if (run->report.gpu.state == GPU_NONE)
 		edges_free(&run->axis.edges);
+	snapshot_destroy(&run->snapshot);
 	free(run);
 }
 

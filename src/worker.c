@@ -2,6 +2,7 @@
 #include "worker.h"
 
 #include "base/tally.h"
+#include "count/gather.h"
 #include "gpu/gpu.h"
 
 void worker_found(const struct work *work, struct worker_report *report, size_t bytes)
@@ -20,6 +21,18 @@ void worker_found(const struct work *work, struct worker_report *report, size_t 
 		work->busy(work->arg);
 	}
 	tally_add(&report->fills, 1);
+}
+
+void worker_count(const struct work *work, struct counter *counter, struct holder *holder, struct worker_report *report,
+		  const struct chunk *chunk)
+{
+	snapshot_let(holder);
+	if (holder->of)
+		lock_take(&holder->lock);
+	gather_add(work->counting, counter, chunk->data, chunk->bytes, chunk->hash);
+	tally_add(&report->records, chunk->bytes / work->record);
+	if (holder->of)
+		lock_drop(&holder->lock);
 }
 
 /* Under --device=gpu no worker takes the place of a GPU that failed. */

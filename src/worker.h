@@ -2,7 +2,7 @@
  * worker: the contract of a worker.
  *
  * A worker pulls records from the source until there are none, counts them on its own, and
- * adds what it counted to the totals once, when it ends. It has its own thread and its own
+ * adds what it counted to the totals when it ends, or when a snapshot asks for it. It has its own thread and its own
  * memory, never prints, and never ends the process. When it fails, it has added nothing that
  * it did not count, and *fail says why.
  */
@@ -16,6 +16,7 @@
 #include "base/fail.h"
 #include "count/count.h"
 #include "input/source.h"
+#include "snapshot.h"
 
 struct gpu;
 struct lane;
@@ -33,8 +34,9 @@ struct work {
 	 */
 	void (*busy)(void *arg);
 	void *arg;
-	struct gpu *gpu; /* NULL: none, or none yet: any worker's busy may set it, atomically */
-	bool gpu_only;   /* --device=gpu: no CPU worker takes its place */
+	struct gpu *gpu;           /* NULL: none, or none yet: any worker's busy may set it, atomically */
+	bool gpu_only;             /* --device=gpu: no CPU worker takes its place */
+	struct snapshot *snapshot; /* --every: what workers hold is looked at while they work; else NULL */
 };
 
 /* What a worker did, for -v. The first four are tallies, which any thread may read while it works. */
@@ -48,7 +50,12 @@ struct worker_report {
 	bool passed_on;          /* busy was called */
 	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
+	double core_seconds; /* in which its thread had a core */
 };
+
+/* Counts whole records on the CPU and adds them to the report, between two snapshots of what the counter holds. */
+void worker_count(const struct work *work, struct counter *counter, struct holder *holder, struct worker_report *report,
+		  const struct chunk *chunk);
 
 enum worker_result {
 	WORKER_FAILED = -1,

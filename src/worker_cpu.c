@@ -4,8 +4,6 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/tally.h"
-#include "count/gather.h"
 #include "gpu/gpu.h"
 
 #define PAGE 4096u
@@ -13,6 +11,11 @@
 size_t worker_cpu_memory(const struct counting *counting, size_t block)
 {
 	return counting->memory + block + PAGE;
+}
+
+static void flush(void *counter)
+{
+	counter_flush(counter);
 }
 
 int worker_cpu(const struct work *work, struct reader *reader, struct lane **lane, struct worker_report *report,
@@ -24,11 +27,15 @@ int worker_cpu(const struct work *work, struct reader *reader, struct lane **lan
 	unsigned char *block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
 	const struct want want = {.buffer = block, .cap = work->block, .lent = true};
 
+	struct holder holder = {.of = NULL};
+
 	*lane = NULL;
 	if (!counter || !block) {
 		fail_errno(fail, "worker");
 		goto out;
 	}
+	if (snapshot_join(work->snapshot, &holder, flush, counter, fail) != 0)
+		goto out;
 	report->asked = true;
 	for (double start = clock_seconds();;) {
 		rc = source_take(reader, &want, &chunk, fail);
@@ -37,8 +44,7 @@ int worker_cpu(const struct work *work, struct reader *reader, struct lane **lan
 		if (rc != 0 || chunk.bytes == 0)
 			break;
 		worker_found(work, report, chunk.bytes);
-		gather_add(work->counting, counter, chunk.data, chunk.bytes, chunk.hash);
-		tally_add(&report->records, chunk.bytes / work->record);
+		worker_count(work, counter, &holder, report, &chunk);
 		start = clock_seconds();
 		report->count_seconds += start - filled;
 		if ((rc = source_done(reader, &chunk, chunk.bytes, fail)) != 0)
@@ -48,6 +54,7 @@ int worker_cpu(const struct work *work, struct reader *reader, struct lane **lan
 			break;
 	}
 out:
+	snapshot_leave(&holder);
 	counter_close(counter);
 	free(block);
 	return rc;

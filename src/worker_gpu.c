@@ -14,6 +14,7 @@
 #include "worker.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -63,8 +64,9 @@ struct walk {
 	struct fail *fail;
 	struct chunk chunk[GPU_SLOTS]; /* what a slot holds, or, a range of a file, maps */
 	struct stats *stats;           /* NULL, or of all samples that it took, each channel's */
-	uint64_t committed;            /* samples */
-	bool came_short;               /* a piece was cut: what -n had reserved for it is free again */
+	uint64_t committed;   /* samples in the lane's total, or in cells of the run's that are not announced */
+	struct holder holder; /* of the lane's total */
+	bool came_short;      /* a piece was cut: what -n had reserved for it is free again */
 };
 
 static int give_back(struct walk *w, unsigned k)
@@ -78,8 +80,15 @@ static bool is_range(const struct walk *w, unsigned k)
 	return w->chunk[k].bytes > 0 && !w->chunk[k].data;
 }
 
+/* What is counted on the CPU instead. */
+static void count_records(struct walk *w, struct counter *counter, struct holder *holder, const unsigned char *data,
+			  size_t bytes)
+{
+	worker_count(w->work, counter, holder, w->report, &(struct chunk){.data = data, .bytes = bytes});
+}
+
 /* Counts on the CPU what a slot holds: from our own memory, or from the file once more. */
-static int recount_slot(struct walk *w, struct counter *counter, unsigned k)
+static int recount_slot(struct walk *w, struct counter *counter, struct holder *holder, unsigned k)
 {
 	struct slot *slot = &w->lane->slot[k];
 	struct chunk *chunk = &w->chunk[k];
@@ -90,20 +99,23 @@ static int recount_slot(struct walk *w, struct counter *counter, unsigned k)
 
 	gpu_free(slot);
 	if (!is_range(w, k)) {
-		gather_add(w->work->counting, counter, slot->data, bytes, NULL);
-		tally_add(&w->report->records, bytes / record);
+		count_records(w, counter, holder, slot->data, bytes);
 		return give_back(w, k);
 	}
 	while (got == cap && counted < chunk->bytes) {
 		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
 		if (source_read(chunk, counted, slot->data, want, &got, w->fail) != 0)
 			return -1;
-		gather_add(w->work->counting, counter, slot->data, got / record * record, NULL);
+		count_records(w, counter, holder, slot->data, got / record * record);
 		counted += got;
 	}
-	tally_add(&w->report->records, counted / record);
 	w->came_short |= counted < chunk->bytes;
 	return source_done(w->reader, chunk, counted, w->fail);
+}
+
+static void flush_counter(void *counter)
+{
+	counter_flush(counter);
 }
 
 /* The same for slots `from` up to `to`, those of them that hold anything. */
@@ -111,6 +123,7 @@ static int recount(struct walk *w, unsigned from, unsigned to)
 {
 	struct counting counting = *w->work->counting;
 	struct counter *counter = NULL;
+	struct holder holder = {.of = NULL};
 	int rc = 0;
 
 	counting.stats = false; /* fill added them */
@@ -120,10 +133,28 @@ static int recount(struct walk *w, unsigned from, unsigned to)
 			continue;
 		if (!counter && !(counter = counter_open(&counting, w->work->counts)))
 			return fail_errno(w->fail, "recounting what the GPU did not");
-		rc = recount_slot(w, counter, k);
+		if (!holder.flush)
+			rc = snapshot_join(w->work->snapshot, &holder, flush_counter, counter, w->fail);
+		if (rc == 0)
+			rc = recount_slot(w, counter, &holder, k);
 	}
+	snapshot_leave(&holder);
 	counter_close(counter);
 	return rc;
+}
+
+/* commit, and the worker's report, between two snapshots of the lane's total. */
+static bool commit_chunk(struct walk *w, struct slot *slot, uint64_t records)
+{
+	snapshot_let(&w->holder);
+	if (w->holder.of)
+		lock_take(&w->holder.lock);
+	const bool done = commit(w->work->counts, w->lane, slot);
+	tally_add(&w->report->records, done ? records : 0);
+	w->committed += done ? slot->samples : 0;
+	if (w->holder.of)
+		lock_drop(&w->holder.lock);
+	return done;
 }
 
 /*
@@ -154,14 +185,12 @@ static int reap(struct walk *w, unsigned k)
 	/* After a file's new end the device has read zeros: what is there decides. */
 	if (is_range(w, k) && !source_intact(&w->chunk[k]))
 		return recount(w, k, k + 1);
-	if (!commit(w->work->counts, lane, slot)) {
+	const uint64_t records = slot->bytes / w->work->record;
+	if (!commit_chunk(w, slot, records)) {
 		gpu_fail(lane->gpu, "check", "a chunk's counts do not sum to its samples");
 		return -1;
 	}
-	const uint64_t records = slot->bytes / w->work->record;
-	tally_add(&w->report->records, records);
 	tally_add(&w->report->gpu_records, records);
-	w->committed += slot->samples;
 	if (is_range(w, k))
 		tally_add(&w->report->mapped_records, records);
 	gpu_free(slot);
@@ -234,15 +263,23 @@ static uint64_t take_cell(void *arg, size_t cell)
 	return n;
 }
 
-/* The lane's own totals to those of the run, once, at the end. */
-static void add_totals(struct counts *counts, struct lane *lane, uint64_t committed)
+/* The lane's own totals to those of the run, at the end, and when a snapshot asks for them. */
+static void add_totals(void *arg)
 {
-	if (lane->slots_of_k)
-		counts_add_auto64(counts, lane->total, committed, lane->k, &lane->extent);
-	else if (lane->total)
-		counts_add_each(counts, take_cell, lane, committed);
-	else
-		counts_add_samples(counts, committed);
+	struct walk *const w = arg;
+	struct counts *const counts = w->work->counts;
+	struct lane *const lane = w->lane;
+
+	if (lane->slots_of_k) {
+		counts_add_auto64(counts, lane->total, w->committed, lane->k, &lane->extent);
+		/* The lane's k stays that of all that it counted. */
+		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
+	} else if (lane->total) {
+		counts_add_each(counts, take_cell, lane, w->committed);
+	} else {
+		counts_add_samples(counts, w->committed);
+	}
+	w->committed = 0;
 }
 
 int worker_gpu(const struct work *work, struct reader *reader, struct lane *lane, struct worker_report *report,
@@ -256,12 +293,17 @@ int worker_gpu(const struct work *work, struct reader *reader, struct lane *lane
 		fail_errno(fail, "statistics of a worker");
 		return WORKER_FAILED;
 	}
+	if (snapshot_join(work->snapshot, &w.holder, add_totals, &w, fail) != 0) {
+		free(w.stats);
+		return WORKER_FAILED;
+	}
 	report->asked = true;
 	do {
 		w.came_short = false;
 		rc = walk(&w);
 	} while (rc == 0 && w.came_short);
-	add_totals(work->counts, lane, w.committed);
+	snapshot_leave(&w.holder);
+	add_totals(&w);
 	if (w.stats)
 		counts_add_stats(work->counts, w.stats);
 	free(w.stats);

@@ -18,13 +18,13 @@ struct wish {
 	struct style style;
 };
 
-static struct wish make_wish(const char *output, const char *format, enum counter_kind counter)
+static inline struct wish make_wish(const char *output, const char *format, enum counter_kind counter)
 {
 	return (struct wish){output, format, {.counter = counter, .header = true}};
 }
 
 /* bins of u32, bin = value. */
-static struct axis make_axis(uint32_t bins)
+static inline struct axis make_axis(uint32_t bins)
 {
 	const struct axis_spec spec = {.edges.bins = bins};
 	struct sample_type type;
@@ -36,7 +36,7 @@ static struct axis make_axis(uint32_t bins)
 	return axis;
 }
 
-static int publish_to(const struct wish *wish, const struct hist *h, struct fail *fail)
+static inline int publish_to(const struct wish *wish, const struct hist *h, struct fail *fail)
 {
 	struct output *out;
 

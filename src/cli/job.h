@@ -51,6 +51,8 @@ struct job {
 	enum progress progress;
 	bool quiet, verbose;
 
+	char *const *words; /* of the command line, without the inputs, as they were given */
+	size_t word_count;
 	char *options; /* those that decide what is counted and into which bins (options_text.c). options_free's */
 };
 

@@ -4,13 +4,19 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/fail.h"
 
-static bool quiet;
+#define PROGRESS_COLUMNS 256u /* of its line, at most */
+
+static size_t drawn; /* columns of the line of progress that are on the terminal */
+
+static void erase(void);
 
 /* All of it. Where stderr cannot be written no message can reach anyone. */
 static void put(const char *text, size_t length)
@@ -45,6 +51,7 @@ static void print(const char *kind, const char *format, va_list ap)
 		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
 			line[i] = '?';
 	line[used++] = '\n';
+	erase();
 	put(line, used);
 }
 
@@ -91,5 +98,77 @@ void msg_note(const char *format, ...)
 
 void msg_text(const char *text)
 {
+	erase();
 	put(text, strlen(text));
+}
+
+#define NAME "gpuhist: "
+
+/* One write, which is not repeated: the next line of progress is better than the rest of this one. */
+static void draw(const char *line, size_t length)
+{
+	if (msg_ready() && write(STDERR_FILENO, line, length) < 0)
+		return;
+}
+
+static void erase(void)
+{
+	char line[PROGRESS_COLUMNS + 3];
+
+	if (drawn == 0)
+		return;
+	line[0] = '\r';
+	memset(line + 1, ' ', drawn);
+	line[1 + drawn] = '\r';
+	draw(line, drawn + 2);
+	drawn = 0;
+}
+
+void msg_progress(const char *text)
+{
+	char line[PROGRESS_COLUMNS + 2];
+	int length;
+
+	if (text[0] == '\0') {
+		erase();
+		return;
+	}
+	/* What is left of a longer line is overwritten by blanks. */
+	length = snprintf(line, sizeof(line), "\r" NAME "%-*s", (int)(drawn > strlen(NAME) ? drawn - strlen(NAME) : 0),
+			  text);
+	if (length >= (int)sizeof(line))
+		length = (int)sizeof(line) - 1;
+	draw(line, (size_t)length);
+	drawn = (size_t)length - 1;
+}
+
+unsigned msg_columns(void)
+{
+	struct winsize size;
+	/* The last column is left empty: some terminals begin a new line behind it. */
+	const unsigned taken = sizeof(NAME);
+
+	if (!isatty(STDERR_FILENO))
+		return PROGRESS_COLUMNS - taken;
+	if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+		return 80 - taken;
+	const unsigned columns = size.ws_col < PROGRESS_COLUMNS ? size.ws_col : PROGRESS_COLUMNS;
+	return columns > taken ? columns - taken : 0;
+}
+
+bool msg_terminal(void)
+{
+	return isatty(STDERR_FILENO);
+}
+
+bool msg_foreground(void)
+{
+	return tcgetpgrp(STDERR_FILENO) == getpgrp();
+}
+
+bool msg_ready(void)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	return poll(&p, 1, 0) != 0;
 }

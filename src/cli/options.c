@@ -41,7 +41,7 @@ enum {
 	OPT_NO_PROGRESS,
 };
 
-static const struct option LONG[] = {
+const struct option options_long[] = {
 	{"type", required_argument, NULL, 't'},
 	{"bins", required_argument, NULL, 'b'},
 	{"range", required_argument, NULL, 'r'},
@@ -83,6 +83,9 @@ static const struct option LONG[] = {
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
 	{NULL, 0, NULL, 0},
 };
+
+/* The first colon has getopt print nothing. */
+const char options_letters[] = ":t:b:r:S:n:c:C:o:f:p::T:M:qvhV";
 
 static int parse_device(struct job *job, const char *text, struct fail *fail)
 {
@@ -266,23 +269,25 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 		.style.header = true,
 	};
 	sample_type_parse(&job->type, "u32");
-	for (int option; (option = getopt_long(argc, argv, ":t:b:r:S:n:c:C:o:f:p::T:M:qvhV", LONG, NULL)) != -1;) {
+	for (int option; (option = getopt_long(argc, argv, options_letters, options_long, NULL)) != -1;) {
 		if (option == 'h')
 			return OPTIONS_HELP;
 		if (option == 'V')
 			return OPTIONS_VERSION;
 		if (option == '?' || option == ':') {
-			options_refuse(option, argv, LONG, fail);
+			options_refuse(option, argv, fail);
 			return OPTIONS_FAILED;
 		}
 		if (parse_option(job, &g, option, optarg, fail) != 0) {
-			options_one_dash(argv, LONG, fail);
+			options_one_dash(argv, fail);
 			return OPTIONS_FAILED;
 		}
-		options_note(&g, option_by_value(LONG, option)->name);
+		options_note(&g, option_by_value(option)->name);
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;
+	job->words = argv + 1;
+	job->word_count = (size_t)(optind - 1);
 	job->source.headers = !job->source.raw;
 	job->source.type = job->type;
 	if (job->threads == 0)

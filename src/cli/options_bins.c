@@ -18,7 +18,7 @@ static int parse_ends(struct edges_spec *spec, const char *option, const char *t
 	const char *colon = strchr(text, ':');
 
 	if (!colon)
-		return options_usage(fail, option, text, form);
+		return options_refuse_ends(fail, option, text, form);
 	if (number_parse(&spec->lo, text, (size_t)(colon - text)) != 0)
 		return options_usage(fail, option, text, "LO must be a finite number, such as -1, 0.5, 1e6 or 0x10");
 	if (number_parse(&spec->hi, colon + 1, strlen(colon + 1)) != 0)

@@ -2,6 +2,7 @@
 #ifndef GPUHIST_OPTIONS_GIVEN_H
 #define GPUHIST_OPTIONS_GIVEN_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,28 +27,33 @@ static inline int options_usage(struct fail *fail, const char *option, const cha
 	return fail_set(fail, STATUS_USAGE, "%s %s: %s", option, *argument ? argument : "''", why);
 }
 
+/* options.c: what getopt is asked with. Of a long option without a letter `val` is 256 or more. */
+extern const struct option options_long[];
+extern const char options_letters[];
+
 /*
- * options_refuse.c, with the table of long options. What getopt answered '?' or ':' to, which prints messages of its
- * own; these go through ours. getopt leaves in optopt the letter that is unknown, or the value of the option that is
- * used wrongly, or 0 where a long name is unknown. Always -1.
+ * options_refuse.c. What getopt answered '?' or ':' to, which prints messages of its own;
+ * these go through ours. getopt leaves in optopt the letter that is unknown, or the value of the option that is used
+ * wrongly, or 0 where a long name is unknown. Always -1.
  */
-struct option;
-int options_refuse(int option, char **argv, const struct option *table, struct fail *fail);
+int options_refuse(int option, char **argv, struct fail *fail);
 
 /* The row of an option that getopt returned; NULL: there is none. */
-const struct option *option_by_value(const struct option *table, int value);
+const struct option *option_by_value(int value);
 
 /* A value was refused: where it is the rest of a long option's name after one dash, as in -bins, *fail says so
  * instead. Always -1. */
-int options_one_dash(char **argv, const struct option *table, struct fail *fail);
+int options_one_dash(char **argv, struct fail *fail);
 
 /*
  * options_near.c: why a value is refused, and what was meant where that can be told: a word of the list that is near or
- * another tool's, a number from least to most with another unit, blanks, or an exponent. Always -1.
+ * another tool's, a number from least to most with another unit, blanks, or an exponent, two ends with something else
+ * than a colon between them. Always -1.
  */
 int options_refuse_format(struct fail *fail, const char *text);
 int options_refuse_counter(struct fail *fail, const char *text);
 int options_refuse_device(struct fail *fail, const char *text);
+int options_refuse_ends(struct fail *fail, const char *option, const char *text, const char *form);
 int options_refuse_size(struct fail *fail, const char *option, const char *text, const char *why, uint64_t least,
 			uint64_t most);
 

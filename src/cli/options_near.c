@@ -2,6 +2,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/near.h"
 #include "bins/number.h"
@@ -72,9 +73,33 @@ int options_refuse_counter(struct fail *fail, const char *text)
 int options_refuse_device(struct fail *fail, const char *text)
 {
 	static const char *const NAMES[] = {"auto", "cpu", "gpu", "gpu:all", NULL};
+	char list[32];
 
+	/* cuda:1, gpu1, GPU:0: with the numbers that were given. */
+	const size_t name = strncasecmp(text, "gpu", 3) == 0 ? 3 : strncasecmp(text, "cuda", 4) == 0 ? 4 : 0;
+	const char *const numbers = text + name + (name > 0 && text[name] == ':');
+	const size_t digits = strspn(numbers, "0123456789");
+	if (name > 0 && digits > 0 && digits < 8 && numbers[digits] == '\0') {
+		snprintf(list, sizeof(list), "gpu:%s", numbers);
+		return refuse(fail, "--device", text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", list);
+	}
 	return refuse(fail, "--device", text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all",
 		      meant(text, NAMES, DEVICES));
+}
+
+int options_refuse_ends(struct fail *fail, const char *option, const char *text, const char *form)
+{
+	char ends[2 * NUMBER_TEXT];
+	struct number number;
+	const size_t lo = strcspn(text, ",;"), hi = strlen(text);
+
+	if (strcasecmp(text, "full") == 0 || strcasecmp(text, "all") == 0)
+		return refuse(fail, option, text, form, strcmp(option, "--range") == 0 ? "full" : NULL);
+	if (lo == hi || hi >= sizeof(ends) || number_parse(&number, text, lo) != 0 ||
+	    number_parse(&number, text + lo + 1, hi - lo - 1) != 0)
+		return options_usage(fail, option, text, form);
+	snprintf(ends, sizeof(ends), "%.*s:%s", (int)lo, text, text + lo + 1);
+	return refuse(fail, option, text, form, ends);
 }
 
 /* A size without what others write in it: blanks, underscores, commas between thousands, = before it. */

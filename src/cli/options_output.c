@@ -1,6 +1,7 @@
 /* options_output: what is written, where to, and whether that goes together. */
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/options_given.h"
@@ -61,6 +62,25 @@ static int check_tee(const struct job *job, struct fail *fail)
 	return 0;
 }
 
+/* What is replaced while the work goes on must be a file, and must say that it is not the end. */
+static int settle_every(const struct job *job, struct fail *fail)
+{
+	struct stat st;
+
+	if (job->merge)
+		return fail_set(fail, STATUS_USAGE, "--every is for counting samples: not with --merge");
+	if (!job->output || output_descriptor(job->output) >= 0)
+		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
+				job->output && strcmp(job->output, "-") != 0 ? job->output : "standard output");
+	if (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode))
+		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s is no regular file", job->output);
+	if (!job->format->partial)
+		return fail_set(fail, STATUS_USAGE,
+				"--every: %s cannot say that counts are partial: json, plot and svg can",
+				job->format->name);
+	return 0;
+}
+
 /* With -f the user has decided, and is not asked again what a suffix promises. */
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail)
 {
@@ -85,7 +105,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 		style->counter = format->counter;
 	if (!format->rows && (style->nonzero || style->flow || !style->header)) {
 		format_list(list, true, "and");
-		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s", list);
+		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s, not %s", list,
+				format->name);
 	}
 	if (!(format->counters & 1u << style->counter))
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it", format->name,
@@ -95,6 +116,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 			fail, STATUS_USAGE,
 			"standard output is a terminal, and %s counters are binary (-o - writes them all the same)",
 			format->name);
+	if (job->every > 0 && settle_every(job, fail) != 0)
+		return -1;
 	/* Documents are all read before one is written. */
 	for (size_t i = 0; i < job->source.path_count && !job->merge && !job->output_none; i++)
 		if (output_is_input(job->output, job->source.paths[i]))

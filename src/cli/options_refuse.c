@@ -73,28 +73,28 @@ static bool listed(const char *list, const char *text, size_t length)
 	return false;
 }
 
-static const struct option *by_name(const struct option *table, const char *name, size_t length)
+static const struct option *by_name(const char *name, size_t length)
 {
-	for (const struct option *o = table; o->name; o++)
+	for (const struct option *o = options_long; o->name; o++)
 		if (strlen(o->name) == length && strncmp(o->name, name, length) == 0)
 			return o;
 	return NULL;
 }
 
-const struct option *option_by_value(const struct option *table, int value)
+const struct option *option_by_value(int value)
 {
-	for (const struct option *o = table; o->name; o++)
+	for (const struct option *o = options_long; o->name; o++)
 		if (o->val == value)
 			return o;
 	return NULL;
 }
 
 /* The options that an abbreviation may stand for, as a list; returns how many. */
-static size_t candidates(const struct option *table, const char *name, size_t length, char *list, size_t room)
+static size_t candidates(const char *name, size_t length, char *list, size_t room)
 {
 	size_t n = 0, used = 0;
 
-	for (const struct option *o = table; o->name && length > 0; o++) {
+	for (const struct option *o = options_long; o->name && length > 0; o++) {
 		if (strncmp(o->name, name, length) != 0)
 			continue;
 		const int some = snprintf(list + used, room - used, "%s--%s", n++ == 0 ? "" : ", ", o->name);
@@ -106,7 +106,7 @@ static size_t candidates(const struct option *table, const char *name, size_t le
 #define MEANT 128
 
 /* What an unknown long name most likely means; "" where that cannot be told. */
-static void meant_by_name(char meant[MEANT], const struct option *table, const char *name, size_t length)
+static void meant_by_name(char meant[MEANT], const char *name, size_t length)
 {
 	char word[NEAR_WORD + 1];
 	struct near near = {0};
@@ -123,14 +123,14 @@ static void meant_by_name(char meant[MEANT], const struct option *table, const c
 			snprintf(meant, MEANT, "%s", OTHERS[i].ours);
 	if (meant[0] != '\0')
 		return;
-	for (const struct option *o = table; o->name; o++)
+	for (const struct option *o = options_long; o->name; o++)
 		near_ask(&near, word, o->name);
 	if (near.word)
 		snprintf(meant, MEANT, "--%s", near.word);
 }
 
 /* The same for an unknown letter. */
-static void meant_by_letter(char meant[MEANT], const struct option *table, int letter)
+static void meant_by_letter(char meant[MEANT], int letter)
 {
 	const bool alphabetic = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 
@@ -138,14 +138,14 @@ static void meant_by_letter(char meant[MEANT], const struct option *table, int l
 	for (size_t i = 0; i < sizeof(LETTERS) / sizeof(LETTERS[0]); i++)
 		if (LETTERS[i].theirs == letter)
 			snprintf(meant, MEANT, "%s", LETTERS[i].ours);
-	if (meant[0] == '\0' && alphabetic && option_by_value(table, letter ^ 32))
+	if (meant[0] == '\0' && alphabetic && option_by_value(letter ^ 32))
 		snprintf(meant, MEANT, "-%c", letter ^ 32);
 }
 
 /* The long option whose name stands in a word after one dash; NULL: none does. */
-static const struct option *after_one_dash(const struct option *table, const char *word)
+static const struct option *after_one_dash(const char *word)
 {
-	return word && word[0] == '-' && word[1] != '-' ? by_name(table, word + 1, strcspn(word + 1, "=")) : NULL;
+	return word && word[0] == '-' && word[1] != '-' ? by_name(word + 1, strcspn(word + 1, "=")) : NULL;
 }
 
 static int unknown(struct fail *fail, const char *option, int length, const char *meant)
@@ -156,9 +156,9 @@ static int unknown(struct fail *fail, const char *option, int length, const char
 			option, meant);
 }
 
-int options_one_dash(char **argv, const struct option *table, struct fail *fail)
+int options_one_dash(char **argv, struct fail *fail)
 {
-	const struct option *const o = after_one_dash(table, argv[optind - 1]);
+	const struct option *const o = after_one_dash(argv[optind - 1]);
 
 	if (!o)
 		return -1;
@@ -166,11 +166,11 @@ int options_one_dash(char **argv, const struct option *table, struct fail *fail)
 	return fail_set(fail, STATUS_USAGE, "option '-%s': long options have two dashes: --%s", o->name, o->name);
 }
 
-int options_refuse(int option, char **argv, const struct option *table, struct fail *fail)
+int options_refuse(int option, char **argv, struct fail *fail)
 {
 	const char *word = argv[optind - 1];
 	const int name = (int)strcspn(word, "="), length = name > 2 ? name : (int)strlen(word);
-	const struct option *known = optopt != 0 ? option_by_value(table, optopt) : NULL;
+	const struct option *known = optopt != 0 ? option_by_value(optopt) : NULL;
 	char list[400], meant[MEANT];
 
 	if (option == ':' && strncmp(word, "--", 2) != 0)
@@ -182,18 +182,18 @@ int options_refuse(int option, char **argv, const struct option *table, struct f
 	if (optopt != 0) {
 		/* The word that holds an unknown letter may still be the next one: optind has not moved. */
 		const char letter[3] = {'-', (char)optopt, '\0'};
-		const struct option *one = after_one_dash(table, argv[optind]);
+		const struct option *one = after_one_dash(argv[optind]);
 		if (!one && word[strlen(word) - 1] == optopt)
-			one = after_one_dash(table, word);
+			one = after_one_dash(word);
 		if (one && strchr(one->name, optopt))
 			snprintf(meant, sizeof(meant), "--%s", one->name);
 		else
-			meant_by_letter(meant, table, optopt);
+			meant_by_letter(meant, optopt);
 		return unknown(fail, letter, 2, meant);
 	}
 	const size_t letters = strcspn(word + 2, "=");
-	if (candidates(table, word + 2, letters, list, sizeof(list)) > 1)
+	if (candidates(word + 2, letters, list, sizeof(list)) > 1)
 		return fail_set(fail, STATUS_USAGE, "option '%.*s' is ambiguous: %s", length, word, list);
-	meant_by_name(meant, table, word + 2, letters);
+	meant_by_name(meant, word + 2, letters);
 	return unknown(fail, word, length, meant);
 }

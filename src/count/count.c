@@ -341,7 +341,7 @@ static void flush_shared(struct counter *counter)
 	counter->held = 0;
 }
 
-static void flush(struct counter *counter)
+void counter_flush(struct counter *counter)
 {
 	if (counter->c->method == COUNT_SHARED)
 		flush_shared(counter);
@@ -367,7 +367,7 @@ static inline size_t repeats(const struct counting *c, const unsigned char *p, s
 static void hold(struct counter *counter, size_t n)
 {
 	if (counter->held + n > UINT32_MAX)
-		flush(counter);
+		counter_flush(counter);
 	counter->held += n;
 }
 
@@ -495,7 +495,7 @@ void counter_close(struct counter *counter)
 {
 	if (!counter)
 		return;
-	flush(counter);
+	counter_flush(counter);
 	if (counter->stats)
 		counts_add_stats(counter->counts, counter->stats);
 	free(counter->stats);

@@ -87,6 +87,9 @@ struct counter *counter_open(const struct counting *c, struct counts *counts);
  */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n, struct xxh64 *hash);
 
+/* Adds the counts that it holds to the totals, not the statistics, and goes on with none. */
+void counter_flush(struct counter *counter);
+
 /* Adds what it holds to the totals, statistics too, and frees it. Takes NULL. */
 void counter_close(struct counter *counter);
 

@@ -1,7 +1,9 @@
 /* counts: a table, its samples, and the lock over both. */
 #include "count/counts.h"
 
+#include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/huge.h"
 #include "bins/binning.h"
@@ -140,6 +142,19 @@ void counts_add_samples(struct counts *counts, uint64_t samples)
 {
 	lock_take(&counts->lock);
 	counts->samples += samples;
+	lock_drop(&counts->lock);
+}
+
+void counts_copy(struct counts *copy, struct counts *counts)
+{
+	assert(copy->cells == counts->cells);
+	lock_take(&counts->lock);
+	memcpy(copy->cell, counts->cell, counts->cells * sizeof(*counts->cell));
+	copy->samples = counts->samples;
+	copy->type = counts->type;
+	copy->most = counts->most;
+	copy->k = counts->k;
+	copy->extent = counts->extent;
 	lock_drop(&counts->lock);
 }
 

@@ -95,6 +95,12 @@ static inline void counts_add_cell(struct counts *counts, size_t cell, uint64_t 
 void counts_add_samples(struct counts *counts, uint64_t samples);
 
 /*
+ * *copy, of as many cells (counts_init), becomes what the totals are now, without statistics. No thread may be
+ * between counts_add_cell and counts_add_samples.
+ */
+void counts_copy(struct counts *copy, struct counts *counts);
+
+/*
  * The table of a finished run and its samples: the caller frees the table. No thread may still add;
  * counts is left empty.
  */

@@ -51,8 +51,11 @@ static int take_options(struct described *d, struct json_reader *r, struct fail 
 		return -1;
 	if (strlen(taken) != length)
 		return json_bad(r, at, fail, "\"options\" has a zero byte");
-	d->options = strdup(taken);
-	return d->options ? 0 : fail_errno(fail, "%s", r->name);
+	d->options = malloc(length + 1);
+	if (!d->options)
+		return fail_errno(fail, "%s", r->name);
+	memcpy(d->options, taken, length + 1);
+	return 0;
 }
 
 static int take_meta(struct described *d, struct json_reader *r, const char *name, struct fail *fail)

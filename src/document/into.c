@@ -33,6 +33,8 @@ static int lock_folder(const char *path, struct fail *fail)
 	while (flock(fd, LOCK_EX) != 0) {
 		if (errno == EINTR)
 			continue;
+		/* What NFS calls it when a folder, which nothing can open for writing, is to be locked. */
+		errno = errno == EBADF ? ENOLCK : errno;
 		fail_errno(fail, "%s: its folder cannot be locked, which adding to a file needs", path);
 		close(fd);
 		return -1;
@@ -131,13 +133,14 @@ static int write_file(const char *path, const struct document *document, bool *r
 }
 
 /* Under the lock. */
-static int add_locked(const char *path, struct document *run, bool *replaced, struct fail *fail)
+static int add_locked(const char *path, struct document *run, bool *replaced, struct into_sum *total, struct fail *fail)
 {
 	static const struct sum_name RUN = {.path = "this run", .number = 1};
 	struct document document;
 	struct sum sum = {.documents = 0};
 	const int there = read_document(path, &document, fail);
 
+	*total = (struct into_sum){run->hist.samples, run->from.inputs};
 	if (there <= 0)
 		return there < 0 ? -1 : write_file(path, run, replaced, fail);
 	int rc = sum_add(&sum, &document, &(struct sum_name){.path = path, .number = 1}, fail);
@@ -147,13 +150,15 @@ static int add_locked(const char *path, struct document *run, bool *replaced, st
 	if (rc == 0)
 		rc = sum_finish(&sum, fail);
 	document_free(&document);
+	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
 	if (rc == 0)
 		rc = write_file(path, &sum.total, replaced, fail);
 	sum_free(&sum);
 	return rc;
 }
 
-int into_add(const char *path, const struct hist *hist, const struct provenance *from, struct fail *fail)
+int into_add(const char *path, const struct hist *hist, const struct provenance *from, struct into_sum *sum,
+	     struct fail *fail)
 {
 	struct document run = {.hist = *hist, .from = *from};
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
@@ -164,7 +169,7 @@ int into_add(const char *path, const struct hist *hist, const struct provenance 
 
 	/* A sum has no statistics, so the first run of one has none either. */
 	run.hist.stats = NULL;
-	if (folder < 0 || add_locked(path, &run, &replaced, &why) != 0) {
+	if (folder < 0 || add_locked(path, &run, &replaced, sum, &why) != 0) {
 		if (replaced)
 			fail_pass(fail, &why);
 		else if (publish_rescue(path, &run.hist, from, name, &lost) == 0)

@@ -1,4 +1,4 @@
-/* json_read: the buffer, and every kind of value but arrays of numbers (json_numbers.c). */
+/* json_read: the buffer, and every kind of value but texts (json_string.c) and arrays of numbers (json_numbers.c). */
 #include "document/json_read.h"
 
 #include <fcntl.h>
@@ -11,7 +11,6 @@
 
 #include "base/again.h"
 #include "base/xxh64.h"
-#include "base/utf8.h"
 
 #define TEXT_ROOM 256u /* at first */
 
@@ -24,16 +23,17 @@ int json_open(struct json_reader **out, const char *path, struct fail *fail)
 	*out = NULL;
 	if (!r)
 		return fail_errno(fail, "%s", name);
-	r->name = name;
+	r->name = malloc(strlen(name) + 1);
 	r->buffer = malloc(JSON_BUFFER + 1);
 	r->text = malloc(TEXT_ROOM);
 	r->text_room = TEXT_ROOM;
 	r->fd = -1;
-	if (!r->buffer || !r->text) {
+	if (!r->name || !r->buffer || !r->text) {
 		fail_errno(fail, "%s", name);
 		json_close(r);
 		return -1;
 	}
+	memcpy(r->name, name, strlen(name) + 1);
 	r->at = r->end = r->buffer;
 	*r->end = 0;
 	r->fd = standard ? STDIN_FILENO : open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
@@ -52,6 +52,7 @@ void json_close(struct json_reader *r)
 		return;
 	if (r->fd > STDIN_FILENO)
 		close(r->fd); /* nothing was written */
+	free(r->name);
 	free(r->buffer);
 	free(r->text);
 	free(r);
@@ -117,8 +118,7 @@ int json_peek(struct json_reader *r, int *next, struct fail *fail)
 	return 0;
 }
 
-/* What stands where `wanted` should. */
-static int unexpected(const struct json_reader *r, const char *wanted, struct fail *fail)
+int json_unexpected(const struct json_reader *r, const char *wanted, struct fail *fail)
 {
 	if (r->at == r->end)
 		return json_bad(r, json_offset(r), fail, "%s expected, not the end of the input", wanted);
@@ -127,15 +127,14 @@ static int unexpected(const struct json_reader *r, const char *wanted, struct fa
 	return json_bad(r, json_offset(r), fail, "%s expected, not the byte 0x%02x", wanted, *r->at);
 }
 
-/* Takes the byte `c` after blanks. */
-static int take_byte(struct json_reader *r, int c, const char *wanted, struct fail *fail)
+int json_take(struct json_reader *r, int c, const char *wanted, struct fail *fail)
 {
 	int next;
 
 	if (json_peek(r, &next, fail) != 0)
 		return -1;
 	if (next != c)
-		return unexpected(r, wanted, fail);
+		return json_unexpected(r, wanted, fail);
 	r->at++;
 	return 0;
 }
@@ -177,7 +176,7 @@ static int go_on(struct json_reader *r, int close, const char *wanted, struct fa
 		return 0;
 	}
 	if (!level->first && next != ',')
-		return unexpected(r, wanted, fail);
+		return json_unexpected(r, wanted, fail);
 	r->at += !level->first;
 	level->first = false;
 	return 1;
@@ -185,12 +184,12 @@ static int go_on(struct json_reader *r, int close, const char *wanted, struct fa
 
 int json_object(struct json_reader *r, struct fail *fail)
 {
-	return take_byte(r, '{', "an object", fail) == 0 ? enter(r, fail) : -1;
+	return json_take(r, '{', "an object", fail) == 0 ? enter(r, fail) : -1;
 }
 
 int json_array(struct json_reader *r, struct fail *fail)
 {
-	return take_byte(r, '[', "an array", fail) == 0 ? enter(r, fail) : -1;
+	return json_take(r, '[', "an array", fail) == 0 ? enter(r, fail) : -1;
 }
 
 int json_element(struct json_reader *r, struct fail *fail)
@@ -227,133 +226,14 @@ int json_member(struct json_reader *r, const char **name, struct fail *fail)
 		return -1;
 	const uint64_t offset = json_offset(r);
 	if (next != '"')
-		return unexpected(r, "the name of a member", fail);
+		return json_unexpected(r, "the name of a member", fail);
 	if (json_string(r, name, &length, fail) != 0 || check_name(r, offset, length, fail) != 0 ||
-	    take_byte(r, ':', "':'", fail) != 0)
+	    json_take(r, ':', "':'", fail) != 0)
 		return -1;
 	/* No name that is asked for has a zero byte. */
 	if (strlen(*name) != length)
 		*name = "";
 	return 1;
-}
-
-/* ---- texts ---- */
-
-static int keep(struct json_reader *r, size_t *used, const void *bytes, size_t n, struct fail *fail)
-{
-	/* With a zero behind it. */
-	if (*used + n >= JSON_TEXT)
-		return json_bad(r, json_offset(r), fail, "a text of more than %zu bytes", JSON_TEXT - 1);
-	if (*used + n >= r->text_room) {
-		size_t room = r->text_room;
-		while (*used + n >= room)
-			room *= 2;
-		char *const text = realloc(r->text, room);
-		if (!text)
-			return fail_errno(fail, "%s", r->name);
-		r->text = text;
-		r->text_room = room;
-	}
-	memcpy(r->text + *used, bytes, n);
-	*used += n;
-	r->text[*used] = '\0';
-	return 0;
-}
-
-/* The four digits of \uXXXX at p; -1: they are none. */
-static int32_t hexadecimal(const unsigned char *p)
-{
-	int32_t value = 0;
-
-	for (int i = 0; i < 4; i++) {
-		const int c = p[i] | 32;
-		if (!(c >= '0' && c <= '9' && p[i] == c) && !(c >= 'a' && c <= 'f'))
-			return -1;
-		value = value * 16 + (c <= '9' ? c - '0' : c - 'a' + 10);
-	}
-	return value;
-}
-
-static size_t utf8_of(char out[4], uint32_t c)
-{
-	if (c < 0x80) {
-		out[0] = (char)c;
-		return 1;
-	}
-	const size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-	for (size_t i = n; i-- > 1; c >>= 6)
-		out[i] = (char)(0x80 | (c & 0x3f));
-	out[0] = (char)((n == 2 ? 0xc0 : n == 3 ? 0xe0 : 0xf0) | c);
-	return n;
-}
-
-/* At a backslash. A zero stands behind what is in the buffer, so no digit is read past it. */
-static int take_escape(struct json_reader *r, size_t *used, struct fail *fail)
-{
-	static const char LETTERS[] = "\"\\/bfnrt", MEANING[] = "\"\\/\b\f\n\r\t";
-	char utf8[4];
-
-	if (json_fill(r, 12, fail) != 0)
-		return -1;
-	const unsigned char *const p = r->at;
-	const char *const letter = p[1] != 0 ? strchr(LETTERS, p[1]) : NULL;
-	if (letter) {
-		r->at += 2;
-		return keep(r, used, &MEANING[letter - LETTERS], 1, fail);
-	}
-	int32_t c = p[1] == 'u' ? hexadecimal(p + 2) : -1;
-	if (c < 0)
-		return json_bad(r, json_offset(r), fail, "a backslash that JSON does not have");
-	size_t length = 6;
-	if (c >= 0xd800 && c <= 0xdbff && p[6] == '\\' && p[7] == 'u') {
-		const int32_t low = hexadecimal(p + 8);
-		if (low >= 0xdc00 && low <= 0xdfff) {
-			c = 0x10000 + (c - 0xd800) * 0x400 + (low - 0xdc00);
-			length = 12;
-		}
-	}
-	if (c >= 0xd800 && c <= 0xdfff)
-		return json_bad(r, json_offset(r), fail, "half of a surrogate pair");
-	r->at += length;
-	return keep(r, used, utf8, utf8_of(utf8, (uint32_t)c), fail);
-}
-
-int json_string(struct json_reader *r, const char **text, size_t *length, struct fail *fail)
-{
-	size_t used = 0;
-
-	if (take_byte(r, '"', "a text", fail) != 0 || keep(r, &used, "", 0, fail) != 0)
-		return -1;
-	for (;;) {
-		const unsigned char *p = r->at;
-		while (*p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\')
-			p++;
-		if (keep(r, &used, r->at, (size_t)(p - r->at), fail) != 0)
-			return -1;
-		r->at = r->buffer + (p - r->buffer);
-		/* A character has four bytes at most. */
-		if (r->end - r->at < 4 && json_fill(r, 4, fail) != 0)
-			return -1;
-		if (*r->at == '"')
-			break;
-		if (*r->at >= 0x80) {
-			const size_t n = utf8_length(r->at, (size_t)(r->end - r->at));
-			if (n == 0)
-				return json_bad(r, json_offset(r), fail, "a text that is not UTF-8");
-			if (keep(r, &used, r->at, n, fail) != 0)
-				return -1;
-			r->at += n;
-		} else if (*r->at == '\\') {
-			if (take_escape(r, &used, fail) != 0)
-				return -1;
-		} else if (*r->at < 0x20) {
-			return unexpected(r, "the end of a text", fail);
-		}
-	}
-	r->at++;
-	*text = r->text;
-	*length = used;
-	return 0;
 }
 
 /* ---- the other values ---- */
@@ -389,7 +269,7 @@ int json_number(struct json_reader *r, const char **text, struct fail *fail)
 	if (json_peek(r, &next, fail) != 0 || json_fill(r, JSON_NUMBER + 1, fail) != 0)
 		return -1;
 	if (next != '-' && !(next >= '0' && next <= '9'))
-		return unexpected(r, "a number", fail);
+		return json_unexpected(r, "a number", fail);
 	const unsigned char *const end = number_end(r->at);
 	if (!end)
 		return json_bad(r, json_offset(r), fail, "a number that JSON does not have");
@@ -411,7 +291,7 @@ static int take_word(struct json_reader *r, const char *word, const char *wanted
 	if (json_fill(r, length, fail) != 0)
 		return -1;
 	if (strncmp((const char *)r->at, word, length) != 0)
-		return unexpected(r, wanted, fail);
+		return json_unexpected(r, wanted, fail);
 	r->at += length;
 	return 0;
 }
@@ -458,7 +338,7 @@ int json_skip(struct json_reader *r, struct fail *fail)
 			break;
 		default:
 			if (next != '-' && !(next >= '0' && next <= '9'))
-				return unexpected(r, "a value", fail);
+				return json_unexpected(r, "a value", fail);
 			if (json_number(r, &unused, fail) != 0)
 				return -1;
 		}

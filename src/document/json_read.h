@@ -31,7 +31,7 @@ struct json_level {
 };
 
 struct json_reader {
-	const char *name; /* for messages */
+	char *name; /* for messages */
 	int fd;
 	bool ended;                   /* the input, behind what is in the buffer */
 	unsigned char *buffer;        /* JSON_BUFFER bytes, and a zero behind the last one that was read */
@@ -48,7 +48,7 @@ struct json_reader {
 	uint64_t known[JSON_NAMES]; /* their checksums */
 };
 
-/* path "-" is standard input; it must outlive the reader. On failure *out is NULL. */
+/* path "-" is standard input. On failure *out is NULL. */
 int json_open(struct json_reader **out, const char *path, struct fail *fail);
 
 /* Takes NULL. */
@@ -103,7 +103,13 @@ int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t most
 /* The same of finite numbers, each the binary64 nearest to its text. */
 int json_reals(struct json_reader *r, double **reals, uint64_t *n, uint64_t most, struct fail *fail);
 
-/* ---- what json_read.c shares with json_numbers.c ---- */
+/* ---- what json_read.c shares with json_string.c and json_numbers.c ---- */
+
+/* Takes the byte `c`, after blanks; `wanted` is what a message calls it. */
+int json_take(struct json_reader *r, int c, const char *wanted, struct fail *fail);
+
+/* "WANTED expected, not 'x'", of the next byte. Returns -1. */
+int json_unexpected(const struct json_reader *r, const char *wanted, struct fail *fail);
 
 /* At least `want` bytes, up to JSON_BUFFER, are in the buffer from r->at on, or the input ends sooner. */
 int json_fill(struct json_reader *r, size_t want, struct fail *fail);

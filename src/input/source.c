@@ -164,7 +164,7 @@ static int open_next_unlocks(struct source *s, const struct request *q)
 		s->first_name = in->name;
 		s->said = in->header;
 	}
-	s->totals.inputs++;
+	tally_add(&s->totals.inputs, 1); /* one thread at a time: under the lock */
 	s->totals.headers += in->header.format != NULL;
 	s->totals.streamed |= !in->is_file;
 	s->totals.bytes += in->skipped;
@@ -369,6 +369,11 @@ uint64_t source_counted(const struct source *s)
 	return bytes;
 }
 
+uint64_t source_inputs(const struct source *s)
+{
+	return tally_read(&s->totals.inputs);
+}
+
 void source_take_spare(struct source *s)
 {
 	lock_take(&s->lock);
@@ -396,6 +401,7 @@ bool source_finished(const struct source *s)
 
 const struct source_totals *source_totals(struct source *s)
 {
+	s->totals.waited = (double)__atomic_load_n(&s->waited_ns, __ATOMIC_RELAXED) * 1e-9;
 	if (s->current && s->current->zstd) /* -n has ended inside it */
 		zstd_account(s, s->current);
 	for (struct reader *r = s->readers; r; r = r->next) {

@@ -47,6 +47,7 @@ struct source_spec {
 	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
 	bool ignore_tail;        /* a partial record at an input's end is no error, nor is a file that became shorter */
 	bool raw;                /* do not look for the magic numbers of compressed files */
+	bool prompt;             /* whole records of a stream are handed out as they come, not gathered to a piece */
 	bool zstd;               /* fail unless every input is zstd */
 	bool headers;            /* inputs may say what they are, unless they are raw; all of them, or `typed` */
 	bool typed;              /* the type was given: an input without a header is of that type too */
@@ -80,6 +81,12 @@ bool source_compressed(const struct source_spec *spec);
  */
 bool source_plain(const struct source_spec *spec);
 
+/*
+ * Bytes of records that the inputs hold, as far as -n allows: of files that are not compressed; headers count as if
+ * they were samples. 0: not known. Looks at files as source_plain does. Any thread.
+ */
+uint64_t source_length(const struct source_spec *spec);
+
 /* What was taken from the inputs and given back: bytes = skipped + records x record + tail. */
 struct source_totals {
 	uint64_t bytes;
@@ -91,7 +98,8 @@ struct source_totals {
 	uint64_t unsized; /* how many have a header that does not say where samples end */
 	uint64_t inputs;  /* inputs opened ... */
 	uint64_t headers; /* ... and how many of them have a header */
-	bool streamed;    /* at least one was not a file */
+	bool streamed;    /* at least one was not a file ... */
+	double waited;    /* ... and for so many seconds there was nothing to read from one: its writer was awaited */
 	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
 };
 
@@ -184,6 +192,9 @@ bool source_finished(const struct source *s);
  * it takes no lock, which a reader that is asleep or at work might hold up.
  */
 uint64_t source_counted(const struct source *s);
+
+/* How many inputs were begun so far. Any thread, at any time, without a lock. */
+uint64_t source_inputs(const struct source *s);
 
 /* Valid when no source_take is running. */
 const struct source_totals *source_totals(struct source *s);

@@ -53,3 +53,22 @@ bool source_plain(const struct source_spec *spec)
 			return false;
 	return true;
 }
+
+uint64_t source_length(const struct source_spec *spec)
+{
+	uint64_t bytes = 0;
+	struct stat st;
+
+	if (spec->path_count > LOOKS)
+		return 0;
+	for (size_t i = 0; i < spec->path_count; i++) {
+		const bool redirected = strcmp(spec->paths[i], "-") == 0;
+		const off_t at = redirected ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
+		if ((!spec->raw && !is_plain(spec->paths[i])) || at < 0 ||
+		    (redirected ? fstat(STDIN_FILENO, &st) : stat(spec->paths[i], &st)) != 0 || !S_ISREG(st.st_mode))
+			return 0;
+		const uint64_t there = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
+		bytes += there > spec->skip ? there - spec->skip : 0;
+	}
+	return spec->limit < bytes / spec->record ? spec->limit * spec->record : bytes - bytes % spec->record;
+}

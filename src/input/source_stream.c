@@ -16,13 +16,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "input/pipe.h"
 #include "input/source_input.h"
 #include "input/zstd_read.h"
 
 /* Waits until fd has something to read. 1: yes; 0: the source was stopped; -1: poll failed. */
-static int wait_readable(const struct source *s, const struct input *in)
+static int wait_readable(struct source *s, const struct input *in)
 {
+	const double began = clock_seconds();
 	struct pollfd fds[2] = {
 		{.fd = in->fd, .events = POLLIN},
 		{.fd = s->wake[0], .events = POLLIN},
@@ -34,10 +36,11 @@ static int wait_readable(const struct source *s, const struct input *in)
 				continue;
 			return -1;
 		}
-		if (fds[1].revents)
-			return 0;
-		if (fds[0].revents)
-			return 1;
+		if (fds[0].revents == 0 && fds[1].revents == 0)
+			continue;
+		/* For -v; two calls of the clock are a twentieth of a poll. */
+		__atomic_fetch_add(&s->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9), __ATOMIC_RELAXED);
+		return fds[1].revents == 0;
 	}
 }
 
@@ -129,7 +132,7 @@ static bool more_to_come(int fd, const unsigned char *bytes, size_t n, bool head
  * Where -n allows fewer bytes than a magic number has, the rest is for the next reader of the stream. A writer
  * that stops inside what may be one is waited for.
  */
-static size_t peek(const struct source *s, const struct input *in, unsigned char *bytes)
+static size_t peek(struct source *s, const struct input *in, unsigned char *bytes)
 {
 	ssize_t n = 0;
 	int copy[2];
@@ -223,6 +226,25 @@ static int finish_unlocks(struct source *s, struct input *in, struct request *q)
 	return input_leave(s, in, rc < 0 ? -1 : 0, q->fail);
 }
 
+/* Fills the buffer, or, promptly, reads whole records and waits for no more than these. */
+static int read_records(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,
+			struct fail *fail)
+{
+	const size_t record = s->spec.record;
+	int rc;
+
+	if (!s->spec.prompt)
+		return stream_read(s, in, buffer, cap, cap, got, fail);
+	*got = 0;
+	do {
+		const size_t rest = record - *got % record, room = cap - *got;
+		size_t some;
+		rc = stream_read(s, in, buffer + *got, rest < room ? rest : room, room, &some, fail);
+		*got += some;
+	} while (rc == 0 && *got % record != 0 && *got < cap && !in->eof);
+	return rc;
+}
+
 int stream_take_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const uint64_t left = in->bound - in->taken;
@@ -239,7 +261,7 @@ int stream_take_unlocks(struct source *s, struct input *in, struct request *q)
 
 	in->state = INPUT_BUSY;
 	lock_drop(&s->lock);
-	const int rc = stream_read(s, in, q->want->buffer, cap, cap, &read, q->fail);
+	const int rc = read_records(s, in, q->want->buffer, cap, &read, q->fail);
 	/* Something is left over only where the samples or the stream end, or the source was stopped. */
 	const size_t rest = read % record;
 	lock_take(&s->lock);

@@ -296,8 +296,13 @@ static int pass_input(struct tee *t, const char *path)
 static void *pass_all(void *arg)
 {
 	struct tee *t = arg;
+	sigset_t pipe_signal;
 	int rc = 0;
 
+	/* The source closes its pipe when it wants no more; whether `to` may end the process is asked by kill. */
+	sigemptyset(&pipe_signal);
+	sigaddset(&pipe_signal, SIGPIPE);
+	pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
 	for (size_t i = 0; rc == 0 && i < t->count; i++)
 		rc = pass_input(t, t->paths[i]);
 	lock_take(&t->lock);

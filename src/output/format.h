@@ -19,6 +19,7 @@ struct format {
 	bool binary;               /* not for a terminal */
 	bool rows;                 /* one a bin: takes --no-header, --nonzero and --flow */
 	bool flow;                 /* under, over and NaN are written without --flow too */
+	bool partial;              /* says of counts that they are those so far: takes --every */
 };
 
 /* Row i; NULL after the last. The first is the default. */

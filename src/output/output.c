@@ -22,6 +22,7 @@
 struct output {
 	int fd;
 	bool direct;           /* no temporary file, no rename */
+	char *temporary;       /* name of the temporary file, for signals too: signals_file's of this thread */
 	const char *shown;     /* for messages */
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */
@@ -51,34 +52,35 @@ static int open_temporary(struct output *o, mode_t mode)
 	const char *name = o->target + (strrchr(o->target, '/') ? strlen(o->folder) : 0);
 	sigset_t old;
 
+	o->temporary = signals_file[signals_slot()];
 	signals_block(&old);
 	for (unsigned attempt = 0;; attempt++) {
 		/* Hidden, and short enough for any name that the folder could take. */
-		int n = snprintf(signals_file, sizeof(signals_file), "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, name,
+		int n = snprintf(o->temporary, sizeof(signals_file[0]), "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, name,
 				 (long)getpid(), attempt);
-		if (n < 0 || (size_t)n >= sizeof(signals_file)) {
+		if (n < 0 || (size_t)n >= sizeof(signals_file[0])) {
 			errno = ENAMETOOLONG;
 			break;
 		}
-		o->fd = open_again(signals_file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		o->fd = open_again(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 		if (o->fd >= 0 || errno != EEXIST || attempt == 1000)
 			break;
 	}
 	if (o->fd < 0)
-		signals_file[0] = '\0';
+		o->temporary[0] = '\0';
 	const int error = errno;
 	signals_restore(&old);
 	errno = error;
 	return o->fd < 0 ? -1 : 0;
 }
 
-static void remove_temporary(void)
+static void remove_temporary(struct output *o)
 {
 	sigset_t old;
 
 	signals_block(&old);
-	unlink(signals_file);
-	signals_file[0] = '\0';
+	unlink(o->temporary);
+	o->temporary[0] = '\0';
 	signals_restore(&old);
 }
 
@@ -125,7 +127,7 @@ static int open_beside(struct output *o, struct fail *fail)
 		return 0;
 	fail_errno(fail, "%s: its permissions cannot be kept", o->shown);
 	close(o->fd);
-	remove_temporary();
+	remove_temporary(o);
 	return -1;
 }
 
@@ -311,13 +313,13 @@ static int replace(struct output *o, struct fail *fail)
 	if (close(o->fd) != 0 && rc == 0)
 		rc = fail_errno(fail, "%s", o->shown);
 	if (rc != 0) {
-		remove_temporary();
+		remove_temporary(o);
 		return -1;
 	}
 	signals_block(&old);
-	rc = rename(signals_file, o->target);
+	rc = rename(o->temporary, o->target);
 	if (rc == 0)
-		signals_file[0] = '\0';
+		o->temporary[0] = '\0';
 	if (rc == 0 && o->replaced)
 		*o->replaced = true;
 	const int error = errno;
@@ -325,7 +327,7 @@ static int replace(struct output *o, struct fail *fail)
 	errno = error;
 	if (rc != 0) {
 		fail_errno(fail, "%s", o->shown);
-		remove_temporary();
+		remove_temporary(o);
 		return -1;
 	}
 	if (sync_folder(o) != 0)
@@ -361,6 +363,6 @@ void output_abort(struct output *o)
 	if (!o->direct || o->fd > STDERR_FILENO)
 		close(o->fd);
 	if (!o->direct)
-		remove_temporary();
+		remove_temporary(o);
 	free(o);
 }

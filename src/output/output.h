@@ -7,7 +7,7 @@
  * FIFOs and standard output are written directly. A signal that ends the process removes the
  * temporary file first (signals.h).
  *
- * One output is open at a time; main thread only.
+ * The main thread has one output open at a time, and one other thread may have one. Each is its thread's alone.
  */
 #ifndef GPUHIST_OUTPUT_H
 #define GPUHIST_OUTPUT_H

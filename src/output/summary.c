@@ -60,8 +60,9 @@ void summary_bin(char text[SUMMARY_TEXT], const struct axis *axis, uint32_t bin,
 		return;
 	}
 	const bool closed = edges->closed && bin + 1 == bins;
+	const bool more = closed || (axis->clamp && (bin == 0 || bin + 1 == bins));
 	/* Of whole numbers that have a bin each, all digits tell neighbours apart. */
-	const bool value = axis->type.kind != SAMPLE_FLOAT && edges->exact && edges->width == (int128_t)bins && !closed;
+	const bool value = axis->type.kind != SAMPLE_FLOAT && edges->exact && edges->width == (int128_t)bins && !more;
 	edge_text(lower, edges, bin, value ? NUMBER_TEXT : digits);
 	edge_text(upper, edges, bin + 1, digits);
 	if (value)

@@ -10,8 +10,10 @@
 
 #define DOT " \xc2\xb7 "        /* a dot in the middle */
 #define ELLIPSIS "\xe2\x80\xa6" /* ... */
-#define HEADING 84              /* characters of a heading */
+#define HEADING 66              /* characters of a heading */
+#define FIGURES 100             /* of a line of figures: beyond it the last of them are left to the description */
 #define DIGITS 12               /* of an edge that is read at a glance */
+#define MIDDLE (2 * SUMMARY_TEXT + 8)
 
 typedef unsigned long ulong;
 typedef unsigned long long ull;
@@ -92,39 +94,40 @@ void svg_subheading(struct output *out, const struct hist *hist, const struct pr
 }
 
 /* From the first to the last of bins that are known, or are under or over. */
-static void put_middle(struct output *out, const struct axis *axis, const struct hist_quantile *first,
-		       const struct hist_quantile *last)
+static void middle_text(char text[MIDDLE], const struct axis *axis, const struct summary *s)
 {
 	char from[SUMMARY_TEXT], to[SUMMARY_TEXT];
 
-	summary_quantile(from, axis, first, DIGITS);
-	summary_quantile(to, axis, last, DIGITS);
+	summary_quantile(from, axis, &s->quantile[1], DIGITS);
+	summary_quantile(to, axis, &s->quantile[5], DIGITS);
 	const char *const comma = from[0] == '[' && to[0] == '[' ? strchr(from, ',') : NULL;
 	if (comma)
-		xml_print(out, DOT "5 to 95 %%: %.*s%s", (int)(comma - from), from, strchr(to, ','));
+		snprintf(text, MIDDLE, "%.*s%s", (int)(comma - from), from, strchr(to, ','));
 	else
-		xml_print(out, DOT "5 to 95 %%: %s to %s", from, to);
+		snprintf(text, MIDDLE, "%s to %s", from, to);
 }
 
 void svg_figures(struct output *out, const struct hist *hist, uint32_t channel)
 {
-	char text[SUMMARY_TEXT], n[NUMBER_TEXT];
+	char mode[SUMMARY_TEXT], median[SUMMARY_TEXT], middle[MIDDLE], n[NUMBER_TEXT];
 	struct summary s;
 
 	summary_init(&s, hist, channel);
 	if (hist->channels > 1)
 		xml_print(out, "channel %lu" DOT, (ulong)channel);
 	if (s.mode_count > 0) {
-		summary_bin(text, &hist->axis, s.mode, DIGITS);
+		summary_bin(mode, &hist->axis, s.mode, DIGITS);
 		group(n, s.mode_count);
-		xml_print(out, "fullest bin %s: %s", text, n);
-		if (hist->axis.kind != AXIS_MOD) {
-			summary_quantile(text, &hist->axis, &s.quantile[3], DIGITS);
-			xml_print(out, DOT "median %s", text);
-			put_middle(out, &hist->axis, &s.quantile[1], &s.quantile[5]);
-		}
-	} else {
+		xml_print(out, "fullest bin %s: %s", mode, n);
+	} else if (hist->channels > 1) {
 		output_text(out, "no samples in bins");
+	}
+	if (s.mode_count > 0 && hist->axis.kind != AXIS_MOD) {
+		summary_quantile(median, &hist->axis, &s.quantile[3], DIGITS);
+		xml_print(out, DOT "median %s", median);
+		middle_text(middle, &hist->axis, &s);
+		if (strlen(mode) + strlen(n) + strlen(median) + strlen(middle) + 40 <= FIGURES)
+			xml_print(out, DOT "5 to 95 %%: %s", middle);
 	}
 	if (hist->channels > 1)
 		put_flow(out, &hist->flow[channel]);
@@ -138,6 +141,8 @@ void svg_unit(char text[SVG_UNIT], const struct columns *columns)
 		snprintf(text, SVG_UNIT, "samples per %lu bins", (ulong)columns->joined);
 	else if (columns->span.log)
 		snprintf(text, SVG_UNIT, "samples per decade");
+	else if (columns->width == 1)
+		snprintf(text, SVG_UNIT, "samples per unit");
 	else
 		snprintf(text, SVG_UNIT, "samples per %.6g", columns->width);
 }
@@ -155,7 +160,8 @@ static void describe_channel(struct output *out, const struct hist *hist, uint32
 		  (ull)flow->over, (ull)flow->nan);
 	if (s.mode_count > 0) {
 		summary_bin(text, &hist->axis, s.mode, NUMBER_TEXT);
-		xml_print(out, " Fullest bin: %lu, %s, %llu samples.", (ulong)s.mode, text, (ull)s.mode_count);
+		xml_print(out, " Fullest bin: %lu, %s, %llu sample%s.", (ulong)s.mode, text, (ull)s.mode_count,
+			  plural(s.mode_count));
 	}
 	for (unsigned q = 0; q < HIST_QUANTILES; q++) {
 		if (s.quantile[q].kind == QUANTILE_NONE)
@@ -181,7 +187,7 @@ void svg_describe(struct output *out, const struct hist *hist, const struct colu
 	output_text(out, "</title>\n<desc>");
 	if (from->partial)
 		output_text(out, "Partial: these are the counts so far.\n");
-	xml_print(out, "Histogram of %llu %s samples", (ull)hist->samples, axis->type.name);
+	xml_print(out, "Histogram of %llu %s sample%s", (ull)hist->samples, axis->type.name, plural(hist->samples));
 	if (hist->channels > 1)
 		xml_print(out, " of %lu channels", (ulong)hist->channels);
 	xml_print(out, ", %lu bin%s", (ulong)bins, plural(bins));

@@ -45,7 +45,8 @@ double span_at(const struct span *span, double x)
 		return 0;
 	if (x >= span->hi)
 		return 1;
-	if (span->log) {
+	/* Of numbers this close, logarithms are a straight line, and lose the digits that tell them apart. */
+	if (span->log && span->hi / span->lo > 1 + 0x1p-20) {
 		lo = log2_of_end(span->lo);
 		hi = log2_of_end(span->hi);
 		x = ticks_log2(x);
@@ -86,11 +87,15 @@ void ticks_power(char text[TICK_TEXT], int n)
 					     "\xe2\x81\xb4", "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7",
 					     "\xe2\x81\xb8", "\xe2\x81\xb9"};
 	char plain[16];
+	size_t used = 2;
 
 	snprintf(plain, sizeof(plain), "%d", n);
-	strcpy(text, "10");
-	for (const char *p = plain; *p; p++)
-		strcat(text, *p == '-' ? "\xe2\x81\xbb" : DIGITS[*p - '0']);
+	memcpy(text, "10", used + 1);
+	for (const char *p = plain; *p; p++) {
+		const char *const small = *p == '-' ? "\xe2\x81\xbb" : DIGITS[*p - '0'];
+		memcpy(text + used, small, strlen(small) + 1);
+		used += strlen(small);
+	}
 }
 
 /* digits * 10^power without an exponent. NUMBER_TEXT has room for 39 digits; more are never asked for. */
@@ -126,13 +131,20 @@ static size_t characters(const char *text)
 	return n;
 }
 
+/* Texts stand below their ticks with two blanks between them; long ones at the ends may be moved by half. */
 static bool fits(const struct ticks *ticks, size_t room)
 {
-	size_t used = 0;
+	size_t longest = 0;
 
-	for (unsigned i = 0; i < ticks->count; i++)
-		used += ticks->tick[i].text[0] ? characters(ticks->tick[i].text) + 2 : 0;
-	return used <= room;
+	for (unsigned i = 0; i < ticks->count; i++) {
+		const size_t some = characters(ticks->tick[i].text);
+		longest = some > longest ? some : longest;
+	}
+	const double wanted = (double)longest + 2 + (longest > 8 ? (double)longest / 2 : 0);
+	for (unsigned i = 1; i < ticks->count; i++)
+		if ((ticks->tick[i].at - ticks->tick[i - 1].at) * (double)room < wanted)
+			return false;
+	return true;
 }
 
 /*
@@ -147,7 +159,7 @@ static int factor_of(int128_t largest, int power)
 
 	if (e >= -3 && e < 6 && power > -16)
 		return 0;
-	if (e >= 6 && e < 30 && power >= 0 && factor - power > 3)
+	if (e >= 6 && e <= 20 && power >= 0 && factor - power > 3)
 		return 0;
 	return factor;
 }

@@ -39,8 +39,8 @@ struct ticks {
 };
 
 /*
- * Round numbers from lo to hi in rising order, `most` or a few more, and fewer where their texts would take more than
- * `room` characters with two blanks between them. There may be none where lo and hi are next to each other.
+ * Round numbers from lo to hi in rising order, `most` or a few more; fewer where their texts would not have two blanks
+ * between them on an axis as long as `room` characters. There may be one or none where lo and hi are close together.
  * Of counts, which have no parts, no tick is a fraction.
  */
 void ticks_of_span(struct ticks *ticks, const struct span *span, unsigned most, size_t room, bool counts);

@@ -28,7 +28,7 @@
 #define BOTTOM 52 /* numbers and title of the axis */
 
 #define X_TICKS 10
-#define X_CHARACTERS 110 /* that fit side by side below the axis */
+#define X_CHARACTERS 90 /* that fit side by side below the axis */
 
 /* What is drawn, and to which scale. */
 struct drawing {
@@ -45,7 +45,7 @@ static const char STYLE[] =
 	"<style>\n"
 	".gpuhist { font: 12px system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif }\n"
 	".gpuhist text { fill: #1f2328 }\n"
-	".gpuhist .head { font-size: 15px; font-weight: 600 }\n"
+	".gpuhist .head { font-size: 14px; font-weight: 600 }\n"
 	".gpuhist .note { fill: #59636e }\n"
 	".gpuhist .page { fill: #ffffff }\n"
 	".gpuhist .grid { stroke: #d8dee4; fill: none }\n"
@@ -176,7 +176,7 @@ static void name_values(struct drawing *d)
 		ticks_of_whole(&d->x, edges->lo, edges->width, X_TICKS, X_CHARACTERS);
 	else
 		ticks_of_span(&d->x, &d->columns->span, X_TICKS, X_CHARACTERS, false);
-	if (d->x.count > 0)
+	if (d->x.count > 1)
 		return;
 	d->x = (struct ticks){.count = 2, .tick = {{.at = 0}, {.at = 1}}};
 	edges_format(edges, 0, d->x.tick[0].text);
@@ -249,11 +249,8 @@ static void name_x(const struct drawing *d, long base)
 			continue;
 		output_text(d->out, "<text");
 		put_x(d->out, 100 * LEFT + hundredths(tick->at, ACROSS));
-		/* Long numbers stay within the picture. */
-		xml_markup(d->out, " text-anchor=\"%s\"",
-			   strlen(tick->text) > 12 && tick->at > 0.95   ? "end"
-			   : strlen(tick->text) > 12 && tick->at < 0.05 ? "start"
-									: "middle");
+		/* A long number at the right end stays within the picture. */
+		xml_markup(d->out, " text-anchor=\"%s\"", strlen(tick->text) > 8 && tick->at > 0.92 ? "end" : "middle");
 		put_y(d->out, base + 1900);
 		xml_print(d->out, "%s", tick->text);
 		output_text(d->out, "</text>\n");

@@ -26,10 +26,9 @@ static const char *escape_of(const unsigned char *p, size_t length)
 	case '>':
 		return "&gt;";
 	case '\t':
-		return "&#9;";
 	case '\n':
-		return "&#10;";
-	case '\r':
+		return NULL;
+	case '\r': /* which a reader would take for the end of a line */
 		return "&#13;";
 	default:
 		return p[0] < 0x20 || p[0] == 0x7f ? UNKNOWN : NULL;

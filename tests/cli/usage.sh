@@ -59,11 +59,11 @@ run gpuhist -b1 -rfull -tu8 a -qq
 run gpuhist -b 1 -r full -- a -b
 # Options of later versions are refused until then
 for option in \
-	--progress --no-progress; do
+	--no-progress; do
 	run gpuhist "$option" a
 done
 run gpuhist -f plot a
-run gpuhist -f svg a
+run gpuhist -f svg -o a.svg a
 # Bad usage is reported before anything is opened
 run gpuhist -b 0 none
 run gpuhist -o none/h -b 0

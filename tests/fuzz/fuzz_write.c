@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../picture.h"
+#include "../svg_read.h"
 #include "fuzz.h"
 
 #define BINS 40
@@ -282,6 +283,26 @@ static void read_plot(const struct style *style, const struct hist *h, size_t by
 		sum += h->count[i];
 	sum += (uint128_t)h->flow[0].under + h->flow[0].over + h->flow[0].nan;
 	REQUIRE(!exact || rows == sum, "not all samples have rows:\n%s", text);
+}
+
+/* Well-formed, and one piece of a path for each run of bins that hold something, within the panel. */
+static void read_svg(const struct hist *h, size_t bytes)
+{
+	static struct svg_path path;
+	const char *where;
+	const char *why = svg_malformed(text, bytes, &where);
+	unsigned runs = 0;
+
+	REQUIRE(!why, "%s: '%.40s'", why, where);
+	why = svg_path_read(&path, text, 0);
+	REQUIRE(!why, "%s", why);
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+		runs += h->count[i] > 0 && (i == 0 || h->count[i - 1] == 0);
+	REQUIRE(path.runs == runs, "%u runs, not %u", path.runs, runs);
+	for (size_t i = 0; i < path.count; i++)
+		REQUIRE(path.box[i].from >= 8400 && path.box[i].to <= 78400 && path.base - path.box[i].y >= 100 &&
+				path.base - path.box[i].y <= 34000,
+			"from %ld to %ld, at %ld", path.box[i].from, path.box[i].to, path.box[i].y);
 	at = text + bytes;
 }
 
@@ -309,6 +330,8 @@ static void write_and_read(const struct format *format, const struct style *styl
 		read_json(h, bytes);
 	else if (format->write == write_plot)
 		read_plot(style, h, bytes);
+	else if (format->write == write_svg)
+		read_svg(h, bytes);
 	else
 		read_text(style, h, format->write == write_tsv ? "\t" : ",");
 	REQUIRE(at == text + bytes, "more than was expected: '%.40s'", at);
@@ -384,6 +407,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	style.header = flags & 8;
 	style.nonzero = flags & 16;
 	style.flow = flags & 32;
+	style.picture.log = flags & 2048;
 	style.counter = (enum counter_kind)((flags >> 8) % 5);
 	hist.flow[0].under = take_count(&b);
 	hist.flow[0].over = take_count(&b);

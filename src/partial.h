@@ -1,0 +1,28 @@
+/* partial: the counts so far, written while the work goes on (--every). */
+#ifndef GPUHIST_PARTIAL_H
+#define GPUHIST_PARTIAL_H
+
+#include "base/fail.h"
+#include "cli/job.h"
+#include "crew.h"
+#include "snapshot.h"
+
+/* What is counted; borrowed. */
+struct partial {
+	const struct job *job; /* of which a type, a layout and a record are known */
+	const struct axis *axis;
+	const struct source *source;
+	const struct crew *crew;
+	struct counts *counts;
+	struct snapshot *snapshot;
+};
+
+/*
+ * Replaces the job's output by the counts so far, marked as partial, without statistics. They are audited as those of
+ * the end: against the records of the workers' reports, and their sum. Takes memory for a copy of the totals and, of
+ * codes, for the bins, and gives it back. -1: the output is what it was, and *fail says why. Any thread but a worker;
+ * one at a time.
+ */
+int partial_write(const struct partial *p, struct fail *fail);
+
+#endif

@@ -1,0 +1,72 @@
+/* snapshot: between two chunks of every worker. */
+#include "snapshot.h"
+
+int snapshot_init(struct snapshot *s, struct fail *fail)
+{
+	*s = (struct snapshot){.first = NULL};
+	return lock_init(&s->lock) == 0 ? 0 : fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+}
+
+void snapshot_destroy(struct snapshot *s)
+{
+	lock_destroy(&s->lock);
+}
+
+int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg, struct fail *fail)
+{
+	*h = (struct holder){.flush = flush, .arg = arg};
+	if (!s)
+		return 0;
+	if (lock_init(&h->lock) != 0)
+		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+	h->of = s;
+	lock_take(&s->lock);
+	h->next = s->first;
+	s->first = h;
+	lock_drop(&s->lock);
+	return 0;
+}
+
+void snapshot_let(struct holder *h)
+{
+	if (!h->of || !__atomic_load_n(&h->of->wanted, __ATOMIC_RELAXED))
+		return;
+	/* The snapshot has this lock until it is done. A mutex alone might go to the same worker again and again. */
+	lock_take(&h->of->lock);
+	lock_drop(&h->of->lock);
+}
+
+void snapshot_leave(struct holder *h)
+{
+	struct snapshot *const s = h->of;
+
+	if (!s)
+		return;
+	lock_take(&s->lock);
+	/* Under the lock: a snapshot finds it in the tables or in the totals, never in neither. */
+	h->flush(h->arg);
+	for (struct holder **at = &s->first; *at; at = &(*at)->next)
+		if (*at == h) {
+			*at = h->next;
+			break;
+		}
+	lock_drop(&s->lock);
+	lock_destroy(&h->lock);
+	h->of = NULL;
+}
+
+void snapshot_take(struct snapshot *s, struct counts *copy, struct counts *totals, void (*look)(void *arg), void *arg)
+{
+	lock_take(&s->lock);
+	__atomic_store_n(&s->wanted, true, __ATOMIC_RELAXED);
+	for (struct holder *h = s->first; h; h = h->next)
+		lock_take(&h->lock);
+	for (struct holder *h = s->first; h; h = h->next)
+		h->flush(h->arg);
+	counts_copy(copy, totals);
+	look(arg);
+	for (struct holder *h = s->first; h; h = h->next)
+		lock_drop(&h->lock);
+	__atomic_store_n(&s->wanted, false, __ATOMIC_RELAXED);
+	lock_drop(&s->lock);
+}

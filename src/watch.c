@@ -1,0 +1,139 @@
+/* watch: sleeps, looks, prints. */
+#include "watch.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/signals.h"
+#include "cli/msg.h"
+
+#define DRAW_SECONDS 0.25
+#define LINE_SECONDS 5.0 /* from one line to the next where stderr is no terminal */
+#define PATIENCE_SECONDS 1.0
+#define RETRY_SECONDS 0.1 /* of a line that was asked for and that stderr does not take */
+
+struct watch {
+	struct watch_spec spec;
+	pthread_t thread;
+	bool ended; /* by watch_stop; atomic */
+	/* The thread's own. */
+	double began, next_line, next_save; /* INFINITY: never */
+	bool terminal;                      /* lines are drawn in place, not written one after another */
+	bool asked;                         /* SIGUSR1 came, and no line was written since */
+	struct rate rate;
+};
+
+/* A text of the line as it is now; false: nothing has been counted yet. */
+static bool look(struct watch *w, char text[PROGRESS_TEXT])
+{
+	const double now = clock_seconds();
+	struct progress_now p = {.seconds = now - w->began};
+
+	w->spec.look(w->spec.arg, &p);
+	p.rate = rate_look(&w->rate, now, p.bytes);
+	progress_text(text, &p, msg_columns());
+	return p.bytes > 0;
+}
+
+/* What SIGUSR1 asks for: kept until stderr takes it. */
+static void answer(struct watch *w)
+{
+	char text[PROGRESS_TEXT];
+
+	if (!w->asked || !msg_ready())
+		return;
+	w->asked = false;
+	look(w, text);
+	msg_asked("%s", text);
+}
+
+static void show(struct watch *w)
+{
+	char text[PROGRESS_TEXT];
+
+	if (w->terminal && !msg_foreground())
+		return;
+	if (!look(w, text))
+		return;
+	if (w->terminal)
+		msg_progress(text);
+	else if (msg_ready())
+		msg_asked("%s", text);
+}
+
+/* The time after `at` that is a whole number of steps from it and still to come. */
+static double after(double at, double step, double now)
+{
+	at += step;
+	return at > now ? at : now + step - fmod(now - at, step);
+}
+
+static void *watch_main(void *arg)
+{
+	struct watch *const w = arg;
+	bool ended = false;
+
+	while (!ended) {
+		double next = w->next_line < w->next_save ? w->next_line : w->next_save;
+		double now = clock_seconds();
+		if (w->asked && now + RETRY_SECONDS < next)
+			next = now + RETRY_SECONDS;
+		w->asked |= signals_wait(next - now);
+		/* One that came before the end was asked for before the end. */
+		ended = __atomic_load_n(&w->ended, __ATOMIC_ACQUIRE);
+		if (ended)
+			w->asked |= signals_wait(0);
+		answer(w);
+		now = clock_seconds();
+		if (!ended && now >= w->next_line) {
+			show(w);
+			w->next_line = after(w->next_line, w->terminal ? DRAW_SECONDS : LINE_SECONDS, now);
+		}
+		if (!ended && now >= w->next_save) {
+			w->spec.save(w->spec.arg);
+			w->next_save = after(w->next_save, w->spec.every, clock_seconds());
+		}
+	}
+	if (w->terminal)
+		msg_progress("");
+	else if (w->spec.line == PROGRESS_ALWAYS)
+		show(w);
+	return NULL;
+}
+
+struct watch *watch_start(const struct watch_spec *spec)
+{
+	struct watch *const w = calloc(1, sizeof(*w));
+
+	if (!w)
+		return NULL;
+	const double now = clock_seconds();
+	w->spec = *spec;
+	w->began = now;
+	w->next_line = w->next_save = INFINITY;
+	rate_look(&w->rate, now, 0);
+	if (spec->line != PROGRESS_NEVER && msg_terminal())
+		w->terminal = true;
+	if (w->terminal)
+		w->next_line = now + (spec->line == PROGRESS_ALWAYS ? DRAW_SECONDS : PATIENCE_SECONDS);
+	else if (spec->line == PROGRESS_ALWAYS)
+		w->next_line = now + LINE_SECONDS;
+	if (spec->every > 0)
+		w->next_save = now + spec->every;
+	if (signals_waiter(&w->thread, watch_main, w) == 0)
+		return w;
+	free(w);
+	return NULL;
+}
+
+void watch_stop(struct watch *w)
+{
+	if (!w)
+		return;
+	__atomic_store_n(&w->ended, true, __ATOMIC_RELEASE);
+	signals_wake(w->thread);
+	pthread_join(w->thread, NULL);
+	free(w);
+}
