@@ -14,6 +14,7 @@
 
 #define PROGRESS_COLUMNS 256u /* of its line, at most */
 
+static bool quiet;
 static size_t drawn; /* columns of the line of progress that are on the terminal */
 
 static void erase(void);

@@ -64,7 +64,7 @@ uint64_t source_length(const struct source_spec *spec)
 	for (size_t i = 0; i < spec->path_count; i++) {
 		const bool redirected = strcmp(spec->paths[i], "-") == 0;
 		const off_t at = redirected ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-		if ((!spec->raw && !is_plain(spec->paths[i])) || at < 0 ||
+		if ((!spec->raw && !is_plain(spec, spec->paths[i])) || at < 0 ||
 		    (redirected ? fstat(STDIN_FILENO, &st) : stat(spec->paths[i], &st)) != 0 || !S_ISREG(st.st_mode))
 			return 0;
 		const uint64_t there = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
