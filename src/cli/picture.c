@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include "cli/msg.h"
 #include "cli/terminal.h"
 
 void picture_draw(const struct job *job, const struct hist *hist, const struct provenance *from)
@@ -13,6 +14,7 @@ void picture_draw(const struct job *job, const struct hist *hist, const struct p
 
 	if (job->plot == PLOT_NONE || output_open(&out, "/dev/stderr", &unused) != 0)
 		return;
+	msg_progress("");
 	terminal_picture(&style.picture, STDERR_FILENO);
 	write_plot(out, hist, &style, from);
 	output_commit(out, &unused);

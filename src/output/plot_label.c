@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define SHORT_LABEL 10      /* characters: up to here whole numbers are left as they are */
+#define EXACT 1e9           /* nearer than this, it is the edge but for linspace's rounding */
 #define NEAR 20             /* a label is nearer to its edge than the next edge is, this many times */
 #define FIXED_LIMIT 1e15    /* beyond this magnitude no zeros are filled in before the point */
 #define FIXED_MOST 17       /* digits after the point */
@@ -63,6 +64,8 @@ size_t plot_label_text(const struct plot_label *label, uint32_t bin, char text[N
 
 	if (label->way == LABEL_EXACT || !isfinite(x))
 		return edges_format(label->edges, bin, text);
+	if (label->way == LABEL_ROUND && fabs(x) < label->none)
+		return number_format(text, 0);
 	if (label->way == LABEL_ROUND)
 		return plot_label_round(text, x, label->digits > whole_digits(x) ? label->digits : whole_digits(x));
 	snprintf(text, NUMBER_TEXT, "%.*f", label->digits, x);
@@ -121,7 +124,7 @@ static void prefer_exact(struct plot_label *label, const uint32_t *bins, size_t 
 
 	for (int more = 0; more <= 2; more++) {
 		label->digits = least.digits + more;
-		if (label->digits <= most && fits(label, bins, n, step, 1e9))
+		if (label->digits <= most && fits(label, bins, n, step, EXACT))
 			return;
 	}
 	*label = least;
@@ -148,6 +151,9 @@ void plot_label_choose(struct plot_label *label, const struct edges *edges, cons
 {
 	struct plot_label fixed = {.edges = edges}, rounded = {.edges = edges};
 
+	rounded.none = INFINITY;
+	for (size_t i = 0; i < n; i++)
+		rounded.none = fmin(rounded.none, half_gap(edges, bins[i], step) / EXACT);
 	*label = (struct plot_label){.edges = edges};
 	if (choose_exact(label, bins, n) && label->width <= SHORT_LABEL)
 		return;

@@ -24,6 +24,7 @@ struct plot_label {
 	const struct edges *edges; /* borrowed */
 	enum plot_label_way way;
 	int digits;
+	double none;  /* numbers below this magnitude are what linspace has left of 0 */
 	size_t width; /* of the longest text of the list */
 };
 

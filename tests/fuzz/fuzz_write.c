@@ -283,6 +283,7 @@ static void read_plot(const struct style *style, const struct hist *h, size_t by
 		sum += h->count[i];
 	sum += (uint128_t)h->flow[0].under + h->flow[0].over + h->flow[0].nan;
 	REQUIRE(!exact || rows == sum, "not all samples have rows:\n%s", text);
+	at = text + bytes;
 }
 
 /* Well-formed, and one piece of a path for each run of bins that hold something, within the panel. */
