@@ -137,6 +137,7 @@ static void *make_files(void *late)
 		if (*(bool *)late) {
 			kill(getpid(), SIGTERM);
 			usleep(20000);
+			scratch_write("waited", "", 0);
 		}
 		scratch_write("other", "", 0);
 		signals_restore(&old);
@@ -171,6 +172,7 @@ static void two_threads_make_files(void)
 		}
 		waitpid(child, &status, 0);
 		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "status %x", (unsigned)status);
+		CHECK(!late || unlink("waited") == 0, "the handler has not waited");
 		CHECK(scratch_files() == 0, "%u: %u files", i, scratch_files());
 		scratch_clean();
 	}
@@ -221,6 +223,7 @@ static void usr1(void)
 
 int main(void)
 {
+	alarm(300);
 	scratch_enter();
 	signals();
 	two_threads_make_files();
