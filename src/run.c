@@ -38,8 +38,8 @@ struct run {
 	struct watch *watch;
 	int stage;                /* what of this the watch may look at; atomic: it only rises */
 	struct snapshot snapshot; /* with --every */
-	uint64_t length;          /* the watch's own: of all inputs, once it is known ... */
-	bool measured;            /* ... or known to be unknown */
+	uint64_t length;          /* the watch's, once it counts: of all inputs, if it is known ... */
+	bool measured;            /* ... or known not to be */
 	bool unsaved;             /* the watch's own: the last partial output failed */
 };
 
@@ -172,13 +172,22 @@ static bool has_reached(struct run *run, int stage)
 	return __atomic_load_n(&run->stage, __ATOMIC_ACQUIRE) >= stage;
 }
 
+static bool reads_stdin(const struct job *job)
+{
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (strcmp(job->source.paths[i], "-") == 0)
+			return true;
+	return false;
+}
+
 static void look(void *arg, struct progress_now *now)
 {
 	struct run *run = arg;
 
 	if (!has_reached(run, RUN_COUNTS))
 		return;
-	if (!run->measured)
+	/* Standard input's offset is no longer where it was. */
+	if (!run->measured && !reads_stdin(&run->job))
 		run->length = source_length(&run->job.source);
 	run->measured = true;
 	now->length = run->length;
@@ -211,11 +220,10 @@ static void save(void *arg)
 /* Where the user types the samples, nothing is drawn between them unless it was asked for. */
 static enum progress line_of(const struct job *job)
 {
-	bool typed = false;
-
-	for (size_t i = 0; i < job->source.path_count; i++)
-		typed |= strcmp(job->source.paths[i], "-") == 0 && isatty(STDIN_FILENO);
-	return job->progress == PROGRESS_TERMINAL && (job->quiet || typed) ? PROGRESS_NEVER : job->progress;
+	if (job->progress != PROGRESS_TERMINAL)
+		return job->progress;
+	const bool typed = reads_stdin(job) && isatty(STDIN_FILENO);
+	return job->quiet || typed || !msg_terminal() ? PROGRESS_NEVER : PROGRESS_TERMINAL;
 }
 
 static void start_watch(struct run *run)
@@ -249,6 +257,10 @@ static int prepare(struct run *run, struct fail *fail)
 		return -1;
 	if (run->plan.counting.most > 0)
 		counts_set_auto(&run->counts, &job->type, run->plan.counting.most);
+	/* Before anything is read where it will be shown; else only if SIGUSR1 asks for it. */
+	run->measured = line_of(job) != PROGRESS_NEVER;
+	if (run->measured)
+		run->length = source_length(&job->source);
 	__atomic_store_n(&run->stage, RUN_COUNTS, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -15,12 +15,13 @@ computes='sqrt strncasecmp ZSTD_versionString ZSTD_DCtx_reset ZSTD_DCtx_setParam
 # Could fail only by a bug of the program.
 cannot='clock_gettime kill nanosleep posix_fadvise pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal pthread_cond_wait
 	pthread_detach pthread_equal pthread_join pthread_kill pthread_mutex_destroy pthread_mutex_lock pthread_mutex_unlock
-	pthread_self pthread_sigmask readv sched_yield signal'
+	pthread_self pthread_sigmask readv sched_yield signal fmod getpgrp sigtimedwait strcat strncat syscall'
 # For the GPU, which gpu_faults.sh makes fail; stdio after a fopen that is reached; libzstd, whose memory
 # is reached and whose input test_zstd_bad damages; a query of a socket; the rescue file's folder, which
 # test_publish covers; whether a file is a mount point, which test_output_keep covers; a terminal's size, which
-# test_terminal covers.
-elsewhere='recv strdup getsockopt getcwd statx ZSTD_createDCtx ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl'
+# test_terminal covers; questions to a terminal, without an answer to which the line of progress is 80 columns wide or is
+# not drawn.
+elsewhere='ioctl tcgetpgrp recv strdup getsockopt getcwd statx ZSTD_createDCtx ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf'
 
 tortured=$(nm -D --defined-only "$preload" | sed 's/.* //; s/@.*//')
 known=$(echo "$computes $cannot $elsewhere $tortured" | tr -s '\n\t' ' ')

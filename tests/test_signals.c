@@ -125,10 +125,109 @@ static void threads_block(void)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned)status);
 }
 
+/* Makes files as an output does, one after another. *late: for longer than the signal needs to be handled. */
+static void *make_files(void *late)
+{
+	sigset_t old;
+
+	for (;;) {
+		signals_block(&old);
+		CHECK(signals_slot() == SIGNALS_OTHER, "slot %d", signals_slot());
+		strcpy(signals_file[SIGNALS_OTHER], "other");
+		if (*(bool *)late) {
+			kill(getpid(), SIGTERM);
+			usleep(20000);
+			scratch_write("waited", "", 0);
+		}
+		scratch_write("other", "", 0);
+		signals_restore(&old);
+		signals_block(&old);
+		unlink("other");
+		signals_file[SIGNALS_OTHER][0] = '\0';
+		signals_restore(&old);
+	}
+	return NULL;
+}
+
+/* A signal while another thread makes a file, or at any time between: the process ends by it, and no file is left. */
+static void two_threads_make_files(void)
+{
+	for (unsigned i = 0; i < 60; i++) {
+		bool late = i < 5;
+		int status;
+		const pid_t child = fork();
+		if (child == 0) {
+			struct fail fail = {0};
+			struct output *o;
+			pthread_t thread;
+			signals_init();
+			if (output_open(&o, "f", &fail) != 0 || signals_thread(&thread, make_files, &late) != 0)
+				_exit(99);
+			if (!late) {
+				usleep(500 + i * 37);
+				raise(SIGTERM);
+			}
+			for (;;)
+				pause();
+		}
+		waitpid(child, &status, 0);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "status %x", (unsigned)status);
+		CHECK(!late || unlink("waited") == 0, "the handler has not waited");
+		CHECK(scratch_files() == 0, "%u: %u files", i, scratch_files());
+		scratch_clean();
+	}
+}
+
+/* USR1: waited for by one thread; one that was ignored at the start, or taken by a preloaded library, stays so. */
+static void *wait_here(void *came)
+{
+	const bool first = signals_wait(10), then = signals_wait(0);
+
+	*(int *)came = first + 2 * then;
+	return NULL;
+}
+
+static void usr1(void)
+{
+	for (int how = 0; how < 3; how++) {
+		int status;
+		const pid_t child = fork();
+		if (child == 0) {
+			sigset_t here;
+			struct sigaction after;
+			pthread_t thread;
+			int came = 0;
+			signal(SIGUSR1, how == 0 ? SIG_DFL : how == 1 ? SIG_IGN : on_profile);
+			signals_init();
+			pthread_sigmask(SIG_BLOCK, NULL, &here);
+			sigaction(SIGUSR1, NULL, &after);
+			if (sigismember(&here, SIGUSR1) != (how == 0) || (how == 1) != (after.sa_handler == SIG_IGN) ||
+			    (how == 2) != (after.sa_handler == on_profile))
+				_exit(50);
+			const pid_t us = getpid(), other = fork();
+			if (other == 0)
+				_exit(kill(us, SIGUSR1));
+			waitpid(other, &status, 0);
+			if (signals_waiter(&thread, wait_here, &came) != 0)
+				_exit(51);
+			/* What was ignored or handled does not end the wait: this does. */
+			if (how > 0)
+				signals_wake(thread);
+			pthread_join(thread, NULL);
+			_exit(came);
+		}
+		waitpid(child, &status, 0);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == (how == 0), "%d: status %x", how, (unsigned)status);
+	}
+}
+
 int main(void)
 {
+	alarm(300);
 	scratch_enter();
 	signals();
+	two_threads_make_files();
+	usr1();
 	threads_block();
 	scratch_leave();
 	return check_report();

@@ -21,7 +21,8 @@ die() {
 	wait
 	echo "temporary files: $(cat during), then $(find . -name '.h.*' | wc -l)"
 	cat h
-	sed -n "s/^gpuhist:/! &/p" err
+	# USR1's line, which has a time and perhaps a rate in it
+	sed -n '/counted yet\|B in /s/: .*/: PROGRESS/; s/^gpuhist:/! &/p' err
 	echo
 }
 die TERM ''

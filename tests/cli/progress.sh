@@ -1,0 +1,60 @@
+# The line of progress where stderr is no terminal, and SIGUSR1. Sizes are exact; times and rates are shown as N.
+# shellcheck shell=sh
+mkfifo pipe
+head -c 400000 /dev/zero >zeros
+# Nothing unless it is asked for.
+figures() {
+	sed 's/, [0-9.]* [kMGTPE]*B\/s/, RATE/; s/[0-9:]* left/N left/; s/in [0-9:]*/in N/; s/after [0-9:]*/after N/; s/^/! /' "$1"
+}
+for option in '' --progress --no-progress '-q --progress' '--progress -q' '--progress --no-progress' '--no-progress --progress'; do
+	for input in 'zeros' '-n 1000 - <zeros' 'zeros zeros' '- <zeros' '/dev/null'; do
+		printf '$ gpuhist %s -t u8 -b 1 --no-header %s\n' "$option" "$input"
+		sh -c "gpuhist $option -t u8 -b 1 --no-header -r full $input" 2>err
+		figures err
+	done
+done
+# Not known how long: a pipe, and what is compressed
+for input in 'cat zeros' 'zstd -qc zeros'; do
+	printf '$ %s | gpuhist --progress -t u8 -b 1 -r full\n' "$input"
+	$input | gpuhist --progress -t u8 -b 1 -r full 2>err
+	figures err
+done
+
+# asked LINES: SIGUSR1 until there are as many.
+asked() {
+	tries=0
+	while [ "$(wc -l <err)" -lt "$1" ] && [ $tries -lt 500 ]; do
+		kill -s USR1 "$pid" || return
+		sleep 0.02
+		tries=$((tries + 1))
+	done
+}
+for options in '' -q --no-progress '--device=cpu -T 2' '-q --every=1h'; do
+	printf '$ gpuhist %s -t u8 -b 1 -r full -o h.json pipe\n' "$options"
+	# shellcheck disable=SC2086
+	gpuhist $options -t u8 -b 1 -r full -o h.json pipe 2>err &
+	pid=$!
+	# Until it is there; a process that has just been started may still end by the signal.
+	tries=0
+	until [ -n "$(find . -name '.h.json.*')" ] || [ $tries -gt 500 ]; do
+		sleep 0.02
+		tries=$((tries + 1))
+	done
+	# Before the writer has come, while the first bytes are waited for, while more are waited for
+	asked 1
+	exec 3>pipe
+	printf 'a' >&3
+	asked 2
+	head -c 399999 zeros >&3
+	tries=0
+	until tail -n 1 err | grep -q ' in ' || [ $tries -gt 500 ]; do
+		kill -s USR1 "$pid"
+		sleep 0.01
+		tries=$((tries + 1))
+	done
+	exec 3>&-
+	wait "$pid"
+	echo "status $?"
+	# 393216 bytes are three pieces of a pipe, read whole.
+	figures err | sort -u | sed 's/39[0-9]* kB/400 kB/; s/131 kB\|262 kB/400 kB/; s/ [0-9.]* kB in N/ SIZE in N/' | sort -u
+done
