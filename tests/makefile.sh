@@ -21,7 +21,13 @@ cat >"$work/bin/fakecc" <<'EOF'
 case "$*" in
 -dumpmachine) echo x86_64-linux-gnu; exit ;;
 --version) echo 'fakecc 1'; exit ;;
-*' -E '*) ! { grep -q zstd && [ -e "$SCRIPTED/nozstd" ]; }; exit ;;
+*' -E '*/dev/null) exit ;;
+*' -E '*)
+	text=$(cat)
+	case $text in *INT128*) [ ! -e "$SCRIPTED/narrow" ]; exit ;; esac
+	! { printf '%s' "$text" | grep -q zstd && [ -e "$SCRIPTED/nozstd" ]; }
+	exit
+	;;
 esac
 echo " $* " >>"$SCRIPTED/log"
 while [ $# -gt 0 ]; do
@@ -165,6 +171,14 @@ check eval '! build make -j2 all build/test_edges'
 check one_line
 check never .
 rm "$work/nozstd"
+
+title='a compiler for 32 bits'
+: >"$work/narrow"
+check eval '! build make -j2 all'
+check grep -q 'fakecc has no 128-bit integers' "$work/err"
+check test "$(wc -l <"$work/err")" -eq 1
+check never .
+rm "$work/narrow"
 
 title='install and uninstall'
 build make
