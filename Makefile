@@ -169,7 +169,14 @@ ZSTD_PROBE = try() { $(CC) $(ALL_CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null 2>&1; 
 	printf '\043if ZSTD_VERSION_NUMBER < 10400\n\043error\n\043endif\n'; } | try; then echo yes; fi
 ZSTD_MISSING = zstd.h of zstd 1.4.0 or later was not found: install libzstd-dev (Debian, Ubuntu) or libzstd-devel (Fedora)
 
+# 32-bit compilers have no __int128, which edges, sums and products of samples need.
+WIDE_PROBE = printf '\043ifndef __SIZEOF_INT128__\n\043error\n\043endif\n' | \
+	$(CC) $(ALL_CPPFLAGS) $(CFLAGS) -E -x c - >/dev/null 2>&1 && echo yes || \
+	{ $(CC) -E -x c /dev/null >/dev/null 2>&1 || echo unknown; }
+WIDE_MISSING = $(CC) has no 128-bit integers: gpuhist is for 64-bit systems
+
 $(FLAGS): $(call differs,$(FLAGS),$(FLAGS_TEXT))
+	$(if $(shell $(WIDE_PROBE)),,$(error $(WIDE_MISSING)))
 	$(if $(shell $(ZSTD_PROBE)),,$(error $(ZSTD_MISSING)))
 	@mkdir -p $(@D)
 	@printf '%s\n' $(call quoted,$(FLAGS_TEXT)) >$@

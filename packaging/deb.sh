@@ -5,10 +5,12 @@
 set -eu
 name=$1
 cd "$(dirname "$0")/.."
-command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null || {
-	echo 'deb: dpkg-buildpackage and dh are needed: apt-get install dpkg-dev debhelper' >&2
-	exit 1
-}
+for tool in dpkg-buildpackage dh; do
+	command -v $tool >/dev/null || {
+		echo "deb: $tool is missing: apt-get install dpkg-dev debhelper" >&2
+		exit 1
+	}
+done
 case $(head -n 1 debian/changelog) in
 "gpuhist (${name#gpuhist-})"* | "gpuhist (${name#gpuhist-}-"*) ;;
 *)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What the Makefile promises, tried in a folder with links to the sources, with compilers that only
 # record how they were called: the user's flags remove none of ours, flags are dependencies, a second
-# make does nothing, a missing zstd.h is reported in one line.
+# make does nothing, a missing zstd.h is reported in one line; install, uninstall and dist.
 # usage: tests/makefile.sh
 set -u
 tree=$(dirname "$(dirname "$(realpath "$0")")")
@@ -11,7 +11,7 @@ passed=0 failed=0
 
 mkdir "$work/tree" "$work/tree/src" "$work/bin" "$work/old"
 cd "$work/tree" || exit 1
-for item in Makefile kernels tests bench man; do ln -s "$tree/$item" "$item"; done
+for item in Makefile LICENSE README.md completions debian examples kernels packaging tests bench man; do [ ! -e "$tree/$item" ] || ln -s "$tree/$item" "$item"; done
 for item in "$tree"/src/*; do ln -s "$item" "src/$(basename "$item")"; done
 
 # A compiler: its output is an empty file, its dependency the job's header. Without zstd.h, while the
@@ -21,7 +21,13 @@ cat >"$work/bin/fakecc" <<'EOF'
 case "$*" in
 -dumpmachine) echo x86_64-linux-gnu; exit ;;
 --version) echo 'fakecc 1'; exit ;;
-*' -E '*) ! { grep -q zstd && [ -e "$SCRIPTED/nozstd" ]; }; exit ;;
+*' -E '*/dev/null) exit ;;
+*' -E '*)
+	text=$(cat)
+	case $text in *INT128*) [ ! -e "$SCRIPTED/narrow" ]; exit ;; esac
+	! { printf '%s' "$text" | grep -q zstd && [ -e "$SCRIPTED/nozstd" ]; }
+	exit
+	;;
 esac
 echo " $* " >>"$SCRIPTED/log"
 while [ $# -gt 0 ]; do
@@ -165,6 +171,72 @@ check eval '! build make -j2 all build/test_edges'
 check one_line
 check never .
 rm "$work/nozstd"
+
+title='a compiler for 32 bits'
+: >"$work/narrow"
+check eval '! build make -j2 all'
+check grep -q 'fakecc has no 128-bit integers' "$work/err"
+check test "$(wc -l <"$work/err")" -eq 1
+check never .
+rm "$work/narrow"
+
+title='install and uninstall'
+build make
+installed() { (cd "$work/$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort) >"$work/out" && cmp "$work/out" "$work/want"; }
+# Where each goes; the completions only where the tree has them.
+{
+	echo 'bin/gpuhist 755'
+	[ ! -e completions/gpuhist.bash ] || echo 'share/bash-completion/completions/gpuhist 644'
+	[ ! -e completions/gpuhist.fish ] || echo 'share/fish/vendor_completions.d/gpuhist.fish 644'
+	[ ! -e completions/_gpuhist ] || echo 'share/zsh/site-functions/_gpuhist 644'
+	printf 'share/%s 644\n' doc/gpuhist/LICENSE doc/gpuhist/README.md doc/gpuhist/examples/tour.md man/man1/gpuhist.1
+} | LC_ALL=C sort >"$work/want"
+check build make install DESTDIR="$work/a root" PREFIX=/opt
+check installed 'a root/opt'
+touch "$work/a root/opt/bin/other" "$work/a root/opt/share/man/man1/other.1"
+check build make uninstall DESTDIR="$work/a root" PREFIX=/opt
+printf '%s\n' 'bin/other 644' 'share/man/man1/other.1 644' >"$work/want"
+check installed 'a root/opt'
+check test ! -e "$work/a root/opt/share/doc/gpuhist"
+check build make install PREFIX="$work/b" BINDIR="$work/b/x" DATADIR="$work/b/y" MANDIR="$work/b/z" DOCDIR="$work/b/d" \
+	ZSHDIR="$work/b/s"
+check test -x "$work/b/x/gpuhist" -a -e "$work/b/z/man1/gpuhist.1" -a -e "$work/b/d/README.md" -a ! -e "$work/b/share"
+check build make uninstall PREFIX="$work/b" BINDIR="$work/b/x" DATADIR="$work/b/y" MANDIR="$work/b/z" DOCDIR="$work/b/d" \
+	ZSHDIR="$work/b/s"
+check test -z "$(find "$work/b" -type f)"
+
+# From a copy of the tree without git, and from what it packs.
+title='dist'
+name=gpuhist-$(sed -n 's/^VERSION = //p' Makefile)
+mkdir "$work/copy"
+(cd "$tree" && tar -cf - --exclude=./build --exclude=./.git --exclude=./gpuhist .) | tar -xf - -C "$work/copy"
+(cd "$work/copy" && : >src/not.o && mkdir build && : >build/other && : >gpuhist && ln -s /etc link)
+check build make -C "$work/copy" dist
+check cp "$work/copy/build/$name.tar.gz" "$work/first.tar.gz"
+touch -d 2001-01-01 "$work/copy/src/main.c"
+chmod 600 "$work/copy/src/main.c"
+check build make -C "$work/copy" dist
+check cmp "$work/first.tar.gz" "$work/copy/build/$name.tar.gz"
+check tar -xzf "$work/first.tar.gz" -C "$work"
+check build make -C "$work/$name" dist
+check cmp "$work/first.tar.gz" "$work/$name/build/$name.tar.gz"
+check test -e "$work/$name/.ci/run" -a ! -e "$work/$name/src/not.o" -a ! -e "$work/$name/build/other"
+check test "$(tar -tvzf "$work/first.tar.gz" | awk '{ print $2 }' | sort -u)" = 0/0
+check build make -C "$work/$name"
+check all_of_it
+cd "$work/tree" || exit 1
+if [ -e "$tree/.git" ]; then
+	check sh "$tree/packaging/dist.sh" "$name" "$work/one"
+	check sh "$tree/packaging/dist.sh" "$name" "$work/two"
+	check cmp "$work/one/$name.tar.gz" "$work/two/$name.tar.gz"
+	# The same files as without git, where all is committed.
+	if [ -z "$(git -C "$tree" status --porcelain)" ]; then
+		tar -tzf "$work/one/$name.tar.gz" | grep -v '/$' | LC_ALL=C sort >"$work/out"
+		tar -tzf "$work/first.tar.gz" | LC_ALL=C sort | check cmp - "$work/out"
+	fi
+fi
+title='the package has the version of the Makefile'
+check grep -q "^gpuhist (${name#gpuhist-}[-)]" debian/changelog
 
 # The same and the kernels by the compiler of this machine, of one file.
 title='an old zstd.h'

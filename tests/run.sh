@@ -129,6 +129,7 @@ if [ -z "$quick" ]; then
 	esac
 fi
 test_of cli sh "$here/cli.sh" "$gpuhist"
+test_of tour sh "$here/tour.sh" "$gpuhist"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"

@@ -32,7 +32,8 @@ static void named(void)
 	CHECK(plain("plain", NULL) && plain("one", NULL) && plain("plain", "plain"), "plain files");
 	CHECK(!plain("zstd", NULL) && !plain("plain", "zstd") && !plain("zstd", "plain"), "a zstd file");
 	CHECK(!plain("skippable", NULL) && !plain("short", NULL), "what may be zstd");
-	CHECK(!plain("empty", NULL) && !plain("/proc/self/stat", NULL), "a size of 0");
+	CHECK(!plain("empty", NULL) && !plain(/* qemu makes up those of a process */ "/proc/version", NULL),
+	      "a size of 0");
 	CHECK(!plain("missing", NULL) && !plain(".", NULL) && !plain("/dev/null", NULL), "no file");
 	CHECK(source_plain(&(struct source_spec){.path_count = 1, .raw = true}), "--raw");
 	for (unsigned i = 0; i < MANY; i++)

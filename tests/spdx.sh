@@ -1,0 +1,45 @@
+#!/bin/sh
+# Every source says its licence in a line of its head: SPDX-License-Identifier, in the comment form of its
+# language, after a #! line; --fix adds it where it is missing.
+# usage: tests/spdx.sh [--fix] [TREE]
+set -u
+fix=
+[ "${1:-}" != --fix ] || { fix=1 && shift; }
+cd "${1:-$(dirname "$0")/..}" || exit 1
+# In two parts, or this line would be one.
+line="SPDX-License-Identifier"": MIT"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+find . \( -name .git -o -path ./build \) -prune -o -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.cpp' \
+	-o -name '*.sh' -o -name '*.py' -o -name '*.pml' -o -name Makefile -o -path ./.ci/run -o -path ./debian/rules \
+	-o -path ./debian/tests/smoke -o -path './completions/*' \) -print | LC_ALL=C sort >"$work/files"
+passed=0 failed=0
+
+while IFS= read -r file; do
+	case $file in
+	*.[ch] | *.cu | *.cuh | *.cpp | *.pml) want="/* $line */" ;;
+	*) want="# $line" ;;
+	esac
+	# The first line, or the second one after #! or what zsh must find first.
+	at=1
+	case $(head -n 1 "$file") in '#!'* | '#compdef'*) at=2 ;; esac
+	if [ "$(sed -n "${at}p" "$file")" = "$want" ]; then
+		passed=$((passed + 1))
+	elif [ -n "$fix" ] && ! head -n 5 "$file" | grep -qF "$line"; then
+		# A new file with the old one's mode: this script may be the file, and the shell still reads it.
+		cp -p "$file" "$work/new"
+		{
+			[ "$at" -eq 1 ] || head -n 1 "$file"
+			printf '%s\n' "$want"
+			tail -n "+$at" "$file"
+		} >"$work/new"
+		mv "$work/new" "$file"
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $file: line $at is not: $want"
+	fi
+done <"$work/files"
+[ $((passed + failed)) -gt 0 ] || failed=1
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,72 @@
+#!/bin/sh
+# examples/tour.md says what happens: the commands of its console blocks ("$ " before each) are run one after
+# the other in an empty folder, and what each prints must be the lines below it to the byte.
+# usage: tests/tour.sh GPUHIST [--update] [DOCUMENT]     --update writes the outputs anew
+#
+# Blocks that begin with ```console numpy want NumPy, and are left out where there is none.
+set -u
+here=$(dirname "$(realpath "$0")")
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+mkdir "$work/bin" "$work/tour"
+ln -s "$(realpath "$1")" "$work/bin/gpuhist"
+shift
+update=
+[ "${1:-}" != --update ] || { update=1 && shift; }
+document=${1:-$here/../examples/tour.md}
+numpy=
+for python in "$here/../build/venv/bin/python" python3 /usr/bin/python3; do
+	[ -n "$numpy" ] || ! "$python" -c 'import numpy' 2>/dev/null || numpy=$python
+done
+# A link would lose the packages of a virtual environment.
+[ -z "$numpy" ] || { printf '#!/bin/sh\nexec "%s" "$@"\n' "$numpy" >"$work/bin/python3" && chmod +x "$work/bin/python3"; }
+[ -n "$numpy" ] || echo 'left out: the blocks that want NumPy'
+PATH=$work/bin:$PATH LC_ALL=C
+export PATH LC_ALL
+passed=0 failed=0 command=
+
+# Runs the command whose expected lines were collected, and compares.
+finish() {
+	[ -n "$command" ] || return 0
+	cp "$work/expected" "$work/out"
+	if [ -z "$skipped" ]; then
+		(cd "$work/tour" && sh -c "$command") >"$work/out" 2>&1 </dev/null
+		if cmp -s "$work/expected" "$work/out"; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+			[ -n "$update" ] || { printf '%s\n' "--- $command" && diff -u "$work/expected" "$work/out"; }
+		fi
+	fi
+	cat "$work/out" >>"$work/document"
+	command=
+}
+
+inside='' skipped=
+: >"$work/document"
+while IFS= read -r line; do
+	case $inside$line in
+	'```console'*)
+		inside=1 skipped=
+		[ -n "$numpy" ] || [ "$line" = '```console' ] || skipped=1
+		;;
+	'1```') finish && inside= ;;
+	'1$ '*)
+		finish
+		command=${line#'$ '}
+		: >"$work/expected"
+		;;
+	1*)
+		printf '%s\n' "$line" >>"$work/expected"
+		continue
+		;;
+	esac
+	printf '%s\n' "$line" >>"$work/document"
+done <"$document"
+if [ -n "$update" ]; then
+	cp "$work/document" "$document"
+	exit 0
+fi
+[ $((passed + failed)) -gt 0 ] || failed=1
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
