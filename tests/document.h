@@ -33,7 +33,7 @@ static inline char *written(write_fn *write, const struct hist *h, const struct 
 	char path[32];
 	const int fd = memfd_create("output", MFD_CLOEXEC), copy = dup(fd);
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy); /* commit closes what it opens */
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy); /* commit closes it */
 	CHECK(output_open(&out, path, &fail) == 0, "%s", fail.text);
 	write(out, h, &style, from);
 	CHECK(output_commit(out, &fail) == 0, "%s", fail.text);
@@ -42,7 +42,6 @@ static inline char *written(write_fn *write, const struct hist *h, const struct 
 	CHECK(pread(fd, text, *bytes, 0) == (ssize_t)*bytes, "%zu bytes", *bytes);
 	text[*bytes] = '\0';
 	close(fd);
-	close(copy);
 	return text;
 }
 

@@ -7,7 +7,7 @@ gpuhist=$1 preload=$2
 passed=0 failed=0
 
 # Cannot fail, or fail by their arguments, not by the system.
-computes='ZSTD_versionString ZSTD_DCtx_reset ZSTD_DCtx_setParameter ZSTD_findFrameCompressedSize ZSTD_freeDCtx ZSTD_sizeof_DCtx ZSTD_getErrorCode ZSTD_getErrorName ZSTD_isError __assert_fail __ctype_b_loc __cxa_finalize __errno_location __libc_start_main __sched_cpucount
+computes='sqrt strncasecmp ZSTD_versionString ZSTD_DCtx_reset ZSTD_DCtx_setParameter ZSTD_findFrameCompressedSize ZSTD_freeDCtx ZSTD_sizeof_DCtx ZSTD_getErrorCode ZSTD_getErrorName ZSTD_isError __assert_fail __ctype_b_loc __cxa_finalize __errno_location __libc_start_main __sched_cpucount
 	__stack_chk_fail _exit fma fmax fmin free frexp getenv geteuid getopt_long getpid ldexp memchr memcmp memcpy
 	memmove memset nextafter qsort raise sigaddset sigemptyset __libc_current_sigrtmax __libc_current_sigrtmin snprintf strchr strcmp strcpy strcasecmp strcspn
 	strerror_r strlen strncmp strnlen strrchr strspn strstr strtod strtol strtoll strtoul strtoull

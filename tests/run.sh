@@ -133,13 +133,6 @@ test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"
 for test in "$build"/test_*; do
-	# Thousands of runs, each of which takes a sanitizer tens of milliseconds: half an hour and more.
-	case $test in
-	*/san-*/test_source_header)
-		echo 'left out: test_source_header (instrumented)'
-		continue
-		;;
-	esac
 	case $test in *.o | *.d) continue ;; esac
 	[ -x "$test" ] || continue
 	test_of "$(basename "$test")" "$test"

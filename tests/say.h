@@ -11,13 +11,22 @@
 /* Bytes that grow. The caller frees `at`. */
 struct made {
 	unsigned char *at;
-	size_t bytes;
+	size_t bytes, room;
 	bool big; /* numbers: most significant byte first */
 };
 
+/*
+ * Short ones have no room to spare, so that a sanitizer sees what is read beyond them. Long ones have: a sanitizer
+ * keeps what was freed, and with a new address for each sample that was gigabytes, and half an hour.
+ */
 static inline void put(struct made *m, const void *data, size_t n)
 {
-	m->at = realloc(m->at, m->bytes + n + 1);
+	const size_t least = m->bytes + n + 1;
+
+	if (least > m->room) {
+		m->room = least < 4096 ? least : 2 * least;
+		m->at = realloc(m->at, m->room);
+	}
 	if (!m->at)
 		exit(1);
 	if (n > 0)

@@ -99,7 +99,7 @@ static double shape(unsigned which, uint32_t i)
 	case 3:
 		return falling();
 	case 4:
-		return uniform() < 0.3 ? 0 : 0.05 * bell(); /* with zeros */
+		return uniform() < 0.3 ? (i % 2 == 0 ? 0 : -0.0) : 0.05 * bell(); /* with zeros of both signs */
 	case 5:
 		return sin(0.1234 * i);
 	case 6:
@@ -200,6 +200,43 @@ static void integers_are_not_mistaken(void)
 	CHECK(jobs == 720, "%u jobs", jobs);
 }
 
+/* Pulses below a level fall by halves as floats do. Bins of --range=full are too coarse to see that they do not in
+ * steps. */
+static void coarse_bins_show_less(void)
+{
+	static const double SCALES[] = {0.002, 0.004, 0.0056, 0.008, 0.016, 0.03, 0.045, 0.06};
+	static const double LEVELS[] = {0.3, 0.45, 0.5, 0.7};
+
+	for (unsigned size = 2; size <= 8; size *= 2)
+		for (size_t s = 0; s < sizeof(SCALES) / sizeof(SCALES[0]); s++)
+			for (size_t l = 0; l < sizeof(LEVELS) / sizeof(LEVELS[0]); l++) {
+				char type[8];
+				snprintf(type, sizeof(type), "u%u", 8 * size);
+				for (uint32_t i = 0; i < SAMPLES; i++)
+					store(size, false, i,
+					      (uint64_t)(fmax(0, LEVELS[l] - SCALES[s] * falling()) *
+							 ldexp(1, (int)(8 * size - 1))));
+				const struct hint hint = hint_for(type, "-rfull", size, false);
+				CHECK(hint.kind == HINT_NONE || hint.kind == HINT_ONE_BIN, "%s, %g below %g: %d %s",
+				      type, SCALES[s], LEVELS[l], hint.kind, hint.type);
+			}
+	/* Values of both signs show enough. */
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		store(4, false, i, code_of("f32", shape(0, i)));
+	CHECK(hint_for("u32", "-rfull", 4, false).kind == HINT_FLOATS, "f32 of both signs, --range=full");
+}
+
+/* Floats of exponents that are rare are left alone; denormals of f16 are as many as the block above them. */
+static void small_floats(void)
+{
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		store(4, false, i, code_of("f32", 1e-30 * shape(0, i)));
+	CHECK(hint_for("u32", "-q", 4, false).kind == HINT_NONE, "f32 near 1e-30");
+	for (uint32_t i = 0; i < SAMPLES; i++)
+		store(2, false, i, code_of("f16", 0x1p-7 * shape(0, i)));
+	CHECK(hint_for("u16", "-q", 2, false).kind == HINT_FLOATS, "f16 below 2^-7");
+}
+
 static void noise_is_nothing(void)
 {
 	static const char *const TYPES[] = {"u8",  "u16", "i16", "u24", "u32",  "i32",  "u64",
@@ -284,6 +321,8 @@ int main(void)
 	floats_are_told();
 	integers_are_told();
 	integers_are_not_mistaken();
+	coarse_bins_show_less();
+	small_floats();
 	noise_is_nothing();
 	ranges();
 	scratch_leave();

@@ -60,22 +60,12 @@ static struct parts make(enum form form, size_t samples)
 
 enum route { NAMED, REDIRECTED, PIPED, ROUTES };
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED 1 /* a fork copies the tables of gigabytes of pages then: fewer pipes */
-#else
-#define SANITIZED 0
-#endif
-
 static struct outcome count(const struct source_spec *asked, const unsigned char *data, size_t bytes, enum route route,
 			    unsigned workers, size_t each)
 {
 	char *const paths[] = {route == NAMED ? "input" : "-", NULL};
 	struct source_spec spec = *asked;
 	pid_t feeder = 0;
-	static unsigned piped;
-
-	if (SANITIZED && route == PIPED && piped++ % 32 != 0)
-		route = REDIRECTED;
 
 	spec.paths = paths;
 	spec.path_count = 1;

@@ -158,6 +158,7 @@ static void columns_of_equal_bins(void)
 			 .stride = 300};
 	counts_of(&h, 300, 9, 0);
 	equal_bins(&h, false, 34000, "log");
+	edges_free(&h.axis.edges);
 	h.axis = axis_of(AXIS_MOD, "u32", 300, NULL, NULL, NULL);
 	equal_bins(&h, false, 34000, "mod");
 	/* One scale for all channels. */

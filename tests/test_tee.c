@@ -93,6 +93,7 @@ struct collector {
 	pthread_t thread;
 	int fd;
 	size_t most; /* leaves after so many bytes */
+	bool slow;   /* so that the output is full at times */
 	struct bytes got;
 };
 
@@ -106,6 +107,8 @@ static void *collect(void *arg)
 		if (n <= 0)
 			break;
 		append(&c->got, piece, (size_t)n);
+		if (c->slow)
+			usleep(2000);
 	}
 	close(c->fd);
 	return NULL;
@@ -154,6 +157,7 @@ static int open_output(enum output kind, struct collector *c)
 		return open("out", O_WRONLY | O_CREAT | (kind == A_NEW_FILE ? O_TRUNC : O_APPEND), 0600);
 	if (kind == A_SOCKET ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends))
 		exit(1);
+	c->slow = kind == A_NONBLOCKING_PIPE;
 	if (kind == A_NONBLOCKING_PIPE)
 		fcntl(ends[1], F_SETFL, O_NONBLOCK);
 	c->fd = ends[0];
@@ -348,6 +352,7 @@ int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	scratch_enter();
+	alarm(300); /* a wait that never ends */
 	const unsigned before = descriptors();
 	for (unsigned round = 0; round < 4; round++)
 		for (unsigned temper = 0; temper < TEMPERS; temper++)

@@ -170,8 +170,9 @@ static bool looks_like(const struct hist *h, const struct float_type *f)
 		return false;
 	if (is_around_one(&b, f))
 		return true;
-	/* Without halves, 16 bits show too little unless values of both signs, far apart as integers, agree. */
-	if (b.exponents > 4 || (!b.halves && f->bytes == 2 && !has_both_signs(&b)))
+	/* Without halves this shows too little unless values of both signs, far apart as integers, agree. */
+	const bool coarse = !b.halves && (f->bytes == 2 || b.exponents > 1);
+	if (b.exponents > 4 || (coarse && !has_both_signs(&b)))
 		return false;
 	for (unsigned i = 0; i < b.number; i++)
 		if (both(&b, i) > both(&b, mode))
@@ -226,9 +227,9 @@ static bool are_integers(struct hint *hint, const struct hist *h)
 	char name[16];
 	double least, greatest;
 
-	/* A denormal f16 is a number like others. */
-	if (type->kind != SAMPLE_FLOAT || type->mantissa == 10 || !extent_of(h, &least, &greatest))
+	if (type->kind != SAMPLE_FLOAT || !extent_of(h, &least, &greatest))
 		return false;
+	/* No f16 but 0 is so small: its denormals are numbers like others. */
 	const double normal = type->mantissa == 52 ? 0x1p-1022 : 0x1p-126;
 	uint64_t zeros = 0;
 	if (least == 0 && h->axis.kind == AXIS_AUTO)

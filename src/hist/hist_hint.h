@@ -10,8 +10,7 @@
  *                               Integers of which that is true would have to be near 2^30 and fall by halves at
  *                               multiples of 2^23.
  *   integers counted as floats  Integers below 2^23 are denormal floats, and small negative ones NaN: all finite
- *                               samples are positive and none is as large as the smallest normal number. Not of f16,
- *                               whose denormals are in use.
+ *                               samples are positive and none is as large as the smallest normal number.
  *   the range                   More than half are under or over, or all are in one bin of many that is wider than
  *                               one value. --auto then bins what there is.
  */

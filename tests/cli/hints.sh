@@ -3,7 +3,7 @@
 printf 'abcd' >a
 # Options: the nearest, what other tools call them, one dash, the other case; nothing where all are far
 for option in --rnage --stast --Bins --no_header --bits --nbins=10 --min=0 --dtype --input --gpu --threds=2 --comand --histogram \
-	--colour --fx -B -I -j -E -bins -type -log=1:2 -verbose --=; do
+	--colour --fx -B -I -j -E -s -bins -type -log=1:2 -verbose --=; do
 	run gpuhist "$option" a
 done
 run gpuhist -range 0:10 a
@@ -14,7 +14,7 @@ for option in -tflaot32 -tunit16 -tu61 -tu12 -tfloat128 -fcvs -fjosn -fnumpy -fp
 	run gpuhist "$option" a
 done
 # Numbers: what is suggested is accepted, and is the number
-for number in 1e3 1_000 1,000 '1 000' =1000 1000b 64kib 64Ki 1.5K 0.5M 1e0 1,00 1.3 1e400 1e9 -5 K 12x 1KBs .5 ''; do
+for number in 1e3 1_000 1,000 '1 000' =1000 1000b 64kib 64Ki 1.5K 0.5M 1e0 1,00 1,0000 1.3 1e400 1e9 -5 K 12x 1KBs .5 ''; do
 	run gpuhist -t u8 -f raw -o x -b "$number" a
 	better=$(gpuhist -t u8 -f raw -o x -b "$number" a 2>&1 | sed -n 's/.*did you mean \(.*\)?$/\1/p')
 	[ -z "$better" ] || shell "gpuhist -t u8 -f raw -o x -b $better a && wc -c <x"

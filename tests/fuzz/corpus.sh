@@ -4,7 +4,8 @@
 set -eu
 dir=$1
 rm -rf "$dir"
-mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/header"
+mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/header" \
+	"$dir/document"
 
 # seed HARNESS: standard input becomes the next file.
 seed() {
@@ -243,3 +244,35 @@ for flags in 0 1 2 4 8 9 12 16 18 24 25 28; do
 	{ bytes $flags 3 9 && printf 'P5\n# a comment\n4 2\n255\nabcdefgh'; } | seed header
 	{ bytes $flags 3 9 && printf 'P6 1 2 999\nabcdefghijkl'; } | seed header
 done
+
+# histogram TYPE BINNING RANGE OTHERS CHANNELS CHANNEL AXIS VALUES SAMPLES OVER: one that is read.
+histogram() {
+	printf '{"uhi_schema": 1, "writer_info": {"gpuhist": {"version": "0"}}, "metadata": {"type": "%s", ' "$1"
+	printf '"binning": "%s", "range": "%s", %s"closed": false, "clamp": false, "counter": "u64", ' "$2" "$3" "$4"
+	printf '"channels": %d, "channel": %d, "samples": %s, "under": 0, "over": %s, "nan": 0, ' "$5" "$6" "$9" "${10}"
+	printf '"bytes": 40, "skipped": 0, "tail": 0, "inputs": 1, "part": 1, "parts": 2, "options": "--type=%s"}, ' "$1"
+	printf '"axes": [{%s}], "storage": {"type": "int", "values": [%s]}}\n' "$7" "$8"
+}
+flow='"underflow": true, "overflow": true, "circular": false'
+regular() { printf '"type": "regular", "lower": %s, "upper": %s, "bins": %s, %s' "$1" "$2" "$3" "$flow"; }
+variable() { printf '"type": "variable", "edges": [%s], %s' "$1" "$flow"; }
+{
+	histogram u32 range 0:4 '' 1 0 "$(regular 0 4 4)" 0,1,2,3,4,5 15 5
+	histogram f32 range -1:1 '' 1 0 "$(variable -1,-0.5,0,0.5,1)" 0,1,18446744073709551610,0,0,4 18446744073709551615 4
+} | seed document
+histogram i64 range -9223372036854775808:9223372036854775808 '' 1 0 \
+	"$(regular -9223372036854775808 9.2233720368547758e18 2)" 0,1,2,3 6 3 | seed document
+histogram u16 mod 0:3 '' 1 0 '"type": "regular", "lower": 0, "upper": 3, "bins": 3, "underflow": false, "overflow": true, "circular": true' \
+	7,8,9,0 24 0 | seed document
+histogram f64 auto 1.7976931348623157e+308:1.7976931348623157e+308 '"most": 4, ' 1 0 \
+	"$(variable 1.7976931348623157e+308,1.7976931348623157e+308)" 0,2,1 3 1 | seed document
+histogram f64 auto -0.75:0.5 '"most": 8, ' 1 0 "$(variable -0.75,-0.5,-0.25,0,0.25,0.5)" '0, 1, 0, 0, 0, 2e0, 0' 3 0 |
+	seed document
+histogram u8 auto 8:16 '"most": 2, "partial": true, ' 1 0 "$(regular 8 16 1)" 0,9,0 9 0 | seed document
+histogram f32 auto '' '"most": 2, ' 1 0 "$(regular 0 0 0)" 0,0 0 0 | seed document
+histogram f32 edges -1:7 '"note": [1, {"a": null}, "\ud83d\ude00"], ' 1 0 "$(variable -1,2.5e-1,7)" 0,1,1,0 2 0 | seed document
+histogram f64 log 1:100 '' 1 0 "$(variable 1,10,100)" 0,3,4,0 7 0 | seed document
+{
+	printf '{"channel0": ' && histogram i16 range 0:2 '' 2 0 "$(regular 0 2 2)" 0,1,2,3 6 3
+	printf ', "channel1": ' && histogram i16 range 0:2 '' 2 1 "$(regular 0 2 2)" 0,6,0,0 6 0 && printf '}'
+} | seed document

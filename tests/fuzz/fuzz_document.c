@@ -1,0 +1,105 @@
+/*
+ * document: any text is histograms or an error that says where. A histogram that is read holds its own audit; written
+ * and read again it is the same, and added to itself it is twice that.
+ */
+#include "document/document.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "fuzz.h"
+
+static struct documents *open_bytes(const void *data, size_t size, int *fd)
+{
+	struct fail fail = {.status = STATUS_OK};
+	struct documents *d;
+	char path[32];
+
+	*fd = memfd_create("input", MFD_CLOEXEC);
+	REQUIRE(write(*fd, data, size) == (ssize_t)size, "%zu bytes", size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", *fd);
+	REQUIRE(documents_open(&d, path, &fail) == 0, "%s", fail.text);
+	return d;
+}
+
+/* What write_json makes of it; the caller frees it. */
+static char *written(const struct document *document, size_t *size)
+{
+	struct fail fail = {.status = STATUS_OK};
+	struct output *out;
+	char path[32];
+	const int fd = memfd_create("output", MFD_CLOEXEC), copy = dup(fd);
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy); /* commit closes it */
+	REQUIRE(output_open(&out, path, &fail) == 0, "%s", fail.text);
+	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64}, &document->from);
+	REQUIRE(output_commit(out, &fail) == 0, "%s", fail.text);
+	*size = (size_t)lseek(fd, 0, SEEK_END);
+	char *const text = malloc(*size + 1);
+	REQUIRE(pread(fd, text, *size, 0) == (ssize_t)*size, "%zu bytes", *size);
+	close(fd);
+	return text;
+}
+
+static void check_add(struct document *a, const struct document *b)
+{
+	struct fail fail = {.status = STATUS_OK};
+	const uint64_t samples = a->hist.samples;
+
+	REQUIRE(axis_difference(&a->hist.axis, &b->hist.axis) == NULL, "another axis");
+	if (hist_add(&a->hist, &b->hist, &fail) != 0) {
+		REQUIRE(fail.status == STATUS_LIMIT && samples > UINT64_MAX / 2 && a->hist.samples == samples, "%s",
+			fail.text);
+		return;
+	}
+	REQUIRE(a->hist.samples == 2 * samples && axis_bins(&a->hist.axis) == axis_bins(&b->hist.axis), "%llu samples",
+		(unsigned long long)a->hist.samples);
+	REQUIRE(hist_audit(&a->hist, &fail) == 0, "%s", fail.text);
+	for (uint32_t c = 0; c < a->hist.channels; c++)
+		for (uint32_t i = 0; i < axis_bins(&a->hist.axis); i++)
+			REQUIRE(hist_count(&a->hist, c, i) == 2 * hist_count(&b->hist, c, i), "bin %lu",
+				(unsigned long)i);
+}
+
+static void check_document(const struct document *document)
+{
+	struct fail fail = {.status = STATUS_OK};
+	struct document again, more;
+	size_t size, again_size;
+	int fd;
+
+	REQUIRE(hist_audit(&document->hist, &fail) == 0, "%s", fail.text);
+	char *const text = written(document, &size);
+	struct documents *const d = open_bytes(text, size, &fd);
+	REQUIRE(documents_next(d, &again, &fail) == 1, "%s", fail.text);
+	REQUIRE(documents_next(d, &more, &fail) == 0, "more than one");
+	documents_close(d);
+	close(fd);
+	char *const again_text = written(&again, &again_size);
+	REQUIRE(size == again_size && memcmp(text, again_text, size) == 0, "written otherwise");
+	check_add(&again, document);
+	document_free(&again);
+	free(text);
+	free(again_text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fail fail = {.status = STATUS_OK};
+	struct document document;
+	int fd, rc;
+	struct documents *const d = open_bytes(data, size, &fd);
+
+	while ((rc = documents_next(d, &document, &fail)) == 1) {
+		check_document(&document);
+		document_free(&document);
+	}
+	REQUIRE((rc == 0) == (fail.status == STATUS_OK), "%d: %s", rc, fail.text);
+	REQUIRE(rc == 0 || (fail.status == STATUS_DATA && strstr(fail.text, ": document ") &&
+			    strstr(fail.text, ": byte ")),
+		"%s", fail.text);
+	REQUIRE(!document.options && !document.hist.count, "something is left");
+	documents_close(d);
+	close(fd);
+	return 0;
+}
