@@ -65,9 +65,9 @@ rm -f t.json
 	$c --into=t.json b 9>&- &
 	sleep 0.1
 	test -e t.json && echo early
-	:
+	exec 9<&-
+	wait
 ) 9<. 2>/dev/null
-until [ -e t.json ]; do sleep 0.02; done
 gpuhist --merge t.json
 # Known before the work: nothing is read of a pipe that never ends
 mkfifo fifo
