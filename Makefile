@@ -1,6 +1,7 @@
 # gpuhist: `make` builds ./gpuhist with any C11 compiler and no configure step; `make help` lists the rest.
-# CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, PREFIX and DESTDIR are the user's, by the
-# command line or the environment: what the build cannot do without is in other variables and is never lost.
+# CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, PREFIX with the folders below it and DESTDIR
+# are the user's, by the command line or the environment: what the build cannot do without is in other variables and
+# is never lost.
 
 VERSION = 0.1.0
 
@@ -12,6 +13,11 @@ ifeq ($(origin CXX),default)
 CXX     = g++
 endif
 PREFIX ?= /usr/local
+BINDIR ?= $(PREFIX)/bin
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+DOCDIR ?= $(DATADIR)/doc/gpuhist
+ZSHDIR ?= $(DATADIR)/zsh/site-functions
 BUILD   = build
 PROGRAM = gpuhist
 
@@ -232,7 +238,7 @@ $(BUILD)/bench_cub: bench/cub.cu $(KERNEL_FLAGS)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) -O3 -std=c++17 -arch=native -o $@ $<
-else ifeq ($(filter help clean uninstall,$(MAKECMDGOALS))$(FUZZ),)
+else ifeq ($(filter help clean uninstall dist deb cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)
 endif
 
@@ -345,14 +351,44 @@ bench-gpu: $(PROGRAM) $(BUILD)/bench $(BUILD)/sample $(BENCH_GPU) $(BUILD)/bench
 
 # ---- the rest ----
 
-#: make install          takes PREFIX (/usr/local) and DESTDIR; make uninstall
-install: $(PROGRAM)
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/share/man/man1
-	install $(PROGRAM) $(DESTDIR)$(PREFIX)/bin/gpuhist
-	install -m 644 man/gpuhist.1 $(DESTDIR)$(PREFIX)/share/man/man1/gpuhist.1
+#: make install          takes PREFIX (/usr/local), DESTDIR, BINDIR, DATADIR, MANDIR, DOCDIR, ZSHDIR; make uninstall
+# FILE:WHERE of all that is installed beside the program; of these only what the tree has.
+INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
+	completions/gpuhist.bash:$(DATADIR)/bash-completion/completions/gpuhist \
+	completions/_gpuhist:$(ZSHDIR)/_gpuhist \
+	completions/gpuhist.fish:$(DATADIR)/fish/vendor_completions.d/gpuhist.fish \
+	README.md:$(DOCDIR)/README.md \
+	LICENSE:$(DOCDIR)/LICENSE \
+	examples/tour.md:$(DOCDIR)/examples/tour.md
+from = $(firstword $(subst :, ,$(1)))
+to   = "$(DESTDIR)$(lastword $(subst :, ,$(1)))"
+define copy
+	install -D -m 644 $(from) $(to)
 
+endef
+
+install: $(PROGRAM)
+	install -D -m 755 $(PROGRAM) "$(DESTDIR)$(BINDIR)/gpuhist"
+	$(foreach f,$(INSTALLED),$(if $(wildcard $(call from,$(f))),$(call copy,$(f))))
+
+# Of the folders only those that are gpuhist's own, and empty.
 uninstall:
-	rm -f $(DESTDIR)$(PREFIX)/bin/gpuhist $(DESTDIR)$(PREFIX)/share/man/man1/gpuhist.1
+	rm -f "$(DESTDIR)$(BINDIR)/gpuhist" $(foreach f,$(INSTALLED),$(call to,$(f)))
+	for d in "$(DESTDIR)$(DOCDIR)/examples" "$(DESTDIR)$(DOCDIR)"; do [ ! -d "$$d" ] || rmdir "$$d" || true; done
+
+#: make dist             build/gpuhist-VERSION.tar.gz: what is committed, or all of a tree that has no .git
+DIST = gpuhist-$(VERSION)
+dist:
+	$(Q)sh packaging/dist.sh $(DIST) build
+
+#: make deb              a Debian package of this tree, in build; DEB_BUILD_OPTIONS=nocheck without the tests
+deb:
+	$(Q)sh packaging/deb.sh $(DIST) build
+
+#: make cross ARCH=aarch64   or s390x: built by Debian's cross compiler, tested under qemu-user
+ARCH =
+cross:
+	$(Q)sh tests/cross.sh $(ARCH)
 
 #: make clean            removes all that was built
 clean:
@@ -364,5 +400,5 @@ help:
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) \
 	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
-.PHONY: all bench bench-gpu bench-loops check check-gpu check-programs clean coverage coverage-programs demo FORCE fuzz \
+.PHONY: all bench bench-gpu bench-loops check check-gpu check-programs clean coverage coverage-programs cross deb demo dist FORCE fuzz \
 	fuzzers help install test torture uninstall

@@ -325,6 +325,13 @@ static void pipes(void)
 	mine = text("cat %s/u32 | %s -b 1024", folder, gpuhist);
 	line("pipe, u32, 1024 bins", mine, all, "cat \\| dd of=/dev/null bs=1M",
 	     text("cat %s/u32 | dd of=/dev/null bs=1M", folder), all);
+	/* Passed on to another reader while it is counted. */
+	mine = text("cat %s/u32 | %s --tee -b 1024 -o %s/tee.csv | cat >/dev/null", folder, gpuhist, folder);
+	line("pipe \\| --tee \\| pipe, u32, 1024 bins", mine, all, "cat \\| cat \\| cat",
+	     text("cat %s/u32 | cat | cat >/dev/null", folder), all);
+	mine = text("%s --tee -b 1024 -o %s/tee.csv %s/u32 | cat >/dev/null", gpuhist, folder, folder);
+	line("file, --tee \\| pipe, u32, 1024 bins", mine, all, "cat \\| cat",
+	     text("cat %s/u32 | cat >/dev/null", folder), all);
 }
 
 static void peers(void)

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/signals.h"
 #include "base/tally.h"
@@ -30,7 +31,11 @@ struct crew {
 
 static void run_member(struct member *m)
 {
-	if (worker_run(&m->crew->work, &m->report, &m->fail) == 0)
+	const double began = clock_core_seconds();
+	const int rc = worker_run(&m->crew->work, &m->report, &m->fail);
+
+	m->report.core_seconds = clock_core_seconds() - began;
+	if (rc == 0)
 		return;
 	/* One that never asked for anything is not missed: the others read what it would have. */
 	if (m != m->crew->members && !m->report.asked && m->fail.status == STATUS_SYSTEM)
@@ -182,6 +187,7 @@ static int sum_up(const struct crew *crew, struct run_report *report, struct fai
 		report->workers += m->report.fills > 0;
 		report->read_seconds += m->report.read_seconds;
 		report->count_seconds += m->report.count_seconds;
+		report->core_seconds += m->report.core_seconds;
 		if (m->fail.status != STATUS_OK)
 			rc = fail_pass(fail, &m->fail);
 	}

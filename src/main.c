@@ -8,8 +8,13 @@
 #include "cli/help.h"
 #include "cli/msg.h"
 #include "cli/options.h"
+#include "cli/picture.h"
 #include "cli/report.h"
+#include "cli/keyboard.h"
 #include "count/cells.h"
+#include "document/into.h"
+#include "document/merge.h"
+#include "input/tee.h"
 #include "output/output.h"
 #include "output/publish.h"
 #include "run.h"
@@ -46,16 +51,41 @@ static struct provenance provenance_of(const struct job *job, const struct run_r
 		.part = 1,
 		.parts = 1,
 		.options = job->options,
-		.option_count = job->option_count,
 	};
+}
+
+/* With --tee the inputs' bytes pass while they are counted, and to their end whatever becomes of that. */
+static int count(const struct job *asked, struct hist *hist, struct run_report *report, struct fail *fail)
+{
+	struct job job = *asked;
+	struct fail passing = {.status = STATUS_OK};
+	struct run *run;
+
+	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count, STDOUT_FILENO, fail) != 0)
+		return -1;
+	int rc = run_open(&run, &job, fail);
+	/* What cannot be added to is reported before the work. */
+	if (rc == 0 && job.into)
+		rc = into_compare(job.into, run_hist(run), fail);
+	if (rc == 0)
+		rc = run_until_end(run, fail);
+	run_close(run, hist, report);
+	if (job.tee && tee_end(job.source.tee, &passing) != 0) {
+		/* What was cut off by it is no failure of its own. */
+		*fail = passing;
+		hist_free(hist);
+		rc = -1;
+	}
+	return rc;
 }
 
 /* The output is opened first: a folder that cannot be written is reported before the work. */
 static void histogram(const struct job *job, struct fail *fail)
 {
-	struct output *out;
+	struct output *out = NULL;
 	struct hist hist;
 	struct run_report report;
+	struct into_sum sum;
 	const char *const isa = getenv("GPUHIST_ISA");
 
 	if (isa && *isa && cells_force(isa) != 0) {
@@ -63,11 +93,18 @@ static void histogram(const struct job *job, struct fail *fail)
 			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, avx512)", isa);
 		return;
 	}
-	if (output_open(&out, job->output, fail) != 0)
+	if (job->into && into_check(job->into, fail) != 0)
 		return;
-	if (run_job(job, &hist, &report, fail) == 0) {
+	if (!job->output_none && output_open(&out, job->output, fail) != 0)
+		return;
+	if (count(job, &hist, &report, fail) == 0) {
 		const struct provenance from = provenance_of(job, &report);
-		publish(out, job->format, &job->style, &hist, &from, fail);
+		if (out)
+			publish(out, job->format, &job->style, &hist, &from, fail);
+		picture_draw(job, &hist, &from);
+		/* Last, because it is what must not be done twice: a command that failed has added nothing. */
+		if (job->into && fail->status == STATUS_OK && into_add(job->into, &hist, &from, &sum, fail) == 0)
+			report_into(job, sum.samples, sum.inputs);
 		report_stats(&hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
@@ -83,6 +120,24 @@ static void histogram(const struct job *job, struct fail *fail)
 	}
 }
 
+/* --merge */
+static void merge(const struct job *job, struct fail *fail)
+{
+	struct output *out;
+	struct sum sum;
+
+	if (output_open(&out, job->output, fail) != 0)
+		return;
+	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0) {
+		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
+		picture_draw(job, &sum.total.hist, &sum.total.from);
+		report_sum(job, &sum.total.hist, sum.documents);
+	} else {
+		output_abort(out);
+	}
+	sum_free(&sum);
+}
+
 int main(int argc, char **argv)
 {
 	struct job job;
@@ -94,7 +149,8 @@ int main(int argc, char **argv)
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
-		histogram(&job, &fail);
+		if (keyboard_check(&job, argc, &fail) == 0)
+			(job.merge ? merge : histogram)(&job, &fail);
 		break;
 	case OPTIONS_HELP:
 		print(help_text, &fail);

@@ -54,7 +54,6 @@ int partial_write(const struct partial *p, struct fail *fail)
 			.part = 1,
 			.parts = 1,
 			.options = job->options,
-			.option_count = job->option_count,
 		};
 		job->format->write(out, &hist, &job->style, &from);
 		rc = output_commit(out, fail);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "cli/msg.h"
 #include "crew.h"
 #include "gpu/gpu.h"
@@ -102,6 +103,11 @@ static int make_plan(struct run *run, struct fail *fail)
 				job->memory_text, (plan->tables + 1023) / 1024, plan->tables);
 	run->report.isa = cells_isa();
 	run->report.method = METHODS[plan->counting.method];
+	run->report.shared = plan->counting.method == COUNT_SHARED;
+	run->report.planned = plan->workers;
+	run->report.cores = cores_usable();
+	run->report.kernels = run->facts.kernels;
+	run->report.gpu_worth = plan->gpu_worth;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }
@@ -282,6 +288,11 @@ int run_open(struct run **out, const struct job *job, struct fail *fail)
 	}
 	*out = run;
 	return 0;
+}
+
+const struct hist *run_hist(const struct run *run)
+{
+	return &run->hist;
 }
 
 int run_until_end(struct run *run, struct fail *fail)

@@ -16,6 +16,9 @@ struct run;
  */
 int run_open(struct run **out, const struct job *job, struct fail *fail);
 
+/* The histogram to be: its axis, which of --auto is open yet, and its channels. Until run_until_end. */
+const struct hist *run_hist(const struct run *run);
+
 /*
  * Reads all inputs to their end, or to that of -n, and counts them; the histogram is then filled and
  * audited. Returns when every worker has ended. On failure *fail says why. Called once.

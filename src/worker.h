@@ -50,6 +50,7 @@ struct worker_report {
 	bool passed_on;          /* busy was called */
 	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
+	double core_seconds; /* in which its thread had a core */
 };
 
 /* Counts whole records on the CPU and adds them to the report, between two snapshots of what the counter holds. */

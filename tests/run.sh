@@ -106,6 +106,11 @@ if [ -z "$quick" ]; then
 	else
 		echo 'left out: oracle_check (no python3)'
 	fi
+	if python3 -c 'import pty' 2>/dev/null; then
+		test_of terminal_check python3 "$here/terminal_check.py" "$gpuhist"
+	else
+		echo 'left out: terminal_check (no python3)'
+	fi
 	# The address sanitizer, whose runtime must be loaded first, takes ten times as long for each run: some
 	# plans only, each with a check for leaks. None under the thread sanitizer, nor where gcov writes files.
 	case $build in
@@ -126,6 +131,7 @@ fi
 test_of cli sh "$here/cli.sh" "$gpuhist"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
+test_of completions sh "$here/completions.sh" "$gpuhist"
 for test in "$build"/test_*; do
 	# Thousands of runs, each of which takes a sanitizer tens of milliseconds: half an hour and more.
 	case $test in

@@ -197,6 +197,11 @@ static void numbers(void)
 	/* The text ends at length, not at what follows. */
 	CHECK(number_parse(&n, "12:34", 2) == 0 && n.integer == 12, "the colon is not ours");
 	CHECK(number_parse(&n, "1e5:7", 2) == -1, "cut inside the exponent");
+	/* Nothing after length is looked at: the address sanitizer sees it. */
+	char *const bare = malloc(2);
+	CHECK(bare && memcpy(bare, "12", 2) && number_parse(&n, bare, 2) == 0 && n.integer == 12,
+	      "a text without an end");
+	free(bare);
 
 	/* 2^96 - 1 is stored as an integer, 2^96 is whole but not stored; nothing overflows far beyond. */
 	CHECK(parse(&n, "79228162514264337593543950335") == 0 && n.exact && n.integer == ((int128_t)1 << 96) - 1,

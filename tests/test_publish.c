@@ -25,7 +25,7 @@ static void overflow(void)
 		"\"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, "
 		"\"samples\": 4611686022722355209, \"under\": 1, \"over\": 2, \"nan\": 0, "
 		"\"bytes\": 100, \"skipped\": 8, \"tail\": 3, \"inputs\": 2, \"part\": 1, \"parts\": 1, "
-		"\"options\": \"-o 'it'\\\\''s \\\"h\\\"\\u000a\\ufffd\\\\'\", \"version\": \"" GPUHIST_VERSION
+		"\"options\": \"--edges=@'it'\\\\''s \\\"h\\\"\\u000a\\ufffd\\\\'\", \"version\": \"" GPUHIST_VERSION
 		"\"}, "
 		"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 3, \"bins\": 3, "
 		"\"underflow\": true, \"overflow\": true, \"circular\": false}], "

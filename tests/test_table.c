@@ -297,6 +297,15 @@ int main(void)
 	one("f32", false, 1);
 	one("f64", true, 1);
 	all_types("ratios", 0);
+	/* Dozens of edges between 1 and 2, where no integer is: still one step for each sample. */
+	for (uint32_t i = 0; i <= 1000; i++)
+		list[i] = pow(2, 0.031 * i);
+	bins = 1000;
+	shape = "between integers";
+	one("u32", false, 1);
+	one("i32be", true, 1);
+	one("u64", false, 1);
+	one("i64", true, 1);
 	few("mixed", MIXED, sizeof(MIXED) / sizeof(*MIXED));
 	few("signs", SIGNS, sizeof(SIGNS) / sizeof(*SIGNS));
 	few("wide", WIDE, sizeof(WIDE) / sizeof(*WIDE));

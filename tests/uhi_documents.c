@@ -42,15 +42,13 @@ static struct axis make_axis(const char *type_name, struct axis_spec spec, const
 
 static void write_one(const char *name, const char *format_name, const struct hist *h)
 {
-	static char *const OPTIONS[] = {"-o", "a 'b' \"c\" \\ \x01\n\xff\xc0\xaf \xc3\xa9\xed\xa0\x80.json", ""};
 	const struct provenance from = {.inputs = 3,
 					.bytes = UINT64_MAX,
 					.skipped = 1,
 					.tail = 2,
 					.part = 1,
 					.parts = 1,
-					.options = OPTIONS,
-					.option_count = 3};
+					.options = "'a b' \"c\" \\ \x01\n\xff\xc0\xaf \xc3\xa9\xed\xa0\x80"};
 	const struct format *const format = format_find(format_name);
 	const struct style style = {.counter = COUNTER_U64, .header = true};
 	struct fail fail = {.status = STATUS_OK};

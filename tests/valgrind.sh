@@ -31,7 +31,7 @@ ends() {
 	status=$?
 	if [ "$status" -eq "$expected" ] && [ "$expected" -ne 0 ] && [ ! -s out ]; then
 		passed=$((passed + 1))
-	elif [ "$status" -eq 0 ] && [ "$expected" -eq 0 ] && "$gpuhist" -q "$@" <data 2>/dev/null | cmp -s - out; then
+	elif [ "$status" -eq 0 ] && [ "$expected" -eq 0 ] && "$gpuhist" "$@" <data 2>/dev/null | cmp -s - out; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))

@@ -8,15 +8,9 @@
 #include "output/publish.h"
 
 /* Where all the counts of these tests come from; a word that a shell would take apart, and no UTF-8. */
-static char *const OPTIONS[] = {"-o", "it's \"h\"\n\xff\\"};
-static const struct provenance FROM = {.inputs = 2,
-				       .bytes = 100,
-				       .skipped = 8,
-				       .tail = 3,
-				       .part = 1,
-				       .parts = 1,
-				       .options = OPTIONS,
-				       .option_count = 2};
+#define OPTIONS "--edges=@'it'\\''s \"h\"\n\xff\\'"
+static const struct provenance FROM = {
+	.inputs = 2, .bytes = 100, .skipped = 8, .tail = 3, .part = 1, .parts = 1, .options = OPTIONS};
 
 /* What the command line says of an output. */
 struct wish {
@@ -24,13 +18,13 @@ struct wish {
 	struct style style;
 };
 
-static struct wish make_wish(const char *output, const char *format, enum counter_kind counter)
+static inline struct wish make_wish(const char *output, const char *format, enum counter_kind counter)
 {
 	return (struct wish){output, format, {.counter = counter, .header = true}};
 }
 
 /* bins of u32, bin = value. */
-static struct axis make_axis(uint32_t bins)
+static inline struct axis make_axis(uint32_t bins)
 {
 	const struct axis_spec spec = {.edges.bins = bins};
 	struct sample_type type;
@@ -42,7 +36,7 @@ static struct axis make_axis(uint32_t bins)
 	return axis;
 }
 
-static int publish_to(const struct wish *wish, const struct hist *h, struct fail *fail)
+static inline int publish_to(const struct wish *wish, const struct hist *h, struct fail *fail)
 {
 	struct output *out;
 

@@ -6,20 +6,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Of a float type: a binary64 that a key stands for. */
+#include "bins/keys.h"
+
 static double value_of_key(const struct sample_type *type, uint64_t key)
 {
-	float f;
-	double d;
-
-	if (type->bytes < 8) {
-		const uint32_t bits = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
-		memcpy(&f, &bits, sizeof(f));
-		return (double)f;
-	}
-	const uint64_t bits = key >> 63 ? key ^ (uint64_t)1 << 63 : ~key;
-	memcpy(&d, &bits, sizeof(d));
-	return d;
+	return value_of_float_key(type->bytes < 8 ? 32 : 64, key);
 }
 
 uint32_t auto_bins_least(const struct sample_type *type)

@@ -54,6 +54,12 @@ static bool same_edges(const struct edges *a, const struct edges *b)
 		return a->lo == b->lo && a->width == b->width;
 	if (a->exact || b->exact)
 		return false;
+	/* What binning_edge_careful computes them from: 2^24 edges need not be computed to be the same. */
+	const bool equal_width = !a->list && !b->list && !a->dyadic && !b->dyadic;
+	if (equal_width && a->binning.linear.lo == b->binning.linear.lo &&
+	    a->binning.linear.hi == b->binning.linear.hi && a->binning.linear.step == b->binning.linear.step &&
+	    a->binning.linear.unit == b->binning.linear.unit)
+		return true;
 	for (uint32_t i = 0; i <= a->binning.bins; i++)
 		if (edges_value(a, i) != edges_value(b, i))
 			return false;
@@ -64,10 +70,13 @@ const char *axis_difference(const struct axis *a, const struct axis *b)
 {
 	if (strcmp(a->type.name, b->type.name) != 0)
 		return "type";
+	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD) || (a->kind == AXIS_AUTO) != (b->kind == AXIS_AUTO))
+		return "binning";
+	/* Bins of --auto can be made those of all samples together, which depend on how many were asked for. */
+	if (a->kind == AXIS_AUTO)
+		return a->edges.most != b->edges.most ? "number of bins" : a->clamp != b->clamp ? "--clamp" : NULL;
 	if (axis_bins(a) != axis_bins(b))
 		return "number of bins";
-	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD))
-		return "binning";
 	if (!same_edges(&a->edges, &b->edges))
 		return "range";
 	if (a->edges.closed != b->edges.closed)

@@ -223,8 +223,7 @@ static int set_mod(struct edges *e, const struct sample_type *type, const char *
 	return 0;
 }
 
-/* Bins of AUTO from bin `first` on (auto_bin). */
-static void set_dyadic(struct edges *e, const struct sample_type *type, int128_t first, uint32_t bins, int k)
+void edges_place(struct edges *e, const struct sample_type *type, int128_t first, uint32_t bins, int k)
 {
 	e->k = k;
 	e->dyadic = type->kind == SAMPLE_FLOAT;
@@ -239,6 +238,11 @@ static void set_dyadic(struct edges *e, const struct sample_type *type, int128_t
 	e->hi = edges_value(e, bins);
 }
 
+int128_t edges_first(const struct edges *e, const struct sample_type *type)
+{
+	return e->dyadic ? (int128_t)e->first : (e->lo - sample_min(type)) >> e->k;
+}
+
 static int set_auto(struct edges *e, const struct sample_type *type, const char **why)
 {
 	const int k = auto_k_least(type);
@@ -249,7 +253,7 @@ static int set_auto(struct edges *e, const struct sample_type *type, const char 
 	}
 	e->most = e->binning.bins;
 	auto_rule(&e->binning, type, auto_slots(e->most), k);
-	set_dyadic(e, type, 0, e->binning.bins, k);
+	edges_place(e, type, 0, e->binning.bins, k);
 	return 0;
 }
 
@@ -262,7 +266,7 @@ void edges_settle(struct edges *e, const struct sample_type *type, const struct 
 	const int128_t last = none ? -1 : auto_bin(type, extent->greatest, k);
 
 	*first_slot = auto_slot(first, slots);
-	set_dyadic(e, type, first, (uint32_t)(last - first + 1), k);
+	edges_place(e, type, first, (uint32_t)(last - first + 1), k);
 }
 
 int edges_init(struct edges *e, const struct edges_spec *spec, const struct sample_type *type, const char **why)

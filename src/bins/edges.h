@@ -75,6 +75,12 @@ int edges_init(struct edges *edges, const struct edges_spec *spec, const struct 
 void edges_settle(struct edges *edges, const struct sample_type *type, const struct extent *extent,
 		  uint32_t *first_slot);
 
+/* Of AUTO: makes them those of `bins` bins of 2^k, the first of which is bin `first` as auto_bin numbers them. */
+void edges_place(struct edges *edges, const struct sample_type *type, int128_t first, uint32_t bins, int k);
+
+/* Of AUTO that is settled and has bins: the number of the first one, as auto_bin numbers them. */
+int128_t edges_first(const struct edges *edges, const struct sample_type *type);
+
 /*
  * A copy of the definition alone, to be freed on its own: its binning has no explicit edges to compare with.
  * -1: no memory.

@@ -79,11 +79,13 @@ int number_parse(struct number *n, const char *text, size_t length)
 	char copy[512];
 	char *end;
 
-	/* strtod would also take white space, "inf" and "nan(...)". */
-	if (length == 0 || length >= sizeof(copy) || strspn(text, "0123456789+-.eExXpPabcdfABCDF") < length)
+	if (length == 0 || length >= sizeof(copy))
 		return -1;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
+	/* strtod would also take white space, "inf" and "nan(...)". */
+	if (strspn(copy, "0123456789+-.eExXpPabcdfABCDF") < length)
+		return -1;
 	*n = (struct number){.value = strtod(copy, &end)};
 	if (end == copy || *end != '\0' || !isfinite(n->value))
 		return -1;

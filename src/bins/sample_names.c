@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/near.h"
+
 #define WORD 24 /* a longer text is no type's name */
 
 static const struct {
@@ -112,6 +114,41 @@ static const char *ours(const char *word, struct sample_type *type)
 	return NULL;
 }
 
+/* Are the digits the same, in any order? Another digit is another size, and no slip that can be undone. */
+static bool same_digits(const char *a, const char *b)
+{
+	int count[10] = {0};
+
+	for (; *a; a++)
+		if (digit(*a))
+			count[*a - '0']++;
+	for (; *b; b++)
+		if (digit(*b))
+			count[*b - '0']--;
+	for (size_t i = 0; i < sizeof(count) / sizeof(count[0]); i++)
+		if (count[i] != 0)
+			return false;
+	return true;
+}
+
+/* Our name for the nearest word that names a type; NULL where none is near. */
+static const char *ours_of_near(const char *word, struct sample_type *type)
+{
+	static const char *const SPELLED[] = {"u16",   "i16",    "u24",     "i24",     "u32",     "i32",
+					      "u64",   "i64",    "f16",     "bf16",    "f32",     "f64",
+					      "uint8", "uint16", "uint32",  "uint64",  "int8",    "int16",
+					      "int32", "int64",  "float16", "float32", "float64", "bfloat16"};
+	struct near near = {0};
+
+	for (size_t i = 0; i < sizeof(SPELLED) / sizeof(SPELLED[0]); i++)
+		if (same_digits(word, SPELLED[i]))
+			near_ask(&near, word, SPELLED[i]);
+	for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
+		if (same_digits(word, NAMES[i].theirs))
+			near_ask(&near, word, NAMES[i].theirs);
+	return near.word ? ours(near.word, type) : NULL;
+}
+
 /* The same for pairs of values: cf32, ci16 (SigMF), fc32, sc16 (UHD), cs16, cu8 (SoapySDR), complex64. */
 static const char *ours_of_complex(char *word, struct sample_type *type)
 {
@@ -153,6 +190,8 @@ void sample_type_hint(char hint[SAMPLE_HINT], const char *text)
 	const char *pair = name ? NULL : ours_of_complex(word, &type);
 	if (!name && !pair)
 		name = ours(word, &type);
+	if (!name && !pair)
+		name = ours_of_near(word, &type);
 	const char *const found = pair ? pair : name;
 	const char *const order = big && found && strcmp(found + 1, "8") != 0 ? "be" : "";
 	if (pair)

@@ -6,7 +6,8 @@
  * every loop and kernel, so edges with a lower g than the sample's are not above it, those with a
  * higher g are above it, and only those with the same g are compared: by bisection, in as many steps as
  * the most crowded entry needs. Edges that are anywhere near regular need one step; edges that are
- * crowded into one place at most 20, for 2^20 of them.
+ * crowded into one place at most 20, for 2^20 of them. An edge at the smallest key of its entry is not above any
+ * sample of the entry: it needs no step, so the many edges that lie between two integers need none either.
  *
  * g is (key - first) >> shift: equal steps of an integer, equal ratios of a float. For floats
  * (x - lo) scale, in the sample's own precision, is tried too: equal steps of the value.
@@ -18,9 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GUIDE_LEAST 1024u /* entries to begin with: 4 KiB of L1 ... */
+#include "bins/keys.h"
+
+/* Entries to begin with, halved while no step is added: */
+#define GUIDE_LEAST 1024u /* 4 KiB of L1, or ... */
+#define GUIDE_FINE 16u    /* ... so many for each bin, for the few that are crowded, as long as all are in L2 ... */
+#define GUIDE_NEAR ((uint32_t)1 << 16)
+#define GUIDE_PER_BIN 4u /* ... or so many for each bin */
 #define GUIDE_MOST ((uint32_t)1 << 22)
-#define GUIDE_PER_BIN 4u /* ... or so many for each bin; halved while no step is added */
 
 /* What is known of a type, and of the range within it. */
 struct span {
@@ -36,25 +42,10 @@ struct span {
 
 struct guide {
 	struct bin_table table;
-	uint32_t crowd; /* edges in its most crowded entry */
+	uint32_t crowd; /* edges to compare with in its most crowded entry */
 };
 
 /* ---- keys ---- */
-
-static double value_of_key(const struct span *s, uint64_t key)
-{
-	float f;
-	double d;
-
-	if (s->bits == 32) {
-		const uint32_t bits = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
-		memcpy(&f, &bits, sizeof(f));
-		return (double)f;
-	}
-	const uint64_t bits = key >> 63 ? key ^ (uint64_t)1 << 63 : ~key;
-	memcpy(&d, &bits, sizeof(d));
-	return d;
-}
 
 static uint64_t key_of_value(const struct span *s, double x)
 {
@@ -78,9 +69,9 @@ static int128_t key_from(const struct span *s, double x, bool above)
 	}
 	/* The nearest float may be on either side, and 0 has two keys. */
 	uint64_t key = key_of_value(s, x);
-	while (above ? value_of_key(s, key) <= x : value_of_key(s, key) < x)
+	while (above ? value_of_float_key(s->bits, key) <= x : value_of_float_key(s->bits, key) < x)
 		key++;
-	while (above ? value_of_key(s, key - 1) > x : value_of_key(s, key - 1) >= x)
+	while (above ? value_of_float_key(s->bits, key - 1) > x : value_of_float_key(s->bits, key - 1) >= x)
 		key--;
 	return (int128_t)key;
 }
@@ -95,7 +86,7 @@ static int128_t key_last(const struct span *s)
 /* The entry of a key of the range. */
 static uint32_t entry_of(const struct span *s, const struct bin_table *t, uint64_t key)
 {
-	const double x = t->by_value ? value_of_key(s, key) : 0;
+	const double x = t->by_value ? value_of_float_key(s->bits, key) : 0;
 
 	if (t->by_ratio && s->bits == 32)
 		return table_entry_ratio32(t, (uint32_t)(key - s->first));
@@ -104,6 +95,12 @@ static uint32_t entry_of(const struct span *s, const struct bin_table *t, uint64
 	if (!t->by_value)
 		return (uint32_t)((key - s->first) >> t->shift);
 	return s->bits == 32 ? table_entry_float(t, (float)x) : table_entry_double(t, x);
+}
+
+/* Is the key of an inner edge, above `first`, the smallest of its entry? */
+static bool leads(const struct span *s, const struct bin_table *t, uint64_t key, uint32_t entry)
+{
+	return entry_of(s, t, key - 1) < entry;
 }
 
 /* Sets what follows from shift, or from by_value, lo and scale. */
@@ -115,7 +112,10 @@ static void measure(const struct span *s, struct guide *g)
 	g->table.guide = entry_of(s, &g->table, s->last) + 1;
 	for (uint32_t i = s->passed; i < s->inner - s->ahead; i++) {
 		const uint32_t own = entry_of(s, &g->table, s->key[i]);
-		run = i > s->passed && own == entry ? run + 1 : 1;
+		if (leads(s, &g->table, s->key[i], own))
+			run = 0;
+		else
+			run = i > s->passed && own == entry ? run + 1 : 1;
 		entry = own;
 		g->crowd = run > g->crowd ? run : g->crowd;
 	}
@@ -127,7 +127,9 @@ static void measure(const struct span *s, struct guide *g)
 
 static uint32_t guide_most(const struct span *s)
 {
-	const uint64_t n = (uint64_t)GUIDE_PER_BIN * (s->inner + 1);
+	const uint64_t bins = (uint64_t)s->inner + 1, coarse = GUIDE_PER_BIN * bins;
+	const uint64_t fine = GUIDE_FINE * bins < GUIDE_NEAR ? GUIDE_FINE * bins : GUIDE_NEAR;
+	const uint64_t n = fine > coarse ? fine : coarse;
 
 	return n < GUIDE_LEAST ? GUIDE_LEAST : n > GUIDE_MOST ? GUIDE_MOST : (uint32_t)n;
 }
@@ -178,7 +180,7 @@ static struct guide guide_by_ratio(const struct span *s)
 /* -1: the arithmetic overflows, or the range is too narrow for it. */
 static int guide_by_value(const struct span *s, struct guide *best)
 {
-	const double lo = value_of_key(s, s->first), hi = value_of_key(s, s->last);
+	const double lo = value_of_float_key(s->bits, s->first), hi = value_of_float_key(s->bits, s->last);
 	struct guide next = {.table.by_value = 1, .table.lo = lo};
 	double range = hi - lo;
 
@@ -228,8 +230,11 @@ static uint32_t *fill(const struct span *s, struct binning *b)
 		return NULL;
 	memset(table, 0, 4 * words);
 	for (uint32_t entry = 0; entry < t->guide; entry++) {
-		while (before < s->inner - s->ahead && entry_of(s, t, s->key[before]) < entry)
-			before++;
+		for (; before < s->inner - s->ahead; before++) {
+			const uint32_t own = entry_of(s, t, s->key[before]);
+			if (own > entry || (own == entry && !leads(s, t, s->key[before], own)))
+				break;
+		}
 		table[entry] = before;
 	}
 	for (size_t i = 0; i < keys; i++) {

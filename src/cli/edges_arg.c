@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/again.h"
-#include "base/little.h"
 #include "bins/number.h"
 #include "bins/sample.h"
+#include "input/header.h"
 
 #define FILE_MAX ((size_t)64 << 20) /* 60 bytes for each of the most numbers */
 #define SHOWN 40                    /* of a text that is no number */
@@ -121,47 +121,6 @@ static int parse_text(struct reading *r, const char *text, size_t size)
 
 /* ---- .npy ---- */
 
-/* The text after a key of the header's dictionary; NULL: there is none. */
-static const char *value_of(const char *header, const char *key)
-{
-	const char *p = strstr(header, key);
-
-	if (!p || p == header || (p[-1] != '\'' && p[-1] != '"') || p[strlen(key)] != p[-1])
-		return NULL;
-	p += strlen(key) + 1;
-	p += strspn(p, " ");
-	if (*p++ != ':')
-		return NULL;
-	return p + strspn(p, " ");
-}
-
-/* descr and shape of a header; a text that says why they cannot be edges. */
-static const char *understand(const char *header, struct sample_type *type, size_t *count)
-{
-	const char *descr = value_of(header, "descr"), *shape = value_of(header, "shape");
-	char name[16];
-	uint64_t n = 0;
-
-	if (!descr || !shape || (*descr != '\'' && *descr != '"') || *shape != '(')
-		return "a .npy header without descr or shape";
-	const size_t length = strcspn(descr + 1, "'\"");
-	if (length >= sizeof(name))
-		return "a .npy file of a type that gpuhist does not have";
-	memcpy(name, descr + 1, length);
-	name[length] = '\0';
-	if (strchr("<>|=", name[0]) == NULL || sample_type_parse(type, name) != 0)
-		return "a .npy file of a type that gpuhist does not have";
-	shape += 1 + strspn(shape + 1, " ");
-	const size_t digits = strspn(shape, "0123456789");
-	for (size_t i = 0; i < digits && n <= EDGES_MAX; i++)
-		n = 10 * n + (uint64_t)(shape[i] - '0');
-	shape += digits + (shape[digits] == 'L') + strspn(shape + digits + (shape[digits] == 'L'), " ");
-	if (digits == 0 || shape[0] != ',' || shape[1 + strspn(shape + 1, " ")] != ')')
-		return "a .npy file must have one dimension";
-	*count = (size_t)n;
-	return NULL;
-}
-
 static double sample_value(const unsigned char *p, const struct sample_type *t)
 {
 	uint64_t bits = 0;
@@ -187,32 +146,23 @@ static double sample_value(const unsigned char *p, const struct sample_type *t)
 
 static int parse_npy(struct reading *r, const unsigned char *bytes, size_t size)
 {
-	char header[1 << 16];
-	struct sample_type type;
-	size_t count;
-	const size_t begin = size > 6 && bytes[6] == 1 ? 10 : 12;
-	const char *why = "a .npy header that is cut short, or longer than 65535 bytes";
+	struct header_scan scan;
 
-	if (size >= begin) {
-		const uint32_t length =
-			begin == 10 ? (uint32_t)bytes[8] | (uint32_t)bytes[9] << 8 : little32(bytes + 8);
-		if (length < sizeof(header) && length <= size - begin && (bytes[6] >= 1 && bytes[6] <= 3)) {
-			memcpy(header, bytes + begin, length);
-			header[length] = '\0';
-			bytes += begin + length;
-			size -= begin + length;
-			why = understand(header, &type, &count);
-		}
-	}
-	if (why)
-		return fail_set(r->fail, STATUS_USAGE, "%s: %s", r->what, why);
+	if (header_parse(&scan, bytes, size) != HEADER_FOUND)
+		return fail_set(r->fail, STATUS_USAGE, "%s: %s", r->what, scan.why);
+	const struct header *const h = &scan.header;
+	const uint64_t count = h->bytes / h->type.bytes;
+	if (h->axes != 1 || h->channels != 1)
+		return fail_set(r->fail, STATUS_USAGE, "%s: a .npy file must be real numbers in one dimension",
+				r->what);
 	if (count > EDGES_MAX)
 		return fail_set(r->fail, STATUS_USAGE, "%s: more than 1048577 edges (2^20 bins)", r->what);
-	if (size != count * type.bytes)
-		return fail_set(r->fail, STATUS_USAGE, "%s: %zu numbers of %s take %zu bytes, and there are %zu",
-				r->what, count, type.name, count * (size_t)type.bytes, size);
+	if (size - h->begin != h->bytes)
+		return fail_set(r->fail, STATUS_USAGE, "%s: %llu numbers of %s take %llu bytes, and there are %llu",
+				r->what, (unsigned long long)count, h->type.name, (unsigned long long)h->bytes,
+				(unsigned long long)(size - h->begin));
 	for (size_t i = 0; i < count; i++)
-		if (add(r, sample_value(bytes + i * type.bytes, &type)) != 0)
+		if (add(r, sample_value(bytes + h->begin + i * h->type.bytes, &h->type)) != 0)
 			return -1;
 	return 0;
 }

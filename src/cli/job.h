@@ -44,14 +44,16 @@ struct job {
 	bool stats;         /* --stats */
 	enum plot plot;     /* -p */
 	const char *into;   /* --into: the document to add to; NULL: none */
+	bool output_none;   /* --into without -o and -f: nothing else is written */
 	double every;       /* --every: seconds from one partial output to the next; 0: only the last one */
 	bool tee;           /* --tee: the inputs' bytes go to standard output */
 	bool merge;         /* --merge: the inputs are documents, not samples */
 	enum progress progress;
 	bool quiet, verbose;
 
-	char *const *options; /* the words of the command line without the inputs, as they were given */
-	size_t option_count;
+	char *const *words; /* of the command line, without the inputs, as they were given */
+	size_t word_count;
+	char *options; /* those that decide what is counted and into which bins (options_text.c). options_free's */
 };
 
 /*

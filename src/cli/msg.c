@@ -18,6 +18,22 @@ static bool quiet;
 static size_t drawn; /* columns of the line of progress that are on the terminal */
 
 static void erase(void);
+
+/* All of it. Where stderr cannot be written no message can reach anyone. */
+static void put(const char *text, size_t length)
+{
+	for (size_t done = 0; done < length;) {
+		ssize_t n = write(STDERR_FILENO, text + done, length - done);
+		if (n >= 0)
+			done += (size_t)n;
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
+			/* The terminal was made non-blocking by another program: wait for room. */
+			(void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
+		else if (errno != EINTR)
+			break;
+	}
+}
+
 static void print(const char *kind, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
 
 static void print(const char *kind, const char *format, va_list ap)
@@ -37,17 +53,7 @@ static void print(const char *kind, const char *format, va_list ap)
 			line[i] = '?';
 	line[used++] = '\n';
 	erase();
-	/* Where stderr cannot be written no message can reach anyone. */
-	for (size_t done = 0; done < used;) {
-		ssize_t n = write(STDERR_FILENO, line + done, used - done);
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno == EAGAIN || errno == EWOULDBLOCK)
-			/* The terminal was made non-blocking by another program: wait for room. */
-			(void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
-		else if (errno != EINTR)
-			break;
-	}
+	put(line, used);
 }
 
 void msg_set_quiet(bool q)
@@ -89,6 +95,12 @@ void msg_note(const char *format, ...)
 	va_start(ap, format);
 	print("", format, ap);
 	va_end(ap);
+}
+
+void msg_text(const char *text)
+{
+	erase();
+	put(text, strlen(text));
 }
 
 #define NAME "gpuhist: "

@@ -23,6 +23,8 @@ void msg_asked(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "gpuhist: text", unless -q: the lines of -v. */
 void msg_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* A text of whole lines as it is, under -q too: the help, where there is nothing else to say. */
+void msg_text(const char *text);
 /*
  * "gpuhist: text" on the terminal's last line, in place of the text before; "" erases that. Only where stderr is a
  * terminal. It never waits: what the terminal does not take now is not drawn.

@@ -2,7 +2,6 @@
 #include "cli/options.h"
 
 #include <getopt.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +41,7 @@ enum {
 	OPT_NO_PROGRESS,
 };
 
-static const struct option LONG[] = {
+const struct option options_long[] = {
 	{"type", required_argument, NULL, 't'},
 	{"bins", required_argument, NULL, 'b'},
 	{"range", required_argument, NULL, 'r'},
@@ -85,6 +84,9 @@ static const struct option LONG[] = {
 	{NULL, 0, NULL, 0},
 };
 
+/* The first colon has getopt print nothing. */
+const char options_letters[] = ":t:b:r:S:n:c:C:o:f:p::T:M:qvhV";
+
 static int parse_device(struct job *job, const char *text, struct fail *fail)
 {
 	const bool gpu = strncmp(text, "gpu", 3) == 0 && (text[3] == '\0' || text[3] == ':');
@@ -98,7 +100,7 @@ static int parse_device(struct job *job, const char *text, struct fail *fail)
 	const bool list = *p == '\0' && p > job->gpus && p - job->gpus < 100;
 	if ((gpu && !list && strcmp(job->gpus, "all") != 0) ||
 	    (!gpu && strcmp(text, "auto") != 0 && strcmp(text, "cpu") != 0))
-		return options_usage(fail, "--device", text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all");
+		return options_refuse_device(fail, text);
 	return 0;
 }
 
@@ -130,12 +132,15 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		return 0;
 	case 'S':
 		if (number_parse_size(&job->source.skip, text) != 0)
-			return options_usage(fail, "--skip", text, "must be a number of bytes below 2^64, " SIZES);
+			return options_refuse_size(fail, "--skip", text, "must be a number of bytes below 2^64, " SIZES,
+						   0, UINT64_MAX);
 		return 0;
 	case 'n':
 		if (number_parse_size(&job->source.limit, text) != 0)
-			return options_usage(fail, "--count", text,
-					     "must be a number of records below 2^64, such as 1000, 64K, 1M or 0x200");
+			return options_refuse_size(
+				fail, "--count", text,
+				"must be a number of records below 2^64, such as 1000, 64K, 1M or 0x200", 0,
+				UINT64_MAX);
 		return 0;
 	case 'c':
 		return layout_option_channels(&job->layout_options, text, fail);
@@ -148,7 +153,7 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 	case 'C':
 		g->counter = true;
 		if (counter_parse(&job->style.counter, text) != 0)
-			return options_usage(fail, "--counter", text, "must be " COUNTER_NAMES);
+			return options_refuse_counter(fail, text);
 		return 0;
 	case 'f':
 		return options_format(job, text, fail);
@@ -164,8 +169,9 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		return 0;
 	case 'M':
 		if (number_parse_size(&job->memory, text) != 0 || job->memory == 0)
-			return options_usage(fail, "--memory", text,
-					     "must be a number of bytes from 1 to 2^64 - 1, " SIZES);
+			return options_refuse_size(fail, "--memory", text,
+						   "must be a number of bytes from 1 to 2^64 - 1, " SIZES, 1,
+						   UINT64_MAX);
 		job->memory_text = text;
 		return 0;
 	case 'q':
@@ -224,54 +230,6 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 	}
 }
 
-static const struct option *by_value(int value)
-{
-	for (const struct option *o = LONG; o->name; o++)
-		if (o->val == value)
-			return o;
-	return NULL;
-}
-
-/* The options that an abbreviation may stand for, as a list; returns how many. */
-static size_t candidates(const char *word, char *list, size_t room)
-{
-	const size_t length = strcspn(word + 2, "=");
-	size_t n = 0, used = 0;
-
-	for (const struct option *o = LONG; o->name && length > 0; o++) {
-		if (strncmp(o->name, word + 2, length) != 0)
-			continue;
-		const int some = snprintf(list + used, room - used, "%s--%s", n++ == 0 ? "" : ", ", o->name);
-		used += (size_t)some < room - used ? (size_t)some : 0;
-	}
-	return n;
-}
-
-/*
- * getopt prints messages of its own; these go through ours. It leaves in optopt the letter that is
- * unknown, or the value of the option that is used wrongly, or 0 where a long name is unknown.
- */
-static int refuse(int option, char **argv, struct fail *fail)
-{
-	const char *word = argv[optind - 1];
-	const int name = (int)strcspn(word, "="), length = name > 2 ? name : (int)strlen(word);
-	const struct option *known = optopt != 0 ? by_value(optopt) : NULL;
-	char list[400];
-
-	if (option == ':' && strncmp(word, "--", 2) != 0)
-		return fail_set(fail, STATUS_USAGE, "option '-%c' needs a value (gpuhist -h lists them)", optopt);
-	if (option == ':')
-		return fail_set(fail, STATUS_USAGE, "option '--%s' needs a value (gpuhist -h lists them)", known->name);
-	if (known)
-		return fail_set(fail, STATUS_USAGE, "option '--%s' takes no value", known->name);
-	/* The word that holds an unknown letter may still be the next one: optind has not moved. */
-	if (optopt != 0)
-		return fail_set(fail, STATUS_USAGE, "unknown option '-%c' (gpuhist -h lists them)", optopt);
-	if (candidates(word, list, sizeof(list)) > 1)
-		return fail_set(fail, STATUS_USAGE, "option '%.*s' is ambiguous: %s", length, word, list);
-	return fail_set(fail, STATUS_USAGE, "unknown option '%.*s' (gpuhist -h lists them)", length, word);
-}
-
 /*
  * Layout and axis, if no input says of itself what it is. Where one may do so the run makes them again, and only then
  * it is known what must be refused.
@@ -311,25 +269,33 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 		.style.header = true,
 	};
 	sample_type_parse(&job->type, "u32");
-	for (int option; (option = getopt_long(argc, argv, ":t:b:r:S:n:c:C:o:f:p::T:M:qvhV", LONG, NULL)) != -1;) {
+	for (int option; (option = getopt_long(argc, argv, options_letters, options_long, NULL)) != -1;) {
 		if (option == 'h')
 			return OPTIONS_HELP;
 		if (option == 'V')
 			return OPTIONS_VERSION;
-		if ((option == '?' || option == ':') ? refuse(option, argv, fail) != 0
-						     : parse_option(job, &g, option, optarg, fail) != 0)
+		if (option == '?' || option == ':') {
+			options_refuse(option, argv, fail);
 			return OPTIONS_FAILED;
+		}
+		if (parse_option(job, &g, option, optarg, fail) != 0) {
+			options_one_dash(argv, fail);
+			return OPTIONS_FAILED;
+		}
+		options_note(&g, option_by_value(option)->name);
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;
-	job->options = argv + 1;
-	job->option_count = (size_t)(optind - 1);
+	job->words = argv + 1;
+	job->word_count = (size_t)(optind - 1);
 	job->source.headers = !job->source.raw;
 	job->source.type = job->type;
 	if (job->threads == 0)
 		job->threads = threads_of_cores();
-	if (options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0 ||
-	    options_settle_output(job, &g, fail) != 0)
+	if (job->merge ? options_settle_merge(&g, fail) != 0
+		       : options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0)
+		return OPTIONS_FAILED;
+	if (options_settle_output(job, &g, fail) != 0 || options_text(job, &g, fail) != 0)
 		return OPTIONS_FAILED;
 	return OPTIONS_RUN;
 }
@@ -337,5 +303,7 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 void options_free(struct job *job)
 {
 	free(job->edges);
+	free(job->options);
 	job->edges = NULL;
+	job->options = NULL;
 }

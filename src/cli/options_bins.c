@@ -18,7 +18,7 @@ static int parse_ends(struct edges_spec *spec, const char *option, const char *t
 	const char *colon = strchr(text, ':');
 
 	if (!colon)
-		return options_usage(fail, option, text, form);
+		return options_refuse_ends(fail, option, text, form);
 	if (number_parse(&spec->lo, text, (size_t)(colon - text)) != 0)
 		return options_usage(fail, option, text, "LO must be a finite number, such as -1, 0.5, 1e6 or 0x10");
 	if (number_parse(&spec->hi, colon + 1, strlen(colon + 1)) != 0)
@@ -63,8 +63,9 @@ int options_bins(struct given *g, const char *text, struct fail *fail)
 	uint64_t n;
 
 	if (number_parse_size(&n, text) != 0 || n < 1 || n > BINS_MAX)
-		return options_usage(fail, "--bins", text,
-				     "must be a number from 1 to 268435456 (2^28), such as 1024, 64K or 0x400");
+		return options_refuse_size(fail, "--bins", text,
+					   "must be a number from 1 to 268435456 (2^28), such as 1024, 64K or 0x400", 1,
+					   BINS_MAX);
 	g->bins = (uint32_t)n;
 	return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef GPUHIST_OPTIONS_GIVEN_H
 #define GPUHIST_OPTIONS_GIVEN_H
 
+#include <getopt.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,6 +18,7 @@ struct given {
 	uint32_t bins;                 /* -b; 0: not given */
 	size_t edges;                  /* how many */
 	bool counter;
+	const char *counting; /* the first long name of an option that is not for --merge; NULL: there is none */
 };
 
 /* "OPTION ARGUMENT: why", a usage error; -1. */
@@ -24,6 +26,36 @@ static inline int options_usage(struct fail *fail, const char *option, const cha
 {
 	return fail_set(fail, STATUS_USAGE, "%s %s: %s", option, *argument ? argument : "''", why);
 }
+
+/* options.c: what getopt is asked with. Of a long option without a letter `val` is 256 or more. */
+extern const struct option options_long[];
+extern const char options_letters[];
+
+/*
+ * options_refuse.c. What getopt answered '?' or ':' to, which prints messages of its own;
+ * these go through ours. getopt leaves in optopt the letter that is unknown, or the value of the option that is used
+ * wrongly, or 0 where a long name is unknown. Always -1.
+ */
+int options_refuse(int option, char **argv, struct fail *fail);
+
+/* The row of an option that getopt returned; NULL: there is none. */
+const struct option *option_by_value(int value);
+
+/* A value was refused: where it is the rest of a long option's name after one dash, as in -bins, *fail says so
+ * instead. Always -1. */
+int options_one_dash(char **argv, struct fail *fail);
+
+/*
+ * options_near.c: why a value is refused, and what was meant where that can be told: a word of the list that is near or
+ * another tool's, a number from least to most with another unit, blanks, or an exponent, two ends with something else
+ * than a colon between them. Always -1.
+ */
+int options_refuse_format(struct fail *fail, const char *text);
+int options_refuse_counter(struct fail *fail, const char *text);
+int options_refuse_device(struct fail *fail, const char *text);
+int options_refuse_ends(struct fail *fail, const char *option, const char *text, const char *form);
+int options_refuse_size(struct fail *fail, const char *option, const char *text, const char *why, uint64_t least,
+			uint64_t most);
 
 /* options_bins.c: --bins, --range, --log and --edges, each with its value; then all of them together. */
 int options_bins(struct given *g, const char *text, struct fail *fail);
@@ -35,11 +67,20 @@ int options_settle_bins(struct job *job, const struct given *g, struct fail *fai
 /* The option of a way to bin, "--range"; NULL of one that has none. */
 extern const char *const options_ways[AXIS_DEFAULT];
 
+/* options_text.c: job->options, once all options are known. */
+int options_text(struct job *job, const struct given *g, struct fail *fail);
+
 /* options_output.c: --format, --plot (its value NULL where it has none) and --every; then what is written, where to and
  * how, once all options are known. */
 int options_format(struct job *job, const char *text, struct fail *fail);
 int options_plot(struct job *job, const char *text, struct fail *fail);
 int options_every(struct job *job, const char *text, struct fail *fail);
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail);
+
+/* options_merge.c: notes each option by its long name; with --merge, whether all of them go with it; --into, before
+ * options_settle_output. */
+void options_note(struct given *g, const char *name);
+int options_settle_merge(const struct given *g, struct fail *fail);
+int options_settle_into(struct job *job, struct fail *fail);
 
 #endif

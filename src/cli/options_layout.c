@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bins/number.h"
+#include "cli/options_given.h"
 
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
 
@@ -41,7 +42,8 @@ int layout_option_record(struct layout_options *o, const char *text, struct fail
 	o->record_text = text;
 	return parse_bytes(&o->record, text, 1) == 0
 		       ? 0
-		       : usage(fail, "--record", text, "must be a number of bytes from 1 " TO_16M);
+		       : options_refuse_size(fail, "--record", text, "must be a number of bytes from 1 " TO_16M, 1,
+					     LAYOUT_BYTES_MAX);
 }
 
 int layout_option_offset(struct layout_options *o, const char *text, struct fail *fail)
@@ -49,7 +51,8 @@ int layout_option_offset(struct layout_options *o, const char *text, struct fail
 	o->offset_text = text;
 	return parse_bytes(&o->offset, text, 0) == 0
 		       ? 0
-		       : usage(fail, "--offset", text, "must be a number of bytes from 0 " TO_16M);
+		       : options_refuse_size(fail, "--offset", text, "must be a number of bytes from 0 " TO_16M, 0,
+					     LAYOUT_BYTES_MAX);
 }
 
 int layout_option_rows(struct layout_options *o, const char *text, struct fail *fail)

@@ -1,23 +1,17 @@
 /* options_output: what is written, where to, and whether that goes together. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/options_given.h"
+#include "cli/terminal.h"
 #include "output/output_path.h"
 
 int options_format(struct job *job, const char *text, struct fail *fail)
 {
-	char list[FORMAT_LIST], why[FORMAT_LIST + 16];
-
 	job->format = format_find(text);
-	if (job->format)
-		return 0;
-	format_list(list, false, "or");
-	snprintf(why, sizeof(why), "must be %s", list);
-	return options_usage(fail, "--format", text, why);
+	return job->format ? 0 : options_refuse_format(fail, text);
 }
 
 int options_plot(struct job *job, const char *text, struct fail *fail)
@@ -47,13 +41,32 @@ int options_every(struct job *job, const char *text, struct fail *fail)
 	return options_usage(fail, "--every", text, "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms");
 }
 
+/* The inputs' bytes have standard output for themselves. */
+static int check_tee(const struct job *job, struct fail *fail)
+{
+	if (job->merge)
+		return fail_set(fail, STATUS_USAGE, "--tee passes samples on: not with --merge");
+	/* --into without -f writes nothing else. */
+	if (!job->output && (!job->into || job->format))
+		return fail_set(fail, STATUS_USAGE,
+				"--tee: standard output is for the input's bytes: -o FILE must say where the histogram "
+				"goes");
+	if (job->output && output_is_stdout(job->output))
+		return options_usage(fail, "--output", job->output,
+				     "is standard output, which is for the input's bytes with --tee");
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (output_is_input(NULL, job->source.paths[i]))
+			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",
+					strcmp(job->source.paths[i], "-") == 0 ? "standard input"
+									       : job->source.paths[i]);
+	return 0;
+}
+
 /* What is replaced while the work goes on must be a file, and must say that it is not the end. */
 static int settle_every(const struct job *job, struct fail *fail)
 {
 	struct stat st;
 
-	if (job->merge)
-		return fail_set(fail, STATUS_USAGE, "--every is for counting samples: not with --merge");
 	if (!job->output || output_descriptor(job->output) >= 0)
 		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
 				job->output && strcmp(job->output, "-") != 0 ? job->output : "standard output");
@@ -74,14 +87,24 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 
 	if (job->output && job->output[0] == '\0')
 		return options_usage(fail, "--output", "''", "is no file name");
+	if (job->tee && check_tee(job, fail) != 0)
+		return -1;
+	if (options_settle_into(job, fail) != 0)
+		return -1;
 	if (!job->format && !(job->format = format_of_path(job->output, why)))
 		return options_usage(fail, "--output", job->output, why);
 	const struct format *const format = job->format;
+	const int fd = output_descriptor(job->output);
+	terminal_picture(&style->picture, fd);
+	/* One picture is enough on one screen. */
+	if (format->write == write_plot && fd == STDOUT_FILENO && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
+		job->plot = PLOT_NONE;
 	if (!g->counter)
 		style->counter = format->counter;
 	if (!format->rows && (style->nonzero || style->flow || !style->header)) {
 		format_list(list, true, "and");
-		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s", list);
+		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s, not %s", list,
+				format->name);
 	}
 	if (!(format->counters & 1u << style->counter))
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it", format->name,
@@ -93,7 +116,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 			format->name);
 	if (job->every > 0 && settle_every(job, fail) != 0)
 		return -1;
-	for (size_t i = 0; i < job->source.path_count; i++)
+	/* Documents are all read before one is written. */
+	for (size_t i = 0; i < job->source.path_count && !job->merge && !job->output_none; i++)
 		if (output_is_input(job->output, job->source.paths[i]))
 			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",
 					strcmp(job->source.paths[i], "-") == 0 ? "standard input"

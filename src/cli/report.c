@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "cli/msg.h"
+#include "cli/options_again.h"
+#include "hist/hist_hint.h"
 
 typedef unsigned long long ull;
 
@@ -66,7 +68,7 @@ static const char *const AND_OPTION[] = {
  * codes are counted; but a GPU may count a group of 16-bit codes as one of them, which keeps the bins
  * and not the values, unless there are statistics.
  */
-static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run, uint64_t outside)
+static bool advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run, uint64_t outside)
 {
 	const struct edges *e = &hist->axis.edges;
 	/* False where infinities alone are out of range. */
@@ -86,6 +88,33 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct ru
 				AND_OPTION[hist->axis.kind]);
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
+	return strstr(advice, " takes them") != NULL;
+}
+
+/* One line at most, with a command that is better, or if that cannot be run as it is the options that are new. */
+static void give_hint(const struct job *job, const struct hist *hist, const struct run_report *run, bool advised)
+{
+	const struct hint hint = hist_hint(hist, run->header.format != NULL);
+	const char *const type = hint.type[0] != '\0' ? hint.type : NULL, *const now = hist->axis.type.name;
+	char command[1024];
+
+	if (hint.kind == HINT_NONE || (hint.kind == HINT_OUTSIDE && advised))
+		return;
+	if (options_again(command, sizeof(command), job, "--auto", type) != 0)
+		snprintf(command, sizeof(command), "use %s%s%s--auto", type ? "-t " : "", type ? type : "",
+			 type ? " " : "");
+	if (hint.kind == HINT_FLOATS)
+		msg_note("hint: the samples look like floats, counted as %s: %s", now, command);
+	else if (hint.kind == HINT_INTEGERS)
+		msg_note(
+			"hint: the samples look like integers, counted as %s: none is as large as the smallest normal "
+			"number: %s",
+			now, command);
+	else if (hint.kind == HINT_OUTSIDE)
+		msg_note("hint: --auto finds the range of the samples: %s", command);
+	else
+		msg_note("hint: all samples are in bin %lu of %lu, and --auto finds their range: %s",
+			 (unsigned long)hint.bin, (unsigned long)axis_bins(&hist->axis), command);
 }
 
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
@@ -93,6 +122,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const uint64_t outside = flow.under + flow.over + flow.nan;
 	char advice[ADVICE];
+	bool advised = false;
 
 	if (run->gpu.state == GPU_FAILED && run->gpu.lanes > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
@@ -110,12 +140,36 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 		msg_warning("%llu input%s inside a record: %llu bytes were not counted", (ull)run->totals.tails,
 			    run->totals.tails == 1 ? " ends" : "s end", (ull)run->totals.tail);
 	if (outside > 0) {
-		advise(advice, hist, run, outside);
+		advised = advise(advice, hist, run, outside);
 		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s", (ull)outside,
 			    (ull)hist->samples, (ull)flow.under, (ull)flow.over, (ull)flow.nan, advice);
 	}
 	if (job->style.counter >= COUNTER_SAT8)
 		warn_saturated(&job->style, hist);
+	give_hint(job, hist, run, advised);
+}
+
+void report_sum(const struct job *job, const struct hist *hist, uint64_t documents)
+{
+	const struct hist_flow flow = hist_flow_sum(hist);
+	const uint64_t outside = flow.under + flow.over + flow.nan;
+
+	if (outside > 0)
+		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan", (ull)outside,
+			    (ull)hist->samples, (ull)flow.under, (ull)flow.over, (ull)flow.nan);
+	if (job->style.counter >= COUNTER_SAT8)
+		warn_saturated(&job->style, hist);
+	if (job->verbose)
+		msg_note("added %llu histogram%s from %zu input%s: %llu samples of %s", (ull)documents,
+			 documents == 1 ? "" : "s", job->source.path_count, job->source.path_count == 1 ? "" : "s",
+			 (ull)hist->samples, hist->axis.type.name);
+}
+
+void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
+{
+	if (job->verbose)
+		msg_note("%s: now %llu sample%s from %llu input%s", job->into, (ull)samples, samples == 1 ? "" : "s",
+			 (ull)inputs, inputs == 1 ? "" : "s");
 }
 
 static void report_figure(const struct hist *hist, uint32_t channel, const char *name, const char *text)
@@ -167,59 +221,4 @@ void report_stats(const struct hist *hist)
 {
 	for (uint32_t c = 0; c < hist->channels && hist->stats; c++)
 		report_channel(hist, c);
-}
-
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0.0;
-}
-
-/* What the first input says of itself, and how many others do. */
-static void report_header(const struct job *job, const struct run_report *run)
-{
-	const char *const path = job->source.paths[0];
-	char text[HEADER_TEXT], others[64] = "";
-
-	if (!run->header.format)
-		return;
-	header_text(text, &run->header);
-	if (run->totals.headers > 1)
-		snprintf(others, sizeof(others), "; %llu more inputs have headers", (ull)run->totals.headers - 1);
-	msg_note("%s: %s%s", strcmp(path, "-") == 0 ? "standard input" : path, text, others);
-}
-
-void report_verbose(const struct job *job, const struct run_report *run)
-{
-	const double busy = run->read_seconds + run->count_seconds;
-
-	if (!job->verbose)
-		return;
-	char records[64] = "";
-	if (run->record != run->type.bytes)
-		snprintf(records, sizeof(records), " in %llu record%s of %lu bytes", (ull)run->records,
-			 run->records == 1 ? "" : "s", (unsigned long)run->record);
-	report_header(job, run);
-	msg_note("%llu bytes from %llu input%s, %llu samples of %s%s, %.3f s: %.2f GB/s", (ull)run->totals.bytes,
-		 (ull)run->totals.inputs, run->totals.inputs == 1 ? "" : "s", (ull)run->samples, run->type.name,
-		 records, run->seconds, (double)run->totals.bytes / run->seconds * 1e-9);
-	if (run->totals.packed > 0)
-		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
-	msg_note("cpu: %u of %u workers, %s loops, counted in %s; %.1f MiB for buffers and counts", run->workers,
-		 job->threads, run->isa, run->method, (double)run->memory / (1 << 20));
-	char more[32] = "";
-	if (run->gpu.devices > 1)
-		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
-	if (run->gpu.lanes > 0)
-		msg_note(
-			"gpu: %s%s, %u lanes, ready after %.2f s, %s; counted %.1f%% of the samples, %.1f%% from "
-			"mapped files",
-			run->gpu.name, more, run->gpu.lanes, run->gpu.start_seconds, run->gpu.kernel,
-			share(run->gpu_records, run->records), share(run->mapped_records, run->records));
-	else if (run->gpu.state != GPU_NONE)
-		msg_note("gpu: %s", run->gpu.state == GPU_FAILED ? run->gpu.why : "not ready before the end");
-	if (busy > 0)
-		msg_note("bottleneck: %s took %.0f%% of the workers' time",
-			 run->read_seconds > run->count_seconds ? "reading" : "counting",
-			 100 * (run->read_seconds > run->count_seconds ? run->read_seconds : run->count_seconds) /
-				 busy);
 }

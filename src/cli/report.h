@@ -17,7 +17,13 @@ struct run_report {
 	double seconds;
 	unsigned workers;     /* that found something to count */
 	double read_seconds;  /* of all workers together ... */
-	double count_seconds; /* ... so that the larger one names the bottleneck */
+	double count_seconds; /* ... so that the larger one names the bottleneck; of both together ... */
+	double core_seconds;  /* ... as much was work, the rest was spent asleep or without a core */
+	unsigned planned;     /* workers that the plan allowed: fewer than -T where -M does not suffice */
+	unsigned cores;       /* usable by this process */
+	bool kernels;         /* the program has kernels for a GPU ... */
+	uint64_t gpu_worth;   /* ... and under auto starts it for inputs of more bytes; UINT64_MAX: for none */
+	bool shared;          /* one table for all workers */
 	const char *method;   /* how they counted */
 	const char *isa;
 	uint64_t gpu_records;    /* of records, counted by the GPU ... */
@@ -32,7 +38,20 @@ void report_stats(const struct hist *hist);
 /* Samples out of range, partial records, saturated bins: nothing is dropped in silence. */
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 
-/* -v: what was read, how fast, by whom, and what held it up. */
+/* The same of a sum of histograms, which were counted before. */
+void report_sum(const struct job *job, const struct hist *hist, uint64_t documents);
+
+/* -v: what the file of --into holds now. */
+void report_into(const struct job *job, uint64_t samples, uint64_t inputs);
+
+/* report_verbose.c, -v: what was read, how fast, by whom, and last what held it up. */
 void report_verbose(const struct job *job, const struct run_report *run);
+
+/*
+ * What held a run up, and what follows from that, as a sentence or a few. Says only what the figures of this run say;
+ * "" where there are none.
+ */
+#define BOTTLENECK_TEXT 512
+void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job, const struct run_report *run);
 
 #endif

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bins/keys.h"
+
 #define ENTRIES_MOST 16384u /* 64 KiB, which every block copies when it begins */
 #define ENTRIES_LEAST 64u
 #define KEY_BITS_MOST ((1u << NEAR_BIN_BITS) - 1)
@@ -57,18 +59,7 @@ static uint32_t ratio_of(uint64_t e)
 /* Of floats: the value at a distance from the first key. */
 static double value_of(const struct edges_of *e, uint64_t distance)
 {
-	const uint64_t key = e->b->first + distance;
-	float f;
-	double d;
-
-	if (e->bits == 32) {
-		const uint32_t bits = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
-		memcpy(&f, &bits, sizeof(f));
-		return (double)f;
-	}
-	const uint64_t bits = key >> 63 ? key ^ (uint64_t)1 << 63 : ~key;
-	memcpy(&d, &bits, sizeof(d));
-	return d;
+	return value_of_float_key(e->bits, e->b->first + distance);
 }
 
 static uint32_t entry_of(const struct edges_of *e, const struct near *near, uint64_t distance)

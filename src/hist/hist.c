@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-static void extend(struct hist *h, double value)
+void hist_extend(struct hist *h, double value)
 {
 	if (!isfinite(value))
 		return;
@@ -26,7 +26,7 @@ static void bin_codes(struct hist *h, uint32_t channel, const uint64_t *count, s
 		/* Codes are counted as they are in memory, read little endian. */
 		const uint32_t value = type->big ? (code & 255) << 8 | code >> 8 : code;
 		h->count[channel * h->stride + edges_cell_of_code(&h->axis.edges, type, value)] += count[code];
-		extend(h, sample_code(type, value));
+		hist_extend(h, sample_code(type, value));
 	}
 }
 
@@ -80,7 +80,7 @@ static void fold(struct hist *h, uint32_t channel)
 					      : &flow->over) += count[bins];
 }
 
-static void clamp(struct hist *h, uint32_t channel)
+void hist_clamp(struct hist *h, uint32_t channel)
 {
 	uint64_t *const count = h->count + channel * h->stride;
 	struct hist_flow *const flow = &h->flow[channel];
@@ -132,7 +132,7 @@ void hist_fill(struct hist *h, struct counts *counts)
 	}
 	for (uint32_t c = 0; c < h->channels; c++) {
 		if (h->axis.clamp && axis_bins(&h->axis) > 0)
-			clamp(h, c);
+			hist_clamp(h, c);
 		if (h->stats && h->axis.type.bytes > 2)
 			hist_stats_of_bins(&h->stats[c], &counts->stats[c], h, c);
 	}
@@ -148,51 +148,6 @@ struct hist_flow hist_flow_sum(const struct hist *h)
 		sum.nan += h->flow[c].nan;
 	}
 	return sum;
-}
-
-static bool fits(uint64_t a, uint64_t b)
-{
-	return a <= UINT64_MAX - b;
-}
-
-static bool sum_fits(const struct hist *h, const struct hist *more)
-{
-	bool all = fits(h->samples, more->samples);
-
-	for (uint32_t c = 0; c < h->channels; c++) {
-		const struct hist_flow *const a = &h->flow[c], *const b = &more->flow[c];
-		all = all && fits(a->under, b->under) && fits(a->over, b->over) && fits(a->nan, b->nan);
-		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
-			all = all && fits(hist_count(h, c, i), hist_count(more, c, i));
-	}
-	return all;
-}
-
-int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
-{
-	const char *const what =
-		h->channels != more->channels ? "number of channels" : axis_difference(&h->axis, &more->axis);
-
-	if (what)
-		return fail_set(fail, STATUS_DATA, "histograms that differ in %s cannot be added", what);
-	if (!sum_fits(h, more))
-		return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
-	for (uint32_t c = 0; c < h->channels; c++) {
-		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
-			h->count[c * h->stride + i] += hist_count(more, c, i);
-		h->flow[c].under += more->flow[c].under;
-		h->flow[c].over += more->flow[c].over;
-		h->flow[c].nan += more->flow[c].nan;
-	}
-	h->samples += more->samples;
-	/* Rounded figures of two parts are not those of the whole. */
-	free(h->stats);
-	h->stats = NULL;
-	if (more->extent) {
-		extend(h, more->least);
-		extend(h, more->greatest);
-	}
-	return 0;
 }
 
 void hist_free(struct hist *h)

@@ -58,8 +58,9 @@ struct hist_flow hist_flow_sum(const struct hist *h);
 void hist_fill(struct hist *h, struct counts *counts);
 
 /*
- * Adds a histogram to another over the same axis; the sum has no statistics. -1, and h is as it was: the axes differ
- * (STATUS_DATA) or a sum is past 2^64 - 1 (STATUS_LIMIT).
+ * Adds a histogram to another over the same axis; the sum has no statistics. Two of --auto for as many bins become the
+ * one of all their samples. -1, and h is as it was: the axes differ (STATUS_DATA), a sum is past 2^64 - 1
+ * (STATUS_LIMIT), or there is no memory.
  */
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
 
@@ -72,5 +73,13 @@ int hist_audit(const struct hist *h, struct fail *fail);
 /* How many bins of all channels hold more than `most`; how many of their under, over and NaN do. */
 uint64_t hist_exceeding(const struct hist *h, uint64_t most);
 uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
+
+/* ---- what hist.c shares with hist_add.c ---- */
+
+/* The extent reaches to this value, unless it is not finite. */
+void hist_extend(struct hist *h, double value);
+
+/* Of a channel with bins: under and over become part of the first and the last. */
+void hist_clamp(struct hist *h, uint32_t channel);
 
 #endif

@@ -36,6 +36,7 @@ struct header {
 	uint64_t bytes;          /* of all samples; HEADER_TO_END: the header does not say */
 	bool open;               /* `bytes` may be what a writer puts there that does not know them yet */
 	bool chunks;             /* other chunks may follow the samples; else nothing may */
+	uint32_t axes;           /* of an array: how many it has */
 	uint64_t last;           /* of an array: the length of its last axis, 1 where it has none ... */
 	bool fortran;            /* ... and this is not the axis along which neighbours lie */
 	uint32_t valid_bits;     /* of each sample, at the top of it; 0: all */

@@ -123,7 +123,8 @@ static enum header_result take_type(struct header_scan *h, struct text *t)
 /* The product of the lengths into h->number[0]. */
 static enum header_result take_shape(struct header_scan *h, struct text *t)
 {
-	uint64_t count = 1, axes = 0;
+	uint64_t count = 1;
+	uint32_t axes = 0;
 	bool empty = false, fits = true, product_fits = true;
 
 	if (!take(t, '('))
@@ -145,11 +146,11 @@ static enum header_result take_shape(struct header_scan *h, struct text *t)
 		if (!take(t, ',') && (axes == 1 || !(skip_space(t), t->at < t->end && *t->at == ')')))
 			return header_bad(h, "a shape that is no tuple of lengths");
 	}
+	h->header.axes = axes;
 	/* An axis of no length makes an array of none, however long the others are. */
 	if (!fits || (!product_fits && !empty))
 		return header_bad(h, "the shape is of more than 2^64 bytes");
 	h->number[0] = empty ? 0 : count;
-	h->number[1] = axes;
 	return HEADER_FOUND;
 }
 
@@ -209,7 +210,7 @@ static enum header_result finish(struct header_scan *h, const char *text)
 	if (take_dictionary(h, &t) != HEADER_FOUND)
 		return HEADER_BAD;
 	/* Along one axis both orders are the same. */
-	found->fortran = found->fortran && h->number[1] > 1;
+	found->fortran = found->fortran && found->axes > 1;
 	if (!header_product(h->number[0], (uint64_t)found->type.bytes * found->channels, &found->bytes))
 		return header_bad(h, "the shape is of more than 2^64 bytes");
 	return HEADER_FOUND;

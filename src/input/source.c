@@ -401,6 +401,7 @@ bool source_finished(const struct source *s)
 
 const struct source_totals *source_totals(struct source *s)
 {
+	s->totals.waited = (double)__atomic_load_n(&s->waited_ns, __ATOMIC_RELAXED) * 1e-9;
 	if (s->current && s->current->zstd) /* -n has ended inside it */
 		zstd_account(s, s->current);
 	for (struct reader *r = s->readers; r; r = r->next) {

@@ -34,6 +34,7 @@
 
 struct source;
 struct reader;
+struct tee; /* tee.h */
 
 /* The largest record. Chunks are whole records, so a caller's buffer must hold one. */
 #define SOURCE_RECORD_MAX ((uint32_t)16 << 20)
@@ -60,7 +61,8 @@ struct source_spec {
 	uint64_t memory_spare; /* bytes that they may take beside, until source_take_spare */
 	/* Called before long work that one more worker could share, without a lock; or NULL. */
 	void (*more)(void *arg);
-	void *arg; /* of both */
+	void *arg;       /* of both */
+	struct tee *tee; /* all inputs come from it, as pipes; NULL: the source opens them */
 };
 
 /*
@@ -96,7 +98,8 @@ struct source_totals {
 	uint64_t unsized; /* how many have a header that does not say where samples end */
 	uint64_t inputs;  /* inputs opened ... */
 	uint64_t headers; /* ... and how many of them have a header */
-	bool streamed;    /* at least one was not a file */
+	bool streamed;    /* at least one was not a file ... */
+	double waited;    /* ... and for so many seconds there was nothing to read from one: its writer was awaited */
 	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
 };
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "input/tee.h"
 #include "input/zstd_read.h"
 
 static bool is_stdin(const char *path)
@@ -127,8 +128,12 @@ int input_open(struct source *s, const char *path, struct input **out, struct fa
 	if (!in)
 		return fail_errno(fail, "%s", shown(path));
 	in->name = shown(path);
-	in->owned = !is_stdin(path);
-	in->fd = in->owned ? open_input(path) : STDIN_FILENO;
+	in->owned = s->spec.tee || !is_stdin(path);
+	in->fd = -1;
+	if (s->spec.tee && tee_next(s->spec.tee, &in->fd, fail) != 0)
+		return -1;
+	if (!s->spec.tee)
+		in->fd = in->owned ? open_input(path) : STDIN_FILENO;
 	if (in->fd < 0 || fstat(in->fd, &st) != 0)
 		return fail_errno(fail, "%s", in->name);
 	in->is_regular = S_ISREG(st.st_mode);

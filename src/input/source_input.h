@@ -88,6 +88,7 @@ struct source {
 	uint64_t budget;        /* records that -n still allows */
 	unsigned users;         /* of all inputs: some of them may give back what they took of -n */
 	bool stopped;           /* an error, or source_stop */
+	uint64_t waited_ns;     /* atomic; of streams, for something to read */
 	int wake[2];            /* a pipe: a byte in it ends every poll */
 	struct reader *readers; /* atomic; a reader stays where it is until the source is closed */
 	unsigned rings;         /* long frames that are being decoded ... */

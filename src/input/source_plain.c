@@ -26,12 +26,13 @@ static bool begins_plain(int fd, bool redirected)
 	return n >= 0 && frame_parse(bytes, (size_t)n, &header) == FRAME_OTHER;
 }
 
-static bool is_plain(const char *path)
+static bool is_plain(const struct source_spec *spec, const char *path)
 {
 	struct stat st;
 
+	/* With a tee standard input is being read by now, and its offset is no longer where it began. */
 	if (strcmp(path, "-") == 0)
-		return begins_plain(STDIN_FILENO, true);
+		return !spec->tee && begins_plain(STDIN_FILENO, true);
 	/* Nothing but a file is opened: a FIFO's writer, or a device, would notice. */
 	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
@@ -48,7 +49,7 @@ bool source_plain(const struct source_spec *spec)
 	if (spec->raw || spec->path_count > LOOKS)
 		return spec->raw;
 	for (size_t i = 0; i < spec->path_count; i++)
-		if (!is_plain(spec->paths[i]))
+		if (!is_plain(spec, spec->paths[i]))
 			return false;
 	return true;
 }
@@ -63,7 +64,7 @@ uint64_t source_length(const struct source_spec *spec)
 	for (size_t i = 0; i < spec->path_count; i++) {
 		const bool redirected = strcmp(spec->paths[i], "-") == 0;
 		const off_t at = redirected ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
-		if ((!spec->raw && !is_plain(spec->paths[i])) || at < 0 ||
+		if ((!spec->raw && !is_plain(spec, spec->paths[i])) || at < 0 ||
 		    (redirected ? fstat(STDIN_FILENO, &st) : stat(spec->paths[i], &st)) != 0 || !S_ISREG(st.st_mode))
 			return 0;
 		const uint64_t there = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;

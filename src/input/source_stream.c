@@ -9,41 +9,22 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "input/pipe.h"
 #include "input/source_input.h"
 #include "input/zstd_read.h"
 
-/* Unprivileged processes may go up to the system's limit, 1 MiB unless it was changed. */
-static void widen_pipe(int fd)
-{
-#ifdef F_SETPIPE_SZ
-	int size = 1 << 20;
-	FILE *f = fopen("/proc/sys/fs/pipe-max-size", "re");
-
-	if (f) {
-		if (fscanf(f, "%d", &size) != 1)
-			size = 1 << 20;
-		fclose(f);
-	}
-	/* A refusal costs speed only. A pipe that another process made larger stays so. */
-	if (fcntl(fd, F_GETPIPE_SZ) < size)
-		(void)fcntl(fd, F_SETPIPE_SZ, size);
-#else
-	(void)fd;
-#endif
-}
-
 /* Waits until fd has something to read. 1: yes; 0: the source was stopped; -1: poll failed. */
-static int wait_readable(const struct source *s, const struct input *in)
+static int wait_readable(struct source *s, const struct input *in)
 {
+	const double began = clock_seconds();
 	struct pollfd fds[2] = {
 		{.fd = in->fd, .events = POLLIN},
 		{.fd = s->wake[0], .events = POLLIN},
@@ -55,65 +36,27 @@ static int wait_readable(const struct source *s, const struct input *in)
 				continue;
 			return -1;
 		}
-		if (fds[1].revents)
-			return 0;
-		if (fds[0].revents)
-			return 1;
+		if (fds[0].revents == 0 && fds[1].revents == 0)
+			continue;
+		/* For -v; two calls of the clock are a twentieth of a poll. */
+		__atomic_fetch_add(&s->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9), __ATOMIC_RELAXED);
+		return fds[1].revents == 0;
 	}
 }
 
 /*
- * Does this pipe, in which there is something, hold packets? A writer that set O_DIRECT makes them
- * (pipe(7)), and the reading end's flags do not show it. A read takes one packet at most: two
- * copies of the first byte come back by one read if they are bytes, and by two if they are packets.
- * -1: there was no pipe for the copies.
- */
-static int holds_packets(int fd)
-{
-	int packets = 0;
-#ifdef __linux__
-	unsigned char one, other;
-	const struct iovec both[2] = {{.iov_base = &one, .iov_len = 1}, {.iov_base = &other, .iov_len = 1}};
-	int copy[2], copies = 0;
-	ssize_t n;
-
-	if (pipe(copy) != 0)
-		return -1;
-	do
-		n = tee(fd, copy[1], 1, SPLICE_F_NONBLOCK);
-	while ((n < 0 && errno == EINTR) || (n == 1 && ++copies < 2));
-	packets = copies == 2 && readv(copy[0], both, 2) == 1;
-	close(copy[0]);
-	close(copy[1]);
-#else
-	(void)fd;
-#endif
-	return packets;
-}
-
-/*
- * Of a message, what one read does not take is lost, and only the end of a read shows how long it
- * was. So refuse such inputs before anything is taken. `cat` reads more than a packet, which fits
+ * Inputs that keep messages apart are refused before anything is taken. `cat` reads more than a packet, which fits
  * a page; a socket's message may be larger than the 128 KiB that `cat` reads.
  */
 static int refuse_messages(struct input *in, struct fail *fail)
 {
 	struct stat st;
-	int type;
-	socklen_t length = sizeof(type);
 
+	if (pipe_check_socket(in->fd, in->name, fail) != 0)
+		return -1;
 	if (fstat(in->fd, &st) != 0)
 		return fail_errno(fail, "%s", in->name);
-	if (S_ISSOCK(st.st_mode)) {
-		if (getsockopt(in->fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0)
-			return fail_errno(fail, "%s", in->name);
-		if (type != SOCK_STREAM)
-			return fail_set(fail, STATUS_DATA,
-					"%s: a socket that keeps messages apart: pipe it through `dd bs=16M`, which "
-					"reads whole messages",
-					in->name);
-	}
-	const int packets = S_ISFIFO(st.st_mode) ? holds_packets(in->fd) : 0;
+	const int packets = S_ISFIFO(st.st_mode) ? pipe_holds_packets(in->fd) : 0;
 	if (packets < 0)
 		return fail_errno(fail, "%s", in->name);
 	if (packets > 0)
@@ -189,7 +132,7 @@ static bool more_to_come(int fd, const unsigned char *bytes, size_t n, bool head
  * Where -n allows fewer bytes than a magic number has, the rest is for the next reader of the stream. A writer
  * that stops inside what may be one is waited for.
  */
-static size_t peek(const struct source *s, const struct input *in, unsigned char *bytes)
+static size_t peek(struct source *s, const struct input *in, unsigned char *bytes)
 {
 	ssize_t n = 0;
 	int copy[2];
@@ -237,7 +180,7 @@ int stream_open(struct source *s, struct input *in, struct fail *fail)
 	unsigned char bytes[SNIFF_BYTES];
 	size_t n = 0;
 
-	widen_pipe(in->fd);
+	pipe_widen(in->fd);
 	if (s->spec.raw)
 		return 0;
 	const int rc = look(s, in, bytes, &n, fail);

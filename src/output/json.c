@@ -4,33 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "bins/number.h"
-
-/*
- * The length of the UTF-8 character at p, of at most `left` bytes; 0 where there is none. The bounds of
- * the second byte are those of the Unicode Standard: no longer form than needed, no surrogates, nothing
- * past U+10FFFF.
- */
-static size_t utf8_length(const unsigned char *p, size_t left)
-{
-	const size_t length = p[0] < 0x80   ? 1
-			      : p[0] < 0xc2 ? 0
-			      : p[0] < 0xe0 ? 2
-			      : p[0] < 0xf0 ? 3
-			      : p[0] < 0xf5 ? 4
-					    : 0;
-	const unsigned char least = p[0] == 0xe0 ? 0xa0 : p[0] == 0xf0 ? 0x90 : 0x80;
-	const unsigned char most = p[0] == 0xed ? 0x9f : p[0] == 0xf4 ? 0x8f : 0xbf;
-
-	if (length > left)
-		return 0;
-	if (length > 1 && (p[1] < least || p[1] > most))
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if (p[i] < 0x80 || p[i] > 0xbf)
-			return 0;
-	return length;
-}
 
 void json_text(struct output *out, const char *text, size_t length)
 {
@@ -51,36 +26,6 @@ void json_text(struct output *out, const char *text, size_t length)
 			output_write(out, text + i, some);
 		}
 	}
-}
-
-static void command_word(struct output *out, const char *word)
-{
-	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
-
-	if (*word != '\0' && word[strspn(word, PLAIN)] == '\0') {
-		json_text(out, word, strlen(word));
-		return;
-	}
-	output_text(out, "'");
-	for (size_t span; *word != '\0'; word += span) {
-		span = strcspn(word, "'");
-		json_text(out, word, span);
-		if (word[span] == '\'') {
-			output_text(out, "'\\\\''"); /* '\'' to a shell */
-			span++;
-		}
-	}
-	output_text(out, "'");
-}
-
-void json_command(struct output *out, char *const *words, size_t count)
-{
-	output_text(out, "\"");
-	for (size_t i = 0; i < count; i++) {
-		output_text(out, i > 0 ? " " : "");
-		command_word(out, words[i]);
-	}
-	output_text(out, "\"");
 }
 
 static void name_of(struct output *out, const char *name)

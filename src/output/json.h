@@ -14,9 +14,6 @@
  */
 void json_text(struct output *out, const char *text, size_t length);
 
-/* The words of a command line in quotes, one blank between two, quoted for a shell where they must be. */
-void json_command(struct output *out, char *const *words, size_t count);
-
 /* `"name": value, `, as the members of an object are but for the last, which is followed by no comma. */
 void json_member_count(struct output *out, const char *name, uint64_t value);
 void json_member_bool(struct output *out, const char *name, bool value);

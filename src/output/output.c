@@ -27,6 +27,7 @@ struct output {
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */
 	int error;             /* errno of the first write that failed */
+	bool *replaced;        /* the caller's, or NULL */
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
@@ -278,6 +279,11 @@ bool output_failed(const struct output *o)
 	return o->error != 0;
 }
 
+void output_note_replaced(struct output *o, bool *replaced)
+{
+	o->replaced = replaced;
+}
+
 /* The rename itself has to reach the disk; a file system that cannot sync folders may say so. */
 static int sync_folder(const struct output *o)
 {
@@ -314,6 +320,8 @@ static int replace(struct output *o, struct fail *fail)
 	rc = rename(o->temporary, o->target);
 	if (rc == 0)
 		o->temporary[0] = '\0';
+	if (rc == 0 && o->replaced)
+		*o->replaced = true;
 	const int error = errno;
 	signals_restore(&old);
 	errno = error;

@@ -42,7 +42,11 @@ void output_text(struct output *o, const char *text);
 /* Did a write fail already? Then the rest need not be made. */
 bool output_failed(const struct output *o);
 
-/* Flushes, syncs, publishes. On failure nothing was published. Frees o either way. */
+/* *replaced becomes true when the new file has its name, whatever fails after that. */
+void output_note_replaced(struct output *o, bool *replaced);
+
+/* Flushes, syncs, publishes. On failure nothing was published, unless the syncing of
+ * the folder alone failed. Frees o either way. */
 int output_commit(struct output *o, struct fail *fail);
 
 /* Publishes nothing. Takes NULL. */

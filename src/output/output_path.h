@@ -23,4 +23,7 @@ int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail);
 /* Is path (NULL or "-": standard output) the same file as this open or named input? */
 bool output_is_input(const char *path, const char *input);
 
+/* Does what is written to path (NULL or "-": standard output) get among the bytes of standard output? */
+bool output_is_stdout(const char *path);
+
 #endif

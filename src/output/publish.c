@@ -1,11 +1,14 @@
 /* publish: write, or rescue. */
 #include "output/publish.h"
 
-#include <limits.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include "output/output_path.h"
 
 /* Takes out over; name is what it was saved as. */
 static int save(struct output *out, const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
@@ -16,25 +19,60 @@ static int save(struct output *out, const struct hist *hist, const struct proven
 	return output_commit(out, fail);
 }
 
-/*
- * Beside a file; for what is not a file, or where that failed, in the working folder, which a
- * service may not be allowed to write, in $TMPDIR, in /tmp. Takes out over.
- */
-static int save_somewhere(struct output *out, const struct hist *hist, const struct provenance *from,
-			  char name[PATH_MAX], struct fail *fail)
+/* In the working folder, which a service may not be allowed to write, in $TMPDIR, in /tmp. */
+static int save_in_folders(const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
+			   struct fail *fail)
 {
 	char here[PATH_MAX];
 	const char *const folders[] = {getcwd(here, sizeof(here)), getenv("TMPDIR"), "/tmp"};
+	struct output *out;
 
-	if (!output_rescue(out))
-		output_abort(out);
-	else if (save(out, hist, from, name, fail) == 0)
-		return 0;
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (folders[i] && folders[i][0] != '\0' && output_open_rescue(&out, folders[i], i > 0, fail) == 0 &&
 		    save(out, hist, from, name, fail) == 0)
 			return 0;
 	return -1;
+}
+
+/* Beside a file; else, or where that failed, in a folder. Takes out over. */
+static int save_somewhere(struct output *out, const struct hist *hist, const struct provenance *from,
+			  char name[PATH_MAX], struct fail *fail)
+{
+	if (!output_rescue(out))
+		output_abort(out);
+	else if (save(out, hist, from, name, fail) == 0)
+		return 0;
+	return save_in_folders(hist, from, name, fail);
+}
+
+/* FILE.rescue.json, FILE.2.rescue.json ...: the first name that is free. False: there is none. */
+static bool free_name(char name[PATH_MAX], const char *target)
+{
+	struct stat st;
+
+	for (unsigned i = 1; i <= 1000; i++) {
+		const int n = i == 1 ? snprintf(name, PATH_MAX, "%s.rescue.json", target)
+				     : snprintf(name, PATH_MAX, "%s.%u.rescue.json", target, i);
+		if (n < 0 || n >= PATH_MAX)
+			return false;
+		if (stat(name, &st) != 0)
+			return errno == ENOENT;
+	}
+	return false;
+}
+
+int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
+		   struct fail *fail)
+{
+	char target[PATH_MAX], beside[PATH_MAX];
+	struct output *out;
+	struct fail first = {.status = STATUS_OK};
+
+	/* Why a name beside FILE cannot be had is forgotten where another one can. */
+	if (output_resolve(target, path, &first) == 0 && free_name(beside, target) &&
+	    output_open(&out, beside, &first) == 0 && save(out, hist, from, name, &first) == 0)
+		return 0;
+	return save_in_folders(hist, from, name, fail);
 }
 
 static int rescue(struct output *out, const struct hist *hist, const struct provenance *from, uint64_t counts,

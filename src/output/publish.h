@@ -2,6 +2,8 @@
 #ifndef GPUHIST_PUBLISH_H
 #define GPUHIST_PUBLISH_H
 
+#include <limits.h>
+
 #include "base/fail.h"
 #include "hist/hist.h"
 #include "output/format.h"
@@ -14,5 +16,13 @@
  */
 int publish(struct output *out, const struct format *format, const struct style *style, const struct hist *hist,
 	    const struct provenance *from, struct fail *fail);
+
+/*
+ * Saves the exact histogram of a run that could not be added to the file `path`: beside it as FILE.rescue.json, or
+ * FILE.2.rescue.json and so on where an earlier one is there, which is kept; else in a folder, as above. name is what
+ * it was saved as. -1: nowhere; *fail says why. While no output is open.
+ */
+int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
+		   struct fail *fail);
 
 #endif

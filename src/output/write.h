@@ -37,8 +37,8 @@ struct provenance {
 	uint64_t tail;        /* ... and these were parts of records at their ends */
 	bool partial;         /* the work goes on: these are the counts so far */
 	uint32_t part, parts; /* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
-	char *const *options; /* words of the command line without the inputs, in their order; borrowed */
-	size_t option_count;
+	/* The options that decide what is counted and into which bins, as a shell reads them; borrowed, NULL for "". */
+	const char *options;
 };
 
 typedef void write_fn(struct output *out, const struct hist *hist, const struct style *style,
@@ -51,6 +51,9 @@ write_fn write_json; /* exact counts, whatever the counter: the rescue file is o
 
 write_fn write_plot;
 write_fn write_svg;
+
+/* write_json.c: edge i as JSON has it, which knows no infinity. */
+size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT]);
 
 /* --stats in JSON: `"name": value, ` for each figure of a channel, as json.h writes members; nothing without --stats.
  */

@@ -35,7 +35,7 @@ static double edge_value(const struct axis *axis, uint32_t i)
 }
 
 /* JSON has no infinity: --auto of f64 may end at 2^1024, and is written to end at the largest number. */
-static size_t edge_format(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT])
+size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT])
 {
 	if (axis->kind == AXIS_MOD)
 		return number_format_count(text, i);
@@ -69,7 +69,7 @@ static void write_edge(struct output *out, const struct axis *axis, uint32_t i)
 {
 	char text[NUMBER_TEXT];
 
-	output_write(out, text, edge_format(axis, i, text));
+	output_write(out, text, write_json_edge(axis, i, text));
 }
 
 static void write_axis(struct output *out, const struct axis *axis, bool regular)
@@ -109,14 +109,16 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	char range[2 * NUMBER_TEXT + 1] = "";
 
 	if (axis_bins(axis) > 0) {
-		size_t used = edge_format(axis, 0, range);
+		size_t used = write_json_edge(axis, 0, range);
 		range[used++] = ':';
-		edge_format(axis, axis_bins(axis), range + used);
+		write_json_edge(axis, axis_bins(axis), range + used);
 	}
 	output_text(out, "\"metadata\": {");
 	json_member_text(out, "type", axis->type.name);
 	json_member_text(out, "binning", axis_kind_name(axis->kind));
 	json_member_text(out, "range", range);
+	if (axis->kind == AXIS_AUTO)
+		json_member_count(out, "most", axis->edges.most);
 	json_member_bool(out, "closed", axis->edges.closed);
 	json_member_bool(out, "clamp", axis->clamp);
 	json_member_text(out, "counter", counter_name(COUNTER_U64));
@@ -136,9 +138,8 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "parts", from->parts);
 	if (from->partial)
 		json_member_bool(out, "partial", true);
-	output_text(out, "\"options\": ");
-	json_command(out, from->options, from->option_count);
-	output_text(out, ", \"version\": \"" GPUHIST_VERSION "\"}, ");
+	json_member_text(out, "options", from->options ? from->options : "");
+	output_text(out, "\"version\": \"" GPUHIST_VERSION "\"}, ");
 }
 
 static void write_counts(struct output *out, const struct hist *hist, uint32_t channel)

@@ -63,7 +63,7 @@ for option in \
 	run gpuhist "$option" a
 done
 run gpuhist -f plot a
-run gpuhist -f svg a
+run gpuhist -f svg -o a.svg a
 # Bad usage is reported before anything is opened
 run gpuhist -b 0 none
 run gpuhist -o none/h -b 0

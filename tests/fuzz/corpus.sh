@@ -4,7 +4,7 @@
 set -eu
 dir=$1
 rm -rf "$dir"
-mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/source" "$dir/write" "$dir/zstd" "$dir/header"
+mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/header"
 
 # seed HARNESS: standard input becomes the next file.
 seed() {
@@ -24,6 +24,15 @@ bytes() {
 
 # One word a line.
 options() { printf '%s\n' "$@" | seed options; }
+printf '0 1 2.5 1e3\n' | seed edges_arg
+printf -- '-1,-0.5, 0 ,0x10' | seed edges_arg
+printf '# a comment\n1\n2 # another\n\n3,\n4\n' | seed edges_arg
+printf '3 2 1' | seed edges_arg
+printf '1e400 nan' | seed edges_arg
+{
+	printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }"
+	bytes 255 255 1 0 7 0
+} | seed edges_arg
 options -b1024
 options -b 64K -S 0x200 -n 1m -M 10MB -T 0 -v -q
 options -t float -b 3
@@ -32,6 +41,8 @@ options -q -v -o h.CSV.gz
 options --no --c --raw=1 --bogus -xq
 options -t u16be -b 65536 --range full
 options -t f32 -r -1:1 -b 1000 -o a.json --closed
+options --merge -fnpy -Cu64 -v a.json
+options -b9 --into=sum.json -ocounts.csv --flow
 options -tf64 -r-1e300:1e300 -b7 --stats --flow --nonzero --no-header
 options -t i64 -r -9223372036854775808:9223372036854775808 -b 268435456
 options -t u64 -r 0:18446744073709551616 -b 3

@@ -82,6 +82,27 @@ static bool refused_by_run(struct job *job)
 	return true;
 }
 
+/* What is written, and where to; of a sum too. */
+static void check_output(const struct job *job, int argc)
+{
+	REQUIRE(job->source.path_count >= 1 && job->source.path_count <= (size_t)argc, "%zu inputs",
+		job->source.path_count);
+	for (size_t i = 0; i < job->source.path_count; i++)
+		REQUIRE(job->source.paths[i], "input %zu has no name", i);
+	REQUIRE(!job->quiet || !job->verbose, "-q and -v");
+	REQUIRE(!job->output || job->output[0] != '\0', "an output without a name");
+	const char *const format = job->format->name;
+	const bool text = strcmp(format, "csv") == 0 || strcmp(format, "tsv") == 0;
+	REQUIRE(text || (job->style.header && !job->style.nonzero && !job->style.flow), "text flags, %s", format);
+	REQUIRE(strcmp(format, "json") != 0 || job->style.counter <= COUNTER_U32, "json of counter %d",
+		(int)job->style.counter);
+	REQUIRE(!job->into || strlen(job->into) >= 5, "--into %s", job->into);
+	REQUIRE(!job->output_none || (job->into && !job->output_named && strcmp(format, "json") == 0), "nowhere to");
+	REQUIRE(!job->merge || (!job->into && !job->stats && !job->tee && !job->source.typed && !job->edges &&
+				job->every <= 0),
+		"a sum of counted samples");
+}
+
 static void check_job(const struct job *job, int argc)
 {
 	const struct sample_type *t = &job->type;
@@ -102,18 +123,8 @@ static void check_job(const struct job *job, int argc)
 	check_edges(&axis.edges, t);
 	edges_free(&axis.edges);
 	REQUIRE(job->threads >= 1 && job->threads <= 4096 && job->memory > 0, "%u threads", job->threads);
-	REQUIRE(job->source.path_count >= 1 && job->source.path_count <= (size_t)argc, "%zu inputs",
-		job->source.path_count);
-	for (size_t i = 0; i < job->source.path_count; i++)
-		REQUIRE(job->source.paths[i], "input %zu has no name", i);
 	REQUIRE(names_devices(job->gpus), "devices %s", job->gpus);
-	REQUIRE(!job->quiet || !job->verbose, "-q and -v");
-	REQUIRE(!job->output || job->output[0] != '\0', "an output without a name");
-	const char *const format = job->format->name;
-	const bool text = strcmp(format, "csv") == 0 || strcmp(format, "tsv") == 0;
-	REQUIRE(text || (job->style.header && !job->style.nonzero && !job->style.flow), "text flags, %s", format);
-	REQUIRE(strcmp(format, "json") != 0 || job->style.counter <= COUNTER_U32, "json of counter %d",
-		(int)job->style.counter);
+	check_output(job, argc);
 }
 
 /* The bytes of argv, whatever they are, counted as the job's samples. */
@@ -317,6 +328,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	switch (parse(&job, words, count, argv, &fail)) {
 	case OPTIONS_RUN:
 		REQUIRE(fail.status == STATUS_OK, "accepted, and failed: %s", fail.text);
+		if (job.merge) {
+			check_output(&job, count);
+			break;
+		}
 		if (refused_by_run(&job))
 			break;
 		check_job(&job, count);

@@ -9,15 +9,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../picture.h"
+#include "../svg_read.h"
 #include "fuzz.h"
 
 #define BINS 40
 
-/* The words of the command line come from the input too. */
+/* The options come from the input too. */
 static char option[16];
-static char *const OPTIONS[] = {"-o", option};
-static const struct provenance FROM = {
-	.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = OPTIONS, .option_count = 2};
+static const struct provenance FROM = {.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
 
 static char *text;     /* what was written, and a zero after it */
 static const char *at; /* how far it was read */
@@ -259,6 +259,53 @@ static void read_npy(const struct style *style, const struct hist *h, size_t byt
 	read_raw(style, h, text + header, bytes - header);
 }
 
+/* Lines that fit; rows whose counts, where they are not rounded, are all samples; a bar for each count but 0. */
+static void read_plot(const struct style *style, const struct hist *h, size_t bytes)
+{
+	static struct picture_text t;
+	const unsigned columns =
+		style->picture.columns < 20 ? style->picture.columns ? 20 : 80 : style->picture.columns;
+	uint128_t sum = 0, rows = 0;
+	bool exact = true;
+
+	picture_read(&t, text, style->picture.utf8);
+	REQUIRE(!t.wrong && t.widest <= columns, "%s, %u of %u columns:\n%s", t.wrong, t.widest, columns, text);
+	for (unsigned r = 0; r < t.count; r++) {
+		const char *p = t.rows[r].count;
+		uint128_t count = 0;
+		REQUIRE(!*p || (strcmp(p, "0") == 0) == (t.rows[r].length == 0), "a bar for %s:\n%s", p, text);
+		exact = exact && *p && p[strspn(p, "0123456789")] == '\0';
+		for (; isdigit((unsigned char)*p); p++)
+			count = count * 10 + (unsigned)(*p - '0');
+		rows += count;
+	}
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+		sum += h->count[i];
+	sum += (uint128_t)h->flow[0].under + h->flow[0].over + h->flow[0].nan;
+	REQUIRE(!exact || rows == sum, "not all samples have rows:\n%s", text);
+}
+
+/* Well-formed, and one piece of a path for each run of bins that hold something, within the panel. */
+static void read_svg(const struct hist *h, size_t bytes)
+{
+	static struct svg_path path;
+	const char *where;
+	const char *why = svg_malformed(text, bytes, &where);
+	unsigned runs = 0;
+
+	REQUIRE(!why, "%s: '%.40s'", why, where);
+	why = svg_path_read(&path, text, 0);
+	REQUIRE(!why, "%s", why);
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+		runs += h->count[i] > 0 && (i == 0 || h->count[i - 1] == 0);
+	REQUIRE(path.runs == runs, "%u runs, not %u", path.runs, runs);
+	for (size_t i = 0; i < path.count; i++)
+		REQUIRE(path.box[i].from >= 8400 && path.box[i].to <= 78400 && path.base - path.box[i].y >= 100 &&
+				path.base - path.box[i].y <= 34000,
+			"from %ld to %ld, at %ld", path.box[i].from, path.box[i].to, path.box[i].y);
+	at = text + bytes;
+}
+
 static void write_and_read(const struct format *format, const struct style *style, const struct hist *h)
 {
 	struct fail fail = {.status = STATUS_OK};
@@ -281,6 +328,10 @@ static void write_and_read(const struct format *format, const struct style *styl
 		read_npy(style, h, bytes);
 	else if (format->write == write_json)
 		read_json(h, bytes);
+	else if (format->write == write_plot)
+		read_plot(style, h, bytes);
+	else if (format->write == write_svg)
+		read_svg(h, bytes);
 	else
 		read_text(style, h, format->write == write_tsv ? "\t" : ",");
 	REQUIRE(at == text + bytes, "more than was expected: '%.40s'", at);
@@ -356,6 +407,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	style.header = flags & 8;
 	style.nonzero = flags & 16;
 	style.flow = flags & 32;
+	style.picture.log = flags & 2048;
 	style.counter = (enum counter_kind)((flags >> 8) % 5);
 	hist.flow[0].under = take_count(&b);
 	hist.flow[0].over = take_count(&b);
@@ -366,6 +418,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i + 1 < sizeof(option); i++)
 		option[i] = (char)take(&b, 1);
 	take_stats(&stats, &b, bins);
+	style.picture = (struct picture){.columns = (unsigned)take(&b, 2) % 301,
+					 .rows = (unsigned)take(&b, 2),
+					 .utf8 = flags & 2048,
+					 .colour = flags & 4096,
+					 .log = flags & 8192};
 	hist.stats = flags & 128 ? &stats : NULL;
 	for (size_t i = 0; (format = format_row(i)) != NULL; i++)
 		write_and_read(format, &style, &hist);

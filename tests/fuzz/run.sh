@@ -5,7 +5,7 @@
 set -u
 build=$(realpath "$1") seconds=${2:-60} seed=${3:-1}
 here=$(dirname "$(realpath "$0")")
-harnesses='options number edges source write zstd header'
+harnesses='options number edges edges_arg source write zstd header'
 LC_ALL=C
 export LC_ALL
 
@@ -17,6 +17,7 @@ length() {
 	options) echo 400 ;;
 	number) echo 640 ;;
 	edges) echo 200 ;;
+	edges_arg) echo 2000 ;;
 	*) echo 4096 ;;
 	esac
 }

@@ -1,6 +1,8 @@
 /* plan: the jobs, and what may happen to them. */
 #include "plan.h"
 
+#include "files.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -8,46 +10,95 @@
 #include <string.h>
 
 const char OLD_BYTES[] = "what was there before\n";
+/* clang-format off */
+#define DOCUMENT(samples, under, first, over)                                                                         \
+	"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": \"0.1.0\"}}, \"metadata\": {\"type\": "         \
+	"\"u32\", \"binning\": \"range\", \"range\": \"0:3\", \"closed\": false, \"clamp\": false, \"counter\": \"u64\", " \
+	"\"channel\": 0, \"channels\": 1, \"samples\": " samples ", \"under\": " under ", \"over\": " over                \
+	", \"nan\": 0, \"bytes\": 100, \"skipped\": 0, \"tail\": 0, \"inputs\": 1, \"part\": 1, \"parts\": 1, "         \
+	"\"options\": \"\", \"version\": \"0.1.0\"}, \"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 3, "     \
+	"\"bins\": 3, \"underflow\": true, \"overflow\": true, \"circular\": false}], \"storage\": {\"type\": \"int\", "   \
+	"\"values\": [" under "," first ",5,1," over "]}}\n"
+/* clang-format on */
+const char OLD_DOCUMENT[] = DOCUMENT("16", "0", "2", "8");
 const char LOOKS_AHEAD[] = "few of a pipe, with a look ahead";
 
 const struct job JOBS[] = {
-	{"file", "-b 1000 -T 1 --device=cpu ../small", NULL, FILES, STDOUT, 0},
-	{"file, new", "-b 1000 -r full -T 4 ../small", NULL, FILES, NEW, 0},
-	{"file, old", "-t u8 -T 2 ../small", NULL, FILES, OLD, 0},
-	{"files, link", "-b 70 -r 0:700 --flow -T 2 ../small ../tiny ../small", NULL, FILES, LINK, 0},
-	{"redirect, json", "-f json -t i16be -r full -T 2 --device=cpu", "small", REDIRECT, OLD, 0},
-	{"skip and few", "-S 1001 -n 70001 -t u24 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0},
-	{"pipe, raw", "-f raw -b 5000 -T 2", "small", PIPE, NEW, 0},
-	{"few of a pipe", "-n 2 -b 9 --flow -T 1 --raw", "tiny", PIPE, STDOUT, 0},
-	{LOOKS_AHEAD, "-n 2 -b 9 --flow -T 1", "tiny", PIPE, STDOUT, 0},
-	{"edges of a file", "-t i16 -c 2 --edges=@../edges --flow -T 2 --device=cpu ../small", NULL, FILES, NEW, 0},
-	{"range from the samples", "-t f32 --auto -b 90 --flow -T 2 ../small ../tiny", NULL, FILES, OLD, 0},
-	{"records", "-t u24 --record=20 --offset=3 -b 7 -r full -n 900 -T 2", "small", PIPE, STDOUT, 0},
-	{"long file", "-b 10 -r full -T 3 ../large", NULL, FILES, STDOUT, 0},
-	{"long pipe", "-b 10 -r full -T 2 --device=cpu", "large", PIPE, STDOUT, 0},
-	{"trickle", "-t f32 -r -1:1 -b 77 --flow -T 1", "tiny", TRICKLE, OLD, 0},
-	{"not ready", "-S 4 -b 100 --flow -T 2 --device=cpu", "tiny", NONBLOCKING, STDOUT, 0},
-	{"many bins", "-b 300000 -r full --nonzero -n 30000 -M 200K -T 4 ../small", NULL, FILES, NEW, 0},
-	{"many bins, CSV", "-b 20000 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0},
-	{"frames", "-b 1000 -T 4 --device=cpu ../packed", NULL, FILES, NEW, 0},
-	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0},
-	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0},
-	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0},
-	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0},
-	{"header of a pipe", "-b 1000 -r -9000:9000 -T 2", "headed", PIPE, OLD, 0},
-	{"header in frames", "-b 1000 -r -9000:9000 -T 2 ../headed -", "headed-packed", PIPE, STDOUT, 0},
-	{"cut header", "-b 9 ../headed-cut", NULL, FILES, NEW, 3},
-	{"cut frame", "-b 9 ../tiny ../cut", NULL, FILES, OLD, 3},
-	{"no memory", "-b 300000 -M 4K ../small", NULL, FILES, OLD, 5},
-	{"no file", "-b 9 ../small ../missing", NULL, FILES, OLD, 1},
-	{"cut record", "-t u64 -b 9 ../odd", NULL, FILES, NEW, 3},
-	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2},
-	{"version", "-V", NULL, FILES, STDOUT, 0},
+	{"file", "-b 1000 -T 1 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"file, new", "-b 1000 -r full -T 4 ../small", NULL, FILES, NEW, 0, NULL},
+	{"file, old", "-t u8 -T 2 ../small", NULL, FILES, OLD, 0, NULL},
+	{"files, link", "-b 70 -r 0:700 --flow -T 2 ../small ../tiny ../small", NULL, FILES, LINK, 0, NULL},
+	{"redirect, json", "-f json -t i16be -r full -T 2 --device=cpu", "small", REDIRECT, OLD, 0, NULL},
+	{"skip and few", "-S 1001 -n 70001 -t u24 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"pipe, raw", "-f raw -b 5000 -T 2", "small", PIPE, NEW, 0, NULL},
+	{"few of a pipe", "-n 2 -b 9 --flow -T 1 --raw", "tiny", PIPE, STDOUT, 0, NULL},
+	{LOOKS_AHEAD, "-n 2 -b 9 --flow -T 1", "tiny", PIPE, STDOUT, 0, NULL},
+	{"edges of a file", "-t i16 -c 2 --edges=@../edges --flow -T 2 --device=cpu ../small", NULL, FILES, NEW, 0,
+	 NULL},
+	{"range from the samples", "-t f32 --auto -b 90 --flow -T 2 ../small ../tiny", NULL, FILES, OLD, 0, NULL},
+	{"records", "-t u24 --record=20 --offset=3 -b 7 -r full -n 900 -T 2", "small", PIPE, STDOUT, 0, NULL},
+	{"long file", "-b 10 -r full -T 3 ../large", NULL, FILES, STDOUT, 0, NULL},
+	{"long pipe", "-b 10 -r full -T 2 --device=cpu", "large", PIPE, STDOUT, 0, NULL},
+	{"trickle", "-t f32 -r -1:1 -b 77 --flow -T 1", "tiny", TRICKLE, OLD, 0, NULL},
+	{"not ready", "-S 4 -b 100 --flow -T 2 --device=cpu", "tiny", NONBLOCKING, STDOUT, 0, NULL},
+	{"many bins", "-b 300000 -r full --nonzero -n 30000 -M 200K -T 4 ../small", NULL, FILES, NEW, 0, NULL},
+	{"many bins, CSV", "-b 20000 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"frames", "-b 1000 -T 4 --device=cpu ../packed", NULL, FILES, NEW, 0, NULL},
+	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0, NULL},
+	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0, NULL},
+	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0, NULL},
+	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0, NULL},
+	{"header of a pipe", "-b 1000 -r -9000:9000 -T 2", "headed", PIPE, OLD, 0, NULL},
+	{"header in frames", "-b 1000 -r -9000:9000 -T 2 ../headed -", "headed-packed", PIPE, STDOUT, 0, NULL},
+	{"passed on", "--tee -b 1000 -T 2 --device=cpu ../small ../tiny", NULL, FILES, NEW, 0, "small tiny"},
+	{"pipe passed on", "--tee -n 100 -b 9 -T 2", "small", PIPE, OLD, 0, "small"},
+	{"cut frame passed on", "--tee -b 9 ../tiny ../cut", NULL, FILES, OLD, 3, "tiny cut"},
+	{"cut header", "-b 9 ../headed-cut", NULL, FILES, NEW, 3, NULL},
+	{"cut frame", "-b 9 ../tiny ../cut", NULL, FILES, OLD, 3, NULL},
+	{"no memory", "-b 300000 -M 4K ../small", NULL, FILES, OLD, 5, NULL},
+	{"no file", "-b 9 ../small ../missing", NULL, FILES, OLD, 1, NULL},
+	{"cut record", "-t u64 -b 9 ../odd", NULL, FILES, NEW, 3, NULL},
+	{"into, new", "-b 3 -T 2 --device=cpu ../small", NULL, FILES, INTO_NEW, 0, NULL},
+	{"into, old", "-b 3 -T 2 ../tiny ../small", NULL, FILES, INTO_OLD, 0, NULL},
+	{"into, of a pipe", "-b 3 -T 2 --device=cpu", "small", PIPE, INTO_OLD, 0, NULL},
+	{"into, differs", "-b 4 -T 2 ../tiny", NULL, FILES, INTO_OLD, 3, NULL},
+	{"merge", "--merge --flow ../one.json ../two.json", NULL, FILES, OLD, 0, NULL},
+	{"merge, standard output", "--merge ../one.json ../two.json ../one.json", NULL, FILES, STDOUT, 0, NULL},
+	{"merge of a pipe", "--merge -f json ../one.json -", "two.json", PIPE, NEW, 0, NULL},
+	{"merge, trickle", "--merge -f raw", "both.json", TRICKLE, LINK, 0, NULL},
+	{"merge, no document", "--merge ../one.json ../odd", NULL, FILES, OLD, 3, NULL},
+	{"merge, past the limit", "--merge ../far.json ../far.json", NULL, FILES, NEW, 5, NULL},
+	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2, NULL},
+	{"version", "-V", NULL, FILES, STDOUT, 0, NULL},
 };
 const size_t JOB_COUNT = sizeof(JOBS) / sizeof(JOBS[0]);
 
-const char *const TARGETS[] = {[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "link"};
-const char *const FILES_OF[] = {[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "sub/h"};
+const char *const TARGETS[] = {
+	[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "link", [INTO_NEW] = "h.json", [INTO_OLD] = "h.json"};
+const char *const FILES_OF[] = {
+	[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "sub/h", [INTO_NEW] = "h.json", [INTO_OLD] = "h.json"};
+
+bool adds(const struct job *job)
+{
+	return job->target == INTO_NEW || job->target == INTO_OLD;
+}
+
+const char *old_bytes(const struct job *job)
+{
+	return job->target == INTO_OLD ? OLD_DOCUMENT : OLD_BYTES;
+}
+
+void make_documents(void)
+{
+	static const char ONE[] = DOCUMENT("9", "0", "3", "0"), TWO[] = DOCUMENT("26", "0", "20", "0"),
+			  FAR[] = DOCUMENT("18446744073709551615", "0", "18446744073709551609", "0");
+	static const char BOTH[] = DOCUMENT("9", "0", "3", "0") DOCUMENT("26", "0", "20", "0");
+
+	spill("one.json", ONE, strlen(ONE));
+	spill("two.json", TWO, strlen(TWO));
+	spill("both.json", BOTH, strlen(BOTH));
+	spill("far.json", FAR, strlen(FAR));
+}
 
 const struct fault FAULTS[] = {
 	{"aligned_alloc", "worker", ENOMEM, HARMLESS}, /* the run does without it */
@@ -72,6 +123,7 @@ const struct fault FAULTS[] = {
 	{"poll", "in", ENOMEM, FATAL},
 	{"poll", "", ENOMEM, HARMLESS},
 	{"tee", "", EINVAL, HARMLESS},
+	{"splice", "", EINVAL, HARMLESS}, /* bytes are read and written then */
 	{"read", "", EIO, FATAL},
 	{"pread", "", EIO, FATAL},
 	{"preadv2", "", EAGAIN, HARMLESS},
@@ -79,6 +131,7 @@ const struct fault FAULTS[] = {
 	{"write", "", ENOSPC, HARMLESS}, /* no reader is left to report it to */
 	{"write", "out", EIO, FATAL},
 	{"write", "", EIO, HARMLESS},
+	{"flock", "", ENOLCK, FATAL},
 	{"fsync", "", EIO, FATAL},
 	{"fsync", "", EINVAL, HARMLESS}, /* a file system that cannot */
 	{"close", "out", EIO, FATAL},
@@ -97,12 +150,25 @@ const struct fault FAULTS[] = {
 };
 const size_t FAULT_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]);
 
-enum effect effect_of(const char *function, const char *role, int error)
+/*
+ * A run that is added to a file locks its folder, which must be readable then, and makes a temporary file beforehand,
+ * only to see whether it can be made.
+ */
+static enum effect effect_on_adding(const char *function, const char *role, enum effect usual)
+{
+	if (strcmp(function, "open") == 0 && strcmp(role, "folder") == 0)
+		return EITHER;
+	if (strcmp(function, "close") == 0 && strcmp(role, "out") == 0)
+		return EITHER;
+	return usual;
+}
+
+enum effect effect_of(const struct job *job, const char *function, const char *role, int error)
 {
 	for (const struct fault *f = FAULTS; f < FAULTS + FAULT_COUNT; f++)
 		if (strcmp(f->function, function) == 0 && f->error == error &&
 		    (!*f->role || strcmp(f->role, role) == 0))
-			return f->effect;
+			return adds(job) ? effect_on_adding(function, role, f->effect) : f->effect;
 	fprintf(stderr, "torture: no effect for %s %s %d\n", function, role, error);
 	exit(2);
 }
@@ -117,8 +183,8 @@ bool survives(const struct plan *plan)
 	return plan->ignored || plan->signal == SIGUSR1;
 }
 
-const char *const STAGES[] = {"aligned_alloc", "calloc", "open",  "pread",  "read",
-			      "write",         "fsync",  "close", "rename", "unlink"};
+const char *const STAGES[] = {"aligned_alloc", "calloc", "open",   "pread",  "read",   "write",
+			      "fsync",         "close",  "rename", "unlink", "splice", "flock"};
 const size_t STAGE_COUNT = sizeof(STAGES) / sizeof(STAGES[0]);
 
 const char *const HOW[] = {[FOR_GOOD] = "", [ONCE] = ":once", [OTHERS] = ":others"};
@@ -130,7 +196,7 @@ void print_plan(const struct plan *plan)
 
 	printf("  %s: gpuhist -q %s", job->name, job->arguments);
 	if (job->target != STDOUT)
-		printf(" -o %s", TARGETS[job->target]);
+		printf(" %s %s", adds(job) ? "--into" : "-o", TARGETS[job->target]);
 	if (plan->threads > 0)
 		printf(" -T%u", plan->threads);
 	if (plan->function)

@@ -8,15 +8,16 @@
 #include <sys/resource.h>
 
 enum route { FILES, REDIRECT, PIPE, TRICKLE, NONBLOCKING };
-enum target { STDOUT, NEW, OLD, LINK };
+enum target { STDOUT, NEW, OLD, LINK, INTO_NEW, INTO_OLD };
 
 struct job {
 	const char *name;
-	const char *arguments; /* after -q, and after -o where there is a target; with the FILEs of FILES */
+	const char *arguments; /* after -q, and after -o or --into where there is a target; with the FILEs of FILES */
 	const char *input;     /* of the other routes */
 	enum route route;
 	enum target target;
-	int status; /* when nothing fails */
+	int status;         /* when nothing fails */
+	const char *passes; /* the files that standard output is to get by --tee, one after another */
 };
 
 extern const struct job JOBS[];
@@ -25,8 +26,12 @@ extern const size_t JOB_COUNT;
 /* The job whose first calls look at the first bytes; it works without them too. */
 extern const char LOOKS_AHEAD[];
 
-/* What the file of OLD and LINK holds at first, and its mode. */
-extern const char OLD_BYTES[];
+/* Is the target a document that the run is added to? */
+bool adds(const struct job *job);
+
+/* What the file of OLD and LINK holds at first, and that of INTO_OLD; and their mode. */
+extern const char OLD_BYTES[], OLD_DOCUMENT[];
+const char *old_bytes(const struct job *job);
 enum { OLD_MODE = 0640 };
 
 /* The name that the user gives, and the file that it stands for. */
@@ -49,7 +54,7 @@ struct fault {
 extern const struct fault FAULTS[];
 extern const size_t FAULT_COUNT;
 
-enum effect effect_of(const char *function, const char *role, int error);
+enum effect effect_of(const struct job *job, const char *function, const char *role, int error);
 
 extern const int SIGNALS[]; /* the last cannot be caught */
 extern const size_t SIGNAL_COUNT;
@@ -69,6 +74,7 @@ struct plan {
 	unsigned at; /* the call that is signalled */
 	bool after, ignored;
 	bool closed;      /* standard output has no reader */
+	bool alone;       /* the document to add to is not there, whatever the target */
 	uint64_t noise;   /* 0: none */
 	uint64_t feed;    /* seed of the pieces in which a pipe is fed */
 	unsigned threads; /* 0: as the job says */

@@ -36,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -44,11 +45,11 @@
 
 /* clang-format off */
 #define FUNCTIONS(F)                                                                             \
-	F(access) F(aligned_alloc) F(calloc) F(close) F(fchmod) F(fchown) F(fcntl)               \
+	F(access) F(aligned_alloc) F(calloc) F(close) F(fchmod) F(fchown) F(fcntl) F(flock)      \
 	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(getxattr) F(isatty)            \
 	F(lseek) F(madvise) F(malloc) F(mmap) F(open) F(pipe) F(poll) F(pread)                   \
 	F(preadv2) F(pthread_create) F(pthread_mutex_init) F(read) F(readlink)                   \
-	F(realloc) F(rename) F(sched_getaffinity) F(sigaction) F(stat) F(sysconf) F(tee)         \
+	F(realloc) F(rename) F(sched_getaffinity) F(sigaction) F(splice) F(stat) F(sysconf) F(tee) \
 	F(unlink) F(write)
 /* clang-format on */
 
@@ -141,14 +142,16 @@ static const char *role_of(int fd)
 	resolve();
 	if (fd == STDIN_FILENO)
 		return "in";
-	if (fd == STDOUT_FILENO)
-		return "out";
 	if (fd == STDERR_FILENO)
 		return "err";
-	if (fd < 0 || statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &st) != 0)
-		return "-";
-	if (S_ISDIR(st.stx_mode))
+	const bool open = fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &st) == 0;
+	/* Its number may be another's when it was closed. */
+	if (open && S_ISDIR(st.stx_mode))
 		return "folder";
+	if (fd == STDOUT_FILENO)
+		return "out";
+	if (!open)
+		return "-";
 	if ((next.fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return "in";
 	return S_ISREG(st.stx_mode) ? "out" : "wake";
@@ -312,7 +315,16 @@ ssize_t write(int fd, const void *buffer, size_t n)
 ssize_t tee(int from, int to, size_t n, unsigned flags)
 {
 	const struct call c = start(DO_tee, role_of(from));
-	const ssize_t done = c.fails || interrupted() ? -1 : next.tee(from, to, n, flags);
+	const ssize_t done = c.fails || interrupted() ? -1 : next.tee(from, to, shortened(n), flags);
+
+	end(c);
+	return done;
+}
+
+ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags)
+{
+	const struct call c = start(DO_splice, role_of(from));
+	const ssize_t done = c.fails || interrupted() ? -1 : next.splice(from, from_at, to, to_at, shortened(n), flags);
 
 	end(c);
 	return done;
@@ -433,6 +445,15 @@ int fcntl64(int fd, int command, ...)
 	void *argument = va_arg(ap, void *);
 	va_end(ap);
 	return fcntl(fd, command, argument);
+}
+
+int flock(int fd, int operation)
+{
+	const struct call c = start(DO_flock, role_of(fd));
+	const int rc = c.fails || interrupted() ? -1 : next.flock(fd, operation);
+
+	end(c);
+	return rc;
 }
 
 int pipe(int fds[2])

@@ -31,12 +31,16 @@ void result_free(struct result *r)
 }
 
 /* Prepares the folder that the program works in for a run. */
-static void prepare(const struct job *job)
+static void prepare(const struct plan *plan)
 {
+	const struct job *const job = &JOBS[plan->job];
+
 	if (mkdir("sub", 0777) != 0 && errno != EEXIST)
 		die("sub");
-	if (job->target == OLD || job->target == LINK) {
-		spill(FILES_OF[job->target], OLD_BYTES, strlen(OLD_BYTES));
+	if (adds(job) && unlink(FILES_OF[job->target]) != 0 && errno != ENOENT)
+		die("unlink");
+	if (job->target == OLD || job->target == LINK || (job->target == INTO_OLD && !plan->alone)) {
+		spill(FILES_OF[job->target], old_bytes(job), strlen(old_bytes(job)));
 		if (chmod(FILES_OF[job->target], OLD_MODE) != 0)
 			die("chmod");
 	}
@@ -60,8 +64,8 @@ unsigned clean(const char *path)
 			strange += clean(name);
 		else if (unlink(name) != 0)
 			die(name);
-		strange +=
-			strcmp(e->d_name, "h") != 0 && strcmp(e->d_name, "link") != 0 && strcmp(e->d_name, "sub") != 0;
+		strange += strcmp(e->d_name, "h") != 0 && strcmp(e->d_name, "h.json") != 0 &&
+			   strcmp(e->d_name, "link") != 0 && strcmp(e->d_name, "sub") != 0;
 	}
 	closedir(d);
 	return strange;
@@ -146,13 +150,14 @@ static void become(const struct plan *plan, int in)
 	for (int fd = 3; fd < 64; fd++) /* ours, and those that our caller left open */
 		close(fd);
 	if (job->target != STDOUT) {
-		argv[argc++] = (char *)(uintptr_t) "-o";
+		argv[argc++] = (char *)(uintptr_t)(adds(job) ? "--into" : "-o");
 		argv[argc++] = (char *)(uintptr_t)TARGETS[job->target];
 	}
 	snprintf(text, sizeof(text), "%s", job->arguments);
 	for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
 		argv[argc++] = word;
-	if (plan->threads > 0) {
+	/* --merge has no workers, and says so. */
+	if (plan->threads > 0 && !strstr(job->arguments, "--merge")) {
 		snprintf(threads, sizeof(threads), "-T%u", plan->threads);
 		argv[argc++] = threads;
 	}
@@ -205,26 +210,13 @@ static int wait_for(pid_t pid)
 	return status;
 }
 
-/* JSON repeats the words of the command line, and plans give another number of threads and another output. */
-static void cut_options(struct bytes *document)
-{
-	static const char FIRST[] = ", \"options\": \"", AFTER[] = "\", \"version\": ";
-	char *const begin = document->data ? strstr(document->data, FIRST) : NULL;
-	char *const end = begin ? strstr(begin, AFTER) : NULL;
-
-	if (!end)
-		return;
-	memmove(begin, end, document->n - (size_t)(end - document->data) + 1);
-	document->n -= (size_t)(end - begin);
-}
-
 struct result run(const struct plan *plan)
 {
 	const struct job *job = &JOBS[plan->job];
 	struct result r = {0};
 	pid_t feeder;
 
-	prepare(job);
+	prepare(plan);
 	unlink("../log");
 	unlink("../out");
 	const int in = open_input(plan, &feeder);
@@ -241,7 +233,6 @@ struct result run(const struct plan *plan)
 	r.err = slurp("../err");
 	r.log = slurp("../log");
 	r.published = slurp(FILES_OF[job->target]);
-	cut_options(&r.published);
 	r.failed = r.log.data && strstr(r.log.data, " failed");
 	r.raised = r.log.data && strstr(r.log.data, " raised");
 	return r;

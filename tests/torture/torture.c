@@ -71,6 +71,25 @@ static bool torture(const struct plan *plan)
 
 /* ---- the short run ---- */
 
+/* What --tee is to pass on. */
+static struct bytes joined(const char *names)
+{
+	struct bytes all = {0};
+	char text[64], path[80];
+
+	snprintf(text, sizeof(text), "%s", names);
+	for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) {
+		snprintf(path, sizeof(path), "../%s", word);
+		const struct bytes one = slurp(path);
+		if (!(all.data = realloc(all.data, all.n + one.n + 1)))
+			die(path);
+		memcpy(all.data + all.n, one.data, one.n + 1);
+		all.n += one.n;
+		free(one.data);
+	}
+	return all;
+}
+
 /*
  * What the job publishes and says, learned from a plain run of one thread; then its own threads, with
  * the library, and a fault far after the last call.
@@ -81,6 +100,8 @@ static void learn(size_t k)
 
 	plan.job = k;
 	plan.threads = 1;
+	if (JOBS[k].passes)
+		passes[k] = joined(JOBS[k].passes);
 	struct result r = run(&plan);
 	if (r.status < 0 || !WIFEXITED(r.status) || WEXITSTATUS(r.status) != JOBS[k].status) {
 		verdict(&plan, &r, "fails without a fault");
@@ -92,6 +113,15 @@ static void learn(size_t k)
 	r.published = r.err = (struct bytes){0};
 	result_free(&r);
 	clean(".");
+	if (adds(&JOBS[k]) && JOBS[k].status == 0) {
+		plan.alone = true;
+		r = run(&plan);
+		counted[k] = r.published;
+		r.published = (struct bytes){0};
+		result_free(&r);
+		clean(".");
+		plan.alone = false;
+	}
 	plan.threads = 0;
 	plan.function = "write";
 	plan.error = EIO;
@@ -208,7 +238,9 @@ static void closed(size_t k)
 	plan.job = k;
 	plan.closed = true;
 	plan.signal = SIGPIPE;
-	for (int ignored = 0; ignored <= 1 && JOBS[k].target == STDOUT && JOBS[k].status == 0; ignored++) {
+	const bool writes = JOBS[k].target == STDOUT ? JOBS[k].status == 0 : JOBS[k].passes != NULL;
+
+	for (int ignored = 0; ignored <= 1 && writes; ignored++) {
 		plan.ignored = ignored;
 		torture(&plan);
 	}
@@ -276,6 +308,7 @@ static void work(unsigned part, unsigned parts, uint64_t seed, time_t seconds)
 	make_input("large", 2500000);
 	make_packed();
 	make_headed();
+	make_documents();
 	spill("odd", OLD_BYTES, strlen(OLD_BYTES) - 1);
 	if (mkdir("run", 0777) != 0 || chdir("run") != 0)
 		die("run");

@@ -2,11 +2,13 @@
 #include "verdict.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
-struct bytes expected[JOBS_MAX], said[JOBS_MAX];
+struct bytes expected[JOBS_MAX], said[JOBS_MAX], passes[JOBS_MAX], counted[JOBS_MAX];
 
 /* What failed by the log: the worst effect allowed, and whether other things may be affected. */
 struct damage {
@@ -31,14 +33,19 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 		d.to_out |= strcmp(function, "write") == 0 && out;
 		if (!fails)
 			continue;
-		enum effect e = effect_of(function, role, plan->error);
+		enum effect e = effect_of(&JOBS[plan->job], function, role, plan->error);
 		if (e == FATAL && JOBS[plan->job].name == LOOKS_AHEAD)
+			e = EITHER;
+		/* The thread that passes is no worker. */
+		if (JOBS[plan->job].passes && strcmp(function, "pthread_create") == 0)
 			e = EITHER;
 		/* EITHER hides HARMLESS, FATAL hides both. */
 		if (e == FATAL || (e == EITHER && d.effect == HARMLESS))
 			d.effect = e;
 		d.to_stderr |= strcmp(function, "write") == 0 && strcmp(role, "err") == 0;
 		d.leaves |= strcmp(function, "unlink") == 0 || strcmp(function, "sigaction") == 0;
+		/* A rescue file that no message names. */
+		d.leaves |= d.to_stderr && adds(&JOBS[plan->job]);
 	}
 	return d;
 }
@@ -62,30 +69,58 @@ static bool begins(struct bytes whole, struct bytes part)
 }
 
 /* Whole and new, or as before. */
-static const char *judge_file(const struct plan *plan, const struct result *r, bool fresh, bool ok)
+static const char *judge_file(const struct plan *plan, const struct result *r, const struct damage *d, bool ok)
 {
 	const struct job *job = &JOBS[plan->job];
-	const struct bytes old = {(char *)(uintptr_t)OLD_BYTES, strlen(OLD_BYTES)};
+	const bool made = job->target == NEW || job->target == INTO_NEW;
+	const struct bytes old = {(char *)(uintptr_t)old_bytes(job), strlen(old_bytes(job))};
 	const bool is_new = job->status == 0 && same(r->published, expected[plan->job]);
-	const bool is_old = job->target == NEW ? !r->published.data : same(r->published, old);
+	/* Bad input is no reason to pass less than all of it. */
+	const bool all = ok || (r->status >= 0 && WIFEXITED(r->status) && WEXITSTATUS(r->status) == 3);
+	const bool is_old = made ? !r->published.data : same(r->published, old);
 	struct stat st;
 
 	if (ok && !is_new)
 		return "the file is not what it should be";
 	if (!is_new && !is_old)
 		return "the file is neither the old nor the new one";
-	if (!ok && is_new && !fresh)
+	if (!ok && is_new && !d->renamed)
 		return "a failed run has published";
-	if (r->out.n > 0)
+	if (!job->passes && r->out.n > 0)
 		return "something on standard output";
+	if (job->passes && all ? !same(r->out, passes[plan->job]) : !begins(passes[plan->job], r->out))
+		return "what was passed is not the input";
 	/* Where a list or a group cannot be kept, the group gets fewer permissions. */
-	if (job->target != NEW && (stat(FILES_OF[job->target], &st) != 0 || (st.st_mode & 07777 & ~(mode_t)OLD_MODE)))
+	if (!made && (stat(FILES_OF[job->target], &st) != 0 || (st.st_mode & 07777 & ~(mode_t)OLD_MODE)))
 		return "the file is more readable than it was";
-	if (job->target != NEW && (st.st_mode & 0600) != (OLD_MODE & 0600))
+	if (!made && (st.st_mode & 0600) != (OLD_MODE & 0600))
 		return "the file has lost its mode";
 	if (job->target == LINK && (lstat("link", &st) != 0 || !S_ISLNK(st.st_mode)))
 		return "the link was replaced";
 	return NULL;
+}
+
+/* What could not be added is in the file that the message names, or could not be saved either. */
+static const char *judge_rescue(const struct plan *plan, const struct result *r)
+{
+	static const char SAVED[] = "this run's histogram is saved in ";
+	const char *const end = r->err.data ? strchr(r->err.data, '\n') : NULL;
+	const char *const text = end ? strstr(r->err.data, SAVED) : NULL;
+	char name[PATH_BYTES];
+
+	/* A single fault must not cost the counts. */
+	if (!text)
+		return plan->how == ONCE && plan->resource < 0 && end && strstr(r->err.data, "the rescue file failed")
+			       ? "one fault has cost the counts"
+			       : NULL;
+	if (same(r->published, expected[plan->job]))
+		return "added, and saved to be added again";
+	snprintf(name, sizeof(name), "%.*s", (int)(end - text - (long)strlen(SAVED)), text + strlen(SAVED));
+	struct bytes saved = slurp(name);
+	const bool right = same(saved, counted[plan->job]);
+	free(saved.data);
+	unlink(name);
+	return right ? NULL : "the rescue file is not what was counted";
 }
 
 /* The end of a run without a signal from us. */
@@ -124,10 +159,12 @@ const char *judge(const struct plan *plan, const struct result *r)
 		why = judge_exit(plan, r, &d);
 	else if (survives(plan) || WTERMSIG(r->status) != plan->signal || !(r->raised || plan->closed))
 		why = "died of a signal";
+	if (!why && ended && !ok && adds(&JOBS[plan->job]))
+		why = judge_rescue(plan, r);
 	if (why)
 		return why;
 	if (JOBS[plan->job].target != STDOUT)
-		return judge_file(plan, r, d.renamed, ok);
+		return judge_file(plan, r, &d, ok);
 	if (ok && !same(r->out, expected[plan->job]))
 		return "standard output is not what it should be";
 	if (!ok && !begins(expected[plan->job], r->out))
@@ -155,6 +192,8 @@ const char *judge_order(size_t k, const char *log)
 			if (strncmp(p, STEPS[i], strlen(STEPS[i])) != 0)
 				continue;
 			if (i == 1 && step == 0) /* the old file, opened only to see whether it may be written */
+				continue;
+			if (i == 3 && step == 0) /* the folder, to be locked */
 				continue;
 			if (i != step++)
 				return "synced, closed and renamed in the wrong order";

@@ -9,6 +9,11 @@ enum { JOBS_MAX = 64 };
 /* What each job publishes and says when nothing fails, from a plain run of the plainest route. */
 extern struct bytes expected[JOBS_MAX], said[JOBS_MAX];
 
+/* What standard output gets of a job with --tee. */
+extern struct bytes passes[JOBS_MAX];
+/* Of jobs that are added to a document: what was counted, on its own. */
+extern struct bytes counted[JOBS_MAX];
+
 /* What is wrong with a run, or NULL. */
 const char *judge(const struct plan *plan, const struct result *r);
 

@@ -1,0 +1,44 @@
+# bash completion for gpuhist(1). It needs nothing but bash itself.
+# shellcheck shell=bash disable=SC2207 # no blanks in any of the words
+_gpuhist() {
+	local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]} given='' values=''
+
+	# --type=u8 is three words to bash.
+	if [[ $cur == = ]]; then
+		cur='' given=1
+	elif [[ $prev == = ]]; then
+		prev=${COMP_WORDS[COMP_CWORD - 2]} given=1
+	fi
+	COMPREPLY=()
+	case $prev in
+	-t | --type)
+		values='u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64 u16be i16be u24be i24be u32be i32be
+			u64be i64be f16be bf16be f32be f64be'
+		;;
+	-f | --format) values='csv tsv raw npy json plot svg' ;;
+	-C | --counter) values='u64 u32 sat8 sat16 sat32' ;;
+	--device) values='auto cpu gpu gpu:all' ;;
+	-r | --range) values=full ;;
+	-c | --channels) values=last ;;
+	--plot) [[ $given ]] && values=log ;;
+	-b | --bins | --log | -S | --skip | -n | --count | --record | --offset | --rows | --every | -T | --threads | -M | --memory)
+		compopt +o default +o bashdefault 2>/dev/null
+		return
+		;;
+	--edges) # a list, or @ and the name of a file
+		[[ $cur == @* ]] && COMPREPLY=($(compgen -P @ -f -- "${cur#@}"))
+		return
+		;;
+	-o | --output | --into) return ;;
+	esac
+	if [[ $values ]]; then
+		COMPREPLY=($(compgen -W "$values" -- "$cur"))
+	elif [[ $cur == -* ]]; then
+		COMPREPLY=($(compgen -W '-t --type -b --bins -r --range --log --edges --mod --auto --clamp --closed
+			-S --skip -n --count -c --channels --record --offset --rows --ignore-tail --raw --zstd
+			-C --counter -f --format -o --output --every --into --merge --tee -p --plot --stats
+			--flow --nonzero --no-header --device -T --threads -M --memory -q --quiet -v --verbose
+			--progress --no-progress -h --help -V --version' -- "$cur"))
+	fi
+}
+complete -o bashdefault -o default -F _gpuhist gpuhist

@@ -1,0 +1,29 @@
+#!/bin/sh
+# A Debian package of this tree as it is: a copy below FOLDER is built by dpkg-buildpackage, as root or by
+# fakeroot, and the packages are put into FOLDER.
+# usage: packaging/deb.sh NAME FOLDER
+set -eu
+name=$1
+cd "$(dirname "$0")/.."
+command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null || {
+	echo 'deb: dpkg-buildpackage and dh are needed: apt-get install dpkg-dev debhelper' >&2
+	exit 1
+}
+case $(head -n 1 debian/changelog) in
+"gpuhist (${name#gpuhist-})"* | "gpuhist (${name#gpuhist-}-"*) ;;
+*)
+	echo "deb: the first entry of debian/changelog is not of ${name#gpuhist-}" >&2
+	exit 1
+	;;
+esac
+mkdir -p "$2"
+folder=$(realpath "$2")
+rm -rf "$folder/deb"
+mkdir -p "$folder/deb/$name"
+tar --create --exclude=./build --exclude=./.git --exclude=./gpuhist . | tar --extract --directory="$folder/deb/$name"
+# The make that runs this must not give its flags and variables to the one of the package.
+unset MAKEFLAGS MFLAGS MAKEOVERRIDES NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
+cd "$folder/deb/$name"
+dpkg-buildpackage -us -uc -b
+mv "$folder/deb"/*.deb "$folder/deb"/*.buildinfo "$folder/deb"/*.changes "$folder"
+ls "$folder"/gpuhist_*.deb

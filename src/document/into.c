@@ -1,0 +1,185 @@
+/* into: the lock, FILE's document, the replacement, the rescue. */
+#include "document/into.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/again.h"
+#include "document/sum.h"
+#include "output/output.h"
+#include "output/output_path.h"
+#include "output/publish.h"
+
+/* FILE's folder, locked until the descriptor is closed; waits for those that have it. -1: *fail says why. */
+static int lock_folder(const char *path, struct fail *fail)
+{
+	char folder[PATH_MAX];
+
+	if (output_resolve(folder, path, fail) != 0)
+		return -1;
+	char *const slash = strrchr(folder, '/');
+	if (slash)
+		slash[1] = '\0';
+	else
+		strcpy(folder, "./");
+	const int fd = open_again(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fail_errno(fail, "%s: its folder", path);
+	while (flock(fd, LOCK_EX) != 0) {
+		if (errno == EINTR)
+			continue;
+		/* What NFS calls it when a folder, which nothing can open for writing, is to be locked. */
+		errno = errno == EBADF ? ENOLCK : errno;
+		fail_errno(fail, "%s: its folder cannot be locked, which adding to a file needs", path);
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* 1: a regular file that holds something. 0: not there. -1: something else. */
+static int look(const char *path, struct fail *fail)
+{
+	struct stat st;
+
+	if (stat(path, &st) != 0)
+		return errno == ENOENT ? 0 : fail_errno(fail, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return fail_set(fail, STATUS_SYSTEM, "%s: not a regular file", path);
+	if (st.st_size == 0)
+		return fail_set(fail, STATUS_DATA, "%s: is empty, and no histogram (remove it to begin a new one)",
+				path);
+	return 1;
+}
+
+/* 1: FILE's document, to be freed. 0: FILE is not there. -1: it is not one document. */
+static int read_document(const char *path, struct document *document, struct fail *fail)
+{
+	struct documents *documents;
+	struct document second;
+	int rc = look(path, fail);
+
+	*document = (struct document){.options = NULL};
+	if (rc <= 0)
+		return rc;
+	/* A FILE named "-" was refused with the options. */
+	if (documents_open(&documents, path, fail) != 0)
+		return -1;
+	rc = documents_next(documents, document, fail);
+	if (rc == 0)
+		rc = fail_set(fail, STATUS_DATA, "%s: holds no histogram (remove it to begin a new one)", path);
+	if (rc > 0) {
+		const int more = documents_next(documents, &second, fail);
+		if (more > 0) {
+			document_free(&second);
+			fail_set(fail, STATUS_DATA,
+				 "%s: holds more than one histogram (gpuhist --merge makes one of them)", path);
+		}
+		rc = more == 0 ? 1 : -1;
+		if (rc < 0)
+			document_free(document);
+	}
+	documents_close(documents);
+	return rc;
+}
+
+int into_check(const char *path, struct fail *fail)
+{
+	struct output *out;
+	const int there = look(path, fail);
+
+	/* The output is opened as it will be, short of writing and renaming. */
+	if (there < 0 || output_open(&out, path, fail) != 0)
+		return -1;
+	output_abort(out);
+	const int folder = lock_folder(path, fail);
+	if (folder < 0)
+		return -1;
+	close(folder);
+	return 0;
+}
+
+int into_compare(const char *path, const struct hist *like, struct fail *fail)
+{
+	struct document document;
+	const int there = read_document(path, &document, fail);
+
+	if (there <= 0)
+		return there;
+	char why[SUM_WHY];
+	int rc = 0;
+	if (document.from.partial || document.from.parts != 1)
+		rc = fail_set(fail, STATUS_DATA, "%s: holds a part of a histogram, to which no run can be added", path);
+	else if (!sum_fits(why, &document.hist, like))
+		rc = fail_set(fail, STATUS_DATA, "this run cannot be added to %s: %s", path, why);
+	document_free(&document);
+	return rc;
+}
+
+static int write_file(const char *path, const struct document *document, bool *replaced, struct fail *fail)
+{
+	struct output *out;
+
+	if (output_open(&out, path, fail) != 0)
+		return -1;
+	output_note_replaced(out, replaced);
+	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64}, &document->from);
+	return output_commit(out, fail);
+}
+
+/* Under the lock. */
+static int add_locked(const char *path, struct document *run, bool *replaced, struct into_sum *total, struct fail *fail)
+{
+	static const struct sum_name RUN = {.path = "this run", .number = 1};
+	struct document document;
+	struct sum sum = {.documents = 0};
+	const int there = read_document(path, &document, fail);
+
+	*total = (struct into_sum){run->hist.samples, run->from.inputs};
+	if (there <= 0)
+		return there < 0 ? -1 : write_file(path, run, replaced, fail);
+	int rc = sum_add(&sum, &document, &(struct sum_name){.path = path, .number = 1}, fail);
+	/* The second document of a sum stays its owner's: the run's. */
+	if (rc == 0)
+		rc = sum_add(&sum, run, &RUN, fail);
+	if (rc == 0)
+		rc = sum_finish(&sum, fail);
+	document_free(&document);
+	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
+	if (rc == 0)
+		rc = write_file(path, &sum.total, replaced, fail);
+	sum_free(&sum);
+	return rc;
+}
+
+int into_add(const char *path, const struct hist *hist, const struct provenance *from, struct into_sum *sum,
+	     struct fail *fail)
+{
+	struct document run = {.hist = *hist, .from = *from};
+	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
+	char name[PATH_MAX];
+	bool replaced = false;
+	/* It is held while the run is saved too: two that fail at once find names of their own. */
+	const int folder = lock_folder(path, &why);
+
+	/* A sum has no statistics, so the first run of one has none either. */
+	run.hist.stats = NULL;
+	if (folder < 0 || add_locked(path, &run, &replaced, sum, &why) != 0) {
+		if (replaced)
+			fail_pass(fail, &why);
+		else if (publish_rescue(path, &run.hist, from, name, &lost) == 0)
+			fail_set(fail, why.status, "%s; nothing was added, and this run's histogram is saved in %s",
+				 why.text, name);
+		else
+			fail_set(fail, why.status, "%s; nothing was added, and the rescue file failed: %s", why.text,
+				 lost.text);
+	}
+	if (folder >= 0)
+		close(folder);
+	return fail->status == STATUS_OK ? 0 : -1;
+}

@@ -1,0 +1,162 @@
+/*
+ * hist_add: one histogram to another.
+ *
+ * Of --auto, each has the bins of its own samples: 2^k wide for its own k, from its own first one on. The k of all of
+ * them together is the smallest that is not below either's and for which their bins, made as wide, span no more
+ * than were asked for. It is the auto_k of all samples: that is not below the auto_k of any part of them
+ * (auto.h), and of a sample's bin at one k follows the bin at every larger one.
+ */
+#include <stdlib.h>
+
+#include "hist/hist.h"
+
+static bool fits(uint64_t a, uint64_t b)
+{
+	return a <= UINT64_MAX - b;
+}
+
+/* All but the bins. */
+static bool flow_fits(const struct hist *h, const struct hist *more)
+{
+	bool all = fits(h->samples, more->samples);
+
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const struct hist_flow *const a = &h->flow[c], *const b = &more->flow[c];
+		all = all && fits(a->under, b->under) && fits(a->over, b->over) && fits(a->nan, b->nan);
+	}
+	return all;
+}
+
+static bool bins_fit(const struct hist *h, const struct hist *more)
+{
+	for (uint32_t c = 0; c < h->channels; c++)
+		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+			if (!fits(hist_count(h, c, i), hist_count(more, c, i)))
+				return false;
+	return true;
+}
+
+static int past(struct fail *fail)
+{
+	return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
+}
+
+static void add_flow(struct hist *h, const struct hist *more)
+{
+	for (uint32_t c = 0; c < h->channels; c++) {
+		h->flow[c].under += more->flow[c].under;
+		h->flow[c].over += more->flow[c].over;
+		h->flow[c].nan += more->flow[c].nan;
+	}
+	h->samples += more->samples;
+	/* Rounded figures of two parts are not those of the whole. */
+	free(h->stats);
+	h->stats = NULL;
+	if (more->extent) {
+		hist_extend(h, more->least);
+		hist_extend(h, more->greatest);
+	}
+}
+
+/* ---- --auto ---- */
+
+/* Bins of 2^k, by their numbers (auto_bin); none where last < first. */
+struct span {
+	int128_t first, last;
+	int k;
+};
+
+static struct span span_of(const struct hist *h)
+{
+	const uint32_t bins = axis_bins(&h->axis);
+	const int128_t first = bins > 0 ? edges_first(&h->axis.edges, &h->axis.type) : 0;
+
+	return (struct span){first, first + bins - 1, h->axis.edges.k};
+}
+
+static bool is_none(const struct span *s)
+{
+	return s->last < s->first;
+}
+
+/* From 2^from to 2^to, not narrower, towards the smaller number also below 0. Numbers are within 2^65. */
+static int128_t coarser(int128_t bin, int from, int to)
+{
+	return bin >> (to - from < 100 ? to - from : 100);
+}
+
+static struct span span_together(const struct span *a, const struct span *b, uint32_t most)
+{
+	if (is_none(a) || is_none(b))
+		return is_none(a) ? *b : *a;
+	for (int k = a->k > b->k ? a->k : b->k;; k++) {
+		const int128_t a_first = coarser(a->first, a->k, k), b_first = coarser(b->first, b->k, k);
+		const int128_t a_last = coarser(a->last, a->k, k), b_last = coarser(b->last, b->k, k);
+		const struct span s = {a_first < b_first ? a_first : b_first, a_last > b_last ? a_last : b_last, k};
+		/* It ends: there are 2 bins at most when k is as large as the numbers are long, 1 of types without
+		 * sign. */
+		if (s.last - s.first < (int128_t)most)
+			return s;
+	}
+}
+
+/* To the bins of `all`, in count, which has `stride` of them for a channel. */
+static bool add_bins(uint64_t *count, size_t stride, const struct span *all, const struct hist *h)
+{
+	const struct span own = span_of(h);
+	bool fit = true;
+
+	for (uint32_t c = 0; c < h->channels; c++)
+		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
+			uint64_t *const to =
+				&count[c * stride + (size_t)(coarser(own.first + i, own.k, all->k) - all->first)];
+			const uint64_t n = hist_count(h, c, i);
+			fit = fit && fits(*to, n);
+			*to += n;
+		}
+	return fit;
+}
+
+static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
+{
+	const struct span a = span_of(h), b = span_of(more), all = span_together(&a, &b, h->axis.edges.most);
+	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
+	/* One more, so that there is something to allocate. */
+	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
+
+	if (!count)
+		return fail_errno(fail, "counts of %lu bins", (unsigned long)bins);
+	if (!add_bins(count, bins, &all, h) || !add_bins(count, bins, &all, more)) {
+		free(count);
+		return past(fail);
+	}
+	free(h->count);
+	h->count = count;
+	h->stride = bins;
+	edges_place(&h->axis.edges, &h->axis.type, all.first, bins, all.k);
+	add_flow(h, more);
+	/* Infinities found no bin in a histogram that had none. */
+	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++)
+		hist_clamp(h, c);
+	return 0;
+}
+
+int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
+{
+	const char *const what =
+		h->channels != more->channels ? "number of channels" : axis_difference(&h->axis, &more->axis);
+
+	if (what)
+		return fail_set(fail, STATUS_DATA, "histograms that differ in %s cannot be added", what);
+	if (!flow_fits(h, more))
+		return past(fail);
+	if (h->axis.kind == AXIS_AUTO)
+		return add_auto(h, more, fail);
+	if (!bins_fit(h, more))
+		return past(fail);
+	for (uint32_t c = 0; c < h->channels; c++)
+		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+			h->count[c * h->stride + i] += hist_count(more, c, i);
+	add_flow(h, more);
+	return 0;
+}

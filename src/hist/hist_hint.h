@@ -1,0 +1,34 @@
+/*
+ * hist_hint: what the counts alone say against the type or the bins that they were counted by.
+ *
+ * A hint must be right; that one is missing costs little. So each rests on what chance or ordinary data do not
+ * bring about, and uniform noise, zeros, silence, small integers, timestamps and audio get none:
+ *
+ *   floats counted as integers  The bits of a float begin with its exponent, so as integers floats lie in blocks of
+ *                               equal size, one for each exponent. Where the density near 0 is finite and not 0, as of
+ *                               audio, pictures, noise, each block holds half of the next one's, over many blocks.
+ *                               Integers of which that is true would have to be near 2^30 and fall by halves at
+ *                               multiples of 2^23.
+ *   integers counted as floats  Integers below 2^23 are denormal floats, and small negative ones NaN: all finite
+ *                               samples are positive and none is as large as the smallest normal number. Not of f16,
+ *                               whose denormals are in use.
+ *   the range                   More than half are under or over, or all are in one bin of many that is wider than
+ *                               one value. --auto then bins what there is.
+ */
+#ifndef GPUHIST_HIST_HINT_H
+#define GPUHIST_HIST_HINT_H
+
+#include "hist/hist.h"
+
+enum hint_kind { HINT_NONE, HINT_FLOATS, HINT_INTEGERS, HINT_OUTSIDE, HINT_ONE_BIN };
+
+struct hint {
+	enum hint_kind kind;
+	char type[16]; /* FLOATS, INTEGERS: what the samples may be, as in -t */
+	uint32_t bin;  /* ONE_BIN: which */
+};
+
+/* Of a finished histogram. `certain`: the input itself said of what type it is. Bounded: 2^24 counts are looked at. */
+struct hint hist_hint(const struct hist *h, bool certain);
+
+#endif

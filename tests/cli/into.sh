@@ -1,0 +1,147 @@
+# --into: runs add up in a file, which is the old one or the new one; whatever fails, no counts are lost.
+# shellcheck shell=sh
+printf abcd >a
+printf ef >b
+c='gpuhist -t u8 -b 1 -r full'
+umask 027
+# Made, then added to: as if one run had counted all
+run $c --into=f.json a
+stat -c %a f.json
+run $c --into=f.json b
+run $c --into f.json b a
+$c -f json a b b a >whole.json
+cmp f.json whole.json && echo the same
+# Its mode stays, a link stays a link, and one to nothing names the file to make
+chmod 604 f.json
+ln -s f.json link.json
+ln -s made.json dangling.json
+run $c --into=link.json b
+stat -c %a f.json
+test -h link.json && gpuhist --merge f.json
+run $c --into=dangling.json b
+gpuhist --merge made.json
+# With -o or -f, that output is this run's
+run $c --into=f.json -f csv b
+run $c --into=f.json -o - b
+run $c --into=f.json -o run.npy b
+od -An -tu4 -j 128 run.npy
+shell "$c --into=f.json -v b 2>&1 | grep now"
+gpuhist --merge f.json
+# Statistics are of a run; a sum has none, nor has the file that the first run made
+run $c --into=s.json --stats b
+grep -c mean s.json
+# Every kind of bins; --auto as the whole would have it
+for options in '-t u8' '-t u32 -b 90' '-t f32 --auto -b 7' '-t i16 --auto -b 7' '-t f32 -r -1:1' '-t u8 -c 2 --mod' \
+	'-t u16 --log=1:9999' '-t i32 --edges=-4,9,100000' '-t u16 -r 5:9 --clamp --closed'; do
+	seq 1 500 | tr -d '\n' | head -c 1200 >p1
+	seq 700 2000 | tr -d '\n' | head -c 3600 >p2
+	rm -f t.json
+	for p in p1 p2 p1; do
+		gpuhist -q $options --into=t.json $p
+	done
+	gpuhist -q $options -f json p1 p2 p1 >whole.json
+	cmp t.json whole.json && echo "$options: the same"
+done
+# Twenty at once
+rm -f t.json
+i=0
+while [ $i -lt 20 ]; do
+	$c --into=t.json a &
+	i=$((i + 1))
+done
+wait
+gpuhist --merge t.json
+ls -A | grep -c tmp
+# While another one has the lock, it waits, and a signal ends it
+rm -f t.json
+(
+	flock 9
+	$c --into=t.json a 9>&- &
+	waits=$!
+	sleep 0.3
+	kill -TERM $waits
+	wait $waits
+	echo $?
+	$c --into=t.json b 9>&- &
+	sleep 0.1
+	test -e t.json && echo early
+	:
+) 9<. 2>/dev/null
+until [ -e t.json ]; do sleep 0.02; done
+gpuhist --merge t.json
+# Known before the work: nothing is read of a pipe that never ends
+mkfifo fifo
+: >empty.json
+echo '{}' >other.json
+cat f.json f.json >two.json
+printf '\377\376' >c
+mkdir folder.json
+for name in empty.json other.json two.json c.json fifo.json folder.json none/f.json ''; do
+	[ "$name" = c.json ] && mv c c.json
+	[ "$name" = fifo.json ] && mv fifo fifo.json
+	run $c --into="$name" a
+done
+rm -f empty.json other.json two.json c.json fifo.json
+for options in '-t i8 -b 1 -r full' '-t u8 -b 2 -r full' '-t u8 -b 1 -r full --clamp' '-t u8 -b 1 -r full --closed' \
+	'-t u8 -b 1 --mod' '-t u8 -b 1 --auto' '-t u8 -b 1 -r 0:255' '-t u8 -b 1 -r full -c 2'; do
+	run gpuhist $options --into=f.json a
+done
+gpuhist -t u16 --auto -b 5 --into=auto.json a
+run gpuhist -t u16 --auto -b 6 --into=auto.json a
+run gpuhist -t u16 --auto -b 5 --closed --into=auto.json a
+sed 's/"part": 1, "parts": 1/"part": 1, "parts": 2/' f.json >part.json
+run $c --into=part.json a
+# Names
+for name in f.csv f - /dev/stdout .json; do
+	run $c --into=$name a
+done
+rm -f .json
+run $c --into=f.json f.json
+run $c --into=f.json -o f.json a
+run $c --into=f.json -o ./f.json a
+run $c --into=new.json -o new.json a
+run $c --into=f.json -o link.json a
+run $c --into=f.json --flow a
+run $c --into=f.json -C sat8 a
+shell "$c --into=f.json a < f.json"
+shell "$c --into=f.json < f.json"
+# A run that fails adds nothing
+cp f.json before.json
+run $c --into=f.json a missing
+run gpuhist -t u8 -b 1 -r full -f csv --into=f.json -o /dev/full a
+run $c --into=f.json -o none/h a
+cmp f.json before.json && echo as before
+# Adding fails: this run's histogram is saved, and those of earlier runs stay
+big() {
+	sed 's/"samples": 4,/"samples": 18446744073709551615,/; s/"values": \[0,4,0\]/"values": [0,18446744073709551615,0]/'
+}
+$c -f json a | big >t.json
+cp t.json before.json
+run $c --into=t.json a
+run $c --into=t.json b
+cmp t.json before.json && echo as before
+run gpuhist --merge t.json.rescue.json
+run gpuhist --merge t.json.2.rescue.json
+rm t.json*
+# A file that may not grow: the sum is too long, the run is not
+{
+	gpuhist -t u8 -b 64 -r full -f json /dev/null |
+		sed 's/"samples": 0,/"samples": 6400000000000000000,/; s/"values": .*/"values": [0/' | tr -d '\n'
+	i=0
+	while [ $i -lt 64 ]; do
+		printf ',100000000000000000'
+		i=$((i + 1))
+	done
+	echo ',0]}}'
+} >t.json
+cp t.json before.json
+shell 'ulimit -f 2; gpuhist -t u8 -b 64 -r full --into=t.json a'
+cmp t.json before.json && echo as before
+run gpuhist --merge --nonzero t.json.rescue.json
+# No folder but this one, and no name beside the file
+long=$(printf '%245s' '' | tr ' ' x).json
+$c -f json a | big >"$long"
+shell "$c --into=\$(ls | grep xxx) a 2>&1 | sed 's|/[^ ]*/|/.../|; s/xxx*/xxx/'"
+gpuhist --merge gpuhist-*.rescue.json
+rm gpuhist-*.rescue.json
+ls -A | sed 's/xxx*/xxx/'

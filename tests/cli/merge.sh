@@ -1,0 +1,135 @@
+# --merge: histograms of parts add up to that of the whole, in every format; what does not belong together is named.
+# shellcheck shell=sh
+seq 1 500 | tr -d '\n' | head -c 1200 >p1
+seq 700 2000 | tr -d '\n' | head -c 3600 >p2
+printf '\0\0\200\377\1\2\3\4\0\0\200\177\0\0\300\177' >p3
+: >p4
+
+# What three inputs counted apart add up to is what they count together, to the byte, in any order of the documents.
+same() {
+	printf '%s:' "$*"
+	for p in p1 p2 p3 p4; do
+		gpuhist -q "$@" -f json $p >$p.json
+	done
+	for f in csv tsv raw npy json plot svg; do
+		gpuhist -q "$@" -f $f p1 p2 p3 p4 >whole
+		gpuhist -q --merge -f $f p1.json p2.json p3.json p4.json >sum || echo "status $?"
+		cat p4.json p3.json p1.json p2.json | gpuhist -q --merge -f $f >other
+		if cmp whole sum && cmp whole other; then
+			printf ' %s' $f
+		fi
+	done
+	gpuhist -q "$@" -C u64 --flow --nonzero --no-header p1 p2 p3 p4 >whole
+	gpuhist -q --merge -C u64 --flow --nonzero --no-header p1.json p2.json p3.json p4.json >sum
+	cmp whole sum && echo ' flow'
+}
+same -t u8
+same -t i8 -b 50 -r -100:100
+same -t u16 -b 100 -r 0:65536 --clamp
+same -t u16be -b 7 -r 0:12345
+same -t i16 --edges=-5,0,12337,20000 --closed
+same -t u8 --mod -b 7
+same -t u32 -b 9 --mod
+same -t u32
+same -t u8 --auto -b 5
+same -t i64 --auto -b 30
+same -t u64 -b 3 -r 0:18446744073709551616
+same -t f32 --auto -b 30
+same -t f64 --auto -b 3
+same -t f16 --log=1e-3:1 -b 50
+same -t bf16 --closed -b 64 -r -1:1
+same -t u8 -c 2 -b 60
+same -t f32 -c 2 --auto -b 9
+same -t f32 --log=1e-10:1 -b 50
+same -t u16 --record=8 --offset=2 -b 10 -r full
+same -t u8 -n 1000000 -b 10
+
+# Words about where the counts come from stay where all say the same
+c='gpuhist -t u8 -b 1 -r full'
+printf abcd >a
+printf ef >b
+$c -f json a >a.json
+$c -f json b >b.json
+shell 'gpuhist --merge a.json b.json'
+shell 'gpuhist --merge a.json b.json -f json | sed "s/.*\"samples\"/\"samples\"/"'
+shell 'gpuhist -t u8 -b 1 -r full -S 1 -f json b | gpuhist --merge a.json - -f json | sed "s/.*\"samples\"/\"samples\"/"'
+shell 'cat a.json b.json | gpuhist --merge -v'
+shell 'cat a.json | gpuhist --merge - b.json a.json'
+run gpuhist --merge a.json b.json -o sum.npy
+run gpuhist -q --merge a.json b.json -o sum.csv
+cat sum.csv
+# All is read before the output is replaced
+cp a.json all.json
+run gpuhist --merge all.json b.json -o all.json
+run gpuhist --merge all.json b.json -o all.json
+run gpuhist --merge all.json
+
+# Slices of one whole: all of them, each once
+part() { # K N: a document that says so
+	sed "s/\"part\": 1, \"parts\": 1/\"part\": $1, \"parts\": $2/" a.json
+}
+part 1 3 >1.json
+part 2 3 >2.json
+part 3 3 >3.json
+part 1 2 >other.json
+shell 'gpuhist --merge 3.json 1.json 2.json -f json | sed "s/.*\"samples\"/\"samples\"/"'
+run gpuhist --merge 3.json 1.json
+run gpuhist --merge 2.json
+run gpuhist --merge 3.json 1.json 2.json 1.json
+shell 'cat 1.json 2.json 2.json 3.json | gpuhist --merge'
+run gpuhist --merge 1.json other.json
+run gpuhist --merge 1.json a.json
+run gpuhist --merge a.json 1.json
+
+# What differs is named, nothing is published, the old file stays
+echo old >old.csv
+differs() {
+	echo "$*"
+	gpuhist -q "$@" a -f json >c.json
+	run gpuhist --merge a.json c.json -o old.csv
+}
+differs -t i8 -b 1 -r full
+differs -t u8 -b 2 -r full
+differs -t u8 -b 1 -r 0:255
+differs -t u8 -b 1 -r full --closed
+differs -t u8 -b 1 -r full --clamp
+differs -t u8 -b 1 --mod
+differs -t u8 -b 1 --auto
+differs -t u8 -b 1 -r full -c 2
+gpuhist -t u16 --auto -b 5 a -f json >a5.json
+gpuhist -t u16 --auto -b 6 a -f json >a6.json
+run gpuhist --merge a5.json a6.json
+gpuhist -t u8 -b 3 -r 0:256 a -f json >r.json
+gpuhist -t u8 --edges=0,85,171,256 a -f json >e.json
+run gpuhist --merge r.json e.json
+cat old.csv
+
+# Sums past 2^64 - 1
+big() { # COUNT: a document with so many samples in its bin
+	sed "s/\"samples\": 4,/\"samples\": $1,/; s/\"values\": \[0,4,0\]/\"values\": [0,$1,0]/" a.json
+}
+big 18446744073709551613 >big.json
+run gpuhist --merge big.json b.json
+run gpuhist --merge big.json a.json -o old.csv
+# Counters
+run gpuhist --merge big.json -C sat16
+run gpuhist --merge big.json -C u32 -o none.csv
+ls none*
+rm none*
+run gpuhist --merge -f json -C sat8 a.json
+run gpuhist --merge -f npy --flow a.json
+# No histogram at all
+run gpuhist --merge /dev/null
+run gpuhist --merge a.json /dev/null
+shell 'gpuhist --merge </dev/null'
+run gpuhist --merge missing.json
+run gpuhist --merge a.json .
+run gpuhist --merge a.json a
+shell 'head -c 500 a.json | gpuhist --merge a.json -'
+# What is about counting
+for option in -tu8 -b3 -r0:1 --log=1:2 --edges=1,2 --mod --auto --clamp --closed -S1 -n1 -c1 --record=4 --offset=1 \
+	--rows=1:2 --ignore-tail --raw --zstd --device=cpu -T1 -M1M --stats --into=x.json --every=1s --tee --progress; do
+	run gpuhist --merge $option a.json
+	run gpuhist -q $option a.json --merge
+done
+run gpuhist --mer --nonz --no-progress a.json

@@ -1,0 +1,43 @@
+# -f svg: the picture as a file.
+# shellcheck shell=sh
+bytes '\000\001\001\001\002\007' >six
+run gpuhist -t u8 -b 4 -q -f svg six
+# The same picture of the same samples
+gpuhist -t u8 -b 4 -q -f svg six >a.svg
+gpuhist -t u8 -b 4 -q -f svg <six >b.svg
+shell 'cmp a.svg b.svg'
+# By its suffix, in either case
+run gpuhist -t u8 -b 4 -q -o p.SVG six
+head -n 2 p.SVG
+# Counts, and what they are called: logarithmic, joined, by their widths, residues, channels
+titles() { sed -n 's/<text[^>]*>\(.*\)<\/text>/\1/p' "$1" | grep -v '^[^a-z]*$'; }
+run gpuhist -t u8 -b 4 -q --plot=log -o l.svg six
+titles l.svg
+run gpuhist -t u8 -b 5000 -q -o j.svg six
+titles j.svg
+run gpuhist -t u8 --edges=0,1,3,10 -o e.svg six
+titles e.svg
+run gpuhist -t u8 --edges=1,2,2000 -q -o g.svg six
+titles g.svg
+run gpuhist -t f32 --log=1e-3:1e3 -b 6 -q -o r.svg six --ignore-tail
+titles r.svg
+run gpuhist -t u8 --mod -b 3 -o m.svg six
+titles m.svg
+run gpuhist -t u8 -c 2 -b 2 --clamp -o c.svg six
+titles c.svg
+# Nothing to draw
+run gpuhist -t u8 -b 4 -o z.svg /dev/null
+titles z.svg
+run gpuhist -t f32 -o n.svg /dev/null
+titles n.svg
+# Words that are markup stay words
+run gpuhist -t u8 -b 4 -q -o '<&>"]]>.svg' six
+sed -n 2p '<&>"]]>.svg'
+# Neither saturated nor a table
+run gpuhist -t u8 -f svg -C sat8 six
+run gpuhist -t u8 -f svg --nonzero six
+# 2^24 bins
+run gpuhist -t u8 -b 16M -q -o w.svg six
+grep -c '' w.svg
+grep columns w.svg
+grep 'class="bins"' w.svg

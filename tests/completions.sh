@@ -1,0 +1,131 @@
+#!/bin/sh
+# completions/: each option of the program is in all three, and no other; what bash and, where they are installed,
+# fish and zsh make of them; the values that are offered are accepted.
+# usage: tests/completions.sh GPUHIST
+set -u
+gpuhist=$(realpath "$1")
+cd "$(dirname "$0")/.." || exit 1
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0
+
+# same WHAT: $work/want and $work/got hold the same lines, in any order.
+same() {
+	sort -u "$work/want" >"$work/want.sorted"
+	sort -u "$work/got" >"$work/got.sorted"
+	if [ -s "$work/got" ] && cmp -s "$work/want.sorted" "$work/got.sorted"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "FAILED $1: - is missing, + should not be there"
+		diff -U 0 "$work/want.sorted" "$work/got.sorted" | sed 1,3d
+	fi
+}
+
+# The options of -h, which are those of the table, and those of the table alone.
+"$gpuhist" -h | sed 1,2d | grep -oE -e '--[a-z][a-z-]*' >"$work/want"
+sed -n '/ LONG\[\] = /,/NULL, 0, NULL/s/^\t{"\([a-z-]*\)",.*/--\1/p' src/cli/options.c >"$work/got"
+same '-h beside the table of options'
+"$gpuhist" -h | sed 1,2d | grep -oE -e '(^|  )-[A-Za-z]( |,)' -e ' -[A-Za-z],' | grep -oE -e '-[A-Za-z]' >>"$work/want"
+cp "$work/want" "$work/options"
+
+# bash completes WORD...: what it offers for the last word, one a line.
+cat >"$work/complete.bash" <<'END'
+source completions/gpuhist.bash
+COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
+_gpuhist
+[ ${#COMPREPLY[@]} -eq 0 ] || printf '%s\n' "${COMPREPLY[@]}"
+END
+offers() {
+	bash "$work/complete.bash" "$@" >"$work/got"
+}
+# shellcheck disable=SC2086 # words, one a line
+expect() {
+	printf "%s\n" $1 >"$work/want"
+	same "bash: $2"
+}
+bash -n completions/gpuhist.bash || failed=$((failed + 1))
+offers gpuhist -
+same 'completions/gpuhist.bash'
+offers gpuhist x --no
+expect '--nonzero --no-header --no-progress' '--no'
+offers gpuhist -t bf
+expect 'bf16 bf16be' '-t bf'
+offers gpuhist --type = bf
+expect 'bf16 bf16be' '--type=bf'
+offers gpuhist --plot =
+expect log '--plot='
+offers gpuhist --device = gpu
+expect 'gpu gpu:all' '--device=gpu'
+offers gpuhist --edges @completions/gpuhist.b
+expect '@completions/gpuhist.bash' '--edges @FILE'
+# Where files may follow, and where nothing can be offered, bash is left to its default or to nothing.
+for words in '-o a' '--into = a' '-b 1' '--plot a' '-q a' 'a'; do
+	# shellcheck disable=SC2086
+	offers gpuhist $words
+	if [ -s "$work/got" ]; then
+		failed=$((failed + 1))
+		echo "FAILED bash: $words: $(cat "$work/got")"
+	else
+		passed=$((passed + 1))
+	fi
+done
+
+# Values: the same in all three, and accepted by the program; a device may be missing, which is no usage error.
+for option in -t -f -C --device; do
+	offers gpuhist $option ''
+	cp "$work/got" "$work/values"
+	while read -r value; do
+		"$gpuhist" -q -n 0 $option "$value" -M 64M /dev/null >"$work/out" 2>&1
+		status=$?
+		if [ $status -eq 0 ] || [ $status -eq 4 ]; then
+			passed=$((passed + 1))
+		else
+			failed=$((failed + 1))
+			echo "FAILED $option $value: $(cat "$work/out")"
+		fi
+	done <"$work/values"
+	cp "$work/values" "$work/$option"
+done
+offers gpuhist -t ''
+"$gpuhist" -h | sed -n '/--type=/s/.*TYPE *\(.*\),$/\1/p' | tr ' ' '\n' | sed '/^$/d; p; /8$/d; s/$/be/' >"$work/want"
+same '-t beside -h'
+
+cp "$work/options" "$work/want"
+sed -n 's/^complete .* -s \([A-Za-z]\) .*/-\1/p' completions/gpuhist.fish >"$work/got"
+sed -n 's/^complete .* -l \([a-z-]*\) .*/--\1/p' completions/gpuhist.fish >>"$work/got"
+same completions/gpuhist.fish
+grep -oE -e "[{']-[A-Za-z][+,[]" completions/_gpuhist | grep -oE -e '-[A-Za-z]' >"$work/got"
+grep -oE -e '--[a-z][a-z-]*' completions/_gpuhist >>"$work/got"
+same completions/_gpuhist
+
+if command -v fish >/dev/null; then
+	for option in -t -f -C --device; do
+		cp "$work/$option" "$work/want"
+		HOME=$work fish --no-config -c "source completions/gpuhist.fish; complete -C'gpuhist $option '" |
+			cut -f 1 >"$work/got"
+		same "fish: $option"
+	done
+	cp "$work/options" "$work/want"
+	HOME=$work fish --no-config -c "source completions/gpuhist.fish; complete -C'gpuhist --'; complete -C'gpuhist -'" |
+		cut -f 1 | sed 's/=$//' >"$work/got"
+	same 'fish: -'
+else
+	echo 'left out: fish'
+fi
+# What zsh would do with the words of _arguments; here they are printed.
+if command -v zsh >/dev/null; then
+	zsh -f -c '_arguments() { print -rl -- "${@[3,-1]}" }; source completions/_gpuhist' >"$work/specs"
+	sed 's/^([^)]*)//' "$work/specs" | sed -n 's/^\(--*[A-Za-z-]*\)[-=+[].*/\1/p' | sed 's/-$//' >"$work/got"
+	cp "$work/options" "$work/want"
+	same 'zsh: options'
+	for option in -t -f -C --device; do
+		sed -n "s/^\(([^)]*)\)\{0,1\}${option}[+=].*:(\(.*\))\$/\2/p" "$work/specs" | sed 's/[\\]//g' | tr ' ' '\n' >"$work/got"
+		cp "$work/$option" "$work/want"
+		same "zsh: $option"
+	done
+else
+	echo 'left out: zsh'
+fi
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""The program where standard input is a terminal: what it says that it waits for, and the help where nothing is asked for.
+
+usage: terminal_check.py GPUHIST
+"""
+
+import os
+import pty
+import subprocess
+import sys
+
+gpuhist = os.path.abspath(sys.argv[1])
+passed = failed = 0
+
+
+def check(condition, what):
+    global passed, failed
+    if condition:
+        passed += 1
+    else:
+        failed += 1
+        print("FAILED", what)
+
+
+def run(arguments, typed, on_terminal=True):
+    """Status, standard output and standard error of a run whose standard input is a terminal with this typed."""
+    master, slave = pty.openpty()
+    os.write(master, typed)
+    process = subprocess.Popen(
+        [gpuhist, *arguments],
+        stdin=slave if on_terminal else subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    try:
+        out, err = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        out, err = process.communicate()
+    os.close(slave)
+    os.close(master)
+    return process.returncode, out.decode(), err.decode()
+
+
+END = b"abc\n\x04"
+BYTES = ["-t", "u8", "-b", "1", "-r", "full", "--no-header", "--no-progress"]
+WAITS = "gpuhist: waiting for samples on standard input, a terminal: end with Ctrl-D; or gpuhist FILE, or COMMAND | gpuhist\n"
+
+status, out, err = run([], b"")
+helped = subprocess.run([gpuhist, "-h"], capture_output=True, text=True).stdout
+check(status == 2 and out == "", f"no words: status {status}, {out!r}")
+check(err.startswith(helped) and len(helped) > 500, f"no words: {err!r} is not the help")
+check(err[len(helped) :].startswith("gpuhist: nothing to count: ") and err.count("\n") == helped.count("\n") + 1, err)
+
+status, out, err = run(BYTES, END)
+check((status, out, err) == (0, "0,0,256,4\n", WAITS), f"options: {status} {out!r} {err!r}")
+status, out, err = run([*BYTES, "-"], END)
+check((status, out, err) == (0, "0,0,256,4\n", WAITS), f"-: {status} {out!r} {err!r}")
+status, out, err = run(["-"], END)
+check(status == 0 and err == WAITS, f"- alone: {status} {out!r} {err!r}")
+status, out, err = run([*BYTES, "-q"], END)
+check((status, out, err) == (0, "0,0,256,4\n", ""), f"-q: {status} {out!r} {err!r}")
+status, out, err = run([*BYTES, gpuhist], b"")
+check(status == 0 and "waiting" not in err, f"a file: {status} {err!r}")
+status, out, err = run([], b"", on_terminal=False)
+check((status, err) == (0, ""), f"no terminal: {status} {err!r}")
+status, out, err = run(["-h"], b"")
+check((status, err) == (0, ""), f"-h: {status} {err!r}")
+status, out, err = run(["-b", "x"], b"")
+check(status == 2 and "waiting" not in err, f"refused: {status} {err!r}")
+
+print(f"{passed} passed, {failed} failed")
+sys.exit(failed > 0)

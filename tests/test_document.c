@@ -1,0 +1,262 @@
+/* document: what write_json writes is read again, and parts added together are the whole, to the byte. */
+#include "document.h"
+
+#include <math.h>
+
+#include "base/signals.h"
+#include "scratch.h"
+
+static const char *const TYPES[] = {"u8",  "i8",  "u16", "i16be", "u24",    "i24be", "u32",   "i32be",
+				    "u64", "i64", "f16", "f16be", "bf16be", "f32",   "f64be", "f64"};
+static const char *const BINS[] = {"-r full -b 11",
+				   "-r -3:97 -b 12 --closed",
+				   "-r 0.5:97.25 -b 7 --clamp",
+				   "-r 0:1 -b 5 --closed --clamp",
+				   "--log=1:1e4 -b 20",
+				   "--edges=-3,-0.25,0,1e2,1e9 --closed",
+				   "--edges=0,1",
+				   "--auto -b 2",
+				   "--auto -b 5 --clamp",
+				   "--auto -b 64",
+				   "-b 7"};
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+/* Read and written again it is the same text. */
+static void round_trip(const struct hist *h, const char *what)
+{
+	size_t bytes, again_bytes;
+	char *const text = written(write_json, h, &WHOLE, &bytes);
+	struct document document;
+	struct fail fail;
+
+	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s: %.2000s", what, fail.text, text);
+	if (document.options) {
+		CHECK(axis_difference(&document.hist.axis, &h->axis) == NULL && same_counts(&document.hist, h), "%s",
+		      what);
+		char *const again = written(write_json, &document.hist, &document.from, &again_bytes);
+		CHECK(again_bytes == bytes && memcmp(text, again, bytes) == 0, "%s: %s is written as %s", what, text,
+		      again);
+		free(again);
+		document_free(&document);
+	}
+	free(text);
+}
+
+/* Samples of all magnitudes: `bits` decides how many. */
+static void make_samples(unsigned char *bytes, size_t n, uint64_t *seed)
+{
+	const uint64_t how = check_random(seed);
+
+	for (size_t i = 0; i < n; i++)
+		bytes[i] = (unsigned char)(check_random(seed) >> 32);
+	/* Some that lie close together: the same first and last bytes in each sample of 8. */
+	for (size_t i = 0; i < n && how % 3 > 0; i++)
+		if ((how >> (8 + i % 8)) & 1)
+			bytes[i] = (unsigned char)(how >> (16 + i % 8));
+}
+
+static void add_all(struct hist *sum, uint32_t parts, const char *line, const char *options, uint64_t *seed)
+{
+	for (uint32_t p = 0; p < parts; p++) {
+		struct hist h;
+		struct document document;
+		struct fail fail = {.status = STATUS_OK};
+		size_t bytes;
+		char command[300];
+		snprintf(command, sizeof(command), "%s part%lu", options, (unsigned long)p);
+		count_files(command, &h);
+		char *const text = written(write_json, &h, &WHOLE, &bytes);
+		CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s", line, fail.text);
+		/* A run's histogram, or one that was read, is added to. */
+		if (p == 0) {
+			*sum = check_random(seed) % 2 ? document.hist : h;
+			hist_free(sum->count == h.count ? &document.hist : &h);
+		} else {
+			CHECK(hist_add(sum, &document.hist, &fail) == 0, "%s: %s", line, fail.text);
+			hist_free(&document.hist);
+			hist_free(&h);
+		}
+		free(document.options);
+		free(text);
+	}
+}
+
+/* Any split of the samples, its parts added in any order, is the whole. */
+static void split(const char *options, uint64_t *seed)
+{
+	static unsigned char samples[144 * 30];
+	const uint32_t parts = 1 + (uint32_t)(check_random(seed) % 5);
+	/* Of any type and up to 3 channels. */
+	size_t at = 0, end = 144 * (check_random(seed) % 30);
+	char line[300];
+	struct hist whole, sum;
+
+	make_samples(samples, end, seed);
+	scratch_write("whole", samples, end);
+	for (uint32_t p = 0; p < parts; p++) {
+		const size_t n = p + 1 == parts ? end - at : 144 * (check_random(seed) % ((end - at) / 144 + 1));
+		snprintf(line, sizeof(line), "part%lu", (unsigned long)p);
+		scratch_write(line, samples + at, n);
+		at += n;
+	}
+	snprintf(line, sizeof(line), "%s whole", options);
+	count_files(line, &whole);
+	round_trip(&whole, line);
+	add_all(&sum, parts, line, options, seed);
+	write_fn *const writers[] = {write_json, write_csv, write_npy};
+	for (size_t i = 0; i < LENGTH(writers); i++) {
+		size_t bytes, sum_bytes;
+		char *const text = written(writers[i], &whole, &WHOLE, &bytes);
+		char *const sum_text = written(writers[i], &sum, &WHOLE, &sum_bytes);
+		CHECK(bytes == sum_bytes && memcmp(text, sum_text, bytes) == 0, "%s: %lu parts: %s, not %s", line,
+		      (unsigned long)parts, sum_text, text);
+		free(text);
+		free(sum_text);
+	}
+	hist_free(&whole);
+	hist_free(&sum);
+}
+
+static void splits(void)
+{
+	uint64_t seed = 13;
+	char options[200];
+
+	for (size_t t = 0; t < LENGTH(TYPES); t++)
+		for (size_t b = 0; b < LENGTH(BINS); b++)
+			for (int turn = 0; turn < 4; turn++) {
+				const bool mod = turn == 3 && TYPES[t][0] != 'f' && TYPES[t][0] != 'b';
+				snprintf(options, sizeof(options), "-t %s %s -c %d", TYPES[t],
+					 mod ? "--mod -b 13" : BINS[b], turn % 3 + 1);
+				split(options, &seed);
+			}
+}
+
+/* An auto histogram of these samples of f64. */
+static void auto_of(const double *samples, size_t n, const char *options)
+{
+	struct hist h;
+	char line[100];
+
+	scratch_write("whole", samples, n * sizeof(*samples));
+	snprintf(line, sizeof(line), "-t f64 --auto %s whole", options);
+	count_files(line, &h);
+	round_trip(&h, line);
+	hist_free(&h);
+}
+
+/* Bins that end at 2^1024, which JSON does not have, or lie among the smallest numbers. */
+static void extremes(void)
+{
+	static const double MAX = 0x1.fffffffffffffp1023, UNIT = 0x1p971;
+	static const double CASES[][2] = {{MAX, MAX},
+					  {-MAX, -MAX},
+					  {MAX, -MAX},
+					  {MAX - UNIT, MAX},
+					  {MAX - UNIT, MAX - UNIT},
+					  {UNIT - MAX, -MAX},
+					  {UNIT - MAX, UNIT - MAX},
+					  {0, MAX},
+					  {-MAX, 0},
+					  {0x1p-1074, 0},
+					  {-0x1p-1074, 0x1p-1074},
+					  {0x1p-1074, 1},
+					  {0x1p-1022, 0x1p-1023},
+					  {-1, 1},
+					  {0.1, 0.1},
+					  {0x1p1023, MAX},
+					  {INFINITY, NAN},
+					  {-INFINITY, 3},
+					  {MAX, INFINITY}};
+	static const char *const OPTIONS[] = {"-b 2", "-b 3", "-b 64", "-b 2 --clamp"};
+
+	for (size_t i = 0; i < LENGTH(CASES); i++)
+		for (size_t k = 0; k < LENGTH(OPTIONS); k++)
+			auto_of(CASES[i], 2, OPTIONS[k]);
+}
+
+/* A histogram that no run can count here: of the largest counts, of numbers of 64 bits, of many bins. */
+static void large(void)
+{
+	static const char *const LINES[] = {"-t u64 -r 9223372036854775807:18446744073709551615 -b 8",
+					    "-t i64 -r -39614081257132168796771975168:18446744073709551617 -b 7",
+					    "-t u64 -r full -b 1000",
+					    "-t i64 -r full -b 4099",
+					    "-t f64 -r 0:1 -b 300000",
+					    "-t f32 --log=1e-30:1e30 -b 20000",
+					    "-t u32 -r 0:4294967296 -b 300000"};
+	uint64_t seed = 5;
+
+	scratch_write("whole", "", 0);
+	for (size_t i = 0; i < LENGTH(LINES); i++) {
+		struct hist h;
+		char line[200];
+		snprintf(line, sizeof(line), "%s whole", LINES[i]);
+		count_files(line, &h);
+		for (uint32_t k = 0; k < axis_bins(&h.axis); k++) {
+			h.count[k] = check_random(&seed) >> (20 + check_random(&seed) % 44);
+			h.samples += h.count[k];
+		}
+		h.count[3] += UINT64_MAX - h.samples;
+		h.samples = UINT64_MAX;
+		round_trip(&h, LINES[i]);
+		hist_free(&h);
+	}
+}
+
+/* What can be merged, and what cannot. */
+static void differences(void)
+{
+	static const struct {
+		const char *a, *b, *what; /* NULL: can be added */
+	} CASES[] = {{"--auto -b 8", "--auto -b 8", NULL},
+		     {"--auto -b 8", "--auto -b 9", "number of bins"},
+		     {"--auto -b 8", "--auto -b 8 --clamp", "--clamp"},
+		     {"--auto -b 8", "-b 8", "binning"},
+		     {"-b 8", "--mod -b 8", "binning"},
+		     {"-b 8", "-r 0:8 -b 8", NULL},
+		     {"-b 8", "-b 8 -c 2", "number of channels"}};
+
+	scratch_write("whole", "\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0", 16);
+	for (size_t i = 0; i < LENGTH(CASES); i++) {
+		struct hist a, b;
+		struct fail fail = {.status = STATUS_OK};
+		char line[100];
+		snprintf(line, sizeof(line), "-t u32 %s whole", CASES[i].a);
+		count_files(line, &a);
+		snprintf(line, sizeof(line), "-t u32 %s whole", CASES[i].b);
+		count_files(line, &b);
+		const int rc = hist_add(&a, &b, &fail);
+		CHECK(CASES[i].what ? rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, CASES[i].what)
+				    : rc == 0,
+		      "%s and %s: %s", CASES[i].a, CASES[i].b, fail.text);
+		CHECK(a.samples == (CASES[i].what ? 4 : 8), "%llu samples", (unsigned long long)a.samples);
+		hist_free(&a);
+		hist_free(&b);
+	}
+	/* Past 64 bits, also where bins only meet when they are made coarser; nothing is changed then. */
+	for (int where = 0; where < 2; where++) {
+		struct hist a, b;
+		struct fail fail = {.status = STATUS_OK};
+		count_files("-t u32 --auto -b 2 whole", &a); /* [0, 4) and [4, 8) */
+		count_files("-t u32 --auto -b 2 whole", &b);
+		a.count[where] = UINT64_MAX - 2;
+		CHECK(hist_add(&a, &b, &fail) == (where == 0 ? -1 : 0), "%d: %s", where, fail.text);
+		CHECK(where == 1 || (fail.status == STATUS_LIMIT && a.count[0] == UINT64_MAX - 2 && a.samples == 4),
+		      "%s", fail.text);
+		hist_free(&a);
+		hist_free(&b);
+	}
+}
+
+int main(void)
+{
+	signals_init();
+	scratch_enter();
+	splits();
+	extremes();
+	large();
+	differences();
+	scratch_leave();
+	return check_report();
+}

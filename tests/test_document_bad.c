@@ -1,0 +1,485 @@
+/* document: what is read all the same, and what is refused, with the place and the reason; any byte damaged. */
+#include "document.h"
+
+#include <pthread.h>
+#include <sys/socket.h>
+
+#include "base/signals.h"
+#include "document/json_read.h"
+#include "scratch.h"
+
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
+
+static const char BASE[] =
+	"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:4\", "
+	"\"closed\": false, \"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, \"samples\": 10, "
+	"\"under\": 0, \"over\": 3, \"nan\": 0, \"bytes\": 40, \"skipped\": 0, \"tail\": 0, \"inputs\": 1, \"part\": "
+	"2, "
+	"\"parts\": 5, \"options\": \"--bins=4\"}, \"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 4, "
+	"\"bins\": 4, \"underflow\": true, \"overflow\": true, \"circular\": false}], "
+	"\"storage\": {\"type\": \"int\", \"values\": [0,1,2,3,1,3]}}";
+
+/* The base with its first `from` replaced; an empty one: `to` comes in front. */
+static char *replaced(const char *from, const char *to)
+{
+	const char *const at = strstr(BASE, from);
+	char *const text = malloc(sizeof(BASE) + strlen(to));
+
+	CHECK(at, "no %s", from);
+	sprintf(text, "%.*s%s%s", (int)(at - BASE), BASE, to, at + strlen(from));
+	return text;
+}
+
+static void is_base(const struct document *document, const char *what)
+{
+	static const uint64_t COUNTS[] = {1, 2, 3, 1};
+	const struct hist *const h = &document->hist;
+
+	CHECK(h->channels == 1 && axis_bins(&h->axis) == 4 && memcmp(h->count, COUNTS, sizeof(COUNTS)) == 0 &&
+		      h->flow[0].over == 3 && h->samples == 10 && document->from.part == 2 &&
+		      document->from.parts == 5 && document->from.bytes == 40 &&
+		      strcmp(document->options, "--bins=4") == 0 && document->from.options == document->options,
+	      "%s", what);
+}
+
+static void accepted(void)
+{
+	static const struct {
+		const char *from, *to;
+	} CASES[] = {
+		{"", ""},
+		{"", " \n\t\r "},
+		{"10", "1e1"},
+		{"10", "0.1E+2"},
+		{"[0,1,2,3", "[ -0 ,\n1.0,\t20e-1 , 3"},
+		{"[0,1,2,3,", "[0, 1, 2, 3, "},
+		{"\"int\"", "\"double\""},
+		{"\"u32\"", "\"\\u00753\\u0032\""},
+		{"\"lower\": 0", "\"lower\": -0.0e5"},
+		{"\"uhi_schema\"",
+		 "\"x\": {\"uhi_schema\": [{}, [], \"\", null, true, false, -1.5E-7]}, \"uhi_schema\""},
+		{"\"type\": \"u32\"",
+		 "\"version\": 7, \"type\": \"u32\", \"note\": \"\\ud83d\\ude00 \\u0000 \xc3\xa9\""},
+		{"\"lower\"", "\"metadata\": {\"lower\": 1}, \"lower\""},
+		{"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
+		 "\"axes\": [{\"type\": \"variable\", \"edges\": [0,1,2.0,3e0,4]"},
+		{"\"part\"", "\"partial\": false, \"part\""},
+	};
+
+	for (size_t i = 0; i < LENGTH(CASES); i++) {
+		struct document document;
+		struct fail fail;
+		char *const text = replaced(CASES[i].from, CASES[i].to);
+		CHECK(read_one(text, strlen(text), &document, &fail) == 1, "%s: %s", text, fail.text);
+		if (document.options)
+			is_base(&document, text);
+		document_free(&document);
+		free(text);
+	}
+}
+
+/* Members in another order, the counts before the axis and the metadata. */
+static void other_order(void)
+{
+	const char *const metadata = strstr(BASE, "\"metadata\""), *const axes = strstr(BASE, "\"axes\""),
+			  *const storage = strstr(BASE, "\"storage\"");
+	const int metadata_length = (int)(axes - metadata) - 2, axes_length = (int)(storage - axes) - 2,
+		  storage_length = (int)strlen(storage) - 1;
+	struct document document;
+	struct fail fail;
+	char text[2 * sizeof(BASE)];
+
+	snprintf(text, sizeof(text), "{%.*s,%.*s,%.*s,\"uhi_schema\":1}", storage_length, storage, axes_length, axes,
+		 metadata_length, metadata);
+	CHECK(read_one(text, strlen(text), &document, &fail) == 1, "%s: %s", text, fail.text);
+	is_base(&document, text);
+	document_free(&document);
+}
+
+static void refused(void)
+{
+	static const struct {
+		const char *from, *to, *why;
+	} CASES[] = {
+		{"{\"uhi", "[{\"uhi", "byte 1: an object expected, not '['"},
+		{"}}", "}", "byte 482: ',' or '}' expected, not the end"},
+		{"}}", "}}}", "document 2: byte 483: an object expected, not '}'"},
+		{"\"uhi_schema\"", "\"schema\"", "byte 1: no UHI histogram"},
+		{"\"uhi_schema\": 1", "\"uhi_schema\": 2", "byte 16: uhi_schema 2"},
+		{"\"uhi_schema\": 1", "\"uhi_schema\": 1, \"uhi_schema\": 1", "byte 19: a name that the object has"},
+		{"\"metadata\"", "\"about\"", "that gpuhist did not write"},
+		{"\"binning\"", "\"binned\"", "that gpuhist did not write"},
+		{"\"nan\"", "\"NaN\"", "the metadata has no \"nan\""},
+		{"\"options\"", "\"option\"", "the metadata has no \"options\""},
+		{"\"nan\": 0", "\"nan\": 1", "are not the 10 samples together"},
+		{"\"samples\": 10", "\"samples\": 11", "are not the 11 samples together"},
+		{"\"samples\": 10", "\"samples\": 10.5", "\"samples\" must be a whole number"},
+		{"\"samples\": 10", "\"samples\": \"10\"", "a number expected, not '\"'"},
+		{"\"samples\": 10", "\"samples\": 18446744073709551616", "\"samples\" must be a whole number"},
+		{"\"under\": 0", "\"under\": 1", "its under and over are not"},
+		{"\"over\": 3", "\"over\": 2", "its under and over are not"},
+		{"[0,", "[1,", "its under and over are not"},
+		{"3,1,3]", "3,1,3,0]", "7 values, where the axis has 6"},
+		{"3,1,3]", "3,4]", "5 values, where the axis has 6"},
+		{"[0,1,2,3,1,3]", "[]", "0 values, where the axis has 6"},
+		{"1,3]", "1,]", "a value expected, not ']'"},
+		{"1,3]", "1 3]", "',' or ']' expected, not '3'"},
+		{"1,3]", "01,3]", "expected, not '1'"},
+		{"1,3]", "1.5,3]", "a count must be a whole number"},
+		{"1,3]", "-1,3]", "a count must be a whole number"},
+		{"1,3]", "null,3]", "a count must be a whole number"},
+		{"1,3]", "18446744073709551616,3]", "a count must be a whole number"},
+		{"1,3]", "99999999999999999999,3]", "a count must be a whole number"},
+		/* 2^64 too many. */
+		{"1,2,3,1,3]", "18446744073709551614,2,3,3,3]", "are not the 10 samples together"},
+		{"1,2,3,1,3]", "9223372036854775809,2,3,9223372036854775808,3]", "are not the 10 samples"},
+		{"\"u64\"", "\"u32\"", "the counter is not u64"},
+		{"\"u32\"", "\"u33\"", "a type that is not known"},
+		{"\"u32\"", "\"uint32\"", "a type that is not known"},
+		{"\"binning\": \"range\"", "\"binning\": \"ranges\"", "a binning that is not known"},
+		{"\"binning\": \"range\"", "\"binning\": \"log\"", "LO must be above 0"},
+		{"\"binning\": \"range\"", "\"binning\": \"edges\"", "a number of bins that such an axis"},
+		{"\"binning\": \"range\"", "\"binning\": \"mod\"", "underflow, overflow and circular are not"},
+		{"\"binning\": \"range\"", "\"binning\": \"auto\"", "a number of bins that such an axis"},
+		{"\"binning\": \"range\"", "\"most\": 3, \"binning\": \"auto\"", "bins that are not 2^k wide"},
+		{"\"binning\": \"range\", \"range\": \"0:4\"", "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:8\"",
+		 "the axis is not that of the metadata"},
+		{"\"binning\": \"range\", \"range\": \"0:4\"",
+		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"1:17\"", "bins that are not 2^k wide"},
+		{"\"binning\": \"range\", \"range\": \"0:4\"",
+		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:12\"", "bins that are not 2^k wide"},
+		{"\"0:4\"", "\"0:5\"", "the axis is not that of the metadata"},
+		{"\"0:4\"", "\"4:0\"", "LO must be less than HI"},
+		{"\"0:4\"", "\"0:4.0\"", "the axis is not that of the metadata"},
+		{"\"0:4\"", "\"04\"", "a range that is none"},
+		{"\"0:4\"", "\"\"", "a range that is none"},
+		{"\"closed\": false", "\"closed\": true", NULL}, /* the same bins, the same edges */
+		{"\"clamp\": false", "\"clamp\": true", "where they are clamped"},
+		{"\"clamp\": false", "\"clamp\": 0", "true or false expected, not '0'"},
+		{"\"lower\": 0", "\"lower\": 1", "the axis is not that of the metadata"},
+		{"\"upper\": 4", "\"upper\": 4.000000000000001", "the axis is not that of the metadata"},
+		{"\"upper\": 4", "\"upper\": 1e999", "past the largest binary64"},
+		{"\"upper\": 4, ", "", "a regular axis without lower, upper or bins"},
+		{"\"bins\": 4", "\"bins\": 3", "6 values, where the axis has 5"},
+		{"\"bins\": 4", "\"bins\": 268435457", "an axis of 268435457 bins"},
+		{"\"bins\": 4", "\"bins\": 268435456", "6 values, where the axis has 268435458"},
+		{"\"bins\": 4", "\"bins\": 0", "6 values, where the axis has 2"},
+		{"\"regular\"", "\"boolean\"", "neither regular nor variable"},
+		{"\"regular\"", "\"variable\"", "a variable axis without edges"},
+		{"\"axes\": [{", "\"axes\": [{}, {", "2 axes, where there should be one"},
+		{"\"axes\": [{", "\"axis\": [{", "0 axes, where there should be one"},
+		{"\"underflow\": true", "\"underflow\": false", "underflow, overflow and circular are not"},
+		{"\"circular\": false", "\"circular\": true", "underflow, overflow and circular are not"},
+		{"\"int\"", "\"weighted\"", "no storage of integers"},
+		{"\"storage\"", "\"store\"", "no storage of integers"},
+		{"\"channels\": 1", "\"channels\": 2", "channel 0 of 2, where it is channel 0 of 1"},
+		{"\"channels\": 1", "\"channels\": 65", "channel 0 of 65"},
+		{"\"part\": 2", "\"part\": 0", "part 0 of 5"},
+		{"\"part\": 2", "\"part\": 6", "part 6 of 5"},
+		{"\"parts\": 5", "\"parts\": 4294967296", "part 2 of 4294967296"},
+		{"\"--bins=4\"", "\"--bins=4\\u0000\"", "\"options\" has a zero byte"},
+		{"{\"uhi", "{\"channel0\": {}, \"uhi", "a histogram beside named ones"},
+		{"{\"uhi", "{\"channel0\": 1, \"uhi", "an object expected, not '1'"},
+	};
+
+	for (size_t i = 0; i < LENGTH(CASES); i++) {
+		struct document document;
+		struct fail fail;
+		char *const text = replaced(CASES[i].from, CASES[i].to);
+		const int rc = read_one(text, strlen(text), &document, &fail);
+		if (!CASES[i].why) {
+			CHECK(rc == 1, "%s", fail.text);
+			document_free(&document);
+		} else {
+			CHECK(rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, CASES[i].why) &&
+				      strncmp(fail.text, "/proc/self/fd/", 14) == 0 && strstr(fail.text, ": document "),
+			      "%s, not %s: %s", fail.text, CASES[i].why, text);
+			CHECK(!document.options && !document.hist.count, "something is left");
+		}
+		free(text);
+	}
+}
+
+/* The value of a member that is not ours. */
+static void values(void)
+{
+	static const struct {
+		const char *value;
+		bool json;
+	} CASES[] = {
+		{"0", true},
+		{"-0", true},
+		{"-0.0e+10", true},
+		{"1E5", true},
+		{"12.50", true},
+		{"[]", true},
+		{"{}", true},
+		{"[[],{}]", true},
+		{"{\"a\":{\"a\":1},\"b\":2}", true},
+		{"[null,true , false]", true},
+		{"\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00Ff\"", true},
+		{"\"\x7f\xc2\x80\xef\xbf\xbf\xf4\x8f\xbf\xbf\"", true},
+		{"01", false},
+		{".5", false},
+		{"1.", false},
+		{"+1", false},
+		{"1e", false},
+		{"1e+", false},
+		{"-", false},
+		{"--1", false},
+		{"1.e5", false},
+		{"0x10", false},
+		{"NaN", false},
+		{"Infinity", false},
+		{"-inf", false},
+		{"nul", false},
+		{"True", false},
+		{"'a'", false},
+		{"\"\\x\"", false},
+		{"\"\\u12g4\"", false},
+		{"\"\\ud800\"", false},
+		{"\"\\ud800\\u0041\"", false},
+		{"\"\\udc00\\ud800\"", false},
+		{"\"\\ud83d\\ud83d\"", false},
+		{"\"\n\"", false},
+		{"\"\x1f\"", false},
+		{"\"\xc0\xaf\"", false},
+		{"\"\x80\"", false},
+		{"\"\xed\xa0\x80\"", false},
+		{"\"\xf4\x90\x80\x80\"", false},
+		{"\"\xe2\x82\"", false},
+		{"[1,]", false},
+		{"[,1]", false},
+		{"[1 2]", false},
+		{"[1", false},
+		{"{\"a\":1,}", false},
+		{"{\"a\" 1}", false},
+		{"{a:1}", false},
+		{"{\"a\":1,\"a\":2}", false},
+		{"{\"a\":1,\"\\u0061\":2}", false},
+		{"{1:2}", false},
+		{"{\"a\"}", false},
+		{"]", false},
+		{"", false},
+		{"\"", false},
+		{"\"\\", false},
+		{"\"\\u12", false},
+		{"[1}", false},
+		{"{\"a\":1]", false},
+		{"/**/1", false},
+	};
+
+	for (size_t i = 0; i < LENGTH(CASES); i++) {
+		struct document document;
+		struct fail fail;
+		char member[100];
+		snprintf(member, sizeof(member), "{\"x\": %s, ", CASES[i].value);
+		char *const text = replaced("{", member);
+		CHECK((read_one(text, strlen(text), &document, &fail) == 1) == CASES[i].json, "%s: %s", CASES[i].value,
+		      fail.text);
+		document_free(&document);
+		/* It is where the input ends. */
+		const size_t cut = 6 + strlen(CASES[i].value);
+		CHECK(read_one(text, cut, &document, &fail) == -1 && fail.status == STATUS_DATA, "%.*s", (int)cut,
+		      text);
+		free(text);
+	}
+}
+
+/* A member whose value is `part`, `times`, between two ends. */
+static void repeated(const char *begin, const char *part, size_t times, const char *end, const char *why)
+{
+	const size_t n = strlen(part), head = strlen(begin);
+	char *const member = malloc(head + n * times + strlen(end) + 20);
+	struct document document;
+	struct fail fail;
+	char *to = member + sprintf(member, "{\"x\": %s", begin);
+
+	for (size_t i = 0; i < times; i++, to += n)
+		memcpy(to, part, n);
+	sprintf(to, "%s, ", end);
+	char *const text = replaced("{", member);
+	const int rc = read_one(text, strlen(text), &document, &fail);
+	CHECK(why ? rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, why) : rc == 1, "%s %zu times: %s",
+	      part, times, fail.text);
+	document_free(&document);
+	free(text);
+	free(member);
+}
+
+/* What memory could grow by is bounded. */
+static void bounds(void)
+{
+	char members[2000 * 12], *to = members;
+	char ends[JSON_DEPTH + 1];
+
+	memset(ends, ']', JSON_DEPTH);
+	ends[JSON_DEPTH - 1] = '\0'; /* the document is one more */
+	repeated("", "[", JSON_DEPTH - 1, ends, NULL);
+	repeated("", "[", JSON_DEPTH, "", "deep");
+	repeated("", "{\"a\":", JSON_DEPTH, "", "deep");
+	repeated("", "[", 3000000, "", "deep");
+	repeated("\"", "0123456789abcdef", (JSON_TEXT - 16) / 16, "0123456789abcde\"", NULL);
+	repeated("\"", "0123456789abcdef", JSON_TEXT / 16, "\"", "a text of more than");
+	repeated("\"", "\\u00e9", JSON_TEXT / 2, "\"", "a text of more than");
+	repeated("1", "0", JSON_NUMBER - 1, "", NULL);
+	repeated("1", "0", JSON_NUMBER, "", "a number of more than");
+	repeated("1", "0", 3000000, "", "a number of more than");
+	repeated("[1", ",[1]", 300000, "]", NULL);
+	for (int i = 0; i < 2000; i++) {
+		to += sprintf(to, "%s\"%d\":%d", i > 0 ? "," : "{", i, i);
+		/* The document has x, of which they are a member. */
+		if (i == (int)JSON_NAMES - 2)
+			repeated(members, "", 0, "}", NULL);
+	}
+	repeated(members, "", 0, "}", "members");
+}
+
+/* Any byte is another, or missing, or the last one: an error, or the histogram that it was. */
+static void damaged(const char *line, uint64_t *seed)
+{
+	static const char OTHERS[] = "019-.e\"\\{}[],: txa\n\xff";
+	struct hist h;
+	size_t bytes;
+	uint64_t read = 0;
+
+	count_files(line, &h);
+	char *const whole = written(write_json, &h, &WHOLE, &bytes), *const text = malloc(bytes);
+	for (size_t i = 0; i < bytes; i++) {
+		for (int turn = 0; turn < 5; turn++) {
+			struct document document;
+			struct fail fail;
+			size_t length = bytes;
+			memcpy(text, whole, bytes);
+			if (turn == 0) {
+				length = i;
+			} else if (turn == 1) {
+				memmove(text + i, text + i + 1, --length - i);
+			} else {
+				text[i] = OTHERS[check_random(seed) % LENGTH(OTHERS)];
+				if (turn == 4)
+					text[check_random(seed) % bytes] = OTHERS[check_random(seed) % LENGTH(OTHERS)];
+			}
+			const int rc = read_one(text, length, &document, &fail);
+			CHECK(rc == 1 || (fail.status == STATUS_DATA || (length == 0 && fail.status == 0)), "%s",
+			      fail.text);
+			if (rc != 1)
+				continue;
+			/* But for what stands in one place only: see same_counts. */
+			CHECK(same_counts(&document.hist, &h), "%s: byte %zu is %c: %.*s", line, i, text[i],
+			      (int)length, text);
+			read++;
+			document_free(&document);
+		}
+	}
+	CHECK(read > 0, "no damage was harmless");
+	free(text);
+	free(whole);
+	hist_free(&h);
+}
+
+static void damages(void)
+{
+	static const char SAMPLES[] = "\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\2\0\0\0\xff\xff\xff\x7f";
+	static const char *const LINES[] = {"-t u32 -b 4 whole",
+					    "-t i16 --mod -b 3 -c 2 whole",
+					    "-t f32 --auto -b 4 whole",
+					    "-t u8 -r 1:100 -b 7 -c 3 whole",
+					    "-t u16 --log=1:20 -b 3 whole",
+					    "-t f32 --edges=-1,0.25,7 whole",
+					    "-t i32 --auto -b 5 whole",
+					    "-t f64 -r 0:1 -b 3 whole"};
+	uint64_t seed = 77;
+
+	scratch_write("whole", SAMPLES, 24);
+	for (size_t i = 0; i < LENGTH(LINES); i++)
+		damaged(LINES[i], &seed);
+}
+
+/* ---- documents in pieces ---- */
+
+struct writer {
+	int fd;
+	const char *text;
+	size_t bytes, piece;
+};
+
+static void *write_pieces(void *arg)
+{
+	const struct writer *const w = arg;
+
+	for (size_t at = 0; at < w->bytes; at += w->piece) {
+		const size_t n = w->bytes - at < w->piece ? w->bytes - at : w->piece;
+		if (write(w->fd, w->text + at, n) != (ssize_t)n)
+			break;
+	}
+	close(w->fd);
+	return NULL;
+}
+
+/* Four documents that follow one another, as a pipe brings them, on standard input. */
+static void pieces(void)
+{
+	static const size_t PIECES[] = {1, 2, 3, 7, 64, 1000, 100000};
+	char text[5 * sizeof(BASE)];
+	const int saved = dup(STDIN_FILENO);
+
+	snprintf(text, sizeof(text), "\n%s%s \n\n%s\n%s\t", BASE, BASE, BASE, BASE);
+	for (size_t i = 0; i < LENGTH(PIECES); i++) {
+		int fds[2], rc;
+		pthread_t thread;
+		struct documents *d;
+		struct document document;
+		struct fail fail = {.status = STATUS_OK};
+		unsigned n = 0;
+		CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, fds) == 0, "no pair");
+		struct writer w = {fds[1], text, strlen(text), PIECES[i]};
+		dup2(fds[0], STDIN_FILENO);
+		close(fds[0]);
+		pthread_create(&thread, NULL, write_pieces, &w);
+		CHECK(documents_open(&d, "-", &fail) == 0, "%s", fail.text);
+		while ((rc = documents_next(d, &document, &fail)) == 1) {
+			is_base(&document, "in pieces");
+			document_free(&document);
+			n++;
+		}
+		CHECK(rc == 0 && n == 4, "%zu bytes a piece: %u documents: %s", PIECES[i], n, fail.text);
+		documents_close(d);
+		pthread_join(thread, NULL);
+	}
+	dup2(saved, STDIN_FILENO);
+	close(saved);
+}
+
+static void unreadable(void)
+{
+	struct documents *d;
+	struct document document;
+	struct fail fail = {.status = STATUS_OK};
+
+	CHECK(documents_open(&d, "missing", &fail) == -1 && !d && fail.status == STATUS_SYSTEM &&
+		      strstr(fail.text, "missing: "),
+	      "%s", fail.text);
+	fail = (struct fail){.status = STATUS_OK};
+	CHECK(documents_open(&d, "/", &fail) == 0 && documents_next(d, &document, &fail) == -1 &&
+		      fail.status == STATUS_SYSTEM,
+	      "%s", fail.text);
+	documents_close(d);
+	documents_close(NULL);
+}
+
+int main(void)
+{
+	signals_init();
+	scratch_enter();
+	accepted();
+	other_order();
+	refused();
+	values();
+	bounds();
+	damages();
+	pieces();
+	unreadable();
+	scratch_leave();
+	return check_report();
+}

@@ -1,0 +1,253 @@
+/* sum: slices that must be there, each once; what cannot be added is named; nothing wraps. */
+#include "document/sum.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+
+struct made {
+	const char *type, *lo, *hi;
+	uint32_t bins, channels;
+	bool closed, clamp;
+	uint32_t part, parts;
+	const char *options;
+};
+
+static const struct made PLAIN = {.type = "u16", .lo = "0", .hi = "8", .bins = 4, .channels = 1, .part = 1, .parts = 1};
+
+/* A document whose bin i of channel c holds i + c + 1. */
+static struct document make(const struct made *m)
+{
+	struct axis_spec spec = {.edges = {.bins = m->bins, .kind = AXIS_RANGE, .closed = m->closed},
+				 .clamp = m->clamp};
+	struct sample_type type;
+	struct axis axis;
+	struct fail fail = {0};
+	const char *why = NULL;
+	struct document d = {.options = strdup(m->options ? m->options : "--bins=4")};
+
+	sample_type_parse(&type, m->type);
+	number_parse(&spec.edges.lo, m->lo, strlen(m->lo));
+	number_parse(&spec.edges.hi, m->hi, strlen(m->hi));
+	CHECK(axis_init(&axis, &spec, &type, &why) == 0, "%s", why);
+	CHECK(hist_reserve(&d.hist, &axis, m->channels, &fail) == 0, "%s", fail.text);
+	if (!d.hist.count)
+		d.hist.count = calloc(m->channels * d.hist.stride, sizeof(*d.hist.count));
+	for (uint32_t c = 0; c < m->channels; c++)
+		for (uint32_t i = 0; i < m->bins; i++) {
+			d.hist.count[c * d.hist.stride + i] = i + c + 1;
+			d.hist.samples += i + c + 1;
+		}
+	edges_free(&axis.edges);
+	d.from = (struct provenance){.inputs = 1,
+				     .bytes = 1000,
+				     .skipped = 20,
+				     .tail = 3,
+				     .part = m->part,
+				     .parts = m->parts,
+				     .options = d.options};
+	return d;
+}
+
+/* Adds a document named FILE, by its number; what was not taken over is freed. */
+static int add(struct sum *s, const struct made *m, const char *path, uint64_t number, struct fail *fail)
+{
+	struct document d = make(m);
+	const int rc = sum_add(s, &d, &(struct sum_name){path, number}, fail);
+
+	document_free(&d);
+	return rc;
+}
+
+static void counts_and_provenance(void)
+{
+	struct sum s = {0};
+	struct fail fail = {0};
+	struct made m = PLAIN;
+
+	m.channels = 2;
+	for (unsigned i = 0; i < 5; i++)
+		CHECK(add(&s, &m, "a", i + 1, &fail) == 0, "%s", fail.text);
+	CHECK(sum_finish(&s, &fail) == 0, "%s", fail.text);
+	const struct hist *const h = &s.total.hist;
+	for (uint32_t c = 0; c < 2; c++)
+		for (uint32_t i = 0; i < 4; i++)
+			CHECK(hist_count(h, c, i) == 5 * (i + c + 1), "channel %u, bin %u", c, i);
+	CHECK(hist_audit(h, &fail) == 0 && h->samples == 5 * 24, "%llu samples", (unsigned long long)h->samples);
+	const struct provenance *const f = &s.total.from;
+	CHECK(f->inputs == 5 && f->bytes == 5000 && f->skipped == 100 && f->tail == 15, "where it comes from");
+	CHECK(f->part == 1 && f->parts == 1 && strcmp(f->options, "--bins=4") == 0, "%s", f->options);
+	CHECK(s.documents == 5, "five");
+	sum_free(&s);
+}
+
+/* Options that all have, or none. */
+static void options(void)
+{
+	static const char *const WORDS[][3] = {{"a", "a", "a"}, {"a", "b", "a"}, {"a", "a", ""}, {"", "a", "a"}};
+
+	for (size_t i = 0; i < 4; i++) {
+		struct sum s = {0};
+		struct fail fail = {0};
+		struct made m = PLAIN;
+		for (size_t k = 0; k < 3; k++) {
+			m.options = WORDS[i][k];
+			CHECK(add(&s, &m, "a", k + 1, &fail) == 0, "%s", fail.text);
+		}
+		const char *const sum = s.total.from.options;
+		CHECK(i == 0 ? sum && strcmp(sum, "a") == 0 : !sum, "case %zu: %s", i, sum);
+		sum_free(&s);
+	}
+}
+
+static void expect_refusal(struct made *first, struct made *second, const char *text)
+{
+	struct sum s = {0};
+	struct fail fail = {0};
+
+	CHECK(add(&s, first, "a.json", 1, &fail) == 0, "%s", fail.text);
+	CHECK(add(&s, second, "b.json", 2, &fail) == -1, "added: %s", text);
+	CHECK(fail.status == STATUS_DATA && strcmp(fail.text, text) == 0, "%s", fail.text);
+	sum_free(&s);
+}
+
+#define NOT "b.json, document 2 cannot be added to a.json: "
+
+static void differences(void)
+{
+	struct made a = PLAIN, b = PLAIN;
+
+	b.type = "i16";
+	expect_refusal(&a, &b, NOT "its samples are i16, not u16");
+	b = PLAIN;
+	b.bins = 5;
+	expect_refusal(&a, &b, NOT "it has 5 bins, not 4");
+	b.bins = 1;
+	expect_refusal(&a, &b, NOT "it has 1 bin, not 4");
+	b = PLAIN;
+	b.channels = 2;
+	expect_refusal(&a, &b, NOT "it has 2 channels, not 1");
+	expect_refusal(&b, &a, NOT "it has 1 channel, not 2");
+	b = PLAIN;
+	b.hi = "9";
+	expect_refusal(&a, &b, NOT "its range is 0:9, not 0:8");
+	b = PLAIN;
+	b.closed = true;
+	expect_refusal(&a, &b, NOT "they differ in --closed");
+	b = PLAIN;
+	b.clamp = true;
+	expect_refusal(&a, &b, NOT "they differ in --clamp");
+	b = PLAIN;
+	b.part = 2;
+	b.parts = 3;
+	expect_refusal(&a, &b, NOT "it is part 2 of 3, and that is no part of a larger whole");
+	expect_refusal(&b, &a, NOT "it is no part of a larger whole, and that is part 2 of 3");
+	a = b;
+	a.parts = 4;
+	expect_refusal(&a, &b, NOT "it is part 2 of 3, and that is part 2 of 4");
+}
+
+/* Parts of N in this order, up to a 0; why finishing fails, or NULL. */
+static void expect_parts(uint32_t parts, const uint32_t *order, const char *why)
+{
+	struct sum s = {0};
+	struct fail fail = {0};
+	struct made m = PLAIN;
+
+	m.parts = parts;
+	for (size_t i = 0; order[i]; i++) {
+		m.part = order[i];
+		CHECK(add(&s, &m, "a", i + 1, &fail) == 0, "%s", fail.text);
+	}
+	CHECK(sum_finish(&s, &fail) == (why ? -1 : 0), "%lu parts: %s", (unsigned long)parts, fail.text);
+	if (why)
+		CHECK(fail.status == STATUS_DATA && strcmp(fail.text, why) == 0, "%s", fail.text);
+	else
+		CHECK(s.total.from.part == 1 && s.total.from.parts == 1, "still a part");
+	sum_free(&s);
+}
+
+static void parts(void)
+{
+	expect_parts(3, (uint32_t[]){2, 3, 1, 0}, NULL);
+	expect_parts(1, (uint32_t[]){1, 1, 1, 0}, NULL);
+	expect_parts(3, (uint32_t[]){2, 1, 0}, "a is a part of 3; part 3 is missing");
+	expect_parts(3, (uint32_t[]){3, 0}, "a is a part of 3; parts 1, 2 are missing");
+	expect_parts(5, (uint32_t[]){5, 3, 1, 0}, "a is a part of 5; parts 2, 4 are missing");
+	expect_parts(3, (uint32_t[]){3, 2, 1, 2, 0}, "a, document 2 and a, document 4: both are part 2 of 3");
+	expect_parts(2, (uint32_t[]){1, 1, 0}, "a and a, document 2: both are part 1 of 2");
+	expect_parts(20, (uint32_t[]){1, 2, 5, 20, 0},
+		     "a is a part of 20; parts 3, 4, 6, 7, 8, 9, 10, 11 and 8 more are missing");
+	/* As many as there can be: neither memory nor time for each. */
+	expect_parts(UINT32_MAX, (uint32_t[]){UINT32_MAX, 7, 0},
+		     "a is a part of 4294967295; parts 1, 2, 3, 4, 5, 6, 8, 9 and 4294967285 more are missing");
+}
+
+/* Hundreds of slices, in an order drawn from a seed. */
+static void many_parts(void)
+{
+	enum { N = 700 };
+	uint32_t order[N + 1] = {0};
+	uint64_t seed = 7;
+
+	for (uint32_t i = 0; i < N; i++) {
+		const uint32_t k = (uint32_t)(check_random(&seed) % (i + 1));
+		order[i] = order[k];
+		order[k] = i + 1;
+	}
+	expect_parts(N, order, NULL);
+}
+
+static void limits(void)
+{
+	uint64_t *fields[4];
+
+	for (size_t i = 0; i < 5; i++) {
+		struct sum s = {0};
+		struct fail fail = {0};
+		CHECK(add(&s, &PLAIN, "a", 1, &fail) == 0, "%s", fail.text);
+		fields[0] = &s.total.from.inputs;
+		fields[1] = &s.total.from.bytes;
+		fields[2] = &s.total.from.skipped;
+		fields[3] = &s.total.from.tail;
+		if (i < 4)
+			*fields[i] = UINT64_MAX;
+		else
+			s.total.hist.count[3] = UINT64_MAX - 3;
+		CHECK(add(&s, &PLAIN, "b", 1, &fail) == -1, "field %zu", i);
+		CHECK(fail.status == STATUS_LIMIT && strstr(fail.text, "b cannot be added to a: the sum of the") &&
+			      strstr(fail.text, "is past 2^64 - 1"),
+		      "field %zu: %s", i, fail.text);
+		sum_free(&s);
+	}
+}
+
+/* A run that goes on, first or later. */
+static void partial(void)
+{
+	for (int first = 0; first < 2; first++) {
+		struct sum s = {0};
+		struct fail fail = {0};
+		struct document d = make(&PLAIN);
+		d.from.partial = true;
+		if (!first)
+			CHECK(add(&s, &PLAIN, "a", 1, &fail) == 0, "%s", fail.text);
+		CHECK(sum_add(&s, &d, &(struct sum_name){"-", 1}, &fail) == -1, "added");
+		CHECK(fail.status == STATUS_DATA && strncmp(fail.text, "standard input: ", 16) == 0, "%s", fail.text);
+		document_free(&d);
+		sum_free(&s);
+	}
+}
+
+int main(void)
+{
+	counts_and_provenance();
+	options();
+	differences();
+	parts();
+	many_parts();
+	limits();
+	partial();
+	return check_report();
+}

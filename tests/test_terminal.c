@@ -1,0 +1,130 @@
+/* terminal: sizes, the character set and colour, from the environment and from a terminal of our own. */
+#include "cli/terminal.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "check.h"
+
+/* NULL: not set. */
+static void set(const char *name, const char *value)
+{
+	if (value)
+		setenv(name, value, 1);
+	else
+		unsetenv(name);
+}
+
+static struct picture of(int fd)
+{
+	struct picture picture = {.columns = 7, .rows = 7, .utf8 = true, .colour = true, .log = true};
+
+	terminal_picture(&picture, fd);
+	CHECK(picture.log, "log is not the terminal's");
+	return picture;
+}
+
+static void character_set(void)
+{
+	static const struct {
+		const char *all, *ctype, *lang;
+		bool utf8;
+	} CASES[] = {
+		{NULL, NULL, NULL, false},
+		{NULL, NULL, "en_US.UTF-8", true},
+		{NULL, NULL, "de_DE.utf8@euro", true},
+		{NULL, NULL, "C.UTF-8", true},
+		{NULL, NULL, "UTF-8", true},
+		{NULL, NULL, "C", false},
+		{NULL, NULL, "en_US.ISO-8859-1", false},
+		{NULL, NULL, "utf8.C", false},
+		{NULL, NULL, "en_US.UTF-8x", false},
+		{NULL, NULL, "en_US.UTF-16", false},
+		{"", "", "en_US.UTF-8", true},
+		{"C", "C.UTF-8", "en_US.UTF-8", false},
+		{"", "POSIX", "en_US.UTF-8", false},
+		{"C.UTF-8", "C", "C", true},
+		{NULL, "C.UTF-8", "C", true},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		set("LC_ALL", CASES[i].all);
+		set("LC_CTYPE", CASES[i].ctype);
+		set("LANG", CASES[i].lang);
+		CHECK(of(-1).utf8 == CASES[i].utf8, "case %zu", i);
+	}
+}
+
+static void sizes(int fd)
+{
+	static const struct {
+		const char *text;
+		unsigned size;
+	} CASES[] = {{NULL, 0},
+		     {"", 0},
+		     {"60", 60},
+		     {"0", 0},
+		     {"-5", 0},
+		     {"60x", 0},
+		     {" 60", 0},
+		     {"1", 1},
+		     {"65535", 65535},
+		     {"65536", 0},
+		     {"99999999999999999999", 0}};
+	int pipes[2];
+
+	CHECK(pipe(pipes) == 0, "a pipe");
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		set("COLUMNS", CASES[i].text);
+		set("LINES", NULL);
+		CHECK(of(-1).columns == CASES[i].size && of(pipes[1]).columns == CASES[i].size && of(-1).rows == 0,
+		      "COLUMNS=%s", CASES[i].text);
+		CHECK(of(fd).columns == 101 && of(fd).rows == 33, "the terminal's size comes first: COLUMNS=%s",
+		      CASES[i].text);
+		set("COLUMNS", NULL);
+		set("LINES", CASES[i].text);
+		CHECK(of(-1).rows == CASES[i].size && of(pipes[1]).rows == CASES[i].size && of(-1).columns == 0,
+		      "LINES=%s", CASES[i].text);
+		CHECK(of(fd).rows == (CASES[i].size ? CASES[i].size : 33), "LINES come first: LINES=%s", CASES[i].text);
+	}
+	set("LINES", NULL);
+	/* A serial line does not know its size. */
+	CHECK(ioctl(fd, TIOCSWINSZ, &(struct winsize){0}) == 0 && of(fd).columns == 0 && of(fd).rows == 0, "no size");
+	set("COLUMNS", "44");
+	CHECK(of(fd).columns == 44, "COLUMNS where the terminal has no size");
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+static void colour(int fd)
+{
+	static const struct {
+		const char *no, *term;
+		bool colour;
+	} CASES[] = {{NULL, "xterm", true}, {"", "xterm", true}, {"1", "xterm", false}, {"0", "xterm", false},
+		     {NULL, "dumb", false}, {NULL, NULL, false}, {NULL, "", false}};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		set("NO_COLOR", CASES[i].no);
+		set("TERM", CASES[i].term);
+		CHECK(of(fd).colour == CASES[i].colour, "case %zu", i);
+		CHECK(!of(-1).colour && !of(99).colour, "colour in a file");
+	}
+}
+
+int main(void)
+{
+	const int leader = posix_openpt(O_RDWR | O_NOCTTY);
+
+	CHECK(leader >= 0 && grantpt(leader) == 0 && unlockpt(leader) == 0, "no pseudo terminal");
+	const int fd = open(ptsname(leader), O_RDWR | O_NOCTTY);
+	CHECK(fd >= 0 && ioctl(fd, TIOCSWINSZ, &(struct winsize){.ws_row = 33, .ws_col = 101}) == 0, "its size");
+	character_set();
+	colour(fd);
+	sizes(fd);
+	close(fd);
+	close(leader);
+	return check_report();
+}
