@@ -26,7 +26,6 @@ int worker_cpu(const struct work *work, struct reader *reader, struct lane **lan
 	struct counter *counter = counter_open(work->counting, work->counts);
 	unsigned char *block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
 	const struct want want = {.buffer = block, .cap = work->block, .lent = true};
-
 	struct holder holder = {.of = NULL};
 
 	*lane = NULL;

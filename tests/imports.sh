@@ -19,9 +19,8 @@ cannot='clock_gettime kill nanosleep posix_fadvise pthread_cond_broadcast pthrea
 # For the GPU, which gpu_faults.sh makes fail; stdio after a fopen that is reached; libzstd, whose memory
 # is reached and whose input test_zstd_bad damages; a query of a socket; the rescue file's folder, which
 # test_publish covers; whether a file is a mount point, which test_output_keep covers; a terminal's size, which
-# test_terminal covers; questions to a terminal, without an answer to which the line of progress is 80 columns wide or is
-# not drawn.
-elsewhere='ioctl tcgetpgrp recv strdup getsockopt getcwd statx ZSTD_createDCtx ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf'
+# test_terminal covers; whether a process is in a terminal's foreground, without which no line of progress is drawn.
+elsewhere='tcgetpgrp recv strdup getsockopt getcwd statx ZSTD_createDCtx ZSTD_decompressDCtx ZSTD_decompressStream dlopen dlsym munmap setenv fclose fgets fscanf ioctl'
 
 tortured=$(nm -D --defined-only "$preload" | sed 's/.* //; s/@.*//')
 known=$(echo "$computes $cannot $elsewhere $tortured" | tr -s '\n\t' ' ')

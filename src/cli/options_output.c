@@ -67,8 +67,6 @@ static int settle_every(const struct job *job, struct fail *fail)
 {
 	struct stat st;
 
-	if (job->merge)
-		return fail_set(fail, STATUS_USAGE, "--every is for counting samples: not with --merge");
 	if (!job->output || output_descriptor(job->output) >= 0)
 		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
 				job->output && strcmp(job->output, "-") != 0 ? job->output : "standard output");
