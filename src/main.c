@@ -1,23 +1,15 @@
 /* gpuhist: count binary samples into a histogram. */
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/signals.h"
 #include "cli/help.h"
+#include "cli/keyboard.h"
 #include "cli/msg.h"
 #include "cli/options.h"
-#include "cli/picture.h"
-#include "cli/report.h"
-#include "cli/keyboard.h"
-#include "count/cells.h"
-#include "document/into.h"
-#include "document/merge.h"
-#include "input/tee.h"
+#include "command.h"
 #include "output/output.h"
-#include "output/publish.h"
-#include "run.h"
 
 /*
  * A shell may start us with 0, 1 or 2 closed; the next file opened would then be taken for
@@ -40,104 +32,6 @@ static int print(const char *text, struct fail *fail)
 	return output_commit(out, fail);
 }
 
-/* What the output says of where its counts come from. */
-static struct provenance provenance_of(const struct job *job, const struct run_report *report)
-{
-	return (struct provenance){
-		.inputs = report->totals.inputs,
-		.bytes = report->totals.bytes,
-		.skipped = report->totals.skipped,
-		.tail = report->totals.tail,
-		.part = 1,
-		.parts = 1,
-		.options = job->options,
-	};
-}
-
-/* With --tee the inputs' bytes pass while they are counted, and to their end whatever becomes of that. */
-static int count(const struct job *asked, struct hist *hist, struct run_report *report, struct fail *fail)
-{
-	struct job job = *asked;
-	struct fail passing = {.status = STATUS_OK};
-	struct run *run;
-
-	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count, STDOUT_FILENO, fail) != 0)
-		return -1;
-	int rc = run_open(&run, &job, fail);
-	/* What cannot be added to is reported before the work. */
-	if (rc == 0 && job.into)
-		rc = into_compare(job.into, run_hist(run), fail);
-	if (rc == 0)
-		rc = run_until_end(run, fail);
-	run_close(run, hist, report);
-	if (job.tee && tee_end(job.source.tee, &passing) != 0) {
-		/* What was cut off by it is no failure of its own. */
-		*fail = passing;
-		hist_free(hist);
-		rc = -1;
-	}
-	return rc;
-}
-
-/* The output is opened first: a folder that cannot be written is reported before the work. */
-static void histogram(const struct job *job, struct fail *fail)
-{
-	struct output *out = NULL;
-	struct hist hist;
-	struct run_report report;
-	struct into_sum sum;
-	const char *const isa = getenv("GPUHIST_ISA");
-
-	if (isa && *isa && cells_force(isa) != 0) {
-		fail_set(fail, STATUS_USAGE,
-			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, avx512)", isa);
-		return;
-	}
-	if (job->into && into_check(job->into, fail) != 0)
-		return;
-	if (!job->output_none && output_open(&out, job->output, fail) != 0)
-		return;
-	if (count(job, &hist, &report, fail) == 0) {
-		const struct provenance from = provenance_of(job, &report);
-		if (out)
-			publish(out, job->format, &job->style, &hist, &from, fail);
-		picture_draw(job, &hist, &from);
-		/* Last, because it is what must not be done twice: a command that failed has added nothing. */
-		if (job->into && fail->status == STATUS_OK && into_add(job->into, &hist, &from, &sum, fail) == 0)
-			report_into(job, sum.samples, sum.inputs);
-		report_stats(&hist);
-		report_warnings(job, &hist, &report);
-		report_verbose(job, &report);
-		hist_free(&hist);
-	} else {
-		output_abort(out);
-	}
-	/* A driver may still be starting, or hang: all is published, no thread waits for it. */
-	if (report.gpu.state != GPU_NONE) {
-		if (fail->status != STATUS_OK)
-			msg_error("%s", fail->text);
-		_exit((int)fail->status);
-	}
-}
-
-/* --merge */
-static void merge(const struct job *job, struct fail *fail)
-{
-	struct output *out;
-	struct sum sum;
-
-	if (output_open(&out, job->output, fail) != 0)
-		return;
-	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0) {
-		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
-		picture_draw(job, &sum.total.hist, &sum.total.from);
-		report_sum(job, &sum.total.hist, sum.documents);
-	} else {
-		output_abort(out);
-	}
-	sum_free(&sum);
-}
-
 int main(int argc, char **argv)
 {
 	struct job job;
@@ -150,7 +44,7 @@ int main(int argc, char **argv)
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
 		if (keyboard_check(&job, argc, &fail) == 0)
-			(job.merge ? merge : histogram)(&job, &fail);
+			(job.merge ? command_merge : command_count)(&job, &fail);
 		break;
 	case OPTIONS_HELP:
 		print(help_text, &fail);
