@@ -175,6 +175,29 @@ static void extremes(void)
 			auto_of(CASES[i], 2, OPTIONS[k]);
 }
 
+/* Infinities that are alone have no bin to be clamped to; with other samples they have. */
+static void clamped(void)
+{
+	static const double SAMPLES[] = {INFINITY, -INFINITY, INFINITY, NAN, 3, 5};
+	uint64_t seed = 6;
+	size_t bytes, sum_bytes;
+	struct hist whole, sum;
+
+	for (int turn = 0; turn < 2; turn++) {
+		scratch_write(turn ? "part0" : "part1", SAMPLES, 4 * sizeof(*SAMPLES));
+		scratch_write(turn ? "part1" : "part0", SAMPLES + 4, 2 * sizeof(*SAMPLES));
+		count_files("-t f64 --auto -b 4 --clamp part0 part1", &whole);
+		add_all(&sum, 2, "clamped", "-t f64 --auto -b 4 --clamp", &seed);
+		char *const text = written(write_json, &whole, &WHOLE, &bytes);
+		char *const sum_text = written(write_json, &sum, &WHOLE, &sum_bytes);
+		CHECK(strcmp(text, sum_text) == 0, "%s, not %s", sum_text, text);
+		free(text);
+		free(sum_text);
+		hist_free(&whole);
+		hist_free(&sum);
+	}
+}
+
 /* A histogram that no run can count here: of the largest counts, of numbers of 64 bits, of many bins. */
 static void large(void)
 {
@@ -255,6 +278,7 @@ int main(void)
 	scratch_enter();
 	splits();
 	extremes();
+	clamped();
 	large();
 	differences();
 	scratch_leave();

@@ -131,8 +131,8 @@ static void refused(void)
 		{"1,3]", "18446744073709551616,3]", "a count must be a whole number"},
 		{"1,3]", "99999999999999999999,3]", "a count must be a whole number"},
 		/* 2^64 too many. */
-		{"1,2,3,1,3]", "18446744073709551614,2,3,3,3]", "are not the 10 samples together"},
-		{"1,2,3,1,3]", "9223372036854775809,2,3,9223372036854775808,3]", "are not the 10 samples"},
+		{"1,2,3,1,3]", "18446744073709551615,2,3,3,3]", "are not the 10 samples together"},
+		{"1,2,3,1,3]", "9223372036854775809,3,3,9223372036854775808,3]", "are not the 10 samples"},
 		{"\"u64\"", "\"u32\"", "the counter is not u64"},
 		{"\"u32\"", "\"u33\"", "a type that is not known"},
 		{"\"u32\"", "\"uint32\"", "a type that is not known"},
@@ -198,6 +198,75 @@ static void refused(void)
 		}
 		free(text);
 	}
+}
+
+/* Of --auto the first and the last bin hold something. */
+static void empty_ends(void)
+{
+	static const char *const COUNTS[] = {"0,0,3,3,1,3", "0,1,2,4,0,3", "0,1,0,5,1,3"};
+
+	for (size_t i = 0; i < LENGTH(COUNTS); i++) {
+		struct document document;
+		struct fail fail;
+		char *const text = replaced("\"binning\": \"range\"", "\"most\": 5, \"binning\": \"auto\"");
+		memcpy(strstr(text, "0,1,2,3,1,3"), COUNTS[i], strlen(COUNTS[i]));
+		const int rc = read_one(text, strlen(text), &document, &fail);
+		CHECK(i == 2 ? rc == 1 : rc == -1 && strstr(fail.text, "a first or last bin that holds nothing"),
+		      "%s: %s", COUNTS[i], fail.text);
+		document_free(&document);
+		free(text);
+	}
+}
+
+/* Channels by their names, in any order; all of them, and of one run. */
+static void channels(void)
+{
+	static const struct {
+		const char *format, *why; /* @1, @2: the channels; @3: the second, of another run */
+	} CASES[] = {
+		{"{\"channel0\": @1, \"channel1\": @2}", NULL},
+		{"{\"note\": 1, \"channel1\": @2, \"channel0\": @1}", NULL},
+		{"{\"channel1\": @1, \"channel0\": @2}", "channel 1 of 2, where it is channel 0 of 2"},
+		{"{\"channel0\": @1}", "channel 0 of 2, where it is channel 0 of 1"},
+		{"{\"channel1\": @2}", "a channel is missing"},
+		{"{\"channel0\": @1, \"channel2\": @2}", "a channel is missing"},
+		{"{\"channel0\": @1, \"channel01\": @2}", "channel 0 of 2, where it is channel 0 of 1"},
+		{"{\"channel0\": @1, \"channel1\": @3}", "not of the same run"},
+		{"{\"channel0\": @1, \"channel1\": @2, \"channel1\": @2}", "a name that the object has"},
+	};
+	struct hist h;
+	size_t bytes;
+
+	scratch_write("whole", "abcdef", 6);
+	count_files("-t i16 --mod -b 3 -c 3 -n 1 whole", &h);
+	h.channels = 2;
+	h.samples = 2;
+	char *const whole = written(write_json, &h, &WHOLE, &bytes), *const second = strstr(whole, "\"channel1\"");
+	char *const one = strstr(whole, "{\"uhi"), *const two = strstr(second, "{\"uhi");
+	second[-2] = '\0';
+	whole[bytes - 2] = '\0';
+	char *const other = strdup(two);
+	*strstr(other, "\"inputs\": 3") = ' ';
+	memcpy(strstr(other, "inputs\": 3") - 1, "\"inputs\": 4", 11);
+	for (size_t i = 0; i < LENGTH(CASES); i++) {
+		struct document document;
+		struct fail fail;
+		char text[8000], *to = text;
+		for (const char *from = CASES[i].format; *from != '\0'; from++)
+			to += *from != '@' ? sprintf(to, "%c", *from)
+					   : sprintf(to, "%s",
+						     *++from == '1' ? one
+						     : *from == '2' ? two
+								    : other);
+		const int rc = read_one(text, strlen(text), &document, &fail);
+		CHECK(CASES[i].why ? rc == -1 && strstr(fail.text, CASES[i].why)
+				   : rc == 1 && same_counts(&document.hist, &h),
+		      "%s: %s: %s", CASES[i].format, fail.text, text);
+		document_free(&document);
+	}
+	free(other);
+	free(whole);
+	hist_free(&h);
 }
 
 /* The value of a member that is not ours. */
@@ -475,6 +544,8 @@ int main(void)
 	accepted();
 	other_order();
 	refused();
+	empty_ends();
+	channels();
 	values();
 	bounds();
 	damages();

@@ -111,11 +111,29 @@ static void counts(void)
 	free(text);
 }
 
+/* Among plain numbers, one that is no count, and where it is. */
+static void odd(void)
+{
+	static const char *const NUMBERS[] = {"18446744073709551616", "99999999999999999999", "-1", "1.5", "[2]"};
+
+	for (int i = 0; i < 5; i++) {
+		struct json_counts got;
+		struct fail fail = {.status = STATUS_OK};
+		char text[200];
+		snprintf(text, sizeof(text), "[1,2,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", NUMBERS[i]);
+		struct json_reader *const r = numbers_of(text);
+		CHECK(json_counts(r, &got, 100, &fail) == 0 && got.odd && got.at == 5 && !got.rest, "%s: %s", text,
+		      fail.text);
+		json_close(r);
+	}
+}
+
 int main(void)
 {
 	scratch_enter();
 	reals();
 	counts();
+	odd();
 	scratch_leave();
 	return check_report();
 }
