@@ -103,8 +103,9 @@ if [ -z "$quick" ]; then
 	fi
 	if python3 -c '' 2>/dev/null; then
 		test_of oracle_check python3 "$here/oracle_check.py" "$build/oracle" "$seed"
+		test_of progress_pty python3 "$here/progress_pty.py" "$gpuhist"
 	else
-		echo 'left out: oracle_check (no python3)'
+		echo 'left out: oracle_check and progress_pty (no python3)'
 	fi
 	if python3 -c 'import pty' 2>/dev/null; then
 		test_of terminal_check python3 "$here/terminal_check.py" "$gpuhist"

@@ -1,0 +1,135 @@
+#!/usr/bin/env python3
+"""The line of progress on a terminal: drawn in place, never wider than the terminal, erased before a message and at
+the end; nothing without a reason.
+
+usage: tests/progress_pty.py GPUHIST
+"""
+import fcntl
+import os
+import pty
+import re
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import time
+
+PROGRAM = os.path.realpath(sys.argv[1])
+passed = failed = 0
+
+
+def check(right, what):
+    global passed, failed
+    passed, failed = passed + bool(right), failed + (not right)
+    if not right:
+        print("FAILED", what)
+
+
+def screen(data, columns):
+    """What a terminal shows of it: its lines, without blanks at their ends. None: a line was too wide."""
+    lines, at = [""], 0
+    for c in data.decode():
+        if c == "\r":
+            at = 0
+        elif c == "\n":
+            lines.append("")
+            at = 0
+        else:
+            if at >= columns:
+                return None
+            lines[-1] = lines[-1][:at].ljust(at) + c + lines[-1][at + 1 :]
+            at += 1
+    return [line.rstrip() for line in lines]
+
+
+class Run:
+    """A run whose standard error is a terminal and whose input is a pipe of ours."""
+
+    def __init__(self, options, columns=80):
+        self.master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        begin = "import os,sys,fcntl,termios; os.setsid(); fcntl.ioctl(2, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", begin, PROGRAM, "-t", "u8", "-o", "h.csv"] + options,
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=slave)
+        os.close(slave)
+        self.data, self.columns = b"", columns
+
+    def read(self, until=None, seconds=30):
+        """Until the text is there, or, without one, until the end."""
+        end = time.monotonic() + seconds
+        os.set_blocking(self.master, False)
+        while time.monotonic() < end and not (until and re.search(until, self.data)):
+            try:
+                more = os.read(self.master, 65536)
+            except BlockingIOError:
+                time.sleep(0.005)
+                continue
+            except OSError:
+                return True
+            if not more:
+                return True
+            self.data += more
+        return bool(until and re.search(until, self.data))
+
+    def end(self):
+        self.process.stdin.close()
+        self.read()
+        os.close(self.master)
+        return self.process.wait(30)
+
+    def feed(self, n):
+        self.process.stdin.write(bytes(n))
+        self.process.stdin.flush()
+
+
+def main():
+    # Asked for: drawn in place, at every width, and nothing of it is left.
+    for columns in (1, 9, 10, 11, 20, 33, 40, 80, 200, 500):
+        run = Run(["--progress"], columns)
+        run.feed(1 << 20)
+        if columns > 40:
+            check(run.read(rb"1\.05 MB in 0:0"), f"{columns} columns: {run.data!r}")
+            check(run.read(rb"(\r.*){3}"), f"{columns} columns: drawn again: {run.data!r}")
+        else:
+            time.sleep(0.6)
+        check(run.end() == 0, f"{columns} columns: status")
+        shown = screen(run.data, columns)
+        check(shown is not None or columns < 10, f"{columns} columns: too wide: {run.data!r}")
+        check(shown in ([""], None), f"{columns} columns: left on the terminal: {shown!r}")
+    # Without being asked for: after a second, and not before something was counted.
+    run = Run([])
+    check(not run.read(b".", 1.5), f"nothing counted: {run.data!r}")
+    run.feed(1 << 20)
+    check(run.read(rb"1\.05 MB"), f"by itself: {run.data!r}")
+    # SIGUSR1: a line of its own, which stays.
+    run.process.send_signal(signal.SIGUSR1)
+    check(run.read(rb"MB[^\r]*\r*\n"), f"SIGUSR1: {run.data!r}")
+    check(run.end() == 0, "status")
+    shown = screen(run.data, 80)
+    check(shown and len(shown) == 2 and "1.05 MB in" in shown[0] and shown[1] == "", f"SIGUSR1: {shown!r}")
+    # A message stands on a line of its own.
+    run = Run(["--progress", "-t", "u16"], 200)
+    run.feed((1 << 20) + 1)
+    check(run.read(rb"1\.05 MB"), f"{run.data!r}")
+    check(run.end() == 3, "status of a cut sample")
+    shown = screen(run.data, 200)
+    check(shown and shown[0].startswith("gpuhist: standard input: ends inside a record") and shown[1:] == [""],
+          f"before a message: {shown!r}")
+    # Not wanted.
+    for options in (["-q"], ["--no-progress"]):
+        run = Run(options)
+        run.feed(1 << 20)
+        check(not run.read(b".", 1.6), f"{options}: {run.data!r}")
+        check(run.end() == 0 and run.data == b"", f"{options}: {run.data!r}")
+    print(f"{passed} passed, {failed} failed")
+    return failed > 0
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    status = main()
+    os.chdir("/")
+sys.exit(status)
