@@ -21,7 +21,7 @@ cat >"$work/bin/fakecc" <<'EOF'
 case "$*" in
 -dumpmachine) echo x86_64-linux-gnu; exit ;;
 --version) echo 'fakecc 1'; exit ;;
-*' -E '*/dev/null) exit ;;
+'-E -x c /dev/null') exit ;;
 *' -E '*)
 	text=$(cat)
 	case $text in *INT128*) [ ! -e "$SCRIPTED/narrow" ]; exit ;; esac
