@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # gpuhist: `make` builds ./gpuhist with any C11 compiler and no configure step; `make help` lists the rest.
 # CC, CFLAGS, CPPFLAGS, LDFLAGS, LDLIBS, CXX, CXXFLAGS, NVCC, NVCCFLAGS, PREFIX with the folders below it and DESTDIR
 # are the user's, by the command line or the environment: what the build cannot do without is in other variables and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bench: whole runs of gpuhist beside their ceilings and peers, in one table.
  * usage: bench GPUHIST [GIB [RUNS]]        (files of GIB GiB in $TMPDIR; default 1, 5 runs)

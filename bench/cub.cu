@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cub: CUB's DeviceHistogram::HistogramEven from the toolkit on the same kinds of data, and what
  * reading that memory takes: the peer and the ceiling of kernels.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kernels: the kernels alone, on data in device memory, as the program chooses and launches
  * them. On a machine with a GPU.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lanes: the parts of the way of a warm file to the GPU, each alone and all together, with the
  * program's own lanes.

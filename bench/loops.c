@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * loops: one worker on every type and kind of bins, samples that repeat and noise, beside reading.
  * usage: loops GPUHIST [MIB [RUNS [OTHER]]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample: samples like those of a 10-bit converter: 32 bits each, noise about the middle.
  * usage: sample MIB > FILE       (seeded: always the same bytes)

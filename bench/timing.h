@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* timing: whole processes, start to end. */
 #ifndef GPUHIST_TIMING_H
 #define GPUHIST_TIMING_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd: compressed files, beside libzstd and the zstd command.
  * usage: zstd GPUHIST [MIB [RUNS [TIMES [OPTIONS]]]]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # bash completion for gpuhist(1). It needs nothing but bash itself.
 # shellcheck shell=bash disable=SC2207 # no blanks in any of the words
 _gpuhist() {

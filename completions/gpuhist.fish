@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # fish completion for gpuhist(1).
 set -l types {u,i}8 {u,i}{16,24,32,64}{,be} {f16,bf16,f32,f64}{,be}
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cell: from a key to its cell: binning.h, with the kind of bins fixed at compile time where
  * that pays.

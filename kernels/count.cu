@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * count: the kernels that the program carries, by name. A name gives the way of keeping counters,
  * the size of a sample and the kind of bins: whole_4_magic. gpu_kernel.c chooses among them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * extent: the least and the greatest finite sample.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * parts: any number of cells, at the price of writing the samples to memory once more.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * reader: samples of any size, byte order and alignment, in whole 16-byte loads.
  */

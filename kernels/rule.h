@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * rule: a kernel's parameters, in plain C for the host and the device: how bytes become a key,
  * how a key becomes a cell, and how the work of split, plan and count_parts is laid out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * shared: counters in shared memory, for as many cells as fit there and for twice as many.
  *

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A Debian package of this tree as it is: a copy below FOLDER is built by dpkg-buildpackage, as root or by
 # fakeroot, and the packages are put into FOLDER.
 # usage: packaging/deb.sh NAME FOLDER

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The sources as FOLDER/NAME.tar.gz, twice the same bytes from the same tree: what git has committed or,
 # where the tree has no .git, all of its files in order, as root's, with the Makefile's time.
 # usage: packaging/dist.sh NAME FOLDER

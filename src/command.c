@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* command: run or add, publish, report. */
 #include "command.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * command: what a job asks for, from its first file to its last message. On failure *fail says why and nothing is
  * published under the asked name. Main thread.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* crew: starting workers and the GPU, joining them, the first failure. */
 #include "crew.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * crew: the workers of a run, which start one another.
  *

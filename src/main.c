@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpuhist: count binary samples into a histogram. */
 #include <errno.h>
 #include <fcntl.h>

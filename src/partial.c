@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* partial: a snapshot, a histogram, a file. */
 #include "partial.h"
 

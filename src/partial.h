@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* partial: the counts so far, written while the work goes on (--every). */
 #ifndef GPUHIST_PARTIAL_H
 #define GPUHIST_PARTIAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plan: the division of -M, and what is worth a thread, a table, a lane, a GPU. */
 #include "plan.h"
 

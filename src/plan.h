@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plan: how a job is run: how many workers, how they count, and who may take how much of -M.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run: the first input, the plan, the source, the crew, the audit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* run: a job from the first to the last record, in three steps. */
 #ifndef GPUHIST_RUN_H
 #define GPUHIST_RUN_H

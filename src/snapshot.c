@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* snapshot: between two chunks of every worker. */
 #include "snapshot.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * snapshot: the counts so far, while workers go on counting (--every).
  *

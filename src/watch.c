@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* watch: sleeps, looks, prints. */
 #include "watch.h"
 

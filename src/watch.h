@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * watch: one thread that sleeps while the others work, until SIGUSR1, the next line of progress, the next partial
  * output, or the end.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* worker: the CPU and the GPU as two legs of one walk through the source. */
 #include "worker.h"
 

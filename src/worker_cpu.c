@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* worker_cpu: fill, count, until there is nothing left. */
 #include "worker.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * worker_gpu: one lane: fill a slot, submit it, reap the one before.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* check: the few lines that every unit test needs. A test program makes many checks. */
 #ifndef GPUHIST_CHECK_H
 #define GPUHIST_CHECK_H

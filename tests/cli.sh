@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The program from outside: every tests/cli/NAME.sh is run in an empty folder, and what it
 # prints must be tests/cli/NAME.exp to the byte.
 # usage: tests/cli.sh GPUHIST [--update] [NAME...]     --update writes the .exp files anew

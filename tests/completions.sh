@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # completions/: each option of the program is in all three, and no other; what bash and, where they are installed,
 # fish and zsh make of them; the values that are offered are accepted.
 # usage: tests/completions.sh GPUHIST

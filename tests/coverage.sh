@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # How many lines of each file and folder of src ran, from what gcov (gcc's) finds in BUILD. A file
 # that is compiled several times counts a line that any of them ran.
 # usage: tests/coverage.sh BUILD

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The quick tests and some random jobs for another processor: built by Debian's cross compiler, run by
 # qemu-user. s390x is big endian.
 # usage: tests/cross.sh aarch64|s390x [JOBS [SECONDS]]     in the environment: LONG=1, the long unit tests too

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* document: for the tests that write histograms as JSON and read them again, in memory. */
 #ifndef GPUHIST_TEST_DOCUMENT_H
 #define GPUHIST_TEST_DOCUMENT_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The tree is as clang-format writes it; --fix writes it so.
 # usage: tests/format.sh [--fix]
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The shipping program on a simulated driver that fails at each step, one after the other: the histogram
 # is the CPU's to the byte or, where the GPU was demanded, nothing is published.
 # usage: tests/gpu_faults.sh GPUHIST FOLDER-OF-THE-SIMULATED-DRIVER [SEED]

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Does the torture reach all that the program calls? Each function that the program imports is one that
 # torture_preload.so makes fail, or is in the list below of those that need no test.
 # usage: tests/imports.sh GPUHIST TORTURE_PRELOAD

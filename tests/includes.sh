@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Folders show the architecture: from the #include "..." lines of src and kernels, no file includes
 # itself through others, no folder does, and no file includes from a folder above its own.
 # usage: tests/includes.sh [TREE]

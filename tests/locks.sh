@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Who may drop a lock of the caller says so: a function of src whose first call on a lock drops it or
 # waits with it, and one that calls such a function without having taken a lock itself, has a name that
 # ends in _unlocks.

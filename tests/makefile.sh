@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # What the Makefile promises, tried in a folder with links to the sources, with compilers that only
 # record how they were called: the user's flags remove none of ours, flags are dependencies, a second
 # make does nothing, a missing zstd.h is reported in one line; install, uninstall and dist.

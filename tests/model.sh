@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Checks the model zstd.pml, every state of it, for some numbers of readers, inputs and frames; needs spin and a C
 # compiler, about 1 GB and a minute. Ends with "N passed, N failed".
 # usage: tests/model.sh [-D...]    with settings: that one alone, and what spin says of a failure

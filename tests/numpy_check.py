@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The program beside NumPy and the standard library's reader of WAVE files, to the last count.
 
 usage: numpy_check.py GPUHIST [SEED]

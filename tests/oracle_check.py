@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The oracle beside a second definition, in fractions: every way to bin, layouts, headers.
 
 usage: oracle_check.py ORACLE [SEED [JOBS]]

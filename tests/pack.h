@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pack: bytes as zstd frames of many sorts, drawn from a seed. For tests; needs libzstd. */
 #ifndef GPUHIST_PACK_H
 #define GPUHIST_PACK_H

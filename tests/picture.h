@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* picture: a picture of text, read again by the plainest of readers: its lines, rows, and what stands in them. */
 #ifndef GPUHIST_TEST_PICTURE_H
 #define GPUHIST_TEST_PICTURE_H

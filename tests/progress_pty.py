@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The line of progress on a terminal: drawn in place, never wider than the terminal, erased before a message and at
 the end; nothing without a reason.
 

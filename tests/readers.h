@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* readers: threads that take all records of a source. For tests of compressed inputs. */
 #ifndef GPUHIST_READERS_H
 #define GPUHIST_READERS_H

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs every test, two at a time, and prints one line for each as it ends, then the slowest ten with
 # their seconds, then "N passed, N failed".
 # usage: tests/run.sh [--quick] GPUHIST BUILD [SEED [JOBS [SECONDS]]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* say: inputs that say what they are, made byte by byte. For tests. */
 #ifndef GPUHIST_SAY_H
 #define GPUHIST_SAY_H

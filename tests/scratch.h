@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* scratch: an empty folder to work in, and files in it. For tests that touch the disk. */
 #ifndef GPUHIST_SCRATCH_H
 #define GPUHIST_SCRATCH_H

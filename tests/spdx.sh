@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Every source says its licence in a line of its head: SPDX-License-Identifier, in the comment form of its
 # language, after a #! line; --fix adds it where it is missing.
 # usage: tests/spdx.sh [--fix] [TREE]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * svg_read: what a picture shows, read again: is it well-formed XML, and which boxes does a path draw? It knows only
  * what write_svg promises: text without unknown entities, paths of M, H, V and Z, coordinates of two decimals.

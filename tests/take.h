@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* take: the next records of a source, copied, and given back immediately. For tests. */
 #ifndef GPUHIST_TAKE_H
 #define GPUHIST_TAKE_H

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """The program where standard input is a terminal: what it says that it waits for, and the help where nothing is asked for.
 
 usage: terminal_check.py GPUHIST

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * again: a FIFO is opened without waiting for its writer, and poll reports when there is one. A wait
  * that would never end is ended by the alarm.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * auto: the k, the bins and the counts of --auto are those that plain arithmetic gives for all samples
  * together, whatever their order, their division among counters and the way of counting.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* axis: what it is made of, and which two are the same. */
 #include "bins/axis.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bytes: every length and alignment, runs of any length at any offset, against the obvious loop. */
 #include "count/bytes.h"
 

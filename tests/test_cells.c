@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cells: every loop of every instruction set that this machine has gives the cells of binning.h,
  * sample by sample, at any alignment and length, and writes nothing after the last cell. The same for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cores: quotas of control groups of both versions, in folders that stand for the system's. */
 #include "base/cores.h"
 

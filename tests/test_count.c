@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * count: every method and instruction set against the obvious loop, for one worker and for several on one struct
  * counts; and more samples than 32 bits can count.

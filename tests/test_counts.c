@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* counts: several threads add in every way that may be used together, and nothing is lost. */
 #include "count/counts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* document: what write_json writes is read again, and parts added together are the whole, to the byte. */
 #include "document.h"
 

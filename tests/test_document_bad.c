@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* document: what is read all the same, and what is refused, with the place and the reason; any byte damaged. */
 #include "document.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * edges and binning: for every type and every kind of bins, samples on the edges, beside them
  * and anywhere go where the definition says: edge[i] <= x < edge[i+1], compared as numbers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* format, counter: every row of the tables is whole, and no two rows claim the same name. */
 #include "output/format.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gather: samples of every layout against a loop that looks at one sample after the other: all types, 1 to 64
  * channels, offsets, rows, chunks of any number of records, noise and samples that repeat, checksums, every

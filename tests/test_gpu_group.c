@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* Groups of 16-bit integers: no border of a bin is inside one, and they are few where they should be. */
 #include <stdlib.h>
 #include <string.h>

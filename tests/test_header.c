@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * header: what is found in headers of every kind; the same however they are cut and changed: a cut one is never
  * found, a changed one is found, refused or none, and what is found is possible.

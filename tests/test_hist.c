@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hist: from cells to bins, clamp, sums of histograms, and an audit that does notice. */
 #include "hist/hist.h"
 

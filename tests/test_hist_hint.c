@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hist_hint: floats of many shapes counted as integers, and integers counted as floats, are told; integers of many
  * shapes counted as integers, and floats as floats, are not mistaken, nor are noise, zeros and text.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* json_numbers: each number of an array is the one that its text says, whichever way it was read. */
 #include "document/json_read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* layout: what is left open is completed, what does not fit is refused, and gaps are seen. */
 #include "bins/layout.h"
 

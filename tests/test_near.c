@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* near: slips beside a plain recursion, what is near and what is not, and that of two equally near ones none is said.
  */
 #include "base/near.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* number: which texts are accepted and refused, and that text and number agree to the last bit. */
 #include "bins/number.h"
 

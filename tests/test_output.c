@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output: the old file or the whole new one; links, modes, devices, errors. */
 #include "output/output.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output_keep: mode, owner, group and access list of a file that is replaced, and who may replace it. */
 #include "output/output.h"
 

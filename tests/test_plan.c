@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plan: what jobs get of -T and -M, as a table, and what holds for every job, drawn from a seed.
  */

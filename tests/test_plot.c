@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plot: pictures of text, read again and compared with a plain model: which bins a row holds, how long its bar is, what
  * its label tells, what the footer says; at all widths, with nothing, one bin, 2^24 bins, and counts near 2^64.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * progress: what the workers and the source have counted can be read at any time without a lock, also
  * while every worker sleeps and waits for a pipe, and it never falls.

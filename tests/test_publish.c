@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* publish: what reaches the asked name, in which counters, and the rescue of counts past u32. */
 #include "output/publish.h"
 

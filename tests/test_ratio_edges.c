@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ratio_edges: the nearest binary64 of every edge, against powers of 113 bits where the C library has them, and
  * against edges that are known without computing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * Samples that repeat, which count.c counts by one addition: every type, every kind of bins, every
  * instruction set; all lengths, one sample that differs at every index, runs across blocks and calls,

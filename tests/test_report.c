@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report: the sentences about a run's bottleneck, from figures: each says what these show and nothing more. */
 #include "cli/report.h"
 

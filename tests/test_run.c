@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * run: a whole job. The run does without workers whose memory cannot be allocated, the histogram is
  * the same with any number of them, and the bound of -M is kept where it can be.

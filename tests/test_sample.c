@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sample: every name of a type, names that are refused, and the values of 16-bit floats. */
 #include "bins/sample.h"
 

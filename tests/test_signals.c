@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* signals: which signals end the process and which do not, and that the temporary file is removed. */
 #include "base/signals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * snapshot: copies of the counts while workers count. Each copy is what all workers together had counted between two
  * chunks, the same of every channel, and adds up to their reports; none grows smaller; the totals at the end are whole.

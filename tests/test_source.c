@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source: what readers get from one list of inputs: skipped parts, limits, tails, files that change,
  * streams, and at which offset standard input is left. test_source_threads.c has the rest.

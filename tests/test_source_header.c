@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source, of inputs that say what they are: only the samples are counted, never a header or what follows,
  * from files, redirected files, pipes in pieces of any size, and zstd frames of all sorts, by one reader and

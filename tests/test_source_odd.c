@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source: inputs that are not what they seem. Files whose size is wrong, or that are read in whole
  * words or blocks only; sockets and pipes that keep messages apart.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* source_plain: which inputs are known not to be compressed, by a look that leaves them as they were. */
 #include "input/source.h"
 

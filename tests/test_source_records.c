@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_records: records of 3 bytes to 16 MiB, whole, once each, by one reader and by eight: through files,
  * pipes and zstd in frames larger and smaller than the records, with -S and -n, and with a part of a record

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source: every record once, from files and pipes, to any number of threads; and every wait
  * ends. Nothing here depends on how long something takes; a wait that would never end is ended by

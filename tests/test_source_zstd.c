@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_zstd: readers get from compressed inputs exactly what was compressed, with any number of
  * workers, any kind of frames and any memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stats: mean and deviation are the nearest binary64 of the exact figures, whatever the order and the parts.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sum: slices that must be there, each once; what cannot be added is named; nothing wraps. */
 #include "document/sum.h"
 

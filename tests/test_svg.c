@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * write_svg, columns: the picture is well-formed whatever is asked for, and its path shows the counts as a plain model
  * has them: the columns of equal bins are computed here anew, those of other bins by their areas.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * table: explicit edges of every shape, for every type: samples on the edges, beside them, at the ends
  * of the type and anywhere go where the definition says, compared as real numbers one edge after the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * test_tee: what passes is what came, and what the source gets is the same bytes as far as it reads.
  *

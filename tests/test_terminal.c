@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* terminal: sizes, the character set and colour, from the environment and from a terminal of our own. */
 #include "cli/terminal.h"
 

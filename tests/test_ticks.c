@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ticks: round numbers, read again from their texts, lie where they should, fit, and are enough. */
 #include "output/ticks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * watch: the line of progress, its rate, and the thread that prints it: SIGUSR1 is answered at any time, however often
  * it comes, and never ends the process; the thread ends at once when it is told to.

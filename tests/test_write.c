@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* write: what each format holds, to the byte. uhi_check.py has those read them that they are for. */
 #include "output/write.h"
 

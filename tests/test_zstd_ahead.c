@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_ahead: what the system is asked to read ahead; very many small frames. */
 #include "pack.h"
 #include "readers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_bad: damaged compressed input is detected, reported and does no harm. */
 #include "pack.h"
 #include "readers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_limit: -n ends inside compressed inputs, however far readers have seen what follows. */
 #include <sys/socket.h>
 

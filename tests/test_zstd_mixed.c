@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd_mixed: inputs of all kinds in one job, drawn from a seed: plain and compressed, files, FIFOs and
  * standard input; -S and -n, which often ends exactly at an input's end; little memory and much; workers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_parts: the pure parts of compressed inputs: which byte is whose; what headers say, as libzstd reads them. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd_sums: checksums of frames, computed by readers or by the source: right ones pass, a wrong one is
  * reported with its frame, whatever -S, -n, the record's size and the readers are. From a seed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_turns: orders in which readers of compressed inputs may come, played by one thread that is all of them. */
 #include "pack.h"
 #include "readers.h"

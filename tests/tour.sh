@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # examples/tour.md says what happens: the commands of its console blocks ("$ " before each) are run one after
 # the other in an empty folder, and what each prints must be the lines below it to the byte.
 # usage: tests/tour.sh GPUHIST [--update] [DOCUMENT]     --update writes the outputs anew

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """JSON and npy, read by those they are for: Python's uhi, boost-histogram, hist and numpy.
 
 usage: uhi_check.py GPUHIST UHI_DOCUMENTS MANUAL

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * uhi_documents: histograms that no run could count in a test, written as NAME.json, NAME.npy and NAME.csv
  * into a folder, for uhi_check.py: counts up to 2^64 - 1, channels, every kind of axis, hostile words.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # A handful of jobs under valgrind: no byte is used that was not written, no memory is lost. Where there is no
 # valgrind it says so and counts nothing.
 # usage: tests/valgrind.sh GPUHIST

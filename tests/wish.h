@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * wish: what the command line says of an output, for the tests of publish and of the writers.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd: a model of how readers share compressed inputs, for the model checker spin. tests/model.sh runs it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* again: system calls that may wait, and that a signal's arrival is no reason to give up. */
 #ifndef GPUHIST_AGAIN_H
 #define GPUHIST_AGAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * big: addition, subtraction, multiplication, and the two quotients that round once.
  *

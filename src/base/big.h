@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * big: whole numbers of a few thousand bits, only as much of them as statistics need (count/stats.c).
  *

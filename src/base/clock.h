@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* clock: seconds of the monotonic clock, for rates, some 25 ns a call; seconds that a thread had a core. */
 #ifndef GPUHIST_CLOCK_H
 #define GPUHIST_CLOCK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cores: the scheduler's set of cores, and the quotas of control groups, version 2 and version 1. */
 #include "base/cores.h"
 

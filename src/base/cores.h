@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cores: how many threads this process can keep busy.
  *

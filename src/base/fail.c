@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fail: the first error wins and keeps its words. */
 #include "base/fail.h"
 

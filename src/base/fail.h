@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* fail: what went wrong, carried from where it happened to main, which alone reports it. */
 #ifndef GPUHIST_FAIL_H
 #define GPUHIST_FAIL_H

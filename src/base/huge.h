@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* huge: large buffers in huge pages, where the system has them: fewer faults, fewer TLB misses. */
 #ifndef GPUHIST_HUGE_H
 #define GPUHIST_HUGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* little: little-endian words anywhere in memory. */
 #ifndef GPUHIST_LITTLE_H
 #define GPUHIST_LITTLE_H

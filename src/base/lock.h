@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * lock: a mutex that knows its owner in a build with DEBUG=1.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* near: the distance of Damerau and Levenshtein, with no letter moved twice, row by row. */
 #include "base/near.h"
 

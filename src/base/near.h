@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * near: which word of a list a mistyped one stands for, for messages. Pure: any thread.
  *

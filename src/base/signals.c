@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* signals: the temporary file is removed, and the process ends as it would have done. */
 #include "base/signals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * signals: what a signal that ends the process has to clean up first.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tally: a number that one thread adds to and any thread may read at any time, without a lock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* utf8: characters of UTF-8, by the table of well-formed byte sequences of the Unicode Standard. */
 #include "base/utf8.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* utf8: what of a text is UTF-8. */
 #ifndef GPUHIST_UTF8_H
 #define GPUHIST_UTF8_H

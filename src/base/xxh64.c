@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* xxh64: bytes to stripes, and what is made of the lanes at the end. */
 #include "base/xxh64.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * xxh64: the checksum of a zstd frame, the low half of XXH64 over all that was decoded (RFC 8878, 3.1.1).
  *

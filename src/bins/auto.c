@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* auto: the smallest k for an extent, slots, and tables made coarser. */
 #include "bins/auto.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * auto: bins whose range comes from the samples: 2^k wide, at multiples of 2^k, k as small as it can be.
  *

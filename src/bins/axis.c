@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* axis: from what was asked for to what is counted by; which of them are the same. */
 #include "bins/axis.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * axis: what a histogram counts by: samples of which type, into which bins, and what becomes of those
  * that are out of range.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * binning: in which cell a sample falls. The C compiler and nvcc compile this same text.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* edges: from LO, HI and N to the arithmetic that finds the bin of a sample. */
 #include "bins/edges.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * edges: the definition of the bins. Computed once, on the host; printed so that they read
  * back bit for bit.

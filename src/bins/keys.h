@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* keys: from the key of a float (binning.h) back to its value. */
 #ifndef GPUHIST_KEYS_H
 #define GPUHIST_KEYS_H

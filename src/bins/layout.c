@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* layout: what was left open is completed, then every sum is looked at in 64 bits. */
 #include "bins/layout.h"
 

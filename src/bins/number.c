@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* number: text to numbers and numbers to text, without losing a bit. */
 #include "bins/number.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ratio_edges: powers in integer arithmetic of 128 bits.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ratio_edges: edges of equal ratio, the same on every system: libm's pow is not, in its last bit. */
 #ifndef GPUHIST_RATIO_EDGES_H
 #define GPUHIST_RATIO_EDGES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sample: the list of types and their names. */
 #include "bins/sample.h"
 

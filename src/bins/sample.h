@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sample: what one sample is: its type, its size, its byte order. */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sample_names: what other tools call the types, answered by our names.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * table: edges to keys, and the guide that finds the few keys to compare with.
  *

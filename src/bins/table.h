@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * table: explicit edges as arithmetic: struct bin_table of binning.h and the memory that it points to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* wide: 128-bit integers, for products of a sample and a bin count that must not round. */
 #ifndef GPUHIST_WIDE_H
 #define GPUHIST_WIDE_H

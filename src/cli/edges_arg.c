@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* edges_arg: text and .npy to rising numbers, with the place of what is wrong. */
 #include "cli/edges_arg.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * edges_arg: the argument of --edges: numbers, or @ and the name of a file that holds them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* help: the options on one screen, and the facts of the build. */
 #include "cli/help.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* help: what -h and -V print. */
 #ifndef GPUHIST_HELP_H
 #define GPUHIST_HELP_H

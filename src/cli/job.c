@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* job: what can be made of a job only when the type of its samples is known. */
 #include "cli/job.h"
 

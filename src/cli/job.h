@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* job: the work, validated once by options.c, then const and shared by all threads. */
 #ifndef GPUHIST_JOB_H
 #define GPUHIST_JOB_H

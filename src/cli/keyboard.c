@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* keyboard: says that standard input is waited for, or how gpuhist is used. */
 #include "cli/keyboard.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* keyboard: a user at a keyboard who may not know that standard input is waited for. */
 #ifndef GPUHIST_KEYBOARD_H
 #define GPUHIST_KEYBOARD_H

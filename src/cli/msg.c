@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* msg: one line a message, written whole. */
 #include "cli/msg.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * msg: the only door to stderr. One thread at a time goes through it: the main thread, but from watch_start to
  * watch_stop (watch.h), when the main thread only counts, the one that watches. Starting and joining it pass the door

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options: argv to a job, checked as far as it can be without opening anything. */
 #include "cli/options.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options: argv to a job; the only file that knows flags. */
 #ifndef GPUHIST_OPTIONS_H
 #define GPUHIST_OPTIONS_H

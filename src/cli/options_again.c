@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options_again: the words are split by getopt a second time, so that what it took is what is said. */
 #include "cli/options_again.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options_again: the command line of a job, changed: what a hint tells the user to run. */
 #ifndef GPUHIST_OPTIONS_AGAIN_H
 #define GPUHIST_OPTIONS_AGAIN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options_bins: --bins, --range, --log, --edges, --mod and --auto: texts to what was asked of the bins. */
 #include <stdlib.h>
 #include <string.h>

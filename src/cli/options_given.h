@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options_given: what options.c shares with the files that each know one group of options. */
 #ifndef GPUHIST_OPTIONS_GIVEN_H
 #define GPUHIST_OPTIONS_GIVEN_H

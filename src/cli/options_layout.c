@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options_layout: each number is checked when it is given; all of them together when the type is known. */
 #include "cli/options_layout.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * options_layout: -c, --record, --offset and --rows: texts to numbers, and numbers to a layout once the type
  * is known. Kept apart from the layout that they give, so that it can be made again for another type or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options_merge: what goes with --merge, and what --into needs. */
 #include <string.h>
 #include <strings.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options_near: what a value that was refused most likely means: a word of a list, or a number written in another way.
  */
 #include <stdio.h>

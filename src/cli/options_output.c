@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* options_output: what is written, where to, and whether that goes together. */
 #include <stdlib.h>
 #include <string.h>

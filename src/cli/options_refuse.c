@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * options_refuse: options that there are not, or that are used wrongly: what was meant, where that can be told.
  *

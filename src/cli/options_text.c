@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * options_text: the options that decide what is counted and into which bins, in one spelling and one order, so that
  * the runs of parts and that of the whole say the same, wherever their outputs went and whatever counted them.

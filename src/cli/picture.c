@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* picture: -p. */
 #include "cli/picture.h"
 

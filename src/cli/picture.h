@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* picture: -p, the picture on stderr beside the output. */
 #ifndef GPUHIST_PICTURE_H
 #define GPUHIST_PICTURE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* progress: figures to a line, the most wanted first. */
 #include "cli/progress.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* progress: the line that says how far a run is. Pure: the figures in, text out. */
 #ifndef GPUHIST_PROGRESS_H
 #define GPUHIST_PROGRESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report: what a user should know about a finished run, as messages. */
 #include "cli/report.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* report_verbose: -v, the run as its figures tell it. */
 #include <stdio.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* terminal: sizes, the character set, colour. */
 #include "cli/terminal.h"
 

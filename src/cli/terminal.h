@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * terminal: how a picture on a descriptor may look. The only file that knows of terminals' sizes and of the variables
  * that describe them; a writer of pictures is told, so that the same figures give the same bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * bytes: one increment for each byte of a word, or one for each run of equal bytes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bytes: 8-bit samples, of one channel or several, to counts of their 256 codes. */
 #ifndef GPUHIST_BYTES_H
 #define GPUHIST_BYTES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cells: the choice among the loops of cells_loops.c. */
 #include "count/cells.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cells: samples in memory to the numbers of their cells (binning.h), a block at a time.
  *

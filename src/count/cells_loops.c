@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cells_loops: the loops of cells.h, compiled once for each instruction set with ISA set
  * to its name. The loops are plain C; they are written so that the compiler vectorises them:

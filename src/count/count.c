@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * count: the tables and the loops that fill them.
  *

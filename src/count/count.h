@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * count: samples in memory to exact 64-bit counts of cells, on the CPU.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* counts: a table, its samples, and the lock over both. */
 #include "count/counts.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * counts: the totals of a run: exact 64-bit counts of cells, one struct for all workers. Any engine
  * adds to it from any thread; no other room knows its lock.

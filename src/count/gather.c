@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gather: runs of samples, copied together where they are short. */
 #include "count/gather.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gather: whole records to samples that can be counted: the bytes between samples are left out.
  *

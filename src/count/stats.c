@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stats: exact sums, and the two figures that are made of them.
  *

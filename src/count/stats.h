@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stats: number, extremes, mean and deviation of samples, exactly, whatever the order in which they come.
  *

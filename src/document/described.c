@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* described: the members of one histogram, in any order. */
 #include "document/described.h"
 

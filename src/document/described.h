@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * described: what a document says of one channel, before any of it is believed, and the axis that this makes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * described_axis: from the metadata's type, binning and range to the axis that they made when the samples were counted.
  *

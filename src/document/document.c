@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* document: one object after another to histograms, each of one channel or of several. */
 #include "document/document.h"
 

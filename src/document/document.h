@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * document: histograms read back from JSON: what write_json.c writes, and what may be done to it on the way, such as
  * other blanks, other orders of members and documents that follow one another.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* into: the lock, FILE's document, the replacement, the rescue. */
 #include "document/into.h"
 

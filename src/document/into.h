@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * into: a finished run added to the document of a file: --into.
  *

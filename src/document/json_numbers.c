@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * json_numbers: arrays of numbers, which are nearly all of a document: the plain ones in a tight loop, any others by
  * their texts.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* json_read: the buffer, and every kind of value but texts (json_string.c) and arrays of numbers (json_numbers.c). */
 #include "document/json_read.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * json_read: JSON taken piece by piece from a file or a pipe, by a caller who knows what may come next.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* json_string: texts: escapes to what they stand for, and nothing that is not UTF-8. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* merge: a loop over files, and one over the documents of each. */
 #include "document/merge.h"
 

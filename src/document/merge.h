@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* merge: all documents of some files, added up: --merge. */
 #ifndef GPUHIST_MERGE_H
 #define GPUHIST_MERGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sum: what two documents must have in common, and which slices of a whole are there. */
 #include "document/sum.h"
 

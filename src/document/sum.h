@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * sum: histograms added up, one after another, with what they say of where their counts come from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* cuda: libcuda.so.1, by its soname, symbol by symbol. */
 #include "gpu/cuda.h"
 

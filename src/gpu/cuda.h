@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * cuda: the driver, loaded at run time; the only room that knows its functions.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu: start-up on a thread of its own, lanes as they get ready, one place for failure. */
 #include "gpu/gpu.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpu: the GPU as a worker sees it: an engine that may be missing, and its lanes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_group: two ways to cut 65,536 keys into groups, and the proof. */
 #include "gpu/gpu_group.h"
 

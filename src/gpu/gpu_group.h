@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpu_group: 16-bit integers on the GPU. Their 65,536 codes are too many counters for a block's
  * shared memory; but codes of one bin need not be distinguished, nor those outside the range. The

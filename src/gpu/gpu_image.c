@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_image: the kernels, as nvcc made them, inside the program; or the fact that there are none. */
 #include "gpu/gpu_image.h"
 

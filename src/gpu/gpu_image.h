@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_image: the kernels that are in this program. */
 #ifndef GPUHIST_GPU_IMAGE_H
 #define GPUHIST_GPU_IMAGE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_kernel: the choice among the kernels of kernels/count.cu, and their launches. */
 #include "gpu/gpu_kernel.h"
 

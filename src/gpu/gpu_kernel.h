@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpu_kernel: which kernel counts a job on a device, in what shape it is launched.
  *

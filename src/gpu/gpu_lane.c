@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_lane: what a lane is made of, and the way of a chunk through one of its slots. */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* gpu_near: three ways to cut the range into entries, of which the one that crowds edges least is taken. */
 #include "gpu/gpu_near.h"
 

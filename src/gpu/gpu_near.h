@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpu_near: explicit edges as a kernel wants them in its shared memory (struct near in kernels/rule.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * gpu_state: what gpu.c, which starts and fails, and gpu_lane.c, which works, share: the half of the
  * GPU that no worker sees.

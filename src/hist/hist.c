@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hist: from cells to bins, and the sum that must come out. */
 #include "hist/hist.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hist: the finished histogram: its axis, exact counts, what was out of range, and the audit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hist_hint: blocks of exponents, denormal numbers, samples outside, one bin. */
 #include "hist/hist_hint.h"
 

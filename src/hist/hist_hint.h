@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hist_hint: what the counts alone say against the type or the bins that they were counted by.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* hist_stats: quantiles, and the figures as text. */
 #include "hist/hist_stats.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * hist_stats: what --stats says of one channel: the exact figures of count/stats.h, and quantiles.
  *

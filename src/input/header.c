@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* header: which format it is; what the formats share. */
 #include "input/header.h"
 

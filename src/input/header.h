@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * header: what an input says of itself: NumPy's .npy, WAVE, PGM and PPM.
  *

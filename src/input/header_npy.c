@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * header_npy: NumPy's .npy, versions 1 to 3 (numpy.lib.format).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * header_pnm: PGM (P5) and PPM (P6): width, height and the greatest value as decimal numbers, with white space
  * between them and comments from # to the end of a line; after the last one a single white space. It is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipe: how much a pipe carries, and whether what comes keeps messages apart. */
 #include "input/pipe.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* pipe: how much a pipe carries, and whether what comes keeps messages apart. Without any lock. */
 #ifndef GPUHIST_PIPE_H
 #define GPUHIST_PIPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* source: the list of inputs; which one is read now, and what was taken from them. */
 #include "input/source.h"
 

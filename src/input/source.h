@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source: the contract of where samples come from.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_file: files and block devices, read by pread at offsets.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_header: inputs that say what they are. The header is read when the input is opened: of a file at
  * offsets, of a stream without a byte too many, of zstd from what its first frames hold. What follows the

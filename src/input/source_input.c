@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* source_input: one input: what a path names, how much it holds, what its first bytes say. */
 #include "input/source_input.h"
 

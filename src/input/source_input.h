@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_input: what the rooms of a source share: its inputs, its readers, and what wakes a thread.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* source_plain: a look at the inputs before the run, so that memory which only decoders need is not kept for them. */
 #include <string.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source_stream: pipes, FIFOs, terminals, sockets, character devices.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* tee: the passer, and the pipes that it hands to the source. */
 #include "input/tee.h"
 

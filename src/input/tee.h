@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * tee: passes the bytes of all inputs on to standard output while they are counted.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_decode: what libzstd does for a reader; without the lock. */
 #include <zstd_errors.h>
 

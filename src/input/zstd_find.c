@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd_find: units, found without decoding them. By an input's cutter, without the lock.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_frame: frame headers and block headers. */
 #include "input/zstd_frame.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_frame: what a zstd frame says of itself, without decoding it (RFC 8878, 3.1). */
 #ifndef GPUHIST_ZSTD_FRAME_H
 #define GPUHIST_ZSTD_FRAME_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_memory: what readers hold of the memory that decoders may take together. */
 #include <assert.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd_peek: the first decoded bytes of an input, before its frames are found and shared. They are decoded a
  * second time by the readers. What is wrong with a frame is left to them: here the bytes only end.

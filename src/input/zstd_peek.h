@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_peek: the first decoded bytes of an input that was just opened. By the thread that opened it, without the lock.
  */
 #ifndef GPUHIST_ZSTD_PEEK_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd_place: which decoded bytes are whose. A unit's offset in the decoded input says which of its bytes
  * are skipped, which come after -n's last record and where records begin. It is known when the sizes

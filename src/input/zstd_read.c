@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* zstd_read: a reader's way through a unit: cut, decoded, handed out, done. */
 #include "input/zstd_read.h"
 

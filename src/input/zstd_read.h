@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd_read: compressed inputs, decoded by the readers themselves, in parallel.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd_ring: a long frame. The reader that has it decodes into free pieces as long as there are any; any
  * reader takes them. Its window stays in one processor's cache: taking turns at decoding moved it from core

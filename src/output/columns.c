@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* columns: which bins a column joins. */
 #include "output/columns.h"
 

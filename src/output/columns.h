@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * columns: the bins of a histogram as the columns of a picture, at most about 2,000 of them.
  *

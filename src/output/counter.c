@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* counter: the table of counters. */
 #include "output/counter.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* counter: what -C writes of a count, which inside is always exact and has 64 bits. */
 #ifndef GPUHIST_COUNTER_H
 #define GPUHIST_COUNTER_H

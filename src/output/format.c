@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* format: the table of formats, and suffixes that look like one. */
 #include "output/format.h"
 

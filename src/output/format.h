@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * format: the one table of output formats. One more format is one row in format.c and one file with its
  * writer; options, messages, publish and the tests take all that they know of a format from here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* json: escapes, and members as write_json wants them. */
 #include "output/json.h"
 

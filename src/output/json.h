@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* json: the parts of a JSON text: strings of any bytes, members of an object. */
 #ifndef GPUHIST_JSON_H
 #define GPUHIST_JSON_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output: temporary file, sync, rename. */
 #include "output/output.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * output: where the histogram goes: all of it, or nothing.
  *

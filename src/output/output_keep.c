@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output_keep: owner, group, access control list, mode; in this order. */
 #include "output/output_keep.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output_keep: what a file that replaces another takes over from it. */
 #ifndef GPUHIST_OUTPUT_KEEP_H
 #define GPUHIST_OUTPUT_KEEP_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output_path: what the name of an output stands for. */
 #include "output/output_path.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* output_path: what the name of an output stands for. */
 #ifndef GPUHIST_OUTPUT_PATH_H
 #define GPUHIST_OUTPUT_PATH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plot_bar: shares and logarithms in whole numbers. */
 #include "output/plot_bar.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plot_bar: how long the bar of a count is. Whole numbers alone, so that every system draws the same. */
 #ifndef GPUHIST_PLOT_BAR_H
 #define GPUHIST_PLOT_BAR_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plot_label: the shortest way to write edges that tells them apart. */
 #include "output/plot_label.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plot_label: bins by their lower edges, in few characters.
  *

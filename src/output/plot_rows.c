@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plot_rows: bins joined into rows, and figures. */
 #include "output/plot_rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * plot_rows: which bins a row of a picture holds, and what is said of a channel below it. All of it is exact, from the
  * counts alone: sums are 128 bits wide. Pure; nothing is allocated.

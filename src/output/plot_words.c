@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plot_words: titles and footers. */
 #include "output/plot_words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plot_words: what stands above and below a picture: titles and footers, broken into lines. ASCII alone. */
 #ifndef GPUHIST_PLOT_WORDS_H
 #define GPUHIST_PLOT_WORDS_H

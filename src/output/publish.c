@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* publish: write, or rescue. */
 #include "output/publish.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* publish: the finished histogram to its output, in the format and the counters asked for. */
 #ifndef GPUHIST_PUBLISH_H
 #define GPUHIST_PUBLISH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* summary: sums over the bins of a channel. */
 #include "output/summary.h"
 

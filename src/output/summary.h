@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* summary: what the bins of one channel say of its samples, exactly: the fullest bin, and where quantiles are. */
 #ifndef GPUHIST_SUMMARY_H
 #define GPUHIST_SUMMARY_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* svg_text: the words of a picture. */
 #include "output/svg_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* svg_text: what a picture says in words: its title, the description inside it, the lines above its panels. */
 #ifndef GPUHIST_SVG_TEXT_H
 #define GPUHIST_SVG_TEXT_H

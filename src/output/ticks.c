@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* ticks: round numbers, and where they lie. */
 #include "output/ticks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * ticks: an axis of a picture: where numbers lie on it, and which round ones are written beside it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * write: the contract of a writer: a finished histogram in, bytes out. Writers know nothing of the job:
  * where the counts come from they are told. They do not fail; output_commit reports what became of the bytes.

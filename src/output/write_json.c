@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * write_json: the UHI histogram schema, version 1, as Python's uhi, boost-histogram and hist read it: one
  * line that holds one histogram, or with channels an object of them, named channel0, channel1 ...

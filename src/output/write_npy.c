@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * write_npy: the counters as a NumPy array: one dimension, or channels x bins. After the header, which the
  * format (version 1.0) pads with blanks to a multiple of 64 bytes, they are those of raw.

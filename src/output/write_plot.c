@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * write_plot: a histogram as a picture of text, for a terminal. Channel after channel, each with a title, rows and a
  * footer that fit a screen together with the prompt. All channels have the same rows, so that they can be compared.

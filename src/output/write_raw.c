@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* write_raw: the counters and nothing else, little endian, channel after channel. */
 #include "output/write.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * write_stats: --stats as members of JSON metadata. Each is a number or a string of its own: the schema allows no
  * objects there, and no null. So what there is nothing to say of is not written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * write_svg: a histogram as a picture, in one file without scripts or fonts of its own.
  *

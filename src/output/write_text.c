@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* write_text: one line a bin, "bin,lower,upper,count" with a count for each channel, or the same with tabs. */
 #include "output/write.h"
 

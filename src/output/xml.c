@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* xml: text that no bytes can break out of. */
 #include "output/xml.h"
 

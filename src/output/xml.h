@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* xml: the parts of an XML text. What comes out is UTF-8 and well-formed, whatever goes in. */
 #ifndef GPUHIST_XML_H
 #define GPUHIST_XML_H

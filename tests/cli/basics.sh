@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The main job, and what the text formats can leave out or add.
 # shellcheck shell=sh
 bytes '\001\000\000\000\003\000\000\000\003\000\000\000\007\000\000\000' >four

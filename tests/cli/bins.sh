@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # shellcheck shell=sh
 # Ways to bin: explicit edges and their errors, equal ratios, residues, ranges that come from the samples, defaults
 bytes '\000\001\002\003\007\010\100\377' >u8

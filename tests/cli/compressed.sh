@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Compressed inputs are refused by name; --raw counts them as they are.
 # shellcheck shell=sh
 bytes '\050\265\057\375and more of it' >z.zst

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What a document says of the options: those that decide what is counted, in one spelling and one order.
 # shellcheck shell=sh
 bytes '\001\002\003\004\005\006\007\010\011\012\013\014' >twelve

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --every: what the output holds while the work goes on, at its end, and after a failure. No time is asserted: each step
 # waits until the file is what it should become.
 # shellcheck shell=sh

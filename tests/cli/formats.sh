@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Formats, counters, and which of them go together.
 # shellcheck shell=sh
 i=0

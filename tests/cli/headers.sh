@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Inputs that say what they are: NumPy's .npy, WAVE, PGM and PPM, by every route; what is refused.
 # shellcheck shell=sh
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Mistakes: what is meant is named, and what a message says to run is run, and is better.
 # shellcheck shell=sh
 printf 'abcd' >a

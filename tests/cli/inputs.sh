@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Several inputs, the standard one, parts of them, and inputs that cannot be counted.
 # shellcheck shell=sh
 printf 'abcdefghij' >a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --into: runs add up in a file, which is the old one or the new one; whatever fails, no counts are lost.
 # shellcheck shell=sh
 printf abcd >a

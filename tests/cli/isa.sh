@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The instruction set of the loops can be forced; what is counted stays the same.
 # shellcheck shell=sh
 printf 'abcabcabcabc' >a

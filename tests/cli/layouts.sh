@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Channels, records with a sample somewhere, padded rows: alone, together, with -S, -n, tails and zstd; and
 # what does not fit together.
 # shellcheck shell=sh

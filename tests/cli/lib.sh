@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # What the scripts of this folder share. See tests/cli.sh.
 # shellcheck shell=sh
 

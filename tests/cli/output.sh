@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # -o: new, replaced, links, devices; and that a failure leaves no file.
 # shellcheck shell=sh
 printf 'abcd' >a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Pictures of text: -f plot and -p.
 # shellcheck shell=sh
 unset COLUMNS LINES LC_CTYPE LANG NO_COLOR

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # The line of progress where stderr is no terminal, and SIGUSR1. Sizes are exact; times and rates are shown as N.
 # shellcheck shell=sh
 mkfifo pipe

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Ranges of each kind, with samples on the edges.
 # shellcheck shell=sh
 bytes '\000\001\002\003\004\005\006\007\010\011\376\377' >u8

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # A signal while a FIFO is read: nothing published, no temporary file left, died of it. USR1, and a
 # signal that was ignored from the start, as nohup does, change nothing.
 # shellcheck shell=sh

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --stats: number, extremes, mean, deviation, quantiles.
 # shellcheck shell=sh
 bytes '\001\002\003\377' >four

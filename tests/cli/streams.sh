@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Closed descriptors, broken pipes, inherited dispositions.
 # shellcheck shell=sh
 printf 'abcd' >a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # -f svg: the picture as a file.
 # shellcheck shell=sh
 bytes '\000\001\001\001\002\007' >six

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # --tee: the input's bytes go on to standard output, to the byte, whatever becomes of the counting.
 # shellcheck shell=sh
 head -c 3000000 /dev/zero | tr '\0' 'ab' >big

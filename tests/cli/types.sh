@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Every type and byte order reads the same numbers; NumPy's spellings too.
 # shellcheck shell=sh
 for type in u8 i8 u16 u16be i16 u24 u24be i24be u32 u32be i32 u64 u64be i64be; do

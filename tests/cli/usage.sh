@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # Wrong command lines; the help fits a screen; help and version are printed to standard output.
 # shellcheck shell=sh
 # The facts of the build differ from build to build.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # -v: the figures are not the same twice, the sentences are.
 # shellcheck shell=sh
 head -c 65536 /dev/zero >zeros

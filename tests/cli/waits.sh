@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # An error ends the run although another thread waits for an input that gives nothing; inputs that come late.
 # shellcheck shell=sh
 # 12 MB in frames of their own: the first one's checksum is wrong.

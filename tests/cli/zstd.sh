@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 # zstd inputs: frames, skippable frames, several of them, and damaged ones.
 # shellcheck shell=sh
 # Each frame is one stored block of four bytes with a declared size; the second has a checksum.

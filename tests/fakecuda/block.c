@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* block: threads as fibers on stacks of their own, switched by a few instructions. */
 #include "block.h"
 

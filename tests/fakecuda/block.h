@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * block: the threads of one block, one at a time on the calling thread of the host.
  *

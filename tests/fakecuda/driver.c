@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * driver: a libcuda.so.1 without a GPU, found through LD_LIBRARY_PATH by the program that ships.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* faults: the plan of what fails, from the environment; driver.c's head has the list. */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* kernels: the text of kernels/ compiled for the host, and its launches. */
 #include <dlfcn.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * kernels: the kernels that ship, found by name and run on the host.
  */

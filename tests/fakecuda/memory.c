@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * memory: the device's memory, poisoned, between pages that cannot be accessed; and the host's
  * page-locked memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * shim: as much of CUDA C++ as the kernels use, for the host's compiler. A kernel that uses
  * more does not compile; it is added here then.

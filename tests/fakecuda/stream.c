@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * stream: the device. Its thread takes the first operation of a random stream, does it without the
  * lock, and goes on. Work is due immediately, or when an event after it has been queried often

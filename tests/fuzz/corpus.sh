@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Writes the seeds of every harness: DIR/options, DIR/number ... a few dozen small files each.
 # usage: tests/fuzz/corpus.sh DIR
 set -eu

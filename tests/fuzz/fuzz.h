@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * fuzz: what the harnesses share: bytes taken from the fuzzer's input, a check that ends the
  * process, and a slow division that knows the nearest binary64.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * document: any text is histograms or an error that says where. A histogram that is read holds its own audit; written
  * and read again it is the same, and added to itself it is twice that.

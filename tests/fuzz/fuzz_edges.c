@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * edges and binning: for any type, bins and range, every sample falls in the cell that comparing
  * it with the edges gives; the edges are computed here: linspace in binary64, rationals in 128 bits. A spec is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * edges_arg: the argument of --edges, as text, as a text file and as a .npy file: rising finite numbers, or a message
  * that begins with what was read. Numbers that were read are read again as they are printed, and a text without a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * header: any bytes. Parsed step by step they are found, refused or none of ours, as their first bytes say; a
  * header that is found is possible, is found again from its own bytes alone and from no fewer, and a picture's or a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * number: any text is a number, a count or a size exactly when a grammar written down here says
  * so, with the value that strtod and digits added up in 128 bits give; any number becomes a text

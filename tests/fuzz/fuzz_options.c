@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * options: any argv is a job, or a usage error with a message. A job that is accepted keeps what
  * the manual promises and can be counted; written again as options, it is the same job.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * source: the input is cut into files, redirected files and pipes, and read as a job reads.
  * The records, the totals and the verdict must be those of a plain walk over the bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * writers: a small histogram of any counts over any bins, written in every format and read
  * again by the plainest of parsers, is the same histogram.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's streaming decoder, given
  * all of it together, decides: the same bytes, or no success. Where libzstd's decoding in one call gives

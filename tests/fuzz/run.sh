@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # Runs every fuzzer of BUILD for SECONDS, two at a time, and ends with "N passed, N failed", one
 # for each harness. An input that fails is kept beside them, and how to run it again is printed.
 # usage: tests/fuzz/run.sh BUILD [SECONDS [SEED]]

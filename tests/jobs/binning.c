@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* binning: edges of every sort, and the samples at the ends of bins. */
 #include <float.h>
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* chance: random numbers. */
 #include "chance.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* chance: splitmix64, one stream for each job. */
 #ifndef JOBS_CHANCE_H
 #define JOBS_CHANCE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* command: every option in every way to write it. */
 #include "command.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* command: one job in the words of both programs. */
 #ifndef JOBS_COMMAND_H
 #define JOBS_COMMAND_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* data: samples at the difficult values. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* header: .npy, WAVE in its kinds, PGM and PPM, as others write them. */
 #include "header.h"
 

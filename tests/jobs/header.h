@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* header: what an input says of itself, and what may follow its samples. */
 #ifndef JOBS_HEADER_H
 #define JOBS_HEADER_H

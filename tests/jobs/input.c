@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* input: made, compressed, written. */
 #include "input.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* input: the bytes of a job, and the route by which the program gets them. */
 #ifndef JOBS_INPUT_H
 #define JOBS_INPUT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* job: what is counted and how; each part of a job is drawn by a file of its own. */
 #ifndef JOBS_JOB_H
 #define JOBS_JOB_H

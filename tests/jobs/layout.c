@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* layout: where the samples are in a record. */
 #include "chance.h"
 #include "job.h"

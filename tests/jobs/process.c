@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* process: started, fed at a pace, waited for. */
 #include "process.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* process: programs, and the processes that feed them. */
 #ifndef JOBS_PROCESS_H
 #define JOBS_PROCESS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* random_jobs - gives gpuhist and the oracle the same random jobs
  *
  *   random_jobs GPUHIST ORACLE SEED JOBS [SECONDS] [-- OPTION...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* range: bounds that are difficult for some part of the program, and the samples at the edges of bins. */
 #include <float.h>
 #include <math.h>

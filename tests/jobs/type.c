@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* type: the types, and the order of their values. */
 #include "type.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* type: samples as codes, and as keys, which are codes in the order of values. */
 #ifndef JOBS_TYPE_H
 #define JOBS_TYPE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* verdict: runs, comparisons, and the report of a job that failed. */
 #include "verdict.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* verdict: both programs do the job; is their output the same? */
 #ifndef JOBS_VERDICT_H
 #define JOBS_VERDICT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* bins: in which bin a sample falls, compared as real numbers. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* edges: the bins, as the options or the defaults say; computed before any sample is read. */
 #include <ctype.h>
 #include <float.h>

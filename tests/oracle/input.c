@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* input: where the samples of a file are, and what its header says of them.
  *
  * Only what the headers of well-formed files need: a header that is cut, or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* oracle - counts samples into a histogram, the slow and obvious way
  *
  * Prints what gpuhist must print, and shares no line with it. Every sample is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* oracle: what its files share. Each uses only those before it: sample, input, edges, bins, print, main. */
 #ifndef ORACLE_H
 #define ORACLE_H

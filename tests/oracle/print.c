@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* print: the histogram as text. */
 #include <math.h>
 #include <stdio.h>

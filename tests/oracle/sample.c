@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* sample: bytes to values. */
 #include <math.h>
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* files: reading and writing whole files. */
 #include "files.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* files: whole files read and written, and random contents. */
 #ifndef TORTURE_FILES_H
 #define TORTURE_FILES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plan: the jobs, and what may happen to them. */
 #include "plan.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* plan: one job of the program, and all that is done to one run of it. */
 #ifndef TORTURE_PLAN_H
 #define TORTURE_PLAN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /*
  * torture_preload: a library for LD_PRELOAD between the shipping program and libc, which makes
  * calls fail: one call, all calls from one on, or a little everywhere.

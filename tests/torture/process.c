@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* process: started, fed, waited for. */
 #include "process.h"
 

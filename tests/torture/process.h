@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* process: one run of the program, as a plan has it. */
 #ifndef TORTURE_PROCESS_H
 #define TORTURE_PROCESS_H

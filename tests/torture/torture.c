@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* torture - the shipping program while the system around it fails
  *
  *   torture GPUHIST PRELOAD                short: every job, every function, every early call

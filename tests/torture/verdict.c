@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* verdict: what failed, from the log, and whether the program did what it can about it. */
 #include "verdict.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: MIT */
 /* verdict: did a run do what it should? */
 #ifndef TORTURE_VERDICT_H
 #define TORTURE_VERDICT_H
