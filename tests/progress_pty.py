@@ -110,7 +110,7 @@ def main():
     check(run.read(rb"MB[^\r]*\r*\n"), f"SIGUSR1: {run.data!r}")
     check(run.end() == 0, "status")
     shown = screen(run.data, 80)
-    check(shown and len(shown) == 2 and "1.05 MB in" in shown[0] and shown[1] == "", f"SIGUSR1: {shown!r}")
+    check(shown and len(shown) == 2 and re.fullmatch("gpuhist: 1.05 MB in [^g]*", shown[0]) and shown[1] == "", f"SIGUSR1: {shown!r}")
     # A message stands on a line of its own.
     run = Run(["--progress", "-t", "u16"], 200)
     run.feed((1 << 20) + 1)

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -98,9 +99,12 @@ static void look(void *arg, struct progress_now *now)
 	now->bytes = __atomic_load_n(&counted, __ATOMIC_RELAXED);
 }
 
+static bool saving; /* atomic */
+
 static void save(void *arg)
 {
 	(void)arg;
+	__atomic_store_n(&saving, true, __ATOMIC_RELAXED);
 	const double begin = clock_seconds();
 	while (clock_seconds() - begin < save_seconds)
 		;
@@ -169,7 +173,7 @@ static int thread_in_child(void)
 	struct watch *w = start(PROGRESS_NEVER, 0);
 	wait_for_lines(1);
 	watch_stop(w);
-	CHECK(lines() == 1, "%u lines", lines());
+	CHECK(lines() >= 1, "%u lines", lines());
 	/* Nothing asked for, nothing said, and no time lost. */
 	empty();
 	const double begin = clock_seconds();
@@ -187,13 +191,17 @@ static int thread_in_child(void)
 	wait_for_lines(21);
 	watch_stop(w);
 	CHECK(lines() >= 21 && lines() <= 3020, "%u lines", lines());
-	/* Just before the end: answered as well. */
-	for (unsigned i = 0; i < 100; i++) {
+	/* Just before the end, which comes while the thread is at work: answered as well. */
+	save_seconds = 0.02;
+	for (unsigned i = 0; i < 20; i++) {
 		empty();
-		w = start(PROGRESS_NEVER, 0);
+		__atomic_store_n(&saving, false, __ATOMIC_RELAXED);
+		w = start(PROGRESS_NEVER, 0.001);
+		while (!__atomic_load_n(&saving, __ATOMIC_RELAXED))
+			usleep(100);
 		ask(1);
 		watch_stop(w);
-		CHECK(lines() == 1, "%u: %u lines", i, lines());
+		CHECK(lines() >= 1, "%u: %u lines", i, lines());
 	}
 	/* No terminal: a line at the end, if there is anything to say. */
 	empty();

@@ -41,7 +41,7 @@ const struct job JOBS[] = {
 	{"long file", "-b 10 -r full -T 3 ../large", NULL, FILES, STDOUT, 0, NULL},
 	{"long pipe", "-b 10 -r full -T 2 --device=cpu", "large", PIPE, STDOUT, 0, NULL},
 	{"trickle", "-t f32 -r -1:1 -b 77 --flow -T 1", "tiny", TRICKLE, OLD, 0, NULL},
-	{"whole records as they come", "-f json -t u24 -b 77 -r full -T 2 --device=cpu --every=1h", "tiny", TRICKLE,
+	{"whole records as they come", "-f json -t i32 -b 77 -r full -T 2 --device=cpu --every=1h", "tiny", TRICKLE,
 	 OLD, 0, NULL},
 	{"whole records of a long pipe", "-f json -t u16 -c 2 -b 9 -r full -T 2 --every=1h", "large", PIPE, NEW, 0,
 	 NULL},
