@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 # --into: runs add up in a file, which is the old one or the new one; whatever fails, no counts are lost.
 # shellcheck shell=sh
+# shellcheck disable=SC2086,SC2010,SC2012 # options are words; the names are the test's own
 printf abcd >a
 printf ef >b
 c='gpuhist -t u8 -b 1 -r full'

@@ -58,11 +58,7 @@ run gpuhist a -b 1 -r full
 run gpuhist -b 7 -b 1 -r 0:1 -r full a
 run gpuhist -b1 -rfull -tu8 a -qq
 run gpuhist -b 1 -r full -- a -b
-# Options of later versions are refused until then
-for option in \
-	--no-progress; do
-	run gpuhist "$option" a
-done
+run gpuhist --no-progress a
 run gpuhist -f plot a
 run gpuhist -f svg -o a.svg a
 # Bad usage is reported before anything is opened
