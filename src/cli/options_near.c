@@ -128,7 +128,7 @@ static const char *unit_for(const char *unit)
 		{"K", "KiB", "KB"}, {"M", "MiB", "MB"}, {"G", "GiB", "GB"}, {"T", "TiB", "TB"}};
 	char lower[8] = "";
 
-	for (size_t i = 0; unit[i] && i < sizeof(lower) - 1; i++)
+	for (size_t i = 0; i < sizeof(lower) - 1 && unit[i]; i++)
 		lower[i] = (char)(unit[i] >= 'A' && unit[i] <= 'Z' ? unit[i] | 32 : unit[i]);
 	if (lower[0] == '\0' || strcmp(lower, "b") == 0 || strcmp(lower, "bytes") == 0)
 		return strlen(unit) < sizeof(lower) ? "" : NULL;

@@ -21,9 +21,12 @@ static void add(struct text *t, const char *bytes, size_t n)
 	if (t->room - t->used <= n && !t->failed) {
 		const size_t room = 2 * (t->room + n) + 64;
 		char *const base = realloc(t->base, room);
-		t->failed = base == NULL;
-		t->base = base ? base : t->base;
-		t->room = base ? room : t->room;
+		if (base) {
+			t->base = base;
+			t->room = room;
+		} else {
+			t->failed = true;
+		}
 	}
 	if (t->failed)
 		return;
