@@ -212,6 +212,28 @@ kill -s TERM $pid
 status=$?
 exec 3>&-
 if [ $status -eq 143 ] && [ ! -e terminated ] && [ -z "$(find . -name '.terminated*')" ]; then ok; else bad "TERM on the GPU: status $status"; fi
+
+# --every: what a lane has counted so far is in the output while its input waits, and adds up; the end is the CPU's.
+mkfifo slowly
+"$gpuhist" --device=gpu -T 1 -q -b 1000 -r full --every=0.1 -o every.json slowly 2>err &
+pid=$!
+exec 4>slowly
+cat small >&4
+tries=0
+until [ $tries -gt 500 ] || grep -q '"samples": [1-9]' every.json 2>/dev/null; do
+	sleep 0.02
+	tries=$((tries + 1))
+done
+# The samples of the document less its values.
+left() {
+	sed 's/.*"samples": \([0-9]*\),.*"values": \[\(.*\)\].*/\1,\2/' "$1" | tr ',' '\n' | awk 'NR == 1 { n = $1 } NR > 1 { n -= $1 } END { print n }'
+}
+if grep -q '"partial": true' every.json && [ "$(left every.json)" = 0 ]; then ok; else bad "--every: $(head -c 600 every.json)"; fi
+exec 4>&-
+wait $pid
+status=$?
+"$gpuhist" --device=cpu -q -b 1000 -r full -f json small >expected
+if [ $status -eq 0 ] && [ "$(sum every.json)" = "$(sum expected)" ]; then ok; else bad "--every at its end: status $status"; fi
 # One thread maps a file that is in the page cache. The first chunk is read, the others are windows.
 cpu -b 1000 -r full warm
 on_gpu 'mapped' -T 1 -b 1000 -r full warm
