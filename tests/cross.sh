@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The quick tests and some random jobs for another processor: built by Debian's cross compiler, run by
-# qemu-user. s390x is big endian.
-# usage: tests/cross.sh aarch64|s390x [JOBS [SECONDS]]     in the environment: LONG=1, the long unit tests too
+# For another processor: the unit tests and transcripts that its byte order or its compiler could change, and some
+# random jobs. Built by Debian's cross compiler, run by qemu-user. s390x is big endian.
+# usage: tests/cross.sh aarch64|s390x [JOBS [SECONDS]]     in the environment: LONG=1, all unit tests and transcripts
 #
 # Wants the packages gcc-TRIPLET, libc6-dev-ARCH-cross and qemu-user. libzstd for the other processor is
 # fetched from Debian's archive by apt-get and unpacked in build/cross; nothing is installed.
@@ -41,38 +41,53 @@ if [ ! -e "$zstd/lib/libzstd.a" ]; then
 	rm -r "$apt"
 fi
 
+names='auto axis bytes cells count counts gather header hist json_numbers layout number publish sample stats
+table ticks write xxh64 zstd_parts'
+transcripts='basics bins formats headers layouts merge ranges stats svg types zstd'
+if [ -n "${LONG:-}" ]; then
+	# qemu-user keeps the last real-time signals for itself.
+	names=$(cd tests && echo test_*.c | sed 's/test_\([a-z0-9_]*\)\.c/\1/g; s/ signals / /')
+	transcripts=$(cd tests/cli && echo ./*.exp | sed 's/\.exp//g; s,\./,,g')
+fi
 tests=
-for test in tests/test_*.c; do
-	tests="$tests build/cross/$arch/$(basename "$test" .c)"
+for name in $names; do
+	tests="$tests build/cross/$arch/test_$name"
 done
 # shellcheck disable=SC2086 # words
 make -j"$(nproc)" NVCC= CC="$triplet-gcc" BUILD="build/cross/$arch" PROGRAM="build/cross/$arch/gpuhist" \
-	CPPFLAGS="-I$zstd/include" LDFLAGS="-L$zstd/lib" CFLAGS='-O2 -g -Werror' "build/cross/$arch/gpuhist" $tests \
-	"build/cross/$arch/random_jobs" "build/cross/$arch/oracle"
-
-# under_qemu NAME FILE: a script NAME that runs FILE as this machine's program would run.
-run=$folder/run
-rm -rf "$run"
-mkdir "$run"
-under_qemu() {
-	printf '#!/bin/sh\nexec qemu-%s -L /usr/%s %s "$@"\n' "$arch" "$triplet" "$2" >"$run/$1"
-	chmod +x "$run/$1"
-}
-under_qemu gpuhist "$folder/gpuhist"
-under_qemu oracle "$folder/oracle"
-for test in $tests; do
-	name=$(basename "$test")
-	case $name in
-	# qemu-user keeps the last real-time signals for itself.
-	test_signals) continue ;;
-	# Minutes there, and nothing in them that the byte order or the processor could change.
-	test_plan | test_run | test_repeat | test_source_header | test_source_zstd | test_zstd_ahead | test_zstd_bad | \
-		test_zstd_limit | test_zstd_mixed | test_zstd_turns) [ -n "${LONG:-}" ] || continue ;;
-	esac
-	under_qemu "$name" "$folder/${test##*/}"
-done
-sh tests/run.sh --quick "$run/gpuhist" "$run"
-# The jobs are drawn and compared by a program of this machine, if there is one.
+	CPPFLAGS="-I$zstd/include" LDFLAGS="-L$zstd/lib" CFLAGS='-O2 -g -Werror' "build/cross/$arch/gpuhist" $tests
+# The jobs are drawn and compared by programs of this machine.
 make -j"$(nproc)" NVCC= CC="${CC:-cc}" BUILD=build/cross/here PROGRAM=build/cross/here/gpuhist build/cross/here/random_jobs \
 	build/cross/here/oracle
-build/cross/here/random_jobs "$run/gpuhist" build/cross/here/oracle 1 "$jobs" "$seconds"
+
+# A script that runs the program as this machine's would run.
+qemu="qemu-$arch -L /usr/$triplet"
+run=$folder/run
+mkdir -p "$run"
+printf '#!/bin/sh\nexec %s %s "$@"\n' "$qemu" "$folder/gpuhist" >"$run/gpuhist"
+chmod +x "$run/gpuhist"
+
+# one NAME COMMAND...: a test, whose output is shown if it fails.
+passed=0 failed=0
+one() {
+	name=$1
+	shift
+	if timeout 300 "$@" >"$run/out" 2>&1; then
+		passed=$((passed + 1))
+		echo "ok $name: $(tail -n 1 "$run/out")"
+	else
+		failed=$((failed + 1))
+		cat "$run/out"
+		echo "FAILED $name for $arch"
+	fi
+}
+for test in $tests; do
+	# shellcheck disable=SC2086 # words
+	one "${test##*/}" $qemu "$test"
+done
+for transcript in $transcripts; do
+	one "cli/$transcript" sh tests/cli.sh "$run/gpuhist" "$transcript"
+done
+one 'random jobs' build/cross/here/random_jobs "$run/gpuhist" build/cross/here/oracle 1 "$jobs" "$seconds"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
