@@ -57,8 +57,8 @@ done
 make -j"$(nproc)" NVCC= CC="$triplet-gcc" BUILD="build/cross/$arch" PROGRAM="build/cross/$arch/gpuhist" \
 	CPPFLAGS="-I$zstd/include" LDFLAGS="-L$zstd/lib" CFLAGS='-O2 -g -Werror' "build/cross/$arch/gpuhist" $tests
 # The jobs are drawn and compared by programs of this machine.
-make -j"$(nproc)" NVCC= CC="${CC:-cc}" BUILD=build/cross/here PROGRAM=build/cross/here/gpuhist build/cross/here/random_jobs \
-	build/cross/here/oracle
+make -j"$(nproc)" NVCC= CC="${CC:-cc}" BUILD="build/cross/$arch/here" \
+	PROGRAM="build/cross/$arch/here/gpuhist" "build/cross/$arch/here/random_jobs" "build/cross/$arch/here/oracle"
 
 # A script that runs the program as this machine's would run.
 qemu="qemu-$arch -L /usr/$triplet"
@@ -88,6 +88,6 @@ done
 for transcript in $transcripts; do
 	one "cli/$transcript" sh tests/cli.sh "$run/gpuhist" "$transcript"
 done
-one 'random jobs' build/cross/here/random_jobs "$run/gpuhist" build/cross/here/oracle 1 "$jobs" "$seconds"
+one 'random jobs' "$folder/here/random_jobs" "$run/gpuhist" "$folder/here/oracle" 1 "$jobs" "$seconds"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
