@@ -31,9 +31,9 @@ static int run_with(char *const *arguments, struct hist *h, struct run_report *r
 		argv[argc++] = *arguments;
 	*fail = (struct fail){0};
 	optind = 0;
-	if (options_parse(&job, argc, argv, fail) != OPTIONS_RUN)
-		return -1;
-	return run_job(&job, h, report, fail);
+	const int rc = options_parse(&job, argc, argv, fail) == OPTIONS_RUN ? run_job(&job, h, report, fail) : -1;
+	options_free(&job);
+	return rc;
 }
 
 static void check_bins(const struct hist *h, const struct fail *fail, const char *what)
