@@ -184,7 +184,8 @@ int options_refuse(int option, char **argv, struct fail *fail)
 		/* The word that holds an unknown letter may still be the next one: optind has not moved. */
 		const char letter[3] = {'-', (char)optopt, '\0'};
 		const struct option *one = after_one_dash(argv[optind]);
-		if (!one && word[strlen(word) - 1] == optopt)
+		const size_t end = strlen(word);
+		if (!one && end > 0 && word[end - 1] == optopt)
 			one = after_one_dash(word);
 		if (one && strchr(one->name, optopt))
 			snprintf(meant, sizeof(meant), "--%s", one->name);
