@@ -59,6 +59,7 @@ run gpuhist -b 7 -b 1 -r 0:1 -r full a
 run gpuhist -b1 -rfull -tu8 a -qq
 run gpuhist -b 1 -r full -- a -b
 run gpuhist --no-progress a
+run gpuhist '' -Z
 run gpuhist -f plot a
 run gpuhist -f svg -o a.svg a
 # Bad usage is reported before anything is opened
