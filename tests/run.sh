@@ -135,11 +135,23 @@ test_of tour sh "$here/tour.sh" "$gpuhist"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"
+threads='pthread|readers\.h|source_open|run_job|tee_start|watch_start|snapshot' single=0
 for test in "$build"/test_*; do
 	case $test in *.o | *.d) continue ;; esac
 	[ -x "$test" ] || continue
+	# The thread sanitizer has nothing to see where there is one thread.
+	case $build in
+	*/san-thread)
+		if ! grep -qE "$threads" "$here/$(basename "$test").c"; then
+			single=$((single + 1))
+			continue
+		fi
+		;;
+	esac
 	test_of "$(basename "$test")" "$test"
 done
+
+[ $single -eq 0 ] || echo "left out: $single unit tests of one thread (instrumented)"
 
 # Not by the shell's &, after which INT and QUIT would be ignored in all that is tested.
 xargs -n 1 -P "${AT_ONCE:-2}" sh "$0" --one "$folder" <"$folder/list"
