@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # The sources as FOLDER/NAME.tar.gz, twice the same bytes from the same tree: what git has committed or,
-# where the tree has no .git, all of its files in order, as root's, with the Makefile's time.
+# where the tree has no .git, or git is not there, all of its files in order, as root's, with the Makefile's time.
 # usage: packaging/dist.sh NAME FOLDER
 set -eu
 name=$1 folder=$2
@@ -12,11 +12,11 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 # A tree inside another one's checkout has no .git of its own.
-if [ -e .git ]; then
+if [ -e .git ] && git rev-parse --quiet --verify HEAD >/dev/null 2>&1; then
 	[ -z "$(git status --porcelain)" ] || echo 'dist: changes that are not committed are left out' >&2
 	git archive --format=tar --prefix="$name/" HEAD >"$work/tar"
 else
-	find . \( -path ./build -o -path ./gpuhist -o -name '*.o' -o -path ./debian/.debhelper \) -prune -o -type f -print |
+	find . \( -path ./build -o -path ./.git -o -path ./gpuhist -o -name '*.o' -o -path ./debian/.debhelper \) -prune -o -type f -print |
 		LC_ALL=C sort >"$work/files"
 	tar --create --file="$work/tar" --format=ustar --no-recursion --owner=0 --group=0 --numeric-owner \
 		--mode=u+rw,go+r-w --mtime="@${SOURCE_DATE_EPOCH:-$(stat -c %Y Makefile)}" --transform="s,^\.,$name," \
