@@ -24,8 +24,9 @@ static struct provenance provenance_of(const struct job *job, const struct run_r
 		.bytes = report->totals.bytes,
 		.skipped = report->totals.skipped,
 		.tail = report->totals.tail,
-		.part = 1,
-		.parts = 1,
+		.part = job->source.parts > 0 ? job->source.part : 1,
+		.parts = job->source.parts > 0 ? job->source.parts : 1,
+		.state = report->totals.state,
 		.options = job->options,
 	};
 }

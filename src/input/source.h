@@ -45,6 +45,7 @@ struct source_spec {
 	size_t path_count;
 	uint64_t skip;           /* bytes to skip at the start of each input */
 	uint64_t limit;          /* records in all, UINT64_MAX for no limit */
+	uint32_t part, parts;    /* the part-th, from 1, of so many slices of all records; 0 of 0: all of them */
 	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
 	bool ignore_tail;        /* a partial record at an input's end is no error, nor is a file that became shorter */
 	bool raw;                /* do not look for the magic numbers of compressed files */
@@ -102,6 +103,7 @@ struct source_totals {
 	bool streamed;    /* at least one was not a file ... */
 	double waited;    /* ... and for so many seconds there was nothing to read from one: its writer was awaited */
 	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
+	uint64_t state;   /* of a part: a hash of the sizes and times of modification of all inputs, in their order */
 };
 
 /*

@@ -38,6 +38,7 @@ struct provenance {
 	uint64_t tail;        /* ... and these were parts of records at their ends */
 	bool partial;         /* the work goes on: these are the counts so far */
 	uint32_t part, parts; /* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
+	uint64_t state;       /* of a part: what all inputs were like (source_totals); 0: not known */
 	/* The options that decide what is counted and into which bins, as a shell reads them; borrowed, NULL for "". */
 	const char *options;
 };
