@@ -16,7 +16,7 @@
 
 #include "base/clock.h"
 #include "gpu/gpu.h"
-#include "gpu/gpu_kernel.h"
+#include "driver/kernel.h"
 #include "bins/number.h"
 
 #define PLAIN                 \

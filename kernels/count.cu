@@ -6,6 +6,7 @@
 #include "extent.cuh"
 #include "gather.cuh"
 #include "parts.cuh"
+#include "sums.cuh"
 
 /* Blocks of 1024 threads to be resident together; 1 where a multiprocessor has room for one only. */
 #if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
@@ -102,6 +103,11 @@ extern "C" __global__ void __launch_bounds__(1024, 1)
 			   u32 all, u32 *out)
 {
 	count_parts<4>(s, m, all, out);
+}
+
+extern "C" __global__ void __launch_bounds__(1024) sum_pieces(const u32 *table, u64 cells, u32 piece, u64 *sums)
+{
+	sum_piece(table, cells, piece, sums);
 }
 
 #define GATHER(SIZE)                                                                                                 \

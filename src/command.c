@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/msg.h"
 #include "cli/picture.h"
 #include "cli/report.h"
 #include "count/cells.h"
@@ -88,12 +87,6 @@ void command_count(const struct job *job, struct fail *fail)
 		hist_free(&hist);
 	} else {
 		output_abort(out);
-	}
-	/* A driver may still be starting, or hang: all is published, no thread waits for it. */
-	if (report.gpu.state != GPU_NONE) {
-		if (fail->status != STATUS_OK)
-			msg_error("%s", fail->text);
-		_exit((int)fail->status);
 	}
 }
 

@@ -26,7 +26,8 @@ struct crew {
 	struct lock lock;
 	unsigned started;       /* members whose thread runs or ran; under lock */
 	bool closed;            /* no more are started; under lock */
-	unsigned asked;         /* times that start_next was called; under lock */
+	double began;           /* clock at crew_run */
+	uint64_t known;         /* bytes that the inputs were known to hold then; 0: not known */
 	struct member *members; /* plan->workers of them */
 };
 
@@ -61,9 +62,9 @@ static struct gpu *start_gpu(const struct crew *crew)
 		.counting = &p->counting,
 		.devices = crew->job->gpus,
 		.lanes = p->lanes,
-		.lanes_least = p->lanes_least,
-		.lanes_each = p->lanes_each,
+		.windows = p->windows,
 		.decoded = p->decoded,
+		.fetch = crew->work.snapshot != NULL,
 		.memory = p->lanes_memory,
 	});
 }
@@ -71,11 +72,8 @@ static struct gpu *start_gpu(const struct crew *crew)
 /* One more worker, if one may be; fewer than planned is no error. With the crew's lock held. */
 static void start_one(struct crew *crew)
 {
-	/* Under --device=gpu a worker is of use only where there is a lane for it. */
-	const unsigned most = crew->work.gpu_only ? gpu_lanes(crew->work.gpu) : crew->plan->workers;
-
 	lock_assert_held(&crew->lock);
-	if (crew->closed || crew->started >= crew->plan->workers || crew->started >= most)
+	if (crew->closed || crew->started >= crew->plan->workers)
 		return;
 	struct member *m = &crew->members[crew->started];
 	m->crew = crew;
@@ -92,15 +90,22 @@ void crew_more(struct crew *crew)
 	lock_drop(&crew->lock);
 }
 
+/* Is it time for a GPU, at the rate that the workers have had? Of compressed inputs only the packed bytes are known. */
+static bool gpu_pays(const struct crew *crew)
+{
+	uint64_t gpu_records;
+	const uint64_t counted = crew_records(crew, &gpu_records) * crew->work.record;
+
+	return plan_gpu_pays(crew->plan, clock_seconds() - crew->began, counted, crew->plan->decoded ? 0 : crew->known);
+}
+
 /* struct work's busy: one more worker; when all are there, the GPU. */
 static void start_next(void *arg)
 {
 	struct crew *crew = arg;
 
 	lock_take(&crew->lock);
-	crew->asked++;
-	if (!crew->work.gpu && crew->started == crew->plan->workers &&
-	    crew->asked * WORKER_ASKS_BYTES > crew->plan->gpu_worth)
+	if (!crew->work.gpu && crew->started == crew->plan->workers && gpu_pays(crew))
 		__atomic_store_n(&crew->work.gpu, start_gpu(crew), __ATOMIC_RELEASE);
 	start_one(crew);
 	lock_drop(&crew->lock);
@@ -155,8 +160,6 @@ static int prepare_gpu(struct crew *crew, struct fail *fail)
 		gpu_describe(crew->work.gpu, &gpu);
 		return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
 	}
-	if (source_known_bytes(crew->work.source) > crew->plan->gpu_worth)
-		crew->work.gpu = start_gpu(crew);
 	return 0;
 }
 
@@ -197,6 +200,8 @@ static int sum_up(const struct crew *crew, struct run_report *report, struct fai
 
 int crew_run(struct crew *crew, struct run_report *report, struct fail *fail)
 {
+	crew->began = clock_seconds();
+	crew->known = crew->plan->gpu ? source_known_bytes(crew->work.source) : 0;
 	int rc = prepare_gpu(crew, fail);
 
 	if (rc == 0) {
@@ -228,6 +233,7 @@ void crew_close(struct crew *crew)
 {
 	if (!crew)
 		return;
+	gpu_close(crew->work.gpu);
 	lock_destroy(&crew->lock);
 	free(crew->members);
 	free(crew);

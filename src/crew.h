@@ -43,7 +43,7 @@ void crew_more(struct crew *crew);
  */
 uint64_t crew_records(const struct crew *crew, uint64_t *gpu_records);
 
-/* After crew_run. A GPU that was started is left alone. Takes NULL. */
+/* After crew_run. No helper of a GPU is waited for. Takes NULL. */
 void crew_close(struct crew *crew);
 
 #endif

@@ -10,6 +10,7 @@
 #include "cli/msg.h"
 #include "cli/options.h"
 #include "command.h"
+#include "driver/helper.h"
 #include "output/output.h"
 
 /*
@@ -39,6 +40,8 @@ int main(int argc, char **argv)
 	struct fail fail = {.status = STATUS_OK};
 	char version[HELP_VERSION];
 
+	if (helper_asked(argc, argv))
+		return helper_main(argv);
 	fill_standard_fds();
 	signals_init();
 	switch (options_parse(&job, argc, argv, &fail)) {

@@ -22,23 +22,22 @@
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
 
-#define LANES_EACH 8u /* of a device: as many threads as fill PCIe 5 x16 by pread */
-#define LANES_AUTO 6u /* the same beside CPU workers */
+#define LANES_MOST 60u /* a slot each, and some more, of 64 (gpu/region.h) */
+#define LANES_AUTO_ALONE 5u /* threads of which, beside CPU workers, one lane with windows does more than all as feeders */
 
 /*
  * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could
- * count. So the work that is left must keep the CPU busy for twice that, at the rate of a slow
- * core's worker. Tables too large to fetch for every chunk are the CPU's.
+ * count. So what is left must keep the CPU busy for twice that, at the rate that it has had. Of what is not known to
+ * end soon, as much is left as was counted. The first blocks, in which tables are touched, say little.
  */
-#define CPU_BYTES_PER_SECOND 2700000000u
-#define WORTH_TENTHS 6u /* of a second */
-#define AUTO_CELLS_MAX ((size_t)1 << 20)
+#define WORTH_SECONDS 0.6
+#define TELLING_BYTES ((uint64_t)64 << 20)
 
 static struct plan plan_of(const struct job *job)
 {
 	const size_t record = job->source.record;
 
-	return (struct plan){.block = record > BLOCK_BYTES ? record : BLOCK_BYTES, .gpu_worth = UINT64_MAX};
+	return (struct plan){.block = record > BLOCK_BYTES ? record : BLOCK_BYTES};
 }
 
 /* Does each worker add what it takes to statistics of its own? (counting_adds_stats, before there is a counting.) */
@@ -89,22 +88,22 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 }
 
 /*
- * Alone, a lane for each thread up to those that fill the bus; where one or two threads are all, one
- * lane, which maps files, does more than two that read, unless they keep statistics. Beside CPU workers, a lane for
- * three threads of eight. Of a compressed input all threads decode, and none of them has to count.
+ * As many workers feed the GPU as find a slot. But where one or two threads are all, or a few beside a CPU's workers,
+ * one lane, which maps files, does more than those that read, unless they keep statistics. Of a compressed
+ * input all threads decode, and none of them has to count.
  */
-static unsigned lanes(const struct job *job, bool compressed)
+static bool maps(const struct job *job, const struct plan_facts *facts)
 {
-	const unsigned most = job->threads < GPU_LANES_MAX ? job->threads : GPU_LANES_MAX;
+	if (statistics(job) || strchr(job->gpus, ',') || strcmp(job->gpus, "all") == 0)
+		return false;
+	if (job->device == DEVICE_GPU)
+		return job->threads <= (facts->compressed ? 1 : 2);
+	return !facts->compressed && job->threads <= LANES_AUTO_ALONE;
+}
 
-	if (compressed)
-		return most;
-	if (job->device == DEVICE_GPU) /* of one device and of several, when they are known, fewer */
-		return job->threads <= 2 && !statistics(job) && !strchr(job->gpus, ',') && strcmp(job->gpus, "all") != 0
-			       ? 1
-			       : most;
-	const unsigned n = job->threads * 3 / 8;
-	return n < 1 ? 1 : n < LANES_AUTO ? n : LANES_AUTO;
+static unsigned lanes(const struct job *job, const struct plan_facts *facts)
+{
+	return maps(job, facts) ? 1 : job->threads < LANES_MOST ? job->threads : LANES_MOST;
 }
 
 static void divide(struct plan *p, const struct job *job, const struct plan_facts *facts, uint64_t memory)
@@ -119,7 +118,7 @@ static void divide(struct plan *p, const struct job *job, const struct plan_fact
 	}
 	/* Workers of lanes alone count nothing, but may keep statistics. */
 	const uint64_t sums = statistics(job) ? stats_bytes(&job->type, job->layout.channels) : 0;
-	const uint64_t taken = job->device == DEVICE_GPU ? lanes(job, facts->compressed) * sums : p->tables;
+	const uint64_t taken = job->device == DEVICE_GPU ? lanes(job, facts) * sums : p->tables;
 	const uint64_t left = memory > taken ? memory - taken : 0;
 	const uint64_t beside = left > half ? left - half : 0;
 	if (job->device == DEVICE_GPU)
@@ -141,16 +140,21 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	plain.workers = workers_within(&plain, job, &if_plain, job->memory);
 	p.halved = plain.tables > p.tables ||
 		   (job->device != DEVICE_GPU && plain.workers > p.workers && plain.tables <= job->memory);
-	p.lanes = lanes(job, facts->compressed);
+	p.lanes = lanes(job, facts);
+	p.windows = maps(job, facts);
 	p.decoded = facts->compressed;
-	p.lanes_each = facts->compressed ? 0 : LANES_EACH;
-	/* Beside CPU workers half of them will do, with slots that larger frames fit. */
-	p.lanes_least = facts->compressed && job->device != DEVICE_GPU ? (p.lanes + 1) / 2 : 0;
 	if (job->device == DEVICE_GPU && p.workers > 0)
 		p.workers = p.lanes;
-	if (job->device == DEVICE_AUTO && facts->kernels && p.counting.cells <= AUTO_CELLS_MAX)
-		p.gpu_worth = (uint64_t)p.workers * CPU_BYTES_PER_SECOND / 10 * WORTH_TENTHS;
+	p.gpu = job->device == DEVICE_GPU || (job->device == DEVICE_AUTO && facts->kernels);
 	return p;
+}
+
+bool plan_gpu_pays(const struct plan *plan, double seconds, uint64_t counted, uint64_t known)
+{
+	if (!plan->gpu || counted < TELLING_BYTES)
+		return false;
+	const uint64_t left = known > counted ? known - counted : known > 0 ? 0 : counted;
+	return (double)left * seconds > WORTH_SECONDS * (double)counted;
 }
 
 uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, uint64_t need)

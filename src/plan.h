@@ -43,18 +43,23 @@ struct plan {
 	size_t tables;    /* bytes of all CPU workers: tables and blocks; what one needs if workers is 0 */
 	bool halved;      /* with `plain` CPU workers would take more, or there would be more of them */
 
-	unsigned lanes;        /* of the GPU, should it be started: over all devices ... */
-	unsigned lanes_each;   /* ... on each of them at most; 0: any number */
-	unsigned lanes_least;  /* fewer are not worth larger slots; 0: all of them */
+	bool gpu;              /* one may be started: --device=gpu, or under auto where it pays */
+	unsigned lanes;        /* workers that may feed it, over all devices */
+	bool windows;          /* there is one, and it may hand over ranges of files */
 	bool decoded;          /* they get samples from decoders, slower by far than the bus */
-	uint64_t lanes_memory; /* host bytes for all of them */
-	uint64_t gpu_worth;    /* under auto: input of more bytes is worth its start; UINT64_MAX: none is */
+	uint64_t lanes_memory; /* host bytes for all slots */
 
 	uint64_t decoders; /* bytes that decoders may take, at least 1 ... */
 	uint64_t spare;    /* ... and as many more until a GPU is started */
 };
 
 struct plan plan_make(const struct job *job, const struct plan_facts *facts);
+
+/*
+ * Under auto: after so many seconds the workers have counted so many bytes, of those that are known of, or 0. Is what
+ * is left worth the start of a GPU?
+ */
+bool plan_gpu_pays(const struct plan *plan, double seconds, uint64_t counted, uint64_t known);
 
 /* The least -M, not below the job's, whose plan leaves decoders `need` bytes. */
 uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, uint64_t need);

@@ -16,8 +16,7 @@
 #include "base/cores.h"
 #include "cli/msg.h"
 #include "crew.h"
-#include "gpu/gpu.h"
-#include "gpu/gpu_image.h"
+#include "driver/gpu_image.h"
 #include "partial.h"
 #include "plan.h"
 #include "snapshot.h"
@@ -108,7 +107,6 @@ static int make_plan(struct run *run, struct fail *fail)
 	run->report.planned = plan->workers;
 	run->report.cores = cores_usable();
 	run->report.kernels = run->facts.kernels;
-	run->report.gpu_worth = plan->gpu_worth;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }
@@ -279,9 +277,6 @@ int run_open(struct run **out, const struct job *job, struct fail *fail)
 	}
 	run->job = *job;
 	run->began = clock_seconds();
-	/* While there is one thread: the environment says it to the driver. */
-	if (job->device != DEVICE_CPU)
-		gpu_choose_devices(job->gpus);
 	start_watch(run);
 	if (prepare(run, fail) != 0) {
 		run_close(run, NULL, NULL);
@@ -333,9 +328,7 @@ void run_close(struct run *run, struct hist *hist, struct run_report *report)
 	run->report.seconds = clock_seconds() - run->began;
 	if (report)
 		*report = run->report;
-	/* A GPU that is still being started may read them (main.c): then they stay until the process ends. */
-	if (run->report.gpu.state == GPU_NONE)
-		edges_free(&run->axis.edges);
+	edges_free(&run->axis.edges);
 	snapshot_destroy(&run->snapshot);
 	free(run);
 }

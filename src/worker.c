@@ -45,31 +45,55 @@ static int lost_gpu(const struct work *work, struct fail *fail)
 	return fail_set(fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
 }
 
+/* One turn of whichever leg there is work for. */
+static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct feeder *feeder)
+{
+	const enum turn turn = feeder ? feeder_turn(feeder) : TURN_NO_SLOT;
+
+	if (turn != TURN_NO_SLOT)
+		return turn;
+	return work->gpu_only ? feeder_wait(feeder) : cpu_turn(cpu);
+}
+
+/* What a worker does where the GPU has failed: all that it took is counted, and it is a CPU worker to the end. */
+static int go_on_without(const struct work *work, struct feeder **feeder, struct fail *fail)
+{
+	int rc = work->gpu_only ? lost_gpu(work, fail) : feeder_recount(*feeder);
+
+	feeder_close(*feeder);
+	*feeder = NULL;
+	return rc;
+}
+
 int worker_run(const struct work *work, struct worker_report *report, struct fail *fail)
 {
 	struct reader *const reader = source_reader(work->source);
-	struct lane *lane = NULL;
+	struct cpu_leg cpu = {.work = work, .reader = reader, .report = report, .fail = fail};
+	struct feeder *feeder = NULL;
+	enum turn turn = TURN_DONE;
 
 	if (!reader)
 		return fail_errno(fail, "worker");
-	if (work->gpu_only) {
-		lane = gpu_take_lane(work->gpu);
-		if (!lane)
-			return gpu_failed(work->gpu) ? lost_gpu(work, fail) : 0;
-	} else if (worker_cpu(work, reader, &lane, report, fail) != 0) {
-		return -1;
+	while (turn == TURN_DONE) {
+		struct gpu *gpu = __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE);
+		if (!feeder && gpu && gpu_lane_free(gpu) && !(feeder = feeder_open(work, reader, report, fail)) &&
+		    fail->status != STATUS_OK) {
+			turn = TURN_FAILED;
+			break;
+		}
+		if (work->gpu_only && !feeder) {
+			turn = !gpu_failed(gpu) ? TURN_END : TURN_FAILED;
+			if (turn == TURN_FAILED)
+				lost_gpu(work, fail);
+			break;
+		}
+		turn = turn_of(work, &cpu, feeder);
+		if (turn == TURN_END && feeder)
+			turn = feeder_finish(feeder);
+		if (turn == TURN_LOST_GPU)
+			turn = go_on_without(work, &feeder, fail) == 0 ? TURN_DONE : TURN_FAILED;
 	}
-	if (!lane)
-		return 0;
-	switch (worker_gpu(work, reader, lane, report, fail)) {
-	case WORKER_DONE:
-		return 0;
-	case WORKER_LOST_GPU:
-		if (work->gpu_only)
-			return lost_gpu(work, fail);
-		/* gpu_take_lane gives none any more: this is a CPU worker to the end. */
-		return worker_cpu(work, reader, &lane, report, fail);
-	default:
-		return -1;
-	}
+	feeder_close(feeder);
+	cpu_close(&cpu);
+	return turn == TURN_FAILED ? -1 : 0;
 }

@@ -20,7 +20,6 @@
 #include "snapshot.h"
 
 struct gpu;
-struct lane;
 
 /* What all workers of a run share: const, but for gpu. */
 struct work {
@@ -58,35 +57,64 @@ struct worker_report {
 void worker_count(const struct work *work, struct counter *counter, struct holder *holder, struct worker_report *report,
 		  const struct chunk *chunk);
 
-enum worker_result {
-	WORKER_FAILED = -1,
-	WORKER_DONE,     /* the source has ended */
-	WORKER_LOST_GPU, /* the GPU failed; all that this worker took is counted */
-};
-
 /* What every worker does when it has taken something: now and then it calls busy. */
 void worker_found(const struct work *work, struct worker_report *report, size_t bytes);
 #define WORKER_ASKS_BYTES ((uint64_t)128 << 20)
 
 /*
- * A worker from the first record to the last: on the CPU until a lane is ready for it, on
- * that lane until the source ends, on the CPU again where the GPU fails.
+ * A worker from the first record to the last, in turns: where there is a slot of the GPU for it, it fills that, else
+ * it counts a block itself; on the CPU alone until a GPU is ready, and where it has failed. Under gpu_only it
+ * waits for slots instead, and the loss of the GPU is a failure.
  */
 int worker_run(const struct work *work, struct worker_report *report, struct fail *fail);
 
-/*
- * The GPU worker: fill, submit, reap, on a lane that is its own. Under gpu_only the loss of
- * the GPU is a failure.
- */
-int worker_gpu(const struct work *work, struct reader *reader, struct lane *lane, struct worker_report *report,
-	       struct fail *fail);
+/* What became of a turn. */
+enum turn {
+	TURN_FAILED = -1, /* *fail says why */
+	TURN_DONE,        /* something was taken, and is counted or on its way */
+	TURN_END,         /* the source has ended */
+	TURN_NO_SLOT,     /* of the GPU: nothing was taken */
+	TURN_LOST_GPU,    /* the GPU has failed; *fail is as it was */
+};
 
-/*
- * The CPU worker: fill, count, in one buffer that stays in the cache. Runs to the end of the
- * source in the calling thread, or until there is a lane for it: then *lane is that.
- */
-int worker_cpu(const struct work *work, struct reader *reader, struct lane **lane, struct worker_report *report,
-	       struct fail *fail);
+/* ---- the CPU's turns (worker_cpu.c): in one buffer that stays in the cache ---- */
+
+struct cpu_leg {
+	const struct work *work;
+	struct reader *reader;
+	struct worker_report *report;
+	struct fail *fail;
+	struct counter *counter; /* NULL: not open */
+	unsigned char *block;
+	struct holder holder;
+};
+
+enum turn cpu_turn(struct cpu_leg *leg);
+
+/* Adds what it counted to the totals. Takes one that was never used. */
+void cpu_close(struct cpu_leg *leg);
+
+/* ---- the GPU's turns (worker_gpu.c): fill, submit, reap, on a lane of its own ---- */
+
+struct feeder;
+
+/* NULL: no lane, for now or for good; or, with fail set, no memory. */
+struct feeder *feeder_open(const struct work *work, struct reader *reader, struct worker_report *report,
+			   struct fail *fail);
+
+enum turn feeder_turn(struct feeder *f);
+
+/* After TURN_NO_SLOT, where there is nothing else to do. TURN_DONE, TURN_LOST_GPU or TURN_FAILED. */
+enum turn feeder_wait(struct feeder *f);
+
+/* All that it submitted is counted: TURN_END; TURN_DONE: and the source may have more; TURN_LOST_GPU; TURN_FAILED. */
+enum turn feeder_finish(struct feeder *f);
+
+/* After TURN_LOST_GPU: counts on the CPU what it took and the GPU did not count. */
+int feeder_recount(struct feeder *f);
+
+/* Adds what it committed to the totals; gives back what it holds. Takes NULL. */
+void feeder_close(struct feeder *f);
 
 /* Bytes that a CPU worker takes. */
 size_t worker_cpu_memory(const struct counting *counting, size_t block);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_cpu: fill, count, until there is nothing left. */
+/* worker_cpu: fill, count, a block at a time. */
 #include "worker.h"
 
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "gpu/gpu.h"
 
 #define PAGE 4096u
 
@@ -19,43 +18,44 @@ static void flush(void *counter)
 	counter_flush(counter);
 }
 
-int worker_cpu(const struct work *work, struct reader *reader, struct lane **lane, struct worker_report *report,
-	       struct fail *fail)
+static int open_leg(struct cpu_leg *leg)
 {
-	int rc = -1;
-	struct chunk chunk = {.bytes = 0};
-	struct counter *counter = counter_open(work->counting, work->counts);
-	unsigned char *block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
-	const struct want want = {.buffer = block, .cap = work->block, .lent = true};
-	struct holder holder = {.of = NULL};
+	const struct work *work = leg->work;
 
-	*lane = NULL;
-	if (!counter || !block) {
-		fail_errno(fail, "worker");
-		goto out;
-	}
-	if (snapshot_join(work->snapshot, &holder, flush, counter, fail) != 0)
-		goto out;
+	leg->counter = counter_open(work->counting, work->counts);
+	leg->block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
+	if (!leg->counter || !leg->block)
+		return fail_errno(leg->fail, "worker");
+	return snapshot_join(work->snapshot, &leg->holder, flush, leg->counter, leg->fail);
+}
+
+enum turn cpu_turn(struct cpu_leg *leg)
+{
+	const struct work *work = leg->work;
+	struct worker_report *report = leg->report;
+	struct chunk chunk;
+
+	if (!leg->counter && open_leg(leg) != 0)
+		return TURN_FAILED;
 	report->asked = true;
-	for (double start = clock_seconds();;) {
-		rc = source_take(reader, &want, &chunk, fail);
-		const double filled = clock_seconds();
-		report->read_seconds += filled - start;
-		if (rc != 0 || chunk.bytes == 0)
-			break;
-		worker_found(work, report, chunk.bytes);
-		worker_count(work, counter, &holder, report, &chunk);
-		start = clock_seconds();
-		report->count_seconds += start - filled;
-		if ((rc = source_done(reader, &chunk, chunk.bytes, fail)) != 0)
-			break;
-		struct gpu *gpu = __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE);
-		if (gpu && (*lane = gpu_take_lane(gpu)) != NULL)
-			break;
-	}
-out:
-	snapshot_leave(&holder);
-	counter_close(counter);
-	free(block);
-	return rc;
+	const struct want want = {.buffer = leg->block, .cap = work->block, .lent = true};
+	const double start = clock_seconds();
+	const int rc = source_take(leg->reader, &want, &chunk, leg->fail);
+	const double filled = clock_seconds();
+	report->read_seconds += filled - start;
+	if (rc != 0 || chunk.bytes == 0)
+		return rc != 0 ? TURN_FAILED : TURN_END;
+	worker_found(work, report, chunk.bytes);
+	worker_count(work, leg->counter, &leg->holder, report, &chunk);
+	report->count_seconds += clock_seconds() - filled;
+	return source_done(leg->reader, &chunk, chunk.bytes, leg->fail) == 0 ? TURN_DONE : TURN_FAILED;
+}
+
+void cpu_close(struct cpu_leg *leg)
+{
+	snapshot_leave(&leg->holder);
+	counter_close(leg->counter);
+	free(leg->block);
+	leg->counter = NULL;
+	leg->block = NULL;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker_gpu: one lane: fill a slot, submit it, reap the one before.
+ * worker_gpu: a worker's turns on the GPU: fill a slot, submit it, reap those before.
  *
- * A chunk counts when it is committed: its event is done, its counters were fetched, and they
- * sum to its samples. Only then is the slot free. When the GPU fails, in whatever way, the
- * chunks that are submitted and not committed still lie in our own memory and are counted by
- * the CPU, and those that were mapped can be read again; nothing is lost and nothing is counted
+ * A chunk counts when it is committed: its slot is done, and its counters sum to its samples; where counters stay
+ * on the device, when its epoch is (gpu_epoch.h). Only then is it given back to the source. When the GPU
+ * fails, in whatever way, the chunks that are submitted and not committed still lie in our own memory and are counted
+ * by the CPU, and those that were ranges of files can be read again; nothing is lost and nothing is counted
  * twice.
  *
  * Statistics that workers add to (counting_adds_stats) are another matter: they are made of the samples as these are
- * taken, once, before any engine counts them. So with them no range of a file is taken, and counting
+ * taken, once, before any engine counts them. So with them no range of a file is handed over, and counting
  * again leaves them as they are.
  */
 #include "worker.h"
@@ -22,15 +22,66 @@
 #include "base/tally.h"
 #include "count/gather.h"
 #include "gpu/gpu.h"
+#include "gpu/gpu_epoch.h"
 
-/*
- * How long a chunk may take. The slowest kernel counts 64 MiB in milliseconds and a shared
- * GPU may be busy with another program's for seconds; what lasts longer than this hangs.
- */
-#define WATCHDOG_SECONDS 20.0
-/* Between two looks: a quarter of what 4 MiB take on PCIe 5 x16; of a window, 32. */
-#define NAP_NS 20000
-#define WINDOW_NAP_NS 150000
+#define SENT_MOST 64u       /* slots of a device at most */
+#define WAIT_SECONDS 0.1 /* for a slot: then it is looked for another one that is free */
+#define NAP_NS 50000     /* where other workers have all slots */
+
+/* A slot that was submitted, or is about to be. */
+struct sent {
+	struct slot *slot;
+	struct chunk chunk; /* what it holds, or, a range of a file, hands over */
+	uint64_t epoch;     /* in which it was submitted, where counters stay */
+	bool epochs;        /* its chunk is the epoch's */
+	bool counted;       /* in counters that stay */
+};
+
+struct feeder {
+	const struct work *work;
+	struct reader *reader;
+	struct lane *lane;
+	struct worker_report *report;
+	struct fail *fail;
+	struct sent sent[SENT_MOST]; /* a ring, in the order in which they were submitted */
+	unsigned first, count;
+	struct stats *stats;  /* NULL, or of all samples that it took, each channel's */
+	uint64_t committed;   /* samples in the lane's total, or in cells of the run's that are not announced */
+	struct holder holder; /* of the lane's total */
+	bool came_short;      /* a piece was cut: what -n had reserved for it is free again */
+	bool left;            /* the lane's epoch */
+};
+
+/* ---- totals ---- */
+
+/* What the lane counted of a cell; of a group of cells, all for the first of them. */
+static uint64_t take_cell(void *arg, size_t cell)
+{
+	const struct lane *lane = arg;
+	uint64_t *const own = &lane->total[gpu_counter(lane, cell)], n = *own;
+
+	*own = 0;
+	return n;
+}
+
+/* The lane's own totals to those of the run, at the end, and when a snapshot asks for them. */
+static void add_totals(void *arg)
+{
+	struct feeder *const f = arg;
+	struct counts *const counts = f->work->counts;
+	struct lane *const lane = f->lane;
+
+	if (lane->slots_of_k) {
+		counts_add_auto64(counts, lane->total, f->committed, lane->k, &lane->extent);
+		/* The lane's k stays that of all that it counted. */
+		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
+	} else if (lane->total) {
+		counts_add_each(counts, take_cell, lane, f->committed);
+	} else {
+		counts_add_samples(counts, f->committed);
+	}
+	f->committed = 0;
+}
 
 /* Adds a chunk's counters; false when they do not sum to its samples. */
 static bool commit(struct counts *counts, struct lane *lane, struct slot *slot)
@@ -56,264 +107,471 @@ static bool commit(struct counts *counts, struct lane *lane, struct slot *slot)
 	return true;
 }
 
-/* One worker on its lane. */
-struct walk {
-	const struct work *work;
-	struct reader *reader;
-	struct lane *lane;
-	struct worker_report *report;
-	struct fail *fail;
-	struct chunk chunk[GPU_SLOTS]; /* what a slot holds, or, a range of a file, maps */
-	struct stats *stats;           /* NULL, or of all samples that it took, each channel's */
-	uint64_t committed;   /* samples in the lane's total, or in cells of the run's that are not announced */
-	struct holder holder; /* of the lane's total */
-	bool came_short;      /* a piece was cut: what -n had reserved for it is free again */
+/* commit, and the worker's report, between two snapshots of the lane's total. */
+static bool commit_chunk(struct feeder *f, struct slot *slot, uint64_t records)
+{
+	snapshot_let(&f->holder);
+	if (f->holder.of)
+		lock_take(&f->holder.lock);
+	const bool done = commit(f->work->counts, f->lane, slot);
+	tally_add(&f->report->records, done ? records : 0);
+	f->committed += done ? slot->samples : 0;
+	if (f->holder.of)
+		lock_drop(&f->holder.lock);
+	return done;
+}
+
+/* ---- the CPU instead ---- */
+
+static bool is_range(const struct chunk *chunk)
+{
+	return chunk->bytes > 0 && !chunk->data;
+}
+
+/* What counts on the CPU: opened where it is needed. */
+struct recount {
+	struct feeder *f;
+	struct counting counting;
+	struct counts *totals;
+	struct counter *counter;
+	struct holder holder;
 };
-
-static int give_back(struct walk *w, unsigned k)
-{
-	return source_done(w->reader, &w->chunk[k], w->chunk[k].bytes, w->fail);
-}
-
-/* Of a file, whether it could be mapped or not. */
-static bool is_range(const struct walk *w, unsigned k)
-{
-	return w->chunk[k].bytes > 0 && !w->chunk[k].data;
-}
-
-/* What is counted on the CPU instead. */
-static void count_records(struct walk *w, struct counter *counter, struct holder *holder, const unsigned char *data,
-			  size_t bytes)
-{
-	worker_count(w->work, counter, holder, w->report, &(struct chunk){.data = data, .bytes = bytes});
-}
-
-/* Counts on the CPU what a slot holds: from our own memory, or from the file once more. */
-static int recount_slot(struct walk *w, struct counter *counter, struct holder *holder, unsigned k)
-{
-	struct slot *slot = &w->lane->slot[k];
-	struct chunk *chunk = &w->chunk[k];
-	const uint32_t record = w->work->record;
-	const size_t cap = gpu_slot_bytes(w->lane->gpu) / record * record;
-	size_t counted = 0, got = cap;
-	const size_t bytes = slot->bytes;
-
-	gpu_free(slot);
-	if (!is_range(w, k)) {
-		count_records(w, counter, holder, slot->data, bytes);
-		return give_back(w, k);
-	}
-	while (got == cap && counted < chunk->bytes) {
-		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
-		if (source_read(chunk, counted, slot->data, want, &got, w->fail) != 0)
-			return -1;
-		count_records(w, counter, holder, slot->data, got / record * record);
-		counted += got;
-	}
-	w->came_short |= counted < chunk->bytes;
-	return source_done(w->reader, chunk, counted, w->fail);
-}
 
 static void flush_counter(void *counter)
 {
 	counter_flush(counter);
 }
 
-/* The same for slots `from` up to `to`, those of them that hold anything. */
-static int recount(struct walk *w, unsigned from, unsigned to)
+static int recount_open(struct recount *r, struct feeder *f, struct counts *totals)
 {
-	struct counting counting = *w->work->counting;
-	struct counter *counter = NULL;
-	struct holder holder = {.of = NULL};
-	int rc = 0;
+	*r = (struct recount){.f = f, .counting = *f->work->counting, .totals = totals};
+	r->counting.stats = false; /* the feeder added them */
+	r->counter = counter_open(&r->counting, totals);
+	if (!r->counter)
+		return fail_errno(f->fail, "recounting what the GPU did not");
+	return snapshot_join(f->work->snapshot, &r->holder, flush_counter, r->counter, f->fail);
+}
 
-	counting.stats = false; /* fill added them */
+static void recount_close(struct recount *r)
+{
+	snapshot_leave(&r->holder);
+	counter_close(r->counter);
+}
 
-	for (unsigned k = from; k < to && rc == 0; k++) {
-		if (w->lane->slot[k].state == SLOT_FREE)
-			continue;
-		if (!counter && !(counter = counter_open(&counting, w->work->counts)))
-			return fail_errno(w->fail, "recounting what the GPU did not");
-		if (!holder.flush)
-			rc = snapshot_join(w->work->snapshot, &holder, flush_counter, counter, w->fail);
-		if (rc == 0)
-			rc = recount_slot(w, counter, &holder, k);
+static void recount_records(struct recount *r, const unsigned char *data, size_t bytes)
+{
+	const struct chunk chunk = {.data = data, .bytes = bytes};
+
+	worker_count(r->f->work, r->counter, &r->holder, r->f->report, &chunk);
+}
+
+/* A range of a file once more, by way of a buffer; and gives it back. */
+static int recount_range(struct recount *r, struct chunk *chunk, unsigned char *buffer, size_t cap)
+{
+	struct feeder *f = r->f;
+	const uint32_t record = f->work->record;
+	size_t counted = 0, got;
+
+	cap -= cap % record;
+	got = cap;
+	while (got == cap && counted < chunk->bytes) {
+		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
+		if (source_read(chunk, counted, buffer, want, &got, f->fail) != 0)
+			return -1;
+		recount_records(r, buffer, got / record * record);
+		counted += got;
 	}
-	snapshot_leave(&holder);
-	counter_close(counter);
+	f->came_short |= counted < chunk->bytes;
+	return source_done(f->reader, chunk, counted, f->fail);
+}
+
+/* Counts on the CPU what a slot holds, from our own memory or from the file, and frees the slot. */
+static int recount_sent(struct recount *r, struct sent *s)
+{
+	struct feeder *f = r->f;
+	int rc;
+
+	if (is_range(&s->chunk)) {
+		rc = recount_range(r, &s->chunk, s->slot->data, gpu_slot_bytes(f->lane));
+	} else {
+		recount_records(r, s->slot->data, s->slot->bytes);
+		rc = source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
+	}
+	gpu_free(f->lane, s->slot);
 	return rc;
 }
 
-/* commit, and the worker's report, between two snapshots of the lane's total. */
-static bool commit_chunk(struct walk *w, struct slot *slot, uint64_t records)
+/* The same of one, while the GPU works. */
+static enum turn count_here(struct feeder *f, struct sent *s)
 {
-	snapshot_let(&w->holder);
-	if (w->holder.of)
-		lock_take(&w->holder.lock);
-	const bool done = commit(w->work->counts, w->lane, slot);
-	tally_add(&w->report->records, done ? records : 0);
-	w->committed += done ? slot->samples : 0;
-	if (w->holder.of)
-		lock_drop(&w->holder.lock);
-	return done;
+	struct recount r;
+	int rc = recount_open(&r, f, f->work->counts);
+
+	if (rc == 0)
+		rc = recount_sent(&r, s);
+	else
+		source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
+	recount_close(&r);
+	return rc == 0 ? TURN_DONE : TURN_FAILED;
 }
 
-/*
- * Waits for a slot and commits it. -1: the gpu has failed and the slot is as it was, or, with
- * w->fail set, something else has.
- */
-static int reap(struct walk *w, unsigned k)
-{
-	struct lane *lane = w->lane;
-	struct slot *slot = &lane->slot[k];
-	const double start = clock_seconds();
-	int done;
+/* Of counts that were made again: those of pieces that are not in the totals yet. */
+struct missing {
+	const struct lane *lane;
+	struct counts *counts;
+};
 
-	if (slot->state == SLOT_FREE)
-		return 0;
-	while ((done = gpu_done(lane, slot)) == 0) {
-		/* Asked once more: it may be the process that stood still. */
-		if (clock_seconds() - start > WATCHDOG_SECONDS && (done = gpu_done(lane, slot)) == 0) {
-			gpu_fail(lane->gpu, "watchdog", "a chunk was not counted in time");
-			return -1;
-		}
-		if (done != 0)
-			break;
-		nanosleep(&(struct timespec){.tv_nsec = is_range(w, k) ? WINDOW_NAP_NS : NAP_NS}, NULL);
-	}
-	if (done < 0)
-		return -1;
-	/* After a file's new end the device has read zeros: what is there decides. */
-	if (is_range(w, k) && !source_intact(&w->chunk[k]))
-		return recount(w, k, k + 1);
-	const uint64_t records = slot->bytes / w->work->record;
-	if (!commit_chunk(w, slot, records)) {
-		gpu_fail(lane->gpu, "check", "a chunk's counts do not sum to its samples");
-		return -1;
-	}
-	tally_add(&w->report->gpu_records, records);
-	if (is_range(w, k))
-		tally_add(&w->report->mapped_records, records);
-	gpu_free(slot);
-	return give_back(w, k);
+static uint64_t take_missing(void *arg, size_t cell)
+{
+	const struct missing *m = arg;
+
+	return epoch_added(m->lane, cell) ? 0 : m->counts->cell[cell];
 }
 
-/*
- * The next records for a slot: a window of the file where there is one, else a copy. *bytes: how many
- * came, 0 at the end; a range that cannot be mapped is counted here and leaves the slot free.
- */
-static int fill(struct walk *w, unsigned k, size_t *bytes)
+/* All ranges that the epoch of a failed GPU held, into these totals. */
+static int recount_epoch(struct feeder *f, struct counts *totals)
 {
-	struct lane *lane = w->lane;
-	struct slot *slot = &lane->slot[k];
-	struct chunk *chunk = &w->chunk[k];
-	const struct want want = {
-		.buffer = slot->data,
-		.cap = gpu_slot_bytes(lane->gpu),
-		.range = w->stats ? 0 : lane->window_bytes,
-	};
+	const size_t cap = f->work->block;
+	unsigned char *buffer = malloc(cap);
+	struct chunk chunk;
+	struct recount r;
+	int rc = recount_open(&r, f, totals);
 
-	if (source_take(w->reader, &want, chunk, w->fail) != 0)
-		return -1;
-	*bytes = chunk->bytes;
-	if (chunk->bytes == 0)
-		return 0;
-	/* From here on the chunk is ours to count, whatever fails. */
-	gpu_fill(lane, slot, chunk->bytes);
-	if (w->stats)
-		gather_stats(w->work->counting, w->stats, slot->data, chunk->bytes);
-	if (!is_range(w, k) || gpu_map(lane, slot, chunk->fd, chunk->offset, chunk->bytes) == 0)
-		return 0;
-	return gpu_failed(lane->gpu) ? 0 : recount(w, k, k + 1);
+	if (rc == 0 && !buffer)
+		rc = fail_errno(f->fail, "recounting what the GPU did not");
+	while (rc == 0 && epoch_take_lost(f->lane, &chunk))
+		rc = recount_range(&r, &chunk, buffer, cap);
+	recount_close(&r);
+	free(buffer);
+	return rc;
 }
 
-/* Fill, submit, reap until the source has ended and every slot is free. */
-static int walk(struct walk *w)
+/* Some pieces are in the totals: the first worker counts all again, and adds what is missing. */
+static int recount_missing(struct feeder *f)
 {
-	struct lane *lane = w->lane;
-	size_t bytes = 1;
+	struct counts again;
 
-	for (unsigned k = 0; bytes > 0; k = (k + 1) % lane->slots) {
-		const double waiting = clock_seconds();
-		if (reap(w, k) != 0)
-			return -1;
-		const double start = clock_seconds();
-		w->report->count_seconds += start - waiting; /* the bus and the GPU */
-		if (fill(w, k, &bytes) != 0)
-			return -1;
-		w->report->read_seconds += clock_seconds() - start;
-		if (bytes == 0)
-			continue;
-		worker_found(w->work, w->report, bytes);
-		if (lane->slot[k].state != SLOT_FREE && gpu_submit(lane, &lane->slot[k]) != 0)
+	if (!epoch_claim(f->lane))
+		return 0;
+	if (counts_init(&again, f->work->counting->cells, f->fail) != 0)
+		return -1;
+	int rc = recount_epoch(f, &again);
+	if (rc == 0)
+		counts_add_each(f->work->counts, take_missing, &(struct missing){f->lane, &again}, again.samples);
+	counts_free(&again);
+	return rc;
+}
+
+int feeder_recount(struct feeder *f)
+{
+	struct recount r;
+	int rc = recount_open(&r, f, f->work->counts);
+
+	for (; f->count > 0 && rc == 0; f->count--, f->first = (f->first + 1) % SENT_MOST)
+		if (!f->sent[f->first].epochs)
+			rc = recount_sent(&r, &f->sent[f->first]);
+	recount_close(&r);
+	if (rc != 0 || !f->lane->stays)
+		return rc;
+	/* Waits for the threads that add pieces, so that it is known which. */
+	epoch_settle(f->lane);
+	return epoch_added_any(f->lane) ? recount_missing(f) : recount_epoch(f, f->work->counts);
+}
+
+/* ---- reaping ---- */
+
+/* A chunk that the GPU counted, and that is committed. */
+static int give_back(struct feeder *f, struct chunk *chunk)
+{
+	const uint64_t records = chunk->bytes / f->work->record;
+
+	tally_add(&f->report->gpu_records, records);
+	return source_done(f->reader, chunk, chunk->bytes, f->fail);
+}
+
+/* Where counters stay: the ranges of epochs that are over, whichever worker took them. */
+static int give_committed(struct feeder *f)
+{
+	struct chunk chunk;
+
+	while (f->lane->stays && epoch_take_committed(f->lane, &chunk)) {
+		tally_add(&f->report->records, chunk.bytes / f->work->record);
+		if (give_back(f, &chunk) != 0)
 			return -1;
 	}
-	for (unsigned k = 0; k < lane->slots; k++)
-		if (reap(w, k) != 0)
-			return -1;
 	return 0;
 }
 
-/* What the lane counted of a cell; of a group of cells, all for the first of them. */
-static uint64_t take_cell(void *arg, size_t cell)
+static void pop(struct feeder *f)
 {
-	const struct lane *lane = arg;
-	uint64_t *const own = &lane->total[gpu_counter(lane, cell)], n = *own;
-
-	*own = 0;
-	return n;
+	f->first = (f->first + 1) % SENT_MOST;
+	f->count--;
 }
 
-/* The lane's own totals to those of the run, at the end, and when a snapshot asks for them. */
-static void add_totals(void *arg)
+/* What the device counted in tables that stay: TURN_NO_SLOT where the slot must keep its chunk until the epoch's end. */
+static enum turn reap_stay(struct feeder *f, struct sent *s)
 {
-	struct walk *const w = arg;
-	struct counts *const counts = w->work->counts;
-	struct lane *const lane = w->lane;
+	struct slot *slot = s->slot;
 
-	if (lane->slots_of_k) {
-		counts_add_auto64(counts, lane->total, w->committed, lane->k, &lane->extent);
-		/* The lane's k stays that of all that it counted. */
-		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
-	} else if (lane->total) {
-		counts_add_each(counts, take_cell, lane, w->committed);
-	} else {
-		counts_add_samples(counts, w->committed);
+	if (!s->epochs) {
+		if (epoch_committed(f->lane) <= s->epoch)
+			return TURN_NO_SLOT;
+		tally_add(&f->report->records, s->chunk.bytes / f->work->record);
+		if (give_back(f, &s->chunk) != 0)
+			return TURN_FAILED;
 	}
-	w->committed = 0;
+	pop(f);
+	gpu_free(f->lane, slot);
+	return TURN_DONE;
 }
 
-int worker_gpu(const struct work *work, struct reader *reader, struct lane *lane, struct worker_report *report,
-	       struct fail *fail)
+/* The first slot that was sent, if it is done: TURN_NO_SLOT: it is not. */
+static enum turn reap(struct feeder *f, double seconds)
 {
-	struct walk w = {.work = work, .reader = reader, .lane = lane, .report = report, .fail = fail};
-	int rc = 0;
+	struct sent *s = &f->sent[f->first];
+	struct slot *slot = s->slot;
 
+	if (s->counted)
+		return reap_stay(f, s);
+	switch (gpu_done(f->lane, slot, seconds)) {
+	case GPU_NOT_YET:
+		return TURN_NO_SLOT;
+	case GPU_LOST:
+		return TURN_LOST_GPU;
+	case GPU_REFUSED:
+		pop(f);
+		return count_here(f, s);
+	case GPU_DONE:
+		break;
+	}
+	if (f->lane->stays) {
+		s->counted = true;
+		return reap_stay(f, s);
+	}
+	const bool window = is_range(&s->chunk);
+	/* After a file's new end the device has read zeros: what is there decides. */
+	if (window && !source_intact(&s->chunk)) {
+		pop(f);
+		return count_here(f, s);
+	}
+	const uint64_t records = slot->bytes / f->work->record;
+	if (!commit_chunk(f, slot, records)) {
+		gpu_fail(f->lane->gpu, "check", "a chunk's counts do not sum to its samples");
+		return TURN_LOST_GPU;
+	}
+	if (window)
+		tally_add(&f->report->mapped_records, records);
+	pop(f);
+	gpu_free(f->lane, slot);
+	return give_back(f, &s->chunk) == 0 ? TURN_DONE : TURN_FAILED;
+}
+
+/* ---- feeding ---- */
+
+/* Reads the range that a slot is for; so many bytes are there. TURN_NO_SLOT: the file ends before it does. */
+static enum turn read_range(struct feeder *f, struct sent *s, size_t *got)
+{
+	if (source_read(&s->chunk, 0, s->slot->data, s->chunk.bytes, got, f->fail) != 0)
+		return TURN_FAILED;
+	return *got == s->chunk.bytes ? TURN_DONE : TURN_NO_SLOT;
+}
+
+/*
+ * Where counters stay: what can be read again may be counted by the GPU, and is read here. The rest too where no CPU
+ * worker may do it.
+ */
+static enum turn send_stay(struct feeder *f, struct sent *s)
+{
+	const bool range = is_range(&s->chunk);
+	size_t got = s->chunk.bytes;
+	const enum turn rc = range ? read_range(f, s, &got) : f->work->gpu_only ? TURN_DONE : TURN_NO_SLOT;
+
+	if (f->stats && rc != TURN_FAILED)
+		gather_stats(f->work->counting, f->stats, s->slot->data, got / f->work->record * f->work->record);
+	if (rc == TURN_NO_SLOT)
+		return count_here(f, s);
+	f->count++;
+	if (rc != TURN_DONE)
+		return rc;
+	if (epoch_submit(f->lane, s->slot, &s->chunk, &s->epoch, f->work->counts) != EPOCH_OK)
+		return TURN_LOST_GPU;
+	s->epochs = range;
+	return TURN_DONE;
+}
+
+static enum turn send(struct feeder *f, struct sent *s)
+{
+	struct slot *slot = s->slot;
+
+	gpu_fill(f->lane, slot, s->chunk.bytes);
+	if (f->lane->stays)
+		return send_stay(f, s);
+	if (f->stats)
+		gather_stats(f->work->counting, f->stats, slot->data, s->chunk.bytes);
+	if (is_range(&s->chunk)) {
+		const struct chunk *c = &s->chunk;
+		if (gpu_submit_window(f->lane, slot, c->fd, c->offset, c->bytes) != 0 && !gpu_failed(f->lane->gpu))
+			return count_here(f, s);
+		f->count++;
+		return gpu_failed(f->lane->gpu) ? TURN_LOST_GPU : TURN_DONE;
+	}
+	f->count++;
+	return gpu_submit(f->lane, slot) == 0 ? TURN_DONE : TURN_LOST_GPU;
+}
+
+/* Those that are done, from the first on. */
+static enum turn reap_done(struct feeder *f)
+{
+	enum turn turn = TURN_DONE;
+
+	while (f->count > 0 && turn == TURN_DONE)
+		turn = reap(f, 0);
+	if (turn != TURN_DONE && turn != TURN_NO_SLOT)
+		return turn;
+	return give_committed(f) == 0 ? TURN_DONE : TURN_FAILED;
+}
+
+enum turn feeder_turn(struct feeder *f)
+{
+	const struct lane *lane = f->lane;
+	const double waiting = clock_seconds();
+	const enum turn turn = reap_done(f);
+
+	if (turn != TURN_DONE)
+		return turn;
+	struct slot *slot = f->count < SENT_MOST ? gpu_take_slot(f->lane) : NULL;
+	if (!slot)
+		return TURN_NO_SLOT;
+	struct sent *s = &f->sent[(f->first + f->count) % SENT_MOST];
+	*s = (struct sent){.slot = slot};
+	const struct want want = {
+		.buffer = slot->data,
+		.cap = gpu_slot_bytes(lane),
+		.range = lane->stays ? gpu_slot_bytes(lane) : f->stats ? 0 : lane->window_bytes,
+	};
+	const double start = clock_seconds();
+	f->report->count_seconds += start - waiting; /* the bus and the GPU */
+	const int rc = source_take(f->reader, &want, &s->chunk, f->fail);
+	if (rc != 0 || s->chunk.bytes == 0) {
+		gpu_free(f->lane, slot);
+		return rc != 0 ? TURN_FAILED : TURN_END;
+	}
+	/* From here on the chunk is ours to count, whatever fails. */
+	const size_t bytes = s->chunk.bytes;
+	const enum turn sent = send(f, s);
+	f->report->read_seconds += clock_seconds() - start;
+	worker_found(f->work, f->report, bytes);
+	return sent;
+}
+
+enum turn feeder_wait(struct feeder *f)
+{
+	const double start = clock_seconds();
+	enum turn turn = TURN_NO_SLOT;
+
+	if (f->count > 0)
+		turn = reap(f, WAIT_SECONDS);
+	else if (gpu_failed(f->lane->gpu))
+		turn = TURN_LOST_GPU;
+	/* Slots keep what cannot be read again until the epoch's end. */
+	if (turn == TURN_NO_SLOT && f->count > 0 && f->sent[f->first].counted)
+		turn = epoch_end(f->lane, f->work->counts) == EPOCH_OK ? TURN_DONE : TURN_LOST_GPU;
+	if (turn == TURN_NO_SLOT && f->count == 0)
+		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+	f->report->count_seconds += clock_seconds() - start;
+	return turn == TURN_NO_SLOT ? TURN_DONE : turn;
+}
+
+/* Until every slot is counted, or waits for the epoch's end. */
+static enum turn reap_all(struct feeder *f)
+{
+	unsigned waiting = 0;
+
+	while (f->count > waiting) {
+		const enum turn turn = reap(f, WAIT_SECONDS);
+		if (turn == TURN_NO_SLOT && f->sent[f->first].counted) {
+			waiting++; /* it is the first, and those after it are its like or can wait */
+			break;
+		}
+		if (turn != TURN_DONE && turn != TURN_NO_SLOT)
+			return turn;
+	}
+	return TURN_DONE;
+}
+
+enum turn feeder_finish(struct feeder *f)
+{
+	const double start = clock_seconds();
+	enum turn turn = reap_all(f);
+
+	if (turn == TURN_DONE && !f->came_short && f->lane->stays) {
+		f->left = true;
+		if (epoch_leave(f->lane, true, f->work->counts) != EPOCH_OK)
+			turn = TURN_LOST_GPU;
+	}
+	if (turn == TURN_DONE && f->left)
+		turn = reap_all(f);
+	f->report->count_seconds += clock_seconds() - start;
+	if (turn != TURN_DONE)
+		return turn;
+	if (give_committed(f) != 0)
+		return TURN_FAILED;
+	const bool more = f->came_short;
+	f->came_short = false;
+	return more ? TURN_DONE : TURN_END;
+}
+
+/* ---- opening and closing ---- */
+
+struct feeder *feeder_open(const struct work *work, struct reader *reader, struct worker_report *report,
+			   struct fail *fail)
+{
+	struct feeder *f = calloc(1, sizeof(*f));
+
+	if (!f) {
+		fail_errno(fail, "worker");
+		return NULL;
+	}
+	*f = (struct feeder){.work = work, .reader = reader, .report = report, .fail = fail};
 	if (counting_adds_stats(work->counting) &&
-	    !(w.stats = stats_open(&work->counting->type, work->counts->stats_channels))) {
+	    !(f->stats = stats_open(&work->counting->type, work->counts->stats_channels))) {
 		fail_errno(fail, "statistics of a worker");
-		return WORKER_FAILED;
+		goto free_feeder;
 	}
-	if (snapshot_join(work->snapshot, &w.holder, add_totals, &w, fail) != 0) {
-		free(w.stats);
-		return WORKER_FAILED;
-	}
+	if (!(f->lane = gpu_lane_open(work->gpu)))
+		goto free_feeder;
+	if (snapshot_join(work->snapshot, &f->holder, add_totals, f, fail) != 0)
+		goto close_lane;
 	report->asked = true;
-	do {
-		w.came_short = false;
-		rc = walk(&w);
-	} while (rc == 0 && w.came_short);
-	snapshot_leave(&w.holder);
-	add_totals(&w);
-	if (w.stats)
-		counts_add_stats(work->counts, w.stats);
-	free(w.stats);
-	if (rc == 0)
-		return WORKER_DONE;
-	/* Without a word in *fail it is the gpu that failed. */
-	if (fail->status == STATUS_OK && recount(&w, 0, lane->slots) == 0)
-		return WORKER_LOST_GPU;
-	for (unsigned k = 0; k < lane->slots; k++)
-		give_back(&w, k);
-	return WORKER_FAILED;
+	return f;
+close_lane:
+	gpu_lane_close(f->lane);
+free_feeder:
+	free(f->stats);
+	free(f);
+	return NULL;
+}
+
+void feeder_close(struct feeder *f)
+{
+	if (!f)
+		return;
+	/* Of a worker that failed: nothing more is counted, but others may wait for the slots. */
+	for (; f->count > 0; pop(f)) {
+		struct sent *s = &f->sent[f->first];
+		while (s->slot->state == SLOT_SUBMITTED && gpu_done(f->lane, s->slot, WAIT_SECONDS) == GPU_NOT_YET)
+			;
+		if (!s->epochs)
+			source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
+		gpu_free(f->lane, s->slot);
+	}
+	if (f->lane->stays && !f->left)
+		(void)epoch_leave(f->lane, false, f->work->counts);
+	snapshot_leave(&f->holder);
+	add_totals(f);
+	if (f->stats)
+		counts_add_stats(f->work->counts, f->stats);
+	gpu_lane_close(f->lane);
+	free(f->stats);
+	free(f);
 }

@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
+#include <time.h>
 
 struct lock {
 	pthread_mutex_t mutex;
@@ -89,6 +90,19 @@ static inline void lock_drop(struct lock *lock)
 static inline void lock_wait(struct lock *lock, pthread_cond_t *changed)
 {
 	lock_must(pthread_cond_wait(changed, &lock->mutex));
+}
+
+/* The same for so many seconds at most; may return sooner. */
+static inline void lock_wait_for(struct lock *lock, pthread_cond_t *changed, double seconds)
+{
+	struct timespec end;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	const long ns = end.tv_nsec + (long)((seconds - (double)(time_t)seconds) * 1e9);
+	end.tv_sec += (time_t)seconds + ns / 1000000000;
+	end.tv_nsec = ns % 1000000000;
+	const int error = pthread_cond_timedwait(changed, &lock->mutex, &end);
+	lock_must(error == ETIMEDOUT ? 0 : error);
 }
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <zstd.h>
 
-#include "gpu/gpu_image.h"
+#include "driver/gpu_image.h"
 
 /* At most 24 lines of 80 columns: one screen, with the prompt after it. */
 const char help_text[] =

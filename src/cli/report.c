@@ -125,7 +125,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	char advice[ADVICE];
 	bool advised = false;
 
-	if (run->gpu.state == GPU_FAILED && run->gpu.lanes > 0)
+	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
 	if (run->totals.shorter > 0)
 		msg_warning("%llu input%s became shorter while read: what was left was counted",

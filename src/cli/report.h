@@ -23,7 +23,6 @@ struct run_report {
 	unsigned planned;     /* workers that the plan allowed: fewer than -T where -M does not suffice */
 	unsigned cores;       /* usable by this process */
 	bool kernels;         /* the program has kernels for a GPU ... */
-	uint64_t gpu_worth;   /* ... and under auto starts it for inputs of more bytes; UINT64_MAX: for none */
 	bool shared;          /* one table for all workers */
 	const char *method;   /* how they counted */
 	const char *isa;

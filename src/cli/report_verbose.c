@@ -34,11 +34,12 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 
 	if (run->gpu.devices > 1)
 		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
-	if (run->gpu.lanes > 0)
+	if (run->gpu.slots > 0)
 		msg_note(
-			"gpu: %s%s, %u lanes, ready after %.2f s, %s; counted %.1f%% of the samples, %.1f%% from "
+			"gpu: %s%s, %u slots of %.3g MiB, ready after %.2f s, %s; counted %.1f%% of the samples, %.1f%% from "
 			"mapped files",
-			run->gpu.name, more, run->gpu.lanes, run->gpu.start_seconds, run->gpu.kernel,
+			run->gpu.name, more, run->gpu.slots, (double)run->gpu.slot_bytes / (1 << 20),
+			run->gpu.start_seconds, run->gpu.kernel,
 			share(run->gpu_records, run->records), share(run->mapped_records, run->records));
 	else if (run->gpu.state != GPU_NONE)
 		msg_note("gpu: %s", run->gpu.state == GPU_FAILED ? run->gpu.why : "not ready before the end");
@@ -46,11 +47,8 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 		msg_note("no gpu: --device=cpu");
 	else if (!run->kernels)
 		msg_note("no gpu: the program was built without kernels");
-	else if (run->gpu_worth == UINT64_MAX)
-		msg_note("no gpu: with so many counters the CPU is faster (--device=gpu uses it all the same)");
 	else
-		msg_note("no gpu: starting one pays from %.1f GB of input on (--device=gpu uses it all the same)",
-			 (double)run->gpu_worth * 1e-9);
+		msg_note("no gpu: its start would not have paid (--device=gpu uses it all the same)");
 }
 
 /* "3.4 GB/s", "20.5 kB/s" */

@@ -139,6 +139,20 @@ void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, u
 	lock_drop(&counts->lock);
 }
 
+void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n, bool atomically)
+{
+	if (atomically) {
+		for (size_t i = 0; i < n; i++)
+			if (piece[i] > 0)
+				counts_add_cell(counts, first + i, piece[i]);
+		return;
+	}
+	lock_take(&counts->lock);
+	for (size_t i = 0; i < n; i++)
+		counts->cell[first + i] += piece[i];
+	lock_drop(&counts->lock);
+}
+
 void counts_add_samples(struct counts *counts, uint64_t samples)
 {
 	lock_take(&counts->lock);

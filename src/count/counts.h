@@ -9,6 +9,7 @@
 #ifndef GPUHIST_COUNTS_H
 #define GPUHIST_COUNTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -66,6 +67,12 @@ void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned 
  */
 typedef uint64_t counts_take_cell(void *arg, size_t cell);
 void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples);
+
+/*
+ * Adds n counts to the cells from `first` on: under the lock, or, where other workers use counts_add_cell, atomically.
+ * Announce the samples by counts_add_samples.
+ */
+void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n, bool atomically);
 
 /*
  * The range of these totals, still empty, comes from the samples: cell is then one or more tables of

@@ -1,29 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu: start-up on a thread of its own, lanes as they get ready, one place for failure. */
+/* gpu: devices as they get ready, lanes, slots, one place for failure. */
 #include "gpu/gpu.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/clock.h"
-#include "base/signals.h"
-#include "gpu/gpu_group.h"
+#include "gpu/gpu_devices.h"
+#include "gpu/gpu_size.h"
 #include "gpu/gpu_state.h"
 
-/*
- * A copy to the device costs the bus a few microseconds beside its bytes, and slots that outgrow
- * the processor's cache cost its memory: 4 MiB is between the two (bench/README.md).
- */
-#define SLOT_MIN ((size_t)1 << 20)
-#define SLOT_ENOUGH ((size_t)4 << 20)
-#define SLOT_MAX ((size_t)64 << 20)
-#define SLOT_DECODED ((size_t)16 << 20) /* of frames, which are decoded in one call up to this size */
-#define SLOTS_DECODED 1u
-#define WINDOW_BYTES ((size_t)32 << 20)
-#define SLOT_LEAST ((size_t)256 << 10) /* where memory is short */
-#define GROUPS_MOST 15000u             /* that the shared memory of any device holds, codes being counted otherwise */
+#define OWN_TOTAL_CELLS ((size_t)3 << 19) /* above, 8 bytes a cell and lane are too much */
+#define ALL_DEVICES 8u                    /* "all" of more than these is these: each has its part of the memory */
+
+/* ---- the state ---- */
 
 /* With the lock held. */
 static void set_state(struct gpu *gpu, enum gpu_state state)
@@ -52,297 +47,6 @@ bool gpu_failed(const struct gpu *gpu)
 	return state_of(gpu) == GPU_FAILED;
 }
 
-int gpu_check(struct gpu *gpu, CUresult result, const char *what)
-{
-	if (result == CUDA_SUCCESS)
-		return 0;
-	if (!gpu_failed(gpu))
-		gpu_fail(gpu, what, cuda_error(&gpu->cuda, result));
-	return -1;
-}
-
-size_t gpu_slot_bytes(const struct gpu *gpu)
-{
-	return gpu->slot_bytes;
-}
-
-/*
- * The driver starts five times faster when it sees only the devices that are asked for. What
- * the user's own CUDA_VISIBLE_DEVICES hides stays hidden: our numbers count what it shows.
- */
-void gpu_choose_devices(const char *wanted)
-{
-	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
-	char list[512] = "";
-	size_t used = 0;
-
-	if (strcmp(wanted, "all") == 0)
-		return;
-	for (const char *p = wanted; *p;) {
-		char *end;
-		unsigned long ordinal = strtoul(p, &end, 10);
-		char name[64];
-		snprintf(name, sizeof(name), "%lu", ordinal);
-		if (visible) {
-			const char *v = visible;
-			/* Behind an entry that names no device the driver shows none. */
-			for (; v && (ordinal > 0 || *v == '-' || *v == ',' || *v == '\0'); ordinal--) {
-				v = *v == '-' || *v == ',' ? NULL : strchr(v, ',');
-				v = v ? v + 1 : NULL;
-			}
-			/* Past the list's end: a number that no device has. */
-			snprintf(name, sizeof(name), "%.*s", v ? (int)strcspn(v, ",") : 2, v ? v : "-1");
-		}
-		const int n = snprintf(list + used, sizeof(list) - used, "%s%s", used ? "," : "", name);
-		used += n > 0 ? (size_t)n : 0;
-		if (used >= sizeof(list))
-			return;
-		p = *end == ',' ? end + 1 : end + strlen(end);
-	}
-	setenv("CUDA_VISIBLE_DEVICES", list, 1);
-}
-
-/* How many devices there must be. */
-static unsigned devices_wanted(const char *wanted)
-{
-	unsigned n = 1;
-
-	for (const char *p = wanted; *p; p++)
-		n += *p == ',';
-	return n;
-}
-
-/* At most so many, in whole samples and whole pages, but a record at least. */
-static size_t slot_bytes_for(const struct counting *c, size_t bytes)
-{
-	const size_t unit = (size_t)4096 * c->bytes, record = layout_bytes(&c->layout);
-
-	return bytes / unit * unit >= record ? bytes / unit * unit : (record + unit - 1) / unit * unit;
-}
-
-/*
- * A chunk's fixed work is proportional to its counters (clear, fetch, add): a chunk is made
- * large enough that its bytes outweigh theirs 16 to 1, as far as that goes. With few counters
- * it is as large as the memory allows for all lanes, up to what keeps the bus busy.
- */
-static size_t slot_size(const struct gpu_spec *spec, unsigned slots)
-{
-	const struct counting *c = spec->counting;
-	struct groups groups;
-	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
-	const uint32_t grouped = c->stats ? 0 : groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST / channels);
-	const size_t cells = (grouped > 0 ? grouped * channels : c->cells) * sizeof(uint32_t);
-	size_t bytes = spec->decoded ? SLOT_DECODED : SLOT_ENOUGH;
-	unsigned lanes = spec->lanes;
-
-	if (spec->lanes_least > 0 && spec->lanes_least < lanes)
-		lanes = spec->lanes_least;
-
-	while (bytes > SLOT_MIN && lanes * slots * (uint64_t)bytes > spec->memory)
-		bytes /= 2;
-	if (bytes < 16 * cells)
-		bytes = 16 * cells < SLOT_MAX ? 16 * cells : SLOT_MAX;
-	while (bytes > SLOT_LEAST && slots * (uint64_t)bytes > spec->memory)
-		bytes /= 2;
-	return slot_bytes_for(c, bytes);
-}
-
-/* How many lanes, of what size, now that the devices are known. -1: the GPU has failed. */
-static int size_lanes(struct gpu *gpu)
-{
-	struct gpu_spec *spec = &gpu->spec;
-
-	if (spec->lanes_each > 0 && spec->lanes > spec->lanes_each * gpu->device_count)
-		spec->lanes = spec->lanes_each * gpu->device_count;
-	if (spec->lanes > GPU_LANES_MAX)
-		spec->lanes = GPU_LANES_MAX;
-	/* A frame that fits a slot is decoded straight into it; the bus then takes no time to speak of. */
-	gpu->slots = spec->decoded ? SLOTS_DECODED : GPU_SLOTS;
-	gpu->slot_bytes = slot_size(spec, gpu->slots);
-	/* Long records leave room for fewer. */
-	while (gpu->slots > 1 && gpu->slot_bytes > SLOT_LEAST && gpu->slots * (uint64_t)gpu->slot_bytes > spec->memory)
-		gpu->slots--;
-	/* Behind the counters there may be an extent (gpu_kernel.h). */
-	gpu->cell_bytes = (spec->counting->cells * sizeof(uint32_t) + 32 + 4095) / 4096 * 4096;
-	while (spec->lanes > 1 && spec->lanes * gpu->slots * (uint64_t)gpu->slot_bytes > spec->memory)
-		spec->lanes--;
-	if (gpu->slot_bytes <= SLOT_LEAST || gpu->slot_bytes <= spec->memory)
-		return 0;
-	char why[100];
-	snprintf(why, sizeof(why), "a record of %lu bytes does not fit the %llu bytes for chunks",
-		 (unsigned long)layout_bytes(&spec->counting->layout), (unsigned long long)spec->memory);
-	gpu_fail(gpu, "memory", why);
-	return -1;
-}
-
-static int start_device(struct gpu *gpu, unsigned index)
-{
-	const struct cuda *cuda = &gpu->cuda;
-	struct device *d = &gpu->device[index];
-
-	if (gpu_check(gpu, cuda->device_get(&d->handle, (int)index), "device") != 0 ||
-	    gpu_check(gpu, cuda->context_retain(&d->context, d->handle), "context") != 0 ||
-	    gpu_check(gpu, cuda->context_set(d->context), "context") != 0 ||
-	    gpu_check(gpu, cuda->module_load(&d->module, kernel_image), "kernels") != 0)
-		return -1;
-	for (unsigned i = 0; i < DEVICE_STREAMS; i++)
-		if (gpu_check(gpu, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING), "stream") != 0)
-			return -1;
-	if (index == 0 && gpu->spec.lanes == 1) {
-		int can = 0; /* and stays so where a driver does not know the question */
-		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);
-		gpu->window_bytes = !can ? 0 : gpu->slot_bytes > WINDOW_BYTES ? gpu->slot_bytes : WINDOW_BYTES;
-	}
-	return 0;
-}
-
-/* Kernels for chunks as large as they are by now. The last device's context is then current. */
-static int plan_devices(struct gpu *gpu)
-{
-	const size_t chunk = gpu->window_bytes > gpu->slot_bytes ? gpu->window_bytes : gpu->slot_bytes;
-
-	for (unsigned i = 0; i < gpu->device_count; i++) {
-		struct device *d = &gpu->device[i];
-		const struct kernel_device on = {
-			.cuda = &gpu->cuda,
-			.device = d->handle,
-			.module = d->module,
-			.bytes_max = chunk,
-		};
-		const char *what = "context";
-		CUresult r = gpu->cuda.context_set(d->context);
-		if (r == CUDA_SUCCESS)
-			r = kernel_plan_init(&d->plan, gpu->spec.counting, &on, &what);
-		if (gpu_check(gpu, r, what) != 0)
-			return -1;
-	}
-	return 0;
-}
-
-/* What -v reports of the first device; gpu_describe may look meanwhile. */
-static void name_device(struct gpu *gpu)
-{
-	const struct device *d = &gpu->device[0];
-	char name[sizeof(gpu->report.name)] = "";
-
-	(void)gpu->cuda.device_name(name, (int)sizeof(name), d->handle);
-	lock_take(&gpu->lock);
-	memcpy(gpu->report.name, name, sizeof(name));
-	memcpy(gpu->report.kernel, d->plan.name, sizeof(gpu->report.kernel));
-	lock_drop(&gpu->lock);
-}
-
-static void add_lane(struct gpu *gpu, struct lane *lane)
-{
-	lock_take(&gpu->lock);
-	gpu->lane[gpu->lane_count] = lane;
-	__atomic_store_n(&gpu->lane_count, gpu->lane_count + 1, __ATOMIC_RELAXED); /* gpu_lanes peeks */
-	if (gpu->lane_count == 1)
-		gpu->report.start_seconds = clock_seconds() - gpu->started;
-	gpu->report.lanes = gpu->lane_count;
-	gpu->report.devices = gpu->lane_count < gpu->device_count ? gpu->lane_count : gpu->device_count;
-	if (gpu->state == GPU_STARTING)
-		set_state(gpu, GPU_READY);
-	lock_drop(&gpu->lock);
-}
-
-/*
- * All lanes, one device after the other. The first decides how large slots are: without windows, then
- * smaller until it fits.
- */
-static void make_lanes(struct gpu *gpu)
-{
-	const struct counting *const c = gpu->spec.counting;
-
-	for (unsigned i = 0; i < gpu->spec.lanes && !gpu_failed(gpu); i++) {
-		const unsigned device = i % gpu->device_count;
-		struct lane *lane;
-		CUresult r;
-		if (gpu_check(gpu, gpu->cuda.context_set(gpu->device[device].context), "context") != 0)
-			return;
-		while ((r = lane_make(gpu, device, i == 0 ? gpu->window_bytes : 0, &lane)) ==
-			       CUDA_ERROR_OUT_OF_MEMORY &&
-		       i == 0 &&
-		       (gpu->window_bytes > 0 ||
-			(gpu->slot_bytes > SLOT_LEAST && slot_bytes_for(c, gpu->slot_bytes / 2) < gpu->slot_bytes))) {
-			if (gpu->window_bytes == 0)
-				gpu->slot_bytes = slot_bytes_for(c, gpu->slot_bytes / 2);
-			gpu->window_bytes = 0;
-			/* What the kernels need beside a chunk gets smaller with it. */
-			if (plan_devices(gpu) != 0 ||
-			    gpu_check(gpu, gpu->cuda.context_set(gpu->device[device].context), "context") != 0)
-				return;
-		}
-		if (r != CUDA_SUCCESS) {
-			if (i == 0)
-				gpu_check(gpu, r, "memory for a lane");
-			return; /* with fewer lanes, then */
-		}
-		add_lane(gpu, lane);
-	}
-}
-
-/* Ends with a lane, READY, or with a failure. */
-static void *start(void *arg)
-{
-	struct gpu *gpu = arg;
-	const struct cuda *cuda = &gpu->cuda;
-	const char *why;
-	int count = 0;
-
-	if (!kernel_image) {
-		gpu_fail(gpu, "kernels", "none were built into this program");
-		return NULL;
-	}
-	if (cuda_load(&gpu->cuda, &why) != 0) {
-		gpu_fail(gpu, "driver", why);
-		return NULL;
-	}
-	if (gpu_check(gpu, cuda->init(0), "driver") != 0 || gpu_check(gpu, cuda->device_count(&count), "driver") != 0)
-		return NULL;
-	gpu->device_count = count < (int)DEVICES_MAX ? (unsigned)count : DEVICES_MAX;
-	if (gpu->device_count < devices_wanted(gpu->spec.devices)) {
-		gpu_fail(gpu, "driver", "no such device");
-		return NULL;
-	}
-	if (size_lanes(gpu) != 0)
-		return NULL;
-	for (unsigned i = 0; i < gpu->device_count; i++)
-		if (start_device(gpu, i) != 0)
-			return NULL;
-	if (plan_devices(gpu) != 0)
-		return NULL;
-	name_device(gpu);
-	make_lanes(gpu);
-	return NULL;
-}
-
-struct gpu *gpu_start(const struct gpu_spec *spec)
-{
-	struct gpu *gpu = calloc(1, sizeof(*gpu));
-
-	assert(spec->lanes > 0);
-	if (!gpu)
-		return NULL;
-	gpu->spec = *spec;
-	gpu->counting = *spec->counting;
-	gpu->spec.counting = &gpu->counting;
-	gpu->started = clock_seconds();
-	gpu->state = GPU_STARTING;
-	if (lock_init(&gpu->lock) != 0) {
-		free(gpu);
-		return NULL;
-	}
-	pthread_cond_init(&gpu->changed, NULL);
-	if (signals_thread(&gpu->thread, start, gpu) != 0) {
-		free(gpu);
-		return NULL;
-	}
-	/* Never joined: a driver that hangs in its start must not hold up the result. */
-	pthread_detach(gpu->thread);
-	return gpu;
-}
-
 int gpu_wait(struct gpu *gpu)
 {
 	lock_take(&gpu->lock);
@@ -353,37 +57,272 @@ int gpu_wait(struct gpu *gpu)
 	return rc;
 }
 
-unsigned gpu_lanes(const struct gpu *gpu)
-{
-	return __atomic_load_n(&gpu->lane_count, __ATOMIC_RELAXED);
-}
-
-bool gpu_lane_free(const struct gpu *gpu)
-{
-	return !gpu_failed(gpu) && __atomic_load_n(&gpu->lanes_taken, __ATOMIC_RELAXED) < gpu_lanes(gpu);
-}
-
-struct lane *gpu_take_lane(struct gpu *gpu)
-{
-	struct lane *lane = NULL;
-
-	if (!gpu_lane_free(gpu)) /* called once a block: look before locking */
-		return NULL;
-	lock_take(&gpu->lock);
-	if (gpu->state != GPU_FAILED && gpu->lanes_taken < gpu->lane_count) {
-		lane = gpu->lane[gpu->lanes_taken];
-		__atomic_store_n(&gpu->lanes_taken, gpu->lanes_taken + 1, __ATOMIC_RELAXED);
-	}
-	lock_drop(&gpu->lock);
-	if (lane && gpu_check(gpu, gpu->cuda.context_set(gpu->device[lane->device->index].context), "context") != 0)
-		return NULL;
-	return lane;
-}
-
 void gpu_describe(struct gpu *gpu, struct gpu_report *report)
 {
 	lock_take(&gpu->lock);
 	*report = gpu->report;
 	report->state = gpu->state;
 	lock_drop(&gpu->lock);
+}
+
+/* ---- the start ---- */
+
+/* The job, for a process that shares no other memory with this one. */
+static void write_job(struct region *r, const struct counting *c)
+{
+	r->counting = *c;
+	if (r->table_bytes > 0)
+		memcpy((unsigned char *)r + r->table_at, (const void *)(uintptr_t)c->binning.table.at, r->table_bytes);
+}
+
+static struct region *make_region(const struct gpu_spec *spec, const struct gpu_size *size, int *fd)
+{
+	const struct counting *c = spec->counting;
+	struct region plan = {
+		.build = region_build(),
+		.table_bytes = c->binning.kind == BIN_TABLE ? 4 * (uint64_t)c->binning.table.words : 0,
+		.slot_bytes = size->slot_bytes,
+		.cell_bytes = size->cell_bytes,
+		.slots = size->slots,
+		.windows = spec->windows,
+		.stays = size->stays,
+		.piece = (uint32_t)size->piece,
+	};
+	const size_t total = region_lay_out(&plan);
+
+	*fd = memfd_create("gpuhist", MFD_CLOEXEC);
+	if (*fd < 0)
+		return NULL;
+	struct region *r = MAP_FAILED;
+	if (total > 0 && ftruncate(*fd, (off_t)total) == 0)
+		r = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (r == MAP_FAILED) {
+		const int error = errno;
+		close(*fd);
+		errno = error;
+		return NULL;
+	}
+	*r = plan;
+	write_job(r, c);
+	return r;
+}
+
+static uint64_t memory_of_each(const struct gpu_spec *spec)
+{
+	const unsigned named = devices_named(spec->devices);
+
+	return spec->memory / (named > 0 ? named : ALL_DEVICES);
+}
+
+int gpu_device_start(struct gpu *gpu, unsigned index)
+{
+	struct gpu_device *d = &gpu->device[index];
+	const struct gpu_spec *spec = &gpu->spec;
+	const struct gpu_size size = gpu_size(spec, memory_of_each(spec));
+	const bool all = devices_named(spec->devices) == 0;
+	char show[512] = "";
+	int fd;
+
+	d->gpu = gpu;
+	d->link.socket = -1;
+	/* The first of all sees all of them, to say how many there are. */
+	if (!all || index > 0)
+		devices_show(show, sizeof(show), getenv("CUDA_VISIBLE_DEVICES"),
+			     all ? index : devices_nth(spec->devices, index));
+	d->region = make_region(spec, &size, &fd);
+	if (!d->region)
+		return -1;
+	d->region_bytes = (size_t)d->region->total;
+	d->region_piece = size.piece;
+	d->orders = size.orders;
+	for (unsigned k = 0; k < REGION_SLOTS; k++)
+		d->slot[k] = (struct slot){.index = k, .data = region_data(d->region, k)};
+	return link_open(d, fd, show);
+}
+
+static void device_close(struct gpu_device *d)
+{
+	link_close(d);
+	epoch_destroy(&d->epoch);
+	if (d->region)
+		munmap(d->region, d->region_bytes);
+	d->region = NULL;
+}
+
+struct gpu *gpu_start(const struct gpu_spec *spec)
+{
+	const unsigned named = devices_named(spec->devices);
+	struct gpu *gpu = calloc(1, sizeof(*gpu));
+
+	assert(spec->lanes > 0);
+	if (!gpu)
+		return NULL;
+	gpu->spec = *spec;
+	gpu->started = clock_seconds();
+	gpu->state = GPU_STARTING;
+	if (lock_init(&gpu->lock) != 0) {
+		free(gpu);
+		return NULL;
+	}
+	pthread_cond_init(&gpu->changed, NULL);
+	gpu->devices = named == 0 ? 1 : named < GPU_DEVICES ? named : GPU_DEVICES;
+	for (unsigned i = 0; i < gpu->devices; i++) {
+		if (gpu_device_start(gpu, i) != 0) {
+			gpu_fail(gpu, "memory to share with the driver's process", strerror(errno));
+			break;
+		}
+	}
+	return gpu;
+}
+
+void gpu_close(struct gpu *gpu)
+{
+	if (!gpu)
+		return;
+	/* The first one's thread may start others until it is joined. */
+	for (unsigned i = 0; i < GPU_DEVICES; i++)
+		device_close(&gpu->device[i]);
+	pthread_cond_destroy(&gpu->changed);
+	lock_destroy(&gpu->lock);
+	free(gpu);
+}
+
+/* ---- a device that is ready ---- */
+
+/* Can that be? What is used of it later is what was checked here. */
+static bool plausible(struct gpu_device *d, const struct notice *n)
+{
+	const struct counting *c = d->gpu->spec.counting;
+	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
+
+	if (n->slots <= d->orders || n->slots > d->region->slots || n->slot_bytes > d->region->slot_bytes ||
+	    n->slot_bytes < layout_bytes(&c->layout) || (n->window_bytes > 0 && !d->gpu->spec.windows) ||
+	    n->devices < 1 || n->slots_of_k != (c->most > 0 && c->bytes > 2))
+		return false;
+	if (!n->grouped)
+		return n->cells_each == c->cells_each;
+	return n->cells_each <= UINT32_MAX && n->cells_each <= c->cells_each &&
+	       groups_choose(&d->groups, &c->type, &c->binning, (uint32_t)n->cells_each) == n->cells_each &&
+	       n->cells_each * channels * sizeof(uint32_t) <= d->region->cell_bytes;
+}
+
+int gpu_device_ready(struct gpu_device *d, const struct notice *n)
+{
+	struct gpu *gpu = d->gpu;
+	const struct counting *c = gpu->spec.counting;
+	const bool first = d == gpu->device;
+
+	if (d->ready || !plausible(d, n))
+		return -1;
+	d->facts = *n;
+	d->facts.name[sizeof(n->name) - 1] = d->facts.kernel[sizeof(n->kernel) - 1] = '\0';
+	d->cells = n->grouped ? (size_t)(n->cells_each * (c->cells / c->cells_each)) : c->cells;
+	d->slots = n->slots - d->orders;
+	if (d->orders > 0 &&
+	    (d->region_piece * sizeof(uint32_t) > n->slot_bytes ||
+	     epoch_init(&d->epoch, (uint32_t)((d->cells + d->region_piece - 1) / d->region_piece)) != 0))
+		return -1;
+	lock_take(&gpu->lock);
+	const unsigned before = gpu->devices;
+	if (first && devices_named(gpu->spec.devices) == 0)
+		gpu->devices = n->devices < ALL_DEVICES ? n->devices : ALL_DEVICES;
+	lock_drop(&gpu->lock);
+	for (unsigned i = before; first && i < gpu->devices; i++)
+		if (gpu_device_start(gpu, i) != 0)
+			gpu_fail(gpu, "memory to share with the driver's process", strerror(errno));
+	lock_take(&gpu->lock);
+	d->ready = true;
+	gpu->report.slots += d->slots;
+	gpu->report.devices++;
+	if (first) {
+		memcpy(gpu->report.name, d->facts.name, sizeof(d->facts.name));
+		memcpy(gpu->report.kernel, d->facts.kernel, sizeof(d->facts.kernel));
+		gpu->report.slot_bytes = (size_t)n->slot_bytes;
+	}
+	if (gpu->state == GPU_STARTING && gpu->report.devices == gpu->devices) {
+		gpu->report.start_seconds = clock_seconds() - gpu->started;
+		set_state(gpu, GPU_READY);
+	}
+	lock_drop(&gpu->lock);
+	return 0;
+}
+
+/* ---- lanes ---- */
+
+bool gpu_lane_free(const struct gpu *gpu)
+{
+	return state_of(gpu) == GPU_READY && __atomic_load_n(&gpu->lanes, __ATOMIC_RELAXED) < gpu->spec.lanes;
+}
+
+static struct gpu_device *choose_device(struct gpu *gpu)
+{
+	struct gpu_device *best = NULL;
+
+	lock_take(&gpu->lock);
+	for (unsigned i = 0; gpu->state == GPU_READY && gpu->lanes < gpu->spec.lanes && i < gpu->devices; i++)
+		if (!best || gpu->device[i].lanes < best->lanes)
+			best = &gpu->device[i];
+	if (best) {
+		best->lanes++;
+		__atomic_store_n(&gpu->lanes, gpu->lanes + 1, __ATOMIC_RELAXED);
+	}
+	lock_drop(&gpu->lock);
+	return best;
+}
+
+struct lane *gpu_lane_open(struct gpu *gpu)
+{
+	const struct counting *c = gpu->spec.counting;
+	struct gpu_device *d = gpu_lane_free(gpu) ? choose_device(gpu) : NULL;
+	struct lane *lane = d ? calloc(1, sizeof(*lane)) : NULL;
+
+	if (!lane)
+		return NULL;
+	*lane = (struct lane){
+		.gpu = gpu,
+		.device = d,
+		.window_bytes = (size_t)d->facts.window_bytes,
+		.cells = d->cells,
+		.stays = d->region->stays,
+		.slots_of_k = d->facts.slots_of_k,
+		.k = auto_k_least(&c->type),
+		.extent = EXTENT_NONE,
+	};
+	bool short_of_memory = false;
+	if (!lane->stays)
+		short_of_memory = !(lane->chunk = malloc(lane->cells * sizeof(*lane->chunk)));
+	/* Counters of groups are no cells: they cannot be added to the totals one by one. */
+	if (!lane->stays && (lane->slots_of_k || d->facts.grouped || c->cells <= OWN_TOTAL_CELLS))
+		short_of_memory |= !(lane->total = calloc(lane->cells, sizeof(*lane->total)));
+	if (lane->stays)
+		epoch_join(lane);
+	if (!short_of_memory)
+		return lane;
+	gpu_lane_close(lane);
+	return NULL;
+}
+
+void gpu_lane_close(struct lane *lane)
+{
+	if (!lane)
+		return;
+	free(lane->chunk);
+	free(lane->total);
+	free(lane);
+}
+
+size_t gpu_counter(const struct lane *lane, size_t cell)
+{
+	const struct gpu_device *d = lane->device;
+	const struct counting *c = lane->gpu->spec.counting;
+
+	if (!d->facts.grouped)
+		return cell;
+	return cell / c->cells_each * (size_t)d->facts.cells_each +
+	       groups_of_code(&d->groups, &c->type, (uint32_t)(cell % c->cells_each));
+}
+
+size_t gpu_slot_bytes(const struct lane *lane)
+{
+	return (size_t)lane->device->facts.slot_bytes;
 }

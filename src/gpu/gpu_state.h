@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * gpu_state: what gpu.c, which starts and fails, and gpu_lane.c, which works, share: the half of the
- * GPU that no worker sees.
- */
+/* gpu_state: what the rooms of the GPU share, and no worker sees. */
 #ifndef GPUHIST_GPU_STATE_H
 #define GPUHIST_GPU_STATE_H
 
@@ -10,70 +7,48 @@
 
 #include "base/lock.h"
 #include "gpu/gpu.h"
-#include "gpu/gpu_kernel.h"
+#include "gpu/gpu_epoch.h"
+#include "gpu/gpu_group.h"
+#include "gpu/gpu_link.h"
+#include "gpu/region.h"
 
-#define DEVICES_MAX 16u
-/*
- * One copies while the other counts. With a stream for each slot, 32 of them, the bus changed between
- * them for each copy: 46 to 50 GB/s where two carry 52.
- */
-#define DEVICE_STREAMS 2u
-
-struct device {
-	CUdevice handle;
-	CUcontext context;
-	CUmodule module;
-	struct kernel_plan plan;
-	CUstream stream[DEVICE_STREAMS]; /* shared by the slots of all its lanes */
-};
-
-struct slot_device {
-	const unsigned char *from; /* what is copied: the slot's data, or a range of a mapped file */
-	void *window;              /* the mapping; NULL: none */
-	size_t window_bytes;
-	uint32_t *cells;           /* the slot's */
-	struct kernel_chunk chunk; /* its stream is the device's */
-	CUevent done;              /* after everything that was submitted */
-};
-
-/* A lane: what its worker sees of it, and the rest. */
-struct lane_device {
-	struct lane lane;
-	struct slot_device slot[GPU_SLOTS];
-	unsigned index; /* among the gpu's devices */
-	void *host;     /* the mapping that the slots' data and cells are in */
-	size_t host_bytes;
-	CUdeviceptr table; /* explicit edges, for all slots; 0: none */
+struct gpu_device {
+	struct gpu *gpu;
+	struct link link;
+	struct region *region; /* NULL: none */
+	size_t region_bytes;
+	/* As its helper said, checked; from then on const. */
+	bool ready;          /* under the gpu's lock */
+	struct notice facts; /* */
+	struct groups groups; /* facts.grouped: the helper's */
+	size_t cells;         /* counters of a chunk, or of the table that stays */
+	size_t region_piece;  /* counters of a piece of that */
+	unsigned slots;       /* that lanes may take; behind them ... */
+	unsigned orders;      /* ... so many for the orders of epochs */
+	struct slot slot[REGION_SLOTS];
+	unsigned lanes; /* open ones; under the gpu's lock */
+	struct epoch epoch;
 };
 
 struct gpu {
 	struct gpu_spec spec;
-	struct counting counting; /* a copy: the start-up may outlive the run */
-	struct cuda cuda;
-	double started; /* clock at gpu_start */
-	unsigned slots; /* of a lane */
-	size_t slot_bytes;
-	size_t cell_bytes;   /* of a chunk's counters */
-	size_t window_bytes; /* of the first lane's; 0: files are not mapped */
-	pthread_t thread;
+	double started;         /* clock at gpu_start */
 	struct lock lock;       /* all below */
 	pthread_cond_t changed; /* the state did */
-	enum gpu_state state;   /* atomic: read without the lock before each driver call */
-	unsigned device_count;
-	struct device device[DEVICES_MAX];
-	unsigned lane_count; /* made; atomic, as lanes_taken: both are read without the lock too */
-	unsigned lanes_taken;
-	struct lane *lane[GPU_LANES_MAX];
+	enum gpu_state state;   /* atomic: read without the lock too */
+	unsigned lanes;         /* open ones; atomic */
+	unsigned devices;       /* that were asked for, or, "all" of them, are there by now */
+	struct gpu_device device[GPU_DEVICES];
 	struct gpu_report report; /* but for its state */
 };
 
-/* Passes a driver call's result on as 0 or -1; an error is the end of the GPU. */
-int gpu_check(struct gpu *gpu, CUresult result, const char *what);
+/* The link's thread: the helper said that it is ready. -1: what it said cannot be. */
+int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 
-/* Makes a lane on a device, whose context is current; with windows if it is to map files. */
-CUresult lane_make(struct gpu *gpu, unsigned device, size_t window_bytes, struct lane **out);
+/* Submits a slot that the caller filled, or has the counters fetched by. */
+void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order);
 
-/* Releases the range of a file that a slot maps. -1: the gpu has failed, and it stays mapped. */
-int slot_unmap(struct gpu *gpu, struct slot *slot);
+/* A helper's environment shows it one device. Starts nothing that runs in this process but the link's thread. */
+int gpu_device_start(struct gpu *gpu, unsigned index);
 
 #endif

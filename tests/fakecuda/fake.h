@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "gpu/cuda.h"
+#include "driver/cuda.h"
 #include "block.h"
 #include "kernels.h"
 

@@ -26,6 +26,7 @@ typedef void plan_kernel(struct parts, struct parts_memory);
 typedef void count_kernel(struct parts, struct parts_memory, u32, u32 *);
 typedef void gather_kernel(const unsigned char *, unsigned char *, struct gather);
 typedef void extent_kernel(const void *, u64, struct rule, u64 *);
+typedef void sums_kernel(const u32 *, u64, u32, u64 *);
 
 /* The bounds of the section, from the linker. */
 extern "C" const char __start_kernels[], __stop_kernels[];
@@ -39,7 +40,8 @@ int kernel_find(const char *name, struct kernel *k)
 		enum kernel_kind kind;
 	} KINDS[] = {{"striped_", KERNEL_SHARED}, {"whole_", KERNEL_SHARED},   {"pair_", KERNEL_PAIR},
 		     {"split_", KERNEL_SPLIT},    {"plan_parts", KERNEL_PLAN}, {"count_parts_of_all", KERNEL_COUNT},
-		     {"gather_", KERNEL_GATHER},  {"extent_", KERNEL_EXTENT}};
+		     {"gather_", KERNEL_GATHER},  {"extent_", KERNEL_EXTENT},
+		     {"sum_pieces", KERNEL_SUMS}};
 	static void *self;
 	Dl_info info;
 
@@ -54,7 +56,7 @@ int kernel_find(const char *name, struct kernel *k)
 			continue;
 		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr, false};
 		k->near = known.kind == KERNEL_SHARED && (strstr(name, "_table") || strstr(name, "_edges"));
-		if (known.kind <= KERNEL_SPLIT || known.kind >= KERNEL_GATHER)
+		if (known.kind <= KERNEL_SPLIT || known.kind == KERNEL_GATHER || known.kind == KERNEL_EXTENT)
 			k->sample = (unsigned)(name[length] - '0');
 		if (strstr(name, "_code"))
 			k->codes = 1u << 8 * k->sample;
@@ -67,13 +69,14 @@ int kernel_find(const char *name, struct kernel *k)
 
 static unsigned sizes_of(enum kernel_kind kind, size_t *size)
 {
-	const size_t all[7][5] = {{8, 8, sizeof(rule), 8, 4},
+	const size_t all[8][5] = {{8, 8, sizeof(rule), 8, 4},
 				  {8, 8, sizeof(rule), 8},
 				  {8, 8, sizeof(rule), sizeof(parts), sizeof(parts_memory)},
 				  {sizeof(parts), sizeof(parts_memory)},
 				  {sizeof(parts), sizeof(parts_memory), 4, 8},
 				  {8, 8, sizeof(gather)},
-				  {8, 8, sizeof(rule), 8}};
+				  {8, 8, sizeof(rule), 8},
+				  {8, 8, 4, 8}};
 	unsigned n = 0;
 
 	for (; n < 5 && all[kind][n] > 0; n++)
@@ -129,6 +132,10 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 		m[n++] = {get<u64>(l, 1), g.n > 0 ? g.n * l->kernel.sample : 1};
 		return n;
 	}
+	if (kind == KERNEL_SUMS) {
+		m[n++] = {get<u64>(l, 0), 4 * get<u64>(l, 1)};
+		m[n++] = {get<u64>(l, 3), 8 * ((get<u64>(l, 1) + get<u32>(l, 2) - 1) / get<u32>(l, 2))};
+	}
 	if (kind == KERNEL_EXTENT)
 		m[n++] = {get<u64>(l, 3), 16};
 	if ((kind <= KERNEL_SPLIT || kind == KERNEL_EXTENT) && get<u64>(l, 1) > 0)
@@ -181,6 +188,9 @@ static void run_thread(void *arg)
 		break;
 	case KERNEL_GATHER:
 		((gather_kernel *)code)(get<unsigned char *>(l, 0), get<unsigned char *>(l, 1), get<gather>(l, 2));
+		break;
+	case KERNEL_SUMS:
+		((sums_kernel *)code)(get<u32 *>(l, 0), get<u64>(l, 1), get<u32>(l, 2), get<u64 *>(l, 3));
 		break;
 	case KERNEL_EXTENT:
 		((extent_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<u64 *>(l, 3));

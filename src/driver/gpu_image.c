@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_image: the kernels, as nvcc made them, inside the program; or the fact that there are none. */
-#include "gpu/gpu_image.h"
+#include "driver/gpu_image.h"
 
 #include <stddef.h>
 

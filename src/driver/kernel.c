@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_kernel: the choice among the kernels of kernels/count.cu, and their launches. */
-#include "gpu/gpu_kernel.h"
+#include "driver/kernel.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -10,7 +10,7 @@
 
 #include "gpu/gpu.h"
 #include "gpu/gpu_group.h"
-#include "gpu/gpu_near.h"
+#include "driver/near_table.h"
 
 #define THREADS 1024u
 #define STRIPES 32u                    /* of 256 codes: a lane of a warp each */

@@ -21,8 +21,8 @@
 
 #include "../kernels/rule.h"
 #include "count/count.h"
-#include "gpu/cuda.h"
-#include "gpu/gpu_image.h"
+#include "driver/cuda.h"
+#include "driver/gpu_image.h"
 
 struct kernel_device {
 	const struct cuda *cuda;

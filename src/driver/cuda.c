@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* cuda: libcuda.so.1, by its soname, symbol by symbol. */
-#include "gpu/cuda.h"
+#include "driver/cuda.h"
 
 #include <dlfcn.h>
 #include <string.h>

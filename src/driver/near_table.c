@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gpu_near: three ways to cut the range into entries, of which the one that crowds edges least is taken. */
-#include "gpu/gpu_near.h"
+#include "driver/near_table.h"
 
 #include <math.h>
 #include <stdbool.h>

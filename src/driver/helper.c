@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* helper: a clean process, a device, the pump. */
+#include "driver/helper.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "driver/device.h"
+#include "driver/pump.h"
+
+#define PAGE ((size_t)4096)
+
+bool helper_asked(int argc, char **argv)
+{
+	return argc == 2 && strncmp(argv[1], HELPER_ARGUMENT, strlen(HELPER_ARGUMENT)) == 0;
+}
+
+/* What the program that started us may have inherited itself stays open for it alone. */
+static void close_others(void)
+{
+	const int first = HELPER_REGION + 1;
+	const long most = sysconf(_SC_OPEN_MAX);
+
+#ifdef SYS_close_range
+	if (syscall(SYS_close_range, (unsigned)first, ~0u, 0) == 0)
+		return;
+#endif
+	for (int fd = first; fd < (most > 0 && most < 65536 ? (int)most : 65536); fd++)
+		close(fd);
+}
+
+/* Says what it is to `ps`, holds nothing, and dies with the program whose number is given. */
+static bool become_helper(const char *parent)
+{
+	struct stat st;
+
+	if (fstat(HELPER_SOCKET, &st) != 0 || !S_ISSOCK(st.st_mode) || fstat(HELPER_REGION, &st) != 0)
+		return false;
+	close_others();
+	(void)prctl(PR_SET_NAME, "gpuhist-gpu", 0, 0, 0);
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	(void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* naps of microseconds */
+	if (chdir("/") != 0 || getppid() != (pid_t)strtol(parent, NULL, 10))
+		_exit(0); /* it has ended already */
+	return true;
+}
+
+/* The driver may hang in any of its calls: this thread ends the process all the same. */
+static void *follow_parent(void *arg)
+{
+	struct pollfd end = {.fd = HELPER_SOCKET, .events = POLLRDHUP};
+
+	(void)arg;
+	for (;;)
+		if (poll(&end, 1, -1) > 0 && (end.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)))
+			_exit(0);
+}
+
+static void say(const struct notice *notice)
+{
+	while (send(HELPER_SOCKET, notice, sizeof(*notice), MSG_NOSIGNAL) < 0 && errno == EINTR)
+		;
+}
+
+static void __attribute__((noreturn)) fail(void *arg, const char *what, const char *why)
+{
+	struct notice notice = {.kind = NOTICE_FAILED};
+
+	(void)arg;
+	snprintf(notice.why, sizeof(notice.why), "%s: %s", what, why);
+	say(&notice);
+	_exit(1);
+}
+
+/* The whole of it: the program may have asked for less than it is now. */
+static struct region *map_region(void)
+{
+	struct stat st;
+	struct region *r;
+
+	if (fstat(HELPER_REGION, &st) != 0 || (size_t)st.st_size < sizeof(*r))
+		fail(NULL, "memory", "the region is too small");
+	r = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, HELPER_REGION, 0);
+	if (r == MAP_FAILED)
+		fail(NULL, "memory", strerror(errno));
+	close(HELPER_REGION);
+	if (r->build != region_build() || r->total > (uint64_t)st.st_size || r->slots > REGION_SLOTS)
+		fail(NULL, "memory", "it is another version's");
+	return r;
+}
+
+/* The pages are made while the driver starts: 32 thousand of them take as long as that. */
+static void *touch(void *arg)
+{
+	volatile unsigned char *const from = arg;
+	const struct region *const r = arg;
+
+	for (uint64_t at = r->cells_at; at < r->total; at += PAGE)
+		from[at] = 0;
+	return NULL;
+}
+
+static void say_ready(const struct device *d)
+{
+	struct notice n = {
+		.kind = NOTICE_READY,
+		.devices = d->devices,
+		.slots = d->slots,
+		.slot_bytes = d->slot_bytes,
+		.window_bytes = d->window_bytes,
+		.cells_each = d->plan.cells_each,
+		.grouped = d->plan.grouped,
+		.slots_of_k = d->plan.extent != NULL,
+	};
+
+	(void)d->cuda.device_name(n.name, (int)sizeof(n.name) - 1, d->handle);
+	memcpy(n.kernel, d->plan.name, sizeof(n.kernel));
+	say(&n);
+}
+
+/* What the job counts by, with addresses of this process. */
+static void take_job(struct device *d, struct region *r)
+{
+	d->counting = r->counting;
+	d->counting.cells_of = NULL;
+	d->counting.max = NULL;
+	d->counting.repeat = NULL;
+	d->counting.extent = NULL;
+	if (r->table_bytes > 0)
+		d->counting.binning.table.at = (uint64_t)(uintptr_t)r + r->table_at;
+}
+
+int helper_main(char **argv)
+{
+	static struct device d; /* too large for a stack that a user may have made small */
+	pthread_t thread;
+
+	if (!become_helper(argv[1] + strlen(HELPER_ARGUMENT))) {
+		fputs("gpuhist: " HELPER_ARGUMENT "...: gpuhist itself starts this, for a GPU\n", stderr);
+		return 2;
+	}
+	if (pthread_create(&thread, NULL, follow_parent, NULL) != 0)
+		fail(NULL, "threads", strerror(errno));
+	pthread_detach(thread);
+	d = (struct device){.region = map_region(), .fail = fail};
+	d.slot_bytes = d.region->slot_bytes;
+	take_job(&d, d.region);
+	const bool touching = pthread_create(&thread, NULL, touch, d.region) == 0;
+	device_open(&d);
+	if (touching)
+		pthread_join(thread, NULL);
+	device_make_slots(&d);
+	say_ready(&d);
+	pump(&d);
+}

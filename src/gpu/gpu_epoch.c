@@ -1,0 +1,425 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_epoch: chunks in, pieces out. */
+#include "gpu/gpu_epoch.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/gpu_state.h"
+
+#define EPOCH_SAMPLES UINT32_MAX
+#define INPUTS_MOST 128u /* that ranges keep open: descriptors are few */
+#define LOOK_SECONDS 0.1 /* how soon a wait for a slot notices that the GPU has failed */
+
+int epoch_init(struct epoch *e, uint32_t pieces)
+{
+	*e = (struct epoch){.pieces = pieces};
+	e->sums = calloc(pieces, sizeof(*e->sums));
+	e->added = calloc(pieces, sizeof(*e->added));
+	if (e->sums && e->added && lock_init(&e->lock) == 0) {
+		pthread_cond_init(&e->changed, NULL);
+		return 0;
+	}
+	free(e->sums);
+	free(e->added);
+	*e = (struct epoch){.pieces = 0};
+	return -1;
+}
+
+void epoch_destroy(struct epoch *e)
+{
+	if (!e->sums)
+		return;
+	pthread_cond_destroy(&e->changed);
+	lock_destroy(&e->lock);
+	free(e->sums);
+	free(e->added);
+	free(e->held.at);
+	free(e->committed.at);
+	e->sums = NULL;
+}
+
+/* ---- ranges ---- */
+
+static bool make_room(struct chunks *c, size_t more)
+{
+	if (c->count + more <= c->room)
+		return true;
+	const size_t room = 2 * c->room + more + 64;
+	struct chunk *at = realloc(c->at, room * sizeof(*at));
+	if (!at)
+		return false;
+	c->at = at;
+	c->room = room;
+	return true;
+}
+
+static bool take_last(struct epoch *e, struct chunks *c, struct chunk *chunk)
+{
+	lock_take(&e->lock);
+	const bool there = c->count > 0;
+	if (there)
+		*chunk = c->at[--c->count];
+	lock_drop(&e->lock);
+	return there;
+}
+
+bool epoch_take_committed(struct lane *lane, struct chunk *chunk)
+{
+	return take_last(&lane->device->epoch, &lane->device->epoch.committed, chunk);
+}
+
+bool epoch_take_lost(struct lane *lane, struct chunk *chunk)
+{
+	return take_last(&lane->device->epoch, &lane->device->epoch.held, chunk);
+}
+
+void epoch_settle(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	/* The thread that ends an epoch may commit it still, if all had been fetched. */
+	lock_take(&e->lock);
+	while (e->busy > 0 || e->state == EPOCH_ENDING)
+		lock_wait(&e->lock, &e->changed);
+	e->state = EPOCH_LOST;
+	lock_drop(&e->lock);
+}
+
+bool epoch_added_any(const struct lane *lane)
+{
+	const struct epoch *e = &lane->device->epoch;
+
+	for (uint32_t i = 0; i < e->pieces; i++)
+		if (e->added[i])
+			return true;
+	return false;
+}
+
+bool epoch_added(const struct lane *lane, size_t cell)
+{
+	return lane->device->epoch.added[cell / lane->device->region->piece];
+}
+
+bool epoch_claim(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	const bool first = !e->claimed;
+	e->claimed = true;
+	lock_drop(&e->lock);
+	return first;
+}
+
+/* ---- orders ---- */
+
+/* Until it is not the helper's any more. -1: the GPU has failed. */
+static int await(struct gpu_device *d, unsigned k)
+{
+	struct shared_slot *s = &d->region->slot[k];
+
+	while (slot_state_of(s) == SHARED_SUBMITTED) {
+		if (gpu_failed(d->gpu))
+			return -1;
+		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
+		region_wait(&s->state, SHARED_SUBMITTED, LOOK_SECONDS);
+	}
+	return gpu_failed(d->gpu) ? -1 : 0;
+}
+
+/* An order in a slot that is kept for them, to its end. */
+static int order(struct gpu_device *d, unsigned k, enum slot_order what, uint32_t piece)
+{
+	struct shared_slot *s = &d->region->slot[k];
+
+	s->order = what;
+	s->piece = piece;
+	__atomic_store_n(&d->slot[k].state, SLOT_SUBMITTED, __ATOMIC_RELAXED);
+	slot_submit(d->region, s);
+	if (await(d, k) != 0)
+		return -1;
+	__atomic_store_n(&d->slot[k].state, SLOT_FREE, __ATOMIC_RELAXED);
+	return 0;
+}
+
+/* All that lanes have submitted is counted; they may reap it later. */
+static int drain(struct gpu_device *d)
+{
+	for (unsigned k = 0; k < d->slots; k++)
+		if (__atomic_load_n(&d->slot[k].state, __ATOMIC_ACQUIRE) == SLOT_SUBMITTED && await(d, k) != 0)
+			return -1;
+	return 0;
+}
+
+/* Do the pieces hold as many counts as samples were submitted? */
+static int take_sums(struct gpu_device *d)
+{
+	struct epoch *e = &d->epoch;
+	uint64_t all = 0;
+
+	if (order(d, d->slots, ORDER_SUMS, 0) != 0)
+		return -1;
+	memcpy(e->sums, region_data(d->region, d->slots), e->pieces * sizeof(*e->sums));
+	for (uint32_t i = 0; i < e->pieces; i++) {
+		if (e->sums[i] > UINT32_MAX)
+			all = UINT64_MAX / 2;
+		all += e->sums[i];
+	}
+	if (all == e->samples)
+		return 0;
+	gpu_fail(d->gpu, "check", "the counts do not sum to the samples");
+	return -1;
+}
+
+/* ---- pieces ---- */
+
+/* One piece, by way of a slot that is the thread's: fetched, checked, added. */
+static int add_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32_t *copy, struct counts *totals)
+{
+	const size_t from = (size_t)which * d->region_piece;
+	const size_t n = d->cells - from < d->region_piece ? d->cells - from : d->region_piece;
+	uint64_t sum = 0;
+
+	if (d->epoch.sums[which] == 0)
+		return 0;
+	if (order(d, slot, ORDER_PIECE, which) != 0)
+		return -1;
+	memcpy(copy, region_data(d->region, slot), n * sizeof(*copy));
+	for (size_t i = 0; i < n; i++)
+		sum += copy[i];
+	if (sum != d->epoch.sums[which]) {
+		gpu_fail(d->gpu, "check", "counts have changed");
+		return -1;
+	}
+	counts_add_piece(totals, from, copy, n, d->gpu->spec.counting->method == COUNT_SHARED);
+	return 0;
+}
+
+/* Takes pieces until there are none left for this thread; slot is one that is kept for orders. */
+static int take_pieces(struct gpu_device *d, unsigned slot, struct counts *totals)
+{
+	struct epoch *e = &d->epoch;
+	uint32_t *copy = malloc(d->region_piece * sizeof(*copy));
+	int rc = 0;
+
+	lock_take(&e->lock);
+	e->busy++;
+	lock_drop(&e->lock);
+	if (!copy) {
+		gpu_fail(d->gpu, "memory", "none for a piece of the counters");
+		rc = -1;
+	}
+	while (rc == 0) {
+		lock_take(&e->lock);
+		const uint32_t which = e->next;
+		e->next += which < e->pieces;
+		lock_drop(&e->lock);
+		if (which == e->pieces || (rc = add_piece(d, slot, which, copy, totals)) != 0)
+			break;
+		lock_take(&e->lock);
+		e->added[which] = true;
+		if (++e->done == e->pieces)
+			pthread_cond_broadcast(&e->changed);
+		lock_drop(&e->lock);
+	}
+	free(copy);
+	lock_take(&e->lock);
+	e->busy--;
+	if (rc != 0)
+		e->state = EPOCH_LOST;
+	pthread_cond_broadcast(&e->changed);
+	lock_drop(&e->lock);
+	return rc;
+}
+
+/* While another thread ends the epoch: with a slot that is kept for orders, takes part. With the lock held. */
+static void help_unlocks(struct lane *lane, struct counts *totals)
+{
+	struct gpu_device *d = lane->device;
+	struct epoch *e = &d->epoch;
+
+	lock_assert_held(&e->lock);
+	if (!e->fetching || e->next == e->pieces || e->helpers == d->orders - 1) {
+		lock_wait(&e->lock, &e->changed);
+		return;
+	}
+	const unsigned slot = d->slots + 1 + e->helpers++;
+	lock_drop(&e->lock);
+	(void)take_pieces(d, slot, totals);
+	lock_take(&e->lock);
+}
+
+/* ---- the end of an epoch ---- */
+
+/* Everything is in the totals. With the lock held. */
+static void commit(struct epoch *e, struct counts *totals)
+{
+	lock_assert_held(&e->lock);
+	counts_add_samples(totals, e->samples);
+	if (e->held.count > 0)
+		memcpy(e->committed.at + e->committed.count, e->held.at, e->held.count * sizeof(*e->held.at));
+	e->committed.count += e->held.count;
+	e->held.count = 0;
+	memset(e->added, 0, e->pieces * sizeof(*e->added));
+	e->samples = 0;
+	e->input = NULL;
+	e->inputs = 0;
+	e->number++;
+}
+
+/* What the thread does that ends it, without the lock. */
+static int fetch_all(struct gpu_device *d, struct counts *totals)
+{
+	struct epoch *e = &d->epoch;
+	int rc = 0;
+
+	if (drain(d) != 0 || take_sums(d) != 0)
+		return -1;
+	lock_take(&e->lock);
+	e->next = e->done = 0;
+	e->helpers = 0;
+	e->fetching = true;
+	pthread_cond_broadcast(&e->changed);
+	lock_drop(&e->lock);
+	rc = take_pieces(d, d->slots, totals);
+	lock_take(&e->lock);
+	while (rc == 0 && e->done < e->pieces && e->state == EPOCH_ENDING)
+		lock_wait(&e->lock, &e->changed);
+	e->fetching = false;
+	rc = e->state == EPOCH_ENDING ? rc : -1;
+	lock_drop(&e->lock);
+	return rc;
+}
+
+/* With the lock held, of an open epoch. */
+static void end_unlocks(struct gpu_device *d, struct counts *totals)
+{
+	struct epoch *e = &d->epoch;
+
+	lock_assert_held(&e->lock);
+	if (!make_room(&e->committed, e->held.count)) {
+		e->state = EPOCH_LOST;
+		lock_drop(&e->lock);
+		gpu_fail(d->gpu, "memory", "none for what was counted");
+		lock_take(&e->lock);
+		pthread_cond_broadcast(&e->changed);
+		return;
+	}
+	e->state = EPOCH_ENDING;
+	lock_drop(&e->lock);
+	const int rc = fetch_all(d, totals);
+	if (rc == 0) {
+		lock_take(&e->lock);
+		commit(e, totals);
+		lock_drop(&e->lock);
+	}
+	/* What was committed stays so, whatever becomes of the next epoch's table. */
+	const bool cleared = rc == 0 && order(d, d->slots, ORDER_CLEAR, 0) == 0;
+	lock_take(&e->lock);
+	e->state = cleared ? EPOCH_OPEN : EPOCH_LOST;
+	pthread_cond_broadcast(&e->changed);
+}
+
+/* With the lock held: until the epoch is open (0) or lost. */
+static enum epoch_result settle_unlocks(struct lane *lane, struct counts *totals)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	while (e->state == EPOCH_ENDING)
+		help_unlocks(lane, totals);
+	if (gpu_failed(lane->gpu))
+		e->state = EPOCH_LOST;
+	return e->state == EPOCH_OPEN ? EPOCH_OK : EPOCH_FAILED;
+}
+
+void epoch_join(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	e->lanes++;
+	lock_drop(&e->lock);
+}
+
+enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struct chunk *chunk, uint64_t *epoch,
+			       struct counts *totals)
+{
+	struct epoch *e = &lane->device->epoch;
+	const bool range = chunk->fd >= 0;
+
+	lock_take(&e->lock);
+	enum epoch_result rc = settle_unlocks(lane, totals);
+	while (rc == EPOCH_OK && (e->samples + slot->samples > EPOCH_SAMPLES || e->inputs >= INPUTS_MOST)) {
+		end_unlocks(lane->device, totals);
+		rc = settle_unlocks(lane, totals);
+	}
+	if (rc == EPOCH_OK && range && !make_room(&e->held, 1)) {
+		lock_drop(&e->lock);
+		gpu_fail(lane->gpu, "memory", "none for what was counted");
+		return EPOCH_FAILED;
+	}
+	if (rc == EPOCH_OK) {
+		if (range) {
+			e->held.at[e->held.count++] = *chunk;
+			e->inputs += e->input != chunk->input;
+			e->input = chunk->input;
+		}
+		e->samples += slot->samples;
+		*epoch = e->number;
+		device_submit(lane->device, slot, ORDER_COUNT);
+	}
+	lock_drop(&e->lock);
+	return rc;
+}
+
+uint64_t epoch_committed(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	const uint64_t number = e->number;
+	lock_drop(&e->lock);
+	return number;
+}
+
+enum epoch_result epoch_end(struct lane *lane, struct counts *totals)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	enum epoch_result rc = settle_unlocks(lane, totals);
+	if (rc == EPOCH_OK && e->samples > 0) {
+		end_unlocks(lane->device, totals);
+		rc = settle_unlocks(lane, totals);
+	}
+	lock_drop(&e->lock);
+	return rc;
+}
+
+enum epoch_result epoch_leave(struct lane *lane, bool wait, struct counts *totals)
+{
+	struct gpu_device *d = lane->device;
+	struct epoch *e = &d->epoch;
+	enum epoch_result rc = EPOCH_OK;
+
+	lock_take(&e->lock);
+	e->leaving++;
+	const uint64_t epoch = e->number;
+	pthread_cond_broadcast(&e->changed);
+	while (wait && rc == EPOCH_OK && e->number == epoch && e->samples > 0) {
+		if (e->state == EPOCH_ENDING)
+			help_unlocks(lane, totals);
+		else if (gpu_failed(lane->gpu) || e->state == EPOCH_LOST)
+			rc = EPOCH_FAILED;
+		else if (e->leaving == e->lanes)
+			end_unlocks(d, totals);
+		else
+			lock_wait_for(&e->lock, &e->changed, LOOK_SECONDS);
+	}
+	e->leaving--;
+	e->lanes--;
+	lock_drop(&e->lock);
+	return rc;
+}

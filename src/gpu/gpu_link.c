@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_link: a helper's start, its words, its silence, its end. */
+#include "gpu/gpu_link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/signals.h"
+#include "gpu/gpu_state.h"
+
+#define START_SECONDS 60.0
+/* Looks at the beat, a second apart: counted, because a clock goes on while both processes stand still. */
+#define SILENT_LOOKS 10u
+#define LOOK_MS 1000
+
+extern char **environ;
+
+/* ---- the start ---- */
+
+/* The environment, with other devices to see. NULL: no memory. */
+static char **environment(const char *devices, char *variable, size_t size)
+{
+	static const char NAME[] = "CUDA_VISIBLE_DEVICES=";
+	size_t n = 0, used = 0;
+
+	while (environ[n])
+		n++;
+	char **copy = calloc(n + 2, sizeof(*copy));
+	if (!copy)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		if (devices[0] == '\0' || strncmp(environ[i], NAME, strlen(NAME)) != 0)
+			copy[used++] = environ[i];
+	if (devices[0] != '\0') {
+		snprintf(variable, size, "%s%s", NAME, devices);
+		copy[used] = variable;
+	}
+	return copy;
+}
+
+static int make_actions(posix_spawn_file_actions_t *actions, const struct link *link)
+{
+	int rc = posix_spawn_file_actions_init(actions);
+
+	for (int fd = 0; fd <= 2 && rc == 0; fd++)
+		rc = posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_RDWR, 0);
+	/* Neither is where the other goes: link_open saw to that. */
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions, link->theirs, HELPER_SOCKET);
+	if (rc == 0)
+		rc = posix_spawn_file_actions_adddup2(actions, link->region_fd, HELPER_REGION);
+	return rc;
+}
+
+/* A session of its own, no signal blocked or ignored. */
+static int make_attributes(posix_spawnattr_t *attributes)
+{
+	sigset_t none, all;
+	int rc = posix_spawnattr_init(attributes);
+
+	sigemptyset(&none);
+	sigfillset(&all);
+	sigdelset(&all, SIGKILL);
+	sigdelset(&all, SIGSTOP);
+	if (rc == 0)
+		rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+								  POSIX_SPAWN_SETSIGDEF);
+	if (rc == 0)
+		rc = posix_spawnattr_setsigmask(attributes, &none);
+	if (rc == 0)
+		rc = posix_spawnattr_setsigdefault(attributes, &all);
+	return rc;
+}
+
+/* Our own image; where there is no /proc, the name by which we were started. An error number. */
+static int spawn(struct link *link)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	char variable[sizeof(link->devices) + 32], argument[sizeof(HELPER_ARGUMENT) + 24], name[] = "gpuhist";
+	char *argv[] = {name, argument, NULL};
+	char **const environment_of = environment(link->devices, variable, sizeof(variable));
+	pid_t helper = 0;
+	int rc = ENOMEM;
+
+	if (!environment_of)
+		return rc;
+	snprintf(argument, sizeof(argument), HELPER_ARGUMENT "%ld", (long)getpid());
+	if ((rc = make_actions(&actions, link)) == 0) {
+		if ((rc = make_attributes(&attributes)) == 0) {
+			rc = posix_spawn(&helper, "/proc/self/exe", &actions, &attributes, argv, environment_of);
+			const char *const path = (const char *)(uintptr_t)getauxval(AT_EXECFN);
+			if (rc == ENOENT && path)
+				rc = posix_spawn(&helper, path, &actions, &attributes, argv, environment_of);
+			posix_spawnattr_destroy(&attributes);
+		}
+		posix_spawn_file_actions_destroy(&actions);
+	}
+	free(environment_of);
+	link->helper = rc == 0 ? helper : 0;
+	return rc;
+}
+
+/* ---- listening ---- */
+
+/* How the helper ended, as far as that can be known soon. */
+static void describe_end(const struct link *link, char *text, size_t size)
+{
+	int status = 0;
+
+	for (int i = 0; i < 50; i++) {
+		const pid_t pid = waitpid(link->helper, &status, WNOHANG);
+		if (pid == link->helper && WIFSIGNALED(status)) {
+			snprintf(text, size, "its process was killed by signal %d", WTERMSIG(status));
+			return;
+		}
+		if (pid != 0)
+			break;
+		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+	}
+	snprintf(text, size, "its process has ended");
+}
+
+static bool closing(const struct link *link)
+{
+	return __atomic_load_n(&link->closing, __ATOMIC_ACQUIRE);
+}
+
+static bool slot_waits(const struct gpu_device *d)
+{
+	for (unsigned k = 0; k < d->facts.slots; k++)
+		if (__atomic_load_n(&d->slot[k].state, __ATOMIC_RELAXED) == SLOT_SUBMITTED &&
+		    slot_state_of(&d->region->slot[k]) == SHARED_SUBMITTED)
+			return true;
+	return false;
+}
+
+/* After a second without a word. */
+static void look(struct gpu_device *d, double since)
+{
+	struct link *link = &d->link;
+	const uint64_t beat = __atomic_load_n(&d->region->beat, __ATOMIC_RELAXED);
+
+	if (!d->ready) {
+		if (clock_seconds() - since > START_SECONDS)
+			gpu_fail(d->gpu, "driver", "it did not start in time");
+		return;
+	}
+	link->beats_same = beat == link->beat && slot_waits(d) ? link->beats_same + 1 : 0;
+	link->beat = beat;
+	if (link->beats_same < SILENT_LOOKS)
+		return;
+	gpu_fail(d->gpu, "driver", "its process does not answer");
+	(void)kill(link->helper, SIGKILL); /* not waited for: it may be where no signal reaches it */
+}
+
+/* A message. False: there will be no more. */
+static bool listen_once(struct gpu_device *d)
+{
+	struct notice notice;
+	const ssize_t got = recv(d->link.socket, &notice, sizeof(notice), 0);
+	char why[64];
+
+	if (got < 0 && errno == EINTR)
+		return true;
+	if (closing(&d->link))
+		return false;
+	if (got <= 0) {
+		describe_end(&d->link, why, sizeof(why));
+		gpu_fail(d->gpu, "driver", why);
+		return false;
+	}
+	notice.why[sizeof(notice.why) - 1] = '\0';
+	if (got == (ssize_t)sizeof(notice) && notice.kind == NOTICE_FAILED) {
+		char *const colon = strstr(notice.why, ": ");
+		if (colon)
+			*colon = '\0';
+		gpu_fail(d->gpu, notice.why, colon ? colon + 2 : "it failed");
+		return false;
+	}
+	if (got != (ssize_t)sizeof(notice) || notice.kind != NOTICE_READY || gpu_device_ready(d, &notice) != 0) {
+		gpu_fail(d->gpu, "driver", "its process says what cannot be");
+		return false;
+	}
+	return true;
+}
+
+static void *link_main(void *arg)
+{
+	struct gpu_device *d = arg;
+	struct link *link = &d->link;
+	struct pollfd words = {.fd = link->socket, .events = POLLIN};
+	const double since = clock_seconds();
+	const int rc = spawn(link);
+
+	close(link->theirs);
+	close(link->region_fd);
+	if (rc != 0) {
+		gpu_fail(d->gpu, "a process for the driver", strerror(rc));
+		return NULL;
+	}
+	while (!gpu_failed(d->gpu) && !closing(link)) {
+		const int n = poll(&words, 1, LOOK_MS);
+		if (n > 0 && !listen_once(d))
+			break;
+		if (n == 0)
+			look(d, since);
+	}
+	shutdown(link->socket, SHUT_RDWR);
+	(void)waitpid(link->helper, &(int){0}, WNOHANG);
+	return NULL;
+}
+
+/* A descriptor that is none of those that it becomes in the helper. */
+static int move_up(int fd)
+{
+	if (fd < 0 || fd > HELPER_REGION)
+		return fd;
+	const int higher = fcntl(fd, F_DUPFD_CLOEXEC, HELPER_REGION + 1);
+	const int error = errno;
+	close(fd);
+	errno = error;
+	return higher;
+}
+
+int link_open(struct gpu_device *d, int region_fd, const char *devices)
+{
+	struct link *link = &d->link;
+	int pair[2];
+
+	link->socket = -1;
+	snprintf(link->devices, sizeof(link->devices), "%s", devices);
+	link->region_fd = move_up(region_fd);
+	if (link->region_fd < 0)
+		return -1;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) != 0) {
+		close(link->region_fd);
+		return -1;
+	}
+	link->socket = pair[0];
+	link->theirs = move_up(pair[1]);
+	if (link->theirs >= 0 && signals_thread(&link->thread, link_main, d) == 0) {
+		link->running = true;
+		return 0;
+	}
+	const int error = errno;
+	if (link->theirs >= 0)
+		close(link->theirs);
+	close(link->region_fd);
+	close(link->socket);
+	link->socket = -1;
+	errno = error;
+	return -1;
+}
+
+int link_send_window(struct gpu_device *d, unsigned slot, int fd, uint64_t offset, uint64_t bytes)
+{
+	const struct window w = {.slot = slot, .offset = offset, .bytes = bytes};
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control = {.room = {0}};
+	struct iovec io = {.iov_base = (void *)(uintptr_t)&w, .iov_len = sizeof(w)};
+	struct msghdr message = {
+		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
+
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
+	return sendmsg(d->link.socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(w) ? 0 : -1;
+}
+
+void link_close(struct gpu_device *d)
+{
+	struct link *link = &d->link;
+
+	if (!link->running)
+		return;
+	__atomic_store_n(&link->closing, true, __ATOMIC_RELEASE);
+	shutdown(link->socket, SHUT_RDWR);
+	pthread_join(link->thread, NULL);
+	close(link->socket);
+	link->running = false;
+}

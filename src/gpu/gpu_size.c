@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_size: a device's share of -M, cut into slots. */
+#include "gpu/gpu_size.h"
+
+#include "gpu/gpu_group.h"
+#include "gpu/region.h"
+
+#define SLOT_MIN ((size_t)1 << 20)
+#define SLOT_ENOUGH ((size_t)4 << 20)
+#define SLOT_MAX ((size_t)64 << 20)
+#define SLOT_DECODED ((size_t)16 << 20) /* of frames, which are decoded in one call up to this size */
+#define SLOT_LEAST ((size_t)256 << 10)  /* where memory is short */
+#define SLOTS_LEAST 4u
+#define SLOTS_MORE 4u /* than lanes: on the bus, and being counted */
+#define ORDERS 4u
+#define GROUPS_MOST 15000u /* that the shared memory of any device holds, codes being counted otherwise */
+
+/* At most so many, in whole samples and whole pages, but a record at least. */
+static size_t slot_bytes_for(const struct counting *c, size_t bytes)
+{
+	const size_t unit = (size_t)4096 * c->bytes, record = layout_bytes(&c->layout);
+
+	return bytes / unit * unit >= record ? bytes / unit * unit : (record + unit - 1) / unit * unit;
+}
+
+static size_t piece_of(size_t slot_bytes)
+{
+	size_t piece = 1024;
+
+	while (2 * piece * sizeof(uint32_t) <= slot_bytes && piece < (size_t)1 << 20)
+		piece *= 2;
+	return piece;
+}
+
+struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
+{
+	const struct counting *c = spec->counting;
+	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
+	struct groups groups;
+	const uint32_t grouped = c->stats ? 0 : groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST / channels);
+	const size_t cells = grouped > 0 ? (size_t)grouped * channels : c->cells;
+	struct gpu_size size = {
+		.slots = spec->windows ? SLOTS_LEAST : spec->lanes + (spec->decoded ? 0 : SLOTS_MORE),
+		.stays = !spec->fetch && c->most == 0 && cells > STAY_CELLS,
+	};
+	size_t bytes = spec->decoded ? SLOT_DECODED : SLOT_ENOUGH;
+
+	/* Behind the counters there may be an extent (driver/kernel.h), and groups may be impossible on a device. */
+	size.cell_bytes = size.stays ? 0 : (c->cells + 8) * sizeof(uint32_t);
+	if (size.slots < SLOTS_LEAST)
+		size.slots = SLOTS_LEAST;
+	size.orders = size.stays ? ORDERS : 0;
+	size.slots += size.orders;
+	if (size.slots > REGION_SLOTS)
+		size.slots = REGION_SLOTS;
+	while (bytes > SLOT_MIN && size.slots * (uint64_t)bytes > memory)
+		bytes /= 2;
+	/* A chunk's fixed work is in proportion to its counters: its bytes outweigh theirs as far as that goes. */
+	if (!size.stays && bytes < 16 * cells * sizeof(uint32_t))
+		bytes = 16 * cells * sizeof(uint32_t) < SLOT_MAX ? 16 * cells * sizeof(uint32_t) : SLOT_MAX;
+	while (size.slots > SLOTS_LEAST + size.orders && size.slots * (uint64_t)bytes > memory)
+		size.slots--;
+	while (bytes > SLOT_LEAST && size.slots * (uint64_t)bytes > memory)
+		bytes /= 2;
+	size.slot_bytes = slot_bytes_for(c, bytes);
+	/* Long records leave room for fewer. */
+	while (size.slots > 2 + size.orders && size.slot_bytes > SLOT_LEAST &&
+	       size.slots * (uint64_t)size.slot_bytes > memory)
+		size.slots--;
+	size.piece = piece_of(size.slot_bytes);
+	return size;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* region: where its parts are, and sleeping on a word of it. */
+#include "gpu/region.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/xxh64.h"
+
+#define PAGE ((uint64_t)4096)
+
+static uint64_t pages(uint64_t bytes)
+{
+	return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+size_t region_lay_out(struct region *r)
+{
+	r->cell_bytes = (r->cell_bytes + 255) / 256 * 256;
+	r->table_at = pages(sizeof(*r));
+	r->cells_at = r->table_at + pages(r->table_bytes);
+	r->data_at = r->cells_at + pages(r->slots * r->cell_bytes);
+	r->total = r->data_at + pages(r->slots * r->slot_bytes);
+	return r->total > SIZE_MAX / 2 ? 0 : (size_t)r->total;
+}
+
+uint64_t region_build(void)
+{
+	static const char version[] = GPUHIST_VERSION;
+	const uint64_t sizes[] = {sizeof(struct region), sizeof(struct notice), sizeof(struct window), BIN_KINDS};
+	struct xxh64 hash;
+
+	xxh64_begin(&hash);
+	xxh64_add(&hash, (const unsigned char *)version, sizeof(version));
+	xxh64_add(&hash, (const unsigned char *)sizes, sizeof(sizes));
+	return xxh64_end(&hash);
+}
+
+void region_wait(uint32_t *word, uint32_t seen, double seconds)
+{
+	const struct timespec limit = {.tv_sec = (time_t)seconds,
+				       .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+
+	/* Not FUTEX_PRIVATE: the other process wakes. */
+	(void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
+}
+
+void region_wake(uint32_t *word)
+{
+	(void)syscall(SYS_futex, word, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+}
