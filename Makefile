@@ -246,6 +246,12 @@ $(BUILD)/bench_cub: bench/cub.cu $(KERNEL_FLAGS)
 	@mkdir -p $(@D)
 	$(call say,NVCC)
 	$(Q)$(NVCC) -O3 -std=c++17 -arch=native -o $@ $<
+
+# Kernels launched by the runtime, beside the program's own, which only its rooms can choose.
+$(BUILD)/bench_course: bench/course.cu $(wildcard bench/course*.h bench/course*.cuh) $(OBJ_DIR)/bench/course_ours.o \
+		$(LIB_OBJ) $(KERNEL_FLAGS)
+	$(call say,NVCC)
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -o $@ $< $(filter %.o,$^) $(ALL_LDLIBS) -lpthread
 else ifeq ($(filter help clean uninstall dist deb cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)
 endif
@@ -255,6 +261,7 @@ endif
 # It runs the kernels' own text, compiled for the host, and is the same for every build: no sanitizer.
 FAKE       = build/fake/libcuda.so.1
 FAKE_OLD   = build/fake/old/libcuda.so.1
+COURSE_CHECK = build/fake/course_check
 FAKE_OBJ   = $(patsubst tests/fakecuda/%.c,build/fake/%.o,$(wildcard tests/fakecuda/*.c)) build/fake/kernels.o
 FAKE_FLAGS = build/fake/flags
 FAKE_CXX   = -std=c++17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wshadow $(CPPFLAGS) $(CXXFLAGS) -Wno-unknown-pragmas \
@@ -269,9 +276,11 @@ build/fake/%.o: tests/fakecuda/%.c $(FAKE_FLAGS)
 	$(compile)
 build/fake/%.o: COMPILE = $(TOOL_FLAGS) -Isrc -fPIC
 
-build/fake/kernels.o: tests/fakecuda/kernels.cpp $(FAKE_FLAGS)
+build/fake/kernels.o: tests/fakecuda/kernels.cpp
+build/fake/course_check.o: tests/course_check.cpp
+build/fake/kernels.o build/fake/course_check.o: $(FAKE_FLAGS)
 	$(call say,CXX)
-	$(Q)$(CXX) $(FAKE_CXX) -MMD -MP -c -o $@ $<
+	$(Q)$(CXX) $(FAKE_CXX) -MMD -MP -c -o $@ $(filter %.cpp,$^)
 
 $(FAKE) $(FAKE_OLD): $(FAKE_OBJ)
 	$(call say,LINK)
@@ -280,6 +289,11 @@ $(FAKE): FAKE_LINK = -Wl,-z,defs
 $(FAKE_OLD): FAKE_LINK = -Wl,--version-script=tests/fakecuda/old.map
 $(FAKE_OLD): tests/fakecuda/old.map
 
+# The kernels of bench/course.cuh on the same blocks of threads, without a driver.
+$(COURSE_CHECK): build/fake/course_check.o build/fake/block.o
+	$(call say,LINK)
+	$(Q)$(CXX) $(LDFLAGS) -o $@ $^
+
 # ---- tests ----
 
 #: make test             unit tests and transcripts, some seconds
@@ -287,7 +301,7 @@ test: $(PROGRAM) $(TESTS)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
 #: make check            all tests, some minutes; SEED, JOBS and SECONDS are of the random jobs
-check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK))
+check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK) $(COURSE_CHECK))
 check: check-programs
 	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
@@ -357,6 +371,10 @@ bench-gpu: $(PROGRAM) $(BUILD)/bench $(BUILD)/sample $(BENCH_GPU) $(BUILD)/bench
 	rm $(BUILD)/sample.u32
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
 
+#: make bench-course     on a machine with a GPU: the kernels of courses on GPUs beside ours; a minute
+bench-course: $(BUILD)/bench_course
+	$(BUILD)/bench_course
+
 # ---- the rest ----
 
 #: make install          takes PREFIX (/usr/local), DESTDIR, BINDIR, DATADIR, MANDIR, DOCDIR, ZSHDIR; make uninstall
@@ -408,5 +426,5 @@ help:
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) \
 	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
-.PHONY: all bench bench-gpu bench-loops check check-gpu check-programs clean coverage coverage-programs cross deb demo dist FORCE fuzz \
-	fuzzers help install test torture uninstall
+.PHONY: all bench bench-course bench-gpu bench-loops check check-gpu check-programs clean coverage coverage-programs cross deb demo \
+	dist FORCE fuzz fuzzers help install test torture uninstall

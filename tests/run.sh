@@ -73,6 +73,7 @@ if [ -z "$quick" ]; then
 		test_of gpu_check "$@" "$build/gpu_check" "$seed" "$gpu_jobs"
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
 			$((seconds / 3)) -- --device=gpu
+		test_of course_check "$fake/course_check" "$seed"
 	else
 		echo 'left out: the GPU engine (built without nvcc)'
 	fi

@@ -161,7 +161,7 @@ void block_barrier(int line)
 		if (i != current && fibers[i].line != line)
 			block_fault("one block, two barriers: lines %d and %d", line, fibers[i].line);
 	at_barrier = 0;
-	push_all(0, block_size.x, 0);
+	push_all(0, block_size.x, 0xffffffff);
 	wait_here(READY, line);
 }
 

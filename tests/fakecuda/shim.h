@@ -99,6 +99,15 @@ SHIM uint32_t atomicAnd(uint32_t *p, uint32_t v)
 	return old;
 }
 
+SHIM uint32_t atomicMin(uint32_t *p, uint32_t v)
+{
+	if (--block_patience == 0)
+		block_yield();
+	const uint32_t old = *aligned(p);
+	*p = old < v ? old : v;
+	return old;
+}
+
 SHIM unsigned long long atomicMax(unsigned long long *p, unsigned long long v)
 {
 	if (--block_patience == 0)
