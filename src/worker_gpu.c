@@ -14,6 +14,7 @@
  */
 #include "worker.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,7 +25,7 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 
-#define SENT_MOST 64u       /* slots of a device at most */
+#define SENT_MOST 64u    /* slots of a device at most */
 #define WAIT_SECONDS 0.1 /* for a slot: then it is looked for another one that is free */
 #define NAP_NS 50000     /* where other workers have all slots */
 
@@ -121,6 +122,30 @@ static bool commit_chunk(struct feeder *f, struct slot *slot, uint64_t records)
 	return done;
 }
 
+/* ---- giving back ---- */
+
+/* A chunk that the GPU counted, and that is committed. */
+static int give_back(struct feeder *f, struct chunk *chunk)
+{
+	const uint64_t records = chunk->bytes / f->work->record;
+
+	tally_add(&f->report->gpu_records, records);
+	return source_done(f->reader, chunk, chunk->bytes, f->fail);
+}
+
+/* Where counters stay: the ranges of epochs that are over, whichever worker took them. */
+static int give_committed(struct feeder *f)
+{
+	struct chunk chunk;
+
+	while (f->lane->stays && epoch_take_committed(f->lane, &chunk)) {
+		tally_add(&f->report->records, chunk.bytes / f->work->record);
+		if (give_back(f, &chunk) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* ---- the CPU instead ---- */
 
 static bool is_range(const struct chunk *chunk)
@@ -209,8 +234,10 @@ static enum turn count_here(struct feeder *f, struct sent *s)
 
 	if (rc == 0)
 		rc = recount_sent(&r, s);
-	else
+	else {
 		source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
+		gpu_free(f->lane, s->slot);
+	}
 	recount_close(&r);
 	return rc == 0 ? TURN_DONE : TURN_FAILED;
 }
@@ -256,6 +283,10 @@ static int recount_missing(struct feeder *f)
 	if (counts_init(&again, f->work->counting->cells, f->fail) != 0)
 		return -1;
 	int rc = recount_epoch(f, &again);
+	if (rc == 0 && !epoch_agrees(f->lane, again.cell))
+		rc = fail_set(f->fail, STATUS_SYSTEM,
+			      "the GPU failed, and what it had counted is not what the input holds now: "
+			      "--device=cpu counts all of it");
 	if (rc == 0)
 		counts_add_each(f->work->counts, take_missing, &(struct missing){f->lane, &again}, again.samples);
 	counts_free(&again);
@@ -275,32 +306,13 @@ int feeder_recount(struct feeder *f)
 		return rc;
 	/* Waits for the threads that add pieces, so that it is known which. */
 	epoch_settle(f->lane);
+	/* What was committed before stays so. */
+	if (give_committed(f) != 0)
+		return -1;
 	return epoch_added_any(f->lane) ? recount_missing(f) : recount_epoch(f, f->work->counts);
 }
 
 /* ---- reaping ---- */
-
-/* A chunk that the GPU counted, and that is committed. */
-static int give_back(struct feeder *f, struct chunk *chunk)
-{
-	const uint64_t records = chunk->bytes / f->work->record;
-
-	tally_add(&f->report->gpu_records, records);
-	return source_done(f->reader, chunk, chunk->bytes, f->fail);
-}
-
-/* Where counters stay: the ranges of epochs that are over, whichever worker took them. */
-static int give_committed(struct feeder *f)
-{
-	struct chunk chunk;
-
-	while (f->lane->stays && epoch_take_committed(f->lane, &chunk)) {
-		tally_add(&f->report->records, chunk.bytes / f->work->record);
-		if (give_back(f, &chunk) != 0)
-			return -1;
-	}
-	return 0;
-}
 
 static void pop(struct feeder *f)
 {
@@ -308,7 +320,8 @@ static void pop(struct feeder *f)
 	f->count--;
 }
 
-/* What the device counted in tables that stay: TURN_NO_SLOT where the slot must keep its chunk until the epoch's end. */
+/* What the device counted in tables that stay: TURN_NO_SLOT where the slot must keep its chunk until the epoch's end.
+ */
 static enum turn reap_stay(struct feeder *f, struct sent *s)
 {
 	struct slot *slot = s->slot;
@@ -447,7 +460,9 @@ enum turn feeder_turn(struct feeder *f)
 	const struct want want = {
 		.buffer = slot->data,
 		.cap = gpu_slot_bytes(lane),
-		.range = lane->stays ? gpu_slot_bytes(lane) : f->stats ? 0 : lane->window_bytes,
+		.range = lane->stays ? gpu_slot_bytes(lane)
+			 : f->stats  ? 0
+				     : lane->window_bytes,
 	};
 	const double start = clock_seconds();
 	f->report->count_seconds += start - waiting; /* the bus and the GPU */
@@ -538,8 +553,11 @@ struct feeder *feeder_open(const struct work *work, struct reader *reader, struc
 		fail_errno(fail, "statistics of a worker");
 		goto free_feeder;
 	}
-	if (!(f->lane = gpu_lane_open(work->gpu)))
+	if (!(f->lane = gpu_lane_open(work->gpu))) {
+		if (errno == ENOMEM && work->gpu_only)
+			fail_errno(fail, "worker");
 		goto free_feeder;
+	}
 	if (snapshot_join(work->snapshot, &f->holder, add_totals, f, fail) != 0)
 		goto close_lane;
 	report->asked = true;
