@@ -198,7 +198,8 @@ static bool plausible(struct gpu_device *d, const struct notice *n)
 	const unsigned least = d->orders > 0 ? 2 : 1; /* one for chunks, one for orders */
 
 	if (n->slots < least || n->slots > d->layout.slots || n->slot_bytes > d->layout.slot_bytes ||
-	    n->slot_bytes < layout_bytes(&c->layout) || (n->window_bytes > 0 && !d->gpu->spec.windows) ||
+	    n->slot_bytes < layout_bytes(&c->layout) || n->window_bytes > UINT32_MAX ||
+	    (n->window_bytes > 0 && (!d->gpu->spec.windows || n->window_bytes < layout_bytes(&c->layout))) ||
 	    n->devices < 1 || n->slots_of_k != (c->most > 0 && c->bytes > 2))
 		return false;
 	if (n->grouped == 0)

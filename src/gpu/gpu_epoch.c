@@ -155,6 +155,8 @@ static int order(struct gpu_device *d, unsigned k, enum slot_order what, uint32_
 {
 	struct shared_slot *s = &d->region->slot[k];
 
+	/* More than any sum, and than any piece: what is not answered is not believed. */
+	memset(d->slot[k].data, 0xff, sizeof(uint64_t));
 	s->order = what;
 	s->piece = piece;
 	__atomic_store_n(&d->slot[k].state, SLOT_SUBMITTED, __ATOMIC_RELAXED);

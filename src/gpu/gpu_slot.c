@@ -50,6 +50,9 @@ void gpu_fill(struct lane *lane, struct slot *slot, size_t bytes)
 
 void device_hand_over(struct gpu_device *d, unsigned slot)
 {
+	/* An answer without counters, which leaves those of the chunk before, must not have the right sum. */
+	if (d->layout.cell_bytes > 0)
+		*device_cells(d, slot) = UINT32_MAX;
 	__atomic_fetch_add(&d->submitted, 1, __ATOMIC_RELAXED);
 	slot_submit(d->region, &d->region->slot[slot]);
 }

@@ -46,10 +46,9 @@ struct gpu {
 int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 
 /* The counters of a slot's last chunk: the helper's, to be copied and then checked. */
-static inline const uint32_t *device_cells(const struct gpu_device *d, unsigned slot)
+static inline uint32_t *device_cells(const struct gpu_device *d, unsigned slot)
 {
-	return (const uint32_t *)(const void *)((const unsigned char *)d->region + d->layout.cells_at +
-						slot * d->layout.cell_bytes);
+	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at + slot * d->layout.cell_bytes);
 }
 
 /* Hands a slot whose order is written to the helper. */
