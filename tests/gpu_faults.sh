@@ -581,6 +581,10 @@ for open in '' '3<tiny 4<tiny'; do
 	if [ $status -eq 2 ] && [ ! -s out ] && grep -q '^gpuhist: --gpu-helper=' err; then ok; else bad "started by hand: status $status"; fi
 done
 # Limits: the histogram, or one line.
+# needs: the simulated driver needs memory and files too, and aborts without.
+needs() {
+	[ ! -e log ] || sed -i '/^wrong: .*: \(Cannot allocate memory\|Too many open files\)$/d; /^wrong: no thread/d' log
+}
 # limited NAME ULIMIT...: auto would go on without; what is demanded is there, or refused by name
 limited() {
 	name=$1
@@ -588,8 +592,7 @@ limited() {
 	rm -f log
 	(ulimit "$@" && exec "$gpuhist" -q --device=gpu -T 2 -b 1000 -r full tiny) >out 2>err
 	status=$?
-	# The simulated driver needs memory and files too, and aborts without.
-	[ ! -e log ] || sed -i '/^wrong: .*: \(Cannot allocate memory\|Too many open files\)$/d; /^wrong: no thread/d' log
+	needs
 	if [ $status -eq 0 ]; then same "$name" 0 expected; else lost "$name" $status; fi
 }
 for n in 5 6 7 8 9 10 12 16; do limited "$n descriptors" -n $n; done
@@ -615,6 +618,7 @@ denied() {
 	rm -f log
 	LD_PRELOAD=$preload TORTURE_FAIL=$denial timeout 180 "$gpuhist" -q --device=gpu -b 1000 -r full "$@" >out 2>err
 	status=$?
+	needs
 	if [ $status -eq 0 ]; then same "$name" 0 expected; else lost "$name" $status; fi
 }
 if [ -n "$preload" ]; then
@@ -693,6 +697,14 @@ FAKECUDA_FAIL=cuLaunchKernel:2:719 auto 'cuLaunchKernel fails at 2'
 # Windows are refused: the samples that are recounted are in the lane's own memory.
 FAKECUDA_ONCE=cuMemHostRegister_v2:2:801 FAKECUDA_FAIL=cuEventQuery:6:719 auto 'chunks that were read'
 FAKECUDA_WRONG=5 auto 'a later chunk is counted wrongly'
+# The helper is started again from what was run, whatever has become of its name.
+given=$gpuhist gpuhist=$work/bin/gh
+{
+	sleep 0.2
+	rm bin/gh
+} &
+FAKECUDA_KILL=cuEventQuery:5 auto 'an executable that is deleted'
+gpuhist=$given
 for call in cuModuleLoadData:1 cuMemAlloc_v2:3 cuMemcpyHtoDAsync_v2:1 cuEventQuery:5 cuMemHostUnregister:2; do
 	FAKECUDA_KILL=$call auto "killed in $call"
 done

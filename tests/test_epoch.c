@@ -354,6 +354,8 @@ static bool run(const struct plan *given, char **paths, size_t path_count)
 	pthread_join(watcher, NULL);
 	const bool failed = gpu_failed(&gpu);
 	CHECK(!failed || met > 0, "%s, %u: %s", NAMES[plan->fault], plan->nth, gpu.report.why);
+	/* A table that was not cleared may have been the last one. */
+	CHECK(failed || met == 0 || plan->fault == NO_CLEAR, "%s, %u: overlooked", NAMES[plan->fault], plan->nth);
 	if (rc == 0)
 		check_totals(one);
 	else
