@@ -155,6 +155,8 @@ expect() {
 	# shellcheck disable=SC2046,SC2086
 	cpu $job $also $(paths "$work/slow" "$work/word")
 }
+# What is written over may be put right before it is read: with $may there need not be a warning.
+may=
 # judge FOLDER NAME EXPECTED: the CPU's output, and one warning where the GPU had been ready, none where it never was.
 judge() {
 	cp "$1/out" "$1/err" "$1/log" .
@@ -163,7 +165,7 @@ judge() {
 	if ! met; then
 		bad "auto, $2: not met"
 	elif grep -q 'ready after' err; then
-		if [ "$warnings" -eq 1 ]; then ok; else bad "auto, $2: $warnings warnings"; fi
+		if [ "$warnings" -eq 1 ] || { [ -n "$may" ] && [ "$warnings" -eq 0 ]; }; then ok; else bad "auto, $2: $warnings warnings"; fi
 	elif [ "$warnings" -eq 0 ] && grep -q '^gpuhist: gpu: ' err; then
 		ok
 	else
@@ -650,7 +652,11 @@ for what in kind zero short long slots0 slots65 slotsmany bytes0 bytesbig window
 	rm -f log
 	FAKECUDA_HOSTILE=cuModuleLoadData:1:$what timeout 180 "$gpuhist" -q --device=gpu -T 3 -b 1000 -r full tiny >out 2>err
 	lost "a helper that says $what" $?
-	if grep -q "$(printf '[\001\033\a\r]')" err; then bad "$what: control characters"; else ok; fi
+	case $what in
+	failed | close) ok ;;
+	escape) if grep -q "$(printf '[\001\033\a\r]')" err; then bad "$what: control characters"; else ok; fi ;;
+	*) if grep -q 'says what cannot be' err; then ok; else bad "a helper that says $what was believed"; fi ;;
+	esac
 done
 # mad AT WHAT ARGUMENTS...
 mad() {
@@ -667,7 +673,7 @@ for arguments in '-b 1000 -r full' '-t f32 --auto' '-b 400000 -r full'; do
 	for what in state "done" submitted refused k extent cells sums head beat; do
 		for at in cuModuleLoadData:1 cuEventQuery:4; do
 			draw 3
-			[ -n "$long" ] || [ "$drawn" -eq 0 ] || continue
+			[ -n "$long" ] || [ "$drawn" -eq 0 ] || [ "$what" = head ] || continue
 			# "submitted" may keep a chunk from being done, for as long as an unanswered one is waited for.
 			[ "$what" != submitted ] || [ -n "$long" ] || continue
 			# shellcheck disable=SC2086
@@ -715,7 +721,9 @@ FAKECUDA_FAIL=cuLaunchKernel:9:719 auto 'a second count fails'
 # The first eight may be worthless, and are counted again.
 FAKECUDA_WRONG=11 auto 'a chunk of --auto is counted wrongly'
 FAKECUDA_FAIL=cuEventQuery:9:719 auto 'after some chunks of --auto'
+may=1
 for what in k extent; do FAKECUDA_HOSTILE=cuEventQuery:5:$what auto "a helper that writes $what"; done
+may=
 job='-t f32 -r -1:1 -b 9 --record=8 --offset=4'
 expect
 FAKECUDA_FAIL=cuLaunchKernel:3:719 auto 'a chunk is not packed'
@@ -731,14 +739,17 @@ done
 FAKECUDA_FAIL=cuLaunchKernel:9:719 auto 'counters that stay, a kernel fails'
 FAKECUDA_WRONG=4 auto 'counters that stay, a sample too many'
 FAKECUDA_FAIL=cuMemsetD32Async:2:719 auto 'counters that stay, a fill fails'
+may=1
 FAKECUDA_HOSTILE=cuEventQuery:5:sums auto 'a helper that writes sums'
+may=
 [ -n "$quick" ] || FAKECUDA_STOP=cuMemcpyDtoHAsync_v2:3 beside 'counters that stay, stopped between pieces'
 job='-b 1000 -r full'
 expect
 if [ -z "$quick" ]; then
-	for what in state "done" refused cells head kind twice close; do
-		FAKECUDA_HOSTILE=cuEventQuery:5:$what auto "a helper with $what"
-	done
+	for what in kind twice close; do FAKECUDA_HOSTILE=cuEventQuery:5:$what auto "a helper that says $what"; done
+	may=1
+	for what in state "done" refused cells head; do FAKECUDA_HOSTILE=cuEventQuery:5:$what auto "a helper that writes $what"; done
+	may=
 	for n in 1 7; do
 		for function in $functions; do
 			case $function in

@@ -125,6 +125,7 @@ static void write_sums(unsigned k)
 		sums[i / PIECE] += table[i];
 		all += table[i];
 	}
+	CHECK(device->epoch.inputs <= plan->inputs_most, "%u inputs are open", device->epoch.inputs);
 	/* Or a counter of 32 bits could wrap. */
 	CHECK(all <= plan->samples_most + 1 || plan->fault == NO_CLEAR, "an epoch of %llu samples",
 	      (unsigned long long)all);

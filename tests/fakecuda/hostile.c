@@ -3,7 +3,7 @@
  * hostile: a helper that has gone mad, as the program that started it sees it (gpu/region.h): what it says on the
  *socket, what it writes into the memory that both share. Nothing of it may harm the program, or change a count.
  *
- * Said at once, before or after what the helper itself says:
+ * Said at once, and then no more but "twice":
  *
  *	kind, zero        a notice of an unknown kind
  *	short, long       too few bytes, too many
@@ -31,6 +31,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "fake.h"
 #include "gpu/region.h"
@@ -241,4 +242,7 @@ void hostile_act(const char *what)
 			return;
 		}
 	say(what);
+	/* Or what this process says next would be refused in its place. */
+	while (!is(what, "twice"))
+		pause();
 }
