@@ -53,7 +53,7 @@ static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct fe
 
 	if (turn != TURN_NO_SLOT)
 		return turn;
-	return work->gpu_only ? feeder_wait(feeder) : cpu_turn(cpu);
+	return work->gpu_only || (feeder && feeder_alone(feeder)) ? feeder_wait(feeder) : cpu_turn(cpu);
 }
 
 /* What a worker does where the GPU has failed: all that it took is counted, and it is a CPU worker to the end. */

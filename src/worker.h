@@ -104,6 +104,9 @@ struct feeder *feeder_open(const struct work *work, struct reader *reader, struc
 
 enum turn feeder_turn(struct feeder *f);
 
+/* Is it better to wait for a slot than to count? So many counters that a block of samples takes a processor too long. */
+bool feeder_alone(const struct feeder *f);
+
 /* After TURN_NO_SLOT, where there is nothing else to do. TURN_DONE, TURN_LOST_GPU or TURN_FAILED. */
 enum turn feeder_wait(struct feeder *f);
 

@@ -24,7 +24,7 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 
-#define SENT_MOST 64u       /* slots of a device at most */
+#define SENT_MOST 64u    /* slots of a device at most */
 #define WAIT_SECONDS 0.1 /* for a slot: then it is looked for another one that is free */
 #define NAP_NS 50000     /* where other workers have all slots */
 
@@ -308,7 +308,8 @@ static void pop(struct feeder *f)
 	f->count--;
 }
 
-/* What the device counted in tables that stay: TURN_NO_SLOT where the slot must keep its chunk until the epoch's end. */
+/* What the device counted in tables that stay: TURN_NO_SLOT where the slot must keep its chunk until the epoch's end.
+ */
 static enum turn reap_stay(struct feeder *f, struct sent *s)
 {
 	struct slot *slot = s->slot;
@@ -447,7 +448,9 @@ enum turn feeder_turn(struct feeder *f)
 	const struct want want = {
 		.buffer = slot->data,
 		.cap = gpu_slot_bytes(lane),
-		.range = lane->stays ? gpu_slot_bytes(lane) : f->stats ? 0 : lane->window_bytes,
+		.range = lane->stays ? gpu_slot_bytes(lane)
+			 : f->stats  ? 0
+				     : lane->window_bytes,
 	};
 	const double start = clock_seconds();
 	f->report->count_seconds += start - waiting; /* the bus and the GPU */
@@ -461,6 +464,11 @@ enum turn feeder_turn(struct feeder *f)
 	f->report->read_seconds += clock_seconds() - start;
 	worker_found(f->work, f->report);
 	return sent;
+}
+
+bool feeder_alone(const struct feeder *f)
+{
+	return f->lane->stays;
 }
 
 enum turn feeder_wait(struct feeder *f)
