@@ -306,6 +306,11 @@ void gpu_lane_close(struct lane *lane)
 {
 	if (!lane)
 		return;
+	struct gpu *const gpu = lane->gpu;
+	lock_take(&gpu->lock);
+	lane->device->lanes--;
+	__atomic_store_n(&gpu->lanes, gpu->lanes - 1, __ATOMIC_RELAXED);
+	lock_drop(&gpu->lock);
 	free(lane->chunk);
 	free(lane->total);
 	free(lane);
