@@ -2,21 +2,22 @@
 /* worker: the CPU and the GPU as two legs of one walk through the source. */
 #include "worker.h"
 
+#include "base/clock.h"
 #include "base/tally.h"
 #include "count/gather.h"
 #include "gpu/gpu.h"
 
-void worker_found(const struct work *work, struct worker_report *report, size_t bytes)
+void worker_found(const struct work *work, struct worker_report *report)
 {
-	report->unasked += bytes;
+	const double now = clock_seconds();
 	/*
 	 * At once, then now and then: what a slow start does not need a long run may. Under
 	 * --device=gpu a worker is of use only where there is a lane for it.
 	 */
-	const bool ask =
-		work->gpu_only ? gpu_lane_free(work->gpu) : !report->passed_on || report->unasked >= WORKER_ASKS_BYTES;
+	const bool ask = work->gpu_only ? gpu_lane_free(work->gpu)
+					: !report->passed_on || now - report->asked_at >= WORKER_ASKS_SECONDS;
 	if (ask)
-		report->unasked = 0;
+		report->asked_at = now;
 	if (ask && source_backlog(work->source)) {
 		report->passed_on = true;
 		work->busy(work->arg);

@@ -29,8 +29,8 @@ struct work {
 	size_t block;    /* bytes of a worker's buffer */
 	uint32_t record; /* bytes of a record */
 	/*
-	 * Called by a worker that finds work for another one too: the first time it does, then each
-	 * time it has read WORKER_ASKS_BYTES more; with gpu_only whenever a lane is free.
+	 * Called by a worker that finds work for another one too: the first time it does, then every
+	 * WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free.
 	 */
 	void (*busy)(void *arg);
 	void *arg;
@@ -45,7 +45,7 @@ struct worker_report {
 	uint64_t gpu_records;    /* of these, by a lane */
 	uint64_t mapped_records; /* of these, straight from the mapped file */
 	uint64_t fills;          /* chunks that brought something */
-	uint64_t unasked;        /* bytes since busy was called */
+	double asked_at;         /* clock when busy was called last */
 	bool asked;              /* the source: what fails then is the input's, not the worker's own */
 	bool passed_on;          /* busy was called */
 	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
@@ -58,8 +58,8 @@ void worker_count(const struct work *work, struct counter *counter, struct holde
 		  const struct chunk *chunk);
 
 /* What every worker does when it has taken something: now and then it calls busy. */
-void worker_found(const struct work *work, struct worker_report *report, size_t bytes);
-#define WORKER_ASKS_BYTES ((uint64_t)128 << 20)
+void worker_found(const struct work *work, struct worker_report *report);
+#define WORKER_ASKS_SECONDS 0.02
 
 /*
  * A worker from the first record to the last, in turns: where there is a slot of the GPU for it, it fills that, else

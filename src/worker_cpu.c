@@ -45,7 +45,7 @@ enum turn cpu_turn(struct cpu_leg *leg)
 	report->read_seconds += filled - start;
 	if (rc != 0 || chunk.bytes == 0)
 		return rc != 0 ? TURN_FAILED : TURN_END;
-	worker_found(work, report, chunk.bytes);
+	worker_found(work, report);
 	worker_count(work, leg->counter, &leg->holder, report, &chunk);
 	report->count_seconds += clock_seconds() - filled;
 	return source_done(leg->reader, &chunk, chunk.bytes, leg->fail) == 0 ? TURN_DONE : TURN_FAILED;

@@ -457,10 +457,9 @@ enum turn feeder_turn(struct feeder *f)
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	}
 	/* From here on the chunk is ours to count, whatever fails. */
-	const size_t bytes = s->chunk.bytes;
 	const enum turn sent = send(f, s);
 	f->report->read_seconds += clock_seconds() - start;
-	worker_found(f->work, f->report, bytes);
+	worker_found(f->work, f->report);
 	return sent;
 }
 

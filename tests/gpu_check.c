@@ -442,9 +442,12 @@ static void compare(const struct subject *s, struct lane *lane, struct sent *sen
 	free(sent->samples);
 }
 
+#define WAYS 5
+static const char *const NAMES[WAYS] = {"striped", "whole", "pair", "split", "far"};
+
 /* What the jobs reached. */
 static struct seen {
-	unsigned ways[4], kinds[BIN_KINDS], epochs;
+	unsigned ways[WAYS], kinds[BIN_KINDS], epochs;
 } seen;
 
 /* All kinds of data, chunk by chunk: as many as there are slots are on their way at once. */
@@ -619,10 +622,8 @@ static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report 
 
 static void see(const struct gpu_report *report, const struct edges *edges)
 {
-	static const char *const WAYS[] = {"striped", "whole", "pair", "split"};
-
-	for (int i = 0; i < 4; i++)
-		seen.ways[i] += strncmp(report->kernel, WAYS[i], strlen(WAYS[i])) == 0;
+	for (int i = 0; i < WAYS; i++)
+		seen.ways[i] += strncmp(report->kernel, NAMES[i], strlen(NAMES[i])) == 0;
 	seen.kinds[edges->binning.kind]++;
 }
 
@@ -645,10 +646,12 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 	}
 	const struct gpu_spec spec = {.counting = s->counting, .lanes = FEEDERS};
 	if ((gpu || !chunks) && gpu_size(&spec, 8 << 20).stays) {
-		snprintf(what + named, size - named, ", epochs");
 		gpu = start(s, false, &report);
-		if (gpu)
+		snprintf(what + named, size - named, ", epochs, %s", report.kernel);
+		if (gpu) {
+			see(&report, s->edges);
 			compare_epochs(s, gpu);
+		}
 		gpu_close(gpu);
 	}
 	if (!gpu && number == 0)
@@ -830,8 +833,8 @@ int main(int argc, char **argv)
 	for (unsigned long i = first; i < jobs; i++)
 		if (!run_job(seed, i))
 			return 77;
-	for (int i = 0; i < 4 && whole; i++)
-		CHECK(seen.ways[i] > 0, "way %d was never taken", i);
+	for (int i = 0; i < WAYS && whole; i++)
+		CHECK(seen.ways[i] > 0, "%s was never taken", NAMES[i]);
 	for (int i = 0; i < BIN_KINDS && whole; i++)
 		CHECK(seen.kinds[i] > 0, "kind %d was never taken", i);
 	CHECK(!whole || seen.epochs > 100, "%u epochs", seen.epochs);

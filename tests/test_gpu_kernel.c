@@ -193,7 +193,7 @@ static void buckets(void)
 			const uint32_t bins = i % 3 == 0 || bits == CLASSES[k].bits
 						      ? 1u << bits
 						      : (1u << bits) + (uint32_t)(check_random(&state) % (1u << bits));
-			const struct kernel_device on = {.cuda = &CUDA, .bytes_max = CHUNKS[i % 3], .stays = true};
+			const struct kernel_device on = {.cuda = &CUDA, .bytes_max = CHUNKS[i % 3]};
 			const char *const type = TYPES[check_random(&state) % 3];
 			const char *failed = "";
 			struct kernel_plan plan = {.near = NULL};
@@ -243,9 +243,36 @@ static void groups(void)
 	}
 }
 
+/* ---- straight to the table ---- */
+
+/* Counters that stay are counted by one kernel, whatever the device's shared memory. */
+static void far(void)
+{
+	static const char *const TYPES[] = {"u16", "u24", "u32", "f64"};
+	const struct kernel_chunk chunk = {.data = 1 << 20, .cells = 1 << 21};
+
+	shared_most = 64 * KIB;
+	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
+		for (uint32_t channels = 1; channels <= 3; channels += 2) {
+			const struct kernel_device on = {.cuda = &CUDA, .bytes_max = 4 << 20, .stays = true};
+			const char *failed = "";
+			struct kernel_plan plan = {.near = NULL};
+			struct counting c;
+			CHECK(make_counting(&c, TYPES[i], i == 0 ? 65536 : 1u << 24, channels), "%s", TYPES[i]);
+			CHECK(kernel_plan_init(&plan, &c, &on, &failed) == CUDA_SUCCESS, "%s: %s", TYPES[i], failed);
+			memset(&launched, 0, sizeof(launched));
+			CHECK(plan.way == WAY_FAR && plan.work_bytes == 0 && strncmp(plan.name, "far_", 4) == 0,
+			      "%s: %s", TYPES[i], plan.name);
+			CHECK(kernel_launch(&plan, &CUDA, &chunk, 1000, NULL) == CUDA_SUCCESS && launched.launches == 1,
+			      "%s: %u launches", TYPES[i], launched.launches);
+		}
+	}
+}
+
 int main(void)
 {
 	buckets();
 	groups();
+	far();
 	return check_report();
 }
