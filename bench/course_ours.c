@@ -49,7 +49,7 @@ const char *ours_open(void)
 const char *ours_choose(uint32_t bins, uint64_t samples)
 {
 	struct edges_spec spec = {.bins = bins, .kind = AXIS_VALUES};
-	const struct kernel_device on = {&cuda, device, module, (size_t)samples * 4};
+	const struct kernel_device on = {&cuda, device, module, (size_t)samples * 4, false};
 	struct sample_type type;
 	struct edges edges;
 	struct counting counting;

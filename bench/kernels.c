@@ -452,7 +452,7 @@ int main(int argc, char **argv)
 	struct launch l = {.bytes = piece};
 	printf("%s, %.2f GiB in device memory\n\n", name, (double)bytes / 0x1p30);
 	printf("H2D from pinned memory: %.1f GB/s\n", best_of(&s, piece, copy_in, &l));
-	const double reading = read_rate(&s, &(struct kernel_device){&cuda, device, module, bytes});
+	const double reading = read_rate(&s, &(struct kernel_device){&cuda, device, module, bytes, false});
 	printf("Reading: %.0f GB/s\n\n", reading);
 	printf("| samples, bins | kernel |");
 	for (int k = 0; k < SKEWS; k++)
@@ -461,6 +461,6 @@ int main(int argc, char **argv)
 	for (size_t j = 0; j < sizeof(JOBS) / sizeof(JOBS[0]); j++)
 		if (argc < 3 || strstr(argv[2], JOBS[j].range ? JOBS[j].range : "none") ||
 		    (strstr(argv[2], "layout") && (JOBS[j].layout.channels != 1 || JOBS[j].layout.record > 0)))
-			run(&s, &JOBS[j], &(struct kernel_device){&cuda, device, module, bytes}, piece, reading);
+			run(&s, &JOBS[j], &(struct kernel_device){&cuda, device, module, bytes, false}, piece, reading);
 	return 0;
 }

@@ -4,22 +4,28 @@
  * usage: gpu_check [SEED [JOBS [FIRST]]]       (jobs FIRST to JOBS - 1)
  *
  * Each job draws a type, bins, a range and a kind of data, starts the GPU engine for it as the
- * program does, and compares the cells of chunks of many sizes with those that the CPU counts.
+ * program does, and compares the cells of chunks of many sizes with those that the CPU counts. Where the counters would
+ * stay on the device they are fetched for each chunk all the same, and then chunks of all kinds are counted in
+ * epochs by two threads, and the totals compared.
+ *
  * The first jobs go through a list that reaches every way of counting and every kind of bins; the
- * end checks that they did. Without a GPU it says so and exits 77.
+ * end checks that they did. Behind them are jobs of very many bins, in epochs alone. Last the kernel that adds up
+ * counters is compared with sums of our own. Without a GPU it says so and exits 77.
  */
 #include <math.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "bins/number.h"
 #include "check.h"
 #include "count/count.h"
+#include "driver/device.h"
+#include "driver/helper.h"
 #include "gpu/gpu.h"
-#include "bins/number.h"
+#include "gpu/gpu_epoch.h"
+#include "gpu/gpu_size.h"
 
 enum data { NOISE, INSIDE, EDGES, CONSTANT, SORTED, TWO_HOT, FEW, DATA_KINDS };
 
@@ -144,6 +150,7 @@ static const struct {
 	{{"i16", 1000, "full", false}, {.channels = 2}},
 	{{"i16be", 500, "full", false}, {.channels = 63}},
 	{{"u16", 65536, NULL, false}, {.channels = 2}},
+	{{"u16be", 10000, "full", false}, {.channels = 4}}, /* groups would fit, but the counters stay */
 	{{"f16", 500, "-1:1", false}, {.channels = 5}},
 	{{"u24", 1024, "full", false}, {.channels = 3}},
 	{{"i24be", 30000, "full", false}, {.channels = 7}},
@@ -175,6 +182,13 @@ static const struct {
 };
 #define LAID_LENGTH (sizeof(LAID) / sizeof(LAID[0]))
 
+/* So many bins that the CPU's own tables are gigabytes: in epochs alone, the largest last. */
+static const struct job MANY[] = {
+	{"u32", 1 << 24, "full", false}, {"f32", 1 << 26, "0:1", false}, {"i64", 1 << 28, "full", false},
+	{"u24", 1 << 24, NULL, false},   {"u32", 1 << 28, "mod", false},
+};
+#define MANY_LENGTH (sizeof(MANY) / sizeof(MANY[0]))
+
 static uint64_t state;
 
 static uint64_t draw(void)
@@ -182,8 +196,8 @@ static uint64_t draw(void)
 	return check_random(&state);
 }
 
-/* bins + 1 explicit edges; the memory is kept: a lane that is still being made may read it. */
-static const double *make_list(const char *shape, uint32_t bins, bool real)
+/* bins + 1 explicit edges. */
+static double *make_list(const char *shape, uint32_t bins, bool real)
 {
 	double *list = calloc((size_t)bins + 1, sizeof(*list));
 	const double step = real ? 2.0 / bins : 37;
@@ -374,66 +388,210 @@ static void check_auto_totals(const struct subject *s, struct lane *lane)
 	counts_free(&counts);
 }
 
-/* Fills the slot with records and compares its counters with those that the CPU counts. */
-static void compare(const struct subject *s, struct lane *lane, struct slot *slot, size_t records, enum data data)
+/* A chunk on its way: what its slot was filled from. */
+struct sent {
+	struct slot *slot;
+	unsigned char *samples;
+	size_t n;
+	enum data data;
+};
+
+static struct sent submit(const struct subject *s, struct lane *lane, struct slot *slot, size_t records, enum data data)
 {
 	const struct layout *const l = &s->counting->layout;
-	const size_t n = records * layout_samples(l);
-	uint64_t differ = 0, first = 0;
-	int done;
+	const struct sent sent = {slot, malloc(records * layout_samples(l) * s->counting->bytes + 1),
+				  records * layout_samples(l), data};
 
-	if (records == 0)
-		return;
-	unsigned char *const samples = malloc(n * s->counting->bytes);
-	fill(samples, n, s->edges, &s->counting->type, data);
-	lay_out(slot->data, samples, records, l, s->counting->bytes);
+	fill(sent.samples, sent.n, s->edges, &s->counting->type, data);
+	lay_out(slot->data, sent.samples, records, l, s->counting->bytes);
 	gpu_fill(lane, slot, records * layout_bytes(l));
 	CHECK(gpu_submit(lane, slot) == 0, "%s: submit", s->what);
-	while ((done = gpu_done(lane, slot)) == 0)
-		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-	CHECK(done == 1 && slot->samples == n, "%s: done", s->what);
-	uint64_t *const expected = expect(s, lane, slot, samples, n);
-	for (size_t i = 0; i < lane->cells && done == 1; i++)
-		if (expected[i] != slot->cells[i] && differ++ == 0)
-			first = i;
-	CHECK(differ == 0, "%s, %zu samples: %llu cells differ, first %llu: cpu %llu, gpu %lu", s->what, n,
-	      (unsigned long long)differ, (unsigned long long)first, (unsigned long long)expected[first],
-	      (unsigned long)slot->cells[first]);
-	if (lane->slots_of_k && done == 1)
-		check_auto(s, lane, slot, samples, n);
-	gpu_free(slot);
-	free(expected);
-	free(samples);
+	return sent;
 }
 
-/* What the jobs reached, over all processes. */
-static struct seen {
-	unsigned ways[4], kinds[BIN_KINDS];
-	unsigned long passed, failed;
-	bool no_gpu;
-} * seen;
-
-/* One job on all kinds of data; false when there is no GPU. */
-static bool run(const struct job *job, const struct layout *asked, unsigned long number)
+static enum gpu_answer answer_of(struct lane *lane, struct slot *slot)
 {
-	static const char *const WAYS[] = {"striped", "whole", "pair", "split"};
-	struct sample_type type;
+	enum gpu_answer answer;
+
+	while ((answer = gpu_done(lane, slot, 1.0)) == GPU_NOT_YET)
+		;
+	return answer;
+}
+
+/* Waits for the chunk and compares its counters with those that the CPU counts. */
+static void compare(const struct subject *s, struct lane *lane, struct sent *sent)
+{
+	struct slot *const slot = sent->slot;
+	uint64_t differ = 0, first = 0;
+	const bool done = slot->state == SLOT_SUBMITTED && answer_of(lane, slot) == GPU_DONE;
+
+	CHECK(done && slot->samples == sent->n, "%s, data %d: not counted", s->what, (int)sent->data);
+	if (done) {
+		uint64_t *const expected = expect(s, lane, slot, sent->samples, sent->n);
+		for (size_t i = 0; i < lane->cells; i++)
+			if (expected[i] != slot->cells[i] && differ++ == 0)
+				first = i;
+		CHECK(differ == 0, "%s, data %d, %zu samples: %llu cells differ, first %llu: cpu %llu, gpu %lu",
+		      s->what, (int)sent->data, sent->n, (unsigned long long)differ, (unsigned long long)first,
+		      (unsigned long long)expected[first], (unsigned long)slot->cells[first]);
+		free(expected);
+		if (lane->slots_of_k)
+			check_auto(s, lane, slot, sent->samples, sent->n);
+		gpu_free(lane, slot);
+	}
+	free(sent->samples);
+}
+
+#define WAYS 5
+static const char *const NAMES[WAYS] = {"striped", "whole", "pair", "split", "far"};
+
+/* What the jobs reached. */
+static struct seen {
+	unsigned ways[WAYS], kinds[BIN_KINDS], epochs;
+} seen;
+
+/* All kinds of data, chunk by chunk: as many as there are slots are on their way at once. */
+static void compare_chunks(const struct subject *s, struct lane *lane, unsigned long number)
+{
+	const struct layout *const l = &s->counting->layout;
+	const size_t most = gpu_slot_bytes(lane) / layout_bytes(l),
+		     few = layout_samples(l) < 64 ? 1 : layout_samples(l) / 32;
+	struct sent sent[REGION_SLOTS];
+	unsigned first = 0, count = 0;
+
+	for (int data = 0; data < DATA_KINDS; data++) {
+		const size_t sizes[] = {draw() % 70, draw() % 5000 / few, draw() % 100000 / few,
+					data == (int)(number % DATA_KINDS) ? most : most / 16 + 1, most / 17};
+		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			struct slot *slot;
+			if (sizes[i] == 0)
+				continue;
+			while (!(slot = gpu_take_slot(lane)) && count > 0) {
+				compare(s, lane, &sent[first++ % REGION_SLOTS]);
+				count--;
+			}
+			CHECK(slot, "%s: no slot is free", s->what);
+			if (!slot || gpu_failed(lane->gpu))
+				break;
+			sent[(first + count++) % REGION_SLOTS] =
+				submit(s, lane, slot, sizes[i] < most ? sizes[i] : most, (enum data)data);
+		}
+	}
+	for (; count > 0; count--)
+		compare(s, lane, &sent[first++ % REGION_SLOTS]);
+	if (lane->slots_of_k)
+		check_auto_totals(s, lane);
+}
+
+/* ---- epochs ---- */
+
+#define FEEDERS 2u
+#define CHUNKS 6u /* of each */
+
+/* A thread that feeds a lane with chunks of its own, and ends an epoch now and then. */
+struct feed {
+	struct lane *lane;
+	struct counts *totals;
+	unsigned char *chunk[CHUNKS];
+	size_t bytes[CHUNKS];
+	unsigned ends; /* a bit for each chunk: the epoch is ended behind it */
+	unsigned counted;
+	bool left;
+};
+
+static void *feed_main(void *arg)
+{
+	struct feed *f = arg;
+
+	for (unsigned i = 0; i < CHUNKS && !gpu_failed(f->lane->gpu);) {
+		struct slot *const slot = gpu_take_slot(f->lane);
+		const struct chunk chunk = {.data = f->chunk[i], .bytes = f->bytes[i], .fd = -1};
+		uint64_t epoch;
+		if (!slot) {
+			nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+			continue;
+		}
+		memcpy(slot->data, f->chunk[i], f->bytes[i]);
+		gpu_fill(f->lane, slot, f->bytes[i]);
+		if (epoch_submit(f->lane, slot, &chunk, &epoch, f->totals) != EPOCH_OK)
+			break;
+		f->counted += answer_of(f->lane, slot) == GPU_DONE;
+		gpu_free(f->lane, slot);
+		if (f->ends >> i++ & 1 && epoch_end(f->lane, f->totals) != EPOCH_OK)
+			break;
+	}
+	f->left = epoch_leave(f->lane, true, f->totals) == EPOCH_OK;
+	return NULL;
+}
+
+/* Counts chunks of all kinds of data in epochs, by two threads, and on the CPU. */
+static void compare_epochs(const struct subject *s, struct gpu *gpu)
+{
+	const struct counting *const c = s->counting;
+	const size_t samples = layout_samples(&c->layout), record = layout_bytes(&c->layout);
+	struct counts totals;
+	struct fail fail = {.status = STATUS_OK};
+	struct feed feed[FEEDERS];
+	pthread_t thread[FEEDERS];
+	uint64_t differ = 0, first = 0;
+
+	if (counts_init(&totals, c->cells, &fail) != 0)
+		return;
+	struct counter *const counter = counter_open(c, s->all);
+	for (unsigned k = 0; k < FEEDERS; k++) {
+		feed[k] = (struct feed){.lane = gpu_lane_open(gpu), .totals = &totals, .ends = (unsigned)draw() % 64};
+		CHECK(feed[k].lane && feed[k].lane->stays, "%s: a lane whose counters stay", s->what);
+		if (!feed[k].lane)
+			return;
+		for (unsigned i = 0; i < CHUNKS; i++) {
+			const size_t most = gpu_slot_bytes(feed[k].lane) / record;
+			const size_t usual = 1 + draw() % (100000 / samples + 1), records = usual < most ? usual : most;
+			unsigned char *const own = malloc(records * samples * c->bytes);
+			fill(own, records * samples, s->edges, &c->type, (enum data)((k + i) % DATA_KINDS));
+			feed[k].bytes[i] = records * record;
+			feed[k].chunk[i] = malloc(feed[k].bytes[i]);
+			lay_out(feed[k].chunk[i], own, records, &c->layout, c->bytes);
+			counter_add(counter, own, records * samples, NULL);
+			free(own);
+		}
+	}
+	counter_close(counter);
+	for (unsigned k = 0; k < FEEDERS; k++)
+		CHECK(pthread_create(&thread[k], NULL, feed_main, &feed[k]) == 0, "thread");
+	for (unsigned k = 0; k < FEEDERS; k++) {
+		pthread_join(thread[k], NULL);
+		CHECK(feed[k].counted == CHUNKS && feed[k].left, "%s: %u chunks counted", s->what, feed[k].counted);
+		for (unsigned i = 0; i < CHUNKS; i++)
+			free(feed[k].chunk[i]);
+	}
+	seen.epochs += (unsigned)epoch_committed(feed[0].lane);
+	for (unsigned k = 0; k < FEEDERS; k++)
+		gpu_lane_close(feed[k].lane);
+	for (size_t i = 0; i < totals.cells; i++)
+		if (totals.cell[i] != s->all->cell[i] && differ++ == 0)
+			first = i;
+	CHECK(differ == 0 && totals.samples == s->all->samples,
+	      "%s: %llu of all cells differ, first %llu: cpu %llu, gpu %llu; %llu and %llu samples", s->what,
+	      (unsigned long long)differ, (unsigned long long)first, (unsigned long long)s->all->cell[first],
+	      (unsigned long long)totals.cell[first], (unsigned long long)s->all->samples,
+	      (unsigned long long)totals.samples);
+	counts_free(&totals);
+}
+
+/* ---- a job ---- */
+
+/* What the job counts by; false: it cannot be. The list is the caller's to free. */
+static bool make_edges(const struct job *job, const struct sample_type *type, struct edges *edges, double **list)
+{
 	struct edges_spec spec = {
 		.bins = job->bins, .closed = job->closed, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
-	struct edges edges;
-	struct counting counting, plain;
-	struct layout layout;
-	struct counts all;
-	struct fail fail = {.status = STATUS_OK};
-	struct gpu_report report;
 	const char *why;
-	char what[250];
 
-	sample_type_parse(&type, job->type);
+	*list = NULL;
 	spec.full = job->range && strcmp(job->range, "full") == 0;
 	if (job->range && strncmp(job->range, "list", 4) == 0) {
 		spec.kind = AXIS_EDGES;
-		spec.list = make_list(job->range, job->bins, type.kind == SAMPLE_FLOAT);
+		spec.list = *list = make_list(job->range, job->bins, type->kind == SAMPLE_FLOAT);
 	} else if (job->range && strcmp(job->range, "mod") == 0) {
 		spec.kind = AXIS_MOD;
 	} else if (job->range && strcmp(job->range, "auto") == 0) {
@@ -443,51 +601,99 @@ static bool run(const struct job *job, const struct layout *asked, unsigned long
 		number_parse(&spec.lo, job->range, (size_t)(colon - job->range));
 		number_parse(&spec.hi, colon + 1, strlen(colon + 1));
 	}
-	if (edges_init(&edges, &spec, &type, &why) != 0)
-		return true;
-	counting_init(&plain, &type, &edges, false);
-	if (layout_init(&layout, asked, type.bytes, &why) != 0)
-		return true;
-	counting_init_layout(&counting, &type, &edges, &layout, false);
-	if (counts_init(&all, counting.cells, &fail) != 0)
-		return true;
-	if (counting.most > 0)
-		counts_set_auto(&all, &type, counting.most);
-	struct gpu *gpu = gpu_start(&(struct gpu_spec){.counting = &counting,
-						       .devices = "0",
-						       .lanes = 2,
-						       .memory = 8 << 20}); /* two: a single lane would use windows */
-	if (!gpu || gpu_wait(gpu) != 0) {
-		gpu_describe(gpu, &report);
-		CHECK(number == 0, "job %lu: %s", number, report.why);
-		if (number == 0)
-			printf("no GPU: %s\n", report.why);
-		return number != 0;
+	return edges_init(edges, &spec, type, &why) == 0;
+}
+
+/* NULL: there is none, and why was said. */
+static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report *report)
+{
+	struct gpu *gpu = gpu_start(&(struct gpu_spec){
+		.counting = s->counting, .devices = "0", .lanes = FEEDERS, .fetch = fetch, .memory = 8 << 20});
+
+	if (gpu && gpu_wait(gpu) == 0) {
+		gpu_describe(gpu, report);
+		return gpu;
 	}
-	gpu_describe(gpu, &report);
-	for (int i = 0; i < 4; i++)
-		seen->ways[i] += (unsigned)(strncmp(report.kernel, WAYS[i], strlen(WAYS[i])) == 0 ? 1 : 0);
-	seen->kinds[edges.binning.kind]++;
-	struct lane *lane = gpu_take_lane(gpu);
-	const struct layout *const l = &layout;
-	const size_t most = gpu_slot_bytes(gpu) / layout_bytes(l),
-		     few = layout_samples(l) < 64 ? 1 : layout_samples(l) / 32;
-	const struct subject subject = {&counting, &plain, &edges, &all, what};
-	for (int data = 0; data < DATA_KINDS; data++) {
-		const size_t sizes[] = {draw() % 70, draw() % 5000 / few, draw() % 100000 / few,
-					data == (int)(number % DATA_KINDS) ? most : most / 16 + 1, most / 17};
-		struct slot *slot = &lane->slot[(unsigned)data % lane->slots];
-		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-			snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, layout %u %u+%u %u/%u, data %d, %s",
-				 number, job->type, (unsigned long)job->bins, job->range ? job->range : "none",
-				 job->closed ? " closed" : "", l->channels, l->record, l->offset, l->row, l->pitch,
-				 data, report.kernel);
-			compare(&subject, lane, slot, sizes[i] < most ? sizes[i] : most, (enum data)data);
+	if (gpu)
+		gpu_describe(gpu, report);
+	gpu_close(gpu);
+	return NULL;
+}
+
+static void see(const struct gpu_report *report, const struct edges *edges)
+{
+	for (int i = 0; i < WAYS; i++)
+		seen.ways[i] += strncmp(report->kernel, NAMES[i], strlen(NAMES[i])) == 0;
+	seen.kinds[edges->binning.kind]++;
+}
+
+/* Every chunk, and, where counters are so many, epochs; false when there is no GPU. */
+static bool run_counting(struct subject *s, char *what, size_t size, bool chunks, unsigned long number)
+{
+	struct gpu_report report = {.state = GPU_NONE};
+	const size_t named = strlen(what);
+	struct gpu *gpu = chunks ? start(s, true, &report) : NULL;
+
+	if (gpu) {
+		snprintf(what + named, size - named, ", %s", report.kernel);
+		see(&report, s->edges);
+		struct lane *lane = gpu_lane_open(gpu);
+		CHECK(lane && !lane->stays, "%s: a lane", what);
+		if (lane)
+			compare_chunks(s, lane, number);
+		gpu_lane_close(lane);
+		gpu_close(gpu);
+	}
+	const struct gpu_spec spec = {.counting = s->counting, .lanes = FEEDERS};
+	if ((gpu || !chunks) && gpu_size(&spec, 8 << 20).stays) {
+		gpu = start(s, false, &report);
+		snprintf(what + named, size - named, ", epochs, %s", report.kernel);
+		if (gpu) {
+			see(&report, s->edges);
+			compare_epochs(s, gpu);
 		}
+		gpu_close(gpu);
 	}
-	if (lane->slots_of_k)
-		check_auto_totals(&subject, lane);
-	return true;
+	if (!gpu && number == 0)
+		printf("no GPU: %s\n", report.why);
+	CHECK(gpu || number == 0, "%s: %s", what, report.why);
+	return gpu || number != 0;
+}
+
+/* One job on all kinds of data; false when there is no GPU. */
+static bool run(const struct job *job, const struct layout *asked, bool chunks, unsigned long number)
+{
+	struct sample_type type;
+	struct edges edges;
+	struct counting counting, plain;
+	struct layout layout;
+	struct counts all;
+	struct fail fail = {.status = STATUS_OK};
+	const char *why;
+	double *list;
+	char what[250];
+	bool there = true;
+
+	sample_type_parse(&type, job->type);
+	if (!make_edges(job, &type, &edges, &list) || layout_init(&layout, asked, type.bytes, &why) != 0) {
+		free(list);
+		return true;
+	}
+	counting_init(&plain, &type, &edges, false);
+	counting_init_layout(&counting, &type, &edges, &layout, !chunks);
+	snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, layout %u %u+%u %u/%u", number, job->type,
+		 (unsigned long)job->bins, job->range ? job->range : "none", job->closed ? " closed" : "",
+		 layout.channels, layout.record, layout.offset, layout.row, layout.pitch);
+	if (counts_init(&all, counting.cells, &fail) == 0) {
+		struct subject subject = {&counting, &plain, &edges, &all, what};
+		if (counting.most > 0)
+			counts_set_auto(&all, &type, counting.most);
+		there = run_counting(&subject, what, sizeof(what), chunks, number);
+		counts_free(&all);
+	}
+	edges_free(&edges);
+	free(list);
+	return there;
 }
 
 /* A job of random parts. */
@@ -527,64 +733,111 @@ static struct layout random_layout(const struct job *job)
 	return layout;
 }
 
-/*
- * The engine gives no lane back: each process runs a few jobs only, or the device's memory would run
- * out.
- */
-#define JOBS_OF_PROCESS 16
-
-static void run_jobs(uint64_t seed, unsigned long first, unsigned long end)
+static bool run_job(uint64_t seed, unsigned long i)
 {
 	static const struct layout plain = {.channels = 1};
+	const unsigned long laid = i - LIST_LENGTH, many = laid - LAID_LENGTH;
 	char range[100];
 
-	for (unsigned long i = first; i < end; i++) {
-		state = (seed + 1) * 0x9e3779b97f4a7c15u ^ (i * 0xbf58476d1ce4e5b9u + 1);
-		const bool laid = i >= LIST_LENGTH && i - LIST_LENGTH < LAID_LENGTH;
-		const struct job job = i < LIST_LENGTH ? LIST[i]
-				       : laid          ? LAID[i - LIST_LENGTH].job
-						       : random_job(range, sizeof(range));
-		const struct layout layout = i < LIST_LENGTH ? plain
-					     : laid          ? LAID[i - LIST_LENGTH].layout
-							     : random_layout(&job);
-		if (!run(&job, &layout, i)) {
-			seen->no_gpu = true;
-			break;
-		}
+	state = (seed + 1) * 0x9e3779b97f4a7c15u ^ (i * 0xbf58476d1ce4e5b9u + 1);
+	if (i < LIST_LENGTH)
+		return run(&LIST[i], &plain, true, i);
+	if (laid < LAID_LENGTH)
+		return run(&LAID[laid].job, &LAID[laid].layout, true, i);
+	if (many < MANY_LENGTH)
+		return run(&MANY[many], &plain, false, i);
+	const struct job job = random_job(range, sizeof(range));
+	const struct layout layout = random_layout(&job);
+	return run(&job, &layout, true, i);
+}
+
+/* ---- sums of counters ---- */
+
+static void __attribute__((noreturn)) no_device(void *arg, const char *what, const char *why)
+{
+	(void)arg;
+	printf("sums: %s: %s\n0 passed, 1 failed\n", what, why);
+	exit(1);
+}
+
+/* sum_pieces of a table, on a device that is open, beside sums of our own. */
+static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event, size_t cells, uint32_t piece)
+{
+	const uint32_t pieces = (uint32_t)((cells + piece - 1) / piece);
+	const size_t bytes = (cells * sizeof(uint32_t) + 4095) / 4096 * 4096,
+		     all = bytes + (pieces * 8 / 4096 + 1) * 4096;
+	unsigned char *const memory = aligned_alloc(4096, all);
+	uint32_t *const table = (uint32_t *)(void *)memory;
+	const uint64_t *const found = (const uint64_t *)(void *)(memory + bytes);
+	uint64_t many = cells, wrong = 0;
+	CUdeviceptr counters, sums;
+	CUresult r;
+
+	for (size_t i = 0; i < cells; i++)
+		table[i] = draw() % 3 == 0 ? UINT32_MAX - (uint32_t)(draw() % 3) : (uint32_t)draw() >> draw() % 32;
+	device_must(d, d->cuda.host_register(memory, all, 0), "host memory");
+	device_must(d, d->cuda.memory_alloc(&counters, cells * sizeof(uint32_t)), "memory");
+	device_must(d, d->cuda.memory_alloc(&sums, pieces * sizeof(uint64_t)), "memory");
+	device_must(d, d->cuda.to_device(counters, memory, cells * sizeof(uint32_t), d->stream[0]), "copy");
+	void *arguments[] = {&counters, &many, &piece, &sums};
+	device_must(d, d->cuda.launch(sum_pieces, pieces, 1, 1, 1024, 1, 1, 0, d->stream[0], arguments, NULL),
+		    "kernel");
+	device_must(d, d->cuda.to_host(memory + bytes, sums, pieces * sizeof(uint64_t), d->stream[0]), "copy");
+	device_must(d, d->cuda.event_record(event, d->stream[0]), "event");
+	while ((r = d->cuda.event_query(event)) == CUDA_ERROR_NOT_READY)
+		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+	device_must(d, r, "kernel");
+	for (uint32_t p = 0; p < pieces; p++) {
+		uint64_t sum = 0;
+		for (size_t i = (size_t)p * piece; i < cells && i < (size_t)(p + 1) * piece; i++)
+			sum += table[i];
+		wrong += sum != found[p];
 	}
-	seen->passed += check_passed;
-	seen->failed += check_failed;
-	fflush(stdout);
-	_exit(0);
+	CHECK(wrong == 0, "%llu of %lu sums of %zu counters in pieces of %lu are wrong", (unsigned long long)wrong,
+	      (unsigned long)pieces, cells, (unsigned long)piece);
+	device_must(d, d->cuda.memory_free(counters), "memory");
+	device_must(d, d->cuda.memory_free(sums), "memory");
+	device_must(d, d->cuda.host_unregister(memory), "host memory");
+	free(memory);
+}
+
+static void check_all_sums(uint64_t seed)
+{
+	static const size_t CELLS[] = {1, 31, 1023, 1024, 1025, 4099, 131077, 1000003};
+	static const uint32_t PIECES[] = {1, 33, 1024, 1000, 65536, 1 << 18, 1 << 20};
+	static struct region region; /* all that opening asks for */
+	static struct device d;
+	CUfunction sum_pieces;
+	CUevent event;
+
+	state = seed + 77;
+	d = (struct device){.region = &region, .fail = no_device};
+	device_open(&d);
+	device_must(&d, d.cuda.module_function(&sum_pieces, d.module, "sum_pieces"), "kernels");
+	device_must(&d, d.cuda.event_create(&event, CU_EVENT_DISABLE_TIMING), "event");
+	for (size_t i = 0; i < sizeof(CELLS) / sizeof(CELLS[0]); i++)
+		for (size_t k = 0; k < sizeof(PIECES) / sizeof(PIECES[0]); k++)
+			if (CELLS[i] / PIECES[k] < 150) /* blocks, which are slow where they are simulated */
+				check_sums(&d, sum_pieces, event, CELLS[i], PIECES[k]);
 }
 
 int main(int argc, char **argv)
 {
+	if (helper_asked(argc, argv))
+		return helper_main(argv);
 	const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-	const unsigned long jobs = argc > 2 ? strtoul(argv[2], NULL, 10) : LIST_LENGTH + LAID_LENGTH;
+	const unsigned long jobs = argc > 2 ? strtoul(argv[2], NULL, 10) : LIST_LENGTH + LAID_LENGTH + MANY_LENGTH;
 	const unsigned long first = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	const bool whole = first == 0 && jobs >= LIST_LENGTH;
 
-	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (seen == MAP_FAILED)
-		return 1;
-	gpu_choose_devices("0");
-	for (unsigned long i = first; i < jobs && !seen->no_gpu; i += JOBS_OF_PROCESS) {
-		const unsigned long end = i + JOBS_OF_PROCESS < jobs ? i + JOBS_OF_PROCESS : jobs;
-		int status = -1;
-		const pid_t child = fork();
-		if (child == 0)
-			run_jobs(seed, i, end);
-		waitpid(child, &status, 0);
-		CHECK(status == 0, "jobs %lu to %lu: their process ended with %x", i, end - 1, (unsigned)status);
-	}
-	if (seen->no_gpu)
-		return 77;
-	for (int i = 0; i < 4 && whole; i++)
-		CHECK(seen->ways[i] > 0, "way %d was never taken", i);
+	for (unsigned long i = first; i < jobs; i++)
+		if (!run_job(seed, i))
+			return 77;
+	for (int i = 0; i < WAYS && whole; i++)
+		CHECK(seen.ways[i] > 0, "%s was never taken", NAMES[i]);
 	for (int i = 0; i < BIN_KINDS && whole; i++)
-		CHECK(seen->kinds[i] > 0, "kind %d was never taken", i);
-	check_passed += seen->passed;
-	check_failed += seen->failed;
+		CHECK(seen.kinds[i] > 0, "kind %d was never taken", i);
+	CHECK(!whole || seen.epochs > 100, "%u epochs", seen.epochs);
+	check_all_sums(seed);
 	return check_report();
 }

@@ -59,8 +59,11 @@ static size_t chunk_bytes(const struct device *d)
 
 static void plan_kernels(struct device *d)
 {
-	const struct kernel_device on = {
-		.cuda = &d->cuda, .device = d->handle, .module = d->module, .bytes_max = chunk_bytes(d), .stays = d->region->stays};
+	const struct kernel_device on = {.cuda = &d->cuda,
+					 .device = d->handle,
+					 .module = d->module,
+					 .bytes_max = chunk_bytes(d),
+					 .stays = d->region->stays};
 	const char *what = "kernels";
 	const CUresult r = kernel_plan_init(&d->plan, &d->counting, &on, &what);
 

@@ -25,9 +25,9 @@ struct device_slot {
 	/* Of the order that it is at: */
 	uint32_t order;
 	uint64_t bytes, samples;
-	int k;               /* --auto: counted at ... */
-	struct extent all;   /* ... for samples of this extent and its own */
-	bool again;          /* it is counted for the second time */
+	int k;             /* --auto: counted at ... */
+	struct extent all; /* ... for samples of this extent and its own */
+	bool again;        /* it is counted for the second time */
 };
 
 struct device {

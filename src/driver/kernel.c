@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_kernel: the choice among the kernels of kernels/count.cu, and their launches. */
+/* kernel: the choice among the kernels of kernels/count.cu, and their launches. */
 #include "driver/kernel.h"
 
 #include <math.h>
@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/near_table.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_group.h"
-#include "driver/near_table.h"
 
 #define THREADS 1024u
 #define STRIPES 32u                    /* of 256 codes: a lane of a warp each */
@@ -110,8 +110,6 @@ static void choose_groups(struct kernel_plan *p, const struct counting *c)
 	const uint32_t channels = p->rule.channels;
 	const uint32_t most[] = {p->shared_most / (4 * GROUP_STRIPES) / channels, p->shared_most / 4 / channels};
 
-	if (c->stats) /* of each code */
-		return;
 	for (int i = 0; i < 2 && !p->grouped; i++) {
 		const uint32_t groups = groups_choose(&p->rule.groups, &c->type, &c->binning, most[i]);
 		if (groups == 0 || (i == 1 && !fits(p, (uint64_t)groups * channels)))
@@ -214,8 +212,9 @@ static int lay_out(struct parts *s, const struct kernel_plan *p, size_t n)
 	for (;; tile -= 1024) {
 		if (tile < 1024)
 			return -1;
-		/* 31 edge samples; a bucket's gaps, and up to 7 places to the next uint4 */
-		s->room = (tile + 31 + s->buckets * (s->copies * s->gap + 7) + 7) / 8;
+		/* 31 edge samples; of each bucket that has any its gaps, and up to 7 places to the next uint4 */
+		const uint32_t most = tile + 31, filled = s->buckets < most ? s->buckets : most;
+		s->room = (most + filled * (s->copies * s->gap + 7) + 7) / 8;
 		if (s->room < 65536 && split_shared(s) <= p->shared_most)
 			break;
 	}
@@ -328,7 +327,8 @@ static CUresult choose_way(struct kernel_plan *p, const struct counting *c, cons
 {
 	const bool many = p->rule.channels > 1;
 
-	choose_groups(p, c);
+	if (!c->stats && !on->stays) /* counters of each code */
+		choose_groups(p, c);
 	choose_table(p, c);
 	if (c->bytes == 1) {
 		p->copies = STRIPES;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_kernel: which kernel counts a job on a device, in what shape it is launched.
+ * kernel: which kernel counts a job on a device, in what shape it is launched.
  *
  *   striped   the codes of one byte in shared memory, once for each lane of a warp; few groups
  *             of 16-bit integers (gpu_group.h), once for two lanes each
@@ -15,8 +15,8 @@
  * What a device can hold decides, so a job may go one way on one device and another on the
  * next; the counts are the same.
  */
-#ifndef GPUHIST_GPU_KERNEL_H
-#define GPUHIST_GPU_KERNEL_H
+#ifndef GPUHIST_KERNEL_H
+#define GPUHIST_KERNEL_H
 
 #include <stdbool.h>
 
@@ -30,7 +30,7 @@ struct kernel_device {
 	CUdevice device;
 	CUmodule module;
 	size_t bytes_max; /* of a chunk */
-	bool stays;       /* the counters are not fetched for each chunk */
+	bool stays;       /* counters stay on the device: they are cells, of no groups */
 };
 
 enum kernel_way { WAY_SHARED, WAY_PAIR, WAY_PARTS, WAY_FAR };

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_near: explicit edges as a kernel wants them in its shared memory (struct near in kernels/rule.h).
+ * near_table: explicit edges as a kernel wants them in its shared memory (struct near in kernels/rule.h).
  *
  * The processor's guide (table.h) is as short as it can be without one more step, because all samples take
  * the same number of steps. A kernel's samples take as many as their own entry needs, so its guide is as fine as
  * fits, and integers may have one by ratio.
  */
-#ifndef GPUHIST_GPU_NEAR_H
-#define GPUHIST_GPU_NEAR_H
+#ifndef GPUHIST_NEAR_TABLE_H
+#define GPUHIST_NEAR_TABLE_H
 
 #include "../kernels/rule.h"
 #include "bins/sample.h"

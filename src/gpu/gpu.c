@@ -218,9 +218,10 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 	d->facts.name[sizeof(n->name) - 1] = d->facts.kernel[sizeof(n->kernel) - 1] = '\0';
 	d->cells = n->grouped ? (size_t)(n->cells_each * (c->cells / c->cells_each)) : c->cells;
 	d->slots = n->slots - d->orders;
+	const size_t pieces = (d->cells + d->region_piece - 1) / d->region_piece;
 	if (d->orders > 0 &&
-	    (d->region_piece * sizeof(uint32_t) > n->slot_bytes ||
-	     epoch_init(&d->epoch, (uint32_t)((d->cells + d->region_piece - 1) / d->region_piece)) != 0))
+	    (d->region_piece * sizeof(uint32_t) > n->slot_bytes || pieces * sizeof(uint64_t) > n->slot_bytes ||
+	     epoch_init(&d->epoch, (uint32_t)pieces) != 0))
 		return -1;
 	lock_take(&gpu->lock);
 	const unsigned before = gpu->devices;
@@ -306,6 +307,11 @@ void gpu_lane_close(struct lane *lane)
 {
 	if (!lane)
 		return;
+	struct gpu *const gpu = lane->gpu;
+	lock_take(&gpu->lock);
+	lane->device->lanes--;
+	__atomic_store_n(&gpu->lanes, gpu->lanes - 1, __ATOMIC_RELAXED);
+	lock_drop(&gpu->lock);
 	free(lane->chunk);
 	free(lane->total);
 	free(lane);

@@ -68,7 +68,9 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 		bytes = 16 * cells * sizeof(uint32_t) < SLOT_MAX ? 16 * cells * sizeof(uint32_t) : SLOT_MAX;
 	while (size.slots > SLOTS_LEAST + size.orders && size.slots * (uint64_t)bytes > memory)
 		size.slots--;
-	while (bytes > SLOT_LEAST && size.slots * (uint64_t)bytes > memory)
+	/* The sums of all pieces must fit one. */
+	const size_t least = size.stays && cells > (size_t)1 << 29 ? 2 * SLOT_LEAST : SLOT_LEAST;
+	while (bytes > least && size.slots * (uint64_t)bytes > memory)
 		bytes /= 2;
 	size.slot_bytes = slot_bytes_for(c, bytes);
 	/* Long records leave room for fewer. */

@@ -18,8 +18,8 @@ struct gpu_device {
 	struct region *region; /* NULL: none */
 	size_t region_bytes;
 	/* As its helper said, checked; from then on const. */
-	bool ready;          /* under the gpu's lock */
-	struct notice facts; /* */
+	bool ready;           /* under the gpu's lock */
+	struct notice facts;  /* */
 	struct groups groups; /* facts.grouped: the helper's */
 	size_t cells;         /* counters of a chunk, or of the table that stays */
 	size_t region_piece;  /* counters of a piece of that */

@@ -52,7 +52,7 @@ struct shared_slot {
 	uint32_t order;              /* enum slot_order; this and what follows as the program wrote it ... */
 	uint32_t piece;
 	uint64_t bytes, samples;
-	int32_t k;            /* --auto: ... what the lane counts at; the helper's answer: what the chunk was counted at */
+	int32_t k; /* --auto: ... what the lane counts at; the helper's answer: what the chunk was counted at */
 	struct extent extent; /* --auto: ... of the lane's samples; the helper's answer: of the chunk's */
 };
 
@@ -63,12 +63,12 @@ struct region {
 	uint64_t table_bytes;
 	uint64_t slot_bytes, cell_bytes; /* of each slot */
 	uint32_t slots;
-	bool windows;        /* map ranges of files, if the device can */
-	bool stays;          /* the counters stay on the device */
-	uint32_t piece;      /* counters of a piece of them */
-	uint64_t beat;       /* the helper lives while this changes */
-	uint32_t doorbell;   /* a futex: one more with each slot that is submitted */
-	uint32_t sleeping;   /* the helper sleeps until it rings */
+	bool windows;             /* map ranges of files, if the device can */
+	bool stays;               /* the counters stay on the device */
+	uint32_t piece;           /* counters of a piece of them */
+	uint64_t beat;            /* the helper lives while this changes */
+	uint32_t doorbell;        /* a futex: one more with each slot that is submitted */
+	uint32_t sleeping;        /* the helper sleeps until it rings */
 	struct counting counting; /* its addresses are the program's */
 	struct shared_slot slot[REGION_SLOTS];
 };
@@ -78,14 +78,14 @@ enum notice_kind { NOTICE_READY = 1, NOTICE_FAILED };
 
 struct notice {
 	uint32_t kind;
-	uint32_t devices;        /* READY: that the driver shows to it */
-	uint32_t slots;          /* READY: that can be used, and their bytes: where memory is short fewer than asked for */
-	uint64_t slot_bytes;     /* ... */
-	uint64_t window_bytes;   /* ... of a range at most; 0: none is mapped */
-	uint64_t cells_each;     /* ... counters of a channel */
-	bool grouped;            /* ... of groups of codes (gpu_group.h) */
-	bool slots_of_k;         /* ... counters are slots of --auto, and chunks have an extent */
-	char name[128];          /* of the device */
+	uint32_t devices;    /* READY: that the driver shows to it */
+	uint32_t slots;      /* READY: that can be used, and their bytes: where memory is short fewer than asked for */
+	uint64_t slot_bytes; /* ... */
+	uint64_t window_bytes; /* ... of a range at most; 0: none is mapped */
+	uint64_t cells_each;   /* ... counters of a channel */
+	bool grouped;          /* ... of groups of codes (gpu_group.h) */
+	bool slots_of_k;       /* ... counters are slots of --auto, and chunks have an extent */
+	char name[128];        /* of the device */
 	char kernel[32];
 	char why[256]; /* FAILED */
 };
