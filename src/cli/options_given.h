@@ -19,6 +19,7 @@ struct given {
 	uint32_t bins;                 /* -b; 0: not given */
 	size_t edges;                  /* how many */
 	bool counter;
+	bool part_auto;       /* --part=auto, and no other --part after it */
 	const char *counting; /* the first long name of an option that is not for --merge; NULL: there is none */
 };
 
@@ -77,6 +78,10 @@ int options_format(struct job *job, const char *text, struct fail *fail);
 int options_plot(struct job *job, const char *text, struct fail *fail);
 int options_every(struct job *job, const char *text, struct fail *fail);
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail);
+
+/* options_part.c: --part; then, before options_settle_output, which part this is, and -o without %K and %N. */
+int options_part(struct job *job, struct given *g, const char *text, struct fail *fail);
+int options_settle_part(struct job *job, const struct given *g, struct fail *fail);
 
 /* options_merge.c: notes each option by its long name; with --merge, whether all of them go with it; --into, before
  * options_settle_output. */

@@ -125,6 +125,9 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	char advice[ADVICE];
 	bool advised = false;
 
+	/* Started once for each part by mistake, all would count everything. */
+	if (job->part_variable && job->source.parts == 1)
+		msg_warning("%s is 1: all records were counted, as the only part", job->part_variable);
 	if (run->gpu.state == GPU_FAILED && run->gpu.lanes > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
 	if (run->totals.shorter > 0)

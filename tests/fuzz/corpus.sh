@@ -40,6 +40,8 @@ options -b 64K -S 0x200 -n 1m -M 10MB -T 0 -v -q
 options -t float -b 3
 options cf32 s16le PCM_S16BE rf32_le complex64 '>u16' f4 d uint8_t U8
 options -q -v -o h.CSV.gz
+options --part=3/8 -o %K.%N.%%.json -b 4
+options --part=auto -o part.%K.json --part 2147483648/2147483648
 options --no --c --raw=1 --bogus -xq
 options -t u16be -b 65536 --range full
 options -t f32 -r -1:1 -b 1000 -o a.json --closed
