@@ -38,6 +38,7 @@ enum {
 	OPT_EVERY,
 	OPT_TEE,
 	OPT_MERGE,
+	OPT_PART,
 	OPT_PROGRESS,
 	OPT_NO_PROGRESS,
 };
@@ -80,6 +81,7 @@ const struct option options_long[] = {
 	{"every", required_argument, NULL, OPT_EVERY},
 	{"tee", no_argument, NULL, OPT_TEE},
 	{"merge", no_argument, NULL, OPT_MERGE},
+	{"part", required_argument, NULL, OPT_PART},
 	{"progress", no_argument, NULL, OPT_PROGRESS},
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
 	{NULL, 0, NULL, 0},
@@ -102,6 +104,23 @@ static int parse_device(struct job *job, const char *text, struct fail *fail)
 	if ((gpu && !list && strcmp(job->gpus, "all") != 0) ||
 	    (!gpu && strcmp(text, "auto") != 0 && strcmp(text, "cpu") != 0))
 		return options_refuse_device(fail, text);
+	return 0;
+}
+
+/* K/N, 1 <= K <= N < 2^32. */
+static int parse_part(struct job *job, const char *text, struct fail *fail)
+{
+	const char *const slash = strchr(text, '/');
+	char first[16] = "";
+	uint64_t k = 0, n = 0;
+
+	if (slash && (size_t)(slash - text) < sizeof(first))
+		memcpy(first, text, (size_t)(slash - text));
+	if (!slash || number_parse_count(&k, first) != 0 || number_parse_count(&n, slash + 1) != 0 || k == 0 || k > n ||
+	    n > UINT32_MAX)
+		return options_usage(fail, "--part", text, "must be K/N, the K-th of N slices, such as 1/8");
+	job->source.part = (uint32_t)k;
+	job->source.parts = (uint32_t)n;
 	return 0;
 }
 
@@ -220,6 +239,8 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 	case OPT_MERGE:
 		job->merge = true;
 		return 0;
+	case OPT_PART:
+		return parse_part(job, text, fail);
 	case OPT_PROGRESS:
 	case OPT_NO_PROGRESS:
 		job->progress = option == OPT_PROGRESS ? PROGRESS_ALWAYS : PROGRESS_NEVER;
