@@ -54,7 +54,8 @@ static void partitions(void)
 
 	for (unsigned i = 0; i < 20000; i++) {
 		const uint64_t records = check_random(&state) >> check_random(&state) % 64;
-		const uint32_t n = (uint32_t)(1 + (check_random(&state) >> (32 + check_random(&state) % 32)) % UINT32_MAX);
+		const uint32_t n =
+			(uint32_t)(1 + (check_random(&state) >> (32 + check_random(&state) % 32)) % UINT32_MAX);
 		const uint32_t some[] = {1, n, 1 + (uint32_t)(check_random(&state) % n), n / 2 + 1};
 		is_partition(records, BYTES[i % 9], n, some, 4);
 	}

@@ -67,6 +67,7 @@ int zstd_begin_slice(struct source *s, struct input *in, struct fail *fail)
 
 	/* Who has what follows the last record checks it, as without slices. */
 	z->limit = in->ends ? UNKNOWN : in->until;
+	in->skipped = in->begins ? s->spec.skip : 0;
 	/* The first slice decodes what -S skips, as without slices: so all frames are decoded by some slice. */
 	if (in->from > 0 && skim(s, in, in->first, &f, fail) == FIND_BAD)
 		return -1;
