@@ -142,6 +142,7 @@ void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job, const 
 
 void report_verbose(const struct job *job, const struct run_report *run)
 {
+	const uint64_t inputs = job->source.parts > 0 ? run->totals.read : run->totals.inputs;
 	char records[64] = "", bottleneck[BOTTLENECK_TEXT];
 
 	if (!job->verbose)
@@ -150,9 +151,13 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		snprintf(records, sizeof(records), " in %llu record%s of %lu bytes", (ull)run->records,
 			 run->records == 1 ? "" : "s", (unsigned long)run->record);
 	report_header(job, run);
+	if (job->source.parts > 0)
+		msg_note("part %lu of %lu: %llu records, after %llu, of %llu", (unsigned long)job->source.part,
+			 (unsigned long)job->source.parts, (ull)run->records, (ull)run->totals.first,
+			 (ull)run->totals.all);
 	msg_note("%llu bytes from %llu input%s, %llu samples of %s%s, %.3f s: %.2f GB/s", (ull)run->totals.bytes,
-		 (ull)run->totals.inputs, run->totals.inputs == 1 ? "" : "s", (ull)run->samples, run->type.name,
-		 records, run->seconds, (double)run->totals.bytes / run->seconds * 1e-9);
+		 (ull)inputs, inputs == 1 ? "" : "s", (ull)run->samples, run->type.name, records, run->seconds,
+		 (double)run->totals.bytes / run->seconds * 1e-9);
 	if (run->totals.packed > 0)
 		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
 	msg_note("cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and counts", run->workers,
