@@ -293,7 +293,7 @@ check: check-programs
 
 #: make check-cluster    examples/cluster with mpirun, srun and their like, as far as they are installed
 check-cluster: $(PROGRAM)
-	$(Q)sh tests/cluster.sh $(PROGRAM)
+	$(Q)sh tests/cluster.sh $(PROGRAM) $(LAUNCHERS)
 
 #: make torture          the long run of failing calls and signals, and valgrind; `make check` does the short one
 torture: SECONDS = 300
