@@ -65,7 +65,7 @@ shell "PMI_RANK=0 PMI_SIZE=3 $c --part=auto --no-header e -o /dev/null"
 shell "PMI_RANK=0 PMI_SIZE=3 $c --part=auto --no-header e -o -"
 shell "PMI_RANK=0 PMI_SIZE=3 $c --part=auto --no-header e -o /dev/stdout"
 mkfifo fifo
-shell "cat fifo & PMI_RANK=0 PMI_SIZE=3 $c --part=auto --no-header e -o fifo; wait"
+shell "timeout 20 cat fifo & PMI_RANK=0 PMI_SIZE=3 $c --part=auto --no-header e -o fifo; wait"
 
 # What does not go with it
 run gpuhist --merge --part=1/2 e
