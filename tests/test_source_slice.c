@@ -114,7 +114,9 @@ static void reads_of_frames(void)
 			const struct outcome o = read_all(&spec, 2, 128 << 10);
 			add(&expect, data + 4 * part.begin, 4 * (part.end - part.begin));
 			CHECK(o.rc == 0 && o.sum == expect.sum, "%u/%u: %s", k, n, o.fail.text);
-			CHECK(reads.within >= reads.high - reads.low, "%u/%u: %llu bytes", k, n, (ull)reads.within);
+			/* Noise: what is stored is no shorter. */
+			CHECK(reads.within >= 4 * (part.end - part.begin), "%u/%u: %llu bytes", k, n,
+			      (ull)reads.within);
 			/* 9 blocks of a frame, looked at twice; its first block for a header that may be inside. */
 			CHECK(reads.beyond <= frames * 20 * 300 + (300 << 10), "%u/%u: %llu bytes of other slices", k,
 			      n, (ull)reads.beyond);
