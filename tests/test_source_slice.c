@@ -97,6 +97,33 @@ static void reads_of_frames(void)
 	scratch_clean();
 }
 
+/* A frame whose end a reader does not look for before it decodes it, between others. */
+static void very_large(void)
+{
+	const size_t bytes = 68 * MIB, before = 100000;
+	unsigned char *data = noise(before + bytes + before);
+	struct pack p = {.state = 1};
+	struct worker expect = {.record = 4};
+	uint64_t sum = 0, records = 0;
+
+	pack_frame(&p, data, before, 1, true, true, 0);
+	pack_frame(&p, data + before, bytes, 1, true, true, 0);
+	pack_frame(&p, data + before + bytes, before, 1, true, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	add(&expect, data, before + bytes + before);
+	for (uint32_t k = 1; k <= 3; k++) {
+		const struct source_spec spec = spec_of(ONE, 1, k, 3);
+		const struct outcome o = read_all(&spec, 2, 128 << 10);
+		CHECK(o.rc == 0 && o.finished, "%u/3: %s", k, o.fail.text);
+		sum += o.sum;
+		records += o.records;
+	}
+	CHECK(records == expect.records && sum == expect.sum, "%llu records", (ull)records);
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 /* More inputs than there may be open files. */
 static void very_many(void)
 {
@@ -375,6 +402,7 @@ int main(void)
 	scratch_enter();
 	reads_of_a_file();
 	reads_of_frames();
+	very_large();
 	very_many();
 	changes();
 	states();
