@@ -2,7 +2,7 @@
 /*
  * source, of a part of the records: the slices of 1..N together hold what the whole does, each exactly its own run of
  * records, and their totals add up, for files of all layouts, headers and compressions, with -S, -n and
- * --ignore-tail; what fails as a whole fails as each slice. test_source_slice.c has the rest.
+ * --ignore-tail; what fails as a whole fails as each slice. test_source_slice.c and test_source_refuse.c have the rest.
  */
 #include "pack.h"
 #include "readers.h"
@@ -20,8 +20,8 @@ struct inputs {
 	struct made records;
 	uint32_t record;
 	uint64_t skip, limit;
-	unsigned form;                     /* of headers: 0 or 1, or 2, which is a picture's */
-	bool headers, ignore_tail, broken; /* broken: an input that must be refused is among them */
+	unsigned form;                             /* of headers: 0 or 1, or 2, which is a picture's */
+	bool headers, ignore_tail, little, broken; /* broken: an input that must be refused is among them */
 };
 
 static uint64_t state;
@@ -109,7 +109,10 @@ static struct inputs draw_inputs(void)
 {
 	static const uint32_t RECORDS[] = {1, 2, 3, 4, 6, 24, 1000};
 	static char *const NAMES[FILES + 1] = {"a", "b", "c", "d", "e", NULL};
-	struct inputs in = {.headers = below(3) == 0, .ignore_tail = below(3) == 0, .form = 2 * (unsigned)below(2)};
+	struct inputs in = {.headers = below(3) == 0,
+			    .ignore_tail = below(3) == 0,
+			    .little = below(3) == 0,
+			    .form = 2 * (unsigned)below(2)};
 
 	in.record = in.headers ? (uint32_t)(2 + 4 * below(2)) : RECORDS[below(7)];
 	in.skip = below(3) ? 0 : in.headers ? 2 * below(4) : below(50);
@@ -132,7 +135,9 @@ static struct source_spec spec_of(const struct inputs *in)
 		.limit = in->limit,
 		.headers = in->headers,
 		.ignore_tail = in->ignore_tail,
-		.threads = 2,
+		/* Little memory, so that some frames are decoded piece by piece. */
+		.threads = in->little ? 8 : 2,
+		.memory = in->little ? 4 << 20 : 0,
 	};
 }
 

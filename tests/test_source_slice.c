@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source, of a part of the records, beyond what it counts: which bytes of its inputs it reads; any number of inputs;
- * inputs that change after their records were counted; standard input's offset; checksums of frames at a border;
- * what cannot be cut into slices.
+ * inputs that change after their records were counted; standard input's offset; checksums of frames at a border.
+ * test_source_refuse.c has what cannot be cut into slices.
  */
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #include "pack.h"
-#include "readers.h"
-#include "say.h"
+#include "slices.h"
+#include "input/zstd_read.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -33,34 +32,6 @@ ssize_t pread(int fd, void *buffer, size_t n, off_t offset)
 	reads.within += within;
 	reads.beyond += to - from - within;
 	return got;
-}
-
-/* ---- */
-
-static char *const ONE[] = {"f"}, *const STDIN[] = {"-"};
-
-static struct source_spec spec_of(char *const *paths, size_t count, uint32_t k, uint32_t n)
-{
-	return (struct source_spec){.paths = paths,
-				    .path_count = count,
-				    .record = 4,
-				    .limit = UINT64_MAX,
-				    .part = k,
-				    .parts = n,
-				    .threads = 2,
-				    .headers = true};
-}
-
-static unsigned char *noise(size_t bytes)
-{
-	unsigned char *data = malloc(bytes);
-	uint64_t state = 11;
-
-	for (size_t i = 0; i + 8 <= bytes; i += 8) {
-		const uint64_t v = check_random(&state);
-		memcpy(data + i, &v, 8);
-	}
-	return data;
 }
 
 /* Nothing of a file is read but its own bytes, and the first few, which may be a header. */
@@ -114,11 +85,40 @@ static void reads_of_frames(void)
 			const struct outcome o = read_all(&spec, 2, 128 << 10);
 			add(&expect, data + 4 * part.begin, 4 * (part.end - part.begin));
 			CHECK(o.rc == 0 && o.sum == expect.sum, "%u/%u: %s", k, n, o.fail.text);
-			CHECK(reads.within >= reads.high - reads.low, "%u/%u: %llu bytes", k, n, (ull)reads.within);
+			/* Noise: what is stored is no shorter. */
+			CHECK(reads.within >= 4 * (part.end - part.begin), "%u/%u: %llu bytes", k, n,
+			      (ull)reads.within);
 			/* 9 blocks of a frame, looked at twice; its first block for a header that may be inside. */
 			CHECK(reads.beyond <= frames * 20 * 300 + (300 << 10), "%u/%u: %llu bytes of other slices", k,
 			      n, (ull)reads.beyond);
 		}
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
+/* A frame whose end a reader does not look for before it decodes it, between others. */
+static void very_large(void)
+{
+	const size_t bytes = 68 * MIB, before = 100000;
+	unsigned char *data = noise(before + bytes + before);
+	struct pack p = {.state = 1};
+	struct worker expect = {.record = 4};
+	uint64_t sum = 0, records = 0;
+
+	pack_frame(&p, data, before, 1, true, true, 0);
+	pack_frame(&p, data + before, bytes, 1, true, true, 0);
+	pack_frame(&p, data + before + bytes, before, 1, true, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	add(&expect, data, before + bytes + before);
+	for (uint32_t k = 1; k <= 3; k++) {
+		const struct source_spec spec = spec_of(ONE, 1, k, 3);
+		const struct outcome o = read_all(&spec, 2, 128 << 10);
+		CHECK(o.rc == 0 && o.finished, "%u/3: %s", k, o.fail.text);
+		sum += o.sum;
+		records += o.records;
+	}
+	CHECK(records == expect.records && sum == expect.sum, "%llu records", (ull)records);
 	free(p.data);
 	free(data);
 	scratch_clean();
@@ -160,13 +160,16 @@ static void change(enum change how, size_t bytes)
 {
 	static const struct timespec LONG_AGO[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
 	const int fd = open("f", O_WRONLY | O_APPEND);
+	struct pack more = {.state = 1};
 
 	switch (how) {
 	case CUT:
 		CHECK(ftruncate(fd, (off_t)bytes) == 0, "f");
 		break;
 	case LONGER:
-		CHECK(write(fd, "(\xb5/\xfd too much", 12) == 12, "f");
+		pack_frame(&more, "more", 4, 1, true, true, 0);
+		CHECK(write(fd, more.data, more.bytes) == (ssize_t)more.bytes, "f");
+		free(more.data);
 		break;
 	case TOUCHED:
 		CHECK(futimens(fd, LONG_AGO) == 0, "f");
@@ -185,7 +188,7 @@ static void change(enum change how, size_t bytes)
 static int take_changed(const struct source_spec *spec, enum change how, size_t cut, bool late, uint64_t *records,
 			struct fail *fail)
 {
-	static unsigned char buffer[64 << 10];
+	static unsigned char buffer[(64 << 10) + 64]; /* room for one small frame more than fit */
 	struct header said;
 	struct source *s;
 	size_t got = 0;
@@ -209,44 +212,55 @@ static int take_changed(const struct source_spec *spec, enum change how, size_t 
 	return rc;
 }
 
+/* Frames that are decoded one by one, or so small that several are. */
+static struct pack pack_each(const unsigned char *data, size_t bytes, size_t frames)
+{
+	struct pack p = {.state = 1};
+
+	for (size_t i = 0; i < frames; i++)
+		pack_frame(&p, data + i * (bytes / frames), bytes / frames, 1, true, i % 2, 0);
+	return p;
+}
+
+/* These bytes of a file hold so many of samples; `cut`: three quarters of them, whole frames. */
+static void check_change(const unsigned char *data, size_t bytes, size_t cut, size_t samples, enum change how,
+			 const char *what)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		const bool late = i / 2;
+		const uint32_t k = 1 + i % 2;
+		struct source_spec spec = spec_of(ONE, 1, k, 2);
+		struct fail fail = {.status = STATUS_OK};
+		uint64_t records;
+		spec.ignore_tail = how == CUT; /* no excuse for a slice */
+		spec.memory = MIB;             /* frames are decoded as they are taken */
+		scratch_write("f", data, bytes);
+		const int rc = take_changed(&spec, how, cut, late, &records, &fail);
+		/* What was open stays, and what was cut off is the second slice's. */
+		const bool fine = how == NOTHING || (late && (how != CUT || k == 1));
+		CHECK((rc == 0) == fine, "%s, change %d, late %d, %u/2: %d %s", what, (int)how, late, k, rc, fail.text);
+		CHECK(!fine || records == samples / 8, "%s, change %d, late %d, %u/2: %llu records", what, (int)how,
+		      late, k, (ull)records);
+		CHECK(fine || (fail.status == STATUS_DATA && strstr(fail.text, "f: has changed")), "%s", fail.text);
+	}
+}
+
 static void changes(void)
 {
 	const size_t bytes = 2 * MIB;
 	unsigned char *data = noise(bytes);
-	struct pack p = {.state = 1};
-	size_t half = 0;
+	struct pack large = pack_each(data, bytes, 8), three = pack_each(data, bytes / 4 * 3, 6);
+	struct pack small = pack_each(data, bytes, 64), most = pack_each(data, bytes / 4 * 3, 48);
 
-	for (unsigned i = 0; i < 8; i++) {
-		pack_frame(&p, data + i * (bytes / 8), bytes / 8, 1, true, i % 2, 0);
-		half = i == 5 ? p.bytes : half;
+	for (enum change how = NOTHING; how < CHANGES; how++) {
+		check_change(data, bytes, bytes / 4 * 3, bytes, how, "plain");
+		check_change(large.data, large.bytes, three.bytes, bytes, how, "large frames");
+		check_change(small.data, small.bytes, most.bytes, bytes, how, "small frames");
 	}
-	for (unsigned packed = 0; packed < 2; packed++)
-		for (enum change how = NOTHING; how < CHANGES; how++)
-			for (unsigned late = 0; late < 2; late++)
-				for (uint32_t k = 1; k <= 2; k++) {
-					struct source_spec spec = spec_of(ONE, 1, k, 2);
-					struct fail fail = {.status = STATUS_OK};
-					uint64_t records;
-					spec.ignore_tail = how == CUT; /* no excuse for a slice */
-					spec.memory = MIB;             /* frames are decoded as they are taken */
-					if (packed)
-						scratch_write("f", p.data, p.bytes);
-					else
-						scratch_write("f", data, bytes);
-					const int rc = take_changed(&spec, how, packed ? half : bytes / 4 * 3, late,
-								    &records, &fail);
-					/* What was open stays, and what was cut off is the second slice's. */
-					const bool fine = how == NOTHING || (late && (how != CUT || k == 1));
-					CHECK((rc == 0) == fine, "packed %u, change %d, late %u, %u/2: %d %s", packed,
-					      (int)how, late, k, rc, fail.text);
-					CHECK(!fine || records == bytes / 8,
-					      "packed %u, change %d, late %u, %u/2: %llu records", packed, (int)how,
-					      late, k, (ull)records);
-					CHECK(fine || (fail.status == STATUS_DATA &&
-						       strstr(fail.text, "f: has changed")),
-					      "%s", fail.text);
-				}
-	free(p.data);
+	free(large.data);
+	free(three.data);
+	free(small.data);
+	free(most.data);
 	free(data);
 	scratch_clean();
 }
@@ -309,26 +323,32 @@ static void redirected(void)
 /* ---- damage ---- */
 
 /* How a run ends over `f`, in slices of one frame each. */
-static void check_damage(size_t frames, size_t bad, bool long_frames, const char *what)
+static void check_damage(size_t frames, size_t bad, bool long_frames, size_t skip, const char *what)
 {
 	for (uint32_t k = 1; k <= frames; k++) {
 		struct source_spec spec = spec_of(ONE, 1, k, (uint32_t)frames);
+		spec.skip = skip;
 		spec.memory = long_frames ? MIB / 2 : 64 * MIB;
-		for (unsigned workers = 1; workers <= 2; workers++) {
+		for (unsigned turn = 0; turn < 3; turn++) {
+			/* One that borrows, one that does not, one of each. */
+			const unsigned workers = 1 + turn / 2;
 			spec.threads = workers;
-			const struct outcome o = read_all(&spec, workers, 64 << 10);
-			CHECK((o.rc == 0) == (k != bad + 1), "%s, %u/%zu, %u workers: %d %s", what, k, frames, workers,
-			      o.rc, o.fail.text);
+			const struct outcome o = read_all(&spec, workers, (64 << 10) + turn);
+			CHECK((o.rc == 0) == (k != bad + 1), "%s, %u/%zu, turn %u: %d %s", what, k, frames, turn, o.rc,
+			      o.fail.text);
 			CHECK(o.rc == 0 || o.fail.status == STATUS_DATA, "%s, %u/%zu: %s", what, k, frames,
 			      o.fail.text);
 		}
 	}
 }
 
-/* A frame is checked by the slice that decodes all of it, although its border is where the frame ends. */
-static void checksums(void)
+/*
+ * A frame is checked by the slice that decodes all of it, although its border is where the frame ends, and its
+ * checksum is in what is read next.
+ */
+static void checksums(size_t each)
 {
-	const size_t each = 600000, frames = 3;
+	const size_t frames = 3;
 	unsigned char *data = noise(each * frames);
 
 	for (unsigned turn = 0; turn < 6; turn++) {
@@ -340,16 +360,19 @@ static void checksums(void)
 			pack_frame(&p, data + i * each, each, 1, true, true, 0);
 			at = i == bad ? p.bytes - 1 : at;
 		}
-		snprintf(what, sizeof(what), "checksum %zu, turn %u", bad, turn);
+		snprintf(what, sizeof(what), "frames of %zu bytes, damage in %zu, turn %u", each, bad, turn);
 		p.data[at] ^= 1;
 		scratch_write("f", p.data, p.bytes);
-		check_damage(frames, bad, turn >= 3, what);
+		check_damage(frames, bad, turn >= 3, 0, what);
+		/* Those that -S skips are the first slice's. */
+		if (bad == 0)
+			check_damage(frames - 1, bad, turn >= 3, each, what);
 		p.data[at] ^= 1;
 		/* Inside a frame that is not the first: its slice alone decodes it. */
 		if (bad > 0) {
 			p.data[at - each / 2] ^= 1;
 			scratch_write("f", p.data, p.bytes);
-			check_damage(frames, bad, turn >= 3, "damage");
+			check_damage(frames, bad, turn >= 3, 0, what);
 		}
 		free(p.data);
 	}
@@ -357,111 +380,20 @@ static void checksums(void)
 	scratch_clean();
 }
 
-/* ---- what cannot be cut ---- */
-
-static void refused(const struct source_spec *spec, enum status status, const char *why)
+/* Whole records whose frame is one to four bytes longer than what is read at a time. */
+static size_t bytes_of_split_checksum(void)
 {
-	for (uint32_t k = 1; k <= 2; k++) {
-		struct source_spec part = *spec;
-		part.part = k;
-		part.parts = 2;
-		const struct outcome o = read_all(&part, 1, 4096);
-		CHECK(o.rc == -1 && o.fail.status == status && strstr(o.fail.text, why), "%u/2: %d '%s', not '%s'", k,
-		      (int)o.fail.status, o.fail.text, why);
-	}
-}
-
-static void refusals(void)
-{
-	static char *const FIFO[] = {"a", "fifo"}, *const NONE[] = {"a", "none", "a"}, *const FOLDER[] = {"a", "."},
-			   *const TWICE[] = {"-", "-"}, *const PROC[] = {"a", "/proc/self/status"},
-			   *const DEVICE[] = {"/dev/null"}, *const SHORT[] = {"a", "short", "a"};
-	struct made npy = {.at = NULL};
-	int ends[2];
-
-	scratch_write("a", "abcdefgh", 8);
-	CHECK(mkfifo("fifo", 0600) == 0, "fifo");
-	struct source_spec spec = spec_of(FIFO, 2, 1, 2);
-	refused(&spec, STATUS_USAGE, "--part: fifo: only files can be cut into slices, and this is a pipe");
-	spec = spec_of(NONE, 3, 1, 2);
-	refused(&spec, STATUS_SYSTEM, "none: No such file");
-	spec = spec_of(FOLDER, 2, 1, 2);
-	refused(&spec, STATUS_SYSTEM, ".: Is a directory");
-	spec = spec_of(PROC, 2, 1, 2);
-	refused(&spec, STATUS_USAGE, "--part: /proc/self/status: how much it holds");
-	spec = spec_of(DEVICE, 1, 1, 2);
-	refused(&spec, STATUS_USAGE, "--part: /dev/null: only files");
-	spec = spec_of(STDIN, 1, 1, 2);
-	CHECK(pipe(ends) == 0, "pipe");
-	to_stdin(ends[0]);
-	refused(&spec, STATUS_USAGE, "standard input: only files can be cut into slices, and this is a pipe");
-	close(ends[1]);
-	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socket");
-	to_stdin(ends[0]);
-	refused(&spec, STATUS_USAGE, "standard input: only files can be cut into slices, and this is a socket");
-	close(ends[1]);
-	to_stdin(open("a", O_RDONLY));
-	spec = spec_of(TWICE, 2, 1, 2);
-	refused(&spec, STATUS_USAGE, "standard input can be named once only");
-	to_stdin(open("/dev/null", O_RDONLY));
-	/* Each slice says what is wrong with any input, though it be another slice's. */
-	put_npy(&npy, 1, "{'descr': '<u4', 'fortran_order': False, 'shape': (3,), }");
-	put_text(&npy, "abcdefgh");
-	scratch_write("short", npy.at, npy.bytes);
-	spec = spec_of(SHORT + 1, 1, 1, 2);
-	refused(&spec, STATUS_DATA, "short: holds less than the 12 bytes of samples that its .npy header says");
-	scratch_write("short", "abc", 3);
-	spec = spec_of(SHORT, 3, 1, 2);
-	refused(&spec, STATUS_DATA, "short: ends inside a record: 3 of 4 bytes");
-	spec.skip = 4;
-	refused(&spec, STATUS_DATA, "short: ends before the 4 bytes to skip");
-	free(npy.at);
-	scratch_clean();
-}
-
-static void refuse_packed(struct pack *p, enum status status, const char *why)
-{
-	static char *const PATHS[] = {"a", "f"};
-	const struct source_spec spec = spec_of(PATHS, 2, 1, 2);
-
-	scratch_write("f", p->data, p->bytes);
-	refused(&spec, status, why);
-	free(p->data);
-}
-
-static void refused_frames(void)
-{
-	unsigned char *data = noise(400000);
+	unsigned char *data = noise(PACKED_BYTES);
 	struct pack p = {.state = 1};
 
-	scratch_write("a", "abcdefgh", 8);
-	pack_frame(&p, data, 400000, 1, true, true, 0);
-	const size_t one = p.bytes;
-	char where[100];
-	pack_frame(&p, data, 400, 1, false, true, 0);
-	snprintf(where, sizeof(where), "--part: f: the zstd frame at offset %zu does not say how much", one);
-	refuse_packed(&p, STATUS_USAGE, where);
-	p = (struct pack){.state = 1};
-	pack_frame(&p, data, 400000, 1, true, true, 0);
-	p.bytes--;
-	refuse_packed(&p, STATUS_DATA, "f: zstd frame at offset 0: the input ends inside it");
-	p = (struct pack){.state = 1};
-	pack_frame(&p, data, 400000, 1, true, true, 0);
-	memcpy(pack_room(&p, 8), "garbage!", 8);
-	p.bytes += 8;
-	refuse_packed(&p, STATUS_DATA, "f: garbage at offset");
-	p = (struct pack){.state = 1};
-	pack_frame(&p, data, 399998, 1, true, true, 0);
-	refuse_packed(&p, STATUS_DATA, "f: ends inside a record: 2 of 4 bytes");
-	/* Where the first bytes cannot be decoded it is not known whether they are a header. */
-	p = (struct pack){.state = 1};
-	for (size_t i = 0; i < 400000; i++)
-		data[i] = (unsigned char)(data[i] % 5);
-	pack_frame(&p, data, 400000, 1, true, true, 0);
-	memset(p.data + 12, 0xff, 60);
-	refuse_packed(&p, STATUS_DATA, "f: zstd frame at offset 0: ");
+	pack_frame(&p, data, PACKED_BYTES - 100, 1, true, true, 0);
+	const size_t more = p.bytes - (PACKED_BYTES - 100), bytes = (PACKED_BYTES + FRAME_CHECKSUM - more) / 4 * 4;
+	p.bytes = 0;
+	pack_frame(&p, data, bytes, 1, true, true, 0);
+	CHECK(p.bytes > PACKED_BYTES && p.bytes <= PACKED_BYTES + FRAME_CHECKSUM, "%zu", p.bytes);
+	free(p.data);
 	free(data);
-	scratch_clean();
+	return bytes;
 }
 
 int main(void)
@@ -470,13 +402,13 @@ int main(void)
 	scratch_enter();
 	reads_of_a_file();
 	reads_of_frames();
+	very_large();
 	very_many();
 	changes();
 	states();
 	redirected();
-	checksums();
-	refusals();
-	refused_frames();
+	checksums(600000);
+	checksums(bytes_of_split_checksum());
 	scratch_leave();
 	return check_report();
 }

@@ -14,9 +14,8 @@ typedef unsigned long long ull;
 static int undeclared(const struct input *in, const struct frame *f, struct fail *fail)
 {
 	return fail_set(fail, STATUS_USAGE,
-			"--part: %s: the zstd frame at offset %llu does not say how much it holds, as frames made in a "
-			"pipe do not: decompress it and compress the file by its name (zstd FILE), or by zstd "
-			"--stream-size=BYTES",
+			"--part: %s: the zstd frame at offset %llu does not say how much it holds: decompress the file "
+			"(zstd -d) and compress it again by its name (zstd FILE), not through a pipe",
 			in->name, (ull)f->offset);
 }
 

@@ -75,13 +75,17 @@ static void skip_option(struct command *c, const struct job *j)
 	option(c, 'S', "skip", text);
 }
 
-/* By the bins: --clamp and --closed with --mod, --closed where the samples say the range. */
+/*
+ * By the bins: --clamp and --closed with --mod, --closed where the samples say the range. In slices no --clamp there:
+ * infinities are in the first bin of the slice, which is not that of all samples.
+ */
 static bool refused(const struct job *j, size_t flag)
 {
-	return (flag == 0 && j->binning == MOD) || (flag == 1 && (j->binning == MOD || is_automatic(j)));
+	return (flag == 0 && j->slices > 0 && is_automatic(j)) || (flag == 0 && j->binning == MOD) ||
+	       (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 
-void shared_flags(struct command *a, struct command *b, const struct job *j)
+void shared_flags(struct command *a, struct command *output, struct command *b, const struct job *j)
 {
 	static const char *const flags[] = {
 		"--clamp", "--closed", "--ignore-tail", "--flow", "--no-header", "--nonzero",
@@ -91,17 +95,17 @@ void shared_flags(struct command *a, struct command *b, const struct job *j)
 		/* that many lines are slow to print and to compare */
 		bool sparse = i == 5 && (j->bins > 1 << 20 || (j->bins > 4096 && !once_in(8)));
 
-		if (refused(j, i) && !once_in(20))
+		if (refused(j, i) && (j->slices > 0 || !once_in(20)))
 			continue;
 		if (sparse || once_in(i == 3 ? 2 : 4)) {
-			arg(a, "%s", flags[i]);
+			arg(i < 3 ? a : output, "%s", flags[i]);
 			arg(b, "%s", flags[i]);
 		}
 	}
 	if (once_in(4)) {
 		const char *format = once_in(2) ? "csv" : "tsv";
 
-		option(a, 'f', "format", format);
+		option(output, 'f', "format", format);
 		arg(b, "-f");
 		arg(b, "%s", format);
 	}
