@@ -179,15 +179,28 @@ static void extremes(void)
 /* Infinities that are alone have no bin to be clamped to; with other samples they have. */
 static void clamped(void)
 {
-	static const double SAMPLES[] = {INFINITY, -INFINITY, INFINITY, NAN, 3, 5};
+	static const struct {
+		size_t n, first; /* samples, and those of the first part */
+		double samples[8];
+	} CASES[] = {
+		{6, 4, {INFINITY, -INFINITY, INFINITY, NAN, 3, 5}},
+		{4, 3, {5, INFINITY, 5, 100}},
+		{5, 3, {5, -INFINITY, INFINITY, -100, 7}},
+		{7, 4, {1, 1, INFINITY, -INFINITY, 1, INFINITY, -INFINITY}},
+		{8, 4, {1, 2, 3, INFINITY, INFINITY, -INFINITY, 1e9, -1e9}},
+		{4, 2, {INFINITY, -INFINITY, INFINITY, NAN}},
+	};
 	uint64_t seed = 6;
 	size_t bytes, sum_bytes;
 	struct hist whole, sum;
 
-	for (int turn = 0; turn < 2; turn++) {
-		scratch_write(turn ? "part0" : "part1", SAMPLES, 4 * sizeof(*SAMPLES));
-		scratch_write(turn ? "part1" : "part0", SAMPLES + 4, 2 * sizeof(*SAMPLES));
+	for (size_t i = 0; i < 2 * LENGTH(CASES); i++) {
+		const double *const samples = CASES[i / 2].samples;
+		const size_t first = CASES[i / 2].first, rest = CASES[i / 2].n - first;
+		scratch_write(i % 2 ? "part0" : "part1", samples, first * sizeof(*samples));
+		scratch_write(i % 2 ? "part1" : "part0", samples + first, rest * sizeof(*samples));
 		count_files("-t f64 --auto -b 4 --clamp part0 part1", &whole);
+		round_trip(&whole, "clamped");
 		add_all(&sum, 2, "clamped", "-t f64 --auto -b 4 --clamp", &seed);
 		char *const text = written(write_json, &whole, &WHOLE, &bytes);
 		char *const sum_text = written(write_json, &sum, &WHOLE, &sum_bytes);

@@ -178,6 +178,17 @@ static void refused(void)
 		{"\"part\": 2", "\"part\": 0", "part 0 of 5"},
 		{"\"part\": 2", "\"part\": 6", "part 6 of 5"},
 		{"\"parts\": 5", "\"parts\": 4294967296", "part 2 of 4294967296"},
+		{"\"parts\": 5", "\"held\": \"2-3,5\", \"parts\": 5", NULL},
+		{"\"parts\": 5", "\"held\": \"3-4\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2-6\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2,3\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2\\u0000\", \"parts\": 5", "\"held\" has a zero byte"},
+		{"\"parts\": 5", "\"inputs_state\": \"0123456789abcdef\", \"parts\": 5", NULL},
+		{"\"parts\": 5", "\"inputs_state\": \"123456789abcdef\", \"parts\": 5",
+		 "must be 16 hexadecimal digits"},
+		{"\"parts\": 5", "\"inputs_state\": \"0123456789ABCDEF\", \"parts\": 5", "must be 16 hexadecimal"},
+		{"\"parts\": 5", "\"inputs_state\": 7, \"parts\": 5", "a text expected, not '7'"},
+		{"\"nan\": 0", "\"clamped_under\": 0, \"nan\": 0", "go with binning \"auto\" that clamps"},
 		{"\"--bins=4\"", "\"--bins=4\\u0000\"", "\"options\" has a zero byte"},
 		{"{\"uhi", "{\"channel0\": {}, \"uhi", "a histogram beside named ones"},
 		{"{\"uhi", "{\"channel0\": 1, \"uhi", "an object expected, not '1'"},
@@ -214,6 +225,39 @@ static void empty_ends(void)
 		const int rc = read_one(text, strlen(text), &document, &fail);
 		CHECK(i == 2 ? rc == 1 : rc == -1 && strstr(fail.text, "a first or last bin that holds nothing"),
 		      "%s: %s", COUNTS[i], fail.text);
+		document_free(&document);
+		free(text);
+	}
+}
+
+/* Of --auto that clamps, the ends must hold what was clamped to them, and a sample of their own. */
+static void clamped_ends(void)
+{
+	static const struct {
+		const char *under, *over, *why;
+	} CASES[] = {{"0", "0", NULL},
+		     {"0", "2", NULL},
+		     {"0", "3", "a first or last bin that holds nothing"},
+		     {"1", "0", "a first or last bin that holds nothing"},
+		     {"2", "0", "more samples clamped to a bin than it holds"},
+		     {"0", "4", "more samples clamped to a bin than it holds"},
+		     {"18446744073709551615", "18446744073709551615", "more samples clamped to a bin than it holds"}};
+
+	for (size_t i = 0; i < LENGTH(CASES); i++) {
+		struct document document;
+		struct fail fail;
+		char members[200];
+		snprintf(members, sizeof(members),
+			 "\"most\": 5, \"clamped_under\": %s, \"clamped_over\": %s, \"binning\": \"auto\"",
+			 CASES[i].under, CASES[i].over);
+		char *const text = replaced("\"binning\": \"range\"", members);
+		memcpy(strstr(text, "0,1,2,3,1,3"), "0,1,2,4,3,0", 11);
+		memcpy(strstr(text, "\"over\": 3"), "\"over\": 0", 9);
+		memcpy(strstr(text, "\"clamp\": false"), "\"clamp\": true ", 14);
+		const int rc = read_one(text, strlen(text), &document, &fail);
+		CHECK(CASES[i].why ? rc == -1 && strstr(fail.text, CASES[i].why)
+				   : rc == 1 && document.hist.clamped[0].over == (uint64_t)atoi(CASES[i].over),
+		      "%s and %s: %s", CASES[i].under, CASES[i].over, fail.text);
 		document_free(&document);
 		free(text);
 	}
@@ -455,6 +499,7 @@ static void damages(void)
 					    "-t i16 --mod -b 3 -c 2 whole",
 					    "-t f32 --auto -b 4 whole",
 					    "-t u8 -r 1:100 -b 7 -c 3 whole",
+					    "-t f16 --auto -b 2 --clamp whole",
 					    "-t u16 --log=1:20 -b 3 whole",
 					    "-t f32 --edges=-1,0.25,7 whole",
 					    "-t i32 --auto -b 5 whole",
@@ -546,6 +591,7 @@ int main(void)
 	other_order();
 	refused();
 	empty_ends();
+	clamped_ends();
 	channels();
 	values();
 	bounds();

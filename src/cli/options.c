@@ -79,7 +79,7 @@ const struct option options_long[] = {
 	{"into", required_argument, NULL, OPT_INTO},
 	{"every", required_argument, NULL, OPT_EVERY},
 	{"tee", no_argument, NULL, OPT_TEE},
-	{"merge", no_argument, NULL, OPT_MERGE},
+	{"merge", optional_argument, NULL, OPT_MERGE},
 	{"progress", no_argument, NULL, OPT_PROGRESS},
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
 	{NULL, 0, NULL, 0},
@@ -218,8 +218,7 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		job->tee = true;
 		return 0;
 	case OPT_MERGE:
-		job->merge = true;
-		return 0;
+		return options_merge(job, text, fail);
 	case OPT_PROGRESS:
 	case OPT_NO_PROGRESS:
 		job->progress = option == OPT_PROGRESS ? PROGRESS_ALWAYS : PROGRESS_NEVER;

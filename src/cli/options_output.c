@@ -107,6 +107,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s, not %s", list,
 				format->name);
 	}
+	if (options_settle_some(job, fail) != 0)
+		return -1;
 	if (!(format->counters & 1u << style->counter))
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it", format->name,
 				counter_name(style->counter));

@@ -7,11 +7,14 @@
 #include <string.h>
 
 #include "bins/layout.h"
+#include "document/held.h"
 #include "output/counter.h"
 
 const char *const described_meta_names[METAS] = {
-	"type", "binning", "range",   "counter", "closed", "clamp", "channel", "channels", "samples", "under",   "over",
-	"nan",  "bytes",   "skipped", "tail",    "inputs", "part",  "parts",   "options",  "most",    "partial",
+	"type",          "binning",      "range", "counter",      "closed",  "clamp", "channel",
+	"channels",      "samples",      "under", "over",         "nan",     "bytes", "skipped",
+	"tail",          "inputs",       "part",  "parts",        "options", "most",  "partial",
+	"clamped_under", "clamped_over", "held",  "inputs_state",
 };
 
 static int take_count(struct json_reader *r, const char *name, uint64_t *count, struct fail *fail)
@@ -42,7 +45,8 @@ static int take_text(struct json_reader *r, char text[META_TEXT], struct fail *f
 	return 0;
 }
 
-static int take_options(struct described *d, struct json_reader *r, struct fail *fail)
+/* A text of any length, in memory of its own. */
+static int take_owned(char **text, const char *name, struct json_reader *r, struct fail *fail)
 {
 	const uint64_t at = json_offset(r);
 	const char *taken;
@@ -51,12 +55,29 @@ static int take_options(struct described *d, struct json_reader *r, struct fail 
 	if (json_string(r, &taken, &length, fail) != 0)
 		return -1;
 	if (strlen(taken) != length)
-		return json_bad(r, at, fail, "\"options\" has a zero byte");
-	d->options = malloc(length + 1);
-	if (!d->options)
+		return json_bad(r, at, fail, "\"%s\" has a zero byte", name);
+	*text = malloc(length + 1);
+	if (!*text)
 		return fail_errno(fail, "%s", r->name);
-	memcpy(d->options, taken, length + 1);
+	memcpy(*text, taken, length + 1);
 	return 0;
+}
+
+/* 16 digits, as they are written; no others are known. */
+static int take_state(struct described *d, struct json_reader *r, struct fail *fail)
+{
+	static const char DIGITS[] = "0123456789abcdef";
+	const uint64_t at = json_offset(r);
+	char text[META_TEXT];
+
+	if (take_text(r, text, fail) != 0)
+		return -1;
+	d->state = 0;
+	if (strspn(text, DIGITS) == 16 && text[16] == '\0')
+		d->state = strtoull(text, NULL, 16);
+	if (d->state != 0)
+		return 0;
+	return json_bad(r, at, fail, "\"inputs_state\" must be 16 hexadecimal digits");
 }
 
 static int take_meta(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
@@ -73,14 +94,22 @@ static int take_meta(struct described *d, struct json_reader *r, const char *nam
 		return json_skip(r, fail);
 	d->given[meta] = true;
 	if (meta == META_OPTIONS)
-		return take_options(d, r, fail);
+		return take_owned(&d->options, described_meta_names[meta], r, fail);
+	if (meta == META_HELD)
+		return take_owned(&d->held, described_meta_names[meta], r, fail);
+	if (meta == META_STATE)
+		return take_state(d, r, fail);
 	if (meta == META_PARTIAL)
 		return json_bool(r, &d->partial, fail);
 	if (meta < META_CLOSED)
 		return take_text(r, texts[meta], fail);
 	if (meta < META_CHANNEL)
 		return json_bool(r, flags[meta - META_CLOSED], fail);
-	return take_count(r, described_meta_names[meta], meta == META_MOST ? &d->most : counts[meta - META_CHANNEL],
+	return take_count(r, described_meta_names[meta],
+			  meta == META_MOST            ? &d->most
+			  : meta == META_CLAMPED_UNDER ? &d->clamped.under
+			  : meta == META_CLAMPED_OVER  ? &d->clamped.over
+						       : counts[meta - META_CHANNEL],
 			  fail);
 }
 
@@ -219,7 +248,8 @@ void described_free(struct described *d)
 	free(d->options);
 	free(d->edges);
 	free(d->counts.rest);
-	d->options = NULL;
+	free(d->held);
+	d->options = d->held = NULL;
 	d->edges = NULL;
 	d->counts.rest = NULL;
 }
@@ -241,6 +271,15 @@ static int check_metadata(const struct described *d, const struct json_reader *r
 	if (d->part < 1 || d->part > d->parts || d->parts > UINT32_MAX)
 		return json_bad(r, d->metadata_at, fail, "part %llu of %llu", (unsigned long long)d->part,
 				(unsigned long long)d->parts);
+	const bool ends = d->clamp && strcmp(d->binning, axis_kind_name(AXIS_AUTO)) == 0;
+	if (ends != d->given[META_CLAMPED_UNDER] || ends != d->given[META_CLAMPED_OVER])
+		return json_bad(r, d->metadata_at, fail,
+				"\"clamped_under\" and \"clamped_over\" go with binning \"auto\" that clamps");
+	uint32_t first;
+	if (d->held && (!held_is_valid(d->held, (uint32_t)d->parts, &first) || first != d->part))
+		return json_bad(r, d->metadata_at, fail,
+				"\"held\" is no list of some of %llu parts, of which %llu is the first",
+				(unsigned long long)d->parts, (unsigned long long)d->part);
 	return 0;
 }
 

@@ -12,6 +12,7 @@
 #include "bins/axis.h"
 #include "bins/number.h"
 #include "document/json_read.h"
+#include "hist/hist.h"
 
 /* The members of the metadata that we write and need. */
 enum meta {
@@ -36,7 +37,11 @@ enum meta {
 	META_OPTIONS,
 	META_NEEDED,             /* those before are in every document ... */
 	META_MOST = META_NEEDED, /* ... this one in those of --auto ... */
-	META_PARTIAL,            /* ... and this one where the work went on */
+	META_PARTIAL,            /* ... this one where the work went on ... */
+	META_CLAMPED_UNDER,      /* ... these two in those of --auto that clamp ... */
+	META_CLAMPED_OVER,
+	META_HELD,  /* ... this one in sums of some parts ... */
+	META_STATE, /* ... and this one in parts */
 	METAS,
 };
 
@@ -54,7 +59,9 @@ struct described {
 	char type[META_TEXT], binning[META_TEXT], range[META_TEXT], counter[META_TEXT]; /* "": too long to be known */
 	bool closed, clamp, partial;
 	uint64_t channel, channels, samples, under, over, nan, bytes, skipped, tail, inputs, part, parts, most;
-	char *options; /* owned */
+	char *options, *held; /* owned */
+	uint64_t state;
+	struct hist_flow clamped;
 
 	uint64_t axes;          /* how many; what follows is of the last one */
 	bool regular, variable; /* its type; neither: another */

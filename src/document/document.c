@@ -109,6 +109,8 @@ static bool together(const struct described *a, const struct described *b)
 	if (a->closed != b->closed || a->clamp != b->clamp || a->partial != b->partial || a->most != b->most ||
 	    a->channels != b->channels || a->samples != b->samples || a->part != b->part || a->parts != b->parts)
 		return false;
+	if (a->state != b->state || strcmp(a->held ? a->held : "", b->held ? b->held : "") != 0)
+		return false;
 	if (a->bytes != b->bytes || a->skipped != b->skipped || a->tail != b->tail || a->inputs != b->inputs)
 		return false;
 	if (a->regular != b->regular || described_bins(a) != described_bins(b))
@@ -176,6 +178,7 @@ static int take_counts(struct documents *d, struct hist *h, struct fail *fail)
 		struct described *const of = channel_at(d, c);
 		take_first(of, h->axis.kind == AXIS_MOD);
 		h->flow[c] = (struct hist_flow){of->under, of->over, of->nan};
+		h->clamped[c] = of->clamped;
 		h->samples += of->samples;
 	}
 	if (h->channels == 1) {
@@ -195,24 +198,36 @@ static int take_counts(struct documents *d, struct hist *h, struct fail *fail)
 	return 0;
 }
 
+/* Of --auto: the first and the last bin hold what made them so, in some channel, beside what was clamped to them. */
+static const char *impossible_ends(const struct hist *h)
+{
+	const uint32_t bins = axis_bins(&h->axis);
+	bool first = false, last = false;
+
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const struct hist_flow *const clamped = &h->clamped[c];
+		const uint64_t at_first = bins > 0 ? hist_count(h, c, 0) : 0;
+		const uint64_t at_last = bins > 1 ? hist_count(h, c, bins - 1) : at_first;
+		/* In one bin are both. */
+		const uint64_t under = clamped->under, over = clamped->over, both = bins > 1 ? 0 : over;
+		if (under > at_first || both > at_first - under || over > at_last)
+			return "more samples clamped to a bin than it holds";
+		first = first || at_first > under + both;
+		last = last || at_last > (bins > 1 ? over : under + over);
+	}
+	return (first && last) || bins == 0 ? NULL : "a first or last bin that holds nothing, with binning \"auto\"";
+}
+
 /* What a run cannot have counted. */
 static const char *impossible(const struct hist *h)
 {
-	const uint32_t bins = axis_bins(&h->axis);
 	const struct hist_flow flow = hist_flow_sum(h);
-	bool first = false, last = false;
 
 	if (flow.nan > 0 && h->axis.type.kind != SAMPLE_FLOAT)
 		return "NaN of integers";
-	if ((flow.under > 0 || flow.over > 0) && h->axis.clamp && bins > 0)
+	if ((flow.under > 0 || flow.over > 0) && h->axis.clamp && axis_bins(&h->axis) > 0)
 		return "samples out of range, where they are clamped";
-	if (h->axis.kind != AXIS_AUTO || bins == 0)
-		return NULL;
-	for (uint32_t c = 0; c < h->channels; c++) {
-		first = first || hist_count(h, c, 0) > 0;
-		last = last || hist_count(h, c, bins - 1) > 0;
-	}
-	return first && last ? NULL : "a first or last bin that holds nothing, with binning \"auto\"";
+	return h->axis.kind == AXIS_AUTO ? impossible_ends(h) : NULL;
 }
 
 static int make(struct documents *d, struct document *document, struct fail *fail)
@@ -227,7 +242,8 @@ static int make(struct documents *d, struct document *document, struct fail *fai
 	free(h->axis.edges.table);
 	h->axis.edges.table = NULL;
 	document->options = first->options;
-	first->options = NULL;
+	document->held = first->held;
+	first->options = first->held = NULL;
 	document->from = (struct provenance){
 		.inputs = first->inputs,
 		.bytes = first->bytes,
@@ -236,6 +252,8 @@ static int make(struct documents *d, struct document *document, struct fail *fai
 		.partial = first->partial,
 		.part = (uint32_t)first->part,
 		.parts = (uint32_t)first->parts,
+		.state = first->state,
+		.held = document->held,
 		.options = document->options,
 	};
 	if (take_counts(d, h, fail) != 0)
@@ -264,5 +282,6 @@ void document_free(struct document *document)
 {
 	hist_free(&document->hist);
 	free(document->options);
-	document->options = NULL;
+	free(document->held);
+	document->options = document->held = NULL;
 }

@@ -18,7 +18,7 @@
 struct document {
 	struct hist hist;       /* without statistics, whatever the document has of them */
 	struct provenance from; /* its options are those of the document */
-	char *options;          /* what from.options points to; owned */
+	char *options, *held;   /* what from.options and from.held point to; owned */
 };
 
 /* The documents of one file or stream, one after another. */

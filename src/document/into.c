@@ -149,7 +149,7 @@ static int add_locked(const char *path, struct document *run, bool *replaced, st
 	if (rc == 0)
 		rc = sum_add(&sum, run, &RUN, fail);
 	if (rc == 0)
-		rc = sum_finish(&sum, fail);
+		rc = sum_finish(&sum, false, fail);
 	document_free(&document);
 	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
 	if (rc == 0)

@@ -27,11 +27,11 @@ static int merge_file(struct sum *sum, const char *path, struct fail *fail)
 	return rc;
 }
 
-int merge_files(struct sum *sum, char *const *paths, size_t count, struct fail *fail)
+int merge_files(struct sum *sum, char *const *paths, size_t count, bool some, struct fail *fail)
 {
 	*sum = (struct sum){.documents = 0};
 	for (size_t i = 0; i < count; i++)
 		if (merge_file(sum, paths[i], fail) != 0)
 			return -1;
-	return sum_finish(sum, fail);
+	return sum_finish(sum, some, fail);
 }

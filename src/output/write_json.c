@@ -107,7 +107,7 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 {
 	const struct axis *const axis = &hist->axis;
 	const struct hist_flow *const flow = &hist->flow[channel];
-	char range[2 * NUMBER_TEXT + 1] = "";
+	char range[2 * NUMBER_TEXT + 1] = "", state[17];
 
 	if (axis_bins(axis) > 0) {
 		size_t used = write_json_edge(axis, 0, range);
@@ -129,6 +129,11 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "under", flow->under);
 	json_member_count(out, "over", flow->over);
 	json_member_count(out, "nan", flow->nan);
+	/* Which are in the bins, and where those of others are added too may be in other ones. */
+	if (axis->kind == AXIS_AUTO && axis->clamp) {
+		json_member_count(out, "clamped_under", hist->clamped[channel].under);
+		json_member_count(out, "clamped_over", hist->clamped[channel].over);
+	}
 	write_stats_members(out, hist, channel);
 	/* Of the whole run, whatever the channel. */
 	json_member_count(out, "bytes", from->bytes);
@@ -137,6 +142,13 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "inputs", from->inputs);
 	json_member_count(out, "part", from->part);
 	json_member_count(out, "parts", from->parts);
+	if (from->held)
+		json_member_text(out, "held", from->held);
+	/* A double, which JSON's readers make of numbers, does not hold 64 bits. */
+	if (from->parts > 1 && from->state != 0) {
+		snprintf(state, sizeof(state), "%016llx", (unsigned long long)from->state);
+		json_member_text(out, "inputs_state", state);
+	}
 	if (from->partial)
 		json_member_bool(out, "partial", true);
 	json_member_text(out, "options", from->options ? from->options : "");

@@ -39,6 +39,7 @@ same -t f32 --auto -b 30
 same -t f64 --auto -b 3
 same -t f16 --log=1e-3:1 -b 50
 same -t bf16 --closed -b 64 -r -1:1
+same -t f32 --auto -b 30 --clamp
 same -t u8 -c 2 -b 60
 same -t f32 -c 2 --auto -b 9
 same -t f32 --log=1e-10:1 -b 50
@@ -81,6 +82,28 @@ shell 'cat 1.json 2.json 2.json 3.json | gpuhist --merge'
 run gpuhist --merge 1.json other.json
 run gpuhist --merge 1.json a.json
 run gpuhist --merge a.json 1.json
+
+run gpuhist --merge 3.json 1.json --merge=some
+shell 'gpuhist --merge=some 3.json 1.json -f json | tee 13.json | sed "s/.*\"samples\"/\"samples\"/"'
+run gpuhist --merge 13.json
+run gpuhist --merge 2.json 13.json
+run gpuhist --merge=some 2.json 13.json -f json -o whole.json
+shell 'gpuhist --merge -f json 3.json 1.json 2.json | cmp - whole.json'
+run gpuhist --merge=some 13.json 1.json -o old.json
+run gpuhist --merge=any a.json
+run gpuhist --merge=some a.json -o sum.csv
+# Parts of inputs that changed, or that were counted otherwise
+with_state() { # N: of part N
+	sed "s/\"parts\": 3/\"parts\": 3, \"inputs_state\": \"00000000deadbeef\"/" "$1.json"
+}
+with_state 1 >s1.json
+with_state 2 >s2.json
+with_state 3 | sed 's/beef/c0de/' >s3.json
+run gpuhist --merge s1.json s2.json s3.json
+shell 'gpuhist --merge=some s1.json s2.json -f json | grep -o "\"part\".*\"options\""'
+shell 'gpuhist --merge 3.json s1.json s2.json -f json | grep -o "\"part\".*\"options\""'
+sed 's/--bins=1/--bins=1 --raw/' 2.json >o2.json
+run gpuhist --merge 1.json o2.json 3.json
 
 # What differs is named, nothing is published, the old file stays
 echo old >old.csv
