@@ -43,6 +43,28 @@ static void round_trip(const struct hist *h, const char *what)
 	free(text);
 }
 
+/* Also where only what holds something is written. */
+static void sparse_round_trip(const struct hist *h, const char *what)
+{
+	size_t bytes, dense_bytes, again_bytes;
+	char *const text = written_as(write_json, h, &WHOLE, true, &bytes);
+	char *const dense = written(write_json, h, &WHOLE, &dense_bytes);
+	struct document document;
+	struct fail fail;
+
+	CHECK(strstr(text, "\"index\": [["), "%s is not sparse", text);
+	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s: %.2000s", what, fail.text, text);
+	if (document.options) {
+		char *const again = written(write_json, &document.hist, &document.from, &again_bytes);
+		CHECK(again_bytes == dense_bytes && memcmp(dense, again, dense_bytes) == 0, "%s: %s is read as %s",
+		      what, text, again);
+		free(again);
+		document_free(&document);
+	}
+	free(text);
+	free(dense);
+}
+
 /* Samples of all magnitudes: `bits` decides how many. */
 static void make_samples(unsigned char *bytes, size_t n, uint64_t *seed)
 {
@@ -103,6 +125,7 @@ static void split(const char *options, uint64_t *seed)
 	snprintf(line, sizeof(line), "%s whole", options);
 	count_files(line, &whole);
 	round_trip(&whole, line);
+	sparse_round_trip(&whole, line);
 	add_all(&sum, parts, line, options, seed);
 	write_fn *const writers[] = {write_json, write_csv, write_npy};
 	for (size_t i = 0; i < LENGTH(writers); i++) {
@@ -237,6 +260,10 @@ static void large(void)
 		h.count[3] += UINT64_MAX - h.samples;
 		h.samples = UINT64_MAX;
 		round_trip(&h, LINES[i]);
+		memset(h.count + 5, 0, (axis_bins(&h.axis) - 6) * sizeof(*h.count));
+		h.samples = h.count[0] + h.count[1] + h.count[2] + h.count[3] + h.count[4] +
+			    h.count[axis_bins(&h.axis) - 1];
+		sparse_round_trip(&h, LINES[i]);
 		hist_free(&h);
 	}
 }

@@ -14,6 +14,7 @@ struct documents {
 	struct described alone;                        /* a histogram that is the document itself */
 	struct described channel[LAYOUT_CHANNELS_MAX]; /* those that are members of it, by their names ... */
 	uint64_t named;                                /* ... of which these are there, a bit each */
+	uint64_t others;                               /* objects that are neither */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
@@ -38,7 +39,7 @@ static void forget(struct documents *d)
 		described_free(&d->channel[c]);
 	d->alone = (struct described){0};
 	memset(d->channel, 0, sizeof(d->channel));
-	d->named = 0;
+	d->named = d->others = 0;
 }
 
 void documents_close(struct documents *d)
@@ -84,7 +85,7 @@ static int take_document(struct documents *d, struct fail *fail)
 {
 	struct json_reader *const r = d->reader;
 	const char *name;
-	int more;
+	int more, next;
 
 	d->alone.at = json_offset(r);
 	if (json_object(r, fail) != 0)
@@ -93,6 +94,9 @@ static int take_document(struct documents *d, struct fail *fail)
 		const int channel = channel_of(name);
 		if (channel >= 0)
 			d->named |= (uint64_t)1 << channel;
+		if (json_peek(r, &next, fail) != 0)
+			return -1;
+		d->others += channel < 0 && next == '{';
 		if (channel >= 0 ? take_channel(r, &d->channel[channel], fail) != 0
 				 : described_member(&d->alone, r, name, fail) != 0)
 			return -1;
@@ -131,20 +135,27 @@ static struct described *channel_at(struct documents *d, uint32_t c)
 
 static int check(struct documents *d, uint32_t *channels, struct fail *fail)
 {
-	const struct described *const first = channel_at(d, 0), *const alone = &d->alone;
+	struct described *const first = channel_at(d, 0);
+	const struct described *const alone = &d->alone;
 	const struct json_reader *const r = d->reader;
 	uint32_t n = 1;
 
 	if (d->named != 0 && (alone->schema_at | alone->metadata_at | alone->axes_at | alone->storage_at) != 0)
 		return json_bad(r, alone->at, fail, "a histogram beside named ones");
+	if (d->named == 0 && alone->schema_at == 0 && d->others > 0)
+		return json_bad(
+			r, alone->at, fail,
+			"no UHI histogram: it has no uhi_schema; of named ones only channel0, channel1 ... are known");
 	while (d->named != 0 && n < LAYOUT_CHANNELS_MAX && d->named >> n != 0)
 		n++;
 	if (d->named != 0 && d->named != UINT64_MAX >> (64 - n))
 		return json_bad(r, alone->at, fail, "a channel is missing");
 	for (uint32_t c = 0; c < n; c++) {
-		const struct described *const of = channel_at(d, c);
+		struct described *const of = channel_at(d, c);
 		if (described_check(of, r, fail) != 0)
 			return -1;
+		if (of->foreign && d->named != 0)
+			return json_bad(r, of->at, fail, "a channel that gpuhist did not write");
 		if (of->channel != c || of->channels != n)
 			return json_bad(r, of->metadata_at, fail,
 					"channel %llu of %llu, where it is channel %lu of %lu",
@@ -241,6 +252,7 @@ static int make(struct documents *d, struct document *document, struct fail *fai
 	/* What finds the bin of a sample is not needed: edges_copy leaves it out, too. */
 	free(h->axis.edges.table);
 	h->axis.edges.table = NULL;
+	document->foreign = first->foreign;
 	document->options = first->options;
 	document->held = first->held;
 	first->options = first->held = NULL;

@@ -18,6 +18,7 @@
 struct document {
 	struct hist hist;       /* without statistics, whatever the document has of them */
 	struct provenance from; /* its options are those of the document */
+	bool foreign;           /* gpuhist did not write it: plain counts, as of samples of f64 */
 	char *options, *held;   /* what from.options and from.held point to; owned */
 };
 

@@ -77,16 +77,21 @@ bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
 	return false;
 }
 
+static const char PLAIN[] = " (what gpuhist did not write counts as f64)";
+
 static int add_hist(struct sum *s, const struct hist *more, const struct sum_name *name, struct fail *fail)
 {
 	struct hist *const h = &s->total.hist;
 	struct fail own = {.status = STATUS_OK};
-	char why[SUM_WHY];
+	char why[SUM_WHY + sizeof(PLAIN)];
 
 	if (hist_add(h, more, &own) == 0)
 		return 0;
-	if (own.status == STATUS_DATA && !sum_fits(why, h, more))
+	if (own.status == STATUS_DATA && !sum_fits(why, h, more)) {
+		if (s->foreign > 0 && strcmp(h->axis.type.name, more->axis.type.name) != 0)
+			strcat(why, PLAIN);
 		return refuse(s, name, STATUS_DATA, why, fail);
+	}
 	return refuse(s, name, own.status, own.text, fail);
 }
 
@@ -126,6 +131,8 @@ int sum_add(struct sum *s, struct document *document, const struct sum_name *nam
 		return refuse(s, name, STATUS_DATA, why, fail);
 	if (sum_note_parts(s, &document->from, name, fail) != 0)
 		return -1;
+	if (document->foreign && s->foreign++ == 0)
+		s->foreign_first = *name;
 	if (s->documents++ == 0) {
 		s->total = *document;
 		s->first = *name;

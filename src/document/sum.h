@@ -37,6 +37,8 @@ struct sum_part {
 struct sum {
 	struct document total; /* as a document, once there is one: which parts it holds it says after sum_finish */
 	uint64_t documents;    /* that were added */
+	uint64_t foreign;      /* of which gpuhist did not write so many ... */
+	struct sum_name foreign_first;
 	struct sum_name first;
 	struct sum_part *parts; /* all that were added, where they are parts of a whole; owned */
 	size_t ranges, room;    /* how many, and for how many there is room */

@@ -59,6 +59,9 @@ write_fn write_svg;
 /* write_json.c: edge i as JSON has it, which knows no infinity. */
 size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT]);
 
+/* Is it written as a regular axis? */
+bool write_json_is_regular(const struct axis *axis);
+
 /* --stats in JSON: `"name": value, ` for each figure of a channel, as json.h writes members; nothing without --stats.
  */
 void write_stats_members(struct output *out, const struct hist *hist, uint32_t channel);

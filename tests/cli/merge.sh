@@ -92,6 +92,33 @@ shell 'gpuhist --merge -f json 3.json 1.json 2.json | cmp - whole.json'
 run gpuhist --merge=some 13.json 1.json -o old.json
 run gpuhist --merge=any a.json
 run gpuhist --merge=some a.json -o sum.csv
+# Only what holds something, where most bins are empty
+shell 'gpuhist -t u8 -b 256 -f json --nonzero a | tee sparse.json | grep -o "\"storage\".*"'
+gpuhist -t u8 -b 256 -f json a >dense.json
+run gpuhist -q --merge sparse.json dense.json -f json --nonzero -o two.json
+shell 'grep -o "\"storage\".*" two.json'
+shell 'gpuhist -q --merge sparse.json -f json | cmp - dense.json'
+run gpuhist -t u8 --nonzero -f raw a
+run gpuhist -t u8 --nonzero --flow -f json a
+# What another program wrote
+other() { # METADATA AXIS STORAGE
+	printf '{"uhi_schema": 1, "writer_info": {"hist": {}}, "metadata": {%s}, ' "$1"
+	printf '"axes": [{"type": %s, "circular": false}], "storage": {"type": %s}}\n' "$2" "$3"
+}
+flow='"underflow": true, "overflow": true'
+other '"name": "n"' '"regular", "lower": 0.0, "upper": 4.0, "bins": 2, '"$flow" '"double", "values": [1.0,2.0,3.0,4.0]' >h.json
+other '' '"variable", "edges": [0, 2, 4], '"$flow" '"int", "values": [0,1,1,0]' >bh.json
+run gpuhist --merge h.json
+run gpuhist -q --merge h.json --flow
+shell 'cat h.json h.json bh.json | gpuhist --merge --flow'
+shell 'gpuhist -q --merge h.json bh.json -f json | tee ours.json'
+run gpuhist --merge ours.json h.json
+run gpuhist --merge h.json a.json
+run gpuhist --merge a.json bh.json
+other '' '"variable", "edges": [0, 2, 4], '"$flow" '"weighted", "values": [0,1,1,0]' >w.json
+run gpuhist --merge h.json w.json
+printf '{"x": %s, "y": %s}' "$(cat h.json)" "$(cat h.json)" >named.json
+run gpuhist --merge named.json
 # Parts of inputs that changed, or that were counted otherwise
 with_state() { # N: of part N
 	sed "s/\"parts\": 3/\"parts\": 3, \"inputs_state\": \"00000000deadbeef\"/" "$1.json"
