@@ -284,7 +284,7 @@ static int take_index(struct described *d, struct json_reader *r, struct fail *f
 	while ((more = json_element(r, fail)) > 0) {
 		free(d->index.rest);
 		d->index.rest = NULL;
-		if (json_counts(r, &d->index, (uint64_t)BINS_MAX + 2, fail) != 0)
+		if (json_counts(r, &d->index, 0, (uint64_t)BINS_MAX + 2, fail) != 0)
 			return -1;
 		d->index_rows++;
 	}
@@ -307,7 +307,11 @@ static int take_storage_member(struct described *d, struct json_reader *r, const
 	d->has_counts = d->has_counts || values;
 	d->has_index = d->has_index || index;
 	/* Under and over stand there too. */
-	return values ? json_counts(r, &d->counts, (uint64_t)BINS_MAX + 2, fail) : take_index(d, r, fail);
+	if (index)
+		return take_index(d, r, fail);
+	/* Under is not among the rest. */
+	const uint64_t likely = d->has_index ? d->index.n : d->axes == 1 ? described_bins(d) + 1 : 0;
+	return json_counts(r, &d->counts, likely, (uint64_t)BINS_MAX + 2, fail);
 }
 
 static int take_storage(struct described *d, struct json_reader *r, struct fail *fail)

@@ -155,6 +155,35 @@ gpuhist -t u8 --edges=0,85,171,256 a -f json >e.json
 run gpuhist --merge r.json e.json
 cat old.csv
 
+# Files that are large enough for several threads: the sum and what is wrong are those of one after the other
+for p in 1 2 3 4; do
+	gpuhist -q -t u16 -b 1M -r 0:1048576 -f json p$p >large$p.json
+done
+gpuhist -q -t u16 -b 1M -r 0:1048576 -f json p1 p2 p3 p4 >whole
+for order in '1 2 3 4' '4 3 2 1' '2 - 4 1'; do
+	set --
+	for p in $order; do
+		case $p in
+		-) set -- "$@" - ;;
+		*) set -- "$@" large$p.json ;;
+		esac
+	done
+	timeout 60 gpuhist -q --merge -f json "$@" <large3.json | cmp - whole && echo "$order"
+done
+cat large1.json large2.json large3.json >three.json
+shell 'timeout 60 gpuhist -q --merge three.json large4.json -f json | cmp - whole'
+head -c 2000000 large2.json >cut.json
+i=0
+while [ $i -lt 20 ]; do
+	timeout 60 gpuhist --merge large1.json large3.json cut.json a.json missing.json large4.json
+	i=$((i + 1))
+done 2>&1 | uniq
+i=0
+while [ $i -lt 20 ]; do
+	timeout 60 gpuhist --merge three.json large4.json a.json cut.json large1.json
+	i=$((i + 1))
+done 2>&1 | uniq
+rm large?.json three.json cut.json
 # Sums past 2^64 - 1
 big() { # COUNT: a document with so many samples in its bin
 	sed "s/\"samples\": 4,/\"samples\": $1,/; s/\"values\": \[0,4,0\]/\"values\": [0,$1,0]/" a.json
