@@ -50,7 +50,8 @@ struct job {
 	bool output_none;   /* --into without -o and -f: nothing else is written */
 	double every;       /* --every: seconds from one partial output to the next; 0: only the last one */
 	bool tee;           /* --tee: the inputs' bytes go to standard output */
-	bool merge;         /* --merge: the inputs are documents, not samples */
+	bool merge;         /* --merge: the inputs are documents, not samples ... */
+	bool merge_some;    /* ... and of parts of a whole some are enough: --merge=some */
 	enum progress progress;
 	bool quiet, verbose;
 

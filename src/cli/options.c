@@ -80,7 +80,7 @@ const struct option options_long[] = {
 	{"into", required_argument, NULL, OPT_INTO},
 	{"every", required_argument, NULL, OPT_EVERY},
 	{"tee", no_argument, NULL, OPT_TEE},
-	{"merge", no_argument, NULL, OPT_MERGE},
+	{"merge", optional_argument, NULL, OPT_MERGE},
 	{"part", required_argument, NULL, OPT_PART},
 	{"progress", no_argument, NULL, OPT_PROGRESS},
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
@@ -220,8 +220,7 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		job->tee = true;
 		return 0;
 	case OPT_MERGE:
-		job->merge = true;
-		return 0;
+		return options_merge(job, text, fail);
 	case OPT_PART:
 		return options_part(job, g, text, fail);
 	case OPT_PROGRESS:
