@@ -128,6 +128,8 @@ script() {
 	for failure in '3 kill wait' '1 exit 7' '4 lost' '2 exit 1'; do
 		# By ssh each command takes seconds.
 		[ "$launcher,${failure#* }" != 'ssh,exit 7' ] || continue
+		# That of MPICH fails an assertion now and then when a rank dies, and lets the others go on.
+		[ "$launcher" != mpich ] || failure=${failure% wait}
 		folder="$work/out/$what $failure" && part=${failure%% *}
 		echo "$failure" >"$work/fail"
 		start "$folder"
@@ -139,8 +141,8 @@ script() {
 		clean "$what, $failure" "$folder"
 		ended "$what, $failure"
 		[ "$failure" != '4 lost' ] || says "$what, $failure" '/lost input' "$work/stderr"
-		# Ours are files, whatever a launcher says on its standard output.
-		ok "$what, $failure: nothing of ours on standard output" sh -c "! grep -q uhi_schema '$work/stdout'"
+		# Results are files: MPICH says there that a rank died, Open MPI that a program was not found.
+		ok "$what, $failure: standard output is empty: $(head -c 300 "$work/stdout")" test ! -s "$work/stdout"
 		# What is there adds up to nothing, and the part is named.
 		if ls "$folder"/part.*.json >/dev/null 2>&1; then
 			"$gpuhist" --merge -o "$folder/all.json" "$folder"/part.*.json 2>"$work/merge"
@@ -190,8 +192,6 @@ test_openmpi() {
 test_mpich() {
 	command -v mpirun.mpich >/dev/null || return 77
 	mpi mpirun.mpich
-	# Its banner about a rank that died goes to standard output; a launcher of such a kind must not write results there.
-	says 'a rank that died' 'BAD TERMINATION' "$work/out/mpich 3 kill wait/launcher.log"
 }
 
 test_parallel() {
