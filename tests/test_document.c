@@ -43,6 +43,28 @@ static void round_trip(const struct hist *h, const char *what)
 	free(text);
 }
 
+/* Also where only what holds something is written. */
+static void sparse_round_trip(const struct hist *h, const char *what)
+{
+	size_t bytes, dense_bytes, again_bytes;
+	char *const text = written_as(write_json, h, &WHOLE, true, &bytes);
+	char *const dense = written(write_json, h, &WHOLE, &dense_bytes);
+	struct document document;
+	struct fail fail;
+
+	CHECK(strstr(text, "\"index\": [["), "%s is not sparse", text);
+	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s: %.2000s", what, fail.text, text);
+	if (document.options) {
+		char *const again = written(write_json, &document.hist, &document.from, &again_bytes);
+		CHECK(again_bytes == dense_bytes && memcmp(dense, again, dense_bytes) == 0, "%s: %s is read as %s",
+		      what, text, again);
+		free(again);
+		document_free(&document);
+	}
+	free(text);
+	free(dense);
+}
+
 /* Samples of all magnitudes: `bits` decides how many. */
 static void make_samples(unsigned char *bytes, size_t n, uint64_t *seed)
 {
@@ -103,6 +125,7 @@ static void split(const char *options, uint64_t *seed)
 	snprintf(line, sizeof(line), "%s whole", options);
 	count_files(line, &whole);
 	round_trip(&whole, line);
+	sparse_round_trip(&whole, line);
 	add_all(&sum, parts, line, options, seed);
 	write_fn *const writers[] = {write_json, write_csv, write_npy};
 	for (size_t i = 0; i < LENGTH(writers); i++) {
@@ -179,15 +202,28 @@ static void extremes(void)
 /* Infinities that are alone have no bin to be clamped to; with other samples they have. */
 static void clamped(void)
 {
-	static const double SAMPLES[] = {INFINITY, -INFINITY, INFINITY, NAN, 3, 5};
+	static const struct {
+		size_t n, first; /* samples, and those of the first part */
+		double samples[8];
+	} CASES[] = {
+		{6, 4, {INFINITY, -INFINITY, INFINITY, NAN, 3, 5}},
+		{4, 3, {5, INFINITY, 5, 100}},
+		{5, 3, {5, -INFINITY, INFINITY, -100, 7}},
+		{7, 4, {1, 1, INFINITY, -INFINITY, 1, INFINITY, -INFINITY}},
+		{8, 4, {1, 2, 3, INFINITY, INFINITY, -INFINITY, 1e9, -1e9}},
+		{4, 2, {INFINITY, -INFINITY, INFINITY, NAN}},
+	};
 	uint64_t seed = 6;
 	size_t bytes, sum_bytes;
 	struct hist whole, sum;
 
-	for (int turn = 0; turn < 2; turn++) {
-		scratch_write(turn ? "part0" : "part1", SAMPLES, 4 * sizeof(*SAMPLES));
-		scratch_write(turn ? "part1" : "part0", SAMPLES + 4, 2 * sizeof(*SAMPLES));
+	for (size_t i = 0; i < 2 * LENGTH(CASES); i++) {
+		const double *const samples = CASES[i / 2].samples;
+		const size_t first = CASES[i / 2].first, rest = CASES[i / 2].n - first;
+		scratch_write(i % 2 ? "part0" : "part1", samples, first * sizeof(*samples));
+		scratch_write(i % 2 ? "part1" : "part0", samples + first, rest * sizeof(*samples));
 		count_files("-t f64 --auto -b 4 --clamp part0 part1", &whole);
+		round_trip(&whole, "clamped");
 		add_all(&sum, 2, "clamped", "-t f64 --auto -b 4 --clamp", &seed);
 		char *const text = written(write_json, &whole, &WHOLE, &bytes);
 		char *const sum_text = written(write_json, &sum, &WHOLE, &sum_bytes);
@@ -224,6 +260,10 @@ static void large(void)
 		h.count[3] += UINT64_MAX - h.samples;
 		h.samples = UINT64_MAX;
 		round_trip(&h, LINES[i]);
+		memset(h.count + 5, 0, (axis_bins(&h.axis) - 6) * sizeof(*h.count));
+		h.samples = h.count[0] + h.count[1] + h.count[2] + h.count[3] + h.count[4] +
+			    h.count[axis_bins(&h.axis) - 1];
+		sparse_round_trip(&h, LINES[i]);
 		hist_free(&h);
 	}
 }

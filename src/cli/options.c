@@ -80,7 +80,7 @@ const struct option options_long[] = {
 	{"into", required_argument, NULL, OPT_INTO},
 	{"every", required_argument, NULL, OPT_EVERY},
 	{"tee", no_argument, NULL, OPT_TEE},
-	{"merge", no_argument, NULL, OPT_MERGE},
+	{"merge", optional_argument, NULL, OPT_MERGE},
 	{"part", required_argument, NULL, OPT_PART},
 	{"progress", no_argument, NULL, OPT_PROGRESS},
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
@@ -104,23 +104,6 @@ static int parse_device(struct job *job, const char *text, struct fail *fail)
 	if ((gpu && !list && strcmp(job->gpus, "all") != 0) ||
 	    (!gpu && strcmp(text, "auto") != 0 && strcmp(text, "cpu") != 0))
 		return options_refuse_device(fail, text);
-	return 0;
-}
-
-/* K/N, 1 <= K <= N < 2^32. */
-static int parse_part(struct job *job, const char *text, struct fail *fail)
-{
-	const char *const slash = strchr(text, '/');
-	char first[16] = "";
-	uint64_t k = 0, n = 0;
-
-	if (slash && (size_t)(slash - text) < sizeof(first))
-		memcpy(first, text, (size_t)(slash - text));
-	if (!slash || number_parse_count(&k, first) != 0 || number_parse_count(&n, slash + 1) != 0 || k == 0 || k > n ||
-	    n > UINT32_MAX)
-		return options_usage(fail, "--part", text, "must be K/N, the K-th of N slices, such as 1/8");
-	job->source.part = (uint32_t)k;
-	job->source.parts = (uint32_t)n;
 	return 0;
 }
 
@@ -237,10 +220,9 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		job->tee = true;
 		return 0;
 	case OPT_MERGE:
-		job->merge = true;
-		return 0;
+		return options_merge(job, text, fail);
 	case OPT_PART:
-		return parse_part(job, text, fail);
+		return options_part(job, g, text, fail);
 	case OPT_PROGRESS:
 	case OPT_NO_PROGRESS:
 		job->progress = option == OPT_PROGRESS ? PROGRESS_ALWAYS : PROGRESS_NEVER;
@@ -317,7 +299,8 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	if (job->merge ? options_settle_merge(&g, fail) != 0
 		       : options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0)
 		return OPTIONS_FAILED;
-	if (options_settle_output(job, &g, fail) != 0 || options_text(job, &g, fail) != 0)
+	if (options_settle_part(job, &g, fail) != 0 || options_settle_output(job, &g, fail) != 0 ||
+	    options_text(job, &g, fail) != 0)
 		return OPTIONS_FAILED;
 	return OPTIONS_RUN;
 }
@@ -326,6 +309,8 @@ void options_free(struct job *job)
 {
 	free(job->edges);
 	free(job->options);
+	free(job->output_part);
 	job->edges = NULL;
 	job->options = NULL;
+	job->output_part = NULL;
 }

@@ -101,6 +101,15 @@ static struct span span_together(const struct span *a, const struct span *b, uin
 	}
 }
 
+/* Of a bin, without what it only holds because it is the first or the last. */
+static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
+{
+	const struct hist_flow *const clamped = &h->clamped[channel];
+
+	return hist_count(h, channel, bin) - (bin == 0 ? clamped->under : 0) -
+	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
+}
+
 /* To the bins of `all`, in count, which has `stride` of them for a channel. */
 static bool add_bins(uint64_t *count, size_t stride, const struct span *all, const struct hist *h)
 {
@@ -111,7 +120,7 @@ static bool add_bins(uint64_t *count, size_t stride, const struct span *all, con
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
 			uint64_t *const to =
 				&count[c * stride + (size_t)(coarser(own.first + i, own.k, all->k) - all->first)];
-			const uint64_t n = hist_count(h, c, i);
+			const uint64_t n = own_count(h, c, i);
 			fit = fit && fits(*to, n);
 			*to += n;
 		}
@@ -136,9 +145,13 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	h->stride = bins;
 	edges_place(&h->axis.edges, &h->axis.type, all.first, bins, all.k);
 	add_flow(h, more);
-	/* Infinities found no bin in a histogram that had none. */
-	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++)
+	/* Infinities go to the ends of all bins, also those that were at the ends of either's, or found none. */
+	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
+		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
+		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
+		h->clamped[c] = (struct hist_flow){0};
 		hist_clamp(h, c);
+	}
 	return 0;
 }
 

@@ -18,6 +18,8 @@
  * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an overflow
  * there and no underflow.
  *
+ * With --nonzero the storage is sparse: an index of the entries that hold something, and what they hold.
+ *
  * No bins (--auto without a finite sample): boost-histogram has no regular axis without bins, but an integer
  * one, which it makes of a regular axis that is marked as its own.
  */
@@ -47,7 +49,7 @@ size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEX
 }
 
 /* Do readers that know LO, HI and N have the same edges? Those that were listed are listed again. */
-static bool is_regular(const struct axis *axis)
+bool write_json_is_regular(const struct axis *axis)
 {
 	const uint32_t bins = axis_bins(axis);
 
@@ -107,7 +109,7 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 {
 	const struct axis *const axis = &hist->axis;
 	const struct hist_flow *const flow = &hist->flow[channel];
-	char range[2 * NUMBER_TEXT + 1] = "";
+	char range[2 * NUMBER_TEXT + 1] = "", state[17];
 
 	if (axis_bins(axis) > 0) {
 		size_t used = write_json_edge(axis, 0, range);
@@ -129,6 +131,11 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "under", flow->under);
 	json_member_count(out, "over", flow->over);
 	json_member_count(out, "nan", flow->nan);
+	/* Which are in the bins, and where those of others are added too may be in other ones. */
+	if (axis->kind == AXIS_AUTO && axis->clamp) {
+		json_member_count(out, "clamped_under", hist->clamped[channel].under);
+		json_member_count(out, "clamped_over", hist->clamped[channel].over);
+	}
 	write_stats_members(out, hist, channel);
 	/* Of the whole run, whatever the channel. */
 	json_member_count(out, "bytes", from->bytes);
@@ -137,10 +144,53 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "inputs", from->inputs);
 	json_member_count(out, "part", from->part);
 	json_member_count(out, "parts", from->parts);
+	if (from->held)
+		json_member_text(out, "held", from->held);
+	/* A double, which JSON's readers make of numbers, does not hold 64 bits. */
+	if (from->parts > 1 && from->state != 0) {
+		snprintf(state, sizeof(state), "%016llx", (unsigned long long)from->state);
+		json_member_text(out, "inputs_state", state);
+	}
 	if (from->partial)
 		json_member_bool(out, "partial", true);
 	json_member_text(out, "options", from->options ? from->options : "");
 	output_text(out, "\"version\": \"" GPUHIST_VERSION "\"}, ");
+}
+
+/* Entry i of a storage: under (but of --mod), the bins, over. */
+static uint64_t entry(const struct hist *hist, uint32_t channel, uint32_t i)
+{
+	const uint32_t first = hist->axis.kind == AXIS_MOD ? 0 : 1;
+
+	if (i < first)
+		return hist->flow[channel].under;
+	return i - first < axis_bins(&hist->axis) ? hist_count(hist, channel, i - first) : hist->flow[channel].over;
+}
+
+/* Of what holds something: the places, or what they hold. */
+static void write_entries(struct output *out, const struct hist *hist, uint32_t channel, bool places)
+{
+	const uint32_t entries = axis_bins(&hist->axis) + (hist->axis.kind == AXIS_MOD ? 1 : 2);
+	char text[NUMBER_TEXT + 1];
+	size_t comma = 0;
+
+	for (uint32_t i = 0; i < entries && !output_failed(out); i++) {
+		const uint64_t count = entry(hist, channel, i);
+		if (count == 0)
+			continue;
+		text[0] = ',';
+		output_write(out, text + 1 - comma, comma + number_format_count(text + 1, places ? i : count));
+		comma = 1;
+	}
+}
+
+static void write_sparse(struct output *out, const struct hist *hist, uint32_t channel)
+{
+	output_text(out, "\"storage\": {\"type\": \"int\", \"index\": [[");
+	write_entries(out, hist, channel, true);
+	output_text(out, "]], \"values\": [");
+	write_entries(out, hist, channel, false);
+	output_text(out, "]}}");
 }
 
 static void write_counts(struct output *out, const struct hist *hist, uint32_t channel)
@@ -164,10 +214,9 @@ static void write_counts(struct output *out, const struct hist *hist, uint32_t c
 
 void write_json(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
 {
-	const bool regular = is_regular(&hist->axis);
+	const bool regular = write_json_is_regular(&hist->axis);
 	char name[32];
 
-	(void)style;
 	output_text(out, hist->channels > 1 ? "{" : "");
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		if (hist->channels > 1) {
@@ -178,7 +227,10 @@ void write_json(struct output *out, const struct hist *hist, const struct style 
 				 "\"}}, ");
 		write_metadata(out, hist, c, from);
 		write_axis(out, &hist->axis, regular);
-		write_counts(out, hist, c);
+		if (style->nonzero)
+			write_sparse(out, hist, c);
+		else
+			write_counts(out, hist, c);
 	}
 	output_text(out, hist->channels > 1 ? "}\n" : "\n");
 }
