@@ -165,7 +165,7 @@ static struct outcome read_slice(const struct source_spec *whole, uint32_t k, ui
 
 	spec.part = k;
 	spec.parts = n;
-	return read_all(&spec, 1 + (unsigned)below(3), whole->record < 100 ? 64 << 4 * below(3) : 20000);
+	return read_all(&spec, 1 + (unsigned)below(3), whole->record < 100 ? (size_t)64 << 4 * below(3) : 20000);
 }
 
 /* All slices of N, in an order of their own: what they hold, and what that adds up to. */

@@ -75,14 +75,10 @@ static void skip_option(struct command *c, const struct job *j)
 	option(c, 'S', "skip", text);
 }
 
-/*
- * By the bins: --clamp and --closed with --mod, --closed where the samples say the range. In slices no --clamp there:
- * infinities are in the first bin of the slice, which is not that of all samples.
- */
+/* By the bins: --clamp and --closed with --mod, --closed where the samples say the range. */
 static bool refused(const struct job *j, size_t flag)
 {
-	return (flag == 0 && j->slices > 0 && is_automatic(j)) || (flag == 0 && j->binning == MOD) ||
-	       (flag == 1 && (j->binning == MOD || is_automatic(j)));
+	return (flag == 0 && j->binning == MOD) || (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 
 void shared_flags(struct command *a, struct command *output, struct command *b, const struct job *j)
@@ -95,7 +91,7 @@ void shared_flags(struct command *a, struct command *output, struct command *b, 
 		/* that many lines are slow to print and to compare */
 		bool sparse = i == 5 && (j->bins > 1 << 20 || (j->bins > 4096 && !once_in(8)));
 
-		if (refused(j, i) && (j->slices > 0 || !once_in(20)))
+		if (refused(j, i) && !once_in(20))
 			continue;
 		if (sparse || once_in(i == 3 ? 2 : 4)) {
 			arg(i < 3 ? a : output, "%s", flags[i]);
