@@ -101,13 +101,15 @@ static void counts(void)
 	}
 	strcpy(to, "]");
 	struct json_reader *r = numbers_of(text);
-	CHECK(json_counts(r, &got, 0, N, &fail) == 0 && got.n == N && !got.odd && got.first == right[0], "%s", fail.text);
+	CHECK(json_counts(r, &got, 0, N, &fail) == 0 && got.n == N && !got.odd && got.first == right[0], "%s",
+	      fail.text);
 	for (unsigned i = 1; i < got.n; i++)
 		CHECK(got.rest[i - 1] == right[i], "number %u is %llu", i, (unsigned long long)got.rest[i - 1]);
 	free(got.rest);
 	json_close(r);
 	r = numbers_of(text);
-	CHECK(json_counts(r, &got, 0, N - 1, &fail) == -1 && strstr(fail.text, "an array of more than"), "%s", fail.text);
+	CHECK(json_counts(r, &got, 0, N - 1, &fail) == -1 && strstr(fail.text, "an array of more than"), "%s",
+	      fail.text);
 	json_close(r);
 	free(text);
 }
