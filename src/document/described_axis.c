@@ -140,7 +140,8 @@ static bool same(const struct axis *axis, const struct described *d)
 /* -1: *why says what is wrong with the metadata, or is edges_no_memory. */
 static int make(struct axis *axis, const struct described *d, const char **why)
 {
-	struct axis_spec spec = {.edges = {.kind = kind_of(d), .closed = d->closed}, .clamp = d->clamp};
+	struct axis_spec spec = {.edges = {.kind = kind_of(d), .closed = d->closed, .definition = true},
+				 .clamp = d->clamp};
 	struct edges_spec *const edges = &spec.edges;
 	const uint64_t bins = described_bins(d);
 	struct sample_type type;

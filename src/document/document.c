@@ -249,9 +249,6 @@ static int make(struct documents *d, struct document *document, struct fail *fai
 
 	if (check(d, &h->channels, fail) != 0 || described_axis(&h->axis, first, d->reader, fail) != 0)
 		return -1;
-	/* What finds the bin of a sample is not needed: edges_copy leaves it out, too. */
-	free(h->axis.edges.table);
-	h->axis.edges.table = NULL;
 	document->foreign = first->foreign;
 	document->options = first->options;
 	document->held = first->held;

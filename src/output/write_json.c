@@ -48,6 +48,23 @@ size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEX
 	return number_format(text, text[0] == '-' ? -DBL_MAX : DBL_MAX);
 }
 
+/*
+ * Are all edges what every one of the three ways gives, without looking at each? They are rationals, of N equal parts
+ * where N is a power of two, so i / N is exact; LO and HI have 24 bits, so its products with them are exact too; the
+ * one rounding that is left gives the binary64 nearest to the edge, as edges_value does.
+ */
+static bool is_exact(const struct axis *axis)
+{
+	const uint32_t bins = axis_bins(axis);
+	const double lo = edge_value(axis, 0), hi = edge_value(axis, bins);
+	int exponent;
+
+	if (!axis->edges.exact || axis->kind == AXIS_MOD || (bins & (bins - 1)) != 0 || lo + (hi - lo) != hi)
+		return false;
+	const double low = ldexp(frexp(lo, &exponent), 24), high = ldexp(frexp(hi, &exponent), 49);
+	return low == floor(low) && high == floor(high);
+}
+
 /* Do readers that know LO, HI and N have the same edges? Those that were listed are listed again. */
 bool write_json_is_regular(const struct axis *axis)
 {
@@ -57,6 +74,8 @@ bool write_json_is_regular(const struct axis *axis)
 		return true;
 	if (axis->kind == AXIS_LOG || axis->kind == AXIS_EDGES)
 		return false;
+	if (is_exact(axis))
+		return true;
 	const double lo = edge_value(axis, 0), top = lo + (edge_value(axis, bins) - lo);
 	for (uint32_t i = 0; i <= bins; i++) {
 		const double z = (double)i / (double)bins, a = (1 - z) * lo, b = z * top;
@@ -157,31 +176,35 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	output_text(out, "\"version\": \"" GPUHIST_VERSION "\"}, ");
 }
 
-/* Entry i of a storage: under (but of --mod), the bins, over. */
-static uint64_t entry(const struct hist *hist, uint32_t channel, uint32_t i)
+/* A comma but before the first, and a number. */
+static void write_number(struct output *out, bool *first, uint64_t number)
 {
-	const uint32_t first = hist->axis.kind == AXIS_MOD ? 0 : 1;
+	char text[NUMBER_TEXT + 1] = ",";
+	const size_t skip = *first ? 1 : 0;
 
-	if (i < first)
-		return hist->flow[channel].under;
-	return i - first < axis_bins(&hist->axis) ? hist_count(hist, channel, i - first) : hist->flow[channel].over;
+	output_write(out, text + skip, 1 - skip + number_format_count(text + 1, number));
+	*first = false;
 }
 
-/* Of what holds something: the places, or what they hold. */
+/* Of what holds something in a storage (under, but of --mod; the bins; over): the places, or what they hold. */
 static void write_entries(struct output *out, const struct hist *hist, uint32_t channel, bool places)
 {
-	const uint32_t entries = axis_bins(&hist->axis) + (hist->axis.kind == AXIS_MOD ? 1 : 2);
-	char text[NUMBER_TEXT + 1];
-	size_t comma = 0;
+	const uint32_t bins = axis_bins(&hist->axis), before = hist->axis.kind == AXIS_MOD ? 0 : 1;
+	const struct hist_flow *const flow = &hist->flow[channel];
+	bool first = true;
 
-	for (uint32_t i = 0; i < entries && !output_failed(out); i++) {
-		const uint64_t count = entry(hist, channel, i);
+	if (before > 0 && flow->under > 0)
+		write_number(out, &first, places ? 0 : flow->under);
+	for (uint32_t i = 0; i < bins; i++) {
+		const uint64_t count = hist_count(hist, channel, i);
 		if (count == 0)
 			continue;
-		text[0] = ',';
-		output_write(out, text + 1 - comma, comma + number_format_count(text + 1, places ? i : count));
-		comma = 1;
+		write_number(out, &first, places ? before + i : count);
+		if (output_failed(out))
+			return;
 	}
+	if (flow->over > 0)
+		write_number(out, &first, places ? before + bins : flow->over);
 }
 
 static void write_sparse(struct output *out, const struct hist *hist, uint32_t channel)
