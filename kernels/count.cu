@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * count: the kernels that the program carries, by name. A name gives the way of keeping counters,
- * the size of a sample and the kind of bins: whole_4_magic. gpu_kernel.c chooses among them.
+ * the size of a sample and the kind of bins: whole_4_magic. driver/kernel.c chooses among them.
  */
 #include "extent.cuh"
 #include "far.cuh"
@@ -51,7 +51,7 @@
 	SHARED(whole_##SIZE##_##suffix, SIZE, WHOLE, DEEP, BLOCKS, one_channel, __VA_ARGS__) \
 	FAR_WAYS(SIZE, suffix, __VA_ARGS__)
 
-#define FAR_WAYS(SIZE, suffix, ...)                     \
+#define FAR_WAYS(SIZE, suffix, ...)                                       \
 	PAIR(pair_##SIZE##_##suffix, SIZE, __VA_ARGS__)                   \
 	SPLIT(split_##SIZE##_##suffix, SIZE, 8, one_channel, __VA_ARGS__) \
 	FAR(far_##SIZE##_##suffix, SIZE, 1, one_channel, __VA_ARGS__)

@@ -23,7 +23,8 @@
 #define PRIVATE_MAX ((size_t)160 << 20)
 
 #define LANES_MOST 60u /* a slot each, and some more, of 64 (gpu/region.h) */
-#define LANES_AUTO_ALONE 5u /* threads of which, beside CPU workers, one lane with windows does more than all as feeders */
+#define LANES_AUTO_ALONE \
+	5u /* threads of which, beside CPU workers, one lane with windows does more than all as feeders */
 
 /*
  * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could
@@ -95,7 +96,8 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 static bool maps(const struct plan *p, const struct job *job, const struct plan_facts *facts)
 {
 	/* Where counters stay on the device (gpu_size.h), ranges are read. */
-	if (p->counting.cells > STAY_CELLS || statistics(job) || strchr(job->gpus, ',') || strcmp(job->gpus, "all") == 0)
+	if (p->counting.cells > STAY_CELLS || statistics(job) || strchr(job->gpus, ',') ||
+	    strcmp(job->gpus, "all") == 0)
 		return false;
 	if (job->device == DEVICE_GPU)
 		return job->threads <= (facts->compressed ? 1 : 2);
