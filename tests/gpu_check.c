@@ -565,8 +565,10 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 			free(feed[k].chunk[i]);
 	}
 	seen.epochs += (unsigned)epoch_committed(feed[0].lane);
+	CHECK(!gpu_lane_free(gpu) || gpu_failed(gpu), "%s: a lane more than there may be", s->what);
 	for (unsigned k = 0; k < FEEDERS; k++)
 		gpu_lane_close(feed[k].lane);
+	CHECK(gpu_lane_free(gpu) || gpu_failed(gpu), "%s: no lane came back", s->what);
 	for (size_t i = 0; i < totals.cells; i++)
 		if (totals.cell[i] != s->all->cell[i] && differ++ == 0)
 			first = i;
