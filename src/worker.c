@@ -46,6 +46,12 @@ static int lost_gpu(const struct work *work, struct fail *fail)
 	return fail_set(fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
 }
 
+/* Bytes a second of its turns; 0: it had none. */
+static double cpu_rate(const struct cpu_leg *cpu)
+{
+	return cpu->seconds > 0 ? (double)cpu->bytes / cpu->seconds : 0;
+}
+
 /* One turn of whichever leg there is work for. */
 static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct feeder *feeder)
 {
@@ -53,7 +59,7 @@ static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct fe
 
 	if (turn != TURN_NO_SLOT)
 		return turn;
-	return work->gpu_only ? feeder_wait(feeder) : cpu_turn(cpu);
+	return work->gpu_only || (feeder && feeder_faster(feeder, cpu_rate(cpu))) ? feeder_wait(feeder) : cpu_turn(cpu);
 }
 
 /* What a worker does where the GPU has failed: all that it took is counted, and it is a CPU worker to the end. */

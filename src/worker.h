@@ -87,6 +87,8 @@ struct cpu_leg {
 	struct counter *counter; /* NULL: not open */
 	unsigned char *block;
 	struct holder holder;
+	uint64_t bytes; /* of all its turns ... */
+	double seconds; /* ... that they took */
 };
 
 enum turn cpu_turn(struct cpu_leg *leg);
@@ -103,6 +105,13 @@ struct feeder *feeder_open(const struct work *work, struct reader *reader, struc
 			   struct fail *fail);
 
 enum turn feeder_turn(struct feeder *f);
+
+/*
+ * Is it better to wait for a slot than to count meanwhile? Where there are very many counters, counting takes the
+ * memory that the others' slots are filled from: so it is, if the lane has brought far more than this worker's own
+ * turns on the CPU, bytes a second of which are given.
+ */
+bool feeder_faster(const struct feeder *f, double cpu_rate);
 
 /* After TURN_NO_SLOT, where there is nothing else to do. TURN_DONE, TURN_LOST_GPU or TURN_FAILED. */
 enum turn feeder_wait(struct feeder *f);

@@ -14,6 +14,7 @@
  */
 #include "worker.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -24,9 +25,11 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 
-#define SENT_MOST 64u       /* slots of a device at most */
+#define SENT_MOST 64u    /* slots of a device at most */
 #define WAIT_SECONDS 0.1 /* for a slot: then it is looked for another one that is free */
-#define NAP_NS 50000     /* where other workers have all slots */
+#define TELLING_SLOTS 2u /* from so many on it is known how fast a lane is: it must be FASTER than counting here */
+#define FASTER 1.5
+#define NAP_NS 50000 /* where other workers have all slots */
 
 /* A slot that was submitted, or is about to be. */
 struct sent {
@@ -48,6 +51,8 @@ struct feeder {
 	struct stats *stats;  /* NULL, or of all samples that it took, each channel's */
 	uint64_t committed;   /* samples in the lane's total, or in cells of the run's that are not announced */
 	struct holder holder; /* of the lane's total */
+	uint64_t counted;     /* bytes that the device has counted since ... */
+	double began;         /* ... the lane was opened */
 	bool came_short;      /* a piece was cut: what -n had reserved for it is free again */
 	bool left;            /* the lane's epoch */
 };
@@ -119,6 +124,30 @@ static bool commit_chunk(struct feeder *f, struct slot *slot, uint64_t records)
 	if (f->holder.of)
 		lock_drop(&f->holder.lock);
 	return done;
+}
+
+/* ---- giving back ---- */
+
+/* A chunk that the GPU counted, and that is committed. */
+static int give_back(struct feeder *f, struct chunk *chunk)
+{
+	const uint64_t records = chunk->bytes / f->work->record;
+
+	tally_add(&f->report->gpu_records, records);
+	return source_done(f->reader, chunk, chunk->bytes, f->fail);
+}
+
+/* Where counters stay: the ranges of epochs that are over, whichever worker took them. */
+static int give_committed(struct feeder *f)
+{
+	struct chunk chunk;
+
+	while (f->lane->stays && epoch_take_committed(f->lane, &chunk)) {
+		tally_add(&f->report->records, chunk.bytes / f->work->record);
+		if (give_back(f, &chunk) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* ---- the CPU instead ---- */
@@ -209,8 +238,10 @@ static enum turn count_here(struct feeder *f, struct sent *s)
 
 	if (rc == 0)
 		rc = recount_sent(&r, s);
-	else
+	else {
 		source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
+		gpu_free(f->lane, s->slot);
+	}
 	recount_close(&r);
 	return rc == 0 ? TURN_DONE : TURN_FAILED;
 }
@@ -256,6 +287,10 @@ static int recount_missing(struct feeder *f)
 	if (counts_init(&again, f->work->counting->cells, f->fail) != 0)
 		return -1;
 	int rc = recount_epoch(f, &again);
+	if (rc == 0 && !epoch_agrees(f->lane, again.cell))
+		rc = fail_set(f->fail, STATUS_SYSTEM,
+			      "the GPU failed, and what it had counted is not what the input holds now: "
+			      "--device=cpu counts all of it");
 	if (rc == 0)
 		counts_add_each(f->work->counts, take_missing, &(struct missing){f->lane, &again}, again.samples);
 	counts_free(&again);
@@ -275,32 +310,13 @@ int feeder_recount(struct feeder *f)
 		return rc;
 	/* Waits for the threads that add pieces, so that it is known which. */
 	epoch_settle(f->lane);
+	/* What was committed before stays so. */
+	if (give_committed(f) != 0)
+		return -1;
 	return epoch_added_any(f->lane) ? recount_missing(f) : recount_epoch(f, f->work->counts);
 }
 
 /* ---- reaping ---- */
-
-/* A chunk that the GPU counted, and that is committed. */
-static int give_back(struct feeder *f, struct chunk *chunk)
-{
-	const uint64_t records = chunk->bytes / f->work->record;
-
-	tally_add(&f->report->gpu_records, records);
-	return source_done(f->reader, chunk, chunk->bytes, f->fail);
-}
-
-/* Where counters stay: the ranges of epochs that are over, whichever worker took them. */
-static int give_committed(struct feeder *f)
-{
-	struct chunk chunk;
-
-	while (f->lane->stays && epoch_take_committed(f->lane, &chunk)) {
-		tally_add(&f->report->records, chunk.bytes / f->work->record);
-		if (give_back(f, &chunk) != 0)
-			return -1;
-	}
-	return 0;
-}
 
 static void pop(struct feeder *f)
 {
@@ -308,7 +324,8 @@ static void pop(struct feeder *f)
 	f->count--;
 }
 
-/* What the device counted in tables that stay: TURN_NO_SLOT where the slot must keep its chunk until the epoch's end. */
+/* What the device counted in tables that stay: TURN_NO_SLOT where the slot must keep its chunk until the epoch's end.
+ */
 static enum turn reap_stay(struct feeder *f, struct sent *s)
 {
 	struct slot *slot = s->slot;
@@ -344,6 +361,7 @@ static enum turn reap(struct feeder *f, double seconds)
 	case GPU_DONE:
 		break;
 	}
+	f->counted += slot->bytes;
 	if (f->lane->stays) {
 		s->counted = true;
 		return reap_stay(f, s);
@@ -447,7 +465,9 @@ enum turn feeder_turn(struct feeder *f)
 	const struct want want = {
 		.buffer = slot->data,
 		.cap = gpu_slot_bytes(lane),
-		.range = lane->stays ? gpu_slot_bytes(lane) : f->stats ? 0 : lane->window_bytes,
+		.range = lane->stays ? gpu_slot_bytes(lane)
+			 : f->stats  ? 0
+				     : lane->window_bytes,
 	};
 	const double start = clock_seconds();
 	f->report->count_seconds += start - waiting; /* the bus and the GPU */
@@ -461,6 +481,13 @@ enum turn feeder_turn(struct feeder *f)
 	f->report->read_seconds += clock_seconds() - start;
 	worker_found(f->work, f->report);
 	return sent;
+}
+
+bool feeder_faster(const struct feeder *f, double cpu_rate)
+{
+	if (!f->lane->stays || f->counted < TELLING_SLOTS * gpu_slot_bytes(f->lane))
+		return false;
+	return (double)f->counted > FASTER * cpu_rate * (clock_seconds() - f->began);
 }
 
 enum turn feeder_wait(struct feeder *f)
@@ -537,11 +564,15 @@ struct feeder *feeder_open(const struct work *work, struct reader *reader, struc
 		fail_errno(fail, "statistics of a worker");
 		goto free_feeder;
 	}
-	if (!(f->lane = gpu_lane_open(work->gpu)))
+	if (!(f->lane = gpu_lane_open(work->gpu))) {
+		if (errno == ENOMEM && work->gpu_only)
+			fail_errno(fail, "worker");
 		goto free_feeder;
+	}
 	if (snapshot_join(work->snapshot, &f->holder, add_totals, f, fail) != 0)
 		goto close_lane;
 	report->asked = true;
+	f->began = clock_seconds();
 	return f;
 close_lane:
 	gpu_lane_close(f->lane);

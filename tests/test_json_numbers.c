@@ -101,13 +101,15 @@ static void counts(void)
 	}
 	strcpy(to, "]");
 	struct json_reader *r = numbers_of(text);
-	CHECK(json_counts(r, &got, N, &fail) == 0 && got.n == N && !got.odd && got.first == right[0], "%s", fail.text);
+	CHECK(json_counts(r, &got, 0, N, &fail) == 0 && got.n == N && !got.odd && got.first == right[0], "%s",
+	      fail.text);
 	for (unsigned i = 1; i < got.n; i++)
 		CHECK(got.rest[i - 1] == right[i], "number %u is %llu", i, (unsigned long long)got.rest[i - 1]);
 	free(got.rest);
 	json_close(r);
 	r = numbers_of(text);
-	CHECK(json_counts(r, &got, N - 1, &fail) == -1 && strstr(fail.text, "an array of more than"), "%s", fail.text);
+	CHECK(json_counts(r, &got, 0, N - 1, &fail) == -1 && strstr(fail.text, "an array of more than"), "%s",
+	      fail.text);
 	json_close(r);
 	free(text);
 }
@@ -123,7 +125,7 @@ static void odd(void)
 		char text[200];
 		snprintf(text, sizeof(text), "[1,2,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", NUMBERS[i]);
 		struct json_reader *const r = numbers_of(text);
-		CHECK(json_counts(r, &got, 100, &fail) == 0 && got.odd && got.at == 5 && !got.rest, "%s: %s", text,
+		CHECK(json_counts(r, &got, 50, 100, &fail) == 0 && got.odd && got.at == 5 && !got.rest, "%s: %s", text,
 		      fail.text);
 		json_close(r);
 	}

@@ -74,11 +74,14 @@ static bool receive_window(struct pump *p)
 	struct msghdr message = {
 		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
 
-	if (recvmsg(HELPER_SOCKET, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT) != (ssize_t)sizeof(w))
+	const ssize_t got = recvmsg(HELPER_SOCKET, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	if (got <= 0)
 		return false;
 	const struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-	if (!c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS || w.slot >= p->device->slots)
-		return false;
+	/* One that is lost would leave the slot with the file of an earlier chunk, or of a later one. */
+	if (got != (ssize_t)sizeof(w) || !c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
+	    w.slot >= p->device->slots || p->window_fd[w.slot] >= 0)
+		p->device->fail(p->device->arg, "driver", "its process was handed no file: it may have no more open");
 	memcpy(&p->window_fd[w.slot], CMSG_DATA(c), sizeof(int));
 	p->window[w.slot] = w;
 	return true;

@@ -75,7 +75,8 @@ static void write_job(struct region *r, const struct counting *c)
 		memcpy((unsigned char *)r + r->table_at, (const void *)(uintptr_t)c->binning.table.at, r->table_bytes);
 }
 
-static struct region *make_region(const struct gpu_spec *spec, const struct gpu_size *size, int *fd)
+static struct region *make_region(const struct gpu_spec *spec, const struct gpu_size *size, struct region *layout,
+				  int *fd)
 {
 	const struct counting *c = spec->counting;
 	struct region plan = {
@@ -102,7 +103,7 @@ static struct region *make_region(const struct gpu_spec *spec, const struct gpu_
 		errno = error;
 		return NULL;
 	}
-	*r = plan;
+	*r = *layout = plan;
 	write_job(r, c);
 	return r;
 }
@@ -129,11 +130,9 @@ int gpu_device_start(struct gpu *gpu, unsigned index)
 	if (!all || index > 0)
 		devices_show(show, sizeof(show), getenv("CUDA_VISIBLE_DEVICES"),
 			     all ? index : devices_nth(spec->devices, index));
-	d->region = make_region(spec, &size, &fd);
+	d->region = make_region(spec, &size, &d->layout, &fd);
 	if (!d->region)
 		return -1;
-	d->region_bytes = (size_t)d->region->total;
-	d->region_piece = size.piece;
 	d->orders = size.orders;
 	for (unsigned k = 0; k < REGION_SLOTS; k++)
 		d->slot[k] = (struct slot){.index = k, .data = region_data(d->region, k)};
@@ -145,7 +144,7 @@ static void device_close(struct gpu_device *d)
 	link_close(d);
 	epoch_destroy(&d->epoch);
 	if (d->region)
-		munmap(d->region, d->region_bytes);
+		munmap(d->region, (size_t)d->layout.total);
 	d->region = NULL;
 }
 
@@ -165,8 +164,10 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 		return NULL;
 	}
 	pthread_cond_init(&gpu->changed, NULL);
-	gpu->devices = named == 0 ? 1 : named < GPU_DEVICES ? named : GPU_DEVICES;
-	for (unsigned i = 0; i < gpu->devices; i++) {
+	/* Of all, the first one's thread starts the others, and changes their number. */
+	const unsigned first = named == 0 ? 1 : named < GPU_DEVICES ? named : GPU_DEVICES;
+	gpu->devices = first;
+	for (unsigned i = 0; i < first; i++) {
 		if (gpu_device_start(gpu, i) != 0) {
 			gpu_fail(gpu, "memory to share with the driver's process", strerror(errno));
 			break;
@@ -194,16 +195,20 @@ static bool plausible(struct gpu_device *d, const struct notice *n)
 {
 	const struct counting *c = d->gpu->spec.counting;
 	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
+	const unsigned least = d->orders > 0 ? 2 : 1; /* one for chunks, one for orders */
 
-	if (n->slots <= d->orders || n->slots > d->region->slots || n->slot_bytes > d->region->slot_bytes ||
-	    n->slot_bytes < layout_bytes(&c->layout) || (n->window_bytes > 0 && !d->gpu->spec.windows) ||
+	if (n->slots < least || n->slots > d->layout.slots || n->slot_bytes > d->layout.slot_bytes ||
+	    n->slot_bytes < layout_bytes(&c->layout) || n->window_bytes > UINT32_MAX ||
+	    (n->window_bytes > 0 && (!d->gpu->spec.windows || n->window_bytes < layout_bytes(&c->layout))) ||
 	    n->devices < 1 || n->slots_of_k != (c->most > 0 && c->bytes > 2))
 		return false;
-	if (!n->grouped)
+	if (n->grouped == 0)
 		return n->cells_each == c->cells_each;
-	return n->cells_each <= UINT32_MAX && n->cells_each <= c->cells_each &&
+	/* Counters that stay are added cell by cell; statistics want each code's. */
+	return n->grouped == 1 && d->orders == 0 && !c->stats && n->cells_each > 0 && n->cells_each <= UINT32_MAX &&
+	       n->cells_each <= c->cells_each &&
 	       groups_choose(&d->groups, &c->type, &c->binning, (uint32_t)n->cells_each) == n->cells_each &&
-	       n->cells_each * channels * sizeof(uint32_t) <= d->region->cell_bytes;
+	       n->cells_each * channels * sizeof(uint32_t) <= d->layout.cell_bytes;
 }
 
 int gpu_device_ready(struct gpu_device *d, const struct notice *n)
@@ -215,12 +220,15 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 	if (d->ready || !plausible(d, n))
 		return -1;
 	d->facts = *n;
-	d->facts.name[sizeof(n->name) - 1] = d->facts.kernel[sizeof(n->kernel) - 1] = '\0';
 	d->cells = n->grouped ? (size_t)(n->cells_each * (c->cells / c->cells_each)) : c->cells;
+	/* Where memory was short half of them will do. */
+	if (d->orders > n->slots / 2)
+		d->orders = n->slots / 2;
 	d->slots = n->slots - d->orders;
-	const size_t pieces = (d->cells + d->region_piece - 1) / d->region_piece;
-	if (d->orders > 0 &&
-	    (d->region_piece * sizeof(uint32_t) > n->slot_bytes || pieces * sizeof(uint64_t) > n->slot_bytes ||
+	const size_t piece = d->layout.piece, pieces = d->orders > 0 ? (d->cells + piece - 1) / piece : 0;
+	/* A slot of the region holds as much as ever, also where its chunks became smaller. */
+	if (pieces > 0 &&
+	    (piece * sizeof(uint32_t) > d->layout.slot_bytes || pieces * sizeof(uint64_t) > d->layout.slot_bytes ||
 	     epoch_init(&d->epoch, (uint32_t)pieces) != 0))
 		return -1;
 	lock_take(&gpu->lock);
@@ -277,14 +285,16 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 	struct gpu_device *d = gpu_lane_free(gpu) ? choose_device(gpu) : NULL;
 	struct lane *lane = d ? calloc(1, sizeof(*lane)) : NULL;
 
-	if (!lane)
+	if (!lane) {
+		errno = d ? ENOMEM : 0;
 		return NULL;
+	}
 	*lane = (struct lane){
 		.gpu = gpu,
 		.device = d,
 		.window_bytes = (size_t)d->facts.window_bytes,
 		.cells = d->cells,
-		.stays = d->region->stays,
+		.stays = d->orders > 0,
 		.slots_of_k = d->facts.slots_of_k,
 		.k = auto_k_least(&c->type),
 		.extent = EXTENT_NONE,
@@ -300,6 +310,7 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 	if (!short_of_memory)
 		return lane;
 	gpu_lane_close(lane);
+	errno = ENOMEM;
 	return NULL;
 }
 

@@ -66,6 +66,7 @@ struct slot {
 	size_t bytes, samples; /* of the chunk; set by gpu_fill */
 	int k;                 /* --auto: what its cells are counted at ... */
 	struct extent extent;  /* ... and of its samples; once gpu_done is 1 */
+	bool window;           /* it hands over a range of a file */
 	enum slot_state state; /* set by the functions below; atomic */
 	bool taken;            /* by a lane; atomic */
 	unsigned index;
@@ -96,7 +97,10 @@ int gpu_wait(struct gpu *gpu);
 /* Is there a lane for one more worker? Never waits, takes no lock. */
 bool gpu_lane_free(const struct gpu *gpu);
 
-/* The worker's own, on the device that has the fewest; NULL: not ready, none left, failed, no memory. Never waits. */
+/*
+ * The worker's own, on the device that has the fewest. Never waits. NULL: not ready, none left, failed; or no memory,
+ * and errno is ENOMEM.
+ */
 struct lane *gpu_lane_open(struct gpu *gpu);
 
 /* Its slots are all free, or the GPU has failed. Takes NULL. */

@@ -5,16 +5,22 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "gpu/gpu_state.h"
 
 #define EPOCH_SAMPLES UINT32_MAX
-#define INPUTS_MOST 128u /* that ranges keep open: descriptors are few */
+#define INPUTS_MOST 128u /* that ranges keep open: descriptors are few ... */
+#define INPUTS_PART 4    /* ... and one in so many of those that the process may have */
 #define LOOK_SECONDS 0.1 /* how soon a wait for a slot notices that the GPU has failed */
 
 int epoch_init(struct epoch *e, uint32_t pieces)
 {
-	*e = (struct epoch){.pieces = pieces};
+	const long descriptors = sysconf(_SC_OPEN_MAX) / INPUTS_PART;
+
+	*e = (struct epoch){.pieces = pieces, .inputs_most = INPUTS_MOST};
+	if (descriptors > 0 && descriptors < (long)INPUTS_MOST)
+		e->inputs_most = (unsigned)descriptors;
 	e->sums = calloc(pieces, sizeof(*e->sums));
 	e->added = calloc(pieces, sizeof(*e->added));
 	if (e->sums && e->added && lock_init(&e->lock) == 0) {
@@ -99,7 +105,22 @@ bool epoch_added_any(const struct lane *lane)
 
 bool epoch_added(const struct lane *lane, size_t cell)
 {
-	return lane->device->epoch.added[cell / lane->device->region->piece];
+	return lane->device->epoch.added[cell / lane->device->layout.piece];
+}
+
+bool epoch_agrees(const struct lane *lane, const uint64_t *cell)
+{
+	const struct gpu_device *d = lane->device;
+	const size_t piece = d->layout.piece;
+
+	for (uint32_t i = 0; i < d->epoch.pieces; i++) {
+		uint64_t sum = 0;
+		for (size_t k = i * piece; k < d->cells && k - i * piece < piece; k++)
+			sum += cell[k];
+		if (d->epoch.added[i] && sum != d->epoch.sums[i])
+			return false;
+	}
+	return true;
 }
 
 bool epoch_claim(struct lane *lane)
@@ -134,12 +155,18 @@ static int order(struct gpu_device *d, unsigned k, enum slot_order what, uint32_
 {
 	struct shared_slot *s = &d->region->slot[k];
 
+	/* More than any sum, and than any piece: what is not answered is not believed. */
+	memset(d->slot[k].data, 0xff, sizeof(uint64_t));
 	s->order = what;
 	s->piece = piece;
 	__atomic_store_n(&d->slot[k].state, SLOT_SUBMITTED, __ATOMIC_RELAXED);
-	slot_submit(d->region, s);
+	device_hand_over(d, k);
 	if (await(d, k) != 0)
 		return -1;
+	if (slot_state_of(s) != SHARED_DONE) {
+		gpu_fail(d->gpu, "driver", "its process says what cannot be");
+		return -1;
+	}
 	__atomic_store_n(&d->slot[k].state, SLOT_FREE, __ATOMIC_RELAXED);
 	return 0;
 }
@@ -158,16 +185,16 @@ static int take_sums(struct gpu_device *d)
 {
 	struct epoch *e = &d->epoch;
 	uint64_t all = 0;
+	bool possible = true;
 
 	if (order(d, d->slots, ORDER_SUMS, 0) != 0)
 		return -1;
-	memcpy(e->sums, region_data(d->region, d->slots), e->pieces * sizeof(*e->sums));
+	memcpy(e->sums, d->slot[d->slots].data, e->pieces * sizeof(*e->sums));
 	for (uint32_t i = 0; i < e->pieces; i++) {
-		if (e->sums[i] > UINT32_MAX)
-			all = UINT64_MAX / 2;
-		all += e->sums[i];
+		possible &= e->sums[i] <= UINT32_MAX;
+		all += possible ? e->sums[i] : 0;
 	}
-	if (all == e->samples)
+	if (possible && all == e->samples)
 		return 0;
 	gpu_fail(d->gpu, "check", "the counts do not sum to the samples");
 	return -1;
@@ -175,18 +202,16 @@ static int take_sums(struct gpu_device *d)
 
 /* ---- pieces ---- */
 
-/* One piece, by way of a slot that is the thread's: fetched, checked, added. */
+/* One piece that holds something, by way of a slot that is the thread's: fetched, checked, added. */
 static int add_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32_t *copy, struct counts *totals)
 {
-	const size_t from = (size_t)which * d->region_piece;
-	const size_t n = d->cells - from < d->region_piece ? d->cells - from : d->region_piece;
+	const size_t piece = d->layout.piece, from = which * piece;
+	const size_t n = d->cells - from < piece ? d->cells - from : piece;
 	uint64_t sum = 0;
 
-	if (d->epoch.sums[which] == 0)
-		return 0;
 	if (order(d, slot, ORDER_PIECE, which) != 0)
 		return -1;
-	memcpy(copy, region_data(d->region, slot), n * sizeof(*copy));
+	memcpy(copy, d->slot[slot].data, n * sizeof(*copy));
 	for (size_t i = 0; i < n; i++)
 		sum += copy[i];
 	if (sum != d->epoch.sums[which]) {
@@ -197,16 +222,16 @@ static int add_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32
 	return 0;
 }
 
-/* Takes pieces until there are none left for this thread; slot is one that is kept for orders. */
+/*
+ * Takes pieces until there are none left for this thread, which is one of the busy ones; slot is one that is kept for
+ * orders.
+ */
 static int take_pieces(struct gpu_device *d, unsigned slot, struct counts *totals)
 {
 	struct epoch *e = &d->epoch;
-	uint32_t *copy = malloc(d->region_piece * sizeof(*copy));
+	uint32_t *copy = malloc(d->layout.piece * sizeof(*copy));
 	int rc = 0;
 
-	lock_take(&e->lock);
-	e->busy++;
-	lock_drop(&e->lock);
 	if (!copy) {
 		gpu_fail(d->gpu, "memory", "none for a piece of the counters");
 		rc = -1;
@@ -216,12 +241,15 @@ static int take_pieces(struct gpu_device *d, unsigned slot, struct counts *total
 		const uint32_t which = e->next;
 		e->next += which < e->pieces;
 		lock_drop(&e->lock);
-		if (which == e->pieces || (rc = add_piece(d, slot, which, copy, totals)) != 0)
+		if (which == e->pieces)
+			break;
+		/* Of one that is said to be empty nothing is added, and so nothing was proved. */
+		const bool some = e->sums[which] > 0;
+		if (some && (rc = add_piece(d, slot, which, copy, totals)) != 0)
 			break;
 		lock_take(&e->lock);
-		e->added[which] = true;
-		if (++e->done == e->pieces)
-			pthread_cond_broadcast(&e->changed);
+		e->added[which] = some;
+		e->done++;
 		lock_drop(&e->lock);
 	}
 	free(copy);
@@ -246,6 +274,7 @@ static void help_unlocks(struct lane *lane, struct counts *totals)
 		return;
 	}
 	const unsigned slot = d->slots + 1 + e->helpers++;
+	e->busy++;
 	lock_drop(&e->lock);
 	(void)take_pieces(d, slot, totals);
 	lock_take(&e->lock);
@@ -281,14 +310,16 @@ static int fetch_all(struct gpu_device *d, struct counts *totals)
 	e->next = e->done = 0;
 	e->helpers = 0;
 	e->fetching = true;
+	e->busy++;
 	pthread_cond_broadcast(&e->changed);
 	lock_drop(&e->lock);
 	rc = take_pieces(d, d->slots, totals);
 	lock_take(&e->lock);
-	while (rc == 0 && e->done < e->pieces && e->state == EPOCH_ENDING)
-		lock_wait(&e->lock, &e->changed);
+	/* A thread that helped this time must not find the next epoch's pieces. */
 	e->fetching = false;
-	rc = e->state == EPOCH_ENDING ? rc : -1;
+	while (e->busy > 0)
+		lock_wait(&e->lock, &e->changed);
+	rc = e->state == EPOCH_ENDING && e->done == e->pieces ? rc : -1;
 	lock_drop(&e->lock);
 	return rc;
 }
@@ -351,7 +382,7 @@ enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struc
 
 	lock_take(&e->lock);
 	enum epoch_result rc = settle_unlocks(lane, totals);
-	while (rc == EPOCH_OK && (e->samples + slot->samples > EPOCH_SAMPLES || e->inputs >= INPUTS_MOST)) {
+	while (rc == EPOCH_OK && (e->samples + slot->samples > EPOCH_SAMPLES || e->inputs >= e->inputs_most)) {
 		end_unlocks(lane->device, totals);
 		rc = settle_unlocks(lane, totals);
 	}

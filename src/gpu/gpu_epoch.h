@@ -44,14 +44,14 @@ enum epoch_state {
 
 struct epoch {
 	struct lock lock;       /* all below */
-	pthread_cond_t changed; /* the state, or `done` */
+	pthread_cond_t changed; /* the state, or `busy` */
 	enum epoch_state state;
 	uint64_t number;  /* of epochs that are committed */
 	uint64_t samples; /* of this one */
 	unsigned lanes;   /* that have not left */
 	unsigned leaving; /* of these, that wait for the end */
 	uint64_t *sums;   /* of each piece; once they are right ... */
-	bool *added;      /* ... whether it is in the totals */
+	bool *added;      /* ... whether it is in the totals, and not empty */
 	uint32_t pieces, next, done;
 	bool fetching;    /* pieces can be taken ... */
 	unsigned helpers; /* ... and so many lanes' workers do, beside the one that ends it */
@@ -59,10 +59,11 @@ struct epoch {
 	struct chunks {
 		struct chunk *at;
 		size_t count, room;
-	} held, committed; /* ranges: of this epoch; of those before, to be given back */
+	} held, committed;         /* ranges: of this epoch; of those before, to be given back */
 	const struct input *input; /* of the last range ... */
 	unsigned inputs;           /* ... and how many times it was another one: each is open while its range is held */
-	bool claimed;              /* epoch_claim */
+	unsigned inputs_most;
+	bool claimed; /* epoch_claim */
 };
 
 /* The memory of an epoch for so many pieces. -1 and errno. */
@@ -107,6 +108,9 @@ void epoch_settle(struct lane *lane);
 /* Then: were counters of its last epoch added to the totals; those of this cell? */
 bool epoch_added_any(const struct lane *lane);
 bool epoch_added(const struct lane *lane, size_t cell);
+
+/* Do these counts of the same samples, made again, agree with the pieces that were added? */
+bool epoch_agrees(const struct lane *lane, const uint64_t *cell);
 
 /* True for the first that asks. */
 bool epoch_claim(struct lane *lane);

@@ -2,6 +2,7 @@
 /* gpu_link: a helper's start, its words, its silence, its end. */
 #include "gpu/gpu_link.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,13 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/signals.h"
 #include "gpu/gpu_state.h"
 
-#define START_SECONDS 60.0
-/* Looks at the beat, a second apart: counted, because a clock goes on while both processes stand still. */
+/* Looks, a second apart: counted, because a clock goes on while both processes stand still. */
+#define START_LOOKS 60u
 #define SILENT_LOOKS 10u
+#define UNANSWERED_LOOKS 40u /* twice what the helper itself gives a chunk (driver/pump.c) */
 #define LOOK_MS 1000
 
 extern char **environ;
@@ -75,8 +76,8 @@ static int make_attributes(posix_spawnattr_t *attributes)
 	sigdelset(&all, SIGKILL);
 	sigdelset(&all, SIGSTOP);
 	if (rc == 0)
-		rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
-								  POSIX_SPAWN_SETSIGDEF);
+		rc = posix_spawnattr_setflags(attributes,
+					      POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	if (rc == 0)
 		rc = posix_spawnattr_setsigmask(attributes, &none);
 	if (rc == 0)
@@ -102,7 +103,7 @@ static int spawn(struct link *link)
 		if ((rc = make_attributes(&attributes)) == 0) {
 			rc = posix_spawn(&helper, "/proc/self/exe", &actions, &attributes, argv, environment_of);
 			const char *const path = (const char *)(uintptr_t)getauxval(AT_EXECFN);
-			if (rc == ENOENT && path)
+			if (rc != 0 && path)
 				rc = posix_spawn(&helper, path, &actions, &attributes, argv, environment_of);
 			posix_spawnattr_destroy(&attributes);
 		}
@@ -138,39 +139,58 @@ static bool closing(const struct link *link)
 	return __atomic_load_n(&link->closing, __ATOMIC_ACQUIRE);
 }
 
-static bool slot_waits(const struct gpu_device *d)
+static uint64_t waiting_slots(const struct gpu_device *d)
 {
+	uint64_t waiting = 0;
+
+	static_assert(REGION_SLOTS <= 64, "a bit for each slot");
 	for (unsigned k = 0; k < d->facts.slots; k++)
 		if (__atomic_load_n(&d->slot[k].state, __ATOMIC_RELAXED) == SLOT_SUBMITTED &&
 		    slot_state_of(&d->region->slot[k]) == SHARED_SUBMITTED)
-			return true;
-	return false;
+			waiting |= (uint64_t)1 << k;
+	return waiting;
 }
 
 /* After a second without a word. */
-static void look(struct gpu_device *d, double since)
+static void look(struct gpu_device *d)
 {
 	struct link *link = &d->link;
 	const uint64_t beat = __atomic_load_n(&d->region->beat, __ATOMIC_RELAXED);
+	const uint64_t submitted = __atomic_load_n(&d->submitted, __ATOMIC_RELAXED);
 
 	if (!d->ready) {
-		if (clock_seconds() - since > START_SECONDS)
+		if (++link->looks > START_LOOKS)
 			gpu_fail(d->gpu, "driver", "it did not start in time");
 		return;
 	}
-	link->beats_same = beat == link->beat && slot_waits(d) ? link->beats_same + 1 : 0;
+	const uint64_t waiting = waiting_slots(d);
+	const bool as_before = waiting == link->waiting && submitted == link->submitted;
+	link->beats_same = waiting && beat == link->beat ? link->beats_same + 1 : 0;
+	link->waits_same = waiting && as_before ? link->waits_same + 1 : 0;
 	link->beat = beat;
-	if (link->beats_same < SILENT_LOOKS)
+	link->waiting = waiting;
+	link->submitted = submitted;
+	if (link->beats_same < SILENT_LOOKS && link->waits_same < UNANSWERED_LOOKS)
 		return;
 	gpu_fail(d->gpu, "driver", "its process does not answer");
 	(void)kill(link->helper, SIGKILL); /* not waited for: it may be where no signal reaches it */
 }
 
+/* A text of the helper's, for a terminal to show. */
+static void make_plain(char *text, size_t size)
+{
+	text[size - 1] = '\0';
+	for (; *text; text++)
+		if (*text < ' ' || *text > '~')
+			*text = '?';
+}
+
 /* A message. False: there will be no more. */
 static bool listen_once(struct gpu_device *d)
 {
-	struct notice notice;
-	const ssize_t got = recv(d->link.socket, &notice, sizeof(notice), 0);
+	struct notice notice = {.kind = 0};
+	/* MSG_TRUNC: how long it is, also where that is too long. */
+	const ssize_t got = recv(d->link.socket, &notice, sizeof(notice), MSG_TRUNC);
 	char why[64];
 
 	if (got < 0 && errno == EINTR)
@@ -182,7 +202,9 @@ static bool listen_once(struct gpu_device *d)
 		gpu_fail(d->gpu, "driver", why);
 		return false;
 	}
-	notice.why[sizeof(notice.why) - 1] = '\0';
+	make_plain(notice.why, sizeof(notice.why));
+	make_plain(notice.name, sizeof(notice.name));
+	make_plain(notice.kernel, sizeof(notice.kernel));
 	if (got == (ssize_t)sizeof(notice) && notice.kind == NOTICE_FAILED) {
 		char *const colon = strstr(notice.why, ": ");
 		if (colon)
@@ -202,7 +224,6 @@ static void *link_main(void *arg)
 	struct gpu_device *d = arg;
 	struct link *link = &d->link;
 	struct pollfd words = {.fd = link->socket, .events = POLLIN};
-	const double since = clock_seconds();
 	const int rc = spawn(link);
 
 	close(link->theirs);
@@ -216,7 +237,7 @@ static void *link_main(void *arg)
 		if (n > 0 && !listen_once(d))
 			break;
 		if (n == 0)
-			look(d, since);
+			look(d);
 	}
 	shutdown(link->socket, SHUT_RDWR);
 	(void)waitpid(link->helper, &(int){0}, WNOHANG);

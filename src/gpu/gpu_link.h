@@ -9,7 +9,8 @@
  *	it dies            the socket ends
  *	the driver fails   it says so, and ends
  *	it is silent       the region's beat stops while a slot waits: it is stopped, or a call of the driver hangs
- *	it never starts    START_SECONDS
+ *	it answers nothing slots wait, and not one of them is answered, though it beats
+ *	it never starts    START_LOOKS
  *
  * and calls gpu_fail, after which no thread waits for the helper. link_close ends the socket and joins the thread,
  * which notices at once; the helper leaves by itself, and is not waited for, for it may never end.
@@ -32,8 +33,12 @@ struct link {
 	bool closing;        /* atomic: an end of the socket is no failure */
 	pid_t helper;        /* 0: none; the thread's own */
 	char devices[512];   /* CUDA_VISIBLE_DEVICES of the helper; "": as it is */
+	unsigned looks;      /* a second apart, before it was ready */
 	uint64_t beat;       /* the last one that was seen ... */
 	unsigned beats_same; /* ... so many times */
+	uint64_t waiting;    /* the slots that waited then, a bit each ... */
+	uint64_t submitted;  /* ... of so many that ever were submitted ... */
+	unsigned waits_same; /* ... so many times */
 };
 
 /* Makes the socket, and starts the thread that starts the helper. -1 and errno. */

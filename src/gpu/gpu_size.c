@@ -13,6 +13,9 @@
 #define SLOTS_LEAST 4u
 #define SLOTS_MORE 4u /* than lanes: on the bus, and being counted */
 #define ORDERS 4u
+#define ORDERS_MOST 16u
+#define ORDERS_CELLS \
+	((size_t)1 << 22)  /* of so many, adding them takes as many threads as there are; their memory is the bins' */
 #define GROUPS_MOST 15000u /* that the shared memory of any device holds, codes being counted otherwise */
 
 /* At most so many, in whole samples and whole pages, but a record at least. */
@@ -49,7 +52,12 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 	size.cell_bytes = size.stays ? 0 : (c->cells + 8) * sizeof(uint32_t);
 	if (size.slots < SLOTS_LEAST)
 		size.slots = SLOTS_LEAST;
-	size.orders = size.stays ? ORDERS : 0;
+	if (size.stays)
+		size.orders = cells < ORDERS_CELLS || spec->lanes <= ORDERS ? ORDERS
+			      : spec->lanes < ORDERS_MOST                   ? spec->lanes
+									    : ORDERS_MOST;
+	if (cells >= ORDERS_CELLS)
+		memory += (uint64_t)cells * sizeof(uint32_t);
 	size.slots += size.orders;
 	if (size.slots > REGION_SLOTS)
 		size.slots = REGION_SLOTS;

@@ -44,7 +44,17 @@ void gpu_fill(struct lane *lane, struct slot *slot, size_t bytes)
 	slot->samples = bytes / layout_bytes(l) * layout_samples(l);
 	slot->k = lane->k;
 	slot->extent = lane->extent;
+	slot->window = false;
 	__atomic_store_n(&slot->state, SLOT_FILLED, __ATOMIC_RELAXED);
+}
+
+void device_hand_over(struct gpu_device *d, unsigned slot)
+{
+	/* An answer without counters, which leaves those of the chunk before, must not have the right sum. */
+	if (d->layout.cell_bytes > 0)
+		*device_cells(d, slot) = UINT32_MAX;
+	__atomic_fetch_add(&d->submitted, 1, __ATOMIC_RELAXED);
+	slot_submit(d->region, &d->region->slot[slot]);
 }
 
 void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order)
@@ -58,7 +68,7 @@ void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order)
 	s->extent = slot->extent;
 	s->awaited = 0;
 	__atomic_store_n(&slot->state, SLOT_SUBMITTED, __ATOMIC_RELEASE);
-	slot_submit(d->region, s);
+	device_hand_over(d, slot->index);
 }
 
 int gpu_submit(struct lane *lane, struct slot *slot)
@@ -75,6 +85,7 @@ int gpu_submit_window(struct lane *lane, struct slot *slot, int fd, uint64_t off
 	assert(slot->state == SLOT_FILLED);
 	if (gpu_failed(lane->gpu) || link_send_window(lane->device, slot->index, fd, offset, bytes) != 0)
 		return -1;
+	slot->window = true;
 	device_submit(lane->device, slot, ORDER_WINDOW);
 	return 0;
 }
@@ -95,8 +106,11 @@ static int take_extent(struct lane *lane, struct slot *slot)
 {
 	const struct counting *c = lane->gpu->spec.counting;
 	const struct shared_slot *s = shared_of(lane, slot);
-	const struct extent said = s->extent;
-	const int k_said = s->k;
+	const struct extent said = {
+		.least = __atomic_load_n(&s->extent.least, __ATOMIC_RELAXED),
+		.greatest = __atomic_load_n(&s->extent.greatest, __ATOMIC_RELAXED),
+	};
+	const int k_said = __atomic_load_n(&s->k, __ATOMIC_RELAXED);
 	struct extent all = slot->extent;
 
 	if (!is_extent(&said, &c->type)) {
@@ -136,7 +150,7 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	}
 	if (gpu_failed(lane->gpu))
 		return GPU_LOST;
-	if (state == SHARED_REFUSED && lane->window_bytes > 0) {
+	if (state == SHARED_REFUSED && slot->window) {
 		__atomic_store_n(&slot->state, SLOT_FILLED, __ATOMIC_RELAXED);
 		return GPU_REFUSED;
 	}
@@ -147,8 +161,7 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	if (lane->slots_of_k && take_extent(lane, slot) != 0)
 		return GPU_LOST;
 	if (!lane->stays) {
-		memcpy(lane->chunk, region_cells(lane->device->region, slot->index),
-		       lane->cells * sizeof(*lane->chunk));
+		memcpy(lane->chunk, device_cells(lane->device, slot->index), lane->cells * sizeof(*lane->chunk));
 		slot->cells = lane->chunk;
 	}
 	return GPU_DONE;

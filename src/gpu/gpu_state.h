@@ -16,13 +16,13 @@ struct gpu_device {
 	struct gpu *gpu;
 	struct link link;
 	struct region *region; /* NULL: none */
-	size_t region_bytes;
+	struct region layout;  /* our own copy of its head: what says where things are, no helper may change */
+	uint64_t submitted;    /* how many slots were, ever; atomic */
 	/* As its helper said, checked; from then on const. */
 	bool ready;           /* under the gpu's lock */
 	struct notice facts;  /* */
 	struct groups groups; /* facts.grouped: the helper's */
 	size_t cells;         /* counters of a chunk, or of the table that stays */
-	size_t region_piece;  /* counters of a piece of that */
 	unsigned slots;       /* that lanes may take; behind them ... */
 	unsigned orders;      /* ... so many for the orders of epochs */
 	struct slot slot[REGION_SLOTS];
@@ -44,6 +44,15 @@ struct gpu {
 
 /* The link's thread: the helper said that it is ready. -1: what it said cannot be. */
 int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
+
+/* The counters of a slot's last chunk: the helper's, to be copied and then checked. */
+static inline uint32_t *device_cells(const struct gpu_device *d, unsigned slot)
+{
+	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at + slot * d->layout.cell_bytes);
+}
+
+/* Hands a slot whose order is written to the helper. */
+void device_hand_over(struct gpu_device *d, unsigned slot);
 
 /* Submits a slot that the caller filled, or has the counters fetched by. */
 void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order);

@@ -83,8 +83,8 @@ struct notice {
 	uint64_t slot_bytes; /* ... */
 	uint64_t window_bytes; /* ... of a range at most; 0: none is mapped */
 	uint64_t cells_each;   /* ... counters of a channel */
-	bool grouped;          /* ... of groups of codes (gpu_group.h) */
-	bool slots_of_k;       /* ... counters are slots of --auto, and chunks have an extent */
+	uint32_t grouped;      /* ... 1: of groups of codes (gpu_group.h) */
+	uint32_t slots_of_k;   /* ... 1: counters are slots of --auto, and chunks have an extent */
 	char name[128];        /* of the device */
 	char kernel[32];
 	char why[256]; /* FAILED */

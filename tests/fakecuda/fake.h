@@ -4,6 +4,7 @@
  *
  *   driver.c   the driver's functions: handles, contexts, what may be called when
  *   faults.c   which call fails, and the log of what was met
+ *   hostile.c  what a process that has gone mad may say and write to the one that started it
  *   memory.c   device memory, page-locked host memory
  *   stream.c   the device: a thread that does the streams' work, late and in a random order
  *   kernels.cpp, block.c, shim.h   the shipped kernels on the host
@@ -45,6 +46,9 @@ CUresult death(void);
 
 /* A line for FAKECUDA_LOG. */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Does what is named, at once or from now on: hostile.c has the list. Under lock. */
+void hostile_act(const char *what);
 
 /* ---- memory ---- */
 

@@ -2,6 +2,7 @@
 /* faults: the plan of what fails, from the environment; driver.c's head has the list. */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,15 +14,30 @@
 static CUresult dead;
 static uint64_t state;
 
+static int append(const char *line)
+{
+	const char *path = getenv("FAKECUDA_LOG");
+	const int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : -1;
+	const bool done = fd >= 0 && write(fd, line, strlen(line)) == (ssize_t)strlen(line);
+
+	if (fd >= 0)
+		close(fd);
+	return done || !path ? 0 : -1;
+}
+
+/* Also into the log: what the program has made of standard error need not reach anybody's eyes. */
 void wrong(const char *format, ...)
 {
+	char line[300] = "wrong: ";
+	const size_t used = strlen(line);
 	va_list list;
 
 	va_start(list, format);
-	fprintf(stderr, "fakecuda: ");
-	vfprintf(stderr, format, list);
-	fprintf(stderr, "\n");
+	vsnprintf(line + used, sizeof(line) - used - 1, format, list);
 	va_end(list);
+	strcat(line, "\n");
+	fprintf(stderr, "fakecuda: %s", line);
+	(void)append(line);
 	abort();
 }
 
@@ -50,19 +66,14 @@ unsigned draw(unsigned below)
 
 void note(const char *format, ...)
 {
-	const char *path = getenv("FAKECUDA_LOG");
 	char line[200];
 	va_list list;
 
-	if (!path)
-		return;
 	va_start(list, format);
-	const int n = vsnprintf(line, sizeof(line), format, list);
+	vsnprintf(line, sizeof(line), format, list);
 	va_end(list);
-	const int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
-	if (fd < 0 || write(fd, line, (size_t)n) != n)
-		wrong("%s: %s", path, strerror(errno));
-	close(fd);
+	if (append(line) != 0)
+		wrong("the log: %s", strerror(errno));
 }
 
 void die(CUresult error, const char *why)
@@ -91,10 +102,35 @@ static bool planned(const char *plan, const char *symbol, unsigned *calls, CUres
 	return ++*calls == n;
 }
 
+/* What ends or stops the whole process in the middle of a call. */
+static void misfortune(const char *symbol)
+{
+	static unsigned kills, stops, hangs, hostile;
+	CUresult unused;
+
+	if (planned(getenv("FAKECUDA_KILL"), symbol, &kills, &unused)) {
+		note("met kill\n");
+		raise(SIGKILL);
+	}
+	if (planned(getenv("FAKECUDA_STOP"), symbol, &stops, &unused)) {
+		note("met stop\n");
+		raise(SIGSTOP);
+	}
+	if (planned(getenv("FAKECUDA_HANG_CALL"), symbol, &hangs, &unused)) {
+		note("met hang\n");
+		for (;;)
+			pause();
+	}
+	if (planned(getenv("FAKECUDA_HOSTILE"), symbol, &hostile, &unused))
+		hostile_act(strrchr(getenv("FAKECUDA_HOSTILE"), ':') + 1);
+}
+
 CUresult fate(const char *symbol)
 {
 	static unsigned once, always, after;
 	CUresult error;
+
+	misfortune(symbol);
 
 	if (dead) {
 		/* Other threads may already be in a call when one thread meets the error. */

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * hostile: a helper that has gone mad, as the program that started it sees it (gpu/region.h): what it says on the
+ *socket, what it writes into the memory that both share. Nothing of it may harm the program, or change a count.
+ *
+ * Said at once, before or after what the helper itself says:
+ *
+ *	kind, zero        a notice of an unknown kind
+ *	short, long       too few bytes, too many
+ *	slots0, slots65   so many slots; slotsmany: 2^32-1
+ *	bytes0, bytesbig  slots of no bytes, of 2^63
+ *	window            windows of 2^40 bytes
+ *	cells0, cells1    counters of a channel: none, one too many
+ *	grouped, groups0  groups where there are none; no groups at all
+ *	bool              a yes that is neither 0 nor 1
+ *	ofk               slots of --auto where there are none, or none where there are
+ *	devices           none
+ *	twice             what may well be true, once more
+ *	failed, escape    a failure without a reason; one with bytes for a terminal
+ *	close             the socket's end, and the process lives on
+ *
+ * Written again and again, from then on, by a thread:
+ *
+ *	state, done, submitted, refused   what state slots are in
+ *	k, extent, cells, sums   what was counted, and how
+ *	head, beat               what the region says of itself
+ *
+ * and "deaf": no slot is answered any more, and the process lives.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "fake.h"
+#include "gpu/region.h"
+
+static struct region *region;
+static struct region first; /* as it was */
+static const char *writes;
+
+/* Where this process has mapped the region; false: nowhere. */
+static bool find_region(void)
+{
+	char line[512];
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long from = 0;
+
+	while (maps && from == 0 && fgets(line, sizeof(line), maps))
+		if (strstr(line, "/memfd:gpuhist") && sscanf(line, "%lx-", &from) != 1)
+			from = 0;
+	if (maps)
+		fclose(maps);
+	if (from == 0)
+		return false;
+	region = (struct region *)from;
+	memcpy(&first, region, sizeof(first));
+	return true;
+}
+
+/* ---- words ---- */
+
+static bool is(const char *what, const char *word)
+{
+	return strcmp(what, word) == 0;
+}
+
+/* What a helper in its right mind could say. */
+static struct notice likely(void)
+{
+	return (struct notice){
+		.kind = NOTICE_READY,
+		.devices = 1,
+		.slots = first.slots,
+		.slot_bytes = first.slot_bytes,
+		.cells_each = first.counting.cells_each,
+		.slots_of_k = first.counting.most > 0 && first.counting.bytes > 2,
+		.name = "hostile",
+		.kernel = "none",
+	};
+}
+
+static void say(const char *what)
+{
+	unsigned char message[sizeof(struct notice) + 64] = {0};
+	struct notice n = likely();
+	size_t bytes = sizeof(n);
+
+	if (is(what, "kind"))
+		n.kind = 77;
+	else if (is(what, "zero"))
+		n = (struct notice){.kind = 0};
+	else if (is(what, "short"))
+		bytes = 5;
+	else if (is(what, "long"))
+		bytes = sizeof(message);
+	else if (is(what, "slots0"))
+		n.slots = 0;
+	else if (is(what, "slots65"))
+		n.slots = 65;
+	else if (is(what, "slotsmany"))
+		n.slots = UINT32_MAX;
+	else if (is(what, "bytes0"))
+		n.slot_bytes = 0;
+	else if (is(what, "bytesbig"))
+		n.slot_bytes = (uint64_t)1 << 63;
+	else if (is(what, "window"))
+		n.window_bytes = (uint64_t)1 << 40;
+	else if (is(what, "cells0"))
+		n.cells_each = 0;
+	else if (is(what, "cells1"))
+		n.cells_each++;
+	else if (is(what, "grouped"))
+		n.grouped = 1;
+	else if (is(what, "groups0")) {
+		n.grouped = 1;
+		n.cells_each = 0;
+	} else if (is(what, "bool"))
+		n.grouped = 7;
+	else if (is(what, "ofk"))
+		n.slots_of_k = !n.slots_of_k;
+	else if (is(what, "devices"))
+		n.devices = 0;
+	else if (is(what, "failed") || is(what, "escape")) {
+		n.kind = NOTICE_FAILED;
+		snprintf(n.why, sizeof(n.why), "%s",
+			 is(what, "escape") ? "\033[2J\r\n\001: \033]0;mad\a" : "without a reason");
+	} else if (!is(what, "twice"))
+		wrong("FAKECUDA_HOSTILE: %s", what);
+	memcpy(message, &n, sizeof(n));
+	if (send(HELPER_SOCKET, message, bytes, MSG_NOSIGNAL) < 0)
+		note("unsaid\n");
+}
+
+/* ---- writing ---- */
+
+static uint64_t noise(void)
+{
+	static uint64_t s = 88172645463325252u;
+
+	s ^= s << 13;
+	s ^= s >> 7;
+	s ^= s << 17;
+	return s;
+}
+
+static void write_slot(struct shared_slot *s)
+{
+	const uint32_t state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
+
+	if (is(writes, "state"))
+		__atomic_store_n(&s->state, (uint32_t)noise(), __ATOMIC_RELEASE);
+	else if (is(writes, "done") && state == SHARED_SUBMITTED)
+		__atomic_store_n(&s->state, SHARED_DONE, __ATOMIC_RELEASE);
+	else if (is(writes, "submitted") && state == SHARED_DONE)
+		__atomic_store_n(&s->state, SHARED_SUBMITTED, __ATOMIC_RELEASE);
+	else if (is(writes, "refused") && state != SHARED_FREE)
+		__atomic_store_n(&s->state, SHARED_REFUSED, __ATOMIC_RELEASE);
+	else if (is(writes, "k"))
+		__atomic_store_n(&s->k, (int32_t)noise(), __ATOMIC_RELAXED);
+	else if (is(writes, "extent"))
+		s->extent = (struct extent){noise(), noise()};
+}
+
+/* A count more, in each slot. */
+static void write_cells(void)
+{
+	for (unsigned k = 0; first.cell_bytes > 0 && k < first.slots; k++)
+		++*(uint32_t *)((unsigned char *)region + first.cells_at + k * first.cell_bytes);
+}
+
+/* The slots of orders are the last ones: what is fetched in them is no sample. */
+static void write_sums(void)
+{
+	for (unsigned k = first.slots - 4; k < first.slots; k++)
+		*(uint64_t *)((unsigned char *)region + first.data_at + k * first.slot_bytes) = noise();
+}
+
+static void write_head(void)
+{
+	struct region mad = first;
+
+	mad.total = noise();
+	mad.table_at = noise();
+	mad.cells_at = noise();
+	mad.data_at = noise();
+	mad.table_bytes = noise();
+	mad.slot_bytes = noise();
+	mad.cell_bytes = noise();
+	mad.slots = (uint32_t)noise();
+	mad.piece = (uint32_t)noise();
+	mad.windows = !first.windows;
+	mad.stays = !first.stays;
+	memcpy(region, &mad, offsetof(struct region, beat));
+	memset(&region->counting, 0xa5, sizeof(region->counting));
+}
+
+static void *write_on(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		for (unsigned k = 0; k < first.slots; k++)
+			write_slot(&region->slot[k]);
+		if (is(writes, "cells"))
+			write_cells();
+		if (is(writes, "sums"))
+			write_sums();
+		if (is(writes, "head"))
+			write_head();
+		if (is(writes, "beat"))
+			__atomic_store_n(&region->beat, noise(), __ATOMIC_RELAXED);
+		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+	}
+	return NULL;
+}
+
+void hostile_act(const char *what)
+{
+	static const char *const WRITTEN[] = {"state",  "done",  "submitted", "refused", "k",
+					      "extent", "cells", "sums",      "head",    "beat"};
+	pthread_t thread;
+
+	note("met hostile\n");
+	if (is(what, "close")) {
+		shutdown(HELPER_SOCKET, SHUT_RDWR);
+		return;
+	}
+	if (!find_region())
+		wrong("no region is mapped");
+	if (is(what, "deaf"))
+		for (;;) {
+			__atomic_fetch_add(&region->beat, 1, __ATOMIC_RELAXED);
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		}
+	for (size_t i = 0; i < sizeof(WRITTEN) / sizeof(WRITTEN[0]); i++)
+		if (is(what, WRITTEN[i])) {
+			writes = WRITTEN[i];
+			if (pthread_create(&thread, NULL, write_on, NULL) != 0)
+				wrong("no thread to write");
+			pthread_detach(thread);
+			return;
+		}
+	say(what);
+}
