@@ -136,8 +136,11 @@ static void check_launch(const struct kernel_plan *plan, uint64_t n, const char 
 	uint64_t state = n + plan->cells;
 
 	memset(&launched, 0, sizeof(launched));
-	CHECK(kernel_launch(plan, &CUDA, &chunk, n, NULL) == CUDA_SUCCESS && launched.launches == 3,
-	      "%s, %llu samples: %u launches", what, (unsigned long long)n, launched.launches);
+	const CUresult r = kernel_launch(plan, &CUDA, &chunk, n, NULL);
+	CHECK(r == CUDA_SUCCESS && launched.launches == 3, "%s, %llu samples: %d, %u launches", what,
+	      (unsigned long long)n, r, launched.launches);
+	if (r != CUDA_SUCCESS)
+		return;
 	CHECK(launched.samples == n && launched.all == plan->cells, "%s: other samples", what);
 	CHECK(launched.cleared == s->buckets, "%s: %u totals are cleared", what, launched.cleared);
 	/* Every cell has a bucket, found by a product of 32 bits, and a place of 16 bits in it. */

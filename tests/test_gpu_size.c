@@ -13,7 +13,8 @@
 
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
-#define SMALLEST (256 * KIB) /* a slot, where memory is short */
+#define SMALLEST (256 * KIB)        /* a slot, where memory is short */
+#define VERY_MANY ((size_t)1 << 22) /* counters for which slots may take as much memory as they do, on top */
 
 /* False: there are no such bins. */
 static bool make_counting(struct counting *c, const char *name, uint32_t bins, const char *range,
@@ -54,6 +55,8 @@ static void holds(const struct gpu_spec *spec, uint64_t memory, unsigned long i)
 	/* Four slots of the smallest size, or two of one record each: less than that is no GPU at all. */
 	const uint64_t smallest = s.stays && c->cells > 1 << 29 ? 2 * SMALLEST : SMALLEST;
 	const uint64_t least = of_record <= smallest ? (4 + s.orders) * smallest : (2 + s.orders) * of_record;
+	const size_t counters = grouped > 0 ? (size_t)grouped * channels : c->cells;
+	memory += counters >= VERY_MANY ? 4 * (uint64_t)counters : 0;
 	CHECK(s.slots * (uint64_t)s.slot_bytes <= (memory > least ? memory : least),
 	      "size %lu: %u slots of %zu are more than %llu", i, s.slots, s.slot_bytes, (unsigned long long)memory);
 	CHECK(s.slots >= 2 + s.orders && s.slots <= REGION_SLOTS, "size %lu: %u slots, %u for orders", i, s.slots,
@@ -65,7 +68,7 @@ static void holds(const struct gpu_spec *spec, uint64_t memory, unsigned long i)
 	      "size %lu: %u slots for %u lanes", i, s.slots, spec->lanes);
 	CHECK(s.slot_bytes >= record && s.slot_bytes % unit == 0, "size %lu: slots of %zu, records of %llu", i,
 	      s.slot_bytes, (unsigned long long)record);
-	const bool stays = !spec->fetch && c->most == 0 && (grouped > 0 ? grouped * channels : c->cells) > STAY_CELLS;
+	const bool stays = !spec->fetch && c->most == 0 && counters > STAY_CELLS;
 	CHECK(s.stays == stays && (s.orders > 0) == stays && (s.cell_bytes == 0) == stays, "size %lu: stays %d", i,
 	      (int)s.stays);
 	CHECK(stays || s.cell_bytes >= (c->cells + 1) / 2 * 8 + 2 * sizeof(uint64_t),
@@ -160,7 +163,11 @@ static void known(void)
 		{"u32", "none", (1 << 17) - 3, {.channels = 1}, 4, false, false, false, 128 * MIB, 12, 4 * MIB, true},
 		{"u32", "none", (1 << 17) - 3, {.channels = 1}, 4, false, false, true, 256 * MIB, 8, 8 * MIB, false},
 		{"u32", "auto", 1 << 20, {.channels = 1}, 4, false, false, false, 1024 * MIB, 8, 64 * MIB, false},
-		{"u32", "none", 1 << 28, {.channels = 1}, 4, false, false, false, 1 * MIB, 8, 256 * KIB, true},
+		{"u32", "none", 1 << 21, {.channels = 1}, 4, false, false, false, 1 * MIB, 8, 256 * KIB, true},
+		/* Very many: as much memory again, and orders for all who add them. */
+		{"u32", "none", 1 << 28, {.channels = 1}, 4, false, false, false, 1 * MIB, 12, 4 * MIB, true},
+		{"u32", "none", 1 << 28, {.channels = 1}, 12, false, false, false, 1 * MIB, 28, 4 * MIB, true},
+		{"u32", "none", 1 << 28, {.channels = 1}, 60, false, false, false, 1 * MIB, 64, 4 * MIB, true},
 		/* Groups of codes are few; codes of many channels are not. */
 		{"u16", "full", 1000, {.channels = 4}, 4, false, false, false, 128 * MIB, 8, 4 * MIB, false},
 		{"u16", "full", 10000, {.channels = 4}, 4, false, false, false, 128 * MIB, 12, 4 * MIB, true},
