@@ -22,6 +22,7 @@ _gpuhist() {
 	-r | --range) values=full ;;
 	-c | --channels) values=last ;;
 	--plot) [[ $given ]] && values=log ;;
+	--merge) [[ $given ]] && values=some ;;
 	-b | --bins | --log | -S | --skip | -n | --count | --record | --offset | --rows | --every | -T | --threads | -M | --memory)
 		compopt +o default +o bashdefault 2>/dev/null
 		return
