@@ -113,6 +113,11 @@ static void refused(void)
 		{"\"metadata\"", "\"about\"", "byte 28: a member that UHI's schema does not have"},
 		{"\"metadata\"", "\"writer_info\": {\"x\": {}, \"gpuhist\": {}}, \"about\"",
 		 "byte 1: a histogram of gpuhist without its metadata"},
+		{"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:4\", "
+		 "\"closed\": false, "
+		 "\"clamp\": false, \"counter\": \"u64\"",
+		 "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {}}, \"metadata\": {\"closed\": false",
+		 "byte 1: a histogram of gpuhist without its metadata"},
 		{"\"binning\"", "\"binned\"", "the metadata has no \"binning\""},
 		{"\"nan\"", "\"NaN\"", "the metadata has no \"nan\""},
 		{"\"options\"", "\"option\"", "the metadata has no \"options\""},
@@ -269,7 +274,7 @@ static void foreign(void)
 		 "4,0.6000000000000001,1,5\nover,1,inf,0\n"},
 		{"\"regular\", \"lower\": 0, \"upper\": 49, \"bins\": 49, \"underflow\": false, \"overflow\": false, "
 		 "\"writer_info\": {\"x\": 1, \"boost-histogram\": {\"orig_type\": \"Integer\", \"y\": []}}",
-		 "\"int\", \"index\": [[48]], \"values\": [9]", "48,48,49,9\nover,49,inf,0\n"},
+		 "\"int\", \"index\": [[1]], \"values\": [9]", "\n0,0,1,0\n1,1,2,9\n2,2,3,0\n"},
 		{"\"variable\", \"edges\": [-1, 0.1, 7e3], \"underflow\": true, \"overflow\": true",
 		 "\"int\", \"values\": [1,2,3,18446744073709551609]",
 		 "under,-inf,-1,1\n0,-1,0.1,2\n1,0.1,7000,3\nover,7000,inf,18446744073709551609\n"},

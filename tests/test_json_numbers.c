@@ -131,12 +131,49 @@ static void odd(void)
 	}
 }
 
+/* Among plain numbers, what is none: in a word of eight bytes, at its end, past it. */
+static void bad(void)
+{
+	static const char *const NUMBERS[] = {"01",
+					      "00",
+					      "007",
+					      "0123456",
+					      "01234567",
+					      "012345678",
+					      "0000000000000",
+					      "1\x80",
+					      "\xb1",
+					      "12\xb1"
+					      "3",
+					      "123456\xb1",
+					      "1:",
+					      "/",
+					      "123456:",
+					      "1 2",
+					      "",
+					      "1234567\xac",
+					      "+1"};
+
+	for (size_t i = 0; i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++)
+		for (int before = 0; before < 9; before++) {
+			struct json_counts got;
+			struct fail fail = {.status = STATUS_OK};
+			char text[200];
+			snprintf(text, sizeof(text), "[1,2%.*s,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]",
+				 before, ",1,2,3,45", NUMBERS[i]);
+			struct json_reader *const r = numbers_of(text);
+			CHECK(json_counts(r, &got, 50, 100, &fail) == -1 && fail.status == STATUS_DATA, "%s", text);
+			json_close(r);
+		}
+}
+
 int main(void)
 {
 	scratch_enter();
 	reals();
 	counts();
 	odd();
+	bad();
 	scratch_leave();
 	return check_report();
 }

@@ -26,7 +26,7 @@ const char help_text[] =
 	"  -C, --counter=KIND   u64 u32 sat8 sat16 sat32 (default u64; raw, npy: u32)\n"
 	"  -f, --format=FORMAT  csv tsv raw npy json plot svg (by FILE's suffix, or csv)\n"
 	"  -o, --output=FILE    replace FILE at the end; --every=TIME: meanwhile, too\n"
-	"      --into=FILE.json, --merge  add to FILE; add up FILEs or standard input\n"
+	"      --into=FILE.json, --merge[=some]  add to FILE; add up FILEs (some parts)\n"
 	"      --tee            pass the input through to standard output (with -o)\n"
 	"  -p, --plot[=log]     picture on stderr; --stats: extremes, mean, quantiles\n"
 	"      --flow, --nonzero, --no-header   under, over, nan; bins above 0; no names\n"
