@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # mpirun or mpiexec of any MPI, as a launcher: a part for each rank, then the sum. gpuhist itself is no MPI program.
 # usage: [MPIRUN='mpirun --hostfile hosts'] sh mpirun.sh FOLDER RANKS OPTION... FILE...
-#   MPIRUN='mpirun --hostfile hosts --map-by node' sh mpirun.sh /scratch/run1 8 -t f32 -r -1:1 -b 1000 /data/big.f32
+#   MPIRUN='mpirun --hostfile hosts --map-by node --bind-to none' sh mpirun.sh /scratch/run1 8 -t f32 -r -1:1 -b 1000 /data/big.f32
 #
 # FOLDER must be seen by all hosts. Results go to files and not through mpirun: that would be slower by far, and the texts of
 # some launchers get in between. If a rank fails the launcher ends the others, and nothing is added up.

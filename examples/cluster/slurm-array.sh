@@ -13,7 +13,7 @@ set -eu
 case $1 in
 task)
 	folder=$2 parts=$3 && shift 3
-	exec gpuhist --part="$SLURM_ARRAY_TASK_ID/$parts" -T "$SLURM_CPUS_PER_TASK" -o "$folder/part.%K.json" "$@"
+	exec gpuhist --part="$SLURM_ARRAY_TASK_ID/$parts" -T "${SLURM_CPUS_PER_TASK:-1}" -o "$folder/part.%K.json" "$@"
 	;;
 merge) exec gpuhist --merge -o "$2/all.json" "$2"/part.*.json ;;
 esac

@@ -143,12 +143,15 @@ static void report_part(const struct job *job, const struct run_report *run)
 {
 	const unsigned long part = job->source.part, parts = job->source.parts;
 	const ull before = run->totals.first, all = run->totals.all;
+	char which[48] = "";
 
+	/* Under --part=auto every message says it. */
+	if (!job->part_variable || parts == 1)
+		snprintf(which, sizeof(which), "part %lu of %lu: ", part, parts);
 	if (parts > 0 && run->records > 0)
-		msg_note("part %lu of %lu: records %llu to %llu of %llu", part, parts, before + 1,
-			 before + (ull)run->records, all);
+		msg_note("%srecords %llu to %llu of %llu", which, before + 1, before + (ull)run->records, all);
 	else if (parts > 0)
-		msg_note("part %lu of %lu: none of %llu records", part, parts, all);
+		msg_note("%snone of %llu records", which, all);
 }
 
 void report_verbose(const struct job *job, const struct run_report *run)

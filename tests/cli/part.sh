@@ -44,6 +44,12 @@ shell "OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=4 $c --part=auto --part=2/3 -
 # Messages say which part
 shell "PMI_RANK=0 PMI_SIZE=3 $c --part=auto none"
 run $c --part=2/3 none
+head -c 400 /dev/zero >long
+for part in PMI_RANK=0 PMI_RANK=9; do
+	shell "$part PMI_SIZE=10 $c --part=auto -v -n 9 long 2>&1 >/dev/null | grep record"
+done
+shell "PMI_RANK=0 PMI_SIZE=1 $c --part=auto -v long 2>&1 >/dev/null | grep record"
+rm long
 
 # The name of the output
 shell "PMI_RANK=6 PMI_SIZE=12 $c --part=auto e -o part.%K.of.%N.json && ls && rm part.*"
