@@ -83,7 +83,7 @@ int worker_run(const struct work *work, struct worker_report *report, struct fai
 		return fail_errno(fail, "worker");
 	while (turn == TURN_DONE) {
 		struct gpu *gpu = __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE);
-		if (!feeder && gpu && gpu_lane_free(gpu) && !(feeder = feeder_open(work, reader, report, fail)) &&
+		if (!feeder && gpu && gpu_lane_free(gpu) && !(feeder = feeder_open(&cpu)) &&
 		    fail->status != STATUS_OK) {
 			turn = TURN_FAILED;
 			break;

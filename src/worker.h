@@ -93,6 +93,9 @@ struct cpu_leg {
 
 enum turn cpu_turn(struct cpu_leg *leg);
 
+/* Where it has not counted yet: so that it can. Of one that can: nothing. */
+int cpu_open(struct cpu_leg *leg);
+
 /* Adds what it counted to the totals. Takes one that was never used. */
 void cpu_close(struct cpu_leg *leg);
 
@@ -100,9 +103,9 @@ void cpu_close(struct cpu_leg *leg);
 
 struct feeder;
 
-/* NULL: no lane, for now or for good; or, with fail set, no memory. */
-struct feeder *feeder_open(const struct work *work, struct reader *reader, struct worker_report *report,
-			   struct fail *fail);
+/* The worker's, which counts on the leg what is not for the GPU. NULL: no lane, for now or for good; or, with fail set,
+ * no memory. */
+struct feeder *feeder_open(struct cpu_leg *cpu);
 
 enum turn feeder_turn(struct feeder *f);
 

@@ -18,10 +18,12 @@ static void flush(void *counter)
 	counter_flush(counter);
 }
 
-static int open_leg(struct cpu_leg *leg)
+int cpu_open(struct cpu_leg *leg)
 {
 	const struct work *work = leg->work;
 
+	if (leg->counter)
+		return 0;
 	leg->counter = counter_open(work->counting, work->counts);
 	leg->block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
 	if (!leg->counter || !leg->block)
@@ -35,7 +37,7 @@ enum turn cpu_turn(struct cpu_leg *leg)
 	struct worker_report *report = leg->report;
 	struct chunk chunk;
 
-	if (!leg->counter && open_leg(leg) != 0)
+	if (cpu_open(leg) != 0)
 		return TURN_FAILED;
 	report->asked = true;
 	const struct want want = {.buffer = leg->block, .cap = work->block, .lent = true};

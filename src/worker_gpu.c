@@ -46,6 +46,7 @@ struct feeder {
 	struct lane *lane;
 	struct worker_report *report;
 	struct fail *fail;
+	struct cpu_leg *cpu;         /* the worker's other leg: what is not for the GPU it counts there */
 	struct sent sent[SENT_MOST]; /* a ring, in the order in which they were submitted */
 	unsigned first, count;
 	struct stats *stats;  /* NULL, or of all samples that it took, each channel's */
@@ -163,7 +164,8 @@ struct recount {
 	struct counting counting;
 	struct counts *totals;
 	struct counter *counter;
-	struct holder holder;
+	struct holder *holder;
+	struct holder own;
 };
 
 static void flush_counter(void *counter)
@@ -178,12 +180,13 @@ static int recount_open(struct recount *r, struct feeder *f, struct counts *tota
 	r->counter = counter_open(&r->counting, totals);
 	if (!r->counter)
 		return fail_errno(f->fail, "recounting what the GPU did not");
-	return snapshot_join(f->work->snapshot, &r->holder, flush_counter, r->counter, f->fail);
+	r->holder = &r->own;
+	return snapshot_join(f->work->snapshot, &r->own, flush_counter, r->counter, f->fail);
 }
 
 static void recount_close(struct recount *r)
 {
-	snapshot_leave(&r->holder);
+	snapshot_leave(&r->own);
 	counter_close(r->counter);
 }
 
@@ -191,7 +194,7 @@ static void recount_records(struct recount *r, const unsigned char *data, size_t
 {
 	const struct chunk chunk = {.data = data, .bytes = bytes};
 
-	worker_count(r->f->work, r->counter, &r->holder, r->f->report, &chunk);
+	worker_count(r->f->work, r->counter, r->holder, r->f->report, &chunk);
 }
 
 /* A range of a file once more, by way of a buffer; and gives it back. */
@@ -230,20 +233,18 @@ static int recount_sent(struct recount *r, struct sent *s)
 	return rc;
 }
 
-/* The same of one, while the GPU works. */
+/* The same of one, while the GPU works, by the worker's other leg, which adds its statistics too. */
 static enum turn count_here(struct feeder *f, struct sent *s)
 {
-	struct recount r;
-	int rc = recount_open(&r, f, f->work->counts);
+	struct cpu_leg *const cpu = f->cpu;
 
-	if (rc == 0)
-		rc = recount_sent(&r, s);
-	else {
+	if (cpu_open(cpu) != 0) {
 		source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
 		gpu_free(f->lane, s->slot);
+		return TURN_FAILED;
 	}
-	recount_close(&r);
-	return rc == 0 ? TURN_DONE : TURN_FAILED;
+	struct recount r = {.f = f, .counter = cpu->counter, .holder = &cpu->holder};
+	return recount_sent(&r, s) == 0 ? TURN_DONE : TURN_FAILED;
 }
 
 /* Of counts that were made again: those of pieces that are not in the totals yet. */
@@ -404,13 +405,13 @@ static enum turn send_stay(struct feeder *f, struct sent *s)
 	size_t got = s->chunk.bytes;
 	const enum turn rc = range ? read_range(f, s, &got) : f->work->gpu_only ? TURN_DONE : TURN_NO_SLOT;
 
-	if (f->stats && rc != TURN_FAILED)
-		gather_stats(f->work->counting, f->stats, s->slot->data, got / f->work->record * f->work->record);
 	if (rc == TURN_NO_SLOT)
 		return count_here(f, s);
 	f->count++;
 	if (rc != TURN_DONE)
 		return rc;
+	if (f->stats)
+		gather_stats(f->work->counting, f->stats, s->slot->data, got);
 	if (epoch_submit(f->lane, s->slot, &s->chunk, &s->epoch, f->work->counts) != EPOCH_OK)
 		return TURN_LOST_GPU;
 	s->epochs = range;
@@ -468,6 +469,7 @@ enum turn feeder_turn(struct feeder *f)
 		.range = lane->stays ? gpu_slot_bytes(lane)
 			 : f->stats  ? 0
 				     : lane->window_bytes,
+		.reads = lane->stays,
 	};
 	const double start = clock_seconds();
 	f->report->count_seconds += start - waiting; /* the bus and the GPU */
@@ -549,16 +551,18 @@ enum turn feeder_finish(struct feeder *f)
 
 /* ---- opening and closing ---- */
 
-struct feeder *feeder_open(const struct work *work, struct reader *reader, struct worker_report *report,
-			   struct fail *fail)
+struct feeder *feeder_open(struct cpu_leg *cpu)
 {
+	const struct work *const work = cpu->work;
+	struct worker_report *const report = cpu->report;
+	struct fail *const fail = cpu->fail;
 	struct feeder *f = calloc(1, sizeof(*f));
 
 	if (!f) {
 		fail_errno(fail, "worker");
 		return NULL;
 	}
-	*f = (struct feeder){.work = work, .reader = reader, .report = report, .fail = fail};
+	*f = (struct feeder){.work = work, .reader = cpu->reader, .report = report, .fail = fail, .cpu = cpu};
 	if (counting_adds_stats(work->counting) &&
 	    !(f->stats = stats_open(&work->counting->type, work->counts->stats_channels))) {
 		fail_errno(fail, "statistics of a worker");

@@ -18,7 +18,7 @@ int epoch_init(struct epoch *e, uint32_t pieces)
 {
 	const long descriptors = sysconf(_SC_OPEN_MAX) / INPUTS_PART;
 
-	*e = (struct epoch){.pieces = pieces, .inputs_most = INPUTS_MOST};
+	*e = (struct epoch){.pieces = pieces, .samples_most = EPOCH_SAMPLES, .inputs_most = INPUTS_MOST};
 	if (descriptors > 0 && descriptors < (long)INPUTS_MOST)
 		e->inputs_most = (unsigned)descriptors;
 	e->sums = calloc(pieces, sizeof(*e->sums));
@@ -382,7 +382,7 @@ enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struc
 
 	lock_take(&e->lock);
 	enum epoch_result rc = settle_unlocks(lane, totals);
-	while (rc == EPOCH_OK && (e->samples + slot->samples > EPOCH_SAMPLES || e->inputs >= e->inputs_most)) {
+	while (rc == EPOCH_OK && (e->samples + slot->samples > e->samples_most || e->inputs >= e->inputs_most)) {
 		end_unlocks(lane->device, totals);
 		rc = settle_unlocks(lane, totals);
 	}

@@ -47,7 +47,8 @@ struct epoch {
 	pthread_cond_t changed; /* the state, or `busy` */
 	enum epoch_state state;
 	uint64_t number;  /* of epochs that are committed */
-	uint64_t samples; /* of this one */
+	uint64_t samples; /* of this one ... */
+	uint64_t samples_most;
 	unsigned lanes;   /* that have not left */
 	unsigned leaving; /* of these, that wait for the end */
 	uint64_t *sums;   /* of each piece; once they are right ... */

@@ -140,7 +140,8 @@ struct want {
 	void *buffer; /* of `cap` bytes, at least a record */
 	size_t cap;
 	bool lent;    /* memory of the source's will do too, of any size, without a copy ... */
-	size_t range; /* ... and so will a range of a file, of this size at most; 0: it will not */
+	size_t range; /* ... and so will a range of a file, of this size at most; 0: it will not; ... */
+	bool reads;   /* ... which is not mapped, but read: small ones and what is on the disk will do too */
 };
 
 struct chunk {

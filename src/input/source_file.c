@@ -171,9 +171,10 @@ static bool resident(int fd, uint64_t offset)
  */
 #define RANGE_LEAST ((size_t)2 << 20)
 
-/* Bytes of the next range to map; 0: the next piece is to be read. */
-static size_t range_bytes(const struct source *s, const struct input *in, size_t most)
+/* Bytes of the next range; 0: the next piece is to be read. */
+static size_t range_bytes(const struct source *s, const struct input *in, const struct want *want)
 {
+	const size_t most = want->range;
 	uint64_t left = in->end - in->next;
 
 	/* A worker that holds ranges could not wait for them before the next input. */
@@ -181,6 +182,8 @@ static size_t range_bytes(const struct source *s, const struct input *in, size_t
 		return 0;
 	if (s->budget < left / s->spec.record)
 		left = s->budget * s->spec.record;
+	if (want->reads)
+		return (size_t)(left < most ? left : most) / s->spec.record * s->spec.record;
 	size_t bytes = left / 8 < most ? (size_t)(left / 8) : most;
 	bytes -= bytes % s->spec.record;
 	if (bytes < RANGE_LEAST || !resident(in->fd, in->next) || !resident(in->fd, in->next + bytes / 2) ||
@@ -214,7 +217,7 @@ int file_take_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const uint64_t offset = in->next, left = in->stop - offset;
 	const bool inside = offset < in->end;
-	const size_t range = inside && q->want->range > 0 ? range_bytes(s, in, q->want->range) : 0;
+	const size_t range = inside && q->want->range > 0 ? range_bytes(s, in, q->want) : 0;
 	size_t read = 0;
 
 	if (left == 0 && in->sliced) {

@@ -1,0 +1,481 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * epoch: counters that stay on the device, with whole workers on one side of the region and on the other a thread that
+ * plays the helper: it counts what is submitted into one table, adds up, hands out pieces and clears; or fails at a
+ * point that is drawn. Epochs are short here, so that they end by their limit, by their inputs and by the last lane's
+ * leaving. Whatever fails, and whenever: the totals are those of a plain loop, and all that was taken was given back.
+ */
+#include "gpu/gpu_epoch.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "check.h"
+#include "gpu/gpu_state.h"
+#include "scratch.h"
+#include "worker.h"
+
+#define BINS 3000u
+#define PIECE 512u
+#define SLOT_BYTES ((size_t)8192)
+#define SLOTS 10u
+#define ORDERS 4u
+#define FILES 6u
+#define WORKERS_MOST 4u
+#define SECONDS_MOST 60.0 /* after which a run is taken to hang */
+
+/* What becomes of the device, at the nth time. */
+enum fault {
+	NO_FAULT,
+	LOST_CHUNK,  /* it is not counted, and the GPU has failed */
+	WRONG_CHUNK, /* a sample too many is counted */
+	LOST_SUMS,
+	WRONG_SUMS, /* one too high */
+	MOVED_SUMS, /* one piece's too high, another's too low */
+	HUGE_SUMS,  /* which wrap to the right one */
+	STALE_SUMS, /* the order is answered, and nothing was written */
+	LOST_PIECE,
+	WRONG_PIECE,
+	STALE_PIECE,
+	ODD_PIECE, /* the answer is none of those that there are */
+	LOST_CLEAR,
+	NO_CLEAR, /* it is answered, and nothing was cleared */
+	REFUSED,  /* a chunk, as only windows may be */
+	FAULTS
+};
+static const char *const NAMES[FAULTS] = {"no fault",    "lost chunk", "wrong chunk", "lost sums",   "wrong sums",
+					  "moved sums",  "huge sums",  "stale sums",  "lost piece",  "wrong piece",
+					  "stale piece", "odd piece",  "lost clear",  "not cleared", "refused"};
+
+struct plan {
+	enum fault fault;
+	unsigned nth;
+	uint64_t samples_most; /* of an epoch */
+	unsigned inputs_most, workers;
+	bool gpu_only;
+};
+
+static struct gpu gpu;
+static struct gpu_device *const device = gpu.device;
+static struct counting counting;
+static struct edges edges;
+static struct counts counts;
+static struct source *source;
+static struct work work;
+static struct worker_report report[WORKERS_MOST];
+static uint64_t expected[BINS + 4];
+static uint64_t samples_in_all;
+static const struct plan *plan;
+static unsigned kind_seen[FAULTS], met;
+static uint32_t table[BINS + 4];
+static bool stop; /* atomic */
+static uint64_t seed = 88172645463325252u;
+
+static unsigned below(unsigned n)
+{
+	return (unsigned)(check_random(&seed) >> 33) % n;
+}
+
+/* ---- the other side ---- */
+
+/* Is this the time for the fault? */
+static bool now(enum fault fault)
+{
+	if (plan->fault != fault || ++kind_seen[fault] != plan->nth)
+		return false;
+	met++;
+	return true;
+}
+
+/* What the link's thread does when it notices. */
+static bool lose(enum fault fault)
+{
+	if (!now(fault))
+		return false;
+	gpu_fail(&gpu, "test", NAMES[fault]);
+	return true;
+}
+
+static void count(unsigned k, const struct shared_slot *s)
+{
+	const uint32_t *const data = (const uint32_t *)(const void *)device->slot[k].data;
+
+	for (uint64_t i = 0; i < s->samples; i++)
+		table[data[i] < BINS ? data[i] : BINS + 2]++;
+	if (now(WRONG_CHUNK))
+		table[5]++;
+}
+
+static void write_sums(unsigned k)
+{
+	uint64_t *const sums = (uint64_t *)(void *)device->slot[k].data;
+	const uint32_t pieces = (BINS + 4 + PIECE - 1) / PIECE;
+
+	if (now(STALE_SUMS))
+		return;
+	memset(sums, 0, pieces * sizeof(*sums));
+	for (uint32_t i = 0; i < BINS + 4; i++)
+		sums[i / PIECE] += table[i];
+	sums[0] += now(WRONG_SUMS);
+	if (now(MOVED_SUMS)) {
+		sums[1]++;
+		sums[2]--;
+	}
+	if (now(HUGE_SUMS)) {
+		sums[0] += (uint64_t)1 << 63;
+		sums[1] += (uint64_t)1 << 63;
+	}
+}
+
+static void write_piece(unsigned k, uint32_t piece)
+{
+	const uint32_t from = piece * PIECE, left = BINS + 4 - from, n = left < PIECE ? left : PIECE;
+
+	if (now(STALE_PIECE))
+		return;
+	memcpy(device->slot[k].data, table + from, n * sizeof(*table));
+	if (now(WRONG_PIECE))
+		++*(uint32_t *)(void *)device->slot[k].data;
+}
+
+/* False: the device answers no more. */
+static bool obey(unsigned k)
+{
+	struct shared_slot *const s = &device->region->slot[k];
+	uint32_t answer = SHARED_DONE;
+
+	switch (s->order) {
+	case ORDER_COUNT:
+		if (lose(LOST_CHUNK))
+			return false;
+		if (now(REFUSED))
+			answer = SHARED_REFUSED;
+		else
+			count(k, s);
+		break;
+	case ORDER_SUMS:
+		if (lose(LOST_SUMS))
+			return false;
+		write_sums(k);
+		break;
+	case ORDER_PIECE:
+		if (lose(LOST_PIECE))
+			return false;
+		if (now(ODD_PIECE))
+			answer = 77;
+		write_piece(k, s->piece);
+		break;
+	case ORDER_CLEAR:
+		if (lose(LOST_CLEAR))
+			return false;
+		if (!now(NO_CLEAR))
+			memset(table, 0, sizeof(table));
+		break;
+	}
+	slot_answer(s, answer);
+	return true;
+}
+
+static void *play_helper(void *arg)
+{
+	uint64_t state = 1;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+		const unsigned first = (unsigned)(check_random(&state) >> 33) % SLOTS;
+		const uint32_t seen = __atomic_load_n(&device->region->doorbell, __ATOMIC_SEQ_CST);
+		bool worked = false;
+		for (unsigned i = 0; i < SLOTS; i++) {
+			const unsigned k = (first + i) % SLOTS;
+			if (slot_state_of(&device->region->slot[k]) != SHARED_SUBMITTED)
+				continue;
+			worked = true;
+			if (!obey(k))
+				return NULL;
+		}
+		if (!worked)
+			region_wait(&device->region->doorbell, seen, 0.0005);
+	}
+	return arg;
+}
+
+/* ---- this side ---- */
+
+static bool make_device(void)
+{
+	memset(&gpu, 0, sizeof(gpu));
+	memset(table, 0, sizeof(table));
+	memset(kind_seen, 0, sizeof(kind_seen));
+	gpu.spec = (struct gpu_spec){.counting = &counting, .devices = "0", .lanes = plan->workers};
+	gpu.devices = 1;
+	gpu.state = GPU_READY;
+	CHECK(lock_init(&gpu.lock) == 0 && pthread_cond_init(&gpu.changed, NULL) == 0, "a lock");
+	device->gpu = &gpu;
+	device->link.socket = -1;
+	device->layout = (struct region){.slot_bytes = SLOT_BYTES, .slots = SLOTS, .stays = true, .piece = PIECE};
+	const size_t bytes = region_lay_out(&device->layout);
+	device->region = aligned_alloc(4096, bytes);
+	if (!device->region)
+		return false;
+	memset(device->region, 0, bytes);
+	*device->region = device->layout;
+	device->facts.slot_bytes = SLOT_BYTES;
+	device->facts.slots = SLOTS;
+	device->facts.cells_each = BINS + 4;
+	device->cells = BINS + 4;
+	device->orders = ORDERS;
+	device->slots = SLOTS - ORDERS;
+	for (unsigned k = 0; k < SLOTS; k++)
+		device->slot[k] = (struct slot){.index = k, .data = region_data(device->region, k)};
+	const bool made = epoch_init(&device->epoch, (BINS + 4 + PIECE - 1) / PIECE) == 0;
+	device->epoch.samples_most = plan->samples_most;
+	device->epoch.inputs_most = plan->inputs_most;
+	device->ready = true;
+	return made;
+}
+
+static void drop_device(void)
+{
+	epoch_destroy(&device->epoch);
+	free(device->region);
+	pthread_cond_destroy(&gpu.changed);
+	lock_destroy(&gpu.lock);
+}
+
+struct one {
+	pthread_t thread;
+	struct fail fail;
+	int rc;
+	struct worker_report *report;
+};
+
+static void *work_on(void *arg)
+{
+	struct one *const one = arg;
+
+	one->rc = worker_run(&work, one->report, &one->fail);
+	if (one->rc != 0)
+		source_stop(source);
+	return NULL;
+}
+
+static void no_more(void *arg)
+{
+	(void)arg;
+}
+
+/* A run that hangs fails here, and not by the patience of who waits for it. */
+static void *watch(void *arg)
+{
+	const double end = clock_seconds() + SECONDS_MOST;
+
+	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
+		if (clock_seconds() > end) {
+			printf("%s, %u: it hangs\n0 passed, 1 failed\n", NAMES[plan->fault], plan->nth);
+			fflush(stdout);
+			_exit(1);
+		}
+		nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+	}
+	return arg;
+}
+
+static void check_totals(const struct one *one)
+{
+	uint64_t records = 0, wrong = 0;
+	const struct source_totals *const t = source_totals(source);
+
+	for (unsigned i = 0; i < plan->workers; i++)
+		records += one[i].report->records;
+	for (size_t i = 0; i < BINS + 4; i++)
+		wrong += counts.cell[i] != expected[i];
+	CHECK(wrong == 0, "%s, %u: %llu cells are wrong", NAMES[plan->fault], plan->nth, (unsigned long long)wrong);
+	CHECK(counts.samples == samples_in_all && records == samples_in_all && t->bytes == 4 * samples_in_all,
+	      "%s, %u: %llu counted, %llu reported, %llu bytes given back, of %llu samples", NAMES[plan->fault],
+	      plan->nth, (unsigned long long)counts.samples, (unsigned long long)records, (unsigned long long)t->bytes,
+	      (unsigned long long)samples_in_all);
+	CHECK(source_finished(source), "%s, %u: something was left", NAMES[plan->fault], plan->nth);
+}
+
+/* Was it met? Then the GPU has failed, but not by what was met at the very end. */
+static bool run(const struct plan *given, char **paths, size_t path_count)
+{
+	const struct source_spec spec = {.paths = paths,
+					 .path_count = path_count,
+					 .limit = UINT64_MAX,
+					 .record = 4,
+					 .raw = true,
+					 .threads = given->workers};
+	struct one one[WORKERS_MOST] = {{.rc = 0}};
+	struct fail fail = {.status = STATUS_OK};
+	pthread_t helper, watcher;
+	int rc = 0;
+
+	plan = given;
+	met = 0;
+	__atomic_store_n(&stop, false, __ATOMIC_RELEASE);
+	if (!make_device() || source_open(&source, &spec, &fail) != 0 ||
+	    counts_init(&counts, counting.cells, &fail) != 0) {
+		CHECK(false, "%s", fail.text);
+		return false;
+	}
+	work = (struct work){.counting = &counting,
+			     .source = source,
+			     .counts = &counts,
+			     .block = 4096,
+			     .record = 4,
+			     .busy = no_more,
+			     .gpu = &gpu,
+			     .gpu_only = plan->gpu_only};
+	memset(report, 0, sizeof(report));
+	pthread_create(&watcher, NULL, watch, NULL);
+	pthread_create(&helper, NULL, play_helper, NULL);
+	for (unsigned i = 0; i < plan->workers; i++) {
+		one[i].report = &report[i];
+		pthread_create(&one[i].thread, NULL, work_on, &one[i]);
+	}
+	for (unsigned i = 0; i < plan->workers; i++) {
+		pthread_join(one[i].thread, NULL);
+		rc |= one[i].rc;
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELEASE);
+	pthread_join(helper, NULL);
+	pthread_join(watcher, NULL);
+	const bool failed = gpu_failed(&gpu);
+	CHECK(!failed || met > 0, "%s, %u: %s", NAMES[plan->fault], plan->nth, gpu.report.why);
+	if (rc == 0)
+		check_totals(one);
+	else
+		CHECK(plan->gpu_only && failed, "%s, %u: a worker failed: %s", NAMES[plan->fault], plan->nth,
+		      one[0].fail.text);
+	counts_free(&counts);
+	source_close(source);
+	drop_device();
+	return met > 0;
+}
+
+/* ---- what is counted ---- */
+
+static void add(uint32_t sample)
+{
+	expected[sample < BINS ? sample : BINS + 2]++;
+	samples_in_all++;
+}
+
+/* Files of a few slots each, the last of them of half a slot; some samples are over. */
+static void make_files(char names[FILES][8])
+{
+	for (unsigned i = 0; i < FILES; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%u", i);
+		FILE *f = fopen(names[i], "wbe");
+		for (unsigned n = 0; f && n < 9 * SLOT_BYTES / 4 + 700 * i; n++) {
+			const uint32_t sample = below(BINS + 50);
+			if (fwrite(&sample, sizeof(sample), 1, f) == 1)
+				add(sample);
+		}
+		CHECK(f && fclose(f) == 0, "%s", names[i]);
+	}
+}
+
+static void every_fault(char **paths)
+{
+	for (enum fault fault = NO_FAULT; fault < FAULTS; fault++) {
+		unsigned times_met = 0;
+		for (unsigned nth = 1; nth <= 12; nth++) {
+			const struct plan p = {.fault = fault,
+					       .nth = nth,
+					       .samples_most = SLOT_BYTES / 4 * (1 + below(12)),
+					       .inputs_most = below(3) ? 100 : 1 + below(2),
+					       .workers = 1 + below(WORKERS_MOST),
+					       .gpu_only = nth % 4 == 0};
+			times_met += run(&p, paths, FILES);
+		}
+		CHECK(fault == NO_FAULT ? times_met == 0 : times_met >= 2, "%s: met %u times", NAMES[fault], times_met);
+	}
+}
+
+/* With room for all there is one epoch, which the last to leave ends. */
+static void one_epoch(char **paths)
+{
+	for (unsigned workers = 1; workers <= WORKERS_MOST; workers++) {
+		const struct plan p = {
+			.samples_most = UINT32_MAX, .inputs_most = 100, .workers = workers, .gpu_only = true};
+		run(&p, paths, FILES);
+		CHECK(report[0].gpu_records + report[1].gpu_records + report[2].gpu_records + report[3].gpu_records ==
+			      samples_in_all,
+		      "not all by the GPU");
+	}
+}
+
+/* ---- what cannot be read again ---- */
+
+static void *feed(void *arg)
+{
+	const int fd = open(arg, O_WRONLY | O_CLOEXEC);
+	char names[FILES][8];
+	unsigned char block[3000];
+	bool goes = fd >= 0;
+
+	for (unsigned i = 0; i < FILES && goes; i++) {
+		snprintf(names[i], sizeof(names[i]), "f%u", i);
+		FILE *f = fopen(names[i], "rbe");
+		for (size_t n; f && goes && (n = fread(block, 1, sizeof(block), f)) > 0;)
+			goes = write(fd, block, n) == (ssize_t)n;
+		if (f)
+			fclose(f);
+	}
+	close(fd);
+	return NULL;
+}
+
+/* Of a FIFO slots keep their chunks until the epoch's end: under --device=gpu, where no other engine counts them. */
+static void from_a_fifo(void)
+{
+	char name[] = "fifo";
+	char *paths[] = {name};
+	static const enum fault POSSIBLE[] = {NO_FAULT, NO_FAULT, LOST_CHUNK, LOST_SUMS, WRONG_PIECE, LOST_CLEAR};
+
+	for (unsigned i = 0; i < 18; i++) {
+		const struct plan p = {.fault = POSSIBLE[i % 6],
+				       .nth = 1 + i / 6,
+				       .samples_most = SLOT_BYTES / 4 * (2 + below(20)),
+				       .inputs_most = 100,
+				       .workers = 1 + i % 3,
+				       .gpu_only = i % 4 != 3};
+		pthread_t feeder;
+		CHECK(mkfifo(name, 0600) == 0, "a FIFO");
+		pthread_create(&feeder, NULL, feed, name);
+		run(&p, paths, 1);
+		pthread_join(feeder, NULL);
+		unlink(name);
+	}
+}
+
+int main(void)
+{
+	struct sample_type type;
+	const struct edges_spec spec = {.bins = BINS};
+	char names[FILES][8];
+	char *paths[FILES];
+	const char *why = "";
+
+	signal(SIGPIPE, SIG_IGN);
+	scratch_enter();
+	CHECK(sample_type_parse(&type, "u32") == 0 && edges_init(&edges, &spec, &type, &why) == 0, "%s", why);
+	counting_init(&counting, &type, &edges, false);
+	CHECK(counting.cells == BINS + 4, "%zu cells", counting.cells);
+	make_files(names);
+	for (unsigned i = 0; i < FILES; i++)
+		paths[i] = names[i];
+	one_epoch(paths);
+	every_fault(paths);
+	from_a_fifo();
+	edges_free(&edges);
+	scratch_leave();
+	return check_report();
+}
