@@ -165,7 +165,7 @@ for order in '1 2 3 4' '4 3 2 1' '2 - 4 1'; do
 	for p in $order; do
 		case $p in
 		-) set -- "$@" - ;;
-		*) set -- "$@" large$p.json ;;
+		*) set -- "$@" "large$p.json" ;;
 		esac
 	done
 	timeout 60 gpuhist -q --merge -f json "$@" <large3.json | cmp - whole && echo "$order"

@@ -9,6 +9,7 @@ bytes '\002\002\002' >three
 for part in 1/3 2/3 3/3; do
 	run gpuhist -t u8 -b 10 --part=$part --nonzero --no-header three none ten
 done
+# shellcheck disable=SC2016 # the shell that runs it expands k
 shell 'for k in 1 2 3 4 5; do gpuhist -t u8 -b 10 --part=$k/5 --nonzero --no-header three; done'
 run gpuhist -t u8 -b 10 --part=1/2 --no-header none
 run gpuhist -t u8 -b 10 --part=1/1 --nonzero --no-header ten
@@ -29,6 +30,7 @@ slices -t u8 -b 10 packed three ten.zst
 slices -t u8 --auto -b 4 packed three
 
 # Standard input that is a file: from its offset on, which stays.
+# shellcheck disable=SC2016 # the shell that runs it expands k
 shell '{ dd bs=1 count=2 of=/dev/null 2>/dev/null; for k in 1 2; do gpuhist -t u8 -b 10 --part=$k/2 --nonzero --no-header; done; } <ten'
 
 # How far it is, and of what.
