@@ -40,7 +40,8 @@ static int grow(struct json_reader *r, struct room *room, uint64_t most, struct 
 		errno = ENOMEM;
 		return fail_errno(fail, "%s", r->name);
 	}
-	void *const base = room->room == 0 ? huge_alloc((size_t)more * 8) : realloc(room->base, (size_t)more * 8);
+	const bool huge = room->room == 0 && more * 8 >= HUGE_PAGE;
+	void *const base = huge ? huge_alloc((size_t)more * 8) : realloc(room->base, (size_t)more * 8);
 	if (!base)
 		return fail_errno(fail, "%s", r->name);
 	room->base = base;

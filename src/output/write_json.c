@@ -61,7 +61,7 @@ static bool is_exact(const struct axis *axis)
 
 	if (!axis->edges.exact || axis->kind == AXIS_MOD || (bins & (bins - 1)) != 0 || lo + (hi - lo) != hi)
 		return false;
-	const double low = ldexp(frexp(lo, &exponent), 24), high = ldexp(frexp(hi, &exponent), 49);
+	const double low = ldexp(frexp(lo, &exponent), 24), high = ldexp(frexp(hi, &exponent), 24);
 	return low == floor(low) && high == floor(high);
 }
 
