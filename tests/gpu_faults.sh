@@ -473,6 +473,176 @@ if command -v zstd >/dev/null; then
 	done
 fi
 
+# ---- the helper as a process ----
+
+# helper_of PID: in $helper, its child that is the GPU's
+helper_of() {
+	helper=
+	for status in /proc/[0-9]*/status; do
+		grep -q "^PPid:[[:space:]]*$1\$" "$status" 2>/dev/null || continue
+		grep -q '^Name:[[:space:]]*gpuhist-gpu$' "$status" 2>/dev/null || continue
+		helper=${status#/proc/} helper=${helper%/status}
+	done
+}
+# gone PID: it ends, or is a zombie that waits for its parent
+gone() {
+	tries=0
+	while [ $tries -lt 500 ] && [ -e "/proc/$1" ] && ! grep -q '^State:[[:space:]]*Z' "/proc/$1/status" 2>/dev/null; do
+		sleep 0.02
+		tries=$((tries + 1))
+	done
+	[ $tries -lt 500 ]
+}
+# waiting OPTIONS...: gpuhist in a group of its own, $pid, with its helper, $helper, and a FIFO that gives nothing
+mkfifo nothing
+waiting() {
+	rm -f log
+	setsid "$gpuhist" -q --raw -T 2 -b 1000 -r full "$@" nothing >out 2>err &
+	pid=$!
+	exec 5<>nothing
+	tries=0
+	while [ $tries -lt 500 ] && [ "0$(grep -c '^+memory' log 2>/dev/null)" -lt 8 ]; do
+		sleep 0.02
+		tries=$((tries + 1))
+	done
+	helper_of $pid
+}
+waiting --device=gpu
+if [ -n "$helper" ]; then
+	ok
+	if [ "$(readlink "/proc/$helper/cwd")" = / ]; then ok; else bad "the helper's folder: $(readlink "/proc/$helper/cwd")"; fi
+	if [ "$(sed 's/.*) //' "/proc/$helper/stat" | cut -d ' ' -f 4)" = "$helper" ]; then ok; else bad "the helper's session"; fi
+	if grep -q '^SigBlk:[[:space:]]*0*$' "/proc/$helper/status"; then ok; else bad 'the helper blocks signals'; fi
+	# Files of the driver are its own: the simulated one has memory that is mapped from one.
+	kept=$(for fd in "/proc/$helper/fd"/*; do readlink "$fd"; done | grep -v '^/memfd:poison ' | sed 's/:.*//' | sort | tr '\n' ' ')
+	if [ "$kept" = '/dev/null /dev/null /dev/null socket ' ]; then ok; else bad "the helper holds: $kept"; fi
+else
+	bad 'no process is called gpuhist-gpu'
+fi
+# A signal to the group is the program's alone; the helper goes with it, in whatever way that ends.
+kill -s HUP -- -$pid
+{ wait $pid; } 2>/dev/null
+status=$?
+if [ $status -eq 129 ] && gone "$helper"; then ok; else bad "HUP to the group: status $status"; fi
+waiting --device=gpu -o kept
+kill -s KILL $pid
+{ wait $pid; } 2>/dev/null
+if gone "$helper"; then ok; else bad 'the program was killed, and the helper lives on'; fi
+rm -f .kept*
+FAKECUDA_HANG_CALL=cuMemAlloc_v2:8
+export FAKECUDA_HANG_CALL
+waiting --device=gpu
+kill -s KILL $pid
+{ wait $pid; } 2>/dev/null
+if gone "$helper"; then ok; else bad 'the program was killed, and a helper in a call lives on'; fi
+unset FAKECUDA_HANG_CALL
+exec 5>&-
+# From anywhere, under any name, in any surroundings.
+cpu -b 1000 -r full tiny
+mkdir bin removed
+cp "$gpuhist" bin/gh
+rm -f log
+(cd bin && ./gh -q --device=gpu -b 1000 -r full ../tiny) >out 2>err
+same 'by a relative path' $? expected
+(PATH=$work/bin:$PATH && gh -q --device=gpu -b 1000 -r full tiny) >out 2>err
+same 'by PATH' $? expected
+(cd removed && rmdir "$work/removed" && "$gpuhist" -q --device=gpu -b 1000 -r full "$work/tiny") >out 2>err
+same 'from a folder that is gone' $? expected
+setsid -w "$gpuhist" -q --device=gpu -b 1000 -r full -o out tiny <&- >&- 2>&-
+same 'without a terminal or standard streams' $? expected
+"$gpuhist" -q --device=gpu -b 1000 -r full tiny 3>&1 4>&1 5>&1 9>&1 >out 2>err
+same 'with inherited descriptors' $? expected
+# shellcheck disable=SC2002
+cat tiny | "$gpuhist" -q --device=gpu -b 1000 -r full 2>err | cat >out
+same 'in a pipeline' $? expected
+head -n 1 expected >first-line
+"$gpuhist" -q --device=gpu -b 1000 -r full tiny 2>err | head -n 1 >out
+same 'before head' $? first-line
+"$gpuhist" -q --device=gpu -b 1000 -r full tiny >out 2>err &
+"$gpuhist" -q --device=gpu -b 1000 -r full tiny >out.2 2>err.2
+status=$?
+wait $!
+same 'one of two at once' $? expected
+cp out.2 out
+same 'the other of two' $status expected
+if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
+	unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$gpuhist" -q --device=gpu -b 1000 -r full tiny >out 2>err
+	same 'without /proc' $? expected
+	unshare -rm sh -c 'mount -t tmpfs none /proc && cd bin && exec ./gh "$@"' - -q --device=gpu -b 1000 -r full ../tiny >out 2>err
+	same 'by a relative path without /proc' $? expected
+else
+	printf 'left out: no /proc (unshare is not permitted)\n'
+fi
+# A user who finds it in ps.
+for open in '' '3<tiny 4<tiny'; do
+	eval "\"\$gpuhist\" --gpu-helper=1 >out 2>err $open"
+	status=$?
+	if [ $status -eq 2 ] && [ ! -s out ] && grep -q '^gpuhist: --gpu-helper=' err; then ok; else bad "started by hand: status $status"; fi
+done
+# Limits: the histogram, or one line.
+# limited NAME ULIMIT...: auto would go on without; what is demanded is there, or refused by name
+limited() {
+	name=$1
+	shift
+	rm -f log
+	(ulimit "$@" && exec "$gpuhist" -q --device=gpu -T 2 -b 1000 -r full tiny) >out 2>err
+	status=$?
+	# The simulated driver needs memory and files too, and aborts without.
+	[ ! -e log ] || sed -i '/^wrong: .*: \(Cannot allocate memory\|Too many open files\)$/d; /^wrong: no thread/d' log
+	if [ $status -eq 0 ]; then same "$name" 0 expected; else lost "$name" $status; fi
+}
+for n in 5 6 7 8 9 10 12 16; do limited "$n descriptors" -n $n; done
+# A sanitizer's shadow is more than any limit.
+if ! nm -D "$gpuhist" 2>/dev/null | grep -q '__[atu].*san_init'; then
+	for n in 20000 60000 100000 200000 300000; do limited "$n KiB of addresses" -v $n; done
+fi
+limited 'no memory that is locked' -l 0
+# A file of memory is a file to this limit.
+unset FAKECUDA_LOG
+("$gpuhist" -q --device=gpu -T 2 -b 1000 -r full tiny 2>err; echo $? >status) | cat >out
+if [ "$(cat status)" -eq 0 ]; then ok; else bad 'without a log'; fi
+(ulimit -f 8 && "$gpuhist" -q --device=gpu -T 2 -b 1000 -r full tiny 2>err; echo $? >status) | cat >out
+if [ "$(cat status)" -eq 4 ] && grep -q 'memory to share' err; then ok; else bad "small files only: status $(cat status)"; fi
+FAKECUDA_LOG=$work/log
+export FAKECUDA_LOG
+
+# ---- a helper that has gone mad ----
+
+# Said before it is ready: refused. Written while it counts: refused, or without harm.
+cpu -b 1000 -r full tiny
+for what in kind zero short long slots0 slots65 slotsmany bytes0 bytesbig window cells0 cells1 grouped groups0 bool ofk \
+	devices failed escape close; do
+	rm -f log
+	FAKECUDA_HOSTILE=cuModuleLoadData:1:$what timeout 180 "$gpuhist" -q --device=gpu -T 3 -b 1000 -r full tiny >out 2>err
+	lost "a helper that says $what" $?
+	if grep -q "$(printf '[\001\033\a\r]')" err; then bad "$what: control characters"; else ok; fi
+done
+# mad AT WHAT ARGUMENTS...
+mad() {
+	at=$1 what=$2
+	shift 2
+	rm -f log
+	FAKECUDA_HOSTILE=$at:$what timeout 180 "$gpuhist" -q --device=gpu -T 3 "$@" >out 2>err
+	status=$?
+	# What it writes over may make the helper misuse the driver.
+	! grep -q '^met hostile' log || sed -i '/^wrong/d' log
+	if [ $status -eq 0 ]; then same "a helper with $what ($*)" 0 expected; else lost "a helper with $what ($*)" $status; fi
+}
+for arguments in '-b 1000 -r full' '-t f32 --auto' '-b 400000 -r full'; do
+	# shellcheck disable=SC2086
+	cpu $arguments -M 1M tiny
+	for what in state "done" submitted refused k extent cells sums head beat; do
+		for at in cuModuleLoadData:1 cuEventQuery:4; do
+			draw 3
+			[ -n "$long" ] || [ "$drawn" -eq 0 ] || continue
+			# "submitted" may keep a chunk from being done, for as long as an unanswered one is waited for.
+			[ "$what" != submitted ] || [ -n "$long" ] || continue
+			# shellcheck disable=SC2086
+			mad $at $what $arguments -M 1M tiny
+		done
+	done
+done
+
 # ---- auto: the CPU counts what the GPU does not ----
 
 # The samples of a chunk are in the statistics once, also where the CPU counts it again.
@@ -502,24 +672,24 @@ job='-t f32 --auto'
 expect
 FAKECUDA_FAIL=cuLaunchKernel:9:719 auto 'a second count fails'
 # The first eight may be worthless, and are counted again.
-FAKECUDA_WRONG=20 auto 'a chunk of --auto is counted wrongly'
+FAKECUDA_WRONG=11 auto 'a chunk of --auto is counted wrongly'
 FAKECUDA_FAIL=cuEventQuery:9:719 auto 'after some chunks of --auto'
 for what in k extent; do FAKECUDA_HOSTILE=cuEventQuery:5:$what auto "a helper that writes $what"; done
 job='-t f32 -r -1:1 -b 9 --record=8 --offset=4'
 expect
 FAKECUDA_FAIL=cuLaunchKernel:3:719 auto 'a chunk is not packed'
 FAKECUDA_FAIL=cuLaunchKernel:6:719 auto 'a packed chunk is not counted'
-# Counters that stay, in four pieces: fetched at the end, or when the GPU has failed counted again, but for the pieces
-# that are in the totals. The first copy to the host is of the sums, the second fill clears the table.
+# Counters that stay, in pieces: fetched at the end, or when the GPU has failed counted again, but for the pieces
+# that are in the totals. The first copy to the host is of the sums.
 job='-b 400000 -r full -M 16M'
 expect
-for n in 1 2 3 5; do
+for n in 1 2 3; do
 	FAKECUDA_KILL=cuMemcpyDtoHAsync_v2:$n auto "counters that stay, killed at copy $n"
 	FAKECUDA_FAIL=cuMemcpyDtoHAsync_v2:$n:719 auto "counters that stay, copy $n fails"
 done
 FAKECUDA_FAIL=cuLaunchKernel:9:719 auto 'counters that stay, a kernel fails'
 FAKECUDA_WRONG=4 auto 'counters that stay, a sample too many'
-FAKECUDA_FAIL=cuMemsetD32Async:2:719 auto 'counters that stay are not cleared'
+FAKECUDA_FAIL=cuMemsetD32Async:2:719 auto 'counters that stay, a fill fails'
 FAKECUDA_HOSTILE=cuEventQuery:5:sums auto 'a helper that writes sums'
 [ -n "$quick" ] || FAKECUDA_STOP=cuMemcpyDtoHAsync_v2:3 beside 'counters that stay, stopped between pieces'
 job='-b 1000 -r full'
@@ -566,5 +736,11 @@ while [ $i -lt $besides ]; do
 	i=$((i + 1))
 	judge "beside.$i" "$(cat "name.$i")" "expected.$i"
 done
+# Of all these runs no helper is left.
+for comm in /proc/[0-9]*/comm; do
+	grep -q '^gpuhist-gpu$' "$comm" 2>/dev/null || continue
+	if grep -q "$work" "${comm%comm}environ" 2>/dev/null && ! gone "$(basename "${comm%/comm}")"; then bad "a helper is left: ${comm%/comm}"; fi
+done
+ok
 printf '%d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]
