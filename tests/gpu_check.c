@@ -465,7 +465,7 @@ int main(int argc, char **argv)
 		CHECK(seen.ways[i] > 0, "%s was never taken", NAMES[i]);
 	for (int i = 0; i < BIN_KINDS && whole; i++)
 		CHECK(seen.kinds[i] > 0, "kind %d was never taken", i);
-	CHECK(!whole || seen.epochs > 100, "%u epochs", seen.epochs);
+	CHECK(!whole || seen.epochs > 50, "%u epochs", seen.epochs);
 	check_all_sums(seed);
 	return check_report();
 }
