@@ -124,6 +124,11 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 			p = next;
 		} else {
 			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u; /* of the digits */
+			/* Python writes a blank. Not looked for behind each comma: then each number waits for it. */
+			if (bits == 0 && *p == ' ') {
+				p++;
+				continue;
+			}
 			/* None, no comma behind them, or a zero that others follow. */
 			if (bits == 0 || (word >> bits & 255) != ',' || ((word & 255) == '0' && bits > 8))
 				break;
@@ -131,7 +136,6 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 			p += bits / 8 + 1;
 		}
 		out++;
-		p += *p == ' '; /* as Python writes it */
 	}
 	room->n = (uint64_t)(out - (uint64_t *)room->base);
 	return p;
