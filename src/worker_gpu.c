@@ -533,8 +533,8 @@ enum turn feeder_finish(struct feeder *f)
 	enum turn turn = reap_all(f);
 
 	if (turn == TURN_DONE && !f->came_short && f->lane->stays) {
-		f->left = true;
-		if (epoch_leave(f->lane, true, f->work->counts) != EPOCH_OK)
+		f->left = epoch_leave(f->lane, true, f->work->counts) == EPOCH_OK;
+		if (!f->left)
 			turn = TURN_LOST_GPU;
 	}
 	if (turn == TURN_DONE && f->left)
@@ -586,6 +586,16 @@ free_feeder:
 	return NULL;
 }
 
+/* Ranges that an epoch holds after its last lane: of a run that failed. Their inputs are closed with them. */
+static void give_back_rest(struct feeder *f)
+{
+	struct chunk chunk;
+
+	while (epoch_left_by_all(f->lane) &&
+	       (epoch_take_lost(f->lane, &chunk) || epoch_take_committed(f->lane, &chunk)))
+		(void)source_done(f->reader, &chunk, chunk.bytes, f->fail);
+}
+
 void feeder_close(struct feeder *f)
 {
 	if (!f)
@@ -599,8 +609,10 @@ void feeder_close(struct feeder *f)
 			source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
 		gpu_free(f->lane, s->slot);
 	}
-	if (f->lane->stays && !f->left)
+	if (f->lane->stays && !f->left) {
 		(void)epoch_leave(f->lane, false, f->work->counts);
+		give_back_rest(f);
+	}
 	snapshot_leave(&f->holder);
 	add_totals(f);
 	if (f->stats)

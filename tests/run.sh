@@ -70,7 +70,10 @@ if [ -z "$quick" ]; then
 		gpu_jobs=134
 		[ -z "${QUICK:-}" ] || gpu_jobs=12
 		set -- LD_LIBRARY_PATH="$fake" FAKECUDA_SEED="$seed"
-		test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed"
+		case $build in
+		*/san-* | */coverage) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
+		*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" "$build/torture_preload.so" ;;
+		esac
 		test_of gpu_check "$@" "$build/gpu_check" "$seed" "$gpu_jobs"
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
 			$((seconds / 3)) -- --device=gpu

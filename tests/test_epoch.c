@@ -116,12 +116,18 @@ static void write_sums(unsigned k)
 {
 	uint64_t *const sums = (uint64_t *)(void *)device->slot[k].data;
 	const uint32_t pieces = (BINS + 4 + PIECE - 1) / PIECE;
+	uint64_t all = 0;
 
 	if (now(STALE_SUMS))
 		return;
 	memset(sums, 0, pieces * sizeof(*sums));
-	for (uint32_t i = 0; i < BINS + 4; i++)
+	for (uint32_t i = 0; i < BINS + 4; i++) {
 		sums[i / PIECE] += table[i];
+		all += table[i];
+	}
+	/* Or a counter of 32 bits could wrap. */
+	CHECK(all <= plan->samples_most + 1 || plan->fault == NO_CLEAR, "an epoch of %llu samples",
+	      (unsigned long long)all);
 	sums[0] += now(WRONG_SUMS);
 	if (now(MOVED_SUMS)) {
 		sums[1]++;

@@ -450,7 +450,17 @@ enum epoch_result epoch_leave(struct lane *lane, bool wait, struct counts *total
 			lock_wait_for(&e->lock, &e->changed, LOOK_SECONDS);
 	}
 	e->leaving--;
-	e->lanes--;
+	e->lanes -= rc == EPOCH_OK;
 	lock_drop(&e->lock);
 	return rc;
+}
+
+bool epoch_left_by_all(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	const bool all = e->lanes == 0;
+	lock_drop(&e->lock);
+	return all;
 }

@@ -92,9 +92,12 @@ enum epoch_result epoch_end(struct lane *lane, struct counts *totals);
 
 /*
  * The lane has nothing submitted and feeds no more. `wait`: until the epoch is over, which the last lane to leave
- * ends; EPOCH_FAILED: the GPU has failed.
+ * ends; EPOCH_FAILED: the GPU has failed, and the lane has not left.
  */
 enum epoch_result epoch_leave(struct lane *lane, bool wait, struct counts *totals);
+
+/* What is held then will not be counted: the run has failed. */
+bool epoch_left_by_all(struct lane *lane);
 
 /*
  * One chunk of those that epochs held: of committed ones, to be given back, or, once the GPU has failed, to be counted

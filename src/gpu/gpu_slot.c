@@ -66,7 +66,7 @@ void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order)
 	s->samples = slot->samples;
 	s->k = slot->k;
 	s->extent = slot->extent;
-	s->awaited = 0;
+	__atomic_store_n(&s->awaited, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&slot->state, SLOT_SUBMITTED, __ATOMIC_RELEASE);
 	device_hand_over(d, slot->index);
 }

@@ -172,7 +172,7 @@ static void write_cells(void)
 /* The slots of orders are the last ones: what is fetched in them is no sample. */
 static void write_sums(void)
 {
-	for (unsigned k = first.slots - 4; k < first.slots; k++)
+	for (unsigned k = first.slots - 4; first.stays && k < first.slots; k++)
 		*(uint64_t *)((unsigned char *)region + first.data_at + k * first.slot_bytes) = noise();
 }
 

@@ -31,6 +31,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -39,6 +40,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
@@ -47,10 +49,10 @@
 /* clang-format off */
 #define FUNCTIONS(F)                                                                             \
 	F(access) F(aligned_alloc) F(calloc) F(close) F(fchmod) F(fchown) F(fcntl) F(flock)      \
-	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(getxattr) F(isatty)            \
-	F(lseek) F(madvise) F(malloc) F(mmap) F(open) F(pipe) F(poll) F(pread)                   \
+	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(ftruncate) F(getxattr) F(isatty) \
+	F(lseek) F(madvise) F(malloc) F(memfd_create) F(mmap) F(open) F(pipe) F(poll) F(posix_spawn) F(pread) \
 	F(preadv2) F(pthread_create) F(pthread_mutex_init) F(read) F(readlink)                   \
-	F(realloc) F(rename) F(sched_getaffinity) F(sigaction) F(splice) F(stat) F(sysconf) F(tee) \
+	F(realloc) F(rename) F(sched_getaffinity) F(sendmsg) F(sigaction) F(socketpair) F(splice) F(stat) F(sysconf) F(tee) \
 	F(unlink) F(write)
 /* clang-format on */
 
@@ -668,6 +670,54 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*
 {
 	const struct call c = start(DO_pthread_create, "-");
 	const int error = c.fails ? to_fail.value : next.pthread_create(thread, attributes, run, argument);
+
+	end(c);
+	return error;
+}
+
+/* ---- the GPU's helper: gpu_faults.sh ---- */
+
+int memfd_create(const char *name, unsigned flags)
+{
+	const struct call c = start(DO_memfd_create, "-");
+	const int fd = c.fails ? -1 : next.memfd_create(name, flags);
+
+	end(c);
+	return fd;
+}
+
+int ftruncate(int fd, off_t bytes)
+{
+	const struct call c = start(DO_ftruncate, "-");
+	const int rc = c.fails ? -1 : next.ftruncate(fd, bytes);
+
+	end(c);
+	return rc;
+}
+
+int socketpair(int domain, int type, int protocol, int fds[2])
+{
+	const struct call c = start(DO_socketpair, "-");
+	const int rc = c.fails ? -1 : next.socketpair(domain, type, protocol, fds);
+
+	end(c);
+	return rc;
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+	const struct call c = start(DO_sendmsg, "-");
+	const ssize_t n = c.fails ? -1 : next.sendmsg(fd, message, flags);
+
+	end(c);
+	return n;
+}
+
+int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+		const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
+{
+	const struct call c = start(DO_posix_spawn, "-");
+	const int error = c.fails ? to_fail.value : next.posix_spawn(pid, path, actions, attributes, argv, environment);
 
 	end(c);
 	return error;
