@@ -379,7 +379,7 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 		gpu_lane_close(lane);
 		gpu_close(gpu);
 	}
-	const struct gpu_spec spec = {.counting = s->counting, .lanes = FEEDERS};
+	const struct gpu_spec spec = {.counting = s->counting, .devices = "0", .lanes = FEEDERS};
 	if ((gpu || !chunks) && gpu_size(&spec, 8 << 20).stays) {
 		gpu = start(s, false, &report);
 		snprintf(what + named, size - named, ", epochs, %s", report.kernel);
