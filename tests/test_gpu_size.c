@@ -108,6 +108,9 @@ static void every_job(void)
 		const uint64_t bits = check_random(&state);
 		const struct gpu_spec spec = {
 			.counting = &c,
+			.devices = bits & 64    ? "0"
+				   : bits & 128 ? "0,2,5"
+						: "all",
 			.lanes = bits & 1 ? 1 : 1 + (unsigned)(check_random(&state) % 60),
 			.windows = bits & 1 && bits & 2,
 			.decoded = (bits & 12) == 4,
@@ -123,7 +126,7 @@ static void every_job(void)
 static void known(void)
 {
 	static const struct {
-		const char *type, *range;
+		const char *devices, *type, *range;
 		uint32_t bins;
 		struct layout layout;
 		unsigned lanes;
@@ -133,20 +136,36 @@ static void known(void)
 		uint64_t slot_bytes;
 		bool stays;
 	} CASES[] = {
-		{"u32", "none", 1024, {.channels = 1}, 8, false, false, false, 128 * MIB, 12, 4 * MIB, false},
-		{"u32", "none", 1024, {.channels = 1}, 1, true, false, false, 128 * MIB, 4, 4 * MIB, false},
-		/* Short of memory: smaller slots, then fewer. */
-		{"u32", "none", 1024, {.channels = 1}, 16, false, false, false, 64 * MIB, 20, 2 * MIB, false},
-		{"u32", "none", 1024, {.channels = 1}, 60, false, false, false, 64 * MIB, 64, 1 * MIB, false},
-		{"u32", "none", 1024, {.channels = 1}, 60, false, false, false, 32 * MIB, 32, 1 * MIB, false},
-		{"u32", "none", 1024, {.channels = 1}, 60, false, false, false, 1 * MIB, 4, 256 * KIB, false},
-		{"u32", "none", 1024, {.channels = 1}, 60, false, false, false, 0, 4, 256 * KIB, false},
+		{"0", "u32", "none", 1024, {.channels = 1}, 8, false, false, false, 128 * MIB, 12, 4 * MIB, false},
+		{"0", "u32", "none", 1024, {.channels = 1}, 1, true, false, false, 128 * MIB, 4, 4 * MIB, false},
+		/* Short of memory: sixteen of full size will do, then smaller ones, then fewer. */
+		{"0", "u32", "none", 1024, {.channels = 1}, 16, false, false, false, 64 * MIB, 16, 4 * MIB, false},
+		{"0", "u32", "none", 1024, {.channels = 1}, 60, false, false, false, 64 * MIB, 16, 4 * MIB, false},
+		{"0", "u32", "none", 1024, {.channels = 1}, 60, false, false, false, 32 * MIB, 16, 2 * MIB, false},
+		{"0", "u32", "none", 1024, {.channels = 1}, 60, false, false, false, 1 * MIB, 4, 256 * KIB, false},
+		{"0", "u32", "none", 1024, {.channels = 1}, 60, false, false, false, 0, 4, 256 * KIB, false},
+		/* Each device gets slots for the workers that feed it, who are not known where all are asked for. */
+		{"0,2", "u32", "none", 1024, {.channels = 1}, 21, false, false, false, 128 * MIB, 15, 4 * MIB, false},
+		{"all", "u32", "none", 1024, {.channels = 1}, 21, false, false, false, 128 * MIB, 25, 4 * MIB, false},
 		/* Decoders fill them one each, in one go. */
-		{"u32", "none", 1024, {.channels = 1}, 8, false, true, false, 128 * MIB, 8, 16 * MIB, false},
+		{"0", "u32", "none", 1024, {.channels = 1}, 8, false, true, false, 128 * MIB, 8, 16 * MIB, false},
 		/* In whole samples. */
-		{"u24", "full", 1024, {.channels = 1}, 8, false, false, false, 128 * MIB, 12, 341 * 12 * KIB, false},
+		{"0",
+		 "u24",
+		 "full",
+		 1024,
+		 {.channels = 1},
+		 8,
+		 false,
+		 false,
+		 false,
+		 128 * MIB,
+		 12,
+		 341 * 12 * KIB,
+		 false},
 		/* A record, however long. */
-		{"u8",
+		{"0",
+		 "u8",
 		 "none",
 		 256,
 		 {.channels = 1, .record = 9000000},
@@ -159,24 +178,61 @@ static void known(void)
 		 8792 * KIB + 0,
 		 false},
 		/* At the border of the counters that stay, with four slots more for orders. */
-		{"u32", "none", (1 << 17) - 4, {.channels = 1}, 4, false, false, false, 128 * MIB, 8, 8 * MIB, false},
-		{"u32", "none", (1 << 17) - 3, {.channels = 1}, 4, false, false, false, 128 * MIB, 12, 4 * MIB, true},
-		{"u32", "none", (1 << 17) - 3, {.channels = 1}, 4, false, false, true, 256 * MIB, 8, 8 * MIB, false},
-		{"u32", "auto", 1 << 20, {.channels = 1}, 4, false, false, false, 1024 * MIB, 8, 64 * MIB, false},
-		{"u32", "none", 1 << 21, {.channels = 1}, 4, false, false, false, 1 * MIB, 8, 256 * KIB, true},
+		{"0",
+		 "u32",
+		 "none",
+		 (1 << 17) - 4,
+		 {.channels = 1},
+		 4,
+		 false,
+		 false,
+		 false,
+		 128 * MIB,
+		 8,
+		 8 * MIB,
+		 false},
+		{"0",
+		 "u32",
+		 "none",
+		 (1 << 17) - 3,
+		 {.channels = 1},
+		 4,
+		 false,
+		 false,
+		 false,
+		 128 * MIB,
+		 12,
+		 4 * MIB,
+		 true},
+		{"0",
+		 "u32",
+		 "none",
+		 (1 << 17) - 3,
+		 {.channels = 1},
+		 4,
+		 false,
+		 false,
+		 true,
+		 256 * MIB,
+		 8,
+		 8 * MIB,
+		 false},
+		{"0", "u32", "auto", 1 << 20, {.channels = 1}, 4, false, false, false, 1024 * MIB, 8, 64 * MIB, false},
+		{"0", "u32", "none", 1 << 21, {.channels = 1}, 4, false, false, false, 1 * MIB, 8, 256 * KIB, true},
 		/* Very many: as much memory again, and orders for all who add them. */
-		{"u32", "none", 1 << 28, {.channels = 1}, 4, false, false, false, 1 * MIB, 12, 4 * MIB, true},
-		{"u32", "none", 1 << 28, {.channels = 1}, 12, false, false, false, 1 * MIB, 28, 4 * MIB, true},
-		{"u32", "none", 1 << 28, {.channels = 1}, 60, false, false, false, 1 * MIB, 64, 4 * MIB, true},
+		{"0", "u32", "none", 1 << 28, {.channels = 1}, 4, false, false, false, 1 * MIB, 12, 4 * MIB, true},
+		{"0", "u32", "none", 1 << 28, {.channels = 1}, 12, false, false, false, 1 * MIB, 28, 4 * MIB, true},
+		{"0", "u32", "none", 1 << 28, {.channels = 1}, 60, false, false, false, 1 * MIB, 64, 4 * MIB, true},
 		/* Groups of codes are few; codes of many channels are not. */
-		{"u16", "full", 1000, {.channels = 4}, 4, false, false, false, 128 * MIB, 8, 4 * MIB, false},
-		{"u16", "full", 10000, {.channels = 4}, 4, false, false, false, 128 * MIB, 12, 4 * MIB, true},
+		{"0", "u16", "full", 1000, {.channels = 4}, 4, false, false, false, 128 * MIB, 8, 4 * MIB, false},
+		{"0", "u16", "full", 10000, {.channels = 4}, 4, false, false, false, 128 * MIB, 12, 4 * MIB, true},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		struct counting c;
 		CHECK(make_counting(&c, CASES[i].type, CASES[i].bins, CASES[i].range, &CASES[i].layout), "case %zu", i);
 		const struct gpu_spec spec = {.counting = &c,
+					      .devices = CASES[i].devices,
 					      .lanes = CASES[i].lanes,
 					      .windows = CASES[i].windows,
 					      .decoded = CASES[i].decoded,
