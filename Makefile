@@ -305,6 +305,10 @@ check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC
 check: check-programs
 	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
+#: make check-cluster    examples/cluster with mpirun, srun and their like, as far as they are installed
+check-cluster: $(PROGRAM)
+	$(Q)sh tests/cluster.sh $(PROGRAM) $(LAUNCHERS)
+
 #: make torture          the long run of failing calls and signals, and valgrind; `make check` does the short one
 torture: SECONDS = 300
 torture: $(PROGRAM) $(TORTURE)
@@ -385,7 +389,8 @@ INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
 	completions/gpuhist.fish:$(DATADIR)/fish/vendor_completions.d/gpuhist.fish \
 	README.md:$(DOCDIR)/README.md \
 	LICENSE:$(DOCDIR)/LICENSE \
-	examples/tour.md:$(DOCDIR)/examples/tour.md
+	examples/tour.md:$(DOCDIR)/examples/tour.md \
+	$(foreach f,$(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
 from = $(firstword $(subst :, ,$(1)))
 to   = "$(DESTDIR)$(lastword $(subst :, ,$(1)))"
 define copy
@@ -400,7 +405,7 @@ install: $(PROGRAM)
 # Of the folders only those that are gpuhist's own, and empty.
 uninstall:
 	rm -f "$(DESTDIR)$(BINDIR)/gpuhist" $(foreach f,$(INSTALLED),$(call to,$(f)))
-	for d in "$(DESTDIR)$(DOCDIR)/examples" "$(DESTDIR)$(DOCDIR)"; do [ ! -d "$$d" ] || rmdir "$$d" || true; done
+	for d in "$(DESTDIR)$(DOCDIR)/examples/cluster" "$(DESTDIR)$(DOCDIR)/examples" "$(DESTDIR)$(DOCDIR)"; do [ ! -d "$$d" ] || rmdir "$$d" || true; done
 
 #: make dist             build/gpuhist-VERSION.tar.gz: what is committed, or all of a tree that has no .git
 DIST = gpuhist-$(VERSION)
@@ -426,5 +431,5 @@ help:
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) \
 	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
-.PHONY: all bench bench-course bench-gpu bench-loops check check-gpu check-programs clean coverage coverage-programs cross deb demo \
-	dist FORCE fuzz fuzzers help install test torture uninstall
+.PHONY: all bench bench-course bench-gpu bench-loops check check-cluster check-gpu check-programs clean coverage coverage-programs \
+	cross deb demo dist FORCE fuzz fuzzers help install test torture uninstall

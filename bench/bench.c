@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "timing.h"
@@ -335,6 +336,39 @@ static void pipes(void)
 	     text("cat %s/u32 | cat >/dev/null", folder), all);
 }
 
+/* The length of a file of the folder. */
+static double length_of(const char *name)
+{
+	struct stat st;
+
+	return stat(text("%s/%s", folder, name), &st) == 0 ? (double)st.st_size : 1;
+}
+
+/* Eight documents of 2^24 bins each, of an eighth of the noise; a thousand of 1024 bins.
+ */
+static void documents(void)
+{
+	const uint64_t part = file_bytes / 8;
+	double all = 0;
+
+	for (uint64_t i = 0; i < 8; i++) {
+		timed(text("%s -q -b 16M -r full -S %llu -n %llu -o %s/wide%llu.json %s/noise", gpuhist,
+			   (unsigned long long)(i * part), (unsigned long long)(part / 4), folder,
+			   (unsigned long long)i, folder));
+		all += length_of(text("wide%llu.json", (unsigned long long)i));
+	}
+	line("--merge, 8 of 2^24 bins, to raw", text("%s -q --merge -C u64 -f raw %s/wide?.json", gpuhist, folder), all,
+	     "cat", text("cat %s/wide?.json >/dev/null", folder), all);
+	line("--merge, 8 of 2^24 bins, to json", text("%s -q --merge -f json %s/wide?.json", gpuhist, folder), all,
+	     "cat", text("cat %s/wide?.json >/dev/null", folder), all);
+	timed(text("rm %s/wide?.json", folder));
+	timed(text("%s -q -b 1024 -o %s/one.json %s/u32", gpuhist, folder, folder));
+	timed(text("for i in $(seq 1000); do cat %s/one.json; done >%s/many.json", folder, folder));
+	all = length_of("many.json");
+	line("--merge, 1000 of 1024 bins in one file", text("%s --merge %s/many.json", gpuhist, folder), all, "cat",
+	     text("cat %s/many.json >/dev/null", folder), all);
+}
+
 static void peers(void)
 {
 	const double all = (double)file_bytes, part = 16e6;
@@ -501,6 +535,7 @@ int main(int argc, char **argv)
 		ways();
 		layouts(cores);
 		pipes();
+		documents();
 		peers();
 		start_and_size();
 	}

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "gpu/cuda.h"
-#include "gpu/gpu_kernel.h"
+#include "driver/cuda.h"
+#include "driver/kernel.h"
 
 static_assert(OURS_EXTRA == CELL_EXTRA, "the counters after the bins' own");
 

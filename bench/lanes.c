@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lanes: the parts of the way of a warm file to the GPU, each alone and all together, with the
- * program's own lanes.
+ * program's own lanes, slots and helper.
  * usage: lanes FILE
  *
- *   fill    the lanes read the file into their slots and do nothing with them
- *   count   the lanes submit the same slots over and over: copy, clear, kernel, fetch, commit
- *   whole   fill, submit, reap. One after the other these would reach the harmonic sum of the
- *           two rates; overlapped they reach the smaller of the two
- *   map     windows of the mapped file are page-locked and released
+ *   fill      threads read the file into slots and give them back uncounted
+ *   count     threads submit slots as they were filled over and over: doorbell, copy, clear, kernel, fetch, answer
+ *   whole     the program's workers on the GPU alone: fill, submit, reap, commit. One after the other the two would
+ *             reach the harmonic sum of their rates; overlapped they reach the smaller one
+ *   windows   one worker hands over ranges of the file, which the helper maps and page-locks
+ *
+ * Each line has the processor time of this process and that of the helper.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -16,21 +18,20 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "driver/helper.h"
 #include "gpu/gpu_state.h"
-#include "hist/hist.h"
 #include "worker.h"
 
-#define LANES 8u
+#define THREADS 16u
 #define BINS 1024u
+#define COUNT_BYTES ((uint64_t)16 << 30) /* that the threads of `count` submit together */
 
-static struct gpu *gpu;
-static struct lane *lanes[LANES];
 static struct counting counting;
 static struct edges edges;
 static struct sample_type type;
-static size_t window_bytes;
 
 static _Noreturn void die(const char *what)
 {
@@ -39,74 +40,106 @@ static _Noreturn void die(const char *what)
 }
 
 struct part {
-	struct work work;
-	struct lane *lane;
-	uint64_t bytes;
-	bool read, count;
+	struct work *work;
+	uint64_t bytes; /* to count in, then counted */
 };
 
-static void finish(struct lane *lane, struct slot *slot)
+static struct lane *lane_of(const struct part *p)
 {
-	while (slot->state == SLOT_SUBMITTED && gpu_done(lane, slot) == 0)
+	struct lane *lane = gpu_lane_open(p->work->gpu);
+
+	if (!lane)
+		die("no lane");
+	return lane;
+}
+
+static struct slot *slot_of(struct lane *lane)
+{
+	struct slot *slot;
+
+	while (!(slot = gpu_take_slot(lane)))
 		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-	gpu_free(slot);
+	return slot;
 }
 
-static void submit_and_wait(struct part *p, struct slot *slot)
-{
-	finish(p->lane, slot);
-	gpu_fill(p->lane, slot, gpu_slot_bytes(gpu));
-	if (gpu_submit(p->lane, slot) != 0)
-		die("the GPU failed");
-}
-
-static void *parts(void *arg)
+static void *fill(void *arg)
 {
 	struct part *p = arg;
-	struct lane *lane = p->lane;
+	struct lane *lane = lane_of(p);
+	struct reader *const reader = source_reader(p->work->source);
 	struct fail fail = {.status = STATUS_OK};
-	const uint64_t most = (uint64_t)4 << 30;
-	struct reader *const reader = source_reader(p->work.source);
 	size_t got = 1;
 
-	if (gpu->cuda.context_set(gpu->device[lane->device->index].context) != 0)
-		die("no context");
-	if (p->read && p->count) {
-		struct worker_report report = {0};
-		if (worker_gpu(&p->work, reader, lane, &report, &fail) != WORKER_DONE)
-			die("the GPU failed");
-		p->bytes = report.gpu_records * 4;
-		return NULL;
-	}
-	for (unsigned k = 0; got > 0; k = (k + 1) % lane->slots) {
-		struct slot *slot = &lane->slot[k];
-		const struct want want = {
-			.buffer = slot->data, .cap = gpu_slot_bytes(gpu), .range = lane->window_bytes};
+	while (got > 0) {
+		struct slot *slot = slot_of(lane);
+		const struct want want = {.buffer = slot->data, .cap = gpu_slot_bytes(lane)};
 		struct chunk chunk;
-		if (p->count) {
-			submit_and_wait(p, slot);
-			got = p->bytes < most ? gpu_slot_bytes(gpu) : 0;
-		} else {
-			if (source_take(reader, &want, &chunk, &fail) != 0)
-				die(fail.text);
-			got = chunk.bytes;
-			if (got > 0 && !chunk.data) {
-				gpu_fill(lane, slot, got);
-				if (gpu_map(lane, slot, chunk.fd, chunk.offset, got) != 0 || slot_unmap(gpu, slot) != 0)
-					die("the file cannot be mapped");
-				gpu_free(slot);
-			}
-			if (source_done(reader, &chunk, got, &fail) != 0)
-				die(fail.text);
-		}
+		if (source_take(reader, &want, &chunk, &fail) != 0)
+			die(fail.text);
+		got = chunk.bytes;
+		if (source_done(reader, &chunk, got, &fail) != 0)
+			die(fail.text);
 		p->bytes += got;
+		gpu_free(lane, slot);
 	}
-	for (unsigned k = 0; k < lane->slots; k++)
-		finish(lane, &lane->slot[k]);
+	gpu_lane_close(lane);
 	return NULL;
 }
 
-static double cpu_seconds(void)
+static void reap(struct lane *lane, struct slot *slot)
+{
+	enum gpu_answer answer;
+
+	while ((answer = gpu_done(lane, slot, 0.1)) == GPU_NOT_YET)
+		;
+	if (answer != GPU_DONE)
+		die("the GPU failed");
+	gpu_free(lane, slot);
+}
+
+static void *count(void *arg)
+{
+	struct part *p = arg;
+	struct lane *lane = lane_of(p);
+	struct slot *sent[REGION_SLOTS];
+	const size_t bytes = gpu_slot_bytes(lane);
+	const uint64_t most = p->bytes;
+	unsigned first = 0, n = 0;
+
+	for (p->bytes = 0; p->bytes < most; p->bytes += bytes) {
+		struct slot *slot;
+		while (!(slot = gpu_take_slot(lane)) && n > 0) {
+			reap(lane, sent[first++ % REGION_SLOTS]);
+			n--;
+		}
+		if (!slot)
+			slot = slot_of(lane);
+		gpu_fill(lane, slot, bytes);
+		if (gpu_submit(lane, slot) != 0)
+			die("the GPU failed");
+		sent[(first + n++) % REGION_SLOTS] = slot;
+	}
+	for (; n > 0; n--)
+		reap(lane, sent[first++ % REGION_SLOTS]);
+	gpu_lane_close(lane);
+	return NULL;
+}
+
+static void *whole(void *arg)
+{
+	struct part *p = arg;
+	struct worker_report report = {0};
+	struct fail fail = {.status = STATUS_OK};
+
+	if (worker_run(p->work, &report, &fail) != 0)
+		die(fail.text);
+	p->bytes += report.gpu_records * p->work->record;
+	return NULL;
+}
+
+/* ---- processor time ---- */
+
+static double own_seconds(void)
 {
 	struct rusage r;
 
@@ -115,95 +148,122 @@ static double cpu_seconds(void)
 	       (double)(r.ru_utime.tv_usec + r.ru_stime.tv_usec) * 1e-6;
 }
 
+/* Of a process that is not waited for, from /proc; 0 where there is none. */
+static double helper_seconds(const struct gpu *gpu)
+{
+	char path[64], text[1024] = "";
+	unsigned long user = 0, system = 0;
+
+	snprintf(path, sizeof(path), "/proc/%ld/stat", (long)gpu->device[0].link.helper);
+	FILE *file = fopen(path, "r");
+	if (!file)
+		return 0;
+	const size_t got = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[got] = '\0';
+	const char *const name_end = strrchr(text, ')');
+	if (!name_end ||
+	    sscanf(name_end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+		return 0;
+	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* ---- a line of the table ---- */
+
 static void ignore(void *arg)
 {
 	(void)arg;
 }
 
-/* Runs lanes from .. to - 1; lane 0 uses windows or does not. Returns GB/s. */
-static double run(const char *name, char *path, unsigned from, unsigned to, bool windows, bool read, bool count)
+/* So many threads; returns GB/s. */
+static double run(const char *name, struct gpu *gpu, char *path, unsigned threads, void *(*part_main)(void *))
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct counts counts;
 	struct source *source;
-	struct part part[LANES];
-	pthread_t thread[LANES];
+	struct part part[THREADS];
+	pthread_t thread[THREADS];
 	uint64_t bytes = 0;
-	const struct source_spec spec = {.paths = &path, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	const struct source_spec spec = {.paths = &path, .path_count = 1, .limit = UINT64_MAX, .record = type.bytes};
 
 	if (source_open(&source, &spec, &fail) != 0 || counts_init(&counts, counting.cells, &fail) != 0)
 		die(fail.text);
-	lanes[0]->window_bytes = windows ? window_bytes : 0;
-	const double cpu = cpu_seconds(), start = clock_seconds();
-	for (unsigned i = from; i < to; i++) {
-		memset(lanes[i]->total, 0, lanes[i]->cells * sizeof(uint64_t));
-		part[i] = (struct part){
-			.work = {.counting = &counting,
-				 .source = source,
-				 .counts = &counts,
-				 .record = 4,
-				 .busy = ignore,
-				 .gpu = gpu,
-				 .gpu_only = true},
-			.lane = lanes[i],
-			.read = read,
-			.count = count,
-		};
-		if (pthread_create(&thread[i], NULL, parts, &part[i]) != 0)
+	struct work work = {.counting = &counting,
+			    .source = source,
+			    .counts = &counts,
+			    .block = (size_t)128 << 10,
+			    .record = type.bytes,
+			    .busy = ignore,
+			    .gpu = gpu,
+			    .gpu_only = true};
+	const double own = own_seconds(), helper = helper_seconds(gpu), start = clock_seconds();
+	for (unsigned i = 0; i < threads; i++) {
+		part[i] = (struct part){&work, part_main == count ? COUNT_BYTES / threads : 0};
+		if (pthread_create(&thread[i], NULL, part_main, &part[i]) != 0)
 			die("no thread");
 	}
-	for (unsigned i = from; i < to; i++) {
+	for (unsigned i = 0; i < threads; i++) {
 		pthread_join(thread[i], NULL);
 		bytes += part[i].bytes;
 	}
-	const double seconds = clock_seconds() - start, used = cpu_seconds() - cpu;
-	const double rate = (double)bytes / seconds * 1e-9;
-	printf("| %s | %u | %.1f | %.1f |\n", name, to - from, rate, used / (double)bytes * 1e11);
+	const double seconds = clock_seconds() - start, per = 1e11 / (double)bytes;
+	if (part_main == whole && counts.samples != bytes / type.bytes)
+		die("not all samples are counted");
+	printf("| %s | %u | %.1f | %.1f | %.1f |\n", name, threads, (double)bytes / seconds * 1e-9,
+	       (own_seconds() - own) * per, (helper_seconds(gpu) - helper) * per);
 	fflush(stdout);
 	counts_free(&counts);
 	source_close(source);
-	return rate;
+	return (double)bytes / seconds * 1e-9;
+}
+
+static struct gpu *start(bool windows)
+{
+	struct gpu_report report = {.why = "no memory"};
+	struct gpu *gpu = gpu_start(&(struct gpu_spec){.counting = &counting,
+						       .devices = "0",
+						       .lanes = windows ? 1 : THREADS,
+						       .windows = windows,
+						       .memory = (uint64_t)1 << 30});
+
+	if (gpu && gpu_wait(gpu) == 0)
+		return gpu;
+	if (gpu)
+		gpu_describe(gpu, &report);
+	die(report.why);
 }
 
 int main(int argc, char **argv)
 {
+	static const unsigned MANY[] = {1, 4, 8, THREADS};
+	const struct edges_spec bins = {.bins = BINS};
 	struct gpu_report report;
+	const char *why;
 
+	if (helper_asked(argc, argv))
+		return helper_main(argv);
 	if (argc != 2 || sample_type_parse(&type, "u32") != 0)
 		die("usage: lanes FILE");
-	const struct edges_spec bins = {.bins = BINS};
-	const char *why;
 	if (edges_init(&edges, &bins, &type, &why) != 0)
 		die(why);
 	counting_init(&counting, &type, &edges, false);
-	gpu_choose_devices("0");
-	gpu = gpu_start(
-		&(struct gpu_spec){.counting = &counting, .devices = "0", .lanes = LANES, .memory = (uint64_t)1 << 30});
-	if (!gpu || gpu_wait(gpu) != 0) {
-		gpu_describe(gpu, &report);
-		die(report.why);
+	struct gpu *gpu = start(false);
+	gpu_describe(gpu, &report);
+	printf("%u slots of %zu KiB, ready after %.0f ms\n"
+	       "| part | threads | GB/s | CPU-s per 100 GB | of the helper |\n|---|---|---|---|---|\n",
+	       report.slots, report.slot_bytes >> 10, report.start_seconds * 1e3);
+	for (unsigned i = 0; i < sizeof(MANY) / sizeof(MANY[0]); i++) {
+		const double filled = run("fill", gpu, argv[1], MANY[i], fill);
+		const double counted = run("count", gpu, argv[1], MANY[i], count);
+		const double all = run("whole", gpu, argv[1], MANY[i], whole);
+		printf("| of the smaller part; of both in turn | | %.2f; %.2f | | |\n",
+		       all / (filled < counted ? filled : counted), all * (1 / filled + 1 / counted));
 	}
-	for (unsigned i = 0; i < LANES; i++)
-		while (!(lanes[i] = gpu_take_lane(gpu)))
-			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	window_bytes = lanes[0]->window_bytes;
-	printf("slots of %zu KiB, windows of %zu MiB\n| part | lanes | GB/s | CPU-s per 100 GB |\n|---|---|---|---|\n",
-	       gpu_slot_bytes(gpu) >> 10, window_bytes >> 20);
-	static const unsigned MANY[] = {1, 4, 8};
-	for (unsigned i = 0; i < 3; i++) {
-		const double fill = run("fill", argv[1], 0, MANY[i], false, true, false);
-		const double count = run("count", argv[1], 0, MANY[i], false, false, true);
-		const double whole = run("whole", argv[1], 0, MANY[i], false, true, true);
-		printf("| of the smaller part; of both in turn | | %.2f; %.2f | |\n",
-		       whole / (fill < count ? fill : count), whole * (1 / fill + 1 / count));
-	}
-	if (window_bytes > 0) {
-		run("map", argv[1], 0, 1, true, true, false);
-		run("whole, windows", argv[1], 0, 1, true, true, true);
-		run("whole, windows and slots", argv[1], 0, 3, true, true, true);
-		run("whole, windows and slots", argv[1], 0, 5, true, true, true);
-		run("whole, windows and slots", argv[1], 0, 8, true, true, true);
-	}
-	fflush(NULL);
-	_Exit(0); /* lanes are not torn down, as in the program */
+	gpu_close(gpu);
+	gpu = start(true);
+	const bool windows = gpu->device[0].facts.window_bytes > 0;
+	run(windows ? "windows" : "one lane; the device reads no windows", gpu, argv[1], 1, whole);
+	gpu_close(gpu);
+	edges_free(&edges);
+	return 0;
 }

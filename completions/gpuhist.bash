@@ -21,7 +21,9 @@ _gpuhist() {
 	--device) values='auto cpu gpu gpu:all' ;;
 	-r | --range) values=full ;;
 	-c | --channels) values=last ;;
+	--part) values=auto ;;
 	--plot) [[ $given ]] && values=log ;;
+	--merge) [[ $given ]] && values=some ;;
 	-b | --bins | --log | -S | --skip | -n | --count | --record | --offset | --rows | --every | -T | --threads | -M | --memory)
 		compopt +o default +o bashdefault 2>/dev/null
 		return
@@ -36,7 +38,7 @@ _gpuhist() {
 		COMPREPLY=($(compgen -W "$values" -- "$cur"))
 	elif [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W '-t --type -b --bins -r --range --log --edges --mod --auto --clamp --closed
-			-S --skip -n --count -c --channels --record --offset --rows --ignore-tail --raw --zstd
+			-S --skip -n --count -c --channels --record --offset --rows --part --ignore-tail --raw --zstd
 			-C --counter -f --format -o --output --every --into --merge --tee -p --plot --stats
 			--flow --nonzero --no-header --device -T --threads -M --memory -q --quiet -v --verbose
 			--progress --no-progress -h --help -V --version' -- "$cur"))

@@ -126,7 +126,7 @@ template <u32 KIND> struct bin_real : bin_bare {
 	}
 	/*
 	 * Let p be the distance from LO to x, in bins. Rounding p - 1/2 gives floor(p), unless p
-	 * is so near to a whole number that the guess's error counts; set_guess (gpu_kernel.c)
+	 * is so near to a whole number that the guess's error counts; set_guess (driver/kernel.c)
 	 * bounds that error. -1 is under, N is over.
 	 */
 	static INLINE u32 guess_narrow(const struct rule &r, u32 key, bool &doubt)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * count: the kernels that the program carries, by name. A name gives the way of keeping counters,
- * the size of a sample and the kind of bins: whole_4_magic. gpu_kernel.c chooses among them.
+ * the size of a sample and the kind of bins: whole_4_magic. driver/kernel.c chooses among them.
  */
 #include "extent.cuh"
+#include "far.cuh"
 #include "gather.cuh"
 #include "parts.cuh"
 #include "sums.cuh"
@@ -38,14 +39,22 @@
 		split<SIZE, __VA_ARGS__, DEEP, OF>(data, n, r, s, m);                                       \
 	}
 
+#define FAR(name, SIZE, DEEP, OF, ...)                                                         \
+	extern "C" __global__ void __launch_bounds__(1024, 1)                                  \
+		name(const void *data, u64 n, const __grid_constant__ struct rule r, u32 *out) \
+	{                                                                                      \
+		count_far<SIZE, __VA_ARGS__, DEEP, OF>(data, n, r, out);                       \
+	}
+
 /* Every way for one size and kind. DEEP: loads in flight before the first is used. */
 #define WAYS(SIZE, suffix, DEEP, BLOCKS, ...)                                                \
 	SHARED(whole_##SIZE##_##suffix, SIZE, WHOLE, DEEP, BLOCKS, one_channel, __VA_ARGS__) \
 	FAR_WAYS(SIZE, suffix, __VA_ARGS__)
 
-#define FAR_WAYS(SIZE, suffix, ...)                     \
-	PAIR(pair_##SIZE##_##suffix, SIZE, __VA_ARGS__) \
-	SPLIT(split_##SIZE##_##suffix, SIZE, 8, one_channel, __VA_ARGS__)
+#define FAR_WAYS(SIZE, suffix, ...)                                       \
+	PAIR(pair_##SIZE##_##suffix, SIZE, __VA_ARGS__)                   \
+	SPLIT(split_##SIZE##_##suffix, SIZE, 8, one_channel, __VA_ARGS__) \
+	FAR(far_##SIZE##_##suffix, SIZE, 1, one_channel, __VA_ARGS__)
 
 /* Explicit edges are in shared memory where the counters are the block's alone. */
 #define EDGES(SIZE, suffix, DEEP, NEAR, ...)                                     \
@@ -55,7 +64,8 @@
 /* Interleaved channels: one kernel for all kinds of bins, and in split one load in flight, which keeps it small. */
 #define INTERLEAVED(SIZE, suffix, DEEP, ...)                                                    \
 	SHARED(whole_##SIZE##_##suffix##_channels, SIZE, WHOLE, DEEP, 1, channels, __VA_ARGS__) \
-	SPLIT(split_##SIZE##_##suffix##_channels, SIZE, 1, channels, __VA_ARGS__)
+	SPLIT(split_##SIZE##_##suffix##_channels, SIZE, 1, channels, __VA_ARGS__)               \
+	FAR(far_##SIZE##_##suffix##_channels, SIZE, 1, channels, __VA_ARGS__)
 
 SHARED(striped_1_code, 1, STRIPED, 4, 1, one_channel, bin_code<256>)
 SHARED(striped_2_group, 2, STRIPED, 4, 1, one_channel, bin_group)
@@ -86,6 +96,7 @@ SHARED(striped_2_group_channels, 2, STRIPED, 4, 1, channels, bin_group)
 SHARED(whole_2_group_channels, 2, WHOLE, 4, 1, channels, bin_group)
 INTERLEAVED(1, code, 4, bin_code<256>)
 SPLIT(split_2_code_channels, 2, 8, channels, bin_code<65536>)
+FAR(far_2_code_channels, 2, 1, channels, bin_code<65536>)
 INTERLEAVED(3, key, 1, any_key)
 INTERLEAVED(4, key, 4, any_key)
 INTERLEAVED(8, key, 4, any_key)

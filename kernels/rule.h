@@ -60,7 +60,7 @@ struct rule {
 	float f_sure;      /* ... and where that is nearer than this to a whole number plus a
 			      half, the whole number is the bin; 0: never sure */
 	uint32_t channels; /* interleaved: each has all of the cells, one channel's after the other's */
-	struct near near;  /* gpu_table.c */
+	struct near near;  /* near_table */
 };
 
 /*

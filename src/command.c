@@ -79,7 +79,8 @@ void command_count(const struct job *job, struct fail *fail)
 			publish(out, job->format, &job->style, &hist, &from, fail);
 		picture_draw(job, &hist, &from);
 		/* Last, because it is what must not be done twice: a command that failed has added nothing. */
-		if (job->into && fail->status == STATUS_OK && into_add(job->into, &hist, &from, &sum, fail) == 0)
+		if (job->into && fail->status == STATUS_OK &&
+		    into_add(job->into, &hist, job->style.nonzero, &from, &sum, fail) == 0)
 			report_into(job, sum.samples, sum.inputs);
 		report_stats(&hist);
 		report_warnings(job, &hist, &report);
@@ -97,10 +98,10 @@ void command_merge(const struct job *job, struct fail *fail)
 
 	if (output_open(&out, job->output, fail) != 0)
 		return;
-	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0) {
+	if (merge_files(&sum, job->source.paths, job->source.path_count, job->merge_some, fail) == 0) {
 		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
 		picture_draw(job, &sum.total.hist, &sum.total.from);
-		report_sum(job, &sum.total.hist, sum.documents);
+		report_sum(job, &sum);
 	} else {
 		output_abort(out);
 	}

@@ -47,6 +47,9 @@ int main(int argc, char **argv)
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
+		/* All parts have the same command line, and often one standard error. */
+		if (job.part_variable && job.source.parts > 1)
+			msg_set_part(job.source.part, job.source.parts);
 		if (keyboard_check(&job, argc, &fail) == 0)
 			(job.merge ? command_merge : command_count)(&job, &fail);
 		break;

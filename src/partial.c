@@ -52,8 +52,9 @@ int partial_write(const struct partial *p, struct fail *fail)
 			.inputs = moment.inputs,
 			.bytes = moment.records * job->source.record,
 			.partial = true,
-			.part = 1,
-			.parts = 1,
+			.part = job->source.parts > 0 ? job->source.part : 1,
+			.parts = job->source.parts > 0 ? job->source.parts : 1,
+			.state = source_state(p->source),
 			.options = job->options,
 		};
 		job->format->write(out, &hist, &job->style, &from);

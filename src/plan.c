@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "gpu/gpu.h"
+#include "gpu/gpu_size.h"
 #include "worker.h"
 
 /*
@@ -23,7 +23,8 @@
 #define PRIVATE_MAX ((size_t)160 << 20)
 
 #define LANES_MOST 60u /* a slot each, and some more, of 64 (gpu/region.h) */
-#define LANES_AUTO_ALONE 5u /* threads of which, beside CPU workers, one lane with windows does more than all as feeders */
+#define LANES_AUTO_ALONE \
+	5u /* threads of which, beside CPU workers, one lane with windows does more than all as feeders */
 
 /*
  * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could
@@ -92,18 +93,20 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
  * one lane, which maps files, does more than those that read, unless they keep statistics. Of a compressed
  * input all threads decode, and none of them has to count.
  */
-static bool maps(const struct job *job, const struct plan_facts *facts)
+static bool maps(const struct plan *p, const struct job *job, const struct plan_facts *facts)
 {
-	if (statistics(job) || strchr(job->gpus, ',') || strcmp(job->gpus, "all") == 0)
+	/* Where counters stay on the device (gpu_size.h), ranges are read. */
+	if (p->counting.cells > STAY_CELLS || statistics(job) || strchr(job->gpus, ',') ||
+	    strcmp(job->gpus, "all") == 0)
 		return false;
 	if (job->device == DEVICE_GPU)
 		return job->threads <= (facts->compressed ? 1 : 2);
 	return !facts->compressed && job->threads <= LANES_AUTO_ALONE;
 }
 
-static unsigned lanes(const struct job *job, const struct plan_facts *facts)
+static unsigned lanes(const struct plan *p, const struct job *job, const struct plan_facts *facts)
 {
-	return maps(job, facts) ? 1 : job->threads < LANES_MOST ? job->threads : LANES_MOST;
+	return maps(p, job, facts) ? 1 : job->threads < LANES_MOST ? job->threads : LANES_MOST;
 }
 
 static void divide(struct plan *p, const struct job *job, const struct plan_facts *facts, uint64_t memory)
@@ -118,7 +121,7 @@ static void divide(struct plan *p, const struct job *job, const struct plan_fact
 	}
 	/* Workers of lanes alone count nothing, but may keep statistics. */
 	const uint64_t sums = statistics(job) ? stats_bytes(&job->type, job->layout.channels) : 0;
-	const uint64_t taken = job->device == DEVICE_GPU ? lanes(job, facts) * sums : p->tables;
+	const uint64_t taken = job->device == DEVICE_GPU ? lanes(p, job, facts) * sums : p->tables;
 	const uint64_t left = memory > taken ? memory - taken : 0;
 	const uint64_t beside = left > half ? left - half : 0;
 	if (job->device == DEVICE_GPU)
@@ -140,8 +143,8 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	plain.workers = workers_within(&plain, job, &if_plain, job->memory);
 	p.halved = plain.tables > p.tables ||
 		   (job->device != DEVICE_GPU && plain.workers > p.workers && plain.tables <= job->memory);
-	p.lanes = lanes(job, facts);
-	p.windows = maps(job, facts);
+	p.lanes = lanes(&p, job, facts);
+	p.windows = maps(&p, job, facts);
 	p.decoded = facts->compressed;
 	if (job->device == DEVICE_GPU && p.workers > 0)
 		p.workers = p.lanes;

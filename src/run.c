@@ -179,6 +179,12 @@ static bool reads_stdin(const struct job *job)
 	return false;
 }
 
+/* Bytes of all inputs, of those of a slice what it wants; 0: not known. */
+static uint64_t length_of(const struct run *run)
+{
+	return run->job.source.parts > 0 ? source_known_bytes(run->source) : source_length(&run->job.source);
+}
+
 static void look(void *arg, struct progress_now *now)
 {
 	struct run *run = arg;
@@ -187,7 +193,7 @@ static void look(void *arg, struct progress_now *now)
 		return;
 	/* Standard input's offset is no longer where it was. */
 	if (!run->measured && !reads_stdin(&run->job))
-		run->length = source_length(&run->job.source);
+		run->length = length_of(run);
 	run->measured = true;
 	now->length = run->length;
 	now->bytes = source_counted(run->source);
@@ -259,7 +265,7 @@ static int prepare(struct run *run, struct fail *fail)
 	/* Before anything is read where it will be shown; else only if SIGUSR1 asks for it. */
 	run->measured = line_of(job) != PROGRESS_NEVER;
 	if (run->measured)
-		run->length = source_length(&job->source);
+		run->length = length_of(run);
 	__atomic_store_n(&run->stage, RUN_COUNTS, __ATOMIC_RELEASE);
 	return 0;
 }

@@ -2,21 +2,22 @@
 /* worker: the CPU and the GPU as two legs of one walk through the source. */
 #include "worker.h"
 
+#include "base/clock.h"
 #include "base/tally.h"
 #include "count/gather.h"
 #include "gpu/gpu.h"
 
-void worker_found(const struct work *work, struct worker_report *report, size_t bytes)
+void worker_found(const struct work *work, struct worker_report *report)
 {
-	report->unasked += bytes;
+	const double now = clock_seconds();
 	/*
 	 * At once, then now and then: what a slow start does not need a long run may. Under
 	 * --device=gpu a worker is of use only where there is a lane for it.
 	 */
-	const bool ask =
-		work->gpu_only ? gpu_lane_free(work->gpu) : !report->passed_on || report->unasked >= WORKER_ASKS_BYTES;
+	const bool ask = work->gpu_only ? gpu_lane_free(work->gpu)
+					: !report->passed_on || now - report->asked_at >= WORKER_ASKS_SECONDS;
 	if (ask)
-		report->unasked = 0;
+		report->asked_at = now;
 	if (ask && source_backlog(work->source)) {
 		report->passed_on = true;
 		work->busy(work->arg);
@@ -45,6 +46,12 @@ static int lost_gpu(const struct work *work, struct fail *fail)
 	return fail_set(fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
 }
 
+/* Bytes a second of its turns; 0: it had none. */
+static double cpu_rate(const struct cpu_leg *cpu)
+{
+	return cpu->seconds > 0 ? (double)cpu->bytes / cpu->seconds : 0;
+}
+
 /* One turn of whichever leg there is work for. */
 static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct feeder *feeder)
 {
@@ -52,7 +59,7 @@ static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct fe
 
 	if (turn != TURN_NO_SLOT)
 		return turn;
-	return work->gpu_only ? feeder_wait(feeder) : cpu_turn(cpu);
+	return work->gpu_only || (feeder && feeder_faster(feeder, cpu_rate(cpu))) ? feeder_wait(feeder) : cpu_turn(cpu);
 }
 
 /* What a worker does where the GPU has failed: all that it took is counted, and it is a CPU worker to the end. */

@@ -29,8 +29,8 @@ struct work {
 	size_t block;    /* bytes of a worker's buffer */
 	uint32_t record; /* bytes of a record */
 	/*
-	 * Called by a worker that finds work for another one too: the first time it does, then each
-	 * time it has read WORKER_ASKS_BYTES more; with gpu_only whenever a lane is free.
+	 * Called by a worker that finds work for another one too: the first time it does, then every
+	 * WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free.
 	 */
 	void (*busy)(void *arg);
 	void *arg;
@@ -45,7 +45,7 @@ struct worker_report {
 	uint64_t gpu_records;    /* of these, by a lane */
 	uint64_t mapped_records; /* of these, straight from the mapped file */
 	uint64_t fills;          /* chunks that brought something */
-	uint64_t unasked;        /* bytes since busy was called */
+	double asked_at;         /* clock when busy was called last */
 	bool asked;              /* the source: what fails then is the input's, not the worker's own */
 	bool passed_on;          /* busy was called */
 	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
@@ -58,8 +58,8 @@ void worker_count(const struct work *work, struct counter *counter, struct holde
 		  const struct chunk *chunk);
 
 /* What every worker does when it has taken something: now and then it calls busy. */
-void worker_found(const struct work *work, struct worker_report *report, size_t bytes);
-#define WORKER_ASKS_BYTES ((uint64_t)128 << 20)
+void worker_found(const struct work *work, struct worker_report *report);
+#define WORKER_ASKS_SECONDS 0.02
 
 /*
  * A worker from the first record to the last, in turns: where there is a slot of the GPU for it, it fills that, else
@@ -87,6 +87,8 @@ struct cpu_leg {
 	struct counter *counter; /* NULL: not open */
 	unsigned char *block;
 	struct holder holder;
+	uint64_t bytes; /* of all its turns ... */
+	double seconds; /* ... that they took */
 };
 
 enum turn cpu_turn(struct cpu_leg *leg);
@@ -106,6 +108,13 @@ struct feeder;
 struct feeder *feeder_open(struct cpu_leg *cpu);
 
 enum turn feeder_turn(struct feeder *f);
+
+/*
+ * Is it better to wait for a slot than to count meanwhile? Where there are very many counters, counting takes the
+ * memory that the others' slots are filled from: so it is, if the lane has brought far more than this worker's own
+ * turns on the CPU, bytes a second of which are given.
+ */
+bool feeder_faster(const struct feeder *f, double cpu_rate);
 
 /* After TURN_NO_SLOT, where there is nothing else to do. TURN_DONE, TURN_LOST_GPU or TURN_FAILED. */
 enum turn feeder_wait(struct feeder *f);

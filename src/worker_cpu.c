@@ -47,9 +47,12 @@ enum turn cpu_turn(struct cpu_leg *leg)
 	report->read_seconds += filled - start;
 	if (rc != 0 || chunk.bytes == 0)
 		return rc != 0 ? TURN_FAILED : TURN_END;
-	worker_found(work, report, chunk.bytes);
+	worker_found(work, report);
 	worker_count(work, leg->counter, &leg->holder, report, &chunk);
-	report->count_seconds += clock_seconds() - filled;
+	const double end = clock_seconds();
+	report->count_seconds += end - filled;
+	leg->bytes += chunk.bytes;
+	leg->seconds += end - start;
 	return source_done(leg->reader, &chunk, chunk.bytes, leg->fail) == 0 ? TURN_DONE : TURN_FAILED;
 }
 

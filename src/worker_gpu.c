@@ -27,7 +27,9 @@
 
 #define SENT_MOST 64u    /* slots of a device at most */
 #define WAIT_SECONDS 0.1 /* for a slot: then it is looked for another one that is free */
-#define NAP_NS 50000     /* where other workers have all slots */
+#define TELLING_SLOTS 2u /* from so many on it is known how fast a lane is: it must be FASTER than counting here */
+#define FASTER 1.5
+#define NAP_NS 50000 /* where other workers have all slots */
 
 /* A slot that was submitted, or is about to be. */
 struct sent {
@@ -50,6 +52,8 @@ struct feeder {
 	struct stats *stats;  /* NULL, or of all samples that it took, each channel's */
 	uint64_t committed;   /* samples in the lane's total, or in cells of the run's that are not announced */
 	struct holder holder; /* of the lane's total */
+	uint64_t counted;     /* bytes that the device has counted since ... */
+	double began;         /* ... the lane was opened */
 	bool came_short;      /* a piece was cut: what -n had reserved for it is free again */
 	bool left;            /* the lane's epoch */
 };
@@ -358,6 +362,7 @@ static enum turn reap(struct feeder *f, double seconds)
 	case GPU_DONE:
 		break;
 	}
+	f->counted += slot->bytes;
 	if (f->lane->stays) {
 		s->counted = true;
 		return reap_stay(f, s);
@@ -474,11 +479,17 @@ enum turn feeder_turn(struct feeder *f)
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	}
 	/* From here on the chunk is ours to count, whatever fails. */
-	const size_t bytes = s->chunk.bytes;
 	const enum turn sent = send(f, s);
 	f->report->read_seconds += clock_seconds() - start;
-	worker_found(f->work, f->report, bytes);
+	worker_found(f->work, f->report);
 	return sent;
+}
+
+bool feeder_faster(const struct feeder *f, double cpu_rate)
+{
+	if (!f->lane->stays || f->counted < TELLING_SLOTS * gpu_slot_bytes(f->lane))
+		return false;
+	return (double)f->counted > FASTER * cpu_rate * (clock_seconds() - f->began);
 }
 
 enum turn feeder_wait(struct feeder *f)
@@ -565,6 +576,7 @@ struct feeder *feeder_open(struct cpu_leg *cpu)
 	if (snapshot_join(work->snapshot, &f->holder, add_totals, f, fail) != 0)
 		goto close_lane;
 	report->asked = true;
+	f->began = clock_seconds();
 	return f;
 close_lane:
 	gpu_lane_close(f->lane);

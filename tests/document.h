@@ -25,10 +25,10 @@ static const struct provenance WHOLE = {.inputs = 3,
 					.parts = 1,
 					.options = "--type=u32 --edges='0 1'"};
 
-/* What a writer makes of a histogram, and a zero after it; the caller frees it. */
-static inline char *written(write_fn *write, const struct hist *h, const struct provenance *from, size_t *bytes)
+static inline char *written_as(write_fn *write, const struct hist *h, const struct provenance *from, bool nonzero,
+			       size_t *bytes)
 {
-	const struct style style = {.counter = COUNTER_U64, .header = true, .flow = true};
+	const struct style style = {.counter = COUNTER_U64, .header = true, .flow = true, .nonzero = nonzero};
 	struct fail fail = {.status = STATUS_OK};
 	struct output *out;
 	char path[32];
@@ -44,6 +44,12 @@ static inline char *written(write_fn *write, const struct hist *h, const struct 
 	text[*bytes] = '\0';
 	close(fd);
 	return text;
+}
+
+/* What a writer makes of a histogram, and a zero after it; the caller frees it. */
+static inline char *written(write_fn *write, const struct hist *h, const struct provenance *from, size_t *bytes)
+{
+	return written_as(write, h, from, false, bytes);
 }
 
 /* Opens so many bytes of a text as documents. */

@@ -251,8 +251,8 @@ told gpu 1 4 'fake 0'
 told gpu:2 2 4 'fake 2'
 told gpu 20 24 'fake 0'
 told gpu:1 20 24 'fake 1'
-told gpu:2,0 2 12 'fake 2 and 1 more'
-told gpu:1,2 20 48 'fake 1 and 1 more'
+told gpu:2,0 2 10 'fake 2 and 1 more'
+told gpu:1,2 20 28 'fake 1 and 1 more'
 told gpu:all 20 48 'fake 0 and 2 more'
 # Every thread but the main one, also the one that starts the GPU's helper, blocks the signals
 # after which the main one has to clean up.

@@ -190,6 +190,7 @@ installed() { (cd "$work/$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort
 	[ ! -e completions/gpuhist.bash ] || echo 'share/bash-completion/completions/gpuhist 644'
 	[ ! -e completions/gpuhist.fish ] || echo 'share/fish/vendor_completions.d/gpuhist.fish 644'
 	[ ! -e completions/_gpuhist ] || echo 'share/zsh/site-functions/_gpuhist 644'
+	(cd "$tree" && printf 'share/doc/gpuhist/%s 644\n' examples/cluster/*.*)
 	printf 'share/%s 644\n' doc/gpuhist/LICENSE doc/gpuhist/README.md doc/gpuhist/examples/tour.md man/man1/gpuhist.1
 } | LC_ALL=C sort >"$work/want"
 check build make install DESTDIR="$work/a root" PREFIX=/opt

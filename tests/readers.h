@@ -88,9 +88,12 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 	struct outcome o = {.rc = 0};
 	struct source *s;
 
-	if (source_open(&s, spec, &o.fail) != 0)
-		return (struct outcome){.rc = -1};
-	if (spec->headers && (source_describe(s, &o.said, &o.fail) != 0 || source_settle(s, spec, &o.fail) != 0)) {
+	if (source_open(&s, spec, &o.fail) != 0) {
+		o.rc = -1;
+		return o;
+	}
+	if ((spec->headers || spec->parts > 0) &&
+	    (source_describe(s, &o.said, &o.fail) != 0 || source_settle(s, spec, &o.fail) != 0)) {
 		source_close(s);
 		o.rc = -1;
 		return o;
@@ -108,8 +111,8 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 		if (w[i].fail.status != STATUS_OK && o.fail.status == STATUS_OK)
 			o.fail = w[i].fail;
 	}
-	o.totals = *source_totals(s);
 	o.finished = source_finished(s);
+	o.totals = *source_totals(s);
 	o.seams = s->seam_most;
 	source_close(s);
 	return o;

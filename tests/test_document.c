@@ -5,6 +5,8 @@
 #include <math.h>
 
 #include "base/signals.h"
+#include "document/sum.h"
+#include "output/format.h"
 #include "scratch.h"
 
 static const char *const TYPES[] = {"u8",  "i8",  "u16", "i16be", "u24",    "i24be", "u32",   "i32be",
@@ -41,6 +43,28 @@ static void round_trip(const struct hist *h, const char *what)
 		document_free(&document);
 	}
 	free(text);
+}
+
+/* Also where only what holds something is written. */
+static void sparse_round_trip(const struct hist *h, const char *what)
+{
+	size_t bytes, dense_bytes, again_bytes;
+	char *const text = written_as(write_json, h, &WHOLE, true, &bytes);
+	char *const dense = written(write_json, h, &WHOLE, &dense_bytes);
+	struct document document;
+	struct fail fail;
+
+	CHECK(strstr(text, "\"index\": [["), "%s is not sparse", text);
+	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s: %.2000s", what, fail.text, text);
+	if (document.options) {
+		char *const again = written(write_json, &document.hist, &document.from, &again_bytes);
+		CHECK(again_bytes == dense_bytes && memcmp(dense, again, dense_bytes) == 0, "%s: %s is read as %s",
+		      what, text, again);
+		free(again);
+		document_free(&document);
+	}
+	free(text);
+	free(dense);
 }
 
 /* Samples of all magnitudes: `bits` decides how many. */
@@ -103,6 +127,7 @@ static void split(const char *options, uint64_t *seed)
 	snprintf(line, sizeof(line), "%s whole", options);
 	count_files(line, &whole);
 	round_trip(&whole, line);
+	sparse_round_trip(&whole, line);
 	add_all(&sum, parts, line, options, seed);
 	write_fn *const writers[] = {write_json, write_csv, write_npy};
 	for (size_t i = 0; i < LENGTH(writers); i++) {
@@ -131,6 +156,102 @@ static void splits(void)
 					 mod ? "--mod -b 13" : BINS[b], turn % 3 + 1);
 				split(options, &seed);
 			}
+}
+
+/* What the document of a sum is when it is written, sparse or not, and read again. */
+static struct document written_and_read(const struct document *of, bool nonzero)
+{
+	struct document document;
+	struct fail fail;
+	size_t bytes;
+	char *const text = written_as(write_json, &of->hist, &of->from, nonzero, &bytes);
+
+	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %.2000s", fail.text, text);
+	free(text);
+	return document;
+}
+
+/* Adds some of the nodes, drawn from the seed, in any order: they are the last ones then, and one takes their place. */
+static size_t merge_some(struct document *node, size_t left, uint64_t *seed)
+{
+	const size_t n = left < 2 ? left : 2 + check_random(seed) % (left - 1);
+	struct sum s = {.documents = 0};
+	struct fail fail = {.status = STATUS_OK};
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t pick = check_random(seed) % left;
+		const struct document taken = node[pick];
+		node[pick] = node[--left];
+		node[left] = taken;
+		CHECK(sum_add(&s, &node[left], &(struct sum_name){"node", i + 1}, &fail) == 0, "%s", fail.text);
+		document_free(&node[left]);
+	}
+	CHECK(sum_finish(&s, left > 0, &fail) == 0, "%s", fail.text);
+	node[left] = written_and_read(&s.total, check_random(seed) % 2);
+	sum_free(&s);
+	return left + 1;
+}
+
+/* Parts of one whole, in any tree of merges, are the whole in every format. */
+static void tree(const char *options, uint64_t *seed)
+{
+	enum { PARTS = 7 };
+	static unsigned char samples[144 * 20 * PARTS];
+	const uint32_t parts = 2 + (uint32_t)(check_random(seed) % (PARTS - 1));
+	struct document node[PARTS];
+	char line[300];
+	struct hist whole;
+	size_t at = 0;
+
+	make_samples(samples, sizeof(samples), seed);
+	for (uint32_t p = 0; p < parts; p++) {
+		const size_t n = 144 * (check_random(seed) % 20);
+		struct document of = {.from = WHOLE};
+		scratch_write("part", samples + at, n);
+		at += n;
+		snprintf(line, sizeof(line), "%s part", options);
+		count_files(line, &of.hist);
+		of.from.part = p + 1;
+		of.from.parts = parts;
+		of.from.state = 0xfedcba9876543210;
+		node[p] = written_and_read(&of, p % 2);
+		hist_free(&of.hist);
+	}
+	scratch_write("whole", samples, at);
+	snprintf(line, sizeof(line), "%s whole", options);
+	count_files(line, &whole);
+	struct provenance from = WHOLE;
+	from.inputs *= parts;
+	from.bytes *= parts;
+	from.skipped *= parts;
+	from.tail *= parts;
+	for (size_t left = parts; left > 1 || node[0].from.parts > 1;)
+		left = merge_some(node, left, seed);
+	for (size_t i = 0; format_row(i); i++) {
+		size_t bytes, sum_bytes;
+		char *const text = written(format_row(i)->write, &whole, &from, &bytes);
+		char *const sum_text = written(format_row(i)->write, &node[0].hist, &node[0].from, &sum_bytes);
+		CHECK(bytes == sum_bytes && memcmp(text, sum_text, bytes) == 0,
+		      "%s: %lu parts: %s: %.2000s, not %.2000s", line, (unsigned long)parts, format_row(i)->name,
+		      sum_text, text);
+		free(text);
+		free(sum_text);
+	}
+	hist_free(&whole);
+	document_free(&node[0]);
+}
+
+static void trees(void)
+{
+	uint64_t seed = 17;
+	char options[200];
+
+	for (size_t t = 0; t < LENGTH(TYPES); t++)
+		for (size_t b = t % 2; b < LENGTH(BINS); b += 2) {
+			snprintf(options, sizeof(options), "-t %s %s -c %u", TYPES[t], BINS[b],
+				 (unsigned)(t + b) % 3 + 1);
+			tree(options, &seed);
+		}
 }
 
 /* An auto histogram of these samples of f64. */
@@ -179,15 +300,28 @@ static void extremes(void)
 /* Infinities that are alone have no bin to be clamped to; with other samples they have. */
 static void clamped(void)
 {
-	static const double SAMPLES[] = {INFINITY, -INFINITY, INFINITY, NAN, 3, 5};
+	static const struct {
+		size_t n, first; /* samples, and those of the first part */
+		double samples[8];
+	} CASES[] = {
+		{6, 4, {INFINITY, -INFINITY, INFINITY, NAN, 3, 5}},
+		{4, 3, {5, INFINITY, 5, 100}},
+		{5, 3, {5, -INFINITY, INFINITY, -100, 7}},
+		{7, 4, {1, 1, INFINITY, -INFINITY, 1, INFINITY, -INFINITY}},
+		{8, 4, {1, 2, 3, INFINITY, INFINITY, -INFINITY, 1e9, -1e9}},
+		{4, 2, {INFINITY, -INFINITY, INFINITY, NAN}},
+	};
 	uint64_t seed = 6;
 	size_t bytes, sum_bytes;
 	struct hist whole, sum;
 
-	for (int turn = 0; turn < 2; turn++) {
-		scratch_write(turn ? "part0" : "part1", SAMPLES, 4 * sizeof(*SAMPLES));
-		scratch_write(turn ? "part1" : "part0", SAMPLES + 4, 2 * sizeof(*SAMPLES));
+	for (size_t i = 0; i < 2 * LENGTH(CASES); i++) {
+		const double *const samples = CASES[i / 2].samples;
+		const size_t first = CASES[i / 2].first, rest = CASES[i / 2].n - first;
+		scratch_write(i % 2 ? "part0" : "part1", samples, first * sizeof(*samples));
+		scratch_write(i % 2 ? "part1" : "part0", samples + first, rest * sizeof(*samples));
 		count_files("-t f64 --auto -b 4 --clamp part0 part1", &whole);
+		round_trip(&whole, "clamped");
 		add_all(&sum, 2, "clamped", "-t f64 --auto -b 4 --clamp", &seed);
 		char *const text = written(write_json, &whole, &WHOLE, &bytes);
 		char *const sum_text = written(write_json, &sum, &WHOLE, &sum_bytes);
@@ -224,6 +358,10 @@ static void large(void)
 		h.count[3] += UINT64_MAX - h.samples;
 		h.samples = UINT64_MAX;
 		round_trip(&h, LINES[i]);
+		memset(h.count + 5, 0, (axis_bins(&h.axis) - 6) * sizeof(*h.count));
+		h.samples = h.count[0] + h.count[1] + h.count[2] + h.count[3] + h.count[4] +
+			    h.count[axis_bins(&h.axis) - 1];
+		sparse_round_trip(&h, LINES[i]);
 		hist_free(&h);
 	}
 }
@@ -278,6 +416,7 @@ int main(void)
 	signals_init();
 	scratch_enter();
 	splits();
+	trees();
 	extremes();
 	clamped();
 	large();

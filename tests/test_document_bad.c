@@ -65,6 +65,8 @@ static void accepted(void)
 		{"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
 		 "\"axes\": [{\"type\": \"variable\", \"edges\": [0,1,2.0,3e0,4]"},
 		{"\"part\"", "\"partial\": false, \"part\""},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,5]]"},
+		{"\"values\": [0,1,2,3,1,3]", "\"index\": [ [0, 1,2 ,3,4,5] ], \"values\": [0,1,2,3,1,3]"},
 	};
 
 	for (size_t i = 0; i < LENGTH(CASES); i++) {
@@ -108,14 +110,21 @@ static void refused(void)
 		{"\"uhi_schema\"", "\"schema\"", "byte 1: no UHI histogram"},
 		{"\"uhi_schema\": 1", "\"uhi_schema\": 2", "byte 16: uhi_schema 2"},
 		{"\"uhi_schema\": 1", "\"uhi_schema\": 1, \"uhi_schema\": 1", "byte 19: a name that the object has"},
-		{"\"metadata\"", "\"about\"", "that gpuhist did not write"},
-		{"\"binning\"", "\"binned\"", "that gpuhist did not write"},
+		{"\"metadata\"", "\"about\"", "byte 28: a member that UHI's schema does not have"},
+		{"\"metadata\"", "\"writer_info\": {\"x\": {}, \"gpuhist\": {}}, \"about\"",
+		 "byte 1: a histogram of gpuhist without its metadata"},
+		{"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:4\", "
+		 "\"closed\": false, "
+		 "\"clamp\": false, \"counter\": \"u64\"",
+		 "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {}}, \"metadata\": {\"closed\": false",
+		 "byte 1: a histogram of gpuhist without its metadata"},
+		{"\"binning\"", "\"binned\"", "the metadata has no \"binning\""},
 		{"\"nan\"", "\"NaN\"", "the metadata has no \"nan\""},
 		{"\"options\"", "\"option\"", "the metadata has no \"options\""},
 		{"\"nan\": 0", "\"nan\": 1", "are not the 10 samples together"},
 		{"\"samples\": 10", "\"samples\": 11", "are not the 11 samples together"},
 		{"\"samples\": 10", "\"samples\": 10.5", "\"samples\" must be a whole number"},
-		{"\"samples\": 10", "\"samples\": \"10\"", "a number expected, not '\"'"},
+		{"\"samples\": 10", "\"samples\": \"10\"", "\"samples\" is of another kind"},
 		{"\"samples\": 10", "\"samples\": 18446744073709551616", "\"samples\" must be a whole number"},
 		{"\"under\": 0", "\"under\": 1", "its under and over are not"},
 		{"\"over\": 3", "\"over\": 2", "its under and over are not"},
@@ -156,7 +165,7 @@ static void refused(void)
 		{"\"0:4\"", "\"\"", "a range that is none"},
 		{"\"closed\": false", "\"closed\": true", NULL}, /* the same bins, the same edges */
 		{"\"clamp\": false", "\"clamp\": true", "where they are clamped"},
-		{"\"clamp\": false", "\"clamp\": 0", "true or false expected, not '0'"},
+		{"\"clamp\": false", "\"clamp\": 0", "\"clamp\" is of another kind"},
 		{"\"lower\": 0", "\"lower\": 1", "the axis is not that of the metadata"},
 		{"\"upper\": 4", "\"upper\": 4.000000000000001", "the axis is not that of the metadata"},
 		{"\"upper\": 4", "\"upper\": 1e999", "past the largest binary64"},
@@ -171,13 +180,37 @@ static void refused(void)
 		{"\"axes\": [{", "\"axis\": [{", "0 axes, where there should be one"},
 		{"\"underflow\": true", "\"underflow\": false", "underflow, overflow and circular are not"},
 		{"\"circular\": false", "\"circular\": true", "underflow, overflow and circular are not"},
-		{"\"int\"", "\"weighted\"", "no storage of integers"},
-		{"\"storage\"", "\"store\"", "no storage of integers"},
+		{"\"int\"", "\"weighted\"", "a storage of type \"weighted\""},
+		{"\"storage\"", "\"store\"", "no storage"},
+		{"\"values\"", "\"numbers\"", "a storage without values"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4]]", "5 values, where the index has 4 places"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,5,4]]", "must rise, from 0 to 5 at most"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,3,5]]", "must rise, from 0 to 5 at most"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,6]]", "must rise, from 0 to 5 at most"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[0,1,2,3,4]]", "its under and over are not"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,-5]]", "a place in the index must be a whole"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [1,2,3,4,5]", "an array expected, not '1'"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": []", "an index of 0 axes"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,5],[1,2,3,4,5]]", "an index of 2 axes"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": \"a/b\"", "numbers in a file of their own"},
+		{"[0,1,2,3,1,3]", "[], \"index\": [[]]", "its under and over are not"},
+		{"[0,1,2,3,1,3]", "\"a/b\"", "numbers in a file of their own"},
 		{"\"channels\": 1", "\"channels\": 2", "channel 0 of 2, where it is channel 0 of 1"},
 		{"\"channels\": 1", "\"channels\": 65", "channel 0 of 65"},
 		{"\"part\": 2", "\"part\": 0", "part 0 of 5"},
 		{"\"part\": 2", "\"part\": 6", "part 6 of 5"},
 		{"\"parts\": 5", "\"parts\": 4294967296", "part 2 of 4294967296"},
+		{"\"parts\": 5", "\"held\": \"2-3,5\", \"parts\": 5", NULL},
+		{"\"parts\": 5", "\"held\": \"3-4\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2-6\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2,3\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2\\u0000\", \"parts\": 5", "\"held\" has a zero byte"},
+		{"\"parts\": 5", "\"inputs_state\": \"0123456789abcdef\", \"parts\": 5", NULL},
+		{"\"parts\": 5", "\"inputs_state\": \"123456789abcdef\", \"parts\": 5",
+		 "must be 16 hexadecimal digits"},
+		{"\"parts\": 5", "\"inputs_state\": \"0123456789ABCDEF\", \"parts\": 5", "must be 16 hexadecimal"},
+		{"\"parts\": 5", "\"inputs_state\": 7, \"parts\": 5", "\"inputs_state\" is of another kind"},
+		{"\"nan\": 0", "\"clamped_under\": 0, \"nan\": 0", "go with binning \"auto\" that clamps"},
 		{"\"--bins=4\"", "\"--bins=4\\u0000\"", "\"options\" has a zero byte"},
 		{"{\"uhi", "{\"channel0\": {}, \"uhi", "a histogram beside named ones"},
 		{"{\"uhi", "{\"channel0\": 1, \"uhi", "an object expected, not '1'"},
@@ -214,6 +247,128 @@ static void empty_ends(void)
 		const int rc = read_one(text, strlen(text), &document, &fail);
 		CHECK(i == 2 ? rc == 1 : rc == -1 && strstr(fail.text, "a first or last bin that holds nothing"),
 		      "%s: %s", COUNTS[i], fail.text);
+		document_free(&document);
+		free(text);
+	}
+}
+
+/* Histograms that gpuhist did not write: plain counts of f64, over the edges that their readers have. */
+static void foreign(void)
+{
+	static const struct {
+		const char *axis, *storage, *why; /* or, of those that can be read, their CSV */
+	} CASES[] = {
+		{"\"regular\", \"lower\": 0.0, \"upper\": 4.0, \"bins\": 2, \"underflow\": true, \"overflow\": true",
+		 "\"int\", \"values\": [1,2,3,4]", "under,-inf,0,1\n0,0,2,2\n1,2,4,3\nover,4,inf,4\n"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, \"overflow\": true",
+		 "\"double\", \"values\": [2.0,3.0,4.0]", "under,-inf,0,0\n0,0,2,2\n1,2,4,3\nover,4,inf,4\n"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": true, \"overflow\": false",
+		 "\"double\", \"values\": [1.0,2,3e0]", "under,-inf,0,1\n0,0,2,2\n1,2,4,3\nover,4,inf,0\n"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, \"overflow\": false",
+		 "\"int\", \"index\": [[1]], \"values\": [9]", "under,-inf,0,0\n0,0,2,0\n1,2,4,9\nover,4,inf,0\n"},
+		/* boost-histogram's edges, not numpy.linspace's; but of its axis of whole numbers. */
+		{"\"regular\", \"lower\": -1, \"upper\": 1, \"bins\": 5, \"underflow\": false, \"overflow\": false",
+		 "\"int\", \"values\": [1,2,3,4,5]",
+		 "under,-inf,-1,0\n0,-1,-0.6000000000000001,1\n1,-0.6000000000000001,-0.19999999999999996,2\n"
+		 "2,-0.19999999999999996,0.19999999999999996,3\n3,0.19999999999999996,0.6000000000000001,4\n"
+		 "4,0.6000000000000001,1,5\nover,1,inf,0\n"},
+		{"\"regular\", \"lower\": 0, \"upper\": 49, \"bins\": 49, \"underflow\": false, \"overflow\": false, "
+		 "\"writer_info\": {\"x\": 1, \"boost-histogram\": {\"orig_type\": \"Integer\", \"y\": []}}",
+		 "\"int\", \"index\": [[1]], \"values\": [9]", "\n0,0,1,0\n1,1,2,9\n2,2,3,0\n"},
+		{"\"variable\", \"edges\": [-1, 0.1, 7e3], \"underflow\": true, \"overflow\": true",
+		 "\"int\", \"values\": [1,2,3,18446744073709551609]",
+		 "under,-inf,-1,1\n0,-1,0.1,2\n1,0.1,7000,3\nover,7000,inf,18446744073709551609\n"},
+		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
+		 "\"int\", \"values\": [1,2,18446744073709551615]", "!more than 2^64 - 1 samples"},
+		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
+		 "\"double\", \"values\": [0,9007199254740992,0]", "!a count of 2^53 or more in a storage of doubles"},
+		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
+		 "\"double\", \"values\": [0,9007199254740991,0]",
+		 "under,-inf,0,0\n0,0,1,9007199254740991\nover,1,inf,0\n"},
+		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
+		 "\"double\", \"values\": [0,1.5,0]", "!a count must be a whole number"},
+		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
+		 "\"int\", \"values\": [1,2]", "!2 values, where the axis has 3"},
+		{"\"variable\", \"edges\": [0, 1, 1], \"underflow\": false, \"overflow\": false",
+		 "\"int\", \"values\": [1,2]", "!edges must be strictly increasing"},
+		{"\"variable\", \"edges\": \"a/b\", \"underflow\": false, \"overflow\": false",
+		 "\"int\", \"values\": [1,2]", "!numbers in a file of their own"},
+		{"\"regular\", \"lower\": 4, \"upper\": 0, \"bins\": 2, \"underflow\": false, \"overflow\": false",
+		 "\"int\", \"values\": [1,2]", "!LO must be less than HI"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 0, \"underflow\": true, \"overflow\": true",
+		 "\"int\", \"values\": [1,2]", "!an axis without bins"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, \"overflow\": false, "
+		 "\"circular\": true",
+		 "\"int\", \"values\": [1,2]", "!a circular axis"},
+		{"\"category_str\", \"categories\": [\"a\"], \"flow\": true", "\"int\", \"values\": [1,2]",
+		 "!neither regular nor variable, but \"category_str\""},
+		{"\"variable\", \"edges\": [0, 1]}, {\"type\": \"boolean\"", "\"int\", \"values\": [1,2]",
+		 "!2 axes, where there should be one"},
+		{"\"variable\", \"edges\": [0, 1]", "\"mean\", \"values\": [1], \"counts\": [2]",
+		 "!a storage of type \"mean\""},
+		{"\"variable\", \"edges\": [0, 1]", "\"int\"", "!a storage without values"},
+	};
+
+	for (size_t i = 0; i < LENGTH(CASES); i++) {
+		struct document document;
+		struct fail fail;
+		char text[1000];
+		size_t bytes;
+		snprintf(text, sizeof(text),
+			 "{\"uhi_schema\": 1, \"metadata\": {\"name\": \"n\", \"range\": 7, \"samples\": \"x\"}, "
+			 "\"writer_info\": {\"hist\": {}}, \"axes\": [{\"type\": %s}], \"storage\": {\"type\": %s}}",
+			 CASES[i].axis, CASES[i].storage);
+		const int rc = read_one(text, strlen(text), &document, &fail);
+		if (CASES[i].why[0] == '!') {
+			CHECK(rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, CASES[i].why + 1), "%s: %s",
+			      text, fail.text);
+			continue;
+		}
+		CHECK(rc == 1 && document.foreign && document.from.parts == 1 && document.from.inputs == 0, "%s: %s",
+		      text, fail.text);
+		if (rc != 1)
+			continue;
+		char *const csv = written(write_csv, &document.hist, &document.from, &bytes);
+		CHECK(strstr(csv, CASES[i].why), "%s is read as %s", text, csv);
+		CHECK(hist_audit(&document.hist, &fail) == 0, "%s", fail.text);
+		free(csv);
+		char *const json = written(write_json, &document.hist, &document.from, &bytes);
+		document_free(&document);
+		/* What is written of it is ours. */
+		CHECK(read_one(json, bytes, &document, &fail) == 1 && !document.foreign, "%s: %s", json, fail.text);
+		document_free(&document);
+		free(json);
+	}
+}
+
+/* Of --auto that clamps, the ends must hold what was clamped to them, and a sample of their own. */
+static void clamped_ends(void)
+{
+	static const struct {
+		const char *under, *over, *why;
+	} CASES[] = {{"0", "0", NULL},
+		     {"0", "2", NULL},
+		     {"0", "3", "a first or last bin that holds nothing"},
+		     {"1", "0", "a first or last bin that holds nothing"},
+		     {"2", "0", "more samples clamped to a bin than it holds"},
+		     {"0", "4", "more samples clamped to a bin than it holds"},
+		     {"18446744073709551615", "18446744073709551615", "more samples clamped to a bin than it holds"}};
+
+	for (size_t i = 0; i < LENGTH(CASES); i++) {
+		struct document document;
+		struct fail fail;
+		char members[200];
+		snprintf(members, sizeof(members),
+			 "\"most\": 5, \"clamped_under\": %s, \"clamped_over\": %s, \"binning\": \"auto\"",
+			 CASES[i].under, CASES[i].over);
+		char *const text = replaced("\"binning\": \"range\"", members);
+		memcpy(strstr(text, "0,1,2,3,1,3"), "0,1,2,4,3,0", 11);
+		memcpy(strstr(text, "\"over\": 3"), "\"over\": 0", 9);
+		memcpy(strstr(text, "\"clamp\": false"), "\"clamp\": true ", 14);
+		const int rc = read_one(text, strlen(text), &document, &fail);
+		CHECK(CASES[i].why ? rc == -1 && strstr(fail.text, CASES[i].why)
+				   : rc == 1 && document.hist.clamped[0].over == (uint64_t)atoi(CASES[i].over),
+		      "%s and %s: %s", CASES[i].under, CASES[i].over, fail.text);
 		document_free(&document);
 		free(text);
 	}
@@ -455,6 +610,7 @@ static void damages(void)
 					    "-t i16 --mod -b 3 -c 2 whole",
 					    "-t f32 --auto -b 4 whole",
 					    "-t u8 -r 1:100 -b 7 -c 3 whole",
+					    "-t f16 --auto -b 2 --clamp whole",
 					    "-t u16 --log=1:20 -b 3 whole",
 					    "-t f32 --edges=-1,0.25,7 whole",
 					    "-t i32 --auto -b 5 whole",
@@ -546,6 +702,8 @@ int main(void)
 	other_order();
 	refused();
 	empty_ends();
+	clamped_ends();
+	foreign();
 	channels();
 	values();
 	bounds();

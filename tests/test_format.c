@@ -105,9 +105,9 @@ static void lists(void)
 	char list[FORMAT_LIST], expected[FORMAT_LIST] = "";
 	size_t n = 0;
 
-	format_list(list, true, "and");
+	format_list(list, FORMATS_ROWS, "and");
 	CHECK(strcmp(list, "csv and tsv") == 0, "%s", list);
-	format_list(list, false, "or");
+	format_list(list, FORMATS_ALL, "or");
 	while (format_row(n))
 		n++;
 	for (size_t i = 0; i < n; i++) {

@@ -101,13 +101,15 @@ static void counts(void)
 	}
 	strcpy(to, "]");
 	struct json_reader *r = numbers_of(text);
-	CHECK(json_counts(r, &got, N, &fail) == 0 && got.n == N && !got.odd && got.first == right[0], "%s", fail.text);
+	CHECK(json_counts(r, &got, 0, N, &fail) == 0 && got.n == N && !got.odd && got.first == right[0], "%s",
+	      fail.text);
 	for (unsigned i = 1; i < got.n; i++)
 		CHECK(got.rest[i - 1] == right[i], "number %u is %llu", i, (unsigned long long)got.rest[i - 1]);
 	free(got.rest);
 	json_close(r);
 	r = numbers_of(text);
-	CHECK(json_counts(r, &got, N - 1, &fail) == -1 && strstr(fail.text, "an array of more than"), "%s", fail.text);
+	CHECK(json_counts(r, &got, 0, N - 1, &fail) == -1 && strstr(fail.text, "an array of more than"), "%s",
+	      fail.text);
 	json_close(r);
 	free(text);
 }
@@ -123,10 +125,46 @@ static void odd(void)
 		char text[200];
 		snprintf(text, sizeof(text), "[1,2,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", NUMBERS[i]);
 		struct json_reader *const r = numbers_of(text);
-		CHECK(json_counts(r, &got, 100, &fail) == 0 && got.odd && got.at == 5 && !got.rest, "%s: %s", text,
+		CHECK(json_counts(r, &got, 50, 100, &fail) == 0 && got.odd && got.at == 5 && !got.rest, "%s: %s", text,
 		      fail.text);
 		json_close(r);
 	}
+}
+
+/* Among plain numbers, what is none: in a word of eight bytes, at its end, past it. */
+static void bad(void)
+{
+	static const char *const NUMBERS[] = {"01",
+					      "00",
+					      "007",
+					      "0123456",
+					      "01234567",
+					      "012345678",
+					      "0000000000000",
+					      "1\x80",
+					      "\xb1",
+					      "12\xb1"
+					      "3",
+					      "123456\xb1",
+					      "1:",
+					      "/",
+					      "123456:",
+					      "1 2",
+					      "",
+					      "1234567\xac",
+					      "+1"};
+
+	for (size_t i = 0; i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++)
+		for (int before = 0; before < 9; before++) {
+			struct json_counts got;
+			struct fail fail = {.status = STATUS_OK};
+			char text[200];
+			snprintf(text, sizeof(text), "[1,2%.*s,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]",
+				 before, ",1,2,3,45", NUMBERS[i]);
+			struct json_reader *const r = numbers_of(text);
+			CHECK(json_counts(r, &got, 50, 100, &fail) == -1 && fail.status == STATUS_DATA, "%s", text);
+			json_close(r);
+		}
 }
 
 int main(void)
@@ -135,6 +173,7 @@ int main(void)
 	reals();
 	counts();
 	odd();
+	bad();
 	scratch_leave();
 	return check_report();
 }

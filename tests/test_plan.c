@@ -13,7 +13,6 @@
 
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
-#define NEVER UINT64_MAX
 #define ARGUMENTS 20
 
 /* The options of a line of text. */
@@ -78,76 +77,75 @@ static void table(void)
 		unsigned workers;
 		enum count_method method;
 		uint64_t tables, lanes_memory, decoders;
-		unsigned lanes, each, least;
-		uint64_t worth;
+		unsigned lanes;
+		bool gpu, windows;
 	} CASES[] = {
 		/* The CPU alone. */
-		{"-T 1 --device=cpu -b 256", KERNELS, 1, COUNT_PRIVATE, FEW, 0, 256 * MIB - FEW, 1, 8, 0, NEVER},
-		{"-T 8 -b 256", NO_KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 0, 256 * MIB - 8 * FEW, 3, 8, 0, NEVER},
+		{"-T 1 --device=cpu -b 256", KERNELS, 1, COUNT_PRIVATE, FEW, 0, 256 * MIB - FEW, 1, false, true},
+		{"-T 8 -b 256", NO_KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 0, 256 * MIB - 8 * FEW, 8, false, false},
 		{"-T 8 -t u8", NO_KERNELS, 8, COUNT_BYTES, 8 * (BLOCK + 8 * KIB + 64), 0,
-		 256 * MIB - 8 * (BLOCK + 8 * KIB + 64), 3, 8, 0, NEVER},
+		 256 * MIB - 8 * (BLOCK + 8 * KIB + 64), 8, false, false},
 		{"-T 2 -t u16", NO_KERNELS, 2, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64), 0,
-		 256 * MIB - 2 * (BLOCK + 512 * KIB + 64), 1, 8, 0, NEVER},
+		 256 * MIB - 2 * (BLOCK + 512 * KIB + 64), 1, false, true},
 		/* Tables and blocks take half of -M at most: fewer workers, and one with the totals' table in the end.
 		 */
 		{"-T 8 -M 1M -t u64 -b 20", NO_KERNELS, 3, COUNT_PRIVATE, 3 * (BLOCK + 4 * 128 + 64), 0,
-		 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 3, 8, 0, NEVER},
+		 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 8, false, false},
 		{"-T 2 -b 16777216", NO_KERNELS, 1, COUNT_PRIVATE, BLOCK + 64 * MIB + 128, 0, 192 * MIB - BLOCK - 128,
-		 1, 8, 0, NEVER},
+		 2, false, false},
 		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 128), 0,
-		 128 * MIB - 2 * (BLOCK + 128), 1, 8, 0, NEVER},
-		{"-T 3 -b 16777216", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 1, 8, 0,
-		 NEVER},
-		{"-T 4 -M 200K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0, 200 * KIB - SHARED, 1, 8, 0, NEVER},
-		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 1, 8, 0, NEVER},
+		 128 * MIB - 2 * (BLOCK + 128), 2, true, false},
+		{"-T 3 -b 16777216", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 3, false,
+		 false},
+		{"-T 4 -M 200K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0, 200 * KIB - SHARED, 4, false,
+		 false},
+		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 1, false, true},
 		/* Not even one. */
-		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 1, 8, 0, NEVER},
-		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0, 1, 1, 8, 0, 0},
+		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 1, false, true},
+		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0, 1, 1, true, true},
 		/* Records: a block holds one, and one worker two more that may lie in several frames; many, five each.
 		 */
 		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64), 0,
-		 128 * MIB - 8 * (12 * KIB + 64), 3, 8, 0, 12960000000},
+		 128 * MIB - 8 * (12 * KIB + 64), 8, true, false},
 		{"-T 8 -t u8 --record=16M", KERNELS, 1, COUNT_BYTES, 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 64 * MIB,
-		 144 * MIB - 12 * KIB - 64 - 2 * SEAM, 3, 8, 0, 1620000000},
+		 144 * MIB - 12 * KIB - 64 - 2 * SEAM, 8, true, false},
 		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES, 49 * MIB + 8 * (12 * KIB + 64) + 41 * SEAM, 0,
-		 207 * MIB - 8 * (12 * KIB + 64) - 41 * SEAM, 3, 8, 0, NEVER},
+		 207 * MIB - 8 * (12 * KIB + 64) - 41 * SEAM, 8, false, false},
 		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 0, COUNT_BYTES, 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 0, 1,
-		 1, 8, 0, 0},
+		 1, true, true},
 		/* Channels: their tables count. */
 		{"-T 8 -t u16 -c 64", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64), 16 * MIB - 7 * (BLOCK + 64),
-		 128 * MIB, 3, 8, 0, NEVER},
-		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 1, 8, 0,
-		 NEVER},
+		 128 * MIB, 8, true, false},
+		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 3, false,
+		 false},
 		/* Lanes beside them, for input that is worth the GPU's start. */
-		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 64 * MIB, 192 * MIB - 8 * FEW, 3, 8, 0,
-		 12960000000},
-		{"-T 16 -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB, 192 * MIB - 16 * FEW, 16, 0, 8,
-		 25920000000},
-		{"-T 64 -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB, 192 * MIB - 64 * FEW, 6, 8, 0,
-		 103680000000},
+		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 64 * MIB, 192 * MIB - 8 * FEW, 8, true, false},
+		{"-T 16 -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB, 192 * MIB - 16 * FEW, 16, true,
+		 false},
+		{"-T 64 -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB, 192 * MIB - 64 * FEW, 60, true, false},
 		{"-T 1 -b 25165820", KERNELS, 1, COUNT_PRIVATE, BLOCK + 96 * MIB + 64, 32 * MIB - BLOCK - 64, 128 * MIB,
-		 1, 8, 0, NEVER},
+		 1, true, false},
 		/* Nothing but lanes. */
-		{"-T 8 --device=gpu -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 128 * MIB, 128 * MIB, 8, 8, 0, NEVER},
-		{"-T 2 --device=gpu -b 256", KERNELS, 1, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 1, 8, 0, NEVER},
-		{"-T 2 --device=gpu:0,1 -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, 8, 0,
-		 NEVER},
-		{"-T 2 --device=gpu:all -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, 8, 0,
-		 NEVER},
-		{"-T 2 --device=gpu -b 256", COMPRESSED, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, 0, 0,
-		 NEVER},
-		{"-T 64 --device=gpu -b 256", COMPRESSED, 32, COUNT_PRIVATE, 64 * FEW, 128 * MIB, 128 * MIB, 32, 0, 0,
-		 NEVER},
+		{"-T 8 --device=gpu -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 128 * MIB, 128 * MIB, 8, true, false},
+		{"-T 2 --device=gpu -b 256", KERNELS, 1, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 1, true, true},
+		{"-T 2 --device=gpu:0,1 -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, true,
+		 false},
+		{"-T 2 --device=gpu:all -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, true,
+		 false},
+		{"-T 2 --device=gpu -b 256", COMPRESSED, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, true,
+		 false},
+		{"-T 64 --device=gpu -b 256", COMPRESSED, 60, COUNT_PRIVATE, 64 * FEW, 128 * MIB, 128 * MIB, 60, true,
+		 false},
 		/* Statistics: sums for each sign and exponent beside a worker's tables, or alone; no single lane for
 		   windows. */
 		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(1)), 0,
-		 256 * MIB - 2 * (FEW + SUMS(1)), 1, 8, 0, NEVER},
+		 256 * MIB - 2 * (FEW + SUMS(1)), 2, false, false},
 		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)), 0,
-		 256 * MIB - 2 * (FEW + SUMS(4096)), 1, 8, 0, NEVER},
+		 256 * MIB - 2 * (FEW + SUMS(4096)), 2, false, false},
 		{"-T 2 --stats -t f64 -r 0:1 --device=gpu", KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)),
-		 128 * MIB, 128 * MIB - 2 * SUMS(4096), 2, 8, 0, NEVER},
+		 128 * MIB, 128 * MIB - 2 * SUMS(4096), 2, true, false},
 		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 1, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64),
-		 128 * MIB, 128 * MIB, 1, 8, 0, NEVER},
+		 128 * MIB, 128 * MIB, 1, true, true},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -164,11 +162,49 @@ static void table(void)
 		      (unsigned long long)p.spare);
 		CHECK(p.decoders == CASES[i].decoders, "%s: %llu bytes for decoders", CASES[i].job,
 		      (unsigned long long)p.decoders);
-		CHECK(p.lanes == CASES[i].lanes && p.lanes_each == CASES[i].each && p.lanes_least == CASES[i].least,
-		      "%s: %u lanes, %u each, %u at least", CASES[i].job, p.lanes, p.lanes_each, p.lanes_least);
-		CHECK(p.gpu_worth == CASES[i].worth, "%s: %llu bytes are worth a GPU", CASES[i].job,
-		      (unsigned long long)p.gpu_worth);
+		CHECK(p.lanes == CASES[i].lanes && p.windows == CASES[i].windows, "%s: %u lanes, windows %d",
+		      CASES[i].job, p.lanes, (int)p.windows);
+		CHECK(p.gpu == CASES[i].gpu && p.decoded == facts.compressed, "%s: gpu %d, decoded %d", CASES[i].job,
+		      (int)p.gpu, (int)p.decoded);
 		CHECK(p.counting.alone == (p.workers == 1 && job.device == DEVICE_CPU), "%s: alone", CASES[i].job);
+	}
+}
+
+/* Under auto the GPU's start must pay: at the rate so far, 0.6 s of work must be left. */
+static void pays(void)
+{
+	static const struct {
+		double seconds;
+		uint64_t counted, known;
+		bool pays;
+	} CASES[] = {
+		/* The first blocks say nothing, however slow they are. */
+		{10, 0, 0, false},
+		{10, 64 * MIB - 1, 1 << 30, false},
+		{10, 64 * MIB, 128 * MIB, true},
+		/* Of 1 GiB/s: 600 MiB left are not enough, a little more is. */
+		{0.125, 128 * MIB, 128 * MIB + 614 * MIB, false},
+		{0.125, 128 * MIB, 128 * MIB + 615 * MIB, true},
+		{1, 1024 * MIB, 1024 * MIB + 614 * MIB, false},
+		{1, 1024 * MIB, 1024 * MIB + 615 * MIB, true},
+		/* Of what is not known to end, as much is left as was counted: after 0.6 s. */
+		{0.59, 1024 * MIB, 0, false},
+		{0.61, 1024 * MIB, 0, true},
+		{0.61, 64 * MIB, 0, true},
+		/* All is counted, or more than was known. */
+		{10, 1024 * MIB, 1024 * MIB, false},
+		{10, 1024 * MIB, 100 * MIB, false},
+		/* No overflow. */
+		{1e6, UINT64_MAX / 2, UINT64_MAX, true},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const struct plan with = {.gpu = true}, without = {.gpu = false};
+		CHECK(plan_gpu_pays(&with, CASES[i].seconds, CASES[i].counted, CASES[i].known) == CASES[i].pays,
+		      "%g s, %llu of %llu bytes: does not pay, or does", CASES[i].seconds,
+		      (unsigned long long)CASES[i].counted, (unsigned long long)CASES[i].known);
+		CHECK(!plan_gpu_pays(&without, CASES[i].seconds, CASES[i].counted, CASES[i].known),
+		      "%g s, %llu bytes: there is none", CASES[i].seconds, (unsigned long long)CASES[i].counted);
 	}
 }
 
@@ -249,7 +285,8 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 	      (unsigned long long)p->decoders);
 	CHECK(p->lanes_memory <= (gpu ? half : job->memory / 4), "job %lu: lanes get %llu", i,
 	      (unsigned long long)p->lanes_memory);
-	CHECK(p->gpu_worth == NEVER || (facts->kernels && job->device == DEVICE_AUTO), "job %lu: a GPU", i);
+	CHECK(p->gpu == (gpu || (facts->kernels && job->device == DEVICE_AUTO)), "job %lu: a GPU", i);
+	CHECK(!p->windows || p->lanes == 1, "job %lu: windows beside %u lanes", i, p->lanes);
 	const struct plan plain = plan_with(job, &(struct plan_facts){.axis = facts->axis, .plain = true}, job->memory);
 	CHECK(!p->halved || (!facts->plain && (plain.tables > p->tables || plain.workers > p->workers)),
 	      "job %lu: halved", i);
@@ -289,7 +326,7 @@ static void every_job(void)
 		const struct plan_facts facts = {&axis, bits & 1, bits >> 1 & 1, bits >> 2 & 1};
 		const struct plan p = plan_make(&job, &facts), again = plan_make(&job, &facts);
 		CHECK(p.workers == again.workers && p.tables == again.tables && p.decoders == again.decoders &&
-			      p.counting.method == again.counting.method && p.gpu_worth == again.gpu_worth,
+			      p.counting.method == again.counting.method && p.lanes == again.lanes,
 		      "job %lu: another plan", i);
 		bounds(&job, &facts, &p, i);
 		if (p.workers > 0) {
@@ -306,6 +343,7 @@ static void every_job(void)
 int main(void)
 {
 	table();
+	pays();
 	every_job();
 	return check_report();
 }

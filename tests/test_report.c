@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* report: the sentences about a run's bottleneck, from figures: each says what these show and nothing more. */
+/* report: the sentences about a run, from figures: each says what these show and nothing more. */
 #include "cli/report.h"
 
+#include <fcntl.h>
 #include <string.h>
 
 #include "check.h"
+#include "scratch.h"
 
 /* Two workers of two, for 10 s on two cores: 2 s of reading, 18 s of counting. */
 static const struct run_report BASE = {
@@ -121,11 +123,104 @@ static void nothing(void)
 	says(&JOB, &run, "");
 }
 
+/* ---- the GPU ---- */
+
+/* What report_verbose writes to standard error. */
+static const char *verbose(const struct job *job, const struct run_report *run)
+{
+	static char text[4096];
+	const int own = dup(STDERR_FILENO), file = open("stderr", O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (own < 0 || file < 0 || dup2(file, STDERR_FILENO) < 0)
+		exit(1);
+	report_verbose(job, run);
+	fflush(stderr);
+	dup2(own, STDERR_FILENO);
+	const ssize_t got = pread(file, text, sizeof(text) - 1, 0);
+	text[got > 0 ? got : 0] = '\0';
+	close(own);
+	close(file);
+	return text;
+}
+
+/* The line about the GPU is this one, and there is no other. */
+static void says_of_gpu(const struct job *job, const struct run_report *run, const char *wanted)
+{
+	const char *const text = verbose(job, run);
+	const char *first = strstr(text, "gpuhist: gpu: ");
+
+	if (!first)
+		first = strstr(text, "gpuhist: no gpu: ");
+	const char *const found = first ? first + strlen("gpuhist: ") : "nothing";
+	const size_t length = strcspn(found, "\n");
+	CHECK(length == strlen(wanted) && memcmp(found, wanted, length) == 0, "\n  %.*s\nnot\n  %s", (int)length, found,
+	      wanted);
+	CHECK(!strstr(found + length, "gpu: "), "two lines about it:\n%s", text);
+}
+
+static void gpu(void)
+{
+	static char *paths[] = {"-"};
+	struct job job = JOB;
+	struct run_report run = BASE;
+
+	job.verbose = true;
+	job.source.paths = paths;
+	run.isa = run.method = "some";
+	strcpy(run.type.name, "u32");
+	run.type.bytes = run.record = 4;
+	/* None was started. */
+	job.device = DEVICE_CPU;
+	says_of_gpu(&job, &run, "no gpu: --device=cpu");
+	job.device = DEVICE_AUTO;
+	says_of_gpu(&job, &run, "no gpu: the program was built without kernels");
+	run.kernels = true;
+	says_of_gpu(&job, &run, "no gpu: its start would not have paid (--device=gpu uses it all the same)");
+	/* It was not ready, or never will be. */
+	run.gpu.state = GPU_STARTING;
+	says_of_gpu(&job, &run, "gpu: not ready before the end");
+	run.gpu.state = GPU_FAILED;
+	strcpy(run.gpu.why, "driver: libcuda.so.1 is not there");
+	says_of_gpu(&job, &run, "gpu: driver: libcuda.so.1 is not there");
+	/* It counted. */
+	run.gpu = (struct gpu_report){.state = GPU_READY,
+				      .name = "NVIDIA H200",
+				      .devices = 1,
+				      .start_seconds = 0.254,
+				      .slots = 12,
+				      .slot_bytes = 4 << 20,
+				      .kernel = "whole_4_span"};
+	run.gpu_records = 750;
+	run.mapped_records = 101;
+	says_of_gpu(&job, &run,
+		    "gpu: NVIDIA H200, 12 slots of 4 MiB, ready after 0.25 s, whole_4_span; counted 75.0% of the "
+		    "samples, 10.1% from mapped files");
+	/* Several; slots are those of all, their size is the first one's, in as few digits as it needs. */
+	run.gpu.devices = 3;
+	run.gpu.slots = 96;
+	run.gpu.slot_bytes = 1500 << 10;
+	says_of_gpu(
+		&job, &run,
+		"gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, whole_4_span; counted 75.0% "
+		"of the samples, 10.1% from mapped files");
+	/* It was lost later on: what it counted it counted. */
+	run.gpu.state = GPU_FAILED;
+	says_of_gpu(
+		&job, &run,
+		"gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, whole_4_span; counted 75.0% "
+		"of the samples, 10.1% from mapped files");
+	job.verbose = false;
+	CHECK(verbose(&job, &run)[0] == '\0', "without -v");
+}
+
 int main(void)
 {
 	counting();
 	reading();
 	the_writer();
 	nothing();
+	scratch_enter();
+	gpu();
+	scratch_leave();
 	return check_report();
 }

@@ -372,7 +372,7 @@ static int read_pieces(const struct source_spec *spec, long cut, struct taken *t
 	struct chunk held[3] = {{.bytes = 0}}, rest;
 	uint32_t *buffer = malloc(1 << 20);
 	const struct want want = {.buffer = buffer, .cap = 1 << 20, .range = (size_t)5 << 20 | 3},
-			  copy = {buffer, 1 << 20, false, 0};
+			  copy = {buffer, 1 << 20, false, 0, false};
 	struct source *s;
 	int rc = source_open(&s, spec, fail);
 	struct reader *const r = rc == 0 ? source_reader(s) : NULL;

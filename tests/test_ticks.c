@@ -130,6 +130,8 @@ static void known(void)
 		{-0.0625, 0.3, 0, "0 0.1 0.2 0.3"},
 		{-1.7e308, 1.7e308, 306, MINUS "100 0 100"},
 		{0, (double)INFINITY, 306, "0 50 100 150"},
+		{-(double)INFINITY, (double)INFINITY, 306, MINUS "100 0 100"},
+		{-(double)INFINITY, 0, 306, MINUS "150 " MINUS "100 " MINUS "50 0"},
 		{1e9, 1e9 + 5, 0, "1000000000 1000000001 1000000002 1000000003 1000000004 1000000005"},
 	};
 

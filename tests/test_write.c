@@ -164,6 +164,50 @@ static void json_axes(void)
 	scratch_clean();
 }
 
+/* By a look at every edge, as readers compute it. */
+static bool is_regular(const struct axis *axis)
+{
+	const uint32_t bins = axis_bins(axis);
+	const double lo = edges_value(&axis->edges, 0), top = lo + (edges_value(&axis->edges, bins) - lo);
+
+	for (uint32_t i = 0; i <= bins; i++) {
+		const double z = (double)i / bins, edge = edges_value(&axis->edges, i);
+		if ((1 - z) * lo + z * top != edge || fma(1 - z, lo, z * top) != edge ||
+		    fma(z, top, (1 - z) * lo) != edge)
+			return false;
+	}
+	return true;
+}
+
+/* Ranges of integers of all lengths, in 2^k bins or others: where no edge is looked at, it is known. */
+static void json_exact(void)
+{
+	uint64_t seed = 8, regular = 0;
+	struct sample_type type;
+
+	sample_type_parse(&type, "i64");
+	for (int i = 0; i < 20000; i++) {
+		const uint32_t bins = (uint32_t)1 << check_random(&seed) % 13;
+		const int length = 1 + (int)(check_random(&seed) % 60), zeros = (int)(check_random(&seed) % 40);
+		struct axis_spec spec = {.edges = {.kind = AXIS_RANGE, .bins = bins + (check_random(&seed) % 8 == 0)}};
+		struct number *const ends[] = {&spec.edges.lo, &spec.edges.hi};
+		struct axis axis;
+		const char *why;
+		for (int k = 0; k < 2; k++) {
+			int128_t x = (int128_t)(check_random(&seed) >> (64 - length)) << zeros;
+			x = check_random(&seed) % 2 ? -x : check_random(&seed) % 8 ? x : 0;
+			*ends[k] = (struct number){.value = (double)x, .whole = true, .exact = true, .integer = x};
+		}
+		if (axis_init(&axis, &spec, &type, &why) != 0)
+			continue;
+		CHECK(write_json_is_regular(&axis) == is_regular(&axis), "%.17g:%.17g by %lu", spec.edges.lo.value,
+		      spec.edges.hi.value, (unsigned long)axis_bins(&axis));
+		regular += is_regular(&axis);
+		edges_free(&axis.edges);
+	}
+	CHECK(regular > 1000 && regular < 9000, "%llu regular", (unsigned long long)regular);
+}
+
 /* What a reader computes may depend on its compiler: then the edges are listed. */
 static void json_fused(void)
 {
@@ -264,6 +308,7 @@ int main(void)
 	raw();
 	npy();
 	json_axes();
+	json_exact();
 	json_fused();
 	json_channels();
 	text();

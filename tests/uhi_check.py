@@ -18,6 +18,7 @@ import tempfile
 import boost_histogram
 import hist
 import numpy
+import uhi.io
 import uhi.io.json
 import uhi.schema
 
@@ -161,6 +162,83 @@ def check_jobs(program):
                   f"{job}: bytes and options")
 
 
+def check_sparse(program):
+    """With --nonzero the storage is sparse: what uhi makes of it is what is written without."""
+    jobs = ["-t u8 -b 300", "-t u8 --mod -b 300", "-t u16 -c 2 -r 0:9 -b 9", "-t f64 -r -1:1 -b 49", "-t u32 -b 4 -n 0",
+            "-t u32 -r full -b 100000", "-t f64 --auto -b 1000"]
+    for job in jobs:
+        file = "normal" if "f64 " in job else "noise"
+        run(program, *job.split(), "-o", "dense.json", file)
+        run(program, *job.split(), "-o", "sparse.json", "--nonzero", file)
+        dense, sparse = load("dense.json"), load("sparse.json")
+        for name, document in sparse.items():
+            check("index" in document["storage"] and 0 not in document["storage"]["values"], f"{job}: not sparse")
+            full = uhi.io.from_sparse(document)
+            values = full["storage"]["values"]
+            check(values.dtype == numpy.int64 and values.tolist() == dense[name]["storage"]["values"], f"{job}: sparse")
+            del document["storage"], dense[name]["storage"]
+            check(document == dense[name], f"{job}: sparse: what is said of it")
+            boost_histogram.Histogram(full)
+
+
+def foreign_histograms():
+    """Histograms of boost-histogram and hist that --merge takes, and others with what it says of them."""
+    axis, storage = boost_histogram.axis, boost_histogram.storage
+    normal = numpy.random.default_rng(3).normal(size=1000)
+    good = [boost_histogram.Histogram(axis.Regular(bins, low, high, **flow), storage=kind())
+            for bins, low, high in ((10, -1, 1), (49, 0, 49), (3, 0.1, 0.7), (7, -3e5, 1e-3))
+            for flow in ({}, {"underflow": False}, {"overflow": False}, {"underflow": False, "overflow": False})
+            for kind in (storage.Int64, storage.Double)]
+    good += [boost_histogram.Histogram(axis.Variable([-1, 0, 0.1, 7, 1e300])), boost_histogram.Histogram(axis.Integer(-3, 4)),
+             boost_histogram.Histogram(axis.Integer(0, 49, underflow=False)),
+             boost_histogram.Histogram(axis.Regular(5, 1, 9, transform=axis.transform.log)),
+             hist.Hist(hist.axis.Regular(10, -1, 1, name="x", label="range"), name="n", label="samples", metadata="m")]
+    bad = [(boost_histogram.Histogram(axis.Regular(3, 0, 1), storage=storage.Weight()), '"weighted"'),
+           (boost_histogram.Histogram(axis.Regular(3, 0, 1), storage=storage.Mean()), '"mean"'),
+           (boost_histogram.Histogram(axis.Regular(3, 0, 1, circular=True)), "circular"),
+           (boost_histogram.Histogram(axis.IntCategory([1, 2])), '"category_int"'),
+           (boost_histogram.Histogram(axis.StrCategory(["a"])), '"category_str"'),
+           (boost_histogram.Histogram(axis.Boolean()), '"boolean"'),
+           (boost_histogram.Histogram(axis.Regular(3, 0, 1), axis.Regular(3, 0, 1)), "2 axes")]
+    for h in good:
+        h.fill(normal if not isinstance(h.axes[0], axis.Integer) else numpy.rint(normal * 9).astype(int))
+    half = boost_histogram.Histogram(axis.Regular(3, 0, 1))
+    half.fill([0.5], weight=0.5)
+    bad.append((half, "whole number"))
+    return good, bad
+
+
+def dump(h, name, sparse=False):
+    text = json.dumps(h, default=uhi.io.json.default)
+    if sparse:
+        text = json.dumps(uhi.io.to_sparse(json.loads(text, object_hook=uhi.io.json.object_hook)), default=uhi.io.json.default)
+    open(name, "w").write(text)
+
+
+def check_foreign(program):
+    """Documents of other writers: their counts and edges, twice; what is written of it they can read."""
+    good, bad = foreign_histograms()
+    for h in good:
+        what = f"{h.axes[0]!r}, {h.storage_type.__name__}"
+        dump(h, "h.json")
+        dump(h, "s.json", sparse=True)
+        result = subprocess.run([program, "--merge", "h.json", "s.json", "-o", "sum.json"], capture_output=True, text=True)
+        check(result.returncode == 0 and "not written by gpuhist" in result.stderr, f"{what}: {result.stderr}")
+        if result.returncode != 0:
+            continue
+        document = load("sum.json")[None]
+        again = boost_histogram.Histogram(document)
+        check(same_bits(again.axes[0].edges, h.axes[0].edges), f"{what}: edges")
+        expected = h.view(flow=True)
+        traits = h.axes[0].traits
+        values = [0] * (not traits.underflow) + [2 * int(n) for n in expected] + [0] * (not traits.overflow)
+        check(again.view(flow=True).tolist() == values, f"{what}: counts")
+    for h, why in bad:
+        dump(h, "h.json")
+        result = subprocess.run([program, "--merge", "h.json"], capture_output=True, text=True)
+        check(result.returncode == 3 and why in result.stderr and result.stdout == "", f"{h!r}: {result.stderr}")
+
+
 def check_manual(program, manual):
     """The examples of the manual that begin with an import, in order, each in a namespace of its own."""
     run(program, "-t", "u8", "-b", "200", "-o", "a.json", "noise")
@@ -182,6 +260,8 @@ def main():
         os.chdir(folder)
         check_documents(documents)
         check_jobs(program)
+        check_sparse(program)
+        check_foreign(program)
         check_manual(program, manual)
         os.chdir("/")
     for option in sorted(left_out):

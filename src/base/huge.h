@@ -4,6 +4,7 @@
 #define GPUHIST_HUGE_H
 
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -32,9 +33,21 @@ static inline void *huge_alloc(size_t bytes)
 	return p;
 }
 
+/* The system gives so much as pages of its own, which are zero, and not before they are touched. */
+#define HUGE_FRESH ((size_t)64 << 20)
+
 /* Zeroed. For tables that are hit at random: huge pages save most of the TLB misses. */
 static inline void *huge_zeroed(size_t bytes)
 {
+	if (bytes >= HUGE_FRESH) {
+		unsigned char *const fresh = calloc(1, bytes);
+#ifdef MADV_HUGEPAGE
+		const size_t lead = fresh ? (HUGE_PAGE - (size_t)((uintptr_t)fresh % HUGE_PAGE)) % HUGE_PAGE : 0;
+		if (fresh)
+			(void)madvise(fresh + lead, (bytes - lead) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+#endif
+		return fresh;
+	}
 	void *p = huge_alloc(bytes);
 
 	if (p)

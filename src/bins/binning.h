@@ -47,7 +47,7 @@
  * One row for each kind: its name; whether there are loops for keys of 32 bits, for keys of 64 bits
  * and for floats (1 or 0); the kernels that count it, by the end of their names, for integers and
  * for floats. From it come enum bin_kind, the loops of each instruction set (cells_loops.c) and the
- * choice of a kernel (gpu_kernel.c). X takes what `with` is, then the row.
+ * choice of a kernel (driver/kernel.c). X takes what `with` is, then the row.
  *
  *   SHIFT   integers: every bin is 2^by values wide
  *   MAGIC   integers: floor(d N / W) by one multiplication, exact for W <= 2^32

@@ -157,10 +157,11 @@ static void set_linspace_keys(struct edges *e, const struct sample_type *type, d
 }
 
 /* Explicit edges; the caller has seen to it that each is finite. */
-static int set_list(struct edges *e, const double *list, const struct sample_type *type, const char **why)
+static int set_list(struct edges *e, const double *list, bool definition, const struct sample_type *type,
+		    const char **why)
 {
 	const size_t bytes = ((size_t)e->binning.bins + 1) * sizeof(*list);
-	enum table_fold fold;
+	enum table_fold fold = TABLE_NONE;
 
 	for (uint32_t i = 0; i < e->binning.bins; i++)
 		if (!(list[i] < list[i + 1])) {
@@ -172,7 +173,7 @@ static int set_list(struct edges *e, const double *list, const struct sample_typ
 	if (!e->list)
 		return -1;
 	memcpy(e->list, list, bytes);
-	if (table_init(&e->binning, &e->table, &fold, list, e->closed, type) != 0) {
+	if (!definition && table_init(&e->binning, &e->table, &fold, list, e->closed, type) != 0) {
 		edges_free(e);
 		return -1;
 	}
@@ -196,7 +197,7 @@ static int set_log(struct edges *e, const struct edges_spec *spec, const struct 
 	if (!list)
 		return -1;
 	ratio_edges(list, spec->lo.value, spec->hi.value, spec->bins);
-	rc = set_list(e, list, type, why);
+	rc = set_list(e, list, spec->definition, type, why);
 	if (rc != 0 && *why == NOT_RISING)
 		*why = "the bins are narrower than binary64 can tell apart";
 	free(list);
@@ -282,7 +283,7 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 	}
 	e->binning.bins = spec->bins;
 	if (spec->kind == AXIS_EDGES)
-		return set_list(e, spec->list, type, why);
+		return set_list(e, spec->list, spec->definition, type, why);
 	if (spec->kind == AXIS_LOG)
 		return set_log(e, spec, type, why);
 	if (spec->kind == AXIS_MOD)

@@ -42,6 +42,7 @@ struct edges_spec {
 	bool closed;          /* --closed */
 	struct number lo, hi; /* RANGE, LOG */
 	const double *list;   /* EDGES: bins + 1 of them, finite; of the spec's maker */
+	bool definition;      /* EDGES, LOG: nothing is counted by them, so what finds a sample's bin is left out */
 };
 
 /* Where the samples of the cell "edge" belong (binning.h). */

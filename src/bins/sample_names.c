@@ -194,7 +194,9 @@ void sample_type_hint(char hint[SAMPLE_HINT], const char *text)
 	if (!name && !pair)
 		name = ours_of_near(word, &type);
 	const char *const found = pair ? pair : name;
-	const char *const order = big && found && strcmp(found + 1, "8") != 0 ? "be" : "";
+	/* A near name may have an order already. */
+	const bool orderless = found && strcmp(found + 1, "8") != 0 && found[strlen(found) - 1] != 'e';
+	const char *const order = big && orderless ? "be" : "";
 	if (pair)
 		snprintf(hint, SAMPLE_HINT,
 			 "unknown type; use %s%s, two values for each complex sample (both are counted)", pair, order);

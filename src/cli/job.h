@@ -24,7 +24,8 @@ enum plot { PLOT_NONE, PLOT_LINEAR, PLOT_LOG };
 enum progress { PROGRESS_TERMINAL, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
 struct job {
-	struct source_spec source; /* the inputs, -S, -n, --ignore-tail, --raw; its record is the layout's */
+	struct source_spec source; /* the inputs, -S, -n, --part, --ignore-tail, --raw; its record is the layout's */
+	const char *part_variable; /* --part=auto: what said how many parts there are; NULL: not given */
 	struct sample_type type;   /* -t; source.typed: it was given. Else of inputs that do not say what they are */
 	struct layout_options layout_options; /* what was asked of the layout ... */
 	struct layout layout;                 /* ... and what that makes of it for the type */
@@ -40,7 +41,8 @@ struct job {
 
 	const struct format *format; /* -f, or the suffix of the output */
 	struct style style;
-	const char *output; /* -o; NULL for standard output */
+	const char *output; /* -o, of a part without %K and %N; NULL for standard output */
+	char *output_part;  /* ... where it is not the text that was given. options_free's */
 	bool output_named;  /* -o was given, be it "-" */
 	bool stats;         /* --stats */
 	enum plot plot;     /* -p */
@@ -48,7 +50,8 @@ struct job {
 	bool output_none;   /* --into without -o and -f: nothing else is written */
 	double every;       /* --every: seconds from one partial output to the next; 0: only the last one */
 	bool tee;           /* --tee: the inputs' bytes go to standard output */
-	bool merge;         /* --merge: the inputs are documents, not samples */
+	bool merge;         /* --merge: the inputs are documents, not samples ... */
+	bool merge_some;    /* ... and of parts of a whole some are enough: --merge=some */
 	enum progress progress;
 	bool quiet, verbose;
 

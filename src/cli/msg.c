@@ -16,7 +16,8 @@
 #define PROGRESS_COLUMNS 256u /* of its line, at most */
 
 static bool quiet;
-static size_t drawn; /* columns of the line of progress that are on the terminal */
+static char of_part[48]; /* what every message begins with after the program's name */
+static size_t drawn;     /* columns of the line of progress that are on the terminal */
 
 static void erase(void);
 
@@ -39,8 +40,8 @@ static void print(const char *kind, const char *format, va_list ap) __attribute_
 
 static void print(const char *kind, const char *format, va_list ap)
 {
-	char line[FAIL_TEXT + 64];
-	int prefix = snprintf(line, sizeof(line) - 1, "gpuhist: %s", kind);
+	char line[FAIL_TEXT + 64 + sizeof(of_part)];
+	int prefix = snprintf(line, sizeof(line) - 1, "gpuhist: %s%s", of_part, kind);
 	size_t used = (size_t)prefix;
 
 	int length = vsnprintf(line + used, sizeof(line) - 1 - used, format, ap);
@@ -60,6 +61,11 @@ static void print(const char *kind, const char *format, va_list ap)
 void msg_set_quiet(bool q)
 {
 	quiet = q;
+}
+
+void msg_set_part(unsigned long part, unsigned long parts)
+{
+	snprintf(of_part, sizeof(of_part), "part %lu of %lu: ", part, parts);
 }
 
 void msg_error(const char *format, ...)

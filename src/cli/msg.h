@@ -12,6 +12,9 @@
 /* -q: warnings and notes are dropped from now on. */
 void msg_set_quiet(bool quiet);
 
+/* From now on every message begins with "gpuhist: part 3 of 8: ". */
+void msg_set_part(unsigned long part, unsigned long parts);
+
 /* "gpuhist: text". Control characters in text are shown as '?': names are data. */
 void msg_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

@@ -38,6 +38,7 @@ enum {
 	OPT_EVERY,
 	OPT_TEE,
 	OPT_MERGE,
+	OPT_PART,
 	OPT_PROGRESS,
 	OPT_NO_PROGRESS,
 };
@@ -79,7 +80,8 @@ const struct option options_long[] = {
 	{"into", required_argument, NULL, OPT_INTO},
 	{"every", required_argument, NULL, OPT_EVERY},
 	{"tee", no_argument, NULL, OPT_TEE},
-	{"merge", no_argument, NULL, OPT_MERGE},
+	{"merge", optional_argument, NULL, OPT_MERGE},
+	{"part", required_argument, NULL, OPT_PART},
 	{"progress", no_argument, NULL, OPT_PROGRESS},
 	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
 	{NULL, 0, NULL, 0},
@@ -218,8 +220,9 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		job->tee = true;
 		return 0;
 	case OPT_MERGE:
-		job->merge = true;
-		return 0;
+		return options_merge(job, text, fail);
+	case OPT_PART:
+		return options_part(job, g, text, fail);
 	case OPT_PROGRESS:
 	case OPT_NO_PROGRESS:
 		job->progress = option == OPT_PROGRESS ? PROGRESS_ALWAYS : PROGRESS_NEVER;
@@ -296,7 +299,8 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	if (job->merge ? options_settle_merge(&g, fail) != 0
 		       : options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0)
 		return OPTIONS_FAILED;
-	if (options_settle_output(job, &g, fail) != 0 || options_text(job, &g, fail) != 0)
+	if (options_settle_part(job, &g, fail) != 0 || options_settle_output(job, &g, fail) != 0 ||
+	    options_text(job, &g, fail) != 0)
 		return OPTIONS_FAILED;
 	return OPTIONS_RUN;
 }
@@ -305,6 +309,8 @@ void options_free(struct job *job)
 {
 	free(job->edges);
 	free(job->options);
+	free(job->output_part);
 	job->edges = NULL;
 	job->options = NULL;
+	job->output_part = NULL;
 }

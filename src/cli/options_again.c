@@ -96,7 +96,8 @@ static void add_options(struct line *line, const struct job *job, bool type)
 
 int options_again(char *text, size_t room, const struct job *job, const char *words, const char *type)
 {
-	struct line line = {.text = text, .room = room, .bad = job->into || job->tee || job->merge};
+	struct line line = {
+		.text = text, .room = room, .bad = job->into || job->tee || job->merge || job->part_variable};
 	bool dashes = false;
 
 	add(&line, "gpuhist", 7);

@@ -19,6 +19,7 @@ struct given {
 	uint32_t bins;                 /* -b; 0: not given */
 	size_t edges;                  /* how many */
 	bool counter;
+	bool part_auto;       /* --part=auto, and no other --part after it */
 	const char *counting; /* the first long name of an option that is not for --merge; NULL: there is none */
 };
 
@@ -78,8 +79,14 @@ int options_plot(struct job *job, const char *text, struct fail *fail);
 int options_every(struct job *job, const char *text, struct fail *fail);
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail);
 
-/* options_merge.c: notes each option by its long name; with --merge, whether all of them go with it; --into, before
- * options_settle_output. */
+/* options_part.c: --part; then, before options_settle_output, which part this is, and -o without %K and %N. */
+int options_part(struct job *job, struct given *g, const char *text, struct fail *fail);
+int options_settle_part(struct job *job, const struct given *g, struct fail *fail);
+
+/* options_merge.c: --merge, its value NULL where it has none; notes each option by its long name; with --merge, whether
+ * all of them go with it; --into, before options_settle_output; after it, what a sum of some parts is written as. */
+int options_merge(struct job *job, const char *text, struct fail *fail);
+int options_settle_some(const struct job *job, struct fail *fail);
 void options_note(struct given *g, const char *name);
 int options_settle_merge(const struct given *g, struct fail *fail);
 int options_settle_into(struct job *job, struct fail *fail);

@@ -19,6 +19,26 @@ void options_note(struct given *g, const char *name)
 		g->counting = name;
 }
 
+int options_merge(struct job *job, const char *text, struct fail *fail)
+{
+	job->merge = true;
+	job->merge_some = text && strcmp(text, "some") == 0;
+	if (!text || job->merge_some)
+		return 0;
+	return options_usage(fail, "--merge", text,
+			     "can be \"some\", for parts of which others are added later; files follow after a blank");
+}
+
+/* Other formats cannot say that parts are missing. */
+int options_settle_some(const struct job *job, struct fail *fail)
+{
+	if (!job->merge_some || strcmp(job->format->name, "json") == 0)
+		return 0;
+	return fail_set(fail, STATUS_USAGE,
+			"--merge=some: %s cannot say which parts of a whole it holds: only json can (-f json)",
+			job->format->name);
+}
+
 int options_settle_merge(const struct given *g, struct fail *fail)
 {
 	if (!g->counting)

@@ -59,7 +59,7 @@ int options_refuse_format(struct fail *fail, const char *text)
 	for (const struct format *row; n < NAMES_MAX && (row = format_row(n)) != NULL;)
 		names[n++] = row->name;
 	names[n] = NULL;
-	format_list(list, false, "or");
+	format_list(list, FORMATS_ALL, "or");
 	snprintf(why, sizeof(why), "must be %s", list);
 	return refuse(fail, "--format", text, why, meant(text, names, FORMATS));
 }

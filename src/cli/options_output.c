@@ -102,11 +102,16 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 		job->plot = PLOT_NONE;
 	if (!g->counter)
 		style->counter = format->counter;
-	if (!format->rows && (style->nonzero || style->flow || !style->header)) {
-		format_list(list, true, "and");
-		return fail_set(fail, STATUS_USAGE, "--nonzero, --flow and --no-header are for %s, not %s", list,
-				format->name);
+	if (!format->rows && (style->flow || !style->header)) {
+		format_list(list, FORMATS_ROWS, "and");
+		return fail_set(fail, STATUS_USAGE, "--flow and --no-header are for %s, not %s", list, format->name);
 	}
+	if (!format->rows && !format->sparse && style->nonzero) {
+		format_list(list, FORMATS_NONZERO, "and");
+		return fail_set(fail, STATUS_USAGE, "--nonzero is for %s, not %s", list, format->name);
+	}
+	if (options_settle_some(job, fail) != 0)
+		return -1;
 	if (!(format->counters & 1u << style->counter))
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it", format->name,
 				counter_name(style->counter));

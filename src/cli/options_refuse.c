@@ -41,6 +41,7 @@ static const struct {
 	{"chart graph draw show picture ascii", "--plot"},
 	{"append accumulate update", "--into=FILE.json"},
 	{"combine sum", "--merge"},
+	{"slice shard split partition rank task node", "--part=K/N"},
 	{"interval refresh", "--every=TIME"},
 	{"logscale log-scale logarithmic log-bins logspace geomspace", "--log=LO:HI"},
 	{"modulo modulus", "--mod"},

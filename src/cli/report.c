@@ -125,6 +125,9 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	char advice[ADVICE];
 	bool advised = false;
 
+	/* Started once for each part by mistake, all would count everything. */
+	if (job->part_variable && job->source.parts == 1)
+		msg_warning("%s is 1: all records were counted, as the only part", job->part_variable);
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
 	if (run->totals.shorter > 0)
@@ -150,11 +153,19 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	give_hint(job, hist, run, advised);
 }
 
-void report_sum(const struct job *job, const struct hist *hist, uint64_t documents)
+void report_sum(const struct job *job, const struct sum *sum)
 {
+	const struct hist *const hist = &sum->total.hist;
+	const uint64_t documents = sum->documents;
+	char name[SUM_NAME];
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const uint64_t outside = flow.under + flow.over + flow.nan;
 
+	if (sum->foreign > 0) {
+		sum_name_text(name, &sum->foreign_first);
+		msg_note("%s%s: not written by gpuhist: added as plain counts of f64", name,
+			 sum->foreign > 1 ? " and others" : "");
+	}
 	if (outside > 0)
 		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan", (ull)outside,
 			    (ull)hist->samples, (ull)flow.under, (ull)flow.over, (ull)flow.nan);

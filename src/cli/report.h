@@ -4,6 +4,7 @@
 #define GPUHIST_REPORT_H
 
 #include "cli/job.h"
+#include "document/sum.h"
 #include "gpu/gpu.h"
 #include "hist/hist.h"
 
@@ -39,7 +40,7 @@ void report_stats(const struct hist *hist);
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 
 /* The same of a sum of histograms, which were counted before. */
-void report_sum(const struct job *job, const struct hist *hist, uint64_t documents);
+void report_sum(const struct job *job, const struct sum *sum);
 
 /* -v: what the file of --into holds now. */
 void report_into(const struct job *job, uint64_t samples, uint64_t inputs);

@@ -139,8 +139,24 @@ void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job, const 
 		 more);
 }
 
+static void report_part(const struct job *job, const struct run_report *run)
+{
+	const unsigned long part = job->source.part, parts = job->source.parts;
+	const ull before = run->totals.first, all = run->totals.all;
+	char which[48] = "";
+
+	/* Under --part=auto every message says it. */
+	if (!job->part_variable || parts == 1)
+		snprintf(which, sizeof(which), "part %lu of %lu: ", part, parts);
+	if (parts > 0 && run->records > 0)
+		msg_note("%srecords %llu to %llu of %llu", which, before + 1, before + (ull)run->records, all);
+	else if (parts > 0)
+		msg_note("%snone of %llu records", which, all);
+}
+
 void report_verbose(const struct job *job, const struct run_report *run)
 {
+	const uint64_t inputs = job->source.parts > 0 ? run->totals.read : run->totals.inputs;
 	char records[64] = "", bottleneck[BOTTLENECK_TEXT];
 
 	if (!job->verbose)
@@ -149,9 +165,10 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		snprintf(records, sizeof(records), " in %llu record%s of %lu bytes", (ull)run->records,
 			 run->records == 1 ? "" : "s", (unsigned long)run->record);
 	report_header(job, run);
+	report_part(job, run);
 	msg_note("%llu bytes from %llu input%s, %llu samples of %s%s, %.3f s: %.2f GB/s", (ull)run->totals.bytes,
-		 (ull)run->totals.inputs, run->totals.inputs == 1 ? "" : "s", (ull)run->samples, run->type.name,
-		 records, run->seconds, (double)run->totals.bytes / run->seconds * 1e-9);
+		 (ull)inputs, inputs == 1 ? "" : "s", (ull)run->samples, run->type.name, records, run->seconds,
+		 (double)run->totals.bytes / run->seconds * 1e-9);
 	if (run->totals.packed > 0)
 		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
 	msg_note("cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and counts", run->workers,

@@ -7,11 +7,12 @@
 #include <string.h>
 
 #include "bins/layout.h"
-#include "output/counter.h"
 
 const char *const described_meta_names[METAS] = {
-	"type", "binning", "range",   "counter", "closed", "clamp", "channel", "channels", "samples", "under",   "over",
-	"nan",  "bytes",   "skipped", "tail",    "inputs", "part",  "parts",   "options",  "most",    "partial",
+	"type",          "binning",      "range", "counter",      "closed",  "clamp", "channel",
+	"channels",      "samples",      "under", "over",         "nan",     "bytes", "skipped",
+	"tail",          "inputs",       "part",  "parts",        "options", "most",  "partial",
+	"clamped_under", "clamped_over", "held",  "inputs_state",
 };
 
 static int take_count(struct json_reader *r, const char *name, uint64_t *count, struct fail *fail)
@@ -42,7 +43,8 @@ static int take_text(struct json_reader *r, char text[META_TEXT], struct fail *f
 	return 0;
 }
 
-static int take_options(struct described *d, struct json_reader *r, struct fail *fail)
+/* A text of any length, in memory of its own. */
+static int take_owned(char **text, const char *name, struct json_reader *r, struct fail *fail)
 {
 	const uint64_t at = json_offset(r);
 	const char *taken;
@@ -51,12 +53,39 @@ static int take_options(struct described *d, struct json_reader *r, struct fail 
 	if (json_string(r, &taken, &length, fail) != 0)
 		return -1;
 	if (strlen(taken) != length)
-		return json_bad(r, at, fail, "\"options\" has a zero byte");
-	d->options = malloc(length + 1);
-	if (!d->options)
+		return json_bad(r, at, fail, "\"%s\" has a zero byte", name);
+	*text = malloc(length + 1);
+	if (!*text)
 		return fail_errno(fail, "%s", r->name);
-	memcpy(d->options, taken, length + 1);
+	memcpy(*text, taken, length + 1);
 	return 0;
+}
+
+/* 16 digits, as they are written; no others are known. */
+static int take_state(struct described *d, struct json_reader *r, struct fail *fail)
+{
+	static const char DIGITS[] = "0123456789abcdef";
+	const uint64_t at = json_offset(r);
+	char text[META_TEXT];
+
+	if (take_text(r, text, fail) != 0)
+		return -1;
+	d->state = 0;
+	if (strspn(text, DIGITS) == 16 && text[16] == '\0')
+		d->state = strtoull(text, NULL, 16);
+	if (d->state != 0)
+		return 0;
+	return json_bad(r, at, fail, "\"inputs_state\" must be 16 hexadecimal digits");
+}
+
+static bool is_text(int meta)
+{
+	return meta < META_CLOSED || meta == META_OPTIONS || meta == META_HELD || meta == META_STATE;
+}
+
+static bool is_flag(int meta)
+{
+	return meta == META_CLOSED || meta == META_CLAMP || meta == META_PARTIAL;
 }
 
 static int take_meta(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
@@ -65,22 +94,39 @@ static int take_meta(struct described *d, struct json_reader *r, const char *nam
 	bool *const flags[] = {&d->closed, &d->clamp};
 	uint64_t *const counts[] = {&d->channel, &d->channels, &d->samples, &d->under,  &d->over, &d->nan,
 				    &d->bytes,   &d->skipped,  &d->tail,    &d->inputs, &d->part, &d->parts};
-	int meta = 0;
+	int meta = 0, next;
 
 	while (meta < METAS && strcmp(name, described_meta_names[meta]) != 0)
 		meta++;
 	if (meta == METAS)
 		return json_skip(r, fail);
+	if (json_peek(r, &next, fail) != 0)
+		return -1;
+	/* Another's metadata may have such a name for something else. */
+	const char wanted = is_text(meta) ? '"' : is_flag(meta) ? 't' : '0';
+	if (wanted != (next == 'f' ? 't' : next == '-' || (next >= '0' && next <= '9') ? '0' : next)) {
+		d->other_at = json_offset(r);
+		d->other = (enum meta)meta;
+		return json_skip(r, fail);
+	}
 	d->given[meta] = true;
 	if (meta == META_OPTIONS)
-		return take_options(d, r, fail);
+		return take_owned(&d->options, described_meta_names[meta], r, fail);
+	if (meta == META_HELD)
+		return take_owned(&d->held, described_meta_names[meta], r, fail);
+	if (meta == META_STATE)
+		return take_state(d, r, fail);
 	if (meta == META_PARTIAL)
 		return json_bool(r, &d->partial, fail);
 	if (meta < META_CLOSED)
 		return take_text(r, texts[meta], fail);
 	if (meta < META_CHANNEL)
 		return json_bool(r, flags[meta - META_CLOSED], fail);
-	return take_count(r, described_meta_names[meta], meta == META_MOST ? &d->most : counts[meta - META_CHANNEL],
+	return take_count(r, described_meta_names[meta],
+			  meta == META_MOST            ? &d->most
+			  : meta == META_CLAMPED_UNDER ? &d->clamped.under
+			  : meta == META_CLAMPED_OVER  ? &d->clamped.over
+						       : counts[meta - META_CHANNEL],
 			  fail);
 }
 
@@ -103,15 +149,76 @@ static int take_real(struct json_reader *r, double *real, bool *has, struct fail
 	return json_real(r, real, fail);
 }
 
-static int take_axis_member(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
+/* A text where numbers should be: the schema allows the path of another file. */
+static int take_path(struct described *d, struct json_reader *r, struct fail *fail)
+{
+	d->path_at = json_offset(r);
+	return json_skip(r, fail);
+}
+
+static int take_edges(struct described *d, struct json_reader *r, struct fail *fail)
+{
+	int next;
+
+	if (json_peek(r, &next, fail) != 0)
+		return -1;
+	if (next == '"')
+		return take_path(d, r, fail);
+	return json_reals(r, &d->edges, &d->edge_count, (uint64_t)BINS_MAX + 1, fail);
+}
+
+/* Of one of its writers: boost-histogram has an axis of whole numbers, whose edges no formula rounds. */
+static int take_axis_writer(struct described *d, struct json_reader *r, struct fail *fail)
 {
 	char type[META_TEXT];
+	const char *name;
+	int more, next;
 
-	if (strcmp(name, "type") == 0) {
+	if (json_object(r, fail) != 0)
+		return -1;
+	while ((more = json_member(r, &name, fail)) > 0) {
+		const bool is_type = strcmp(name, "orig_type") == 0;
+		if (json_peek(r, &next, fail) != 0)
+			return -1;
+		if (!is_type || next != '"') {
+			if (json_skip(r, fail) != 0)
+				return -1;
+			continue;
+		}
 		if (take_text(r, type, fail) != 0)
 			return -1;
-		d->regular = strcmp(type, "regular") == 0;
-		d->variable = strcmp(type, "variable") == 0;
+		d->integer = strcmp(type, "Integer") == 0;
+	}
+	return more;
+}
+
+static int take_axis_info(struct described *d, struct json_reader *r, struct fail *fail)
+{
+	const char *name;
+	int more, next;
+
+	if (json_peek(r, &next, fail) != 0)
+		return -1;
+	if (next != '{')
+		return json_skip(r, fail);
+	if (json_object(r, fail) != 0)
+		return -1;
+	while ((more = json_member(r, &name, fail)) > 0) {
+		const bool boost = strcmp(name, "boost-histogram") == 0;
+		if (json_peek(r, &next, fail) != 0 ||
+		    (boost && next == '{' ? take_axis_writer(d, r, fail) : json_skip(r, fail)) != 0)
+			return -1;
+	}
+	return more;
+}
+
+static int take_axis_member(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
+{
+	if (strcmp(name, "type") == 0) {
+		if (take_text(r, d->axis, fail) != 0)
+			return -1;
+		d->regular = strcmp(d->axis, "regular") == 0;
+		d->variable = strcmp(d->axis, "variable") == 0;
 		return 0;
 	}
 	if (strcmp(name, "lower") == 0)
@@ -123,13 +230,15 @@ static int take_axis_member(struct described *d, struct json_reader *r, const ch
 		return take_count(r, name, &d->bins, fail);
 	}
 	if (strcmp(name, "edges") == 0)
-		return json_reals(r, &d->edges, &d->edge_count, (uint64_t)BINS_MAX + 1, fail);
+		return take_edges(d, r, fail);
 	if (strcmp(name, "underflow") == 0)
 		return json_bool(r, &d->underflow, fail);
 	if (strcmp(name, "overflow") == 0)
 		return json_bool(r, &d->overflow, fail);
 	if (strcmp(name, "circular") == 0)
 		return json_bool(r, &d->circular, fail);
+	if (strcmp(name, "writer_info") == 0)
+		return take_axis_info(d, r, fail);
 	return json_skip(r, fail);
 }
 
@@ -140,6 +249,8 @@ static void forget_axis(struct described *d)
 	d->edge_count = 0;
 	d->regular = d->variable = d->underflow = d->overflow = d->circular = false;
 	d->has_lower = d->has_upper = d->has_bins = false;
+	d->integer = false;
+	d->axis[0] = '\0';
 }
 
 static int take_axes(struct described *d, struct json_reader *r, struct fail *fail)
@@ -163,27 +274,71 @@ static int take_axes(struct described *d, struct json_reader *r, struct fail *fa
 	return axis;
 }
 
+/* The places of values: an array of them for each axis. */
+static int take_index(struct described *d, struct json_reader *r, struct fail *fail)
+{
+	int more;
+
+	if (json_array(r, fail) != 0)
+		return -1;
+	while ((more = json_element(r, fail)) > 0) {
+		free(d->index.rest);
+		d->index.rest = NULL;
+		if (json_counts(r, &d->index, 0, (uint64_t)BINS_MAX + 2, fail) != 0)
+			return -1;
+		d->index_rows++;
+	}
+	return more;
+}
+
+static int take_storage_member(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
+{
+	const bool values = strcmp(name, "values") == 0, index = strcmp(name, "index") == 0;
+	int next;
+
+	if (strcmp(name, "type") == 0)
+		return take_text(r, d->storage, fail);
+	if (!values && !index)
+		return json_skip(r, fail);
+	if (json_peek(r, &next, fail) != 0)
+		return -1;
+	if (next == '"')
+		return take_path(d, r, fail);
+	d->has_counts = d->has_counts || values;
+	d->has_index = d->has_index || index;
+	/* Under and over stand there too. */
+	if (index)
+		return take_index(d, r, fail);
+	/* Under is not among the rest. */
+	const uint64_t likely = d->has_index ? d->index.n : d->axes == 1 ? described_bins(d) + 1 : 0;
+	return json_counts(r, &d->counts, likely, (uint64_t)BINS_MAX + 2, fail);
+}
+
 static int take_storage(struct described *d, struct json_reader *r, struct fail *fail)
 {
-	char type[META_TEXT];
+	const char *name;
+	int more;
+
+	if (json_object(r, fail) != 0)
+		return -1;
+	while ((more = json_member(r, &name, fail)) > 0)
+		if (take_storage_member(d, r, name, fail) != 0)
+			return -1;
+	return more;
+}
+
+/* Which programs have written it, one after another. */
+static int take_writer(struct described *d, struct json_reader *r, struct fail *fail)
+{
 	const char *name;
 	int more;
 
 	if (json_object(r, fail) != 0)
 		return -1;
 	while ((more = json_member(r, &name, fail)) > 0) {
-		if (strcmp(name, "type") == 0) {
-			if (take_text(r, type, fail) != 0)
-				return -1;
-			d->integers = strcmp(type, "int") == 0 || strcmp(type, "double") == 0;
-		} else if (strcmp(name, "values") == 0) {
-			/* Under and over stand there too. */
-			if (json_counts(r, &d->counts, (uint64_t)BINS_MAX + 2, fail) != 0)
-				return -1;
-			d->has_counts = true;
-		} else if (json_skip(r, fail) != 0) {
+		d->ours = d->ours || strcmp(name, "gpuhist") == 0;
+		if (json_skip(r, fail) != 0)
 			return -1;
-		}
 	}
 	return more;
 }
@@ -211,6 +366,9 @@ int described_member(struct described *d, struct json_reader *r, const char *nam
 		d->storage_at = at;
 		return take_storage(d, r, fail);
 	}
+	if (strcmp(name, "writer_info") == 0 && next == '{')
+		return take_writer(d, r, fail);
+	d->unknown_at = at;
 	return json_skip(r, fail);
 }
 
@@ -219,86 +377,10 @@ void described_free(struct described *d)
 	free(d->options);
 	free(d->edges);
 	free(d->counts.rest);
-	d->options = NULL;
+	free(d->index.rest);
+	free(d->held);
+	d->options = d->held = NULL;
 	d->edges = NULL;
 	d->counts.rest = NULL;
-}
-
-static int check_metadata(const struct described *d, const struct json_reader *r, struct fail *fail)
-{
-	if (d->metadata_at == 0 || !d->given[META_TYPE] || !d->given[META_BINNING] || !d->given[META_RANGE])
-		return json_bad(r, d->metadata_at > 0 ? d->metadata_at : d->at, fail,
-				"a histogram that gpuhist did not write: its metadata does not say which samples are "
-				"counted, and into which bins");
-	for (int i = 0; i < META_NEEDED; i++)
-		if (!d->given[i])
-			return json_bad(r, d->metadata_at, fail, "the metadata has no \"%s\"", described_meta_names[i]);
-	if (strcmp(d->counter, counter_name(COUNTER_U64)) != 0)
-		return json_bad(r, d->metadata_at, fail, "the counter is not u64");
-	if (d->channels < 1 || d->channels > LAYOUT_CHANNELS_MAX || d->channel >= d->channels)
-		return json_bad(r, d->metadata_at, fail, "channel %llu of %llu", (unsigned long long)d->channel,
-				(unsigned long long)d->channels);
-	if (d->part < 1 || d->part > d->parts || d->parts > UINT32_MAX)
-		return json_bad(r, d->metadata_at, fail, "part %llu of %llu", (unsigned long long)d->part,
-				(unsigned long long)d->parts);
-	return 0;
-}
-
-static int check_axes(const struct described *d, const struct json_reader *r, struct fail *fail)
-{
-	if (d->axes_at == 0 || d->axes != 1)
-		return json_bad(r, d->axes_at > 0 ? d->axes_at : d->at, fail, "%llu axes, where there should be one",
-				(unsigned long long)d->axes);
-	if (!d->regular && !d->variable)
-		return json_bad(r, d->axes_at, fail, "an axis that is neither regular nor variable");
-	if (d->regular && !(d->has_lower && d->has_upper && d->has_bins))
-		return json_bad(r, d->axes_at, fail, "a regular axis without lower, upper or bins");
-	if (d->variable && d->edge_count < 2)
-		return json_bad(r, d->axes_at, fail, "a variable axis without edges");
-	/* A counter is known by a number of 32 bits (count.c). */
-	if (described_bins(d) > BINS_MAX || (described_bins(d) + CELL_EXTRA) * d->channels > UINT32_MAX)
-		return json_bad(r, d->axes_at, fail, "an axis of %llu bins", (unsigned long long)described_bins(d));
-	return 0;
-}
-
-/* Under, the bins, over; of --mod there is no under. Together with NaN they are the samples. */
-static int check_storage(const struct described *d, const struct json_reader *r, struct fail *fail)
-{
-	const bool mod = strcmp(d->binning, axis_kind_name(AXIS_MOD)) == 0;
-	const uint64_t values = described_bins(d) + (mod ? 1 : 2);
-
-	if (d->storage_at == 0 || !d->integers || !d->has_counts)
-		return json_bad(r, d->storage_at > 0 ? d->storage_at : d->at, fail, "no storage of integers");
-	if (d->counts.odd)
-		return json_bad(r, d->counts.at, fail, "a count must be a whole number from 0 to 2^64 - 1");
-	if (d->underflow == mod || !d->overflow || d->circular != mod)
-		return json_bad(r, d->axes_at, fail, "underflow, overflow and circular are not those of binning \"%s\"",
-				d->binning);
-	if (d->counts.n != values || values < 2)
-		return json_bad(r, d->storage_at, fail, "%llu values, where the axis has %llu",
-				(unsigned long long)d->counts.n, (unsigned long long)values);
-	if ((mod ? 0 : d->counts.first) != d->under || d->counts.rest[values - 2] != d->over)
-		return json_bad(r, d->storage_at, fail, "its under and over are not those of the metadata");
-	uint64_t sum = d->nan + d->counts.first;
-	bool wrapped = sum < d->nan;
-	for (uint64_t i = 0; i + 1 < values; i++) {
-		sum += d->counts.rest[i];
-		wrapped = wrapped || sum < d->counts.rest[i];
-	}
-	if (wrapped || sum != d->samples)
-		return json_bad(r, d->storage_at, fail, "bins, under, over and NaN are not the %llu samples together",
-				(unsigned long long)d->samples);
-	return 0;
-}
-
-int described_check(const struct described *d, const struct json_reader *r, struct fail *fail)
-{
-	if (d->schema_at == 0)
-		return json_bad(r, d->at, fail, "no UHI histogram: it has no uhi_schema");
-	if (d->schema != 1)
-		return json_bad(r, d->schema_at, fail, "uhi_schema %llu, where 1 is known",
-				(unsigned long long)d->schema);
-	if (check_metadata(d, r, fail) != 0 || check_axes(d, r, fail) != 0)
-		return -1;
-	return check_storage(d, r, fail);
+	d->index.rest = NULL;
 }

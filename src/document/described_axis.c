@@ -9,6 +9,7 @@
  */
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "document/described.h"
@@ -139,7 +140,8 @@ static bool same(const struct axis *axis, const struct described *d)
 /* -1: *why says what is wrong with the metadata, or is edges_no_memory. */
 static int make(struct axis *axis, const struct described *d, const char **why)
 {
-	struct axis_spec spec = {.edges = {.kind = kind_of(d), .closed = d->closed}, .clamp = d->clamp};
+	struct axis_spec spec = {.edges = {.kind = kind_of(d), .closed = d->closed, .definition = true},
+				 .clamp = d->clamp};
 	struct edges_spec *const edges = &spec.edges;
 	const uint64_t bins = described_bins(d);
 	struct sample_type type;
@@ -169,13 +171,55 @@ static int make(struct axis *axis, const struct described *d, const char **why)
 	return -1;
 }
 
-int described_axis(struct axis *axis, const struct described *d, const struct json_reader *r, struct fail *fail)
+/*
+ * Another writer's axis, in words of our metadata. A regular one has the edges that its readers compute (write_json.c);
+ * where those are not the ones that --range has, they are listed.
+ */
+static int describe(struct described *d, const char **why)
+{
+	const uint64_t bins = described_bins(d);
+	struct axis axis;
+	size_t used;
+
+	strcpy(d->type, "f64");
+	strcpy(d->binning, axis_kind_name(d->regular ? AXIS_RANGE : AXIS_EDGES));
+	used = number_format(d->range, d->regular ? d->lower : d->edges[0]);
+	d->range[used++] = ':';
+	number_format(d->range + used, d->regular ? d->upper : d->edges[bins]);
+	if (!d->regular)
+		return 0;
+	if (make(&axis, d, why) != 0)
+		return -1;
+	const bool regular = (d->integer && d->upper - d->lower == (double)bins) || write_json_is_regular(&axis);
+	edges_free(&axis.edges);
+	if (regular)
+		return 0;
+	free(d->edges);
+	d->edges = malloc(((size_t)bins + 1) * sizeof(*d->edges));
+	*why = edges_no_memory;
+	if (!d->edges)
+		return -1;
+	const double lo = d->lower, top = lo + (d->upper - lo);
+	for (uint64_t i = 0; i <= bins; i++) {
+		const double z = (double)i / (double)bins;
+		d->edges[i] = (1 - z) * lo + z * top;
+	}
+	d->edge_count = bins + 1;
+	d->regular = false;
+	d->variable = true;
+	return describe(d, why);
+}
+
+int described_axis(struct axis *axis, struct described *d, const struct json_reader *r, struct fail *fail)
 {
 	const char *why;
 
+	if (d->foreign && describe(d, &why) != 0)
+		return why == edges_no_memory ? fail_set(fail, STATUS_SYSTEM, "%s: %s", r->name, why)
+					      : json_bad(r, d->axes_at, fail, "%s", why);
 	if (make(axis, d, &why) != 0)
 		return why == edges_no_memory ? fail_set(fail, STATUS_SYSTEM, "%s: %s", r->name, why)
-					      : json_bad(r, d->metadata_at, fail, "%s", why);
+					      : json_bad(r, d->foreign ? d->axes_at : d->metadata_at, fail, "%s", why);
 	if (same(axis, d))
 		return 0;
 	edges_free(&axis->edges);

@@ -14,6 +14,7 @@ struct documents {
 	struct described alone;                        /* a histogram that is the document itself */
 	struct described channel[LAYOUT_CHANNELS_MAX]; /* those that are members of it, by their names ... */
 	uint64_t named;                                /* ... of which these are there, a bit each */
+	uint64_t others;                               /* objects that are neither */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
@@ -38,7 +39,7 @@ static void forget(struct documents *d)
 		described_free(&d->channel[c]);
 	d->alone = (struct described){0};
 	memset(d->channel, 0, sizeof(d->channel));
-	d->named = 0;
+	d->named = d->others = 0;
 }
 
 void documents_close(struct documents *d)
@@ -84,7 +85,7 @@ static int take_document(struct documents *d, struct fail *fail)
 {
 	struct json_reader *const r = d->reader;
 	const char *name;
-	int more;
+	int more, next;
 
 	d->alone.at = json_offset(r);
 	if (json_object(r, fail) != 0)
@@ -93,6 +94,9 @@ static int take_document(struct documents *d, struct fail *fail)
 		const int channel = channel_of(name);
 		if (channel >= 0)
 			d->named |= (uint64_t)1 << channel;
+		if (json_peek(r, &next, fail) != 0)
+			return -1;
+		d->others += channel < 0 && next == '{';
 		if (channel >= 0 ? take_channel(r, &d->channel[channel], fail) != 0
 				 : described_member(&d->alone, r, name, fail) != 0)
 			return -1;
@@ -108,6 +112,8 @@ static bool together(const struct described *a, const struct described *b)
 		return false;
 	if (a->closed != b->closed || a->clamp != b->clamp || a->partial != b->partial || a->most != b->most ||
 	    a->channels != b->channels || a->samples != b->samples || a->part != b->part || a->parts != b->parts)
+		return false;
+	if (a->state != b->state || strcmp(a->held ? a->held : "", b->held ? b->held : "") != 0)
 		return false;
 	if (a->bytes != b->bytes || a->skipped != b->skipped || a->tail != b->tail || a->inputs != b->inputs)
 		return false;
@@ -129,20 +135,27 @@ static struct described *channel_at(struct documents *d, uint32_t c)
 
 static int check(struct documents *d, uint32_t *channels, struct fail *fail)
 {
-	const struct described *const first = channel_at(d, 0), *const alone = &d->alone;
+	struct described *const first = channel_at(d, 0);
+	const struct described *const alone = &d->alone;
 	const struct json_reader *const r = d->reader;
 	uint32_t n = 1;
 
 	if (d->named != 0 && (alone->schema_at | alone->metadata_at | alone->axes_at | alone->storage_at) != 0)
 		return json_bad(r, alone->at, fail, "a histogram beside named ones");
+	if (d->named == 0 && alone->schema_at == 0 && d->others > 0)
+		return json_bad(
+			r, alone->at, fail,
+			"no UHI histogram: it has no uhi_schema; of named ones only channel0, channel1 ... are known");
 	while (d->named != 0 && n < LAYOUT_CHANNELS_MAX && d->named >> n != 0)
 		n++;
 	if (d->named != 0 && d->named != UINT64_MAX >> (64 - n))
 		return json_bad(r, alone->at, fail, "a channel is missing");
 	for (uint32_t c = 0; c < n; c++) {
-		const struct described *const of = channel_at(d, c);
+		struct described *const of = channel_at(d, c);
 		if (described_check(of, r, fail) != 0)
 			return -1;
+		if (of->foreign && d->named != 0)
+			return json_bad(r, of->at, fail, "a channel that gpuhist did not write");
 		if (of->channel != c || of->channels != n)
 			return json_bad(r, of->metadata_at, fail,
 					"channel %llu of %llu, where it is channel %lu of %lu",
@@ -176,6 +189,7 @@ static int take_counts(struct documents *d, struct hist *h, struct fail *fail)
 		struct described *const of = channel_at(d, c);
 		take_first(of, h->axis.kind == AXIS_MOD);
 		h->flow[c] = (struct hist_flow){of->under, of->over, of->nan};
+		h->clamped[c] = of->clamped;
 		h->samples += of->samples;
 	}
 	if (h->channels == 1) {
@@ -195,24 +209,36 @@ static int take_counts(struct documents *d, struct hist *h, struct fail *fail)
 	return 0;
 }
 
+/* Of --auto: the first and the last bin hold what made them so, in some channel, beside what was clamped to them. */
+static const char *impossible_ends(const struct hist *h)
+{
+	const uint32_t bins = axis_bins(&h->axis);
+	bool first = false, last = false;
+
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const struct hist_flow *const clamped = &h->clamped[c];
+		const uint64_t at_first = bins > 0 ? hist_count(h, c, 0) : 0;
+		const uint64_t at_last = bins > 1 ? hist_count(h, c, bins - 1) : at_first;
+		/* In one bin are both. */
+		const uint64_t under = clamped->under, over = clamped->over, both = bins > 1 ? 0 : over;
+		if (under > at_first || both > at_first - under || over > at_last)
+			return "more samples clamped to a bin than it holds";
+		first = first || at_first > under + both;
+		last = last || at_last > (bins > 1 ? over : under + over);
+	}
+	return (first && last) || bins == 0 ? NULL : "a first or last bin that holds nothing, with binning \"auto\"";
+}
+
 /* What a run cannot have counted. */
 static const char *impossible(const struct hist *h)
 {
-	const uint32_t bins = axis_bins(&h->axis);
 	const struct hist_flow flow = hist_flow_sum(h);
-	bool first = false, last = false;
 
 	if (flow.nan > 0 && h->axis.type.kind != SAMPLE_FLOAT)
 		return "NaN of integers";
-	if ((flow.under > 0 || flow.over > 0) && h->axis.clamp && bins > 0)
+	if ((flow.under > 0 || flow.over > 0) && h->axis.clamp && axis_bins(&h->axis) > 0)
 		return "samples out of range, where they are clamped";
-	if (h->axis.kind != AXIS_AUTO || bins == 0)
-		return NULL;
-	for (uint32_t c = 0; c < h->channels; c++) {
-		first = first || hist_count(h, c, 0) > 0;
-		last = last || hist_count(h, c, bins - 1) > 0;
-	}
-	return first && last ? NULL : "a first or last bin that holds nothing, with binning \"auto\"";
+	return h->axis.kind == AXIS_AUTO ? impossible_ends(h) : NULL;
 }
 
 static int make(struct documents *d, struct document *document, struct fail *fail)
@@ -223,11 +249,10 @@ static int make(struct documents *d, struct document *document, struct fail *fai
 
 	if (check(d, &h->channels, fail) != 0 || described_axis(&h->axis, first, d->reader, fail) != 0)
 		return -1;
-	/* What finds the bin of a sample is not needed: edges_copy leaves it out, too. */
-	free(h->axis.edges.table);
-	h->axis.edges.table = NULL;
+	document->foreign = first->foreign;
 	document->options = first->options;
-	first->options = NULL;
+	document->held = first->held;
+	first->options = first->held = NULL;
 	document->from = (struct provenance){
 		.inputs = first->inputs,
 		.bytes = first->bytes,
@@ -236,6 +261,8 @@ static int make(struct documents *d, struct document *document, struct fail *fai
 		.partial = first->partial,
 		.part = (uint32_t)first->part,
 		.parts = (uint32_t)first->parts,
+		.state = first->state,
+		.held = document->held,
 		.options = document->options,
 	};
 	if (take_counts(d, h, fail) != 0)
@@ -264,5 +291,6 @@ void document_free(struct document *document)
 {
 	hist_free(&document->hist);
 	free(document->options);
-	document->options = NULL;
+	free(document->held);
+	document->options = document->held = NULL;
 }

@@ -18,7 +18,8 @@
 struct document {
 	struct hist hist;       /* without statistics, whatever the document has of them */
 	struct provenance from; /* its options are those of the document */
-	char *options;          /* what from.options points to; owned */
+	bool foreign;           /* gpuhist did not write it: plain counts, as of samples of f64 */
+	char *options, *held;   /* what from.options and from.held point to; owned */
 };
 
 /* The documents of one file or stream, one after another. */

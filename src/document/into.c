@@ -86,6 +86,13 @@ static int read_document(const char *path, struct document *document, struct fai
 			document_free(document);
 	}
 	documents_close(documents);
+	if (rc > 0 && document->foreign) {
+		document_free(document);
+		rc = fail_set(
+			fail, STATUS_DATA,
+			"%s: gpuhist did not write it, and its counts alone would be kept (gpuhist --merge adds them)",
+			path);
+	}
 	return rc;
 }
 
@@ -122,19 +129,27 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	return rc;
 }
 
-static int write_file(const char *path, const struct document *document, bool *replaced, struct fail *fail)
+/* How FILE is written. */
+struct how {
+	bool nonzero;   /* a sparse storage */
+	bool *replaced; /* becomes true when FILE is the new one */
+};
+
+static int write_file(const char *path, const struct document *document, const struct how *how, struct fail *fail)
 {
 	struct output *out;
 
 	if (output_open(&out, path, fail) != 0)
 		return -1;
-	output_note_replaced(out, replaced);
-	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64}, &document->from);
+	output_note_replaced(out, how->replaced);
+	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64, .nonzero = how->nonzero},
+		   &document->from);
 	return output_commit(out, fail);
 }
 
 /* Under the lock. */
-static int add_locked(const char *path, struct document *run, bool *replaced, struct into_sum *total, struct fail *fail)
+static int add_locked(const char *path, struct document *run, const struct how *how, struct into_sum *total,
+		      struct fail *fail)
 {
 	static const struct sum_name RUN = {.path = "this run", .number = 1};
 	struct document document;
@@ -143,34 +158,35 @@ static int add_locked(const char *path, struct document *run, bool *replaced, st
 
 	*total = (struct into_sum){run->hist.samples, run->from.inputs};
 	if (there <= 0)
-		return there < 0 ? -1 : write_file(path, run, replaced, fail);
+		return there < 0 ? -1 : write_file(path, run, how, fail);
 	int rc = sum_add(&sum, &document, &(struct sum_name){.path = path, .number = 1}, fail);
 	/* The second document of a sum stays its owner's: the run's. */
 	if (rc == 0)
 		rc = sum_add(&sum, run, &RUN, fail);
 	if (rc == 0)
-		rc = sum_finish(&sum, fail);
+		rc = sum_finish(&sum, false, fail);
 	document_free(&document);
 	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
 	if (rc == 0)
-		rc = write_file(path, &sum.total, replaced, fail);
+		rc = write_file(path, &sum.total, how, fail);
 	sum_free(&sum);
 	return rc;
 }
 
-int into_add(const char *path, const struct hist *hist, const struct provenance *from, struct into_sum *sum,
-	     struct fail *fail)
+int into_add(const char *path, const struct hist *hist, bool nonzero, const struct provenance *from,
+	     struct into_sum *sum, struct fail *fail)
 {
 	struct document run = {.hist = *hist, .from = *from};
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
 	char name[PATH_MAX];
 	bool replaced = false;
+	const struct how how = {nonzero, &replaced};
 	/* It is held while the run is saved too: two that fail at once find names of their own. */
 	const int folder = lock_folder(path, &why);
 
 	/* A sum has no statistics, so the first run of one has none either. */
 	run.hist.stats = NULL;
-	if (folder < 0 || add_locked(path, &run, &replaced, sum, &why) != 0) {
+	if (folder < 0 || add_locked(path, &run, &how, sum, &why) != 0) {
 		if (replaced)
 			fail_pass(fail, &why);
 		else if (publish_rescue(path, &run.hist, from, name, &lost) == 0)

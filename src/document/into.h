@@ -37,11 +37,12 @@ struct into_sum {
 };
 
 /*
- * Adds the run to FILE, or makes FILE; *sum is what it holds then. On failure FILE is the old one, and the run's
- * histogram is saved beside it as FILE.rescue.json, or as publish.h has it: *fail says what failed and names it. Where
- * only the syncing of FILE's folder failed, FILE is the new one, nothing is saved, and *fail says so.
+ * Adds the run to FILE, or makes FILE, with a sparse storage if nonzero; *sum is what it holds then. On failure FILE is
+ * the old one, and the run's histogram is saved beside it as FILE.rescue.json, or as publish.h has it: *fail says what
+ * failed and names it. Where only the syncing of FILE's folder failed, FILE is the new one, nothing is saved, and *fail
+ * says so.
  */
-int into_add(const char *path, const struct hist *hist, const struct provenance *from, struct into_sum *sum,
-	     struct fail *fail);
+int into_add(const char *path, const struct hist *hist, bool nonzero, const struct provenance *from,
+	     struct into_sum *sum, struct fail *fail);
 
 #endif

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge.h"
+#include "base/little.h"
 #include "bins/number.h"
 #include "bins/wide.h"
 #include "document/json_read.h"
@@ -19,8 +21,9 @@
 /* Numbers of any kind, 8 bytes each. */
 struct room {
 	void *base;
-	uint64_t n;    /* numbers that are in it ... */
-	uint64_t room; /* ... and that fit */
+	uint64_t n;      /* numbers that are in it ... */
+	uint64_t room;   /* ... and that fit */
+	uint64_t likely; /* how many are expected */
 };
 
 /* One more will fit. */
@@ -31,12 +34,14 @@ static int grow(struct json_reader *r, struct room *room, uint64_t most, struct 
 	if (room->n >= most)
 		return json_bad(r, json_offset(r), fail, "an array of more than %llu numbers",
 				(unsigned long long)most);
-	const uint64_t more = room->room == 0 ? ROOM_AT_FIRST : 2 * room->room;
+	const uint64_t likely = room->likely < most ? room->likely : most;
+	const uint64_t more = room->room > 0 ? 2 * room->room : likely > ROOM_AT_FIRST ? likely : ROOM_AT_FIRST;
 	if (more > SIZE_MAX / 16) {
 		errno = ENOMEM;
 		return fail_errno(fail, "%s", r->name);
 	}
-	void *const base = realloc(room->base, (size_t)more * 8);
+	const bool huge = room->room == 0 && more * 8 >= HUGE_PAGE;
+	void *const base = huge ? huge_alloc((size_t)more * 8) : realloc(room->base, (size_t)more * 8);
 	if (!base)
 		return fail_errno(fail, "%s", r->name);
 	room->base = base;
@@ -57,33 +62,80 @@ int json_count_of(uint64_t *count, const char *number)
 	return 0;
 }
 
+#define ONES 0x0101010101010101u
+#define TOPS 0x8080808080808080u
+
+/* Which of 8 bytes are not digits, as their top bits: bytes above 127 too, and none that is a digit. */
+static inline uint64_t no_digits(uint64_t word)
+{
+	const uint64_t low = word & ~TOPS;
+
+	/* 127 - '9' more carries into the top bit from ':' on; 128 - '0' more does from '0' on. */
+	return (word | (low + ONES * (127 - '9')) | ~(low + ONES * (128 - '0'))) & TOPS;
+}
+
+/* The number that 8 digits are, the first of them in the lowest byte. */
+static inline uint64_t eight_digits(uint64_t word)
+{
+	word = (word & ONES * 15) * (1 + (10 << 8)) >> 8;
+	word = (word & 0x00ff00ff00ff00ffu) * (1 + (100 << 16)) >> 16;
+	return (word & 0x0000ffff0000ffffu) * (1 + ((uint64_t)10000 << 32)) >> 32;
+}
+
+/* A number of 8 to 19 digits at p, a comma behind it; NULL: it is none of these. */
+static const unsigned char *long_count(const unsigned char *p, uint64_t *count)
+{
+	uint64_t value = (uint64_t)p[0] - '0', digit;
+	const unsigned char *q = p + 1;
+
+	while ((digit = (uint64_t)*q - '0') <= 9 && q - p < 19) {
+		value = value * 10 + digit;
+		q++;
+	}
+	*count = value;
+	return p[0] != '0' && *q == ',' ? q + 1 : NULL;
+}
+
 /*
  * Numbers of up to 19 digits with a comma directly behind each, as many as there are and fit. Returns the place of
  * the first byte that was not taken.
+ *
+ * Eight bytes at a time: of four numbers of one digit, or of one of up to seven. Counts differ in length from one to
+ * the next, and a branch for each digit would be mispredicted for each of them.
  */
 static const unsigned char *plain_counts(const unsigned char *p, const unsigned char *end, struct room *room)
 {
+	static const uint64_t COMMAS = 0xff00ff00ff00ff00u, FOUR = 0x2c002c002c002c00u;
 	uint64_t *out = (uint64_t *)room->base + room->n;
 	uint64_t *const out_end = (uint64_t *)room->base + room->room;
 
-	for (; end - p >= PLAIN && out < out_end; out++) {
-		uint64_t value = (uint64_t)p[0] - '0', digit;
-		const unsigned char *q = p + 1;
-		if (value > 9)
-			break;
-		if (*q != ',') {
-			if (value == 0) /* no number begins so */
-				break;
-			while ((digit = (uint64_t)*q - '0') <= 9 && q - p < 19) {
-				value = value * 10 + digit;
-				q++;
-			}
-			if (*q != ',')
-				break;
+	while (end - p >= PLAIN && out < out_end) {
+		const uint64_t word = little64(p), others = no_digits(word);
+		if ((word & COMMAS) == FOUR && others == (COMMAS & TOPS) && out_end - out >= 4) {
+			for (int i = 0; i < 4; i++)
+				*out++ = word >> 16 * i & 15;
+			p += 8;
+			continue;
 		}
-		*out = value;
-		p = q + 1;
-		p += *p == ' '; /* as Python writes it */
+		if (others == 0) {
+			const unsigned char *const next = long_count(p, out);
+			if (!next)
+				break;
+			p = next;
+		} else {
+			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u; /* of the digits */
+			/* Python writes a blank. Not looked for behind each comma: then each number waits for it. */
+			if (bits == 0 && *p == ' ') {
+				p++;
+				continue;
+			}
+			/* None, no comma behind them, or a zero that others follow. */
+			if (bits == 0 || (word >> bits & 255) != ',' || ((word & 255) == '0' && bits > 8))
+				break;
+			*out = eight_digits(word << (64 - bits));
+			p += bits / 8 + 1;
+		}
+		out++;
 	}
 	room->n = (uint64_t)(out - (uint64_t *)room->base);
 	return p;
@@ -146,9 +198,15 @@ static int take_counts(struct json_reader *r, struct json_counts *counts, struct
 	return more;
 }
 
-int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t most, struct fail *fail)
+/* How many numbers may follow at most, by the length of a regular file: each has a digit and a comma. */
+static uint64_t left(const struct json_reader *r)
 {
-	struct room room = {.n = 0};
+	return r->size > json_offset(r) ? (r->size - json_offset(r)) / 2 + 1 : 0;
+}
+
+int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most, struct fail *fail)
+{
+	struct room room = {.likely = likely < left(r) ? likely : left(r)};
 	int rc;
 
 	*counts = (struct json_counts){.n = 0};

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/again.h"
@@ -43,6 +44,9 @@ int json_open(struct json_reader **out, const char *path, struct fail *fail)
 		json_close(r);
 		return -1;
 	}
+	struct stat st;
+	if (fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode))
+		r->size = (uint64_t)st.st_size;
 	*out = r;
 	return 0;
 }

@@ -39,6 +39,7 @@ struct json_reader {
 	unsigned char *at;            /* the next byte ... */
 	unsigned char *end;           /* ... of those that were read */
 	uint64_t offset;              /* of the buffer's first byte in the input */
+	uint64_t size;                /* of a regular file when it was opened; else 0 */
 	uint64_t documents;           /* that were begun */
 	char *text;                   /* the text that was taken last ... */
 	size_t text_room;             /* ... and the room for it, that grows */
@@ -98,8 +99,11 @@ struct json_counts {
 	uint64_t at;    /* ... and this is where it is in the input */
 };
 
-/* At most `most` of them. On failure there is nothing to free. */
-int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t most, struct fail *fail);
+/*
+ * At most `most` of them; for as many as are likely, and as the rest of a regular file may hold, memory is taken at
+ * once. On failure there is nothing to free.
+ */
+int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most, struct fail *fail);
 
 /* The same of finite numbers, each the binary64 nearest to its text. */
 int json_reals(struct json_reader *r, double **reals, uint64_t *n, uint64_t most, struct fail *fail);

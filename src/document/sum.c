@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* sum: what two documents must have in common, and which slices of a whole are there. */
+/* sum: what two documents must have in common. */
 #include "document/sum.h"
 
-#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,16 +77,21 @@ bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
 	return false;
 }
 
+static const char PLAIN[] = " (what gpuhist did not write counts as f64)";
+
 static int add_hist(struct sum *s, const struct hist *more, const struct sum_name *name, struct fail *fail)
 {
 	struct hist *const h = &s->total.hist;
 	struct fail own = {.status = STATUS_OK};
-	char why[SUM_WHY];
+	char why[SUM_WHY + sizeof(PLAIN)];
 
 	if (hist_add(h, more, &own) == 0)
 		return 0;
-	if (own.status == STATUS_DATA && !sum_fits(why, h, more))
+	if (own.status == STATUS_DATA && !sum_fits(why, h, more)) {
+		if (s->foreign > 0 && strcmp(h->axis.type.name, more->axis.type.name) != 0)
+			strcat(why, PLAIN);
 		return refuse(s, name, STATUS_DATA, why, fail);
+	}
 	return refuse(s, name, own.status, own.text, fail);
 }
 
@@ -106,58 +110,37 @@ static int add_provenance(struct sum *s, const struct provenance *more, const st
 	if (!add(&from->inputs, more->inputs) || !add(&from->bytes, more->bytes) ||
 	    !add(&from->skipped, more->skipped) || !add(&from->tail, more->tail))
 		return refuse(s, name, STATUS_LIMIT, "the sum of the bytes or inputs is past 2^64 - 1", fail);
+	if (from->state == 0)
+		from->state = more->state;
 	/* What was counted in two ways was counted by no options in particular. */
 	if (strcmp(from->options ? from->options : "", more->options ? more->options : "") != 0)
 		from->options = NULL;
 	return 0;
 }
 
-/* Slices are remembered, not marked: N may be four milliards. */
-static int note_slice(struct sum *s, const struct provenance *from, const struct sum_name *name, struct fail *fail)
-{
-	if (from->parts == 1)
-		return 0;
-	if (s->documents == s->room) {
-		const size_t room = s->room > 0 ? 2 * s->room : 16;
-		struct sum_part *const more = realloc(s->slices, room * sizeof(*more));
-		if (!more)
-			return fail_errno(fail, "the names of %zu documents", room);
-		s->slices = more;
-		s->room = room;
-	}
-	s->slices[s->documents] = (struct sum_part){.name = *name, .order = s->documents, .part = from->part};
-	return 0;
-}
-
-/* "part 1 of 8", or "no part of a whole" */
-static const char *part_text(char text[64], const struct provenance *from)
-{
-	if (from->parts == 1)
-		return "no part of a larger whole";
-	snprintf(text, 64, "part %lu of %lu", (ul)from->part, (ul)from->parts);
-	return text;
-}
-
 int sum_add(struct sum *s, struct document *document, const struct sum_name *name, struct fail *fail)
 {
-	char text[SUM_NAME], why[SUM_WHY], is[64], first_is[64];
+	char text[SUM_NAME], why[SUM_PARTS_WHY];
 
 	if (document->from.partial) {
 		sum_name_text(text, name);
 		return fail_set(fail, STATUS_DATA,
 				"%s: holds the counts of a run that was still going on: not all of its samples", text);
 	}
-	if (s->documents > 0 && document->from.parts != s->total.from.parts) {
-		snprintf(why, sizeof(why), "it is %s, and that is %s", part_text(is, &document->from),
-			 part_text(first_is, &s->total.from));
+	if (s->documents > 0 && !sum_parts_fit(why, &s->total.from, &document->from))
 		return refuse(s, name, STATUS_DATA, why, fail);
-	}
-	if (note_slice(s, &document->from, name, fail) != 0)
+	if (sum_note_parts(s, &document->from, name, fail) != 0)
 		return -1;
+	if (document->foreign && s->foreign++ == 0)
+		s->foreign_first = *name;
 	if (s->documents++ == 0) {
 		s->total = *document;
 		s->first = *name;
 		*document = (struct document){.options = NULL};
+		/* It becomes that of all of them, in the end. */
+		free(s->total.held);
+		s->total.held = NULL;
+		s->total.from.held = NULL;
 		/* Rounded figures of parts are not those of their whole. */
 		free(s->total.hist.stats);
 		s->total.hist.stats = NULL;
@@ -166,62 +149,9 @@ int sum_add(struct sum *s, struct document *document, const struct sum_name *nam
 	return add_hist(s, &document->hist, name, fail) != 0 ? -1 : add_provenance(s, &document->from, name, fail);
 }
 
-/* Equal ones as they were added, so that messages do not depend on the sort. */
-static int by_part(const void *a, const void *b)
-{
-	const struct sum_part *const x = a, *const y = b;
-
-	if (x->part != y->part)
-		return x->part < y->part ? -1 : 1;
-	return x->order < y->order ? -1 : 1;
-}
-
-/* How many numbers are missing below `next` after `last`; the first few go to the list. */
-static uint64_t missing_between(char *list, size_t room, uint64_t listed, uint64_t last, uint64_t next)
-{
-	for (uint64_t k = last + 1; k < next && listed + (k - last) <= 8; k++) {
-		const size_t used = strlen(list);
-		snprintf(list + used, room - used, "%s%lu", used > 0 ? ", " : "", (ul)k);
-	}
-	return next - last - 1;
-}
-
-int sum_finish(struct sum *s, struct fail *fail)
-{
-	struct provenance *const from = &s->total.from;
-	char one[SUM_NAME], two[SUM_NAME], list[256] = "", more[64] = "";
-	uint64_t missing = 0, last = 0;
-
-	assert(s->documents > 0);
-	if (from->parts == 1)
-		return 0;
-	qsort(s->slices, s->documents, sizeof(*s->slices), by_part);
-	for (uint64_t i = 0; i < s->documents; last = s->slices[i++].part) {
-		const struct sum_part *const slice = &s->slices[i];
-		if (slice->part != last) {
-			missing += missing_between(list, sizeof(list), missing, last, slice->part);
-			continue;
-		}
-		sum_name_text(one, &slice[-1].name);
-		sum_name_text(two, &slice->name);
-		return fail_set(fail, STATUS_DATA, "%s and %s: both are part %lu of %lu", one, two, (ul)slice->part,
-				(ul)from->parts);
-	}
-	missing += missing_between(list, sizeof(list), missing, last, (uint64_t)from->parts + 1);
-	if (missing == 0) {
-		from->part = from->parts = 1;
-		return 0;
-	}
-	if (missing > 8)
-		snprintf(more, sizeof(more), " and %llu more", (unsigned long long)missing - 8);
-	sum_name_text(one, &s->first);
-	return fail_set(fail, STATUS_DATA, "%s is a part of %lu; part%s %s%s %s missing", one, (ul)from->parts,
-			missing == 1 ? "" : "s", list, more, missing == 1 ? "is" : "are");
-}
-
 void sum_free(struct sum *s)
 {
 	document_free(&s->total);
-	free(s->slices);
+	free(s->parts);
 	*s = (struct sum){.documents = 0};
 }

@@ -2,8 +2,10 @@
 /*
  * sum: histograms added up, one after another, with what they say of where their counts come from.
  *
- * Only what belongs together is added: one type, one axis, clamped and closed alike, the same channels. Slices of
- * one whole (part K of N) add up only if all of them are there, each once. Nothing is rounded and nothing wraps.
+ * Only what belongs together is added: one type, one axis, clamped and closed alike, the same channels. Parts of
+ * one whole (part K of N), of the same options and the same state of the inputs, add up if all of them are there, each
+ * once, or to a sum of some of them, which says which. Sums of some are parts again, so that a tree of merges ends with
+ * the whole. Nothing is rounded and nothing wraps.
  *
  * Knows nothing of files; a path is a name for messages.
  */
@@ -16,6 +18,7 @@
 #include <stdint.h>
 
 #include "document/document.h"
+#include "document/held.h"
 
 /* Which document this is, for messages. The path is borrowed as long as the sum is used. */
 struct sum_name {
@@ -23,20 +26,22 @@ struct sum_name {
 	uint64_t number;  /* in the file, from 1 */
 };
 
-/* A slice that was added. */
+/* Parts that were added together. */
 struct sum_part {
 	struct sum_name name;
-	uint64_t order; /* in which it was added, from 0 */
-	uint32_t part;
+	uint64_t order; /* in which they were added, from 0 */
+	struct held_range range;
 };
 
 /* Begins as {0}. */
 struct sum {
-	struct document total; /* as a document, once there is one: its own parts are 1 of 1 only after sum_finish */
+	struct document total; /* as a document, once there is one: which parts it holds it says after sum_finish */
 	uint64_t documents;    /* that were added */
+	uint64_t foreign;      /* of which gpuhist did not write so many ... */
+	struct sum_name foreign_first;
 	struct sum_name first;
-	struct sum_part *slices; /* all that were added, where they are parts of a whole; owned */
-	size_t room;             /* for so many */
+	struct sum_part *parts; /* all that were added, where they are parts of a whole; owned */
+	size_t ranges, room;    /* how many, and for how many there is room */
 };
 
 /*
@@ -58,12 +63,21 @@ void sum_name_text(char text[SUM_NAME], const struct sum_name *name);
 int sum_add(struct sum *s, struct document *document, const struct sum_name *name, struct fail *fail);
 
 /*
- * After the last document, of which there was one at least. -1: a slice is missing, or is there twice (STATUS_DATA,
- * they are named). What all slices make is a whole.
+ * After the last document, of which there was one at least. -1: a part is there twice, or, unless some of them are
+ * enough, is missing (STATUS_DATA, they are named). What all parts make is a whole; what some make says which.
  */
-int sum_finish(struct sum *s, struct fail *fail);
+int sum_finish(struct sum *s, bool some, struct fail *fail);
 
 /* Takes {0} too. */
 void sum_free(struct sum *s);
+
+/* ---- what sum.c has of sum_parts.c ---- */
+
+/* Can they be of one whole, counted alike from inputs that did not change? False: why says what differs. */
+#define SUM_PARTS_WHY 2500
+bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum, const struct provenance *more);
+
+/* Remembers which parts a document holds. */
+int sum_note_parts(struct sum *s, const struct provenance *from, const struct sum_name *name, struct fail *fail);
 
 #endif

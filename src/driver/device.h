@@ -46,7 +46,7 @@ struct device {
 	CUdeviceptr sums;     /* of their pieces */
 	CUfunction sum_pieces;
 	struct device_slot slot[REGION_SLOTS];
-	void (*fail)(void *arg, const char *what, const char *why) __attribute__((noreturn));
+	void (*fail)(void *arg, const char *what, const char *why); /* does not return */
 	void *arg;
 };
 

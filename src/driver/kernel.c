@@ -154,6 +154,16 @@ static CUresult choose_pair(struct kernel_plan *p, const struct counting *c, con
 	return find(on, &p->function, p->name, p->shared);
 }
 
+static CUresult choose_far(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+{
+	p->way = WAY_FAR;
+	p->shared = 0;
+	p->threads = THREADS;
+	p->grid = p->sms;
+	snprintf(p->name, sizeof(p->name), "far_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
+	return find(on, &p->function, p->name, 0);
+}
+
 static size_t split_shared(const struct parts *s)
 {
 	return 16 * (size_t)s->room + 4 * ((size_t)s->buckets * s->copies + s->buckets + 1 + 32);
@@ -329,6 +339,8 @@ static CUresult choose_way(struct kernel_plan *p, const struct counting *c, cons
 		return choose_shared(p, c, on);
 	if (c->bytes != 1 && !many && p->sms > 1 && fits(p, (p->cells + 1) / 2 + 1))
 		return choose_pair(p, c, on);
+	if (on->stays)
+		return choose_far(p, c, on);
 	return choose_parts(p, c, on, what);
 }
 
@@ -444,7 +456,7 @@ CUresult kernel_launch_again(const struct kernel_plan *p, const struct cuda *cud
 	uint32_t copies = p->copies;
 	void *arguments[] = {&data, &n, &rule, &out, &copies};
 
-	/* PAIR takes the first four of them. */
+	/* PAIR and FAR take the first four of them. */
 	if (p->way == WAY_PARTS)
 		return launch_parts(p, cuda, chunk, n, rule);
 	return cuda->launch(p->function, p->grid, 1, 1, p->threads, 1, 1, p->shared, chunk->stream, arguments, NULL);

@@ -7,6 +7,7 @@
  *   whole     cells in shared memory, once
  *   pair      up to twice the cells that fit: two blocks share them
  *   split     any number: samples are sorted into buckets that fit, then counted
+ *   far       any number, in a table that stays: straight to it, but for the cells that a block meets first
  *
  * Channels are counted by kernels of their own, for any kind of bins; samples with gaps between them are
  * packed first, and samples whose bins are not known yet have their extent found.
@@ -32,12 +33,12 @@ struct kernel_device {
 	bool stays;       /* counters stay on the device: they are cells, of no groups */
 };
 
-enum kernel_way { WAY_SHARED, WAY_PAIR, WAY_PARTS };
+enum kernel_way { WAY_SHARED, WAY_PAIR, WAY_PARTS, WAY_FAR };
 
 struct kernel_plan {
 	enum kernel_way way;
 	char name[32];          /* of the kernel, for -v */
-	CUfunction function;    /* striped, whole, pair, or split */
+	CUfunction function;    /* striped, whole, pair, far, or split */
 	CUfunction plan, count; /* PARTS */
 	CUfunction gather;      /* of samples that do not follow one another; NULL: they do */
 	CUfunction extent;      /* SLOT: finds the least and the greatest sample; else NULL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_near: three ways to cut the range into entries, of which the one that crowds edges least is taken. */
+/* near_table: three ways to cut the range into entries, of which the one that crowds edges least is taken. */
 #include "driver/near_table.h"
 
 #include <math.h>

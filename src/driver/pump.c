@@ -69,7 +69,7 @@ static bool receive_window(struct pump *p)
 		struct cmsghdr header;
 		char room[CMSG_SPACE(sizeof(int))];
 	} control;
-	struct window w;
+	struct window w = {.slot = REGION_SLOTS};
 	struct iovec io = {.iov_base = &w, .iov_len = sizeof(w)};
 	struct msghdr message = {
 		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};

@@ -2,6 +2,7 @@
 /* gpu_size: a device's share of -M, cut into slots. */
 #include "gpu/gpu_size.h"
 
+#include "gpu/gpu_devices.h"
 #include "gpu/gpu_group.h"
 #include "gpu/region.h"
 
@@ -11,8 +12,12 @@
 #define SLOT_DECODED ((size_t)16 << 20) /* of frames, which are decoded in one call up to this size */
 #define SLOT_LEAST ((size_t)256 << 10)  /* where memory is short */
 #define SLOTS_LEAST 4u
-#define SLOTS_MORE 4u /* than lanes: on the bus, and being counted */
+#define SLOTS_MORE 4u  /* than lanes: on the bus, and being counted */
+#define SLOTS_BUSY 16u /* so many workers that fill one keep the bus busy; more would only make slots smaller */
 #define ORDERS 4u
+#define ORDERS_MOST 16u
+#define ORDERS_CELLS \
+	((size_t)1 << 22)  /* of so many, adding them takes as many threads as there are; their memory is the bins' */
 #define GROUPS_MOST 15000u /* that the shared memory of any device holds, codes being counted otherwise */
 
 /* At most so many, in whole samples and whole pages, but a record at least. */
@@ -32,6 +37,14 @@ static size_t piece_of(size_t slot_bytes)
 	return piece;
 }
 
+/* Workers that feed one device; of "all" it is not known yet how many those are. */
+static unsigned lanes_of_each(const struct gpu_spec *spec)
+{
+	const unsigned named = devices_named(spec->devices);
+
+	return named < 2 ? spec->lanes : (spec->lanes + named - 1) / named;
+}
+
 struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 {
 	const struct counting *c = spec->counting;
@@ -39,8 +52,9 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 	struct groups groups;
 	const uint32_t grouped = c->stats ? 0 : groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST / channels);
 	const size_t cells = grouped > 0 ? (size_t)grouped * channels : c->cells;
+	const unsigned lanes = lanes_of_each(spec);
 	struct gpu_size size = {
-		.slots = spec->windows ? SLOTS_LEAST : spec->lanes + (spec->decoded ? 0 : SLOTS_MORE),
+		.slots = spec->windows ? SLOTS_LEAST : lanes + (spec->decoded ? 0 : SLOTS_MORE),
 		.stays = !spec->fetch && c->most == 0 && cells > STAY_CELLS,
 	};
 	size_t bytes = spec->decoded ? SLOT_DECODED : SLOT_ENOUGH;
@@ -49,10 +63,17 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 	size.cell_bytes = size.stays ? 0 : (c->cells + 8) * sizeof(uint32_t);
 	if (size.slots < SLOTS_LEAST)
 		size.slots = SLOTS_LEAST;
-	size.orders = size.stays ? ORDERS : 0;
+	if (size.stays)
+		size.orders = cells < ORDERS_CELLS || lanes <= ORDERS ? ORDERS
+			      : lanes < ORDERS_MOST                   ? lanes
+								      : ORDERS_MOST;
+	if (cells >= ORDERS_CELLS)
+		memory += (uint64_t)cells * sizeof(uint32_t);
 	size.slots += size.orders;
 	if (size.slots > REGION_SLOTS)
 		size.slots = REGION_SLOTS;
+	while (!spec->decoded && size.slots > SLOTS_BUSY + size.orders && size.slots * (uint64_t)bytes > memory)
+		size.slots--;
 	while (bytes > SLOT_MIN && size.slots * (uint64_t)bytes > memory)
 		bytes /= 2;
 	/* A chunk's fixed work is in proportion to its counters: its bytes outweigh theirs as far as that goes. */
@@ -60,7 +81,9 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 		bytes = 16 * cells * sizeof(uint32_t) < SLOT_MAX ? 16 * cells * sizeof(uint32_t) : SLOT_MAX;
 	while (size.slots > SLOTS_LEAST + size.orders && size.slots * (uint64_t)bytes > memory)
 		size.slots--;
-	while (bytes > SLOT_LEAST && size.slots * (uint64_t)bytes > memory)
+	/* The sums of all pieces must fit one. */
+	const size_t least = size.stays && cells > (size_t)1 << 29 ? 2 * SLOT_LEAST : SLOT_LEAST;
+	while (bytes > least && size.slots * (uint64_t)bytes > memory)
 		bytes /= 2;
 	size.slot_bytes = slot_bytes_for(c, bytes);
 	/* Long records leave room for fewer. */

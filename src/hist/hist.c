@@ -86,6 +86,10 @@ void hist_clamp(struct hist *h, uint32_t channel)
 	uint64_t *const count = h->count + channel * h->stride;
 	struct hist_flow *const flow = &h->flow[channel];
 
+	if (h->axis.kind == AXIS_AUTO) {
+		h->clamped[channel].under += flow->under;
+		h->clamped[channel].over += flow->over;
+	}
 	count[0] += flow->under;
 	count[axis_bins(&h->axis) - 1] += flow->over;
 	flow->under = flow->over = 0;

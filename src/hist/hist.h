@@ -28,7 +28,9 @@ struct hist {
 	uint64_t *count;   /* of channel after channel, one for each bin of the axis; owned */
 	size_t stride;     /* entries from a channel's first bin to the next one's, at least the bins */
 	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
-	uint64_t samples; /* of all channels, as the workers counted them while reading */
+	struct hist_flow
+		clamped[LAYOUT_CHANNELS_MAX]; /* of --auto: what the first and the last bin hold that is in neither */
+	uint64_t samples;                     /* of all channels, as the workers counted them while reading */
 	/* Of types that are counted by their codes: the least and the greatest finite value. */
 	bool extent;
 	double least, greatest;
@@ -80,7 +82,10 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
 /* The extent reaches to this value, unless it is not finite. */
 void hist_extend(struct hist *h, double value);
 
-/* Of a channel with bins: under and over become part of the first and the last. */
+/*
+ * Of a channel with bins: under and over become part of the first and the last. Of --auto it is remembered how many,
+ * because with other histograms added, other bins may be the first and the last.
+ */
 void hist_clamp(struct hist *h, uint32_t channel);
 
 #endif

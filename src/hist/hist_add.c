@@ -30,11 +30,12 @@ static bool flow_fits(const struct hist *h, const struct hist *more)
 
 static bool bins_fit(const struct hist *h, const struct hist *more)
 {
+	bool all = true;
+
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
-			if (!fits(hist_count(h, c, i), hist_count(more, c, i)))
-				return false;
-	return true;
+			all &= fits(hist_count(h, c, i), hist_count(more, c, i));
+	return all;
 }
 
 static int past(struct fail *fail)
@@ -101,6 +102,15 @@ static struct span span_together(const struct span *a, const struct span *b, uin
 	}
 }
 
+/* Of a bin, without what it only holds because it is the first or the last. */
+static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
+{
+	const struct hist_flow *const clamped = &h->clamped[channel];
+
+	return hist_count(h, channel, bin) - (bin == 0 ? clamped->under : 0) -
+	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
+}
+
 /* To the bins of `all`, in count, which has `stride` of them for a channel. */
 static bool add_bins(uint64_t *count, size_t stride, const struct span *all, const struct hist *h)
 {
@@ -111,7 +121,7 @@ static bool add_bins(uint64_t *count, size_t stride, const struct span *all, con
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
 			uint64_t *const to =
 				&count[c * stride + (size_t)(coarser(own.first + i, own.k, all->k) - all->first)];
-			const uint64_t n = hist_count(h, c, i);
+			const uint64_t n = own_count(h, c, i);
 			fit = fit && fits(*to, n);
 			*to += n;
 		}
@@ -136,10 +146,30 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	h->stride = bins;
 	edges_place(&h->axis.edges, &h->axis.type, all.first, bins, all.k);
 	add_flow(h, more);
-	/* Infinities found no bin in a histogram that had none. */
-	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++)
+	/* Infinities go to the ends of all bins, also those that were at the ends of either's, or found none. */
+	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
+		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
+		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
+		h->clamped[c] = (struct hist_flow){0};
 		hist_clamp(h, c);
+	}
 	return 0;
+}
+
+/* Of many bins most may hold nothing, in memory that was never written: it is left so. */
+static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		uint64_t any = 0;
+		for (size_t k = 0; k < 8; k++)
+			any |= from[i + k];
+		for (size_t k = 0; k < 8 && any != 0; k++)
+			to[i + k] += from[i + k];
+	}
+	for (; i < n; i++)
+		to[i] += from[i];
 }
 
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
@@ -156,8 +186,7 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 	if (!bins_fit(h, more))
 		return past(fail);
 	for (uint32_t c = 0; c < h->channels; c++)
-		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
-			h->count[c * h->stride + i] += hist_count(more, c, i);
+		add_counts(h->count + c * h->stride, more->count + c * more->stride, axis_bins(&h->axis));
 	add_flow(h, more);
 	return 0;
 }

@@ -36,13 +36,14 @@ static int check_record(const struct source_spec *spec, struct fail *fail)
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
 {
 	*out = NULL;
-	if (check_record(spec, fail) != 0 || input_check_all(spec, fail) != 0)
+	if (check_record(spec, fail) != 0 || input_check_all(spec, fail) != 0 || part_check(spec, fail) != 0)
 		return -1;
 	struct source *s = calloc(1, sizeof(*s));
 	if (!s)
 		return fail_errno(fail, "inputs");
 	take_spec(s, spec);
-	s->budget = spec->limit;
+	/* Of a slice -n is a limit of what is cut into slices, so no limit of what is read. */
+	s->budget = spec->parts > 0 && spec->limit > 0 ? UINT64_MAX : spec->limit;
 	if (pipe(s->wake) != 0) {
 		fail_errno(fail, "pipe");
 		goto free_source;
@@ -68,6 +69,8 @@ int source_settle(struct source *s, const struct source_spec *spec, struct fail 
 	if (check_record(spec, fail) != 0)
 		return -1;
 	take_spec(s, spec);
+	if (spec->parts > 0)
+		return part_measure(s, fail);
 	return s->described ? input_agrees(s, s->described, fail) : 0;
 }
 
@@ -141,7 +144,7 @@ void budget_give(struct source *s, uint64_t records)
 /* Makes the next input the current one. */
 static int open_next_unlocks(struct source *s, const struct request *q)
 {
-	const char *path = s->spec.paths[s->next_path++];
+	const size_t at = s->next_path++;
 	struct input *in = s->described;
 	int rc = 0;
 
@@ -149,9 +152,11 @@ static int open_next_unlocks(struct source *s, const struct request *q)
 	s->described = NULL;
 	lock_drop(&s->lock);
 	if (!in)
-		rc = input_open(s, path, &in, q->fail);
+		rc = input_open(s, s->spec.paths[at], &in, q->fail);
 	if (rc == 0 && s->first_name)
 		rc = input_agrees(s, in, q->fail);
+	if (rc == 0 && s->slice)
+		rc = part_enter(s, at, in, q->fail);
 	if (rc == 0)
 		rc = input_begin(s, in, q);
 	lock_take(&s->lock);
@@ -165,8 +170,8 @@ static int open_next_unlocks(struct source *s, const struct request *q)
 		s->first_name = in->name;
 		s->said = in->header;
 	}
-	tally_add(&s->totals.inputs, 1); /* one thread at a time: under the lock */
-	s->totals.headers += in->header.format != NULL;
+	tally_add(&s->totals.inputs, in->begins); /* one thread at a time: under the lock */
+	s->totals.headers += in->begins && in->header.format;
 	s->totals.streamed |= !in->is_file;
 	s->totals.bytes += in->skipped;
 	s->totals.skipped += in->skipped;
@@ -180,21 +185,16 @@ static void leave_current(struct source *s)
 {
 	struct input *in = s->current;
 
-	/* Before any thread can open standard input a second time. */
-	if (!in->owned && in->is_file)
+	/* Before any thread can open standard input a second time. Where a slice begins depends on where all do. */
+	if (!in->owned && in->is_file && !in->sliced)
 		(void)lseek(in->fd, (off_t)in->next, SEEK_SET);
 	s->current = NULL;
 }
 
-/* After the last user of an input that has ended: did it become shorter, or leave a partial record? */
-static int end_input(struct source *s, struct input *in, struct fail *fail)
+int input_check_end(const struct source *s, const struct input *in, struct fail *fail)
 {
-	s->totals.tail += in->tail;
-	s->totals.bytes += in->tail;
-	s->totals.tails += in->tail > 0;
-	s->totals.shorter += in->shorter;
-	s->totals.cut += in->cut && !in->shorter;
-	s->totals.unsized += in->unsized && input_holds_samples(in);
+	if (in->shorter && in->sliced)
+		return part_changed(in, fail);
 	if ((in->tail == 0 && !in->shorter && !in->cut) || s->spec.ignore_tail)
 		return 0;
 	if (in->shorter)
@@ -205,6 +205,18 @@ static int end_input(struct source *s, struct input *in, struct fail *fail)
 	return fail_set(fail, STATUS_DATA,
 			"%s: ends inside a record: %llu of %lu bytes (--ignore-tail counts without it)", in->name,
 			(unsigned long long)in->tail, (unsigned long)s->spec.record);
+}
+
+/* After the last user of an input that has ended: did it become shorter, or leave a partial record? */
+static int end_input(struct source *s, struct input *in, struct fail *fail)
+{
+	s->totals.tail += in->tail;
+	s->totals.bytes += in->tail;
+	s->totals.tails += in->tail > 0;
+	s->totals.shorter += in->shorter;
+	s->totals.cut += in->cut && !in->shorter;
+	s->totals.unsized += in->ends && in->unsized && input_holds_samples(in);
+	return input_check_end(s, in, fail);
 }
 
 void input_use(struct source *s, struct input *in)
@@ -375,6 +387,11 @@ uint64_t source_inputs(const struct source *s)
 	return tally_read(&s->totals.inputs);
 }
 
+uint64_t source_state(const struct source *s)
+{
+	return s->totals.state;
+}
+
 void source_take_spare(struct source *s)
 {
 	lock_take(&s->lock);
@@ -397,6 +414,8 @@ bool source_backlog(struct source *s)
 
 bool source_finished(const struct source *s)
 {
+	if (s->slice && source_counted(s) != source_known_bytes(s))
+		return false;
 	return s->budget == 0 || (!s->current && s->next_path == s->spec.path_count && s->users == 0);
 }
 
@@ -437,5 +456,6 @@ void source_close(struct source *s)
 	pthread_cond_destroy(&s->settled);
 	pthread_cond_destroy(&s->work);
 	lock_destroy(&s->lock);
+	free(s->slice);
 	free(s);
 }

@@ -19,6 +19,9 @@
  *   zstd, in either                frames are found without decoding them and decoded by the
  *                                  readers, in parallel (zstd_read.h)
  *
+ * A part of the records (--part) is a run of them, across inputs, that is known before the first one is taken; its
+ * inputs must be files (source_part.c).
+ *
  * Bytes, skips and limits are those of the samples: of compressed inputs, after decoding, of those with a header
  * (header.h), between it and what follows them.
  */
@@ -103,7 +106,10 @@ struct source_totals {
 	bool streamed;    /* at least one was not a file ... */
 	double waited;    /* ... and for so many seconds there was nothing to read from one: its writer was awaited */
 	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
-	uint64_t state;   /* of a part: a hash of the sizes and times of modification of all inputs, in their order */
+	/* Of a part (source_part.c): what was skipped, the tail and the input itself are one part's each. */
+	uint64_t state;      /* a hash of the sizes and times of modification of all inputs, in their order */
+	uint64_t read;       /* inputs of which it holds something: `inputs` are those that begin in it */
+	uint64_t first, all; /* records before its own; records of all parts */
 };
 
 /*
@@ -122,6 +128,7 @@ int source_describe(struct source *s, struct header *said, struct fail *fail);
 /*
  * What could be known only then: record, type, channels, threads, memory, calls. The inputs, -S, -n and flags of
  * the spec must be those it was opened with. Before there is a reader. -1: the first input is of another type.
+ * For a part of the records it must be called: all inputs are looked at, and what is wrong with one is a failure.
  */
 int source_settle(struct source *s, const struct source_spec *spec, struct fail *fail);
 
@@ -175,7 +182,7 @@ int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, 
 /* The spare memory is wanted: decoders give it back as they end their frames. */
 void source_take_spare(struct source *s);
 
-/* Bytes that the regular files among the inputs still hold, as far as -n allows. */
+/* Bytes that the regular files among the inputs still hold, as far as -n allows; of a part, all of it. */
 uint64_t source_known_bytes(const struct source *s);
 
 /*
@@ -188,7 +195,7 @@ bool source_backlog(struct source *s);
 /* Makes every call of source_take, blocked ones included, end soon. Any thread. */
 void source_stop(struct source *s);
 
-/* Was everything handed out that there is, or that -n allows? When no source_take is running. */
+/* Was everything handed out that there is, or that -n allows? When no source_take is running, before source_totals. */
 bool source_finished(const struct source *s);
 
 /*
@@ -199,6 +206,9 @@ uint64_t source_counted(const struct source *s);
 
 /* How many inputs were begun so far. Any thread, at any time, without a lock. */
 uint64_t source_inputs(const struct source *s);
+
+/* Of a part: what all inputs were like (source_totals). After source_settle, any thread. */
+uint64_t source_state(const struct source *s);
 
 /* Valid when no source_take is running. */
 const struct source_totals *source_totals(struct source *s);

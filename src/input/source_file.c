@@ -92,6 +92,13 @@ int file_begin(struct source *s, struct input *in, struct fail *fail)
 	in->start = in->origin + in->first;
 	if (in->start < in->origin || in->start > INT64_MAX)
 		return input_too_skipped(s, in, fail);
+	in->skipped = in->begins ? s->spec.skip : 0;
+	/* Of a slice it is known what the file holds. */
+	if (in->sliced) {
+		in->next = in->start;
+		in->end = in->stop = in->origin + in->until;
+		return 0;
+	}
 	/* The last skipped byte must be there: st_size may be 0 (/proc) or too large (/sys). */
 	if (s->spec.skip > 0) {
 		if (file_read(in, &last, 1, in->start - 1, &got, fail) != 0)
@@ -99,7 +106,6 @@ int file_begin(struct source *s, struct input *in, struct fail *fail)
 		if (got == 0)
 			return input_too_skipped(s, in, fail);
 	}
-	in->skipped = s->spec.skip;
 	in->stop = in->bound < NO_END - in->origin ? in->origin + in->bound : NO_END;
 	const uint64_t end = in->size < in->stop ? in->size : in->stop;
 	const uint64_t whole = end > in->start ? end - in->start : 0;
@@ -137,7 +143,7 @@ static size_t settle(struct source *s, struct input *in, uint64_t offset, size_t
 
 	if (read < claimed) { /* it ends here; give back what was taken of -n */
 		in->state = INPUT_ENDED;
-		in->shorter |= became_shorter(in, offset + read);
+		in->shorter |= in->sliced || became_shorter(in, offset + read);
 		in->cut |= in->stop != NO_END;
 		in->tail += read - whole;
 		budget_give(s, (claimed - whole) / s->spec.record);
@@ -214,6 +220,10 @@ int file_take_unlocks(struct source *s, struct input *in, struct request *q)
 	const size_t range = inside && q->want->range > 0 ? range_bytes(s, in, q->want) : 0;
 	size_t read = 0;
 
+	if (left == 0 && in->sliced) {
+		in->state = INPUT_ENDED;
+		return input_leave(s, in, 0, q->fail);
+	}
 	if (left < s->spec.record)
 		return finish_unlocks(s, in, q);
 	if (range > 0) {

@@ -38,6 +38,8 @@ uint64_t source_known_bytes(const struct source *s)
 {
 	uint64_t bytes = 0;
 
+	if (s->slice)
+		return (s->slice->part.end - s->slice->part.begin) * s->spec.record;
 	for (size_t i = 0; i < s->spec.path_count; i++)
 		bytes += known_bytes(&s->spec, s->spec.paths[i]);
 	if (s->spec.limit <= bytes / s->spec.record)
@@ -131,6 +133,7 @@ int input_open(struct source *s, const char *path, struct input **out, struct fa
 	in->name = shown(path);
 	in->owned = s->spec.tee || !is_stdin(path);
 	in->fd = -1;
+	in->begins = in->ends = true;
 	if (s->spec.tee && tee_next(s->spec.tee, &in->fd, fail) != 0)
 		return -1;
 	if (!s->spec.tee)
@@ -149,14 +152,23 @@ static uint64_t sum(uint64_t a, uint64_t b)
 	return a < NO_END - b ? a + b : NO_END;
 }
 
-int input_begin(struct source *s, struct input *in, const struct request *q)
+int input_bounds(const struct source *s, struct input *in, struct fail *fail)
 {
 	const struct header *h = &in->header;
 
 	in->first = sum(h->begin, s->spec.skip);
 	in->bound = h->format ? sum(h->begin, h->bytes) : NO_END;
-	if (in->first > in->bound)
-		return input_too_skipped(s, in, q->fail);
+	return in->first > in->bound ? input_too_skipped(s, in, fail) : 0;
+}
+
+int input_begin(struct source *s, struct input *in, const struct request *q)
+{
+	if (input_bounds(s, in, q->fail) != 0)
+		return -1;
+	if (in->sliced) {
+		in->until = in->first + in->to * s->spec.record;
+		in->first += in->from * s->spec.record;
+	}
 	if (in->is_zstd)
 		return zstd_begin(s, in, in->origin, in->size, q->fail);
 	return in->is_file ? file_begin(s, in, q->fail) : stream_begin(s, in, q->want->buffer, q->cap, q->fail);

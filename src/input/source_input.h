@@ -23,6 +23,7 @@
 
 #include "base/lock.h"
 #include "input/header.h"
+#include "input/part.h"
 #include "input/source.h"
 
 #define SNIFF_LEAST 10 /* what input_sniff would like to see; it takes less */
@@ -46,10 +47,15 @@ struct input {
 	bool magic;      /* it begins as one of the headers does */
 	bool unseen;     /* zstd: its first bytes could not be decoded; a reader will say why */
 	enum input_state state;
+	/* Of a slice: */
+	bool sliced;       /* only the records from `from` on, up to `to`, are wanted ... */
+	uint64_t from, to; /* ... of those that it holds */
+	uint64_t until;    /* where the last of them ends, counted as `first` is */
+	bool begins, ends; /* what is skipped, and what follows its last record, is ours: always, but of a slice */
 	/* What it says of itself. Offsets are those of the decoded bytes, from where the input begins. */
 	struct header header;     /* its format is NULL where it says nothing */
 	struct header_scan scan;  /* ... for what follows the samples */
-	uint64_t first, bound;    /* of the first sample that is not skipped; where samples end, or NO_END */
+	uint64_t first, bound;    /* of the first sample that is wanted; where samples end, or NO_END */
 	bool unsized;             /* the header does not know where, so they end with the input */
 	bool cut;                 /* it ended before */
 	unsigned users;           /* pieces and units that were taken and have not come home */
@@ -72,8 +78,24 @@ struct input {
 	size_t headed, head_used; /* ... and how much of it was handed on */
 };
 
+/* An input as it was when its records were counted. */
+struct measured {
+	uint64_t before; /* records of the inputs before it */
+	uint64_t size;
+	int64_t seconds, nanoseconds; /* of its last modification; 0 of what is no regular file */
+};
+
+/* A part of the records: which, and of what (source_part.c). */
+struct slice {
+	struct part part;
+	size_t inputs;           /* that are looked at: -n may end before the last one ... */
+	bool within;             /* ... and then it ends in the last of these */
+	struct measured input[]; /* one for each path, and one for the end */
+};
+
 struct source {
 	struct source_spec spec;
+	struct slice *slice;         /* NULL: all records are wanted */
 	struct source_totals totals; /* but for the bytes that readers have counted */
 	struct lock lock;
 	pthread_cond_t work, settled;
@@ -122,6 +144,9 @@ int input_check_all(const struct source_spec *spec, struct fail *fail);
 int input_open(struct source *s, const char *path, struct input **out, struct fail *fail);
 void input_free(struct input *in);
 
+/* Where its samples begin, -S aside, and end. -1: -S is larger than they are. */
+int input_bounds(const struct source *s, struct input *in, struct fail *fail);
+
 /* Gets it ready for reading; skips. 1: the source was stopped. */
 int input_begin(struct source *s, struct input *in, const struct request *q);
 
@@ -151,7 +176,24 @@ int input_read_rest(struct source *s, struct input *in, struct fail *fail);
 /* The same of n bytes that follow the samples of a compressed input with chunks. */
 int input_check_rest(struct input *in, const unsigned char *bytes, size_t n, struct fail *fail);
 
+/* ---- source_part.c: the records of a slice; without the lock ---- */
+
+/* Can all inputs be cut into slices? Opens none. */
+int part_check(const struct source_spec *spec, struct fail *fail);
+
+/* Counts the records of all inputs: opens each and closes it again. Then the source has its slice. */
+int part_measure(struct source *s, struct fail *fail);
+
+/* Of an input that was opened to be read: which records are wanted? -1: it is not what it was. */
+int part_enter(const struct source *s, size_t path, struct input *in, struct fail *fail);
+
+/* What is wrong: it does not hold what it held when its records were counted. */
+int part_changed(const struct input *in, struct fail *fail);
+
 /* ---- source.c ---- */
+
+/* What is wrong with the end of an input: it lacks something, or ends inside a record. */
+int input_check_end(const struct source *s, const struct input *in, struct fail *fail);
 
 /* Takes up to `records` of what -n allows; gives back what was not there. */
 uint64_t budget_take(struct source *s, uint64_t records);

@@ -236,9 +236,18 @@ int zstd_begin_long(struct reader *r, struct fail *fail)
 	return 0;
 }
 
+/*
+ * Nothing that belongs after this offset is waited for. Where -n ends it may never come; a slice that ends where a
+ * frame does is a file's, and has decoded all of that frame.
+ */
+static uint64_t horizon(const struct input *in)
+{
+	return in->zstd->limit + (in->sliced && in->zstd->limit != UNKNOWN);
+}
+
 int zstd_decode_some(struct reader *r, unsigned char *buffer, size_t cap, size_t *got, bool *ended, struct fail *fail)
 {
-	const uint64_t content = r->unit.first.header.content, limit = r->in->zstd->limit;
+	const uint64_t content = r->unit.first.header.content, limit = horizon(r->in);
 	unsigned char beyond;
 	ZSTD_outBuffer out = {.dst = buffer, .size = cap}, one = {.dst = &beyond, .size = 1};
 

@@ -155,15 +155,20 @@ static int not_a_frame(const struct input *in, const struct frame *f, enum frame
 	}
 }
 
-/* The header of the next frame of data; skippable ones are passed over. FIND_WHOLE: it was found. */
-static enum find next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
+/* What was appended to a file that is cut into slices belongs to none of them. */
+static bool at_end(const struct input *in)
+{
+	return in->sliced && in->zstd->next >= in->zstd->size;
+}
+
+enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
 {
 	struct zstd *z = in->zstd;
 	unsigned char bytes[FRAME_HEADER_MAX];
 	enum frame_kind kind;
 	size_t got;
 
-	for (;;) {
+	while (!at_end(in)) {
 		int rc;
 		*f = (struct frame){.offset = z->next, .stored = UNKNOWN, .bound = UNKNOWN};
 		/* Of a stream no more than the header needs: what follows may never come. */
@@ -183,6 +188,7 @@ static enum find next_header(struct source *s, struct input *in, struct frame *f
 		if ((rc = skip_frame(s, in, f, fail)) != 0)
 			return rc < 0 ? FIND_BAD : FIND_STOPPED;
 	}
+	return FIND_NONE;
 }
 
 /* ---- units ---- */
@@ -245,24 +251,31 @@ static bool join(const struct reader *r, struct unit *u, const struct frame *f, 
 
 /* ---- of a file ---- */
 
-/* Follows a frame from block to block to its end, or as far as that pays. */
-static int walk(struct input *in, struct frame *f, struct fail *fail)
+/* What a frame's reader will read soon; headers that are looked at alone (zstd_skim.c) ask for nothing. */
+static void hint(struct input *in, uint64_t at)
 {
 	struct zstd *z = in->zstd;
+
+	if (at + AHEAD / 2 <= z->hinted)
+		return;
+	if (z->hinted < at) /* a frame was skipped */
+		z->hinted = at;
+	(void)posix_fadvise(in->fd, (off_t)z->hinted, (off_t)AHEAD, POSIX_FADV_WILLNEED);
+	z->hinted += AHEAD;
+}
+
+int zstd_walk(struct input *in, struct frame *f, uint64_t most, struct fail *fail)
+{
 	struct frame_block block = {.last = false};
 	uint64_t at = f->offset + f->header.bytes, blocks = 0;
 	unsigned char bytes[3];
 	size_t got;
 
 	while (!block.last) {
-		if (at - f->offset > WALK_MOST)
+		if (at - f->offset > most)
 			return 0;
-		if (at + AHEAD / 2 > z->hinted) {
-			if (z->hinted < at) /* a frame was skipped */
-				z->hinted = at;
-			(void)posix_fadvise(in->fd, (off_t)z->hinted, (off_t)AHEAD, POSIX_FADV_WILLNEED);
-			z->hinted += AHEAD;
-		}
+		if (most != UNKNOWN)
+			hint(in, at);
 		if (look_file(in, at, bytes, 3, &got, fail) != 0)
 			return -1;
 		if (got < 3)
@@ -292,10 +305,10 @@ static void join_file(struct reader *r, struct input *in, const struct request *
 	for (;;) {
 		struct fail bad = {.status = STATUS_OK};
 		struct frame next = {.offset = z->next, .stored = UNKNOWN, .bound = UNKNOWN};
-		if (look_file(in, z->next, bytes, sizeof(bytes), &got, &bad) != 0 ||
+		if (at_end(in) || look_file(in, z->next, bytes, sizeof(bytes), &got, &bad) != 0 ||
 		    frame_parse(bytes, got, &next.header) != FRAME_DATA || refuse(r->source, in, &next, &bad) != 0 ||
 		    (next.header.content != UNKNOWN && next.header.content > SMALL_BYTES) ||
-		    walk(in, &next, &bad) != 0 || !join(r, &r->unit, &next, q))
+		    zstd_walk(in, &next, WALK_MOST, &bad) != 0 || !join(r, &r->unit, &next, q))
 			return;
 		z->next += next.stored;
 	}
@@ -306,7 +319,7 @@ static enum find find_in_file(struct reader *r, struct input *in, struct frame *
 {
 	struct unit *u = &r->unit;
 
-	if (walk(in, f, fail) != 0)
+	if (zstd_walk(in, f, WALK_MOST, fail) != 0)
 		return FIND_BAD;
 	begin_unit(u, f);
 	if (f->stored != UNKNOWN)
@@ -435,7 +448,7 @@ static enum find find_in_stream(struct reader *r, struct input *in, struct frame
 enum find zstd_find(struct reader *r, struct input *in, const struct request *q, struct fail *fail)
 {
 	struct frame f;
-	const enum find found = next_header(r->source, in, &f, fail);
+	const enum find found = zstd_next_header(r->source, in, &f, fail);
 
 	if (found != FIND_WHOLE)
 		return found;

@@ -30,7 +30,7 @@ int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t siz
 	/* Where samples end before, -n does not end here, and all that follows them is looked at. */
 	if (z->limit > in->bound)
 		z->limit = UINT64_MAX;
-	return 0;
+	return in->sliced ? zstd_begin_slice(s, in, fail) : 0;
 }
 
 void zstd_free(struct zstd *z)
@@ -113,6 +113,8 @@ void zstd_account(struct source *s, struct input *in)
 		return;
 	z->accounted = true;
 	s->totals.packed += z->next - z->begin;
+	if (in->sliced) /* as of a file, when it was begun */
+		return;
 	s->totals.skipped += skipped;
 	s->totals.bytes += skipped;
 }
@@ -122,6 +124,8 @@ int zstd_end(struct source *s, struct input *in, struct fail *fail)
 	struct zstd *z = in->zstd;
 
 	zstd_account(s, in);
+	if (in->sliced && z->decoded < in->until)
+		return part_changed(in, fail);
 	if (z->decoded < in->first)
 		return input_too_skipped(s, in, fail);
 	/* All other records were completed: only the last one can lack something. */

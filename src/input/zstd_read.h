@@ -217,6 +217,20 @@ enum find zstd_find(struct reader *r, struct input *in, const struct request *q,
 int zstd_stage_need(struct source *s, struct input *in, size_t n, struct fail *fail);
 void zstd_stage_take(struct zstd *z, size_t n);
 
+/* The header of the next frame of data, after skippable ones; FIND_WHOLE: there is one. */
+enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail);
+
+/* Of a file: follows a frame from block to block to its end, at most so far; then its `stored` is known. */
+int zstd_walk(struct input *in, struct frame *f, uint64_t most, struct fail *fail);
+
+/* ---- zstd_skim.c: frames that are passed over, of a file; without the lock ---- */
+
+/* As far as `until` of the decoded bytes, where -n ends: how many bytes do frames declare that begin before it? */
+int zstd_measure(struct source *s, struct input *in, uint64_t until, uint64_t *decoded, struct fail *fail);
+
+/* Goes to the first frame that the slice needs, and limits the input to what it needs. */
+int zstd_begin_slice(struct source *s, struct input *in, struct fail *fail);
+
 /* ---- zstd_memory.c ---- */
 
 /* What a unit takes that is decoded in one call: packed and decoded bytes. */

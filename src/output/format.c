@@ -40,6 +40,7 @@ static const struct format FORMATS[] = {
 	 .write = write_json,
 	 .counter = COUNTER_U64,
 	 .counters = EXACT,
+	 .sparse = true,
 	 .flow = true,
 	 .partial = true},
 	{.name = "plot",
@@ -98,7 +99,7 @@ const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 		return NULL;
 	}
 	if (is_one_of(dot, OTHERS)) {
-		format_list(list, false, "or");
+		format_list(list, FORMATS_ALL, "or");
 		snprintf(why, FORMAT_WHY, "not a format that can be written (-f %s writes that under this name)", list);
 		return NULL;
 	}
@@ -108,15 +109,20 @@ const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 	return &FORMATS[0];
 }
 
-void format_list(char list[FORMAT_LIST], bool rows, const char *last)
+static bool is_listed(const struct format *format, enum format_which which)
+{
+	return which == FORMATS_ALL || format->rows || (which == FORMATS_NONZERO && format->sparse);
+}
+
+void format_list(char list[FORMAT_LIST], enum format_which which, const char *last)
 {
 	size_t left = 0, used = 0;
 
 	for (size_t i = 0; i < ROWS; i++)
-		left += !rows || FORMATS[i].rows;
+		left += is_listed(&FORMATS[i], which);
 	list[0] = '\0';
 	for (size_t i = 0; i < ROWS && used < FORMAT_LIST; i++) {
-		if (rows && !FORMATS[i].rows)
+		if (!is_listed(&FORMATS[i], which))
 			continue;
 		left--;
 		used += (size_t)snprintf(list + used, FORMAT_LIST - used, "%s%s%s%s", FORMATS[i].name,

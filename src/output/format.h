@@ -19,6 +19,7 @@ struct format {
 	unsigned counters;         /* those that -C may ask for: a bit, 1 << kind, for each */
 	bool binary;               /* not for a terminal */
 	bool rows;                 /* one a bin: takes --no-header, --nonzero and --flow */
+	bool sparse;               /* takes --nonzero: only what holds something need be written */
 	bool flow;                 /* under, over and NaN are written without --flow too */
 	bool partial;              /* says of counts that they are those so far: takes --every */
 };
@@ -36,8 +37,10 @@ const struct format *format_find(const char *name);
 #define FORMAT_WHY 256
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY]);
 
-/* The names for a message, as "csv, tsv or raw" with last = "or"; of all formats, or those with rows. */
+/* The names for a message, as "csv, tsv or raw" with last = "or"; of all formats, those with rows, or those that take
+ * --nonzero. */
+enum format_which { FORMATS_ALL, FORMATS_ROWS, FORMATS_NONZERO };
 #define FORMAT_LIST 96
-void format_list(char list[FORMAT_LIST], bool rows, const char *last);
+void format_list(char list[FORMAT_LIST], enum format_which which, const char *last);
 
 #endif

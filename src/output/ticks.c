@@ -191,8 +191,9 @@ static int round_step(double least, int *power)
 static void linear(struct ticks *ticks, const struct span *span, unsigned most, bool counts)
 {
 	int128_t digits[TICKS_MAX];
-	const double hi = isinf(span->hi) ? DBL_MAX : span->hi;
-	double least = hi / most - span->lo / most;
+	/* --auto may begin at -2^1024 and end at 2^1024. */
+	const double lo = isinf(span->lo) ? -DBL_MAX : span->lo, hi = isinf(span->hi) ? DBL_MAX : span->hi;
+	double least = hi / most - lo / most;
 	int power;
 
 	ticks->count = 0;
@@ -202,7 +203,7 @@ static void linear(struct ticks *ticks, const struct span *span, unsigned most, 
 	if (!(least > 0)) /* between neighbours near zero */
 		return;
 	const int m = round_step(least, &power);
-	const double step = decimal(m, power), first = ceil(span->lo / step) - 1;
+	const double step = decimal(m, power), first = ceil(lo / step) - 1;
 	if (isinf(step) || !(fabs(first) < 0x1p60))
 		return;
 	/* The quotient of numbers that are close together for their size is some units too large or too small. */
@@ -210,7 +211,7 @@ static void linear(struct ticks *ticks, const struct span *span, unsigned most, 
 		const double x = decimal(j * m, power);
 		if (x > hi)
 			break;
-		if (x < span->lo)
+		if (x < lo)
 			continue;
 		digits[ticks->count] = (int128_t)j * m;
 		ticks->tick[ticks->count++].at = span_at(span, x);

@@ -39,6 +39,8 @@ struct provenance {
 	bool partial;         /* the work goes on: these are the counts so far */
 	uint32_t part, parts; /* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
 	uint64_t state;       /* of a part: what all inputs were like (source_totals); 0: not known */
+	/* Of a sum of some parts, which ones ("1-4,7", document/held.h), and `part` is the first; NULL: no such sum. */
+	const char *held; /* borrowed */
 	/* The options that decide what is counted and into which bins, as a shell reads them; borrowed, NULL for "". */
 	const char *options;
 };
@@ -56,6 +58,9 @@ write_fn write_svg;
 
 /* write_json.c: edge i as JSON has it, which knows no infinity. */
 size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT]);
+
+/* Is it written as a regular axis? */
+bool write_json_is_regular(const struct axis *axis);
 
 /* --stats in JSON: `"name": value, ` for each figure of a channel, as json.h writes members; nothing without --stats.
  */

@@ -18,6 +18,8 @@
  * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an overflow
  * there and no underflow.
  *
+ * With --nonzero the storage is sparse: an index of the entries that hold something, and what they hold.
+ *
  * No bins (--auto without a finite sample): boost-histogram has no regular axis without bins, but an integer
  * one, which it makes of a regular axis that is marked as its own.
  */
@@ -46,8 +48,25 @@ size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEX
 	return number_format(text, text[0] == '-' ? -DBL_MAX : DBL_MAX);
 }
 
+/*
+ * Are all edges what every one of the three ways gives, without looking at each? They are rationals, of N equal parts
+ * where N is a power of two, so i / N is exact; LO and HI have 24 bits, so its products with them are exact too; the
+ * one rounding that is left gives the binary64 nearest to the edge, as edges_value does.
+ */
+static bool is_exact(const struct axis *axis)
+{
+	const uint32_t bins = axis_bins(axis);
+	const double lo = edge_value(axis, 0), hi = edge_value(axis, bins);
+	int exponent;
+
+	if (!axis->edges.exact || axis->kind == AXIS_MOD || (bins & (bins - 1)) != 0 || lo + (hi - lo) != hi)
+		return false;
+	const double low = ldexp(frexp(lo, &exponent), 24), high = ldexp(frexp(hi, &exponent), 24);
+	return low == floor(low) && high == floor(high);
+}
+
 /* Do readers that know LO, HI and N have the same edges? Those that were listed are listed again. */
-static bool is_regular(const struct axis *axis)
+bool write_json_is_regular(const struct axis *axis)
 {
 	const uint32_t bins = axis_bins(axis);
 
@@ -55,6 +74,8 @@ static bool is_regular(const struct axis *axis)
 		return true;
 	if (axis->kind == AXIS_LOG || axis->kind == AXIS_EDGES)
 		return false;
+	if (is_exact(axis))
+		return true;
 	const double lo = edge_value(axis, 0), top = lo + (edge_value(axis, bins) - lo);
 	for (uint32_t i = 0; i <= bins; i++) {
 		const double z = (double)i / (double)bins, a = (1 - z) * lo, b = z * top;
@@ -107,7 +128,7 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 {
 	const struct axis *const axis = &hist->axis;
 	const struct hist_flow *const flow = &hist->flow[channel];
-	char range[2 * NUMBER_TEXT + 1] = "";
+	char range[2 * NUMBER_TEXT + 1] = "", state[17];
 
 	if (axis_bins(axis) > 0) {
 		size_t used = write_json_edge(axis, 0, range);
@@ -129,6 +150,11 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "under", flow->under);
 	json_member_count(out, "over", flow->over);
 	json_member_count(out, "nan", flow->nan);
+	/* Which are in the bins, and where those of others are added too may be in other ones. */
+	if (axis->kind == AXIS_AUTO && axis->clamp) {
+		json_member_count(out, "clamped_under", hist->clamped[channel].under);
+		json_member_count(out, "clamped_over", hist->clamped[channel].over);
+	}
 	write_stats_members(out, hist, channel);
 	/* Of the whole run, whatever the channel. */
 	json_member_count(out, "bytes", from->bytes);
@@ -137,10 +163,57 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "inputs", from->inputs);
 	json_member_count(out, "part", from->part);
 	json_member_count(out, "parts", from->parts);
+	if (from->held)
+		json_member_text(out, "held", from->held);
+	/* A double, which JSON's readers make of numbers, does not hold 64 bits. */
+	if (from->parts > 1 && from->state != 0) {
+		snprintf(state, sizeof(state), "%016llx", (unsigned long long)from->state);
+		json_member_text(out, "inputs_state", state);
+	}
 	if (from->partial)
 		json_member_bool(out, "partial", true);
 	json_member_text(out, "options", from->options ? from->options : "");
 	output_text(out, "\"version\": \"" GPUHIST_VERSION "\"}, ");
+}
+
+/* A comma but before the first, and a number. */
+static void write_number(struct output *out, bool *first, uint64_t number)
+{
+	char text[NUMBER_TEXT + 1] = ",";
+	const size_t skip = *first ? 1 : 0;
+
+	output_write(out, text + skip, 1 - skip + number_format_count(text + 1, number));
+	*first = false;
+}
+
+/* Of what holds something in a storage (under, but of --mod; the bins; over): the places, or what they hold. */
+static void write_entries(struct output *out, const struct hist *hist, uint32_t channel, bool places)
+{
+	const uint32_t bins = axis_bins(&hist->axis), before = hist->axis.kind == AXIS_MOD ? 0 : 1;
+	const struct hist_flow *const flow = &hist->flow[channel];
+	bool first = true;
+
+	if (before > 0 && flow->under > 0)
+		write_number(out, &first, places ? 0 : flow->under);
+	for (uint32_t i = 0; i < bins; i++) {
+		const uint64_t count = hist_count(hist, channel, i);
+		if (count == 0)
+			continue;
+		write_number(out, &first, places ? before + i : count);
+		if (output_failed(out))
+			return;
+	}
+	if (flow->over > 0)
+		write_number(out, &first, places ? before + bins : flow->over);
+}
+
+static void write_sparse(struct output *out, const struct hist *hist, uint32_t channel)
+{
+	output_text(out, "\"storage\": {\"type\": \"int\", \"index\": [[");
+	write_entries(out, hist, channel, true);
+	output_text(out, "]], \"values\": [");
+	write_entries(out, hist, channel, false);
+	output_text(out, "]}}");
 }
 
 static void write_counts(struct output *out, const struct hist *hist, uint32_t channel)
@@ -164,10 +237,9 @@ static void write_counts(struct output *out, const struct hist *hist, uint32_t c
 
 void write_json(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
 {
-	const bool regular = is_regular(&hist->axis);
+	const bool regular = write_json_is_regular(&hist->axis);
 	char name[32];
 
-	(void)style;
 	output_text(out, hist->channels > 1 ? "{" : "");
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		if (hist->channels > 1) {
@@ -178,7 +250,10 @@ void write_json(struct output *out, const struct hist *hist, const struct style 
 				 "\"}}, ");
 		write_metadata(out, hist, c, from);
 		write_axis(out, &hist->axis, regular);
-		write_counts(out, hist, c);
+		if (style->nonzero)
+			write_sparse(out, hist, c);
+		else
+			write_counts(out, hist, c);
 	}
 	output_text(out, hist->channels > 1 ? "}\n" : "\n");
 }

@@ -145,6 +145,16 @@ cp t.json before.json
 shell 'ulimit -f 2; gpuhist -t u8 -b 64 -r full --into=t.json a'
 cmp t.json before.json && echo as before
 run gpuhist --merge --nonzero t.json.rescue.json
+# Only what holds something; a histogram of another program, whose metadata would be lost
+$c -f json a >f.json
+run $c --nonzero --into=n.json a
+run $c --nonzero --into=n.json a
+grep -o '"storage".*' n.json
+run $c --into=n.json a
+grep -o '"storage".*' n.json
+printf '{"uhi_schema": 1, "axes": [{"type": "variable", "edges": [0, 1], "underflow": true, "overflow": true, ' >o.json
+printf '"circular": false}], "storage": {"type": "int", "values": [0, 1, 0]}}\n' >>o.json
+run gpuhist -t f64 --edges=0,1 --into=o.json /dev/null
 # No folder but this one, and no name beside the file
 long=$(printf '%245s' '' | tr ' ' x).json
 $c -f json a | big >"$long"

@@ -39,6 +39,7 @@ same -t f32 --auto -b 30
 same -t f64 --auto -b 3
 same -t f16 --log=1e-3:1 -b 50
 same -t bf16 --closed -b 64 -r -1:1
+same -t f32 --auto -b 30 --clamp
 same -t u8 -c 2 -b 60
 same -t f32 -c 2 --auto -b 9
 same -t f32 --log=1e-10:1 -b 50
@@ -82,6 +83,55 @@ run gpuhist --merge 1.json other.json
 run gpuhist --merge 1.json a.json
 run gpuhist --merge a.json 1.json
 
+run gpuhist --merge 3.json 1.json --merge=some
+shell 'gpuhist --merge=some 3.json 1.json -f json | tee 13.json | sed "s/.*\"samples\"/\"samples\"/"'
+run gpuhist --merge 13.json
+run gpuhist --merge 2.json 13.json
+run gpuhist --merge=some 2.json 13.json -f json -o whole.json
+shell 'gpuhist --merge -f json 3.json 1.json 2.json | cmp - whole.json'
+run gpuhist --merge=some 13.json 1.json -o old.json
+run gpuhist --merge=any a.json
+run gpuhist --merge=some a.json -o sum.csv
+# Only what holds something, where most bins are empty
+shell 'gpuhist -t u8 -b 256 -f json --nonzero a | tee sparse.json | grep -o "\"storage\".*"'
+gpuhist -t u8 -b 256 -f json a >dense.json
+run gpuhist -q --merge sparse.json dense.json -f json --nonzero -o two.json
+shell 'grep -o "\"storage\".*" two.json'
+shell 'gpuhist -q --merge sparse.json -f json | cmp - dense.json'
+run gpuhist -t u8 --nonzero -f raw a
+run gpuhist -t u8 --nonzero --flow -f json a
+# What another program wrote
+other() { # METADATA AXIS STORAGE
+	printf '{"uhi_schema": 1, "writer_info": {"hist": {}}, "metadata": {%s}, ' "$1"
+	printf '"axes": [{"type": %s, "circular": false}], "storage": {"type": %s}}\n' "$2" "$3"
+}
+flow='"underflow": true, "overflow": true'
+other '"name": "n"' '"regular", "lower": 0.0, "upper": 4.0, "bins": 2, '"$flow" '"double", "values": [1.0,2.0,3.0,4.0]' >h.json
+other '' '"variable", "edges": [0, 2, 4], '"$flow" '"int", "values": [0,1,1,0]' >bh.json
+run gpuhist --merge h.json
+run gpuhist -q --merge h.json --flow
+shell 'cat h.json h.json bh.json | gpuhist --merge --flow'
+shell 'gpuhist -q --merge h.json bh.json -f json | tee ours.json'
+run gpuhist --merge ours.json h.json
+run gpuhist --merge h.json a.json
+run gpuhist --merge a.json bh.json
+other '' '"variable", "edges": [0, 2, 4], '"$flow" '"weighted", "values": [0,1,1,0]' >w.json
+run gpuhist --merge h.json w.json
+printf '{"x": %s, "y": %s}' "$(cat h.json)" "$(cat h.json)" >named.json
+run gpuhist --merge named.json
+# Parts of inputs that changed, or that were counted otherwise
+with_state() { # N: of part N
+	sed "s/\"parts\": 3/\"parts\": 3, \"inputs_state\": \"00000000deadbeef\"/" "$1.json"
+}
+with_state 1 >s1.json
+with_state 2 >s2.json
+with_state 3 | sed 's/beef/c0de/' >s3.json
+run gpuhist --merge s1.json s2.json s3.json
+shell 'gpuhist --merge=some s1.json s2.json -f json | grep -o "\"part\".*\"options\""'
+shell 'gpuhist --merge 3.json s1.json s2.json -f json | grep -o "\"part\".*\"options\""'
+sed 's/--bins=1/--bins=1 --raw/' 2.json >o2.json
+run gpuhist --merge 1.json o2.json 3.json
+
 # What differs is named, nothing is published, the old file stays
 echo old >old.csv
 differs() {
@@ -105,6 +155,35 @@ gpuhist -t u8 --edges=0,85,171,256 a -f json >e.json
 run gpuhist --merge r.json e.json
 cat old.csv
 
+# Files that are large enough for several threads: the sum and what is wrong are those of one after the other
+for p in 1 2 3 4; do
+	gpuhist -q -t u16 -b 1M -r 0:1048576 -f json p$p >large$p.json
+done
+gpuhist -q -t u16 -b 1M -r 0:1048576 -f json p1 p2 p3 p4 >whole
+for order in '1 2 3 4' '4 3 2 1' '2 - 4 1'; do
+	set --
+	for p in $order; do
+		case $p in
+		-) set -- "$@" - ;;
+		*) set -- "$@" "large$p.json" ;;
+		esac
+	done
+	timeout 60 gpuhist -q --merge -f json "$@" <large3.json | cmp - whole && echo "$order"
+done
+cat large1.json large2.json large3.json >three.json
+shell 'timeout 60 gpuhist -q --merge three.json large4.json -f json | cmp - whole'
+head -c 2000000 large2.json >cut.json
+i=0
+while [ $i -lt 20 ]; do
+	timeout 60 gpuhist --merge large1.json large3.json cut.json a.json missing.json large4.json
+	i=$((i + 1))
+done 2>&1 | uniq
+i=0
+while [ $i -lt 20 ]; do
+	timeout 60 gpuhist --merge three.json large4.json a.json cut.json large1.json
+	i=$((i + 1))
+done 2>&1 | uniq
+rm large?.json three.json cut.json
 # Sums past 2^64 - 1
 big() { # COUNT: a document with so many samples in its bin
 	sed "s/\"samples\": 4,/\"samples\": $1,/; s/\"values\": \[0,4,0\]/\"values\": [0,$1,0]/" a.json

@@ -38,9 +38,15 @@ int kernel_find(const char *name, struct kernel *k)
 	static const struct {
 		const char *prefix;
 		enum kernel_kind kind;
-	} KINDS[] = {{"striped_", KERNEL_SHARED}, {"whole_", KERNEL_SHARED},   {"pair_", KERNEL_PAIR},
-		     {"split_", KERNEL_SPLIT},    {"plan_parts", KERNEL_PLAN}, {"count_parts_of_all", KERNEL_COUNT},
-		     {"gather_", KERNEL_GATHER},  {"extent_", KERNEL_EXTENT},
+	} KINDS[] = {{"striped_", KERNEL_SHARED},
+		     {"whole_", KERNEL_SHARED},
+		     {"pair_", KERNEL_PAIR},
+		     {"far_", KERNEL_PAIR},
+		     {"split_", KERNEL_SPLIT},
+		     {"plan_parts", KERNEL_PLAN},
+		     {"count_parts_of_all", KERNEL_COUNT},
+		     {"gather_", KERNEL_GATHER},
+		     {"extent_", KERNEL_EXTENT},
 		     {"sum_pieces", KERNEL_SUMS}};
 	static void *self;
 	Dl_info info;

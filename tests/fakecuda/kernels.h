@@ -16,8 +16,16 @@ extern "C" {
 #define KERNEL_SHARED_STATIC 4096u /* no kernel declares more */
 #define KERNEL_SHARED_USUAL 49152u /* dynamic, without being allowed more */
 
-enum kernel_kind { KERNEL_SHARED, KERNEL_PAIR, KERNEL_SPLIT, KERNEL_PLAN, KERNEL_COUNT, KERNEL_GATHER, KERNEL_EXTENT,
-		   KERNEL_SUMS };
+enum kernel_kind {
+	KERNEL_SHARED,
+	KERNEL_PAIR,
+	KERNEL_SPLIT,
+	KERNEL_PLAN,
+	KERNEL_COUNT,
+	KERNEL_GATHER,
+	KERNEL_EXTENT,
+	KERNEL_SUMS
+};
 
 struct kernel {
 	const void *code;

@@ -99,6 +99,12 @@ SHIM uint32_t atomicAnd(uint32_t *p, uint32_t v)
 	return old;
 }
 
+SHIM uint32_t atomicCAS(uint32_t *p, uint32_t expected, uint32_t v)
+{
+	__atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return expected;
+}
+
 SHIM uint32_t atomicMin(uint32_t *p, uint32_t v)
 {
 	if (--block_patience == 0)

@@ -40,6 +40,8 @@ options -b 64K -S 0x200 -n 1m -M 10MB -T 0 -v -q
 options -t float -b 3
 options cf32 s16le PCM_S16BE rf32_le complex64 '>u16' f4 d uint8_t U8
 options -q -v -o h.CSV.gz
+options --part=3/8 -o %K.%N.%%.json -b 4
+options --part=auto -o part.%K.json --part 2147483648/2147483648
 options --no --c --raw=1 --bogus -xq
 options -t u16be -b 65536 --range full
 options -t f32 -r -1:1 -b 1000 -o a.json --closed
@@ -277,3 +279,18 @@ histogram f64 log 1:100 '' 1 0 "$(variable 1,10,100)" 0,3,4,0 7 0 | seed documen
 	printf '{"channel0": ' && histogram i16 range 0:2 '' 2 0 "$(regular 0 2 2)" 0,1,2,3 6 3
 	printf ', "channel1": ' && histogram i16 range 0:2 '' 2 1 "$(regular 0 2 2)" 0,6,0,0 6 0 && printf '}'
 } | seed document
+histogram u32 range 0:100 '' 1 0 "$(regular 0 100 100)" '7,8,5], "index": [[1,50,101]' 20 5 | seed document
+histogram u8 range 0:4 '"held": "1,3-4", "inputs_state": "0123456789abcdef", ' 1 0 "$(regular 0 4 4)" 0,1,2,3,4,5 15 5 |
+	sed 's/"parts": 2/"parts": 5/' | seed document
+histogram f32 auto 8:24 '"most": 2, "clamped_under": 1, "clamped_over": 2, ' 1 0 "$(regular 8 24 2)" 0,3,4,0 7 0 |
+	sed 's/"clamp": false/"clamp": true/' | seed document
+# What other programs write.
+foreign() { # AXIS STORAGE
+	printf '{"uhi_schema": 1, "writer_info": {"hist": {}}, "metadata": {"name": "n", "range": 1}, '
+	printf '"axes": [{%s}], "storage": {%s}}\n' "$1" "$2"
+}
+foreign "$(regular 0.0 4.0 4)" '"type": "double", "values": [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]' | seed document
+foreign "$(regular 0 49 49), \"writer_info\": {\"boost-histogram\": {\"orig_type\": \"Integer\"}}" \
+	'"type": "int", "index": [[3, 9]], "values": [1, 2]' | seed document
+foreign '"type": "variable", "edges": [-1, 0.5, 7], "underflow": false, "overflow": false' '"type": "int", "values": [1, 2]' |
+	seed document

@@ -24,7 +24,7 @@ static struct documents *open_bytes(const void *data, size_t size, int *fd)
 }
 
 /* What write_json makes of it; the caller frees it. */
-static char *written(const struct document *document, size_t *size)
+static char *written(const struct document *document, bool nonzero, size_t *size)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct output *out;
@@ -33,7 +33,7 @@ static char *written(const struct document *document, size_t *size)
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy); /* commit closes it */
 	REQUIRE(output_open(&out, path, &fail) == 0, "%s", fail.text);
-	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64}, &document->from);
+	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64, .nonzero = nonzero}, &document->from);
 	REQUIRE(output_commit(out, &fail) == 0, "%s", fail.text);
 	*size = (size_t)lseek(fd, 0, SEEK_END);
 	char *const text = malloc(*size + 1);
@@ -62,7 +62,7 @@ static void check_add(struct document *a, const struct document *b)
 				(unsigned long)i);
 }
 
-static void check_document(const struct document *document)
+static void check_document(const struct document *document, bool nonzero)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct document again, more;
@@ -70,13 +70,14 @@ static void check_document(const struct document *document)
 	int fd;
 
 	REQUIRE(hist_audit(&document->hist, &fail) == 0, "%s", fail.text);
-	char *const text = written(document, &size);
+	char *const text = written(document, nonzero, &size);
 	struct documents *const d = open_bytes(text, size, &fd);
 	REQUIRE(documents_next(d, &again, &fail) == 1, "%s", fail.text);
 	REQUIRE(documents_next(d, &more, &fail) == 0, "more than one");
 	documents_close(d);
 	close(fd);
-	char *const again_text = written(&again, &again_size);
+	REQUIRE(!again.foreign, "ours");
+	char *const again_text = written(&again, nonzero, &again_size);
 	REQUIRE(size == again_size && memcmp(text, again_text, size) == 0, "written otherwise");
 	check_add(&again, document);
 	document_free(&again);
@@ -84,15 +85,37 @@ static void check_document(const struct document *document)
 	free(again_text);
 }
 
+/*
+ * A sparse storage of few bytes may have 2^28 bins: that is 2 GiB, and a second for each look at all of them. Left out,
+ * with what might be one in other words.
+ */
+static bool is_large(const uint8_t *data, size_t size)
+{
+	char *const text = malloc(size + 1);
+	bool large = false;
+
+	memcpy(text, data, size);
+	text[size] = '\0';
+	for (size_t i = 0; i < size && !large; i++)
+		large = strncmp(text + i, "\\u00", 4) == 0 ||
+			(strncmp(text + i, "bins", 4) == 0 && strcspn(text + i, "0123456789") < size - i &&
+			 strtod(text + i + strcspn(text + i, "0123456789"), NULL) > 1e5);
+	free(text);
+	return large;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	if (is_large(data, size))
+		return 0;
 	struct fail fail = {.status = STATUS_OK};
 	struct document document;
 	int fd, rc;
 	struct documents *const d = open_bytes(data, size, &fd);
 
 	while ((rc = documents_next(d, &document, &fail)) == 1) {
-		check_document(&document);
+		check_document(&document, false);
+		check_document(&document, true);
 		document_free(&document);
 	}
 	REQUIRE((rc == 0) == (fail.status == STATUS_OK), "%d: %s", rc, fail.text);

@@ -94,9 +94,18 @@ static void check_output(const struct job *job, int argc)
 	REQUIRE(!job->output || job->output[0] != '\0', "an output without a name");
 	const char *const format = job->format->name;
 	const bool text = strcmp(format, "csv") == 0 || strcmp(format, "tsv") == 0;
-	REQUIRE(text || (job->style.header && !job->style.nonzero && !job->style.flow), "text flags, %s", format);
+	REQUIRE(text || (job->style.header && !job->style.flow), "text flags, %s", format);
+	REQUIRE(text || strcmp(format, "json") == 0 || !job->style.nonzero, "--nonzero, %s", format);
+	REQUIRE(!job->merge_some || (job->merge && strcmp(format, "json") == 0), "a sum of some parts, %s", format);
 	REQUIRE(strcmp(format, "json") != 0 || job->style.counter <= COUNTER_U32, "json of counter %d",
 		(int)job->style.counter);
+	REQUIRE(job->source.part >= (job->source.parts > 0) && job->source.part <= job->source.parts &&
+			job->source.parts <= 1u << 31,
+		"part %lu of %lu", (unsigned long)job->source.part, (unsigned long)job->source.parts);
+	REQUIRE(job->source.parts == 0 || (!job->into && !job->tee && !job->merge),
+		"a part, and what it does not go with");
+	REQUIRE(!strstr(job->options, "--part"), "%s", job->options);
+	REQUIRE(!job->output_part || job->output == job->output_part, "another output");
 	REQUIRE(!job->into || strlen(job->into) >= 5, "--into %s", job->into);
 	REQUIRE(!job->output_none || (job->into && !job->output_named && strcmp(format, "json") == 0), "nowhere to");
 	REQUIRE(!job->merge || (!job->into && !job->stats && !job->tee && !job->source.typed && !job->edges &&
@@ -218,7 +227,7 @@ static bool same_edges(const struct edges *a, const struct edges *b)
 /* Written again by long options, in an order of our own, it must be the same job. */
 static void write_down(const struct job *job)
 {
-	char text[16][320], *words[40], *argv[40];
+	char text[17][320], *words[40], *argv[40];
 	int n = 0, used = 0;
 	struct axis axis = axis_of(job);
 	const uint32_t bins = axis_bins_asked(&axis);
@@ -248,6 +257,8 @@ static void write_down(const struct job *job)
 	WORD("--format=%s", job->format->name);
 	WORD("--output=-"); /* binary even to a terminal */
 	WORD("--threads=%u", job->threads);
+	if (job->source.parts > 0)
+		WORD("--part=%lu/%lu", (unsigned long)job->source.part, (unsigned long)job->source.parts);
 	WORD("--memory=%llu", (unsigned long long)job->memory);
 	const char *gpu = job->device == DEVICE_CPU ? "cpu" : job->device == DEVICE_AUTO ? "auto" : "gpu:";
 	WORD("--device=%s%s", gpu, job->device == DEVICE_GPU ? job->gpus : "");
@@ -277,7 +288,8 @@ static void write_down(const struct job *job)
 		"%s: another axis", words[1]);
 	edges_free(&axis.edges);
 	edges_free(&axis_again.edges);
-	REQUIRE(job->source.skip == again.source.skip && job->source.limit == again.source.limit &&
+	REQUIRE(job->source.part == again.source.part && job->source.parts == again.source.parts &&
+			job->source.skip == again.source.skip && job->source.limit == again.source.limit &&
 			job->source.raw == again.source.raw && job->source.ignore_tail == again.source.ignore_tail &&
 			job->source.record == again.source.record &&
 			memcmp(&job->layout, &again.layout, sizeof(again.layout)) == 0,

@@ -81,7 +81,7 @@ static bool refused(const struct job *j, size_t flag)
 	return (flag == 0 && j->binning == MOD) || (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 
-void shared_flags(struct command *a, struct command *b, const struct job *j)
+void shared_flags(struct command *a, struct command *output, struct command *b, const struct job *j)
 {
 	static const char *const flags[] = {
 		"--clamp", "--closed", "--ignore-tail", "--flow", "--no-header", "--nonzero",
@@ -94,14 +94,14 @@ void shared_flags(struct command *a, struct command *b, const struct job *j)
 		if (refused(j, i) && !once_in(20))
 			continue;
 		if (sparse || once_in(i == 3 ? 2 : 4)) {
-			arg(a, "%s", flags[i]);
+			arg(i < 3 ? a : output, "%s", flags[i]);
 			arg(b, "%s", flags[i]);
 		}
 	}
 	if (once_in(4)) {
 		const char *format = once_in(2) ? "csv" : "tsv";
 
-		option(a, 'f', "format", format);
+		option(output, 'f', "format", format);
 		arg(b, "-f");
 		arg(b, "%s", format);
 	}

@@ -16,8 +16,9 @@ struct command {
 
 void arg(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The options that both programs get in the same words. */
-void shared_flags(struct command *a, struct command *b, const struct job *j);
+/* The options that both programs get in the same words; `output`: the command of ours that those of the output go to.
+ */
+void shared_flags(struct command *a, struct command *output, struct command *b, const struct job *j);
 void shared_options(struct command *c, struct command *oracle, const struct job *j); /* of bins and layout */
 void oracle_options(struct command *c, const struct job *j);
 

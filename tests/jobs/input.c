@@ -99,10 +99,11 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		die(in->fifo);
 }
 
-/* The same samples for gpuhist alone: compressed, after the bytes that are before the offset. */
-static void compress_input(struct input *in, const char *folder, unsigned k)
+/* The same samples for gpuhist alone: compressed, after the bytes before the offset; told: in frames that say how much.
+ */
+static void compress_input(struct input *in, const char *folder, unsigned k, bool told)
 {
-	struct pack p = pack_all(in->data + in->before, in->bytes - in->before, draw());
+	struct pack p = pack_some(in->data + in->before, in->bytes - in->before, draw(), told);
 	unsigned char *all = malloc(in->before + p.bytes);
 
 	if (!all)
@@ -127,9 +128,9 @@ unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 	unsigned piped = (unsigned)below(inputs + inputs / 2); /* or none */
 
 	for (unsigned k = 0; k < inputs; k++) {
-		in[k].route = once_in(6) ? BY_FIFO : BY_NAME;
+		in[k].route = once_in(6) && j->slices == 0 ? BY_FIFO : BY_NAME;
 		if (k == piped && !once_in(4))
-			in[k].route = (enum route)(REDIRECT + below(4));
+			in[k].route = (enum route)(REDIRECT + below(j->slices > 0 ? 2 : 4));
 		make_input(j, &in[k], folder, k);
 	}
 	bool plain = !once_in(3);
@@ -138,7 +139,7 @@ unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 	bool all = once_in(2);
 	for (unsigned k = 0; k < inputs && !plain; k++)
 		if (all || once_in(2))
-			compress_input(&in[k], folder, k);
+			compress_input(&in[k], folder, k, j->slices > 0);
 	return inputs;
 }
 

@@ -51,6 +51,7 @@ struct job {
 	bool limited;                     /* --count is given */
 	uint64_t limit;                   /* --count */
 	bool quiet;                       /* -q */
+	unsigned slices;                  /* counted by so many runs, each a --part, and merged; 0: by one run */
 };
 
 /* ---- range.c, of a job whose type and bins are drawn ---- */

@@ -93,6 +93,8 @@ static void draw_job(struct job *j)
 	if (j->header && j->limit == 0)
 		j->limited = false;
 	j->quiet = once_in(4);
+	if (once_in(6) && j->bins * j->channels < 10000)
+		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);
 }
 
 struct setup {
@@ -106,7 +108,7 @@ struct setup {
 /* The folder stays when the job failed and keep is set. */
 static bool run_job(const struct setup *s, uint64_t number, bool keep)
 {
-	struct command gpuhist = {.args = 0}, oracle = {.args = 0};
+	struct command gpuhist = {.args = 0}, merge = {.args = 0}, oracle = {.args = 0};
 	struct input in[MAX_INPUTS] = {{.bytes = 0}};
 	struct result ours, theirs;
 	char folder[PATH_BYTES / 2];
@@ -131,13 +133,18 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	inputs = make_inputs(&j, in, folder);
 	arg(&gpuhist, "%s", s->gpuhist);
 	arg(&oracle, "%s", s->oracle);
-	shared_flags(&gpuhist, &oracle, &j);
+	arg(&merge, "%s", s->gpuhist);
+	arg(&merge, "--merge");
+	if (j.quiet)
+		arg(&merge, "-q");
+	shared_flags(&gpuhist, j.slices > 0 ? &merge : &gpuhist, &oracle, &j);
 	gpuhist_options(&gpuhist, &j, s->more);
 	oracle_options(&oracle, &j);
 	shared_options(&gpuhist, &oracle, &j);
 	input_args(&gpuhist, &oracle, in, inputs, j.last_axis);
 
-	run_both(&gpuhist, &oracle, in, inputs, &ours, &theirs);
+	struct slices slices = {.merge = &merge, .count = j.slices, .folder = folder};
+	run_both(&gpuhist, &oracle, in, inputs, &slices, &ours, &theirs);
 	why = open_memstream(&reasons, &reasons_bytes);
 	if (!why)
 		die("memory");
@@ -148,13 +155,17 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 		printf("%s: seed %llu, job %llu, in %s\n", good ? "passed" : "FAILED", (unsigned long long)s->seed,
 		       (unsigned long long)number, folder);
 		print_command("gpuhist", &gpuhist, in, inputs);
+		if (j.slices > 0) {
+			printf("    of it %u slices: --part=K/%u -f json\n", j.slices, j.slices);
+			print_command("merged ", &merge, NULL, 0);
+		}
 		print_command("oracle ", &oracle, NULL, 0);
 		printf("%s", reasons);
 	}
 	free(reasons);
 	free(j.edge);
 	if (good || !keep)
-		remove_job(folder, in, inputs, &ours, &theirs);
+		remove_job(in, inputs, &slices, &ours, &theirs);
 	for (unsigned k = 0; k < inputs; k++)
 		free(in[k].data);
 	return good;

@@ -2,6 +2,7 @@
 /* verdict: runs, comparisons, and the report of a job that failed. */
 #include "verdict.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,47 @@
 #include "chance.h"
 #include "process.h"
 
+static void document_name(char path[PATH_BYTES], const struct slices *slices, unsigned k)
+{
+	snprintf(path, PATH_BYTES, "%s/part%u", slices->folder, k);
+}
+
+/* In an order of their own, all with the same standard input, whose offset no slice may move; then merged. */
+static void run_slices(const struct command *gpuhist, int fd, const struct slices *slices, struct result *ours)
+{
+	const unsigned n = slices->count, first = (unsigned)below(n);
+	static struct command part;
+	char document[PATH_BYTES];
+	int status = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		const unsigned k = 1 + (first + i) % n;
+		part = (struct command){.args = 0};
+		for (unsigned a = 0; a < gpuhist->args; a++) {
+			arg(&part, "%s", gpuhist->argv[a]);
+			if (a > 0)
+				continue;
+			arg(&part, "--part=%u/%u", k, n);
+			arg(&part, "-fjson");
+		}
+		document_name(document, slices, k);
+		const int this = finish(start(part.argv, fd, document, ours->err));
+		if (i > 0 && this != status) /* what is wrong with the job is wrong with every slice of it */
+			status = 99;
+		else
+			status = this;
+		arg(slices->merge, "%s", document);
+	}
+	if (status == 0) {
+		ours->status = finish(start(slices->merge->argv, fd, ours->out, ours->err));
+		return;
+	}
+	ours->status = status;
+	close(open(ours->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
+}
+
 void run_both(const struct command *gpuhist, const struct command *oracle, const struct input *in, unsigned inputs,
-	      struct result *ours, struct result *theirs)
+	      const struct slices *slices, struct result *ours, struct result *theirs)
 {
 	const struct input *piped = NULL;
 	pid_t writer[MAX_INPUTS + 1] = {0}; /* of FIFOs; the last: of the pipe */
@@ -28,9 +68,13 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
 	for (unsigned k = 0; k < inputs; k++)
 		if (in[k].route == BY_FIFO)
 			writer[k] = start_writer(&in[k], -1, -1);
-	pid = start((char **)gpuhist->argv, fd, ours->out, ours->err);
+	if (slices->count > 0) {
+		run_slices(gpuhist, fd, slices, ours);
+	} else {
+		pid = start((char **)gpuhist->argv, fd, ours->out, ours->err);
+		ours->status = finish(pid);
+	}
 	close(fd);
-	ours->status = finish(pid);
 	for (unsigned k = 0; k <= MAX_INPUTS; k++) {
 		if (writer[k]) {
 			kill(writer[k], SIGKILL);
@@ -119,10 +163,10 @@ void print_command(const char *who, const struct command *c, const struct input 
 			printf("    input %u: %s, the bytes of %s\n", k, route_names[in[k].route], given(&in[k]));
 }
 
-void remove_job(const char *folder, const struct input *in, unsigned inputs, const struct result *ours,
+void remove_job(const struct input *in, unsigned inputs, const struct slices *slices, const struct result *ours,
 		const struct result *theirs)
 {
-	char edges[PATH_BYTES];
+	char edges[PATH_BYTES], document[PATH_BYTES];
 
 	for (unsigned k = 0; k < inputs; k++) {
 		unlink(in[k].file);
@@ -131,11 +175,15 @@ void remove_job(const char *folder, const struct input *in, unsigned inputs, con
 		if (in[k].route == BY_FIFO)
 			unlink(in[k].fifo);
 	}
-	snprintf(edges, sizeof(edges), "%s/edges", folder);
+	for (unsigned k = 1; k <= slices->count; k++) {
+		document_name(document, slices, k);
+		unlink(document);
+	}
+	snprintf(edges, sizeof(edges), "%s/edges", slices->folder);
 	unlink(edges); /* where there is one */
 	unlink(ours->out);
 	unlink(ours->err);
 	unlink(theirs->out);
 	unlink(theirs->err);
-	rmdir(folder);
+	rmdir(slices->folder);
 }

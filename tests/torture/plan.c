@@ -52,6 +52,13 @@ const struct job JOBS[] = {
 	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0, NULL},
 	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0, NULL},
 	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0, NULL},
+	{"slice of files", "--part=2/3 -b 70 -r 0:700 --flow -T 2 --device=cpu ../small ../tiny ../small", NULL, FILES,
+	 OLD, 0, NULL},
+	{"slice of frames", "--part=2/3 -S 100 -b 1000 -T 2 --device=cpu ../tiny ../told", NULL, FILES, STDOUT, 0,
+	 NULL},
+	{"slice of a redirect, json", "--part=3/3 -f json -b 1000 -r -9000:9000 -T 2 ../headed -", "headed", REDIRECT,
+	 NEW, 0, NULL},
+	{"slice beside a cut header", "--part=1/2 -b 9 ../tiny ../headed-cut", NULL, FILES, OLD, 3, NULL},
 	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0, NULL},
 	{"header of a pipe", "-b 1000 -r -9000:9000 -T 2", "headed", PIPE, OLD, 0, NULL},
 	{"header in frames", "-b 1000 -r -9000:9000 -T 2 ../headed -", "headed-packed", PIPE, STDOUT, 0, NULL},
@@ -71,6 +78,8 @@ const struct job JOBS[] = {
 	{"merge, standard output", "--merge ../one.json ../two.json ../one.json", NULL, FILES, STDOUT, 0, NULL},
 	{"merge of a pipe", "--merge -f json ../one.json -", "two.json", PIPE, NEW, 0, NULL},
 	{"merge, trickle", "--merge -f raw", "both.json", TRICKLE, LINK, 0, NULL},
+	{"merge by threads", "--merge -f json ../wide.json ../wide.json ../wide.json", NULL, FILES, NEW, 0, NULL},
+	{"merge of others", "--merge --nonzero -f json ../other.json ../other.json", NULL, FILES, OLD, 0, NULL},
 	{"merge, no document", "--merge ../one.json ../odd", NULL, FILES, OLD, 3, NULL},
 	{"merge, past the limit", "--merge ../far.json ../far.json", NULL, FILES, NEW, 5, NULL},
 	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2, NULL},
@@ -99,6 +108,19 @@ void make_documents(void)
 			  FAR[] = DOCUMENT("18446744073709551615", "0", "18446744073709551609", "0");
 	static const char BOTH[] = DOCUMENT("9", "0", "3", "0") DOCUMENT("26", "0", "20", "0");
 
+	static const char OTHER[] =
+		"{\"uhi_schema\": 1, \"axes\": [{\"type\": \"regular\", \"lower\": -1, \"upper\": 1, \"bins\": 5, "
+		"\"underflow\": false, \"overflow\": true, \"circular\": false}], "
+		"\"storage\": {\"type\": \"int\", \"index\": [[1, 4]], \"values\": [7, 8]}}\n";
+	/* A file that is worth a thread. */
+	enum { BLANKS = 2 << 20 };
+	char *const wide = malloc(sizeof(ONE) + BLANKS);
+
+	memcpy(wide, ONE, strlen(ONE));
+	memset(wide + strlen(ONE), ' ', BLANKS);
+	spill("wide.json", wide, strlen(ONE) + BLANKS);
+	free(wide);
+	spill("other.json", OTHER, strlen(OTHER));
 	spill("one.json", ONE, strlen(ONE));
 	spill("two.json", TWO, strlen(TWO));
 	spill("both.json", BOTH, strlen(BOTH));

@@ -1,0 +1,22 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# mpirun or mpiexec of any MPI, as a launcher: a part for each rank, then the sum. gpuhist itself is no MPI program.
+# usage: [MPIRUN='mpirun --hostfile hosts'] sh mpirun.sh FOLDER RANKS OPTION... FILE...
+#   MPIRUN='mpirun --hostfile hosts --map-by node --bind-to none' sh mpirun.sh /scratch/run1 8 -t f32 -r -1:1 -b 1000 /data/big.f32
+#
+# FOLDER must be seen by all hosts. Results go to files and not through mpirun: that would be slower by far, and the texts of
+# some launchers get in between. If a rank fails the launcher ends the others, and nothing is added up.
+set -eu
+folder=$1 ranks=$2 && shift 2
+mkdir -p "$folder"
+rm -f "$folder"/part.*.json "$folder"/.part.*.tmp # of an earlier run; what was killed leaves the latter
+status=0
+# shellcheck disable=SC2086 # options of the launcher
+${MPIRUN:-mpirun} -n "$ranks" gpuhist --part=auto -o "$folder/part.%K.json" "$@" >"$folder/launcher.log" || status=$?
+if [ "$status" -ne 0 ]; then
+	for k in $(seq "$ranks"); do
+		[ -e "$folder/part.$k.json" ] || echo "mpirun.sh: part $k of $ranks is missing" >&2
+	done
+	exit "$status"
+fi
+gpuhist --merge -o "$folder/all.json" "$folder"/part.*.json

@@ -1,0 +1,31 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Slurm, one job on whole nodes: a task for each GPU of each node, then the sum. Without GPUs: a task for each node.
+# usage: sbatch [OPTION]... slurm-step.sh FOLDER OPTION... FILE...
+#   sbatch --nodes=2 --gpus-per-node=4 --ntasks-per-node=4 --cpus-per-task=8 slurm-step.sh /scratch/run1 --device=gpu -t f32 /data/*
+#
+# srun numbers the tasks, and --part=auto takes their numbers. Of the GPUs of its node each task sees the one of its own
+# place; where Slurm has bound one to each task, that one. The first task that fails ends the others and the job, with its
+# status; nothing is added up then.
+#SBATCH --nodes=1
+#SBATCH --ntasks-per-node=1
+#SBATCH --cpus-per-task=1
+#SBATCH --time=1:00:00
+set -eu
+folder=$1 && shift
+mkdir -p "$folder"
+rm -f "$folder"/part.*.json "$folder"/.part.*.tmp # of an earlier run; what was killed leaves the latter
+status=0
+# shellcheck disable=SC2016 # for the tasks' shells
+srun --kill-on-bad-exit=1 --cpus-per-task="${SLURM_CPUS_PER_TASK:-1}" sh -c '
+	if [ -n "${CUDA_VISIBLE_DEVICES:-}" ]; then
+		CUDA_VISIBLE_DEVICES=$(echo "$CUDA_VISIBLE_DEVICES" | cut -d , -f $((SLURM_LOCALID + 1)))
+	fi
+	exec gpuhist --part=auto "$@"' sh -T "${SLURM_CPUS_PER_TASK:-1}" -o "$folder/part.%K.json" "$@" || status=$?
+if [ "$status" -ne 0 ]; then
+	for k in $(seq "$SLURM_NTASKS"); do
+		[ -e "$folder/part.$k.json" ] || echo "slurm-step.sh: part $k of $SLURM_NTASKS is missing" >&2
+	done
+	exit "$status"
+fi
+gpuhist --merge -o "$folder/all.json" "$folder"/part.*.json

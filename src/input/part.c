@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* part: the borders of slices. */
+#include "input/part.h"
+
+#include "bins/wide.h"
+
+#define STRIPE ((uint32_t)1 << 20)
+/* Slices of fewer stripes are not rounded: none is larger or smaller by more than a sixteenth because of it. */
+#define STRIPES_LEAST 16u
+
+/* Rises with i, from 0 to all records: rounding down by one step keeps that order. */
+static uint64_t border(uint64_t records, uint32_t bytes, uint32_t i, uint32_t n)
+{
+	const uint64_t at = (uint64_t)((uint128_t)records * i / n);
+
+	if (i == n || STRIPE % bytes != 0 || records / n < (uint64_t)STRIPES_LEAST * (STRIPE / bytes))
+		return at;
+	return at - at % (STRIPE / bytes);
+}
+
+struct part part_of(uint64_t records, uint32_t record_bytes, uint32_t k, uint32_t n)
+{
+	return (struct part){
+		.begin = border(records, record_bytes, k - 1, n),
+		.end = border(records, record_bytes, k, n),
+		.all = records,
+		.last = k == n,
+	};
+}
+
+bool part_owns(const struct part *p, uint64_t record)
+{
+	return record < p->all ? record >= p->begin && record < p->end : p->last;
+}

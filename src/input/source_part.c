@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source_part: --part=K/N: which records of which inputs a slice is.
+ *
+ * Where a slice begins depends on how many records all inputs hold. So before anything is counted each is opened for
+ * a look, as it will be when it is read: its first bytes, its header, its size, of zstd the headers of frames; what
+ * is wrong with its end is found then, by every slice. Then it is closed, so that there may be any number of inputs.
+ * When its records are read it must be what it was.
+ *
+ * What belongs to no record is some slice's too (part.h): what was skipped, a partial record at the end, the input
+ * itself. So all totals of a run are the sums of its slices'.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/xxh64.h"
+#include "input/zstd_read.h"
+
+static int not_a_file(const char *name, mode_t mode, struct fail *fail)
+{
+	return fail_set(fail, STATUS_USAGE, "--part: %s: only files can be cut into slices, and this is %s", name,
+			S_ISFIFO(mode)   ? "a pipe (write it to a file first)"
+			: S_ISSOCK(mode) ? "a socket (write it to a file first)"
+					 : "a device or a terminal");
+}
+
+static bool is_stdin(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+static int stat_path(const char *path, struct stat *st, struct fail *fail)
+{
+	if ((is_stdin(path) ? fstat(STDIN_FILENO, st) : stat(path, st)) != 0)
+		return fail_errno(fail, "%s", is_stdin(path) ? "standard input" : path);
+	return 0;
+}
+
+int part_check(const struct source_spec *spec, struct fail *fail)
+{
+	bool redirected = false;
+	struct stat st;
+
+	if (spec->parts == 0)
+		return 0;
+	if (spec->tee)
+		return fail_set(fail, STATUS_USAGE, "--part and --tee: a slice is not all of the input's bytes");
+	for (size_t i = 0; i < spec->path_count; i++) {
+		const char *const path = spec->paths[i];
+		if (stat_path(path, &st, fail) != 0)
+			return -1;
+		if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
+			return not_a_file(is_stdin(path) ? "standard input" : path, st.st_mode, fail);
+		if (is_stdin(path) && redirected)
+			return fail_set(fail, STATUS_USAGE, "--part: standard input can be named once only");
+		redirected |= is_stdin(path);
+	}
+	return 0;
+}
+
+/* ---- how many records an input holds ---- */
+
+/* Files as in /proc have no size, and hold something. */
+static int check_size(const struct input *in, struct fail *fail)
+{
+	unsigned char byte;
+	struct stat st;
+	size_t got;
+
+	if (!in->is_regular || in->size > 0)
+		return 0;
+	if (file_read(in, &byte, 1, in->origin, &got, fail) != 0)
+		return -1;
+	if (got == 0 || fstat(in->fd, &st) != 0 || st.st_size > 0)
+		return 0;
+	return fail_set(fail, STATUS_USAGE,
+			"--part: %s: how much it holds is known only when it was read: copy it to a file first",
+			in->name);
+}
+
+/* Its records up to `end`, after what is skipped, and what is left over. */
+static uint64_t divide(const struct source *s, struct input *in, uint64_t end)
+{
+	const uint64_t stop = end < in->bound ? end : in->bound, there = stop > in->first ? stop - in->first : 0;
+
+	in->cut = in->bound != NO_END && end < in->bound;
+	in->tail = there % s->spec.record;
+	return there / s->spec.record;
+}
+
+static uint64_t file_bytes(const struct input *in)
+{
+	return in->size > in->origin ? in->size - in->origin : 0;
+}
+
+/* What follows the samples. Of zstd it is decoded, and looked at, by the slice that has the last record. */
+static int check_rest(struct source *s, struct input *in, uint64_t end, struct fail *fail)
+{
+	if (in->bound == NO_END || end < in->bound)
+		return 0;
+	if (!in->is_zstd)
+		return input_read_rest(s, in, fail);
+	return end > in->bound && !in->header.chunks ? input_too_long(in, fail) : 0;
+}
+
+/* Of an open input, `left` at most; *within: there are as many, and what follows is not looked at. */
+static int count_records(struct source *s, struct input *in, uint64_t left, uint64_t *records, bool *within,
+			 struct fail *fail)
+{
+	const uint32_t record = s->spec.record;
+	uint64_t end;
+
+	if (input_bounds(s, in, fail) != 0 || check_size(in, fail) != 0)
+		return -1;
+	const uint64_t until = left > (NO_END - in->first) / record ? NO_END : in->first + left * record;
+	if (!in->is_zstd)
+		end = file_bytes(in);
+	else if (zstd_measure(s, in, until, &end, fail) != 0)
+		return -1;
+	if (end < in->first)
+		return input_too_skipped(s, in, fail);
+	*records = divide(s, in, end);
+	*within = *records >= left;
+	if (*within) {
+		*records = left;
+		return 0;
+	}
+	return check_rest(s, in, end, fail) != 0 ? -1 : input_check_end(s, in, fail);
+}
+
+/* ---- all of them ---- */
+
+static void note(struct measured *m, const struct stat *st, uint64_t size)
+{
+	m->size = size;
+	if (!S_ISREG(st->st_mode)) /* when a device's name was made says nothing */
+		return;
+	m->seconds = st->st_mtim.tv_sec;
+	m->nanoseconds = st->st_mtim.tv_nsec;
+}
+
+static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *records, struct fail *fail)
+{
+	struct measured *const m = &s->slice->input[path];
+	struct input *in = s->described;
+	struct stat st = {.st_mode = 0};
+	int rc = 0;
+
+	s->described = NULL;
+	if (!in)
+		rc = input_open(s, s->spec.paths[path], &in, fail);
+	if (rc == 0 && fstat(in->fd, &st) != 0)
+		rc = fail_errno(fail, "%s", in->name);
+	if (rc == 0 && !in->is_file)
+		rc = not_a_file(in->name, st.st_mode, fail);
+	if (rc == 0 && s->first_name)
+		rc = input_agrees(s, in, fail);
+	if (rc == 0) {
+		if (!s->first_name) {
+			s->first_name = in->name;
+			s->said = in->header;
+		}
+		note(m, &st, file_bytes(in));
+		rc = count_records(s, in, left, records, &s->slice->within, fail);
+	}
+	if (in)
+		input_free(in);
+	return rc;
+}
+
+/* Counts until -n is met; of what comes after, notes what it is like. */
+static int measure_all(struct source *s, uint64_t *all, struct fail *fail)
+{
+	struct slice *const slice = s->slice;
+	uint64_t left = s->spec.limit, records = 0;
+
+	*all = 0;
+	for (size_t i = 0; i < s->spec.path_count; i++) {
+		struct stat st;
+		slice->input[i].before = *all;
+		if (left == 0 || slice->within) {
+			if (stat_path(s->spec.paths[i], &st, fail) != 0)
+				return -1;
+			note(&slice->input[i], &st, (uint64_t)st.st_size);
+			continue;
+		}
+		if (measure_one(s, i, left, &records, fail) != 0)
+			return -1;
+		if (records > UINT64_MAX - *all)
+			return fail_set(fail, STATUS_LIMIT, "--part: %s: with it there are more than 2^64 - 1 records",
+					s->spec.paths[i]);
+		*all += records;
+		left -= left == UINT64_MAX ? 0 : records;
+		slice->inputs = i + 1;
+	}
+	slice->input[s->spec.path_count].before = *all;
+	return 0;
+}
+
+/* What all slices must agree on. */
+static uint64_t state_of(const struct slice *slice, size_t paths)
+{
+	struct xxh64 h;
+
+	xxh64_begin(&h);
+	for (size_t i = 0; i < paths; i++) {
+		const struct measured *const m = &slice->input[i];
+		const uint64_t words[] = {m->size, (uint64_t)m->seconds, (uint64_t)m->nanoseconds};
+		unsigned char bytes[sizeof(words)];
+		for (size_t k = 0; k < sizeof(bytes); k++)
+			bytes[k] = (unsigned char)(words[k / 8] >> 8 * (k % 8));
+		xxh64_add(&h, bytes, sizeof(bytes));
+	}
+	return xxh64_end(&h);
+}
+
+/* Has the slice something of this input? */
+static bool wants(const struct slice *slice, size_t path)
+{
+	const struct part *const p = &slice->part;
+	const uint64_t first = slice->input[path].before, next = slice->input[path + 1].before;
+
+	return (first < p->end && next > p->begin) || part_owns(p, first);
+}
+
+int part_measure(struct source *s, struct fail *fail)
+{
+	const size_t paths = s->spec.path_count;
+	struct slice *const slice = calloc(1, sizeof(*slice) + (paths + 1) * sizeof(slice->input[0]));
+	uint64_t all;
+
+	if (!slice)
+		return fail_errno(fail, "inputs");
+	s->slice = slice;
+	if (measure_all(s, &all, fail) != 0)
+		return -1;
+	slice->part = part_of(all, s->spec.record, s->spec.part, s->spec.parts);
+	s->totals.state = state_of(slice, paths);
+	s->totals.first = slice->part.begin;
+	s->totals.all = all;
+	/* What it wants follows one another. */
+	size_t first = 0, end;
+	while (first < slice->inputs && !wants(slice, first))
+		first++;
+	for (end = first; end < slice->inputs && wants(slice, end);)
+		end++;
+	s->next_path = first;
+	s->spec.path_count = end;
+	s->totals.read = end - first;
+	return 0;
+}
+
+/* ---- the inputs that it reads ---- */
+
+int part_changed(const struct input *in, struct fail *fail)
+{
+	return fail_set(fail, STATUS_DATA,
+			"%s: has changed since its records were counted, or does not hold what its size says: slices "
+			"of it would not fit together",
+			in->name);
+}
+
+int part_enter(const struct source *s, size_t path, struct input *in, struct fail *fail)
+{
+	const struct slice *const slice = s->slice;
+	const struct measured *const m = &slice->input[path];
+	const struct part *const p = &slice->part;
+	const uint64_t first = m->before, end = (m + 1)->before;
+	struct measured now = {.size = 0};
+	struct stat st;
+
+	if (fstat(in->fd, &st) != 0)
+		return fail_errno(fail, "%s", in->name);
+	note(&now, &st, file_bytes(in));
+	if (!in->is_file || now.size != m->size || now.seconds != m->seconds || now.nanoseconds != m->nanoseconds)
+		return part_changed(in, fail);
+	in->sliced = true;
+	in->from = p->begin > first ? p->begin - first : 0;
+	in->to = (p->end < end ? p->end : end) - first;
+	if (in->to < in->from) /* it holds no records */
+		in->to = in->from;
+	in->begins = part_owns(p, first);
+	in->ends = part_owns(p, end > first ? end - 1 : first) && !(slice->within && path + 1 == slice->inputs);
+	if (!in->is_zstd && in->ends) {
+		if (input_bounds(s, in, fail) != 0)
+			return -1;
+		divide(s, in, file_bytes(in));
+	}
+	return 0;
+}

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: MIT
+# --part=K/N: slices of all records, what they add up to, and what cannot be cut into slices.
+# shellcheck shell=sh
+bytes '\000\001\002\003\004\005\006\007\010\011' >ten
+bytes '\002\002\002' >three
+: >none
+
+# Each record once: across inputs, with empty ones, and where there are more slices than records.
+for part in 1/3 2/3 3/3; do
+	run gpuhist -t u8 -b 10 --part=$part --nonzero --no-header three none ten
+done
+# shellcheck disable=SC2016 # the shell that runs it expands k
+shell 'for k in 1 2 3 4 5; do gpuhist -t u8 -b 10 --part=$k/5 --nonzero --no-header three; done'
+run gpuhist -t u8 -b 10 --part=1/2 --no-header none
+run gpuhist -t u8 -b 10 --part=1/1 --nonzero --no-header ten
+
+# All slices, merged, are the whole: bytes, what was skipped and left over, and inputs too.
+slices() {
+	shell "for k in 4 2 3 1; do gpuhist $* --part=\$k/4 -f json; done >parts.json"
+	shell "gpuhist $* -f json >whole.json"
+	shell 'gpuhist --merge -f json parts.json | cmp - whole.json'
+}
+slices -t u8 -b 10 three none ten
+slices -t u8 -b 10 -S 1 -n 9 three ten ten
+slices -t u16 -b 4096 --ignore-tail -q three none ten three
+slices -t u8 -b 300 -r 0:300 --record=3 --offset=1 --ignore-tail -q ten three
+slices -t u8 -b 10 -c 2 ten ten
+shell 'zstd -q ten three && cat ten.zst three.zst >packed'
+slices -t u8 -b 10 packed three ten.zst
+slices -t u8 --auto -b 4 packed three
+
+# Standard input that is a file: from its offset on, which stays.
+# shellcheck disable=SC2016 # the shell that runs it expands k
+shell '{ dd bs=1 count=2 of=/dev/null 2>/dev/null; for k in 1 2; do gpuhist -t u8 -b 10 --part=$k/2 --nonzero --no-header; done; } <ten'
+
+# How far it is, and of what.
+shell 'gpuhist -t u8 -b 10 --part=2/3 -v three none ten 2>&1 >/dev/null | sed "s/, [0-9.]* s: .*//; 2q"'
+shell 'gpuhist -t u8 -b 10 --part=1/4 -v three 2>&1 >/dev/null | head -n 1'
+
+# What cannot be cut.
+shell 'gpuhist -t u8 --part=1/2 <ten - three | head -n 1'
+shell 'cat ten | gpuhist -t u8 --part=1/2'
+shell 'mkfifo fifo && gpuhist -t u8 --part=1/2 ten fifo'
+run gpuhist -t u8 --part=1/2 /dev/null
+run gpuhist -t u8 --part=1/2 ten missing three
+run gpuhist -t u8 --part=1/2 ten .
+shell 'gpuhist -t u8 --part=1/2 - - <ten'
+shell 'zstd -q <ten >unsized.zst; gpuhist -t u8 --part=2/2 ten unsized.zst'
+shell 'zstd -q --stream-size=10 <ten >sized.zst; gpuhist -t u8 -b 10 --nonzero --no-header --part=2/2 sized.zst'
+# Every slice says what is wrong with any input.
+run gpuhist -t u16 -b 10 --part=1/2 ten three
+run gpuhist -t u16 -b 10 --part=2/2 three ten
+run gpuhist -t u8 -b 10 -S 4 --part=1/2 ten three
+run gpuhist -t u16 -b 10 --part=1/2 --ignore-tail --nonzero three ten three
+run gpuhist -t u16 -b 10 --part=2/2 --ignore-tail --nonzero three ten three

@@ -1,0 +1,414 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * source, of a part of the records, beyond what it counts: which bytes of its inputs it reads; any number of inputs;
+ * inputs that change after their records were counted; standard input's offset; checksums of frames at a border.
+ * test_source_refuse.c has what cannot be cut into slices.
+ */
+#include <sys/resource.h>
+#include <sys/syscall.h>
+
+#include "pack.h"
+#include "slices.h"
+#include "input/zstd_read.h"
+
+#define MIB ((size_t)1 << 20)
+
+typedef unsigned long long ull;
+
+/* ---- what is read: in place of libc's pread ---- */
+
+static struct {
+	_Atomic uint64_t low, high; /* the bytes between these offsets may be read ... */
+	_Atomic uint64_t within, beyond;
+} reads;
+
+ssize_t pread(int fd, void *buffer, size_t n, off_t offset)
+{
+	const ssize_t got = syscall(SYS_pread64, fd, buffer, n, offset);
+	const uint64_t from = (uint64_t)offset, to = from + (uint64_t)(got > 0 ? got : 0);
+	const uint64_t low = from > reads.low ? from : reads.low, high = to < reads.high ? to : reads.high;
+	const uint64_t within = low < high ? high - low : 0;
+
+	reads.within += within;
+	reads.beyond += to - from - within;
+	return got;
+}
+
+/* Nothing of a file is read but its own bytes, and the first few, which may be a header. */
+static void reads_of_a_file(void)
+{
+	const size_t bytes = 40 * MIB;
+	unsigned char *data = noise(bytes);
+
+	scratch_write("f", data, bytes);
+	for (uint32_t n = 1; n <= 5; n++)
+		for (uint32_t k = 1; k <= n; k++) {
+			const struct source_spec spec = spec_of(ONE, 1, k, n);
+			struct part p = part_of(bytes / 4, 4, k, n);
+			struct worker expect = {.record = 4};
+			reads.low = 4 * p.begin;
+			reads.high = 4 * p.end;
+			reads.within = reads.beyond = 0;
+			const struct outcome o = read_all(&spec, 2, 128 << 10);
+			add(&expect, data + 4 * p.begin, 4 * (p.end - p.begin));
+			CHECK(o.rc == 0 && o.sum == expect.sum, "%u/%u: %s", k, n, o.fail.text);
+			CHECK(n > 2 || p.begin % (MIB / 4) == 0, "%u/%u begins at %llu", k, n, (ull)p.begin);
+			CHECK(reads.beyond <= 100, "%u/%u: %llu bytes of other slices", k, n, (ull)reads.beyond);
+			CHECK(reads.within >= 4 * (p.end - p.begin) && reads.within <= 4 * (p.end - p.begin) + 100,
+			      "%u/%u: %llu bytes", k, n, (ull)reads.within);
+		}
+	free(data);
+	scratch_clean();
+}
+
+/* Of frames only those that it needs, and headers of the others. */
+static void reads_of_frames(void)
+{
+	const size_t each = MIB + 2, frames = 24;
+	unsigned char *data = noise(each * frames);
+	uint64_t ends[25] = {0};
+	struct pack p = {.state = 1};
+
+	for (size_t i = 0; i < frames; i++) {
+		pack_frame(&p, data + i * each, each, 1, true, true, 0);
+		ends[i + 1] = p.bytes;
+	}
+	scratch_write("f", p.data, p.bytes);
+	for (uint32_t n = 2; n <= 24; n += 11)
+		for (uint32_t k = 1; k <= n; k++) {
+			const struct source_spec spec = spec_of(ONE, 1, k, n);
+			const struct part part = part_of(each * frames / 4, 4, k, n);
+			struct worker expect = {.record = 4};
+			reads.low = ends[4 * part.begin / each];
+			reads.high = ends[(4 * part.end - 1) / each + 1];
+			reads.within = reads.beyond = 0;
+			const struct outcome o = read_all(&spec, 2, 128 << 10);
+			add(&expect, data + 4 * part.begin, 4 * (part.end - part.begin));
+			CHECK(o.rc == 0 && o.sum == expect.sum, "%u/%u: %s", k, n, o.fail.text);
+			/* Noise: what is stored is no shorter. */
+			CHECK(reads.within >= 4 * (part.end - part.begin), "%u/%u: %llu bytes", k, n,
+			      (ull)reads.within);
+			/* 9 blocks of a frame, looked at twice; its first block for a header that may be inside. */
+			CHECK(reads.beyond <= frames * 20 * 300 + (300 << 10), "%u/%u: %llu bytes of other slices", k,
+			      n, (ull)reads.beyond);
+		}
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
+/* A frame whose end a reader does not look for before it decodes it, between others. */
+static void very_large(void)
+{
+	const size_t bytes = 68 * MIB, before = 100000;
+	unsigned char *data = noise(before + bytes + before);
+	struct pack p = {.state = 1};
+	struct worker expect = {.record = 4};
+	uint64_t sum = 0, records = 0;
+
+	pack_frame(&p, data, before, 1, true, true, 0);
+	pack_frame(&p, data + before, bytes, 1, true, true, 0);
+	pack_frame(&p, data + before + bytes, before, 1, true, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	add(&expect, data, before + bytes + before);
+	for (uint32_t k = 1; k <= 3; k++) {
+		const struct source_spec spec = spec_of(ONE, 1, k, 3);
+		const struct outcome o = read_all(&spec, 2, 128 << 10);
+		CHECK(o.rc == 0 && o.finished, "%u/3: %s", k, o.fail.text);
+		sum += o.sum;
+		records += o.records;
+	}
+	CHECK(records == expect.records && sum == expect.sum, "%llu records", (ull)records);
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
+/* More inputs than there may be open files. */
+static void very_many(void)
+{
+	enum { COUNT = 3000 };
+	static char names[COUNT][8], *paths[COUNT];
+	struct rlimit old, few = {.rlim_cur = 40};
+	uint64_t records = 0, inputs = 0;
+
+	for (unsigned i = 0; i < COUNT; i++) {
+		snprintf(names[i], sizeof(names[i]), "%u", i);
+		paths[i] = names[i];
+		scratch_write(names[i], "abcdefghijkl", 4 * (i % 4));
+	}
+	CHECK(getrlimit(RLIMIT_NOFILE, &old) == 0, "limits");
+	few.rlim_max = old.rlim_max;
+	CHECK(setrlimit(RLIMIT_NOFILE, &few) == 0, "limits");
+	for (uint32_t k = 1; k <= 3; k++) {
+		const struct source_spec spec = spec_of(paths, COUNT, k, 3);
+		const struct outcome o = read_all(&spec, 2, 4096);
+		CHECK(o.rc == 0 && o.finished, "%s", o.fail.text);
+		records += o.records;
+		inputs += o.totals.inputs;
+	}
+	CHECK(records == COUNT / 4 * 6 && inputs == COUNT, "%llu records of %llu inputs", (ull)records, (ull)inputs);
+	CHECK(setrlimit(RLIMIT_NOFILE, &old) == 0, "limits");
+	scratch_clean();
+}
+
+/* ---- what changes ---- */
+
+enum change { NOTHING, CUT, LONGER, TOUCHED, REPLACED, CHANGES };
+
+static void change(enum change how, size_t bytes)
+{
+	static const struct timespec LONG_AGO[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+	const int fd = open("f", O_WRONLY | O_APPEND);
+	struct pack more = {.state = 1};
+
+	switch (how) {
+	case CUT:
+		CHECK(ftruncate(fd, (off_t)bytes) == 0, "f");
+		break;
+	case LONGER:
+		pack_frame(&more, "more", 4, 1, true, true, 0);
+		CHECK(write(fd, more.data, more.bytes) == (ssize_t)more.bytes, "f");
+		free(more.data);
+		break;
+	case TOUCHED:
+		CHECK(futimens(fd, LONG_AGO) == 0, "f");
+		break;
+	case REPLACED:
+		scratch_write("g", "abcd", 4);
+		CHECK(rename("g", "f") == 0, "f");
+		break;
+	default:
+		break;
+	}
+	close(fd);
+}
+
+/* A change before the first record is taken, or after; *records: what was taken. */
+static int take_changed(const struct source_spec *spec, enum change how, size_t cut, bool late, uint64_t *records,
+			struct fail *fail)
+{
+	static unsigned char buffer[(64 << 10) + 64]; /* room for one small frame more than fit */
+	struct header said;
+	struct source *s;
+	size_t got = 0;
+
+	*records = 0;
+	if (source_open(&s, spec, fail) != 0)
+		return -1;
+	int rc = source_describe(s, &said, fail);
+	if (rc == 0)
+		rc = source_settle(s, spec, fail);
+	struct reader *const reader = source_reader(s);
+	if (!late)
+		change(how, cut);
+	for (bool first = true; rc == 0 && (first || got > 0); first = false) {
+		rc = take_copy(reader, buffer, sizeof(buffer), &got, fail);
+		*records += rc == 0 ? got / 4 : 0;
+		if (first && late)
+			change(how, cut);
+	}
+	source_close(s);
+	return rc;
+}
+
+/* Frames that are decoded one by one, or so small that several are. */
+static struct pack pack_each(const unsigned char *data, size_t bytes, size_t frames)
+{
+	struct pack p = {.state = 1};
+
+	for (size_t i = 0; i < frames; i++)
+		pack_frame(&p, data + i * (bytes / frames), bytes / frames, 1, true, i % 2, 0);
+	return p;
+}
+
+/* These bytes of a file hold so many of samples; `cut`: three quarters of them, whole frames. */
+static void check_change(const unsigned char *data, size_t bytes, size_t cut, size_t samples, enum change how,
+			 const char *what)
+{
+	for (unsigned i = 0; i < 4; i++) {
+		const bool late = i / 2;
+		const uint32_t k = 1 + i % 2;
+		struct source_spec spec = spec_of(ONE, 1, k, 2);
+		struct fail fail = {.status = STATUS_OK};
+		uint64_t records;
+		spec.ignore_tail = how == CUT; /* no excuse for a slice */
+		spec.memory = MIB;             /* frames are decoded as they are taken */
+		scratch_write("f", data, bytes);
+		const int rc = take_changed(&spec, how, cut, late, &records, &fail);
+		/* What was open stays, and what was cut off is the second slice's. */
+		const bool fine = how == NOTHING || (late && (how != CUT || k == 1));
+		CHECK((rc == 0) == fine, "%s, change %d, late %d, %u/2: %d %s", what, (int)how, late, k, rc, fail.text);
+		CHECK(!fine || records == samples / 8, "%s, change %d, late %d, %u/2: %llu records", what, (int)how,
+		      late, k, (ull)records);
+		CHECK(fine || (fail.status == STATUS_DATA && strstr(fail.text, "f: has changed")), "%s", fail.text);
+	}
+}
+
+static void changes(void)
+{
+	const size_t bytes = 2 * MIB;
+	unsigned char *data = noise(bytes);
+	struct pack large = pack_each(data, bytes, 8), three = pack_each(data, bytes / 4 * 3, 6);
+	struct pack small = pack_each(data, bytes, 64), most = pack_each(data, bytes / 4 * 3, 48);
+
+	for (enum change how = NOTHING; how < CHANGES; how++) {
+		check_change(data, bytes, bytes / 4 * 3, bytes, how, "plain");
+		check_change(large.data, large.bytes, three.bytes, bytes, how, "large frames");
+		check_change(small.data, small.bytes, most.bytes, bytes, how, "small frames");
+	}
+	free(large.data);
+	free(three.data);
+	free(small.data);
+	free(most.data);
+	free(data);
+	scratch_clean();
+}
+
+/* The state is that of all inputs: sizes and times, in their order. */
+static void states(void)
+{
+	static char *const AB[] = {"a", "f"}, *const BA[] = {"f", "a"};
+	const struct source_spec ab = spec_of(AB, 2, 1, 2), ab2 = spec_of(AB, 2, 2, 2), ba = spec_of(BA, 2, 1, 2);
+	struct source_spec first = ab;
+	uint64_t old;
+
+	first.limit = 1;
+	scratch_write("a", "abcdefgh", 8);
+	scratch_write("f", "abcd", 4);
+	change(TOUCHED, 0);
+	old = read_all(&ab, 1, 4096).totals.state;
+	CHECK(old != 0 && old == read_all(&ab2, 1, 4096).totals.state, "%llx", (ull)old);
+	CHECK(old == read_all(&first, 1, 4096).totals.state, "an input after -n");
+	CHECK(old != read_all(&ba, 1, 4096).totals.state, "another order");
+	scratch_write("f", "abcd", 4);
+	CHECK(old != read_all(&ab, 1, 4096).totals.state, "another time");
+	CHECK(old != read_all(&first, 1, 4096).totals.state, "another time of an input after -n");
+	scratch_write("f", "abcdefgh", 8);
+	change(TOUCHED, 0);
+	CHECK(old != read_all(&ab, 1, 4096).totals.state, "another size");
+	scratch_clean();
+}
+
+/* ---- standard input ---- */
+
+/* From its offset on, which stays where it is: the next slice is found from there too. */
+static void redirected(void)
+{
+	unsigned char data[420];
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < sizeof(data); i++)
+		data[i] = (unsigned char)(i * 7);
+	scratch_write("f", data, sizeof(data));
+	struct worker expect = {.record = 4};
+	add(&expect, data + 20, 400);
+	to_stdin(open("f", O_RDONLY));
+	CHECK(lseek(STDIN_FILENO, 20, SEEK_SET) == 20, "f");
+	for (uint32_t k = 1; k <= 3; k++) {
+		const struct source_spec spec = spec_of(STDIN, 1, k, 3);
+		const struct outcome o = read_all(&spec, 2, 64);
+		CHECK(o.rc == 0 && o.records == (k == 1   ? 33
+						 : k == 2 ? 33
+							  : 34),
+		      "%u/3: %llu %s", k, (ull)o.records, o.fail.text);
+		CHECK(lseek(STDIN_FILENO, 0, SEEK_CUR) == 20, "it was moved");
+		sum += o.sum;
+	}
+	CHECK(sum == expect.sum, "not the records after its offset");
+	to_stdin(open("/dev/null", O_RDONLY));
+	scratch_clean();
+}
+
+/* ---- damage ---- */
+
+/* How a run ends over `f`, in slices of one frame each. */
+static void check_damage(size_t frames, size_t bad, bool long_frames, size_t skip, const char *what)
+{
+	for (uint32_t k = 1; k <= frames; k++) {
+		struct source_spec spec = spec_of(ONE, 1, k, (uint32_t)frames);
+		spec.skip = skip;
+		spec.memory = long_frames ? MIB / 2 : 64 * MIB;
+		for (unsigned turn = 0; turn < 3; turn++) {
+			/* One that borrows, one that does not, one of each. */
+			const unsigned workers = 1 + turn / 2;
+			spec.threads = workers;
+			const struct outcome o = read_all(&spec, workers, (64 << 10) + turn);
+			CHECK((o.rc == 0) == (k != bad + 1), "%s, %u/%zu, turn %u: %d %s", what, k, frames, turn, o.rc,
+			      o.fail.text);
+			CHECK(o.rc == 0 || o.fail.status == STATUS_DATA, "%s, %u/%zu: %s", what, k, frames,
+			      o.fail.text);
+		}
+	}
+}
+
+/*
+ * A frame is checked by the slice that decodes all of it, although its border is where the frame ends, and its
+ * checksum is in what is read next.
+ */
+static void checksums(size_t each)
+{
+	const size_t frames = 3;
+	unsigned char *data = noise(each * frames);
+
+	for (unsigned turn = 0; turn < 6; turn++) {
+		const size_t bad = turn % 3;
+		struct pack p = {.state = 1};
+		size_t at = 0;
+		char what[64];
+		for (size_t i = 0; i < frames; i++) {
+			pack_frame(&p, data + i * each, each, 1, true, true, 0);
+			at = i == bad ? p.bytes - 1 : at;
+		}
+		snprintf(what, sizeof(what), "frames of %zu bytes, damage in %zu, turn %u", each, bad, turn);
+		p.data[at] ^= 1;
+		scratch_write("f", p.data, p.bytes);
+		check_damage(frames, bad, turn >= 3, 0, what);
+		/* Those that -S skips are the first slice's. */
+		if (bad == 0)
+			check_damage(frames - 1, bad, turn >= 3, each, what);
+		p.data[at] ^= 1;
+		/* Inside a frame that is not the first: its slice alone decodes it. */
+		if (bad > 0) {
+			p.data[at - each / 2] ^= 1;
+			scratch_write("f", p.data, p.bytes);
+			check_damage(frames, bad, turn >= 3, 0, what);
+		}
+		free(p.data);
+	}
+	free(data);
+	scratch_clean();
+}
+
+/* Whole records whose frame is one to four bytes longer than what is read at a time. */
+static size_t bytes_of_split_checksum(void)
+{
+	unsigned char *data = noise(PACKED_BYTES);
+	struct pack p = {.state = 1};
+
+	pack_frame(&p, data, PACKED_BYTES - 100, 1, true, true, 0);
+	const size_t more = p.bytes - (PACKED_BYTES - 100), bytes = (PACKED_BYTES + FRAME_CHECKSUM - more) / 4 * 4;
+	p.bytes = 0;
+	pack_frame(&p, data, bytes, 1, true, true, 0);
+	CHECK(p.bytes > PACKED_BYTES && p.bytes <= PACKED_BYTES + FRAME_CHECKSUM, "%zu", p.bytes);
+	free(p.data);
+	free(data);
+	return bytes;
+}
+
+int main(void)
+{
+	alarm(300);
+	scratch_enter();
+	reads_of_a_file();
+	reads_of_frames();
+	very_large();
+	very_many();
+	changes();
+	states();
+	redirected();
+	checksums(600000);
+	checksums(bytes_of_split_checksum());
+	scratch_leave();
+	return check_report();
+}
