@@ -500,7 +500,7 @@ gone() {
 mkfifo nothing
 waiting() {
 	rm -f log
-	setsid "$gpuhist" -q --raw -T 2 -b 1000 -r full "$@" nothing >out 2>err &
+	setsid "$gpuhist" -q --raw -T 2 -b 1000 -r full "$@" nothing >out 2>err 7<tiny 9>kept-open &
 	pid=$!
 	exec 5<>nothing
 	tries=0
