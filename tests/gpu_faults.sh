@@ -673,7 +673,7 @@ for arguments in '-b 1000 -r full' '-t f32 --auto' '-b 400000 -r full'; do
 	for what in state "done" submitted refused k extent cells sums head beat; do
 		for at in cuModuleLoadData:1 cuEventQuery:4; do
 			draw 3
-			[ -n "$long" ] || [ "$drawn" -eq 0 ] || [ "$what" = head ] || continue
+			[ -n "$long" ] || [ "$drawn" -eq 0 ] || [ "$what" = head ] || [ "$what" = "done" ] || continue
 			# "submitted" may keep a chunk from being done, for as long as an unanswered one is waited for.
 			[ "$what" != submitted ] || [ -n "$long" ] || continue
 			# shellcheck disable=SC2086
