@@ -23,15 +23,15 @@
 #define PRIVATE_MAX ((size_t)160 << 20)
 
 #define LANES_MOST 60u /* a slot each, and some more, of 64 (gpu/region.h) */
-#define LANES_AUTO_ALONE \
-	5u /* threads of which, beside CPU workers, one lane with windows does more than all as feeders */
+/* Of so many threads one lane with windows, beside CPU workers, does more than all of them as feeders. */
+#define LANES_AUTO_ALONE 3u
 
 /*
  * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could
- * count. So what is left must keep the CPU busy for twice that, at the rate that it has had. Of what is not known to
- * end soon, as much is left as was counted. The first blocks, in which tables are touched, say little.
+ * count. So what is left must keep the CPU busy for longer than that, at the rate that it has had. Of what is not known
+ * to end soon, as much is left as was counted. The first blocks, in which tables are touched, say little.
  */
-#define WORTH_SECONDS 0.6
+#define WORTH_SECONDS 0.4
 #define TELLING_BYTES ((uint64_t)64 << 20)
 
 static struct plan plan_of(const struct job *job)

@@ -110,9 +110,9 @@ struct feeder *feeder_open(struct cpu_leg *cpu);
 enum turn feeder_turn(struct feeder *f);
 
 /*
- * Is it better to wait for a slot than to count meanwhile? Where there are very many counters, counting takes the
- * memory that the others' slots are filled from: so it is, if the lane has brought far more than this worker's own
- * turns on the CPU, bytes a second of which are given.
+ * Is it better to wait for a slot than to count meanwhile? Counting takes the memory that the others' slots are
+ * filled from: so it is, if the lane has brought far more than this worker's own turns on the CPU, bytes a second of
+ * which are given.
  */
 bool feeder_faster(const struct feeder *f, double cpu_rate);
 

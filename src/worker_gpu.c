@@ -12,7 +12,7 @@
  * taken, once, before any engine counts them. So with them no range of a file is handed over, and counting
  * again leaves them as they are.
  */
-#include "worker.h"
+#include "worker_feeder.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,38 +25,15 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 
-#define SENT_MOST 64u    /* slots of a device at most */
 #define WAIT_SECONDS 0.1 /* for a slot: then it is looked for another one that is free */
-#define TELLING_SLOTS 2u /* from so many on it is known how fast a lane is: it must be FASTER than counting here */
-#define FASTER 1.5
+#define TELLING_SLOTS 2u /* from so many on it is known how fast a lane is */
+/*
+ * A worker without a slot counts a block, and so takes memory and caches from those that fill slots. With few counters
+ * that is worth it, unless the lane brings FASTER times as much as its own counting.
+ */
+#define FASTER 1.7
+#define FASTER_STAYS 1.0
 #define NAP_NS 50000 /* where other workers have all slots */
-
-/* A slot that was submitted, or is about to be. */
-struct sent {
-	struct slot *slot;
-	struct chunk chunk; /* what it holds, or, a range of a file, hands over */
-	uint64_t epoch;     /* in which it was submitted, where counters stay */
-	bool epochs;        /* its chunk is the epoch's */
-	bool counted;       /* in counters that stay */
-};
-
-struct feeder {
-	const struct work *work;
-	struct reader *reader;
-	struct lane *lane;
-	struct worker_report *report;
-	struct fail *fail;
-	struct cpu_leg *cpu;         /* the worker's other leg: what is not for the GPU it counts there */
-	struct sent sent[SENT_MOST]; /* a ring, in the order in which they were submitted */
-	unsigned first, count;
-	struct stats *stats;  /* NULL, or of all samples that it took, each channel's */
-	uint64_t committed;   /* samples in the lane's total, or in cells of the run's that are not announced */
-	struct holder holder; /* of the lane's total */
-	uint64_t counted;     /* bytes that the device has counted since ... */
-	double began;         /* ... the lane was opened */
-	bool came_short;      /* a piece was cut: what -n had reserved for it is free again */
-	bool left;            /* the lane's epoch */
-};
 
 /* ---- totals ---- */
 
@@ -138,8 +115,7 @@ static int give_back(struct feeder *f, struct chunk *chunk)
 	return source_done(f->reader, chunk, chunk->bytes, f->fail);
 }
 
-/* Where counters stay: the ranges of epochs that are over, whichever worker took them. */
-static int give_committed(struct feeder *f)
+int feeder_give_committed(struct feeder *f)
 {
 	struct chunk chunk;
 
@@ -149,172 +125,6 @@ static int give_committed(struct feeder *f)
 			return -1;
 	}
 	return 0;
-}
-
-/* ---- the CPU instead ---- */
-
-static bool is_range(const struct chunk *chunk)
-{
-	return chunk->bytes > 0 && !chunk->data;
-}
-
-/* What counts on the CPU: opened where it is needed. */
-struct recount {
-	struct feeder *f;
-	struct counting counting;
-	struct counts *totals;
-	struct counter *counter;
-	struct holder *holder;
-	struct holder own;
-};
-
-static void flush_counter(void *counter)
-{
-	counter_flush(counter);
-}
-
-static int recount_open(struct recount *r, struct feeder *f, struct counts *totals)
-{
-	*r = (struct recount){.f = f, .counting = *f->work->counting, .totals = totals};
-	r->counting.stats = false; /* the feeder added them */
-	r->counter = counter_open(&r->counting, totals);
-	if (!r->counter)
-		return fail_errno(f->fail, "recounting what the GPU did not");
-	r->holder = &r->own;
-	return snapshot_join(f->work->snapshot, &r->own, flush_counter, r->counter, f->fail);
-}
-
-static void recount_close(struct recount *r)
-{
-	snapshot_leave(&r->own);
-	counter_close(r->counter);
-}
-
-static void recount_records(struct recount *r, const unsigned char *data, size_t bytes)
-{
-	const struct chunk chunk = {.data = data, .bytes = bytes};
-
-	worker_count(r->f->work, r->counter, r->holder, r->f->report, &chunk);
-}
-
-/* A range of a file once more, by way of a buffer; and gives it back. */
-static int recount_range(struct recount *r, struct chunk *chunk, unsigned char *buffer, size_t cap)
-{
-	struct feeder *f = r->f;
-	const uint32_t record = f->work->record;
-	size_t counted = 0, got;
-
-	cap -= cap % record;
-	got = cap;
-	while (got == cap && counted < chunk->bytes) {
-		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
-		if (source_read(chunk, counted, buffer, want, &got, f->fail) != 0)
-			return -1;
-		recount_records(r, buffer, got / record * record);
-		counted += got;
-	}
-	f->came_short |= counted < chunk->bytes;
-	return source_done(f->reader, chunk, counted, f->fail);
-}
-
-/* Counts on the CPU what a slot holds, from our own memory or from the file, and frees the slot. */
-static int recount_sent(struct recount *r, struct sent *s)
-{
-	struct feeder *f = r->f;
-	int rc;
-
-	if (is_range(&s->chunk)) {
-		rc = recount_range(r, &s->chunk, s->slot->data, gpu_slot_bytes(f->lane));
-	} else {
-		recount_records(r, s->slot->data, s->slot->bytes);
-		rc = source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
-	}
-	gpu_free(f->lane, s->slot);
-	return rc;
-}
-
-/* The same of one, while the GPU works, by the worker's other leg, which adds its statistics too. */
-static enum turn count_here(struct feeder *f, struct sent *s)
-{
-	struct cpu_leg *const cpu = f->cpu;
-
-	if (cpu_open(cpu) != 0) {
-		source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
-		gpu_free(f->lane, s->slot);
-		return TURN_FAILED;
-	}
-	struct recount r = {.f = f, .counter = cpu->counter, .holder = &cpu->holder};
-	return recount_sent(&r, s) == 0 ? TURN_DONE : TURN_FAILED;
-}
-
-/* Of counts that were made again: those of pieces that are not in the totals yet. */
-struct missing {
-	const struct lane *lane;
-	struct counts *counts;
-};
-
-static uint64_t take_missing(void *arg, size_t cell)
-{
-	const struct missing *m = arg;
-
-	return epoch_added(m->lane, cell) ? 0 : m->counts->cell[cell];
-}
-
-/* All ranges that the epoch of a failed GPU held, into these totals. */
-static int recount_epoch(struct feeder *f, struct counts *totals)
-{
-	const size_t cap = f->work->block;
-	unsigned char *buffer = malloc(cap);
-	struct chunk chunk;
-	struct recount r;
-	int rc = recount_open(&r, f, totals);
-
-	if (rc == 0 && !buffer)
-		rc = fail_errno(f->fail, "recounting what the GPU did not");
-	while (rc == 0 && epoch_take_lost(f->lane, &chunk))
-		rc = recount_range(&r, &chunk, buffer, cap);
-	recount_close(&r);
-	free(buffer);
-	return rc;
-}
-
-/* Some pieces are in the totals: the first worker counts all again, and adds what is missing. */
-static int recount_missing(struct feeder *f)
-{
-	struct counts again;
-
-	if (!epoch_claim(f->lane))
-		return 0;
-	if (counts_init(&again, f->work->counting->cells, f->fail) != 0)
-		return -1;
-	int rc = recount_epoch(f, &again);
-	if (rc == 0 && !epoch_agrees(f->lane, again.cell))
-		rc = fail_set(f->fail, STATUS_SYSTEM,
-			      "the GPU failed, and what it had counted is not what the input holds now: "
-			      "--device=cpu counts all of it");
-	if (rc == 0)
-		counts_add_each(f->work->counts, take_missing, &(struct missing){f->lane, &again}, again.samples);
-	counts_free(&again);
-	return rc;
-}
-
-int feeder_recount(struct feeder *f)
-{
-	struct recount r;
-	int rc = recount_open(&r, f, f->work->counts);
-
-	for (; f->count > 0 && rc == 0; f->count--, f->first = (f->first + 1) % SENT_MOST)
-		if (!f->sent[f->first].epochs)
-			rc = recount_sent(&r, &f->sent[f->first]);
-	recount_close(&r);
-	if (rc != 0 || !f->lane->stays)
-		return rc;
-	/* Waits for the threads that add pieces, so that it is known which. */
-	epoch_settle(f->lane);
-	/* What was committed before stays so. */
-	if (give_committed(f) != 0)
-		return -1;
-	return epoch_added_any(f->lane) ? recount_missing(f) : recount_epoch(f, f->work->counts);
 }
 
 /* ---- reaping ---- */
@@ -358,7 +168,7 @@ static enum turn reap(struct feeder *f, double seconds)
 		return TURN_LOST_GPU;
 	case GPU_REFUSED:
 		pop(f);
-		return count_here(f, s);
+		return feeder_count_here(f, s);
 	case GPU_DONE:
 		break;
 	}
@@ -371,7 +181,7 @@ static enum turn reap(struct feeder *f, double seconds)
 	/* After a file's new end the device has read zeros: what is there decides. */
 	if (window && !source_intact(&s->chunk)) {
 		pop(f);
-		return count_here(f, s);
+		return feeder_count_here(f, s);
 	}
 	const uint64_t records = slot->bytes / f->work->record;
 	if (!commit_chunk(f, slot, records)) {
@@ -406,7 +216,7 @@ static enum turn send_stay(struct feeder *f, struct sent *s)
 	const enum turn rc = range ? read_range(f, s, &got) : f->work->gpu_only ? TURN_DONE : TURN_NO_SLOT;
 
 	if (rc == TURN_NO_SLOT)
-		return count_here(f, s);
+		return feeder_count_here(f, s);
 	f->count++;
 	if (rc != TURN_DONE)
 		return rc;
@@ -430,7 +240,7 @@ static enum turn send(struct feeder *f, struct sent *s)
 	if (is_range(&s->chunk)) {
 		const struct chunk *c = &s->chunk;
 		if (gpu_submit_window(f->lane, slot, c->fd, c->offset, c->bytes) != 0 && !gpu_failed(f->lane->gpu))
-			return count_here(f, s);
+			return feeder_count_here(f, s);
 		f->count++;
 		return gpu_failed(f->lane->gpu) ? TURN_LOST_GPU : TURN_DONE;
 	}
@@ -447,7 +257,7 @@ static enum turn reap_done(struct feeder *f)
 		turn = reap(f, 0);
 	if (turn != TURN_DONE && turn != TURN_NO_SLOT)
 		return turn;
-	return give_committed(f) == 0 ? TURN_DONE : TURN_FAILED;
+	return feeder_give_committed(f) == 0 ? TURN_DONE : TURN_FAILED;
 }
 
 enum turn feeder_turn(struct feeder *f)
@@ -487,9 +297,11 @@ enum turn feeder_turn(struct feeder *f)
 
 bool feeder_faster(const struct feeder *f, double cpu_rate)
 {
-	if (!f->lane->stays || f->counted < TELLING_SLOTS * gpu_slot_bytes(f->lane))
+	const double faster = f->lane->stays ? FASTER_STAYS : FASTER;
+
+	if (f->lane->window_bytes > 0 || f->counted < TELLING_SLOTS * gpu_slot_bytes(f->lane))
 		return false;
-	return (double)f->counted > FASTER * cpu_rate * (clock_seconds() - f->began);
+	return (double)f->counted > faster * cpu_rate * (clock_seconds() - f->began);
 }
 
 enum turn feeder_wait(struct feeder *f)
@@ -513,14 +325,11 @@ enum turn feeder_wait(struct feeder *f)
 /* Until every slot is counted, or waits for the epoch's end. */
 static enum turn reap_all(struct feeder *f)
 {
-	unsigned waiting = 0;
-
-	while (f->count > waiting) {
+	while (f->count > 0) {
 		const enum turn turn = reap(f, WAIT_SECONDS);
-		if (turn == TURN_NO_SLOT && f->sent[f->first].counted) {
-			waiting++; /* it is the first, and those after it are its like or can wait */
+		/* Those after it are its like, or can wait. */
+		if (turn == TURN_NO_SLOT && f->sent[f->first].counted)
 			break;
-		}
 		if (turn != TURN_DONE && turn != TURN_NO_SLOT)
 			return turn;
 	}
@@ -542,7 +351,7 @@ enum turn feeder_finish(struct feeder *f)
 	f->report->count_seconds += clock_seconds() - start;
 	if (turn != TURN_DONE)
 		return turn;
-	if (give_committed(f) != 0)
+	if (feeder_give_committed(f) != 0)
 		return TURN_FAILED;
 	const bool more = f->came_short;
 	f->came_short = false;

@@ -99,10 +99,10 @@ static void table(void)
 		 false},
 		{"-T 4 -M 200K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0, 200 * KIB - SHARED, 4, false,
 		 false},
-		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 1, false, true},
+		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 4, false, false},
 		/* Not even one. */
-		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 1, false, true},
-		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0, 1, 1, true, true},
+		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 4, false, false},
+		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0, 1, 4, true, false},
 		/* Records: a block holds one, and one worker two more that may lie in several frames; many, five each.
 		 */
 		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64), 0,
@@ -170,7 +170,7 @@ static void table(void)
 	}
 }
 
-/* Under auto the GPU's start must pay: at the rate so far, 0.6 s of work must be left. */
+/* Under auto the GPU's start must pay: at the rate so far, 0.4 s of work must be left. */
 static void pays(void)
 {
 	static const struct {
@@ -182,15 +182,15 @@ static void pays(void)
 		{10, 0, 0, false},
 		{10, 64 * MIB - 1, 1 << 30, false},
 		{10, 64 * MIB, 128 * MIB, true},
-		/* Of 1 GiB/s: 600 MiB left are not enough, a little more is. */
-		{0.125, 128 * MIB, 128 * MIB + 614 * MIB, false},
-		{0.125, 128 * MIB, 128 * MIB + 615 * MIB, true},
-		{1, 1024 * MIB, 1024 * MIB + 614 * MIB, false},
-		{1, 1024 * MIB, 1024 * MIB + 615 * MIB, true},
-		/* Of what is not known to end, as much is left as was counted: after 0.6 s. */
-		{0.59, 1024 * MIB, 0, false},
-		{0.61, 1024 * MIB, 0, true},
-		{0.61, 64 * MIB, 0, true},
+		/* Of 1 GiB/s: 400 MiB left are not enough, a little more is. */
+		{0.125, 128 * MIB, 128 * MIB + 409 * MIB, false},
+		{0.125, 128 * MIB, 128 * MIB + 410 * MIB, true},
+		{1, 1024 * MIB, 1024 * MIB + 409 * MIB, false},
+		{1, 1024 * MIB, 1024 * MIB + 410 * MIB, true},
+		/* Of what is not known to end, as much is left as was counted: after 0.4 s. */
+		{0.39, 1024 * MIB, 0, false},
+		{0.41, 1024 * MIB, 0, true},
+		{0.41, 64 * MIB, 0, true},
 		/* All is counted, or more than was known. */
 		{10, 1024 * MIB, 1024 * MIB, false},
 		{10, 1024 * MIB, 100 * MIB, false},
