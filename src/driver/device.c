@@ -39,7 +39,7 @@ void device_open(struct device *d)
 	device_must(d, cuda->module_load(&d->module, kernel_image), "kernels");
 	for (unsigned i = 0; i < DEVICE_STREAMS; i++)
 		device_must(d, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING), "stream");
-	if (d->region->windows) {
+	if (d->layout.windows) {
 		int can = 0; /* and stays so where a driver does not know the question */
 		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);
 		d->window_bytes = !can ? 0 : d->slot_bytes > WINDOW_BYTES ? d->slot_bytes : WINDOW_BYTES;
@@ -48,7 +48,7 @@ void device_open(struct device *d)
 
 uint32_t device_pieces(const struct device *d)
 {
-	return (d->plan.cells + d->region->piece - 1) / d->region->piece;
+	return (d->plan.cells + d->layout.piece - 1) / d->layout.piece;
 }
 
 /* Bytes of a chunk, at most. */
@@ -63,7 +63,7 @@ static void plan_kernels(struct device *d)
 					 .device = d->handle,
 					 .module = d->module,
 					 .bytes_max = chunk_bytes(d),
-					 .stays = d->region->stays};
+					 .stays = d->layout.stays};
 	const char *what = "kernels";
 	const CUresult r = kernel_plan_init(&d->plan, &d->counting, &on, &what);
 
@@ -73,7 +73,7 @@ static void plan_kernels(struct device *d)
 static void slot_undo(struct device *d, struct device_slot *s)
 {
 	const struct cuda *cuda = &d->cuda;
-	const CUdeviceptr memory[] = {s->chunk.data, d->region->stays ? 0 : s->chunk.cells, s->chunk.packed,
+	const CUdeviceptr memory[] = {s->chunk.data, d->layout.stays ? 0 : s->chunk.cells, s->chunk.packed,
 				      s->chunk.work};
 
 	if (s->done)
@@ -92,10 +92,10 @@ static CUresult slot_make(struct device *d, struct device_slot *s)
 
 	if (r == CUDA_SUCCESS)
 		r = cuda->memory_alloc(&c->data, chunk_bytes(d));
-	if (d->region->stays)
+	if (d->layout.stays)
 		c->cells = d->counters;
 	else if (r == CUDA_SUCCESS)
-		r = cuda->memory_alloc(&c->cells, d->region->cell_bytes);
+		r = cuda->memory_alloc(&c->cells, d->layout.cell_bytes);
 	if (r == CUDA_SUCCESS && d->plan.packed_bytes > 0)
 		r = cuda->memory_alloc(&c->packed, d->plan.packed_bytes);
 	if (r == CUDA_SUCCESS && d->plan.work_bytes > 0)
@@ -150,7 +150,7 @@ static void finish(struct device *d, struct device_slot *s, CUstream stream, con
 static void upload_edges(struct device *d)
 {
 	const unsigned char *const from = d->plan.table;
-	unsigned char *const data = region_data(d->region, 0);
+	unsigned char *const data = slot_data(d, 0);
 
 	if (d->plan.table_bytes == 0)
 		return;
@@ -180,7 +180,7 @@ static void make_counters(struct device *d)
 /* The counters and samples of all slots; of fewer where the system does not lock so much. */
 static unsigned lock_pages(struct device *d)
 {
-	const struct region *r = d->region;
+	const struct region *r = &d->layout;
 	unsigned char *const from = (unsigned char *)d->region + r->cells_at;
 
 	for (unsigned slots = r->slots;; slots /= 2) {
@@ -198,7 +198,7 @@ void device_make_slots(struct device *d)
 	const unsigned most = lock_pages(d);
 
 	plan_kernels(d);
-	if (d->region->stays)
+	if (d->layout.stays)
 		make_counters(d);
 	while (!make_slots(d, most)) {
 		const size_t less = d->window_bytes > 0 ? d->slot_bytes : smaller(d);
@@ -210,6 +210,6 @@ void device_make_slots(struct device *d)
 		plan_kernels(d);
 	}
 	upload_edges(d);
-	if (d->region->stays)
+	if (d->layout.stays)
 		finish(d, &d->slot[0], d->stream[0], "clear");
 }

@@ -31,7 +31,8 @@ struct device_slot {
 };
 
 struct device {
-	struct region *region;
+	struct region *region;    /* shared: its slots, its beat and its doorbell */
+	struct region layout;     /* all else that was in it at the start: what has gone mad may write there later */
 	struct counting counting; /* the region's, with addresses that are this process's */
 	struct cuda cuda;
 	CUdevice handle;
@@ -55,6 +56,16 @@ void device_open(struct device *d);
 
 /* When the region's pages are there: page-locks them, and makes as many slots as there is memory for. */
 void device_make_slots(struct device *d);
+
+static inline unsigned char *slot_data(const struct device *d, unsigned slot)
+{
+	return (unsigned char *)d->region + d->layout.data_at + slot * d->layout.slot_bytes;
+}
+
+static inline uint32_t *slot_cells(const struct device *d, unsigned slot)
+{
+	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at + slot * d->layout.cell_bytes);
+}
 
 void device_must(struct device *d, CUresult result, const char *what);
 

@@ -105,10 +105,10 @@ static struct region *map_region(void)
 /* The pages are made while the driver starts: 32 thousand of them take as long as that. */
 static void *touch(void *arg)
 {
-	volatile unsigned char *const from = arg;
-	const struct region *const r = arg;
+	const struct device *const d = arg;
+	volatile unsigned char *const from = (unsigned char *)d->region;
 
-	for (uint64_t at = r->cells_at; at < r->total; at += PAGE)
+	for (uint64_t at = d->layout.cells_at; at < d->layout.total; at += PAGE)
 		from[at] = 0;
 	return NULL;
 }
@@ -132,15 +132,17 @@ static void say_ready(const struct device *d)
 }
 
 /* What the job counts by, with addresses of this process. */
-static void take_job(struct device *d, struct region *r)
+static void take_job(struct device *d)
 {
+	const struct region *const r = &d->layout;
+
 	d->counting = r->counting;
 	d->counting.cells_of = NULL;
 	d->counting.max = NULL;
 	d->counting.repeat = NULL;
 	d->counting.extent = NULL;
 	if (r->table_bytes > 0)
-		d->counting.binning.table.at = (uint64_t)(uintptr_t)r + r->table_at;
+		d->counting.binning.table.at = (uint64_t)(uintptr_t)d->region + r->table_at;
 }
 
 int helper_main(char **argv)
@@ -156,9 +158,10 @@ int helper_main(char **argv)
 		fail(NULL, "threads", strerror(errno));
 	pthread_detach(thread);
 	d = (struct device){.region = map_region(), .fail = fail};
-	d.slot_bytes = d.region->slot_bytes;
-	take_job(&d, d.region);
-	const bool touching = pthread_create(&thread, NULL, touch, d.region) == 0;
+	d.layout = *d.region;
+	d.slot_bytes = d.layout.slot_bytes;
+	take_job(&d);
+	const bool touching = pthread_create(&thread, NULL, touch, &d) == 0;
 	device_open(&d);
 	if (touching)
 		pthread_join(thread, NULL);

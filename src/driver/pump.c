@@ -143,12 +143,11 @@ static void queue_count(struct device *d, unsigned k)
 	if (plan->extent)
 		auto_rule(&bins, &d->counting.type, d->counting.binning.bins, s->k);
 	/* The extent behind the counters was found the first time. */
-	if (!d->region->stays)
+	if (!d->layout.stays)
 		device_must(d, d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream), "clear");
 	device_must(d, launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL), "kernel");
-	if (!d->region->stays)
-		device_must(d,
-			    d->cuda.to_host(region_cells(d->region, k), c->cells, words * sizeof(uint32_t), c->stream),
+	if (!d->layout.stays)
+		device_must(d, d->cuda.to_host(slot_cells(d, k), c->cells, words * sizeof(uint32_t), c->stream),
 			    "copy from the GPU");
 }
 
@@ -156,23 +155,23 @@ static void queue_sums(struct device *d, unsigned k, CUstream stream)
 {
 	const uint32_t pieces = device_pieces(d);
 	uint64_t cells = d->plan.cells;
-	uint32_t piece = d->region->piece;
+	uint32_t piece = d->layout.piece;
 	void *arguments[] = {&d->counters, &cells, &piece, &d->sums};
 
 	device_must(d, d->cuda.launch(d->sum_pieces, pieces, 1, 1, 1024, 1, 1, 0, stream, arguments, NULL), "kernel");
-	device_must(d, d->cuda.to_host(region_data(d->region, k), d->sums, pieces * sizeof(uint64_t), stream),
+	device_must(d, d->cuda.to_host(slot_data(d, k), d->sums, pieces * sizeof(uint64_t), stream),
 		    "copy from the GPU");
 }
 
 static void queue_piece(struct device *d, unsigned k, uint32_t which, CUstream stream)
 {
-	const uint32_t from = which * d->region->piece;
+	const uint32_t from = which * d->layout.piece;
 	const uint32_t left = d->plan.cells - from;
-	const size_t words = left < d->region->piece ? left : d->region->piece;
+	const size_t words = left < d->layout.piece ? left : d->layout.piece;
 
 	device_must(d,
-		    d->cuda.to_host(region_data(d->region, k), d->counters + from * sizeof(uint32_t),
-				    words * sizeof(uint32_t), stream),
+		    d->cuda.to_host(slot_data(d, k), d->counters + from * sizeof(uint32_t), words * sizeof(uint32_t),
+				    stream),
 		    "copy from the GPU");
 }
 
@@ -181,7 +180,7 @@ static bool queue_chunk(struct pump *p, unsigned k, const struct shared_slot *sh
 {
 	struct device *d = p->device;
 	struct device_slot *s = &d->slot[k];
-	const unsigned char *from = region_data(d->region, k);
+	const unsigned char *from = slot_data(d, k);
 
 	s->bytes = shared->bytes;
 	s->samples = shared->samples;
@@ -235,7 +234,7 @@ static bool settled(struct device *d, unsigned k)
 	struct device_slot *s = &d->slot[k];
 	struct shared_slot *shared = &d->region->slot[k];
 
-	shared->extent = kernel_extent(&d->plan, region_cells(d->region, k));
+	shared->extent = kernel_extent(&d->plan, slot_cells(d, k));
 	if (s->again || auto_k(&shared->extent, d->counting.most, &d->counting.type) <= s->k) {
 		shared->k = s->k;
 		return true;
