@@ -204,7 +204,24 @@ static void read_axis(const struct hist *h)
 	expect(", \"underflow\": true, \"overflow\": true, \"circular\": false}]");
 }
 
-static void read_json(const struct hist *h, size_t bytes)
+/* Of a sparse storage: the places of what is not 0, under being at 0, or what is there. */
+static void read_some(const struct hist *h, bool places)
+{
+	const struct hist_flow *flow = &h->flow[0];
+	bool first = true;
+
+	for (int64_t i = -1; i <= axis_bins(&h->axis); i++) {
+		const uint64_t count = i < 0 ? flow->under : i == axis_bins(&h->axis) ? flow->over : h->count[i];
+		if (count == 0)
+			continue;
+		if (!first)
+			expect(",");
+		expect_count(places ? (uint64_t)(i + 1) : count);
+		first = false;
+	}
+}
+
+static void read_json(const struct style *style, const struct hist *h, size_t bytes)
 {
 	const struct hist_flow *flow = &h->flow[0];
 
@@ -232,6 +249,14 @@ static void read_json(const struct hist *h, size_t bytes)
 	find("\"clamp\":");
 	expect(h->axis.clamp ? "true" : "false");
 	read_axis(h);
+	if (style->nonzero) {
+		find("\"index\": [[");
+		read_some(h, true);
+		expect("]], \"values\": [");
+		read_some(h, false);
+		expect("]}}\n");
+		return;
+	}
 	find("\"values\": [");
 	for (int64_t i = -1; i <= axis_bins(&h->axis); i++) {
 		expect_count(i < 0 ? flow->under : i == axis_bins(&h->axis) ? flow->over : h->count[i]);
@@ -329,7 +354,7 @@ static void write_and_read(const struct format *format, const struct style *styl
 	else if (format->write == write_npy)
 		read_npy(style, h, bytes);
 	else if (format->write == write_json)
-		read_json(h, bytes);
+		read_json(style, h, bytes);
 	else if (format->write == write_plot)
 		read_plot(style, h, bytes);
 	else if (format->write == write_svg)
