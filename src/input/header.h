@@ -92,7 +92,7 @@ enum header_result header_parse(struct header_scan *h, const unsigned char *byte
 void header_go_on(struct header_scan *h, uint64_t bytes);
 
 /* As -v shows it: "WAVE, i16, 2 channels, 88200 samples". */
-#define HEADER_TEXT 128
+#define HEADER_TEXT 160
 void header_text(char text[HEADER_TEXT], const struct header *header);
 
 /* ---- what header.c shares with the formats ---- */
