@@ -5,7 +5,8 @@
 # usage: tests/gpu_faults.sh GPUHIST FOLDER-OF-THE-SIMULATED-DRIVER [SEED [TORTURE_PRELOAD]]
 # TORTURE_PRELOAD: the library that makes calls of the system fail (tests/torture); left out without it.
 # LONG=1 makes every call of every function fail, with every error; without it, a sample that SEED
-# draws. QUICK=1 takes longer steps and leaves out most of auto, for the thread sanitizer.
+# draws. QUICK=1 takes longer steps and leaves out most of auto, for the thread sanitizer: a dash in a list of runs ends
+# those of QUICK.
 set -u
 quick=${QUICK:-} long=${LONG:-} seed=${3:-1} preload=${4:+$(realpath "$4")}
 gpuhist=$(realpath "$1") driver=$(realpath "$2")
@@ -692,7 +693,10 @@ done
 # The samples of a chunk are in the statistics once, also where the CPU counts it again.
 also='--stats -f json'
 expect
-for n in 5 9; do FAKECUDA_FAIL=cuEventQuery:$n:719 auto "statistics, cuEventQuery fails at $n"; done
+for n in 5 ${quick:+-} 9; do
+	[ "$n" != - ] || break
+	FAKECUDA_FAIL=cuEventQuery:$n:719 auto "statistics, cuEventQuery fails at $n"
+done
 also=
 expect
 # Given up after seconds: a chunk that is never done; a process that is stopped, or in a call that never ends, before it
@@ -716,7 +720,8 @@ given=$gpuhist gpuhist=$work/bin/gh
 } &
 FAKECUDA_KILL=cuEventQuery:5 auto 'an executable that is deleted'
 gpuhist=$given
-for call in cuModuleLoadData:1 cuMemAlloc_v2:3 cuMemcpyHtoDAsync_v2:1 cuEventQuery:5 cuMemHostUnregister:2; do
+for call in cuEventQuery:5 ${quick:+-} cuModuleLoadData:1 cuMemAlloc_v2:3 cuMemcpyHtoDAsync_v2:1 cuMemHostUnregister:2; do
+	[ "$call" != - ] || break
 	FAKECUDA_KILL=$call auto "killed in $call"
 done
 # Two launches a chunk: four chunks are on their way, then the first is counted again; packed, then counted.
@@ -727,7 +732,10 @@ FAKECUDA_FAIL=cuLaunchKernel:9:719 auto 'a second count fails'
 FAKECUDA_WRONG=11 auto 'a chunk of --auto is counted wrongly'
 FAKECUDA_FAIL=cuEventQuery:9:719 auto 'after some chunks of --auto'
 may=1
-for what in k extent; do FAKECUDA_HOSTILE=cuEventQuery:5:$what auto "a helper that writes $what"; done
+for what in k ${quick:+-} extent; do
+	[ "$what" != - ] || break
+	FAKECUDA_HOSTILE=cuEventQuery:5:$what auto "a helper that writes $what"
+done
 may=
 job='-t f32 -r -1:1 -b 9 --record=8 --offset=4'
 expect
@@ -737,13 +745,16 @@ FAKECUDA_FAIL=cuLaunchKernel:6:719 auto 'a packed chunk is not counted'
 # that are in the totals. The first copy to the host is of the sums.
 job='-b 400000 -r full -M 16M'
 expect
-for n in 1 2 3; do
+for n in 2 ${quick:+-} 1 3; do
+	[ "$n" != - ] || break
 	FAKECUDA_KILL=cuMemcpyDtoHAsync_v2:$n auto "counters that stay, killed at copy $n"
 	FAKECUDA_FAIL=cuMemcpyDtoHAsync_v2:$n:719 auto "counters that stay, copy $n fails"
 done
-FAKECUDA_FAIL=cuLaunchKernel:9:719 auto 'counters that stay, a kernel fails'
 FAKECUDA_WRONG=4 auto 'counters that stay, a sample too many'
-FAKECUDA_FAIL=cuMemsetD32Async:2:719 auto 'counters that stay, a fill fails'
+if [ -z "$quick" ]; then
+	FAKECUDA_FAIL=cuLaunchKernel:9:719 auto 'counters that stay, a kernel fails'
+	FAKECUDA_FAIL=cuMemsetD32Async:2:719 auto 'counters that stay, a fill fails'
+fi
 may=1
 FAKECUDA_HOSTILE=cuEventQuery:5:sums auto 'a helper that writes sums'
 may=
