@@ -569,16 +569,13 @@ wait $!
 same 'one of two at once' $? expected
 cp out.2 out
 same 'the other of two' $status expected
-if unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
-	# The leak sanitizer finds its threads in /proc.
-	leaks=${ASAN_OPTIONS:-}
-	ASAN_OPTIONS=$leaks:detect_leaks=0
-	export ASAN_OPTIONS
+if grep -q __asan_init "$gpuhist"; then
+	printf 'left out: no /proc (the address sanitizer needs it, to read its options too)\n'
+elif unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
 	unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$gpuhist" -q --device=gpu -b 1000 -r full tiny >out 2>err
 	same 'without /proc' $? expected
 	unshare -rm sh -c 'mount -t tmpfs none /proc && cd bin && exec ./gh "$@"' - -q --device=gpu -b 1000 -r full ../tiny >out 2>err
 	same 'by a relative path without /proc' $? expected
-	ASAN_OPTIONS=$leaks
 else
 	printf 'left out: no /proc (unshare is not permitted)\n'
 fi
