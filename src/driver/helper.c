@@ -154,8 +154,9 @@ int helper_main(char **argv)
 		fputs("gpuhist: " HELPER_ARGUMENT "...: gpuhist itself starts this, for a GPU\n", stderr);
 		return 2;
 	}
-	if (pthread_create(&thread, NULL, follow_parent, NULL) != 0)
-		fail(NULL, "threads", strerror(errno));
+	const int error = pthread_create(&thread, NULL, follow_parent, NULL);
+	if (error != 0)
+		fail(NULL, "threads", strerror(error));
 	pthread_detach(thread);
 	d = (struct device){.region = map_region(), .fail = fail};
 	d.layout = *d.region;
