@@ -128,7 +128,7 @@ ALL_NVCCFLAGS = -std=c++17 -Isrc --compress-mode=size $(NVCCFLAGS) \
 	$(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
 	-gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX)
 KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh kernels/*.h) \
-	$(filter %/binning.h %/wide.h,$(wildcard src/*.h src/*/*.h))
+	$(filter %/binning.h %/bin_kinds.h %/bin_table.h %/wide.h,$(wildcard src/*.h src/*/*.h))
 
 # Each tests/test_X.c is a program of its own, linked with all rooms but main; so is each harness of
 # the fuzzers, and what measures or checks the kernels.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table: explicit edges as arithmetic: struct bin_table of binning.h and the memory that it points to.
+ * table: explicit edges as arithmetic: struct bin_table of bin_kinds.h and the memory that it points to.
  *
  * Every sample type has keys in the order of its values (binning.h), so an edge of binary64 is, exactly,
  * the smallest key whose value is not below it. Only those keys are compared; nothing is rounded.
