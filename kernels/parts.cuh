@@ -26,7 +26,7 @@ enum { PART_EMPTY = 0xffff }; /* fills what alignment leaves free in a sorted ti
  * With fewer cursors, lanes in the same bucket wait for each other: 32 /
  * copies clocks.
  *
- * Launch: split_shared() bytes (driver/kernel.c); up to 1024 threads; any grid.
+ * Launch: parts_split_shared() bytes (driver/kernel_parts.c); up to 1024 threads; any grid.
  */
 template <int SIZE, class BIN, int DEEP, class CHANNELS>
 __device__ __forceinline__ void split(const void *data, u64 n, const struct rule &r, const struct parts &s,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel: the choice among the kernels of kernels/count.cu, and their launches. */
+/* kernel: the choice among the kernels of kernels/count.cu. */
 #include "driver/kernel.h"
 
 #include <math.h>
@@ -8,17 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/kernel_parts.h"
 #include "driver/near_table.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_group.h"
 
-#define THREADS 1024u
 #define STRIPES 32u                    /* of 256 codes: a lane of a warp each */
 #define STRIPES_LEAST 8u               /* of more channels: 2.5 T samples/s; one table makes 2.3 on noise */
 #define GROUP_STRIPES 16u              /* 32 samples in two clocks; memory brings them in 3.4 */
-#define STATIC_SHARED 4096u            /* what the kernels declare besides, rounded up */
-#define TILE 65536u                    /* samples that split sorts together */
-#define EXTENT_WORDS 4u                /* two of 64 bits, after the counters */
 #define CELLS_MOST ((uint64_t)1 << 30) /* of all channels: cells and their places in bytes are numbers of 32 bits */
 
 static CUresult find(const struct kernel_device *on, CUfunction *function, const char *name, unsigned shared)
@@ -29,6 +26,8 @@ static CUresult find(const struct kernel_device *on, CUfunction *function, const
 		r = on->cuda->function_set(*function, CU_FUNC_MAX_DYNAMIC_SHARED, (int)shared);
 	return r;
 }
+
+/* ---- the rule ---- */
 
 /* ---- the rule ---- */
 
@@ -134,10 +133,10 @@ static CUresult choose_shared(struct kernel_plan *p, const struct counting *c, c
 		 suffix(p, c));
 	CUresult r = find(on, &p->function, p->name, p->shared);
 	if (r == CUDA_SUCCESS)
-		r = on->cuda->occupancy(&resident, p->function, (int)THREADS, p->shared);
-	p->threads = THREADS;
+		r = on->cuda->occupancy(&resident, p->function, (int)KERNEL_THREADS, p->shared);
+	p->threads = KERNEL_THREADS;
 	if (r == CUDA_SUCCESS && resident == 0) { /* registers of an older device */
-		p->threads = THREADS / 2;
+		p->threads = KERNEL_THREADS / 2;
 		resident = 1;
 	}
 	p->grid = p->sms * (unsigned)(resident > 2 ? 2 : resident);
@@ -148,7 +147,7 @@ static CUresult choose_pair(struct kernel_plan *p, const struct counting *c, con
 {
 	p->way = WAY_PAIR;
 	p->shared = 4 * spread_words((p->cells + 1) / 2 + 1);
-	p->threads = THREADS;
+	p->threads = KERNEL_THREADS;
 	p->grid = p->sms & ~1u;
 	snprintf(p->name, sizeof(p->name), "pair_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
 	return find(on, &p->function, p->name, p->shared);
@@ -158,91 +157,10 @@ static CUresult choose_far(struct kernel_plan *p, const struct counting *c, cons
 {
 	p->way = WAY_FAR;
 	p->shared = 0;
-	p->threads = THREADS;
+	p->threads = KERNEL_THREADS;
 	p->grid = p->sms;
 	snprintf(p->name, sizeof(p->name), "far_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
 	return find(on, &p->function, p->name, 0);
-}
-
-static size_t split_shared(const struct parts *s)
-{
-	return 16 * (size_t)s->room + 4 * ((size_t)s->buckets * s->copies + s->buckets + 1 + 32);
-}
-
-/*
- * The widest buckets that fit and whose number is a 32-bit product for every cell:
- * (cell >> 12) / k = (cell >> 12) * mul >> shr. False when not even the narrowest do.
- */
-static bool set_buckets(struct parts *s, const struct kernel_plan *p)
-{
-	const uint64_t most = (p->cells - 1) >> 12;
-
-	for (uint32_t k = 14; k > 0; k--) {
-		uint64_t mul;
-		if (4ull * spread_words(4096 * k + 1) > p->shared_most - STATIC_SHARED)
-			continue;
-		for (s->shr = 0;; s->shr++) {
-			mul = (((uint64_t)1 << s->shr) + k - 1) / k;
-			if (most * (mul * k - ((uint64_t)1 << s->shr)) < (uint64_t)1 << s->shr)
-				break;
-		}
-		s->mul = (uint32_t)mul;
-		s->width = 4096 * k;
-		s->buckets = (p->cells + s->width - 1) / s->width;
-		if (most * mul >> 32 == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Lays out the work on n samples; -1 when split's shared memory cannot hold the buckets. */
-static int lay_out(struct parts *s, const struct kernel_plan *p, size_t n)
-{
-	const uint32_t per = p->sample == 3 ? 16 : 16 / p->sample;
-	uint32_t tile = TILE;
-
-	*s = (struct parts){.copies = 32};
-	if (!set_buckets(s, p))
-		return -1;
-	while (s->copies > 1 && s->buckets * s->copies > 2048)
-		s->copies /= 2;
-	s->gap = s->copies > 1 ? 2 : 0;
-	while (tile > 4096 && tile > n / p->sms) /* a tile for each block */
-		tile /= 2;
-	for (;; tile -= 1024) {
-		if (tile < 1024)
-			return -1;
-		/* 31 edge samples; of each bucket that has any its gaps, and up to 7 places to the next uint4 */
-		const uint32_t most = tile + 31, filled = s->buckets < most ? s->buckets : most;
-		s->room = (most + filled * (s->copies * s->gap + 7) + 7) / 8;
-		if (s->room < 65536 && split_shared(s) <= p->shared_most)
-			break;
-	}
-	s->tile_vecs = tile / per;
-	s->tiles = (uint32_t)(n / per / s->tile_vecs) + 1;
-	const uint32_t part = (tile / s->buckets + s->gap * s->copies + 4) / 8;
-	for (s->lanes = 2; s->lanes < 32 && s->lanes * 2 <= part;)
-		s->lanes *= 2;
-	s->unit = (uint32_t)(n / (4 * p->sms));
-	if (s->unit < 2 * s->width)
-		s->unit = 2 * s->width;
-	s->units_max = s->buckets + (uint32_t)(n / s->unit) + 1;
-	return 0;
-}
-
-/* The parts one after the other from `at` on; returns the bytes they take. */
-static size_t place(struct parts_memory *m, const struct parts *s, CUdeviceptr at)
-{
-	const size_t sizes[] = {16 * (size_t)s->tiles * s->room, 2 * (size_t)(s->buckets + 1) * s->tiles,
-				4 * (size_t)s->buckets, 16 * (size_t)s->units_max, 8};
-	CUdeviceptr *const to[] = {&m->codes, &m->start, &m->total, &m->units, &m->count};
-	size_t used = 0;
-
-	for (int i = 0; i < 5; i++) {
-		*to[i] = at + used;
-		used += (sizes[i] + 255) / 256 * 256;
-	}
-	return used;
 }
 
 static CUresult choose_parts(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on,
@@ -253,13 +171,13 @@ static CUresult choose_parts(struct kernel_plan *p, const struct counting *c, co
 
 	*what = "too many bins for the device's shared memory";
 	p->way = WAY_PARTS;
-	p->threads = THREADS;
+	p->threads = KERNEL_THREADS;
 	snprintf(p->name, sizeof(p->name), "split_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
-	if (lay_out(&s, p, kernel_samples(c, on->bytes_max)) != 0)
+	if (parts_lay_out(&s, p, kernel_samples(c, on->bytes_max)) != 0)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*what = "kernels";
 	/* A smaller chunk may be laid out in more tiles, of fewer places each: room for both. */
-	p->work_bytes = 2 * place(&m, &s, 0);
+	p->work_bytes = 2 * parts_place(&m, &s, 0);
 	CUresult r = find(on, &p->function, p->name, p->shared_most);
 	if (r == CUDA_SUCCESS)
 		r = find(on, &p->plan, "plan_parts", 0);
@@ -376,106 +294,4 @@ CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c, const
 	if (r == CUDA_SUCCESS)
 		r = choose_extent(p, c, on);
 	return r == CUDA_SUCCESS ? choose_way(p, c, on, what) : r;
-}
-
-/* ---- the launch ---- */
-
-/* The plan's rule, for the device that a chunk is on. */
-static struct rule rule_of(const struct kernel_plan *p, const struct kernel_chunk *chunk, const struct binning *bins)
-{
-	struct rule rule = p->rule;
-
-	if (bins)
-		rule.bins = *bins;
-	if (p->near)
-		rule.near.from = chunk->table;
-	else if (p->table_bytes > 0)
-		rule.bins.table.at = chunk->table;
-	return rule;
-}
-
-/* Where the samples are that are counted. */
-static CUdeviceptr samples_of(const struct kernel_plan *p, const struct kernel_chunk *chunk)
-{
-	return p->gather ? chunk->packed : chunk->data;
-}
-
-static CUresult launch_gather(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
-			      uint64_t n)
-{
-	CUdeviceptr from = chunk->data, to = chunk->packed;
-	struct gather apart = p->apart;
-	void *arguments[] = {&from, &to, &apart};
-
-	apart.n = n;
-	return cuda->launch(p->gather, p->sms, 1, 1, THREADS, 1, 1, 0, chunk->stream, arguments, NULL);
-}
-
-static CUresult launch_extent(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
-			      uint64_t n)
-{
-	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells + 4 * (kernel_out_words(p) - EXTENT_WORDS);
-	struct rule rule = p->rule;
-	void *arguments[] = {&data, &n, &rule, &out};
-
-	return cuda->launch(p->extent, p->sms, 1, 1, THREADS, 1, 1, 16 * THREADS, chunk->stream, arguments, NULL);
-}
-
-static CUresult launch_parts(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
-			     uint64_t n, struct rule rule)
-{
-	struct parts s;
-	struct parts_memory m;
-	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells;
-	uint32_t all = p->cells;
-
-	if (lay_out(&s, p, n) != 0 || place(&m, &s, chunk->work) > p->work_bytes)
-		return CUDA_ERROR_OUT_OF_MEMORY; /* not for a chunk of bytes_max or fewer */
-	void *to_split[] = {&data, &n, &rule, &s, &m};
-	void *to_plan[] = {&s, &m};
-	void *to_count[] = {&s, &m, &all, &out};
-	const unsigned grid = s.tiles < p->sms ? s.tiles : p->sms;
-	CUresult r = cuda->fill32(m.total, 0, s.buckets, chunk->stream);
-	if (r == CUDA_SUCCESS)
-		r = cuda->launch(p->function, grid, 1, 1, p->threads, 1, 1, (unsigned)split_shared(&s), chunk->stream,
-				 to_split, NULL);
-	if (r == CUDA_SUCCESS)
-		r = cuda->launch(p->plan, 1, 1, 1, THREADS, 1, 1, 0, chunk->stream, to_plan, NULL);
-	if (r == CUDA_SUCCESS)
-		r = cuda->launch(p->count, p->sms, 1, 1, THREADS, 1, 1, 4 * spread_words(s.width + 1), chunk->stream,
-				 to_count, NULL);
-	return r;
-}
-
-CUresult kernel_launch_again(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
-			     size_t samples, const struct binning *bins)
-{
-	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells;
-	uint64_t n = samples;
-	struct rule rule = rule_of(p, chunk, bins);
-	uint32_t copies = p->copies;
-	void *arguments[] = {&data, &n, &rule, &out, &copies};
-
-	/* PAIR and FAR take the first four of them. */
-	if (p->way == WAY_PARTS)
-		return launch_parts(p, cuda, chunk, n, rule);
-	return cuda->launch(p->function, p->grid, 1, 1, p->threads, 1, 1, p->shared, chunk->stream, arguments, NULL);
-}
-
-CUresult kernel_launch(const struct kernel_plan *p, const struct cuda *cuda, const struct kernel_chunk *chunk,
-		       size_t samples, const struct binning *bins)
-{
-	CUresult r = p->gather ? launch_gather(p, cuda, chunk, samples) : CUDA_SUCCESS;
-
-	if (r == CUDA_SUCCESS && p->extent)
-		r = launch_extent(p, cuda, chunk, samples);
-	return r == CUDA_SUCCESS ? kernel_launch_again(p, cuda, chunk, samples, bins) : r;
-}
-
-struct extent kernel_extent(const struct kernel_plan *p, const uint32_t *cells)
-{
-	uint64_t found[2];
-
-	memcpy(found, cells + kernel_out_words(p) - EXTENT_WORDS, sizeof(found));
-	return (struct extent){.least = ~found[0], .greatest = found[1]};
 }

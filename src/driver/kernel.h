@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: which kernel counts a job on a device, in what shape it is launched.
+ * kernel: which kernel counts a job on a device and in what shape it is launched (kernel.c); the launches
+ * (kernel_launch.c).
  *
  *   striped   the codes of one byte in shared memory, once for each lane of a warp; few groups
  *             of 16-bit integers (gpu_group.h), once for two lanes each
@@ -24,6 +25,9 @@
 #include "count/count.h"
 #include "driver/cuda.h"
 #include "driver/gpu_image.h"
+
+#define KERNEL_THREADS 1024u   /* of a block, unless registers are short */
+#define KERNEL_EXTENT_WORDS 4u /* of SLOT, after the counters: two of 64 bits */
 
 struct kernel_device {
 	const struct cuda *cuda;
@@ -70,7 +74,7 @@ CUresult kernel_plan_init(struct kernel_plan *plan, const struct counting *count
 /* Counters of 32 bits, and of SLOT the extent behind them, two words of 64. */
 static inline size_t kernel_out_words(const struct kernel_plan *plan)
 {
-	return plan->extent ? ((size_t)plan->cells + 1) / 2 * 2 + 4 : plan->cells;
+	return plan->extent ? ((size_t)plan->cells + 1) / 2 * 2 + KERNEL_EXTENT_WORDS : plan->cells;
 }
 
 /* A chunk on a device. */
