@@ -1,19 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats: exact sums, and the two figures that are made of them.
+ * stats: samples added to exact sums; stats_result.c makes the figures of them.
  *
  * Integers are added as keys, value - sample_min, which are not negative: the deviation of the keys is
  * that of the samples, and the mean of the samples that of the keys plus sample_min.
  *
  * Of a float the mantissa is added, as a whole number, to the sums of its sign and exponent: 4096 pairs of sums for
- * binary64, of which data touch a few dozen. Nothing is aligned or carried for a sample; that is done once,
- * for each pair, when the result is asked for. All pairs together are then whole multiples of the smallest
- * denormal, of its square those of the squares.
- *
- *	mean = S1 / n        deviation = sqrt(n S2 - S1^2) / n
- *
- * with S1 the sum, S2 the sum of squares: the numbers under the root and over the line are whole and exact, and
- * big.c rounds each quotient once. n S2 - S1^2 is never negative: it is the sum of (x - y)^2 over all pairs.
+ * binary64, of which data touch a few dozen. No mantissa is shifted and no carry is passed on for a single sample; that
+ * is done once for each pair, when the result is asked for.
  */
 #include "count/stats.h"
 
@@ -23,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/big.h"
 #include "base/little.h"
 
 #define BLOCK ((size_t)1 << 30) /* samples whose keys, below 2^32, have a sum below 2^64 */
@@ -40,16 +33,7 @@ static unsigned exponent_bits(const struct sample_type *type)
 	return bits_of_type(type) - 1 - type->mantissa;
 }
 
-/* The smallest denormal is 2 to this. */
-static int unit_of(const struct sample_type *type)
-{
-	const int bias = (1 << (exponent_bits(type) - 1)) - 1;
-
-	return 1 - bias - (int)type->mantissa;
-}
-
-/* Pairs of sums: of a float type one for each sign and exponent, in the order of the bits. */
-static size_t sums_of_type(const struct sample_type *type)
+size_t stats_sums_of_type(const struct sample_type *type)
 {
 	return type->kind == SAMPLE_FLOAT ? (size_t)2 << exponent_bits(type) : 1;
 }
@@ -61,7 +45,7 @@ static uint64_t sign_bit(const struct sample_type *type)
 
 size_t stats_bytes(const struct sample_type *type, uint32_t channels)
 {
-	return channels * (sizeof(struct stats) + sums_of_type(type) * sizeof(struct stats_sums));
+	return channels * (sizeof(struct stats) + stats_sums_of_type(type) * sizeof(struct stats_sums));
 }
 
 struct stats *stats_open(const struct sample_type *type, uint32_t channels)
@@ -78,7 +62,7 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 			.least = UINT64_MAX,
 			.least_real = (double)INFINITY,
 			.greatest_real = -(double)INFINITY,
-			.sums = sums + c * sums_of_type(type),
+			.sums = sums + c * stats_sums_of_type(type),
 		};
 	return stats;
 }
@@ -360,7 +344,7 @@ void stats_add_code(struct stats *s, uint32_t code, uint64_t n)
 
 void stats_merge(struct stats *to, const struct stats *from)
 {
-	const size_t sums = sums_of_type(&to->type);
+	const size_t sums = stats_sums_of_type(&to->type);
 
 	assert(from->type.kind == to->type.kind && from->type.bytes == to->type.bytes &&
 	       from->type.mantissa == to->type.mantissa);
@@ -374,92 +358,4 @@ void stats_merge(struct stats *to, const struct stats *from)
 	to->greatest_real = from->greatest_real > to->greatest_real ? from->greatest_real : to->greatest_real;
 	for (size_t i = 0; i < sums; i++)
 		add_sums(&to->sums[i], &from->sums[i]);
-}
-
-/* ---- the result ---- */
-
-/* The sum as a magnitude and a sign, and the sum of squares, in units of the smallest difference and of its square. */
-struct totals {
-	struct big sum, squares;
-	bool negative;
-};
-
-static void totals_of_keys(struct totals *t, const struct stats_sums *s)
-{
-	big_add(&t->sum, s->sum, 2, 0);
-	big_add(&t->squares, s->square, 3, 0);
-}
-
-/* a -= b, or b - a where that is larger. */
-static bool distance(struct big *a, struct big *b)
-{
-	if (big_compare(a, b) >= 0) {
-		big_subtract(a, b);
-		return false;
-	}
-	big_subtract(b, a);
-	*a = *b;
-	return true;
-}
-
-static void totals_of_reals(struct totals *t, const struct stats *s)
-{
-	const size_t exponents = sums_of_type(&s->type) / 2;
-	struct big minus = {{0}};
-
-	/* The last exponent is that of infinities and NaN. */
-	for (size_t e = 0; e < exponents - 1; e++) {
-		const unsigned shift =
-			e > 0 ? (unsigned)e - 1 : 0; /* denormals have the unit of the least normal ones */
-		const struct stats_sums *const plus = &s->sums[e], *const less = &s->sums[exponents + e];
-		big_add(&t->sum, plus->sum, 2, shift);
-		big_add(&minus, less->sum, 2, shift);
-		big_add(&t->squares, plus->square, 3, 2 * shift);
-		big_add(&t->squares, less->square, 3, 2 * shift);
-	}
-	t->negative = distance(&t->sum, &minus);
-}
-
-/* n S2 - S1^2 */
-static void spread(struct big *out, const struct totals *t, uint64_t n)
-{
-	const struct big number = {{n}};
-	struct big square;
-
-	big_multiply(out, &t->squares, &number);
-	big_multiply(&square, &t->sum, &t->sum);
-	big_subtract(out, &square);
-}
-
-void stats_result(const struct stats *s, struct stats_result *r)
-{
-	const bool real = s->type.kind == SAMPLE_FLOAT;
-	const int unit = real ? unit_of(&s->type) : 0;
-	const uint64_t n = s->number;
-	struct totals t = {.negative = false};
-	struct big square;
-
-	*r = (struct stats_result){.number = n, .below = s->below, .above = s->above, .nan = s->nan};
-	if (n == 0)
-		return;
-	if (real)
-		totals_of_reals(&t, s);
-	else
-		totals_of_keys(&t, &s->sums[0]);
-	spread(&square, &t, n);
-	r->deviation = big_root_quotient(&square, n, unit);
-	if (real) {
-		r->least_real = s->least_real + 0.0; /* -0 becomes 0 */
-		r->greatest_real = s->greatest_real + 0.0;
-	} else {
-		/* The sum of the samples is that of their keys and n sample_min. */
-		const uint128_t shift = (uint128_t)n * sign_bit(&s->type);
-		struct big moved = {{(uint64_t)shift, (uint64_t)(shift >> 64)}};
-		t.negative = distance(&t.sum, &moved);
-		r->least = (int128_t)s->least + sample_min(&s->type);
-		r->greatest = (int128_t)s->greatest + sample_min(&s->type);
-	}
-	r->mean = big_quotient(&t.sum, n, unit);
-	if (t.negative && r->mean > 0)
-		r->mean = -r->mean;
 }

@@ -35,6 +35,10 @@ struct stats {
 	struct stats_sums *sums;          /* one for integers; for floats one for each sign and exponent */
 };
 
+/* How many struct stats_sums a channel has: one, or for a float one for each sign and exponent, in the order of its
+ * bits. */
+size_t stats_sums_of_type(const struct sample_type *type);
+
 /* Bytes that stats_open takes. */
 size_t stats_bytes(const struct sample_type *type, uint32_t channels);
 
