@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "gpu/gpu_order.h"
 #include "gpu/gpu_state.h"
 
 #define EPOCH_SAMPLES UINT32_MAX
@@ -134,93 +135,7 @@ bool epoch_claim(struct lane *lane)
 	return first;
 }
 
-/* ---- orders ---- */
-
-/* Until it is not the helper's any more. -1: the GPU has failed. */
-static int await(struct gpu_device *d, unsigned k)
-{
-	struct shared_slot *s = &d->region->slot[k];
-
-	while (slot_state_of(s) == SHARED_SUBMITTED) {
-		if (gpu_failed(d->gpu))
-			return -1;
-		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->state, SHARED_SUBMITTED, LOOK_SECONDS);
-	}
-	return gpu_failed(d->gpu) ? -1 : 0;
-}
-
-/* An order in a slot that is kept for them, to its end. */
-static int order(struct gpu_device *d, unsigned k, enum slot_order what, uint32_t piece)
-{
-	struct shared_slot *s = &d->region->slot[k];
-
-	/* More than any sum, and than any piece: what is not answered is not believed. */
-	memset(d->slot[k].data, 0xff, sizeof(uint64_t));
-	s->order = what;
-	s->piece = piece;
-	__atomic_store_n(&d->slot[k].state, SLOT_SUBMITTED, __ATOMIC_RELAXED);
-	device_hand_over(d, k);
-	if (await(d, k) != 0)
-		return -1;
-	if (slot_state_of(s) != SHARED_DONE) {
-		gpu_fail(d->gpu, "driver", "its process says what cannot be");
-		return -1;
-	}
-	__atomic_store_n(&d->slot[k].state, SLOT_FREE, __ATOMIC_RELAXED);
-	return 0;
-}
-
-/* All that lanes have submitted is counted; they may reap it later. */
-static int drain(struct gpu_device *d)
-{
-	for (unsigned k = 0; k < d->slots; k++)
-		if (__atomic_load_n(&d->slot[k].state, __ATOMIC_ACQUIRE) == SLOT_SUBMITTED && await(d, k) != 0)
-			return -1;
-	return 0;
-}
-
-/* Do the pieces hold as many counts as samples were submitted? */
-static int take_sums(struct gpu_device *d)
-{
-	struct epoch *e = &d->epoch;
-	uint64_t all = 0;
-	bool possible = true;
-
-	if (order(d, d->slots, ORDER_SUMS, 0) != 0)
-		return -1;
-	memcpy(e->sums, d->slot[d->slots].data, e->pieces * sizeof(*e->sums));
-	for (uint32_t i = 0; i < e->pieces; i++) {
-		possible &= e->sums[i] <= UINT32_MAX;
-		all += possible ? e->sums[i] : 0;
-	}
-	if (possible && all == e->samples)
-		return 0;
-	gpu_fail(d->gpu, "check", "the counts do not sum to the samples");
-	return -1;
-}
-
 /* ---- pieces ---- */
-
-/* One piece that holds something, by way of a slot that is the thread's: fetched, checked, added. */
-static int add_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32_t *copy, struct counts *totals)
-{
-	const size_t piece = d->layout.piece, from = which * piece;
-	const size_t n = d->cells - from < piece ? d->cells - from : piece;
-	uint64_t sum = 0;
-
-	if (order(d, slot, ORDER_PIECE, which) != 0)
-		return -1;
-	memcpy(copy, d->slot[slot].data, n * sizeof(*copy));
-	for (size_t i = 0; i < n; i++)
-		sum += copy[i];
-	if (sum != d->epoch.sums[which]) {
-		gpu_fail(d->gpu, "check", "counts have changed");
-		return -1;
-	}
-	counts_add_piece(totals, from, copy, n, d->gpu->spec.counting->method == COUNT_SHARED);
-	return 0;
-}
 
 /*
  * Takes pieces until there are none left for this thread, which is one of the busy ones; slot is one that is kept for
@@ -245,7 +160,7 @@ static int take_pieces(struct gpu_device *d, unsigned slot, struct counts *total
 			break;
 		/* Of one that is said to be empty nothing is added, and so nothing was proved. */
 		const bool some = e->sums[which] > 0;
-		if (some && (rc = add_piece(d, slot, which, copy, totals)) != 0)
+		if (some && (rc = order_piece(d, slot, which, copy, totals)) != 0)
 			break;
 		lock_take(&e->lock);
 		e->added[which] = some;
@@ -304,7 +219,7 @@ static int fetch_all(struct gpu_device *d, struct counts *totals)
 	struct epoch *e = &d->epoch;
 	int rc = 0;
 
-	if (drain(d) != 0 || take_sums(d) != 0)
+	if (order_drain(d) != 0 || order_sums(d) != 0)
 		return -1;
 	lock_take(&e->lock);
 	e->next = e->done = 0;
@@ -347,7 +262,7 @@ static void end_unlocks(struct gpu_device *d, struct counts *totals)
 		lock_drop(&e->lock);
 	}
 	/* What was committed stays so, whatever becomes of the next epoch's table. */
-	const bool cleared = rc == 0 && order(d, d->slots, ORDER_CLEAR, 0) == 0;
+	const bool cleared = rc == 0 && order_clear(d) == 0;
 	lock_take(&e->lock);
 	e->state = cleared ? EPOCH_OPEN : EPOCH_LOST;
 	pthread_cond_broadcast(&e->changed);
