@@ -21,20 +21,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "count/bytes.h"
 #include "base/huge.h"
 #include "base/little.h"
+#include "count/bytes.h"
+#include "count/codes.h"
+#include "count/hot.h"
 
 #define BLOCK 512u        /* samples between the two loops: cells[] stays in L1 */
 #define CODES_BLOCK 2048u /* codes between checksum and loop */
-/* Entries from one table of 16-bit codes to the next: constant, so that all tables need one register. */
-#define CODES_STRIDE (65536u + 16u)
 /* How often the counter looks for equal samples: 5 to 10 ns each time, of 1200 to 5000. */
 #define UNIT_BYTES ((size_t)16 << 10)
 #define LINE 64u
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
-#define HOT_SLOTS 1024u                /* a direct-mapped cache of cells: 8 KiB, a part of L1 */
-#define SHARED_BLOCK 128u              /* lines asked for together: 8 KiB of L1 more */
 
 struct counter {
 	const struct counting *c;
@@ -170,65 +168,6 @@ static void flush_tables(struct counter *counter)
 	counter->held = 0;
 }
 
-/* One channel in two tables, or two in one each: where a sample is decides it in both cases. */
-static void add_codes(struct counter *counter, const unsigned char *p, size_t n)
-{
-	uint32_t *const t = counter->table, *const u = t + counter->stride;
-	size_t i = 0;
-
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	for (; i + 4 <= n; i += 4) {
-		uint64_t w;
-		memcpy(&w, p + 2 * i, sizeof(w));
-		t[w & 65535]++;
-		u[w >> 16 & 65535]++;
-		t[w >> 32 & 65535]++;
-		u[w >> 48]++;
-	}
-#endif
-	for (; i < n; i++)
-		(i % 2 ? u : t)[p[2 * i] | p[2 * i + 1] << 8]++;
-}
-
-/* Groups of `words` words, each of whole records; returns how many samples that were. */
-__attribute__((always_inline)) static inline size_t add_code_groups(uint32_t *table, const unsigned char *p, size_t n,
-								    unsigned words, unsigned channels)
-{
-	uint32_t(*const t)[CODES_STRIDE] = (uint32_t(*)[CODES_STRIDE])(void *)table;
-	const size_t group = 4 * words;
-	size_t i = 0;
-
-	for (; i + group <= n; i += group) {
-#pragma GCC unroll 3
-		for (unsigned k = 0; k < words; k++) {
-			const uint64_t w = little64(p + 2 * i + 8 * k);
-			t[4 * k % channels][w & 65535]++;
-			t[(4 * k + 1) % channels][w >> 16 & 65535]++;
-			t[(4 * k + 2) % channels][w >> 32 & 65535]++;
-			t[(4 * k + 3) % channels][w >> 48]++;
-		}
-	}
-	return i;
-}
-
-/* A table for each channel; the common numbers of them by words. */
-static void add_codes_channels(struct counter *counter, const unsigned char *p, size_t n)
-{
-	const uint32_t channels = counter->c->channels;
-	uint32_t *const table = counter->table;
-	size_t i = channels == 3   ? add_code_groups(table, p, n, 3, 3)
-		   : channels == 4 ? add_code_groups(table, p, n, 1, 4)
-		   : channels == 6 ? add_code_groups(table, p, n, 3, 6)
-		   : channels == 8 ? add_code_groups(table, p, n, 2, 8)
-				   : 0;
-
-	while (i < n) {
-		uint32_t *t = table;
-		for (uint32_t c = 0; c < channels; c++, t += CODES_STRIDE, i++)
-			t[p[2 * i] | p[2 * i + 1] << 8]++;
-	}
-}
-
 static inline void add_4_cells(uint32_t *t, size_t s, const unsigned char *p)
 {
 	uint64_t two, more; /* cells, read in pairs; which half is which does not matter */
@@ -282,62 +221,9 @@ static void add_cells(struct counter *counter, const void *cells, size_t n, cons
 	}
 }
 
-/*
- * Many cells: every worker adds to the one table, atomically. What would make that slow is a
- * hot cell, its line bouncing between the cores; so each worker keeps a small cache of cells
- * with counts, and an addition leaves it only when another cell takes its slot. The additions
- * of a block wait until all of their lines were asked for.
- */
-static void add_shared(struct counter *counter, const uint32_t *cells, size_t n)
-{
-	uint64_t out[SHARED_BLOCK]; /* cell << 32 | count, like the slots */
-	uint64_t *const total = counter->counts->cell;
-	uint64_t *const hot = counter->hot;
-
-	for (; n > 0;) {
-		const size_t some = n < SHARED_BLOCK ? n : SHARED_BLOCK;
-		size_t used = 0;
-		for (size_t i = 0; i < some; i++) {
-			uint64_t *const slot = &hot[cells[i] % HOT_SLOTS];
-			const uint64_t old = *slot;
-			const bool same = old >> 32 == cells[i];
-			out[used] = old;
-			used += !same;
-			*slot = (same ? old : (uint64_t)cells[i] << 32) + 1;
-		}
-		for (size_t i = 0; i < used; i++)
-			/* cppcheck-suppress uninitvar */
-			__builtin_prefetch(&total[out[i] >> 32], 1);
-		if (counter->c->alone) {
-			for (size_t i = 0; i < used; i++)
-				total[out[i] >> 32] += (uint32_t)out[i];
-		} else {
-			for (size_t i = 0; i < used; i++)
-				counts_add_cell(counter->counts, out[i] >> 32, (uint32_t)out[i]);
-		}
-		cells += some;
-		n -= some;
-	}
-}
-
-/* n samples of one cell, through the same small cache. */
-static void add_shared_same(struct counter *counter, uint32_t cell, size_t n)
-{
-	uint64_t *const slot = &counter->hot[cell % HOT_SLOTS];
-
-	if (*slot >> 32 != cell) {
-		counts_add_cell(counter->counts, *slot >> 32, (uint32_t)*slot);
-		*slot = (uint64_t)cell << 32;
-	}
-	*slot += n;
-}
-
 static void flush_shared(struct counter *counter)
 {
-	for (size_t i = 0; i < HOT_SLOTS; i++) {
-		counts_add_cell(counter->counts, counter->hot[i] >> 32, (uint32_t)counter->hot[i]);
-		counter->hot[i] = 0;
-	}
+	hot_flush(counter->hot, counter->counts);
 	counts_add_samples(counter->counts, counter->held);
 	counter->held = 0;
 }
@@ -415,7 +301,7 @@ static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 		c->cells_of(&counter->binning, p, 1, &cell);
 	for (uint32_t i = 0; i < c->channels; i++) {
 		if (c->method == COUNT_SHARED)
-			add_shared_same(counter, (uint32_t)(i * apart + cell), each);
+			hot_add_same(counter->hot, counter->counts, (uint32_t)(i * apart + cell), each);
 		else
 			counter->table[i * apart + cell] += (uint32_t)each;
 	}
@@ -446,9 +332,9 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n, 
 		} else if (c->method == COUNT_BYTES) {
 			bytes_add_channels(counter->table, p, some, c->channels);
 		} else if (c->method == COUNT_CODES && c->channels <= 2) {
-			add_codes(counter, p, some);
+			codes_add(counter->table, p, some);
 		} else if (c->method == COUNT_CODES) {
-			add_codes_channels(counter, p, some);
+			codes_add_channels(counter->table, p, some, c->channels);
 		} else if (c->max && c->max(p, some) <= counter->binning.span) {
 			add_cells(counter, p, some, p, along);
 		} else {
@@ -458,7 +344,7 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n, 
 			if (c->method == COUNT_PRIVATE)
 				add_cells(counter, cells, some, p, along);
 			else
-				add_shared(counter, cells, some);
+				hot_add(counter->hot, counter->counts, cells, some, c->alone);
 		}
 		p += some * c->bytes;
 		n -= some;
