@@ -2,8 +2,8 @@
 /*
  * zstd: a model of how readers share compressed inputs, for the model checker spin. tests/model.sh runs it.
  *
- * It stands for src/input/source.c (source_take, source_done, opening, input_leave), zstd_read.c, zstd_ring.c,
- * zstd_place.c and zstd_memory.c. One pass of a worker's loop is one stretch of code between taking the lock
+ * It stands for src/input/source.c (source_take, source_done), source_next.c (opening, input_leave), zstd_read.c,
+ * zstd_ring.c, zstd_place.c and zstd_memory.c. One pass of a worker's loop is one stretch of code between taking the lock
  * and giving it up; what is done without the lock (finding, decoding, counting, adding to a checksum, reading)
  * lies between two passes, and any other worker may come in between. A wait on a condition ends only by a
  * signal or a broadcast: a wake-up that is lost leaves a worker for ever, which spin reports as an invalid

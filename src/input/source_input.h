@@ -190,19 +190,28 @@ int part_enter(const struct source *s, size_t path, struct input *in, struct fai
 /* What is wrong: it does not hold what it held when its records were counted. */
 int part_changed(const struct input *in, struct fail *fail);
 
-/* ---- source.c ---- */
+/* ---- source_next.c ---- */
 
-/* What is wrong with the end of an input: it lacks something, or ends inside a record. */
-int input_check_end(const struct source *s, const struct input *in, struct fail *fail);
+/* Opens the next input of the list and makes it the current one, unless the source was stopped. -1: it failed. */
+int input_next_unlocks(struct source *s, const struct request *q);
 
-/* Takes up to `records` of what -n allows; gives back what was not there. */
-uint64_t budget_take(struct source *s, uint64_t records);
-void budget_give(struct source *s, uint64_t records);
+/* Nothing more will be taken from the current input; pieces of it may still be on their way. */
+void source_leave_current(struct source *s);
 
+/* One more user of an input: it stays open until all have left it. */
 void input_use(struct source *s, struct input *in);
 
 /* A user of the input is done. Closes it after its last one; -1: it has ended, and not well. */
 int input_leave(struct source *s, struct input *in, int rc, struct fail *fail);
+
+/* What is wrong with the end of an input: it lacks something, or ends inside a record. */
+int input_check_end(const struct source *s, const struct input *in, struct fail *fail);
+
+/* ---- source.c ---- */
+
+/* Takes up to `records` of what -n allows; gives back what was not there. */
+uint64_t budget_take(struct source *s, uint64_t records);
+void budget_give(struct source *s, uint64_t records);
 
 /* One more thread may find work, or all may. */
 void source_call(struct source *s);
