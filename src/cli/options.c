@@ -107,7 +107,62 @@ static int parse_device(struct job *job, const char *text, struct fail *fail)
 	return 0;
 }
 
-static int parse_option(struct job *job, struct given *g, int option, const char *text, struct fail *fail)
+/* An option without an argument: it cannot be wrong. False: `option` takes one. */
+static bool set_flag(struct job *job, struct given *g, int option)
+{
+	switch (option) {
+	case OPT_MOD:
+		g->way[AXIS_MOD] = "";
+		return true;
+	case OPT_AUTO:
+		g->way[AXIS_AUTO] = "";
+		return true;
+	case 'q':
+	case 'v':
+		job->quiet = option == 'q';
+		job->verbose = option == 'v';
+		return true;
+	case OPT_IGNORE_TAIL:
+		job->source.ignore_tail = true;
+		return true;
+	case OPT_ZSTD:
+		job->source.zstd = true;
+		return true;
+	case OPT_RAW:
+		job->source.raw = true;
+		return true;
+	case OPT_CLAMP:
+		job->axis.clamp = true;
+		return true;
+	case OPT_CLOSED:
+		job->axis.edges.closed = true;
+		return true;
+	case OPT_NO_HEADER:
+		job->style.header = false;
+		return true;
+	case OPT_NONZERO:
+		job->style.nonzero = true;
+		return true;
+	case OPT_FLOW:
+		job->style.flow = true;
+		return true;
+	case OPT_STATS:
+		job->stats = true;
+		return true;
+	case OPT_TEE:
+		job->tee = true;
+		return true;
+	case OPT_PROGRESS:
+	case OPT_NO_PROGRESS:
+		job->progress = option == OPT_PROGRESS ? PROGRESS_ALWAYS : PROGRESS_NEVER;
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* An option that takes an argument. */
+static int parse_argument(struct job *job, struct given *g, int option, const char *text, struct fail *fail)
 {
 	char hint[SAMPLE_HINT];
 	uint64_t n;
@@ -127,12 +182,6 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		return options_log(job, g, text, fail);
 	case OPT_EDGES:
 		return options_edges(job, g, text, fail);
-	case OPT_MOD:
-		g->way[AXIS_MOD] = "";
-		return 0;
-	case OPT_AUTO:
-		g->way[AXIS_AUTO] = "";
-		return 0;
 	case 'S':
 		if (number_parse_size(&job->source.skip, text) != 0)
 			return options_refuse_size(fail, "--skip", text, "must be a number of bytes below 2^64, " SIZES,
@@ -177,38 +226,6 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 						   UINT64_MAX);
 		job->memory_text = text;
 		return 0;
-	case 'q':
-	case 'v':
-		job->quiet = option == 'q';
-		job->verbose = option == 'v';
-		return 0;
-	case OPT_IGNORE_TAIL:
-		job->source.ignore_tail = true;
-		return 0;
-	case OPT_ZSTD:
-		job->source.zstd = true;
-		return 0;
-	case OPT_RAW:
-		job->source.raw = true;
-		return 0;
-	case OPT_CLAMP:
-		job->axis.clamp = true;
-		return 0;
-	case OPT_CLOSED:
-		job->axis.edges.closed = true;
-		return 0;
-	case OPT_NO_HEADER:
-		job->style.header = false;
-		return 0;
-	case OPT_NONZERO:
-		job->style.nonzero = true;
-		return 0;
-	case OPT_FLOW:
-		job->style.flow = true;
-		return 0;
-	case OPT_STATS:
-		job->stats = true;
-		return 0;
 	case 'p':
 		return options_plot(job, text, fail);
 	case OPT_INTO:
@@ -216,17 +233,10 @@ static int parse_option(struct job *job, struct given *g, int option, const char
 		return 0;
 	case OPT_EVERY:
 		return options_every(job, text, fail);
-	case OPT_TEE:
-		job->tee = true;
-		return 0;
 	case OPT_MERGE:
 		return options_merge(job, text, fail);
 	case OPT_PART:
 		return options_part(job, g, text, fail);
-	case OPT_PROGRESS:
-	case OPT_NO_PROGRESS:
-		job->progress = option == OPT_PROGRESS ? PROGRESS_ALWAYS : PROGRESS_NEVER;
-		return 0;
 	case OPT_DEVICE:
 		return parse_device(job, text, fail);
 	default:
@@ -282,7 +292,7 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 			options_refuse(option, argv, fail);
 			return OPTIONS_FAILED;
 		}
-		if (parse_option(job, &g, option, optarg, fail) != 0) {
+		if (!set_flag(job, &g, option) && parse_argument(job, &g, option, optarg, fail) != 0) {
 			options_one_dash(argv, fail);
 			return OPTIONS_FAILED;
 		}
