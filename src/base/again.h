@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* again: system calls that may wait, and that a signal's arrival is no reason to give up. */
+/* again: system calls that may wait, repeated when a signal interrupts them. */
 #ifndef GPUHIST_AGAIN_H
 #define GPUHIST_AGAIN_H
 
@@ -9,7 +9,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* A FIFO waits for its other end, a network for its server. mode as open has it. */
+/*
+ * open, repeated when a signal interrupts it: a FIFO waits for its other end, a network file system
+ * for its server.
+ */
 static inline int open_again(const char *path, int flags, mode_t mode)
 {
 	int fd;
@@ -21,12 +24,16 @@ static inline int open_again(const char *path, int flags, mode_t mode)
 }
 
 /*
- * Opens an input to read. Where path is a FIFO it does not wait for the writer, which could not be
- * interrupted: poll waits instead, also on other descriptors. Linux reports nothing, not even
- * POLLHUP, for a FIFO opened so until a writer has come; after that POLLIN while there are bytes and
- * POLLHUP when the last writer has left, seen or not. So poll before every read: without it, a read
- * that gives 0 may be "no writer yet" as well as the end. The flag stays set, on a file description
- * that is ours alone: where another reader of the FIFO is faster, read gives EAGAIN and does not block.
+ * Opens an input to read. Where path is a FIFO this does not wait for the writer, because that wait
+ * could not be interrupted: the caller polls instead, together with other descriptors.
+ *
+ * For a FIFO opened in this way Linux reports nothing, not even POLLHUP, until a writer has come;
+ * after that POLLIN while there are bytes, and POLLHUP when the last writer has left, whether or
+ * not the reader had seen it. So poll before every read: without poll, a read that returns 0 can
+ * mean "no writer yet" as well as the end.
+ *
+ * The flag O_NONBLOCK stays set. The file description is ours alone; where another reader of the
+ * FIFO takes the bytes first, read fails with EAGAIN instead of blocking.
  */
 static inline int open_input(const char *path)
 {

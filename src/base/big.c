@@ -2,16 +2,18 @@
 /*
  * big: addition, subtraction, multiplication, and the two quotients that round once.
  *
- * A quotient r, be it a/n or sqrt(a)/n, is never computed: its first 61 or 62 binary digits q are found
- * from the top one down. A digit belongs to q if with it q is not above r / 2^t; and
+ * A quotient r, either a/n or sqrt(a)/n, is never computed itself. Its first 61 or 62 binary digits
+ * q are found from the top one down. A digit belongs to q if q with that digit is not above r /
+ * 2^t; and
  *
  *	q <= a/n / 2^t          means      q n 2^t <= a
  *	q <= sqrt(a)/n / 2^t    means      (q n)^2 2^(2t) <= a
  *
- * which are comparisons of whole numbers, as t is made at most 0 by multiplying a. So q is the floor of r / 2^t, and
- * r is q 2^t only where the two sides are equal. Where they are not, r lies between q 2^t and (q + 1) 2^t,
- * and is rounded as (q + 1/2) 2^t would be: every binary64 and every middle between two of them is a multiple of
- * 2^(t + 1), since q has at least 61 digits and they have 53 and 54, or fewer near 0.
+ * which compare whole numbers, because a is multiplied until t is at most 0. So q is the floor of r
+ * / 2^t, and r is q 2^t only where the two sides are equal. Where they are not, r is between q 2^t
+ * and (q + 1) 2^t, and rounds as (q + 1/2) 2^t does: every binary64, and every middle between two
+ * of them, is a multiple of 2^(t + 1), because q has at least 61 digits and they have 53 and 54, or
+ * fewer near 0.
  */
 #include "base/big.h"
 
@@ -27,7 +29,7 @@ void big_add(struct big *to, const uint64_t *words, unsigned count, unsigned shi
 {
 	unsigned at = shift / 64;
 	const unsigned bits = shift % 64;
-	uint64_t left = 0; /* of the word before, what is shifted into this one */
+	uint64_t left = 0; /* of the word before: the bits that are shifted into this one */
 	bool carry = false;
 
 	while (count > 0 && words[count - 1] == 0)
@@ -55,7 +57,7 @@ void big_subtract(struct big *from, const struct big *what)
 	assert(!borrow);
 }
 
-/* Words up to the last that is not 0. */
+/* The number of words up to the last one that is not 0. */
 static unsigned used(const struct big *a)
 {
 	unsigned n = BIG_WORDS;
@@ -111,7 +113,10 @@ static void candidate(struct big *out, uint64_t q, uint64_t n, bool root, unsign
 	big_add(out, square.word, 4, shift);
 }
 
-/* The binary64 nearest to q 2^exponent, or with more to what is between that and the next q; q < 2^62. */
+/*
+ * The binary64 nearest to q 2^exponent or, with `more`, to a number between that and (q + 1)
+ * 2^exponent; q < 2^62.
+ */
 static double nearest(uint64_t q, bool more, int exponent)
 {
 	int drop = bit_length(q) - 53; /* digits that have no room in 53 ... */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * big: whole numbers of a few thousand bits, only as much of them as statistics need (count/stats.c).
+ * big: whole numbers of a few thousand bits, with only the operations that statistics need
+ * (count/stats.c).
  *
- * Numbers are not negative and have a fixed size. What does not fit is a bug of the caller's: asserted.
+ * Numbers are not negative and have a fixed size. A result that does not fit is a bug of the
+ * caller, and asserted.
  */
 #ifndef GPUHIST_BASE_BIG_H
 #define GPUHIST_BASE_BIG_H

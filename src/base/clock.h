@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* clock: seconds of the monotonic clock, for rates, some 25 ns a call; seconds that a thread had a core. */
+/*
+ * clock: seconds of the monotonic clock, for rates, at some 25 ns a call; processor time of a
+ * thread.
+ */
 #ifndef GPUHIST_CLOCK_H
 #define GPUHIST_CLOCK_H
 
@@ -13,7 +16,7 @@ static inline double clock_seconds(void)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* Of the calling thread. A system call: once a thread, not once a chunk. */
+/* Processor time of the calling thread. A system call: make it once a thread, not once a chunk. */
 static inline double clock_core_seconds(void)
 {
 	struct timespec t;

@@ -162,7 +162,10 @@ static void use_mount(struct hierarchy found[VERSIONS], char *line)
 		return;
 	decode(fields[3]);
 	decode(fields[4]);
-	/* A group outside what is mounted cannot be looked at: its limit is the mounted one's at most. */
+	/*
+	 * A group outside of what is mounted here cannot be looked at; the mounted group's limit is
+	 * applied instead.
+	 */
 	const size_t length = strcmp(fields[3], "/") == 0 ? 0 : strlen(fields[3]);
 	const bool inside = strncmp(h->group, fields[3], length) == 0 && !strstr(h->group, "/..") &&
 			    (h->group[length] == '/' || h->group[length] == '\0');

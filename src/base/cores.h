@@ -14,14 +14,15 @@
 unsigned cores_usable(void);
 
 /*
- * The limit by control groups alone, rounded up to whole cores; UINT_MAX where there is none. `root`
- * is put before /proc and before the groups' folders: "" for the system.
+ * The limit by control groups alone, rounded up to whole cores; UINT_MAX where there is none.
+ * `root` is put before /proc and before the groups' folders: "" for the running system; tests have
+ * one of their own.
  */
 unsigned cores_limit(const char *root);
 
 /*
- * "150000 100000", a quota and the period that it is of, gives 2 cores; false where the text sets no
- * limit ("max 100000", "-1 100000") or is none of these.
+ * "150000 100000", a quota and the period to which it applies, gives 2 cores; false where the text
+ * sets no limit ("max 100000", "-1 100000") or is of neither form.
  */
 bool cores_of_quota(const char *text, unsigned *cores);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fail: the first error wins and keeps its words. */
+/* fail: the first error wins, and its text is kept. */
 #include "base/fail.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ int fail_errno(struct fail *f, const char *format, ...)
 	va_end(ap);
 	size_t used = strlen(f->text);
 	char why[128];
-	/* strerror_r comes in two shapes; strerror is not safe between threads. */
+	/* strerror_r has two signatures; strerror is not safe between threads. */
 #if defined(__GLIBC__)
 	snprintf(f->text + used, sizeof(f->text) - used, ": %s", strerror_r(error, why, sizeof(why)));
 #else

@@ -14,24 +14,24 @@ enum status {
 	STATUS_INTERNAL = 70, /* the audit failed: a bug of ours */
 };
 
-#define FAIL_TEXT 4608 /* the longest path and its reason */
+#define FAIL_TEXT 4608 /* fits the longest path and its reason */
 
 struct fail {
-	enum status status;   /* STATUS_OK until something failed */
+	enum status status;   /* STATUS_OK until something has failed */
 	char text[FAIL_TEXT]; /* "what: why", for msg_error */
 };
 
 /*
- * Records the failure unless one is there already: the first error wins.
- * Always returns -1, so that callers end with `return fail_set(...)`.
- * Not locked: one struct fail belongs to one thread, or to a lock's holder.
+ * Records the failure unless one is recorded already: the first error wins. Always returns -1, so
+ * that callers end with `return fail_set(...)`. Takes no lock: one struct fail belongs to one
+ * thread, or to the holder of a lock.
  */
 int fail_set(struct fail *f, enum status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: appends ": " and the text of errno. */
 int fail_errno(struct fail *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Hands on what went wrong elsewhere. */
+/* Records what failed elsewhere, in the same way. */
 int fail_pass(struct fail *f, const struct fail *from);
 
 #endif

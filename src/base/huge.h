@@ -10,9 +10,9 @@
 #include <sys/mman.h>
 
 #define HUGE_PAGE ((size_t)2 << 20)
-#define HUGE_ELSE ((size_t)64) /* a line of the cache: how smaller ones are aligned */
+#define HUGE_ELSE ((size_t)64) /* a cache line: how smaller buffers are aligned */
 
-/* What huge_alloc takes for so many bytes. */
+/* The bytes that huge_alloc takes for a request of so many. */
 static inline size_t huge_room(size_t bytes)
 {
 	const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE;
@@ -20,7 +20,7 @@ static inline size_t huge_room(size_t bytes)
 	return (bytes + align - 1) / align * align;
 }
 
-/* Not zeroed; free() takes it back. */
+/* Not zeroed; the caller frees it with free(). */
 static inline void *huge_alloc(size_t bytes)
 {
 	const size_t room = huge_room(bytes);
@@ -33,7 +33,10 @@ static inline void *huge_alloc(size_t bytes)
 	return p;
 }
 
-/* The system gives so much as pages of its own, which are zero, and not before they are touched. */
+/*
+ * From this size on calloc gets pages of its own from the system: they are zero already, and take
+ * no memory until they are touched.
+ */
 #define HUGE_FRESH ((size_t)64 << 20)
 
 /* Zeroed. For tables that are hit at random: huge pages save most of the TLB misses. */

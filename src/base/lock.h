@@ -2,12 +2,12 @@
 /*
  * lock: a mutex that knows its owner in a build with DEBUG=1.
  *
- * There the mutex is an error-checking one, which refuses a thread that takes a lock twice, drops
- * one that it does not hold, or waits without it: each is a bug of ours and fails an assertion.
- * Elsewhere every function is the plain call and lock_assert_held is nothing.
+ * There the mutex is an error-checking one. It refuses a thread that takes a lock twice, drops one
+ * that it does not hold, or waits without holding it: each is a bug of ours and fails an assertion.
+ * In other builds every function is the plain call, and lock_assert_held does nothing.
  *
- * A function that is called with a lock held and may drop it before it returns has a name that
- * ends in _unlocks. In which order locks are taken is written in src/README.md.
+ * A function that is called with a lock held and may drop it before it returns has a name that ends
+ * in _unlocks. src/README.md gives the order in which locks are taken.
  */
 #ifndef GPUHIST_BASE_LOCK_H
 #define GPUHIST_BASE_LOCK_H
@@ -23,7 +23,7 @@ struct lock {
 
 #ifdef LOCKS_CHECKED
 
-/* 0, or -1 and errno: the system has none to give. */
+/* 0, or -1 and errno: the system has no more. */
 static inline int lock_init(struct lock *lock)
 {
 	pthread_mutexattr_t kind;
@@ -42,7 +42,7 @@ static inline void lock_must(int error)
 	(void)error;
 }
 
-/* A lock of another thread is waited for, and then the assertion fails. */
+/* If another thread holds the lock this waits for it, and then the assertion fails. */
 static inline void lock_assert_held(struct lock *lock)
 {
 	const int error = pthread_mutex_lock(&lock->mutex);
@@ -86,7 +86,9 @@ static inline void lock_drop(struct lock *lock)
 	lock_must(pthread_mutex_unlock(&lock->mutex));
 }
 
-/* Drops the lock until the condition is signalled, or sooner, and takes it again. */
+/*
+ * Drops the lock until the condition is signalled, and takes it again. May return without a signal.
+ */
 static inline void lock_wait(struct lock *lock, pthread_cond_t *changed)
 {
 	lock_must(pthread_cond_wait(changed, &lock->mutex));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* near: the distance of Damerau and Levenshtein, with no letter moved twice, row by row. */
+/* near: the Damerau-Levenshtein distance, with no letter moved twice, row by row. */
 #include "base/near.h"
 
 #include <string.h>
@@ -12,7 +12,10 @@ static unsigned least(unsigned a, unsigned b)
 unsigned near_slips(const char *text, const char *word)
 {
 	const size_t n = strnlen(text, NEAR_WORD + 1), m = strnlen(word, NEAR_WORD + 1);
-	/* Of the row two before this one, the one before it, and this one: slips to each beginning of the word. */
+	/*
+	 * Of this row, the one before it and the one before that: slips to each beginning of the
+	 * word.
+	 */
 	unsigned row[3][NEAR_WORD + 1], *before = row[0], *last = row[1], *now = row[2];
 
 	if (n > NEAR_WORD || m > NEAR_WORD)

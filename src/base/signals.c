@@ -13,11 +13,14 @@ char signals_file[SIGNALS_FILES][PATH_MAX + 64];
 static pthread_t main_thread;
 static sigset_t ours; /* those that have our handler */
 
-/* The handler and threads other than the main one exclude each other by these two. */
+/* The handler and the threads other than the main one exclude each other by these two. */
 static int holders; /* threads, the main one aside, between signals_block and signals_restore */
 static int ending;  /* the handler has begun: the process will end */
 
-/* SIGUSR1: the thread that waits for it, 0: none yet; a thread that does not block it has passed it on. */
+/*
+ * SIGUSR1: the thread that waits for it, or 0 while there is none. A thread that does not block the
+ * signal passes it on.
+ */
 static long waiter;
 static int passed_on;
 
@@ -31,7 +34,10 @@ static const int SIGNALS[] = {
 #endif
 };
 
-/* The signal is blocked while its handler runs: what is raised here ends the process on return. */
+/*
+ * The signal is blocked while its handler runs: raised here, it ends the process when the handler
+ * returns.
+ */
 static void on_signal(int number)
 {
 	if (!pthread_equal(pthread_self(), main_thread)) {
@@ -39,7 +45,10 @@ static void on_signal(int number)
 		return;
 	}
 	__atomic_store_n(&ending, 1, __ATOMIC_SEQ_CST);
-	/* A system call or two: a thread opens, renames or removes its file. No other one begins. */
+	/*
+	 * This takes a system call or two, in which a thread opens, renames or removes its file. No
+	 * other thread begins one.
+	 */
 	while (__atomic_load_n(&holders, __ATOMIC_SEQ_CST) > 0)
 		poll(NULL, 0, 1);
 	for (int i = 0; i < SIGNALS_FILES; i++)
@@ -49,7 +58,10 @@ static void on_signal(int number)
 	raise(number);
 }
 
-/* In a thread that the driver started itself, and that does not block it: the thread that waits is told. */
+/*
+ * Runs in a thread that the driver started itself, and that does not block the signal: passes it to
+ * the thread that waits.
+ */
 static void on_usr1(int number)
 {
 	const int error = errno;
@@ -65,7 +77,7 @@ static void take(int number)
 {
 	struct sigaction action;
 
-	/* nohup has it ignored; a profiler that was preloaded has a handler of its own. */
+	/* Ignored, as under nohup, or handled already, by a profiler that was preloaded. */
 	if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
 		return;
 	action = (struct sigaction){.sa_handler = on_signal, .sa_mask = ours};
@@ -73,7 +85,10 @@ static void take(int number)
 		sigaddset(&ours, number);
 }
 
-/* Users of dd send it to ask for progress; it must never end the work. One that is ignored stays so. */
+/*
+ * Users of dd send this signal to ask for progress; it must never end the work. Where it is ignored
+ * it stays so.
+ */
 static void take_usr1(void)
 {
 	struct sigaction action;
@@ -115,7 +130,7 @@ void signals_block(sigset_t *old)
 	__atomic_fetch_add(&holders, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
 		return;
-	/* What this thread would make now no handler would remove. The process ends in a moment. */
+	/* The handler would not remove what this thread made now. The process ends in a moment. */
 	__atomic_fetch_sub(&holders, 1, __ATOMIC_SEQ_CST);
 	for (;;)
 		poll(NULL, 0, -1);
@@ -164,7 +179,7 @@ bool signals_wait(double seconds)
 	sigaddset(&usr1, SIGUSR1);
 	__atomic_store_n(&waiter, syscall(SYS_gettid), __ATOMIC_RELAXED);
 	const bool came = sigtimedwait(&usr1, &from, &time) == SIGUSR1;
-	/* No other process sent it: it is signals_wake's, or was passed on. */
+	/* From this process: signals_wake sent it, or a thread passed it on. */
 	const bool told = came && from.si_pid == getpid();
 	return __atomic_exchange_n(&passed_on, 0, __ATOMIC_RELAXED) || (came && !told);
 }

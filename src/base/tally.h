@@ -9,7 +9,10 @@
 
 #include <stdint.h>
 
-/* By the one thread that adds: no other one writes, so that no locked instruction is needed. */
+/*
+ * Called only by the one thread that adds; no other thread writes, so no locked instruction is
+ * needed.
+ */
 static inline void tally_add(uint64_t *tally, uint64_t n)
 {
 	__atomic_store_n(tally, *tally + n, __ATOMIC_RELAXED);

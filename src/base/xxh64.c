@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xxh64: bytes to stripes, and what is made of the lanes at the end. */
+/* xxh64: bytes to stripes, and the checksum made of the lanes at the end. */
 #include "base/xxh64.h"
 
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * xxh64: the checksum of a zstd frame, the low half of XXH64 over all that was decoded (RFC 8878, 3.1.1).
+ * xxh64: the checksum of a zstd frame: the low half of XXH64 over all decoded bytes (RFC 8878,
+ * 3.1.1).
  *
- * Four lanes take eight bytes each of every stripe. A stripe waits for the multiplications of the one
- * before it, and uses little else of the processor meanwhile: a thread that reads the bytes for another
- * reason can take the stripes along (count.c).
+ * Four lanes take eight bytes each of every stripe. A stripe waits for the multiplications of the
+ * one before it and leaves most of the processor idle meanwhile, so a thread that reads the bytes
+ * for another reason can add the stripes in the same loop (count.c).
  */
 #ifndef GPUHIST_XXH64_H
 #define GPUHIST_XXH64_H

@@ -37,7 +37,7 @@ int auto_k_least(const struct sample_type *type)
 	return normal - (int)type->mantissa;
 }
 
-/* The exponent of one unit in the last place of x. */
+/* The exponent of a unit in the last place of x. */
 static int exponent_of_unit(const struct sample_type *type, double x)
 {
 	const int least = auto_k_least(type);
@@ -108,20 +108,23 @@ void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots
 	b->slot.inverse = 1.0 / slots;
 	b->slot.mask = slots - 1;
 	if (type->kind == SAMPLE_FLOAT) {
-		/* Two factors, because 2^1074 is none. */
+		/* Two factors, because no binary64 is 2^1074. */
 		b->slot.scale[0] = ldexp(1, -k / 2);
 		b->slot.scale[1] = ldexp(1, -k - -k / 2);
 		return;
 	}
 	b->is_signed = type->kind == SAMPLE_SIGNED;
 	b->bias = (uint64_t)-sample_min(type);
-	/* With one bin k can be all bits, which C does not shift by; and one slot is one whatever the shift. */
+	/*
+	 * With one bin k can be the number of bits, by which C does not allow a shift; with one
+	 * slot any shift gives the same.
+	 */
 	b->slot.shift = (uint32_t)(k < bits ? k : bits - 1);
 }
 
 /* ---- coarser ---- */
 
-/* A table of either width: one of them is NULL. */
+/* A table of 32-bit or of 64-bit counts: one of the two is NULL. */
 struct table {
 	uint32_t *narrow;
 	uint64_t *wide;
@@ -169,8 +172,9 @@ static inline void turn(const struct table *t, uint32_t slots, uint32_t by)
 }
 
 /*
- * First the counts of bin j go to where bin first + (j / 2^d - first / 2^d) was, never behind j, so that a walk
- * from the first bin on overwrites nothing that it still needs. Then all slots are turned to their places.
+ * First the counts of bin j move to where bin first + (j / 2^d - first / 2^d) was. That is never
+ * after bin j, so a walk from the first bin on overwrites nothing that it still needs. Then all
+ * slots are turned to their places.
  */
 static inline void coarsen(const struct table *t, uint32_t slots, const struct sample_type *type,
 			   const struct extent *extent, int from, int to)
@@ -178,8 +182,8 @@ static inline void coarsen(const struct table *t, uint32_t slots, const struct s
 	if (extent_is_none(extent) || from >= to)
 		return;
 	const int128_t first = auto_bin(type, extent->least, from), last = auto_bin(type, extent->greatest, from);
-	const int d = to - from < 100 ? to - from : 100; /* |j| < 2^65: more changes nothing */
-	const int128_t to_first = first >> d;            /* of a negative one too: towards the smaller bin */
+	const int d = to - from < 100 ? to - from : 100; /* |j| < 2^65: a larger shift changes nothing */
+	const int128_t to_first = first >> d;            /* rounds down for a negative one too */
 
 	assert(last - first < (int128_t)slots);
 	for (int128_t j = first; j <= last; j++) {

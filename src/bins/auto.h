@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto: bins whose range comes from the samples: 2^k wide, at multiples of 2^k, k as small as it can be.
+ * auto: bins whose range comes from the samples: 2^k wide, at multiples of 2^k, with the smallest
+ * possible k.
  *
- * Bin j holds the values, or keys, from j 2^k up to (j + 1) 2^k. While samples are counted k is not known, only a k for
- * those seen so far. They are counted in W slots, bin j in slot j mod W, where W is the power of two not below N:
- * samples that span at most N bins never share a slot, so a table needs no first bin, and a range that grows
- * costs nothing as long as k does not. When it does, bin j becomes bin floor(j / 2^(to - from)), and the counts of
- * bins that become one add up: that is auto_coarsen.
+ * Bin j holds the values, or keys, from j 2^k up to (j + 1) 2^k. While samples are counted the
+ * final k is not known, only a k for those seen so far. They are counted in W slots, bin j in slot
+ * j mod W, where W is the smallest power of two not below N. Samples that span at most N bins never
+ * share a slot, so a table needs no first bin, and a range that grows costs nothing as long as k
+ * does not. When k grows, bin j becomes bin floor(j / 2^(to - from)), and the counts of bins that
+ * become one are added up: auto_coarsen does that.
  *
- * The invariant, of every table at any time: it holds samples of a known extent (the keys of the least and the
- * greatest finite one), at a k that is auto_k of a part of all samples, and those samples span at most N bins of
- * 2^k. A part never has a larger auto_k than the whole, and counts at k determine the counts at every larger k.
- * So tables can always be made coarser, in any order and any grouping: the totals, coarsened to the
- * auto_k of all, are the same whatever the order of the samples, their division among workers, and the engine.
+ * The invariant, of every table at any time: it holds samples of a known extent (the keys of the
+ * least and the greatest finite one), at a k that is auto_k of a part of all samples, and those
+ * samples span at most N bins of 2^k. A part never has a larger auto_k than the whole, and counts
+ * at k determine the counts at every larger k. So tables can be made coarser in any order and any
+ * grouping: the totals, coarsened to the auto_k of all samples, are the same whatever the order of
+ * the samples, their division among workers, and the engine.
  *
- * All functions here are pure, but for the table that auto_coarsen is given.
+ * All functions here are pure, except that auto_coarsen changes the table that it is given.
  */
 #ifndef GPUHIST_AUTO_H
 #define GPUHIST_AUTO_H
@@ -26,8 +29,8 @@
 #include "bins/sample.h"
 
 /*
- * Of finite samples: keys (binning.h), which rise with the values. The key of a float of 2 or 4 bytes is
- * key32_of_float of its bits as binary32. One is added to another by the smaller and the larger of each.
+ * The extent of finite samples: keys (binning.h), which rise with the values. The key of a float of
+ * 2 or 4 bytes is key32_of_float of its bits as binary32.
  */
 struct extent {
 	uint64_t least, greatest; /* least > greatest: there is no finite sample */
@@ -47,7 +50,10 @@ static inline void extent_add(struct extent *extent, const struct extent *more)
 	extent->greatest = more->greatest > extent->greatest ? more->greatest : extent->greatest;
 }
 
-/* The fewest bins that --auto can be limited to: below 0 and from 0 on there is one each. */
+/*
+ * The fewest bins that --auto can be limited to: types with negative values need one bin below 0
+ * and one from 0 on.
+ */
 uint32_t auto_bins_least(const struct sample_type *type);
 
 /* W for at most `bins` bins, up to 2^28: the slots of every table. */
@@ -57,9 +63,9 @@ uint32_t auto_slots(uint32_t bins);
 int auto_k_least(const struct sample_type *type);
 
 /*
- * The smallest k for which the extent spans at most `bins` bins, `bins` being at least auto_bins_least; not
- * below 0 for integers, nor for floats below the exponent of one unit in the last place of the largest
- * finite magnitude. auto_k_least where the extent is none.
+ * The smallest k for which the extent spans at most `bins` bins; `bins` is at least
+ * auto_bins_least. For integers k is not below 0; for floats it is not below the exponent of one
+ * unit in the last place of the largest finite magnitude. auto_k_least where the extent is none.
  */
 int auto_k(const struct extent *extent, uint32_t bins, const struct sample_type *type);
 
@@ -67,31 +73,38 @@ int auto_k(const struct extent *extent, uint32_t bins, const struct sample_type 
 int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct sample_type *type);
 
 /*
- * The bin j of a finite sample's key. Of integers, bins are numbered by keys: bin j begins at key j 2^k, which
- * is a multiple of 2^k among the values too. Of floats, k must be at least auto_k's lower bound.
+ * The bin j of a finite sample's key. For integers, bins are numbered by keys: bin j begins at key
+ * j 2^k, which is a multiple of 2^k among the values too. For floats, k must be at least auto_k's
+ * lower bound.
  */
 int128_t auto_bin(const struct sample_type *type, uint64_t key, int k);
 
 /* j mod W */
 uint32_t auto_slot(int128_t bin, uint32_t slots);
 
-/* Makes b the rule that counts samples in slots at k: b->bins is W and is_signed, bias, first, span are set too. */
+/*
+ * Makes b the rule that counts samples in slots at k: b->bins becomes W; is_signed, bias, first and
+ * span are set too.
+ */
 void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots, int k);
 
 /*
- * From counts at `from` to counts at `to`, not smaller, in place: `table` is the W slots only, without the
- * cells that follow them. `extent` is that of the samples in it, or any larger one that spans at most
- * W bins at `from`; none: nothing is done.
+ * From counts at `from` to counts at `to`, which is not smaller, in place. `table` is the W slots
+ * only, without the cells after them. `extent` is that of the samples in it, or a larger one that
+ * spans at most W bins at `from`; if it is EXTENT_NONE nothing is done.
  */
 void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
 		    int from, int to);
 void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
 		    int from, int to);
 
-/* Turns the slots to the left, so that slot `by`, below `slots`, becomes slot 0. */
+/* Turns the slots to the left: slot `by`, which is below `slots`, becomes slot 0. */
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by);
 
-/* The extent of a code of an 8- or 16-bit type, its first byte the most significant; none if it is not finite. */
+/*
+ * The extent of one code of an 8- or 16-bit type, given as a number whose most significant byte is
+ * the sample's; EXTENT_NONE if it is not finite.
+ */
 struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code);
 
 #endif

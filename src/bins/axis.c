@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* axis: from what was asked for to what is counted by; which of them are the same. */
+/* axis: from what was asked for to what is counted by; which axes are the same. */
 #include "bins/axis.h"
 
 #include <stddef.h>
@@ -55,7 +55,10 @@ static bool same_edges(const struct edges *a, const struct edges *b)
 		return a->lo == b->lo && a->width == b->width;
 	if (a->exact || b->exact)
 		return false;
-	/* What binning_edge_careful computes them from: 2^24 edges need not be computed to be the same. */
+	/*
+	 * What binning_edge_careful computes edges from: where these agree, up to 2^24 edges need
+	 * not be compared one by one.
+	 */
 	const bool equal_width = !a->list && !b->list && !a->dyadic && !b->dyadic;
 	if (equal_width && a->binning.linear.lo == b->binning.linear.lo &&
 	    a->binning.linear.hi == b->binning.linear.hi && a->binning.linear.step == b->binning.linear.step &&
@@ -73,7 +76,10 @@ const char *axis_difference(const struct axis *a, const struct axis *b)
 		return "type";
 	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD) || (a->kind == AXIS_AUTO) != (b->kind == AXIS_AUTO))
 		return "binning";
-	/* Bins of --auto can be made those of all samples together, which depend on how many were asked for. */
+	/*
+	 * Bins of --auto can become those of all samples together, which depend on how many bins
+	 * were asked for.
+	 */
 	if (a->kind == AXIS_AUTO)
 		return a->edges.most != b->edges.most ? "number of bins" : a->clamp != b->clamp ? "--clamp" : NULL;
 	if (axis_bins(a) != axis_bins(b))

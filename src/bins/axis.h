@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * axis: what a histogram counts by: samples of which type, into which bins, and what becomes of those
+ * axis: what a histogram counts by: the type of the samples, the bins, and what becomes of samples
  * that are out of range.
  *
- * The job holds a struct axis_spec, what was asked for; a histogram holds a struct axis, what it is.
- * One is made of the other when the type is known. Nothing that counts or writes looks at the spec.
+ * The job holds a struct axis_spec, what was asked for; a histogram holds a struct axis, what it
+ * is. The axis is made from the spec once the type is known. Nothing that counts or writes looks at
+ * the spec.
  */
 #ifndef GPUHIST_AXIS_H
 #define GPUHIST_AXIS_H
@@ -15,7 +16,7 @@
 #include "bins/edges.h"
 #include "bins/sample.h"
 
-/* What was asked for, but for the type. */
+/* What was asked for, except the type. */
 struct axis_spec {
 	struct edges_spec edges; /* --bins, --range, --log, --edges, --mod, --auto, --closed */
 	bool clamp;              /* --clamp */
@@ -29,12 +30,12 @@ struct axis {
 };
 
 /*
- * What is asked for by a spec that leaves bins or their kind open. Without a kind: of integers with a number of
- * bins, bin = value; of 8-bit integers, all values; else AUTO.
+ * Completes a spec that leaves the bins or their kind open. Without a kind: integers with a number
+ * of bins get bin = value; 8-bit integers get all values; everything else gets AUTO.
  */
 struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type);
 
-/* -1 when the spec cannot be met for the type; *why is then a text in static storage. */
+/* -1 when the spec cannot be met for the type; *why is then a static text. */
 int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type, const char **why);
 
 static inline uint32_t axis_bins(const struct axis *axis)
@@ -42,12 +43,12 @@ static inline uint32_t axis_bins(const struct axis *axis)
 	return axis->edges.binning.bins;
 }
 
-/* As the metadata of a histogram names it. */
+/* The name in a histogram's metadata. */
 const char *axis_kind_name(enum axis_kind kind);
 
 /*
- * NULL where counts by one axis can be added to counts by the other, else what differs, as a noun. How
- * the bins were asked for is no difference; one last place of one edge is.
+ * NULL where counts by one axis can be added to counts by the other, else what differs, as a noun.
+ * It makes no difference how the bins were asked for; the last digit of a single edge does.
  */
 const char *axis_difference(const struct axis *a, const struct axis *b);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bin_kinds: the kinds of bins, and what each of them has to know of a job; nothing of how a sample is compared with
- * them, which is in binning.h. The C compiler and nvcc compile this same text.
+ * bin_kinds: the kinds of bins, and what each of them has to know of a job. How a sample is
+ * compared with them is in binning.h. The C compiler and nvcc compile this same text.
  */
 #ifndef GPUHIST_BIN_KINDS_H
 #define GPUHIST_BIN_KINDS_H
@@ -26,9 +26,10 @@
 
 /*
  * One row for each kind: its name; whether there are loops for keys of 32 bits, for keys of 64 bits
- * and for floats (1 or 0); the kernels that count it, by the end of their names, for integers and
- * for floats. From it come enum bin_kind, the loops of each instruction set (cells_loops.c) and the
- * choice of a kernel (driver/kernel.c). X takes what `with` is, then the row.
+ * and for floats (1 or 0); the ends of the names of the kernels that count it, for integers and for
+ * floats. Enum bin_kind, the loops of each instruction set (cells_loops.c) and the choice of a
+ * kernel (driver/kernel.c) are made from this list. X is called with the argument `with`, then the
+ * row.
  *
  *   SHIFT   integers: every bin is 2^by values wide
  *   MAGIC   integers: floor(d N / W) by one multiplication, exact for W <= 2^32
@@ -36,7 +37,7 @@
  *   LINEAR  edges LO + i step in binary64: the nearest edge is guessed, then compared
  *   SEARCH  the same edges where no guess can be trusted: bisection
  *   NONE    integers: no value is in the range; every key from first on is "edge"
- *   TABLE   explicit edges, in memory: a guide, then bisection between the edges it leaves
+ *   TABLE   explicit edges, in memory: a guide, then bisection between the edges that it leaves
  *   MOD     integers: value mod N
  *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
  */
@@ -55,7 +56,7 @@
 enum bin_kind { BIN_KIND_LIST(BIN_KIND_MEMBER, ) BIN_KINDS };
 #undef BIN_KIND_MEMBER
 
-/* What each kind has to know; of LINEAR and SEARCH it is the same. */
+/* What each kind has to know; LINEAR and SEARCH know the same. */
 struct bin_shift {
 	uint64_t base; /* d = key - first + base is the distance from LO */
 	uint32_t by;
@@ -83,21 +84,22 @@ struct bin_linear {
 };
 
 /*
- * Edges by their keys (table.h). A sample that is in the range by e = key - first has the entry g of the
- * guide (table_entry_...); from guide[g] on, one bin for each of the keys that e is above is added.
+ * Edges by their keys (table.h). A sample in the range, at distance e = key - first, has the entry
+ * g of the guide (table_entry_...). Its bin is guide[g] plus the number of keys, from there on,
+ * that e is above.
  */
 struct bin_table {
-	uint32_t guide;    /* entries of it, of 32 bits; keys follow, from an even one on */
-	uint32_t half;     /* 2^(steps - 1) of the bisection; 0: none is needed */
+	uint32_t guide;    /* 32-bit entries of the guide; the keys follow, from an even entry on */
+	uint32_t half;     /* 2^(steps - 1) of the bisection; 0: no step is needed */
 	uint32_t shift;    /* g = e >> shift ... */
 	uint32_t by_value; /* ... or, for floats, g = floor((x - lo) scale) */
 	uint32_t by_ratio; /* ... or, for integers, g = (bits of e + from as a float) >> shift, less those at e = 0 */
-	uint32_t spare;    /* so that there are no bytes between */
+	uint32_t spare;    /* so that the struct has no padding here */
 	uint64_t from;     /* the first value of the range, or 1, or 0: e + from fits a key */
 	uint64_t origin;   /* bits of from as a float, >> shift */
-	double lo, scale;  /* in binary32 where samples are */
+	double lo, scale;  /* in binary32 if the samples are */
 	uint64_t words;    /* of 32 bits, in all */
-	uint64_t at;       /* where they are: in the rule of a kernel, in its device's memory */
+	uint64_t at;       /* their address; in the rule of a kernel, in its device's memory */
 };
 
 /* A value is its key - bias; mod N that is (key mod N + add) mod N. */
@@ -115,7 +117,7 @@ struct bin_slot {
 	uint32_t mask;   /* W - 1 */
 };
 
-/* All that a kernel or a counting loop has to know; plain data, passed by value to the GPU. */
+/* All that a kernel or a counting loop has to know: plain data, passed by value to the GPU. */
 struct binning {
 	uint32_t kind;      /* enum bin_kind */
 	uint32_t bins;      /* N */

@@ -8,7 +8,10 @@
 
 #include "bins/bin_kinds.h"
 
-/* Keys of floats: in the order of the values, with -0 before 0; NaNs before -inf and after inf. */
+/*
+ * Keys of floats, in the order of the values, with -0 before 0; NaNs come before -inf and after
+ * inf.
+ */
 BINNING_INLINE uint32_t key32_of_float(uint32_t bits)
 {
 	return bits ^ ((0u - (bits >> 31)) | 0x80000000u);
@@ -19,7 +22,10 @@ BINNING_INLINE uint64_t key64_of_double(uint64_t bits)
 	return bits ^ ((0u - (bits >> 63)) | 0x8000000000000000u);
 }
 
-/* Each step rounds to the type, and rounding never reverses an order: these do not fall as x rises. */
+/*
+ * Each step rounds to the type, and rounding never reverses an order: these entries never fall as x
+ * rises.
+ */
 BINNING_INLINE uint32_t table_entry_float(const struct bin_table *t, float x)
 {
 	return (uint32_t)(int32_t)BINNING_MUL_FLOAT(BINNING_ADD_FLOAT(x, -(float)t->lo), (float)t->scale);
@@ -30,7 +36,10 @@ BINNING_INLINE uint32_t table_entry_double(const struct bin_table *t, double x)
 	return (uint32_t)(int32_t)BINNING_MUL(BINNING_ADD(x, -t->lo), t->scale);
 }
 
-/* Of integers: equal ratios, for edges such as 1, 2, 4, 8. Rounding to a float never reverses an order. */
+/*
+ * For integers: entries at equal ratios, for edges such as 1, 2, 4, 8. Rounding to a float never
+ * reverses an order.
+ */
 BINNING_INLINE uint32_t table_entry_ratio32(const struct bin_table *t, uint32_t e)
 {
 	const float x = (float)(e + (uint32_t)t->from);
@@ -55,7 +64,7 @@ BINNING_INLINE uint32_t table_entry_ratio64(const struct bin_table *t, uint64_t 
 	return (uint32_t)((bits >> t->shift) - t->origin);
 }
 
-/* Where the keys begin: at an even word, for those of 64 bits. */
+/* The entry at which the keys begin: an even one, so that 64-bit keys are aligned. */
 BINNING_INLINE uint32_t table_guide_words(const struct bin_table *t)
 {
 	return (t->guide + 1) & ~1u;
@@ -103,7 +112,7 @@ BINNING_INLINE uint32_t bin_table_key64(const struct binning *b, uint64_t key)
 			      b->table.by_ratio ? table_entry_ratio64(&b->table, e) : (uint32_t)(e >> b->table.shift));
 }
 
-/* x and its bits. */
+/* The cell of x, whose bits are `bits`. */
 BINNING_INLINE uint32_t bin_table_float(const struct binning *b, float x, uint32_t bits)
 {
 	const uint32_t key = key32_of_float(bits), e = key - (uint32_t)b->first;

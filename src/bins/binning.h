@@ -109,9 +109,10 @@ BINNING_INLINE uint32_t bin_search(const struct binning *b, double x)
 }
 
 /*
- * The slot of bin j = floor(x 2^-k). auto.h sees to it that |x| 2^-k is at most 2^53 for every finite x, so
- * all steps are exact but one: the product may underflow, and a negative x is then in bin -1 all the same.
- * j mod W is j - floor(j / W) W, by exact steps of binary64, because vector units lack conversions to 64 bits.
+ * The slot of bin j = floor(x 2^-k). auto.h guarantees that |x| 2^-k is at most 2^53 for every
+ * finite x, so all steps are exact but one: the product may underflow, and a negative x is then in
+ * bin -1 all the same. j mod W is computed as j - floor(j / W) W, in exact steps of binary64,
+ * because vector units lack conversions to 64 bits.
  */
 BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 {
@@ -122,7 +123,8 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 	double j = safe < 0 && whole > -1 ? -1 : whole;
 	double turn = BINNING_MUL(floor(BINNING_MUL(j, b->slot.inverse)), b->slot.slots);
 	uint32_t slot = (uint32_t)(int32_t)BINNING_ADD(j, -turn);
-#ifdef __CUDACC__ /* a kernel counts before it is known whether k is large enough: any slot will do, but a slot */
+#ifdef __CUDACC__ /* a kernel counts before it is known whether k is large enough: the slot may be any, but must exist \
+		   */
 	slot &= b->slot.mask;
 #endif
 	uint32_t outside = x < 0 ? cell_under(b) : x > 0 ? cell_over(b) : cell_nan(b);
@@ -130,7 +132,9 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 	return finite ? slot : outside;
 }
 
-/* The same of a binary32: |x| 2^-k is at most 2^24 then, so j fits 32 bits, and masking gives j mod W. */
+/*
+ * The same for a binary32: |x| 2^-k is at most 2^24, so j fits 32 bits and masking gives j mod W.
+ */
 BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32_t bits)
 {
 	const uint32_t magnitude = bits & 0x7fffffffu, negative = 0u - (bits >> 31);
@@ -142,7 +146,7 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
 	uint32_t safe_bits;
 	float safe;
 	__builtin_memcpy(&safe_bits, &t, sizeof(t));
-	safe_bits &= finite; /* by masks, not by branches, so that loops vectorise */
+	safe_bits &= finite; /* masks instead of branches, so that loops vectorise */
 	__builtin_memcpy(&safe, &safe_bits, sizeof(t));
 #endif
 	int32_t whole = (int32_t)safe; /* towards zero */
@@ -161,7 +165,10 @@ BINNING_INLINE uint32_t bin_float(const struct binning *b, uint32_t kind, double
 
 	int inside = x >= b->linear.lo * b->linear.unit && x <= b->linear.last;
 
-	/* A value from inside the range keeps the arithmetic below defined; it is dropped. */
+	/*
+	 * A value from inside the range, which keeps the arithmetic below defined; its result is
+	 * dropped.
+	 */
 	double safe = inside ? x : b->linear.last;
 	uint32_t bin = kind == BIN_LINEAR ? bin_nearest(b, safe) : bin_search(b, safe);
 	uint32_t outside = x < b->linear.last ? cell_under(b) : x > b->linear.last ? cell_over(b) : cell_nan(b);
@@ -180,7 +187,10 @@ BINNING_INLINE uint32_t bin_ratio(const struct binning *b, uint64_t e)
 	return k - (uint32_t)((uint128_t)e * b->bins + offset < width * k);
 }
 
-/* Linspace edges and a 64-bit integer, which binary64 may not hold: guess, then compare whole. */
+/*
+ * Linspace edges and a 64-bit integer, which binary64 may not hold: guess, then compare as
+ * integers.
+ */
 BINNING_INLINE uint32_t bin_key64_linear(const struct binning *b, uint64_t key)
 {
 	double t = (key_value(b, key) - b->linear.lo) * b->linear.scale;
@@ -247,11 +257,11 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 		return bin_key64_linear(b, key);
 	case BIN_SEARCH:
 		return bin_key64_search(b, key);
-	case BIN_MOD: /* of these two every key is in the range */
+	case BIN_MOD: /* of MOD and SLOT every key is in the range */
 		return bin_mod_key64(b, key);
 	case BIN_SLOT:
 		return (uint32_t)(key >> b->slot.shift) & b->slot.mask;
-#ifndef __CUDACC__ /* kernels for any kind need not carry it: this one has its own (cell.cuh) */
+#ifndef __CUDACC__ /* kernels for any kind need not carry it: TABLE has kernels of its own (cell.cuh) */
 	case BIN_TABLE:
 		return bin_table_key64(b, key);
 #endif
@@ -266,13 +276,15 @@ BINNING_INLINE uint32_t mulhi_32x64(uint32_t d, uint64_t m)
 	return (uint32_t)(((uint64_t)d * (uint32_t)(m >> 32) + ((uint64_t)d * (uint32_t)m >> 32)) >> 32);
 }
 
-/* Exact; by way of a signed integer, whose conversion vector units have. */
+/* Exact, by way of a signed integer: vector units have that conversion. */
 BINNING_INLINE double key32_value(const struct binning *b, uint32_t key)
 {
 	return (double)(int32_t)(key ^ 0x80000000u) + (0x1p31 - (double)b->bias);
 }
 
-/* Types of up to 32 bits; no branch where the kind is a constant, so that loops vectorise. */
+/*
+ * Types of up to 32 bits; there is no branch where the kind is a constant, so that loops vectorise.
+ */
 BINNING_INLINE uint32_t bin_key32(const struct binning *b, uint32_t kind, uint32_t key)
 {
 	uint32_t first = (uint32_t)b->first;

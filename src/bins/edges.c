@@ -21,9 +21,9 @@ static int128_t clamp(int128_t x, int128_t low, int128_t high)
 }
 
 /*
- * The keys of an integer type that lie in the range: values low .. high, after clipping to
- * the type. An empty range counts everything from `low` on as "edge", folded into `over`,
- * or, where low is past the type's end, everything into `under`.
+ * Sets the keys of an integer type that are in the range: values low .. high, after clipping to the
+ * type. An empty range counts everything from `low` on as "edge", folded into `over`, or, where low
+ * is past the type's end, everything into `under`.
  */
 static void set_keys(struct edges *e, const struct sample_type *type, int128_t low, int128_t high)
 {
@@ -105,7 +105,7 @@ static void set_exact(struct edges *e, const struct sample_type *type, int128_t 
 	};
 }
 
-/* Linspace edges. The caller has seen to lo < hi, both finite. */
+/* Linspace edges. The caller has checked that lo < hi and that both are finite. */
 static void set_linspace(struct edges *e, double lo, double hi)
 {
 	struct binning *b = &e->binning;
@@ -118,8 +118,10 @@ static void set_linspace(struct edges *e, double lo, double hi)
 	l->unit = 1;
 	l->lo = lo;
 	if (isinf(hi - lo)) {
-		/* linspace itself fails here. Halved, the formula gives what a wider exponent
-		 * would: at this magnitude halving and doubling are exact. */
+		/*
+		 * linspace itself overflows here. With lo and step halved, the formula gives what a
+		 * wider exponent would: at this magnitude halving and doubling are exact.
+		 */
 		l->unit = 2;
 		l->lo = lo / 2;
 		l->step = (hi / 2 - lo / 2) / bins;
@@ -130,13 +132,13 @@ static void set_linspace(struct edges *e, double lo, double hi)
 	l->scale = bins / range;
 
 	/*
-	 * How far t = (x - lo) scale of bin_nearest can be from i at x = edge i, in bins:
-	 * edge i is off from lo + i range/N by at most u (3 range + A), u = 2^-53 and
-	 * A = max(|lo|, |hi|) (range, step, product and sum each round once); an integer x of
-	 * 64 bits by another u A; t by 4 u N. Together u N (7 + 2 A / range); twice that is
-	 * asked to stay below a quarter, half of what "nearest" needs. t is monotone in x, so
-	 * what holds at the edges holds between them. Where steps or scale leave the normal
-	 * numbers the bound is void.
+	 * How far t = (x - lo) scale of bin_nearest can be from i at x = edge i, in bins: edge i is
+	 * off from lo + i range/N by at most u (3 range + A), where u = 2^-53 and A = max(|lo|,
+	 * |hi|) (range, step, product and sum each round once); an integer x of 64 bits by another
+	 * u A; t by 4 u N. Together that is u N (7 + 2 A / range). Twice that has to be below a
+	 * quarter, which is half of what "nearest" needs. t is monotone in x, so what holds at the
+	 * edges holds between them. Where steps or scale are not normal numbers the bound does not
+	 * hold.
 	 */
 	const double magnitude = fmax(fabs(lo), fabs(hi));
 	const double error = DBL_EPSILON * bins * (7 + 2 * magnitude / range);
@@ -147,7 +149,7 @@ static void set_linspace(struct edges *e, double lo, double hi)
 /* Integer types with linspace edges: which whole values lie between them. */
 static void set_linspace_keys(struct edges *e, const struct sample_type *type, double lo, double hi)
 {
-	const double huge = 0x1p70; /* past every type, and whole: no more than that is needed */
+	const double huge = 0x1p70; /* past every type, and whole: more is not needed */
 	const int128_t low = (int128_t)ceil(fmax(fmin(lo, huge), -huge));
 	const double top = fmax(fmin(hi, huge), -huge);
 	const int128_t high = e->closed ? (int128_t)floor(top) : (int128_t)ceil(top) - 1;
@@ -156,7 +158,7 @@ static void set_linspace_keys(struct edges *e, const struct sample_type *type, d
 	set_keys(e, type, low, high);
 }
 
-/* Explicit edges; the caller has seen to it that each is finite. */
+/* Explicit edges; the caller has checked that each is finite. */
 static int set_list(struct edges *e, const double *list, bool definition, const struct sample_type *type,
 		    const char **why)
 {
@@ -204,7 +206,7 @@ static int set_log(struct edges *e, const struct edges_spec *spec, const struct 
 	return rc;
 }
 
-/* Residues are edges of themselves, for those who print them. */
+/* Residues are their own edges, for output. */
 static int set_mod(struct edges *e, const struct sample_type *type, const char **why)
 {
 	struct binning *b = &e->binning;
@@ -291,7 +293,7 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 	if (spec->kind == AXIS_AUTO)
 		return set_auto(e, type, why);
 	if (spec->kind == AXIS_RANGE && spec->full && is_float) {
-		/* "Every value": the largest finite one is HI, so HI belongs in. */
+		/* "Every value": HI is the largest finite value, so it belongs to the last bin. */
 		e->closed = true;
 		set_linspace(e, -sample_max_finite(type), sample_max_finite(type));
 		return 0;

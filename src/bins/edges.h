@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edges: the definition of the bins. Computed once, on the host; printed so that they read
- * back bit for bit.
+ * edges: the definition of the bins, computed once, on the host, and printed so that it reads back
+ * bit for bit.
  *
- * Float types, and integer types with a fractional LO or HI: numpy.linspace(LO, HI, N+1).
- * Integer types with whole LO and HI: the rationals LO + i(HI-LO)/N, never rounded.
- * Explicit edges: as they are given.
+ * Float types, and integer types with a fractional LO or HI: numpy.linspace(LO, HI, N+1). Integer
+ * types with whole LO and HI: the rationals LO + i(HI-LO)/N, never rounded. Explicit edges: as they
+ * are given.
  */
 #ifndef GPUHIST_EDGES_H
 #define GPUHIST_EDGES_H
@@ -31,21 +31,21 @@ enum axis_kind {
 	AXIS_EDGES,   /* by --edges */
 	AXIS_MOD,     /* by --mod: bin = value mod N */
 	AXIS_AUTO,    /* from the samples: 2^k wide, at multiples of 2^k */
-	AXIS_DEFAULT, /* of a spec only: what spec_settle makes of it */
+	AXIS_DEFAULT, /* of a spec only: axis_settle replaces it */
 };
 
 /* What the user asked for. */
 struct edges_spec {
-	uint32_t bins; /* of AUTO: at most; 0: not asked for */
+	uint32_t bins; /* AUTO: the most there may be; 0: not asked for */
 	enum axis_kind kind;
 	bool full;            /* RANGE: all values of the type */
 	bool closed;          /* --closed */
 	struct number lo, hi; /* RANGE, LOG */
-	const double *list;   /* EDGES: bins + 1 of them, finite; of the spec's maker */
-	bool definition;      /* EDGES, LOG: nothing is counted by them, so what finds a sample's bin is left out */
+	const double *list;   /* EDGES: bins + 1 of them, finite; owned by the maker of the spec */
+	bool definition; /* EDGES, LOG: nothing will be counted, so the table that finds a sample's bin is left out */
 };
 
-/* Where the samples of the cell "edge" belong (binning.h). */
+/* Which cell the samples of "edge" belong to (binning.h). */
 enum edge_cell { EDGE_IS_LAST, EDGE_IS_UNDER, EDGE_IS_OVER };
 
 struct edges {
@@ -64,35 +64,39 @@ struct edges {
 };
 
 /*
- * -1 when the spec cannot be met for the type, or memory is short for explicit edges; *why is then a
- * text in static storage, and there is nothing to free.
+ * -1 when the spec cannot be met for the type, or memory is short for explicit edges; *why is then
+ * a static text, and there is nothing to free.
  */
 int edges_init(struct edges *edges, const struct edges_spec *spec, const struct sample_type *type, const char **why);
 
 /*
- * Of AUTO: edges are 2^k apart at first, and binning counts in W slots (auto.h). When the samples are known,
- * this makes them the edges of the histogram, with no bin where the extent is none. Bin 0 is in slot
- * *first_slot of every table, the others in those after it, slot 0 following the last one.
+ * AUTO: edges are 2^k apart at first, and binning counts in W slots (auto.h). When the samples are
+ * known, this makes them the edges of the histogram; they have no bins if `extent` is EXTENT_NONE.
+ * Bin 0 is in slot *first_slot of every table, the others in the slots after it; slot 0 follows the
+ * last slot.
  */
 void edges_settle(struct edges *edges, const struct sample_type *type, const struct extent *extent,
 		  uint32_t *first_slot);
 
-/* Of AUTO: makes them those of `bins` bins of 2^k, the first of which is bin `first` as auto_bin numbers them. */
+/*
+ * AUTO: makes them the edges of `bins` bins of 2^k, the first of which is bin `first` as auto_bin
+ * numbers them.
+ */
 void edges_place(struct edges *edges, const struct sample_type *type, int128_t first, uint32_t bins, int k);
 
-/* Of AUTO that is settled and has bins: the number of the first one, as auto_bin numbers them. */
+/* AUTO that is settled and has bins: the number of the first one, as auto_bin numbers them. */
 int128_t edges_first(const struct edges *edges, const struct sample_type *type);
 
 /*
- * A copy of the definition alone, to be freed on its own: its binning has no explicit edges to compare with.
- * -1: no memory.
+ * Copies the definition alone; the copy is freed on its own. Its binning has no explicit edges to
+ * compare with. -1: no memory.
  */
 int edges_copy(struct edges *copy, const struct edges *edges);
 
-/* What *why is where memory is short, and nothing else is wrong. */
+/* The text in *why where memory is short and nothing else is wrong. */
 extern const char edges_no_memory[];
 
-/* After the last use of edges and of every copy of edges->binning. */
+/* Call it after the last use of edges and of every copy of edges->binning. */
 void edges_free(struct edges *edges);
 
 /* Edge i of N+1, as binary64 (the nearest) and as text. */

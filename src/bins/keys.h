@@ -6,7 +6,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The value whose key this is: of binary32, which every float of 2 or 4 bytes is read as, or of binary64. */
+/*
+ * The value that has this key: a binary32, as which every float of 2 or 4 bytes is read, or a
+ * binary64.
+ */
 static inline double value_of_float_key(unsigned bits, uint64_t key)
 {
 	float f;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* layout: what was left open is completed, then every sum is looked at in 64 bits. */
+/* layout: what was left open is completed, then every sum is checked in 64 bits. */
 #include "bins/layout.h"
 
 #include <stddef.h>
@@ -51,6 +51,6 @@ uint32_t layout_bytes(const struct layout *l)
 
 uint32_t layout_samples(const struct layout *l)
 {
-	/* No overflow: so many bytes fit a pitch. */
+	/* No overflow: a pitch holds so many bytes. */
 	return l->row > 0 ? l->row * l->samples : l->samples;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* -1 for what is no digit. */
+/* -1 for a character that is no digit. */
 static int digit_of(char c, bool hex)
 {
 	if (isdigit((unsigned char)c))
@@ -18,8 +18,8 @@ static int digit_of(char c, bool hex)
 }
 
 /*
- * If the text, which strtod has taken, names an integer, says so, and gives it when it is below
- * WHOLE_LIMIT. strtod cannot: it rounds 18446744073709551615 and 0xffffffffffffffff.
+ * If the text, which strtod has accepted, names an integer, records that, and the integer if it is
+ * below WHOLE_LIMIT. strtod cannot do this: it rounds 18446744073709551615 and 0xffffffffffffffff.
  */
 static void parse_whole(struct number *n, const char *text)
 {
@@ -84,7 +84,7 @@ int number_parse(struct number *n, const char *text, size_t length)
 		return -1;
 	memcpy(copy, text, length);
 	copy[length] = '\0';
-	/* strtod would also take white space, "inf" and "nan(...)". */
+	/* strtod would also accept white space, "inf" and "nan(...)". */
 	if (strspn(copy, "0123456789+-.eExXpPabcdfABCDF") < length)
 		return -1;
 	*n = (struct number){.value = strtod(copy, &end)};
@@ -162,7 +162,7 @@ size_t number_format_count(char text[NUMBER_TEXT], uint64_t x)
 }
 
 /*
- * Above a power of two the binary64 numbers lie twice as far apart as below it, so the nearest
+ * Above a power of two the binary64 numbers are twice as far apart as below it, so the nearest
  * decimal of 16 digits may belong to its lower neighbour while the next decimal up is its own.
  */
 static bool next_decimal(char text[NUMBER_TEXT], double x)
@@ -172,7 +172,7 @@ static bool next_decimal(char text[NUMBER_TEXT], double x)
 	/* Sixteen digits and an exponent: such a power of two is far from the small numbers. */
 	snprintf(next, sizeof(next), "%.15e", x);
 	char *last = strchr(next, 'e') - 1;
-	if (*last == '9') /* its successor is shorter yet, and was found before */
+	if (*last == '9') /* its successor is shorter still, and was found before */
 		return false;
 	++*last;
 	if (strtod(next, NULL) != x)
@@ -204,15 +204,17 @@ static size_t format_decimal(char text[NUMBER_TEXT], bool negative, uint64_t n, 
 }
 
 /*
- * The shortest decimal of a number that is not whole and 1e-4 <= x < 1e15, without rounding anything.
+ * The shortest decimal of a number that is not whole and 1e-4 <= x < 1e15, without rounding
+ * anything.
  *
- * x = m 2^e, and what is nearer to x than half a unit of m reads back as x. That interval is multiplied by
- * 4 * 10^k = 4 * 5^k * 2^k, so that its ends are whole numbers, below 2^(55 + 49), times 2^(e + k). With
- * this k, x has 17 or 18 digits before the point, and there is a whole number in the interval. While one of
- * its multiples of ten is in it too, a digit less will do.
+ * x = m 2^e, and everything nearer to x than half a unit of m reads back as x. That interval is
+ * multiplied by 4 * 10^k = 4 * 5^k * 2^k, so that its ends are whole numbers, below 2^(55 + 49),
+ * times 2^(e + k). With this k, x has 17 or 18 digits before the point, and there is a whole number
+ * in the interval. While one of its multiples of ten is in it too, one digit less is enough.
  *
- * An end of the interval has 1 - e digits after the point, more than k, and is no candidate itself. Below
- * a power of two the interval is narrower; but those that are not whole have 10 digits at most here.
+ * An end of the interval has 1 - e digits after the point, more than k, so it is no candidate
+ * itself. Below a power of two the interval is narrower; but such numbers, if not whole, have at
+ * most 10 digits here.
  */
 static size_t format_between(char text[NUMBER_TEXT], bool negative, double x)
 {
@@ -225,7 +227,7 @@ static size_t format_between(char text[NUMBER_TEXT], bool negative, double x)
 		five /= 5;
 	const unsigned shift = (unsigned)(53 - e + 2) - k; /* 2 .. 47 */
 	const uint128_t middle = (uint128_t)(4 * m) * five, mask = ((uint128_t)1 << shift) - 1;
-	/* The whole numbers in the interval, from a to b, and the middle, rounded down. */
+	/* The whole numbers in the interval run from a to b; the middle is rounded down. */
 	uint64_t a = (uint64_t)((middle - 2 * five) >> shift) + 1, b = (uint64_t)((middle + 2 * five) >> shift);
 	const uint64_t c = (uint64_t)(middle >> shift);
 	uint64_t ten = 1;
@@ -235,7 +237,7 @@ static size_t format_between(char text[NUMBER_TEXT], bool negative, double x)
 		b /= 10;
 		ten *= 10;
 	}
-	/* The nearest to the middle; of two, the even one. */
+	/* Take the nearest to the middle; of two, the even one. */
 	const uint128_t rest = ((uint128_t)(c % ten) << shift) + (middle & mask), half = (uint128_t)ten << (shift - 1);
 	const uint64_t n = c / ten;
 	return format_decimal(text, negative, n + (rest > half || (rest == half && n % 2 == 1)), k);
@@ -299,7 +301,7 @@ double number_ratio(int128_t numerator, uint32_t denominator)
 		return (double)numerator / denominator;
 	uint128_t whole = magnitude / denominator, rest = magnitude % denominator;
 
-	/* Enough fraction bits that the quotient has 55 or more, or all that 128 bits can hold. */
+	/* Enough fraction bits for a quotient of 55 bits or more, or all that 128 bits can hold. */
 	int room = 120 - bit_length(whole);
 	int shift = room > 84 ? 84 : room;
 	if (shift < 0)

@@ -9,19 +9,21 @@
 
 #include "bins/wide.h"
 
-/* Whole numbers are kept exactly below this magnitude; 2^28 bins times it fits 128 bits. */
+/*
+ * Whole numbers below this magnitude are kept exactly; multiplied by 2^28 bins they fit 128 bits.
+ */
 #define WHOLE_LIMIT ((int128_t)1 << 96)
 
 struct number {
 	double value; /* the nearest binary64 */
 	bool whole;   /* the text names an integer ... */
-	bool exact;   /* ... below WHOLE_LIMIT, and this is it: */
+	bool exact;   /* ... below WHOLE_LIMIT, and `integer` is that integer */
 	int128_t integer;
 };
 
 /*
  * Decimal ("-12", "1e6", "2.5", "12.50e1"), or hexadecimal as strtod reads it ("0xff", "0x1.8p1").
- * The text ends at length. -1 when it is not a finite number, or not all of it.
+ * The text ends at length. -1 when the whole of it is not a finite number.
  */
 int number_parse(struct number *n, const char *text, size_t length);
 
@@ -32,12 +34,12 @@ int number_parse(struct number *n, const char *text, size_t length);
  */
 int number_parse_size(uint64_t *bytes, const char *text);
 
-/* A plain decimal integer; -1 when it is none or passes 2^64 - 1. */
+/* A plain decimal integer; -1 when the text is not one, or is above 2^64 - 1. */
 int number_parse_count(uint64_t *count, const char *text);
 
 #define NUMBER_TEXT 48 /* room for any of the texts below */
 
-/* The shortest decimal that reads back as x; "inf", "-inf", "nan" for those. Returns its length. */
+/* The shortest decimal that reads back as x, or "inf", "-inf", "nan". Returns its length. */
 size_t number_format(char text[NUMBER_TEXT], double x);
 
 size_t number_format_integer(char text[NUMBER_TEXT], int128_t x);

@@ -2,16 +2,17 @@
 /*
  * ratio_edges: powers in integer arithmetic of 128 bits.
  *
- * Edge i is 2^x with x = log2(lo) + i (log2(hi) - log2(lo)) / bins. Numbers from 1 up to 2 are held with 127 bits
- * after the point ("ones"), logarithms with 116. Everything is made of root[j] = 2^(2^-j), found by square
- * roots: a logarithm by dividing out one root after the other, bit by bit; a power by multiplying the roots of
- * its bits, eight bits at a time by tables.
+ * Edge i is 2^x with x = log2(lo) + i (log2(hi) - log2(lo)) / bins. Numbers from 1 up to 2 are held
+ * with 127 bits after the point ("ones"), logarithms with 116. Everything is made of root[j] =
+ * 2^(2^-j), found by square roots. A logarithm is found by dividing out one root after another, bit
+ * by bit; a power by multiplying the roots of its bits, eight bits at a time by tables.
  *
- * Errors, in units of 2^-127 and relative to values of 1 and more: a product or root is cut, by less than 1;
- * root[j] inherits half of the error of the one before, so each is off by less than 2, and its inverse by less
- * than 4. A logarithm takes 116 divisions, off by less than 5 each: 580, or 2^-117, and 1.5 2^-117 as
- * a logarithm; cut to 116 bits, 2^-115. x adds up two of them, with factors that sum to one, and is cut: 2^-114. A
- * power of it takes on 2^-114 too and 8 tables of products of 8 roots each, below 2^-119. That is 2^-113 in all.
+ * Errors, in units of 2^-127 and relative to values of 1 and more: a product or root is cut off, by
+ * less than 1; root[j] inherits half of the error of the one before, so each is off by less than 2,
+ * and its inverse by less than 4. A logarithm takes 116 divisions, off by less than 5 each: 580, or
+ * 2^-117, and 1.5 2^-117 as a logarithm; cut off to 116 bits, 2^-115. x adds up two of them, with
+ * factors that sum to one, and is cut off: 2^-114. A power of it inherits 2^-114 too, and the error
+ * of 8 tables of products of 8 roots each, below 2^-119. In all that is 2^-113.
  */
 #include "bins/ratio_edges.h"
 
@@ -40,7 +41,7 @@ static uint128_t multiply_high(uint128_t a, uint128_t b)
 	return (uint128_t)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
 }
 
-/* Of numbers from 1 up to 2 whose product is below 2. */
+/* Of two numbers from 1 up to 2 whose product is below 2. */
 static uint128_t multiply(uint128_t a, uint128_t b)
 {
 	return multiply_high(a, b) << 1;
@@ -85,7 +86,10 @@ static uint128_t divide(uint128_t a, uint128_t b)
 	uint128_t quotient = ONE, rest = a - b;
 
 	for (uint128_t bit = ONE >> 1; bit > 0; bit >>= 1) {
-		/* rest < b <= 2^128 - 1: doubling may pass 128 bits, and is then above b for sure. */
+		/*
+		 * rest < b <= 2^128 - 1: doubling may overflow 128 bits; the doubled rest is then
+		 * certainly above b.
+		 */
 		const bool past = rest >> 127;
 		rest <<= 1;
 		if (past || rest >= b) {
@@ -96,7 +100,7 @@ static uint128_t divide(uint128_t a, uint128_t b)
 	return quotient;
 }
 
-/* The logarithm of a positive x to base 2, without its whole part, which is *whole. */
+/* The logarithm of a positive x to base 2: returns the fraction; the whole part is *whole. */
 static uint128_t logarithm(const struct powers *p, double x, int *whole)
 {
 	uint128_t rest = (uint128_t)(uint64_t)ldexp(frexp(x, whole), 53) << 75, bits = 0;
@@ -128,7 +132,8 @@ static uint128_t power(const struct powers *p, uint128_t fraction)
 /* ones 2^exponent to the nearest binary64. */
 static double nearest(uint128_t ones, int exponent)
 {
-	const int bits = exponent < -1022 ? 53 - (-1022 - exponent) : 53; /* that it has: fewer if subnormal */
+	const int bits = exponent < -1022 ? 53 - (-1022 - exponent)
+					  : 53; /* bits that the result has: fewer if it is subnormal */
 	if (bits < 1)
 		return ldexp(1, -1074);
 	const uint32_t cut = 128 - (uint32_t)bits;

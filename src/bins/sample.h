@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sample: what one sample is: its type, its size, its byte order. */
+/* sample: the type of a sample: its kind, its size, its byte order. */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H
 
@@ -18,10 +18,13 @@ struct sample_type {
 	bool big;              /* bytes come most significant first */
 };
 
-/* -t's argument, NumPy's spellings included; -1 when it names no type. */
+/* Parses -t's argument, NumPy's spellings included; -1 when it names no type. */
 int sample_type_parse(struct sample_type *type, const char *text);
 
-/* Why it names no type, and which one is meant where another tool has a type of that name. */
+/*
+ * Says why the text names no type, and suggests the type that is meant where another tool uses that
+ * name.
+ */
 #define SAMPLE_HINT 192
 void sample_type_hint(char hint[SAMPLE_HINT], const char *text);
 
@@ -35,7 +38,10 @@ double sample_max_finite(const struct sample_type *type);
 /* The value of a 16-bit float; NaN for NaN. */
 double sample_half(const struct sample_type *type, uint32_t code);
 
-/* The value of a code of an 8- or 16-bit type, as a number of its type's size, whatever the byte order. */
+/*
+ * The value of a code of an 8- or 16-bit type. The code is a number of its type's size, after any
+ * change of byte order.
+ */
 double sample_code(const struct sample_type *type, uint32_t code);
 
 #endif

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * sample_names: what other tools call the types, answered by our names.
+ * sample_names: names that other tools have for the types, answered by our names.
  *
- * Their names are not taken: some of them mean one thing here and another there (od's u8 has eight
- * bytes), and which tool the user has in mind is a guess. The error shows what to write instead.
+ * Their names are not accepted: some of them mean one thing here and another there (od's u8 has
+ * eight bytes), and which tool the user has in mind is a guess. The error shows what to write
+ * instead.
  */
 #include "bins/sample.h"
 
@@ -12,12 +13,12 @@
 
 #include "base/near.h"
 
-#define WORD 24 /* a longer text is no type's name */
+#define WORD 24 /* a longer text is no name of a type */
 
 static const struct {
 	const char *theirs, *ours;
 } NAMES[] = {
-	/* C and its kin, without the _t that they may end in */
+	/* C and similar languages, without the _t that names may end in */
 	{"float", "f32"},
 	{"single", "f32"},
 	{"double", "f64"},
@@ -54,12 +55,15 @@ static const struct {
 	{"fd", "f64"},
 };
 
-/* NumPy's complex types by their bytes, or bits. */
+/* NumPy's complex types by their bytes or bits. */
 static const struct {
 	const char *theirs, *ours;
 } COMPLEX[] = {{"c8", "f32"}, {"c16", "f64"}, {"complex64", "f32"}, {"complex128", "f64"}, {"complex", "f64"}};
 
-/* The characters of NumPy and of Python's struct; l and L have four bytes in one, eight in the other. */
+/*
+ * The characters of NumPy and of Python's struct; l and L have four bytes in one and eight in the
+ * other.
+ */
 static const char CHARACTERS[] = "bBhHiIqQefd";
 static const char *const OF_CHARACTERS[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64"};
 
@@ -73,7 +77,10 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Takes `end` off the end of the word, if it follows a digit ("double" has no byte order) or begins with _. */
+/*
+ * Takes `end` off the end of the word, if it follows a digit ("double" has no byte order) or begins
+ * with _.
+ */
 static bool drop(char *word, const char *end)
 {
 	const size_t length = strlen(word), some = strlen(end);
@@ -85,7 +92,7 @@ static bool drop(char *word, const char *end)
 	return true;
 }
 
-/* A code of NumPy's that lacks its order mark: u4, f8. */
+/* A NumPy code that lacks its order mark: u4, f8. */
 static bool is_code(const char *word)
 {
 	char marked[WORD + 1];
@@ -95,7 +102,7 @@ static bool is_code(const char *word)
 	return sample_type_parse(&type, word) != 0 && sample_type_parse(&type, marked) == 0;
 }
 
-/* Our name for a word in lower case, without its byte order; NULL where it is no tool's. */
+/* Our name for a word in lower case, without its byte order; NULL where no tool uses the word. */
 static const char *ours(const char *word, struct sample_type *type)
 {
 	char other[WORD + 1];
@@ -115,7 +122,10 @@ static const char *ours(const char *word, struct sample_type *type)
 	return NULL;
 }
 
-/* Are the digits the same, in any order? Another digit is another size, and no slip that can be undone. */
+/*
+ * Are the digits the same, in any order? Another digit is another size, and not a slip that can be
+ * corrected.
+ */
 static bool same_digits(const char *a, const char *b)
 {
 	int count[10] = {0};
@@ -194,7 +204,7 @@ void sample_type_hint(char hint[SAMPLE_HINT], const char *text)
 	if (!name && !pair)
 		name = ours_of_near(word, &type);
 	const char *const found = pair ? pair : name;
-	/* A near name may have an order already. */
+	/* A near name may include a byte order already. */
 	const bool orderless = found && strcmp(found + 1, "8") != 0 && found[strlen(found) - 1] != 'e';
 	const char *const order = big && orderless ? "be" : "";
 	if (pair)

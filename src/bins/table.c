@@ -2,17 +2,18 @@
 /*
  * table: edges to keys, and the guide that finds the few keys to compare with.
  *
- * The guide cuts the range into equal entries and holds, for each, how many inner edges lie before
+ * The guide cuts the range into equal entries and holds, for each, how many inner edges are before
  * it. A sample's entry g is a function that never falls as samples rise, computed alike here and in
- * every loop and kernel, so edges with a lower g than the sample's are not above it, those with a
- * higher g are above it, and only those with the same g are compared: by bisection, in as many steps as
- * the most crowded entry needs. Edges that are anywhere near regular need one step; edges that are
- * crowded into one place at most 20, for 2^20 of them. An edge at the smallest key of its entry is not above any
- * sample of the entry: it needs no step, so the many edges that lie between two integers need none either.
+ * every loop and kernel. So edges with a lower g than the sample's are not above it, and those with
+ * a higher g are above it; only edges with the same g are compared, by bisection, in as many steps
+ * as the most crowded entry needs. Edges that are anywhere near regular need one step; edges that
+ * are crowded into one place need at most 20, for 2^20 of them. An edge at the smallest key of its
+ * entry is not above any sample of the entry and needs no step, so the many edges between two
+ * neighbouring integers need none either.
  *
- * g is (key - first) >> shift: equal steps of an integer, equal ratios of a float. For floats
- * (x - lo) scale, in the sample's own precision, is tried too: equal steps of the value.
- * For integers the bits of their value as a float are tried too: equal ratios.
+ * g is (key - first) >> shift: equal steps of an integer, equal ratios of a float. For floats, (x -
+ * lo) scale in the sample's own precision is tried too: equal steps of the value. For integers, the
+ * bits of their value as a float are tried too: equal ratios.
  */
 #include "bins/table.h"
 
@@ -22,23 +23,23 @@
 
 #include "bins/keys.h"
 
-/* Entries to begin with, halved while no step is added: */
+/* Entries to begin with; their number is halved as long as that adds no step: */
 #define GUIDE_LEAST 1024u /* 4 KiB of L1, or ... */
-#define GUIDE_FINE 16u    /* ... so many for each bin, for the few that are crowded, as long as all are in L2 ... */
+#define GUIDE_FINE 16u    /* ... so many for each bin, if a few are crowded, as long as all fit L2 ... */
 #define GUIDE_NEAR ((uint32_t)1 << 16)
 #define GUIDE_PER_BIN 4u /* ... or so many for each bin */
 #define GUIDE_MOST ((uint32_t)1 << 22)
 
-/* What is known of a type, and of the range within it. */
+/* What is known of a type, and of the range in it. */
 struct span {
 	const struct sample_type *type;
 	bool real;
 	unsigned bits;        /* of a key */
 	uint64_t first, last; /* keys in the range */
-	uint64_t *key;        /* of the inner edges: the smallest key that is not below; held to first .. last + 1 */
-	uint32_t inner;       /* how many: one less than bins */
-	uint32_t passed;      /* of them are not above `first` */
-	uint32_t ahead;       /* of them are above `last` */
+	uint64_t *key;   /* of each inner edge: the smallest key that is not below it; limited to first .. last + 1 */
+	uint32_t inner;  /* how many: one less than bins */
+	uint32_t passed; /* of them are not above `first` */
+	uint32_t ahead;  /* of them are above `last` */
 };
 
 struct guide {
@@ -59,7 +60,10 @@ static uint64_t key_of_value(const struct span *s, double x)
 	return s->bits == 32 ? key32_of_float(low) : key64_of_double(bits);
 }
 
-/* The smallest key whose value is not below x, or with above: is above x. One past the last key if none is. */
+/*
+ * The smallest key whose value is not below x, or, with `above`, is above x. One past the last key
+ * if there is none.
+ */
 static int128_t key_from(const struct span *s, double x, bool above)
 {
 	if (!s->real) {
@@ -68,7 +72,7 @@ static int128_t key_from(const struct span *s, double x, bool above)
 		const int128_t whole = above ? (int128_t)floor(held) + 1 : (int128_t)ceil(held);
 		return (whole < min ? min : whole > past ? past : whole) - min;
 	}
-	/* The nearest float may be on either side, and 0 has two keys. */
+	/* The nearest float may be on either side of x, and 0 has two keys. */
 	uint64_t key = key_of_value(s, x);
 	while (above ? value_of_float_key(s->bits, key) <= x : value_of_float_key(s->bits, key) < x)
 		key++;
@@ -98,7 +102,7 @@ static uint32_t entry_of(const struct span *s, const struct bin_table *t, uint64
 	return s->bits == 32 ? table_entry_float(t, (float)x) : table_entry_double(t, x);
 }
 
-/* Is the key of an inner edge, above `first`, the smallest of its entry? */
+/* Is the key of an inner edge, which is above `first`, the smallest of its entry? */
 static bool leads(const struct span *s, const struct bin_table *t, uint64_t key, uint32_t entry)
 {
 	return entry_of(s, t, key - 1) < entry;
@@ -120,7 +124,7 @@ static void measure(const struct span *s, struct guide *g)
 		entry = own;
 		g->crowd = run > g->crowd ? run : g->crowd;
 	}
-	/* So many steps that 2^steps - 1 are not fewer than the crowd. */
+	/* The fewest steps for which 2^steps - 1 is at least the crowd. */
 	g->table.half = 0;
 	for (uint32_t half = 1; half <= g->crowd; half *= 2)
 		g->table.half = half;
@@ -164,7 +168,7 @@ static struct guide guide_by_ratio(const struct span *s)
 {
 	const int128_t value = sample_min(s->type) + (int128_t)s->first;
 	struct guide best = {.table.by_ratio = 1}, next;
-	uint32_t shift = s->bits == 32 ? 8 : 40; /* where the difference of two entries fits 32 bits, and more */
+	uint32_t shift = s->bits == 32 ? 8 : 40; /* so that the difference of two entries is sure to fit 32 bits */
 
 	/* A float from 0 on would spend most entries below 1. */
 	const uint64_t most = s->bits == 32 ? UINT32_MAX : UINT64_MAX;
@@ -222,7 +226,10 @@ static uint32_t *fill(const struct span *s, struct binning *b)
 {
 	struct bin_table *t = &b->table;
 	const uint32_t guide = table_guide_words(t);
-	/* Bisection may look past the last edge of its entry; the last entry's find "not reached" there. */
+	/*
+	 * Bisection may look past the last edge of its entry; after the last entry it finds "not
+	 * reached" there.
+	 */
 	const size_t keys = (size_t)s->inner + 2 * (size_t)t->half, words = guide + keys * (s->bits / 32);
 	uint32_t *const table = aligned_alloc(8, (4 * words + 7) / 8 * 8);
 	uint32_t before = s->passed;

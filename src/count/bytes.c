@@ -2,15 +2,15 @@
 /*
  * bytes: one increment for each byte of a word, or one for each run of equal bytes.
  *
- * An increment is a load, an addition and a store. A processor stores once a cycle here, and that
- * bounds the loop as long as there is nothing else in it: no store of a register that did not fit
- * (hence the constant stride), no wait for a word (each is loaded before the increments of the
- * one before it), few instructions beside the increments.
+ * An increment is a load, an addition and a store. A processor makes one store a cycle here, and
+ * that bounds the loop as long as it does nothing else: it must not spill a register (hence the
+ * constant stride), must not wait for a word (each is loaded before the increments of the one
+ * before it), and must have few instructions beside the increments.
  *
- * Where samples repeat there is less to store: if the five bytes in the middle of a group of 64
- * are equal, the runs of the group are counted instead of its bytes, one increment each. On noise
+ * Where samples repeat there is less to store: if the five bytes in the middle of a group of 64 are
+ * equal, the runs of the group are counted instead of its bytes, with one increment each. On noise
  * that test costs three instructions a group. It is made one group ahead, so that the processor
- * finds out about a wrong prediction while it still has the increments of the group before to do.
+ * notices a wrong prediction while it still has the increments of the group before to do.
  */
 #include "count/bytes.h"
 
@@ -26,8 +26,8 @@
 typedef uint32_t table[BYTES_STRIDE];
 
 /*
- * The barrier keeps the compiler from joining this shift with the next one: each would then need
- * a copy of the word of its own, a third more instructions in all.
+ * The barrier keeps the compiler from merging this shift with the next one: each would then need
+ * its own copy of the word, a third more instructions in all.
  */
 static inline uint64_t next_two(uint64_t w)
 {
@@ -132,8 +132,9 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n)
 /* ---- channels ---- */
 
 /*
- * As many tables as there are bytes of whole records that a few words hold. Then a byte's table is constant
- * in an unrolled loop, neighbours of one channel have different ones, and all of them fit L1.
+ * As many tables as there are bytes in the whole records that a few words hold. Then a byte's table
+ * is constant in an unrolled loop, neighbours of one channel go to different tables, and all tables
+ * fit L1.
  */
 unsigned bytes_tables(uint32_t channels)
 {
@@ -142,7 +143,7 @@ unsigned bytes_tables(uint32_t channels)
 	return channels == 3 || channels == 6 ? 12 : channels == 5 ? 10 : channels;
 }
 
-/* The bytes of a word, of which the first one is the `first` of a group. */
+/* Counts the bytes of a word; its first byte is byte number `first` of a group. */
 __attribute__((always_inline)) static inline void add_word_at(table *t, uint64_t w, unsigned first, unsigned tables)
 {
 	t[first % tables][w & 255]++;

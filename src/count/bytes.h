@@ -17,8 +17,8 @@
 void bytes_add(uint32_t *tables, const unsigned char *p, size_t n);
 
 /*
- * The same of 2 to 64 interleaved channels, n a multiple of them. There are as many tables as
- * bytes_tables says; table t has samples of channel t % channels.
+ * The same for 2 to 64 interleaved channels; n is a multiple of them. There are
+ * bytes_tables(channels) tables; table t has samples of channel t % channels.
  */
 unsigned bytes_tables(uint32_t channels);
 void bytes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);

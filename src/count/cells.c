@@ -25,7 +25,7 @@ static const struct isa {
 
 static const struct isa *forced; /* NULL: the best */
 
-/* Do this processor and system have it? */
+/* Do this processor and this system support it? */
 static bool have(const struct isa *isa)
 {
 #ifdef HAVE_X86_LOOPS

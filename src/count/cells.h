@@ -38,30 +38,37 @@ typedef void cells_fn(const struct binning *b, const unsigned char *samples, siz
 cells_fn *cells_choose(const struct sample_type *type, const struct binning *b);
 
 /*
- * The largest of n little-endian 32-bit samples, 0 for none. Where a sample is its own cell
- * (the main job: bin = value) this is all that has to be known of a block.
+ * The largest of n little-endian 32-bit samples, 0 if n is 0. Where a sample is its own cell (the
+ * main job: bin = value) nothing else has to be known of a block.
  */
 typedef uint32_t cells_max_fn(const unsigned char *samples, size_t n);
 cells_max_fn *cells_max_choose(void);
 
 /*
- * How many bytes, counted in whole strides, hold nothing but copies of the first sample; 0 where
- * the first stride holds something else. `sample` is the size of one, 1, 2, 3, 4 or 8 bytes.
+ * How many bytes, in whole strides, hold nothing but copies of the first sample; 0 where the first
+ * stride holds something else. `sample` is the size of one, 1, 2, 3, 4 or 8 bytes.
  */
 #define CELLS_STRIDE 192u /* three vectors of 64 bytes, and whole samples of every size */
 typedef size_t cells_repeat_fn(const unsigned char *samples, size_t bytes, uint32_t sample);
 cells_repeat_fn *cells_repeat_choose(void);
 
-/* The extent of n samples (auto.h), of the types that cells_choose is for; bias is that of a binning. */
+/*
+ * The extent of n samples (auto.h), of a type that cells_choose accepts; bias is that of the
+ * binning.
+ */
 typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, uint64_t bias);
 cells_extent_fn *cells_extent_choose(const struct sample_type *type);
 
-/* The name of the instruction set that the functions above choose: the best that this machine has. */
+/*
+ * The name of the instruction set whose functions are chosen: the best one of this machine, unless
+ * another is forced.
+ */
 const char *cells_isa(void);
 
 /*
- * Chooses another one from now on, by its name; NULL: the best again. -1, and the best is chosen,
- * when the program or the machine does not have it. To be called before any thread is started.
+ * Chooses another instruction set by its name from now on; NULL: the best one again. -1, and the
+ * best is chosen, when the program or the machine does not have it. Call it before any thread is
+ * started.
  */
 int cells_force(const char *isa);
 

@@ -47,11 +47,14 @@ BINNING_INLINE float single_of(uint32_t bits)
 	return f;
 }
 
-/* ---- explicit edges: the steps of a bisection depend on each other, those of different samples do not ---- */
+/*
+ * ---- explicit edges: the steps of one sample's bisection depend on each other, so many samples
+ * take each step together ----
+ */
 
-#define STRIDE 256u /* samples that take each step together; what is kept of them stays in L1 */
+#define STRIDE 256u /* samples that take each step together; their state stays in L1 */
 
-/* What a sample is when none of the steps is needed: 0 where it is in the range, else its cell. */
+/* The cell of a sample that is out of the range, 0 where it is in the range. */
 BINNING_INLINE uint32_t outside32(const struct binning *b, uint32_t e, uint32_t key, bool is_nan)
 {
 	return e <= (uint32_t)b->span     ? 0
@@ -80,7 +83,10 @@ BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
 	}
 }
 
-/* real, size, by_value: constants. A sample out of the range takes the steps of one at its beginning. */
+/*
+ * real, size and by_value are constants in every caller. A sample out of the range takes the steps
+ * of one at its beginning.
+ */
 BINNING_INLINE void table_stride32(const struct binning *b, const unsigned char *p, size_t n, uint32_t *restrict cells,
 				   enum cells_load load, bool real, size_t size, bool by_value, bool by_ratio)
 {
@@ -168,11 +174,11 @@ BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, 
 	}
 }
 
-/* load and kind are constants in every caller: what is left is one straight loop. */
+/* load and kind are constants in every caller: what remains is one straight loop. */
 BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t n, uint32_t *restrict cells,
 			 enum cells_load load, uint32_t kind)
 {
-	const struct binning local = *b; /* nothing stored through cells can change it */
+	const struct binning local = *b; /* a copy, which no store through cells can change */
 	const uint32_t bias = (uint32_t)local.bias;
 
 	if (kind == BIN_TABLE) {
@@ -244,7 +250,7 @@ BINNING_INLINE struct extent extent32(const unsigned char *p, size_t n, uint32_t
 		const uint32_t word = word32(p + size * i, load);
 		const uint32_t key = load >= LOAD_F32 ? key32_of_float(word) : word ^ bias;
 		const uint32_t finite = 0u - (uint32_t)(load < LOAD_F32 || (word & 0x7fffffffu) < 0x7f800000u);
-		const uint32_t low = key | ~finite, high = key & finite; /* by masks: branches are not vectorised */
+		const uint32_t low = key | ~finite, high = key & finite; /* masks: branches would not be vectorised */
 		least = low < least ? low : least;
 		greatest = high > greatest ? high : greatest;
 	}

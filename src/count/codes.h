@@ -10,8 +10,9 @@
 #define CODES_STRIDE (65536u + 16u)
 
 /*
- * Adds n samples to two tables. Of one channel a code's count is the sum of its two entries; of two, the first table
- * is that of the first channel: in both cases the place of a sample decides.
+ * Adds n samples to two tables. Of one channel, samples alternate between the tables and a code's
+ * count is the sum of its two entries; of two channels, the first table is that of the first
+ * channel.
  */
 void codes_add(uint32_t *tables, const unsigned char *p, size_t n);
 

@@ -3,17 +3,17 @@
  * count: the tables and the loops that fill them.
  *
  * Two increments of one address depend on each other through memory: about five cycles each,
- * against less than two for different addresses. Neighbouring samples are often equal, so
- * they go to different tables, two to eight of them. The tables hold 32 bits, half the cache of
- * 64; they are flushed into the totals before any of them can have seen 2^32 samples.
+ * against less than two for different addresses. Neighbouring samples are often equal, so they go
+ * to different tables, two to eight of them. The tables have 32-bit entries, which take half the
+ * cache of 64-bit ones; they are flushed into the totals before any entry can reach 2^32.
  *
- * Samples that are all equal (zeros, silence, padding) are counted by one addition for as many as
- * there are: every 16 KiB the counter looks whether such a run begins, and compares them at the
- * speed of the cache.
+ * Samples that are all equal (zeros, silence, padding) are counted by one addition, however many
+ * they are: every 16 KiB the counter looks whether such a run begins, and measures it at the speed
+ * of the cache.
  *
- * Counting waits for the tables, a checksum for its multiplications: in one loop they cost less than
- * one after the other. That is done for samples of 32 bits in few bins; with 8- and 16-bit codes it
- * gained nothing, there a block is added to the checksum and then counted from L1.
+ * Counting waits for the tables, and a checksum for its multiplications: in one loop they cost less
+ * than one after the other. That is done for samples of 32 bits in few bins. With 8- and 16-bit
+ * codes it gained nothing; there a block is added to the checksum and then counted from L1.
  */
 #include "count/count.h"
 
@@ -28,8 +28,11 @@
 #include "count/hot.h"
 
 #define BLOCK 512u        /* samples between the two loops: cells[] stays in L1 */
-#define CODES_BLOCK 2048u /* codes between checksum and loop */
-/* How often the counter looks for equal samples: 5 to 10 ns each time, of 1200 to 5000. */
+#define CODES_BLOCK 2048u /* codes that are added to a checksum and then counted */
+/*
+ * How often the counter looks for equal samples: this takes 5 to 10 ns, the counting in between
+ * 1200 to 5000.
+ */
 #define UNIT_BYTES ((size_t)16 << 10)
 #define LINE 64u
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
@@ -37,16 +40,19 @@
 struct counter {
 	const struct counting *c;
 	struct counts *counts;
-	uint64_t held;       /* samples in table[] since the last flush, at most 2^32 - 1 */
+	uint64_t held;       /* samples counted since the last flush, at most 2^32 - 1 */
 	size_t stride;       /* entries between two tables */
 	uint32_t *table;     /* c->tables of them */
-	struct stats *stats; /* NULL, or of the samples that it counts, each channel's: counting_adds_stats; owned */
-	uint64_t *hot;       /* SHARED: HOT_SLOTS of cell << 32 | count, in table's memory */
-	/* The rule: that of the job, or, where the range comes from the samples, of those seen so far. */
+	struct stats *stats; /* of each channel's samples that it counts, or NULL (counting_adds_stats); owned */
+	uint64_t *hot;       /* SHARED: the cache of hot.h, in table's memory */
+	/*
+	 * The rule: the job's, or, where the range comes from the samples, that for the samples
+	 * seen so far.
+	 */
 	struct binning binning;
 	int k;                /* of the rule, then ... */
 	struct extent extent; /* ... and of the samples that were counted by it */
-	/* PRIVATE, SHARED: what is added to the cells of a block, each sample's channel * cells_each. */
+	/* PRIVATE, SHARED: added to the cells of a block: of each sample, channel * cells_each. */
 	uint32_t base[BLOCK];
 };
 
@@ -87,7 +93,7 @@ void counting_init_layout(struct counting *c, const struct sample_type *type, co
 		.cells = each * layout->channels,
 		.tables = 1,
 	};
-	/* A table of codes is one channel's, any other one has the cells of all. */
+	/* A table of codes is that of one channel; any other has the cells of all channels. */
 	size_t table = each * sizeof(uint32_t);
 
 	if (type->bytes == 1) {
@@ -181,8 +187,8 @@ static inline void add_4_cells(uint32_t *t, size_t s, const unsigned char *p)
 }
 
 /*
- * cells: n of uint32_t, in the order of this machine, not necessarily aligned. A hash takes the samples
- * along, as many bytes, where it can (takes_along).
+ * cells: n of uint32_t, in native byte order, not necessarily aligned. hash, if not NULL, takes as
+ * many bytes of samples in the same loop (takes_along).
  */
 static void add_cells(struct counter *counter, const void *cells, size_t n, const unsigned char *samples,
 		      struct xxh64 *hash)
@@ -237,9 +243,10 @@ void counter_flush(struct counter *counter)
 }
 
 /*
- * How many samples, of the n from p on, are all equal; 0 where they are few. 24 bytes are whole samples
- * of any size, so equal samples repeat after them: comparing two words rules out nearly all noise. Of several
- * channels whole records of one byte are looked for: samples of different channels are seldom equal otherwise.
+ * How many of the n samples from p on are all equal; 0 where they are few. 24 bytes are whole
+ * samples of any size, so equal samples repeat after them: comparing two words rules out nearly all
+ * noise. With several channels only records whose bytes are all equal are found: samples of
+ * different channels are seldom equal otherwise.
  */
 static inline size_t repeats(const struct counting *c, const unsigned char *p, size_t n)
 {
@@ -250,7 +257,10 @@ static inline size_t repeats(const struct counting *c, const unsigned char *p, s
 	return c->repeat(p, n * c->bytes, c->bytes) / c->bytes;
 }
 
-/* Makes room for n more samples, at most 2^31: no 32-bit count may reach 2^32. */
+/*
+ * Flushes if the tables could not take n more samples, n at most 2^31: no 32-bit count may reach
+ * 2^32.
+ */
 static void hold(struct counter *counter, size_t n)
 {
 	if (counter->held + n > UINT32_MAX)
@@ -259,8 +269,8 @@ static void hold(struct counter *counter, size_t n)
 }
 
 /*
- * The range comes from the samples: makes tables and rule as coarse as they must be for the n from p on. A shared
- * table is the totals, to which no other counter adds then.
+ * The range comes from the samples: makes tables and rule as coarse as the n samples from p on
+ * require. A shared table is the totals, and no other counter adds to them then.
  */
 static void see(struct counter *counter, const unsigned char *p, size_t n)
 {
@@ -285,7 +295,7 @@ static void see(struct counter *counter, const unsigned char *p, size_t n)
 	counter->k = k;
 }
 
-/* n samples that equal the one at p, as many of each channel. */
+/* Counts n samples that equal the one at p, n / channels of each channel. */
 static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
@@ -307,7 +317,7 @@ static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 	}
 }
 
-/* With nothing left over from before, whole stripes can be. */
+/* Only whole stripes can be added in the loop, so no part of one may be left over from before. */
 static bool takes_along(const struct counting *c, const struct xxh64 *hash)
 {
 	return c->tables == 4 && c->bytes == XXH64_STRIPE / 8 && hash->bytes % XXH64_STRIPE == 0;

@@ -6,9 +6,10 @@
  *   struct counting  how to count this job's samples: chosen once, then const
  *   struct counter   one worker's share, private to it until it is flushed
  *
- * What a "cell" is depends on the job: for 8- and 16-bit types it is the code itself, as it
- * is in memory, read little endian, and hist.c bins the codes when all is counted; for the
- * others it is the cell of binning.h. Each channel has cells of its own: all of one, then all of the next.
+ * What a "cell" is depends on the job. For 8- and 16-bit types it is the code itself, as it is in
+ * memory, read as little endian; hist.c bins the codes when all is counted. For other types it is
+ * the cell of binning.h. Each channel has cells of its own, all of one channel before those of the
+ * next.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
@@ -26,7 +27,7 @@
 #include "count/counts.h"
 
 enum count_method {
-	COUNT_BYTES,   /* 256 codes, in 8 to 64 tables, by the place of a sample */
+	COUNT_BYTES,   /* 256 codes, in 8 to 64 tables; a sample's position decides which */
 	COUNT_CODES,   /* 65,536 codes in two tables, or one for each channel */
 	COUNT_PRIVATE, /* cells in 1 to 4 tables of 32 bits */
 	COUNT_SHARED,  /* too many cells for that: straight into counts.cell */
@@ -39,17 +40,17 @@ struct counting {
 	cells_fn *cells_of;      /* PRIVATE, SHARED: samples to cells */
 	cells_max_fn *max;       /* PRIVATE: not NULL where a sample up to span is its own cell */
 	cells_repeat_fn *repeat; /* finds samples that are all equal */
-	struct layout layout;    /* where samples are in what gather_add is given */
+	struct layout layout;    /* of the samples in the bytes that gather_add is given */
 	uint32_t bytes;          /* of a sample */
-	uint32_t channels;       /* samples that follow one another are of one channel after the other */
+	uint32_t channels;       /* interleaved: sample i is of channel i % channels */
 	size_t cells_each;       /* cells of one channel ... */
-	size_t cells;            /* ... and of all: channel c's begin at c * cells_each */
+	size_t cells;            /* ... and of all: those of channel c begin at c * cells_each */
 	unsigned tables;
-	uint32_t most;           /* PRIVATE, SHARED: not 0 where the range comes from the samples: bins at most */
-	cells_extent_fn *extent; /* then: finds the extent of samples */
-	bool stats;              /* --stats: a code is a counter of its own, on a GPU too; see counting_adds_stats */
-	bool alone;              /* SHARED: no other thread adds to counts.cell, so no atomics are needed */
-	size_t memory;           /* bytes that each counter takes */
+	uint32_t most; /* PRIVATE, SHARED: the most bins there may be, where the range comes from the samples; else 0 */
+	cells_extent_fn *extent; /* most > 0: finds the extent of samples */
+	bool stats;    /* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
+	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */
+	size_t memory; /* bytes that each counter takes */
 };
 
 struct counter;
@@ -58,21 +59,26 @@ struct counter;
 size_t counting_cells(const struct sample_type *type, const struct edges *edges);
 
 /*
- * How a worker counts: in tables of its own, or with `shared`, where cells are no codes, straight into
- * the totals. `alone` is left false, which is always right; who knows better sets it before the start.
+ * How a worker counts: in tables of its own, or, with `shared`, straight into the totals, unless
+ * cells are codes. `alone` is left false, which is always right; a caller that knows better may set
+ * it before any counter is opened.
  */
 void counting_init_layout(struct counting *c, const struct sample_type *type, const struct edges *edges,
 			  const struct layout *layout, bool shared);
 
-/* The same of one channel without gaps. */
+/* The same for one channel without gaps. */
 void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges, bool shared);
 
-/* Statistics are kept too, of so many channels: counts_keep_stats was called, or will be. */
+/*
+ * Statistics of so many channels are kept too: the caller calls counts_keep_stats as well, before
+ * or after.
+ */
 void counting_keep_stats(struct counting *c, uint32_t channels);
 
 /*
- * Do workers add samples to statistics of their own? Of codes they need not: those are made of the counts. Where they
- * do, each sample goes through stats_add once, by the worker that took it, whichever engine counts it.
+ * Do workers add samples to statistics of their own? For codes they need not: those statistics are
+ * made from the counts. Where they do, the worker that took a sample adds it once, by stats_add,
+ * whichever engine counts it.
  */
 static inline bool counting_adds_stats(const struct counting *c)
 {
@@ -83,15 +89,18 @@ static inline bool counting_adds_stats(const struct counting *c)
 struct counter *counter_open(const struct counting *c, struct counts *counts);
 
 /*
- * Counts n whole samples that follow one another, the first one of the first channel and the last one of the
- * last, and adds them to a checksum if it is not NULL.
+ * Counts n whole samples that follow one another; the first is of the first channel, the last of
+ * the last channel. If hash is not NULL, adds their bytes to it.
  */
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n, struct xxh64 *hash);
 
-/* Adds the counts that it holds to the totals, not the statistics, and goes on with none. */
+/*
+ * Adds the counts that it holds to the totals, but not its statistics, and continues with empty
+ * tables.
+ */
 void counter_flush(struct counter *counter);
 
-/* Adds what it holds to the totals, statistics too, and frees it. Takes NULL. */
+/* Adds everything that it holds to the totals, statistics too, and frees it. Takes NULL. */
 void counter_close(struct counter *counter);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* counts: a table, its samples, and the lock over both. */
+/* counts: a table, the number of its samples, and the lock over both. */
 #include "count/counts.h"
 
 #include <assert.h>
@@ -76,13 +76,13 @@ void counts_set_auto(struct counts *counts, const struct sample_type *type, uint
 	counts->extent = EXTENT_NONE;
 }
 
-/* One of several tables that follow one another: W slots and the cells after them. */
+/* Cells of one of the tables that follow one another: W slots and the cells after them. */
 static size_t auto_cells(const struct counts *counts)
 {
 	return (size_t)auto_slots(counts->most) + CELL_EXTRA;
 }
 
-/* Makes the totals as coarse as they must be to take samples of this extent, counted at k. */
+/* Makes the totals coarse enough to take samples of this extent, counted at k. */
 static void grow(struct counts *counts, int k, const struct extent *extent)
 {
 	const struct extent before = counts->extent;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * counts: the totals of a run: exact 64-bit counts of cells, one struct for all workers. Any engine
- * adds to it from any thread; no other room knows its lock.
+ * adds to it from any thread; no other file knows its lock.
  *
- * Cells and samples are two tallies of the same work, kept apart so that the audit (hist.h) can compare
- * them. Under the lock they agree, but for what was added by counts_add_cell and not yet announced.
+ * Cells and samples are two tallies of the same work, kept apart so that the audit (hist.h) can
+ * compare them. While the lock is free they agree, except for counts_add_cell whose samples were
+ * not announced yet.
  */
 #ifndef GPUHIST_COUNTS_H
 #define GPUHIST_COUNTS_H
@@ -20,32 +21,34 @@
 #include "count/stats.h"
 
 struct counts {
-	uint64_t *cell; /* owned, until counts_take */
+	uint64_t *cell; /* owned, until counts_take hands it to the caller */
 	size_t cells;
 	uint64_t samples;        /* counted into cell */
 	struct stats *stats;     /* NULL, or of each channel: --stats; owned, until counts_free */
 	uint32_t stats_channels; /* how many of them */
-	struct lock lock;        /* counts.c's alone */
+	struct lock lock;        /* used by counts.c alone */
 	/* Where the range comes from the samples (auto.h); `most` is 0 where it does not. */
 	struct sample_type type;
 	uint32_t most;        /* bins that the samples may span */
 	int k;                /* of all tables in cell */
-	struct extent extent; /* of the samples in cell, and of more where one was announced */
+	struct extent extent; /* of the samples in cell; larger where more were announced */
 };
 
-/* Zeroed totals. Takes the memory in this call; large ones come in huge pages where possible. */
+/*
+ * Zeroed totals. All memory is taken in this call; large tables come in huge pages where possible.
+ */
 int counts_init(struct counts *counts, size_t cells, struct fail *fail);
 
 /*
- * After counts_init: statistics are kept too, of each channel. Workers add to them what stats_add can read; those of
- * codes are made of the counts at the end (hist.h).
+ * After counts_init: statistics of each channel are kept too. Workers add to them the samples that
+ * stats_add can read; those of codes are made from the counts at the end (hist.h).
  */
 int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels, struct fail *fail);
 
 /* Merges a worker's statistics, of all channels, into those of the run. */
 void counts_add_stats(struct counts *counts, const struct stats *stats);
 
-/* Takes what counts_init or counts_take left, and zeroes. */
+/* Frees what counts_init or counts_take left, and zeroes the struct. */
 void counts_free(struct counts *counts);
 
 /*
@@ -62,39 +65,43 @@ void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned 
 			 uint32_t channels, uint64_t samples);
 
 /*
- * Adds take(arg, cell) to each cell, atomically: counts that are in another order, or in groups of
- * cells. They hold `samples` samples together. take is called under the lock.
+ * The same for tables that hold one channel each, counts->cells / channels cells: table t has those
+ * of channel t % channels. In counts->cell all cells of a channel come before those of the next.
  */
 typedef uint64_t counts_take_cell(void *arg, size_t cell);
 void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples);
 
 /*
- * Adds n counts to the cells from `first` on: under the lock, or, where other workers use counts_add_cell, atomically.
- * Announce the samples by counts_add_samples.
+ * Adds take(arg, cell) to each cell, atomically, for counts that are in another order, or in groups
+ * of cells. Together they hold `samples` samples. take is called under the lock.
  */
 void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n, bool atomically);
 
 /*
- * The range of these totals, still empty, comes from the samples: cell is then one or more tables of
- * auto_slots(most) + CELL_EXTRA cells.
+ * Adds n counts to the cells from `first` on: under the lock, or, where other workers use
+ * counts_add_cell, atomically. The caller announces the samples by counts_add_samples.
  */
 void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most);
 
 /*
- * The same as counts_add for tables of counts that were made at k and hold samples of this extent. What is
- * finer is made coarser first, so the tables are in no useful state afterwards. Without tables: the
- * totals are made as coarse as the extent asks for. Returns the k of the totals.
+ * The totals are still empty; their range will come from the samples. cell is then one or more
+ * tables of auto_slots(most) + CELL_EXTRA cells.
  */
 int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride, uint64_t samples, int k,
 		      const struct extent *extent);
 
-/* The same for one table of 64-bit counts, of counts->cells. */
+/*
+ * The same as counts_add for tables whose counts were made at k, of samples of this extent.
+ * Whichever of the two is finer is made coarser first, so the tables hold nothing useful
+ * afterwards. Without tables it only makes the totals as coarse as the extent requires. Returns the
+ * k of the totals.
+ */
 int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k, const struct extent *extent);
 
 /*
- * For tables so large that there is one for all workers: adds to one cell, atomically and without the
- * lock. Announce the samples by counts_add_samples. While workers add in this way, no thread may use
- * counts_add, whose additions are not atomic.
+ * For a table so large that all workers share it: adds to one cell, atomically and without the
+ * lock. The caller announces the samples by counts_add_samples. While workers add in this way, no
+ * thread may use counts_add, whose additions are not atomic.
  */
 static inline void counts_add_cell(struct counts *counts, size_t cell, uint64_t n)
 {
@@ -103,14 +110,14 @@ static inline void counts_add_cell(struct counts *counts, size_t cell, uint64_t 
 void counts_add_samples(struct counts *counts, uint64_t samples);
 
 /*
- * *copy, of as many cells (counts_init), becomes what the totals are now, without statistics. No thread may be
- * between counts_add_cell and counts_add_samples.
+ * *copy, with as many cells (counts_init), becomes what the totals are now, without statistics. No
+ * thread may be between counts_add_cell and counts_add_samples.
  */
 void counts_copy(struct counts *copy, struct counts *counts);
 
 /*
- * The table of a finished run and its samples: the caller frees the table. No thread may still add;
- * counts is left empty.
+ * The table of a finished run and the number of its samples; the caller frees the table. No thread
+ * may add any more; counts is left empty.
  */
 uint64_t *counts_take(struct counts *counts, uint64_t *samples);
 

@@ -5,17 +5,18 @@
 #include <string.h>
 
 #define SCRATCH ((size_t)16 << 10) /* samples copied together: half of a small L1, a unit of count.c */
-#define DIRECT ((size_t)2 << 10)   /* runs of so many bytes are counted where they are */
-#define AT_ONCE ((size_t)64 << 10) /* bytes of records with gaps, looked at once: they stay in L2 */
+#define DIRECT ((size_t)2 << 10)   /* runs of this many bytes and more are counted where they are */
+#define AT_ONCE ((size_t)64 << 10) /* bytes of records with gaps that are handled together, twice: they stay in L2 */
 
-/* Runs of samples side by side: n of them, a stride apart. */
+/* Runs of samples that follow one another: n of them, each `stride` bytes after the one before. */
 struct runs {
 	size_t run, stride; /* bytes */
 };
 
 /*
- * Copies of `wide` bytes, up to twice the run, where the run is of no size that a register has: the next run
- * overwrites what is too much. After the last one there may be nothing that could be read.
+ * Copies `wide` bytes, up to twice the run, where the run does not have the size of a register: the
+ * next run overwrites what is too much. The last run is copied exactly, because there may be no
+ * readable bytes after it.
  */
 static inline void copy_runs(unsigned char *to, const unsigned char *from, size_t n, size_t run, size_t wide,
 			     size_t stride)
@@ -25,7 +26,10 @@ static inline void copy_runs(unsigned char *to, const unsigned char *from, size_
 	memcpy(to, from, run);
 }
 
-/* n runs, at least one. A copy of a known size is a load and a store; of an unknown one it is a call. */
+/*
+ * n runs, at least one. A copy of a known size is a load and a store; one of an unknown size is a
+ * call.
+ */
 static void copy_together(unsigned char *to, const unsigned char *from, size_t n, size_t run, size_t stride)
 {
 	switch (run) {
@@ -61,7 +65,7 @@ static void copy_together(unsigned char *to, const unsigned char *from, size_t n
 
 /* Where the samples go. */
 struct sink {
-	struct counter *counter; /* or, where it is NULL, ... */
+	struct counter *counter; /* or, if it is NULL, ... */
 	struct stats *stats;
 };
 

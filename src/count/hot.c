@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* hot: the cache of cells before the shared table. */
+/* hot: the cache of cells in front of the shared table. */
 #include "count/hot.h"
 
 #include <stdbool.h>
 
-#define BLOCK 128u /* lines of the totals asked for together: 8 KiB of L1 beside the cache */
+#define BLOCK 128u /* lines of the totals that are prefetched together: 8 KiB of L1 beside the cache */
 
 void hot_add(uint64_t *hot, struct counts *counts, const uint32_t *cells, size_t n, bool alone)
 {

@@ -29,7 +29,7 @@ void hot_add(uint64_t *hot, struct counts *counts, const uint32_t *cells, size_t
 /* Adds n to one cell. */
 void hot_add_same(uint64_t *hot, struct counts *counts, uint32_t cell, size_t n);
 
-/* All counts to the shared table; the cache is empty then. */
+/* Adds all counts to the shared table and empties the cache. */
 void hot_flush(uint64_t *hot, struct counts *counts);
 
 #endif

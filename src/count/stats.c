@@ -93,8 +93,8 @@ static inline void carry_if(bool carry, uint64_t *into)
 }
 
 /*
- * One mantissa, below 2^53, or 2^24 if narrow: carries into the upper words are so rare that a jump for them costs less
- * than to load and store those words for each sample.
+ * Adds one mantissa, below 2^53, or below 2^24 if narrow. Carries into the upper words are so rare
+ * that a branch for them costs less than loading and storing those words for each sample.
  */
 static inline void add_mantissa(struct stats_sums *s, uint64_t x, bool narrow)
 {
@@ -105,7 +105,7 @@ static inline void add_mantissa(struct stats_sums *s, uint64_t x, bool narrow)
 	carry_if(s->sum[0] < x, &s->sum[1]);
 	if (narrow) {
 		s->square[0] += low;
-		/* 2^64 squares below 2^48 never reach the third. */
+		/* The third word stays 0: 2^64 squares below 2^48 do not reach it. */
 		carry_if(s->square[0] < low, &s->square[1]);
 		return;
 	}
@@ -152,8 +152,8 @@ static inline uint64_t load(const unsigned char *p, uint32_t bytes, bool big)
 }
 
 /*
- * Integers of 24 and 32 bits, a block of them: the sum of the keys is one word, and so are those of the two halves of
- * the squares.
+ * A block of integers of 24 or 32 bits: the sum of the keys fits one word, and so do the sums of
+ * the low and of the high halves of the squares.
  */
 static inline void add_keys32(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes, bool big)
 {
@@ -218,7 +218,9 @@ static inline double value_of_bits(uint64_t bits, uint32_t bytes)
 	return d;
 }
 
-/* Its mantissa as a whole number; `odd` says that it is none: an infinity or NaN. */
+/*
+ * The mantissa of a float as a whole number. *odd: the float is an infinity or a NaN, and has none.
+ */
 static inline uint64_t mantissa_of(uint64_t bits, uint32_t mantissa, uint32_t exponent_mask, bool *odd)
 {
 	const uint32_t exponent = (uint32_t)(bits >> mantissa) & exponent_mask;
@@ -257,7 +259,7 @@ static void add_block(struct stats *s, const unsigned char *samples, size_t n)
 {
 	const bool big = s->type.big, real = s->type.kind == SAMPLE_FLOAT;
 
-	/* Constants make a loop of each. */
+	/* With constant arguments the compiler makes a loop of each. */
 #define ADD(loop, bytes) (big ? loop(s, samples, n, bytes, true) : loop(s, samples, n, bytes, false))
 	switch (s->type.bytes) {
 	case 3:
@@ -313,7 +315,7 @@ static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 
 void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples, size_t n)
 {
-	unsigned char own[512 * 8]; /* of one channel */
+	unsigned char own[512 * 8]; /* samples of one channel */
 	const uint32_t bytes = stats->type.bytes;
 	const size_t most = sizeof(own) / bytes;
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats: number, extremes, mean and deviation of samples, exactly, whatever the order in which they come.
+ * stats: number, extremes, mean and deviation of samples: exact, and independent of the order in
+ * which the samples come.
  *
- * A struct stats holds the sum of the samples and that of their squares as whole numbers that nothing is ever
- * rounded out of, so that adding, splitting and merging are associative to the bit. Only stats_result rounds,
- * once. It belongs to one thread; a worker has its own, and they are merged in the totals (counts.h).
+ * A struct stats holds the sum of the samples and that of their squares as whole numbers that are
+ * never rounded, so that adding, splitting and merging are associative to the bit. Only
+ * stats_result rounds, once. A struct stats belongs to one thread; each worker has its own, and
+ * they are merged in the totals (counts.h).
  *
- * An array of them, one for each channel, is one piece of memory: stats_open, free.
+ * An array of them, one for each channel, is one block of memory: stats_open, then free.
  */
 #ifndef GPUHIST_STATS_H
 #define GPUHIST_STATS_H
@@ -17,9 +19,9 @@
 #include "bins/sample.h"
 
 /*
- * Sums of whole numbers: of integer samples their keys, value - sample_min; of floats the mantissas of
- * one sign and exponent. A number is below 2^64 and there are less than 2^64 of them, so their sum is
- * below 2^128 and that of their squares below 2^192: neither overflows.
+ * Sums of whole numbers: for integer samples of their keys, value - sample_min; for floats of the
+ * mantissas of one sign and exponent. Each number is below 2^64 and there are fewer than 2^64 of
+ * them, so the sum is below 2^128 and that of the squares below 2^192: neither overflows.
  */
 struct stats_sums {
 	uint64_t sum[2];    /* the least significant word first */
@@ -42,25 +44,37 @@ size_t stats_sums_of_type(const struct sample_type *type);
 /* Bytes that stats_open takes. */
 size_t stats_bytes(const struct sample_type *type, uint32_t channels);
 
-/* An array of empty statistics, one for each channel: the caller's to free. NULL: no memory. */
+/* An array of empty statistics, one for each channel; the caller frees it. NULL: no memory. */
 struct stats *stats_open(const struct sample_type *type, uint32_t channels);
 
-/* Types of 24 bits and more: adds n samples that follow one another in memory; n that equal the one there. */
+/*
+ * Types of 24 bits and more: adds n samples that follow one another in memory; n samples that equal
+ * the one at `sample`.
+ */
 void stats_add(struct stats *stats, const unsigned char *samples, size_t n);
 void stats_add_same(struct stats *stats, const unsigned char *sample, uint64_t n);
 
-/* n samples that are of one channel after the other, from the first on, to the statistics of each. */
+/*
+ * Adds n interleaved samples, of which the first is of the first channel, to the statistics of each
+ * channel.
+ */
 void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples, size_t n);
 
-/* Types of 8 and 16 bits: adds n samples with this code, as a number of its type's size, whatever the byte order. */
+/*
+ * Types of 8 and 16 bits: adds n samples with this code. The code is a number of its type's size,
+ * after any change of byte order.
+ */
 void stats_add_code(struct stats *stats, uint32_t code, uint64_t n);
 
-/* Adds what `from` holds, of the same type. */
+/* Adds what `from` holds; both are of the same type. */
 void stats_merge(struct stats *to, const struct stats *from);
 
-/* What is said of the samples. Infinities and NaN are in none of it but their own counts. */
+/*
+ * The figures of the samples. Infinities and NaN have counts of their own and are in no other
+ * figure.
+ */
 struct stats_result {
-	uint64_t number;                  /* of finite samples; the rest of these holds nothing where it is 0 */
+	uint64_t number;                  /* of finite samples; where it is 0 the figures below it mean nothing */
 	uint64_t below, above, nan;       /* -inf, inf, NaN */
 	int128_t least, greatest;         /* of an integer type */
 	double least_real, greatest_real; /* of a float type; never -0 */

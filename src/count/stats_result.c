@@ -23,7 +23,10 @@ static int unit_of(const struct sample_type *type)
 	return 1 - bias - (int)type->mantissa;
 }
 
-/* The sum as a magnitude and a sign, and the sum of squares, in units of the smallest difference and of its square. */
+/*
+ * The sum as a magnitude and a sign, and the sum of squares, in units of the smallest difference of
+ * two samples and of its square.
+ */
 struct totals {
 	struct big sum, squares;
 	bool negative;
@@ -35,7 +38,7 @@ static void totals_of_keys(struct totals *t, const struct stats_sums *s)
 	big_add(&t->squares, s->square, 3, 0);
 }
 
-/* a -= b, or b - a where that is larger. */
+/* a -= b, or a = b - a where that is larger; returns true then. */
 static bool distance(struct big *a, struct big *b)
 {
 	if (big_compare(a, b) >= 0) {
@@ -52,7 +55,7 @@ static void totals_of_reals(struct totals *t, const struct stats *s)
 	const size_t exponents = stats_sums_of_type(&s->type) / 2;
 	struct big minus = {{0}};
 
-	/* The last exponent is that of infinities and NaN. */
+	/* The last exponent is that of infinities and NaN, which are in no sum. */
 	for (size_t e = 0; e < exponents - 1; e++) {
 		const unsigned shift =
 			e > 0 ? (unsigned)e - 1 : 0; /* denormals have the unit of the least normal ones */

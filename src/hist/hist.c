@@ -24,7 +24,7 @@ static void bin_codes(struct hist *h, uint32_t channel, const uint64_t *count, s
 	for (uint32_t code = 0; code < codes; code++) {
 		if (count[code] == 0)
 			continue;
-		/* Codes are counted as they are in memory, read little endian. */
+		/* Codes are counted as they are in memory, read as little endian. */
 		const uint32_t value = type->big ? (code & 255) << 8 | code >> 8 : code;
 		h->count[channel * h->stride + edges_cell_of_code(&h->axis.edges, type, value)] += count[code];
 		hist_extend(h, sample_code(type, value));
@@ -51,7 +51,7 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 	*h = (struct hist){.axis = *axis, .channels = channels, .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
 	if (edges_copy(&h->axis.edges, &axis->edges) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
-	if (axis->type.bytes > 2) /* the totals themselves will do */
+	if (axis->type.bytes > 2) /* the totals have the extent already */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
 	if (!h->count)
@@ -65,7 +65,7 @@ int hist_keep_stats(struct hist *h, struct fail *fail)
 	return h->stats ? 0 : fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
 }
 
-/* The cells after a channel's bins: to the bins, or to what is in none. */
+/* The cells after a channel's bins go to the bins, or to what is in no bin. */
 static void fold(struct hist *h, uint32_t channel)
 {
 	const struct edges *const edges = &h->axis.edges;
@@ -95,7 +95,10 @@ void hist_clamp(struct hist *h, uint32_t channel)
 	flow->under = flow->over = 0;
 }
 
-/* The samples are known: their bins become those of the histogram, and the slots are put into their order. */
+/*
+ * AUTO: the samples are known, so their bins become those of the histogram, and the slots are put
+ * in the order of the bins.
+ */
 static void settle(struct hist *h, const struct extent *extent)
 {
 	const uint32_t slots = axis_bins(&h->axis);

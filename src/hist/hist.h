@@ -2,8 +2,8 @@
 /*
  * hist: the finished histogram: its axis, exact counts, what was out of range, and the audit.
  *
- * A histogram stands alone: what writes it, reports on it or adds it to another needs nothing of the
- * run that counted it. Each channel has counts of its own over the one axis.
+ * A histogram stands alone: to write it, report on it or add it to another nothing of the run is
+ * needed. Each channel has counts of its own over the one axis.
  */
 #ifndef GPUHIST_HIST_H
 #define GPUHIST_HIST_H
@@ -17,7 +17,7 @@
 #include "count/counts.h"
 #include "hist/hist_stats.h"
 
-/* What is in no bin, of one channel. */
+/* Samples of one channel that are in no bin. */
 struct hist_flow {
 	uint64_t under, over, nan;
 };
@@ -25,12 +25,12 @@ struct hist_flow {
 struct hist {
 	struct axis axis;
 	uint32_t channels; /* 1 to LAYOUT_CHANNELS_MAX */
-	uint64_t *count;   /* of channel after channel, one for each bin of the axis; owned */
+	uint64_t *count;   /* all bins of one channel before those of the next; owned */
 	size_t stride;     /* entries from a channel's first bin to the next one's, at least the bins */
 	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
-	struct hist_flow
-		clamped[LAYOUT_CHANNELS_MAX]; /* of --auto: what the first and the last bin hold that is in neither */
-	uint64_t samples;                     /* of all channels, as the workers counted them while reading */
+	struct hist_flow clamped[LAYOUT_CHANNELS_MAX]; /* --auto: the samples in the first and in the last bin that were
+							  clamped into them */
+	uint64_t samples; /* of all channels, as the workers counted them while they read */
 	/* Of types that are counted by their codes: the least and the greatest finite value. */
 	bool extent;
 	double least, greatest;
@@ -38,12 +38,15 @@ struct hist {
 };
 
 /*
- * A histogram over a copy of this axis. Takes the memory that hist_fill will need, before hours are
- * spent on reading.
+ * Makes a histogram over a copy of this axis. Takes the memory that hist_fill will need now, before
+ * hours are spent on reading.
  */
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail);
 
-/* After hist_reserve: hist_fill is to keep statistics. The counts it will take keep them too (counts_keep_stats). */
+/*
+ * After hist_reserve: hist_fill will keep statistics. The counts that it takes must keep them too
+ * (counts_keep_stats).
+ */
 int hist_keep_stats(struct hist *h, struct fail *fail);
 
 static inline uint64_t hist_count(const struct hist *h, uint32_t channel, uint32_t bin)
@@ -51,7 +54,7 @@ static inline uint64_t hist_count(const struct hist *h, uint32_t channel, uint32
 	return h->count[channel * h->stride + bin];
 }
 
-/* Of all channels together. */
+/* The sum over all channels. */
 struct hist_flow hist_flow_sum(const struct hist *h);
 
 /*
@@ -61,30 +64,34 @@ struct hist_flow hist_flow_sum(const struct hist *h);
 void hist_fill(struct hist *h, struct counts *counts);
 
 /*
- * Adds a histogram to another over the same axis; the sum has no statistics. Two of --auto for as many bins become the
- * one of all their samples. -1, and h is as it was: the axes differ (STATUS_DATA), a sum is past 2^64 - 1
- * (STATUS_LIMIT), or there is no memory.
+ * Adds a histogram to another over the same axis; the sum has no statistics. Two of --auto for the
+ * same number of bins become the histogram of all their samples. -1, and h is as it was: the axes
+ * differ (STATUS_DATA), a sum is above 2^64 - 1 (STATUS_LIMIT), or there is no memory.
  */
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
 
-/* Takes what hist_reserve or hist_fill left. */
+/* Frees what hist_reserve or hist_fill left. */
 void hist_free(struct hist *h);
 
-/* bins + under + over + nan = samples, or STATUS_INTERNAL. */
+/* Checks that bins + under + over + nan = samples; else STATUS_INTERNAL. */
 int hist_audit(const struct hist *h, struct fail *fail);
 
-/* How many bins of all channels hold more than `most`; how many of their under, over and NaN do. */
+/*
+ * How many bins of all channels hold more than `most`; how many of the channels' under, over and
+ * NaN do.
+ */
 uint64_t hist_exceeding(const struct hist *h, uint64_t most);
 uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
 
 /* ---- what hist.c shares with hist_add.c ---- */
 
-/* The extent reaches to this value, unless it is not finite. */
+/* Extends the extent to this value, unless it is not finite. */
 void hist_extend(struct hist *h, double value);
 
 /*
- * Of a channel with bins: under and over become part of the first and the last. Of --auto it is remembered how many,
- * because with other histograms added, other bins may be the first and the last.
+ * In a channel with bins, adds under and over to the first and the last bin. For --auto it is
+ * remembered how many they were, because when other histograms are added, other bins may become the
+ * first and the last.
  */
 void hist_clamp(struct hist *h, uint32_t channel);
 

@@ -2,10 +2,11 @@
 /*
  * hist_add: one histogram to another.
  *
- * Of --auto, each has the bins of its own samples: 2^k wide for its own k, from its own first one on. The k of all of
- * them together is the smallest that is not below either's and for which their bins, made as wide, span no more
- * than were asked for. It is the auto_k of all samples: that is not below the auto_k of any part of them
- * (auto.h), and of a sample's bin at one k follows the bin at every larger one.
+ * With --auto each histogram has the bins of its own samples: 2^k wide for its own k, beginning at
+ * its own first bin. The k of both together is the smallest that is not below either's and for
+ * which their bins, made that wide, span no more than were asked for. It is the auto_k of all
+ * samples: that is not below the auto_k of any part of them (auto.h), and a sample's bin at one k
+ * determines its bin at every larger k.
  */
 #include <stdlib.h>
 
@@ -16,7 +17,7 @@ static bool fits(uint64_t a, uint64_t b)
 	return a <= UINT64_MAX - b;
 }
 
-/* All but the bins. */
+/* Everything but the bins. */
 static bool flow_fits(const struct hist *h, const struct hist *more)
 {
 	bool all = fits(h->samples, more->samples);
@@ -51,7 +52,7 @@ static void add_flow(struct hist *h, const struct hist *more)
 		h->flow[c].nan += more->flow[c].nan;
 	}
 	h->samples += more->samples;
-	/* Rounded figures of two parts are not those of the whole. */
+	/* Rounded figures of two parts do not give those of the whole. */
 	free(h->stats);
 	h->stats = NULL;
 	if (more->extent) {
@@ -81,7 +82,10 @@ static bool is_none(const struct span *s)
 	return s->last < s->first;
 }
 
-/* From 2^from to 2^to, not narrower, towards the smaller number also below 0. Numbers are within 2^65. */
+/*
+ * The number of a bin of 2^from among bins of 2^to, which are not narrower; rounds down below 0
+ * too. Numbers are within 2^65.
+ */
 static int128_t coarser(int128_t bin, int from, int to)
 {
 	return bin >> (to - from < 100 ? to - from : 100);
@@ -95,14 +99,16 @@ static struct span span_together(const struct span *a, const struct span *b, uin
 		const int128_t a_first = coarser(a->first, a->k, k), b_first = coarser(b->first, b->k, k);
 		const int128_t a_last = coarser(a->last, a->k, k), b_last = coarser(b->last, b->k, k);
 		const struct span s = {a_first < b_first ? a_first : b_first, a_last > b_last ? a_last : b_last, k};
-		/* It ends: there are 2 bins at most when k is as large as the numbers are long, 1 of types without
-		 * sign. */
+		/*
+		 * This ends: when k is as large as the numbers are long there are at most 2 bins,
+		 * or 1 for types without a sign.
+		 */
 		if (s.last - s.first < (int128_t)most)
 			return s;
 	}
 }
 
-/* Of a bin, without what it only holds because it is the first or the last. */
+/* The count of a bin, without the samples that were clamped into it. */
 static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 {
 	const struct hist_flow *const clamped = &h->clamped[channel];
@@ -111,7 +117,10 @@ static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
 }
 
-/* To the bins of `all`, in count, which has `stride` of them for a channel. */
+/*
+ * Adds the bins of a histogram to those of `all`, in count, which has `stride` entries for each
+ * channel.
+ */
 static bool add_bins(uint64_t *count, size_t stride, const struct span *all, const struct hist *h)
 {
 	const struct span own = span_of(h);
@@ -132,7 +141,7 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 {
 	const struct span a = span_of(h), b = span_of(more), all = span_together(&a, &b, h->axis.edges.most);
 	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
-	/* One more, so that there is something to allocate. */
+	/* One entry more, so that the size is never 0. */
 	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
 
 	if (!count)
@@ -146,7 +155,7 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	h->stride = bins;
 	edges_place(&h->axis.edges, &h->axis.type, all.first, bins, all.k);
 	add_flow(h, more);
-	/* Infinities go to the ends of all bins, also those that were at the ends of either's, or found none. */
+	/* What was clamped goes to the ends of the joint bins, wherever it was before. */
 	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
 		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
 		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
@@ -156,7 +165,9 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	return 0;
 }
 
-/* Of many bins most may hold nothing, in memory that was never written: it is left so. */
+/*
+ * Most of very many bins may be 0, in memory that was never written: such pages are left untouched.
+ */
 static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 {
 	size_t i = 0;

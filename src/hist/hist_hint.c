@@ -6,12 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FEW_SAMPLES 100u            /* fewer say nothing */
+#define FEW_SAMPLES 100u            /* with fewer samples no hint is given */
 #define LOOKED_AT ((size_t)1 << 24) /* counts: some 10 ms */
 #define BINS_OF_CODES 65536u        /* as many as 16-bit codes have */
 #define BLOCKS 2048u                /* exponents of binary64, the most */
 
-/* What integers of these bytes may be: mantissa bits and the exponent of 1. */
+/*
+ * What integers of so many bytes may be: floats with this number of mantissa bits and this exponent
+ * of 1.
+ */
 static const struct float_type {
 	const char *name;
 	uint32_t bytes, mantissa;
@@ -23,14 +26,17 @@ static const struct float_type {
 	{"f64", 8, 52, 1023, 64},
 };
 
-/* The counts of a histogram by the exponent that its samples would have as floats: what a sign's blocks hold. */
+/*
+ * The counts of a histogram by the exponent that its samples would have as floats: how many each
+ * block holds, by sign.
+ */
 struct blocks {
 	unsigned shift;  /* of a code without its sign, to its block */
-	unsigned number; /* of blocks of one sign */
-	int exponents;   /* in a block, a power of two */
+	unsigned number; /* of blocks for one sign */
+	int exponents;   /* in a block; a power of two */
 	uint64_t all;    /* samples but those in the bins of 0 and -0 */
 	uint64_t count[2][BLOCKS];
-	bool halves;            /* bins are so narrow that halves of blocks are known: */
+	bool halves;            /* bins are so narrow that the halves of blocks are known too: */
 	uint64_t lower[BLOCKS]; /* what the lower half of a block holds, of both signs */
 };
 
@@ -43,7 +49,7 @@ static unsigned log2_of(int128_t x)
 	return n;
 }
 
-/* False where bins are not whole blocks, or not whole parts of one. */
+/* False where bins are neither whole blocks nor whole parts of one. */
 static bool sort_into_blocks(struct blocks *b, const struct hist *h, const struct float_type *f)
 {
 	const struct edges *const e = &h->axis.edges;
@@ -99,12 +105,16 @@ static bool is_plausible(const struct blocks *b, const struct float_type *f)
 }
 
 /*
- * From a block downwards, does each hold that part of the one above it that as many exponents less leave, as long
- * as there are samples enough to tell? Below the last one there may be none at all, where values are quantised.
+ * Going down from a block: does each block hold the share of the one above it that a constant
+ * density gives, as long as there are enough samples to tell? Below the last one there may be none
+ * at all, where values are quantised.
  */
 static bool falls_from(const struct blocks *b, unsigned top)
 {
-	/* By exponents in a block: 1, 2, 4. Around 1/2, 1/4, 1/16, closer than the flank of a bell would come. */
+	/*
+	 * By the exponents in a block, 1, 2 or 4: limits around 1/2, 1/4, 1/16, too narrow for the
+	 * flank of a bell curve.
+	 */
 	static const struct {
 		double ratio, least, most;
 		unsigned steps;
@@ -113,7 +123,7 @@ static bool falls_from(const struct blocks *b, unsigned top)
 	unsigned steps = 0;
 	uint64_t sum = 0, halves = 0;
 
-	/* Not the last block: it has denormals. */
+	/* The lowest block is left out: it has the denormals. */
 	for (unsigned i = top; i > 1; i--) {
 		const double above = (double)both(b, i), here = (double)both(b, i - 1);
 		const double expected = above * RULES[rule].ratio, chance = 2 * sqrt(expected);
@@ -131,13 +141,14 @@ static bool falls_from(const struct blocks *b, unsigned top)
 		steps++;
 	}
 	/*
-	 * Floats fall in steps, from block to block, and halves of a block hold as much; integers that fall so, as
-	 * pulses below a baseline do, fall within a block too: 0.41 is in the lower half.
+	 * Floats fall in steps, from block to block, and both halves of a block hold the same.
+	 * Integers that fall like that, as pulses below a baseline do, fall within a block too:
+	 * 0.41 of it is in the lower half.
 	 */
 	return steps >= RULES[rule].steps && (!b->halves || (double)halves > 0.46 * (double)sum);
 }
 
-/* Have both signs a sixteenth or more? */
+/* Does each sign have at least a sixteenth? */
 static bool has_both_signs(const struct blocks *b)
 {
 	uint64_t of_sign[2] = {0};
@@ -150,8 +161,8 @@ static bool has_both_signs(const struct blocks *b)
 }
 
 /*
- * Blocks of 16 exponents, as binary64 of both signs has them in 256 bins: of values around 1 one block a sign, that of
- * 2^-15 to 2, holds all, with perhaps the next one.
+ * Blocks of 16 exponents, which binary64 of both signs has in 256 bins. For values around 1 one
+ * block for each sign, that of 2^-15 to 2, holds all samples, perhaps with the next one.
  */
 static bool is_around_one(const struct blocks *b, const struct float_type *f)
 {
@@ -164,21 +175,27 @@ static bool is_around_one(const struct blocks *b, const struct float_type *f)
 
 static bool looks_like(const struct hist *h, const struct float_type *f)
 {
-	static struct blocks b; /* 32 KiB; of the one thread that reports */
+	static struct blocks b; /* 32 KiB; only the thread that reports uses it */
 	unsigned mode = 0;
 
 	if (!sort_into_blocks(&b, h, f) || !is_plausible(&b, f))
 		return false;
 	if (is_around_one(&b, f))
 		return true;
-	/* Without halves this shows too little unless values of both signs, far apart as integers, agree. */
+	/*
+	 * Without halves this proves too little, unless values of both signs, which are far apart
+	 * as integers, agree.
+	 */
 	const bool coarse = !b.halves && (f->bytes == 2 || b.exponents > 1);
 	if (b.exponents > 4 || (coarse && !has_both_signs(&b)))
 		return false;
 	for (unsigned i = 0; i < b.number; i++)
 		if (both(&b, i) > both(&b, mode))
 			mode = i;
-	/* The largest block may be cut by the largest value, and those below it may hold the bend of a curve. */
+	/*
+	 * The largest value may cut its block short, and the blocks below may hold the bend of a
+	 * curve.
+	 */
 	for (unsigned below = 0; below < (b.halves ? 3u : 2u) && mode > below + 1; below++)
 		if (falls_from(&b, mode - below))
 			return true;
@@ -204,7 +221,7 @@ static bool are_floats(struct hint *hint, const struct hist *h)
 	return false;
 }
 
-/* Where the finite samples are: by the bins of --auto, or by --stats. */
+/* Finds the least and the greatest finite sample: by the bins of --auto, or by --stats. */
 static bool extent_of(const struct hist *h, double *least, double *greatest)
 {
 	if (h->axis.kind == AXIS_AUTO && axis_bins(&h->axis) > 0) {
@@ -230,7 +247,7 @@ static bool are_integers(struct hint *hint, const struct hist *h)
 
 	if (type->kind != SAMPLE_FLOAT || !extent_of(h, &least, &greatest))
 		return false;
-	/* No f16 but 0 is so small: its denormals are numbers like others. */
+	/* No f16 but 0 is that small as f32: denormals of f16 are ordinary numbers. */
 	const double normal = type->mantissa == 52 ? 0x1p-1022 : 0x1p-126;
 	uint64_t zeros = 0;
 	if (least == 0 && h->axis.kind == AXIS_AUTO)
@@ -247,7 +264,7 @@ static bool are_equal(const struct hist *h)
 	const struct edges *const e = &h->axis.edges;
 
 	if (e->exact && e->width == (int128_t)axis_bins(&h->axis))
-		return true; /* of one bin, where a bin is a value */
+		return true; /* of one bin, if each bin is one value */
 	if (h->extent)
 		return h->least == h->greatest;
 	for (uint32_t c = 0; c < h->channels && h->stats; c++)
@@ -256,7 +273,10 @@ static bool are_equal(const struct hist *h)
 	return h->stats != NULL;
 }
 
-/* Explicit or regular bins, all samples in one of them, and more than one value as far as is known. */
+/*
+ * Explicit or regular bins: are all samples in one of them, with more than one value as far as is
+ * known?
+ */
 static bool are_in_one_bin(struct hint *hint, const struct hist *h)
 {
 	const uint32_t bins = axis_bins(&h->axis);

@@ -9,13 +9,16 @@
 
 const unsigned hist_quantile_percent[HIST_QUANTILES] = {1, 5, 25, 50, 75, 95, 99};
 
-/* Of n samples in order, the number of the first that is not below `percent` of them, from 1 on. */
+/*
+ * Of n samples in order, counted from 1, the number of the first that is not below `percent` of
+ * them.
+ */
 static uint64_t rank_of(unsigned percent, uint64_t n)
 {
 	return (uint64_t)(((uint128_t)n * percent + 99) / 100);
 }
 
-/* The code that comes nth in the order of values; NaNs come first and last. */
+/* The nth code in the order of values; NaNs come first and last. */
 static uint32_t nth_code(const struct sample_type *type, uint32_t nth)
 {
 	const uint32_t sign = 1u << (8 * type->bytes - 1);
@@ -49,13 +52,13 @@ void hist_stats_of_codes(struct hist_stats *out, struct stats *sums, const struc
 void hist_stats_of_bins(struct hist_stats *out, const struct stats *sums, const struct hist *h, uint32_t channel)
 {
 	const uint32_t bins = axis_bins(&h->axis);
-	/* Infinities are the first and the last of what is under, in a bin, or over. */
+	/* Infinities are the first and the last samples of what is under, in a bin, or over. */
 	uint64_t passed = h->flow[channel].under;
 	uint32_t bin = 0;
 
 	*out = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &out->of);
-	/* Residues are in no order. */
+	/* Residues have no order. */
 	if (h->axis.kind == AXIS_MOD)
 		return;
 	for (unsigned q = 0; q < HIST_QUANTILES && out->of.number > 0; q++) {

@@ -2,8 +2,9 @@
 /*
  * hist_stats: what --stats says of one channel: the exact figures of count/stats.h, and quantiles.
  *
- * Of finite samples alone. The quantile of q percent is the smallest sample that is not below q percent of
- * them: of 8- and 16-bit types its value, of the others, whose samples are not kept, the bin that holds it.
+ * Both are of finite samples alone. The quantile of q percent is the smallest sample that is not
+ * below q percent of them: for 8- and 16-bit types its value; for others, whose samples are not
+ * kept, the bin that holds it.
  */
 #ifndef GPUHIST_HIST_STATS_H
 #define GPUHIST_HIST_STATS_H
@@ -23,7 +24,7 @@ extern const unsigned hist_quantile_percent[HIST_QUANTILES];
 enum hist_quantile_kind {
 	QUANTILE_NONE,  /* there is no finite sample */
 	QUANTILE_VALUE, /* it is `value` */
-	QUANTILE_BIN,   /* it is in this bin */
+	QUANTILE_BIN,   /* it is in no bin, but below or above them */
 	QUANTILE_UNDER, /* it is in no bin, below them or above */
 	QUANTILE_OVER,
 };
@@ -39,12 +40,17 @@ struct hist_stats {
 	struct hist_quantile quantile[HIST_QUANTILES]; /* of hist_quantile_percent[i] */
 };
 
-/* Of an 8- or 16-bit type: from the counts of its codes, as these are in memory. Adds the codes to sums, which are
- * empty. */
+/*
+ * For an 8- or 16-bit type: made from the counts of its codes as they are in memory. Adds the codes
+ * to sums, which must be empty.
+ */
 void hist_stats_of_codes(struct hist_stats *out, struct stats *sums, const struct sample_type *type,
 			 const uint64_t *count);
 
-/* Of the others: from the sums of the samples, and from the bins of a channel whose histogram is filled. */
+/*
+ * For other types: made from the sums of the samples, and from the bins of a channel whose
+ * histogram is filled.
+ */
 void hist_stats_of_bins(struct hist_stats *out, const struct stats *sums, const struct hist *h, uint32_t channel);
 
 /* The least and the greatest finite sample, as text. */
