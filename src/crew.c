@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/cores.h"
 #include "base/lock.h"
 #include "base/signals.h"
 #include "base/tally.h"
@@ -100,15 +101,20 @@ static bool gpu_pays(const struct crew *crew)
 }
 
 /* struct work's busy: one more worker; when all are there, the GPU. */
-static void start_next(void *arg)
+static bool start_next(void *arg)
 {
 	struct crew *crew = arg;
+	bool began = false;
 
 	lock_take(&crew->lock);
-	if (!crew->work.gpu && crew->started == crew->plan->workers && gpu_pays(crew))
+	if (!crew->work.gpu && crew->started == crew->plan->workers && gpu_pays(crew)) {
 		__atomic_store_n(&crew->work.gpu, start_gpu(crew), __ATOMIC_RELEASE);
+		began = crew->work.gpu != NULL;
+	}
 	start_one(crew);
 	lock_drop(&crew->lock);
+	/* A reader of compressed inputs may have what others wait for. */
+	return began && !crew->plan->decoded && crew->plan->workers > 1 && crew->plan->workers >= cores_usable();
 }
 
 int crew_open(struct crew **out, const struct crew_work *on, struct fail *fail)

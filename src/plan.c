@@ -109,6 +109,11 @@ static unsigned lanes(const struct plan *p, const struct job *job, const struct 
 	return maps(p, job, facts) ? 1 : job->threads < LANES_MOST ? job->threads : LANES_MOST;
 }
 
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
 static void divide(struct plan *p, const struct job *job, const struct plan_facts *facts, uint64_t memory)
 {
 	const uint64_t half = memory / 2;
@@ -127,7 +132,7 @@ static void divide(struct plan *p, const struct job *job, const struct plan_fact
 	if (job->device == DEVICE_GPU)
 		p->lanes_memory = half;
 	else if (job->device == DEVICE_AUTO && facts->kernels)
-		p->lanes_memory = beside < memory / 4 ? beside : memory / 4;
+		p->lanes_memory = least(facts->plain ? left / 2 : beside, facts->plain ? memory / 8 * 3 : memory / 4);
 	if (left > p->lanes_memory)
 		p->decoders = left - p->lanes_memory;
 	p->spare = p->lanes_memory;

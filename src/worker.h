@@ -30,9 +30,10 @@ struct work {
 	uint32_t record; /* bytes of a record */
 	/*
 	 * Called by a worker that finds work for another one too: the first time it does, then every
-	 * WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free.
+	 * WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free. True: this call began the start of a GPU,
+	 * which has no core to itself unless the worker leaves it one.
 	 */
-	void (*busy)(void *arg);
+	bool (*busy)(void *arg);
 	void *arg;
 	struct gpu *gpu;           /* NULL: none, or none yet: any worker's busy may set it, atomically */
 	bool gpu_only;             /* --device=gpu: no CPU worker takes its place */
@@ -48,6 +49,7 @@ struct worker_report {
 	double asked_at;         /* clock when busy was called last */
 	bool asked;              /* the source: what fails then is the input's, not the worker's own */
 	bool passed_on;          /* busy was called */
+	bool makes_room;         /* its call began the start of a GPU, and all cores have workers */
 	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
 	double core_seconds; /* in which its thread had a core */

@@ -271,9 +271,10 @@ static void *work_on(void *arg)
 	return NULL;
 }
 
-static void no_more(void *arg)
+static bool no_more(void *arg)
 {
 	(void)arg;
+	return false;
 }
 
 /* A run that hangs fails here, and not by the patience of who waits for it. */

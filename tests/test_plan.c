@@ -93,8 +93,8 @@ static void table(void)
 		 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 8, false, false},
 		{"-T 2 -b 16777216", NO_KERNELS, 1, COUNT_PRIVATE, BLOCK + 64 * MIB + 128, 0, 192 * MIB - BLOCK - 128,
 		 2, false, false},
-		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 128), 0,
-		 128 * MIB - 2 * (BLOCK + 128), 2, true, false},
+		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 128), 64 * MIB - BLOCK - 128,
+		 64 * MIB - BLOCK - 128, 2, true, false},
 		{"-T 3 -b 16777216", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 3, false,
 		 false},
 		{"-T 4 -M 200K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0, 200 * KIB - SHARED, 4, false,
@@ -105,8 +105,8 @@ static void table(void)
 		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0, 1, 4, true, false},
 		/* Records: a block holds one, and one worker two more that may lie in several frames; many, five each.
 		 */
-		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64), 0,
-		 128 * MIB - 8 * (12 * KIB + 64), 8, true, false},
+		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64),
+		 64 * MIB - 4 * (12 * KIB + 64), 64 * MIB - 4 * (12 * KIB + 64), 8, true, false},
 		{"-T 8 -t u8 --record=16M", KERNELS, 1, COUNT_BYTES, 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 64 * MIB,
 		 144 * MIB - 12 * KIB - 64 - 2 * SEAM, 8, true, false},
 		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES, 49 * MIB + 8 * (12 * KIB + 64) + 41 * SEAM, 0,
@@ -120,6 +120,8 @@ static void table(void)
 		 false},
 		/* Lanes beside them, for input that is worth the GPU's start. */
 		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 64 * MIB, 192 * MIB - 8 * FEW, 8, true, false},
+		/* Where no input is compressed, more. */
+		{"-T 8 -b 256", PLAIN, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW, 8, true, false},
 		{"-T 16 -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB, 192 * MIB - 16 * FEW, 16, true,
 		 false},
 		{"-T 64 -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB, 192 * MIB - 64 * FEW, 60, true, false},
@@ -283,8 +285,10 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 	CHECK(facts->plain || p->tables <= half || p->tables == least, "job %lu: tables take %zu", i, p->tables);
 	CHECK(facts->plain || p->decoders >= half || p->tables > half, "job %lu: decoders get %llu", i,
 	      (unsigned long long)p->decoders);
-	CHECK(p->lanes_memory <= (gpu ? half : job->memory / 4), "job %lu: lanes get %llu", i,
-	      (unsigned long long)p->lanes_memory);
+	CHECK(p->lanes_memory <= (gpu            ? half
+				  : facts->plain ? job->memory / 8 * 3
+						 : job->memory / 4),
+	      "job %lu: lanes get %llu", i, (unsigned long long)p->lanes_memory);
 	CHECK(p->gpu == (gpu || (facts->kernels && job->device == DEVICE_AUTO)), "job %lu: a GPU", i);
 	CHECK(!p->windows || p->lanes == 1, "job %lu: windows beside %u lanes", i, p->lanes);
 	const struct plan plain = plan_with(job, &(struct plan_facts){.axis = facts->axis, .plain = true}, job->memory);

@@ -18,9 +18,10 @@ static struct work work;
 static struct worker_report report[WORKERS];
 static struct fail fails[WORKERS];
 
-static void ignore(void *arg)
+static bool ignore(void *arg)
 {
 	(void)arg;
+	return false;
 }
 
 static void *run(void *arg)

@@ -258,6 +258,11 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 
 /* ---- lanes ---- */
 
+bool gpu_starting(const struct gpu *gpu)
+{
+	return state_of(gpu) == GPU_STARTING;
+}
+
 bool gpu_lane_free(const struct gpu *gpu)
 {
 	return state_of(gpu) == GPU_READY && __atomic_load_n(&gpu->lanes, __ATOMIC_RELAXED) < gpu->spec.lanes;

@@ -94,6 +94,9 @@ void gpu_close(struct gpu *gpu);
 /* Waits until all devices are ready (0) or will not be (-1). */
 int gpu_wait(struct gpu *gpu);
 
+/* Its devices are not ready yet, and have not failed. Never waits, takes no lock. */
+bool gpu_starting(const struct gpu *gpu);
+
 /* Is there a lane for one more worker? Never waits, takes no lock. */
 bool gpu_lane_free(const struct gpu *gpu);
 

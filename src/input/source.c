@@ -301,7 +301,8 @@ bool source_backlog(struct source *s)
 	const struct input *in = s->current;
 	/* One helper for a long frame; for frames side by side, as long as there are any. */
 	const bool zstd = in ? in->zstd != NULL : s->rings > 0;
-	const bool backlog = zstd ? s->sleepers == 0 : in && (in->is_file || in->full >= FULL_READS);
+	const bool more = zstd ? s->sleepers == 0 : in && (in->is_file || in->full >= FULL_READS);
+	const bool backlog = more && !s->stopped;
 	lock_drop(&s->lock);
 	return backlog;
 }

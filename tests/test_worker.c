@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * worker: the one that begins the start of a GPU leaves its core to the driver. It takes nothing more until the GPU is
+ * ready or has failed, or until there is nothing left to take; what it does not take, the others count.
+ */
+#include <pthread.h>
+#include <fcntl.h>
+#include <time.h>
+
+#include "base/tally.h"
+#include "check.h"
+#include "gpu/gpu_state.h"
+#include "scratch.h"
+#include "worker.h"
+
+#define BLOCK ((size_t)128 << 10)
+#define BLOCKS 64u
+
+static struct gpu gpu; /* neither it nor its driver ever does anything */
+static struct work work;
+static struct worker_report report[2];
+static struct fail fails[2];
+static pthread_t other;
+static enum gpu_state state; /* of the GPU once it was started */
+
+static void *run(void *arg)
+{
+	const unsigned i = (unsigned)((struct worker_report *)arg - report);
+
+	worker_run(&work, arg, &fails[i]);
+	return NULL;
+}
+
+/* The first call, by the first worker, begins the start. The other worker leaves it time to take more than it should.
+ */
+static bool begin(void *arg)
+{
+	static pthread_t none;
+
+	(void)arg;
+	if (!pthread_equal(other, none)) {
+		for (int i = 0; i < 20 && tally_read(&report[0].fills) < 2; i++)
+			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		return false;
+	}
+	__atomic_store_n(&work.gpu, &gpu, __ATOMIC_RELEASE);
+	__atomic_store_n(&gpu.state, state, __ATOMIC_RELEASE);
+	CHECK(pthread_create(&other, NULL, run, &report[1]) == 0, "thread");
+	return true;
+}
+
+/* Both count one file; how much of it was the first one's? */
+static uint64_t taken_by_first(const struct counting *counting, struct counts *counts, const struct source_spec *spec)
+{
+	struct fail fail = {.status = STATUS_OK};
+
+	memset(report, 0, sizeof(report));
+	memset(&other, 0, sizeof(other));
+	counts->samples = 0;
+	gpu.state = GPU_NONE;
+	work = (struct work){.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .busy = begin};
+	CHECK(source_open(&work.source, spec, &fail) == 0, "%s", fail.text);
+	run(&report[0]);
+	pthread_join(other, NULL);
+	CHECK(fails[0].status == STATUS_OK && fails[1].status == STATUS_OK, "%s%s", fails[0].text, fails[1].text);
+	CHECK(report[0].fills + report[1].fills == BLOCKS && counts->samples == BLOCKS * BLOCK / 4,
+	      "%llu and %llu blocks, %llu samples", (unsigned long long)report[0].fills,
+	      (unsigned long long)report[1].fills, (unsigned long long)counts->samples);
+	source_close(work.source);
+	return report[0].fills;
+}
+
+int main(void)
+{
+	static char *const FILES[] = {"file"};
+	const struct source_spec spec = {
+		.paths = FILES, .path_count = 1, .limit = UINT64_MAX, .record = 4, .raw = true, .threads = 2};
+	const struct edges_spec bins = {.bins = 1024};
+	struct sample_type type;
+	struct edges edges;
+	struct counting counting;
+	struct counts counts;
+	struct fail fail = {.status = STATUS_OK};
+	const char *why;
+
+	alarm(300);
+	scratch_enter();
+	sample_type_parse(&type, "u32");
+	const int fd = open("file", O_CREAT | O_WRONLY, 0600);
+	if (fd < 0 || ftruncate(fd, BLOCKS * BLOCK) != 0 || close(fd) != 0 ||
+	    edges_init(&edges, &bins, &type, &why) != 0)
+		return 1;
+	counting_init(&counting, &type, &edges, false);
+	if (counts_init(&counts, counting.cells, &fail) != 0)
+		return 1;
+	state = GPU_STARTING;
+	const uint64_t starting = taken_by_first(&counting, &counts, &spec);
+	CHECK(starting == 1, "%llu blocks while the GPU starts", (unsigned long long)starting);
+	state = GPU_FAILED;
+	const uint64_t failed = taken_by_first(&counting, &counts, &spec);
+	CHECK(failed > 1, "%llu blocks where the GPU has failed", (unsigned long long)failed);
+	counts_free(&counts);
+	scratch_leave();
+	return check_report();
+}
