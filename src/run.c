@@ -105,7 +105,8 @@ static int make_plan(struct run *run, struct fail *fail)
 	run->report.method = METHODS[plan->counting.method];
 	run->report.shared = plan->counting.method == COUNT_SHARED;
 	run->report.planned = plan->workers;
-	run->report.cores = cores_usable();
+	/* Asked for again only where it is shown: control groups are half a dozen files. */
+	run->report.cores = job->verbose ? cores_usable() : 0;
 	run->report.kernels = run->facts.kernels;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;

@@ -17,9 +17,9 @@
 
 /* Where the groups that limit this process are. */
 struct hierarchy {
-	char group[PATH_MAX];    /* the process's, from the hierarchy's root on; "": none */
-	char mount[PATH_MAX];    /* the folder where the hierarchy is mounted; "": not found */
-	char path[2 * PATH_MAX]; /* the group's folder there; its parents are tried up to the mounted one */
+	char group[PATH_MAX]; /* the process's, from the hierarchy's root on; "": none */
+	char path[LINE];      /* the group's folder where the hierarchy is mounted; its parents are tried up to that */
+	size_t mount;         /* length of that part of path; 0: not found */
 };
 
 bool cores_of_quota(const char *text, unsigned *cores)
@@ -40,10 +40,10 @@ bool cores_of_quota(const char *text, unsigned *cores)
 	return true;
 }
 
-static FILE *open_below(const char *root, const char *path)
+static FILE *open_below(const char *root, const char *folder, const char *file)
 {
 	char name[LINE + PATH_MAX];
-	const int n = snprintf(name, sizeof(name), "%s%s", root, path);
+	const int n = snprintf(name, sizeof(name), "%s%s/%s", root, folder, file);
 
 	return n > 0 && (size_t)n < sizeof(name) ? fopen(name, "re") : NULL;
 }
@@ -51,11 +51,8 @@ static FILE *open_below(const char *root, const char *path)
 /* The first line of a file in a group's folder, without its end. */
 static bool read_line(const char *root, const char *folder, const char *file, char *line, size_t room)
 {
-	char path[LINE + 32];
-	FILE *f;
+	FILE *const f = open_below(root, folder, file);
 
-	snprintf(path, sizeof(path), "%s/%s", folder, file);
-	f = open_below(root, path);
 	if (!f)
 		return false;
 	const bool read = fgets(line, (int)room, f) != NULL;
@@ -94,7 +91,7 @@ static bool among(const char *list, const char *word)
 static void find_groups(const char *root, struct hierarchy found[VERSIONS])
 {
 	char line[LINE];
-	FILE *f = open_below(root, "/proc/self/cgroup");
+	FILE *f = open_below(root, "/proc/self", "cgroup");
 
 	while (f && fgets(line, sizeof(line), f)) {
 		char *controllers = strchr(line, ':');
@@ -158,7 +155,7 @@ static void use_mount(struct hierarchy found[VERSIONS], char *line)
 		return;
 	const bool v2 = strcmp(type, "cgroup2") == 0;
 	struct hierarchy *h = &found[v2];
-	if ((!v2 && (strcmp(type, "cgroup") != 0 || !among(options, "cpu"))) || *h->group == '\0' || *h->mount)
+	if ((!v2 && (strcmp(type, "cgroup") != 0 || !among(options, "cpu"))) || *h->group == '\0' || h->mount > 0)
 		return;
 	decode(fields[3]);
 	decode(fields[4]);
@@ -170,20 +167,19 @@ static void use_mount(struct hierarchy found[VERSIONS], char *line)
 	const bool inside = strncmp(h->group, fields[3], length) == 0 && !strstr(h->group, "/..") &&
 			    (h->group[length] == '/' || h->group[length] == '\0');
 	const char *below = !inside || strcmp(h->group + length, "/") == 0 ? "" : h->group + length;
-	snprintf(h->mount, sizeof(h->mount), "%s", fields[4]);
-	snprintf(h->path, sizeof(h->path), "%s%s", h->mount, below);
+	h->mount = strlen(fields[4]);
+	snprintf(h->path, sizeof(h->path), "%s%s", fields[4], below);
 }
 
 static unsigned limit_of(const char *root, struct hierarchy *h, bool v2)
 {
-	const size_t top = strlen(h->mount);
 	unsigned least = UINT_MAX;
 
-	while (top > 0) {
+	while (h->mount > 0) {
 		unsigned cores;
 		if (limit_of_folder(root, h->path, v2, &cores) && cores < least)
 			least = cores;
-		if (strlen(h->path) <= top)
+		if (strlen(h->path) <= h->mount)
 			break;
 		*strrchr(h->path, '/') = '\0';
 	}
@@ -195,10 +191,12 @@ unsigned cores_limit(const char *root)
 	struct hierarchy found[VERSIONS];
 	char line[LINE];
 
-	for (int v2 = 0; v2 < VERSIONS; v2++)
-		found[v2].group[0] = found[v2].mount[0] = '\0';
+	for (int v2 = 0; v2 < VERSIONS; v2++) {
+		found[v2].group[0] = '\0';
+		found[v2].mount = 0;
+	}
 	find_groups(root, found);
-	FILE *f = found[0].group[0] || found[1].group[0] ? open_below(root, "/proc/self/mountinfo") : NULL;
+	FILE *f = found[0].group[0] || found[1].group[0] ? open_below(root, "/proc/self", "mountinfo") : NULL;
 	while (f && fgets(line, sizeof(line), f))
 		use_mount(found, line);
 	if (f)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,16 @@ struct output {
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
+
+/* The buffer is not cleared: only what is written is read from it, and clearing would touch all of its pages. */
+static struct output *blank(void)
+{
+	struct output *o = malloc(sizeof(*o));
+
+	if (o)
+		memset(o, 0, offsetof(struct output, buffer));
+	return o;
+}
 
 /* What o will be renamed to. */
 static void set_target(struct output *o, const char *target)
@@ -167,7 +178,7 @@ static bool is_writable(int fd)
 
 int output_open(struct output **out, const char *path, struct fail *fail)
 {
-	struct output *o = calloc(1, sizeof(*o));
+	struct output *o = blank();
 	int rc = 0;
 
 	*out = NULL;
@@ -189,7 +200,7 @@ int output_open(struct output **out, const char *path, struct fail *fail)
 
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail)
 {
-	struct output *o = calloc(1, sizeof(*o));
+	struct output *o = blank();
 	char path[PATH_MAX];
 
 	*out = NULL;
