@@ -321,7 +321,6 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	assert(want->cap >= s->spec.record);
 	*chunk = (struct chunk){.fd = -1};
 	lock_take(&s->lock);
-	zstd_seam_back(r);
 	while (rc == 0 && !s->stopped && !answered(&q)) {
 		if (zstd_in_hand(r))
 			rc = zstd_go_on_unlocks(r, &q);
@@ -443,7 +442,6 @@ void source_close(struct source *s)
 			input_free(in);
 	}
 	assert(s->memory_left == s->memory);
-	zstd_seams_free(s->seams);
 	if (s->current) {
 		struct input *in = s->current;
 		leave_current(s);

@@ -38,7 +38,7 @@ void zstd_free(struct zstd *z)
 	if (!z)
 		return;
 	free(z->rest);
-	zstd_seams_free(z->seams);
+	(void)zstd_seams_free(z->seams);
 	free(z->stage);
 	free(z);
 }
@@ -61,8 +61,7 @@ void zstd_reader_free(struct reader *r)
 	}
 	r->state = READER_IDLE;
 	zstd_release(r);
-	zstd_seams_free(r->mended);
-	zstd_seams_free(r->lent);
+	(void)zstd_seams_free(r->mended);
 	free(r);
 }
 
@@ -129,12 +128,10 @@ int zstd_end(struct source *s, struct input *in, struct fail *fail)
 	if (z->decoded < in->first)
 		return input_too_skipped(s, in, fail);
 	/* All other records were completed: only the last one can lack something. */
-	for (struct seam *seam; (seam = z->seams) != NULL;) {
+	for (const struct seam *seam = z->seams; seam; seam = seam->next)
 		in->tail += seam->have;
-		z->seams = seam->next;
-		seam->next = s->seams;
-		s->seams = seam;
-	}
+	s->seams -= zstd_seams_free(z->seams);
+	z->seams = NULL;
 	if (z->decoded >= z->limit) /* what comes after -n's last record was not looked at */
 		return 0;
 	in->cut = in->bound != NO_END && z->decoded < in->bound;

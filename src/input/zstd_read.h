@@ -30,7 +30,7 @@
  *     how many units a record needs, and how far ahead other readers are. An input that ends inside a record
  *     keeps that until its last unit is done: one for each reader at most, which may all be in other inputs.
  *   - A whole one is its reader's, who hands it out before it goes on. What it sorts out at a time makes two
- *     whole at most, so it has two, or one and another that is lent.
+ *     whole at most.
  *   - One reader alone takes units in their order: what it has is all before what is not cut, so one seam is
  *     open, and one is being handed out.
  *
@@ -85,7 +85,7 @@ struct unit {
 
 /* A record that is spread over several units, as far as it was put together. */
 struct seam {
-	struct seam *next; /* of the input's, of a reader's whole ones, or of free ones */
+	struct seam *next; /* of the input's, or of a reader's whole ones */
 	uint64_t record;   /* which of the input */
 	uint32_t have;
 	unsigned char bytes[]; /* of the record */
@@ -162,7 +162,6 @@ struct reader {
 	struct piece piece[PIECES];
 
 	struct seam *mended; /* records that its units completed, to be handed out */
-	struct seam *lent;   /* the one that was handed out last, if it was lent */
 };
 
 /* ---- zstd_read.c: whose turn it is ---- */
@@ -294,11 +293,11 @@ struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, ui
 int zstd_sort_out_unlocks(struct reader *r, const unsigned char *data, size_t n, size_t *from, size_t *bytes,
 			  struct fail *fail);
 
-/* A record that the reader put together: lent, or copied. */
+/* A record that the reader put together, into the caller's buffer. */
 void zstd_hand_out_mended_unlocks(struct reader *r, struct request *q);
+unsigned zstd_seams_free(struct seam *seams); /* how many there were */
 
-/* The reader's caller is done with the record that it was lent, if any. */
-void zstd_seam_back(struct reader *r);
-void zstd_seams_free(struct seam *seams);
+/* memcpy; of many bytes without the lock. */
+void zstd_copy_unlocks(struct source *s, void *to, const void *from, size_t n);
 
 #endif
