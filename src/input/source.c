@@ -325,7 +325,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 		if (zstd_in_hand(r))
 			rc = zstd_go_on_unlocks(r, &q);
 		else if (s->ready > 0)
-			zstd_take_ready_unlocks(r, &q);
+			rc = zstd_take_ready_unlocks(r, &q);
 		else if (s->budget == 0)
 			break;
 		else if (s->current && s->current->state == INPUT_FREE && (q.got == 0 || s->current->zstd))

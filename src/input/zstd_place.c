@@ -37,15 +37,6 @@ void zstd_place(struct source *s, struct input *in)
 		pthread_cond_broadcast(&s->settled);
 }
 
-bool zstd_await_place_unlocks(struct reader *r)
-{
-	struct source *s = r->source;
-
-	while (r->unit.at == UNKNOWN && !s->stopped)
-		lock_wait(&s->lock, &s->settled);
-	return !s->stopped;
-}
-
 struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uint32_t record)
 {
 	struct parts p = {.skipped = at < skip ? (skip - at < n ? (size_t)(skip - at) : n) : 0};
