@@ -66,13 +66,14 @@ byte units[INPUTS], placed[INPUTS], decoded[INPUTS];
 /* ---- struct reader ---- */
 
 #define IDLE 0
-#define WHOLE 1
-#define LONG 2
+#define DECODING 1
+#define DRAINING 2
 byte state[READERS];
+bool whole[READERS];
 byte in[READERS];
 byte number[READERS], content[READERS], at[READERS], made[READERS], hashed[READERS], r_ready[READERS];
 byte size[READERS];     /* what the frame truly holds */
-bool attached[READERS], ended[READERS], hashing[READERS], ours[READERS], sum_read[READERS];
+bool attached[READERS], hashing[READERS], ours[READERS], sum_read[READERS];
 byte held[READERS];
 
 #define PIECE_FREE 0
@@ -203,9 +204,7 @@ inline place(i)
 	:: else -> break
 	od;
 	k = 0;
-#ifndef BUG_PLACE_SILENT
 	if :: did -> broadcast(SETTLED) :: else fi;
-#endif
 	did = false
 }
 
@@ -229,7 +228,7 @@ inline leave(i)
 inline finish()
 {
 	if
-	:: state[me] == LONG ->
+	:: !whole[me] ->
 		rings--;
 		call_all()
 	:: else
@@ -237,7 +236,7 @@ inline finish()
 	state[me] = IDLE;
 	number[me] = NO;
 	bad[me] = GOOD;
-	attached[me] = false; ended[me] = false; sum_read[me] = false;
+	attached[me] = false; whole[me] = true; sum_read[me] = false;
 	made[me] = 0; hashed[me] = 0; size[me] = 0;
 	at[me] = 0; content[me] = 0;
 	i = in[me];
@@ -259,34 +258,37 @@ inline piece_free(x)
 #endif
 }
 
-/* counted() */
-inline counted(r, x)
+/* free_counted() */
+#define is_counted(r, p) (p_state[piece(r, p)] == PIECE_COUNTED && (!ours[r] || p_begin[piece(r, p)] + 1 <= hashed[r]))
+inline free_counted(r)
 {
-	p_state[x] = PIECE_COUNTED;
 #ifdef BUG_FREE_UNHASHED
-	if :: true -> piece_free(x) fi
+	if :: p_state[piece(r, 0)] == PIECE_COUNTED -> piece_free(piece(r, 0)) :: else fi;
+	if :: p_state[piece(r, 1)] == PIECE_COUNTED -> piece_free(piece(r, 1)) :: else fi
 #else
-	if :: !ours[r] || p_begin[x] + 1 <= hashed[r] -> piece_free(x) :: else fi
+	if :: is_counted(r, 0) -> piece_free(piece(r, 0)) :: else fi;
+	if :: is_counted(r, 1) -> piece_free(piece(r, 1)) :: else fi
 #endif
 }
 
-/* end_long() */
-inline end_long()
+/* end_unit() */
+inline end_unit()
 {
-	ended[me] = true;
+	state[me] = DRAINING;
 	if :: content[me] == UNKNOWN -> content[me] = made[me] :: else fi;
+	i = in[me];
 	if
 	:: attached[me] ->
-		in_state[in[me]] = FREE;
-		attached[me] = false
+		in_state[i] = FREE;
+		attached[me] = false;
+		call_all()
 	:: else
 	fi;
-	i = in[me];
-	place(i);
-	call_all()
+	place(i)
 }
 
-#define find_piece(r, s) (p_state[piece(r, 0)] == s -> 0 : (p_state[piece(r, 1)] == s -> 1 : NO))
+/* A unit that is decoded in one call has one piece. */
+#define find_piece(r, s) (p_state[piece(r, 0)] == s -> 0 : (!whole[r] && p_state[piece(r, 1)] == s -> 1 : NO))
 #define all_home(r) (p_state[piece(r, 0)] == PIECE_FREE && p_state[piece(r, 1)] == PIECE_FREE && !hashing[r])
 #define is_next(r, p) (p_state[piece(r, p)] >= PIECE_READY && p_begin[piece(r, p)] == hashed[r])
 #ifdef BUG_HASH_BESIDE
@@ -339,9 +341,9 @@ inline close_source()
 }
 
 /* Where a worker goes on when it has the lock again, or something to do without it. */
-mtype = {TAKE, WOKEN, OPENED, OPEN_FAILED, OPEN_POLL, FIND, FIND_POLL, RESERVE, FOUND, REFUSE, DECODED, PLACE, COUNT, DONE,
-	 LONG_PLACE, LONG_LOOP, LONG_POLL, FILLED, HASHED, DRAIN};
-#define in_poll (pc == OPEN_POLL || pc == FIND_POLL || pc == LONG_POLL)
+mtype = {TAKE, WOKEN, OPENED, OPEN_FAILED, OPEN_POLL, FIND, FIND_POLL, RESERVE, FOUND, REFUSE, COUNT, DONE, HOME,
+	 LONG_PLACE, FILLED, FILL_POLL, PLACE, HASHED};
+#define in_poll (pc == OPEN_POLL || pc == FIND_POLL || pc == FILL_POLL)
 
 proctype worker(byte me)
 {
@@ -350,6 +352,7 @@ proctype worker(byte me)
 	byte need;      /* memory */
 	byte lender = NO, lent; /* whose piece is borrowed, or which one is filled */
 	byte owner, adds;       /* whose checksum is added to, and what */
+	bool offered;           /* the borrower may add what it counts */
 	byte i, k;
 	bool again, did;
 
@@ -365,25 +368,18 @@ proctype worker(byte me)
 		:: pc == RESERVE -> goto reserve
 		:: pc == FOUND -> goto found
 		:: pc == REFUSE -> goto refuse
-		:: pc == DECODED -> goto decoded_whole
 		:: pc == PLACE -> goto await_place
 		:: pc == COUNT -> goto count
 		:: pc == DONE -> goto done_with
-		:: pc == LONG_PLACE -> goto long_go_on
-		:: pc == LONG_LOOP || pc == LONG_POLL -> goto long_loop
-		:: pc == FILLED -> goto filled
+		:: pc == LONG_PLACE -> goto long_place
+		:: pc == FILLED || pc == FILL_POLL -> goto filled
 		:: pc == HASHED -> goto hashed_one
-		:: pc == DRAIN -> goto drain
 		fi;
 
 		/* ---- source_take() ---- */
 take:
 		if :: stopped -> goto end :: else fi;
-		if
-		:: state[me] == WHOLE -> pc = DECODED; goto done
-		:: state[me] == LONG -> goto long_go_on
-		:: else
-		fi;
+		if :: state[me] != IDLE -> goto go_on :: else fi;
 		if :: ready > 0 -> goto take_ready :: else fi;
 		if :: budget == 0 -> goto end :: else fi;
 		if :: current != NO -> if :: in_state[current] == FREE -> goto cut :: else fi :: else fi;
@@ -475,7 +471,7 @@ find:
 		if
 		:: faults < BADS ->
 			faults++;
-			bad[me] = BAD_HEADER; state[me] = IDLE; size[me] = 0; need = 0;
+			bad[me] = BAD_HEADER; size[me] = 0; need = 0;
 			if :: found_blocks[i] < in_limit[i] -> must_fail = true; fault_of = (fault_of == NO -> me : READERS) :: else fi;
 			pc = FOUND; goto done
 		:: size[me] = 1; content[me] = 1; need = 1
@@ -502,7 +498,7 @@ find:
 			:: need == 1 && found_blocks[i] < in_limit[i] -> did = true
 			:: need == 2 && bad[me] == BAD_DATA && found_blocks[i] + size[me] - 1 < in_limit[i] -> did = true
 			:: need == 2 && bad[me] == BAD_SUM && (found_blocks[i] + size[me] < in_limit[i] ||
-				(!attached[me] && found_blocks[i] + size[me] == in_limit[i])) -> did = true
+				(!STREAM && content[me] != UNKNOWN && found_blocks[i] + size[me] == in_limit[i])) -> did = true
 			:: else
 			fi;
 			if :: did -> must_fail = true; fault_of = (fault_of == NO -> me : READERS) :: else fi;
@@ -538,7 +534,8 @@ found:
 		if :: pc == FIND_POLL -> goto found_none :: stopped -> goto found_none :: else fi;
 		number[me] = units[i];
 		units[i]++;
-		state[me] = (need == 2 -> LONG : WHOLE);
+		state[me] = DECODING;
+		whole[me] = need != 2;
 		if :: need == 2 -> rings++ :: else fi;
 		in_state[i] = (bad[me] == BAD_HEADER -> ENDED : (attached[me] -> BUSY : FREE));
 		place(i);
@@ -555,122 +552,116 @@ found_none:
 		leave(i);
 		goto take;
 
-		/* ---- refuse_unlocks() ---- */
+		/* ---- zstd_refuse_unlocks() ---- */
 refuse:
 		i = in[me];
 #ifdef BUG_REFUSE_BEYOND
-		if :: true -> finish(); goto fail fi;
+		if :: true -> goto fail fi;
 #endif
+		if :: in_limit[i] != ALL && at[me] == UNKNOWN && !stopped -> wait_for(SETTLED, REFUSE) :: else fi;
 		if
-		:: in_limit[i] == ALL -> finish(); goto fail
-		:: else
-		fi;
-		if :: at[me] == UNKNOWN && !stopped -> wait_for(SETTLED, REFUSE) :: else fi;
-		if :: !stopped && at[me] < in_limit[i] -> finish(); goto fail :: else fi;
-		if :: content[me] == UNKNOWN -> content[me] = 0; place(i) :: else fi;
-		finish();
-		goto take;
-
-		/* ---- whole_go_on_unlocks(), after decode_part_unlocks() ---- */
-decoded_whole:
-		if :: bad[me] == BAD_DATA -> goto refuse :: else fi;
-		i = in[me];
-		content[me] = size[me];
-		place(i);
-await_place:
-		if :: at[me] == UNKNOWN && !stopped -> wait_for(SETTLED, PLACE) :: else fi;
-		if :: stopped -> goto take :: else fi;
-		i = in[me];
-		/* zstd_sort_out_unlocks() */
-		if
-		:: at[me] < in_limit[i] ->
-			if :: budget != ALL -> budget-- :: else fi;
-			lender = NO; /* it borrows from itself */
-			pc = COUNT; goto done
-		:: else
-		fi;
-		finish();
-		goto take;
-
-		/* The caller counts what it borrowed, without the lock. */
-count:
-		if
-		:: lender == NO -> i = in[me]; count_block(i, at[me])
-		:: else -> i = in[lender];
-			count_block(i, at[lender] - made[lender] + p_begin[piece(lender, lent)])
-		fi;
-		pc = DONE;
-		goto done;
-
-		/* source_done() */
-done_with:
-		if
-		:: lender == NO -> /* part_done_unlocks(), zstd_check() */
-			if
-			:: bad[me] == BAD_SUM -> finish(); goto fail
-			:: else -> finish()
-			fi;
-			pc = TAKE; goto done
-		:: else
-		fi;
-		/* zstd_piece_done_unlocks() */
-		counted(lender, piece(lender, lent));
-		owner = lender;
-		lender = NO; lent = 0;
-		then = TAKE;
-		goto hash;
-
-		/* ---- zstd_long_go_on_unlocks() ---- */
-long_go_on:
-		if :: at[me] == UNKNOWN && !stopped -> wait_for(SETTLED, LONG_PLACE) :: else fi;
-		if :: stopped -> goto take :: else fi;
-		i = in[me];
-		if
-		:: !ended[me] && at[me] >= in_limit[i] ->
-			ours[me] = false;
-			end_long()
-		:: else
-		fi;
-long_loop:
-		if :: pc == LONG_POLL -> p_state[piece(me, lent)] = PIECE_FREE; lent = 0 :: else fi;
-		pc = TAKE;
-		if :: stopped -> goto take :: else fi;
-		if :: ended[me] -> goto drain :: else fi;
-		if
-		:: find_piece(me, PIECE_FREE) != NO ->
-			/* fill_unlocks() */
-			lent = find_piece(me, PIECE_FREE);
-			p_state[piece(me, lent)] = PIECE_FILLING;
-			if
-			:: pc = FILLED
-			:: STREAM && attached[me] && fault_of != NO && fault_of != me && must_fail -> pc = LONG_POLL
-			fi;
-			goto done
-		:: else
-		fi;
-		if :: r_ready[me] > 0 -> owner = me; goto take_piece :: else fi;
-		if :: next_to_hash(me) != NO -> owner = me; then = LONG_LOOP; goto hash :: else fi;
-		wait_for(SETTLED, LONG_LOOP);
-filled:
-		if
-		:: bad[me] == BAD_DATA && made[me] == size[me] - 1 ->
-			p_state[piece(me, lent)] = PIECE_FREE;
-			lent = 0;
+		:: in_limit[i] == ALL || (!stopped && at[me] - made[me] < in_limit[i]) ->
+			p_state[piece(me, lent)] = (bad[me] == BAD_HEADER -> PIECE_FREE : PIECE_COUNTED);
 			goto fail
 		:: else
 		fi;
-		p_begin[piece(me, lent)] = made[me];
+		ours[me] = false;
+		end_unit();
+		if :: bad[me] == BAD_HEADER -> bad[me] = GOOD; in_state[in[me]] = ENDED; goto take :: else fi;
+		goto fill_none;
+
+		/* The caller counts what it borrowed, without the lock. */
+count:
+		i = in[lender];
+		count_block(i, at[lender] - made[lender] + p_begin[piece(lender, lent)]);
+		if :: offered -> hashed[lender]++ :: true fi;
+		pc = DONE;
+		goto done;
+
+		/* source_done(): zstd_done_unlocks(), counted_unlocks() */
+done_with:
+		if :: offered -> hashing[lender] = false; offered = false :: else fi;
+		p_state[piece(lender, lent)] = PIECE_COUNTED;
+		owner = lender;
+		then = (lender == me -> HOME : TAKE);
+		lender = NO; lent = 0;
+		goto hash;
+home:
+		if :: state[me] == DRAINING && all_home(me) -> goto finished :: else fi;
+		goto take;
+
+		/* ---- zstd_go_on_unlocks() ---- */
+go_on:
+		pc = TAKE;
+		if
+		:: state[me] == DECODING && find_piece(me, PIECE_FREE) != NO ->
+			/* fill_unlocks(), decode_unlocks() */
+			lent = find_piece(me, PIECE_FREE);
+			p_state[piece(me, lent)] = PIECE_FILLING;
+			p_begin[piece(me, lent)] = made[me];
+			if :: whole[me] -> pc = FILLED; goto done :: else -> goto long_place fi
+		:: else
+		fi;
+		if :: r_ready[me] > 0 -> owner = me; goto take_piece :: else fi;
+		if :: next_to_hash(me) != NO -> owner = me; then = TAKE; goto hash :: else fi;
+		if :: state[me] == DRAINING && all_home(me) -> goto finished :: else fi;
+		wait_for(SETTLED, TAKE);
+
+long_place:	/* await_place_unlocks() */
+		if :: at[me] == UNKNOWN && !stopped -> wait_for(SETTLED, LONG_PLACE) :: else fi;
+		if :: stopped -> goto fill_none :: else fi;
+		if
+		:: made[me] == 0 && at[me] >= in_limit[in[me]] ->
+			ours[me] = false;
+			end_unit();
+			goto fill_none
+		:: else
+		fi;
+		if
+		:: pc = FILLED
+		:: STREAM && attached[me] && fault_of != NO && fault_of != me && must_fail -> pc = FILL_POLL
+		fi;
+		goto done;
+filled:
+		if :: pc == FILL_POLL -> goto fill_none :: else fi;
+		if :: bad[me] == BAD_DATA && made[me] == size[me] - 1 -> goto refuse :: else fi;
 		made[me]++;
+		if :: whole[me] -> content[me] = UNKNOWN; end_unit() :: else fi;
+await_place:
+		if :: at[me] == UNKNOWN && !stopped -> wait_for(SETTLED, PLACE) :: else fi;
+		if :: stopped -> at[me] = (at[me] == UNKNOWN -> UNKNOWN : at[me] + 1); goto fill_none :: else fi;
+		i = in[me];
+		did = at[me] < in_limit[i];
 		at[me]++;
+		/* zstd_sort_out_unlocks() */
+		if
+		:: !did -> ours[me] = false; goto fill_none
+		:: else -> did = false
+		fi;
 		if :: budget != ALL -> budget-- :: else fi;
-		sum_read[me] = made[me] == size[me] && (!attached[me] || at[me] < in_limit[in[me]]);
-		if :: made[me] == size[me] || at[me] >= in_limit[in[me]] -> end_long() :: else fi;
+		sum_read[me] = made[me] == size[me] &&
+			       (whole[me] || at[me] < in_limit[i] || (!STREAM && content[me] != UNKNOWN));
+		if :: !whole[me] && (made[me] == size[me] || at[me] >= in_limit[i]) -> end_unit() :: else fi;
 		p_state[piece(me, lent)] = PIECE_READY;
 		lent = 0;
 		ready++;
 		r_ready[me]++;
 		if :: r_ready[me] > 1 -> signal_work() :: else fi;
-		goto long_loop;
+		goto take;
+
+fill_none:	/* Nothing of it is to be counted. */
+		p_state[piece(me, lent)] = PIECE_COUNTED;
+		lent = 0;
+		owner = me;
+		then = TAKE;
+		goto hash;
+
+finished:	/* zstd_finish(), zstd_check(): all of it was added, in order, or nothing was to be */
+		assert(!ours[me] || hashed[me] == made[me]);
+		did = bad[me] == BAD_SUM && sum_read[me] && ours[me];
+		finish();
+		if :: did -> did = false; goto fail :: else fi;
+		goto take;
 
 		/* ---- taking a piece ---- */
 take_ready:
@@ -687,6 +678,10 @@ take_piece:	/* take_unlocks() */
 		p_state[piece(owner, lent)] = PIECE_LENT;
 		r_ready[owner]--;
 		ready--;
+		if
+		:: whole[owner] && next_to_hash(owner) != NO -> offered = true; hashing[owner] = true
+		:: else
+		fi;
 		then = COUNT;
 		goto hash;
 
@@ -701,43 +696,20 @@ hash:
 			goto done
 		:: else
 		fi;
+		if :: !hashing[owner] -> free_counted(owner) :: else fi;
 		adds = 0; owner = 0;
 		if
-		:: then == COUNT || then == TAKE -> pc = then; then = TAKE; goto done
-		:: then == LONG_LOOP -> then = TAKE; goto long_loop
-		:: then == DRAIN -> then = TAKE; goto drained
+		:: then == COUNT -> pc = COUNT; then = TAKE; goto done
+		:: then == HOME -> then = TAKE; goto home
+		:: else -> goto take
 		fi;
 hashed_one:
 		/* It holds what it held: it was not given away and filled again. */
 		assert(p_state[piece(owner, adds)] >= PIECE_READY && p_begin[piece(owner, adds)] == hashed[owner]);
 		hashing[owner] = false;
 		hashed[owner]++;
-		if
-		:: p_state[piece(owner, adds)] == PIECE_COUNTED -> piece_free(piece(owner, adds))
-		:: else ->
-			if :: ended[owner] -> broadcast(SETTLED) :: else fi
-		fi;
+		if :: state[owner] == DRAINING -> broadcast(SETTLED) :: else fi;
 		goto hash;
-
-		/* ---- drain_unlocks() ---- */
-drain:
-		if :: r_ready[me] > 0 && pc != DRAIN -> owner = me; goto take_piece :: else fi;
-		owner = me;
-		then = DRAIN;
-		goto hash;
-drained:
-		if :: stopped -> goto take :: else fi;
-		if :: !all_home(me) -> wait_for(SETTLED, DRAIN) :: else fi;
-		/* zstd_check(): all of it was added, in order, or nothing was to be */
-		assert(!ours[me] || hashed[me] == made[me]);
-		if
-		:: bad[me] == BAD_SUM && sum_read[me] ->
-			finish();
-			goto fail
-		:: else
-		fi;
-		finish();
-		goto take;
 
 leaves:
 		gone++;
@@ -768,7 +740,7 @@ init
 
 	atomic {
 		do
-		:: n < READERS -> in[n] = NO; number[n] = NO; run worker(n); n++
+		:: n < READERS -> in[n] = NO; number[n] = NO; whole[n] = true; run worker(n); n++
 		:: else -> break
 		od;
 #ifdef STOP

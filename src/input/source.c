@@ -215,12 +215,11 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	assert(want->cap >= s->spec.record);
 	*chunk = (struct chunk){.fd = -1};
 	lock_take(&s->lock);
-	zstd_seam_back(r);
 	while (rc == 0 && !s->stopped && !answered(&q)) {
 		if (zstd_in_hand(r))
 			rc = zstd_go_on_unlocks(r, &q);
 		else if (s->ready > 0)
-			zstd_take_ready_unlocks(r, &q);
+			rc = zstd_take_ready_unlocks(r, &q);
 		else if (s->budget == 0)
 			break;
 		else if (s->current && s->current->state == INPUT_FREE && (q.got == 0 || s->current->zstd))
@@ -338,7 +337,6 @@ void source_close(struct source *s)
 			input_free(in);
 	}
 	assert(s->memory_left == s->memory);
-	zstd_seams_free(s->seams);
 	if (s->current) {
 		struct input *in = s->current;
 		source_leave_current(s);

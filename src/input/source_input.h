@@ -119,8 +119,7 @@ struct source {
 	/* What decoders may hold together, and what of it no reader holds; below 0: a GPU has its part. */
 	int64_t memory, memory_left;
 	bool memory_wanted; /* a thread waits for some of it */
-	struct seam *seams; /* free ones, for the next records that lie in several units ... */
-	unsigned seam_most; /* ... and how many there are in all */
+	unsigned seams, seam_most; /* records that are put together of several units, now and at most */
 };
 
 /* What source_take was asked for, as far as it is answered. */

@@ -25,14 +25,14 @@ static void hide_checksum(struct reader *r, unsigned char *head, size_t n)
 
 int zstd_check(const struct reader *r, struct fail *fail)
 {
-	if (!r->sum.read || r->sum.hash.bytes < r->made || (uint32_t)xxh64_end(&r->sum.hash) == r->sum.value)
+	if (!r->sum.ours || !r->sum.read || (uint32_t)xxh64_end(&r->sum.hash) == r->sum.value)
 		return 0;
 	return zstd_bad(r->in, r->unit.first.offset, fail, "Restored data doesn't match checksum");
 }
 
 /* ---- in one call ---- */
 
-int zstd_read_packed(struct reader *r, struct fail *fail)
+static int read_packed(struct reader *r, struct fail *fail)
 {
 	struct unit *u = &r->unit;
 	size_t got, at = 0;
@@ -50,12 +50,13 @@ int zstd_read_packed(struct reader *r, struct fail *fail)
 	return zstd_bad(r->in, u->first.offset + at, fail, "the input ends inside it");
 }
 
-int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t *got, struct fail *fail)
+int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t *got, bool *ended, struct fail *fail)
 {
 	struct frame f;
 
 	*got = 0;
-	if (zstd_context(r, fail) != 0)
+	*ended = false;
+	if (zstd_context(r, fail) != 0 || (r->packed_end == 0 && read_packed(r, fail) != 0))
 		return -1;
 	while (r->packed_at < r->packed_end) {
 		unsigned char *const p = r->packed + r->packed_at;
@@ -79,10 +80,17 @@ int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t
 		*got += n;
 		r->packed_at += (size_t)f.stored;
 	}
+	*ended = true;
 	return 0;
 }
 
 /* ---- piece by piece ---- */
+
+/* Of a file, where the frame ends, if that is known. */
+static uint64_t read_end(const struct reader *r)
+{
+	return zstd_attached(&r->unit) ? UNKNOWN : r->unit.first.offset + r->unit.stored;
+}
 
 /* Has another thread read what comes next? Then it is in `packed`. */
 static bool take_ahead(struct reader *r, size_t *got)
@@ -116,14 +124,14 @@ static int read_file(struct reader *r, size_t *got, struct fail *fail)
 	    zstd_grow(&r->ahead, &r->ahead_room, PACKED_BYTES) != 0)
 		return fail_errno(fail, "%s", r->in->name);
 	if (!take_ahead(r, got)) {
-		const uint64_t left = r->read_end - r->read_at;
+		const uint64_t left = read_end(r) - r->read_at;
 		if (file_read(r->in, r->packed, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, r->read_at, got,
 			      fail) != 0)
 			return -1;
 	}
 	lock_take(&s->lock);
 	r->read_at += *got;
-	r->ahead_state = *got == PACKED_BYTES && r->read_at < r->read_end ? AHEAD_WANTED : AHEAD_NONE;
+	r->ahead_state = *got == PACKED_BYTES && r->read_at < read_end(r) ? AHEAD_WANTED : AHEAD_NONE;
 	lock_drop(&s->lock);
 	return 0;
 }
@@ -138,7 +146,7 @@ bool zstd_read_ahead_unlocks(struct source *s)
 		r = r->next;
 	if (!r)
 		return false;
-	const uint64_t at = r->read_at, left = r->read_end - at;
+	const uint64_t at = r->read_at, left = read_end(r) - at;
 	fail.status = STATUS_OK;
 	r->ahead_state = AHEAD_FILLING;
 	lock_drop(&s->lock);
@@ -236,42 +244,25 @@ int zstd_begin_long(struct reader *r, struct fail *fail)
 	return 0;
 }
 
-/*
- * Nothing that belongs after this offset is waited for. Where -n ends it may never come; a slice that ends where a
- * frame does is a file's, and has decoded all of that frame.
- */
-static uint64_t horizon(const struct input *in)
-{
-	return in->zstd->limit + (in->sliced && in->zstd->limit != UNKNOWN);
-}
-
 int zstd_decode_some(struct reader *r, unsigned char *buffer, size_t cap, size_t *got, bool *ended, struct fail *fail)
 {
-	const uint64_t content = r->unit.first.header.content, limit = horizon(r->in);
-	unsigned char beyond;
-	ZSTD_outBuffer out = {.dst = buffer, .size = cap}, one = {.dst = &beyond, .size = 1};
+	const struct unit *u = &r->unit;
+	const bool file = r->in->is_file;
+	ZSTD_outBuffer out = {.dst = buffer, .size = cap};
 
 	*ended = false;
 	int rc = decompress(r, &out, ended, fail);
 	*got = out.pos;
-	r->made += out.pos;
-	/*
-	 * The offsets of units after it rest on its header: where that says that the end is must be one. But
-	 * where -n ends there too, nothing more is waited for.
-	 */
-	if (rc == 0 && !*ended && r->made == content && r->unit.at + out.pos < limit) {
-		rc = decompress(r, &one, ended, fail);
-		r->made += one.pos;
-	}
-	if (rc == 0 && *ended && r->sum.ours && (!r->attached || r->unit.at + out.pos < limit))
+	const uint64_t content = u->first.header.content, made = r->made + out.pos;
+	/* Where -n ends nothing more of a pipe is waited for. */
+	if (rc == 0 && *ended && r->sum.ours && (file || u->at + out.pos < r->in->zstd->limit))
 		rc = read_trailer(r, fail);
 	if (rc != 0)
 		return rc;
 	/* libzstd does not look where the last block is empty. */
-	if (content != UNKNOWN && (r->made > content || (*ended && r->made < content)))
-		return zstd_bad(r->in, r->unit.first.offset, fail, "it does not hold as much as its header says");
-	if (*ended && !r->attached &&
-	    (r->source_bytes.pos < r->source_bytes.size || (r->in->is_file && r->read_at < r->read_end)))
-		return zstd_bad(r->in, r->unit.first.offset, fail, "it ends before its last block");
+	if (content != UNKNOWN && (made > content || (*ended && made < content)))
+		return zstd_bad(r->in, u->first.offset, fail, "it does not hold as much as its header says");
+	if (*ended && !zstd_attached(u) && (r->source_bytes.pos < r->source_bytes.size || r->read_at < read_end(r)))
+		return zstd_bad(r->in, u->first.offset, fail, "it ends before its last block");
 	return 0;
 }

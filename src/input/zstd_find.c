@@ -325,9 +325,7 @@ static enum find find_in_file(struct reader *r, struct input *in, struct frame *
 	if (f->stored != UNKNOWN)
 		in->zstd->next += f->stored;
 	if (!fits(r, f, f->stored, f->bound, q)) {
-		r->attached = f->stored == UNKNOWN;
 		r->read_at = f->offset;
-		r->read_end = r->attached ? UNKNOWN : f->offset + f->stored;
 		zstd_reserve_long(r, f->header.content < f->header.window ? f->header.content : f->header.window);
 		return FIND_LONG;
 	}
@@ -438,10 +436,8 @@ static enum find find_in_stream(struct reader *r, struct input *in, struct frame
 		/* Where it must wait for the next request it may have to be decoded into memory of ours. */
 		zstd_reserve_whole(r, u->stored, q->want->lent || u->most > q->cap - q->got ? u->most : 0);
 	}
-	if (found == FIND_LONG) {
-		r->attached = true;
+	if (found == FIND_LONG)
 		zstd_reserve_long(r, content < f->header.window ? content : f->header.window);
-	}
 	return found;
 }
 

@@ -60,6 +60,14 @@ static uint64_t larger(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+static void free_piece(struct piece *p)
+{
+	assert(p->state == PIECE_FREE);
+	free(p->data);
+	p->data = NULL;
+	p->room = 0;
+}
+
 static void free_long(struct reader *r)
 {
 	ZSTD_freeDCtx(r->context);
@@ -67,19 +75,8 @@ static void free_long(struct reader *r)
 	free(r->ahead);
 	r->ahead = NULL;
 	r->ahead_room = 0;
-	for (unsigned i = 0; i < PIECES; i++) {
-		assert(r->piece[i].state == PIECE_FREE);
-		free(r->piece[i].data);
-		r->piece[i].data = NULL;
-		r->piece[i].room = 0;
-	}
-}
-
-static void free_whole(struct reader *r)
-{
-	free(r->out);
-	r->out = NULL;
-	r->out_room = 0;
+	for (unsigned i = 0; i < PIECES; i++)
+		free_piece(&r->piece[i]);
 }
 
 static void free_packed(struct reader *r)
@@ -91,7 +88,7 @@ static void free_packed(struct reader *r)
 
 uint64_t zstd_held(const struct reader *r)
 {
-	uint64_t bytes = r->packed_room + r->ahead_room + r->out_room + (r->context ? ZSTD_sizeof_DCtx(r->context) : 0);
+	uint64_t bytes = r->packed_room + r->ahead_room + (r->context ? ZSTD_sizeof_DCtx(r->context) : 0);
 
 	for (unsigned i = 0; i < PIECES; i++)
 		bytes += r->piece[i].room;
@@ -132,19 +129,22 @@ static void reserve(struct reader *r, uint64_t bytes)
 
 void zstd_reserve_whole(struct reader *r, uint64_t packed, uint64_t out)
 {
-	if (r->piece[0].data || (r->context && ZSTD_sizeof_DCtx(r->context) > CONTEXT_BYTES))
+	struct piece *const p = &r->piece[0];
+
+	if (r->piece[1].data || r->ahead || (r->context && ZSTD_sizeof_DCtx(r->context) > CONTEXT_BYTES))
 		free_long(r);
-	if (zstd_whole_bytes(larger(packed, r->packed_room), larger(out, r->out_room)) > zstd_share(r->source)) {
-		free_whole(r);
+	if (zstd_whole_bytes(larger(packed, r->packed_room), larger(out, p->room)) > zstd_share(r->source)) {
+		free_piece(p);
 		if (r->packed_end == 0)
 			free_packed(r);
 	}
-	reserve(r, larger(room_of(packed), r->packed_room) + larger(room_of(out), r->out_room) + CONTEXT_BYTES);
+	reserve(r, larger(room_of(packed), r->packed_room) + larger(room_of(out), p->room) + CONTEXT_BYTES);
 }
 
 void zstd_reserve_long(struct reader *r, uint64_t window)
 {
-	free_whole(r);
+	if (r->piece[0].room > room_of(zstd_piece_room(r->source)))
+		free_piece(&r->piece[0]);
 	if (r->context && ZSTD_sizeof_DCtx(r->context) > window + STREAM_BYTES)
 		free_long(r);
 	if (r->packed_end == 0 && r->packed_room > room_of(PACKED_BYTES))
@@ -159,7 +159,6 @@ void zstd_release(struct reader *r)
 	if (r->state != READER_IDLE) /* the source was stopped */
 		return;
 	free_long(r);
-	free_whole(r);
 	free_packed(r);
 	s->memory_left += r->held;
 	r->held = 0;

@@ -37,15 +37,6 @@ void zstd_place(struct source *s, struct input *in)
 		pthread_cond_broadcast(&s->settled);
 }
 
-bool zstd_await_place_unlocks(struct reader *r)
-{
-	struct source *s = r->source;
-
-	while (r->unit.at == UNKNOWN && !s->stopped)
-		lock_wait(&s->lock, &s->settled);
-	return !s->stopped;
-}
-
 struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uint32_t record)
 {
 	struct parts p = {.skipped = at < skip ? (skip - at < n ? (size_t)(skip - at) : n) : 0};
@@ -70,7 +61,7 @@ struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, ui
 
 #define COPY_LOCKED 4096u /* bytes that are copied sooner than the lock is dropped and taken again */
 
-static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
+void zstd_copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 {
 	if (n > COPY_LOCKED)
 		lock_drop(&s->lock);
@@ -79,24 +70,15 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 		lock_take(&s->lock);
 }
 
-void zstd_seams_free(struct seam *seams)
+unsigned zstd_seams_free(struct seam *seams)
 {
-	while (seams) {
-		struct seam *const seam = seams;
+	unsigned freed = 0;
+
+	for (struct seam *seam; (seam = seams) != NULL; freed++) {
 		seams = seam->next;
 		free(seam);
 	}
-}
-
-void zstd_seam_back(struct reader *r)
-{
-	struct source *s = r->source;
-
-	if (!r->lent)
-		return;
-	r->lent->next = s->seams;
-	s->seams = r->lent;
-	r->lent = NULL;
+	return freed;
 }
 
 /* The seam of a record, new or begun; NULL: no memory. */
@@ -108,15 +90,11 @@ static struct seam *seam_of(struct source *s, struct zstd *z, uint64_t record)
 		seam = seam->next;
 	if (seam)
 		return seam;
-	seam = s->seams;
-	if (seam) {
-		s->seams = seam->next;
-	} else {
-		seam = malloc(sizeof(*seam) + s->spec.record);
-		if (!seam)
-			return NULL;
-		s->seam_most++;
-	}
+	seam = malloc(sizeof(*seam) + s->spec.record);
+	if (!seam)
+		return NULL;
+	if (++s->seams > s->seam_most)
+		s->seam_most = s->seams;
 	seam->record = record;
 	seam->have = 0;
 	seam->next = z->seams;
@@ -138,7 +116,7 @@ static int mend_unlocks(struct reader *r, uint64_t record, uint32_t phase, const
 
 	if (!seam)
 		return fail_errno(fail, "%s", r->in->name);
-	copy_unlocks(s, seam->bytes + phase, bytes, n);
+	zstd_copy_unlocks(s, seam->bytes + phase, bytes, n);
 	seam->have += (uint32_t)n;
 	if (seam->have < s->spec.record)
 		return 0;
@@ -190,12 +168,9 @@ void zstd_hand_out_mended_unlocks(struct reader *r, struct request *q)
 	const uint32_t record = s->spec.record;
 
 	r->mended = seam->next;
-	r->lent = seam;
-	if (q->want->lent) {
-		*q->chunk = (struct chunk){.data = seam->bytes, .bytes = record, .fd = -1};
-		return;
-	}
-	copy_unlocks(s, (unsigned char *)q->want->buffer + q->got, seam->bytes, record);
+	seam->next = NULL;
+	zstd_copy_unlocks(s, (unsigned char *)q->want->buffer + q->got, seam->bytes, record);
 	q->got += record;
-	zstd_seam_back(r);
+	q->enough |= q->want->lent; /* what is lent next would not follow it in the buffer */
+	s->seams -= zstd_seams_free(seam);
 }

@@ -6,10 +6,10 @@
  * reader at a time is an input's cutter (the input is BUSY): it cuts the next unit off and keeps it.
  *
  *   WHOLE   small frames that follow one another, or one frame that a reader's share of the memory
- *           holds. Decoded in one call into memory of the reader's, and lent from there; straight
+ *           holds. Decoded in one call into a piece of memory of the reader's, which it lends; straight
  *           into the caller's buffer where the caller cannot borrow
- *   LONG    any other frame. Its reader decodes it piece by piece into a ring, from which any reader
- *           takes pieces; when the ring is full the decoding reader takes one itself. In a file the
+ *   LONG    any other frame. Its reader decodes it into one piece after another, which any reader
+ *           takes; when it has no free piece the decoding reader takes one itself. In a file the
  *           next frame is cut meanwhile, where the end of this one was found; else the input stays
  *           BUSY until the decoder has reached it
  *
@@ -30,7 +30,7 @@
  *     how many units a record needs, and how far ahead other readers are. An input that ends inside a record
  *     keeps that until its last unit is done: one for each reader at most, which may all be in other inputs.
  *   - A whole one is its reader's, who hands it out before it goes on. What it sorts out at a time makes two
- *     whole at most, so it has two, or one and another that is lent.
+ *     whole at most.
  *   - One reader alone takes units in their order: what it has is all before what is not cut, so one seam is
  *     open, and one is being handed out.
  *
@@ -40,7 +40,7 @@
  *   - A cutter that waits for memory has no unit yet, and is the only thread that waits for memory.
  *     Readers with units finish them without needing more; readers without work give back what they
  *     hold before they sleep. Then no reader but the cutter holds anything, and it takes what it needs.
- *   - A decoder whose ring is full takes a piece itself. If all pieces are in other readers' hands, it
+ *   - A decoder without a free piece takes one itself. If all pieces are in other readers' hands, it
  *     waits for one: a thread that has borrowed a piece counts it and gives it back before it waits for
  *     anything (source_done is called before the next source_take). Ranges of files, which a GPU's worker
  *     holds while it takes more, are no pieces, and no reader waits for them but at the end of -n.
@@ -80,12 +80,19 @@ struct unit {
 	uint64_t most;    /* room for decoding it, or for as many of its frames as are decoded in one go */
 	uint64_t weight;  /* decoded bytes, as far as they can be guessed */
 	unsigned frames;
+	bool whole;  /* decoded in one call, or some; else a long frame */
 	uint64_t at; /* offset of its next byte in the decoded input; UNKNOWN until it is known */
 };
 
+/* Does the input wait until a long frame is decoded, because its end was not found? */
+static inline bool zstd_attached(const struct unit *u)
+{
+	return !u->whole && u->stored == UNKNOWN;
+}
+
 /* A record that is spread over several units, as far as it was put together. */
 struct seam {
-	struct seam *next; /* of the input's, of a reader's whole ones, or of free ones */
+	struct seam *next; /* of the input's, or of a reader's whole ones */
 	uint64_t record;   /* which of the input */
 	uint32_t have;
 	unsigned char bytes[]; /* of the record */
@@ -112,12 +119,12 @@ struct zstd {
 	unsigned char *rest; /* the first REST_BYTES that follow the samples; NULL: they are not looked at */
 };
 
-/* Decoded bytes of a long frame. */
+/* Decoded bytes of a unit. */
 struct piece {
 	unsigned char *data;
 	size_t room;
 	struct reader *owner;
-	uint64_t begin; /* in the frame */
+	uint64_t begin; /* in the unit */
 	size_t decoded;
 	size_t from, bytes; /* whole records of it that were not handed out */
 	enum { PIECE_FREE, PIECE_FILLING, PIECE_READY, PIECE_LENT, PIECE_COUNTED } state;
@@ -136,7 +143,8 @@ struct reader {
 	struct reader *next;
 	uint64_t counted; /* a tally: bytes that came back with source_done */
 
-	enum { READER_IDLE, READER_WHOLE, READER_LONG } state;
+	/* DRAINING: its unit was decoded to the end, or as far as -n wants. */
+	enum { READER_IDLE, READER_DECODING, READER_DRAINING } state;
 	struct input *in; /* whose unit it has */
 	struct unit unit;
 	struct sum sum;
@@ -144,25 +152,19 @@ struct reader {
 	int64_t held;          /* memory that it may take; it never holds more */
 	unsigned char *packed; /* compressed bytes */
 	size_t packed_room, packed_at, packed_end;
-	unsigned char *out; /* WHOLE: decoded bytes, of which out_at to out_end are not handed out */
-	size_t out_room, out_at, out_end;
+	uint64_t made;  /* decoded bytes */
+	bool hashing;   /* a thread adds to the checksum */
+	unsigned ready; /* pieces that may be taken */
+	struct piece piece[PIECES];
 
 	/* LONG */
-	bool attached;              /* the input waits at the end of this frame */
-	bool ended;                 /* decoded to its end, or as far as -n wants */
-	uint64_t read_at, read_end; /* file: compressed bytes that are still to be read */
-	unsigned char *ahead;       /* file: the next of them, read by a thread that would else sleep */
+	uint64_t read_at;     /* file: from here on compressed bytes are still to be read */
+	unsigned char *ahead; /* file: the next of them, read by a thread that would else sleep */
 	size_t ahead_room, ahead_bytes;
 	enum { AHEAD_NONE, AHEAD_WANTED, AHEAD_FILLING, AHEAD_READY } ahead_state;
 	ZSTD_inBuffer source_bytes;
-	uint64_t made;   /* decoded bytes */
-	uint64_t hashed; /* ... of which these were added to the checksum */
-	bool hashing;    /* a thread adds to it */
-	unsigned ready;  /* pieces that may be taken */
-	struct piece piece[PIECES];
 
 	struct seam *mended; /* records that its units completed, to be handed out */
-	struct seam *lent;   /* the one that was handed out last, if it was lent */
 };
 
 /* ---- zstd_read.c: whose turn it is ---- */
@@ -183,13 +185,9 @@ static inline size_t zstd_piece_room(const struct source *s)
 
 /* Has the reader a unit, or a record that it put together? */
 bool zstd_in_hand(const struct reader *r);
-int zstd_go_on_unlocks(struct reader *r, struct request *q);
 
 /* The next unit of an input, which becomes the reader's. */
 int zstd_cut_unlocks(struct reader *r, struct input *in, struct request *q);
-
-/* A chunk comes back that was lent. */
-int zstd_done_unlocks(struct reader *r, struct chunk *chunk, struct fail *fail);
 
 /* All units of an ended input are done: its totals, what it lacks. */
 int zstd_end(struct source *s, struct input *in, struct fail *fail);
@@ -198,11 +196,8 @@ void zstd_account(struct source *s, struct input *in);
 /* No reader takes anything any more. */
 void zstd_reader_free(struct reader *r);
 
-/* Takes a unit that is done off its reader. */
-int zstd_finish(struct reader *r, int rc, struct fail *fail);
-
-/* Waits until a unit's offset is known. false: the source was stopped. */
-bool zstd_await_place_unlocks(struct reader *r);
+/* Takes a unit that is done off its reader. -1: its checksum is wrong, or the input ends badly. */
+int zstd_finish(struct reader *r, struct fail *fail);
 
 int zstd_bad(const struct input *in, uint64_t offset, struct fail *fail, const char *why);
 
@@ -251,11 +246,10 @@ int zstd_context(struct reader *r, struct fail *fail);
 
 /* ---- zstd_decode.c: without the lock ---- */
 
-/* The frames of a WHOLE unit that fit, one after another. */
-int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t *got, struct fail *fail);
-int zstd_read_packed(struct reader *r, struct fail *fail);
+/* The frames of a WHOLE unit that fit, one after another; *ended: they were its last. */
+int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t *got, bool *ended, struct fail *fail);
 
-/* Up to cap bytes of a LONG frame; *ended: they were its last. 1: the source was stopped. */
+/* Up to cap bytes of a LONG frame; likewise. 1: the source was stopped. */
 int zstd_begin_long(struct reader *r, struct fail *fail);
 int zstd_decode_some(struct reader *r, unsigned char *buffer, size_t cap, size_t *got, bool *ended, struct fail *fail);
 
@@ -264,9 +258,17 @@ int zstd_check(const struct reader *r, struct fail *fail);
 
 /* ---- zstd_ring.c ---- */
 
-int zstd_long_go_on_unlocks(struct reader *r, struct request *q);
-void zstd_take_ready_unlocks(struct reader *r, struct request *q);
-void zstd_piece_done_unlocks(struct source *s, struct piece *p);
+/* The next step of a reader that has something in hand. */
+int zstd_go_on_unlocks(struct reader *r, struct request *q);
+
+/* A piece of any reader's. */
+int zstd_take_ready_unlocks(struct reader *r, struct request *q);
+
+/* A chunk comes back that was lent. */
+int zstd_done_unlocks(struct reader *r, struct chunk *chunk, struct fail *fail);
+
+/* A unit that is wrong: an error, unless -n wants nothing of it. */
+int zstd_refuse_unlocks(struct reader *r, const struct fail *bad, struct fail *fail);
 
 /*
  * Reads ahead for a decoder, if one wants it: a twelfth of the time of one frame of noise, which is
@@ -294,11 +296,11 @@ struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, ui
 int zstd_sort_out_unlocks(struct reader *r, const unsigned char *data, size_t n, size_t *from, size_t *bytes,
 			  struct fail *fail);
 
-/* A record that the reader put together: lent, or copied. */
+/* A record that the reader put together, into the caller's buffer. */
 void zstd_hand_out_mended_unlocks(struct reader *r, struct request *q);
+unsigned zstd_seams_free(struct seam *seams); /* how many there were */
 
-/* The reader's caller is done with the record that it was lent, if any. */
-void zstd_seam_back(struct reader *r);
-void zstd_seams_free(struct seam *seams);
+/* memcpy; of many bytes without the lock. */
+void zstd_copy_unlocks(struct source *s, void *to, const void *from, size_t n);
 
 #endif
