@@ -252,6 +252,14 @@ def check_manual(program, manual):
         names = {}
         exec(example, names)
         check((numpy.asarray(names["counts"]) == expected).all(), f"the manual's example: {example}")
+    # README's lines, which are indented: the CSV's counts, the array's, and those of the JSON without under and over.
+    run(program, "-t", "u8", "-b", "200", "-o", "a.csv", "noise")
+    lines = open(os.path.join(os.path.dirname(manual), "..", "README.md"), encoding="utf-8").read().split("\n")
+    begin = lines.index("    import json, numpy")
+    names = {}
+    exec("\n".join(line.strip() for line in lines[begin : lines.index("", begin)]), names)
+    for counts in names["h"]["count"], names["c"], names["v"][1:-1]:
+        check((numpy.asarray(counts) == expected).all(), "README's example")
 
 
 def main():

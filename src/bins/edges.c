@@ -279,8 +279,7 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 
 	*e = (struct edges){.closed = spec->closed};
 	if (spec->closed && (spec->kind == AXIS_MOD || spec->kind == AXIS_AUTO)) {
-		*why = spec->kind == AXIS_MOD ? "--closed has no last edge to close with --mod"
-					      : "--closed has no last edge to close with --auto";
+		*why = "--closed needs a last edge, such as that of --range";
 		return -1;
 	}
 	e->binning.bins = spec->bins;

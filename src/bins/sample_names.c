@@ -41,6 +41,13 @@ static const struct {
 	{"sbyte", "i8"},
 	{"bool", "u8"},
 	{"real", "f32"},
+	{"signed char", "i8"},
+	{"unsigned char", "u8"},
+	{"unsigned short", "u16"},
+	{"unsigned int", "u32"},
+	{"unsigned long", "u64"},
+	{"long long", "i64"},
+	{"unsigned long long", "u64"},
 	/* od: d and x with a number of bytes */
 	{"d1", "i8"},
 	{"d2", "i16"},
@@ -209,7 +216,8 @@ void sample_type_hint(char hint[SAMPLE_HINT], const char *text)
 	const char *const order = big && orderless ? "be" : "";
 	if (pair)
 		snprintf(hint, SAMPLE_HINT,
-			 "unknown type; use %s%s, two values for each complex sample (both are counted)", pair, order);
+			 "unknown type; use %s%s with -c 2, which counts the two parts of complex samples apart", pair,
+			 order);
 	else if (name && !mark && is_code(word))
 		snprintf(hint, SAMPLE_HINT, "unknown type; use %s%s (or %c%s, as NumPy writes it)", name, order,
 			 big ? '>' : '<', word);

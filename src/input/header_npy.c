@@ -84,17 +84,47 @@ static enum header_result refuse_type(struct header_scan *h, const char *descr, 
 	return header_bad(h, "dtype '%.*s': %s", shown, descr, what);
 }
 
+/* The bytes of [('a', '<i2'), ('b', '<f4')]; 0 where a field is itself structured or an array. */
+static unsigned long record_bytes(struct text t)
+{
+	unsigned long sum = 0;
+	size_t length;
+
+	if (!take(&t, '['))
+		return 0;
+	while (!take(&t, ']')) {
+		if (!take(&t, '(') || !take_quoted(&t, &length) || !take(&t, ','))
+			return 0;
+		const char *p = take_quoted(&t, &length), *const end = p ? p + length : NULL;
+		unsigned long bytes = 0, unit = 1;
+		if (!p || !take(&t, ')'))
+			return 0;
+		for (; p < end && (*p < '0' || *p > '9'); p++)
+			unit = *p == 'U' ? 4 : 1; /* a character of Unicode has four bytes */
+		for (; p < end && *p >= '0' && *p <= '9' && bytes < 1000000; p++)
+			bytes = bytes * 10 + (unsigned long)(*p - '0');
+		sum += bytes * unit;
+		(void)take(&t, ',');
+	}
+	return sum;
+}
+
 static enum header_result take_type(struct header_scan *h, struct text *t)
 {
 	size_t length;
 	char order = '<';
 
 	skip_space(t);
-	if (t->at < t->end && (*t->at == '[' || *t->at == '('))
+	if (t->at < t->end && (*t->at == '[' || *t->at == '(')) {
+		const unsigned long record = record_bytes(*t);
+		char size[32] = "SIZE";
+		if (record > 0)
+			snprintf(size, sizeof(size), "%lu", record);
 		return header_bad(h,
-				  "a structured dtype, more than one field: count one with --raw -S %llu and "
-				  "--record, --offset",
-				  (unsigned long long)h->header.begin);
+				  "a structured dtype: count one of its fields with --raw -S %llu --record=%s "
+				  "--offset=OFFSET -t TYPE",
+				  (unsigned long long)h->header.begin, size);
+	}
 	const char *const descr = take_quoted(t, &length);
 	if (!descr)
 		return header_bad(h, "no dtype in quotes after 'descr'");

@@ -108,6 +108,12 @@ int input_sniff(const struct source *s, const struct input *in, const unsigned c
 			return fail_set(fail, STATUS_DATA,
 					"%s: compressed by %s: pipe it through `%s`, or count it as it is with --raw",
 					in->name, FORMATS[i].format, FORMATS[i].command);
+	if (four == 4 && memcmp(bytes, "PK\3\4", 4) == 0)
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s: a zip archive, as .npz files are: `unzip -p ARCHIVE MEMBER | gpuhist` counts a member of "
+			"it, or count it as it is with --raw",
+			in->name);
 	if (s->spec.zstd)
 		return fail_set(fail, STATUS_DATA, "%s: not compressed by zstd, which --zstd requires", in->name);
 	return 0;

@@ -85,8 +85,8 @@ static bool is_one_of(const char *suffix, const char *const *list)
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 {
 	static const char *const COMPRESSED[] = {".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip", NULL};
-	static const char *const OTHERS[] = {".npz",     ".png",     ".jpg", ".jpeg", ".pdf",  ".h5", ".hdf5",
-					     ".parquet", ".feather", ".mat", ".root", ".xlsx", NULL};
+	static const char *const OTHERS[] = {".npz",  ".png",     ".jpg",     ".jpeg", ".gif",  ".webp", ".pdf",  ".h5",
+					     ".hdf5", ".parquet", ".feather", ".mat",  ".root", ".xlsx", ".html", NULL};
 	const char *const dot = path ? strrchr(path, '.') : NULL;
 	char list[FORMAT_LIST];
 

@@ -45,6 +45,7 @@ run gpuhist -t i8 --auto -b 4 u8
 run gpuhist -t f32 --auto --flow /dev/null
 run gpuhist -t i32 --auto -b 1 i32
 run gpuhist --auto --closed i32
+run gpuhist --closed i32
 run gpuhist --auto --mod i32
 run gpuhist -r 0:1 --log=1:2 -r 0:2 u8
 # Nothing asked for

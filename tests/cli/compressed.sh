@@ -6,7 +6,8 @@ bytes '\037\213\010and more of it' >z.gz
 bytes '\3757zXZ\000and more of it' >z.xz
 bytes 'BZh91AY&SYand more' >z.bz2
 bytes '\004\042\115\030and more of it' >z.lz4
-for z in z.zst z.gz z.xz z.bz2 z.lz4; do
+bytes 'PK\003\004and more of it' >z.npz
+for z in z.zst z.gz z.xz z.bz2 z.lz4 z.npz; do
 	run gpuhist -t u8 -o h $z
 	shell "cat $z | gpuhist -t u8"
 	shell "gpuhist -t u8 < $z"

@@ -136,6 +136,11 @@ run gpuhist alaw.wav
 { array "[('x', '<f4')]" '(2,)' && printf 12345678; } >fields.npy
 run gpuhist fields.npy
 run gpuhist --raw -t f32 -S 128 -r full -b 1 fields.npy
+{ array "[('n', '<u2'), ('x', '<f4'), ('name', '<U2')]" '(1,)' && printf 12345678901234; } >three.npy
+run gpuhist three.npy
+run gpuhist --raw -S 128 --record=14 --offset=2 -t f32 -r full -b 1 three.npy
+{ array "[('x', '<f4', (3,)), ('n', '<u2')]" '(1,)' && printf 12345678901234; } >nested.npy
+run gpuhist nested.npy
 { array "'|b1'" '(2,)' && printf 12; } >truth.npy
 shell 'cat truth.npy | gpuhist'
 { array "'|V2'" '(2,)' && printf 1234; } | zstd -q >bf.npy.zst

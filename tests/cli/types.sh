@@ -37,6 +37,6 @@ run gpuhist -t '' two
 run gpuhist -t '<u16' two
 run gpuhist -t U8 two
 # The names of other tools
-for type in float s16 f4 '>u16' cf32 S16_LE; do
+for type in float s16 f4 '>u16' cf32 S16_LE complex128 'unsigned short' 'long long'; do
 	run gpuhist -t "$type" two
 done

@@ -19,6 +19,8 @@ run gpuhist --c a
 run gpuhist --no a
 run gpuhist --=1 a
 run gpuhist --bogus=1 a
+run gpuhist --little-endian a
+run gpuhist --endian=big a
 run gpuhist --raw -qxb a
 run gpuhist -xq a
 run gpuhist -qb

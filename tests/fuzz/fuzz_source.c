@@ -123,7 +123,8 @@ static char compressed(const uint8_t *p, size_t n)
 		return 'z';
 	if ((n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0) || (n >= 4 && memcmp(p, "\x04\x22\x4d\x18", 4) == 0) ||
 	    (n >= 6 && memcmp(p, "\xfd\x37\x7a\x58\x5a\x00", 6) == 0) ||
-	    (n >= 10 && memcmp(p, "BZh", 3) == 0 && memcmp(p + 4, "1AY&SY", 6) == 0))
+	    (n >= 10 && memcmp(p, "BZh", 3) == 0 && memcmp(p + 4, "1AY&SY", 6) == 0) ||
+	    (n >= 4 && memcmp(p, "PK\3\4", 4) == 0))
 		return 'o';
 	return 0;
 }

@@ -155,6 +155,7 @@ bool looks_compressed(const struct input *in)
 		{3, {'B', 'Z', 'h'}},          /* bzip2 */
 		{4, {0x04, 0x22, 0x4d, 0x18}}, /* lz4 */
 		{4, {0x02, 0x21, 0x4c, 0x18}}, /* lz4, legacy */
+		{4, {'P', 'K', 3, 4}},         /* zip */
 	};
 	static const unsigned char skippable[] = {0x2a, 0x4d, 0x18};
 	const unsigned char *at = in->data + in->before;
