@@ -145,9 +145,9 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 
 	divide(&p, job, facts, job->memory);
 	if_plain.plain = true;
-	plain.workers = workers_within(&plain, job, &if_plain, job->memory);
-	p.halved = plain.tables > p.tables ||
-		   (job->device != DEVICE_GPU && plain.workers > p.workers && plain.tables <= job->memory);
+	divide(&plain, job, &if_plain, job->memory);
+	p.halved = plain.tables > p.tables || (job->device != DEVICE_GPU && plain.workers > p.workers) ||
+		   (!facts->compressed && plain.lanes_memory > p.lanes_memory);
 	p.lanes = lanes(&p, job, facts);
 	p.windows = maps(&p, job, facts);
 	p.decoded = facts->compressed;

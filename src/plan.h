@@ -44,7 +44,7 @@ struct plan {
 	unsigned workers; /* threads at most; 0: -M is less than one worker needs */
 	size_t block;     /* bytes of a CPU worker's buffer */
 	size_t tables;    /* bytes of all CPU workers: tables and blocks; what one needs if workers is 0 */
-	bool halved;      /* with `plain` CPU workers would take more, or there would be more of them */
+	bool halved;      /* with `plain` CPU workers or lanes would take more, or there would be more workers */
 
 	bool gpu;              /* one may be started: --device=gpu, or under auto where it pays */
 	unsigned lanes;        /* workers that may feed it, over all devices */

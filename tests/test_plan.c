@@ -292,8 +292,12 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 	CHECK(p->gpu == (gpu || (facts->kernels && job->device == DEVICE_AUTO)), "job %lu: a GPU", i);
 	CHECK(!p->windows || p->lanes == 1, "job %lu: windows beside %u lanes", i, p->lanes);
 	const struct plan plain = plan_with(job, &(struct plan_facts){.axis = facts->axis, .plain = true}, job->memory);
-	CHECK(!p->halved || (!facts->plain && (plain.tables > p->tables || plain.workers > p->workers)),
-	      "job %lu: halved", i);
+	const struct plan beside = plan_with(
+		job, &(struct plan_facts){.axis = facts->axis, .kernels = facts->kernels, .plain = true}, job->memory);
+	const bool more = plain.tables > p->tables || plain.workers > p->workers;
+	CHECK(!p->halved || (!facts->plain && (more || beside.lanes_memory > p->lanes_memory)), "job %lu: halved", i);
+	CHECK(p->halved || facts->plain || facts->compressed || gpu || beside.lanes_memory <= p->lanes_memory,
+	      "job %lu: lanes of %llu bytes, and no look at the files", i, (unsigned long long)p->lanes_memory);
 }
 
 /* Of more memory tables never take less, and decoders never get more than that. */
