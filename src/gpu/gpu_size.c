@@ -12,14 +12,14 @@
 #define SLOT_DECODED ((size_t)16 << 20) /* for frames, which are decoded in one call up to this size */
 #define SLOT_LEAST ((size_t)256 << 10)  /* where memory is short */
 #define SLOTS_LEAST 4u
-#define SLOTS_MORE 4u  /* more slots than lanes: chunks on the bus, and chunks being counted */
-#define SLOTS_BUSY 16u /* as many workers, each filling a slot, keep the bus busy; more would only make slots smaller \
-			*/
+#define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
+/* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
+#define SLOTS_BUSY 16u
 #define ORDERS 4u
 #define ORDERS_MOST 16u
 #define ORDERS_CELLS ((size_t)1 << 22) /* adding so many takes all threads; their memory is that of the bins */
-#define GROUPS_MOST 15000u /* as many as fit the shared memory of any device; types with codes are counted otherwise \
-			    */
+/* As many as fit the shared memory of any device; types with codes are counted otherwise. */
+#define GROUPS_MOST 15000u
 
 /* At most this many bytes, in whole samples and whole pages, but at least a record. */
 static size_t slot_bytes_for(const struct counting *c, size_t bytes)
