@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cell: from a key to its cell: binning.h, with the kind of bins fixed at compile time where
- * that pays.
+ * cell: from a key to its cell: binning.h, with the kind of bins fixed at compile time where that
+ * pays.
  *
- * BIN::cell(rule, key) is exact. Samples that are in no bin have four cells of their own after
- * the bins (binning.h), so no kernel branches on them and a flood of them costs nothing.
- * BIN::all is the number of cells, of one channel. BIN::bring copies what BIN::cell reads into the
- * block's shared memory; the block synchronises after it. If BIN::GUESSES, BIN::guess gives the same cell for a 4-byte
- * key unless it sets `doubt`. BIN::PERM, BIN::FLIP: whether the rule's perm and flip are
- * applied. Codes are counted as they are stored; the host bins them.
+ * BIN::cell(rule, key) is exact. Samples that are in no bin have four cells of their own after the
+ * bins (binning.h), so no kernel branches on them and it costs nothing if there are very many.
+ * BIN::all is the number of cells of one channel. BIN::bring copies what BIN::cell reads into the
+ * block's shared memory; the block synchronises after it. If BIN::GUESSES, BIN::guess gives the
+ * same cell for a 4-byte key unless it sets `doubt`. BIN::PERM, BIN::FLIP: whether the rule's perm
+ * and flip are applied. Codes are counted as they are stored; the host bins them.
  */
 #ifndef GPUHIST_CELL_CUH
 #define GPUHIST_CELL_CUH
 
 #include "reader.cuh"
 
-/* What most of them have in common: nothing that a block brings into its shared memory first. */
+/* What most of them have in common: a block copies nothing into its shared memory first. */
 struct bin_bare {
 	static INLINE void bring(const struct rule &)
 	{
@@ -34,7 +34,7 @@ template <u32 CODES> struct bin_code : bin_bare {
 	}
 };
 
-/* 16-bit integers, by groups; a group is within one bin, to which the host adds it. */
+/* 16-bit integers, by groups; each group is within one bin, to which the host adds it. */
 struct bin_group : bin_bare {
 	enum { PERM = 1, FLIP = 1, GUESSES = 0 };
 	static INLINE u32 all(const struct rule &r)
@@ -65,9 +65,10 @@ template <u32 KIND> struct bin_key : bin_bare {
 };
 
 /*
- * Explicit edges, where they do not fit shared memory beside the counters. Each sample takes a load from the guide and
- * one for each step of the bisection, at random; edges that are anywhere near regular take one step, and small tables
- * stay in L1. The table is in the memory of the device, at rule.bins.table.at.
+ * Explicit edges that do not fit shared memory beside the counters. Each sample takes a load from
+ * the guide and one for each step of the bisection, at random addresses; edges that are anywhere
+ * near regular take one step, and small tables stay in L1. The table is in the memory of the
+ * device, at rule.bins.table.at.
  */
 template <> struct bin_key<BIN_TABLE> : bin_bare {
 	enum { PERM = 1, FLIP = 1, GUESSES = 0 };
@@ -87,8 +88,8 @@ template <> struct bin_key<BIN_TABLE> : bin_bare {
 
 /*
  * Where binary64 runs at half the rate of binary32, the exact rule is faster than a guess in
- * binary32 that is in doubt now and then. Elsewhere binary64 runs at a 64th of that rate.
- * -DBIN_NARROW compiles the guess in binary32 for every device, to test it.
+ * binary32 that is sometimes in doubt. Elsewhere binary64 runs at a 64th of that rate. -DBIN_NARROW
+ * compiles the guess in binary32 for every device, to test it.
  */
 #if defined(__CUDA_ARCH__) && !defined(BIN_NARROW) && \
 	(__CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000)
@@ -125,8 +126,8 @@ template <u32 KIND> struct bin_real : bin_bare {
 		return bin_nearest(&r.bins, x);
 	}
 	/*
-	 * Let p be the distance from LO to x, in bins. Rounding p - 1/2 gives floor(p), unless p
-	 * is so near to a whole number that the guess's error counts; set_guess (driver/kernel.c)
+	 * Let p be the distance from LO to x, in bins. Rounding p - 1/2 gives floor(p), unless p is
+	 * so near to a whole number that the guess's error matters; set_guess (driver/kernel.c)
 	 * bounds that error. -1 is under, N is over.
 	 */
 	static INLINE u32 guess_narrow(const struct rule &r, u32 key, bool &doubt)
@@ -143,7 +144,10 @@ template <u32 KIND> struct bin_real : bin_bare {
 	}
 };
 
-/* Explicit edges and floats: compared by their bits, no binary64 but for the guide of 8-byte ones. */
+/*
+ * Explicit edges and floats: compared by their bits, without binary64 except for the guide of
+ * 8-byte floats.
+ */
 template <> struct bin_real<BIN_TABLE> : bin_bare {
 	enum { PERM = 1, FLIP = 0, GUESSES = 0 };
 	static INLINE u32 all(const struct rule &r)
@@ -161,10 +165,11 @@ template <> struct bin_real<BIN_TABLE> : bin_bare {
 };
 
 /*
- * Explicit edges in shared memory, for any number of them that fits beside the counters. A load at random
- * takes 3.7 clocks for 32 samples, and what memory brings takes 7.3: so a sample whose entry of the guide holds no
- * edge, as most do, takes one load, one with an edge two. Where edges are crowded, one more for each doubling; only
- * the lanes that need it take a step, and few lanes seldom meet in a bank.
+ * Explicit edges in shared memory, for any number of them that fits beside the counters. A load at
+ * random takes 3.7 clocks for 32 samples, and memory takes 7.3 to deliver them. A sample whose
+ * entry of the guide holds no edge, as most do, takes one load, and one whose entry holds an edge
+ * takes two. Where edges are crowded, each doubling takes one more; only the lanes that need it
+ * take a step, and few lanes seldom use the same bank.
  */
 INLINE void near_bring(const struct rule &r)
 {

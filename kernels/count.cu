@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count: the kernels that the program carries, by name. A name gives the way of keeping counters,
+ * count: the kernels that the program contains, by name. A name gives the way of keeping counters,
  * the size of a sample and the kind of bins: whole_4_magic. driver/kernel.c chooses among them.
  */
 #include "extent.cuh"
@@ -56,12 +56,15 @@
 	SPLIT(split_##SIZE##_##suffix, SIZE, 8, one_channel, __VA_ARGS__) \
 	FAR(far_##SIZE##_##suffix, SIZE, 1, one_channel, __VA_ARGS__)
 
-/* Explicit edges are in shared memory where the counters are the block's alone. */
+/* Explicit edges are in shared memory if a single block has all counters there. */
 #define EDGES(SIZE, suffix, DEEP, NEAR, ...)                                     \
 	SHARED(whole_##SIZE##_##suffix, SIZE, WHOLE, DEEP, 1, one_channel, NEAR) \
 	FAR_WAYS(SIZE, suffix, __VA_ARGS__)
 
-/* Interleaved channels: one kernel for all kinds of bins, and in split one load in flight, which keeps it small. */
+/*
+ * Interleaved channels: one kernel for all kinds of bins; in split there is one load in flight,
+ * which keeps it small.
+ */
 #define INTERLEAVED(SIZE, suffix, DEEP, ...)                                                    \
 	SHARED(whole_##SIZE##_##suffix##_channels, SIZE, WHOLE, DEEP, 1, channels, __VA_ARGS__) \
 	SPLIT(split_##SIZE##_##suffix##_channels, SIZE, 1, channels, __VA_ARGS__)               \

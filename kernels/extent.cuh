@@ -18,11 +18,12 @@ INLINE u64 ordered(u64 bits)
 }
 
 /*
- * One read of the data, a minimum and a maximum a sample in registers, a tree in shared memory, two global
- * atomics a block. out[0] is the greatest complement of a key, out[1] the greatest key: both were cleared
- * before, so that no finite sample leaves the extent of none (auto.h).
+ * One read of the data; for each sample a minimum and a maximum in registers, then a tree in shared
+ * memory and two global atomics a block. out[0] is the greatest complement of a key, out[1] the
+ * greatest key. Both were cleared before, so that without a finite sample they still mean
+ * EXTENT_NONE (auto.h).
  *
- * Launch: 1024 threads, shared memory 16 bytes for each; any grid.
+ * Launch: 1024 threads, 16 bytes of shared memory for each; any grid.
  */
 template <int SIZE, bool REAL>
 __device__ __forceinline__ void find_extent(const void *data, u64 n, const struct rule &r, u64 *out)
@@ -54,7 +55,7 @@ __device__ __forceinline__ void find_extent(const void *data, u64 n, const struc
 	if (blockIdx.x == 0 && tid < in.head + in.tail)
 		look(in.edge_vec(tid), 1);
 	greatest[tid] = most;
-	/* Of keys of 32 bits too: the complement in 64 bits. */
+	/* For 32-bit keys too the complement has 64 bits. */
 	complement[tid] = least > most ? 0 : ~(u64)least;
 	__syncthreads();
 	for (u32 half = blockDim.x / 2; half > 0; half /= 2) {

@@ -2,9 +2,10 @@
 /*
  * far: any number of cells, straight to a table in global memory that stays from chunk to chunk.
  *
- * Global memory takes 16 to 100 billion additions a second where the cells are many, ten times what a bus brings;
- * but data on a few cells gets a tenth of that, or less. So each block keeps the cells that it meets first in shared
- * memory: hot ones are among them but for a few, because 4096 entries have room for what a block meets early.
+ * Global memory takes 16 to 100 billion additions a second if the cells are many, ten times what a
+ * bus delivers; but data in a few cells gets a tenth of that, or less. So each block keeps the
+ * cells that it meets first in shared memory. Nearly all hot cells are among them, because 4096
+ * entries have room for everything that a block meets early.
  */
 #ifndef GPUHIST_FAR_CUH
 #define GPUHIST_FAR_CUH
@@ -13,7 +14,7 @@
 
 enum { FAR_LOG2 = 12, FAR_ENTRIES = 1 << FAR_LOG2 };
 
-/* Launch: up to 1024 threads, any grid. The counts are added to out, which may hold others. */
+/* Launch: up to 1024 threads, any grid. The counts are added to out, which need not be clear. */
 template <int SIZE, class BIN, int DEEP, class CHANNELS>
 __device__ __forceinline__ void count_far(const void *data, u64 n, const struct rule &r, u32 *out)
 {

@@ -8,12 +8,13 @@
 #include "reader.cuh"
 
 /*
- * A thread for each sample, whose place takes one or two divisions of 32 bits. Of samples that are far apart
- * memory brings whole sectors of 32 bytes, of neighbours the same lines serve a warp; what is packed
- * is written once and read once more, most of it from L2. The worst is a byte at a time, some 1 T samples/s by the
- * instructions, still twenty times the bus.
+ * A thread for each sample, whose address takes one or two divisions of 32 bits. If samples are far
+ * apart, memory delivers whole sectors of 32 bytes; if they are neighbours, the same lines serve a
+ * warp. What is packed is written once and read once more, mostly from L2. The worst case is one
+ * byte at a time: some 1 T samples/s, limited by the instructions, still twenty times the bus.
  *
- * Launch: any grid; n below 2^32. Both may have any alignment; `to` has room for n samples.
+ * Launch: any grid; n below 2^32. Both pointers may have any alignment; `to` has room for n
+ * samples.
  */
 template <int SIZE> __device__ __forceinline__ void gather_samples(const u8 *from, u8 *to, const struct gather &g)
 {

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * parts: any number of cells, at the price of writing the samples to memory once more.
- */
+/* parts: any number of cells, at the cost of writing the samples to memory once more. */
 #ifndef GPUHIST_PARTS_CUH
 #define GPUHIST_PARTS_CUH
 
@@ -14,7 +12,7 @@
  * work, count_parts counts one bucket's parts of many tiles in shared memory.
  */
 
-enum { PART_EMPTY = 0xffff }; /* fills what alignment leaves free in a sorted tile */
+enum { PART_EMPTY = 0xffff }; /* fills entries that alignment leaves free in a sorted tile */
 
 /*
  * split: the tile is read twice, first from memory and then from L2, with one
@@ -180,18 +178,17 @@ __device__ __forceinline__ void plan(const struct parts &s, const struct parts_m
 }
 
 /*
- * count_parts: a unit of work is one bucket's parts of every g-th run of tiles,
- * so that a bucket that is crowded in a few tiles is still shared evenly. The
- * tiles of a run are neighbours, which is a third faster than tiles far apart.
- * 16-bit codes are read once, with one shared atomic each (merged where equal)
- * and one global atomic a cell and unit. A bucket with few samples is counted by
- * global atomics alone: then fewer than width / 4 of them can meet on one cell.
+ * count_parts: a unit of work is one bucket's parts of every g-th run of tiles, so that a bucket
+ * that is crowded in a few tiles is still shared evenly. The tiles of a run are neighbours, which
+ * is a third faster than tiles far apart. 16-bit codes are read once, with one shared atomic each
+ * (merged where equal) and one global atomic for each cell and unit. A bucket with few samples is
+ * counted by global atomics alone: then fewer than width / 4 of them can have the same cell.
  *
- * `lanes` lanes walk a part of usual length. Much longer parts are put into a
- * list, and the whole block walks them afterwards.
+ * `lanes` lanes walk a part of ordinary length. Much longer parts are put on a list, and the whole
+ * block walks them afterwards.
  *
- * Launch: blocks of 1024 threads, one per SM; shared memory 4 *
- * spread_words(width + 1) beside about 2 KB of its own; all is BIN::all.
+ * Launch: blocks of 1024 threads, one per SM; shared memory 4 * spread_words(width + 1) beside
+ * about 2 KB of its own; all is BIN::all.
  */
 template <int DEEP>
 __device__ __forceinline__ void count_parts(const struct parts &s, const struct parts_memory m, const u32 all, u32 *out)

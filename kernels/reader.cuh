@@ -15,12 +15,11 @@ typedef uint64_t u64;
 #define INLINE __device__ __forceinline__
 
 /*
- * struct reader<SIZE>: whole 16-byte loads from the first aligned one on; the
- * samples before and after them (edge samples) are read byte by byte. Samples
- * that are not aligned to their own size straddle words: such a load reads the
- * next word too and shifts. Samples of 3 bytes are read by 3 loads that hold 16
- * of them; since 3 has an inverse mod 16, some sample always starts at a multiple
- * of 16 bytes.
+ * struct reader<SIZE>: whole 16-byte loads from the first aligned one on; the samples before and
+ * after them (edge samples) are read byte by byte. Samples that are not aligned to their own size
+ * cross words: then a load reads the next word too, and shifts. Samples of 3 bytes are read by 3
+ * loads that hold 16 of them; because 3 has an inverse mod 16, some sample always starts at a
+ * multiple of 16 bytes.
  */
 template <int SIZE> struct key_of {
 	typedef u32 type;
@@ -152,7 +151,7 @@ template <int SIZE> struct reader {
 #pragma unroll
 			for (int k = 0; k < PER; k++)
 				cell[k] = BIN::guess(r, key[k], doubt);
-			if (doubt) { /* one branch for all: a branch a sample costs a third */
+			if (doubt) { /* one branch for all samples: a branch for each costs a third */
 #pragma unroll
 				for (int k = 0; k < PER; k++)
 					cell[k] = BIN::cell(r, key[k]);

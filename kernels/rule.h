@@ -19,7 +19,8 @@
 
 /*
  * 16-bit integers with no border of a bin between them form one group, so that few bins or a narrow
- * range need few counters: group = (place mul + add) / 2^32, place = key - low, clamped to 0 .. last.
+ * range need few counters: group = (place mul + add) / 2^32, where place = key - low, clamped to 0
+ * .. last.
  */
 struct groups {
 	int32_t low, last;
@@ -27,13 +28,17 @@ struct groups {
 };
 
 /*
- * Explicit edges in shared memory, after the counters: a guide of its own, finer than bin_table's, so that
- * most entries hold no edge, and the keys as bin_table has them. An entry is bin | count << NEAR_BIN_BITS.
+ * Explicit edges in shared memory, after the counters: a guide of their own, finer than
+ * bin_table's, so that most entries hold no edge, and the keys as in bin_table. An entry is bin |
+ * count << NEAR_BIN_BITS.
  */
 #define NEAR_BIN_BITS 20
 #define NEAR_COUNT_MOST 4095u
 
-/* How a distance e from the first key becomes an entry g of the guide; all of them never fall as e rises. */
+/*
+ * How a distance e from the first key becomes an entry g of the guide; in each way g never falls as
+ * e rises.
+ */
 enum near_by {
 	NEAR_KEY,   /* g = e >> shift */
 	NEAR_VALUE, /* floats: g = floor((x - lo) scale) */
@@ -44,23 +49,23 @@ struct near {
 	uint32_t by; /* enum near_by */
 	uint32_t shift;
 	double lo, scale;
-	uint32_t guide;                      /* entries, an even number; keys follow */
-	uint32_t words;                      /* of 32 bits, in all */
-	uint32_t at;                         /* the first of them in the block's shared memory, in words, even */
+	uint32_t guide; /* entries, an even number; keys follow */
+	uint32_t words; /* of 32 bits, in all */
+	uint32_t at;    /* the first of them in the block's shared memory, as an index of words; even */
 	DEVICE_POINTER(const uint32_t) from; /* where they are in the device's memory */
 };
 
 struct rule {
-	struct binning bins;  /* the one arithmetic */
-	struct groups groups; /* gpu_group.c */
+	struct binning bins;  /* how a key becomes a cell */
+	struct groups groups; /* set by gpu_group.c */
 	uint32_t perm[4];     /* __byte_perm selectors from stored to native order, see reader::keys */
 	uint32_t flip[2];     /* xored onto native words: the sign bits of signed types */
 	float f_scale;        /* f32: x is about x f_scale + f_offset + 0.5 bins above LO ... */
 	float f_offset;
-	float f_sure;      /* ... and where that is nearer than this to a whole number plus a
-			      half, the whole number is the bin; 0: never sure */
-	uint32_t channels; /* interleaved: each has all of the cells, one channel's after the other's */
-	struct near near;  /* near_table */
+	float f_sure; /* ... and if that is nearer than this to a whole number plus a half, the whole number is the bin;
+			 0: never */
+	uint32_t channels; /* interleaved; each has all of the cells, one channel's after those of the one before */
+	struct near near;  /* made by near_table.c */
 };
 
 /*
@@ -105,24 +110,24 @@ RULE_INLINE uint32_t group_count(const struct groups *g)
 }
 
 /*
- * The index of a cell in a table in shared memory: cell (1 + 1/32 + 1/1024), so that cells a
- * multiple of 16, 32, ... or 32,768 apart (samples shifted left, a coarse grid, hot codes at
- * powers of two) are in different banks. Without this 32 such cells take 32 clocks.
+ * The index of a cell in a table in shared memory: cell (1 + 1/32 + 1/1024). So cells that are a
+ * multiple of 16, 32, ... or 32,768 apart (samples shifted left, a coarse grid, hot codes at powers
+ * of two) are in different banks. Without this, 32 such cells take 32 clocks.
  */
 RULE_INLINE uint32_t spread(uint32_t cell)
 {
 	return cell * 1057 >> 10;
 }
 
-/* Words of such a table; cells < 2^21, or the product overflows. */
+/* The words of such a table; cells < 2^21, or the product overflows. */
 RULE_INLINE uint32_t spread_words(uint32_t cells)
 {
 	return cells ? spread(cells - 1) + 1 : 0;
 }
 
 /*
- * Samples that do not follow one another: `samples` of each record side by side, `records` of them in a row.
- * They are packed first, in their order, and then counted.
+ * Samples with gaps between them: `samples` of each record are side by side, and `records` records
+ * form a row. They are first packed, in their order, and then counted.
  */
 struct gather {
 	uint64_t n;       /* samples in all */
@@ -133,7 +138,7 @@ struct gather {
 	uint32_t pitch;   /* bytes from one row to the next */
 };
 
-/* Where sample i is. */
+/* The offset of sample i. */
 RULE_INLINE uint64_t gather_at(const struct gather *g, uint32_t i, uint32_t bytes)
 {
 	const uint32_t record = i / g->samples, row = record / g->records;
@@ -142,7 +147,7 @@ RULE_INLINE uint64_t gather_at(const struct gather *g, uint32_t i, uint32_t byte
 	       (uint64_t)(i - record * g->samples) * bytes;
 }
 
-/* Where the parts are in device memory. */
+/* The arrays of split, plan and count_parts in device memory. */
 struct parts_memory {
 	DEVICE_POINTER(uint4) codes;    /* tiles * room */
 	DEVICE_POINTER(uint16_t) start; /* (buckets + 1) rows of tiles: a bucket's first uint4 */

@@ -57,9 +57,10 @@ struct channels {
 };
 
 /*
- * How far a thread of count_shared goes from vec to vec. With channels, by whole cycles of them, so that the
- * channel of a vec's k-th sample is always the same and costs nothing: vecs repeat after channels / gcd(channels,
- * PER) of them. Threads from the step on are idle; it is whole warps where there are enough of them.
+ * How far a thread of count_shared goes from vec to vec. With channels it goes by whole cycles of
+ * them, so that the channel of a vec's k-th sample is always the same and costs nothing: the
+ * pattern repeats after channels / gcd(channels, PER) vecs. Threads from the step on are idle;
+ * these are whole warps where there are enough of them.
  */
 template <int PER> INLINE u32 step_of(const struct rule &r, u32 threads)
 {
@@ -81,19 +82,19 @@ enum keep {
 };
 
 /*
- * count_shared: one read of the data at memory speed, one shared atomic a
- * sample, one global atomic a cell and block.
+ * count_shared: one read of the data at memory speed, one shared atomic a sample, one global atomic
+ * for each cell and block.
  *
- * STRIPED: a lane counts in copy lane % copies, so that 32 / copies lanes at most
- * meet in a bank, whatever the data: 1, 2 or 4 clocks for 32 samples.
- * WHOLE: 1 clock on equal samples, 3.7 on noise; 32 on the worst data, which is
- * 0.26 T samples/s.
+ * STRIPED: a lane counts in copy lane % copies, so that at most 32 / copies lanes use the same
+ * bank, whatever the data: 1, 2 or 4 clocks for 32 samples. WHOLE: 1 clock on equal samples, 3.7 on
+ * noise; 32 on the worst data, which is 0.26 T samples/s.
  *
- * The edges that BIN compares with, if it has any near, are copied behind the counters first.
+ * The edges that BIN compares with, if it keeps them in shared memory, are first copied there,
+ * after the counters.
  *
- * Launch: shared memory STRIPED 4 * copies * BIN::all, WHOLE 4 * spread_words(BIN::all), for each
- * channel's cells, or up to the end of the edges; as many blocks as are resident together. With
- * channels at least 64 threads in all.
+ * Launch: shared memory STRIPED 4 * copies * BIN::all, WHOLE 4 * spread_words(BIN::all), for the
+ * cells of all channels, or up to the end of the edges; as many blocks as are resident together.
+ * With channels at least 64 threads in all.
  */
 template <int SIZE, class BIN, enum keep KEEP, int DEEP, class CHANNELS>
 __device__ __forceinline__ void count_shared(const void *data, u64 n, const struct rule &r, u32 *out, u32 copies)
@@ -147,22 +148,21 @@ __device__ __forceinline__ void count_shared(const void *data, u64 n, const stru
 /* ---- up to twice the cells that fit ------------------------------------------ */
 
 /*
- * count_pair: two blocks count one part of the data together, in one of two ways.
- * Each samples 32 rows of the part and comes to the same choice.
+ * count_pair: two blocks count one part of the data together, in one of two ways. Each looks at 32
+ * sample rows of the part, and both come to the same choice.
  *
- * Crowded (on average more than CROWD lanes of a row in one cell): both blocks
- * read the whole part, each counts half of the cells, equal lanes merge; about
- * 2 * 3.2 clocks for 32 samples on noise, half of that on equal samples.
- * Otherwise: each block reads half of the part and counts all cells in 16 bits,
- * two in a word. Nothing merges: 4.2 clocks on noise, 32 where 32 lanes meet in a
- * cell all the same (data that changes within a part): 0.26 T samples/s.
+ * Crowded (on average more than CROWD lanes of a row in one cell): both blocks read the whole part,
+ * each counts half of the cells, and equal lanes merge; about 2 * 3.2 clocks for 32 samples on
+ * noise, half of that on equal samples. Otherwise: each block reads half of the part and counts all
+ * cells in 16 bits, two in a word. Nothing merges: 4.2 clocks on noise; 32 if 32 lanes still meet
+ * in a cell (data that changes within a part), which is 0.26 T samples/s.
  *
- * A 16-bit counter never carries into its neighbour: a thread that sees bit 15
- * set clears it at the end of its batch and adds 0x8000 to global memory instead;
- * meanwhile 1024 threads with at most 16 samples a batch add less than 0x8000.
+ * A 16-bit counter never carries into its neighbour: a thread that sees bit 15 set clears it at the
+ * end of its batch and adds 0x8000 to global memory instead; meanwhile 1024 threads with at most 16
+ * samples a batch add less than 0x8000.
  *
- * Launch: shared memory 4 * spread_words((BIN::all + 1) / 2 + 1);
- * one block an SM; an even grid, at most as many blocks as are resident together.
+ * Launch: shared memory 4 * spread_words((BIN::all + 1) / 2 + 1); one block an SM; an even grid, at
+ * most as many blocks as are resident together.
  */
 template <int SIZE, class BIN>
 __device__ __forceinline__ void count_pair(const void *data, u64 n, const struct rule &r, u32 *out)
@@ -185,7 +185,7 @@ __device__ __forceinline__ void count_pair(const void *data, u64 n, const struct
 	__syncthreads();
 	{
 		const u64 i = lo + (hi - lo) * (threadIdx.x / 32) / (nt / 32) + (threadIdx.x & 31);
-		u32 cell = all + threadIdx.x, first = 0; /* none: like no other */
+		u32 cell = all + threadIdx.x, first = 0; /* no cell: equal to none of the others */
 
 		if (i < hi) {
 			const vec v = in.slip ? in.template load<false, true>(i) : in.template load<false, false>(i);

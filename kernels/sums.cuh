@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * sums: what the counters of a table that stays on the device add up to, piece by piece.
- */
+/* sums: the sum of each piece of the counters of a table that stays on the device. */
 #ifndef GPUHIST_SUMS_CUH
 #define GPUHIST_SUMS_CUH
 
 #include "shared.cuh"
 
 /*
- * sums[b] = the sum of the counters b * piece up to (b + 1) * piece, of those that there are. Launch: a block for
- * each piece, of 32 to 1024 threads.
+ * sums[b] = the sum of the counters from b * piece up to (b + 1) * piece, as far as they exist.
+ * Launch: a block for each piece, of 32 to 1024 threads.
  */
 __device__ __forceinline__ void sum_piece(const u32 *table, u64 cells, u32 piece, u64 *sums)
 {

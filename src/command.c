@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* command: run or add, publish, report. */
+/* command: count or merge, publish, report. */
 #include "command.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "output/publish.h"
 #include "run.h"
 
-/* What the output says of where its counts come from. */
+/* What the output says about where its counts come from. */
 static struct provenance provenance_of(const struct job *job, const struct run_report *report)
 {
 	return (struct provenance){
@@ -30,7 +30,10 @@ static struct provenance provenance_of(const struct job *job, const struct run_r
 	};
 }
 
-/* With --tee the inputs' bytes pass while they are counted, and to their end whatever becomes of that. */
+/*
+ * With --tee the inputs are passed on while they are counted, and to their end even if counting
+ * fails.
+ */
 static int count(const struct job *asked, struct hist *hist, struct run_report *report, struct fail *fail)
 {
 	struct job job = *asked;
@@ -40,14 +43,14 @@ static int count(const struct job *asked, struct hist *hist, struct run_report *
 	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count, STDOUT_FILENO, fail) != 0)
 		return -1;
 	int rc = run_open(&run, &job, fail);
-	/* What cannot be added to is reported before the work. */
+	/* A FILE that cannot be added to is reported before the work. */
 	if (rc == 0 && job.into)
 		rc = into_compare(job.into, run_hist(run), fail);
 	if (rc == 0)
 		rc = run_until_end(run, fail);
 	run_close(run, hist, report);
 	if (job.tee && tee_end(job.source.tee, &passing) != 0) {
-		/* What was cut off by it is no failure of its own. */
+		/* What --tee cut short is not a failure of its own. */
 		*fail = passing;
 		hist_free(hist);
 		rc = -1;
@@ -68,7 +71,7 @@ void command_count(const struct job *job, struct fail *fail)
 			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, avx512)", isa);
 		return;
 	}
-	/* What cannot be written is reported before the work. */
+	/* An output that cannot be written is reported before the work. */
 	if (job->into && into_check(job->into, fail) != 0)
 		return;
 	if (!job->output_none && output_open(&out, job->output, fail) != 0)
@@ -78,7 +81,9 @@ void command_count(const struct job *job, struct fail *fail)
 		if (out)
 			publish(out, job->format, &job->style, &hist, &from, fail);
 		picture_draw(job, &hist, &from);
-		/* Last, because it is what must not be done twice: a command that failed has added nothing. */
+		/*
+		 * Last, because it must not be done twice: a command that failed has added nothing.
+		 */
 		if (job->into && fail->status == STATUS_OK &&
 		    into_add(job->into, &hist, job->style.nonzero, &from, &sum, fail) == 0)
 			report_into(job, sum.samples, sum.inputs);

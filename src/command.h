@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * command: what a job asks for, from its first file to its last message. On failure *fail says why and nothing is
- * published under the asked name. Main thread.
+ * command: all that a job asks for, from its first file to its last message. On failure *fail says
+ * why, and no output has been published under its name. Main thread.
  */
 #ifndef GPUHIST_COMMAND_H
 #define GPUHIST_COMMAND_H
@@ -9,7 +9,7 @@
 #include "base/fail.h"
 #include "cli/job.h"
 
-/* Counts samples. Does not return where a GPU was started (run.h). */
+/* Counts samples. */
 void command_count(const struct job *job, struct fail *fail);
 
 /* Adds documents: --merge. */

@@ -25,10 +25,10 @@ struct crew {
 	const struct plan *plan;
 	struct work work;
 	struct lock lock;
-	unsigned started;       /* members whose thread runs or ran; under lock */
-	bool closed;            /* no more are started; under lock */
+	unsigned started;       /* members that were started; guarded by lock */
+	bool closed;            /* no more may be started; guarded by lock */
 	double began;           /* clock at crew_run */
-	uint64_t known;         /* bytes that the inputs were known to hold then; 0: not known */
+	uint64_t known;         /* bytes that the inputs held then, as far as is known; 0: not known */
 	struct member *members; /* plan->workers of them */
 };
 
@@ -40,7 +40,10 @@ static void run_member(struct member *m)
 	m->report.core_seconds = clock_core_seconds() - began;
 	if (rc == 0)
 		return;
-	/* One that never asked for anything is not missed: the others read what it would have. */
+	/*
+	 * A worker that failed before it asked the source for anything is not missed: the others
+	 * read what it would have read.
+	 */
 	if (m != m->crew->members && !m->report.asked && m->fail.status == STATUS_SYSTEM)
 		m->fail.status = STATUS_OK;
 	else
@@ -53,7 +56,10 @@ static void *member_main(void *arg)
 	return NULL;
 }
 
-/* What decoders have, they give back in the milliseconds that a GPU's start takes hundreds of. */
+/*
+ * Decoders give back what they hold of the lanes' memory within milliseconds; a GPU's start takes
+ * hundreds.
+ */
 static struct gpu *start_gpu(const struct crew *crew)
 {
 	const struct plan *p = crew->plan;
@@ -70,7 +76,9 @@ static struct gpu *start_gpu(const struct crew *crew)
 	});
 }
 
-/* One more worker, if one may be; fewer than planned is no error. With the crew's lock held. */
+/*
+ * Starts one more worker if the plan has one; having fewer is no error. With the crew's lock held.
+ */
 static void start_one(struct crew *crew)
 {
 	lock_assert_held(&crew->lock);
@@ -91,7 +99,10 @@ void crew_more(struct crew *crew)
 	lock_drop(&crew->lock);
 }
 
-/* Is it time for a GPU, at the rate that the workers have had? Of compressed inputs only the packed bytes are known. */
+/*
+ * Is it time for a GPU, at the rate of the workers so far? Of compressed inputs only the packed
+ * size is known.
+ */
 static bool gpu_pays(const struct crew *crew)
 {
 	uint64_t gpu_records;
@@ -100,7 +111,7 @@ static bool gpu_pays(const struct crew *crew)
 	return plan_gpu_pays(crew->plan, clock_seconds() - crew->began, counted, crew->plan->decoded ? 0 : crew->known);
 }
 
-/* struct work's busy: one more worker; when all are there, the GPU. */
+/* The callback `busy` of struct work: starts one more worker, or, when all are there, the GPU. */
 static bool start_next(void *arg)
 {
 	struct crew *crew = arg;
@@ -152,7 +163,10 @@ free_crew:
 	return -1;
 }
 
-/* --device=gpu waits for the GPU before anything is read; auto starts it where it pays. */
+/*
+ * --device=gpu waits for the GPU before anything is read; under auto workers start it later, where
+ * it pays.
+ */
 static int prepare_gpu(struct crew *crew, struct fail *fail)
 {
 	struct gpu_report gpu;
@@ -169,10 +183,13 @@ static int prepare_gpu(struct crew *crew, struct fail *fail)
 	return 0;
 }
 
-/* Waits for the workers that others started. */
+/* Waits for the workers that other workers started. */
 static void join(struct crew *crew)
 {
-	/* The last that was started can start one more until it is joined; then no thread is left that could. */
+	/*
+	 * The last one that was started may start another until it is joined; after that no thread
+	 * is left that could.
+	 */
 	for (unsigned i = 1;; i++) {
 		lock_take(&crew->lock);
 		const bool more = i < crew->started;
@@ -184,7 +201,10 @@ static void join(struct crew *crew)
 	}
 }
 
-/* What all did together; the first failure in their order is *fail's. */
+/*
+ * Adds up what all workers did; of their failures, the first in the order of the workers is
+ * *fail's.
+ */
 static int sum_up(const struct crew *crew, struct run_report *report, struct fail *fail)
 {
 	int rc = 0;
@@ -227,7 +247,7 @@ uint64_t crew_records(const struct crew *crew, uint64_t *gpu_records)
 	uint64_t all = 0;
 
 	*gpu_records = 0;
-	/* Also those that were never started, which have counted nothing. */
+	/* Includes members that were never started, which have counted nothing. */
 	for (unsigned i = 0; i < crew->plan->workers; i++) {
 		*gpu_records += tally_read(&crew->members[i].report.gpu_records);
 		all += tally_read(&crew->members[i].report.records);

@@ -14,8 +14,8 @@
 #include "output/output.h"
 
 /*
- * A shell may start us with 0, 1 or 2 closed; the next file opened would then be taken for
- * standard output. The gaps are filled by a file that fails in the direction that counts.
+ * A shell may start us with descriptor 0, 1 or 2 closed; the next file that is opened would then be
+ * taken for standard output. The gaps are filled with a file that fails when it is used.
  */
 static void fill_standard_fds(void)
 {
@@ -47,7 +47,10 @@ int main(int argc, char **argv)
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
-		/* All parts have the same command line, and often one standard error. */
+		/*
+		 * All parts have the same command line, and often one standard error, so messages
+		 * name the part.
+		 */
 		if (job.part_variable && job.source.parts > 1)
 			msg_set_part(job.source.part, job.source.parts);
 		if (keyboard_check(&job, argc, &fail) == 0)

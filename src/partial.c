@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* partial: a snapshot, a histogram, a file. */
+/* partial: a snapshot, a histogram from it, a file. */
 #include "partial.h"
 
 #include "hist/hist.h"
 #include "output/output.h"
 
-/* At the moment of a snapshot: what the workers' reports say, and how many inputs were begun. */
+/*
+ * Taken at the moment of a snapshot: what the workers' reports say, and how many inputs were begun.
+ */
 struct moment {
 	const struct partial *p;
 	uint64_t records, inputs;

@@ -10,7 +10,7 @@
 
 /* What is counted; borrowed. */
 struct partial {
-	const struct job *job; /* of which a type, a layout and a record are known */
+	const struct job *job; /* its type, layout and record are known */
 	const struct axis *axis;
 	const struct source *source;
 	const struct crew *crew;
@@ -19,10 +19,10 @@ struct partial {
 };
 
 /*
- * Replaces the job's output by the counts so far, marked as partial, without statistics. They are audited as those of
- * the end: against the records of the workers' reports, and their sum. Takes memory for a copy of the totals and, of
- * codes, for the bins, and gives it back. -1: the output is what it was, and *fail says why. Any thread but a worker;
- * one at a time.
+ * Replaces the job's output by the counts so far, marked as partial, without statistics. They are
+ * audited as those at the end are: against the records of the workers' reports, and their sum.
+ * Takes memory for a copy of the totals and, for codes, for the bins, and frees it. -1: the output
+ * is what it was, and *fail says why. Any thread that is no worker; one at a time.
  */
 int partial_write(const struct partial *p, struct fail *fail);
 

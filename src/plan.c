@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* plan: the division of -M, and what is worth a thread, a table, a lane, a GPU. */
+/* plan: the division of -M, and when a thread, a table, a lane or a GPU is worth it. */
 #include "plan.h"
 
 #include <string.h>
@@ -8,28 +8,35 @@
 #include "worker.h"
 
 /*
- * Large enough that a claim and a system call are nothing, small enough to stay in L2 and to
- * keep a pipe nearly empty, its pages warm. Files do the same from 64 KiB to 1 MiB; a pipe
- * that `cat` fills is read 15% faster by 128 KiB than by 64 or 256.
+ * Large enough that the cost of a claim and a system call does not matter, small enough to stay in
+ * L2 and to keep a pipe nearly empty, its pages warm. Files are equally fast from 64 KiB to 1 MiB;
+ * a pipe that `cat` fills is read 15% faster with 128 KiB than with 64 or 256.
  */
 #define BLOCK_BYTES ((size_t)128 << 10)
-/* Of smaller ones, all that lie in several zstd frames fit the page that a worker takes beside its block. */
+/*
+ * Records that are smaller than this: all that span several zstd frames fit the page that a worker
+ * takes beside its block.
+ */
 #define SEAM_COUNTS 512u
 /*
- * Bytes of all workers' private tables together; above, one table for all. Measured on two
- * cores with noise over 2^20, 2^22, 2^24 cells: a private table takes 1.2, 3.1, 7.3 ns a
- * sample, the shared one 8, 12, 16. So private as long as memory allows.
+ * The most bytes for all workers' private tables together; above that they share one table.
+ * Measured on two cores with noise over 2^20, 2^22, 2^24 cells: a private table takes 1.2, 3.1, 7.3
+ * ns a sample, the shared one 8, 12, 16. So tables are private as long as memory allows.
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
 
-#define LANES_MOST 60u /* a slot each, and some more, of 64 (gpu/region.h) */
-/* Of so many threads one lane with windows, beside CPU workers, does more than all of them as feeders. */
+#define LANES_MOST 60u /* a slot for each, and a few more, of 64 (gpu/region.h) */
+/*
+ * With at most so many threads, one lane with windows beside CPU workers is faster than all of them
+ * as feeders.
+ */
 #define LANES_AUTO_ALONE 3u
 
 /*
- * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could
- * count. So what is left must keep the CPU busy for longer than that, at the rate that it has had. Of what is not known
- * to end soon, as much is left as was counted. The first blocks, in which tables are touched, say little.
+ * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could count. So
+ * the rest of the work must keep the CPU busy for longer than that, at its rate so far. Where the
+ * end is not known, as much is taken to be left as was counted. The first blocks, in which tables
+ * are touched for the first time, say little about the rate.
  */
 #define WORTH_SECONDS 0.4
 #define TELLING_BYTES ((uint64_t)64 << 20)
@@ -41,13 +48,19 @@ static struct plan plan_of(const struct job *job)
 	return (struct plan){.block = record > BLOCK_BYTES ? record : BLOCK_BYTES};
 }
 
-/* Does each worker add what it takes to statistics of its own? (counting_adds_stats, before there is a counting.) */
+/*
+ * Does each worker add what it takes to statistics of its own? (As counting_adds_stats, before
+ * there is a counting.)
+ */
 static bool statistics(const struct job *job)
 {
 	return job->stats && job->type.bytes > 2;
 }
 
-/* What `workers` of them take that count in private tables, or in the table of the totals. */
+/*
+ * Sets how `workers` of them count, in private tables or in the table of the totals; returns the
+ * bytes they take.
+ */
 static size_t on_cpu(struct plan *p, const struct job *job, const struct plan_facts *facts, unsigned workers,
 		     bool shared)
 {
@@ -57,22 +70,26 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct plan_fa
 	counting_init_layout(&p->counting, &facts->axis->type, &facts->axis->edges, &job->layout, shared);
 	if (job->stats)
 		counting_keep_stats(&p->counting, job->layout.channels);
-	/* Under auto and gpu a lane may add to a shared table at any time. */
+	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 && (job->device == DEVICE_CPU || p->counting.most > 0);
 	return workers * worker_cpu_memory(&p->counting, p->block) +
 	       (seams ? (size_t)source_seam_bytes(record, workers) : 0);
 }
 
 /*
- * As many workers as -T and `most` bytes allow, or one. Of more memory they never take less, which
- * plan_memory_for relies on: more workers are taken only where they did not fit before.
+ * As many workers as -T and `most` bytes allow, but at least one. With more memory they never take
+ * less: plan_memory_for relies on that, and it holds because workers are added only where they did
+ * not fit before.
  */
 static unsigned workers_within(struct plan *p, const struct job *job, const struct plan_facts *facts, uint64_t most)
 {
 	const struct axis *const axis = facts->axis;
 	const size_t table = counting_cells(&axis->type, &axis->edges) * job->layout.channels * sizeof(uint32_t);
 
-	/* Where the range comes from the samples each table has a k of its own, so they cannot share one. */
+	/*
+	 * Where the range comes from the samples, each table has its own k, so workers cannot share
+	 * one.
+	 */
 	const bool own = axis->kind == AXIS_AUTO && axis->type.bytes > 2;
 
 	for (unsigned workers = job->threads; workers > 0; workers--) {
@@ -80,7 +97,10 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 		if (p->tables <= most)
 			return workers;
 	}
-	/* The last resort is what takes least; with few bins that is a table of its own. */
+	/*
+	 * If even one worker does not fit, take the way that needs least; with few bins that is a
+	 * private table.
+	 */
 	const size_t private = p->tables;
 	p->tables = on_cpu(p, job, facts, 1, true);
 	if (private < p->tables)
@@ -89,13 +109,14 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 }
 
 /*
- * As many workers feed the GPU as find a slot. But where one or two threads are all, or a few beside a CPU's workers,
- * one lane, which maps files, does more than those that read, unless they keep statistics. Of a compressed
- * input all threads decode, and none of them has to count.
+ * May a lane map files? Normally as many workers feed the GPU as find a slot. But with one or two
+ * threads in all, or a few beside CPU workers, a single lane that maps files does more than lanes
+ * that read, unless they keep statistics. Of a compressed input all threads decode, and none of
+ * them has to count.
  */
 static bool maps(const struct plan *p, const struct job *job, const struct plan_facts *facts)
 {
-	/* Where counters stay on the device (gpu_size.h), ranges are read. */
+	/* Where counters stay on the device (gpu_size.h) ranges are read, not mapped. */
 	if (p->counting.cells > STAY_CELLS || statistics(job) || strchr(job->gpus, ',') ||
 	    strcmp(job->gpus, "all") == 0)
 		return false;
@@ -124,7 +145,7 @@ static void divide(struct plan *p, const struct job *job, const struct plan_fact
 		p->workers = 0;
 		return;
 	}
-	/* Workers of lanes alone count nothing, but may keep statistics. */
+	/* Under --device=gpu workers have no tables, but may keep statistics. */
 	const uint64_t sums = statistics(job) ? stats_bytes(&job->type, job->layout.channels) : 0;
 	const uint64_t taken = job->device == DEVICE_GPU ? lanes(p, job, facts) * sums : p->tables;
 	const uint64_t left = memory > taken ? memory - taken : 0;
@@ -169,7 +190,10 @@ uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, 
 {
 	uint64_t memory = (job->memory + 1023) / 1024 * 1024; /* as messages name it */
 
-	/* Of more memory decoders never get more than that: each step is too short, or just enough. */
+	/*
+	 * Decoders never get more than the whole of what is added, so each step is too short or
+	 * exactly enough.
+	 */
 	for (;;) {
 		struct plan p = plan_of(job);
 		divide(&p, job, facts, memory);

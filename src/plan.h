@@ -2,14 +2,14 @@
 /*
  * plan: how a job is run: how many workers, how they count, and who may take how much of -M.
  *
- * Pure: the same job and facts always give the same plan; nothing is opened, asked or started. Every
- * division of -M and every threshold of the CPU's side is here. Only the slots of a lane are sized
- * in gpu.c, where the devices are known.
+ * Pure: the same job and facts always give the same plan; nothing is opened or started, and the
+ * system is not asked. Every division of -M and every threshold of the CPU's side is here. Only the
+ * slots of a lane are sized elsewhere, in gpu_size.c, where the devices are known.
  *
  *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take more.
  *                                       One worker may take all of it if it has to. A block holds a
  *                                       record at least; beside it, where inputs may be compressed,
- *                                       large records that lie in several frames (zstd_read.h)
+ *                                       large records that span several frames (zstd_read.h)
  *   lanes of a GPU                      under auto up to a quarter, of what the tables leave of the
  *                                       other half; where no input is compressed, up to three eighths
  *                                       and half of what they leave of all, which with the default -M is
@@ -35,21 +35,21 @@
 struct plan_facts {
 	const struct axis *axis; /* of the histogram */
 	bool kernels;            /* the program was built with kernels for a GPU */
-	bool compressed;         /* the inputs are compressed, most likely */
-	bool plain;              /* no input is: nothing has to be left for decoders */
+	bool compressed;         /* the inputs are probably compressed */
+	bool plain;              /* no input is compressed: nothing has to be left for decoders */
 };
 
 struct plan {
 	struct counting counting;
-	unsigned workers; /* threads at most; 0: -M is less than one worker needs */
+	unsigned workers; /* the most threads; 0: -M is less than one worker needs */
 	size_t block;     /* bytes of a CPU worker's buffer */
-	size_t tables;    /* bytes of all CPU workers: tables and blocks; what one needs if workers is 0 */
-	bool halved;      /* with `plain` CPU workers or lanes would take more, or there would be more workers */
+	size_t tables;    /* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
+	bool halved;      /* with `plain` workers or lanes would take more memory, or there would be more workers */
 
-	bool gpu;              /* one may be started: --device=gpu, or under auto where it pays */
-	unsigned lanes;        /* workers that may feed it, over all devices */
-	bool windows;          /* there is one, and it may hand over ranges of files */
-	bool decoded;          /* they get samples from decoders, slower by far than the bus */
+	bool gpu;              /* one may be started: under --device=gpu, or under auto where it pays */
+	unsigned lanes;        /* the most workers that feed it, over all devices */
+	bool windows;          /* there is a single lane, and it may hand over ranges of files */
+	bool decoded;          /* lanes get samples from decoders, which are far slower than the bus */
 	uint64_t lanes_memory; /* host bytes for all slots */
 
 	uint64_t decoders; /* bytes that decoders may take, at least 1 ... */
@@ -59,12 +59,12 @@ struct plan {
 struct plan plan_make(const struct job *job, const struct plan_facts *facts);
 
 /*
- * Under auto: after so many seconds the workers have counted so many bytes, of those that are known of, or 0. Is what
- * is left worth the start of a GPU?
+ * Under auto: after so many seconds the workers have counted so many bytes of `known` ones (0: not
+ * known). Is the rest worth the start of a GPU?
  */
 bool plan_gpu_pays(const struct plan *plan, double seconds, uint64_t counted, uint64_t known);
 
-/* The least -M, not below the job's, whose plan leaves decoders `need` bytes. */
+/* The smallest -M, not below the job's, whose plan leaves decoders `need` bytes. */
 uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, uint64_t need);
 
 #endif

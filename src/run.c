@@ -2,9 +2,10 @@
 /*
  * run: the first input, the plan, the source, the crew, the audit.
  *
- * run_open asks the first input what it is, because all that is planned depends on the type; then it plans and
- * takes memory. run_until_end has the crew read and count, and audits what it
- * counted; run_close hands the histogram out. Who may take how much is plan.c's, who starts whom crew.c's.
+ * run_open reads what the first input says of itself, because all that is planned depends on the
+ * type; then it plans and takes memory. run_until_end has the crew read and count, and audits the
+ * result; run_close hands out the histogram. plan.c decides who may take how much, crew.c who
+ * starts whom.
  */
 #include "run.h"
 
@@ -23,8 +24,8 @@
 #include "watch.h"
 
 struct run {
-	struct job job;     /* what was asked for, with the type, the layout and the record that the first input gave */
-	struct header said; /* by the first input */
+	struct job job; /* what was asked for, completed with the type, layout and record that the first input gave */
+	struct header said; /* what the first input says */
 	double began;
 	struct axis axis; /* of the bins that were asked for */
 	struct plan_facts facts;
@@ -32,20 +33,20 @@ struct run {
 	struct source *source;
 	struct counts counts;
 	struct crew *crew;
-	struct hist hist; /* reserved, then filled */
+	struct hist hist; /* reserved first, then filled */
 	bool done;        /* filled and audited */
 	struct run_report report;
 	struct watch *watch;
-	int stage;                /* what of this the watch may look at; atomic: it only rises */
+	int stage;                /* what the watching thread may look at; atomic: it only rises */
 	struct snapshot snapshot; /* with --every */
-	uint64_t length;          /* the watch's, once it counts: of all inputs, if it is known ... */
-	bool measured;            /* ... or known not to be */
-	bool unsaved;             /* the watch's own: the last partial output failed */
+	uint64_t length; /* used by the watching thread once counting has begun: bytes of all inputs, if known ... */
+	bool measured;   /* ... once they were looked at */
+	bool unsaved;    /* used by the watching thread alone: the last partial output failed */
 };
 
 enum { RUN_STARTED, RUN_COUNTS };
 
-/* The source's: long work begins. */
+/* A callback of the source: there is work for one more worker. */
 static void more(void *arg)
 {
 	const struct run *run = arg;
@@ -53,7 +54,7 @@ static void more(void *arg)
 	crew_more(run->crew);
 }
 
-/* The source's: the -M with which decoders may take so much. */
+/* A callback of the source: the -M with which decoders may take that much. */
 static uint64_t memory_for(void *arg, uint64_t need)
 {
 	const struct run *run = arg;
@@ -61,7 +62,7 @@ static uint64_t memory_for(void *arg, uint64_t need)
 	return plan_memory_for(&run->job, &run->facts, need);
 }
 
-/* Samples and bytes must agree; so must what was read and what was counted. */
+/* The audit: samples and bytes must agree, and so must what was read and what was counted. */
 static int audit(const struct run *run, struct fail *fail)
 {
 	const struct source_totals *t = &run->report.totals;
@@ -112,7 +113,7 @@ static int make_plan(struct run *run, struct fail *fail)
 	return 0;
 }
 
-/* What the first input says becomes the job's, unless -t, -c said it before. */
+/* What the first input says becomes the job's, unless -t or -c was given. */
 static int resolve(struct run *run, struct fail *fail)
 {
 	struct job *job = &run->job;
@@ -129,7 +130,7 @@ static int resolve(struct run *run, struct fail *fail)
 	return 0;
 }
 
-/* Opens the inputs; of what type are they? */
+/* Opens the inputs, and learns of what type they are. */
 static int open_source(struct run *run, struct fail *fail)
 {
 	struct source_spec spec = run->job.source;
@@ -144,7 +145,7 @@ static int settle_source(struct run *run, struct fail *fail)
 {
 	struct source_spec *spec = &run->job.source;
 
-	spec->prompt = run->job.every > 0; /* what came slowly is in the next partial output */
+	spec->prompt = run->job.every > 0; /* data that came slowly is in the next partial output */
 	spec->threads = run->plan.workers;
 	spec->memory = run->plan.decoders;
 	spec->memory_spare = run->plan.spare;
@@ -180,7 +181,7 @@ static bool reads_stdin(const struct job *job)
 	return false;
 }
 
-/* Bytes of all inputs, of those of a slice what it wants; 0: not known. */
+/* Bytes of all inputs, or those of the slice that this process counts; 0: not known. */
 static uint64_t length_of(const struct run *run)
 {
 	return run->job.source.parts > 0 ? source_known_bytes(run->source) : source_length(&run->job.source);
@@ -192,7 +193,7 @@ static void look(void *arg, struct progress_now *now)
 
 	if (!has_reached(run, RUN_COUNTS))
 		return;
-	/* Standard input's offset is no longer where it was. */
+	/* The offset of standard input has changed since the run began. */
 	if (!run->measured && !reads_stdin(&run->job))
 		run->length = length_of(run);
 	run->measured = true;
@@ -201,7 +202,7 @@ static void look(void *arg, struct progress_now *now)
 	now->records = crew_records(run->crew, &now->gpu_records);
 }
 
-/* One that fails costs nothing but itself. It is reported unless the one before it failed too. */
+/* A failure has no other consequence. It is reported unless the one before failed too. */
 static void save(void *arg)
 {
 	struct run *run = arg;
@@ -223,7 +224,7 @@ static void save(void *arg)
 	run->unsaved = failed;
 }
 
-/* Where the user types the samples, nothing is drawn between them unless it was asked for. */
+/* Where the user types the samples, no line is drawn among them unless it was asked for. */
 static enum progress line_of(const struct job *job)
 {
 	if (job->progress != PROGRESS_TERMINAL)
@@ -263,7 +264,10 @@ static int prepare(struct run *run, struct fail *fail)
 		return -1;
 	if (run->plan.counting.most > 0)
 		counts_set_auto(&run->counts, &job->type, run->plan.counting.most);
-	/* Before anything is read where it will be shown; else only if SIGUSR1 asks for it. */
+	/*
+	 * Look at sizes before anything is read, if a line will show them; otherwise only when
+	 * SIGUSR1 asks.
+	 */
 	run->measured = line_of(job) != PROGRESS_NEVER;
 	if (run->measured)
 		run->length = length_of(run);
@@ -309,7 +313,7 @@ int run_until_end(struct run *run, struct fail *fail)
 	run->report.totals = *source_totals(run->source);
 	if (rc != 0)
 		return -1;
-	/* No overflow: a sample is a byte at least, and the bytes were counted. */
+	/* No overflow: a sample is at least a byte, and the bytes were counted. */
 	run->report.samples = run->report.records * layout_samples(&run->job.layout);
 	hist_fill(&run->hist, &run->counts);
 	run->done = audit(run, fail) == 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* run: a job from the first to the last record, in three steps. */
+/* run: a job from the first record to the last, in three steps. */
 #ifndef GPUHIST_RUN_H
 #define GPUHIST_RUN_H
 
@@ -11,28 +11,32 @@
 struct run;
 
 /*
- * Opens the first input, which may say of what type the samples are, and waits for its first bytes; plans the job and
- * takes what it will need: the inputs are there, the totals and the histogram have their memory. No record
- * is lost and no thread started. On failure *out is NULL and *fail says why.
+ * Opens the first input, waits for its first bytes, which may say of what type the samples are,
+ * plans the job, and takes what it will need: when this returns, the inputs exist, and the totals
+ * and the histogram have their memory. No record is consumed and no thread started. On failure *out
+ * is NULL and *fail says why.
  */
 int run_open(struct run **out, const struct job *job, struct fail *fail);
 
-/* The histogram to be: its axis, which of --auto is open yet, and its channels. Until run_until_end. */
+/*
+ * The histogram before it is filled: its axis (that of --auto is still open) and its channels.
+ * Valid until run_until_end.
+ */
 const struct hist *run_hist(const struct run *run);
 
 /*
- * Reads all inputs to their end, or to that of -n, and counts them; the histogram is then filled and
- * audited. Returns when every worker has ended. On failure *fail says why. Called once.
+ * Reads all inputs to their end, or to -n's limit, and counts them; the histogram is then filled
+ * and audited. Returns when every worker has ended. On failure *fail says why. Called once.
  */
 int run_until_end(struct run *run, struct fail *fail);
 
 /*
- * Frees all; *report is what the run did. The histogram goes to *hist, which is empty unless
- * run_until_end succeeded. Takes NULL.
+ * Frees everything; *report is what the run did. The histogram is moved to *hist, which is empty
+ * unless run_until_end succeeded. Takes NULL.
  */
 void run_close(struct run *run, struct hist *hist, struct run_report *report);
 
-/* The three in a row. On failure hist is empty and *fail says why. */
+/* The three in a row. On failure *hist is empty and *fail says why. */
 int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail);
 
 #endif

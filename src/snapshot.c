@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* snapshot: between two chunks of every worker. */
+/* snapshot: taken between two chunks of every worker. */
 #include "snapshot.h"
 
 int snapshot_init(struct snapshot *s, struct fail *fail)
@@ -32,7 +32,10 @@ void snapshot_let(struct holder *h)
 {
 	if (!h->of || !__atomic_load_n(&h->of->wanted, __ATOMIC_RELAXED))
 		return;
-	/* The snapshot has this lock until it is done. A mutex alone might go to the same worker again and again. */
+	/*
+	 * The snapshot holds this lock until it is done. Without this wait a busy worker might get
+	 * its holder's mutex again and again.
+	 */
 	lock_take(&h->of->lock);
 	lock_drop(&h->of->lock);
 }
@@ -44,7 +47,10 @@ void snapshot_leave(struct holder *h)
 	if (!s)
 		return;
 	lock_take(&s->lock);
-	/* Under the lock: a snapshot finds it in the tables or in the totals, never in neither. */
+	/*
+	 * Under the list's lock, so that a snapshot finds the counts either in the tables or in the
+	 * totals.
+	 */
 	h->flush(h->arg);
 	for (struct holder **at = &s->first; *at; at = &(*at)->next)
 		if (*at == h) {

@@ -2,14 +2,16 @@
 /*
  * snapshot: the counts so far, while workers go on counting (--every).
  *
- * What a worker has counted lies in tables of its own until it ends, and a worker may sleep on a pipe for hours. So
- * each has a holder, and counts with its lock held; a snapshot locks the holders of
- * all workers, has what they hold added to the totals, and copies these. At that moment every worker is between two
- * chunks: the copy holds whole records, of every channel as many, and of each worker exactly what its report says.
+ * A worker's counts are in tables of its own until it ends, and a worker may sleep on a pipe for
+ * hours. So each worker has a holder and counts with the holder's lock held. A snapshot locks the
+ * holders of all workers, has what they hold added to the totals, and copies these. At that moment
+ * every worker is between two chunks: the copy holds whole records, equally many of every channel,
+ * and of each worker exactly what its report says.
  *
- * A worker holds its lock for a chunk, never while it reads or waits, and the snapshot holds all of them for as long as
- * it takes to add and copy tables: every wait ends. A worker that would count while a snapshot is wanted waits for it,
- * so that one which counts chunk after chunk cannot keep it out.
+ * A worker holds its lock while it counts a chunk, never while it reads or waits, and the snapshot
+ * holds all of them only while it adds and copies tables: every wait ends. A worker that is about
+ * to count while a snapshot waits lets it go first, so that a worker that counts chunk after chunk
+ * cannot keep it out.
  *
  * Without --every there is no snapshot: a holder of NULL takes no lock and does nothing.
  */
@@ -24,9 +26,9 @@
 #include "count/counts.h"
 
 struct holder {
-	struct snapshot *of;      /* NULL: none; or it has not joined, or has left */
+	struct snapshot *of;      /* NULL: there is none, or it has not joined, or has left */
 	struct lock lock;         /* taken by its worker while it counts, and by a snapshot */
-	void (*flush)(void *arg); /* adds to the totals what the worker holds, which is then empty */
+	void (*flush)(void *arg); /* adds what the worker holds to the totals, and empties it */
 	void *arg;
 	struct holder *next;
 };
@@ -39,25 +41,30 @@ struct snapshot {
 
 int snapshot_init(struct snapshot *s, struct fail *fail);
 
-/* When all holders have left. */
+/* Call it when all holders have left. */
 void snapshot_destroy(struct snapshot *s);
 
-/* The worker's own, which stays where it is until it has left. Takes NULL for s, which cannot fail. */
+/*
+ * Joins a holder of the calling worker, which must not move until it has left. With s NULL this
+ * cannot fail.
+ */
 int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg, struct fail *fail);
 
 /*
- * Before a worker with a snapshot (h->of) takes its holder's lock, to count a chunk and add it to its report: lets a
- * snapshot that is wanted have it first. Without one both are left out.
+ * A worker with a snapshot (h->of) calls this before it takes its holder's lock to count a chunk
+ * and add it to its report: a snapshot that waits goes first. Without a snapshot it does nothing.
  */
 void snapshot_let(struct holder *h);
 
-/* Flushes, without the holder's lock; nothing more is counted. Nothing is done where it has not joined, or joined NULL.
+/*
+ * Flushes; the worker counts nothing more. Called without the holder's lock. Does nothing for a
+ * holder that has not joined, or joined NULL.
  */
 void snapshot_leave(struct holder *h);
 
 /*
- * *copy, of as many cells as the totals (counts_init), becomes what all workers together have counted so far; look is
- * called at that moment. Any thread but a worker; one at a time.
+ * *copy, with as many cells as the totals (counts_init), becomes what all workers together have
+ * counted so far; look is called at that moment. Any thread that is no worker; one at a time.
  */
 void snapshot_take(struct snapshot *s, struct counts *copy, struct counts *totals, void (*look)(void *arg), void *arg);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* watch: sleeps, looks, prints. */
+/* watch: the thread that sleeps, looks, and prints. */
 #include "watch.h"
 
 #include <math.h>
@@ -13,20 +13,20 @@
 #define DRAW_SECONDS 0.25
 #define LINE_SECONDS 5.0 /* from one line to the next where stderr is no terminal */
 #define PATIENCE_SECONDS 1.0
-#define RETRY_SECONDS 0.1 /* of a line that was asked for and that stderr does not take */
+#define RETRY_SECONDS 0.1 /* between attempts to print a line that was asked for and that stderr does not take */
 
 struct watch {
 	struct watch_spec spec;
 	pthread_t thread;
-	bool ended; /* by watch_stop; atomic */
-	/* The thread's own. */
+	bool ended; /* set by watch_stop; atomic */
+	/* Used by the thread alone. */
 	double began, next_line, next_save; /* INFINITY: never */
-	bool terminal;                      /* lines are drawn in place, not written one after another */
-	bool asked;                         /* SIGUSR1 came, and no line was written since */
+	bool terminal;                      /* lines are drawn in place, not one after another */
+	bool asked;                         /* SIGUSR1 came, and no line was printed since */
 	struct rate rate;
 };
 
-/* A text of the line as it is now; false: nothing has been counted yet. */
+/* Makes the text of the line; false: nothing has been counted yet. */
 static bool look(struct watch *w, char text[PROGRESS_TEXT])
 {
 	const double now = clock_seconds();
@@ -38,7 +38,7 @@ static bool look(struct watch *w, char text[PROGRESS_TEXT])
 	return p.bytes > 0;
 }
 
-/* What SIGUSR1 asks for: kept until stderr takes it. */
+/* Prints what SIGUSR1 asked for; it is kept until stderr takes it. */
 static void answer(struct watch *w)
 {
 	char text[PROGRESS_TEXT];
@@ -64,7 +64,7 @@ static void show(struct watch *w)
 		msg_asked("%s", text);
 }
 
-/* The time after `at` that is a whole number of steps from it and still to come. */
+/* The first time after `now` that is a whole number of steps from `at`. */
 static double after(double at, double step, double now)
 {
 	at += step;
@@ -82,7 +82,7 @@ static void *watch_main(void *arg)
 		if (w->asked && now + RETRY_SECONDS < next)
 			next = now + RETRY_SECONDS;
 		w->asked |= signals_wait(next - now);
-		/* One that came before the end was asked for before the end. */
+		/* A signal that came before the end is answered before the end. */
 		ended = __atomic_load_n(&w->ended, __ATOMIC_ACQUIRE);
 		if (ended)
 			w->asked |= signals_wait(0);

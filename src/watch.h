@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch: one thread that sleeps while the others work, until SIGUSR1, the next line of progress, the next partial
- * output, or the end.
+ * watch: one thread that sleeps while the others work, until SIGUSR1, the next line of progress,
+ * the next partial output, or the end.
  *
- * It reads tallies and takes no lock for a line of progress, so it holds nothing up and is held up by nothing, also
- * while all workers sleep on a pipe. From watch_start to watch_stop it is the only thread that prints (msg.h) and,
- * beside the main thread's, the only one that has an output open (output.h).
+ * For a line of progress it reads tallies and takes no lock, so it delays no other thread and none
+ * delays it, even while all workers sleep on a pipe. From watch_start to watch_stop it is the only
+ * thread that prints (msg.h) and, beside the main thread, the only one that has an output open
+ * (output.h).
  *
- * The line is drawn where stderr is a terminal whose foreground this process is: from the first second on, but with
- * PROGRESS_ALWAYS at once, and only when something has been counted. With PROGRESS_ALWAYS and no terminal it is a line
- * every few seconds and one at the end. SIGUSR1 has a line printed in any case, under -q too.
+ * The line is drawn where stderr is a terminal and this process is in its foreground: after the
+ * first second, or with PROGRESS_ALWAYS immediately, and only when something has been counted. With
+ * PROGRESS_ALWAYS and no terminal there is a line every few seconds and one at the end. SIGUSR1
+ * prints a line in any case, under -q too.
  *
- * Every wait ends: signals_wait by a time or watch_stop's call, a stderr that takes nothing (a stopped terminal, a full
- * pipe) by watch_stop too, after which a line that was asked for is given up. A partial output is written to its end
- * first, as the last one will be.
+ * Every wait ends: signals_wait by its time or by watch_stop; a wait for a stderr that takes
+ * nothing (a stopped terminal, a full pipe) by watch_stop too, after which a line that was asked
+ * for is given up. A partial output that was begun is completed first, as the last one will be.
  */
 #ifndef GPUHIST_WATCH_H
 #define GPUHIST_WATCH_H
@@ -28,17 +30,26 @@ struct watch;
 struct watch_spec {
 	enum progress line;
 	double every; /* seconds from one partial output to the next; 0: none */
-	/* How far is it? Called by the thread at any time; rate and seconds are filled in. */
+	/*
+	 * Fills in how far the run is; rate and seconds are added by the watch. Called by its
+	 * thread at any time.
+	 */
 	void (*look)(void *arg, struct progress_now *now);
-	/* Writes a partial output; may print. Called by the thread. */
+	/* Writes a partial output; may print. Called by its thread. */
 	void (*save)(void *arg);
 	void *arg;
 };
 
-/* NULL: there is no memory or no thread for it. The run goes on without. Main thread. */
+/*
+ * Starts the thread. NULL: there is no memory or no thread for it, and the run goes on without.
+ * Main thread.
+ */
 struct watch *watch_start(const struct watch_spec *spec);
 
-/* Ends the thread; nothing of it is on the terminal any more. Takes NULL. The thread that called watch_start. */
+/*
+ * Ends the thread, and removes its line from the terminal. Takes NULL. Call it in the thread that
+ * called watch_start.
+ */
 void watch_stop(struct watch *w);
 
 #endif

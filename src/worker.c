@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* worker: the CPU and the GPU as two legs of one walk through the source. */
+/* worker: turns on the CPU and turns by way of the GPU, until the source ends. */
 #include "worker.h"
 
 #include <time.h>
@@ -16,8 +16,8 @@ void worker_found(const struct work *work, struct worker_report *report)
 {
 	const double now = clock_seconds();
 	/*
-	 * At once, then now and then: what a slow start does not need a long run may. Under
-	 * --device=gpu a worker is of use only where there is a lane for it.
+	 * The first time immediately, then now and then: a long run does not need a fast start.
+	 * Under --device=gpu a worker is of use only where there is a lane for it.
 	 */
 	const bool ask = work->gpu_only ? gpu_lane_free(work->gpu)
 					: !report->passed_on || now - report->asked_at >= WORKER_ASKS_SECONDS;
@@ -55,7 +55,7 @@ static void make_room(const struct work *work, const struct gpu *gpu)
 		nanosleep(&(struct timespec){.tv_nsec = ROOM_LOOK_NS}, NULL);
 }
 
-/* Under --device=gpu no worker takes the place of a GPU that failed. */
+/* Under --device=gpu no worker takes the place of a GPU that has failed. */
 static int lost_gpu(const struct work *work, struct fail *fail)
 {
 	struct gpu_report gpu;
@@ -64,13 +64,13 @@ static int lost_gpu(const struct work *work, struct fail *fail)
 	return fail_set(fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
 }
 
-/* Bytes a second of its turns; 0: it had none. */
+/* Bytes a second in its turns on the CPU; 0: it had none. */
 static double cpu_rate(const struct cpu_leg *cpu)
 {
 	return cpu->seconds > 0 ? (double)cpu->bytes / cpu->seconds : 0;
 }
 
-/* One turn of whichever leg there is work for. */
+/* One turn, by way of the GPU where a slot is free, else on the CPU. */
 static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct feeder *feeder)
 {
 	const enum turn turn = feeder ? feeder_turn(feeder) : TURN_NO_SLOT;
@@ -80,7 +80,10 @@ static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct fe
 	return work->gpu_only || (feeder && feeder_faster(feeder, cpu_rate(cpu))) ? feeder_wait(feeder) : cpu_turn(cpu);
 }
 
-/* What a worker does where the GPU has failed: all that it took is counted, and it is a CPU worker to the end. */
+/*
+ * After the GPU has failed: counts all that the worker took for it. From then on it is a CPU
+ * worker.
+ */
 static int go_on_without(const struct work *work, struct feeder **feeder, struct fail *fail)
 {
 	int rc = work->gpu_only ? lost_gpu(work, fail) : feeder_recount(*feeder);

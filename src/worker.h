@@ -2,10 +2,10 @@
 /*
  * worker: the contract of a worker.
  *
- * A worker pulls records from the source until there are none, counts them on its own, and
- * adds what it counted to the totals when it ends, or when a snapshot asks for it. It has its own thread and its own
- * memory, never prints, and never ends the process. When it fails, it has added nothing that
- * it did not count, and *fail says why.
+ * A worker takes records from the source until there are none, counts them on its own, and adds its
+ * counts to the totals when it ends, or when a snapshot asks for them. It has its own thread and
+ * its own memory, never prints, and never ends the process. When it fails, it has added nothing
+ * that it did not count, and *fail says why.
  */
 #ifndef GPUHIST_WORKER_H
 #define GPUHIST_WORKER_H
@@ -29,53 +29,60 @@ struct work {
 	size_t block;    /* bytes of a worker's buffer */
 	uint32_t record; /* bytes of a record */
 	/*
-	 * Called by a worker that finds work for another one too: the first time it does, then every
-	 * WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free. True: this call began the start of a GPU,
-	 * which has no core to itself unless the worker leaves it one.
+	 * A worker calls this when it finds work for another one too: the first time it does, then
+	 * every WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free. True: this call
+	 * began the start of a GPU, and the worker is to leave it its core until that ends.
 	 */
 	bool (*busy)(void *arg);
 	void *arg;
-	struct gpu *gpu;           /* NULL: none, or none yet: any worker's busy may set it, atomically */
-	bool gpu_only;             /* --device=gpu: no CPU worker takes its place */
-	struct snapshot *snapshot; /* --every: what workers hold is looked at while they work; else NULL */
+	struct gpu *gpu; /* NULL: none, or none yet: the callback `busy` of any worker may set it, atomically */
+	bool gpu_only;   /* --device=gpu: no CPU worker takes the place of the GPU */
+	struct snapshot *snapshot; /* --every: looks at what workers hold while they work; else NULL */
 };
 
-/* What a worker did, for -v. The first four are tallies, which any thread may read while it works. */
+/*
+ * What a worker did, for -v. The first four are tallies, which any thread may read while the worker
+ * works.
+ */
 struct worker_report {
 	uint64_t records;
-	uint64_t gpu_records;    /* of these, by a lane */
-	uint64_t mapped_records; /* of these, straight from the mapped file */
-	uint64_t fills;          /* chunks that brought something */
+	uint64_t gpu_records;    /* of these, counted by way of a lane */
+	uint64_t mapped_records; /* of these, read by the GPU from a mapped file */
+	uint64_t fills;          /* takes from the source that brought something */
 	double asked_at;         /* clock when busy was called last */
-	bool asked;              /* the source: what fails then is the input's, not the worker's own */
+	bool asked;              /* it has asked the source: a failure is then the input's, not the worker's own */
 	bool passed_on;          /* busy was called */
 	bool makes_room;         /* its call began the start of a GPU, and all cores have workers */
 	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
-	double core_seconds; /* in which its thread had a core */
+	double core_seconds; /* for which its thread had a core */
 };
 
-/* Counts whole records on the CPU and adds them to the report, between two snapshots of what the counter holds. */
+/*
+ * Counts whole records on the CPU and adds them to the report, both between two snapshots of what
+ * the counter holds.
+ */
 void worker_count(const struct work *work, struct counter *counter, struct holder *holder, struct worker_report *report,
 		  const struct chunk *chunk);
 
-/* What every worker does when it has taken something: now and then it calls busy. */
+/* Called by a worker when it has taken something: now and then calls busy. */
 void worker_found(const struct work *work, struct worker_report *report);
 #define WORKER_ASKS_SECONDS 0.02
 
 /*
- * A worker from the first record to the last, in turns: where there is a slot of the GPU for it, it fills that, else
- * it counts a block itself; on the CPU alone until a GPU is ready, and where it has failed. Under gpu_only it
- * waits for slots instead, and the loss of the GPU is a failure.
+ * Runs a worker from the first record to the last, in turns: where a slot of the GPU is free for
+ * it, it fills that, else it counts a block itself. It counts on the CPU alone until a GPU is
+ * ready, and after it has failed. Under gpu_only it waits for slots instead, and the loss of the
+ * GPU is a failure.
  */
 int worker_run(const struct work *work, struct worker_report *report, struct fail *fail);
 
-/* What became of a turn. */
+/* The outcome of a turn. */
 enum turn {
 	TURN_FAILED = -1, /* *fail says why */
-	TURN_DONE,        /* something was taken, and is counted or on its way */
+	TURN_DONE,        /* something was taken, and is counted or is on its way */
 	TURN_END,         /* the source has ended */
-	TURN_NO_SLOT,     /* of the GPU: nothing was taken */
+	TURN_NO_SLOT,     /* there is no free slot: nothing was taken */
 	TURN_LOST_GPU,    /* the GPU has failed; *fail is as it was */
 };
 
@@ -89,48 +96,56 @@ struct cpu_leg {
 	struct counter *counter; /* NULL: not open */
 	unsigned char *block;
 	struct holder holder;
-	uint64_t bytes; /* of all its turns ... */
-	double seconds; /* ... that they took */
+	uint64_t bytes; /* in all its turns ... */
+	double seconds; /* ... and the time they took */
 };
 
 enum turn cpu_turn(struct cpu_leg *leg);
 
-/* Where it has not counted yet: so that it can. Of one that can: nothing. */
+/* Opens the counter and the buffer, if they are not open yet. */
 int cpu_open(struct cpu_leg *leg);
 
-/* Adds what it counted to the totals. Takes one that was never used. */
+/* Adds its counts to the totals and frees all. Takes one that was never opened. */
 void cpu_close(struct cpu_leg *leg);
 
 /* ---- the GPU's turns (worker_gpu.c): fill, submit, reap, on a lane of its own ---- */
 
 struct feeder;
 
-/* The worker's, which counts on the leg what is not for the GPU. NULL: no lane, for now or for good; or, with fail set,
- * no memory. */
+/*
+ * Opens a feeder for the worker; what is not for the GPU is counted on `cpu`. NULL: there is no
+ * lane, now or ever; or, if fail is set, no memory.
+ */
 struct feeder *feeder_open(struct cpu_leg *cpu);
 
 enum turn feeder_turn(struct feeder *f);
 
 /*
- * Is it better to wait for a slot than to count meanwhile? Counting takes the memory that the others' slots are
- * filled from: so it is, if the lane has brought far more than this worker's own turns on the CPU, bytes a second of
- * which are given.
+ * Is it better to wait for a slot than to count meanwhile? Counting uses the memory bandwidth from
+ * which other workers fill their slots. So it is, if the lane has brought far more than this
+ * worker's own turns on the CPU, at cpu_rate bytes a second.
  */
 bool feeder_faster(const struct feeder *f, double cpu_rate);
 
-/* After TURN_NO_SLOT, where there is nothing else to do. TURN_DONE, TURN_LOST_GPU or TURN_FAILED. */
+/*
+ * After TURN_NO_SLOT, if there is nothing else to do: waits for a slot. TURN_DONE, TURN_LOST_GPU or
+ * TURN_FAILED.
+ */
 enum turn feeder_wait(struct feeder *f);
 
-/* All that it submitted is counted: TURN_END; TURN_DONE: and the source may have more; TURN_LOST_GPU; TURN_FAILED. */
+/*
+ * Waits until all that it submitted is counted. TURN_END: it is; TURN_DONE: it is, and the source
+ * may have more; TURN_LOST_GPU; TURN_FAILED.
+ */
 enum turn feeder_finish(struct feeder *f);
 
 /* After TURN_LOST_GPU: counts on the CPU what it took and the GPU did not count. */
 int feeder_recount(struct feeder *f);
 
-/* Adds what it committed to the totals; gives back what it holds. Takes NULL. */
+/* Adds what it committed to the totals, gives back what it holds, and frees it. Takes NULL. */
 void feeder_close(struct feeder *f);
 
-/* Bytes that a CPU worker takes. */
+/* Bytes of memory that a CPU worker takes. */
 size_t worker_cpu_memory(const struct counting *counting, size_t block);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* worker_cpu: fill, count, a block at a time. */
+/* worker_cpu: fill a block, count it. */
 #include "worker.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker_feeder: what the two halves of a worker's GPU leg share: worker_gpu.c, which feeds and reaps, and
- * worker_recount.c, which has the CPU count what the GPU did not.
+ * worker_feeder: what worker_gpu.c, which feeds and reaps, shares with worker_recount.c, which has
+ * the CPU count what the GPU did not.
  */
 #ifndef GPUHIST_WORKER_FEEDER_H
 #define GPUHIST_WORKER_FEEDER_H
@@ -9,15 +9,15 @@
 #include "gpu/gpu.h"
 #include "worker.h"
 
-#define SENT_MOST 64u /* slots of a device at most */
+#define SENT_MOST 64u /* the most slots that a device has */
 
 /* A slot that was submitted, or is about to be. */
 struct sent {
 	struct slot *slot;
-	struct chunk chunk; /* what it holds, or, a range of a file, hands over */
-	uint64_t epoch;     /* in which it was submitted, where counters stay */
-	bool epochs;        /* its chunk is the epoch's */
-	bool counted;       /* in counters that stay */
+	struct chunk chunk; /* what it holds, or the range of a file that it hands over */
+	uint64_t epoch;     /* the epoch in which it was submitted, where counters stay */
+	bool epochs;        /* the epoch holds its chunk, and gives it back */
+	bool counted;       /* the GPU has counted it, in counters that stay */
 };
 
 struct feeder {
@@ -26,28 +26,28 @@ struct feeder {
 	struct lane *lane;
 	struct worker_report *report;
 	struct fail *fail;
-	struct cpu_leg *cpu;         /* the worker's other leg: what is not for the GPU it counts there */
+	struct cpu_leg *cpu;         /* what is not for the GPU is counted there */
 	struct sent sent[SENT_MOST]; /* a ring, in the order in which they were submitted */
 	unsigned first, count;
-	struct stats *stats;  /* NULL, or of all samples that it took, each channel's */
-	uint64_t committed;   /* samples in the lane's total, or in cells of the run's that are not announced */
-	struct holder holder; /* of the lane's total */
+	struct stats *stats;  /* of all samples that it took, for each channel; or NULL */
+	uint64_t committed;   /* samples in the lane's total, or in cells of the totals that are not announced yet */
+	struct holder holder; /* of the lane's total, for snapshots */
 	uint64_t counted;     /* bytes that the device has counted since ... */
 	double began;         /* ... the lane was opened */
-	bool came_short;      /* a piece was cut: what -n had reserved for it is free again */
-	bool left;            /* the lane's epoch */
+	bool came_short;      /* a piece was cut short: what -n had reserved for it is available again */
+	bool left;            /* the lane has left its epoch */
 };
 
-/* Of a file: it can be read again. */
+/* A range of a file can be read again. */
 static inline bool is_range(const struct chunk *chunk)
 {
 	return chunk->bytes > 0 && !chunk->data;
 }
 
-/* Where counters stay: gives back the ranges of epochs that are over, whichever worker took them. */
+/* Where counters stay: gives back the ranges of committed epochs, whichever worker took them. */
 int feeder_give_committed(struct feeder *f);
 
-/* Counts on the CPU what one slot was sent, while the GPU works, and frees the slot. */
+/* Counts the chunk of one slot on the CPU, while the GPU works on, and frees the slot. */
 enum turn feeder_count_here(struct feeder *f, struct sent *s);
 
 #endif

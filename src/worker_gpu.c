@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker_gpu: a worker's turns on the GPU: fill a slot, submit it, reap those before.
+ * worker_gpu: a worker's turns on the GPU: fill a slot, submit it, reap those before it.
  *
- * A chunk counts when it is committed: its slot is done, and its counters sum to its samples; where counters stay
- * on the device, when its epoch is (gpu_epoch.h). Only then is it given back to the source. When the GPU
- * fails, in whatever way, the chunks that are submitted and not committed still lie in our own memory and are counted
- * by the CPU, and those that were ranges of files can be read again; nothing is lost and nothing is counted
- * twice.
+ * A chunk is counted when it is committed: when its slot is done, and its counters sum to its
+ * samples; or, where counters stay on the device, when its epoch is committed (gpu_epoch.h). Only
+ * then is it given back to the source. When the GPU fails, in whatever way, the chunks that were
+ * submitted and not committed are still in our own memory and are counted by the CPU, and those
+ * that are ranges of files can be read again. Nothing is lost and nothing is counted twice.
  *
- * Statistics that workers add to (counting_adds_stats) are another matter: they are made of the samples as these are
- * taken, once, before any engine counts them. So with them no range of a file is handed over, and counting
- * again leaves them as they are.
+ * Statistics that workers add to (counting_adds_stats) are different: samples are added to them
+ * once, when they are taken, before any engine counts them. So with statistics no range of a file
+ * is handed over, and counting again does not change them.
  */
 #include "worker_feeder.h"
 
@@ -25,19 +25,20 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 
-#define WAIT_SECONDS 0.1 /* for a slot: then it is looked for another one that is free */
-#define TELLING_SLOTS 2u /* from so many on it is known how fast a lane is */
+#define WAIT_SECONDS 0.1 /* the longest wait for the first slot; then look for a free one again */
+#define TELLING_SLOTS 2u /* after so many slots the speed of a lane is known */
 /*
- * A worker without a slot counts a block, and so takes memory and caches from those that fill slots. With few counters
- * that is worth it, unless the lane brings FASTER times as much as its own counting.
+ * A worker without a slot counts a block itself, which takes memory bandwidth and cache from those
+ * that fill slots. With few counters that is worth it, unless the lane brings FASTER times as much
+ * as its own counting.
  */
 #define FASTER 1.7
 #define FASTER_STAYS 1.0
-#define NAP_NS 50000 /* where other workers have all slots */
+#define NAP_NS 50000 /* a pause while other workers have all slots */
 
 /* ---- totals ---- */
 
-/* What the lane counted of a cell; of a group of cells, all for the first of them. */
+/* What the lane counted of a cell; for a group of cells, the first of them gets all. */
 static uint64_t take_cell(void *arg, size_t cell)
 {
 	const struct lane *lane = arg;
@@ -47,7 +48,7 @@ static uint64_t take_cell(void *arg, size_t cell)
 	return n;
 }
 
-/* The lane's own totals to those of the run, at the end, and when a snapshot asks for them. */
+/* Adds the lane's own totals to those of the run, at the end or when a snapshot asks for them. */
 static void add_totals(void *arg)
 {
 	struct feeder *const f = arg;
@@ -56,7 +57,7 @@ static void add_totals(void *arg)
 
 	if (lane->slots_of_k) {
 		counts_add_auto64(counts, lane->total, f->committed, lane->k, &lane->extent);
-		/* The lane's k stays that of all that it counted. */
+		/* The lane's k stays that of all samples it has counted. */
 		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
 	} else if (lane->total) {
 		counts_add_each(counts, take_cell, lane, f->committed);
@@ -66,7 +67,7 @@ static void add_totals(void *arg)
 	f->committed = 0;
 }
 
-/* Adds a chunk's counters; false when they do not sum to its samples. */
+/* Adds a chunk's counters to the lane's total; false when they do not sum to its samples. */
 static bool commit(struct counts *counts, struct lane *lane, struct slot *slot)
 {
 	const size_t cells = lane->cells;
@@ -83,14 +84,17 @@ static bool commit(struct counts *counts, struct lane *lane, struct slot *slot)
 			lane->total[i] += slot->cells[i];
 		return true;
 	}
-	/* Very many cells: other workers may be adding to this table atomically. */
+	/* Very many cells: other workers may be adding to the same table, so this is atomic. */
 	for (size_t i = 0; i < cells; i++)
 		if (slot->cells[i])
 			counts_add_cell(counts, i, slot->cells[i]);
 	return true;
 }
 
-/* commit, and the worker's report, between two snapshots of the lane's total. */
+/*
+ * Commits a chunk and adds it to the worker's report, both between two snapshots of the lane's
+ * total.
+ */
 static bool commit_chunk(struct feeder *f, struct slot *slot, uint64_t records)
 {
 	snapshot_let(&f->holder);
@@ -106,7 +110,7 @@ static bool commit_chunk(struct feeder *f, struct slot *slot, uint64_t records)
 
 /* ---- giving back ---- */
 
-/* A chunk that the GPU counted, and that is committed. */
+/* Gives back a chunk that the GPU counted, and that is committed. */
 static int give_back(struct feeder *f, struct chunk *chunk)
 {
 	const uint64_t records = chunk->bytes / f->work->record;
@@ -135,7 +139,9 @@ static void pop(struct feeder *f)
 	f->count--;
 }
 
-/* What the device counted in tables that stay: TURN_NO_SLOT where the slot must keep its chunk until the epoch's end.
+/*
+ * The slot's chunk is counted in counters that stay. TURN_NO_SLOT: the slot must keep it until its
+ * epoch is committed.
  */
 static enum turn reap_stay(struct feeder *f, struct sent *s)
 {
@@ -153,7 +159,7 @@ static enum turn reap_stay(struct feeder *f, struct sent *s)
 	return TURN_DONE;
 }
 
-/* The first slot that was sent, if it is done: TURN_NO_SLOT: it is not. */
+/* Reaps the first slot that was sent. TURN_NO_SLOT: it is not done yet. */
 static enum turn reap(struct feeder *f, double seconds)
 {
 	struct sent *s = &f->sent[f->first];
@@ -178,7 +184,10 @@ static enum turn reap(struct feeder *f, double seconds)
 		return reap_stay(f, s);
 	}
 	const bool window = is_range(&s->chunk);
-	/* After a file's new end the device has read zeros: what is there decides. */
+	/*
+	 * The file was cut, and past its new end the device has read zeros: count again what is
+	 * there now.
+	 */
 	if (window && !source_intact(&s->chunk)) {
 		pop(f);
 		return feeder_count_here(f, s);
@@ -197,7 +206,10 @@ static enum turn reap(struct feeder *f, double seconds)
 
 /* ---- feeding ---- */
 
-/* Reads the range that a slot is for; so many bytes are there. TURN_NO_SLOT: the file ends before it does. */
+/*
+ * Reads the range that a slot is for; *got bytes of it are there. TURN_NO_SLOT: the file ends
+ * before the range does.
+ */
 static enum turn read_range(struct feeder *f, struct sent *s, size_t *got)
 {
 	if (source_read(&s->chunk, 0, s->slot->data, s->chunk.bytes, got, f->fail) != 0)
@@ -206,8 +218,8 @@ static enum turn read_range(struct feeder *f, struct sent *s, size_t *got)
 }
 
 /*
- * Where counters stay: what can be read again may be counted by the GPU, and is read here. The rest too where no CPU
- * worker may do it.
+ * Where counters stay: the GPU may count what can be read again, which is read here; and anything
+ * where no CPU worker may count it.
  */
 static enum turn send_stay(struct feeder *f, struct sent *s)
 {
@@ -248,7 +260,7 @@ static enum turn send(struct feeder *f, struct sent *s)
 	return gpu_submit(f->lane, slot) == 0 ? TURN_DONE : TURN_LOST_GPU;
 }
 
-/* Those that are done, from the first on. */
+/* Reaps the slots that are done, from the first on. */
 static enum turn reap_done(struct feeder *f)
 {
 	enum turn turn = TURN_DONE;
@@ -282,13 +294,13 @@ enum turn feeder_turn(struct feeder *f)
 		.reads = lane->stays,
 	};
 	const double start = clock_seconds();
-	f->report->count_seconds += start - waiting; /* the bus and the GPU */
+	f->report->count_seconds += start - waiting; /* waiting for the bus and the GPU */
 	const int rc = source_take(f->reader, &want, &s->chunk, f->fail);
 	if (rc != 0 || s->chunk.bytes == 0) {
 		gpu_free(f->lane, slot);
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	}
-	/* From here on the chunk is ours to count, whatever fails. */
+	/* From here on this worker must have the chunk counted, whatever fails. */
 	const enum turn sent = send(f, s);
 	f->report->read_seconds += clock_seconds() - start;
 	worker_found(f->work, f->report);
@@ -313,7 +325,9 @@ enum turn feeder_wait(struct feeder *f)
 		turn = reap(f, WAIT_SECONDS);
 	else if (gpu_failed(f->lane->gpu))
 		turn = TURN_LOST_GPU;
-	/* Slots keep what cannot be read again until the epoch's end. */
+	/*
+	 * Slots with chunks that cannot be read again keep them until the epoch's end, so end it.
+	 */
 	if (turn == TURN_NO_SLOT && f->count > 0 && f->sent[f->first].counted)
 		turn = epoch_end(f->lane, f->work->counts) == EPOCH_OK ? TURN_DONE : TURN_LOST_GPU;
 	if (turn == TURN_NO_SLOT && f->count == 0)
@@ -322,12 +336,12 @@ enum turn feeder_wait(struct feeder *f)
 	return turn == TURN_NO_SLOT ? TURN_DONE : turn;
 }
 
-/* Until every slot is counted, or waits for the epoch's end. */
+/* Reaps until every slot is counted, or waits for the epoch's end. */
 static enum turn reap_all(struct feeder *f)
 {
 	while (f->count > 0) {
 		const enum turn turn = reap(f, WAIT_SECONDS);
-		/* Those after it are its like, or can wait. */
+		/* Those after it wait for the same epoch, or can wait. */
 		if (turn == TURN_NO_SLOT && f->sent[f->first].counted)
 			break;
 		if (turn != TURN_DONE && turn != TURN_NO_SLOT)
@@ -395,7 +409,10 @@ free_feeder:
 	return NULL;
 }
 
-/* Ranges that an epoch holds after its last lane: of a run that failed. Their inputs are closed with them. */
+/*
+ * Gives back ranges that an epoch still holds when its last lane has left, because the run failed:
+ * their inputs close then.
+ */
 static void give_back_rest(struct feeder *f)
 {
 	struct chunk chunk;
@@ -409,7 +426,10 @@ void feeder_close(struct feeder *f)
 {
 	if (!f)
 		return;
-	/* Of a worker that failed: nothing more is counted, but others may wait for the slots. */
+	/*
+	 * After a failure of the worker: nothing more is counted, but other workers may wait for
+	 * the slots.
+	 */
 	for (; f->count > 0; pop(f)) {
 		struct sent *s = &f->sent[f->first];
 		while (s->slot->state == SLOT_SUBMITTED && gpu_done(f->lane, s->slot, WAIT_SECONDS) == GPU_NOT_YET)

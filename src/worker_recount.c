@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker_recount: chunks that a worker took for the GPU and that the CPU counts: those that the GPU refused or must not
- * have, and, where it has failed, all that it had not committed.
+ * worker_recount: chunks that a worker took for the GPU and that the CPU counts: those that the GPU
+ * refused or must not have, and, after it has failed, all that it had not committed.
  */
 #include "worker_feeder.h"
 
@@ -9,7 +9,7 @@
 
 #include "gpu/gpu_epoch.h"
 
-/* What counts on the CPU: opened where it is needed. */
+/* What counts on the CPU, opened when it is needed. */
 struct recount {
 	struct feeder *f;
 	struct counting counting;
@@ -27,7 +27,7 @@ static void flush_counter(void *counter)
 static int recount_open(struct recount *r, struct feeder *f, struct counts *totals)
 {
 	*r = (struct recount){.f = f, .counting = *f->work->counting, .totals = totals};
-	r->counting.stats = false; /* the feeder added them */
+	r->counting.stats = false; /* the feeder has added them already */
 	r->counter = counter_open(&r->counting, totals);
 	if (!r->counter)
 		return fail_errno(f->fail, "recounting what the GPU did not");
@@ -48,7 +48,7 @@ static void recount_records(struct recount *r, const unsigned char *data, size_t
 	worker_count(r->f->work, r->counter, r->holder, r->f->report, &chunk);
 }
 
-/* A range of a file once more, by way of a buffer; and gives it back. */
+/* Reads a range of a file once more into a buffer, counts it, and gives the range back. */
 static int recount_range(struct recount *r, struct chunk *chunk, unsigned char *buffer, size_t cap)
 {
 	struct feeder *f = r->f;
@@ -84,7 +84,10 @@ static int recount_sent(struct recount *r, struct sent *s)
 	return rc;
 }
 
-/* The same of one, while the GPU works, by the worker's other leg, which adds its statistics too. */
+/*
+ * The same for one slot while the GPU works on, by the worker's own turns on the CPU, which add its
+ * statistics too.
+ */
 enum turn feeder_count_here(struct feeder *f, struct sent *s)
 {
 	struct cpu_leg *const cpu = f->cpu;
@@ -98,7 +101,7 @@ enum turn feeder_count_here(struct feeder *f, struct sent *s)
 	return recount_sent(&r, s) == 0 ? TURN_DONE : TURN_FAILED;
 }
 
-/* Of counts that were made again: those of pieces that are not in the totals yet. */
+/* Counts that were made again: those of pieces that are not in the totals yet are added. */
 struct missing {
 	const struct lane *lane;
 	struct counts *counts;
@@ -111,7 +114,7 @@ static uint64_t take_missing(void *arg, size_t cell)
 	return epoch_added(m->lane, cell) ? 0 : m->counts->cell[cell];
 }
 
-/* All ranges that the epoch of a failed GPU held, into these totals. */
+/* Counts all ranges that the epoch of a failed GPU held, into these totals. */
 static int recount_epoch(struct feeder *f, struct counts *totals)
 {
 	const size_t cap = f->work->block;
@@ -129,7 +132,10 @@ static int recount_epoch(struct feeder *f, struct counts *totals)
 	return rc;
 }
 
-/* Some pieces are in the totals: the first worker counts all again, and adds what is missing. */
+/*
+ * Some pieces are in the totals already: the first worker that gets here counts all again and adds
+ * what is missing.
+ */
 static int recount_missing(struct feeder *f)
 {
 	struct counts again;
@@ -160,9 +166,9 @@ int feeder_recount(struct feeder *f)
 	recount_close(&r);
 	if (rc != 0 || !f->lane->stays)
 		return rc;
-	/* Waits for the threads that add pieces, so that it is known which. */
+	/* Waits for the threads that still add pieces, so that it is known which were added. */
 	epoch_settle(f->lane);
-	/* What was committed before stays so. */
+	/* What was committed before stays committed. */
 	if (feeder_give_committed(f) != 0)
 		return -1;
 	return epoch_added_any(f->lane) ? recount_missing(f) : recount_epoch(f, f->work->counts);

@@ -102,8 +102,8 @@ void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *t
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by);
 
 /*
- * The extent of one code of an 8- or 16-bit type, given as a number whose most significant byte is
- * the sample's; EXTENT_NONE if it is not finite.
+ * The extent of one code of an 8- or 16-bit type; EXTENT_NONE if it is not finite. The code is a
+ * number of its type's size, after any change of byte order.
  */
 struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code);
 

@@ -123,8 +123,7 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 	double j = safe < 0 && whole > -1 ? -1 : whole;
 	double turn = BINNING_MUL(floor(BINNING_MUL(j, b->slot.inverse)), b->slot.slots);
 	uint32_t slot = (uint32_t)(int32_t)BINNING_ADD(j, -turn);
-#ifdef __CUDACC__ /* a kernel counts before it is known whether k is large enough: the slot may be any, but must exist \
-		   */
+#ifdef __CUDACC__ /* counted before it is known whether k is large enough: any slot, but one that exists */
 	slot &= b->slot.mask;
 #endif
 	uint32_t outside = x < 0 ? cell_under(b) : x > 0 ? cell_over(b) : cell_nan(b);

@@ -13,9 +13,9 @@
  * bins are narrower than binary64 can tell apart.
  *
  * The power is computed to a relative error below 2^-110. It is never exactly the middle of two
- * binary64 numbers, because a power that is such a middle would also be a whole number of units. So
- * an edge is the nearest binary64 unless its power is nearer than 2^-110 to a middle, which is to
- * be expected once among 2^56 edges.
+ * binary64 numbers: a middle has an odd mantissa of 54 digits, whose power by `bins` has more
+ * digits than the product lo^(bins-i) hi^i can have. So an edge is the nearest binary64 unless its
+ * power is nearer than 2^-110 to a middle, which is to be expected once among 2^56 edges.
  */
 void ratio_edges(double *edges, double lo, double hi, uint32_t bins);
 

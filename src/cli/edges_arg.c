@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* edges_arg: text and .npy to rising numbers, with the place of what is wrong. */
+/* edges_arg: text and .npy to rising numbers, and messages that name the place of an error. */
 #include "cli/edges_arg.h"
 
 #include <errno.h>
@@ -15,20 +15,20 @@
 #include "bins/sample.h"
 #include "input/header.h"
 
-#define FILE_MAX ((size_t)64 << 20) /* 60 bytes for each of the most numbers */
-#define SHOWN 40                    /* of a text that is no number */
+#define FILE_MAX ((size_t)64 << 20) /* 60 bytes for each of the most numbers that there may be */
+#define SHOWN 40                    /* characters of a text that is not a number */
 
-/* What is read, and what came of it. */
+/* What is being read, and what was found. */
 struct reading {
 	const char *what; /* before the colon of a message */
-	bool is_file;     /* comments are; messages name lines */
+	bool is_file;     /* comments are allowed, and messages name lines */
 	double *edges;    /* room for `room` of them */
 	size_t count, room;
 	size_t line; /* of a text; 0: there are none */
 	struct fail *fail;
 };
 
-/* The place of the number that is read now. */
+/* The place of the number that is being read. */
 static const char *place(const struct reading *r, char text[64])
 {
 	if (r->line > 0 && r->is_file)
@@ -189,7 +189,7 @@ int edges_arg_parse(double **edges, size_t *count, const char *what, const unsig
 
 /* ---- the file ---- */
 
-/* All of a file, up to FILE_MAX. *bytes is the caller's, also where it fails. */
+/* Reads all of a file, up to FILE_MAX. The caller frees *bytes, also after a failure. */
 static int slurp(unsigned char **bytes, size_t *size, int fd, const char *what, struct fail *fail)
 {
 	size_t room = 0;

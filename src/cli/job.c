@@ -30,7 +30,7 @@ int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
 	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
 }
 
-/* How many channels a header and -c give together. */
+/* How many channels follow from a header and -c. */
 static int header_channels(uint32_t *channels, const struct job *job, const struct header *said, struct fail *fail)
 {
 	const struct layout_options *const asked = &job->layout_options;
@@ -42,7 +42,7 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 		return fail_set(fail, STATUS_USAGE, "--channels last: %s: the array is in Fortran order", name);
 	if (asked->last && array)
 		n = said->last <= LAYOUT_CHANNELS_MAX ? said->last * n : said->last;
-	/* An array of numbers says nothing of channels. */
+	/* An array of plain numbers says nothing about channels. */
 	if (asked->channels > 1 && asked->channels != n && !(array && n == 1))
 		return fail_set(fail, STATUS_USAGE,
 				"--channels %lu: %s: its %s header says %llu (-c 1 counts all of them together)",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* keyboard: says that standard input is waited for, or how gpuhist is used. */
+/* keyboard: says that the program waits for standard input, or how it is used. */
 #include "cli/keyboard.h"
 
 #include <string.h>

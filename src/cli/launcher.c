@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* launcher: the rules of launcher.h, one source after the other. */
+/* launcher: the rules of launcher.h, one source after another. */
 #include "cli/launcher.h"
 
 #include <stdbool.h>
@@ -16,7 +16,7 @@ struct environment {
 
 struct source {
 	const char *rank, *size; /* names of variables ... */
-	uint32_t part, parts;    /* ... and what they say; 0 of 0: not set */
+	uint32_t part, parts;    /* ... and their values; 0 of 0: not set */
 };
 
 int launcher_number(uint32_t *number, const char *text, uint32_t least, uint32_t most)
@@ -37,7 +37,7 @@ static const char *get(const struct environment *e, const char *name)
 	return e->lookup(e->of, name);
 }
 
-/* -1: not set, or no number from least on. `with` is set. */
+/* -1: not set, or not a number from least on. `with` is set. */
 static int number(uint32_t *n, const struct environment *e, const char *name, uint32_t least, const char *with)
 {
 	const char *const text = get(e, name);
@@ -51,7 +51,7 @@ static int number(uint32_t *n, const struct environment *e, const char *name, ui
 			(unsigned long)least, (unsigned long)PARTS_MAX);
 }
 
-/* A rank from 0 and a size, both or neither. */
+/* Reads a rank from 0 and a size; both must be set, or neither. */
 static int read_ranks(struct source *s, const struct environment *e)
 {
 	const char *const rank = get(e, s->rank), *const size = get(e, s->size);

@@ -23,22 +23,24 @@
 
 #include "base/fail.h"
 
-/* Parts of a whole, at most. */
+/* The most parts that a whole may have. */
 #define PARTS_MAX ((uint32_t)1 << 31)
 
 struct launched {
 	uint32_t part, parts; /* the part-th, from 1 */
-	const char *variable; /* the one that says how many there are */
+	const char *variable; /* the variable that gave their number */
 };
 
-/* The value of a variable of an environment, which lives as long as that; NULL: it is not set. */
+/* The value of a variable, which stays valid as long as the environment; NULL: it is not set. */
 typedef const char *launcher_lookup(const void *environment, const char *name);
 
-/* -1: there is no launcher, or it cannot be told which part this is; *fail says which variables are missing or wrong.
+/*
+ * -1: there is no launcher, or it is not clear which part this is; *fail says which variables are
+ * missing or wrong.
  */
 int launcher_part(struct launched *launched, launcher_lookup *lookup, const void *environment, struct fail *fail);
 
-/* A number of digits alone, from least to most. -1: the text is none. */
+/* Reads a number of digits alone, from least to most. -1: the text is not one. */
 int launcher_number(uint32_t *number, const char *text, uint32_t least, uint32_t most);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* msg: one line a message, written whole. */
+/* msg: one line for each message, written in one piece. */
 #include "cli/msg.h"
 
 #include <errno.h>
@@ -13,15 +13,15 @@
 
 #include "base/fail.h"
 
-#define PROGRESS_COLUMNS 256u /* of its line, at most */
+#define PROGRESS_COLUMNS 256u /* of the line of progress, at most */
 
 static bool quiet;
-static char of_part[48]; /* what every message begins with after the program's name */
-static size_t drawn;     /* columns of the line of progress that are on the terminal */
+static char of_part[48]; /* in every message, after the program's name */
+static size_t drawn;     /* columns of the line of progress that are on the terminal now */
 
 static void erase(void);
 
-/* All of it. Where stderr cannot be written no message can reach anyone. */
+/* Writes all of it. If stderr cannot be written there is no place left for a message. */
 static void put(const char *text, size_t length)
 {
 	for (size_t done = 0; done < length;) {
@@ -29,7 +29,7 @@ static void put(const char *text, size_t length)
 		if (n >= 0)
 			done += (size_t)n;
 		else if (errno == EAGAIN || errno == EWOULDBLOCK)
-			/* The terminal was made non-blocking by another program: wait for room. */
+			/* Another program has made the terminal non-blocking: wait for room. */
 			(void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
 		else if (errno != EINTR)
 			break;
@@ -112,7 +112,10 @@ void msg_text(const char *text)
 
 #define NAME "gpuhist: "
 
-/* One write, which is not repeated: the next line of progress is better than the rest of this one. */
+/*
+ * A single write, which is not repeated: the next line of progress is better than the rest of this
+ * one.
+ */
 static void draw(const char *line, size_t length)
 {
 	if (msg_ready() && write(STDERR_FILENO, line, length) < 0)
@@ -141,7 +144,7 @@ void msg_progress(const char *text)
 		erase();
 		return;
 	}
-	/* What is left of a longer line is overwritten by blanks. */
+	/* Blanks overwrite the rest of a longer line. */
 	length = snprintf(line, sizeof(line), "\r" NAME "%-*s", (int)(drawn > strlen(NAME) ? drawn - strlen(NAME) : 0),
 			  text);
 	if (length >= (int)sizeof(line))
@@ -153,7 +156,7 @@ void msg_progress(const char *text)
 unsigned msg_columns(void)
 {
 	struct winsize size;
-	/* The last column is left empty: some terminals begin a new line behind it. */
+	/* The last column is left empty: some terminals start a new line after it. */
 	const unsigned taken = sizeof(NAME);
 
 	if (!isatty(STDERR_FILENO))

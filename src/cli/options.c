@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options: argv to a job, checked as far as it can be without opening anything. */
+/* options: argv to a job, checked as far as is possible without opening anything. */
 #include "cli/options.h"
 
 #include <getopt.h>
@@ -87,7 +87,7 @@ const struct option options_long[] = {
 	{NULL, 0, NULL, 0},
 };
 
-/* The first colon has getopt print nothing. */
+/* The leading colon keeps getopt from printing messages. */
 const char options_letters[] = ":t:b:r:S:n:c:C:o:f:p::T:M:qvhV";
 
 static int parse_device(struct job *job, const char *text, struct fail *fail)
@@ -107,7 +107,10 @@ static int parse_device(struct job *job, const char *text, struct fail *fail)
 	return 0;
 }
 
-/* An option without an argument: it cannot be wrong. False: `option` takes one. */
+/*
+ * Sets what an option without an argument stands for; it cannot be wrong. False: `option` takes an
+ * argument.
+ */
 static bool set_flag(struct job *job, struct given *g, int option)
 {
 	switch (option) {
@@ -161,7 +164,7 @@ static bool set_flag(struct job *job, struct given *g, int option)
 	}
 }
 
-/* An option that takes an argument. */
+/* Parses the argument of an option that takes one. */
 static int parse_argument(struct job *job, struct given *g, int option, const char *text, struct fail *fail)
 {
 	char hint[SAMPLE_HINT];
@@ -245,8 +248,8 @@ static int parse_argument(struct job *job, struct given *g, int option, const ch
 }
 
 /*
- * Layout and axis, if no input says of itself what it is. Where one may do so the run makes them again, and only then
- * it is known what must be refused.
+ * Makes the layout and the axis, if no input can have a header. Otherwise the run makes them again,
+ * and only then is it known whether they must be refused.
  */
 static int check_type(struct job *job, struct fail *fail)
 {

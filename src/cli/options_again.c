@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* options_again: the words are split by getopt a second time, so that what it took is what is said. */
+/*
+ * options_again: getopt splits the words a second time, so the line repeats exactly what it took.
+ */
 #include "cli/options_again.h"
 
 #include <getopt.h>
@@ -12,7 +14,7 @@
 struct line {
 	char *text;
 	size_t room, used;
-	bool bad; /* too long, or with what cannot be shown */
+	bool bad; /* too long, or it has a character that cannot be shown */
 };
 
 static void add(struct line *line, const char *text, size_t length)
@@ -26,7 +28,7 @@ static void add(struct line *line, const char *text, size_t length)
 	line->text[line->used] = '\0';
 }
 
-/* A word, in quotes where the shell or a reader needs them. */
+/* Adds a word, in quotes where the shell or a reader needs them. */
 static void add_word(struct line *line, const char *word)
 {
 	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
@@ -49,7 +51,7 @@ static void add_option(struct line *line, int option, const char *name, const ch
 	char word[64];
 
 	add(line, " ", 1);
-	if (option == 'p' || option >= 256) { /* --plot's value is joined to it */
+	if (option == 'p' || option >= 256) { /* a value of --plot is joined to it */
 		snprintf(word, sizeof(word), "--%s%s", name, value ? "=" : "");
 		add(line, word, strlen(word));
 	} else {
@@ -60,7 +62,7 @@ static void add_option(struct line *line, int option, const char *name, const ch
 		add_word(line, value);
 }
 
-/* --auto may need more than one bin: with one the default is asked for. */
+/* --auto may need more than one bin: if one was asked for, use the default. */
 static bool is_replaced(const char *name, const struct job *job, bool type)
 {
 	static const char *const BINNING[] = {"range", "log", "edges", "mod", "auto", "closed"};
@@ -82,7 +84,7 @@ static void add_options(struct line *line, const struct job *job, bool type)
 	}
 	argv[0] = name;
 	memcpy(argv + 1, job->words, job->word_count * sizeof(*argv));
-	optind = 0; /* from the start */
+	optind = 0; /* scan from the start */
 	for (int option;
 	     (option = getopt_long((int)job->word_count + 1, argv, options_letters, options_long, NULL)) != -1;) {
 		const struct option *const o = option_by_value(option);
@@ -112,7 +114,10 @@ int options_again(char *text, size_t room, const struct job *job, const char *wo
 		dashes |= job->source.paths[i][0] == '-' && job->source.paths[i][1] != '\0';
 	if (dashes)
 		add(&line, " --", 3);
-	/* Standard input is named only among others: alone it is the end of a pipe, or redirected. */
+	/*
+	 * Standard input is named only beside other inputs: alone it is the end of a pipe, or
+	 * redirected.
+	 */
 	for (size_t i = 0; i < job->source.path_count; i++) {
 		if (job->source.path_count == 1 && strcmp(job->source.paths[0], "-") == 0)
 			break;

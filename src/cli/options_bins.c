@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* options_bins: --bins, --range, --log, --edges, --mod and --auto: texts to what was asked of the bins. */
+/*
+ * options_bins: --bins, --range, --log, --edges, --mod and --auto: from texts to a spec of the
+ * bins.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +10,7 @@
 #include "cli/edges_arg.h"
 #include "cli/options_given.h"
 
-/* The options of ways to bin; of the others nothing. */
+/* The options that name ways to bin; NULL for other kinds. */
 const char *const options_ways[AXIS_DEFAULT] = {
 	[AXIS_RANGE] = "--range", [AXIS_LOG] = "--log",   [AXIS_EDGES] = "--edges",
 	[AXIS_MOD] = "--mod",     [AXIS_AUTO] = "--auto",
@@ -71,7 +74,7 @@ int options_bins(struct given *g, const char *text, struct fail *fail)
 	return 0;
 }
 
-/* One way to bin at most, and as many bins as it has. */
+/* There is at most one way to bin, and it gets as many bins as it has. */
 int options_settle_bins(struct job *job, const struct given *g, struct fail *fail)
 {
 	struct edges_spec *const spec = &job->axis.edges;

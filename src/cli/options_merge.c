@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* options_merge: what goes with --merge, and what --into needs. */
+/* options_merge: which options go with --merge, and what --into needs. */
 #include <string.h>
 #include <strings.h>
 
 #include "cli/options_given.h"
 #include "output/output_path.h"
 
-/* What is written of a sum, and where to; all other options are about counting. */
+/* The options for what is written of a sum, and where to; all others are about counting. */
 static const char *const OF_A_SUM[] = {"merge", "output", "format",  "counter", "no-header",   "nonzero",
 				       "flow",  "plot",   "verbose", "quiet",   "no-progress", NULL};
 
@@ -29,7 +29,7 @@ int options_merge(struct job *job, const char *text, struct fail *fail)
 			     "can be \"some\", for parts of which others are added later; files follow after a blank");
 }
 
-/* Other formats cannot say that parts are missing. */
+/* Only JSON can say that parts are missing. */
 int options_settle_some(const struct job *job, struct fail *fail)
 {
 	if (!job->merge_some || strcmp(job->format->name, "json") == 0)
@@ -49,7 +49,7 @@ int options_settle_merge(const struct given *g, struct fail *fail)
 	return fail_set(fail, STATUS_USAGE, "--%s: not with --merge, which adds what was counted before", g->counting);
 }
 
-/* Also where neither is there yet. */
+/* Do both names mean the same file, even if neither exists yet? */
 static bool same_file(const char *a, const char *b)
 {
 	char target_a[PATH_MAX], target_b[PATH_MAX];

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* options_near: what a value that was refused most likely means: a word of a list, or a number written in another way.
+/*
+ * options_near: what a refused value most likely means: a word of a list, or a number in another
+ * spelling.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +12,9 @@
 #include "cli/options_given.h"
 
 #define WHY 256
-#define NAMES_MAX 31 /* formats */
+#define NAMES_MAX 31 /* the most formats */
 
-/* Other tools' words for ours: pairs that end with NULL. */
+/* Other tools' words with ours: pairs, then NULL. */
 static const char *const FORMATS[] = {"txt", "csv",  "text",  "csv",  "numpy", "npy",  "binary", "raw",
 				      "bin", "raw",  "png",   "svg",  "ascii", "plot", "term",   "plot",
 				      "uhi", "json", "jsonl", "json", "tab",   "tsv",  NULL};
@@ -22,7 +24,7 @@ static const char *const DEVICES[] = {"cuda",    "gpu",    "nvidia", "gpu",  "al
 				      "gpu:all", "cuda:0", "gpu:0",  "gpu0", "gpu:0", "0",       "gpu:0",
 				      "host",    "cpu",    "none",   "cpu",  "any",   "auto",    NULL};
 
-/* The word that is meant, or NULL. */
+/* The word that is most likely meant, or NULL. */
 static const char *meant(const char *text, const char *const *ours, const char *const *pairs)
 {
 	char lower[NEAR_WORD + 1];
@@ -76,7 +78,7 @@ int options_refuse_device(struct fail *fail, const char *text)
 	static const char *const NAMES[] = {"auto", "cpu", "gpu", "gpu:all", NULL};
 	char list[32];
 
-	/* cuda:1, gpu1, GPU:0: with the numbers that were given. */
+	/* cuda:1, gpu1, GPU:0: keep the numbers. */
 	const size_t name = strncasecmp(text, "gpu", 3) == 0 ? 3 : strncasecmp(text, "cuda", 4) == 0 ? 4 : 0;
 	const char *const numbers = text + name + (name > 0 && text[name] == ':');
 	const size_t digits = strspn(numbers, "0123456789");
@@ -103,7 +105,10 @@ int options_refuse_ends(struct fail *fail, const char *option, const char *text,
 	return refuse(fail, option, text, form, ends);
 }
 
-/* A size without what others write in it: blanks, underscores, commas between thousands, = before it. */
+/*
+ * Removes from a size what other programs write in it: blanks, underscores, commas between
+ * thousands, = before it.
+ */
 static int plain_size(char *plain, size_t room, const char *text)
 {
 	size_t n = 0;
@@ -121,7 +126,10 @@ static int plain_size(char *plain, size_t room, const char *text)
 	return n > 0 ? 0 : -1;
 }
 
-/* K, KiB or KB for what begins with the letter and is neither: 64k stays, 64kib, 64Ki and 64Kb change. */
+/*
+ * K, KiB or KB for a unit that begins with the letter and is none of these: 64k stays, 64kib, 64Ki
+ * and 64Kb change.
+ */
 static const char *unit_for(const char *unit)
 {
 	static const char *const UNITS[][3] = {
@@ -144,7 +152,7 @@ static const char *unit_for(const char *unit)
 	return NULL;
 }
 
-/* The number that is meant, as a text that is accepted; false: it cannot be told. */
+/* The number that is most likely meant, as a text that is accepted; false: it cannot be guessed. */
 static bool meant_size(char out[NUMBER_TEXT], const char *text, uint64_t least, uint64_t most)
 {
 	char plain[NUMBER_TEXT], one[NUMBER_TEXT];
@@ -165,7 +173,7 @@ static bool meant_size(char out[NUMBER_TEXT], const char *text, uint64_t least, 
 	struct number number;
 	if (number_parse(&number, plain, (size_t)(end - plain)) != 0)
 		return false;
-	/* A whole number of bytes that binary64 holds, or none. */
+	/* Only if binary64 holds it as a whole number of bytes. */
 	const double bytes = number.value * (double)unit;
 	if (!(bytes >= 0 && bytes < 9e15) || bytes != (double)(uint64_t)bytes)
 		return false;
@@ -184,7 +192,7 @@ int options_refuse_size(struct fail *fail, const char *option, const char *text,
 {
 	char size[NUMBER_TEXT];
 	uint64_t n;
-	/* What is a size, and is too small or too large, is not another one. */
+	/* A text that is a size, but too small or too large, does not mean another size. */
 	const bool written = number_parse_size(&n, text) == 0;
 
 	return refuse(fail, option, text, why, !written && meant_size(size, text, least, most) ? size : NULL);

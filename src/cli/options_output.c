@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options_output: what is written, where to, and whether that goes together. */
+/* options_output: what is written and where to, and whether these fit together. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -42,12 +42,12 @@ int options_every(struct job *job, const char *text, struct fail *fail)
 	return options_usage(fail, "--every", text, "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms");
 }
 
-/* The inputs' bytes have standard output for themselves. */
+/* With --tee nothing else may be written to standard output. */
 static int check_tee(const struct job *job, struct fail *fail)
 {
 	if (job->merge)
 		return fail_set(fail, STATUS_USAGE, "--tee passes samples on: not with --merge");
-	/* --into without -f writes nothing else. */
+	/* --into without -f and -o writes nothing else. */
 	if (!job->output && (!job->into || job->format))
 		return fail_set(fail, STATUS_USAGE,
 				"--tee: standard output is for the input's bytes: -o FILE must say where the histogram "
@@ -63,7 +63,10 @@ static int check_tee(const struct job *job, struct fail *fail)
 	return 0;
 }
 
-/* What is replaced while the work goes on must be a file, and must say that it is not the end. */
+/*
+ * What is replaced while the run goes on must be a file, in a format that can say that it is
+ * partial.
+ */
 static int settle_every(const struct job *job, struct fail *fail)
 {
 	struct stat st;
@@ -80,7 +83,7 @@ static int settle_every(const struct job *job, struct fail *fail)
 	return 0;
 }
 
-/* With -f the user has decided, and is not asked again what a suffix promises. */
+/* With -f the user has decided, so the suffix is not checked. */
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail)
 {
 	struct style *const style = &job->style;
@@ -97,7 +100,7 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 	const struct format *const format = job->format;
 	const int fd = output_descriptor(job->output);
 	terminal_picture(&style->picture, fd);
-	/* One picture is enough on one screen. */
+	/* One picture on one screen is enough. */
 	if (format->write == write_plot && fd == STDOUT_FILENO && isatty(STDOUT_FILENO) && isatty(STDERR_FILENO))
 		job->plot = PLOT_NONE;
 	if (!g->counter)
@@ -122,7 +125,7 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 			format->name);
 	if (job->every > 0 && settle_every(job, fail) != 0)
 		return -1;
-	/* Documents are all read before one is written. */
+	/* All documents are read before one is written. */
 	for (size_t i = 0; i < job->source.path_count && !job->merge && !job->output_none; i++)
 		if (output_is_input(job->output, job->source.paths[i]))
 			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* options_part: --part=K/N and --part=auto, what goes with them, and what %K and %N in -o stand for. */
+/*
+ * options_part: --part=K/N and --part=auto, what goes with them, and what replaces %K and %N in -o.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,10 @@
 #define FORM "must be K/N, the K-th of N parts, such as 1/8, or auto"
 #define DIGITS "0123456789"
 
-/* Two numbers with something else than a slash between them: "3 of 8", "3:8"; then *more asks what was meant. */
+/*
+ * Two numbers with something other than a slash between them: "3 of 8", "3:8"; *more then asks what
+ * was meant.
+ */
 static const char *meant(char *more, size_t room, const char *text)
 {
 	const char *const between = text + strspn(text, DIGITS);
@@ -63,10 +68,10 @@ int options_part(struct job *job, struct given *g, const char *text, struct fail
 	return 0;
 }
 
-/* -o with %K and %N replaced, in memory of the job's own. *named: %K is there. */
+/* Makes -o with %K and %N replaced, in memory that the job owns. *named: %K is in it. */
 static int make_path(struct job *job, bool *named, struct fail *fail)
 {
-	const size_t room = 5 * strlen(job->output) + 1; /* ten digits for each two characters */
+	const size_t room = 5 * strlen(job->output) + 1; /* up to ten digits replace two characters */
 	char *const path = malloc(room);
 	size_t used = 0;
 
@@ -104,7 +109,7 @@ static const char *lookup(const void *environment, const char *name)
 	return getenv(name);
 }
 
-/* A file, there or not, of which all parts would have the same. */
+/* Is it a file, existing or not, that all parts would share? */
 static bool replaces_file(const char *path)
 {
 	struct stat st;

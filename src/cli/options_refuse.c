@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options_refuse: options that there are not, or that are used wrongly: what was meant, where that can be told.
+ * options_refuse: unknown options, or options that are used wrongly, with a guess at what was
+ * meant.
  *
- * First what other tools call an option, then the nearest of ours (near.h). One line each.
+ * What other tools call an option is tried first, then the nearest name of ours (near.h). One line
+ * each.
  */
 #include <getopt.h>
 #include <stdio.h>
@@ -12,10 +14,12 @@
 #include "base/near.h"
 #include "cli/options_given.h"
 
-/* What other tools, and the parameters of numpy.histogram and its kin, call what we have. Names that begin one of ours
- * are abbreviations and never come here. */
+/*
+ * What other tools, and the parameters of numpy.histogram and similar functions, call options that
+ * we have. Names that begin one of ours are abbreviations and never get here.
+ */
 static const struct {
-	const char *theirs; /* words with blanks between them */
+	const char *theirs; /* words, with blanks between them */
 	const char *ours;
 } OTHERS[] = {
 	{"nbins nbin n-bins num-bins numbins bin-count bincount buckets levels", "--bins=N"},
@@ -53,7 +57,7 @@ static const struct {
 	{"usage", "--help"},
 };
 
-/* The same for letters; those that are ours in the other case are found without. */
+/* The same for letters; letters that are ours in the other case are found without this. */
 static const struct {
 	char theirs;
 	const char *ours;
@@ -92,7 +96,7 @@ const struct option *option_by_value(int value)
 	return NULL;
 }
 
-/* The options that an abbreviation may stand for, as a list; returns how many. */
+/* Lists the options that an abbreviation may stand for; returns how many there are. */
 static size_t candidates(const char *name, size_t length, char *list, size_t room)
 {
 	size_t n = 0, used = 0;
@@ -108,7 +112,7 @@ static size_t candidates(const char *name, size_t length, char *list, size_t roo
 
 #define MEANT 128
 
-/* What an unknown long name most likely means; "" where that cannot be told. */
+/* What an unknown long name most likely means; "" if that cannot be guessed. */
 static void meant_by_name(char meant[MEANT], const char *name, size_t length)
 {
 	char word[NEAR_WORD + 1];
@@ -117,7 +121,7 @@ static void meant_by_name(char meant[MEANT], const char *name, size_t length)
 	meant[0] = '\0';
 	if (length == 0 || length >= sizeof(word))
 		return;
-	/* In our letters: lower case, and - between words. */
+	/* In our spelling: lower case, and - between words. */
 	for (size_t i = 0; i < length; i++)
 		word[i] = (char)(name[i] == '_' ? '-' : name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
 	word[length] = '\0';
@@ -145,7 +149,7 @@ static void meant_by_letter(char meant[MEANT], int letter)
 		snprintf(meant, MEANT, "-%c", letter ^ 32);
 }
 
-/* The long option whose name stands in a word after one dash; NULL: none does. */
+/* The long option whose name is in a word after one dash; NULL: none is. */
 static const struct option *after_one_dash(const char *word)
 {
 	return word && word[0] == '-' && word[1] != '-' ? by_name(word + 1, strcspn(word + 1, "=")) : NULL;
@@ -183,7 +187,9 @@ int options_refuse(int option, char **argv, struct fail *fail)
 	if (known)
 		return fail_set(fail, STATUS_USAGE, "option '--%s' takes no value", known->name);
 	if (optopt != 0) {
-		/* The word that holds an unknown letter may still be the next one: optind has not moved. */
+		/*
+		 * The word with the unknown letter may still be the next one: optind has not moved.
+		 */
 		const char letter[3] = {'-', (char)optopt, '\0'};
 		const struct option *one = after_one_dash(argv[optind]);
 		const size_t end = strlen(word);

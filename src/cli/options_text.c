@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options_text: the options that decide what is counted and into which bins, in one spelling and one order, so that
- * the runs of parts and that of the whole say the same, wherever their outputs went and whatever counted them.
+ * options_text: the options that decide what is counted and into which bins, in one spelling and
+ * one order, so that the runs of parts and that of the whole say the same, wherever they write and
+ * whatever counts.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
 #include "cli/options_given.h"
 
 struct text {
-	char *base; /* NULL once memory was short, and at first */
+	char *base; /* NULL at first, and after memory was short */
 	size_t used, room;
 	bool failed;
 };
@@ -35,7 +36,7 @@ static void add(struct text *t, const char *bytes, size_t n)
 	t->base[t->used] = '\0';
 }
 
-/* As a shell reads it back. */
+/* Adds a value so that a shell reads it back. */
 static void add_quoted(struct text *t, const char *value)
 {
 	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
@@ -56,7 +57,7 @@ static void add_quoted(struct text *t, const char *value)
 	add(t, "'", 1);
 }
 
-/* "--name=value", or "--name" where there is none. */
+/* Adds "--name=value", or "--name" if there is no value. */
 static void option(struct text *t, const char *name, const char *value)
 {
 	if (t->used > 0)

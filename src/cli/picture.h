@@ -7,8 +7,8 @@
 #include "hist/hist.h"
 
 /*
- * Draws what -p asks for, if it does; -q does not silence what was asked for. By the main thread, when the output is
- * published. A stderr that cannot be written loses the picture as it loses messages: what was published stays so.
+ * Draws the picture if -p asks for it, under -q too. Main thread, after the output is published. If
+ * stderr cannot be written the picture is lost, as messages are; what was published stays.
  */
 void picture_draw(const struct job *job, const struct hist *hist, const struct provenance *from);
 

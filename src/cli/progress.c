@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress: figures to a line, the most wanted first. */
+/* progress: figures to a line, the most important first. */
 #include "cli/progress.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #define SIZE_TEXT 16
 #define TIME_TEXT 24
-/* A time left that is longer says nothing. */
+/* A longer time left means nothing. */
 #define LONGEST_SECONDS (100 * 86400.0)
 
 /* Three digits and a unit: 999 B, 1.00 kB, 12.3 MB. */
@@ -65,7 +65,7 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 	if (p->length > 0) {
 		const double percent = 100.0 * (double)bytes / (double)p->length;
 		put_size(whole, (double)p->length);
-		/* Rounded down: 100 is all. */
+		/* Rounded down, so that 100 means all. */
 		snprintf(part, sizeof(part), "%u %%", (unsigned)percent);
 		put(text, columns, part);
 		snprintf(part, sizeof(part), "%s of %s", size, whole);
@@ -94,7 +94,10 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 double rate_look(struct rate *rate, double now, uint64_t bytes)
 {
 	double result = 0;
-	/* From the oldest look that is kept; the one before this is always good enough. */
+	/*
+	 * Measured from the oldest look within RATE_SECONDS; the look before this one always
+	 * qualifies.
+	 */
 	for (unsigned back = rate->looks; back > 0; back--) {
 		const unsigned i = (rate->next + RATE_LOOKS - back) % RATE_LOOKS;
 		const double seconds = now - rate->at[i];

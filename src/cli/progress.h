@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* progress: the line that says how far a run is. Pure: the figures in, text out. */
+/* progress: the line that shows how far a run is. Pure: figures in, text out. */
 #ifndef GPUHIST_PROGRESS_H
 #define GPUHIST_PROGRESS_H
 
@@ -8,24 +8,24 @@
 
 /* How far a run is. */
 struct progress_now {
-	uint64_t bytes;                /* of records, counted so far */
+	uint64_t bytes;                /* bytes of records counted so far */
 	uint64_t length;               /* of all inputs; 0: not known */
-	uint64_t records, gpu_records; /* counted so far; of these, by a GPU */
+	uint64_t records, gpu_records; /* counted so far; how many of these by a GPU */
 	double seconds;                /* since the run began */
-	double rate;                   /* bytes a second, of late */
+	double rate;                   /* bytes a second, recently */
 };
 
 #define PROGRESS_TEXT 160
 
 /*
- * The line without its newline, at most `columns` long: what does not fit is left out, the last parts first, each of
- * them whole; of the first one as much as fits.
+ * Makes the line without a newline, at most `columns` long: parts that do not fit are left out, the
+ * last ones first; the first part is cut.
  */
 void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsigned columns);
 
 /*
- * The rate of late: bytes a second since the oldest look that is no older than RATE_SECONDS, or, where there is none
- * (looks that SIGUSR1 asks for), since the one before.
+ * The recent rate: bytes a second since the oldest look that is no older than RATE_SECONDS, or, if
+ * there is none (SIGUSR1 asks for looks at any time), since the one before.
  */
 #define RATE_SECONDS 5.0
 #define RATE_LOOKS 24u
@@ -33,11 +33,13 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 struct rate {
 	double at[RATE_LOOKS];
 	uint64_t bytes[RATE_LOOKS];
-	unsigned looks; /* so many of the last ones are kept; zeroed: none */
+	unsigned looks; /* how many looks are kept; zeroed: none */
 	unsigned next;
 };
 
-/* What a look finds, and the rate that follows. The first begins at 0 bytes when it is told of them. */
+/*
+ * Notes a look and returns the rate that follows. The first call says where the bytes begin: at 0.
+ */
 double rate_look(struct rate *rate, double now, uint64_t bytes);
 
 #endif

@@ -28,7 +28,7 @@ static void warn_saturated(const struct style *style, const struct hist *hist)
 
 #define ADVICE 256
 
-/* The range that was seen, and the options that cover it. */
+/* Names the range that was seen, and the options that cover it. */
 static void name_range(char *advice, size_t room, const struct hist *hist, bool value_is_bin)
 {
 	const bool is_float = hist->axis.type.kind == SAMPLE_FLOAT;
@@ -38,7 +38,7 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 	number_format(least, hist->least);
 	number_format(greatest, hist->greatest);
 	number_format(past, hist->greatest + 1);
-	if (hist->axis.kind == AXIS_LOG || hist->axis.kind == AXIS_EDGES) /* other edges are the user's to choose */
+	if (hist->axis.kind == AXIS_LOG || hist->axis.kind == AXIS_EDGES) /* other edges are the user's choice */
 		snprintf(advice, room, "; %svalues are from %s to %s", is_float ? "finite " : "", least, greatest);
 	else if (is_float && hist->least == hist->greatest)
 		snprintf(advice, room, "; all finite values are %s", least);
@@ -54,7 +54,7 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 		snprintf(advice, room, "; values are from %s to %s: -r %s:%s takes them", least, greatest, least, past);
 }
 
-/* What may be wrong beside the type; of AUTO only infinities and NaN are out of range. */
+/* What else than the type may be wrong; with AUTO only infinities and NaN are out of range. */
 static const char *const AND_OPTION[] = {
 	[AXIS_VALUES] = " and --bins",
 	[AXIS_RANGE] = " and --range",
@@ -65,14 +65,14 @@ static const char *const AND_OPTION[] = {
 };
 
 /*
- * What would take the samples that are in no bin. The least and the greatest value are known where
- * codes are counted; but a GPU may count a group of 16-bit codes as one of them, which keeps the bins
- * and not the values, unless there are statistics.
+ * Names the options that would cover the samples that are in no bin. The least and the greatest
+ * value are known if codes are counted; but a GPU may count a group of 16-bit codes as one of them,
+ * which keeps the bins and not the values, unless there are statistics.
  */
 static bool advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run, uint64_t outside)
 {
 	const struct edges *e = &hist->axis.edges;
-	/* False where infinities alone are out of range. */
+	/* False if only infinities are out of range. */
 	const double lo = edges_value(e, 0), hi = edges_value(e, e->binning.bins);
 	const bool finite = hist->axis.kind != AXIS_AUTO && hist->extent &&
 			    (hist->least < lo || hist->greatest > hi || (hist->greatest >= hi && !e->closed));
@@ -83,7 +83,7 @@ static bool advise(char advice[ADVICE], const struct hist *hist, const struct ru
 	int used = 0;
 
 	advice[0] = '\0';
-	/* Too few bins for 10 or 12 bits in 16 say nothing against the type. */
+	/* Too few bins for 10 or 12 bits in 16 are no evidence against the type. */
 	if (outside > hist->samples / 2 && !(known && value_is_bin))
 		used = snprintf(advice, ADVICE, "; more than half: check --type %s%s", hist->axis.type.name,
 				AND_OPTION[hist->axis.kind]);
@@ -92,7 +92,10 @@ static bool advise(char advice[ADVICE], const struct hist *hist, const struct ru
 	return strstr(advice, " takes them") != NULL;
 }
 
-/* One line at most, with a command that is better, or if that cannot be run as it is the options that are new. */
+/*
+ * At most one line, with a better command, or, if that could not be run as it is, the options to
+ * add.
+ */
 static void give_hint(const struct job *job, const struct hist *hist, const struct run_report *run, bool advised)
 {
 	const struct hint hint = hist_hint(hist, run->header.format != NULL);
@@ -125,7 +128,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	char advice[ADVICE];
 	bool advised = false;
 
-	/* Started once for each part by mistake, all would count everything. */
+	/* If the launcher started it once for each part by mistake, each would count everything. */
 	if (job->part_variable && job->source.parts == 1)
 		msg_warning("%s is 1: all records were counted, as the only part", job->part_variable);
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
@@ -192,7 +195,7 @@ static void report_figure(const struct hist *hist, uint32_t channel, const char 
 		msg_asked("stats: %-9s %s", name, text);
 }
 
-/* Not where it is 0: infinities and NaN are rare. */
+/* Left out if it is 0: infinities and NaN are rare. */
 static void report_count(const struct hist *hist, uint32_t channel, const char *name, uint64_t count)
 {
 	char text[NUMBER_TEXT];

@@ -17,40 +17,43 @@ struct run_report {
 	uint64_t records;
 	uint64_t samples; /* of all channels */
 	double seconds;
-	unsigned workers;     /* that found something to count */
+	unsigned workers;     /* how many found something to count */
 	double read_seconds;  /* of all workers together ... */
-	double count_seconds; /* ... so that the larger one names the bottleneck; of both together ... */
-	double core_seconds;  /* ... as much was work, the rest was spent asleep or without a core */
-	unsigned planned;     /* workers that the plan allowed: fewer than -T where -M does not suffice */
+	double count_seconds; /* ... so the larger one names the bottleneck; of both together ... */
+	double core_seconds;  /* ... this much was work; in the rest a thread slept, or had no core */
+	unsigned planned;     /* workers that the plan allowed: fewer than -T if -M does not suffice */
 	unsigned cores;       /* usable by this process */
-	bool kernels;         /* the program has kernels for a GPU ... */
+	bool kernels;         /* the program contains kernels for a GPU ... */
 	bool shared;          /* one table for all workers */
-	const char *method;   /* how they counted */
+	const char *method;   /* the way in which they counted */
 	const char *isa;
 	uint64_t gpu_records;    /* of records, counted by the GPU ... */
 	uint64_t mapped_records; /* ... and of these, straight from mapped files */
 	struct gpu_report gpu;
-	size_t memory; /* bytes that were taken for workers and counts */
+	size_t memory; /* bytes taken for workers and counts */
 };
 
 /* --stats: a line for each figure of each channel. */
 void report_stats(const struct hist *hist);
 
-/* Samples out of range, partial records, saturated bins: nothing is dropped in silence. */
+/*
+ * Warns about samples out of range, partial records and saturated bins: nothing is dropped in
+ * silence.
+ */
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 
-/* The same of a sum of histograms, which were counted before. */
+/* The same for a sum of histograms that were counted before. */
 void report_sum(const struct job *job, const struct sum *sum);
 
 /* -v: what the file of --into holds now. */
 void report_into(const struct job *job, uint64_t samples, uint64_t inputs);
 
-/* report_verbose.c, -v: what was read, how fast, by whom, and last what held it up. */
+/* report_verbose.c, -v: what was read, how fast and by what, and last what limited the speed. */
 void report_verbose(const struct job *job, const struct run_report *run);
 
 /*
- * What held a run up, and what follows from that, as a sentence or a few. Says only what the figures of this run say;
- * "" where there are none.
+ * What limited the speed of a run, and what follows from that, in a sentence or a few. Says only
+ * what the figures of this run show; "" if they show nothing.
  */
 #define BOTTLENECK_TEXT 512
 void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job, const struct run_report *run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report_verbose: -v, the run as its figures tell it. */
+/* report_verbose: -v, the run in its figures. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/* What the first input says of itself, and how many others do. */
+/* The header of the first input, and how many other inputs have one. */
 static void report_header(const struct job *job, const struct run_report *run)
 {
 	const char *const path = job->source.paths[0];
@@ -27,7 +27,7 @@ static void report_header(const struct job *job, const struct run_report *run)
 	msg_note("%s: %s%s", strcmp(path, "-") == 0 ? "standard input" : path, text, others);
 }
 
-/* The GPU's part, or why it has none. */
+/* The GPU's share, or why it has none. */
 static void report_gpu(const struct job *job, const struct run_report *run)
 {
 	char more[32] = "";
@@ -63,7 +63,7 @@ static void format_rate(char text[32], double rate)
 		snprintf(text, 32, "%.1f kB/s", rate * 1e-3);
 }
 
-/* A pipe that was empty for most of the time. What else the run took it would take from a file too. */
+/* A pipe that was empty for most of the time. Reading a file would have saved only that time. */
 static void of_writer(char text[BOTTLENECK_TEXT], const struct run_report *run)
 {
 	const double own = run->seconds - run->totals.waited;
@@ -82,12 +82,12 @@ static void of_writer(char text[BOTTLENECK_TEXT], const struct run_report *run)
 			 times < 10 ? 1 : 0, times);
 }
 
-/* What would let more workers count, where something kept them from it; "" else. */
+/* What would let more workers count, if something kept them from it; else "". */
 static void of_workers(char text[BOTTLENECK_TEXT], const struct job *job, const struct run_report *run)
 {
 	text[0] = '\0';
 	if (run->workers < run->planned)
-		return; /* there was not work for more */
+		return; /* there was no work for more */
 	if (run->planned < job->threads)
 		snprintf(text, BOTTLENECK_TEXT, " -M %s allowed %u of %u workers: a larger one allows more.",
 			 job->memory_text, run->planned, job->threads);
@@ -145,7 +145,7 @@ static void report_part(const struct job *job, const struct run_report *run)
 	const ull before = run->totals.first, all = run->totals.all;
 	char which[48] = "";
 
-	/* Under --part=auto every message says it. */
+	/* Under --part=auto every message names the part. */
 	if (!job->part_variable || parts == 1)
 		snprintf(which, sizeof(which), "part %lu of %lu: ", part, parts);
 	if (parts > 0 && run->records > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal: sizes, the character set, colour. */
+/* terminal: its size, the character set, colour. */
 #include "cli/terminal.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #include "bins/number.h"
 
-/* 0: not set, or no size. */
+/* 0: not set, or not a size. */
 static unsigned size_of(const char *variable)
 {
 	const char *const text = getenv(variable);
@@ -20,7 +20,10 @@ static unsigned size_of(const char *variable)
 	return text && number_parse_count(&n, text) == 0 && n <= USHRT_MAX ? (unsigned)n : 0;
 }
 
-/* The character set follows the point, up to an @; a name without a point may be nothing else. */
+/*
+ * The character set is after the point, up to an @; a name without a point may be a character set
+ * alone.
+ */
 static bool names_utf8(const char *locale)
 {
 	const char *const point = strchr(locale, '.');

@@ -47,10 +47,7 @@ BINNING_INLINE float single_of(uint32_t bits)
 	return f;
 }
 
-/*
- * ---- explicit edges: the steps of one sample's bisection depend on each other, so many samples
- * take each step together ----
- */
+/* ---- explicit edges: steps of one bisection depend on each other, so many samples take each step together ---- */
 
 #define STRIDE 256u /* samples that take each step together; their state stays in L1 */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* described: the members of one histogram, in any order. */
+/* described: the members of one histogram, which may come in any order. */
 #include "document/described.h"
 
 #include <stddef.h>
@@ -43,7 +43,7 @@ static int take_text(struct json_reader *r, char text[META_TEXT], struct fail *f
 	return 0;
 }
 
-/* A text of any length, in memory of its own. */
+/* Takes a text of any length, into memory of its own. */
 static int take_owned(char **text, const char *name, struct json_reader *r, struct fail *fail)
 {
 	const uint64_t at = json_offset(r);
@@ -61,7 +61,7 @@ static int take_owned(char **text, const char *name, struct json_reader *r, stru
 	return 0;
 }
 
-/* 16 digits, as they are written; no others are known. */
+/* Takes 16 digits, as we write them; no other spelling is known. */
 static int take_state(struct described *d, struct json_reader *r, struct fail *fail)
 {
 	static const char DIGITS[] = "0123456789abcdef";
@@ -102,7 +102,7 @@ static int take_meta(struct described *d, struct json_reader *r, const char *nam
 		return json_skip(r, fail);
 	if (json_peek(r, &next, fail) != 0)
 		return -1;
-	/* Another's metadata may have such a name for something else. */
+	/* In another program's metadata the name may mean something else. */
 	const char wanted = is_text(meta) ? '"' : is_flag(meta) ? 't' : '0';
 	if (wanted != (next == 'f' ? 't' : next == '-' || (next >= '0' && next <= '9') ? '0' : next)) {
 		d->other_at = json_offset(r);
@@ -149,7 +149,7 @@ static int take_real(struct json_reader *r, double *real, bool *has, struct fail
 	return json_real(r, real, fail);
 }
 
-/* A text where numbers should be: the schema allows the path of another file. */
+/* Takes a text in place of numbers: the schema allows the path of another file. */
 static int take_path(struct described *d, struct json_reader *r, struct fail *fail)
 {
 	d->path_at = json_offset(r);
@@ -167,7 +167,10 @@ static int take_edges(struct described *d, struct json_reader *r, struct fail *f
 	return json_reals(r, &d->edges, &d->edge_count, (uint64_t)BINS_MAX + 1, fail);
 }
 
-/* Of one of its writers: boost-histogram has an axis of whole numbers, whose edges no formula rounds. */
+/*
+ * Takes what one writer says of an axis: boost-histogram has an axis of whole numbers, whose edges
+ * no formula rounds.
+ */
 static int take_axis_writer(struct described *d, struct json_reader *r, struct fail *fail)
 {
 	char type[META_TEXT];
@@ -274,7 +277,7 @@ static int take_axes(struct described *d, struct json_reader *r, struct fail *fa
 	return axis;
 }
 
-/* The places of values: an array of them for each axis. */
+/* Takes the places of values: an array of them for each axis. */
 static int take_index(struct described *d, struct json_reader *r, struct fail *fail)
 {
 	int more;
@@ -306,10 +309,10 @@ static int take_storage_member(struct described *d, struct json_reader *r, const
 		return take_path(d, r, fail);
 	d->has_counts = d->has_counts || values;
 	d->has_index = d->has_index || index;
-	/* Under and over stand there too. */
+	/* Under and over have entries there too. */
 	if (index)
 		return take_index(d, r, fail);
-	/* Under is not among the rest. */
+	/* The first number, under, is not in `rest`. */
 	const uint64_t likely = d->has_index ? d->index.n : d->axes == 1 ? described_bins(d) + 1 : 0;
 	return json_counts(r, &d->counts, likely, (uint64_t)BINS_MAX + 2, fail);
 }
@@ -327,7 +330,7 @@ static int take_storage(struct described *d, struct json_reader *r, struct fail 
 	return more;
 }
 
-/* Which programs have written it, one after another. */
+/* Takes the programs that have written the document. */
 static int take_writer(struct described *d, struct json_reader *r, struct fail *fail)
 {
 	const char *name;

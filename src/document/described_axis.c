@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * described_axis: from the metadata's type, binning and range to the axis that they made when the samples were counted.
+ * described_axis: from the metadata's type, binning and range to the axis by which the samples were
+ * counted.
  *
- * The range is the text of the first and the last edge, exact for integers. With the number of bins that is all
- * that --range, --log and --mod need; --edges takes the listed edges. Of --auto, the width of its bins is the range
- * divided by their number, and must be a power of two. In the end the axis must have the very range and edges
- * that the document lists, so that nothing which the text says can be overlooked.
+ * The range is the text of the first and the last edge, exact for integers. With the number of bins
+ * that is all that --range, --log and --mod need; --edges takes the listed edges. For --auto, the
+ * width of the bins is the range divided by their number, and must be a power of two. In the end
+ * the axis must have exactly the range and edges that the document lists, so nothing that the text
+ * says can be overlooked.
  */
 #include <float.h>
 #include <math.h>
@@ -15,7 +17,7 @@
 #include "document/described.h"
 #include "output/write.h"
 
-/* LO:HI; -1: it is no range. */
+/* LO:HI; -1: the text is not a range. */
 static int parse_range(struct edges_spec *spec, const char *range)
 {
 	const char *const colon = strchr(range, ':');
@@ -26,7 +28,7 @@ static int parse_range(struct edges_spec *spec, const char *range)
 	return 0;
 }
 
-/* Which kind the metadata names; AXIS_DEFAULT: none. Bin = value is a range. */
+/* The kind that the metadata names; AXIS_DEFAULT: none. For bin = value it is a range. */
 static enum axis_kind kind_of(const struct described *d)
 {
 	static const enum axis_kind KINDS[] = {AXIS_RANGE, AXIS_LOG, AXIS_EDGES, AXIS_MOD, AXIS_AUTO};
@@ -37,7 +39,7 @@ static enum axis_kind kind_of(const struct described *d)
 	return AXIS_DEFAULT;
 }
 
-/* Of integers: bins of 2^k from LO to HI, inside the type. */
+/* Integers: bins of 2^k from LO to HI, inside the type. */
 static bool place_integers(struct edges *e, const struct sample_type *type, const struct edges_spec *range,
 			   uint32_t bins)
 {
@@ -54,7 +56,7 @@ static bool place_integers(struct edges *e, const struct sample_type *type, cons
 	return true;
 }
 
-/* Of floats: the same from lo to hi, each multiplied by 2^-up. */
+/* Floats: the same from lo to hi, each multiplied by 2^-up. */
 static bool place_between(struct edges *e, const struct sample_type *type, double lo, double hi, int up, uint32_t bins)
 {
 	const double width = (hi - lo) / bins, most = ldexp(1, (int)type->mantissa + 1);
@@ -64,7 +66,7 @@ static bool place_between(struct edges *e, const struct sample_type *type, doubl
 		return false;
 	const double first = lo / width;
 	const int k = exponent - 1 + up;
-	/* No sample whose unit is at most 2^k is further from 0 than so many bins. */
+	/* A sample whose unit is at most 2^k is never further from 0 than that many bins. */
 	if (first != floor(first) || fabs(first) > most || fabs(first + bins) > most || k < auto_k_least(type))
 		return false;
 	edges_place(e, type, (int128_t)first, bins, k);
@@ -72,14 +74,17 @@ static bool place_between(struct edges *e, const struct sample_type *type, doubl
 }
 
 /*
- * Of f64, an end of 2^1024 is written as the largest number (write_json.c); so either is tried. Not both can be
- * meant: with the largest number as an end bins are 2^971 wide, because it is odd in these units, and with 2^1024 the
- * number of bins must then be 1 and k be 972; but samples that span two bins of 2^971 keep these two.
+ * For f64, an end of 2^1024 is written as the largest number (write_json.c), so both are tried. At
+ * most one can be right: with the largest number as an end, bins are 2^971 wide, because it is odd
+ * in these units; with 2^1024 the number of bins must be 1 and k must be 972, but samples that span
+ * two bins of 2^971 keep these two.
  */
 static bool place_floats(struct edges *e, const struct sample_type *type, double lo, double hi, uint32_t bins)
 {
-	/* A quarter of large numbers, so that no difference is infinite. What small ones lose has no place in such
-	 * bins. */
+	/*
+	 * Large numbers are divided by four, so that no difference is infinite. The digits that
+	 * small numbers lose have no place in such bins.
+	 */
 	const int up = fmax(fabs(lo), fabs(hi)) > 1 ? 2 : 0;
 	const double scale = up > 0 ? 0.25 : 1;
 	const double end = 0x1p1022;
@@ -172,8 +177,9 @@ static int make(struct axis *axis, const struct described *d, const char **why)
 }
 
 /*
- * Another writer's axis, in words of our metadata. A regular one has the edges that its readers compute (write_json.c);
- * where those are not the ones that --range has, they are listed.
+ * Describes another program's axis in terms of our metadata. If it is regular its edges are those
+ * that its readers compute (write_json.c); where they differ from those of --range, they become
+ * explicit edges.
  */
 static int describe(struct described *d, const char **why)
 {

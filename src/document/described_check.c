@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * described_check: what a document must say, and its counts, which may be sparse, as those of all bins.
+ * described_check: what a document must say; and its counts, which may be sparse, made those of all
+ * bins.
  *
- * A histogram of another writer has none of the metadata that says which samples we counted. Its counts are taken as
- * they are: there is nothing to compare them with.
+ * A histogram of another program has none of the metadata about the samples that we counted. Its
+ * counts are taken as they are: there is nothing to compare them with.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 #include "document/held.h"
 #include "output/counter.h"
 
-#define DOUBLE_MOST ((uint64_t)1 << 53) /* of a storage of doubles: above, not every count is one */
+#define DOUBLE_MOST ((uint64_t)1 << 53) /* for a storage of doubles: larger ones cannot hold every count */
 
 static int check_metadata(const struct described *d, const struct json_reader *r, struct fail *fail)
 {
@@ -72,7 +73,7 @@ static uint64_t number_at(const struct json_counts *counts, uint64_t i)
 	return i == 0 ? counts->first : counts->rest[i - 1];
 }
 
-/* The places of a sparse storage rise, and are within the axis. */
+/* The places of a sparse storage must rise, and be within the axis. */
 static int check_index(const struct described *d, const struct json_reader *r, uint64_t places, struct fail *fail)
 {
 	if (d->index_rows != 1)
@@ -91,7 +92,7 @@ static int check_index(const struct described *d, const struct json_reader *r, u
 	return 0;
 }
 
-/* Makes the counts those of under, the bins and over; of --mod there is no under. */
+/* Makes the counts those of under, the bins and over; with --mod there is no under. */
 static int spread(struct described *d, const struct json_reader *r, struct fail *fail)
 {
 	const uint64_t all = described_bins(d) + (!d->foreign && is_mod(d) ? 1 : 2);
@@ -120,7 +121,7 @@ static int spread(struct described *d, const struct json_reader *r, struct fail 
 	return 0;
 }
 
-/* *sum is that of all counts; false: it is past 2^64 - 1. */
+/* *sum becomes that of all counts; false: it is above 2^64 - 1. */
 static bool add_up(uint64_t *sum, const struct json_counts *counts, uint64_t nan)
 {
 	bool wrapped = counts->first > UINT64_MAX - nan;
@@ -159,7 +160,7 @@ static int check_flow(const struct described *d, const struct json_reader *r, st
 			d->binning);
 }
 
-/* Together with NaN, what the storage holds are the samples. */
+/* The counts of the storage and NaN must add up to the samples. */
 static int check_sum(const struct described *d, const struct json_reader *r, struct fail *fail)
 {
 	uint64_t sum;
@@ -172,7 +173,7 @@ static int check_sum(const struct described *d, const struct json_reader *r, str
 	return 0;
 }
 
-/* Another writer's: what is not in the document is what plain counts have. */
+/* Another program's: what is not in the document gets the values of plain counts. */
 static int settle_foreign(struct described *d, const struct json_reader *r, struct fail *fail)
 {
 	if (d->circular)

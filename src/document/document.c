@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* document: one object after another to histograms, each of one channel or of several. */
+/* document: one object after another made into histograms, each of one channel or of several. */
 #include "document/document.h"
 
 #include <stdlib.h>
@@ -13,7 +13,7 @@ struct documents {
 	struct json_reader *reader;
 	struct described alone;                        /* a histogram that is the document itself */
 	struct described channel[LAYOUT_CHANNELS_MAX]; /* those that are members of it, by their names ... */
-	uint64_t named;                                /* ... of which these are there, a bit each */
+	uint64_t named;                                /* ... of which these exist, a bit each */
 	uint64_t others;                               /* objects that are neither */
 };
 
@@ -51,7 +51,7 @@ void documents_close(struct documents *d)
 	free(d);
 }
 
-/* The number in "channel12"; -1: it is no such name. */
+/* The number in "channel12"; -1: it is not such a name. */
 static int channel_of(const char *name)
 {
 	static const char PREFIX[] = "channel";
@@ -64,7 +64,7 @@ static int channel_of(const char *name)
 	return (int)n;
 }
 
-/* The members of a histogram, from its brace on. */
+/* Takes the members of a histogram, from its brace on. */
 static int take_channel(struct json_reader *r, struct described *of, struct fail *fail)
 {
 	const char *name;
@@ -104,7 +104,7 @@ static int take_document(struct documents *d, struct fail *fail)
 	return more;
 }
 
-/* Are both of one run, over one axis? */
+/* Are both from one run, over one axis? */
 static bool together(const struct described *a, const struct described *b)
 {
 	if (strcmp(a->type, b->type) != 0 || strcmp(a->binning, b->binning) != 0 || strcmp(a->range, b->range) != 0 ||
@@ -170,7 +170,10 @@ static int check(struct documents *d, uint32_t *channels, struct fail *fail)
 	return 0;
 }
 
-/* The counts of a channel, without under. Of --mod there is none: what was taken for it is the first bin. */
+/*
+ * Takes `under` off the counts of a channel. With --mod there is none: what was taken for it is the
+ * first bin.
+ */
 static void take_first(struct described *of, bool mod)
 {
 	if (!mod)
@@ -209,7 +212,10 @@ static int take_counts(struct documents *d, struct hist *h, struct fail *fail)
 	return 0;
 }
 
-/* Of --auto: the first and the last bin hold what made them so, in some channel, beside what was clamped to them. */
+/*
+ * --auto: the first and the last bin must each hold a sample, of some channel, that was not clamped into
+ * it. Says what is wrong, or NULL.
+ */
 static const char *impossible_ends(const struct hist *h)
 {
 	const uint32_t bins = axis_bins(&h->axis);
@@ -219,7 +225,7 @@ static const char *impossible_ends(const struct hist *h)
 		const struct hist_flow *const clamped = &h->clamped[c];
 		const uint64_t at_first = bins > 0 ? hist_count(h, c, 0) : 0;
 		const uint64_t at_last = bins > 1 ? hist_count(h, c, bins - 1) : at_first;
-		/* In one bin are both. */
+		/* With a single bin it holds both. */
 		const uint64_t under = clamped->under, over = clamped->over, both = bins > 1 ? 0 : over;
 		if (under > at_first || both > at_first - under || over > at_last)
 			return "more samples clamped to a bin than it holds";
@@ -229,7 +235,7 @@ static const char *impossible_ends(const struct hist *h)
 	return (first && last) || bins == 0 ? NULL : "a first or last bin that holds nothing, with binning \"auto\"";
 }
 
-/* What a run cannot have counted. */
+/* What is wrong with counts that no run can produce. */
 static const char *impossible(const struct hist *h)
 {
 	const struct hist_flow flow = hist_flow_sum(h);

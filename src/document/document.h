@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: histograms read back from JSON: what write_json.c writes, and what may be done to it on the way, such as
- * other blanks, other orders of members and documents that follow one another.
+ * document: histograms read back from JSON: what write_json.c writes, and harmless changes of that,
+ * such as other white space, another order of members, and documents that follow one another.
  *
- * Nothing of a text is believed. The axis is made again from the metadata and compared with the axis that the document
- * lists, edge by edge; bins, under, over and NaN must add up to the samples. A text of any depth, length or content is
- * a histogram or an error, in memory bounded by its bins.
+ * Nothing in a text is believed. The axis is made again from the metadata and compared with the
+ * axis that the document lists, edge by edge; bins, under, over and NaN must add up to the samples.
+ * A text of any depth, length or content is a histogram or an error, in memory that its bins bound.
  */
 #ifndef GPUHIST_DOCUMENT_H
 #define GPUHIST_DOCUMENT_H
@@ -14,11 +14,11 @@
 #include "hist/hist.h"
 #include "output/write.h"
 
-/* One histogram, of all its channels, and what it says of where its counts come from. */
+/* One histogram with all its channels, and what it says of where its counts come from. */
 struct document {
-	struct hist hist;       /* without statistics, whatever the document has of them */
+	struct hist hist;       /* without statistics, even if the document has them */
 	struct provenance from; /* its options are those of the document */
-	bool foreign;           /* gpuhist did not write it: plain counts, as of samples of f64 */
+	bool foreign;           /* gpuhist did not write it: plain counts, as if of samples of f64 */
 	char *options, *held;   /* what from.options and from.held point to; owned */
 };
 
@@ -29,12 +29,13 @@ struct documents;
 int documents_open(struct documents **out, const char *path, struct fail *fail);
 
 /*
- * 1: *document is the next one, to be freed by document_free. 0: there are no more; *document is empty. -1: it is not
- * JSON, or no histogram of ours (STATUS_DATA), or could not be read; *fail names the input and the place in it.
+ * 1: *document is the next one; the caller frees it by document_free. 0: there are no more;
+ * *document is empty. -1: it is not JSON, or not a histogram (STATUS_DATA), or could not be read;
+ * *fail names the input and the place in it.
  */
 int documents_next(struct documents *d, struct document *document, struct fail *fail);
 
-/* Takes what documents_next left. */
+/* Frees what documents_next left. */
 void document_free(struct document *document);
 
 /* Takes NULL. */

@@ -9,7 +9,7 @@
 
 #define RANGE_TEXT 24 /* ",4294967295-4294967295" */
 
-/* A number from 1 to 2^32 - 1 without zeros in front; NULL: it is none. */
+/* A number from 1 to 2^32 - 1 without leading zeros; NULL: it is not one. */
 static const char *number(const char *p, uint32_t *n)
 {
 	uint64_t value = 0;
@@ -52,7 +52,7 @@ bool held_is_valid(const char *text, uint32_t parts, uint32_t *first)
 	if (strlen(text) >= HELD_TEXT)
 		return false;
 	while ((rc = held_next(&text, &range)) > 0) {
-		/* One at least is missing between two ranges. */
+		/* Between two ranges at least one part is missing. */
 		if ((n > 0 && range.first <= before + 1) || range.last > parts)
 			return false;
 		if (n++ == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* into: the lock, FILE's document, the replacement, the rescue. */
+/* into: the lock, FILE's document, its replacement, the rescue. */
 #include "document/into.h"
 
 #include <errno.h>
@@ -16,7 +16,10 @@
 #include "output/output_path.h"
 #include "output/publish.h"
 
-/* FILE's folder, locked until the descriptor is closed; waits for those that have it. -1: *fail says why. */
+/*
+ * Opens and locks FILE's folder until the descriptor is closed; waits for processes that hold the
+ * lock. -1: *fail says why.
+ */
 static int lock_folder(const char *path, struct fail *fail)
 {
 	char folder[PATH_MAX];
@@ -34,7 +37,10 @@ static int lock_folder(const char *path, struct fail *fail)
 	while (flock(fd, LOCK_EX) != 0) {
 		if (errno == EINTR)
 			continue;
-		/* What NFS calls it when a folder, which nothing can open for writing, is to be locked. */
+		/*
+		 * NFS fails in this way when a folder, which cannot be opened for writing, is to be
+		 * locked.
+		 */
 		errno = errno == EBADF ? ENOLCK : errno;
 		fail_errno(fail, "%s: its folder cannot be locked, which adding to a file needs", path);
 		close(fd);
@@ -43,7 +49,7 @@ static int lock_folder(const char *path, struct fail *fail)
 	return fd;
 }
 
-/* 1: a regular file that holds something. 0: not there. -1: something else. */
+/* 1: a regular file that is not empty. 0: it does not exist. -1: something else. */
 static int look(const char *path, struct fail *fail)
 {
 	struct stat st;
@@ -58,7 +64,10 @@ static int look(const char *path, struct fail *fail)
 	return 1;
 }
 
-/* 1: FILE's document, to be freed. 0: FILE is not there. -1: it is not one document. */
+/*
+ * 1: FILE's document, which the caller frees. 0: FILE does not exist. -1: it is not a single
+ * document.
+ */
 static int read_document(const char *path, struct document *document, struct fail *fail)
 {
 	struct documents *documents;
@@ -68,7 +77,7 @@ static int read_document(const char *path, struct document *document, struct fai
 	*document = (struct document){.options = NULL};
 	if (rc <= 0)
 		return rc;
-	/* A FILE named "-" was refused with the options. */
+	/* The options refuse a FILE named "-". */
 	if (documents_open(&documents, path, fail) != 0)
 		return -1;
 	rc = documents_next(documents, document, fail);
@@ -101,7 +110,7 @@ int into_check(const char *path, struct fail *fail)
 	struct output *out;
 	const int there = look(path, fail);
 
-	/* The output is opened as it will be, short of writing and renaming. */
+	/* Opens the output as it will be opened, but neither writes nor renames. */
 	if (there < 0 || output_open(&out, path, fail) != 0)
 		return -1;
 	output_abort(out);
@@ -132,7 +141,7 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 /* How FILE is written. */
 struct how {
 	bool nonzero;   /* a sparse storage */
-	bool *replaced; /* becomes true when FILE is the new one */
+	bool *replaced; /* becomes true when FILE has been replaced */
 };
 
 static int write_file(const char *path, const struct document *document, const struct how *how, struct fail *fail)
@@ -147,7 +156,7 @@ static int write_file(const char *path, const struct document *document, const s
 	return output_commit(out, fail);
 }
 
-/* Under the lock. */
+/* With the lock held. */
 static int add_locked(const char *path, struct document *run, const struct how *how, struct into_sum *total,
 		      struct fail *fail)
 {
@@ -160,7 +169,7 @@ static int add_locked(const char *path, struct document *run, const struct how *
 	if (there <= 0)
 		return there < 0 ? -1 : write_file(path, run, how, fail);
 	int rc = sum_add(&sum, &document, &(struct sum_name){.path = path, .number = 1}, fail);
-	/* The second document of a sum stays its owner's: the run's. */
+	/* sum_add leaves the second document to its owner, which is the run. */
 	if (rc == 0)
 		rc = sum_add(&sum, run, &RUN, fail);
 	if (rc == 0)
@@ -181,10 +190,13 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 	char name[PATH_MAX];
 	bool replaced = false;
 	const struct how how = {nonzero, &replaced};
-	/* It is held while the run is saved too: two that fail at once find names of their own. */
+	/*
+	 * The lock is held while the run is saved too, so that two runs that fail at the same time
+	 * find different names.
+	 */
 	const int folder = lock_folder(path, &why);
 
-	/* A sum has no statistics, so the first run of one has none either. */
+	/* A sum has no statistics, so the first run in a file has none either. */
 	run.hist.stats = NULL;
 	if (folder < 0 || add_locked(path, &run, &how, sum, &why) != 0) {
 		if (replaced)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_numbers: arrays of numbers, which are nearly all of a document: the plain ones in a tight loop, any others by
- * their texts.
+ * json_numbers: arrays of numbers, which are most of a document: plain ones in a tight loop, all
+ * others by way of their texts.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,19 +14,21 @@
 #include "bins/wide.h"
 #include "document/json_read.h"
 
-/* Bytes that a plain number and the comma behind it take at most: 20 digits, a sign, a point, an exponent. */
+/*
+ * The most bytes of a plain number and the comma after it: 20 digits, a sign, a point, an exponent.
+ */
 #define PLAIN 32
 #define ROOM_AT_FIRST ((uint64_t)1 << 10)
 
-/* Numbers of any kind, 8 bytes each. */
+/* Room for numbers of any kind, 8 bytes each. */
 struct room {
 	void *base;
-	uint64_t n;      /* numbers that are in it ... */
-	uint64_t room;   /* ... and that fit */
+	uint64_t n;      /* numbers in it ... */
+	uint64_t room;   /* ... and for how many it has room */
 	uint64_t likely; /* how many are expected */
 };
 
-/* One more will fit. */
+/* Makes room for one more. */
 static int grow(struct json_reader *r, struct room *room, uint64_t most, struct fail *fail)
 {
 	if (room->n < room->room)
@@ -65,16 +67,19 @@ int json_count_of(uint64_t *count, const char *number)
 #define ONES 0x0101010101010101u
 #define TOPS 0x8080808080808080u
 
-/* Which of 8 bytes are not digits, as their top bits: bytes above 127 too, and none that is a digit. */
+/*
+ * Sets the top bit of each of 8 bytes that is not a digit, bytes above 127 included, and of no
+ * other.
+ */
 static inline uint64_t no_digits(uint64_t word)
 {
 	const uint64_t low = word & ~TOPS;
 
-	/* 127 - '9' more carries into the top bit from ':' on; 128 - '0' more does from '0' on. */
+	/* Adding 127 - '9' carries into the top bit from ':' on; adding 128 - '0' from '0' on. */
 	return (word | (low + ONES * (127 - '9')) | ~(low + ONES * (128 - '0'))) & TOPS;
 }
 
-/* The number that 8 digits are, the first of them in the lowest byte. */
+/* The number in 8 digits, the first of which is in the lowest byte. */
 static inline uint64_t eight_digits(uint64_t word)
 {
 	word = (word & ONES * 15) * (1 + (10 << 8)) >> 8;
@@ -82,7 +87,7 @@ static inline uint64_t eight_digits(uint64_t word)
 	return (word & 0x0000ffff0000ffffu) * (1 + ((uint64_t)10000 << 32)) >> 32;
 }
 
-/* A number of 8 to 19 digits at p, a comma behind it; NULL: it is none of these. */
+/* Reads a number of 8 to 19 digits at p with a comma after it; NULL: there is none. */
 static const unsigned char *long_count(const unsigned char *p, uint64_t *count)
 {
 	uint64_t value = (uint64_t)p[0] - '0', digit;
@@ -97,11 +102,11 @@ static const unsigned char *long_count(const unsigned char *p, uint64_t *count)
 }
 
 /*
- * Numbers of up to 19 digits with a comma directly behind each, as many as there are and fit. Returns the place of
- * the first byte that was not taken.
+ * Reads numbers of up to 19 digits, each with a comma directly after it, as many as there are and
+ * fit. Returns the first byte that was not taken.
  *
- * Eight bytes at a time: of four numbers of one digit, or of one of up to seven. Counts differ in length from one to
- * the next, and a branch for each digit would be mispredicted for each of them.
+ * It takes eight bytes at a time: four numbers of one digit, or one of up to seven. The lengths of
+ * counts change from one to the next, and a branch for each digit would be mispredicted each time.
  */
 static const unsigned char *plain_counts(const unsigned char *p, const unsigned char *end, struct room *room)
 {
@@ -123,13 +128,19 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 				break;
 			p = next;
 		} else {
-			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u; /* of the digits */
-			/* Python writes a blank. Not looked for behind each comma: then each number waits for it. */
+			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u; /* eight for each digit */
+			/*
+			 * Python writes a blank. It is not looked for after each comma, because
+			 * each number would wait for that.
+			 */
 			if (bits == 0 && *p == ' ') {
 				p++;
 				continue;
 			}
-			/* None, no comma behind them, or a zero that others follow. */
+			/*
+			 * There is no digit, no comma after the digits, or a zero that others
+			 * follow.
+			 */
 			if (bits == 0 || (word >> bits & 255) != ',' || ((word & 255) == '0' && bits > 8))
 				break;
 			*out = eight_digits(word << (64 - bits));
@@ -141,7 +152,10 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 	return p;
 }
 
-/* Passes over what is left of an array that has a number which is no count, or no number at all. */
+/*
+ * Skips the rest of an array that has a number which is not a count, or something else than
+ * numbers.
+ */
 static int pass_over(struct json_reader *r, struct json_counts *counts, uint64_t at, struct fail *fail)
 {
 	int more;
@@ -154,7 +168,7 @@ static int pass_over(struct json_reader *r, struct json_counts *counts, uint64_t
 	return more;
 }
 
-/* One element. 1: it is no count, and was passed over. */
+/* Takes one element. 1: it is not a count, and was skipped. */
 static int take_count(struct json_reader *r, uint64_t *count, struct fail *fail)
 {
 	const char *text;
@@ -174,7 +188,9 @@ static int take_counts(struct json_reader *r, struct json_counts *counts, struct
 	int more, next, odd = 0;
 
 	while ((more = json_element(r, fail)) > 0) {
-		/* The comma is taken: numbers follow, each up to the next one's. The last is left to what is careful.
+		/*
+		 * A comma was taken, so numbers follow. The loop takes all but the last, which the
+		 * careful way takes.
 		 */
 		if (room->n < room->room) {
 			if (json_fill(r, PLAIN, fail) != 0)
@@ -198,7 +214,9 @@ static int take_counts(struct json_reader *r, struct json_counts *counts, struct
 	return more;
 }
 
-/* How many numbers may follow at most, by the length of a regular file: each has a digit and a comma. */
+/*
+ * The most numbers that can follow, by the length of a regular file: each has a digit and a comma.
+ */
 static uint64_t left(const struct json_reader *r)
 {
 	return r->size > json_offset(r) ? (r->size - json_offset(r)) / 2 + 1 : 0;
@@ -235,7 +253,7 @@ static double divided(uint64_t n, int e)
 
 	for (int i = FIVES; i > e; i--)
 		five /= 5;
-	/* n 2^up is at least 2^127, so its quotient has 65 bits or more, of which 53 are kept. */
+	/* n 2^up is at least 2^127, so the quotient has 65 bits or more, of which 53 are kept. */
 	const int up = __builtin_clzll(n) + 64;
 	const uint128_t dividend = (uint128_t)n << up, quotient = dividend / five;
 	const bool inexact = quotient * five != dividend;
@@ -244,15 +262,18 @@ static double divided(uint64_t n, int e)
 	const uint128_t rest = quotient & (((uint128_t)1 << down) - 1), half = (uint128_t)1 << (down - 1);
 
 	kept += rest > half || (rest == half && (inexact || kept % 2 == 1));
-	/* From 10^-27 to 2^64: a power of two that is a normal number, and no rounding. */
+	/*
+	 * From 10^-27 to 2^64: the power of two is a normal number, and multiplying by it does not
+	 * round.
+	 */
 	const uint64_t exponent = (uint64_t)(1023 + down - up - e) << 52;
 	memcpy(&power, &exponent, sizeof(power));
 	return (double)kept * power;
 }
 
 /*
- * A number of up to 19 digits, with a point or without, without an exponent, with a comma directly behind it, which is
- * taken too. NULL: it is none of these.
+ * Reads a number of up to 19 digits, with or without a point, without an exponent, and takes the
+ * comma directly after it. NULL: there is none.
  */
 static const unsigned char *plain_real(const unsigned char *p, double *real)
 {
@@ -267,7 +288,7 @@ static const unsigned char *plain_real(const unsigned char *p, double *real)
 		n = n * 10 + digit;
 		p++;
 	}
-	/* A digit, and none before it that is 0. */
+	/* A digit, and no leading zero. */
 	if (p == begin || (*begin == '0' && p > begin + 1))
 		return NULL;
 	if (*p == '.') {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* json_read: the buffer, and every kind of value but texts (json_string.c) and arrays of numbers (json_numbers.c). */
+/*
+ * json_read: the buffer, and all kinds of values but texts (json_string.c) and arrays of numbers
+ * (json_numbers.c).
+ */
 #include "document/json_read.h"
 
 #include <fcntl.h>
@@ -56,7 +59,7 @@ void json_close(struct json_reader *r)
 	if (!r)
 		return;
 	if (r->fd > STDIN_FILENO)
-		close(r->fd); /* nothing was written */
+		close(r->fd); /* for reading only, so close cannot lose anything */
 	free(r->name);
 	free(r->buffer);
 	free(r->text);
@@ -75,7 +78,7 @@ int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, co
 			(unsigned long long)r->documents, (unsigned long long)offset + 1, why);
 }
 
-/* Some bytes, or the end. */
+/* Reads some bytes, or finds the end. */
 static int read_some(struct json_reader *r, struct fail *fail)
 {
 	const size_t room = JSON_BUFFER - (size_t)(r->end - r->buffer);
@@ -166,7 +169,7 @@ static int enter(struct json_reader *r, struct fail *fail)
 	return 0;
 }
 
-/* 1: a member or element is next. 0: it was `close`, and that level is left. */
+/* 1: a member or element follows. 0: the byte was `close`, and that level was left. */
 static int go_on(struct json_reader *r, int close, const char *wanted, struct fail *fail)
 {
 	struct json_level *const level = &r->level[r->depth - 1];
@@ -202,7 +205,7 @@ int json_element(struct json_reader *r, struct fail *fail)
 	return go_on(r, ']', "',' or ']'", fail);
 }
 
-/* The name that was taken must be new to its object. */
+/* The name that was just taken must be new in its object. */
 static int check_name(struct json_reader *r, uint64_t offset, size_t length, struct fail *fail)
 {
 	struct xxh64 h;
@@ -235,7 +238,7 @@ int json_member(struct json_reader *r, const char **name, struct fail *fail)
 	if (json_string(r, name, &length, fail) != 0 || check_name(r, offset, length, fail) != 0 ||
 	    json_take(r, ':', "':'", fail) != 0)
 		return -1;
-	/* No name that is asked for has a zero byte. */
+	/* A name with a zero byte is none that the caller asks for. */
 	if (strlen(*name) != length)
 		*name = "";
 	return 1;
@@ -243,7 +246,7 @@ int json_member(struct json_reader *r, const char **name, struct fail *fail)
 
 /* ---- the other values ---- */
 
-/* Past the digits of a number, of which there must be one; NULL: there is none. */
+/* Skips the digits of a number, of which there must be one; NULL: there is none. */
 static const unsigned char *digits(const unsigned char *p)
 {
 	const unsigned char *const begin = p;
@@ -253,7 +256,7 @@ static const unsigned char *digits(const unsigned char *p)
 	return p > begin ? p : NULL;
 }
 
-/* Past a number; NULL: JSON has no such number. */
+/* Skips a number; NULL: it is not one of JSON. */
 static const unsigned char *number_end(const unsigned char *p)
 {
 	p += *p == '-';
@@ -318,8 +321,10 @@ int json_skip(struct json_reader *r, struct fail *fail)
 	size_t length;
 	int next, more;
 
-	/* Not by recursion. An array's elements and an object's members alike are values; levels know which they are
-	 * of. */
+	/*
+	 * Not recursive. Elements of arrays and members of objects alike are values; the levels
+	 * know which they are.
+	 */
 	bool object[JSON_DEPTH];
 	do {
 		if (json_peek(r, &next, fail) != 0)
@@ -347,7 +352,7 @@ int json_skip(struct json_reader *r, struct fail *fail)
 			if (json_number(r, &unused, fail) != 0)
 				return -1;
 		}
-		/* Of levels that end here, outwards, up to one with another value. */
+		/* Levels that end here are left, up to one that has another value. */
 		for (more = 0; more == 0 && r->depth > outside;) {
 			more = object[r->depth - 1] ? json_member(r, &unused, fail) : json_element(r, fail);
 			if (more < 0)

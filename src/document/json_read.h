@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_read: JSON taken piece by piece from a file or a pipe, by a caller who knows what may come next.
+ * json_read: JSON taken piece by piece from a file or a pipe, by a caller that knows what may come
+ * next.
  *
- * Strict as RFC 8259 has it, and a little stricter: UTF-8 without exception, no surrogate alone, no name twice in one
- * object. What the memory of a reader could grow by is bounded: values nest JSON_DEPTH deep, a text has JSON_TEXT
- * bytes at most, a number JSON_NUMBER, and the objects that are open have JSON_NAMES members together. Only arrays of
- * numbers grow, with the numbers that were read. Each byte is looked at a bounded number of times, so time is
- * bounded by the length of the text; a read waits for the writer of a pipe and ends with it.
+ * It is as strict as RFC 8259, and a little stricter: UTF-8 without exception, no lone surrogate,
+ * no name twice in one object. Everything that could make a reader's memory grow is bounded: values
+ * nest at most JSON_DEPTH deep, a text has at most JSON_TEXT bytes, a number JSON_NUMBER, and the
+ * objects that are open have together at most JSON_NAMES members. Only arrays of numbers grow, with
+ * the numbers that were read. Each byte is looked at a bounded number of times, so the length of
+ * the text bounds the time; a read waits for the writer of a pipe and ends when the writer does.
  *
- * Every function returns -1 where the text is not what it takes, or cannot be read, with the reason and the place in
- * *fail; nothing may be taken from the reader then, but json_close.
+ * Every function returns -1 if the text is not what the function takes, or cannot be read; *fail
+ * has the reason and the place. The only call that the reader allows then is json_close.
  */
 #ifndef GPUHIST_JSON_READ_H
 #define GPUHIST_JSON_READ_H
@@ -27,27 +29,27 @@
 #define JSON_BUFFER ((size_t)1 << 18)
 
 struct json_level {
-	bool first;   /* no member or element was taken yet */
-	size_t names; /* of the objects around it: where its own names begin */
+	bool first;   /* no member or element has been taken yet */
+	size_t names; /* of the objects around it: the index at which its own names begin */
 };
 
 struct json_reader {
 	char *name; /* for messages */
 	int fd;
-	bool ended;                   /* the input, behind what is in the buffer */
-	unsigned char *buffer;        /* JSON_BUFFER bytes, and a zero behind the last one that was read */
-	unsigned char *at;            /* the next byte ... */
-	unsigned char *end;           /* ... of those that were read */
-	uint64_t offset;              /* of the buffer's first byte in the input */
-	uint64_t size;                /* of a regular file when it was opened; else 0 */
+	bool ended;                   /* the whole input is in the buffer */
+	unsigned char *buffer;        /* JSON_BUFFER bytes, and a zero after the last one that was read */
+	unsigned char *at;            /* the next byte to be taken ... */
+	unsigned char *end;           /* ... and the end of those that were read */
+	uint64_t offset;              /* where the buffer's first byte is in the input */
+	uint64_t size;                /* of a regular file, when it was opened; else 0 */
 	uint64_t documents;           /* that were begun */
-	char *text;                   /* the text that was taken last ... */
-	size_t text_room;             /* ... and the room for it, that grows */
-	char number[JSON_NUMBER + 1]; /* the number that was taken last */
+	char *text;                   /* the last text that was taken ... */
+	size_t text_room;             /* ... and the room for it, which grows */
+	char number[JSON_NUMBER + 1]; /* the last number that was taken */
 	unsigned depth;               /* arrays and objects that are open */
 	struct json_level level[JSON_DEPTH];
 	size_t names;               /* of all objects that are open: */
-	uint64_t known[JSON_NAMES]; /* their checksums */
+	uint64_t known[JSON_NAMES]; /* their hashes */
 };
 
 /* path "-" is standard input. On failure *out is NULL. */
@@ -66,28 +68,38 @@ static inline uint64_t json_offset(const struct json_reader *r)
 int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* Between documents. 1: the next one begins at json_offset. 0: there are no more. */
+/* Call it between documents. 1: the next one begins at json_offset. 0: there are no more. */
 int json_document(struct json_reader *r, struct fail *fail);
 
-/* Passes over blanks; *next is the byte that follows, -1 where the input ends. */
+/* Skips white space; *next is the byte after it, or -1 at the end of the input. */
 int json_peek(struct json_reader *r, int *next, struct fail *fail);
 
-/* An object: json_object, then json_member until it returns 0. 1: the value of the member *name is next. */
+/*
+ * An object: json_object, then json_member until it returns 0. While it returns 1, the value of the
+ * member *name follows.
+ */
 int json_object(struct json_reader *r, struct fail *fail);
 int json_member(struct json_reader *r, const char **name, struct fail *fail);
 
-/* An array: json_array, then json_element until it returns 0. 1: a value is next. */
+/*
+ * An array: json_array, then json_element until it returns 0. While it returns 1, a value follows.
+ */
 int json_array(struct json_reader *r, struct fail *fail);
 int json_element(struct json_reader *r, struct fail *fail);
 
-/* A value each. Texts are the reader's, and hold until the next one is taken; they may contain zero bytes. */
+/*
+ * Each takes a value. The reader owns the texts, which are valid until the next one is taken; they
+ * may contain zero bytes.
+ */
 int json_string(struct json_reader *r, const char **text, size_t *length, struct fail *fail);
 int json_number(struct json_reader *r, const char **text, struct fail *fail);
 int json_real(struct json_reader *r, double *real, struct fail *fail); /* finite: the nearest binary64 */
 int json_bool(struct json_reader *r, bool *value, struct fail *fail);
 int json_skip(struct json_reader *r, struct fail *fail);
 
-/* 0: *count is the number, exactly. 1: the text of a number is not a whole one from 0 to 2^64 - 1. */
+/*
+ * 0: *count is the number, exactly. 1: the text is not that of a whole number from 0 to 2^64 - 1.
+ */
 int json_count_of(uint64_t *count, const char *number);
 
 /* The numbers of an array. */
@@ -95,28 +107,31 @@ struct json_counts {
 	uint64_t first; /* the first one; the others are ... */
 	uint64_t *rest; /* ... here, for the caller to free */
 	uint64_t n;     /* how many, the first one included */
-	bool odd;       /* one is not a whole number from 0 to 2^64 - 1: there is no rest ... */
+	bool odd;       /* one of them is not a whole number from 0 to 2^64 - 1: there is no rest ... */
 	uint64_t at;    /* ... and this is where it is in the input */
 };
 
 /*
- * At most `most` of them; for as many as are likely, and as the rest of a regular file may hold, memory is taken at
- * once. On failure there is nothing to free.
+ * Takes at most `most` of them. Memory for as many as are likely, and as the rest of a regular file
+ * can hold, is taken in one call. On failure there is nothing to free.
  */
 int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most, struct fail *fail);
 
-/* The same of finite numbers, each the binary64 nearest to its text. */
+/* The same for finite numbers, each the binary64 nearest to its text. */
 int json_reals(struct json_reader *r, double **reals, uint64_t *n, uint64_t most, struct fail *fail);
 
 /* ---- what json_read.c shares with json_string.c and json_numbers.c ---- */
 
-/* Takes the byte `c`, after blanks; `wanted` is what a message calls it. */
+/* Takes the byte `c`, after white space; `wanted` names it in a message. */
 int json_take(struct json_reader *r, int c, const char *wanted, struct fail *fail);
 
-/* "WANTED expected, not 'x'", of the next byte. Returns -1. */
+/* "WANTED expected, not 'x'", for the next byte. Returns -1. */
 int json_unexpected(const struct json_reader *r, const char *wanted, struct fail *fail);
 
-/* At least `want` bytes, up to JSON_BUFFER, are in the buffer from r->at on, or the input ends sooner. */
+/*
+ * Reads until at least `want` bytes, up to JSON_BUFFER, are in the buffer from r->at on, or the
+ * input ends.
+ */
 int json_fill(struct json_reader *r, size_t want, struct fail *fail);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json_string: texts: escapes to what they stand for, and nothing that is not UTF-8. */
+/* json_string: texts: escapes are resolved, and nothing that is not UTF-8 is accepted. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 static int keep(struct json_reader *r, size_t *used, const void *bytes, size_t n, struct fail *fail)
 {
-	/* With a zero behind it. */
+	/* With a zero after it. */
 	if (*used + n >= JSON_TEXT)
 		return json_bad(r, json_offset(r), fail, "a text of more than %zu bytes", JSON_TEXT - 1);
 	if (*used + n >= r->text_room) {
@@ -27,7 +27,7 @@ static int keep(struct json_reader *r, size_t *used, const void *bytes, size_t n
 	return 0;
 }
 
-/* The four digits of \uXXXX at p; -1: they are none. */
+/* The value of the four digits of \uXXXX at p; -1: they are not digits. */
 static int32_t hexadecimal(const unsigned char *p)
 {
 	int32_t value = 0;
@@ -54,7 +54,7 @@ static size_t utf8_of(char out[4], uint32_t c)
 	return n;
 }
 
-/* At a backslash. A zero stands behind what is in the buffer, so no digit is read past it. */
+/* Called at a backslash. A zero follows the bytes in the buffer, so no digit is read past them. */
 static int take_escape(struct json_reader *r, size_t *used, struct fail *fail)
 {
 	static const char LETTERS[] = "\"\\/bfnrt", MEANING[] = "\"\\/\b\f\n\r\t";
@@ -98,7 +98,7 @@ int json_string(struct json_reader *r, const char **text, size_t *length, struct
 		if (keep(r, &used, r->at, (size_t)(p - r->at), fail) != 0)
 			return -1;
 		r->at = r->buffer + (p - r->buffer);
-		/* A character has four bytes at most. */
+		/* A character has at most four bytes. */
 		if (r->end - r->at < 4 && json_fill(r, 4, fail) != 0)
 			return -1;
 		if (*r->at == '"')

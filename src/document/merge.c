@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * merge: a few threads, each with a file at a time, whose documents they read at once and add in the order of the
- * files.
+ * merge: a few threads, each with one file at a time, whose documents they read in parallel and add
+ * in the order of the files.
  *
- * Reading a document takes many times as long as adding it. So a thread reads before its turn and adds when its turn
- * has come, which is when all files before its own are done; then the sum, and which of several things wrong is
- * reported, do not depend on the threads. Each has one document beside the sum.
+ * Reading a document takes many times as long as adding it. So a thread reads before its turn and
+ * adds when its turn has come, which is when all files before its own are done. So the sum, and
+ * which of several errors is reported, do not depend on the threads. Each thread has one document
+ * in memory beside the sum.
  *
- * Every wait ends: files are taken in their order, so the first one that is not done belongs to a thread whose turn it
- * is, and which waits for no other. What is no regular file may make its reader wait, and may be the same stream as
- * another; it is opened and read in its turn alone.
+ * Every wait ends: files are taken in their order, so the first one that is not done belongs to a
+ * thread whose turn it is, and which waits for no other. A file that is not regular may make its
+ * reader wait, and may be the same stream as another; so it is opened and read only in its turn.
  */
 #include "document/merge.h"
 
@@ -21,24 +22,24 @@
 #include "base/lock.h"
 #include "base/signals.h"
 
-#define THREADS 4u                        /* each has a document, and 8 bytes for each of its bins ... */
+#define THREADS 4u                        /* each has a document in memory, 8 bytes for each of its bins ... */
 #define THREADS_LARGE 2u                  /* ... so of large files ... */
 #define LARGE_BYTES ((uint64_t)128 << 20) /* ... as these are, there are fewer */
-#define WORTH_BYTES ((uint64_t)4 << 20)   /* what one thread reads while another is started */
+#define WORTH_BYTES ((uint64_t)4 << 20)   /* what one thread can read while another is started */
 
 struct merge {
 	struct sum *sum;
 	char *const *paths;
 	size_t count;
 	struct fail *fail;
-	struct lock lock; /* of what follows */
+	struct lock lock; /* guards what follows */
 	pthread_cond_t moved;
 	size_t next; /* the first file that no thread has taken */
-	size_t turn; /* the file whose documents are added */
-	bool failed; /* nothing is added any more */
+	size_t turn; /* the file whose documents may be added now */
+	bool failed; /* nothing will be added any more */
 };
 
-/* Until it is this file's turn. False: it never will be. */
+/* Waits until it is this file's turn. False: it never will be. */
 static bool wait_for_turn(struct merge *m, size_t file)
 {
 	lock_take(&m->lock);
@@ -49,7 +50,7 @@ static bool wait_for_turn(struct merge *m, size_t file)
 	return mine;
 }
 
-/* The next file, or the count of them: there are no more. */
+/* Takes the next file; the number of files if there are no more. */
 static size_t take_file(struct merge *m)
 {
 	lock_take(&m->lock);
@@ -69,7 +70,10 @@ static bool is_regular(const char *path, uint64_t *bytes)
 	return true;
 }
 
-/* All documents of a file, to its turn. 0: they were added. 1: another file failed. -1: *fail says why. */
+/*
+ * Reads all documents of a file, and adds them in its turn. 0: they were added. 1: another file
+ * failed. -1: *fail says why.
+ */
 static int add_documents(struct merge *m, size_t file, struct documents *documents, struct fail *fail)
 {
 	struct sum_name name = {.path = m->paths[file]};
@@ -125,7 +129,7 @@ static void *merge_some(void *arg)
 	return NULL;
 }
 
-/* How many are worth it. */
+/* How many threads are worth starting. */
 static unsigned threads_for(const struct merge *m)
 {
 	uint64_t sum = 0, most = 0, bytes;
@@ -156,7 +160,7 @@ int merge_files(struct sum *sum, char *const *paths, size_t count, bool some, st
 		lock_destroy(&m.lock);
 		return fail_errno(fail, "a condition");
 	}
-	/* With fewer it takes longer. */
+	/* If a thread cannot be started it only takes longer. */
 	for (unsigned n = threads_for(&m); started + 1 < n; started++)
 		if (signals_thread(&thread[started], merge_some, &m) != 0)
 			break;

@@ -6,10 +6,11 @@
 #include "document/sum.h"
 
 /*
- * some: of parts not all need be there (sum_finish). Reads the files one after another ("-": standard input), each to
- * its end, and adds their documents; each must hold one at least. One document at a time is in memory beside the sum.
- * Waits for what it reads, and nothing else: a signal ends it. In any case sum_free is due; after -1 it is all that
- * *sum is good for.
+ * Reads the files one after another ("-": standard input), each to its end, and adds their
+ * documents; each file must hold at least one. With `some`, not all parts of a whole need be there
+ * (sum_finish). Beside the sum each thread has one document in memory. It waits for nothing but
+ * what it reads, and a signal ends it. The caller calls sum_free in any case; after -1 *sum is good
+ * for nothing else.
  */
 int merge_files(struct sum *sum, char *const *paths, size_t count, bool some, struct fail *fail);
 

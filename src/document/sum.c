@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sum: what two documents must have in common. */
+/* sum: what two documents must have in common to be added. */
 #include "document/sum.h"
 
 #include <stdbool.h>
@@ -32,7 +32,7 @@ static int refuse(const struct sum *s, const struct sum_name *name, enum status 
 
 enum { ENDS = 2 * NUMBER_TEXT + 1 };
 
-/* From the first edge to the last one. */
+/* The range of the axis, from its first edge to its last. */
 static void ends_text(char text[ENDS], const struct axis *axis)
 {
 	size_t used = edges_format(&axis->edges, 0, text);
@@ -112,7 +112,7 @@ static int add_provenance(struct sum *s, const struct provenance *more, const st
 		return refuse(s, name, STATUS_LIMIT, "the sum of the bytes or inputs is past 2^64 - 1", fail);
 	if (from->state == 0)
 		from->state = more->state;
-	/* What was counted in two ways was counted by no options in particular. */
+	/* If the options differ, the sum has none in particular. */
 	if (strcmp(from->options ? from->options : "", more->options ? more->options : "") != 0)
 		from->options = NULL;
 	return 0;
@@ -137,11 +137,11 @@ int sum_add(struct sum *s, struct document *document, const struct sum_name *nam
 		s->total = *document;
 		s->first = *name;
 		*document = (struct document){.options = NULL};
-		/* It becomes that of all of them, in the end. */
+		/* The sum's own list is made at the end. */
 		free(s->total.held);
 		s->total.held = NULL;
 		s->total.from.held = NULL;
-		/* Rounded figures of parts are not those of their whole. */
+		/* Rounded figures of parts do not give those of the whole. */
 		free(s->total.hist.stats);
 		s->total.hist.stats = NULL;
 		return 0;

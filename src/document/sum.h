@@ -2,12 +2,13 @@
 /*
  * sum: histograms added up, one after another, with what they say of where their counts come from.
  *
- * Only what belongs together is added: one type, one axis, clamped and closed alike, the same channels. Parts of
- * one whole (part K of N), of the same options and the same state of the inputs, add up if all of them are there, each
- * once, or to a sum of some of them, which says which. Sums of some are parts again, so that a tree of merges ends with
- * the whole. Nothing is rounded and nothing wraps.
+ * Only histograms that belong together are added: of one type, one axis, clamped and closed alike,
+ * with the same channels. Parts of one whole (part K of N), counted with the same options from
+ * inputs in the same state, add up if all of them are there, each once, or to a sum of some of
+ * them, which says which. Sums of some are parts again, so that a tree of merges ends with the
+ * whole. Nothing is rounded and nothing overflows.
  *
- * Knows nothing of files; a path is a name for messages.
+ * It knows nothing of files; a path is only a name for messages.
  */
 #ifndef GPUHIST_SUM_H
 #define GPUHIST_SUM_H
@@ -20,7 +21,7 @@
 #include "document/document.h"
 #include "document/held.h"
 
-/* Which document this is, for messages. The path is borrowed as long as the sum is used. */
+/* Names a document in messages. The path is borrowed while the sum is used. */
 struct sum_name {
 	const char *path; /* "-": standard input */
 	uint64_t number;  /* in the file, from 1 */
@@ -29,42 +30,43 @@ struct sum_name {
 /* Parts that were added together. */
 struct sum_part {
 	struct sum_name name;
-	uint64_t order; /* in which they were added, from 0 */
+	uint64_t order; /* the order in which they were added, from 0 */
 	struct held_range range;
 };
 
 /* Begins as {0}. */
 struct sum {
-	struct document total; /* as a document, once there is one: which parts it holds it says after sum_finish */
-	uint64_t documents;    /* that were added */
-	uint64_t foreign;      /* of which gpuhist did not write so many ... */
+	struct document total; /* as a document, once there is one; after sum_finish it says which parts it holds */
+	uint64_t documents;    /* how many were added */
+	uint64_t foreign;      /* how many of these gpuhist did not write ... */
 	struct sum_name foreign_first;
 	struct sum_name first;
-	struct sum_part *parts; /* all that were added, where they are parts of a whole; owned */
+	struct sum_part *parts; /* all parts that were added, if they are parts of a whole; owned */
 	size_t ranges, room;    /* how many, and for how many there is room */
 };
 
 /*
- * Can `more` be added to h? False: why says what differs, as in "its samples are i8, not u8". Counts are not looked at;
- * of --auto nor are edges.
+ * Can `more` be added to h? False: why says what differs, such as "its samples are i8, not u8".
+ * Counts are not looked at, nor are edges of --auto.
  */
 #define SUM_WHY 256
 bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more);
 
-/* "FILE", or "FILE, document 3"; too long a path is cut. */
+/* "FILE", or "FILE, document 3"; a path that is too long is cut. */
 #define SUM_NAME (PATH_MAX + 64)
 void sum_name_text(char text[SUM_NAME], const struct sum_name *name);
 
 /*
- * Adds a document. The first one is taken over, and *document is empty then; the others stay the caller's. -1: it
- * does not belong to those before it (STATUS_DATA, both are named), or a sum is past 2^64 - 1 (STATUS_LIMIT). After a
- * failure a sum is good for sum_free alone.
+ * Adds a document. The first one is moved into the sum, and *document is empty then; later ones
+ * stay the caller's. -1: it does not belong to those before it (STATUS_DATA, both are named), or a
+ * sum is above 2^64 - 1 (STATUS_LIMIT). After a failure sum_free is the only call allowed.
  */
 int sum_add(struct sum *s, struct document *document, const struct sum_name *name, struct fail *fail);
 
 /*
- * After the last document, of which there was one at least. -1: a part is there twice, or, unless some of them are
- * enough, is missing (STATUS_DATA, they are named). What all parts make is a whole; what some make says which.
+ * Call it after the last document; there must have been one. -1: a part is there twice, or is
+ * missing, unless some of them are enough (STATUS_DATA, they are named). All parts make a whole; a
+ * sum of some parts says which it has.
  */
 int sum_finish(struct sum *s, bool some, struct fail *fail);
 
@@ -73,7 +75,10 @@ void sum_free(struct sum *s);
 
 /* ---- what sum.c has of sum_parts.c ---- */
 
-/* Can they be of one whole, counted alike from inputs that did not change? False: why says what differs. */
+/*
+ * Can both be parts of one whole, counted alike from inputs that did not change? False: why says
+ * what differs.
+ */
 #define SUM_PARTS_WHY 2500
 bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum, const struct provenance *more);
 

@@ -13,7 +13,7 @@ typedef unsigned long ul;
 
 enum { PART = 96, LISTED = 40, OPTIONS = 1000 };
 
-/* "part 3", "parts 1-4,7": long lists are cut. */
+/* "part 3", "parts 1-4,7"; a long list is cut. */
 static const char *part_text(char text[PART], const struct provenance *from)
 {
 	if (!from->held)
@@ -23,7 +23,7 @@ static const char *part_text(char text[PART], const struct provenance *from)
 	return text;
 }
 
-/* "part 1 of 8", or "no part of a whole" */
+/* "part 1 of 8", or "no part of a whole". */
 static const char *part_of_text(char text[PART], const struct provenance *from)
 {
 	if (from->parts == 1)
@@ -50,7 +50,7 @@ bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum, const 
 			 OPTIONS, a, OPTIONS, b);
 		return false;
 	}
-	/* 0 is that of a writer which did not know. */
+	/* A state of 0 is that of a writer which did not know it. */
 	if (sum->state == more->state || sum->state == 0 || more->state == 0)
 		return true;
 	snprintf(why, SUM_PARTS_WHY,
@@ -74,7 +74,7 @@ static int note(struct sum *s, const struct held_range *range, const struct sum_
 	return 0;
 }
 
-/* Remembered, not marked: there may be four milliards. */
+/* Kept as a list, not as a bit for each part: there may be 2^32 - 1 parts. */
 int sum_note_parts(struct sum *s, const struct provenance *from, const struct sum_name *name, struct fail *fail)
 {
 	struct held_range range = {from->part, from->part};
@@ -90,7 +90,7 @@ int sum_note_parts(struct sum *s, const struct provenance *from, const struct su
 	return 0;
 }
 
-/* Equal ones as they were added, so that messages do not depend on the sort. */
+/* Equal ones in the order in which they were added, so that messages do not depend on the sort. */
 static int by_part(const void *a, const void *b)
 {
 	const struct sum_part *const x = a, *const y = b;
@@ -116,14 +116,14 @@ static int refuse_twice(const struct sum *s, const struct sum_part *one, const s
 static int sort(struct sum *s, struct fail *fail)
 {
 	qsort(s->parts, s->ranges, sizeof(*s->parts), by_part);
-	/* With none there twice up to here, the one before ends last. */
+	/* No part up to here is there twice, so the range before this one reaches furthest. */
 	for (size_t i = 1; i < s->ranges; i++)
 		if (s->parts[i].range.first <= s->parts[i - 1].range.last)
 			return refuse_twice(s, &s->parts[i - 1], &s->parts[i], fail);
 	return 0;
 }
 
-/* How many numbers are missing below `next` after `last`; the first few go to the list. */
+/* How many numbers between `last` and `next` are missing; the first few are added to the list. */
 static uint64_t missing_between(char *list, size_t room, uint64_t listed, uint64_t last, uint64_t next)
 {
 	for (uint64_t k = last + 1; k < next && listed + (k - last) <= 8; k++) {
@@ -133,7 +133,7 @@ static uint64_t missing_between(char *list, size_t room, uint64_t listed, uint64
 	return next - last - 1;
 }
 
-/* Those that are there, as the document of their sum says it. */
+/* Writes the list of the parts that are there for the document of the sum. */
 static int list_held(struct sum *s, struct fail *fail)
 {
 	struct held_writer w = {.text = NULL};

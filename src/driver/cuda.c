@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cuda: libcuda.so.1, by its soname, symbol by symbol. */
+/* cuda: libcuda.so.1, opened by its soname, symbol by symbol. */
 #include "driver/cuda.h"
 
 #include <dlfcn.h>
@@ -14,8 +14,9 @@ int cuda_load(struct cuda *cuda, const char **why)
 		return -1;
 	}
 	/*
-	 * The library stays open: once the driver has threads of its own it cannot go. POSIX
-	 * has symbols as object pointers; memcpy is the conversion that C allows.
+	 * The library is never closed: once the driver has threads of its own it cannot be
+	 * unloaded. POSIX returns symbols as object pointers; memcpy is the conversion to functions
+	 * that C allows.
 	 */
 #define CUDA_FIND(name, symbol, arguments)                   \
 	{                                                    \

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * cuda: the driver, loaded at run time; the only room that knows its functions.
+ * cuda: the driver, loaded at run time; the only file that knows its functions.
  *
- * libcuda.so.1 is opened by its soname into one struct of typed pointers. Nothing here needs
- * the toolkit, neither to compile nor to run. Every function of the driver may be called
- * from any thread once the context is current there.
+ * libcuda.so.1 is opened by its soname into one struct of typed pointers. Neither compiling nor
+ * running this needs the toolkit. Every function of the driver may be called from any thread in
+ * which the context is current.
  */
 #ifndef GPUHIST_CUDA_H
 #define GPUHIST_CUDA_H
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The driver's own names and numbers, as far as they are used. */
+/* The driver's own names and numbers, as far as we use them. */
 typedef int CUresult;
 typedef int CUdevice;
 typedef uint64_t CUdeviceptr;
@@ -37,7 +37,7 @@ enum {
 	CU_EVENT_DISABLE_TIMING = 2,
 	CU_MEMHOSTREGISTER_READ_ONLY = 8,
 	CU_ATTRIBUTE_SM_COUNT = 16,
-	CU_ATTRIBUTE_SHARED_OPTIN = 97, /* shared memory of a block, at most */
+	CU_ATTRIBUTE_SHARED_OPTIN = 97, /* the most shared memory that a block may have */
 	CU_ATTRIBUTE_READ_ONLY_REGISTER = 113,
 	CU_FUNC_MAX_DYNAMIC_SHARED = 8,
 };
@@ -80,7 +80,7 @@ struct cuda {
 };
 #undef CUDA_MEMBER
 
-/* Opens the library and finds every symbol; -1 and *why, a text, when that fails. */
+/* Opens the library and finds every symbol; -1 when that fails, and *why is a text. */
 int cuda_load(struct cuda *cuda, const char **why);
 
 /* The driver's name of an error; never NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* device: from a driver that may not be there to slots that can be used. */
+/* device: from a driver that may be missing to slots that can be used. */
 #include "driver/device.h"
 
 #include <string.h>
@@ -40,7 +40,7 @@ void device_open(struct device *d)
 	for (unsigned i = 0; i < DEVICE_STREAMS; i++)
 		device_must(d, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING), "stream");
 	if (d->layout.windows) {
-		int can = 0; /* and stays so where a driver does not know the question */
+		int can = 0; /* and stays 0 where a driver does not know the attribute */
 		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);
 		d->window_bytes = !can ? 0 : d->slot_bytes > WINDOW_BYTES ? d->slot_bytes : WINDOW_BYTES;
 	}
@@ -51,7 +51,7 @@ uint32_t device_pieces(const struct device *d)
 	return (d->plan.cells + d->layout.piece - 1) / d->layout.piece;
 }
 
-/* Bytes of a chunk, at most. */
+/* The most bytes that a chunk may have. */
 static size_t chunk_bytes(const struct device *d)
 {
 	return d->window_bytes > d->slot_bytes ? d->window_bytes : d->slot_bytes;
@@ -103,7 +103,10 @@ static CUresult slot_make(struct device *d, struct device_slot *s)
 	return r;
 }
 
-/* As many slots as there is memory for; false: not SLOTS_LEAST of them, and those that were made are undone. */
+/*
+ * Makes as many slots as there is memory for. False: there is not enough for SLOTS_LEAST, and those
+ * that were made are undone.
+ */
 static bool make_slots(struct device *d, unsigned wanted)
 {
 	for (d->slots = 0; d->slots < wanted; d->slots++) {
@@ -123,7 +126,10 @@ static bool make_slots(struct device *d, unsigned wanted)
 	return true;
 }
 
-/* Half of a slot, in whole samples and pages; a record at least. */
+/*
+ * Half of a slot, in whole samples and pages, but at least a record; the slot itself where half
+ * would be too small.
+ */
 static size_t smaller(const struct device *d)
 {
 	const size_t unit = (size_t)4096 * d->counting.bytes, record = layout_bytes(&d->counting.layout);
@@ -132,7 +138,7 @@ static size_t smaller(const struct device *d)
 	return half >= record && half >= SLOT_LEAST ? half : d->slot_bytes;
 }
 
-/* The end of all that a slot's stream was given. */
+/* Waits until all work on the stream is done. */
 static void finish(struct device *d, struct device_slot *s, CUstream stream, const char *what)
 {
 	CUresult r = d->cuda.event_record(s->done, stream);
@@ -146,7 +152,7 @@ static void finish(struct device *d, struct device_slot *s, CUstream stream, con
 	device_must(d, r, what);
 }
 
-/* Explicit edges, by way of the first slot's page-locked memory. */
+/* Copies explicit edges to the device by way of the first slot's page-locked memory. */
 static void upload_edges(struct device *d)
 {
 	const unsigned char *const from = d->plan.table;
@@ -165,7 +171,7 @@ static void upload_edges(struct device *d)
 		d->slot[k].chunk.table = d->edges;
 }
 
-/* Counters that stay, all 0, and what adds up their pieces. */
+/* Makes the counters that stay, all 0, and finds the kernel that adds up their pieces. */
 static void make_counters(struct device *d)
 {
 	const struct cuda *cuda = &d->cuda;
@@ -177,7 +183,10 @@ static void make_counters(struct device *d)
 	device_must(d, cuda->fill32(d->counters, 0, d->plan.cells, d->stream[0]), "clear");
 }
 
-/* The counters and samples of all slots; of fewer where the system does not lock so much. */
+/*
+ * Page-locks the counters and samples of all slots, or of fewer where the system does not lock so
+ * much; returns how many.
+ */
 static unsigned lock_pages(struct device *d)
 {
 	const struct region *r = &d->layout;
@@ -206,7 +215,7 @@ void device_make_slots(struct device *d)
 			device_must(d, CUDA_ERROR_OUT_OF_MEMORY, "memory for a slot");
 		d->window_bytes = 0;
 		d->slot_bytes = less;
-		/* What the kernels need beside a chunk gets smaller with it. */
+		/* The memory that kernels need beside a chunk becomes smaller with it. */
 		plan_kernels(d);
 	}
 	upload_edges(d);

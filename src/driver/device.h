@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * device: one GPU in the helper's hands: the driver, the kernels that the job needs, what each slot has on the device.
+ * device: one GPU in the helper's hands: the driver, the kernels that the job needs, and what each
+ * slot has on the device.
  *
- * Here an error of the driver is the end of the helper: device_must says it to the program and leaves, and the
- * driver is not called again. So no function has to report one.
+ * An error of the driver ends the helper: device_must reports it to the program and exits, and the
+ * driver is not called again. So no function here returns an error.
  */
 #ifndef GPUHIST_DEVICE_H
 #define GPUHIST_DEVICE_H
@@ -12,38 +13,39 @@
 #include "gpu/region.h"
 
 /*
- * One copies while the other counts. With a stream for each of 32 slots the bus changed between
- * them for each copy: 46 to 50 GB/s where two carry 52.
+ * One stream copies while the other counts. With a stream for each of 32 slots the bus switched
+ * between them at every copy: 46 to 50 GB/s, where two streams carry 52.
  */
 #define DEVICE_STREAMS 2u
 
 struct device_slot {
-	CUevent done;              /* after everything that was queued for it */
-	struct kernel_chunk chunk; /* its stream is that of its last order */
-	void *window;              /* a range of a file, mapped and page-locked; NULL: none */
+	CUevent done;              /* recorded after everything that was queued for it */
+	struct kernel_chunk chunk; /* its stream is the one of its latest order */
+	void *window;              /* a range of a file, mapped and page-locked, or NULL */
 	size_t window_bytes;
-	/* Of the order that it is at: */
+	/* Of its current order: */
 	uint32_t order;
 	uint64_t bytes, samples;
 	int k;             /* --auto: counted at ... */
 	struct extent all; /* ... for samples of this extent and its own */
-	bool again;        /* it is counted for the second time */
+	bool again;        /* it is being counted for the second time */
 };
 
 struct device {
-	struct region *region;    /* shared: its slots, its beat and its doorbell */
-	struct region layout;     /* all else that was in it at the start: what has gone mad may write there later */
-	struct counting counting; /* the region's, with addresses that are this process's */
+	struct region *region;    /* shared: slots, beat and doorbell */
+	struct region layout;     /* a copy of the rest, made at the start: a program that misbehaves may overwrite the
+				     original later */
+	struct counting counting; /* the region's, with addresses of this process */
 	struct cuda cuda;
 	CUdevice handle;
 	CUmodule module;
 	struct kernel_plan plan;
 	CUstream stream[DEVICE_STREAMS];
-	unsigned devices; /* that the driver shows */
+	unsigned devices; /* how many the driver shows */
 	unsigned slots;
 	size_t slot_bytes, window_bytes;
 	CUdeviceptr edges;    /* explicit edges; 0: none */
-	CUdeviceptr counters; /* that stay, of all slots; 0: each slot has its own */
+	CUdeviceptr counters; /* counters that stay, for all slots; 0: each slot has its own */
 	CUdeviceptr sums;     /* of their pieces */
 	CUfunction sum_pieces;
 	struct device_slot slot[REGION_SLOTS];
@@ -51,10 +53,13 @@ struct device {
 	void *arg;
 };
 
-/* The driver, its first device, a context, the kernels' module. */
+/* Opens the driver, its first device, a context, and the kernels' module. */
 void device_open(struct device *d);
 
-/* When the region's pages are there: page-locks them, and makes as many slots as there is memory for. */
+/*
+ * When all pages of the region exist: page-locks them, and makes as many slots as there is memory
+ * for.
+ */
 void device_make_slots(struct device *d);
 
 static inline unsigned char *slot_data(const struct device *d, unsigned slot)
@@ -69,7 +74,7 @@ static inline uint32_t *slot_cells(const struct device *d, unsigned slot)
 
 void device_must(struct device *d, CUresult result, const char *what);
 
-/* Counters of all pieces, and how many pieces there are. */
+/* How many pieces the counters that stay have. */
 uint32_t device_pieces(const struct device *d);
 
 #endif

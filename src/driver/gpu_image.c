@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_image: the kernels, as nvcc made them, inside the program; or the fact that there are none. */
+/*
+ * gpu_image: the kernels, as nvcc compiled them, inside the program; or a note that there are none.
+ */
 #include "driver/gpu_image.h"
 
 #include <stddef.h>
 
 #ifdef GPU_IMAGE
-/* " for sm_80 sm_90, PTX for later ones (CUDA 13.0)", by a build that knows. */
+/* The build sets this to a text such as " for sm_80 sm_90, PTX for later ones (CUDA 13.0)". */
 #ifndef GPU_FACTS
 #define GPU_FACTS ""
 #endif
-/* The linker finds the bytes of the file that the build names; a fatbin wants 8-byte alignment. */
+/* The assembler includes the file that the build names; a fatbin must be aligned to 8 bytes. */
 __asm__(".section .rodata\n"
 	".balign 64\n"
 	"gpu_image_start:\n"

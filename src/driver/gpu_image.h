@@ -3,9 +3,9 @@
 #ifndef GPUHIST_GPU_IMAGE_H
 #define GPUHIST_GPU_IMAGE_H
 
-/* The fatbin that was built in; NULL in a program that was built without nvcc. */
+/* The embedded fatbin; NULL in a program that was built without nvcc. */
 extern const void *const kernel_image;
-/* Which devices it is for, or that there is none: for -V. */
+/* For -V: the devices that it is for, or that there is none. */
 extern const char kernel_facts[];
 
 #endif

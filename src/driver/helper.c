@@ -28,7 +28,7 @@ bool helper_asked(int argc, char **argv)
 	return argc == 2 && strncmp(argv[1], HELPER_ARGUMENT, strlen(HELPER_ARGUMENT)) == 0;
 }
 
-/* What the program that started us may have inherited itself stays open for it alone. */
+/* Closes what the program that started us had inherited itself. */
 static void close_others(void)
 {
 	const int first = HELPER_REGION + 1;
@@ -42,7 +42,10 @@ static void close_others(void)
 		close(fd);
 }
 
-/* Says what it is to `ps`, holds nothing, and dies with the program whose number is given. */
+/*
+ * Sets the name that `ps` shows, lets go of everything, and arranges to die with the program, whose
+ * process id is given.
+ */
 static bool become_helper(const char *parent)
 {
 	struct stat st;
@@ -52,13 +55,16 @@ static bool become_helper(const char *parent)
 	close_others();
 	(void)prctl(PR_SET_NAME, "gpuhist-gpu", 0, 0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-	(void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* naps of microseconds */
+	(void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* naps of microseconds must not be prolonged */
 	if (chdir("/") != 0 || getppid() != (pid_t)strtol(parent, NULL, 10))
-		_exit(0); /* it has ended already */
+		_exit(0); /* the program has ended already */
 	return true;
 }
 
-/* The driver may hang in any of its calls: this thread ends the process all the same. */
+/*
+ * A thread that ends the process when the program ends, even while the driver hangs in one of its
+ * calls.
+ */
 static void *follow_parent(void *arg)
 {
 	struct pollfd end = {.fd = HELPER_SOCKET, .events = POLLRDHUP};
@@ -85,7 +91,7 @@ static void __attribute__((noreturn)) fail(void *arg, const char *what, const ch
 	_exit(1);
 }
 
-/* The whole of it: the program may have asked for less than it is now. */
+/* Maps all of the region, whose size its head declares. */
 static struct region *map_region(void)
 {
 	struct stat st;
@@ -102,7 +108,7 @@ static struct region *map_region(void)
 	return r;
 }
 
-/* The pages are made while the driver starts: 32 thousand of them take as long as that. */
+/* Touches all pages while the driver starts: making 32 thousand of them takes as long as that. */
 static void *touch(void *arg)
 {
 	const struct device *const d = arg;
@@ -131,7 +137,7 @@ static void say_ready(const struct device *d)
 	say(&n);
 }
 
-/* What the job counts by, with addresses of this process. */
+/* The job's counting, with addresses of this process. */
 static void take_job(struct device *d)
 {
 	const struct region *const r = &d->layout;
@@ -147,7 +153,7 @@ static void take_job(struct device *d)
 
 int helper_main(char **argv)
 {
-	static struct device d; /* too large for a stack that a user may have made small */
+	static struct device d; /* too large for the stack, which a user may have made small */
 	pthread_t thread;
 
 	if (!become_helper(argv[1] + strlen(HELPER_ARGUMENT))) {

@@ -13,10 +13,10 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_group.h"
 
-#define STRIPES 32u                    /* of 256 codes: a lane of a warp each */
-#define STRIPES_LEAST 8u               /* of more channels: 2.5 T samples/s; one table makes 2.3 on noise */
-#define GROUP_STRIPES 16u              /* 32 samples in two clocks; memory brings them in 3.4 */
-#define CELLS_MOST ((uint64_t)1 << 30) /* of all channels: cells and their places in bytes are numbers of 32 bits */
+#define STRIPES 32u                    /* of 256 codes: one for each lane of a warp */
+#define STRIPES_LEAST 8u               /* with more channels: 2.5 T samples/s; a single table makes 2.3 on noise */
+#define GROUP_STRIPES 16u              /* 32 samples in two clocks; memory delivers them in 3.4 */
+#define CELLS_MOST ((uint64_t)1 << 30) /* of all channels: cells and their offsets in bytes are 32-bit numbers */
 
 static CUresult find(const struct kernel_device *on, CUfunction *function, const char *name, unsigned shared)
 {
@@ -29,13 +29,10 @@ static CUresult find(const struct kernel_device *on, CUfunction *function, const
 
 /* ---- the rule ---- */
 
-/* ---- the rule ---- */
-
 /*
- * The binary32 guess of a bin (kernels/cell.cuh): x scale + offset, fused, is off by at most
- * half a unit in the last place of the sum's parts, of which every one is bounded by the
- * place of the larger end of the range. Guessing needs whole numbers that binary32 can add
- * 1.5 * 2^23 to.
+ * The binary32 guess of a bin (kernels/cell.cuh): x scale + offset, fused, is off by at most half a
+ * unit in the last place of the sum's parts, each of which is bounded by the magnitude of the
+ * larger end of the range. For the guess, adding 1.5 * 2^23 in binary32 must give whole numbers.
  */
 static void set_guess(struct rule *r)
 {
@@ -70,7 +67,7 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 		r->perm[1] = type->big ? 0x0123 : 0x7654;
 		r->flip[1] = sign << 31;
 		break;
-	case 2: /* groups; codes are left as they lie, as are those of one byte */
+	case 2: /* groups; codes are read as they are in memory, and so are those of one byte */
 		r->perm[0] = type->big ? 0x2301 : 0x3210;
 		r->flip[0] = sign << 31 | sign << 15;
 		break;
@@ -103,7 +100,7 @@ static bool fits(const struct kernel_plan *p, uint64_t cells)
 	return 4 * cells <= p->shared_most && 4ull * spread_words((uint32_t)cells) <= p->shared_most;
 }
 
-/* Few groups are striped as codes of one byte are; more are one table. */
+/* A few groups are striped as codes of one byte are; more of them have one table. */
 static void choose_groups(struct kernel_plan *p, const struct counting *c)
 {
 	const uint32_t channels = p->rule.channels;
@@ -135,7 +132,7 @@ static CUresult choose_shared(struct kernel_plan *p, const struct counting *c, c
 	if (r == CUDA_SUCCESS)
 		r = on->cuda->occupancy(&resident, p->function, (int)KERNEL_THREADS, p->shared);
 	p->threads = KERNEL_THREADS;
-	if (r == CUDA_SUCCESS && resident == 0) { /* registers of an older device */
+	if (r == CUDA_SUCCESS && resident == 0) { /* an older device has too few registers */
 		p->threads = KERNEL_THREADS / 2;
 		resident = 1;
 	}
@@ -176,7 +173,7 @@ static CUresult choose_parts(struct kernel_plan *p, const struct counting *c, co
 	if (parts_lay_out(&s, p, kernel_samples(c, on->bytes_max)) != 0)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	*what = "kernels";
-	/* A smaller chunk may be laid out in more tiles, of fewer places each: room for both. */
+	/* A smaller chunk may be laid out in more tiles with less room each: reserve for both. */
 	p->work_bytes = 2 * parts_place(&m, &s, 0);
 	CUresult r = find(on, &p->function, p->name, p->shared_most);
 	if (r == CUDA_SUCCESS)
@@ -195,7 +192,10 @@ size_t kernel_samples(const struct counting *c, size_t bytes)
 	return bytes / layout_bytes(l) * layout_samples(l);
 }
 
-/* Samples side by side are all one record, rows of one record each are records: it saves divisions. */
+/*
+ * Samples without gaps between them count as one record, and rows of one record as records: that
+ * saves divisions.
+ */
 static CUresult choose_gather(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
 {
 	const struct layout *l = &c->layout;
@@ -226,7 +226,10 @@ static CUresult choose_extent(struct kernel_plan *p, const struct counting *c, c
 	return find(on, &p->extent, name, 0);
 }
 
-/* Explicit edges: beside the counters in shared memory, or, with so many or with channels, in the device's. */
+/*
+ * Explicit edges go beside the counters in shared memory; if there are too many, or several
+ * channels, into the device's memory.
+ */
 static void choose_table(struct kernel_plan *p, const struct counting *c)
 {
 	const uint32_t words = p->shared_most / 4, at = fits(p, p->cells) ? (spread_words(p->cells) + 1) & ~1u : words;
@@ -245,7 +248,7 @@ static CUresult choose_way(struct kernel_plan *p, const struct counting *c, cons
 {
 	const bool many = p->rule.channels > 1;
 
-	if (!c->stats && !on->stays) /* counters of each code */
+	if (!c->stats && !on->stays) /* otherwise each code needs a counter */
 		choose_groups(p, c);
 	choose_table(p, c);
 	if (c->bytes == 1) {
@@ -282,7 +285,7 @@ CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c, const
 		.copies = 1,
 		.sample = c->bytes,
 		.sms = (uint32_t)sms,
-		.shared_most = (uint32_t)most - 1024, /* the kernels' own few variables */
+		.shared_most = (uint32_t)most - 1024, /* for the kernels' own few variables */
 	};
 	if (c->cells > CELLS_MOST) {
 		*what = "too many bins";

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: which kernel counts a job on a device and in what shape it is launched (kernel.c); the launches
- * (kernel_launch.c).
+ * kernel: which kernel counts a job on a device and in what shape it is launched (kernel.c); the
+ * launches (kernel_launch.c).
  *
  *   striped   the codes of one byte in shared memory, once for each lane of a warp; few groups
  *             of 16-bit integers (gpu_group.h), once for two lanes each
  *   whole     cells in shared memory, once
  *   pair      up to twice the cells that fit: two blocks share them
  *   split     any number: samples are sorted into buckets that fit, then counted
- *   far       any number, in a table that stays: straight to it, but for the cells that a block meets first
+ *   far       any number, in a table that stays: added straight to it, except for the cells that a block meets first
  *
- * Channels are counted by kernels of their own, for any kind of bins; samples with gaps between them are
- * packed first, and samples whose bins are not known yet have their extent found.
+ * Channels are counted by kernels of their own, for any kind of bins. Samples with gaps between
+ * them are packed first. Of samples whose bins are not known yet the extent is found too.
  *
- * What a device can hold decides, so a job may go one way on one device and another on the
- * next; the counts are the same.
+ * The choice depends on what a device can hold, so a job may be counted one way on one device and
+ * another way on the next; the counts are the same.
  */
 #ifndef GPUHIST_KERNEL_H
 #define GPUHIST_KERNEL_H
@@ -26,28 +26,28 @@
 #include "driver/cuda.h"
 #include "driver/gpu_image.h"
 
-#define KERNEL_THREADS 1024u   /* of a block, unless registers are short */
-#define KERNEL_EXTENT_WORDS 4u /* of SLOT, after the counters: two of 64 bits */
+#define KERNEL_THREADS 1024u   /* of a block, unless the device has too few registers */
+#define KERNEL_EXTENT_WORDS 4u /* SLOT: two words of 64 bits after the counters */
 
 struct kernel_device {
 	const struct cuda *cuda;
 	CUdevice device;
 	CUmodule module;
 	size_t bytes_max; /* of a chunk */
-	bool stays;       /* counters stay on the device: they are cells, of no groups */
+	bool stays;       /* counters stay on the device: there is one for each cell, and no groups */
 };
 
 enum kernel_way { WAY_SHARED, WAY_PAIR, WAY_PARTS, WAY_FAR };
 
 struct kernel_plan {
 	enum kernel_way way;
-	char name[32];          /* of the kernel, for -v */
+	char name[32];          /* of the counting kernel, for -v */
 	CUfunction function;    /* striped, whole, pair, far, or split */
 	CUfunction plan, count; /* PARTS */
-	CUfunction gather;      /* of samples that do not follow one another; NULL: they do */
+	CUfunction gather;      /* packs samples that have gaps between them; NULL: they have none */
 	CUfunction extent;      /* SLOT: finds the least and the greatest sample; else NULL */
 	struct rule rule;
-	struct gather apart; /* how samples lie that gather packs */
+	struct gather apart; /* for gather: where the samples are */
 	uint32_t cells_each; /* counters of a channel: of each cell, or of each group of them */
 	uint32_t cells;      /* of all channels */
 	bool grouped;
@@ -59,19 +59,25 @@ struct kernel_plan {
 	uint32_t shared_most; /* bytes that a block may have */
 	size_t work_bytes;    /* PARTS: device memory that each slot needs */
 	size_t packed_bytes;  /* gather: the same */
-	const void *table;    /* what kernels read besides, explicit edges, in the host's memory ... */
-	size_t table_bytes;   /* ... which slots need a copy of in the device's; 0: none */
-	uint32_t *near;       /* owned: the table, where it is for shared memory; else NULL */
+	const void *table;    /* explicit edges, which kernels read beside the samples, in the host's memory ... */
+	size_t table_bytes;   /* ... and in the device's memory for each slot; 0: none */
+	uint32_t *near;       /* owned: the table, where it is made for shared memory; else NULL */
 };
 
-/* How many samples a chunk of so many bytes holds, which are whole records. */
+/* How many samples are in a chunk of that many bytes, which are whole records. */
 size_t kernel_samples(const struct counting *c, size_t bytes);
 
-/* *what names the step that failed. The device's context is current. Takes what an earlier call left. */
+/*
+ * Chooses the kernels and finds them in the module. *what names the step that failed. The device's
+ * context must be current. *plan is zero or from an earlier call, whose memory is freed.
+ */
 CUresult kernel_plan_init(struct kernel_plan *plan, const struct counting *counting, const struct kernel_device *on,
 			  const char **what);
 
-/* Counters of 32 bits, and of SLOT the extent behind them, two words of 64. */
+/*
+ * The 32-bit words that come back for a chunk: its counters, and for SLOT the extent after them,
+ * two words of 64 bits.
+ */
 static inline size_t kernel_out_words(const struct kernel_plan *plan)
 {
 	return plan->extent ? ((size_t)plan->cells + 1) / 2 * 2 + KERNEL_EXTENT_WORDS : plan->cells;
@@ -83,21 +89,21 @@ struct kernel_chunk {
 	CUdeviceptr data, cells; /* the records; the counters, kernel_out_words of the plan */
 	CUdeviceptr packed;      /* packed_bytes of the plan: the samples that gather packs */
 	CUdeviceptr work;        /* PARTS: work_bytes of the plan */
-	CUdeviceptr table;       /* table_bytes of the plan: what it reads beside the samples */
+	CUdeviceptr table;       /* table_bytes of the plan: what kernels read beside the samples */
 };
 
 /*
- * Queues the kernels for a chunk; its counters were cleared before, in its stream. bins: what they count by,
- * if not the plan's own: another rule of SLOT.
+ * Queues the kernels for a chunk; its counters were cleared before, in its stream. bins: the rule
+ * to count by, if not the plan's own: another rule of SLOT.
  */
 CUresult kernel_launch(const struct kernel_plan *plan, const struct cuda *cuda, const struct kernel_chunk *chunk,
 		       size_t samples, const struct binning *bins);
 
-/* Queues the counting alone, once more: the chunk is on the device, and packed. */
+/* Queues only the counting, once more: the chunk is on the device already, and packed. */
 CUresult kernel_launch_again(const struct kernel_plan *plan, const struct cuda *cuda, const struct kernel_chunk *chunk,
 			     size_t samples, const struct binning *bins);
 
-/* Of SLOT: the extent of a chunk, from its counters that were fetched. */
+/* SLOT: the extent of a chunk, from the words that came back for it. */
 struct extent kernel_extent(const struct kernel_plan *plan, const uint32_t *cells);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "driver/kernel_parts.h"
 
-/* The plan's rule, for the device that a chunk is on. */
+/* The plan's rule, with addresses of the device that the chunk is on. */
 static struct rule rule_of(const struct kernel_plan *p, const struct kernel_chunk *chunk, const struct binning *bins)
 {
 	struct rule rule = p->rule;
@@ -20,7 +20,7 @@ static struct rule rule_of(const struct kernel_plan *p, const struct kernel_chun
 	return rule;
 }
 
-/* Where the samples are that are counted. */
+/* The address of the samples to be counted. */
 static CUdeviceptr samples_of(const struct kernel_plan *p, const struct kernel_chunk *chunk)
 {
 	return p->gather ? chunk->packed : chunk->data;
@@ -57,7 +57,7 @@ static CUresult launch_parts(const struct kernel_plan *p, const struct cuda *cud
 	uint32_t all = p->cells;
 
 	if (parts_lay_out(&s, p, n) != 0 || parts_place(&m, &s, chunk->work) > p->work_bytes)
-		return CUDA_ERROR_OUT_OF_MEMORY; /* not for a chunk of bytes_max or fewer */
+		return CUDA_ERROR_OUT_OF_MEMORY; /* never for a chunk of at most bytes_max */
 	void *to_split[] = {&data, &n, &rule, &s, &m};
 	void *to_plan[] = {&s, &m};
 	void *to_count[] = {&s, &m, &all, &out};
@@ -83,7 +83,7 @@ CUresult kernel_launch_again(const struct kernel_plan *p, const struct cuda *cud
 	uint32_t copies = p->copies;
 	void *arguments[] = {&data, &n, &rule, &out, &copies};
 
-	/* PAIR and FAR take the first four of them. */
+	/* The kernels of PAIR and FAR take only the first four. */
 	if (p->way == WAY_PARTS)
 		return launch_parts(p, cuda, chunk, n, rule);
 	return cuda->launch(p->function, p->grid, 1, 1, p->threads, 1, 1, p->shared, chunk->stream, arguments, NULL);

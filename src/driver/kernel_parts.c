@@ -3,7 +3,7 @@
 #include "driver/kernel_parts.h"
 
 #define TILE 65536u         /* samples that split sorts together */
-#define STATIC_SHARED 4096u /* what the kernels declare besides, rounded up */
+#define STATIC_SHARED 4096u /* what the kernels declare themselves, rounded up */
 
 size_t parts_split_shared(const struct parts *s)
 {
@@ -11,8 +11,8 @@ size_t parts_split_shared(const struct parts *s)
 }
 
 /*
- * The widest buckets that fit and whose number is a 32-bit product for every cell:
- * (cell >> 12) / k = (cell >> 12) * mul >> shr. False when not even the narrowest do.
+ * Finds the widest buckets that fit, for which a cell's bucket is a 32-bit product: (cell >> 12) /
+ * k = (cell >> 12) * mul >> shr. False when not even the narrowest fit.
  */
 static bool set_buckets(struct parts *s, const struct kernel_plan *p)
 {
@@ -47,12 +47,15 @@ int parts_lay_out(struct parts *s, const struct kernel_plan *p, size_t n)
 	while (s->copies > 1 && s->buckets * s->copies > 2048)
 		s->copies /= 2;
 	s->gap = s->copies > 1 ? 2 : 0;
-	while (tile > 4096 && tile > n / p->sms) /* a tile for each block */
+	while (tile > 4096 && tile > n / p->sms) /* at least a tile for each block */
 		tile /= 2;
 	for (;; tile -= 1024) {
 		if (tile < 1024)
 			return -1;
-		/* 31 edge samples; of each bucket that has any its gaps, and up to 7 places to the next uint4 */
+		/*
+		 * 31 samples at the edges; for each bucket that has samples its gaps, and up to 7
+		 * entries to the next uint4
+		 */
 		const uint32_t most = tile + 31, filled = s->buckets < most ? s->buckets : most;
 		s->room = (most + filled * (s->copies * s->gap + 7) + 7) / 8;
 		if (s->room < 65536 && parts_split_shared(s) <= p->shared_most)

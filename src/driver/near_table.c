@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* near_table: three ways to cut the range into entries, of which the one that crowds edges least is taken. */
+/*
+ * near_table: three ways to cut the range into entries; the one that crowds edges least is taken.
+ */
 #include "driver/near_table.h"
 
 #include <math.h>
@@ -9,7 +11,7 @@
 
 #include "bins/keys.h"
 
-#define ENTRIES_MOST 16384u /* 64 KiB, which every block copies when it begins */
+#define ENTRIES_MOST 16384u /* 64 KiB, which every block copies when it starts */
 #define ENTRIES_LEAST 64u
 #define KEY_BITS_MOST ((1u << NEAR_BIN_BITS) - 1)
 
@@ -17,9 +19,9 @@
 struct edges_of {
 	const struct binning *b;
 	unsigned bits; /* of a key */
-	uint32_t from; /* the first of them among the inner edges: those before it are passed by every sample */
+	uint32_t from; /* the index of the first of them among the inner edges: every sample is above those before it */
 	uint32_t count;
-	const uint32_t *keys; /* of binning.h: the distance before each inner edge */
+	const uint32_t *keys; /* as in bin_table.h: the distance before each inner edge */
 };
 
 /* The last distance that is below an inner edge. */
@@ -40,13 +42,13 @@ static struct edges_of find_edges(const struct binning *b, unsigned bits)
 	const uint64_t keys = (b->table.words - start) / (bits / 32);
 	struct edges_of e = {.b = b, .bits = bits, .from = guide[0], .keys = guide + start};
 
-	/* After the last one in the range come edges that no sample reaches. */
+	/* After the last edge in the range come edges that no sample reaches. */
 	while (e.from + e.count < keys && e.from + e.count + 1 < b->bins && below(&e, e.from + e.count) < b->span)
 		e.count++;
 	return e;
 }
 
-/* The bits of (e | 1) as a binary32 that is rounded towards zero, less those of 1. */
+/* The bits of (e | 1) as a binary32, rounded towards zero, less the bits of 1. */
 static uint32_t ratio_of(uint64_t e)
 {
 	uint32_t power = 63;
@@ -57,7 +59,7 @@ static uint32_t ratio_of(uint64_t e)
 	return power << 23 | ((uint32_t)(e << (63 - power) >> 40) & 0x7fffffu);
 }
 
-/* Of floats: the value at a distance from the first key. */
+/* Floats: the value at a distance from the first key. */
 static double value_of(const struct edges_of *e, uint64_t distance)
 {
 	return value_of_float_key(e->bits, e->b->first + distance);
@@ -75,7 +77,7 @@ static uint32_t entry_of(const struct edges_of *e, const struct near *near, uint
 			     : table_entry_double(&t, value_of(e, distance));
 }
 
-/* The finest guide of at most so many entries; false: there is none of this kind. */
+/* Finds the finest guide of this kind with at most so many entries. False: there is none. */
 static bool cut(struct near *near, const struct edges_of *e, enum near_by by, uint32_t entries)
 {
 	const uint64_t span = e->b->span;
@@ -103,7 +105,7 @@ static bool cut(struct near *near, const struct edges_of *e, enum near_by by, ui
 	return near->guide <= entries;
 }
 
-/* How many comparisons a sample beside each edge takes, in all: what a guide should have few of. */
+/* How many comparisons the samples next to each edge take, in all: the fewer the better. */
 static uint64_t crowding(const struct edges_of *e, const struct near *near, uint32_t *most)
 {
 	uint64_t sum = 0;

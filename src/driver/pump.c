@@ -12,29 +12,34 @@
 
 #define PAGE ((size_t)4096)
 /*
- * How long an order may take. The slowest kernel counts 64 MiB in milliseconds and a shared
- * GPU may be busy with another program's for seconds; what lasts longer than this hangs.
+ * How long an order may take. The slowest kernel counts 64 MiB in milliseconds, and another program
+ * may keep a shared GPU busy for seconds; an order that takes longer than this hangs.
  */
 #define WATCHDOG_SECONDS 20.0
-/* Between two looks: a quarter of what 4 MiB take on PCIe 5 x16; of a window, 32. */
+/*
+ * Pause between two looks at the device: a quarter of the time that 4 MiB take on PCIe 5 x16; for a
+ * window, of 32 MiB.
+ */
 #define NAP_NS 20000
 #define WINDOW_NAP_NS 150000
-/* Without work: the doorbell ends it, and this bounds what a lost ring would cost. */
+/*
+ * Longest sleep without work: the doorbell ends it, and this bounds what a missed ring would cost.
+ */
 #define SLEEP_SECONDS 0.25
 
-/* What is queued on a stream, in its order: only the first of it can be done next. */
+/* The orders queued on a stream, in order: only the first can be finished next. */
 struct queue {
 	unsigned slot[REGION_SLOTS];
 	unsigned first, count;
-	double since; /* the first was looked at, and not done */
+	double since; /* when the first order was seen unfinished for the first time; 0: not yet */
 };
 
 struct pump {
 	struct device *device;
 	struct queue queue[DEVICE_STREAMS];
-	unsigned next; /* stream */
+	unsigned next; /* the stream that gets the next order */
 	bool at_work[REGION_SLOTS];
-	struct window window[REGION_SLOTS]; /* that was received for a slot ... */
+	struct window window[REGION_SLOTS]; /* received for a slot ... */
 	int window_fd[REGION_SLOTS];        /* ... and its file; -1: none */
 };
 
@@ -55,14 +60,14 @@ static unsigned queue_take(struct queue *q)
 
 /* ---- windows ---- */
 
-/* What a driver says that cannot page-lock this; anything else is the end of it. */
+/* The driver cannot page-lock this memory; any other error ends the helper. */
 static bool refused(CUresult r)
 {
 	return r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_OUT_OF_MEMORY || r == CUDA_ERROR_ALREADY_REGISTERED ||
 	       r == CUDA_ERROR_NOT_PERMITTED || r == CUDA_ERROR_NOT_SUPPORTED || r == CUDA_ERROR_OPERATING_SYSTEM;
 }
 
-/* The next window that the program sent, to the slot that it is for. False: none came. */
+/* Receives the next window that the program sent, for its slot. False: there is none yet. */
 static bool receive_window(struct pump *p)
 {
 	union {
@@ -78,7 +83,9 @@ static bool receive_window(struct pump *p)
 	if (got <= 0)
 		return false;
 	const struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-	/* One that is lost would leave the slot with the file of an earlier chunk, or of a later one. */
+	/*
+	 * If the file were lost, the slot would be left with that of an earlier or a later chunk.
+	 */
 	if (got != (ssize_t)sizeof(w) || !c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
 	    w.slot >= p->device->slots || p->window_fd[w.slot] >= 0)
 		p->device->fail(p->device->arg, "driver", "its process was handed no file: it may have no more open");
@@ -88,8 +95,9 @@ static bool receive_window(struct pump *p)
 }
 
 /*
- * The mapping is never read by us: the driver fetches and locks the pages, the device reads
- * them, so that a file which is cut meanwhile raises no SIGBUS. MAP_POPULATE made it slower. NULL: refused.
+ * Maps a window. We never read the mapping ourselves: the driver fetches and locks the pages, and
+ * the device reads them, so a file that is cut meanwhile raises no SIGBUS. MAP_POPULATE made it
+ * slower. NULL: refused.
  */
 static const unsigned char *map_window(struct pump *all, unsigned k)
 {
@@ -129,7 +137,10 @@ static void unmap_window(struct device *d, struct device_slot *s)
 
 /* ---- orders ---- */
 
-/* Clear, count, fetch, event: what follows the chunk's copy, and is done again where it was counted in vain. */
+/*
+ * Queues what follows the copy of the chunk: clear, count, fetch. It is queued again where the
+ * first count was at too small a k.
+ */
 static void queue_count(struct device *d, unsigned k)
 {
 	struct device_slot *s = &d->slot[k];
@@ -142,7 +153,7 @@ static void queue_count(struct device *d, unsigned k)
 
 	if (plan->extent)
 		auto_rule(&bins, &d->counting.type, d->counting.binning.bins, s->k);
-	/* The extent behind the counters was found the first time. */
+	/* The second time, the extent after the counters is known already, and is kept. */
 	if (!d->layout.stays)
 		device_must(d, d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream), "clear");
 	device_must(d, launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL), "kernel");
@@ -226,8 +237,9 @@ static void begin(struct pump *p, unsigned k)
 }
 
 /*
- * A chunk of --auto was counted at a k that was known before it was read. Do its samples span few enough bins at
- * that? Else it is counted again, at the k of all samples of the lane and its own, and that will do.
+ * A chunk of --auto was counted at a k that was chosen before it was read. True if its samples span
+ * few enough bins at that k. Otherwise it is counted again, at the k of all samples of the lane and
+ * its own, which is always large enough.
  */
 static bool settled(struct device *d, unsigned k)
 {
@@ -247,7 +259,7 @@ static bool settled(struct device *d, unsigned k)
 	return false;
 }
 
-/* Answers the first order of a stream if it is done. */
+/* Answers the first order of a stream if it is finished. */
 static bool reap(struct pump *p, unsigned stream)
 {
 	struct device *d = p->device;
@@ -262,7 +274,7 @@ static bool reap(struct pump *p, unsigned stream)
 		const double now = clock_seconds();
 		if (q->since == 0)
 			q->since = now;
-		/* Asked once more: it may be the process that stood still. */
+		/* Ask once more: this process itself may have been stopped. */
 		if (now - q->since > WATCHDOG_SECONDS && d->cuda.event_query(s->done) == CUDA_ERROR_NOT_READY)
 			d->fail(d->arg, "watchdog", "a chunk was not counted in time");
 		return false;
@@ -280,7 +292,10 @@ static bool reap(struct pump *p, unsigned stream)
 	return true;
 }
 
-/* Sleeps until a slot is submitted; it was not there at the last look. */
+/*
+ * Sleeps until a slot is submitted; `seen` is the doorbell before the last look, which found
+ * nothing.
+ */
 static void sleep_without_work(struct pump *p, uint32_t seen)
 {
 	struct region *r = p->device->region;

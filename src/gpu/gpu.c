@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu: devices as they get ready, lanes, slots, one place for failure. */
+/* gpu: devices as they get ready, lanes, slots, the only place where the GPU fails. */
 #include "gpu/gpu.h"
 
 #include <assert.h>
@@ -15,8 +15,8 @@
 #include "gpu/gpu_size.h"
 #include "gpu/gpu_state.h"
 
-#define OWN_TOTAL_CELLS ((size_t)3 << 19) /* above, 8 bytes a cell and lane are too much */
-#define ALL_DEVICES 8u                    /* "all" of more than these is these: each has its part of the memory */
+#define OWN_TOTAL_CELLS ((size_t)3 << 19) /* above this, 8 bytes for each cell and lane are too much */
+#define ALL_DEVICES 8u                    /* "all" uses at most this many: each has its share of the memory */
 
 /* ---- the state ---- */
 
@@ -67,7 +67,7 @@ void gpu_describe(struct gpu *gpu, struct gpu_report *report)
 
 /* ---- the start ---- */
 
-/* The job, for a process that shares no other memory with this one. */
+/* Writes the job for a process that shares no other memory with this one. */
 static void write_job(struct region *r, const struct counting *c)
 {
 	r->counting = *c;
@@ -126,7 +126,7 @@ int gpu_device_start(struct gpu *gpu, unsigned index)
 
 	d->gpu = gpu;
 	d->link.socket = -1;
-	/* The first of all sees all of them, to say how many there are. */
+	/* With "all", the first helper sees all devices, to report how many there are. */
 	if (!all || index > 0)
 		devices_show(show, sizeof(show), getenv("CUDA_VISIBLE_DEVICES"),
 			     all ? index : devices_nth(spec->devices, index));
@@ -164,7 +164,7 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 		return NULL;
 	}
 	pthread_cond_init(&gpu->changed, NULL);
-	/* Of all, the first one's thread starts the others, and changes their number. */
+	/* With "all", the thread of the first device starts the others and sets their number. */
 	const unsigned first = named == 0 ? 1 : named < GPU_DEVICES ? named : GPU_DEVICES;
 	gpu->devices = first;
 	for (unsigned i = 0; i < first; i++) {
@@ -180,7 +180,10 @@ void gpu_close(struct gpu *gpu)
 {
 	if (!gpu)
 		return;
-	/* The first one's thread may start others until it is joined. */
+	/*
+	 * The thread of the first device may start others until it is joined, so it is closed
+	 * first.
+	 */
 	for (unsigned i = 0; i < GPU_DEVICES; i++)
 		device_close(&gpu->device[i]);
 	pthread_cond_destroy(&gpu->changed);
@@ -190,7 +193,7 @@ void gpu_close(struct gpu *gpu)
 
 /* ---- a device that is ready ---- */
 
-/* Can that be? What is used of it later is what was checked here. */
+/* Can what the helper says be true? Only what is checked here is used later. */
 static bool plausible(struct gpu_device *d, const struct notice *n)
 {
 	const struct counting *c = d->gpu->spec.counting;
@@ -204,7 +207,7 @@ static bool plausible(struct gpu_device *d, const struct notice *n)
 		return false;
 	if (n->grouped == 0)
 		return n->cells_each == c->cells_each;
-	/* Counters that stay are added cell by cell; statistics want each code's. */
+	/* Counters that stay are added cell by cell, and statistics need each code's. */
 	return n->grouped == 1 && d->orders == 0 && !c->stats && n->cells_each > 0 && n->cells_each <= UINT32_MAX &&
 	       n->cells_each <= c->cells_each &&
 	       groups_choose(&d->groups, &c->type, &c->binning, (uint32_t)n->cells_each) == n->cells_each &&
@@ -221,12 +224,12 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 		return -1;
 	d->facts = *n;
 	d->cells = n->grouped ? (size_t)(n->cells_each * (c->cells / c->cells_each)) : c->cells;
-	/* Where memory was short half of them will do. */
+	/* Where memory was short the orders take at most half of the slots. */
 	if (d->orders > n->slots / 2)
 		d->orders = n->slots / 2;
 	d->slots = n->slots - d->orders;
 	const size_t piece = d->layout.piece, pieces = d->orders > 0 ? (d->cells + piece - 1) / piece : 0;
-	/* A slot of the region holds as much as ever, also where its chunks became smaller. */
+	/* A slot of the region keeps its size, also where chunks became smaller. */
 	if (pieces > 0 &&
 	    (piece * sizeof(uint32_t) > d->layout.slot_bytes || pieces * sizeof(uint64_t) > d->layout.slot_bytes ||
 	     epoch_init(&d->epoch, (uint32_t)pieces) != 0))
@@ -307,7 +310,7 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 	bool short_of_memory = false;
 	if (!lane->stays)
 		short_of_memory = !(lane->chunk = malloc(lane->cells * sizeof(*lane->chunk)));
-	/* Counters of groups are no cells: they cannot be added to the totals one by one. */
+	/* Counters of groups are not cells, so they cannot be added to the totals one by one. */
 	if (!lane->stays && (lane->slots_of_k || d->facts.grouped || c->cells <= OWN_TOTAL_CELLS))
 		short_of_memory |= !(lane->total = calloc(lane->cells, sizeof(*lane->total)));
 	if (lane->stays)

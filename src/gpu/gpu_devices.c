@@ -32,7 +32,7 @@ void devices_show(char *text, size_t size, const char *visible, unsigned number)
 		snprintf(text, size, "%u", number);
 		return;
 	}
-	/* Behind an entry that names no device the driver shows none. */
+	/* After an entry that names no device the driver shows none. */
 	for (; v && (number > 0 || *v == '-' || *v == ',' || *v == '\0'); number--) {
 		v = *v == '-' || *v == ',' ? NULL : strchr(v, ',');
 		v = v ? v + 1 : NULL;

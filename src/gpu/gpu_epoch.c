@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_epoch: chunks in, pieces out. */
+/* gpu_epoch: chunks in, pieces out, and who waits for whom. */
 #include "gpu/gpu_epoch.h"
 
 #include <assert.h>
@@ -11,9 +11,9 @@
 #include "gpu/gpu_state.h"
 
 #define EPOCH_SAMPLES UINT32_MAX
-#define INPUTS_MOST 128u /* that ranges keep open: descriptors are few ... */
-#define INPUTS_PART 4    /* ... and one in so many of those that the process may have */
-#define LOOK_SECONDS 0.1 /* how soon a wait for a slot notices that the GPU has failed */
+#define INPUTS_MOST 128u /* that ranges keep open at the same time: descriptors are scarce ... */
+#define INPUTS_PART 4    /* ... so at most one in so many of those that the process may have */
+#define LOOK_SECONDS 0.1 /* how soon a lane that waits to leave notices that the GPU has failed */
 
 int epoch_init(struct epoch *e, uint32_t pieces)
 {
@@ -86,7 +86,7 @@ void epoch_settle(struct lane *lane)
 {
 	struct epoch *e = &lane->device->epoch;
 
-	/* The thread that ends an epoch may commit it still, if all had been fetched. */
+	/* Another thread may still commit the epoch, if everything had been fetched. */
 	lock_take(&e->lock);
 	while (e->busy > 0 || e->state == EPOCH_ENDING)
 		lock_wait(&e->lock, &e->changed);
@@ -138,8 +138,8 @@ bool epoch_claim(struct lane *lane)
 /* ---- pieces ---- */
 
 /*
- * Takes pieces until there are none left for this thread, which is one of the busy ones; slot is one that is kept for
- * orders.
+ * Takes pieces until none is left for this thread, which counts as busy; slot is one that is kept
+ * for orders.
  */
 static int take_pieces(struct gpu_device *d, unsigned slot, struct counts *totals)
 {
@@ -158,7 +158,7 @@ static int take_pieces(struct gpu_device *d, unsigned slot, struct counts *total
 		lock_drop(&e->lock);
 		if (which == e->pieces)
 			break;
-		/* Of one that is said to be empty nothing is added, and so nothing was proved. */
+		/* A piece that is said to be empty adds nothing, so it does not count as added. */
 		const bool some = e->sums[which] > 0;
 		if (some && (rc = order_piece(d, slot, which, copy, totals)) != 0)
 			break;
@@ -177,7 +177,10 @@ static int take_pieces(struct gpu_device *d, unsigned slot, struct counts *total
 	return rc;
 }
 
-/* While another thread ends the epoch: with a slot that is kept for orders, takes part. With the lock held. */
+/*
+ * While another thread ends the epoch: takes part in it, if a slot for orders is left, or waits.
+ * With the lock held.
+ */
 static void help_unlocks(struct lane *lane, struct counts *totals)
 {
 	struct gpu_device *d = lane->device;
@@ -197,7 +200,7 @@ static void help_unlocks(struct lane *lane, struct counts *totals)
 
 /* ---- the end of an epoch ---- */
 
-/* Everything is in the totals. With the lock held. */
+/* Everything is in the totals: the epoch is over. With the lock held. */
 static void commit(struct epoch *e, struct counts *totals)
 {
 	lock_assert_held(&e->lock);
@@ -213,7 +216,7 @@ static void commit(struct epoch *e, struct counts *totals)
 	e->number++;
 }
 
-/* What the thread does that ends it, without the lock. */
+/* What the thread that ends the epoch does without the lock. */
 static int fetch_all(struct gpu_device *d, struct counts *totals)
 {
 	struct epoch *e = &d->epoch;
@@ -230,7 +233,7 @@ static int fetch_all(struct gpu_device *d, struct counts *totals)
 	lock_drop(&e->lock);
 	rc = take_pieces(d, d->slots, totals);
 	lock_take(&e->lock);
-	/* A thread that helped this time must not find the next epoch's pieces. */
+	/* A thread that helped with this epoch must not take the next one's pieces. */
 	e->fetching = false;
 	while (e->busy > 0)
 		lock_wait(&e->lock, &e->changed);
@@ -239,7 +242,7 @@ static int fetch_all(struct gpu_device *d, struct counts *totals)
 	return rc;
 }
 
-/* With the lock held, of an open epoch. */
+/* Ends an open epoch. With the lock held. */
 static void end_unlocks(struct gpu_device *d, struct counts *totals)
 {
 	struct epoch *e = &d->epoch;
@@ -261,14 +264,17 @@ static void end_unlocks(struct gpu_device *d, struct counts *totals)
 		commit(e, totals);
 		lock_drop(&e->lock);
 	}
-	/* What was committed stays so, whatever becomes of the next epoch's table. */
+	/*
+	 * What was committed stays committed, even if the table cannot be cleared for the next
+	 * epoch.
+	 */
 	const bool cleared = rc == 0 && order_clear(d) == 0;
 	lock_take(&e->lock);
 	e->state = cleared ? EPOCH_OPEN : EPOCH_LOST;
 	pthread_cond_broadcast(&e->changed);
 }
 
-/* With the lock held: until the epoch is open (0) or lost. */
+/* With the lock held: returns when the epoch is open, or lost. */
 static enum epoch_result settle_unlocks(struct lane *lane, struct counts *totals)
 {
 	struct epoch *e = &lane->device->epoch;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_group: two ways to cut 65,536 keys into groups, and the proof. */
+/* gpu_group: two ways to cut 65,536 keys into groups, and the check that they are right. */
 #include "gpu/gpu_group.h"
 
 #include <stdbool.h>
@@ -49,7 +49,7 @@ static bool by_bin(struct groups *g, const struct binning *b)
 	return true;
 }
 
-/* Do all keys of a group lie in one cell? */
+/* Are all keys of each group in one cell? */
 static bool holds(const struct groups *g, const struct binning *b, uint32_t most)
 {
 	uint32_t last = UNSET, cell = UNSET; /* groups rise with the keys */
@@ -69,7 +69,7 @@ static bool holds(const struct groups *g, const struct binning *b, uint32_t most
 uint32_t groups_choose(struct groups *groups, const struct sample_type *type, const struct binning *binning,
 		       uint32_t most)
 {
-	/* Where the bins come from the samples, every code may be a border. */
+	/* Where the bins come from the samples, any code may be next to a border. */
 	if (type->bytes != 2 || type->kind == SAMPLE_FLOAT || binning->kind == BIN_SLOT)
 		return 0;
 	if (by_value(groups, binning) && holds(groups, binning, most))

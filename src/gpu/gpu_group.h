@@ -2,8 +2,8 @@
 /*
  * gpu_group: 16-bit integers on the GPU. Their 65,536 codes are too many counters for a block's
  * shared memory; but codes of one bin need not be distinguished, nor those outside the range. The
- * counts of a group may be added to any code of it: hist.c bins them all alike. Statistics want each code's
- * count: with them there are no groups.
+ * counts of a group may be added to any code of it: hist.c bins them all alike. Statistics need
+ * each code's count, so with them there are no groups.
  */
 #ifndef GPUHIST_GPU_GROUP_H
 #define GPUHIST_GPU_GROUP_H
@@ -12,13 +12,13 @@
 #include "bins/sample.h"
 
 /*
- * At most `most` groups such that no bin's border runs through one, tried on every code. Returns
- * how many; 0: there are no such groups, or the type is another one.
+ * Chooses at most `most` groups, none of which crosses the border of a bin; every code is checked.
+ * Returns how many; 0: there are no such groups, or the type is not a 16-bit integer.
  */
 uint32_t groups_choose(struct groups *groups, const struct sample_type *type, const struct binning *binning,
 		       uint32_t most);
 
-/* The group of a code as it is in memory, read little endian. */
+/* The group of a code as it is in memory, read as little endian. */
 uint32_t groups_of_code(const struct groups *groups, const struct sample_type *type, uint32_t code);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_link: a helper's start, its words, its silence, its end. */
+/* gpu_link: a helper's start, its messages, its silence, its end. */
 #include "gpu/gpu_link.h"
 
 #include <assert.h>
@@ -20,17 +20,20 @@
 #include "base/signals.h"
 #include "gpu/gpu_state.h"
 
-/* Looks, a second apart: counted, because a clock goes on while both processes stand still. */
+/*
+ * Looks, a second apart. They are counted, because a clock would go on while both processes are
+ * stopped.
+ */
 #define START_LOOKS 60u
 #define SILENT_LOOKS 10u
-#define UNANSWERED_LOOKS 40u /* twice what the helper itself gives a chunk (driver/pump.c) */
+#define UNANSWERED_LOOKS 40u /* twice the time that the helper itself allows for a chunk (driver/pump.c) */
 #define LOOK_MS 1000
 
 extern char **environ;
 
 /* ---- the start ---- */
 
-/* The environment, with other devices to see. NULL: no memory. */
+/* The environment, with another list of devices to see. NULL: no memory. */
 static char **environment(const char *devices, char *variable, size_t size)
 {
 	static const char NAME[] = "CUDA_VISIBLE_DEVICES=";
@@ -57,7 +60,7 @@ static int make_actions(posix_spawn_file_actions_t *actions, const struct link *
 
 	for (int fd = 0; fd <= 2 && rc == 0; fd++)
 		rc = posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_RDWR, 0);
-	/* Neither is where the other goes: link_open saw to that. */
+	/* Neither descriptor is the other's target: link_open made sure of that. */
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, link->theirs, HELPER_SOCKET);
 	if (rc == 0)
@@ -65,7 +68,7 @@ static int make_actions(posix_spawn_file_actions_t *actions, const struct link *
 	return rc;
 }
 
-/* A session of its own, no signal blocked or ignored. */
+/* A session of its own, with no signal blocked or ignored. */
 static int make_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t none, all;
@@ -85,7 +88,10 @@ static int make_attributes(posix_spawnattr_t *attributes)
 	return rc;
 }
 
-/* Our own image; where there is no /proc, the name by which we were started. An error number. */
+/*
+ * Starts our own executable file, or, where there is no /proc, the name by which we were started.
+ * Returns an error number.
+ */
 static int spawn(struct link *link)
 {
 	posix_spawn_file_actions_t actions;
@@ -116,7 +122,7 @@ static int spawn(struct link *link)
 
 /* ---- listening ---- */
 
-/* How the helper ended, as far as that can be known soon. */
+/* How the helper ended, as far as that is known within a tenth of a second. */
 static void describe_end(const struct link *link, char *text, size_t size)
 {
 	int status = 0;
@@ -151,7 +157,7 @@ static uint64_t waiting_slots(const struct gpu_device *d)
 	return waiting;
 }
 
-/* After a second without a word. */
+/* What is checked after each second without a message. */
 static void look(struct gpu_device *d)
 {
 	struct link *link = &d->link;
@@ -176,7 +182,7 @@ static void look(struct gpu_device *d)
 	(void)kill(link->helper, SIGKILL); /* not waited for: it may be where no signal reaches it */
 }
 
-/* A text of the helper's, for a terminal to show. */
+/* Makes a text from the helper safe to show on a terminal. */
 static void make_plain(char *text, size_t size)
 {
 	text[size - 1] = '\0';
@@ -185,11 +191,11 @@ static void make_plain(char *text, size_t size)
 			*text = '?';
 }
 
-/* A message. False: there will be no more. */
+/* Handles one message. False: there will be no more. */
 static bool listen_once(struct gpu_device *d)
 {
 	struct notice notice = {.kind = 0};
-	/* MSG_TRUNC: how long it is, also where that is too long. */
+	/* MSG_TRUNC: returns the full length, also of a message that is too long. */
 	const ssize_t got = recv(d->link.socket, &notice, sizeof(notice), MSG_TRUNC);
 	char why[64];
 
@@ -244,7 +250,7 @@ static void *link_main(void *arg)
 	return NULL;
 }
 
-/* A descriptor that is none of those that it becomes in the helper. */
+/* Moves a descriptor out of the numbers that the helper's descriptors will have. */
 static int move_up(int fd)
 {
 	if (fd < 0 || fd > HELPER_REGION)

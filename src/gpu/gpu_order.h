@@ -21,8 +21,8 @@ int order_drain(struct gpu_device *d);
 int order_sums(struct gpu_device *d);
 
 /*
- * Fetches a piece that holds something by way of a slot, into `copy`, which has room for it; adds it to the totals if
- * it has the sum that was said.
+ * Fetches a piece whose sum is not 0 by way of a slot into `copy`, which has room for it, and adds
+ * it to the totals if its counters have that sum.
  */
 int order_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32_t *copy, struct counts *totals);
 

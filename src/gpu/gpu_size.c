@@ -9,18 +9,19 @@
 #define SLOT_MIN ((size_t)1 << 20)
 #define SLOT_ENOUGH ((size_t)4 << 20)
 #define SLOT_MAX ((size_t)64 << 20)
-#define SLOT_DECODED ((size_t)16 << 20) /* of frames, which are decoded in one call up to this size */
+#define SLOT_DECODED ((size_t)16 << 20) /* for frames, which are decoded in one call up to this size */
 #define SLOT_LEAST ((size_t)256 << 10)  /* where memory is short */
 #define SLOTS_LEAST 4u
-#define SLOTS_MORE 4u  /* than lanes: on the bus, and being counted */
-#define SLOTS_BUSY 16u /* so many workers that fill one keep the bus busy; more would only make slots smaller */
+#define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
+/* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
+#define SLOTS_BUSY 16u
 #define ORDERS 4u
 #define ORDERS_MOST 16u
-#define ORDERS_CELLS \
-	((size_t)1 << 22)  /* of so many, adding them takes as many threads as there are; their memory is the bins' */
-#define GROUPS_MOST 15000u /* that the shared memory of any device holds, codes being counted otherwise */
+#define ORDERS_CELLS ((size_t)1 << 22) /* adding so many takes all threads; their memory is that of the bins */
+/* As many as fit the shared memory of any device; types with codes are counted otherwise. */
+#define GROUPS_MOST 15000u
 
-/* At most so many, in whole samples and whole pages, but a record at least. */
+/* At most this many bytes, in whole samples and whole pages, but at least a record. */
 static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 {
 	const size_t unit = (size_t)4096 * c->bytes, record = layout_bytes(&c->layout);
@@ -37,7 +38,7 @@ static size_t piece_of(size_t slot_bytes)
 	return piece;
 }
 
-/* Workers that feed one device; of "all" it is not known yet how many those are. */
+/* Workers that feed one device; with "all" the number of devices is not known yet. */
 static unsigned lanes_of_each(const struct gpu_spec *spec)
 {
 	const unsigned named = devices_named(spec->devices);
@@ -59,7 +60,10 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 	};
 	size_t bytes = spec->decoded ? SLOT_DECODED : SLOT_ENOUGH;
 
-	/* Behind the counters there may be an extent (driver/kernel.h), and groups may be impossible on a device. */
+	/*
+	 * After the counters there may be an extent (driver/kernel.h), and a device may not support
+	 * groups.
+	 */
 	size.cell_bytes = size.stays ? 0 : (c->cells + 8) * sizeof(uint32_t);
 	if (size.slots < SLOTS_LEAST)
 		size.slots = SLOTS_LEAST;
@@ -76,17 +80,20 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 		size.slots--;
 	while (bytes > SLOT_MIN && size.slots * (uint64_t)bytes > memory)
 		bytes /= 2;
-	/* A chunk's fixed work is in proportion to its counters: its bytes outweigh theirs as far as that goes. */
+	/*
+	 * The fixed work for a chunk is in proportion to its counters, so it should have many more
+	 * bytes than they have.
+	 */
 	if (!size.stays && bytes < 16 * cells * sizeof(uint32_t))
 		bytes = 16 * cells * sizeof(uint32_t) < SLOT_MAX ? 16 * cells * sizeof(uint32_t) : SLOT_MAX;
 	while (size.slots > SLOTS_LEAST + size.orders && size.slots * (uint64_t)bytes > memory)
 		size.slots--;
-	/* The sums of all pieces must fit one. */
+	/* One slot must hold the sums of all pieces. */
 	const size_t least = size.stays && cells > (size_t)1 << 29 ? 2 * SLOT_LEAST : SLOT_LEAST;
 	while (bytes > least && size.slots * (uint64_t)bytes > memory)
 		bytes /= 2;
 	size.slot_bytes = slot_bytes_for(c, bytes);
-	/* Long records leave room for fewer. */
+	/* With long records there is room for fewer slots. */
 	while (size.slots > 2 + size.orders && size.slot_bytes > SLOT_LEAST &&
 	       size.slots * (uint64_t)size.slot_bytes > memory)
 		size.slots--;

@@ -50,7 +50,10 @@ void gpu_fill(struct lane *lane, struct slot *slot, size_t bytes)
 
 void device_hand_over(struct gpu_device *d, unsigned slot)
 {
-	/* An answer without counters, which leaves those of the chunk before, must not have the right sum. */
+	/*
+	 * If an answer comes without counters, those of the chunk before must not pass the check of
+	 * the sum.
+	 */
 	if (d->layout.cell_bytes > 0)
 		*device_cells(d, slot) = UINT32_MAX;
 	__atomic_fetch_add(&d->submitted, 1, __ATOMIC_RELAXED);
@@ -90,7 +93,10 @@ int gpu_submit_window(struct lane *lane, struct slot *slot, int fd, uint64_t off
 	return 0;
 }
 
-/* Is this the extent of samples of the type, or of none? A GPU that has gone mad may say anything. */
+/*
+ * Is this an extent that samples of the type can have, or EXTENT_NONE? A faulty GPU may say
+ * anything.
+ */
 static bool is_extent(const struct extent *e, const struct sample_type *type)
 {
 	const uint64_t most = type->bytes == 8 ? UINT64_MAX : type->bytes == 4 ? UINT32_MAX : 0xffffff;
@@ -99,8 +105,9 @@ static bool is_extent(const struct extent *e, const struct sample_type *type)
 }
 
 /*
- * --auto: what the helper says of the chunk's samples, and the k that it must have counted them at: the one that it was
- * given where that is enough, else that of all samples of the lane and the chunk's own (driver/pump.c).
+ * --auto: takes over what the helper says of the chunk's samples, and the k at which it must have
+ * counted them: the one it was given if that is large enough, else that of all samples of the lane
+ * and the chunk's own (driver/pump.c).
  */
 static int take_extent(struct lane *lane, struct slot *slot)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* region: where its parts are, and sleeping on a word of it. */
+/* region: where its parts are, and how a thread sleeps on a word of it. */
 #include "gpu/region.h"
 
 #include <linux/futex.h>
@@ -43,7 +43,7 @@ void region_wait(uint32_t *word, uint32_t seen, double seconds)
 	const struct timespec limit = {.tv_sec = (time_t)seconds,
 				       .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
 
-	/* Not FUTEX_PRIVATE: the other process wakes. */
+	/* Not FUTEX_PRIVATE: the other process wakes it. */
 	(void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);
 }
 

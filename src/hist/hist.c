@@ -51,7 +51,7 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 	*h = (struct hist){.axis = *axis, .channels = channels, .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
 	if (edges_copy(&h->axis.edges, &axis->edges) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
-	if (axis->type.bytes > 2) /* the totals have the extent already */
+	if (axis->type.bytes > 2) /* the table of the totals will be used itself */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
 	if (!h->count)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* header: which format it is; what the formats share. */
+/* header: which format an input has; what the formats share. */
 #include "input/header.h"
 
 #include <stdarg.h>
@@ -45,7 +45,7 @@ static bool is_space(unsigned char c)
 	return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* How many of the n bytes at p are as in `magic`? */
+/* How many of the n bytes at p agree with `magic`? */
 static size_t alike(const unsigned char *p, size_t n, const char *magic, size_t length)
 {
 	size_t i = 0;
@@ -81,7 +81,7 @@ enum header_result header_magic(const unsigned char *p, size_t n, bool ended)
 			return cut;
 		if (same < 4)
 			continue;
-		/* RIFF without WAVE: pictures, films. */
+		/* RIFF without WAVE: pictures, films, and so no header of ours. */
 		const size_t wave = n > 8 ? alike(p + 8, n - 8, "WAVE", 4) : 0;
 		return wave == 4 ? HEADER_FOUND : n <= 8 + wave ? cut : HEADER_NONE;
 	}
@@ -101,7 +101,7 @@ enum header_result header_step(struct header_scan *h, const unsigned char *bytes
 		return HEADER_NONE;
 	if (n < h->want)
 		return header_bad(h, "the input ends inside it, after %llu bytes", (unsigned long long)(h->at + n));
-	if (h->kind == SCAN_START) { /* the rest of a magic number is looked at by its format */
+	if (h->kind == SCAN_START) { /* the rest of a magic number is checked by its format */
 		if (header_magic(bytes, 4, false) == HEADER_NONE)
 			return HEADER_NONE;
 		h->kind = bytes[0] == 0x93 ? SCAN_NPY : bytes[0] == 'P' ? SCAN_PNM : SCAN_WAVE;

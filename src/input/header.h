@@ -2,17 +2,18 @@
 /*
  * header: what an input says of itself: NumPy's .npy, WAVE, PGM and PPM.
  *
- * Pure: no file is read here. A scan asks for bytes, a few at a time and each once, in the order in which they
- * stand; what lies between is not needed, be it a chunk of 4 GiB. So the same text reads a file at
- * offsets, a pipe without a byte too many, what a decoder gives, and memory. Nothing is allocated, and no
- * number of a header is trusted: products are checked, and a header has at most so many bytes or chunks.
+ * Pure: no file is read here. A scan asks for bytes, a few at a time and each once, in the order of
+ * the file; what is between them is not needed, even if it is a chunk of 4 GiB. So the same code
+ * reads a file at offsets, a pipe without a byte too many, the output of a decoder, and memory.
+ * Nothing is allocated, and no number of a header is trusted: products are checked, and the length
+ * of a header and the number of its chunks are limited.
  *
  *	header_begin(&scan);
  *	while ((result = header_step(&scan, bytes, n)) == HEADER_MORE)
  *		get scan.want bytes at offset scan.at; n of them were there
  *
- * An input is recognised by its magic number, 12 bytes at most. From then on a header that is not consistent is an
- *error.
+ * An input is recognised by its magic number, at most 12 bytes. From then on a header that is not
+ * consistent is an error.
  */
 #ifndef GPUHIST_INPUT_HEADER_H
 #define GPUHIST_INPUT_HEADER_H
@@ -23,39 +24,39 @@
 
 #include "bins/sample.h"
 
-#define HEADER_MAGIC 12u         /* bytes that tell whether it is one */
-#define HEADER_PIECE 10000u      /* bytes that a scan asks for in one go, at most: NumPy reads no longer header */
-#define HEADER_TO_END UINT64_MAX /* as many bytes as there are */
+#define HEADER_MAGIC 12u         /* this many bytes show whether it is one */
+#define HEADER_PIECE 10000u      /* the most bytes that a scan asks for in one step: NumPy reads no longer header */
+#define HEADER_TO_END UINT64_MAX /* up to the end of the input */
 #define HEADER_WHY 192
 
-/* What was found. Samples lie side by side from `begin` on. */
+/* What was found. Samples follow one another from `begin` on. */
 struct header {
 	const char *format;      /* for messages: ".npy", "WAVE", "PGM", "PPM"; NULL: none */
 	struct sample_type type; /* of the samples */
 	uint32_t channels;       /* interleaved, at least 1; two for complex numbers */
 	uint64_t begin;          /* bytes before the first sample */
 	uint64_t bytes;          /* of all samples; HEADER_TO_END: the header does not say */
-	bool open;               /* `bytes` may be what a writer puts there that does not know them yet */
+	bool open;               /* `bytes` may be a placeholder of a writer that does not know the size yet */
 	bool chunks;             /* other chunks may follow the samples; else nothing may */
-	uint32_t axes;           /* of an array: how many it has */
+	uint32_t axes;           /* of an array: the number of its axes */
 	uint64_t last;           /* of an array: the length of its last axis, 1 where it has none ... */
-	bool fortran;            /* ... and this is not the axis along which neighbours lie */
-	uint32_t valid_bits;     /* of each sample, at the top of it; 0: all */
+	bool fortran;            /* ... and neighbours in memory are along another axis */
+	uint32_t valid_bits;     /* of each sample, its upper bits; 0: all */
 };
 
 enum header_result {
-	HEADER_BAD = -1, /* it begins as a header does; `why` says what is wrong */
-	HEADER_NONE,     /* it is none of ours */
-	HEADER_MORE,     /* `want` bytes at `at` are wanted */
+	HEADER_BAD = -1, /* it begins as a header does, but is wrong; `why` says how */
+	HEADER_NONE,     /* it is no header that we know */
+	HEADER_MORE,     /* the scan needs `want` bytes at `at` */
 	HEADER_FOUND,
 };
 
 struct header_scan {
-	uint64_t at;          /* offset of the bytes that are wanted, never before those of the last step ... */
+	uint64_t at;          /* offset of the bytes that it needs, never before those of the last step ... */
 	size_t want;          /* ... and how many, 1 to HEADER_PIECE */
-	struct header header; /* what was found; its format is set as soon as the magic number was seen */
-	char why[HEADER_WHY]; /* with BAD: which number is wrong */
-	/* The formats' own: what was seen, and what comes next. */
+	struct header header; /* what was found; its format is set as soon as the magic number has been seen */
+	char why[HEADER_WHY]; /* for BAD: what is wrong */
+	/* Used by the formats: what was seen, and what comes next. */
 	enum { SCAN_START, SCAN_NPY, SCAN_WAVE, SCAN_PNM } kind;
 	int state;
 	bool big;             /* WAVE: most significant byte first ... */
@@ -65,29 +66,31 @@ struct header_scan {
 	uint32_t chunks;      /* ... so far */
 	uint64_t number[3];   /* PNM: width, height, greatest value; of the others what they keep between steps */
 	bool digits, comment; /* ... inside one of them; inside a comment */
-	bool after;           /* the samples were passed over */
+	bool after;           /* the samples have been passed over */
 };
 
 void header_begin(struct header_scan *h);
 
-/* n of the bytes that it wants; fewer: the input ends there. */
+/*
+ * Continues with n of the bytes that the scan asked for; if they are fewer, the input ends there.
+ */
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n);
 
 /*
- * Does an input that begins with these n bytes, and has no others if it `ended`, say what it is? NONE: no. MORE:
- * that is not known yet, never with HEADER_MAGIC bytes. FOUND: it has the magic number.
+ * Does an input that begins with these n bytes, and has no others if it `ended`, have a header?
+ * NONE: no. MORE: not known yet; never with HEADER_MAGIC bytes. FOUND: it has the magic number.
  */
 enum header_result header_magic(const unsigned char *bytes, size_t n, bool ended);
 
 /*
- * The same as all steps, of an input in memory: NONE, FOUND or BAD. Whether the samples are all there, and
- * nothing after them, is for the caller to check.
+ * All steps for an input in memory: NONE, FOUND or BAD. The caller checks whether all samples are
+ * there, and nothing follows them.
  */
 enum header_result header_parse(struct header_scan *h, const unsigned char *bytes, size_t n);
 
 /*
- * After FOUND, of a header with chunks: goes on behind the samples, of which there are `bytes`. Then steps
- * return MORE, NONE where the last chunk ends, and BAD where samples come again.
+ * After FOUND, for a header with chunks: continues after the samples, which are `bytes` long. From
+ * then on steps return MORE, NONE where the last chunk ends, and BAD where samples come again.
  */
 void header_go_on(struct header_scan *h, uint64_t bytes);
 

@@ -2,7 +2,7 @@
 /*
  * header_npy: NumPy's .npy, versions 1 to 3 (numpy.lib.format).
  *
- *	\x93NUMPY, major, minor, length (2 bytes; from version 2 on 4), then a literal of Python:
+ *	\x93NUMPY, major, minor, length (2 bytes; 4 from version 2 on), then a literal of Python:
  *	{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
  *
  * Three keys in any order, in either kind of quotes, with or without spaces.
@@ -46,7 +46,7 @@ static bool take_word(struct text *t, const char *word)
 	return true;
 }
 
-/* A text in quotes; NULL: none is next. */
+/* Takes a text in quotes; NULL: there is none next. */
 static const char *take_quoted(struct text *t, size_t *length)
 {
 	skip_space(t);
@@ -62,7 +62,7 @@ static const char *take_quoted(struct text *t, size_t *length)
 
 /* ---- descr ---- */
 
-/* What is no type of ours, with the way to count it where there is one. */
+/* Refuses what is no type of ours, and says how to count it if that is possible. */
 static enum header_result refuse_type(struct header_scan *h, const char *descr, size_t length)
 {
 	const char kind = length > 1 ? descr[1] : '\0', *as = NULL, *what = "no type that is counted";
@@ -168,7 +168,7 @@ static enum header_result take_shape(struct header_scan *h, struct text *t)
 			       !__builtin_add_overflow(n, (uint64_t)(*t->at - '0'), &n);
 		if (t->at == begin)
 			return header_bad(h, "a shape that is no tuple of lengths");
-		if (t->at < t->end && *t->at == 'L') /* Python 2 */
+		if (t->at < t->end && *t->at == 'L') /* written by Python 2 */
 			t->at++;
 		axes++;
 		empty |= n == 0;
@@ -178,7 +178,7 @@ static enum header_result take_shape(struct header_scan *h, struct text *t)
 			return header_bad(h, "a shape that is no tuple of lengths");
 	}
 	h->header.axes = axes;
-	/* An axis of no length makes an array of none, however long the others are. */
+	/* An axis of length 0 makes the array empty, however long the others are. */
 	if (!fits || (!product_fits && !empty))
 		return header_bad(h, "the shape is of more than 2^64 bytes");
 	h->number[0] = empty ? 0 : count;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header_pnm: PGM (P5) and PPM (P6): width, height and the greatest value as decimal numbers, with white space
- * between them and comments from # to the end of a line; after the last one a single white space. It is
- * read byte by byte, because what follows belongs to the samples.
+ * header_pnm: PGM (P5) and PPM (P6): width, height and the greatest value as decimal numbers, with
+ * white space between them and comments from # to the end of a line; a single white space follows
+ * the last one. It is read byte by byte, because what follows belongs to the samples.
  */
 #include "input/header.h"
 
@@ -31,7 +31,7 @@ static enum header_result finish(struct header_scan *h, uint64_t begin)
 	return HEADER_FOUND;
 }
 
-/* One more byte, at offset `at`. `state` numbers are complete. */
+/* Takes one more byte, at offset `at`; `state` numbers are complete. */
 static enum header_result take_byte(struct header_scan *h, unsigned char c, uint64_t at)
 {
 	static const char *const NAMES[] = {"width", "height", "greatest value"};
@@ -60,7 +60,7 @@ enum header_result header_pnm(struct header_scan *h, const unsigned char *p)
 {
 	size_t i = 0;
 
-	if (!h->header.format) { /* the first four bytes, of which two were looked at */
+	if (!h->header.format) { /* the first four bytes; two of them were checked */
 		h->header.format = p[1] == '5' ? "PGM" : "PPM";
 		h->header.channels = p[1] == '5' ? 1 : 3;
 		i = 2;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header_wave: RIFF/WAVE, RIFX (big endian), RF64 and BW64 (sizes of 64 bits in a ds64 chunk): EBU Tech 3306,
- * ITU-R BS.2088.
+ * header_wave: RIFF/WAVE, RIFX (big endian), RF64 and BW64 (sizes of 64 bits in a ds64 chunk): EBU
+ * Tech 3306, ITU-R BS.2088.
  *
- *	"RIFF", size, "WAVE", then chunks: a name, a size, so many bytes, one more where the size is odd
+ *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size is odd
  *
- * The chunk fmt comes before the chunk data; others, of any length, may stand anywhere. Of the first size only this is
- * believed: where it reaches beyond samples of 0 bytes, there are none, and other chunks follow.
+ * The chunk fmt comes before the chunk data; others, of any length, may be anywhere. The first size
+ * is used for one thing only: where it reaches past samples of 0 bytes, there are none, and other
+ * chunks follow.
  */
 #include "input/header.h"
 
@@ -17,12 +18,12 @@
 #define CHUNKS_MOST 1024u /* each costs a read */
 #define DS64_BYTES 24u    /* sizes of the file and of the data, number of samples */
 #define FMT_LEAST 16u
-#define FMT_MOST 40u /* the extensible one's */
+#define FMT_MOST 40u /* of the extensible fmt */
 
 enum { FORM, NAME, CHUNK, DS64, FMT };
 enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 
-#define RIFF_MOST 0x7f000000u /* of a file; larger ones are what a writer puts there that cannot go back */
+#define RIFF_MOST 0x7f000000u /* of a file; a larger size is a placeholder of a writer that cannot seek back */
 
 static uint32_t word(const struct header_scan *h, const unsigned char *p)
 {
@@ -36,14 +37,17 @@ static uint32_t half(const struct header_scan *h, const unsigned char *p)
 	return h->big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
 }
 
-/* The header of the next chunk, `left` bytes after those of this step. */
+/* Asks for the header of the next chunk, `left` bytes after those of this step. */
 static enum header_result next_chunk(struct header_scan *h, uint64_t left)
 {
 	h->state = CHUNK;
 	return header_want(h, left, 8);
 }
 
-/* What the first two bytes of the extensible one's GUID say; 0: it is another kind of GUID. */
+/*
+ * The format tag in the first two bytes of the extensible fmt's GUID; 0: the GUID is of another
+ * kind.
+ */
 static uint32_t tag_of_guid(const struct header_scan *h, const unsigned char *p)
 {
 	static const unsigned char REST_OF_IT[] = {0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71};
@@ -74,7 +78,7 @@ static enum header_result take_fmt(struct header_scan *h, const unsigned char *p
 	if (block == 0 || block % channels != 0)
 		return header_bad(h, "blocks of %lu bytes for %lu channels", (unsigned long)block,
 				  (unsigned long)channels);
-	/* Bits say less than the container: 20 of them lie at the top of 24. */
+	/* The container decides, not the valid bits: 20 of them are the upper ones of 24. */
 	const uint32_t bytes = block / channels;
 	if (tag == TAG_FLOAT ? bytes != 4 && bytes != 8 : bytes == 0 || (bytes > 4 && bytes != 8))
 		return header_bad(h, "%s of %lu bytes", tag == TAG_FLOAT ? "floats" : "integers", (unsigned long)bytes);
@@ -92,8 +96,8 @@ static enum header_result take_fmt(struct header_scan *h, const unsigned char *p
 }
 
 /*
- * The samples. Writers that cannot go back, to a pipe, put 0 or all ones for the size, sox the largest number of
- * whole blocks below 2^31 - 4096.
+ * The data chunk was found. Writers that cannot seek back, because they write to a pipe, leave 0 or
+ * all ones for the size; sox leaves the largest number of whole blocks below 2^31 - 4096.
  */
 static enum header_result found_data(struct header_scan *h, uint32_t size)
 {
@@ -104,7 +108,10 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 	found->begin = h->at + 8;
 	found->chunks = true;
 	found->bytes = size;
-	/* Does the first size, of the whole file, reach beyond here, and is it one that was known? */
+	/*
+	 * Does the first size, that of the whole file, reach past this chunk, and was it known to
+	 * its writer?
+	 */
 	const bool reaches = h->number[1] + 8 > found->begin && h->number[1] < h->number[2];
 	found->open = (size == 0 && !reaches) || size == UINT32_MAX || size == 0x7ffff000 - 0x7ffff000 % h->block;
 	if (h->wide && size == UINT32_MAX && h->data != HEADER_TO_END) {

@@ -5,10 +5,10 @@
 #include "bins/wide.h"
 
 #define STRIPE ((uint32_t)1 << 20)
-/* Slices of fewer stripes are not rounded: none is larger or smaller by more than a sixteenth because of it. */
+/* Slices of fewer stripes are not rounded: rounding changes no slice by more than a sixteenth. */
 #define STRIPES_LEAST 16u
 
-/* Rises with i, from 0 to all records: rounding down by one step keeps that order. */
+/* Rises with i, from 0 to all records; rounding down to a multiple keeps the order. */
 static uint64_t border(uint64_t records, uint32_t bytes, uint32_t i, uint32_t n)
 {
 	const uint64_t at = (uint64_t)((uint128_t)records * i / n);

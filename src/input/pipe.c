@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* pipe: how much a pipe carries, and whether what comes keeps messages apart. */
+/* pipe: how much a pipe carries, and whether its content consists of messages. */
 #include "input/pipe.h"
 
 #include <errno.h>
@@ -28,7 +28,9 @@ void pipe_widen(int fd)
 #endif
 }
 
-/* Two copies of the first byte come back by one read if they are bytes, and by two if they are packets. */
+/*
+ * Two copies of the first byte come back in one read from a byte stream, and in two from packets.
+ */
 int pipe_holds_packets(int fd)
 {
 	int packets = 0;

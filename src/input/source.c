@@ -42,7 +42,7 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	if (!s)
 		return fail_errno(fail, "inputs");
 	take_spec(s, spec);
-	/* Of a slice -n is a limit of what is cut into slices, so no limit of what is read. */
+	/* For a slice, -n limits what is cut into slices, not what is read. */
 	s->budget = spec->parts > 0 && spec->limit > 0 ? UINT64_MAX : spec->limit;
 	if (pipe(s->wake) != 0) {
 		fail_errno(fail, "pipe");
@@ -87,7 +87,7 @@ struct reader *source_reader(struct source *s)
 	return r;
 }
 
-/* ---- what threads tell one another ---- */
+/* ---- what threads tell each other ---- */
 
 void source_call(struct source *s)
 {
@@ -105,7 +105,7 @@ void source_call_all(struct source *s)
 	pthread_cond_broadcast(&s->settled);
 }
 
-/* No thread waits any longer, for whatever it waits. */
+/* Ends every wait, whatever it is for. */
 static void stop(struct source *s)
 {
 	lock_assert_held(&s->lock);
@@ -143,7 +143,9 @@ void budget_give(struct source *s, uint64_t records)
 
 static bool may_open(const struct source *s)
 {
-	/* What -n leaves for the next input is known when nothing can be given back any more. */
+	/*
+	 * How much -n leaves for the next input is known when nothing can be given back any more.
+	 */
 	return !s->current && !s->opening && s->next_path < s->spec.path_count &&
 	       (s->budget == UINT64_MAX || s->users == 0);
 }
@@ -154,9 +156,10 @@ static bool may_come(const struct source *s)
 }
 
 /*
- * Another thread holds all that is to be done now; it calls when that has changed. Waking a thread
- * takes longer than some pieces take, and costs the caller: where the last wait was short this one is
- * first waited for awake. On 16 cores that gives small frames of a pipe a tenth.
+ * Another thread holds everything that could be done now, and calls when that has changed. Waking a
+ * thread takes longer than some pieces take, and costs the caller; so where the last wait was
+ * short, this thread first waits awake. On 16 cores that makes small frames of a pipe a tenth
+ * faster.
  */
 #define SOON 100e-6
 
@@ -235,7 +238,7 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	}
 	if (rc == 0 && q.got > 0)
 		*chunk = (struct chunk){.data = want->buffer, .bytes = q.got, .fd = -1};
-	if (rc == 0 && chunk->bytes == 0) { /* the end for this reader is the end for those that wait */
+	if (rc == 0 && chunk->bytes == 0) { /* what ends this reader ends those that wait, too */
 		zstd_release(r);
 		source_call_all(s);
 	}
@@ -252,7 +255,7 @@ int source_done(struct reader *r, struct chunk *chunk, size_t counted, struct fa
 
 	if (chunk->bytes == 0)
 		return 0;
-	tally_add(&r->counted, counted - counted % s->spec.record); /* the rest is the tail of the input */
+	tally_add(&r->counted, counted - counted % s->spec.record); /* the rest is the input's tail */
 	if (chunk->input) {
 		lock_take(&s->lock);
 		rc = chunk->fd >= 0 ? file_return(s, chunk, counted, fail) : zstd_done_unlocks(r, chunk, fail);
@@ -298,7 +301,10 @@ bool source_backlog(struct source *s)
 {
 	lock_take(&s->lock);
 	const struct input *in = s->current;
-	/* One helper for a long frame; for frames side by side, as long as there are any. */
+	/*
+	 * A long frame can occupy one more thread; frames side by side can as long as there are
+	 * any.
+	 */
 	const bool zstd = in ? in->zstd != NULL : s->rings > 0;
 	const bool more = zstd ? s->sleepers == 0 : in && (in->is_file || in->full >= FULL_READS);
 	const bool backlog = more && !s->stopped;

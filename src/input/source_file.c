@@ -17,8 +17,8 @@
 #include "input/zstd_read.h"
 
 /*
- * The same as pread for files that give nothing but whole words or blocks at their own borders, and
- * EINVAL for all else: /proc/PID/pagemap and /proc/kpagecount, and what was opened with O_DIRECT.
+ * The same as pread for files that return only whole words or blocks at aligned offsets, and EINVAL
+ * otherwise: /proc/PID/pagemap and /proc/kpagecount, and files opened with O_DIRECT.
  */
 #define BLOCK 4096
 
@@ -93,7 +93,7 @@ int file_begin(struct source *s, struct input *in, struct fail *fail)
 	if (in->start < in->origin || in->start > INT64_MAX)
 		return input_too_skipped(s, in, fail);
 	in->skipped = in->begins ? s->spec.skip : 0;
-	/* Of a slice it is known what the file holds. */
+	/* For a slice it is known what the file holds. */
 	if (in->sliced) {
 		in->next = in->start;
 		in->end = in->stop = in->origin + in->until;
@@ -114,7 +114,10 @@ int file_begin(struct source *s, struct input *in, struct fail *fail)
 	return 0;
 }
 
-/* The next bytes up to `most`, whole records within -n; the caller is a user of the file until settle. */
+/*
+ * Claims the next bytes up to `most`, whole records within -n. The caller is a user of the file
+ * until settle.
+ */
 static size_t claim(struct source *s, struct input *in, uint64_t most)
 {
 	const uint64_t records = budget_take(s, most / s->spec.record);
@@ -136,12 +139,14 @@ static bool became_shorter(const struct input *in, uint64_t end)
 	return !in->is_regular || fstat(in->fd, &st) != 0 || (uint64_t)st.st_size < in->size;
 }
 
-/* What a claimed piece brought: whole records are the caller's, the rest is the tail. */
+/*
+ * Accounts for what a claimed piece brought: whole records go to the caller, the rest is the tail.
+ */
 static size_t settle(struct source *s, struct input *in, uint64_t offset, size_t claimed, size_t read)
 {
 	const size_t whole = read - read % s->spec.record;
 
-	if (read < claimed) { /* it ends here; give back what was taken of -n */
+	if (read < claimed) { /* the file ends here; give back what was taken of -n */
 		in->state = INPUT_ENDED;
 		in->shorter |= in->sliced || became_shorter(in, offset + read);
 		in->cut |= in->stop != NO_END;
@@ -151,7 +156,7 @@ static size_t settle(struct source *s, struct input *in, uint64_t offset, size_t
 	return whole;
 }
 
-/* Is this byte of the file in the page cache? Where the system cannot say, it is taken to be. */
+/* Is this byte of the file in the page cache? Yes where the system cannot say. */
 static bool resident(int fd, uint64_t offset)
 {
 #ifdef RWF_NOWAIT
@@ -167,11 +172,11 @@ static bool resident(int fd, uint64_t offset)
 
 /*
  * A range is at most an eighth of what is left, so that no worker is still busy with a large one
- * when the others are done. Mapping what must be read from the disk would read it page by page.
+ * when the others are done. Mapping data that is not in the page cache would read it page by page.
  */
 #define RANGE_LEAST ((size_t)2 << 20)
 
-/* Bytes of the next range; 0: the next piece is to be read. */
+/* The size of the next range; 0: read the next piece instead. */
 static size_t range_bytes(const struct source *s, const struct input *in, const struct want *want)
 {
 	const size_t most = want->range;
@@ -192,7 +197,10 @@ static size_t range_bytes(const struct source *s, const struct input *in, const 
 	return bytes;
 }
 
-/* Less than a record is left of the samples that the header gives: the tail, and what follows them. */
+/*
+ * Less than a record is left of the samples that the header declares: takes the tail, and checks
+ * what follows them.
+ */
 static int finish_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const size_t left = (size_t)(in->stop - in->next);
@@ -207,7 +215,7 @@ static int finish_unlocks(struct source *s, struct input *in, struct request *q)
 	in->tail = there;
 	in->cut = there < left;
 	in->state = INPUT_ENDED;
-	/* A redirected file is left where the next one would begin. */
+	/* A redirected file is left where the next program would begin. */
 	if (in->size > in->next)
 		in->next = in->size;
 	return input_leave(s, in, rc, q->fail);
@@ -232,7 +240,10 @@ int file_take_unlocks(struct source *s, struct input *in, struct request *q)
 	}
 	const uint64_t most = inside ? in->end - offset : left;
 	const size_t claimed = claim(s, in, most < q->cap ? most : q->cap);
-	/* Past the end that it had, what the next reader finds depends on what this one does. */
+	/*
+	 * Past the end that the file had when it was opened, what the next reader finds depends on
+	 * what this one does.
+	 */
 	in->state = inside ? INPUT_FREE : INPUT_BUSY;
 	lock_drop(&s->lock);
 	const int rc = file_read(in, q->want->buffer, claimed, offset, &read, q->fail);

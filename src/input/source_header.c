@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_header: inputs that say what they are. The header is read when the input is opened: of a file at
- * offsets, of a stream without a byte too many, of zstd from what its first frames hold. What follows the
- * samples is looked at when all of them were taken, unless -n ended before.
+ * source_header: inputs that say what they are. The header is read when the input is opened: of a
+ * file at offsets, of a stream without a byte too many, of zstd from the first decoded bytes. What
+ * follows the samples is looked at when all samples have been taken, unless -n ended before.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,14 +14,17 @@ typedef unsigned long long ull;
 
 /* ---- the header ---- */
 
-/* Where the bytes of an input come from: the decoder of a compressed one, the file, the stream. */
+/*
+ * Where the bytes of an input come from: from the decoder of a compressed input, from the file, or
+ * from the stream.
+ */
 struct view {
 	struct source *source;
 	struct input *in;
 	struct peek *peek;                 /* NULL: it is not compressed */
 	uint64_t at;                       /* offset of the next byte of a stream or of a decoder */
-	unsigned char first[HEADER_MAGIC]; /* of a decoder: looked at already ... */
-	size_t firsts;                     /* ... so many */
+	unsigned char first[HEADER_MAGIC]; /* of a decoder: bytes that were looked at already ... */
+	size_t firsts;                     /* ... and their number */
 	unsigned char *bytes;              /* of HEADER_PIECE bytes */
 };
 
@@ -42,7 +45,10 @@ static int next_bytes(struct view *v, unsigned char *to, size_t n, size_t *got, 
 	return rc;
 }
 
-/* n bytes at an offset, which a stream has not passed yet; *got < n: it ends. 1: the source was stopped. */
+/*
+ * Reads n bytes at an offset that a stream has not passed yet; *got < n: the input ends. 1: the
+ * source was stopped.
+ */
 static int view_read(struct view *v, uint64_t offset, size_t n, size_t *got, struct fail *fail)
 {
 	int rc = 0;
@@ -63,7 +69,7 @@ static int view_read(struct view *v, uint64_t offset, size_t n, size_t *got, str
 	return next_bytes(v, v->bytes, n, got, fail);
 }
 
-/* All steps of a scan. NONE and FOUND are 0: the scan's header tells. */
+/* Runs all steps of a scan. For NONE and FOUND it returns 0: the scan's header shows which. */
 static int run_scan(struct view *v, struct header_scan *scan, enum header_result *result, struct fail *fail)
 {
 	size_t got;
@@ -77,7 +83,7 @@ static int run_scan(struct view *v, struct header_scan *scan, enum header_result
 	return rc;
 }
 
-/* Byte by byte, as long as it can be a magic number: what comes after may never come. */
+/* Byte by byte, as long as it can be a magic number: further bytes may never come. */
 static int look_decoded(struct view *v, struct fail *fail)
 {
 	enum header_result magic = HEADER_MORE;
@@ -94,10 +100,7 @@ static int look_decoded(struct view *v, struct fail *fail)
 	return rc;
 }
 
-/*
- * A size that a writer puts there which does not know it yet is believed where it may be true, in a file that
- * holds as much.
- */
+/* A placeholder for a size is believed where it may be true: in a file that holds as much. */
 static void settle_size(struct input *in)
 {
 	struct header *h = &in->header;
@@ -110,7 +113,10 @@ static void settle_size(struct input *in)
 	h->bytes = HEADER_TO_END;
 }
 
-/* What counts an input without a look at its header; `named`: the message has it already. --raw is of zstd too. */
+/*
+ * The option that counts an input without a look at its header; `named`: the message names the
+ * option already. For zstd it is not --raw, which would not decode either.
+ */
 static const char *way_out(const struct input *in, bool named)
 {
 	if (named)
@@ -234,7 +240,7 @@ bool input_holds_samples(const struct input *in)
 	return in->zstd ? in->zstd->decoded > begin : in->is_file ? in->next > in->origin + begin : in->taken > begin;
 }
 
-/* Reads on to the end of a stream, so that its writer can finish. */
+/* Reads a stream to its end, so that its writer can finish. */
 static int drain(struct view *v, struct fail *fail)
 {
 	size_t got = 1;

@@ -23,7 +23,7 @@ static const char *shown(const char *path)
 	return is_stdin(path) ? "standard input" : *path ? path : "''";
 }
 
-/* Of one input, after what is skipped; 0 for what is not a file. */
+/* Bytes of one input after what is skipped; 0 for what is not a file. */
 static uint64_t known_bytes(const struct source_spec *spec, const char *path)
 {
 	struct stat st;
@@ -91,7 +91,7 @@ int input_sniff(const struct source *s, const struct input *in, const unsigned c
 	if (s->spec.raw)
 		return 0;
 	if (four == 4) {
-		/* Four bytes are the magic number and nothing else yet. */
+		/* Four bytes show the magic number and nothing more yet. */
 		const enum frame_kind kind = frame_parse(bytes, four, &header);
 		if (kind == FRAME_SHORT)
 			return 1;
@@ -152,7 +152,7 @@ int input_open(struct source *s, const char *path, struct input **out, struct fa
 	return rc == 0 && s->spec.headers && !s->spec.raw ? input_read_header(s, in, fail) : rc;
 }
 
-/* a + b, or as far as offsets go. */
+/* a + b, or the largest offset where the sum is larger. */
 static uint64_t sum(uint64_t a, uint64_t b)
 {
 	return a < NO_END - b ? a + b : NO_END;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_input: what the rooms of a source share: its inputs, its readers, and what wakes a thread.
+ * source_input: what the files of a source share: its inputs, its readers, and what wakes a thread.
  *
- * One lock guards all of it. It is never held while a thread reads, opens or waits for an input: who
- * does that has set the input's state to INPUT_BUSY (or s->opening) and owns what that state covers.
- * So a failure always gets the lock, and ends every wait: readers in poll by the wake-up pipe, the
- * others by the two conditions.
+ * One lock guards all of it. It is never held while a thread reads, opens or waits for an input:
+ * that thread has set the input's state to INPUT_BUSY (or s->opening) and owns what that state
+ * covers. So a thread that fails can always take the lock and end every wait: readers in poll by
+ * the wake-up pipe, the others by the two conditions.
  *
- *   work     something to do may be there: an input is free, a piece is ready, a path can be opened,
+ *   work     there may be something to do: an input is free, a piece is ready, a path can be opened,
  *            or there is nothing more to come. Threads without work wait here (source.c)
- *   settled  something another thread holds has come home: an offset, memory, a piece (zstd_read.h)
+ *   settled  something that another thread held has come back: an offset, memory, a piece (zstd_read.h)
  *
  * Functions are called with the lock held unless they say otherwise, and keep it; those whose names
  * end in _unlocks give it up in between.
@@ -26,8 +26,8 @@
 #include "input/part.h"
 #include "input/source.h"
 
-#define SNIFF_LEAST 10 /* what input_sniff would like to see; it takes less */
-#define SNIFF_BYTES 12 /* the same of header_magic */
+#define SNIFF_LEAST 10 /* what input_sniff would like to see; fewer bytes will do */
+#define SNIFF_BYTES 12 /* the same for header_magic */
 _Static_assert(SNIFF_BYTES >= HEADER_MAGIC, "the first bytes tell");
 #define NO_END UINT64_MAX
 
@@ -45,27 +45,28 @@ struct input {
 	bool is_regular; /* ... and ranges of it can be mapped */
 	bool is_zstd;    /* its bytes are decoded first; else: */
 	bool magic;      /* it begins as one of the headers does */
-	bool unseen;     /* zstd: its first bytes could not be decoded; a reader will say why */
+	bool unseen;     /* zstd: its first bytes could not be decoded; a reader will find out why */
 	enum input_state state;
-	/* Of a slice: */
+	/* For a slice: */
 	bool sliced;       /* only the records from `from` on, up to `to`, are wanted ... */
 	uint64_t from, to; /* ... of those that it holds */
-	uint64_t until;    /* where the last of them ends, counted as `first` is */
-	bool begins, ends; /* what is skipped, and what follows its last record, is ours: always, but of a slice */
-	/* What it says of itself. Offsets are those of the decoded bytes, from where the input begins. */
-	struct header header;     /* its format is NULL where it says nothing */
+	uint64_t until;    /* where the last of them ends, on the same scale as `first` */
+	bool begins,
+		ends; /* what is skipped, and what follows its last record, is ours; always true except for a slice */
+	/* Its header. Offsets are those of the decoded bytes, from where the input begins. */
+	struct header header;     /* its format is NULL if it has none */
 	struct header_scan scan;  /* ... for what follows the samples */
-	uint64_t first, bound;    /* of the first sample that is wanted; where samples end, or NO_END */
-	bool unsized;             /* the header does not know where, so they end with the input */
+	uint64_t first, bound;    /* offset of the first sample that is wanted; of the end of the samples, or NO_END */
+	bool unsized;             /* the header does not know that end: samples end with the input */
 	bool cut;                 /* it ended before */
-	unsigned users;           /* pieces and units that were taken and have not come home */
+	unsigned users;           /* pieces and units that were taken and not given back */
 	uint64_t origin;          /* file: offset at which the input begins */
 	uint64_t start;           /* file: offset of the first record */
 	uint64_t next;            /* file: offset of the next piece to claim, whole records from start */
 	uint64_t end;             /* file: end of the whole records that it had when it was opened */
 	uint64_t stop;            /* file: where samples end, or NO_END: nothing after it is claimed */
-	uint64_t size;            /* file: where it ended when it was opened, by its size */
-	bool shorter;             /* file: it ends before that now */
+	uint64_t size;            /* file: its size when it was opened */
+	bool shorter;             /* file: it is smaller now */
 	uint64_t skipped;         /* bytes that -S passed over */
 	uint64_t tail;            /* bytes of a partial record found at its end */
 	uint64_t taken;           /* stream: bytes of samples and header that were read */
@@ -74,7 +75,7 @@ struct input {
 	bool eof;                 /* stream: a read found its end */
 	bool is_bytes;            /* stream: it was seen not to keep messages apart */
 	struct zstd *zstd;        /* NULL: its bytes are the samples */
-	unsigned char *head;      /* stream: its beginning, read to be looked at, or NULL ... */
+	unsigned char *head;      /* stream: its beginning, read for a first look, or NULL ... */
 	size_t headed, head_used; /* ... and how much of it was handed on */
 };
 
@@ -82,13 +83,13 @@ struct input {
 struct measured {
 	uint64_t before; /* records of the inputs before it */
 	uint64_t size;
-	int64_t seconds, nanoseconds; /* of its last modification; 0 of what is no regular file */
+	int64_t seconds, nanoseconds; /* of its last modification; 0 for what is no regular file */
 };
 
 /* A part of the records: which, and of what (source_part.c). */
 struct slice {
 	struct part part;
-	size_t inputs;           /* that are looked at: -n may end before the last one ... */
+	size_t inputs;           /* how many are looked at: -n may end before the last one ... */
 	bool within;             /* ... and then it ends in the last of these */
 	struct measured input[]; /* one for each path, and one for the end */
 };
@@ -96,60 +97,63 @@ struct slice {
 struct source {
 	struct source_spec spec;
 	struct slice *slice;         /* NULL: all records are wanted */
-	struct source_totals totals; /* but for the bytes that readers have counted */
+	struct source_totals totals; /* except for the bytes that readers have counted */
 	struct lock lock;
 	pthread_cond_t work, settled;
 	unsigned sleepers;       /* threads that wait for work */
-	unsigned calls;          /* to them */
+	unsigned calls;          /* rises with each call to them */
 	bool soon;               /* the last wait was short */
 	struct input *current;   /* NULL between inputs */
-	struct input *described; /* the first input, opened to see what it says; NULL: it was not, or was taken */
+	struct input *described; /* the first input, opened for its header; NULL: it was not, or is in use already */
 	struct header said;      /* by the first input ... */
 	const char *first_name;  /* ... whose name is this; NULL: none was opened */
 	size_t next_path;
 	bool opening;           /* a thread opens the next input */
 	uint64_t budget;        /* records that -n still allows */
-	unsigned users;         /* of all inputs: some of them may give back what they took of -n */
+	unsigned users;         /* users of all inputs: some may give back what they took of -n */
 	bool stopped;           /* an error, or source_stop */
-	uint64_t waited_ns;     /* atomic; of streams, for something to read */
+	uint64_t waited_ns;     /* atomic; in streams, until there was something to read */
 	int wake[2];            /* a pipe: a byte in it ends every poll */
 	struct reader *readers; /* atomic; a reader stays where it is until the source is closed */
 	unsigned rings;         /* long frames that are being decoded ... */
 	unsigned ready;         /* ... and their pieces that any reader may take */
-	/* What decoders may hold together, and what of it no reader holds; below 0: a GPU has its part. */
+	/*
+	 * What decoders may hold together, and how much of that no reader holds; below 0 while a
+	 * GPU takes its part back.
+	 */
 	int64_t memory, memory_left;
 	bool memory_wanted;        /* a thread waits for some of it */
 	unsigned seams, seam_most; /* records that are put together of several units, now and at most */
 };
 
-/* What source_take was asked for, as far as it is answered. */
+/* What source_take was asked for, and how far that is answered. */
 struct request {
 	const struct want *want;
 	struct chunk *chunk; /* bytes > 0: answered */
 	size_t cap, got;     /* of want->buffer */
-	bool enough;         /* what was got is the answer, full or not */
+	bool enough;         /* what was got is the answer, even if the buffer is not full */
 	struct fail *fail;
 };
 
 /* ---- source_input.c: without the lock ---- */
 
-/* Every named input is there, is no directory, and may be read. */
+/* Checks that every named input exists, is no directory, and may be read. */
 int input_check_all(const struct source_spec *spec, struct fail *fail);
 
 /*
- * Opens an input and looks at its beginning: is it zstd, has it a header? Of a pipe no byte is lost. *out is to
- * be freed in any case. 1: the source was stopped.
+ * Opens an input and looks at its beginning: is it zstd, does it have a header? No byte of a pipe
+ * is lost. The caller frees *out in any case. 1: the source was stopped.
  */
 int input_open(struct source *s, const char *path, struct input **out, struct fail *fail);
 void input_free(struct input *in);
 
-/* Where its samples begin, -S aside, and end. -1: -S is larger than they are. */
+/* Finds where its samples begin, without -S, and end. -1: -S is larger than they are. */
 int input_bounds(const struct source *s, struct input *in, struct fail *fail);
 
-/* Gets it ready for reading; skips. 1: the source was stopped. */
+/* Gets it ready for reading, and skips. 1: the source was stopped. */
 int input_begin(struct source *s, struct input *in, const struct request *q);
 
-/* What the first bytes of an input say: 0 samples, 1 zstd, -1 what is not read. */
+/* What the first bytes of an input show: 0 samples, 1 zstd, -1 a format that is not read. */
 int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes, size_t length,
 		struct fail *fail);
 
@@ -158,21 +162,27 @@ int input_sniff(const struct source *s, const struct input *in, const unsigned c
 /* Reads the header of an input that was just opened, if it has one. 1: the source was stopped. */
 int input_read_header(struct source *s, struct input *in, struct fail *fail);
 
-/* Does it agree with what the samples are taken to be, and with the first input? */
+/* Does its header agree with what the samples are taken to be, and with the first input? */
 int input_agrees(const struct source *s, const struct input *in, struct fail *fail);
 
 /* Did anything follow the header of an input that has ended? */
 bool input_holds_samples(const struct input *in);
 
-/* What is wrong: samples end before the header says; something comes after them; -S is larger than they are. */
+/*
+ * Set *fail and return -1: samples end before the header says; something follows them; -S is larger
+ * than they are.
+ */
 int input_too_short(const struct input *in, struct fail *fail);
 int input_too_long(const struct input *in, struct fail *fail);
 int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail);
 
-/* Looks at what follows the samples of a file or a stream; of a stream, reads all of it. 1: the source was stopped. */
+/*
+ * Looks at what follows the samples of a file or a stream; reads all of it from a stream. 1: the
+ * source was stopped.
+ */
 int input_read_rest(struct source *s, struct input *in, struct fail *fail);
 
-/* The same of n bytes that follow the samples of a compressed input with chunks. */
+/* The same for n bytes that follow the samples of a compressed input with chunks. */
 int input_check_rest(struct input *in, const unsigned char *bytes, size_t n, struct fail *fail);
 
 /* ---- source_part.c: the records of a slice; without the lock ---- */
@@ -180,13 +190,18 @@ int input_check_rest(struct input *in, const unsigned char *bytes, size_t n, str
 /* Can all inputs be cut into slices? Opens none. */
 int part_check(const struct source_spec *spec, struct fail *fail);
 
-/* Counts the records of all inputs: opens each and closes it again. Then the source has its slice. */
+/*
+ * Counts the records of all inputs: opens each and closes it again. The source has its slice then.
+ */
 int part_measure(struct source *s, struct fail *fail);
 
-/* Of an input that was opened to be read: which records are wanted? -1: it is not what it was. */
+/*
+ * For an input that was opened to be read: finds which of its records are wanted. -1: it has
+ * changed.
+ */
 int part_enter(const struct source *s, size_t path, struct input *in, struct fail *fail);
 
-/* What is wrong: it does not hold what it held when its records were counted. */
+/* Sets *fail and returns -1: it does not hold what it held when its records were counted. */
 int part_changed(const struct input *in, struct fail *fail);
 
 /* ---- source_next.c ---- */
@@ -212,31 +227,41 @@ int input_check_end(const struct source *s, const struct input *in, struct fail 
 uint64_t budget_take(struct source *s, uint64_t records);
 void budget_give(struct source *s, uint64_t records);
 
-/* One more thread may find work, or all may. */
+/* Call it when one more thread may find work, or when all may. */
 void source_call(struct source *s);
 void source_call_all(struct source *s);
 
 /* ---- source_file.c ---- */
 
-/* fd is an open regular file or block device: where it begins, its size, its first bytes. Without the lock. */
+/*
+ * fd is an open regular file or block device: finds where it begins, its size, its first bytes.
+ * Without the lock.
+ */
 int file_open(struct source *s, struct input *in, struct fail *fail);
 
 /* Finds the pieces; skips. Without the lock. */
 int file_begin(struct source *s, struct input *in, struct fail *fail);
 
-/* The next piece of a file that is free, read into the request, or a range of it. */
+/*
+ * Takes the next piece of a free file: reads it into the request, or hands out a range. The caller
+ * is a user of the input.
+ */
 int file_take_unlocks(struct source *s, struct input *in, struct request *q);
 
-/* A range comes back, `counted` bytes of it were there. */
+/* Takes a range back, of which `counted` bytes were there. */
 int file_return(struct source *s, const struct chunk *range, size_t counted, struct fail *fail);
 
-/* Reads exactly cap bytes at offset unless the file ends before. Any thread, without the lock. */
+/*
+ * Reads exactly cap bytes at offset, fewer only where the file ends. Any thread, without the lock.
+ */
 int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset, size_t *got,
 	      struct fail *fail);
 
 /* ---- source_stream.c ---- */
 
-/* As file_open and file_begin, for a stream; skips through the buffer. 1: the source was stopped. */
+/*
+ * As file_open and file_begin, for a stream; skips by way of the buffer. 1: the source was stopped.
+ */
 int stream_open(struct source *s, struct input *in, struct fail *fail);
 int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap, struct fail *fail);
 
@@ -246,8 +271,8 @@ int stream_take_unlocks(struct source *s, struct input *in, struct request *q);
 bool stream_ended(const struct input *in);
 
 /*
- * Reads `least` to cap bytes of a stream unless it ends before. 1: the source was stopped. By the
- * thread that made the input busy, without the lock.
+ * Reads `least` to cap bytes of a stream, fewer only where it ends. 1: the source was stopped.
+ * Called without the lock, by the thread that made the input busy.
  */
 int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap, size_t *got,
 		struct fail *fail);

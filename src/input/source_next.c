@@ -49,7 +49,10 @@ void source_leave_current(struct source *s)
 {
 	struct input *in = s->current;
 
-	/* Before any thread can open standard input a second time. Where a slice begins depends on where all do. */
+	/*
+	 * Before any thread can open standard input a second time. For a slice the offset does not
+	 * move, because where it begins depends on where all inputs do.
+	 */
 	if (!in->owned && in->is_file && !in->sliced)
 		(void)lseek(in->fd, (off_t)in->next, SEEK_SET);
 	s->current = NULL;
@@ -71,7 +74,10 @@ int input_check_end(const struct source *s, const struct input *in, struct fail 
 			(unsigned long long)in->tail, (unsigned long)s->spec.record);
 }
 
-/* After the last user of an input that has ended: did it become shorter, or leave a partial record? */
+/*
+ * After the last user of an input that has ended: has it become shorter, or is there a partial
+ * record?
+ */
 static int end_input(struct source *s, struct input *in, struct fail *fail)
 {
 	s->totals.tail += in->tail;
@@ -98,7 +104,9 @@ int input_leave(struct source *s, struct input *in, int rc, struct fail *fail)
 	if (in->state == INPUT_ENDED && s->current == in)
 		source_leave_current(s);
 	if (in->state == INPUT_ENDED && in->users == 0) {
-		/* After a failure less was read than there is: what is missing is no second error. */
+		/*
+		 * After a failure not everything was read: what is missing is not a second error.
+		 */
 		if (rc == 0 && !s->stopped && in->zstd)
 			rc = zstd_end(s, in, fail);
 		if (rc == 0 && !s->stopped)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_part: --part=K/N: which records of which inputs a slice is.
+ * source_part: --part=K/N: which records of which inputs belong to a slice.
  *
- * Where a slice begins depends on how many records all inputs hold. So before anything is counted each is opened for
- * a look, as it will be when it is read: its first bytes, its header, its size, of zstd the headers of frames; what
- * is wrong with its end is found then, by every slice. Then it is closed, so that there may be any number of inputs.
- * When its records are read it must be what it was.
+ * Where a slice begins depends on how many records all inputs hold. So before anything is counted
+ * each input is opened for a look, as it will be when it is read: its first bytes, its header, its
+ * size, of zstd the headers of frames; if anything is wrong with its end, every slice finds it
+ * then. Then it is closed, so that there may be any number of inputs. When its records are read it
+ * must not have changed.
  *
- * What belongs to no record is some slice's too (part.h): what was skipped, a partial record at the end, the input
- * itself. So all totals of a run are the sums of its slices'.
+ * What is not a record belongs to some slice too (part.h): what was skipped, a partial record at
+ * the end, the input itself. So all totals of a run are the sums of its slices'.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,7 @@ int part_check(const struct source_spec *spec, struct fail *fail)
 
 /* ---- how many records an input holds ---- */
 
-/* Files as in /proc have no size, and hold something. */
+/* Files in /proc and the like have size 0 although they hold something. */
 static int check_size(const struct input *in, struct fail *fail)
 {
 	unsigned char byte;
@@ -80,7 +81,7 @@ static int check_size(const struct input *in, struct fail *fail)
 			in->name);
 }
 
-/* Its records up to `end`, after what is skipped, and what is left over. */
+/* The number of its records up to `end`, after what is skipped; sets its tail. */
 static uint64_t divide(const struct source *s, struct input *in, uint64_t end)
 {
 	const uint64_t stop = end < in->bound ? end : in->bound, there = stop > in->first ? stop - in->first : 0;
@@ -95,7 +96,10 @@ static uint64_t file_bytes(const struct input *in)
 	return in->size > in->origin ? in->size - in->origin : 0;
 }
 
-/* What follows the samples. Of zstd it is decoded, and looked at, by the slice that has the last record. */
+/*
+ * Checks what follows the samples. In zstd the slice that has the last record decodes and checks
+ * it.
+ */
 static int check_rest(struct source *s, struct input *in, uint64_t end, struct fail *fail)
 {
 	if (in->bound == NO_END || end < in->bound)
@@ -105,7 +109,10 @@ static int check_rest(struct source *s, struct input *in, uint64_t end, struct f
 	return end > in->bound && !in->header.chunks ? input_too_long(in, fail) : 0;
 }
 
-/* Of an open input, `left` at most; *within: there are as many, and what follows is not looked at. */
+/*
+ * Counts the records of an open input, at most `left`; *within: there are that many, and what
+ * follows them is not looked at.
+ */
 static int count_records(struct source *s, struct input *in, uint64_t left, uint64_t *records, bool *within,
 			 struct fail *fail)
 {
@@ -135,7 +142,7 @@ static int count_records(struct source *s, struct input *in, uint64_t left, uint
 static void note(struct measured *m, const struct stat *st, uint64_t size)
 {
 	m->size = size;
-	if (!S_ISREG(st->st_mode)) /* when a device's name was made says nothing */
+	if (!S_ISREG(st->st_mode)) /* a device's times show only when its name was made */
 		return;
 	m->seconds = st->st_mtim.tv_sec;
 	m->nanoseconds = st->st_mtim.tv_nsec;
@@ -170,7 +177,7 @@ static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *r
 	return rc;
 }
 
-/* Counts until -n is met; of what comes after, notes what it is like. */
+/* Counts records until -n is reached; of the inputs after that only the state is noted. */
 static int measure_all(struct source *s, uint64_t *all, struct fail *fail)
 {
 	struct slice *const slice = s->slice;
@@ -216,7 +223,7 @@ static uint64_t state_of(const struct slice *slice, size_t paths)
 	return xxh64_end(&h);
 }
 
-/* Has the slice something of this input? */
+/* Does the slice have anything of this input? */
 static bool wants(const struct slice *slice, size_t path)
 {
 	const struct part *const p = &slice->part;
@@ -240,7 +247,7 @@ int part_measure(struct source *s, struct fail *fail)
 	s->totals.state = state_of(slice, paths);
 	s->totals.first = slice->part.begin;
 	s->totals.all = all;
-	/* What it wants follows one another. */
+	/* The inputs that it needs follow one another. */
 	size_t first = 0, end;
 	while (first < slice->inputs && !wants(slice, first))
 		first++;

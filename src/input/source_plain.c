@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* source_plain: a look at the inputs before the run, so that memory which only decoders need is not kept for them. */
+/*
+ * source_plain: a look at the inputs before the run, so that memory that only decoders need is not
+ * reserved for nothing.
+ */
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -8,11 +11,12 @@
 #include "input/source.h"
 #include "input/zstd_frame.h"
 
-#define LOOKS 64u /* files at most: a few microseconds each, where they are on no slow network */
+#define LOOKS 64u /* files at most: each takes a few microseconds, except on a slow network */
 
 /*
- * Does an open file begin as zstd does not? One whose size is 0 may still hold something, and be
- * changed by being read (in /proc); it counts as not known, as does one that cannot be read.
+ * Does an open file begin differently from zstd? A file of size 0, as in /proc, may still hold
+ * something, and may be changed by being read; it counts as not known, and so does one that cannot
+ * be read.
  */
 static bool begins_plain(int fd, bool redirected)
 {
@@ -31,10 +35,10 @@ static bool is_plain(const struct source_spec *spec, const char *path)
 {
 	struct stat st;
 
-	/* With a tee standard input is being read by now, and its offset is no longer where it began. */
+	/* With a tee standard input is already being read, and its offset has moved. */
 	if (strcmp(path, "-") == 0)
 		return !spec->tee && begins_plain(STDIN_FILENO, true);
-	/* Nothing but a file is opened: a FIFO's writer, or a device, would notice. */
+	/* Only regular files are opened: the writer of a FIFO, or a device, would notice. */
 	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	const int fd = open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0);

@@ -2,10 +2,10 @@
 /*
  * source_stream: pipes, FIFOs, terminals, sockets, character devices.
  *
- * One reader at a time, straight into its own buffer, until that holds whole records; the others wait until the
- * input is free. The pipe is
- * asked to be as large as the system lets it: at 1 MiB it carries half as much again as at
- * the 64 KiB that a shell makes, and it feeds on while one worker hands over to the next.
+ * One reader at a time reads straight into its own buffer until that holds whole records; the
+ * others wait until the input is free. The system is asked to make the pipe as large as it allows:
+ * with 1 MiB a pipe carries half as much again as with the 64 KiB that a shell gives it, and the
+ * writer can continue while one worker hands over to the next.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -39,15 +39,16 @@ static int wait_readable(struct source *s, const struct input *in)
 		}
 		if (fds[0].revents == 0 && fds[1].revents == 0)
 			continue;
-		/* For -v; two calls of the clock are a twentieth of a poll. */
+		/* For -v; two calls of the clock take a twentieth of the time of a poll. */
 		__atomic_fetch_add(&s->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9), __ATOMIC_RELAXED);
 		return fds[1].revents == 0;
 	}
 }
 
 /*
- * Inputs that keep messages apart are refused before anything is taken. `cat` reads more than a packet, which fits
- * a page; a socket's message may be larger than the 128 KiB that `cat` reads.
+ * Inputs that consist of messages are refused before anything is taken. `cat` can carry a packet,
+ * which fits a page; a socket's message may be larger than the 128 KiB that `cat` reads in one
+ * call.
  */
 static int refuse_messages(struct input *in, struct fail *fail)
 {
@@ -79,7 +80,7 @@ int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_
 		memcpy(buffer, in->head + in->head_used, *got);
 	in->head_used += *got;
 	while (*got < least && !in->eof) {
-		/* A read that blocks could not be reached by source_stop; poll costs 2% of it. */
+		/* source_stop could not end a read that blocks; the poll costs 2% of it. */
 		int ready = wait_readable(s, in);
 		if (ready < 0)
 			return fail_errno(fail, "%s", in->name);
@@ -104,7 +105,7 @@ bool stream_ended(const struct input *in)
 	return in->eof && in->head_used == in->headed;
 }
 
-/* The first bytes that are there, of a pipe or a socket, copied and not taken. */
+/* Copies the first bytes that are there, of a pipe or a socket, without taking them. */
 static ssize_t copy_first(int fd, const int copy[2], unsigned char *bytes)
 {
 	const ssize_t n = recv(fd, bytes, SNIFF_BYTES, MSG_PEEK | MSG_DONTWAIT);
@@ -118,7 +119,7 @@ static ssize_t copy_first(int fd, const int copy[2], unsigned char *bytes)
 	return n;
 }
 
-/* May these few bytes begin a magic number, and is there a writer for the rest? */
+/* Can these few bytes begin a magic number, and is there a writer for the rest? */
 static bool more_to_come(int fd, const unsigned char *bytes, size_t n, bool headers)
 {
 	struct frame_header header;
@@ -130,8 +131,9 @@ static bool more_to_come(int fd, const unsigned char *bytes, size_t n, bool head
 }
 
 /*
- * Where -n allows fewer bytes than a magic number has, the rest is for the next reader of the stream. A writer
- * that stops inside what may be one is waited for.
+ * Copies the first bytes. Where -n allows fewer bytes than a magic number has, no more are waited
+ * for: the rest is for the next reader of the stream. A writer that pauses inside what may be a
+ * magic number is waited for.
  */
 static size_t peek(struct source *s, const struct input *in, unsigned char *bytes)
 {
@@ -157,7 +159,7 @@ static int look(struct source *s, struct input *in, unsigned char bytes[SNIFF_BY
 	const uint64_t records = s->budget < SNIFF_BYTES ? s->budget : SNIFF_BYTES;
 	const uint64_t ours = s->spec.skip < SNIFF_BYTES ? s->spec.skip + records * s->spec.record : SNIFF_BYTES;
 
-	/* Of a compressed stream more is read than is counted anyway. */
+	/* Reading a compressed stream takes more bytes than are counted anyway. */
 	if (ours < SNIFF_BYTES && !s->spec.zstd) {
 		*n = peek(s, in, bytes);
 		return 0;
@@ -165,7 +167,7 @@ static int look(struct source *s, struct input *in, unsigned char bytes[SNIFF_BY
 	if (!(in->head = malloc(SNIFF_BYTES)))
 		return fail_errno(fail, "%s", in->name);
 	int rc = stream_read(s, in, bytes, SNIFF_LEAST, SNIFF_LEAST, n, fail);
-	/* What follows may come late: it is waited for only where it matters. */
+	/* The following bytes may come late, so they are waited for only where they matter. */
 	if (rc == 0 && s->spec.headers && header_magic(bytes, *n, in->eof) == HEADER_MORE) {
 		size_t got;
 		rc = stream_read(s, in, bytes + *n, SNIFF_BYTES - *n, SNIFF_BYTES - *n, &got, fail);
@@ -212,10 +214,10 @@ int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size
 	return 0;
 }
 
-/* At once: what is read stays in the cache. */
+/* The most for one read: what was read is still in the cache when it is counted. */
 #define STREAM_PIECE ((size_t)128 << 10)
 
-/* All samples that the header gives were read; what follows is not counted. */
+/* All samples that the header declares have been read; what follows is not counted. */
 static int finish_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	in->state = INPUT_BUSY;
@@ -227,7 +229,10 @@ static int finish_unlocks(struct source *s, struct input *in, struct request *q)
 	return input_leave(s, in, rc < 0 ? -1 : 0, q->fail);
 }
 
-/* Fills the buffer, or, promptly, reads whole records and waits for no more than these. */
+/*
+ * Fills the buffer; or, if the source is prompt, reads what is there and waits only for whole
+ * records.
+ */
 static int read_records(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,
 			struct fail *fail)
 {
@@ -263,14 +268,18 @@ int stream_take_unlocks(struct source *s, struct input *in, struct request *q)
 	in->state = INPUT_BUSY;
 	lock_drop(&s->lock);
 	const int rc = read_records(s, in, q->want->buffer, cap, &read, q->fail);
-	/* Something is left over only where the samples or the stream end, or the source was stopped. */
+	/*
+	 * Bytes are left over only where the samples or the stream end, or the source was stopped.
+	 */
 	const size_t rest = read % record;
 	lock_take(&s->lock);
 	in->taken += read;
 	in->tail = rest;
 	q->got = read - rest;
 	budget_give(s, allowed - q->got / record);
-	/* Asking the pipe how full it is (FIONREAD) takes its lock and slows the writer by a third. */
+	/*
+	 * To ask a pipe how full it is (FIONREAD) takes its lock and slows the writer by a third.
+	 */
 	in->full = in->drained ? 0 : in->full + 1;
 	if (rc != 0 || (stream_ended(in) && in->taken < in->bound)) {
 		in->state = INPUT_ENDED;

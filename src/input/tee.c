@@ -18,8 +18,8 @@
 #include "base/signals.h"
 #include "input/pipe.h"
 
-#define COPY_BYTES ((size_t)128 << 10) /* what `cat` reads at once; stays in the cache until it is written */
-#define MOVE_BYTES ((size_t)256 << 10) /* at most at once: still in the cache when the source copies it */
+#define COPY_BYTES ((size_t)128 << 10) /* what `cat` reads in one call; stays in the cache until it is written */
+#define MOVE_BYTES ((size_t)256 << 10) /* the most in one call: still in the cache when the source copies it */
 
 struct tee {
 	char *const *paths;
@@ -28,28 +28,28 @@ struct tee {
 	pthread_t passer;
 
 	struct lock lock;
-	pthread_cond_t changed; /* of these three: */
-	int offered;            /* reading end of an input's pipe that the source has not taken; -1: none */
-	bool over;              /* the passer offers no more */
-	bool left;              /* the source takes no more */
+	pthread_cond_t changed; /* signals each of the three below: */
+	int offered;            /* reading end of an input's pipe that the source has not taken yet; -1: none */
+	bool over;              /* the passer will offer no more */
+	bool left;              /* the source will take no more */
 
-	/* The passer's alone until it is joined. */
-	int hand[2];           /* the pipe in hand: what was taken from the input and is to be passed */
+	/* Used by the passer alone until it is joined. */
+	int hand[2];           /* the pipe in hand: bytes taken from the input and not passed yet */
 	int source;            /* writing end of the source's pipe; -1: this input is not counted, or no longer */
 	bool copies;           /* splice was refused: read and write from now on */
-	bool reader_left;      /* EPIPE of `to` */
-	struct fail passing;   /* ends the passing */
+	bool reader_left;      /* writing to `to` gave EPIPE */
+	struct fail passing;   /* a failure that ended the passing */
 	unsigned char *buffer; /* of COPY_BYTES */
 
-	/* Set by the passer before `over`, or read when it is joined. */
-	struct fail counting; /* a byte that passed did not reach the source, by no choice of the source's */
+	/* Set by the passer before `over`, and read after the passer is joined. */
+	struct fail counting; /* a byte that was passed did not reach the source, which still wanted it */
 };
 
-/* The input that is passed now. */
+/* The input that is being passed. */
 struct passed {
 	const char *name; /* for messages */
 	int fd;
-	bool looked; /* at whether it keeps messages apart */
+	bool looked; /* whether it consists of messages was checked */
 	bool copies; /* splice from it was refused */
 };
 
@@ -58,7 +58,7 @@ static bool is_stdin(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-/* Until fd can be read or written, or has an end that the next call will tell. */
+/* Waits until fd can be read or written, or has an end that the next call will report. */
 static int wait_for(int fd, short events)
 {
 	struct pollfd one = {.fd = fd, .events = events};
@@ -70,7 +70,7 @@ static int wait_for(int fd, short events)
 	return rc < 0 ? -1 : 0;
 }
 
-/* After a call on fd that failed: is it to be repeated? Waits first where it would have blocked. */
+/* After a call on fd has failed: should it be repeated? Waits first where it would have blocked. */
 static bool again(int fd, short events)
 {
 	if (errno == EINTR)
@@ -117,13 +117,16 @@ static int copy_out(struct tee *t, const unsigned char *bytes, size_t n)
 		return 0;
 	t->reader_left = errno == EPIPE;
 	fail_errno(&t->passing, "standard output");
-	/* At once, and not when all workers have ended. To the process: this thread has it blocked. */
+	/*
+	 * Immediately, not when all workers have ended. The signal goes to the process: this thread
+	 * has it blocked.
+	 */
 	if (t->reader_left)
 		kill(getpid(), SIGPIPE);
 	return -1;
 }
 
-/* n bytes of the pipe in hand, of which the source has the first `shown` already. */
+/* Copies n bytes of the pipe in hand, of which the source has the first `shown` already. */
 static int copy_hand(struct tee *t, const struct passed *in, size_t n, size_t shown)
 {
 	while (n > 0) {
@@ -144,7 +147,10 @@ static int copy_hand(struct tee *t, const struct passed *in, size_t n, size_t sh
 
 #ifdef __linux__
 
-/* How many of the n bytes in hand the source has now; where it takes none any more, all. -1: no such call here. */
+/*
+ * Shows n bytes in hand to the source; returns how many it has now, or n if it takes none any more.
+ * -1: there is no such call here.
+ */
 static ssize_t show_source(struct tee *t, size_t n)
 {
 	ssize_t some;
@@ -218,10 +224,12 @@ static int look(struct tee *t, struct passed *in)
 	return 0;
 }
 
-/* The next bytes of an input, as many as are there. 1: there may be more; 0: it has ended. */
+/*
+ * Passes the next bytes of an input, as many as are there. 1: there may be more; 0: it has ended.
+ */
 static int pass_some(struct tee *t, struct passed *in)
 {
-	/* Before every read, also of a FIFO that has no writer yet (again.h). */
+	/* Before every read, also from a FIFO that has no writer yet (again.h). */
 	if (wait_for(in->fd, POLLIN) != 0)
 		return fail_errno(&t->passing, "%s", in->name);
 	if (!in->looked && look(t, in) != 0)
@@ -300,7 +308,10 @@ static void *pass_all(void *arg)
 	sigset_t pipe_signal;
 	int rc = 0;
 
-	/* The source closes its pipe when it wants no more; whether `to` may end the process is asked by kill. */
+	/*
+	 * The source closes its pipe when it wants no more, which must not raise SIGPIPE here;
+	 * where `to` has lost its reader, this thread sends the signal itself.
+	 */
 	sigemptyset(&pipe_signal);
 	sigaddset(&pipe_signal, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &pipe_signal, NULL);
@@ -326,7 +337,10 @@ int tee_next(struct tee *t, int *fd, struct fail *fail)
 	lock_drop(&t->lock);
 	if (*fd >= 0)
 		return 0;
-	/* It is over: the passer changes the first no more, nor the second unless the first says why. */
+	/*
+	 * The passer has ended: it changes `counting` no more, nor `passing`, which is read only if
+	 * `counting` has no reason.
+	 */
 	const struct fail *why = t->counting.status != STATUS_OK ? &t->counting : &t->passing;
 	return why->status != STATUS_OK
 		       ? fail_pass(fail, why)
@@ -391,10 +405,10 @@ int tee_end(struct tee *t, struct fail *fail)
 	if (unused >= 0)
 		close(unused);
 	pthread_join(t->passer, NULL);
-	/* The passer's signal may be still on its way. */
+	/* The passer's signal may still be on its way. */
 	if (t->reader_left)
 		raise(SIGPIPE);
-	/* NFS and quotas tell of a failed write here. */
+	/* NFS and quotas report a failed write here. */
 	if (close(t->to) != 0)
 		fail_errno(&t->passing, "standard output");
 	int rc = 0;

@@ -5,7 +5,10 @@
 #include <float.h>
 #include <math.h>
 
-/* Bins a column: a divisor of their number if there is one up to twice as many as are needed. */
+/*
+ * How many bins a column joins: a divisor of their number, if there is one up to twice as many as
+ * are needed.
+ */
 static uint32_t bins_to_join(uint32_t bins)
 {
 	const uint32_t least = (bins + COLUMNS_MOST - 1) / COLUMNS_MOST;
@@ -31,7 +34,7 @@ static void join_equal(struct columns *c, uint32_t bins)
 	}
 }
 
-/* A width that can be divided by, of numbers that may be neighbours near zero or at both ends of binary64. */
+/* A width to divide by, where edges may be neighbours near zero or both ends of binary64. */
 static double width_of(const struct span *span, const struct edges *edges, const struct column *c)
 {
 	const double lo = edges_value(edges, c->first), hi = edges_value(edges, c->end);
@@ -40,7 +43,10 @@ static double width_of(const struct span *span, const struct edges *edges, const
 	return width > DBL_MAX ? DBL_MAX : width > 0 ? width : DBL_EPSILON;
 }
 
-/* A column is as wide as can be seen, or it is between two bins that are. At most half of them are not. */
+/*
+ * A column is wide enough to be seen, or it is between two bins that are. At most half of the
+ * columns are too narrow.
+ */
 static void join_explicit(struct columns *c, const struct edges *edges)
 {
 	const uint32_t bins = edges->binning.bins;

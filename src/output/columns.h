@@ -21,27 +21,27 @@
 #include "output/ticks.h"
 
 #define COLUMNS_MOST 2000
-#define COLUMNS_EXPLICIT 1000 /* narrower than so much of the axis are joined */
+#define COLUMNS_EXPLICIT 1000 /* bins that are narrower than this part of the axis are joined */
 
 struct column {
 	uint32_t first, end; /* bins first .. end - 1 */
 	double from, to;     /* on the axis, 0 .. 1 */
-	double scale;        /* samples times this are the height; above 0 but for absurd edges, and finite */
+	double scale;        /* samples times this are the height; finite, and above 0 except for absurd edges */
 };
 
 struct columns {
 	struct span span; /* the axis; undefined where there are no bins */
 	uint32_t count;
-	uint32_t joined; /* the K of equal bins; 0 of explicit edges that are not all equally far apart ... */
-	double width;    /* ... and then this is the W, or 1, a decade, where span.log */
-	uint32_t most;   /* bins in one column at most */
+	uint32_t joined; /* the K of equal bins; 0 for explicit edges that are not all equally far apart ... */
+	double width;    /* ... and then this is the W, or 1, a decade, if span.log */
+	uint32_t most;   /* the most bins in one column */
 	struct column column[COLUMNS_MOST + 8];
 };
 
-/* Of an axis that may have no bins, for all its channels. */
+/* Makes the columns of an axis, which may have no bins, for all its channels. */
 void columns_init(struct columns *columns, const struct axis *axis);
 
-/* What is in a column: the sum of its bins, which hist_audit bounds by 2^64 - 1. */
+/* The samples in a column: the sum of its bins, which hist_audit bounds by 2^64 - 1. */
 uint64_t columns_sum(const struct column *column, const struct hist *hist, uint32_t channel);
 
 #endif

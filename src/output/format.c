@@ -81,7 +81,7 @@ static bool is_one_of(const char *suffix, const char *const *list)
 	return false;
 }
 
-/* A suffix that promises what is not written must not get csv. */
+/* A suffix that promises a format which is not written must not get csv. */
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 {
 	static const char *const COMPRESSED[] = {".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip", NULL};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format: the one table of output formats. One more format is one row in format.c and one file with its
- * writer; options, messages, publish and the tests take all that they know of a format from here.
+ * format: the one table of output formats. One more format is one row in format.c and one file with
+ * its writer; options, messages, publish and the tests take everything they know of a format from
+ * here.
  */
 #ifndef GPUHIST_FORMAT_H
 #define GPUHIST_FORMAT_H
@@ -12,33 +13,36 @@
 #include "output/write.h"
 
 struct format {
-	const char *name;        /* as -f has it */
-	const char *suffixes[3]; /* of FILEs that get it without -f, in lower case; NULL after the last */
+	const char *name;        /* as -f names it */
+	const char *suffixes[3]; /* of files that get it without -f, in lower case; NULL after the last */
 	write_fn *write;
 	enum counter_kind counter; /* without -C */
-	unsigned counters;         /* those that -C may ask for: a bit, 1 << kind, for each */
-	bool binary;               /* not for a terminal */
-	bool rows;                 /* one a bin: takes --no-header, --nonzero and --flow */
-	bool sparse;               /* takes --nonzero: only what holds something need be written */
+	unsigned counters;         /* those that -C may ask for: for each a bit, 1 << kind */
+	bool binary;               /* must not be written to a terminal */
+	bool rows;                 /* a row for each bin: takes --no-header, --nonzero and --flow */
+	bool sparse;               /* takes --nonzero: only bins that hold something need be written */
 	bool flow;                 /* under, over and NaN are written without --flow too */
-	bool partial;              /* says of counts that they are those so far: takes --every */
+	bool partial;              /* can mark counts as partial: takes --every */
 };
 
 /* Row i; NULL after the last. The first is the default. */
 const struct format *format_row(size_t i);
 
-/* NULL: there is none of this name. */
+/* NULL: there is no format of this name. */
 const struct format *format_find(const char *name);
 
 /*
- * By the suffix of a file, in either case; the default where it says nothing, or path is NULL. NULL
- * where the suffix promises what is not written: why says so.
+ * The format for the suffix of a file, in either case; the default if there is no suffix, an
+ * unknown one, or path is NULL. NULL if the suffix promises a format that is not written, and why
+ * says so.
  */
 #define FORMAT_WHY 256
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY]);
 
-/* The names for a message, as "csv, tsv or raw" with last = "or"; of all formats, those with rows, or those that take
- * --nonzero. */
+/*
+ * The names for a message, such as "csv, tsv or raw" with last = "or": of all formats, of those
+ * with rows, or of those that take --nonzero.
+ */
 enum format_which { FORMATS_ALL, FORMATS_ROWS, FORMATS_NONZERO };
 #define FORMAT_LIST 96
 void format_list(char list[FORMAT_LIST], enum format_which which, const char *last);

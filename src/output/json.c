@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* json: escapes, and members as write_json wants them. */
+/* json: escapes, and members as write_json needs them. */
 #include "output/json.h"
 
 #include <stdio.h>

@@ -10,12 +10,12 @@
 #include "output/output.h"
 
 /*
- * What stands between the quotes of a string: quotes, backslashes and control bytes are escaped, bytes
- * that are no UTF-8 become U+FFFD, one for each. What comes out is one line, and UTF-8.
+ * Writes what is between the quotes of a string: quotes, backslashes and control bytes are escaped,
+ * bytes that are not UTF-8 become U+FFFD, one for each. The result is one line of UTF-8.
  */
 void json_text(struct output *out, const char *text, size_t length);
 
-/* `"name": value, `, as the members of an object are but for the last, which is followed by no comma. */
+/* `"name": value, `, a member of an object that another one follows. */
 void json_member_count(struct output *out, const char *name, uint64_t value);
 void json_member_bool(struct output *out, const char *name, bool value);
 void json_member_text(struct output *out, const char *name, const char *value);

@@ -23,13 +23,14 @@
 
 struct output {
 	int fd;
-	bool direct;           /* no temporary file, no rename */
-	char *temporary;       /* name of the temporary file, for signals too: signals_file's of this thread */
+	bool direct;     /* no temporary file, no rename */
+	char *temporary; /* name of the temporary file: this thread's entry of signals_file, so that a signal removes it
+			  */
 	const char *shown;     /* for messages */
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */
 	int error;             /* errno of the first write that failed */
-	bool *replaced;        /* the caller's, or NULL */
+	bool *replaced;        /* where the caller wants to be told; or NULL */
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
@@ -44,7 +45,7 @@ static struct output *blank(void)
 	return o;
 }
 
-/* What o will be renamed to. */
+/* Sets what o will be renamed to. */
 static void set_target(struct output *o, const char *target)
 {
 	const char *slash = strrchr(target, '/');
@@ -96,7 +97,10 @@ static void remove_temporary(struct output *o)
 	signals_restore(&old);
 }
 
-/* Containers mount single files; no rename replaces one. A kernel that cannot say so finds out then. */
+/*
+ * Containers mount single files, and rename cannot replace those. Where the kernel cannot tell, the
+ * rename will fail.
+ */
 static bool is_mount(const char *path)
 {
 #ifdef STATX_ATTR_MOUNT_ROOT
@@ -111,8 +115,8 @@ static bool is_mount(const char *path)
 }
 
 /*
- * The file is there. It is opened as `>` would open it, short of emptying it: what is refused there
- * is refused here. Never is the temporary file more readable than the old one.
+ * The file exists. It is opened as `>` would open it, but not emptied: what the system refuses
+ * there is refused here. The temporary file is never readable by more users than the old one.
  */
 static int open_beside(struct output *o, struct fail *fail)
 {
@@ -128,7 +132,7 @@ static int open_beside(struct output *o, struct fail *fail)
 		return fail_set(fail, STATUS_SYSTEM,
 				"%s: is a mount point, which cannot be replaced: redirect standard output into it",
 				o->shown);
-	/* In a folder with the sticky bit the rename would fail, when all the work is done. */
+	/* In a folder with the sticky bit the rename would fail when all the work is done. */
 	if (stat(o->folder, &folder) == 0 && (folder.st_mode & S_ISVTX) && geteuid() != 0 && geteuid() != st.st_uid &&
 	    geteuid() != folder.st_uid)
 		return fail_set(fail, STATUS_SYSTEM,
@@ -155,7 +159,7 @@ static int open_named(struct output *o, const char *path, struct fail *fail)
 	const bool folder =
 		there ? S_ISDIR(st.st_mode) : o->target[0] == '\0' || o->target[strlen(o->target) - 1] == '/';
 	errno = folder ? EISDIR : error;
-	/* A file that cannot be looked at must not be replaced. */
+	/* A file that cannot be examined must not be replaced. */
 	if (folder || (!there && error != ENOENT))
 		return fail_errno(fail, "%s", path);
 	if (there && S_ISREG(st.st_mode))
@@ -168,7 +172,10 @@ static int open_named(struct output *o, const char *path, struct fail *fail)
 	return 0;
 }
 
-/* Closed, or open for reading alone: what would be written later is known to be lost now. */
+/*
+ * It is closed, or open only for reading: then everything that would be written is already known to
+ * be lost.
+ */
 static bool is_writable(int fd)
 {
 	const int flags = fcntl(fd, F_GETFL);
@@ -230,7 +237,10 @@ bool output_rescue(struct output *o)
 
 	if (o->direct)
 		return false;
-	/* Neither a name that is too long with its suffix nor a folder of that name may cost the counts. */
+	/*
+	 * Neither a name that is too long with its suffix nor a folder of that name may lose the
+	 * counts.
+	 */
 	int n = snprintf(name, sizeof(name), "%s.rescue.json", o->target);
 	if (n < 0 || (size_t)n >= sizeof(name) || (stat(name, &st) == 0 ? S_ISDIR(st.st_mode) : errno != ENOENT))
 		n = snprintf(name, sizeof(name), "%s" RESCUE_NAME, o->folder, (long)getpid());
@@ -255,7 +265,10 @@ static void flush(struct output *o)
 		if (n >= 0) {
 			done += (size_t)n;
 		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			/* Somebody made the pipe or the terminal non-blocking: wait for room. */
+			/*
+			 * Another program has made the pipe or the terminal non-blocking: wait for
+			 * room.
+			 */
 			struct pollfd p = {.fd = o->fd, .events = POLLOUT};
 			(void)poll(&p, 1, -1);
 		} else if (errno != EINTR) {
@@ -296,7 +309,9 @@ void output_note_replaced(struct output *o, bool *replaced)
 	o->replaced = replaced;
 }
 
-/* The rename itself has to reach the disk; a file system that cannot sync folders may say so. */
+/*
+ * The rename itself has to reach the disk; a file system that cannot sync folders may report that.
+ */
 static int sync_folder(const struct output *o)
 {
 	int fd = open_again(o->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
@@ -361,7 +376,7 @@ int output_commit(struct output *o, struct fail *fail)
 	if (!o->direct) {
 		rc = replace(o, fail);
 	} else if (o->fd != STDERR_FILENO && close(o->fd) != 0) {
-		/* NFS and quotas tell of a failed write here, standard output's too. */
+		/* NFS and quotas report a failed write here, for standard output too. */
 		rc = fail_errno(fail, "%s", o->shown);
 	}
 	free(o);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * output: where the histogram goes: all of it, or nothing.
+ * output: where the histogram is written: all of it, or nothing.
  *
- * A regular file is written under a temporary name in its own folder, synced, and renamed
- * over the old one, so that the name always holds the old file or the whole new one. The new file
- * has the old one's permissions (output_keep.h), and a file that may not be written is refused. Devices,
- * FIFOs and standard output are written directly. A signal that ends the process removes the
- * temporary file first (signals.h).
+ * A regular file is written under a temporary name in its own folder, synced, and renamed over the
+ * old one, so that the name always holds the whole old file or the whole new one. The new file has
+ * the old one's permissions (output_keep.h), and a file that may not be written is refused.
+ * Devices, FIFOs and standard output are written directly. A signal that ends the process removes
+ * the temporary file first (signals.h).
  *
- * The main thread has one output open at a time, and one other thread may have one. Each is its thread's alone.
+ * The main thread has at most one output open at a time, and so has one other thread. An output is
+ * used by the thread that opened it alone.
  */
 #ifndef GPUHIST_OUTPUT_H
 #define GPUHIST_OUTPUT_H
@@ -20,37 +21,41 @@
 
 struct output;
 
-/* path NULL or "-" is standard output. Takes what it needs from the system now, so that a
- * folder that cannot be written is known before the work is done. */
+/*
+ * Opens an output; path NULL or "-" is standard output. Everything it needs from the system is
+ * taken now, so that a folder that cannot be written is reported before the work.
+ */
 int output_open(struct output **out, const char *path, struct fail *fail);
 
 /*
- * For counts that must not appear under the asked name. output_rescue turns the output of a file
- * into that of NAME.rescue.json beside it, or of gpuhist-PID.rescue.json where that name cannot be;
- * false where there is no file to be beside. output_open_rescue opens gpuhist-PID.rescue.json in a
- * folder; shared: for the user's eyes only.
+ * For counts that must not appear under the name asked for. output_rescue turns the output of a
+ * file into one named NAME.rescue.json beside it, or gpuhist-PID.rescue.json if that name cannot be
+ * used; false if the output is not a file. output_open_rescue opens gpuhist-PID.rescue.json in a
+ * folder; shared: the folder is shared, so only the user may read the file.
  */
 bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
 
-/* As messages have it; as long as o is open. */
+/* The name for messages; valid while o is open. */
 const char *output_name(const struct output *o);
 
-/* Buffered; errors are kept and reported by output_commit. */
+/* Buffered; an error is remembered, and reported by output_commit. */
 void output_write(struct output *o, const void *data, size_t bytes);
 void output_text(struct output *o, const char *text);
 
-/* Did a write fail already? Then the rest need not be made. */
+/* Has a write failed already? Then the rest need not be made. */
 bool output_failed(const struct output *o);
 
-/* *replaced becomes true when the new file has its name, whatever fails after that. */
+/* *replaced becomes true when the new file has its name, even if something fails after that. */
 void output_note_replaced(struct output *o, bool *replaced);
 
-/* Flushes, syncs, publishes. On failure nothing was published, unless the syncing of
- * the folder alone failed. Frees o either way. */
+/*
+ * Flushes, syncs, publishes. On failure nothing was published, unless only the syncing of the
+ * folder failed. Frees o in either case.
+ */
 int output_commit(struct output *o, struct fail *fail);
 
-/* Publishes nothing. Takes NULL. */
+/* Frees o and publishes nothing. Takes NULL. */
 void output_abort(struct output *o);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output_keep: owner, group, access control list, mode; in this order. */
+/* output_keep: owner, group, access control list and mode, in this order. */
 #include "output/output_keep.h"
 
 #include <errno.h>
@@ -10,7 +10,10 @@
 #define LIST "system.posix_acl_access"
 #define LIST_BYTES 4096 /* some 500 entries, more than most file systems store */
 
-/* In the kernel's own form, which needs no library to copy. A list is made for one owning group. */
+/*
+ * Copies the list in the kernel's own form, which needs no library. A list was made for one owning
+ * group.
+ */
 static bool keep_list(int fd, const char *path, bool group)
 {
 	char list[LIST_BYTES];
@@ -20,11 +23,11 @@ static bool keep_list(int fd, const char *path, bool group)
 		return fsetxattr(fd, LIST, list, (size_t)n, 0) == 0;
 	if (n < 0 && errno != ENODATA && errno != ENOTSUP)
 		return false;
-	/* The folder's default list may have given one to the new file. */
+	/* The new file may have got a list from the folder's default list. */
 	return fremovexattr(fd, LIST) == 0 || errno == ENODATA || errno == ENOTSUP;
 }
 
-/* The owner first: a process that gave the file away may still change its group and mode. */
+/* The owner first: a process that has given the file away may still change its group and mode. */
 static bool keep_group(int fd, const struct stat *now, const struct stat *old)
 {
 	if (now->st_uid != old->st_uid && fchown(fd, old->st_uid, old->st_gid) == 0)

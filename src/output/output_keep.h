@@ -7,9 +7,9 @@
 
 /*
  * Gives the new file fd the permissions of the file at path, whose state is *old: mode, POSIX
- * access control list, group, and owner where the process may give files away. Set-user-ID and
- * set-group-ID are left out, as a write by another user clears them. Where the group or the list
- * cannot be kept, the group gets no more than others have: no reader is added.
+ * access control list, group, and owner if the process may give files away. Set-user-ID and
+ * set-group-ID are left out, as when another user writes to a file. Where the group or the list
+ * cannot be kept, the group gets no more rights than others have: no user gains access.
  *
  * -1 and errno if the mode cannot be set.
  */

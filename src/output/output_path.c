@@ -38,10 +38,10 @@ int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail)
 	for (int links = 0;; links++) {
 		char link[PATH_MAX];
 		ssize_t n = readlink(target, link, sizeof(link) - 1);
-		/* Taken for a file, a link that cannot be read would be replaced by one. */
+		/* If such a link were taken for a file, it would be replaced by one. */
 		if (n < 0 && errno != EINVAL && errno != ENOENT && errno != ENOTDIR)
 			return fail_errno(fail, "%s", path);
-		if (n < 0) /* not a link, or not there: this is it */
+		if (n < 0) /* not a link, or it does not exist: this is the path */
 			return 0;
 		link[n] = '\0';
 		const char *slash = strrchr(target, '/');

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* plot_bar: how long the bar of a count is. Whole numbers alone, so that every system draws the same. */
+/*
+ * plot_bar: how long the bar of a count is. Whole numbers only, so that every system draws the
+ * same.
+ */
 #ifndef GPUHIST_PLOT_BAR_H
 #define GPUHIST_PLOT_BAR_H
 
@@ -8,11 +11,12 @@
 
 #include "bins/wide.h"
 
-#define PLOT_BAR_UNITS 4096u /* of a bar, at most */
+#define PLOT_BAR_UNITS 4096u /* the longest bar */
 
 /*
- * Of `units`, which `most` has: count / most of them, rounded, or log2(count + 1) / log2(most + 1) of them. 0 of no
- * samples and only then. count <= most, most < 2^100, units <= PLOT_BAR_UNITS.
+ * The length of a bar if `most` has `units`: count / most of them, rounded, or log2(count + 1) /
+ * log2(most + 1) of them. It is 0 only for no samples. count <= most, most < 2^100, units <=
+ * PLOT_BAR_UNITS.
  */
 unsigned plot_bar_length(uint128_t count, uint128_t most, unsigned units, bool log);
 

@@ -7,16 +7,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORT_LABEL 10      /* characters: up to here whole numbers are left as they are */
-#define EXACT 1e9           /* nearer than this, it is the edge but for linspace's rounding */
-#define NEAR 20             /* a label is nearer to its edge than the next edge is, this many times */
-#define FIXED_LIMIT 1e15    /* beyond this magnitude no zeros are filled in before the point */
+#define SHORT_LABEL 10      /* characters: up to this length whole numbers are written in full */
+#define EXACT 1e9           /* a number that is nearer than this part is the edge, except for linspace's rounding */
+#define NEAR 20             /* a label must be this many times nearer to its edge than the next edge is */
+#define FIXED_LIMIT 1e15    /* from this magnitude on no zeros are filled in before the point */
 #define FIXED_MOST 17       /* digits after the point */
 #define ROUND_MOST 17       /* digits of a binary64 */
 #define EXPONENT_FROM 1e7   /* from here on, and below ... */
 #define EXPONENT_BELOW 1e-4 /* ... numbers have an exponent */
 
-/* "-0.00" of a number that is rounded to 0 has no sign. */
+/* A number that is rounded to 0 has no sign: "-0.00" becomes "0.00". */
 static size_t without_sign(char text[NUMBER_TEXT])
 {
 	if (text[0] == '-' && text[strspn(text, "-0.")] == '\0')
@@ -29,7 +29,7 @@ size_t plot_label_exponent(char text[NUMBER_TEXT], double x, int digits)
 	char form[NUMBER_TEXT];
 
 	snprintf(form, sizeof(form), "%.*e", digits - 1, x);
-	/* Without the zeros that end the digits, and without what "e+07" has more than "e7". */
+	/* Drops the zeros at the end of the digits, and writes "e7" for "e+07". */
 	const size_t whole = strcspn(form, "e");
 	size_t used = whole;
 	while (memchr(form, '.', whole) && form[used - 1] == '0')
@@ -49,7 +49,7 @@ size_t plot_label_round(char text[NUMBER_TEXT], double x, int digits)
 	return length;
 }
 
-/* Digits before the point are not rounded, where there is no exponent: 85 1/3 is 85, never 90. */
+/* Without an exponent, digits before the point are not rounded: 85 1/3 is 85, never 90. */
 static int whole_digits(double x)
 {
 	int digits = 0;
@@ -73,7 +73,10 @@ size_t plot_label_text(const struct plot_label *label, uint32_t bin, char text[N
 	return without_sign(text);
 }
 
-/* Half of the distance from a bin's edge to the nearer one beside it: halves do not overflow. 0 where it is none. */
+/*
+ * Half of the distance from a bin's edge to the nearer of the edges beside it; halves do not
+ * overflow. 0 if there is none.
+ */
 static double half_gap(const struct edges *e, uint32_t bin, uint32_t step)
 {
 	const uint32_t bins = e->binning.bins;
@@ -85,7 +88,7 @@ static double half_gap(const struct edges *e, uint32_t bin, uint32_t step)
 	return isfinite(gap) ? gap : isfinite(after) ? after : isfinite(before) ? before : 0;
 }
 
-/* Is every label near its edge? Its error times `near` is then at most the gap. Sets the width. */
+/* Is every label near its edge: is its error times `near` at most the gap? Sets the width. */
 static bool fits(struct plot_label *label, const uint32_t *bins, size_t n, uint32_t step, double near)
 {
 	char text[NUMBER_TEXT];
@@ -104,7 +107,7 @@ static bool fits(struct plot_label *label, const uint32_t *bins, size_t n, uint3
 	return true;
 }
 
-/* The least number of digits by which all labels are near. */
+/* Finds the smallest number of digits with which all labels are near. */
 static bool choose_digits(struct plot_label *label, enum plot_label_way way, const uint32_t *bins, size_t n,
 			  uint32_t step)
 {
@@ -117,7 +120,9 @@ static bool choose_digits(struct plot_label *label, enum plot_label_way way, con
 	return false;
 }
 
-/* Up to two digits more are welcome where they make all labels exact, but for what linspace has rounded. */
+/*
+ * Up to two digits more are accepted if they make all labels exact, except for linspace's rounding.
+ */
 static void prefer_exact(struct plot_label *label, const uint32_t *bins, size_t n, uint32_t step)
 {
 	const struct plot_label least = *label;
@@ -164,7 +169,10 @@ void plot_label_choose(struct plot_label *label, const struct edges *edges, cons
 		prefer_exact(&fixed, bins, n, step);
 	if (has_rounded)
 		prefer_exact(&rounded, bins, n, step);
-	/* Edges that are not equally far apart have no use for the same number of digits after the point. */
+	/*
+	 * Where edges are not equally far apart, the same number of digits after the point has no
+	 * advantage.
+	 */
 	const bool uneven = edges->list != NULL && rounded.width <= fixed.width;
 	if (has_rounded && (!has_fixed || uneven || (fixed.width > SHORT_LABEL && rounded.width < fixed.width)))
 		*label = rounded;

@@ -50,7 +50,10 @@ void plot_figures(struct plot_figures *f, const struct hist *hist, uint32_t chan
 	find_places(f, hist, channel);
 }
 
-/* How many bins the group of bin 0 lacks before it: of AUTO, whose edge 0 is a multiple of a bin's width. */
+/*
+ * How many bins the group of bin 0 lacks before it: not 0 for AUTO, whose edge 0 is a multiple of a
+ * bin's width.
+ */
 static uint32_t lead_of(const struct axis *axis, uint32_t per)
 {
 	const struct edges *const e = &axis->edges;
@@ -68,7 +71,10 @@ static uint32_t rows_of(const struct axis *axis, uint32_t first, uint32_t last, 
 	return (last + lead) / per - (first + lead) / per + 1;
 }
 
-/* How many digits a row's step takes: 1 of 0.5 and 20, 2 of 0.12; of edges that are not equally far apart, its bins. */
+/*
+ * How many digits a row's step takes: 1 for 0.5 and 20, 2 for 0.12; if edges are not equally far
+ * apart, those of its number of bins.
+ */
 static unsigned digits_of(const struct axis *axis, uint32_t per)
 {
 	const struct edges *const e = &axis->edges;
@@ -77,7 +83,7 @@ static unsigned digits_of(const struct axis *axis, uint32_t per)
 	const double step = width * per;
 	char text[40];
 
-	/* Powers of two are round beside others. */
+	/* Among powers of two, powers of two are round. */
 	if (e->exact && (per & (per - 1)) == 0 && (axis->kind == AXIS_AUTO || (bins & (bins - 1)) == 0))
 		return 1;
 	if (!isfinite(step))
@@ -86,12 +92,15 @@ static unsigned digits_of(const struct axis *axis, uint32_t per)
 	unsigned digits = (unsigned)strcspn(text, "e") - 1;
 	while (digits > 1 && text[digits] == '0')
 		digits--;
-	/* 0.125 is rounder than 0.13 where bins are 2^k wide. */
+	/* 0.125 is rounder than 0.13 if bins are 2^k wide. */
 	const unsigned most = axis->kind == AXIS_AUTO && (per & (per - 1)) == 0 ? 2 : 4;
 	return digits < most ? digits : most;
 }
 
-/* The next number from `per` on that has two decimal digits, or five binary ones, before nothing but zeros. */
+/*
+ * The next number from `per` on that has two decimal digits, or five binary ones, before nothing
+ * but zeros.
+ */
 static uint32_t round_up(uint32_t per)
 {
 	uint64_t decimal = 1, binary = 1;
@@ -106,8 +115,9 @@ static uint32_t round_up(uint32_t per)
 }
 
 /*
- * What a number of bins a row costs beside the least one, which gives the most rows: a digit of the step is worth a
- * third of the rows, a last row of fewer bins, which looks emptier than it is, a sixth.
+ * The cost of a number of bins for each row, compared with the smallest one, which gives the most
+ * rows: a digit of the step costs a third of the rows; a last row of fewer bins, which looks
+ * emptier than it is, a sixth.
  */
 static uint64_t cost_of(const struct axis *axis, uint32_t last, uint32_t least, uint32_t per)
 {
@@ -123,8 +133,9 @@ void plot_rows_join(struct plot_rows *rows, const struct axis *axis, uint32_t fi
 
 	assert(PLOT_ROWS_LEAST <= most && most <= PLOT_ROWS_MOST && first <= last && last < axis_bins(axis));
 	/*
-	 * From `least` on, where rows may be one too many because the first one begins before `first`. Of twice as
-	 * many bins there are at most most / 2 + 2 rows, which is enough: so the loop ends.
+	 * Starts at `least`, where there may be one row too many because the first one begins
+	 * before `first`. With twice as many bins there are at most most / 2 + 2 rows, which is few
+	 * enough: so the loop ends.
 	 */
 	*rows = (struct plot_rows){.per = 1};
 	for (uint32_t per = least; span > most && (per <= 2 * least || best == UINT64_MAX); per = round_up(per + 1)) {

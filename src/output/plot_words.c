@@ -47,7 +47,7 @@ unsigned plot_wrap(struct output *out, const struct plot_words *w, size_t column
 	return lines;
 }
 
-/* An end of the axis: whole numbers as they are, others by six digits. */
+/* Writes an end of the axis: whole numbers in full, others with six digits. */
 static void say_edge(struct plot_words *w, const struct edges *e, uint32_t i)
 {
 	char text[NUMBER_TEXT];
@@ -59,7 +59,7 @@ static void say_edge(struct plot_words *w, const struct edges *e, uint32_t i)
 	say(w, "%s", text);
 }
 
-/* Bins without rows. */
+/* Says which bins have no rows. */
 static void say_cut(struct plot_words *w, uint32_t below, uint32_t above)
 {
 	const uint32_t sum = below + above;
@@ -100,7 +100,10 @@ void plot_title(struct plot_words *w, const struct hist *h, const struct provena
 	const uint32_t begin = plot_rows_begin(rows, &h->axis, 0);
 	const uint32_t end = plot_rows_begin(rows, &h->axis, rows->rows);
 	const uint32_t last = end - plot_rows_begin(rows, &h->axis, rows->rows - 1);
-	/* Beyond the bins of AUTO there is no sample: a row of fewer bins is as full as it would be. */
+	/*
+	 * Beyond the bins of AUTO there is no sample, so a row of fewer bins is not emptier than it
+	 * should be.
+	 */
 	if (last != rows->per && h->axis.kind != AXIS_AUTO)
 		say(w, " (%lu in the last)", (unsigned long)last);
 	if (log)
@@ -109,7 +112,7 @@ void plot_title(struct plot_words *w, const struct hist *h, const struct provena
 		say_cut(w, begin, bins - end);
 }
 
-/* Labels of the figures' own: those of the rows may be too coarse for single bins. */
+/* The figures have labels of their own: those of the rows may be too coarse for single bins. */
 static void label_figures(struct plot_label *label, const struct hist *h, const struct plot_figures *f)
 {
 	uint32_t bins[PLOT_PLACES + 1];
@@ -130,7 +133,7 @@ static void say_number(struct plot_words *w, uint128_t n)
 	say(w, "%s", text);
 }
 
-/* Is a bin's lower edge its one value? */
+/* Is a bin's lower edge the only value in it? */
 static bool is_value(const struct axis *axis)
 {
 	return axis->edges.exact && axis->edges.width == (int128_t)axis_bins(axis) && axis->type.kind != SAMPLE_FLOAT;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* plot_words: what stands above and below a picture: titles and footers, broken into lines. ASCII alone. */
+/*
+ * plot_words: the text above and below a picture: titles and footers, broken into lines. ASCII
+ * only.
+ */
 #ifndef GPUHIST_PLOT_WORDS_H
 #define GPUHIST_PLOT_WORDS_H
 
@@ -17,16 +20,16 @@ struct plot_words {
 	size_t used;
 };
 
-/* What the bins are, and how rows hold them; rows->rows is 0 where there are none. */
+/* Says what the bins are, and how rows hold them; rows->rows is 0 if there are none. */
 void plot_title(struct plot_words *w, const struct hist *h, const struct provenance *from, const struct plot_rows *rows,
 		bool log, uint32_t channel);
 
-/* What the counts of a channel say. */
+/* Says what the counts of a channel show. */
 void plot_footer(struct plot_words *w, const struct hist *h, const struct plot_figures *f);
 
 /*
- * Writes the text in lines of at most `columns`: a word that is longer is broken too. Returns how many lines there are;
- * out NULL: only counts them.
+ * Writes the text in lines of at most `columns`; a longer word is broken too. Returns the number of
+ * lines; with out NULL it only counts them.
  */
 unsigned plot_wrap(struct output *out, const struct plot_words *w, size_t columns);
 

@@ -11,7 +11,7 @@
 
 #include "output/output_path.h"
 
-/* Takes out over; name is what it was saved as. */
+/* Saves the counts to `out`, which is closed in any case; name is what they were saved as. */
 static int save(struct output *out, const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
 		struct fail *fail)
 {
@@ -20,7 +20,9 @@ static int save(struct output *out, const struct hist *hist, const struct proven
 	return output_commit(out, fail);
 }
 
-/* In the working folder, which a service may not be allowed to write, in $TMPDIR, in /tmp. */
+/*
+ * Tries the working folder, which a service may not be allowed to write, then $TMPDIR, then /tmp.
+ */
 static int save_in_folders(const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
 			   struct fail *fail)
 {
@@ -35,7 +37,7 @@ static int save_in_folders(const struct hist *hist, const struct provenance *fro
 	return -1;
 }
 
-/* Beside a file; else, or where that failed, in a folder. Takes out over. */
+/* Beside a file; if there is none, or that failed, in a folder. `out` is closed in any case. */
 static int save_somewhere(struct output *out, const struct hist *hist, const struct provenance *from,
 			  char name[PATH_MAX], struct fail *fail)
 {
@@ -69,7 +71,7 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 	struct output *out;
 	struct fail first = {.status = STATUS_OK};
 
-	/* Why a name beside FILE cannot be had is forgotten where another one can. */
+	/* If no name beside FILE can be used but another name can, the reason is not reported. */
 	if (output_resolve(target, path, &first) == 0 && free_name(beside, target) &&
 	    output_open(&out, beside, &first) == 0 && save(out, hist, from, name, &first) == 0)
 		return 0;
@@ -91,8 +93,8 @@ static int rescue(struct output *out, const struct hist *hist, const struct prov
 }
 
 /*
- * Counts that would be written and that do not fit. Under, over and NaN are counts too where they
- * are written: by --flow, and by some formats always.
+ * Counts that would be written and do not fit. Under, over and NaN are included where they are
+ * written: with --flow, and always in some formats.
  */
 static uint64_t overflowing(const struct format *format, const struct style *style, const struct hist *hist)
 {

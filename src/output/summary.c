@@ -13,7 +13,7 @@ static void add_quantiles(struct summary *s, const struct hist *hist, uint32_t c
 
 	for (unsigned q = 0; q < HIST_QUANTILES && n > 0; q++) {
 		const unsigned percent = hist_quantile_percent[q];
-		/* n percent / 100, rounded up, without passing 2^64. */
+		/* n percent / 100, rounded up; no step exceeds 2^64. */
 		const uint64_t rank = n / 100 * percent + (n % 100 * percent + 99) / 100;
 		struct hist_quantile *const quantile = &s->quantile[q];
 		if (rank <= hist->flow[channel].under) {
@@ -62,7 +62,7 @@ void summary_bin(char text[SUMMARY_TEXT], const struct axis *axis, uint32_t bin,
 	}
 	const bool closed = edges->closed && bin + 1 == bins;
 	const bool more = closed || (axis->clamp && (bin == 0 || bin + 1 == bins));
-	/* Of whole numbers that have a bin each, all digits tell neighbours apart. */
+	/* Where each whole number has a bin, all digits are needed to tell neighbours apart. */
 	const bool value = axis->type.kind != SAMPLE_FLOAT && edges->exact && edges->width == (int128_t)bins && !more;
 	edge_text(lower, edges, bin, value ? NUMBER_TEXT : digits);
 	edge_text(upper, edges, bin + 1, digits);

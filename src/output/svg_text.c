@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* svg_text: the words of a picture. */
+/* svg_text: the text in a picture. */
 #include "output/svg_text.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #define DOT " \xc2\xb7 "        /* a dot in the middle */
 #define ELLIPSIS "\xe2\x80\xa6" /* ... */
 #define HEADING 66              /* characters of a heading */
-#define FIGURES 100             /* of a line of figures: beyond it the last of them are left to the description */
-#define DIGITS 12               /* of an edge that is read at a glance */
+#define FIGURES 100             /* characters of a line of figures: what does not fit is in the description only */
+#define DIGITS 12               /* digits of an edge that can be read at a glance */
 #define MIDDLE (2 * SUMMARY_TEXT + 8)
 
 typedef unsigned long ulong;
@@ -24,7 +24,7 @@ static const char *options_of(const struct provenance *from)
 	return from->options ? from->options : "";
 }
 
-/* The options up to so many characters, and where they are longer three dots. */
+/* The options, up to so many characters; three dots replace the rest. */
 void svg_heading(struct output *out, const struct provenance *from)
 {
 	const char *const text = options_of(from);
@@ -40,7 +40,7 @@ void svg_heading(struct output *out, const struct provenance *from)
 	output_text(out, used < length ? ELLIPSIS : "");
 }
 
-/* Digits in groups of three. */
+/* Writes digits in groups of three. */
 static void group(char text[NUMBER_TEXT], uint64_t n)
 {
 	char digits[NUMBER_TEXT];
@@ -94,7 +94,7 @@ void svg_subheading(struct output *out, const struct hist *hist, const struct pr
 		xml_print(out, DOT "part %lu of %lu", (ulong)from->part, (ulong)from->parts);
 }
 
-/* From the first to the last of bins that are known, or are under or over. */
+/* Writes the range of the middle samples: bins that are known, or "under" or "over". */
 static void middle_text(char text[MIDDLE], const struct axis *axis, const struct summary *s)
 {
 	char from[SUMMARY_TEXT], to[SUMMARY_TEXT];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* ticks: round numbers, and where they lie. */
+/* ticks: round numbers, and where they are on the axis. */
 #include "output/ticks.h"
 
 #include <float.h>
@@ -15,7 +15,10 @@ double ticks_log2(double x)
 	int e;
 	double m = frexp(x, &e), sum = 0;
 
-	/* 1/sqrt(2) <= m < sqrt(2): log m = 2 atanh z, |z| < 0.172, and the terms left out are below 2^-60. */
+	/*
+	 * 1/sqrt(2) <= m < sqrt(2): log m = 2 atanh z, |z| < 0.172, and the omitted terms are below
+	 * 2^-60.
+	 */
 	if (m < 0.70710678118654752) {
 		m *= 2;
 		e--;
@@ -26,7 +29,7 @@ double ticks_log2(double x)
 	return e + 2 * z * sum * 1.4426950408889634;
 }
 
-/* x without its part 2^e: differences of any two such numbers are finite. */
+/* x 2^-e: differences of any two such numbers are finite. */
 static double shrunk(double x, int e)
 {
 	return isinf(x) ? copysign(ldexp(1, 1024 - e), x) : ldexp(x, -e);
@@ -46,7 +49,10 @@ double span_at(const struct span *span, double x)
 		return 0;
 	if (x >= span->hi)
 		return 1;
-	/* Of numbers this close, logarithms are a straight line, and lose the digits that tell them apart. */
+	/*
+	 * Between numbers this close, logarithms are a straight line, and have lost the digits that
+	 * tell the numbers apart.
+	 */
 	if (span->log && span->hi / span->lo > 1 + 0x1p-20) {
 		lo = log2_of_end(span->lo);
 		hi = log2_of_end(span->hi);
@@ -72,7 +78,10 @@ static double decimal(int64_t digits, int power)
 	return strtod(text, NULL);
 }
 
-/* The largest power of ten that is not above x > 0; of a number below all binary64 powers, some small one. */
+/*
+ * The largest power of ten that is not above x > 0; if x is below all powers that binary64 has,
+ * some small one.
+ */
 static int power_of(double x)
 {
 	int p = (int)floor(ticks_log2(x) / LOG2_OF_10) + 1;
@@ -99,7 +108,9 @@ void ticks_power(char text[TICK_TEXT], int n)
 	}
 }
 
-/* digits * 10^power without an exponent. NUMBER_TEXT has room for 39 digits; more are never asked for. */
+/*
+ * digits * 10^power without an exponent. NUMBER_TEXT has room for 39 digits; more are never needed.
+ */
 static void plain_text(char text[TICK_TEXT], int128_t digits, int power)
 {
 	char plain[NUMBER_TEXT];
@@ -132,7 +143,10 @@ static size_t characters(const char *text)
 	return n;
 }
 
-/* Texts stand below their ticks with two blanks between them; long ones at the ends may be moved by half. */
+/*
+ * Texts are below their ticks with two blanks between them; long ones at the ends may be moved by
+ * half.
+ */
 static bool fits(const struct ticks *ticks, size_t room)
 {
 	size_t longest = 0;
@@ -149,8 +163,9 @@ static bool fits(const struct ticks *ticks, size_t room)
 }
 
 /*
- * The power of ten that is said once beside the axis and not with every number. None where numbers are short
- * without it; of numbers with a small range far from zero, their digits are needed anyway.
+ * The power of ten that is written once beside the axis instead of with every number. None if the
+ * numbers are short without it, or if they have a small range far from zero, because then their
+ * digits are needed anyway.
  */
 static int factor_of(int128_t largest, int power)
 {
@@ -206,7 +221,10 @@ static void linear(struct ticks *ticks, const struct span *span, unsigned most, 
 	const double step = decimal(m, power), first = ceil(lo / step) - 1;
 	if (isinf(step) || !(fabs(first) < 0x1p60))
 		return;
-	/* The quotient of numbers that are close together for their size is some units too large or too small. */
+	/*
+	 * The quotient of numbers that are close together for their size may be some units too
+	 * large or too small.
+	 */
 	for (int64_t j = (int64_t)first - 16; ticks->count < TICKS_MAX && ticks->count <= 2 * most; j++) {
 		const double x = decimal(j * m, power);
 		if (x > hi)
@@ -219,7 +237,7 @@ static void linear(struct ticks *ticks, const struct span *span, unsigned most, 
 	name_all(ticks, digits, power);
 }
 
-/* Powers of ten, or every so many, and the numbers between them where there is room. */
+/* Powers of ten, or every second, third ..., and the numbers between them if there is room. */
 static void decades(struct ticks *ticks, const struct span *span, unsigned most, bool counts)
 {
 	const int first = power_of(span->lo), last = power_of(isinf(span->hi) ? DBL_MAX : span->hi);

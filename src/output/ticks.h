@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ticks: an axis of a picture: where numbers lie on it, and which round ones are written beside it.
+ * ticks: an axis of a picture: where numbers are on it, and which round ones are written beside it.
  *
- * Pure, and the same on every system: logarithms are computed here, because libm's differ in their last bit.
- * Round numbers are 1, 2 or 5 times a power of ten, and what is written of them is exact.
+ * Pure, and the same on every system: logarithms are computed here, because the last bit of libm's
+ * differs. Round numbers are 1, 2 or 5 times a power of ten, and what is written of them is exact.
  */
 #ifndef GPUHIST_TICKS_H
 #define GPUHIST_TICKS_H
@@ -19,30 +19,33 @@ struct span {
 	bool log;
 };
 
-/* How far x is from lo to hi: 0 .. 1, and never less for a greater x. What is outside is at the nearer end. */
+/*
+ * How far x is from lo to hi, as 0 .. 1; never less for a larger x. What is outside is at the
+ * nearer end.
+ */
 double span_at(const struct span *span, double x);
 
-/* 0 < x. */
+/* For 0 < x. */
 #define LOG2_OF_10 3.3219280948873623
 double ticks_log2(double x);
 
 #define TICKS_MAX 128
 #define TICK_TEXT (2 * NUMBER_TEXT)
 struct tick {
-	double at;            /* 0 .. 1 */
-	char text[TICK_TEXT]; /* UTF-8; empty: a small tick between two that are named */
+	double at;            /* position on the axis, 0 .. 1 */
+	char text[TICK_TEXT]; /* UTF-8; empty: a small tick between two that have texts */
 };
 
 struct ticks {
 	unsigned count;
-	int factor; /* the texts are to be multiplied by 10^factor; 0 where they are what they say */
+	int factor; /* the texts are to be multiplied by 10^factor; 0: they are not */
 	struct tick tick[TICKS_MAX];
 };
 
 /*
- * Round numbers from lo to hi in rising order, `most` or a few more; fewer where their texts would not have two blanks
- * between them on an axis as long as `room` characters. There may be one or none where lo and hi are close together.
- * Of counts, which have no parts, no tick is a fraction.
+ * Finds round numbers from lo to hi in rising order, `most` or a few more; fewer if their texts
+ * would not have two blanks between them on an axis that is `room` characters long. There may be
+ * one or none if lo and hi are close together. counts: no tick is a fraction.
  */
 void ticks_of_span(struct ticks *ticks, const struct span *span, unsigned most, size_t room, bool counts);
 

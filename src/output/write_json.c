@@ -37,7 +37,10 @@ static double edge_value(const struct axis *axis, uint32_t i)
 	return axis->kind == AXIS_MOD ? (double)i : edges_value(&axis->edges, i);
 }
 
-/* JSON has no infinity: --auto of f64 may end at 2^1024, and is written to end at the largest number. */
+/*
+ * JSON has no infinity: --auto of f64 may end at 2^1024, and is written as ending at the largest
+ * number.
+ */
 size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT])
 {
 	if (axis->kind == AXIS_MOD)
@@ -49,9 +52,10 @@ size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEX
 }
 
 /*
- * Are all edges what every one of the three ways gives, without looking at each? They are rationals, of N equal parts
- * where N is a power of two, so i / N is exact; LO and HI have 24 bits, so its products with them are exact too; the
- * one rounding that is left gives the binary64 nearest to the edge, as edges_value does.
+ * Does each of the three ways give all edges, so that they need not be compared one by one? The
+ * edges are rationals, of N equal parts where N is a power of two, so i / N is exact. LO and HI
+ * have 24 bits, so products with them are exact too. The one rounding that is left gives the
+ * binary64 nearest to the edge, as edges_value does.
  */
 static bool is_exact(const struct axis *axis)
 {
@@ -65,7 +69,10 @@ static bool is_exact(const struct axis *axis)
 	return low == floor(low) && high == floor(high);
 }
 
-/* Do readers that know LO, HI and N have the same edges? Those that were listed are listed again. */
+/*
+ * Do readers that know LO, HI and N compute the same edges? Edges that were listed are listed
+ * again.
+ */
 bool write_json_is_regular(const struct axis *axis)
 {
 	const uint32_t bins = axis_bins(axis);
@@ -80,7 +87,7 @@ bool write_json_is_regular(const struct axis *axis)
 	for (uint32_t i = 0; i <= bins; i++) {
 		const double z = (double)i / (double)bins, a = (1 - z) * lo, b = z * top;
 		const double edge = edge_value(axis, i);
-		/* Not !=, so that a NaN of an infinite LO or HI is no edge. */
+		/* Not !=, so that a NaN from an infinite LO or HI counts as a difference. */
 		if (!(a + b == edge && fma(1 - z, lo, b) == edge && fma(z, top, a) == edge))
 			return false;
 	}
@@ -123,7 +130,7 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 						: "\"overflow\": true, \"circular\": false}], ");
 }
 
-/* What a reader of one channel needs to know without the others: its own samples, under, over and NaN. */
+/* What a reader of one channel needs without the others: its own samples, under, over and NaN. */
 static void write_metadata(struct output *out, const struct hist *hist, uint32_t channel, const struct provenance *from)
 {
 	const struct axis *const axis = &hist->axis;
@@ -150,13 +157,16 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "under", flow->under);
 	json_member_count(out, "over", flow->over);
 	json_member_count(out, "nan", flow->nan);
-	/* Which are in the bins, and where those of others are added too may be in other ones. */
+	/*
+	 * The samples that were clamped into the first and last bins: when others are added they
+	 * may belong to other bins.
+	 */
 	if (axis->kind == AXIS_AUTO && axis->clamp) {
 		json_member_count(out, "clamped_under", hist->clamped[channel].under);
 		json_member_count(out, "clamped_over", hist->clamped[channel].over);
 	}
 	write_stats_members(out, hist, channel);
-	/* Of the whole run, whatever the channel. */
+	/* Of the whole run, for every channel the same. */
 	json_member_count(out, "bytes", from->bytes);
 	json_member_count(out, "skipped", from->skipped);
 	json_member_count(out, "tail", from->tail);
@@ -165,7 +175,7 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	json_member_count(out, "parts", from->parts);
 	if (from->held)
 		json_member_text(out, "held", from->held);
-	/* A double, which JSON's readers make of numbers, does not hold 64 bits. */
+	/* As text: readers of JSON make doubles of numbers, which cannot hold 64 bits. */
 	if (from->parts > 1 && from->state != 0) {
 		snprintf(state, sizeof(state), "%016llx", (unsigned long long)from->state);
 		json_member_text(out, "inputs_state", state);
@@ -176,7 +186,7 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	output_text(out, "\"version\": \"" GPUHIST_VERSION "\"}, ");
 }
 
-/* A comma but before the first, and a number. */
+/* Writes a comma, except before the first, and a number. */
 static void write_number(struct output *out, bool *first, uint64_t number)
 {
 	char text[NUMBER_TEXT + 1] = ",";
@@ -186,7 +196,10 @@ static void write_number(struct output *out, bool *first, uint64_t number)
 	*first = false;
 }
 
-/* Of what holds something in a storage (under, but of --mod; the bins; over): the places, or what they hold. */
+/*
+ * For the entries of a storage that hold something (under, but not with --mod; the bins; over):
+ * their places, or their counts.
+ */
 static void write_entries(struct output *out, const struct hist *hist, uint32_t channel, bool places)
 {
 	const uint32_t bins = axis_bins(&hist->axis), before = hist->axis.kind == AXIS_MOD ? 0 : 1;
@@ -227,7 +240,7 @@ static void write_counts(struct output *out, const struct hist *hist, uint32_t c
 	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !output_failed(out); i++) {
 		text[0] = ',';
 		const size_t length = 1 + number_format_count(text + 1, hist_count(hist, channel, i));
-		const size_t first = mod && i == 0; /* no comma before the first */
+		const size_t first = mod && i == 0; /* no comma comes before the first entry */
 		output_write(out, text + first, length - first);
 	}
 	output_text(out, ",");

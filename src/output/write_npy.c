@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_npy: the counters as a NumPy array: one dimension, or channels x bins. After the header, which the
- * format (version 1.0) pads with blanks to a multiple of 64 bytes, they are those of raw.
+ * write_npy: the counters as a NumPy array: one dimension, or channels x bins. The header (version
+ * 1.0) is padded with blanks to a multiple of 64 bytes, as the format requires; the counters after
+ * it are the bytes of raw.
  */
 #include "output/write.h"
 
@@ -28,7 +29,7 @@ void write_npy(struct output *out, const struct hist *hist, const struct style *
 						      "{'descr': '%cu%u', 'fortran_order': False, 'shape': %s, }",
 						      bytes == 1 ? '|' : '<', bytes, shape);
 	assert(used < HEADER);
-	const size_t total = (used + 1 + 63) / 64 * 64; /* and the newline that ends it */
+	const size_t total = (used + 1 + 63) / 64 * 64; /* and the newline after it */
 	header[used] = ' ';
 	header[total - 1] = '\n';
 	header[8] = (char)(total - PREFIX);

@@ -44,14 +44,18 @@ struct plot {
 	struct edges edges;             /* plot_rows_edges of them */
 	struct plot_label label;        /* of the rows, by these edges */
 	uint128_t sums[PLOT_ROWS_MOST]; /* of the channel that is drawn */
-	uint128_t most;                 /* the largest count of a row, flow rows too, whose bar is all of `bar` */
-	/* Of the channel that is drawn: the characters of each part. */
+	uint128_t most; /* the largest count of a row, rows of under, over and NaN included; its bar has the full length
+			 */
+	/* For the channel that is being drawn: the width of each part in characters. */
 	size_t label_width, count_width, bar;
 	enum count_way counts;
 	bool percent;
 };
 
-/* A line for each row, for under, over and NaN, for the prompt; as few rows as it takes until all of it fits. */
+/*
+ * Chooses how many rows there are: as many as fit the screen with a line for each of under, over
+ * and NaN, the texts and the prompt.
+ */
 static void fit_rows(struct plot *p)
 {
 	const struct hist *const h = p->hist;
@@ -76,14 +80,14 @@ static void fit_rows(struct plot *p)
 			lines += plot_wrap(NULL, &words, p->picture.columns);
 			beside = lines > beside ? lines : beside;
 		}
-		/* Fewer rows each time: so it ends. */
+		/* There are fewer rows each time, so this ends. */
 		again = p->rows.rows + beside > p->picture.rows && most > PLOT_ROWS_LEAST;
 		most = p->picture.rows > beside && p->picture.rows - beside < most ? p->picture.rows - beside
 										   : most - 1;
 	}
 }
 
-/* The edge that names row r. */
+/* The edge in the label of row r. */
 static uint32_t edge_of(const struct plot *p, uint32_t r)
 {
 	return (p->rows.skip + r) * p->rows.per;
@@ -107,7 +111,7 @@ static size_t count_text(const struct plot *p, uint128_t count, char text[NUMBER
 	return number_format_integer(text, (int128_t)count);
 }
 
-/* The widths of a channel's columns; rows and sums are known. */
+/* Sets the widths of a channel's columns; rows and sums are known. */
 static void lay_out(struct plot *p, uint32_t channel)
 {
 	const struct hist_flow *const flow = &p->hist->flow[channel];
@@ -115,7 +119,7 @@ static void lay_out(struct plot *p, uint32_t channel)
 	const struct {
 		enum count_way counts;
 		bool percent;
-		size_t least; /* of the bar */
+		size_t least; /* the shortest useful bar */
 	} WAYS[] = {
 		{COUNTS_EXACT, true, 16}, {COUNTS_EXACT, false, 8}, {COUNTS_ROUND, false, 6}, {COUNTS_NONE, false, 3}};
 	char text[NUMBER_TEXT];
@@ -143,7 +147,10 @@ static void lay_out(struct plot *p, uint32_t channel)
 	p->label_width = columns - 3 - p->bar;
 }
 
-/* One digit after the point; what is not none, or not all, is never said to be. */
+/*
+ * One digit after the point; a row that is not empty is never "0.0%", and one that is not all never
+ * "100.0%".
+ */
 static void percent_text(char text[NUMBER_TEXT], uint128_t count, uint128_t samples)
 {
 	const unsigned thousandth = (unsigned)((count * 1000 + samples / 2) / samples);
@@ -170,7 +177,7 @@ static void draw_bar(const struct plot *p, uint128_t count, const char *colour)
 	for (; drawn < length / parts; drawn++)
 		output_text(p->out, p->picture.utf8 ? "\u2588" : "#");
 	if (length % parts > 0) {
-		/* From seven eighths, U+2589, to one, U+258F. */
+		/* From seven eighths, U+2589, down to one, U+258F. */
 		const char block[4] = {'\xe2', '\x96', (char)(0x90 - length % parts), '\0'};
 		output_text(p->out, block);
 		drawn++;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* write_raw: the counters and nothing else, little endian, channel after channel. */
+/* write_raw: the counters and nothing else, little endian, one channel after another. */
 #include "output/write.h"
 
-#define BLOCK 4096u /* counters that are put together: a call for each would take longer than all the rest */
+#define BLOCK 4096u /* counters that are converted together: a call for each would take longer than everything else */
 
-/* A loop for each size: compilers make wide instructions of them. */
+/* A loop for each size, which compilers can vectorise. */
 static void put(unsigned char *to, const uint64_t *count, uint32_t n, uint64_t most, uint32_t bytes)
 {
 #define PUT(BYTES)                                                               \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_stats: --stats as members of JSON metadata. Each is a number or a string of its own: the schema allows no
- * objects there, and no null. So what there is nothing to say of is not written.
+ * write_stats: --stats as members of JSON metadata. Each is a number or a string: the schema allows
+ * no objects there, and no null. So a figure that does not exist is not written.
  */
 #include "output/write.h"
 
@@ -33,7 +33,7 @@ static void real(struct output *out, const char *name, double x)
 	number(out, name, text);
 }
 
-/* A value is a number; a bin, or that it is in none, a string. */
+/* A value is written as a number; a bin, or the lack of one, as a string. */
 static void quantile(struct output *out, const struct hist *hist, uint32_t channel, unsigned i)
 {
 	char name[32], text[QUANTILE_TEXT], quoted[QUANTILE_TEXT + 2];

@@ -2,14 +2,17 @@
 /*
  * write_svg: a histogram as a picture, in one file without scripts or fonts of its own.
  *
- * A panel for each channel, one below the other, over one axis and to one scale. In each one path: the outline of
- * the columns (columns.h), filled, with a part of its own for each run of columns that hold something. So what is
- * empty draws nothing, and what is not is at least one unit high.
+ * There is a panel for each channel, one below the other, with one axis and one scale. In each
+ * panel there is one path: the filled outline of the columns (columns.h), with a part of its own
+ * for each run of columns that are not empty. So an empty column draws nothing, and any other is at
+ * least one unit high.
  *
- * Coordinates are whole hundredths of a unit, written without exponents, signs and rounding by printf. Both light and
- * dark paint their own background, because a page may be light where the system is dark.
+ * Coordinates are whole hundredths of a unit, written without exponents, signs and printf's
+ * rounding. Both colour schemes paint a background of their own, because a page may be light where
+ * the system is dark.
  *
- * At the top are constants of the drawing, in units: about a point each where the picture is not scaled.
+ * The constants of the drawing come first, in units: about a point each where the picture is not
+ * scaled.
  */
 #include "output/write.h"
 
@@ -20,16 +23,16 @@
 #include "output/ticks.h"
 #include "output/xml.h"
 
-#define LEFT 84 /* of the panels */
+#define LEFT 84 /* left edge of the panels */
 #define ACROSS 700
 #define WIDTH (LEFT + ACROSS + 26)
-#define TOP 62       /* below the headings */
+#define TOP 62       /* top of the first panel, below the headings */
 #define PANEL_TOP 22 /* a line of text above each panel */
 #define PANEL_GAP 14
 #define BOTTOM 52 /* numbers and title of the axis */
 
 #define X_TICKS 10
-#define X_CHARACTERS 90 /* that fit side by side below the axis */
+#define X_CHARACTERS 90 /* characters that fit side by side below the axis */
 
 /* What is drawn, and to which scale. */
 struct drawing {
@@ -37,9 +40,9 @@ struct drawing {
 	const struct hist *hist;
 	const struct columns *columns;
 	bool log;           /* heights */
-	struct span height; /* from the base line to the top of a panel */
+	struct span height; /* heights, from the base line to the top of a panel */
 	struct ticks x, y;
-	int panel; /* how high */
+	int panel; /* height of a panel, in units */
 };
 
 static const char STYLE[] =
@@ -62,7 +65,7 @@ static const char STYLE[] =
 	"}\n"
 	"</style>\n";
 
-/* A command of a path and its number, in hundredths. */
+/* Writes a command of a path and its number, in hundredths. */
 static void put(struct output *out, char command, long hundredths)
 {
 	if (hundredths % 100 == 0)
@@ -71,7 +74,7 @@ static void put(struct output *out, char command, long hundredths)
 		xml_markup(out, "%c%ld.%02ld", command, hundredths / 100, hundredths % 100);
 }
 
-/* An attribute that is a coordinate; put_y ends the tag. */
+/* Writes an attribute that is a coordinate; put_y ends the tag. */
 static void put_x(struct output *out, long x)
 {
 	xml_markup(out, " x=\"%ld.%02ld\"", x / 100, x % 100);
@@ -82,16 +85,16 @@ static void put_y(struct output *out, long y)
 	xml_markup(out, " y=\"%ld.%02ld\">", y / 100, y % 100);
 }
 
-/* Of something from 0 to 1 that is `units` long. */
+/* The position `at`, 0 to 1, on something that is `units` long. */
 static long hundredths(double at, long units)
 {
 	return (long)(at * (double)(100 * units) + 0.5);
 }
 
-/* base: of the line that they stand on, in hundredths. */
+/* base: the line on which the columns stand, in hundredths. */
 static void draw_columns(const struct drawing *d, uint32_t channel, long base)
 {
-	long end = 0, top = 0; /* of the columns that are drawn so far; end 0: a run is to begin */
+	long end = 0, top = 0; /* of the columns drawn so far; end 0: no run has begun */
 
 	output_text(d->out, "<path class=\"bins\" d=\"");
 	for (uint32_t k = 0; k < d->columns->count && !output_failed(d->out); k++) {
@@ -126,7 +129,10 @@ static void draw_columns(const struct drawing *d, uint32_t channel, long base)
 	output_text(d->out, "\"/>\n");
 }
 
-/* The lowest and the highest column that are not empty, of all channels; false: there are none. */
+/*
+ * Finds the lowest and the highest column that are not empty, in all channels; false: there are
+ * none.
+ */
 static bool extremes(const struct drawing *d, double *least, double *most)
 {
 	bool any = false;
@@ -146,7 +152,10 @@ static bool extremes(const struct drawing *d, double *least, double *most)
 	return any;
 }
 
-/* To a scale that leaves some room above the highest. One sample has a height on a logarithmic axis too. */
+/*
+ * The scale leaves some room above the highest column. One sample is visible on a logarithmic axis
+ * too.
+ */
 static void scale_heights(struct drawing *d)
 {
 	double least = 1, most = 1;
@@ -161,7 +170,10 @@ static void scale_heights(struct drawing *d)
 		ticks_of_span(&d->y, &d->height, (unsigned)(d->panel + 40) / 60, SIZE_MAX, counts);
 }
 
-/* Where the ends are too close together for round numbers between them, they are named themselves. */
+/*
+ * If the ends are too close together for round numbers between them, the ends themselves are
+ * written.
+ */
 static void name_values(struct drawing *d)
 {
 	const struct axis *const axis = &d->hist->axis;
@@ -184,7 +196,7 @@ static void name_values(struct drawing *d)
 	edges_format(edges, bins, d->x.tick[1].text);
 }
 
-/* ", x 10^6" after the name of an axis whose numbers are to be multiplied by it. */
+/* Writes ", x 10^6" after the name of an axis whose numbers are to be multiplied by that. */
 static void put_factor(struct output *out, const struct ticks *ticks)
 {
 	char power[TICK_TEXT];
@@ -210,7 +222,7 @@ static void draw_grid(const struct drawing *d, long base)
 	output_text(d->out, "\"/>\n");
 }
 
-/* Lines and small ticks below and to the left; the numbers to the left. */
+/* Draws the lines and small ticks below and to the left, and the numbers to the left. */
 static void draw_axes(const struct drawing *d, long base)
 {
 	output_text(d->out, "<path class=\"axis\" d=\"");
@@ -239,7 +251,7 @@ static void draw_axes(const struct drawing *d, long base)
 	}
 }
 
-/* Below the last panel: numbers, and what they are. */
+/* Writes the numbers below the last panel, and what they mean. */
 static void name_x(const struct drawing *d, long base)
 {
 	const struct axis *const axis = &d->hist->axis;
@@ -250,7 +262,7 @@ static void name_x(const struct drawing *d, long base)
 			continue;
 		output_text(d->out, "<text");
 		put_x(d->out, 100 * LEFT + hundredths(tick->at, ACROSS));
-		/* A long number at the right end stays within the picture. */
+		/* A long number at the right end must stay within the picture. */
 		xml_markup(d->out, " text-anchor=\"%s\"", strlen(tick->text) > 8 && tick->at > 0.92 ? "end" : "middle");
 		put_y(d->out, base + 1900);
 		xml_print(d->out, "%s", tick->text);
@@ -268,7 +280,7 @@ static void name_x(const struct drawing *d, long base)
 	output_text(d->out, "</text>\n");
 }
 
-/* Beside all panels, from below to above. */
+/* Writes what heights mean, beside all panels, from bottom to top. */
 static void name_y(const struct drawing *d, long middle)
 {
 	char unit[SVG_UNIT];

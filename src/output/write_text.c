@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* write_text: one line a bin, "bin,lower,upper,count" with a count for each channel, or the same with tabs. */
+/*
+ * write_text: one line for each bin, "bin,lower,upper,count" with a count for each channel, or the
+ * same with tabs.
+ */
 #include "output/write.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What the columns of counts of a row hold. */
+/* What the count columns of a row hold. */
 enum row_kind { ROW_BIN, ROW_UNDER, ROW_OVER, ROW_NAN };
 
 static uint64_t count_of(const struct hist *hist, uint32_t channel, enum row_kind kind, uint32_t bin)
@@ -18,7 +21,7 @@ static uint64_t count_of(const struct hist *hist, uint32_t channel, enum row_kin
 				   : flow->nan;
 }
 
-/* A row: three fields, each shorter than NUMBER_TEXT, and a count for each channel. */
+/* Writes a row: three fields, each shorter than NUMBER_TEXT, and a count for each channel. */
 static void row(struct output *out, const struct hist *hist, const struct style *style, char comma,
 		const char *const fields[3], enum row_kind kind, uint32_t bin)
 {
@@ -64,9 +67,9 @@ static void write_rows(struct output *out, const struct hist *hist, const struct
 {
 	const struct edges *edges = &hist->axis.edges;
 	const uint32_t bins = axis_bins(&hist->axis);
-	const bool residues = hist->axis.kind == AXIS_MOD; /* which have no edges, and nothing beside them */
+	const bool residues = hist->axis.kind == AXIS_MOD; /* these have no edges, and no samples outside */
 	char bin[NUMBER_TEXT], lower[NUMBER_TEXT], upper[NUMBER_TEXT];
-	uint32_t edge = UINT32_MAX; /* whose text is in upper */
+	uint32_t edge = UINT32_MAX; /* the edge whose text is in upper */
 
 	if (style->header)
 		header(out, hist, comma);

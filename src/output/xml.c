@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* xml: text that no bytes can break out of. */
+/* xml: text that cannot be taken for markup, whatever its bytes. */
 #include "output/xml.h"
 
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 
 #include "base/utf8.h"
 
-/* What stands for the character at p, of `length` bytes of UTF-8; NULL: it may stand as it is. */
+/* The replacement for the character at p, of `length` bytes of UTF-8; NULL: it needs none. */
 static const char *escape_of(const unsigned char *p, size_t length)
 {
 	static const char UNKNOWN[] = "\xef\xbf\xbd";
@@ -29,7 +29,7 @@ static const char *escape_of(const unsigned char *p, size_t length)
 	case '\t':
 	case '\n':
 		return NULL;
-	case '\r': /* which a reader would take for the end of a line */
+	case '\r': /* because a reader would take it for the end of a line */
 		return "&#13;";
 	default:
 		return p[0] < 0x20 || p[0] == 0x7f ? UNKNOWN : NULL;
@@ -39,7 +39,7 @@ static const char *escape_of(const unsigned char *p, size_t length)
 void xml_text(struct output *out, const char *text, size_t length)
 {
 	const unsigned char *const bytes = (const unsigned char *)text;
-	size_t kept = 0; /* from here to i all stands as it is */
+	size_t kept = 0; /* everything from here to i is written unchanged */
 
 	for (size_t i = 0, some; i < length; i += some) {
 		const size_t character = utf8_length(bytes + i, length - i);
