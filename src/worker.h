@@ -116,7 +116,10 @@ enum turn feeder_turn(struct feeder *f);
  */
 bool feeder_faster(const struct feeder *f, double cpu_rate);
 
-/* After TURN_NO_SLOT, where there is nothing else to do. TURN_DONE, TURN_LOST_GPU or TURN_FAILED. */
+/*
+ * After TURN_NO_SLOT, where there is nothing else to do, or a turn of the worker's other leg where others may wait for
+ * what its reader has begun. TURN_DONE, TURN_END, TURN_LOST_GPU or TURN_FAILED.
+ */
 enum turn feeder_wait(struct feeder *f);
 
 /* All that it submitted is counted: TURN_END; TURN_DONE: and the source may have more; TURN_LOST_GPU; TURN_FAILED. */
