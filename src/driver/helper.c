@@ -53,7 +53,7 @@ static bool become_helper(const char *parent)
 	(void)prctl(PR_SET_NAME, "gpuhist-gpu", 0, 0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* naps of microseconds */
-	if (chdir("/") != 0 || getppid() != (pid_t)strtol(parent, NULL, 10))
+	if (getppid() != (pid_t)strtol(parent, NULL, 10))
 		_exit(0); /* it has ended already */
 	return true;
 }
@@ -131,6 +131,16 @@ static void say_ready(const struct device *d)
 	say(&n);
 }
 
+/*
+ * A helper that never ends must not keep a file system from being unmounted. While the driver starts, though,
+ * the folder is the user's: LD_LIBRARY_PATH and the driver's own variables may hold relative paths.
+ */
+static void leave_folder(void)
+{
+	if (chdir("/") != 0)
+		fail(NULL, "/", strerror(errno));
+}
+
 /* What the job counts by, with addresses of this process. */
 static void take_job(struct device *d)
 {
@@ -167,6 +177,7 @@ int helper_main(char **argv)
 	if (touching)
 		pthread_join(thread, NULL);
 	device_make_slots(&d);
+	leave_folder();
 	say_ready(&d);
 	pump(&d);
 }
