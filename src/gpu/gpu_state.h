@@ -57,7 +57,10 @@ void device_hand_over(struct gpu_device *d, unsigned slot);
 /* Submits a slot that the caller filled, or has the counters fetched by. */
 void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order);
 
-/* A helper's environment shows it one device. Starts nothing that runs in this process but the link's thread. */
+/*
+ * A helper's environment shows it one device. Starts nothing that runs in this process but the link's thread.
+ * -1: gpu_fail was called with the reason.
+ */
 int gpu_device_start(struct gpu *gpu, unsigned index);
 
 #endif
