@@ -33,6 +33,7 @@
 #ifndef GPUHIST_TEE_H
 #define GPUHIST_TEE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/fail.h"
@@ -50,6 +51,12 @@ int tee_start(struct tee **out, char *const *paths, size_t count, int to, struct
  * the passer has reached it. -1: it could not be opened, or the passing ended before. One thread at a time.
  */
 int tee_next(struct tee *t, int *fd, struct fail *fail);
+
+/*
+ * The source takes no more, and so many seconds pass: do bytes still pass? By the main thread, where every
+ * descriptor that tee_next gave is closed.
+ */
+bool tee_goes_on(struct tee *t, double seconds);
 
 /*
  * Waits until everything has passed, closes `to`, and frees. Every descriptor that tee_next gave must be closed
