@@ -5,7 +5,9 @@
  */
 #include "input/source.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -452,6 +454,30 @@ static void rewritten(void)
 	scratch_clean();
 }
 
+/* A file as long as files can be: reads end where offsets do. */
+static void longest(void)
+{
+	const int fd = memfd_create("longest", MFD_CLOEXEC);
+	char path[64], *const paths[] = {path};
+	struct source_spec spec = {.paths = paths, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || ftruncate(fd, INT64_MAX) != 0 || pwrite(fd, "last", 4, INT64_MAX - 4) != 4) {
+		printf("left out: a file of 2^63 - 1 bytes (%s)\n", strerror(errno));
+		close(fd);
+		return;
+	}
+	spec.skip = INT64_MAX - 4;
+	expect(&spec, "last", 0, "at the end");
+	spec.skip = INT64_MAX - 5, spec.ignore_tail = true, spec.record = 3;
+	const struct result r = read_spec(&spec, 24);
+	CHECK(r.rc == 0 && r.used == 3 && memcmp(r.data, "\0la", 3) == 0 && r.totals.tail == 2, "%zu bytes %s", r.used,
+	      r.fail.text);
+	spec.skip = INT64_MAX;
+	expect(&spec, "", 0, "after the end");
+	close(fd);
+}
+
 static void claimed_pieces(void)
 {
 	static char *const PATHS[] = {"big"}, *const TWICE[] = {"big", "big"}, *const SMALL[] = {"small"};
@@ -531,6 +557,7 @@ int main(void)
 	offsets();
 	claimed_pieces();
 	rewritten();
+	longest();
 	scratch_leave();
 	return check_report();
 }

@@ -39,6 +39,11 @@ static ssize_t read_within_block(int fd, unsigned char *buffer, size_t cap, uint
 int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset, size_t *got,
 	      struct fail *fail)
 {
+	/* No file goes further, and a read that would is refused as a whole. */
+	const uint64_t most = offset < INT64_MAX ? INT64_MAX - offset : 0;
+
+	if (cap > most)
+		cap = (size_t)most;
 	*got = 0;
 	while (*got < cap) {
 		unsigned char *to = buffer + *got;
