@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "cli/msg.h"
 #include "cli/picture.h"
 #include "cli/report.h"
 #include "count/cells.h"
@@ -49,6 +50,9 @@ static int count(const struct job *asked, struct hist *hist, struct run_report *
 	if (rc == 0)
 		rc = run_until_end(run, fail);
 	run_close(run, hist, report);
+	/* A capture may go on for days after its first bad byte: its user is told now, and not at its end. */
+	if (job.tee && rc != 0 && tee_goes_on(job.source.tee, 1))
+		msg_warning("%s; nothing is counted any more, and the bytes still pass", fail->text);
 	if (job.tee && tee_end(job.source.tee, &passing) != 0) {
 		/* What --tee cut short is not a failure of its own. */
 		*fail = passing;

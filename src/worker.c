@@ -44,14 +44,16 @@ void worker_count(const struct work *work, struct counter *counter, struct holde
 
 /*
  * The driver's start takes a core for a quarter of a second. Where each core has a worker it took twice as long, and
- * what the GPU would have counted meanwhile is more than what one worker does: so the one that began the start, which
- * holds nothing here, waits for its end. It also ends with the input, with a failure, and after ROOM_SECONDS.
+ * what the GPU would have counted meanwhile is more than what one worker does: so the one that began the start
+ * waits until the GPU is ready. The wait also ends with the input, with a failure, when other readers wait for what this
+ * one has begun, and after ROOM_SECONDS.
  */
-static void make_room(const struct work *work, const struct gpu *gpu)
+static void make_room(const struct work *work, struct reader *reader, const struct gpu *gpu)
 {
 	const double began = clock_seconds();
 
-	while (gpu_starting(gpu) && source_backlog(work->source) && clock_seconds() - began < ROOM_SECONDS)
+	while (gpu_starting(gpu) && source_backlog(work->source) && !source_owes(reader) &&
+	       clock_seconds() - began < ROOM_SECONDS)
 		nanosleep(&(struct timespec){.tv_nsec = ROOM_LOOK_NS}, NULL);
 }
 
@@ -117,7 +119,7 @@ int worker_run(const struct work *work, struct worker_report *report, struct fai
 		}
 		turn = turn_of(work, &cpu, feeder);
 		if (report->makes_room && turn == TURN_DONE)
-			make_room(work, __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE));
+			make_room(work, reader, __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE));
 		report->makes_room = false;
 		if (turn == TURN_END && feeder)
 			turn = feeder_finish(feeder);

@@ -128,8 +128,8 @@ enum turn feeder_turn(struct feeder *f);
 bool feeder_faster(const struct feeder *f, double cpu_rate);
 
 /*
- * After TURN_NO_SLOT, if there is nothing else to do: waits for a slot. TURN_DONE, TURN_LOST_GPU or
- * TURN_FAILED.
+ * After TURN_NO_SLOT, where there is nothing else to do, or a turn of the worker's other leg where others may wait for
+ * what its reader has begun. TURN_DONE, TURN_END, TURN_LOST_GPU or TURN_FAILED.
  */
 enum turn feeder_wait(struct feeder *f);
 

@@ -316,10 +316,17 @@ bool feeder_faster(const struct feeder *f, double cpu_rate)
 	return (double)f->counted > faster * cpu_rate * (clock_seconds() - f->began);
 }
 
+/*
+ * Other workers may have all slots and wait, in source_take, for what this one's reader has begun: the next pieces of a
+ * frame, say. It must not wait for them, and goes on by its other leg.
+ */
 enum turn feeder_wait(struct feeder *f)
 {
 	const double start = clock_seconds();
 	enum turn turn = TURN_NO_SLOT;
+
+	if (f->count == 0 && !gpu_failed(f->lane->gpu) && source_owes(f->reader))
+		return cpu_turn(f->cpu);
 
 	if (f->count > 0)
 		turn = reap(f, WAIT_SECONDS);

@@ -5,8 +5,11 @@
  */
 #include "input/source.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #include "check.h"
 #include "scratch.h"
@@ -412,6 +415,69 @@ static int read_pieces(const struct source_spec *spec, long cut, struct taken *t
 	return rc;
 }
 
+/*
+ * A program writes the file anew: it empties it, and fills it again before the size is looked at. What was not
+ * there when it was read is missing from the counts, so this is an error too.
+ */
+static void rewritten(void)
+{
+	static char *const PATHS[] = {"r"};
+	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	static const long TO[] = {PIECES_FILE / 4, PIECES_FILE / 4 + 4, PIECES_FILE / 2};
+
+	for (size_t i = 0; i < sizeof(TO) / sizeof(TO[0]); i++) {
+		uint32_t *const buffer = calloc(1, PIECES_FILE / 4);
+		const struct want want = {.buffer = buffer, .cap = 1 << 20, .range = 4 << 20, .reads = true};
+		struct fail fail = {.status = STATUS_OK};
+		struct source *s;
+		struct chunk piece;
+		size_t got = 1;
+
+		scratch_write("r", buffer, PIECES_FILE / 4);
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		struct reader *const r = source_reader(s);
+		CHECK(source_take(r, &want, &piece, &fail) == 0 && piece.bytes == 4 << 20 && !piece.data,
+		      "%zu bytes %s", piece.bytes, fail.text);
+		/* A clock that file systems look at ticks a hundred times a second at least. */
+		nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
+		CHECK(truncate("r", 0) == 0 && source_read(&piece, 0, buffer, 4096, &got, &fail) == 0 && got == 0,
+		      "%zu bytes %s", got, fail.text);
+		CHECK(truncate("r", TO[i]) == 0, "filled again");
+		int rc = source_done(r, &piece, got, &fail);
+		while (rc == 0 && source_take(r, &want, &piece, &fail) == 0 && piece.bytes > 0)
+			rc = source_done(r, &piece, piece.bytes, &fail);
+		CHECK(fail.status == STATUS_DATA && strstr(fail.text, "r: became shorter while"), "to %ld: '%s'", TO[i],
+		      fail.text);
+		source_close(s);
+		free(buffer);
+	}
+	scratch_clean();
+}
+
+/* A file as long as files can be: reads end where offsets do. */
+static void longest(void)
+{
+	const int fd = memfd_create("longest", MFD_CLOEXEC);
+	char path[64], *const paths[] = {path};
+	struct source_spec spec = {.paths = paths, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (fd < 0 || ftruncate(fd, INT64_MAX) != 0 || pwrite(fd, "last", 4, INT64_MAX - 4) != 4) {
+		printf("left out: a file of 2^63 - 1 bytes (%s)\n", strerror(errno));
+		close(fd);
+		return;
+	}
+	spec.skip = INT64_MAX - 4;
+	expect(&spec, "last", 0, "at the end");
+	spec.skip = INT64_MAX - 5, spec.ignore_tail = true, spec.record = 3;
+	const struct result r = read_spec(&spec, 24);
+	CHECK(r.rc == 0 && r.used == 3 && memcmp(r.data, "\0la", 3) == 0 && r.totals.tail == 2, "%zu bytes %s", r.used,
+	      r.fail.text);
+	spec.skip = INT64_MAX;
+	expect(&spec, "", 0, "after the end");
+	close(fd);
+}
+
 static void claimed_pieces(void)
 {
 	static char *const PATHS[] = {"big"}, *const TWICE[] = {"big", "big"}, *const SMALL[] = {"small"};
@@ -490,6 +556,8 @@ int main(void)
 	moving_files();
 	offsets();
 	claimed_pieces();
+	rewritten();
+	longest();
 	scratch_leave();
 	return check_report();
 }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fail.h"
+#include "base/utf8.h"
 
 #define PROGRESS_COLUMNS 256u /* of the line of progress, at most */
 
@@ -36,6 +37,31 @@ static void put(const char *text, size_t length)
 	}
 }
 
+/* U+0080 to U+009F, which terminals obey as they do ESC and a letter; what turns the direction of the text. */
+static bool is_control(const unsigned char *p, size_t length)
+{
+	if (length == 1)
+		return p[0] < ' ' || p[0] == 0x7f;
+	if (length == 2)
+		return p[0] == 0xc2 && p[1] < 0xa0;
+	return length == 3 && p[0] == 0xe2 &&
+	       ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+/*
+ * A file name must not be able to move the cursor, fake a line or show itself backwards. What is no UTF-8 is
+ * another character for each terminal, or a control character of eight bits.
+ */
+static void make_plain(unsigned char *text, size_t used)
+{
+	for (size_t i = 0; i < used;) {
+		const size_t length = utf8_length(text + i, used - i), bytes = length > 0 ? length : 1;
+		if (length == 0 || is_control(text + i, length))
+			memset(text + i, '?', bytes);
+		i += bytes;
+	}
+}
+
 static void print(const char *kind, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
 
 static void print(const char *kind, const char *format, va_list ap)
@@ -49,10 +75,7 @@ static void print(const char *kind, const char *format, va_list ap)
 		used += (size_t)length;
 	if (used > sizeof(line) - 2)
 		used = sizeof(line) - 2;
-	/* A file name must not be able to move the cursor or fake a line. */
-	for (size_t i = 0; i < used; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			line[i] = '?';
+	make_plain((unsigned char *)line, used);
 	line[used++] = '\n';
 	erase();
 	put(line, used);

@@ -56,7 +56,7 @@ static bool become_helper(const char *parent)
 	(void)prctl(PR_SET_NAME, "gpuhist-gpu", 0, 0, 0);
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	(void)prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); /* naps of microseconds must not be prolonged */
-	if (chdir("/") != 0 || getppid() != (pid_t)strtol(parent, NULL, 10))
+	if (getppid() != (pid_t)strtol(parent, NULL, 10))
 		_exit(0); /* the program has ended already */
 	return true;
 }
@@ -137,7 +137,17 @@ static void say_ready(const struct device *d)
 	say(&n);
 }
 
-/* The job's counting, with addresses of this process. */
+/*
+ * A helper that never ends must not keep a file system from being unmounted. While the driver starts, though,
+ * the folder is the user's: LD_LIBRARY_PATH and the driver's own variables may hold relative paths.
+ */
+static void leave_folder(void)
+{
+	if (chdir("/") != 0)
+		fail(NULL, "/", strerror(errno));
+}
+
+/* The counting of the job, with addresses of this process. */
 static void take_job(struct device *d)
 {
 	const struct region *const r = &d->layout;
@@ -173,6 +183,7 @@ int helper_main(char **argv)
 	if (touching)
 		pthread_join(thread, NULL);
 	device_make_slots(&d);
+	leave_folder();
 	say_ready(&d);
 	pump(&d);
 }

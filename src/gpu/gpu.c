@@ -115,6 +115,12 @@ static uint64_t memory_of_each(const struct gpu_spec *spec)
 	return spec->memory / (named > 0 ? named : ALL_DEVICES);
 }
 
+static int start_failed(struct gpu *gpu, const char *what)
+{
+	gpu_fail(gpu, what, strerror(errno));
+	return -1;
+}
+
 int gpu_device_start(struct gpu *gpu, unsigned index)
 {
 	struct gpu_device *d = &gpu->device[index];
@@ -132,11 +138,11 @@ int gpu_device_start(struct gpu *gpu, unsigned index)
 			     all ? index : devices_nth(spec->devices, index));
 	d->region = make_region(spec, &size, &d->layout, &fd);
 	if (!d->region)
-		return -1;
+		return start_failed(gpu, "memory to share with the driver's process");
 	d->orders = size.orders;
 	for (unsigned k = 0; k < REGION_SLOTS; k++)
 		d->slot[k] = (struct slot){.index = k, .data = region_data(d->region, k)};
-	return link_open(d, fd, show);
+	return link_open(d, fd, show) == 0 ? 0 : start_failed(gpu, "a socket or a thread for the driver's process");
 }
 
 static void device_close(struct gpu_device *d)
@@ -167,12 +173,9 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 	/* With "all", the thread of the first device starts the others and sets their number. */
 	const unsigned first = named == 0 ? 1 : named < GPU_DEVICES ? named : GPU_DEVICES;
 	gpu->devices = first;
-	for (unsigned i = 0; i < first; i++) {
-		if (gpu_device_start(gpu, i) != 0) {
-			gpu_fail(gpu, "memory to share with the driver's process", strerror(errno));
+	for (unsigned i = 0; i < first; i++)
+		if (gpu_device_start(gpu, i) != 0)
 			break;
-		}
-	}
 	return gpu;
 }
 
@@ -240,8 +243,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 		gpu->devices = n->devices < ALL_DEVICES ? n->devices : ALL_DEVICES;
 	lock_drop(&gpu->lock);
 	for (unsigned i = before; first && i < gpu->devices; i++)
-		if (gpu_device_start(gpu, i) != 0)
-			gpu_fail(gpu, "memory to share with the driver's process", strerror(errno));
+		(void)gpu_device_start(gpu, i);
 	lock_take(&gpu->lock);
 	d->ready = true;
 	gpu->report.slots += d->slots;

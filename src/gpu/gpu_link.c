@@ -68,13 +68,17 @@ static int make_actions(posix_spawn_file_actions_t *actions, const struct link *
 	return rc;
 }
 
-/* A session of its own, with no signal blocked or ignored. */
+/*
+ * A session of its own, no signal ignored, and one blocked: `pkill -USR1 gpuhist` asks for the progress, and
+ * finds the helper by its name too. A signal to our group may come before the session is there.
+ */
 static int make_attributes(posix_spawnattr_t *attributes)
 {
-	sigset_t none, all;
+	sigset_t usr1, all;
 	int rc = posix_spawnattr_init(attributes);
 
-	sigemptyset(&none);
+	sigemptyset(&usr1);
+	sigaddset(&usr1, SIGUSR1);
 	sigfillset(&all);
 	sigdelset(&all, SIGKILL);
 	sigdelset(&all, SIGSTOP);
@@ -82,7 +86,7 @@ static int make_attributes(posix_spawnattr_t *attributes)
 		rc = posix_spawnattr_setflags(attributes,
 					      POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 	if (rc == 0)
-		rc = posix_spawnattr_setsigmask(attributes, &none);
+		rc = posix_spawnattr_setsigmask(attributes, &usr1);
 	if (rc == 0)
 		rc = posix_spawnattr_setsigdefault(attributes, &all);
 	return rc;

@@ -62,7 +62,7 @@ void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order);
 
 /*
  * Starts the helper of one device, whose environment shows it that device alone. In this process
- * only the link's thread is started.
+ * only the link's thread is started. -1: gpu_fail was called with the reason.
  */
 int gpu_device_start(struct gpu *gpu, unsigned index);
 

@@ -267,6 +267,18 @@ int source_done(struct reader *r, struct chunk *chunk, size_t counted, struct fa
 	return rc;
 }
 
+bool source_owes(struct reader *r)
+{
+	struct source *s = r->source;
+
+	lock_take(&s->lock);
+	const bool owes = zstd_in_hand(r);
+	if (!owes && s->memory_wanted)
+		zstd_release(r);
+	lock_drop(&s->lock);
+	return owes;
+}
+
 /* ---- what others want to know ---- */
 
 uint64_t source_counted(const struct source *s)

@@ -198,6 +198,13 @@ void source_take_spare(struct source *s);
 uint64_t source_known_bytes(const struct source *s);
 
 /*
+ * A worker that waits for something other than the source asks this again and again. True: its reader has
+ * begun what other readers may be waiting for, so the worker must call source_take, and wait for none of
+ * them. False: none waits for it; the memory that its reader kept was given back if another one lacks it.
+ */
+bool source_owes(struct reader *r);
+
+/*
  * Is there work for one more worker than there are? Files: always. Streams: only when one reader
  * has not had to wait for data many times in a row; a second reader of a pipe that one can keep
  * empty would compete with the writer for its core and its cache.

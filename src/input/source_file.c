@@ -39,6 +39,11 @@ static ssize_t read_within_block(int fd, unsigned char *buffer, size_t cap, uint
 int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset, size_t *got,
 	      struct fail *fail)
 {
+	/* No file goes further, and a read that would is refused as a whole. */
+	const uint64_t most = offset < INT64_MAX ? INT64_MAX - offset : 0;
+
+	if (cap > most)
+		cap = (size_t)most;
 	*got = 0;
 	while (*got < cap) {
 		unsigned char *to = buffer + *got;
@@ -67,6 +72,7 @@ int file_open(struct source *s, struct input *in, struct fail *fail)
 	if (here < 0 || fstat(in->fd, &st) != 0)
 		return fail_errno(fail, "%s", in->name);
 	in->size = (uint64_t)st.st_size;
+	in->changed = st.st_ctim;
 	if (S_ISBLK(st.st_mode)) {
 		off_t end = lseek(in->fd, 0, SEEK_END);
 		if (end < 0 || lseek(in->fd, here, SEEK_SET) < 0)
@@ -128,7 +134,8 @@ static size_t claim(struct source *s, struct input *in, uint64_t most)
 
 /*
  * Did the file have more than `end` bytes when it was opened? Files in /sys hold less than st_size
- * says, then and now: only one whose st_size went down became shorter. A device's size is true.
+ * says, then and now: only one whose st_size went down became shorter, or one that was changed, because what is
+ * written anew, as `cp` does it, may have its old size again by now. A device's size is true.
  */
 static bool became_shorter(const struct input *in, uint64_t end)
 {
@@ -136,7 +143,8 @@ static bool became_shorter(const struct input *in, uint64_t end)
 
 	if (end >= in->size || end >= in->stop)
 		return false;
-	return !in->is_regular || fstat(in->fd, &st) != 0 || (uint64_t)st.st_size < in->size;
+	return !in->is_regular || fstat(in->fd, &st) != 0 || (uint64_t)st.st_size < in->size ||
+	       st.st_ctim.tv_sec != in->changed.tv_sec || st.st_ctim.tv_nsec != in->changed.tv_nsec;
 }
 
 /*

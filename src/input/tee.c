@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/clock.h"
 #include "base/lock.h"
 #include "base/signals.h"
 #include "input/pipe.h"
@@ -394,7 +395,8 @@ int tee_start(struct tee **out, char *const *paths, size_t count, int to, struct
 	return -1;
 }
 
-int tee_end(struct tee *t, struct fail *fail)
+/* The source takes no more inputs. */
+static void leave(struct tee *t)
 {
 	lock_take(&t->lock);
 	t->left = true;
@@ -404,6 +406,27 @@ int tee_end(struct tee *t, struct fail *fail)
 	lock_drop(&t->lock);
 	if (unused >= 0)
 		close(unused);
+}
+
+bool tee_goes_on(struct tee *t, double seconds)
+{
+	const double end = clock_seconds() + seconds;
+	double left = seconds;
+
+	leave(t);
+	lock_take(&t->lock);
+	while (!t->over && left > 0) {
+		lock_wait_for(&t->lock, &t->changed, left);
+		left = end - clock_seconds();
+	}
+	const bool over = t->over;
+	lock_drop(&t->lock);
+	return !over;
+}
+
+int tee_end(struct tee *t, struct fail *fail)
+{
+	leave(t);
 	pthread_join(t->passer, NULL);
 	/* The passer's signal may still be on its way. */
 	if (t->reader_left)

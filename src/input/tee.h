@@ -35,6 +35,7 @@
 #ifndef GPUHIST_TEE_H
 #define GPUHIST_TEE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/fail.h"
@@ -54,6 +55,12 @@ int tee_start(struct tee **out, char *const *paths, size_t count, int to, struct
  * it. One thread at a time.
  */
 int tee_next(struct tee *t, int *fd, struct fail *fail);
+
+/*
+ * When the source takes no more: waits for up to so many seconds for the end of the passing. Are bytes still
+ * being passed then? Main thread, when every descriptor that tee_next gave is closed.
+ */
+bool tee_goes_on(struct tee *t, double seconds);
 
 /*
  * Waits until everything has been passed, closes `to`, and frees. Every descriptor that tee_next

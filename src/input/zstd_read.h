@@ -45,6 +45,8 @@
  *     anything (source_done is called before the next source_take). Ranges of files, which a GPU's worker
  *     holds while it takes more, are no pieces, and no reader waits for them but at the end of -n.
  *   - A decoder whose next bytes another thread reads ahead waits for that read of a file.
+ *   - A GPU's worker may wait for a slot while others hold all slots and wait here: it asks source_owes meanwhile,
+ *     goes on by the CPU with a unit that it has, and gives its memory back where that is wanted.
  *   - A thread without work waits for a cutter, a decoder, or the opening of an input. These end by the
  *     above, or read an input. A thread that reads waits in poll beside the source's wake-up pipe, and
  *     never with the lock held.

@@ -50,6 +50,11 @@ nl=$(printf 'new\nline\033[1m')
 run gpuhist -t u8 "$nl"
 printf 'a' >"$nl"
 run $c "$nl"
+# Control characters of eight bits, as UTF-8 and alone; letters read backwards; bytes that are no UTF-8; what is shown
+# shellcheck disable=SC2016
+shell 'gpuhist -t u8 "$(printf "c\\302\\2331m \\2331m r\\342\\200\\256 i\\342\\201\\246 l\\342\\200\\250 x\\377\\302")"'
+# shellcheck disable=SC2016
+shell 'gpuhist -t u8 "$(printf "\\303\\244 \\342\\202\\254 \\302\\240 \\342\\200\\257 \\360\\237\\230\\200")"'
 printf 'a' >-b
 run $c -- -b
 run $c ./-b

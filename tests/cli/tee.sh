@@ -42,6 +42,19 @@ shell "gpuhist --tee -t u8 -o h cut.zst small >copy; echo \$?; cat cut.zst small
 shell "gpuhist --tee -t u64 -o h small big >copy; echo \$?; cmp copy both; ls h"
 shell "gpuhist --tee -t u16 -o h picture.pgm >copy; echo \$?; cmp copy picture.pgm; ls h"
 shell "gpuhist --tee -b 300000 -M 4K -o h small 2>/dev/null >copy; echo \$?; cmp copy small; ls h"
+# What goes wrong while the input goes on is reported while it does
+# shellcheck disable=SC2094
+{
+	cat frame.zst
+	printf 'garbage'
+	i=0
+	while [ $i -lt 2000 ] && ! grep -q warning err 2>/dev/null; do
+		sleep 0.01
+		i=$((i + 1))
+	done
+	printf 'more'
+} | gpuhist --tee -t u8 -o h 2>err | wc -c
+cat err
 # What cannot be opened or read ends the passing there
 shell "$c -o h small none big >copy; echo \$?; cmp copy small; ls h"
 shell "$c -o h small . big >copy; echo \$?; cmp copy small; ls h"
