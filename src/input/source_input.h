@@ -118,7 +118,7 @@ struct source {
 	unsigned ready;         /* ... and their pieces that any reader may take */
 	/* What decoders may hold together, and what of it no reader holds; below 0: a GPU has its part. */
 	int64_t memory, memory_left;
-	bool memory_wanted; /* a thread waits for some of it */
+	bool memory_wanted;        /* a thread waits for some of it */
 	unsigned seams, seam_most; /* records that are put together of several units, now and at most */
 };
 

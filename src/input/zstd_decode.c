@@ -167,13 +167,14 @@ static int refill(struct reader *r, struct fail *fail)
 	size_t got = 0;
 
 	if (!in->is_file) {
-		/* What is in the stage is this reader's, until it is at the end of its frame. */
-		const int rc = zstd_stage_need(r->source, in, 1, fail);
+		/* What is in the window is this reader's, until it is at the end of its frame. */
+		unsigned char *bytes;
+		const int rc = zstd_look(r->source, in, z->next, 1, &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
 		if (z->next == r->unit.first.offset)
-			hide_checksum(r, z->stage + z->stage_at, z->stage_end - z->stage_at);
-		r->source_bytes = (ZSTD_inBuffer){.src = z->stage + z->stage_at, .size = z->stage_end - z->stage_at};
+			hide_checksum(r, bytes, got);
+		r->source_bytes = (ZSTD_inBuffer){.src = bytes, .size = got};
 	} else {
 		const bool first = r->read_at == r->unit.first.offset;
 		if (read_file(r, &got, fail) != 0)
@@ -189,7 +190,7 @@ static int refill(struct reader *r, struct fail *fail)
 static void used(struct reader *r, size_t n)
 {
 	if (!r->in->is_file && r->source_bytes.src != r->packed)
-		zstd_stage_take(r->in->zstd, n);
+		r->in->zstd->next += n;
 }
 
 /* What stands after the last block, where libzstd does not look for it. */
