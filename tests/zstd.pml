@@ -259,16 +259,10 @@ inline piece_free(x)
 }
 
 /* free_counted() */
-#define is_counted(r, p) (p_state[piece(r, p)] == PIECE_COUNTED && (!ours[r] || p_begin[piece(r, p)] + 1 <= hashed[r]))
 inline free_counted(r)
 {
-#ifdef BUG_FREE_UNHASHED
 	if :: p_state[piece(r, 0)] == PIECE_COUNTED -> piece_free(piece(r, 0)) :: else fi;
 	if :: p_state[piece(r, 1)] == PIECE_COUNTED -> piece_free(piece(r, 1)) :: else fi
-#else
-	if :: is_counted(r, 0) -> piece_free(piece(r, 0)) :: else fi;
-	if :: is_counted(r, 1) -> piece_free(piece(r, 1)) :: else fi
-#endif
 }
 
 /* end_unit() */
@@ -555,12 +549,14 @@ found_none:
 		/* ---- zstd_refuse_unlocks() ---- */
 refuse:
 		i = in[me];
-#ifdef BUG_REFUSE_BEYOND
-		if :: true -> goto fail fi;
-#endif
 		if :: in_limit[i] != ALL && at[me] == UNKNOWN && !stopped -> wait_for(SETTLED, REFUSE) :: else fi;
+#ifdef BUG_REFUSE_BEYOND
+#define REFUSES true
+#else
+#define REFUSES (in_limit[i] == ALL || (!stopped && at[me] - made[me] < in_limit[i]))
+#endif
 		if
-		:: in_limit[i] == ALL || (!stopped && at[me] - made[me] < in_limit[i]) ->
+		:: REFUSES ->
 			p_state[piece(me, lent)] = (bad[me] == BAD_HEADER -> PIECE_FREE : PIECE_COUNTED);
 			goto fail
 		:: else
@@ -696,7 +692,11 @@ hash:
 			goto done
 		:: else
 		fi;
+#ifdef BUG_FREE_UNHASHED
+		free_counted(owner);
+#else
 		if :: !hashing[owner] -> free_counted(owner) :: else fi;
+#endif
 		adds = 0; owner = 0;
 		if
 		:: then == COUNT -> pc = COUNT; then = TAKE; goto done

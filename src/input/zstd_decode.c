@@ -92,15 +92,28 @@ static uint64_t read_end(const struct reader *r)
 	return zstd_attached(&r->unit) ? UNKNOWN : r->unit.first.offset + r->unit.stored;
 }
 
-/* Has another thread read what comes next? Then it is in `packed`. */
-static bool take_ahead(struct reader *r, size_t *got)
+/* What comes next of a file, a buffer of it at most. */
+static int read_next(const struct reader *r, unsigned char *to, size_t *got, struct fail *fail)
+{
+	const uint64_t left = read_end(r) - r->read_at;
+
+	return file_read(r->in, to, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, r->read_at, got, fail);
+}
+
+/* The same into `packed`, if no other thread has read it; and any thread without work may read what comes after it. */
+static int read_file(struct reader *r, size_t *got, struct fail *fail)
 {
 	struct source *s = r->source;
 
+	if (zstd_grow(&r->packed, &r->packed_room, PACKED_BYTES) != 0 ||
+	    zstd_grow(&r->ahead, &r->ahead_room, PACKED_BYTES) != 0)
+		return fail_errno(fail, "%s", r->in->name);
 	lock_take(&s->lock);
 	while (r->ahead_state == AHEAD_FILLING)
 		lock_wait(&s->lock, &s->settled);
 	const bool ready = r->ahead_state == AHEAD_READY;
+	r->ahead_state = AHEAD_NONE;
+	lock_drop(&s->lock);
 	if (ready) {
 		unsigned char *const packed = r->packed;
 		const size_t room = r->packed_room;
@@ -109,25 +122,8 @@ static bool take_ahead(struct reader *r, size_t *got)
 		r->ahead = packed;
 		r->ahead_room = room;
 		*got = r->ahead_bytes;
-	}
-	r->ahead_state = AHEAD_NONE;
-	lock_drop(&s->lock);
-	return ready;
-}
-
-/* The next bytes of a file, and any thread without work may read what comes after them. */
-static int read_file(struct reader *r, size_t *got, struct fail *fail)
-{
-	struct source *s = r->source;
-
-	if (zstd_grow(&r->packed, &r->packed_room, PACKED_BYTES) != 0 ||
-	    zstd_grow(&r->ahead, &r->ahead_room, PACKED_BYTES) != 0)
-		return fail_errno(fail, "%s", r->in->name);
-	if (!take_ahead(r, got)) {
-		const uint64_t left = read_end(r) - r->read_at;
-		if (file_read(r->in, r->packed, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, r->read_at, got,
-			      fail) != 0)
-			return -1;
+	} else if (read_next(r, r->packed, got, fail) != 0) {
+		return -1;
 	}
 	lock_take(&s->lock);
 	r->read_at += *got;
@@ -140,56 +136,47 @@ bool zstd_read_ahead_unlocks(struct source *s)
 {
 	struct reader *r = s->readers;
 	struct fail fail;
-	size_t got;
 
 	while (r && r->ahead_state != AHEAD_WANTED)
 		r = r->next;
 	if (!r)
 		return false;
-	const uint64_t at = r->read_at, left = read_end(r) - at;
 	fail.status = STATUS_OK;
 	r->ahead_state = AHEAD_FILLING;
 	lock_drop(&s->lock);
-	const int rc = file_read(r->in, r->ahead, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, at, &got, &fail);
+	const int rc = read_next(r, r->ahead, &r->ahead_bytes, &fail);
 	lock_take(&s->lock);
-	r->ahead_bytes = got;
 	/* What is wrong with the file its reader will find and report. */
-	r->ahead_state = rc == 0 && got > 0 ? AHEAD_READY : AHEAD_NONE;
+	r->ahead_state = rc == 0 && r->ahead_bytes > 0 ? AHEAD_READY : AHEAD_NONE;
 	pthread_cond_broadcast(&s->settled);
 	return true;
 }
 
-/* More compressed bytes for a decoder that has used all it had. */
+/* More compressed bytes for a decoder that has used all it had. A stream's stay in the window, which is its own now. */
 static int refill(struct reader *r, struct fail *fail)
 {
 	struct input *in = r->in;
-	struct zstd *z = in->zstd;
+	const bool first = (in->is_file ? r->read_at : in->zstd->next) == r->unit.first.offset;
+	unsigned char *bytes = NULL;
 	size_t got = 0;
+	const int rc = in->is_file ? read_file(r, &got, fail)
+				   : zstd_look(r->source, in, in->zstd->next, 1, &bytes, &got, fail);
 
-	if (!in->is_file) {
-		/* What is in the stage is this reader's, until it is at the end of its frame. */
-		const int rc = zstd_stage_need(r->source, in, 1, fail);
-		if (rc != 0)
-			return rc;
-		if (z->next == r->unit.first.offset)
-			hide_checksum(r, z->stage + z->stage_at, z->stage_end - z->stage_at);
-		r->source_bytes = (ZSTD_inBuffer){.src = z->stage + z->stage_at, .size = z->stage_end - z->stage_at};
-	} else {
-		const bool first = r->read_at == r->unit.first.offset;
-		if (read_file(r, &got, fail) != 0)
-			return -1;
-		if (first)
-			hide_checksum(r, r->packed, got);
-		r->source_bytes = (ZSTD_inBuffer){.src = r->packed, .size = got};
-	}
-	return r->source_bytes.size > 0 ? 0 : zstd_bad(in, r->unit.first.offset, fail, "the input ends inside it");
+	if (rc != 0)
+		return rc;
+	if (in->is_file)
+		bytes = r->packed;
+	if (first)
+		hide_checksum(r, bytes, got);
+	r->source_bytes = (ZSTD_inBuffer){.src = bytes, .size = got};
+	return got > 0 ? 0 : zstd_bad(in, r->unit.first.offset, fail, "the input ends inside it");
 }
 
 /* The decoder has used n more bytes. */
 static void used(struct reader *r, size_t n)
 {
 	if (!r->in->is_file && r->source_bytes.src != r->packed)
-		zstd_stage_take(r->in->zstd, n);
+		r->in->zstd->next += n;
 }
 
 /* What stands after the last block, where libzstd does not look for it. */

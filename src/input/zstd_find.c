@@ -6,16 +6,15 @@
  * A stream's are copied as they come: never more is waited for than the frame in hand needs, and where
  * -n may end inside it, than its next block needs.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "input/zstd_read.h"
 
 #define WALK_MOST ((uint64_t)64 << 20) /* as far as a frame's end is looked for */
 #define AHEAD ((uint64_t)8 << 20)      /* what a cold file is asked for ahead of that */
-#define LOOK_LEAST ((size_t)256)       /* bytes around a block header that are read with it */
+#define LOOK_LEAST ((size_t)256)       /* bytes around a block header that are read with it ... */
+#define LOOK_MOST ((size_t)16 << 10)   /* ... and where frames are small */
 /* Larger frames would be counted long after they have left the caches, and a single one by one thread. */
 #define WHOLE_MOST ((uint64_t)16 << 20)
 /*
@@ -37,87 +36,63 @@ int zstd_bad(const struct input *in, uint64_t offset, struct fail *fail, const c
 			offset == 0 ? " (--raw counts it as it is)" : "");
 }
 
+/* What a function that reads says, as what was found. */
+static enum find not_found(int rc)
+{
+	return rc < 0 ? FIND_BAD : FIND_STOPPED;
+}
+
 /* ---- the compressed bytes ---- */
 
-int zstd_stage_need(struct source *s, struct input *in, size_t n, struct fail *fail)
+int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, unsigned char **bytes, size_t *got,
+	      struct fail *fail)
 {
 	struct zstd *z = in->zstd;
-	size_t got;
+	size_t read = 0;
+	int rc = 0;
 
-	if (z->stage_end - z->stage_at >= n)
-		return 0;
-	memmove(z->stage, z->stage + z->stage_at, z->stage_end - z->stage_at);
-	z->stage_end -= z->stage_at;
-	z->stage_at = 0;
-	const int rc =
-		stream_read(s, in, z->stage + z->stage_end, n - z->stage_end, STAGE_BYTES - z->stage_end, &got, fail);
-	z->stage_end += got;
-	return rc;
-}
-
-void zstd_stage_take(struct zstd *z, size_t n)
-{
-	z->stage_at += n;
-	z->next += n;
-}
-
-/* n bytes at `offset` of a file. Frames may be so small that the next ones are seen with them. */
-static int look_file(struct input *in, uint64_t offset, unsigned char *bytes, size_t n, size_t *got, struct fail *fail)
-{
-	struct zstd *z = in->zstd;
-
-	if (offset < z->look_at || offset + n > z->look_at + z->looked) {
-		const bool small = offset >= z->look_at && offset - z->look_at < LOOK_MOST + SMALL_BYTES / 16;
-		z->look_at = offset;
-		z->looked = 0;
-		if (file_read(in, z->look, small ? LOOK_MOST : LOOK_LEAST, offset, &z->looked, fail) != 0)
-			return -1;
+	if (at >= z->window_at && at + n <= z->window_at + z->window_bytes) {
+		/* It was read. */
+	} else if (in->is_file) {
+		/* Frames may be so small that the next ones are seen with them. */
+		const bool near = at >= z->window_at && at - z->window_at < LOOK_MOST + SMALL_BYTES / 16;
+		z->window_at = at;
+		z->window_bytes = 0;
+		rc = file_read(in, z->window, near ? LOOK_MOST : LOOK_LEAST, at, &z->window_bytes, fail);
+	} else {
+		const size_t cut = (size_t)(z->next - z->window_at), need = (size_t)(at - z->next) + n;
+		z->window_at = z->next;
+		z->window_bytes -= cut;
+		memmove(z->window, z->window + cut, z->window_bytes);
+		rc = stream_read(s, in, z->window + z->window_bytes, need - z->window_bytes,
+				 WINDOW_BYTES - z->window_bytes, &read, fail);
+		z->window_bytes += read;
 	}
-	const size_t from = (size_t)(offset - z->look_at), there = z->looked - from;
-	*got = there < n ? there : n;
-	memcpy(bytes, z->look + from, *got);
-	return 0;
-}
-
-/* Looks at n bytes at `offset` of a file, or at the head of a stream; *got < n: the end. */
-static int look_at(struct source *s, struct input *in, uint64_t offset, unsigned char *bytes, size_t n, size_t *got,
-		   struct fail *fail)
-{
-	struct zstd *z = in->zstd;
-
-	if (in->is_file)
-		return look_file(in, offset, bytes, n, got, fail);
-	const int rc = zstd_stage_need(s, in, n, fail);
-	*got = z->stage_end - z->stage_at < n ? z->stage_end - z->stage_at : n;
-	memcpy(bytes, z->stage + z->stage_at, *got);
+	const size_t from = (size_t)(at - z->window_at);
+	*bytes = z->window + from;
+	*got = z->window_bytes > from ? z->window_bytes - from : 0;
 	return rc;
 }
 
 /* ---- headers ---- */
 
-/* Steps over a skippable frame. 1: the source was stopped. */
+/* Steps over a skippable frame; of a file without reading it. 1: the source was stopped. */
 static int skip_frame(struct source *s, struct input *in, const struct frame *f, struct fail *fail)
 {
 	struct zstd *z = in->zstd;
-	uint64_t left = f->header.bytes + f->header.content;
-	unsigned char last;
+	const uint64_t end = z->next + f->header.bytes + f->header.content;
+	unsigned char *bytes;
 	size_t got;
 
-	if (in->is_file) {
-		z->next += left;
-		if (look_file(in, z->next - 1, &last, 1, &got, fail) != 0)
-			return -1;
-		return got == 1 ? 0 : zstd_bad(in, f->offset, fail, "the input ends inside it");
-	}
-	while (left > 0) {
-		const size_t n = left < STAGE_BYTES ? (size_t)left : STAGE_BYTES;
-		const int rc = zstd_stage_need(s, in, n, fail);
+	if (in->is_file)
+		z->next = end - 1;
+	while (z->next < end) {
+		const int rc = zstd_look(s, in, z->next, 1, &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
-		if (z->stage_end - z->stage_at < n)
+		if (got == 0)
 			return zstd_bad(in, f->offset, fail, "the input ends inside it");
-		zstd_stage_take(z, n);
-		left -= n;
+		z->next += got < end - z->next ? got : end - z->next;
 	}
 	return 0;
 }
@@ -164,19 +139,19 @@ static bool at_end(const struct input *in)
 enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
 {
 	struct zstd *z = in->zstd;
-	unsigned char bytes[FRAME_HEADER_MAX];
-	enum frame_kind kind;
+	enum frame_kind kind = FRAME_SHORT;
+	unsigned char *bytes;
 	size_t got;
 
 	while (!at_end(in)) {
-		int rc;
+		int rc = 0;
 		*f = (struct frame){.offset = z->next, .stored = UNKNOWN, .bound = UNKNOWN};
 		/* Of a stream no more than the header needs: what follows may never come. */
-		for (size_t n = in->is_file ? sizeof(bytes) : 5;; n++) {
-			if ((rc = look_at(s, in, z->next, bytes, n, &got, fail)) != 0)
-				return rc < 0 ? FIND_BAD : FIND_STOPPED;
+		for (size_t n = in->is_file ? FRAME_HEADER_MAX : 5; n <= FRAME_HEADER_MAX; n++) {
+			if ((rc = zstd_look(s, in, z->next, n, &bytes, &got, fail)) != 0)
+				return not_found(rc);
 			kind = frame_parse(bytes, got, &f->header);
-			if (got < n || n == sizeof(bytes) || kind != FRAME_SHORT)
+			if (got < n || kind != FRAME_SHORT)
 				break;
 		}
 		if (got == 0)
@@ -184,9 +159,9 @@ enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, 
 		if (kind == FRAME_DATA)
 			return refuse(s, in, f, fail) == 0 ? FIND_WHOLE : FIND_BAD;
 		if (kind != FRAME_SKIPPABLE)
-			return not_a_frame(in, f, kind, fail) == 0 ? FIND_NONE : FIND_BAD;
+			return not_found(not_a_frame(in, f, kind, fail));
 		if ((rc = skip_frame(s, in, f, fail)) != 0)
-			return rc < 0 ? FIND_BAD : FIND_STOPPED;
+			return not_found(rc);
 	}
 	return FIND_NONE;
 }
@@ -204,6 +179,12 @@ static bool small_window(const struct frame *f)
 	return f->header.window < FRAME_BLOCK_MAX && f->header.content > f->header.window;
 }
 
+/* What it is taken to decode to. */
+static uint64_t weight(const struct frame *f)
+{
+	return f->header.content != UNKNOWN ? f->bound : RATIO * f->stored;
+}
+
 /* Can the frame be decoded in one call? Its bound, and of a stream its stored bytes, may be still to grow. */
 static bool fits(const struct reader *r, const struct frame *f, uint64_t stored, uint64_t bound,
 		 const struct request *q)
@@ -212,44 +193,28 @@ static bool fits(const struct reader *r, const struct frame *f, uint64_t stored,
 	       zstd_whole_bytes(stored, q->want->lent ? bound : 0) <= zstd_share(r->source);
 }
 
-static void begin_unit(struct unit *u, const struct frame *f)
+/* Copies what comes next of a stream. FIND_LONG: what there is of its frame by then does not fit. */
+static enum find gather(struct reader *r, const struct frame *f, size_t n, uint64_t bound, const struct request *q,
+			struct fail *fail)
 {
-	u->first = *f;
-	u->stored = f->stored;
-	u->content = f->header.content;
-	u->most = f->bound;
-	u->weight = f->header.content != UNKNOWN ? f->bound : RATIO * f->stored;
-	u->frames = 1;
+	struct input *in = r->in;
+	unsigned char *bytes;
+	size_t got;
+
+	if (!fits(r, f, r->packed_end + n, bound, q))
+		return FIND_LONG;
+	if (zstd_reserve_packed(r, n, q->want->lent && f->header.content != UNKNOWN ? bound : 0, fail) != 0)
+		return FIND_BAD;
+	const int rc = zstd_look(r->source, in, in->zstd->next, n, &bytes, &got, fail);
+	if (rc != 0)
+		return not_found(rc);
+	if (got < n)
+		return not_found(zstd_bad(in, f->offset, fail, "the input ends inside it"));
+	memcpy(r->packed + r->packed_end, bytes, n);
+	r->packed_end += n;
+	in->zstd->next += n;
+	return FIND_WHOLE;
 }
-
-/* Adds the frame that follows to a unit of small ones. false: it does not belong there. */
-static bool join(const struct reader *r, struct unit *u, const struct frame *f, const struct request *q)
-{
-	const uint64_t limit = r->in->zstd->limit;
-	const bool known = u->content != UNKNOWN && f->header.content != UNKNOWN;
-	const uint64_t content = known ? u->content + f->header.content : UNKNOWN;
-	const uint64_t weight = u->weight + (f->header.content != UNKNOWN ? f->bound : RATIO * f->stored);
-	uint64_t most = known ? content : u->most + f->bound;
-
-	/* Of frames without a declared size as many are decoded in one go as fit. */
-	if (!known && q->want->lent && most > UNIT_MOST)
-		most = UNIT_MOST;
-	if (!is_small(f) || small_window(f) || weight > UNIT_BYTES || u->stored + f->stored > UNIT_BYTES ||
-	    (!q->want->lent && most > q->cap - q->got) ||
-	    zstd_whole_bytes(u->stored + f->stored, q->want->lent ? most : 0) > zstd_share(r->source))
-		return false;
-	/* With -n, what comes after its last record must not be looked at. */
-	if (limit != UINT64_MAX && (!known || u->at == UNKNOWN || u->at >= limit || content >= limit - u->at))
-		return false;
-	u->stored += f->stored;
-	u->content = content;
-	u->weight = weight;
-	u->most = most;
-	u->frames++;
-	return true;
-}
-
-/* ---- of a file ---- */
 
 /* What a frame's reader will read soon; headers that are looked at alone (zstd_skim.c) ask for nothing. */
 static void hint(struct input *in, uint64_t at)
@@ -264,189 +229,145 @@ static void hint(struct input *in, uint64_t at)
 	z->hinted += AHEAD;
 }
 
-int zstd_walk(struct input *in, struct frame *f, uint64_t most, struct fail *fail)
+/* zstd_walk of a file; of a stream with its reader, which copies the frame on the way. */
+static enum find walk(struct source *s, struct reader *r, struct input *in, struct frame *f, const struct request *q,
+		      uint64_t most, struct fail *fail)
 {
-	struct frame_block block = {.last = false};
-	uint64_t at = f->offset + f->header.bytes, blocks = 0;
-	unsigned char bytes[3];
-	size_t got;
-
-	while (!block.last) {
-		if (at - f->offset > most)
-			return 0;
-		if (most != UNKNOWN)
-			hint(in, at);
-		if (look_file(in, at, bytes, 3, &got, fail) != 0)
-			return -1;
-		if (got < 3)
-			return zstd_bad(in, f->offset, fail, "the input ends inside it");
-		if (frame_block_parse(bytes, &block) != 0)
-			return zstd_bad(in, f->offset, fail, "corrupt block");
-		at += 3 + block.stored;
-		blocks++;
-	}
-	at += f->header.checksum ? FRAME_CHECKSUM : 0;
-	if (look_file(in, at - 1, bytes, 1, &got, fail) != 0)
-		return -1;
-	if (got == 0)
-		return zstd_bad(in, f->offset, fail, "the input ends inside it");
-	f->stored = at - f->offset;
-	f->bound = f->header.content != UNKNOWN ? f->header.content : blocks * frame_block_most(f);
-	return 0;
-}
-
-/* Small frames that follow. What is wrong with one is found again, and reported, when it is the next. */
-static void join_file(struct reader *r, struct input *in, const struct request *q)
-{
-	struct zstd *z = in->zstd;
-	unsigned char bytes[FRAME_HEADER_MAX];
-	size_t got;
-
-	for (;;) {
-		struct fail bad = {.status = STATUS_OK};
-		struct frame next = {.offset = z->next, .stored = UNKNOWN, .bound = UNKNOWN};
-		if (at_end(in) || look_file(in, z->next, bytes, sizeof(bytes), &got, &bad) != 0 ||
-		    frame_parse(bytes, got, &next.header) != FRAME_DATA || refuse(r->source, in, &next, &bad) != 0 ||
-		    (next.header.content != UNKNOWN && next.header.content > SMALL_BYTES) ||
-		    zstd_walk(in, &next, WALK_MOST, &bad) != 0 || !join(r, &r->unit, &next, q))
-			return;
-		z->next += next.stored;
-	}
-}
-
-static enum find find_in_file(struct reader *r, struct input *in, struct frame *f, const struct request *q,
-			      struct fail *fail)
-{
-	struct unit *u = &r->unit;
-
-	if (zstd_walk(in, f, WALK_MOST, fail) != 0)
-		return FIND_BAD;
-	begin_unit(u, f);
-	if (f->stored != UNKNOWN)
-		in->zstd->next += f->stored;
-	if (!fits(r, f, f->stored, f->bound, q)) {
-		r->read_at = f->offset;
-		zstd_reserve_long(r, f->header.content < f->header.window ? f->header.content : f->header.window);
-		return FIND_LONG;
-	}
-	if (is_small(f))
-		join_file(r, in, q);
-	zstd_reserve_whole(r, u->stored, q->want->lent ? u->most : 0);
-	return FIND_WHOLE;
-}
-
-/* ---- of a stream ---- */
-
-/* Room for n more compressed bytes. */
-static int packed_grow(struct reader *r, const struct frame *f, size_t n, const struct request *q, struct fail *fail)
-{
-	if (r->packed_end + n <= r->packed_room)
-		return 0;
-	const uint64_t out = q->want->lent && f->header.content != UNKNOWN ? f->header.content : 0;
-	size_t room = 2 * (r->packed_end + n);
-
-	if (zstd_whole_bytes(room, out) > zstd_share(r->source))
-		room = r->packed_end + n;
-	zstd_reserve_whole(r, room, out);
-	unsigned char *larger = realloc(r->packed, room);
-	if (!larger)
-		return fail_errno(fail, "%s", r->in->name);
-	r->packed = larger;
-	r->packed_room = room;
-	return 0;
-}
-
-/*
- * The frame's bytes from the stage, block by block. FIND_LONG: what there is of it by then does not fit,
- * or -n may end in it, and who decodes it reads on.
- */
-static enum find gather(struct reader *r, struct input *in, struct frame *f, const struct request *q, struct fail *fail)
-{
-	struct source *s = r->source;
-	struct zstd *z = in->zstd;
 	const bool declared = f->header.content != UNKNOWN;
 	struct frame_block block = {.last = false};
-	size_t piece = f->header.bytes;
-	uint64_t bound = declared ? f->header.content : 0;
+	uint64_t at = f->offset, bound = declared ? f->header.content : 0;
+	size_t piece = f->header.bytes, got;
+	unsigned char *bytes;
 	int rc;
 
 	for (;;) {
-		if (!fits(r, f, r->packed_end + piece, bound, q))
-			return FIND_LONG;
-		if (packed_grow(r, f, piece, q, fail) != 0)
-			return FIND_BAD;
-		if ((rc = zstd_stage_need(s, in, piece, fail)) != 0)
-			return rc < 0 ? FIND_BAD : FIND_STOPPED;
-		if (z->stage_end - z->stage_at < piece)
-			return zstd_bad(in, f->offset, fail, "the input ends inside it") == 0 ? FIND_NONE : FIND_BAD;
-		memcpy(r->packed + r->packed_end, z->stage + z->stage_at, piece);
-		zstd_stage_take(z, piece);
-		r->packed_end += piece;
+		const enum find found = in->is_file ? FIND_WHOLE : gather(r, f, piece, bound, q, fail);
+		if (found != FIND_WHOLE)
+			return found;
+		at += piece;
 		if (block.last)
 			break;
-		if ((rc = zstd_stage_need(s, in, 3, fail)) != 0)
-			return rc < 0 ? FIND_BAD : FIND_STOPPED;
-		if (z->stage_end - z->stage_at < 3)
-			return zstd_bad(in, f->offset, fail, "the input ends inside it") == 0 ? FIND_NONE : FIND_BAD;
-		if (frame_block_parse(z->stage + z->stage_at, &block) != 0)
-			return zstd_bad(in, f->offset, fail, "corrupt block") == 0 ? FIND_NONE : FIND_BAD;
+		if (at - f->offset > most)
+			return FIND_LONG;
+		if (in->is_file && most != UNKNOWN)
+			hint(in, at);
+		if ((rc = zstd_look(s, in, at, 3, &bytes, &got, fail)) != 0)
+			return not_found(rc);
+		if (got < 3)
+			return not_found(zstd_bad(in, f->offset, fail, "the input ends inside it"));
+		if (frame_block_parse(bytes, &block) != 0)
+			return not_found(zstd_bad(in, f->offset, fail, "corrupt block"));
 		bound += declared ? 0 : frame_block_most(f);
 		/* With a block its header, after the last one the checksum. */
 		piece = 3 + block.stored + (block.last && f->header.checksum ? FRAME_CHECKSUM : 0);
 	}
-	f->stored = r->packed_end;
+	if (in->is_file && (rc = zstd_look(s, in, at - 1, 1, &bytes, &got, fail)) != 0)
+		return not_found(rc);
+	if (in->is_file && got == 0)
+		return not_found(zstd_bad(in, f->offset, fail, "the input ends inside it"));
+	f->stored = at - f->offset;
 	f->bound = bound;
 	return FIND_WHOLE;
 }
 
-/* Small frames that are in the stage already. */
-static int join_stream(struct reader *r, struct input *in, const struct request *q, struct fail *fail)
+enum find zstd_walk(struct source *s, struct input *in, struct frame *f, uint64_t most, struct fail *fail)
 {
-	struct zstd *z = in->zstd;
-	struct fail bad = {.status = STATUS_OK};
-	struct frame next;
-
-	while (frame_measure(z->stage + z->stage_at, z->stage_end - z->stage_at, &next)) {
-		next.offset = z->next;
-		if (refuse(r->source, in, &next, &bad) != 0 || !join(r, &r->unit, &next, q))
-			break;
-		if (packed_grow(r, &next, (size_t)next.stored, q, fail) != 0)
-			return -1;
-		memcpy(r->packed + r->packed_end, z->stage + z->stage_at, (size_t)next.stored);
-		zstd_stage_take(z, (size_t)next.stored);
-		r->packed_end += (size_t)next.stored;
-	}
-	return 0;
+	return walk(s, NULL, in, f, NULL, most, fail);
 }
 
-static enum find find_in_stream(struct reader *r, struct input *in, struct frame *f, const struct request *q,
-				struct fail *fail)
+/*
+ * The frame that follows, if it may be a small one; of a stream, if all of it was read. What is wrong with it is
+ * found again, and reported, when it is the next.
+ */
+static bool next_small(struct source *s, struct input *in, struct frame *f)
 {
-	struct unit *u = &r->unit;
-	const uint64_t limit = in->zstd->limit, content = f->header.content;
-	/* All of a frame may be waited for where -n wants more than it holds. */
-	const bool all = limit == UINT64_MAX ||
-			 (content != UNKNOWN && u->at != UNKNOWN && u->at < limit && content < limit - u->at);
-	const enum find found = all ? gather(r, in, f, q, fail) : FIND_LONG;
+	struct fail bad = {.status = STATUS_OK};
+	struct zstd *z = in->zstd;
+	unsigned char *bytes;
+	size_t got;
 
-	begin_unit(u, f); /* as far as it is known now */
-	if (found == FIND_WHOLE) {
-		if (is_small(f) && join_stream(r, in, q, fail) != 0)
-			return FIND_BAD;
-		/* Where it must wait for the next request it may have to be decoded into memory of ours. */
-		zstd_reserve_whole(r, u->stored, q->want->lent || u->most > q->cap - q->got ? u->most : 0);
+	*f = (struct frame){.offset = z->next, .stored = UNKNOWN, .bound = UNKNOWN};
+	if (!in->is_file) {
+		const size_t from = (size_t)(z->next - z->window_at);
+		return frame_measure(z->window + from, z->window_bytes - from, f) && refuse(s, in, f, &bad) == 0;
 	}
-	if (found == FIND_LONG)
-		zstd_reserve_long(r, content < f->header.window ? content : f->header.window);
+	return !at_end(in) && zstd_look(s, in, z->next, FRAME_HEADER_MAX, &bytes, &got, &bad) == 0 &&
+	       frame_parse(bytes, got, &f->header) == FRAME_DATA && refuse(s, in, f, &bad) == 0 &&
+	       (f->header.content == UNKNOWN || f->header.content <= SMALL_BYTES) &&
+	       zstd_walk(s, in, f, WALK_MOST, &bad) == FIND_WHOLE;
+}
+
+/* Adds small frames that follow to a unit of one. */
+static enum find join(struct reader *r, const struct request *q, struct fail *fail)
+{
+	struct zstd *z = r->in->zstd;
+	struct unit *u = &r->unit;
+	enum find found = FIND_WHOLE;
+	struct frame f;
+
+	while (found == FIND_WHOLE && next_small(r->source, r->in, &f)) {
+		const bool known = u->content != UNKNOWN && f.header.content != UNKNOWN;
+		const uint64_t content = known ? u->content + f.header.content : UNKNOWN, stored = u->stored + f.stored;
+		uint64_t most = known ? content : u->most + f.bound;
+		/* Of frames without a declared size as many are decoded in one go as fit. */
+		if (!known && q->want->lent && most > UNIT_MOST)
+			most = UNIT_MOST;
+		if (!is_small(&f) || small_window(&f) || u->weight + weight(&f) > UNIT_BYTES || stored > UNIT_BYTES ||
+		    (!q->want->lent && most > q->cap - q->got) ||
+		    zstd_whole_bytes(stored, q->want->lent ? most : 0) > zstd_share(r->source))
+			break;
+		/* With -n, what comes after its last record must not be looked at. */
+		if (z->limit != UINT64_MAX &&
+		    (!known || u->at == UNKNOWN || u->at >= z->limit || content >= z->limit - u->at))
+			break;
+		if (r->in->is_file)
+			z->next += f.stored;
+		else
+			found = gather(r, &f, (size_t)f.stored, f.bound, q, fail);
+		u->stored = stored;
+		u->content = content;
+		u->weight += weight(&f);
+		u->most = most;
+		u->frames++;
+	}
 	return found;
 }
 
 enum find zstd_find(struct reader *r, struct input *in, const struct request *q, struct fail *fail)
 {
+	const uint64_t limit = in->zstd->limit;
+	struct unit *u = &r->unit;
 	struct frame f;
-	const enum find found = zstd_next_header(r->source, in, &f, fail);
+	enum find found = zstd_next_header(r->source, in, &f, fail);
 
 	if (found != FIND_WHOLE)
 		return found;
-	return in->is_file ? find_in_file(r, in, &f, q, fail) : find_in_stream(r, in, &f, q, fail);
+	/* All of a stream's frame may be waited for where -n wants more than it holds. */
+	const uint64_t content = f.header.content;
+	if (in->is_file || limit == UINT64_MAX ||
+	    (content != UNKNOWN && u->at != UNKNOWN && u->at < limit && content < limit - u->at))
+		found = walk(r->source, r, in, &f, q, in->is_file ? WALK_MOST : UNKNOWN, fail);
+	else
+		found = FIND_LONG;
+	if (found != FIND_WHOLE && found != FIND_LONG)
+		return found;
+	u->first = f;
+	u->stored = f.stored;
+	u->content = content;
+	u->most = f.bound;
+	u->weight = weight(&f);
+	u->frames = 1;
+	if (in->is_file) {
+		r->read_at = f.offset;
+		in->zstd->next += f.stored != UNKNOWN ? f.stored : 0;
+	}
+	if (found == FIND_LONG || (in->is_file && !fits(r, &f, f.stored, f.bound, q))) {
+		zstd_reserve_long(r, content < f.header.window ? content : f.header.window);
+		return FIND_LONG;
+	}
+	if (is_small(&f) && (found = join(r, q, fail)) != FIND_WHOLE)
+		return found;
+	/* Where it must wait for the next request it may have to be decoded into memory of ours. */
+	zstd_reserve_whole(r, u->stored, q->want->lent || u->most > q->cap - q->got ? u->most : 0);
+	return FIND_WHOLE;
 }

@@ -141,6 +141,23 @@ void zstd_reserve_whole(struct reader *r, uint64_t packed, uint64_t out)
 	reserve(r, larger(room_of(packed), r->packed_room) + larger(room_of(out), p->room) + CONTEXT_BYTES);
 }
 
+int zstd_reserve_packed(struct reader *r, size_t n, uint64_t out, struct fail *fail)
+{
+	size_t room = r->packed_end + n;
+
+	if (room <= r->packed_room)
+		return 0;
+	if (zstd_whole_bytes(2 * room, out) <= zstd_share(r->source))
+		room = 2 * room;
+	zstd_reserve_whole(r, room, out);
+	unsigned char *larger = realloc(r->packed, room);
+	if (!larger)
+		return fail_errno(fail, "%s", r->in->name);
+	r->packed = larger;
+	r->packed_room = room;
+	return 0;
+}
+
 void zstd_reserve_long(struct reader *r, uint64_t window)
 {
 	if (r->piece[0].room > room_of(zstd_piece_room(r->source)))

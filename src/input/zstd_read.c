@@ -17,11 +17,11 @@ int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t siz
 	struct zstd *z = calloc(1, sizeof(*z));
 
 	in->zstd = z;
-	if (z && !in->is_file)
-		z->stage = malloc(STAGE_BYTES);
+	if (z)
+		z->window = malloc(WINDOW_BYTES);
 	if (z && in->header.chunks && in->bound != NO_END)
 		z->rest = malloc(REST_BYTES);
-	if (!z || (!in->is_file && !z->stage) || (in->header.chunks && in->bound != NO_END && !z->rest))
+	if (!z || !z->window || (in->header.chunks && in->bound != NO_END && !z->rest))
 		return fail_errno(fail, "%s", in->name);
 	z->begin = z->next = z->hinted = offset;
 	z->size = size;
@@ -39,7 +39,7 @@ void zstd_free(struct zstd *z)
 		return;
 	free(z->rest);
 	(void)zstd_seams_free(z->seams);
-	free(z->stage);
+	free(z->window);
 	free(z);
 }
 

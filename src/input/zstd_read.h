@@ -65,13 +65,12 @@
 #include "input/zstd_frame.h"
 
 #define UNKNOWN FRAME_UNKNOWN
-#define STAGE_BYTES ((size_t)256 << 10) /* compressed bytes at a time: a block and what is about it */
-_Static_assert(STAGE_BYTES >= 3 + FRAME_BLOCK_MAX + FRAME_CHECKSUM, "a block, its header and a checksum");
+#define WINDOW_BYTES ((size_t)256 << 10) /* compressed bytes at a time: a block and what is about it */
+_Static_assert(WINDOW_BYTES >= 3 + FRAME_BLOCK_MAX + FRAME_CHECKSUM, "a block, its header and a checksum");
 #define PIECE_BYTES ((size_t)256 << 10) /* of a long frame */
 #define PIECES 4u
 #define PACKED_BYTES (2 * PIECE_BYTES) /* of a file, read at a time: as long as a waiting thread sleeps */
-#define LOOK_MOST ((size_t)16 << 10)
-#define REST_BYTES ((size_t)64 << 10) /* kept of what follows the samples of a WAVE, to be looked at */
+#define REST_BYTES ((size_t)64 << 10)  /* kept of what follows the samples of a WAVE, to be looked at */
 
 /* What a reader decodes: one frame, or small ones. */
 struct unit {
@@ -105,13 +104,11 @@ struct zstd {
 	uint64_t begin, size; /* of a file: where the first frame begins, its size when it was opened */
 	uint64_t limit;       /* decoded bytes after this offset are not wanted */
 	/* -------- */
-	uint64_t next;                 /* compressed offset of the next frame */
-	uint64_t hinted;               /* of a file, as far as the system was asked to read ahead */
-	unsigned char look[LOOK_MOST]; /* of a file: bytes at look_at ... */
-	uint64_t look_at;
-	size_t looked;
-	unsigned char *stage; /* of a stream: bytes that were read and are not cut */
-	size_t stage_at, stage_end;
+	uint64_t next;         /* compressed offset of the next frame */
+	uint64_t hinted;       /* of a file, as far as the system was asked to read ahead */
+	unsigned char *window; /* compressed bytes from window_at on; of a stream all that are not cut */
+	uint64_t window_at;
+	size_t window_bytes;
 	/* -------- */
 	uint64_t units;      /* that were cut */
 	uint64_t placed;     /* of these, with a known offset and size ... */
@@ -210,15 +207,21 @@ enum find { FIND_WHOLE, FIND_LONG, FIND_STOPPED, FIND_NONE, FIND_BAD = -1 };
 /* The next unit of an input into r->unit, of a stream's its bytes too. */
 enum find zstd_find(struct reader *r, struct input *in, const struct request *q, struct fail *fail);
 
-/* At least n bytes of a stream in its stage, unless it ends. 1: the source was stopped. */
-int zstd_stage_need(struct source *s, struct input *in, size_t n, struct fail *fail);
-void zstd_stage_take(struct zstd *z, size_t n);
+/*
+ * Compressed bytes from offset `at` on, *got of them: n or more, unless the input ends. Those of a stream before
+ * `next` are gone, and no more than a window is kept of it. 1: the source was stopped.
+ */
+int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, unsigned char **bytes, size_t *got,
+	      struct fail *fail);
 
 /* The header of the next frame of data, after skippable ones; FIND_WHOLE: there is one. */
 enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail);
 
-/* Of a file: follows a frame from block to block to its end, at most so far; then its `stored` is known. */
-int zstd_walk(struct input *in, struct frame *f, uint64_t most, struct fail *fail);
+/*
+ * Of a file: follows a frame from block to block to its end, which makes its `stored` known. FIND_LONG: that is
+ * further than so far.
+ */
+enum find zstd_walk(struct source *s, struct input *in, struct frame *f, uint64_t most, struct fail *fail);
 
 /* ---- zstd_skim.c: frames that are passed over, of a file; without the lock ---- */
 
@@ -236,6 +239,7 @@ uint64_t zstd_share(const struct source *s); /* what a unit may take to be decod
 
 /* By a cutter, without the lock: memory for its unit, beside compressed bytes that it has read. Waits for it. */
 void zstd_reserve_whole(struct reader *r, uint64_t packed, uint64_t out);
+int zstd_reserve_packed(struct reader *r, size_t n, uint64_t out, struct fail *fail); /* ... and n more of these */
 void zstd_reserve_long(struct reader *r, uint64_t window);
 
 /* Frees what a reader without a unit keeps for the next one. */

@@ -14,18 +14,6 @@
 
 #include "input/zstd_read.h"
 
-/* Pieces that were counted, and added, are free: a decoder that waits, or has ended, looks at them again. */
-static void free_counted(struct source *s, struct reader *r)
-{
-	for (unsigned i = 0; i < PIECES; i++) {
-		struct piece *p = &r->piece[i];
-		if (p->state == PIECE_COUNTED && (!r->sum.ours || p->begin + p->decoded <= r->sum.hash.bytes)) {
-			p->state = PIECE_FREE;
-			pthread_cond_broadcast(&s->settled);
-		}
-	}
-}
-
 /* The piece that is next in the frame's order, if it is there and no thread adds one. */
 static struct piece *next_to_hash(struct reader *r)
 {
@@ -40,6 +28,10 @@ static struct piece *next_to_hash(struct reader *r)
 	return NULL;
 }
 
+/*
+ * Adds all that can be added. Pieces that were counted are free then, as pieces become ready in order; a decoder that
+ * waits for one, or for the checksum, looks again.
+ */
 static void hash_unlocks(struct source *s, struct reader *r)
 {
 	struct piece *p;
@@ -51,11 +43,15 @@ static void hash_unlocks(struct source *s, struct reader *r)
 		xxh64_add(&r->sum.hash, p->data + from, p->decoded - from);
 		lock_take(&s->lock);
 		r->hashing = false;
-		if (r->state == READER_DRAINING) /* it waits for the checksum */
+		if (r->state == READER_DRAINING)
 			pthread_cond_broadcast(&s->settled);
 	}
-	if (!r->hashing)
-		free_counted(s, r);
+	for (unsigned i = 0; i < PIECES && !r->hashing; i++) {
+		if (r->piece[i].state == PIECE_COUNTED) {
+			r->piece[i].state = PIECE_FREE;
+			pthread_cond_broadcast(&s->settled);
+		}
+	}
 }
 
 static bool all_home(const struct reader *r)

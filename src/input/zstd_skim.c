@@ -36,7 +36,7 @@ static enum find skim(struct source *s, struct input *in, uint64_t until, struct
 			return undeclared(in, f, fail) == 0 ? FIND_NONE : FIND_BAD;
 		if (content > until - z->decoded)
 			return FIND_WHOLE;
-		if (zstd_walk(in, f, UNKNOWN, fail) != 0)
+		if (zstd_walk(s, in, f, UNKNOWN, fail) != FIND_WHOLE)
 			return FIND_BAD;
 		z->next += f->stored;
 		z->decoded += content;
