@@ -78,16 +78,21 @@ static inline uint64_t run_ends(const unsigned char *p)
 }
 #endif
 
-static inline void add_runs(uint32_t *counts, const unsigned char *p, uint64_t ends)
+/*
+ * None or one end is counted without a branch, because which of them it is cannot be predicted. The last run goes to
+ * a table of its own: where there is but one run, its two additions need not wait for each other.
+ */
+static inline void add_runs(table *t, const unsigned char *p, uint64_t ends)
 {
-	uint32_t begin = 0;
+	uint32_t begin = (uint32_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
 
-	for (; ends != 0; ends &= ends - 1) {
+	t[0][*p] += begin;
+	for (ends &= ends - 1; ends != 0; ends &= ends - 1) {
 		const uint32_t end = (uint32_t)__builtin_ctzll(ends) + 1;
-		counts[p[begin]] += end - begin;
+		t[0][p[begin]] += end - begin;
 		begin = end;
 	}
-	counts[p[begin]] += GROUP - begin;
+	t[1][p[GROUP - 1]] += GROUP - begin;
 }
 
 void bytes_add(uint32_t *tables, const unsigned char *p, size_t n)
@@ -99,7 +104,7 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n)
 		for (; n > 2 * GROUP; n -= GROUP, p += GROUP) {
 			const uint64_t next = run_ends(p + GROUP);
 			if (__builtin_expect(ends != NOISE, 0)) {
-				add_runs(tables, p, ends);
+				add_runs(t, p, ends);
 				a = little64(p + GROUP);
 				b = little64(p + GROUP + 8);
 			} else {

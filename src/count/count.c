@@ -323,6 +323,19 @@ static bool takes_along(const struct counting *c, const struct xxh64 *hash)
 	return c->tables == 4 && c->bytes == XXH64_STRIPE / 8 && hash->bytes % XXH64_STRIPE == 0;
 }
 
+/* Groups of a constant size become vectors at any level of optimisation. */
+static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, size_t n)
+{
+	enum { GROUP = 16 };
+	size_t i = 0;
+
+	for (; i + GROUP <= n; i += GROUP)
+		for (size_t k = i; k < i + GROUP; k++)
+			cells[k] += base[k];
+	for (; i < n; i++)
+		cells[i] += base[i];
+}
+
 static void add_some(struct counter *counter, const unsigned char *p, size_t n, struct xxh64 *hash)
 {
 	const struct counting *c = counter->c;
@@ -349,8 +362,8 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n, 
 			add_cells(counter, p, some, p, along);
 		} else {
 			c->cells_of(&counter->binning, p, some, cells);
-			for (size_t i = 0; c->channels > 1 && i < some; i++)
-				cells[i] += counter->base[i];
+			if (c->channels > 1)
+				add_base(cells, counter->base, some);
 			if (c->method == COUNT_PRIVATE)
 				add_cells(counter, cells, some, p, along);
 			else
