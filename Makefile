@@ -32,19 +32,19 @@ say     = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n'
 endif
 
 #: make                  builds ./gpuhist
-#: make SAN=address,undefined check   instrumented, in a folder of its own; also SAN=thread
+#: make SAN=address,undefined check   instrumented, owners of locks checked too, in a folder of its own; also SAN=thread
 #: make DEBUG=1          for a debugger: little optimised, asserts on, owners of locks checked, in build/debug
 #: make V=1              shows the commands; GPU_ARCHS=90 makes kernels for one architecture, NVCC= none
 # Each mode has a folder of its own. MODE is what makes it one, and stays where the user sets CFLAGS.
 ifdef SAN
 BUILD   = build/san-$(firstword $(subst $(comma), ,$(SAN)))
-CFLAGS ?= -O1 -g
-MODE    = -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer
+CFLAGS ?= -O1 -g1
+MODE    = -fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer $(if $(findstring thread,$(SAN)),,-DLOCKS_CHECKED)
 TORTURE_CPPFLAGS = -DTORTURE_NO_ALLOCATOR
 else ifdef FUZZ
 # What `make fuzz` builds, by clang alone: no kernels, nothing to harden.
 BUILD   = build/fuzz
-CFLAGS ?= -O1 -g
+CFLAGS ?= -O1 -g1
 MODE    = -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 override NVCC =
 else ifdef DEBUG
@@ -134,7 +134,10 @@ KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh kernels/*.h) \
 
 # Each tests/test_X.c is a program of its own, linked with all rooms but main; so is each harness of
 # the fuzzers, and what measures or checks the kernels.
-TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(wildcard tests/test_*.c))
+# The thread sanitizer has nothing to see where there is one thread.
+THREADS   = 'pthread|readers\.h|source_open|run_job|tee_start|watch_start|snapshot'
+TEST_SRC := $(if $(findstring thread,$(SAN)),$(shell grep -lE $(THREADS) tests/test_*.c),$(wildcard tests/test_*.c))
+TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(TEST_SRC))
 FUZZERS   = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH_GPU = $(BUILD)/bench_kernels $(BUILD)/bench_lanes $(BUILD)/bench_loops
 GPU_CHECK = $(BUILD)/gpu_check
@@ -328,6 +331,9 @@ fuzz:
 
 fuzzers: $(FUZZERS)
 
+# Only what is compiled, for a compiler that is asked for its warnings alone.
+compiled: $(OBJ) $(TEST_SRC:%.c=$(OBJ_DIR)/%.o)
+
 #: make coverage         which lines `make test` runs, by file and folder; TIER=check: which `make check` runs (gcc)
 TIER    = test
 coverage:
@@ -433,5 +439,5 @@ help:
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) \
 	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
-.PHONY: all bench bench-course bench-gpu bench-loops check check-cluster check-gpu check-programs clean coverage coverage-programs \
+.PHONY: all bench bench-course bench-gpu bench-loops check check-cluster check-gpu check-programs clean compiled coverage coverage-programs \
 	cross deb demo dist FORCE fuzz fuzzers help install test torture uninstall

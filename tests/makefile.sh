@@ -117,9 +117,14 @@ done
 title='the flags of the user in a build with a sanitizer'
 check build make SAN=address CFLAGS=-Ouser CPPFLAGS=-DUSER LDFLAGS=-Luser NVCCFLAGS=-Onv build/san-address/obj/src/main.o \
 	build/san-address/gpuhist
-check every 'main\.c' -fsanitize=address -Ouser -DUSER
+check every 'main\.c' -fsanitize=address -Ouser -DUSER -DLOCKS_CHECKED
 check every ' -o build/san-address/gpuhist ' -fsanitize=address -Luser
 check never '^nvcc'
+title='what the thread sanitizer looks at'
+check build make SAN=thread compiled
+check every ' -c -o build/san-thread/' -fsanitize=thread
+check once ' tests/test_lock\.c '
+check never ' tests/test_number\.c '
 title='a debug build'
 check build make DEBUG=1 CFLAGS=-DNDEBUG
 check every ' -c -o build/debug/obj/src/.*\.o' '-DNDEBUG -UNDEBUG'

@@ -19,7 +19,7 @@ static struct axis make_axis(const char *name, struct edges_spec spec)
 {
 	const struct axis_spec of = {.edges = spec};
 	struct sample_type type;
-	struct axis axis;
+	struct axis axis = {0};
 	const char *why = NULL;
 
 	CHECK(sample_type_parse(&type, name) == 0 && axis_init(&axis, &of, &type, &why) == 0, "%s: %s", name, why);

@@ -38,7 +38,7 @@ static bool compressed(const struct mixed *in)
 
 static void draw_input(struct mixed *in, const unsigned char *data, bool *stdin_taken)
 {
-	*in = (struct mixed){.kind = (int)below(KINDS), .pack = {.state = 1 + below(1000)}, .writer = -1};
+	*in = (struct mixed){.kind = (unsigned)below(KINDS), .pack = {.state = 1 + below(1000)}, .writer = -1};
 	if (in->kind == STDIN_ZSTD && *stdin_taken)
 		in->kind = FILE_ZSTD;
 	*stdin_taken |= in->kind == STDIN_ZSTD;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * lock: a mutex that knows its owner in a build with DEBUG=1.
+ * lock: a mutex that knows its owner in a build with DEBUG=1 or SAN=address.
  *
  * There the mutex is an error-checking one. It refuses a thread that takes a lock twice, drops one
  * that it does not hold, or waits without holding it: each is a bug of ours and fails an assertion.
