@@ -124,7 +124,7 @@ static bool start_next(void *arg)
 	}
 	start_one(crew);
 	lock_drop(&crew->lock);
-	return began && crew->plan->workers > 1 && crew->plan->workers >= cores_usable();
+	return began && !crew->plan->decoded && crew->plan->workers > 1 && crew->plan->workers >= cores_usable();
 }
 
 int crew_open(struct crew **out, const struct crew_work *on, struct fail *fail)

@@ -74,7 +74,7 @@ static void refusals(void)
 	put_text(&npy, "abcdefgh");
 	scratch_write("short", npy.at, npy.bytes);
 	spec = spec_of(SHORT + 1, 1, 1, 2);
-	refused(&spec, STATUS_DATA, "short: holds less than the 12 bytes of samples that its .npy header says");
+	refused(&spec, STATUS_DATA, "short: holds less than the 12 bytes of samples that its .npy header announces");
 	scratch_write("short", "abc", 3);
 	spec = spec_of(SHORT, 3, 1, 2);
 	refused(&spec, STATUS_DATA, "short: ends inside a record: 3 of 4 bytes");

@@ -321,13 +321,15 @@ static void parts_of_one_whole(void)
 	b.state = 8;
 	expect_refusal(&a, &b,
 		       NOT
-		       "an input changed between part 3 and part 5, or is a copy with another time (cp -p and rsync "
-		       "-t keep times)");
+		       "an input changed between part 3 and part 5, or is a copy with another time of modification (cp "
+		       "-p and rsync "
+		       "-t keep it)");
 	a.held = "3-4";
 	expect_refusal(&b, &a,
 		       NOT
-		       "an input changed between part 5 and parts 3-4, or is a copy with another time (cp -p and "
-		       "rsync -t keep times)");
+		       "an input changed between part 5 and parts 3-4, or is a copy with another time of modification "
+		       "(cp -p and "
+		       "rsync -t keep it)");
 	a.held = NULL;
 	b.state = 7;
 	b.options = "--bins=5";

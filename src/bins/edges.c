@@ -302,7 +302,7 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 		return 0;
 	}
 	if (spec->kind == AXIS_VALUES && is_float) {
-		*why = "a float is no number of a bin: a float type needs --range=LO:HI";
+		*why = "float samples are not bin numbers: a float type needs --range=LO:HI";
 		return -1;
 	}
 	if (spec->kind == AXIS_VALUES) {

@@ -26,7 +26,7 @@ int options_merge(struct job *job, const char *text, struct fail *fail)
 	if (!text || job->merge_some)
 		return 0;
 	return options_usage(fail, "--merge", text,
-			     "can be \"some\", for parts of which others are added later; files follow after a blank");
+			     "must be \"some\" (parts may be missing) or nothing; files come after a space");
 }
 
 /* Only JSON can say that parts are missing. */
@@ -34,8 +34,7 @@ int options_settle_some(const struct job *job, struct fail *fail)
 {
 	if (!job->merge_some || strcmp(job->format->name, "json") == 0)
 		return 0;
-	return fail_set(fail, STATUS_USAGE,
-			"--merge=some: %s cannot say which parts of a whole it holds: only json can (-f json)",
+	return fail_set(fail, STATUS_USAGE, "--merge=some: %s cannot say which parts it holds: only json can (-f json)",
 			job->format->name);
 }
 
@@ -45,8 +44,9 @@ int options_settle_merge(const struct given *g, struct fail *fail)
 		return 0;
 	if (strcmp(g->counting, "stats") == 0)
 		return fail_set(fail, STATUS_USAGE,
-				"--stats: not with --merge: figures of a whole cannot be made of those of its parts");
-	return fail_set(fail, STATUS_USAGE, "--%s: not with --merge, which adds what was counted before", g->counting);
+				"--stats: does not go with --merge: statistics of parts cannot be added");
+	return fail_set(fail, STATUS_USAGE, "--%s: does not go with --merge, which adds what was counted before",
+			g->counting);
 }
 
 /* Do both names mean the same file, even if neither exists yet? */

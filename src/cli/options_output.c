@@ -46,7 +46,7 @@ int options_every(struct job *job, const char *text, struct fail *fail)
 static int check_tee(const struct job *job, struct fail *fail)
 {
 	if (job->merge)
-		return fail_set(fail, STATUS_USAGE, "--tee passes samples on: not with --merge");
+		return fail_set(fail, STATUS_USAGE, "--tee passes samples on: it does not go with --merge");
 	/* --into without -f and -o writes nothing else. */
 	if (!job->output && (!job->into || job->format))
 		return fail_set(fail, STATUS_USAGE,
@@ -75,7 +75,7 @@ static int settle_every(const struct job *job, struct fail *fail)
 		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
 				job->output && strcmp(job->output, "-") != 0 ? job->output : "standard output");
 	if (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode))
-		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s is no regular file", job->output);
+		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s is not a regular file", job->output);
 	if (!job->format->partial)
 		return fail_set(fail, STATUS_USAGE,
 				"--every: %s cannot say that counts are partial: json, plot and svg can",
@@ -90,7 +90,7 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 	char why[FORMAT_WHY], list[FORMAT_LIST];
 
 	if (job->output && job->output[0] == '\0')
-		return options_usage(fail, "--output", "''", "is no file name");
+		return options_usage(fail, "--output", "''", "is not a file name");
 	if (job->tee && check_tee(job, fail) != 0)
 		return -1;
 	if (options_settle_into(job, fail) != 0)

@@ -43,15 +43,16 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 	else if (is_float && hist->least == hist->greatest)
 		snprintf(advice, room, "; all finite values are %s", least);
 	else if (is_float)
-		snprintf(advice, room, "; finite values are from %s to %s: -r %s:%s --closed takes them", least,
+		snprintf(advice, room, "; finite values are from %s to %s: -r %s:%s --closed covers them", least,
 			 greatest, least, greatest);
 	else if (value_is_bin && hist->axis.kind == AXIS_VALUES && hist->least >= 0)
-		snprintf(advice, room, "; values are from %s to %s: -b %s takes them", least, greatest, past);
+		snprintf(advice, room, "; values are from %s to %s: -b %s covers them", least, greatest, past);
 	else if (value_is_bin)
-		snprintf(advice, room, "; values are from %s to %s: -r %s:%s -b %u takes them", least, greatest, least,
+		snprintf(advice, room, "; values are from %s to %s: -r %s:%s -b %u covers them", least, greatest, least,
 			 past, values);
 	else
-		snprintf(advice, room, "; values are from %s to %s: -r %s:%s takes them", least, greatest, least, past);
+		snprintf(advice, room, "; values are from %s to %s: -r %s:%s covers them", least, greatest, least,
+			 past);
 }
 
 /* What else than the type may be wrong; with AUTO only infinities and NaN are out of range. */
@@ -89,7 +90,7 @@ static bool advise(char advice[ADVICE], const struct hist *hist, const struct ru
 				AND_OPTION[hist->axis.kind]);
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
-	return strstr(advice, " takes them") != NULL;
+	return strstr(advice, " covers them") != NULL;
 }
 
 /*

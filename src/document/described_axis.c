@@ -157,7 +157,7 @@ static int make(struct axis *axis, const struct described *d, const char **why)
 	*why = "a binning that is not known";
 	if (edges->kind == AXIS_DEFAULT)
 		return -1;
-	*why = "a range that is none";
+	*why = "a range that is not LO:HI";
 	if (bins > 0 && parse_range(edges, d->range) != 0)
 		return -1;
 	*why = "a number of bins that such an axis does not have";

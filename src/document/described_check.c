@@ -204,7 +204,7 @@ static int settle_foreign(struct described *d, const struct json_reader *r, stru
 int described_check(struct described *d, const struct json_reader *r, struct fail *fail)
 {
 	if (d->schema_at == 0)
-		return json_bad(r, d->at, fail, "no UHI histogram: it has no uhi_schema");
+		return json_bad(r, d->at, fail, "not a UHI histogram: it has no uhi_schema");
 	if (d->schema != 1)
 		return json_bad(r, d->schema_at, fail, "uhi_schema %llu, where 1 is known",
 				(unsigned long long)d->schema);

@@ -143,9 +143,9 @@ static int check(struct documents *d, uint32_t *channels, struct fail *fail)
 	if (d->named != 0 && (alone->schema_at | alone->metadata_at | alone->axes_at | alone->storage_at) != 0)
 		return json_bad(r, alone->at, fail, "a histogram beside named ones");
 	if (d->named == 0 && alone->schema_at == 0 && d->others > 0)
-		return json_bad(
-			r, alone->at, fail,
-			"no UHI histogram: it has no uhi_schema; of named ones only channel0, channel1 ... are known");
+		return json_bad(r, alone->at, fail,
+				"not a UHI histogram: it has no uhi_schema; histograms with names must be channel0, "
+				"channel1 ...");
 	while (d->named != 0 && n < LAYOUT_CHANNELS_MAX && d->named >> n != 0)
 		n++;
 	if (d->named != 0 && d->named != UINT64_MAX >> (64 - n))

@@ -59,7 +59,7 @@ static int look(const char *path, struct fail *fail)
 	if (!S_ISREG(st.st_mode))
 		return fail_set(fail, STATUS_SYSTEM, "%s: not a regular file", path);
 	if (st.st_size == 0)
-		return fail_set(fail, STATUS_DATA, "%s: is empty, and no histogram (remove it to begin a new one)",
+		return fail_set(fail, STATUS_DATA, "%s: is empty, not a histogram (remove it to begin a new one)",
 				path);
 	return 1;
 }

@@ -124,8 +124,7 @@ int sum_add(struct sum *s, struct document *document, const struct sum_name *nam
 
 	if (document->from.partial) {
 		sum_name_text(text, name);
-		return fail_set(fail, STATUS_DATA,
-				"%s: holds the counts of a run that was still going on: not all of its samples", text);
+		return fail_set(fail, STATUS_DATA, "%s: holds partial counts, of a run that was still going on", text);
 	}
 	if (s->documents > 0 && !sum_parts_fit(why, &s->total.from, &document->from))
 		return refuse(s, name, STATUS_DATA, why, fail);

@@ -54,7 +54,8 @@ bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum, const 
 	if (sum->state == more->state || sum->state == 0 || more->state == 0)
 		return true;
 	snprintf(why, SUM_PARTS_WHY,
-		 "an input changed between %s and %s, or is a copy with another time (cp -p and rsync -t keep times)",
+		 "an input changed between %s and %s, or is a copy with another time of modification (cp -p and rsync "
+		 "-t keep it)",
 		 part_text(first, sum), part_text(this, more));
 	return false;
 }

@@ -65,7 +65,7 @@ static const char *take_quoted(struct text *t, size_t *length)
 /* Refuses what is no type of ours, and says how to count it if that is possible. */
 static enum header_result refuse_type(struct header_scan *h, const char *descr, size_t length)
 {
-	const char kind = length > 1 ? descr[1] : '\0', *as = NULL, *what = "no type that is counted";
+	const char kind = length > 1 ? descr[1] : '\0', *as = NULL, *what = "not a type that gpuhist counts";
 	const int shown = length < 40 ? (int)length : 40;
 
 	if (kind == 'b')
@@ -75,7 +75,7 @@ static enum header_result refuse_type(struct header_scan *h, const char *descr, 
 	else if (kind == 'M' || kind == 'm')
 		what = "times, which are 64-bit integers", as = descr[0] == '>' ? "i64be" : "i64";
 	else if (kind == 'O')
-		what = "objects of Python, which are no samples";
+		what = "Python objects, which cannot be counted";
 	else if (kind == 'S' || kind == 'U' || kind == 'a')
 		what = "text";
 	if (as)
@@ -167,7 +167,7 @@ static enum header_result take_shape(struct header_scan *h, struct text *t)
 			fits = fits && header_product(n, 10, &n) &&
 			       !__builtin_add_overflow(n, (uint64_t)(*t->at - '0'), &n);
 		if (t->at == begin)
-			return header_bad(h, "a shape that is no tuple of lengths");
+			return header_bad(h, "a shape that is not a tuple of lengths");
 		if (t->at < t->end && *t->at == 'L') /* written by Python 2 */
 			t->at++;
 		axes++;
@@ -175,7 +175,7 @@ static enum header_result take_shape(struct header_scan *h, struct text *t)
 		product_fits = product_fits && (n == 0 || header_product(count, n, &count));
 		h->header.last = n;
 		if (!take(t, ',') && (axes == 1 || !(skip_space(t), t->at < t->end && *t->at == ')')))
-			return header_bad(h, "a shape that is no tuple of lengths");
+			return header_bad(h, "a shape that is not a tuple of lengths");
 	}
 	h->header.axes = axes;
 	/* An axis of length 0 makes the array empty, however long the others are. */

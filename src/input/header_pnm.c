@@ -21,8 +21,7 @@ static enum header_result finish(struct header_scan *h, uint64_t begin)
 	if (width == 0 || height == 0)
 		return header_bad(h, "a %s of 0", width == 0 ? "width" : "height");
 	if (greatest == 0 || greatest > 65535)
-		return header_bad(h, "a greatest value of %llu, where 1 to 65535 is possible",
-				  (unsigned long long)greatest);
+		return header_bad(h, "a maximum value of %llu, which must be 1 to 65535", (unsigned long long)greatest);
 	header_type(h, 'u', greatest < 256 ? 1 : 2, true);
 	found->begin = begin;
 	if (!header_product(width, height, &found->bytes) ||

@@ -221,15 +221,16 @@ int input_too_skipped(const struct source *s, const struct input *in, struct fai
 
 int input_too_short(const struct input *in, struct fail *fail)
 {
-	return fail_set(fail, STATUS_DATA,
-			"%s: holds less than the %llu bytes of samples that its %s header says (--ignore-tail counts "
-			"what is there)",
-			in->name, (ull)in->header.bytes, in->header.format);
+	return fail_set(
+		fail, STATUS_DATA,
+		"%s: holds less than the %llu bytes of samples that its %s header announces (--ignore-tail counts "
+		"what is there)",
+		in->name, (ull)in->header.bytes, in->header.format);
 }
 
 int input_too_long(const struct input *in, struct fail *fail)
 {
-	return fail_set(fail, STATUS_DATA, "%s: goes on after the %llu bytes of samples that its %s header says",
+	return fail_set(fail, STATUS_DATA, "%s: goes on after the %llu bytes of samples that its %s header announces",
 			in->name, (ull)in->header.bytes, in->header.format);
 }
 
@@ -253,7 +254,7 @@ static int drain(struct view *v, struct fail *fail)
 
 static int second_data(const struct input *in, struct fail *fail)
 {
-	return fail_set(fail, STATUS_DATA, "%s: %s: %s: one is counted, no more%s", in->name, in->header.format,
+	return fail_set(fail, STATUS_DATA, "%s: %s: %s: only one can be counted%s", in->name, in->header.format,
 			in->scan.why, way_out(in, false));
 }
 

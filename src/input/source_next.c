@@ -70,7 +70,7 @@ int input_check_end(const struct source *s, const struct input *in, struct fail 
 	if (in->cut)
 		return input_too_short(in, fail);
 	return fail_set(fail, STATUS_DATA,
-			"%s: ends inside a record: %llu of %lu bytes (--ignore-tail counts without it)", in->name,
+			"%s: ends inside a record: %llu of %lu bytes (--ignore-tail leaves them out)", in->name,
 			(unsigned long long)in->tail, (unsigned long)s->spec.record);
 }
 

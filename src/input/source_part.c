@@ -77,7 +77,7 @@ static int check_size(const struct input *in, struct fail *fail)
 	if (got == 0 || fstat(in->fd, &st) != 0 || st.st_size > 0)
 		return 0;
 	return fail_set(fail, STATUS_USAGE,
-			"--part: %s: how much it holds is known only when it was read: copy it to a file first",
+			"--part: %s: how much it holds is known only after reading it: copy it to a file first",
 			in->name);
 }
 

@@ -86,7 +86,7 @@ static int rescue(struct output *out, const struct hist *hist, const struct prov
 	const bool saved = save_somewhere(out, hist, from, name, &lost) == 0;
 
 	return fail_set(fail, STATUS_LIMIT,
-			"%llu count%s passed 4294967295, the most of a u32 counter (use -C u64)%s%s",
+			"%llu count%s passed 4294967295, the largest value of a u32 counter (use -C u64)%s%s",
 			(unsigned long long)counts, counts == 1 ? "" : "s",
 			saved ? "; the exact histogram is saved in " : ", and the rescue file failed: ",
 			saved ? name : lost.text);

@@ -51,7 +51,7 @@ for options in '-t i16 -b 256 twelve' '-t i16 -r 0:256 twelve' '-t u16be -b 256 
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options
 	# shellcheck disable=SC2086
-	advice=$(gpuhist $options 2>&1 >/dev/null | sed -n 's/.*: \(-.*\) takes them$/\1/p')
+	advice=$(gpuhist $options 2>&1 >/dev/null | sed -n 's/.*: \(-.*\) covers them$/\1/p')
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options $advice
 done
