@@ -151,7 +151,7 @@ done
 # The magic number of each compressor before other bytes, as each kind of input; with --raw too.
 for kind in 0 1 2 3; do
 	for flags in 0 2 17; do
-		for magic in '\037\213\010' '\3757zXZ\000' 'BZh91AY&SY' '\004\042\115\030' '\050\265\057\375' \
+		for magic in '\037\213\010' '\3757zXZ\000' 'BZh91AY&SY' '\004\042\115\030' 'PK\003\004' '\050\265\057\375' \
 			'\123\052\115\030\003\000\000\000abc'; do
 			# shellcheck disable=SC2059 # the format is the magic number
 			{ bytes $flags 3 0 0 0 6 0 9 $kind 0 0 && printf "$magic and so on"; } | seed source
