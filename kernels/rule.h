@@ -62,8 +62,7 @@ struct rule {
 	uint32_t flip[2];     /* xored onto native words: the sign bits of signed types */
 	float f_scale;        /* f32: x is about x f_scale + f_offset + 0.5 bins above LO ... */
 	float f_offset;
-	float f_sure; /* ... and if that is nearer than this to a whole number plus a half, the whole number is the bin;
-			 0: never */
+	float f_sure;      /* ... and nearer than this to a whole number plus a half it is that bin; 0: never */
 	uint32_t channels; /* interleaved; each has all of the cells, one channel's after those of the one before */
 	struct near near;  /* made by near_table.c */
 };

@@ -11,7 +11,7 @@
 
 /*
  * open, repeated when a signal interrupts it: a FIFO waits for its other end, a network file system
- * for its server.
+ * for its server. mode is the one that open takes.
  */
 static inline int open_again(const char *path, int flags, mode_t mode)
 {

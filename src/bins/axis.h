@@ -48,7 +48,7 @@ const char *axis_kind_name(enum axis_kind kind);
 
 /*
  * NULL where counts by one axis can be added to counts by the other, else what differs, as a noun.
- * It makes no difference how the bins were asked for; the last digit of a single edge does.
+ * It makes no difference how the bins were asked for; the last bit of a single edge does.
  */
 const char *axis_difference(const struct axis *a, const struct axis *b);
 

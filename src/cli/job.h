@@ -57,8 +57,7 @@ struct job {
 
 	char *const *words; /* of the command line, without the inputs, as the user wrote them */
 	size_t word_count;
-	char *options; /* those that decide what is counted and into which bins (options_text.c). Freed by options_free
-			*/
+	char *options; /* those that decide what is counted, and its bins (options_text.c). Freed by options_free */
 };
 
 /*

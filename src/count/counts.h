@@ -58,37 +58,30 @@ void counts_free(struct counts *counts);
 void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride, uint64_t samples);
 
 /*
- * The same of tables that hold one channel each, counts->cells / channels cells of it: table t those of channel
- * t % channels. The channels' cells follow one another in counts->cell.
+ * The same for tables that hold one channel each, counts->cells / channels cells: table t has those
+ * of channel t % channels. In counts->cell all cells of a channel come before those of the next.
  */
 void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
 			 uint32_t channels, uint64_t samples);
 
 /*
- * The same for tables that hold one channel each, counts->cells / channels cells: table t has those
- * of channel t % channels. In counts->cell all cells of a channel come before those of the next.
+ * Adds take(arg, cell) to each cell, atomically, for counts that are in another order, or in groups
+ * of cells. Together they hold `samples` samples. take is called under the lock.
  */
 typedef uint64_t counts_take_cell(void *arg, size_t cell);
 void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples);
 
 /*
- * Adds take(arg, cell) to each cell, atomically, for counts that are in another order, or in groups
- * of cells. Together they hold `samples` samples. take is called under the lock.
- */
-void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n, bool atomically);
-
-/*
  * Adds n counts to the cells from `first` on: under the lock, or, where other workers use
  * counts_add_cell, atomically. The caller announces the samples by counts_add_samples.
  */
-void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most);
+void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n, bool atomically);
 
 /*
  * The totals are still empty; their range will come from the samples. cell is then one or more
  * tables of auto_slots(most) + CELL_EXTRA cells.
  */
-int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride, uint64_t samples, int k,
-		      const struct extent *extent);
+void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most);
 
 /*
  * The same as counts_add for tables whose counts were made at k, of samples of this extent.
@@ -96,6 +89,10 @@ int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, s
  * afterwards. Without tables it only makes the totals as coarse as the extent requires. Returns the
  * k of the totals.
  */
+int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride, uint64_t samples, int k,
+		      const struct extent *extent);
+
+/* The same for one table of 64-bit counts, of counts->cells. */
 int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k, const struct extent *extent);
 
 /*

@@ -84,8 +84,7 @@ struct described {
 	bool underflow, overflow, circular;
 
 	char storage[META_TEXT]; /* its type */
-	bool has_counts; /* it has counts; after described_check as many as the axis has bins, with under and over ...
-			  */
+	bool has_counts;         /* it has counts; once checked as many as the axis has bins, with under and over ... */
 	struct json_counts counts; /* the caller frees their rest */
 	bool has_index;            /* ... but if it is sparse, only as many as there are places here, for each axis */
 	uint64_t index_rows;       /* of so many axes */

@@ -36,7 +36,7 @@ struct json_level {
 struct json_reader {
 	char *name; /* for messages */
 	int fd;
-	bool ended;                   /* the whole input is in the buffer */
+	bool ended;                   /* the input ends where the buffer does */
 	unsigned char *buffer;        /* JSON_BUFFER bytes, and a zero after the last one that was read */
 	unsigned char *at;            /* the next byte to be taken ... */
 	unsigned char *end;           /* ... and the end of those that were read */

@@ -32,9 +32,8 @@ struct device_slot {
 };
 
 struct device {
-	struct region *region;    /* shared: slots, beat and doorbell */
-	struct region layout;     /* a copy of the rest, made at the start: a program that misbehaves may overwrite the
-				     original later */
+	struct region *region; /* shared: slots, beat and doorbell */
+	struct region layout;  /* a copy of the rest from the start: a program gone wrong may overwrite the original */
 	struct counting counting; /* the region's, with addresses of this process */
 	struct cuda cuda;
 	CUdevice handle;

@@ -91,7 +91,7 @@ static void __attribute__((noreturn)) fail(void *arg, const char *what, const ch
 	_exit(1);
 }
 
-/* Maps all of the region, whose size its head declares. */
+/* Maps the whole file of the region: the part that the program asked for may be smaller. */
 static struct region *map_region(void)
 {
 	struct stat st;

@@ -39,11 +39,11 @@ struct gpu_device; /* gpu_state.h */
 
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
-	const char *devices;             /* workers that may feed it: the most lanes, over all devices */
-	unsigned lanes;                  /* there is a single lane, and it may hand over ranges of files */
-	bool windows;                    /* samples come from decoders, which are far slower than the bus */
-	bool decoded;                    /* counters are fetched for each chunk, however many there are */
-	bool fetch;                      /* counters are fetched for each chunk, however many they are */
+	const char *devices;             /* "0", "0,2", "all" */
+	unsigned lanes;                  /* workers that may feed it: the most lanes, over all devices */
+	bool windows;                    /* there is a single lane, and it may hand over ranges of files */
+	bool decoded;                    /* samples come from decoders, which are far slower than the bus */
+	bool fetch;                      /* counters are fetched for each chunk, however many there are */
 	uint64_t memory;                 /* host bytes that all slots together may take */
 };
 
@@ -62,9 +62,8 @@ enum slot_state {
 };
 
 struct slot {
-	unsigned char *data; /* gpu_slot_bytes of it; the worker fills it */
-	uint32_t *cells;     /* the counters of the chunk, which gpu_done copies from the region; NULL: they stay on the
-				device */
+	unsigned char *data;   /* gpu_slot_bytes of it; the worker fills it */
+	uint32_t *cells;       /* its counters, which gpu_done copies from the region; NULL: they stay on the device */
 	size_t bytes, samples; /* of the chunk; set by gpu_fill */
 	int k;                 /* --auto: what its cells are counted at, and ... */
 	struct extent extent;  /* ... the extent of its samples, both from gpu_done */
@@ -77,14 +76,13 @@ struct slot {
 struct lane {
 	struct gpu *gpu;
 	struct gpu_device *device;
-	size_t window_bytes; /* of a file: the longest range that a slot may hand over; 0: none, or none any more */
-	size_t cells;        /* counters of a chunk; fewer than the job's where cells are counted in groups */
-	bool stays;          /* counters stay on the device (gpu_epoch.h) */
-	uint32_t *chunk;     /* the counters of one chunk, copied */
-	uint64_t *total; /* counts of committed chunks; NULL: those are added straight to the totals, or they stay on
-			    the device */
-	bool slots_of_k; /* --auto: total is counted in slots (auto.h) at ... */
-	int k;           /* ... this k, and holds ... */
+	size_t window_bytes;  /* of a file: the longest range that a slot may hand over; 0: none, or none any more */
+	size_t cells;         /* counters of a chunk; fewer than the job's where cells are counted in groups */
+	bool stays;           /* counters stay on the device (gpu_epoch.h) */
+	uint32_t *chunk;      /* the counters of one chunk, copied */
+	uint64_t *total;      /* counts of committed chunks; NULL: added straight to the totals, or on the device */
+	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) at ... */
+	int k;                /* ... this k, and holds ... */
 	struct extent extent; /* ... samples of this extent */
 };
 

@@ -65,8 +65,7 @@ struct epoch {
 		size_t count, room;
 	} held, committed;         /* ranges: of this epoch; of earlier ones, to be given back */
 	const struct input *input; /* of the last range ... */
-	unsigned inputs; /* ... and how often a range's input differed from the one before: each stays open while its
-			    range is held */
+	unsigned inputs;           /* ... and how often it changed: each input stays open while its ranges are held */
 	unsigned inputs_most;
 	bool claimed; /* epoch_claim */
 };

@@ -28,9 +28,9 @@ struct hist {
 	uint64_t *count;   /* all bins of one channel before those of the next; owned */
 	size_t stride;     /* entries from a channel's first bin to the next one's, at least the bins */
 	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
-	struct hist_flow clamped[LAYOUT_CHANNELS_MAX]; /* --auto: the samples in the first and in the last bin that were
-							  clamped into them */
-	uint64_t samples; /* of all channels, as the workers counted them while they read */
+	struct hist_flow
+		clamped[LAYOUT_CHANNELS_MAX]; /* --auto: samples that were clamped into the first and the last bin */
+	uint64_t samples;                     /* of all channels, as the workers counted them while they read */
 	/* Of types that are counted by their codes: the least and the greatest finite value. */
 	bool extent;
 	double least, greatest;

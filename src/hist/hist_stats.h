@@ -24,8 +24,8 @@ extern const unsigned hist_quantile_percent[HIST_QUANTILES];
 enum hist_quantile_kind {
 	QUANTILE_NONE,  /* there is no finite sample */
 	QUANTILE_VALUE, /* it is `value` */
-	QUANTILE_BIN,   /* it is in no bin, but below or above them */
-	QUANTILE_UNDER, /* it is in no bin, below them or above */
+	QUANTILE_BIN,   /* it is in this bin */
+	QUANTILE_UNDER, /* it is in no bin, but below or above them */
 	QUANTILE_OVER,
 };
 

@@ -149,8 +149,7 @@ struct want {
 	size_t cap;
 	bool lent;    /* memory of the source will do too, of any size, without a copy ... */
 	size_t range; /* ... and so will a range of a file, of at most this size; 0: it will not; ... */
-	bool reads;   /* ... and the caller reads it instead of mapping it, so it may be small, or not in the page cache
-		       */
+	bool reads;   /* ... and the caller reads it, not maps: it may be small, or not in the page cache */
 };
 
 struct chunk {

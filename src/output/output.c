@@ -23,9 +23,8 @@
 
 struct output {
 	int fd;
-	bool direct;     /* no temporary file, no rename */
-	char *temporary; /* name of the temporary file: this thread's entry of signals_file, so that a signal removes it
-			  */
+	bool direct;           /* no temporary file, no rename */
+	char *temporary;       /* its name: this thread's entry of signals_file, so that a signal removes the file */
 	const char *shown;     /* for messages */
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */

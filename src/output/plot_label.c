@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SHORT_LABEL 10      /* characters: up to this length whole numbers are written in full */
-#define EXACT 1e9           /* a number that is nearer than this part is the edge, except for linspace's rounding */
+#define EXACT 1e9           /* a label this many times nearer is the edge, except for linspace's rounding */
 #define NEAR 20             /* a label must be this many times nearer to its edge than the next edge is */
 #define FIXED_LIMIT 1e15    /* from this magnitude on no zeros are filled in before the point */
 #define FIXED_MOST 17       /* digits after the point */

@@ -44,8 +44,7 @@ struct plot {
 	struct edges edges;             /* plot_rows_edges of them */
 	struct plot_label label;        /* of the rows, by these edges */
 	uint128_t sums[PLOT_ROWS_MOST]; /* of the channel that is drawn */
-	uint128_t most; /* the largest count of a row, rows of under, over and NaN included; its bar has the full length
-			 */
+	uint128_t most; /* the largest count of a row, also of under, over and NaN; its bar has the full length */
 	/* For the channel that is being drawn: the width of each part in characters. */
 	size_t label_width, count_width, bar;
 	enum count_way counts;
