@@ -62,6 +62,25 @@ static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int l
 	p->frames++;
 }
 
+/* One frame of n bytes as a single call writes it that is told to declare no size: its window is as small as its data.
+ */
+static inline void pack_silent(struct pack *p, const void *bytes, size_t n, int level, bool checksum)
+{
+	static ZSTD_CCtx *c;
+	const size_t room = ZSTD_compressBound(n);
+
+	if (!c && !(c = ZSTD_createCCtx()))
+		abort();
+	ZSTD_CCtx_setParameter(c, ZSTD_c_compressionLevel, level);
+	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, checksum);
+	ZSTD_CCtx_setParameter(c, ZSTD_c_contentSizeFlag, 0);
+	const size_t packed = ZSTD_compress2(c, pack_room(p, room), room, bytes, n);
+	if (ZSTD_isError(packed))
+		abort();
+	p->bytes += packed;
+	p->frames++;
+}
+
 static inline void pack_skippable(struct pack *p, size_t n)
 {
 	unsigned char *at = pack_room(p, n + 8);

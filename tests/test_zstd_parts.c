@@ -209,12 +209,13 @@ static void blocks(void)
 {
 	static const struct {
 		unsigned type;
-		uint32_t size, stored;
+		uint32_t size, stored, most;
 		bool good;
 	} TABLE[] = {
-		{0, 0, 0, true},      {0, 131072, 131072, true}, {0, 131073, 0, false}, {1, 5, 1, true},
-		{1, 131072, 1, true}, {1, 131073, 0, false},     {2, 9, 9, true},       {2, 131073, 0, false},
-		{3, 0, 0, false},     {3, 9, 0, false},
+		{0, 0, 0, 0, true},      {0, 131072, 131072, 131072, true}, {0, 131073, 0, 0, false},
+		{1, 5, 1, 5, true},      {1, 131072, 1, 131072, true},      {1, 131073, 0, 0, false},
+		{2, 9, 9, 131072, true}, {2, 131073, 0, 0, false},          {3, 0, 0, 0, false},
+		{3, 9, 0, 0, false},
 	};
 	struct frame_block b;
 
@@ -223,8 +224,8 @@ static void blocks(void)
 		const uint32_t word = TABLE[k].size << 3 | TABLE[k].type << 1 | last;
 		const unsigned char p[3] = {word & 255, word >> 8 & 255, word >> 16 & 255};
 		CHECK((frame_block_parse(p, &b) == 0) == TABLE[k].good, "row %u", k);
-		CHECK(!TABLE[k].good || (b.stored == TABLE[k].stored && b.last == last), "row %u: %u bytes", k,
-		      b.stored);
+		CHECK(!TABLE[k].good || (b.stored == TABLE[k].stored && b.most == TABLE[k].most && b.last == last),
+		      "row %u: %u bytes, of %u at most", k, b.stored, b.most);
 	}
 }
 

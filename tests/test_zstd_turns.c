@@ -70,10 +70,59 @@ static void record_in_hand(void)
 	}
 }
 
+/*
+ * Small frames are decoded many at a time, those too that declare no size and have a window as small as their
+ * data: one by one, two readers waited for each other at every frame, and were three times as slow as one.
+ */
+static void small_windows(void)
+{
+	static char *const FILES[] = {"small"};
+	enum { FRAMES = 2000, BYTES = 100 };
+	unsigned char data[BYTES];
+	struct pack p = {.state = 1};
+	uint64_t sum = 0;
+
+	for (unsigned i = 0; i < FRAMES; i++) {
+		/* Of few values, or of one: blocks that are compressed, repeat, or are stored as they are. */
+		const unsigned values = i % 3 == 0 ? 1 : i % 3 == 1 ? 4 : 256;
+		for (unsigned k = 0; k < BYTES; k++)
+			sum += data[k] = (unsigned char)pack_draw(&p, values);
+		pack_silent(&p, data, BYTES, 1, i & 1);
+	}
+	scratch_write("small", p.data, p.bytes);
+	for (unsigned lent = 0; lent < 2; lent++) {
+		const struct source_spec spec = {
+			.paths = FILES, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 1};
+		static unsigned char buffer[1 << 16];
+		const struct want want = {.buffer = buffer, .cap = sizeof(buffer), .lent = lent};
+		struct fail fail = {.status = STATUS_OK};
+		struct chunk chunk;
+		struct source *s;
+		unsigned chunks = 0;
+		uint64_t bytes = 0, added = 0;
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		struct reader *const r = source_reader(s);
+		while (source_take(r, &want, &chunk, &fail) == 0 && chunk.bytes > 0) {
+			for (size_t i = 0; i < chunk.bytes; i++)
+				added += chunk.data[i];
+			bytes += chunk.bytes;
+			chunks++;
+			CHECK(source_done(r, &chunk, chunk.bytes, &fail) == 0, "%s", fail.text);
+		}
+		CHECK(fail.status == STATUS_OK && bytes == FRAMES * BYTES && added == sum, "%llu bytes, '%s'",
+		      (unsigned long long)bytes, fail.text);
+		CHECK(chunks < FRAMES / 50, "%u chunks of %u frames", chunks, FRAMES);
+		source_close(s);
+	}
+	free(p.data);
+	scratch_clean();
+}
+
 int main(void)
 {
 	scratch_enter();
 	record_in_hand();
+	small_windows();
 	scratch_leave();
 	return check_report();
 }

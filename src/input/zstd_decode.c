@@ -74,7 +74,9 @@ int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t
 			r->sum.read = true;
 			r->sum.value = little32(p + stored);
 		}
-		const size_t n = ZSTD_decompressDCtx(r->context, out + *got, room - *got, p, stored);
+		/* Not all the room there is: zstd_find.c relies on it. */
+		const size_t most = f.bound < room - *got ? (size_t)f.bound : room - *got;
+		const size_t n = ZSTD_decompressDCtx(r->context, out + *got, most, p, stored);
 		if (ZSTD_isError(n))
 			return decode_error(r, offset, n, fail);
 		*got += n;

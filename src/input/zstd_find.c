@@ -173,10 +173,13 @@ static bool is_small(const struct frame *f)
 	return f->stored <= SMALL_BYTES && f->bound <= SMALL_BYTES;
 }
 
-/* Decoding in one call, libzstd does not see blocks that are larger than a small window allows. */
-static bool small_window(const struct frame *f)
+/*
+ * Decoding in one call, libzstd does not see blocks that are larger than a small window allows. It is given room for
+ * `bound` bytes, so none is where these are no more than the window.
+ */
+static bool small_window(const struct frame *f, uint64_t bound)
 {
-	return f->header.window < FRAME_BLOCK_MAX && f->header.content > f->header.window;
+	return f->header.window < FRAME_BLOCK_MAX && bound > f->header.window;
 }
 
 /* What it is taken to decode to. */
@@ -189,7 +192,8 @@ static uint64_t weight(const struct frame *f)
 static bool fits(const struct reader *r, const struct frame *f, uint64_t stored, uint64_t bound,
 		 const struct request *q)
 {
-	return !small_window(f) && bound <= WHOLE_MOST && stored <= WHOLE_MOST && (q->want->lent || bound <= q->cap) &&
+	return !small_window(f, bound) && bound <= WHOLE_MOST && stored <= WHOLE_MOST &&
+	       (q->want->lent || bound <= q->cap) &&
 	       zstd_whole_bytes(stored, q->want->lent ? bound : 0) <= zstd_share(r->source);
 }
 
@@ -257,7 +261,7 @@ static enum find walk(struct source *s, struct reader *r, struct input *in, stru
 			return not_found(zstd_bad(in, f->offset, fail, "the input ends inside it"));
 		if (frame_block_parse(bytes, &block) != 0)
 			return not_found(zstd_bad(in, f->offset, fail, "corrupt block"));
-		bound += declared ? 0 : frame_block_most(f);
+		bound += declared ? 0 : frame_block_most(f, &block);
 		/* With a block its header, after the last one the checksum. */
 		piece = 3 + block.stored + (block.last && f->header.checksum ? FRAME_CHECKSUM : 0);
 	}
@@ -312,8 +316,8 @@ static enum find join(struct reader *r, const struct request *q, struct fail *fa
 		/* Of frames without a declared size as many are decoded in one go as fit. */
 		if (!known && q->want->lent && most > UNIT_MOST)
 			most = UNIT_MOST;
-		if (!is_small(&f) || small_window(&f) || u->weight + weight(&f) > UNIT_BYTES || stored > UNIT_BYTES ||
-		    (!q->want->lent && most > q->cap - q->got) ||
+		if (!is_small(&f) || small_window(&f, f.bound) || u->weight + weight(&f) > UNIT_BYTES ||
+		    stored > UNIT_BYTES || (!q->want->lent && most > q->cap - q->got) ||
 		    zstd_whole_bytes(stored, q->want->lent ? most : 0) > zstd_share(r->source))
 			break;
 		/* With -n, what comes after its last record must not be looked at. */

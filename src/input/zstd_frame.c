@@ -78,21 +78,24 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 	const uint32_t type = word >> 1 & 3, size = word >> 3;
 
 	b->last = word & 1;
-	b->stored = type == 1 ? 1 : size; /* one byte that repeats */
+	b->stored = type == 1 ? 1 : size;            /* one byte that repeats */
+	b->most = type < 2 ? size : FRAME_BLOCK_MAX; /* what is stored as it is, or repeats, has its size there */
 	return type == 3 || size > FRAME_BLOCK_MAX ? -1 : 0;
 }
 
 bool frame_measure(const unsigned char *p, size_t n, struct frame *f)
 {
 	struct frame_block block = {.last = false};
-	uint64_t blocks = 0;
+	uint64_t bound = 0;
 
 	if (frame_parse(p, n, &f->header) != FRAME_DATA)
 		return false;
-	for (f->stored = f->header.bytes; !block.last; f->stored += 3 + block.stored, blocks++)
+	for (f->stored = f->header.bytes; !block.last; f->stored += 3 + block.stored) {
 		if (f->stored + 3 > n || frame_block_parse(p + f->stored, &block) != 0)
 			return false;
+		bound += frame_block_most(f, &block);
+	}
 	f->stored += f->header.checksum ? FRAME_CHECKSUM : 0;
-	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : blocks * frame_block_most(f);
+	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : bound;
 	return f->stored <= n;
 }

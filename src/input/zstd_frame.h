@@ -36,6 +36,7 @@ enum frame_kind frame_parse(const unsigned char *p, size_t n, struct frame_heade
 struct frame_block {
 	bool last;
 	uint32_t stored; /* bytes that follow them */
+	uint32_t most;   /* bytes that it decodes to, at most, whatever the window is */
 };
 
 /* -1: no such block. */
@@ -49,10 +50,10 @@ struct frame {
 	uint64_t bound;  /* decoded bytes at most; FRAME_UNKNOWN likewise */
 };
 
-/* Decoded bytes of a block at most. */
-static inline uint64_t frame_block_most(const struct frame *f)
+/* The most bytes that a block decodes to: no more than the window allows. */
+static inline uint64_t frame_block_most(const struct frame *f, const struct frame_block *b)
 {
-	return f->header.window < FRAME_BLOCK_MAX ? f->header.window : FRAME_BLOCK_MAX;
+	return f->header.window < b->most ? f->header.window : b->most;
 }
 
 /* Is a frame of data there with all its bytes, the first of the n at p? Then f says what it is. */
