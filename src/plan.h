@@ -44,7 +44,7 @@ struct plan {
 	unsigned workers; /* the most threads; 0: -M is less than one worker needs */
 	size_t block;     /* bytes of a CPU worker's buffer */
 	size_t tables;    /* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
-	bool halved;      /* with `plain` workers or lanes would take more memory, or there would be more workers */
+	bool halved;      /* with `plain`, workers or lanes would take more memory, or there would be more workers */
 
 	bool gpu;              /* one may be started: under --device=gpu, or under auto where it pays */
 	unsigned lanes;        /* the most workers that feed it, over all devices */
