@@ -50,7 +50,10 @@ static int count(const struct job *asked, struct hist *hist, struct run_report *
 	if (rc == 0)
 		rc = run_until_end(run, fail);
 	run_close(run, hist, report);
-	/* A capture may go on for days after its first bad byte: its user is told now, and not at its end. */
+	/*
+	 * A capture may go on for days after its first bad byte: the user is told now, not at its
+	 * end.
+	 */
 	if (job.tee && rc != 0 && tee_goes_on(job.source.tee, 1))
 		msg_warning("%s; nothing is counted any more, and the bytes still pass", fail->text);
 	if (job.tee && tee_end(job.source.tee, &passing) != 0) {

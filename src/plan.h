@@ -10,11 +10,11 @@
  *                                       One worker may take all of it if it has to. A block holds a
  *                                       record at least; beside it, where inputs may be compressed,
  *                                       large records that span several frames (zstd_read.h)
- *   lanes of a GPU                      under auto up to a quarter, of what the tables leave of the
- *                                       other half; where no input is compressed, up to three eighths
- *                                       and half of what they leave of all, which with the default -M is
- *                                       16 slots of 4 MiB and those for the end of an epoch; under
- *                                       --device=gpu, which has no CPU workers, half
+ *   lanes of a GPU                      under auto what the tables leave of the other half, at most a
+ *                                       quarter of -M; if no input is compressed, half of what the
+ *                                       tables leave of -M, at most three eighths of it, which of the
+ *                                       default -M is 16 slots of 4 MiB and those that end an epoch;
+ *                                       under --device=gpu, which has no CPU workers, half of -M
  *   decoders of compressed inputs       the rest, and the lanes' part too until a GPU is started
  *
  * So a zstd window of half of -M is accepted with any number of threads and bins, unless one worker
@@ -44,7 +44,7 @@ struct plan {
 	unsigned workers; /* the most threads; 0: -M is less than one worker needs */
 	size_t block;     /* bytes of a CPU worker's buffer */
 	size_t tables;    /* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
-	bool halved;      /* with `plain` workers or lanes would take more memory, or there would be more workers */
+	bool halved;      /* with `plain`, workers or lanes would take more memory, or there would be more workers */
 
 	bool gpu;              /* one may be started: under --device=gpu, or under auto where it pays */
 	unsigned lanes;        /* the most workers that feed it, over all devices */

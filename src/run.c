@@ -106,7 +106,9 @@ static int make_plan(struct run *run, struct fail *fail)
 	run->report.method = METHODS[plan->counting.method];
 	run->report.shared = plan->counting.method == COUNT_SHARED;
 	run->report.planned = plan->workers;
-	/* Asked for again only where it is shown: control groups are half a dozen files. */
+	/*
+	 * Looked up only where it is shown: the limits of control groups are in half a dozen files.
+	 */
 	run->report.cores = job->verbose ? cores_usable() : 0;
 	run->report.kernels = run->facts.kernels;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);

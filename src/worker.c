@@ -43,10 +43,10 @@ void worker_count(const struct work *work, struct counter *counter, struct holde
 }
 
 /*
- * The driver's start takes a core for a quarter of a second. Where each core has a worker it took twice as long, and
- * what the GPU would have counted meanwhile is more than what one worker does: so the one that began the start
- * waits until the GPU is ready. The wait also ends with the input, with a failure, when other readers wait for what
- * this one has begun, and after ROOM_SECONDS.
+ * The driver's start keeps a core busy for a quarter of a second. Where each core had a worker it
+ * took twice as long, and the GPU would have counted more in that time than one worker does. So the
+ * worker that began the start waits until the GPU is ready. The wait also ends with the input, with
+ * a failure, when other readers wait for something that this one has begun, and after ROOM_SECONDS.
  */
 static void make_room(const struct work *work, struct reader *reader, const struct gpu *gpu)
 {

@@ -30,8 +30,8 @@ struct work {
 	uint32_t record; /* bytes of a record */
 	/*
 	 * A worker calls this when it finds work for another one too: the first time it does, then
-	 * every WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free. True: this call
-	 * began the start of a GPU, and the worker is to leave it its core until that ends.
+	 * every WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free. True: this call began
+	 * the start of a GPU, and the worker should leave its core to that until it is done.
 	 */
 	bool (*busy)(void *arg);
 	void *arg;
@@ -52,7 +52,7 @@ struct worker_report {
 	double asked_at;         /* clock when busy was called last */
 	bool asked;              /* it has asked the source: a failure is then the input's, not the worker's own */
 	bool passed_on;          /* busy was called */
-	bool makes_room;         /* its call began the start of a GPU, and all cores have workers */
+	bool makes_room;         /* its call began the start of a GPU, and every core has a worker */
 	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
 	double core_seconds; /* for which its thread had a core */
@@ -128,8 +128,9 @@ enum turn feeder_turn(struct feeder *f);
 bool feeder_faster(const struct feeder *f, double cpu_rate);
 
 /*
- * After TURN_NO_SLOT, where there is nothing else to do, or a turn of the worker's other leg where others may wait for
- * what its reader has begun. TURN_DONE, TURN_END, TURN_LOST_GPU or TURN_FAILED.
+ * After TURN_NO_SLOT, where there is nothing else to do: waits for a slot; or takes a turn on the
+ * CPU where others may wait for something that its reader has begun. TURN_DONE, TURN_END,
+ * TURN_LOST_GPU or TURN_FAILED.
  */
 enum turn feeder_wait(struct feeder *f);
 

@@ -317,8 +317,9 @@ bool feeder_faster(const struct feeder *f, double cpu_rate)
 }
 
 /*
- * Other workers may have all slots and wait, in source_take, for what this one's reader has begun: the next pieces of a
- * frame, say. It must not wait for them, and goes on by its other leg.
+ * Other workers may have all slots and wait, in source_take, for something that this worker's
+ * reader has begun, such as the next pieces of a frame. Then it must not wait for those workers,
+ * and counts on the CPU.
  */
 enum turn feeder_wait(struct feeder *f)
 {

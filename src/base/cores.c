@@ -18,8 +18,9 @@
 /* Where the groups that limit this process are. */
 struct hierarchy {
 	char group[PATH_MAX]; /* the process's, from the hierarchy's root on; "": none */
-	char path[LINE];      /* the group's folder where the hierarchy is mounted; its parents are tried up to that */
-	size_t mount;         /* length of that part of path; 0: not found */
+	char path[LINE]; /* the group's folder where the hierarchy is mounted; limits are looked up there and in its
+			    parents */
+	size_t mount;    /* length of the part of path that is the mount point; 0: not found */
 };
 
 bool cores_of_quota(const char *text, unsigned *cores)

@@ -162,7 +162,7 @@ static inline void reverse(const struct table *t, uint32_t from, uint32_t to)
 }
 
 /* To the left, in place. */
-static inline void turn(const struct table *t, uint32_t slots, uint32_t by)
+static inline void rotate(const struct table *t, uint32_t slots, uint32_t by)
 {
 	if (by == 0)
 		return;
@@ -191,7 +191,7 @@ static inline void coarsen(const struct table *t, uint32_t slots, const struct s
 		if (n > 0)
 			add(t, auto_slot(first + ((j >> d) - to_first), slots), n);
 	}
-	turn(t, slots, auto_slot(first - to_first, slots));
+	rotate(t, slots, auto_slot(first - to_first, slots));
 }
 
 void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
@@ -208,5 +208,5 @@ void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *t
 
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by)
 {
-	turn(&(struct table){.wide = table}, slots, by);
+	rotate(&(struct table){.wide = table}, slots, by);
 }

@@ -37,7 +37,10 @@ static void put(const char *text, size_t length)
 	}
 }
 
-/* U+0080 to U+009F, which terminals obey as they do ESC and a letter; what turns the direction of the text. */
+/*
+ * U+0080 to U+009F, which terminals obey like ESC and a letter; characters that change the
+ * direction of text.
+ */
 static bool is_control(const unsigned char *p, size_t length)
 {
 	if (length == 1)
@@ -49,8 +52,8 @@ static bool is_control(const unsigned char *p, size_t length)
 }
 
 /*
- * A file name must not be able to move the cursor, fake a line or show itself backwards. What is no UTF-8 is
- * another character for each terminal, or a control character of eight bits.
+ * A file name must not be able to move the cursor, fake a line or show itself backwards. Bytes that
+ * are not UTF-8 mean something else to each terminal, or are control characters of eight bits.
  */
 static void make_plain(unsigned char *text, size_t used)
 {

@@ -79,8 +79,9 @@ static inline uint64_t run_ends(const unsigned char *p)
 #endif
 
 /*
- * None or one end is counted without a branch, because which of them it is cannot be predicted. The last run goes to
- * a table of its own: where there is but one run, its two additions need not wait for each other.
+ * No end or one end is counted without a branch, because which of the two it is cannot be
+ * predicted. The last run goes to a table of its own: if there is a single run, its two additions
+ * need not wait for each other.
  */
 static inline void add_runs(table *t, const unsigned char *p, uint64_t ends)
 {

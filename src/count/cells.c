@@ -31,8 +31,9 @@ static const struct isa {
 static const struct isa *forced; /* NULL: the best */
 
 /*
- * Does this processor, with this system, have an extension? The C library knows since its own start. The compiler's way
- * asks the processor a dozen times before main: 0.08 ms in a virtual machine, where a hypervisor answers each.
+ * Do this processor and this system have an extension? The C library has known since it started.
+ * The compiler's function asks the processor a dozen times before main: 0.08 ms in a virtual
+ * machine, where a hypervisor answers each question.
  */
 #ifdef CPU_FEATURE_ACTIVE
 #define HAVE(glibc, compiler) CPU_FEATURE_ACTIVE(glibc)

@@ -272,7 +272,7 @@ static void hold(struct counter *counter, size_t n)
  * The range comes from the samples: makes tables and rule as coarse as the n samples from p on
  * require. A shared table is the totals, and no other counter adds to them then.
  */
-static void see(struct counter *counter, const unsigned char *p, size_t n)
+static void cover(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
 	const struct extent more = c->extent(p, n, c->binning.bias), before = counter->extent;
@@ -384,7 +384,7 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 		const size_t same = repeats(c, samples, n < most ? n : most);
 		const size_t some = same > 0 ? same : n < unit ? n : unit;
 		if (c->most)
-			see(counter, samples, same > 0 ? 1 : some);
+			cover(counter, samples, same > 0 ? 1 : some);
 		if (same == 0) {
 			add_some(counter, samples, some, hash);
 			if (counter->stats)

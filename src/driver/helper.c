@@ -138,8 +138,9 @@ static void say_ready(const struct device *d)
 }
 
 /*
- * A helper that never ends must not keep a file system from being unmounted. While the driver starts, though,
- * the folder is the user's: LD_LIBRARY_PATH and the driver's own variables may hold relative paths.
+ * A helper that never ends must not keep a file system from being unmounted. But while the driver
+ * starts, the folder is the user's: LD_LIBRARY_PATH and the driver's own variables may hold
+ * relative paths.
  */
 static void leave_folder(void)
 {

@@ -69,8 +69,9 @@ static int make_actions(posix_spawn_file_actions_t *actions, const struct link *
 }
 
 /*
- * A session of its own, no signal ignored, and one blocked: `pkill -USR1 gpuhist` asks for the progress, and
- * finds the helper by its name too. A signal to our group may come before the session is there.
+ * A session of its own, no signal ignored, and only USR1 blocked: `pkill -USR1 gpuhist` asks for
+ * the progress, and finds the helper by its name too. A signal to our process group may arrive
+ * before the session is made.
  */
 static int make_attributes(posix_spawnattr_t *attributes)
 {

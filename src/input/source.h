@@ -197,9 +197,10 @@ void source_take_spare(struct source *s);
 uint64_t source_known_bytes(const struct source *s);
 
 /*
- * A worker that waits for something other than the source asks this again and again. True: its reader has
- * begun what other readers may be waiting for, so the worker must call source_take, and wait for none of
- * them. False: none waits for it; the memory that its reader kept was given back if another one lacks it.
+ * A worker that waits for anything but the source calls this again and again. True: its reader has
+ * begun something that other readers may be waiting for, so the worker must not wait for those
+ * readers, and must call source_take. False: no reader waits for it; memory that its reader kept
+ * was given back if another reader lacks it.
  */
 bool source_owes(struct reader *r);
 

@@ -39,7 +39,7 @@ static ssize_t read_within_block(int fd, unsigned char *buffer, size_t cap, uint
 int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset, size_t *got,
 	      struct fail *fail)
 {
-	/* No file goes further, and a read that would is refused as a whole. */
+	/* A file cannot be longer, and the system refuses all of a read that would go further. */
 	const uint64_t most = offset < INT64_MAX ? INT64_MAX - offset : 0;
 
 	if (cap > most)
@@ -134,8 +134,8 @@ static size_t claim(struct source *s, struct input *in, uint64_t most)
 
 /*
  * Did the file have more than `end` bytes when it was opened? Files in /sys hold less than st_size
- * says, then and now: only one whose st_size went down became shorter, or one that was changed, because what is
- * written anew, as `cp` does it, may have its old size again by now. A device's size is true.
+ * says, then and now. So a file became shorter only if its st_size fell, or if it was changed: one
+ * that is written anew, as `cp` does, may have its old size again by now. A device's size is true.
  */
 static bool became_shorter(const struct input *in, uint64_t end)
 {

@@ -66,9 +66,9 @@ struct input {
 	uint64_t next;            /* file: offset of the next piece to claim, whole records from start */
 	uint64_t end;             /* file: end of the whole records that it had when it was opened */
 	uint64_t stop;            /* file: where samples end, or NO_END: nothing after it is claimed */
-	uint64_t size;            /* file: where it ended when it was opened, by its size */
-	struct timespec changed;  /* file: when it was changed last, as it was opened */
-	bool shorter;             /* file: it ends before that now */
+	uint64_t size;            /* file: its size when it was opened */
+	struct timespec changed;  /* file: its last change when it was opened */
+	bool shorter;             /* file: it is smaller now */
 	uint64_t skipped;         /* bytes that -S passed over */
 	uint64_t tail;            /* bytes of a partial record found at its end */
 	uint64_t taken;           /* stream: bytes of samples and header that were read */
@@ -124,8 +124,9 @@ struct source {
 	 * GPU takes its part back.
 	 */
 	int64_t memory, memory_left;
-	bool memory_wanted;        /* a thread waits for some of it */
-	unsigned seams, seam_most; /* records that are put together of several units, now and at most */
+	bool memory_wanted; /* a thread waits for some of it */
+	unsigned seams,
+		seam_most; /* records that are being put together from several units: how many now, and the most */
 };
 
 /* What source_take was asked for, and how far that is answered. */

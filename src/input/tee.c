@@ -395,7 +395,7 @@ int tee_start(struct tee **out, char *const *paths, size_t count, int to, struct
 	return -1;
 }
 
-/* The source takes no more inputs. */
+/* The source will take no more inputs. */
 static void leave(struct tee *t)
 {
 	lock_take(&t->lock);

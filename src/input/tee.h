@@ -57,8 +57,9 @@ int tee_start(struct tee **out, char *const *paths, size_t count, int to, struct
 int tee_next(struct tee *t, int *fd, struct fail *fail);
 
 /*
- * When the source takes no more: waits for up to so many seconds for the end of the passing. Are bytes still
- * being passed then? Main thread, when every descriptor that tee_next gave is closed.
+ * Call it when the source takes no more: waits at most so many seconds for the end of the passing.
+ * True: bytes are still being passed. Main thread, after every descriptor that tee_next gave is
+ * closed.
  */
 bool tee_goes_on(struct tee *t, double seconds);
 

@@ -29,12 +29,15 @@ struct output {
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */
 	int error;             /* errno of the first write that failed */
-	bool *replaced;        /* where the caller wants to be told; or NULL */
+	bool *replaced;        /* set when the file is replaced; the caller's, or NULL */
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
 
-/* The buffer is not cleared: only what is written is read from it, and clearing would touch all of its pages. */
+/*
+ * The buffer is not cleared: only bytes that were written are read from it, and clearing would
+ * touch all of its pages.
+ */
 static struct output *blank(void)
 {
 	struct output *o = malloc(sizeof(*o));
