@@ -480,6 +480,20 @@ if command -v zstd >/dev/null; then
 	done
 fi
 
+# ---- fewer slots than workers ----
+
+# Workers that have the slots wait for the worker that decodes, which has none. Each run may find another order.
+if command -v zstd >/dev/null; then
+	head -c 4000000 warm | split -b 1000000 --filter='zstd -q -1' - >frames.zst
+	head -c 4000000 warm >frames
+	cpu -b 1000 -r full frames frames
+	i=0
+	while [ $i -lt 8 ]; do
+		on_gpu 'frames by more workers than slots' -M 1M -T 8 -b 1000 -r full frames.zst frames.zst
+		i=$((i + 1))
+	done
+fi
+
 # ---- the helper as a process ----
 
 # helper_of PID: in $helper, its child that is the GPU's
@@ -504,7 +518,8 @@ gone() {
 mkfifo nothing
 waiting() {
 	rm -f log
-	setsid "$gpuhist" -q --raw -T 2 -b 1000 -r full "$@" nothing >out 2>err 7<tiny 9>kept-open &
+	# A background command of a shell ignores INT.
+	setsid env --default-signal=INT "$gpuhist" -q --raw -T 2 -b 1000 -r full "$@" nothing >out 2>err 7<tiny 9>kept-open &
 	pid=$!
 	exec 5<>nothing
 	tries=0
@@ -519,7 +534,11 @@ if [ -n "$helper" ]; then
 	ok
 	if [ "$(readlink "/proc/$helper/cwd")" = / ]; then ok; else bad "the helper's folder: $(readlink "/proc/$helper/cwd")"; fi
 	if [ "$(sed 's/.*) //' "/proc/$helper/stat" | cut -d ' ' -f 4)" = "$helper" ]; then ok; else bad "the helper's session"; fi
-	if grep -q '^SigBlk:[[:space:]]*0*$' "/proc/$helper/status"; then ok; else bad 'the helper blocks signals'; fi
+	# USR1 alone: it asks for the progress, and ends no process.
+	if grep -q '^SigBlk:[[:space:]]*0*200$' "/proc/$helper/status"; then ok; else bad 'the signals that the helper blocks'; fi
+	kill -s USR1 "$helper" $pid
+	sleep 0.1
+	if grep -q '^State:[[:space:]]*[^Z]' "/proc/$helper/status" 2>/dev/null; then ok; else bad 'USR1 ends the helper'; fi
 	# Files of the driver are its own: the simulated one has memory that is mapped from one.
 	kept=$(for fd in "/proc/$helper/fd"/*; do readlink "$fd"; done | grep -v '^/memfd:poison ' | sed 's/:.*//' | sort | tr '\n' ' ')
 	if [ "$kept" = '/dev/null /dev/null /dev/null socket ' ]; then ok; else bad "the helper holds: $kept"; fi
@@ -531,6 +550,15 @@ kill -s HUP -- -$pid
 { wait $pid; } 2>/dev/null
 status=$?
 if [ $status -eq 129 ] && gone "$helper"; then ok; else bad "HUP to the group: status $status"; fi
+for open in '' '-o kept'; do
+	# shellcheck disable=SC2086
+	waiting --device=gpu $open
+	kill -s INT -- -$pid
+	{ wait $pid; } 2>/dev/null
+	status=$?
+	if [ $status -eq 130 ] && gone "$helper" && [ ! -s out ]; then ok; else bad "INT to the group ($open): status $status"; fi
+	for file in .kept* kept; do [ ! -e "$file" ] || bad "INT to the group: $file is left"; done
+done
 waiting --device=gpu -o kept
 kill -s KILL $pid
 { wait $pid; } 2>/dev/null
@@ -555,6 +583,13 @@ same 'by a relative path' $? expected
 same 'by PATH' $? expected
 (cd removed && rmdir "$work/removed" && "$gpuhist" -q --device=gpu -b 1000 -r full "$work/tiny") >out 2>err
 same 'from a folder that is gone' $? expected
+# What the user means by a relative path is relative to the folder of the program, not to the helper's.
+ln -s "$driver/libcuda.so.1" bin/libcuda.so.1
+for path in bin .:; do
+	[ $path = bin ] && folder=. || folder=bin
+	(cd "$folder" && LD_LIBRARY_PATH=$path "$gpuhist" -q --device=gpu -b 1000 -r full "$work/tiny") >out 2>err
+	same "a driver in the folder $path" $? expected
+done
 setsid -w "$gpuhist" -q --device=gpu -b 1000 -r full -o out tiny <&- >&- 2>&-
 same 'without a terminal or standard streams' $? expected
 "$gpuhist" -q --device=gpu -b 1000 -r full tiny 3>&1 4>&1 5>&1 9>&1 >out 2>err
@@ -609,6 +644,30 @@ if ! nm -D "$gpuhist" 2>/dev/null | grep -q '__[atu].*san_init'; then
 	for n in 20000 60000 100000 200000 300000; do limited "$n KiB of addresses" -v $n; done
 fi
 limited 'no memory that is locked' -l 0
+# Processes and threads, of a user who has no others. A sanitizer may have threads of its own.
+if [ "$(id -u)" -eq 0 ] && ! nm -D "$gpuhist" 2>/dev/null | grep -q '__[atu].*san_init' && setpriv --reuid=54321 --clear-groups true 2>/dev/null; then
+	mkdir theirs && chmod 711 . theirs
+	cp "$gpuhist" theirs/gpuhist && cp tiny theirs && cp -L "$driver/libcuda.so.1" theirs
+	chmod 755 theirs/*
+	: >log && chmod 666 log
+	for n in 0 1 2 3 4 5 6 7 8 12; do
+		: >log
+		LD_LIBRARY_PATH=$work/theirs setpriv --reuid=54321 --clear-groups prlimit --nproc=$n \
+			theirs/gpuhist -q --device=gpu -T 2 -b 1000 -r full theirs/tiny >out 2>err
+		status=$?
+		needs
+		if [ $status -eq 0 ]; then same "$n processes" 0 expected; else lost "$n processes" $status; fi
+		: >log
+		LD_LIBRARY_PATH=$work/theirs setpriv --reuid=54321 --clear-groups prlimit --nproc=$n \
+			theirs/gpuhist -q -T 2 -b 1000 -r full theirs/tiny >out 2>err
+		status=$?
+		needs
+		same "$n processes, auto" $status expected
+	done
+	rm -f log
+else
+	printf 'left out: a limit of processes (which root alone can try, without a sanitizer)\n'
+fi
 # A file of memory is a file to this limit.
 unset FAKECUDA_LOG
 ("$gpuhist" -q --device=gpu -T 2 -b 1000 -r full tiny 2>err; echo $? >status) | cat >out
@@ -630,7 +689,7 @@ denied() {
 	if [ $status -eq 0 ]; then same "$name" 0 expected; else lost "$name" $status; fi
 }
 if [ -n "$preload" ]; then
-	for plan in posix_spawn:1:11 posix_spawn:1:12 memfd_create:1:38 memfd_create:1:24 ftruncate:1:28 socketpair:1:24 pthread_create:1:11; do
+	for plan in posix_spawn:1:11 posix_spawn:1:12 memfd_create:1:38 memfd_create:1:24 ftruncate:1:28 socketpair:1:24 pthread_create:1:11 poll:1:12; do
 		denied "$plan" $plan tiny
 		if [ $status -eq 4 ]; then ok; else bad "$plan: was not met: status $status"; fi
 	done
@@ -719,6 +778,14 @@ given=$gpuhist gpuhist=$work/bin/gh
 	rm bin/gh
 } &
 FAKECUDA_KILL=cuEventQuery:5 auto 'an executable that is deleted'
+# ... also where another program has taken it, as an upgrade does.
+cp "$given" bin/gh
+{
+	sleep 0.2
+	cp /bin/false bin/other
+	mv bin/other bin/gh
+} &
+FAKECUDA_KILL=cuEventQuery:5 auto 'an executable that is replaced'
 gpuhist=$given
 for call in cuEventQuery:5 ${quick:+-} cuModuleLoadData:1 cuMemAlloc_v2:3 cuMemcpyHtoDAsync_v2:1 cuMemHostUnregister:2; do
 	[ "$call" != - ] || break

@@ -249,6 +249,9 @@ static void *link_main(void *arg)
 			break;
 		if (n == 0)
 			look(d);
+		/* A helper that is not heard would be waited for without end. */
+		if (n < 0 && errno != EINTR)
+			gpu_fail(d->gpu, "driver", strerror(errno));
 	}
 	shutdown(link->socket, SHUT_RDWR);
 	(void)waitpid(link->helper, &(int){0}, WNOHANG);
