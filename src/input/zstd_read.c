@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_read: a reader's way through a unit: cut, decoded, handed out, done. */
+/* zstd_read: a compressed input and its readers: how they begin, how units are cut off, how it ends. */
 #include "input/zstd_read.h"
 
 #include <assert.h>
