@@ -13,7 +13,7 @@
 #include "check.h"
 
 #define BYTES ((size_t)60000)
-#define ROUNDS 900
+#define ROUNDS 500
 
 static uint64_t state = 0x676174686572;
 static unsigned long methods[4], channels_seen, gapped, direct;

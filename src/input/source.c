@@ -271,6 +271,9 @@ bool source_owes(struct reader *r)
 {
 	struct source *s = r->source;
 
+	/* It has no unit without memory. Of plain inputs no reader takes the lock here. */
+	if (r->held == 0)
+		return false;
 	lock_take(&s->lock);
 	const bool owes = zstd_in_hand(r);
 	if (!owes && s->memory_wanted)
