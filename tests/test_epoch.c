@@ -47,11 +47,12 @@ enum fault {
 	LOST_CLEAR,
 	NO_CLEAR, /* it is answered, and nothing was cleared */
 	REFUSED,  /* a chunk, as only windows may be */
+	LATE,     /* a chunk is counted, and answered as the one before it in the same slot */
 	FAULTS
 };
-static const char *const NAMES[FAULTS] = {"no fault",    "lost chunk", "wrong chunk", "lost sums",   "wrong sums",
-					  "moved sums",  "huge sums",  "stale sums",  "lost piece",  "wrong piece",
-					  "stale piece", "odd piece",  "lost clear",  "not cleared", "refused"};
+static const char *const NAMES[FAULTS] = {
+	"no fault",   "lost chunk",  "wrong chunk", "lost sums", "wrong sums", "moved sums",  "huge sums", "stale sums",
+	"lost piece", "wrong piece", "stale piece", "odd piece", "lost clear", "not cleared", "refused",   "late"};
 
 struct plan {
 	enum fault fault;
@@ -155,7 +156,8 @@ static void write_piece(unsigned k, uint32_t piece)
 static bool obey(unsigned k)
 {
 	struct shared_slot *const s = &device->region->slot[k];
-	uint32_t answer = SHARED_DONE;
+	uint32_t number = slot_number_of(s);
+	enum shared_state answer = SHARED_DONE;
 
 	switch (s->order) {
 	case ORDER_COUNT:
@@ -165,6 +167,8 @@ static bool obey(unsigned k)
 			answer = SHARED_REFUSED;
 		else
 			count(k, s);
+		if (now(LATE))
+			number--;
 		break;
 	case ORDER_SUMS:
 		if (lose(LOST_SUMS))
@@ -175,7 +179,7 @@ static bool obey(unsigned k)
 		if (lose(LOST_PIECE))
 			return false;
 		if (now(ODD_PIECE))
-			answer = 77;
+			answer = SHARED_FREE;
 		write_piece(k, s->piece);
 		break;
 	case ORDER_CLEAR:
@@ -185,7 +189,7 @@ static bool obey(unsigned k)
 			memset(table, 0, sizeof(table));
 		break;
 	}
-	slot_answer(s, answer);
+	slot_answer(s, number, answer);
 	return true;
 }
 

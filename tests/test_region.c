@@ -86,7 +86,7 @@ static int answer_all(struct region *r)
 			worked = true;
 			end |= s->bytes == 0;
 			s->samples = ~s->bytes;
-			slot_answer(s, SHARED_DONE);
+			slot_answer(s, slot_number_of(s), SHARED_DONE);
 		}
 		if (worked)
 			continue;
@@ -102,16 +102,18 @@ static void submit(struct region *r, unsigned k, uint64_t bytes)
 {
 	r->slot[k].bytes = bytes;
 	r->slot[k].awaited = 0;
-	slot_submit(r, &r->slot[k]);
+	slot_submit(r, &r->slot[k], slot_number_of(&r->slot[k]) + 1);
 }
 
 static void await(struct region *r, unsigned k)
 {
 	struct shared_slot *s = &r->slot[k];
 
-	while (slot_state_of(s) == SHARED_SUBMITTED) {
+	uint32_t word;
+
+	while (((word = slot_word_of(s)) & 3) == SHARED_SUBMITTED) {
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->state, SHARED_SUBMITTED, LONG_SECONDS);
+		region_wait(&s->word, word, LONG_SECONDS);
 	}
 }
 

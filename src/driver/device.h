@@ -24,6 +24,7 @@ struct device_slot {
 	void *window;              /* a range of a file, mapped and page-locked, or NULL */
 	size_t window_bytes;
 	/* Of its current order: */
+	uint32_t number;
 	uint32_t order;
 	uint64_t bytes, samples;
 	int k;             /* --auto: counted at ... */

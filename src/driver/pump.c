@@ -214,6 +214,7 @@ static void begin(struct pump *p, unsigned k)
 
 	p->next = (nth + 1) % DEVICE_STREAMS;
 	s->chunk.stream = d->stream[nth];
+	s->number = slot_number_of(shared);
 	s->order = shared->order;
 	switch (s->order) {
 	case ORDER_SUMS:
@@ -227,7 +228,7 @@ static void begin(struct pump *p, unsigned k)
 		break;
 	default:
 		if (!queue_chunk(p, k, shared)) {
-			slot_answer(shared, SHARED_REFUSED);
+			slot_answer(shared, s->number, SHARED_REFUSED);
 			return;
 		}
 	}
@@ -288,7 +289,7 @@ static bool reap(struct pump *p, unsigned stream)
 	if (s->window)
 		unmap_window(d, s);
 	p->at_work[k] = false;
-	slot_answer(&d->region->slot[k], SHARED_DONE);
+	slot_answer(&d->region->slot[k], s->number, SHARED_DONE);
 	return true;
 }
 

@@ -71,6 +71,7 @@ struct slot {
 	enum slot_state state; /* set by the functions below; atomic */
 	bool taken;            /* by a lane; atomic */
 	unsigned index;
+	uint32_t number; /* of its latest submission, which an answer must carry (region.h) */
 };
 
 struct lane {

@@ -12,12 +12,13 @@
 static int await(struct gpu_device *d, unsigned k)
 {
 	struct shared_slot *s = &d->region->slot[k];
+	uint32_t word;
 
-	while (slot_state_of(s) == SHARED_SUBMITTED) {
+	while (((word = slot_word_of(s)) & 3) == SHARED_SUBMITTED) {
 		if (gpu_failed(d->gpu))
 			return -1;
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->state, SHARED_SUBMITTED, LOOK_SECONDS);
+		region_wait(&s->word, word, LOOK_SECONDS);
 	}
 	return gpu_failed(d->gpu) ? -1 : 0;
 }
@@ -35,7 +36,7 @@ static int order(struct gpu_device *d, unsigned k, enum slot_order what, uint32_
 	device_hand_over(d, k);
 	if (await(d, k) != 0)
 		return -1;
-	if (slot_state_of(s) != SHARED_DONE) {
+	if (slot_word_of(s) != slot_word(d->slot[k].number, SHARED_DONE)) {
 		gpu_fail(d->gpu, "driver", "its process says what cannot be");
 		return -1;
 	}

@@ -57,7 +57,7 @@ void device_hand_over(struct gpu_device *d, unsigned slot)
 	if (d->layout.cell_bytes > 0)
 		*device_cells(d, slot) = UINT32_MAX;
 	__atomic_fetch_add(&d->submitted, 1, __ATOMIC_RELAXED);
-	slot_submit(d->region, &d->region->slot[slot]);
+	slot_submit(d->region, &d->region->slot[slot], ++d->slot[slot].number);
 }
 
 void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order)
@@ -141,10 +141,11 @@ static int take_extent(struct lane *lane, struct slot *slot)
 enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 {
 	struct shared_slot *s = shared_of(lane, slot);
-	uint32_t state;
+	const uint32_t submitted = slot_word(slot->number, SHARED_SUBMITTED);
+	uint32_t word;
 
 	assert(slot->state == SLOT_SUBMITTED);
-	for (double end = 0; (state = slot_state_of(s)) == SHARED_SUBMITTED && !gpu_failed(lane->gpu);) {
+	for (double end = 0; (word = slot_word_of(s)) == submitted && !gpu_failed(lane->gpu);) {
 		if (seconds <= 0)
 			return GPU_NOT_YET;
 		const double now = clock_seconds();
@@ -153,15 +154,15 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 		if (now >= end)
 			return GPU_NOT_YET;
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->state, SHARED_SUBMITTED, end - now < LOOK_SECONDS ? end - now : LOOK_SECONDS);
+		region_wait(&s->word, submitted, end - now < LOOK_SECONDS ? end - now : LOOK_SECONDS);
 	}
 	if (gpu_failed(lane->gpu))
 		return GPU_LOST;
-	if (state == SHARED_REFUSED && slot->window) {
+	if (word == slot_word(slot->number, SHARED_REFUSED) && slot->window) {
 		__atomic_store_n(&slot->state, SLOT_FILLED, __ATOMIC_RELAXED);
 		return GPU_REFUSED;
 	}
-	if (state != SHARED_DONE) {
+	if (word != slot_word(slot->number, SHARED_DONE)) {
 		gpu_fail(lane->gpu, "driver", "its process says what cannot be");
 		return GPU_LOST;
 	}

@@ -52,9 +52,9 @@ enum slot_order {
 };
 
 struct shared_slot {
-	_Alignas(64) uint32_t state; /* enum shared_state; a futex */
-	uint32_t awaited;            /* a thread sleeps until the state changes */
-	uint32_t order;              /* enum slot_order; this and what follows is written by the program ... */
+	_Alignas(64) uint32_t word; /* slot_word of the latest submission; a futex */
+	uint32_t awaited;           /* a thread sleeps until the state changes */
+	uint32_t order;             /* enum slot_order; this and what follows is written by the program ... */
 	uint32_t piece;
 	uint64_t bytes, samples;
 	int32_t k; /* --auto: ... the lane's k; in the helper's answer the one that the chunk was counted at */
@@ -129,24 +129,43 @@ static inline uint32_t *region_cells(struct region *r, unsigned slot)
 void region_wait(uint32_t *word, uint32_t seen, double seconds);
 void region_wake(uint32_t *word);
 
-/* A slot's state; all that was written before the state was set is visible. */
-static inline uint32_t slot_state_of(const struct shared_slot *s)
+/*
+ * The number of a submission and the state that it is in, in one word: an answer is one to that submission only, and
+ * never to the next one in the same slot, whose samples may be as many.
+ */
+static inline uint32_t slot_word(uint32_t number, enum shared_state state)
 {
-	return __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
+	return number << 2 | state;
+}
+
+/* A slot's word; all that was written before it was set is visible. */
+static inline uint32_t slot_word_of(const struct shared_slot *s)
+{
+	return __atomic_load_n(&s->word, __ATOMIC_ACQUIRE);
+}
+
+static inline uint32_t slot_number_of(const struct shared_slot *s)
+{
+	return slot_word_of(s) >> 2;
+}
+
+static inline enum shared_state slot_state_of(const struct shared_slot *s)
+{
+	return slot_word_of(s) & 3;
 }
 
 /* Sets the state, and wakes the thread that waits for it, if there is one. */
-static inline void slot_answer(struct shared_slot *s, uint32_t state)
+static inline void slot_answer(struct shared_slot *s, uint32_t number, enum shared_state state)
 {
-	__atomic_store_n(&s->state, state, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->word, slot_word(number, state), __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&s->awaited, __ATOMIC_SEQ_CST))
-		region_wake(&s->state);
+		region_wake(&s->word);
 }
 
 /* Submits the slot, and wakes the helper if it sleeps. */
-static inline void slot_submit(struct region *r, struct shared_slot *s)
+static inline void slot_submit(struct region *r, struct shared_slot *s, uint32_t number)
 {
-	__atomic_store_n(&s->state, SHARED_SUBMITTED, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->word, slot_word(number, SHARED_SUBMITTED), __ATOMIC_SEQ_CST);
 	__atomic_fetch_add(&r->doorbell, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&r->sleeping, __ATOMIC_SEQ_CST))
 		region_wake(&r->doorbell);

@@ -147,16 +147,17 @@ static uint64_t noise(void)
 
 static void write_slot(struct shared_slot *s)
 {
-	const uint32_t state = __atomic_load_n(&s->state, __ATOMIC_ACQUIRE);
+	const enum shared_state state = slot_state_of(s);
+	const uint32_t number = slot_number_of(s);
 
 	if (is(writes, "state"))
-		__atomic_store_n(&s->state, (uint32_t)noise(), __ATOMIC_RELEASE);
+		__atomic_store_n(&s->word, (uint32_t)noise(), __ATOMIC_RELEASE);
 	else if (is(writes, "done") && state == SHARED_SUBMITTED)
-		__atomic_store_n(&s->state, SHARED_DONE, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->word, slot_word(number, SHARED_DONE), __ATOMIC_RELEASE);
 	else if (is(writes, "submitted") && state == SHARED_DONE)
-		__atomic_store_n(&s->state, SHARED_SUBMITTED, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->word, slot_word(number, SHARED_SUBMITTED), __ATOMIC_RELEASE);
 	else if (is(writes, "refused") && state != SHARED_FREE)
-		__atomic_store_n(&s->state, SHARED_REFUSED, __ATOMIC_RELEASE);
+		__atomic_store_n(&s->word, slot_word(number, SHARED_REFUSED), __ATOMIC_RELEASE);
 	else if (is(writes, "k"))
 		__atomic_store_n(&s->k, (int32_t)noise(), __ATOMIC_RELAXED);
 	else if (is(writes, "extent"))
