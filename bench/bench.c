@@ -94,7 +94,8 @@ static int limit_drain(void)
  * One line: GB/s of a and of b, and how many times as fast a is. b_bytes may be less than a_bytes,
  * for peers that get a part of the data only. b NULL: a alone.
  */
-static void line(const char *what, const char *a, double a_bytes, const char *beside, const char *b, double b_bytes)
+static void line(const char *what, const char *a, double a_bytes, const char *beside, const char *b,
+		 double b_bytes)
 {
 	double ta[RUNS_MAX], tb[RUNS_MAX], ratio[RUNS_MAX];
 	const int n = b && b_bytes < a_bytes ? 1 : runs; /* slow peers run once */
@@ -115,8 +116,8 @@ static void line(const char *what, const char *a, double a_bytes, const char *be
 	if (failed)
 		printf("| %s | failed | %s | | |\n", what, beside);
 	else if (b)
-		printf("| %s | %.2f | %s | %.2f | %.2f |\n", what, 1e-9 / median(ta, n), beside, 1e-9 / median(tb, n),
-		       median(ratio, n));
+		printf("| %s | %.2f | %s | %.2f | %.2f |\n", what, 1e-9 / median(ta, n), beside,
+		       1e-9 / median(tb, n), median(ratio, n));
 	else
 		printf("| %s | %.2f | | | |\n", what, 1e-9 / median(ta, n));
 	fflush(stdout);
@@ -192,15 +193,17 @@ static void files(int cores)
 
 	for (int t = 1; t <= cores; t *= 2) {
 		line(text("u32, 1024 bins, %d thread%s", t, t > 1 ? "s" : ""),
-		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all, "the bare loop on the same blocks",
+		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all,
+		     "the bare loop on the same blocks",
 		     text("exec %s limit bare %s/u32 %d", self, f, t), all);
 		line(text("u32, 1024 bins, %d thread%s", t, t > 1 ? "s" : ""),
-		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all, "reading, no counting",
-		     text("exec %s limit read %s/u32 %d", self, f, t), all);
+		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all,
+		     "reading, no counting", text("exec %s limit read %s/u32 %d", self, f, t), all);
 	}
 	if (cores > 1)
-		line(text("u32, 1024 bins, %d threads", cores), text("exec %s -b 1024 %s/u32", gpuhist, f), all,
-		     "one thread", text("exec %s -T 1 -b 1024 %s/u32", gpuhist, f), all);
+		line(text("u32, 1024 bins, %d threads", cores),
+		     text("exec %s -b 1024 %s/u32", gpuhist, f), all, "one thread",
+		     text("exec %s -T 1 -b 1024 %s/u32", gpuhist, f), all);
 
 	static const struct {
 		const char *what, *arguments, *file;
@@ -222,10 +225,12 @@ static void files(int cores)
 		{"u32, 2^28 bins, constant", "-b 268435456 -r full -f raw", "constant"},
 	};
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
-		line(KINDS[i].what, text("exec %s %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file), all,
-		     "reading, no counting", text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores), all);
-	line("f32, 1000 bins", text("exec %s -t f32 -b 1000 -r 0:1 %s/floats", gpuhist, f), all, "u32, 1024 bins",
-	     text("exec %s -b 1024 %s/u32", gpuhist, f), all);
+		line(KINDS[i].what,
+		     text("exec %s %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file), all,
+		     "reading, no counting",
+		     text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores), all);
+	line("f32, 1000 bins", text("exec %s -t f32 -b 1000 -r 0:1 %s/floats", gpuhist, f), all,
+	     "u32, 1024 bins", text("exec %s -b 1024 %s/u32", gpuhist, f), all);
 	line("u8, constant", text("exec %s -t u8 -b 256 %s/constant", gpuhist, f), all, "u8, noise",
 	     text("exec %s -t u8 -b 256 %s/noise", gpuhist, f), all);
 }
@@ -258,32 +263,43 @@ static void ways(void)
 	static const struct {
 		const char *what, *arguments, *file, *beside, *plain;
 	} KINDS[] = {
-		{"f32, --edges, 1000 irregular", "-t f32 --edges=@edges", "floats", "f32, 1000 bins",
+		{"f32, --edges, 1000 irregular", "-t f32 --edges=@edges", "floats",
+		 "f32, 1000 bins", "-t f32 -b 1000 -r 0:1"},
+		{"f32, --log", "-t f32 -b 1000 --log=1e-6:1", "floats", "f32, 1000 bins",
 		 "-t f32 -b 1000 -r 0:1"},
-		{"f32, --log", "-t f32 -b 1000 --log=1e-6:1", "floats", "f32, 1000 bins", "-t f32 -b 1000 -r 0:1"},
-		{"f64, --log", "-t f64 -b 1000 --log=1e-6:1", "doubles", "f64, 1000 bins", "-t f64 -b 1000 -r 0:1"},
-		{"u32, --log", "-b 1000 --log=1:4294967296", "noise", "u32, 1000 bins", "-b 1000 -r full"},
-		{"u64, --log", "-t u64 -b 1000 --log=1:18446744073709551616", "noise", "u64, 1000 bins",
-		 "-t u64 -b 1000 -r full"},
-		{"u32, --mod, 1000 bins", "-b 1000 --mod", "noise", "u32, 1000 bins", "-b 1000 -r full"},
+		{"f64, --log", "-t f64 -b 1000 --log=1e-6:1", "doubles", "f64, 1000 bins",
+		 "-t f64 -b 1000 -r 0:1"},
+		{"u32, --log", "-b 1000 --log=1:4294967296", "noise", "u32, 1000 bins",
+		 "-b 1000 -r full"},
+		{"u64, --log", "-t u64 -b 1000 --log=1:18446744073709551616", "noise",
+		 "u64, 1000 bins", "-t u64 -b 1000 -r full"},
+		{"u32, --mod, 1000 bins", "-b 1000 --mod", "noise", "u32, 1000 bins",
+		 "-b 1000 -r full"},
 		{"u32, --auto", "-b 1000 --auto", "noise", "u32, 1000 bins", "-b 1000 -r full"},
-		{"u64, --auto", "-t u64 -b 1000 --auto", "noise", "u64, 1000 bins", "-t u64 -b 1000 -r full"},
-		{"f32, --auto", "-t f32 -b 1000 --auto", "floats", "f32, 1000 bins", "-t f32 -b 1000 -r 0:1"},
-		{"f64, --auto", "-t f64 -b 1000 --auto", "doubles", "f64, 1000 bins", "-t f64 -b 1000 -r 0:1"},
+		{"u64, --auto", "-t u64 -b 1000 --auto", "noise", "u64, 1000 bins",
+		 "-t u64 -b 1000 -r full"},
+		{"f32, --auto", "-t f32 -b 1000 --auto", "floats", "f32, 1000 bins",
+		 "-t f32 -b 1000 -r 0:1"},
+		{"f64, --auto", "-t f64 -b 1000 --auto", "doubles", "f64, 1000 bins",
+		 "-t f64 -b 1000 -r 0:1"},
 	};
 	const double all = (double)file_bytes;
 	const char *const f = folder;
 
 	make_edges();
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
-		line(KINDS[i].what, text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].arguments, KINDS[i].file),
-		     all, KINDS[i].beside, text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].plain, KINDS[i].file),
+		line(KINDS[i].what,
+		     text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].arguments,
+			  KINDS[i].file),
+		     all, KINDS[i].beside,
+		     text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].plain, KINDS[i].file),
 		     all);
 	if (have("python3") && !timed("python3 -c 'import numpy'").failed)
 		line("f32, --edges, 1000 irregular",
 		     text("cd %s && exec %s -q -t f32 --edges=@edges floats", f, gpuhist), all,
 		     "numpy.histogram on a memmap",
-		     text("cd %s && python3 -c 'import numpy as n; n.histogram(n.memmap(\"floats\",\"f4\"),"
+		     text("cd %s && python3 -c 'import numpy as n; "
+			  "n.histogram(n.memmap(\"floats\",\"f4\"),"
 			  "n.loadtxt(\"edges\"))'",
 			  f),
 		     all);
@@ -296,24 +312,32 @@ static void layouts(int cores)
 		const char *what, *arguments, *file, *beside, *plain;
 	} KINDS[] = {
 		{"u8, 2 channels", "-t u8 -b 256 -c 2", "noise", "u8", "-t u8 -b 256"},
-		{"u8, 3 channels", "-t u8 -b 256 -c 3 --ignore-tail", "noise", "u8", "-t u8 -b 256"},
-		{"i16, 2 channels", "-t i16 -b 1000 -r full -c 2", "noise", "i16", "-t i16 -b 1000 -r full"},
-		{"f32, 2 channels", "-t f32 -b 1000 -r 0:1 -c 2", "floats", "f32", "-t f32 -b 1000 -r 0:1"},
-		{"u8, rows of 1000 in 1024 bytes", "-t u8 -b 256 --rows=1000:1024", "noise", "u8", "-t u8 -b 256"},
-		{"f32 in records of 64 bytes", "-t f32 -b 1000 -r 0:1 --record=64", "floats", NULL, NULL},
+		{"u8, 3 channels", "-t u8 -b 256 -c 3 --ignore-tail", "noise", "u8",
+		 "-t u8 -b 256"},
+		{"i16, 2 channels", "-t i16 -b 1000 -r full -c 2", "noise", "i16",
+		 "-t i16 -b 1000 -r full"},
+		{"f32, 2 channels", "-t f32 -b 1000 -r 0:1 -c 2", "floats", "f32",
+		 "-t f32 -b 1000 -r 0:1"},
+		{"u8, rows of 1000 in 1024 bytes", "-t u8 -b 256 --rows=1000:1024", "noise", "u8",
+		 "-t u8 -b 256"},
+		{"f32 in records of 64 bytes", "-t f32 -b 1000 -r 0:1 --record=64", "floats", NULL,
+		 NULL},
 		{"u8 in records of 4 bytes", "-t u8 -b 256 --record=4", "noise", NULL, NULL},
 	};
 	const double all = (double)file_bytes;
 	const char *const f = folder;
 
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
-		const char *const mine = text("exec %s -q %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file);
+		const char *const mine =
+			text("exec %s -q %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file);
 		if (KINDS[i].beside)
 			line(KINDS[i].what, mine, all, KINDS[i].beside,
-			     text("exec %s -q %s %s/%s", gpuhist, KINDS[i].plain, f, KINDS[i].file), all);
+			     text("exec %s -q %s %s/%s", gpuhist, KINDS[i].plain, f, KINDS[i].file),
+			     all);
 		else
 			line(KINDS[i].what, mine, all, "reading, no counting",
-			     text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores), all);
+			     text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores),
+			     all);
 	}
 }
 
@@ -328,10 +352,12 @@ static void pipes(void)
 	line("pipe, u32, 1024 bins", mine, all, "cat \\| dd of=/dev/null bs=1M",
 	     text("cat %s/u32 | dd of=/dev/null bs=1M", folder), all);
 	/* Passed on to another reader while it is counted. */
-	mine = text("cat %s/u32 | %s --tee -b 1024 -o %s/tee.csv | cat >/dev/null", folder, gpuhist, folder);
+	mine = text("cat %s/u32 | %s --tee -b 1024 -o %s/tee.csv | cat >/dev/null", folder, gpuhist,
+		    folder);
 	line("pipe \\| --tee \\| pipe, u32, 1024 bins", mine, all, "cat \\| cat \\| cat",
 	     text("cat %s/u32 | cat | cat >/dev/null", folder), all);
-	mine = text("%s --tee -b 1024 -o %s/tee.csv %s/u32 | cat >/dev/null", gpuhist, folder, folder);
+	mine = text("%s --tee -b 1024 -o %s/tee.csv %s/u32 | cat >/dev/null", gpuhist, folder,
+		    folder);
 	line("file, --tee \\| pipe, u32, 1024 bins", mine, all, "cat \\| cat",
 	     text("cat %s/u32 | cat >/dev/null", folder), all);
 }
@@ -352,20 +378,23 @@ static void documents(void)
 	double all = 0;
 
 	for (uint64_t i = 0; i < 8; i++) {
-		timed(text("%s -q -b 16M -r full -S %llu -n %llu -o %s/wide%llu.json %s/noise", gpuhist,
-			   (unsigned long long)(i * part), (unsigned long long)(part / 4), folder,
-			   (unsigned long long)i, folder));
+		timed(text("%s -q -b 16M -r full -S %llu -n %llu -o %s/wide%llu.json %s/noise",
+			   gpuhist, (unsigned long long)(i * part), (unsigned long long)(part / 4),
+			   folder, (unsigned long long)i, folder));
 		all += length_of(text("wide%llu.json", (unsigned long long)i));
 	}
-	line("--merge, 8 of 2^24 bins, to raw", text("%s -q --merge -C u64 -f raw %s/wide?.json", gpuhist, folder), all,
-	     "cat", text("cat %s/wide?.json >/dev/null", folder), all);
-	line("--merge, 8 of 2^24 bins, to json", text("%s -q --merge -f json %s/wide?.json", gpuhist, folder), all,
-	     "cat", text("cat %s/wide?.json >/dev/null", folder), all);
+	line("--merge, 8 of 2^24 bins, to raw",
+	     text("%s -q --merge -C u64 -f raw %s/wide?.json", gpuhist, folder), all, "cat",
+	     text("cat %s/wide?.json >/dev/null", folder), all);
+	line("--merge, 8 of 2^24 bins, to json",
+	     text("%s -q --merge -f json %s/wide?.json", gpuhist, folder), all, "cat",
+	     text("cat %s/wide?.json >/dev/null", folder), all);
 	timed(text("rm %s/wide?.json", folder));
 	timed(text("%s -q -b 1024 -o %s/one.json %s/u32", gpuhist, folder, folder));
 	timed(text("for i in $(seq 1000); do cat %s/one.json; done >%s/many.json", folder, folder));
 	all = length_of("many.json");
-	line("--merge, 1000 of 1024 bins in one file", text("%s --merge %s/many.json", gpuhist, folder), all, "cat",
+	line("--merge, 1000 of 1024 bins in one file",
+	     text("%s --merge %s/many.json", gpuhist, folder), all, "cat",
 	     text("cat %s/many.json >/dev/null", folder), all);
 }
 
@@ -376,12 +405,14 @@ static void peers(void)
 
 	if (have("python3") && !timed("python3 -c 'import numpy'").failed) {
 		line("u32, 1024 bins", mine, all, "numpy.bincount on a memmap",
-		     text("python3 -c 'import numpy as n; n.bincount(n.memmap(\"%s/u32\",\"u4\"),minlength=1024)'",
+		     text("python3 -c 'import numpy as n; "
+			  "n.bincount(n.memmap(\"%s/u32\",\"u4\"),minlength=1024)'",
 			  folder),
 		     all);
 		mine = text("exec %s -b 1024 %s/u32", gpuhist, folder);
 		line("u32, 1024 bins", mine, all, "numpy.histogram on a memmap",
-		     text("python3 -c 'import numpy as n; n.histogram(n.memmap(\"%s/u32\",\"u4\"),1024,(0,1024))'",
+		     text("python3 -c 'import numpy as n; "
+			  "n.histogram(n.memmap(\"%s/u32\",\"u4\"),1024,(0,1024))'",
 			  folder),
 		     all);
 	} else {
@@ -396,7 +427,8 @@ static void peers(void)
 	else
 		printf("| gsl-histogram | not installed | | | |\n");
 	mine = text("exec %s -b 1024 %s/u32", gpuhist, folder);
-	line("u32, 1024 bins", mine, all, "sort \\| uniq -c on text", text("sort %s/text | uniq -c", folder), part);
+	line("u32, 1024 bins", mine, all, "sort \\| uniq -c on text",
+	     text("sort %s/text | uniq -c", folder), part);
 }
 
 static void start_and_size(void)
@@ -408,9 +440,10 @@ static void start_and_size(void)
 		empty[i] = timed(text("exec %s </dev/null", gpuhist)).seconds;
 		shell[i] = timed("exec true").seconds;
 	}
-	printf("\nEmpty input, start to end: %.2f ms (a shell that runs true: %.2f ms).\n", 1e3 * median(empty, n),
-	       1e3 * median(shell, n));
-	printf("Peak memory: %ld KiB for the whole file, %ld KiB for its first 16 MiB, %ld KiB for nothing.\n",
+	printf("\nEmpty input, start to end: %.2f ms (a shell that runs true: %.2f ms).\n",
+	       1e3 * median(empty, n), 1e3 * median(shell, n));
+	printf("Peak memory: %ld KiB for the whole file, %ld KiB for its first 16 MiB, %ld KiB for "
+	       "nothing.\n",
 	       timed(text("exec %s -b 1024 %s/u32", gpuhist, folder)).peak_kib,
 	       timed(text("exec %s -b 1024 -n 4194304 %s/u32", gpuhist, folder)).peak_kib,
 	       timed(text("exec %s </dev/null", gpuhist)).peak_kib);
@@ -431,7 +464,9 @@ static void device_times(const char *device, const char *arguments, double *seco
 	*cpu = median(c, runs);
 }
 
-#define TIMES 8 /* how often a file is named, so that the job is much longer than the GPU's start */
+#define TIMES                                                                               \
+	8 /* how often a file is named, so that the job is much longer than the GPU's start \
+	   */
 
 /* Whole runs by engine: rate, CPU-seconds per 100 GB, and what auto is worth. */
 static void devices(void)
@@ -450,42 +485,46 @@ static void devices(void)
 	static const char *const DEVICES[] = {"cpu", "gpu", "auto"};
 	double seconds[3], cpu[3];
 
-	printf("| file, start to end | cpu GB/s | gpu | gpu once started | auto | auto : best | CPU-s per 100 GB: cpu "
+	printf("| file, start to end | cpu GB/s | gpu | gpu once started | auto | auto : best | "
+	       "CPU-s per 100 GB: cpu "
 	       "| gpu | auto |\n"
 	       "|---|---|---|---|---|---|---|---|---|\n");
 	timed(text("exec %s -q --device=gpu -n 1000000 -b 1024 %s/u32", gpuhist, folder));
 	for (size_t i = 0; i < sizeof(JOBS) / sizeof(JOBS[0]); i++) {
 		/* Slow jobs get the file once. */
-		const bool few = strncmp(JOBS[i].arguments, "-T", 2) == 0 || strstr(JOBS[i].what, "2^20");
+		const bool few =
+			strncmp(JOBS[i].arguments, "-T", 2) == 0 || strstr(JOBS[i].what, "2^20");
 		const int times = few ? 1 : TIMES;
 		char arguments[2000];
 		int used = snprintf(arguments, sizeof(arguments), "%s", JOBS[i].arguments);
-		double more = 0, half = 0; /* of the first half of the files: the rest is without the start */
+		/* of the first half of the files: the rest is without the start */
+		double more = 0, half = 0;
 		for (int k = 0; k < times; k++) {
 			if (2 * k == times)
 				device_times("gpu", arguments, &half, &more);
-			used += snprintf(arguments + used, sizeof(arguments) - (size_t)used, " %s/%s", folder,
-					 JOBS[i].file);
+			used += snprintf(arguments + used, sizeof(arguments) - (size_t)used,
+					 " %s/%s", folder, JOBS[i].file);
 		}
 		for (int d = 0; d < 3; d++)
 			device_times(DEVICES[d], arguments, &seconds[d], &cpu[d]);
 		const double best = seconds[0] < seconds[1] ? seconds[0] : seconds[1];
 		const double gb = (double)file_bytes * 1e-9 * times;
 		const double rest = half > 0 ? gb / 2 / (seconds[1] - half) : gb / seconds[1];
-		printf("| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f |\n", JOBS[i].what,
-		       gb / seconds[0], gb / seconds[1], rest, gb / seconds[2], best / seconds[2], 100 * cpu[0] / gb,
-		       100 * cpu[1] / gb, 100 * cpu[2] / gb);
+		printf("| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f |\n",
+		       JOBS[i].what, gb / seconds[0], gb / seconds[1], rest, gb / seconds[2],
+		       best / seconds[2], 100 * cpu[0] / gb, 100 * cpu[1] / gb, 100 * cpu[2] / gb);
 		fflush(stdout);
 	}
 	printf("\n| size | cpu ms | gpu ms | auto ms |\n|---|---|---|---|\n");
 	for (uint64_t size = 1 << 10; size <= file_bytes; size *= size < file_bytes / 16 ? 16 : 2) {
-		const char *arguments = text("-b 1024 -n %llu %s/u32", (unsigned long long)size / 4, folder);
+		const char *arguments =
+			text("-b 1024 -n %llu %s/u32", (unsigned long long)size / 4, folder);
 		char copy[1000];
 		snprintf(copy, sizeof(copy), "%s", arguments);
 		for (int d = 0; d < 3; d++)
 			device_times(DEVICES[d], copy, &seconds[d], &cpu[d]);
-		printf("| %llu KiB | %.1f | %.1f | %.1f |\n", (unsigned long long)size >> 10, 1e3 * seconds[0],
-		       1e3 * seconds[1], 1e3 * seconds[2]);
+		printf("| %llu KiB | %.1f | %.1f | %.1f |\n", (unsigned long long)size >> 10,
+		       1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2]);
 		fflush(stdout);
 	}
 	printf("\n| pipe, u32, 1024 bins | GB/s |\n|---|---|\n");
@@ -493,7 +532,8 @@ static void devices(void)
 		double s[RUNS_MAX];
 		for (int i = 0; i < runs; i++)
 			s[i] = timed(d == 3 ? text("cat %s/u32 | %s limit drain", folder, self)
-					    : text("cat %s/u32 | %s -b 1024 --device=%s", folder, gpuhist, DEVICES[d]))
+					    : text("cat %s/u32 | %s -b 1024 --device=%s", folder,
+						   gpuhist, DEVICES[d]))
 				       .seconds;
 		printf("| %s | %.2f |\n", d == 3 ? "thrown away" : DEVICES[d],
 		       (double)file_bytes * 1e-9 / median(s, runs));
@@ -503,7 +543,8 @@ static void devices(void)
 int main(int argc, char **argv)
 {
 	if (argc > 2 && strcmp(argv[1], "limit") == 0)
-		return strcmp(argv[2], "drain") == 0 ? limit_drain() : limit_file(argv[2], argv[3], atoi(argv[4]));
+		return strcmp(argv[2], "drain") == 0 ? limit_drain()
+						     : limit_file(argv[2], argv[3], atoi(argv[4]));
 	if (argc < 2)
 		return 2;
 	const char *tmp = getenv("TMPDIR");
@@ -526,11 +567,13 @@ int main(int argc, char **argv)
 	make_file("floats", FLOATS);
 	if (argc <= 4)
 		make_file("doubles", DOUBLES);
-	printf("%d cores, %.2f GiB, median of %d runs\n\n", cores, (double)file_bytes / 0x1p30, runs);
+	printf("%d cores, %.2f GiB, median of %d runs\n\n", cores, (double)file_bytes / 0x1p30,
+	       runs);
 	if (argc > 4) {
 		devices();
 	} else {
-		printf("| gpuhist | GB/s | beside | GB/s | times as fast |\n|---|---|---|---|---|\n");
+		printf("| gpuhist | GB/s | beside | GB/s | times as fast "
+		       "|\n|---|---|---|---|---|\n");
 		files(cores);
 		ways();
 		layouts(cores);

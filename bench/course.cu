@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * course: the kernels of courses on GPUs (course.cuh) beside the program's own and one thread of the processor, on
- * data in device memory. On a machine with a GPU.
- * usage: course [LOG2]       (of the samples of the larger of two sizes: 26 to 31, default 30; the other is 2^25)
+ * course: the kernels of courses on GPUs (course.cuh) beside the program's own and one thread of
+ * the processor, on data in device memory. On a machine with a GPU. usage: course [LOG2] (of the
+ * samples of the larger of two sizes: 26 to 31, default 30; the other is 2^25)
  *
- * Prints a table in Markdown; progress goes to standard error. Every kernel's counts are compared with exact ones:
- * of 2^25 samples with those of a plain loop on the host, of the larger size with those of a kernel of 64-bit atomics
- * that the host's loop has checked on 2^25. Times are the device's, by events, and include clearing the counters;
- * the median of three. What would take more than 5 s on the larger size is left out there.
+ * Prints a table in Markdown; progress goes to standard error. Every kernel's counts are compared
+ * with exact ones: of 2^25 samples with those of a plain loop on the host, of the larger size with
+ * those of a kernel of 64-bit atomics that the host's loop has checked on 2^25. Times are the
+ * device's, by events, and include clearing the counters; the median of three. What would take more
+ * than 5 s on the larger size is left out there.
  *
- * An error of one kernel is put into its row. One that the device does not recover from ends the run, after the
- * table so far. Exit status 1 for any error, and for counts that are wrong though the row has no flaw.
+ * An error of one kernel is put into its row. One that the device does not recover from ends the
+ * run, after the table so far. Exit status 1 for any error, and for counts that are wrong though
+ * the row has no flaw.
  */
 #include <algorithm>
 #include <chrono>
@@ -50,7 +52,8 @@ static void must(cudaError_t e, const char *what)
 
 static double seconds_now()
 {
-	return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+	return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+		.count();
 }
 
 static double started;
@@ -133,7 +136,8 @@ static exact count_by_64(u64 n, u32 bins)
 
 	must(cudaMemset(counts64, 0, 8 * (size_t)bins), "counters");
 	LAUNCH(count_64, 8 * course.sms, 256, 0, course.data, n, counts64);
-	must(cudaMemcpy(counts.data(), counts64, 8 * (size_t)bins, cudaMemcpyDeviceToHost), "the exact counts");
+	must(cudaMemcpy(counts.data(), counts64, 8 * (size_t)bins, cudaMemcpyDeviceToHost),
+	     "the exact counts");
 	return counts;
 }
 
@@ -144,7 +148,8 @@ static void prepare(u32 bins, int skew, struct line *processor, exact right[SIZE
 	std::vector<u32> data(small);
 
 	LAUNCH(generate, 8 * course.sms, 256, 0, (u32 *)course.data, large, bins, skew);
-	must(cudaMemcpy(data.data(), course.data, 4 * small, cudaMemcpyDeviceToHost), "the samples");
+	must(cudaMemcpy(data.data(), course.data, 4 * small, cudaMemcpyDeviceToHost),
+	     "the samples");
 	right[SMALL] = count_on_host(processor, data, skew);
 	if (skew == CONSTANT) {
 		right[LARGE].assign(bins, 0);
@@ -164,9 +169,11 @@ static void check(struct line *line, int size, int skew, const exact &right)
 	u64 differ = 0, first = 0, instead = 0;
 	char text[160];
 
-	must(cudaMemcpy(got.data(), course.counts, 4 * (size_t)line->bins, cudaMemcpyDeviceToHost), "counts");
+	must(cudaMemcpy(got.data(), course.counts, 4 * (size_t)line->bins, cudaMemcpyDeviceToHost),
+	     "counts");
 	for (u32 c = 0; c < line->bins; c++) {
-		const u64 want = line->row && line->row->saturates ? std::min<u64>(right[c], LIMIT) : right[c];
+		const u64 want = line->row && line->row->saturates ? std::min<u64>(right[c], LIMIT)
+								   : right[c];
 		if (got[c] == want || differ++ > 0)
 			continue;
 		first = c;
@@ -179,7 +186,8 @@ static void check(struct line *line, int size, int skew, const exact &right)
 	if (line->row && line->row->flaw)
 		return;
 	line->bad = true;
-	snprintf(text, sizeof(text), "2^%d %s: %llu counts, the first in bin %llu: %u instead of %llu", log2_of[size],
+	snprintf(text, sizeof(text),
+		 "2^%d %s: %llu counts, the first in bin %llu: %u instead of %llu", log2_of[size],
 		 SKEW[skew], (unsigned long long)differ, (unsigned long long)first, got[first],
 		 (unsigned long long)instead);
 	add_note(line, text);
@@ -268,8 +276,8 @@ static void measure_all(u32 bins)
 				continue;
 			if (!line.row)
 				line.name = ours_name();
-			fprintf(stderr, "%5.1f s  %u bins, %s: %s\n", seconds_now() - started, bins, SKEW[skew],
-				line.name.c_str());
+			fprintf(stderr, "%5.1f s  %u bins, %s: %s\n", seconds_now() - started, bins,
+				SKEW[skew], line.name.c_str());
 			for (int size = 0; size < SIZES && !gone; size++)
 				measure(&line, size, skew, right[size]);
 			if (gone)
@@ -289,7 +297,8 @@ static double read_rate()
 	for (int i = 0; i < 4; i++) {
 		float ms;
 		must(cudaEventRecord(begin), "event");
-		LAUNCH(read_all, 2 * course.sms, 1024, 0, (const uint4 *)course.data, bytes / 16, course.counts);
+		LAUNCH(read_all, 2 * course.sms, 1024, 0, (const uint4 *)course.data, bytes / 16,
+		       course.counts);
 		must(cudaEventRecord(end), "event");
 		must(cudaEventSynchronize(end), "reading");
 		must(cudaEventElapsedTime(&ms, begin, end), "event");
@@ -310,7 +319,8 @@ static void open_device(char *name, size_t size)
 	snprintf(name, size, "%s", device.name);
 	course.sms = (unsigned)device.multiProcessorCount;
 	if (cudaMalloc(&data, bytes) != cudaSuccess || cudaMalloc(&sorted, bytes) != cudaSuccess)
-		must_say("too little device memory for the samples, twice", "a smaller LOG2 wants less");
+		must_say("too little device memory for the samples, twice",
+			 "a smaller LOG2 wants less");
 	course.data = (const u32 *)data;
 	course.sorted = (u32 *)sorted;
 	course.limit = LIMIT;

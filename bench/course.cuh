@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * course: the kernels with which courses on GPUs teach histograms, each in the form that such a course gives it.
- * course.cu times them; tests/course_check.cpp runs the same text, launches included, on the host.
+ * course: the kernels with which courses on GPUs teach histograms, each in the form that such a
+ * course gives it. course.cu times them; tests/course_check.cpp runs the same text, launches
+ * included, on the host.
  *
- * All count samples of 32 bits that are below the number of bins into counters of 32 bits that were cleared before.
- * Where threads read samples one by one, they do so without any more loads in flight than the compiler finds.
+ * All count samples of 32 bits that are below the number of bins into counters of 32 bits that were
+ * cleared before. Where threads read samples one by one, they do so without any more loads in
+ * flight than the compiler finds.
  *
- * What the program's own kernel does in another way (kernels/shared.cuh): a block is 1024 threads and the only one of
- * its multiprocessor, with a single copy of the counters; each thread has four loads of 16 bytes in flight; and a
- * sample is an atomic +1 in shared memory whose result is not used, which merges lanes that have the same counter. So
- * equal samples cost one clock a warp and random ones 3.7, where memory takes 7.3 to bring them.
+ * What the program's own kernel does in another way (kernels/shared.cuh): a block is 1024 threads
+ * and the only one of its multiprocessor, with a single copy of the counters; each thread has four
+ * loads of 16 bytes in flight; and a sample is an atomic +1 in shared memory whose result is not
+ * used, which merges lanes that have the same counter. So equal samples cost one clock a warp and
+ * random ones 3.7, where memory takes 7.3 to bring them.
  */
 #ifndef COURSE_CUH
 #define COURSE_CUH
@@ -20,11 +23,15 @@
 typedef uint32_t u32;
 typedef uint64_t u64;
 
-/* A host that plays the device has its own way to launch, to clear and to allow a block more than 48 KiB. */
+/*
+ * A host that plays the device has its own way to launch, to clear and to allow a block more than
+ * 48 KiB.
+ */
 #ifndef LAUNCH
 #define LAUNCH(kernel, grid, threads, bytes, ...) kernel<<<grid, threads, bytes>>>(__VA_ARGS__)
 #define CLEAR(pointer, bytes) cudaMemsetAsync(pointer, 0, bytes)
-#define ALLOW(kernel, bytes) cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(bytes))
+#define ALLOW(kernel, bytes) \
+	cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)(bytes))
 #endif
 
 struct course {
@@ -118,10 +125,12 @@ static __global__ void add_interleaved(const u32 *data, u64 n, u32 *counts)
 enum saturate { EXACT, IN_BLOCKS, EVERYWHERE };
 
 /*
- * EVERYWHERE: the least of the limit and a sum is that of the limit and the sum of counters that were cut at the
- * limit, so merging such counters by adding and cutting is right. IN_BLOCKS: merged by adding alone it is wrong.
+ * EVERYWHERE: the least of the limit and a sum is that of the limit and the sum of counters that
+ * were cut at the limit, so merging such counters by adding and cutting is right. IN_BLOCKS: merged
+ * by adding alone it is wrong.
  */
-template <enum saturate SATURATE> __global__ void own_copy(const u32 *data, u64 n, u32 bins, u32 limit, u32 *counts)
+template <enum saturate SATURATE>
+__global__ void own_copy(const u32 *data, u64 n, u32 bins, u32 limit, u32 *counts)
 {
 	extern __shared__ uint4 shared[];
 	u32 *own = (u32 *)shared;
@@ -148,8 +157,9 @@ template <enum saturate SATURATE> __global__ void own_copy(const u32 *data, u64 
 #define TILE 1024u /* samples, counters and threads of a block */
 
 /*
- * Each thread compares every sample of the tile with its own bin. BROADCAST: all read the same four samples at a
- * time; else each begins at another sample, so that the lanes of a warp read from different banks.
+ * Each thread compares every sample of the tile with its own bin. BROADCAST: all read the same four
+ * samples at a time; else each begins at another sample, so that the lanes of a warp read from
+ * different banks.
  */
 template <bool BROADCAST> __global__ void inverse(const u32 *data, u64 n, u32 *counts)
 {
@@ -179,12 +189,17 @@ template <bool BROADCAST> __global__ void inverse(const u32 *data, u64 n, u32 *c
 
 #define BYTES_BINS 1024u
 #define BYTES_LANES 32u
-/* What is between the first counters of two bins, or of two lanes; the last four bytes are never used. */
+/*
+ * What is between the first counters of two bins, or of two lanes; the last four bytes are never
+ * used.
+ */
 #define BYTES_OF_BIN (BYTES_LANES + 4)
 #define BYTES_OF_LANE (BYTES_BINS + 4)
 #define BYTES_VECTORS 63u /* of four samples, after which a counter may be at 252 */
 
-/* Adds a bin's counters of all lanes up: in pairs of 16 bits, which 32 times 255 fit. Clears them. */
+/*
+ * Adds a bin's counters of all lanes up: in pairs of 16 bits, which 32 times 255 fit. Clears them.
+ */
 static __device__ void add_up_bins(u32 *words, u32 *counts)
 {
 	for (u32 bin = threadIdx.x; bin < BYTES_BINS; bin += BYTES_LANES) {
@@ -217,7 +232,10 @@ static __device__ void add_up_rows(u32 *words, u32 *counts)
 	}
 }
 
-/* A block is one warp. ROWS: a row for each lane; else a row for each bin. OFTEN: before a counter could wrap. */
+/*
+ * A block is one warp. ROWS: a row for each lane; else a row for each bin. OFTEN: before a counter
+ * could wrap.
+ */
 template <bool ROWS, bool OFTEN> __global__ void bytes(const u32 *data, u64 n, u32 *counts)
 {
 	extern __shared__ uint4 shared[];
@@ -240,7 +258,8 @@ template <bool ROWS, bool OFTEN> __global__ void bytes(const u32 *data, u64 n, u
 		}
 		if (OFTEN && ++taken == BYTES_VECTORS) {
 			__syncthreads();
-			ROWS ? add_up_rows((u32 *)shared, counts) : add_up_bins((u32 *)shared, counts);
+			ROWS ? add_up_rows((u32 *)shared, counts)
+			     : add_up_bins((u32 *)shared, counts);
 			__syncthreads();
 			taken = 0;
 		}
@@ -276,8 +295,9 @@ static __global__ void one_pass(const u32 *data, u64 n, u32 first, u32 held, u32
 
 #define COARSE 256u /* coarse bins, each of FINE bins; and threads of a block */
 #define FINE 256u
-#define PER_THREAD 16u               /* samples */
-#define PARTS_WORDS (3 * COARSE + 1) /* samples of each coarse bin; where the next one goes; where each begins */
+#define PER_THREAD 16u /* samples */
+/* samples of each coarse bin; where the next one goes; where each begins */
+#define PARTS_WORDS (3 * COARSE + 1)
 
 static __global__ void count_coarse(const u32 *data, u64 n, u32 *coarse)
 {
@@ -310,7 +330,10 @@ static __global__ void find_starts(const u32 *coarse, u32 *next, u32 *start)
 		start[COARSE] = sum[t];
 }
 
-/* A tile for each block: it counts, reserves room in each coarse bin by one atomic, and writes there. */
+/*
+ * A tile for each block: it counts, reserves room in each coarse bin by one atomic, and writes
+ * there.
+ */
 static __global__ void scatter(const u32 *data, u64 n, u32 *next, u32 *sorted)
 {
 	__shared__ u32 own[COARSE], room[COARSE];
@@ -354,7 +377,9 @@ static __global__ void refine(const u32 *sorted, const u32 *start, u32 *counts)
 		for (u64 i = at + threadIdx.x; i < stop; i += blockDim.x)
 			atomicAdd(own + sorted[i] % FINE, 1u);
 		__syncthreads();
-		/* Each thread's own counter, which it clears too: no barrier before the next part. */
+		/*
+		 * Each thread's own counter, which it clears too: no barrier before the next part.
+		 */
 		atomicAdd(counts + part * FINE + threadIdx.x, own[threadIdx.x]);
 		at = stop;
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * course_rows: how each kernel of course.cuh, which includes this, is launched, and the table's rows. Where a thread
- * takes many samples, as many threads are launched as multiprocessors hold, 2048 each.
+ * course_rows: how each kernel of course.cuh, which includes this, is launched, and the table's
+ * rows. Where a thread takes many samples, as many threads are launched as multiprocessors hold,
+ * 2048 each.
  */
 #ifndef COURSE_ROWS_H
 #define COURSE_ROWS_H
@@ -43,7 +44,8 @@ static void count_6(const struct course &c)
 
 template <enum saturate SATURATE> static void count_7(const struct course &c)
 {
-	LAUNCH(own_copy<SATURATE>, 8 * c.sms, 256, 4 * c.bins, c.data, c.n, c.bins, c.limit, c.counts);
+	LAUNCH(own_copy<SATURATE>, 8 * c.sms, 256, 4 * c.bins, c.data, c.n, c.bins, c.limit,
+	       c.counts);
 }
 
 static void count_8(const struct course &c)
@@ -59,12 +61,14 @@ static void count_9(const struct course &c)
 /* 36 or 32.1 KiB a block: six of them on a multiprocessor with 227. */
 template <bool OFTEN> static void count_10(const struct course &c)
 {
-	LAUNCH((bytes<false, OFTEN>), 6 * c.sms, BYTES_LANES, BYTES_BINS * BYTES_OF_BIN, c.data, c.n, c.counts);
+	LAUNCH((bytes<false, OFTEN>), 6 * c.sms, BYTES_LANES, BYTES_BINS * BYTES_OF_BIN, c.data,
+	       c.n, c.counts);
 }
 
 template <bool OFTEN> static void count_11(const struct course &c)
 {
-	LAUNCH((bytes<true, OFTEN>), 6 * c.sms, BYTES_LANES, BYTES_LANES * BYTES_OF_LANE, c.data, c.n, c.counts);
+	LAUNCH((bytes<true, OFTEN>), 6 * c.sms, BYTES_LANES, BYTES_LANES * BYTES_OF_LANE, c.data,
+	       c.n, c.counts);
 }
 
 /* 48 KiB are what a block has without asking, 224 what it can have on Hopper. */
@@ -85,7 +89,8 @@ static void count_13(const struct course &c)
 	CLEAR(coarse, 4 * COARSE);
 	LAUNCH(count_coarse, 8 * c.sms, COARSE, 0, c.data, c.n, coarse);
 	LAUNCH(find_starts, 1, COARSE, 0, coarse, next, start);
-	LAUNCH(scatter, blocks_for(c.n, COARSE * PER_THREAD), COARSE, 0, c.data, c.n, next, c.sorted);
+	LAUNCH(scatter, blocks_for(c.n, COARSE * PER_THREAD), COARSE, 0, c.data, c.n, next,
+	       c.sorted);
 	LAUNCH(refine, 8 * c.sms, COARSE, 0, c.sorted, start, c.counts);
 }
 
@@ -97,7 +102,8 @@ struct row {
 	const char *flaw; /* what makes it wrong on some data; NULL: nothing does */
 };
 
-static const char FLAW_MERGE[] = "counters end at the limit in each block, and their sum is past it";
+static const char FLAW_MERGE[] =
+	"counters end at the limit in each block, and their sum is past it";
 static const char FLAW_WRAP[] = "8-bit counters wrap";
 
 static const struct row ROWS[] = {
@@ -112,9 +118,11 @@ static const struct row ROWS[] = {
 	{"7c saturating before the merge only", 2048, true, count_7<IN_BLOCKS>, FLAW_MERGE},
 	{"8 inverse, a counter for each thread", 1024, false, count_8, NULL},
 	{"9 inverse, broadcast of uint4", 1024, false, count_9, NULL},
-	{"10 bytes of each lane, rows of bins, added up once", 1024, false, count_10<false>, FLAW_WRAP},
+	{"10 bytes of each lane, rows of bins, added up once", 1024, false, count_10<false>,
+	 FLAW_WRAP},
 	{"10b the same, added up in time", 1024, false, count_10<true>, NULL},
-	{"11 bytes of each lane, rows of lanes, added up once", 1024, false, count_11<false>, FLAW_WRAP},
+	{"11 bytes of each lane, rows of lanes, added up once", 1024, false, count_11<false>,
+	 FLAW_WRAP},
 	{"11b the same, added up in time", 1024, false, count_11<true>, NULL},
 	{"12 passes over ranges of 48 KiB", 65536, false, count_12<48>, NULL},
 	{"12b passes over ranges of 224 KiB", 65536, false, count_12<224>, NULL},

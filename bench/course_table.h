@@ -53,7 +53,8 @@ static void print_counts(const struct line *line)
 		printf(" (%s)", line->row->flaw);
 	else if (!any && !line->bad)
 		printf("%s%s", line->checked ? "right" : "not run",
-		       line->checked && line->row && line->row->saturates ? ", saturating at 65535" : "");
+		       line->checked && line->row && line->row->saturates ? ", saturating at 65535"
+									  : "");
 	if (!line->note.empty())
 		printf("%s%s", any || !line->bad ? "; " : "", line->note.c_str());
 }
@@ -61,8 +62,11 @@ static void print_counts(const struct line *line)
 /* How many times slower than ours, on the larger size that both were run on. */
 static void print_slower(const struct line *line, const struct line *ours, int skew)
 {
-	const int size = line->seconds[LARGE][skew] > 0 && ours->seconds[LARGE][skew] > 0 ? LARGE : SMALL;
-	const double times = ours->seconds[size][skew] > 0 ? line->seconds[size][skew] / ours->seconds[size][skew] : 0;
+	const int size =
+		line->seconds[LARGE][skew] > 0 && ours->seconds[LARGE][skew] > 0 ? LARGE : SMALL;
+	const double times = ours->seconds[size][skew] > 0
+				     ? line->seconds[size][skew] / ours->seconds[size][skew]
+				     : 0;
 
 	if (times > 0)
 		printf(times < 9.95 ? " %.1f |" : " %.0f |", times);
@@ -75,9 +79,10 @@ static void print_line(const struct line *line, const struct line *ours)
 	printf("| %s%s | %u |", line == ours ? "ours: " : "", line->name.c_str(), line->bins);
 	for (int size = 0; size < SIZES; size++)
 		for (int skew = 0; skew < SKEWS; skew++) {
-			const double rate = line->seconds[size][skew] > 0
-						    ? ldexp(4, log2_of[size]) / line->seconds[size][skew] * 1e-9
-						    : 0;
+			const double rate =
+				line->seconds[size][skew] > 0
+					? ldexp(4, log2_of[size]) / line->seconds[size][skew] * 1e-9
+					: 0;
 			if (rate > 0)
 				printf(rate < 99.5 ? " %.1f |" : " %.0f |", rate);
 			else
@@ -100,7 +105,8 @@ static void print_table()
 	for (int size = 0; size < SIZES; size++)
 		for (int skew = 0; skew < SKEWS; skew++)
 			printf(" 2^%d %s |", log2_of[size], SKEW[skew]);
-	printf(" times slower than ours, uniform | constant | counts |\n|---|---|---|---|---|---|---|---|---|\n");
+	printf(" times slower than ours, uniform | constant | counts "
+	       "|\n|---|---|---|---|---|---|---|---|---|\n");
 	for (const struct line &line : lines) {
 		if (!ours || ours->bins != line.bins)
 			ours = &line; /* the first one of so many bins */

@@ -84,7 +84,8 @@ template <class F> static double best_of(size_t bytes, F work)
 }
 
 /* Level: the type of CUB's edges; CUB counts in 32 bits. */
-template <class T, class Level> static void line(const char *name, void *data, size_t bytes, int bins, double values)
+template <class T, class Level>
+static void line(const char *name, void *data, size_t bytes, int bins, double values)
 {
 	const size_t n = bytes / sizeof(T);
 	unsigned *out;
@@ -96,8 +97,9 @@ template <class T, class Level> static void line(const char *name, void *data, s
 	for (int k = 0; k < SKEWS; k++) {
 		generate<T><<<1056, 256>>>((T *)data, n, values, k);
 		auto count = [&] {
-			must(cub::DeviceHistogram::HistogramEven(work, size, (const T *)data, out, bins + 1, (Level)0,
-								 (Level)values, (long long)n));
+			must(cub::DeviceHistogram::HistogramEven(work, size, (const T *)data, out,
+								 bins + 1, (Level)0, (Level)values,
+								 (long long)n));
 		};
 		if (!work) {
 			count();
@@ -120,9 +122,11 @@ int main(int argc, char **argv)
 	must(cudaMalloc(&data, bytes));
 	must(cudaMalloc(&out, 4));
 	generate<uint32_t><<<1056, 256>>>((uint32_t *)data, bytes / 4, 4e9, UNIFORM);
-	printf("\nReading the same memory: %.0f GB/s\n\n| CUB HistogramEven: samples, bins | uniform | constant | "
+	printf("\nReading the same memory: %.0f GB/s\n\n| CUB HistogramEven: samples, bins | "
+	       "uniform | constant | "
 	       "gauss | sorted | two hot |\n|---|---|---|---|---|---|\n",
-	       best_of(bytes, [&] { read_all<<<264, 1024>>>((const uint4 *)data, bytes / 16, out); }));
+	       best_of(bytes,
+		       [&] { read_all<<<264, 1024>>>((const uint4 *)data, bytes / 16, out); }));
 	line<uint8_t, int>("u8", data, bytes, 256, 256);
 	line<uint16_t, int>("u16", data, bytes, 1024, 1024);
 	line<uint16_t, int>("u16", data, bytes, 65536, 65536);

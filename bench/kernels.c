@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels: the kernels alone, on data in device memory, as the program chooses and launches
- * them. On a machine with a GPU.
- * usage: kernels [GIB [WHICH]]       (of data; default 3, below 4; WHICH: ranges below and "layout", as in
+ * kernels: the kernels alone, on data in device memory, as the program chooses and launches them.
+ * On a machine with a GPU. usage: kernels [GIB [WHICH]] (of data; default 3, below 4; WHICH: ranges
+ * below and "layout", as in
  *                                    "random log mod auto layout"; default all)
  *
- * Each line is a job, each column a kind of data, in GB/s, then the least of them over reading: what the
- * fastest of the kernels that only look for the least and greatest sample makes of the same memory. Clearing the
- * counters is included. The time is the host's, from launch to event, so some 10 us of it are not the kernel's.
+ * Each line is a job, each column a kind of data, in GB/s, then the least of them over reading:
+ * what the fastest of the kernels that only look for the least and greatest sample makes of the
+ * same memory. Clearing the counters is included. The time is the host's, from launch to event, so
+ * some 10 us of it are not the kernel's.
  */
 #include <math.h>
 #include <stdio.h>
@@ -31,8 +32,8 @@ static const struct bench_job {
 	const char *type;
 	uint32_t bins;
 	/*
-	 * Of a float type; an integer's is 0:VALUES. "list": explicit edges, regular from 0 to VALUES; "random": at
-	 * random places there; "log": from 1 to VALUES; "mod"; "auto"
+	 * Of a float type; an integer's is 0:VALUES. "list": explicit edges, regular from 0 to
+	 * VALUES; "random": at random places there; "log": from 1 to VALUES; "mod"; "auto"
 	 */
 	const char *range;
 	double values; /* data lies in [0, values) */
@@ -161,9 +162,9 @@ static double value(enum skew skew, double values, size_t i, size_t n)
 	x ^= x >> 7;
 	x ^= x << 17;
 	const double u = (double)(x >> 11) * 0x1p-53;
-	const double g =
-		((double)(x & 0xffff) + (double)(x >> 16 & 0xffff) + (double)(x >> 32 & 0xffff) + (double)(x >> 48)) /
-		262144.0;
+	const double g = ((double)(x & 0xffff) + (double)(x >> 16 & 0xffff) +
+			  (double)(x >> 32 & 0xffff) + (double)(x >> 48)) /
+			 262144.0;
 	switch (skew) {
 	case UNIFORM:
 		return u * values;
@@ -214,14 +215,15 @@ static void upload_table(struct piece *s, const struct kernel_plan *plan, size_t
 }
 
 /*
- * Fills a piece with samples first .. first + n - 1 of `all`; of other data than sorted, every piece
- * is the same. Making each sample would take minutes: sorted samples are in runs of 512, of the
- * other kinds a quarter is made and repeated.
+ * Fills a piece with samples first .. first + n - 1 of `all`; of other data than sorted, every
+ * piece is the same. Making each sample would take minutes: sorted samples are in runs of 512, of
+ * the other kinds a quarter is made and repeated.
  */
-static void fill(struct piece *s, const struct sample_type *t, enum skew skew, double values, size_t n, size_t first,
-		 size_t all)
+static void fill(struct piece *s, const struct sample_type *t, enum skew skew, double values,
+		 size_t n, size_t first, size_t all)
 {
-	const size_t run = skew == SORTED ? 512 : 1, own = skew == SORTED ? n : n / 4, bytes = t->bytes;
+	const size_t run = skew == SORTED ? 512 : 1, own = skew == SORTED ? n : n / 4,
+		     bytes = t->bytes;
 
 	for (size_t i = 0; i < own; i += run) {
 		unsigned char *p = s->data + i * bytes;
@@ -234,7 +236,8 @@ static void fill(struct piece *s, const struct sample_type *t, enum skew skew, d
 }
 
 /* GB/s of work that is queued by f and lies behind event. */
-static double best_of(struct piece *s, size_t bytes, CUresult (*f)(struct piece *, void *), void *arg)
+static double best_of(struct piece *s, size_t bytes, CUresult (*f)(struct piece *, void *),
+		      void *arg)
 {
 	double best = 1e9;
 
@@ -280,7 +283,8 @@ static CUresult read_only(struct piece *s, void *arg)
 	struct rule rule = l->plan->rule;
 	void *arguments[] = {&data, &n, &rule, &out};
 
-	return cuda.launch(l->plan->extent, l->plan->sms, 1, 1, 1024, 1, 1, 16 * 1024, s->on.stream, arguments, NULL);
+	return cuda.launch(l->plan->extent, l->plan->sms, 1, 1, 1024, 1, 1, 16 * 1024, s->on.stream,
+			   arguments, NULL);
 }
 
 static CUresult copy_in(struct piece *s, void *arg)
@@ -305,17 +309,19 @@ static double read_rate(struct piece *s, const struct kernel_device *on)
 		exit(1);
 	counting_init(&counting, &type, &edges, false);
 	must(kernel_plan_init(&plan, &counting, on, &what), what);
-	return best_of(s, on->bytes_max, read_only, &(struct launch){.plan = &plan, .samples = on->bytes_max / 8});
+	return best_of(s, on->bytes_max, read_only,
+		       &(struct launch){.plan = &plan, .samples = on->bytes_max / 8});
 }
 
-static void make_edges(struct edges *edges, const struct bench_job *job, const struct sample_type *type)
+static void make_edges(struct edges *edges, const struct bench_job *job,
+		       const struct sample_type *type)
 {
 	struct edges_spec spec = {.bins = job->bins, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
 	const char *why, *range = job->range ? job->range : "";
 	if (strcmp(range, "list") == 0 || strcmp(range, "random") == 0) {
 		spec.kind = AXIS_EDGES;
-		spec.list =
-			*range == 'l' ? make_list(job->bins, job->values) : make_random_list(job->bins, job->values);
+		spec.list = *range == 'l' ? make_list(job->bins, job->values)
+					  : make_random_list(job->bins, job->values);
 	} else if (strcmp(range, "log") == 0) {
 		spec.kind = AXIS_EDGES;
 		spec.list = make_log_list(job->bins, job->values);
@@ -334,7 +340,8 @@ static void make_edges(struct edges *edges, const struct bench_job *job, const s
 }
 
 /* The k of values from 0 up to the job's. */
-static void set_auto(struct binning *bins, const struct bench_job *job, const struct sample_type *type)
+static void set_auto(struct binning *bins, const struct bench_job *job,
+		     const struct sample_type *type)
 {
 	int k = 0;
 
@@ -346,8 +353,8 @@ static void set_auto(struct binning *bins, const struct bench_job *job, const st
 }
 
 /* All pieces of the device's memory get samples of this skew, wherever the layout has them. */
-static void upload(struct piece *s, const struct bench_job *job, const struct sample_type *t, enum skew skew,
-		   size_t piece, size_t bytes)
+static void upload(struct piece *s, const struct bench_job *job, const struct sample_type *t,
+		   enum skew skew, size_t piece, size_t bytes)
 {
 	const size_t n = piece / t->bytes;
 
@@ -364,8 +371,8 @@ static void upload(struct piece *s, const struct bench_job *job, const struct sa
 }
 
 /* One line of the table. */
-static void run(struct piece *s, const struct bench_job *job, const struct kernel_device *on, size_t piece,
-		double reading)
+static void run(struct piece *s, const struct bench_job *job, const struct kernel_device *on,
+		size_t piece, double reading)
 {
 	struct sample_type type;
 	struct edges edges;
@@ -422,7 +429,8 @@ static void run(struct piece *s, const struct bench_job *job, const struct kerne
 int main(int argc, char **argv)
 {
 	const double gib = argc > 1 ? atof(argv[1]) : 3;
-	const size_t piece = (size_t)(gib < 0.1 ? 3 : 96) << 20; /* a whole number of samples of every size */
+	/* a whole number of samples of every size */
+	const size_t piece = (size_t)(gib < 0.1 ? 3 : 96) << 20;
 	const size_t bytes = (size_t)(gib * 0x1p30) / piece * piece;
 	const char *why;
 	CUdevice device;
@@ -452,7 +460,8 @@ int main(int argc, char **argv)
 	struct launch l = {.bytes = piece};
 	printf("%s, %.2f GiB in device memory\n\n", name, (double)bytes / 0x1p30);
 	printf("H2D from pinned memory: %.1f GB/s\n", best_of(&s, piece, copy_in, &l));
-	const double reading = read_rate(&s, &(struct kernel_device){&cuda, device, module, bytes, false});
+	const double reading =
+		read_rate(&s, &(struct kernel_device){&cuda, device, module, bytes, false});
 	printf("Reading: %.0f GB/s\n\n", reading);
 	printf("| samples, bins | kernel |");
 	for (int k = 0; k < SKEWS; k++)
@@ -460,7 +469,10 @@ int main(int argc, char **argv)
 	printf(" least / reading |\n|---|---|---|---|---|---|---|---|\n");
 	for (size_t j = 0; j < sizeof(JOBS) / sizeof(JOBS[0]); j++)
 		if (argc < 3 || strstr(argv[2], JOBS[j].range ? JOBS[j].range : "none") ||
-		    (strstr(argv[2], "layout") && (JOBS[j].layout.channels != 1 || JOBS[j].layout.record > 0)))
-			run(&s, &JOBS[j], &(struct kernel_device){&cuda, device, module, bytes, false}, piece, reading);
+		    (strstr(argv[2], "layout") &&
+		     (JOBS[j].layout.channels != 1 || JOBS[j].layout.record > 0)))
+			run(&s, &JOBS[j],
+			    &(struct kernel_device){&cuda, device, module, bytes, false}, piece,
+			    reading);
 	return 0;
 }

@@ -5,9 +5,11 @@
  * usage: lanes FILE
  *
  *   fill      threads read the file into slots and give them back uncounted
- *   count     threads submit slots as they were filled over and over: doorbell, copy, clear, kernel, fetch, answer
- *   whole     the program's workers on the GPU alone: fill, submit, reap, commit. One after the other the two would
- *             reach the harmonic sum of their rates; overlapped they reach the smaller one
+ *   count     threads submit slots as they were filled over and over: doorbell, copy, clear,
+ *             kernel, fetch, answer
+ *   whole     the program's workers on the GPU alone: fill, submit, reap, commit. One after the
+ *             other the two would reach the harmonic sum of their rates; overlapped they reach the
+ *             smaller one
  *   windows   one worker hands over ranges of the file, which the helper maps and page-locks
  *
  * Each line has the processor time of this process and that of the helper.
@@ -162,8 +164,8 @@ static double helper_seconds(const struct gpu *gpu)
 	fclose(file);
 	text[got] = '\0';
 	const char *const name_end = strrchr(text, ')');
-	if (!name_end ||
-	    sscanf(name_end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+	if (!name_end || sscanf(name_end + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu",
+				&user, &system) != 2)
 		return 0;
 	return (double)(user + system) / (double)sysconf(_SC_CLK_TCK);
 }
@@ -176,7 +178,8 @@ static void ignore(void *arg)
 }
 
 /* So many threads; returns GB/s. */
-static double run(const char *name, struct gpu *gpu, char *path, unsigned threads, void *(*part_main)(void *))
+static double run(const char *name, struct gpu *gpu, char *path, unsigned threads,
+		  void *(*part_main)(void *))
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct counts counts;
@@ -184,9 +187,11 @@ static double run(const char *name, struct gpu *gpu, char *path, unsigned thread
 	struct part part[THREADS];
 	pthread_t thread[THREADS];
 	uint64_t bytes = 0;
-	const struct source_spec spec = {.paths = &path, .path_count = 1, .limit = UINT64_MAX, .record = type.bytes};
+	const struct source_spec spec = {
+		.paths = &path, .path_count = 1, .limit = UINT64_MAX, .record = type.bytes};
 
-	if (source_open(&source, &spec, &fail) != 0 || counts_init(&counts, counting.cells, &fail) != 0)
+	if (source_open(&source, &spec, &fail) != 0 ||
+	    counts_init(&counts, counting.cells, &fail) != 0)
 		die(fail.text);
 	struct work work = {.counting = &counting,
 			    .source = source,
@@ -250,14 +255,16 @@ int main(int argc, char **argv)
 	struct gpu *gpu = start(false);
 	gpu_describe(gpu, &report);
 	printf("%u slots of %zu KiB, ready after %.0f ms\n"
-	       "| part | threads | GB/s | CPU-s per 100 GB | of the helper |\n|---|---|---|---|---|\n",
+	       "| part | threads | GB/s | CPU-s per 100 GB | of the helper "
+	       "|\n|---|---|---|---|---|\n",
 	       report.slots, report.slot_bytes >> 10, report.start_seconds * 1e3);
 	for (unsigned i = 0; i < sizeof(MANY) / sizeof(MANY[0]); i++) {
 		const double filled = run("fill", gpu, argv[1], MANY[i], fill);
 		const double counted = run("count", gpu, argv[1], MANY[i], count);
 		const double all = run("whole", gpu, argv[1], MANY[i], whole);
 		printf("| of the smaller part; of both in turn | | %.2f; %.2f | | |\n",
-		       all / (filled < counted ? filled : counted), all * (1 / filled + 1 / counted));
+		       all / (filled < counted ? filled : counted),
+		       all * (1 / filled + 1 / counted));
 	}
 	gpu_close(gpu);
 	gpu = start(true);

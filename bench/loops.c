@@ -8,8 +8,8 @@
  * other, start to end. A row shows the least processor time of each, which other programs disturb
  * less than the wall clock; there is one thread. Then 8-bit samples in memory, through count.h, in
  * blocks of 128 KiB. PEERS=FILE.so in the environment adds loops from elsewhere; FILE.so defines
- *     struct { const char *name; void (*count)(unsigned char *p, unsigned n, unsigned *counts); } peers[];
- * where the last name is NULL and counts are 256 totals, to be set.
+ *     struct { const char *name; void (*count)(unsigned char *p, unsigned n, unsigned *counts); }
+ * peers[]; where the last name is NULL and counts are 256 totals, to be set.
  */
 #include <dlfcn.h>
 #include <math.h>
@@ -22,7 +22,8 @@
 #include "timing.h"
 
 #define BLOCK ((size_t)128 << 10) /* the program's own block size */
-#define BIG ((size_t)1 << 20)     /* data in memory: it fits L2, and is more than a branch predictor learns */
+/* data in memory: it fits L2, and is more than a branch predictor learns */
+#define BIG ((size_t)1 << 20)
 
 static uint64_t state = 88172645463325252u;
 static char path[600];
@@ -81,22 +82,25 @@ static double least(double best, const char *command)
 	return t.failed ? (double)NAN : t.cpu < best ? t.cpu : best;
 }
 
-static void row(const char *data, const char *self, const char *const *programs, const char *arguments)
+static void row(const char *data, const char *self, const char *const *programs,
+		const char *arguments)
 {
 	double reading = 1e9, best[2] = {1e9, 1e9};
 	char command[3][2000];
 
 	snprintf(command[2], sizeof(command[2]), "exec %s read %s", self, path);
 	for (int k = 0; k < 2 && programs[k]; k++)
-		snprintf(command[k], sizeof(command[k]), "exec %s -q --device=cpu -T 1 --ignore-tail %s %s",
-			 programs[k], arguments, path);
+		snprintf(command[k], sizeof(command[k]),
+			 "exec %s -q --device=cpu -T 1 --ignore-tail %s %s", programs[k], arguments,
+			 path);
 	for (int i = 0; i < runs; i++) {
 		reading = least(reading, command[2]);
 		for (int k = 0; k < 2 && programs[k]; k++)
 			best[k] = least(best[k], command[k]);
 	}
 	const double gb = (double)file_bytes * 1e-9;
-	printf("| %s | %s | %.2f | %.2f | %.2f |", arguments, data, gb / reading, gb / best[0], reading / best[0]);
+	printf("| %s | %s | %.2f | %.2f | %.2f |", arguments, data, gb / reading, gb / best[0],
+	       reading / best[0]);
 	if (programs[1])
 		printf(" %.2f | %.3f |", gb / best[1], best[1] / best[0]);
 	printf("\n");
@@ -144,7 +148,8 @@ static void files(const char *self, const char *const *programs)
 		{8, "-t f64 -b 5 -r 1:1.0000000000000004"}, /* by bisection */
 	};
 
-	printf("| arguments | samples | reading GB/s | gpuhist | : reading |%s\n|---|---|---|---|---|%s\n",
+	printf("| arguments | samples | reading GB/s | gpuhist | : reading "
+	       "|%s\n|---|---|---|---|---|%s\n",
 	       programs[1] ? " other | gpuhist : other |" : "", programs[1] ? "---|---|" : "");
 	for (unsigned size = 0; size <= 8; size++) {
 		if (size > 4 && size < 8)

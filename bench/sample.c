@@ -17,7 +17,8 @@ int main(int argc, char **argv)
 			x ^= x << 13;
 			x ^= x >> 7;
 			x ^= x << 17;
-			block[i] = (uint32_t)((x & 255) + (x >> 8 & 255) + (x >> 16 & 255) + (x >> 24 & 255));
+			block[i] = (uint32_t)((x & 255) + (x >> 8 & 255) + (x >> 16 & 255) +
+					      (x >> 24 & 255));
 		}
 		if (fwrite(block, sizeof(block), 1, stdout) != 1)
 			return 1;

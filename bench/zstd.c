@@ -4,9 +4,10 @@
  * usage: zstd GPUHIST [MIB [RUNS [TIMES [OPTIONS]]]]
  *
  * One frame and many, samples of a 10-bit converter and samples that repeat, three levels. Beside
- * each: `zstd -dc FILE > /dev/null`, `zstd -dc FILE | gpuhist`, and libzstd in memory, a frame in one
- * call, on as many threads as there are frames and cores. GB/s of decoded bytes, medians; the commands
- * of a line alternate. A file of many frames is named TIMES times. OPTIONS are gpuhist's, one word.
+ * each: `zstd -dc FILE > /dev/null`, `zstd -dc FILE | gpuhist`, and libzstd in memory, a frame in
+ * one call, on as many threads as there are frames and cores. GB/s of decoded bytes, medians; the
+ * commands of a line alternate. A file of many frames is named TIMES times. OPTIONS are gpuhist's,
+ * one word.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -49,7 +50,8 @@ static unsigned char *make_samples(size_t bytes, bool repeat)
 		x ^= x >> 7;
 		x ^= x << 17;
 		p[i] = repeat ? (uint32_t)(i / 50 % 700)
-			      : (uint32_t)((x & 255) + (x >> 8 & 255) + (x >> 16 & 255) + (x >> 24 & 255));
+			      : (uint32_t)((x & 255) + (x >> 8 & 255) + (x >> 16 & 255) +
+					   (x >> 24 & 255));
 	}
 	return (unsigned char *)p;
 }
@@ -68,7 +70,8 @@ static struct packed pack(const unsigned char *data, size_t bytes, size_t frame,
 	ZSTD_CCtx_setParameter(c, ZSTD_c_checksumFlag, 1);
 	for (size_t at = 0; at < bytes; at += frame) {
 		const size_t n = bytes - at < frame ? bytes - at : frame;
-		const size_t out = ZSTD_compress2(c, p.data + p.bytes, ZSTD_compressBound(n), data + at, n);
+		const size_t out =
+			ZSTD_compress2(c, p.data + p.bytes, ZSTD_compressBound(n), data + at, n);
 		if (ZSTD_isError(out))
 			die("compression");
 		p.frame[p.frames].at = p.bytes;
@@ -97,8 +100,8 @@ static void *ceiling_thread(void *arg)
 		if (next >= ceiling_all)
 			break;
 		const unsigned i = next % p->frames;
-		const size_t n =
-			ZSTD_decompressDCtx(d, out, p->frame[i].decoded, p->data + p->frame[i].at, p->frame[i].bytes);
+		const size_t n = ZSTD_decompressDCtx(d, out, p->frame[i].decoded,
+						     p->data + p->frame[i].at, p->frame[i].bytes);
 		if (ZSTD_isError(n))
 			die("decompression");
 	}
@@ -151,19 +154,24 @@ int main(int argc, char **argv)
 	char *gpuhist = argc > 1 ? realpath(argv[1], NULL) : NULL;
 
 	snprintf(folder, sizeof(folder), "%s/gpuhist-bench-XXXXXX", tmp ? tmp : "/tmp");
-	if (!gpuhist || all == 0 || runs < 1 || runs > RUNS_MAX || many < 1 || many > TIMES_MAX || !mkdtemp(folder))
+	if (!gpuhist || all == 0 || runs < 1 || runs > RUNS_MAX || many < 1 || many > TIMES_MAX ||
+	    !mkdtemp(folder))
 		return 2;
-	printf("%u cores, %u times (one frame: once) %zu MiB decoded, median of %d runs, libzstd %s\n\n", cores, many,
-	       all >> 20, runs, ZSTD_versionString());
-	printf("| samples | packed : decoded | gpuhist | libzstd in memory x threads | ratio | zstd -dc | ratio | zstd "
+	printf("%u cores, %u times (one frame: once) %zu MiB decoded, median of %d runs, libzstd "
+	       "%s\n\n",
+	       cores, many, all >> 20, runs, ZSTD_versionString());
+	printf("| samples | packed : decoded | gpuhist | libzstd in memory x threads | ratio | "
+	       "zstd -dc | ratio | zstd "
 	       "-dc \\| gpuhist | ratio | through cat |\n"
 	       "|---|---|---|---|---|---|---|---|---|---|\n");
 	for (size_t j = 0; j < sizeof(JOBS) / sizeof(JOBS[0]); j++) {
 		/* Level 19 compresses a few megabytes a second. */
-		const size_t bytes = JOBS[j].level > 9 && all > (size_t)64 << 20 ? (size_t)64 << 20 : all;
+		const size_t bytes =
+			JOBS[j].level > 9 && all > (size_t)64 << 20 ? (size_t)64 << 20 : all;
 		const unsigned times = JOBS[j].frame ? many : 1;
 		unsigned char *data = make_samples(bytes, JOBS[j].repeat);
-		struct packed p = pack(data, bytes, JOBS[j].frame ? JOBS[j].frame : bytes, JOBS[j].level);
+		struct packed p =
+			pack(data, bytes, JOBS[j].frame ? JOBS[j].frame : bytes, JOBS[j].level);
 		char path[600], paths[TIMES_MAX * 610] = "", command[4][sizeof(paths) + 1000];
 		double t[5][RUNS_MAX];
 		snprintf(path, sizeof(path), "%s/packed.zst", folder);
@@ -172,10 +180,13 @@ int main(int argc, char **argv)
 			die(path);
 		for (unsigned i = 0; i < times; i++)
 			strcat(strcat(paths, " "), path);
-		snprintf(command[0], sizeof(command[0]), "exec %s %s -b 1024 %s", gpuhist, options, paths);
+		snprintf(command[0], sizeof(command[0]), "exec %s %s -b 1024 %s", gpuhist, options,
+			 paths);
 		snprintf(command[1], sizeof(command[1]), "exec zstd -dc %s > /dev/null", paths);
-		snprintf(command[2], sizeof(command[2]), "zstd -dc %s | %s %s -b 1024", paths, gpuhist, options);
-		snprintf(command[3], sizeof(command[3]), "cat %s | %s %s -b 1024", paths, gpuhist, options);
+		snprintf(command[2], sizeof(command[2]), "zstd -dc %s | %s %s -b 1024", paths,
+			 gpuhist, options);
+		snprintf(command[3], sizeof(command[3]), "cat %s | %s %s -b 1024", paths, gpuhist,
+			 options);
 		int failed = timed(command[0]).failed;
 		for (int i = 0; i < runs; i++) {
 			for (int k = 0; k < 4; k++) {
@@ -183,15 +194,17 @@ int main(int argc, char **argv)
 				failed |= one.failed;
 				t[k][i] = one.seconds;
 			}
-			t[4][i] = ceiling(&p, times, p.frames * times < cores ? p.frames * times : cores);
+			t[4][i] = ceiling(&p, times,
+					  p.frames * times < cores ? p.frames * times : cores);
 		}
 		double m[5];
 		for (int k = 0; k < 5; k++)
 			m[k] = median(t[k], runs);
 		const double gb = times * (double)bytes * 1e-9;
-		printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |%s\n", JOBS[j].what,
-		       (double)p.bytes / (double)bytes, gb / m[0], gb / m[4], m[4] / m[0], gb / m[1], m[1] / m[0],
-		       gb / m[2], m[2] / m[0], gb / m[3], failed ? " failed" : "");
+		printf("| %s | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f | %.2f |%s\n",
+		       JOBS[j].what, (double)p.bytes / (double)bytes, gb / m[0], gb / m[4],
+		       m[4] / m[0], gb / m[1], m[1] / m[0], gb / m[2], m[2] / m[0], gb / m[3],
+		       failed ? " failed" : "");
 		fflush(stdout);
 		free(data);
 		free(p.data);

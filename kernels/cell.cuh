@@ -107,11 +107,13 @@ template <u32 KIND> struct bin_real : bin_bare {
 	}
 	static INLINE u32 cell(const struct rule &r, u32 key)
 	{
-		return bin_float(&r.bins, KIND == BIN_KINDS ? r.bins.kind : KIND, (double)__uint_as_float(key));
+		return bin_float(&r.bins, KIND == BIN_KINDS ? r.bins.kind : KIND,
+				 (double)__uint_as_float(key));
 	}
 	static INLINE u32 cell(const struct rule &r, u64 key)
 	{
-		return bin_float(&r.bins, KIND == BIN_KINDS ? r.bins.kind : KIND, __longlong_as_double((long long)key));
+		return bin_float(&r.bins, KIND == BIN_KINDS ? r.bins.kind : KIND,
+				 __longlong_as_double((long long)key));
 	}
 	static INLINE u32 guess(const struct rule &r, u32 key, bool &doubt)
 	{
@@ -134,13 +136,16 @@ template <u32 KIND> struct bin_real : bin_bare {
 	{
 		const float x = __uint_as_float(key);
 		const float big = 12582912.f; /* 1.5 * 2^23: adding it rounds to whole */
-		const float t = fminf(fmaxf(fmaf(x, r.f_scale, r.f_offset), -1.f), (float)r.bins.bins);
+		const float t =
+			fminf(fmaxf(fmaf(x, r.f_scale, r.f_offset), -1.f), (float)r.bins.bins);
 		const float a = t + big;
 		const u32 cell = __float_as_uint(a) - 0x4b400000u;
 
 		doubt |= !(fabsf(t - (a - big)) < r.f_sure);
 		doubt |= x != x;
-		return cell < r.bins.bins ? cell : (int)cell < 0 ? cell_under(&r.bins) : cell_over(&r.bins);
+		return cell < r.bins.bins ? cell
+		       : (int)cell < 0    ? cell_under(&r.bins)
+					  : cell_over(&r.bins);
 	}
 };
 
@@ -216,7 +221,8 @@ INLINE u32 near_value(const struct near &n, u32 bits)
 
 INLINE u32 near_value(const struct near &n, u64 bits)
 {
-	return (u32)(int)__dmul_rn(__dadd_rn(__longlong_as_double((long long)bits), -n.lo), n.scale);
+	return (u32)(int)__dmul_rn(__dadd_rn(__longlong_as_double((long long)bits), -n.lo),
+				   n.scale);
 }
 
 struct near_key {
@@ -236,7 +242,8 @@ struct near_key {
 		if (e > (KEY)r.bins.span)
 			return key < (KEY)r.bins.first ? cell_under(&r.bins) : cell_over(&r.bins);
 		return near_bin(r, e,
-				r.near.by == NEAR_RATIO ? near_ratio(e) >> r.near.shift : (u32)(e >> r.near.shift));
+				r.near.by == NEAR_RATIO ? near_ratio(e) >> r.near.shift
+							: (u32)(e >> r.near.shift));
 	}
 };
 
@@ -274,7 +281,9 @@ struct near_real {
 			return is_nan(bits)               ? cell_nan(&r.bins)
 			       : key < (BITS)r.bins.first ? cell_under(&r.bins)
 							  : cell_over(&r.bins);
-		return near_bin(r, e, r.near.by == NEAR_VALUE ? near_value(r.near, bits) : (u32)(e >> r.near.shift));
+		return near_bin(r, e,
+				r.near.by == NEAR_VALUE ? near_value(r.near, bits)
+							: (u32)(e >> r.near.shift));
 	}
 };
 
@@ -287,7 +296,8 @@ struct any_key : bin_bare {
 	}
 	template <class KEY> static INLINE u32 cell(const struct rule &r, KEY key)
 	{
-		return r.bins.kind == BIN_TABLE ? bin_key<BIN_TABLE>::cell(r, key) : bin_key<BIN_KINDS>::cell(r, key);
+		return r.bins.kind == BIN_TABLE ? bin_key<BIN_TABLE>::cell(r, key)
+						: bin_key<BIN_KINDS>::cell(r, key);
 	}
 };
 

@@ -9,19 +9,23 @@
 #include "parts.cuh"
 #include "sums.cuh"
 
-/* Blocks of 1024 threads to be resident together; 1 where a multiprocessor has room for one only. */
-#if defined(__CUDA_ARCH__) && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
-			       __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
+/*
+ * Blocks of 1024 threads to be resident together; 1 where a multiprocessor has room for one only.
+ */
+#if defined(__CUDA_ARCH__) &&                                                   \
+	(__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870 || \
+	 __CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1200)
 #define RESIDENT(blocks) 1
 #else
 #define RESIDENT(blocks) (blocks)
 #endif
 
-#define SHARED(name, SIZE, KEEP, DEEP, BLOCKS, OF, ...)                                                    \
-	extern "C" __global__ void __launch_bounds__(1024, RESIDENT(BLOCKS))                               \
-		name(const void *data, u64 n, const __grid_constant__ struct rule r, u32 *out, u32 copies) \
-	{                                                                                                  \
-		count_shared<SIZE, __VA_ARGS__, KEEP, DEEP, OF>(data, n, r, out, copies);                  \
+#define SHARED(name, SIZE, KEEP, DEEP, BLOCKS, OF, ...)                                        \
+	extern "C" __global__ void __launch_bounds__(1024, RESIDENT(BLOCKS))                   \
+		name(const void *data, u64 n, const __grid_constant__ struct rule r, u32 *out, \
+		     u32 copies)                                                               \
+	{                                                                                      \
+		count_shared<SIZE, __VA_ARGS__, KEEP, DEEP, OF>(data, n, r, out, copies);      \
 	}
 
 #define PAIR(name, SIZE, ...)                                                                  \
@@ -31,12 +35,13 @@
 		count_pair<SIZE, __VA_ARGS__>(data, n, r, out);                                \
 	}
 
-#define SPLIT(name, SIZE, DEEP, OF, ...)                                                                    \
-	extern "C" __global__ void __launch_bounds__(1024, 1)                                               \
-		name(const void *data, u64 n, const __grid_constant__ struct rule r,                        \
-		     const __grid_constant__ struct parts s, const __grid_constant__ struct parts_memory m) \
-	{                                                                                                   \
-		split<SIZE, __VA_ARGS__, DEEP, OF>(data, n, r, s, m);                                       \
+#define SPLIT(name, SIZE, DEEP, OF, ...)                                             \
+	extern "C" __global__ void __launch_bounds__(1024, 1)                        \
+		name(const void *data, u64 n, const __grid_constant__ struct rule r, \
+		     const __grid_constant__ struct parts s,                         \
+		     const __grid_constant__ struct parts_memory m)                  \
+	{                                                                            \
+		split<SIZE, __VA_ARGS__, DEEP, OF>(data, n, r, s, m);                \
 	}
 
 #define FAR(name, SIZE, DEEP, OF, ...)                                                         \
@@ -107,28 +112,31 @@ INTERLEAVED(4, real, 4, any_real)
 INTERLEAVED(8, real, 4, any_real)
 
 extern "C" __global__ void __launch_bounds__(1024)
-	plan_parts(const __grid_constant__ struct parts s, const __grid_constant__ struct parts_memory m)
+	plan_parts(const __grid_constant__ struct parts s,
+		   const __grid_constant__ struct parts_memory m)
 {
 	plan(s, m);
 }
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
-	count_parts_of_all(const __grid_constant__ struct parts s, const __grid_constant__ struct parts_memory m,
-			   u32 all, u32 *out)
+	count_parts_of_all(const __grid_constant__ struct parts s,
+			   const __grid_constant__ struct parts_memory m, u32 all, u32 *out)
 {
 	count_parts<4>(s, m, all, out);
 }
 
-extern "C" __global__ void __launch_bounds__(1024) sum_pieces(const u32 *table, u64 cells, u32 piece, u64 *sums)
+extern "C" __global__ void __launch_bounds__(1024)
+	sum_pieces(const u32 *table, u64 cells, u32 piece, u64 *sums)
 {
 	sum_piece(table, cells, piece, sums);
 }
 
-#define GATHER(SIZE)                                                                                                 \
-	extern "C" __global__ void __launch_bounds__(1024)                                                           \
-		gather_##SIZE(const unsigned char *from, unsigned char *to, const __grid_constant__ struct gather g) \
-	{                                                                                                            \
-		gather_samples<SIZE>(from, to, g);                                                                   \
+#define GATHER(SIZE)                                                        \
+	extern "C" __global__ void __launch_bounds__(1024)                  \
+		gather_##SIZE(const unsigned char *from, unsigned char *to, \
+			      const __grid_constant__ struct gather g)      \
+	{                                                                   \
+		gather_samples<SIZE>(from, to, g);                          \
 	}
 
 GATHER(1)
@@ -137,11 +145,11 @@ GATHER(3)
 GATHER(4)
 GATHER(8)
 
-#define EXTENT(SIZE, suffix, REAL)                                                                                 \
-	extern "C" __global__ void __launch_bounds__(1024, 1)                                                      \
-		extent_##SIZE##_##suffix(const void *data, u64 n, const __grid_constant__ struct rule r, u64 *out) \
-	{                                                                                                          \
-		find_extent<SIZE, REAL>(data, n, r, out);                                                          \
+#define EXTENT(SIZE, suffix, REAL)                                                        \
+	extern "C" __global__ void __launch_bounds__(1024, 1) extent_##SIZE##_##suffix(   \
+		const void *data, u64 n, const __grid_constant__ struct rule r, u64 *out) \
+	{                                                                                 \
+		find_extent<SIZE, REAL>(data, n, r, out);                                 \
 	}
 
 EXTENT(3, key, false)

@@ -41,7 +41,8 @@ __device__ __forceinline__ void find_extent(const void *data, u64 n, const struc
 		in.template keys<true, !REAL>(r, v, key);
 #pragma unroll
 		for (int k = 0; k < reader<SIZE>::PER; k++) {
-			const key_t top = SIZE == 8 ? (key_t)0xffe0000000000000u : (key_t)0xff000000u;
+			const key_t top =
+				SIZE == 8 ? (key_t)0xffe0000000000000u : (key_t)0xff000000u;
 			const bool counts = k < samples && (!REAL || (key_t)(key[k] << 1) < top);
 			const key_t own = !REAL ? key[k] : ordered(key[k]);
 
@@ -50,7 +51,8 @@ __device__ __forceinline__ void find_extent(const void *data, u64 n, const struc
 		}
 	};
 
-	in.template each<true, 4>((u64)blockIdx.x * blockDim.x + tid, in.vecs, (u64)gridDim.x * blockDim.x,
+	in.template each<true, 4>((u64)blockIdx.x * blockDim.x + tid, in.vecs,
+				  (u64)gridDim.x * blockDim.x,
 				  [&](const vec &v, u64) { look(v, reader<SIZE>::PER); });
 	if (blockIdx.x == 0 && tid < in.head + in.tail)
 		look(in.edge_vec(tid), 1);

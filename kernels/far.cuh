@@ -40,9 +40,10 @@ __device__ __forceinline__ void count_far(const void *data, u64 n, const struct 
 		met[e] = 0;
 	}
 	__syncthreads();
-	in.template each<false, DEEP>(
-		(u64)blockIdx.x * nt + tid, in.vecs, gridDim.x * nt,
-		[&](const typename reader<SIZE>::vec &v, u64 i) { CHANNELS::template cells<BIN>(in, r, v, i, count); });
+	in.template each<false, DEEP>((u64)blockIdx.x * nt + tid, in.vecs, gridDim.x * nt,
+				      [&](const typename reader<SIZE>::vec &v, u64 i) {
+					      CHANNELS::template cells<BIN>(in, r, v, i, count);
+				      });
 	if (blockIdx.x == 0 && tid < in.head + in.tail)
 		count(CHANNELS::template edge<BIN>(in, r, tid));
 	__syncthreads();

@@ -16,7 +16,8 @@
  * Launch: any grid; n below 2^32. Both pointers may have any alignment; `to` has room for n
  * samples.
  */
-template <int SIZE> __device__ __forceinline__ void gather_samples(const u8 *from, u8 *to, const struct gather &g)
+template <int SIZE>
+__device__ __forceinline__ void gather_samples(const u8 *from, u8 *to, const struct gather &g)
 {
 	const u64 step = (u64)gridDim.x * blockDim.x;
 

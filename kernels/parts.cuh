@@ -27,8 +27,8 @@ enum { PART_EMPTY = 0xffff }; /* fills entries that alignment leaves free in a s
  * Launch: parts_split_shared() bytes (driver/kernel_parts.c); up to 1024 threads; any grid.
  */
 template <int SIZE, class BIN, int DEEP, class CHANNELS>
-__device__ __forceinline__ void split(const void *data, u64 n, const struct rule &r, const struct parts &s,
-				      const struct parts_memory &m)
+__device__ __forceinline__ void split(const void *data, u64 n, const struct rule &r,
+				      const struct parts &s, const struct parts_memory &m)
 {
 	extern __shared__ uint4 shared[];
 	u16 *place = (u16 *)shared;
@@ -39,7 +39,9 @@ __device__ __forceinline__ void split(const void *data, u64 n, const struct rule
 	const u32 entries = s.buckets * s.copies, mine = tid & (s.copies - 1);
 	const reader<SIZE> in(data, n);
 	const auto bucket = [&](u32 cell) { return (cell >> 12) * s.mul >> s.shr; };
-	const auto count = [&](u32 cell) { atomicAdd(cursor + bucket(cell) * s.copies + mine, 1u); };
+	const auto count = [&](u32 cell) {
+		atomicAdd(cursor + bucket(cell) * s.copies + mine, 1u);
+	};
 	const auto store = [&](u32 cell) {
 		const u32 b = bucket(cell);
 
@@ -53,9 +55,10 @@ __device__ __forceinline__ void split(const void *data, u64 n, const struct rule
 
 		clear(cursor, entries);
 		__syncthreads();
-		in.template each<false, DEEP>(lo + tid, hi, nt, [&](const typename reader<SIZE>::vec &v, u64 i) {
-			CHANNELS::template cells<BIN>(in, r, v, i, count);
-		});
+		in.template each<false, DEEP>(
+			lo + tid, hi, nt, [&](const typename reader<SIZE>::vec &v, u64 i) {
+				CHANNELS::template cells<BIN>(in, r, v, i, count);
+			});
 		if (edges)
 			count(CHANNELS::template edge<BIN>(in, r, tid));
 		__syncthreads();
@@ -123,9 +126,10 @@ __device__ __forceinline__ void split(const void *data, u64 n, const struct rule
 			cursor[e] += 8 * base[e / s.copies];
 		__syncthreads();
 
-		in.template each<true, DEEP>(lo + tid, hi, nt, [&](const typename reader<SIZE>::vec &v, u64 i) {
-			CHANNELS::template cells<BIN>(in, r, v, i, store);
-		});
+		in.template each<true, DEEP>(
+			lo + tid, hi, nt, [&](const typename reader<SIZE>::vec &v, u64 i) {
+				CHANNELS::template cells<BIN>(in, r, v, i, store);
+			});
 		if (edges)
 			store(CHANNELS::template edge<BIN>(in, r, tid));
 		__syncthreads();
@@ -191,7 +195,8 @@ __device__ __forceinline__ void plan(const struct parts &s, const struct parts_m
  * about 2 KB of its own; all is BIN::all.
  */
 template <int DEEP>
-__device__ __forceinline__ void count_parts(const struct parts &s, const struct parts_memory m, const u32 all, u32 *out)
+__device__ __forceinline__ void count_parts(const struct parts &s, const struct parts_memory m,
+					    const u32 all, u32 *out)
 {
 	enum { LATER = 512 }; /* parts in the list */
 	extern __shared__ uint4 shared[];
@@ -199,7 +204,8 @@ __device__ __forceinline__ void count_parts(const struct parts &s, const struct 
 	__shared__ u32 next, waiting, later[LATER];
 	const u32 tid = threadIdx.x, nt = blockDim.x, group = tid / s.lanes, li = tid % s.lanes;
 	const u32 groups = nt / s.lanes, listed = m.count[0];
-	const u32 peers = (s.lanes == 32 ? ~0u : (1u << s.lanes) - 1) << (tid & 31 & ~(s.lanes - 1));
+	const u32 peers = (s.lanes == 32 ? ~0u : (1u << s.lanes) - 1)
+			  << (tid & 31 & ~(s.lanes - 1));
 
 	for (;;) {
 		__syncthreads();
@@ -273,7 +279,8 @@ __device__ __forceinline__ void count_parts(const struct parts &s, const struct 
 			for (u32 k = 0; k < min(waiting, (u32)LATER); k++) {
 				const u32 t = later[k];
 
-				walk(t, start[t] + ((tid + 32 * k) & (nt - 1)), start[t + s.tiles], nt, f);
+				walk(t, start[t] + ((tid + 32 * k) & (nt - 1)), start[t + s.tiles],
+				     nt, f);
 			}
 		};
 

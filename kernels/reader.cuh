@@ -48,7 +48,9 @@ template <int SIZE> struct reader {
 		u64 bytes;
 
 		slip = SIZE == 3 ? 0 : at & (SIZE - 1);
-		/* from + slip is a sample: at + 3 * head = 16 k, or at + SIZE * head = 16 k + slip */
+		/*
+		 * from + slip is a sample: at + 3 * head = 16 k, or at + SIZE * head = 16 k + slip
+		 */
 		head = SIZE == 3 ? 5 * at & 15 : (slip - at & 15) / SIZE;
 		if (head > n)
 			head = (u32)n;
@@ -103,7 +105,8 @@ template <int SIZE> struct reader {
 	typedef typename key_of<SIZE>::type key_t;
 
 	/* the keys of a vec */
-	template <bool PERM, bool FLIP> static INLINE void keys(const struct rule &r, const vec &v, key_t *key)
+	template <bool PERM, bool FLIP>
+	static INLINE void keys(const struct rule &r, const vec &v, key_t *key)
 	{
 #pragma unroll
 		for (int k = 0; k < WORDS; k++) {
@@ -131,8 +134,10 @@ template <int SIZE> struct reader {
 				key[k / 3 * 4 + 2] = __byte_perm(x, y, r.perm[2]) >> 8 ^ r.flip[0];
 				key[k / 3 * 4 + 3] = __byte_perm(y, 0, r.perm[3]) >> 8 ^ r.flip[0];
 			} else if (SIZE == 8 && k % 2 == 0) {
-				const u32 lo = __byte_perm(w, v.w[k + 1], r.perm[0]) ^ (FLIP ? r.flip[0] : 0);
-				const u32 hi = __byte_perm(w, v.w[k + 1], r.perm[1]) ^ (FLIP ? r.flip[1] : 0);
+				const u32 lo = __byte_perm(w, v.w[k + 1], r.perm[0]) ^
+					       (FLIP ? r.flip[0] : 0);
+				const u32 hi = __byte_perm(w, v.w[k + 1], r.perm[1]) ^
+					       (FLIP ? r.flip[1] : 0);
 
 				key[k / 2] = (key_t)((u64)hi << 32 | lo);
 			}
@@ -140,7 +145,8 @@ template <int SIZE> struct reader {
 	}
 
 	/* put(cell) for each sample of a vec */
-	template <class BIN, class F> static INLINE void cells(const struct rule &r, const vec &v, F put)
+	template <class BIN, class F>
+	static INLINE void cells(const struct rule &r, const vec &v, F put)
 	{
 		key_t key[PER];
 
@@ -151,7 +157,8 @@ template <int SIZE> struct reader {
 #pragma unroll
 			for (int k = 0; k < PER; k++)
 				cell[k] = BIN::guess(r, key[k], doubt);
-			if (doubt) { /* one branch for all samples: a branch for each costs a third */
+			if (doubt) { /* one branch for all samples: a branch for each costs a third
+				      */
 #pragma unroll
 				for (int k = 0; k < PER; k++)
 					cell[k] = BIN::cell(r, key[k]);
@@ -166,7 +173,10 @@ template <int SIZE> struct reader {
 		}
 	}
 
-	/* The same for the channels of an interleaved vec: first[k] is the first cell of sample k's channel. */
+	/*
+	 * The same for the channels of an interleaved vec: first[k] is the first cell of sample k's
+	 * channel.
+	 */
 	template <class BIN, class F>
 	static INLINE void cells(const struct rule &r, const vec &v, const u32 (&first)[PER], F put)
 	{
@@ -178,8 +188,11 @@ template <int SIZE> struct reader {
 			put(first[k] + BIN::cell(r, key[k]));
 	}
 
-	/* The first cells of the channels of vec i's samples; a launch has less than 2^32 samples. */
-	template <class BIN> INLINE void channels(const struct rule &r, u64 i, u32 (&first)[PER]) const
+	/*
+	 * The first cells of the channels of vec i's samples; a launch has less than 2^32 samples.
+	 */
+	template <class BIN>
+	INLINE void channels(const struct rule &r, u64 i, u32 (&first)[PER]) const
 	{
 		u32 channel = (head + (u32)i * PER) % r.channels;
 
@@ -228,7 +241,8 @@ template <int SIZE> struct reader {
 	 * f(vec, its index) for i, i + step, ... below end; DEEP loads are in flight before
 	 * the first is used.
 	 */
-	template <bool ONCE, int DEEP, class F> INLINE void each(u64 i, u64 end, u64 step, F f) const
+	template <bool ONCE, int DEEP, class F>
+	INLINE void each(u64 i, u64 end, u64 step, F f) const
 	{
 		if (slip)
 			walk<ONCE, true, DEEP>(i, end, step, f);
@@ -236,7 +250,8 @@ template <int SIZE> struct reader {
 			walk<ONCE, false, DEEP>(i, end, step, f);
 	}
 
-	template <bool ONCE, bool SLIP, int DEEP, class F> INLINE void walk(u64 i, u64 end, u64 step, F f) const
+	template <bool ONCE, bool SLIP, int DEEP, class F>
+	INLINE void walk(u64 i, u64 end, u64 step, F f) const
 	{
 		for (; i + (DEEP - 1) * step < end; i += DEEP * step) {
 			vec v[DEEP];

@@ -42,7 +42,10 @@ struct groups {
 enum near_by {
 	NEAR_KEY,   /* g = e >> shift */
 	NEAR_VALUE, /* floats: g = floor((x - lo) scale) */
-	NEAR_RATIO, /* integers: g = (the bits of e + 1 as a binary32, rounded down, less those of 1) >> shift */
+	/*
+	 * integers: g = (the bits of e + 1 as a binary32, rounded down, less those of 1) >> shift
+	 */
+	NEAR_RATIO,
 };
 
 struct near {
@@ -51,20 +54,24 @@ struct near {
 	double lo, scale;
 	uint32_t guide; /* entries, an even number; keys follow */
 	uint32_t words; /* of 32 bits, in all */
-	uint32_t at;    /* the first of them in the block's shared memory, as an index of words; even */
+	/* the first of them in the block's shared memory, as an index of words; even */
+	uint32_t at;
 	DEVICE_POINTER(const uint32_t) from; /* where they are in the device's memory */
 };
 
 struct rule {
 	struct binning bins;  /* how a key becomes a cell */
 	struct groups groups; /* set by gpu_group.c */
-	uint32_t perm[4];     /* __byte_perm selectors from stored to native order, see reader::keys */
-	uint32_t flip[2];     /* xored onto native words: the sign bits of signed types */
-	float f_scale;        /* f32: x is about x f_scale + f_offset + 0.5 bins above LO ... */
+	/* __byte_perm selectors from stored to native order, see reader::keys */
+	uint32_t perm[4];
+	uint32_t flip[2]; /* xored onto native words: the sign bits of signed types */
+	float f_scale;    /* f32: x is about x f_scale + f_offset + 0.5 bins above LO ... */
 	float f_offset;
-	float f_sure;      /* ... and nearer than this to a whole number plus a half it is that bin; 0: never */
-	uint32_t channels; /* interleaved; each has all of the cells, one channel's after those of the one before */
-	struct near near;  /* made by near_table.c */
+	/* ... and nearer than this to a whole number plus a half it is that bin; 0: never */
+	float f_sure;
+	/* interleaved; each has all of the cells, one channel's after those of the one before */
+	uint32_t channels;
+	struct near near; /* made by near_table.c */
 };
 
 /*
@@ -142,8 +149,8 @@ RULE_INLINE uint64_t gather_at(const struct gather *g, uint32_t i, uint32_t byte
 {
 	const uint32_t record = i / g->samples, row = record / g->records;
 
-	return (uint64_t)row * g->pitch + (uint64_t)(record - row * g->records) * g->record + g->offset +
-	       (uint64_t)(i - record * g->samples) * bytes;
+	return (uint64_t)row * g->pitch + (uint64_t)(record - row * g->records) * g->record +
+	       g->offset + (uint64_t)(i - record * g->samples) * bytes;
 }
 
 /* The arrays of split, plan and count_parts in device memory. */

@@ -29,28 +29,35 @@ INLINE void clear(u32 *p, u32 words)
 struct one_channel {
 	enum { MANY = 0 };
 	template <class BIN, class READER, class F>
-	static INLINE void cells(const READER &, const struct rule &r, const typename READER::vec &v, u64, F put)
+	static INLINE void cells(const READER &, const struct rule &r,
+				 const typename READER::vec &v, u64, F put)
 	{
 		READER::template cells<BIN>(r, v, put);
 	}
-	template <class BIN, class READER> static INLINE u32 edge(const READER &in, const struct rule &r, u32 j)
+	template <class BIN, class READER>
+	static INLINE u32 edge(const READER &in, const struct rule &r, u32 j)
 	{
 		return in.template edge<BIN>(r, j);
 	}
 };
 
-/* Interleaved: sample i is of channel i mod rule.channels, whose cells follow those of the channel before it. */
+/*
+ * Interleaved: sample i is of channel i mod rule.channels, whose cells follow those of the channel
+ * before it.
+ */
 struct channels {
 	enum { MANY = 1 };
 	template <class BIN, class READER, class F>
-	static INLINE void cells(const READER &in, const struct rule &r, const typename READER::vec &v, u64 i, F put)
+	static INLINE void cells(const READER &in, const struct rule &r,
+				 const typename READER::vec &v, u64 i, F put)
 	{
 		u32 first[READER::PER];
 
 		in.template channels<BIN>(r, i, first);
 		READER::template cells<BIN>(r, v, first, put);
 	}
-	template <class BIN, class READER> static INLINE u32 edge(const READER &in, const struct rule &r, u32 j)
+	template <class BIN, class READER>
+	static INLINE u32 edge(const READER &in, const struct rule &r, u32 j)
 	{
 		return in.template edge<BIN>(r, j) + in.template edge_channel<BIN>(r, j);
 	}
@@ -97,13 +104,15 @@ enum keep {
  * With channels at least 64 threads in all.
  */
 template <int SIZE, class BIN, enum keep KEEP, int DEEP, class CHANNELS>
-__device__ __forceinline__ void count_shared(const void *data, u64 n, const struct rule &r, u32 *out, u32 copies)
+__device__ __forceinline__ void count_shared(const void *data, u64 n, const struct rule &r,
+					     u32 *out, u32 copies)
 {
 	extern __shared__ uint4 shared[];
 	u32 *table = (u32 *)shared;
 	typedef typename reader<SIZE>::vec vec;
 	const u32 all = CHANNELS::MANY ? BIN::all(r) * r.channels : BIN::all(r);
-	const u32 stride = 4 * copies, id = blockIdx.x * blockDim.x + threadIdx.x, threads = gridDim.x * blockDim.x;
+	const u32 stride = 4 * copies, id = blockIdx.x * blockDim.x + threadIdx.x,
+		  threads = gridDim.x * blockDim.x;
 	u8 *mine = (u8 *)(table + (threadIdx.x & (copies - 1)));
 	const reader<SIZE> in(data, n);
 	const auto put = [&](u32 cell) {
@@ -126,8 +135,9 @@ __device__ __forceinline__ void count_shared(const void *data, u64 n, const stru
 				in.template cells<BIN>(r, v, first, put);
 			});
 	} else {
-		in.template each<true, DEEP>(id, in.vecs, threads,
-					     [&](const vec &v, u64) { in.template cells<BIN>(r, v, put); });
+		in.template each<true, DEEP>(id, in.vecs, threads, [&](const vec &v, u64) {
+			in.template cells<BIN>(r, v, put);
+		});
 	}
 	if (blockIdx.x == 0 && threadIdx.x < in.head + in.tail)
 		put(CHANNELS::template edge<BIN>(in, r, threadIdx.x));
@@ -175,7 +185,8 @@ __device__ __forceinline__ void count_pair(const void *data, u64 n, const struct
 	__shared__ u32 crowd;
 	u32 *table = (u32 *)shared;
 	const u32 all = BIN::all(r), half = (all + 1) / 2;
-	const u32 me = blockIdx.x & 1, pair = blockIdx.x / 2, pairs = gridDim.x / 2, nt = blockDim.x;
+	const u32 me = blockIdx.x & 1, pair = blockIdx.x / 2, pairs = gridDim.x / 2,
+		  nt = blockDim.x;
 	const reader<SIZE> in(data, n);
 	const u64 lo = in.vecs * pair / pairs, hi = in.vecs * (pair + 1) / pairs;
 
@@ -188,7 +199,8 @@ __device__ __forceinline__ void count_pair(const void *data, u64 n, const struct
 		u32 cell = all + threadIdx.x, first = 0; /* no cell: equal to none of the others */
 
 		if (i < hi) {
-			const vec v = in.slip ? in.template load<false, true>(i) : in.template load<false, false>(i);
+			const vec v = in.slip ? in.template load<false, true>(i)
+					      : in.template load<false, false>(i);
 
 			in.template cells<BIN>(r, v, [&](u32 c) {
 				if (first++ == 0)
@@ -206,10 +218,13 @@ __device__ __forceinline__ void count_pair(const void *data, u64 n, const struct
 
 	if (crowd > CROWD * nt / 32) {
 		const u32 base = me * half, own = min(half, all - base);
-		const auto put = [&](u32 cell) { atomicAdd(table + spread(min(cell - base, own)), 1u); };
+		const auto put = [&](u32 cell) {
+			atomicAdd(table + spread(min(cell - base, own)), 1u);
+		};
 
-		in.template each<false, 2 * DEEP>(lo + threadIdx.x, hi, nt,
-						  [&](const vec &v, u64) { in.template cells<BIN>(r, v, put); });
+		in.template each<false, 2 * DEEP>(lo + threadIdx.x, hi, nt, [&](const vec &v, u64) {
+			in.template cells<BIN>(r, v, put);
+		});
 		if (pair == 0 && threadIdx.x < in.head + in.tail)
 			put(in.template edge<BIN>(r, threadIdx.x));
 		__syncthreads();
@@ -224,7 +239,8 @@ __device__ __forceinline__ void count_pair(const void *data, u64 n, const struct
 		const auto put = [&](u32 cell) {
 			const bool up = cell >= half;
 
-			seen |= atomicAdd(table + spread(cell - (up ? half : 0)), up ? 0x10000u : 1u);
+			seen |= atomicAdd(table + spread(cell - (up ? half : 0)),
+					  up ? 0x10000u : 1u);
 		};
 		const auto drain = [&](u32 cell) {
 			const u32 c = cell - (cell >= half ? half : 0);
@@ -245,11 +261,13 @@ __device__ __forceinline__ void count_pair(const void *data, u64 n, const struct
 			const u64 end = min(hi, i + (DEEP - 1) * step + 1);
 
 			seen = 0;
-			in.template each<true, DEEP>(i, end, step,
-						     [&](const vec &v, u64) { in.template cells<BIN>(r, v, put); });
+			in.template each<true, DEEP>(i, end, step, [&](const vec &v, u64) {
+				in.template cells<BIN>(r, v, put);
+			});
 			if (seen & 0x80008000u)
-				in.template each<false, 1>(
-					i, end, step, [&](const vec &v, u64) { in.template cells<BIN>(r, v, drain); });
+				in.template each<false, 1>(i, end, step, [&](const vec &v, u64) {
+					in.template cells<BIN>(r, v, drain);
+				});
 		}
 		if (me == 0 && pair == 0 && threadIdx.x < in.head + in.tail) {
 			const u32 cell = in.template edge<BIN>(r, threadIdx.x);

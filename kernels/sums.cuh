@@ -19,7 +19,8 @@ __device__ __forceinline__ void sum_piece(const u32 *table, u64 cells, u32 piece
 	for (u64 i = from + tid; i < to; i += blockDim.x)
 		sum += table[i];
 	for (u32 k = 16; k > 0; k /= 2) {
-		const u32 l = __shfl_xor_sync(~0u, (u32)sum, k), h = __shfl_xor_sync(~0u, (u32)(sum >> 32), k);
+		const u32 l = __shfl_xor_sync(~0u, (u32)sum, k),
+			  h = __shfl_xor_sync(~0u, (u32)(sum >> 32), k);
 
 		sum += (u64)h << 32 | l;
 	}

@@ -35,13 +35,15 @@ static struct provenance provenance_of(const struct job *job, const struct run_r
  * With --tee the inputs are passed on while they are counted, and to their end even if counting
  * fails.
  */
-static int count(const struct job *asked, struct hist *hist, struct run_report *report, struct fail *fail)
+static int count(const struct job *asked, struct hist *hist, struct run_report *report,
+		 struct fail *fail)
 {
 	struct job job = *asked;
 	struct fail passing = {.status = STATUS_OK};
 	struct run *run;
 
-	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count, STDOUT_FILENO, fail) != 0)
+	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count,
+				 STDOUT_FILENO, fail) != 0)
 		return -1;
 	int rc = run_open(&run, &job, fail);
 	/* A FILE that cannot be added to is reported before the work. */
@@ -55,7 +57,8 @@ static int count(const struct job *asked, struct hist *hist, struct run_report *
 	 * end.
 	 */
 	if (job.tee && rc != 0 && tee_goes_on(job.source.tee, 1))
-		msg_warning("%s; nothing is counted any more, and the bytes still pass", fail->text);
+		msg_warning("%s; nothing is counted any more, and the bytes still pass",
+			    fail->text);
 	if (job.tee && tee_end(job.source.tee, &passing) != 0) {
 		/* What --tee cut short is not a failure of its own. */
 		*fail = passing;
@@ -75,7 +78,9 @@ void command_count(const struct job *job, struct fail *fail)
 
 	if (isa && *isa && cells_force(isa) != 0) {
 		fail_set(fail, STATUS_USAGE,
-			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, avx512)", isa);
+			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, "
+			 "avx512)",
+			 isa);
 		return;
 	}
 	/* An output that cannot be written is reported before the work. */
@@ -110,7 +115,8 @@ void command_merge(const struct job *job, struct fail *fail)
 
 	if (output_open(&out, job->output, fail) != 0)
 		return;
-	if (merge_files(&sum, job->source.paths, job->source.path_count, job->merge_some, fail) == 0) {
+	if (merge_files(&sum, job->source.paths, job->source.path_count, job->merge_some, fail) ==
+	    0) {
 		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
 		picture_draw(job, &sum.total.hist, &sum.total.from);
 		report_sum(job, &sum);

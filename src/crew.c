@@ -25,10 +25,11 @@ struct crew {
 	const struct plan *plan;
 	struct work work;
 	struct lock lock;
-	unsigned started;       /* members that were started; guarded by lock */
-	bool closed;            /* no more may be started; guarded by lock */
-	double began;           /* clock at crew_run */
-	uint64_t known;         /* bytes that the inputs held then, as far as is known; 0: not known */
+	unsigned started; /* members that were started; guarded by lock */
+	bool closed;      /* no more may be started; guarded by lock */
+	double began;     /* clock at crew_run */
+	/* bytes that the inputs held then, as far as is known; 0: not known */
+	uint64_t known;
 	struct member *members; /* plan->workers of them */
 };
 
@@ -108,7 +109,8 @@ static bool gpu_pays(const struct crew *crew)
 	uint64_t gpu_records;
 	const uint64_t counted = crew_records(crew, &gpu_records) * crew->work.record;
 
-	return plan_gpu_pays(crew->plan, clock_seconds() - crew->began, counted, crew->plan->decoded ? 0 : crew->known);
+	return plan_gpu_pays(crew->plan, clock_seconds() - crew->began, counted,
+			     crew->plan->decoded ? 0 : crew->known);
 }
 
 /* The callback `busy` of struct work: starts one more worker, or, when all are there, the GPU. */
@@ -124,7 +126,8 @@ static bool start_next(void *arg)
 	}
 	start_one(crew);
 	lock_drop(&crew->lock);
-	return began && !crew->plan->decoded && crew->plan->workers > 1 && crew->plan->workers >= cores_usable();
+	return began && !crew->plan->decoded && crew->plan->workers > 1 &&
+	       crew->plan->workers >= cores_usable();
 }
 
 int crew_open(struct crew **out, const struct crew_work *on, struct fail *fail)

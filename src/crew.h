@@ -30,9 +30,9 @@ struct crew_work {
 int crew_open(struct crew **out, const struct crew_work *on, struct fail *fail);
 
 /*
- * Starts the workers and returns when all have ended: the source is read to its end, or one has failed
- * and *fail says why. --device=gpu waits for the GPU before anything is read. Adds to the report what
- * the workers did. Called once.
+ * Starts the workers and returns when all have ended: the source is read to its end, or one has
+ * failed and *fail says why. --device=gpu waits for the GPU before anything is read. Adds to the
+ * report what the workers did. Called once.
  */
 int crew_run(struct crew *crew, struct run_report *report, struct fail *fail);
 

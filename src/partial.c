@@ -22,7 +22,8 @@ static void look(void *arg)
 	m->inputs = source_inputs(m->p->source);
 }
 
-static int fill(const struct partial *p, struct hist *hist, struct moment *moment, struct fail *fail)
+static int fill(const struct partial *p, struct hist *hist, struct moment *moment,
+		struct fail *fail)
 {
 	const struct layout *const layout = &p->job->layout;
 	struct counts copy = {.cell = NULL};
@@ -35,8 +36,10 @@ static int fill(const struct partial *p, struct hist *hist, struct moment *momen
 		rc = hist_audit(hist, fail);
 	}
 	if (rc == 0 && hist->samples != moment->records * layout_samples(layout))
-		rc = fail_set(fail, STATUS_INTERNAL, "internal error: %llu samples of %llu records: please report this",
-			      (unsigned long long)hist->samples, (unsigned long long)moment->records);
+		rc = fail_set(fail, STATUS_INTERNAL,
+			      "internal error: %llu samples of %llu records: please report this",
+			      (unsigned long long)hist->samples,
+			      (unsigned long long)moment->records);
 	counts_free(&copy);
 	return rc;
 }

@@ -61,13 +61,14 @@ static bool statistics(const struct job *job)
  * Sets how `workers` of them count, in private tables or in the table of the totals; returns the
  * bytes they take.
  */
-static size_t on_cpu(struct plan *p, const struct job *job, const struct plan_facts *facts, unsigned workers,
-		     bool shared)
+static size_t on_cpu(struct plan *p, const struct job *job, const struct plan_facts *facts,
+		     unsigned workers, bool shared)
 {
 	const uint32_t record = job->source.record;
 	const bool seams = !facts->plain && record > SEAM_COUNTS;
 
-	counting_init_layout(&p->counting, &facts->axis->type, &facts->axis->edges, &job->layout, shared);
+	counting_init_layout(&p->counting, &facts->axis->type, &facts->axis->edges, &job->layout,
+			     shared);
 	if (job->stats)
 		counting_keep_stats(&p->counting, job->layout.channels);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
@@ -81,10 +82,12 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct plan_fa
  * less: plan_memory_for relies on that, and it holds because workers are added only where they did
  * not fit before.
  */
-static unsigned workers_within(struct plan *p, const struct job *job, const struct plan_facts *facts, uint64_t most)
+static unsigned workers_within(struct plan *p, const struct job *job,
+			       const struct plan_facts *facts, uint64_t most)
 {
 	const struct axis *const axis = facts->axis;
-	const size_t table = counting_cells(&axis->type, &axis->edges) * job->layout.channels * sizeof(uint32_t);
+	const size_t table =
+		counting_cells(&axis->type, &axis->edges) * job->layout.channels * sizeof(uint32_t);
 
 	/*
 	 * Where the range comes from the samples, each table has its own k, so workers cannot share
@@ -135,7 +138,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-static void divide(struct plan *p, const struct job *job, const struct plan_facts *facts, uint64_t memory)
+static void divide(struct plan *p, const struct job *job, const struct plan_facts *facts,
+		   uint64_t memory)
 {
 	const uint64_t half = memory / 2;
 
@@ -153,7 +157,8 @@ static void divide(struct plan *p, const struct job *job, const struct plan_fact
 	if (job->device == DEVICE_GPU)
 		p->lanes_memory = half;
 	else if (job->device == DEVICE_AUTO && facts->kernels)
-		p->lanes_memory = least(facts->plain ? left / 2 : beside, facts->plain ? memory / 8 * 3 : memory / 4);
+		p->lanes_memory = least(facts->plain ? left / 2 : beside,
+					facts->plain ? memory / 8 * 3 : memory / 4);
 	if (left > p->lanes_memory)
 		p->decoders = left - p->lanes_memory;
 	p->spare = p->lanes_memory;
@@ -167,7 +172,8 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	divide(&p, job, facts, job->memory);
 	if_plain.plain = true;
 	divide(&plain, job, &if_plain, job->memory);
-	p.halved = plain.tables > p.tables || (job->device != DEVICE_GPU && plain.workers > p.workers) ||
+	p.halved = plain.tables > p.tables ||
+		   (job->device != DEVICE_GPU && plain.workers > p.workers) ||
 		   (!facts->compressed && plain.lanes_memory > p.lanes_memory);
 	p.lanes = lanes(&p, job, facts);
 	p.windows = maps(&p, job, facts);

@@ -6,15 +6,17 @@
  * system is not asked. Every division of -M and every threshold of the CPU's side is here. Only the
  * slots of a lane are sized elsewhere, in gpu_size.c, where the devices are known.
  *
- *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take more.
- *                                       One worker may take all of it if it has to. A block holds a
- *                                       record at least; beside it, where inputs may be compressed,
- *                                       large records that span several frames (zstd_read.h)
- *   lanes of a GPU                      under auto what the tables leave of the other half, at most a
- *                                       quarter of -M; if no input is compressed, half of what the
- *                                       tables leave of -M, at most three eighths of it, which of the
- *                                       default -M is 16 slots of 4 MiB and those that end an epoch;
- *                                       under --device=gpu, which has no CPU workers, half of -M
+ *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take
+ *                                       more. One worker may take all of it if it has to. A block
+ *                                       holds a record at least; beside it, where inputs may be
+ *                                       compressed, large records that span several frames
+ *                                       (zstd_read.h)
+ *   lanes of a GPU                      under auto what the tables leave of the other half, at most
+ *                                       a quarter of -M; if no input is compressed, half of what
+ *                                       the tables leave of -M, at most three eighths of it, which
+ *                                       of the default -M is 16 slots of 4 MiB and those that end
+ *                                       an epoch; under --device=gpu, which has no CPU workers,
+ *                                       half of -M
  *   decoders of compressed inputs       the rest, and the lanes' part too until a GPU is started
  *
  * So a zstd window of half of -M is accepted with any number of threads and bins, unless one worker
@@ -43,13 +45,17 @@ struct plan {
 	struct counting counting;
 	unsigned workers; /* the most threads; 0: -M is less than one worker needs */
 	size_t block;     /* bytes of a CPU worker's buffer */
-	size_t tables;    /* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
-	bool halved;      /* with `plain`, workers or lanes would take more memory, or there would be more workers */
+	/* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
+	size_t tables;
+	/* with `plain`, workers or lanes would take more memory, or there would be more workers */
+	bool halved;
 
-	bool gpu;              /* one may be started: under --device=gpu, or under auto where it pays */
-	unsigned lanes;        /* the most workers that feed it, over all devices */
-	bool windows;          /* there is a single lane, and it may hand over ranges of files */
-	bool decoded;          /* lanes get samples from decoders, which are far slower than the bus */
+	/* one may be started: under --device=gpu, or under auto where it pays */
+	bool gpu;
+	unsigned lanes; /* the most workers that feed it, over all devices */
+	bool windows;   /* there is a single lane, and it may hand over ranges of files */
+	/* lanes get samples from decoders, which are far slower than the bus */
+	bool decoded;
 	uint64_t lanes_memory; /* host bytes for all slots */
 
 	uint64_t decoders; /* bytes that decoders may take, at least 1 ... */

@@ -24,7 +24,10 @@
 #include "watch.h"
 
 struct run {
-	struct job job; /* what was asked for, completed with the type, layout and record that the first input gave */
+	/*
+	 * what was asked for, completed with the type, layout and record that the first input gave
+	 */
+	struct job job;
 	struct header said; /* what the first input says */
 	double began;
 	struct axis axis; /* of the bins that were asked for */
@@ -39,9 +42,10 @@ struct run {
 	struct watch *watch;
 	int stage;                /* what the watching thread may look at; atomic: it only rises */
 	struct snapshot snapshot; /* with --every */
-	uint64_t length; /* used by the watching thread once counting has begun: bytes of all inputs, if known ... */
-	bool measured;   /* ... once they were looked at */
-	bool unsaved;    /* used by the watching thread alone: the last partial output failed */
+	/* used by the watching thread once counting has begun: bytes of all inputs, if known ... */
+	uint64_t length;
+	bool measured; /* ... once they were looked at */
+	bool unsaved;  /* used by the watching thread alone: the last partial output failed */
 };
 
 enum { RUN_STARTED, RUN_COUNTS };
@@ -71,7 +75,8 @@ static int audit(const struct run *run, struct fail *fail)
 	if (t->bytes != t->skipped + t->tail + records * run->job.source.record ||
 	    run->hist.samples != run->report.samples)
 		return fail_set(fail, STATUS_INTERNAL,
-				"internal error: %llu bytes were read, %llu samples of %llu records counted: "
+				"internal error: %llu bytes were read, %llu samples of %llu "
+				"records counted: "
 				"please report this",
 				(unsigned long long)t->bytes, (unsigned long long)run->hist.samples,
 				(unsigned long long)records);
@@ -100,7 +105,8 @@ static int make_plan(struct run *run, struct fail *fail)
 	if ((plan->halved || plan->workers == 0) && (run->facts.plain = source_plain(&job->source)))
 		*plan = plan_make(job, &run->facts);
 	if (plan->workers == 0)
-		return fail_set(fail, STATUS_LIMIT, "--memory %s: must be %zuK or more: one worker needs %zu bytes",
+		return fail_set(fail, STATUS_LIMIT,
+				"--memory %s: must be %zuK or more: one worker needs %zu bytes",
 				job->memory_text, (plan->tables + 1023) / 1024, plan->tables);
 	run->report.isa = cells_isa();
 	run->report.method = METHODS[plan->counting.method];
@@ -138,7 +144,8 @@ static int open_source(struct run *run, struct fail *fail)
 	struct source_spec spec = run->job.source;
 
 	spec.memory = run->job.memory;
-	if (source_open(&run->source, &spec, fail) != 0 || source_describe(run->source, &run->said, fail) != 0)
+	if (source_open(&run->source, &spec, fail) != 0 ||
+	    source_describe(run->source, &run->said, fail) != 0)
 		return -1;
 	return resolve(run, fail);
 }
@@ -186,7 +193,8 @@ static bool reads_stdin(const struct job *job)
 /* Bytes of all inputs, or those of the slice that this process counts; 0: not known. */
 static uint64_t length_of(const struct run *run)
 {
-	return run->job.source.parts > 0 ? source_known_bytes(run->source) : source_length(&run->job.source);
+	return run->job.source.parts > 0 ? source_known_bytes(run->source)
+					 : source_length(&run->job.source);
 }
 
 static void look(void *arg, struct progress_now *now)
@@ -247,7 +255,9 @@ static void start_watch(struct run *run)
 		.arg = run,
 	});
 	if (!run->watch && job->every > 0)
-		msg_warning("--every: no thread could be started: only the last output will be written");
+		msg_warning(
+			"--every: no thread could be started: only the last output will be "
+			"written");
 }
 
 /* ---- from the first record to the last ---- */
@@ -257,9 +267,11 @@ static int prepare(struct run *run, struct fail *fail)
 	const struct job *job = &run->job;
 	struct snapshot *const snapshot = job->every > 0 ? &run->snapshot : NULL;
 
-	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 || settle_source(run, fail) != 0 ||
+	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 ||
+	    settle_source(run, fail) != 0 ||
 	    hist_reserve(&run->hist, &run->axis, job->layout.channels, fail) != 0 ||
-	    counts_init(&run->counts, run->plan.counting.cells, fail) != 0 || keep_stats(run, fail) != 0)
+	    counts_init(&run->counts, run->plan.counting.cells, fail) != 0 ||
+	    keep_stats(run, fail) != 0)
 		return -1;
 	const struct crew_work work = {&run->job, &run->plan, run->source, &run->counts, snapshot};
 	if (crew_open(&run->crew, &work, fail) != 0)
@@ -311,7 +323,8 @@ int run_until_end(struct run *run, struct fail *fail)
 	watch_stop(run->watch);
 	run->watch = NULL;
 	if (rc == 0 && !source_finished(run->source))
-		rc = fail_set(fail, STATUS_INTERNAL, "internal error: the input was left unread: please report this");
+		rc = fail_set(fail, STATUS_INTERNAL,
+			      "internal error: the input was left unread: please report this");
 	run->report.totals = *source_totals(run->source);
 	if (rc != 0)
 		return -1;

@@ -13,7 +13,8 @@ void snapshot_destroy(struct snapshot *s)
 	lock_destroy(&s->lock);
 }
 
-int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg, struct fail *fail)
+int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg,
+		  struct fail *fail)
 {
 	*h = (struct holder){.flush = flush, .arg = arg};
 	if (!s)
@@ -62,7 +63,8 @@ void snapshot_leave(struct holder *h)
 	h->of = NULL;
 }
 
-void snapshot_take(struct snapshot *s, struct counts *copy, struct counts *totals, void (*look)(void *arg), void *arg)
+void snapshot_take(struct snapshot *s, struct counts *copy, struct counts *totals,
+		   void (*look)(void *arg), void *arg)
 {
 	lock_take(&s->lock);
 	__atomic_store_n(&s->wanted, true, __ATOMIC_RELAXED);

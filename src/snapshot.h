@@ -48,7 +48,8 @@ void snapshot_destroy(struct snapshot *s);
  * Joins a holder of the calling worker, which must not move until it has left. With s NULL this
  * cannot fail.
  */
-int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg, struct fail *fail);
+int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg,
+		  struct fail *fail);
 
 /*
  * A worker with a snapshot (h->of) calls this before it takes its holder's lock to count a chunk
@@ -66,6 +67,7 @@ void snapshot_leave(struct holder *h);
  * *copy, with as many cells as the totals (counts_init), becomes what all workers together have
  * counted so far; look is called at that moment. Any thread that is no worker; one at a time.
  */
-void snapshot_take(struct snapshot *s, struct counts *copy, struct counts *totals, void (*look)(void *arg), void *arg);
+void snapshot_take(struct snapshot *s, struct counts *copy, struct counts *totals,
+		   void (*look)(void *arg), void *arg);
 
 #endif

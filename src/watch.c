@@ -13,7 +13,8 @@
 #define DRAW_SECONDS 0.25
 #define LINE_SECONDS 5.0 /* from one line to the next where stderr is no terminal */
 #define PATIENCE_SECONDS 1.0
-#define RETRY_SECONDS 0.1 /* between attempts to print a line that was asked for and that stderr does not take */
+/* between attempts to print a line that was asked for and that stderr does not take */
+#define RETRY_SECONDS 0.1
 
 struct watch {
 	struct watch_spec spec;
@@ -90,7 +91,8 @@ static void *watch_main(void *arg)
 		now = clock_seconds();
 		if (!ended && now >= w->next_line) {
 			show(w);
-			w->next_line = after(w->next_line, w->terminal ? DRAW_SECONDS : LINE_SECONDS, now);
+			w->next_line =
+				after(w->next_line, w->terminal ? DRAW_SECONDS : LINE_SECONDS, now);
 		}
 		if (!ended && now >= w->next_save) {
 			w->spec.save(w->spec.arg);
@@ -118,7 +120,8 @@ struct watch *watch_start(const struct watch_spec *spec)
 	if (spec->line != PROGRESS_NEVER && msg_terminal())
 		w->terminal = true;
 	if (w->terminal)
-		w->next_line = now + (spec->line == PROGRESS_ALWAYS ? DRAW_SECONDS : PATIENCE_SECONDS);
+		w->next_line =
+			now + (spec->line == PROGRESS_ALWAYS ? DRAW_SECONDS : PATIENCE_SECONDS);
 	else if (spec->line == PROGRESS_ALWAYS)
 		w->next_line = now + LINE_SECONDS;
 	if (spec->every > 0)

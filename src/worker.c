@@ -20,7 +20,8 @@ void worker_found(const struct work *work, struct worker_report *report)
 	 * Under --device=gpu a worker is of use only where there is a lane for it.
 	 */
 	const bool ask = work->gpu_only ? gpu_lane_free(work->gpu)
-					: !report->passed_on || now - report->asked_at >= WORKER_ASKS_SECONDS;
+					: !report->passed_on ||
+						  now - report->asked_at >= WORKER_ASKS_SECONDS;
 	if (ask)
 		report->asked_at = now;
 	if (ask && source_backlog(work->source)) {
@@ -30,8 +31,8 @@ void worker_found(const struct work *work, struct worker_report *report)
 	tally_add(&report->fills, 1);
 }
 
-void worker_count(const struct work *work, struct counter *counter, struct holder *holder, struct worker_report *report,
-		  const struct chunk *chunk)
+void worker_count(const struct work *work, struct counter *counter, struct holder *holder,
+		  struct worker_report *report, const struct chunk *chunk)
 {
 	snapshot_let(holder);
 	if (holder->of)
@@ -79,7 +80,9 @@ static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct fe
 
 	if (turn != TURN_NO_SLOT)
 		return turn;
-	return work->gpu_only || (feeder && feeder_faster(feeder, cpu_rate(cpu))) ? feeder_wait(feeder) : cpu_turn(cpu);
+	return work->gpu_only || (feeder && feeder_faster(feeder, cpu_rate(cpu)))
+		       ? feeder_wait(feeder)
+		       : cpu_turn(cpu);
 }
 
 /*

@@ -35,9 +35,11 @@ struct work {
 	 */
 	bool (*busy)(void *arg);
 	void *arg;
-	struct gpu *gpu; /* NULL: none, or none yet: the callback `busy` of any worker may set it, atomically */
-	bool gpu_only;   /* --device=gpu: no CPU worker takes the place of the GPU */
-	struct snapshot *snapshot; /* --every: looks at what workers hold while they work; else NULL */
+	/* NULL: none, or none yet: the callback `busy` of any worker may set it, atomically */
+	struct gpu *gpu;
+	bool gpu_only; /* --device=gpu: no CPU worker takes the place of the GPU */
+	/* --every: looks at what workers hold while they work; else NULL */
+	struct snapshot *snapshot;
 };
 
 /*
@@ -50,10 +52,12 @@ struct worker_report {
 	uint64_t mapped_records; /* of these, read by the GPU from a mapped file */
 	uint64_t fills;          /* takes from the source that brought something */
 	double asked_at;         /* clock when busy was called last */
-	bool asked;              /* it has asked the source: a failure is then the input's, not the worker's own */
-	bool passed_on;          /* busy was called */
-	bool makes_room;         /* its call began the start of a GPU, and every core has a worker */
-	double read_seconds;     /* in source_take: reading, and waiting for its turn or for data */
+	/* it has asked the source: a failure is then the input's, not the worker's own */
+	bool asked;
+	bool passed_on; /* busy was called */
+	/* its call began the start of a GPU, and every core has a worker */
+	bool makes_room;
+	double read_seconds; /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
 	double core_seconds; /* for which its thread had a core */
 };
@@ -62,8 +66,8 @@ struct worker_report {
  * Counts whole records on the CPU and adds them to the report, both between two snapshots of what
  * the counter holds.
  */
-void worker_count(const struct work *work, struct counter *counter, struct holder *holder, struct worker_report *report,
-		  const struct chunk *chunk);
+void worker_count(const struct work *work, struct counter *counter, struct holder *holder,
+		  struct worker_report *report, const struct chunk *chunk);
 
 /* Called by a worker when it has taken something: now and then calls busy. */
 void worker_found(const struct work *work, struct worker_report *report);

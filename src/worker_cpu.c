@@ -53,7 +53,8 @@ enum turn cpu_turn(struct cpu_leg *leg)
 	report->count_seconds += end - filled;
 	leg->bytes += chunk.bytes;
 	leg->seconds += end - start;
-	return source_done(leg->reader, &chunk, chunk.bytes, leg->fail) == 0 ? TURN_DONE : TURN_FAILED;
+	return source_done(leg->reader, &chunk, chunk.bytes, leg->fail) == 0 ? TURN_DONE
+									     : TURN_FAILED;
 }
 
 void cpu_close(struct cpu_leg *leg)

@@ -29,13 +29,15 @@ struct feeder {
 	struct cpu_leg *cpu;         /* what is not for the GPU is counted there */
 	struct sent sent[SENT_MOST]; /* a ring, in the order in which they were submitted */
 	unsigned first, count;
-	struct stats *stats;  /* of all samples that it took, for each channel; or NULL */
-	uint64_t committed;   /* samples in the lane's total, or in cells of the totals that are not announced yet */
+	struct stats *stats; /* of all samples that it took, for each channel; or NULL */
+	/* samples in the lane's total, or in cells of the totals that are not announced yet */
+	uint64_t committed;
 	struct holder holder; /* of the lane's total, for snapshots */
 	uint64_t counted;     /* bytes that the device has counted since ... */
 	double began;         /* ... the lane was opened */
-	bool came_short;      /* a piece was cut short: what -n had reserved for it is available again */
-	bool left;            /* the lane has left its epoch */
+	/* a piece was cut short: what -n had reserved for it is available again */
+	bool came_short;
+	bool left; /* the lane has left its epoch */
 };
 
 /* A range of a file can be read again. */

@@ -225,7 +225,9 @@ static enum turn send_stay(struct feeder *f, struct sent *s)
 {
 	const bool range = is_range(&s->chunk);
 	size_t got = s->chunk.bytes;
-	const enum turn rc = range ? read_range(f, s, &got) : f->work->gpu_only ? TURN_DONE : TURN_NO_SLOT;
+	const enum turn rc = range               ? read_range(f, s, &got)
+			     : f->work->gpu_only ? TURN_DONE
+						 : TURN_NO_SLOT;
 
 	if (rc == TURN_NO_SLOT)
 		return feeder_count_here(f, s);
@@ -251,7 +253,8 @@ static enum turn send(struct feeder *f, struct sent *s)
 		gather_stats(f->work->counting, f->stats, slot->data, s->chunk.bytes);
 	if (is_range(&s->chunk)) {
 		const struct chunk *c = &s->chunk;
-		if (gpu_submit_window(f->lane, slot, c->fd, c->offset, c->bytes) != 0 && !gpu_failed(f->lane->gpu))
+		if (gpu_submit_window(f->lane, slot, c->fd, c->offset, c->bytes) != 0 &&
+		    !gpu_failed(f->lane->gpu))
 			return feeder_count_here(f, s);
 		f->count++;
 		return gpu_failed(f->lane->gpu) ? TURN_LOST_GPU : TURN_DONE;
@@ -393,7 +396,8 @@ struct feeder *feeder_open(struct cpu_leg *cpu)
 		fail_errno(fail, "worker");
 		return NULL;
 	}
-	*f = (struct feeder){.work = work, .reader = cpu->reader, .report = report, .fail = fail, .cpu = cpu};
+	*f = (struct feeder){
+		.work = work, .reader = cpu->reader, .report = report, .fail = fail, .cpu = cpu};
 	if (counting_adds_stats(work->counting) &&
 	    !(f->stats = stats_open(&work->counting->type, work->counts->stats_channels))) {
 		fail_errno(fail, "statistics of a worker");
@@ -440,7 +444,8 @@ void feeder_close(struct feeder *f)
 	 */
 	for (; f->count > 0; pop(f)) {
 		struct sent *s = &f->sent[f->first];
-		while (s->slot->state == SLOT_SUBMITTED && gpu_done(f->lane, s->slot, WAIT_SECONDS) == GPU_NOT_YET)
+		while (s->slot->state == SLOT_SUBMITTED &&
+		       gpu_done(f->lane, s->slot, WAIT_SECONDS) == GPU_NOT_YET)
 			;
 		if (!s->epochs)
 			source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);

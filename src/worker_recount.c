@@ -146,11 +146,13 @@ static int recount_missing(struct feeder *f)
 		return -1;
 	int rc = recount_epoch(f, &again);
 	if (rc == 0 && !epoch_agrees(f->lane, again.cell))
-		rc = fail_set(f->fail, STATUS_SYSTEM,
-			      "the GPU failed, and what it had counted is not what the input holds now: "
-			      "--device=cpu counts all of it");
+		rc = fail_set(
+			f->fail, STATUS_SYSTEM,
+			"the GPU failed, and what it had counted is not what the input holds now: "
+			"--device=cpu counts all of it");
 	if (rc == 0)
-		counts_add_each(f->work->counts, take_missing, &(struct missing){f->lane, &again}, again.samples);
+		counts_add_each(f->work->counts, take_missing, &(struct missing){f->lane, &again},
+				again.samples);
 	counts_free(&again);
 	return rc;
 }

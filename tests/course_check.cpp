@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * course_check: the kernels of bench/course.cuh, with the launches of their rows, on the host: block by block, the
- * threads of each in a random order (fakecuda/block.h), beside a plain loop. Rows that are wrong by design must be
- * right on data that does not reach their flaw, and wrong on data that does. What it cannot show: additions that
- * should have been atomic.
- * usage: course_check [SEED]
+ * course_check: the kernels of bench/course.cuh, with the launches of their rows, on the host:
+ * block by block, the threads of each in a random order (fakecuda/block.h), beside a plain loop.
+ * Rows that are wrong by design must be right on data that does not reach their flaw, and wrong on
+ * data that does. What it cannot show: additions that should have been atomic. usage: course_check
+ * [SEED]
  */
 #include <cstdio>
 #include <cstdlib>
@@ -31,13 +31,17 @@ static void run_thread(void *thread)
 	(*(std::function<void()> *)thread)();
 }
 
-/* The blocks one after the other, from a random one on; what they share is poison at first, and after its end. */
+/*
+ * The blocks one after the other, from a random one on; what they share is poison at first, and
+ * after its end.
+ */
 static void launch(unsigned grid, unsigned threads, size_t bytes, std::function<void()> thread)
 {
 	uint32_t *words = (uint32_t *)shared;
 
 	if (grid == 0 || threads == 0 || threads > BLOCK_THREADS_MAX || bytes > allowed)
-		block_fault("a launch of %u blocks of %u threads with %zu bytes", grid, threads, bytes);
+		block_fault("a launch of %u blocks of %u threads with %zu bytes", grid, threads,
+			    bytes);
 	block_grid = {grid, 1, 1};
 	block_size = {threads, 1, 1};
 	const unsigned first = (unsigned)(seed >> 40) % grid;
@@ -48,11 +52,14 @@ static void launch(unsigned grid, unsigned threads, size_t bytes, std::function<
 		block_run(run_thread, &thread, &seed);
 		for (size_t k = (bytes + 3) / 4; k < SHARED_MOST / 4; k++)
 			if (words[k] != BLOCK_POISON)
-				block_fault("it wrote to word %zu of its %zu bytes of shared memory", k, bytes);
+				block_fault(
+					"it wrote to word %zu of its %zu bytes of shared memory", k,
+					bytes);
 	}
 }
 
-#define LAUNCH(kernel, grid, threads, bytes, ...) launch(grid, threads, bytes, [&] { kernel(__VA_ARGS__); })
+#define LAUNCH(kernel, grid, threads, bytes, ...) \
+	launch(grid, threads, bytes, [&] { kernel(__VA_ARGS__); })
 #define CLEAR(pointer, bytes) memset(pointer, 0, bytes)
 #define ALLOW(kernel, bytes) (allowed = (bytes))
 
@@ -92,7 +99,8 @@ static bool is_right(const struct row *row, enum kind kind, size_t n, uint32_t l
 {
 	std::vector<uint4> data(n / 4 + 1);
 	std::vector<uint32_t> want(row->bins), counts(row->bins + GUARD, BLOCK_POISON);
-	std::vector<uint32_t> sorted(n + GUARD, BLOCK_POISON), parts(PARTS_WORDS + GUARD, BLOCK_POISON);
+	std::vector<uint32_t> sorted(n + GUARD, BLOCK_POISON),
+		parts(PARTS_WORDS + GUARD, BLOCK_POISON);
 	uint32_t *in = (uint32_t *)data.data();
 
 	/* What is behind the last sample would be seen in the counts of bin 0. */
@@ -113,15 +121,16 @@ static bool is_right(const struct row *row, enum kind kind, size_t n, uint32_t l
 	return true;
 }
 
-static void check(const struct row *row, enum kind kind, size_t n, uint32_t limit, unsigned sms, bool right)
+static void check(const struct row *row, enum kind kind, size_t n, uint32_t limit, unsigned sms,
+		  bool right)
 {
 	if (is_right(row, kind, n, limit, sms) == right) {
 		passed++;
 		return;
 	}
 	failed++;
-	printf("FAILED %s: %zu %s samples, limit %u, %u multiprocessors: %s\n", row->name, n, KIND[kind], limit, sms,
-	       right ? "wrong" : "right, where its flaw should show");
+	printf("FAILED %s: %zu %s samples, limit %u, %u multiprocessors: %s\n", row->name, n,
+	       KIND[kind], limit, sms, right ? "wrong" : "right, where its flaw should show");
 }
 
 static void check_row(const struct row *row)
@@ -130,7 +139,10 @@ static void check_row(const struct row *row)
 
 	for (int kind = 0; kind < KINDS; kind++)
 		for (size_t n : SIZES) {
-			/* A flawed row: limits that no block reaches, and lanes with less than 256 samples each. */
+			/*
+			 * A flawed row: limits that no block reaches, and lanes with less than 256
+			 * samples each.
+			 */
 			check(row, (enum kind)kind, n, row->flaw ? 65535 : 100, 2, true);
 			check(row, (enum kind)kind, n, 65535, 1, true);
 		}

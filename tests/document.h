@@ -25,10 +25,11 @@ static const struct provenance WHOLE = {.inputs = 3,
 					.parts = 1,
 					.options = "--type=u32 --edges='0 1'"};
 
-static inline char *written_as(write_fn *write, const struct hist *h, const struct provenance *from, bool nonzero,
-			       size_t *bytes)
+static inline char *written_as(write_fn *write, const struct hist *h, const struct provenance *from,
+			       bool nonzero, size_t *bytes)
 {
-	const struct style style = {.counter = COUNTER_U64, .header = true, .flow = true, .nonzero = nonzero};
+	const struct style style = {
+		.counter = COUNTER_U64, .header = true, .flow = true, .nonzero = nonzero};
 	struct fail fail = {.status = STATUS_OK};
 	struct output *out;
 	char path[32];
@@ -47,7 +48,8 @@ static inline char *written_as(write_fn *write, const struct hist *h, const stru
 }
 
 /* What a writer makes of a histogram, and a zero after it; the caller frees it. */
-static inline char *written(write_fn *write, const struct hist *h, const struct provenance *from, size_t *bytes)
+static inline char *written(write_fn *write, const struct hist *h, const struct provenance *from,
+			    size_t *bytes)
 {
 	return written_as(write, h, from, false, bytes);
 }
@@ -68,7 +70,8 @@ static inline struct documents *documents_of(const char *text, size_t bytes)
 }
 
 /* The only document of a text. 1, or -1: *fail says why. */
-static inline int read_one(const char *text, size_t bytes, struct document *document, struct fail *fail)
+static inline int read_one(const char *text, size_t bytes, struct document *document,
+			   struct fail *fail)
 {
 	struct documents *const d = documents_of(text, bytes);
 	struct document more;
@@ -101,12 +104,14 @@ static inline void count_files(const char *line, struct hist *h)
 }
 
 /*
- * Of all counts and edges. Not compared is what a document says once, so that no reader can see that it was changed:
- * edges between the ends of a list, whether the last bin is closed, which type has these edges, how they came about.
+ * Of all counts and edges. Not compared is what a document says once, so that no reader can see
+ * that it was changed: edges between the ends of a list, whether the last bin is closed, which type
+ * has these edges, how they came about.
  */
 static inline bool same_counts(const struct hist *a, const struct hist *b)
 {
-	if (a->channels != b->channels || a->samples != b->samples || axis_bins(&a->axis) != axis_bins(&b->axis))
+	if (a->channels != b->channels || a->samples != b->samples ||
+	    axis_bins(&a->axis) != axis_bins(&b->axis))
 		return false;
 	const uint32_t step = a->axis.kind == AXIS_EDGES ? axis_bins(&a->axis) : 1;
 	for (uint32_t i = 0; i <= axis_bins(&a->axis) && axis_bins(&a->axis) > 0; i += step)

@@ -4,13 +4,14 @@
  * usage: gpu_check [SEED [JOBS [FIRST]]]       (jobs FIRST to JOBS - 1)
  *
  * Each job draws a type, bins, a range and a kind of data, starts the GPU engine for it as the
- * program does, and compares the cells of chunks of many sizes with those that the CPU counts. Where the counters would
- * stay on the device they are fetched for each chunk all the same, and then chunks of all kinds are counted in
- * epochs by two threads, and the totals compared.
+ * program does, and compares the cells of chunks of many sizes with those that the CPU counts.
+ * Where the counters would stay on the device they are fetched for each chunk all the same, and
+ * then chunks of all kinds are counted in epochs by two threads, and the totals compared.
  *
  * The first jobs go through a list that reaches every way of counting and every kind of bins; the
- * end checks that they did. Behind them are jobs of very many bins, in epochs alone. Last the kernel that adds up
- * counters is compared with sums of our own. Without a GPU it says so and exits 77.
+ * end checks that they did. Behind them are jobs of very many bins, in epochs alone. Last the
+ * kernel that adds up counters is compared with sums of our own. Without a GPU it says so and exits
+ * 77.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -28,7 +29,10 @@
 #include "gpu_jobs.h"
 #include "gpu_sums.h"
 
-/* What a lane counts, and how: its samples are laid out in the slot, and counted here one channel at a time. */
+/*
+ * What a lane counts, and how: its samples are laid out in the slot, and counted here one channel
+ * at a time.
+ */
 struct subject {
 	const struct counting *counting; /* with the layout */
 	const struct counting *plain;    /* of one channel without gaps */
@@ -38,8 +42,8 @@ struct subject {
 };
 
 /* Spreads samples over records; what is between them is noise. */
-static void lay_out(unsigned char *to, const unsigned char *samples, size_t records, const struct layout *l,
-		    uint32_t bytes)
+static void lay_out(unsigned char *to, const unsigned char *samples, size_t records,
+		    const struct layout *l, uint32_t bytes)
 {
 	const uint32_t own = l->samples * bytes, inner = l->row > 0 ? l->row : 1;
 
@@ -82,19 +86,24 @@ static uint64_t *expect(const struct subject *s, const struct lane *lane, const 
 	return expected;
 }
 
-/* The chunk's extent is that of its samples, and its k is no larger than the samples so far make it. */
-static void check_auto(const struct subject *s, struct lane *lane, struct slot *slot, const unsigned char *samples,
-		       size_t n)
+/*
+ * The chunk's extent is that of its samples, and its k is no larger than the samples so far make
+ * it.
+ */
+static void check_auto(const struct subject *s, struct lane *lane, struct slot *slot,
+		       const unsigned char *samples, size_t n)
 {
 	const struct counting *c = s->counting;
 	const struct extent own = c->extent(samples, n, c->binning.bias);
 	struct counter *const counter = counter_open(c, s->all);
 	struct extent all = lane->extent;
 
-	CHECK(own.least == slot->extent.least && own.greatest == slot->extent.greatest, "%s: extent", s->what);
+	CHECK(own.least == slot->extent.least && own.greatest == slot->extent.greatest,
+	      "%s: extent", s->what);
 	extent_add(&all, &own);
-	CHECK(slot->k >= auto_k(&own, c->most, &c->type) && slot->k <= auto_k(&all, c->most, &c->type), "%s: k %d",
-	      s->what, slot->k);
+	CHECK(slot->k >= auto_k(&own, c->most, &c->type) &&
+		      slot->k <= auto_k(&all, c->most, &c->type),
+	      "%s: k %d", s->what, slot->k);
 	gpu_align(lane, slot);
 	CHECK(lane->k == auto_k(&all, c->most, &c->type), "%s: k %d of the lane", s->what, lane->k);
 	for (size_t i = 0; i < lane->cells; i++)
@@ -116,8 +125,8 @@ static void check_auto_totals(const struct subject *s, struct lane *lane)
 	counts_add_auto64(&counts, lane->total, s->all->samples, lane->k, &lane->extent);
 	for (size_t i = 0; i < counts.cells; i++)
 		differ += counts.cell[i] != s->all->cell[i];
-	CHECK(differ == 0 && counts.k == s->all->k, "%s: %zu totals differ, k %d and %d", s->what, differ, counts.k,
-	      s->all->k);
+	CHECK(differ == 0 && counts.k == s->all->k, "%s: %zu totals differ, k %d and %d", s->what,
+	      differ, counts.k, s->all->k);
 	counts_free(&counts);
 }
 
@@ -129,10 +138,12 @@ struct sent {
 	enum data data;
 };
 
-static struct sent submit(const struct subject *s, struct lane *lane, struct slot *slot, size_t records, enum data data)
+static struct sent submit(const struct subject *s, struct lane *lane, struct slot *slot,
+			  size_t records, enum data data)
 {
 	const struct layout *const l = &s->counting->layout;
-	const struct sent sent = {slot, malloc(records * layout_samples(l) * s->counting->bytes + 1),
+	const struct sent sent = {slot,
+				  malloc(records * layout_samples(l) * s->counting->bytes + 1),
 				  records * layout_samples(l), data};
 
 	fill(sent.samples, sent.n, s->edges, &s->counting->type, data);
@@ -158,15 +169,18 @@ static void compare(const struct subject *s, struct lane *lane, struct sent *sen
 	uint64_t differ = 0, first = 0;
 	const bool done = slot->state == SLOT_SUBMITTED && answer_of(lane, slot) == GPU_DONE;
 
-	CHECK(done && slot->samples == sent->n, "%s, data %d: not counted", s->what, (int)sent->data);
+	CHECK(done && slot->samples == sent->n, "%s, data %d: not counted", s->what,
+	      (int)sent->data);
 	if (done) {
 		uint64_t *const expected = expect(s, lane, slot, sent->samples, sent->n);
 		for (size_t i = 0; i < lane->cells; i++)
 			if (expected[i] != slot->cells[i] && differ++ == 0)
 				first = i;
-		CHECK(differ == 0, "%s, data %d, %zu samples: %llu cells differ, first %llu: cpu %llu, gpu %lu",
-		      s->what, (int)sent->data, sent->n, (unsigned long long)differ, (unsigned long long)first,
-		      (unsigned long long)expected[first], (unsigned long)slot->cells[first]);
+		CHECK(differ == 0,
+		      "%s, data %d, %zu samples: %llu cells differ, first %llu: cpu %llu, gpu %lu",
+		      s->what, (int)sent->data, sent->n, (unsigned long long)differ,
+		      (unsigned long long)first, (unsigned long long)expected[first],
+		      (unsigned long)slot->cells[first]);
 		free(expected);
 		if (lane->slots_of_k)
 			check_auto(s, lane, slot, sent->samples, sent->n);
@@ -194,7 +208,8 @@ static void compare_chunks(const struct subject *s, struct lane *lane, unsigned 
 
 	for (int data = 0; data < DATA_KINDS; data++) {
 		const size_t sizes[] = {draw() % 70, draw() % 5000 / few, draw() % 100000 / few,
-					data == (int)(number % DATA_KINDS) ? most : most / 16 + 1, most / 17};
+					data == (int)(number % DATA_KINDS) ? most : most / 16 + 1,
+					most / 17};
 		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
 			struct slot *slot;
 			if (sizes[i] == 0)
@@ -206,8 +221,8 @@ static void compare_chunks(const struct subject *s, struct lane *lane, unsigned 
 			CHECK(slot, "%s: no slot is free", s->what);
 			if (!slot || gpu_failed(lane->gpu))
 				break;
-			sent[(first + count++) % REGION_SLOTS] =
-				submit(s, lane, slot, sizes[i] < most ? sizes[i] : most, (enum data)data);
+			sent[(first + count++) % REGION_SLOTS] = submit(
+				s, lane, slot, sizes[i] < most ? sizes[i] : most, (enum data)data);
 		}
 	}
 	for (; count > 0; count--)
@@ -272,15 +287,20 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 		return;
 	struct counter *const counter = counter_open(c, s->all);
 	for (unsigned k = 0; k < FEEDERS; k++) {
-		feed[k] = (struct feed){.lane = gpu_lane_open(gpu), .totals = &totals, .ends = (unsigned)draw() % 64};
-		CHECK(feed[k].lane && feed[k].lane->stays, "%s: a lane whose counters stay", s->what);
+		feed[k] = (struct feed){.lane = gpu_lane_open(gpu),
+					.totals = &totals,
+					.ends = (unsigned)draw() % 64};
+		CHECK(feed[k].lane && feed[k].lane->stays, "%s: a lane whose counters stay",
+		      s->what);
 		if (!feed[k].lane)
 			return;
 		for (unsigned i = 0; i < CHUNKS; i++) {
 			const size_t most = gpu_slot_bytes(feed[k].lane) / record;
-			const size_t usual = 1 + draw() % (100000 / samples + 1), records = usual < most ? usual : most;
+			const size_t usual = 1 + draw() % (100000 / samples + 1),
+				     records = usual < most ? usual : most;
 			unsigned char *const own = malloc(records * samples * c->bytes);
-			fill(own, records * samples, s->edges, &c->type, (enum data)((k + i) % DATA_KINDS));
+			fill(own, records * samples, s->edges, &c->type,
+			     (enum data)((k + i) % DATA_KINDS));
 			feed[k].bytes[i] = records * record;
 			feed[k].chunk[i] = malloc(feed[k].bytes[i]);
 			lay_out(feed[k].chunk[i], own, records, &c->layout, c->bytes);
@@ -293,7 +313,8 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 		CHECK(pthread_create(&thread[k], NULL, feed_main, &feed[k]) == 0, "thread");
 	for (unsigned k = 0; k < FEEDERS; k++) {
 		pthread_join(thread[k], NULL);
-		CHECK(feed[k].counted == CHUNKS && feed[k].left, "%s: %u chunks counted", s->what, feed[k].counted);
+		CHECK(feed[k].counted == CHUNKS && feed[k].left, "%s: %u chunks counted", s->what,
+		      feed[k].counted);
 		for (unsigned i = 0; i < CHUNKS; i++)
 			free(feed[k].chunk[i]);
 	}
@@ -306,20 +327,22 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 		if (totals.cell[i] != s->all->cell[i] && differ++ == 0)
 			first = i;
 	CHECK(differ == 0 && totals.samples == s->all->samples,
-	      "%s: %llu of all cells differ, first %llu: cpu %llu, gpu %llu; %llu and %llu samples", s->what,
-	      (unsigned long long)differ, (unsigned long long)first, (unsigned long long)s->all->cell[first],
-	      (unsigned long long)totals.cell[first], (unsigned long long)s->all->samples,
-	      (unsigned long long)totals.samples);
+	      "%s: %llu of all cells differ, first %llu: cpu %llu, gpu %llu; %llu and %llu samples",
+	      s->what, (unsigned long long)differ, (unsigned long long)first,
+	      (unsigned long long)s->all->cell[first], (unsigned long long)totals.cell[first],
+	      (unsigned long long)s->all->samples, (unsigned long long)totals.samples);
 	counts_free(&totals);
 }
 
 /* ---- a job ---- */
 
 /* What the job counts by; false: it cannot be. The list is the caller's to free. */
-static bool make_edges(const struct job *job, const struct sample_type *type, struct edges *edges, double **list)
+static bool make_edges(const struct job *job, const struct sample_type *type, struct edges *edges,
+		       double **list)
 {
-	struct edges_spec spec = {
-		.bins = job->bins, .closed = job->closed, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
+	struct edges_spec spec = {.bins = job->bins,
+				  .closed = job->closed,
+				  .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
 	const char *why;
 
 	*list = NULL;
@@ -342,8 +365,11 @@ static bool make_edges(const struct job *job, const struct sample_type *type, st
 /* NULL: there is none, and why was said. */
 static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report *report)
 {
-	struct gpu *gpu = gpu_start(&(struct gpu_spec){
-		.counting = s->counting, .devices = "0", .lanes = FEEDERS, .fetch = fetch, .memory = 8 << 20});
+	struct gpu *gpu = gpu_start(&(struct gpu_spec){.counting = s->counting,
+						       .devices = "0",
+						       .lanes = FEEDERS,
+						       .fetch = fetch,
+						       .memory = 8 << 20});
 
 	if (gpu && gpu_wait(gpu) == 0) {
 		gpu_describe(gpu, report);
@@ -363,7 +389,8 @@ static void see(const struct gpu_report *report, const struct edges *edges)
 }
 
 /* Every chunk, and, where counters are so many, epochs; false when there is no GPU. */
-static bool run_counting(struct subject *s, char *what, size_t size, bool chunks, unsigned long number)
+static bool run_counting(struct subject *s, char *what, size_t size, bool chunks,
+			 unsigned long number)
 {
 	struct gpu_report report = {.state = GPU_NONE};
 	const size_t named = strlen(what);
@@ -396,7 +423,8 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 }
 
 /* One job on all kinds of data; false when there is no GPU. */
-static bool run(const struct job *job, const struct layout *asked, bool chunks, unsigned long number)
+static bool run(const struct job *job, const struct layout *asked, bool chunks,
+		unsigned long number)
 {
 	struct sample_type type;
 	struct edges edges;
@@ -410,15 +438,17 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks, 
 	bool there = true;
 
 	sample_type_parse(&type, job->type);
-	if (!make_edges(job, &type, &edges, &list) || layout_init(&layout, asked, type.bytes, &why) != 0) {
+	if (!make_edges(job, &type, &edges, &list) ||
+	    layout_init(&layout, asked, type.bytes, &why) != 0) {
 		free(list);
 		return true;
 	}
 	counting_init(&plain, &type, &edges, false);
 	counting_init_layout(&counting, &type, &edges, &layout, !chunks);
-	snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, layout %u %u+%u %u/%u", number, job->type,
-		 (unsigned long)job->bins, job->range ? job->range : "none", job->closed ? " closed" : "",
-		 layout.channels, layout.record, layout.offset, layout.row, layout.pitch);
+	snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, layout %u %u+%u %u/%u", number,
+		 job->type, (unsigned long)job->bins, job->range ? job->range : "none",
+		 job->closed ? " closed" : "", layout.channels, layout.record, layout.offset,
+		 layout.row, layout.pitch);
 	if (counts_init(&all, counting.cells, &fail) == 0) {
 		struct subject subject = {&counting, &plain, &edges, &all, what};
 		if (counting.most > 0)
@@ -454,7 +484,8 @@ int main(int argc, char **argv)
 	if (helper_asked(argc, argv))
 		return helper_main(argv);
 	const uint64_t seed = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
-	const unsigned long jobs = argc > 2 ? strtoul(argv[2], NULL, 10) : LIST_LENGTH + LAID_LENGTH + MANY_LENGTH;
+	const unsigned long jobs =
+		argc > 2 ? strtoul(argv[2], NULL, 10) : LIST_LENGTH + LAID_LENGTH + MANY_LENGTH;
 	const unsigned long first = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
 	const bool whole = first == 0 && jobs >= LIST_LENGTH;
 

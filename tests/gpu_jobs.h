@@ -18,7 +18,8 @@ enum data { NOISE, INSIDE, EDGES, CONSTANT, SORTED, TWO_HOT, FEW, DATA_KINDS };
 struct job {
 	const char *type;
 	uint32_t bins;
-	const char *range; /* NULL: none; "full"; LO:HI; "mod"; "auto"; "list ..." for explicit edges of a shape */
+	/* NULL: none; "full"; LO:HI; "mod"; "auto"; "list ..." for explicit edges of a shape */
+	const char *range;
 	bool closed;
 };
 
@@ -136,7 +137,8 @@ static const struct {
 	{{"i16", 1000, "full", false}, {.channels = 2}},
 	{{"i16be", 500, "full", false}, {.channels = 63}},
 	{{"u16", 65536, NULL, false}, {.channels = 2}},
-	{{"u16be", 10000, "full", false}, {.channels = 4}}, /* groups would fit, but the counters stay */
+	/* groups would fit, but the counters stay */
+	{{"u16be", 10000, "full", false}, {.channels = 4}},
 	{{"f16", 500, "-1:1", false}, {.channels = 5}},
 	{{"u24", 1024, "full", false}, {.channels = 3}},
 	{{"i24be", 30000, "full", false}, {.channels = 7}},
@@ -160,7 +162,8 @@ static const struct {
 	{{"f32", 1000, "list crowded", false}, {.record = 9, .offset = 5}},
 	{{"u32", 100003, "full", false}, {.channels = 3, .record = 12, .row = 5, .pitch = 61}},
 	{{"f64", 1000, "0:1", false}, {.channels = 2, .record = 24, .offset = 8}},
-	{{"i64", 1000, "full", false}, {.channels = 1, .record = 12, .offset = 2, .row = 9, .pitch = 111}},
+	{{"i64", 1000, "full", false},
+	 {.channels = 1, .record = 12, .offset = 2, .row = 9, .pitch = 111}},
 	{{"i16be", 100, "full", false}, {.channels = 3, .record = 1 << 20, .offset = 12345}},
 	{{"f32", 256, "auto", false}, {.channels = 2}},
 	{{"i32be", 1000, "auto", false}, {.channels = 3, .record = 20, .offset = 4}},
@@ -170,8 +173,9 @@ static const struct {
 
 /* So many bins that the CPU's own tables are gigabytes: in epochs alone, the largest last. */
 static const struct job MANY[] = {
-	{"u32", 1 << 24, "full", false}, {"f32", 1 << 26, "0:1", false}, {"i64", 1 << 28, "full", false},
-	{"u24", 1 << 24, NULL, false},   {"u32", 1 << 28, "mod", false},
+	{"u32", 1 << 24, "full", false}, {"f32", 1 << 26, "0:1", false},
+	{"i64", 1 << 28, "full", false}, {"u24", 1 << 24, NULL, false},
+	{"u32", 1 << 28, "mod", false},
 };
 #define MANY_LENGTH (sizeof(MANY) / sizeof(MANY[0]))
 
@@ -194,8 +198,10 @@ static double *make_list(const char *shape, uint32_t bins, bool real)
 			list[i] = x * step - 1;
 		else if (strstr(shape, "ratios"))
 			list[i] = exp2(x * 40 / bins) + (real ? 0 : x);
-		else if (strstr(shape, "crowded")) /* one half of them in a thousandth of the range */
-			list[i] = i <= bins / 2 ? x * step : (bins / 2 + (x - bins / 2) * 1000) * step;
+		else if (strstr(shape,
+				"crowded")) /* one half of them in a thousandth of the range */
+			list[i] = i <= bins / 2 ? x * step
+						: (bins / 2 + (x - bins / 2) * 1000) * step;
 		else /* where no sample lies */
 			list[i] = real ? 1e-60 * (x + 1) : 0.25 + x / bins / 2;
 	}
@@ -244,14 +250,16 @@ static uint64_t sample_bits(const struct edges *e, const struct sample_type *t, 
 		return bits;
 	}
 	if (e->list && r % 4 != 0) { /* an edge, or near it */
-		const double edge = ceil(e->list[r / 4 % (b->bins + 1u)]), top = ldexp(1, (int)(8 * t->bytes)) - 2048;
+		const double edge = ceil(e->list[r / 4 % (b->bins + 1u)]),
+			     top = ldexp(1, (int)(8 * t->bytes)) - 2048;
 		const double held = edge < -1e15 ? -1e15 : edge > top / 2 ? top / 2 : edge;
 		return ((uint64_t)(int64_t)held + (r >> 40) % 5 - 2) & mask;
 	}
 	/* Keys from a little below the range to a little above; or about the edges. */
 	uint64_t key = b->first - 3 + (b->span + 7 == 0 ? r : r % (b->span + 7));
 	if (data == EDGES && b->span > 1000)
-		key = b->first + (uint64_t)((double)b->span * ((double)(r % b->bins) / b->bins)) + r % 5 - 2;
+		key = b->first + (uint64_t)((double)b->span * ((double)(r % b->bins) / b->bins)) +
+		      r % 5 - 2;
 	return (key ^ b->bias) & mask;
 }
 
@@ -261,7 +269,8 @@ static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
 		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
 
-static void fill(unsigned char *p, size_t n, const struct edges *e, const struct sample_type *t, enum data data)
+static void fill(unsigned char *p, size_t n, const struct edges *e, const struct sample_type *t,
+		 enum data data)
 {
 	const uint64_t a = sample_bits(e, t, INSIDE), b = sample_bits(e, t, INSIDE);
 
@@ -284,8 +293,9 @@ static void fill(unsigned char *p, size_t n, const struct edges *e, const struct
 /* A job of random parts. */
 static struct job random_job(char *range, size_t size)
 {
-	static const uint32_t BINS[] = {1,     2,     5,     255,   256,    1000,   1024,    5000,   16384,
-					57340, 58000, 65536, 90000, 114000, 131072, 1 << 18, 1000000};
+	static const uint32_t BINS[] = {1,     2,      5,      255,     256,    1000,
+					1024,  5000,   16384,  57340,   58000,  65536,
+					90000, 114000, 131072, 1 << 18, 1000000};
 	struct job job = LIST[draw() % LIST_LENGTH];
 
 	job.bins = BINS[draw() % (sizeof(BINS) / sizeof(BINS[0]))];
@@ -308,11 +318,13 @@ static struct layout random_layout(const struct job *job)
 	sample_type_parse(&type, job->type);
 	if (draw() % 4 == 0) {
 		layout.offset = (uint32_t)(draw() % 20);
-		layout.record = layout.offset + layout.channels * type.bytes + (uint32_t)(draw() % 30);
+		layout.record =
+			layout.offset + layout.channels * type.bytes + (uint32_t)(draw() % 30);
 	}
 	if (draw() % 4 == 0) {
 		layout.row = 1 + (uint32_t)(draw() % 100);
-		layout.pitch = layout.row * (layout.record > 0 ? layout.record : layout.channels * type.bytes) +
+		layout.pitch = layout.row * (layout.record > 0 ? layout.record
+							       : layout.channels * type.bytes) +
 			       (uint32_t)(draw() % 50);
 	}
 	return layout;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_sums: the kernel that adds up counters, launched by itself in this process, beside sums of our own. */
+/*
+ * gpu_sums: the kernel that adds up counters, launched by itself in this process, beside sums of
+ * our own.
+ */
 #ifndef GPUHIST_GPU_SUMS_H
 #define GPUHIST_GPU_SUMS_H
 
@@ -18,7 +21,8 @@ static void __attribute__((noreturn)) no_device(void *arg, const char *what, con
 }
 
 /* sum_pieces of a table, on a device that is open, beside sums of our own. */
-static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event, size_t cells, uint32_t piece)
+static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event, size_t cells,
+		       uint32_t piece)
 {
 	const uint32_t pieces = (uint32_t)((cells + piece - 1) / piece);
 	const size_t bytes = (cells * sizeof(uint32_t) + 4095) / 4096 * 4096,
@@ -31,15 +35,21 @@ static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event, s
 	CUresult r;
 
 	for (size_t i = 0; i < cells; i++)
-		table[i] = draw() % 3 == 0 ? UINT32_MAX - (uint32_t)(draw() % 3) : (uint32_t)draw() >> draw() % 32;
+		table[i] = draw() % 3 == 0 ? UINT32_MAX - (uint32_t)(draw() % 3)
+					   : (uint32_t)draw() >> draw() % 32;
 	device_must(d, d->cuda.host_register(memory, all, 0), "host memory");
 	device_must(d, d->cuda.memory_alloc(&counters, cells * sizeof(uint32_t)), "memory");
 	device_must(d, d->cuda.memory_alloc(&sums, pieces * sizeof(uint64_t)), "memory");
-	device_must(d, d->cuda.to_device(counters, memory, cells * sizeof(uint32_t), d->stream[0]), "copy");
+	device_must(d, d->cuda.to_device(counters, memory, cells * sizeof(uint32_t), d->stream[0]),
+		    "copy");
 	void *arguments[] = {&counters, &many, &piece, &sums};
-	device_must(d, d->cuda.launch(sum_pieces, pieces, 1, 1, 1024, 1, 1, 0, d->stream[0], arguments, NULL),
+	device_must(d,
+		    d->cuda.launch(sum_pieces, pieces, 1, 1, 1024, 1, 1, 0, d->stream[0], arguments,
+				   NULL),
 		    "kernel");
-	device_must(d, d->cuda.to_host(memory + bytes, sums, pieces * sizeof(uint64_t), d->stream[0]), "copy");
+	device_must(d,
+		    d->cuda.to_host(memory + bytes, sums, pieces * sizeof(uint64_t), d->stream[0]),
+		    "copy");
 	device_must(d, d->cuda.event_record(event, d->stream[0]), "event");
 	while ((r = d->cuda.event_query(event)) == CUDA_ERROR_NOT_READY)
 		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
@@ -50,8 +60,8 @@ static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event, s
 			sum += table[i];
 		wrong += sum != found[p];
 	}
-	CHECK(wrong == 0, "%llu of %lu sums of %zu counters in pieces of %lu are wrong", (unsigned long long)wrong,
-	      (unsigned long)pieces, cells, (unsigned long)piece);
+	CHECK(wrong == 0, "%llu of %lu sums of %zu counters in pieces of %lu are wrong",
+	      (unsigned long long)wrong, (unsigned long)pieces, cells, (unsigned long)piece);
 	device_must(d, d->cuda.memory_free(counters), "memory");
 	device_must(d, d->cuda.memory_free(sums), "memory");
 	device_must(d, d->cuda.host_unregister(memory), "host memory");
@@ -74,7 +84,8 @@ static void check_all_sums(uint64_t seed)
 	device_must(&d, d.cuda.event_create(&event, CU_EVENT_DISABLE_TIMING), "event");
 	for (size_t i = 0; i < sizeof(CELLS) / sizeof(CELLS[0]); i++)
 		for (size_t k = 0; k < sizeof(PIECES) / sizeof(PIECES[0]); k++)
-			if (CELLS[i] / PIECES[k] < 150) /* blocks, which are slow where they are simulated */
+			if (CELLS[i] / PIECES[k] <
+			    150) /* blocks, which are slow where they are simulated */
 				check_sums(&d, sum_pieces, event, CELLS[i], PIECES[k]);
 }
 

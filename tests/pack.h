@@ -37,10 +37,11 @@ static inline unsigned char *pack_room(struct pack *p, size_t bytes)
 }
 
 /* One frame of n bytes; told: its header declares n. */
-static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int level, bool told, bool checksum,
-			      int window_log)
+static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int level, bool told,
+			      bool checksum, int window_log)
 {
-	static ZSTD_CCtx *c; /* kept: a new one for each frame took half of the time of some tests */
+	/* kept: a new one for each frame took half of the time of some tests */
+	static ZSTD_CCtx *c;
 	ZSTD_inBuffer in = {.src = bytes, .size = n};
 	ZSTD_outBuffer out = {.size = ZSTD_compressBound(n) + 64};
 
@@ -55,16 +56,21 @@ static inline void pack_frame(struct pack *p, const void *bytes, size_t n, int l
 	if (told)
 		ZSTD_CCtx_setPledgedSrcSize(c, n);
 	else
-		ZSTD_compressStream2(c, &out, &in, ZSTD_e_flush); /* so that libzstd does not see the end coming */
+		ZSTD_compressStream2(
+			c, &out, &in,
+			ZSTD_e_flush); /* so that libzstd does not see the end coming */
 	if (ZSTD_compressStream2(c, &out, &in, ZSTD_e_end) != 0)
 		abort();
 	p->bytes += out.pos;
 	p->frames++;
 }
 
-/* One frame of n bytes as a single call writes it that is told to declare no size: its window is as small as its data.
+/*
+ * One frame of n bytes as a single call writes it that is told to declare no size: its window is as
+ * small as its data.
  */
-static inline void pack_silent(struct pack *p, const void *bytes, size_t n, int level, bool checksum)
+static inline void pack_silent(struct pack *p, const void *bytes, size_t n, int level,
+			       bool checksum)
 {
 	static ZSTD_CCtx *c;
 	const size_t room = ZSTD_compressBound(n);
@@ -85,14 +91,19 @@ static inline void pack_skippable(struct pack *p, size_t n)
 {
 	unsigned char *at = pack_room(p, n + 8);
 
-	memcpy(at, (const unsigned char[]){(unsigned char)(0x50 + pack_draw(p, 16)), 0x2a, 0x4d, 0x18}, 4);
+	memcpy(at,
+	       (const unsigned char[]){(unsigned char)(0x50 + pack_draw(p, 16)), 0x2a, 0x4d, 0x18},
+	       4);
 	for (unsigned i = 0; i < 4; i++)
 		at[4 + i] = (unsigned char)(n >> 8 * i);
 	memset(at + 8, 0x28, n);
 	p->bytes += n + 8;
 }
 
-/* All of it in random frames: tiny, small, large, empty, with skippable ones between; told: all declare their sizes. */
+/*
+ * All of it in random frames: tiny, small, large, empty, with skippable ones between; told: all
+ * declare their sizes.
+ */
 static inline struct pack pack_some(const unsigned char *bytes, size_t n, uint64_t seed, bool told)
 {
 	struct pack p = {.state = seed | 1};
@@ -106,7 +117,8 @@ static inline struct pack pack_some(const unsigned char *bytes, size_t n, uint64
 			piece = n - at;
 		if (pack_draw(&p, 12) == 0)
 			pack_skippable(&p, (size_t)pack_draw(&p, 100));
-		pack_frame(&p, bytes + at, piece, pack_draw(&p, 20) == 0 ? 12 : (int)(1 + pack_draw(&p, 3)),
+		pack_frame(&p, bytes + at, piece,
+			   pack_draw(&p, 20) == 0 ? 12 : (int)(1 + pack_draw(&p, 3)),
 			   pack_draw(&p, 2) || told, pack_draw(&p, 2),
 			   pack_draw(&p, 8) == 0 ? 10 + (int)pack_draw(&p, 6) : 0);
 		at += piece;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* picture: a picture of text, read again by the plainest of readers: its lines, rows, and what stands in them. */
+/*
+ * picture: a picture of text, read again by the plainest of readers: its lines, rows, and what
+ * stands in them.
+ */
 #ifndef GPUHIST_TEST_PICTURE_H
 #define GPUHIST_TEST_PICTURE_H
 
@@ -16,7 +19,8 @@
 
 struct picture_row {
 	char label[64];
-	unsigned length, cells;      /* of the bar, in eighths or '#', and of the room for it, in characters */
+	/* of the bar, in eighths or '#', and of the room for it, in characters */
+	unsigned length, cells;
 	char count[64], percent[64]; /* "" where there are none */
 };
 
@@ -73,8 +77,8 @@ static inline size_t picture_character(const char **p, unsigned *escapes)
 }
 
 /* Between the lines at both ends of a bar: eighths in a row, then blanks. */
-static inline void picture_bar(struct picture_text *t, struct picture_row *row, const char **p, const char *line,
-			       bool utf8)
+static inline void picture_bar(struct picture_text *t, struct picture_row *row, const char **p,
+			       const char *line, bool utf8)
 {
 	const char *const end = utf8 ? "\xe2\x94\x82" : "|";
 	bool ended = false;
@@ -85,7 +89,8 @@ static inline void picture_bar(struct picture_text *t, struct picture_row *row, 
 		if (n == 0)
 			continue;
 		const unsigned part = n == 1 ? c[0] == '#' && !utf8 ? 1u : 0u
-				      : n == 3 && utf8 && c[0] == 0xe2 && c[1] == 0x96 && c[2] >= 0x88 && c[2] <= 0x8f
+				      : n == 3 && utf8 && c[0] == 0xe2 && c[1] == 0x96 &&
+						      c[2] >= 0x88 && c[2] <= 0x8f
 					      ? 0x90u - c[2]
 					      : 99u;
 		if (part == 99 || (part == 0 && *c != ' ') || (ended && part > 0))
@@ -116,8 +121,8 @@ static inline void picture_line(struct picture_text *t, const char *p, const cha
 	if (line > p && line[-1] == ' ')
 		t->wrong = "a blank at the end of a line";
 	if (!bar || bar >= line) {
-		snprintf(words + strlen(words), sizeof(t->title) - strlen(words), "%s%.*s", *words ? " " : "",
-			 (int)(line - p), p);
+		snprintf(words + strlen(words), sizeof(t->title) - strlen(words), "%s%.*s",
+			 *words ? " " : "", (int)(line - p), p);
 		return;
 	}
 	if (*t->footer)

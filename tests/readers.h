@@ -99,7 +99,8 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 		return o;
 	}
 	for (unsigned i = 0; i < workers; i++) {
-		w[i] = (struct worker){.source = s, .cap = cap, .lends = i % 2 == cap % 2, .record = spec->record};
+		w[i] = (struct worker){
+			.source = s, .cap = cap, .lends = i % 2 == cap % 2, .record = spec->record};
 		pthread_create(&w[i].thread, NULL, work, &w[i]);
 	}
 	for (unsigned i = 0; i < workers; i++) {
@@ -119,8 +120,8 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 }
 
 /* The number and the sum of the records that a source of these bytes gives. */
-static inline void expected(const unsigned char *data, size_t bytes, const struct source_spec *spec, uint64_t *records,
-			    uint64_t *sum)
+static inline void expected(const unsigned char *data, size_t bytes, const struct source_spec *spec,
+			    uint64_t *records, uint64_t *sum)
 {
 	struct worker w = {.record = spec->record};
 	size_t rest = bytes - (size_t)spec->skip;

@@ -17,8 +17,9 @@ struct made {
 };
 
 /*
- * Short ones have no room to spare, so that a sanitizer sees what is read beyond them. Long ones have: a sanitizer
- * keeps what was freed, and with a new address for each sample that was gigabytes, and half an hour.
+ * Short ones have no room to spare, so that a sanitizer sees what is read beyond them. Long ones
+ * have: a sanitizer keeps what was freed, and with a new address for each sample that was
+ * gigabytes, and half an hour.
  */
 static inline void put(struct made *m, const void *data, size_t n)
 {

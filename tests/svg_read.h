@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * svg_read: what a picture shows, read again: is it well-formed XML, and which boxes does a path draw? It knows only
- * what write_svg promises: text without unknown entities, paths of M, H, V and Z, coordinates of two decimals.
+ * svg_read: what a picture shows, read again: is it well-formed XML, and which boxes does a path
+ * draw? It knows only what write_svg promises: text without unknown entities, paths of M, H, V and
+ * Z, coordinates of two decimals.
  */
 #ifndef GPUHIST_TEST_SVG_READ_H
 #define GPUHIST_TEST_SVG_READ_H
@@ -16,7 +17,11 @@
 /* The character at p of UTF-8 and its length; 0 where it is none, or none of XML's. */
 static inline size_t svg_character(const unsigned char *p, const unsigned char *end)
 {
-	const size_t length = *p < 0x80 ? 1 : *p >> 5 == 6 ? 2 : *p >> 4 == 14 ? 3 : *p >> 3 == 30 ? 4 : 0;
+	const size_t length = *p < 0x80       ? 1
+			      : *p >> 5 == 6  ? 2
+			      : *p >> 4 == 14 ? 3
+			      : *p >> 3 == 30 ? 4
+					      : 0;
 	static const uint32_t LEAST[] = {0, 0, 0x80, 0x800, 0x10000};
 	uint32_t c = length == 1 ? *p : *p & (0xffu >> (length + 1));
 
@@ -27,7 +32,8 @@ static inline size_t svg_character(const unsigned char *p, const unsigned char *
 			return 0;
 		c = c << 6 | (p[i] & 63);
 	}
-	if (c < LEAST[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c == 0xfffe || c == 0xffff)
+	if (c < LEAST[length] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) || c == 0xfffe ||
+	    c == 0xffff)
 		return 0;
 	return c >= 0x20 || c == '\n' || c == '\t' ? length : 0;
 }
@@ -41,7 +47,8 @@ static inline const char *svg_malformed(const char *text, size_t bytes, const ch
 
 	for (*at = text; *at < end;) {
 		const char *const p = *at;
-		const size_t some = svg_character((const unsigned char *)p, (const unsigned char *)end);
+		const size_t some =
+			svg_character((const unsigned char *)p, (const unsigned char *)end);
 		if (some == 0)
 			return "not a character of XML";
 		if (*p == '&') {
@@ -66,7 +73,8 @@ static inline const char *svg_malformed(const char *text, size_t bytes, const ch
 		if (n == 0)
 			return "no name of a tag";
 		while (!closes && *q == ' ') {
-			q += 1 + strspn(q + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
+			q += 1 +
+			     strspn(q + 1, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-");
 			if (q[0] != '=' || q[1] != '"')
 				return "no value of an attribute";
 			q += 2 + strcspn(q + 2, "\"<&");
@@ -79,7 +87,8 @@ static inline const char *svg_malformed(const char *text, size_t bytes, const ch
 		if (*q != '>')
 			return "no end of a tag";
 		if (closes) {
-			if (depth == 0 || length[depth - 1] != n || memcmp(open[depth - 1], name, n) != 0)
+			if (depth == 0 || length[depth - 1] != n ||
+			    memcmp(open[depth - 1], name, n) != 0)
 				return "the end of another tag";
 			depth--;
 		} else if (!empty) {

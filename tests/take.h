@@ -5,7 +5,8 @@
 
 #include "input/source.h"
 
-static inline int take_copy(struct reader *r, void *buffer, size_t cap, size_t *got, struct fail *fail)
+static inline int take_copy(struct reader *r, void *buffer, size_t cap, size_t *got,
+			    struct fail *fail)
 {
 	const struct want want = {.buffer = buffer, .cap = cap};
 	struct chunk chunk;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * again: a FIFO is opened without waiting for its writer, and poll reports when there is one. A wait
- * that would never end is ended by the alarm.
+ * again: a FIFO is opened without waiting for its writer, and poll reports when there is one. A
+ * wait that would never end is ended by the alarm.
  */
 #include "base/again.h"
 
@@ -49,7 +49,8 @@ static void expect(int fd, const char *text, const char *what)
 
 	CHECK((now(fd) & (*text ? POLLIN : POLLHUP)) != 0, "%s: nothing to read", what);
 	const ssize_t n = read(fd, bytes, sizeof(bytes));
-	CHECK(n == (ssize_t)strlen(text) && memcmp(bytes, text, strlen(text)) == 0, "%s: %zd bytes", what, n);
+	CHECK(n == (ssize_t)strlen(text) && memcmp(bytes, text, strlen(text)) == 0, "%s: %zd bytes",
+	      what, n);
 }
 
 static void late_writer(void)
@@ -123,7 +124,8 @@ static void stopped_while_waiting(void)
 	CHECK(pipe(ends) == 0, "a pipe");
 	pthread_create(&thread, NULL, wake, &ends[1]);
 	struct pollfd two[2] = {{.fd = fd, .events = POLLIN}, {.fd = ends[0], .events = POLLIN}};
-	CHECK(poll(two, 2, -1) == 1 && two[0].revents == 0 && two[1].revents == POLLIN, "not woken");
+	CHECK(poll(two, 2, -1) == 1 && two[0].revents == 0 && two[1].revents == POLLIN,
+	      "not woken");
 	void *woken;
 	pthread_join(thread, &woken);
 	CHECK(woken == &ends[1], "a byte");
@@ -160,7 +162,9 @@ static void others(void)
 {
 	scratch_write("a", "abc", 3);
 	int fd = open_input("a");
-	CHECK(fd >= 0 && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0 && (fcntl(fd, F_GETFD) & FD_CLOEXEC), "a file");
+	CHECK(fd >= 0 && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0 &&
+		      (fcntl(fd, F_GETFD) & FD_CLOEXEC),
+	      "a file");
 	close(fd);
 	CHECK(open_input("none") == -1 && errno == ENOENT, "no file");
 	/* A pipe by its name in /proc: the end is seen although its writer left before. */

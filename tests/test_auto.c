@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto: the k, the bins and the counts of --auto are those that plain arithmetic gives for all samples
- * together, whatever their order, their division among counters and the way of counting.
+ * auto: the k, the bins and the counts of --auto are those that plain arithmetic gives for all
+ * samples together, whatever their order, their division among counters and the way of counting.
  */
 #include "bins/auto.h"
 
@@ -76,14 +76,18 @@ struct plain {
 static int plain_unit(const struct sample_type *t, double x)
 {
 	int e;
-	const int least = t->mantissa == 10 ? -24 : t->mantissa == 7 ? -133 : t->mantissa == 23 ? -149 : -1074;
+	const int least = t->mantissa == 10   ? -24
+			  : t->mantissa == 7  ? -133
+			  : t->mantissa == 23 ? -149
+					      : -1074;
 
 	(void)frexp(x, &e);
 	e -= (int)t->mantissa + 1;
 	return x == 0 || e < least ? least : e;
 }
 
-static struct plain plain_auto(const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins)
+static struct plain plain_auto(const struct sample_type *t, const uint64_t *samples, size_t n,
+			       uint32_t bins)
 {
 	struct plain p = {.k = 0};
 	struct value low = {0}, high = {0};
@@ -113,8 +117,8 @@ static struct plain plain_auto(const struct sample_type *t, const uint64_t *samp
 	return p;
 }
 
-static void compare(const struct hist *h, const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins,
-		    const char *how)
+static void compare(const struct hist *h, const struct sample_type *t, const uint64_t *samples,
+		    size_t n, uint32_t bins, const char *how)
 {
 	const struct plain p = plain_auto(t, samples, n, bins);
 	const uint32_t own = p.any ? (uint32_t)(p.last - p.first + 1) : 0;
@@ -131,14 +135,17 @@ static void compare(const struct hist *h, const struct sample_type *t, const uin
 	      (unsigned long)axis_bins(&h->axis), (unsigned long)own);
 	for (uint32_t i = 0; i < own && axis_bins(&h->axis) == own; i++)
 		wrong += hist_count(h, 0, i) != expected[i];
-	CHECK(wrong == 0, "%s %s, at most %lu bins: %zu counts are wrong", t->name, how, (unsigned long)bins, wrong);
+	CHECK(wrong == 0, "%s %s, at most %lu bins: %zu counts are wrong", t->name, how,
+	      (unsigned long)bins, wrong);
 	CHECK(h->flow[0].under == p.under && h->flow[0].over == p.over && h->flow[0].nan == p.nan,
 	      "%s %s: under, over or nan", t->name, how);
 	for (uint32_t i = 0; i <= own && own > 0; i += own > 8 ? own / 4 : 1) {
-		const double edge = t->kind == SAMPLE_FLOAT ? ldexp((double)(p.first + (int128_t)i), p.k)
-							    : (double)((p.first + (int128_t)i) * ((int128_t)1 << p.k));
-		CHECK(edges_value(&h->axis.edges, i) == edge, "%s %s: edge %lu is %.17g, not %.17g", t->name, how,
-		      (unsigned long)i, edges_value(&h->axis.edges, i), edge);
+		const double edge =
+			t->kind == SAMPLE_FLOAT
+				? ldexp((double)(p.first + (int128_t)i), p.k)
+				: (double)((p.first + (int128_t)i) * ((int128_t)1 << p.k));
+		CHECK(edges_value(&h->axis.edges, i) == edge, "%s %s: edge %lu is %.17g, not %.17g",
+		      t->name, how, (unsigned long)i, edges_value(&h->axis.edges, i), edge);
 	}
 	CHECK(hist_audit(h, &fail) == 0, "%s %s: %s", t->name, how, fail.text);
 	free(expected);
@@ -151,8 +158,8 @@ static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
 }
 
 /* Counts the samples with so many counters, in chunks of any size, each taken by any of them. */
-static void count(const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins, unsigned counters,
-		  bool one_table, const char *how)
+static void count(const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins,
+		  unsigned counters, bool one_table, const char *how)
 {
 	const struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_AUTO}};
 	struct axis axis;
@@ -176,9 +183,11 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 	for (unsigned i = 0; i < counters; i++)
 		counter[i] = counter_open(&c, &counts);
 	for (size_t at = 0; at < n;) {
-		const size_t some = 1 + check_random(&state) % (check_random(&state) % 4 ? 50 : n - at);
+		const size_t some =
+			1 + check_random(&state) % (check_random(&state) % 4 ? 50 : n - at);
 		const size_t take = some < n - at ? some : n - at;
-		counter_add(counter[check_random(&state) % counters], bytes + at * t->bytes, take, NULL);
+		counter_add(counter[check_random(&state) % counters], bytes + at * t->bytes, take,
+			    NULL);
 		at += take;
 	}
 	for (unsigned i = 0; i < counters; i++)
@@ -210,8 +219,12 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* The same samples as they came, shuffled, rising and falling, by one to four counters and straight into the totals. */
-static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bins, const char *what)
+/*
+ * The same samples as they came, shuffled, rising and falling, by one to four counters and straight
+ * into the totals.
+ */
+static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bins,
+		      const char *what)
 {
 	struct sample_type t;
 
@@ -228,7 +241,8 @@ static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bi
 			samples[i] = samples[n - 1 - i];
 			samples[n - 1 - i] = other;
 		}
-		count(&t, samples, n, bins, way == 5 ? 1 : 1 + way % 4, way == 5 && t.bytes > 2, how);
+		count(&t, samples, n, bins, way == 5 ? 1 : 1 + way % 4, way == 5 && t.bytes > 2,
+		      how);
 	}
 }
 
@@ -254,16 +268,22 @@ static void integers(const char *type)
 	const uint64_t mask = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1;
 	for (size_t b = 0; b < sizeof(BINS) / sizeof(BINS[0]); b++)
 		for (int shape = 0; shape < 5; shape++) {
-			const size_t n = shape == 4 ? 5 : shape == 3 ? 1 : 200 + check_random(&state) % 300;
+			const size_t n = shape == 4   ? 5
+					 : shape == 3 ? 1
+						      : 200 + check_random(&state) % 300;
 			const uint64_t middle = check_random(&state);
 			for (size_t i = 0; i < n; i++) {
 				const uint64_t r = check_random(&state);
-				/* noise of all sizes; a walk; near one value; one value; the ends of the type */
+				/*
+				 * noise of all sizes; a walk; near one value; one value; the ends
+				 * of the type
+				 */
 				samples[i] = shape == 0   ? r >> check_random(&state) % bits
 					     : shape == 1 ? middle + i * (r % 3)
 					     : shape == 2 ? middle + r % 300
 					     : shape == 3 ? middle
-							  : (uint64_t[]){0, 1, mask, mask >> 1, (mask >> 1) + 1}[i];
+							  : (uint64_t[]){0, 1, mask, mask >> 1,
+									 (mask >> 1) + 1}[i];
 				samples[i] &= mask;
 			}
 			many_ways(type, samples, n, BINS[b], "integers");
@@ -276,9 +296,10 @@ static void floats(const char *type)
 {
 	static uint64_t samples[MOST];
 	static const uint32_t BINS[] = {2, 3, 256, 1000, 1 << 16};
-	static const double ODD[] = {0.0,    -0.0,    DBL_MAX,          -DBL_MAX,          DBL_MIN,
-				     5e-324, -5e-324, FLT_MAX,          -FLT_MAX,          1e-45,
-				     -1e-45, 1,       (double)INFINITY, -(double)INFINITY, (double)NAN};
+	static const double ODD[] = {
+		0.0,    -0.0,    DBL_MAX,          -DBL_MAX,          DBL_MIN,
+		5e-324, -5e-324, FLT_MAX,          -FLT_MAX,          1e-45,
+		-1e-45, 1,       (double)INFINITY, -(double)INFINITY, (double)NAN};
 	struct sample_type t;
 
 	sample_type_parse(&t, type);
@@ -291,14 +312,16 @@ static void floats(const char *type)
 				const double x = shape == 0   ? unit * 2 - 1
 						 : shape == 1 ? ODD[r % 15]
 						 : shape == 2 ? 1e6 + unit * 1e-3
-						 : shape == 3 ? ldexp(unit - 0.3, (int)(r % 60) - 30)
+						 : shape == 3
+							 ? ldexp(unit - 0.3, (int)(r % 60) - 30)
 						 : shape == 4 ? ODD[r % 12]
 							      : -0.0;
 				samples[i] = bits_of(&t, x);
 			}
 			many_ways(type, samples, n, BINS[b], "floats");
 			for (size_t i = 0; i < n; i++) /* any bits */
-				samples[i] = t.bytes == 8 ? check_random(&state) : check_random(&state) >> 32;
+				samples[i] = t.bytes == 8 ? check_random(&state)
+							  : check_random(&state) >> 32;
 			many_ways(type, samples, n, BINS[b], "bits");
 		}
 	for (size_t i = 0; i < 9; i++)
@@ -313,12 +336,15 @@ static void most_bins(void)
 	const struct extent e = {0, UINT64_MAX};
 
 	sample_type_parse(&t, "u64");
-	CHECK(auto_slots(1u << 28) == 1u << 28 && auto_slots((1u << 27) + 1) == 1u << 28, "slots of 2^28 bins");
-	CHECK(auto_k(&e, 1u << 28, &t) == 36 && auto_k(&e, (1u << 28) - 1, &t) == 37 && auto_k(&e, 1, &t) == 64,
+	CHECK(auto_slots(1u << 28) == 1u << 28 && auto_slots((1u << 27) + 1) == 1u << 28,
+	      "slots of 2^28 bins");
+	CHECK(auto_k(&e, 1u << 28, &t) == 36 && auto_k(&e, (1u << 28) - 1, &t) == 37 &&
+		      auto_k(&e, 1, &t) == 64,
 	      "k of all of u64");
 	sample_type_parse(&t, "f64");
 	const struct extent f = {0x0010000000000000, 0xffefffffffffffff};
-	CHECK(auto_k(&f, 2, &t) == 1024 && auto_k(&f, 1u << 28, &t) == 1024 - 27, "k of all of f64");
+	CHECK(auto_k(&f, 2, &t) == 1024 && auto_k(&f, 1u << 28, &t) == 1024 - 27,
+	      "k of all of f64");
 }
 
 int main(void)
@@ -335,7 +361,8 @@ int main(void)
 	for (unsigned shape = 0; shape < 40; shape++) {
 		for (size_t i = 0; i < MOST; i++)
 			codes[i] = (check_random(&state) >> 48) & (shape % 2 ? 0x7bff : 0xffff);
-		many_ways(shape % 4 < 2 ? "f16" : "bf16be", codes, 1 + shape * 70, 2 + shape * 9, "codes");
+		many_ways(shape % 4 < 2 ? "f16" : "bf16be", codes, 1 + shape * 70, 2 + shape * 9,
+			  "codes");
 	}
 	most_bins();
 	CHECK(grown > 100 && shared > 100, "grown %lu times, shared %lu times", grown, shared);

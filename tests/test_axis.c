@@ -14,9 +14,10 @@ struct wish {
 
 static int make(struct axis *axis, const struct wish *w, const char **why)
 {
-	struct axis_spec spec = {
-		.edges = {.bins = w->bins, .kind = w->lo != NULL ? AXIS_RANGE : AXIS_VALUES, .closed = w->closed},
-		.clamp = w->clamp};
+	struct axis_spec spec = {.edges = {.bins = w->bins,
+					   .kind = w->lo != NULL ? AXIS_RANGE : AXIS_VALUES,
+					   .closed = w->closed},
+				 .clamp = w->clamp};
 	struct sample_type type;
 
 	CHECK(sample_type_parse(&type, w->type) == 0, "%s", w->type);
@@ -33,29 +34,35 @@ static void what_it_is(void)
 	struct axis axis;
 	const char *why = NULL;
 
-	CHECK(make(&axis, &(struct wish){"i16be", .bins = 40, .clamp = true}, &why) == 0, "%s", why);
-	CHECK(axis.kind == AXIS_VALUES && axis.clamp && !axis.edges.closed && axis_bins(&axis) == 40 &&
-		      strcmp(axis.type.name, "i16be") == 0,
+	CHECK(make(&axis, &(struct wish){"i16be", .bins = 40, .clamp = true}, &why) == 0, "%s",
+	      why);
+	CHECK(axis.kind == AXIS_VALUES && axis.clamp && !axis.edges.closed &&
+		      axis_bins(&axis) == 40 && strcmp(axis.type.name, "i16be") == 0,
 	      "bin = value");
 	CHECK(make(&axis, &(struct wish){"f32", "-1", "1", 5, true, false}, &why) == 0, "%s", why);
-	CHECK(axis.kind == AXIS_RANGE && !axis.clamp && axis.edges.closed && axis_bins(&axis) == 5 &&
-		      edges_value(&axis.edges, 0) == -1 && edges_value(&axis.edges, 5) == 1,
+	CHECK(axis.kind == AXIS_RANGE && !axis.clamp && axis.edges.closed &&
+		      axis_bins(&axis) == 5 && edges_value(&axis.edges, 0) == -1 &&
+		      edges_value(&axis.edges, 5) == 1,
 	      "a range");
 	/* "Every value" of a float type takes the largest of them in. */
-	CHECK(make(&axis, &(struct wish){"f32", "full", "", 5, false, false}, &why) == 0, "%s", why);
+	CHECK(make(&axis, &(struct wish){"f32", "full", "", 5, false, false}, &why) == 0, "%s",
+	      why);
 	CHECK(axis.kind == AXIS_RANGE && axis.edges.closed, "full");
 	for (enum axis_kind kind = AXIS_VALUES; kind <= AXIS_RANGE; kind++)
 		CHECK(strcmp(axis_kind_name(kind), "range") == 0, "%d", (int)kind);
-	CHECK(make(&axis, &(struct wish){"f32", .bins = 5}, &why) == -1 && strstr(why, "--range"), "%s", why);
-	CHECK(make(&axis, &(struct wish){"u8", "4", "4", 5, false, false}, &why) == -1 && strstr(why, "less"), "%s",
-	      why);
+	CHECK(make(&axis, &(struct wish){"f32", .bins = 5}, &why) == -1 && strstr(why, "--range"),
+	      "%s", why);
+	CHECK(make(&axis, &(struct wish){"u8", "4", "4", 5, false, false}, &why) == -1 &&
+		      strstr(why, "less"),
+	      "%s", why);
 }
 
 /* Each beside the first of its group, both ways around. */
 static void same(void)
 {
 	static const struct wish INTEGER = {"u64", "0", "64", 8, false, false},
-				 REAL = {"f64", "0", "1", 8, false, false}, THIRDS = {"f64", "0", "1", 3, false, false};
+				 REAL = {"f64", "0", "1", 8, false, false},
+				 THIRDS = {"f64", "0", "1", 3, false, false};
 	static const struct {
 		const struct wish *one;
 		struct wish other;
@@ -85,16 +92,20 @@ static void same(void)
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		const char *const expected = CASES[i].difference, *why = "";
 		struct axis a, b;
-		CHECK(make(&a, CASES[i].one, &why) == 0 && make(&b, &CASES[i].other, &why) == 0, "%zu: %s", i, why);
+		CHECK(make(&a, CASES[i].one, &why) == 0 && make(&b, &CASES[i].other, &why) == 0,
+		      "%zu: %s", i, why);
 		for (int turn = 0; turn < 2; turn++) {
-			const char *const got = turn ? axis_difference(&b, &a) : axis_difference(&a, &b);
-			CHECK(got == expected || (got && expected && strcmp(got, expected) == 0), "%zu: %s, not %s", i,
-			      got ? got : "same", expected ? expected : "same");
+			const char *const got =
+				turn ? axis_difference(&b, &a) : axis_difference(&a, &b);
+			CHECK(got == expected || (got && expected && strcmp(got, expected) == 0),
+			      "%zu: %s, not %s", i, got ? got : "same",
+			      expected ? expected : "same");
 		}
 	}
 	/* Edges that binary64 cannot tell apart, but samples can. */
-	const struct wish near[] = {{"u64", "0x8000000000000000", "0xfffffffffffffff0", 16, false, false},
-				    {"u64", "0x8000000000000001", "0xfffffffffffffff1", 16, false, false}};
+	const struct wish near[] = {
+		{"u64", "0x8000000000000000", "0xfffffffffffffff0", 16, false, false},
+		{"u64", "0x8000000000000001", "0xfffffffffffffff1", 16, false, false}};
 	struct axis a, b;
 	const char *why = "";
 	CHECK(make(&a, &near[0], &why) == 0 && make(&b, &near[1], &why) == 0, "%s", why);

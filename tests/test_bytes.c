@@ -27,11 +27,13 @@ static void one(const unsigned char *p, size_t n, const char *what)
 		uint32_t sum = 0;
 		for (unsigned t = 0; t < BYTES_TABLES; t++)
 			sum += tables[t * BYTES_STRIDE + v];
-		CHECK(sum == expected[v], "%s, %zu bytes: %u of %u, not %u", what, n, sum, v, expected[v]);
+		CHECK(sum == expected[v], "%s, %zu bytes: %u of %u, not %u", what, n, sum, v,
+		      expected[v]);
 	}
 	for (unsigned t = 0; t < BYTES_TABLES; t++)
 		for (unsigned i = 256; i < BYTES_STRIDE; i++)
-			CHECK(tables[t * BYTES_STRIDE + i] == 0, "%s: entry %u of table %u", what, i, t);
+			CHECK(tables[t * BYTES_STRIDE + i] == 0, "%s: entry %u of table %u", what,
+			      i, t);
 }
 
 /* Runs whose lengths are up to `longest`. */
@@ -55,7 +57,10 @@ int main(void)
 			one(room + check_random(&state) % (MOST - 300), n, "runs");
 		one(room, MOST, "runs");
 	}
-	/* One byte that differs, at each offset of several groups; then a second one in the group's middle. */
+	/*
+	 * One byte that differs, at each offset of several groups; then a second one in the group's
+	 * middle.
+	 */
 	for (size_t i = 0; i < 400; i++) {
 		memset(room, 0x55, MOST);
 		room[i] = 0xaa;

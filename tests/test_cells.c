@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * cells: every loop of every instruction set that this machine has gives the cells of binning.h,
- * sample by sample, at any alignment and length, and writes nothing after the last cell. The same for
- * the loops that find the largest sample and samples that repeat. Each instruction set can be forced.
+ * sample by sample, at any alignment and length, and writes nothing after the last cell. The same
+ * for the loops that find the largest sample and samples that repeat. Each instruction set can be
+ * forced.
  */
 #include "count/cells.h"
 
@@ -63,15 +64,18 @@ static uint32_t expected(const struct edges *e, const struct sample_type *t, con
 		const uint32_t low = (uint32_t)bits;
 		float f;
 		memcpy(&f, &low, sizeof(f));
-		return b->kind == BIN_TABLE ? bin_table_float(b, f, low) : bin_float(b, b->kind, (double)f);
+		return b->kind == BIN_TABLE ? bin_table_float(b, f, low)
+					    : bin_float(b, b->kind, (double)f);
 	}
 	if (t->kind == SAMPLE_FLOAT) {
 		double f;
 		memcpy(&f, &bits, sizeof(f));
-		return b->kind == BIN_TABLE ? bin_table_double(b, f, bits) : bin_float(b, b->kind, f);
+		return b->kind == BIN_TABLE ? bin_table_double(b, f, bits)
+					    : bin_float(b, b->kind, f);
 	}
 	/* The key: the value's distance from the smallest one. */
-	const uint64_t key = bits ^ (t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (8 * t->bytes - 1) : 0);
+	const uint64_t key =
+		bits ^ (t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (8 * t->bytes - 1) : 0);
 	return t->bytes == 8 ? bin_key64(b, b->kind, key) : bin_key32(b, b->kind, (uint32_t)key);
 }
 
@@ -82,8 +86,9 @@ static void make_sample(unsigned char *p, const struct edges *e, const struct sa
 	uint64_t bits = check_random(&state);
 
 	if (t->kind == SAMPLE_FLOAT) {
-		static const double ODD[] = {0.0,         -0.0,   (double)INFINITY, -(double)INFINITY,
-					     (double)NAN, 1e-310, -1e300,           1e300};
+		static const double ODD[] = {
+			0.0,         -0.0,   (double)INFINITY, -(double)INFINITY,
+			(double)NAN, 1e-310, -1e300,           1e300};
 		const uint32_t i = (uint32_t)(r >> 8) % (e->binning.bins + 1);
 		double x = r % 4 == 0 ? ODD[r >> 8 & 7] : edges_value(e, i);
 		if (r % 4 == 1)
@@ -96,7 +101,10 @@ static void make_sample(unsigned char *p, const struct edges *e, const struct sa
 		if (r % 4 != 3 && t->bytes == 4)
 			bits = low;
 	} else if (r % 2) {
-		/* keys beside the first and the last in range; one that wraps around is a valid sample too */
+		/*
+		 * keys beside the first and the last in range; one that wraps around is a valid
+		 * sample too
+		 */
 		bits = e->binning.first + (r & 2 ? e->binning.span : 0) + (r >> 8) % 7 - 3;
 		bits ^= e->binning.bias;
 	}
@@ -104,7 +112,8 @@ static void make_sample(unsigned char *p, const struct edges *e, const struct sa
 		p[k] = (unsigned char)(bits >> 8 * (t->big ? t->bytes - 1 - k : k));
 }
 
-static void one_length(cells_fn *fn, const char *isa, const struct edges *e, const struct sample_type *t, size_t n)
+static void one_length(cells_fn *fn, const char *isa, const struct edges *e,
+		       const struct sample_type *t, size_t n)
 {
 	static unsigned char room[MOST * 8 + 16];
 	static uint32_t cells[MOST + 1];
@@ -117,8 +126,9 @@ static void one_length(cells_fn *fn, const char *isa, const struct edges *e, con
 	CHECK(cells[n] == GUARD, "%s %s: wrote behind %zu cells", isa, t->name, n);
 	for (size_t i = 0; i < n; i++)
 		CHECK(cells[i] == expected(e, t, p + i * t->bytes),
-		      "%s %s kind %u: sample %zu of %zu, bits %llx: cell %u, not %u", isa, t->name, e->binning.kind, i,
-		      n, (unsigned long long)bits_of(p + i * t->bytes, t->bytes, t->big), cells[i],
+		      "%s %s kind %u: sample %zu of %zu, bits %llx: cell %u, not %u", isa, t->name,
+		      e->binning.kind, i, n,
+		      (unsigned long long)bits_of(p + i * t->bytes, t->bytes, t->big), cells[i],
 		      expected(e, t, p + i * t->bytes));
 }
 
@@ -192,12 +202,17 @@ static void lists(const char *type, bool closed)
 	for (size_t s = 0; s < sizeof(SHAPES) / sizeof(SHAPES[0]); s++)
 		for (uint32_t bins = 1; bins <= 6; bins += 5)
 			every_isa(type,
-				  &(struct edges_spec){
-					  .bins = bins, .closed = closed, .kind = AXIS_EDGES, .list = SHAPES[s]},
+				  &(struct edges_spec){.bins = bins,
+						       .closed = closed,
+						       .kind = AXIS_EDGES,
+						       .list = SHAPES[s]},
 				  "list");
 	for (uint32_t i = 0; i <= 3000; i++)
 		many[i] = -1000 + i * 0.7;
-	every_isa(type, &(struct edges_spec){.bins = 3000, .closed = closed, .kind = AXIS_EDGES, .list = many}, "many");
+	every_isa(type,
+		  &(struct edges_spec){
+			  .bins = 3000, .closed = closed, .kind = AXIS_EDGES, .list = many},
+		  "many");
 }
 
 /* Samples are anywhere in the type, so k is one that any of them fits, and larger. */
@@ -210,7 +225,9 @@ static void slots(const char *type)
 	for (uint32_t slots = 2; slots <= 1u << 20; slots *= 8) {
 		const struct extent all =
 			t.kind != SAMPLE_FLOAT
-				? (struct extent){0, t.bytes == 8 ? UINT64_MAX : ((uint64_t)1 << 8 * t.bytes) - 1}
+				? (struct extent){0, t.bytes == 8
+							     ? UINT64_MAX
+							     : ((uint64_t)1 << 8 * t.bytes) - 1}
 			: t.bytes == 4 ? (struct extent){0x00800000, 0xff7fffff}
 				       : (struct extent){0x0010000000000000, 0xffefffffffffffff};
 		const struct edges_spec spec = {.bins = slots, .kind = AXIS_AUTO};
@@ -235,24 +252,29 @@ static void largest(cells_max_fn *max, const char *isa)
 		unsigned char *const p = room + check_random(&state) % 9;
 		uint32_t expected = 0;
 		for (size_t i = 0; i < n; i++) {
-			const uint32_t v = (uint32_t)(check_random(&state) >> check_random(&state) % 64);
+			const uint32_t v =
+				(uint32_t)(check_random(&state) >> check_random(&state) % 64);
 			for (unsigned k = 0; k < 4; k++)
 				p[4 * i + k] = (unsigned char)(v >> 8 * k);
 			expected = v > expected ? v : expected;
 		}
 		memset(p + 4 * n, 0xff, 4);
-		CHECK(max(p, n) == expected, "%s: the largest of %zu is %u, not %u", isa, n, max(p, n), expected);
+		CHECK(max(p, n) == expected, "%s: the largest of %zu is %u, not %u", isa, n,
+		      max(p, n), expected);
 	}
 }
 
-/* The length of equal samples: whole strides, none with a byte that differs; blocks of exact size. */
+/*
+ * The length of equal samples: whole strides, none with a byte that differs; blocks of exact size.
+ */
 static void repeated(cells_repeat_fn *repeat, const char *isa)
 {
 	static const uint32_t SIZES[] = {1, 2, 3, 4, 8};
 
 	for (size_t s = 0; s < sizeof(SIZES) / sizeof(SIZES[0]); s++)
 		for (size_t bytes = 0; bytes <= 5 * CELLS_STRIDE; bytes += bytes < 900 ? 7 : 1) {
-			const size_t n = bytes / SIZES[s] * SIZES[s], from = check_random(&state) % 9;
+			const size_t n = bytes / SIZES[s] * SIZES[s],
+				     from = check_random(&state) % 9;
 			const uint64_t sample = check_random(&state);
 			unsigned char *const room = malloc(from + n + 1), *const p = room + from;
 			for (size_t i = 0; i < n; i++)
@@ -264,7 +286,8 @@ static void repeated(cells_repeat_fn *repeat, const char *isa)
 				p[at] ^= (unsigned char)(1 << check_random(&state) % 8);
 				const size_t whole = at < n / CELLS_STRIDE * CELLS_STRIDE ? at : n;
 				CHECK(repeat(p, n, SIZES[s]) == whole / CELLS_STRIDE * CELLS_STRIDE,
-				      "%s: byte %zu of %zu differs, samples of %u", isa, at, n, SIZES[s]);
+				      "%s: byte %zu of %zu differs, samples of %u", isa, at, n,
+				      SIZES[s]);
 			}
 			free(room);
 		}
@@ -306,7 +329,8 @@ int main(void)
 				one(big, SPECS[s].lo, SPECS[s].hi, SPECS[s].bins, closed);
 			}
 	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
-		CHECK((cells_force(ISAS[i].name) == 0) == supported(ISAS[i].name), "%s cannot be forced", ISAS[i].name);
+		CHECK((cells_force(ISAS[i].name) == 0) == supported(ISAS[i].name),
+		      "%s cannot be forced", ISAS[i].name);
 		if (!supported(ISAS[i].name))
 			continue;
 		CHECK(cells_max_choose() == ISAS[i].max && cells_repeat_choose() == ISAS[i].repeat,
@@ -326,11 +350,14 @@ int main(void)
 			snprintf(big, sizeof(big), "%s%s", TYPES[t], be ? "be" : "");
 			slots(big);
 			for (size_t m = 0; m < 8 && TYPES[t][0] != 'f'; m++)
-				every_isa(big, &(struct edges_spec){.bins = MODULI[m], .kind = AXIS_MOD}, "mod");
+				every_isa(big,
+					  &(struct edges_spec){.bins = MODULI[m], .kind = AXIS_MOD},
+					  "mod");
 		}
 	for (int load = 0; load < LOADS; load++)
 		for (int kind = 0; kind < BIN_KINDS; kind++)
 			CHECK((reached[load][kind] > 0) == (cells_table_base[load][kind] != NULL),
-			      "load %d kind %d: reached %lu times", load, kind, reached[load][kind]);
+			      "load %d kind %d: reached %lu times", load, kind,
+			      reached[load][kind]);
 	return check_report();
 }

@@ -39,8 +39,8 @@ static void quotas(void)
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		unsigned cores = 0;
 		const bool limit = cores_of_quota(CASES[i].text, &cores);
-		CHECK(limit == (CASES[i].cores != 0) && cores == CASES[i].cores, "'%s' gives %d, %u", CASES[i].text,
-		      limit, cores);
+		CHECK(limit == (CASES[i].cores != 0) && cores == CASES[i].cores,
+		      "'%s' gives %d, %u", CASES[i].text, limit, cores);
 	}
 }
 
@@ -82,7 +82,9 @@ static void groups(void)
 		struct file files[8];
 	} CASES[] = {
 		{"nothing to read", UINT_MAX, {{NULL, NULL}}},
-		{"no mounts", UINT_MAX, {{"t/proc/self/cgroup", "0::/a\n"}, {"t/sys/fs/cgroup/a/cpu.max", "1 1\n"}}},
+		{"no mounts",
+		 UINT_MAX,
+		 {{"t/proc/self/cgroup", "0::/a\n"}, {"t/sys/fs/cgroup/a/cpu.max", "1 1\n"}}},
 		{"its own group",
 		 2,
 		 {{"t/proc/self/cgroup", "0::/a/b\n"},
@@ -130,7 +132,8 @@ static void groups(void)
 		 7,
 		 {{"t/proc/self/cgroup", "2:cpu,cpuacct:/docker/f00/in\n"},
 		  {"t/proc/self/mountinfo",
-		   "33 31 0:29 /docker/f00 /cg\\040cpu ro master:3 - cgroup cgroup rw,cpuacct,cpu\n"},
+		   "33 31 0:29 /docker/f00 /cg\\040cpu ro master:3 - cgroup cgroup "
+		   "rw,cpuacct,cpu\n"},
 		  {"t/cg cpu/cpu.cfs_quota_us", "700000\n"},
 		  {"t/cg cpu/cpu.cfs_period_us", "100000\n"},
 		  {"t/cg cpu/in/cpu.cfs_quota_us", "900000\n"},
@@ -138,7 +141,8 @@ static void groups(void)
 		{"a damaged mountinfo",
 		 UINT_MAX,
 		 {{"t/proc/self/cgroup", "0::/a\n\n:\n0:\n"},
-		  {"t/proc/self/mountinfo", "\n - \n1 2 - cgroup2\n1 2 3 4 5 - cgroup2 x\n - cgroup2 x y\n"},
+		  {"t/proc/self/mountinfo",
+		   "\n - \n1 2 - cgroup2\n1 2 3 4 5 - cgroup2 x\n - cgroup2 x y\n"},
 		  {"t/sys/fs/cgroup/a/cpu.max", "1 1\n"}}},
 	};
 

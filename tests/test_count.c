@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * count: every method and instruction set against the obvious loop, for one worker and for several on one struct
- * counts; and more samples than 32 bits can count.
+ * count: every method and instruction set against the obvious loop, for one worker and for several
+ * on one struct counts; and more samples than 32 bits can count.
  */
 #include "count/count.h"
 
@@ -112,7 +112,8 @@ static void *count_share(void *arg)
 	return NULL;
 }
 
-static void one(const char *type, uint32_t bins, unsigned workers, bool shared, enum pattern pattern)
+static void one(const char *type, uint32_t bins, unsigned workers, bool shared,
+		enum pattern pattern)
 {
 	struct sample_type t;
 	struct edges e;
@@ -141,19 +142,22 @@ static void one(const char *type, uint32_t bins, unsigned workers, bool shared, 
 					   .p = p + 1 + w * each * t.bytes,
 					   .n = w + 1 < running ? each : SAMPLES - w * each,
 					   .seed = check_random(&state)};
-		CHECK(pthread_create(&shares[w].thread, NULL, count_share, &shares[w]) == 0, "thread");
+		CHECK(pthread_create(&shares[w].thread, NULL, count_share, &shares[w]) == 0,
+		      "thread");
 	}
 	for (unsigned w = 0; w < running; w++) {
 		pthread_join(shares[w].thread, NULL);
-		CHECK(shares[w].same, "%s -b %u, pattern %d: the checksum of share %u", type, bins, (int)pattern, w);
+		CHECK(shares[w].same, "%s -b %u, pattern %d: the checksum of share %u", type, bins,
+		      (int)pattern, w);
 	}
 
-	CHECK(counts.samples == SAMPLES, "%s: %llu samples", type, (unsigned long long)counts.samples);
+	CHECK(counts.samples == SAMPLES, "%s: %llu samples", type,
+	      (unsigned long long)counts.samples);
 	size_t right = 0;
 	while (right < c.cells && counts.cell[right] == expected[right])
 		right++;
-	CHECK(right == c.cells, "%s -b %u, %u workers, pattern %d: cell %zu is wrong", type, bins, workers,
-	      (int)pattern, right);
+	CHECK(right == c.cells, "%s -b %u, %u workers, pattern %d: cell %zu is wrong", type, bins,
+	      workers, (int)pattern, right);
 	free(expected);
 	free(p);
 	counts_free(&counts);
@@ -180,9 +184,11 @@ static void past_32_bits(void)
 	p[0] = 255;
 	counter_add(counter, p, 1, NULL);
 	counter_close(counter);
-	CHECK(counts.cell[0] == (uint64_t)rounds * length, "%llu zeros", (unsigned long long)counts.cell[0]);
+	CHECK(counts.cell[0] == (uint64_t)rounds * length, "%llu zeros",
+	      (unsigned long long)counts.cell[0]);
 	CHECK(counts.cell[255] == 1, "%llu of 255", (unsigned long long)counts.cell[255]);
-	CHECK(counts.samples == (uint64_t)rounds * length + 1, "%llu samples", (unsigned long long)counts.samples);
+	CHECK(counts.samples == (uint64_t)rounds * length + 1, "%llu samples",
+	      (unsigned long long)counts.samples);
 	free(p);
 	counts_free(&counts);
 }
@@ -235,7 +241,8 @@ int main(void)
 	sizes();
 	for (int m = COUNT_BYTES; m <= COUNT_SHARED; m++)
 		CHECK(reached[m] > 0, "method %d was not reached", m);
-	CHECK(tables_reached[1] && tables_reached[2] && tables_reached[4] && tables_reached[8], "tables");
+	CHECK(tables_reached[1] && tables_reached[2] && tables_reached[4] && tables_reached[8],
+	      "tables");
 	CHECK(atomics > 0, "no atomic additions");
 	return check_report();
 }

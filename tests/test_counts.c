@@ -99,8 +99,9 @@ static void large_piece(void)
 	CHECK(counts_init(&counts, CELLS, &fail) == 0, "%s", fail.text);
 	for (int i = 0; i < 4; i++)
 		counts_add_piece(&counts, CELLS - 2, piece, 2, i % 2);
-	CHECK(counts.cell[CELLS - 2] == 4 * (uint64_t)UINT32_MAX && counts.cell[CELLS - 1] == 4, "%llu and %llu",
-	      (unsigned long long)counts.cell[CELLS - 2], (unsigned long long)counts.cell[CELLS - 1]);
+	CHECK(counts.cell[CELLS - 2] == 4 * (uint64_t)UINT32_MAX && counts.cell[CELLS - 1] == 4,
+	      "%llu and %llu", (unsigned long long)counts.cell[CELLS - 2],
+	      (unsigned long long)counts.cell[CELLS - 1]);
 	CHECK(counts.samples == 0 && counts.cell[0] == 0, "what was not added");
 	counts_free(&counts);
 }
@@ -114,14 +115,16 @@ static void together(void *(*one)(void *), void *(*other)(void *), uint64_t even
 
 	CHECK(counts_init(&counts, CELLS, &fail) == 0, "%s", fail.text);
 	for (unsigned i = 0; i < THREADS; i++)
-		CHECK(pthread_create(&thread[i], NULL, i % 2 ? one : other, &counts) == 0, "thread");
+		CHECK(pthread_create(&thread[i], NULL, i % 2 ? one : other, &counts) == 0,
+		      "thread");
 	for (unsigned i = 0; i < THREADS; i++) {
 		void *result;
 		pthread_join(thread[i], &result);
 		CHECK(result == &counts, "thread %u", i);
 	}
 	uint64_t *cell = counts_take(&counts, &samples);
-	CHECK(counts.cell == NULL && counts.cells == 0 && counts.samples == 0, "counts is not empty");
+	CHECK(counts.cell == NULL && counts.cells == 0 && counts.samples == 0,
+	      "counts is not empty");
 	for (size_t i = 0; i < CELLS; i++)
 		right += cell[i] == (uint64_t)ROUNDS * THREADS / 2 * (i % 2 ? odd : even);
 	CHECK(right == CELLS, "%llu of %u cells are right", (unsigned long long)right, CELLS);

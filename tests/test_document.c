@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* document: what write_json writes is read again, and parts added together are the whole, to the byte. */
+/*
+ * document: what write_json writes is read again, and parts added together are the whole, to the
+ * byte.
+ */
 #include "document.h"
 
 #include <math.h>
@@ -9,8 +12,9 @@
 #include "output/format.h"
 #include "scratch.h"
 
-static const char *const TYPES[] = {"u8",  "i8",  "u16", "i16be", "u24",    "i24be", "u32",   "i32be",
-				    "u64", "i64", "f16", "f16be", "bf16be", "f32",   "f64be", "f64"};
+static const char *const TYPES[] = {"u8",     "i8",    "u16",   "i16be", "u24", "i24be",
+				    "u32",    "i32be", "u64",   "i64",   "f16", "f16be",
+				    "bf16be", "f32",   "f64be", "f64"};
 static const char *const BINS[] = {"-r full -b 11",
 				   "-r -3:97 -b 12 --closed",
 				   "-r 0.5:97.25 -b 7 --clamp",
@@ -32,13 +36,16 @@ static void round_trip(const struct hist *h, const char *what)
 	struct document document;
 	struct fail fail;
 
-	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s: %.2000s", what, fail.text, text);
+	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s: %.2000s", what, fail.text,
+	      text);
 	if (document.options) {
-		CHECK(axis_difference(&document.hist.axis, &h->axis) == NULL && same_counts(&document.hist, h), "%s",
-		      what);
-		char *const again = written(write_json, &document.hist, &document.from, &again_bytes);
-		CHECK(again_bytes == bytes && memcmp(text, again, bytes) == 0, "%s: %s is written as %s", what, text,
-		      again);
+		CHECK(axis_difference(&document.hist.axis, &h->axis) == NULL &&
+			      same_counts(&document.hist, h),
+		      "%s", what);
+		char *const again =
+			written(write_json, &document.hist, &document.from, &again_bytes);
+		CHECK(again_bytes == bytes && memcmp(text, again, bytes) == 0,
+		      "%s: %s is written as %s", what, text, again);
 		free(again);
 		document_free(&document);
 	}
@@ -55,11 +62,13 @@ static void sparse_round_trip(const struct hist *h, const char *what)
 	struct fail fail;
 
 	CHECK(strstr(text, "\"index\": [["), "%s is not sparse", text);
-	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s: %.2000s", what, fail.text, text);
+	CHECK(read_one(text, bytes, &document, &fail) == 1, "%s: %s: %.2000s", what, fail.text,
+	      text);
 	if (document.options) {
-		char *const again = written(write_json, &document.hist, &document.from, &again_bytes);
-		CHECK(again_bytes == dense_bytes && memcmp(dense, again, dense_bytes) == 0, "%s: %s is read as %s",
-		      what, text, again);
+		char *const again =
+			written(write_json, &document.hist, &document.from, &again_bytes);
+		CHECK(again_bytes == dense_bytes && memcmp(dense, again, dense_bytes) == 0,
+		      "%s: %s is read as %s", what, text, again);
 		free(again);
 		document_free(&document);
 	}
@@ -80,7 +89,8 @@ static void make_samples(unsigned char *bytes, size_t n, uint64_t *seed)
 			bytes[i] = (unsigned char)(how >> (16 + i % 8));
 }
 
-static void add_all(struct hist *sum, uint32_t parts, const char *line, const char *options, uint64_t *seed)
+static void add_all(struct hist *sum, uint32_t parts, const char *line, const char *options,
+		    uint64_t *seed)
 {
 	for (uint32_t p = 0; p < parts; p++) {
 		struct hist h;
@@ -119,7 +129,9 @@ static void split(const char *options, uint64_t *seed)
 	make_samples(samples, end, seed);
 	scratch_write("whole", samples, end);
 	for (uint32_t p = 0; p < parts; p++) {
-		const size_t n = p + 1 == parts ? end - at : 144 * (check_random(seed) % ((end - at) / 144 + 1));
+		const size_t n = p + 1 == parts
+					 ? end - at
+					 : 144 * (check_random(seed) % ((end - at) / 144 + 1));
 		snprintf(line, sizeof(line), "part%lu", (unsigned long)p);
 		scratch_write(line, samples + at, n);
 		at += n;
@@ -134,8 +146,8 @@ static void split(const char *options, uint64_t *seed)
 		size_t bytes, sum_bytes;
 		char *const text = written(writers[i], &whole, &WHOLE, &bytes);
 		char *const sum_text = written(writers[i], &sum, &WHOLE, &sum_bytes);
-		CHECK(bytes == sum_bytes && memcmp(text, sum_text, bytes) == 0, "%s: %lu parts: %s, not %s", line,
-		      (unsigned long)parts, sum_text, text);
+		CHECK(bytes == sum_bytes && memcmp(text, sum_text, bytes) == 0,
+		      "%s: %lu parts: %s, not %s", line, (unsigned long)parts, sum_text, text);
 		free(text);
 		free(sum_text);
 	}
@@ -151,7 +163,8 @@ static void splits(void)
 	for (size_t t = 0; t < LENGTH(TYPES); t++)
 		for (size_t b = 0; b < LENGTH(BINS); b++)
 			for (int turn = 0; turn < 4; turn++) {
-				const bool mod = turn == 3 && TYPES[t][0] != 'f' && TYPES[t][0] != 'b';
+				const bool mod =
+					turn == 3 && TYPES[t][0] != 'f' && TYPES[t][0] != 'b';
 				snprintf(options, sizeof(options), "-t %s %s -c %d", TYPES[t],
 					 mod ? "--mod -b 13" : BINS[b], turn % 3 + 1);
 				split(options, &seed);
@@ -171,7 +184,10 @@ static struct document written_and_read(const struct document *of, bool nonzero)
 	return document;
 }
 
-/* Adds some of the nodes, drawn from the seed, in any order: they are the last ones then, and one takes their place. */
+/*
+ * Adds some of the nodes, drawn from the seed, in any order: they are the last ones then, and one
+ * takes their place.
+ */
 static size_t merge_some(struct document *node, size_t left, uint64_t *seed)
 {
 	const size_t n = left < 2 ? left : 2 + check_random(seed) % (left - 1);
@@ -183,7 +199,8 @@ static size_t merge_some(struct document *node, size_t left, uint64_t *seed)
 		const struct document taken = node[pick];
 		node[pick] = node[--left];
 		node[left] = taken;
-		CHECK(sum_add(&s, &node[left], &(struct sum_name){"node", i + 1}, &fail) == 0, "%s", fail.text);
+		CHECK(sum_add(&s, &node[left], &(struct sum_name){"node", i + 1}, &fail) == 0, "%s",
+		      fail.text);
 		document_free(&node[left]);
 	}
 	CHECK(sum_finish(&s, left > 0, &fail) == 0, "%s", fail.text);
@@ -230,10 +247,11 @@ static void tree(const char *options, uint64_t *seed)
 	for (size_t i = 0; format_row(i); i++) {
 		size_t bytes, sum_bytes;
 		char *const text = written(format_row(i)->write, &whole, &from, &bytes);
-		char *const sum_text = written(format_row(i)->write, &node[0].hist, &node[0].from, &sum_bytes);
+		char *const sum_text =
+			written(format_row(i)->write, &node[0].hist, &node[0].from, &sum_bytes);
 		CHECK(bytes == sum_bytes && memcmp(text, sum_text, bytes) == 0,
-		      "%s: %lu parts: %s: %.2000s, not %.2000s", line, (unsigned long)parts, format_row(i)->name,
-		      sum_text, text);
+		      "%s: %lu parts: %s: %.2000s, not %.2000s", line, (unsigned long)parts,
+		      format_row(i)->name, sum_text, text);
 		free(text);
 		free(sum_text);
 	}
@@ -333,16 +351,20 @@ static void clamped(void)
 	}
 }
 
-/* A histogram that no run can count here: of the largest counts, of numbers of 64 bits, of many bins. */
+/*
+ * A histogram that no run can count here: of the largest counts, of numbers of 64 bits, of many
+ * bins.
+ */
 static void large(void)
 {
-	static const char *const LINES[] = {"-t u64 -r 9223372036854775807:18446744073709551615 -b 8",
-					    "-t i64 -r -39614081257132168796771975168:18446744073709551617 -b 7",
-					    "-t u64 -r full -b 1000",
-					    "-t i64 -r full -b 4099",
-					    "-t f64 -r 0:1 -b 300000",
-					    "-t f32 --log=1e-30:1e30 -b 20000",
-					    "-t u32 -r 0:4294967296 -b 300000"};
+	static const char *const LINES[] = {
+		"-t u64 -r 9223372036854775807:18446744073709551615 -b 8",
+		"-t i64 -r -39614081257132168796771975168:18446744073709551617 -b 7",
+		"-t u64 -r full -b 1000",
+		"-t i64 -r full -b 4099",
+		"-t f64 -r 0:1 -b 300000",
+		"-t f32 --log=1e-30:1e30 -b 20000",
+		"-t u32 -r 0:4294967296 -b 300000"};
 	uint64_t seed = 5;
 
 	scratch_write("whole", "", 0);
@@ -389,14 +411,19 @@ static void differences(void)
 		snprintf(line, sizeof(line), "-t u32 %s whole", CASES[i].b);
 		count_files(line, &b);
 		const int rc = hist_add(&a, &b, &fail);
-		CHECK(CASES[i].what ? rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, CASES[i].what)
+		CHECK(CASES[i].what ? rc == -1 && fail.status == STATUS_DATA &&
+					      strstr(fail.text, CASES[i].what)
 				    : rc == 0,
 		      "%s and %s: %s", CASES[i].a, CASES[i].b, fail.text);
-		CHECK(a.samples == (CASES[i].what ? 4 : 8), "%llu samples", (unsigned long long)a.samples);
+		CHECK(a.samples == (CASES[i].what ? 4 : 8), "%llu samples",
+		      (unsigned long long)a.samples);
 		hist_free(&a);
 		hist_free(&b);
 	}
-	/* Past 64 bits, also where bins only meet when they are made coarser; nothing is changed then. */
+	/*
+	 * Past 64 bits, also where bins only meet when they are made coarser; nothing is changed
+	 * then.
+	 */
 	for (int where = 0; where < 2; where++) {
 		struct hist a, b;
 		struct fail fail = {.status = STATUS_OK};
@@ -404,7 +431,8 @@ static void differences(void)
 		count_files("-t u32 --auto -b 2 whole", &b);
 		a.count[where] = UINT64_MAX - 2;
 		CHECK(hist_add(&a, &b, &fail) == (where == 0 ? -1 : 0), "%d: %s", where, fail.text);
-		CHECK(where == 1 || (fail.status == STATUS_LIMIT && a.count[0] == UINT64_MAX - 2 && a.samples == 4),
+		CHECK(where == 1 || (fail.status == STATUS_LIMIT && a.count[0] == UINT64_MAX - 2 &&
+				     a.samples == 4),
 		      "%s", fail.text);
 		hist_free(&a);
 		hist_free(&b);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* document: what is read all the same, and what is refused, with the place and the reason; any byte damaged. */
+/*
+ * document: what is read all the same, and what is refused, with the place and the reason; any byte
+ * damaged.
+ */
 #include "document.h"
 
 #include <pthread.h>
@@ -12,11 +15,15 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char BASE[] =
-	"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:4\", "
-	"\"closed\": false, \"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, \"samples\": 10, "
-	"\"under\": 0, \"over\": 3, \"nan\": 0, \"bytes\": 40, \"skipped\": 0, \"tail\": 0, \"inputs\": 1, \"part\": "
+	"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": "
+	"\"0:4\", "
+	"\"closed\": false, \"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": "
+	"1, \"samples\": 10, "
+	"\"under\": 0, \"over\": 3, \"nan\": 0, \"bytes\": 40, \"skipped\": 0, \"tail\": 0, "
+	"\"inputs\": 1, \"part\": "
 	"2, "
-	"\"parts\": 5, \"options\": \"--bins=4\"}, \"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 4, "
+	"\"parts\": 5, \"options\": \"--bins=4\"}, \"axes\": [{\"type\": \"regular\", \"lower\": "
+	"0, \"upper\": 4, "
 	"\"bins\": 4, \"underflow\": true, \"overflow\": true, \"circular\": false}], "
 	"\"storage\": {\"type\": \"int\", \"values\": [0,1,2,3,1,3]}}";
 
@@ -36,10 +43,11 @@ static void is_base(const struct document *document, const char *what)
 	static const uint64_t COUNTS[] = {1, 2, 3, 1};
 	const struct hist *const h = &document->hist;
 
-	CHECK(h->channels == 1 && axis_bins(&h->axis) == 4 && memcmp(h->count, COUNTS, sizeof(COUNTS)) == 0 &&
-		      h->flow[0].over == 3 && h->samples == 10 && document->from.part == 2 &&
-		      document->from.parts == 5 && document->from.bytes == 40 &&
-		      strcmp(document->options, "--bins=4") == 0 && document->from.options == document->options,
+	CHECK(h->channels == 1 && axis_bins(&h->axis) == 4 &&
+		      memcmp(h->count, COUNTS, sizeof(COUNTS)) == 0 && h->flow[0].over == 3 &&
+		      h->samples == 10 && document->from.part == 2 && document->from.parts == 5 &&
+		      document->from.bytes == 40 && strcmp(document->options, "--bins=4") == 0 &&
+		      document->from.options == document->options,
 	      "%s", what);
 }
 
@@ -58,22 +66,26 @@ static void accepted(void)
 		{"\"u32\"", "\"\\u00753\\u0032\""},
 		{"\"lower\": 0", "\"lower\": -0.0e5"},
 		{"\"uhi_schema\"",
-		 "\"x\": {\"uhi_schema\": [{}, [], \"\", null, true, false, -1.5E-7]}, \"uhi_schema\""},
+		 "\"x\": {\"uhi_schema\": [{}, [], \"\", null, true, false, -1.5E-7]}, "
+		 "\"uhi_schema\""},
 		{"\"type\": \"u32\"",
-		 "\"version\": 7, \"type\": \"u32\", \"note\": \"\\ud83d\\ude00 \\u0000 \xc3\xa9\""},
+		 "\"version\": 7, \"type\": \"u32\", \"note\": \"\\ud83d\\ude00 \\u0000 "
+		 "\xc3\xa9\""},
 		{"\"lower\"", "\"metadata\": {\"lower\": 1}, \"lower\""},
 		{"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
 		 "\"axes\": [{\"type\": \"variable\", \"edges\": [0,1,2.0,3e0,4]"},
 		{"\"part\"", "\"partial\": false, \"part\""},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,5]]"},
-		{"\"values\": [0,1,2,3,1,3]", "\"index\": [ [0, 1,2 ,3,4,5] ], \"values\": [0,1,2,3,1,3]"},
+		{"\"values\": [0,1,2,3,1,3]",
+		 "\"index\": [ [0, 1,2 ,3,4,5] ], \"values\": [0,1,2,3,1,3]"},
 	};
 
 	for (size_t i = 0; i < LENGTH(CASES); i++) {
 		struct document document;
 		struct fail fail;
 		char *const text = replaced(CASES[i].from, CASES[i].to);
-		CHECK(read_one(text, strlen(text), &document, &fail) == 1, "%s: %s", text, fail.text);
+		CHECK(read_one(text, strlen(text), &document, &fail) == 1, "%s: %s", text,
+		      fail.text);
 		if (document.options)
 			is_base(&document, text);
 		document_free(&document);
@@ -84,16 +96,18 @@ static void accepted(void)
 /* Members in another order, the counts before the axis and the metadata. */
 static void other_order(void)
 {
-	const char *const metadata = strstr(BASE, "\"metadata\""), *const axes = strstr(BASE, "\"axes\""),
+	const char *const metadata = strstr(BASE, "\"metadata\""),
+			  *const axes = strstr(BASE, "\"axes\""),
 			  *const storage = strstr(BASE, "\"storage\"");
-	const int metadata_length = (int)(axes - metadata) - 2, axes_length = (int)(storage - axes) - 2,
+	const int metadata_length = (int)(axes - metadata) - 2,
+		  axes_length = (int)(storage - axes) - 2,
 		  storage_length = (int)strlen(storage) - 1;
 	struct document document;
 	struct fail fail;
 	char text[2 * sizeof(BASE)];
 
-	snprintf(text, sizeof(text), "{%.*s,%.*s,%.*s,\"uhi_schema\":1}", storage_length, storage, axes_length, axes,
-		 metadata_length, metadata);
+	snprintf(text, sizeof(text), "{%.*s,%.*s,%.*s,\"uhi_schema\":1}", storage_length, storage,
+		 axes_length, axes, metadata_length, metadata);
 	CHECK(read_one(text, strlen(text), &document, &fail) == 1, "%s: %s", text, fail.text);
 	is_base(&document, text);
 	document_free(&document);
@@ -109,14 +123,17 @@ static void refused(void)
 		{"}}", "}}}", "document 2: byte 483: an object expected, not '}'"},
 		{"\"uhi_schema\"", "\"schema\"", "byte 1: not a UHI histogram"},
 		{"\"uhi_schema\": 1", "\"uhi_schema\": 2", "byte 16: uhi_schema 2"},
-		{"\"uhi_schema\": 1", "\"uhi_schema\": 1, \"uhi_schema\": 1", "byte 19: a name that the object has"},
+		{"\"uhi_schema\": 1", "\"uhi_schema\": 1, \"uhi_schema\": 1",
+		 "byte 19: a name that the object has"},
 		{"\"metadata\"", "\"about\"", "byte 28: a member that UHI's schema does not have"},
 		{"\"metadata\"", "\"writer_info\": {\"x\": {}, \"gpuhist\": {}}, \"about\"",
 		 "byte 1: a histogram of gpuhist without its metadata"},
-		{"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:4\", "
+		{"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", "
+		 "\"range\": \"0:4\", "
 		 "\"closed\": false, "
 		 "\"clamp\": false, \"counter\": \"u64\"",
-		 "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {}}, \"metadata\": {\"closed\": false",
+		 "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {}}, \"metadata\": "
+		 "{\"closed\": false",
 		 "byte 1: a histogram of gpuhist without its metadata"},
 		{"\"binning\"", "\"binned\"", "the metadata has no \"binning\""},
 		{"\"nan\"", "\"NaN\"", "the metadata has no \"nan\""},
@@ -125,7 +142,8 @@ static void refused(void)
 		{"\"samples\": 10", "\"samples\": 11", "are not the 11 samples together"},
 		{"\"samples\": 10", "\"samples\": 10.5", "\"samples\" must be a whole number"},
 		{"\"samples\": 10", "\"samples\": \"10\"", "\"samples\" is of another kind"},
-		{"\"samples\": 10", "\"samples\": 18446744073709551616", "\"samples\" must be a whole number"},
+		{"\"samples\": 10", "\"samples\": 18446744073709551616",
+		 "\"samples\" must be a whole number"},
 		{"\"under\": 0", "\"under\": 1", "its under and over are not"},
 		{"\"over\": 3", "\"over\": 2", "its under and over are not"},
 		{"[0,", "[1,", "its under and over are not"},
@@ -142,22 +160,31 @@ static void refused(void)
 		{"1,3]", "99999999999999999999,3]", "a count must be a whole number"},
 		/* 2^64 too many. */
 		{"1,2,3,1,3]", "18446744073709551615,2,3,3,3]", "are not the 10 samples together"},
-		{"1,2,3,1,3]", "9223372036854775809,3,3,9223372036854775808,3]", "are not the 10 samples"},
+		{"1,2,3,1,3]", "9223372036854775809,3,3,9223372036854775808,3]",
+		 "are not the 10 samples"},
 		{"\"u64\"", "\"u32\"", "the counter is not u64"},
 		{"\"u32\"", "\"u33\"", "a type that is not known"},
 		{"\"u32\"", "\"uint32\"", "a type that is not known"},
-		{"\"binning\": \"range\"", "\"binning\": \"ranges\"", "a binning that is not known"},
+		{"\"binning\": \"range\"", "\"binning\": \"ranges\"",
+		 "a binning that is not known"},
 		{"\"binning\": \"range\"", "\"binning\": \"log\"", "LO must be above 0"},
-		{"\"binning\": \"range\"", "\"binning\": \"edges\"", "a number of bins that such an axis"},
-		{"\"binning\": \"range\"", "\"binning\": \"mod\"", "underflow, overflow and circular are not"},
-		{"\"binning\": \"range\"", "\"binning\": \"auto\"", "a number of bins that such an axis"},
-		{"\"binning\": \"range\"", "\"most\": 3, \"binning\": \"auto\"", "bins that are not 2^k wide"},
-		{"\"binning\": \"range\", \"range\": \"0:4\"", "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:8\"",
+		{"\"binning\": \"range\"", "\"binning\": \"edges\"",
+		 "a number of bins that such an axis"},
+		{"\"binning\": \"range\"", "\"binning\": \"mod\"",
+		 "underflow, overflow and circular are not"},
+		{"\"binning\": \"range\"", "\"binning\": \"auto\"",
+		 "a number of bins that such an axis"},
+		{"\"binning\": \"range\"", "\"most\": 3, \"binning\": \"auto\"",
+		 "bins that are not 2^k wide"},
+		{"\"binning\": \"range\", \"range\": \"0:4\"",
+		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:8\"",
 		 "the axis is not that of the metadata"},
 		{"\"binning\": \"range\", \"range\": \"0:4\"",
-		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"1:17\"", "bins that are not 2^k wide"},
+		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"1:17\"",
+		 "bins that are not 2^k wide"},
 		{"\"binning\": \"range\", \"range\": \"0:4\"",
-		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:12\"", "bins that are not 2^k wide"},
+		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:12\"",
+		 "bins that are not 2^k wide"},
 		{"\"0:4\"", "\"0:5\"", "the axis is not that of the metadata"},
 		{"\"0:4\"", "\"4:0\"", "LO must be less than HI"},
 		{"\"0:4\"", "\"0:4.0\"", "the axis is not that of the metadata"},
@@ -167,7 +194,8 @@ static void refused(void)
 		{"\"clamp\": false", "\"clamp\": true", "where they are clamped"},
 		{"\"clamp\": false", "\"clamp\": 0", "\"clamp\" is of another kind"},
 		{"\"lower\": 0", "\"lower\": 1", "the axis is not that of the metadata"},
-		{"\"upper\": 4", "\"upper\": 4.000000000000001", "the axis is not that of the metadata"},
+		{"\"upper\": 4", "\"upper\": 4.000000000000001",
+		 "the axis is not that of the metadata"},
 		{"\"upper\": 4", "\"upper\": 1e999", "past the largest binary64"},
 		{"\"upper\": 4, ", "", "a regular axis without lower, upper or bins"},
 		{"\"bins\": 4", "\"bins\": 3", "6 values, where the axis has 5"},
@@ -178,39 +206,58 @@ static void refused(void)
 		{"\"regular\"", "\"variable\"", "a variable axis without edges"},
 		{"\"axes\": [{", "\"axes\": [{}, {", "2 axes, where there should be one"},
 		{"\"axes\": [{", "\"axis\": [{", "0 axes, where there should be one"},
-		{"\"underflow\": true", "\"underflow\": false", "underflow, overflow and circular are not"},
-		{"\"circular\": false", "\"circular\": true", "underflow, overflow and circular are not"},
+		{"\"underflow\": true", "\"underflow\": false",
+		 "underflow, overflow and circular are not"},
+		{"\"circular\": false", "\"circular\": true",
+		 "underflow, overflow and circular are not"},
 		{"\"int\"", "\"weighted\"", "a storage of type \"weighted\""},
 		{"\"storage\"", "\"store\"", "no storage"},
 		{"\"values\"", "\"numbers\"", "a storage without values"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4]]", "5 values, where the index has 4 places"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,5,4]]", "must rise, from 0 to 5 at most"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,3,5]]", "must rise, from 0 to 5 at most"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,6]]", "must rise, from 0 to 5 at most"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[0,1,2,3,4]]", "its under and over are not"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,-5]]", "a place in the index must be a whole"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [1,2,3,4,5]", "an array expected, not '1'"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4]]",
+		 "5 values, where the index has 4 places"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,5,4]]",
+		 "must rise, from 0 to 5 at most"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,3,5]]",
+		 "must rise, from 0 to 5 at most"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,6]]",
+		 "must rise, from 0 to 5 at most"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[0,1,2,3,4]]",
+		 "its under and over are not"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,-5]]",
+		 "a place in the index must be a whole"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [1,2,3,4,5]",
+		 "an array expected, not '1'"},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": []", "an index of 0 axes"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,5],[1,2,3,4,5]]", "an index of 2 axes"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": \"a/b\"", "numbers in a file of their own"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,5],[1,2,3,4,5]]",
+		 "an index of 2 axes"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": \"a/b\"",
+		 "numbers in a file of their own"},
 		{"[0,1,2,3,1,3]", "[], \"index\": [[]]", "its under and over are not"},
 		{"[0,1,2,3,1,3]", "\"a/b\"", "numbers in a file of their own"},
-		{"\"channels\": 1", "\"channels\": 2", "channel 0 of 2, where it is channel 0 of 1"},
+		{"\"channels\": 1", "\"channels\": 2",
+		 "channel 0 of 2, where it is channel 0 of 1"},
 		{"\"channels\": 1", "\"channels\": 65", "channel 0 of 65"},
 		{"\"part\": 2", "\"part\": 0", "part 0 of 5"},
 		{"\"part\": 2", "\"part\": 6", "part 6 of 5"},
 		{"\"parts\": 5", "\"parts\": 4294967296", "part 2 of 4294967296"},
 		{"\"parts\": 5", "\"held\": \"2-3,5\", \"parts\": 5", NULL},
-		{"\"parts\": 5", "\"held\": \"3-4\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
-		{"\"parts\": 5", "\"held\": \"2-6\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
-		{"\"parts\": 5", "\"held\": \"2,3\", \"parts\": 5", "\"held\" is no list of some of 5 parts"},
-		{"\"parts\": 5", "\"held\": \"2\\u0000\", \"parts\": 5", "\"held\" has a zero byte"},
+		{"\"parts\": 5", "\"held\": \"3-4\", \"parts\": 5",
+		 "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2-6\", \"parts\": 5",
+		 "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2,3\", \"parts\": 5",
+		 "\"held\" is no list of some of 5 parts"},
+		{"\"parts\": 5", "\"held\": \"2\\u0000\", \"parts\": 5",
+		 "\"held\" has a zero byte"},
 		{"\"parts\": 5", "\"inputs_state\": \"0123456789abcdef\", \"parts\": 5", NULL},
 		{"\"parts\": 5", "\"inputs_state\": \"123456789abcdef\", \"parts\": 5",
 		 "must be 16 hexadecimal digits"},
-		{"\"parts\": 5", "\"inputs_state\": \"0123456789ABCDEF\", \"parts\": 5", "must be 16 hexadecimal"},
-		{"\"parts\": 5", "\"inputs_state\": 7, \"parts\": 5", "\"inputs_state\" is of another kind"},
-		{"\"nan\": 0", "\"clamped_under\": 0, \"nan\": 0", "go with binning \"auto\" that clamps"},
+		{"\"parts\": 5", "\"inputs_state\": \"0123456789ABCDEF\", \"parts\": 5",
+		 "must be 16 hexadecimal"},
+		{"\"parts\": 5", "\"inputs_state\": 7, \"parts\": 5",
+		 "\"inputs_state\" is of another kind"},
+		{"\"nan\": 0", "\"clamped_under\": 0, \"nan\": 0",
+		 "go with binning \"auto\" that clamps"},
 		{"\"--bins=4\"", "\"--bins=4\\u0000\"", "\"options\" has a zero byte"},
 		{"{\"uhi", "{\"channel0\": {}, \"uhi", "a histogram beside named ones"},
 		{"{\"uhi", "{\"channel0\": 1, \"uhi", "an object expected, not '1'"},
@@ -225,8 +272,10 @@ static void refused(void)
 			CHECK(rc == 1, "%s", fail.text);
 			document_free(&document);
 		} else {
-			CHECK(rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, CASES[i].why) &&
-				      strncmp(fail.text, "/proc/self/fd/", 14) == 0 && strstr(fail.text, ": document "),
+			CHECK(rc == -1 && fail.status == STATUS_DATA &&
+				      strstr(fail.text, CASES[i].why) &&
+				      strncmp(fail.text, "/proc/self/fd/", 14) == 0 &&
+				      strstr(fail.text, ": document "),
 			      "%s, not %s: %s", fail.text, CASES[i].why, text);
 			CHECK(!document.options && !document.hist.count, "something is left");
 		}
@@ -242,38 +291,59 @@ static void empty_ends(void)
 	for (size_t i = 0; i < LENGTH(COUNTS); i++) {
 		struct document document;
 		struct fail fail;
-		char *const text = replaced("\"binning\": \"range\"", "\"most\": 5, \"binning\": \"auto\"");
+		char *const text =
+			replaced("\"binning\": \"range\"", "\"most\": 5, \"binning\": \"auto\"");
 		memcpy(strstr(text, "0,1,2,3,1,3"), COUNTS[i], strlen(COUNTS[i]));
 		const int rc = read_one(text, strlen(text), &document, &fail);
-		CHECK(i == 2 ? rc == 1 : rc == -1 && strstr(fail.text, "a first or last bin that holds nothing"),
+		CHECK(i == 2 ? rc == 1
+			     : rc == -1 &&
+				       strstr(fail.text, "a first or last bin that holds nothing"),
 		      "%s: %s", COUNTS[i], fail.text);
 		document_free(&document);
 		free(text);
 	}
 }
 
-/* Histograms that gpuhist did not write: plain counts of f64, over the edges that their readers have. */
+/*
+ * Histograms that gpuhist did not write: plain counts of f64, over the edges that their readers
+ * have.
+ */
 static void foreign(void)
 {
 	static const struct {
 		const char *axis, *storage, *why; /* or, of those that can be read, their CSV */
 	} CASES[] = {
-		{"\"regular\", \"lower\": 0.0, \"upper\": 4.0, \"bins\": 2, \"underflow\": true, \"overflow\": true",
-		 "\"int\", \"values\": [1,2,3,4]", "under,-inf,0,1\n0,0,2,2\n1,2,4,3\nover,4,inf,4\n"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, \"overflow\": true",
-		 "\"double\", \"values\": [2.0,3.0,4.0]", "under,-inf,0,0\n0,0,2,2\n1,2,4,3\nover,4,inf,4\n"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": true, \"overflow\": false",
-		 "\"double\", \"values\": [1.0,2,3e0]", "under,-inf,0,1\n0,0,2,2\n1,2,4,3\nover,4,inf,0\n"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, \"overflow\": false",
-		 "\"int\", \"index\": [[1]], \"values\": [9]", "under,-inf,0,0\n0,0,2,0\n1,2,4,9\nover,4,inf,0\n"},
-		/* boost-histogram's edges, not numpy.linspace's; but of its axis of whole numbers. */
-		{"\"regular\", \"lower\": -1, \"upper\": 1, \"bins\": 5, \"underflow\": false, \"overflow\": false",
+		{"\"regular\", \"lower\": 0.0, \"upper\": 4.0, \"bins\": 2, \"underflow\": true, "
+		 "\"overflow\": true",
+		 "\"int\", \"values\": [1,2,3,4]",
+		 "under,-inf,0,1\n0,0,2,2\n1,2,4,3\nover,4,inf,4\n"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, "
+		 "\"overflow\": true",
+		 "\"double\", \"values\": [2.0,3.0,4.0]",
+		 "under,-inf,0,0\n0,0,2,2\n1,2,4,3\nover,4,inf,4\n"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": true, "
+		 "\"overflow\": false",
+		 "\"double\", \"values\": [1.0,2,3e0]",
+		 "under,-inf,0,1\n0,0,2,2\n1,2,4,3\nover,4,inf,0\n"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, "
+		 "\"overflow\": false",
+		 "\"int\", \"index\": [[1]], \"values\": [9]",
+		 "under,-inf,0,0\n0,0,2,0\n1,2,4,9\nover,4,inf,0\n"},
+		/*
+		 * boost-histogram's edges, not numpy.linspace's; but of its axis of whole numbers.
+		 */
+		{"\"regular\", \"lower\": -1, \"upper\": 1, \"bins\": 5, \"underflow\": false, "
+		 "\"overflow\": false",
 		 "\"int\", \"values\": [1,2,3,4,5]",
-		 "under,-inf,-1,0\n0,-1,-0.6000000000000001,1\n1,-0.6000000000000001,-0.19999999999999996,2\n"
-		 "2,-0.19999999999999996,0.19999999999999996,3\n3,0.19999999999999996,0.6000000000000001,4\n"
+		 "under,-inf,-1,0\n0,-1,-0.6000000000000001,1\n1,-0.6000000000000001,-0."
+		 "19999999999999996,2\n"
+		 "2,-0.19999999999999996,0.19999999999999996,3\n3,0.19999999999999996,0."
+		 "6000000000000001,4\n"
 		 "4,0.6000000000000001,1,5\nover,1,inf,0\n"},
-		{"\"regular\", \"lower\": 0, \"upper\": 49, \"bins\": 49, \"underflow\": false, \"overflow\": false, "
-		 "\"writer_info\": {\"x\": 1, \"boost-histogram\": {\"orig_type\": \"Integer\", \"y\": []}}",
+		{"\"regular\", \"lower\": 0, \"upper\": 49, \"bins\": 49, \"underflow\": false, "
+		 "\"overflow\": false, "
+		 "\"writer_info\": {\"x\": 1, \"boost-histogram\": {\"orig_type\": \"Integer\", "
+		 "\"y\": []}}",
 		 "\"int\", \"index\": [[1]], \"values\": [9]", "\n0,0,1,0\n1,1,2,9\n2,2,3,0\n"},
 		{"\"variable\", \"edges\": [-1, 0.1, 7e3], \"underflow\": true, \"overflow\": true",
 		 "\"int\", \"values\": [1,2,3,18446744073709551609]",
@@ -281,7 +351,8 @@ static void foreign(void)
 		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
 		 "\"int\", \"values\": [1,2,18446744073709551615]", "!more than 2^64 - 1 samples"},
 		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
-		 "\"double\", \"values\": [0,9007199254740992,0]", "!a count of 2^53 or more in a storage of doubles"},
+		 "\"double\", \"values\": [0,9007199254740992,0]",
+		 "!a count of 2^53 or more in a storage of doubles"},
 		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
 		 "\"double\", \"values\": [0,9007199254740991,0]",
 		 "under,-inf,0,0\n0,0,1,9007199254740991\nover,1,inf,0\n"},
@@ -293,17 +364,21 @@ static void foreign(void)
 		 "\"int\", \"values\": [1,2]", "!edges must be strictly increasing"},
 		{"\"variable\", \"edges\": \"a/b\", \"underflow\": false, \"overflow\": false",
 		 "\"int\", \"values\": [1,2]", "!numbers in a file of their own"},
-		{"\"regular\", \"lower\": 4, \"upper\": 0, \"bins\": 2, \"underflow\": false, \"overflow\": false",
+		{"\"regular\", \"lower\": 4, \"upper\": 0, \"bins\": 2, \"underflow\": false, "
+		 "\"overflow\": false",
 		 "\"int\", \"values\": [1,2]", "!LO must be less than HI"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 0, \"underflow\": true, \"overflow\": true",
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 0, \"underflow\": true, "
+		 "\"overflow\": true",
 		 "\"int\", \"values\": [1,2]", "!an axis without bins"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, \"overflow\": false, "
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, "
+		 "\"overflow\": false, "
 		 "\"circular\": true",
 		 "\"int\", \"values\": [1,2]", "!a circular axis"},
-		{"\"category_str\", \"categories\": [\"a\"], \"flow\": true", "\"int\", \"values\": [1,2]",
+		{"\"category_str\", \"categories\": [\"a\"], \"flow\": true",
+		 "\"int\", \"values\": [1,2]",
 		 "!neither regular nor variable, but \"category_str\""},
-		{"\"variable\", \"edges\": [0, 1]}, {\"type\": \"boolean\"", "\"int\", \"values\": [1,2]",
-		 "!2 axes, where there should be one"},
+		{"\"variable\", \"edges\": [0, 1]}, {\"type\": \"boolean\"",
+		 "\"int\", \"values\": [1,2]", "!2 axes, where there should be one"},
 		{"\"variable\", \"edges\": [0, 1]", "\"mean\", \"values\": [1], \"counts\": [2]",
 		 "!a storage of type \"mean\""},
 		{"\"variable\", \"edges\": [0, 1]", "\"int\"", "!a storage without values"},
@@ -315,17 +390,21 @@ static void foreign(void)
 		char text[1000];
 		size_t bytes;
 		snprintf(text, sizeof(text),
-			 "{\"uhi_schema\": 1, \"metadata\": {\"name\": \"n\", \"range\": 7, \"samples\": \"x\"}, "
-			 "\"writer_info\": {\"hist\": {}}, \"axes\": [{\"type\": %s}], \"storage\": {\"type\": %s}}",
+			 "{\"uhi_schema\": 1, \"metadata\": {\"name\": \"n\", \"range\": 7, "
+			 "\"samples\": \"x\"}, "
+			 "\"writer_info\": {\"hist\": {}}, \"axes\": [{\"type\": %s}], "
+			 "\"storage\": {\"type\": %s}}",
 			 CASES[i].axis, CASES[i].storage);
 		const int rc = read_one(text, strlen(text), &document, &fail);
 		if (CASES[i].why[0] == '!') {
-			CHECK(rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, CASES[i].why + 1), "%s: %s",
-			      text, fail.text);
+			CHECK(rc == -1 && fail.status == STATUS_DATA &&
+				      strstr(fail.text, CASES[i].why + 1),
+			      "%s: %s", text, fail.text);
 			continue;
 		}
-		CHECK(rc == 1 && document.foreign && document.from.parts == 1 && document.from.inputs == 0, "%s: %s",
-		      text, fail.text);
+		CHECK(rc == 1 && document.foreign && document.from.parts == 1 &&
+			      document.from.inputs == 0,
+		      "%s: %s", text, fail.text);
 		if (rc != 1)
 			continue;
 		char *const csv = written(write_csv, &document.hist, &document.from, &bytes);
@@ -335,7 +414,8 @@ static void foreign(void)
 		char *const json = written(write_json, &document.hist, &document.from, &bytes);
 		document_free(&document);
 		/* What is written of it is ours. */
-		CHECK(read_one(json, bytes, &document, &fail) == 1 && !document.foreign, "%s: %s", json, fail.text);
+		CHECK(read_one(json, bytes, &document, &fail) == 1 && !document.foreign, "%s: %s",
+		      json, fail.text);
 		document_free(&document);
 		free(json);
 	}
@@ -352,14 +432,16 @@ static void clamped_ends(void)
 		     {"1", "0", "a first or last bin that holds nothing"},
 		     {"2", "0", "more samples clamped to a bin than it holds"},
 		     {"0", "4", "more samples clamped to a bin than it holds"},
-		     {"18446744073709551615", "18446744073709551615", "more samples clamped to a bin than it holds"}};
+		     {"18446744073709551615", "18446744073709551615",
+		      "more samples clamped to a bin than it holds"}};
 
 	for (size_t i = 0; i < LENGTH(CASES); i++) {
 		struct document document;
 		struct fail fail;
 		char members[200];
 		snprintf(members, sizeof(members),
-			 "\"most\": 5, \"clamped_under\": %s, \"clamped_over\": %s, \"binning\": \"auto\"",
+			 "\"most\": 5, \"clamped_under\": %s, \"clamped_over\": %s, \"binning\": "
+			 "\"auto\"",
 			 CASES[i].under, CASES[i].over);
 		char *const text = replaced("\"binning\": \"range\"", members);
 		memcpy(strstr(text, "0,1,2,3,1,3"), "0,1,2,4,3,0", 11);
@@ -367,7 +449,8 @@ static void clamped_ends(void)
 		memcpy(strstr(text, "\"clamp\": false"), "\"clamp\": true ", 14);
 		const int rc = read_one(text, strlen(text), &document, &fail);
 		CHECK(CASES[i].why ? rc == -1 && strstr(fail.text, CASES[i].why)
-				   : rc == 1 && document.hist.clamped[0].over == (uint64_t)atoi(CASES[i].over),
+				   : rc == 1 && document.hist.clamped[0].over ==
+							(uint64_t)atoi(CASES[i].over),
 		      "%s and %s: %s", CASES[i].under, CASES[i].over, fail.text);
 		document_free(&document);
 		free(text);
@@ -382,13 +465,16 @@ static void channels(void)
 	} CASES[] = {
 		{"{\"channel0\": @1, \"channel1\": @2}", NULL},
 		{"{\"note\": 1, \"channel1\": @2, \"channel0\": @1}", NULL},
-		{"{\"channel1\": @1, \"channel0\": @2}", "channel 1 of 2, where it is channel 0 of 2"},
+		{"{\"channel1\": @1, \"channel0\": @2}",
+		 "channel 1 of 2, where it is channel 0 of 2"},
 		{"{\"channel0\": @1}", "channel 0 of 2, where it is channel 0 of 1"},
 		{"{\"channel1\": @2}", "a channel is missing"},
 		{"{\"channel0\": @1, \"channel2\": @2}", "a channel is missing"},
-		{"{\"channel0\": @1, \"channel01\": @2}", "channel 0 of 2, where it is channel 0 of 1"},
+		{"{\"channel0\": @1, \"channel01\": @2}",
+		 "channel 0 of 2, where it is channel 0 of 1"},
 		{"{\"channel0\": @1, \"channel1\": @3}", "not of the same run"},
-		{"{\"channel0\": @1, \"channel1\": @2, \"channel1\": @2}", "a name that the object has"},
+		{"{\"channel0\": @1, \"channel1\": @2, \"channel1\": @2}",
+		 "a name that the object has"},
 	};
 	struct hist h;
 	size_t bytes;
@@ -397,7 +483,8 @@ static void channels(void)
 	count_files("-t i16 --mod -b 3 -c 3 -n 1 whole", &h);
 	h.channels = 2;
 	h.samples = 2;
-	char *const whole = written(write_json, &h, &WHOLE, &bytes), *const second = strstr(whole, "\"channel1\"");
+	char *const whole = written(write_json, &h, &WHOLE, &bytes), *const second = strstr(
+									     whole, "\"channel1\"");
 	char *const one = strstr(whole, "{\"uhi"), *const two = strstr(second, "{\"uhi");
 	second[-2] = '\0';
 	whole[bytes - 2] = '\0';
@@ -500,19 +587,20 @@ static void values(void)
 		char member[100];
 		snprintf(member, sizeof(member), "{\"x\": %s, ", CASES[i].value);
 		char *const text = replaced("{", member);
-		CHECK((read_one(text, strlen(text), &document, &fail) == 1) == CASES[i].json, "%s: %s", CASES[i].value,
-		      fail.text);
+		CHECK((read_one(text, strlen(text), &document, &fail) == 1) == CASES[i].json,
+		      "%s: %s", CASES[i].value, fail.text);
 		document_free(&document);
 		/* It is where the input ends. */
 		const size_t cut = 6 + strlen(CASES[i].value);
-		CHECK(read_one(text, cut, &document, &fail) == -1 && fail.status == STATUS_DATA, "%.*s", (int)cut,
-		      text);
+		CHECK(read_one(text, cut, &document, &fail) == -1 && fail.status == STATUS_DATA,
+		      "%.*s", (int)cut, text);
 		free(text);
 	}
 }
 
 /* A member whose value is `part`, `times`, between two ends. */
-static void repeated(const char *begin, const char *part, size_t times, const char *end, const char *why)
+static void repeated(const char *begin, const char *part, size_t times, const char *end,
+		     const char *why)
 {
 	const size_t n = strlen(part), head = strlen(begin);
 	char *const member = malloc(head + n * times + strlen(end) + 20);
@@ -525,8 +613,8 @@ static void repeated(const char *begin, const char *part, size_t times, const ch
 	sprintf(to, "%s, ", end);
 	char *const text = replaced("{", member);
 	const int rc = read_one(text, strlen(text), &document, &fail);
-	CHECK(why ? rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, why) : rc == 1, "%s %zu times: %s",
-	      part, times, fail.text);
+	CHECK(why ? rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, why) : rc == 1,
+	      "%s %zu times: %s", part, times, fail.text);
 	document_free(&document);
 	free(text);
 	free(member);
@@ -583,16 +671,18 @@ static void damaged(const char *line, uint64_t *seed)
 			} else {
 				text[i] = OTHERS[check_random(seed) % LENGTH(OTHERS)];
 				if (turn == 4)
-					text[check_random(seed) % bytes] = OTHERS[check_random(seed) % LENGTH(OTHERS)];
+					text[check_random(seed) % bytes] =
+						OTHERS[check_random(seed) % LENGTH(OTHERS)];
 			}
 			const int rc = read_one(text, length, &document, &fail);
-			CHECK(rc == 1 || (fail.status == STATUS_DATA || (length == 0 && fail.status == 0)), "%s",
-			      fail.text);
+			CHECK(rc == 1 || (fail.status == STATUS_DATA ||
+					  (length == 0 && fail.status == 0)),
+			      "%s", fail.text);
 			if (rc != 1)
 				continue;
 			/* But for what stands in one place only: see same_counts. */
-			CHECK(same_counts(&document.hist, &h), "%s: byte %zu is %c: %.*s", line, i, text[i],
-			      (int)length, text);
+			CHECK(same_counts(&document.hist, &h), "%s: byte %zu is %c: %.*s", line, i,
+			      text[i], (int)length, text);
 			read++;
 			document_free(&document);
 		}
@@ -669,7 +759,8 @@ static void pieces(void)
 			document_free(&document);
 			n++;
 		}
-		CHECK(rc == 0 && n == 4, "%zu bytes a piece: %u documents: %s", PIECES[i], n, fail.text);
+		CHECK(rc == 0 && n == 4, "%zu bytes a piece: %u documents: %s", PIECES[i], n,
+		      fail.text);
 		documents_close(d);
 		pthread_join(thread, NULL);
 	}

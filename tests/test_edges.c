@@ -106,10 +106,14 @@ static int64_t fold(const struct edges *e, uint32_t cell)
 		return e->edge_cell == EDGE_IS_LAST    ? (int64_t)b->bins - 1
 		       : e->edge_cell == EDGE_IS_UNDER ? UNDER
 						       : OVER;
-	return cell == cell_under(b) ? UNDER : cell == cell_over(b) ? OVER : cell == cell_nan(b) ? NOT : (int64_t)cell;
+	return cell == cell_under(b)  ? UNDER
+	       : cell == cell_over(b) ? OVER
+	       : cell == cell_nan(b)  ? NOT
+				      : (int64_t)cell;
 }
 
-static void try_integer(const struct edges *e, const struct plain *p, const struct sample_type *t, int128_t x)
+static void try_integer(const struct edges *e, const struct plain *p, const struct sample_type *t,
+			int128_t x)
 {
 	char text[NUMBER_TEXT];
 	uint32_t cell;
@@ -126,17 +130,18 @@ static void try_integer(const struct edges *e, const struct plain *p, const stru
 	const int64_t got = fold(e, cell), expected = place_integer(p, x);
 	if (got != expected)
 		number_format_integer(text, x);
-	CHECK(got == expected, "%s kind %u: %s goes to %lld, not %lld", shown, e->binning.kind, text, (long long)got,
-	      (long long)expected);
+	CHECK(got == expected, "%s kind %u: %s goes to %lld, not %lld", shown, e->binning.kind,
+	      text, (long long)got, (long long)expected);
 	reached[0][e->binning.kind]++;
 }
 
-static void try_float(const struct edges *e, const struct plain *p, const struct sample_type *t, double x)
+static void try_float(const struct edges *e, const struct plain *p, const struct sample_type *t,
+		      double x)
 {
 	int64_t got = fold(e, bin_float(&e->binning, e->binning.kind, x));
 
-	CHECK(got == place_float(p, x), "%s kind %u: %a goes to %lld, not %lld", shown, e->binning.kind, x,
-	      (long long)got, (long long)place_float(p, x));
+	CHECK(got == place_float(p, x), "%s kind %u: %a goes to %lld, not %lld", shown,
+	      e->binning.kind, x, (long long)got, (long long)place_float(p, x));
 	reached[1][e->binning.kind]++;
 	if (t->bytes > 2)
 		return;
@@ -154,9 +159,11 @@ static void compare_edges(const struct edges *e, const struct plain *p)
 	for (uint32_t i = 0; i <= p->bins; i++) {
 		const double value = edges_value(e, i);
 		edges_format(e, i, text);
-		CHECK(strtod(text, NULL) == value, "%s: edge %u: %s is not %a", shown, i, text, value);
+		CHECK(strtod(text, NULL) == value, "%s: edge %u: %s is not %a", shown, i, text,
+		      value);
 		if (!p->rational) {
-			CHECK(value == p->edge[i], "%s: edge %u: %a, not %a", shown, i, value, p->edge[i]);
+			CHECK(value == p->edge[i], "%s: edge %u: %a, not %a", shown, i, value,
+			      p->edge[i]);
 			continue;
 		}
 		const int128_t n = p->lo * p->bins + (int128_t)i * p->width;
@@ -164,7 +171,8 @@ static void compare_edges(const struct edges *e, const struct plain *p)
 		if (n % p->bins == 0) {
 			char whole[NUMBER_TEXT];
 			number_format_integer(whole, n / p->bins);
-			CHECK(strcmp(text, whole) == 0, "%s: edge %u: %s, not %s", shown, i, text, whole);
+			CHECK(strcmp(text, whole) == 0, "%s: edge %u: %s, not %s", shown, i, text,
+			      whole);
 		}
 	}
 }
@@ -178,14 +186,19 @@ static void sweep_integer(const struct edges *e, const struct plain *p, const st
 		try_integer(e, p, t, min + near);
 		try_integer(e, p, t, max + near);
 		try_integer(e, p, t, near);
-		for (uint32_t i = 0; i <= p->bins; i = i + every > p->bins && i < p->bins ? p->bins : i + every) {
+		for (uint32_t i = 0; i <= p->bins;
+		     i = i + every > p->bins && i < p->bins ? p->bins : i + every) {
 			double edge = p->rational ? 0 : fmax(fmin(p->edge[i], 0x1p70), -0x1p70);
 			try_integer(e, p, t,
-				    (p->rational ? p->lo + (int128_t)i * p->width / p->bins : (int128_t)edge) + near);
+				    (p->rational ? p->lo + (int128_t)i * p->width / p->bins
+						 : (int128_t)edge) +
+					    near);
 		}
 	}
 	for (int i = 0; i < 300; i++)
-		try_integer(e, p, t, min + (int128_t)(check_random(&state) & (uint64_t)((uint128_t)(max - min))));
+		try_integer(e, p, t,
+			    min + (int128_t)(check_random(&state) &
+					     (uint64_t)((uint128_t)(max - min))));
 }
 
 static void sweep_float(const struct edges *e, const struct plain *p, const struct sample_type *t)
@@ -202,7 +215,8 @@ static void sweep_float(const struct edges *e, const struct plain *p, const stru
 	try_float(e, p, t, -inf);
 	try_float(e, p, t, (double)NAN);
 	try_float(e, p, t, -(double)NAN);
-	for (uint32_t i = 0; i <= p->bins; i = i + every > p->bins && i < p->bins ? p->bins : i + every) {
+	for (uint32_t i = 0; i <= p->bins;
+	     i = i + every > p->bins && i < p->bins ? p->bins : i + every) {
 		const double x = p->edge[i];
 		try_float(e, p, t, x);
 		try_float(e, p, t, nextafter(x, inf));
@@ -228,12 +242,13 @@ static void one(const char *type, const char *lo, const char *hi, uint32_t bins,
 	struct edges e;
 	const char *why = "";
 
-	snprintf(shown_text, sizeof(shown_text), "%s -r %s:%s -b %u%s", type, lo, hi, bins, closed ? " --closed" : "");
+	snprintf(shown_text, sizeof(shown_text), "%s -r %s:%s -b %u%s", type, lo, hi, bins,
+		 closed ? " --closed" : "");
 	shown = shown_text;
 	sample_type_parse(&t, type);
 	spec.full = lo[0] == 'f';
-	if (!spec.full &&
-	    (number_parse(&spec.lo, lo, strlen(lo)) != 0 || number_parse(&spec.hi, hi, strlen(hi)) != 0)) {
+	if (!spec.full && (number_parse(&spec.lo, lo, strlen(lo)) != 0 ||
+			   number_parse(&spec.hi, hi, strlen(hi)) != 0)) {
 		CHECK(false, "%s does not parse", shown);
 		return;
 	}
@@ -299,9 +314,11 @@ static void refusals(void)
 		/* A million bins in one denormal: refused, or edges that never pass HI. */
 		const int rc = edges_init(&e, &spec, &t, &why);
 		if (BAD[i].bins == 1000000)
-			CHECK(rc == 0 ? edges_value(&e, BAD[i].bins - 1) <= 5e-324 : why != NULL, "denormal");
+			CHECK(rc == 0 ? edges_value(&e, BAD[i].bins - 1) <= 5e-324 : why != NULL,
+			      "denormal");
 		else
-			CHECK(rc == -1 && why, "%s %s:%s is taken", BAD[i].type, BAD[i].lo, BAD[i].hi);
+			CHECK(rc == -1 && why, "%s %s:%s is taken", BAD[i].type, BAD[i].lo,
+			      BAD[i].hi);
 	}
 }
 
@@ -354,7 +371,8 @@ int main(void)
 	static const int REACHED[2][BIN_KINDS] = {{1, 1, 1, 1, 1, 1}, {0, 0, 0, 1, 1, 0}};
 	for (int f = 0; f < 2; f++)
 		for (int k = 0; k < BIN_KINDS; k++)
-			CHECK((reached[f][k] > 0) == REACHED[f][k], "kind %d of %s types: %lu samples", k,
-			      f ? "float" : "integer", reached[f][k]);
+			CHECK((reached[f][k] > 0) == REACHED[f][k],
+			      "kind %d of %s types: %lu samples", k, f ? "float" : "integer",
+			      reached[f][k]);
 	return check_report();
 }

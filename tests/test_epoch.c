@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * epoch: counters that stay on the device, with whole workers on one side of the region and on the other a thread that
- * plays the helper: it counts what is submitted into one table, adds up, hands out pieces and clears; or fails at a
- * point that is drawn. Epochs are short here, so that they end by their limit, by their inputs and by the last lane's
- * leaving. Whatever fails, and whenever: the totals are those of a plain loop, and all that was taken was given back.
+ * epoch: counters that stay on the device, with whole workers on one side of the region and on the
+ * other a thread that plays the helper: it counts what is submitted into one table, adds up, hands
+ * out pieces and clears; or fails at a point that is drawn. Epochs are short here, so that they end
+ * by their limit, by their inputs and by the last lane's leaving. Whatever fails, and whenever: the
+ * totals are those of a plain loop, and all that was taken was given back.
  */
 #include "gpu/gpu_epoch.h"
 
@@ -50,9 +51,10 @@ enum fault {
 	LATE,     /* a chunk is counted, and answered as the one before it in the same slot */
 	FAULTS
 };
-static const char *const NAMES[FAULTS] = {
-	"no fault",   "lost chunk",  "wrong chunk", "lost sums", "wrong sums", "moved sums",  "huge sums", "stale sums",
-	"lost piece", "wrong piece", "stale piece", "odd piece", "lost clear", "not cleared", "refused",   "late"};
+static const char *const NAMES[FAULTS] = {"no fault",   "lost chunk",  "wrong chunk", "lost sums",
+					  "wrong sums", "moved sums",  "huge sums",   "stale sums",
+					  "lost piece", "wrong piece", "stale piece", "odd piece",
+					  "lost clear", "not cleared", "refused",     "late"};
 
 struct plan {
 	enum fault fault;
@@ -126,7 +128,8 @@ static void write_sums(unsigned k)
 		sums[i / PIECE] += table[i];
 		all += table[i];
 	}
-	CHECK(device->epoch.inputs <= plan->inputs_most, "%u inputs are open", device->epoch.inputs);
+	CHECK(device->epoch.inputs <= plan->inputs_most, "%u inputs are open",
+	      device->epoch.inputs);
 	/* Or a counter of 32 bits could wrap. */
 	CHECK(all <= plan->samples_most + 1 || plan->fault == NO_CLEAR, "an epoch of %llu samples",
 	      (unsigned long long)all);
@@ -143,7 +146,8 @@ static void write_sums(unsigned k)
 
 static void write_piece(unsigned k, uint32_t piece)
 {
-	const uint32_t from = piece * PIECE, left = BINS + 4 - from, n = left < PIECE ? left : PIECE;
+	const uint32_t from = piece * PIECE, left = BINS + 4 - from,
+		       n = left < PIECE ? left : PIECE;
 
 	if (now(STALE_PIECE))
 		return;
@@ -228,7 +232,8 @@ static bool make_device(void)
 	CHECK(lock_init(&gpu.lock) == 0 && pthread_cond_init(&gpu.changed, NULL) == 0, "a lock");
 	device->gpu = &gpu;
 	device->link.socket = -1;
-	device->layout = (struct region){.slot_bytes = SLOT_BYTES, .slots = SLOTS, .stays = true, .piece = PIECE};
+	device->layout = (struct region){
+		.slot_bytes = SLOT_BYTES, .slots = SLOTS, .stays = true, .piece = PIECE};
 	const size_t bytes = region_lay_out(&device->layout);
 	device->region = aligned_alloc(4096, bytes);
 	if (!device->region)
@@ -288,7 +293,8 @@ static void *watch(void *arg)
 
 	while (!__atomic_load_n(&stop, __ATOMIC_ACQUIRE)) {
 		if (clock_seconds() > end) {
-			printf("%s, %u: it hangs\n0 passed, 1 failed\n", NAMES[plan->fault], plan->nth);
+			printf("%s, %u: it hangs\n0 passed, 1 failed\n", NAMES[plan->fault],
+			       plan->nth);
 			fflush(stdout);
 			_exit(1);
 		}
@@ -306,10 +312,13 @@ static void check_totals(const struct one *one)
 		records += one[i].report->records;
 	for (size_t i = 0; i < BINS + 4; i++)
 		wrong += counts.cell[i] != expected[i];
-	CHECK(wrong == 0, "%s, %u: %llu cells are wrong", NAMES[plan->fault], plan->nth, (unsigned long long)wrong);
-	CHECK(counts.samples == samples_in_all && records == samples_in_all && t->bytes == 4 * samples_in_all,
-	      "%s, %u: %llu counted, %llu reported, %llu bytes given back, of %llu samples", NAMES[plan->fault],
-	      plan->nth, (unsigned long long)counts.samples, (unsigned long long)records, (unsigned long long)t->bytes,
+	CHECK(wrong == 0, "%s, %u: %llu cells are wrong", NAMES[plan->fault], plan->nth,
+	      (unsigned long long)wrong);
+	CHECK(counts.samples == samples_in_all && records == samples_in_all &&
+		      t->bytes == 4 * samples_in_all,
+	      "%s, %u: %llu counted, %llu reported, %llu bytes given back, of %llu samples",
+	      NAMES[plan->fault], plan->nth, (unsigned long long)counts.samples,
+	      (unsigned long long)records, (unsigned long long)t->bytes,
 	      (unsigned long long)samples_in_all);
 	CHECK(source_finished(source), "%s, %u: something was left", NAMES[plan->fault], plan->nth);
 }
@@ -361,12 +370,13 @@ static bool run(const struct plan *given, char **paths, size_t path_count)
 	const bool failed = gpu_failed(&gpu);
 	CHECK(!failed || met > 0, "%s, %u: %s", NAMES[plan->fault], plan->nth, gpu.report.why);
 	/* A table that was not cleared may have been the last one. */
-	CHECK(failed || met == 0 || plan->fault == NO_CLEAR, "%s, %u: overlooked", NAMES[plan->fault], plan->nth);
+	CHECK(failed || met == 0 || plan->fault == NO_CLEAR, "%s, %u: overlooked",
+	      NAMES[plan->fault], plan->nth);
 	if (rc == 0)
 		check_totals(one);
 	else
-		CHECK(plan->gpu_only && failed, "%s, %u: a worker failed: %s", NAMES[plan->fault], plan->nth,
-		      one[0].fail.text);
+		CHECK(plan->gpu_only && failed, "%s, %u: a worker failed: %s", NAMES[plan->fault],
+		      plan->nth, one[0].fail.text);
 	counts_free(&counts);
 	source_close(source);
 	drop_device();
@@ -409,7 +419,8 @@ static void every_fault(char **paths)
 					       .gpu_only = nth % 4 == 0};
 			times_met += run(&p, paths, FILES);
 		}
-		CHECK(fault == NO_FAULT ? times_met == 0 : times_met >= 2, "%s: met %u times", NAMES[fault], times_met);
+		CHECK(fault == NO_FAULT ? times_met == 0 : times_met >= 2, "%s: met %u times",
+		      NAMES[fault], times_met);
 	}
 }
 
@@ -417,10 +428,13 @@ static void every_fault(char **paths)
 static void one_epoch(char **paths)
 {
 	for (unsigned workers = 1; workers <= WORKERS_MOST; workers++) {
-		const struct plan p = {
-			.samples_most = UINT32_MAX, .inputs_most = 100, .workers = workers, .gpu_only = true};
+		const struct plan p = {.samples_most = UINT32_MAX,
+				       .inputs_most = 100,
+				       .workers = workers,
+				       .gpu_only = true};
 		run(&p, paths, FILES);
-		CHECK(report[0].gpu_records + report[1].gpu_records + report[2].gpu_records + report[3].gpu_records ==
+		CHECK(report[0].gpu_records + report[1].gpu_records + report[2].gpu_records +
+				      report[3].gpu_records ==
 			      samples_in_all,
 		      "not all by the GPU");
 	}
@@ -447,12 +461,16 @@ static void *feed(void *arg)
 	return NULL;
 }
 
-/* Of a FIFO slots keep their chunks until the epoch's end: under --device=gpu, where no other engine counts them. */
+/*
+ * Of a FIFO slots keep their chunks until the epoch's end: under --device=gpu, where no other
+ * engine counts them.
+ */
 static void from_a_fifo(void)
 {
 	char name[] = "fifo";
 	char *paths[] = {name};
-	static const enum fault POSSIBLE[] = {NO_FAULT, NO_FAULT, LOST_CHUNK, LOST_SUMS, WRONG_PIECE, LOST_CLEAR};
+	static const enum fault POSSIBLE[] = {NO_FAULT,  NO_FAULT,    LOST_CHUNK,
+					      LOST_SUMS, WRONG_PIECE, LOST_CLEAR};
 
 	for (unsigned i = 0; i < 18; i++) {
 		const struct plan p = {.fault = POSSIBLE[i % 6],
@@ -480,7 +498,8 @@ int main(void)
 
 	signal(SIGPIPE, SIG_IGN);
 	scratch_enter();
-	CHECK(sample_type_parse(&type, "u32") == 0 && edges_init(&edges, &spec, &type, &why) == 0, "%s", why);
+	CHECK(sample_type_parse(&type, "u32") == 0 && edges_init(&edges, &spec, &type, &why) == 0,
+	      "%s", why);
 	counting_init(&counting, &type, &edges, false);
 	CHECK(counting.cells == BINS + 4, "%zu cells", counting.cells);
 	make_files(names);

@@ -25,9 +25,10 @@ static void counters(void)
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		const enum counter_kind k = CASES[i].kind;
 		CHECK(strcmp(counter_name(k), CASES[i].name) == 0, "%s", counter_name(k));
-		CHECK(counter_parse(&kind, CASES[i].name) == 0 && kind == k, "%s is not parsed", CASES[i].name);
-		CHECK(strstr(COUNTER_NAMES, CASES[i].name) && strstr(help_text, CASES[i].name), "%s is in no text",
+		CHECK(counter_parse(&kind, CASES[i].name) == 0 && kind == k, "%s is not parsed",
 		      CASES[i].name);
+		CHECK(strstr(COUNTER_NAMES, CASES[i].name) && strstr(help_text, CASES[i].name),
+		      "%s is in no text", CASES[i].name);
 		CHECK(counter_bytes(k) == CASES[i].bytes, "%s", CASES[i].name);
 		CHECK(counter_max(k) == CASES[i].max, "%s", CASES[i].name);
 		CHECK(counter_clip(k, CASES[i].max - 1) == CASES[i].max - 1 &&
@@ -35,7 +36,8 @@ static void counters(void)
 			      counter_clip(k, UINT64_MAX) == CASES[i].max,
 		      "%s clips", CASES[i].name);
 	}
-	CHECK(counter_parse(&kind, "u8") == -1 && counter_parse(&kind, "") == -1 && counter_parse(&kind, "U64") == -1,
+	CHECK(counter_parse(&kind, "u8") == -1 && counter_parse(&kind, "") == -1 &&
+		      counter_parse(&kind, "U64") == -1,
 	      "a counter that is none");
 }
 
@@ -55,9 +57,11 @@ static void suffixes(const struct format *f)
 	CHECK(f->suffixes[0] || strcmp(f->name, "plot") == 0, "%s: no suffix", f->name);
 	for (size_t i = 0; f->suffixes[i]; i++) {
 		const char *const suffix = f->suffixes[i];
-		CHECK(i + 1 < sizeof(f->suffixes) / sizeof(f->suffixes[0]), "%s: no NULL after its suffixes", f->name);
+		CHECK(i + 1 < sizeof(f->suffixes) / sizeof(f->suffixes[0]),
+		      "%s: no NULL after its suffixes", f->name);
 		CHECK(suffix[0] == '.' &&
-			      strspn(suffix + 1, "abcdefghijklmnopqrstuvwxyz0123456789") == strlen(suffix) - 1,
+			      strspn(suffix + 1, "abcdefghijklmnopqrstuvwxyz0123456789") ==
+				      strlen(suffix) - 1,
 		      "%s", suffix);
 		snprintf(path, sizeof(path), "a.gz/b.csv%s", suffix);
 		CHECK(format_of_path(path, why) == f, "%s is not %s", path, f->name);
@@ -65,8 +69,8 @@ static void suffixes(const struct format *f)
 			*p = (char)(*p >= 'a' && *p <= 'z' ? *p - 'a' + 'A' : *p);
 		CHECK(format_of_path(path, why) == f, "%s is not %s", path, f->name);
 		for (size_t k = 0; format_row(k); k++)
-			CHECK(format_row(k) == f || !claims(format_row(k), suffix), "%s is also %s", suffix,
-			      format_row(k)->name);
+			CHECK(format_row(k) == f || !claims(format_row(k), suffix), "%s is also %s",
+			      suffix, format_row(k)->name);
 	}
 }
 
@@ -80,20 +84,26 @@ static void rows(void)
 		CHECK(format_find(f->name) == f, "two rows are %s", f->name);
 		CHECK(f->counters & 1u << f->counter, "%s does not take its own counter", f->name);
 		/* What README and the manual say of text and binary formats. */
-		CHECK(f->counter == (f->binary ? COUNTER_U32 : COUNTER_U64), "%s: counter %s", f->name,
-		      counter_name(f->counter));
-		CHECK(!(f->binary && f->rows) && !(f->rows && f->flow), "%s is two things", f->name);
+		CHECK(f->counter == (f->binary ? COUNTER_U32 : COUNTER_U64), "%s: counter %s",
+		      f->name, counter_name(f->counter));
+		CHECK(!(f->binary && f->rows) && !(f->rows && f->flow), "%s is two things",
+		      f->name);
 		/* A saturated count in under or over would be neither named nor exact. */
-		CHECK(!f->flow || f->counters < 1u << COUNTER_SAT8, "%s saturates under and over", f->name);
+		CHECK(!f->flow || f->counters < 1u << COUNTER_SAT8, "%s saturates under and over",
+		      f->name);
 		suffixes(f);
 		snprintf(help + strlen(help), sizeof(help) - strlen(help), " %s", f->name);
 	}
 	CHECK(format_row(0) && format_row(0)->rows, "the default is a table for the eye");
 	CHECK(strstr(help_text, help), "-h does not list '%s'", help);
-	CHECK(!format_find("") && !format_find("CSV") && !format_find("csv ") && !format_find("npz"), "no format");
+	CHECK(!format_find("") && !format_find("CSV") && !format_find("csv ") &&
+		      !format_find("npz"),
+	      "no format");
 
-	CHECK(format_of_path(NULL, why) == format_row(0) && format_of_path("-", why) == format_row(0) &&
-		      format_of_path("h", why) == format_row(0) && format_of_path("h.dat", why) == format_row(0) &&
+	CHECK(format_of_path(NULL, why) == format_row(0) &&
+		      format_of_path("-", why) == format_row(0) &&
+		      format_of_path("h", why) == format_row(0) &&
+		      format_of_path("h.dat", why) == format_row(0) &&
 		      format_of_path("h.", why) == format_row(0),
 	      "the default");
 	CHECK(!format_of_path("h.csv.GZ", why) && strstr(why, "compress"), "%s", why);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gather: samples of every layout against a loop that looks at one sample after the other: all types, 1 to 64
- * channels, offsets, rows, chunks of any number of records, noise and samples that repeat, checksums, every
- * instruction set. From a seed.
+ * gather: samples of every layout against a loop that looks at one sample after the other: all
+ * types, 1 to 64 channels, offsets, rows, chunks of any number of records, noise and samples that
+ * repeat, checksums, every instruction set. From a seed.
  */
 #include "count/gather.h"
 
@@ -26,9 +26,11 @@ static uint64_t below(uint64_t n)
 /* Bins over some whole values, or of a full range, for any type. */
 static void set_up(struct edges *e, struct sample_type *t)
 {
-	static const char *const TYPES[] = {"u8",    "i8",  "u16",   "i16be", "u24",    "i24be", "u32", "u32be",
-					    "i32be", "u64", "i64be", "f16",   "bf16be", "f32",   "f64", "f32be"};
-	struct edges_spec spec = {.kind = AXIS_RANGE, .bins = 1 + (uint32_t)below(below(8) ? 1000 : 70000)};
+	static const char *const TYPES[] = {"u8",     "i8",    "u16",   "i16be", "u24",   "i24be",
+					    "u32",    "u32be", "i32be", "u64",   "i64be", "f16",
+					    "bf16be", "f32",   "f64",   "f32be"};
+	struct edges_spec spec = {.kind = AXIS_RANGE,
+				  .bins = 1 + (uint32_t)below(below(8) ? 1000 : 70000)};
 	const char *why = NULL;
 
 	sample_type_parse(t, TYPES[below(sizeof(TYPES) / sizeof(TYPES[0]))]);
@@ -50,7 +52,8 @@ static struct layout draw_layout(uint32_t sample)
 	asked.samples = samples;
 	if (below(2)) {
 		asked.offset = (uint32_t)below(below(2) ? 5 : 300);
-		asked.record = asked.offset + samples * sample + (uint32_t)below(below(4) ? 60 : 9000);
+		asked.record =
+			asked.offset + samples * sample + (uint32_t)below(below(4) ? 60 : 9000);
 	}
 	if (below(2)) {
 		const uint32_t record = asked.record > 0 ? asked.record : samples * sample;
@@ -75,8 +78,8 @@ static size_t cell_of(const struct counting *c, const unsigned char *sample)
 	return cell;
 }
 
-static void count_plainly(const struct counting *c, const unsigned char *p, size_t bytes, uint64_t *cell,
-			  uint64_t *samples)
+static void count_plainly(const struct counting *c, const unsigned char *p, size_t bytes,
+			  uint64_t *cell, uint64_t *samples)
 {
 	const struct layout *const l = &c->layout;
 	const size_t pitch = l->row > 0 ? l->pitch : l->record, rows = bytes / pitch;
@@ -84,8 +87,9 @@ static void count_plainly(const struct counting *c, const unsigned char *p, size
 	for (size_t row = 0; row < rows; row++)
 		for (size_t record = 0; record < (l->row > 0 ? l->row : 1); record++)
 			for (size_t i = 0; i < l->samples; i++) {
-				const unsigned char *const at =
-					p + row * pitch + record * l->record + l->offset + i * c->bytes;
+				const unsigned char *const at = p + row * pitch +
+								record * l->record + l->offset +
+								i * c->bytes;
 				cell[i % l->channels * c->cells_each + cell_of(c, at)]++;
 				++*samples;
 			}
@@ -101,7 +105,9 @@ static void fill(unsigned char *p, size_t bytes)
 		const bool same = kind == 0 || (kind == 1 && below(2));
 		const unsigned char byte = (unsigned char)below(below(2) ? 1 : 256);
 		for (size_t end = n < bytes - i ? i + n : bytes; i < end; i++)
-			p[i] = same ? byte : (unsigned char)(check_random(&state) >> 30 & (kind == 2 ? 3 : 255));
+			p[i] = same ? byte
+				    : (unsigned char)(check_random(&state) >> 30 &
+						      (kind == 2 ? 3 : 255));
 	}
 }
 
@@ -120,7 +126,8 @@ static void one(const char *isa)
 	const struct layout l = draw_layout(t.bytes);
 	const size_t unit = layout_bytes(&l), units = BYTES / unit < 1 ? 0 : BYTES / unit;
 	counting_init_layout(&c, &t, &e, &l, below(2));
-	CHECK(c.cells == c.cells_each * l.channels && c.cells_each == counting_cells(&t, &e), "%zu cells", c.cells);
+	CHECK(c.cells == c.cells_each * l.channels && c.cells_each == counting_cells(&t, &e),
+	      "%zu cells", c.cells);
 	CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
 	methods[c.method]++;
 	channels_seen |= 1ul << (l.channels - 1);
@@ -142,14 +149,19 @@ static void one(const char *isa)
 		gather_add(&c, counter, data + at * unit, n * unit, hashes ? &along : NULL);
 	}
 	counter_close(counter);
-	CHECK(!hashes || (along.bytes == apart.bytes && xxh64_end(&along) == xxh64_end(&apart)), "checksum");
-	CHECK(counts.samples == samples && samples == (uint64_t)units * layout_samples(&l), "%llu of %llu samples",
-	      (unsigned long long)counts.samples, (unsigned long long)samples);
+	CHECK(!hashes || (along.bytes == apart.bytes && xxh64_end(&along) == xxh64_end(&apart)),
+	      "checksum");
+	CHECK(counts.samples == samples && samples == (uint64_t)units * layout_samples(&l),
+	      "%llu of %llu samples", (unsigned long long)counts.samples,
+	      (unsigned long long)samples);
 	size_t right = 0;
 	while (right < c.cells && counts.cell[right] == expected[right])
 		right++;
-	CHECK(right == c.cells, "%s, %s, channels %u: record %u offset %u samples %u row %u pitch %u: cell %zu of %zu",
-	      isa, t.name, l.channels, l.record, l.offset, l.samples, l.row, l.pitch, right, c.cells);
+	CHECK(right == c.cells,
+	      "%s, %s, channels %u: record %u offset %u samples %u row %u pitch %u: cell %zu of "
+	      "%zu",
+	      isa, t.name, l.channels, l.record, l.offset, l.samples, l.row, l.pitch, right,
+	      c.cells);
 	free(expected);
 	free(room);
 	counts_free(&counts);
@@ -177,7 +189,8 @@ static void every_number_of_channels(void)
 			uint64_t samples = 0;
 			sample_type_parse(&t, TYPES[k]);
 			CHECK(edges_init(&e, &spec, &t, &why) == 0 &&
-				      layout_init(&l, &(struct layout){.channels = channels}, t.bytes, &why) == 0,
+				      layout_init(&l, &(struct layout){.channels = channels},
+						  t.bytes, &why) == 0,
 			      "%s", why);
 			counting_init_layout(&c, &t, &e, &l, false);
 			CHECK(counts_init(&counts, c.cells, &fail) == 0, "%s", fail.text);
@@ -187,8 +200,8 @@ static void every_number_of_channels(void)
 			struct counter *const counter = counter_open(&c, &counts);
 			gather_add(&c, counter, data, bytes, NULL);
 			counter_close(counter);
-			CHECK(memcmp(expected, counts.cell, c.cells * sizeof(*expected)) == 0, "%s, %u channels",
-			      TYPES[k], channels);
+			CHECK(memcmp(expected, counts.cell, c.cells * sizeof(*expected)) == 0,
+			      "%s, %u channels", TYPES[k], channels);
 			free(expected);
 			counts_free(&counts);
 		}
@@ -199,7 +212,10 @@ int main(void)
 	static const char *const ISAS[] = {"base", "avx2", "avx512"};
 
 	for (size_t k = 0; k < sizeof(ISAS) / sizeof(ISAS[0]); k++) {
-		/* What must be reached at the end takes this many layouts, whatever this machine has. */
+		/*
+		 * What must be reached at the end takes this many layouts, whatever this machine
+		 * has.
+		 */
 		const char *const isa = cells_force(ISAS[k]) == 0 ? ISAS[k] : "base";
 		cells_force(isa);
 		for (unsigned i = 0; i < ROUNDS; i++)
@@ -209,6 +225,7 @@ int main(void)
 	every_number_of_channels();
 	for (unsigned k = 0; k < 4; k++)
 		CHECK(methods[k] > 100, "method %u was reached %lu times", k, methods[k]);
-	CHECK(channels_seen == UINT64_MAX && gapped > 100 && direct > 20, "%lx %lu %lu", channels_seen, gapped, direct);
+	CHECK(channels_seen == UINT64_MAX && gapped > 100 && direct > 20, "%lx %lu %lu",
+	      channels_seen, gapped, direct);
 	return check_report();
 }

@@ -13,15 +13,20 @@ static void lists(void)
 		const char *wanted;
 		unsigned named, nth[4];
 	} CASES[] = {
-		{"all", 0, {0}}, {"0", 1, {0}}, {"7", 1, {7}}, {"0,2", 2, {0, 2}}, {"15,3,9,0", 4, {15, 3, 9, 0}},
+		{"all", 0, {0}},
+		{"0", 1, {0}},
+		{"7", 1, {7}},
+		{"0,2", 2, {0, 2}},
+		{"15,3,9,0", 4, {15, 3, 9, 0}},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		CHECK(devices_named(CASES[i].wanted) == CASES[i].named, "%s: %u", CASES[i].wanted,
 		      devices_named(CASES[i].wanted));
 		for (unsigned k = 0; k < CASES[i].named; k++)
-			CHECK(devices_nth(CASES[i].wanted, k) == CASES[i].nth[k], "%s: number %u is %u",
-			      CASES[i].wanted, k, devices_nth(CASES[i].wanted, k));
+			CHECK(devices_nth(CASES[i].wanted, k) == CASES[i].nth[k],
+			      "%s: number %u is %u", CASES[i].wanted, k,
+			      devices_nth(CASES[i].wanted, k));
 	}
 }
 
@@ -40,7 +45,8 @@ static void known(void)
 		{"2,0,1", 0, "2"},
 		{"2,0,1", 2, "1"},
 		{"2,0,1", 3, "-1"},
-		{"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", 0, "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"},
+		{"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", 0,
+		 "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"},
 		{"1,GPU-8932f937,MIG-GPU-5/1/0", 1, "GPU-8932f937"},
 		{"1,GPU-8932f937,MIG-GPU-5/1/0", 2, "MIG-GPU-5/1/0"},
 		/* Nothing is visible. */
@@ -62,12 +68,16 @@ static void known(void)
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		char text[512] = "?";
 		devices_show(text, sizeof(text), CASES[i].visible, CASES[i].number);
-		CHECK(strcmp(text, CASES[i].shown) == 0, "number %u of \"%s\" is \"%s\", not \"%s\"", CASES[i].number,
+		CHECK(strcmp(text, CASES[i].shown) == 0,
+		      "number %u of \"%s\" is \"%s\", not \"%s\"", CASES[i].number,
 		      CASES[i].visible ? CASES[i].visible : "(all)", text, CASES[i].shown);
 	}
 }
 
-/* Random lists: the entries up to the first bad one are shown each by its number, and nothing behind it. */
+/*
+ * Random lists: the entries up to the first bad one are shown each by its number, and nothing
+ * behind it.
+ */
 static void drawn(void)
 {
 	static const char *const GOOD[] = {"0", "1", "12", "GPU-01234567-89ab", "MIG-7"};
@@ -82,7 +92,8 @@ static void drawn(void)
 		bool ended = false;
 		for (unsigned k = 0; k < n; k++) {
 			const bool bad = check_random(&state) % 8 == 0;
-			entry[k] = bad ? BAD[check_random(&state) % 3] : GOOD[check_random(&state) % 5];
+			entry[k] = bad ? BAD[check_random(&state) % 3]
+				       : GOOD[check_random(&state) % 5];
 			ended |= bad;
 			good += !ended;
 			strcat(strcat(list, k > 0 ? "," : ""), entry[k]);
@@ -90,8 +101,8 @@ static void drawn(void)
 		for (unsigned k = 0; k < n + 3; k++) {
 			char text[512];
 			devices_show(text, sizeof(text), list, k);
-			CHECK(strcmp(text, k < good ? entry[k] : "-1") == 0, "number %u of \"%s\": \"%s\"", k, list,
-			      text);
+			CHECK(strcmp(text, k < good ? entry[k] : "-1") == 0,
+			      "number %u of \"%s\": \"%s\"", k, list, text);
 		}
 	}
 }

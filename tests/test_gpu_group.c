@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Groups of 16-bit integers: no border of a bin is inside one, and they are few where they should be. */
+/*
+ * Groups of 16-bit integers: no border of a bin is inside one, and they are few where they should
+ * be.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,7 +27,9 @@ static const struct job JOBS[] = {
 	{"i16be", 2048, "-1024:1024", false, 2050},
 	{"u16", 300, "-0.5:255.5", false, 258},
 	{"u16", 7, "100:3000", false, 2902},
-	/* a group for each bin; no value is out of range, but there are groups for under and over */
+	/*
+	 * a group for each bin; no value is out of range, but there are groups for under and over
+	 */
 	{"u16", 1024, "full", false, 1026},
 	{"i16", 1000, "full", false, 1002},
 	{"u16", 777, "0:60000", false, 779},
@@ -44,8 +49,9 @@ static uint64_t state = 1;
 
 static bool make_edges(struct edges *e, struct sample_type *type, const struct job *job)
 {
-	struct edges_spec spec = {
-		.bins = job->bins, .closed = job->closed, .kind = job->range != NULL ? AXIS_RANGE : AXIS_VALUES};
+	struct edges_spec spec = {.bins = job->bins,
+				  .closed = job->closed,
+				  .kind = job->range != NULL ? AXIS_RANGE : AXIS_VALUES};
 	const char *why;
 
 	sample_type_parse(type, job->type);
@@ -70,7 +76,8 @@ static void check_job(const struct job *job, uint32_t most)
 	if (!make_edges(&e, &type, job))
 		return;
 	const uint32_t n = groups_choose(&g, &type, &e.binning, most);
-	CHECK(n <= most, "%s -b %u -r %s: %u groups of at most %u", job->type, job->bins, job->range, n, most);
+	CHECK(n <= most, "%s -b %u -r %s: %u groups of at most %u", job->type, job->bins,
+	      job->range, n, most);
 	if (job->groups != UINT32_MAX)
 		CHECK(n == job->groups, "%s -b %u -r %s: %u groups, not %u", job->type, job->bins,
 		      job->range ? job->range : "none", n, job->groups);
@@ -86,8 +93,8 @@ static void check_job(const struct job *job, uint32_t most)
 		else
 			cell_of[group] = cell;
 	}
-	CHECK(wrong == 0, "%s -b %u -r %s%s: %u codes are in a group of another bin", job->type, job->bins,
-	      job->range ? job->range : "none", job->closed ? " closed" : "", wrong);
+	CHECK(wrong == 0, "%s -b %u -r %s%s: %u codes are in a group of another bin", job->type,
+	      job->bins, job->range ? job->range : "none", job->closed ? " closed" : "", wrong);
 }
 
 static void random_jobs(unsigned jobs)
@@ -97,16 +104,19 @@ static void random_jobs(unsigned jobs)
 
 	for (unsigned i = 0; i < jobs; i++) {
 		const int64_t lo = (int64_t)(check_random(&state) % 140000) - 70000;
-		const uint64_t width = 1 + check_random(&state) % (check_random(&state) % 2 ? 200 : 140000);
+		const uint64_t width =
+			1 + check_random(&state) % (check_random(&state) % 2 ? 200 : 140000);
 		char range[80];
 		struct job job = {
 			.type = TYPES[check_random(&state) % 4],
-			.bins = 1 + (uint32_t)(check_random(&state) % (check_random(&state) % 2 ? 10 : 5000)),
+			.bins = 1 + (uint32_t)(check_random(&state) %
+					       (check_random(&state) % 2 ? 10 : 5000)),
 			.range = range,
 			.closed = check_random(&state) % 3 == 0,
 			.groups = UINT32_MAX,
 		};
-		snprintf(range, sizeof(range), "%lld:%lld%s", (long long)lo, (long long)(lo + (int64_t)width),
+		snprintf(range, sizeof(range), "%lld:%lld%s", (long long)lo,
+			 (long long)(lo + (int64_t)width),
 			 check_random(&state) % 4 == 0 ? ".5" : "");
 		struct sample_type type;
 		struct edges e;

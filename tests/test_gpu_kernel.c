@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: the choice of kernels and their launches, without a device: functions of a driver that say what a device of
- * some class would, and look at what is launched.
+ * kernel: the choice of kernels and their launches, without a device: functions of a driver that
+ * say what a device of some class would, and look at what is launched.
  *
- * Samples are sorted into buckets for so many cells that no table fits: whatever the device, the bins and the
- * chunk, all of it must lie in the memory that was asked for.
+ * Samples are sorted into buckets for so many cells that no table fits: whatever the device, the
+ * bins and the chunk, all of it must lie in the memory that was asked for.
  */
 #include "driver/kernel.h"
 
@@ -55,7 +55,8 @@ static CUresult set(CUfunction function, int what, int value)
 {
 	(void)function;
 	(void)what;
-	CHECK(value >= 0 && (unsigned)value <= shared_most, "%d bytes of shared memory of %u", value, shared_most);
+	CHECK(value >= 0 && (unsigned)value <= shared_most, "%d bytes of shared memory of %u",
+	      value, shared_most);
 	return CUDA_SUCCESS;
 }
 
@@ -75,11 +76,12 @@ static CUresult fill32(CUdeviceptr to, unsigned value, size_t words, CUstream st
 	return CUDA_SUCCESS;
 }
 
-static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-		       unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **arguments,
-		       void **extra)
+static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+		       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+		       CUstream stream, void **arguments, void **extra)
 {
-	(void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)stream, (void)extra;
+	(void)grid_y, (void)grid_z, (void)block_x, (void)block_y, (void)block_z, (void)stream,
+		(void)extra;
 	launched.launches++;
 	CHECK(shared + 1024 <= shared_most, "%u bytes of shared memory of %u", shared, shared_most);
 	switch ((uintptr_t)function) {
@@ -92,7 +94,8 @@ static CUresult launch(CUfunction function, unsigned grid_x, unsigned grid_y, un
 		break;
 	case COUNT:
 		memcpy(&launched.all, arguments[2], sizeof(launched.all));
-		CHECK(shared == 4 * spread_words(launched.parts.width + 1), "%u bytes for counting", shared);
+		CHECK(shared == 4 * spread_words(launched.parts.width + 1), "%u bytes for counting",
+		      shared);
 		break;
 	default:
 		break;
@@ -129,7 +132,8 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, u
 /* Is what kernels/parts.cuh relies on so, for n samples in memory of the plan's size? */
 static void check_launch(const struct kernel_plan *plan, uint64_t n, const char *what)
 {
-	const struct kernel_chunk chunk = {.data = 1 << 20, .cells = 1 << 21, .work = (CUdeviceptr)1 << 40};
+	const struct kernel_chunk chunk = {
+		.data = 1 << 20, .cells = 1 << 21, .work = (CUdeviceptr)1 << 40};
 	const struct parts *const s = &launched.parts;
 	const struct parts_memory *const m = &launched.memory;
 	const CUdeviceptr end = chunk.work + plan->work_bytes;
@@ -137,32 +141,42 @@ static void check_launch(const struct kernel_plan *plan, uint64_t n, const char 
 
 	memset(&launched, 0, sizeof(launched));
 	const CUresult r = kernel_launch(plan, &CUDA, &chunk, n, NULL);
-	CHECK(r == CUDA_SUCCESS && launched.launches == 3, "%s, %llu samples: %d, %u launches", what,
-	      (unsigned long long)n, r, launched.launches);
+	CHECK(r == CUDA_SUCCESS && launched.launches == 3, "%s, %llu samples: %d, %u launches",
+	      what, (unsigned long long)n, r, launched.launches);
 	if (r != CUDA_SUCCESS)
 		return;
 	CHECK(launched.samples == n && launched.all == plan->cells, "%s: other samples", what);
 	CHECK(launched.cleared == s->buckets, "%s: %u totals are cleared", what, launched.cleared);
 	/* Every cell has a bucket, found by a product of 32 bits, and a place of 16 bits in it. */
-	CHECK((uint64_t)s->width * s->buckets >= plan->cells && s->width < 0xffff && s->width % 4096 == 0,
+	CHECK((uint64_t)s->width * s->buckets >= plan->cells && s->width < 0xffff &&
+		      s->width % 4096 == 0,
 	      "%s: %lu buckets of %lu", what, (unsigned long)s->buckets, (unsigned long)s->width);
 	for (int i = 0; i < 200; i++) {
 		const uint32_t cell = i == 0   ? 0
 				      : i == 1 ? plan->cells - 1
 					       : (uint32_t)(check_random(&state) % plan->cells);
 		const uint64_t product = (uint64_t)(cell >> 12) * s->mul;
-		CHECK(product <= UINT32_MAX && product >> s->shr == cell / s->width, "%s: cell %lu is in bucket %llu",
-		      what, (unsigned long)cell, (unsigned long long)(product >> s->shr));
+		CHECK(product <= UINT32_MAX && product >> s->shr == cell / s->width,
+		      "%s: cell %lu is in bucket %llu", what, (unsigned long)cell,
+		      (unsigned long long)(product >> s->shr));
 	}
-	/* A tile: its samples and the edges' 31, each bucket of it filled up to 8 and with its gaps, behind 16 bits. */
+	/*
+	 * A tile: its samples and the edges' 31, each bucket of it filled up to 8 and with its
+	 * gaps, behind 16 bits.
+	 */
 	const uint64_t tile = (uint64_t)s->tile_vecs * (plan->sample == 3 ? 16 : 16 / plan->sample);
 	const uint64_t most = tile + 31, filled = most < s->buckets ? most : s->buckets;
 	CHECK(8ull * s->room >= most + filled * (7 + s->copies * s->gap) && s->room <= UINT16_MAX,
-	      "%s, %llu samples: tiles of %llu in room for %lu", what, (unsigned long long)n, (unsigned long long)tile,
-	      8ul * s->room);
-	CHECK(tile * s->tiles >= n && launched.grid <= s->tiles, "%s: %lu tiles", what, (unsigned long)s->tiles);
-	CHECK(launched.shared >= 16 * s->room + 4 * (s->buckets * (s->copies + 1) + 33), "%s: shared memory", what);
-	/* Units of work: one for each bucket that has any, and one more for each unit of its samples. */
+	      "%s, %llu samples: tiles of %llu in room for %lu", what, (unsigned long long)n,
+	      (unsigned long long)tile, 8ul * s->room);
+	CHECK(tile * s->tiles >= n && launched.grid <= s->tiles, "%s: %lu tiles", what,
+	      (unsigned long)s->tiles);
+	CHECK(launched.shared >= 16 * s->room + 4 * (s->buckets * (s->copies + 1) + 33),
+	      "%s: shared memory", what);
+	/*
+	 * Units of work: one for each bucket that has any, and one more for each unit of its
+	 * samples.
+	 */
 	CHECK(s->units_max >= s->buckets + n / s->unit, "%s: units", what);
 	const struct {
 		CUdeviceptr at;
@@ -176,7 +190,8 @@ static void check_launch(const struct kernel_plan *plan, uint64_t n, const char 
 	CHECK(m->codes == chunk.work, "%s: the memory", what);
 	for (size_t i = 0; i + 1 < sizeof(parts) / sizeof(parts[0]); i++)
 		CHECK(parts[i].at % 16 == 0 && parts[i].at + parts[i].bytes <= parts[i + 1].at,
-		      "%s, %llu samples: part %zu overlaps the next", what, (unsigned long long)n, i);
+		      "%s, %llu samples: part %zu overlaps the next", what, (unsigned long long)n,
+		      i);
 }
 
 /* The largest number of bins, as a power of two, that devices of each class must count. */
@@ -192,10 +207,13 @@ static void buckets(void)
 	for (size_t k = 0; k < sizeof(CLASSES) / sizeof(CLASSES[0]); k++) {
 		shared_most = CLASSES[k].shared;
 		for (unsigned i = 0; i < 300; i++) {
-			const unsigned bits = 17 + (unsigned)(check_random(&state) % (CLASSES[k].bits - 16));
-			const uint32_t bins = i % 3 == 0 || bits == CLASSES[k].bits
-						      ? 1u << bits
-						      : (1u << bits) + (uint32_t)(check_random(&state) % (1u << bits));
+			const unsigned bits =
+				17 + (unsigned)(check_random(&state) % (CLASSES[k].bits - 16));
+			const uint32_t bins =
+				i % 3 == 0 || bits == CLASSES[k].bits
+					? 1u << bits
+					: (1u << bits) +
+						  (uint32_t)(check_random(&state) % (1u << bits));
 			const struct kernel_device on = {.cuda = &CUDA, .bytes_max = CHUNKS[i % 3]};
 			const char *const type = TYPES[check_random(&state) % 3];
 			const char *failed = "";
@@ -204,43 +222,54 @@ static void buckets(void)
 			char what[200];
 			if (!make_counting(&c, type, bins > 1u << 28 ? 1u << 28 : bins, 1))
 				continue;
-			snprintf(what, sizeof(what), "%u KiB, %s, %lu bins, chunks of %zu", shared_most / KIB, type,
-				 (unsigned long)bins, on.bytes_max);
-			CHECK(kernel_plan_init(&plan, &c, &on, &failed) == CUDA_SUCCESS, "%s: %s", what, failed);
+			snprintf(what, sizeof(what), "%u KiB, %s, %lu bins, chunks of %zu",
+				 shared_most / KIB, type, (unsigned long)bins, on.bytes_max);
+			CHECK(kernel_plan_init(&plan, &c, &on, &failed) == CUDA_SUCCESS, "%s: %s",
+			      what, failed);
 			if (plan.way != WAY_PARTS)
 				continue;
 			const size_t n = kernel_samples(&c, on.bytes_max);
 			check_launch(&plan, n, what);
 			check_launch(&plan, 1, what);
 			for (int j = 0; j < 20; j++)
-				check_launch(&plan, 1 + (check_random(&state) >> check_random(&state) % 50) % n, what);
+				check_launch(
+					&plan,
+					1 + (check_random(&state) >> check_random(&state) % 50) % n,
+					what);
 		}
 	}
 }
 
 /* ---- groups ---- */
 
-/* Counters of groups of codes are no cells: none where they would stay, or where statistics want each code. */
+/*
+ * Counters of groups of codes are no cells: none where they would stay, or where statistics want
+ * each code.
+ */
 static void groups(void)
 {
 	static const struct {
 		uint32_t bins, channels;
 		bool stays, stats, grouped;
 	} CASES[] = {
-		{1000, 1, false, false, true},  {1000, 1, true, false, false},  {1000, 1, false, true, false},
-		{10000, 4, false, false, true}, {10000, 4, true, false, false}, {20000, 4, false, false, false},
+		{1000, 1, false, false, true},  {1000, 1, true, false, false},
+		{1000, 1, false, true, false},  {10000, 4, false, false, true},
+		{10000, 4, true, false, false}, {20000, 4, false, false, false},
 	};
 
 	shared_most = 227 * KIB;
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		const struct kernel_device on = {.cuda = &CUDA, .bytes_max = 4 << 20, .stays = CASES[i].stays};
+		const struct kernel_device on = {
+			.cuda = &CUDA, .bytes_max = 4 << 20, .stays = CASES[i].stays};
 		const char *failed = "";
 		struct kernel_plan plan = {.near = NULL};
 		struct counting c;
 		CHECK(make_counting(&c, "u16", CASES[i].bins, CASES[i].channels), "case %zu", i);
 		c.stats = CASES[i].stats;
-		CHECK(kernel_plan_init(&plan, &c, &on, &failed) == CUDA_SUCCESS, "case %zu: %s", i, failed);
-		CHECK(plan.grouped == CASES[i].grouped, "case %zu: grouped %d", i, (int)plan.grouped);
+		CHECK(kernel_plan_init(&plan, &c, &on, &failed) == CUDA_SUCCESS, "case %zu: %s", i,
+		      failed);
+		CHECK(plan.grouped == CASES[i].grouped, "case %zu: grouped %d", i,
+		      (int)plan.grouped);
 		CHECK(plan.cells == (plan.grouped ? CASES[i].bins + 2 : 65536) * CASES[i].channels,
 		      "case %zu: %lu counters", i, (unsigned long)plan.cells);
 	}
@@ -257,16 +286,21 @@ static void far(void)
 	shared_most = 64 * KIB;
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
 		for (uint32_t channels = 1; channels <= 3; channels += 2) {
-			const struct kernel_device on = {.cuda = &CUDA, .bytes_max = 4 << 20, .stays = true};
+			const struct kernel_device on = {
+				.cuda = &CUDA, .bytes_max = 4 << 20, .stays = true};
 			const char *failed = "";
 			struct kernel_plan plan = {.near = NULL};
 			struct counting c;
-			CHECK(make_counting(&c, TYPES[i], i == 0 ? 65536 : 1u << 24, channels), "%s", TYPES[i]);
-			CHECK(kernel_plan_init(&plan, &c, &on, &failed) == CUDA_SUCCESS, "%s: %s", TYPES[i], failed);
+			CHECK(make_counting(&c, TYPES[i], i == 0 ? 65536 : 1u << 24, channels),
+			      "%s", TYPES[i]);
+			CHECK(kernel_plan_init(&plan, &c, &on, &failed) == CUDA_SUCCESS, "%s: %s",
+			      TYPES[i], failed);
 			memset(&launched, 0, sizeof(launched));
-			CHECK(plan.way == WAY_FAR && plan.work_bytes == 0 && strncmp(plan.name, "far_", 4) == 0,
+			CHECK(plan.way == WAY_FAR && plan.work_bytes == 0 &&
+				      strncmp(plan.name, "far_", 4) == 0,
 			      "%s: %s", TYPES[i], plan.name);
-			CHECK(kernel_launch(&plan, &CUDA, &chunk, 1000, NULL) == CUDA_SUCCESS && launched.launches == 1,
+			CHECK(kernel_launch(&plan, &CUDA, &chunk, 1000, NULL) == CUDA_SUCCESS &&
+				      launched.launches == 1,
 			      "%s: %u launches", TYPES[i], launched.launches);
 		}
 	}

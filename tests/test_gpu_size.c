@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_size: what holds for the slots of any job and any -M, drawn from a seed, and some known cases.
+ * gpu_size: what holds for the slots of any job and any -M, drawn from a seed, and some known
+ * cases.
  */
 #include "gpu/gpu_size.h"
 
@@ -13,8 +14,9 @@
 
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
-#define SMALLEST (256 * KIB)        /* a slot, where memory is short */
-#define VERY_MANY ((size_t)1 << 22) /* counters for which slots may take as much memory as they do, on top */
+#define SMALLEST (256 * KIB) /* a slot, where memory is short */
+/* counters for which slots may take as much memory as they do, on top */
+#define VERY_MANY ((size_t)1 << 22)
 
 /* False: there are no such bins. */
 static bool make_counting(struct counting *c, const char *name, uint32_t bins, const char *range,
@@ -50,34 +52,42 @@ static void holds(const struct gpu_spec *spec, uint64_t memory, unsigned long i)
 	const uint64_t of_record = (record + unit - 1) / unit * unit;
 	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
 	struct groups groups;
-	const uint32_t grouped = c->stats ? 0 : groups_choose(&groups, &c->type, &c->binning, 15000 / channels);
+	const uint32_t grouped =
+		c->stats ? 0 : groups_choose(&groups, &c->type, &c->binning, 15000 / channels);
 
-	/* Four slots of the smallest size, or two of one record each: less than that is no GPU at all. */
+	/*
+	 * Four slots of the smallest size, or two of one record each: less than that is no GPU at
+	 * all.
+	 */
 	const uint64_t smallest = s.stays && c->cells > 1 << 29 ? 2 * SMALLEST : SMALLEST;
-	const uint64_t least = of_record <= smallest ? (4 + s.orders) * smallest : (2 + s.orders) * of_record;
+	const uint64_t least =
+		of_record <= smallest ? (4 + s.orders) * smallest : (2 + s.orders) * of_record;
 	const size_t counters = grouped > 0 ? (size_t)grouped * channels : c->cells;
 	memory += counters >= VERY_MANY ? 4 * (uint64_t)counters : 0;
 	CHECK(s.slots * (uint64_t)s.slot_bytes <= (memory > least ? memory : least),
-	      "size %lu: %u slots of %zu are more than %llu", i, s.slots, s.slot_bytes, (unsigned long long)memory);
-	CHECK(s.slots >= 2 + s.orders && s.slots <= REGION_SLOTS, "size %lu: %u slots, %u for orders", i, s.slots,
-	      s.orders);
+	      "size %lu: %u slots of %zu are more than %llu", i, s.slots, s.slot_bytes,
+	      (unsigned long long)memory);
+	CHECK(s.slots >= 2 + s.orders && s.slots <= REGION_SLOTS,
+	      "size %lu: %u slots, %u for orders", i, s.slots, s.orders);
 	CHECK(s.slots <= (spec->windows         ? 4
 			  : spec->lanes + 4 > 4 ? spec->lanes + 4
 						: 4) +
 				 s.orders,
 	      "size %lu: %u slots for %u lanes", i, s.slots, spec->lanes);
-	CHECK(s.slot_bytes >= record && s.slot_bytes % unit == 0, "size %lu: slots of %zu, records of %llu", i,
-	      s.slot_bytes, (unsigned long long)record);
+	CHECK(s.slot_bytes >= record && s.slot_bytes % unit == 0,
+	      "size %lu: slots of %zu, records of %llu", i, s.slot_bytes,
+	      (unsigned long long)record);
 	const bool stays = !spec->fetch && c->most == 0 && counters > STAY_CELLS;
-	CHECK(s.stays == stays && (s.orders > 0) == stays && (s.cell_bytes == 0) == stays, "size %lu: stays %d", i,
-	      (int)s.stays);
+	CHECK(s.stays == stays && (s.orders > 0) == stays && (s.cell_bytes == 0) == stays,
+	      "size %lu: stays %d", i, (int)s.stays);
 	CHECK(stays || s.cell_bytes >= (c->cells + 1) / 2 * 8 + 2 * sizeof(uint64_t),
 	      "size %lu: %zu bytes for %zu counters", i, s.cell_bytes, c->cells);
 	if (!stays)
 		return;
 	/* A slot holds a piece, and the sums of all of them (gpu_epoch.c). */
 	const uint64_t pieces = (c->cells + s.piece - 1) / s.piece;
-	CHECK(s.piece >= 1024 && s.piece * sizeof(uint32_t) <= s.slot_bytes, "size %lu: pieces of %zu", i, s.piece);
+	CHECK(s.piece >= 1024 && s.piece * sizeof(uint32_t) <= s.slot_bytes,
+	      "size %lu: pieces of %zu", i, s.piece);
 	CHECK(pieces * sizeof(uint64_t) <= s.slot_bytes, "size %lu: %llu pieces, slots of %zu", i,
 	      (unsigned long long)pieces, s.slot_bytes);
 }
@@ -90,16 +100,22 @@ static void every_job(void)
 	unsigned long jobs = 0;
 
 	for (unsigned long i = 0; i < 20000; i++) {
-		const char *const type = TYPES[check_random(&state) % (sizeof(TYPES) / sizeof(TYPES[0]))];
+		const char *const type =
+			TYPES[check_random(&state) % (sizeof(TYPES) / sizeof(TYPES[0]))];
 		struct layout layout = {
-			.channels = check_random(&state) % 2 ? 1 : 1 + (uint32_t)(check_random(&state) % 64)};
-		const uint32_t bins = 1 + (uint32_t)(check_random(&state) >> (36 + check_random(&state) % 28));
+			.channels = check_random(&state) % 2
+					    ? 1
+					    : 1 + (uint32_t)(check_random(&state) % 64)};
+		const uint32_t bins =
+			1 + (uint32_t)(check_random(&state) >> (36 + check_random(&state) % 28));
 		struct counting c;
 		if (check_random(&state) % 4 == 0)
-			layout.record = 8 * layout.channels +
-					(uint32_t)(check_random(&state) >> (41 + check_random(&state) % 20));
+			layout.record =
+				8 * layout.channels + (uint32_t)(check_random(&state) >>
+								 (41 + check_random(&state) % 20));
 		/* A table that no process could have. */
-		if ((bins + (uint64_t)4) * layout.channels > (uint64_t)1 << 30 || layout.record > LAYOUT_BYTES_MAX)
+		if ((bins + (uint64_t)4) * layout.channels > (uint64_t)1 << 30 ||
+		    layout.record > LAYOUT_BYTES_MAX)
 			continue;
 		if (!make_counting(&c, type, bins, RANGES[check_random(&state) % 3], &layout))
 			continue;
@@ -116,7 +132,8 @@ static void every_job(void)
 			.decoded = (bits & 12) == 4,
 			.fetch = (bits & 48) == 16,
 		};
-		holds(&spec, (64 * KIB << check_random(&state) % 18) + check_random(&state) % MIB, i);
+		holds(&spec, (64 * KIB << check_random(&state) % 18) + check_random(&state) % MIB,
+		      i);
 	}
 	CHECK(jobs > 10000, "%lu jobs", jobs);
 }
@@ -136,19 +153,142 @@ static void known(void)
 		uint64_t slot_bytes;
 		bool stays;
 	} CASES[] = {
-		{"0", "u32", "none", 1024, {.channels = 1}, 8, false, false, false, 128 * MIB, 12, 4 * MIB, false},
-		{"0", "u32", "none", 1024, {.channels = 1}, 1, true, false, false, 128 * MIB, 4, 4 * MIB, false},
+		{"0",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 8,
+		 false,
+		 false,
+		 false,
+		 128 * MIB,
+		 12,
+		 4 * MIB,
+		 false},
+		{"0",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 1,
+		 true,
+		 false,
+		 false,
+		 128 * MIB,
+		 4,
+		 4 * MIB,
+		 false},
 		/* Short of memory: sixteen of full size will do, then smaller ones, then fewer. */
-		{"0", "u32", "none", 1024, {.channels = 1}, 16, false, false, false, 64 * MIB, 16, 4 * MIB, false},
-		{"0", "u32", "none", 1024, {.channels = 1}, 60, false, false, false, 64 * MIB, 16, 4 * MIB, false},
-		{"0", "u32", "none", 1024, {.channels = 1}, 60, false, false, false, 32 * MIB, 16, 2 * MIB, false},
-		{"0", "u32", "none", 1024, {.channels = 1}, 60, false, false, false, 1 * MIB, 4, 256 * KIB, false},
-		{"0", "u32", "none", 1024, {.channels = 1}, 60, false, false, false, 0, 4, 256 * KIB, false},
-		/* Each device gets slots for the workers that feed it, who are not known where all are asked for. */
-		{"0,2", "u32", "none", 1024, {.channels = 1}, 21, false, false, false, 128 * MIB, 15, 4 * MIB, false},
-		{"all", "u32", "none", 1024, {.channels = 1}, 21, false, false, false, 128 * MIB, 25, 4 * MIB, false},
+		{"0",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 16,
+		 false,
+		 false,
+		 false,
+		 64 * MIB,
+		 16,
+		 4 * MIB,
+		 false},
+		{"0",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 60,
+		 false,
+		 false,
+		 false,
+		 64 * MIB,
+		 16,
+		 4 * MIB,
+		 false},
+		{"0",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 60,
+		 false,
+		 false,
+		 false,
+		 32 * MIB,
+		 16,
+		 2 * MIB,
+		 false},
+		{"0",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 60,
+		 false,
+		 false,
+		 false,
+		 1 * MIB,
+		 4,
+		 256 * KIB,
+		 false},
+		{"0",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 60,
+		 false,
+		 false,
+		 false,
+		 0,
+		 4,
+		 256 * KIB,
+		 false},
+		/*
+		 * Each device gets slots for the workers that feed it, who are not known where all
+		 * are asked for.
+		 */
+		{"0,2",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 21,
+		 false,
+		 false,
+		 false,
+		 128 * MIB,
+		 15,
+		 4 * MIB,
+		 false},
+		{"all",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 21,
+		 false,
+		 false,
+		 false,
+		 128 * MIB,
+		 25,
+		 4 * MIB,
+		 false},
 		/* Decoders fill them one each, in one go. */
-		{"0", "u32", "none", 1024, {.channels = 1}, 8, false, true, false, 128 * MIB, 8, 16 * MIB, false},
+		{"0",
+		 "u32",
+		 "none",
+		 1024,
+		 {.channels = 1},
+		 8,
+		 false,
+		 true,
+		 false,
+		 128 * MIB,
+		 8,
+		 16 * MIB,
+		 false},
 		/* In whole samples. */
 		{"0",
 		 "u24",
@@ -217,20 +357,106 @@ static void known(void)
 		 8,
 		 8 * MIB,
 		 false},
-		{"0", "u32", "auto", 1 << 20, {.channels = 1}, 4, false, false, false, 1024 * MIB, 8, 64 * MIB, false},
-		{"0", "u32", "none", 1 << 21, {.channels = 1}, 4, false, false, false, 1 * MIB, 8, 256 * KIB, true},
+		{"0",
+		 "u32",
+		 "auto",
+		 1 << 20,
+		 {.channels = 1},
+		 4,
+		 false,
+		 false,
+		 false,
+		 1024 * MIB,
+		 8,
+		 64 * MIB,
+		 false},
+		{"0",
+		 "u32",
+		 "none",
+		 1 << 21,
+		 {.channels = 1},
+		 4,
+		 false,
+		 false,
+		 false,
+		 1 * MIB,
+		 8,
+		 256 * KIB,
+		 true},
 		/* Very many: as much memory again, and orders for all who add them. */
-		{"0", "u32", "none", 1 << 28, {.channels = 1}, 4, false, false, false, 1 * MIB, 12, 4 * MIB, true},
-		{"0", "u32", "none", 1 << 28, {.channels = 1}, 12, false, false, false, 1 * MIB, 28, 4 * MIB, true},
-		{"0", "u32", "none", 1 << 28, {.channels = 1}, 60, false, false, false, 1 * MIB, 64, 4 * MIB, true},
+		{"0",
+		 "u32",
+		 "none",
+		 1 << 28,
+		 {.channels = 1},
+		 4,
+		 false,
+		 false,
+		 false,
+		 1 * MIB,
+		 12,
+		 4 * MIB,
+		 true},
+		{"0",
+		 "u32",
+		 "none",
+		 1 << 28,
+		 {.channels = 1},
+		 12,
+		 false,
+		 false,
+		 false,
+		 1 * MIB,
+		 28,
+		 4 * MIB,
+		 true},
+		{"0",
+		 "u32",
+		 "none",
+		 1 << 28,
+		 {.channels = 1},
+		 60,
+		 false,
+		 false,
+		 false,
+		 1 * MIB,
+		 64,
+		 4 * MIB,
+		 true},
 		/* Groups of codes are few; codes of many channels are not. */
-		{"0", "u16", "full", 1000, {.channels = 4}, 4, false, false, false, 128 * MIB, 8, 4 * MIB, false},
-		{"0", "u16", "full", 10000, {.channels = 4}, 4, false, false, false, 128 * MIB, 12, 4 * MIB, true},
+		{"0",
+		 "u16",
+		 "full",
+		 1000,
+		 {.channels = 4},
+		 4,
+		 false,
+		 false,
+		 false,
+		 128 * MIB,
+		 8,
+		 4 * MIB,
+		 false},
+		{"0",
+		 "u16",
+		 "full",
+		 10000,
+		 {.channels = 4},
+		 4,
+		 false,
+		 false,
+		 false,
+		 128 * MIB,
+		 12,
+		 4 * MIB,
+		 true},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		struct counting c;
-		CHECK(make_counting(&c, CASES[i].type, CASES[i].bins, CASES[i].range, &CASES[i].layout), "case %zu", i);
+		CHECK(make_counting(&c, CASES[i].type, CASES[i].bins, CASES[i].range,
+				    &CASES[i].layout),
+		      "case %zu", i);
 		const struct gpu_spec spec = {.counting = &c,
 					      .devices = CASES[i].devices,
 					      .lanes = CASES[i].lanes,
@@ -238,8 +464,10 @@ static void known(void)
 					      .decoded = CASES[i].decoded,
 					      .fetch = CASES[i].fetch};
 		const struct gpu_size s = gpu_size(&spec, CASES[i].memory);
-		CHECK(s.slots == CASES[i].slots && s.slot_bytes == CASES[i].slot_bytes && s.stays == CASES[i].stays,
-		      "case %zu: %u slots of %zu KiB, stays %d", i, s.slots, s.slot_bytes >> 10, (int)s.stays);
+		CHECK(s.slots == CASES[i].slots && s.slot_bytes == CASES[i].slot_bytes &&
+			      s.stays == CASES[i].stays,
+		      "case %zu: %u slots of %zu KiB, stays %d", i, s.slots, s.slot_bytes >> 10,
+		      (int)s.stays);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header: what is found in headers of every kind; the same however they are cut and changed: a cut one is never
- * found, a changed one is found, refused or none, and what is found is possible.
+ * header: what is found in headers of every kind; the same however they are cut and changed: a cut
+ * one is never found, a changed one is found, refused or none, and what is found is possible.
  */
 #include "input/header.h"
 
@@ -10,8 +10,12 @@
 
 typedef unsigned long long ull;
 
-/* All steps over memory, by hand: what is asked for comes in order and within bounds. *asked: bytes in all. */
-static enum header_result steps(struct header_scan *h, const unsigned char *p, size_t n, size_t *asked)
+/*
+ * All steps over memory, by hand: what is asked for comes in order and within bounds. *asked: bytes
+ * in all.
+ */
+static enum header_result steps(struct header_scan *h, const unsigned char *p, size_t n,
+				size_t *asked)
 {
 	enum header_result result = HEADER_MORE;
 	uint64_t end = 0;
@@ -20,11 +24,12 @@ static enum header_result steps(struct header_scan *h, const unsigned char *p, s
 	*asked = 0;
 	for (header_begin(h); result == HEADER_MORE; count++) {
 		const uint64_t at = h->at, want = h->want;
-		CHECK(at >= end && want >= 1 && want <= HEADER_PIECE, "%llu at %llu after %llu", (ull)want, (ull)at,
-		      (ull)end);
+		CHECK(at >= end && want >= 1 && want <= HEADER_PIECE, "%llu at %llu after %llu",
+		      (ull)want, (ull)at, (ull)end);
 		end = at + want;
 		*asked += want;
-		const size_t from = at < n ? (size_t)at : n, there = n - from < want ? n - from : (size_t)want;
+		const size_t from = at < n ? (size_t)at : n,
+			     there = n - from < want ? n - from : (size_t)want;
 		unsigned char *copy = malloc(there + 1); /* so that the sanitizer sees the end */
 		if (there > 0)
 			memcpy(copy, p + from, there);
@@ -41,10 +46,13 @@ static void check_possible(const struct header *h)
 	struct sample_type type;
 
 	CHECK(h->format && h->channels >= 1 && h->begin > 0, "%s", h->format ? h->format : "none");
-	CHECK(sample_type_parse(&type, h->type.name) == 0 && type.bytes == h->type.bytes, "%s", h->type.name);
-	CHECK(h->bytes == HEADER_TO_END || !__builtin_add_overflow(h->begin, h->bytes, &number) || h->format[0] != 'W',
+	CHECK(sample_type_parse(&type, h->type.name) == 0 && type.bytes == h->type.bytes, "%s",
+	      h->type.name);
+	CHECK(h->bytes == HEADER_TO_END || !__builtin_add_overflow(h->begin, h->bytes, &number) ||
+		      h->format[0] != 'W',
 	      "%llu", (ull)h->bytes);
-	CHECK(h->format[0] == 'W' || h->bytes % (h->type.bytes * h->channels) == 0, "%llu", (ull)h->bytes);
+	CHECK(h->format[0] == 'W' || h->bytes % (h->type.bytes * h->channels) == 0, "%llu",
+	      (ull)h->bytes);
 	char text[HEADER_TEXT];
 	header_text(text, h);
 	CHECK(strlen(text) > 0, "%s", text);
@@ -63,15 +71,19 @@ static void good(const struct made *m, const char *text, uint64_t bytes)
 		return;
 	header_text(found, &h.header);
 	CHECK(strcmp(found, text) == 0, "%s: found %s", text, found);
-	CHECK(h.header.begin == m->bytes && h.header.bytes == bytes, "%s: begins at %llu, %llu bytes", text,
-	      (ull)h.header.begin, (ull)h.header.bytes);
+	CHECK(h.header.begin == m->bytes && h.header.bytes == bytes,
+	      "%s: begins at %llu, %llu bytes", text, (ull)h.header.begin, (ull)h.header.bytes);
 	CHECK(asked <= m->bytes, "%s: %zu bytes asked", text, asked);
 	check_possible(&h.header);
-	CHECK(header_parse(&same, m->at, m->bytes) == HEADER_FOUND && same.header.begin == h.header.begin, "%s", text);
+	CHECK(header_parse(&same, m->at, m->bytes) == HEADER_FOUND &&
+		      same.header.begin == h.header.begin,
+	      "%s", text);
 	for (size_t n = 0; n < m->bytes && m->bytes < 5000; n++) {
 		const bool known = header_magic(m->at, n, true) == HEADER_FOUND;
-		CHECK(header_parse(&h, m->at, n) == (known ? HEADER_BAD : HEADER_NONE), "%s cut at %zu", text, n);
-		CHECK(header_magic(m->at, n, false) == (known ? HEADER_FOUND : HEADER_MORE), "%s at %zu", text, n);
+		CHECK(header_parse(&h, m->at, n) == (known ? HEADER_BAD : HEADER_NONE),
+		      "%s cut at %zu", text, n);
+		CHECK(header_magic(m->at, n, false) == (known ? HEADER_FOUND : HEADER_MORE),
+		      "%s at %zu", text, n);
 		CHECK(n < HEADER_MAGIC || known, "%s: no magic number in %zu bytes", text, n);
 	}
 	unsigned char *p = malloc(m->bytes);
@@ -81,10 +93,11 @@ static void good(const struct made *m, const char *text, uint64_t bytes)
 			p[i] = (unsigned char)v;
 			const enum header_result changed = steps(&h, p, m->bytes, &asked);
 			const bool known = header_magic(p, m->bytes, true) == HEADER_FOUND;
-			CHECK(changed == (known ? HEADER_FOUND : HEADER_NONE) || (known && changed == HEADER_BAD),
+			CHECK(changed == (known ? HEADER_FOUND : HEADER_NONE) ||
+				      (known && changed == HEADER_BAD),
 			      "%s: byte %zu is %u: %d", text, i, v, changed);
-			CHECK((changed == HEADER_BAD) == (h.why[0] != '\0'), "%s: byte %zu is %u: %s", text, i, v,
-			      h.why);
+			CHECK((changed == HEADER_BAD) == (h.why[0] != '\0'),
+			      "%s: byte %zu is %u: %s", text, i, v, h.why);
 			if (changed == HEADER_FOUND)
 				check_possible(&h.header);
 		}
@@ -106,9 +119,11 @@ static void arrays(void)
 		const char *descr, *type;
 		unsigned bytes;
 	} TYPES[] = {
-		{"|u1", "u8", 1},    {"|i1", "i8", 1},  {"<u2", "u16", 2}, {">u2", "u16be", 2}, {"<i2", "i16", 2},
-		{">i4", "i32be", 4}, {"<u4", "u32", 4}, {"=u8", "u64", 8}, {">i8", "i64be", 8}, {"<f2", "f16", 2},
-		{">f4", "f32be", 4}, {"<f8", "f64", 8}, {"u1", "u8", 1},   {"<c8", "f32", 8},   {">c16", "f64be", 16},
+		{"|u1", "u8", 1},    {"|i1", "i8", 1},    {"<u2", "u16", 2},
+		{">u2", "u16be", 2}, {"<i2", "i16", 2},   {">i4", "i32be", 4},
+		{"<u4", "u32", 4},   {"=u8", "u64", 8},   {">i8", "i64be", 8},
+		{"<f2", "f16", 2},   {">f4", "f32be", 4}, {"<f8", "f64", 8},
+		{"u1", "u8", 1},     {"<c8", "f32", 8},   {">c16", "f64be", 16},
 	};
 
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
@@ -116,15 +131,20 @@ static void arrays(void)
 			char dictionary[128], text[HEADER_TEXT];
 			const bool complex = strchr(TYPES[i].descr, 'c');
 			snprintf(dictionary, sizeof(dictionary),
-				 "{'descr': '%s', 'fortran_order': False, 'shape': (3, 5), }", TYPES[i].descr);
+				 "{'descr': '%s', 'fortran_order': False, 'shape': (3, 5), }",
+				 TYPES[i].descr);
 			snprintf(text, sizeof(text), ".npy, %s, %s%u samples", TYPES[i].type,
 				 complex ? "2 channels, " : "", complex ? 30u : 15u);
 			npy_good(version, dictionary, text, 15 * TYPES[i].bytes);
 		}
-	npy_good(1, "{\"shape\":(7,),\"descr\":\"<f4\",\"fortran_order\":True}", ".npy, f32, 7 samples", 28);
-	npy_good(1, "{ 'shape' : () , 'descr' : '<f4' , 'fortran_order' : False , }", ".npy, f32, 1 sample", 4);
-	npy_good(1, "{'shape': (3L, 4L), 'descr': '<f4', 'fortran_order': False}", ".npy, f32, 12 samples", 48);
-	npy_good(1, "{'shape': (9223372036854775807, 0, 99), 'descr': '<f4', 'fortran_order': False}",
+	npy_good(1, "{\"shape\":(7,),\"descr\":\"<f4\",\"fortran_order\":True}",
+		 ".npy, f32, 7 samples", 28);
+	npy_good(1, "{ 'shape' : () , 'descr' : '<f4' , 'fortran_order' : False , }",
+		 ".npy, f32, 1 sample", 4);
+	npy_good(1, "{'shape': (3L, 4L), 'descr': '<f4', 'fortran_order': False}",
+		 ".npy, f32, 12 samples", 48);
+	npy_good(1,
+		 "{'shape': (9223372036854775807, 0, 99), 'descr': '<f4', 'fortran_order': False}",
 		 ".npy, f32, 0 samples", 0);
 	npy_good(1, "{'shape': (18446744073709551614,), 'descr': '|u1', 'fortran_order': False}",
 		 ".npy, u8, 18446744073709551614 samples", 18446744073709551614u);
@@ -132,7 +152,9 @@ static void arrays(void)
 	struct made m = {.at = NULL};
 	struct header_scan h;
 	put_npy(&m, 1, "{'shape': (2, 3, 4), 'descr': '<f4', 'fortran_order': True}");
-	CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND && h.header.last == 4 && h.header.fortran, "%s", h.why);
+	CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND && h.header.last == 4 &&
+		      h.header.fortran,
+	      "%s", h.why);
 	free(m.at);
 }
 
@@ -143,17 +165,23 @@ static void waves(void)
 		const char *text;
 		uint64_t bytes;
 	} WAVES[] = {
-		{{"RIFF", 1, 2, 2, 16, false, 0, 400, 0, 0}, "WAVE, i16, 2 channels, 200 samples", 400},
+		{{"RIFF", 1, 2, 2, 16, false, 0, 400, 0, 0},
+		 "WAVE, i16, 2 channels, 200 samples",
+		 400},
 		{{"RIFF", 1, 1, 1, 8, false, 0, 7, 0, 0}, "WAVE, u8, 7 samples", 7},
 		{{"RIFF", 1, 6, 3, 24, true, 0, 36, 0, 0}, "WAVE, i24, 6 channels, 12 samples", 36},
-		{{"RIFF", 1, 1, 3, 20, true, 0, 36, 0, 0}, "WAVE, i24, 12 samples, the upper 20 bits valid", 36},
+		{{"RIFF", 1, 1, 3, 20, true, 0, 36, 0, 0},
+		 "WAVE, i24, 12 samples, the upper 20 bits valid",
+		 36},
 		{{"RIFF", 1, 2, 4, 24, true, 0, 16, 0, 0},
 		 "WAVE, i32, 2 channels, 4 samples, the upper 24 bits valid",
 		 16},
 		{{"RIFF", 1, 1, 8, 64, true, 0, 16, 0, 0}, "WAVE, i64, 2 samples", 16},
 		{{"RIFF", 3, 2, 4, 32, false, 0, 16, 0, 0}, "WAVE, f32, 2 channels, 4 samples", 16},
 		{{"RIFF", 3, 1, 8, 64, true, 26, 16, 0, 0}, "WAVE, f64, 2 samples", 16},
-		{{"RIFX", 1, 2, 2, 16, false, 3, 400, 0, 0}, "WAVE, i16be, 2 channels, 200 samples", 400},
+		{{"RIFX", 1, 2, 2, 16, false, 3, 400, 0, 0},
+		 "WAVE, i16be, 2 channels, 200 samples",
+		 400},
 		{{"RIFX", 3, 1, 4, 32, true, 0, 400, 0, 0}, "WAVE, f32be, 100 samples", 400},
 		{{"RF64", 1, 2, 2, 16, false, 0, UINT32_MAX, 6000000000, 0},
 		 "WAVE, i16, 2 channels, 3000000000 samples",
@@ -203,8 +231,9 @@ static void waves(void)
 					    .bits = 8 * SIZES[i].bytes,
 					    .size = SIZES[i].size,
 					    .after = SIZES[i].after});
-		CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND && h.header.open == SIZES[i].open, "%zu: %s", i,
-		      h.why);
+		CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND &&
+			      h.header.open == SIZES[i].open,
+		      "%zu: %s", i, h.why);
 		free(m.at);
 	}
 }
@@ -222,7 +251,8 @@ static void after(void)
 						    .bytes = 1,
 						    .bits = 8,
 						    .size = samples});
-			CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND && h.header.chunks, "%s", h.why);
+			CHECK(header_parse(&h, m.at, m.bytes) == HEADER_FOUND && h.header.chunks,
+			      "%s", h.why);
 			put(&m, "data\4\0", samples + samples % 2);
 			put_chunk(&m, "LIST", 7, "data");
 			if (second)
@@ -231,9 +261,11 @@ static void after(void)
 			enum header_result result = HEADER_MORE;
 			while (result == HEADER_MORE) {
 				const size_t at = h.at < m.bytes ? (size_t)h.at : m.bytes;
-				result = header_step(&h, m.at + at, m.bytes - at < h.want ? m.bytes - at : h.want);
+				result = header_step(&h, m.at + at,
+						     m.bytes - at < h.want ? m.bytes - at : h.want);
 			}
-			CHECK(result == (second ? HEADER_BAD : HEADER_NONE), "%u: %d", second, result);
+			CHECK(result == (second ? HEADER_BAD : HEADER_NONE), "%u: %d", second,
+			      result);
 			CHECK(!second || strstr(h.why, "second data chunk"), "%s", h.why);
 			free(m.at);
 		}
@@ -278,21 +310,26 @@ static void bad_arrays(void)
 		{"{'descr': '|b1', 'fortran_order': False, 'shape': (3,)}",
 		 "truth values: count it with --raw -t u8 -S 128"},
 		{"{'descr': '|V2', 'fortran_order': False, 'shape': (3,)}", "--raw -t bf16 -S 128"},
-		{"{'descr': '>M8[ns]', 'fortran_order': False, 'shape': (3,)}", "--raw -t i64be -S 128"},
+		{"{'descr': '>M8[ns]', 'fortran_order': False, 'shape': (3,)}",
+		 "--raw -t i64be -S 128"},
 		{"{'descr': '<m8', 'fortran_order': False, 'shape': (3,)}", "--raw -t i64 -S 128"},
 		{"{'descr': '|O', 'fortran_order': False, 'shape': (3,)}", "objects"},
 		{"{'descr': '<U7', 'fortran_order': False, 'shape': (3,)}", "dtype '<U7': text"},
 		{"{'descr': '|S7', 'fortran_order': False, 'shape': (3,)}", "text"},
-		{"{'descr': '<f16', 'fortran_order': False, 'shape': (3,)}", "dtype '<f16': not a type"},
+		{"{'descr': '<f16', 'fortran_order': False, 'shape': (3,)}",
+		 "dtype '<f16': not a type"},
 		{"{'descr': '<c32', 'fortran_order': False, 'shape': (3,)}", "'<c32'"},
 		{"{'descr': '<c9', 'fortran_order': False, 'shape': (3,)}", "'<c9'"},
 		{"{'descr': '|u2', 'fortran_order': False, 'shape': (3,)}", "'|u2'"},
 		{"{'descr': '<u3', 'fortran_order': False, 'shape': (3,)}", "'<u3'"},
 		{"{'descr': '<f', 'fortran_order': False, 'shape': (3,)}", "'<f'"},
 		{"{'descr': '', 'fortran_order': False, 'shape': (3,)}", "dtype ''"},
-		{"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}", " --record=4 --offset"},
-		{"{'descr': [ (\"a\", '<f4') , ('b','>u2'),], 'shape': (3,)}", " --record=6 --offset"},
-		{"{'descr': [('a', '<M8[ns]'), ('b', '|S3'), ('c', '<U3'), ('d', '<c16')]}", " --record=39 --offset"},
+		{"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (3,)}",
+		 " --record=4 --offset"},
+		{"{'descr': [ (\"a\", '<f4') , ('b','>u2'),], 'shape': (3,)}",
+		 " --record=6 --offset"},
+		{"{'descr': [('a', '<M8[ns]'), ('b', '|S3'), ('c', '<U3'), ('d', '<c16')]}",
+		 " --record=39 --offset"},
 		{"{'descr': [('a', '<f4', (3,)), ('b', '<f4')]}", " --record=SIZE --offset"},
 		{"{'descr': [('a', [('b', '<f4')])]}", " --record=SIZE --offset"},
 		{"{'descr': [(('title', 'a'), '<f4')]}", " --record=SIZE --offset"},
@@ -300,26 +337,35 @@ static void bad_arrays(void)
 		{"{'descr': ('<f4', (2,))}", " --record=SIZE --offset"},
 		{"{'descr': 7, 'fortran_order': False, 'shape': (3,)}", "no dtype in quotes"},
 		{"{'descr': '<f4', 'fortran_order': 0, 'shape': (3,)}", "neither True nor False"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3)}", "not a tuple of lengths"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3, -1)}", "not a tuple of lengths"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3 4)}", "not a tuple of lengths"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3)}",
+		 "not a tuple of lengths"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3, -1)}",
+		 "not a tuple of lengths"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3 4)}",
+		 "not a tuple of lengths"},
 		{"{'descr': '<f4', 'fortran_order': False, 'shape': [3]}", "no tuple after"},
 		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,", "not a tuple of lengths"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}", "more than 2^64 bytes"},
-		{"{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}", "more than 2^64 bytes"},
-		{"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551616,)}", "more than 2^64 bytes"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (4611686018427387904,)}",
+		 "more than 2^64 bytes"},
+		{"{'descr': '|u1', 'fortran_order': False, 'shape': (4294967296, 4294967296)}",
+		 "more than 2^64 bytes"},
+		{"{'descr': '|u1', 'fortran_order': False, 'shape': (18446744073709551616,)}",
+		 "more than 2^64 bytes"},
 		{"{'descr': '|u1', 'fortran_order': False, 'shape': (99999999999999999999999,)}",
 		 "more than 2^64 bytes"},
 		{"{'descr': '<f4', 'fortran_order': False}", "no 'shape'"},
 		{"{'descr': '<f4', 'shape': (3,)}", "no 'fortran_order'"},
 		{"{'fortran_order': False, 'shape': (3,)}", "no 'descr'"},
 		{"{}", "no 'descr'"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'x': 1}", "an unknown key 'x'"},
-		{"{'descr': '<f4', 'fortran_order': False, 'descr': '<f4'}", "a second key 'descr'"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,), 'x': 1}",
+		 "an unknown key 'x'"},
+		{"{'descr': '<f4', 'fortran_order': False, 'descr': '<f4'}",
+		 "a second key 'descr'"},
 		{"{'descr' '<f4'}", "no dictionary of"},
 		{"{'descr': '<f4' 'fortran_order': False}", "no comma after 'descr'"},
 		{"('descr', '<f4')", "no dictionary"},
-		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} x", "more than a dictionary"},
+		{"{'descr': '<f4', 'fortran_order': False, 'shape': (3,)} x",
+		 "more than a dictionary"},
 	};
 
 	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
@@ -349,7 +395,10 @@ static void bad_arrays(void)
 	free(m.at);
 }
 
-/* Sizes of 64 bits that say that there are no samples: what follows is a chunk, where the whole file is longer. */
+/*
+ * Sizes of 64 bits that say that there are no samples: what follows is a chunk, where the whole
+ * file is longer.
+ */
 static void empty_wide_wave(uint64_t whole, uint64_t bytes)
 {
 	struct made m = {.at = NULL};
@@ -407,12 +456,14 @@ static void bad_waves(void)
 		put_chunk(&m, "abcd", 0, "x");
 	refused(&m, "more than 1024 chunks");
 	m = (struct made){.at = NULL};
-	put_wave(&m, &(struct wave){.form = "RIFF", .tag = 1, .channels = 1, .bytes = 2, .bits = 16});
+	put_wave(&m,
+		 &(struct wave){.form = "RIFF", .tag = 1, .channels = 1, .bytes = 2, .bits = 16});
 	m.bytes -= 8;
 	put_chunk(&m, "fmt ", 16, "x");
 	refused(&m, "a second fmt chunk");
 	m = (struct made){.at = NULL};
-	put_wave(&m, &(struct wave){.form = "RIFF", .tag = 1, .channels = 1, .bytes = 2, .bits = 16});
+	put_wave(&m,
+		 &(struct wave){.form = "RIFF", .tag = 1, .channels = 1, .bytes = 2, .bits = 16});
 	m.bytes -= 8;
 	refused(&m, "the input ends inside it, after 36 bytes");
 }
@@ -447,10 +498,10 @@ static void bad_pictures(void)
 /* What is none of ours, at every length. */
 static void none(void)
 {
-	static const char *const NONE[] = {"RIFFabcdAVI LIST",   "RIFF\1\1\1\1WAVX",    "P4 3 3 abcdefg",
-					   "P5abcdefghijkl",     "P7\nWIDTH 4\nHEIGHT", "P5 xabcdefghi",
-					   "\x93NUMPX abcdefgh", "RIFZ\1\1\1\1WAVE",    "abcdefghijklmn",
-					   "BW65\1\1\1\1WAVE",   "p5 4 4 255\n"};
+	static const char *const NONE[] = {
+		"RIFFabcdAVI LIST",    "RIFF\1\1\1\1WAVX", "P4 3 3 abcdefg",     "P5abcdefghijkl",
+		"P7\nWIDTH 4\nHEIGHT", "P5 xabcdefghi",    "\x93NUMPX abcdefgh", "RIFZ\1\1\1\1WAVE",
+		"abcdefghijklmn",      "BW65\1\1\1\1WAVE", "p5 4 4 255\n"};
 
 	for (size_t i = 0; i < sizeof(NONE) / sizeof(NONE[0]); i++) {
 		const unsigned char *p = (const unsigned char *)NONE[i];

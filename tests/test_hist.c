@@ -9,9 +9,11 @@
 #include "check.h"
 #include "count/count.h"
 
-static struct axis set_up(const char *type, const char *lo, const char *hi, uint32_t bins, bool closed, bool clamp)
+static struct axis set_up(const char *type, const char *lo, const char *hi, uint32_t bins,
+			  bool closed, bool clamp)
 {
-	struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_RANGE, .closed = closed}, .clamp = clamp};
+	struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_RANGE, .closed = closed},
+				 .clamp = clamp};
 	struct sample_type t;
 	struct axis axis;
 	const char *why = NULL;
@@ -28,20 +30,22 @@ static void totals(struct counts *c, const struct axis *axis, const uint64_t *ce
 {
 	struct fail fail = {0};
 
-	CHECK(counts_init(c, counting_cells(&axis->type, &axis->edges), &fail) == 0, "%s", fail.text);
+	CHECK(counts_init(c, counting_cells(&axis->type, &axis->edges), &fail) == 0, "%s",
+	      fail.text);
 	for (size_t i = 0; i < n; i++) {
 		c->cell[i] = cells[i];
 		c->samples += cells[i];
 	}
 }
 
-static void expect(const struct hist *h, const uint64_t *count, uint64_t under, uint64_t over, uint64_t nan,
-		   const char *what)
+static void expect(const struct hist *h, const uint64_t *count, uint64_t under, uint64_t over,
+		   uint64_t nan, const char *what)
 {
 	struct fail fail = {0};
 
 	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
-		CHECK(h->count[i] == count[i], "%s: bin %u: %llu", what, i, (unsigned long long)h->count[i]);
+		CHECK(h->count[i] == count[i], "%s: bin %u: %llu", what, i,
+		      (unsigned long long)h->count[i]);
 	CHECK(h->flow[0].under == under && h->flow[0].over == over && h->flow[0].nan == nan,
 	      "%s: %llu under, %llu over, %llu nan", what, (unsigned long long)h->flow[0].under,
 	      (unsigned long long)h->flow[0].over, (unsigned long long)h->flow[0].nan);
@@ -72,14 +76,15 @@ static void folding(void)
 		struct counts c;
 		struct hist h;
 		struct fail fail = {0};
-		const struct axis axis =
-			set_up(CASES[i].type, CASES[i].lo, CASES[i].hi, 4, CASES[i].closed, CASES[i].clamp);
+		const struct axis axis = set_up(CASES[i].type, CASES[i].lo, CASES[i].hi, 4,
+						CASES[i].closed, CASES[i].clamp);
 		totals(&c, &axis, CELLS, 8);
 		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
 		hist_fill(&h, &c);
 		CHECK(c.cell == NULL && c.samples == 0, "the totals were not taken");
 		CHECK(axis_difference(&h.axis, &axis) == NULL, "another axis");
-		expect(&h, CASES[i].count, CASES[i].under, CASES[i].over, CASES[i].nan, CASES[i].hi);
+		expect(&h, CASES[i].count, CASES[i].under, CASES[i].over, CASES[i].nan,
+		       CASES[i].hi);
 		hist_free(&h);
 		CHECK(h.count == NULL, "freed");
 		counts_free(&c);
@@ -94,12 +99,29 @@ static void codes(void)
 		uint32_t code;
 		int64_t bin; /* of 256 over [0, 256); -1 under, 256 over */
 	} CASES[] = {
-		{"u8", 7, 7},           {"i8", 0xff, -1},       {"i8", 0x7f, 127},       {"u16", 0x0102, 256},
-		{"u16", 0x00fe, 254},   {"u16be", 0x0102, 256}, {"u16be", 0x0500, 5},    {"i16be", 0xfeff, -1},
-		{"i16", 0xfffe, -1},    {"i16be", 0xff00, 255}, {"f16be", 0x003c, 1},    {"f16", 0x3c00, 1},
-		{"bf16be", 0x803f, 1},  {"bf16", 0xbf80, -1},   {"f16", 0x7c00, 256},    {"f16", 0xfc00, -1},
-		{"f16be", 0x007c, 256}, {"f16", 0x7e00, 257},   {"bf16be", 0xc07f, 257}, {"bf16", 0xffff, 257},
-		{"f16", 0x5c00, 256},   {"f16", 0x8000, 0},     {"f16", 0x0001, 0},
+		{"u8", 7, 7},
+		{"i8", 0xff, -1},
+		{"i8", 0x7f, 127},
+		{"u16", 0x0102, 256},
+		{"u16", 0x00fe, 254},
+		{"u16be", 0x0102, 256},
+		{"u16be", 0x0500, 5},
+		{"i16be", 0xfeff, -1},
+		{"i16", 0xfffe, -1},
+		{"i16be", 0xff00, 255},
+		{"f16be", 0x003c, 1},
+		{"f16", 0x3c00, 1},
+		{"bf16be", 0x803f, 1},
+		{"bf16", 0xbf80, -1},
+		{"f16", 0x7c00, 256},
+		{"f16", 0xfc00, -1},
+		{"f16be", 0x007c, 256},
+		{"f16", 0x7e00, 257},
+		{"bf16be", 0xc07f, 257},
+		{"bf16", 0xffff, 257},
+		{"f16", 0x5c00, 256},
+		{"f16", 0x8000, 0},
+		{"f16", 0x0001, 0},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -115,8 +137,8 @@ static void codes(void)
 			count[CASES[i].bin] = 3;
 		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
 		hist_fill(&h, &c);
-		expect(&h, count, CASES[i].bin == -1 ? 3 : 0, CASES[i].bin == 256 ? 3 : 0, CASES[i].bin == 257 ? 3 : 0,
-		       CASES[i].type);
+		expect(&h, count, CASES[i].bin == -1 ? 3 : 0, CASES[i].bin == 256 ? 3 : 0,
+		       CASES[i].bin == 257 ? 3 : 0, CASES[i].type);
 		hist_free(&h);
 		counts_free(&c);
 	}
@@ -137,13 +159,15 @@ static void audit(void)
 		struct fail fail = {0};
 		h.samples = sum + (uint64_t)off;
 		CHECK((hist_audit(&h, &fail) == 0) == (off == 0), "off by %d", off);
-		CHECK(fail.status == (off == 0 ? STATUS_OK : STATUS_INTERNAL), "off by %d: %s", off, fail.text);
+		CHECK(fail.status == (off == 0 ? STATUS_OK : STATUS_INTERNAL), "off by %d: %s", off,
+		      fail.text);
 	}
 }
 
 static void exceeding(void)
 {
-	uint64_t count[] = {0, 254, 255, 256, 65535, 65536, UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_MAX};
+	uint64_t count[] = {
+		0, 254, 255, 256, 65535, 65536, UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_MAX};
 	const struct hist h = {.channels = 1,
 			       .axis = set_up("u32", "0", "9", 9, false, false),
 			       .count = count,
@@ -195,7 +219,8 @@ static void extents(void)
 		}
 		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
 		hist_fill(&h, &c);
-		CHECK(h.extent == CASES[i].extent && h.least == CASES[i].least && h.greatest == CASES[i].greatest,
+		CHECK(h.extent == CASES[i].extent && h.least == CASES[i].least &&
+			      h.greatest == CASES[i].greatest,
 		      "%s %zu: %d, %g to %g", CASES[i].type, i, h.extent, h.least, h.greatest);
 		hist_free(&h);
 		counts_free(&c);
@@ -244,7 +269,8 @@ static void adding(void)
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		const bool added = CASES[i].status == STATUS_OK;
-		uint64_t count[2] = {10, 20}, more_count[2] = {CASES[i].count[0], CASES[i].count[1]};
+		uint64_t count[2] = {10, 20},
+			 more_count[2] = {CASES[i].count[0], CASES[i].count[1]};
 		struct hist h = {.channels = 1,
 				 .axis = axis,
 				 .count = count,
@@ -260,8 +286,9 @@ static void adding(void)
 					  .flow[0].nan = CASES[i].nan,
 					  .samples = CASES[i].samples};
 		struct fail fail = {0};
-		CHECK(hist_add(&h, &more, &fail) == (added ? 0 : -1) && fail.status == CASES[i].status, "%s: %s",
-		      CASES[i].what, fail.text);
+		CHECK(hist_add(&h, &more, &fail) == (added ? 0 : -1) &&
+			      fail.status == CASES[i].status,
+		      "%s: %s", CASES[i].what, fail.text);
 		CHECK(h.count[0] == 10 + (added ? more.count[0] : 0) &&
 			      h.count[1] == 20 + (added ? more.count[1] : 0) &&
 			      h.flow[0].under == 30 + (added ? more.flow[0].under : 0) &&
@@ -269,15 +296,19 @@ static void adding(void)
 			      h.flow[0].nan == 50 + (added ? more.flow[0].nan : 0) &&
 			      h.samples == 150 + (added ? more.samples : 0),
 		      "%s: not the sum", CASES[i].what);
-		CHECK(more.count[0] == CASES[i].count[0] && more.count[1] == CASES[i].count[1], "%s", CASES[i].what);
+		CHECK(more.count[0] == CASES[i].count[0] && more.count[1] == CASES[i].count[1],
+		      "%s", CASES[i].what);
 	}
 	uint64_t count[2] = {10, 20};
 	struct hist h = {.channels = 1, .axis = axis, .count = count, .samples = 30};
-	const struct hist other = {
-		.channels = 1, .axis = set_up("f32", "0", "1", 2, true, false), .count = count, .samples = 30};
+	const struct hist other = {.channels = 1,
+				   .axis = set_up("f32", "0", "1", 2, true, false),
+				   .count = count,
+				   .samples = 30};
 	struct fail fail = {0};
-	CHECK(hist_add(&h, &other, &fail) == -1 && fail.status == STATUS_DATA && strstr(fail.text, "--closed"), "%s",
-	      fail.text);
+	CHECK(hist_add(&h, &other, &fail) == -1 && fail.status == STATUS_DATA &&
+		      strstr(fail.text, "--closed"),
+	      "%s", fail.text);
 	CHECK(count[0] == 10 && count[1] == 20 && h.samples == 30, "added all the same");
 }
 
@@ -287,13 +318,18 @@ static void adding_extents(void)
 	static const struct {
 		bool extent, more;
 		double least, greatest;
-	} CASES[] = {{true, true, -7, 9}, {true, false, -1, 9}, {false, true, -7, 2}, {false, false, 0, 0}};
+	} CASES[] = {{true, true, -7, 9},
+		     {true, false, -1, 9},
+		     {false, true, -7, 2},
+		     {false, false, 0, 0}};
 	const struct axis axis = set_up("i8", "0", "1", 1, false, false);
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		uint64_t count[1] = {0};
-		struct hist h = {.channels = 1, .axis = axis, .count = count, .extent = CASES[i].extent};
-		struct hist more = {.channels = 1, .axis = axis, .count = count, .extent = CASES[i].more};
+		struct hist h = {
+			.channels = 1, .axis = axis, .count = count, .extent = CASES[i].extent};
+		struct hist more = {
+			.channels = 1, .axis = axis, .count = count, .extent = CASES[i].more};
 		struct fail fail = {0};
 		if (h.extent)
 			h.least = -1, h.greatest = 9;

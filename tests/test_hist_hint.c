@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hist_hint: floats of many shapes counted as integers, and integers counted as floats, are told; integers of many
- * shapes counted as integers, and floats as floats, are not mistaken, nor are noise, zeros and text.
+ * hist_hint: floats of many shapes counted as integers, and integers counted as floats, are told;
+ * integers of many shapes counted as integers, and floats as floats, are not mistaken, nor are
+ * noise, zeros and text.
  */
 #include "hist/hist_hint.h"
 
@@ -51,7 +52,8 @@ static struct hint hint_for(const char *type, const char *option, size_t size, b
 	strcpy(argv[2], type);
 	strcpy(argv[4], option);
 	optind = 0;
-	if (options_parse(&job, 6, argv, &fail) == OPTIONS_RUN && run_job(&job, &h, &report, &fail) == 0) {
+	if (options_parse(&job, 6, argv, &fail) == OPTIONS_RUN &&
+	    run_job(&job, &h, &report, &fail) == 0) {
 		hint = hist_hint(&h, certain);
 		hist_free(&h);
 	}
@@ -100,7 +102,8 @@ static double shape(unsigned which, uint32_t i)
 	case 3:
 		return falling();
 	case 4:
-		return uniform() < 0.3 ? (i % 2 == 0 ? 0 : -0.0) : 0.05 * bell(); /* with zeros of both signs */
+		return uniform() < 0.3 ? (i % 2 == 0 ? 0 : -0.0)
+				       : 0.05 * bell(); /* with zeros of both signs */
 	case 5:
 		return sin(0.1234 * i);
 	case 6:
@@ -128,19 +131,27 @@ static void floats_are_told(void)
 			for (unsigned big = 0; big < 2; big++)
 				for (unsigned as = 0; as < 2; as++) {
 					char type[8], wanted[8];
-					snprintf(type, sizeof(type), "%s%s", TYPES[t].as[as], big ? "be" : "");
-					snprintf(wanted, sizeof(wanted), "%s%s", TYPES[t].is, big ? "be" : "");
+					snprintf(type, sizeof(type), "%s%s", TYPES[t].as[as],
+						 big ? "be" : "");
+					snprintf(wanted, sizeof(wanted), "%s%s", TYPES[t].is,
+						 big ? "be" : "");
 					for (uint32_t i = 0; i < SAMPLES; i++)
-						store(TYPES[t].size, big, i, code_of(TYPES[t].is, shape(s, i)));
-					struct hint hint = hint_for(type, "-q", TYPES[t].size, false);
-					CHECK(hint.kind == HINT_FLOATS && strcmp(hint.type, wanted) == 0,
-					      "%s of shape %u as %s: %d %s", wanted, s, type, hint.kind, hint.type);
+						store(TYPES[t].size, big, i,
+						      code_of(TYPES[t].is, shape(s, i)));
+					struct hint hint =
+						hint_for(type, "-q", TYPES[t].size, false);
+					CHECK(hint.kind == HINT_FLOATS &&
+						      strcmp(hint.type, wanted) == 0,
+					      "%s of shape %u as %s: %d %s", wanted, s, type,
+					      hint.kind, hint.type);
 					hint = hint_for(type, "-q", TYPES[t].size, true);
-					CHECK(hint.kind == HINT_NONE, "%s is certain, and %d", type, hint.kind);
+					CHECK(hint.kind == HINT_NONE, "%s is certain, and %d", type,
+					      hint.kind);
 					if (as == 1)
 						continue;
 					hint = hint_for(wanted, "-q", TYPES[t].size, false);
-					CHECK(hint.kind == HINT_NONE, "%s as it is: %d", wanted, hint.kind);
+					CHECK(hint.kind == HINT_NONE, "%s as it is: %d", wanted,
+					      hint.kind);
 				}
 		}
 }
@@ -183,26 +194,35 @@ static void integers_are_not_mistaken(void)
 				const double most = ldexp(1, (int)(8 * size - 1));
 				for (unsigned as = 0; as < 3; as++) {
 					char type[8];
-					snprintf(type, sizeof(type), "%c%u", as == 1 ? 'i' : 'u', 8 * size);
+					snprintf(type, sizeof(type), "%c%u", as == 1 ? 'i' : 'u',
+						 8 * size);
 					for (uint32_t i = 0; i < SAMPLES; i++) {
 						const double x = integer_shape(s, i, PARTS[p]);
-						const double n = floor(fmax(-1, fmin(x, 0.999)) * most);
-						/* 2: from the middle of the range, as converters give */
+						const double n =
+							floor(fmax(-1, fmin(x, 0.999)) * most);
+						/*
+						 * 2: from the middle of the range, as converters
+						 * give
+						 */
 						store(size, false, i,
 						      (uint64_t)(int64_t)n +
-							      (as == 2 ? (uint64_t)1 << (8 * size - 1) : 0));
+							      (as == 2 ? (uint64_t)1
+										 << (8 * size - 1)
+								       : 0));
 					}
 					const struct hint hint = hint_for(type, "-q", size, false);
-					CHECK(hint.kind == HINT_NONE, "%s of shape %u, %g: %d %s", type, s, PARTS[p],
-					      hint.kind, hint.type);
+					CHECK(hint.kind == HINT_NONE, "%s of shape %u, %g: %d %s",
+					      type, s, PARTS[p], hint.kind, hint.type);
 					jobs++;
 				}
 			}
 	CHECK(jobs == 720, "%u jobs", jobs);
 }
 
-/* Pulses below a level fall by halves as floats do. Bins of --range=full are too coarse to see that they do not in
- * steps. */
+/*
+ * Pulses below a level fall by halves as floats do. Bins of --range=full are too coarse to see that
+ * they do not in steps.
+ */
 static void coarse_bins_show_less(void)
 {
 	static const double SCALES[] = {0.002, 0.004, 0.0056, 0.008, 0.016, 0.03, 0.045, 0.06};
@@ -215,19 +235,25 @@ static void coarse_bins_show_less(void)
 				snprintf(type, sizeof(type), "u%u", 8 * size);
 				for (uint32_t i = 0; i < SAMPLES; i++)
 					store(size, false, i,
-					      (uint64_t)(fmax(0, LEVELS[l] - SCALES[s] * falling()) *
+					      (uint64_t)(fmax(0,
+							      LEVELS[l] - SCALES[s] * falling()) *
 							 ldexp(1, (int)(8 * size - 1))));
 				const struct hint hint = hint_for(type, "-rfull", size, false);
-				CHECK(hint.kind == HINT_NONE || hint.kind == HINT_ONE_BIN, "%s, %g below %g: %d %s",
-				      type, SCALES[s], LEVELS[l], hint.kind, hint.type);
+				CHECK(hint.kind == HINT_NONE || hint.kind == HINT_ONE_BIN,
+				      "%s, %g below %g: %d %s", type, SCALES[s], LEVELS[l],
+				      hint.kind, hint.type);
 			}
 	/* Values of both signs show enough. */
 	for (uint32_t i = 0; i < SAMPLES; i++)
 		store(4, false, i, code_of("f32", shape(0, i)));
-	CHECK(hint_for("u32", "-rfull", 4, false).kind == HINT_FLOATS, "f32 of both signs, --range=full");
+	CHECK(hint_for("u32", "-rfull", 4, false).kind == HINT_FLOATS,
+	      "f32 of both signs, --range=full");
 }
 
-/* Floats of exponents that are rare are left alone; denormals of f16 are as many as the block above them. */
+/*
+ * Floats of exponents that are rare are left alone; denormals of f16 are as many as the block above
+ * them.
+ */
 static void small_floats(void)
 {
 	for (uint32_t i = 0; i < SAMPLES; i++)
@@ -250,9 +276,11 @@ static void noise_is_nothing(void)
 				bytes[i] = fill == 0   ? (unsigned char)(check_random(&seed) >> 32)
 					   : fill == 1 ? 0
 					   : fill == 2 ? 255
-						       : TEXT[(check_random(&seed) >> 32) % (sizeof(TEXT) - 1)];
+						       : TEXT[(check_random(&seed) >> 32) %
+							      (sizeof(TEXT) - 1)];
 			const struct hint hint = hint_for(TYPES[t], "-q", 6, false);
-			CHECK(hint.kind == HINT_NONE, "%s of fill %u: %d %s", TYPES[t], fill, hint.kind, hint.type);
+			CHECK(hint.kind == HINT_NONE, "%s of fill %u: %d %s", TYPES[t], fill,
+			      hint.kind, hint.type);
 		}
 }
 
@@ -272,13 +300,16 @@ static void integers_are_told(void)
 			for (unsigned big = 0; big < 2; big++) {
 				char as[8], is[8];
 				snprintf(as, sizeof(as), "%s%s", TYPES[t].as, big ? "be" : "");
-				snprintf(is, sizeof(is), "%s%s", TYPES[t].is[sign], big ? "be" : "");
+				snprintf(is, sizeof(is), "%s%s", TYPES[t].is[sign],
+					 big ? "be" : "");
 				for (uint32_t i = 0; i < SAMPLES; i++)
 					store(TYPES[t].size, big, i,
-					      (uint64_t)(int64_t)((uniform() - (sign ? 0.5 : 0)) * TYPES[t].most));
+					      (uint64_t)(int64_t)((uniform() - (sign ? 0.5 : 0)) *
+								  TYPES[t].most));
 				const struct hint hint = hint_for(as, "-q", TYPES[t].size, false);
 				CHECK(hint.kind == HINT_INTEGERS && strcmp(hint.type, is) == 0,
-				      "%s up to %g as %s: %d %s", is, TYPES[t].most, as, hint.kind, hint.type);
+				      "%s up to %g as %s: %d %s", is, TYPES[t].most, as, hint.kind,
+				      hint.type);
 			}
 	/* Denormals of f16 are numbers that are in use; so are small floats. */
 	for (uint32_t i = 0; i < SAMPLES; i++)
@@ -311,7 +342,8 @@ static void ranges(void)
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		const struct hint hint = hint_for("u32", CASES[i].option, 4, false);
-		CHECK(hint.kind == CASES[i].kind && (hint.kind != HINT_ONE_BIN || hint.bin == CASES[i].bin),
+		CHECK(hint.kind == CASES[i].kind &&
+			      (hint.kind != HINT_ONE_BIN || hint.bin == CASES[i].bin),
 		      "%s: %d %u", CASES[i].option, hint.kind, hint.bin);
 	}
 }

@@ -38,7 +38,8 @@ static void put(unsigned char *p, const struct sample_type *t, double x)
 	else if (!isfinite(x))
 		bits = isnan(x) ? 0x7e01 : x < 0 ? 0xfc00 : 0x7c00;
 	else /* binary16 */
-		bits = (narrow >> 31 << 15) | (x == 0 ? 0 : ((narrow >> 13 & 0x3ffff) - (112u << 10)) & 0x7fff);
+		bits = (narrow >> 31 << 15) |
+		       (x == 0 ? 0 : ((narrow >> 13 & 0x3ffff) - (112u << 10)) & 0x7fff);
 	for (uint32_t k = 0; k < t->bytes; k++)
 		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
@@ -69,18 +70,22 @@ static void check_quantile(const struct hist *h, unsigned i, double expected, co
 	const bool last = e->closed && expected == hi;
 
 	if (h->axis.type.bytes <= 2) {
-		CHECK(q->kind == QUANTILE_VALUE && q->value == expected && !(expected == 0 && signbit(q->value)),
+		CHECK(q->kind == QUANTILE_VALUE && q->value == expected &&
+			      !(expected == 0 && signbit(q->value)),
 		      "%s: %g, not %g", what, q->value, expected);
 	} else if (!h->axis.clamp && expected < lo) {
-		CHECK(q->kind == QUANTILE_UNDER, "%s: %g is under, not kind %d", what, expected, q->kind);
+		CHECK(q->kind == QUANTILE_UNDER, "%s: %g is under, not kind %d", what, expected,
+		      q->kind);
 	} else if (!h->axis.clamp && expected >= hi && !last) {
-		CHECK(q->kind == QUANTILE_OVER, "%s: %g is over, not kind %d", what, expected, q->kind);
+		CHECK(q->kind == QUANTILE_OVER, "%s: %g is over, not kind %d", what, expected,
+		      q->kind);
 	} else {
 		const bool in =
 			(edges_value(e, q->bin) <= expected || (q->bin == 0 && h->axis.clamp)) &&
-			(expected < edges_value(e, q->bin + 1) || (q->bin == bins - 1 && (h->axis.clamp || last)));
-		CHECK(q->kind == QUANTILE_BIN && in, "%s: %g in bin %u, kind %d", what, expected, (unsigned)q->bin,
-		      q->kind);
+			(expected < edges_value(e, q->bin + 1) ||
+			 (q->bin == bins - 1 && (h->axis.clamp || last)));
+		CHECK(q->kind == QUANTILE_BIN && in, "%s: %g in bin %u, kind %d", what, expected,
+		      (unsigned)q->bin, q->kind);
 	}
 }
 
@@ -92,8 +97,9 @@ struct axis_of {
 
 static void one(const char *name, const struct axis_of *as, size_t n, unsigned spread, bool odd)
 {
-	struct axis_spec spec = {.edges = {.kind = AXIS_RANGE, .bins = as->bins, .closed = as->closed},
-				 .clamp = as->clamp};
+	struct axis_spec spec = {
+		.edges = {.kind = AXIS_RANGE, .bins = as->bins, .closed = as->closed},
+		.clamp = as->clamp};
 	struct sample_type t;
 	struct axis axis;
 	struct counting counting;
@@ -107,16 +113,20 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 	char what[96];
 
 	sample_type_parse(&t, name);
-	snprintf(what, sizeof(what), "%s, %s:%s, %zu samples of %u values", name, as->lo, as->hi, n, spread);
+	snprintf(what, sizeof(what), "%s, %s:%s, %zu samples of %u values", name, as->lo, as->hi, n,
+		 spread);
 	number_parse(&spec.edges.lo, as->lo, strlen(as->lo));
 	number_parse(&spec.edges.hi, as->hi, strlen(as->hi));
 	CHECK(axis_init(&axis, &spec, &t, &why) == 0, "%s: %s", what, why);
 	for (size_t i = 0; i < n; i++) {
-		double x = (double)draw(spread) - (t.kind == SAMPLE_UNSIGNED ? 0 : (double)(spread / 2));
+		double x = (double)draw(spread) -
+			   (t.kind == SAMPLE_UNSIGNED ? 0 : (double)(spread / 2));
 		if (x == 0 && draw(2))
 			x = -x;
 		if (odd && t.kind == SAMPLE_FLOAT && draw(3) == 0)
-			x = draw(3) == 0 ? (double)NAN : draw(2) ? (double)INFINITY : -(double)INFINITY;
+			x = draw(3) == 0 ? (double)NAN
+			    : draw(2)    ? (double)INFINITY
+					 : -(double)INFINITY;
 		put(samples + i * t.bytes, &t, x);
 		if (isfinite(x))
 			finite[number++] = x;
@@ -124,7 +134,8 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 	qsort(finite, number, sizeof(finite[0]), by_value);
 	counting_init(&counting, &t, &axis.edges, false);
 	counting_keep_stats(&counting, 1);
-	CHECK(counts_init(&counts, counting.cells, &fail) == 0 && counts_keep_stats(&counts, &t, 1, &fail) == 0 &&
+	CHECK(counts_init(&counts, counting.cells, &fail) == 0 &&
+		      counts_keep_stats(&counts, &t, 1, &fail) == 0 &&
 		      hist_reserve(&h, &axis, 1, &fail) == 0 && hist_keep_stats(&h, &fail) == 0,
 	      "%s", fail.text);
 	for (int half = 0; half < 2; half++) { /* two workers */
@@ -138,7 +149,8 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 	      (unsigned long long)h.stats[0].of.number);
 	for (unsigned i = 0; i < HIST_QUANTILES; i++) {
 		if (number > 0)
-			check_quantile(&h, i, quantile_of(finite, number, hist_quantile_percent[i]), what);
+			check_quantile(&h, i, quantile_of(finite, number, hist_quantile_percent[i]),
+				       what);
 		else
 			CHECK(h.stats[0].quantile[i].kind == QUANTILE_NONE, "%s: kind %d", what,
 			      h.stats[0].quantile[i].kind);
@@ -149,17 +161,21 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 
 int main(void)
 {
-	static const char *const TYPES[] = {"u8",  "i8",  "u16", "i16be", "f16",   "f16be", "bf16be",
-					    "u24", "i24", "u32", "i64",   "u64be", "f32be", "f64"};
+	static const char *const TYPES[] = {"u8",    "i8",     "u16",   "i16be", "f16",
+					    "f16be", "bf16be", "u24",   "i24",   "u32",
+					    "i64",   "u64be",  "f32be", "f64"};
 	static const struct axis_of AXES[] = {
-		{"0", "40", 40, false, false}, {"10", "30", 7, true, false},  {"10", "30", 7, true, true},
-		{"-20", "20", 1, false, true}, {"35", "60", 2, false, false},
+		{"0", "40", 40, false, false}, {"10", "30", 7, true, false},
+		{"10", "30", 7, true, true},   {"-20", "20", 1, false, true},
+		{"35", "60", 2, false, false},
 	};
 
 	for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
 		for (size_t a = 0; a < sizeof(AXES) / sizeof(AXES[0]); a++)
 			for (unsigned i = 0; i < 12; i++) {
-				const size_t n = i < 2 ? i : i < 4 ? 100 * (i - 1) : 1 + draw(MOST - 1);
+				const size_t n = i < 2   ? i
+						 : i < 4 ? 100 * (i - 1)
+							 : 1 + draw(MOST - 1);
 				one(TYPES[t], &AXES[a], n, 1 + (unsigned)draw(60), i % 2);
 			}
 	return check_report();

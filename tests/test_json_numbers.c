@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* json_numbers: each number of an array is the one that its text says, whichever way it was read. */
+/*
+ * json_numbers: each number of an array is the one that its text says, whichever way it was read.
+ */
 #include "document/json_read.h"
 
 #include <math.h>
@@ -36,7 +38,8 @@ static double make_real(char *text, size_t room, uint64_t *seed)
 		snprintf(text, room, "%llu.5", (unsigned long long)bits);
 		break;
 	case 2:
-		snprintf(text, room, "%llu.25", (unsigned long long)((uint64_t)1 << 51 | bits >> 13));
+		snprintf(text, room, "%llu.25",
+			 (unsigned long long)((uint64_t)1 << 51 | bits >> 13));
 		break;
 	case 3:
 		snprintf(text, room, "-%.*f", (int)(how >> 8) % 20, power);
@@ -48,7 +51,8 @@ static double make_real(char *text, size_t room, uint64_t *seed)
 		number_format(text, power * pow(10, (double)(how >> 8 & 15) - 6));
 		break;
 	default:
-		snprintf(text, room, "%llu.%llu", (unsigned long long)(bits % 1000), (unsigned long long)(bits >> 12));
+		snprintf(text, room, "%llu.%llu", (unsigned long long)(bits % 1000),
+			 (unsigned long long)(bits >> 12));
 	}
 	return strtod(text, NULL);
 }
@@ -71,11 +75,13 @@ static void reals(void)
 	struct json_reader *r = numbers_of(text);
 	CHECK(json_reals(r, &real, &n, N, &fail) == 0 && n == N, "%s", fail.text);
 	for (unsigned i = 0; i < n; i++)
-		CHECK(real[i] == right[i] && signbit(real[i]) == signbit(right[i]), "%a, not %a", real[i], right[i]);
+		CHECK(real[i] == right[i] && signbit(real[i]) == signbit(right[i]), "%a, not %a",
+		      real[i], right[i]);
 	free(real);
 	json_close(r);
 	r = numbers_of(text);
-	CHECK(json_reals(r, &real, &n, N - 1, &fail) == -1 && strstr(fail.text, "an array of more than 99999 numbers"),
+	CHECK(json_reals(r, &real, &n, N - 1, &fail) == -1 &&
+		      strstr(fail.text, "an array of more than 99999 numbers"),
 	      "%s", fail.text);
 	json_close(r);
 	free(text);
@@ -92,7 +98,8 @@ static void counts(void)
 
 	for (unsigned i = 0; i < N; i++) {
 		const uint64_t how = check_random(&seed);
-		right[i] = how % 5 == 0 ? UINT64_MAX - (how >> 60) : check_random(&seed) >> how % 64;
+		right[i] =
+			how % 5 == 0 ? UINT64_MAX - (how >> 60) : check_random(&seed) >> how % 64;
 		to += sprintf(to, "%s%s%llu%s", i == 0 ? "[" : ",", how >> 40 & 7 ? "" : " ",
 			      (unsigned long long)right[i],
 			      how >> 44 & 15  ? ""
@@ -101,15 +108,18 @@ static void counts(void)
 	}
 	strcpy(to, "]");
 	struct json_reader *r = numbers_of(text);
-	CHECK(json_counts(r, &got, 0, N, &fail) == 0 && got.n == N && !got.odd && got.first == right[0], "%s",
-	      fail.text);
+	CHECK(json_counts(r, &got, 0, N, &fail) == 0 && got.n == N && !got.odd &&
+		      got.first == right[0],
+	      "%s", fail.text);
 	for (unsigned i = 1; i < got.n; i++)
-		CHECK(got.rest[i - 1] == right[i], "number %u is %llu", i, (unsigned long long)got.rest[i - 1]);
+		CHECK(got.rest[i - 1] == right[i], "number %u is %llu", i,
+		      (unsigned long long)got.rest[i - 1]);
 	free(got.rest);
 	json_close(r);
 	r = numbers_of(text);
-	CHECK(json_counts(r, &got, 0, N - 1, &fail) == -1 && strstr(fail.text, "an array of more than"), "%s",
-	      fail.text);
+	CHECK(json_counts(r, &got, 0, N - 1, &fail) == -1 &&
+		      strstr(fail.text, "an array of more than"),
+	      "%s", fail.text);
 	json_close(r);
 	free(text);
 }
@@ -117,16 +127,19 @@ static void counts(void)
 /* Among plain numbers, one that is no count, and where it is. */
 static void odd(void)
 {
-	static const char *const NUMBERS[] = {"18446744073709551616", "99999999999999999999", "-1", "1.5", "[2]"};
+	static const char *const NUMBERS[] = {"18446744073709551616", "99999999999999999999", "-1",
+					      "1.5", "[2]"};
 
 	for (int i = 0; i < 5; i++) {
 		struct json_counts got;
 		struct fail fail = {.status = STATUS_OK};
 		char text[200];
-		snprintf(text, sizeof(text), "[1,2,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", NUMBERS[i]);
+		snprintf(text, sizeof(text),
+			 "[1,2,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]", NUMBERS[i]);
 		struct json_reader *const r = numbers_of(text);
-		CHECK(json_counts(r, &got, 50, 100, &fail) == 0 && got.odd && got.at == 5 && !got.rest, "%s: %s", text,
-		      fail.text);
+		CHECK(json_counts(r, &got, 50, 100, &fail) == 0 && got.odd && got.at == 5 &&
+			      !got.rest,
+		      "%s: %s", text, fail.text);
 		json_close(r);
 	}
 }
@@ -159,10 +172,13 @@ static void bad(void)
 			struct json_counts got;
 			struct fail fail = {.status = STATUS_OK};
 			char text[200];
-			snprintf(text, sizeof(text), "[1,2%.*s,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]",
+			snprintf(text, sizeof(text),
+				 "[1,2%.*s,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]",
 				 before, ",1,2,3,45", NUMBERS[i]);
 			struct json_reader *const r = numbers_of(text);
-			CHECK(json_counts(r, &got, 50, 100, &fail) == -1 && fail.status == STATUS_DATA, "%s", text);
+			CHECK(json_counts(r, &got, 50, 100, &fail) == -1 &&
+				      fail.status == STATUS_DATA,
+			      "%s", text);
 			json_close(r);
 		}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher: environments as launchers make them, one in another too, and as no launcher makes them: the part, or the
- * variables that the message names.
+ * launcher: environments as launchers make them, one in another too, and as no launcher makes them:
+ * the part, or the variables that the message names.
  */
 #include "cli/launcher.h"
 
@@ -54,32 +54,42 @@ static void parts(void)
 		{"one task of srun", STEP("0", "1"), 1, 1, "SLURM_STEP_NUM_TASKS"},
 		{"one rank", OMPI("0", "1"), 1, 1, "OMPI_COMM_WORLD_SIZE"},
 		{"an array", BATCH ARRAY("0", "0", "7", "1", "8"), 1, 8, "SLURM_ARRAY_TASK_COUNT"},
-		{"an array in strides", BATCH ARRAY("6", "3", "9", "3", "3"), 2, 3, "SLURM_ARRAY_TASK_COUNT"},
-		{"its last task", BATCH ARRAY("9", "3", "9", "3", "3"), 3, 3, "SLURM_ARRAY_TASK_COUNT"},
-		{"strides that pass the end", ARRAY("7", "1", "7", "3", "3"), 3, 3, "SLURM_ARRAY_TASK_COUNT"},
+		{"an array in strides", BATCH ARRAY("6", "3", "9", "3", "3"), 2, 3,
+		 "SLURM_ARRAY_TASK_COUNT"},
+		{"its last task", BATCH ARRAY("9", "3", "9", "3", "3"), 3, 3,
+		 "SLURM_ARRAY_TASK_COUNT"},
+		{"strides that pass the end", ARRAY("7", "1", "7", "3", "3"), 3, 3,
+		 "SLURM_ARRAY_TASK_COUNT"},
 		{"an array without MAX",
-		 "SLURM_ARRAY_TASK_ID=4\nSLURM_ARRAY_TASK_MIN=1\nSLURM_ARRAY_TASK_STEP=1\nSLURM_ARRAY_TASK_COUNT=9\n",
+		 "SLURM_ARRAY_TASK_ID=4\nSLURM_ARRAY_TASK_MIN=1\nSLURM_ARRAY_TASK_STEP=1\nSLURM_"
+		 "ARRAY_TASK_COUNT=9\n",
 		 4, 9, "SLURM_ARRAY_TASK_COUNT"},
-		{"an array of one", BATCH ARRAY("5", "5", "5", "1", "1"), 1, 1, "SLURM_ARRAY_TASK_COUNT"},
-		{"the most", OMPI("2147483647", "2147483648"), 2147483648, 2147483648, "OMPI_COMM_WORLD_SIZE"},
+		{"an array of one", BATCH ARRAY("5", "5", "5", "1", "1"), 1, 1,
+		 "SLURM_ARRAY_TASK_COUNT"},
+		{"the most", OMPI("2147483647", "2147483648"), 2147483648, 2147483648,
+		 "OMPI_COMM_WORLD_SIZE"},
 		{"zeros before it", PMI("0007", "00008"), 8, 8, "PMI_SIZE"},
 		/* One in another. */
 		{"mpirun in a batch script", BATCH OMPI("2", "4"), 3, 4, "OMPI_COMM_WORLD_SIZE"},
-		{"mpirun, its rank on another node", STEP("0", "3") OMPI("2", "4"), 3, 4, "OMPI_COMM_WORLD_SIZE"},
-		{"mpiexec, its rank on another node", STEP("1", "2") PMI("1", "8"), 2, 8, "PMI_SIZE"},
+		{"mpirun, its rank on another node", STEP("0", "3") OMPI("2", "4"), 3, 4,
+		 "OMPI_COMM_WORLD_SIZE"},
+		{"mpiexec, its rank on another node", STEP("1", "2") PMI("1", "8"), 2, 8,
+		 "PMI_SIZE"},
 		{"srun --mpi=pmi2", STEP("1", "8") PMI("1", "8"), 2, 8, "PMI_SIZE"},
-		{"a node's step says nothing, be it wrong", "SLURM_PROCID=x\nSLURM_STEP_NUM_TASKS=y\n" PMI("1", "8"), 2,
-		 8, "PMI_SIZE"},
-		{"a launcher that sets both", OMPI("2", "4") PMI("2", "4"), 3, 4, "OMPI_COMM_WORLD_SIZE"},
+		{"a node's step says nothing, be it wrong",
+		 "SLURM_PROCID=x\nSLURM_STEP_NUM_TASKS=y\n" PMI("1", "8"), 2, 8, "PMI_SIZE"},
+		{"a launcher that sets both", OMPI("2", "4") PMI("2", "4"), 3, 4,
+		 "OMPI_COMM_WORLD_SIZE"},
 		{"srun -n 1 in an array", ARRAY("2", "0", "7", "1", "8") STEP("0", "1"), 3, 8,
 		 "SLURM_ARRAY_TASK_COUNT"},
-		{"mpirun -n 1 in an array", BATCH ARRAY("2", "0", "7", "1", "8") OMPI("0", "1"), 3, 8,
-		 "SLURM_ARRAY_TASK_COUNT"},
-		{"srun -n 4 in an array of one", ARRAY("2", "2", "2", "1", "1") STEP("3", "4"), 4, 4,
-		 "SLURM_STEP_NUM_TASKS"},
-		{"mpirun -n 4 in an array of one", ARRAY("2", "2", "2", "1", "1") OMPI("1", "4"), 2, 4,
+		{"mpirun -n 1 in an array", BATCH ARRAY("2", "0", "7", "1", "8") OMPI("0", "1"), 3,
+		 8, "SLURM_ARRAY_TASK_COUNT"},
+		{"srun -n 4 in an array of one", ARRAY("2", "2", "2", "1", "1") STEP("3", "4"), 4,
+		 4, "SLURM_STEP_NUM_TASKS"},
+		{"mpirun -n 4 in an array of one", ARRAY("2", "2", "2", "1", "1") OMPI("1", "4"), 2,
+		 4, "OMPI_COMM_WORLD_SIZE"},
+		{"mpirun -n 4 in mpiexec -n 1", PMI("0", "1") OMPI("1", "4"), 2, 4,
 		 "OMPI_COMM_WORLD_SIZE"},
-		{"mpirun -n 4 in mpiexec -n 1", PMI("0", "1") OMPI("1", "4"), 2, 4, "OMPI_COMM_WORLD_SIZE"},
 		{"mpirun -n 1 in mpiexec -n 4", PMI("1", "4") OMPI("0", "1"), 2, 4, "PMI_SIZE"},
 	};
 
@@ -89,8 +99,8 @@ static void parts(void)
 		const int rc = launcher_part(&got, lookup, CASES[i].environment, &fail);
 		CHECK(rc == 0 && got.part == CASES[i].part && got.parts == CASES[i].parts &&
 			      strcmp(got.variable, CASES[i].variable) == 0,
-		      "%s: %lu of %lu by %s: %s", CASES[i].what, (unsigned long)got.part, (unsigned long)got.parts,
-		      got.variable ? got.variable : "none", fail.text);
+		      "%s: %lu of %lu by %s: %s", CASES[i].what, (unsigned long)got.part,
+		      (unsigned long)got.parts, got.variable ? got.variable : "none", fail.text);
 	}
 }
 
@@ -100,16 +110,23 @@ static void refused(void)
 	static const struct {
 		const char *environment, *words[5];
 	} CASES[] = {
-		{"", {"none of OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "SLURM_ARRAY_TASK_ID", "--part=K/N"}},
+		{"",
+		 {"none of OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID", "SLURM_ARRAY_TASK_ID",
+		  "--part=K/N"}},
 		{"HOME=/\nSLURM_NTASKS=4\n", {"none of OMPI_COMM_WORLD_RANK"}},
 		{BATCH, {"SLURM_PROCID is 0", "SLURM_STEP_NUM_TASKS is not set", "srun"}},
-		{"JOB_COMPLETION_INDEX=3\n", {"JOB_COMPLETION_INDEX is 3", "--part=$((JOB_COMPLETION_INDEX + 1))/N"}},
+		{"JOB_COMPLETION_INDEX=3\n",
+		 {"JOB_COMPLETION_INDEX is 3", "--part=$((JOB_COMPLETION_INDEX + 1))/N"}},
 		/* Half of it. */
-		{"OMPI_COMM_WORLD_RANK=1\n", {"OMPI_COMM_WORLD_RANK is 1", "OMPI_COMM_WORLD_SIZE is not set"}},
-		{"OMPI_COMM_WORLD_SIZE=4\n", {"OMPI_COMM_WORLD_SIZE is 4", "OMPI_COMM_WORLD_RANK is not set"}},
+		{"OMPI_COMM_WORLD_RANK=1\n",
+		 {"OMPI_COMM_WORLD_RANK is 1", "OMPI_COMM_WORLD_SIZE is not set"}},
+		{"OMPI_COMM_WORLD_SIZE=4\n",
+		 {"OMPI_COMM_WORLD_SIZE is 4", "OMPI_COMM_WORLD_RANK is not set"}},
 		{"PMI_RANK=1\n" STEP("1", "4"), {"PMI_RANK is 1", "PMI_SIZE is not set"}},
-		{"SLURM_STEP_NUM_TASKS=4\n", {"SLURM_STEP_NUM_TASKS is 4", "SLURM_PROCID is not set"}},
-		{"SLURM_ARRAY_TASK_ID=4\n", {"SLURM_ARRAY_TASK_ID is 4", "SLURM_ARRAY_TASK_COUNT is not set"}},
+		{"SLURM_STEP_NUM_TASKS=4\n",
+		 {"SLURM_STEP_NUM_TASKS is 4", "SLURM_PROCID is not set"}},
+		{"SLURM_ARRAY_TASK_ID=4\n",
+		 {"SLURM_ARRAY_TASK_ID is 4", "SLURM_ARRAY_TASK_COUNT is not set"}},
 		{"SLURM_ARRAY_TASK_ID=4\nSLURM_ARRAY_TASK_COUNT=9\nSLURM_ARRAY_TASK_MIN=1\n",
 		 {"SLURM_ARRAY_TASK_ID is 4", "SLURM_ARRAY_TASK_STEP is not set"}},
 		/* No numbers, or too large. */
@@ -128,8 +145,11 @@ static void refused(void)
 		/* A rank that there is not. */
 		{OMPI("4", "4"), {"OMPI_COMM_WORLD_RANK is 4", "OMPI_COMM_WORLD_SIZE is 4"}},
 		{STEP("1", "1"), {"SLURM_PROCID is 1", "SLURM_STEP_NUM_TASKS is 1"}},
-		/* Arrays of which only some tasks were started: the parts' numbers would be others. */
-		{ARRAY("1", "1", "7", "1", "3"), {"SLURM_ARRAY_TASK_ID is 1", "SLURM_ARRAY_TASK_COUNT 3", "a row"}},
+		/*
+		 * Arrays of which only some tasks were started: the parts' numbers would be others.
+		 */
+		{ARRAY("1", "1", "7", "1", "3"),
+		 {"SLURM_ARRAY_TASK_ID is 1", "SLURM_ARRAY_TASK_COUNT 3", "a row"}},
 		{ARRAY("7", "1", "7", "1", "3"), {"SLURM_ARRAY_TASK_ID is 7", "a row"}},
 		{ARRAY("8", "1", "8", "1", "3"), {"SLURM_ARRAY_TASK_ID is 8", "a row"}},
 		{ARRAY("4", "3", "9", "3", "3"), {"SLURM_ARRAY_TASK_ID is 4", "a row"}},
@@ -138,7 +158,8 @@ static void refused(void)
 		{ARRAY("1", "1", "0", "1", "1"), {"SLURM_ARRAY_TASK_ID is 1", "a row"}},
 		/* Contradictions. */
 		{OMPI("1", "4") PMI("2", "4"),
-		 {"OMPI_COMM_WORLD_RANK is 1", "OMPI_COMM_WORLD_SIZE 4", "PMI_RANK is 2", "PMI_SIZE 4"}},
+		 {"OMPI_COMM_WORLD_RANK is 1", "OMPI_COMM_WORLD_SIZE 4", "PMI_RANK is 2",
+		  "PMI_SIZE 4"}},
 		{OMPI("1", "4") PMI("1", "8"), {"OMPI_COMM_WORLD_SIZE 4", "PMI_SIZE 8"}},
 		{OMPI("0", "1") STEP("2", "4"),
 		 {"OMPI_COMM_WORLD_RANK is 0", "OMPI_COMM_WORLD_SIZE 1", "SLURM_PROCID is 2",
@@ -147,21 +168,28 @@ static void refused(void)
 		{STEP("2", "4") ARRAY("3", "0", "7", "1", "8"),
 		 {"SLURM_PROCID is 2", "SLURM_STEP_NUM_TASKS 4", "SLURM_ARRAY_TASK_ID is 3",
 		  "SLURM_ARRAY_TASK_COUNT 8"}},
-		/* That the numbers are the same in this task says nothing: in others they are not. */
-		{STEP("2", "4") ARRAY("2", "0", "3", "1", "4"), {"SLURM_PROCID is 2", "SLURM_ARRAY_TASK_ID is 2"}},
+		/*
+		 * That the numbers are the same in this task says nothing: in others they are not.
+		 */
+		{STEP("2", "4") ARRAY("2", "0", "3", "1", "4"),
+		 {"SLURM_PROCID is 2", "SLURM_ARRAY_TASK_ID is 2"}},
 		{OMPI("2", "4") ARRAY("3", "0", "7", "1", "8"),
 		 {"OMPI_COMM_WORLD_RANK is 2", "SLURM_ARRAY_TASK_ID is 3"}},
-		{PMI("2", "4") ARRAY("3", "0", "7", "1", "8"), {"PMI_RANK is 2", "SLURM_ARRAY_TASK_ID is 3"}},
+		{PMI("2", "4") ARRAY("3", "0", "7", "1", "8"),
+		 {"PMI_RANK is 2", "SLURM_ARRAY_TASK_ID is 3"}},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		struct launched got = {0};
 		struct fail fail = {.status = STATUS_OK};
-		CHECK(launcher_part(&got, lookup, CASES[i].environment, &fail) == -1 && fail.status == STATUS_USAGE,
-		      "%s is part %lu of %lu", CASES[i].environment, (unsigned long)got.part, (unsigned long)got.parts);
+		CHECK(launcher_part(&got, lookup, CASES[i].environment, &fail) == -1 &&
+			      fail.status == STATUS_USAGE,
+		      "%s is part %lu of %lu", CASES[i].environment, (unsigned long)got.part,
+		      (unsigned long)got.parts);
 		CHECK(strncmp(fail.text, "--part=auto: ", 13) == 0, "%s", fail.text);
 		for (size_t k = 0; k < 5 && CASES[i].words[k]; k++)
-			CHECK(strstr(fail.text, CASES[i].words[k]), "%s: no %s", fail.text, CASES[i].words[k]);
+			CHECK(strstr(fail.text, CASES[i].words[k]), "%s: no %s", fail.text,
+			      CASES[i].words[k]);
 	}
 }
 
@@ -169,8 +197,10 @@ static void numbers(void)
 {
 	uint32_t n = 7;
 
-	CHECK(launcher_number(&n, "4294967295", 0, UINT32_MAX) == 0 && n == UINT32_MAX, "%lu", (unsigned long)n);
-	CHECK(launcher_number(&n, "4294967296", 0, UINT32_MAX) == -1 && n == UINT32_MAX, "%lu", (unsigned long)n);
+	CHECK(launcher_number(&n, "4294967295", 0, UINT32_MAX) == 0 && n == UINT32_MAX, "%lu",
+	      (unsigned long)n);
+	CHECK(launcher_number(&n, "4294967296", 0, UINT32_MAX) == -1 && n == UINT32_MAX, "%lu",
+	      (unsigned long)n);
 	CHECK(launcher_number(&n, "0", 0, 0) == 0 && n == 0, "%lu", (unsigned long)n);
 	CHECK(launcher_number(&n, "0", 1, 9) == -1, "0 is below 1");
 	CHECK(launcher_number(&n, "10", 1, 9) == -1, "10 is above 9");

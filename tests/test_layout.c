@@ -55,19 +55,22 @@ int main(void)
 	const char *why;
 
 	for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
-		CHECK(layout_init(&l, &GOOD[i].asked, GOOD[i].sample, &why) == 0, "%zu: %s", i, why);
-		CHECK(memcmp(&l, &GOOD[i].made, sizeof(l)) == 0, "%zu: %u %u %u %u %u %u", i, l.record, l.offset,
-		      l.samples, l.channels, l.row, l.pitch);
+		CHECK(layout_init(&l, &GOOD[i].asked, GOOD[i].sample, &why) == 0, "%zu: %s", i,
+		      why);
+		CHECK(memcmp(&l, &GOOD[i].made, sizeof(l)) == 0, "%zu: %u %u %u %u %u %u", i,
+		      l.record, l.offset, l.samples, l.channels, l.row, l.pitch);
 		CHECK(layout_is_contiguous(&l, GOOD[i].sample) == GOOD[i].contiguous, "%zu", i);
 		CHECK(layout_bytes(&l) == GOOD[i].bytes, "%zu: %u bytes", i, layout_bytes(&l));
-		CHECK(layout_samples(&l) == l.samples * (l.row > 0 ? l.row : 1), "%zu: %u samples", i,
-		      layout_samples(&l));
+		CHECK(layout_samples(&l) == l.samples * (l.row > 0 ? l.row : 1), "%zu: %u samples",
+		      i, layout_samples(&l));
 		const struct layout made = l;
-		CHECK(layout_init(&l, &made, GOOD[i].sample, &why) == 0 && memcmp(&l, &made, sizeof(l)) == 0,
+		CHECK(layout_init(&l, &made, GOOD[i].sample, &why) == 0 &&
+			      memcmp(&l, &made, sizeof(l)) == 0,
 		      "%zu: again", i);
 	}
 	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++)
-		CHECK(layout_init(&l, &BAD[i].asked, BAD[i].sample, &why) == -1 && strstr(why, BAD[i].why), "%zu: %s",
-		      i, why ? why : "taken");
+		CHECK(layout_init(&l, &BAD[i].asked, BAD[i].sample, &why) == -1 &&
+			      strstr(why, BAD[i].why),
+		      "%zu: %s", i, why ? why : "taken");
 	return check_report();
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* lock: takes, drops, waits; with LOCKS_CHECKED a thread that does one of them wrongly is stopped. */
+/*
+ * lock: takes, drops, waits; with LOCKS_CHECKED a thread that does one of them wrongly is stopped.
+ */
 #include <stdbool.h>
 #include <sys/resource.h>
 #include <sys/wait.h>

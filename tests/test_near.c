@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* near: slips beside a plain recursion, what is near and what is not, and that of two equally near ones none is said.
+/*
+ * near: slips beside a plain recursion, what is near and what is not, and that of two equally near
+ * ones none is said.
  */
 #include "base/near.h"
 
@@ -35,14 +37,15 @@ static void against_definition(void)
 		for (size_t k = 0; k < m; k++)
 			b[k] = (char)('a' + (check_random(&seed) >> 40) % 3);
 		const unsigned slips = plain(a, n, b, m), most = (unsigned)((n < m ? n : m) / 3);
-		CHECK(near_slips(a, b) == (slips <= most ? slips : NEAR_WORD), "%s %s: %u, not %u", a, b,
-		      near_slips(a, b), slips);
+		CHECK(near_slips(a, b) == (slips <= most ? slips : NEAR_WORD), "%s %s: %u, not %u",
+		      a, b, near_slips(a, b), slips);
 	}
 }
 
 static void lists(void)
 {
-	static const char *const WORDS[] = {"bins", "range", "record", "tsv", "csv", "range", "progress"};
+	static const char *const WORDS[] = {"bins", "range", "record",  "tsv",
+					    "csv",  "range", "progress"};
 	static const struct {
 		const char *text, *near;
 	} CASES[] = {
@@ -60,7 +63,8 @@ static void lists(void)
 		struct near near = {0};
 		for (size_t k = 0; k < sizeof(WORDS) / sizeof(WORDS[0]); k++)
 			near_ask(&near, CASES[i].text, WORDS[k]);
-		const char *const got = near.word ? near.word : "none", *want = CASES[i].near ? CASES[i].near : "none";
+		const char *const got = near.word ? near.word : "none",
+				  *want = CASES[i].near ? CASES[i].near : "none";
 		CHECK(strcmp(got, want) == 0, "'%s': %s, not %s", CASES[i].text, got, want);
 	}
 }

@@ -104,8 +104,8 @@ static void sizes(void)
 
 	for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
 		uint64_t bytes = 42;
-		CHECK(number_parse_size(&bytes, GOOD[i].text) == 0 && bytes == GOOD[i].bytes, "%s gives %llu",
-		      GOOD[i].text, (unsigned long long)bytes);
+		CHECK(number_parse_size(&bytes, GOOD[i].text) == 0 && bytes == GOOD[i].bytes,
+		      "%s gives %llu", GOOD[i].text, (unsigned long long)bytes);
 	}
 	for (size_t i = 0; i < sizeof(BAD) / sizeof(BAD[0]); i++) {
 		uint64_t bytes;
@@ -115,8 +115,9 @@ static void sizes(void)
 
 static void counts(void)
 {
-	static const char *const BAD[] = {
-		"", "-1", "+1", " 1", "1 ", "1K", "1.0", "1e3", "0x1", "18446744073709551616", "a", "1a"};
+	static const char *const BAD[] = {"",   "-1",  "+1",  " 1",  "1 ",
+					  "1K", "1.0", "1e3", "0x1", "18446744073709551616",
+					  "a",  "1a"};
 	uint64_t n;
 
 	CHECK(number_parse_count(&n, "18446744073709551615") == 0 && n == UINT64_MAX, "2^64 - 1");
@@ -180,9 +181,10 @@ static void numbers(void)
 		{"0x.00p-1", true, 0},
 		{"0x1.8p+1", true, 3},
 	};
-	static const char *const BAD[] = {"",    "nan", "inf", "-inf", "NAN(1)", "infinity", "1e400", "-1e400",
-					  " 1",  "1 ",  "1x",  "e5",   "-",      "+",        ".",     "1e",
-					  "1e+", "0x",  "--1", "1,5",  "1_000",  "0x1p2000", "1:2"};
+	static const char *const BAD[] = {
+		"",    "nan", "inf", "-inf", "NAN(1)", "infinity", "1e400", "-1e400",
+		" 1",  "1 ",  "1x",  "e5",   "-",      "+",        ".",     "1e",
+		"1e+", "0x",  "--1", "1,5",  "1_000",  "0x1p2000", "1:2"};
 	struct number n;
 
 	for (size_t i = 0; i < sizeof(GOOD) / sizeof(GOOD[0]); i++) {
@@ -204,21 +206,29 @@ static void numbers(void)
 	      "a text without an end");
 	free(bare);
 
-	/* 2^96 - 1 is stored as an integer, 2^96 is whole but not stored; nothing overflows far beyond. */
-	CHECK(parse(&n, "79228162514264337593543950335") == 0 && n.exact && n.integer == ((int128_t)1 << 96) - 1,
+	/*
+	 * 2^96 - 1 is stored as an integer, 2^96 is whole but not stored; nothing overflows far
+	 * beyond.
+	 */
+	CHECK(parse(&n, "79228162514264337593543950335") == 0 && n.exact &&
+		      n.integer == ((int128_t)1 << 96) - 1,
 	      "2^96 - 1");
 	CHECK(parse(&n, "79228162514264337593543950336") == 0 && n.whole && !n.exact, "2^96");
 	CHECK(parse(&n, "1e300") == 0 && n.whole && !n.exact, "1e300");
 	CHECK(parse(&n, "1234567890123456789012345678901234567890123456789.5") == 0 && !n.whole,
 	      "many digits and a fraction");
-	CHECK(parse(&n, "18446744073709551615") == 0 && n.exact && n.integer == (int128_t)UINT64_MAX,
+	CHECK(parse(&n, "18446744073709551615") == 0 && n.exact &&
+		      n.integer == (int128_t)UINT64_MAX,
 	      "2^64 - 1 is not rounded");
 	CHECK(parse(&n, "0xffffffffffffffff") == 0 && n.exact && n.integer == (int128_t)UINT64_MAX,
 	      "nor is it in hexadecimal");
-	CHECK(parse(&n, "0xffffffffffffffffffffffff") == 0 && n.exact && n.integer == ((int128_t)1 << 96) - 1,
+	CHECK(parse(&n, "0xffffffffffffffffffffffff") == 0 && n.exact &&
+		      n.integer == ((int128_t)1 << 96) - 1,
 	      "2^96 - 1 in hexadecimal");
-	CHECK(parse(&n, "0x1000000000000000000000000") == 0 && n.whole && !n.exact, "2^96 in hexadecimal");
-	CHECK(parse(&n, "0x1fffffffffffffffffffffffep-1") == 0 && n.exact && n.integer == ((int128_t)1 << 96) - 1,
+	CHECK(parse(&n, "0x1000000000000000000000000") == 0 && n.whole && !n.exact,
+	      "2^96 in hexadecimal");
+	CHECK(parse(&n, "0x1fffffffffffffffffffffffep-1") == 0 && n.exact &&
+		      n.integer == ((int128_t)1 << 96) - 1,
 	      "its last bits behind the point");
 	CHECK(parse(&n, "0xfp1000") == 0 && n.whole && !n.exact, "2^1000 times 15");
 	CHECK(parse(&n, "1e-400") == 0 && !n.whole, "too small is not zero");
@@ -284,8 +294,8 @@ static void format_one(double x)
 }
 
 /*
- * Numbers that are not whole, from 1e-4 to 1e15, are formatted without trials. At powers of two, where
- * the nearest decimal of 16 digits may be another number's, format_one is the judge.
+ * Numbers that are not whole, from 1e-4 to 1e15, are formatted without trials. At powers of two,
+ * where the nearest decimal of 16 digits may be another number's, format_one is the judge.
  */
 static void formats_between(void)
 {
@@ -301,9 +311,11 @@ static void formats_between(void)
 	for (int i = 0; i < 100000; i++) {
 		const uint64_t bits = check_random(&state);
 		if (i % 3 == 0) /* few digits */
-			x = (double)(bits >> (11 + bits % 50)) / (double[]){10, 1000, 1e6, 1e9, 1e12, 3, 7}[bits % 7];
+			x = (double)(bits >> (11 + bits % 50)) /
+			    (double[]){10, 1000, 1e6, 1e9, 1e12, 3, 7}[bits % 7];
 		else if (i % 3 == 1) /* as edges are */
-			x = (double)(bits % 100000) * (1.0 / (double)(1 + (bits >> 40) % 10000)) - (double)(bits % 3);
+			x = (double)(bits % 100000) * (1.0 / (double)(1 + (bits >> 40) % 10000)) -
+			    (double)(bits % 3);
 		else /* any, at the limits too */
 			x = ldexp(1 + (double)(bits >> 12) / 0x1p52, (int)(bits % 66) - 15);
 		if (bits >> 63)
@@ -357,7 +369,10 @@ static void formats(void)
 
 	for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++) {
 		number_format(text, KNOWN[i].x);
-		/* 1e-05 and 1e-5, 9007199254740992 and 9.007199254740992e+15 count as the same form. */
+		/*
+		 * 1e-05 and 1e-5, 9007199254740992 and 9.007199254740992e+15 count as the same
+		 * form.
+		 */
 		if (KNOWN[i].x < 9e15 || KNOWN[i].x > 1e16)
 			CHECK(strcmp(text, KNOWN[i].text) == 0, "%s, not %s", text, KNOWN[i].text);
 		format_one(KNOWN[i].x);
@@ -414,7 +429,8 @@ static void integers(void)
 		if (x == 0)
 			continue;
 		n = number_format_integer(text, -x);
-		CHECK(text[0] == '-' && strcmp(text + 1, KNOWN[i].text) == 0 && n == strlen(text), "%s", text);
+		CHECK(text[0] == '-' && strcmp(text + 1, KNOWN[i].text) == 0 && n == strlen(text),
+		      "%s", text);
 	}
 	const int128_t most = (int128_t)(((uint128_t)1 << 127) - 1);
 	number_format_integer(text, most);
@@ -425,8 +441,8 @@ static void integers(void)
 		const uint64_t x = check_random(&state) >> (i % 64);
 		char expected[32];
 		snprintf(expected, sizeof(expected), "%llu", (unsigned long long)x);
-		CHECK(number_format_count(text, x) == strlen(expected) && !strcmp(text, expected), "%s, not %s", text,
-		      expected);
+		CHECK(number_format_count(text, x) == strlen(expected) && !strcmp(text, expected),
+		      "%s, not %s", text, expected);
 	}
 }
 

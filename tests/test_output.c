@@ -81,7 +81,8 @@ static void long_output(void)
 
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)(i * i >> 5);
-	for (size_t done = 0, some = 1; done < sizeof(data); done += some, some = some * 3 % 70001) {
+	for (size_t done = 0, some = 1; done < sizeof(data);
+	     done += some, some = some * 3 % 70001) {
 		if (some > sizeof(data) - done)
 			some = sizeof(data) - done;
 		output_write(o, data + done, some);
@@ -129,7 +130,8 @@ static void modes_of_new_files(void)
 	for (size_t i = 0; i < sizeof(MASKS) / sizeof(MASKS[0]); i++) {
 		umask(MASKS[i]);
 		commit(open_output("f"));
-		CHECK(stat("f", &st) == 0 && (st.st_mode & 0777) == (0666 & ~MASKS[i]), "%o", st.st_mode);
+		CHECK(stat("f", &st) == 0 && (st.st_mode & 0777) == (0666 & ~MASKS[i]), "%o",
+		      st.st_mode);
 		unlink("f");
 	}
 	umask(022);
@@ -188,13 +190,15 @@ static void errors(void)
 	output_text(o, "small");
 	CHECK(!output_failed(o), "nothing was written yet");
 	CHECK(output_commit(o, &fail) == -1 && fail.status == STATUS_SYSTEM, "a full device");
-	CHECK(strstr(fail.text, "/dev/full") && strstr(fail.text, strerror(ENOSPC)), "%s", fail.text);
+	CHECK(strstr(fail.text, "/dev/full") && strstr(fail.text, strerror(ENOSPC)), "%s",
+	      fail.text);
 	o = open_output("/dev/full");
 	output_write(o, zeros, sizeof(zeros));
 	CHECK(output_failed(o), "known at once");
 	output_write(o, zeros, sizeof(zeros));
 	fail = (struct fail){0};
-	CHECK(output_commit(o, &fail) == -1 && strstr(fail.text, strerror(ENOSPC)), "%s", fail.text);
+	CHECK(output_commit(o, &fail) == -1 && strstr(fail.text, strerror(ENOSPC)), "%s",
+	      fail.text);
 	CHECK(stat("/dev/full", &st) == 0 && S_ISCHR(st.st_mode), "the device is gone");
 
 	/* The folder goes away before the rename. */
@@ -217,9 +221,12 @@ static void same_file(void)
 	(void)!symlink("f", "link");
 	(void)!link("f", "hard");
 	CHECK(output_is_input("f", "f") && output_is_input("./f", "f"), "f");
-	CHECK(output_is_input("link", "f") && output_is_input("f", "link") && output_is_input("hard", "f"), "links");
+	CHECK(output_is_input("link", "f") && output_is_input("f", "link") &&
+		      output_is_input("hard", "f"),
+	      "links");
 	CHECK(!output_is_input("other", "f") && !output_is_input("none", "f"), "others");
-	CHECK(!output_is_input("f", "none") && !output_is_input("/dev/null", "/dev/null"), "devices");
+	CHECK(!output_is_input("f", "none") && !output_is_input("/dev/null", "/dev/null"),
+	      "devices");
 	scratch_clean();
 }
 

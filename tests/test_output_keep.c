@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* output_keep: mode, owner, group and access list of a file that is replaced, and who may replace it. */
+/*
+ * output_keep: mode, owner, group and access list of a file that is replaced, and who may replace
+ * it.
+ */
 #include "output/output.h"
 
 #include <grp.h>
@@ -40,7 +43,8 @@ static struct stat temporary(const char *folder)
 	unsigned found = 0;
 
 	for (struct dirent *e = d ? readdir(d) : NULL; e; e = readdir(d))
-		if (e->d_name[0] == '.' && strstr(e->d_name, ".gpuhist-") && fstatat(dirfd(d), e->d_name, &st, 0) == 0)
+		if (e->d_name[0] == '.' && strstr(e->d_name, ".gpuhist-") &&
+		    fstatat(dirfd(d), e->d_name, &st, 0) == 0)
 			found++;
 	CHECK(found == 1, "%u temporary files", found);
 	if (d)
@@ -73,11 +77,14 @@ static void replace(const char *name, mode_t mode, uid_t uid, gid_t gid)
 		return;
 	CHECK((before & ~mode) == 0, "a temporary file of mode %o was made, not %o", before, mode);
 	st = temporary(".");
-	CHECK((st.st_mode & 07777) == mode, "the temporary file's mode is %o, not %o", st.st_mode, mode);
+	CHECK((st.st_mode & 07777) == mode, "the temporary file's mode is %o, not %o", st.st_mode,
+	      mode);
 	output_text(o, "new");
 	commit(o);
-	CHECK(stat(name, &st) == 0 && (st.st_mode & 07777) == mode, "mode %o, not %o", st.st_mode, mode);
-	CHECK(st.st_uid == uid && st.st_gid == gid, "owner %u:%u", (unsigned)st.st_uid, (unsigned)st.st_gid);
+	CHECK(stat(name, &st) == 0 && (st.st_mode & 07777) == mode, "mode %o, not %o", st.st_mode,
+	      mode);
+	CHECK(st.st_uid == uid && st.st_gid == gid, "owner %u:%u", (unsigned)st.st_uid,
+	      (unsigned)st.st_gid);
 }
 
 static void old_file(const char *name, mode_t mode, uid_t uid, gid_t gid)
@@ -162,11 +169,15 @@ static void owners_and_refusals(void)
 
 /* user::rw-, user:1234:r--, group::---, mask::r--, other::---, in the kernel's form */
 static const unsigned char LIST[] = {
-	2, 0, 0,   0,   1,   0,   6,  0, 255, 255, 255, 255, 2,   0,   4,  0, 0xd2, 4, 0,   0,   4,   0,
-	0, 0, 255, 255, 255, 255, 16, 0, 4,   0,   255, 255, 255, 255, 32, 0, 0,    0, 255, 255, 255, 255,
+	2, 0,    0,   0,   1,   0,   6,  0, 255, 255, 255, 255, 2,   0,   4,
+	0, 0xd2, 4,   0,   0,   4,   0,  0, 0,   255, 255, 255, 255, 16,  0,
+	4, 0,    255, 255, 255, 255, 32, 0, 0,   0,   255, 255, 255, 255,
 };
 
-/* A list is kept; without it, its mask would be the group's mode. The folder's default list is not taken. */
+/*
+ * A list is kept; without it, its mask would be the group's mode. The folder's default list is not
+ * taken.
+ */
 static void access_lists(void)
 {
 	static const char NAME[] = "system.posix_acl_access";
@@ -178,9 +189,11 @@ static void access_lists(void)
 		return; /* the file system has none */
 	}
 	replace("f", 0640, geteuid(), getegid());
-	CHECK(getxattr("f", NAME, got, sizeof(got)) == sizeof(LIST) && memcmp(got, LIST, sizeof(LIST)) == 0,
+	CHECK(getxattr("f", NAME, got, sizeof(got)) == sizeof(LIST) &&
+		      memcmp(got, LIST, sizeof(LIST)) == 0,
 	      "the list");
-	CHECK(setxattr(".", "system.posix_acl_default", LIST, sizeof(LIST), 0) == 0, "the folder's");
+	CHECK(setxattr(".", "system.posix_acl_default", LIST, sizeof(LIST), 0) == 0,
+	      "the folder's");
 	old_file("f", 0640, geteuid(), getegid());
 	(void)!removexattr("f", NAME);
 	(void)!chmod("f", 0640);
@@ -194,7 +207,8 @@ static void access_lists(void)
 static int in_mounts(void)
 {
 	if (unshare(CLONE_NEWNS) != 0 || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
-	    mount("f", "mounted", NULL, MS_BIND, NULL) != 0 || mount("d", "d", NULL, MS_BIND, NULL) != 0 ||
+	    mount("f", "mounted", NULL, MS_BIND, NULL) != 0 ||
+	    mount("d", "d", NULL, MS_BIND, NULL) != 0 ||
 	    mount("d", "d", NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) != 0)
 		return 0; /* not allowed here */
 	refused("mounted");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * part: the borders of slices beside long division: each record, and each place between records, is one slice's; no
- * slice is larger than it may be; large slices of records that fill a MiB begin at whole MiB.
+ * part: the borders of slices beside long division: each record, and each place between records, is
+ * one slice's; no slice is larger than it may be; large slices of records that fill a MiB begin at
+ * whole MiB.
  */
 #include "input/part.h"
 
@@ -27,23 +28,28 @@ static uint64_t quotient(uint64_t a, uint32_t b, uint32_t n)
 	return each * b + q;
 }
 
-static void is_partition(uint64_t records, uint32_t bytes, uint32_t n, const uint32_t *some, unsigned count)
+static void is_partition(uint64_t records, uint32_t bytes, uint32_t n, const uint32_t *some,
+			 unsigned count)
 {
 	const bool rounds = MIB % bytes == 0 && records / n >= 16 * (MIB / bytes);
 
 	for (unsigned i = 0; i < count; i++) {
 		const struct part p = part_of(records, bytes, some[i], n);
-		const uint64_t begin = quotient(records, some[i] - 1, n), end = quotient(records, some[i], n);
+		const uint64_t begin = quotient(records, some[i] - 1, n),
+			       end = quotient(records, some[i], n);
 		const uint64_t step = rounds ? MIB / bytes : 1;
-		CHECK(p.all == records && p.last == (some[i] == n), "%u/%u of %llu", some[i], n, (ull)records);
-		CHECK(p.begin == begin / step * step, "%u/%u of %llu of %u bytes begins at %llu, not %llu", some[i], n,
+		CHECK(p.all == records && p.last == (some[i] == n), "%u/%u of %llu", some[i], n,
+		      (ull)records);
+		CHECK(p.begin == begin / step * step,
+		      "%u/%u of %llu of %u bytes begins at %llu, not %llu", some[i], n,
 		      (ull)records, bytes, (ull)p.begin, (ull)(begin / step * step));
-		CHECK(p.end == (some[i] == n ? records : end / step * step), "%u/%u of %llu of %u bytes ends at %llu",
-		      some[i], n, (ull)records, bytes, (ull)p.end);
+		CHECK(p.end == (some[i] == n ? records : end / step * step),
+		      "%u/%u of %llu of %u bytes ends at %llu", some[i], n, (ull)records, bytes,
+		      (ull)p.end);
 		CHECK(p.begin <= p.end, "%u/%u of %llu", some[i], n, (ull)records);
 		if (some[i] > 1)
-			CHECK(part_of(records, bytes, some[i] - 1, n).end == p.begin, "%u/%u of %llu", some[i], n,
-			      (ull)records);
+			CHECK(part_of(records, bytes, some[i] - 1, n).end == p.begin,
+			      "%u/%u of %llu", some[i], n, (ull)records);
 	}
 }
 
@@ -55,11 +61,13 @@ static void partitions(void)
 	for (unsigned i = 0; i < 20000; i++) {
 		const uint64_t records = check_random(&state) >> check_random(&state) % 64;
 		const uint32_t n =
-			(uint32_t)(1 + (check_random(&state) >> (32 + check_random(&state) % 32)) % UINT32_MAX);
+			(uint32_t)(1 + (check_random(&state) >> (32 + check_random(&state) % 32)) %
+					       UINT32_MAX);
 		const uint32_t some[] = {1, n, 1 + (uint32_t)(check_random(&state) % n), n / 2 + 1};
 		is_partition(records, BYTES[i % 9], n, some, 4);
 	}
-	is_partition(UINT64_MAX, 1, UINT32_MAX, (const uint32_t[]){1, 2, UINT32_MAX - 1, UINT32_MAX}, 4);
+	is_partition(UINT64_MAX, 1, UINT32_MAX,
+		     (const uint32_t[]){1, 2, UINT32_MAX - 1, UINT32_MAX}, 4);
 }
 
 /* Of few records every slice, and every place. */
@@ -74,14 +82,15 @@ static void owners(void)
 				held += p.end - p.begin;
 				for (uint64_t i = 0; i <= records; i++) {
 					owned[i] += part_owns(&p, i);
-					CHECK(i == records || part_owns(&p, i) == (p.begin <= i && i < p.end),
+					CHECK(i == records || part_owns(&p, i) ==
+								      (p.begin <= i && i < p.end),
 					      "%llu: %u/%u of %llu", (ull)i, k, n, (ull)records);
 				}
 			}
 			CHECK(held == records, "%llu of %llu records", (ull)held, (ull)records);
 			for (uint64_t i = 0; i <= records; i++)
-				CHECK(owned[i] == 1, "%llu of %llu in %u slices: %u own it", (ull)i, (ull)records, n,
-				      owned[i]);
+				CHECK(owned[i] == 1, "%llu of %llu in %u slices: %u own it", (ull)i,
+				      (ull)records, n, owned[i]);
 		}
 }
 
@@ -94,10 +103,11 @@ static void sizes(void)
 		const uint32_t bytes = (uint32_t)1 << check_random(&state) % 21;
 		const uint32_t n = 1 + (uint32_t)(check_random(&state) % 1000);
 		const uint64_t records = check_random(&state) % (64 * n * (MIB / bytes)) + n;
-		const struct part p = part_of(records, bytes, 1 + (uint32_t)(check_random(&state) % n), n);
+		const struct part p =
+			part_of(records, bytes, 1 + (uint32_t)(check_random(&state) % n), n);
 		const uint64_t fair = records / n, held = p.end - p.begin;
-		CHECK(held <= fair + fair / 16 + 1 && held + fair / 16 + 1 >= fair, "%llu records, where %llu are fair",
-		      (ull)held, (ull)fair);
+		CHECK(held <= fair + fair / 16 + 1 && held + fair / 16 + 1 >= fair,
+		      "%llu records, where %llu are fair", (ull)held, (ull)fair);
 	}
 }
 

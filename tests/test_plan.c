@@ -60,7 +60,10 @@ static struct axis axis_of(const struct job *job)
 		.kernels = true, .plain = true \
 	}
 
-/* A worker's block and the page that aligns it; what it takes beside in the totals' table; tables for 256 bins. */
+/*
+ * A worker's block and the page that aligns it; what it takes beside in the totals' table; tables
+ * for 256 bins.
+ */
 #define BLOCK (132 * KIB)
 #define SHARED (BLOCK + 8 * KIB)
 #define FEW (BLOCK + 4 * 1088 + 64)
@@ -81,73 +84,92 @@ static void table(void)
 		bool gpu, windows;
 	} CASES[] = {
 		/* The CPU alone. */
-		{"-T 1 --device=cpu -b 256", KERNELS, 1, COUNT_PRIVATE, FEW, 0, 256 * MIB - FEW, 1, false, true},
-		{"-T 8 -b 256", NO_KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 0, 256 * MIB - 8 * FEW, 8, false, false},
+		{"-T 1 --device=cpu -b 256", KERNELS, 1, COUNT_PRIVATE, FEW, 0, 256 * MIB - FEW, 1,
+		 false, true},
+		{"-T 8 -b 256", NO_KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 0, 256 * MIB - 8 * FEW, 8,
+		 false, false},
 		{"-T 8 -t u8", NO_KERNELS, 8, COUNT_BYTES, 8 * (BLOCK + 8 * KIB + 64), 0,
 		 256 * MIB - 8 * (BLOCK + 8 * KIB + 64), 8, false, false},
 		{"-T 2 -t u16", NO_KERNELS, 2, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64), 0,
 		 256 * MIB - 2 * (BLOCK + 512 * KIB + 64), 1, false, true},
-		/* Tables and blocks take half of -M at most: fewer workers, and one with the totals' table in the end.
+		/*
+		 * Tables and blocks take half of -M at most: fewer workers, and one with the
+		 * totals' table in the end.
 		 */
-		{"-T 8 -M 1M -t u64 -b 20", NO_KERNELS, 3, COUNT_PRIVATE, 3 * (BLOCK + 4 * 128 + 64), 0,
-		 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 8, false, false},
-		{"-T 2 -b 16777216", NO_KERNELS, 1, COUNT_PRIVATE, BLOCK + 64 * MIB + 128, 0, 192 * MIB - BLOCK - 128,
-		 2, false, false},
-		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 128), 64 * MIB - BLOCK - 128,
-		 64 * MIB - BLOCK - 128, 2, true, false},
-		{"-T 3 -b 16777216", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 3, false,
+		{"-T 8 -M 1M -t u64 -b 20", NO_KERNELS, 3, COUNT_PRIVATE,
+		 3 * (BLOCK + 4 * 128 + 64), 0, 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 8, false,
 		 false},
-		{"-T 4 -M 200K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0, 200 * KIB - SHARED, 4, false,
-		 false},
-		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 4, false, false},
+		{"-T 2 -b 16777216", NO_KERNELS, 1, COUNT_PRIVATE, BLOCK + 64 * MIB + 128, 0,
+		 192 * MIB - BLOCK - 128, 2, false, false},
+		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 128),
+		 64 * MIB - BLOCK - 128, 64 * MIB - BLOCK - 128, 2, true, false},
+		{"-T 3 -b 16777216", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0,
+		 256 * MIB - 3 * SHARED, 3, false, false},
+		{"-T 4 -M 200K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0,
+		 200 * KIB - SHARED, 4, false, false},
+		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 4,
+		 false, false},
 		/* Not even one. */
 		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 4, false, false},
-		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0, 1, 4, true, false},
-		/* Records: a block holds one, and one worker two more that may lie in several frames; many, five each.
+		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0,
+		 1, 4, true, false},
+		/*
+		 * Records: a block holds one, and one worker two more that may lie in several
+		 * frames; many, five each.
 		 */
 		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64),
 		 64 * MIB - 4 * (12 * KIB + 64), 64 * MIB - 4 * (12 * KIB + 64), 8, true, false},
-		{"-T 8 -t u8 --record=16M", KERNELS, 1, COUNT_BYTES, 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 64 * MIB,
+		{"-T 8 -t u8 --record=16M", KERNELS, 1, COUNT_BYTES,
+		 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 64 * MIB,
 		 144 * MIB - 12 * KIB - 64 - 2 * SEAM, 8, true, false},
-		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES, 49 * MIB + 8 * (12 * KIB + 64) + 41 * SEAM, 0,
+		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES,
+		 49 * MIB + 8 * (12 * KIB + 64) + 41 * SEAM, 0,
 		 207 * MIB - 8 * (12 * KIB + 64) - 41 * SEAM, 8, false, false},
-		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 0, COUNT_BYTES, 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 0, 1,
-		 1, true, true},
+		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 0, COUNT_BYTES,
+		 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 0, 1, 1, true, true},
 		/* Channels: their tables count. */
-		{"-T 8 -t u16 -c 64", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64), 16 * MIB - 7 * (BLOCK + 64),
-		 128 * MIB, 8, true, false},
-		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0, 256 * MIB - 3 * SHARED, 3, false,
-		 false},
+		{"-T 8 -t u16 -c 64", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64),
+		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8, true, false},
+		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0,
+		 256 * MIB - 3 * SHARED, 3, false, false},
 		/* Lanes beside them, for input that is worth the GPU's start. */
-		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 64 * MIB, 192 * MIB - 8 * FEW, 8, true, false},
+		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 64 * MIB, 192 * MIB - 8 * FEW,
+		 8, true, false},
 		/* Where no input is compressed, more. */
-		{"-T 8 -b 256", PLAIN, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW, 8, true, false},
-		{"-T 16 -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB, 192 * MIB - 16 * FEW, 16, true,
-		 false},
-		{"-T 64 -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB, 192 * MIB - 64 * FEW, 60, true, false},
-		{"-T 1 -b 25165820", KERNELS, 1, COUNT_PRIVATE, BLOCK + 96 * MIB + 64, 32 * MIB - BLOCK - 64, 128 * MIB,
-		 1, true, false},
+		{"-T 8 -b 256", PLAIN, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW, 8,
+		 true, false},
+		{"-T 16 -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB,
+		 192 * MIB - 16 * FEW, 16, true, false},
+		{"-T 64 -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB,
+		 192 * MIB - 64 * FEW, 60, true, false},
+		{"-T 1 -b 25165820", KERNELS, 1, COUNT_PRIVATE, BLOCK + 96 * MIB + 64,
+		 32 * MIB - BLOCK - 64, 128 * MIB, 1, true, false},
 		/* Nothing but lanes. */
-		{"-T 8 --device=gpu -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 128 * MIB, 128 * MIB, 8, true, false},
-		{"-T 2 --device=gpu -b 256", KERNELS, 1, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 1, true, true},
-		{"-T 2 --device=gpu:0,1 -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, true,
-		 false},
-		{"-T 2 --device=gpu:all -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, true,
-		 false},
-		{"-T 2 --device=gpu -b 256", COMPRESSED, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB, 128 * MIB, 2, true,
-		 false},
-		{"-T 64 --device=gpu -b 256", COMPRESSED, 60, COUNT_PRIVATE, 64 * FEW, 128 * MIB, 128 * MIB, 60, true,
-		 false},
-		/* Statistics: sums for each sign and exponent beside a worker's tables, or alone; no single lane for
-		   windows. */
+		{"-T 8 --device=gpu -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 128 * MIB,
+		 128 * MIB, 8, true, false},
+		{"-T 2 --device=gpu -b 256", KERNELS, 1, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
+		 128 * MIB, 1, true, true},
+		{"-T 2 --device=gpu:0,1 -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
+		 128 * MIB, 2, true, false},
+		{"-T 2 --device=gpu:all -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
+		 128 * MIB, 2, true, false},
+		{"-T 2 --device=gpu -b 256", COMPRESSED, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
+		 128 * MIB, 2, true, false},
+		{"-T 64 --device=gpu -b 256", COMPRESSED, 60, COUNT_PRIVATE, 64 * FEW, 128 * MIB,
+		 128 * MIB, 60, true, false},
+		/*
+		 * Statistics: sums for each sign and exponent beside a worker's tables, or alone;
+		 * no single lane for
+		 *		   windows.
+		 */
 		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(1)), 0,
 		 256 * MIB - 2 * (FEW + SUMS(1)), 2, false, false},
-		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)), 0,
-		 256 * MIB - 2 * (FEW + SUMS(4096)), 2, false, false},
-		{"-T 2 --stats -t f64 -r 0:1 --device=gpu", KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)),
-		 128 * MIB, 128 * MIB - 2 * SUMS(4096), 2, true, false},
-		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 1, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64),
-		 128 * MIB, 128 * MIB, 1, true, true},
+		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)),
+		 0, 256 * MIB - 2 * (FEW + SUMS(4096)), 2, false, false},
+		{"-T 2 --stats -t f64 -r 0:1 --device=gpu", KERNELS, 2, COUNT_PRIVATE,
+		 2 * (FEW + SUMS(4096)), 128 * MIB, 128 * MIB - 2 * SUMS(4096), 2, true, false},
+		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 1, COUNT_CODES,
+		 2 * (BLOCK + 512 * KIB + 64), 128 * MIB, 128 * MIB, 1, true, true},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -158,17 +180,19 @@ static void table(void)
 		const struct plan p = plan_make(&job, &facts);
 		CHECK(p.workers == CASES[i].workers && p.counting.method == CASES[i].method,
 		      "%s: %u workers, method %d", CASES[i].job, p.workers, (int)p.counting.method);
-		CHECK(p.tables == CASES[i].tables, "%s: %zu bytes of tables", CASES[i].job, p.tables);
+		CHECK(p.tables == CASES[i].tables, "%s: %zu bytes of tables", CASES[i].job,
+		      p.tables);
 		CHECK(p.lanes_memory == CASES[i].lanes_memory && p.spare == p.lanes_memory,
-		      "%s: %llu bytes for lanes, %llu to spare", CASES[i].job, (unsigned long long)p.lanes_memory,
-		      (unsigned long long)p.spare);
+		      "%s: %llu bytes for lanes, %llu to spare", CASES[i].job,
+		      (unsigned long long)p.lanes_memory, (unsigned long long)p.spare);
 		CHECK(p.decoders == CASES[i].decoders, "%s: %llu bytes for decoders", CASES[i].job,
 		      (unsigned long long)p.decoders);
-		CHECK(p.lanes == CASES[i].lanes && p.windows == CASES[i].windows, "%s: %u lanes, windows %d",
-		      CASES[i].job, p.lanes, (int)p.windows);
-		CHECK(p.gpu == CASES[i].gpu && p.decoded == facts.compressed, "%s: gpu %d, decoded %d", CASES[i].job,
-		      (int)p.gpu, (int)p.decoded);
-		CHECK(p.counting.alone == (p.workers == 1 && job.device == DEVICE_CPU), "%s: alone", CASES[i].job);
+		CHECK(p.lanes == CASES[i].lanes && p.windows == CASES[i].windows,
+		      "%s: %u lanes, windows %d", CASES[i].job, p.lanes, (int)p.windows);
+		CHECK(p.gpu == CASES[i].gpu && p.decoded == facts.compressed,
+		      "%s: gpu %d, decoded %d", CASES[i].job, (int)p.gpu, (int)p.decoded);
+		CHECK(p.counting.alone == (p.workers == 1 && job.device == DEVICE_CPU), "%s: alone",
+		      CASES[i].job);
 	}
 }
 
@@ -202,11 +226,13 @@ static void pays(void)
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		const struct plan with = {.gpu = true}, without = {.gpu = false};
-		CHECK(plan_gpu_pays(&with, CASES[i].seconds, CASES[i].counted, CASES[i].known) == CASES[i].pays,
+		CHECK(plan_gpu_pays(&with, CASES[i].seconds, CASES[i].counted, CASES[i].known) ==
+			      CASES[i].pays,
 		      "%g s, %llu of %llu bytes: does not pay, or does", CASES[i].seconds,
 		      (unsigned long long)CASES[i].counted, (unsigned long long)CASES[i].known);
 		CHECK(!plan_gpu_pays(&without, CASES[i].seconds, CASES[i].counted, CASES[i].known),
-		      "%g s, %llu bytes: there is none", CASES[i].seconds, (unsigned long long)CASES[i].counted);
+		      "%g s, %llu bytes: there is none", CASES[i].seconds,
+		      (unsigned long long)CASES[i].counted);
 	}
 }
 
@@ -221,7 +247,8 @@ static struct job draw(uint64_t *state, struct axis *axis)
 	static const char *const TYPES[] = {"u8", "u16", "u24", "u32", "i64", "f32", "f64"};
 	static const char *const DEVICES[] = {"cpu", "auto", "gpu", "gpu:all"};
 	char line[256], layout[64] = "";
-	const unsigned channels = check_random(state) % 3 ? 1 : 1 + (unsigned)(check_random(state) % 64);
+	const unsigned channels =
+		check_random(state) % 3 ? 1 : 1 + (unsigned)(check_random(state) % 64);
 
 	/* Records of any size, and rows. */
 	const uint64_t size = 8 * channels + drawn(state, 24) % (LAYOUT_BYTES_MAX - 8 * channels);
@@ -229,11 +256,13 @@ static struct job draw(uint64_t *state, struct axis *axis)
 	if (kind == 0)
 		snprintf(layout, sizeof(layout), "--record=%llu", (unsigned long long)size);
 	if (kind == 1)
-		snprintf(layout, sizeof(layout), "--rows=%u:%llu", channels, (unsigned long long)size);
+		snprintf(layout, sizeof(layout), "--rows=%u:%llu", channels,
+			 (unsigned long long)size);
 	const uint64_t bins = drawn(state, 28) + 1;
 	snprintf(line, sizeof(line), "-t %s -r 0:1 -b 1 -T %llu --device=%s -c %u %s",
 		 TYPES[check_random(state) % (sizeof(TYPES) / sizeof(TYPES[0]))],
-		 (unsigned long long)drawn(state, 12) + 1, DEVICES[check_random(state) % 4], channels, layout);
+		 (unsigned long long)drawn(state, 12) + 1, DEVICES[check_random(state) % 4],
+		 channels, layout);
 	struct job job = job_of(line);
 	*axis = axis_of(&job);
 	axis->edges.binning.bins = (uint32_t)bins; /* all that a plan asks of the edges */
@@ -247,7 +276,8 @@ static size_t least_of(const struct job *job, const struct plan_facts *facts)
 	const struct axis *const axis = facts->axis;
 	const uint32_t record = job->source.record;
 	const size_t block = record > 128 * KIB ? record : 128 * KIB;
-	const size_t seams = facts->plain || record <= 512 ? 0 : (size_t)source_seam_bytes(record, 1);
+	const size_t seams =
+		facts->plain || record <= 512 ? 0 : (size_t)source_seam_bytes(record, 1);
 	struct counting own, shared;
 
 	counting_init_layout(&own, &axis->type, &axis->edges, &job->layout, false);
@@ -264,59 +294,72 @@ static struct plan plan_with(const struct job *job, const struct plan_facts *fac
 	return plan_make(&other, facts);
 }
 
-static void bounds(const struct job *job, const struct plan_facts *facts, const struct plan *p, unsigned long i)
+static void bounds(const struct job *job, const struct plan_facts *facts, const struct plan *p,
+		   unsigned long i)
 {
 	const size_t least = least_of(job, facts);
 	const uint64_t half = job->memory / 2;
 	const bool gpu = job->device == DEVICE_GPU;
 
-	CHECK((p->workers > 0) == (job->memory >= least), "job %lu: %u workers, of which one needs %zu", i, p->workers,
-	      least);
-	CHECK(plan_with(job, facts, least).workers > 0 && plan_with(job, facts, least - 1).workers == 0,
+	CHECK((p->workers > 0) == (job->memory >= least),
+	      "job %lu: %u workers, of which one needs %zu", i, p->workers, least);
+	CHECK(plan_with(job, facts, least).workers > 0 &&
+		      plan_with(job, facts, least - 1).workers == 0,
 	      "job %lu: one worker needs %zu", i, least);
 	if (p->workers == 0) {
 		CHECK(p->tables == least, "job %lu: %zu, not %zu", i, p->tables, least);
 		return;
 	}
-	CHECK(p->workers <= job->threads && p->lanes <= job->threads && p->lanes >= 1, "job %lu: %u workers, %u lanes",
-	      i, p->workers, p->lanes);
-	CHECK((gpu ? 0 : p->tables) + p->lanes_memory + p->decoders <= job->memory + (p->decoders == 1),
+	CHECK(p->workers <= job->threads && p->lanes <= job->threads && p->lanes >= 1,
+	      "job %lu: %u workers, %u lanes", i, p->workers, p->lanes);
+	CHECK((gpu ? 0 : p->tables) + p->lanes_memory + p->decoders <=
+		      job->memory + (p->decoders == 1),
 	      "job %lu: more than -M", i);
-	CHECK(facts->plain || p->tables <= half || p->tables == least, "job %lu: tables take %zu", i, p->tables);
-	CHECK(facts->plain || p->decoders >= half || p->tables > half, "job %lu: decoders get %llu", i,
-	      (unsigned long long)p->decoders);
+	CHECK(facts->plain || p->tables <= half || p->tables == least, "job %lu: tables take %zu",
+	      i, p->tables);
+	CHECK(facts->plain || p->decoders >= half || p->tables > half, "job %lu: decoders get %llu",
+	      i, (unsigned long long)p->decoders);
 	CHECK(p->lanes_memory <= (gpu            ? half
 				  : facts->plain ? job->memory / 8 * 3
 						 : job->memory / 4),
 	      "job %lu: lanes get %llu", i, (unsigned long long)p->lanes_memory);
-	CHECK(p->gpu == (gpu || (facts->kernels && job->device == DEVICE_AUTO)), "job %lu: a GPU", i);
+	CHECK(p->gpu == (gpu || (facts->kernels && job->device == DEVICE_AUTO)), "job %lu: a GPU",
+	      i);
 	CHECK(!p->windows || p->lanes == 1, "job %lu: windows beside %u lanes", i, p->lanes);
-	const struct plan plain = plan_with(job, &(struct plan_facts){.axis = facts->axis, .plain = true}, job->memory);
+	const struct plan plain = plan_with(
+		job, &(struct plan_facts){.axis = facts->axis, .plain = true}, job->memory);
 	const struct plan beside = plan_with(
-		job, &(struct plan_facts){.axis = facts->axis, .kernels = facts->kernels, .plain = true}, job->memory);
+		job,
+		&(struct plan_facts){.axis = facts->axis, .kernels = facts->kernels, .plain = true},
+		job->memory);
 	const bool more = plain.tables > p->tables || plain.workers > p->workers;
-	CHECK(!p->halved || (!facts->plain && (more || beside.lanes_memory > p->lanes_memory)), "job %lu: halved", i);
-	CHECK(p->halved || facts->plain || facts->compressed || gpu || beside.lanes_memory <= p->lanes_memory,
-	      "job %lu: lanes of %llu bytes, and no look at the files", i, (unsigned long long)p->lanes_memory);
+	CHECK(!p->halved || (!facts->plain && (more || beside.lanes_memory > p->lanes_memory)),
+	      "job %lu: halved", i);
+	CHECK(p->halved || facts->plain || facts->compressed || gpu ||
+		      beside.lanes_memory <= p->lanes_memory,
+	      "job %lu: lanes of %llu bytes, and no look at the files", i,
+	      (unsigned long long)p->lanes_memory);
 }
 
 /* Of more memory tables never take less, and decoders never get more than that. */
-static void growth(const struct job *job, const struct plan_facts *facts, const struct plan *p, uint64_t more,
-		   unsigned long i)
+static void growth(const struct job *job, const struct plan_facts *facts, const struct plan *p,
+		   uint64_t more, unsigned long i)
 {
 	const struct plan q = plan_with(job, facts, job->memory + more);
 
-	CHECK(q.tables >= p->tables, "job %lu: %zu bytes of tables, then %zu", i, p->tables, q.tables);
+	CHECK(q.tables >= p->tables, "job %lu: %zu bytes of tables, then %zu", i, p->tables,
+	      q.tables);
 	CHECK(q.decoders <= p->decoders + more, "job %lu: decoders get more than there is", i);
 }
 
 /* The -M that is named for a window is accepted, 1 KiB less is refused. */
-static void named(const struct job *job, const struct plan_facts *facts, const struct plan *p, uint64_t need,
-		  unsigned long i)
+static void named(const struct job *job, const struct plan_facts *facts, const struct plan *p,
+		  uint64_t need, unsigned long i)
 {
 	const uint64_t memory = plan_memory_for(job, facts, need);
 
-	CHECK(memory >= job->memory && memory % KIB == 0, "job %lu: %llu is named", i, (unsigned long long)memory);
+	CHECK(memory >= job->memory && memory % KIB == 0, "job %lu: %llu is named", i,
+	      (unsigned long long)memory);
 	CHECK(plan_with(job, facts, memory).decoders >= need, "job %lu: %llu is not enough", i,
 	      (unsigned long long)memory);
 	CHECK(p->decoders >= need || plan_with(job, facts, memory - KIB).decoders < need,
@@ -333,7 +376,8 @@ static void every_job(void)
 		const uint64_t bits = check_random(&state);
 		const struct plan_facts facts = {&axis, bits & 1, bits >> 1 & 1, bits >> 2 & 1};
 		const struct plan p = plan_make(&job, &facts), again = plan_make(&job, &facts);
-		CHECK(p.workers == again.workers && p.tables == again.tables && p.decoders == again.decoders &&
+		CHECK(p.workers == again.workers && p.tables == again.tables &&
+			      p.decoders == again.decoders &&
 			      p.counting.method == again.counting.method && p.lanes == again.lanes,
 		      "job %lu: another plan", i);
 		bounds(&job, &facts, &p, i);
@@ -343,7 +387,8 @@ static void every_job(void)
 		}
 		/* The default: zstd windows of 128 MiB for any job. */
 		const struct plan usual = plan_with(&job, &facts, 256 * MIB);
-		CHECK(facts.plain || usual.decoders >= 128 * MIB, "job %lu: decoders get %llu of the default", i,
+		CHECK(facts.plain || usual.decoders >= 128 * MIB,
+		      "job %lu: decoders get %llu of the default", i,
 		      (unsigned long long)usual.decoders);
 	}
 }

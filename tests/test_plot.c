@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot: pictures of text, read again and compared with a plain model: which bins a row holds, how long its bar is, what
- * its label tells, what the footer says; at all widths, with nothing, one bin, 2^24 bins, and counts near 2^64.
+ * plot: pictures of text, read again and compared with a plain model: which bins a row holds, how
+ * long its bar is, what its label tells, what the footer says; at all widths, with nothing, one
+ * bin, 2^24 bins, and counts near 2^64.
  */
 #include "output/plot_bar.h"
 #include "output/plot_label.h"
@@ -22,7 +23,8 @@ static struct axis make_axis(const char *name, struct edges_spec spec)
 	struct axis axis = {0};
 	const char *why = NULL;
 
-	CHECK(sample_type_parse(&type, name) == 0 && axis_init(&axis, &of, &type, &why) == 0, "%s: %s", name, why);
+	CHECK(sample_type_parse(&type, name) == 0 && axis_init(&axis, &of, &type, &why) == 0,
+	      "%s: %s", name, why);
 	return axis;
 }
 
@@ -30,18 +32,22 @@ static struct number num(double x)
 {
 	const bool whole = x == floor(x) && fabs(x) < 0x1p96;
 
-	return (struct number){.value = x, .whole = whole, .exact = whole, .integer = whole ? (int128_t)x : 0};
+	return (struct number){
+		.value = x, .whole = whole, .exact = whole, .integer = whole ? (int128_t)x : 0};
 }
 
 static struct axis make_range(const char *name, double lo, double hi, uint32_t bins)
 {
-	return make_axis(name, (struct edges_spec){.kind = AXIS_RANGE, .bins = bins, .lo = num(lo), .hi = num(hi)});
+	return make_axis(name,
+			 (struct edges_spec){
+				 .kind = AXIS_RANGE, .bins = bins, .lo = num(lo), .hi = num(hi)});
 }
 
 /* Bins of AUTO from `first` on, 2^k wide. */
 static struct axis make_auto(const char *name, int64_t first, int k, uint32_t bins)
 {
-	struct axis axis = make_axis(name, (struct edges_spec){.kind = AXIS_AUTO, .bins = bins + 2});
+	struct axis axis =
+		make_axis(name, (struct edges_spec){.kind = AXIS_AUTO, .bins = bins + 2});
 	struct edges *const e = &axis.edges;
 
 	e->k = k;
@@ -93,7 +99,8 @@ static bool bar_is(unsigned length, uint128_t count, uint128_t most, unsigned un
 	if (count == most)
 		return length == units;
 	if (log) {
-		const long double exact = log2l((long double)count + 1) / log2l((long double)most + 1) * units;
+		const long double exact =
+			log2l((long double)count + 1) / log2l((long double)most + 1) * units;
 		return fabsl(length - exact) <= 0.5L + 1e-4L || (length == 1 && exact < 1);
 	}
 	const long double exact = (long double)count / (long double)most * units;
@@ -101,44 +108,50 @@ static bool bar_is(unsigned length, uint128_t count, uint128_t most, unsigned un
 }
 
 /* A row that holds `count` of `samples`, beside the fullest of `most`. */
-static void check_row(const struct picture_row *row, uint128_t count, uint128_t most, uint128_t samples,
-		      const struct picture *picture)
+static void check_row(const struct picture_row *row, uint128_t count, uint128_t most,
+		      uint128_t samples, const struct picture *picture)
 {
 	const unsigned units = row->cells * (picture->utf8 ? 8 : 1);
 	const char *const rounded = strchr(row->count, 'e');
 
 	CHECK(row->cells >= 3 && bar_is(row->length, count, most, units, picture->log),
-	      "%s: %u of %u for %.17g of %.17g:\n%s", row->label, row->length, units, (double)count, (double)most,
-	      t.text);
+	      "%s: %u of %u for %.17g of %.17g:\n%s", row->label, row->length, units, (double)count,
+	      (double)most, t.text);
 	if (*row->count)
-		CHECK(rounded ? fabs(strtod(row->count, NULL) / (double)count - 1) < 0.05 && count >= 1000000
+		CHECK(rounded ? fabs(strtod(row->count, NULL) / (double)count - 1) < 0.05 &&
+					count >= 1000000
 			      : parse_wide(row->count) == count,
 		      "%s: %s, not %.17g:\n%s", row->label, row->count, (double)count, t.text);
 	if (*row->percent) {
 		const long double percent = 100 * (long double)count / (long double)samples;
-		const long double shown = strtold(row->percent + (*row->percent == '<' || *row->percent == '>'), NULL);
+		const long double shown = strtold(
+			row->percent + (*row->percent == '<' || *row->percent == '>'), NULL);
 		CHECK(*row->percent == '<'   ? count > 0 && percent <= 0.05L
 		      : *row->percent == '>' ? count < samples && percent >= 99.95L
-					     : fabsl(shown - percent) <= 0.0500001L && (shown > 0) == (count > 0) &&
+					     : fabsl(shown - percent) <= 0.0500001L &&
+						       (shown > 0) == (count > 0) &&
 						       (shown < 100) == (count < samples),
-		      "%s: %s of %.17g of %.17g", row->label, row->percent, (double)count, (double)samples);
+		      "%s: %s of %.17g of %.17g", row->label, row->percent, (double)count,
+		      (double)samples);
 	}
 }
 
 /* The label is nearer to the row's edge than a twentieth of a row's width. */
 static void check_label(const char *label, double lower, double upper)
 {
-	CHECK(*label == '~' || fabs(strtod(label, NULL) / 2 - lower / 2) <= (upper / 2 - lower / 2) / 19 ||
+	CHECK(*label == '~' ||
+		      fabs(strtod(label, NULL) / 2 - lower / 2) <= (upper / 2 - lower / 2) / 19 ||
 		      !isfinite(lower) || !isfinite(upper),
 	      "%s for %.17g to %.17g:\n%s", label, lower, upper, t.text);
 }
 
-static void check_flow(unsigned *r, const char *name, uint64_t count, uint128_t most, uint128_t samples,
-		       const struct picture *picture)
+static void check_flow(unsigned *r, const char *name, uint64_t count, uint128_t most,
+		       uint128_t samples, const struct picture *picture)
 {
 	if (count == 0)
 		return;
-	CHECK(*r < t.count && strcmp(t.rows[*r].label, name) == 0, "no row of %s:\n%s", name, t.text);
+	CHECK(*r < t.count && strcmp(t.rows[*r].label, name) == 0, "no row of %s:\n%s", name,
+	      t.text);
 	check_row(&t.rows[(*r)++], count, most, samples, picture);
 }
 
@@ -147,7 +160,8 @@ static void check_picture(const struct hist *h, const struct picture *picture)
 {
 	const uint32_t bins = axis_bins(&h->axis);
 	const struct hist_flow *const flow = &h->flow[0];
-	const unsigned columns = picture->columns ? picture->columns : 80, lines = picture->rows ? picture->rows : 24;
+	const unsigned columns = picture->columns ? picture->columns : 80,
+		       lines = picture->rows ? picture->rows : 24;
 	uint32_t first = bins, last = 0, filled = 0;
 	uint128_t samples = (uint128_t)flow->under + flow->over + flow->nan, most = 0;
 
@@ -160,20 +174,25 @@ static void check_picture(const struct hist *h, const struct picture *picture)
 		last = i;
 	}
 	CHECK(t.widest <= columns, "%u of %u columns:\n%s", t.widest, columns, t.text);
-	CHECK(columns < 60 || lines < 24 || t.lines < lines, "%u of %u lines:\n%s", t.lines, lines, t.text);
-	CHECK(parse_wide(t.footer[0] ? t.footer : strstr(t.title, " 0 samples") + 1) == samples || columns < 25,
+	CHECK(columns < 60 || lines < 24 || t.lines < lines, "%u of %u lines:\n%s", t.lines, lines,
+	      t.text);
+	CHECK(parse_wide(t.footer[0] ? t.footer : strstr(t.title, " 0 samples") + 1) == samples ||
+		      columns < 25,
 	      "the samples:\n%s", t.text);
 
-	/* Where rows begin: as the title says. Of AUTO all rows but the first and the last hold as many bins. */
+	/*
+	 * Where rows begin: as the title says. Of AUTO all rows but the first and the last hold as
+	 * many bins.
+	 */
 	const uint32_t per = (uint32_t)before(t.title, " a row", 1);
 	const unsigned flows = (unsigned)((flow->under > 0) + (flow->over > 0) + (flow->nan > 0));
 	const unsigned rows = t.count - flows;
 	const int64_t zero = h->axis.kind != AXIS_AUTO ? 0
-			     : h->axis.edges.exact     ? (int64_t)(h->axis.edges.lo >> h->axis.edges.k)
-						       : h->axis.edges.first;
+			     : h->axis.edges.exact ? (int64_t)(h->axis.edges.lo >> h->axis.edges.k)
+						   : h->axis.edges.first;
 	const uint32_t lead = (uint32_t)((zero % per + per) % per), skip = (first + lead) / per;
-	CHECK(filled == 0 ? rows == 0 : rows == (last + lead) / per - skip + 1, "%u rows of %lu bins:\n%s", rows,
-	      (unsigned long)per, t.text);
+	CHECK(filled == 0 ? rows == 0 : rows == (last + lead) / per - skip + 1,
+	      "%u rows of %lu bins:\n%s", rows, (unsigned long)per, t.text);
 	uint128_t sums[PICTURE_ROWS] = {0};
 	for (uint32_t i = first; i <= last && filled > 0; i++)
 		sums[(i + lead) / per - skip] += h->count[i];
@@ -197,8 +216,8 @@ static void check_picture(const struct hist *h, const struct picture *picture)
 		else
 			check_label(t.rows[r].label, edges_value(&h->axis.edges, lower),
 				    edges_value(&h->axis.edges, upper));
-		CHECK(i == 0 || strcmp(t.rows[r].label, t.rows[r - 1].label) != 0, "two rows are %s:\n%s",
-		      t.rows[r].label, t.text);
+		CHECK(i == 0 || strcmp(t.rows[r].label, t.rows[r - 1].label) != 0,
+		      "two rows are %s:\n%s", t.rows[r].label, t.text);
 	}
 	check_flow(&r, "over", flow->over, most, samples, picture);
 	check_flow(&r, "nan", flow->nan, most, samples, picture);
@@ -211,7 +230,8 @@ static void fill(struct hist *h, uint64_t *seed, unsigned shape)
 
 	h->flow[0] = (struct hist_flow){0};
 	if (shape & 8)
-		h->flow[0] = (struct hist_flow){check_random(seed) % 1000, check_random(seed) >> (shape % 4 * 16),
+		h->flow[0] = (struct hist_flow){check_random(seed) % 1000,
+						check_random(seed) >> (shape % 4 * 16),
 						check_random(seed) % 3};
 	for (uint32_t i = 0; i < bins; i++) {
 		const double x = (i - bins / 2.0) / (bins / 8.0 + 1);
@@ -260,7 +280,9 @@ static void shapes(void)
 		make_range("f64", -1.7e308, 1.7e308, 60),
 		make_range("u32", 0, 1, 1),
 		make_range("u32", 0, 1021, 1021),
-		make_axis("f32", (struct edges_spec){.kind = AXIS_LOG, .bins = 90, .lo = num(1e-3), .hi = num(1e6)}),
+		make_axis("f32",
+			  (struct edges_spec){
+				  .kind = AXIS_LOG, .bins = 90, .lo = num(1e-3), .hi = num(1e6)}),
 		make_axis("f64", (struct edges_spec){.kind = AXIS_EDGES, .bins = 10, .list = list}),
 		make_axis("u8", (struct edges_spec){.kind = AXIS_MOD, .bins = 7}),
 		make_auto("f32", -77, -5, 157),
@@ -277,10 +299,11 @@ static void shapes(void)
 		for (unsigned columns = 20; columns <= 300; columns += columns < 90 ? 1 : 7)
 			for (unsigned utf8 = 0; utf8 < 2; utf8++) {
 				fill(&h, &seed, (unsigned)check_random(&seed) % 16);
-				const struct picture picture = {.columns = columns,
-								.rows = columns % 9 == 0 ? columns : 24,
-								.utf8 = utf8,
-								.log = check_random(&seed) % 3 == 0};
+				const struct picture picture = {
+					.columns = columns,
+					.rows = columns % 9 == 0 ? columns : 24,
+					.utf8 = utf8,
+					.log = check_random(&seed) % 3 == 0};
 				check_picture(&h, &picture);
 			}
 		free(h.count);
@@ -294,33 +317,40 @@ static void joins(void)
 	uint64_t seed = 2;
 
 	for (unsigned i = 0; i < 20000; i++) {
-		const uint32_t bins = 1 + (uint32_t)(check_random(&seed) % BINS_MAX >> check_random(&seed) % 28);
+		const uint32_t bins =
+			1 + (uint32_t)(check_random(&seed) % BINS_MAX >> check_random(&seed) % 28);
 		const uint32_t first = (uint32_t)(check_random(&seed) % bins);
 		const uint32_t last = first + (uint32_t)(check_random(&seed) % (bins - first));
 		const uint32_t most = 4 + (uint32_t)(check_random(&seed) % (i % 10 ? 40 : 997));
-		const struct axis axis = i % 2 ? make_auto(i % 4 == 1 ? "i32" : "f64", -(int64_t)(bins / 3), 1, bins)
-					       : make_range("f64", -1, 1, bins);
+		const struct axis axis =
+			i % 2 ? make_auto(i % 4 == 1 ? "i32" : "f64", -(int64_t)(bins / 3), 1, bins)
+			      : make_range("f64", -1, 1, bins);
 		struct plot_rows rows;
 		plot_rows_join(&rows, &axis, first, last, most);
-		CHECK(rows.rows >= 1 && rows.rows <= most, "%lu rows of %lu", (unsigned long)rows.rows,
-		      (unsigned long)most);
+		CHECK(rows.rows >= 1 && rows.rows <= most, "%lu rows of %lu",
+		      (unsigned long)rows.rows, (unsigned long)most);
 		CHECK(last - first >= most || rows.per == 1, "joined without need");
-		/* The least number of bins that fits gives the most rows; at most half of them are given up. */
+		/*
+		 * The least number of bins that fits gives the most rows; at most half of them are
+		 * given up.
+		 */
 		const uint32_t span = last - first + 1, least = (span - 1) / most + 1;
-		CHECK(2 * rows.rows + 2 >= span / least, "%lu rows of %lu", (unsigned long)rows.rows,
-		      (unsigned long)(span / least));
-		const uint32_t begin = plot_rows_begin(&rows, &axis, 0), end = plot_rows_begin(&rows, &axis, rows.rows);
-		CHECK(begin <= first && last < end && end <= bins && plot_rows_begin(&rows, &axis, 1) > first &&
+		CHECK(2 * rows.rows + 2 >= span / least, "%lu rows of %lu",
+		      (unsigned long)rows.rows, (unsigned long)(span / least));
+		const uint32_t begin = plot_rows_begin(&rows, &axis, 0),
+			       end = plot_rows_begin(&rows, &axis, rows.rows);
+		CHECK(begin <= first && last < end && end <= bins &&
+			      plot_rows_begin(&rows, &axis, 1) > first &&
 			      plot_rows_begin(&rows, &axis, rows.rows - 1) <= last,
-		      "rows from %lu to %lu for %lu to %lu", (unsigned long)begin, (unsigned long)end,
-		      (unsigned long)first, (unsigned long)last);
+		      "rows from %lu to %lu for %lu to %lu", (unsigned long)begin,
+		      (unsigned long)end, (unsigned long)first, (unsigned long)last);
 		/* Of AUTO an edge between rows is a multiple of a row's width. */
 		const double edge = edges_value(&axis.edges, plot_rows_begin(&rows, &axis, 1));
-		CHECK(axis.kind != AXIS_AUTO || rows.rows == 1 || fmod(edge, 2.0 * rows.per) == 0, "an edge at %g",
-		      edge);
+		CHECK(axis.kind != AXIS_AUTO || rows.rows == 1 || fmod(edge, 2.0 * rows.per) == 0,
+		      "an edge at %g", edge);
 		const struct edges whole = plot_rows_edges(&rows, &axis);
-		CHECK(rows.rows == 1 || edges_value(&whole, (rows.skip + 1) * rows.per) == edge, "row 1 is at %g",
-		      edge);
+		CHECK(rows.rows == 1 || edges_value(&whole, (rows.skip + 1) * rows.per) == edge,
+		      "row 1 is at %g", edge);
 	}
 }
 
@@ -336,7 +366,8 @@ static void figures(void)
 		unsigned n = 0, filled = 0, most = 0;
 		h.flow[0].nan = check_random(&seed) % 3;
 		for (int where = -1; where <= 9; where++) {
-			const unsigned some = (unsigned)check_random(&seed) % 9 >> check_random(&seed) % 5;
+			const unsigned some =
+				(unsigned)check_random(&seed) % 9 >> check_random(&seed) % 5;
 			uint64_t *const to = where < 0    ? &h.flow[0].under
 					     : where == 9 ? &h.flow[0].over
 							  : &count[where];
@@ -348,7 +379,8 @@ static void figures(void)
 		}
 		struct plot_figures f;
 		plot_figures(&f, &h, 0);
-		CHECK(f.samples == n + h.flow[0].nan && f.filled == filled && f.most == most, "the sums");
+		CHECK(f.samples == n + h.flow[0].nan && f.filled == filled && f.most == most,
+		      "the sums");
 		CHECK(filled == 0 || count[f.mode] == most, "the mode");
 		for (unsigned q = 0; q < PLOT_PLACES; q++) {
 			unsigned rank = 1;
@@ -370,17 +402,21 @@ static void bars(void)
 	uint64_t seed = 4;
 
 	for (unsigned i = 0; i < 200000; i++) {
-		const uint128_t most =
-			((uint128_t)(check_random(&seed) >> check_random(&seed) % 64) << check_random(&seed) % 30) + 1;
+		const uint128_t most = ((uint128_t)(check_random(&seed) >> check_random(&seed) % 64)
+					<< check_random(&seed) % 30) +
+				       1;
 		const uint128_t count =
-			i % 7 == 0 ? most - (most > 1) : (check_random(&seed) >> check_random(&seed) % 64) % most;
+			i % 7 == 0 ? most - (most > 1)
+				   : (check_random(&seed) >> check_random(&seed) % 64) % most;
 		const unsigned units = 1 + (unsigned)check_random(&seed) % PLOT_BAR_UNITS;
 		const bool log = i % 2;
 		const unsigned length = plot_bar_length(count, most, units, log);
-		CHECK(length <= units && bar_is(length, count, most, units, log), "%u of %u for %.17g of %.17g", length,
-		      units, (double)count, (double)most);
+		CHECK(length <= units && bar_is(length, count, most, units, log),
+		      "%u of %u for %.17g of %.17g", length, units, (double)count, (double)most);
 	}
-	CHECK(plot_bar_length(1, 1, 8, true) == 8 && plot_bar_length(1, (uint128_t)1 << 99, 8, false) == 1, "the ends");
+	CHECK(plot_bar_length(1, 1, 8, true) == 8 &&
+		      plot_bar_length(1, (uint128_t)1 << 99, 8, false) == 1,
+	      "the ends");
 }
 
 static bool has(const char *text)
@@ -403,7 +439,8 @@ static void bytes(void)
 		     "1 \u2502\u258f                    \u2502       1  <0.1%\n"
 		     "2 \u2502\u258f                    \u2502       8  <0.1%\n"
 		     "3 "
-		     "\u2502\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588"
+		     "\u2502\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588\u2588"
+		     "\u2588\u2588\u2588\u2588"
 		     "\u2588\u2588\u2588\u2588\u2588\u2588\u2502 1000000 >99.9%\n"
 		     "1000009 samples in 3 bins; mode 3\n"
 		     "(1000000)\n"
@@ -424,11 +461,13 @@ static void bytes(void)
 	CHECK(strcmp(t.text, "u8: 8 bins from 0 to 8\n0 samples\n") == 0, "%s", t.text);
 	h.flow[0].over = 3;
 	draw(&h, &(struct picture){0});
-	CHECK(t.count == 1 && has("3 samples; all bins are empty\nmin over, 5% over"), "%s", t.text);
+	CHECK(t.count == 1 && has("3 samples; all bins are empty\nmin over, 5% over"), "%s",
+	      t.text);
 	h.axis = make_auto("f32", 0, 0, 2);
 	h.axis.edges.binning.bins = 0;
 	draw(&h, &(struct picture){0});
-	CHECK(t.count == 1 && has("f32: 0 bins\n") && has("3 samples; all bins are empty"), "%s", t.text);
+	CHECK(t.count == 1 && has("f32: 0 bins\n") && has("3 samples; all bins are empty"), "%s",
+	      t.text);
 	/* Digits before the point are not rounded: 170 2/3 is no 170, and -0 no number. */
 	count[0] = 1;
 	count[1] = count[2] = 5;
@@ -446,7 +485,8 @@ static void bytes(void)
 	for (unsigned i = 0; i < 8; i++)
 		count[i] = i + 1;
 	draw(&h, &(struct picture){0});
-	CHECK(t.count == 8 && has("4611686018427387904 |") && has("4611686018427387911 |"), "%s", t.text);
+	CHECK(t.count == 8 && has("4611686018427387904 |") && has("4611686018427387911 |"), "%s",
+	      t.text);
 	draw(&h, &(struct picture){.columns = 20, .rows = 40});
 	CHECK(t.count == 8 && has("~6018427387904 |") && has("~6018427387911 |"), "%s", t.text);
 }
@@ -455,7 +495,8 @@ static void bytes(void)
 static void channels(void)
 {
 	uint64_t count[] = {0, 5, 0, 0, 0, 0, 0, 70, 0, 0, 0, 0};
-	struct hist h = {.channels = 3, .stride = 4, .axis = make_range("u8", 0, 4, 4), .count = count};
+	struct hist h = {
+		.channels = 3, .stride = 4, .axis = make_range("u8", 0, 4, 4), .count = count};
 	char *const text = picture_draw_text(&h, &(struct picture){.columns = 40}, &FROM);
 
 	CHECK(strcmp(text,
@@ -485,7 +526,8 @@ static void channels(void)
 static void many(void)
 {
 	const uint32_t bins = 1u << 24;
-	struct hist h = {.channels = 1, .axis = make_range("u32", 0, bins, bins), .count = calloc(bins, 8)};
+	struct hist h = {
+		.channels = 1, .axis = make_range("u32", 0, bins, bins), .count = calloc(bins, 8)};
 	const struct picture picture = {.columns = 100, .rows = 50, .utf8 = true};
 	uint64_t seed = 5;
 

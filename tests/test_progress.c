@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * progress: what the workers and the source have counted can be read at any time without a lock, also
- * while every worker sleeps and waits for a pipe, and it never falls.
+ * progress: what the workers and the source have counted can be read at any time without a lock,
+ * also while every worker sleeps and waits for a pipe, and it never falls.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -46,12 +46,15 @@ static void feed(int fd, const unsigned char *part, uint64_t before)
 {
 	uint64_t bytes = before, least = before / work.record;
 
-	for (size_t at = 0; at < PART || bytes < before + PART || least < (before + PART) / work.record;) {
-		const ssize_t n = at < PART ? write(fd, part + at, PART - at > 65536 ? 65536 : PART - at) : 0;
+	for (size_t at = 0;
+	     at < PART || bytes < before + PART || least < (before + PART) / work.record;) {
+		const ssize_t n =
+			at < PART ? write(fd, part + at, PART - at > 65536 ? 65536 : PART - at) : 0;
 		at += n > 0 ? (size_t)n : 0;
 		const uint64_t now = source_counted(work.source), counted = records();
-		CHECK(now >= bytes && counted >= least, "%llu bytes after %llu, %llu records after %llu",
-		      (unsigned long long)now, (unsigned long long)bytes, (unsigned long long)counted,
+		CHECK(now >= bytes && counted >= least,
+		      "%llu bytes after %llu, %llu records after %llu", (unsigned long long)now,
+		      (unsigned long long)bytes, (unsigned long long)counted,
 		      (unsigned long long)least);
 		bytes = now;
 		least = counted;
@@ -64,8 +67,11 @@ static void feed(int fd, const unsigned char *part, uint64_t before)
 int main(void)
 {
 	static char *const FIFO[] = {"fifo"};
-	const struct source_spec spec = {
-		.paths = FIFO, .path_count = 1, .limit = UINT64_MAX, .record = 4, .threads = WORKERS};
+	const struct source_spec spec = {.paths = FIFO,
+					 .path_count = 1,
+					 .limit = UINT64_MAX,
+					 .record = 4,
+					 .threads = WORKERS};
 	const struct edges_spec bins = {.bins = 1024};
 	struct sample_type type;
 	struct edges edges;
@@ -82,7 +88,8 @@ int main(void)
 	if (!part || mkfifo("fifo", 0600) != 0 || edges_init(&edges, &bins, &type, &why) != 0)
 		return 1;
 	counting_init(&counting, &type, &edges, false);
-	if (counts_init(&counts, counting.cells, &fail) != 0 || source_open(&work.source, &spec, &fail) != 0)
+	if (counts_init(&counts, counting.cells, &fail) != 0 ||
+	    source_open(&work.source, &spec, &fail) != 0)
 		return 1;
 	work.counting = &counting;
 	work.counts = &counts;
@@ -99,7 +106,8 @@ int main(void)
 		pthread_join(thread[i], NULL);
 		CHECK(fails[i].status == STATUS_OK, "%s", fails[i].text);
 	}
-	CHECK(source_totals(work.source)->bytes == 3 * PART && records() == 3 * PART / 4, "at the end");
+	CHECK(source_totals(work.source)->bytes == 3 * PART && records() == 3 * PART / 4,
+	      "at the end");
 	source_close(work.source);
 	counts_free(&counts);
 	free(part);

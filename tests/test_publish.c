@@ -20,23 +20,29 @@ static void overflow(void)
 			       .flow[0].over = 2,
 			       .samples = 7 + OVER_U32 + UINT64_MAX / 4 + 3};
 	static const char JSON[] =
-		"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": \"" GPUHIST_VERSION
-		"\"}}, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:3\", \"closed\": "
+		"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
+		"\"" GPUHIST_VERSION
+		"\"}}, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": "
+		"\"0:3\", \"closed\": "
 		"false, "
 		"\"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, "
 		"\"samples\": 4611686022722355209, \"under\": 1, \"over\": 2, \"nan\": 0, "
-		"\"bytes\": 100, \"skipped\": 8, \"tail\": 3, \"inputs\": 2, \"part\": 1, \"parts\": 1, "
-		"\"options\": \"--edges=@'it'\\\\''s \\\"h\\\"\\u000a\\ufffd\\\\'\", \"version\": \"" GPUHIST_VERSION
+		"\"bytes\": 100, \"skipped\": 8, \"tail\": 3, \"inputs\": 2, \"part\": 1, "
+		"\"parts\": 1, "
+		"\"options\": \"--edges=@'it'\\\\''s \\\"h\\\"\\u000a\\ufffd\\\\'\", \"version\": "
+		"\"" GPUHIST_VERSION
 		"\"}, "
 		"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 3, \"bins\": 3, "
 		"\"underflow\": true, \"overflow\": true, \"circular\": false}], "
-		"\"storage\": {\"type\": \"int\", \"values\": [1,7,4294967296,4611686018427387903,2]}}\n";
+		"\"storage\": {\"type\": \"int\", \"values\": "
+		"[1,7,4294967296,4611686018427387903,2]}}\n";
 	static const char *const FORMATS[] = {"raw", "npy", "csv", "tsv", "json"};
 	struct fail fail;
 
 	for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++) {
 		const struct wish wish = make_wish("h", FORMATS[i], COUNTER_U32);
-		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
+		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s",
+		      fail.text);
 		CHECK(strstr(fail.text, "h.rescue.json"), "'%s' does not name the file", fail.text);
 		CHECK(access("h", F_OK) != 0, "something stands under the asked name");
 		CHECK(scratch_holds("h.rescue.json", JSON), "the rescue file");
@@ -44,7 +50,8 @@ static void overflow(void)
 		scratch_clean();
 
 		scratch_write("h", "old", 3);
-		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s", fail.text);
+		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT, "%s",
+		      fail.text);
 		CHECK(scratch_holds("h", "old"), "the old file was touched");
 		scratch_clean();
 	}
@@ -52,7 +59,9 @@ static void overflow(void)
 	const struct wish u32 = make_wish("h", "csv", COUNTER_U32);
 	count[1] = count[2] = UINT32_MAX;
 	CHECK(publish_to(&u32, &h, &fail) == 0, "%s", fail.text);
-	CHECK(scratch_holds("h", "bin,lower,upper,count\n0,0,1,7\n1,1,2,4294967295\n2,2,3,4294967295\n"), "u32");
+	CHECK(scratch_holds("h",
+			    "bin,lower,upper,count\n0,0,1,7\n1,1,2,4294967295\n2,2,3,4294967295\n"),
+	      "u32");
 	CHECK(scratch_files() == 1, "no rescue");
 	scratch_clean();
 }
@@ -69,12 +78,18 @@ static void overflow_of_rows(const char *format, bool flow)
 
 	wish.style.flow = flow;
 	for (int which = 0; which < 3; which++) {
-		struct hist h = {.channels = 1, .axis = make_axis(1), .count = count, .samples = 7 + OVER_U32};
-		*(which == 0 ? &h.flow[0].under : which == 1 ? &h.flow[0].over : &h.flow[0].nan) = OVER_U32;
+		struct hist h = {.channels = 1,
+				 .axis = make_axis(1),
+				 .count = count,
+				 .samples = 7 + OVER_U32};
+		*(which == 0   ? &h.flow[0].under
+		  : which == 1 ? &h.flow[0].over
+			       : &h.flow[0].nan) = OVER_U32;
 		CHECK(publish_to(&wish, &h, &fail) == -1 && fail.status == STATUS_LIMIT,
 		      "row %d past u32 was published", which);
 		CHECK(access("h", F_OK) != 0, "something stands under the asked name");
-		CHECK(strstr(fail.text, "1 count passed") && access("h.rescue.json", F_OK) == 0, "%s", fail.text);
+		CHECK(strstr(fail.text, "1 count passed") && access("h.rescue.json", F_OK) == 0,
+		      "%s", fail.text);
 		scratch_clean();
 		wish.style.counter = COUNTER_U64;
 		CHECK(publish_to(&wish, &h, &fail) == 0, "%s", fail.text);
@@ -94,7 +109,8 @@ static void overflow_of_rows(const char *format, bool flow)
 static void rescue_of_long_name(void)
 {
 	uint64_t count[1] = {OVER_U32};
-	const struct hist h = {.channels = 1, .axis = make_axis(1), .count = count, .samples = OVER_U32};
+	const struct hist h = {
+		.channels = 1, .axis = make_axis(1), .count = count, .samples = OVER_U32};
 	char name[251];
 	struct fail fail;
 
@@ -106,12 +122,16 @@ static void rescue_of_long_name(void)
 	scratch_clean();
 }
 
-/* One count too many, to be rescued from this output; the message must name path, which must hold it. */
+/*
+ * One count too many, to be rescued from this output; the message must name path, which must hold
+ * it.
+ */
 static void rescued(const char *output, const char *path)
 {
 	static const char COUNTS[] = "[0,4294967296,0]}}\n";
 	uint64_t count[1] = {OVER_U32};
-	const struct hist h = {.channels = 1, .axis = make_axis(1), .count = count, .samples = OVER_U32};
+	const struct hist h = {
+		.channels = 1, .axis = make_axis(1), .count = count, .samples = OVER_U32};
 	const struct wish wish = make_wish(output, "raw", COUNTER_U32);
 	struct fail fail;
 	size_t bytes;
@@ -138,7 +158,8 @@ static void rescue_of_device(void)
 /* /dev/stdout may lead to a file, but the rescue is neither in /dev nor is the file touched. */
 static void rescue_of_redirected_output(void)
 {
-	static const char *const NAMES[] = {NULL, "-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+	static const char *const NAMES[] = {NULL, "-", "/dev/stdout", "/dev/fd/1",
+					    "/proc/self/fd/1"};
 	char path[PATH_MAX], here[PATH_MAX - 64];
 
 	CHECK(getcwd(here, sizeof(here)) != NULL, "getcwd");
@@ -166,7 +187,8 @@ static void rescue_beside(void)
 	scratch_write("h", "old", 3);
 	(void)!chmod("h", 0600);
 	rescued("h", "h.rescue.json");
-	CHECK(stat("h.rescue.json", &st) == 0 && (st.st_mode & 0777) == 0600, "mode %o", st.st_mode);
+	CHECK(stat("h.rescue.json", &st) == 0 && (st.st_mode & 0777) == 0600, "mode %o",
+	      st.st_mode);
 	(void)!mkdir("d", 0777);
 	(void)!symlink("d/target", "link");
 	rescued("link", "d/target.rescue.json");
@@ -191,7 +213,8 @@ static void rescue_elsewhere(void)
 	/* A link of that name must not be followed. */
 	CHECK(symlink("/dev/null", path) == 0, "symlink");
 	rescued("/dev/null", path);
-	CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600, "mode %o", st.st_mode);
+	CHECK(lstat(path, &st) == 0 && S_ISREG(st.st_mode) && (st.st_mode & 0777) == 0600,
+	      "mode %o", st.st_mode);
 	setenv("TMPDIR", "/proc/none", 1);
 	snprintf(path, sizeof(path), "/tmp/gpuhist-%ld.rescue.json", (long)getpid());
 	rescued("-", path);

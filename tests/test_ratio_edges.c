@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ratio_edges: the nearest binary64 of every edge, against powers of 113 bits where the C library has them, and
- * against edges that are known without computing.
+ * ratio_edges: the nearest binary64 of every edge, against powers of 113 bits where the C library
+ * has them, and against edges that are known without computing.
  */
 #include "bins/ratio_edges.h"
 
@@ -43,8 +43,8 @@ static void one(double lo, double hi, uint32_t bins, uint32_t step)
 	ratio_edges(edges, lo, hi, bins);
 	CHECK(edges[0] == lo && edges[bins] == hi, "%.17g:%.17g: the ends", lo, hi);
 	for (uint32_t i = 0; i < bins; i += step)
-		CHECK(is_nearest(edges[i], lo, hi, i, bins), "%.17g:%.17g, edge %lu of %lu: %.17g", lo, hi,
-		      (unsigned long)i, (unsigned long)bins, edges[i]);
+		CHECK(is_nearest(edges[i], lo, hi, i, bins), "%.17g:%.17g, edge %lu of %lu: %.17g",
+		      lo, hi, (unsigned long)i, (unsigned long)bins, edges[i]);
 }
 
 int main(void)
@@ -55,11 +55,14 @@ int main(void)
 		CHECK(edges[i] == ldexp(1, i), "power of two %d: %.17g", i, edges[i]);
 	ratio_edges(edges, 1, 1e15, 15);
 	for (int i = 0; i <= 15; i++)
-		CHECK(edges[i] == strtod((char[]){'1', 'e', (char)('0' + i / 10), (char)('0' + i % 10), 0}, NULL),
+		CHECK(edges[i] == strtod((char[]){'1', 'e', (char)('0' + i / 10),
+						  (char)('0' + i % 10), 0},
+					 NULL),
 		      "power of ten %d: %.17g", i, edges[i]);
 	ratio_edges(edges, 5e-324, 0x1p-1064, 10);
 	for (int i = 0; i <= 10; i++)
-		CHECK(edges[i] == ldexp(1, i - 1074), "subnormal power of two %d: %.17g", i, edges[i]);
+		CHECK(edges[i] == ldexp(1, i - 1074), "subnormal power of two %d: %.17g", i,
+		      edges[i]);
 	ratio_edges(edges, 94906263.0 * 94906263.0, 94906265.0 * 94906265.0, 2);
 	CHECK(edges[1] == 94906263.0 * 94906265.0, "a square root of 53 bits: %.17g", edges[1]);
 
@@ -73,8 +76,8 @@ int main(void)
 	for (int i = 0; i < 300; i++) {
 		const int from = (int)(check_random(&state) % 2000) - 1000;
 		const double lo = ldexp((double)(check_random(&state) >> 11), from - 53);
-		const double hi =
-			lo * (1 + ldexp((double)(check_random(&state) >> 11), -(int)(check_random(&state) % 70)));
+		const double hi = lo * (1 + ldexp((double)(check_random(&state) >> 11),
+						  -(int)(check_random(&state) % 70)));
 		if (lo > 0 && hi > lo && isfinite(hi))
 			one(lo, hi, 1 + (uint32_t)(check_random(&state) % 200), 1);
 	}

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region: its parts lie apart from each other, and two processes that wait for each other through it go on.
+ * region: its parts lie apart from each other, and two processes that wait for each other through
+ * it go on.
  *
- * A wait that is not ended by the other side would last until a limit that ends this program as failed.
+ * A wait that is not ended by the other side would last until a limit that ends this program as
+ * failed.
  */
 #include "gpu/region.h"
 
@@ -27,22 +29,28 @@ static void lay_out(const struct region *asked, unsigned long i)
 	unsigned char *const base = (unsigned char *)&r; /* for addresses alone */
 
 	CHECK(total == r.total && total % 4096 == 0, "region %lu: %zu bytes", i, total);
-	CHECK(r.table_at % 4096 == 0 && r.cells_at % 4096 == 0 && r.data_at % 4096 == 0, "region %lu: no pages", i);
-	CHECK(r.table_at >= sizeof(r) && r.cells_at >= r.table_at + r.table_bytes, "region %lu: the table", i);
-	CHECK(r.cell_bytes >= asked->cell_bytes && r.cell_bytes % 256 == 0, "region %lu: %llu bytes of counters", i,
-	      (unsigned long long)r.cell_bytes);
-	CHECK(r.table_bytes == asked->table_bytes && r.slot_bytes == asked->slot_bytes && r.slots == asked->slots,
+	CHECK(r.table_at % 4096 == 0 && r.cells_at % 4096 == 0 && r.data_at % 4096 == 0,
+	      "region %lu: no pages", i);
+	CHECK(r.table_at >= sizeof(r) && r.cells_at >= r.table_at + r.table_bytes,
+	      "region %lu: the table", i);
+	CHECK(r.cell_bytes >= asked->cell_bytes && r.cell_bytes % 256 == 0,
+	      "region %lu: %llu bytes of counters", i, (unsigned long long)r.cell_bytes);
+	CHECK(r.table_bytes == asked->table_bytes && r.slot_bytes == asked->slot_bytes &&
+		      r.slots == asked->slots,
 	      "region %lu: what was asked for has changed", i);
 	uint64_t cells_end = r.cells_at, data_end = r.data_at;
 	for (unsigned k = 0; k < r.slots; k++) {
 		const uint64_t cells = (uint64_t)((unsigned char *)region_cells(&r, k) - base);
 		const uint64_t data = (uint64_t)(region_data(&r, k) - base);
-		CHECK(cells == cells_end && data == data_end, "region %lu: slot %u overlaps another", i, k);
+		CHECK(cells == cells_end && data == data_end,
+		      "region %lu: slot %u overlaps another", i, k);
 		cells_end = cells + r.cell_bytes;
 		data_end = data + r.slot_bytes;
 	}
-	CHECK(cells_end <= r.data_at && data_end <= total, "region %lu: slots beyond their part", i);
-	CHECK(total <= data_end + 4096 && r.data_at <= cells_end + 4096, "region %lu: larger than it need be", i);
+	CHECK(cells_end <= r.data_at && data_end <= total, "region %lu: slots beyond their part",
+	      i);
+	CHECK(total <= data_end + 4096 && r.data_at <= cells_end + 4096,
+	      "region %lu: larger than it need be", i);
 }
 
 static void layouts(void)
@@ -52,10 +60,15 @@ static void layouts(void)
 	for (unsigned long i = 0; i < 20000; i++) {
 		const struct region r = {
 			.table_bytes =
-				check_random(&state) % 3 ? 0 : check_random(&state) >> (36 + check_random(&state) % 28),
+				check_random(&state) % 3
+					? 0
+					: check_random(&state) >> (36 + check_random(&state) % 28),
 			.cell_bytes =
-				check_random(&state) % 4 ? check_random(&state) >> (36 + check_random(&state) % 28) : 0,
-			.slot_bytes = (check_random(&state) >> (42 + check_random(&state) % 20)) * 4096,
+				check_random(&state) % 4
+					? check_random(&state) >> (36 + check_random(&state) % 28)
+					: 0,
+			.slot_bytes =
+				(check_random(&state) >> (42 + check_random(&state) % 20)) * 4096,
 			.slots = 1 + (uint32_t)(check_random(&state) % REGION_SLOTS),
 		};
 		lay_out(&r, i);
@@ -73,7 +86,10 @@ static uint64_t given(unsigned round)
 	return round * (uint64_t)0x9e3779b97f4a7c15 | 1;
 }
 
-/* The helper's side: every slot that is submitted is answered, until one has no bytes. Returns an exit status. */
+/*
+ * The helper's side: every slot that is submitted is answered, until one has no bytes. Returns an
+ * exit status.
+ */
 static int answer_all(struct region *r)
 {
 	for (bool end = false; !end;) {
@@ -117,11 +133,14 @@ static void await(struct region *r, unsigned k)
 	}
 }
 
-/* Each round begins when the other process sleeps or is about to, and ends when this one was woken or saw the answer.
+/*
+ * Each round begins when the other process sleeps or is about to, and ends when this one was woken
+ * or saw the answer.
  */
 static void processes(void)
 {
-	struct region *r = mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct region *r =
+		mmap(NULL, sizeof(*r), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t wrong = 0;
 	int status = -1;
 
@@ -141,13 +160,15 @@ static void processes(void)
 			submit(r, k, given(i + k));
 		for (unsigned k = 0; k < slots; k++) {
 			await(r, k);
-			wrong += r->slot[k].samples != ~given(i + k) || slot_state_of(&r->slot[k]) != SHARED_DONE;
+			wrong += r->slot[k].samples != ~given(i + k) ||
+				 slot_state_of(&r->slot[k]) != SHARED_DONE;
 		}
 	}
 	submit(r, 0, 0);
 	await(r, 0);
 	CHECK(wrong == 0, "%llu answers are wrong", (unsigned long long)wrong);
-	CHECK(waitpid(child, &status, 0) == child && status == 0, "the other process ended with %x", (unsigned)status);
+	CHECK(waitpid(child, &status, 0) == child && status == 0, "the other process ended with %x",
+	      (unsigned)status);
 	munmap(r, sizeof(*r));
 }
 

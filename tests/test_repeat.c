@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Samples that repeat, which count.c counts by one addition: every type, every kind of bins, every
- * instruction set; all lengths, one sample that differs at every index, runs across blocks and calls,
- * with a checksum and without; and more than 2^32 in one call.
+ * instruction set; all lengths, one sample that differs at every index, runs across blocks and
+ * calls, with a checksum and without; and more than 2^32 in one call.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -80,17 +80,25 @@ static size_t cell_of(const struct counting *c, const unsigned char *sample)
 
 static void make_sample(unsigned char *sample, const struct counting *c)
 {
-	/* Anything; a small whole number, which is in a range more often; one of two that share a slot. */
+	/*
+	 * Anything; a small whole number, which is in a range more often; one of two that share a
+	 * slot.
+	 */
 	const uint64_t r = check_random(&state);
-	const uint64_t v = r & 1 ? check_random(&state) : r & 2 ? r >> 8 & 2047 : 5 + (r >> 8 & 1) * 1024;
+	const uint64_t v = r & 1   ? check_random(&state)
+			   : r & 2 ? r >> 8 & 2047
+				   : 5 + (r >> 8 & 1) * 1024;
 
 	for (uint32_t k = 0; k < c->bytes; k++)
 		sample[k] = (unsigned char)(v >> 8 * (c->type.big ? c->bytes - 1 - k : k));
 }
 
-/* Counts n samples, in calls of any length if `pieces`, and compares with expected, which is cleared. */
-static void one(const struct counting *c, struct counts *counts, const unsigned char *p, size_t n, bool pieces,
-		uint64_t *expected, const char *what)
+/*
+ * Counts n samples, in calls of any length if `pieces`, and compares with expected, which is
+ * cleared.
+ */
+static void one(const struct counting *c, struct counts *counts, const unsigned char *p, size_t n,
+		bool pieces, uint64_t *expected, const char *what)
 {
 	struct counter *const counter = counter_open(c, counts);
 	struct xxh64 along, apart;
@@ -110,14 +118,16 @@ static void one(const struct counting *c, struct counts *counts, const unsigned 
 	counter_close(counter);
 	for (size_t i = 0; i < c->cells; i++)
 		wrong += counts->cell[i] != expected[i];
-	CHECK(wrong == 0 && counts->samples == n, "%s %s, %s kind %u, %zu samples: %zu cells are wrong", cells_isa(),
-	      what, c->type.name, c->binning.kind, n, wrong);
-	CHECK(along.bytes == apart.bytes && xxh64_end(&along) == xxh64_end(&apart), "%s %s: the checksum", what,
-	      c->type.name);
+	CHECK(wrong == 0 && counts->samples == n,
+	      "%s %s, %s kind %u, %zu samples: %zu cells are wrong", cells_isa(), what,
+	      c->type.name, c->binning.kind, n, wrong);
+	CHECK(along.bytes == apart.bytes && xxh64_end(&along) == xxh64_end(&apart),
+	      "%s %s: the checksum", what, c->type.name);
 	memset(expected, 0, c->cells * sizeof(*expected));
 }
 
-static void equal(const struct counting *c, struct counts *counts, uint64_t *expected, unsigned char *room)
+static void equal(const struct counting *c, struct counts *counts, uint64_t *expected,
+		  unsigned char *room)
 {
 	static const size_t MORE[] = {511, 512, 513, 4095, 4096, 4097, 8192, MOST};
 	unsigned char sample[8];
@@ -134,7 +144,8 @@ static void equal(const struct counting *c, struct counts *counts, uint64_t *exp
 }
 
 /* In a block of several strides and a rest. */
-static void one_differs(const struct counting *c, struct counts *counts, uint64_t *expected, unsigned char *room)
+static void one_differs(const struct counting *c, struct counts *counts, uint64_t *expected,
+			unsigned char *room)
 {
 	const size_t n = 3 * CELLS_STRIDE / c->bytes + 5;
 	unsigned char *const p = room + check_random(&state) % 9;
@@ -143,7 +154,8 @@ static void one_differs(const struct counting *c, struct counts *counts, uint64_
 	for (size_t at = 0; at < n; at++) {
 		make_sample(sample, c);
 		memcpy(other, sample, sizeof(other));
-		other[check_random(&state) % c->bytes] ^= (unsigned char)(1 << check_random(&state) % 8);
+		other[check_random(&state) % c->bytes] ^=
+			(unsigned char)(1 << check_random(&state) % 8);
 		for (size_t i = 0; i < n; i++)
 			memcpy(p + i * c->bytes, i == at ? other : sample, c->bytes);
 		expected[cell_of(c, sample)] += n - 1;
@@ -152,7 +164,8 @@ static void one_differs(const struct counting *c, struct counts *counts, uint64_
 	}
 }
 
-static void runs(const struct counting *c, struct counts *counts, uint64_t *expected, unsigned char *room)
+static void runs(const struct counting *c, struct counts *counts, uint64_t *expected,
+		 unsigned char *room)
 {
 	static const unsigned LONGEST[] = {2, 100, 5000};
 	unsigned char sample[8] = {0};
@@ -192,7 +205,10 @@ static void all(const char *type, const struct spec *spec)
 	counts_free(&counts);
 }
 
-/* More equal samples in one call than 32 bits count: pages that are read and never written take no memory. */
+/*
+ * More equal samples in one call than 32 bits count: pages that are read and never written take no
+ * memory.
+ */
 static void very_many(const char *type, const struct spec *spec)
 {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
@@ -204,7 +220,8 @@ static void very_many(const char *type, const struct spec *spec)
 
 	if (!set_up(&c, type, spec))
 		return;
-	unsigned char *const p = mmap(NULL, n * c.bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	unsigned char *const p = mmap(NULL, n * c.bytes, PROT_READ,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return;
 	/* Where the system has large pages, this takes thousands of faults instead of millions. */
@@ -217,7 +234,8 @@ static void very_many(const char *type, const struct spec *spec)
 		sum += counts.cell[i];
 		most = counts.cell[i] > most ? counts.cell[i] : most;
 	}
-	CHECK(most == n && sum == n && counts.samples == n, "%s: %llu of %zu zeros", type, (unsigned long long)most, n);
+	CHECK(most == n && sum == n && counts.samples == n, "%s: %llu of %zu zeros", type,
+	      (unsigned long long)most, n);
 	counts_free(&counts);
 	munmap(p, n * c.bytes);
 #else
@@ -240,7 +258,8 @@ int main(void)
 		if (cells_force(ISAS[i]) != 0)
 			continue;
 		isas++;
-		CHECK(strcmp(cells_isa(), ISAS[i]) == 0, "%s was asked for, %s is used", ISAS[i], cells_isa());
+		CHECK(strcmp(cells_isa(), ISAS[i]) == 0, "%s was asked for, %s is used", ISAS[i],
+		      cells_isa());
 		for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
 			for (size_t s = 0; s < (t < CODES ? 1 : FEW); s++)
 				all(TYPES[t], &SPECS[s]);

@@ -38,27 +38,32 @@ static void counting(void)
 	says(&job, &run, "bottleneck: counting took 90% of the workers' time.");
 	run.shared = true;
 	says(&job, &run,
-	     "bottleneck: counting took 90% of the workers' time. All workers share one table, as there are too many "
+	     "bottleneck: counting took 90% of the workers' time. All workers share one table, as "
+	     "there are too many "
 	     "bins "
 	     "for a table each: with fewer (-b) each has its own.");
 	run.cores = 16;
 	says(&job, &run,
-	     "bottleneck: counting took 90% of the workers' time. -T 2 left 14 of 16 cores unused: -T 0 takes all.");
+	     "bottleneck: counting took 90% of the workers' time. -T 2 left 14 of 16 cores unused: "
+	     "-T 0 takes all.");
 	job.threads = 16;
 	says(&job, &run,
-	     "bottleneck: counting took 90% of the workers' time. -M 4M allowed 2 of 16 workers: a larger one allows "
+	     "bottleneck: counting took 90% of the workers' time. -M 4M allowed 2 of 16 workers: a "
+	     "larger one allows "
 	     "more.");
 	/* More would have had nothing to do. */
 	run.workers = 1;
 	says(&job, &run, "bottleneck: counting took 90% of the workers' time.");
 	run.core_seconds = 8;
 	says(&job, &run,
-	     "bottleneck: counting took 90% of the workers' time. They had a core for 40% of it: other programs on the "
+	     "bottleneck: counting took 90% of the workers' time. They had a core for 40% of it: "
+	     "other programs on the "
 	     "cores "
 	     "held them up.");
 	/* A worker on a lane of a GPU sleeps while the bus works. */
 	run.gpu_records = 999;
-	says(&job, &run, "bottleneck: counting, by the bus and the GPU, took 90% of the workers' time.");
+	says(&job, &run,
+	     "bottleneck: counting, by the bus and the GPU, took 90% of the workers' time.");
 }
 
 static void reading(void)
@@ -70,21 +75,25 @@ static void reading(void)
 	says(&JOB, &run, "bottleneck: reading took 75% of the workers' time.");
 	run.core_seconds = 2;
 	says(&JOB, &run,
-	     "bottleneck: reading took 75% of the workers' time. They had a core for 10% of it: the storage, or other "
+	     "bottleneck: reading took 75% of the workers' time. They had a core for 10% of it: "
+	     "the storage, or other "
 	     "programs on the cores held them up.");
 	run.core_seconds = 20;
 	run.totals.packed = 1000;
-	says(&JOB, &run, "bottleneck: reading, decompression included, took 75% of the workers' time.");
+	says(&JOB, &run,
+	     "bottleneck: reading, decompression included, took 75% of the workers' time.");
 	run.totals.packed = 0;
 	run.totals.streamed = true;
 	run.totals.waited = 4.9;
 	says(&JOB, &run,
-	     "bottleneck: reading a pipe, one worker at a time, took 75% of the workers' time. A file, by its name, is "
+	     "bottleneck: reading a pipe, one worker at a time, took 75% of the workers' time. A "
+	     "file, by its name, is "
 	     "read "
 	     "by up to 2 workers at once.");
 	run.core_seconds = 2;
 	says(&JOB, &run,
-	     "bottleneck: reading a pipe, one worker at a time, took 75% of the workers' time. They had a core for 10% "
+	     "bottleneck: reading a pipe, one worker at a time, took 75% of the workers' time. "
+	     "They had a core for 10% "
 	     "of it: "
 	     "turns at the pipe, or other programs on the cores held them up.");
 }
@@ -96,23 +105,27 @@ static void the_writer(void)
 	run.totals.streamed = true;
 	run.totals.waited = 9.1;
 	says(&JOB, &run,
-	     "bottleneck: the writer of the input: 800.0 MB/s; gpuhist waited 91% of the time. If it only copies a "
+	     "bottleneck: the writer of the input: 800.0 MB/s; gpuhist waited 91% of the time. If "
+	     "it only copies a "
 	     "file, the "
 	     "file's name instead would be up to 11 times as fast.");
 	run.totals.waited = 8;
 	run.totals.packed = 4000000000;
 	says(&JOB, &run,
-	     "bottleneck: the writer of the input: 400.0 MB/s; gpuhist waited 80% of the time. If it only copies a "
+	     "bottleneck: the writer of the input: 400.0 MB/s; gpuhist waited 80% of the time. If "
+	     "it only copies a "
 	     "file, the "
 	     "file's name instead would be up to 5.0 times as fast.");
 	run.totals.packed = 34000000000;
 	says(&JOB, &run,
-	     "bottleneck: the writer of the input: 3.4 GB/s; gpuhist waited 80% of the time. If it only copies a file, "
+	     "bottleneck: the writer of the input: 3.4 GB/s; gpuhist waited 80% of the time. If it "
+	     "only copies a file, "
 	     "the "
 	     "file's name instead would be up to 5.0 times as fast.");
 	run.totals.packed = 4000;
 	run.totals.waited = 10; /* to the last digit: no quotient */
-	says(&JOB, &run, "bottleneck: the writer of the input: 0.4 kB/s; gpuhist waited 100% of the time.");
+	says(&JOB, &run,
+	     "bottleneck: the writer of the input: 0.4 kB/s; gpuhist waited 100% of the time.");
 }
 
 static void nothing(void)
@@ -153,8 +166,8 @@ static void says_of_gpu(const struct job *job, const struct run_report *run, con
 		first = strstr(text, "gpuhist: no gpu: ");
 	const char *const found = first ? first + strlen("gpuhist: ") : "nothing";
 	const size_t length = strcspn(found, "\n");
-	CHECK(length == strlen(wanted) && memcmp(found, wanted, length) == 0, "\n  %.*s\nnot\n  %s", (int)length, found,
-	      wanted);
+	CHECK(length == strlen(wanted) && memcmp(found, wanted, length) == 0, "\n  %.*s\nnot\n  %s",
+	      (int)length, found, wanted);
 	CHECK(!strstr(found + length, "gpu: "), "two lines about it:\n%s", text);
 }
 
@@ -175,7 +188,8 @@ static void gpu(void)
 	job.device = DEVICE_AUTO;
 	says_of_gpu(&job, &run, "no gpu: the program was built without kernels");
 	run.kernels = true;
-	says_of_gpu(&job, &run, "no gpu: its start would not have paid (--device=gpu uses it all the same)");
+	says_of_gpu(&job, &run,
+		    "no gpu: its start would not have paid (--device=gpu uses it all the same)");
 	/* It was not ready, or never will be. */
 	run.gpu.state = GPU_STARTING;
 	says_of_gpu(&job, &run, "gpu: not ready before the end");
@@ -193,22 +207,26 @@ static void gpu(void)
 	run.gpu_records = 750;
 	run.mapped_records = 101;
 	says_of_gpu(&job, &run,
-		    "gpu: NVIDIA H200, 12 slots of 4 MiB, ready after 0.25 s, whole_4_span; counted 75.0% of the "
+		    "gpu: NVIDIA H200, 12 slots of 4 MiB, ready after 0.25 s, whole_4_span; "
+		    "counted 75.0% of the "
 		    "samples, 10.1% from mapped files");
-	/* Several; slots are those of all, their size is the first one's, in as few digits as it needs. */
+	/*
+	 * Several; slots are those of all, their size is the first one's, in as few digits as it
+	 * needs.
+	 */
 	run.gpu.devices = 3;
 	run.gpu.slots = 96;
 	run.gpu.slot_bytes = 1500 << 10;
-	says_of_gpu(
-		&job, &run,
-		"gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, whole_4_span; counted 75.0% "
-		"of the samples, 10.1% from mapped files");
+	says_of_gpu(&job, &run,
+		    "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
+		    "whole_4_span; counted 75.0% "
+		    "of the samples, 10.1% from mapped files");
 	/* It was lost later on: what it counted it counted. */
 	run.gpu.state = GPU_FAILED;
-	says_of_gpu(
-		&job, &run,
-		"gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, whole_4_span; counted 75.0% "
-		"of the samples, 10.1% from mapped files");
+	says_of_gpu(&job, &run,
+		    "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
+		    "whole_4_span; counted 75.0% "
+		    "of the samples, 10.1% from mapped files");
 	job.verbose = false;
 	CHECK(verbose(&job, &run)[0] == '\0', "without -v");
 }

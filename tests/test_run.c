@@ -21,7 +21,8 @@
 
 #define SAMPLES 3000000u
 
-static int run_with(char *const *arguments, struct hist *h, struct run_report *report, struct fail *fail)
+static int run_with(char *const *arguments, struct hist *h, struct run_report *report,
+		    struct fail *fail)
 {
 	char *argv[16] = {"gpuhist"};
 	struct job job;
@@ -31,7 +32,9 @@ static int run_with(char *const *arguments, struct hist *h, struct run_report *r
 		argv[argc++] = *arguments;
 	*fail = (struct fail){0};
 	optind = 0;
-	const int rc = options_parse(&job, argc, argv, fail) == OPTIONS_RUN ? run_job(&job, h, report, fail) : -1;
+	const int rc = options_parse(&job, argc, argv, fail) == OPTIONS_RUN
+			       ? run_job(&job, h, report, fail)
+			       : -1;
 	options_free(&job);
 	return rc;
 }
@@ -54,25 +57,29 @@ static void workers_and_memory(void)
 
 	for (size_t t = 0; t < sizeof(THREADS) / sizeof(THREADS[0]); t++)
 		for (size_t m = 0; m < sizeof(MEMORY) / sizeof(MEMORY[0]); m++) {
-			char *const arguments[] = {"-b", "3000000", "-T", THREADS[t], "-M", MEMORY[m], "ramp", NULL};
+			char *const arguments[] = {"-b", "3000000", "-T",   THREADS[t],
+						   "-M", MEMORY[m], "ramp", NULL};
 			struct run_report report;
 			struct hist h;
 			struct fail fail;
 			run_with(arguments, &h, &report, &fail);
 			check_bins(&h, &fail, "workers");
-			CHECK(report.records == SAMPLES, "%llu records", (unsigned long long)report.records);
+			CHECK(report.records == SAMPLES, "%llu records",
+			      (unsigned long long)report.records);
 			hist_free(&h);
 		}
 }
 
 /*
- * Memory is kept for decoders only where there may be something to decode: tables for two workers fit -M,
- * one's its half.
+ * Memory is kept for decoders only where there may be something to decode: tables for two workers
+ * fit -M, one's its half.
  */
 static void half_for_decoders(void)
 {
-	char *const plain[] = {"-b", "1000000", "-T", "2", "-M", "10M", "--device=cpu", "ramp", NULL};
-	char *const unknown[] = {"-b", "1000000", "-T", "2", "-M", "10M", "--device=cpu", "ramp", "/dev/null", NULL};
+	char *const plain[] = {"-b",  "1000000",      "-T",   "2", "-M",
+			       "10M", "--device=cpu", "ramp", NULL};
+	char *const unknown[] = {"-b",  "1000000",      "-T",   "2",         "-M",
+				 "10M", "--device=cpu", "ramp", "/dev/null", NULL};
 	char *const raw[] = {"-b",           "1000000", "-T",   "2",         "-M", "10M",
 			     "--device=cpu", "--raw",   "ramp", "/dev/null", NULL};
 	char *const *const jobs[] = {unknown, plain, raw};
@@ -85,7 +92,8 @@ static void half_for_decoders(void)
 		CHECK(run_with(jobs[i], &h, &report, &fail) == 0, "%s", fail.text);
 		/* A table of 4 MB for each, and the bins. */
 		CHECK(report.memory / 4000000 == workers + 2, "%u: %zu bytes", i, report.memory);
-		CHECK(report.records == SAMPLES, "%u: %llu records", i, (unsigned long long)report.records);
+		CHECK(report.records == SAMPLES, "%u: %llu records", i,
+		      (unsigned long long)report.records);
 		hist_free(&h);
 	}
 }
@@ -108,7 +116,8 @@ static void short_of_memory(void)
 			if (!f || fscanf(f, "%lu", &pages) != 1)
 				_exit(2);
 			fclose(f);
-			const rlim_t bytes = pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)mib << 20);
+			const rlim_t bytes =
+				pages * (rlim_t)sysconf(_SC_PAGESIZE) + ((rlim_t)mib << 20);
 			setrlimit(RLIMIT_AS, &(struct rlimit){bytes, bytes});
 			struct run_report report;
 			struct hist h;
@@ -144,7 +153,8 @@ static void failures(void)
 		struct hist h;
 		struct fail fail;
 		CHECK(run_with(CASES[i].arguments, &h, &report, &fail) == -1, "%zu succeeds", i);
-		CHECK(fail.status == CASES[i].status && fail.text[0], "%zu: %d %s", i, (int)fail.status, fail.text);
+		CHECK(fail.status == CASES[i].status && fail.text[0], "%zu: %d %s", i,
+		      (int)fail.status, fail.text);
 		CHECK(h.count == NULL, "%zu leaves a histogram", i);
 	}
 }

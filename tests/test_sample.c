@@ -14,13 +14,20 @@ static const struct {
 	enum sample_kind kind;
 	uint32_t mantissa;
 } TYPES[] = {
-	{"u8", "u1", "uint8", 1, SAMPLE_UNSIGNED, 0},   {"i8", "i1", "int8", 1, SAMPLE_SIGNED, 0},
-	{"u16", "u2", "uint16", 2, SAMPLE_UNSIGNED, 0}, {"i16", "i2", "int16", 2, SAMPLE_SIGNED, 0},
-	{"u24", "", "", 3, SAMPLE_UNSIGNED, 0},         {"i24", "", "", 3, SAMPLE_SIGNED, 0},
-	{"u32", "u4", "uint32", 4, SAMPLE_UNSIGNED, 0}, {"i32", "i4", "int32", 4, SAMPLE_SIGNED, 0},
-	{"u64", "u8", "uint64", 8, SAMPLE_UNSIGNED, 0}, {"i64", "i8", "int64", 8, SAMPLE_SIGNED, 0},
-	{"f16", "f2", "float16", 2, SAMPLE_FLOAT, 10},  {"bf16", "", "", 2, SAMPLE_FLOAT, 7},
-	{"f32", "f4", "float32", 4, SAMPLE_FLOAT, 23},  {"f64", "f8", "float64", 8, SAMPLE_FLOAT, 52},
+	{"u8", "u1", "uint8", 1, SAMPLE_UNSIGNED, 0},
+	{"i8", "i1", "int8", 1, SAMPLE_SIGNED, 0},
+	{"u16", "u2", "uint16", 2, SAMPLE_UNSIGNED, 0},
+	{"i16", "i2", "int16", 2, SAMPLE_SIGNED, 0},
+	{"u24", "", "", 3, SAMPLE_UNSIGNED, 0},
+	{"i24", "", "", 3, SAMPLE_SIGNED, 0},
+	{"u32", "u4", "uint32", 4, SAMPLE_UNSIGNED, 0},
+	{"i32", "i4", "int32", 4, SAMPLE_SIGNED, 0},
+	{"u64", "u8", "uint64", 8, SAMPLE_UNSIGNED, 0},
+	{"i64", "i8", "int64", 8, SAMPLE_SIGNED, 0},
+	{"f16", "f2", "float16", 2, SAMPLE_FLOAT, 10},
+	{"bf16", "", "", 2, SAMPLE_FLOAT, 7},
+	{"f32", "f4", "float32", 4, SAMPLE_FLOAT, 23},
+	{"f64", "f8", "float64", 8, SAMPLE_FLOAT, 52},
 };
 #define TYPE_COUNT (sizeof(TYPES) / sizeof(TYPES[0]))
 
@@ -60,11 +67,12 @@ static void names(void)
 static void refusals(void)
 {
 	static const char *const BAD[] = {
-		"",        "u",      "8",     "be",    "le",      "<",      ">",     "|",      "<u",
-		"u1",      "u2",     "f8",    "f4",    "i4",      "u12",    "u128",  "i0",     "f128",
-		"f8be",    "U8",     "u16BE", "u16xe", "u16bele", "u16be ", " u16",  "u16le2", "<<u2",
-		"><u2",    "<u16",   "<f32",  ">f16",  "|f3",     "float",  "int",   "uint",   "float128",
-		"uint128", "float8", "bf",    "bf32",  "f16b",    "double", "u16\n", "<u2be",  "u8u8",
+		"",      "u",      "8",     "be",       "le",      "<",      ">",       "|",
+		"<u",    "u1",     "u2",    "f8",       "f4",      "i4",     "u12",     "u128",
+		"i0",    "f128",   "f8be",  "U8",       "u16BE",   "u16xe",  "u16bele", "u16be ",
+		" u16",  "u16le2", "<<u2",  "><u2",     "<u16",    "<f32",   ">f16",    "|f3",
+		"float", "int",    "uint",  "float128", "uint128", "float8", "bf",      "bf32",
+		"f16b",  "double", "u16\n", "<u2be",    "u8u8",
 	};
 	struct sample_type t;
 
@@ -168,20 +176,26 @@ static void hints(void)
 		char hint[SAMPLE_HINT], wanted[64];
 		struct sample_type t;
 		sample_type_hint(hint, KNOWN[i].text);
-		const int n = snprintf(wanted, sizeof(wanted), "unknown type; use %s", KNOWN[i].use);
-		CHECK(strncmp(hint, wanted, (size_t)n) == 0 && (hint[n] == '\0' || strchr(" ,", hint[n])), "'%s': %s",
-		      KNOWN[i].text, hint);
+		const int n =
+			snprintf(wanted, sizeof(wanted), "unknown type; use %s", KNOWN[i].use);
+		CHECK(strncmp(hint, wanted, (size_t)n) == 0 &&
+			      (hint[n] == '\0' || strchr(" ,", hint[n])),
+		      "'%s': %s", KNOWN[i].text, hint);
 		CHECK(strlen(hint) < SAMPLE_HINT - 1, "'%s': cut", KNOWN[i].text);
-		CHECK(sample_type_parse(&t, KNOWN[i].use) == 0 && sample_type_parse(&t, KNOWN[i].text) != 0, "'%s'",
-		      KNOWN[i].text);
-		const bool complex = strchr("cfsCFS<", KNOWN[i].text[0]) && strpbrk(KNOWN[i].text, "cC") &&
+		CHECK(sample_type_parse(&t, KNOWN[i].use) == 0 &&
+			      sample_type_parse(&t, KNOWN[i].text) != 0,
+		      "'%s'", KNOWN[i].text);
+		const bool complex = strchr("cfsCFS<", KNOWN[i].text[0]) &&
+				     strpbrk(KNOWN[i].text, "cC") &&
 				     strcmp(KNOWN[i].text, "pcm_u8") != 0;
-		CHECK((strstr(hint, "complex") != NULL) == complex, "'%s': %s", KNOWN[i].text, hint);
+		CHECK((strstr(hint, "complex") != NULL) == complex, "'%s': %s", KNOWN[i].text,
+		      hint);
 	}
 	for (size_t i = 0; i < sizeof(NONE) / sizeof(NONE[0]); i++) {
 		char hint[SAMPLE_HINT];
 		sample_type_hint(hint, NONE[i]);
-		CHECK(strncmp(hint, "unknown type; the types are u8 ", 31) == 0 && strlen(hint) < SAMPLE_HINT - 1,
+		CHECK(strncmp(hint, "unknown type; the types are u8 ", 31) == 0 &&
+			      strlen(hint) < SAMPLE_HINT - 1,
 		      "'%s': %s", NONE[i], hint);
 		/* The list of types is that of the table. */
 		for (size_t k = 0; k < TYPE_COUNT; k++)
@@ -243,8 +257,8 @@ static void halves(const char *name)
 	sample_type_parse(&t, name);
 	for (uint32_t code = 0; code < 65536; code++) {
 		const double x = sample_half(&t, code), y = half_by_hand(code, (int)t.mantissa);
-		CHECK(isnan(x) ? isnan(y) : x == y && signbit(x) == signbit(y), "%s %04x: %a, not %a", name, code, x,
-		      y);
+		CHECK(isnan(x) ? isnan(y) : x == y && signbit(x) == signbit(y),
+		      "%s %04x: %a, not %a", name, code, x, y);
 		if (isfinite(x) && x > most)
 			most = x;
 	}
@@ -270,8 +284,8 @@ int main(void)
 	halves("f16");
 	halves("bf16");
 	sample_type_parse(&t, "f16");
-	CHECK(sample_half(&t, 0x3c00) == 1 && sample_half(&t, 0x0001) == 0x1p-24 && sample_half(&t, 0x7bff) == 65504 &&
-		      sample_half(&t, 0xc000) == -2,
+	CHECK(sample_half(&t, 0x3c00) == 1 && sample_half(&t, 0x0001) == 0x1p-24 &&
+		      sample_half(&t, 0x7bff) == 65504 && sample_half(&t, 0xc000) == -2,
 	      "known halves");
 	return check_report();
 }

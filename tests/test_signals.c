@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* signals: which signals end the process and which do not, and that the temporary file is removed. */
+/*
+ * signals: which signals end the process and which do not, and that the temporary file is removed.
+ */
 #include "base/signals.h"
 
 #include <stdbool.h>
@@ -42,7 +44,8 @@ static int signalled(int number, bool ignored, bool from_thread)
 		if (from_thread) {
 			sigset_t old;
 			signals_block(&old);
-			if (pthread_create(&thread, NULL, raise_there, &number) != 0 || pthread_join(thread, NULL) != 0)
+			if (pthread_create(&thread, NULL, raise_there, &number) != 0 ||
+			    pthread_join(thread, NULL) != 0)
 				_exit(97);
 			scratch_write("held", "", 0);
 			signals_restore(&old);
@@ -68,17 +71,20 @@ static void signals(void)
 	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
 		const int n = numbers[i];
 		for (int how = 0; how < 4; how++) {
-			const bool ignored = how & 1, survives = ignored || n == SIGUSR1 || n == SIGXFSZ;
+			const bool ignored = how & 1,
+				   survives = ignored || n == SIGUSR1 || n == SIGXFSZ;
 			const int status = signalled(n, ignored, how & 2);
 			if (how & 2)
-				CHECK(unlink("held") == 0, "signal %d: not held back from the main thread", n);
+				CHECK(unlink("held") == 0,
+				      "signal %d: not held back from the main thread", n);
 			if (survives)
-				CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42, "signal %d: status %x", n,
-				      (unsigned)status);
+				CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 42,
+				      "signal %d: status %x", n, (unsigned)status);
 			else
-				CHECK(WIFSIGNALED(status) && WTERMSIG(status) == n, "signal %d: status %x", n,
-				      (unsigned)status);
-			CHECK(scratch_files() == (unsigned)survives, "signal %d: %u files", n, scratch_files());
+				CHECK(WIFSIGNALED(status) && WTERMSIG(status) == n,
+				      "signal %d: status %x", n, (unsigned)status);
+			CHECK(scratch_files() == (unsigned)survives, "signal %d: %u files", n,
+			      scratch_files());
 			scratch_clean();
 		}
 	}
@@ -96,8 +102,8 @@ static void on_profile(int number)
 }
 
 /*
- * Our own threads receive none of these signals, the main thread receives them all. A handler that a
- * preloaded profiler installed stays.
+ * Our own threads receive none of these signals, the main thread receives them all. A handler that
+ * a preloaded profiler installed stays.
  */
 static void threads_block(void)
 {
@@ -113,7 +119,8 @@ static void threads_block(void)
 		signal(SIGPROF, on_profile);
 		signals_init();
 		sigemptyset(&there);
-		wrong += signals_thread(&thread, blocked_there, &there) != 0 || pthread_join(thread, NULL) != 0;
+		wrong += signals_thread(&thread, blocked_there, &there) != 0 ||
+			 pthread_join(thread, NULL) != 0;
 		pthread_sigmask(SIG_BLOCK, NULL, &here);
 		for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
 			wrong += !sigismember(&there, numbers[i]) + sigismember(&here, numbers[i]);
@@ -126,7 +133,10 @@ static void threads_block(void)
 	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %x", (unsigned)status);
 }
 
-/* Makes files as an output does, one after another. *late: for longer than the signal needs to be handled. */
+/*
+ * Makes files as an output does, one after another. *late: for longer than the signal needs to be
+ * handled.
+ */
 static void *make_files(void *late)
 {
 	sigset_t old;
@@ -150,7 +160,10 @@ static void *make_files(void *late)
 	return NULL;
 }
 
-/* A signal while another thread makes a file, or at any time between: the process ends by it, and no file is left. */
+/*
+ * A signal while another thread makes a file, or at any time between: the process ends by it, and
+ * no file is left.
+ */
 static void two_threads_make_files(void)
 {
 	for (unsigned i = 0; i < 60; i++) {
@@ -162,7 +175,8 @@ static void two_threads_make_files(void)
 			struct output *o;
 			pthread_t thread;
 			signals_init();
-			if (output_open(&o, "f", &fail) != 0 || signals_thread(&thread, make_files, &late) != 0)
+			if (output_open(&o, "f", &fail) != 0 ||
+			    signals_thread(&thread, make_files, &late) != 0)
 				_exit(99);
 			if (!late) {
 				usleep(500 + i * 37);
@@ -172,14 +186,18 @@ static void two_threads_make_files(void)
 				pause();
 		}
 		waitpid(child, &status, 0);
-		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "status %x", (unsigned)status);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM, "status %x",
+		      (unsigned)status);
 		CHECK(!late || unlink("waited") == 0, "the handler has not waited");
 		CHECK(scratch_files() == 0, "%u: %u files", i, scratch_files());
 		scratch_clean();
 	}
 }
 
-/* USR1: waited for by one thread; one that was ignored at the start, or taken by a preloaded library, stays so. */
+/*
+ * USR1: waited for by one thread; one that was ignored at the start, or taken by a preloaded
+ * library, stays so.
+ */
 static void *wait_here(void *came)
 {
 	const bool first = signals_wait(10), then = signals_wait(0);
@@ -202,7 +220,8 @@ static void usr1(void)
 			signals_init();
 			pthread_sigmask(SIG_BLOCK, NULL, &here);
 			sigaction(SIGUSR1, NULL, &after);
-			if (sigismember(&here, SIGUSR1) != (how == 0) || (how == 1) != (after.sa_handler == SIG_IGN) ||
+			if (sigismember(&here, SIGUSR1) != (how == 0) ||
+			    (how == 1) != (after.sa_handler == SIG_IGN) ||
 			    (how == 2) != (after.sa_handler == on_profile))
 				_exit(50);
 			const pid_t us = getpid(), other = fork();
@@ -218,7 +237,8 @@ static void usr1(void)
 			_exit(came);
 		}
 		waitpid(child, &status, 0);
-		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == (how == 0), "%d: status %x", how, (unsigned)status);
+		CHECK(WIFEXITED(status) && WEXITSTATUS(status) == (how == 0), "%d: status %x", how,
+		      (unsigned)status);
 	}
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * snapshot: copies of the counts while workers count. Each copy is what all workers together had counted between two
- * chunks, the same of every channel, and adds up to their reports; none grows smaller; the totals at the end are whole.
+ * snapshot: copies of the counts while workers count. Each copy is what all workers together had
+ * counted between two chunks, the same of every channel, and adds up to their reports; none grows
+ * smaller; the totals at the end are whole.
  */
 #include "snapshot.h"
 
@@ -42,7 +43,8 @@ static void *count(void *arg)
 	for (unsigned turn = 0; turn < 2; turn++) {
 		struct counter *counter = counter_open(&counting, &counts);
 		struct holder holder;
-		CHECK(counter && snapshot_join(&snapshot, &holder, flush, counter, &fail) == 0, "%s", fail.text);
+		CHECK(counter && snapshot_join(&snapshot, &holder, flush, counter, &fail) == 0,
+		      "%s", fail.text);
 		for (unsigned i = 0; i < CHUNKS; i++)
 			worker_count(&work, counter, &holder, own,
 				     &(struct chunk){.data = chunk, .bytes = chunk_bytes});
@@ -63,20 +65,22 @@ static void look(void *arg)
 }
 
 /* Every cell that a chunk counts in holds its part of as many chunks, to the one. */
-static void check_copy(const struct counts *copy, const uint64_t *each, uint64_t records, const char *name)
+static void check_copy(const struct counts *copy, const uint64_t *each, uint64_t records,
+		       const char *name)
 {
 	const uint64_t chunks = records / RECORDS;
 	size_t wrong = 0;
 
 	CHECK(records % RECORDS == 0, "%s: %llu records", name, (unsigned long long)records);
-	CHECK(copy->samples == records * counting.channels, "%s: %llu samples of %llu records", name,
-	      (unsigned long long)copy->samples, (unsigned long long)records);
+	CHECK(copy->samples == records * counting.channels, "%s: %llu samples of %llu records",
+	      name, (unsigned long long)copy->samples, (unsigned long long)records);
 	for (size_t i = 0; i < copy->cells; i++)
 		wrong += copy->cell[i] != chunks * each[i];
 	CHECK(wrong == 0, "%s: %zu cells of %zu are wrong", name, wrong, copy->cells);
 }
 
-static void workers(const char *name, const char *type_name, uint32_t bins, uint32_t channels, bool shared)
+static void workers(const char *name, const char *type_name, uint32_t bins, uint32_t channels,
+		    bool shared)
 {
 	const struct edges_spec spec = {.bins = bins};
 	struct sample_type type;
@@ -88,7 +92,8 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 
 	sample_type_parse(&type, type_name);
 	CHECK(edges_init(&edges, &spec, &type, &why) == 0, "%s", why);
-	const struct layout layout = {.record = type.bytes * channels, .samples = channels, .channels = channels};
+	const struct layout layout = {
+		.record = type.bytes * channels, .samples = channels, .channels = channels};
 	counting_init_layout(&counting, &type, &edges, &layout, shared);
 	chunk_bytes = (size_t)RECORDS * layout.record;
 	chunk = calloc(chunk_bytes, 1);
@@ -96,15 +101,20 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 		chunk[i] = (unsigned char)(check_random(&seed) & (i % type.bytes < 2 ? 255 : 0));
 	memset(report, 0, sizeof(report));
 	ended = 0;
-	work = (struct work){.counting = &counting, .counts = &counts, .record = layout.record, .snapshot = &snapshot};
+	work = (struct work){.counting = &counting,
+			     .counts = &counts,
+			     .record = layout.record,
+			     .snapshot = &snapshot};
 	/* What one chunk comes to. */
-	CHECK(counts_init(&counts, counting.cells, &fail) == 0 && snapshot_init(&snapshot, &fail) == 0, "%s",
-	      fail.text);
+	CHECK(counts_init(&counts, counting.cells, &fail) == 0 &&
+		      snapshot_init(&snapshot, &fail) == 0,
+	      "%s", fail.text);
 	struct counter *counter = counter_open(&counting, &counts);
 	gather_add(&counting, counter, chunk, chunk_bytes, NULL);
 	counter_close(counter);
 	uint64_t *const each = counts_take(&counts, &samples);
-	CHECK(samples == RECORDS * channels && counts_init(&counts, counting.cells, &fail) == 0, "%s", name);
+	CHECK(samples == RECORDS * channels && counts_init(&counts, counting.cells, &fail) == 0,
+	      "%s", name);
 	for (unsigned i = 0; i < WORKERS; i++)
 		CHECK(pthread_create(&thread[i], NULL, count, &report[i]) == 0, "thread");
 	do {
@@ -124,7 +134,8 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 	} while (looks < 1000000);
 	for (unsigned i = 0; i < WORKERS; i++)
 		pthread_join(thread[i], NULL);
-	CHECK(last == (uint64_t)WORKERS * 2 * CHUNKS * RECORDS, "%s: %llu at the end", name, (unsigned long long)last);
+	CHECK(last == (uint64_t)WORKERS * 2 * CHUNKS * RECORDS, "%s: %llu at the end", name,
+	      (unsigned long long)last);
 	snapshot_destroy(&snapshot);
 	counts_free(&counts);
 	edges_free(&edges);

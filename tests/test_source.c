@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: what readers get from one list of inputs: skipped parts, limits, tails, files that change,
- * streams, and at which offset standard input is left. test_source_threads.c has the rest.
+ * source: what readers get from one list of inputs: skipped parts, limits, tails, files that
+ * change, streams, and at which offset standard input is left. test_source_threads.c has the rest.
  */
 #include "input/source.h"
 
@@ -43,14 +43,17 @@ static struct result read_spec(const struct source_spec *spec, size_t cap)
 	return r;
 }
 
-static void expect(const struct source_spec *spec, const char *data, uint64_t tail, const char *what)
+static void expect(const struct source_spec *spec, const char *data, uint64_t tail,
+		   const char *what)
 {
 	for (size_t cap = spec->record; cap <= 40; cap++) {
 		const struct result r = read_spec(spec, cap);
-		CHECK(r.rc == 0 && strcmp(r.data, data) == 0, "%s, cap %zu: '%s', not '%s' (%s)", what, cap, r.data,
-		      data, r.fail.text);
-		CHECK(r.totals.tail == tail, "%s: tail %llu", what, (unsigned long long)r.totals.tail);
-		CHECK(r.totals.bytes == r.totals.skipped + r.used + r.totals.tail, "%s: bytes", what);
+		CHECK(r.rc == 0 && strcmp(r.data, data) == 0, "%s, cap %zu: '%s', not '%s' (%s)",
+		      what, cap, r.data, data, r.fail.text);
+		CHECK(r.totals.tail == tail, "%s: tail %llu", what,
+		      (unsigned long long)r.totals.tail);
+		CHECK(r.totals.bytes == r.totals.skipped + r.used + r.totals.tail, "%s: bytes",
+		      what);
 	}
 }
 
@@ -58,8 +61,8 @@ static void fails(const struct source_spec *spec, enum status status, const char
 {
 	const struct result r = read_spec(spec, 24);
 
-	CHECK(r.rc == -1 && r.fail.status == status && strstr(r.fail.text, why), "%s: %d '%s'", why, (int)r.fail.status,
-	      r.fail.text);
+	CHECK(r.rc == -1 && r.fail.status == status && strstr(r.fail.text, why), "%s: %d '%s'", why,
+	      (int)r.fail.status, r.fail.text);
 }
 
 /* Gives the text through a FIFO that is named like a file. */
@@ -70,7 +73,8 @@ static pid_t through_fifo(const char *name, const char *text, size_t each)
 	const pid_t child = fork();
 	if (child == 0) {
 		const int fd = open(name, O_WRONLY);
-		for (size_t n = strlen(text); n > 0; text += each < n ? each : n, n -= each < n ? each : n)
+		for (size_t n = strlen(text); n > 0;
+		     text += each < n ? each : n, n -= each < n ? each : n)
 			if (write(fd, text, each < n ? each : n) < 0)
 				break;
 		_exit(0);
@@ -92,8 +96,11 @@ static void known_bytes(void)
 	scratch_write("a", "abcdefghi", 9);
 	scratch_write("b", "ABCDE", 5);
 	for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++) {
-		const struct source_spec spec = {
-			.paths = AB, .path_count = 3, .record = 3, .skip = KNOWN[i].skip, .limit = KNOWN[i].limit};
+		const struct source_spec spec = {.paths = AB,
+						 .path_count = 3,
+						 .record = 3,
+						 .skip = KNOWN[i].skip,
+						 .limit = KNOWN[i].limit};
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		CHECK(source_known_bytes(s) == KNOWN[i].bytes, "skip %llu, limit %llu: %llu bytes",
 		      (unsigned long long)spec.skip, (unsigned long long)spec.limit,
@@ -115,15 +122,16 @@ static void sizes_of_records(void)
 		struct source *s;
 		struct fail fail = {.status = STATUS_OK};
 		spec.record = WRONG[i];
-		CHECK(source_open(&s, &spec, &fail) == -1 && !s && fail.status == STATUS_INTERNAL, "%u: %s", WRONG[i],
-		      fail.text);
+		CHECK(source_open(&s, &spec, &fail) == -1 && !s && fail.status == STATUS_INTERNAL,
+		      "%u: %s", WRONG[i], fail.text);
 	}
 	scratch_clean();
 }
 
 static void skip_limit_tail(void)
 {
-	static char *const AB[] = {"a", "b"}, *const TWICE[] = {"a", "a"}, *const NONE[] = {"a", "none"};
+	static char *const AB[] = {"a", "b"}, *const TWICE[] = {"a", "a"},
+			   *const NONE[] = {"a", "none"};
 	struct source_spec spec = {.paths = AB, .path_count = 2, .limit = UINT64_MAX, .record = 3};
 
 	scratch_write("a", "abcdefghi", 9);
@@ -171,7 +179,8 @@ static void skip_limit_tail(void)
 static void streams(void)
 {
 	static char *const FIFO[] = {"f"};
-	struct source_spec spec = {.paths = FIFO, .path_count = 1, .limit = UINT64_MAX, .record = 3};
+	struct source_spec spec = {
+		.paths = FIFO, .path_count = 1, .limit = UINT64_MAX, .record = 3};
 	static const struct {
 		const char *in, *out;
 		uint64_t skip, limit, tail;
@@ -191,10 +200,12 @@ static void streams(void)
 			spec.skip = CASES[i].skip;
 			spec.limit = CASES[i].limit;
 			const struct result r = read_spec(&spec, 3 + each);
-			CHECK(r.rc == 0 && strcmp(r.data, CASES[i].out) == 0, "%zu by %zu: '%s' %s", i, each, r.data,
-			      r.fail.text);
-			CHECK(r.totals.tail == CASES[i].tail && r.totals.streamed, "%zu by %zu: tail", i, each);
-			CHECK(r.totals.bytes == r.totals.skipped + r.used + r.totals.tail, "%zu: bytes", i);
+			CHECK(r.rc == 0 && strcmp(r.data, CASES[i].out) == 0, "%zu by %zu: '%s' %s",
+			      i, each, r.data, r.fail.text);
+			CHECK(r.totals.tail == CASES[i].tail && r.totals.streamed,
+			      "%zu by %zu: tail", i, each);
+			CHECK(r.totals.bytes == r.totals.skipped + r.used + r.totals.tail,
+			      "%zu: bytes", i);
 			kill(child, SIGKILL);
 			waitpid(child, NULL, 0);
 		}
@@ -219,8 +230,8 @@ static void sniffing(void)
 				const pid_t child = piped ? through_fifo("f", ZSTD, 99) : 0;
 				const struct result r = read_spec(&spec, 24);
 				CHECK(r.rc == -1 && r.fail.status == STATUS_DATA,
-				      "%s, skip %u, limit %u: taken as samples", piped ? "pipe" : "file",
-				      (unsigned)skip, (unsigned)limit);
+				      "%s, skip %u, limit %u: taken as samples",
+				      piped ? "pipe" : "file", (unsigned)skip, (unsigned)limit);
 				if (piped) {
 					kill(child, SIGKILL);
 					waitpid(child, NULL, 0);
@@ -229,8 +240,11 @@ static void sniffing(void)
 	scratch_clean();
 }
 
-/* A file of 64 bytes is `to` bytes long after the first fill of 16; returns the last fill's result. */
-static int move(const struct source_spec *spec, long to, size_t *used, struct source_totals *totals, struct fail *fail)
+/*
+ * A file of 64 bytes is `to` bytes long after the first fill of 16; returns the last fill's result.
+ */
+static int move(const struct source_spec *spec, long to, size_t *used, struct source_totals *totals,
+		struct fail *fail)
 {
 	static const char zeros[64];
 	char buffer[16];
@@ -286,18 +300,23 @@ static void moving_files(void)
 		struct fail fail = {0};
 		struct source_totals t;
 		size_t used;
-		spec.record = CASES[k].record, spec.limit = CASES[k].limit, spec.ignore_tail = i % 2;
+		spec.record = CASES[k].record, spec.limit = CASES[k].limit,
+		spec.ignore_tail = i % 2;
 		const int rc = move(&spec, CASES[k].to, &used, &t, &fail);
 		if (!spec.ignore_tail && (CASES[k].shorter || CASES[k].tail > 0)) {
 			CHECK(rc == -1 && fail.status == STATUS_DATA &&
-				      strstr(fail.text,
-					     CASES[k].shorter ? "m: became shorter while" : "m: ends inside a record"),
+				      strstr(fail.text, CASES[k].shorter
+								? "m: became shorter while"
+								: "m: ends inside a record"),
 			      "to %ld: %d '%s'", CASES[k].to, rc, fail.text);
 			continue;
 		}
-		CHECK(rc == 0 && used == CASES[k].used && t.tail == CASES[k].tail && t.shorter == CASES[k].shorter,
-		      "to %ld: %zu bytes, %llu tail, %s", CASES[k].to, used, (unsigned long long)t.tail, fail.text);
-		CHECK(t.bytes == used + t.tail, "to %ld: %llu bytes", CASES[k].to, (unsigned long long)t.bytes);
+		CHECK(rc == 0 && used == CASES[k].used && t.tail == CASES[k].tail &&
+			      t.shorter == CASES[k].shorter,
+		      "to %ld: %zu bytes, %llu tail, %s", CASES[k].to, used,
+		      (unsigned long long)t.tail, fail.text);
+		CHECK(t.bytes == used + t.tail, "to %ld: %llu bytes", CASES[k].to,
+		      (unsigned long long)t.bytes);
 	}
 	scratch_clean();
 }
@@ -328,8 +347,9 @@ static void offsets(void)
 			lseek(fd, CASES[i].before, SEEK_SET);
 			dup2(fd, STDIN_FILENO);
 			const struct result r = read_spec(&spec, cap);
-			CHECK(r.rc == 0 && lseek(fd, 0, SEEK_CUR) == CASES[i].after, "%zu, cap %zu: left at %ld %s", i,
-			      cap, (long)lseek(fd, 0, SEEK_CUR), r.fail.text);
+			CHECK(r.rc == 0 && lseek(fd, 0, SEEK_CUR) == CASES[i].after,
+			      "%zu, cap %zu: left at %ld %s", i, cap, (long)lseek(fd, 0, SEEK_CUR),
+			      r.fail.text);
 			close(fd);
 		}
 	scratch_clean();
@@ -353,7 +373,8 @@ static void add(struct taken *t, const uint32_t *data, size_t bytes)
 }
 
 /* Reads a piece as a lane does after its device has failed, and gives it back. */
-static int read_piece(struct reader *r, struct chunk *piece, uint32_t *buffer, struct taken *t, struct fail *fail)
+static int read_piece(struct reader *r, struct chunk *piece, uint32_t *buffer, struct taken *t,
+		      struct fail *fail)
 {
 	size_t at = 0, got;
 
@@ -369,8 +390,8 @@ static int read_piece(struct reader *r, struct chunk *piece, uint32_t *buffer, s
 }
 
 /* Three pieces are held at a time; when the third is first held, the file is cut to `cut`. */
-static int read_pieces(const struct source_spec *spec, long cut, struct taken *t, struct source_totals *totals,
-		       struct fail *fail)
+static int read_pieces(const struct source_spec *spec, long cut, struct taken *t,
+		       struct source_totals *totals, struct fail *fail)
 {
 	struct chunk held[3] = {{.bytes = 0}}, rest;
 	uint32_t *buffer = malloc(1 << 20);
@@ -416,18 +437,20 @@ static int read_pieces(const struct source_spec *spec, long cut, struct taken *t
 }
 
 /*
- * A program writes the file anew: it empties it, and fills it again before the size is looked at. What was not
- * there when it was read is missing from the counts, so this is an error too.
+ * A program writes the file anew: it empties it, and fills it again before the size is looked at.
+ * What was not there when it was read is missing from the counts, so this is an error too.
  */
 static void rewritten(void)
 {
 	static char *const PATHS[] = {"r"};
-	const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	const struct source_spec spec = {
+		.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4};
 	static const long TO[] = {PIECES_FILE / 4, PIECES_FILE / 4 + 4, PIECES_FILE / 2};
 
 	for (size_t i = 0; i < sizeof(TO) / sizeof(TO[0]); i++) {
 		uint32_t *const buffer = calloc(1, PIECES_FILE / 4);
-		const struct want want = {.buffer = buffer, .cap = 1 << 20, .range = 4 << 20, .reads = true};
+		const struct want want = {
+			.buffer = buffer, .cap = 1 << 20, .range = 4 << 20, .reads = true};
 		struct fail fail = {.status = STATUS_OK};
 		struct source *s;
 		struct chunk piece;
@@ -436,18 +459,20 @@ static void rewritten(void)
 		scratch_write("r", buffer, PIECES_FILE / 4);
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		struct reader *const r = source_reader(s);
-		CHECK(source_take(r, &want, &piece, &fail) == 0 && piece.bytes == 4 << 20 && !piece.data,
+		CHECK(source_take(r, &want, &piece, &fail) == 0 && piece.bytes == 4 << 20 &&
+			      !piece.data,
 		      "%zu bytes %s", piece.bytes, fail.text);
 		/* A clock that file systems look at ticks a hundred times a second at least. */
 		nanosleep(&(struct timespec){.tv_nsec = 30000000}, NULL);
-		CHECK(truncate("r", 0) == 0 && source_read(&piece, 0, buffer, 4096, &got, &fail) == 0 && got == 0,
+		CHECK(truncate("r", 0) == 0 &&
+			      source_read(&piece, 0, buffer, 4096, &got, &fail) == 0 && got == 0,
 		      "%zu bytes %s", got, fail.text);
 		CHECK(truncate("r", TO[i]) == 0, "filled again");
 		int rc = source_done(r, &piece, got, &fail);
 		while (rc == 0 && source_take(r, &want, &piece, &fail) == 0 && piece.bytes > 0)
 			rc = source_done(r, &piece, piece.bytes, &fail);
-		CHECK(fail.status == STATUS_DATA && strstr(fail.text, "r: became shorter while"), "to %ld: '%s'", TO[i],
-		      fail.text);
+		CHECK(fail.status == STATUS_DATA && strstr(fail.text, "r: became shorter while"),
+		      "to %ld: '%s'", TO[i], fail.text);
 		source_close(s);
 		free(buffer);
 	}
@@ -459,7 +484,8 @@ static void longest(void)
 {
 	const int fd = memfd_create("longest", MFD_CLOEXEC);
 	char path[64], *const paths[] = {path};
-	struct source_spec spec = {.paths = paths, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	struct source_spec spec = {
+		.paths = paths, .path_count = 1, .limit = UINT64_MAX, .record = 4};
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd < 0 || ftruncate(fd, INT64_MAX) != 0 || pwrite(fd, "last", 4, INT64_MAX - 4) != 4) {
@@ -471,8 +497,8 @@ static void longest(void)
 	expect(&spec, "last", 0, "at the end");
 	spec.skip = INT64_MAX - 5, spec.ignore_tail = true, spec.record = 3;
 	const struct result r = read_spec(&spec, 24);
-	CHECK(r.rc == 0 && r.used == 3 && memcmp(r.data, "\0la", 3) == 0 && r.totals.tail == 2, "%zu bytes %s", r.used,
-	      r.fail.text);
+	CHECK(r.rc == 0 && r.used == 3 && memcmp(r.data, "\0la", 3) == 0 && r.totals.tail == 2,
+	      "%zu bytes %s", r.used, r.fail.text);
 	spec.skip = INT64_MAX;
 	expect(&spec, "", 0, "after the end");
 	close(fd);
@@ -480,9 +506,11 @@ static void longest(void)
 
 static void claimed_pieces(void)
 {
-	static char *const PATHS[] = {"big"}, *const TWICE[] = {"big", "big"}, *const SMALL[] = {"small"};
+	static char *const PATHS[] = {"big"}, *const TWICE[] = {"big", "big"},
+			   *const SMALL[] = {"small"};
 	uint32_t *records = malloc(PIECES_FILE);
-	struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	struct source_spec spec = {
+		.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4};
 	struct source_totals totals;
 	struct taken t;
 	struct fail fail = {.status = STATUS_OK};
@@ -492,20 +520,23 @@ static void claimed_pieces(void)
 		records[i] = i + 1;
 	scratch_write("big", records, PIECES_FILE);
 	scratch_write("small", records, 1 << 20);
-	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == all && t.sum == all * (all + 1) / 2,
+	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == all &&
+		      t.sum == all * (all + 1) / 2,
 	      "%llu records %s", (unsigned long long)t.records, fail.text);
-	CHECK(t.pieces >= 3 && !t.torn && totals.bytes == PIECES_FILE && totals.tail == 0, "%u pieces", t.pieces);
+	CHECK(t.pieces >= 3 && !t.torn && totals.bytes == PIECES_FILE && totals.tail == 0,
+	      "%u pieces", t.pieces);
 	spec.limit = 19 << 20;
-	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == spec.limit && t.pieces >= 3 &&
-		      t.sum == spec.limit * (spec.limit + 1) / 2,
+	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == spec.limit &&
+		      t.pieces >= 3 && t.sum == spec.limit * (spec.limit + 1) / 2,
 	      "-n: %llu records %s", (unsigned long long)t.records, fail.text);
 	spec.paths = TWICE, spec.path_count = 2, spec.limit = all + 5;
 	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == spec.limit &&
 		      t.sum == all * (all + 1) / 2 + 15,
 	      "twice: %llu records %s", (unsigned long long)t.records, fail.text);
 	spec.paths = SMALL, spec.path_count = 1, spec.limit = UINT64_MAX;
-	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == 1 << 18 && t.pieces == 0, "small: %s",
-	      fail.text);
+	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == 1 << 18 &&
+		      t.pieces == 0,
+	      "small: %s", fail.text);
 
 	/* Three pieces of some 5 MiB are held, after a fill of 1 MiB, when the file is cut. */
 	static const struct {
@@ -520,16 +551,18 @@ static void claimed_pieces(void)
 		const uint64_t left = (uint64_t)CUTS[i].to / 4;
 		scratch_write("big", records, PIECES_FILE);
 		spec.paths = PATHS, spec.limit = CUTS[i].limit, spec.ignore_tail = true;
-		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &fail) == 0 && t.records == left &&
-			      t.sum == left * (left + 1) / 2,
-		      "cut to %ld: %llu records %s", CUTS[i].to, (unsigned long long)t.records, fail.text);
-		CHECK(t.torn && totals.bytes == (uint64_t)CUTS[i].to && totals.tail == (uint64_t)CUTS[i].to % 4 &&
-			      totals.shorter == 1,
+		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &fail) == 0 &&
+			      t.records == left && t.sum == left * (left + 1) / 2,
+		      "cut to %ld: %llu records %s", CUTS[i].to, (unsigned long long)t.records,
+		      fail.text);
+		CHECK(t.torn && totals.bytes == (uint64_t)CUTS[i].to &&
+			      totals.tail == (uint64_t)CUTS[i].to % 4 && totals.shorter == 1,
 		      "cut to %ld: %llu bytes", CUTS[i].to, (unsigned long long)totals.bytes);
 		scratch_write("big", records, PIECES_FILE);
 		spec.ignore_tail = false;
 		struct fail shorter = {.status = STATUS_OK};
-		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &shorter) == -1 && shorter.status == STATUS_DATA &&
+		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &shorter) == -1 &&
+			      shorter.status == STATUS_DATA &&
 			      strstr(shorter.text, "big: became shorter while"),
 		      "cut to %ld: '%s'", CUTS[i].to, shorter.text);
 	}

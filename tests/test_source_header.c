@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source, of inputs that say what they are: only the samples are counted, never a header or what follows,
- * from files, redirected files, pipes in pieces of any size, and zstd frames of all sorts, by one reader and
- * four, with -S, -n and --ignore-tail; every header cut at every byte; inputs that must agree.
+ * source, of inputs that say what they are: only the samples are counted, never a header or what
+ * follows, from files, redirected files, pipes in pieces of any size, and zstd frames of all sorts,
+ * by one reader and four, with -S, -n and --ignore-tail; every header cut at every byte; inputs
+ * that must agree.
  */
 #include "pack.h"
 #include "readers.h"
@@ -28,7 +29,8 @@ static struct parts make(enum form form, size_t samples)
 
 	switch (form) {
 	case NPY:
-		snprintf(text, sizeof(text), "{'descr': '<u2', 'fortran_order': False, 'shape': (%zu,), }",
+		snprintf(text, sizeof(text),
+			 "{'descr': '<u2', 'fortran_order': False, 'shape': (%zu,), }",
 			 samples / 2);
 		put_npy(&p.all, 1, text);
 		break;
@@ -61,8 +63,8 @@ static struct parts make(enum form form, size_t samples)
 
 enum route { NAMED, REDIRECTED, PIPED, ROUTES };
 
-static struct outcome count(const struct source_spec *asked, const unsigned char *data, size_t bytes, enum route route,
-			    unsigned workers, size_t each)
+static struct outcome count(const struct source_spec *asked, const unsigned char *data,
+			    size_t bytes, enum route route, unsigned workers, size_t each)
 {
 	char *const paths[] = {route == NAMED ? "input" : "-", NULL};
 	struct source_spec spec = *asked;
@@ -88,14 +90,14 @@ static struct outcome count(const struct source_spec *asked, const unsigned char
 		int status;
 		waitpid(feeder, &status, 0);
 		/* All was read, or -n or an error ended it. */
-		CHECK(WIFEXITED(status) || spec.limit != UINT64_MAX || o.rc != 0, "the writer died: %x",
-		      (unsigned)status);
+		CHECK(WIFEXITED(status) || spec.limit != UINT64_MAX || o.rc != 0,
+		      "the writer died: %x", (unsigned)status);
 	}
 	return o;
 }
 
-static void check_count(const struct source_spec *spec, const struct parts *p, const unsigned char *data, size_t bytes,
-			const char *what)
+static void check_count(const struct source_spec *spec, const struct parts *p,
+			const unsigned char *data, size_t bytes, const char *what)
 {
 	uint64_t records, sum;
 	static unsigned turn;
@@ -108,19 +110,22 @@ static void check_count(const struct source_spec *spec, const struct parts *p, c
 		turn++;
 		const struct outcome o = count(spec, data, bytes, route, workers, each);
 		CHECK(o.rc == 0 && o.finished, "%s, route %d: %s", what, route, o.fail.text);
-		CHECK(o.records == records && o.sum == sum, "%s, route %d, %u workers: %llu of %llu records", what,
-		      route, workers, (ull)o.records, (ull)records);
-		CHECK(o.said.format && o.said.type.bytes == RECORD && o.said.begin == p->begin, "%s", what);
+		CHECK(o.records == records && o.sum == sum,
+		      "%s, route %d, %u workers: %llu of %llu records", what, route, workers,
+		      (ull)o.records, (ull)records);
+		CHECK(o.said.format && o.said.type.bytes == RECORD && o.said.begin == p->begin,
+		      "%s", what);
 		CHECK(o.totals.bytes == o.totals.skipped + o.totals.tail + records * RECORD,
-		      "%s, route %d: %llu bytes, %llu skipped, %llu tail", what, route, (ull)o.totals.bytes,
-		      (ull)o.totals.skipped, (ull)o.totals.tail);
-		CHECK(o.totals.skipped == spec->skip && o.totals.headers == 1, "%s: %llu skipped", what,
-		      (ull)o.totals.skipped);
+		      "%s, route %d: %llu bytes, %llu skipped, %llu tail", what, route,
+		      (ull)o.totals.bytes, (ull)o.totals.skipped, (ull)o.totals.tail);
+		CHECK(o.totals.skipped == spec->skip && o.totals.headers == 1, "%s: %llu skipped",
+		      what, (ull)o.totals.skipped);
 	}
 }
 
 /* Plain, and in frames of many sorts. */
-static void check_packed(const struct source_spec *spec, const struct parts *p, uint64_t seed, const char *what)
+static void check_packed(const struct source_spec *spec, const struct parts *p, uint64_t seed,
+			 const char *what)
 {
 	char packed[200];
 
@@ -136,17 +141,20 @@ static void samples_only(void)
 	for (enum form form = NPY; form < FORMS; form++)
 		for (unsigned i = 0; i < 6; i++) {
 			static const size_t SAMPLES[] = {0, 2, 10, 300, 70000, 400000};
-			const size_t samples = SAMPLES[i + (i == 0 && form == PICTURE)]; /* no picture is empty */
+			/* no picture is empty */
+			const size_t samples = SAMPLES[i + (i == 0 && form == PICTURE)];
 			struct parts p = make(form, samples);
 			const uint64_t skip = i % 2 ? samples / 4 * 2 : 0;
 			const uint64_t left = (samples - skip) / RECORD;
 			const uint64_t limits[] = {UINT64_MAX, left, left / 2, left + 1, 1};
 			for (unsigned l = 0; l < 5; l++) {
 				char what[128];
-				const struct source_spec spec = {.record = RECORD, .skip = skip, .limit = limits[l]};
+				const struct source_spec spec = {
+					.record = RECORD, .skip = skip, .limit = limits[l]};
 				if (limits[l] == 0)
 					continue;
-				snprintf(what, sizeof(what), "form %d, %zu bytes, skip %llu, limit %llu", form, samples,
+				snprintf(what, sizeof(what),
+					 "form %d, %zu bytes, skip %llu, limit %llu", form, samples,
 					 (ull)skip, (ull)limits[l]);
 				check_packed(&spec, &p, 1 + form * 64 + i * 8 + l, what);
 			}
@@ -159,22 +167,29 @@ static void tails(void)
 {
 	struct parts p = make(WAVE, 301);
 	const struct source_spec strict = {.record = RECORD, .limit = UINT64_MAX};
-	const struct source_spec lenient = {.record = RECORD, .limit = UINT64_MAX, .ignore_tail = true};
+	const struct source_spec lenient = {
+		.record = RECORD, .limit = UINT64_MAX, .ignore_tail = true};
 	struct pack pack = pack_all(p.all.at, p.all.bytes, 5);
 
 	check_packed(&lenient, &p, 3, "a tail");
 	for (enum route route = NAMED; route < ROUTES; route++) {
 		const struct outcome plain = count(&strict, p.all.at, p.all.bytes, route, 2, 100);
 		const struct outcome packed = count(&strict, pack.data, pack.bytes, route, 2, 100);
-		CHECK(plain.rc != 0 && strstr(plain.fail.text, "1 of 2 bytes"), "%s", plain.fail.text);
-		CHECK(packed.rc != 0 && strstr(packed.fail.text, "1 of 2 bytes"), "%s", packed.fail.text);
-		CHECK(count(&lenient, p.all.at, p.all.bytes, route, 1, 100).totals.tail == 1, "%d", route);
+		CHECK(plain.rc != 0 && strstr(plain.fail.text, "1 of 2 bytes"), "%s",
+		      plain.fail.text);
+		CHECK(packed.rc != 0 && strstr(packed.fail.text, "1 of 2 bytes"), "%s",
+		      packed.fail.text);
+		CHECK(count(&lenient, p.all.at, p.all.bytes, route, 1, 100).totals.tail == 1, "%d",
+		      route);
 	}
 	free(pack.data);
 	free(p.all.at);
 }
 
-/* Cut at every byte: an error, unless nothing is left that shows what it was, or all samples are there. */
+/*
+ * Cut at every byte: an error, unless nothing is left that shows what it was, or all samples are
+ * there.
+ */
 static void cut(void)
 {
 	for (enum form form = NPY; form < FORMS; form++) {
@@ -184,7 +199,8 @@ static void cut(void)
 			continue;
 		}
 		const struct source_spec strict = {.record = RECORD, .limit = UINT64_MAX};
-		const struct source_spec lenient = {.record = RECORD, .limit = UINT64_MAX, .ignore_tail = true};
+		const struct source_spec lenient = {
+			.record = RECORD, .limit = UINT64_MAX, .ignore_tail = true};
 		for (size_t n = 0; n < p.all.bytes; n++) {
 			const bool known = header_magic(p.all.at, n, true) == HEADER_FOUND;
 			const bool whole = n >= p.begin + p.samples;
@@ -196,17 +212,24 @@ static void cut(void)
 				const unsigned char *data = packed ? pack.data : p.all.at;
 				const size_t bytes = packed ? pack.bytes : n;
 				struct outcome o = count(&strict, data, bytes, route, 1, 1000);
-				CHECK((o.rc == 0) == fine, "form %d cut at %zu, route %d, packed %u: %s", form, n,
-				      route, packed, o.fail.text);
+				CHECK((o.rc == 0) == fine,
+				      "form %d cut at %zu, route %d, packed %u: %s", form, n, route,
+				      packed, o.fail.text);
 				CHECK(o.rc == 0 || o.fail.status == STATUS_DATA, "%s", o.fail.text);
 				o = count(&lenient, data, bytes, route, 2, 1000);
 				const bool counted = !known || n >= p.begin;
-				const size_t samples = !known ? n : n > p.begin + p.samples ? p.samples : n - p.begin;
-				CHECK((o.rc == 0) == counted, "form %d cut at %zu: %s", form, n, o.fail.text);
-				CHECK(!counted || (o.records == samples / RECORD && o.totals.tail == samples % RECORD &&
+				const size_t samples = !known                    ? n
+						       : n > p.begin + p.samples ? p.samples
+										 : n - p.begin;
+				CHECK((o.rc == 0) == counted, "form %d cut at %zu: %s", form, n,
+				      o.fail.text);
+				CHECK(!counted || (o.records == samples / RECORD &&
+						   o.totals.tail == samples % RECORD &&
 						   o.totals.cut == (known && !whole)),
-				      "form %d cut at %zu, route %d, packed %u: %llu records, tail %llu, cut %llu",
-				      form, n, route, packed, (ull)o.records, (ull)o.totals.tail, (ull)o.totals.cut);
+				      "form %d cut at %zu, route %d, packed %u: %llu records, tail "
+				      "%llu, cut %llu",
+				      form, n, route, packed, (ull)o.records, (ull)o.totals.tail,
+				      (ull)o.totals.cut);
 			}
 			free(pack.data);
 		}
@@ -227,24 +250,28 @@ static void too_long(void)
 				const size_t bytes = packed ? pack.bytes : p.all.bytes;
 				struct source_spec spec = {.record = RECORD, .limit = UINT64_MAX};
 				struct outcome o = count(&spec, data, bytes, route, 2, 4096);
-				CHECK((o.rc == 0) == p.chunks, "form %d, route %d, packed %u: %s", form, route, packed,
-				      o.fail.text);
-				CHECK(p.chunks || strstr(o.fail.text, "goes on after the 3000 bytes"), "%s",
-				      o.fail.text);
+				CHECK((o.rc == 0) == p.chunks, "form %d, route %d, packed %u: %s",
+				      form, route, packed, o.fail.text);
+				CHECK(p.chunks ||
+					      strstr(o.fail.text, "goes on after the 3000 bytes"),
+				      "%s", o.fail.text);
 				spec.limit = 1500;
 				o = count(&spec, data, bytes, route, 2, 4096);
 				CHECK(o.rc == 0 && o.records == 1500, "%s", o.fail.text);
 				spec.limit = 1501; /* as many bytes are there, and are no samples */
 				o = count(&spec, data, bytes, route, 2, 4096);
-				CHECK((o.rc == 0) == p.chunks, "form %d, route %d, packed %u: %s", form, route, packed,
-				      o.fail.text);
-				spec = (struct source_spec){.record = RECORD, .skip = 3001, .limit = UINT64_MAX};
+				CHECK((o.rc == 0) == p.chunks, "form %d, route %d, packed %u: %s",
+				      form, route, packed, o.fail.text);
+				spec = (struct source_spec){
+					.record = RECORD, .skip = 3001, .limit = UINT64_MAX};
 				o = count(&spec, data, bytes, route, 2, 4096);
-				CHECK(o.rc != 0 && strstr(o.fail.text, "ends before the 3001 bytes"), "%s",
-				      o.fail.text);
+				CHECK(o.rc != 0 &&
+					      strstr(o.fail.text, "ends before the 3001 bytes"),
+				      "%s", o.fail.text);
 				spec.skip = UINT64_MAX;
 				o = count(&spec, data, bytes, route, 2, 4096);
-				CHECK(o.rc != 0 && strstr(o.fail.text, "bytes to skip"), "%s", o.fail.text);
+				CHECK(o.rc != 0 && strstr(o.fail.text, "bytes to skip"), "%s",
+				      o.fail.text);
 			}
 		free(pack.data);
 		free(p.all.at);
@@ -261,11 +288,14 @@ static void second_data(void)
 		put_chunk(&p.all, "data", 4, "abcd");
 		struct pack pack = pack_all(p.all.at, p.all.bytes, 9 + i);
 		for (enum route route = NAMED; route < ROUTES; route++) {
-			struct source_spec spec = {.record = RECORD, .limit = UINT64_MAX, .ignore_tail = true};
+			struct source_spec spec = {
+				.record = RECORD, .limit = UINT64_MAX, .ignore_tail = true};
 			struct outcome o = count(&spec, p.all.at, p.all.bytes, route, 2, 4096);
-			CHECK(o.rc != 0 && strstr(o.fail.text, "a second data chunk"), "%d: %s", route, o.fail.text);
+			CHECK(o.rc != 0 && strstr(o.fail.text, "a second data chunk"), "%d: %s",
+			      route, o.fail.text);
 			o = count(&spec, pack.data, pack.bytes, route, 2, 4096);
-			CHECK(o.rc != 0 && strstr(o.fail.text, "a second data chunk"), "%d: %s", route, o.fail.text);
+			CHECK(o.rc != 0 && strstr(o.fail.text, "a second data chunk"), "%d: %s",
+			      route, o.fail.text);
 			spec.limit = 1500;
 			o = count(&spec, pack.data, pack.bytes, route, 2, 4096);
 			CHECK(o.rc == 0 && o.records == 1500, "%d: %s", route, o.fail.text);
@@ -304,7 +334,8 @@ static void left_in_pipe(void)
 		}
 }
 
-static struct outcome count_both(const char *a, const char *b, bool typed, const char *type, uint32_t channels)
+static struct outcome count_both(const char *a, const char *b, bool typed, const char *type,
+				 uint32_t channels)
 {
 	char *const paths[] = {(char *)a, (char *)b, NULL};
 	struct source_spec spec = {.paths = paths,
@@ -328,14 +359,20 @@ static void agreement(void)
 	for (unsigned i = 0; i < 3; i++) {
 		struct made m = {.at = NULL};
 		char text[128];
-		snprintf(text, sizeof(text), "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }", TYPES[i]);
+		snprintf(text, sizeof(text),
+			 "{'descr': '%s', 'fortran_order': False, 'shape': (2,), }", TYPES[i]);
 		put_npy(&m, 1, text);
 		put(&m, "abcd", 4);
 		scratch_write(NAMES[i], m.at, m.bytes);
 		free(m.at);
 	}
 	struct made stereo = {.at = NULL};
-	put_wave(&stereo, &(struct wave){.form = "RIFF", .tag = 1, .channels = 2, .bytes = 2, .bits = 16, .size = 4});
+	put_wave(&stereo, &(struct wave){.form = "RIFF",
+					 .tag = 1,
+					 .channels = 2,
+					 .bytes = 2,
+					 .bits = 16,
+					 .size = 4});
 	put(&stereo, "abcd", 4);
 	scratch_write("stereo", stereo.at, stereo.bytes);
 	free(stereo.at);
@@ -346,29 +383,36 @@ static void agreement(void)
 	o = count_both("u", "u", true, "u16", 1);
 	CHECK(o.rc == 0 && o.records == 4, "%s", o.fail.text);
 	o = count_both("u", "i", false, "u16", 0);
-	CHECK(o.fail.status == STATUS_DATA && strstr(o.fail.text, "i: .npy of i16, but u is of u16"), "%s",
-	      o.fail.text);
+	CHECK(o.fail.status == STATUS_DATA &&
+		      strstr(o.fail.text, "i: .npy of i16, but u is of u16"),
+	      "%s", o.fail.text);
 	o = count_both("b", "u", false, "u16be", 0);
-	CHECK(o.fail.status == STATUS_DATA && strstr(o.fail.text, "u: .npy of u16, but b is of u16be"), "%s",
-	      o.fail.text);
+	CHECK(o.fail.status == STATUS_DATA &&
+		      strstr(o.fail.text, "u: .npy of u16, but b is of u16be"),
+	      "%s", o.fail.text);
 	o = count_both("u", "plain", false, "u16", 0);
-	CHECK(o.fail.status == STATUS_DATA && strstr(o.fail.text, "plain: has no header, and u has one"), "%s",
-	      o.fail.text);
+	CHECK(o.fail.status == STATUS_DATA &&
+		      strstr(o.fail.text, "plain: has no header, and u has one"),
+	      "%s", o.fail.text);
 	o = count_both("plain", "u", false, "u16", 0);
-	CHECK(o.fail.status == STATUS_DATA && strstr(o.fail.text, "u: has a header, and plain has none"), "%s",
-	      o.fail.text);
+	CHECK(o.fail.status == STATUS_DATA &&
+		      strstr(o.fail.text, "u: has a header, and plain has none"),
+	      "%s", o.fail.text);
 	o = count_both("plain", "u", true, "u16", 0);
 	CHECK(o.rc == 0 && o.records == 4 && o.totals.headers == 1, "%s", o.fail.text);
 	o = count_both("u", "plain", true, "u16", 0);
 	CHECK(o.rc == 0 && o.records == 4 && o.totals.headers == 1, "%s", o.fail.text);
 	o = count_both("u", "u", true, "i16", 0);
-	CHECK(o.fail.status == STATUS_USAGE && strstr(o.fail.text, "--type i16: u: its .npy header says u16"), "%s",
-	      o.fail.text);
+	CHECK(o.fail.status == STATUS_USAGE &&
+		      strstr(o.fail.text, "--type i16: u: its .npy header says u16"),
+	      "%s", o.fail.text);
 	o = count_both("plain", "u", true, "i16", 0);
-	CHECK(o.fail.status == STATUS_USAGE && strstr(o.fail.text, "--type i16: u: its .npy header says u16"), "%s",
-	      o.fail.text);
+	CHECK(o.fail.status == STATUS_USAGE &&
+		      strstr(o.fail.text, "--type i16: u: its .npy header says u16"),
+	      "%s", o.fail.text);
 	o = count_both("i", "stereo", false, "i16", 1);
-	CHECK(o.fail.status == STATUS_DATA && strstr(o.fail.text, "stereo: WAVE of 2 channels"), "%s", o.fail.text);
+	CHECK(o.fail.status == STATUS_DATA && strstr(o.fail.text, "stereo: WAVE of 2 channels"),
+	      "%s", o.fail.text);
 	o = count_both("i", "stereo", false, "i16", 0);
 	CHECK(o.rc == 0 && o.records == 4, "%s", o.fail.text);
 }

@@ -46,7 +46,8 @@ static struct result read_spec(const struct source_spec *spec, size_t cap)
 /* Both hold less or more than st_size says, and do not change. */
 static void sizes_that_lie(void)
 {
-	static char *const FILES[] = {"/sys/kernel/mm/transparent_hugepage/enabled", "/proc/version"};
+	static char *const FILES[] = {"/sys/kernel/mm/transparent_hugepage/enabled",
+				      "/proc/version"};
 
 	for (size_t i = 0; i < sizeof(FILES) / sizeof(FILES[0]); i++) {
 		FILE *f = fopen(FILES[i], "r");
@@ -59,18 +60,23 @@ static void sizes_that_lie(void)
 			continue;
 		}
 		char *const paths[] = {FILES[i]};
-		struct source_spec spec = {.paths = paths, .path_count = 1, .limit = UINT64_MAX, .record = 1};
+		struct source_spec spec = {
+			.paths = paths, .path_count = 1, .limit = UINT64_MAX, .record = 1};
 		for (uint64_t skip = 0; skip <= length; skip++) {
 			spec.skip = skip;
 			const struct result r = read_spec(&spec, 16);
-			CHECK(r.rc == 0 && r.used == length - skip && memcmp(r.data, text + skip, r.used) == 0,
-			      "%s, skip %llu: %zu bytes %s", FILES[i], (unsigned long long)skip, r.used, r.fail.text);
+			CHECK(r.rc == 0 && r.used == length - skip &&
+				      memcmp(r.data, text + skip, r.used) == 0,
+			      "%s, skip %llu: %zu bytes %s", FILES[i], (unsigned long long)skip,
+			      r.used, r.fail.text);
 		}
 		for (uint64_t skip = length + 1; skip < 10000; skip = skip * 3 / 2) {
 			spec.skip = skip;
 			const struct result r = read_spec(&spec, 16);
-			CHECK(r.rc == -1 && r.fail.status == STATUS_DATA && strstr(r.fail.text, "ends before the "),
-			      "%s, skip %llu: %d '%s'", FILES[i], (unsigned long long)skip, r.rc, r.fail.text);
+			CHECK(r.rc == -1 && r.fail.status == STATUS_DATA &&
+				      strstr(r.fail.text, "ends before the "),
+			      "%s, skip %llu: %d '%s'", FILES[i], (unsigned long long)skip, r.rc,
+			      r.fail.text);
 		}
 	}
 }
@@ -104,8 +110,9 @@ static void words(void)
 					const struct result r = read_spec(&spec, cap);
 					CHECK(r.rc == 0 && r.used == spec.limit * record &&
 						      memcmp(r.data, entries + skip, r.used) == 0,
-					      "skip %llu, record %u, cap %zu: %zu bytes %s", (unsigned long long)skip,
-					      (unsigned)record, cap, r.used, r.fail.text);
+					      "skip %llu, record %u, cap %zu: %zu bytes %s",
+					      (unsigned long long)skip, (unsigned)record, cap,
+					      r.used, r.fail.text);
 				}
 			}
 	close(fd);
@@ -136,8 +143,10 @@ static void blocks(void)
 							 .record = 1};
 			lseek(fd, 0, SEEK_SET);
 			const struct result r = read_spec(&spec, 999);
-			CHECK(r.rc == 0 && r.used == sizeof(text) - skip && memcmp(r.data, text + skip, r.used) == 0,
-			      "O_DIRECT, skip %llu: %zu bytes %s", (unsigned long long)skip, r.used, r.fail.text);
+			CHECK(r.rc == 0 && r.used == sizeof(text) - skip &&
+				      memcmp(r.data, text + skip, r.used) == 0,
+			      "O_DIRECT, skip %llu: %zu bytes %s", (unsigned long long)skip, r.used,
+			      r.fail.text);
 		}
 	close(fd);
 	scratch_clean();
@@ -150,13 +159,17 @@ enum way { SEQPACKET, DATAGRAM, PACKETS, BYTES, STREAM, WAYS };
 
 static int open_way(enum way way, int ends[2])
 {
-	static const int TYPES[] = {[SEQPACKET] = SOCK_SEQPACKET, [DATAGRAM] = SOCK_DGRAM, [STREAM] = SOCK_STREAM};
+	static const int TYPES[] = {
+		[SEQPACKET] = SOCK_SEQPACKET, [DATAGRAM] = SOCK_DGRAM, [STREAM] = SOCK_STREAM};
 	int rc;
 
 	if (way != PACKETS && way != BYTES)
 		return socketpair(AF_UNIX, TYPES[way], 0, ends);
 	rc = pipe(ends);
-	/* As a program may do whose output is a shell's pipe: the reading end's flags do not show it. */
+	/*
+	 * As a program may do whose output is a shell's pipe: the reading end's flags do not show
+	 * it.
+	 */
 	return rc == 0 && way == PACKETS ? fcntl(ends[1], F_SETFL, O_DIRECT) : rc;
 }
 
@@ -190,19 +203,21 @@ static void messages(void)
 			close(ends[1]);
 		dup2(ends[0], STDIN_FILENO);
 		const struct result r = read_spec(&spec, 77);
-		const uint64_t there = sent - spec.skip, most = spec.limit < there ? spec.limit : there;
+		const uint64_t there = sent - spec.skip,
+			       most = spec.limit < there ? spec.limit : there;
 		if (spec.limit == 0)
 			CHECK(r.rc == 0 && r.used == 0, "way %d: %s", (int)way, r.fail.text);
 		else if (way > PACKETS)
-			CHECK(r.rc == 0 && r.used == most, "way %d, by %zu: %zu bytes %s", (int)way, each, r.used,
-			      r.fail.text);
+			CHECK(r.rc == 0 && r.used == most, "way %d, by %zu: %zu bytes %s", (int)way,
+			      each, r.used, r.fail.text);
 		else
-			CHECK(r.rc == -1 && r.fail.status == STATUS_DATA && strstr(r.fail.text, "pipe it through `"),
+			CHECK(r.rc == -1 && r.fail.status == STATUS_DATA &&
+				      strstr(r.fail.text, "pipe it through `"),
 			      "way %d, by %zu, limit %llu: %d, %zu bytes '%s'", (int)way, each,
 			      (unsigned long long)spec.limit, r.rc, r.used, r.fail.text);
 		if (way <= PACKETS)
-			CHECK(read(STDIN_FILENO, &left, 1) == 1 && left == 'x', "way %d: something was taken",
-			      (int)way);
+			CHECK(read(STDIN_FILENO, &left, 1) == 1 && left == 'x',
+			      "way %d: something was taken", (int)way);
 		close(ends[0]);
 		if (way == DATAGRAM)
 			close(ends[1]);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source, of a part of the records: the slices of 1..N together hold what the whole does, each exactly its own run of
- * records, and their totals add up, for files of all layouts, headers and compressions, with -S, -n and
- * --ignore-tail; what fails as a whole fails as each slice. test_source_slice.c and test_source_refuse.c have the rest.
+ * source, of a part of the records: the slices of 1..N together hold what the whole does, each
+ * exactly its own run of records, and their totals add up, for files of all layouts, headers and
+ * compressions, with -S, -n and --ignore-tail; what fails as a whole fails as each slice.
+ * test_source_slice.c and test_source_refuse.c have the rest.
  */
 #include "pack.h"
 #include "readers.h"
@@ -20,8 +21,10 @@ struct inputs {
 	struct made records;
 	uint32_t record;
 	uint64_t skip, limit;
-	unsigned form;                             /* of headers: 0 or 1, or 2, which is a picture's */
-	bool headers, ignore_tail, little, broken; /* broken: an input that must be refused is among them */
+	/* of headers: 0 or 1, or 2, which is a picture's */
+	unsigned form;
+	/* broken: an input that must be refused is among them */
+	bool headers, ignore_tail, little, broken;
 };
 
 static uint64_t state;
@@ -38,7 +41,8 @@ static void put_header(struct made *m, unsigned form, size_t samples, uint32_t *
 
 	*after = 0;
 	if (form == 0) {
-		snprintf(text, sizeof(text), "{'descr': '<i2', 'fortran_order': False, 'shape': (%zu,), }",
+		snprintf(text, sizeof(text),
+			 "{'descr': '<i2', 'fortran_order': False, 'shape': (%zu,), }",
 			 samples / 2);
 		put_npy(m, 1, text);
 	} else if (form == 1) {
@@ -62,7 +66,8 @@ static size_t draw_bytes(const struct inputs *in)
 {
 	const uint64_t most = below(3) ? 40 : 3000, records = below(6) ? below(most) : 0;
 
-	return (size_t)(records * in->record + (below(in->ignore_tail ? 3 : 30) == 0 ? below(in->record) : 0));
+	return (size_t)(records * in->record +
+			(below(in->ignore_tail ? 3 : 30) == 0 ? below(in->record) : 0));
 }
 
 static void make_input(struct inputs *in, size_t i)
@@ -86,7 +91,8 @@ static void make_input(struct inputs *in, size_t i)
 	const size_t counted = (samples - in->skip) / in->record * in->record;
 	put(&in->records, m.at + begin + in->skip, counted);
 	/* --ignore-tail counts what there is of samples that the header says. */
-	const bool cut = in->headers && in->ignore_tail && counted > 4 * in->record && below(4) == 0;
+	const bool cut =
+		in->headers && in->ignore_tail && counted > 4 * in->record && below(4) == 0;
 	if (cut) {
 		m.bytes -= 3 * in->record + (samples - in->skip) % in->record;
 		in->records.bytes -= 3 * in->record;
@@ -96,11 +102,13 @@ static void make_input(struct inputs *in, size_t i)
 	in->broken |= !in->ignore_tail && (samples - in->skip) % in->record != 0;
 	in->broken |= in->headers && (form == 2) != (in->form == 2);
 	if (below(2)) {
-		struct pack p = pack_some(m.at ? m.at : (const unsigned char *)"", m.bytes, check_random(&state), true);
+		struct pack p = pack_some(m.at ? m.at : (const unsigned char *)"", m.bytes,
+					  check_random(&state), true);
 		scratch_write(in->paths[i], p.data, p.bytes);
 		free(p.data);
 	} else {
-		scratch_write(in->paths[i], m.bytes > 0 ? m.at : (const unsigned char *)"", m.bytes);
+		scratch_write(in->paths[i], m.bytes > 0 ? m.at : (const unsigned char *)"",
+			      m.bytes);
 	}
 	free(m.at);
 }
@@ -155,8 +163,9 @@ static void add_totals(struct source_totals *sum, const struct source_totals *t)
 
 static bool same_totals(const struct source_totals *a, const struct source_totals *b)
 {
-	return a->bytes == b->bytes && a->skipped == b->skipped && a->tail == b->tail && a->tails == b->tails &&
-	       a->cut == b->cut && a->inputs == b->inputs && a->headers == b->headers && a->unsized == b->unsized;
+	return a->bytes == b->bytes && a->skipped == b->skipped && a->tail == b->tail &&
+	       a->tails == b->tails && a->cut == b->cut && a->inputs == b->inputs &&
+	       a->headers == b->headers && a->unsized == b->unsized;
 }
 
 static struct outcome read_slice(const struct source_spec *whole, uint32_t k, uint32_t n)
@@ -165,14 +174,17 @@ static struct outcome read_slice(const struct source_spec *whole, uint32_t k, ui
 
 	spec.part = k;
 	spec.parts = n;
-	return read_all(&spec, 1 + (unsigned)below(3), whole->record < 100 ? (size_t)64 << 4 * below(3) : 20000);
+	return read_all(&spec, 1 + (unsigned)below(3),
+			whole->record < 100 ? (size_t)64 << 4 * below(3) : 20000);
 }
 
 /* All slices of N, in an order of their own: what they hold, and what that adds up to. */
-static void check_slices(const struct inputs *in, const struct outcome *whole, uint32_t n, const char *what)
+static void check_slices(const struct inputs *in, const struct outcome *whole, uint32_t n,
+			 const char *what)
 {
 	const struct source_spec spec = spec_of(in);
-	const uint64_t there = in->records.bytes / in->record, all = in->limit < there ? in->limit : there;
+	const uint64_t there = in->records.bytes / in->record,
+		       all = in->limit < there ? in->limit : there;
 	const uint32_t first = (uint32_t)below(n);
 	struct source_totals sum = {.bytes = 0};
 	uint64_t changed = 0, before = 0;
@@ -183,28 +195,33 @@ static void check_slices(const struct inputs *in, const struct outcome *whole, u
 		struct worker expect = {.record = in->record};
 		const struct outcome o = read_slice(&spec, k, n);
 		CHECK(o.rc == whole->rc, "%s, %u/%u: %d: %s", what, k, n, o.rc, o.fail.text);
-		CHECK(o.fail.status == whole->fail.status && (o.rc == 0 || strcmp(o.fail.text, whole->fail.text) == 0),
+		CHECK(o.fail.status == whole->fail.status &&
+			      (o.rc == 0 || strcmp(o.fail.text, whole->fail.text) == 0),
 		      "%s, %u/%u: '%s', not '%s'", what, k, n, o.fail.text, whole->fail.text);
 		if (o.rc != 0)
 			continue;
 		if (p.end > p.begin)
-			add(&expect, in->records.at + p.begin * in->record, (p.end - p.begin) * in->record);
+			add(&expect, in->records.at + p.begin * in->record,
+			    (p.end - p.begin) * in->record);
 		CHECK(o.records == expect.records && o.sum == expect.sum && o.finished,
-		      "%s, %u/%u: %llu records, not %llu from %llu on", what, k, n, (ull)o.records, (ull)expect.records,
-		      (ull)p.begin);
-		CHECK(o.totals.first == p.begin && o.totals.all == all, "%s, %u/%u: after %llu of %llu", what, k, n,
-		      (ull)o.totals.first, (ull)o.totals.all);
-		CHECK(o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * in->record, "%s, %u/%u", what, k,
-		      n);
+		      "%s, %u/%u: %llu records, not %llu from %llu on", what, k, n, (ull)o.records,
+		      (ull)expect.records, (ull)p.begin);
+		CHECK(o.totals.first == p.begin && o.totals.all == all,
+		      "%s, %u/%u: after %llu of %llu", what, k, n, (ull)o.totals.first,
+		      (ull)o.totals.all);
+		CHECK(o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * in->record,
+		      "%s, %u/%u", what, k, n);
 		changed += i > 0 && o.totals.state != before;
 		before = o.totals.state;
 		add_totals(&sum, &o.totals);
 	}
-	CHECK(changed == 0 && (before != 0 || whole->rc != 0), "%s, %u slices: not of one state", what, n);
+	CHECK(changed == 0 && (before != 0 || whole->rc != 0), "%s, %u slices: not of one state",
+	      what, n);
 	CHECK(whole->rc != 0 || same_totals(&sum, &whole->totals),
-	      "%s, %u slices: %llu bytes, %llu skipped, %llu tail of %llu, %llu cut, %llu inputs, %llu headers", what,
-	      n, (ull)sum.bytes, (ull)sum.skipped, (ull)sum.tail, (ull)sum.tails, (ull)sum.cut, (ull)sum.inputs,
-	      (ull)sum.headers);
+	      "%s, %u slices: %llu bytes, %llu skipped, %llu tail of %llu, %llu cut, %llu inputs, "
+	      "%llu headers",
+	      what, n, (ull)sum.bytes, (ull)sum.skipped, (ull)sum.tail, (ull)sum.tails,
+	      (ull)sum.cut, (ull)sum.inputs, (ull)sum.headers);
 }
 
 static void check_job(uint64_t seed)
@@ -213,10 +230,12 @@ static void check_job(uint64_t seed)
 	struct inputs in = draw_inputs();
 	const struct source_spec spec = spec_of(&in);
 	const uint64_t all = in.records.bytes / in.record;
-	const uint32_t some[] = {1, 2, 3, 2 + (uint32_t)below(9), (uint32_t)(all < 60 ? all + 1 + below(4) : 7)};
+	const uint32_t some[] = {1, 2, 3, 2 + (uint32_t)below(9),
+				 (uint32_t)(all < 60 ? all + 1 + below(4) : 7)};
 	char what[200];
 
-	snprintf(what, sizeof(what), "seed %llu, %zu inputs of %u bytes each, skip %llu, limit %llu%s", (ull)seed,
+	snprintf(what, sizeof(what),
+		 "seed %llu, %zu inputs of %u bytes each, skip %llu, limit %llu%s", (ull)seed,
 		 in.count, in.record, (ull)in.skip, (ull)in.limit, in.headers ? ", headers" : "");
 	alarm(60);
 	const struct outcome whole = read_all(&spec, 1, 1 << 16);

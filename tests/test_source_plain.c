@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* source_plain: which inputs are known not to be compressed, by a look that leaves them as they were. */
+/*
+ * source_plain: which inputs are known not to be compressed, by a look that leaves them as they
+ * were.
+ */
 #include "input/source.h"
 
 #include <fcntl.h>
@@ -31,16 +34,20 @@ static void named(void)
 	scratch_write("one", "a", 1);
 	scratch_write("empty", "", 0);
 	CHECK(plain("plain", NULL) && plain("one", NULL) && plain("plain", "plain"), "plain files");
-	CHECK(!plain("zstd", NULL) && !plain("plain", "zstd") && !plain("zstd", "plain"), "a zstd file");
+	CHECK(!plain("zstd", NULL) && !plain("plain", "zstd") && !plain("zstd", "plain"),
+	      "a zstd file");
 	CHECK(!plain("skippable", NULL) && !plain("short", NULL), "what may be zstd");
-	CHECK(!plain("empty", NULL) && !plain(/* qemu makes up those of a process */ "/proc/version", NULL),
+	CHECK(!plain("empty", NULL) &&
+		      !plain(/* qemu makes up those of a process */ "/proc/version", NULL),
 	      "a size of 0");
 	CHECK(!plain("missing", NULL) && !plain(".", NULL) && !plain("/dev/null", NULL), "no file");
 	CHECK(source_plain(&(struct source_spec){.path_count = 1, .raw = true}), "--raw");
 	for (unsigned i = 0; i < MANY; i++)
 		many[i] = (char *)(uintptr_t) "plain";
-	CHECK(source_plain(&(struct source_spec){.paths = many, .path_count = MANY - 1}), "64 files");
-	CHECK(!source_plain(&(struct source_spec){.paths = many, .path_count = MANY}), "too many to look at");
+	CHECK(source_plain(&(struct source_spec){.paths = many, .path_count = MANY - 1}),
+	      "64 files");
+	CHECK(!source_plain(&(struct source_spec){.paths = many, .path_count = MANY}),
+	      "too many to look at");
 }
 
 /* Opened, a FIFO would tell its writer that a reader is there. */
@@ -58,7 +65,8 @@ static void redirected(void)
 	CHECK(dup2(fd, STDIN_FILENO) == STDIN_FILENO && !plain("-", NULL), "a redirected file");
 	CHECK(lseek(STDIN_FILENO, 8, SEEK_SET) == 8 && plain("-", NULL), "its end, which is plain");
 	CHECK(lseek(STDIN_FILENO, 0, SEEK_CUR) == 8, "the offset was moved");
-	CHECK(lseek(STDIN_FILENO, 0, SEEK_END) == 11 && !plain("-", NULL), "nothing left to look at");
+	CHECK(lseek(STDIN_FILENO, 0, SEEK_END) == 11 && !plain("-", NULL),
+	      "nothing left to look at");
 	close(fd);
 	int ends[2];
 	CHECK(pipe(ends) == 0 && dup2(ends[0], STDIN_FILENO) == STDIN_FILENO, "pipe");

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source_records: records of 3 bytes to 16 MiB, whole, once each, by one reader and by eight: through files,
- * pipes and zstd in frames larger and smaller than the records, with -S and -n, and with a part of a record
- * at the end. What records that lie in many frames take in memory is bounded.
+ * source_records: records of 3 bytes to 16 MiB, whole, once each, by one reader and by eight:
+ * through files, pipes and zstd in frames larger and smaller than the records, with -S and -n, and
+ * with a part of a record at the end. What records that lie in many frames take in memory is
+ * bounded.
  */
 #include "pack.h"
 #include "readers.h"
@@ -10,7 +11,8 @@
 
 #define MIB ((size_t)1 << 20)
 
-static char *const FILES[] = {"plain", NULL}, *const PACKED[] = {"packed", NULL}, *const STDIN[] = {"-", NULL};
+static char *const FILES[] = {"plain", NULL}, *const PACKED[] = {"packed", NULL},
+		   *const STDIN[] = {"-", NULL};
 static uint64_t state = 11;
 
 static uint64_t below(uint64_t n)
@@ -39,20 +41,22 @@ static struct pack packed_as(const unsigned char *data, size_t bytes, enum frame
 	return p;
 }
 
-static void check_outcome(const struct source_spec *spec, const struct outcome *o, const struct outcome *want,
-			  size_t bytes, unsigned readers, const char *what)
+static void check_outcome(const struct source_spec *spec, const struct outcome *o,
+			  const struct outcome *want, size_t bytes, unsigned readers,
+			  const char *what)
 {
 	const uint32_t record = spec->record;
 	const size_t tail = spec->limit == UINT64_MAX ? (bytes - (size_t)spec->skip) % record : 0;
 	const uint64_t records = want->records, sum = want->sum;
 
-	CHECK(o->rc == 0 && o->records == records && o->sum == sum, "%s, %u readers, record %u: %llu of %llu, '%s'",
-	      what, readers, record, (unsigned long long)o->records, (unsigned long long)records, o->fail.text);
+	CHECK(o->rc == 0 && o->records == records && o->sum == sum,
+	      "%s, %u readers, record %u: %llu of %llu, '%s'", what, readers, record,
+	      (unsigned long long)o->records, (unsigned long long)records, o->fail.text);
 	CHECK(o->totals.tail == tail && o->totals.bytes == spec->skip + records * record + tail,
 	      "%s, %u readers, record %u: %llu bytes, %llu of them a tail", what, readers, record,
 	      (unsigned long long)o->totals.bytes, (unsigned long long)o->totals.tail);
-	CHECK(o->seams * (uint64_t)record <= source_seam_bytes(record, readers), "%s, %u readers, record %u: %u seams",
-	      what, readers, record, o->seams);
+	CHECK(o->seams * (uint64_t)record <= source_seam_bytes(record, readers),
+	      "%s, %u readers, record %u: %u seams", what, readers, record, o->seams);
 }
 
 /* With -n it may still have something to write. */
@@ -63,7 +67,8 @@ static void end_feeder(pid_t feeder)
 }
 
 /* All of it in every way, as one job says. */
-static void every_way(const struct source_spec *job, const unsigned char *data, size_t bytes, enum frames frames)
+static void every_way(const struct source_spec *job, const unsigned char *data, size_t bytes,
+		      enum frames frames)
 {
 	const size_t block = job->record < 128 * 1024 ? 128 * 1024 : job->record;
 	struct source_spec spec = *job;
@@ -96,12 +101,18 @@ static void every_way(const struct source_spec *job, const unsigned char *data, 
 	free(p.data);
 }
 
-/* A record that was put together and lent stays as it is while another reader puts the next ones together. */
+/*
+ * A record that was put together and lent stays as it is while another reader puts the next ones
+ * together.
+ */
 static void lent_record_stays(const unsigned char *data)
 {
 	enum { RECORD = 1000, FRAME = 600, FRAMES = 40 };
-	struct source_spec spec = {
-		.record = RECORD, .path_count = 1, .paths = PACKED, .limit = FRAME * FRAMES / RECORD, .threads = 2};
+	struct source_spec spec = {.record = RECORD,
+				   .path_count = 1,
+				   .paths = PACKED,
+				   .limit = FRAME * FRAMES / RECORD,
+				   .threads = 2};
 	struct fail fail = {.status = STATUS_OK};
 	struct pack p = {.state = 1};
 	struct source *s;
@@ -126,14 +137,18 @@ static void lent_record_stays(const unsigned char *data)
 			break;
 		memcpy(copy, chunk[0].data, RECORD);
 		for (unsigned i = 0; i < 2 && more; i++) {
-			CHECK(source_take(reader[1], &second, &chunk[1], &fail) == 0, "%s", fail.text);
+			CHECK(source_take(reader[1], &second, &chunk[1], &fail) == 0, "%s",
+			      fail.text);
 			more = chunk[1].bytes > 0;
 			records += chunk[1].bytes / RECORD;
-			CHECK(source_done(reader[1], &chunk[1], chunk[1].bytes, &fail) == 0, "%s", fail.text);
+			CHECK(source_done(reader[1], &chunk[1], chunk[1].bytes, &fail) == 0, "%s",
+			      fail.text);
 		}
-		CHECK(memcmp(copy, chunk[0].data, RECORD) == 0, "record %llu has changed", (unsigned long long)records);
+		CHECK(memcmp(copy, chunk[0].data, RECORD) == 0, "record %llu has changed",
+		      (unsigned long long)records);
 		records += chunk[0].bytes / RECORD;
-		CHECK(source_done(reader[0], &chunk[0], chunk[0].bytes, &fail) == 0, "%s", fail.text);
+		CHECK(source_done(reader[0], &chunk[0], chunk[0].bytes, &fail) == 0, "%s",
+		      fail.text);
 	}
 	CHECK(records == spec.limit, "%llu records", (unsigned long long)records);
 	source_close(s);
@@ -152,11 +167,15 @@ int main(void)
 	signal(SIGPIPE, SIG_IGN);
 	scratch_enter();
 	for (size_t i = 0; i < most; i++) /* half noise, so that frames differ in what they take */
-		data[i] = i / 5000 % 2 ? (unsigned char)check_random(&state) : (unsigned char)(i / 60000 + i % 7);
+		data[i] = i / 5000 % 2 ? (unsigned char)check_random(&state)
+				       : (unsigned char)(i / 60000 + i % 7);
 	for (size_t i = 0; i < sizeof(SIZES) / sizeof(SIZES[0]); i++) {
 		const uint32_t record = SIZES[i].record;
 		const size_t bytes = SIZES[i].bytes;
-		struct source_spec spec = {.record = record, .path_count = 1, .limit = UINT64_MAX, .ignore_tail = true};
+		struct source_spec spec = {.record = record,
+					   .path_count = 1,
+					   .limit = UINT64_MAX,
+					   .ignore_tail = true};
 		const bool large = record > MIB;
 
 		if (!large) {
@@ -172,17 +191,23 @@ int main(void)
 		if (!large)
 			every_way(&spec, data, bytes, ONE_FRAME);
 
-		/* Without --ignore-tail the part of a record is an error, which says how long it is. */
+		/*
+		 * Without --ignore-tail the part of a record is an error, which says how long it
+		 * is.
+		 */
 		char why[64];
-		spec = (struct source_spec){.record = record, .path_count = 1, .limit = UINT64_MAX, .paths = PACKED};
+		spec = (struct source_spec){
+			.record = record, .path_count = 1, .limit = UINT64_MAX, .paths = PACKED};
 		const size_t torn = bytes - bytes % record - 1;
 		struct pack p = packed_as(data, torn, MANY_FRAMES);
 		scratch_write("packed", p.data, p.bytes);
 		free(p.data);
-		const struct outcome o = read_all(&spec, 2, 128 * 1024 < record ? record : 128 * 1024);
-		snprintf(why, sizeof(why), "%lu of %lu bytes", (unsigned long)(torn % record), (unsigned long)record);
-		CHECK(o.rc != 0 && o.fail.status == STATUS_DATA && strstr(o.fail.text, why), "'%s', not %s",
-		      o.fail.text, why);
+		const struct outcome o =
+			read_all(&spec, 2, 128 * 1024 < record ? record : 128 * 1024);
+		snprintf(why, sizeof(why), "%lu of %lu bytes", (unsigned long)(torn % record),
+			 (unsigned long)record);
+		CHECK(o.rc != 0 && o.fail.status == STATUS_DATA && strstr(o.fail.text, why),
+		      "'%s', not %s", o.fail.text, why);
 	}
 	lent_record_stays(data);
 	free(data);

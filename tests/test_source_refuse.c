@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source, of a part of the records: what cannot be cut into slices is refused by every slice, whatever else is named:
- * pipes and their like, inputs that do not say how much they hold, or say what is not true.
+ * source, of a part of the records: what cannot be cut into slices is refused by every slice,
+ * whatever else is named: pipes and their like, inputs that do not say how much they hold, or say
+ * what is not true.
  */
 #include <sys/socket.h>
 
@@ -9,7 +10,9 @@
 #include "say.h"
 #include "slices.h"
 
-/* In /sys a size is said that is not true: the slice that finds less says so, --ignore-tail or not. */
+/*
+ * In /sys a size is said that is not true: the slice that finds less says so, --ignore-tail or not.
+ */
 static void less_than_its_size(void)
 {
 	static char *const SYS[] = {"/sys/kernel/mm/transparent_hugepage/enabled"};
@@ -19,7 +22,8 @@ static void less_than_its_size(void)
 		spec.record = 1;
 		spec.ignore_tail = i / 2;
 		const struct outcome o = read_all(&spec, 1, 4096);
-		CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "hold what its size says"),
+		CHECK(o.rc == -1 && o.fail.status == STATUS_DATA &&
+			      strstr(o.fail.text, "hold what its size says"),
 		      "%d %s", o.rc, o.fail.text);
 	}
 }
@@ -31,15 +35,16 @@ static void refused(const struct source_spec *spec, enum status status, const ch
 		part.part = k;
 		part.parts = 2;
 		const struct outcome o = read_all(&part, 1, 4096);
-		CHECK(o.rc == -1 && o.fail.status == status && strstr(o.fail.text, why), "%u/2: %d '%s', not '%s'", k,
-		      (int)o.fail.status, o.fail.text, why);
+		CHECK(o.rc == -1 && o.fail.status == status && strstr(o.fail.text, why),
+		      "%u/2: %d '%s', not '%s'", k, (int)o.fail.status, o.fail.text, why);
 	}
 }
 
 static void refusals(void)
 {
-	static char *const FIFO[] = {"a", "fifo"}, *const NONE[] = {"a", "none", "a"}, *const FOLDER[] = {"a", "."},
-			   *const TWICE[] = {"-", "-"}, *const PROC[] = {"a", "/proc/self/status"},
+	static char *const FIFO[] = {"a", "fifo"}, *const NONE[] = {"a", "none", "a"},
+			   *const FOLDER[] = {"a", "."}, *const TWICE[] = {"-", "-"},
+			   *const PROC[] = {"a", "/proc/self/status"},
 			   *const DEVICE[] = {"/dev/null"}, *const SHORT[] = {"a", "short", "a"};
 	struct made npy = {.at = NULL};
 	int ends[2];
@@ -47,7 +52,8 @@ static void refusals(void)
 	scratch_write("a", "abcdefgh", 8);
 	CHECK(mkfifo("fifo", 0600) == 0, "fifo");
 	struct source_spec spec = spec_of(FIFO, 2, 1, 2);
-	refused(&spec, STATUS_USAGE, "--part: fifo: only files can be cut into slices, and this is a pipe");
+	refused(&spec, STATUS_USAGE,
+		"--part: fifo: only files can be cut into slices, and this is a pipe");
 	spec = spec_of(NONE, 3, 1, 2);
 	refused(&spec, STATUS_SYSTEM, "none: No such file");
 	spec = spec_of(FOLDER, 2, 1, 2);
@@ -59,11 +65,13 @@ static void refusals(void)
 	spec = spec_of(STDIN, 1, 1, 2);
 	CHECK(pipe(ends) == 0, "pipe");
 	to_stdin(ends[0]);
-	refused(&spec, STATUS_USAGE, "standard input: only files can be cut into slices, and this is a pipe");
+	refused(&spec, STATUS_USAGE,
+		"standard input: only files can be cut into slices, and this is a pipe");
 	close(ends[1]);
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0, "socket");
 	to_stdin(ends[0]);
-	refused(&spec, STATUS_USAGE, "standard input: only files can be cut into slices, and this is a socket");
+	refused(&spec, STATUS_USAGE,
+		"standard input: only files can be cut into slices, and this is a socket");
 	close(ends[1]);
 	to_stdin(open("a", O_RDONLY));
 	spec = spec_of(TWICE, 2, 1, 2);
@@ -74,7 +82,8 @@ static void refusals(void)
 	put_text(&npy, "abcdefgh");
 	scratch_write("short", npy.at, npy.bytes);
 	spec = spec_of(SHORT + 1, 1, 1, 2);
-	refused(&spec, STATUS_DATA, "short: holds less than the 12 bytes of samples that its .npy header announces");
+	refused(&spec, STATUS_DATA,
+		"short: holds less than the 12 bytes of samples that its .npy header announces");
 	scratch_write("short", "abc", 3);
 	spec = spec_of(SHORT, 3, 1, 2);
 	refused(&spec, STATUS_DATA, "short: ends inside a record: 3 of 4 bytes");
@@ -94,7 +103,10 @@ static void refuse_packed(struct pack *p, enum status status, const char *why)
 	free(p->data);
 }
 
-/* What follows the samples: found by every slice, or, where it must be decoded, by the one that has the last record. */
+/*
+ * What follows the samples: found by every slice, or, where it must be decoded, by the one that has
+ * the last record.
+ */
 static void what_follows(void)
 {
 	struct made npy = {.at = NULL}, wave = {.at = NULL};
@@ -111,9 +123,13 @@ static void what_follows(void)
 	refused(&spec, STATUS_DATA, "f: goes on after the 12 bytes of samples");
 	free(p.data);
 	free(npy.at);
-	put_wave(&wave,
-		 &(struct wave){
-			 .form = "RIFF", .tag = 1, .channels = 1, .bytes = 4, .bits = 32, .after = 16, .size = 12});
+	put_wave(&wave, &(struct wave){.form = "RIFF",
+				       .tag = 1,
+				       .channels = 1,
+				       .bytes = 4,
+				       .bits = 32,
+				       .after = 16,
+				       .size = 12});
 	put_text(&wave, "abcdefghijkl");
 	put_chunk(&wave, "data", 8, "samples again");
 	scratch_write("f", wave.at, wave.bytes);
@@ -123,8 +139,8 @@ static void what_follows(void)
 	scratch_write("f", p.data, p.bytes);
 	spec = spec_of(ONE, 1, 2, 2);
 	const struct outcome o = read_all(&spec, 1, 4096);
-	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "f: WAVE: "), "%d %s", o.rc,
-	      o.fail.text);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "f: WAVE: "),
+	      "%d %s", o.rc, o.fail.text);
 	free(p.data);
 	free(wave.at);
 	scratch_clean();
@@ -140,7 +156,8 @@ static void refused_frames(void)
 	const size_t one = p.bytes;
 	char where[100];
 	pack_frame(&p, data, 400, 1, false, true, 0);
-	snprintf(where, sizeof(where), "--part: f: the zstd frame at offset %zu does not say how much", one);
+	snprintf(where, sizeof(where),
+		 "--part: f: the zstd frame at offset %zu does not say how much", one);
 	refuse_packed(&p, STATUS_USAGE, where);
 	p = (struct pack){.state = 1};
 	pack_frame(&p, data, 400000, 1, true, true, 0);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source, of a part of the records, beyond what it counts: which bytes of its inputs it reads; any number of inputs;
- * inputs that change after their records were counted; standard input's offset; checksums of frames at a border.
- * test_source_refuse.c has what cannot be cut into slices.
+ * source, of a part of the records, beyond what it counts: which bytes of its inputs it reads; any
+ * number of inputs; inputs that change after their records were counted; standard input's offset;
+ * checksums of frames at a border. test_source_refuse.c has what cannot be cut into slices.
  */
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -26,7 +26,8 @@ ssize_t pread(int fd, void *buffer, size_t n, off_t offset)
 {
 	const ssize_t got = syscall(SYS_pread64, fd, buffer, n, offset);
 	const uint64_t from = (uint64_t)offset, to = from + (uint64_t)(got > 0 ? got : 0);
-	const uint64_t low = from > reads.low ? from : reads.low, high = to < reads.high ? to : reads.high;
+	const uint64_t low = from > reads.low ? from : reads.low,
+		       high = to < reads.high ? to : reads.high;
 	const uint64_t within = low < high ? high - low : 0;
 
 	reads.within += within;
@@ -52,9 +53,12 @@ static void reads_of_a_file(void)
 			const struct outcome o = read_all(&spec, 2, 128 << 10);
 			add(&expect, data + 4 * p.begin, 4 * (p.end - p.begin));
 			CHECK(o.rc == 0 && o.sum == expect.sum, "%u/%u: %s", k, n, o.fail.text);
-			CHECK(n > 2 || p.begin % (MIB / 4) == 0, "%u/%u begins at %llu", k, n, (ull)p.begin);
-			CHECK(reads.beyond <= 100, "%u/%u: %llu bytes of other slices", k, n, (ull)reads.beyond);
-			CHECK(reads.within >= 4 * (p.end - p.begin) && reads.within <= 4 * (p.end - p.begin) + 100,
+			CHECK(n > 2 || p.begin % (MIB / 4) == 0, "%u/%u begins at %llu", k, n,
+			      (ull)p.begin);
+			CHECK(reads.beyond <= 100, "%u/%u: %llu bytes of other slices", k, n,
+			      (ull)reads.beyond);
+			CHECK(reads.within >= 4 * (p.end - p.begin) &&
+				      reads.within <= 4 * (p.end - p.begin) + 100,
 			      "%u/%u: %llu bytes", k, n, (ull)reads.within);
 		}
 	free(data);
@@ -86,11 +90,14 @@ static void reads_of_frames(void)
 			add(&expect, data + 4 * part.begin, 4 * (part.end - part.begin));
 			CHECK(o.rc == 0 && o.sum == expect.sum, "%u/%u: %s", k, n, o.fail.text);
 			/* Noise: what is stored is no shorter. */
-			CHECK(reads.within >= 4 * (part.end - part.begin), "%u/%u: %llu bytes", k, n,
-			      (ull)reads.within);
-			/* 9 blocks of a frame, looked at twice; its first block for a header that may be inside. */
-			CHECK(reads.beyond <= frames * 20 * 300 + (300 << 10), "%u/%u: %llu bytes of other slices", k,
-			      n, (ull)reads.beyond);
+			CHECK(reads.within >= 4 * (part.end - part.begin), "%u/%u: %llu bytes", k,
+			      n, (ull)reads.within);
+			/*
+			 * 9 blocks of a frame, looked at twice; its first block for a header that
+			 * may be inside.
+			 */
+			CHECK(reads.beyond <= frames * 20 * 300 + (300 << 10),
+			      "%u/%u: %llu bytes of other slices", k, n, (ull)reads.beyond);
 		}
 	free(p.data);
 	free(data);
@@ -147,7 +154,8 @@ static void very_many(void)
 		records += o.records;
 		inputs += o.totals.inputs;
 	}
-	CHECK(records == COUNT / 4 * 6 && inputs == COUNT, "%llu records of %llu inputs", (ull)records, (ull)inputs);
+	CHECK(records == COUNT / 4 * 6 && inputs == COUNT, "%llu records of %llu inputs",
+	      (ull)records, (ull)inputs);
 	CHECK(setrlimit(RLIMIT_NOFILE, &old) == 0, "limits");
 	scratch_clean();
 }
@@ -185,8 +193,8 @@ static void change(enum change how, size_t bytes)
 }
 
 /* A change before the first record is taken, or after; *records: what was taken. */
-static int take_changed(const struct source_spec *spec, enum change how, size_t cut, bool late, uint64_t *records,
-			struct fail *fail)
+static int take_changed(const struct source_spec *spec, enum change how, size_t cut, bool late,
+			uint64_t *records, struct fail *fail)
 {
 	static unsigned char buffer[(64 << 10) + 64]; /* room for one small frame more than fit */
 	struct header said;
@@ -223,8 +231,8 @@ static struct pack pack_each(const unsigned char *data, size_t bytes, size_t fra
 }
 
 /* These bytes of a file hold so many of samples; `cut`: three quarters of them, whole frames. */
-static void check_change(const unsigned char *data, size_t bytes, size_t cut, size_t samples, enum change how,
-			 const char *what)
+static void check_change(const unsigned char *data, size_t bytes, size_t cut, size_t samples,
+			 enum change how, const char *what)
 {
 	for (unsigned i = 0; i < 4; i++) {
 		const bool late = i / 2;
@@ -238,10 +246,12 @@ static void check_change(const unsigned char *data, size_t bytes, size_t cut, si
 		const int rc = take_changed(&spec, how, cut, late, &records, &fail);
 		/* What was open stays, and what was cut off is the second slice's. */
 		const bool fine = how == NOTHING || (late && (how != CUT || k == 1));
-		CHECK((rc == 0) == fine, "%s, change %d, late %d, %u/2: %d %s", what, (int)how, late, k, rc, fail.text);
-		CHECK(!fine || records == samples / 8, "%s, change %d, late %d, %u/2: %llu records", what, (int)how,
-		      late, k, (ull)records);
-		CHECK(fine || (fail.status == STATUS_DATA && strstr(fail.text, "f: has changed")), "%s", fail.text);
+		CHECK((rc == 0) == fine, "%s, change %d, late %d, %u/2: %d %s", what, (int)how,
+		      late, k, rc, fail.text);
+		CHECK(!fine || records == samples / 8, "%s, change %d, late %d, %u/2: %llu records",
+		      what, (int)how, late, k, (ull)records);
+		CHECK(fine || (fail.status == STATUS_DATA && strstr(fail.text, "f: has changed")),
+		      "%s", fail.text);
 	}
 }
 
@@ -269,7 +279,8 @@ static void changes(void)
 static void states(void)
 {
 	static char *const AB[] = {"a", "f"}, *const BA[] = {"f", "a"};
-	const struct source_spec ab = spec_of(AB, 2, 1, 2), ab2 = spec_of(AB, 2, 2, 2), ba = spec_of(BA, 2, 1, 2);
+	const struct source_spec ab = spec_of(AB, 2, 1, 2), ab2 = spec_of(AB, 2, 2, 2),
+				 ba = spec_of(BA, 2, 1, 2);
 	struct source_spec first = ab;
 	uint64_t old;
 
@@ -334,17 +345,17 @@ static void check_damage(size_t frames, size_t bad, bool long_frames, size_t ski
 			const unsigned workers = 1 + turn / 2;
 			spec.threads = workers;
 			const struct outcome o = read_all(&spec, workers, (64 << 10) + turn);
-			CHECK((o.rc == 0) == (k != bad + 1), "%s, %u/%zu, turn %u: %d %s", what, k, frames, turn, o.rc,
-			      o.fail.text);
-			CHECK(o.rc == 0 || o.fail.status == STATUS_DATA, "%s, %u/%zu: %s", what, k, frames,
-			      o.fail.text);
+			CHECK((o.rc == 0) == (k != bad + 1), "%s, %u/%zu, turn %u: %d %s", what, k,
+			      frames, turn, o.rc, o.fail.text);
+			CHECK(o.rc == 0 || o.fail.status == STATUS_DATA, "%s, %u/%zu: %s", what, k,
+			      frames, o.fail.text);
 		}
 	}
 }
 
 /*
- * A frame is checked by the slice that decodes all of it, although its border is where the frame ends, and its
- * checksum is in what is read next.
+ * A frame is checked by the slice that decodes all of it, although its border is where the frame
+ * ends, and its checksum is in what is read next.
  */
 static void checksums(size_t each)
 {
@@ -360,7 +371,8 @@ static void checksums(size_t each)
 			pack_frame(&p, data + i * each, each, 1, true, true, 0);
 			at = i == bad ? p.bytes - 1 : at;
 		}
-		snprintf(what, sizeof(what), "frames of %zu bytes, damage in %zu, turn %u", each, bad, turn);
+		snprintf(what, sizeof(what), "frames of %zu bytes, damage in %zu, turn %u", each,
+			 bad, turn);
 		p.data[at] ^= 1;
 		scratch_write("f", p.data, p.bytes);
 		check_damage(frames, bad, turn >= 3, 0, what);
@@ -387,7 +399,8 @@ static size_t bytes_of_split_checksum(void)
 	struct pack p = {.state = 1};
 
 	pack_frame(&p, data, PACKED_BYTES - 100, 1, true, true, 0);
-	const size_t more = p.bytes - (PACKED_BYTES - 100), bytes = (PACKED_BYTES + FRAME_CHECKSUM - more) / 4 * 4;
+	const size_t more = p.bytes - (PACKED_BYTES - 100),
+		     bytes = (PACKED_BYTES + FRAME_CHECKSUM - more) / 4 * 4;
 	p.bytes = 0;
 	pack_frame(&p, data, bytes, 1, true, true, 0);
 	CHECK(p.bytes > PACKED_BYTES && p.bytes <= PACKED_BYTES + FRAME_CHECKSUM, "%zu", p.bytes);

@@ -68,7 +68,8 @@ static struct seen *spread(const struct source_spec *spec, size_t cap)
 
 static void each_once(char *const *paths, size_t path_count, unsigned times, size_t cap)
 {
-	const struct source_spec spec = {.paths = paths, .path_count = path_count, .limit = UINT64_MAX, .record = 8};
+	const struct source_spec spec = {
+		.paths = paths, .path_count = path_count, .limit = UINT64_MAX, .record = 8};
 	struct seen *s = spread(&spec, cap);
 
 	uint32_t right = 0;
@@ -119,7 +120,8 @@ static void many_threads(void)
 {
 	static char *const ONE[] = {"n"};
 	static char *const SEVERAL[] = {"n", "empty", "n", "n", "empty"};
-	static const size_t CAPS[] = {8, 12, 4096, 100001, 256 << 10, sizeof(numbers), sizeof(numbers) + 99};
+	static const size_t CAPS[] = {
+		8, 12, 4096, 100001, 256 << 10, sizeof(numbers), sizeof(numbers) + 99};
 
 	for (uint32_t i = 0; i < RECORDS; i++) {
 		numbers[i][0] = i;
@@ -135,12 +137,14 @@ static void many_threads(void)
 
 	/* -n: exactly that many, and they are the first ones. */
 	for (uint64_t limit = 0; limit <= RECORDS + 1; limit += limit < 3 ? 1 : 99991) {
-		const struct source_spec spec = {.paths = SEVERAL, .path_count = 1, .limit = limit, .record = 8};
+		const struct source_spec spec = {
+			.paths = SEVERAL, .path_count = 1, .limit = limit, .record = 8};
 		struct seen *s = spread(&spec, 4096);
 		uint32_t right = 0;
 		while (right < RECORDS && s->count[right] == (right < limit))
 			right++;
-		CHECK(right == RECORDS, "limit %u: record %u: %d", (unsigned)limit, right, s->count[right]);
+		CHECK(right == RECORDS, "limit %u: record %u: %d", (unsigned)limit, right,
+		      s->count[right]);
 		free(s);
 	}
 	scratch_clean();
@@ -166,7 +170,8 @@ static void stop_wakes(size_t given)
 
 	if (child == 0) {
 		static char *const STDIN[] = {"-"};
-		const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = UINT64_MAX, .record = 1};
+		const struct source_spec spec = {
+			.paths = STDIN, .path_count = 1, .limit = UINT64_MAX, .record = 1};
 		static const char zeros[256];
 		struct source *s;
 		struct fail fail = {0};

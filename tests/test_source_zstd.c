@@ -55,20 +55,24 @@ static void round_trips(void)
 			if (round % 4 == 3 && spec.path_count == 2 && (feeder = fork()) == 0) {
 				int fd = open("b", O_WRONLY);
 				int status;
-				waitpid(feed(fd, b.data, b.bytes, 1 + check_random(&state) % 70000), &status, 0);
+				waitpid(feed(fd, b.data, b.bytes, 1 + check_random(&state) % 70000),
+					&status, 0);
 				_exit(0);
 			}
-			const size_t cap = CAPS[check_random(&state) % 5] / 24 * 24 / spec.record * spec.record;
-			const struct outcome o = read_all(&spec, workers, cap + round % 2 * spec.record);
+			const size_t cap = CAPS[check_random(&state) % 5] / 24 * 24 / spec.record *
+					   spec.record;
+			const struct outcome o =
+				read_all(&spec, workers, cap + round % 2 * spec.record);
 			if (feeder > 0) {
 				kill(feeder, SIGKILL);
 				waitpid(feeder, NULL, 0);
 			}
 			CHECK(o.rc == 0 && o.records == records + records2 && o.sum == sum + sum2,
-			      "round %u, %zu bytes, %u workers: %llu of %llu records, %s", round, n, workers,
-			      (unsigned long long)o.records, (unsigned long long)(records + records2), o.fail.text);
-			CHECK(o.finished &&
-				      o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * spec.record,
+			      "round %u, %zu bytes, %u workers: %llu of %llu records, %s", round, n,
+			      workers, (unsigned long long)o.records,
+			      (unsigned long long)(records + records2), o.fail.text);
+			CHECK(o.finished && o.totals.bytes == o.totals.skipped + o.totals.tail +
+								      o.records * spec.record,
 			      "round %u: %llu bytes", round, (unsigned long long)o.totals.bytes);
 		}
 		free(a.data);
@@ -105,8 +109,9 @@ static void pipes(void)
 		const struct outcome o = read_all(&spec, 1 + round % 2 * 2, 6000);
 		kill(feeder, SIGKILL);
 		waitpid(feeder, NULL, 0);
-		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "pipe, round %u: %llu of %llu records, %s",
-		      round, (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum,
+		      "pipe, round %u: %llu of %llu records, %s", round,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
 		free(p.data);
 	}
 	free(data);
@@ -144,16 +149,20 @@ static void side_by_side(void)
 		alarm(30); /* a worker that waited for another would wait for ever */
 		for (unsigned i = 0; i < 4; i++) {
 			reader[i] = source_reader(s);
-			CHECK(source_take(reader[i], &want, &chunk[i], &fail) == 0 && chunk[i].bytes == 1 << 20,
+			CHECK(source_take(reader[i], &want, &chunk[i], &fail) == 0 &&
+				      chunk[i].bytes == 1 << 20,
 			      "%zu bytes '%s'", chunk[i].bytes, fail.text);
 			bytes += chunk[i].bytes;
 		}
 		alarm(0);
 		CHECK(bytes == 4 << 20, "%zu bytes", bytes);
 		for (unsigned i = 0; i < 4; i++)
-			CHECK(chunk[i].data && memcmp(chunk[i].data, data + (i << 20), 1 << 20) == 0, "frame %u", i);
+			CHECK(chunk[i].data &&
+				      memcmp(chunk[i].data, data + (i << 20), 1 << 20) == 0,
+			      "frame %u", i);
 		for (unsigned i = 0; i < 4; i++)
-			CHECK(source_done(reader[i], &chunk[i], chunk[i].bytes, &fail) == 0, "'%s'", fail.text);
+			CHECK(source_done(reader[i], &chunk[i], chunk[i].bytes, &fail) == 0, "'%s'",
+			      fail.text);
 		source_close(s);
 		if (feeder > 0)
 			waitpid(feeder, NULL, 0);
@@ -164,8 +173,8 @@ static void side_by_side(void)
 }
 
 /*
- * A long frame of unknown size, and frames after it that wait for their offsets. Slow workers hold all
- * pieces of its ring at times: even then a worker must go on with it.
+ * A long frame of unknown size, and frames after it that wait for their offsets. Slow workers hold
+ * all pieces of its ring at times: even then a worker must go on with it.
  */
 static void held_up(void)
 {
@@ -190,7 +199,8 @@ static void held_up(void)
 	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 	alarm(30);
 	for (unsigned i = 0; i < 8; i++) {
-		w[i] = (struct worker){.source = s, .cap = 4096, .lends = true, .record = 4, .slow = true};
+		w[i] = (struct worker){
+			.source = s, .cap = 4096, .lends = true, .record = 4, .slow = true};
 		pthread_create(&w[i].thread, NULL, work, &w[i]);
 	}
 	for (unsigned i = 0; i < 8; i++) {
@@ -237,8 +247,9 @@ static void torn(void)
 		alarm(30);
 		const struct outcome o = read_all(&spec, workers, 4096);
 		alarm(0);
-		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "%u workers: %llu of %llu records, '%s'",
-		      workers, (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum,
+		      "%u workers: %llu of %llu records, '%s'", workers,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
 	}
 	free(p.data);
 	free(data);
@@ -261,7 +272,8 @@ static void stays_within(void)
 		const size_t n = SIZES[i % 4];
 		/* compresses well, noise, a large window, unknown size that nearly fits */
 		sum += n;
-		pack_frame(&p, i % 4 == 1 ? data + bytes - n : data, n, 1, i % 4 != 3, true, i % 4 == 2 ? 23 : 0);
+		pack_frame(&p, i % 4 == 1 ? data + bytes - n : data, n, 1, i % 4 != 3, true,
+			   i % 4 == 2 ? 23 : 0);
 	}
 	scratch_write("f", p.data, p.bytes);
 	for (unsigned round = 0; round < 8; round++) {
@@ -274,7 +286,8 @@ static void stays_within(void)
 						 .threads = threads,
 						 .memory = (uint64_t)16 * threads << 20};
 		unsigned char *buffer = malloc(bytes);
-		const struct want want = {.buffer = buffer, .cap = round == 2 ? bytes : 65536, .lent = lends};
+		const struct want want = {
+			.buffer = buffer, .cap = round == 2 ? bytes : 65536, .lent = lends};
 		struct chunk chunk;
 		struct fail fail = {.status = STATUS_OK};
 		struct source *s;
@@ -294,9 +307,10 @@ static void stays_within(void)
 			if (rc == 0)
 				rc = source_done(r, &chunk, chunk.bytes, &fail);
 		} while (rc == 0 && all < sum);
-		CHECK(rc == 0 && all == sum, "round %u: %d, %llu bytes, '%s'", round, rc, (unsigned long long)all,
-		      fail.text);
-		CHECK(most > 0 && most <= spec.memory, "round %u: %llu bytes", round, (unsigned long long)most);
+		CHECK(rc == 0 && all == sum, "round %u: %d, %llu bytes, '%s'", round, rc,
+		      (unsigned long long)all, fail.text);
+		CHECK(most > 0 && most <= spec.memory, "round %u: %llu bytes", round,
+		      (unsigned long long)most);
 		source_close(s);
 		free(buffer);
 		if (feeder > 0)
@@ -312,7 +326,9 @@ static void count_call(void *arg)
 	++*(unsigned *)arg;
 }
 
-/* Another worker is called for before each large frame that others follow, and before no small one. */
+/*
+ * Another worker is called for before each large frame that others follow, and before no small one.
+ */
 static void calls(void)
 {
 	static char *const PATHS[] = {"f"};
@@ -335,8 +351,10 @@ static void calls(void)
 			scratch_write("f", p.data, p.bytes);
 			called = 0;
 			const struct outcome o = read_all(&spec, 1, 5 * large);
-			CHECK(o.rc == 0 && o.records == frames * (big ? large : small), "%s", o.fail.text);
-			CHECK(called == (big ? frames - 1 : 0), "%u calls for %u frames", called, frames);
+			CHECK(o.rc == 0 && o.records == frames * (big ? large : small), "%s",
+			      o.fail.text);
+			CHECK(called == (big ? frames - 1 : 0), "%u calls for %u frames", called,
+			      frames);
 			free(p.data);
 		}
 	}
@@ -348,14 +366,15 @@ static bool looks(const char *path, bool raw, bool zstd)
 {
 	char *paths[] = {(char *)(uintptr_t)path};
 
-	return source_compressed(&(struct source_spec){.paths = paths, .path_count = 1, .raw = raw, .zstd = zstd});
+	return source_compressed(
+		&(struct source_spec){.paths = paths, .path_count = 1, .raw = raw, .zstd = zstd});
 }
 
 static void likely(void)
 {
 	CHECK(looks("a.zst", false, false) && looks("/missing/b.zst", false, false), "by its name");
-	CHECK(!looks(".zst", false, false) && !looks("a.zst.part", false, false) && !looks("-", false, false) &&
-		      !looks("", false, false),
+	CHECK(!looks(".zst", false, false) && !looks("a.zst.part", false, false) &&
+		      !looks("-", false, false) && !looks("", false, false),
 	      "not by its name");
 	CHECK(!looks("a.zst", true, false) && looks("-", false, true), "the options decide");
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * stats: mean and deviation are the nearest binary64 of the exact figures, whatever the order and the parts.
+ * stats: mean and deviation are the nearest binary64 of the exact figures, whatever the order and
+ * the parts.
  *
- * The reference adds every sample, aligned to the smallest denormal, to one long number, and never divides: a
- * figure is right where the exact value lies between the middles to its two neighbours, compared as whole numbers. It
- * shares no code with src/.
+ * The reference adds every sample, aligned to the smallest denormal, to one long number, and never
+ * divides: a figure is right where the exact value lies between the middles to its two neighbours,
+ * compared as whole numbers. It shares no code with src/.
  */
 #include "count/stats.h"
 
@@ -130,12 +131,14 @@ static void exact_add(struct exact *e, bool negative, uint64_t whole, int expone
 }
 
 /*
- * Is d the binary64 nearest to `root` of a, over n? That is, with D and E for d and its neighbour in units: is
- * (D + E) n / 2, or its square, on the right side of a; in the middle only where d is even.
+ * Is d the binary64 nearest to `root` of a, over n? That is, with D and E for d and its neighbour
+ * in units: is (D + E) n / 2, or its square, on the right side of a; in the middle only where d is
+ * even.
  */
 static bool is_nearest(double d, const struct ref *a, uint64_t n, bool root)
 {
-	const struct ref own = ref_of_double(d), number = ref_of(n), scaled = ref_shift(a, root ? 2 : 1);
+	const struct ref own = ref_of_double(d), number = ref_of(n),
+			 scaled = ref_shift(a, root ? 2 : 1);
 	uint64_t bits;
 	bool right = true;
 
@@ -157,15 +160,17 @@ static bool is_nearest(double d, const struct ref *a, uint64_t n, bool root)
 static void check_figures(const struct exact *e, const struct stats_result *r, const char *what)
 {
 	const bool negative = ref_compare(&e->minus, &e->plus) > 0;
-	const struct ref sum = negative ? ref_subtract(&e->minus, &e->plus) : ref_subtract(&e->plus, &e->minus);
+	const struct ref sum =
+		negative ? ref_subtract(&e->minus, &e->plus) : ref_subtract(&e->plus, &e->minus);
 	const struct ref number = ref_of(e->n), all = ref_multiply(&e->squares, &number);
 	const struct ref square = ref_multiply(&sum, &sum), spread = ref_subtract(&all, &square);
 
 	CHECK(r->number == e->n, "%s: number %llu", what, (unsigned long long)r->number);
 	CHECK(is_nearest(fabs(r->mean), &sum, e->n, false), "%s: mean %a", what, r->mean);
-	CHECK(r->mean == 0 ? !signbit(r->mean) : signbit(r->mean) == negative, "%s: mean %a", what, r->mean);
-	CHECK(!signbit(r->deviation) && is_nearest(r->deviation, &spread, e->n, true), "%s: deviation %a", what,
-	      r->deviation);
+	CHECK(r->mean == 0 ? !signbit(r->mean) : signbit(r->mean) == negative, "%s: mean %a", what,
+	      r->mean);
+	CHECK(!signbit(r->deviation) && is_nearest(r->deviation, &spread, e->n, true),
+	      "%s: deviation %a", what, r->deviation);
 }
 
 /* ---- samples ---- */
@@ -188,7 +193,8 @@ static uint64_t draw_below(uint64_t n)
 static uint64_t draw_bits(const struct sample_type *t, unsigned kind, unsigned i)
 {
 	const unsigned bits = 8 * t->bytes;
-	const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1, sign = (uint64_t)1 << (bits - 1);
+	const uint64_t all = bits == 64 ? UINT64_MAX : ((uint64_t)1 << bits) - 1,
+		       sign = (uint64_t)1 << (bits - 1);
 	const uint64_t one = t->mantissa == 10   ? 0x3c00
 			     : t->mantissa == 7  ? 0x3f80
 			     : t->mantissa == 23 ? 0x3f800000
@@ -211,9 +217,12 @@ static uint64_t draw_bits(const struct sample_type *t, unsigned kind, unsigned i
 	case 6: /* the largest finite numbers */
 		return (infinity - 1 - draw_below(4)) | (draw() % 8 ? 0 : sign);
 	case 7: /* infinities and NaN among others */
-		return draw_below(4) ? one + draw_below(3) : draw() % 3 ? infinity | (draw() % 2 ? sign : 0) : all;
+		return draw_below(4) ? one + draw_below(3)
+		       : draw() % 3  ? infinity | (draw() % 2 ? sign : 0)
+				     : all;
 	default: /* of both signs and all magnitudes, never an infinity or NaN of binary32 or 64 */
-		return (draw() & all & ~((infinity & ~(infinity - 1)) << (draw() % 3))) | (draw() % 2 ? sign : 0);
+		return (draw() & all & ~((infinity & ~(infinity - 1)) << (draw() % 3))) |
+		       (draw() % 2 ? sign : 0);
 	}
 }
 #define KINDS 9
@@ -225,7 +234,8 @@ static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
 }
 
 /* The finite number that the bits are, as +-whole 2^exponent; false: there is none. */
-static bool value_of(const struct sample_type *t, uint64_t bits, bool *negative, uint64_t *whole, int *exponent)
+static bool value_of(const struct sample_type *t, uint64_t bits, bool *negative, uint64_t *whole,
+		     int *exponent)
 {
 	const unsigned width = 8 * t->bytes;
 
@@ -245,7 +255,8 @@ static bool value_of(const struct sample_type *t, uint64_t bits, bool *negative,
 }
 
 /* Adds samples `from` up to `to`, in pieces of a random size. */
-static void add(struct stats *s, const struct sample_type *t, const uint64_t *bits, size_t from, size_t to)
+static void add(struct stats *s, const struct sample_type *t, const uint64_t *bits, size_t from,
+		size_t to)
 {
 	unsigned char samples[8 * MOST];
 
@@ -271,15 +282,16 @@ static bool same_double(double a, double b)
 
 static bool same(const struct stats_result *a, const struct stats_result *b)
 {
-	return a->number == b->number && a->below == b->below && a->above == b->above && a->nan == b->nan &&
-	       a->least == b->least && a->greatest == b->greatest && same_double(a->least_real, b->least_real) &&
+	return a->number == b->number && a->below == b->below && a->above == b->above &&
+	       a->nan == b->nan && a->least == b->least && a->greatest == b->greatest &&
+	       same_double(a->least_real, b->least_real) &&
 	       same_double(a->greatest_real, b->greatest_real) && same_double(a->mean, b->mean) &&
 	       same_double(a->deviation, b->deviation);
 }
 
 /* The same samples in another order, in parts that are merged in any order: the same to the bit. */
-static void check_parts(const struct sample_type *t, uint64_t *bits, size_t n, const struct stats_result *expected,
-			const char *what)
+static void check_parts(const struct sample_type *t, uint64_t *bits, size_t n,
+			const struct stats_result *expected, const char *what)
 {
 	enum { PARTS = 5 };
 	struct stats *const part = stats_open(t, PARTS);
@@ -299,14 +311,14 @@ static void check_parts(const struct sample_type *t, uint64_t *bits, size_t n, c
 	for (unsigned k = 1; k < PARTS; k++)
 		stats_merge(&part[first], &part[(first + k) % PARTS]);
 	stats_result(&part[first], &r);
-	CHECK(same(&r, expected), "%s: other parts: mean %a, not %a; deviation %a, not %a", what, r.mean,
-	      expected->mean, r.deviation, expected->deviation);
+	CHECK(same(&r, expected), "%s: other parts: mean %a, not %a; deviation %a, not %a", what,
+	      r.mean, expected->mean, r.deviation, expected->deviation);
 	free(part);
 }
 
 /* Extremes and counts, sample by sample. */
-static void check_extremes(const struct sample_type *t, const uint64_t *bits, size_t n, const struct stats_result *r,
-			   const char *what)
+static void check_extremes(const struct sample_type *t, const uint64_t *bits, size_t n,
+			   const struct stats_result *r, const char *what)
 {
 	int128_t least = 0, greatest = 0;
 	double low = 0, high = 0;
@@ -328,12 +340,15 @@ static void check_extremes(const struct sample_type *t, const uint64_t *bits, si
 		high = number == 0 || d > high ? d : high;
 		number++;
 	}
-	CHECK(r->number == number && r->below + r->above + r->nan == odd, "%s: %llu finite, %llu others", what,
-	      (unsigned long long)r->number, (unsigned long long)(r->below + r->above + r->nan));
+	CHECK(r->number == number && r->below + r->above + r->nan == odd,
+	      "%s: %llu finite, %llu others", what, (unsigned long long)r->number,
+	      (unsigned long long)(r->below + r->above + r->nan));
 	if (number > 0 && t->kind == SAMPLE_FLOAT)
-		CHECK(r->least_real == low && r->greatest_real == high && !(low == 0 && signbit(r->least_real)) &&
+		CHECK(r->least_real == low && r->greatest_real == high &&
+			      !(low == 0 && signbit(r->least_real)) &&
 			      !(high == 0 && signbit(r->greatest_real)),
-		      "%s: from %a to %a, not %a to %a", what, r->least_real, r->greatest_real, low, high);
+		      "%s: from %a to %a, not %a to %a", what, r->least_real, r->greatest_real, low,
+		      high);
 	else if (number > 0)
 		CHECK(r->least == least && r->greatest == greatest, "%s: other extremes", what);
 }
@@ -369,8 +384,9 @@ static void one_set(const char *name, unsigned kind, size_t n)
 
 static void all_types(void)
 {
-	static const char *const TYPES[] = {"u8",  "i8",    "u16", "i16",   "f16", "bf16", "u24",   "i24be", "u32",
-					    "i32", "u32be", "u64", "i64be", "i64", "f32",  "f32be", "f64",   "f64be"};
+	static const char *const TYPES[] = {"u8",    "i8",    "u16", "i16",   "f16",   "bf16",
+					    "u24",   "i24be", "u32", "i32",   "u32be", "u64",
+					    "i64be", "i64",   "f32", "f32be", "f64",   "f64be"};
 
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++)
 		for (unsigned kind = 0; kind < KINDS; kind++) {
@@ -392,11 +408,16 @@ static void heavy(void)
 		{"i64", {(uint64_t)1 << 63, UINT64_MAX >> 1}, {UINT64_MAX / 2, UINT64_MAX / 2 + 1}},
 		{"i64", {(uint64_t)1 << 63, (uint64_t)1 << 63}, {UINT64_MAX - 1, 1}},
 		{"f64", {0x7fefffffffffffff, 0xffefffffffffffff}, {UINT64_MAX - 7, 7}},
-		{"f64", {0x7fefffffffffffff, 0xffefffffffffffff}, {UINT64_MAX / 2, UINT64_MAX / 2 + 1}},
+		{"f64",
+		 {0x7fefffffffffffff, 0xffefffffffffffff},
+		 {UINT64_MAX / 2, UINT64_MAX / 2 + 1}},
 		{"f64", {0x7fefffffffffffff, 1}, {1, UINT64_MAX - 1}},
 		{"f64", {0x7fefffffffffffff, 0x7feffffffffffffe}, {1, UINT64_MAX - 1}},
 		{"f64", {1, 2}, {UINT64_MAX / 3, 5}},
-		/* A little more than half of the smallest denormal: rounded once it is that one, rounded twice 0. */
+		/*
+		 * A little more than half of the smallest denormal: rounded once it is that one,
+		 * rounded twice 0.
+		 */
 		{"f64", {1, 0}, {((uint64_t)1 << 59) + 1, ((uint64_t)1 << 59) - 1}},
 		{"f32", {0x7f7fffff, 0xff7fffff}, {UINT64_MAX / 2, UINT64_MAX / 2 + 1}},
 		{"f32", {0x7f7fffff, 1}, {UINT64_MAX / 2, UINT64_MAX / 2 + 1}},
@@ -421,7 +442,8 @@ static void heavy(void)
 			int exponent;
 			put(sample, &t, CASES[i].bits[k]);
 			if (t.bytes <= 2)
-				stats_add_code(&s[k], (uint32_t)CASES[i].bits[k], CASES[i].times[k]);
+				stats_add_code(&s[k], (uint32_t)CASES[i].bits[k],
+					       CASES[i].times[k]);
 			else
 				stats_add_same(&s[k], sample, CASES[i].times[k]);
 			value_of(&t, CASES[i].bits[k], &negative, &whole, &exponent);
@@ -440,8 +462,9 @@ static void carries(void)
 	static const struct {
 		const char *type;
 		uint64_t bits;
-	} CASES[] = {{"u32", 0xffffffff},           {"u64", UINT64_MAX - 5}, {"i64be", (uint64_t)1 << 63},
-		     {"f32", 0x40ffffff},           {"f32be", 0xc0ffffff},   {"f64", 0x401fffffffffffff},
+	} CASES[] = {{"u32", 0xffffffff},           {"u64", UINT64_MAX - 5},
+		     {"i64be", (uint64_t)1 << 63},  {"f32", 0x40ffffff},
+		     {"f32be", 0xc0ffffff},         {"f64", 0x401fffffffffffff},
 		     {"f64be", 0xc01fffffffffffff}, {"i24", 0x7fffff}};
 	enum { CHUNK = 1 << 16, LOOPS = 5 };
 	unsigned char *const samples = malloc(8 * (size_t)CHUNK);
@@ -461,9 +484,11 @@ static void carries(void)
 		stats_add_same(&s[1], samples + t.bytes, (uint64_t)loops * CHUNK / 2);
 		stats_result(&s[0], &by_loop);
 		stats_result(&s[1], &at_once);
-		CHECK(same(&by_loop, &at_once), "%s: mean %a, not %a; deviation %a, not %a", CASES[i].type,
-		      by_loop.mean, at_once.mean, by_loop.deviation, at_once.deviation);
-		CHECK(memcmp(s[0].sums, s[1].sums, sizeof(*s[0].sums)) == 0, "%s: other sums", CASES[i].type);
+		CHECK(same(&by_loop, &at_once), "%s: mean %a, not %a; deviation %a, not %a",
+		      CASES[i].type, by_loop.mean, at_once.mean, by_loop.deviation,
+		      at_once.deviation);
+		CHECK(memcmp(s[0].sums, s[1].sums, sizeof(*s[0].sums)) == 0, "%s: other sums",
+		      CASES[i].type);
 		free(s);
 	}
 	free(samples);
@@ -478,7 +503,10 @@ static void ties(void)
 		double mean, deviation;
 	} CASES[] = {
 		/* A middle and a little more, far below the digits that are looked at. */
-		{"f64", {0x4350000000000001, 0x3ffffffffffffffc}, 0x1.0000000000001p53, 0x1.0000000000001p53},
+		{"f64",
+		 {0x4350000000000001, 0x3ffffffffffffffc},
+		 0x1.0000000000001p53,
+		 0x1.0000000000001p53},
 		{"u64", {0, 2}, 1, 1},
 		{"u64", {0, ((uint64_t)1 << 54) + 2}, 0x1p53, 0x1p53},
 		{"u64", {0, ((uint64_t)1 << 54) + 6}, 0x1p53 + 4, 0x1p53 + 4},
@@ -500,7 +528,8 @@ static void ties(void)
 		struct stats *const s = stats_open(&t, 1);
 		add(s, &t, CASES[i].bits, 0, 2);
 		stats_result(s, &r);
-		CHECK(same_double(r.mean, CASES[i].mean) && same_double(r.deviation, CASES[i].deviation),
+		CHECK(same_double(r.mean, CASES[i].mean) &&
+			      same_double(r.deviation, CASES[i].deviation),
 		      "%s, tie %zu: mean %a, deviation %a", CASES[i].type, i, r.mean, r.deviation);
 		free(s);
 	}

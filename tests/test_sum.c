@@ -17,13 +17,15 @@ struct made {
 	uint64_t state;
 };
 
-static const struct made PLAIN = {.type = "u16", .lo = "0", .hi = "8", .bins = 4, .channels = 1, .part = 1, .parts = 1};
+static const struct made PLAIN = {
+	.type = "u16", .lo = "0", .hi = "8", .bins = 4, .channels = 1, .part = 1, .parts = 1};
 
 /* A document whose bin i of channel c holds i + c + 1. */
 static struct document make(const struct made *m)
 {
-	struct axis_spec spec = {.edges = {.bins = m->bins, .kind = AXIS_RANGE, .closed = m->closed},
-				 .clamp = m->clamp};
+	struct axis_spec spec = {
+		.edges = {.bins = m->bins, .kind = AXIS_RANGE, .closed = m->closed},
+		.clamp = m->clamp};
 	struct sample_type type;
 	struct axis axis;
 	struct fail fail = {0};
@@ -57,7 +59,8 @@ static struct document make(const struct made *m)
 }
 
 /* Adds a document named FILE, by its number; what was not taken over is freed. */
-static int add(struct sum *s, const struct made *m, const char *path, uint64_t number, struct fail *fail)
+static int add(struct sum *s, const struct made *m, const char *path, uint64_t number,
+	       struct fail *fail)
 {
 	struct document d = make(m);
 	const int rc = sum_add(s, &d, &(struct sum_name){path, number}, fail);
@@ -80,10 +83,13 @@ static void counts_and_provenance(void)
 	for (uint32_t c = 0; c < 2; c++)
 		for (uint32_t i = 0; i < 4; i++)
 			CHECK(hist_count(h, c, i) == 5 * (i + c + 1), "channel %u, bin %u", c, i);
-	CHECK(hist_audit(h, &fail) == 0 && h->samples == 5 * 24, "%llu samples", (unsigned long long)h->samples);
+	CHECK(hist_audit(h, &fail) == 0 && h->samples == 5 * 24, "%llu samples",
+	      (unsigned long long)h->samples);
 	const struct provenance *const f = &s.total.from;
-	CHECK(f->inputs == 5 && f->bytes == 5000 && f->skipped == 100 && f->tail == 15, "where it comes from");
-	CHECK(f->part == 1 && f->parts == 1 && strcmp(f->options, "--bins=4") == 0, "%s", f->options);
+	CHECK(f->inputs == 5 && f->bytes == 5000 && f->skipped == 100 && f->tail == 15,
+	      "where it comes from");
+	CHECK(f->part == 1 && f->parts == 1 && strcmp(f->options, "--bins=4") == 0, "%s",
+	      f->options);
 	CHECK(s.documents == 5, "five");
 	sum_free(&s);
 }
@@ -91,7 +97,8 @@ static void counts_and_provenance(void)
 /* Options that all have, or none. */
 static void options(void)
 {
-	static const char *const WORDS[][3] = {{"a", "a", "a"}, {"a", "b", "a"}, {"a", "a", ""}, {"", "a", "a"}};
+	static const char *const WORDS[][3] = {
+		{"a", "a", "a"}, {"a", "b", "a"}, {"a", "a", ""}, {"", "a", "a"}};
 
 	for (size_t i = 0; i < 4; i++) {
 		struct sum s = {0};
@@ -166,7 +173,8 @@ static void expect_parts(uint32_t parts, const uint32_t *order, const char *why)
 		m.part = order[i];
 		CHECK(add(&s, &m, "a", i + 1, &fail) == 0, "%s", fail.text);
 	}
-	CHECK(sum_finish(&s, false, &fail) == (why ? -1 : 0), "%lu parts: %s", (unsigned long)parts, fail.text);
+	CHECK(sum_finish(&s, false, &fail) == (why ? -1 : 0), "%lu parts: %s", (unsigned long)parts,
+	      fail.text);
 	if (why)
 		CHECK(fail.status == STATUS_DATA && strcmp(fail.text, why) == 0, "%s", fail.text);
 	else
@@ -183,13 +191,16 @@ static void parts(void)
 	expect_parts(3, (uint32_t[]){2, 1, 0}, "a is a part of 3; part 3 is missing" SOME);
 	expect_parts(3, (uint32_t[]){3, 0}, "a is a part of 3; parts 1, 2 are missing" SOME);
 	expect_parts(5, (uint32_t[]){5, 3, 1, 0}, "a is a part of 5; parts 2, 4 are missing" SOME);
-	expect_parts(3, (uint32_t[]){3, 2, 1, 2, 0}, "a, document 2 and a, document 4: both are part 2 of 3");
+	expect_parts(3, (uint32_t[]){3, 2, 1, 2, 0},
+		     "a, document 2 and a, document 4: both are part 2 of 3");
 	expect_parts(2, (uint32_t[]){1, 1, 0}, "a and a, document 2: both are part 1 of 2");
-	expect_parts(20, (uint32_t[]){1, 2, 5, 20, 0},
-		     "a is a part of 20; parts 3, 4, 6, 7, 8, 9, 10, 11 and 8 more are missing" SOME);
+	expect_parts(
+		20, (uint32_t[]){1, 2, 5, 20, 0},
+		"a is a part of 20; parts 3, 4, 6, 7, 8, 9, 10, 11 and 8 more are missing" SOME);
 	/* As many as there can be: neither memory nor time for each. */
 	expect_parts(UINT32_MAX, (uint32_t[]){UINT32_MAX, 7, 0},
-		     "a is a part of 4294967295; parts 1, 2, 3, 4, 5, 6, 8, 9 and 4294967285 more are missing" SOME);
+		     "a is a part of 4294967295; parts 1, 2, 3, 4, 5, 6, 8, 9 and 4294967285 more "
+		     "are missing" SOME);
 }
 
 /* Hundreds of slices, in an order drawn from a seed. */
@@ -207,7 +218,10 @@ static void many_parts(void)
 	expect_parts(N, order, NULL);
 }
 
-/* Parts by what they hold, "1-3,5", up to a NULL. With some: what the sum holds; else, and where it fails, why. */
+/*
+ * Parts by what they hold, "1-3,5", up to a NULL. With some: what the sum holds; else, and where it
+ * fails, why.
+ */
 static void expect_held(uint32_t parts, const char *const *lists, bool some, const char *result)
 {
 	struct sum s = {0};
@@ -223,13 +237,15 @@ static void expect_held(uint32_t parts, const char *const *lists, bool some, con
 	const int rc = sum_finish(&s, some, &fail);
 	const struct provenance *const f = &s.total.from;
 	if (rc != 0)
-		CHECK(fail.status == STATUS_DATA && strcmp(fail.text, result) == 0, "%s", fail.text);
+		CHECK(fail.status == STATUS_DATA && strcmp(fail.text, result) == 0, "%s",
+		      fail.text);
 	else if (!result)
-		CHECK(f->part == 1 && f->parts == 1 && !f->held && f->state == 0, "%lu of %lu", (unsigned long)f->part,
-		      (unsigned long)f->parts);
+		CHECK(f->part == 1 && f->parts == 1 && !f->held && f->state == 0, "%lu of %lu",
+		      (unsigned long)f->part, (unsigned long)f->parts);
 	else
 		CHECK(f->parts == parts && f->part == (uint32_t)atoi(result) &&
-			      (strpbrk(result, ",-") ? f->held && strcmp(f->held, result) == 0 : !f->held),
+			      (strpbrk(result, ",-") ? f->held && strcmp(f->held, result) == 0
+						     : !f->held),
 		      "%s, not %s", f->held ? f->held : "one part", result);
 	sum_free(&s);
 }
@@ -294,18 +310,19 @@ static void lists(void)
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		uint32_t first = 0;
-		CHECK(held_is_valid(CASES[i].text, CASES[i].parts, &first) == CASES[i].valid, "%s of %lu",
-		      CASES[i].text, (unsigned long)CASES[i].parts);
+		CHECK(held_is_valid(CASES[i].text, CASES[i].parts, &first) == CASES[i].valid,
+		      "%s of %lu", CASES[i].text, (unsigned long)CASES[i].parts);
 		if (CASES[i].valid)
-			CHECK(first == (uint32_t)atoi(CASES[i].text), "%s: %lu", CASES[i].text, (unsigned long)first);
+			CHECK(first == (uint32_t)atoi(CASES[i].text), "%s: %lu", CASES[i].text,
+			      (unsigned long)first);
 	}
 	/* As long as it may be, and longer. */
 	struct held_writer w = {.text = NULL};
 	uint32_t k = 1, first;
 	while (held_add(&w, &(struct held_range){k, k}) == 0)
 		k += 2;
-	CHECK(k > 100000 && w.used < HELD_TEXT && held_is_valid(w.text, UINT32_MAX, &first), "up to %lu",
-	      (unsigned long)k);
+	CHECK(k > 100000 && w.used < HELD_TEXT && held_is_valid(w.text, UINT32_MAX, &first),
+	      "up to %lu", (unsigned long)k);
 	free(w.text);
 }
 
@@ -321,26 +338,32 @@ static void parts_of_one_whole(void)
 	b.state = 8;
 	expect_refusal(&a, &b,
 		       NOT
-		       "an input changed between part 3 and part 5, or is a copy with another time of modification (cp "
+		       "an input changed between part 3 and part 5, or is a copy with another time "
+		       "of modification (cp "
 		       "-p and rsync "
 		       "-t keep it)");
 	a.held = "3-4";
 	expect_refusal(&b, &a,
 		       NOT
-		       "an input changed between part 5 and parts 3-4, or is a copy with another time of modification "
+		       "an input changed between part 5 and parts 3-4, or is a copy with another "
+		       "time of modification "
 		       "(cp -p and "
 		       "rsync -t keep it)");
 	a.held = NULL;
 	b.state = 7;
 	b.options = "--bins=5";
-	expect_refusal(&a, &b, NOT "parts of one whole have the same options, and it has '--bins=5', not '--bins=4'");
+	expect_refusal(
+		&a, &b,
+		NOT
+		"parts of one whole have the same options, and it has '--bins=5', not '--bins=4'");
 	/* Where it is not known it is no difference; what is known is kept, and compared. */
 	struct sum s = {0};
 	struct fail fail = {0};
 	b.options = NULL;
 	a.state = 0;
-	CHECK(add(&s, &a, "a", 1, &fail) == 0 && add(&s, &b, "b", 1, &fail) == 0 && s.total.from.state == 7, "%s",
-	      fail.text);
+	CHECK(add(&s, &a, "a", 1, &fail) == 0 && add(&s, &b, "b", 1, &fail) == 0 &&
+		      s.total.from.state == 7,
+	      "%s", fail.text);
 	a.part = 1;
 	a.state = 9;
 	CHECK(add(&s, &a, "c", 1, &fail) == -1 && strstr(fail.text, "an input changed"), "added");
@@ -369,7 +392,8 @@ static void trees(void)
 			size_t b = check_random(&seed) % (left - 1);
 			b += b >= a;
 			CHECK(sum_add(&s, &node[a], &(struct sum_name){"a", 1}, &fail) == 0 &&
-				      sum_add(&s, &node[b], &(struct sum_name){"b", 1}, &fail) == 0 &&
+				      sum_add(&s, &node[b], &(struct sum_name){"b", 1}, &fail) ==
+					      0 &&
 				      sum_finish(&s, left > 2, &fail) == 0,
 			      "%s", fail.text);
 			document_free(&node[b]);
@@ -382,8 +406,9 @@ static void trees(void)
 		}
 		/* Which of the two is left depends on the last draw. */
 		const struct provenance *const f = &node[0].from;
-		CHECK(f->parts == 1 && !f->held && f->state == 0 && f->inputs == N && f->bytes == 1000 * N &&
-			      hist_count(&node[0].hist, 0, 3) == 4 * N && strcmp(f->options, "--bins=4") == 0,
+		CHECK(f->parts == 1 && !f->held && f->state == 0 && f->inputs == N &&
+			      f->bytes == 1000 * N && hist_count(&node[0].hist, 0, 3) == 4 * N &&
+			      strcmp(f->options, "--bins=4") == 0,
 		      "a tree is not the whole");
 		document_free(&node[0]);
 	}
@@ -406,7 +431,8 @@ static void limits(void)
 		else
 			s.total.hist.count[3] = UINT64_MAX - 3;
 		CHECK(add(&s, &PLAIN, "b", 1, &fail) == -1, "field %zu", i);
-		CHECK(fail.status == STATUS_LIMIT && strstr(fail.text, "b cannot be added to a: the sum of the") &&
+		CHECK(fail.status == STATUS_LIMIT &&
+			      strstr(fail.text, "b cannot be added to a: the sum of the") &&
 			      strstr(fail.text, "is past 2^64 - 1"),
 		      "field %zu: %s", i, fail.text);
 		sum_free(&s);
@@ -424,7 +450,8 @@ static void partial(void)
 		if (!first)
 			CHECK(add(&s, &PLAIN, "a", 1, &fail) == 0, "%s", fail.text);
 		CHECK(sum_add(&s, &d, &(struct sum_name){"-", 1}, &fail) == -1, "added");
-		CHECK(fail.status == STATUS_DATA && strncmp(fail.text, "standard input: ", 16) == 0, "%s", fail.text);
+		CHECK(fail.status == STATUS_DATA && strncmp(fail.text, "standard input: ", 16) == 0,
+		      "%s", fail.text);
 		document_free(&d);
 		sum_free(&s);
 	}

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_svg, columns: the picture is well-formed whatever is asked for, and its path shows the counts as a plain model
- * has them: the columns of equal bins are computed here anew, those of other bins by their areas.
+ * write_svg, columns: the picture is well-formed whatever is asked for, and its path shows the
+ * counts as a plain model has them: the columns of equal bins are computed here anew, those of
+ * other bins by their areas.
  */
 #include "output/columns.h"
 #include "output/write.h"
@@ -34,8 +35,8 @@ static char *draw(const struct hist *h, const struct style *style, const struct 
 	return text;
 }
 
-static struct axis axis_of(enum axis_kind kind, const char *type, uint32_t bins, const char *lo, const char *hi,
-			   const double *list)
+static struct axis axis_of(enum axis_kind kind, const char *type, uint32_t bins, const char *lo,
+			   const char *hi, const double *list)
 {
 	struct axis_spec spec = {.edges = {.kind = kind, .bins = bins, .list = list}};
 	struct sample_type t;
@@ -68,7 +69,10 @@ static long rounded(double x)
 	return (long)floor(x + 0.5);
 }
 
-/* Every column of equal bins is where and as high as it should be, to a hundredth; what is empty is not drawn. */
+/*
+ * Every column of equal bins is where and as high as it should be, to a hundredth; what is empty is
+ * not drawn.
+ */
 static void equal_bins(const struct hist *h, bool log, long height, const char *what)
 {
 	const uint32_t bins = axis_bins(&h->axis), k = joined(bins);
@@ -92,20 +96,25 @@ static void equal_bins(const struct hist *h, bool log, long height, const char *
 				const long to = X0 + rounded((double)ACROSS * end / bins);
 				if (pass == 0 || sum == 0)
 					continue;
-				const double part =
-					log ? (log2(sum) + 1) / (log2(most * 1.5) + 1) : sum / (1.05 * most);
+				const double part = log ? (log2(sum) + 1) / (log2(most * 1.5) + 1)
+							: sum / (1.05 * most);
 				const long high = rounded(part * (double)height);
 				while (b < path.count && path.box[b].to < to)
 					b++;
 				const struct svg_box *const box = &path.box[b];
-				const bool there = b < path.count && box->from <= from && box->to >= to &&
-						   labs(path.base - box->y - (high > 100 ? high : 100)) <= 1;
+				const bool there =
+					b < path.count && box->from <= from && box->to >= to &&
+					labs(path.base - box->y - (high > 100 ? high : 100)) <= 1;
 				wrong += !there;
-				CHECK(there || wrong > 1, "%s: bins %lu-%lu, %g high, not %ld-%ld: %ld", what,
-				      (unsigned long)first, (unsigned long)end, sum, box->from, box->to,
-				      path.base - box->y);
+				CHECK(there || wrong > 1,
+				      "%s: bins %lu-%lu, %g high, not %ld-%ld: %ld", what,
+				      (unsigned long)first, (unsigned long)end, sum, box->from,
+				      box->to, path.base - box->y);
 			}
-			/* Nothing is drawn where nothing is: as wide in all as the columns that hold something. */
+			/*
+			 * Nothing is drawn where nothing is: as wide in all as the columns that
+			 * hold something.
+			 */
 			long wide = 0, expected = 0;
 			for (size_t i = 0; i < path.count; i++)
 				wide += path.box[i].to - path.box[i].from;
@@ -118,7 +127,8 @@ static void equal_bins(const struct hist *h, bool log, long height, const char *
 					expected += rounded((double)ACROSS * end / bins) -
 						    rounded((double)ACROSS * first / bins);
 			}
-			CHECK(wide == expected, "%s: %ld hundredths drawn, not %ld", what, wide, expected);
+			CHECK(wide == expected, "%s: %ld hundredths drawn, not %ld", what, wide,
+			      expected);
 			CHECK(path.count <= 2000, "%s: %zu columns", what, path.count);
 		}
 	}
@@ -137,12 +147,14 @@ static void counts_of(struct hist *h, uint32_t bins, uint64_t seed, int how)
 
 static void columns_of_equal_bins(void)
 {
-	static const uint32_t BINS[] = {1, 2, 3, 7, 256, 1000, 1999, 2000, 2001, 4000, 4096, 65536, 100003, 1 << 20};
+	static const uint32_t BINS[] = {1,    2,    3,    7,    256,   1000,   1999,
+					2000, 2001, 4000, 4096, 65536, 100003, 1 << 20};
 	char what[64];
 
 	for (size_t i = 0; i < sizeof(BINS) / sizeof(BINS[0]); i++) {
 		for (int how = 0; how < 2; how++) {
-			struct hist h = {.channels = 1, .axis = make_axis(BINS[i]), .stride = BINS[i]};
+			struct hist h = {
+				.channels = 1, .axis = make_axis(BINS[i]), .stride = BINS[i]};
 			h.count = calloc(BINS[i], sizeof(uint64_t));
 			counts_of(&h, BINS[i], 1 + i, how);
 			h.count[BINS[i] - 1] = 3; /* what a last column of fewer bins shows */
@@ -199,7 +211,8 @@ static void areas(const struct hist *h, const char *unit, bool log)
 		if (sum == 0 || high < 200)
 			continue;
 		const double from = edges_value(e, first), to = edges_value(e, i);
-		const double width = log ? log2(to / from) : to - from, area = width * (double)high / sum;
+		const double width = log ? log2(to / from) : to - from,
+			     area = width * (double)high / sum;
 		least = area < least ? area : least;
 		most = area > most ? area : most;
 	}
@@ -250,7 +263,8 @@ static void every_bin_once(void)
 		for (uint32_t i = 0; i < bins; i++)
 			list[i + 1] = list[i] + (i % 1009 ? 1 : 200) *
 							ldexp(1 + (double)(check_random(&seed) % 8),
-							      -(int)(check_random(&seed) % (1 + (uint64_t)how % 30)));
+							      -(int)(check_random(&seed) %
+								     (1 + (uint64_t)how % 30)));
 		struct axis axis = axis_of(AXIS_EDGES, "f64", bins, NULL, NULL, list);
 		columns_init(&columns, &axis);
 		uint32_t next = 0;
@@ -258,14 +272,16 @@ static void every_bin_once(void)
 		double at = 0;
 		for (uint32_t k = 0; k < columns.count && whole; k++) {
 			const struct column *const c = &columns.column[k];
-			whole = c->first == next && c->end > c->first && c->from == at && c->to >= c->from &&
-				c->scale > 0 && isfinite(c->scale);
+			whole = c->first == next && c->end > c->first && c->from == at &&
+				c->to >= c->from && c->scale > 0 && isfinite(c->scale);
 			/* What can be seen is not joined with what cannot. */
 			for (uint32_t i = c->first; i < c->end && c->end - c->first > 1; i++)
 				whole = whole &&
 					(columns.span.log
-						 ? log2(list[i + 1] / list[i]) / log2(list[bins] / list[0])
-						 : (list[i + 1] - list[i]) / (list[bins] - list[0])) < 0.0010001;
+						 ? log2(list[i + 1] / list[i]) /
+							   log2(list[bins] / list[0])
+						 : (list[i + 1] - list[i]) /
+							   (list[bins] - list[0])) < 0.0010001;
 			next = c->end;
 			at = c->to;
 		}
@@ -298,17 +314,21 @@ static void extremes(void)
 
 	for (size_t i = 0; i < 2 * (sizeof(CASES) / sizeof(CASES[0])) + 4; i++) {
 		if (i / 2 < sizeof(CASES) / sizeof(CASES[0]))
-			h.axis = axis_of(AXIS_RANGE, CASES[i / 2].type, 1, CASES[i / 2].lo, CASES[i / 2].hi, NULL);
+			h.axis = axis_of(AXIS_RANGE, CASES[i / 2].type, 1, CASES[i / 2].lo,
+					 CASES[i / 2].hi, NULL);
 		else
-			h.axis = axis_of(AXIS_EDGES, "f64", i % 4 < 2 ? 4 : 3, NULL, NULL, i % 4 < 2 ? ABSURD : CLOSE);
+			h.axis = axis_of(AXIS_EDGES, "f64", i % 4 < 2 ? 4 : 3, NULL, NULL,
+					 i % 4 < 2 ? ABSURD : CLOSE);
 		char *text = draw(&h, &(struct style){.picture.log = i % 2}, &FROM);
 		const char *const why = svg_path_read(&path, text, 0);
 		CHECK(!why && path.count > 0, "%zu: %s", i, why);
 		for (size_t b = 0; b < path.count; b++)
 			CHECK(path.box[b].to <= X0 + ACROSS && path.base - path.box[b].y <= 34000 &&
 				      path.base - path.box[b].y >= 100,
-			      "%zu: %ld to %ld, at %ld", i, path.box[b].from, path.box[b].to, path.box[b].y);
-		CHECK(!strstr(text, "nan") && !strstr(text, ">inf") && !strstr(text, "-inf"), "%zu: not a number", i);
+			      "%zu: %ld to %ld, at %ld", i, path.box[b].from, path.box[b].to,
+			      path.box[b].y);
+		CHECK(!strstr(text, "nan") && !strstr(text, ">inf") && !strstr(text, "-inf"),
+		      "%zu: not a number", i);
 		free(text);
 		edges_free(&h.axis.edges);
 	}
@@ -337,7 +357,8 @@ static void nothing(void)
 	h.samples = 7;
 	char *text = draw(&h, &(struct style){.header = true}, &FROM);
 	CHECK(!svg_path_read(&path, text, 1) && path.count == 0, "%zu columns", path.count);
-	CHECK(strstr(text, ">no bins: no finite sample was counted<") && strstr(text, "7 NaN"), "it is not said");
+	CHECK(strstr(text, ">no bins: no finite sample was counted<") && strstr(text, "7 NaN"),
+	      "it is not said");
 	free(text);
 }
 
@@ -349,7 +370,8 @@ static void hostile(void)
 		"\xff\xc3\x28\xed\xa0\x80\xef\xbf\xbe\xf5 \xc3\xa9\xf0\x9f\x93\x8a ";
 	static char longer[6000];
 	uint64_t count[2] = {1, 2};
-	const struct hist h = {.channels = 1, .axis = make_axis(2), .count = count, .stride = 2, .samples = 3};
+	const struct hist h = {
+		.channels = 1, .axis = make_axis(2), .count = count, .stride = 2, .samples = 3};
 	struct provenance from = FROM;
 
 	memset(longer, 'x', sizeof(longer) - 1);
@@ -363,7 +385,8 @@ static void hostile(void)
 		     "(" LOST LOST LOST LOST LOST " \xc3\xa9\xf0\x9f\x93\x8a xxxx"),
 	      "%.500s", text);
 	/* What is seen is cut, after a whole character. */
-	CHECK(strstr(text, "\xe2\x80\xa6</text>"), "no dots: %.300s", strstr(text, "class=\"head\""));
+	CHECK(strstr(text, "\xe2\x80\xa6</text>"), "no dots: %.300s",
+	      strstr(text, "class=\"head\""));
 	free(text);
 	for (size_t cut = 0; cut < 100; cut++) {
 		char word[128];
@@ -371,7 +394,8 @@ static void hostile(void)
 		strcpy(word + cut, "\xf0\x9f\x93\x8a\xc3\xa9&\xc3\xa9");
 		from.options = word;
 		text = draw(&h, &(struct style){.header = true}, &from);
-		CHECK(!strstr(text, LOST), "cut after %zu: %.300s", cut, strstr(text, "class=\"head\""));
+		CHECK(!strstr(text, LOST), "cut after %zu: %.300s", cut,
+		      strstr(text, "class=\"head\""));
 		free(text);
 	}
 }
@@ -398,16 +422,23 @@ static void described(void)
 		     "Histogram of 15 i16 samples of 2 channels, 2 bins from -2 to 4.\n"
 		     "The first and the last bin hold what is out of range too.\n"
 		     "Part 2 of 3.\n"
-		     "Channel 0: 6 in bins, 1 under, 0 over, 0 NaN. Fullest bin: 1, [1, 4), 5 samples. "
-		     "1 %: under. 5 %: under. 25 %: [-2, 1). Median: [1, 4). 75 %: [1, 4). 95 %: [1, 4). 99 %: [1, "
+		     "Channel 0: 6 in bins, 1 under, 0 over, 0 NaN. Fullest bin: 1, [1, 4), 5 "
+		     "samples. "
+		     "1 %: under. 5 %: under. 25 %: [-2, 1). Median: [1, 4). 75 %: [1, 4). 95 %: "
+		     "[1, 4). 99 %: [1, "
 		     "4).\n"
-		     "Channel 1: 4 in bins, 0 under, 4 over, 0 NaN. Fullest bin: 0, [-2, 1), 3 samples. "
-		     "1 %: [-2, 1). 5 %: [-2, 1). 25 %: [-2, 1). Median: [1, 4). 75 %: over. 95 %: over. 99 %: over.\n"
-		     "The picture has 2 columns of up to 1 bin; heights are samples per bin, on a logarithmic axis.\n"
+		     "Channel 1: 4 in bins, 0 under, 4 over, 0 NaN. Fullest bin: 0, [-2, 1), 3 "
+		     "samples. "
+		     "1 %: [-2, 1). 5 %: [-2, 1). 25 %: [-2, 1). Median: [1, 4). 75 %: over. 95 %: "
+		     "over. 99 %: over.\n"
+		     "The picture has 2 columns of up to 1 bin; heights are samples per bin, on a "
+		     "logarithmic axis.\n"
 		     "</desc>"),
 	      "%.1500s", text);
-	CHECK(strstr(text, ">partial, counting goes on \xc2\xb7 15 i16 samples of 2 channels"), "partial");
-	CHECK(strstr(text, "part 2 of 3<") && strstr(text, ">samples per bin, logarithmic<"), "part, log");
+	CHECK(strstr(text, ">partial, counting goes on \xc2\xb7 15 i16 samples of 2 channels"),
+	      "partial");
+	CHECK(strstr(text, "part 2 of 3<") && strstr(text, ">samples per bin, logarithmic<"),
+	      "part, log");
 	free(text);
 	/* What is asked for twice is the same twice. */
 	text = draw(&h, &(struct style){.header = true}, &from);
@@ -415,18 +446,23 @@ static void described(void)
 	CHECK(strcmp(text, again) == 0, "other bytes");
 	free(text);
 	free(again);
-	/* Whole numbers with a bin each are named by themselves; a closed last bin has its bracket. */
+	/*
+	 * Whole numbers with a bin each are named by themselves; a closed last bin has its bracket.
+	 */
 	h.channels = 1;
 	h.flow[0].under = 0;
 	h.axis = make_axis(4);
 	text = draw(&h, &(struct style){.header = true}, &FROM);
-	CHECK(strstr(text, "Fullest bin: 1, 1, 5 samples.") && strstr(text, "Median: 1."), "%.900s", text);
-	CHECK(strstr(text, ">fullest bin 1: 5 \xc2\xb7 median 1 \xc2\xb7 5 to 95 %: 0 to 3<"), "%.3000s", text);
+	CHECK(strstr(text, "Fullest bin: 1, 1, 5 samples.") && strstr(text, "Median: 1."), "%.900s",
+	      text);
+	CHECK(strstr(text, ">fullest bin 1: 5 \xc2\xb7 median 1 \xc2\xb7 5 to 95 %: 0 to 3<"),
+	      "%.3000s", text);
 	free(text);
 	h.axis.edges.closed = true;
 	count[3] = 50;
 	text = draw(&h, &(struct style){.header = true}, &FROM);
-	CHECK(strstr(text, "from 0 to 4, both included.") && strstr(text, "Fullest bin: 3, [3, 4], 50 samples."),
+	CHECK(strstr(text, "from 0 to 4, both included.") &&
+		      strstr(text, "Fullest bin: 3, [3, 4], 50 samples."),
 	      "%.900s", text);
 	free(text);
 }

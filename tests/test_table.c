@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table: explicit edges of every shape, for every type: samples on the edges, beside them, at the ends
- * of the type and anywhere go where the definition says, compared as real numbers one edge after the
- * other; and the bisection is as short as the shape of the edges allows.
+ * table: explicit edges of every shape, for every type: samples on the edges, beside them, at the
+ * ends of the type and anywhere go where the definition says, compared as real numbers one edge
+ * after the other; and the bisection is as short as the shape of the edges allows.
  */
 #include "bins/table.h"
 
@@ -70,8 +70,13 @@ static int64_t fold(const struct edges *e, uint32_t cell)
 	const struct binning *b = &e->binning;
 
 	if (cell == b->bins)
-		return e->edge_cell == EDGE_IS_UNDER ? UNDER : e->edge_cell == EDGE_IS_OVER ? OVER : -9;
-	return cell == cell_under(b) ? UNDER : cell == cell_over(b) ? OVER : cell == cell_nan(b) ? NOT : (int64_t)cell;
+		return e->edge_cell == EDGE_IS_UNDER  ? UNDER
+		       : e->edge_cell == EDGE_IS_OVER ? OVER
+						      : -9;
+	return cell == cell_under(b)  ? UNDER
+	       : cell == cell_over(b) ? OVER
+	       : cell == cell_nan(b)  ? NOT
+				      : (int64_t)cell;
 }
 
 static void try_bits(const struct edges *e, const struct sample_type *t, uint64_t bits)
@@ -88,7 +93,8 @@ static void try_bits(const struct edges *e, const struct sample_type *t, uint64_
 	const uint32_t low = (uint32_t)bits;
 	if (t->kind != SAMPLE_FLOAT) {
 		x = (long double)(bits ^ sign) - (long double)sign;
-		cell = t->bytes == 8 ? bin_key64(b, b->kind, bits ^ sign) : bin_key32(b, b->kind, low ^ (uint32_t)sign);
+		cell = t->bytes == 8 ? bin_key64(b, b->kind, bits ^ sign)
+				     : bin_key32(b, b->kind, low ^ (uint32_t)sign);
 	} else if (t->bytes == 8) {
 		memcpy(&d, &bits, sizeof(d));
 		x = (long double)d;
@@ -101,8 +107,9 @@ static void try_bits(const struct edges *e, const struct sample_type *t, uint64_
 		x = (long double)sample_half(t, low);
 		cell = edges_cell_of_code(e, t, low);
 	}
-	CHECK(fold(e, cell) == place(x, e->closed), "%s, %s%s: %La goes to %lld, not %lld", shape, t->name,
-	      e->closed ? " closed" : "", x, (long long)fold(e, cell), (long long)place(x, e->closed));
+	CHECK(fold(e, cell) == place(x, e->closed), "%s, %s%s: %La goes to %lld, not %lld", shape,
+	      t->name, e->closed ? " closed" : "", x, (long long)fold(e, cell),
+	      (long long)place(x, e->closed));
 }
 
 /* The bits of a sample at an edge or next to it. */
@@ -159,7 +166,8 @@ static void one(const char *type, bool closed, uint32_t half_most)
 		return;
 	}
 	CHECK(e.binning.kind == BIN_TABLE, "%s, %s: kind %u", shape, type, e.binning.kind);
-	CHECK(e.binning.table.half <= half_most, "%s, %s: %u of a bisection", shape, type, e.binning.table.half);
+	CHECK(e.binning.table.half <= half_most, "%s, %s: %u of a bisection", shape, type,
+	      e.binning.table.half);
 	empty += e.edge_cell != EDGE_IS_LAST;
 	by_value += e.binning.table.by_value;
 	by_key += t.kind == SAMPLE_FLOAT && !e.binning.table.by_value;
@@ -167,8 +175,8 @@ static void one(const char *type, bool closed, uint32_t half_most)
 	for (uint32_t i = 0; i <= bins; i += bins / 40 + 1) {
 		char text[NUMBER_TEXT];
 		edges_format(&e, i, text);
-		CHECK(edges_value(&e, i) == list[i] && strtod(text, NULL) == list[i], "%s: edge %u is %s", shape, i,
-		      text);
+		CHECK(edges_value(&e, i) == list[i] && strtod(text, NULL) == list[i],
+		      "%s: edge %u is %s", shape, i, text);
 	}
 	sweep(&e, &t);
 	edges_free(&e);
@@ -233,15 +241,17 @@ static void ratios(void)
 		list[i] = ldexp(1, i);
 	for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
 		for (int zero = 0; zero <= 1; zero++) {
-			const struct edges_spec spec = {.bins = 30, .kind = AXIS_EDGES, .list = list};
+			const struct edges_spec spec = {
+				.bins = 30, .kind = AXIS_EDGES, .list = list};
 			struct sample_type type;
 			struct edges e;
 			const char *why = NULL;
 			list[0] = zero ? 0 : 1;
 			sample_type_parse(&type, TYPES[t]);
 			CHECK(edges_init(&e, &spec, &type, &why) == 0, "%s: %s", TYPES[t], why);
-			CHECK(e.binning.table.by_ratio && e.binning.table.half <= 1, "%s: %lu in the last step",
-			      TYPES[t], (unsigned long)e.binning.table.half);
+			CHECK(e.binning.table.by_ratio && e.binning.table.half <= 1,
+			      "%s: %lu in the last step", TYPES[t],
+			      (unsigned long)e.binning.table.half);
 			sweep(&e, &type);
 			edges_free(&e);
 		}
@@ -258,7 +268,8 @@ static void refusals(void)
 	sample_type_parse(&t, "f32");
 	for (int i = 0; i < 3; i++) {
 		const char *why = NULL;
-		const struct edges_spec spec = {.bins = sizes[i], .kind = AXIS_EDGES, .list = lists[i]};
+		const struct edges_spec spec = {
+			.bins = sizes[i], .kind = AXIS_EDGES, .list = lists[i]};
 		CHECK(edges_init(&e, &spec, &t, &why) == -1 && why, "list %d is taken", i);
 	}
 }
@@ -281,8 +292,9 @@ int main(void)
 				      0x1.fffffffffffffp63,
 				      0x1p64,
 				      1e20};
-	static const double NO_NUMBER[] = {1e-60, 2e-60}, BELOW[] = {-1e30, -5e29}, ABOVE[] = {1e30, 2e30},
-			    FAR[] = {1e39, 1e40}, ALL[] = {-DBL_MAX, DBL_MAX}, MINUS_ZERO[] = {-1, -0.0, 1},
+	static const double NO_NUMBER[] = {1e-60, 2e-60}, BELOW[] = {-1e30, -5e29},
+			    ABOVE[] = {1e30, 2e30}, FAR[] = {1e39, 1e40},
+			    ALL[] = {-DBL_MAX, DBL_MAX}, MINUS_ZERO[] = {-1, -0.0, 1},
 			    HALF[] = {0.25, 0.75}, TO_ZERO[] = {-2, -1, 0}, FROM_ZERO[] = {0, 1};
 
 	regular("0 to 1000", 0, 1, 1000, 1);
@@ -325,7 +337,8 @@ int main(void)
 		const int wide = (int)(check_random(&state) % 80) - 5;
 		for (uint32_t i = 0; i < n; i++)
 			list[i] = round % 3 == 0   ? ldexp(random_between(-1, 1), wide)
-				  : round % 3 == 1 ? ldexp(random_between(0, 1), (int)(check_random(&state) % 64))
+				  : round % 3 == 1 ? ldexp(random_between(0, 1),
+							   (int)(check_random(&state) % 64))
 						   : floor(ldexp(random_between(-1, 1), wide));
 		settle(n);
 		if (bins > 0)
@@ -334,6 +347,7 @@ int main(void)
 	ratios();
 	refusals();
 	CHECK(empty > 0 && by_value > 0 && by_key > 0 && bisected > 0,
-	      "%lu empty, %lu by value, %lu by key, %lu bisected", empty, by_value, by_key, bisected);
+	      "%lu empty, %lu by value, %lu by key, %lu bisected", empty, by_value, by_key,
+	      bisected);
 	return check_report();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * test_tee: what passes is what came, and what the source gets is the same bytes as far as it reads.
+ * test_tee: what passes is what came, and what the source gets is the same bytes as far as it
+ * reads.
  *
- * Every case passes inputs of many kinds and random sizes to an output of some kind, while a source of some
- * temper takes them: all to the end, a part of each, some inputs only, or none.
+ * Every case passes inputs of many kinds and random sizes to an output of some kind, while a source
+ * of some temper takes them: all to the end, a part of each, some inputs only, or none.
  */
 #include "input/tee.h"
 
@@ -78,7 +79,8 @@ static void *write_input(void *arg)
 	if (w->packets && fcntl(fd, F_SETFL, O_DIRECT) != 0)
 		perror(w->fifo);
 	while (fd >= 0 && done < w->from->n) {
-		const size_t left = w->from->n - done, most = w->piece > 0 && w->piece < left ? w->piece : left;
+		const size_t left = w->from->n - done,
+			     most = w->piece > 0 && w->piece < left ? w->piece : left;
 		const ssize_t n = write(fd, w->from->data + done, most);
 		if (n < 0)
 			break;
@@ -136,10 +138,10 @@ static void take(struct tee *t, enum temper temper, const struct bytes *inputs, 
 			if ((n = read(fd, piece, 1 + below(sizeof(piece) - 1))) > 0)
 				append(&got, piece, (size_t)n);
 		close(fd);
-		const bool begins =
-			got.n <= inputs[i].n && (got.n == 0 || memcmp(got.data, inputs[i].data, got.n) == 0);
-		CHECK(temper == ALL || temper == SOME ? same(&got, &inputs[i]) : begins, "input %u: %zu of %zu bytes",
-		      i, got.n, inputs[i].n);
+		const bool begins = got.n <= inputs[i].n &&
+				    (got.n == 0 || memcmp(got.data, inputs[i].data, got.n) == 0);
+		CHECK(temper == ALL || temper == SOME ? same(&got, &inputs[i]) : begins,
+		      "input %u: %zu of %zu bytes", i, got.n, inputs[i].n);
 		free(got.data);
 	}
 }
@@ -155,7 +157,8 @@ static int open_output(enum output kind, struct collector *c)
 
 	c->fd = -1;
 	if (kind == A_NEW_FILE || kind == AN_APPENDED_FILE)
-		return open("out", O_WRONLY | O_CREAT | (kind == A_NEW_FILE ? O_TRUNC : O_APPEND), 0600);
+		return open("out", O_WRONLY | O_CREAT | (kind == A_NEW_FILE ? O_TRUNC : O_APPEND),
+			    0600);
 	if (kind == A_SOCKET ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends))
 		exit(1);
 	c->slow = kind == A_NONBLOCKING_PIPE;
@@ -207,17 +210,20 @@ static void one_case(enum temper temper, enum output output)
 			exit(1);
 	}
 	for (unsigned i = 0; i < INPUTS; i++)
-		if (writers[i].from && pthread_create(&writers[i].thread, NULL, write_input, &writers[i]) != 0)
+		if (writers[i].from &&
+		    pthread_create(&writers[i].thread, NULL, write_input, &writers[i]) != 0)
 			exit(1);
 	const int to = open_output(output, &c);
 	CHECK(tee_start(&t, NAMES, INPUTS, to, &fail) == 0, "%s", fail.text);
 	take(t, temper, inputs, INPUTS);
-	CHECK(tee_end(t, &fail) == 0, "temper %d, output %d: %s", (int)temper, (int)output, fail.text);
+	CHECK(tee_end(t, &fail) == 0, "temper %d, output %d: %s", (int)temper, (int)output,
+	      fail.text);
 	if (c.fd >= 0)
 		pthread_join(c.thread, NULL);
 	else
 		read_back(&c.got);
-	CHECK(same(&c.got, &all), "temper %d, output %d: %zu of %zu bytes", (int)temper, (int)output, c.got.n, all.n);
+	CHECK(same(&c.got, &all), "temper %d, output %d: %zu of %zu bytes", (int)temper,
+	      (int)output, c.got.n, all.n);
 	for (unsigned i = 0; i < INPUTS; i++) {
 		if (writers[i].from)
 			pthread_join(writers[i].thread, NULL);
@@ -245,12 +251,14 @@ static void reader_leaves(void)
 	while (read(fd, piece, sizeof(piece)) > 0)
 		;
 	close(fd);
-	CHECK(tee_next(t, &fd, &next) != 0 && strstr(next.text, "standard output"), "%s", next.text);
+	CHECK(tee_next(t, &fd, &next) != 0 && strstr(next.text, "standard output"), "%s",
+	      next.text);
 	CHECK(tee_end(t, &fail) != 0 && fail.status == STATUS_SYSTEM &&
 		      strstr(fail.text, "standard output: Broken pipe"),
 	      "%s", fail.text);
 	pthread_join(c.thread, NULL);
-	CHECK(c.got.n >= 1000000 && memcmp(c.got.data, input.data, c.got.n) == 0, "%zu bytes", c.got.n);
+	CHECK(c.got.n >= 1000000 && memcmp(c.got.data, input.data, c.got.n) == 0, "%zu bytes",
+	      c.got.n);
 	free(c.got.data);
 	free(input.data);
 }
@@ -270,8 +278,9 @@ static void messages(void)
 		exit(1);
 	const int to = open_output(A_PIPE, &c);
 	CHECK(tee_start(&t, NAMES, 1, to, &fail) == 0, "%s", fail.text);
-	CHECK(tee_end(t, &fail) != 0 && fail.status == STATUS_DATA && strstr(fail.text, "messages apart"), "%s",
-	      fail.text);
+	CHECK(tee_end(t, &fail) != 0 && fail.status == STATUS_DATA &&
+		      strstr(fail.text, "messages apart"),
+	      "%s", fail.text);
 	pthread_join(c.thread, NULL);
 	CHECK(c.got.n == 0, "%zu bytes", c.got.n);
 	char left[8];
@@ -328,8 +337,9 @@ static void missing(void)
 	const int to = open_output(A_PIPE, &c);
 	CHECK(tee_start(&t, NAMES, 3, to, &fail) == 0, "%s", fail.text);
 	take(t, ALL, &input, 1);
-	CHECK(tee_next(t, &fd, &next) != 0 && strcmp(next.text, "none: No such file or directory") == 0, "%s",
-	      next.text);
+	CHECK(tee_next(t, &fd, &next) != 0 &&
+		      strcmp(next.text, "none: No such file or directory") == 0,
+	      "%s", next.text);
 	CHECK(tee_end(t, &fail) != 0 && strcmp(fail.text, next.text) == 0, "%s", fail.text);
 	pthread_join(c.thread, NULL);
 	CHECK(same(&c.got, &input), "%zu bytes", c.got.n);
@@ -337,7 +347,8 @@ static void missing(void)
 	free(input.data);
 	/* What cannot be written is known before anything is opened. */
 	fail = (struct fail){.status = STATUS_OK};
-	CHECK(tee_start(&t, NAMES, 1, -1, &fail) != 0 && !t && fail.status == STATUS_SYSTEM, "%s", fail.text);
+	CHECK(tee_start(&t, NAMES, 1, -1, &fail) != 0 && !t && fail.status == STATUS_SYSTEM, "%s",
+	      fail.text);
 }
 
 static unsigned descriptors(void)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* terminal: sizes, the character set and colour, from the environment and from a terminal of our own. */
+/*
+ * terminal: sizes, the character set and colour, from the environment and from a terminal of our
+ * own.
+ */
 #include "cli/terminal.h"
 
 #include <fcntl.h>
@@ -20,7 +23,8 @@ static void set(const char *name, const char *value)
 
 static struct picture of(int fd)
 {
-	struct picture picture = {.columns = 7, .rows = 7, .utf8 = true, .colour = true, .log = true};
+	struct picture picture = {
+		.columns = 7, .rows = 7, .utf8 = true, .colour = true, .log = true};
 
 	terminal_picture(&picture, fd);
 	CHECK(picture.log, "log is not the terminal's");
@@ -80,19 +84,24 @@ static void sizes(int fd)
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		set("COLUMNS", CASES[i].text);
 		set("LINES", NULL);
-		CHECK(of(-1).columns == CASES[i].size && of(pipes[1]).columns == CASES[i].size && of(-1).rows == 0,
+		CHECK(of(-1).columns == CASES[i].size && of(pipes[1]).columns == CASES[i].size &&
+			      of(-1).rows == 0,
 		      "COLUMNS=%s", CASES[i].text);
-		CHECK(of(fd).columns == 101 && of(fd).rows == 33, "the terminal's size comes first: COLUMNS=%s",
-		      CASES[i].text);
+		CHECK(of(fd).columns == 101 && of(fd).rows == 33,
+		      "the terminal's size comes first: COLUMNS=%s", CASES[i].text);
 		set("COLUMNS", NULL);
 		set("LINES", CASES[i].text);
-		CHECK(of(-1).rows == CASES[i].size && of(pipes[1]).rows == CASES[i].size && of(-1).columns == 0,
+		CHECK(of(-1).rows == CASES[i].size && of(pipes[1]).rows == CASES[i].size &&
+			      of(-1).columns == 0,
 		      "LINES=%s", CASES[i].text);
-		CHECK(of(fd).rows == (CASES[i].size ? CASES[i].size : 33), "LINES come first: LINES=%s", CASES[i].text);
+		CHECK(of(fd).rows == (CASES[i].size ? CASES[i].size : 33),
+		      "LINES come first: LINES=%s", CASES[i].text);
 	}
 	set("LINES", NULL);
 	/* A serial line does not know its size. */
-	CHECK(ioctl(fd, TIOCSWINSZ, &(struct winsize){0}) == 0 && of(fd).columns == 0 && of(fd).rows == 0, "no size");
+	CHECK(ioctl(fd, TIOCSWINSZ, &(struct winsize){0}) == 0 && of(fd).columns == 0 &&
+		      of(fd).rows == 0,
+	      "no size");
 	set("COLUMNS", "44");
 	CHECK(of(fd).columns == 44, "COLUMNS where the terminal has no size");
 	close(pipes[0]);
@@ -104,8 +113,9 @@ static void colour(int fd)
 	static const struct {
 		const char *no, *term;
 		bool colour;
-	} CASES[] = {{NULL, "xterm", true}, {"", "xterm", true}, {"1", "xterm", false}, {"0", "xterm", false},
-		     {NULL, "dumb", false}, {NULL, NULL, false}, {NULL, "", false}};
+	} CASES[] = {{NULL, "xterm", true}, {"", "xterm", true},   {"1", "xterm", false},
+		     {"0", "xterm", false}, {NULL, "dumb", false}, {NULL, NULL, false},
+		     {NULL, "", false}};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		set("NO_COLOR", CASES[i].no);
@@ -121,7 +131,8 @@ int main(void)
 
 	CHECK(leader >= 0 && grantpt(leader) == 0 && unlockpt(leader) == 0, "no pseudo terminal");
 	const int fd = open(ptsname(leader), O_RDWR | O_NOCTTY);
-	CHECK(fd >= 0 && ioctl(fd, TIOCSWINSZ, &(struct winsize){.ws_row = 33, .ws_col = 101}) == 0, "its size");
+	CHECK(fd >= 0 && ioctl(fd, TIOCSWINSZ, &(struct winsize){.ws_row = 33, .ws_col = 101}) == 0,
+	      "its size");
 	character_set();
 	colour(fd);
 	sizes(fd);

@@ -9,7 +9,10 @@
 
 #include "check.h"
 
-/* "-2.5" with the sign that pictures have, or a power of ten in small digits, as a number; NAN: neither. */
+/*
+ * "-2.5" with the sign that pictures have, or a power of ten in small digits, as a number; NAN:
+ * neither.
+ */
 static double read_text(const char *text, int factor)
 {
 	static const char SMALL[] =
@@ -26,7 +29,8 @@ static double read_text(const char *text, int factor)
 		strcat(plain, "1e");
 		for (p += 2; *p; p += *p == '\xc2' ? 2 : 3) {
 			size_t which = 0;
-			for (const char *s = SMALL; strncmp(s, p, *p == '\xc2' ? 2 : 3) != 0; which++) {
+			for (const char *s = SMALL; strncmp(s, p, *p == '\xc2' ? 2 : 3) != 0;
+			     which++) {
 				s = strchr(s, '|') + 1;
 				if (!*s)
 					return (double)NAN;
@@ -52,31 +56,34 @@ static size_t characters(const char *text)
 	return n;
 }
 
-static void look(const struct ticks *t, const struct span *span, unsigned most, size_t room, const char *what)
+static void look(const struct ticks *t, const struct span *span, unsigned most, size_t room,
+		 const char *what)
 {
 	unsigned named = 0;
 	double before = -1, before_named = -1;
 
 	for (unsigned i = 0; i < t->count; i++) {
 		const struct tick *const tick = &t->tick[i];
-		CHECK(tick->at >= 0 && tick->at <= 1 && tick->at > before, "%s: tick %u at %g after %g", what, i,
-		      tick->at, before);
+		CHECK(tick->at >= 0 && tick->at <= 1 && tick->at > before,
+		      "%s: tick %u at %g after %g", what, i, tick->at, before);
 		before = tick->at;
 		if (tick->text[0] == '\0')
 			continue;
 		const double x = read_text(tick->text, t->factor);
-		CHECK(x >= span->lo && x <= span->hi, "%s: %s * 10^%d is out of range", what, tick->text, t->factor);
-		CHECK(fabs(span_at(span, x) - tick->at) < 1e-12, "%s: %s is at %g, not %g", what, tick->text, tick->at,
-		      span_at(span, x));
-		CHECK(before_named < 0 ||
-			      (tick->at - before_named) * (double)room >= (double)characters(tick->text) + 2,
+		CHECK(x >= span->lo && x <= span->hi, "%s: %s * 10^%d is out of range", what,
+		      tick->text, t->factor);
+		CHECK(fabs(span_at(span, x) - tick->at) < 1e-12, "%s: %s is at %g, not %g", what,
+		      tick->text, tick->at, span_at(span, x));
+		CHECK(before_named < 0 || (tick->at - before_named) * (double)room >=
+						  (double)characters(tick->text) + 2,
 		      "%s: %s is too close", what, tick->text);
 		before_named = tick->at;
 		named++;
 	}
 	CHECK(named <= 2 * most + 1, "%s: %u names", what, named);
 	/* Of long texts a few; the ends of an axis are named where that is none or one. */
-	CHECK(named >= (span->hi - span->lo > 1e-4 * fabs(span->hi) ? 2 : 1), "%s: %u names", what, named);
+	CHECK(named >= (span->hi - span->lo > 1e-4 * fabs(span->hi) ? 2 : 1), "%s: %u names", what,
+	      named);
 }
 
 static void random_spans(void)
@@ -86,8 +93,10 @@ static void random_spans(void)
 	char what[128];
 
 	for (int i = 0; i < 20000; i++) {
-		const double a = ldexp((double)(check_random(&seed) >> 11), (int)(check_random(&seed) % 1900) - 1000);
-		const double b = ldexp((double)(check_random(&seed) >> 11), (int)(check_random(&seed) % 40) - 90);
+		const double a = ldexp((double)(check_random(&seed) >> 11),
+				       (int)(check_random(&seed) % 1900) - 1000);
+		const double b = ldexp((double)(check_random(&seed) >> 11),
+				       (int)(check_random(&seed) % 40) - 90);
 		struct span span = {.lo = i % 3 ? a : -a, .log = i % 3 == 2};
 		span.hi = i % 2 ? span.lo + a * b : i % 4 ? a * 1e20 : fabs(a) * 3;
 		if (!(span.hi > span.lo) || isinf(span.hi) || (span.log && !(span.lo > 0)))
@@ -95,7 +104,8 @@ static void random_spans(void)
 		/* Neighbours have no round number between them. */
 		if ((span.hi - span.lo) / fabs(a) < 0x1p-49)
 			continue;
-		snprintf(what, sizeof(what), "%s%.17g:%.17g", span.log ? "log " : "", span.lo, span.hi);
+		snprintf(what, sizeof(what), "%s%.17g:%.17g", span.log ? "log " : "", span.lo,
+			 span.hi);
 		ticks_of_span(&ticks, &span, 10, 110, false);
 		look(&ticks, &span, 10, 110, what);
 	}
@@ -109,8 +119,8 @@ static void expect(const struct ticks *t, int factor, const char *texts)
 		strcat(all, t->tick[i].text);
 		strcat(all, i + 1 < t->count ? " " : "");
 	}
-	CHECK(strcmp(all, texts) == 0 && t->factor == factor, "'%s' * 10^%d, not '%s' * 10^%d", all, t->factor, texts,
-	      factor);
+	CHECK(strcmp(all, texts) == 0 && t->factor == factor, "'%s' * 10^%d, not '%s' * 10^%d", all,
+	      t->factor, texts, factor);
 }
 
 #define MINUS "\xe2\x88\x92"
@@ -132,11 +142,13 @@ static void known(void)
 		{0, (double)INFINITY, 306, "0 50 100 150"},
 		{-(double)INFINITY, (double)INFINITY, 306, MINUS "100 0 100"},
 		{-(double)INFINITY, 0, 306, MINUS "150 " MINUS "100 " MINUS "50 0"},
-		{1e9, 1e9 + 5, 0, "1000000000 1000000001 1000000002 1000000003 1000000004 1000000005"},
+		{1e9, 1e9 + 5, 0,
+		 "1000000000 1000000001 1000000002 1000000003 1000000004 1000000005"},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		ticks_of_span(&t, &(struct span){.lo = CASES[i].lo, .hi = CASES[i].hi}, 5, 500, false);
+		ticks_of_span(&t, &(struct span){.lo = CASES[i].lo, .hi = CASES[i].hi}, 5, 500,
+			      false);
 		expect(&t, CASES[i].factor, CASES[i].texts);
 	}
 	/* Counts have no parts. */
@@ -149,7 +161,9 @@ static void known(void)
 	ticks_of_span(&t, &(struct span){.lo = 0.01, .hi = 10, .log = true}, 5, 500, false);
 	expect(&t, 0, "0.01         0.1         1         10");
 	ticks_of_span(&t, &(struct span){.lo = 1e-300, .hi = 1e300, .log = true}, 4, 500, false);
-	expect(&t, 0, "10\xe2\x81\xbb\xc2\xb9\xe2\x81\xb5\xc2\xb9 10\xe2\x81\xb0 10\xc2\xb9\xe2\x81\xb5\xc2\xb9");
+	expect(&t, 0,
+	       "10\xe2\x81\xbb\xc2\xb9\xe2\x81\xb5\xc2\xb9 10\xe2\x81\xb0 "
+	       "10\xc2\xb9\xe2\x81\xb5\xc2\xb9");
 	/* Whole numbers that binary64 does not tell apart. */
 	ticks_of_whole(&t, ((int128_t)1 << 64) - 5, 5, 10, 200);
 	expect(&t, 0,
@@ -170,13 +184,14 @@ static void logarithms(void)
 	uint64_t seed = 7;
 
 	for (int i = 0; i < 10000; i++) {
-		const double x =
-			ldexp(1 + (double)(check_random(&seed) >> 11), (int)(check_random(&seed) % 1900) - 1000);
+		const double x = ldexp(1 + (double)(check_random(&seed) >> 11),
+				       (int)(check_random(&seed) % 1900) - 1000);
 		CHECK(fabs(ticks_log2(x) - log2(x)) <= 4 * DBL_EPSILON * (1 + fabs(log2(x))),
 		      "log2 %a is %.17g, not %.17g", x, ticks_log2(x), log2(x));
 	}
 	for (int e = -1074; e < 1024; e++)
-		CHECK(ticks_log2(ldexp(1, e)) == e, "log2 of 2^%d is %.17g", e, ticks_log2(ldexp(1, e)));
+		CHECK(ticks_log2(ldexp(1, e)) == e, "log2 of 2^%d is %.17g", e,
+		      ticks_log2(ldexp(1, e)));
 }
 
 int main(void)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * watch: the line of progress, its rate, and the thread that prints it: SIGUSR1 is answered at any time, however often
- * it comes, and never ends the process; the thread ends at once when it is told to.
+ * watch: the line of progress, its rate, and the thread that prints it: SIGUSR1 is answered at any
+ * time, however often it comes, and never ends the process; the thread ends at once when it is told
+ * to.
  */
 #include "watch.h"
 
@@ -29,8 +30,10 @@ static void text_is(const struct progress_now *p, unsigned columns, const char *
 static void texts(void)
 {
 	const struct progress_now none = {.seconds = 3600};
-	const struct progress_now pipe = {.bytes = 12345678901, .records = 9, .seconds = 3723.9, .rate = 999499};
-	const struct progress_now file = {.bytes = 999, .length = 1000, .records = 5, .seconds = 5, .rate = 0.5};
+	const struct progress_now pipe = {
+		.bytes = 12345678901, .records = 9, .seconds = 3723.9, .rate = 999499};
+	const struct progress_now file = {
+		.bytes = 999, .length = 1000, .records = 5, .seconds = 5, .rate = 0.5};
 	const struct progress_now stands = {.bytes = 999500, .length = 4000000, .seconds = 59.9};
 	const struct progress_now gpu = {.bytes = (uint64_t)3 << 30,
 					 .length = (uint64_t)4 << 30,
@@ -84,7 +87,8 @@ static void rates(void)
 		bytes += i < 200 ? i % 2 ? 2 : 3 : 250;
 	}
 	CHECK(fabs(last - 1000) < 1, "%g", last);
-	CHECK(rate_look(&rate, 100, bytes) >= 0 && rate_look(&rate, 100, bytes) >= 0, "no time between two looks");
+	CHECK(rate_look(&rate, 100, bytes) >= 0 && rate_look(&rate, 100, bytes) >= 0,
+	      "no time between two looks");
 }
 
 /* ---- the thread ---- */
@@ -223,7 +227,10 @@ static int thread_in_child(void)
 		usleep(30000);
 		CHECK(saves == then, "saved after the end");
 	}
-	/* A stderr that takes nothing holds nothing up: neither the end nor a line that is asked for. */
+	/*
+	 * A stderr that takes nothing holds nothing up: neither the end nor a line that is asked
+	 * for.
+	 */
 	int full[2];
 	char byte = 0;
 	CHECK(pipe(full) == 0 && fcntl(full[1], F_SETFL, O_NONBLOCK) == 0, "pipe");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker: the one that begins the start of a GPU leaves its core to the driver. It takes nothing more until the GPU is
- * ready or has failed, or until there is nothing left to take; what it does not take, the others count.
+ * worker: the one that begins the start of a GPU leaves its core to the driver. It takes nothing
+ * more until the GPU is ready or has failed, or until there is nothing left to take; what it does
+ * not take, the others count.
  */
 #include <pthread.h>
 #include <fcntl.h>
@@ -31,7 +32,9 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* The first call, by the first worker, begins the start. The other worker leaves it time to take more than it should.
+/*
+ * The first call, by the first worker, begins the start. The other worker leaves it time to take
+ * more than it should.
  */
 static bool begin(void *arg)
 {
@@ -50,7 +53,8 @@ static bool begin(void *arg)
 }
 
 /* Both count one file; how much of it was the first one's? */
-static uint64_t taken_by_first(const struct counting *counting, struct counts *counts, const struct source_spec *spec)
+static uint64_t taken_by_first(const struct counting *counting, struct counts *counts,
+			       const struct source_spec *spec)
 {
 	struct fail fail = {.status = STATUS_OK};
 
@@ -58,11 +62,13 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 	memset(&other, 0, sizeof(other));
 	counts->samples = 0;
 	gpu.state = GPU_NONE;
-	work = (struct work){.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .busy = begin};
+	work = (struct work){
+		.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .busy = begin};
 	CHECK(source_open(&work.source, spec, &fail) == 0, "%s", fail.text);
 	run(&report[0]);
 	pthread_join(other, NULL);
-	CHECK(fails[0].status == STATUS_OK && fails[1].status == STATUS_OK, "%s%s", fails[0].text, fails[1].text);
+	CHECK(fails[0].status == STATUS_OK && fails[1].status == STATUS_OK, "%s%s", fails[0].text,
+	      fails[1].text);
 	CHECK(report[0].fills + report[1].fills == BLOCKS && counts->samples == BLOCKS * BLOCK / 4,
 	      "%llu and %llu blocks, %llu samples", (unsigned long long)report[0].fills,
 	      (unsigned long long)report[1].fills, (unsigned long long)counts->samples);
@@ -73,8 +79,12 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 int main(void)
 {
 	static char *const FILES[] = {"file"};
-	const struct source_spec spec = {
-		.paths = FILES, .path_count = 1, .limit = UINT64_MAX, .record = 4, .raw = true, .threads = 2};
+	const struct source_spec spec = {.paths = FILES,
+					 .path_count = 1,
+					 .limit = UINT64_MAX,
+					 .record = 4,
+					 .raw = true,
+					 .threads = 2};
 	const struct edges_spec bins = {.bins = 1024};
 	struct sample_type type;
 	struct edges edges;

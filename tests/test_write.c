@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* write: what each format holds, to the byte. uhi_check.py has those read them that they are for. */
+/*
+ * write: what each format holds, to the byte. uhi_check.py has those read them that they are for.
+ */
 #include "output/write.h"
 
 #include <math.h>
@@ -42,7 +44,10 @@ static void raw(void)
 	}
 }
 
-/* The header is as numpy.save writes it, the counters are those of raw; uhi_check.py has numpy load them. */
+/*
+ * The header is as numpy.save writes it, the counters are those of raw; uhi_check.py has numpy load
+ * them.
+ */
 static void npy(void)
 {
 	static const struct {
@@ -80,14 +85,16 @@ static void npy(void)
 		char *counters = scratch_read("h.raw", &raw_bytes);
 		char header[129];
 		memset(header, ' ', 128);
-		const int used = snprintf(header, sizeof(header),
-					  "\x93NUMPY\x01%cv%c{'descr': '%s', 'fortran_order': False, 'shape': %s, }", 1,
-					  1, CASES[i].descr, CASES[i].shape);
+		const int used = snprintf(
+			header, sizeof(header),
+			"\x93NUMPY\x01%cv%c{'descr': '%s', 'fortran_order': False, 'shape': %s, }",
+			1, 1, CASES[i].descr, CASES[i].shape);
 		header[7] = header[9] = 0;
 		memset(header + used, ' ', 127 - (size_t)used);
 		header[127] = '\n';
-		CHECK(raw_bytes == cells * counter_bytes(CASES[i].counter) && bytes == 128 + raw_bytes &&
-			      memcmp(data, header, 128) == 0 && memcmp(data + 128, counters, raw_bytes) == 0,
+		CHECK(raw_bytes == cells * counter_bytes(CASES[i].counter) &&
+			      bytes == 128 + raw_bytes && memcmp(data, header, 128) == 0 &&
+			      memcmp(data + 128, counters, raw_bytes) == 0,
 		      "%s %s: %zu bytes", CASES[i].descr, CASES[i].shape, bytes);
 		free(data);
 		free(counters);
@@ -105,20 +112,28 @@ static void json_holds(const char *axis, const char *values)
 
 	CHECK(data && memchr(data, '\n', bytes) == data + bytes - 1, "one line");
 	snprintf(expected, sizeof(expected),
-		 "\"axes\": [{\"type\": %s}], \"storage\": {\"type\": \"int\", \"values\": [%s]}}", axis, values);
+		 "\"axes\": [{\"type\": %s}], \"storage\": {\"type\": \"int\", \"values\": [%s]}}",
+		 axis, values);
 	CHECK(strstr(data, expected), "no %s in %.1200s", expected, data);
 	free(data);
 }
 
 #define FLOWS "\"underflow\": true, \"overflow\": true, \"circular\": false"
 
-/* Which axes are regular: those whose edges readers compute to the bit. uhi_check.py asks the readers. */
+/*
+ * Which axes are regular: those whose edges readers compute to the bit. uhi_check.py asks the
+ * readers.
+ */
 static void json_axes(void)
 {
 	static const double LIST[] = {0, 1, 2, 3};
 	uint64_t count[49] = {1, 2, 3};
 	const struct wish wish = make_wish("h.json", "json", COUNTER_U64);
-	struct hist h = {.channels = 1, .axis = make_axis(3), .count = count, .stride = 3, .flow[0] = {7, 8, 9}};
+	struct hist h = {.channels = 1,
+			 .axis = make_axis(3),
+			 .count = count,
+			 .stride = 3,
+			 .flow[0] = {7, 8, 9}};
 	struct sample_type type;
 	struct fail fail;
 	const char *why;
@@ -129,7 +144,8 @@ static void json_axes(void)
 	h.axis = make_axis(49);
 	CHECK(publish_to(&wish, &h, &fail) == 0, "%s", fail.text);
 	char *data = scratch_read("h.json", &(size_t){0});
-	CHECK(strstr(data, "\"variable\", \"edges\": [0,1,2,3,") && strstr(data, ",48,49], " FLOWS), "%.900s", data);
+	CHECK(strstr(data, "\"variable\", \"edges\": [0,1,2,3,") && strstr(data, ",48,49], " FLOWS),
+	      "%.900s", data);
 	free(data);
 	/* Modulo N. */
 	h.axis = make_axis(3);
@@ -168,7 +184,8 @@ static void json_axes(void)
 static bool is_regular(const struct axis *axis)
 {
 	const uint32_t bins = axis_bins(axis);
-	const double lo = edges_value(&axis->edges, 0), top = lo + (edges_value(&axis->edges, bins) - lo);
+	const double lo = edges_value(&axis->edges, 0),
+		     top = lo + (edges_value(&axis->edges, bins) - lo);
 
 	for (uint32_t i = 0; i <= bins; i++) {
 		const double z = (double)i / bins, edge = edges_value(&axis->edges, i);
@@ -179,7 +196,10 @@ static bool is_regular(const struct axis *axis)
 	return true;
 }
 
-/* Ranges of integers of all lengths, in 2^k bins or others: where no edge is looked at, it is known. */
+/*
+ * Ranges of integers of all lengths, in 2^k bins or others: where no edge is looked at, it is
+ * known.
+ */
 static void json_exact(void)
 {
 	uint64_t seed = 8, regular = 0;
@@ -188,20 +208,23 @@ static void json_exact(void)
 	sample_type_parse(&type, "i64");
 	for (int i = 0; i < 20000; i++) {
 		const uint32_t bins = (uint32_t)1 << check_random(&seed) % 13;
-		const int length = 1 + (int)(check_random(&seed) % 60), zeros = (int)(check_random(&seed) % 40);
-		struct axis_spec spec = {.edges = {.kind = AXIS_RANGE, .bins = bins + (check_random(&seed) % 8 == 0)}};
+		const int length = 1 + (int)(check_random(&seed) % 60),
+			  zeros = (int)(check_random(&seed) % 40);
+		struct axis_spec spec = {.edges = {.kind = AXIS_RANGE,
+						   .bins = bins + (check_random(&seed) % 8 == 0)}};
 		struct number *const ends[] = {&spec.edges.lo, &spec.edges.hi};
 		struct axis axis;
 		const char *why;
 		for (int k = 0; k < 2; k++) {
 			int128_t x = (int128_t)(check_random(&seed) >> (64 - length)) << zeros;
 			x = check_random(&seed) % 2 ? -x : check_random(&seed) % 8 ? x : 0;
-			*ends[k] = (struct number){.value = (double)x, .whole = true, .exact = true, .integer = x};
+			*ends[k] = (struct number){
+				.value = (double)x, .whole = true, .exact = true, .integer = x};
 		}
 		if (axis_init(&axis, &spec, &type, &why) != 0)
 			continue;
-		CHECK(write_json_is_regular(&axis) == is_regular(&axis), "%.17g:%.17g by %lu", spec.edges.lo.value,
-		      spec.edges.hi.value, (unsigned long)axis_bins(&axis));
+		CHECK(write_json_is_regular(&axis) == is_regular(&axis), "%.17g:%.17g by %lu",
+		      spec.edges.lo.value, spec.edges.hi.value, (unsigned long)axis_bins(&axis));
 		regular += is_regular(&axis);
 		edges_free(&axis.edges);
 	}
@@ -236,8 +259,9 @@ static void json_fused(void)
 		      "an axis");
 		CHECK(publish_to(&wish, &h, &fail) == 0, "%s", fail.text);
 		char *data = scratch_read("h.json", &(size_t){0});
-		CHECK(strstr(data, CASES[i].regular ? "[{\"type\": \"regular\"" : "[{\"type\": \"variable\""), "%s:%s",
-		      CASES[i].lo, CASES[i].hi);
+		CHECK(strstr(data, CASES[i].regular ? "[{\"type\": \"regular\""
+						    : "[{\"type\": \"variable\""),
+		      "%s:%s", CASES[i].lo, CASES[i].hi);
 		free(data);
 	}
 	scratch_clean();
@@ -258,15 +282,21 @@ static void json_channels(void)
 	size_t bytes;
 
 	CHECK(publish_to(&wish, &h, &fail) == 0, "%s", fail.text);
-	char *data = scratch_read("h.json", &bytes), *second = strstr(data, ", \"channel1\": {\"uhi_schema\": 1, ");
-	CHECK(second && strncmp(data, "{\"channel0\": {\"uhi_schema\": 1, ", 31) == 0, "%.1200s", data);
-	CHECK(strstr(data, "\"channel\": 0, \"channels\": 2, \"samples\": 7, \"under\": 0, \"over\": 4, \"nan\": 0, "),
+	char *data = scratch_read("h.json", &bytes),
+	     *second = strstr(data, ", \"channel1\": {\"uhi_schema\": 1, ");
+	CHECK(second && strncmp(data, "{\"channel0\": {\"uhi_schema\": 1, ", 31) == 0, "%.1200s",
+	      data);
+	CHECK(strstr(data,
+		     "\"channel\": 0, \"channels\": 2, \"samples\": 7, \"under\": 0, \"over\": 4, "
+		     "\"nan\": 0, "),
 	      "%.1200s", data);
 	CHECK(strstr(second,
-		     "\"channel\": 1, \"channels\": 2, \"samples\": 7, \"under\": 1, \"over\": 3, \"nan\": 0, "),
+		     "\"channel\": 1, \"channels\": 2, \"samples\": 7, \"under\": 1, \"over\": 3, "
+		     "\"nan\": 0, "),
 	      "%.1200s", second);
-	CHECK(strstr(data, "\"values\": [0,1,2,4]}}, ") && strstr(second, "\"values\": [1,3,0,3]}}}\n"), "%.1200s",
-	      data);
+	CHECK(strstr(data, "\"values\": [0,1,2,4]}}, ") &&
+		      strstr(second, "\"values\": [1,3,0,3]}}}\n"),
+	      "%.1200s", data);
 	free(data);
 	scratch_clean();
 }
@@ -285,7 +315,8 @@ static void text(void)
 	struct fail fail;
 
 	CHECK(publish_to(&wish, &h, &fail) == 0, "%s", fail.text);
-	CHECK(scratch_holds("t", "bin,lower,upper,count\n0,0,1,0\n1,1,2,300\n2,2,3,70000\n"), "csv");
+	CHECK(scratch_holds("t", "bin,lower,upper,count\n0,0,1,0\n1,1,2,300\n2,2,3,70000\n"),
+	      "csv");
 	wish.style.flow = wish.style.nonzero = true;
 	wish.style.header = false;
 	wish.format = "tsv";

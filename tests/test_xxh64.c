@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* xxh64: against published values and libzstd, which writes it after its frames; all lengths, all ways to cut. */
+/*
+ * xxh64: against published values and libzstd, which writes it after its frames; all lengths, all
+ * ways to cut.
+ */
 #include "base/xxh64.h"
 
 #include <stdlib.h>

@@ -28,13 +28,17 @@ static uint64_t asked_of(uint64_t from, uint64_t to)
 	uint64_t bytes = 0;
 
 	for (unsigned i = 0; i < asked_count; i++) {
-		const uint64_t a = asked[i].from > from ? asked[i].from : from, b = asked[i].to < to ? asked[i].to : to;
+		const uint64_t a = asked[i].from > from ? asked[i].from : from,
+			       b = asked[i].to < to ? asked[i].to : to;
 		bytes += a < b ? b - a : 0;
 	}
 	return bytes;
 }
 
-/* A frame, one of 1 GiB to be skipped, and frames: what is skipped is not read, what follows is, once. */
+/*
+ * A frame, one of 1 GiB to be skipped, and frames: what is skipped is not read, what follows is,
+ * once.
+ */
 static void skipped(void)
 {
 	static char *const PATHS[] = {"f"};
@@ -49,7 +53,8 @@ static void skipped(void)
 	pack_frame(&p, data, bytes, 1, true, true, 0);
 	const size_t one = p.bytes;
 	FILE *f = fopen("f", "wb");
-	CHECK(f && fwrite(p.data, 1, one, f) == one && fwrite("\x50\x2a\x4d\x18\0\0\0\x40", 1, 8, f) == 8 &&
+	CHECK(f && fwrite(p.data, 1, one, f) == one &&
+		      fwrite("\x50\x2a\x4d\x18\0\0\0\x40", 1, 8, f) == 8 &&
 		      fseek(f, (long)gap, SEEK_CUR) == 0,
 	      "f");
 	for (unsigned i = 0; i < 8; i++)
@@ -61,11 +66,13 @@ static void skipped(void)
 	const struct outcome o = read_all(&spec, 2, 65536);
 	CHECK(o.rc == 0 && o.records == 9 * records && o.sum == 9 * sum, "'%s'", o.fail.text);
 	const uint64_t end = one + 8 + gap, after = 8 * one;
-	CHECK(asked_of(one + 8, end) <= 16 * MIB, "%llu bytes for nothing", (unsigned long long)asked_of(one + 8, end));
-	CHECK(asked_of(0, one) <= one && asked_of(0, one) >= one - FRAME_HEADER_MAX, "%llu of %zu bytes",
-	      (unsigned long long)asked_of(0, one), one);
+	CHECK(asked_of(one + 8, end) <= 16 * MIB, "%llu bytes for nothing",
+	      (unsigned long long)asked_of(one + 8, end));
+	CHECK(asked_of(0, one) <= one && asked_of(0, one) >= one - FRAME_HEADER_MAX,
+	      "%llu of %zu bytes", (unsigned long long)asked_of(0, one), one);
 	CHECK(asked_of(end, end + after) >= after - one && asked_of(end, end + after) <= after,
-	      "%llu of %llu bytes after it", (unsigned long long)asked_of(end, end + after), (unsigned long long)after);
+	      "%llu of %llu bytes after it", (unsigned long long)asked_of(end, end + after),
+	      (unsigned long long)after);
 	free(p.data);
 	free(data);
 	scratch_clean();
@@ -102,8 +109,9 @@ static void very_many(void)
 		alarm(300);
 		const struct outcome o = read_all(&spec, spec.threads, 65536);
 		alarm(0);
-		CHECK(o.rc == 0 && o.records == TIMES * records && o.sum == TIMES * sum, "round %u: %llu records, '%s'",
-		      round, (unsigned long long)o.records, o.fail.text);
+		CHECK(o.rc == 0 && o.records == TIMES * records && o.sum == TIMES * sum,
+		      "round %u: %llu records, '%s'", round, (unsigned long long)o.records,
+		      o.fail.text);
 		if (feeder > 0)
 			waitpid(feeder, NULL, 0);
 	}

@@ -11,13 +11,15 @@ static void empty_promise(void)
 
 	scratch_write("f", FRAME, sizeof(FRAME));
 	for (size_t cap = 100; cap <= 10000; cap *= 100) {
-		const struct source_spec spec = {.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1};
+		const struct source_spec spec = {
+			.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1};
 		unsigned char buffer[10000];
 		struct fail fail = {.status = STATUS_OK};
 		struct source *s;
 		size_t got;
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-		CHECK(take_copy(source_reader(s), buffer, cap, &got, &fail) == -1 && fail.status == STATUS_DATA,
+		CHECK(take_copy(source_reader(s), buffer, cap, &got, &fail) == -1 &&
+			      fail.status == STATUS_DATA,
 		      "cap %zu: %zu bytes", cap, got);
 		source_close(s);
 	}
@@ -53,7 +55,8 @@ static void lies(void)
 	for (size_t i = 0; i < 2000000; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30);
 	for (unsigned round = 0; round < 24; round++) {
-		const unsigned kind = round % 3; /* too little, a piece's end; too little; far too much */
+		/* too little, a piece's end; too little; far too much */
+		const unsigned kind = round % 3;
 		struct pack p = {.state = 1};
 		if (kind == 2)
 			pack_frame(&p, data, 10, 1, true, false, 0);
@@ -68,7 +71,8 @@ static void lies(void)
 						 .memory = 4 << 20};
 		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
 		CHECK(o.rc == (kind == 2 ? 0 : -1), "kind %u: %d '%s'", kind, o.rc, o.fail.text);
-		CHECK(o.records <= spec.limit, "kind %u: %llu records", kind, (unsigned long long)o.records);
+		CHECK(o.records <= spec.limit, "kind %u: %llu records", kind,
+		      (unsigned long long)o.records);
 		free(p.data);
 	}
 	free(data);
@@ -76,8 +80,8 @@ static void lies(void)
 }
 
 /*
- * One frame fails after a skippable one has shown that nothing follows, and then a lent chunk is given
- * back: the record whose other half is missing is not an error of its own.
+ * One frame fails after a skippable one has shown that nothing follows, and then a lent chunk is
+ * given back: the record whose other half is missing is not an error of its own.
  */
 static struct worker meanwhile;
 
@@ -117,7 +121,8 @@ static void one_error(void)
 	scratch_write("f", p.data, p.bytes);
 	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 	struct reader *const reader = source_reader(s);
-	CHECK(source_take(reader, &want, &chunk, &fail) == 0 && chunk.bytes == 1000, "%zu bytes", chunk.bytes);
+	CHECK(source_take(reader, &want, &chunk, &fail) == 0 && chunk.bytes == 1000, "%zu bytes",
+	      chunk.bytes);
 	w.source = meanwhile.source = s;
 	meanwhile.cap = 4096;
 	pthread_create(&w.thread, NULL, ask_once, &w);
@@ -132,7 +137,10 @@ static void one_error(void)
 	scratch_clean();
 }
 
-/* A frame that -S skips is damaged, and another worker has all records within -n before it is decoded. */
+/*
+ * A frame that -S skips is damaged, and another worker has all records within -n before it is
+ * decoded.
+ */
 static void skipped_error(void)
 {
 	static char *const PATHS[] = {"f"};
@@ -161,8 +169,8 @@ static void skipped_error(void)
 	pthread_create(&w.thread, NULL, ask_once, &w);
 	pthread_join(w.thread, NULL);
 	pthread_join(meanwhile.thread, NULL);
-	CHECK(meanwhile.rc == 0 && meanwhile.records == 100, "%llu records '%s'", (unsigned long long)meanwhile.records,
-	      meanwhile.fail.text);
+	CHECK(meanwhile.rc == 0 && meanwhile.records == 100, "%llu records '%s'",
+	      (unsigned long long)meanwhile.records, meanwhile.fail.text);
 	CHECK(w.rc == -1 && strstr(w.fail.text, "checksum"), "%d '%s'", w.rc, w.fail.text);
 	source_close(s);
 	free(p.data);
@@ -183,8 +191,12 @@ static void cut(void *arg)
 static void cut_meanwhile(void)
 {
 	static char *const PATHS[] = {"f"};
-	const struct source_spec spec = {
-		.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 1, .more = cut};
+	const struct source_spec spec = {.paths = PATHS,
+					 .path_count = 1,
+					 .limit = UINT64_MAX,
+					 .record = 1,
+					 .threads = 1,
+					 .more = cut};
 	const size_t each = 2 << 20;
 	unsigned char *data = malloc(2 * each);
 	struct pack p = {.state = 1};
@@ -198,9 +210,11 @@ static void cut_meanwhile(void)
 	for (unsigned i = 0; i < 8; i++) {
 		cut_to = i % 4 == 0 ? 0 : i % 4 == 1 ? 6 : first - (i % 4 == 2 ? 4 : 1);
 		scratch_write("f", p.data, p.bytes);
-		const struct outcome o = read_all(&spec, 1, i < 4 ? 4097 : 4 << 20); /* lent, copied */
+		/* lent, copied */
+		const struct outcome o = read_all(&spec, 1, i < 4 ? 4097 : 4 << 20);
 		CHECK(o.rc == -1 && strstr(o.fail.text, "the input ends inside it"),
-		      "cut to %zu: %d, %llu records '%s'", cut_to, o.rc, (unsigned long long)o.records, o.fail.text);
+		      "cut to %zu: %d, %llu records '%s'", cut_to, o.rc,
+		      (unsigned long long)o.records, o.fail.text);
 	}
 	free(p.data);
 	free(data);
@@ -224,7 +238,8 @@ static void is_bad(const void *bytes, size_t n, const char *why, const char *wha
 {
 	const struct outcome o = read_bytes(bytes, n, &PLAIN);
 
-	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, why) && !strchr(o.fail.text, '\n'),
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, why) &&
+		      !strchr(o.fail.text, '\n'),
 	      "%s: %d, %d '%s'", what, o.rc, (int)o.fail.status, o.fail.text);
 }
 
@@ -253,9 +268,12 @@ static void bad_input(void)
 		p.data[i] ^= (unsigned char)(1u << i % 8);
 		const struct outcome o = read_bytes(p.data, p.bytes, &PLAIN);
 		/* Without its first four bytes the input is not zstd. */
-		CHECK(i < 4 || (o.rc == -1 && (o.fail.status == STATUS_DATA || o.fail.status == STATUS_LIMIT)) ||
+		CHECK(i < 4 ||
+			      (o.rc == -1 &&
+			       (o.fail.status == STATUS_DATA || o.fail.status == STATUS_LIMIT)) ||
 			      (o.rc == 0 && o.records == records && o.sum == sum),
-		      "byte %zu: %d, %llu records '%s'", i, o.rc, (unsigned long long)o.records, o.fail.text);
+		      "byte %zu: %d, %llu records '%s'", i, o.rc, (unsigned long long)o.records,
+		      o.fail.text);
 		p.data[i] = was;
 	}
 	for (size_t n = 1; n <= 8; n++) {
@@ -272,8 +290,10 @@ static void bad_input(void)
 		is_bad(p.data, p.bytes + n, "inside its header", "a skippable frame begun");
 	}
 	is_bad("\x28\xb5\x2f\xfd", 4, "inside its header", "magic alone");
-	is_bad("\x28\xb5\x2f\xfd and then no zstd at all", 28, "at offset 0", "raw data that begins with the magic");
-	is_bad("\x50\x2a\x4d\x18\xff\xff\xff\xff....", 12, "inside it", "a skippable frame without an end");
+	is_bad("\x28\xb5\x2f\xfd and then no zstd at all", 28, "at offset 0",
+	       "raw data that begins with the magic");
+	is_bad("\x50\x2a\x4d\x18\xff\xff\xff\xff....", 12, "inside it",
+	       "a skippable frame without an end");
 	is_bad("\x25\xb5\x2f\xfd..........", 14, "before 0.8", "a legacy frame");
 	struct pack legacy = {.state = 1};
 	pack_frame(&legacy, data, 100, 1, true, false, 0);
@@ -284,17 +304,22 @@ static void bad_input(void)
 	is_bad("\x28\xb5\x2f\xfd\x21\x07\x01\x01\x00\x00", 10, "dictionary", "a dictionary");
 	is_bad("\x28\xb5\x2f\xfd\x28\x01\x09\x00\x00\x00", 10, "no version", "the reserved bit");
 	/* A block that is larger than the window of 1 KiB allows. */
-	is_bad("\x28\xb5\x2f\xfd\x00\x00\x63\x62\x00\x00", 10, "at offset 0", "a block larger than its window");
+	is_bad("\x28\xb5\x2f\xfd\x00\x00\x63\x62\x00\x00", 10, "at offset 0",
+	       "a block larger than its window");
 	/* Wrong sizes: a frame that declares more, or less, than it holds. */
-	static const unsigned char LIES[][13] = {{0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x21, 0, 0, 'a', 'b', 'c', 'd'},
-						 {0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'}};
+	static const unsigned char LIES[][13] = {
+		{0x28, 0xb5, 0x2f, 0xfd, 0x20, 5, 0x21, 0, 0, 'a', 'b', 'c', 'd'},
+		{0x28, 0xb5, 0x2f, 0xfd, 0x20, 3, 0x21, 0, 0, 'a', 'b', 'c', 'd'}};
 	is_bad(LIES[0], 13, "at offset 0", "more than there is");
 	is_bad(LIES[1], 13, "at offset 0", "less than there is");
 	free(p.data);
 	scratch_clean();
 }
 
-/* A window that does not fit is refused with the -M that would do; a wrong content size costs no memory. */
+/*
+ * A window that does not fit is refused with the -M that would do; a wrong content size costs no
+ * memory.
+ */
 static void limits(void)
 {
 	/* No single segment: the window descriptor says 2^31; one raw block of four bytes. */
@@ -304,7 +329,8 @@ static void limits(void)
 	spec.memory = 256 << 20;
 	spec.zstd = true;
 	struct outcome o = read_bytes(big, sizeof(big), &spec);
-	CHECK(o.rc == -1 && o.fail.status == STATUS_LIMIT && strstr(o.fail.text, "-M 2097152K"), "'%s'", o.fail.text);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_LIMIT && strstr(o.fail.text, "-M 2097152K"),
+	      "'%s'", o.fail.text);
 	spec.memory = (uint64_t)1 << 31;
 	o = read_bytes(big, sizeof(big), &spec);
 	CHECK(o.rc == 0 && o.records == 4, "with that much: %d '%s'", o.rc, o.fail.text);
@@ -316,15 +342,18 @@ static void limits(void)
 	o = read_bytes(big, sizeof(big), &spec);
 	CHECK(o.rc == 0 && o.records == 4, "128 MiB: %d '%s'", o.rc, o.fail.text);
 	/* It declares 2^60 bytes and holds four. */
-	static const unsigned char LIE[] = {0x28, 0xb5, 0x2f, 0xfd, 0xc0, 8 << 3, 0,   0,   0,   0,  0,
-					    0,    0,    0x10, 0x21, 0,    0,      'a', 'b', 'c', 'd'};
+	static const unsigned char LIE[] = {0x28, 0xb5, 0x2f, 0xfd, 0xc0, 8 << 3, 0,
+					    0,    0,    0,    0,    0,    0,      0x10,
+					    0x21, 0,    0,    'a',  'b',  'c',    'd'};
 	o = read_bytes(LIE, sizeof(LIE), &spec);
-	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA, "a lying content size: %d '%s'", o.rc, o.fail.text);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA, "a lying content size: %d '%s'", o.rc,
+	      o.fail.text);
 
 	spec = PLAIN;
 	spec.zstd = true;
 	o = read_bytes("no zstd", 7, &spec);
-	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "--zstd"), "'%s'", o.fail.text);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "--zstd"), "'%s'",
+	      o.fail.text);
 	spec.zstd = false;
 	spec.raw = true;
 	o = read_bytes("\x28\xb5\x2f\xfd.", 5, &spec);
@@ -341,8 +370,8 @@ static void limits(void)
 	unsigned char *zeros = calloc(1, 64 << 20);
 	pack_frame(&p, zeros, 64 << 20, 3, false, true, 0);
 	o = read_bytes(p.data, p.bytes, &PLAIN);
-	CHECK(o.rc == 0 && o.records == 64 << 20, "empty frames and a bomb: %llu '%s'", (unsigned long long)o.records,
-	      o.fail.text);
+	CHECK(o.rc == 0 && o.records == 64 << 20, "empty frames and a bomb: %llu '%s'",
+	      (unsigned long long)o.records, o.fail.text);
 	free(zeros);
 	free(p.data);
 	scratch_clean();
@@ -360,10 +389,12 @@ static void ends(void)
 		pack_frame(&p, data, 10, 1, i % 2, false, 0);
 	spec.record = 8;
 	struct outcome o = read_bytes(p.data, p.bytes, &spec);
-	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "4 of 8 bytes"), "'%s'", o.fail.text);
+	CHECK(o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, "4 of 8 bytes"),
+	      "'%s'", o.fail.text);
 	spec.ignore_tail = true;
 	o = read_bytes(p.data, p.bytes, &spec);
-	CHECK(o.rc == 0 && o.records == 12 && o.totals.tail == 4 && o.totals.tails == 1, "'%s'", o.fail.text);
+	CHECK(o.rc == 0 && o.records == 12 && o.totals.tail == 4 && o.totals.tails == 1, "'%s'",
+	      o.fail.text);
 	spec.skip = 101;
 	o = read_bytes(p.data, p.bytes, &spec);
 	CHECK(o.rc == -1 && strstr(o.fail.text, "to skip"), "'%s'", o.fail.text);

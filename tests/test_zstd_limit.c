@@ -15,7 +15,10 @@ static void *work_and_say(void *arg)
 	return NULL;
 }
 
-/* Called when the first frame is found and not yet decoded: now the next worker looks at what follows. */
+/*
+ * Called when the first frame is found and not yet decoded: now the next worker looks at what
+ * follows.
+ */
 static void overtake(void *arg)
 {
 	struct worker *w = arg;
@@ -27,7 +30,10 @@ static void overtake(void *arg)
 	wait_for(w);
 }
 
-/* Damage after the last record of -n is no error, even for a reader that sees it before the limit is known. */
+/*
+ * Damage after the last record of -n is no error, even for a reader that sees it before the limit
+ * is known.
+ */
 static void wrong_behind(void)
 {
 	static char *const PATHS[] = {"f"};
@@ -38,7 +44,9 @@ static void wrong_behind(void)
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
 	for (unsigned kind = 0; kind < 6; kind++) {
-		/* Frames without a declared size; -n ends in the last one, or in the one before it. */
+		/*
+		 * Frames without a declared size; -n ends in the last one, or in the one before it.
+		 */
 		struct pack p = {.state = 1};
 		pack_frame(&p, data, bytes, 1, false, true, 0);
 		const size_t first = p.bytes;
@@ -67,12 +75,14 @@ static void wrong_behind(void)
 		pthread_join(other.thread, NULL);
 		alarm(0);
 		const bool failed = own.rc != 0 || other.rc != 0;
-		CHECK(failed == (kind >= 3), "kind %u: %d %d, '%s' '%s'", kind, own.rc, other.rc, own.fail.text,
-		      other.fail.text);
-		CHECK(failed || (own.records + other.records == records && own.sum + other.sum == sum &&
-				 own.fail.status == STATUS_OK && other.fail.status == STATUS_OK),
-		      "kind %u: %llu and %llu of %llu records", kind, (unsigned long long)own.records,
-		      (unsigned long long)other.records, (unsigned long long)records);
+		CHECK(failed == (kind >= 3), "kind %u: %d %d, '%s' '%s'", kind, own.rc, other.rc,
+		      own.fail.text, other.fail.text);
+		CHECK(failed || (own.records + other.records == records &&
+				 own.sum + other.sum == sum && own.fail.status == STATUS_OK &&
+				 other.fail.status == STATUS_OK),
+		      "kind %u: %llu and %llu of %llu records", kind,
+		      (unsigned long long)own.records, (unsigned long long)other.records,
+		      (unsigned long long)records);
 		source_close(other.source);
 		free(p.data);
 	}
@@ -81,8 +91,8 @@ static void wrong_behind(void)
 }
 
 /*
- * -n ends in a frame while another one, of unknown size and past the limit, is left by a worker that
- * had no room for it: a reader that waits for a frame after that one must stop waiting.
+ * -n ends in a frame while another one, of unknown size and past the limit, is left by a worker
+ * that had no room for it: a reader that waits for a frame after that one must stop waiting.
  */
 static struct {
 	struct worker late, waiting;
@@ -93,7 +103,8 @@ static struct {
 static void *come_again(void *arg)
 {
 	struct worker *w = arg;
-	const size_t cap = 9 << 17; /* room for all blocks of the frame, but not for those and what is there already */
+	/* room for all blocks of the frame, but not for those and what is there already */
+	const size_t cap = 9 << 17;
 	struct reader *const reader = source_reader(w->source);
 	unsigned char *buffer = malloc(cap);
 	size_t got = 0;
@@ -133,8 +144,12 @@ static void left_behind(void)
 	static char *const PATHS[] = {"f"};
 	const size_t first = 1000, bytes = (size_t)1 << 20;
 	unsigned char *data = malloc(first + 3 * bytes);
-	struct source_spec spec = {
-		.paths = PATHS, .path_count = 1, .limit = first + bytes, .record = 1, .threads = 4, .more = stage};
+	struct source_spec spec = {.paths = PATHS,
+				   .path_count = 1,
+				   .limit = first + bytes,
+				   .record = 1,
+				   .threads = 4,
+				   .more = stage};
 	struct worker own = {.cap = 4096, .lends = true, .record = 1};
 	struct fail fail = {.status = STATUS_OK};
 	struct pack p = {.state = 1};
@@ -170,7 +185,10 @@ static void left_behind(void)
 	scratch_clean();
 }
 
-/* A pipe that stays open, or is cut, after the last record of -n: no reader waits for it, and it is no error. */
+/*
+ * A pipe that stays open, or is cut, after the last record of -n: no reader waits for it, and it is
+ * no error.
+ */
 static void pipe_behind(void)
 {
 	static char *const STDIN[] = {"-"};
@@ -181,7 +199,8 @@ static void pipe_behind(void)
 
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
-	const struct source_spec spec = {.paths = STDIN, .path_count = 1, .limit = bytes, .record = 1, .threads = 2};
+	const struct source_spec spec = {
+		.paths = STDIN, .path_count = 1, .limit = bytes, .record = 1, .threads = 2};
 	expected(data, bytes, &spec, &records, &sum);
 	for (unsigned round = 0; round < 24; round++) {
 		const bool stays_open = round % 2;
@@ -191,16 +210,18 @@ static void pipe_behind(void)
 		pack_frame(&p, data, bytes, 1, round % 3 == 0, true, 0);
 		if (pipe(ends) != 0)
 			continue;
-		const pid_t feeder = feed(ends[1], p.data, first + round % 8 * ((p.bytes - first) / 8), 70000);
+		const pid_t feeder =
+			feed(ends[1], p.data, first + round % 8 * ((p.bytes - first) / 8), 70000);
 		to_stdin(ends[0]);
 		if (!stays_open)
 			close(ends[1]);
 		alarm(30);
 		const struct outcome o = read_all(&spec, 2, 1 << 16);
 		alarm(0);
-		CHECK(o.rc == 0 && o.records == records && o.sum == sum && o.fail.status == STATUS_OK,
-		      "round %u: %d, %llu of %llu records, '%s'", round, o.rc, (unsigned long long)o.records,
-		      (unsigned long long)records, o.fail.text);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum &&
+			      o.fail.status == STATUS_OK,
+		      "round %u: %d, %llu of %llu records, '%s'", round, o.rc,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
 		if (stays_open)
 			close(ends[1]);
 		kill(feeder, SIGKILL);
@@ -210,7 +231,10 @@ static void pipe_behind(void)
 	free(data);
 }
 
-/* The first worker takes a little of the first frame, and the rest after the second frame has begun. */
+/*
+ * The first worker takes a little of the first frame, and the rest after the second frame has
+ * begun.
+ */
 static void *take_little(void *arg)
 {
 	struct worker *w = arg;
@@ -232,7 +256,8 @@ static void *take_little(void *arg)
 static void inside_behind(void)
 {
 	static char *const STDIN[] = {"-"};
-	const size_t first = 100000, second = (size_t)17 << 20; /* too large for a whole unit: a long frame */
+	/* too large for a whole unit: a long frame */
+	const size_t first = 100000, second = (size_t)17 << 20;
 	const struct source_spec spec = {.paths = STDIN,
 					 .path_count = 1,
 					 .limit = first + 300000,
@@ -259,9 +284,10 @@ static void inside_behind(void)
 	work(&w[1]);
 	pthread_join(w[0].thread, NULL);
 	alarm(0);
-	CHECK(w[0].rc == 0 && w[1].rc == 0 && w[0].records + w[1].records == records && w[0].sum + w[1].sum == sum,
-	      "%llu and %llu of %llu records, '%s'", (unsigned long long)w[0].records, (unsigned long long)w[1].records,
-	      (unsigned long long)records, w[1].fail.text);
+	CHECK(w[0].rc == 0 && w[1].rc == 0 && w[0].records + w[1].records == records &&
+		      w[0].sum + w[1].sum == sum,
+	      "%llu and %llu of %llu records, '%s'", (unsigned long long)w[0].records,
+	      (unsigned long long)w[1].records, (unsigned long long)records, w[1].fail.text);
 	source_close(w[0].source);
 	kill(feeder, SIGKILL);
 	waitpid(feeder, NULL, 0);
@@ -301,8 +327,11 @@ static void long_behind(void)
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		alarm(30);
 		for (unsigned i = 0; i < 4; i++) {
-			w[i] = (struct worker){
-				.source = s, .record = 1, .cap = 4096, .lends = true, .slow = i == round % 4};
+			w[i] = (struct worker){.source = s,
+					       .record = 1,
+					       .cap = 4096,
+					       .lends = true,
+					       .slow = i == round % 4};
 			pthread_create(&w[i].thread, NULL, work, &w[i]);
 		}
 		for (unsigned i = 0; i < 4; i++) {
@@ -312,8 +341,8 @@ static void long_behind(void)
 			total += w[i].sum;
 		}
 		alarm(0);
-		CHECK(all == records && total == sum, "%llu of %llu records", (unsigned long long)all,
-		      (unsigned long long)records);
+		CHECK(all == records && total == sum, "%llu of %llu records",
+		      (unsigned long long)all, (unsigned long long)records);
 		source_close(s);
 	}
 	free(p.data);
@@ -346,8 +375,8 @@ static void begun(void)
 		alarm(30);
 		const struct outcome o = read_all(&spec, 1, 4096);
 		alarm(0);
-		CHECK(o.rc == 0 && o.records == 10 && o.sum == sum, "%llu records, '%s'", (unsigned long long)o.records,
-		      o.fail.text);
+		CHECK(o.rc == 0 && o.records == 10 && o.sum == sum, "%llu records, '%s'",
+		      (unsigned long long)o.records, o.fail.text);
 		close(ends[1]);
 		kill(feeder, SIGKILL);
 		waitpid(feeder, NULL, 0);
@@ -368,7 +397,8 @@ static void stays(void)
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
 	for (unsigned round = 0; round < 12; round++) {
-		struct source_spec spec = {.paths = STDIN, .path_count = 1, .record = 1, .threads = 4, .zstd = true};
+		struct source_spec spec = {
+			.paths = STDIN, .path_count = 1, .record = 1, .threads = 4, .zstd = true};
 		struct pack p = {.state = 1};
 		switch (round % 3) {
 		case 0: /* ten bytes of a frame after one whose size is not known yet */
@@ -379,10 +409,12 @@ static void stays(void)
 			spec.limit = front + 10;
 			break;
 		case 1: /* all the bytes that a header declares, and not yet the frame's end */
-			memcpy(pack_room(&p, 400000), "\x28\xb5\x2f\xfd\x80\x58\xe0\x93\x04\x00", 10);
+			memcpy(pack_room(&p, 400000), "\x28\xb5\x2f\xfd\x80\x58\xe0\x93\x04\x00",
+			       10);
 			p.bytes += 10;
 			for (unsigned i = 0; i < 3; i++) {
-				memcpy(p.data + p.bytes, "\x00\x35\x0c", 3); /* 100,000 bytes, not the last */
+				/* 100,000 bytes, not the last */
+				memcpy(p.data + p.bytes, "\x00\x35\x0c", 3);
 				memcpy(p.data + p.bytes + 3, data + i * 100000, 100000);
 				p.bytes += 100003;
 			}
@@ -402,8 +434,9 @@ static void stays(void)
 		alarm(30);
 		const struct outcome o = read_all(&spec, 1 + round / 3, 65536);
 		alarm(0);
-		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "round %u: %llu of %llu records, '%s'", round,
-		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum,
+		      "round %u: %llu of %llu records, '%s'", round, (unsigned long long)o.records,
+		      (unsigned long long)records, o.fail.text);
 		CHECK(o.totals.packed > 0, "round %u: nothing was read", round);
 		close(ends[1]);
 		kill(feeder, SIGKILL);
@@ -413,16 +446,22 @@ static void stays(void)
 	free(data);
 }
 
-/* -n allows fewer bytes than a magic number has: it is recognised, and no byte beyond -n is taken. */
+/*
+ * -n allows fewer bytes than a magic number has: it is recognised, and no byte beyond -n is taken.
+ */
 static void few(void)
 {
 	static char *const STDIN[] = {"-"};
-	static const unsigned char FRAME[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 4, 0x21, 0, 0, 7, 7, 7, 7};
+	static const unsigned char FRAME[] = {0x28, 0xb5, 0x2f, 0xfd, 0x20, 4, 0x21,
+					      0,    0,    7,    7,    7,    7};
 	uint64_t records, sum;
 
 	for (unsigned round = 0; round < 24; round++) {
-		const struct source_spec spec = {
-			.paths = STDIN, .path_count = 1, .limit = 1, .record = 1, .zstd = round / 2 % 2};
+		const struct source_spec spec = {.paths = STDIN,
+						 .path_count = 1,
+						 .limit = 1,
+						 .record = 1,
+						 .zstd = round / 2 % 2};
 		const size_t first = 1 + round / 4;
 		int ends[2];
 		expected(FRAME + 9, 4, &spec, &records, &sum);
@@ -430,7 +469,8 @@ static void few(void)
 			continue;
 		const pid_t feeder = fork();
 		if (feeder == 0) {
-			const bool all = write(ends[1], FRAME, first) == (ssize_t)first && usleep(20000) == 0 &&
+			const bool all = write(ends[1], FRAME, first) == (ssize_t)first &&
+					 usleep(20000) == 0 &&
 					 write(ends[1], FRAME + first, sizeof(FRAME) - first) > 0;
 			_exit(!all);
 		}
@@ -439,18 +479,24 @@ static void few(void)
 		alarm(30);
 		const struct outcome o = read_all(&spec, 1, 4096);
 		alarm(0);
-		CHECK(o.rc == 0 && o.records == 1 && o.sum == sum, "round %u: %llu records, sum %llu, '%s'", round,
+		CHECK(o.rc == 0 && o.records == 1 && o.sum == sum,
+		      "round %u: %llu records, sum %llu, '%s'", round,
 		      (unsigned long long)o.records, (unsigned long long)o.sum, o.fail.text);
 		waitpid(feeder, NULL, 0);
 	}
 }
 
-/* One reader holds the last record of -n, put together of two frames: no other reader may take one more. */
+/*
+ * One reader holds the last record of -n, put together of two frames: no other reader may take one
+ * more.
+ */
 static void in_hand(void)
 {
 	static char *const PATHS[] = {"a", "b"};
-	static const unsigned char DATA[20] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
-	const struct source_spec spec = {.paths = PATHS, .path_count = 2, .limit = 5, .record = 4, .threads = 2};
+	static const unsigned char DATA[20] = {1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
+					       11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
+	const struct source_spec spec = {
+		.paths = PATHS, .path_count = 2, .limit = 5, .record = 4, .threads = 2};
 	const struct want want = {.buffer = (unsigned char[64]){0}, .cap = 64, .lent = true};
 	struct fail fail = {.status = STATUS_OK};
 	struct pack p = {.state = 1};
@@ -469,7 +515,8 @@ static void in_hand(void)
 		struct chunk chunk;
 		CHECK(source_take(r[i / 2 % 2], &want, &chunk, &fail) == 0, "'%s'", fail.text);
 		records += chunk.bytes / 4;
-		CHECK(source_done(r[i / 2 % 2], &chunk, chunk.bytes, &fail) == 0, "'%s'", fail.text);
+		CHECK(source_done(r[i / 2 % 2], &chunk, chunk.bytes, &fail) == 0, "'%s'",
+		      fail.text);
 	}
 	CHECK(records == 5, "%llu of 5 records", (unsigned long long)records);
 	source_close(s);

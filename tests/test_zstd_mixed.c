@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_mixed: inputs of all kinds in one job, drawn from a seed: plain and compressed, files, FIFOs and
- * standard input; -S and -n, which often ends exactly at an input's end; little memory and much; workers
- * that change between borrowing and copying. Writers stop where the last record of -n ends and stay
- * open: a reader that waits for more waits until the alarm.
+ * zstd_mixed: inputs of all kinds in one job, drawn from a seed: plain and compressed, files, FIFOs
+ * and standard input; -S and -n, which often ends exactly at an input's end; little memory and
+ * much; workers that change between borrowing and copying. Writers stop where the last record of -n
+ * ends and stay open: a reader that waits for more waits until the alarm.
  */
 #include "pack.h"
 #include "readers.h"
@@ -38,7 +38,8 @@ static bool compressed(const struct mixed *in)
 
 static void draw_input(struct mixed *in, const unsigned char *data, bool *stdin_taken)
 {
-	*in = (struct mixed){.kind = (unsigned)below(KINDS), .pack = {.state = 1 + below(1000)}, .writer = -1};
+	*in = (struct mixed){
+		.kind = (unsigned)below(KINDS), .pack = {.state = 1 + below(1000)}, .writer = -1};
 	if (in->kind == STDIN_ZSTD && *stdin_taken)
 		in->kind = FILE_ZSTD;
 	*stdin_taken |= in->kind == STDIN_ZSTD;
@@ -76,7 +77,8 @@ static size_t enough_of(const struct mixed *in, size_t last)
 /* A file, or a process that writes. */
 static void offer(struct mixed *in, unsigned k, char **path)
 {
-	const size_t each = 1 + below(below(5) ? 90000 : 2000), bytes = in->stays ? in->enough : in->pack.bytes;
+	const size_t each = 1 + below(below(5) ? 90000 : 2000),
+		     bytes = in->stays ? in->enough : in->pack.bytes;
 	int ends[2] = {-1, -1};
 
 	snprintf(in->name, sizeof(in->name), "f%u", k);
@@ -154,11 +156,14 @@ static void run_crowd(const struct source_spec *spec, uint64_t records, uint64_t
 
 	CHECK(source_open(&s, spec, &fail) == 0, "%s", fail.text);
 	for (unsigned i = 0; i < workers; i++) {
-		f[i] = (struct flipper){
-			.state = 1 + below(1 << 30),
-			.flips = flips,
-			.within = true,
-			.w = {.source = s, .cap = cap, .lends = below(2), .slow = below(2), .record = spec->record}};
+		f[i] = (struct flipper){.state = 1 + below(1 << 30),
+					.flips = flips,
+					.within = true,
+					.w = {.source = s,
+					      .cap = cap,
+					      .lends = below(2),
+					      .slow = below(2),
+					      .record = spec->record}};
 		pthread_create(&f[i].w.thread, NULL, flip, &f[i]);
 	}
 	for (unsigned i = 0; i < workers; i++) {
@@ -169,8 +174,8 @@ static void run_crowd(const struct source_spec *spec, uint64_t records, uint64_t
 		CHECK(f[i].within, "seed %u: more memory than was taken", seed);
 	}
 	const struct source_totals t = *source_totals(s);
-	CHECK(all == records && total == sum && source_finished(s), "seed %u: %llu of %llu records", seed,
-	      (unsigned long long)all, (unsigned long long)records);
+	CHECK(all == records && total == sum && source_finished(s), "seed %u: %llu of %llu records",
+	      seed, (unsigned long long)all, (unsigned long long)records);
 	CHECK(t.bytes == t.skipped + t.tail + all * spec->record, "seed %u: %llu bytes", seed,
 	      (unsigned long long)t.bytes);
 	source_close(s);
@@ -241,7 +246,9 @@ int main(void)
 	scratch_enter();
 	state = 77;
 	for (size_t i = 0; i < room; i++)
-		data[i] = (unsigned char)((i % 65536 < 3000 ? check_random(&state) >> 30 : i >> 13) & 31);
+		data[i] =
+			(unsigned char)((i % 65536 < 3000 ? check_random(&state) >> 30 : i >> 13) &
+					31);
 	for (unsigned seed = 1; seed <= 400; seed++) {
 		state = seed * 0x9e3779b97f4a7c15u | 1;
 		mix(data, seed);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_parts: the pure parts of compressed inputs: which byte is whose; what headers say, as libzstd reads them. */
+/*
+ * zstd_parts: the pure parts of compressed inputs: which byte is whose; what headers say, as
+ * libzstd reads them.
+ */
 #include <stdlib.h>
 
 #include "check.h"
@@ -23,7 +26,8 @@ static bool same_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uin
 		}
 		if (b >= limit)
 			continue;
-		const uint64_t r = (b - skip) / record, first = skip + r * record, last = first + record - 1;
+		const uint64_t r = (b - skip) / record, first = skip + r * record,
+			       last = first + record - 1;
 		if (first < at) {
 			phase = head == 0 ? (uint32_t)(b - first) : phase;
 			head_record = r;
@@ -49,19 +53,24 @@ static void parts(void)
 				for (uint64_t at = 0; at <= 30; at++)
 					for (size_t n = 0; n <= 26; n++) {
 						const uint64_t limit =
-							records == 4 ? UINT64_MAX : skip + records * record;
+							records == 4 ? UINT64_MAX
+								     : skip + records * record;
 						CHECK(same_parts(at, n, skip, limit, record),
-						      "at %u, %u bytes, skip %u, limit %llu, record %u", (unsigned)at,
-						      (unsigned)n, (unsigned)skip, (unsigned long long)limit, record);
+						      "at %u, %u bytes, skip %u, limit %llu, "
+						      "record %u",
+						      (unsigned)at, (unsigned)n, (unsigned)skip,
+						      (unsigned long long)limit, record);
 					}
 	/* Far from the beginning, where sums must not wrap. */
 	for (uint32_t record = 1; record <= 8; record++)
 		for (unsigned i = 0; i < 40; i++) {
 			const uint64_t at = UINT64_MAX - 100 - i;
-			CHECK(same_parts(at, 20, 3, UINT64_MAX, record), "record %u, %u", record, i);
-			CHECK(same_parts(at, 20, at + 7, UINT64_MAX, record), "record %u, %u", record, i);
-			CHECK(same_parts(at, 20, 5, at + 9 - (at + 9 - 5) % record, record), "record %u, %u", record,
+			CHECK(same_parts(at, 20, 3, UINT64_MAX, record), "record %u, %u", record,
 			      i);
+			CHECK(same_parts(at, 20, at + 7, UINT64_MAX, record), "record %u, %u",
+			      record, i);
+			CHECK(same_parts(at, 20, 5, at + 9 - (at + 9 - 5) % record, record),
+			      "record %u, %u", record, i);
 		}
 }
 
@@ -72,8 +81,8 @@ static size_t draw_header(unsigned char *p, unsigned flags, uint64_t *state)
 {
 	static const size_t DICTIONARY[] = {0, 1, 2, 4}, CONTENT[] = {0, 2, 4, 8};
 	const bool single = flags & 0x20;
-	const size_t n =
-		(single ? 5 : 6) + DICTIONARY[flags & 3] + (flags >> 6 == 0 && single ? 1 : CONTENT[flags >> 6]);
+	const size_t n = (single ? 5 : 6) + DICTIONARY[flags & 3] +
+			 (flags >> 6 == 0 && single ? 1 : CONTENT[flags >> 6]);
 
 	memcpy(p, "\x28\xb5\x2f\xfd", 4);
 	p[4] = (unsigned char)flags;
@@ -104,8 +113,8 @@ static void headers(void)
 			CHECK(n <= FRAME_HEADER_MAX, "flags %#x: %zu bytes", flags, n);
 			for (size_t less = 0; less < n; less++) {
 				struct frame_header cut;
-				CHECK(frame_parse(p, less, &cut) == FRAME_SHORT, "flags %#x: %zu of %zu bytes", flags,
-				      less, n);
+				CHECK(frame_parse(p, less, &cut) == FRAME_SHORT,
+				      "flags %#x: %zu of %zu bytes", flags, less, n);
 				/* libzstd too wants all of it */
 				CHECK(ZSTD_getFrameContentSize(p, less) == ZSTD_CONTENTSIZE_ERROR,
 				      "flags %#x: %zu of %zu bytes", flags, less, n);
@@ -114,17 +123,18 @@ static void headers(void)
 				CHECK(kind == FRAME_BROKEN, "flags %#x: %d", flags, kind);
 				continue;
 			}
-			CHECK(kind == FRAME_DATA && h.bytes == n, "flags %#x: %d, %zu of %zu bytes", flags, kind,
-			      h.bytes, n);
+			CHECK(kind == FRAME_DATA && h.bytes == n, "flags %#x: %d, %zu of %zu bytes",
+			      flags, kind, h.bytes, n);
 			CHECK(h.checksum == ((flags & 4) != 0), "flags %#x", flags);
-			CHECK(h.content == content_of(p, n), "flags %#x: %llu bytes, libzstd: %llu", flags,
-			      (unsigned long long)h.content, (unsigned long long)content_of(p, n));
-			CHECK(!(flags & 0x20) || h.window == h.content, "flags %#x: window %llu", flags,
-			      (unsigned long long)h.window);
+			CHECK(h.content == content_of(p, n), "flags %#x: %llu bytes, libzstd: %llu",
+			      flags, (unsigned long long)h.content,
+			      (unsigned long long)content_of(p, n));
+			CHECK(!(flags & 0x20) || h.window == h.content, "flags %#x: window %llu",
+			      flags, (unsigned long long)h.window);
 			if (!(flags & 0x20)) {
 				const uint64_t power = (uint64_t)1 << (10 + p[5] / 8);
-				CHECK(h.window == power + power / 8 * (p[5] % 8), "window %#x: %llu", p[5],
-				      (unsigned long long)h.window);
+				CHECK(h.window == power + power / 8 * (p[5] % 8),
+				      "window %#x: %llu", p[5], (unsigned long long)h.window);
 			}
 			uint32_t id = 0;
 			const size_t at = 5 + !(flags & 0x20);
@@ -165,9 +175,11 @@ static void kinds(void)
 			/* Short of a magic number: only what may become one. */
 			bool may = TABLE[i].kind != FRAME_OTHER;
 			for (unsigned k = 0; k < sizeof(TABLE) / sizeof(TABLE[0]); k++)
-				may |= TABLE[k].kind != FRAME_OTHER && memcmp(TABLE[k].bytes, p, less) == 0;
+				may |= TABLE[k].kind != FRAME_OTHER &&
+				       memcmp(TABLE[k].bytes, p, less) == 0;
 			may |= memcmp("\x28\xb5\x2f\xfd", p, less < 4 ? less : 4) == 0;
-			CHECK((frame_parse(p, less, &h) == FRAME_SHORT) == may, "row %u, %zu bytes", i, less);
+			CHECK((frame_parse(p, less, &h) == FRAME_SHORT) == may, "row %u, %zu bytes",
+			      i, less);
 		}
 	}
 }
@@ -185,20 +197,28 @@ static void measures(void)
 	for (unsigned round = 0; round < 120; round++) {
 		struct pack p = {.state = round + 1};
 		const bool told = round & 1, sum = round & 2;
-		const size_t n = (size_t)pack_draw(&p, round % 4 == 0 ? 20 : round % 4 == 1 ? 2000 : room);
+		const size_t n = (size_t)pack_draw(&p, round % 4 == 0   ? 20
+						       : round % 4 == 1 ? 2000
+									: room);
 		struct frame f;
 		pack_frame(&p, data, n, 1 + (int)pack_draw(&p, 5), told, sum,
 			   round % 5 == 0 ? 10 + (int)pack_draw(&p, 8) : 0);
 		const size_t bytes = p.bytes;
-		memcpy(pack_room(&p, 8), "\x28\xb5\x2f\xfdmore", 8); /* what follows is not looked at */
-		CHECK(frame_measure(p.data, bytes + 8, &f) && f.stored == bytes, "round %u: %llu of %zu bytes", round,
-		      (unsigned long long)f.stored, bytes);
-		CHECK(ZSTD_findFrameCompressedSize(p.data, bytes + 8) == f.stored, "round %u", round);
-		CHECK(f.bound >= n && f.header.content == (told ? n : FRAME_UNKNOWN) && f.header.checksum == sum,
+		/* what follows is not looked at */
+		memcpy(pack_room(&p, 8), "\x28\xb5\x2f\xfdmore", 8);
+		CHECK(frame_measure(p.data, bytes + 8, &f) && f.stored == bytes,
+		      "round %u: %llu of %zu bytes", round, (unsigned long long)f.stored, bytes);
+		CHECK(ZSTD_findFrameCompressedSize(p.data, bytes + 8) == f.stored, "round %u",
+		      round);
+		CHECK(f.bound >= n && f.header.content == (told ? n : FRAME_UNKNOWN) &&
+			      f.header.checksum == sum,
 		      "round %u: %zu bytes, at most %llu", round, n, (unsigned long long)f.bound);
-		for (size_t less = 0; less < bytes; less += bytes < 3000 ? 1 : 1 + (size_t)pack_draw(&p, 3000))
-			CHECK(!frame_measure(p.data, less, &f), "round %u: %zu of %zu bytes", round, less, bytes);
-		CHECK(!frame_measure(p.data, bytes - 1, &f), "round %u: without its last byte", round);
+		for (size_t less = 0; less < bytes;
+		     less += bytes < 3000 ? 1 : 1 + (size_t)pack_draw(&p, 3000))
+			CHECK(!frame_measure(p.data, less, &f), "round %u: %zu of %zu bytes", round,
+			      less, bytes);
+		CHECK(!frame_measure(p.data, bytes - 1, &f), "round %u: without its last byte",
+		      round);
 		free(p.data);
 	}
 	free(data);
@@ -212,10 +232,11 @@ static void blocks(void)
 		uint32_t size, stored, most;
 		bool good;
 	} TABLE[] = {
-		{0, 0, 0, 0, true},      {0, 131072, 131072, 131072, true}, {0, 131073, 0, 0, false},
-		{1, 5, 1, 5, true},      {1, 131072, 1, 131072, true},      {1, 131073, 0, 0, false},
-		{2, 9, 9, 131072, true}, {2, 131073, 0, 0, false},          {3, 0, 0, 0, false},
-		{3, 9, 0, 0, false},
+		{0, 0, 0, 0, true},           {0, 131072, 131072, 131072, true},
+		{0, 131073, 0, 0, false},     {1, 5, 1, 5, true},
+		{1, 131072, 1, 131072, true}, {1, 131073, 0, 0, false},
+		{2, 9, 9, 131072, true},      {2, 131073, 0, 0, false},
+		{3, 0, 0, 0, false},          {3, 9, 0, 0, false},
 	};
 	struct frame_block b;
 
@@ -224,7 +245,8 @@ static void blocks(void)
 		const uint32_t word = TABLE[k].size << 3 | TABLE[k].type << 1 | last;
 		const unsigned char p[3] = {word & 255, word >> 8 & 255, word >> 16 & 255};
 		CHECK((frame_block_parse(p, &b) == 0) == TABLE[k].good, "row %u", k);
-		CHECK(!TABLE[k].good || (b.stored == TABLE[k].stored && b.most == TABLE[k].most && b.last == last),
+		CHECK(!TABLE[k].good || (b.stored == TABLE[k].stored && b.most == TABLE[k].most &&
+					 b.last == last),
 		      "row %u: %u bytes, of %u at most", k, b.stored, b.most);
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_sums: checksums of frames, computed by readers or by the source: right ones pass, a wrong one is
- * reported with its frame, whatever -S, -n, the record's size and the readers are. From a seed.
+ * zstd_sums: checksums of frames, computed by readers or by the source: right ones pass, a wrong
+ * one is reported with its frame, whatever -S, -n, the record's size and the readers are. From a
+ * seed.
  */
 #include "pack.h"
 #include "readers.h"
@@ -36,7 +37,9 @@ static struct file make(const unsigned char *data, uint64_t large, bool many)
 	struct file f = {.pack = {.state = 9}, .frames = 1 + (unsigned)draw(many ? FRAMES : 12)};
 
 	for (unsigned i = 0; i < f.frames; i++) {
-		const size_t left = MOST - f.holds, most = many ? 3000 : draw(3) == 0 ? large : 40000;
+		const size_t left = MOST - f.holds, most = many           ? 3000
+							   : draw(3) == 0 ? large
+									  : 40000;
 		const size_t n = draw(6) == 0 ? draw(3) : draw(most);
 		struct placed *p = &f.frame[i];
 		*p = (struct placed){.at = f.pack.bytes,
@@ -53,7 +56,9 @@ static struct file make(const unsigned char *data, uint64_t large, bool many)
 	return f;
 }
 
-/* Flips a bit of a frame's checksum or content. Returns the frame; FRAMES: none could be damaged. */
+/*
+ * Flips a bit of a frame's checksum or content. Returns the frame; FRAMES: none could be damaged.
+ */
 static unsigned hurt(struct file *f)
 {
 	const unsigned first = (unsigned)draw(f->frames);
@@ -106,31 +111,37 @@ static void one(const unsigned char *data, unsigned round)
 		waitpid(feeder, NULL, 0);
 	}
 	const struct placed *p = &f.frame[k < FRAMES ? k : 0];
-	const uint64_t end = spec.limit == UINT64_MAX ? UINT64_MAX : spec.skip + spec.limit * record;
+	const uint64_t end =
+		spec.limit == UINT64_MAX ? UINT64_MAX : spec.skip + spec.limit * record;
 	snprintf(where, sizeof(where), "zstd frame at offset %zu: ", p->at);
 	const bool right = o.rc == 0 && o.records == records && o.sum == sum;
-	const bool found = o.rc == -1 && o.fail.status == STATUS_DATA && strstr(o.fail.text, where) &&
-			   strstr(o.fail.text, "checksum");
+	const bool found = o.rc == -1 && o.fail.status == STATUS_DATA &&
+			   strstr(o.fail.text, where) && strstr(o.fail.text, "checksum");
 	/* If -n ends inside the frame or at its end, the checksum may be looked at or not. */
-	const bool must = k < FRAMES && p->from + p->holds < end && spec.limit > 0, may = k < FRAMES && p->from < end;
+	const bool must = k < FRAMES && p->from + p->holds < end && spec.limit > 0,
+		   may = k < FRAMES && p->from < end;
 	CHECK(must  ? found
 	      : may ? found || (o.rc == 0 && o.records == records)
 		    : right,
-	      "round %u: frame %u of %u, %s'%s' %llu of %llu records", round, k, f.frames, where, o.fail.text,
-	      (unsigned long long)o.records, (unsigned long long)records);
+	      "round %u: frame %u of %u, %s'%s' %llu of %llu records", round, k, f.frames, where,
+	      o.fail.text, (unsigned long long)o.records, (unsigned long long)records);
 	free(f.pack.data);
 }
 
 /*
- * One long frame, decoded faster than its checksum is computed, by readers that borrow and readers that
- * copy: a piece that was given back is decoded into again while its reader adds the next one.
+ * One long frame, decoded faster than its checksum is computed, by readers that borrow and readers
+ * that copy: a piece that was given back is decoded into again while its reader adds the next one.
  */
 static void hands_change(void)
 {
 	static char *const PATHS[] = {"f"};
 	const size_t bytes = (size_t)24 << 20;
-	const struct source_spec spec = {
-		.paths = PATHS, .path_count = 1, .record = 8, .threads = 4, .limit = UINT64_MAX, .memory = 256 << 20};
+	const struct source_spec spec = {.paths = PATHS,
+					 .path_count = 1,
+					 .record = 8,
+					 .threads = 4,
+					 .limit = UINT64_MAX,
+					 .memory = 256 << 20};
 	unsigned char *data = malloc(bytes);
 	struct pack p = {.state = 9};
 	uint64_t records, sum;
@@ -142,8 +153,9 @@ static void hands_change(void)
 	expected(data, bytes, &spec, &records, &sum);
 	for (unsigned round = 0; round < 8; round++) {
 		const struct outcome o = read_all(&spec, 4, 262144);
-		CHECK(o.rc == 0 && o.records == records && o.sum == sum, "round %u: %llu of %llu records '%s'", round,
-		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum,
+		      "round %u: %llu of %llu records '%s'", round, (unsigned long long)o.records,
+		      (unsigned long long)records, o.fail.text);
 	}
 	free(p.data);
 	free(data);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_turns: orders in which readers of compressed inputs may come, played by one thread that is all of them. */
+/*
+ * zstd_turns: orders in which readers of compressed inputs may come, played by one thread that is
+ * all of them.
+ */
 #include "pack.h"
 #include "readers.h"
 
@@ -19,8 +22,8 @@ static void take_rest(struct worker *w, struct reader *r)
 }
 
 /*
- * A reader that has put a record together has not handed it out yet when its unit, the last one of the
- * input, is done. What -n leaves for the next input must be without that record.
+ * A reader that has put a record together has not handed it out yet when its unit, the last one of
+ * the input, is done. What -n leaves for the next input must be without that record.
  */
 static void record_in_hand(void)
 {
@@ -31,7 +34,10 @@ static void record_in_hand(void)
 	for (unsigned i = 0; i < sizeof(data); i++)
 		data[i] = (unsigned char)i;
 	for (unsigned round = 0; round < 8; round++) {
-		/* The second record that is cut here lies in both frames, which do not declare their sizes. */
+		/*
+		 * The second record that is cut here lies in both frames, which do not declare
+		 * their sizes.
+		 */
 		struct pack p = {.state = 1};
 		pack_frame(&p, data, 4, 1, false, true, 0);
 		pack_frame(&p, data + 4, 17, 1, false, true, 0);
@@ -42,8 +48,11 @@ static void record_in_hand(void)
 			scratch_write("second", p.data, p.bytes);
 		else
 			scratch_write("second", data, EACH);
-		const struct source_spec spec = {
-			.paths = PATHS, .path_count = 2, .limit = 12, .record = RECORD, .threads = 2};
+		const struct source_spec spec = {.paths = PATHS,
+						 .path_count = 2,
+						 .limit = 12,
+						 .record = RECORD,
+						 .threads = 2};
 		struct worker a = {.cap = sizeof(buffer), .record = RECORD, .lends = true};
 		struct worker b = {.cap = sizeof(buffer), .record = RECORD, .lends = round & 4};
 		const struct want want = {.buffer = buffer, .cap = a.cap, .lent = true};
@@ -53,16 +62,20 @@ static void record_in_hand(void)
 		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		struct reader *const first = source_reader(s), *const second = source_reader(s);
 		for (unsigned unit = 0; unit < 2; unit++) {
-			CHECK(source_take(first, &want, &chunk, &a.fail) == 0 && chunk.bytes > 0, "%s", a.fail.text);
+			CHECK(source_take(first, &want, &chunk, &a.fail) == 0 && chunk.bytes > 0,
+			      "%s", a.fail.text);
 			add(&a, chunk.data, chunk.bytes);
-			CHECK(source_done(first, &chunk, chunk.bytes, &a.fail) == 0, "%s", a.fail.text);
+			CHECK(source_done(first, &chunk, chunk.bytes, &a.fail) == 0, "%s",
+			      a.fail.text);
 		}
-		CHECK(a.records == 6, "round %u: %llu records", round, (unsigned long long)a.records);
+		CHECK(a.records == 6, "round %u: %llu records", round,
+		      (unsigned long long)a.records);
 		take_rest(&b, second);
 		take_rest(&a, first);
 		CHECK(a.rc == 0 && b.rc == 0 && a.records + b.records == spec.limit,
-		      "round %u: %llu and %llu of %llu records, '%s' '%s'", round, (unsigned long long)a.records,
-		      (unsigned long long)b.records, (unsigned long long)spec.limit, a.fail.text, b.fail.text);
+		      "round %u: %llu and %llu of %llu records, '%s' '%s'", round,
+		      (unsigned long long)a.records, (unsigned long long)b.records,
+		      (unsigned long long)spec.limit, a.fail.text, b.fail.text);
 		CHECK(source_finished(s), "round %u: not finished", round);
 		source_close(s);
 		free(p.data);
@@ -71,8 +84,9 @@ static void record_in_hand(void)
 }
 
 /*
- * Small frames are decoded many at a time, those too that declare no size and have a window as small as their
- * data: one by one, two readers waited for each other at every frame, and were three times as slow as one.
+ * Small frames are decoded many at a time, those too that declare no size and have a window as
+ * small as their data: one by one, two readers waited for each other at every frame, and were three
+ * times as slow as one.
  */
 static void small_windows(void)
 {
@@ -83,7 +97,10 @@ static void small_windows(void)
 	uint64_t sum = 0;
 
 	for (unsigned i = 0; i < FRAMES; i++) {
-		/* Of few values, or of one: blocks that are compressed, repeat, or are stored as they are. */
+		/*
+		 * Of few values, or of one: blocks that are compressed, repeat, or are stored as
+		 * they are.
+		 */
 		const unsigned values = i % 3 == 0 ? 1 : i % 3 == 1 ? 4 : 256;
 		for (unsigned k = 0; k < BYTES; k++)
 			sum += data[k] = (unsigned char)pack_draw(&p, values);
@@ -91,8 +108,11 @@ static void small_windows(void)
 	}
 	scratch_write("small", p.data, p.bytes);
 	for (unsigned lent = 0; lent < 2; lent++) {
-		const struct source_spec spec = {
-			.paths = FILES, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 1};
+		const struct source_spec spec = {.paths = FILES,
+						 .path_count = 1,
+						 .limit = UINT64_MAX,
+						 .record = 1,
+						 .threads = 1};
 		static unsigned char buffer[1 << 16];
 		const struct want want = {.buffer = buffer, .cap = sizeof(buffer), .lent = lent};
 		struct fail fail = {.status = STATUS_OK};
@@ -109,8 +129,8 @@ static void small_windows(void)
 			chunks++;
 			CHECK(source_done(r, &chunk, chunk.bytes, &fail) == 0, "%s", fail.text);
 		}
-		CHECK(fail.status == STATUS_OK && bytes == FRAMES * BYTES && added == sum, "%llu bytes, '%s'",
-		      (unsigned long long)bytes, fail.text);
+		CHECK(fail.status == STATUS_OK && bytes == FRAMES * BYTES && added == sum,
+		      "%llu bytes, '%s'", (unsigned long long)bytes, fail.text);
 		CHECK(chunks < FRAMES / 50, "%u chunks of %u frames", chunks, FRAMES);
 		source_close(s);
 	}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * uhi_documents: histograms that no run could count in a test, written as NAME.json, NAME.npy and NAME.csv
- * into a folder, for uhi_check.py: counts up to 2^64 - 1, channels, every kind of axis, hostile words.
- * usage: uhi_documents FOLDER
+ * uhi_documents: histograms that no run could count in a test, written as NAME.json, NAME.npy and
+ * NAME.csv into a folder, for uhi_check.py: counts up to 2^64 - 1, channels, every kind of axis,
+ * hostile words. usage: uhi_documents FOLDER
  */
 #include <math.h>
 #include <stdio.h>
@@ -43,13 +43,14 @@ static struct axis make_axis(const char *type_name, struct axis_spec spec, const
 
 static void write_one(const char *name, const char *format_name, const struct hist *h)
 {
-	const struct provenance from = {.inputs = 3,
-					.bytes = UINT64_MAX,
-					.skipped = 1,
-					.tail = 2,
-					.part = 1,
-					.parts = 1,
-					.options = "'a b' \"c\" \\ \x01\n\xff\xc0\xaf \xc3\xa9\xed\xa0\x80"};
+	const struct provenance from = {
+		.inputs = 3,
+		.bytes = UINT64_MAX,
+		.skipped = 1,
+		.tail = 2,
+		.part = 1,
+		.parts = 1,
+		.options = "'a b' \"c\" \\ \x01\n\xff\xc0\xaf \xc3\xa9\xed\xa0\x80"};
 	const struct format *const format = format_find(format_name);
 	const struct style style = {.counter = COUNTER_U64, .header = true};
 	struct fail fail = {.status = STATUS_OK};
@@ -97,15 +98,18 @@ static struct axis make_list(uint32_t bins, double last)
 	for (uint32_t i = 0; i < bins; i++)
 		list[i] = pow(10, (double)i / 7 - 60);
 	list[bins] = fmin(last, 0x1.fffffffffffffp1023);
-	struct axis axis =
-		make_axis("f64", (struct axis_spec){.edges = {.kind = AXIS_EDGES, .bins = bins, .list = list}}, NULL);
+	struct axis axis = make_axis(
+		"f64",
+		(struct axis_spec){.edges = {.kind = AXIS_EDGES, .bins = bins, .list = list}},
+		NULL);
 	axis.edges.list[bins] = axis.edges.hi = last;
 	return axis;
 }
 
 int main(int argc, char **argv)
 {
-	const struct axis_spec seven = {.edges.bins = 7}, thousand = {.edges.bins = 1000, .edges.closed = true};
+	const struct axis_spec seven = {.edges.bins = 7},
+			       thousand = {.edges.bins = 1000, .edges.closed = true};
 	char name[64];
 
 	if (argc != 2 || chdir(argv[1]) != 0)
@@ -117,13 +121,20 @@ int main(int argc, char **argv)
 	document("channels_listed", make_axis("f64", seven, "0:1"), 2);
 	document("log", with_kind(make_list(1000, 1e200), AXIS_LOG), 1);
 	document("listed", with_kind(make_list(3, 1e-3), AXIS_EDGES), 1);
-	document("auto", with_kind(make_axis("f64", (struct axis_spec){.edges.bins = 64}, "-0.25:0.75"), AXIS_AUTO), 1);
+	document("auto",
+		 with_kind(make_axis("f64", (struct axis_spec){.edges.bins = 64}, "-0.25:0.75"),
+			   AXIS_AUTO),
+		 1);
 	document("auto_past", with_kind(make_list(5, INFINITY), AXIS_AUTO), 1);
 	document("large", make_axis("u64", seven, "0:18446744073709551616"), 1);
-	document("larger", make_axis("i64", seven, "-39614081257132168796771975168:18446744073709551617"), 1);
+	document("larger",
+		 make_axis("i64", seven, "-39614081257132168796771975168:18446744073709551617"), 1);
 	for (uint32_t bins = 1; bins <= BINS_ALL; bins += 1 + bins / 9) {
 		snprintf(name, sizeof(name), "mod%lu", (unsigned long)bins);
-		document(name, with_kind(make_axis("u32", (struct axis_spec){.edges.bins = bins}, NULL), AXIS_MOD), 1);
+		document(name,
+			 with_kind(make_axis("u32", (struct axis_spec){.edges.bins = bins}, NULL),
+				   AXIS_MOD),
+			 1);
 	}
 	/* No finite sample: no bins. */
 	struct axis none = with_kind(make_axis("f32", seven, "0:1"), AXIS_AUTO);

@@ -8,10 +8,18 @@
 #include "check.h"
 #include "output/publish.h"
 
-/* Where all the counts of these tests come from; a word that a shell would take apart, and no UTF-8. */
+/*
+ * Where all the counts of these tests come from; a word that a shell would take apart, and no
+ * UTF-8.
+ */
 #define OPTIONS "--edges=@'it'\\''s \"h\"\n\xff\\'"
-static const struct provenance FROM = {
-	.inputs = 2, .bytes = 100, .skipped = 8, .tail = 3, .part = 1, .parts = 1, .options = OPTIONS};
+static const struct provenance FROM = {.inputs = 2,
+				       .bytes = 100,
+				       .skipped = 8,
+				       .tail = 3,
+				       .part = 1,
+				       .parts = 1,
+				       .options = OPTIONS};
 
 /* What the command line says of an output. */
 struct wish {
@@ -19,7 +27,8 @@ struct wish {
 	struct style style;
 };
 
-static inline struct wish make_wish(const char *output, const char *format, enum counter_kind counter)
+static inline struct wish make_wish(const char *output, const char *format,
+				    enum counter_kind counter)
 {
 	return (struct wish){output, format, {.counter = counter, .header = true}};
 }

@@ -40,7 +40,8 @@ static inline int open_input(const char *path)
 	struct stat st;
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOCTTY;
 
-	return open_again(path, stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? flags | O_NONBLOCK : flags, 0);
+	return open_again(
+		path, stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? flags | O_NONBLOCK : flags, 0);
 }
 
 static inline int fsync_again(int fd)

@@ -134,8 +134,9 @@ static double nearest(uint64_t q, bool more, int exponent)
 }
 
 /*
- * With d the digits of n and h those of a's root, or of a, before the point: r is from 2^(h - 1 - d) to
- * below 2^(h + 1 - d). So with t = h - d - 61 the quotient r / 2^t is from 2^60 to below 2^62.
+ * With d the digits of n and h those of a's root, or of a, before the point: r is from 2^(h - 1 -
+ * d) to below 2^(h + 1 - d). So with t = h - d - 61 the quotient r / 2^t is from 2^60 to below
+ * 2^62.
  */
 static double quotient(const struct big *a, uint64_t n, bool root, int unit)
 {

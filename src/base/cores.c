@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* cores: the scheduler's set of cores, and the quotas of control groups, version 2 and version 1. */
+/*
+ * cores: the scheduler's set of cores, and the quotas of control groups, version 2 and version 1.
+ */
 #include "base/cores.h"
 
 #include <limits.h>
@@ -10,7 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A line of mountinfo may be longer; its rest is then read as a line that names no control group. */
+/*
+ * A line of mountinfo may be longer; its rest is then read as a line that names no control group.
+ */
 #define LINE (2 * PATH_MAX)
 
 #define VERSIONS 2 /* of control groups; both may be in use, each for other resources */
@@ -18,9 +22,12 @@
 /* Where the groups that limit this process are. */
 struct hierarchy {
 	char group[PATH_MAX]; /* the process's, from the hierarchy's root on; "": none */
-	char path[LINE]; /* the group's folder where the hierarchy is mounted; limits are looked up there and in its
-			    parents */
-	size_t mount;    /* length of the part of path that is the mount point; 0: not found */
+	/*
+	 * the group's folder where the hierarchy is mounted; limits are looked up there and in its
+	 * parents
+	 */
+	char path[LINE];
+	size_t mount; /* length of the part of path that is the mount point; 0: not found */
 };
 
 bool cores_of_quota(const char *text, unsigned *cores)
@@ -50,7 +57,8 @@ static FILE *open_below(const char *root, const char *folder, const char *file)
 }
 
 /* The first line of a file in a group's folder, without its end. */
-static bool read_line(const char *root, const char *folder, const char *file, char *line, size_t room)
+static bool read_line(const char *root, const char *folder, const char *file, char *line,
+		      size_t room)
 {
 	FILE *const f = open_below(root, folder, file);
 
@@ -67,7 +75,8 @@ static bool limit_of_folder(const char *root, const char *folder, bool v2, unsig
 	char quota[64], period[64], both[132];
 
 	if (v2)
-		return read_line(root, folder, "cpu.max", both, sizeof(both)) && cores_of_quota(both, cores);
+		return read_line(root, folder, "cpu.max", both, sizeof(both)) &&
+		       cores_of_quota(both, cores);
 	if (!read_line(root, folder, "cpu.cfs_quota_us", quota, sizeof(quota)) ||
 	    !read_line(root, folder, "cpu.cfs_period_us", period, sizeof(period)))
 		return false;
@@ -115,8 +124,8 @@ static void decode(char *text)
 	char *to = text;
 
 	for (const char *p = text; *p; to++) {
-		const bool octal = p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' && p[2] <= '7' &&
-				   p[3] >= '0' && p[3] <= '7';
+		const bool octal = p[0] == '\\' && p[1] >= '0' && p[1] <= '3' && p[2] >= '0' &&
+				   p[2] <= '7' && p[3] >= '0' && p[3] <= '7';
 		*to = octal ? (char)((p[1] - '0') * 64 + (p[2] - '0') * 8 + p[3] - '0') : *p;
 		p += octal ? 4 : 1;
 	}
@@ -156,7 +165,8 @@ static void use_mount(struct hierarchy found[VERSIONS], char *line)
 		return;
 	const bool v2 = strcmp(type, "cgroup2") == 0;
 	struct hierarchy *h = &found[v2];
-	if ((!v2 && (strcmp(type, "cgroup") != 0 || !among(options, "cpu"))) || *h->group == '\0' || h->mount > 0)
+	if ((!v2 && (strcmp(type, "cgroup") != 0 || !among(options, "cpu"))) || *h->group == '\0' ||
+	    h->mount > 0)
 		return;
 	decode(fields[3]);
 	decode(fields[4]);
@@ -197,7 +207,9 @@ unsigned cores_limit(const char *root)
 		found[v2].mount = 0;
 	}
 	find_groups(root, found);
-	FILE *f = found[0].group[0] || found[1].group[0] ? open_below(root, "/proc/self", "mountinfo") : NULL;
+	FILE *f = found[0].group[0] || found[1].group[0]
+			  ? open_below(root, "/proc/self", "mountinfo")
+			  : NULL;
 	while (f && fgets(line, sizeof(line), f))
 		use_mount(found, line);
 	if (f)

@@ -3,7 +3,8 @@
  * cores: how many threads this process can keep busy.
  *
  * That is the number of cores that it may run on (taskset, cpusets), or less where a control group
- * of its own or one above it limits its share of their time, as containers and systemd's CPUQuota do.
+ * of its own or one above it limits its share of their time, as containers and systemd's CPUQuota
+ * do.
  */
 #ifndef GPUHIST_CORES_H
 #define GPUHIST_CORES_H

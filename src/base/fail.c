@@ -33,7 +33,8 @@ int fail_errno(struct fail *f, const char *format, ...)
 	char why[128];
 	/* strerror_r has two signatures; strerror is not safe between threads. */
 #if defined(__GLIBC__)
-	snprintf(f->text + used, sizeof(f->text) - used, ": %s", strerror_r(error, why, sizeof(why)));
+	snprintf(f->text + used, sizeof(f->text) - used, ": %s",
+		 strerror_r(error, why, sizeof(why)));
 #else
 	if (strerror_r(error, why, sizeof(why)) != 0)
 		snprintf(why, sizeof(why), "error %d", error);

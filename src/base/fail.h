@@ -26,7 +26,8 @@ struct fail {
  * that callers end with `return fail_set(...)`. Takes no lock: one struct fail belongs to one
  * thread, or to the holder of a lock.
  */
-int fail_set(struct fail *f, enum status status, const char *format, ...) __attribute__((format(printf, 3, 4)));
+int fail_set(struct fail *f, enum status status, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
 
 /* The same for a failed system call: appends ": " and the text of errno. */
 int fail_errno(struct fail *f, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -45,9 +45,12 @@ static inline void *huge_zeroed(size_t bytes)
 	if (bytes >= HUGE_FRESH) {
 		unsigned char *const fresh = calloc(1, bytes);
 #ifdef MADV_HUGEPAGE
-		const size_t lead = fresh ? (HUGE_PAGE - (size_t)((uintptr_t)fresh % HUGE_PAGE)) % HUGE_PAGE : 0;
+		const size_t lead =
+			fresh ? (HUGE_PAGE - (size_t)((uintptr_t)fresh % HUGE_PAGE)) % HUGE_PAGE
+			      : 0;
 		if (fresh)
-			(void)madvise(fresh + lead, (bytes - lead) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+			(void)madvise(fresh + lead, (bytes - lead) / HUGE_PAGE * HUGE_PAGE,
+				      MADV_HUGEPAGE);
 #endif
 		return fresh;
 	}

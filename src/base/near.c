@@ -25,8 +25,10 @@ unsigned near_slips(const char *text, const char *word)
 	for (unsigned i = 1; i <= n; i++) {
 		now[0] = i;
 		for (unsigned j = 1; j <= m; j++) {
-			now[j] = least(last[j - 1] + (text[i - 1] != word[j - 1]), least(last[j], now[j - 1]) + 1);
-			if (i > 1 && j > 1 && text[i - 1] == word[j - 2] && text[i - 2] == word[j - 1])
+			now[j] = least(last[j - 1] + (text[i - 1] != word[j - 1]),
+				       least(last[j], now[j - 1]) + 1);
+			if (i > 1 && j > 1 && text[i - 1] == word[j - 2] &&
+			    text[i - 2] == word[j - 1])
 				now[j] = least(now[j], before[j - 2] + 1);
 		}
 		unsigned *const free_row = before;

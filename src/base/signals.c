@@ -25,7 +25,8 @@ static long waiter;
 static int passed_on;
 
 static const int SIGNALS[] = {
-	SIGHUP,    SIGINT, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU, SIGALRM, SIGVTALRM, SIGPROF, SIGUSR2, SIGIO,
+	SIGHUP,    SIGINT,    SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU,
+	SIGALRM,   SIGVTALRM, SIGPROF, SIGUSR2, SIGIO,
 #ifdef SIGPWR
 	SIGPWR,
 #endif
@@ -171,7 +172,8 @@ bool signals_wait(double seconds)
 {
 	const double most = 1e6; /* the caller looks at the time again */
 	const double wait = seconds < 0 ? 0 : seconds < most ? seconds : most;
-	const struct timespec time = {.tv_sec = (time_t)wait, .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
+	const struct timespec time = {.tv_sec = (time_t)wait,
+				      .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
 	siginfo_t from;
 	sigset_t usr1;
 

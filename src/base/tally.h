@@ -2,7 +2,8 @@
 /*
  * tally: a number that one thread adds to and any thread may read at any time, without a lock.
  *
- * Each number is right by itself; of two that are read one after the other, the second may be newer.
+ * Each number is right by itself; of two that are read one after the other, the second may be
+ * newer.
  */
 #ifndef GPUHIST_BASE_TALLY_H
 #define GPUHIST_BASE_TALLY_H

@@ -10,7 +10,8 @@
 
 void xxh64_begin(struct xxh64 *h)
 {
-	*h = (struct xxh64){.lanes = {{XXH64_PRIME1 + XXH64_PRIME2, XXH64_PRIME2, 0, 0 - XXH64_PRIME1}}};
+	*h = (struct xxh64){
+		.lanes = {{XXH64_PRIME1 + XXH64_PRIME2, XXH64_PRIME2, 0, 0 - XXH64_PRIME1}}};
 }
 
 void xxh64_add(struct xxh64 *h, const unsigned char *p, size_t n)
@@ -45,7 +46,8 @@ uint64_t xxh64_end(const struct xxh64 *h)
 	uint64_t v = PRIME5;
 
 	if (h->bytes >= XXH64_STRIPE) {
-		v = xxh64_turn(lane[0], 1) + xxh64_turn(lane[1], 7) + xxh64_turn(lane[2], 12) + xxh64_turn(lane[3], 18);
+		v = xxh64_turn(lane[0], 1) + xxh64_turn(lane[1], 7) + xxh64_turn(lane[2], 12) +
+		    xxh64_turn(lane[3], 18);
 		for (unsigned i = 0; i < 4; i++)
 			v = (v ^ xxh64_round(0, lane[i])) * XXH64_PRIME1 + PRIME4;
 	}

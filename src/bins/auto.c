@@ -69,7 +69,8 @@ int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct
 		const int unit = exponent_of_unit(type, fmax(least, greatest));
 		k = k > unit ? k : unit;
 	}
-	while (auto_bin(type, extent->greatest, k) - auto_bin(type, extent->least, k) >= (int128_t)bins)
+	while (auto_bin(type, extent->greatest, k) - auto_bin(type, extent->least, k) >=
+	       (int128_t)bins)
 		k++;
 	return k;
 }
@@ -181,9 +182,11 @@ static inline void coarsen(const struct table *t, uint32_t slots, const struct s
 {
 	if (extent_is_none(extent) || from >= to)
 		return;
-	const int128_t first = auto_bin(type, extent->least, from), last = auto_bin(type, extent->greatest, from);
-	const int d = to - from < 100 ? to - from : 100; /* |j| < 2^65: a larger shift changes nothing */
-	const int128_t to_first = first >> d;            /* rounds down for a negative one too */
+	const int128_t first = auto_bin(type, extent->least, from),
+		       last = auto_bin(type, extent->greatest, from);
+	/* |j| < 2^65: a larger shift changes nothing */
+	const int d = to - from < 100 ? to - from : 100;
+	const int128_t to_first = first >> d; /* rounds down for a negative one too */
 
 	assert(last - first < (int128_t)slots);
 	for (int128_t j = first; j <= last; j++) {
@@ -194,14 +197,14 @@ static inline void coarsen(const struct table *t, uint32_t slots, const struct s
 	rotate(t, slots, auto_slot(first - to_first, slots));
 }
 
-void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
-		    int from, int to)
+void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type,
+		    const struct extent *extent, int from, int to)
 {
 	coarsen(&(struct table){.narrow = table}, slots, type, extent, from, to);
 }
 
-void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
-		    int from, int to)
+void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *type,
+		    const struct extent *extent, int from, int to)
 {
 	coarsen(&(struct table){.wide = table}, slots, type, extent, from, to);
 }

@@ -69,7 +69,10 @@ int auto_k_least(const struct sample_type *type);
  */
 int auto_k(const struct extent *extent, uint32_t bins, const struct sample_type *type);
 
-/* The same, faster, where k is known to be no larger than the result: the auto_k of a part of the samples. */
+/*
+ * The same, faster, where k is known to be no larger than the result: the auto_k of a part of the
+ * samples.
+ */
 int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct sample_type *type);
 
 /*
@@ -93,10 +96,10 @@ void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots
  * only, without the cells after them. `extent` is that of the samples in it, or a larger one that
  * spans at most W bins at `from`; if it is EXTENT_NONE nothing is done.
  */
-void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
-		    int from, int to);
-void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *type, const struct extent *extent,
-		    int from, int to);
+void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type,
+		    const struct extent *extent, int from, int to);
+void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *type,
+		    const struct extent *extent, int from, int to);
 
 /* Turns the slots to the left: slot `by`, which is below `slots`, becomes slot 0. */
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by);

@@ -7,7 +7,8 @@
 
 static const char *const NAMES[] = {
 	[AXIS_VALUES] = "range", /* bin = value is the range 0:N */
-	[AXIS_RANGE] = "range",  [AXIS_LOG] = "log", [AXIS_EDGES] = "edges", [AXIS_MOD] = "mod", [AXIS_AUTO] = "auto",
+	[AXIS_RANGE] = "range",  [AXIS_LOG] = "log",   [AXIS_EDGES] = "edges",
+	[AXIS_MOD] = "mod",      [AXIS_AUTO] = "auto",
 };
 
 const char *axis_kind_name(enum axis_kind kind)
@@ -21,7 +22,8 @@ struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample
 	const bool is_float = type->kind == SAMPLE_FLOAT;
 
 	if (spec->kind == AXIS_DEFAULT) {
-		settled.kind = is_float || (spec->bins == 0 && type->bytes > 1) ? AXIS_AUTO : AXIS_VALUES;
+		settled.kind =
+			is_float || (spec->bins == 0 && type->bytes > 1) ? AXIS_AUTO : AXIS_VALUES;
 		if (spec->bins == 0 && type->bytes == 1 && type->kind == SAMPLE_SIGNED) {
 			settled.kind = AXIS_RANGE;
 			settled.full = true;
@@ -32,7 +34,8 @@ struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample
 	return settled;
 }
 
-int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type, const char **why)
+int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type,
+	      const char **why)
 {
 	const struct edges_spec settled = axis_settle(&spec->edges, type);
 
@@ -61,7 +64,8 @@ static bool same_edges(const struct edges *a, const struct edges *b)
 	 */
 	const bool equal_width = !a->list && !b->list && !a->dyadic && !b->dyadic;
 	if (equal_width && a->binning.linear.lo == b->binning.linear.lo &&
-	    a->binning.linear.hi == b->binning.linear.hi && a->binning.linear.step == b->binning.linear.step &&
+	    a->binning.linear.hi == b->binning.linear.hi &&
+	    a->binning.linear.step == b->binning.linear.step &&
 	    a->binning.linear.unit == b->binning.linear.unit)
 		return true;
 	for (uint32_t i = 0; i <= a->binning.bins; i++)
@@ -74,14 +78,17 @@ const char *axis_difference(const struct axis *a, const struct axis *b)
 {
 	if (strcmp(a->type.name, b->type.name) != 0)
 		return "type";
-	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD) || (a->kind == AXIS_AUTO) != (b->kind == AXIS_AUTO))
+	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD) ||
+	    (a->kind == AXIS_AUTO) != (b->kind == AXIS_AUTO))
 		return "binning";
 	/*
 	 * Bins of --auto can become those of all samples together, which depend on how many bins
 	 * were asked for.
 	 */
 	if (a->kind == AXIS_AUTO)
-		return a->edges.most != b->edges.most ? "number of bins" : a->clamp != b->clamp ? "--clamp" : NULL;
+		return a->edges.most != b->edges.most ? "number of bins"
+		       : a->clamp != b->clamp         ? "--clamp"
+						      : NULL;
 	if (axis_bins(a) != axis_bins(b))
 		return "number of bins";
 	if (!same_edges(&a->edges, &b->edges))

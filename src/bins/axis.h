@@ -36,7 +36,8 @@ struct axis {
 struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type);
 
 /* -1 when the spec cannot be met for the type; *why is then a static text. */
-int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type, const char **why);
+int axis_init(struct axis *axis, const struct axis_spec *spec, const struct sample_type *type,
+	      const char **why);
 
 static inline uint32_t axis_bins(const struct axis *axis)
 {

@@ -93,13 +93,14 @@ struct bin_table {
 	uint32_t half;     /* 2^(steps - 1) of the bisection; 0: no step is needed */
 	uint32_t shift;    /* g = e >> shift ... */
 	uint32_t by_value; /* ... or, for floats, g = floor((x - lo) scale) */
-	uint32_t by_ratio; /* ... or, for integers, g = (bits of e + from as a float) >> shift, less those at e = 0 */
-	uint32_t spare;    /* so that the struct has no padding here */
-	uint64_t from;     /* the first value of the range, or 1, or 0: e + from fits a key */
-	uint64_t origin;   /* bits of from as a float, >> shift */
-	double lo, scale;  /* in binary32 if the samples are */
-	uint64_t words;    /* of 32 bits, in all */
-	uint64_t at;       /* their address; in the rule of a kernel, in its device's memory */
+	/* ... or, for integers, g = (bits of e + from as a float) >> shift, less those at e = 0 */
+	uint32_t by_ratio;
+	uint32_t spare;   /* so that the struct has no padding here */
+	uint64_t from;    /* the first value of the range, or 1, or 0: e + from fits a key */
+	uint64_t origin;  /* bits of from as a float, >> shift */
+	double lo, scale; /* in binary32 if the samples are */
+	uint64_t words;   /* of 32 bits, in all */
+	uint64_t at;      /* their address; in the rule of a kernel, in its device's memory */
 };
 
 /* A value is its key - bias; mod N that is (key mod N + add) mod N. */

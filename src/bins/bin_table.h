@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bin_table: in which cell a sample falls where the edges are explicit: a guide leads to a few bins, a bisection
- * picks one of them. table.h makes both. The C compiler and nvcc compile this same text.
+ * bin_table: in which cell a sample falls where the edges are explicit: a guide leads to a few
+ * bins, a bisection picks one of them. table.h makes both. The C compiler and nvcc compile this
+ * same text.
  */
 #ifndef GPUHIST_BIN_TABLE_H
 #define GPUHIST_BIN_TABLE_H
@@ -28,7 +29,8 @@ BINNING_INLINE uint64_t key64_of_double(uint64_t bits)
  */
 BINNING_INLINE uint32_t table_entry_float(const struct bin_table *t, float x)
 {
-	return (uint32_t)(int32_t)BINNING_MUL_FLOAT(BINNING_ADD_FLOAT(x, -(float)t->lo), (float)t->scale);
+	return (uint32_t)(int32_t)BINNING_MUL_FLOAT(BINNING_ADD_FLOAT(x, -(float)t->lo),
+						    (float)t->scale);
 }
 
 BINNING_INLINE uint32_t table_entry_double(const struct bin_table *t, double x)
@@ -99,7 +101,8 @@ BINNING_INLINE uint32_t bin_table_key32(const struct binning *b, uint32_t key)
 	if (e > (uint32_t)b->span)
 		return key < (uint32_t)b->first ? cell_under(b) : cell_over(b);
 	return bin_of_entry32(&b->table, e,
-			      b->table.by_ratio ? table_entry_ratio32(&b->table, e) : e >> b->table.shift);
+			      b->table.by_ratio ? table_entry_ratio32(&b->table, e)
+						: e >> b->table.shift);
 }
 
 BINNING_INLINE uint32_t bin_table_key64(const struct binning *b, uint64_t key)
@@ -109,7 +112,8 @@ BINNING_INLINE uint32_t bin_table_key64(const struct binning *b, uint64_t key)
 	if (e > b->span)
 		return key < b->first ? cell_under(b) : cell_over(b);
 	return bin_of_entry64(&b->table, e,
-			      b->table.by_ratio ? table_entry_ratio64(&b->table, e) : (uint32_t)(e >> b->table.shift));
+			      b->table.by_ratio ? table_entry_ratio64(&b->table, e)
+						: (uint32_t)(e >> b->table.shift));
 }
 
 /* The cell of x, whose bits are `bits`. */
@@ -118,8 +122,12 @@ BINNING_INLINE uint32_t bin_table_float(const struct binning *b, float x, uint32
 	const uint32_t key = key32_of_float(bits), e = key - (uint32_t)b->first;
 
 	if (e > (uint32_t)b->span)
-		return x != x ? cell_nan(b) : key < (uint32_t)b->first ? cell_under(b) : cell_over(b);
-	return bin_of_entry32(&b->table, e, b->table.by_value ? table_entry_float(&b->table, x) : e >> b->table.shift);
+		return x != x                     ? cell_nan(b)
+		       : key < (uint32_t)b->first ? cell_under(b)
+						  : cell_over(b);
+	return bin_of_entry32(&b->table, e,
+			      b->table.by_value ? table_entry_float(&b->table, x)
+						: e >> b->table.shift);
 }
 
 BINNING_INLINE uint32_t bin_table_double(const struct binning *b, double x, uint64_t bits)
@@ -129,7 +137,8 @@ BINNING_INLINE uint32_t bin_table_double(const struct binning *b, double x, uint
 	if (e > b->span)
 		return x != x ? cell_nan(b) : key < b->first ? cell_under(b) : cell_over(b);
 	return bin_of_entry64(&b->table, e,
-			      b->table.by_value ? table_entry_double(&b->table, x) : (uint32_t)(e >> b->table.shift));
+			      b->table.by_value ? table_entry_double(&b->table, x)
+						: (uint32_t)(e >> b->table.shift));
 }
 
 #endif

@@ -41,7 +41,8 @@ BINNING_INLINE double binning_edge_careful(const struct binning *b, uint32_t i)
 	if (i == b->bins)
 		return b->linear.hi;
 	if (b->linear.step == 0)
-		return BINNING_ADD(BINNING_MUL((double)i / (double)b->bins, BINNING_ADD(b->linear.hi, -b->linear.lo)),
+		return BINNING_ADD(BINNING_MUL((double)i / (double)b->bins,
+					       BINNING_ADD(b->linear.hi, -b->linear.lo)),
 				   b->linear.lo);
 	return BINNING_MUL(binning_edge(b, i), b->linear.unit);
 }
@@ -88,7 +89,8 @@ BINNING_INLINE uint32_t bin_nearest(const struct binning *b, double x)
 	uint32_t k = (uint32_t)(int32_t)(t + 0.5);
 	double whole = (double)(int32_t)k;
 #endif
-	uint32_t bin = k - (uint32_t)(x < BINNING_ADD(BINNING_MUL(whole, b->linear.step), b->linear.lo));
+	uint32_t bin =
+		k - (uint32_t)(x < BINNING_ADD(BINNING_MUL(whole, b->linear.step), b->linear.lo));
 
 	return bin < b->bins ? bin : b->bins - 1;
 }
@@ -123,7 +125,8 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 	double j = safe < 0 && whole > -1 ? -1 : whole;
 	double turn = BINNING_MUL(floor(BINNING_MUL(j, b->slot.inverse)), b->slot.slots);
 	uint32_t slot = (uint32_t)(int32_t)BINNING_ADD(j, -turn);
-#ifdef __CUDACC__ /* counted before it is known whether k is large enough: any slot, but one that exists */
+#ifdef __CUDACC__ /* counted before it is known whether k is large enough: any slot, but one that \
+		     exists */
 	slot &= b->slot.mask;
 #endif
 	uint32_t outside = x < 0 ? cell_under(b) : x > 0 ? cell_over(b) : cell_nan(b);
@@ -138,7 +141,8 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
 {
 	const uint32_t magnitude = bits & 0x7fffffffu, negative = 0u - (bits >> 31);
 	const uint32_t finite = 0u - (uint32_t)(magnitude < 0x7f800000u);
-	float t = BINNING_MUL_FLOAT(BINNING_MUL_FLOAT(x, (float)b->slot.scale[0]), (float)b->slot.scale[1]);
+	float t = BINNING_MUL_FLOAT(BINNING_MUL_FLOAT(x, (float)b->slot.scale[0]),
+				    (float)b->slot.scale[1]);
 #ifdef __CUDACC__
 	float safe = finite ? t : 0;
 #else
@@ -149,8 +153,8 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
 	__builtin_memcpy(&safe, &safe_bits, sizeof(t));
 #endif
 	int32_t whole = (int32_t)safe; /* towards zero */
-	uint32_t down =
-		(uint32_t)((float)whole > safe) | ((uint32_t)(whole == 0) & negative & (uint32_t)(magnitude != 0));
+	uint32_t down = (uint32_t)((float)whole > safe) |
+			((uint32_t)(whole == 0) & negative & (uint32_t)(magnitude != 0));
 	uint32_t slot = ((uint32_t)whole - down) & b->slot.mask;
 	uint32_t outside = magnitude > 0x7f800000u ? cell_nan(b) : cell_over(b) - (negative & 1);
 
@@ -170,7 +174,9 @@ BINNING_INLINE uint32_t bin_float(const struct binning *b, uint32_t kind, double
 	 */
 	double safe = inside ? x : b->linear.last;
 	uint32_t bin = kind == BIN_LINEAR ? bin_nearest(b, safe) : bin_search(b, safe);
-	uint32_t outside = x < b->linear.last ? cell_under(b) : x > b->linear.last ? cell_over(b) : cell_nan(b);
+	uint32_t outside = x < b->linear.last   ? cell_under(b)
+			   : x > b->linear.last ? cell_over(b)
+						: cell_nan(b);
 	return inside ? bin : outside;
 }
 
@@ -217,8 +223,9 @@ BINNING_INLINE uint32_t bin_key64_search(const struct binning *b, uint64_t key)
 }
 
 /*
- * r = key - q N, where q is floor(key / N) or one less: multiplier is at least (2^w - N) / N, so that the
- * product is short of key / N by at most key / 2^w, which is less than one. So r < 2 N and, with add, r < 3 N.
+ * r = key - q N, where q is floor(key / N) or one less: multiplier is at least (2^w - N) / N, so
+ * that the product is short of key / N by at most key / 2^w, which is less than one. So r < 2 N
+ * and, with add, r < 3 N.
  */
 BINNING_INLINE uint32_t mod_reduce(const struct binning *b, uint32_t r)
 {
@@ -260,7 +267,8 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 		return bin_mod_key64(b, key);
 	case BIN_SLOT:
 		return (uint32_t)(key >> b->slot.shift) & b->slot.mask;
-#ifndef __CUDACC__ /* kernels for any kind need not carry it: TABLE has kernels of its own (cell.cuh) */
+#ifndef __CUDACC__ /* kernels for any kind need not carry it: TABLE has kernels of its own \
+		      (cell.cuh) */
 	case BIN_TABLE:
 		return bin_table_key64(b, key);
 #endif
@@ -272,7 +280,8 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 /* floor(d m / 2^64) by two products of 32 bits, which vector units have. */
 BINNING_INLINE uint32_t mulhi_32x64(uint32_t d, uint64_t m)
 {
-	return (uint32_t)(((uint64_t)d * (uint32_t)(m >> 32) + ((uint64_t)d * (uint32_t)m >> 32)) >> 32);
+	return (uint32_t)(((uint64_t)d * (uint32_t)(m >> 32) + ((uint64_t)d * (uint32_t)m >> 32)) >>
+			  32);
 }
 
 /* Exact, by way of a signed integer: vector units have that conversion. */

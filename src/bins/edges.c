@@ -87,7 +87,8 @@ static void set_exact(struct edges *e, const struct sample_type *type, int128_t 
 		b->kind = BIN_MAGIC;
 		b->magic = (struct bin_magic){
 			.base = base,
-			.multiplier = (uint64_t)((((uint128_t)bins << 64) + (uint128_t)width - 1) / (uint128_t)width),
+			.multiplier = (uint64_t)((((uint128_t)bins << 64) + (uint128_t)width - 1) /
+						 (uint128_t)width),
 		};
 		return;
 	}
@@ -159,8 +160,8 @@ static void set_linspace_keys(struct edges *e, const struct sample_type *type, d
 }
 
 /* Explicit edges; the caller has checked that each is finite. */
-static int set_list(struct edges *e, const double *list, bool definition, const struct sample_type *type,
-		    const char **why)
+static int set_list(struct edges *e, const double *list, bool definition,
+		    const struct sample_type *type, const char **why)
 {
 	const size_t bytes = ((size_t)e->binning.bins + 1) * sizeof(*list);
 	enum table_fold fold = TABLE_NONE;
@@ -179,13 +180,16 @@ static int set_list(struct edges *e, const double *list, bool definition, const 
 		edges_free(e);
 		return -1;
 	}
-	e->edge_cell = fold == TABLE_UNDER ? EDGE_IS_UNDER : fold == TABLE_OVER ? EDGE_IS_OVER : EDGE_IS_LAST;
+	e->edge_cell = fold == TABLE_UNDER  ? EDGE_IS_UNDER
+		       : fold == TABLE_OVER ? EDGE_IS_OVER
+					    : EDGE_IS_LAST;
 	e->hi = list[e->binning.bins];
 	return 0;
 }
 
 /* Edges of equal ratio, counted as explicit ones. */
-static int set_log(struct edges *e, const struct edges_spec *spec, const struct sample_type *type, const char **why)
+static int set_log(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+		   const char **why)
 {
 	int rc;
 
@@ -227,7 +231,8 @@ static int set_mod(struct edges *e, const struct sample_type *type, const char *
 	return 0;
 }
 
-void edges_place(struct edges *e, const struct sample_type *type, int128_t first, uint32_t bins, int k)
+void edges_place(struct edges *e, const struct sample_type *type, int128_t first, uint32_t bins,
+		 int k)
 {
 	e->k = k;
 	e->dyadic = type->kind == SAMPLE_FLOAT;
@@ -252,7 +257,8 @@ static int set_auto(struct edges *e, const struct sample_type *type, const char 
 	const int k = auto_k_least(type);
 
 	if (e->binning.bins < auto_bins_least(type)) {
-		*why = "--auto needs 2 bins or more, because a bin from 0 on holds no negative value";
+		*why = "--auto needs 2 bins or more, because a bin from 0 on holds no negative "
+		       "value";
 		return -1;
 	}
 	e->most = e->binning.bins;
@@ -261,7 +267,8 @@ static int set_auto(struct edges *e, const struct sample_type *type, const char 
 	return 0;
 }
 
-void edges_settle(struct edges *e, const struct sample_type *type, const struct extent *extent, uint32_t *first_slot)
+void edges_settle(struct edges *e, const struct sample_type *type, const struct extent *extent,
+		  uint32_t *first_slot)
 {
 	const uint32_t slots = auto_slots(e->most);
 	const int k = auto_k(extent, e->most, type);
@@ -273,7 +280,8 @@ void edges_settle(struct edges *e, const struct sample_type *type, const struct 
 	edges_place(e, type, first, (uint32_t)(last - first + 1), k);
 }
 
-int edges_init(struct edges *e, const struct edges_spec *spec, const struct sample_type *type, const char **why)
+int edges_init(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+	       const char **why)
 {
 	const bool is_float = type->kind == SAMPLE_FLOAT;
 
@@ -365,11 +373,13 @@ double edges_value(const struct edges *e, uint32_t i)
 	if (e->list)
 		return e->list[i];
 	if (e->dyadic)
-		return e->binning.bins > 0 ? ldexp((double)(e->first + (int64_t)i), e->k) : (double)NAN;
+		return e->binning.bins > 0 ? ldexp((double)(e->first + (int64_t)i), e->k)
+					   : (double)NAN;
 	if (e->exact && e->binning.bins == 0)
 		return (double)NAN;
 	if (e->exact)
-		return number_ratio(e->lo * (int128_t)e->binning.bins + (int128_t)i * e->width, e->binning.bins);
+		return number_ratio(e->lo * (int128_t)e->binning.bins + (int128_t)i * e->width,
+				    e->binning.bins);
 	return binning_edge_careful(&e->binning, i);
 }
 

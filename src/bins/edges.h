@@ -42,7 +42,10 @@ struct edges_spec {
 	bool closed;          /* --closed */
 	struct number lo, hi; /* RANGE, LOG */
 	const double *list;   /* EDGES: bins + 1 of them, finite; owned by the maker of the spec */
-	bool definition; /* EDGES, LOG: nothing will be counted, so the table that finds a sample's bin is left out */
+	/*
+	 * EDGES, LOG: nothing will be counted, so the table that finds a sample's bin is left out
+	 */
+	bool definition;
 };
 
 /* Which cell the samples of "edge" belong to (binning.h). */
@@ -67,7 +70,8 @@ struct edges {
  * -1 when the spec cannot be met for the type, or memory is short for explicit edges; *why is then
  * a static text, and there is nothing to free.
  */
-int edges_init(struct edges *edges, const struct edges_spec *spec, const struct sample_type *type, const char **why);
+int edges_init(struct edges *edges, const struct edges_spec *spec, const struct sample_type *type,
+	       const char **why);
 
 /*
  * AUTO: edges are 2^k apart at first, and binning counts in W slots (auto.h). When the samples are
@@ -82,7 +86,8 @@ void edges_settle(struct edges *edges, const struct sample_type *type, const str
  * AUTO: makes them the edges of `bins` bins of 2^k, the first of which is bin `first` as auto_bin
  * numbers them.
  */
-void edges_place(struct edges *edges, const struct sample_type *type, int128_t first, uint32_t bins, int k);
+void edges_place(struct edges *edges, const struct sample_type *type, int128_t first, uint32_t bins,
+		 int k);
 
 /* AUTO that is settled and has bins: the number of the first one, as auto_bin numbers them. */
 int128_t edges_first(const struct edges *edges, const struct sample_type *type);
@@ -104,6 +109,7 @@ double edges_value(const struct edges *edges, uint32_t i);
 size_t edges_format(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT]);
 
 /* The cell of a code of an 8- or 16-bit type. */
-uint32_t edges_cell_of_code(const struct edges *edges, const struct sample_type *type, uint32_t code);
+uint32_t edges_cell_of_code(const struct edges *edges, const struct sample_type *type,
+			    uint32_t code);
 
 #endif

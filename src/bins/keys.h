@@ -16,7 +16,8 @@ static inline double value_of_float_key(unsigned bits, uint64_t key)
 	double d;
 
 	if (bits == 32) {
-		const uint32_t word = key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
+		const uint32_t word =
+			key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
 		memcpy(&f, &word, sizeof(f));
 		return (double)f;
 	}

@@ -31,7 +31,8 @@ static const char *complete(struct layout *l, uint32_t sample_bytes)
 	return NULL;
 }
 
-int layout_init(struct layout *layout, const struct layout *asked, uint32_t sample_bytes, const char **why)
+int layout_init(struct layout *layout, const struct layout *asked, uint32_t sample_bytes,
+		const char **why)
 {
 	*layout = *asked;
 	*why = complete(layout, sample_bytes);

@@ -15,12 +15,14 @@
 #include <stdint.h>
 
 #define LAYOUT_CHANNELS_MAX 64u
-#define LAYOUT_BYTES_MAX ((uint32_t)16 << 20) /* the limit of the options: bytes of a record, and of a pitch */
+/* the limit of the options: bytes of a record, and of a pitch */
+#define LAYOUT_BYTES_MAX ((uint32_t)16 << 20)
 
 struct layout {
-	uint32_t record;   /* bytes from one record of a row to the next */
-	uint32_t offset;   /* bytes of a record before its first sample */
-	uint32_t samples;  /* of a record, one after another from offset on: a multiple of the channels */
+	uint32_t record; /* bytes from one record of a row to the next */
+	uint32_t offset; /* bytes of a record before its first sample */
+	/* of a record, one after another from offset on: a multiple of the channels */
+	uint32_t samples;
 	uint32_t channels; /* sample i of a record is of channel i % channels */
 	uint32_t row;      /* records of a row; 0: there are no rows */
 	uint32_t pitch;    /* bytes from one row to the next; 0: there are no rows */
@@ -31,7 +33,8 @@ struct layout {
  * for each channel, records without a gap, rows without padding). -1: no input can have this
  * layout, and *why says what does not fit; *layout is then undefined.
  */
-int layout_init(struct layout *layout, const struct layout *asked, uint32_t sample_bytes, const char **why);
+int layout_init(struct layout *layout, const struct layout *asked, uint32_t sample_bytes,
+		const char **why);
 
 /*
  * Does every byte belong to a sample? Then n bytes are n / sample_bytes samples, wherever they

@@ -228,7 +228,8 @@ static size_t format_between(char text[NUMBER_TEXT], bool negative, double x)
 	const unsigned shift = (unsigned)(53 - e + 2) - k; /* 2 .. 47 */
 	const uint128_t middle = (uint128_t)(4 * m) * five, mask = ((uint128_t)1 << shift) - 1;
 	/* The whole numbers in the interval run from a to b; the middle is rounded down. */
-	uint64_t a = (uint64_t)((middle - 2 * five) >> shift) + 1, b = (uint64_t)((middle + 2 * five) >> shift);
+	uint64_t a = (uint64_t)((middle - 2 * five) >> shift) + 1,
+		 b = (uint64_t)((middle + 2 * five) >> shift);
 	const uint64_t c = (uint64_t)(middle >> shift);
 	uint64_t ten = 1;
 
@@ -238,7 +239,8 @@ static size_t format_between(char text[NUMBER_TEXT], bool negative, double x)
 		ten *= 10;
 	}
 	/* Take the nearest to the middle; of two, the even one. */
-	const uint128_t rest = ((uint128_t)(c % ten) << shift) + (middle & mask), half = (uint128_t)ten << (shift - 1);
+	const uint128_t rest = ((uint128_t)(c % ten) << shift) + (middle & mask),
+			half = (uint128_t)ten << (shift - 1);
 	const uint64_t n = c / ten;
 	return format_decimal(text, negative, n + (rest > half || (rest == half && n % 2 == 1)), k);
 }
@@ -282,7 +284,8 @@ size_t number_format_integer(char text[NUMBER_TEXT], int128_t x)
 		return used + number_format_count(text + used, (uint64_t)magnitude);
 	/* |x| < 2^127 < 10^39: two pieces are enough. */
 	used += number_format_count(text + used, (uint64_t)(magnitude / split));
-	used += (size_t)snprintf(text + used, NUMBER_TEXT - used, "%019llu", (unsigned long long)(magnitude % split));
+	used += (size_t)snprintf(text + used, NUMBER_TEXT - used, "%019llu",
+				 (unsigned long long)(magnitude % split));
 	return used;
 }
 

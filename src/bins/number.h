@@ -29,8 +29,8 @@ int number_parse(struct number *n, const char *text, size_t length);
 
 /*
  * Sizes, and counts of samples and bins: decimal or hexadecimal digits, then nothing, K M G T or
- * KiB MiB GiB TiB (powers of 1024), or KB MB GB TB (powers of 1000), the first letter in either case.
- * -1 when the text is none of these or passes 2^64 - 1.
+ * KiB MiB GiB TiB (powers of 1024), or KB MB GB TB (powers of 1000), the first letter in either
+ * case. -1 when the text is none of these or passes 2^64 - 1.
  */
 int number_parse_size(uint64_t *bytes, const char *text);
 

@@ -34,8 +34,10 @@ struct powers {
 /* The upper 128 of 256 bits. */
 static uint128_t multiply_high(uint128_t a, uint128_t b)
 {
-	const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
-	const uint128_t low = (uint128_t)a0 * b0, left = (uint128_t)a1 * b0, right = (uint128_t)a0 * b1;
+	const uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64),
+		       b0 = (uint64_t)b;
+	const uint128_t low = (uint128_t)a0 * b0, left = (uint128_t)a1 * b0,
+			right = (uint128_t)a0 * b1;
 	const uint128_t middle = (low >> 64) + (uint64_t)left + (uint64_t)right;
 
 	return (uint128_t)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
@@ -76,7 +78,8 @@ static void set_powers(struct powers *p)
 			p->digit[d][n] = ONE;
 			for (uint32_t bit = 0; bit < 8; bit++)
 				if (n >> (7 - bit) & 1)
-					p->digit[d][n] = multiply(p->digit[d][n], p->root[8 * d + bit + 1]);
+					p->digit[d][n] =
+						multiply(p->digit[d][n], p->root[8 * d + bit + 1]);
 		}
 }
 
@@ -119,7 +122,8 @@ static uint128_t logarithm(const struct powers *p, double x, int *whole)
 static uint128_t power(const struct powers *p, uint128_t fraction)
 {
 	const uint64_t first = (uint64_t)(fraction >> (POINT - 64));
-	const uint64_t rest = (uint64_t)fraction << (128 - POINT); /* in units of 2^-128: below 2^-64 */
+	/* in units of 2^-128: below 2^-64 */
+	const uint64_t rest = (uint64_t)fraction << (128 - POINT);
 	uint128_t product = ONE;
 
 	for (uint32_t d = 0; d < DIGITS; d++)
@@ -132,8 +136,9 @@ static uint128_t power(const struct powers *p, uint128_t fraction)
 /* ones 2^exponent to the nearest binary64. */
 static double nearest(uint128_t ones, int exponent)
 {
-	const int bits = exponent < -1022 ? 53 - (-1022 - exponent)
-					  : 53; /* bits that the result has: fewer if it is subnormal */
+	const int bits = exponent < -1022
+				 ? 53 - (-1022 - exponent)
+				 : 53; /* bits that the result has: fewer if it is subnormal */
 	if (bits < 1)
 		return ldexp(1, -1074);
 	const uint32_t cut = 128 - (uint32_t)bits;
@@ -149,7 +154,8 @@ void ratio_edges(double *edges, double lo, double hi, uint32_t bins)
 	int lo_whole, hi_whole;
 
 	set_powers(&powers);
-	const uint128_t lo_part = logarithm(&powers, lo, &lo_whole), hi_part = logarithm(&powers, hi, &hi_whole);
+	const uint128_t lo_part = logarithm(&powers, lo, &lo_whole),
+			hi_part = logarithm(&powers, hi, &hi_whole);
 	/* Below 2^128: the whole parts differ by at most 2098. */
 	const uint128_t span = ((uint128_t)(hi_whole - lo_whole) << POINT) + hi_part - lo_part;
 	const uint128_t step = span / bins, rest = span % bins;
@@ -157,7 +163,8 @@ void ratio_edges(double *edges, double lo, double hi, uint32_t bins)
 	edges[0] = lo;
 	for (uint32_t i = 1; i < bins; i++) {
 		const uint128_t x = lo_part + step * i + rest * i / bins;
-		edges[i] = nearest(power(&powers, x & (((uint128_t)1 << POINT) - 1)), lo_whole + (int)(x >> POINT));
+		edges[i] = nearest(power(&powers, x & (((uint128_t)1 << POINT) - 1)),
+				   lo_whole + (int)(x >> POINT));
 	}
 	edges[bins] = hi;
 }

@@ -47,7 +47,8 @@ int sample_type_parse(struct sample_type *type, const char *text)
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
 		const char *names[2] = {mark ? TYPES[i].code : TYPES[i].name, TYPES[i].word};
 		for (int k = 0; k < 2; k++) {
-			if (length == 0 || strlen(names[k]) != length || memcmp(names[k], text, length) != 0)
+			if (length == 0 || strlen(names[k]) != length ||
+			    memcmp(names[k], text, length) != 0)
 				continue;
 			*type = (struct sample_type){
 				.bytes = TYPES[i].bytes,
@@ -55,7 +56,8 @@ int sample_type_parse(struct sample_type *type, const char *text)
 				.mantissa = TYPES[i].mantissa,
 				.big = big && TYPES[i].bytes > 1,
 			};
-			snprintf(type->name, sizeof(type->name), "%s%s", TYPES[i].name, type->big ? "be" : "");
+			snprintf(type->name, sizeof(type->name), "%s%s", TYPES[i].name,
+				 type->big ? "be" : "");
 			return 0;
 		}
 	}

@@ -65,14 +65,19 @@ static const struct {
 /* NumPy's complex types by their bytes or bits. */
 static const struct {
 	const char *theirs, *ours;
-} COMPLEX[] = {{"c8", "f32"}, {"c16", "f64"}, {"complex64", "f32"}, {"complex128", "f64"}, {"complex", "f64"}};
+} COMPLEX[] = {{"c8", "f32"},
+	       {"c16", "f64"},
+	       {"complex64", "f32"},
+	       {"complex128", "f64"},
+	       {"complex", "f64"}};
 
 /*
  * The characters of NumPy and of Python's struct; l and L have four bytes in one and eight in the
  * other.
  */
 static const char CHARACTERS[] = "bBhHiIqQefd";
-static const char *const OF_CHARACTERS[] = {"i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f16", "f32", "f64"};
+static const char *const OF_CHARACTERS[] = {"i8",  "u8",  "i16", "u16", "i32", "u32",
+					    "i64", "u64", "f16", "f32", "f64"};
 
 static bool begins(const char *text, const char *with)
 {
@@ -152,10 +157,10 @@ static bool same_digits(const char *a, const char *b)
 /* Our name for the nearest word that names a type; NULL where none is near. */
 static const char *ours_of_near(const char *word, struct sample_type *type)
 {
-	static const char *const SPELLED[] = {"u16",   "i16",    "u24",     "i24",     "u32",     "i32",
-					      "u64",   "i64",    "f16",     "bf16",    "f32",     "f64",
-					      "uint8", "uint16", "uint32",  "uint64",  "int8",    "int16",
-					      "int32", "int64",  "float16", "float32", "float64", "bfloat16"};
+	static const char *const SPELLED[] = {
+		"u16",  "i16",   "u24",   "i24",   "u32",     "i32",     "u64",     "i64",
+		"f16",  "bf16",  "f32",   "f64",   "uint8",   "uint16",  "uint32",  "uint64",
+		"int8", "int16", "int32", "int64", "float16", "float32", "float64", "bfloat16"};
 	struct near near = {0};
 
 	for (size_t i = 0; i < sizeof(SPELLED) / sizeof(SPELLED[0]); i++)
@@ -167,7 +172,10 @@ static const char *ours_of_near(const char *word, struct sample_type *type)
 	return near.word ? ours(near.word, type) : NULL;
 }
 
-/* The same for pairs of values: cf32, ci16 (SigMF), fc32, sc16 (UHD), cs16, cu8 (SoapySDR), complex64. */
+/*
+ * The same for pairs of values: cf32, ci16 (SigMF), fc32, sc16 (UHD), cs16, cu8 (SoapySDR),
+ * complex64.
+ */
 static const char *ours_of_complex(char *word, struct sample_type *type)
 {
 	for (size_t i = 0; i < sizeof(COMPLEX) / sizeof(COMPLEX[0]); i++)
@@ -189,7 +197,8 @@ void sample_type_hint(char hint[SAMPLE_HINT], const char *text)
 	const char *name = NULL, *character;
 
 	snprintf(hint, SAMPLE_HINT,
-		 "unknown type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64, u16be and so on "
+		 "unknown type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 "
+		 "f64, u16be and so on "
 		 "for big endian");
 	if (strlen(text) >= sizeof(lower))
 		return;
@@ -200,8 +209,10 @@ void sample_type_hint(char hint[SAMPLE_HINT], const char *text)
 		name = OF_CHARACTERS[character - CHARACTERS];
 	for (size_t i = 0; i <= strlen(text); i++)
 		lower[i] = (char)(text[i] >= 'A' && text[i] <= 'Z' ? text[i] | 32 : text[i]);
-	word += begins(word, "pcm_") ? 4 : 0;                                                  /* ffmpeg */
-	word += word[0] == 'r' && word[1] != '\0' && strchr("fiu", word[1]) && digit(word[2]); /* SigMF */
+	/* ffmpeg */
+	word += begins(word, "pcm_") ? 4 : 0;
+	/* SigMF */
+	word += word[0] == 'r' && word[1] != '\0' && strchr("fiu", word[1]) && digit(word[2]);
 	big |= drop(word, "_be") || drop(word, "be");
 	(void)(drop(word, "_le") || drop(word, "le"));
 	(void)drop(word, "_t");
@@ -212,15 +223,17 @@ void sample_type_hint(char hint[SAMPLE_HINT], const char *text)
 		name = ours_of_near(word, &type);
 	const char *const found = pair ? pair : name;
 	/* A near name may include a byte order already. */
-	const bool orderless = found && strcmp(found + 1, "8") != 0 && found[strlen(found) - 1] != 'e';
+	const bool orderless =
+		found && strcmp(found + 1, "8") != 0 && found[strlen(found) - 1] != 'e';
 	const char *const order = big && orderless ? "be" : "";
 	if (pair)
 		snprintf(hint, SAMPLE_HINT,
-			 "unknown type; use %s%s with -c 2, which counts the two parts of complex samples apart", pair,
-			 order);
+			 "unknown type; use %s%s with -c 2, which counts the two parts of complex "
+			 "samples apart",
+			 pair, order);
 	else if (name && !mark && is_code(word))
-		snprintf(hint, SAMPLE_HINT, "unknown type; use %s%s (or %c%s, as NumPy writes it)", name, order,
-			 big ? '>' : '<', word);
+		snprintf(hint, SAMPLE_HINT, "unknown type; use %s%s (or %c%s, as NumPy writes it)",
+			 name, order, big ? '>' : '<', word);
 	else if (name)
 		snprintf(hint, SAMPLE_HINT, "unknown type; use %s%s", name, order);
 }

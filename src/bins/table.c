@@ -25,7 +25,8 @@
 
 /* Entries to begin with; their number is halved as long as that adds no step: */
 #define GUIDE_LEAST 1024u /* 4 KiB of L1, or ... */
-#define GUIDE_FINE 16u    /* ... so many for each bin, if a few are crowded, as long as all fit L2 ... */
+/* ... so many for each bin, if a few are crowded, as long as all fit L2 ... */
+#define GUIDE_FINE 16u
 #define GUIDE_NEAR ((uint32_t)1 << 16)
 #define GUIDE_PER_BIN 4u /* ... or so many for each bin */
 #define GUIDE_MOST ((uint32_t)1 << 22)
@@ -36,7 +37,10 @@ struct span {
 	bool real;
 	unsigned bits;        /* of a key */
 	uint64_t first, last; /* keys in the range */
-	uint64_t *key;   /* of each inner edge: the smallest key that is not below it; limited to first .. last + 1 */
+	/*
+	 * of each inner edge: the smallest key that is not below it; limited to first .. last + 1
+	 */
+	uint64_t *key;
 	uint32_t inner;  /* how many: one less than bins */
 	uint32_t passed; /* of them are not above `first` */
 	uint32_t ahead;  /* of them are above `last` */
@@ -76,14 +80,16 @@ static int128_t key_from(const struct span *s, double x, bool above)
 	uint64_t key = key_of_value(s, x);
 	while (above ? value_of_float_key(s->bits, key) <= x : value_of_float_key(s->bits, key) < x)
 		key++;
-	while (above ? value_of_float_key(s->bits, key - 1) > x : value_of_float_key(s->bits, key - 1) >= x)
+	while (above ? value_of_float_key(s->bits, key - 1) > x
+		     : value_of_float_key(s->bits, key - 1) >= x)
 		key--;
 	return (int128_t)key;
 }
 
 static int128_t key_last(const struct span *s)
 {
-	return s->real ? (int128_t)key_of_value(s, (double)INFINITY) : sample_max(s->type) - sample_min(s->type);
+	return s->real ? (int128_t)key_of_value(s, (double)INFINITY)
+		       : sample_max(s->type) - sample_min(s->type);
 }
 
 /* ---- the guide ---- */
@@ -146,8 +152,8 @@ static struct guide guide_by_key(const struct span *s)
 	while (((s->last - s->first) >> best.table.shift) >= guide_most(s))
 		best.table.shift++;
 	measure(s, &best);
-	for (next = best;
-	     next.table.shift + 1 < s->bits && next.table.half == best.table.half && best.table.guide > 2;) {
+	for (next = best; next.table.shift + 1 < s->bits && next.table.half == best.table.half &&
+			  best.table.guide > 2;) {
 		best = next;
 		next.table.shift++;
 		measure(s, &next);
@@ -168,14 +174,17 @@ static struct guide guide_by_ratio(const struct span *s)
 {
 	const int128_t value = sample_min(s->type) + (int128_t)s->first;
 	struct guide best = {.table.by_ratio = 1}, next;
-	uint32_t shift = s->bits == 32 ? 8 : 40; /* so that the difference of two entries is sure to fit 32 bits */
+	/* so that the difference of two entries is sure to fit 32 bits */
+	uint32_t shift = s->bits == 32 ? 8 : 40;
 
 	/* A float from 0 on would spend most entries below 1. */
 	const uint64_t most = s->bits == 32 ? UINT32_MAX : UINT64_MAX;
 	best.table.from = value > 0 ? (uint64_t)value : s->last - s->first < most ? 1 : 0;
 	for (set_shift(s, &best, shift); best.table.guide > guide_most(s); shift++)
 		set_shift(s, &best, shift + 1);
-	for (next = best; shift + 1 < s->bits && next.table.half == best.table.half && best.table.guide > 2; shift++) {
+	for (next = best;
+	     shift + 1 < s->bits && next.table.half == best.table.half && best.table.guide > 2;
+	     shift++) {
 		best = next;
 		set_shift(s, &next, shift + 1);
 	}
@@ -185,7 +194,8 @@ static struct guide guide_by_ratio(const struct span *s)
 /* -1: the arithmetic overflows, or the range is too narrow for it. */
 static int guide_by_value(const struct span *s, struct guide *best)
 {
-	const double lo = value_of_float_key(s->bits, s->first), hi = value_of_float_key(s->bits, s->last);
+	const double lo = value_of_float_key(s->bits, s->first),
+		     hi = value_of_float_key(s->bits, s->last);
 	struct guide next = {.table.by_value = 1, .table.lo = lo};
 	double range = hi - lo;
 
@@ -230,7 +240,8 @@ static uint32_t *fill(const struct span *s, struct binning *b)
 	 * Bisection may look past the last edge of its entry; after the last entry it finds "not
 	 * reached" there.
 	 */
-	const size_t keys = (size_t)s->inner + 2 * (size_t)t->half, words = guide + keys * (s->bits / 32);
+	const size_t keys = (size_t)s->inner + 2 * (size_t)t->half,
+		     words = guide + keys * (s->bits / 32);
 	uint32_t *const table = aligned_alloc(8, (4 * words + 7) / 8 * 8);
 	uint32_t before = s->passed;
 
@@ -272,8 +283,8 @@ static uint32_t *fill_empty(const struct span *s, struct binning *b)
 	return table;
 }
 
-int table_init(struct binning *b, uint32_t **words, enum table_fold *fold, const double *edges, bool closed,
-	       const struct sample_type *type)
+int table_init(struct binning *b, uint32_t **words, enum table_fold *fold, const double *edges,
+	       bool closed, const struct sample_type *type)
 {
 	struct span s = {
 		.type = type,

@@ -23,7 +23,7 @@ enum table_fold { TABLE_NONE, TABLE_UNDER, TABLE_OVER }; /* which samples the ce
  * the type is in the range, the samples below it or those above it are in the cell "edge"; *fold
  * says which. -1: no memory.
  */
-int table_init(struct binning *b, uint32_t **words, enum table_fold *fold, const double *edges, bool closed,
-	       const struct sample_type *type);
+int table_init(struct binning *b, uint32_t **words, enum table_fold *fold, const double *edges,
+	       bool closed, const struct sample_type *type);
 
 #endif

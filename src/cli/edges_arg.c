@@ -43,14 +43,17 @@ static int add(struct reading *r, double x)
 	char at[64], before[NUMBER_TEXT], now[NUMBER_TEXT];
 
 	if (!isfinite(x))
-		return fail_set(r->fail, STATUS_USAGE, "%s: %s is not finite", r->what, place(r, at));
+		return fail_set(r->fail, STATUS_USAGE, "%s: %s is not finite", r->what,
+				place(r, at));
 	if (r->count == EDGES_MAX)
-		return fail_set(r->fail, STATUS_USAGE, "%s: %s: more than 1048577 edges (2^20 bins)", r->what,
+		return fail_set(r->fail, STATUS_USAGE,
+				"%s: %s: more than 1048577 edges (2^20 bins)", r->what,
 				place(r, at));
 	if (r->count > 0 && !(r->edges[r->count - 1] < x)) {
 		number_format(before, r->edges[r->count - 1]);
 		number_format(now, x);
-		return fail_set(r->fail, STATUS_USAGE, "%s: %s: edges must rise, and %s is not above %s", r->what,
+		return fail_set(r->fail, STATUS_USAGE,
+				"%s: %s: edges must rise, and %s is not above %s", r->what,
 				place(r, at), now, before);
 	}
 	if (r->count == r->room) {
@@ -83,8 +86,8 @@ static int add_text(struct reading *r, const char *text, size_t length)
 	for (; i < length && i < SHOWN; i++)
 		shown[i] = (char)(text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
 	shown[i] = '\0';
-	return fail_set(r->fail, STATUS_USAGE, "%s: %s: '%s%s' is not a finite number", r->what, place(r, at), shown,
-			length > SHOWN ? "..." : "");
+	return fail_set(r->fail, STATUS_USAGE, "%s: %s: '%s%s' is not a finite number", r->what,
+			place(r, at), shown, length > SHOWN ? "..." : "");
 }
 
 static int parse_text(struct reading *r, const char *text, size_t size)
@@ -102,7 +105,8 @@ static int parse_text(struct reading *r, const char *text, size_t size)
 				i++;
 		} else if (text[i] == ',') {
 			if (comma || r->count == 0)
-				return fail_set(r->fail, STATUS_USAGE, "%s: %s: no number before the comma", r->what,
+				return fail_set(r->fail, STATUS_USAGE,
+						"%s: %s: no number before the comma", r->what,
 						place(r, at));
 			comma = true;
 			i++;
@@ -116,7 +120,8 @@ static int parse_text(struct reading *r, const char *text, size_t size)
 		}
 	}
 	if (comma)
-		return fail_set(r->fail, STATUS_USAGE, "%s: no number after the last comma", r->what);
+		return fail_set(r->fail, STATUS_USAGE, "%s: no number after the last comma",
+				r->what);
 	return 0;
 }
 
@@ -154,13 +159,16 @@ static int parse_npy(struct reading *r, const unsigned char *bytes, size_t size)
 	const struct header *const h = &scan.header;
 	const uint64_t count = h->bytes / h->type.bytes;
 	if (h->axes != 1 || h->channels != 1)
-		return fail_set(r->fail, STATUS_USAGE, "%s: a .npy file must be real numbers in one dimension",
-				r->what);
+		return fail_set(r->fail, STATUS_USAGE,
+				"%s: a .npy file must be real numbers in one dimension", r->what);
 	if (count > EDGES_MAX)
-		return fail_set(r->fail, STATUS_USAGE, "%s: more than 1048577 edges (2^20 bins)", r->what);
+		return fail_set(r->fail, STATUS_USAGE, "%s: more than 1048577 edges (2^20 bins)",
+				r->what);
 	if (size - h->begin != h->bytes)
-		return fail_set(r->fail, STATUS_USAGE, "%s: %llu numbers of %s take %llu bytes, and there are %llu",
-				r->what, (unsigned long long)count, h->type.name, (unsigned long long)h->bytes,
+		return fail_set(r->fail, STATUS_USAGE,
+				"%s: %llu numbers of %s take %llu bytes, and there are %llu",
+				r->what, (unsigned long long)count, h->type.name,
+				(unsigned long long)h->bytes,
 				(unsigned long long)(size - h->begin));
 	for (size_t i = 0; i < count; i++)
 		if (add(r, sample_value(bytes + h->begin + i * h->type.bytes, &h->type)) != 0)
@@ -168,16 +176,16 @@ static int parse_npy(struct reading *r, const unsigned char *bytes, size_t size)
 	return 0;
 }
 
-int edges_arg_parse(double **edges, size_t *count, const char *what, const unsigned char *bytes, size_t size,
-		    int is_file, struct fail *fail)
+int edges_arg_parse(double **edges, size_t *count, const char *what, const unsigned char *bytes,
+		    size_t size, int is_file, struct fail *fail)
 {
 	struct reading r = {.what = what, .is_file = is_file != 0, .fail = fail};
 	const bool npy = is_file && size >= 6 && memcmp(bytes, "\x93NUMPY", 6) == 0;
 	int rc = npy ? parse_npy(&r, bytes, size) : parse_text(&r, (const char *)bytes, size);
 
 	if (rc == 0 && r.count < 2)
-		rc = fail_set(fail, STATUS_USAGE, "%s: %zu edge%s, where two or more are needed", what, r.count,
-			      r.count == 1 ? "" : "s");
+		rc = fail_set(fail, STATUS_USAGE, "%s: %zu edge%s, where two or more are needed",
+			      what, r.count, r.count == 1 ? "" : "s");
 	if (rc != 0) {
 		free(r.edges);
 		r.edges = NULL;
@@ -210,7 +218,8 @@ static int slurp(unsigned char **bytes, size_t *size, int fd, const char *what, 
 			return fail_errno(fail, "%s", what);
 	}
 	if (*size > FILE_MAX)
-		return fail_set(fail, STATUS_USAGE, "%s: longer than %zu MiB", what, FILE_MAX >> 20);
+		return fail_set(fail, STATUS_USAGE, "%s: longer than %zu MiB", what,
+				FILE_MAX >> 20);
 	return 0;
 }
 
@@ -223,8 +232,8 @@ int edges_arg_read(double **edges, size_t *count, const char *argument, struct f
 	*edges = NULL;
 	*count = 0;
 	if (argument[0] != '@')
-		return edges_arg_parse(edges, count, "--edges", (const unsigned char *)argument, strlen(argument), 0,
-				       fail);
+		return edges_arg_parse(edges, count, "--edges", (const unsigned char *)argument,
+				       strlen(argument), 0, fail);
 	snprintf(what, sizeof(what), "--edges %.4100s", argument);
 	const int fd = open_again(argument + 1, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
 	if (fd < 0)

@@ -25,7 +25,7 @@
 int edges_arg_read(double **edges, size_t *count, const char *argument, struct fail *fail);
 
 /* The same for text, or for the bytes of a file in memory; messages begin with `what`. */
-int edges_arg_parse(double **edges, size_t *count, const char *what, const unsigned char *bytes, size_t size,
-		    int is_file, struct fail *fail);
+int edges_arg_parse(double **edges, size_t *count, const char *what, const unsigned char *bytes,
+		    size_t size, int is_file, struct fail *fail);
 
 #endif

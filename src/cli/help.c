@@ -36,6 +36,6 @@ const char help_text[] =
 
 void help_version(char text[HELP_VERSION])
 {
-	snprintf(text, HELP_VERSION, "gpuhist %s\nGPU: %s\nzstd: %s\n", GPUHIST_VERSION, kernel_facts,
-		 ZSTD_versionString());
+	snprintf(text, HELP_VERSION, "gpuhist %s\nGPU: %s\nzstd: %s\n", GPUHIST_VERSION,
+		 kernel_facts, ZSTD_versionString());
 }

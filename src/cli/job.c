@@ -14,24 +14,28 @@ int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
 
 	if (axis_init(axis, &job->axis, &job->type, &why) == 0) {
 		/* A counter is known by a number of 32 bits (count.c). */
-		const unsigned long bins = (unsigned long)axis_bins(axis), channels = job->layout.channels;
+		const unsigned long bins = (unsigned long)axis_bins(axis),
+				    channels = job->layout.channels;
 		if (channels * ((uint64_t)bins + CELL_EXTRA) <= UINT32_MAX)
 			return 0;
 		edges_free(&axis->edges);
 		return fail_set(fail, STATUS_USAGE,
-				"--channels %lu: too many with %lu bins each: all of them must be fewer than 2^32",
+				"--channels %lu: too many with %lu bins each: all of them must be "
+				"fewer than 2^32",
 				channels, bins);
 	}
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);
 	if (job->bins_text)
-		return fail_set(fail, STATUS_USAGE, "%s %s, --type %s: %s", options_ways[job->axis.edges.kind],
-				job->bins_text, job->type.name, why);
+		return fail_set(fail, STATUS_USAGE, "%s %s, --type %s: %s",
+				options_ways[job->axis.edges.kind], job->bins_text, job->type.name,
+				why);
 	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
 }
 
 /* How many channels follow from a header and -c. */
-static int header_channels(uint32_t *channels, const struct job *job, const struct header *said, struct fail *fail)
+static int header_channels(uint32_t *channels, const struct job *job, const struct header *said,
+			   struct fail *fail)
 {
 	const struct layout_options *const asked = &job->layout_options;
 	const bool array = strcmp(said->format, ".npy") == 0;
@@ -39,21 +43,24 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 	uint64_t n = said->channels;
 
 	if (asked->last && array && said->fortran)
-		return fail_set(fail, STATUS_USAGE, "--channels last: %s: the array is in Fortran order", name);
+		return fail_set(fail, STATUS_USAGE,
+				"--channels last: %s: the array is in Fortran order", name);
 	if (asked->last && array)
 		n = said->last <= LAYOUT_CHANNELS_MAX ? said->last * n : said->last;
 	/* An array of plain numbers says nothing about channels. */
 	if (asked->channels > 1 && asked->channels != n && !(array && n == 1))
 		return fail_set(fail, STATUS_USAGE,
-				"--channels %lu: %s: its %s header says %llu (-c 1 counts all of them together)",
-				(unsigned long)asked->channels, name, said->format, (unsigned long long)n);
+				"--channels %lu: %s: its %s header says %llu (-c 1 counts all of "
+				"them together)",
+				(unsigned long)asked->channels, name, said->format,
+				(unsigned long long)n);
 	if (asked->channels > 0)
 		n = asked->channels;
 	if (n < 1 || n > LAYOUT_CHANNELS_MAX)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"%s: %llu channels: from 1 to 64 can be counted apart (-c 1 counts all of them together)", name,
-			(unsigned long long)n);
+		return fail_set(fail, STATUS_USAGE,
+				"%s: %llu channels: from 1 to 64 can be counted apart (-c 1 counts "
+				"all of them together)",
+				name, (unsigned long long)n);
 	*channels = (uint32_t)n;
 	return 0;
 }
@@ -65,11 +72,15 @@ int job_layout(struct job *job, const struct header *said, struct fail *fail)
 
 	if (asked.last && !header)
 		return fail_set(fail, STATUS_USAGE, "--channels last: %s does not say what it is",
-				strcmp(job->source.paths[0], "-") == 0 ? "standard input" : job->source.paths[0]);
+				strcmp(job->source.paths[0], "-") == 0 ? "standard input"
+								       : job->source.paths[0]);
 	if (header && header_channels(&asked.channels, job, said, fail) != 0)
 		return -1;
 	job->source.last = asked.last ? said->last : 0;
-	job->source.channels = together ? 0 : header ? said->channels : asked.channels > 0 ? asked.channels : 1;
+	job->source.channels = together             ? 0
+			       : header             ? said->channels
+			       : asked.channels > 0 ? asked.channels
+						    : 1;
 	if (layout_options_settle(&asked, &job->type, &job->layout, fail) != 0)
 		return -1;
 	job->source.record = layout_bytes(&job->layout);

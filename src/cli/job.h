@@ -24,14 +24,19 @@ enum plot { PLOT_NONE, PLOT_LINEAR, PLOT_LOG };
 enum progress { PROGRESS_TERMINAL, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
 struct job {
-	struct source_spec source; /* the inputs, -S, -n, --part, --ignore-tail, --raw; its record is the layout's */
-	const char *part_variable; /* --part=auto: the variable that gave the number of parts; NULL: not given */
-	struct sample_type type;   /* -t; source.typed: it was given. Otherwise of inputs that have no header */
+	/* the inputs, -S, -n, --part, --ignore-tail, --raw; its record is the layout's */
+	struct source_spec source;
+	/* --part=auto: the variable that gave the number of parts; NULL: not given */
+	const char *part_variable;
+	/* -t; source.typed: it was given. Otherwise of inputs that have no header */
+	struct sample_type type;
 	struct layout_options layout_options; /* the options of the layout ... */
 	struct layout layout;                 /* ... and the layout that they give for the type */
 	struct axis_spec axis;                /* the bins that were asked for ... */
-	const char *bins_text; /* ... the value of --range or --log as it was given, for messages; NULL: none */
-	double *edges; /* the numbers of --edges, to which axis points; NULL: not given. Freed by options_free */
+	/* ... the value of --range or --log as it was given, for messages; NULL: none */
+	const char *bins_text;
+	/* the numbers of --edges, to which axis points; NULL: not given. Freed by options_free */
+	double *edges;
 
 	enum device device;      /* --device */
 	const char *gpus;        /* for a GPU, which: "0", "0,2", "all" */
@@ -48,16 +53,20 @@ struct job {
 	enum plot plot;     /* -p */
 	const char *into;   /* --into: the document to add to; NULL: none */
 	bool output_none;   /* --into without -o and -f: nothing else is written */
-	double every;       /* --every: seconds from one partial output to the next; 0: only the last one */
-	bool tee;           /* --tee: the inputs' bytes are passed on to standard output */
-	bool merge;         /* --merge: the inputs are documents, not samples ... */
-	bool merge_some;    /* ... and some parts of a whole are enough: --merge=some */
+	/* --every: seconds from one partial output to the next; 0: only the last one */
+	double every;
+	bool tee;        /* --tee: the inputs' bytes are passed on to standard output */
+	bool merge;      /* --merge: the inputs are documents, not samples ... */
+	bool merge_some; /* ... and some parts of a whole are enough: --merge=some */
 	enum progress progress;
 	bool quiet, verbose;
 
 	char *const *words; /* of the command line, without the inputs, as the user wrote them */
 	size_t word_count;
-	char *options; /* those that decide what is counted, and its bins (options_text.c). Freed by options_free */
+	/*
+	 * those that decide what is counted, and its bins (options_text.c). Freed by options_free
+	 */
+	char *options;
 };
 
 /*

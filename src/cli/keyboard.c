@@ -18,16 +18,19 @@ int keyboard_check(const struct job *job, int words, struct fail *fail)
 		return 0;
 	if (words <= 1) {
 		msg_text(help_text);
-		return fail_set(fail, STATUS_USAGE,
-				"nothing to count: name a FILE, or pipe samples in: COMMAND | gpuhist");
+		return fail_set(
+			fail, STATUS_USAGE,
+			"nothing to count: name a FILE, or pipe samples in: COMMAND | gpuhist");
 	}
 	if (job->merge)
 		msg_note(
-			"waiting for JSON histograms on standard input, a terminal: end with Ctrl-D; or gpuhist "
+			"waiting for JSON histograms on standard input, a terminal: end with "
+			"Ctrl-D; or gpuhist "
 			"--merge FILE.json..., or COMMAND | gpuhist --merge");
 	else
 		msg_note(
-			"waiting for samples on standard input, a terminal: end with Ctrl-D; or gpuhist FILE, or "
+			"waiting for samples on standard input, a terminal: end with Ctrl-D; or "
+			"gpuhist FILE, or "
 			"COMMAND | gpuhist");
 	return 0;
 }

@@ -38,16 +38,18 @@ static const char *get(const struct environment *e, const char *name)
 }
 
 /* -1: not set, or not a number from least on. `with` is set. */
-static int number(uint32_t *n, const struct environment *e, const char *name, uint32_t least, const char *with)
+static int number(uint32_t *n, const struct environment *e, const char *name, uint32_t least,
+		  const char *with)
 {
 	const char *const text = get(e, name);
 
 	if (!text)
-		return fail_set(e->fail, STATUS_USAGE, AUTO "%s is %s, and %s is not set" SAY, with, get(e, with),
-				name);
+		return fail_set(e->fail, STATUS_USAGE, AUTO "%s is %s, and %s is not set" SAY, with,
+				get(e, with), name);
 	if (launcher_number(n, text, least, PARTS_MAX) == 0)
 		return 0;
-	return fail_set(e->fail, STATUS_USAGE, AUTO "%s is '%s', and must be a number from %lu to %lu" SAY, name, text,
+	return fail_set(e->fail, STATUS_USAGE,
+			AUTO "%s is '%s', and must be a number from %lu to %lu" SAY, name, text,
 			(unsigned long)least, (unsigned long)PARTS_MAX);
 }
 
@@ -62,7 +64,8 @@ static int read_ranks(struct source *s, const struct environment *e)
 	if (number(&at, e, s->rank, 0, s->size) != 0 || number(&of, e, s->size, 1, s->rank) != 0)
 		return -1;
 	if (at >= of)
-		return fail_set(e->fail, STATUS_USAGE, AUTO "%s is %s, and %s is %s: ranks are below the size" SAY,
+		return fail_set(e->fail, STATUS_USAGE,
+				AUTO "%s is %s, and %s is %s: ranks are below the size" SAY,
 				s->rank, rank, s->size, size);
 	s->part = at + 1;
 	s->parts = of;
@@ -77,18 +80,22 @@ static int read_array(struct source *s, const struct environment *e)
 
 	if (!get(e, s->rank))
 		return 0;
-	if (number(&id, e, s->rank, 0, s->size) != 0 || number(&count, e, s->size, 1, s->rank) != 0 ||
-	    number(&min, e, MIN, 0, s->rank) != 0 || number(&step, e, STEP, 1, s->rank) != 0)
+	if (number(&id, e, s->rank, 0, s->size) != 0 ||
+	    number(&count, e, s->size, 1, s->rank) != 0 || number(&min, e, MIN, 0, s->rank) != 0 ||
+	    number(&step, e, STEP, 1, s->rank) != 0)
 		return -1;
 	if (get(e, MAX) && number(&max, e, MAX, 0, s->rank) != 0)
 		return -1;
-	const bool row = id >= min && (id - min) % step == 0 && (id - min) / step < count &&
-			 (!get(e, MAX) || (max >= min && (uint64_t)(max - min) / step + 1 == count));
+	const bool row =
+		id >= min && (id - min) % step == 0 && (id - min) / step < count &&
+		(!get(e, MAX) || (max >= min && (uint64_t)(max - min) / step + 1 == count));
 	if (!row)
 		return fail_set(e->fail, STATUS_USAGE,
-				AUTO "%s is %s, of %s %s from %s %s by %s %s: not one of a row of numbers like 1-8" SAY,
-				s->rank, get(e, s->rank), s->size, get(e, s->size), MIN, get(e, MIN), STEP,
-				get(e, STEP));
+				AUTO
+				"%s is %s, of %s %s from %s %s by %s %s: not one of a row of "
+				"numbers like 1-8" SAY,
+				s->rank, get(e, s->rank), s->size, get(e, s->size), MIN,
+				get(e, MIN), STEP, get(e, STEP));
 	s->part = (id - min) / step + 1;
 	s->parts = count;
 	return 0;
@@ -96,8 +103,10 @@ static int read_array(struct source *s, const struct environment *e)
 
 static int contradict(const struct environment *e, const struct source *a, const struct source *b)
 {
-	return fail_set(e->fail, STATUS_USAGE, AUTO "%s is %s and %s %s, but %s is %s and %s %s" SAY, a->rank,
-			get(e, a->rank), a->size, get(e, a->size), b->rank, get(e, b->rank), b->size, get(e, b->size));
+	return fail_set(e->fail, STATUS_USAGE,
+			AUTO "%s is %s and %s %s, but %s is %s and %s %s" SAY, a->rank,
+			get(e, a->rank), a->size, get(e, a->size), b->rank, get(e, b->rank),
+			b->size, get(e, b->size));
 }
 
 static int none(const struct environment *e)
@@ -105,7 +114,8 @@ static int none(const struct environment *e)
 	if (get(e, "SLURM_PROCID"))
 		return fail_set(e->fail, STATUS_USAGE,
 				AUTO
-				"SLURM_PROCID is %s, and SLURM_STEP_NUM_TASKS is not set, as in a batch script: "
+				"SLURM_PROCID is %s, and SLURM_STEP_NUM_TASKS is not set, as in a "
+				"batch script: "
 				"srun starts parts, and so does sbatch --array" SAY,
 				get(e, "SLURM_PROCID"));
 	if (get(e, "JOB_COMPLETION_INDEX"))
@@ -116,11 +126,13 @@ static int none(const struct environment *e)
 				get(e, "JOB_COMPLETION_INDEX"));
 	return fail_set(e->fail, STATUS_USAGE,
 			AUTO
-			"none of OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID and SLURM_ARRAY_TASK_ID is set: no "
+			"none of OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_PROCID and "
+			"SLURM_ARRAY_TASK_ID is set: no "
 			"launcher says which part this is" SAY);
 }
 
-int launcher_part(struct launched *launched, launcher_lookup *lookup, const void *environment, struct fail *fail)
+int launcher_part(struct launched *launched, launcher_lookup *lookup, const void *environment,
+		  struct fail *fail)
 {
 	const struct environment e = {.lookup = lookup, .of = environment, .fail = fail};
 	struct source ompi = {.rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE"};

@@ -48,7 +48,8 @@ static bool is_control(const unsigned char *p, size_t length)
 	if (length == 2)
 		return p[0] == 0xc2 && p[1] < 0xa0;
 	return length == 3 && p[0] == 0xe2 &&
-	       ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) || (p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+	       ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
+		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
 }
 
 /*
@@ -58,14 +59,16 @@ static bool is_control(const unsigned char *p, size_t length)
 static void make_plain(unsigned char *text, size_t used)
 {
 	for (size_t i = 0; i < used;) {
-		const size_t length = utf8_length(text + i, used - i), bytes = length > 0 ? length : 1;
+		const size_t length = utf8_length(text + i, used - i),
+			     bytes = length > 0 ? length : 1;
 		if (length == 0 || is_control(text + i, length))
 			memset(text + i, '?', bytes);
 		i += bytes;
 	}
 }
 
-static void print(const char *kind, const char *format, va_list ap) __attribute__((format(printf, 2, 0)));
+static void print(const char *kind, const char *format, va_list ap)
+	__attribute__((format(printf, 2, 0)));
 
 static void print(const char *kind, const char *format, va_list ap)
 {
@@ -171,8 +174,8 @@ void msg_progress(const char *text)
 		return;
 	}
 	/* Blanks overwrite the rest of a longer line. */
-	length = snprintf(line, sizeof(line), "\r" NAME "%-*s", (int)(drawn > strlen(NAME) ? drawn - strlen(NAME) : 0),
-			  text);
+	length = snprintf(line, sizeof(line), "\r" NAME "%-*s",
+			  (int)(drawn > strlen(NAME) ? drawn - strlen(NAME) : 0), text);
 	if (length >= (int)sizeof(line))
 		length = (int)sizeof(line) - 1;
 	draw(line, (size_t)length);

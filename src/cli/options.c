@@ -165,7 +165,8 @@ static bool set_flag(struct job *job, struct given *g, int option)
 }
 
 /* Parses the argument of an option that takes one. */
-static int parse_argument(struct job *job, struct given *g, int option, const char *text, struct fail *fail)
+static int parse_argument(struct job *job, struct given *g, int option, const char *text,
+			  struct fail *fail)
 {
 	char hint[SAMPLE_HINT];
 	uint64_t n;
@@ -187,15 +188,16 @@ static int parse_argument(struct job *job, struct given *g, int option, const ch
 		return options_edges(job, g, text, fail);
 	case 'S':
 		if (number_parse_size(&job->source.skip, text) != 0)
-			return options_refuse_size(fail, "--skip", text, "must be a number of bytes below 2^64, " SIZES,
+			return options_refuse_size(fail, "--skip", text,
+						   "must be a number of bytes below 2^64, " SIZES,
 						   0, UINT64_MAX);
 		return 0;
 	case 'n':
 		if (number_parse_size(&job->source.limit, text) != 0)
-			return options_refuse_size(
-				fail, "--count", text,
-				"must be a number of records below 2^64, such as 1000, 64K, 1M or 0x200", 0,
-				UINT64_MAX);
+			return options_refuse_size(fail, "--count", text,
+						   "must be a number of records below 2^64, such "
+						   "as 1000, 64K, 1M or 0x200",
+						   0, UINT64_MAX);
 		return 0;
 	case 'c':
 		return layout_option_channels(&job->layout_options, text, fail);
@@ -224,9 +226,10 @@ static int parse_argument(struct job *job, struct given *g, int option, const ch
 		return 0;
 	case 'M':
 		if (number_parse_size(&job->memory, text) != 0 || job->memory == 0)
-			return options_refuse_size(fail, "--memory", text,
-						   "must be a number of bytes from 1 to 2^64 - 1, " SIZES, 1,
-						   UINT64_MAX);
+			return options_refuse_size(
+				fail, "--memory", text,
+				"must be a number of bytes from 1 to 2^64 - 1, " SIZES, 1,
+				UINT64_MAX);
 		job->memory_text = text;
 		return 0;
 	case 'p':
@@ -286,7 +289,8 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 		.style.header = true,
 	};
 	sample_type_parse(&job->type, "u32");
-	for (int option; (option = getopt_long(argc, argv, options_letters, options_long, NULL)) != -1;) {
+	for (int option;
+	     (option = getopt_long(argc, argv, options_letters, options_long, NULL)) != -1;) {
 		if (option == 'h')
 			return OPTIONS_HELP;
 		if (option == 'V')
@@ -295,7 +299,8 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 			options_refuse(option, argv, fail);
 			return OPTIONS_FAILED;
 		}
-		if (!set_flag(job, &g, option) && parse_argument(job, &g, option, optarg, fail) != 0) {
+		if (!set_flag(job, &g, option) &&
+		    parse_argument(job, &g, option, optarg, fail) != 0) {
 			options_one_dash(argv, fail);
 			return OPTIONS_FAILED;
 		}

@@ -31,7 +31,8 @@ static void add(struct line *line, const char *text, size_t length)
 /* Adds a word, in quotes where the shell or a reader needs them. */
 static void add_word(struct line *line, const char *word)
 {
-	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
+	static const char PLAIN[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=,+@%-";
 	const bool plain = *word != '\0' && word[strspn(word, PLAIN)] == '\0';
 
 	if (plain) {
@@ -70,7 +71,8 @@ static bool is_replaced(const char *name, const struct job *job, bool type)
 	for (size_t i = 0; i < sizeof(BINNING) / sizeof(BINNING[0]); i++)
 		if (strcmp(name, BINNING[i]) == 0)
 			return true;
-	return (type && strcmp(name, "type") == 0) || (job->axis.edges.bins == 1 && strcmp(name, "bins") == 0);
+	return (type && strcmp(name, "type") == 0) ||
+	       (job->axis.edges.bins == 1 && strcmp(name, "bins") == 0);
 }
 
 static void add_options(struct line *line, const struct job *job, bool type)
@@ -85,8 +87,8 @@ static void add_options(struct line *line, const struct job *job, bool type)
 	argv[0] = name;
 	memcpy(argv + 1, job->words, job->word_count * sizeof(*argv));
 	optind = 0; /* scan from the start */
-	for (int option;
-	     (option = getopt_long((int)job->word_count + 1, argv, options_letters, options_long, NULL)) != -1;) {
+	for (int option; (option = getopt_long((int)job->word_count + 1, argv, options_letters,
+					       options_long, NULL)) != -1;) {
 		const struct option *const o = option_by_value(option);
 		if (!o)
 			line->bad = true;
@@ -96,10 +98,12 @@ static void add_options(struct line *line, const struct job *job, bool type)
 	free(argv);
 }
 
-int options_again(char *text, size_t room, const struct job *job, const char *words, const char *type)
+int options_again(char *text, size_t room, const struct job *job, const char *words,
+		  const char *type)
 {
-	struct line line = {
-		.text = text, .room = room, .bad = job->into || job->tee || job->merge || job->part_variable};
+	struct line line = {.text = text,
+			    .room = room,
+			    .bad = job->into || job->tee || job->merge || job->part_variable};
 	bool dashes = false;
 
 	add(&line, "gpuhist", 7);

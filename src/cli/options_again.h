@@ -14,6 +14,7 @@
  * that a second run would repeat (--into, --tee); *text is empty then. Main thread: it calls
  * getopt.
  */
-int options_again(char *text, size_t room, const struct job *job, const char *words, const char *type);
+int options_again(char *text, size_t room, const struct job *job, const char *words,
+		  const char *type);
 
 #endif

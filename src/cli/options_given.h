@@ -14,17 +14,19 @@
 
 /* What was given, before it is known whether the options fit together. */
 struct given {
-	const char
-		*way[AXIS_DEFAULT]; /* the value of each way to bin, by its kind; "" if it has none; NULL: not given */
-	uint32_t bins;              /* -b; 0: not given */
-	size_t edges;               /* how many */
+	const char *way[AXIS_DEFAULT]; /* the value of each way to bin, by its kind; "" if it has
+					  none; NULL: not given */
+	uint32_t bins;                 /* -b; 0: not given */
+	size_t edges;                  /* how many */
 	bool counter;
-	bool part_auto;       /* --part=auto, and no other --part followed it */
-	const char *counting; /* the long name of the first option that does not go with --merge; NULL: there is none */
+	bool part_auto; /* --part=auto, and no other --part followed it */
+	/* the long name of the first option that does not go with --merge; NULL: there is none */
+	const char *counting;
 };
 
 /* "OPTION ARGUMENT: why", a usage error; -1. */
-static inline int options_usage(struct fail *fail, const char *option, const char *argument, const char *why)
+static inline int options_usage(struct fail *fail, const char *option, const char *argument,
+				const char *why)
 {
 	return fail_set(fail, STATUS_USAGE, "%s %s: %s", option, *argument ? argument : "''", why);
 }
@@ -58,8 +60,8 @@ int options_refuse_format(struct fail *fail, const char *text);
 int options_refuse_counter(struct fail *fail, const char *text);
 int options_refuse_device(struct fail *fail, const char *text);
 int options_refuse_ends(struct fail *fail, const char *option, const char *text, const char *form);
-int options_refuse_size(struct fail *fail, const char *option, const char *text, const char *why, uint64_t least,
-			uint64_t most);
+int options_refuse_size(struct fail *fail, const char *option, const char *text, const char *why,
+			uint64_t least, uint64_t most);
 
 /*
  * options_bins.c: --bins, --range, --log and --edges, each with its value; then all of them

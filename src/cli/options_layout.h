@@ -17,8 +17,9 @@
 /* What was given; a text is NULL if its option was not. */
 struct layout_options {
 	const char *channels_text, *record_text, *offset_text, *rows_text;
-	uint32_t channels;       /* 0: not given */
-	bool last;               /* -c last: as many as the header says; for an array, the length of its last axis */
+	uint32_t channels; /* 0: not given */
+	/* -c last: as many as the header says; for an array, the length of its last axis */
+	bool last;
 	uint32_t record, offset; /* in bytes */
 	uint32_t width;          /* samples in a row, all channels together */
 	uint32_t pitch;          /* bytes from one row to the next */
@@ -37,7 +38,7 @@ int layout_option_rows(struct layout_options *o, const char *text, struct fail *
  * Makes the layout for samples of this type. -1: the numbers do not fit together; *fail says which
  * one is wrong.
  */
-int layout_options_settle(const struct layout_options *o, const struct sample_type *type, struct layout *layout,
-			  struct fail *fail);
+int layout_options_settle(const struct layout_options *o, const struct sample_type *type,
+			  struct layout *layout, struct fail *fail);
 
 #endif

@@ -15,14 +15,17 @@
 #define NAMES_MAX 31 /* the most formats */
 
 /* Other tools' words with ours: pairs, then NULL. */
-static const char *const FORMATS[] = {"txt", "csv",  "text",  "csv",  "numpy", "npy",  "binary", "raw",
-				      "bin", "raw",  "png",   "svg",  "ascii", "plot", "term",   "plot",
-				      "uhi", "json", "jsonl", "json", "tab",   "tsv",  NULL};
-static const char *const COUNTERS[] = {"uint64", "u64",   "uint32", "u32",    "u8",    "sat8", "u16",
-				       "sat16",  "uint8", "sat8",   "uint16", "sat16", NULL};
-static const char *const DEVICES[] = {"cuda",    "gpu",    "nvidia", "gpu",  "all",   "gpu:all", "gpus",
-				      "gpu:all", "cuda:0", "gpu:0",  "gpu0", "gpu:0", "0",       "gpu:0",
-				      "host",    "cpu",    "none",   "cpu",  "any",   "auto",    NULL};
+static const char *const FORMATS[] = {"txt",    "csv",  "text", "csv",  "numpy", "npy",
+				      "binary", "raw",  "bin",  "raw",  "png",   "svg",
+				      "ascii",  "plot", "term", "plot", "uhi",   "json",
+				      "jsonl",  "json", "tab",  "tsv",  NULL};
+static const char *const COUNTERS[] = {"uint64", "u64",   "uint32", "u32",   "u8",
+				       "sat8",   "u16",   "sat16",  "uint8", "sat8",
+				       "uint16", "sat16", NULL};
+static const char *const DEVICES[] = {"cuda", "gpu",     "nvidia", "gpu",   "all",  "gpu:all",
+				      "gpus", "gpu:all", "cuda:0", "gpu:0", "gpu0", "gpu:0",
+				      "0",    "gpu:0",   "host",   "cpu",   "none", "cpu",
+				      "any",  "auto",    NULL};
 
 /* The word that is most likely meant, or NULL. */
 static const char *meant(const char *text, const char *const *ours, const char *const *pairs)
@@ -42,7 +45,8 @@ static const char *meant(const char *text, const char *const *ours, const char *
 	return near.word;
 }
 
-static int refuse(struct fail *fail, const char *option, const char *text, const char *why, const char *word)
+static int refuse(struct fail *fail, const char *option, const char *text, const char *why,
+		  const char *word)
 {
 	char more[WHY];
 
@@ -70,7 +74,8 @@ int options_refuse_counter(struct fail *fail, const char *text)
 {
 	static const char *const NAMES[] = {"u64", "u32", "sat8", "sat16", "sat32", NULL};
 
-	return refuse(fail, "--counter", text, "must be " COUNTER_NAMES, meant(text, NAMES, COUNTERS));
+	return refuse(fail, "--counter", text, "must be " COUNTER_NAMES,
+		      meant(text, NAMES, COUNTERS));
 }
 
 int options_refuse_device(struct fail *fail, const char *text)
@@ -79,12 +84,15 @@ int options_refuse_device(struct fail *fail, const char *text)
 	char list[32];
 
 	/* cuda:1, gpu1, GPU:0: keep the numbers. */
-	const size_t name = strncasecmp(text, "gpu", 3) == 0 ? 3 : strncasecmp(text, "cuda", 4) == 0 ? 4 : 0;
+	const size_t name = strncasecmp(text, "gpu", 3) == 0    ? 3
+			    : strncasecmp(text, "cuda", 4) == 0 ? 4
+								: 0;
 	const char *const numbers = text + name + (name > 0 && text[name] == ':');
 	const size_t digits = strspn(numbers, "0123456789");
 	if (name > 0 && digits > 0 && digits < 8 && numbers[digits] == '\0') {
 		snprintf(list, sizeof(list), "gpu:%s", numbers);
-		return refuse(fail, "--device", text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", list);
+		return refuse(fail, "--device", text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all",
+			      list);
 	}
 	return refuse(fail, "--device", text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all",
 		      meant(text, NAMES, DEVICES));
@@ -97,7 +105,8 @@ int options_refuse_ends(struct fail *fail, const char *option, const char *text,
 	const size_t lo = strcspn(text, ",;"), hi = strlen(text);
 
 	if (strcasecmp(text, "full") == 0 || strcasecmp(text, "all") == 0)
-		return refuse(fail, option, text, form, strcmp(option, "--range") == 0 ? "full" : NULL);
+		return refuse(fail, option, text, form,
+			      strcmp(option, "--range") == 0 ? "full" : NULL);
 	if (lo == hi || hi >= sizeof(ends) || number_parse(&number, text, lo) != 0 ||
 	    number_parse(&number, text + lo + 1, hi - lo - 1) != 0)
 		return options_usage(fail, option, text, form);
@@ -114,8 +123,8 @@ static int plain_size(char *plain, size_t room, const char *text)
 	size_t n = 0;
 
 	for (text += *text == '='; *text; text++) {
-		const bool thousands =
-			*text == ',' && strspn(text + 1, "0123456789") == 3 && (text[4] == '\0' || text[4] == ',');
+		const bool thousands = *text == ',' && strspn(text + 1, "0123456789") == 3 &&
+				       (text[4] == '\0' || text[4] == ',');
 		if (*text == ' ' || *text == '_' || thousands)
 			continue;
 		if (n + 1 >= room)
@@ -187,13 +196,14 @@ static bool meant_size(char out[NUMBER_TEXT], const char *text, uint64_t least, 
 	return true;
 }
 
-int options_refuse_size(struct fail *fail, const char *option, const char *text, const char *why, uint64_t least,
-			uint64_t most)
+int options_refuse_size(struct fail *fail, const char *option, const char *text, const char *why,
+			uint64_t least, uint64_t most)
 {
 	char size[NUMBER_TEXT];
 	uint64_t n;
 	/* A text that is a size, but too small or too large, does not mean another size. */
 	const bool written = number_parse_size(&n, text) == 0;
 
-	return refuse(fail, option, text, why, !written && meant_size(size, text, least, most) ? size : NULL);
+	return refuse(fail, option, text, why,
+		      !written && meant_size(size, text, least, most) ? size : NULL);
 }

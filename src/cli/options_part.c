@@ -24,12 +24,15 @@ static const char *meant(char *more, size_t room, const char *text)
 {
 	const char *const between = text + strspn(text, DIGITS);
 	const char *const second = between + strcspn(between, DIGITS);
-	const bool two = between > text && second > between && second[0] && second[strspn(second, DIGITS)] == '\0';
+	const bool two = between > text && second > between && second[0] &&
+			 second[strspn(second, DIGITS)] == '\0';
 
 	if (strcasecmp(text, "auto") == 0)
 		snprintf(more, room, FORM "; did you mean auto?");
-	else if (two && second - between <= 4 && strlen(text) < 32 && !strchr(between, '.') && *between != '/')
-		snprintf(more, room, FORM "; did you mean %.*s/%s?", (int)(between - text), text, second);
+	else if (two && second - between <= 4 && strlen(text) < 32 && !strchr(between, '.') &&
+		 *between != '/')
+		snprintf(more, room, FORM "; did you mean %.*s/%s?", (int)(between - text), text,
+			 second);
 	else
 		snprintf(more, room, FORM);
 	return more;
@@ -59,8 +62,8 @@ int options_part(struct job *job, struct given *g, const char *text, struct fail
 	if (launcher_number(&parts, slash + 1, 1, PARTS_MAX) != 0)
 		return options_usage(fail, "--part", text, "there may be 1 to 2^31 parts");
 	if (launcher_number(&part, first, 1, parts) != 0) {
-		snprintf(more, sizeof(more), "parts are counted from 1/%lu to %lu/%lu", (unsigned long)parts,
-			 (unsigned long)parts, (unsigned long)parts);
+		snprintf(more, sizeof(more), "parts are counted from 1/%lu to %lu/%lu",
+			 (unsigned long)parts, (unsigned long)parts, (unsigned long)parts);
 		return options_usage(fail, "--part", text, more);
 	}
 	job->source.part = part;
@@ -71,7 +74,8 @@ int options_part(struct job *job, struct given *g, const char *text, struct fail
 /* Makes -o with %K and %N replaced, in memory that the job owns. *named: %K is in it. */
 static int make_path(struct job *job, bool *named, struct fail *fail)
 {
-	const size_t room = 5 * strlen(job->output) + 1; /* up to ten digits replace two characters */
+	/* up to ten digits replace two characters */
+	const size_t room = 5 * strlen(job->output) + 1;
 	char *const path = malloc(room);
 	size_t used = 0;
 
@@ -90,11 +94,13 @@ static int make_path(struct job *job, bool *named, struct fail *fail)
 		if (*p == '%')
 			path[used++] = '%';
 		else if (*p == 'K' || *p == 'N')
-			used += (size_t)snprintf(path + used, room - used, "%lu",
-						 (unsigned long)(*p == 'K' ? job->source.part : job->source.parts));
+			used += (size_t)snprintf(
+				path + used, room - used, "%lu",
+				(unsigned long)(*p == 'K' ? job->source.part : job->source.parts));
 		else
 			return options_usage(fail, "--output", job->output,
-					     "with --part, K (the part's number), N (how many there are) or % must "
+					     "with --part, K (the part's number), N (how many "
+					     "there are) or % must "
 					     "follow each %");
 		*named |= *p == 'K';
 	}
@@ -125,10 +131,12 @@ int options_settle_part(struct job *job, const struct given *g, struct fail *fai
 	if (!g->part_auto && job->source.parts == 0)
 		return 0;
 	if (job->tee)
-		return fail_set(fail, STATUS_USAGE, "--part: not with --tee: an input that is passed on is read whole");
+		return fail_set(fail, STATUS_USAGE,
+				"--part: not with --tee: an input that is passed on is read whole");
 	if (job->into)
 		return fail_set(fail, STATUS_USAGE,
-				"--part: not with --into: a file that parts were added to cannot tell which are in it; "
+				"--part: not with --into: a file that parts were added to cannot "
+				"tell which are in it; "
 				"give each part a file by -o, and add them by --merge");
 	if (g->part_auto) {
 		if (launcher_part(&launched, lookup, NULL, fail) != 0)
@@ -144,6 +152,7 @@ int options_settle_part(struct job *job, const struct given *g, struct fail *fai
 		return -1;
 	if (g->part_auto && !named && job->source.parts > 1 && replaces_file(job->output))
 		return options_usage(fail, "--output", pattern,
-				     "is one file for all parts: with --part=auto %K in it becomes the part's number");
+				     "is one file for all parts: with --part=auto %K in it becomes "
+				     "the part's number");
 	return 0;
 }

@@ -23,21 +23,26 @@ static const struct {
 	const char *ours;
 } OTHERS[] = {
 	{"nbins nbin n-bins num-bins numbins bin-count bincount buckets levels", "--bins=N"},
-	{"min max minimum maximum lo hi low high lower upper from to limits xlim xmin xmax lower-bound upper-bound",
+	{"min max minimum maximum lo hi low high lower upper from to limits xlim xmin xmax "
+	 "lower-bound upper-bound",
 	 "--range=LO:HI"},
 	{"bits", "--bins=N, or --type=TYPE such as u16"},
-	{"bin-width binwidth bin-size binsize step width", "--range=LO:HI with --bins=N, bins of (HI - LO) / N"},
-	{"dtype datatype data-type sample-type sample-format encoding bit-depth bits-per-sample", "--type=TYPE"},
+	{"bin-width binwidth bin-size binsize step width",
+	 "--range=LO:HI with --bins=N, bins of (HI - LO) / N"},
+	{"dtype datatype data-type sample-type sample-format encoding bit-depth bits-per-sample",
+	 "--type=TYPE"},
 	{"endian endianness byte-order byteorder big-endian be swap swap-bytes",
 	 "--type=TYPE with be after it for big endian, such as u16be"},
 	{"little-endian le", "--type=TYPE, which is little endian unless be follows"},
-	{"input infile in-file input-file file files filename path in if stdin", "FILE alone, without an option"},
+	{"input infile in-file input-file file files filename path in if stdin",
+	 "FILE alone, without an option"},
 	{"outfile out-file of save write", "--output=FILE"},
 	{"output-format csv tsv npy json svg", "--format=FORMAT, such as json"},
 	{"nchannels n-channels num-channels stereo iq complex", "--channels=N, such as 2"},
 	{"record-size stride struct itemsize block-size bs", "--record=SIZE"},
 	{"skip-bytes seek start header header-size ignore-bytes", "--skip=SIZE"},
-	{"length limit samples nsamples num-samples max-count head number max-samples", "--count=N"},
+	{"length limit samples nsamples num-samples max-count head number max-samples",
+	 "--count=N"},
 	{"nthreads num-threads jobs cores cpus workers parallel concurrency procs", "--threads=N"},
 	{"ram max-memory memory-limit max-mem buffer-size", "--memory=SIZE"},
 	{"gpu cuda gpus nvidia", "--device=gpu"},
@@ -104,7 +109,8 @@ static size_t candidates(const char *name, size_t length, char *list, size_t roo
 	for (const struct option *o = options_long; o->name && length > 0; o++) {
 		if (strncmp(o->name, name, length) != 0)
 			continue;
-		const int some = snprintf(list + used, room - used, "%s--%s", n++ == 0 ? "" : ", ", o->name);
+		const int some =
+			snprintf(list + used, room - used, "%s--%s", n++ == 0 ? "" : ", ", o->name);
 		used += (size_t)some < room - used ? (size_t)some : 0;
 	}
 	return n;
@@ -123,7 +129,9 @@ static void meant_by_name(char meant[MEANT], const char *name, size_t length)
 		return;
 	/* In our spelling: lower case, and - between words. */
 	for (size_t i = 0; i < length; i++)
-		word[i] = (char)(name[i] == '_' ? '-' : name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32 : name[i]);
+		word[i] = (char)(name[i] == '_'                     ? '-'
+				 : name[i] >= 'A' && name[i] <= 'Z' ? name[i] | 32
+								    : name[i]);
 	word[length] = '\0';
 	for (size_t i = 0; i < sizeof(OTHERS) / sizeof(OTHERS[0]); i++)
 		if (listed(OTHERS[i].theirs, word, length))
@@ -139,7 +147,8 @@ static void meant_by_name(char meant[MEANT], const char *name, size_t length)
 /* The same for an unknown letter. */
 static void meant_by_letter(char meant[MEANT], int letter)
 {
-	const bool alphabetic = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+	const bool alphabetic =
+		(letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
 
 	meant[0] = '\0';
 	for (size_t i = 0; i < sizeof(LETTERS) / sizeof(LETTERS[0]); i++)
@@ -152,14 +161,17 @@ static void meant_by_letter(char meant[MEANT], int letter)
 /* The long option whose name is in a word after one dash; NULL: none is. */
 static const struct option *after_one_dash(const char *word)
 {
-	return word && word[0] == '-' && word[1] != '-' ? by_name(word + 1, strcspn(word + 1, "=")) : NULL;
+	return word && word[0] == '-' && word[1] != '-' ? by_name(word + 1, strcspn(word + 1, "="))
+							: NULL;
 }
 
 static int unknown(struct fail *fail, const char *option, int length, const char *meant)
 {
 	if (meant[0] == '\0')
-		return fail_set(fail, STATUS_USAGE, "unknown option '%.*s' (gpuhist -h lists them)", length, option);
-	return fail_set(fail, STATUS_USAGE, "unknown option '%.*s': did you mean %s? (gpuhist -h lists all)", length,
+		return fail_set(fail, STATUS_USAGE, "unknown option '%.*s' (gpuhist -h lists them)",
+				length, option);
+	return fail_set(fail, STATUS_USAGE,
+			"unknown option '%.*s': did you mean %s? (gpuhist -h lists all)", length,
 			option, meant);
 }
 
@@ -170,7 +182,8 @@ int options_one_dash(char **argv, struct fail *fail)
 	if (!o)
 		return -1;
 	*fail = (struct fail){.status = STATUS_OK};
-	return fail_set(fail, STATUS_USAGE, "option '-%s': long options have two dashes: --%s", o->name, o->name);
+	return fail_set(fail, STATUS_USAGE, "option '-%s': long options have two dashes: --%s",
+			o->name, o->name);
 }
 
 int options_refuse(int option, char **argv, struct fail *fail)
@@ -181,9 +194,11 @@ int options_refuse(int option, char **argv, struct fail *fail)
 	char list[400], meant[MEANT];
 
 	if (option == ':' && strncmp(word, "--", 2) != 0)
-		return fail_set(fail, STATUS_USAGE, "option '-%c' needs a value (gpuhist -h lists them)", optopt);
+		return fail_set(fail, STATUS_USAGE,
+				"option '-%c' needs a value (gpuhist -h lists them)", optopt);
 	if (option == ':')
-		return fail_set(fail, STATUS_USAGE, "option '--%s' needs a value (gpuhist -h lists them)", known->name);
+		return fail_set(fail, STATUS_USAGE,
+				"option '--%s' needs a value (gpuhist -h lists them)", known->name);
 	if (known)
 		return fail_set(fail, STATUS_USAGE, "option '--%s' takes no value", known->name);
 	if (optopt != 0) {
@@ -203,7 +218,8 @@ int options_refuse(int option, char **argv, struct fail *fail)
 	}
 	const size_t letters = strcspn(word + 2, "=");
 	if (candidates(word + 2, letters, list, sizeof(list)) > 1)
-		return fail_set(fail, STATUS_USAGE, "option '%.*s' is ambiguous: %s", length, word, list);
+		return fail_set(fail, STATUS_USAGE, "option '%.*s' is ambiguous: %s", length, word,
+				list);
 	meant_by_name(meant, word + 2, letters);
 	return unknown(fail, word, length, meant);
 }

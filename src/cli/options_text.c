@@ -39,7 +39,8 @@ static void add(struct text *t, const char *bytes, size_t n)
 /* Adds a value so that a shell reads it back. */
 static void add_quoted(struct text *t, const char *value)
 {
-	static const char PLAIN[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+	static const char PLAIN[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
 
 	if (*value != '\0' && value[strspn(value, PLAIN)] == '\0') {
 		add(t, value, strlen(value));

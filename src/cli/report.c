@@ -19,7 +19,8 @@ static void warn_saturated(const struct style *style, const struct hist *hist)
 	const char *bins_s = bins == 1 ? "" : "s", *rows_s = rows == 1 ? "" : "s";
 
 	if (bins > 0 && rows > 0)
-		msg_warning("%llu bin%s and %llu row%s of --flow saturated at %llu", bins, bins_s, rows, rows_s, max);
+		msg_warning("%llu bin%s and %llu row%s of --flow saturated at %llu", bins, bins_s,
+			    rows, rows_s, max);
 	else if (bins > 0)
 		msg_warning("%llu bin%s saturated at %llu", bins, bins_s, max);
 	else if (rows > 0)
@@ -38,21 +39,25 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 	number_format(least, hist->least);
 	number_format(greatest, hist->greatest);
 	number_format(past, hist->greatest + 1);
-	if (hist->axis.kind == AXIS_LOG || hist->axis.kind == AXIS_EDGES) /* other edges are the user's choice */
-		snprintf(advice, room, "; %svalues are from %s to %s", is_float ? "finite " : "", least, greatest);
+	if (hist->axis.kind == AXIS_LOG ||
+	    hist->axis.kind == AXIS_EDGES) /* other edges are the user's choice */
+		snprintf(advice, room, "; %svalues are from %s to %s", is_float ? "finite " : "",
+			 least, greatest);
 	else if (is_float && hist->least == hist->greatest)
 		snprintf(advice, room, "; all finite values are %s", least);
 	else if (is_float)
-		snprintf(advice, room, "; finite values are from %s to %s: -r %s:%s --closed covers them", least,
+		snprintf(advice, room,
+			 "; finite values are from %s to %s: -r %s:%s --closed covers them", least,
 			 greatest, least, greatest);
 	else if (value_is_bin && hist->axis.kind == AXIS_VALUES && hist->least >= 0)
-		snprintf(advice, room, "; values are from %s to %s: -b %s covers them", least, greatest, past);
+		snprintf(advice, room, "; values are from %s to %s: -b %s covers them", least,
+			 greatest, past);
 	else if (value_is_bin)
-		snprintf(advice, room, "; values are from %s to %s: -r %s:%s -b %u covers them", least, greatest, least,
-			 past, values);
+		snprintf(advice, room, "; values are from %s to %s: -r %s:%s -b %u covers them",
+			 least, greatest, least, past, values);
 	else
-		snprintf(advice, room, "; values are from %s to %s: -r %s:%s covers them", least, greatest, least,
-			 past);
+		snprintf(advice, room, "; values are from %s to %s: -r %s:%s covers them", least,
+			 greatest, least, past);
 }
 
 /* What else than the type may be wrong; with AUTO only infinities and NaN are out of range. */
@@ -70,13 +75,15 @@ static const char *const AND_OPTION[] = {
  * value are known if codes are counted; but a GPU may count a group of 16-bit codes as one of them,
  * which keeps the bins and not the values, unless there are statistics.
  */
-static bool advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run, uint64_t outside)
+static bool advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run,
+		   uint64_t outside)
 {
 	const struct edges *e = &hist->axis.edges;
 	/* False if only infinities are out of range. */
 	const double lo = edges_value(e, 0), hi = edges_value(e, e->binning.bins);
-	const bool finite = hist->axis.kind != AXIS_AUTO && hist->extent &&
-			    (hist->least < lo || hist->greatest > hi || (hist->greatest >= hi && !e->closed));
+	const bool finite =
+		hist->axis.kind != AXIS_AUTO && hist->extent &&
+		(hist->least < lo || hist->greatest > hi || (hist->greatest >= hi && !e->closed));
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const bool known = finite && flow.under + flow.over > 0 &&
 			   (hist->axis.type.bytes == 1 || run->gpu_records == 0 || hist->stats);
@@ -86,8 +93,8 @@ static bool advise(char advice[ADVICE], const struct hist *hist, const struct ru
 	advice[0] = '\0';
 	/* Too few bins for 10 or 12 bits in 16 are no evidence against the type. */
 	if (outside > hist->samples / 2 && !(known && value_is_bin))
-		used = snprintf(advice, ADVICE, "; more than half: check --type %s%s", hist->axis.type.name,
-				AND_OPTION[hist->axis.kind]);
+		used = snprintf(advice, ADVICE, "; more than half: check --type %s%s",
+				hist->axis.type.name, AND_OPTION[hist->axis.kind]);
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
 	return strstr(advice, " covers them") != NULL;
@@ -97,29 +104,34 @@ static bool advise(char advice[ADVICE], const struct hist *hist, const struct ru
  * At most one line, with a better command, or, if that could not be run as it is, the options to
  * add.
  */
-static void give_hint(const struct job *job, const struct hist *hist, const struct run_report *run, bool advised)
+static void give_hint(const struct job *job, const struct hist *hist, const struct run_report *run,
+		      bool advised)
 {
 	const struct hint hint = hist_hint(hist, run->header.format != NULL);
-	const char *const type = hint.type[0] != '\0' ? hint.type : NULL, *const now = hist->axis.type.name;
+	const char *const type = hint.type[0] != '\0' ? hint.type : NULL, *const now =
+										  hist->axis.type
+											  .name;
 	char command[1024];
 
 	if (hint.kind == HINT_NONE || (hint.kind == HINT_OUTSIDE && advised))
 		return;
 	if (options_again(command, sizeof(command), job, "--auto", type) != 0)
-		snprintf(command, sizeof(command), "use %s%s%s--auto", type ? "-t " : "", type ? type : "",
-			 type ? " " : "");
+		snprintf(command, sizeof(command), "use %s%s%s--auto", type ? "-t " : "",
+			 type ? type : "", type ? " " : "");
 	if (hint.kind == HINT_FLOATS)
 		msg_note("hint: the samples look like floats, counted as %s: %s", now, command);
 	else if (hint.kind == HINT_INTEGERS)
 		msg_note(
-			"hint: the samples look like integers, counted as %s: none is as large as the smallest normal "
+			"hint: the samples look like integers, counted as %s: none is as large as "
+			"the smallest normal "
 			"number: %s",
 			now, command);
 	else if (hint.kind == HINT_OUTSIDE)
 		msg_note("hint: --auto finds the range of the samples: %s", command);
 	else
-		msg_note("hint: all samples are in bin %lu of %lu, and --auto finds their range: %s",
-			 (unsigned long)hint.bin, (unsigned long)axis_bins(&hist->axis), command);
+		msg_note(
+			"hint: all samples are in bin %lu of %lu, and --auto finds their range: %s",
+			(unsigned long)hint.bin, (unsigned long)axis_bins(&hist->axis), command);
 }
 
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
@@ -131,26 +143,31 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 
 	/* If the launcher started it once for each part by mistake, each would count everything. */
 	if (job->part_variable && job->source.parts == 1)
-		msg_warning("%s is 1: all records were counted, as the only part", job->part_variable);
+		msg_warning("%s is 1: all records were counted, as the only part",
+			    job->part_variable);
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
 	if (run->totals.shorter > 0)
 		msg_warning("%llu input%s became shorter while read: what was left was counted",
 			    (ull)run->totals.shorter, run->totals.shorter == 1 ? "" : "s");
 	if (run->totals.cut > 0)
-		msg_warning("%llu input%s fewer samples than %s said: what was there was counted", (ull)run->totals.cut,
-			    run->totals.cut == 1 ? " held" : "s held",
+		msg_warning("%llu input%s fewer samples than %s said: what was there was counted",
+			    (ull)run->totals.cut, run->totals.cut == 1 ? " held" : "s held",
 			    run->totals.cut == 1 ? "its header" : "their headers");
 	if (run->totals.unsized > 0)
-		msg_warning("%llu input%s not say where samples end: counted to the end of the input",
-			    (ull)run->totals.unsized, run->totals.unsized == 1 ? "'s header does" : "s' headers do");
+		msg_warning(
+			"%llu input%s not say where samples end: counted to the end of the input",
+			(ull)run->totals.unsized,
+			run->totals.unsized == 1 ? "'s header does" : "s' headers do");
 	if (run->totals.tails > 0)
-		msg_warning("%llu input%s inside a record: %llu bytes were not counted", (ull)run->totals.tails,
-			    run->totals.tails == 1 ? " ends" : "s end", (ull)run->totals.tail);
+		msg_warning("%llu input%s inside a record: %llu bytes were not counted",
+			    (ull)run->totals.tails, run->totals.tails == 1 ? " ends" : "s end",
+			    (ull)run->totals.tail);
 	if (outside > 0) {
 		advised = advise(advice, hist, run, outside);
-		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s", (ull)outside,
-			    (ull)hist->samples, (ull)flow.under, (ull)flow.over, (ull)flow.nan, advice);
+		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s",
+			    (ull)outside, (ull)hist->samples, (ull)flow.under, (ull)flow.over,
+			    (ull)flow.nan, advice);
 	}
 	if (job->style.counter >= COUNTER_SAT8)
 		warn_saturated(&job->style, hist);
@@ -171,24 +188,27 @@ void report_sum(const struct job *job, const struct sum *sum)
 			 sum->foreign > 1 ? " and others" : "");
 	}
 	if (outside > 0)
-		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan", (ull)outside,
-			    (ull)hist->samples, (ull)flow.under, (ull)flow.over, (ull)flow.nan);
+		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan",
+			    (ull)outside, (ull)hist->samples, (ull)flow.under, (ull)flow.over,
+			    (ull)flow.nan);
 	if (job->style.counter >= COUNTER_SAT8)
 		warn_saturated(&job->style, hist);
 	if (job->verbose)
-		msg_note("added %llu histogram%s from %zu input%s: %llu samples of %s", (ull)documents,
-			 documents == 1 ? "" : "s", job->source.path_count, job->source.path_count == 1 ? "" : "s",
-			 (ull)hist->samples, hist->axis.type.name);
+		msg_note("added %llu histogram%s from %zu input%s: %llu samples of %s",
+			 (ull)documents, documents == 1 ? "" : "s", job->source.path_count,
+			 job->source.path_count == 1 ? "" : "s", (ull)hist->samples,
+			 hist->axis.type.name);
 }
 
 void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
 {
 	if (job->verbose)
-		msg_note("%s: now %llu sample%s from %llu input%s", job->into, (ull)samples, samples == 1 ? "" : "s",
-			 (ull)inputs, inputs == 1 ? "" : "s");
+		msg_note("%s: now %llu sample%s from %llu input%s", job->into, (ull)samples,
+			 samples == 1 ? "" : "s", (ull)inputs, inputs == 1 ? "" : "s");
 }
 
-static void report_figure(const struct hist *hist, uint32_t channel, const char *name, const char *text)
+static void report_figure(const struct hist *hist, uint32_t channel, const char *name,
+			  const char *text)
 {
 	if (hist->channels > 1)
 		msg_asked("stats: channel %-2lu %-9s %s", (unsigned long)channel, name, text);
@@ -197,7 +217,8 @@ static void report_figure(const struct hist *hist, uint32_t channel, const char 
 }
 
 /* Left out if it is 0: infinities and NaN are rare. */
-static void report_count(const struct hist *hist, uint32_t channel, const char *name, uint64_t count)
+static void report_count(const struct hist *hist, uint32_t channel, const char *name,
+			 uint64_t count)
 {
 	char text[NUMBER_TEXT];
 

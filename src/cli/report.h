@@ -20,12 +20,14 @@ struct run_report {
 	unsigned workers;     /* how many found something to count */
 	double read_seconds;  /* of all workers together ... */
 	double count_seconds; /* ... so the larger one names the bottleneck; of both together ... */
-	double core_seconds;  /* ... this much was work; in the rest a thread slept, or had no core */
-	unsigned planned;     /* workers that the plan allowed: fewer than -T if -M does not suffice */
-	unsigned cores;       /* usable by this process */
-	bool kernels;         /* the program contains kernels for a GPU ... */
-	bool shared;          /* one table for all workers */
-	const char *method;   /* the way in which they counted */
+	/* ... this much was work; in the rest a thread slept, or had no core */
+	double core_seconds;
+	/* workers that the plan allowed: fewer than -T if -M does not suffice */
+	unsigned planned;
+	unsigned cores;     /* usable by this process */
+	bool kernels;       /* the program contains kernels for a GPU ... */
+	bool shared;        /* one table for all workers */
+	const char *method; /* the way in which they counted */
 	const char *isa;
 	uint64_t gpu_records;    /* of records, counted by the GPU ... */
 	uint64_t mapped_records; /* ... and of these, straight from mapped files */
@@ -56,6 +58,7 @@ void report_verbose(const struct job *job, const struct run_report *run);
  * what the figures of this run show; "" if they show nothing.
  */
 #define BOTTLENECK_TEXT 512
-void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job, const struct run_report *run);
+void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job,
+		       const struct run_report *run);
 
 #endif

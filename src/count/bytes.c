@@ -66,8 +66,8 @@ static inline uint64_t run_ends(const unsigned char *p)
 {
 	if (__builtin_expect(little32(p + 28) != little32(p + 29), 1))
 		return NOISE;
-	const uint64_t ends =
-		changes_16(p) | changes_16(p + 16) << 16 | changes_16(p + 32) << 32 | changes_16(p + 48) << 48;
+	const uint64_t ends = changes_16(p) | changes_16(p + 16) << 16 | changes_16(p + 32) << 32 |
+			      changes_16(p + 48) << 48;
 	return ends & UINT64_MAX >> 1; /* where the last run ends does not matter */
 }
 #else
@@ -150,7 +150,8 @@ unsigned bytes_tables(uint32_t channels)
 }
 
 /* Counts the bytes of a word; its first byte is byte number `first` of a group. */
-__attribute__((always_inline)) static inline void add_word_at(table *t, uint64_t w, unsigned first, unsigned tables)
+__attribute__((always_inline)) static inline void add_word_at(table *t, uint64_t w, unsigned first,
+							      unsigned tables)
 {
 	t[first % tables][w & 255]++;
 	t[(first + 1) % tables][w >> 8 & 255]++;
@@ -166,8 +167,8 @@ __attribute__((always_inline)) static inline void add_word_at(table *t, uint64_t
 }
 
 /* Groups of `words` words, whole sets of tables; returns how many bytes that were. */
-__attribute__((always_inline)) static inline size_t add_groups(table *t, const unsigned char *p, size_t n,
-							       unsigned words, unsigned tables)
+__attribute__((always_inline)) static inline size_t
+add_groups(table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
 {
 	const size_t group = 8 * words;
 	size_t i = 0;

@@ -23,7 +23,8 @@ static const struct isa {
 	{"base", &cells_table_base, cells_max_base, cells_repeat_base, &cells_extents_base},
 #ifdef HAVE_X86_LOOPS
 	{"avx2", &cells_table_avx2, cells_max_avx2, cells_repeat_avx2, &cells_extents_avx2},
-	{"avx512", &cells_table_avx512, cells_max_avx512, cells_repeat_avx512, &cells_extents_avx512},
+	{"avx512", &cells_table_avx512, cells_max_avx512, cells_repeat_avx512,
+	 &cells_extents_avx512},
 #endif
 };
 #define LAST (sizeof(ISAS) / sizeof(ISAS[0]) - 1)
@@ -46,8 +47,9 @@ static bool have(const struct isa *isa)
 {
 #ifdef HAVE_X86_LOOPS
 	if (isa->table == &cells_table_avx512)
-		return HAVE(AVX512F, "avx512f") && HAVE(AVX512DQ, "avx512dq") && HAVE(AVX512BW, "avx512bw") &&
-		       HAVE(AVX512VL, "avx512vl") && HAVE(BMI2, "bmi2");
+		return HAVE(AVX512F, "avx512f") && HAVE(AVX512DQ, "avx512dq") &&
+		       HAVE(AVX512BW, "avx512bw") && HAVE(AVX512VL, "avx512vl") &&
+		       HAVE(BMI2, "bmi2");
 	if (isa->table == &cells_table_avx2)
 		return HAVE(AVX2, "avx2") && HAVE(BMI2, "bmi2");
 #endif

@@ -32,7 +32,8 @@ enum cells_load {
 };
 
 /* cells[i] = the cell of sample i, i < n. The samples need no alignment. */
-typedef void cells_fn(const struct binning *b, const unsigned char *samples, size_t n, uint32_t *cells);
+typedef void cells_fn(const struct binning *b, const unsigned char *samples, size_t n,
+		      uint32_t *cells);
 
 /* For types of 24 bits and more (smaller ones are counted by code). Never NULL. */
 cells_fn *cells_choose(const struct sample_type *type, const struct binning *b);

@@ -47,7 +47,8 @@ BINNING_INLINE float single_of(uint32_t bits)
 	return f;
 }
 
-/* ---- explicit edges: steps of one bisection depend on each other, so many samples take each step together ---- */
+/* ---- explicit edges: steps of one bisection depend on each other, so many samples take each step
+ * together ---- */
 
 #define STRIDE 256u /* samples that take each step together; their state stays in L1 */
 
@@ -62,7 +63,10 @@ BINNING_INLINE uint32_t outside32(const struct binning *b, uint32_t e, uint32_t 
 
 BINNING_INLINE uint32_t outside64(const struct binning *b, uint64_t e, uint64_t key, bool is_nan)
 {
-	return e <= b->span ? 0 : is_nan ? cell_nan(b) : key < b->first ? cell_under(b) : cell_over(b);
+	return e <= b->span     ? 0
+	       : is_nan         ? cell_nan(b)
+	       : key < b->first ? cell_under(b)
+				: cell_over(b);
 }
 
 BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
@@ -84,12 +88,14 @@ BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
  * real, size and by_value are constants in every caller. A sample out of the range takes the steps
  * of one at its beginning.
  */
-BINNING_INLINE void table_stride32(const struct binning *b, const unsigned char *p, size_t n, uint32_t *restrict cells,
-				   enum cells_load load, bool real, size_t size, bool by_value, bool by_ratio)
+BINNING_INLINE void table_stride32(const struct binning *b, const unsigned char *p, size_t n,
+				   uint32_t *restrict cells, enum cells_load load, bool real,
+				   size_t size, bool by_value, bool by_ratio)
 {
 	const uint32_t *const guide = (const uint32_t *)(uintptr_t)b->table.at;
 	const uint32_t *const below = guide + table_guide_words(&b->table);
-	const uint32_t first = (uint32_t)b->first, span = (uint32_t)b->span, bias = (uint32_t)b->bias;
+	const uint32_t first = (uint32_t)b->first, span = (uint32_t)b->span,
+		       bias = (uint32_t)b->bias;
 	const float lo = (float)b->table.lo;
 	uint32_t e[STRIDE], outside[STRIDE];
 
@@ -113,18 +119,22 @@ BINNING_INLINE void table_stride32(const struct binning *b, const unsigned char 
 		cells[i] = outside[i] ? outside[i] : cells[i];
 }
 
-BINNING_INLINE void table_stride64(const struct binning *b, const unsigned char *p, size_t n, uint32_t *restrict cells,
-				   bool big, bool real, bool by_value, bool by_ratio)
+BINNING_INLINE void table_stride64(const struct binning *b, const unsigned char *p, size_t n,
+				   uint32_t *restrict cells, bool big, bool real, bool by_value,
+				   bool by_ratio)
 {
 	const uint32_t *const guide = (const uint32_t *)(uintptr_t)b->table.at;
-	const uint64_t *const below = (const uint64_t *)(const void *)(guide + table_guide_words(&b->table));
+	const uint64_t *const below =
+		(const uint64_t *)(const void *)(guide + table_guide_words(&b->table));
 	const uint64_t first = b->first, span = b->span, bias = b->bias;
 	uint64_t e[STRIDE];
 	uint32_t outside[STRIDE];
 
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t as_is = little64(p + 8 * i), word = big ? __builtin_bswap64(as_is) : as_is;
-		const uint64_t key = real ? key64_of_double(word) : word ^ bias, above = key - first;
+		const uint64_t as_is = little64(p + 8 * i),
+			       word = big ? __builtin_bswap64(as_is) : as_is;
+		const uint64_t key = real ? key64_of_double(word) : word ^ bias,
+			       above = key - first;
 		const bool inside = above <= span;
 		const double x = double_of(word);
 		outside[i] = outside64(b, above, key, real && x != x);
@@ -143,10 +153,11 @@ BINNING_INLINE void table_stride64(const struct binning *b, const unsigned char 
 }
 
 /* load is a constant in every caller. */
-BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, size_t n, uint32_t *restrict cells,
-			       enum cells_load load)
+BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, size_t n,
+			       uint32_t *restrict cells, enum cells_load load)
 {
-	const bool real = load >= LOAD_F32, key64 = load == LOAD_KEY64 || load == LOAD_KEY64_BIG || load >= LOAD_F64;
+	const bool real = load >= LOAD_F32,
+		   key64 = load == LOAD_KEY64 || load == LOAD_KEY64_BIG || load >= LOAD_F64;
 	const bool by_value = real && b->table.by_value, by_ratio = !real && b->table.by_ratio;
 	const size_t size = load <= LOAD_KEY24_BIG ? 3 : key64 ? 8 : 4;
 
@@ -155,9 +166,11 @@ BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, 
 		if (key64 && by_value)
 			table_stride64(b, p, some, cells, load == LOAD_F64_BIG, real, true, false);
 		else if (key64 && by_ratio)
-			table_stride64(b, p, some, cells, load == LOAD_KEY64_BIG, false, false, true);
+			table_stride64(b, p, some, cells, load == LOAD_KEY64_BIG, false, false,
+				       true);
 		else if (key64)
-			table_stride64(b, p, some, cells, load == LOAD_KEY64_BIG || load == LOAD_F64_BIG, real, false,
+			table_stride64(b, p, some, cells,
+				       load == LOAD_KEY64_BIG || load == LOAD_F64_BIG, real, false,
 				       false);
 		else if (by_value)
 			table_stride32(b, p, some, cells, load, real, size, true, false);
@@ -172,8 +185,8 @@ BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, 
 }
 
 /* load and kind are constants in every caller: what remains is one straight loop. */
-BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t n, uint32_t *restrict cells,
-			 enum cells_load load, uint32_t kind)
+BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t n,
+			 uint32_t *restrict cells, enum cells_load load, uint32_t kind)
 {
 	const struct binning local = *b; /* a copy, which no store through cells can change */
 	const uint32_t bias = (uint32_t)local.bias;
@@ -194,32 +207,39 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 			cells[i] = bin_key32(&local, kind, little32(p + 4 * i) ^ bias);
 			break;
 		case LOAD_KEY32_BIG:
-			cells[i] = bin_key32(&local, kind, __builtin_bswap32(little32(p + 4 * i)) ^ bias);
+			cells[i] = bin_key32(&local, kind,
+					     __builtin_bswap32(little32(p + 4 * i)) ^ bias);
 			break;
 		case LOAD_KEY64:
 			cells[i] = bin_key64(&local, kind, little64(p + 8 * i) ^ local.bias);
 			break;
 		case LOAD_KEY64_BIG:
-			cells[i] = bin_key64(&local, kind, __builtin_bswap64(little64(p + 8 * i)) ^ local.bias);
+			cells[i] = bin_key64(&local, kind,
+					     __builtin_bswap64(little64(p + 8 * i)) ^ local.bias);
 			break;
 		case LOAD_F32:
 			if (kind == BIN_SLOT)
-				cells[i] = bin_slot_single(&local, single_of(little32(p + 4 * i)), little32(p + 4 * i));
+				cells[i] = bin_slot_single(&local, single_of(little32(p + 4 * i)),
+							   little32(p + 4 * i));
 			else
 				cells[i] = bin_float(&local, kind, float_of(little32(p + 4 * i)));
 			break;
 		case LOAD_F32_BIG:
 			if (kind == BIN_SLOT)
-				cells[i] = bin_slot_single(&local, single_of(__builtin_bswap32(little32(p + 4 * i))),
-							   __builtin_bswap32(little32(p + 4 * i)));
+				cells[i] = bin_slot_single(
+					&local, single_of(__builtin_bswap32(little32(p + 4 * i))),
+					__builtin_bswap32(little32(p + 4 * i)));
 			else
-				cells[i] = bin_float(&local, kind, float_of(__builtin_bswap32(little32(p + 4 * i))));
+				cells[i] =
+					bin_float(&local, kind,
+						  float_of(__builtin_bswap32(little32(p + 4 * i))));
 			break;
 		case LOAD_F64:
 			cells[i] = bin_float(&local, kind, double_of(little64(p + 8 * i)));
 			break;
 		default:
-			cells[i] = bin_float(&local, kind, double_of(__builtin_bswap64(little64(p + 8 * i))));
+			cells[i] = bin_float(&local, kind,
+					     double_of(__builtin_bswap64(little64(p + 8 * i))));
 			break;
 		}
 	}
@@ -238,7 +258,8 @@ uint32_t NAME(cells_max, ISA)(const unsigned char *samples, size_t n)
 
 /* ---- extents: NaN and infinities, all ones in their exponent, change neither end ---- */
 
-BINNING_INLINE struct extent extent32(const unsigned char *p, size_t n, uint32_t bias, enum cells_load load)
+BINNING_INLINE struct extent extent32(const unsigned char *p, size_t n, uint32_t bias,
+				      enum cells_load load)
 {
 	const size_t size = load <= LOAD_KEY24_BIG ? 3 : 4;
 	uint32_t least = UINT32_MAX, greatest = 0;
@@ -246,23 +267,29 @@ BINNING_INLINE struct extent extent32(const unsigned char *p, size_t n, uint32_t
 	for (size_t i = 0; i < n; i++) {
 		const uint32_t word = word32(p + size * i, load);
 		const uint32_t key = load >= LOAD_F32 ? key32_of_float(word) : word ^ bias;
-		const uint32_t finite = 0u - (uint32_t)(load < LOAD_F32 || (word & 0x7fffffffu) < 0x7f800000u);
-		const uint32_t low = key | ~finite, high = key & finite; /* masks: branches would not be vectorised */
+		const uint32_t finite =
+			0u - (uint32_t)(load < LOAD_F32 || (word & 0x7fffffffu) < 0x7f800000u);
+		/* masks: branches would not be vectorised */
+		const uint32_t low = key | ~finite, high = key & finite;
 		least = low < least ? low : least;
 		greatest = high > greatest ? high : greatest;
 	}
 	return least <= greatest ? (struct extent){least, greatest} : EXTENT_NONE;
 }
 
-BINNING_INLINE struct extent extent64(const unsigned char *p, size_t n, uint64_t bias, enum cells_load load)
+BINNING_INLINE struct extent extent64(const unsigned char *p, size_t n, uint64_t bias,
+				      enum cells_load load)
 {
 	const bool big = load == LOAD_KEY64_BIG || load == LOAD_F64_BIG, real = load >= LOAD_F64;
 	uint64_t least = UINT64_MAX, greatest = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t as_is = little64(p + 8 * i), word = big ? __builtin_bswap64(as_is) : as_is;
-		const uint64_t key = real ? key64_of_double(word) : word ^ bias, infinity = 0x7ff0000000000000u;
-		const uint64_t finite = (uint64_t)0 - (uint64_t)(!real || (word & (UINT64_MAX >> 1)) < infinity);
+		const uint64_t as_is = little64(p + 8 * i),
+			       word = big ? __builtin_bswap64(as_is) : as_is;
+		const uint64_t key = real ? key64_of_double(word) : word ^ bias,
+			       infinity = 0x7ff0000000000000u;
+		const uint64_t finite =
+			(uint64_t)0 - (uint64_t)(!real || (word & (UINT64_MAX >> 1)) < infinity);
 		const uint64_t low = key | ~finite, high = key & finite;
 		least = low < least ? low : least;
 		greatest = high > greatest ? high : greatest;
@@ -309,13 +336,15 @@ size_t NAME(cells_repeat, ISA)(const unsigned char *samples, size_t bytes, uint3
 	return n;
 }
 
-/* ---- a function for each way of reading and each kind that has loops for it (BIN_KIND_LIST) ---- */
+/* ---- a function for each way of reading and each kind that has loops for it (BIN_KIND_LIST) ----
+ */
 
 #define LOOP_0(load, kind)
-#define LOOP_1(load, kind)                                                                                    \
-	static void load##_##kind(const struct binning *b, const unsigned char *p, size_t n, uint32_t *cells) \
-	{                                                                                                     \
-		loop(b, p, n, cells, load, BIN_##kind);                                                       \
+#define LOOP_1(load, kind)                                                                   \
+	static void load##_##kind(const struct binning *b, const unsigned char *p, size_t n, \
+				  uint32_t *cells)                                           \
+	{                                                                                    \
+		loop(b, p, n, cells, load, BIN_##kind);                                      \
 	}
 #define ENTRY_0(load, kind) NULL
 #define ENTRY_1(load, kind) load##_##kind
@@ -323,9 +352,12 @@ size_t NAME(cells_repeat, ISA)(const unsigned char *samples, size_t bytes, uint3
 #define KEY32_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##key32(load, kind)
 #define KEY64_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##key64(load, kind)
 #define FLOAT_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##real(load, kind)
-#define KEY32_ENTRY(load, kind, name, key32, key64, real, ...) [BIN_##kind] = ENTRY_##key32(load, kind),
-#define KEY64_ENTRY(load, kind, name, key32, key64, real, ...) [BIN_##kind] = ENTRY_##key64(load, kind),
-#define FLOAT_ENTRY(load, kind, name, key32, key64, real, ...) [BIN_##kind] = ENTRY_##real(load, kind),
+#define KEY32_ENTRY(load, kind, name, key32, key64, real, ...) \
+	[BIN_##kind] = ENTRY_##key32(load, kind),
+#define KEY64_ENTRY(load, kind, name, key32, key64, real, ...) \
+	[BIN_##kind] = ENTRY_##key64(load, kind),
+#define FLOAT_ENTRY(load, kind, name, key32, key64, real, ...) \
+	[BIN_##kind] = ENTRY_##real(load, kind),
 
 BIN_KIND_LIST(KEY32_LOOP, LOAD_KEY24)
 BIN_KIND_LIST(KEY32_LOOP, LOAD_KEY24_BIG)

@@ -16,7 +16,9 @@
  */
 void codes_add(uint32_t *tables, const unsigned char *p, size_t n);
 
-/* The same of any number of interleaved channels, with a table for each; n is a multiple of them. */
+/*
+ * The same of any number of interleaved channels, with a table for each; n is a multiple of them.
+ */
 void codes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
 
 #endif

@@ -40,11 +40,12 @@
 struct counter {
 	const struct counting *c;
 	struct counts *counts;
-	uint64_t held;       /* samples counted since the last flush, at most 2^32 - 1 */
-	size_t stride;       /* entries between two tables */
-	uint32_t *table;     /* c->tables of them */
-	struct stats *stats; /* of each channel's samples that it counts, or NULL (counting_adds_stats); owned */
-	uint64_t *hot;       /* SHARED: the cache of hot.h, in table's memory */
+	uint64_t held;   /* samples counted since the last flush, at most 2^32 - 1 */
+	size_t stride;   /* entries between two tables */
+	uint32_t *table; /* c->tables of them */
+	/* of each channel's samples that it counts, or NULL (counting_adds_stats); owned */
+	struct stats *stats;
+	uint64_t *hot; /* SHARED: the cache of hot.h, in table's memory */
 	/*
 	 * The rule: the job's, or, where the range comes from the samples, that for the samples
 	 * seen so far.
@@ -63,7 +64,8 @@ static size_t round_up(size_t n, size_t to)
 
 size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 {
-	return type->bytes <= 2 ? (size_t)1 << (8 * type->bytes) : (size_t)edges->binning.bins + CELL_EXTRA;
+	return type->bytes <= 2 ? (size_t)1 << (8 * type->bytes)
+				: (size_t)edges->binning.bins + CELL_EXTRA;
 }
 
 static bool holds_codes(const struct counting *c)
@@ -71,15 +73,16 @@ static bool holds_codes(const struct counting *c)
 	return c->method == COUNT_BYTES || c->method == COUNT_CODES;
 }
 
-void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges, bool shared)
+void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
+		   bool shared)
 {
 	const struct layout plain = {.record = type->bytes, .samples = 1, .channels = 1};
 
 	counting_init_layout(c, type, edges, &plain, shared);
 }
 
-void counting_init_layout(struct counting *c, const struct sample_type *type, const struct edges *edges,
-			  const struct layout *layout, bool shared)
+void counting_init_layout(struct counting *c, const struct sample_type *type,
+			  const struct edges *edges, const struct layout *layout, bool shared)
 {
 	const size_t each = counting_cells(type, edges);
 
@@ -108,18 +111,19 @@ void counting_init_layout(struct counting *c, const struct sample_type *type, co
 		c->most = edges->most;
 		c->extent = c->most ? cells_extent_choose(type) : NULL;
 		c->method = shared ? COUNT_SHARED : COUNT_PRIVATE;
-		while (c->method == COUNT_PRIVATE && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
+		while (c->method == COUNT_PRIVATE && c->tables < 4 &&
+		       2 * c->tables * table <= TABLES_MAX)
 			c->tables *= 2;
 	}
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	if (c->method == COUNT_PRIVATE && c->channels == 1 && type->bytes == 4 && type->kind == SAMPLE_UNSIGNED &&
-	    !type->big && c->binning.kind == BIN_SHIFT && c->binning.shift.by == 0 && c->binning.first == 0 &&
-	    c->binning.shift.base == 0)
+	if (c->method == COUNT_PRIVATE && c->channels == 1 && type->bytes == 4 &&
+	    type->kind == SAMPLE_UNSIGNED && !type->big && c->binning.kind == BIN_SHIFT &&
+	    c->binning.shift.by == 0 && c->binning.first == 0 && c->binning.shift.base == 0)
 		c->max = cells_max_choose();
 #endif
 	c->repeat = cells_repeat_choose();
-	c->memory =
-		c->method == COUNT_SHARED ? HOT_SLOTS * 2 * sizeof(uint32_t) : c->tables * round_up(table, LINE) + LINE;
+	c->memory = c->method == COUNT_SHARED ? HOT_SLOTS * 2 * sizeof(uint32_t)
+					      : c->tables * round_up(table, LINE) + LINE;
 }
 
 void counting_keep_stats(struct counting *c, uint32_t channels)
@@ -143,10 +147,12 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 		counter->base[i] = (uint32_t)(i % c->channels * c->cells_each);
 	/* An odd number of lines apart, so that equal cells do not share a cache set. */
 	counter->stride =
-		round_up(holds_codes(c) ? c->cells_each : c->cells, LINE / sizeof(uint32_t)) + LINE / sizeof(uint32_t);
+		round_up(holds_codes(c) ? c->cells_each : c->cells, LINE / sizeof(uint32_t)) +
+		LINE / sizeof(uint32_t);
 	assert(c->method != COUNT_BYTES || counter->stride == BYTES_STRIDE);
 	assert(c->method != COUNT_CODES || counter->stride == CODES_STRIDE);
-	const size_t entries = c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
+	const size_t entries =
+		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
 	if (counting_adds_stats(c))
 		counter->stats = stats_open(&c->type, counts->stats_channels);
@@ -165,8 +171,8 @@ static void flush_tables(struct counter *counter)
 	const struct counting *c = counter->c;
 
 	if (c->most)
-		counts_add_auto32(counter->counts, counter->table, c->tables, counter->stride, counter->held,
-				  counter->k, &counter->extent);
+		counts_add_auto32(counter->counts, counter->table, c->tables, counter->stride,
+				  counter->held, counter->k, &counter->extent);
 	else
 		counts_add_channels(counter->counts, counter->table, c->tables, counter->stride,
 				    holds_codes(c) ? c->channels : 1, counter->held);
@@ -190,8 +196,8 @@ static inline void add_4_cells(uint32_t *t, size_t s, const unsigned char *p)
  * cells: n of uint32_t, in native byte order, not necessarily aligned. hash, if not NULL, takes as
  * many bytes of samples in the same loop (takes_along).
  */
-static void add_cells(struct counter *counter, const void *cells, size_t n, const unsigned char *samples,
-		      struct xxh64 *hash)
+static void add_cells(struct counter *counter, const void *cells, size_t n,
+		      const unsigned char *samples, struct xxh64 *hash)
 {
 	const unsigned char *const p = cells;
 	uint32_t *const t = counter->table;
@@ -288,8 +294,8 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, &counter->extent);
 	for (unsigned t = 0; k > counter->k && c->method == COUNT_PRIVATE && t < c->tables; t++)
 		for (size_t at = 0; at < c->cells; at += (size_t)slots + CELL_EXTRA)
-			auto_coarsen32(counter->table + t * counter->stride + at, slots, &c->type, &before, counter->k,
-				       k);
+			auto_coarsen32(counter->table + t * counter->stride + at, slots, &c->type,
+				       &before, counter->k, k);
 	if (k > counter->k)
 		auto_rule(&counter->binning, &c->type, slots, k);
 	counter->k = k;
@@ -299,7 +305,8 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
-	const size_t apart = holds_codes(c) ? counter->stride : c->cells_each, each = n / c->channels;
+	const size_t apart = holds_codes(c) ? counter->stride : c->cells_each,
+		     each = n / c->channels;
 	uint32_t cell;
 
 	hold(counter, n);
@@ -311,7 +318,8 @@ static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 		c->cells_of(&counter->binning, p, 1, &cell);
 	for (uint32_t i = 0; i < c->channels; i++) {
 		if (c->method == COUNT_SHARED)
-			hot_add_same(counter->hot, counter->counts, (uint32_t)(i * apart + cell), each);
+			hot_add_same(counter->hot, counter->counts, (uint32_t)(i * apart + cell),
+				     each);
 		else
 			counter->table[i * apart + cell] += (uint32_t)each;
 	}
@@ -374,7 +382,8 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n, 
 	}
 }
 
-void counter_add(struct counter *counter, const unsigned char *samples, size_t n, struct xxh64 *hash)
+void counter_add(struct counter *counter, const unsigned char *samples, size_t n,
+		 struct xxh64 *hash)
 {
 	const struct counting *c = counter->c;
 	const size_t block = BLOCK / c->channels * c->channels;

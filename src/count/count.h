@@ -46,9 +46,14 @@ struct counting {
 	size_t cells_each;       /* cells of one channel ... */
 	size_t cells;            /* ... and of all: those of channel c begin at c * cells_each */
 	unsigned tables;
-	uint32_t most; /* PRIVATE, SHARED: the most bins there may be, where the range comes from the samples; else 0 */
+	/*
+	 * PRIVATE, SHARED: the most bins there may be, where the range comes from the samples; else
+	 * 0
+	 */
+	uint32_t most;
 	cells_extent_fn *extent; /* most > 0: finds the extent of samples */
-	bool stats;    /* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
+	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
+	bool stats;
 	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */
 	size_t memory; /* bytes that each counter takes */
 };
@@ -63,11 +68,12 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
  * cells are codes. `alone` is left false, which is always right; a caller that knows better may set
  * it before any counter is opened.
  */
-void counting_init_layout(struct counting *c, const struct sample_type *type, const struct edges *edges,
-			  const struct layout *layout, bool shared);
+void counting_init_layout(struct counting *c, const struct sample_type *type,
+			  const struct edges *edges, const struct layout *layout, bool shared);
 
 /* The same for one channel without gaps. */
-void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges, bool shared);
+void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
+		   bool shared);
 
 /*
  * Statistics of so many channels are kept too: the caller calls counts_keep_stats as well, before
@@ -92,7 +98,8 @@ struct counter *counter_open(const struct counting *c, struct counts *counts);
  * Counts n whole samples that follow one another; the first is of the first channel, the last of
  * the last channel. If hash is not NULL, adds their bytes to it.
  */
-void counter_add(struct counter *counter, const unsigned char *samples, size_t n, struct xxh64 *hash);
+void counter_add(struct counter *counter, const unsigned char *samples, size_t n,
+		 struct xxh64 *hash);
 
 /*
  * Adds the counts that it holds to the totals, but not its statistics, and continues with empty

@@ -22,7 +22,8 @@ int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 	return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
 }
 
-int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels, struct fail *fail)
+int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,
+		      struct fail *fail)
 {
 	counts->stats = stats_open(type, channels);
 	if (!counts->stats)
@@ -48,13 +49,14 @@ void counts_free(struct counts *counts)
 	counts->stats = NULL;
 }
 
-void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride, uint64_t samples)
+void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
+		uint64_t samples)
 {
 	counts_add_channels(counts, table, tables, stride, 1, samples);
 }
 
-void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
-			 uint32_t channels, uint64_t samples)
+void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables,
+			 size_t stride, uint32_t channels, uint64_t samples)
 {
 	const size_t cells = counts->cells / channels;
 
@@ -90,20 +92,22 @@ static void grow(struct counts *counts, int k, const struct extent *extent)
 
 	lock_assert_held(&counts->lock);
 	extent_add(&counts->extent, extent);
-	k = auto_k_grown(k > counts->k ? k : counts->k, &counts->extent, counts->most, &counts->type);
+	k = auto_k_grown(k > counts->k ? k : counts->k, &counts->extent, counts->most,
+			 &counts->type);
 	for (size_t at = 0; k > counts->k && at < counts->cells; at += auto_cells(counts))
 		auto_coarsen64(counts->cell + at, slots, &counts->type, &before, counts->k, k);
 	counts->k = k;
 }
 
-int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride, uint64_t samples, int k,
-		      const struct extent *extent)
+int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
+		      uint64_t samples, int k, const struct extent *extent)
 {
 	lock_take(&counts->lock);
 	grow(counts, k, extent);
 	for (unsigned t = 0; t < tables; t++, table += stride) {
 		for (size_t at = 0; at < counts->cells; at += auto_cells(counts))
-			auto_coarsen32(table + at, auto_slots(counts->most), &counts->type, extent, k, counts->k);
+			auto_coarsen32(table + at, auto_slots(counts->most), &counts->type, extent,
+				       k, counts->k);
 		for (size_t i = 0; i < counts->cells; i++)
 			counts->cell[i] += table[i];
 	}
@@ -113,12 +117,14 @@ int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, s
 	return now;
 }
 
-int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k, const struct extent *extent)
+int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
+		      const struct extent *extent)
 {
 	lock_take(&counts->lock);
 	grow(counts, k, extent);
 	for (size_t at = 0; at < counts->cells; at += auto_cells(counts))
-		auto_coarsen64(table + at, auto_slots(counts->most), &counts->type, extent, k, counts->k);
+		auto_coarsen64(table + at, auto_slots(counts->most), &counts->type, extent, k,
+			       counts->k);
 	for (size_t i = 0; i < counts->cells; i++)
 		counts->cell[i] += table[i];
 	counts->samples += samples;
@@ -139,7 +145,8 @@ void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, u
 	lock_drop(&counts->lock);
 }
 
-void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n, bool atomically)
+void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n,
+		      bool atomically)
 {
 	if (atomically) {
 		for (size_t i = 0; i < n; i++)

@@ -43,7 +43,8 @@ int counts_init(struct counts *counts, size_t cells, struct fail *fail);
  * After counts_init: statistics of each channel are kept too. Workers add to them the samples that
  * stats_add can read; those of codes are made from the counts at the end (hist.h).
  */
-int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels, struct fail *fail);
+int counts_keep_stats(struct counts *counts, const struct sample_type *type, uint32_t channels,
+		      struct fail *fail);
 
 /* Merges a worker's statistics, of all channels, into those of the run. */
 void counts_add_stats(struct counts *counts, const struct stats *stats);
@@ -55,14 +56,15 @@ void counts_free(struct counts *counts);
  * Adds `tables` tables of 32-bit counts, each of counts->cells and `stride` entries after the one
  * before, that hold `samples` samples together.
  */
-void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride, uint64_t samples);
+void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
+		uint64_t samples);
 
 /*
  * The same for tables that hold one channel each, counts->cells / channels cells: table t has those
  * of channel t % channels. In counts->cell all cells of a channel come before those of the next.
  */
-void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
-			 uint32_t channels, uint64_t samples);
+void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables,
+			 size_t stride, uint32_t channels, uint64_t samples);
 
 /*
  * Adds take(arg, cell) to each cell, atomically, for counts that are in another order, or in groups
@@ -75,7 +77,8 @@ void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, u
  * Adds n counts to the cells from `first` on: under the lock, or, where other workers use
  * counts_add_cell, atomically. The caller announces the samples by counts_add_samples.
  */
-void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n, bool atomically);
+void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n,
+		      bool atomically);
 
 /*
  * The totals are still empty; their range will come from the samples. cell is then one or more
@@ -89,11 +92,12 @@ void counts_set_auto(struct counts *counts, const struct sample_type *type, uint
  * afterwards. Without tables it only makes the totals as coarse as the extent requires. Returns the
  * k of the totals.
  */
-int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride, uint64_t samples, int k,
-		      const struct extent *extent);
+int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
+		      uint64_t samples, int k, const struct extent *extent);
 
 /* The same for one table of 64-bit counts, of counts->cells. */
-int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k, const struct extent *extent);
+int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
+		      const struct extent *extent);
 
 /*
  * For a table so large that all workers share it: adds to one cell, atomically and without the

@@ -4,9 +4,11 @@
 
 #include <string.h>
 
-#define SCRATCH ((size_t)16 << 10) /* samples copied together: half of a small L1, a unit of count.c */
-#define DIRECT ((size_t)2 << 10)   /* runs of this many bytes and more are counted where they are */
-#define AT_ONCE ((size_t)64 << 10) /* bytes of records with gaps that are handled together, twice: they stay in L2 */
+/* samples copied together: half of a small L1, a unit of count.c */
+#define SCRATCH ((size_t)16 << 10)
+#define DIRECT ((size_t)2 << 10) /* runs of this many bytes and more are counted where they are */
+/* bytes of records with gaps that are handled together, twice: they stay in L2 */
+#define AT_ONCE ((size_t)64 << 10)
 
 /* Runs of samples that follow one another: n of them, each `stride` bytes after the one before. */
 struct runs {
@@ -18,8 +20,8 @@ struct runs {
  * next run overwrites what is too much. The last run is copied exactly, because there may be no
  * readable bytes after it.
  */
-static inline void copy_runs(unsigned char *to, const unsigned char *from, size_t n, size_t run, size_t wide,
-			     size_t stride)
+static inline void copy_runs(unsigned char *to, const unsigned char *from, size_t n, size_t run,
+			     size_t wide, size_t stride)
 {
 	for (; n > 1; n--, to += run, from += stride)
 		memcpy(to, from, wide);
@@ -30,7 +32,8 @@ static inline void copy_runs(unsigned char *to, const unsigned char *from, size_
  * n runs, at least one. A copy of a known size is a load and a store; one of an unknown size is a
  * call.
  */
-static void copy_together(unsigned char *to, const unsigned char *from, size_t n, size_t run, size_t stride)
+static void copy_together(unsigned char *to, const unsigned char *from, size_t n, size_t run,
+			  size_t stride)
 {
 	switch (run) {
 	case 1:
@@ -69,7 +72,8 @@ struct sink {
 	struct stats *stats;
 };
 
-static void give(const struct counting *c, const struct sink *to, const unsigned char *samples, size_t n)
+static void give(const struct counting *c, const struct sink *to, const unsigned char *samples,
+		 size_t n)
 {
 	if (to->counter)
 		counter_add(to->counter, samples, n, NULL);
@@ -77,8 +81,8 @@ static void give(const struct counting *c, const struct sink *to, const unsigned
 		stats_add_channels(to->stats, c->channels, samples, n);
 }
 
-static void add_short(const struct counting *c, const struct sink *to, const unsigned char *p, size_t n,
-		      const struct runs *r)
+static void add_short(const struct counting *c, const struct sink *to, const unsigned char *p,
+		      size_t n, const struct runs *r)
 {
 	unsigned char scratch[SCRATCH];
 	const size_t most = SCRATCH / r->run;
@@ -92,8 +96,8 @@ static void add_short(const struct counting *c, const struct sink *to, const uns
 	}
 }
 
-static void add_runs(const struct counting *c, const struct sink *to, const unsigned char *p, size_t n,
-		     const struct runs *r)
+static void add_runs(const struct counting *c, const struct sink *to, const unsigned char *p,
+		     size_t n, const struct runs *r)
 {
 	if (r->run < DIRECT) {
 		add_short(c, to, p, n, r);
@@ -104,7 +108,8 @@ static void add_runs(const struct counting *c, const struct sink *to, const unsi
 }
 
 /* n whole records, or rows. */
-static void add_units(const struct counting *c, const struct sink *to, const unsigned char *p, size_t n)
+static void add_units(const struct counting *c, const struct sink *to, const unsigned char *p,
+		      size_t n)
 {
 	const struct layout *l = &c->layout;
 	const size_t samples = (size_t)l->samples * c->bytes;
@@ -119,8 +124,8 @@ static void add_units(const struct counting *c, const struct sink *to, const uns
 	}
 }
 
-void gather_add(const struct counting *c, struct counter *counter, const unsigned char *records, size_t bytes,
-		struct xxh64 *hash)
+void gather_add(const struct counting *c, struct counter *counter, const unsigned char *records,
+		size_t bytes, struct xxh64 *hash)
 {
 	const size_t unit = layout_bytes(&c->layout);
 	size_t units = bytes / unit;
@@ -141,7 +146,8 @@ void gather_add(const struct counting *c, struct counter *counter, const unsigne
 	}
 }
 
-void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records, size_t bytes)
+void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records,
+		  size_t bytes)
 {
 	const struct sink to = {.stats = stats};
 

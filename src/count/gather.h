@@ -16,10 +16,11 @@
  * If hash is not NULL, adds all bytes to it, those between samples too. The counter was opened for
  * c.
  */
-void gather_add(const struct counting *c, struct counter *counter, const unsigned char *records, size_t bytes,
-		struct xxh64 *hash);
+void gather_add(const struct counting *c, struct counter *counter, const unsigned char *records,
+		size_t bytes, struct xxh64 *hash);
 
 /* Adds the same samples to the statistics of each channel, and counts nothing. */
-void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records, size_t bytes);
+void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records,
+		  size_t bytes);
 
 #endif

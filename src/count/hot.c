@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-#define BLOCK 128u /* lines of the totals that are prefetched together: 8 KiB of L1 beside the cache */
+/* lines of the totals that are prefetched together: 8 KiB of L1 beside the cache */
+#define BLOCK 128u
 
 void hot_add(uint64_t *hot, struct counts *counts, const uint32_t *cells, size_t n, bool alone)
 {

@@ -2,12 +2,12 @@
 /*
  * stats: samples added to exact sums; stats_result.c makes the figures of them.
  *
- * Integers are added as keys, value - sample_min, which are not negative: the deviation of the keys is
- * that of the samples, and the mean of the samples that of the keys plus sample_min.
+ * Integers are added as keys, value - sample_min, which are not negative: the deviation of the keys
+ * is that of the samples, and the mean of the samples that of the keys plus sample_min.
  *
- * Of a float the mantissa is added, as a whole number, to the sums of its sign and exponent: 4096 pairs of sums for
- * binary64, of which data touch a few dozen. No mantissa is shifted and no carry is passed on for a single sample; that
- * is done once for each pair, when the result is asked for.
+ * Of a float the mantissa is added, as a whole number, to the sums of its sign and exponent: 4096
+ * pairs of sums for binary64, of which data touch a few dozen. No mantissa is shifted and no carry
+ * is passed on for a single sample; that is done once for each pair, when the result is asked for.
  */
 #include "count/stats.h"
 
@@ -45,7 +45,8 @@ static uint64_t sign_bit(const struct sample_type *type)
 
 size_t stats_bytes(const struct sample_type *type, uint32_t channels)
 {
-	return channels * (sizeof(struct stats) + stats_sums_of_type(type) * sizeof(struct stats_sums));
+	return channels *
+	       (sizeof(struct stats) + stats_sums_of_type(type) * sizeof(struct stats_sums));
 }
 
 struct stats *stats_open(const struct sample_type *type, uint32_t channels)
@@ -155,7 +156,8 @@ static inline uint64_t load(const unsigned char *p, uint32_t bytes, bool big)
  * A block of integers of 24 or 32 bits: the sum of the keys fits one word, and so do the sums of
  * the low and of the high halves of the squares.
  */
-static inline void add_keys32(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes, bool big)
+static inline void add_keys32(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
+			      bool big)
 {
 	const uint32_t flip = (uint32_t)sign_bit(&s->type);
 	uint32_t least = UINT32_MAX, greatest = 0;
@@ -177,7 +179,8 @@ static inline void add_keys32(struct stats *s, const unsigned char *p, size_t n,
 	add_square(&s->sums[0], ((uint128_t)high << 32) + low);
 }
 
-static inline void add_keys64(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes, bool big)
+static inline void add_keys64(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
+			      bool big)
 {
 	const uint64_t flip = sign_bit(&s->type);
 	uint64_t least = s->least, greatest = s->greatest;
@@ -201,7 +204,9 @@ static void add_odd(struct stats *s, uint64_t bits, uint64_t n)
 {
 	const uint64_t mantissa = bits & (((uint64_t)1 << s->type.mantissa) - 1);
 
-	*(mantissa != 0 ? &s->nan : bits >> (bits_of_type(&s->type) - 1) & 1 ? &s->below : &s->above) += n;
+	*(mantissa != 0                              ? &s->nan
+	  : bits >> (bits_of_type(&s->type) - 1) & 1 ? &s->below
+						     : &s->above) += n;
 }
 
 static inline double value_of_bits(uint64_t bits, uint32_t bytes)
@@ -221,7 +226,8 @@ static inline double value_of_bits(uint64_t bits, uint32_t bytes)
 /*
  * The mantissa of a float as a whole number. *odd: the float is an infinity or a NaN, and has none.
  */
-static inline uint64_t mantissa_of(uint64_t bits, uint32_t mantissa, uint32_t exponent_mask, bool *odd)
+static inline uint64_t mantissa_of(uint64_t bits, uint32_t mantissa, uint32_t exponent_mask,
+				   bool *odd)
 {
 	const uint32_t exponent = (uint32_t)(bits >> mantissa) & exponent_mask;
 
@@ -229,7 +235,8 @@ static inline uint64_t mantissa_of(uint64_t bits, uint32_t mantissa, uint32_t ex
 	return (bits & (((uint64_t)1 << mantissa) - 1)) | (uint64_t)(exponent > 0) << mantissa;
 }
 
-static inline void add_reals(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes, bool big)
+static inline void add_reals(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
+			     bool big)
 {
 	const uint32_t mantissa = bytes == 4 ? 23 : 52, exponents = bytes == 4 ? 0xff : 0x7ff;
 	double least = s->least_real, greatest = s->greatest_real;
@@ -260,7 +267,8 @@ static void add_block(struct stats *s, const unsigned char *samples, size_t n)
 	const bool big = s->type.big, real = s->type.kind == SAMPLE_FLOAT;
 
 	/* With constant arguments the compiler makes a loop of each. */
-#define ADD(loop, bytes) (big ? loop(s, samples, n, bytes, true) : loop(s, samples, n, bytes, false))
+#define ADD(loop, bytes) \
+	(big ? loop(s, samples, n, bytes, true) : loop(s, samples, n, bytes, false))
 	switch (s->type.bytes) {
 	case 3:
 		ADD(add_keys32, 3);
@@ -305,15 +313,16 @@ static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
 		add_odd(s, bits, n);
 		return;
 	}
-	const double value =
-		s->type.bytes == 2 ? sample_half(&s->type, (uint32_t)bits) : value_of_bits(bits, s->type.bytes);
+	const double value = s->type.bytes == 2 ? sample_half(&s->type, (uint32_t)bits)
+						: value_of_bits(bits, s->type.bytes);
 	s->least_real = value < s->least_real ? value : s->least_real;
 	s->greatest_real = value > s->greatest_real ? value : s->greatest_real;
 	add_times(&s->sums[bits >> mantissa], m, n);
 	s->number += n;
 }
 
-void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples, size_t n)
+void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples,
+			size_t n)
 {
 	unsigned char own[512 * 8]; /* samples of one channel */
 	const uint32_t bytes = stats->type.bytes;
@@ -327,7 +336,8 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 		some = records < most ? records : most;
 		for (uint32_t c = 0; c < channels; c++) {
 			for (size_t i = 0; i < some; i++)
-				memcpy(own + i * bytes, samples + (i * channels + c) * bytes, bytes);
+				memcpy(own + i * bytes, samples + (i * channels + c) * bytes,
+				       bytes);
 			stats_add(&stats[c], own, some);
 		}
 		samples += some * channels * bytes;
@@ -357,7 +367,8 @@ void stats_merge(struct stats *to, const struct stats *from)
 	to->least = from->least < to->least ? from->least : to->least;
 	to->greatest = from->greatest > to->greatest ? from->greatest : to->greatest;
 	to->least_real = from->least_real < to->least_real ? from->least_real : to->least_real;
-	to->greatest_real = from->greatest_real > to->greatest_real ? from->greatest_real : to->greatest_real;
+	to->greatest_real =
+		from->greatest_real > to->greatest_real ? from->greatest_real : to->greatest_real;
 	for (size_t i = 0; i < sums; i++)
 		add_sums(&to->sums[i], &from->sums[i]);
 }

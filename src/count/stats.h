@@ -30,15 +30,19 @@ struct stats_sums {
 
 struct stats {
 	struct sample_type type;
-	uint64_t number;                  /* of finite samples */
-	uint64_t below, above, nan;       /* -inf, inf, NaN */
-	uint64_t least, greatest;         /* keys of an integer type, where number > 0 */
-	double least_real, greatest_real; /* of a float type; inf and -inf before there are samples */
-	struct stats_sums *sums;          /* one for integers; for floats one for each sign and exponent */
+	uint64_t number;            /* of finite samples */
+	uint64_t below, above, nan; /* -inf, inf, NaN */
+	uint64_t least, greatest;   /* keys of an integer type, where number > 0 */
+	/* of a float type; inf and -inf before there are samples */
+	double least_real, greatest_real;
+	/* one for integers; for floats one for each sign and exponent */
+	struct stats_sums *sums;
 };
 
-/* How many struct stats_sums a channel has: one, or for a float one for each sign and exponent, in the order of its
- * bits. */
+/*
+ * How many struct stats_sums a channel has: one, or for a float one for each sign and exponent, in
+ * the order of its bits.
+ */
 size_t stats_sums_of_type(const struct sample_type *type);
 
 /* Bytes that stats_open takes. */
@@ -58,7 +62,8 @@ void stats_add_same(struct stats *stats, const unsigned char *sample, uint64_t n
  * Adds n interleaved samples, of which the first is of the first channel, to the statistics of each
  * channel.
  */
-void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples, size_t n);
+void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples,
+			size_t n);
 
 /*
  * Types of 8 and 16 bits: adds n samples with this code. The code is a number of its type's size,
@@ -74,11 +79,13 @@ void stats_merge(struct stats *to, const struct stats *from);
  * figure.
  */
 struct stats_result {
-	uint64_t number;                  /* of finite samples; where it is 0 the figures below it mean nothing */
+	/* of finite samples; where it is 0 the figures below it mean nothing */
+	uint64_t number;
 	uint64_t below, above, nan;       /* -inf, inf, NaN */
 	int128_t least, greatest;         /* of an integer type */
 	double least_real, greatest_real; /* of a float type; never -0 */
-	double mean, deviation;           /* the nearest binary64, ties to even, never -0; of a population */
+	/* the nearest binary64, ties to even, never -0; of a population */
+	double mean, deviation;
 };
 
 void stats_result(const struct stats *stats, struct stats_result *result);

@@ -4,9 +4,10 @@
  *
  *	mean = S1 / n        deviation = sqrt(n S2 - S1^2) / n
  *
- * where S1 is the sum and S2 the sum of the squares. The sums of a float are whole multiples of its smallest
- * denormal, those of squares of that denormal's square. So n S2 - S1^2 and S1 are whole numbers and exact, and
- * big.c rounds each quotient once. n S2 - S1^2 is never negative: it is the sum of (x - y)^2 over all pairs.
+ * where S1 is the sum and S2 the sum of the squares. The sums of a float are whole multiples of its
+ * smallest denormal, those of squares of that denormal's square. So n S2 - S1^2 and S1 are whole
+ * numbers and exact, and big.c rounds each quotient once. n S2 - S1^2 is never negative: it is the
+ * sum of (x - y)^2 over all pairs.
  */
 #include "count/stats.h"
 
@@ -58,8 +59,10 @@ static void totals_of_reals(struct totals *t, const struct stats *s)
 	/* The last exponent is that of infinities and NaN, which are in no sum. */
 	for (size_t e = 0; e < exponents - 1; e++) {
 		const unsigned shift =
-			e > 0 ? (unsigned)e - 1 : 0; /* denormals have the unit of the least normal ones */
-		const struct stats_sums *const plus = &s->sums[e], *const less = &s->sums[exponents + e];
+			e > 0 ? (unsigned)e - 1
+			      : 0; /* denormals have the unit of the least normal ones */
+		const struct stats_sums *const plus = &s->sums[e], *const less =
+									   &s->sums[exponents + e];
 		big_add(&t->sum, plus->sum, 2, shift);
 		big_add(&minus, less->sum, 2, shift);
 		big_add(&t->squares, plus->square, 3, 2 * shift);
@@ -87,7 +90,8 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	struct totals t = {.negative = false};
 	struct big square;
 
-	*r = (struct stats_result){.number = n, .below = s->below, .above = s->above, .nan = s->nan};
+	*r = (struct stats_result){
+		.number = n, .below = s->below, .above = s->above, .nan = s->nan};
 	if (n == 0)
 		return;
 	if (real)

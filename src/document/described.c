@@ -80,7 +80,8 @@ static int take_state(struct described *d, struct json_reader *r, struct fail *f
 
 static bool is_text(int meta)
 {
-	return meta < META_CLOSED || meta == META_OPTIONS || meta == META_HELD || meta == META_STATE;
+	return meta < META_CLOSED || meta == META_OPTIONS || meta == META_HELD ||
+	       meta == META_STATE;
 }
 
 static bool is_flag(int meta)
@@ -88,12 +89,14 @@ static bool is_flag(int meta)
 	return meta == META_CLOSED || meta == META_CLAMP || meta == META_PARTIAL;
 }
 
-static int take_meta(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
+static int take_meta(struct described *d, struct json_reader *r, const char *name,
+		     struct fail *fail)
 {
 	char *const texts[] = {d->type, d->binning, d->range, d->counter};
 	bool *const flags[] = {&d->closed, &d->clamp};
-	uint64_t *const counts[] = {&d->channel, &d->channels, &d->samples, &d->under,  &d->over, &d->nan,
-				    &d->bytes,   &d->skipped,  &d->tail,    &d->inputs, &d->part, &d->parts};
+	uint64_t *const counts[] = {&d->channel, &d->channels, &d->samples, &d->under,
+				    &d->over,    &d->nan,      &d->bytes,   &d->skipped,
+				    &d->tail,    &d->inputs,   &d->part,    &d->parts};
 	int meta = 0, next;
 
 	while (meta < METAS && strcmp(name, described_meta_names[meta]) != 0)
@@ -104,7 +107,9 @@ static int take_meta(struct described *d, struct json_reader *r, const char *nam
 		return -1;
 	/* In another program's metadata the name may mean something else. */
 	const char wanted = is_text(meta) ? '"' : is_flag(meta) ? 't' : '0';
-	if (wanted != (next == 'f' ? 't' : next == '-' || (next >= '0' && next <= '9') ? '0' : next)) {
+	if (wanted != (next == 'f'                                   ? 't'
+		       : next == '-' || (next >= '0' && next <= '9') ? '0'
+								     : next)) {
 		d->other_at = json_offset(r);
 		d->other = (enum meta)meta;
 		return json_skip(r, fail);
@@ -215,7 +220,8 @@ static int take_axis_info(struct described *d, struct json_reader *r, struct fai
 	return more;
 }
 
-static int take_axis_member(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
+static int take_axis_member(struct described *d, struct json_reader *r, const char *name,
+			    struct fail *fail)
 {
 	if (strcmp(name, "type") == 0) {
 		if (take_text(r, d->axis, fail) != 0)
@@ -294,7 +300,8 @@ static int take_index(struct described *d, struct json_reader *r, struct fail *f
 	return more;
 }
 
-static int take_storage_member(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
+static int take_storage_member(struct described *d, struct json_reader *r, const char *name,
+			       struct fail *fail)
 {
 	const bool values = strcmp(name, "values") == 0, index = strcmp(name, "index") == 0;
 	int next;
@@ -313,7 +320,9 @@ static int take_storage_member(struct described *d, struct json_reader *r, const
 	if (index)
 		return take_index(d, r, fail);
 	/* The first number, under, is not in `rest`. */
-	const uint64_t likely = d->has_index ? d->index.n : d->axes == 1 ? described_bins(d) + 1 : 0;
+	const uint64_t likely = d->has_index   ? d->index.n
+				: d->axes == 1 ? described_bins(d) + 1
+					       : 0;
 	return json_counts(r, &d->counts, likely, (uint64_t)BINS_MAX + 2, fail);
 }
 
@@ -346,7 +355,8 @@ static int take_writer(struct described *d, struct json_reader *r, struct fail *
 	return more;
 }
 
-int described_member(struct described *d, struct json_reader *r, const char *name, struct fail *fail)
+int described_member(struct described *d, struct json_reader *r, const char *name,
+		     struct fail *fail)
 {
 	int next;
 

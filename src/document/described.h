@@ -67,7 +67,8 @@ struct described {
 	char type[META_TEXT], binning[META_TEXT], range[META_TEXT],
 		counter[META_TEXT]; /* "": too long to be a known one */
 	bool closed, clamp, partial;
-	uint64_t channel, channels, samples, under, over, nan, bytes, skipped, tail, inputs, part, parts, most;
+	uint64_t channel, channels, samples, under, over, nan, bytes, skipped, tail, inputs, part,
+		parts, most;
 	char *options, *held; /* owned */
 	uint64_t state;
 	struct hist_flow clamped;
@@ -84,19 +85,23 @@ struct described {
 	bool underflow, overflow, circular;
 
 	char storage[META_TEXT]; /* its type */
-	bool has_counts;         /* it has counts; once checked as many as the axis has bins, with under and over ... */
+	/* it has counts; once checked as many as the axis has bins, with under and over ... */
+	bool has_counts;
 	struct json_counts counts; /* the caller frees their rest */
-	bool has_index;            /* ... but if it is sparse, only as many as there are places here, for each axis */
-	uint64_t index_rows;       /* of so many axes */
-	struct json_counts index;  /* of the last axis; the caller frees their rest */
-	uint64_t path_at;          /* where a path takes the place of edges, values or an index; 0: nowhere */
+	/* ... but if it is sparse, only as many as there are places here, for each axis */
+	bool has_index;
+	uint64_t index_rows;      /* of so many axes */
+	struct json_counts index; /* of the last axis; the caller frees their rest */
+	/* where a path takes the place of edges, values or an index; 0: nowhere */
+	uint64_t path_at;
 };
 
 /*
  * Takes a member of the histogram from the reader, or skips one that we do not use. -1: *fail says
  * why.
  */
-int described_member(struct described *d, struct json_reader *r, const char *name, struct fail *fail);
+int described_member(struct described *d, struct json_reader *r, const char *name,
+		     struct fail *fail);
 
 /*
  * After all members: is it a histogram of ours, or another program's that can be taken as plain
@@ -110,7 +115,8 @@ int described_check(struct described *d, const struct json_reader *r, struct fai
  * another program's histogram the one that is listed, for samples of f64. The caller frees it by
  * edges_free.
  */
-int described_axis(struct axis *axis, struct described *d, const struct json_reader *r, struct fail *fail);
+int described_axis(struct axis *axis, struct described *d, const struct json_reader *r,
+		   struct fail *fail);
 
 /* How many bins the listed axis has; once it is checked, at most BINS_MAX. */
 static inline uint64_t described_bins(const struct described *d)

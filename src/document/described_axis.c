@@ -31,7 +31,8 @@ static int parse_range(struct edges_spec *spec, const char *range)
 /* The kind that the metadata names; AXIS_DEFAULT: none. For bin = value it is a range. */
 static enum axis_kind kind_of(const struct described *d)
 {
-	static const enum axis_kind KINDS[] = {AXIS_RANGE, AXIS_LOG, AXIS_EDGES, AXIS_MOD, AXIS_AUTO};
+	static const enum axis_kind KINDS[] = {AXIS_RANGE, AXIS_LOG, AXIS_EDGES, AXIS_MOD,
+					       AXIS_AUTO};
 
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
 		if (strcmp(d->binning, axis_kind_name(KINDS[i])) == 0)
@@ -40,8 +41,8 @@ static enum axis_kind kind_of(const struct described *d)
 }
 
 /* Integers: bins of 2^k from LO to HI, inside the type. */
-static bool place_integers(struct edges *e, const struct sample_type *type, const struct edges_spec *range,
-			   uint32_t bins)
+static bool place_integers(struct edges *e, const struct sample_type *type,
+			   const struct edges_spec *range, uint32_t bins)
 {
 	const int128_t lo = range->lo.integer, hi = range->hi.integer, min = sample_min(type);
 	int k = 0;
@@ -57,7 +58,8 @@ static bool place_integers(struct edges *e, const struct sample_type *type, cons
 }
 
 /* Floats: the same from lo to hi, each multiplied by 2^-up. */
-static bool place_between(struct edges *e, const struct sample_type *type, double lo, double hi, int up, uint32_t bins)
+static bool place_between(struct edges *e, const struct sample_type *type, double lo, double hi,
+			  int up, uint32_t bins)
 {
 	const double width = (hi - lo) / bins, most = ldexp(1, (int)type->mantissa + 1);
 	int exponent;
@@ -67,7 +69,8 @@ static bool place_between(struct edges *e, const struct sample_type *type, doubl
 	const double first = lo / width;
 	const int k = exponent - 1 + up;
 	/* A sample whose unit is at most 2^k is never further from 0 than that many bins. */
-	if (first != floor(first) || fabs(first) > most || fabs(first + bins) > most || k < auto_k_least(type))
+	if (first != floor(first) || fabs(first) > most || fabs(first + bins) > most ||
+	    k < auto_k_least(type))
 		return false;
 	edges_place(e, type, (int128_t)first, bins, k);
 	return true;
@@ -79,7 +82,8 @@ static bool place_between(struct edges *e, const struct sample_type *type, doubl
  * in these units; with 2^1024 the number of bins must be 1 and k must be 972, but samples that span
  * two bins of 2^971 keep these two.
  */
-static bool place_floats(struct edges *e, const struct sample_type *type, double lo, double hi, uint32_t bins)
+static bool place_floats(struct edges *e, const struct sample_type *type, double lo, double hi,
+			 uint32_t bins)
 {
 	/*
 	 * Large numbers are divided by four, so that no difference is infinite. The digits that
@@ -134,8 +138,8 @@ static bool same(const struct axis *axis, const struct described *d)
 	if (bins == 0)
 		return d->regular && d->lower == 0 && d->upper == 0;
 	if (d->regular)
-		return axis->kind != AXIS_LOG && axis->kind != AXIS_EDGES && d->lower == edge_value(axis, 0) &&
-		       d->upper == edge_value(axis, bins);
+		return axis->kind != AXIS_LOG && axis->kind != AXIS_EDGES &&
+		       d->lower == edge_value(axis, 0) && d->upper == edge_value(axis, bins);
 	for (uint32_t i = 0; i <= bins; i++)
 		if (d->edges[i] != edge_value(axis, i))
 			return false;
@@ -145,8 +149,9 @@ static bool same(const struct axis *axis, const struct described *d)
 /* -1: *why says what is wrong with the metadata, or is edges_no_memory. */
 static int make(struct axis *axis, const struct described *d, const char **why)
 {
-	struct axis_spec spec = {.edges = {.kind = kind_of(d), .closed = d->closed, .definition = true},
-				 .clamp = d->clamp};
+	struct axis_spec spec = {
+		.edges = {.kind = kind_of(d), .closed = d->closed, .definition = true},
+		.clamp = d->clamp};
 	struct edges_spec *const edges = &spec.edges;
 	const uint64_t bins = described_bins(d);
 	struct sample_type type;
@@ -161,9 +166,11 @@ static int make(struct axis *axis, const struct described *d, const char **why)
 	if (bins > 0 && parse_range(edges, d->range) != 0)
 		return -1;
 	*why = "a number of bins that such an axis does not have";
-	if (edges->kind == AXIS_AUTO ? !d->given[META_MOST] || d->most < 1 || d->most > BINS_MAX : bins < 1)
+	if (edges->kind == AXIS_AUTO ? !d->given[META_MOST] || d->most < 1 || d->most > BINS_MAX
+				     : bins < 1)
 		return -1;
-	if ((edges->kind == AXIS_LOG && bins > BINS_LOG_MAX) || (edges->kind == AXIS_EDGES && !d->variable))
+	if ((edges->kind == AXIS_LOG && bins > BINS_LOG_MAX) ||
+	    (edges->kind == AXIS_EDGES && !d->variable))
 		return -1;
 	edges->bins = (uint32_t)(edges->kind == AXIS_AUTO ? d->most : bins);
 	edges->list = d->edges;
@@ -196,7 +203,8 @@ static int describe(struct described *d, const char **why)
 		return 0;
 	if (make(&axis, d, why) != 0)
 		return -1;
-	const bool regular = (d->integer && d->upper - d->lower == (double)bins) || write_json_is_regular(&axis);
+	const bool regular =
+		(d->integer && d->upper - d->lower == (double)bins) || write_json_is_regular(&axis);
 	edges_free(&axis.edges);
 	if (regular)
 		return 0;
@@ -216,18 +224,23 @@ static int describe(struct described *d, const char **why)
 	return describe(d, why);
 }
 
-int described_axis(struct axis *axis, struct described *d, const struct json_reader *r, struct fail *fail)
+int described_axis(struct axis *axis, struct described *d, const struct json_reader *r,
+		   struct fail *fail)
 {
 	const char *why;
 
 	if (d->foreign && describe(d, &why) != 0)
-		return why == edges_no_memory ? fail_set(fail, STATUS_SYSTEM, "%s: %s", r->name, why)
-					      : json_bad(r, d->axes_at, fail, "%s", why);
+		return why == edges_no_memory
+			       ? fail_set(fail, STATUS_SYSTEM, "%s: %s", r->name, why)
+			       : json_bad(r, d->axes_at, fail, "%s", why);
 	if (make(axis, d, &why) != 0)
-		return why == edges_no_memory ? fail_set(fail, STATUS_SYSTEM, "%s: %s", r->name, why)
-					      : json_bad(r, d->foreign ? d->axes_at : d->metadata_at, fail, "%s", why);
+		return why == edges_no_memory
+			       ? fail_set(fail, STATUS_SYSTEM, "%s: %s", r->name, why)
+			       : json_bad(r, d->foreign ? d->axes_at : d->metadata_at, fail, "%s",
+					  why);
 	if (same(axis, d))
 		return 0;
 	edges_free(&axis->edges);
-	return json_bad(r, d->axes_at, fail, "the axis is not that of the metadata's binning and range");
+	return json_bad(r, d->axes_at, fail,
+			"the axis is not that of the metadata's binning and range");
 }

@@ -14,52 +14,62 @@
 #include "document/held.h"
 #include "output/counter.h"
 
-#define DOUBLE_MOST ((uint64_t)1 << 53) /* for a storage of doubles: larger ones cannot hold every count */
+/* for a storage of doubles: larger ones cannot hold every count */
+#define DOUBLE_MOST ((uint64_t)1 << 53)
 
 static int check_metadata(const struct described *d, const struct json_reader *r, struct fail *fail)
 {
 	if (d->other_at > 0)
-		return json_bad(r, d->other_at, fail, "\"%s\" is of another kind", described_meta_names[d->other]);
+		return json_bad(r, d->other_at, fail, "\"%s\" is of another kind",
+				described_meta_names[d->other]);
 	for (int i = 0; i < META_NEEDED; i++)
 		if (!d->given[i])
-			return json_bad(r, d->metadata_at, fail, "the metadata has no \"%s\"", described_meta_names[i]);
+			return json_bad(r, d->metadata_at, fail, "the metadata has no \"%s\"",
+					described_meta_names[i]);
 	if (strcmp(d->counter, counter_name(COUNTER_U64)) != 0)
 		return json_bad(r, d->metadata_at, fail, "the counter is not u64");
 	if (d->channels < 1 || d->channels > LAYOUT_CHANNELS_MAX || d->channel >= d->channels)
-		return json_bad(r, d->metadata_at, fail, "channel %llu of %llu", (unsigned long long)d->channel,
-				(unsigned long long)d->channels);
+		return json_bad(r, d->metadata_at, fail, "channel %llu of %llu",
+				(unsigned long long)d->channel, (unsigned long long)d->channels);
 	if (d->part < 1 || d->part > d->parts || d->parts > UINT32_MAX)
-		return json_bad(r, d->metadata_at, fail, "part %llu of %llu", (unsigned long long)d->part,
-				(unsigned long long)d->parts);
+		return json_bad(r, d->metadata_at, fail, "part %llu of %llu",
+				(unsigned long long)d->part, (unsigned long long)d->parts);
 	const bool ends = d->clamp && strcmp(d->binning, axis_kind_name(AXIS_AUTO)) == 0;
 	if (ends != d->given[META_CLAMPED_UNDER] || ends != d->given[META_CLAMPED_OVER])
 		return json_bad(r, d->metadata_at, fail,
-				"\"clamped_under\" and \"clamped_over\" go with binning \"auto\" that clamps");
+				"\"clamped_under\" and \"clamped_over\" go with binning \"auto\" "
+				"that clamps");
 	uint32_t first;
 	if (d->held && (!held_is_valid(d->held, (uint32_t)d->parts, &first) || first != d->part))
-		return json_bad(r, d->metadata_at, fail,
-				"\"held\" is no list of some of %llu parts, of which %llu is the first",
-				(unsigned long long)d->parts, (unsigned long long)d->part);
+		return json_bad(
+			r, d->metadata_at, fail,
+			"\"held\" is no list of some of %llu parts, of which %llu is the first",
+			(unsigned long long)d->parts, (unsigned long long)d->part);
 	return 0;
 }
 
 static int check_axes(const struct described *d, const struct json_reader *r, struct fail *fail)
 {
 	if (d->axes_at == 0 || d->axes != 1)
-		return json_bad(r, d->axes_at > 0 ? d->axes_at : d->at, fail, "%llu axes, where there should be one",
+		return json_bad(r, d->axes_at > 0 ? d->axes_at : d->at, fail,
+				"%llu axes, where there should be one",
 				(unsigned long long)d->axes);
 	if (!d->regular && !d->variable)
-		return json_bad(r, d->axes_at, fail, "an axis that is neither regular nor variable, but \"%s\"",
+		return json_bad(r, d->axes_at, fail,
+				"an axis that is neither regular nor variable, but \"%s\"",
 				d->axis);
 	if (d->path_at > 0)
-		return json_bad(r, d->path_at, fail, "numbers in a file of their own, which is not read");
+		return json_bad(r, d->path_at, fail,
+				"numbers in a file of their own, which is not read");
 	if (d->regular && !(d->has_lower && d->has_upper && d->has_bins))
 		return json_bad(r, d->axes_at, fail, "a regular axis without lower, upper or bins");
 	if (d->variable && d->edge_count < 2)
 		return json_bad(r, d->axes_at, fail, "a variable axis without edges");
 	/* A counter is known by a number of 32 bits (count.c). */
-	if (described_bins(d) > BINS_MAX || (described_bins(d) + CELL_EXTRA) * d->channels > UINT32_MAX)
-		return json_bad(r, d->axes_at, fail, "an axis of %llu bins", (unsigned long long)described_bins(d));
+	if (described_bins(d) > BINS_MAX ||
+	    (described_bins(d) + CELL_EXTRA) * d->channels > UINT32_MAX)
+		return json_bad(r, d->axes_at, fail, "an axis of %llu bins",
+				(unsigned long long)described_bins(d));
 	return 0;
 }
 
@@ -74,14 +84,18 @@ static uint64_t number_at(const struct json_counts *counts, uint64_t i)
 }
 
 /* The places of a sparse storage must rise, and be within the axis. */
-static int check_index(const struct described *d, const struct json_reader *r, uint64_t places, struct fail *fail)
+static int check_index(const struct described *d, const struct json_reader *r, uint64_t places,
+		       struct fail *fail)
 {
 	if (d->index_rows != 1)
-		return json_bad(r, d->storage_at, fail, "an index of %llu axes", (unsigned long long)d->index_rows);
+		return json_bad(r, d->storage_at, fail, "an index of %llu axes",
+				(unsigned long long)d->index_rows);
 	if (d->index.odd)
-		return json_bad(r, d->index.at, fail, "a place in the index must be a whole number");
+		return json_bad(r, d->index.at, fail,
+				"a place in the index must be a whole number");
 	if (d->index.n != d->counts.n)
-		return json_bad(r, d->storage_at, fail, "%llu values, where the index has %llu places",
+		return json_bad(r, d->storage_at, fail,
+				"%llu values, where the index has %llu places",
 				(unsigned long long)d->counts.n, (unsigned long long)d->index.n);
 	for (uint64_t i = 0; i < d->index.n; i++)
 		if (number_at(&d->index, i) >= places ||
@@ -141,12 +155,14 @@ static int check_storage(struct described *d, const struct json_reader *r, struc
 	if (d->storage_at == 0)
 		return json_bad(r, at, fail, "no storage");
 	if (strcmp(d->storage, "int") != 0 && strcmp(d->storage, "double") != 0)
-		return json_bad(r, at, fail, "a storage of type \"%s\", where only int and double are counts",
+		return json_bad(r, at, fail,
+				"a storage of type \"%s\", where only int and double are counts",
 				d->storage);
 	if (!d->has_counts)
 		return json_bad(r, at, fail, "a storage without values");
 	if (d->counts.odd)
-		return json_bad(r, d->counts.at, fail, "a count must be a whole number from 0 to 2^64 - 1");
+		return json_bad(r, d->counts.at, fail,
+				"a count must be a whole number from 0 to 2^64 - 1");
 	return spread(d, r, fail);
 }
 
@@ -156,7 +172,8 @@ static int check_flow(const struct described *d, const struct json_reader *r, st
 
 	if (d->underflow != mod && d->overflow && d->circular == mod)
 		return 0;
-	return json_bad(r, d->axes_at, fail, "underflow, overflow and circular are not those of binning \"%s\"",
+	return json_bad(r, d->axes_at, fail,
+			"underflow, overflow and circular are not those of binning \"%s\"",
 			d->binning);
 }
 
@@ -165,10 +182,13 @@ static int check_sum(const struct described *d, const struct json_reader *r, str
 {
 	uint64_t sum;
 
-	if ((is_mod(d) ? 0 : d->counts.first) != d->under || d->counts.rest[d->counts.n - 2] != d->over)
-		return json_bad(r, d->storage_at, fail, "its under and over are not those of the metadata");
+	if ((is_mod(d) ? 0 : d->counts.first) != d->under ||
+	    d->counts.rest[d->counts.n - 2] != d->over)
+		return json_bad(r, d->storage_at, fail,
+				"its under and over are not those of the metadata");
 	if (!add_up(&sum, &d->counts, d->nan) || sum != d->samples)
-		return json_bad(r, d->storage_at, fail, "bins, under, over and NaN are not the %llu samples together",
+		return json_bad(r, d->storage_at, fail,
+				"bins, under, over and NaN are not the %llu samples together",
 				(unsigned long long)d->samples);
 	return 0;
 }
@@ -183,7 +203,8 @@ static int settle_foreign(struct described *d, const struct json_reader *r, stru
 	for (uint64_t i = 0; i < d->counts.n && strcmp(d->storage, "double") == 0; i++)
 		if (number_at(&d->counts, i) >= DOUBLE_MOST)
 			return json_bad(r, d->storage_at, fail,
-					"a count of 2^53 or more in a storage of doubles, which is not exact");
+					"a count of 2^53 or more in a storage of doubles, which is "
+					"not exact");
 	d->under = d->counts.first;
 	d->over = d->counts.rest[d->counts.n - 2];
 	d->nan = d->bytes = d->skipped = d->tail = d->inputs = d->channel = 0;

@@ -11,10 +11,11 @@
 
 struct documents {
 	struct json_reader *reader;
-	struct described alone;                        /* a histogram that is the document itself */
-	struct described channel[LAYOUT_CHANNELS_MAX]; /* those that are members of it, by their names ... */
-	uint64_t named;                                /* ... of which these exist, a bit each */
-	uint64_t others;                               /* objects that are neither */
+	struct described alone; /* a histogram that is the document itself */
+	/* those that are members of it, by their names ... */
+	struct described channel[LAYOUT_CHANNELS_MAX];
+	uint64_t named;  /* ... of which these exist, a bit each */
+	uint64_t others; /* objects that are neither */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
@@ -58,8 +59,9 @@ static int channel_of(const char *name)
 	const char *const digits = name + sizeof(PREFIX) - 1;
 	uint64_t n;
 
-	if (strncmp(name, PREFIX, sizeof(PREFIX) - 1) != 0 || (digits[0] == '0' && digits[1] != '\0') ||
-	    number_parse_count(&n, digits) != 0 || n >= LAYOUT_CHANNELS_MAX)
+	if (strncmp(name, PREFIX, sizeof(PREFIX) - 1) != 0 ||
+	    (digits[0] == '0' && digits[1] != '\0') || number_parse_count(&n, digits) != 0 ||
+	    n >= LAYOUT_CHANNELS_MAX)
 		return -1;
 	return (int)n;
 }
@@ -107,15 +109,17 @@ static int take_document(struct documents *d, struct fail *fail)
 /* Are both from one run, over one axis? */
 static bool together(const struct described *a, const struct described *b)
 {
-	if (strcmp(a->type, b->type) != 0 || strcmp(a->binning, b->binning) != 0 || strcmp(a->range, b->range) != 0 ||
-	    strcmp(a->options, b->options) != 0)
+	if (strcmp(a->type, b->type) != 0 || strcmp(a->binning, b->binning) != 0 ||
+	    strcmp(a->range, b->range) != 0 || strcmp(a->options, b->options) != 0)
 		return false;
-	if (a->closed != b->closed || a->clamp != b->clamp || a->partial != b->partial || a->most != b->most ||
-	    a->channels != b->channels || a->samples != b->samples || a->part != b->part || a->parts != b->parts)
+	if (a->closed != b->closed || a->clamp != b->clamp || a->partial != b->partial ||
+	    a->most != b->most || a->channels != b->channels || a->samples != b->samples ||
+	    a->part != b->part || a->parts != b->parts)
 		return false;
 	if (a->state != b->state || strcmp(a->held ? a->held : "", b->held ? b->held : "") != 0)
 		return false;
-	if (a->bytes != b->bytes || a->skipped != b->skipped || a->tail != b->tail || a->inputs != b->inputs)
+	if (a->bytes != b->bytes || a->skipped != b->skipped || a->tail != b->tail ||
+	    a->inputs != b->inputs)
 		return false;
 	if (a->regular != b->regular || described_bins(a) != described_bins(b))
 		return false;
@@ -140,11 +144,13 @@ static int check(struct documents *d, uint32_t *channels, struct fail *fail)
 	const struct json_reader *const r = d->reader;
 	uint32_t n = 1;
 
-	if (d->named != 0 && (alone->schema_at | alone->metadata_at | alone->axes_at | alone->storage_at) != 0)
+	if (d->named != 0 &&
+	    (alone->schema_at | alone->metadata_at | alone->axes_at | alone->storage_at) != 0)
 		return json_bad(r, alone->at, fail, "a histogram beside named ones");
 	if (d->named == 0 && alone->schema_at == 0 && d->others > 0)
 		return json_bad(r, alone->at, fail,
-				"not a UHI histogram: it has no uhi_schema; histograms with names must be channel0, "
+				"not a UHI histogram: it has no uhi_schema; histograms with names "
+				"must be channel0, "
 				"channel1 ...");
 	while (d->named != 0 && n < LAYOUT_CHANNELS_MAX && d->named >> n != 0)
 		n++;
@@ -159,10 +165,12 @@ static int check(struct documents *d, uint32_t *channels, struct fail *fail)
 		if (of->channel != c || of->channels != n)
 			return json_bad(r, of->metadata_at, fail,
 					"channel %llu of %llu, where it is channel %lu of %lu",
-					(unsigned long long)of->channel, (unsigned long long)of->channels,
-					(unsigned long)c, (unsigned long)n);
+					(unsigned long long)of->channel,
+					(unsigned long long)of->channels, (unsigned long)c,
+					(unsigned long)n);
 		if (!together(first, of))
-			return json_bad(r, of->at, fail, "a channel that is not of the same run as the first one");
+			return json_bad(r, of->at, fail,
+					"a channel that is not of the same run as the first one");
 	}
 	if (first->samples > UINT64_MAX / n)
 		return json_bad(r, first->metadata_at, fail, "more than 2^64 - 1 samples");
@@ -178,7 +186,8 @@ static void take_first(struct described *of, bool mod)
 {
 	if (!mod)
 		return;
-	memmove(of->counts.rest + 1, of->counts.rest, (size_t)(of->counts.n - 2) * sizeof(*of->counts.rest));
+	memmove(of->counts.rest + 1, of->counts.rest,
+		(size_t)(of->counts.n - 2) * sizeof(*of->counts.rest));
 	of->counts.rest[0] = of->counts.first;
 }
 
@@ -213,8 +222,8 @@ static int take_counts(struct documents *d, struct hist *h, struct fail *fail)
 }
 
 /*
- * --auto: the first and the last bin must each hold a sample, of some channel, that was not clamped into
- * it. Says what is wrong, or NULL.
+ * --auto: the first and the last bin must each hold a sample, of some channel, that was not clamped
+ * into it. Says what is wrong, or NULL.
  */
 static const char *impossible_ends(const struct hist *h)
 {
@@ -226,13 +235,16 @@ static const char *impossible_ends(const struct hist *h)
 		const uint64_t at_first = bins > 0 ? hist_count(h, c, 0) : 0;
 		const uint64_t at_last = bins > 1 ? hist_count(h, c, bins - 1) : at_first;
 		/* With a single bin it holds both. */
-		const uint64_t under = clamped->under, over = clamped->over, both = bins > 1 ? 0 : over;
+		const uint64_t under = clamped->under, over = clamped->over,
+			       both = bins > 1 ? 0 : over;
 		if (under > at_first || both > at_first - under || over > at_last)
 			return "more samples clamped to a bin than it holds";
 		first = first || at_first > under + both;
 		last = last || at_last > (bins > 1 ? over : under + over);
 	}
-	return (first && last) || bins == 0 ? NULL : "a first or last bin that holds nothing, with binning \"auto\"";
+	return (first && last) || bins == 0
+		       ? NULL
+		       : "a first or last bin that holds nothing, with binning \"auto\"";
 }
 
 /* What is wrong with counts that no run can produce. */
@@ -253,7 +265,8 @@ static int make(struct documents *d, struct document *document, struct fail *fai
 	struct hist *const h = &document->hist;
 	const char *why;
 
-	if (check(d, &h->channels, fail) != 0 || described_axis(&h->axis, first, d->reader, fail) != 0)
+	if (check(d, &h->channels, fail) != 0 ||
+	    described_axis(&h->axis, first, d->reader, fail) != 0)
 		return -1;
 	document->foreign = first->foreign;
 	document->options = first->options;

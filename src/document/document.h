@@ -18,8 +18,9 @@
 struct document {
 	struct hist hist;       /* without statistics, even if the document has them */
 	struct provenance from; /* its options are those of the document */
-	bool foreign;           /* gpuhist did not write it: plain counts, as if of samples of f64 */
-	char *options, *held;   /* what from.options and from.held point to; owned */
+	/* gpuhist did not write it: plain counts, as if of samples of f64 */
+	bool foreign;
+	char *options, *held; /* what from.options and from.held point to; owned */
 };
 
 /* The documents of one file or stream, one after another. */

@@ -71,8 +71,9 @@ static int write_open(struct held_writer *w)
 
 	if (first == 0)
 		return 0;
-	const int n = first == last ? snprintf(range, sizeof(range), "%s%lu", comma, first)
-				    : snprintf(range, sizeof(range), "%s%lu-%lu", comma, first, last);
+	const int n = first == last
+			      ? snprintf(range, sizeof(range), "%s%lu", comma, first)
+			      : snprintf(range, sizeof(range), "%s%lu-%lu", comma, first, last);
 	if (w->used + (size_t)n >= HELD_TEXT) {
 		errno = EOVERFLOW;
 		return -1;

@@ -36,10 +36,14 @@ bool held_is_valid(const char *text, uint32_t parts, uint32_t *first);
 struct held_writer {
 	char *text; /* the caller frees it; NULL: nothing was added */
 	size_t used, room;
-	struct held_range open; /* not written yet, because the next one may follow directly; 0: none */
+	/* not written yet, because the next one may follow directly; 0: none */
+	struct held_range open;
 };
 
-/* Ranges must rise. -1: no memory (errno ENOMEM), or the list would be longer than HELD_TEXT (EOVERFLOW). */
+/*
+ * Ranges must rise. -1: no memory (errno ENOMEM), or the list would be longer than HELD_TEXT
+ * (EOVERFLOW).
+ */
 int held_add(struct held_writer *w, const struct held_range *range);
 
 /* Call it after the last range. */

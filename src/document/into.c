@@ -42,7 +42,8 @@ static int lock_folder(const char *path, struct fail *fail)
 		 * locked.
 		 */
 		errno = errno == EBADF ? ENOLCK : errno;
-		fail_errno(fail, "%s: its folder cannot be locked, which adding to a file needs", path);
+		fail_errno(fail, "%s: its folder cannot be locked, which adding to a file needs",
+			   path);
 		close(fd);
 		return -1;
 	}
@@ -59,7 +60,8 @@ static int look(const char *path, struct fail *fail)
 	if (!S_ISREG(st.st_mode))
 		return fail_set(fail, STATUS_SYSTEM, "%s: not a regular file", path);
 	if (st.st_size == 0)
-		return fail_set(fail, STATUS_DATA, "%s: is empty, not a histogram (remove it to begin a new one)",
+		return fail_set(fail, STATUS_DATA,
+				"%s: is empty, not a histogram (remove it to begin a new one)",
 				path);
 	return 1;
 }
@@ -82,13 +84,16 @@ static int read_document(const char *path, struct document *document, struct fai
 		return -1;
 	rc = documents_next(documents, document, fail);
 	if (rc == 0)
-		rc = fail_set(fail, STATUS_DATA, "%s: holds no histogram (remove it to begin a new one)", path);
+		rc = fail_set(fail, STATUS_DATA,
+			      "%s: holds no histogram (remove it to begin a new one)", path);
 	if (rc > 0) {
 		const int more = documents_next(documents, &second, fail);
 		if (more > 0) {
 			document_free(&second);
 			fail_set(fail, STATUS_DATA,
-				 "%s: holds more than one histogram (gpuhist --merge makes one of them)", path);
+				 "%s: holds more than one histogram (gpuhist --merge makes one of "
+				 "them)",
+				 path);
 		}
 		rc = more == 0 ? 1 : -1;
 		if (rc < 0)
@@ -97,10 +102,10 @@ static int read_document(const char *path, struct document *document, struct fai
 	documents_close(documents);
 	if (rc > 0 && document->foreign) {
 		document_free(document);
-		rc = fail_set(
-			fail, STATUS_DATA,
-			"%s: gpuhist did not write it, and its counts alone would be kept (gpuhist --merge adds them)",
-			path);
+		rc = fail_set(fail, STATUS_DATA,
+			      "%s: gpuhist did not write it, and its counts alone would be kept "
+			      "(gpuhist --merge adds them)",
+			      path);
 	}
 	return rc;
 }
@@ -131,7 +136,9 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	char why[SUM_WHY];
 	int rc = 0;
 	if (document.from.partial || document.from.parts != 1)
-		rc = fail_set(fail, STATUS_DATA, "%s: holds a part of a histogram, to which no run can be added", path);
+		rc = fail_set(fail, STATUS_DATA,
+			      "%s: holds a part of a histogram, to which no run can be added",
+			      path);
 	else if (!sum_fits(why, &document.hist, like))
 		rc = fail_set(fail, STATUS_DATA, "this run cannot be added to %s: %s", path, why);
 	document_free(&document);
@@ -144,21 +151,23 @@ struct how {
 	bool *replaced; /* becomes true when FILE has been replaced */
 };
 
-static int write_file(const char *path, const struct document *document, const struct how *how, struct fail *fail)
+static int write_file(const char *path, const struct document *document, const struct how *how,
+		      struct fail *fail)
 {
 	struct output *out;
 
 	if (output_open(&out, path, fail) != 0)
 		return -1;
 	output_note_replaced(out, how->replaced);
-	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64, .nonzero = how->nonzero},
+	write_json(out, &document->hist,
+		   &(struct style){.counter = COUNTER_U64, .nonzero = how->nonzero},
 		   &document->from);
 	return output_commit(out, fail);
 }
 
 /* With the lock held. */
-static int add_locked(const char *path, struct document *run, const struct how *how, struct into_sum *total,
-		      struct fail *fail)
+static int add_locked(const char *path, struct document *run, const struct how *how,
+		      struct into_sum *total, struct fail *fail)
 {
 	static const struct sum_name RUN = {.path = "this run", .number = 1};
 	struct document document;
@@ -202,10 +211,12 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 		if (replaced)
 			fail_pass(fail, &why);
 		else if (publish_rescue(path, &run.hist, from, name, &lost) == 0)
-			fail_set(fail, why.status, "%s; nothing was added, and this run's histogram is saved in %s",
+			fail_set(fail, why.status,
+				 "%s; nothing was added, and this run's histogram is saved in %s",
 				 why.text, name);
 		else
-			fail_set(fail, why.status, "%s; nothing was added, and the rescue file failed: %s", why.text,
+			fail_set(fail, why.status,
+				 "%s; nothing was added, and the rescue file failed: %s", why.text,
 				 lost.text);
 	}
 	if (folder >= 0)

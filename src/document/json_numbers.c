@@ -37,13 +37,16 @@ static int grow(struct json_reader *r, struct room *room, uint64_t most, struct 
 		return json_bad(r, json_offset(r), fail, "an array of more than %llu numbers",
 				(unsigned long long)most);
 	const uint64_t likely = room->likely < most ? room->likely : most;
-	const uint64_t more = room->room > 0 ? 2 * room->room : likely > ROOM_AT_FIRST ? likely : ROOM_AT_FIRST;
+	const uint64_t more = room->room > 0           ? 2 * room->room
+			      : likely > ROOM_AT_FIRST ? likely
+						       : ROOM_AT_FIRST;
 	if (more > SIZE_MAX / 16) {
 		errno = ENOMEM;
 		return fail_errno(fail, "%s", r->name);
 	}
 	const bool huge = room->room == 0 && more * 8 >= HUGE_PAGE;
-	void *const base = huge ? huge_alloc((size_t)more * 8) : realloc(room->base, (size_t)more * 8);
+	void *const base =
+		huge ? huge_alloc((size_t)more * 8) : realloc(room->base, (size_t)more * 8);
 	if (!base)
 		return fail_errno(fail, "%s", r->name);
 	room->base = base;
@@ -108,7 +111,8 @@ static const unsigned char *long_count(const unsigned char *p, uint64_t *count)
  * It takes eight bytes at a time: four numbers of one digit, or one of up to seven. The lengths of
  * counts change from one to the next, and a branch for each digit would be mispredicted each time.
  */
-static const unsigned char *plain_counts(const unsigned char *p, const unsigned char *end, struct room *room)
+static const unsigned char *plain_counts(const unsigned char *p, const unsigned char *end,
+					 struct room *room)
 {
 	static const uint64_t COMMAS = 0xff00ff00ff00ff00u, FOUR = 0x2c002c002c002c00u;
 	uint64_t *out = (uint64_t *)room->base + room->n;
@@ -128,7 +132,8 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 				break;
 			p = next;
 		} else {
-			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u; /* eight for each digit */
+			/* eight for each digit */
+			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u;
 			/*
 			 * Python writes a blank. It is not looked for after each comma, because
 			 * each number would wait for that.
@@ -141,7 +146,8 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 			 * There is no digit, no comma after the digits, or a zero that others
 			 * follow.
 			 */
-			if (bits == 0 || (word >> bits & 255) != ',' || ((word & 255) == '0' && bits > 8))
+			if (bits == 0 || (word >> bits & 255) != ',' ||
+			    ((word & 255) == '0' && bits > 8))
 				break;
 			*out = eight_digits(word << (64 - bits));
 			p += bits / 8 + 1;
@@ -156,7 +162,8 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
  * Skips the rest of an array that has a number which is not a count, or something else than
  * numbers.
  */
-static int pass_over(struct json_reader *r, struct json_counts *counts, uint64_t at, struct fail *fail)
+static int pass_over(struct json_reader *r, struct json_counts *counts, uint64_t at,
+		     struct fail *fail)
 {
 	int more;
 
@@ -181,8 +188,8 @@ static int take_count(struct json_reader *r, uint64_t *count, struct fail *fail)
 	return json_number(r, &text, fail) == 0 ? json_count_of(count, text) : -1;
 }
 
-static int take_counts(struct json_reader *r, struct json_counts *counts, struct room *room, uint64_t most,
-		       struct fail *fail)
+static int take_counts(struct json_reader *r, struct json_counts *counts, struct room *room,
+		       uint64_t most, struct fail *fail)
 {
 	uint64_t count = 0;
 	int more, next, odd = 0;
@@ -222,7 +229,8 @@ static uint64_t left(const struct json_reader *r)
 	return r->size > json_offset(r) ? (r->size - json_offset(r)) / 2 + 1 : 0;
 }
 
-int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most, struct fail *fail)
+int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most,
+		struct fail *fail)
 {
 	struct room room = {.likely = likely < left(r) ? likely : left(r)};
 	int rc;
@@ -259,7 +267,8 @@ static double divided(uint64_t n, int e)
 	const bool inexact = quotient * five != dividend;
 	const int bits = 128 - __builtin_clzll((uint64_t)(quotient >> 64)), down = bits - 53;
 	uint64_t kept = (uint64_t)(quotient >> down);
-	const uint128_t rest = quotient & (((uint128_t)1 << down) - 1), half = (uint128_t)1 << (down - 1);
+	const uint128_t rest = quotient & (((uint128_t)1 << down) - 1),
+			half = (uint128_t)1 << (down - 1);
 
 	kept += rest > half || (rest == half && (inexact || kept % 2 == 1));
 	/*
@@ -341,7 +350,8 @@ int json_reals(struct json_reader *r, double **reals, uint64_t *n, uint64_t most
 			room.n++;
 			r->at = r->buffer + (next - r->buffer);
 		}
-		if (grow(r, &room, most, fail) != 0 || json_real(r, (double *)room.base + room.n, fail) != 0)
+		if (grow(r, &room, most, fail) != 0 ||
+		    json_real(r, (double *)room.base + room.n, fail) != 0)
 			break;
 		room.n++;
 	}

@@ -66,7 +66,8 @@ void json_close(struct json_reader *r)
 	free(r);
 }
 
-int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format, ...)
+int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format,
+	     ...)
 {
 	char why[512];
 	va_list ap;
@@ -129,10 +130,12 @@ int json_peek(struct json_reader *r, int *next, struct fail *fail)
 int json_unexpected(const struct json_reader *r, const char *wanted, struct fail *fail)
 {
 	if (r->at == r->end)
-		return json_bad(r, json_offset(r), fail, "%s expected, not the end of the input", wanted);
+		return json_bad(r, json_offset(r), fail, "%s expected, not the end of the input",
+				wanted);
 	if (*r->at > ' ' && *r->at < 0x7f)
 		return json_bad(r, json_offset(r), fail, "%s expected, not '%c'", wanted, *r->at);
-	return json_bad(r, json_offset(r), fail, "%s expected, not the byte 0x%02x", wanted, *r->at);
+	return json_bad(r, json_offset(r), fail, "%s expected, not the byte 0x%02x", wanted,
+			*r->at);
 }
 
 int json_take(struct json_reader *r, int c, const char *wanted, struct fail *fail)
@@ -164,7 +167,8 @@ int json_document(struct json_reader *r, struct fail *fail)
 static int enter(struct json_reader *r, struct fail *fail)
 {
 	if (r->depth == JSON_DEPTH)
-		return json_bad(r, json_offset(r), fail, "values in values, more than %u deep", JSON_DEPTH);
+		return json_bad(r, json_offset(r), fail, "values in values, more than %u deep",
+				JSON_DEPTH);
 	r->level[r->depth++] = (struct json_level){.first = true, .names = r->names};
 	return 0;
 }
@@ -283,7 +287,8 @@ int json_number(struct json_reader *r, const char **text, struct fail *fail)
 		return json_bad(r, json_offset(r), fail, "a number that JSON does not have");
 	const size_t length = (size_t)(end - r->at);
 	if (length > JSON_NUMBER)
-		return json_bad(r, json_offset(r), fail, "a number of more than %u characters", JSON_NUMBER);
+		return json_bad(r, json_offset(r), fail, "a number of more than %u characters",
+				JSON_NUMBER);
 	memcpy(r->number, r->at, length);
 	r->number[length] = '\0';
 	r->at += length;
@@ -343,7 +348,11 @@ int json_skip(struct json_reader *r, struct fail *fail)
 		case 't':
 		case 'f':
 		case 'n':
-			if (take_word(r, next == 't' ? "true" : next == 'f' ? "false" : "null", "a value", fail) != 0)
+			if (take_word(r,
+				      next == 't'   ? "true"
+				      : next == 'f' ? "false"
+						    : "null",
+				      "a value", fail) != 0)
 				return -1;
 			break;
 		default:
@@ -354,7 +363,8 @@ int json_skip(struct json_reader *r, struct fail *fail)
 		}
 		/* Levels that end here are left, up to one that has another value. */
 		for (more = 0; more == 0 && r->depth > outside;) {
-			more = object[r->depth - 1] ? json_member(r, &unused, fail) : json_element(r, fail);
+			more = object[r->depth - 1] ? json_member(r, &unused, fail)
+						    : json_element(r, fail);
 			if (more < 0)
 				return -1;
 		}

@@ -36,8 +36,9 @@ struct json_level {
 struct json_reader {
 	char *name; /* for messages */
 	int fd;
-	bool ended;                   /* the input ends where the buffer does */
-	unsigned char *buffer;        /* JSON_BUFFER bytes, and a zero after the last one that was read */
+	bool ended; /* the input ends where the buffer does */
+	/* JSON_BUFFER bytes, and a zero after the last one that was read */
+	unsigned char *buffer;
 	unsigned char *at;            /* the next byte to be taken ... */
 	unsigned char *end;           /* ... and the end of those that were read */
 	uint64_t offset;              /* where the buffer's first byte is in the input */
@@ -64,9 +65,12 @@ static inline uint64_t json_offset(const struct json_reader *r)
 	return r->offset + (uint64_t)(r->at - r->buffer);
 }
 
-/* "NAME: document 3: byte 1234: why", STATUS_DATA; both are counted from 1, offset from 0. Returns -1. */
-int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
+/*
+ * "NAME: document 3: byte 1234: why", STATUS_DATA; both are counted from 1, offset from 0. Returns
+ * -1.
+ */
+int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format,
+	     ...) __attribute__((format(printf, 4, 5)));
 
 /* Call it between documents. 1: the next one begins at json_offset. 0: there are no more. */
 int json_document(struct json_reader *r, struct fail *fail);
@@ -93,7 +97,8 @@ int json_element(struct json_reader *r, struct fail *fail);
  */
 int json_string(struct json_reader *r, const char **text, size_t *length, struct fail *fail);
 int json_number(struct json_reader *r, const char **text, struct fail *fail);
-int json_real(struct json_reader *r, double *real, struct fail *fail); /* finite: the nearest binary64 */
+/* finite: the nearest binary64 */
+int json_real(struct json_reader *r, double *real, struct fail *fail);
 int json_bool(struct json_reader *r, bool *value, struct fail *fail);
 int json_skip(struct json_reader *r, struct fail *fail);
 
@@ -107,18 +112,21 @@ struct json_counts {
 	uint64_t first; /* the first one; the others are ... */
 	uint64_t *rest; /* ... here, for the caller to free */
 	uint64_t n;     /* how many, the first one included */
-	bool odd;       /* one of them is not a whole number from 0 to 2^64 - 1: there is no rest ... */
-	uint64_t at;    /* ... and this is where it is in the input */
+	/* one of them is not a whole number from 0 to 2^64 - 1: there is no rest ... */
+	bool odd;
+	uint64_t at; /* ... and this is where it is in the input */
 };
 
 /*
  * Takes at most `most` of them. Memory for as many as are likely, and as the rest of a regular file
  * can hold, is taken in one call. On failure there is nothing to free.
  */
-int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most, struct fail *fail);
+int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most,
+		struct fail *fail);
 
 /* The same for finite numbers, each the binary64 nearest to its text. */
-int json_reals(struct json_reader *r, double **reals, uint64_t *n, uint64_t most, struct fail *fail);
+int json_reals(struct json_reader *r, double **reals, uint64_t *n, uint64_t most,
+	       struct fail *fail);
 
 /* ---- what json_read.c shares with json_string.c and json_numbers.c ---- */
 

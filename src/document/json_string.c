@@ -10,7 +10,8 @@ static int keep(struct json_reader *r, size_t *used, const void *bytes, size_t n
 {
 	/* With a zero after it. */
 	if (*used + n >= JSON_TEXT)
-		return json_bad(r, json_offset(r), fail, "a text of more than %zu bytes", JSON_TEXT - 1);
+		return json_bad(r, json_offset(r), fail, "a text of more than %zu bytes",
+				JSON_TEXT - 1);
 	if (*used + n >= r->text_room) {
 		size_t room = r->text_room;
 		while (*used + n >= room)
@@ -106,7 +107,8 @@ int json_string(struct json_reader *r, const char **text, size_t *length, struct
 		if (*r->at >= 0x80) {
 			const size_t n = utf8_length(r->at, (size_t)(r->end - r->at));
 			if (n == 0)
-				return json_bad(r, json_offset(r), fail, "a text that is not UTF-8");
+				return json_bad(r, json_offset(r), fail,
+						"a text that is not UTF-8");
 			if (keep(r, &used, r->at, n, fail) != 0)
 				return -1;
 			r->at += n;

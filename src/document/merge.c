@@ -22,7 +22,8 @@
 #include "base/lock.h"
 #include "base/signals.h"
 
-#define THREADS 4u                        /* each has a document in memory, 8 bytes for each of its bins ... */
+/* each has a document in memory, 8 bytes for each of its bins ... */
+#define THREADS 4u
 #define THREADS_LARGE 2u                  /* ... so of large files ... */
 #define LARGE_BYTES ((uint64_t)128 << 20) /* ... as these are, there are fewer */
 #define WORTH_BYTES ((uint64_t)4 << 20)   /* what one thread can read while another is started */
@@ -74,7 +75,8 @@ static bool is_regular(const char *path, uint64_t *bytes)
  * Reads all documents of a file, and adds them in its turn. 0: they were added. 1: another file
  * failed. -1: *fail says why.
  */
-static int add_documents(struct merge *m, size_t file, struct documents *documents, struct fail *fail)
+static int add_documents(struct merge *m, size_t file, struct documents *documents,
+			 struct fail *fail)
 {
 	struct sum_name name = {.path = m->paths[file]};
 	struct document document;

@@ -14,14 +14,15 @@ void sum_name_text(char text[SUM_NAME], const struct sum_name *name)
 	const char *const path = strcmp(name->path, "-") == 0 ? "standard input" : name->path;
 
 	if (name->number > 1)
-		snprintf(text, SUM_NAME, "%.*s, document %llu", PATH_MAX, path, (unsigned long long)name->number);
+		snprintf(text, SUM_NAME, "%.*s, document %llu", PATH_MAX, path,
+			 (unsigned long long)name->number);
 	else
 		snprintf(text, SUM_NAME, "%.*s", PATH_MAX, path);
 }
 
 /* "FILE cannot be added to FILE: why" */
-static int refuse(const struct sum *s, const struct sum_name *name, enum status status, const char *why,
-		  struct fail *fail)
+static int refuse(const struct sum *s, const struct sum_name *name, enum status status,
+		  const char *why, struct fail *fail)
 {
 	char this[SUM_NAME], first[SUM_NAME];
 
@@ -43,8 +44,9 @@ static void ends_text(char text[ENDS], const struct axis *axis)
 
 bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
 {
-	const char *const what =
-		h->channels != more->channels ? "number of channels" : axis_difference(&h->axis, &more->axis);
+	const char *const what = h->channels != more->channels
+					 ? "number of channels"
+					 : axis_difference(&h->axis, &more->axis);
 	const struct axis *const a = &more->axis, *const b = &h->axis;
 	char ends_a[ENDS], ends_b[ENDS];
 
@@ -59,11 +61,11 @@ bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
 		snprintf(why, SUM_WHY, "its bins are %s",
 			 a->kind == AXIS_AUTO ? "those of --auto" : "not those of --auto");
 	} else if (a->kind == AXIS_AUTO && a->edges.most != b->edges.most) {
-		snprintf(why, SUM_WHY, "it is --auto with at most %lu bin%s, not %lu", (ul)a->edges.most,
-			 a->edges.most == 1 ? "" : "s", (ul)b->edges.most);
+		snprintf(why, SUM_WHY, "it is --auto with at most %lu bin%s, not %lu",
+			 (ul)a->edges.most, a->edges.most == 1 ? "" : "s", (ul)b->edges.most);
 	} else if (a->kind != AXIS_AUTO && axis_bins(a) != axis_bins(b)) {
-		snprintf(why, SUM_WHY, "it has %lu bin%s, not %lu", (ul)axis_bins(a), axis_bins(a) == 1 ? "" : "s",
-			 (ul)axis_bins(b));
+		snprintf(why, SUM_WHY, "it has %lu bin%s, not %lu", (ul)axis_bins(a),
+			 axis_bins(a) == 1 ? "" : "s", (ul)axis_bins(b));
 	} else if (strcmp(what, "range") == 0 && a->kind != AXIS_AUTO) {
 		ends_text(ends_a, a);
 		ends_text(ends_b, b);
@@ -79,7 +81,8 @@ bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
 
 static const char PLAIN[] = " (what gpuhist did not write counts as f64)";
 
-static int add_hist(struct sum *s, const struct hist *more, const struct sum_name *name, struct fail *fail)
+static int add_hist(struct sum *s, const struct hist *more, const struct sum_name *name,
+		    struct fail *fail)
 {
 	struct hist *const h = &s->total.hist;
 	struct fail own = {.status = STATUS_OK};
@@ -103,13 +106,15 @@ static bool add(uint64_t *sum, uint64_t more)
 	return fits;
 }
 
-static int add_provenance(struct sum *s, const struct provenance *more, const struct sum_name *name, struct fail *fail)
+static int add_provenance(struct sum *s, const struct provenance *more, const struct sum_name *name,
+			  struct fail *fail)
 {
 	struct provenance *const from = &s->total.from;
 
 	if (!add(&from->inputs, more->inputs) || !add(&from->bytes, more->bytes) ||
 	    !add(&from->skipped, more->skipped) || !add(&from->tail, more->tail))
-		return refuse(s, name, STATUS_LIMIT, "the sum of the bytes or inputs is past 2^64 - 1", fail);
+		return refuse(s, name, STATUS_LIMIT,
+			      "the sum of the bytes or inputs is past 2^64 - 1", fail);
 	if (from->state == 0)
 		from->state = more->state;
 	/* If the options differ, the sum has none in particular. */
@@ -118,13 +123,15 @@ static int add_provenance(struct sum *s, const struct provenance *more, const st
 	return 0;
 }
 
-int sum_add(struct sum *s, struct document *document, const struct sum_name *name, struct fail *fail)
+int sum_add(struct sum *s, struct document *document, const struct sum_name *name,
+	    struct fail *fail)
 {
 	char text[SUM_NAME], why[SUM_PARTS_WHY];
 
 	if (document->from.partial) {
 		sum_name_text(text, name);
-		return fail_set(fail, STATUS_DATA, "%s: holds partial counts, of a run that was still going on", text);
+		return fail_set(fail, STATUS_DATA,
+				"%s: holds partial counts, of a run that was still going on", text);
 	}
 	if (s->documents > 0 && !sum_parts_fit(why, &s->total.from, &document->from))
 		return refuse(s, name, STATUS_DATA, why, fail);
@@ -145,7 +152,9 @@ int sum_add(struct sum *s, struct document *document, const struct sum_name *nam
 		s->total.hist.stats = NULL;
 		return 0;
 	}
-	return add_hist(s, &document->hist, name, fail) != 0 ? -1 : add_provenance(s, &document->from, name, fail);
+	return add_hist(s, &document->hist, name, fail) != 0
+		       ? -1
+		       : add_provenance(s, &document->from, name, fail);
 }
 
 void sum_free(struct sum *s)

@@ -36,9 +36,10 @@ struct sum_part {
 
 /* Begins as {0}. */
 struct sum {
-	struct document total; /* as a document, once there is one; after sum_finish it says which parts it holds */
-	uint64_t documents;    /* how many were added */
-	uint64_t foreign;      /* how many of these gpuhist did not write ... */
+	/* as a document, once there is one; after sum_finish it says which parts it holds */
+	struct document total;
+	uint64_t documents; /* how many were added */
+	uint64_t foreign;   /* how many of these gpuhist did not write ... */
 	struct sum_name foreign_first;
 	struct sum_name first;
 	struct sum_part *parts; /* all parts that were added, if they are parts of a whole; owned */
@@ -61,7 +62,8 @@ void sum_name_text(char text[SUM_NAME], const struct sum_name *name);
  * stay the caller's. -1: it does not belong to those before it (STATUS_DATA, both are named), or a
  * sum is above 2^64 - 1 (STATUS_LIMIT). After a failure sum_free is the only call allowed.
  */
-int sum_add(struct sum *s, struct document *document, const struct sum_name *name, struct fail *fail);
+int sum_add(struct sum *s, struct document *document, const struct sum_name *name,
+	    struct fail *fail);
 
 /*
  * Call it after the last document; there must have been one. -1: a part is there twice, or is
@@ -80,9 +82,11 @@ void sum_free(struct sum *s);
  * what differs.
  */
 #define SUM_PARTS_WHY 2500
-bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum, const struct provenance *more);
+bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum,
+		   const struct provenance *more);
 
 /* Remembers which parts a document holds. */
-int sum_note_parts(struct sum *s, const struct provenance *from, const struct sum_name *name, struct fail *fail);
+int sum_note_parts(struct sum *s, const struct provenance *from, const struct sum_name *name,
+		   struct fail *fail);
 
 #endif

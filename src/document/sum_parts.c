@@ -19,7 +19,8 @@ static const char *part_text(char text[PART], const struct provenance *from)
 	if (!from->held)
 		snprintf(text, PART, "part %lu", (ul)from->part);
 	else
-		snprintf(text, PART, "parts %.*s%s", LISTED, from->held, strlen(from->held) > LISTED ? "..." : "");
+		snprintf(text, PART, "parts %.*s%s", LISTED, from->held,
+			 strlen(from->held) > LISTED ? "..." : "");
 	return text;
 }
 
@@ -33,9 +34,12 @@ static const char *part_of_text(char text[PART], const struct provenance *from)
 	return text;
 }
 
-bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum, const struct provenance *more)
+bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum,
+		   const struct provenance *more)
 {
-	const char *const a = more->options ? more->options : "", *const b = sum->options ? sum->options : "";
+	const char *const a = more->options ? more->options : "", *const b = sum->options
+										     ? sum->options
+										     : "";
 	char this[PART], first[PART];
 
 	if (more->parts != sum->parts) {
@@ -46,7 +50,8 @@ bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum, const 
 	if (sum->parts == 1)
 		return true;
 	if (strcmp(a, b) != 0) {
-		snprintf(why, SUM_PARTS_WHY, "parts of one whole have the same options, and it has '%.*s', not '%.*s'",
+		snprintf(why, SUM_PARTS_WHY,
+			 "parts of one whole have the same options, and it has '%.*s', not '%.*s'",
 			 OPTIONS, a, OPTIONS, b);
 		return false;
 	}
@@ -54,13 +59,15 @@ bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum, const 
 	if (sum->state == more->state || sum->state == 0 || more->state == 0)
 		return true;
 	snprintf(why, SUM_PARTS_WHY,
-		 "an input changed between %s and %s, or is a copy with another time of modification (cp -p and rsync "
+		 "an input changed between %s and %s, or is a copy with another time of "
+		 "modification (cp -p and rsync "
 		 "-t keep it)",
 		 part_text(first, sum), part_text(this, more));
 	return false;
 }
 
-static int note(struct sum *s, const struct held_range *range, const struct sum_name *name, struct fail *fail)
+static int note(struct sum *s, const struct held_range *range, const struct sum_name *name,
+		struct fail *fail)
 {
 	if (s->ranges == s->room) {
 		const size_t room = s->room > 0 ? 2 * s->room : 16;
@@ -76,7 +83,8 @@ static int note(struct sum *s, const struct held_range *range, const struct sum_
 }
 
 /* Kept as a list, not as a bit for each part: there may be 2^32 - 1 parts. */
-int sum_note_parts(struct sum *s, const struct provenance *from, const struct sum_name *name, struct fail *fail)
+int sum_note_parts(struct sum *s, const struct provenance *from, const struct sum_name *name,
+		   struct fail *fail)
 {
 	struct held_range range = {from->part, from->part};
 	const char *held = from->held;
@@ -102,15 +110,17 @@ static int by_part(const void *a, const void *b)
 }
 
 /* "FILE and FILE: both are part 2 of 3" */
-static int refuse_twice(const struct sum *s, const struct sum_part *one, const struct sum_part *two, struct fail *fail)
+static int refuse_twice(const struct sum *s, const struct sum_part *one, const struct sum_part *two,
+			struct fail *fail)
 {
 	char name[SUM_NAME], other[SUM_NAME];
 
 	sum_name_text(name, &one->name);
 	sum_name_text(other, &two->name);
-	const bool sums = one->range.first != one->range.last || two->range.first != two->range.last;
-	return fail_set(fail, STATUS_DATA, "%s and %s: both %s part %lu of %lu", name, other, sums ? "hold" : "are",
-			(ul)two->range.first, (ul)s->total.from.parts);
+	const bool sums =
+		one->range.first != one->range.last || two->range.first != two->range.last;
+	return fail_set(fail, STATUS_DATA, "%s and %s: both %s part %lu of %lu", name, other,
+			sums ? "hold" : "are", (ul)two->range.first, (ul)s->total.from.parts);
 }
 
 /* Sorts them. -1: a part is there twice. */
@@ -125,7 +135,8 @@ static int sort(struct sum *s, struct fail *fail)
 }
 
 /* How many numbers between `last` and `next` are missing; the first few are added to the list. */
-static uint64_t missing_between(char *list, size_t room, uint64_t listed, uint64_t last, uint64_t next)
+static uint64_t missing_between(char *list, size_t room, uint64_t listed, uint64_t last,
+				uint64_t next)
 {
 	for (uint64_t k = last + 1; k < next && listed + (k - last) <= 8; k++) {
 		const size_t used = strlen(list);
@@ -155,7 +166,8 @@ static int list_held(struct sum *s, struct fail *fail)
 	if (errno != EOVERFLOW)
 		return fail_errno(fail, "the list of the parts that are there");
 	return fail_set(fail, STATUS_LIMIT,
-			"the list of the parts that are there would be too long: add parts that follow one another");
+			"the list of the parts that are there would be too long: add parts that "
+			"follow one another");
 }
 
 int sum_finish(struct sum *s, bool some, struct fail *fail)
@@ -170,7 +182,8 @@ int sum_finish(struct sum *s, bool some, struct fail *fail)
 	if (sort(s, fail) != 0)
 		return -1;
 	for (size_t i = 0; i < s->ranges; last = s->parts[i++].range.last)
-		missing += missing_between(list, sizeof(list), missing, last, s->parts[i].range.first);
+		missing +=
+			missing_between(list, sizeof(list), missing, last, s->parts[i].range.first);
 	missing += missing_between(list, sizeof(list), missing, last, (uint64_t)from->parts + 1);
 	if (missing == 0) {
 		from->part = from->parts = 1;
@@ -183,6 +196,8 @@ int sum_finish(struct sum *s, bool some, struct fail *fail)
 		snprintf(more, sizeof(more), " and %llu more", (unsigned long long)missing - 8);
 	sum_name_text(one, &s->first);
 	return fail_set(fail, STATUS_DATA,
-			"%s is a part of %lu; part%s %s%s %s missing (--merge=some adds those that are there)", one,
-			(ul)from->parts, missing == 1 ? "" : "s", list, more, missing == 1 ? "is" : "are");
+			"%s is a part of %lu; part%s %s%s %s missing (--merge=some adds those that "
+			"are there)",
+			one, (ul)from->parts, missing == 1 ? "" : "s", list, more,
+			missing == 1 ? "is" : "are");
 }

@@ -43,35 +43,40 @@ enum {
 };
 
 /* name in struct cuda, symbol in the library, arguments */
-#define CUDA_FUNCTIONS(X)                                                                                              \
-	X(init, "cuInit", (unsigned flags))                                                                            \
-	X(driver_version, "cuDriverGetVersion", (int *version))                                                        \
-	X(device_count, "cuDeviceGetCount", (int *count))                                                              \
-	X(device_get, "cuDeviceGet", (CUdevice * device, int ordinal))                                                 \
-	X(device_name, "cuDeviceGetName", (char *name, int length, CUdevice device))                                   \
-	X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, CUdevice device))                      \
-	X(context_retain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))                          \
-	X(context_set, "cuCtxSetCurrent", (CUcontext context))                                                         \
-	X(module_load, "cuModuleLoadData", (CUmodule * module, const void *image))                                     \
-	X(module_function, "cuModuleGetFunction", (CUfunction * function, CUmodule module, const char *name))          \
-	X(function_set, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))                         \
-	X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                                    \
-	  (int *blocks, CUfunction function, int threads, size_t shared))                                              \
-	X(memory_alloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))                                        \
-	X(memory_free, "cuMemFree_v2", (CUdeviceptr pointer))                                                          \
-	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))                        \
-	X(host_unregister, "cuMemHostUnregister", (void *pointer))                                                     \
-	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                                        \
-	X(event_create, "cuEventCreate", (CUevent * event, unsigned flags))                                            \
-	X(event_destroy, "cuEventDestroy_v2", (CUevent event))                                                         \
-	X(event_record, "cuEventRecord", (CUevent event, CUstream stream))                                             \
-	X(event_query, "cuEventQuery", (CUevent event))                                                                \
-	X(to_device, "cuMemcpyHtoDAsync_v2", (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))        \
-	X(to_host, "cuMemcpyDtoHAsync_v2", (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                \
-	X(fill32, "cuMemsetD32Async", (CUdeviceptr to, unsigned value, size_t words, CUstream stream))                 \
-	X(launch, "cuLaunchKernel",                                                                                    \
-	  (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
-	   unsigned block_z, unsigned shared, CUstream stream, void **arguments, void **extra))                        \
+#define CUDA_FUNCTIONS(X)                                                                          \
+	X(init, "cuInit", (unsigned flags))                                                        \
+	X(driver_version, "cuDriverGetVersion", (int *version))                                    \
+	X(device_count, "cuDeviceGetCount", (int *count))                                          \
+	X(device_get, "cuDeviceGet", (CUdevice * device, int ordinal))                             \
+	X(device_name, "cuDeviceGetName", (char *name, int length, CUdevice device))               \
+	X(device_attribute, "cuDeviceGetAttribute", (int *value, int attribute, CUdevice device))  \
+	X(context_retain, "cuDevicePrimaryCtxRetain", (CUcontext * context, CUdevice device))      \
+	X(context_set, "cuCtxSetCurrent", (CUcontext context))                                     \
+	X(module_load, "cuModuleLoadData", (CUmodule * module, const void *image))                 \
+	X(module_function, "cuModuleGetFunction",                                                  \
+	  (CUfunction * function, CUmodule module, const char *name))                              \
+	X(function_set, "cuFuncSetAttribute", (CUfunction function, int attribute, int value))     \
+	X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                \
+	  (int *blocks, CUfunction function, int threads, size_t shared))                          \
+	X(memory_alloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))                    \
+	X(memory_free, "cuMemFree_v2", (CUdeviceptr pointer))                                      \
+	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))    \
+	X(host_unregister, "cuMemHostUnregister", (void *pointer))                                 \
+	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                    \
+	X(event_create, "cuEventCreate", (CUevent * event, unsigned flags))                        \
+	X(event_destroy, "cuEventDestroy_v2", (CUevent event))                                     \
+	X(event_record, "cuEventRecord", (CUevent event, CUstream stream))                         \
+	X(event_query, "cuEventQuery", (CUevent event))                                            \
+	X(to_device, "cuMemcpyHtoDAsync_v2",                                                       \
+	  (CUdeviceptr to, const void *from, size_t bytes, CUstream stream))                       \
+	X(to_host, "cuMemcpyDtoHAsync_v2",                                                         \
+	  (void *to, CUdeviceptr from, size_t bytes, CUstream stream))                             \
+	X(fill32, "cuMemsetD32Async",                                                              \
+	  (CUdeviceptr to, unsigned value, size_t words, CUstream stream))                         \
+	X(launch, "cuLaunchKernel",                                                                \
+	  (CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,                 \
+	   unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, \
+	   void **arguments, void **extra))                                                        \
 	X(error_name, "cuGetErrorName", (CUresult error, const char **name))
 
 #define CUDA_MEMBER(name, symbol, arguments) CUresult(*name) arguments;

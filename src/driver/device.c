@@ -38,11 +38,14 @@ void device_open(struct device *d)
 	device_must(d, cuda->context_set(context), "context");
 	device_must(d, cuda->module_load(&d->module, kernel_image), "kernels");
 	for (unsigned i = 0; i < DEVICE_STREAMS; i++)
-		device_must(d, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING), "stream");
+		device_must(d, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING),
+			    "stream");
 	if (d->layout.windows) {
 		int can = 0; /* and stays 0 where a driver does not know the attribute */
 		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);
-		d->window_bytes = !can ? 0 : d->slot_bytes > WINDOW_BYTES ? d->slot_bytes : WINDOW_BYTES;
+		d->window_bytes = !can                           ? 0
+				  : d->slot_bytes > WINDOW_BYTES ? d->slot_bytes
+								 : WINDOW_BYTES;
 	}
 }
 
@@ -73,8 +76,8 @@ static void plan_kernels(struct device *d)
 static void slot_undo(struct device *d, struct device_slot *s)
 {
 	const struct cuda *cuda = &d->cuda;
-	const CUdeviceptr memory[] = {s->chunk.data, d->layout.stays ? 0 : s->chunk.cells, s->chunk.packed,
-				      s->chunk.work};
+	const CUdeviceptr memory[] = {s->chunk.data, d->layout.stays ? 0 : s->chunk.cells,
+				      s->chunk.packed, s->chunk.work};
 
 	if (s->done)
 		device_must(d, cuda->event_destroy(s->done), "an unfinished slot");
@@ -132,7 +135,8 @@ static bool make_slots(struct device *d, unsigned wanted)
  */
 static size_t smaller(const struct device *d)
 {
-	const size_t unit = (size_t)4096 * d->counting.bytes, record = layout_bytes(&d->counting.layout);
+	const size_t unit = (size_t)4096 * d->counting.bytes,
+		     record = layout_bytes(&d->counting.layout);
 	const size_t half = d->slot_bytes / 2 / unit * unit;
 
 	return half >= record && half >= SLOT_LEAST ? half : d->slot_bytes;
@@ -160,11 +164,14 @@ static void upload_edges(struct device *d)
 
 	if (d->plan.table_bytes == 0)
 		return;
-	device_must(d, d->cuda.memory_alloc(&d->edges, d->plan.table_bytes), "memory for the edges");
+	device_must(d, d->cuda.memory_alloc(&d->edges, d->plan.table_bytes),
+		    "memory for the edges");
 	for (size_t done = 0, some; done < d->plan.table_bytes; done += some) {
-		some = d->plan.table_bytes - done < d->slot_bytes ? d->plan.table_bytes - done : d->slot_bytes;
+		some = d->plan.table_bytes - done < d->slot_bytes ? d->plan.table_bytes - done
+								  : d->slot_bytes;
 		memcpy(data, from + done, some);
-		device_must(d, d->cuda.to_device(d->edges + done, data, some, d->stream[0]), "edges");
+		device_must(d, d->cuda.to_device(d->edges + done, data, some, d->stream[0]),
+			    "edges");
 		finish(d, &d->slot[0], d->stream[0], "edges");
 	}
 	for (unsigned k = 0; k < d->slots; k++)
@@ -178,7 +185,8 @@ static void make_counters(struct device *d)
 
 	device_must(d, cuda->memory_alloc(&d->counters, (size_t)d->plan.cells * sizeof(uint32_t)),
 		    "memory for the counters");
-	device_must(d, cuda->memory_alloc(&d->sums, device_pieces(d) * sizeof(uint64_t)), "memory for the counters");
+	device_must(d, cuda->memory_alloc(&d->sums, device_pieces(d) * sizeof(uint64_t)),
+		    "memory for the counters");
 	device_must(d, cuda->module_function(&d->sum_pieces, d->module, "sum_pieces"), "kernels");
 	device_must(d, cuda->fill32(d->counters, 0, d->plan.cells, d->stream[0]), "clear");
 }

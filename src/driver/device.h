@@ -34,7 +34,8 @@ struct device_slot {
 
 struct device {
 	struct region *region; /* shared: slots, beat and doorbell */
-	struct region layout;  /* a copy of the rest from the start: a program gone wrong may overwrite the original */
+	/* a copy of the rest from the start: a program gone wrong may overwrite the original */
+	struct region layout;
 	struct counting counting; /* the region's, with addresses of this process */
 	struct cuda cuda;
 	CUdevice handle;
@@ -69,7 +70,8 @@ static inline unsigned char *slot_data(const struct device *d, unsigned slot)
 
 static inline uint32_t *slot_cells(const struct device *d, unsigned slot)
 {
-	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at + slot * d->layout.cell_bytes);
+	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at +
+				    slot * d->layout.cell_bytes);
 }
 
 void device_must(struct device *d, CUresult result, const char *what);

@@ -50,7 +50,8 @@ static bool become_helper(const char *parent)
 {
 	struct stat st;
 
-	if (fstat(HELPER_SOCKET, &st) != 0 || !S_ISSOCK(st.st_mode) || fstat(HELPER_REGION, &st) != 0)
+	if (fstat(HELPER_SOCKET, &st) != 0 || !S_ISSOCK(st.st_mode) ||
+	    fstat(HELPER_REGION, &st) != 0)
 		return false;
 	close_others();
 	(void)prctl(PR_SET_NAME, "gpuhist-gpu", 0, 0, 0);
@@ -71,7 +72,8 @@ static void *follow_parent(void *arg)
 
 	(void)arg;
 	for (;;)
-		if (poll(&end, 1, -1) > 0 && (end.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)))
+		if (poll(&end, 1, -1) > 0 &&
+		    (end.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)))
 			_exit(0);
 }
 
@@ -103,7 +105,8 @@ static struct region *map_region(void)
 	if (r == MAP_FAILED)
 		fail(NULL, "memory", strerror(errno));
 	close(HELPER_REGION);
-	if (r->build != region_build() || r->total > (uint64_t)st.st_size || r->slots > REGION_SLOTS)
+	if (r->build != region_build() || r->total > (uint64_t)st.st_size ||
+	    r->slots > REGION_SLOTS)
 		fail(NULL, "memory", "it is another version's");
 	return r;
 }
@@ -168,7 +171,8 @@ int helper_main(char **argv)
 	pthread_t thread;
 
 	if (!become_helper(argv[1] + strlen(HELPER_ARGUMENT))) {
-		fputs("gpuhist: " HELPER_ARGUMENT "...: gpuhist itself starts this, for a GPU\n", stderr);
+		fputs("gpuhist: " HELPER_ARGUMENT "...: gpuhist itself starts this, for a GPU\n",
+		      stderr);
 		return 2;
 	}
 	const int error = pthread_create(&thread, NULL, follow_parent, NULL);

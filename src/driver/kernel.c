@@ -13,12 +13,15 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_group.h"
 
-#define STRIPES 32u                    /* of 256 codes: one for each lane of a warp */
-#define STRIPES_LEAST 8u               /* with more channels: 2.5 T samples/s; a single table makes 2.3 on noise */
-#define GROUP_STRIPES 16u              /* 32 samples in two clocks; memory delivers them in 3.4 */
-#define CELLS_MOST ((uint64_t)1 << 30) /* of all channels: cells and their offsets in bytes are 32-bit numbers */
+#define STRIPES 32u /* of 256 codes: one for each lane of a warp */
+/* with more channels: 2.5 T samples/s; a single table makes 2.3 on noise */
+#define STRIPES_LEAST 8u
+#define GROUP_STRIPES 16u /* 32 samples in two clocks; memory delivers them in 3.4 */
+/* of all channels: cells and their offsets in bytes are 32-bit numbers */
+#define CELLS_MOST ((uint64_t)1 << 30)
 
-static CUresult find(const struct kernel_device *on, CUfunction *function, const char *name, unsigned shared)
+static CUresult find(const struct kernel_device *on, CUfunction *function, const char *name,
+		     unsigned shared)
 {
 	CUresult r = on->cuda->module_function(function, on->module, name);
 
@@ -44,7 +47,8 @@ static void set_guess(struct rule *r)
 	const double low = fabs(l->lo) * l->scale, high = fabs(l->hi) * l->scale;
 	const double place = low > high ? low : high;
 	const double error = (place + low + b->bins + 2) * 0x1p-24 * 1.01 + 1e-9;
-	if (b->bins > 1u << 21 || error > 0.4 || place > 0x1p100 || l->scale > 0x1p100 || l->scale < 0x1p-100)
+	if (b->bins > 1u << 21 || error > 0.4 || place > 0x1p100 || l->scale > 0x1p100 ||
+	    l->scale < 0x1p-100)
 		return;
 	r->f_scale = (float)l->scale;
 	r->f_offset = (float)(-l->lo * l->scale - 0.5);
@@ -53,7 +57,8 @@ static void set_guess(struct rule *r)
 
 static void set_reading(struct rule *r, const struct sample_type *type)
 {
-	static const uint32_t SELECT3[2][4] = {{0x2100, 0x5430, 0x4320, 0x3210}, {0x0120, 0x3450, 0x2340, 0x1230}};
+	static const uint32_t SELECT3[2][4] = {{0x2100, 0x5430, 0x4320, 0x3210},
+					       {0x0120, 0x3450, 0x2340, 0x1230}};
 	const uint32_t sign = type->kind == SAMPLE_SIGNED;
 
 	r->flip[0] = r->flip[1] = 0;
@@ -82,13 +87,16 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 
 static const char *suffix(const struct kernel_plan *p, const struct counting *c)
 {
-#define NAMES(with, kind, name, key32, key64, real, of_keys, of_reals) [BIN_##kind] = {of_keys, of_reals},
+#define NAMES(with, kind, name, key32, key64, real, of_keys, of_reals) \
+	[BIN_##kind] = {of_keys, of_reals},
 	static const char *const OF[BIN_KINDS][2] = {BIN_KIND_LIST(NAMES, )};
 #undef NAMES
 	const bool many = p->rule.channels > 1;
 
 	if (c->bytes <= 2)
-		return many ? p->grouped ? "group_channels" : "code_channels" : p->grouped ? "group" : "code";
+		return many         ? p->grouped ? "group_channels" : "code_channels"
+		       : p->grouped ? "group"
+				    : "code";
 	if (many)
 		return c->type.kind == SAMPLE_FLOAT ? "real_channels" : "key_channels";
 	return OF[c->binning.kind][c->type.kind == SAMPLE_FLOAT];
@@ -97,17 +105,20 @@ static const char *suffix(const struct kernel_plan *p, const struct counting *c)
 /* Does a table of so many counters fit a block's shared memory? */
 static bool fits(const struct kernel_plan *p, uint64_t cells)
 {
-	return 4 * cells <= p->shared_most && 4ull * spread_words((uint32_t)cells) <= p->shared_most;
+	return 4 * cells <= p->shared_most &&
+	       4ull * spread_words((uint32_t)cells) <= p->shared_most;
 }
 
 /* A few groups are striped as codes of one byte are; more of them have one table. */
 static void choose_groups(struct kernel_plan *p, const struct counting *c)
 {
 	const uint32_t channels = p->rule.channels;
-	const uint32_t most[] = {p->shared_most / (4 * GROUP_STRIPES) / channels, p->shared_most / 4 / channels};
+	const uint32_t most[] = {p->shared_most / (4 * GROUP_STRIPES) / channels,
+				 p->shared_most / 4 / channels};
 
 	for (int i = 0; i < 2 && !p->grouped; i++) {
-		const uint32_t groups = groups_choose(&p->rule.groups, &c->type, &c->binning, most[i]);
+		const uint32_t groups =
+			groups_choose(&p->rule.groups, &c->type, &c->binning, most[i]);
 		if (groups == 0 || (i == 1 && !fits(p, (uint64_t)groups * channels)))
 			continue;
 		p->grouped = true;
@@ -117,7 +128,8 @@ static void choose_groups(struct kernel_plan *p, const struct counting *c)
 	}
 }
 
-static CUresult choose_shared(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+static CUresult choose_shared(struct kernel_plan *p, const struct counting *c,
+			      const struct kernel_device *on)
 {
 	int resident;
 	const bool striped = p->copies > 1;
@@ -126,8 +138,8 @@ static CUresult choose_shared(struct kernel_plan *p, const struct counting *c, c
 	p->shared = 4 * (striped   ? p->cells * p->copies
 			 : p->near ? p->rule.near.at + p->rule.near.words
 				   : spread_words(p->cells));
-	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", striped ? "striped" : "whole", (unsigned long)c->bytes,
-		 suffix(p, c));
+	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", striped ? "striped" : "whole",
+		 (unsigned long)c->bytes, suffix(p, c));
 	CUresult r = find(on, &p->function, p->name, p->shared);
 	if (r == CUDA_SUCCESS)
 		r = on->cuda->occupancy(&resident, p->function, (int)KERNEL_THREADS, p->shared);
@@ -140,7 +152,8 @@ static CUresult choose_shared(struct kernel_plan *p, const struct counting *c, c
 	return r;
 }
 
-static CUresult choose_pair(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+static CUresult choose_pair(struct kernel_plan *p, const struct counting *c,
+			    const struct kernel_device *on)
 {
 	p->way = WAY_PAIR;
 	p->shared = 4 * spread_words((p->cells + 1) / 2 + 1);
@@ -150,7 +163,8 @@ static CUresult choose_pair(struct kernel_plan *p, const struct counting *c, con
 	return find(on, &p->function, p->name, p->shared);
 }
 
-static CUresult choose_far(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+static CUresult choose_far(struct kernel_plan *p, const struct counting *c,
+			   const struct kernel_device *on)
 {
 	p->way = WAY_FAR;
 	p->shared = 0;
@@ -160,8 +174,8 @@ static CUresult choose_far(struct kernel_plan *p, const struct counting *c, cons
 	return find(on, &p->function, p->name, 0);
 }
 
-static CUresult choose_parts(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on,
-			     const char **what)
+static CUresult choose_parts(struct kernel_plan *p, const struct counting *c,
+			     const struct kernel_device *on, const char **what)
 {
 	struct parts s;
 	struct parts_memory m;
@@ -196,14 +210,16 @@ size_t kernel_samples(const struct counting *c, size_t bytes)
  * Samples without gaps between them count as one record, and rows of one record as records: that
  * saves divisions.
  */
-static CUresult choose_gather(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+static CUresult choose_gather(struct kernel_plan *p, const struct counting *c,
+			      const struct kernel_device *on)
 {
 	const struct layout *l = &c->layout;
 	char name[32];
 
 	if (layout_is_contiguous(l, c->bytes))
 		return CUDA_SUCCESS;
-	p->apart = (struct gather){.samples = l->samples, .records = 1, .offset = l->offset, .pitch = layout_bytes(l)};
+	p->apart = (struct gather){
+		.samples = l->samples, .records = 1, .offset = l->offset, .pitch = layout_bytes(l)};
 	if (l->row > 0 && l->samples * c->bytes == l->record) {
 		p->apart.samples = l->samples * l->row;
 	} else if (l->row > 0) {
@@ -215,7 +231,8 @@ static CUresult choose_gather(struct kernel_plan *p, const struct counting *c, c
 	return find(on, &p->gather, name, 0);
 }
 
-static CUresult choose_extent(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on)
+static CUresult choose_extent(struct kernel_plan *p, const struct counting *c,
+			      const struct kernel_device *on)
 {
 	char name[32];
 
@@ -232,7 +249,8 @@ static CUresult choose_extent(struct kernel_plan *p, const struct counting *c, c
  */
 static void choose_table(struct kernel_plan *p, const struct counting *c)
 {
-	const uint32_t words = p->shared_most / 4, at = fits(p, p->cells) ? (spread_words(p->cells) + 1) & ~1u : words;
+	const uint32_t words = p->shared_most / 4,
+		       at = fits(p, p->cells) ? (spread_words(p->cells) + 1) & ~1u : words;
 
 	if (c->bytes <= 2 || c->binning.kind != BIN_TABLE) /* codes are binned by the host */
 		return;
@@ -243,8 +261,8 @@ static void choose_table(struct kernel_plan *p, const struct counting *c)
 	p->table_bytes = 4 * (size_t)(p->near ? p->rule.near.words : c->binning.table.words);
 }
 
-static CUresult choose_way(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on,
-			   const char **what)
+static CUresult choose_way(struct kernel_plan *p, const struct counting *c,
+			   const struct kernel_device *on, const char **what)
 {
 	const bool many = p->rule.channels > 1;
 
@@ -265,8 +283,8 @@ static CUresult choose_way(struct kernel_plan *p, const struct counting *c, cons
 	return choose_parts(p, c, on, what);
 }
 
-CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c, const struct kernel_device *on,
-			  const char **what)
+CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c,
+			  const struct kernel_device *on, const char **what)
 {
 	int sms, most;
 

@@ -8,7 +8,8 @@
  *   whole     cells in shared memory, once
  *   pair      up to twice the cells that fit: two blocks share them
  *   split     any number: samples are sorted into buckets that fit, then counted
- *   far       any number, in a table that stays: added straight to it, except for the cells that a block meets first
+ *   far       any number, in a table that stays: added straight to it, except for the cells that a
+ *             block meets first
  *
  * Channels are counted by kernels of their own, for any kind of bins. Samples with gaps between
  * them are packed first. Of samples whose bins are not known yet the extent is found too.
@@ -34,7 +35,8 @@ struct kernel_device {
 	CUdevice device;
 	CUmodule module;
 	size_t bytes_max; /* of a chunk */
-	bool stays;       /* counters stay on the device: there is one for each cell, and no groups */
+	/* counters stay on the device: there is one for each cell, and no groups */
+	bool stays;
 };
 
 enum kernel_way { WAY_SHARED, WAY_PAIR, WAY_PARTS, WAY_FAR };
@@ -44,8 +46,9 @@ struct kernel_plan {
 	char name[32];          /* of the counting kernel, for -v */
 	CUfunction function;    /* striped, whole, pair, far, or split */
 	CUfunction plan, count; /* PARTS */
-	CUfunction gather;      /* packs samples that have gaps between them; NULL: they have none */
-	CUfunction extent;      /* SLOT: finds the least and the greatest sample; else NULL */
+	/* packs samples that have gaps between them; NULL: they have none */
+	CUfunction gather;
+	CUfunction extent; /* SLOT: finds the least and the greatest sample; else NULL */
 	struct rule rule;
 	struct gather apart; /* for gather: where the samples are */
 	uint32_t cells_each; /* counters of a channel: of each cell, or of each group of them */
@@ -59,9 +62,10 @@ struct kernel_plan {
 	uint32_t shared_most; /* bytes that a block may have */
 	size_t work_bytes;    /* PARTS: device memory that each slot needs */
 	size_t packed_bytes;  /* gather: the same */
-	const void *table;    /* explicit edges, which kernels read beside the samples, in the host's memory ... */
-	size_t table_bytes;   /* ... and in the device's memory for each slot; 0: none */
-	uint32_t *near;       /* owned: the table, where it is made for shared memory; else NULL */
+	/* explicit edges, which kernels read beside the samples, in the host's memory ... */
+	const void *table;
+	size_t table_bytes; /* ... and in the device's memory for each slot; 0: none */
+	uint32_t *near;     /* owned: the table, where it is made for shared memory; else NULL */
 };
 
 /* How many samples are in a chunk of that many bytes, which are whole records. */
@@ -71,8 +75,8 @@ size_t kernel_samples(const struct counting *c, size_t bytes);
  * Chooses the kernels and finds them in the module. *what names the step that failed. The device's
  * context must be current. *plan is zero or from an earlier call, whose memory is freed.
  */
-CUresult kernel_plan_init(struct kernel_plan *plan, const struct counting *counting, const struct kernel_device *on,
-			  const char **what);
+CUresult kernel_plan_init(struct kernel_plan *plan, const struct counting *counting,
+			  const struct kernel_device *on, const char **what);
 
 /*
  * The 32-bit words that come back for a chunk: its counters, and for SLOT the extent after them,
@@ -96,12 +100,14 @@ struct kernel_chunk {
  * Queues the kernels for a chunk; its counters were cleared before, in its stream. bins: the rule
  * to count by, if not the plan's own: another rule of SLOT.
  */
-CUresult kernel_launch(const struct kernel_plan *plan, const struct cuda *cuda, const struct kernel_chunk *chunk,
-		       size_t samples, const struct binning *bins);
+CUresult kernel_launch(const struct kernel_plan *plan, const struct cuda *cuda,
+		       const struct kernel_chunk *chunk, size_t samples,
+		       const struct binning *bins);
 
 /* Queues only the counting, once more: the chunk is on the device already, and packed. */
-CUresult kernel_launch_again(const struct kernel_plan *plan, const struct cuda *cuda, const struct kernel_chunk *chunk,
-			     size_t samples, const struct binning *bins);
+CUresult kernel_launch_again(const struct kernel_plan *plan, const struct cuda *cuda,
+			     const struct kernel_chunk *chunk, size_t samples,
+			     const struct binning *bins);
 
 /* SLOT: the extent of a chunk, from the words that came back for it. */
 struct extent kernel_extent(const struct kernel_plan *plan, const uint32_t *cells);

@@ -75,8 +75,9 @@ int parts_lay_out(struct parts *s, const struct kernel_plan *p, size_t n)
 
 size_t parts_place(struct parts_memory *m, const struct parts *s, CUdeviceptr at)
 {
-	const size_t sizes[] = {16 * (size_t)s->tiles * s->room, 2 * (size_t)(s->buckets + 1) * s->tiles,
-				4 * (size_t)s->buckets, 16 * (size_t)s->units_max, 8};
+	const size_t sizes[] = {16 * (size_t)s->tiles * s->room,
+				2 * (size_t)(s->buckets + 1) * s->tiles, 4 * (size_t)s->buckets,
+				16 * (size_t)s->units_max, 8};
 	CUdeviceptr *const to[] = {&m->codes, &m->start, &m->total, &m->units, &m->count};
 	size_t used = 0;
 

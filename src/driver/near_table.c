@@ -19,7 +19,11 @@
 struct edges_of {
 	const struct binning *b;
 	unsigned bits; /* of a key */
-	uint32_t from; /* the index of the first of them among the inner edges: every sample is above those before it */
+	/*
+	 * the index of the first of them among the inner edges: every sample is above those before
+	 * it
+	 */
+	uint32_t from;
 	uint32_t count;
 	const uint32_t *keys; /* as in bin_table.h: the distance before each inner edge */
 };
@@ -43,7 +47,8 @@ static struct edges_of find_edges(const struct binning *b, unsigned bits)
 	struct edges_of e = {.b = b, .bits = bits, .from = guide[0], .keys = guide + start};
 
 	/* After the last edge in the range come edges that no sample reaches. */
-	while (e.from + e.count < keys && e.from + e.count + 1 < b->bins && below(&e, e.from + e.count) < b->span)
+	while (e.from + e.count < keys && e.from + e.count + 1 < b->bins &&
+	       below(&e, e.from + e.count) < b->span)
 		e.count++;
 	return e;
 }
@@ -154,7 +159,8 @@ static void fill(uint32_t *words, const struct near *near, const struct edges_of
 	memcpy(words + near->guide, e->keys, (size_t)keys * sizeof(*words));
 }
 
-uint32_t *near_make(struct near *near, const struct binning *binning, const struct sample_type *type, uint32_t words)
+uint32_t *near_make(struct near *near, const struct binning *binning,
+		    const struct sample_type *type, uint32_t words)
 {
 	const struct edges_of e = find_edges(binning, type->bytes == 8 ? 64 : 32);
 	/* Without edges in the range there may be no keys at all. */

@@ -17,6 +17,7 @@
  * Makes the guide and the keys of a binning of the kind TABLE, in at most `words` words; the caller
  * frees them. Sets all of *near except where it will be. NULL: they do not fit, or memory is short.
  */
-uint32_t *near_make(struct near *near, const struct binning *binning, const struct sample_type *type, uint32_t words);
+uint32_t *near_make(struct near *near, const struct binning *binning,
+		    const struct sample_type *type, uint32_t words);
 
 #endif

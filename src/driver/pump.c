@@ -63,8 +63,9 @@ static unsigned queue_take(struct queue *q)
 /* The driver cannot page-lock this memory; any other error ends the helper. */
 static bool refused(CUresult r)
 {
-	return r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_OUT_OF_MEMORY || r == CUDA_ERROR_ALREADY_REGISTERED ||
-	       r == CUDA_ERROR_NOT_PERMITTED || r == CUDA_ERROR_NOT_SUPPORTED || r == CUDA_ERROR_OPERATING_SYSTEM;
+	return r == CUDA_ERROR_INVALID_VALUE || r == CUDA_ERROR_OUT_OF_MEMORY ||
+	       r == CUDA_ERROR_ALREADY_REGISTERED || r == CUDA_ERROR_NOT_PERMITTED ||
+	       r == CUDA_ERROR_NOT_SUPPORTED || r == CUDA_ERROR_OPERATING_SYSTEM;
 }
 
 /* Receives the next window that the program sent, for its slot. False: there is none yet. */
@@ -76,8 +77,10 @@ static bool receive_window(struct pump *p)
 	} control;
 	struct window w = {.slot = REGION_SLOTS};
 	struct iovec io = {.iov_base = &w, .iov_len = sizeof(w)};
-	struct msghdr message = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {.msg_iov = &io,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
 
 	const ssize_t got = recvmsg(HELPER_SOCKET, &message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 	if (got <= 0)
@@ -86,9 +89,10 @@ static bool receive_window(struct pump *p)
 	/*
 	 * If the file were lost, the slot would be left with that of an earlier or a later chunk.
 	 */
-	if (got != (ssize_t)sizeof(w) || !c || c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS ||
-	    w.slot >= p->device->slots || p->window_fd[w.slot] >= 0)
-		p->device->fail(p->device->arg, "driver", "its process was handed no file: it may have no more open");
+	if (got != (ssize_t)sizeof(w) || !c || c->cmsg_level != SOL_SOCKET ||
+	    c->cmsg_type != SCM_RIGHTS || w.slot >= p->device->slots || p->window_fd[w.slot] >= 0)
+		p->device->fail(p->device->arg, "driver",
+				"its process was handed no file: it may have no more open");
 	memcpy(&p->window_fd[w.slot], CMSG_DATA(c), sizeof(int));
 	p->window[w.slot] = w;
 	return true;
@@ -147,18 +151,24 @@ static void queue_count(struct device *d, unsigned k)
 	const struct kernel_chunk *c = &s->chunk;
 	const struct kernel_plan *plan = &d->plan;
 	const size_t words = kernel_out_words(plan);
-	CUresult (*const launch)(const struct kernel_plan *, const struct cuda *, const struct kernel_chunk *, size_t,
-				 const struct binning *) = s->again ? kernel_launch_again : kernel_launch;
+	CUresult (*const launch)(const struct kernel_plan *, const struct cuda *,
+				 const struct kernel_chunk *, size_t, const struct binning *) =
+		s->again ? kernel_launch_again : kernel_launch;
 	struct binning bins = d->counting.binning;
 
 	if (plan->extent)
 		auto_rule(&bins, &d->counting.type, d->counting.binning.bins, s->k);
 	/* The second time, the extent after the counters is known already, and is kept. */
 	if (!d->layout.stays)
-		device_must(d, d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream), "clear");
-	device_must(d, launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL), "kernel");
+		device_must(d,
+			    d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream),
+			    "clear");
+	device_must(d, launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL),
+		    "kernel");
 	if (!d->layout.stays)
-		device_must(d, d->cuda.to_host(slot_cells(d, k), c->cells, words * sizeof(uint32_t), c->stream),
+		device_must(d,
+			    d->cuda.to_host(slot_cells(d, k), c->cells, words * sizeof(uint32_t),
+					    c->stream),
 			    "copy from the GPU");
 }
 
@@ -169,7 +179,10 @@ static void queue_sums(struct device *d, unsigned k, CUstream stream)
 	uint32_t piece = d->layout.piece;
 	void *arguments[] = {&d->counters, &cells, &piece, &d->sums};
 
-	device_must(d, d->cuda.launch(d->sum_pieces, pieces, 1, 1, 1024, 1, 1, 0, stream, arguments, NULL), "kernel");
+	device_must(
+		d,
+		d->cuda.launch(d->sum_pieces, pieces, 1, 1, 1024, 1, 1, 0, stream, arguments, NULL),
+		"kernel");
 	device_must(d, d->cuda.to_host(slot_data(d, k), d->sums, pieces * sizeof(uint64_t), stream),
 		    "copy from the GPU");
 }
@@ -181,8 +194,8 @@ static void queue_piece(struct device *d, unsigned k, uint32_t which, CUstream s
 	const size_t words = left < d->layout.piece ? left : d->layout.piece;
 
 	device_must(d,
-		    d->cuda.to_host(slot_data(d, k), d->counters + from * sizeof(uint32_t), words * sizeof(uint32_t),
-				    stream),
+		    d->cuda.to_host(slot_data(d, k), d->counters + from * sizeof(uint32_t),
+				    words * sizeof(uint32_t), stream),
 		    "copy from the GPU");
 }
 
@@ -200,7 +213,8 @@ static bool queue_chunk(struct pump *p, unsigned k, const struct shared_slot *sh
 	s->again = false;
 	if (s->order == ORDER_WINDOW && !(from = map_window(p, k)))
 		return false;
-	device_must(d, d->cuda.to_device(s->chunk.data, from, s->bytes, s->chunk.stream), "copy to the GPU");
+	device_must(d, d->cuda.to_device(s->chunk.data, from, s->bytes, s->chunk.stream),
+		    "copy to the GPU");
 	queue_count(d, k);
 	return true;
 }
@@ -224,7 +238,8 @@ static void begin(struct pump *p, unsigned k)
 		queue_piece(d, k, shared->piece, s->chunk.stream);
 		break;
 	case ORDER_CLEAR:
-		device_must(d, d->cuda.fill32(d->counters, 0, d->plan.cells, s->chunk.stream), "clear");
+		device_must(d, d->cuda.fill32(d->counters, 0, d->plan.cells, s->chunk.stream),
+			    "clear");
 		break;
 	default:
 		if (!queue_chunk(p, k, shared)) {
@@ -276,13 +291,15 @@ static bool reap(struct pump *p, unsigned stream)
 		if (q->since == 0)
 			q->since = now;
 		/* Ask once more: this process itself may have been stopped. */
-		if (now - q->since > WATCHDOG_SECONDS && d->cuda.event_query(s->done) == CUDA_ERROR_NOT_READY)
+		if (now - q->since > WATCHDOG_SECONDS &&
+		    d->cuda.event_query(s->done) == CUDA_ERROR_NOT_READY)
 			d->fail(d->arg, "watchdog", "a chunk was not counted in time");
 		return false;
 	}
 	device_must(d, r, "counting");
 	queue_take(q);
-	if ((s->order == ORDER_COUNT || s->order == ORDER_WINDOW) && d->plan.extent && !settled(d, k)) {
+	if ((s->order == ORDER_COUNT || s->order == ORDER_WINDOW) && d->plan.extent &&
+	    !settled(d, k)) {
 		queue_add(q, k);
 		return true;
 	}
@@ -332,6 +349,8 @@ void pump(struct device *d)
 		if (p.queue[0].count + p.queue[1].count == 0)
 			sleep_without_work(&p, seen);
 		else
-			nanosleep(&(struct timespec){.tv_nsec = d->window_bytes > 0 ? WINDOW_NAP_NS : NAP_NS}, NULL);
+			nanosleep(&(struct timespec){.tv_nsec = d->window_bytes > 0 ? WINDOW_NAP_NS
+										    : NAP_NS},
+				  NULL);
 	}
 }

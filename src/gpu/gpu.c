@@ -15,8 +15,10 @@
 #include "gpu/gpu_size.h"
 #include "gpu/gpu_state.h"
 
-#define OWN_TOTAL_CELLS ((size_t)3 << 19) /* above this, 8 bytes for each cell and lane are too much */
-#define ALL_DEVICES 8u                    /* "all" uses at most this many: each has its share of the memory */
+/* above this, 8 bytes for each cell and lane are too much */
+#define OWN_TOTAL_CELLS ((size_t)3 << 19)
+/* "all" uses at most this many: each has its share of the memory */
+#define ALL_DEVICES 8u
 
 /* ---- the state ---- */
 
@@ -72,16 +74,18 @@ static void write_job(struct region *r, const struct counting *c)
 {
 	r->counting = *c;
 	if (r->table_bytes > 0)
-		memcpy((unsigned char *)r + r->table_at, (const void *)(uintptr_t)c->binning.table.at, r->table_bytes);
+		memcpy((unsigned char *)r + r->table_at,
+		       (const void *)(uintptr_t)c->binning.table.at, r->table_bytes);
 }
 
-static struct region *make_region(const struct gpu_spec *spec, const struct gpu_size *size, struct region *layout,
-				  int *fd)
+static struct region *make_region(const struct gpu_spec *spec, const struct gpu_size *size,
+				  struct region *layout, int *fd)
 {
 	const struct counting *c = spec->counting;
 	struct region plan = {
 		.build = region_build(),
-		.table_bytes = c->binning.kind == BIN_TABLE ? 4 * (uint64_t)c->binning.table.words : 0,
+		.table_bytes =
+			c->binning.kind == BIN_TABLE ? 4 * (uint64_t)c->binning.table.words : 0,
 		.slot_bytes = size->slot_bytes,
 		.cell_bytes = size->cell_bytes,
 		.slots = size->slots,
@@ -142,7 +146,9 @@ int gpu_device_start(struct gpu *gpu, unsigned index)
 	d->orders = size.orders;
 	for (unsigned k = 0; k < REGION_SLOTS; k++)
 		d->slot[k] = (struct slot){.index = k, .data = region_data(d->region, k)};
-	return link_open(d, fd, show) == 0 ? 0 : start_failed(gpu, "a socket or a thread for the driver's process");
+	return link_open(d, fd, show) == 0
+		       ? 0
+		       : start_failed(gpu, "a socket or a thread for the driver's process");
 }
 
 static void device_close(struct gpu_device *d)
@@ -203,17 +209,20 @@ static bool plausible(struct gpu_device *d, const struct notice *n)
 	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
 	const unsigned least = d->orders > 0 ? 2 : 1; /* one for chunks, one for orders */
 
-	if (n->slots < least || n->slots > d->layout.slots || n->slot_bytes > d->layout.slot_bytes ||
-	    n->slot_bytes < layout_bytes(&c->layout) || n->window_bytes > UINT32_MAX ||
-	    (n->window_bytes > 0 && (!d->gpu->spec.windows || n->window_bytes < layout_bytes(&c->layout))) ||
+	if (n->slots < least || n->slots > d->layout.slots ||
+	    n->slot_bytes > d->layout.slot_bytes || n->slot_bytes < layout_bytes(&c->layout) ||
+	    n->window_bytes > UINT32_MAX ||
+	    (n->window_bytes > 0 &&
+	     (!d->gpu->spec.windows || n->window_bytes < layout_bytes(&c->layout))) ||
 	    n->devices < 1 || n->slots_of_k != (c->most > 0 && c->bytes > 2))
 		return false;
 	if (n->grouped == 0)
 		return n->cells_each == c->cells_each;
 	/* Counters that stay are added cell by cell, and statistics need each code's. */
-	return n->grouped == 1 && d->orders == 0 && !c->stats && n->cells_each > 0 && n->cells_each <= UINT32_MAX &&
-	       n->cells_each <= c->cells_each &&
-	       groups_choose(&d->groups, &c->type, &c->binning, (uint32_t)n->cells_each) == n->cells_each &&
+	return n->grouped == 1 && d->orders == 0 && !c->stats && n->cells_each > 0 &&
+	       n->cells_each <= UINT32_MAX && n->cells_each <= c->cells_each &&
+	       groups_choose(&d->groups, &c->type, &c->binning, (uint32_t)n->cells_each) ==
+		       n->cells_each &&
 	       n->cells_each * channels * sizeof(uint32_t) <= d->layout.cell_bytes;
 }
 
@@ -231,11 +240,12 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 	if (d->orders > n->slots / 2)
 		d->orders = n->slots / 2;
 	d->slots = n->slots - d->orders;
-	const size_t piece = d->layout.piece, pieces = d->orders > 0 ? (d->cells + piece - 1) / piece : 0;
+	const size_t piece = d->layout.piece,
+		     pieces = d->orders > 0 ? (d->cells + piece - 1) / piece : 0;
 	/* A slot of the region keeps its size, also where chunks became smaller. */
-	if (pieces > 0 &&
-	    (piece * sizeof(uint32_t) > d->layout.slot_bytes || pieces * sizeof(uint64_t) > d->layout.slot_bytes ||
-	     epoch_init(&d->epoch, (uint32_t)pieces) != 0))
+	if (pieces > 0 && (piece * sizeof(uint32_t) > d->layout.slot_bytes ||
+			   pieces * sizeof(uint64_t) > d->layout.slot_bytes ||
+			   epoch_init(&d->epoch, (uint32_t)pieces) != 0))
 		return -1;
 	lock_take(&gpu->lock);
 	const unsigned before = gpu->devices;
@@ -270,7 +280,8 @@ bool gpu_starting(const struct gpu *gpu)
 
 bool gpu_lane_free(const struct gpu *gpu)
 {
-	return state_of(gpu) == GPU_READY && __atomic_load_n(&gpu->lanes, __ATOMIC_RELAXED) < gpu->spec.lanes;
+	return state_of(gpu) == GPU_READY &&
+	       __atomic_load_n(&gpu->lanes, __ATOMIC_RELAXED) < gpu->spec.lanes;
 }
 
 static struct gpu_device *choose_device(struct gpu *gpu)
@@ -278,7 +289,8 @@ static struct gpu_device *choose_device(struct gpu *gpu)
 	struct gpu_device *best = NULL;
 
 	lock_take(&gpu->lock);
-	for (unsigned i = 0; gpu->state == GPU_READY && gpu->lanes < gpu->spec.lanes && i < gpu->devices; i++)
+	for (unsigned i = 0;
+	     gpu->state == GPU_READY && gpu->lanes < gpu->spec.lanes && i < gpu->devices; i++)
 		if (!best || gpu->device[i].lanes < best->lanes)
 			best = &gpu->device[i];
 	if (best) {

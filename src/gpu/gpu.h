@@ -6,7 +6,8 @@
  * memory with us. gpu_start returns without waiting. A worker opens a lane, its own way to one
  * device, takes slots for it and gives them chunks of samples:
  *
- *	gpu_take_slot; gpu_fill; gpu_submit or gpu_submit_window; gpu_done until it is GPU_DONE; gpu_free
+ *	gpu_take_slot; gpu_fill; gpu_submit or gpu_submit_window; gpu_done until it is GPU_DONE;
+ *gpu_free
  *
  * Any worker may take any free slot of its device, so as many workers feed the GPU as find a slot,
  * and the bus decides how many that is. Where counters stay on the device (many cells), gpu_epoch.h
@@ -40,11 +41,15 @@ struct gpu_device; /* gpu_state.h */
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
 	const char *devices;             /* "0", "0,2", "all" */
-	unsigned lanes;                  /* workers that may feed it: the most lanes, over all devices */
-	bool windows;                    /* there is a single lane, and it may hand over ranges of files */
-	bool decoded;                    /* samples come from decoders, which are far slower than the bus */
-	bool fetch;                      /* counters are fetched for each chunk, however many there are */
-	uint64_t memory;                 /* host bytes that all slots together may take */
+	/* workers that may feed it: the most lanes, over all devices */
+	unsigned lanes;
+	/* there is a single lane, and it may hand over ranges of files */
+	bool windows;
+	/* samples come from decoders, which are far slower than the bus */
+	bool decoded;
+	/* counters are fetched for each chunk, however many there are */
+	bool fetch;
+	uint64_t memory; /* host bytes that all slots together may take */
 };
 
 enum gpu_state {
@@ -62,8 +67,9 @@ enum slot_state {
 };
 
 struct slot {
-	unsigned char *data;   /* gpu_slot_bytes of it; the worker fills it */
-	uint32_t *cells;       /* its counters, which gpu_done copies from the region; NULL: they stay on the device */
+	unsigned char *data; /* gpu_slot_bytes of it; the worker fills it */
+	/* its counters, which gpu_done copies from the region; NULL: they stay on the device */
+	uint32_t *cells;
 	size_t bytes, samples; /* of the chunk; set by gpu_fill */
 	int k;                 /* --auto: what its cells are counted at, and ... */
 	struct extent extent;  /* ... the extent of its samples, both from gpu_done */
@@ -77,11 +83,14 @@ struct slot {
 struct lane {
 	struct gpu *gpu;
 	struct gpu_device *device;
-	size_t window_bytes;  /* of a file: the longest range that a slot may hand over; 0: none, or none any more */
-	size_t cells;         /* counters of a chunk; fewer than the job's where cells are counted in groups */
-	bool stays;           /* counters stay on the device (gpu_epoch.h) */
-	uint32_t *chunk;      /* the counters of one chunk, copied */
-	uint64_t *total;      /* counts of committed chunks; NULL: added straight to the totals, or on the device */
+	/* of a file: the longest range that a slot may hand over; 0: none, or none any more */
+	size_t window_bytes;
+	/* counters of a chunk; fewer than the job's where cells are counted in groups */
+	size_t cells;
+	bool stays;      /* counters stay on the device (gpu_epoch.h) */
+	uint32_t *chunk; /* the counters of one chunk, copied */
+	/* counts of committed chunks; NULL: added straight to the totals, or on the device */
+	uint64_t *total;
 	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) at ... */
 	int k;                /* ... this k, and holds ... */
 	struct extent extent; /* ... samples of this extent */
@@ -130,8 +139,10 @@ int gpu_submit_window(struct lane *lane, struct slot *slot, int fd, uint64_t off
 enum gpu_answer {
 	GPU_LOST = -1, /* the GPU has failed, and the slot is as it was */
 	GPU_NOT_YET,
-	GPU_DONE,    /* it is counted: the counters are in slot->cells unless they stay on the device */
-	GPU_REFUSED, /* its window could not be mapped: nothing was counted, the slot is FILLED again */
+	/* it is counted: the counters are in slot->cells unless they stay on the device */
+	GPU_DONE,
+	/* its window could not be mapped: nothing was counted, the slot is FILLED again */
+	GPU_REFUSED,
 };
 
 /*

@@ -19,7 +19,8 @@ int epoch_init(struct epoch *e, uint32_t pieces)
 {
 	const long descriptors = sysconf(_SC_OPEN_MAX) / INPUTS_PART;
 
-	*e = (struct epoch){.pieces = pieces, .samples_most = EPOCH_SAMPLES, .inputs_most = INPUTS_MOST};
+	*e = (struct epoch){
+		.pieces = pieces, .samples_most = EPOCH_SAMPLES, .inputs_most = INPUTS_MOST};
 	if (descriptors > 0 && descriptors < (long)INPUTS_MOST)
 		e->inputs_most = (unsigned)descriptors;
 	e->sums = calloc(pieces, sizeof(*e->sums));
@@ -206,7 +207,8 @@ static void commit(struct epoch *e, struct counts *totals)
 	lock_assert_held(&e->lock);
 	counts_add_samples(totals, e->samples);
 	if (e->held.count > 0)
-		memcpy(e->committed.at + e->committed.count, e->held.at, e->held.count * sizeof(*e->held.at));
+		memcpy(e->committed.at + e->committed.count, e->held.at,
+		       e->held.count * sizeof(*e->held.at));
 	e->committed.count += e->held.count;
 	e->held.count = 0;
 	memset(e->added, 0, e->pieces * sizeof(*e->added));
@@ -295,15 +297,16 @@ void epoch_join(struct lane *lane)
 	lock_drop(&e->lock);
 }
 
-enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struct chunk *chunk, uint64_t *epoch,
-			       struct counts *totals)
+enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struct chunk *chunk,
+			       uint64_t *epoch, struct counts *totals)
 {
 	struct epoch *e = &lane->device->epoch;
 	const bool range = chunk->fd >= 0;
 
 	lock_take(&e->lock);
 	enum epoch_result rc = settle_unlocks(lane, totals);
-	while (rc == EPOCH_OK && (e->samples + slot->samples > e->samples_most || e->inputs >= e->inputs_most)) {
+	while (rc == EPOCH_OK &&
+	       (e->samples + slot->samples > e->samples_most || e->inputs >= e->inputs_most)) {
 		end_unlocks(lane->device, totals);
 		rc = settle_unlocks(lane, totals);
 	}

@@ -8,9 +8,9 @@
  * ends when the next chunk would not fit, or when the last lane leaves:
  *
  *	all that was submitted is counted
- *	the device adds up the counters of each piece (ORDER_SUMS); the sums must add up to the epoch's samples
- *	each piece is fetched (ORDER_PIECE), must have the sum that the device gave, and is added to the totals
- *	the table is cleared
+ *	the device adds up the counters of each piece (ORDER_SUMS); the sums must add up to the
+ *epoch's samples each piece is fetched (ORDER_PIECE), must have the sum that the device gave, and
+ *is added to the totals the table is cleared
  *
  * The lanes that wait for this share the pieces. So nothing is added that was not checked, and for
  * each piece it is known whether it was added.
@@ -65,7 +65,8 @@ struct epoch {
 		size_t count, room;
 	} held, committed;         /* ranges: of this epoch; of earlier ones, to be given back */
 	const struct input *input; /* of the last range ... */
-	unsigned inputs;           /* ... and how often it changed: each input stays open while its ranges are held */
+	/* ... and how often it changed: each input stays open while its ranges are held */
+	unsigned inputs;
 	unsigned inputs_most;
 	bool claimed; /* epoch_claim */
 };
@@ -84,8 +85,8 @@ void epoch_join(struct lane *lane);
  * waits for the end of an epoch that has no room left. A range (chunk->fd >= 0) belongs to the
  * epoch from then on. EPOCH_FAILED: the GPU has failed; the chunk is still the caller's.
  */
-enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struct chunk *chunk, uint64_t *epoch,
-			       struct counts *totals);
+enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struct chunk *chunk,
+			       uint64_t *epoch, struct counts *totals);
 
 /*
  * How many epochs of the lane's device are committed: the chunks of an epoch with a smaller number

@@ -66,8 +66,8 @@ static bool holds(const struct groups *g, const struct binning *b, uint32_t most
 	return true;
 }
 
-uint32_t groups_choose(struct groups *groups, const struct sample_type *type, const struct binning *binning,
-		       uint32_t most)
+uint32_t groups_choose(struct groups *groups, const struct sample_type *type,
+		       const struct binning *binning, uint32_t most)
 {
 	/* Where the bins come from the samples, any code may be next to a border. */
 	if (type->bytes != 2 || type->kind == SAMPLE_FLOAT || binning->kind == BIN_SLOT)

@@ -15,8 +15,8 @@
  * Chooses at most `most` groups, none of which crosses the border of a bin; every code is checked.
  * Returns how many; 0: there are no such groups, or the type is not a 16-bit integer.
  */
-uint32_t groups_choose(struct groups *groups, const struct sample_type *type, const struct binning *binning,
-		       uint32_t most);
+uint32_t groups_choose(struct groups *groups, const struct sample_type *type,
+		       const struct binning *binning, uint32_t most);
 
 /* The group of a code as it is in memory, read as little endian. */
 uint32_t groups_of_code(const struct groups *groups, const struct sample_type *type, uint32_t code);

@@ -26,7 +26,8 @@
  */
 #define START_LOOKS 60u
 #define SILENT_LOOKS 10u
-#define UNANSWERED_LOOKS 40u /* twice the time that the helper itself allows for a chunk (driver/pump.c) */
+/* twice the time that the helper itself allows for a chunk (driver/pump.c) */
+#define UNANSWERED_LOOKS 40u
 #define LOOK_MS 1000
 
 extern char **environ;
@@ -84,8 +85,9 @@ static int make_attributes(posix_spawnattr_t *attributes)
 	sigdelset(&all, SIGKILL);
 	sigdelset(&all, SIGSTOP);
 	if (rc == 0)
-		rc = posix_spawnattr_setflags(attributes,
-					      POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+		rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID |
+								  POSIX_SPAWN_SETSIGMASK |
+								  POSIX_SPAWN_SETSIGDEF);
 	if (rc == 0)
 		rc = posix_spawnattr_setsigmask(attributes, &usr1);
 	if (rc == 0)
@@ -101,7 +103,8 @@ static int spawn(struct link *link)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	char variable[sizeof(link->devices) + 32], argument[sizeof(HELPER_ARGUMENT) + 24], name[] = "gpuhist";
+	char variable[sizeof(link->devices) + 32], argument[sizeof(HELPER_ARGUMENT) + 24],
+		name[] = "gpuhist";
 	char *argv[] = {name, argument, NULL};
 	char **const environment_of = environment(link->devices, variable, sizeof(variable));
 	pid_t helper = 0;
@@ -112,10 +115,12 @@ static int spawn(struct link *link)
 	snprintf(argument, sizeof(argument), HELPER_ARGUMENT "%ld", (long)getpid());
 	if ((rc = make_actions(&actions, link)) == 0) {
 		if ((rc = make_attributes(&attributes)) == 0) {
-			rc = posix_spawn(&helper, "/proc/self/exe", &actions, &attributes, argv, environment_of);
+			rc = posix_spawn(&helper, "/proc/self/exe", &actions, &attributes, argv,
+					 environment_of);
 			const char *const path = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 			if (rc != 0 && path)
-				rc = posix_spawn(&helper, path, &actions, &attributes, argv, environment_of);
+				rc = posix_spawn(&helper, path, &actions, &attributes, argv,
+						 environment_of);
 			posix_spawnattr_destroy(&attributes);
 		}
 		posix_spawn_file_actions_destroy(&actions);
@@ -135,7 +140,8 @@ static void describe_end(const struct link *link, char *text, size_t size)
 	for (int i = 0; i < 50; i++) {
 		const pid_t pid = waitpid(link->helper, &status, WNOHANG);
 		if (pid == link->helper && WIFSIGNALED(status)) {
-			snprintf(text, size, "its process was killed by signal %d", WTERMSIG(status));
+			snprintf(text, size, "its process was killed by signal %d",
+				 WTERMSIG(status));
 			return;
 		}
 		if (pid != 0)
@@ -184,7 +190,8 @@ static void look(struct gpu_device *d)
 	if (link->beats_same < SILENT_LOOKS && link->waits_same < UNANSWERED_LOOKS)
 		return;
 	gpu_fail(d->gpu, "driver", "its process does not answer");
-	(void)kill(link->helper, SIGKILL); /* not waited for: it may be where no signal reaches it */
+	/* not waited for: it may be where no signal reaches it */
+	(void)kill(link->helper, SIGKILL);
 }
 
 /* Makes a text from the helper safe to show on a terminal. */
@@ -223,7 +230,8 @@ static bool listen_once(struct gpu_device *d)
 		gpu_fail(d->gpu, notice.why, colon ? colon + 2 : "it failed");
 		return false;
 	}
-	if (got != (ssize_t)sizeof(notice) || notice.kind != NOTICE_READY || gpu_device_ready(d, &notice) != 0) {
+	if (got != (ssize_t)sizeof(notice) || notice.kind != NOTICE_READY ||
+	    gpu_device_ready(d, &notice) != 0) {
 		gpu_fail(d->gpu, "driver", "its process says what cannot be");
 		return false;
 	}
@@ -308,15 +316,19 @@ int link_send_window(struct gpu_device *d, unsigned slot, int fd, uint64_t offse
 		char room[CMSG_SPACE(sizeof(int))];
 	} control = {.room = {0}};
 	struct iovec io = {.iov_base = (void *)(uintptr_t)&w, .iov_len = sizeof(w)};
-	struct msghdr message = {
-		.msg_iov = &io, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	struct msghdr message = {.msg_iov = &io,
+				 .msg_iovlen = 1,
+				 .msg_control = &control,
+				 .msg_controllen = sizeof(control)};
 	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
 
 	c->cmsg_level = SOL_SOCKET;
 	c->cmsg_type = SCM_RIGHTS;
 	c->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(d->link.socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(w) ? 0 : -1;
+	return sendmsg(d->link.socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(w)
+		       ? 0
+		       : -1;
 }
 
 void link_close(struct gpu_device *d)

@@ -23,12 +23,18 @@ static int await(struct gpu_device *d, unsigned k)
 	return gpu_failed(d->gpu) ? -1 : 0;
 }
 
-/* Gives an order in slot k, one that is kept for orders, and waits for its answer. -1: the GPU has failed. */
+/*
+ * Gives an order in slot k, one that is kept for orders, and waits for its answer. -1: the GPU has
+ * failed.
+ */
 static int order(struct gpu_device *d, unsigned k, enum slot_order what, uint32_t piece)
 {
 	struct shared_slot *s = &d->region->slot[k];
 
-	/* More than any sum or piece can hold, so that an answer that wrote nothing fails the check. */
+	/*
+	 * More than any sum or piece can hold, so that an answer that wrote nothing fails the
+	 * check.
+	 */
 	memset(d->slot[k].data, 0xff, sizeof(uint64_t));
 	s->order = what;
 	s->piece = piece;
@@ -47,7 +53,8 @@ static int order(struct gpu_device *d, unsigned k, enum slot_order what, uint32_
 int order_drain(struct gpu_device *d)
 {
 	for (unsigned k = 0; k < d->slots; k++)
-		if (__atomic_load_n(&d->slot[k].state, __ATOMIC_ACQUIRE) == SLOT_SUBMITTED && await(d, k) != 0)
+		if (__atomic_load_n(&d->slot[k].state, __ATOMIC_ACQUIRE) == SLOT_SUBMITTED &&
+		    await(d, k) != 0)
 			return -1;
 	return 0;
 }
@@ -71,7 +78,8 @@ int order_sums(struct gpu_device *d)
 	return -1;
 }
 
-int order_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32_t *copy, struct counts *totals)
+int order_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32_t *copy,
+		struct counts *totals)
 {
 	const size_t piece = d->layout.piece, from = which * piece;
 	const size_t n = d->cells - from < piece ? d->cells - from : piece;

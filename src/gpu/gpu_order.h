@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_order: what a helper is asked about counters that stay on its device (gpu_epoch.h), beside counting chunks.
+ * gpu_order: what a helper is asked about counters that stay on its device (gpu_epoch.h), beside
+ * counting chunks.
  *
- * An order is written to one of the slots after those of the lanes, handed over and awaited; its answer is copied and
- * checked before anything is done with it. One thread at a time uses a slot. Each function takes no lock while it
- * waits, returns -1 once the GPU has failed, and makes it fail (gpu_fail) where an answer is wrong.
+ * An order is written to one of the slots after those of the lanes, handed over and awaited; its
+ * answer is copied and checked before anything is done with it. One thread at a time uses a slot.
+ * Each function takes no lock while it waits, returns -1 once the GPU has failed, and makes it fail
+ * (gpu_fail) where an answer is wrong.
  */
 #ifndef GPUHIST_GPU_ORDER_H
 #define GPUHIST_GPU_ORDER_H
@@ -24,7 +26,8 @@ int order_sums(struct gpu_device *d);
  * Fetches a piece whose sum is not 0 by way of a slot into `copy`, which has room for it, and adds
  * it to the totals if its counters have that sum.
  */
-int order_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32_t *copy, struct counts *totals);
+int order_piece(struct gpu_device *d, unsigned slot, uint32_t which, uint32_t *copy,
+		struct counts *totals);
 
 /* Clears the table on the device. */
 int order_clear(struct gpu_device *d);

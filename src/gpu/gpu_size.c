@@ -9,15 +9,17 @@
 #define SLOT_MIN ((size_t)1 << 20)
 #define SLOT_ENOUGH ((size_t)4 << 20)
 #define SLOT_MAX ((size_t)64 << 20)
-#define SLOT_DECODED ((size_t)16 << 20) /* for frames, which are decoded in one call up to this size */
-#define SLOT_LEAST ((size_t)256 << 10)  /* where memory is short */
+/* for frames, which are decoded in one call up to this size */
+#define SLOT_DECODED ((size_t)16 << 20)
+#define SLOT_LEAST ((size_t)256 << 10) /* where memory is short */
 #define SLOTS_LEAST 4u
 #define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
 /* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
 #define SLOTS_BUSY 16u
 #define ORDERS 4u
 #define ORDERS_MOST 16u
-#define ORDERS_CELLS ((size_t)1 << 22) /* adding so many takes all threads; their memory is that of the bins */
+/* adding so many takes all threads; their memory is that of the bins */
+#define ORDERS_CELLS ((size_t)1 << 22)
 /* As many as fit the shared memory of any device; types with codes are counted otherwise. */
 #define GROUPS_MOST 15000u
 
@@ -26,7 +28,8 @@ static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 {
 	const size_t unit = (size_t)4096 * c->bytes, record = layout_bytes(&c->layout);
 
-	return bytes / unit * unit >= record ? bytes / unit * unit : (record + unit - 1) / unit * unit;
+	return bytes / unit * unit >= record ? bytes / unit * unit
+					     : (record + unit - 1) / unit * unit;
 }
 
 static size_t piece_of(size_t slot_bytes)
@@ -51,7 +54,9 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 	const struct counting *c = spec->counting;
 	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
 	struct groups groups;
-	const uint32_t grouped = c->stats ? 0 : groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST / channels);
+	const uint32_t grouped =
+		c->stats ? 0
+			 : groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST / channels);
 	const size_t cells = grouped > 0 ? (size_t)grouped * channels : c->cells;
 	const unsigned lanes = lanes_of_each(spec);
 	struct gpu_size size = {
@@ -76,7 +81,8 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 	size.slots += size.orders;
 	if (size.slots > REGION_SLOTS)
 		size.slots = REGION_SLOTS;
-	while (!spec->decoded && size.slots > SLOTS_BUSY + size.orders && size.slots * (uint64_t)bytes > memory)
+	while (!spec->decoded && size.slots > SLOTS_BUSY + size.orders &&
+	       size.slots * (uint64_t)bytes > memory)
 		size.slots--;
 	while (bytes > SLOT_MIN && size.slots * (uint64_t)bytes > memory)
 		bytes /= 2;
@@ -85,7 +91,8 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 	 * bytes than they have.
 	 */
 	if (!size.stays && bytes < 16 * cells * sizeof(uint32_t))
-		bytes = 16 * cells * sizeof(uint32_t) < SLOT_MAX ? 16 * cells * sizeof(uint32_t) : SLOT_MAX;
+		bytes = 16 * cells * sizeof(uint32_t) < SLOT_MAX ? 16 * cells * sizeof(uint32_t)
+								 : SLOT_MAX;
 	while (size.slots > SLOTS_LEAST + size.orders && size.slots * (uint64_t)bytes > memory)
 		size.slots--;
 	/* One slot must hold the sums of all pieces. */

@@ -21,7 +21,8 @@ struct slot *gpu_take_slot(struct lane *lane)
 		struct slot *slot = &d->slot[i];
 		bool taken = false;
 		if (!__atomic_load_n(&slot->taken, __ATOMIC_RELAXED) &&
-		    __atomic_compare_exchange_n(&slot->taken, &taken, true, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		    __atomic_compare_exchange_n(&slot->taken, &taken, true, false, __ATOMIC_ACQUIRE,
+						__ATOMIC_RELAXED))
 			return slot;
 	}
 	return NULL;
@@ -86,7 +87,8 @@ int gpu_submit(struct lane *lane, struct slot *slot)
 int gpu_submit_window(struct lane *lane, struct slot *slot, int fd, uint64_t offset, size_t bytes)
 {
 	assert(slot->state == SLOT_FILLED);
-	if (gpu_failed(lane->gpu) || link_send_window(lane->device, slot->index, fd, offset, bytes) != 0)
+	if (gpu_failed(lane->gpu) ||
+	    link_send_window(lane->device, slot->index, fd, offset, bytes) != 0)
 		return -1;
 	slot->window = true;
 	device_submit(lane->device, slot, ORDER_WINDOW);
@@ -99,9 +101,12 @@ int gpu_submit_window(struct lane *lane, struct slot *slot, int fd, uint64_t off
  */
 static bool is_extent(const struct extent *e, const struct sample_type *type)
 {
-	const uint64_t most = type->bytes == 8 ? UINT64_MAX : type->bytes == 4 ? UINT32_MAX : 0xffffff;
+	const uint64_t most = type->bytes == 8   ? UINT64_MAX
+			      : type->bytes == 4 ? UINT32_MAX
+						 : 0xffffff;
 
-	return e->least <= e->greatest ? e->greatest <= most : e->least == UINT64_MAX && e->greatest == 0;
+	return e->least <= e->greatest ? e->greatest <= most
+				       : e->least == UINT64_MAX && e->greatest == 0;
 }
 
 /*
@@ -121,7 +126,8 @@ static int take_extent(struct lane *lane, struct slot *slot)
 	struct extent all = slot->extent;
 
 	if (!is_extent(&said, &c->type)) {
-		gpu_fail(lane->gpu, "check", "a chunk's least and greatest sample are none of the type");
+		gpu_fail(lane->gpu, "check",
+			 "a chunk's least and greatest sample are none of the type");
 		return -1;
 	}
 	int k = slot->k;
@@ -130,7 +136,8 @@ static int take_extent(struct lane *lane, struct slot *slot)
 		k = auto_k(&all, c->most, &c->type);
 	}
 	if (k_said != k) {
-		gpu_fail(lane->gpu, "check", "a chunk was counted by other bins than its samples ask for");
+		gpu_fail(lane->gpu, "check",
+			 "a chunk was counted by other bins than its samples ask for");
 		return -1;
 	}
 	slot->k = k;
@@ -154,7 +161,8 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 		if (now >= end)
 			return GPU_NOT_YET;
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->word, submitted, end - now < LOOK_SECONDS ? end - now : LOOK_SECONDS);
+		region_wait(&s->word, submitted,
+			    end - now < LOOK_SECONDS ? end - now : LOOK_SECONDS);
 	}
 	if (gpu_failed(lane->gpu))
 		return GPU_LOST;
@@ -169,7 +177,8 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	if (lane->slots_of_k && take_extent(lane, slot) != 0)
 		return GPU_LOST;
 	if (!lane->stays) {
-		memcpy(lane->chunk, device_cells(lane->device, slot->index), lane->cells * sizeof(*lane->chunk));
+		memcpy(lane->chunk, device_cells(lane->device, slot->index),
+		       lane->cells * sizeof(*lane->chunk));
 		slot->cells = lane->chunk;
 	}
 	return GPU_DONE;
@@ -182,7 +191,8 @@ void gpu_align(struct lane *lane, struct slot *slot)
 	const uint32_t slots = c->binning.bins;
 
 	extent_add(&lane->extent, &slot->extent);
-	const int k = auto_k_grown(lane->k > slot->k ? lane->k : slot->k, &lane->extent, c->most, &c->type);
+	const int k = auto_k_grown(lane->k > slot->k ? lane->k : slot->k, &lane->extent, c->most,
+				   &c->type);
 	for (size_t at = 0; at < lane->cells; at += c->cells_each) {
 		auto_coarsen64(lane->total + at, slots, &c->type, &before, lane->k, k);
 		auto_coarsen32(slot->cells + at, slots, &c->type, &slot->extent, slot->k, k);

@@ -16,8 +16,9 @@ struct gpu_device {
 	struct gpu *gpu;
 	struct link link;
 	struct region *region; /* NULL: none */
-	struct region layout;  /* our own copy of its head: no helper can change what says where things are */
-	uint64_t submitted;    /* how many slots were ever submitted; atomic */
+	/* our own copy of its head: no helper can change what says where things are */
+	struct region layout;
+	uint64_t submitted; /* how many slots were ever submitted; atomic */
 	/* What its helper said when it was ready, checked; const from then on. */
 	bool ready;           /* under the gpu's lock */
 	struct notice facts;  /* the message itself */
@@ -37,7 +38,8 @@ struct gpu {
 	pthread_cond_t changed; /* signals the state */
 	enum gpu_state state;   /* atomic: read without the lock too */
 	unsigned lanes;         /* open ones; atomic */
-	unsigned devices;       /* how many were asked for, or, with "all", how many there are as far as is known */
+	/* how many were asked for, or, with "all", how many there are as far as is known */
+	unsigned devices;
 	struct gpu_device device[GPU_DEVICES];
 	struct gpu_report report; /* except for its state */
 };
@@ -51,7 +53,8 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 /* The counters of a slot's last chunk in shared memory: to be copied, and the copy checked. */
 static inline uint32_t *device_cells(const struct gpu_device *d, unsigned slot)
 {
-	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at + slot * d->layout.cell_bytes);
+	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at +
+				    slot * d->layout.cell_bytes);
 }
 
 /* Hands a slot whose order is written over to the helper. */

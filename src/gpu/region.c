@@ -29,7 +29,8 @@ size_t region_lay_out(struct region *r)
 uint64_t region_build(void)
 {
 	static const char version[] = GPUHIST_VERSION;
-	const uint64_t sizes[] = {sizeof(struct region), sizeof(struct notice), sizeof(struct window), BIN_KINDS};
+	const uint64_t sizes[] = {sizeof(struct region), sizeof(struct notice),
+				  sizeof(struct window), BIN_KINDS};
 	struct xxh64 hash;
 
 	xxh64_begin(&hash);
@@ -41,7 +42,8 @@ uint64_t region_build(void)
 void region_wait(uint32_t *word, uint32_t seen, double seconds)
 {
 	const struct timespec limit = {.tv_sec = (time_t)seconds,
-				       .tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+				       .tv_nsec =
+					       (long)((seconds - (double)(time_t)seconds) * 1e9)};
 
 	/* Not FUTEX_PRIVATE: the other process wakes it. */
 	(void)syscall(SYS_futex, word, FUTEX_WAIT, seen, &limit, NULL, 0);

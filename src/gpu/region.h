@@ -46,19 +46,23 @@ enum shared_state {
 enum slot_order {
 	ORDER_COUNT,  /* samples: copy, count, and, unless tables stay, fetch the counters */
 	ORDER_WINDOW, /* the same of a range of a file: a struct window was sent for it */
-	ORDER_SUMS,   /* tables that stay: what the counters of each piece add up to, 64 bits each */
-	ORDER_PIECE,  /* tables that stay: one piece of the counters */
-	ORDER_CLEAR,  /* tables that stay: all counters become 0 */
+	/* tables that stay: what the counters of each piece add up to, 64 bits each */
+	ORDER_SUMS,
+	ORDER_PIECE, /* tables that stay: one piece of the counters */
+	ORDER_CLEAR, /* tables that stay: all counters become 0 */
 };
 
 struct shared_slot {
 	_Alignas(64) uint32_t word; /* slot_word of the latest submission; a futex */
 	uint32_t awaited;           /* a thread sleeps until the state changes */
-	uint32_t order;             /* enum slot_order; this and what follows is written by the program ... */
+	/* enum slot_order; this and what follows is written by the program ... */
+	uint32_t order;
 	uint32_t piece;
 	uint64_t bytes, samples;
-	int32_t k; /* --auto: ... the lane's k; in the helper's answer the one that the chunk was counted at */
-	struct extent extent; /* --auto: ... of the lane's samples; in the helper's answer that of the chunk's */
+	/* --auto: ... the lane's k; in the helper's answer the one that the chunk was counted at */
+	int32_t k;
+	/* --auto: ... of the lane's samples; in the helper's answer that of the chunk's */
+	struct extent extent;
 };
 
 struct region {
@@ -83,8 +87,9 @@ enum notice_kind { NOTICE_READY = 1, NOTICE_FAILED };
 
 struct notice {
 	uint32_t kind;
-	uint32_t devices;      /* READY: how many the driver shows it */
-	uint32_t slots;        /* READY: how many can be used; where memory is short, fewer than asked for; ... */
+	uint32_t devices; /* READY: how many the driver shows it */
+	/* READY: how many can be used; where memory is short, fewer than asked for; ... */
+	uint32_t slots;
 	uint64_t slot_bytes;   /* ... their size, also smaller then */
 	uint64_t window_bytes; /* ... the longest range of a file; 0: files are not mapped */
 	uint64_t cells_each;   /* ... counters of a channel */
@@ -130,8 +135,8 @@ void region_wait(uint32_t *word, uint32_t seen, double seconds);
 void region_wake(uint32_t *word);
 
 /*
- * The number of a submission and the state that it is in, in one word: an answer is one to that submission only, and
- * never to the next one in the same slot, whose samples may be as many.
+ * The number of a submission and the state that it is in, in one word: an answer is one to that
+ * submission only, and never to the next one in the same slot, whose samples may be as many.
  */
 static inline uint32_t slot_word(uint32_t number, enum shared_state state)
 {

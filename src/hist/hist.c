@@ -16,7 +16,10 @@ void hist_extend(struct hist *h, double value)
 	h->extent = true;
 }
 
-/* A channel's counts of codes to bins: h->count has room for bins + CELL_EXTRA cells of each channel. */
+/*
+ * A channel's counts of codes to bins: h->count has room for bins + CELL_EXTRA cells of each
+ * channel.
+ */
 static void bin_codes(struct hist *h, uint32_t channel, const uint64_t *count, size_t codes)
 {
 	const struct sample_type *type = &h->axis.type;
@@ -26,7 +29,8 @@ static void bin_codes(struct hist *h, uint32_t channel, const uint64_t *count, s
 			continue;
 		/* Codes are counted as they are in memory, read as little endian. */
 		const uint32_t value = type->big ? (code & 255) << 8 | code >> 8 : code;
-		h->count[channel * h->stride + edges_cell_of_code(&h->axis.edges, type, value)] += count[code];
+		h->count[channel * h->stride + edges_cell_of_code(&h->axis.edges, type, value)] +=
+			count[code];
 		hist_extend(h, sample_code(type, value));
 	}
 }
@@ -38,7 +42,8 @@ static struct extent extent_of_codes(const struct hist *h, const uint64_t *count
 	struct extent extent = EXTENT_NONE;
 
 	for (size_t i = 0; i < h->channels * codes; i++) {
-		const uint32_t code = (uint32_t)(i % codes), value = type->big ? (code & 255) << 8 | code >> 8 : code;
+		const uint32_t code = (uint32_t)(i % codes),
+			       value = type->big ? (code & 255) << 8 | code >> 8 : code;
 		const struct extent own = auto_extent_of_code(type, value);
 		if (count[i] > 0)
 			extent_add(&extent, &own);
@@ -48,7 +53,9 @@ static struct extent extent_of_codes(const struct hist *h, const uint64_t *count
 
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail)
 {
-	*h = (struct hist){.axis = *axis, .channels = channels, .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
+	*h = (struct hist){.axis = *axis,
+			   .channels = channels,
+			   .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
 	if (edges_copy(&h->axis.edges, &axis->edges) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
 	if (axis->type.bytes > 2) /* the table of the totals will be used itself */
@@ -62,7 +69,9 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 int hist_keep_stats(struct hist *h, struct fail *fail)
 {
 	h->stats = calloc(h->channels, sizeof(*h->stats));
-	return h->stats ? 0 : fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
+	return h->stats
+		       ? 0
+		       : fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
 }
 
 /* The cells after a channel's bins go to the bins, or to what is in no bin. */
@@ -126,7 +135,8 @@ void hist_fill(struct hist *h, struct counts *counts)
 		for (uint32_t c = 0; c < h->channels; c++) {
 			bin_codes(h, c, cell + c * codes, codes);
 			if (h->stats)
-				hist_stats_of_codes(&h->stats[c], &counts->stats[c], &h->axis.type, cell + c * codes);
+				hist_stats_of_codes(&h->stats[c], &counts->stats[c], &h->axis.type,
+						    cell + c * codes);
 		}
 		free(cell);
 	} else {
@@ -177,9 +187,10 @@ int hist_audit(const struct hist *h, struct fail *fail)
 			sum += hist_count(h, c, i);
 	if (sum == h->samples)
 		return 0;
-	return fail_set(fail, STATUS_INTERNAL,
-			"internal error: %llu samples were read, %llu were counted: please report this",
-			(unsigned long long)h->samples, (unsigned long long)sum);
+	return fail_set(
+		fail, STATUS_INTERNAL,
+		"internal error: %llu samples were read, %llu were counted: please report this",
+		(unsigned long long)h->samples, (unsigned long long)sum);
 }
 
 uint64_t hist_exceeding(const struct hist *h, uint64_t most)
@@ -197,6 +208,7 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most)
 	uint64_t n = 0;
 
 	for (uint32_t c = 0; c < h->channels; c++)
-		n += (uint64_t)(h->flow[c].under > most) + (h->flow[c].over > most) + (h->flow[c].nan > most);
+		n += (uint64_t)(h->flow[c].under > most) + (h->flow[c].over > most) +
+		     (h->flow[c].nan > most);
 	return n;
 }

@@ -26,11 +26,13 @@ struct hist {
 	struct axis axis;
 	uint32_t channels; /* 1 to LAYOUT_CHANNELS_MAX */
 	uint64_t *count;   /* all bins of one channel before those of the next; owned */
-	size_t stride;     /* entries from a channel's first bin to the next one's, at least the bins */
+	/* entries from a channel's first bin to the next one's, at least the bins */
+	size_t stride;
 	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
-	struct hist_flow
-		clamped[LAYOUT_CHANNELS_MAX]; /* --auto: samples that were clamped into the first and the last bin */
-	uint64_t samples;                     /* of all channels, as the workers counted them while they read */
+	struct hist_flow clamped[LAYOUT_CHANNELS_MAX]; /* --auto: samples that were clamped into the
+							  first and the last bin */
+	/* of all channels, as the workers counted them while they read */
+	uint64_t samples;
 	/* Of types that are counted by their codes: the least and the greatest finite value. */
 	bool extent;
 	double least, greatest;
@@ -58,8 +60,8 @@ static inline uint64_t hist_count(const struct hist *h, uint32_t channel, uint32
 struct hist_flow hist_flow_sum(const struct hist *h);
 
 /*
- * Takes the totals of a finished run and leaves counts empty. Codes are binned here; the edge cell is
- * folded; where the axis clamps, under and over are added to the first and the last bin.
+ * Takes the totals of a finished run and leaves counts empty. Codes are binned here; the edge cell
+ * is folded; where the axis clamps, under and over are added to the first and the last bin.
  */
 void hist_fill(struct hist *h, struct counts *counts);
 

@@ -24,7 +24,8 @@ static bool flow_fits(const struct hist *h, const struct hist *more)
 
 	for (uint32_t c = 0; c < h->channels; c++) {
 		const struct hist_flow *const a = &h->flow[c], *const b = &more->flow[c];
-		all = all && fits(a->under, b->under) && fits(a->over, b->over) && fits(a->nan, b->nan);
+		all = all && fits(a->under, b->under) && fits(a->over, b->over) &&
+		      fits(a->nan, b->nan);
 	}
 	return all;
 }
@@ -96,9 +97,12 @@ static struct span span_together(const struct span *a, const struct span *b, uin
 	if (is_none(a) || is_none(b))
 		return is_none(a) ? *b : *a;
 	for (int k = a->k > b->k ? a->k : b->k;; k++) {
-		const int128_t a_first = coarser(a->first, a->k, k), b_first = coarser(b->first, b->k, k);
-		const int128_t a_last = coarser(a->last, a->k, k), b_last = coarser(b->last, b->k, k);
-		const struct span s = {a_first < b_first ? a_first : b_first, a_last > b_last ? a_last : b_last, k};
+		const int128_t a_first = coarser(a->first, a->k, k),
+			       b_first = coarser(b->first, b->k, k);
+		const int128_t a_last = coarser(a->last, a->k, k),
+			       b_last = coarser(b->last, b->k, k);
+		const struct span s = {a_first < b_first ? a_first : b_first,
+				       a_last > b_last ? a_last : b_last, k};
 		/*
 		 * This ends: when k is as large as the numbers are long there are at most 2 bins,
 		 * or 1 for types without a sign.
@@ -129,7 +133,8 @@ static bool add_bins(uint64_t *count, size_t stride, const struct span *all, con
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
 			uint64_t *const to =
-				&count[c * stride + (size_t)(coarser(own.first + i, own.k, all->k) - all->first)];
+				&count[c * stride + (size_t)(coarser(own.first + i, own.k, all->k) -
+							     all->first)];
 			const uint64_t n = own_count(h, c, i);
 			fit = fit && fits(*to, n);
 			*to += n;
@@ -139,7 +144,8 @@ static bool add_bins(uint64_t *count, size_t stride, const struct span *all, con
 
 static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 {
-	const struct span a = span_of(h), b = span_of(more), all = span_together(&a, &b, h->axis.edges.most);
+	const struct span a = span_of(h), b = span_of(more),
+			  all = span_together(&a, &b, h->axis.edges.most);
 	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
 	/* One entry more, so that the size is never 0. */
 	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
@@ -185,11 +191,13 @@ static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 {
-	const char *const what =
-		h->channels != more->channels ? "number of channels" : axis_difference(&h->axis, &more->axis);
+	const char *const what = h->channels != more->channels
+					 ? "number of channels"
+					 : axis_difference(&h->axis, &more->axis);
 
 	if (what)
-		return fail_set(fail, STATUS_DATA, "histograms that differ in %s cannot be added", what);
+		return fail_set(fail, STATUS_DATA, "histograms that differ in %s cannot be added",
+				what);
 	if (!flow_fits(h, more))
 		return past(fail);
 	if (h->axis.kind == AXIS_AUTO)
@@ -197,7 +205,8 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 	if (!bins_fit(h, more))
 		return past(fail);
 	for (uint32_t c = 0; c < h->channels; c++)
-		add_counts(h->count + c * h->stride, more->count + c * more->stride, axis_bins(&h->axis));
+		add_counts(h->count + c * h->stride, more->count + c * more->stride,
+			   axis_bins(&h->axis));
 	add_flow(h, more);
 	return 0;
 }

@@ -134,7 +134,8 @@ static bool falls_from(const struct blocks *b, unsigned top)
 			lower += both(b, k);
 		if (lower == 0)
 			break;
-		if (here < above * RULES[rule].least - chance || here > above * RULES[rule].most + chance)
+		if (here < above * RULES[rule].least - chance ||
+		    here > above * RULES[rule].most + chance)
 			return false;
 		sum += both(b, i - 1);
 		halves += b->lower[i - 1];
@@ -169,8 +170,8 @@ static bool is_around_one(const struct blocks *b, const struct float_type *f)
 	const unsigned one = (unsigned)f->bias / 16u;
 	const uint64_t sum = both(b, one) + both(b, one + 1);
 
-	return b->exponents == 16 && sum >= b->all - b->all / 1000 && b->count[0][one] >= b->all / 16 &&
-	       b->count[1][one] >= b->all / 16;
+	return b->exponents == 16 && sum >= b->all - b->all / 1000 &&
+	       b->count[0][one] >= b->all / 16 && b->count[1][one] >= b->all / 16;
 }
 
 static bool looks_like(const struct hist *h, const struct float_type *f)
@@ -202,7 +203,8 @@ static bool looks_like(const struct hist *h, const struct float_type *f)
 	return false;
 }
 
-static bool set_type(struct hint *hint, enum hint_kind kind, const char *name, const struct sample_type *now)
+static bool set_type(struct hint *hint, enum hint_kind kind, const char *name,
+		     const struct sample_type *now)
 {
 	hint->kind = kind;
 	snprintf(hint->type, sizeof(hint->type), "%.8s%s", name, now->big ? "be" : "");
@@ -232,8 +234,10 @@ static bool extent_of(const struct hist *h, double *least, double *greatest)
 	*least = INFINITY;
 	*greatest = -INFINITY;
 	for (uint32_t c = 0; c < h->channels && h->stats; c++) {
-		*least = fmin(*least, h->stats[c].of.number > 0 ? h->stats[c].of.least_real : INFINITY);
-		*greatest = fmax(*greatest, h->stats[c].of.number > 0 ? h->stats[c].of.greatest_real : -INFINITY);
+		*least = fmin(*least,
+			      h->stats[c].of.number > 0 ? h->stats[c].of.least_real : INFINITY);
+		*greatest = fmax(*greatest, h->stats[c].of.number > 0 ? h->stats[c].of.greatest_real
+								      : -INFINITY);
 	}
 	return *least <= *greatest;
 }
@@ -253,7 +257,8 @@ static bool are_integers(struct hint *hint, const struct hist *h)
 	if (least == 0 && h->axis.kind == AXIS_AUTO)
 		for (uint32_t c = 0; c < h->channels; c++)
 			zeros += hist_count(h, c, 0);
-	if (!(least >= 0 && greatest > 0 && greatest <= normal) || h->samples - flow.nan - zeros < FEW_SAMPLES)
+	if (!(least >= 0 && greatest > 0 && greatest <= normal) ||
+	    h->samples - flow.nan - zeros < FEW_SAMPLES)
 		return false;
 	snprintf(name, sizeof(name), "%c%lu", flow.nan > 0 ? 'i' : 'u', 8ul * type->bytes);
 	return set_type(hint, HINT_INTEGERS, name, type);
@@ -283,8 +288,8 @@ static bool are_in_one_bin(struct hint *hint, const struct hist *h)
 	const enum axis_kind kind = h->axis.kind;
 	bool found = false;
 
-	if ((kind != AXIS_RANGE && kind != AXIS_LOG && kind != AXIS_EDGES) || bins < 4 || h->axis.clamp ||
-	    (size_t)bins * h->channels > LOOKED_AT || are_equal(h))
+	if ((kind != AXIS_RANGE && kind != AXIS_LOG && kind != AXIS_EDGES) || bins < 4 ||
+	    h->axis.clamp || (size_t)bins * h->channels > LOOKED_AT || are_equal(h))
 		return false;
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < bins; i++) {
@@ -305,7 +310,8 @@ struct hint hist_hint(const struct hist *h, bool certain)
 	const uint64_t outside = flow.under + flow.over;
 	struct hint hint = {.kind = HINT_NONE};
 
-	if (h->samples < FEW_SAMPLES || (!certain && (are_floats(&hint, h) || are_integers(&hint, h))))
+	if (h->samples < FEW_SAMPLES ||
+	    (!certain && (are_floats(&hint, h) || are_integers(&hint, h))))
 		return hint;
 	if (outside > h->samples / 2 && h->axis.kind != AXIS_AUTO) {
 		hint.kind = HINT_OUTSIDE;

@@ -44,12 +44,16 @@ void hist_stats_of_codes(struct hist_stats *out, struct stats *sums, const struc
 		const double value = sample_code(type, code);
 		if (isfinite(value))
 			passed += count[type->big ? (code & 255) << 8 | code >> 8 : code];
-		for (; q < HIST_QUANTILES && passed >= rank_of(hist_quantile_percent[q], out->of.number); q++)
-			out->quantile[q] = (struct hist_quantile){.kind = QUANTILE_VALUE, .value = value + 0.0};
+		for (; q < HIST_QUANTILES &&
+		       passed >= rank_of(hist_quantile_percent[q], out->of.number);
+		     q++)
+			out->quantile[q] = (struct hist_quantile){.kind = QUANTILE_VALUE,
+								  .value = value + 0.0};
 	}
 }
 
-void hist_stats_of_bins(struct hist_stats *out, const struct stats *sums, const struct hist *h, uint32_t channel)
+void hist_stats_of_bins(struct hist_stats *out, const struct stats *sums, const struct hist *h,
+			uint32_t channel)
 {
 	const uint32_t bins = axis_bins(&h->axis);
 	/* Infinities are the first and the last samples of what is under, in a bin, or over. */
@@ -62,7 +66,8 @@ void hist_stats_of_bins(struct hist_stats *out, const struct stats *sums, const 
 	if (h->axis.kind == AXIS_MOD)
 		return;
 	for (unsigned q = 0; q < HIST_QUANTILES && out->of.number > 0; q++) {
-		const uint64_t rank = out->of.below + rank_of(hist_quantile_percent[q], out->of.number);
+		const uint64_t rank =
+			out->of.below + rank_of(hist_quantile_percent[q], out->of.number);
 		struct hist_quantile *const quantile = &out->quantile[q];
 		if (rank <= h->flow[channel].under) {
 			quantile->kind = QUANTILE_UNDER;
@@ -75,7 +80,8 @@ void hist_stats_of_bins(struct hist_stats *out, const struct stats *sums, const 
 	}
 }
 
-static void format_extreme(char text[NUMBER_TEXT], const struct hist *h, int128_t whole, double real)
+static void format_extreme(char text[NUMBER_TEXT], const struct hist *h, int128_t whole,
+			   double real)
 {
 	if (h->axis.type.kind == SAMPLE_FLOAT)
 		number_format(text, real);
@@ -97,7 +103,8 @@ void hist_stats_format_greatest(char text[NUMBER_TEXT], const struct hist *h, ui
 	format_extreme(text, h, r->greatest, r->greatest_real);
 }
 
-void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel, unsigned i)
+void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel,
+				unsigned i)
 {
 	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
 	const struct edges *const edges = &h->axis.edges;

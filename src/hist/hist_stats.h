@@ -51,7 +51,8 @@ void hist_stats_of_codes(struct hist_stats *out, struct stats *sums, const struc
  * For other types: made from the sums of the samples, and from the bins of a channel whose
  * histogram is filled.
  */
-void hist_stats_of_bins(struct hist_stats *out, const struct stats *sums, const struct hist *h, uint32_t channel);
+void hist_stats_of_bins(struct hist_stats *out, const struct stats *sums, const struct hist *h,
+			uint32_t channel);
 
 /* The least and the greatest finite sample, as text. */
 void hist_stats_format_least(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel);
@@ -59,6 +60,7 @@ void hist_stats_format_greatest(char text[NUMBER_TEXT], const struct hist *h, ui
 
 /* Quantile i as text: a number, or "[LOWER, UPPER)" of a bin, "under", "over". */
 #define QUANTILE_TEXT (2 * NUMBER_TEXT + 4)
-void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel, unsigned i);
+void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel,
+				unsigned i);
 
 #endif

@@ -92,7 +92,8 @@ enum header_result header_magic(const unsigned char *p, size_t n, bool ended)
 
 void header_begin(struct header_scan *h)
 {
-	*h = (struct header_scan){.want = 4, .data = HEADER_TO_END, .header.channels = 1, .header.last = 1};
+	*h = (struct header_scan){
+		.want = 4, .data = HEADER_TO_END, .header.channels = 1, .header.last = 1};
 }
 
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n)
@@ -100,7 +101,8 @@ enum header_result header_step(struct header_scan *h, const unsigned char *bytes
 	if (n < h->want && (h->after || !h->header.format))
 		return HEADER_NONE;
 	if (n < h->want)
-		return header_bad(h, "the input ends inside it, after %llu bytes", (unsigned long long)(h->at + n));
+		return header_bad(h, "the input ends inside it, after %llu bytes",
+				  (unsigned long long)(h->at + n));
 	if (h->kind == SCAN_START) { /* the rest of a magic number is checked by its format */
 		if (header_magic(bytes, 4, false) == HEADER_NONE)
 			return HEADER_NONE;
@@ -134,9 +136,11 @@ void header_text(char text[HEADER_TEXT], const struct header *h)
 	if (h->channels > 1)
 		snprintf(channels, sizeof(channels), "%u channels, ", h->channels);
 	if (h->bytes != HEADER_TO_END)
-		snprintf(samples, sizeof(samples), "%llu sample%s", (unsigned long long)(h->bytes / h->type.bytes),
+		snprintf(samples, sizeof(samples), "%llu sample%s",
+			 (unsigned long long)(h->bytes / h->type.bytes),
 			 h->bytes / h->type.bytes == 1 ? "" : "s");
 	if (h->valid_bits > 0)
 		snprintf(bits, sizeof(bits), ", the upper %u bits valid", h->valid_bits);
-	snprintf(text, HEADER_TEXT, "%s, %s, %s%s%s", h->format, h->type.name, channels, samples, bits);
+	snprintf(text, HEADER_TEXT, "%s, %s, %s%s%s", h->format, h->type.name, channels, samples,
+		 bits);
 }

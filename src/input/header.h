@@ -24,8 +24,9 @@
 
 #include "bins/sample.h"
 
-#define HEADER_MAGIC 12u         /* this many bytes show whether it is one */
-#define HEADER_PIECE 10000u      /* the most bytes that a scan asks for in one step: NumPy reads no longer header */
+#define HEADER_MAGIC 12u /* this many bytes show whether it is one */
+/* the most bytes that a scan asks for in one step: NumPy reads no longer header */
+#define HEADER_PIECE 10000u
 #define HEADER_TO_END UINT64_MAX /* up to the end of the input */
 #define HEADER_WHY 192
 
@@ -36,12 +37,14 @@ struct header {
 	uint32_t channels;       /* interleaved, at least 1; two for complex numbers */
 	uint64_t begin;          /* bytes before the first sample */
 	uint64_t bytes;          /* of all samples; HEADER_TO_END: the header does not say */
-	bool open;               /* `bytes` may be a placeholder of a writer that does not know the size yet */
-	bool chunks;             /* other chunks may follow the samples; else nothing may */
-	uint32_t axes;           /* of an array: the number of its axes */
-	uint64_t last;           /* of an array: the length of its last axis, 1 where it has none ... */
-	bool fortran;            /* ... and neighbours in memory are along another axis */
-	uint32_t valid_bits;     /* of each sample, its upper bits; 0: all */
+	/* `bytes` may be a placeholder of a writer that does not know the size yet */
+	bool open;
+	bool chunks;   /* other chunks may follow the samples; else nothing may */
+	uint32_t axes; /* of an array: the number of its axes */
+	/* of an array: the length of its last axis, 1 where it has none ... */
+	uint64_t last;
+	bool fortran;        /* ... and neighbours in memory are along another axis */
+	uint32_t valid_bits; /* of each sample, its upper bits; 0: all */
 };
 
 enum header_result {
@@ -52,19 +55,23 @@ enum header_result {
 };
 
 struct header_scan {
-	uint64_t at;          /* offset of the bytes that it needs, never before those of the last step ... */
-	size_t want;          /* ... and how many, 1 to HEADER_PIECE */
-	struct header header; /* what was found; its format is set as soon as the magic number has been seen */
+	/* offset of the bytes that it needs, never before those of the last step ... */
+	uint64_t at;
+	size_t want; /* ... and how many, 1 to HEADER_PIECE */
+	/* what was found; its format is set as soon as the magic number has been seen */
+	struct header header;
 	char why[HEADER_WHY]; /* for BAD: what is wrong */
 	/* Used by the formats: what was seen, and what comes next. */
 	enum { SCAN_START, SCAN_NPY, SCAN_WAVE, SCAN_PNM } kind;
 	int state;
-	bool big;             /* WAVE: most significant byte first ... */
-	bool wide;            /* ... RF64: sizes may be in a ds64 chunk, which says how many bytes of samples: */
-	uint64_t data;        /* ... HEADER_TO_END: none yet */
-	uint32_t block;       /* ... bytes of a sample of each channel; 0: no fmt chunk yet */
-	uint32_t chunks;      /* ... so far */
-	uint64_t number[3];   /* PNM: width, height, greatest value; of the others what they keep between steps */
+	bool big; /* WAVE: most significant byte first ... */
+	/* ... RF64: sizes may be in a ds64 chunk, which says how many bytes of samples: */
+	bool wide;
+	uint64_t data;   /* ... HEADER_TO_END: none yet */
+	uint32_t block;  /* ... bytes of a sample of each channel; 0: no fmt chunk yet */
+	uint32_t chunks; /* ... so far */
+	/* PNM: width, height, greatest value; of the others what they keep between steps */
+	uint64_t number[3];
 	bool digits, comment; /* ... inside one of them; inside a comment */
 	bool after;           /* the samples have been passed over */
 };
@@ -102,7 +109,8 @@ void header_text(char text[HEADER_TEXT], const struct header *header);
 
 /* Asks for the n bytes after those of this step, once `skip` bytes are passed over. */
 enum header_result header_want(struct header_scan *h, uint64_t skip, size_t n);
-enum header_result header_bad(struct header_scan *h, const char *format, ...) __attribute__((format(printf, 2, 3)));
+enum header_result header_bad(struct header_scan *h, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* The type of integers or floats of so many bytes; the header's. */
 void header_type(struct header_scan *h, char kind, uint32_t bytes, bool big);

@@ -22,7 +22,8 @@ struct text {
 
 static void skip_space(struct text *t)
 {
-	while (t->at < t->end && (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r'))
+	while (t->at < t->end &&
+	       (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r'))
 		t->at++;
 }
 
@@ -52,7 +53,8 @@ static const char *take_quoted(struct text *t, size_t *length)
 	skip_space(t);
 	if (t->at == t->end || (*t->at != '\'' && *t->at != '"'))
 		return NULL;
-	const char *const begin = t->at + 1, *const end = memchr(begin, *t->at, (size_t)(t->end - begin));
+	const char *const begin = t->at + 1, *const end = memchr(begin, *t->at,
+								 (size_t)(t->end - begin));
 	if (!end)
 		return NULL;
 	t->at = end + 1;
@@ -65,7 +67,8 @@ static const char *take_quoted(struct text *t, size_t *length)
 /* Refuses what is no type of ours, and says how to count it if that is possible. */
 static enum header_result refuse_type(struct header_scan *h, const char *descr, size_t length)
 {
-	const char kind = length > 1 ? descr[1] : '\0', *as = NULL, *what = "not a type that gpuhist counts";
+	const char kind = length > 1 ? descr[1] : '\0', *as = NULL,
+		   *what = "not a type that gpuhist counts";
 	const int shown = length < 40 ? (int)length : 40;
 
 	if (kind == 'b')
@@ -79,8 +82,8 @@ static enum header_result refuse_type(struct header_scan *h, const char *descr, 
 	else if (kind == 'S' || kind == 'U' || kind == 'a')
 		what = "text";
 	if (as)
-		return header_bad(h, "dtype '%.*s': %s: count it with --raw -t %s -S %llu", shown, descr, what, as,
-				  (unsigned long long)h->header.begin);
+		return header_bad(h, "dtype '%.*s': %s: count it with --raw -t %s -S %llu", shown,
+				  descr, what, as, (unsigned long long)h->header.begin);
 	return header_bad(h, "dtype '%.*s': %s", shown, descr, what);
 }
 
@@ -121,7 +124,8 @@ static enum header_result take_type(struct header_scan *h, struct text *t)
 		if (record > 0)
 			snprintf(size, sizeof(size), "%lu", record);
 		return header_bad(h,
-				  "a structured dtype: count one of its fields with --raw -S %llu --record=%s "
+				  "a structured dtype: count one of its fields with --raw -S %llu "
+				  "--record=%s "
 				  "--offset=OFFSET -t TYPE",
 				  (unsigned long long)h->header.begin, size);
 	}
@@ -174,7 +178,8 @@ static enum header_result take_shape(struct header_scan *h, struct text *t)
 		empty |= n == 0;
 		product_fits = product_fits && (n == 0 || header_product(count, n, &count));
 		h->header.last = n;
-		if (!take(t, ',') && (axes == 1 || !(skip_space(t), t->at < t->end && *t->at == ')')))
+		if (!take(t, ',') &&
+		    (axes == 1 || !(skip_space(t), t->at < t->end && *t->at == ')')))
 			return header_bad(h, "a shape that is not a tuple of lengths");
 	}
 	h->header.axes = axes;
@@ -210,8 +215,10 @@ static enum header_result take_dictionary(struct header_scan *h, struct text *t)
 		size_t length, k = 0;
 		const char *const key = take_quoted(t, &length);
 		if (!key || !take(t, ':'))
-			return header_bad(h, "no dictionary of 'descr', 'fortran_order' and 'shape'");
-		while (k < 3 && (strlen(KEYS[k].key) != length || memcmp(KEYS[k].key, key, length) != 0))
+			return header_bad(h,
+					  "no dictionary of 'descr', 'fortran_order' and 'shape'");
+		while (k < 3 &&
+		       (strlen(KEYS[k].key) != length || memcmp(KEYS[k].key, key, length) != 0))
 			k++;
 		if (k == 3 || (seen & 1u << k))
 			return header_bad(h, "%s key '%.*s'", k == 3 ? "an unknown" : "a second",
@@ -242,7 +249,8 @@ static enum header_result finish(struct header_scan *h, const char *text)
 		return HEADER_BAD;
 	/* Along one axis both orders are the same. */
 	found->fortran = found->fortran && found->axes > 1;
-	if (!header_product(h->number[0], (uint64_t)found->type.bytes * found->channels, &found->bytes))
+	if (!header_product(h->number[0], (uint64_t)found->type.bytes * found->channels,
+			    &found->bytes))
 		return header_bad(h, "the shape is of more than 2^64 bytes");
 	return HEADER_FOUND;
 }
@@ -250,7 +258,8 @@ static enum header_result finish(struct header_scan *h, const char *text)
 static enum header_result want_text(struct header_scan *h, uint32_t length)
 {
 	if (length > HEADER_PIECE)
-		return header_bad(h, "%lu bytes long, where NumPy reads 10000 at most", (unsigned long)length);
+		return header_bad(h, "%lu bytes long, where NumPy reads 10000 at most",
+				  (unsigned long)length);
 	if (length == 0)
 		return header_bad(h, "0 bytes long");
 	h->state = DICTIONARY;
@@ -271,14 +280,16 @@ enum header_result header_npy(struct header_scan *h, const unsigned char *p)
 		return header_want(h, 0, 4);
 	case LENGTH:
 		if (p[0] < 1 || p[0] > 3)
-			return header_bad(h, "version %u.%u, where 1, 2 and 3 are known", p[0], p[1]);
+			return header_bad(h, "version %u.%u, where 1, 2 and 3 are known", p[0],
+					  p[1]);
 		if (p[0] == 1)
 			return want_text(h, p[2] | (uint32_t)p[3] << 8);
 		h->number[0] = p[2] | (uint32_t)p[3] << 8;
 		h->state = LENGTH_HIGH;
 		return header_want(h, 0, 2);
 	case LENGTH_HIGH:
-		return want_text(h, (uint32_t)h->number[0] | (uint32_t)p[0] << 16 | (uint32_t)p[1] << 24);
+		return want_text(h, (uint32_t)h->number[0] | (uint32_t)p[0] << 16 |
+					    (uint32_t)p[1] << 24);
 	default:
 		return finish(h, (const char *)p);
 	}

@@ -21,11 +21,13 @@ static enum header_result finish(struct header_scan *h, uint64_t begin)
 	if (width == 0 || height == 0)
 		return header_bad(h, "a %s of 0", width == 0 ? "width" : "height");
 	if (greatest == 0 || greatest > 65535)
-		return header_bad(h, "a maximum value of %llu, which must be 1 to 65535", (unsigned long long)greatest);
+		return header_bad(h, "a maximum value of %llu, which must be 1 to 65535",
+				  (unsigned long long)greatest);
 	header_type(h, 'u', greatest < 256 ? 1 : 2, true);
 	found->begin = begin;
 	if (!header_product(width, height, &found->bytes) ||
-	    !header_product(found->bytes, (uint64_t)found->type.bytes * found->channels, &found->bytes))
+	    !header_product(found->bytes, (uint64_t)found->type.bytes * found->channels,
+			    &found->bytes))
 		return header_bad(h, "width and height are of more than 2^64 bytes");
 	return HEADER_FOUND;
 }
@@ -40,7 +42,8 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 	} else if (c >= '0' && c <= '9') {
 		uint64_t *const n = &h->number[h->state];
 		h->digits = true;
-		if (!header_product(*n, 10, n) || __builtin_add_overflow(*n, (uint64_t)(c - '0'), n))
+		if (!header_product(*n, 10, n) ||
+		    __builtin_add_overflow(*n, (uint64_t)(c - '0'), n))
 			return header_bad(h, "a %s of more than 2^64", NAMES[h->state]);
 	} else if (is_space(c) && h->digits) {
 		h->digits = false;
@@ -49,8 +52,8 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 	} else if (c == '#' && !h->digits) {
 		h->comment = true;
 	} else if (!is_space(c)) {
-		return header_bad(h, "byte 0x%02x at offset %llu, in or before the %s", c, (unsigned long long)at,
-				  NAMES[h->state]);
+		return header_bad(h, "byte 0x%02x at offset %llu, in or before the %s", c,
+				  (unsigned long long)at, NAMES[h->state]);
 	}
 	return HEADER_MORE;
 }

@@ -3,7 +3,8 @@
  * header_wave: RIFF/WAVE, RIFX (big endian), RF64 and BW64 (sizes of 64 bits in a ds64 chunk): EBU
  * Tech 3306, ITU-R BS.2088.
  *
- *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size is odd
+ *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size
+ *is odd
  *
  * The chunk fmt comes before the chunk data; others, of any length, may be anywhere. The first size
  * is used for one thing only: where it reaches past samples of 0 bytes, there are none, and other
@@ -23,7 +24,8 @@
 enum { FORM, NAME, CHUNK, DS64, FMT };
 enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 
-#define RIFF_MOST 0x7f000000u /* of a file; a larger size is a placeholder of a writer that cannot seek back */
+/* of a file; a larger size is a placeholder of a writer that cannot seek back */
+#define RIFF_MOST 0x7f000000u
 
 static uint32_t word(const struct header_scan *h, const unsigned char *p)
 {
@@ -53,7 +55,8 @@ static uint32_t tag_of_guid(const struct header_scan *h, const unsigned char *p)
 	static const unsigned char REST_OF_IT[] = {0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71};
 	const uint32_t first = word(h, p);
 
-	return first <= 0xffff && half(h, p + 4) == 0 && half(h, p + 6) == 0x10 && memcmp(p + 8, REST_OF_IT, 8) == 0
+	return first <= 0xffff && half(h, p + 4) == 0 && half(h, p + 6) == 0x10 &&
+			       memcmp(p + 8, REST_OF_IT, 8) == 0
 		       ? first
 		       : 0;
 }
@@ -66,7 +69,8 @@ static enum header_result take_fmt(struct header_scan *h, const unsigned char *p
 
 	if (tag == TAG_EXTENSIBLE) {
 		if (n < FMT_MOST)
-			return header_bad(h, "a fmt chunk of %zu bytes, where the extensible one has 40", n);
+			return header_bad(
+				h, "a fmt chunk of %zu bytes, where the extensible one has 40", n);
 		tag = tag_of_guid(h, p + 24);
 		valid = half(h, p + 18) > 0 ? half(h, p + 18) : bits;
 	}
@@ -81,12 +85,14 @@ static enum header_result take_fmt(struct header_scan *h, const unsigned char *p
 	/* The container decides, not the valid bits: 20 of them are the upper ones of 24. */
 	const uint32_t bytes = block / channels;
 	if (tag == TAG_FLOAT ? bytes != 4 && bytes != 8 : bytes == 0 || (bytes > 4 && bytes != 8))
-		return header_bad(h, "%s of %lu bytes", tag == TAG_FLOAT ? "floats" : "integers", (unsigned long)bytes);
+		return header_bad(h, "%s of %lu bytes", tag == TAG_FLOAT ? "floats" : "integers",
+				  (unsigned long)bytes);
 	if (tag == TAG_FLOAT && valid < 8 * bytes)
 		return header_bad(h, "%lu valid bits in floats of %lu bytes", (unsigned long)valid,
 				  (unsigned long)bytes);
 	if (bits == 0 || bits > 8 * bytes || valid > 8 * bytes)
-		return header_bad(h, "%lu bits in %lu bytes", (unsigned long)(valid > bits ? valid : bits),
+		return header_bad(h, "%lu bits in %lu bytes",
+				  (unsigned long)(valid > bits ? valid : bits),
 				  (unsigned long)bytes);
 	header_type(h, tag == TAG_FLOAT ? 'f' : bytes == 1 ? 'u' : 'i', bytes, h->big);
 	found->channels = channels;
@@ -104,7 +110,8 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 	struct header *found = &h->header;
 
 	if (h->block == 0)
-		return header_bad(h, "a data chunk at offset %llu, before the fmt chunk", (unsigned long long)h->at);
+		return header_bad(h, "a data chunk at offset %llu, before the fmt chunk",
+				  (unsigned long long)h->at);
 	found->begin = h->at + 8;
 	found->chunks = true;
 	found->bytes = size;
@@ -113,10 +120,12 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 	 * its writer?
 	 */
 	const bool reaches = h->number[1] + 8 > found->begin && h->number[1] < h->number[2];
-	found->open = (size == 0 && !reaches) || size == UINT32_MAX || size == 0x7ffff000 - 0x7ffff000 % h->block;
+	found->open = (size == 0 && !reaches) || size == UINT32_MAX ||
+		      size == 0x7ffff000 - 0x7ffff000 % h->block;
 	if (h->wide && size == UINT32_MAX && h->data != HEADER_TO_END) {
 		found->bytes = h->data;
-		found->open = (h->data == 0 && !reaches) || h->data == UINT32_MAX || h->data > INT64_MAX;
+		found->open =
+			(h->data == 0 && !reaches) || h->data == UINT32_MAX || h->data > INT64_MAX;
 	}
 	if (found->bytes > INT64_MAX)
 		found->bytes = HEADER_TO_END;
@@ -129,7 +138,8 @@ static enum header_result take_chunk(struct header_scan *h, const unsigned char 
 	const uint64_t padded = (uint64_t)size + size % 2;
 
 	if (h->after && memcmp(p, "data", 4) == 0)
-		return header_bad(h, "a second data chunk, at offset %llu", (unsigned long long)h->at);
+		return header_bad(h, "a second data chunk, at offset %llu",
+				  (unsigned long long)h->at);
 	if (h->after && (h->chunks++ == CHUNKS_MOST || size == UINT32_MAX))
 		return HEADER_NONE;
 	if (h->after)
@@ -140,15 +150,16 @@ static enum header_result take_chunk(struct header_scan *h, const unsigned char 
 		return header_bad(h, "more than %u chunks before the samples", CHUNKS_MOST);
 	if (memcmp(p, "ds64", 4) == 0 && h->wide) {
 		if (size < DS64_BYTES)
-			return header_bad(h, "a ds64 chunk of %lu bytes, where it has 24 or more", (unsigned long)size);
+			return header_bad(h, "a ds64 chunk of %lu bytes, where it has 24 or more",
+					  (unsigned long)size);
 		h->state = DS64;
 		h->number[0] = padded;
 		return header_want(h, 0, DS64_BYTES);
 	}
 	if (memcmp(p, "fmt ", 4) == 0) {
 		if (size < FMT_LEAST || h->block > 0)
-			return header_bad(h, "%s fmt chunk of %lu bytes", h->block > 0 ? "a second" : "a",
-					  (unsigned long)size);
+			return header_bad(h, "%s fmt chunk of %lu bytes",
+					  h->block > 0 ? "a second" : "a", (unsigned long)size);
 		h->state = FMT;
 		h->number[0] = padded;
 		return header_want(h, 0, size < FMT_MOST ? size : FMT_MOST);

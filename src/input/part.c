@@ -13,7 +13,8 @@ static uint64_t border(uint64_t records, uint32_t bytes, uint32_t i, uint32_t n)
 {
 	const uint64_t at = (uint64_t)((uint128_t)records * i / n);
 
-	if (i == n || STRIPE % bytes != 0 || records / n < (uint64_t)STRIPES_LEAST * (STRIPE / bytes))
+	if (i == n || STRIPE % bytes != 0 ||
+	    records / n < (uint64_t)STRIPES_LEAST * (STRIPE / bytes))
 		return at;
 	return at - at % (STRIPE / bytes);
 }

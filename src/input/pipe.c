@@ -36,7 +36,8 @@ int pipe_holds_packets(int fd)
 	int packets = 0;
 #ifdef __linux__
 	unsigned char one, other;
-	const struct iovec both[2] = {{.iov_base = &one, .iov_len = 1}, {.iov_base = &other, .iov_len = 1}};
+	const struct iovec both[2] = {{.iov_base = &one, .iov_len = 1},
+				      {.iov_base = &other, .iov_len = 1}};
 	int copy[2], copies = 0;
 	ssize_t n;
 
@@ -67,10 +68,10 @@ int pipe_check_socket(int fd, const char *name, struct fail *fail)
 	if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) != 0)
 		return fail_errno(fail, "%s", name);
 	if (type != SOCK_STREAM)
-		return fail_set(
-			fail, STATUS_DATA,
-			"%s: a socket that keeps messages apart: pipe it through `dd bs=16M`, which reads whole "
-			"messages",
-			name);
+		return fail_set(fail, STATUS_DATA,
+				"%s: a socket that keeps messages apart: pipe it through `dd "
+				"bs=16M`, which reads whole "
+				"messages",
+				name);
 	return 0;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* source: what workers call: taking, giving back, waiting for work; and what others want to know. */
+/*
+ * source: what workers call: taking, giving back, waiting for work; and what others want to know.
+ */
 #include "input/source.h"
 
 #include <assert.h>
@@ -28,7 +30,8 @@ static void take_spec(struct source *s, const struct source_spec *spec)
 static int check_record(const struct source_spec *spec, struct fail *fail)
 {
 	if (spec->record == 0 || spec->record > SOURCE_RECORD_MAX)
-		return fail_set(fail, STATUS_INTERNAL, "internal error: records of %lu bytes: please report this",
+		return fail_set(fail, STATUS_INTERNAL,
+				"internal error: records of %lu bytes: please report this",
 				(unsigned long)spec->record);
 	return 0;
 }
@@ -36,7 +39,8 @@ static int check_record(const struct source_spec *spec, struct fail *fail)
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
 {
 	*out = NULL;
-	if (check_record(spec, fail) != 0 || input_check_all(spec, fail) != 0 || part_check(spec, fail) != 0)
+	if (check_record(spec, fail) != 0 || input_check_all(spec, fail) != 0 ||
+	    part_check(spec, fail) != 0)
 		return -1;
 	struct source *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -82,7 +86,8 @@ struct reader *source_reader(struct source *s)
 		return NULL;
 	lock_take(&s->lock);
 	r->next = s->readers;
-	__atomic_store_n(&s->readers, r, __ATOMIC_RELEASE); /* source_counted walks them without the lock */
+	/* source_counted walks them without the lock */
+	__atomic_store_n(&s->readers, r, __ATOMIC_RELEASE);
 	lock_drop(&s->lock);
 	return r;
 }
@@ -176,7 +181,8 @@ static void await_work_unlocks(struct reader *r)
 	s->sleepers++;
 	if (s->soon) {
 		lock_drop(&s->lock);
-		while (__atomic_load_n(&s->calls, __ATOMIC_RELAXED) == seen && clock_seconds() - start < SOON)
+		while (__atomic_load_n(&s->calls, __ATOMIC_RELAXED) == seen &&
+		       clock_seconds() - start < SOON)
 			sched_yield();
 		lock_take(&s->lock);
 	}
@@ -211,7 +217,10 @@ static bool answered(const struct request *q)
 int source_take(struct reader *r, const struct want *want, struct chunk *chunk, struct fail *fail)
 {
 	struct source *s = r->source;
-	struct request q = {.want = want, .cap = want->cap - want->cap % s->spec.record, .chunk = chunk, .fail = fail};
+	struct request q = {.want = want,
+			    .cap = want->cap - want->cap % s->spec.record,
+			    .chunk = chunk,
+			    .fail = fail};
 	int rc = 0;
 
 	/* With less room a call would hand out nothing, which means the end. */
@@ -225,7 +234,8 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 			rc = zstd_take_ready_unlocks(r, &q);
 		else if (s->budget == 0)
 			break;
-		else if (s->current && s->current->state == INPUT_FREE && (q.got == 0 || s->current->zstd))
+		else if (s->current && s->current->state == INPUT_FREE &&
+			 (q.got == 0 || s->current->zstd))
 			rc = take_current_unlocks(r, &q);
 		else if (q.got > 0)
 			break;
@@ -255,10 +265,12 @@ int source_done(struct reader *r, struct chunk *chunk, size_t counted, struct fa
 
 	if (chunk->bytes == 0)
 		return 0;
-	tally_add(&r->counted, counted - counted % s->spec.record); /* the rest is the input's tail */
+	/* the rest is the input's tail */
+	tally_add(&r->counted, counted - counted % s->spec.record);
 	if (chunk->input) {
 		lock_take(&s->lock);
-		rc = chunk->fd >= 0 ? file_return(s, chunk, counted, fail) : zstd_done_unlocks(r, chunk, fail);
+		rc = chunk->fd >= 0 ? file_return(s, chunk, counted, fail)
+				    : zstd_done_unlocks(r, chunk, fail);
 		if (rc != 0)
 			stop(s);
 		lock_drop(&s->lock);
@@ -288,7 +300,8 @@ uint64_t source_counted(const struct source *s)
 {
 	uint64_t bytes = 0;
 
-	for (const struct reader *r = __atomic_load_n(&s->readers, __ATOMIC_ACQUIRE); r; r = r->next)
+	for (const struct reader *r = __atomic_load_n(&s->readers, __ATOMIC_ACQUIRE); r;
+	     r = r->next)
 		bytes += tally_read(&r->counted);
 	return bytes;
 }
@@ -331,7 +344,8 @@ bool source_finished(const struct source *s)
 {
 	if (s->slice && source_counted(s) != source_known_bytes(s))
 		return false;
-	return s->budget == 0 || (!s->current && s->next_path == s->spec.path_count && s->users == 0);
+	return s->budget == 0 ||
+	       (!s->current && s->next_path == s->spec.path_count && s->users == 0);
 }
 
 const struct source_totals *source_totals(struct source *s)

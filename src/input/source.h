@@ -14,8 +14,8 @@
  *
  *   regular files, block devices   cut into pieces at offsets: a short lock to claim one, then
  *                                  pread without any lock, in parallel (source_file.c)
- *   everything else                one reader at a time, straight into its buffer, until what it read
- *                                  is whole records (source_stream.c)
+ *   everything else                one reader at a time, straight into its buffer, until what it
+ *                                  read is whole records (source_stream.c)
  *   zstd, in either                frames are found without decoding them and decoded by the
  *                                  readers, in parallel (zstd_read.h)
  *
@@ -46,21 +46,29 @@ struct tee; /* tee.h */
 struct source_spec {
 	char *const *paths; /* "-" is standard input; borrowed for the source's life */
 	size_t path_count;
-	uint64_t skip;        /* bytes to skip at the start of each input */
-	uint64_t limit;       /* records in all, UINT64_MAX for no limit */
-	uint32_t part, parts; /* the part-th, from 1, of so many slices of all records; 0 of 0: all of them */
-	uint32_t record;      /* bytes of one record, 1 to SOURCE_RECORD_MAX */
-	bool ignore_tail;     /* a partial record at an input's end is no error, nor is a file that became shorter */
-	bool raw;             /* do not look for the magic numbers of compressed files */
-	bool prompt;          /* whole records of a stream are handed out as they arrive, not gathered into a piece */
-	bool zstd;            /* fail unless every input is zstd */
-	bool headers; /* inputs may have headers, unless they are raw; all must have one, or the type must be given */
-	bool typed;   /* the type was given: an input without a header is of that type too */
-	struct sample_type type; /* with headers: of all samples; before source_settle, with typed only */
-	uint32_t channels;       /* with headers: what each of them must say; 0: any number */
-	uint64_t last;           /* with headers: the last axis that each array must have; 0: any */
-	unsigned threads;        /* the most readers there will be; 0: one */
-	uint64_t memory;         /* the most bytes that decoders may take together; 0: 256 MiB */
+	uint64_t skip;  /* bytes to skip at the start of each input */
+	uint64_t limit; /* records in all, UINT64_MAX for no limit */
+	/* the part-th, from 1, of so many slices of all records; 0 of 0: all of them */
+	uint32_t part, parts;
+	uint32_t record; /* bytes of one record, 1 to SOURCE_RECORD_MAX */
+	/* a partial record at an input's end is no error, nor is a file that became shorter */
+	bool ignore_tail;
+	bool raw; /* do not look for the magic numbers of compressed files */
+	/* whole records of a stream are handed out as they arrive, not gathered into a piece */
+	bool prompt;
+	bool zstd; /* fail unless every input is zstd */
+	/*
+	 * inputs may have headers, unless they are raw; all must have one, or the type must be
+	 * given
+	 */
+	bool headers;
+	bool typed; /* the type was given: an input without a header is of that type too */
+	/* with headers: of all samples; before source_settle, with typed only */
+	struct sample_type type;
+	uint32_t channels; /* with headers: what each of them must say; 0: any number */
+	uint64_t last;     /* with headers: the last axis that each array must have; 0: any */
+	unsigned threads;  /* the most readers there will be; 0: one */
+	uint64_t memory;   /* the most bytes that decoders may take together; 0: 256 MiB */
 	/* Returns the -M with which decoders may take `need` bytes; NULL: it is `need`. */
 	uint64_t (*memory_for)(void *arg, uint64_t need);
 	uint64_t memory_spare; /* more bytes that they may take, until source_take_spare */
@@ -105,14 +113,17 @@ struct source_totals {
 	uint64_t inputs;  /* inputs opened ... */
 	uint64_t headers; /* ... and how many of them have a header */
 	bool streamed;    /* at least one was not a file ... */
-	double waited;    /* ... and for so many seconds a reader waited for the writer of a stream */
-	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
+	/* ... and for so many seconds a reader waited for the writer of a stream */
+	double waited;
+	uint64_t packed; /* bytes of compressed inputs, before they were decoded */
 	/*
 	 * For a part (source_part.c): what was skipped, the tail and the input itself belong to one
 	 * part each.
 	 */
-	uint64_t state;      /* a hash of the sizes and times of modification of all inputs, in their order */
-	uint64_t read;       /* inputs of which the part has something; `inputs` are those that begin in it */
+	/* a hash of the sizes and times of modification of all inputs, in their order */
+	uint64_t state;
+	/* inputs of which the part has something; `inputs` are those that begin in it */
+	uint64_t read;
 	uint64_t first, all; /* records before its own; records of all parts */
 };
 
@@ -147,9 +158,11 @@ struct reader *source_reader(struct source *s);
 struct want {
 	void *buffer; /* of `cap` bytes, at least a record */
 	size_t cap;
-	bool lent;    /* memory of the source will do too, of any size, without a copy ... */
-	size_t range; /* ... and so will a range of a file, of at most this size; 0: it will not; ... */
-	bool reads;   /* ... and the caller reads it, not maps: it may be small, or not in the page cache */
+	bool lent; /* memory of the source will do too, of any size, without a copy ... */
+	/* ... and so will a range of a file, of at most this size; 0: it will not; ... */
+	size_t range;
+	/* ... and the caller reads it, not maps: it may be small, or not in the page cache */
+	bool reads;
 };
 
 struct chunk {
@@ -167,10 +180,10 @@ struct chunk {
 };
 
 /*
- * Takes the next records. Blocks while an input has nothing to give. chunk->bytes == 0: all inputs have
- * ended, or source_stop was called. -1: an input failed, *fail says how, and every later call of any
- * reader ends immediately. A reader that has begun must go on until one of these. It must give back a
- * lent chunk before it takes again; it may keep ranges longer.
+ * Takes the next records. Blocks while an input has nothing to give. chunk->bytes == 0: all inputs
+ * have ended, or source_stop was called. -1: an input failed, *fail says how, and every later call
+ * of any reader ends immediately. A reader that has begun must go on until one of these. It must
+ * give back a lent chunk before it takes again; it may keep ranges longer.
  */
 int source_take(struct reader *r, const struct want *want, struct chunk *chunk, struct fail *fail);
 
@@ -185,7 +198,8 @@ int source_done(struct reader *r, struct chunk *chunk, size_t counted, struct fa
 bool source_intact(const struct chunk *range);
 
 /* Reads from byte `at` of a range on; *got < cap: the file ends there. Any thread. */
-int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got, struct fail *fail);
+int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,
+		struct fail *fail);
 
 /* The spare memory is needed elsewhere: decoders give it back as they end their frames. */
 void source_take_spare(struct source *s);
@@ -221,8 +235,8 @@ void source_stop(struct source *s);
 bool source_finished(const struct source *s);
 
 /*
- * Bytes of records that source_done has reported so far. Any thread, at any time before source_totals:
- * it takes no lock, which a reader that is asleep or at work might hold up.
+ * Bytes of records that source_done has reported so far. Any thread, at any time before
+ * source_totals: it takes no lock, which a reader that is asleep or at work might hold up.
  */
 uint64_t source_counted(const struct source *s);
 

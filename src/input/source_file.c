@@ -36,8 +36,8 @@ static ssize_t read_within_block(int fd, unsigned char *buffer, size_t cap, uint
 	return (ssize_t)taken;
 }
 
-int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset, size_t *got,
-	      struct fail *fail)
+int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset,
+	      size_t *got, struct fail *fail)
 {
 	/* A file cannot be longer, and the system refuses all of a read that would go further. */
 	const uint64_t most = offset < INT64_MAX ? INT64_MAX - offset : 0;
@@ -150,7 +150,8 @@ static bool became_shorter(const struct input *in, uint64_t end)
 /*
  * Accounts for what a claimed piece brought: whole records go to the caller, the rest is the tail.
  */
-static size_t settle(struct source *s, struct input *in, uint64_t offset, size_t claimed, size_t read)
+static size_t settle(struct source *s, struct input *in, uint64_t offset, size_t claimed,
+		     size_t read)
 {
 	const size_t whole = read - read % s->spec.record;
 
@@ -199,8 +200,8 @@ static size_t range_bytes(const struct source *s, const struct input *in, const 
 		return (size_t)(left < most ? left : most) / s->spec.record * s->spec.record;
 	size_t bytes = left / 8 < most ? (size_t)(left / 8) : most;
 	bytes -= bytes % s->spec.record;
-	if (bytes < RANGE_LEAST || !resident(in->fd, in->next) || !resident(in->fd, in->next + bytes / 2) ||
-	    !resident(in->fd, in->next + bytes - 1))
+	if (bytes < RANGE_LEAST || !resident(in->fd, in->next) ||
+	    !resident(in->fd, in->next + bytes / 2) || !resident(in->fd, in->next + bytes - 1))
 		return 0;
 	return bytes;
 }
@@ -243,7 +244,8 @@ int file_take_unlocks(struct source *s, struct input *in, struct request *q)
 	if (left < s->spec.record)
 		return finish_unlocks(s, in, q);
 	if (range > 0) {
-		*q->chunk = (struct chunk){.bytes = claim(s, in, range), .fd = in->fd, .offset = offset, .input = in};
+		*q->chunk = (struct chunk){
+			.bytes = claim(s, in, range), .fd = in->fd, .offset = offset, .input = in};
 		return 0;
 	}
 	const uint64_t most = inside ? in->end - offset : left;
@@ -277,10 +279,12 @@ bool source_intact(const struct chunk *range)
 {
 	struct stat st;
 
-	return fstat(range->fd, &st) == 0 && st.st_size >= 0 && (uint64_t)st.st_size >= range->offset + range->bytes;
+	return fstat(range->fd, &st) == 0 && st.st_size >= 0 &&
+	       (uint64_t)st.st_size >= range->offset + range->bytes;
 }
 
-int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got, struct fail *fail)
+int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,
+		struct fail *fail)
 {
 	return file_read(range->input, buffer, cap, range->offset + at, got, fail);
 }

@@ -60,7 +60,8 @@ static int view_read(struct view *v, uint64_t offset, size_t n, size_t *got, str
 			       : file_read(v->in, v->bytes, n, v->in->origin + offset, got, fail);
 	for (*got = 1; rc == 0 && *got > 0 && v->at < offset;) {
 		const uint64_t left = offset - v->at;
-		rc = next_bytes(v, v->bytes, left < HEADER_PIECE ? (size_t)left : HEADER_PIECE, got, fail);
+		rc = next_bytes(v, v->bytes, left < HEADER_PIECE ? (size_t)left : HEADER_PIECE, got,
+				fail);
 	}
 	if (rc != 0 || v->at < offset) {
 		*got = 0;
@@ -70,7 +71,8 @@ static int view_read(struct view *v, uint64_t offset, size_t n, size_t *got, str
 }
 
 /* Runs all steps of a scan. For NONE and FOUND it returns 0: the scan's header shows which. */
-static int run_scan(struct view *v, struct header_scan *scan, enum header_result *result, struct fail *fail)
+static int run_scan(struct view *v, struct header_scan *scan, enum header_result *result,
+		    struct fail *fail)
 {
 	size_t got;
 	int rc = 0;
@@ -105,7 +107,8 @@ static void settle_size(struct input *in)
 {
 	struct header *h = &in->header;
 	const uint64_t behind = in->origin + h->begin;
-	const uint64_t rest = in->is_file && !in->is_zstd && in->size > behind ? in->size - behind : 0;
+	const uint64_t rest =
+		in->is_file && !in->is_zstd && in->size > behind ? in->size - behind : 0;
 
 	if (!h->open || (h->bytes > 0 && h->bytes <= rest))
 		return;
@@ -121,7 +124,8 @@ static const char *way_out(const struct input *in, bool named)
 {
 	if (named)
 		return in->is_zstd ? ", after zstd -dc" : "";
-	return in->is_zstd ? " (after zstd -dc, --raw counts it as it is)" : " (--raw counts it as it is)";
+	return in->is_zstd ? " (after zstd -dc, --raw counts it as it is)"
+			   : " (--raw counts it as it is)";
 }
 
 static int read_header(struct view *v, struct fail *fail)
@@ -184,7 +188,8 @@ int source_describe(struct source *s, struct header *said, struct fail *fail)
 
 static bool same_type(const struct sample_type *a, const struct sample_type *b)
 {
-	return a->kind == b->kind && a->bytes == b->bytes && a->mantissa == b->mantissa && a->big == b->big;
+	return a->kind == b->kind && a->bytes == b->bytes && a->mantissa == b->mantissa &&
+	       a->big == b->big;
 }
 
 int input_agrees(const struct source *s, const struct input *in, struct fail *fail)
@@ -195,20 +200,27 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 	if (!s->spec.headers || s->spec.raw || in->unseen)
 		return 0;
 	if (s->spec.typed && h->format && !same_type(&h->type, &s->spec.type))
-		return fail_set(fail, STATUS_USAGE, "--type %s: %s: its %s header says %s%s", s->spec.type.name,
-				in->name, h->format, h->type.name, way_out(in, false));
+		return fail_set(fail, STATUS_USAGE, "--type %s: %s: its %s header says %s%s",
+				s->spec.type.name, in->name, h->format, h->type.name,
+				way_out(in, false));
 	if (!s->spec.typed && !h->format != !first->format)
-		return fail_set(fail, STATUS_DATA, "%s: has %s header, and %s has %s: --type must say what both are",
-				in->name, h->format ? "a" : "no", other, first->format ? "one" : "none");
+		return fail_set(fail, STATUS_DATA,
+				"%s: has %s header, and %s has %s: --type must say what both are",
+				in->name, h->format ? "a" : "no", other,
+				first->format ? "one" : "none");
 	if (h->format && first->format && !same_type(&h->type, &first->type))
-		return fail_set(fail, STATUS_DATA, "%s: %s of %s, but %s is of %s", in->name, h->format, h->type.name,
-				other, first->type.name);
+		return fail_set(fail, STATUS_DATA, "%s: %s of %s, but %s is of %s", in->name,
+				h->format, h->type.name, other, first->type.name);
 	if (h->format && s->spec.channels > 0 && h->channels != s->spec.channels)
-		return fail_set(fail, STATUS_DATA, "%s: %s of %lu channels, where there must be %lu", in->name,
-				h->format, (unsigned long)h->channels, (unsigned long)s->spec.channels);
+		return fail_set(fail, STATUS_DATA,
+				"%s: %s of %lu channels, where there must be %lu", in->name,
+				h->format, (unsigned long)h->channels,
+				(unsigned long)s->spec.channels);
 	if (h->format && s->spec.last > 0 && (h->last != s->spec.last || h->fortran))
-		return fail_set(fail, STATUS_DATA, "%s: %s with a last axis of %llu%s, where it must be %llu", in->name,
-				h->format, (ull)h->last, h->fortran ? " in Fortran order" : "", (ull)s->spec.last);
+		return fail_set(fail, STATUS_DATA,
+				"%s: %s with a last axis of %llu%s, where it must be %llu",
+				in->name, h->format, (ull)h->last,
+				h->fortran ? " in Fortran order" : "", (ull)s->spec.last);
 	return 0;
 }
 
@@ -216,21 +228,23 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 
 int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail)
 {
-	return fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip", in->name, (ull)s->spec.skip);
+	return fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip", in->name,
+			(ull)s->spec.skip);
 }
 
 int input_too_short(const struct input *in, struct fail *fail)
 {
-	return fail_set(
-		fail, STATUS_DATA,
-		"%s: holds less than the %llu bytes of samples that its %s header announces (--ignore-tail counts "
-		"what is there)",
-		in->name, (ull)in->header.bytes, in->header.format);
+	return fail_set(fail, STATUS_DATA,
+			"%s: holds less than the %llu bytes of samples that its %s header "
+			"announces (--ignore-tail counts "
+			"what is there)",
+			in->name, (ull)in->header.bytes, in->header.format);
 }
 
 int input_too_long(const struct input *in, struct fail *fail)
 {
-	return fail_set(fail, STATUS_DATA, "%s: goes on after the %llu bytes of samples that its %s header announces",
+	return fail_set(fail, STATUS_DATA,
+			"%s: goes on after the %llu bytes of samples that its %s header announces",
 			in->name, (ull)in->header.bytes, in->header.format);
 }
 
@@ -238,7 +252,9 @@ bool input_holds_samples(const struct input *in)
 {
 	const uint64_t begin = in->header.begin;
 
-	return in->zstd ? in->zstd->decoded > begin : in->is_file ? in->next > in->origin + begin : in->taken > begin;
+	return in->zstd      ? in->zstd->decoded > begin
+	       : in->is_file ? in->next > in->origin + begin
+			     : in->taken > begin;
 }
 
 /* Reads a stream to its end, so that its writer can finish. */
@@ -254,8 +270,8 @@ static int drain(struct view *v, struct fail *fail)
 
 static int second_data(const struct input *in, struct fail *fail)
 {
-	return fail_set(fail, STATUS_DATA, "%s: %s: %s: only one can be counted%s", in->name, in->header.format,
-			in->scan.why, way_out(in, false));
+	return fail_set(fail, STATUS_DATA, "%s: %s: %s: only one can be counted%s", in->name,
+			in->header.format, in->scan.why, way_out(in, false));
 }
 
 int input_check_rest(struct input *in, const unsigned char *bytes, size_t n, struct fail *fail)

@@ -28,8 +28,8 @@ static uint64_t known_bytes(const struct source_spec *spec, const char *path)
 {
 	struct stat st;
 
-	if ((is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0 || !S_ISREG(st.st_mode) ||
-	    (uint64_t)st.st_size <= spec->skip)
+	if ((is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0 ||
+	    !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= spec->skip)
 		return 0;
 	return (uint64_t)st.st_size - spec->skip;
 }
@@ -72,8 +72,8 @@ int input_check_all(const struct source_spec *spec, struct fail *fail)
 	return 0;
 }
 
-int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes, size_t length,
-		struct fail *fail)
+int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes,
+		size_t length, struct fail *fail)
 {
 	static const struct {
 		const char *format, *command;
@@ -97,7 +97,8 @@ int input_sniff(const struct source *s, const struct input *in, const unsigned c
 			return 1;
 		if (kind == FRAME_LEGACY)
 			return fail_set(fail, STATUS_DATA,
-					"%s: compressed by zstd before 0.8: pipe it through a `zstd -dc` that still "
+					"%s: compressed by zstd before 0.8: pipe it through a "
+					"`zstd -dc` that still "
 					"reads it, or count it as it is with --raw",
 					in->name);
 	}
@@ -106,16 +107,18 @@ int input_sniff(const struct source *s, const struct input *in, const unsigned c
 		    memcmp(bytes + FORMATS[i].offset, FORMATS[i].magic, FORMATS[i].length) == 0 &&
 		    (FORMATS[i].offset == 0 || memcmp(bytes, "BZh", 3) == 0))
 			return fail_set(fail, STATUS_DATA,
-					"%s: compressed by %s: pipe it through `%s`, or count it as it is with --raw",
+					"%s: compressed by %s: pipe it through `%s`, or count it "
+					"as it is with --raw",
 					in->name, FORMATS[i].format, FORMATS[i].command);
 	if (four == 4 && memcmp(bytes, "PK\3\4", 4) == 0)
-		return fail_set(
-			fail, STATUS_DATA,
-			"%s: a zip archive, as .npz files are: `unzip -p ARCHIVE MEMBER | gpuhist` counts a member of "
-			"it, or count it as it is with --raw",
-			in->name);
+		return fail_set(fail, STATUS_DATA,
+				"%s: a zip archive, as .npz files are: `unzip -p ARCHIVE MEMBER | "
+				"gpuhist` counts a member of "
+				"it, or count it as it is with --raw",
+				in->name);
 	if (s->spec.zstd)
-		return fail_set(fail, STATUS_DATA, "%s: not compressed by zstd, which --zstd requires", in->name);
+		return fail_set(fail, STATUS_DATA,
+				"%s: not compressed by zstd, which --zstd requires", in->name);
 	return 0;
 }
 
@@ -177,5 +180,6 @@ int input_begin(struct source *s, struct input *in, const struct request *q)
 	}
 	if (in->is_zstd)
 		return zstd_begin(s, in, in->origin, in->size, q->fail);
-	return in->is_file ? file_begin(s, in, q->fail) : stream_begin(s, in, q->want->buffer, q->cap, q->fail);
+	return in->is_file ? file_begin(s, in, q->fail)
+			   : stream_begin(s, in, q->want->buffer, q->cap, q->fail);
 }

@@ -7,9 +7,10 @@
  * covers. So a thread that fails can always take the lock and end every wait: readers in poll by
  * the wake-up pipe, the others by the two conditions.
  *
- *   work     there may be something to do: an input is free, a piece is ready, a path can be opened,
- *            or there is nothing more to come. Threads without work wait here (source.c)
- *   settled  something that another thread held has come back: an offset, memory, a piece (zstd_read.h)
+ *   work     there may be something to do: an input is free, a piece is ready, a path can be
+ *            opened, or there is nothing more to come. Threads without work wait here (source.c)
+ *   settled  something that another thread held has come back: an offset, memory, a piece
+ *            (zstd_read.h)
  *
  * Functions are called with the lock held unless they say otherwise, and keep it; those whose names
  * end in _unlocks give it up in between.
@@ -33,8 +34,9 @@ _Static_assert(SNIFF_BYTES >= HEADER_MAGIC, "the first bytes tell");
 #define NO_END UINT64_MAX
 
 enum input_state {
-	INPUT_FREE,  /* the next reader may take what comes next */
-	INPUT_BUSY,  /* one thread reads what comes next, or is inside a frame whose end it will find */
+	INPUT_FREE, /* the next reader may take what comes next */
+	/* one thread reads what comes next, or is inside a frame whose end it will find */
+	INPUT_BUSY,
 	INPUT_ENDED, /* nothing more will be taken from it */
 };
 
@@ -46,26 +48,36 @@ struct input {
 	bool is_regular; /* ... and ranges of it can be mapped */
 	bool is_zstd;    /* its bytes are decoded first; else: */
 	bool magic;      /* it begins as one of the headers does */
-	bool unseen;     /* zstd: its first bytes could not be decoded; a reader will find out why */
+	/* zstd: its first bytes could not be decoded; a reader will find out why */
+	bool unseen;
 	enum input_state state;
 	/* For a slice: */
 	bool sliced;       /* only the records from `from` on, up to `to`, are wanted ... */
 	uint64_t from, to; /* ... of those that it holds */
 	uint64_t until;    /* where the last of them ends, on the same scale as `first` */
 	bool begins,
-		ends; /* what is skipped, and what follows its last record, is ours; always true except for a slice */
+		/*
+		 * what is skipped, and what follows its last record, is ours; always true except
+		 * for a slice
+		 */
+		ends;
 	/* Its header. Offsets are those of the decoded bytes, from where the input begins. */
-	struct header header;     /* its format is NULL if it has none */
-	struct header_scan scan;  /* ... for what follows the samples */
-	uint64_t first, bound;    /* offset of the first sample that is wanted; of the end of the samples, or NO_END */
-	bool unsized;             /* the header does not know that end: samples end with the input */
-	bool cut;                 /* it ended before */
-	unsigned users;           /* pieces and units that were taken and not given back */
-	uint64_t origin;          /* file: offset at which the input begins */
-	uint64_t start;           /* file: offset of the first record */
-	uint64_t next;            /* file: offset of the next piece to claim, whole records from start */
-	uint64_t end;             /* file: end of the whole records that it had when it was opened */
-	uint64_t stop;            /* file: where samples end, or NO_END: nothing after it is claimed */
+	struct header header;    /* its format is NULL if it has none */
+	struct header_scan scan; /* ... for what follows the samples */
+	/* offset of the first sample that is wanted; of the end of the samples, or NO_END */
+	uint64_t first, bound;
+	/* the header does not know that end: samples end with the input */
+	bool unsized;
+	bool cut;        /* it ended before */
+	unsigned users;  /* pieces and units that were taken and not given back */
+	uint64_t origin; /* file: offset at which the input begins */
+	uint64_t start;  /* file: offset of the first record */
+	/* file: offset of the next piece to claim, whole records from start */
+	uint64_t next;
+	/* file: end of the whole records that it had when it was opened */
+	uint64_t end;
+	/* file: where samples end, or NO_END: nothing after it is claimed */
+	uint64_t stop;
 	uint64_t size;            /* file: its size when it was opened */
 	struct timespec changed;  /* file: its last change when it was opened */
 	bool shorter;             /* file: it is smaller now */
@@ -102,13 +114,14 @@ struct source {
 	struct source_totals totals; /* except for the bytes that readers have counted */
 	struct lock lock;
 	pthread_cond_t work, settled;
-	unsigned sleepers;       /* threads that wait for work */
-	unsigned calls;          /* rises with each call to them */
-	bool soon;               /* the last wait was short */
-	struct input *current;   /* NULL between inputs */
-	struct input *described; /* the first input, opened for its header; NULL: it was not, or is in use already */
-	struct header said;      /* by the first input ... */
-	const char *first_name;  /* ... whose name is this; NULL: none was opened */
+	unsigned sleepers;     /* threads that wait for work */
+	unsigned calls;        /* rises with each call to them */
+	bool soon;             /* the last wait was short */
+	struct input *current; /* NULL between inputs */
+	/* the first input, opened for its header; NULL: it was not, or is in use already */
+	struct input *described;
+	struct header said;     /* by the first input ... */
+	const char *first_name; /* ... whose name is this; NULL: none was opened */
 	size_t next_path;
 	bool opening;           /* a thread opens the next input */
 	uint64_t budget;        /* records that -n still allows */
@@ -126,7 +139,11 @@ struct source {
 	int64_t memory, memory_left;
 	bool memory_wanted; /* a thread waits for some of it */
 	unsigned seams,
-		seam_most; /* records that are being put together from several units: how many now, and the most */
+		/*
+		 * records that are being put together from several units: how many now, and the
+		 * most
+		 */
+		seam_most;
 };
 
 /* What source_take was asked for, and how far that is answered. */
@@ -157,8 +174,8 @@ int input_bounds(const struct source *s, struct input *in, struct fail *fail);
 int input_begin(struct source *s, struct input *in, const struct request *q);
 
 /* What the first bytes of an input show: 0 samples, 1 zstd, -1 a format that is not read. */
-int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes, size_t length,
-		struct fail *fail);
+int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes,
+		size_t length, struct fail *fail);
 
 /* ---- source_header.c: without the lock ---- */
 
@@ -209,7 +226,10 @@ int part_changed(const struct input *in, struct fail *fail);
 
 /* ---- source_next.c ---- */
 
-/* Opens the next input of the list and makes it the current one, unless the source was stopped. -1: it failed. */
+/*
+ * Opens the next input of the list and makes it the current one, unless the source was stopped. -1:
+ * it failed.
+ */
 int input_next_unlocks(struct source *s, const struct request *q);
 
 /* Nothing more will be taken from the current input; pieces of it may still be on their way. */
@@ -257,8 +277,8 @@ int file_return(struct source *s, const struct chunk *range, size_t counted, str
 /*
  * Reads exactly cap bytes at offset, fewer only where the file ends. Any thread, without the lock.
  */
-int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset, size_t *got,
-	      struct fail *fail);
+int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_t offset,
+	      size_t *got, struct fail *fail);
 
 /* ---- source_stream.c ---- */
 
@@ -266,7 +286,8 @@ int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_
  * As file_open and file_begin, for a stream; skips by way of the buffer. 1: the source was stopped.
  */
 int stream_open(struct source *s, struct input *in, struct fail *fail);
-int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap, struct fail *fail);
+int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap,
+		 struct fail *fail);
 
 int stream_take_unlocks(struct source *s, struct input *in, struct request *q);
 
@@ -277,7 +298,7 @@ bool stream_ended(const struct input *in);
  * Reads `least` to cap bytes of a stream, fewer only where it ends. 1: the source was stopped.
  * Called without the lock, by the thread that made the input busy.
  */
-int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap, size_t *got,
-		struct fail *fail);
+int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap,
+		size_t *got, struct fail *fail);
 
 #endif

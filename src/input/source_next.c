@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* source_next: one input after another: the next is opened, the current one is left, its last user closes it. */
+/*
+ * source_next: one input after another: the next is opened, the current one is left, its last user
+ * closes it.
+ */
 #include "input/source_input.h"
 
 #include <unistd.h>
@@ -65,13 +68,16 @@ int input_check_end(const struct source *s, const struct input *in, struct fail 
 	if ((in->tail == 0 && !in->shorter && !in->cut) || s->spec.ignore_tail)
 		return 0;
 	if (in->shorter)
-		return fail_set(fail, STATUS_DATA,
-				"%s: became shorter while it was read (--ignore-tail counts what is left)", in->name);
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s: became shorter while it was read (--ignore-tail counts what is left)",
+			in->name);
 	if (in->cut)
 		return input_too_short(in, fail);
-	return fail_set(fail, STATUS_DATA,
-			"%s: ends inside a record: %llu of %lu bytes (--ignore-tail leaves them out)", in->name,
-			(unsigned long long)in->tail, (unsigned long)s->spec.record);
+	return fail_set(
+		fail, STATUS_DATA,
+		"%s: ends inside a record: %llu of %lu bytes (--ignore-tail leaves them out)",
+		in->name, (unsigned long long)in->tail, (unsigned long)s->spec.record);
 }
 
 /*

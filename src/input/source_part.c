@@ -21,7 +21,8 @@
 
 static int not_a_file(const char *name, mode_t mode, struct fail *fail)
 {
-	return fail_set(fail, STATUS_USAGE, "--part: %s: only files can be cut into slices, and this is %s", name,
+	return fail_set(fail, STATUS_USAGE,
+			"--part: %s: only files can be cut into slices, and this is %s", name,
 			S_ISFIFO(mode)   ? "a pipe (write it to a file first)"
 			: S_ISSOCK(mode) ? "a socket (write it to a file first)"
 					 : "a device or a terminal");
@@ -47,15 +48,18 @@ int part_check(const struct source_spec *spec, struct fail *fail)
 	if (spec->parts == 0)
 		return 0;
 	if (spec->tee)
-		return fail_set(fail, STATUS_USAGE, "--part and --tee: a slice is not all of the input's bytes");
+		return fail_set(fail, STATUS_USAGE,
+				"--part and --tee: a slice is not all of the input's bytes");
 	for (size_t i = 0; i < spec->path_count; i++) {
 		const char *const path = spec->paths[i];
 		if (stat_path(path, &st, fail) != 0)
 			return -1;
 		if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-			return not_a_file(is_stdin(path) ? "standard input" : path, st.st_mode, fail);
+			return not_a_file(is_stdin(path) ? "standard input" : path, st.st_mode,
+					  fail);
 		if (is_stdin(path) && redirected)
-			return fail_set(fail, STATUS_USAGE, "--part: standard input can be named once only");
+			return fail_set(fail, STATUS_USAGE,
+					"--part: standard input can be named once only");
 		redirected |= is_stdin(path);
 	}
 	return 0;
@@ -77,14 +81,16 @@ static int check_size(const struct input *in, struct fail *fail)
 	if (got == 0 || fstat(in->fd, &st) != 0 || st.st_size > 0)
 		return 0;
 	return fail_set(fail, STATUS_USAGE,
-			"--part: %s: how much it holds is known only after reading it: copy it to a file first",
+			"--part: %s: how much it holds is known only after reading it: copy it to "
+			"a file first",
 			in->name);
 }
 
 /* The number of its records up to `end`, after what is skipped; sets its tail. */
 static uint64_t divide(const struct source *s, struct input *in, uint64_t end)
 {
-	const uint64_t stop = end < in->bound ? end : in->bound, there = stop > in->first ? stop - in->first : 0;
+	const uint64_t stop = end < in->bound ? end : in->bound,
+		       there = stop > in->first ? stop - in->first : 0;
 
 	in->cut = in->bound != NO_END && end < in->bound;
 	in->tail = there % s->spec.record;
@@ -113,15 +119,16 @@ static int check_rest(struct source *s, struct input *in, uint64_t end, struct f
  * Counts the records of an open input, at most `left`; *within: there are that many, and what
  * follows them is not looked at.
  */
-static int count_records(struct source *s, struct input *in, uint64_t left, uint64_t *records, bool *within,
-			 struct fail *fail)
+static int count_records(struct source *s, struct input *in, uint64_t left, uint64_t *records,
+			 bool *within, struct fail *fail)
 {
 	const uint32_t record = s->spec.record;
 	uint64_t end;
 
 	if (input_bounds(s, in, fail) != 0 || check_size(in, fail) != 0)
 		return -1;
-	const uint64_t until = left > (NO_END - in->first) / record ? NO_END : in->first + left * record;
+	const uint64_t until =
+		left > (NO_END - in->first) / record ? NO_END : in->first + left * record;
 	if (!in->is_zstd)
 		end = file_bytes(in);
 	else if (zstd_measure(s, in, until, &end, fail) != 0)
@@ -148,7 +155,8 @@ static void note(struct measured *m, const struct stat *st, uint64_t size)
 	m->nanoseconds = st->st_mtim.tv_nsec;
 }
 
-static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *records, struct fail *fail)
+static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *records,
+		       struct fail *fail)
 {
 	struct measured *const m = &s->slice->input[path];
 	struct input *in = s->described;
@@ -196,7 +204,8 @@ static int measure_all(struct source *s, uint64_t *all, struct fail *fail)
 		if (measure_one(s, i, left, &records, fail) != 0)
 			return -1;
 		if (records > UINT64_MAX - *all)
-			return fail_set(fail, STATUS_LIMIT, "--part: %s: with it there are more than 2^64 - 1 records",
+			return fail_set(fail, STATUS_LIMIT,
+					"--part: %s: with it there are more than 2^64 - 1 records",
 					s->spec.paths[i]);
 		*all += records;
 		left -= left == UINT64_MAX ? 0 : records;
@@ -235,7 +244,8 @@ static bool wants(const struct slice *slice, size_t path)
 int part_measure(struct source *s, struct fail *fail)
 {
 	const size_t paths = s->spec.path_count;
-	struct slice *const slice = calloc(1, sizeof(*slice) + (paths + 1) * sizeof(slice->input[0]));
+	struct slice *const slice =
+		calloc(1, sizeof(*slice) + (paths + 1) * sizeof(slice->input[0]));
 	uint64_t all;
 
 	if (!slice)
@@ -264,7 +274,8 @@ int part_measure(struct source *s, struct fail *fail)
 int part_changed(const struct input *in, struct fail *fail)
 {
 	return fail_set(fail, STATUS_DATA,
-			"%s: has changed since its records were counted, or does not hold what its size says: slices "
+			"%s: has changed since its records were counted, or does not hold what its "
+			"size says: slices "
 			"of it would not fit together",
 			in->name);
 }
@@ -281,7 +292,8 @@ int part_enter(const struct source *s, size_t path, struct input *in, struct fai
 	if (fstat(in->fd, &st) != 0)
 		return fail_errno(fail, "%s", in->name);
 	note(&now, &st, file_bytes(in));
-	if (!in->is_file || now.size != m->size || now.seconds != m->seconds || now.nanoseconds != m->nanoseconds)
+	if (!in->is_file || now.size != m->size || now.seconds != m->seconds ||
+	    now.nanoseconds != m->nanoseconds)
 		return part_changed(in, fail);
 	in->sliced = true;
 	in->from = p->begin > first ? p->begin - first : 0;
@@ -289,7 +301,8 @@ int part_enter(const struct source *s, size_t path, struct input *in, struct fai
 	if (in->to < in->from) /* it holds no records */
 		in->to = in->from;
 	in->begins = part_owns(p, first);
-	in->ends = part_owns(p, end > first ? end - 1 : first) && !(slice->within && path + 1 == slice->inputs);
+	in->ends = part_owns(p, end > first ? end - 1 : first) &&
+		   !(slice->within && path + 1 == slice->inputs);
 	if (!in->is_zstd && in->ends) {
 		if (input_bounds(s, in, fail) != 0)
 			return -1;

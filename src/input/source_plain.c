@@ -70,10 +70,12 @@ uint64_t source_length(const struct source_spec *spec)
 		const bool redirected = strcmp(spec->paths[i], "-") == 0;
 		const off_t at = redirected ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
 		if ((!spec->raw && !is_plain(spec, spec->paths[i])) || at < 0 ||
-		    (redirected ? fstat(STDIN_FILENO, &st) : stat(spec->paths[i], &st)) != 0 || !S_ISREG(st.st_mode))
+		    (redirected ? fstat(STDIN_FILENO, &st) : stat(spec->paths[i], &st)) != 0 ||
+		    !S_ISREG(st.st_mode))
 			return 0;
 		const uint64_t there = st.st_size > at ? (uint64_t)(st.st_size - at) : 0;
 		bytes += there > spec->skip ? there - spec->skip : 0;
 	}
-	return spec->limit < bytes / spec->record ? spec->limit * spec->record : bytes - bytes % spec->record;
+	return spec->limit < bytes / spec->record ? spec->limit * spec->record
+						  : bytes - bytes % spec->record;
 }

@@ -40,7 +40,8 @@ static int wait_readable(struct source *s, const struct input *in)
 		if (fds[0].revents == 0 && fds[1].revents == 0)
 			continue;
 		/* For -v; two calls of the clock take a twentieth of the time of a poll. */
-		__atomic_fetch_add(&s->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9), __ATOMIC_RELAXED);
+		__atomic_fetch_add(&s->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9),
+				   __ATOMIC_RELAXED);
 		return fds[1].revents == 0;
 	}
 }
@@ -62,16 +63,16 @@ static int refuse_messages(struct input *in, struct fail *fail)
 	if (packets < 0)
 		return fail_errno(fail, "%s", in->name);
 	if (packets > 0)
-		return fail_set(
-			fail, STATUS_DATA,
-			"%s: a pipe in packet mode (O_DIRECT): pipe it through `cat`, which reads whole packets",
-			in->name);
+		return fail_set(fail, STATUS_DATA,
+				"%s: a pipe in packet mode (O_DIRECT): pipe it through `cat`, "
+				"which reads whole packets",
+				in->name);
 	in->is_bytes = true;
 	return 0;
 }
 
-int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap, size_t *got,
-		struct fail *fail)
+int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap,
+		size_t *got, struct fail *fail)
 {
 	const size_t headed = in->headed - in->head_used;
 
@@ -126,8 +127,8 @@ static bool more_to_come(int fd, const unsigned char *bytes, size_t n, bool head
 	struct pollfd one = {.fd = fd, .events = POLLIN};
 	const bool zstd = n < 4 && frame_parse(bytes, n, &header) == FRAME_SHORT;
 
-	return (zstd || (headers && header_magic(bytes, n, false) == HEADER_MORE)) && poll(&one, 1, 0) == 1 &&
-	       !(one.revents & (POLLHUP | POLLERR));
+	return (zstd || (headers && header_magic(bytes, n, false) == HEADER_MORE)) &&
+	       poll(&one, 1, 0) == 1 && !(one.revents & (POLLHUP | POLLERR));
 }
 
 /*
@@ -154,10 +155,12 @@ static size_t peek(struct source *s, const struct input *in, unsigned char *byte
 }
 
 /* The first bytes, copied, or read into the head. 1: the source was stopped. */
-static int look(struct source *s, struct input *in, unsigned char bytes[SNIFF_BYTES], size_t *n, struct fail *fail)
+static int look(struct source *s, struct input *in, unsigned char bytes[SNIFF_BYTES], size_t *n,
+		struct fail *fail)
 {
 	const uint64_t records = s->budget < SNIFF_BYTES ? s->budget : SNIFF_BYTES;
-	const uint64_t ours = s->spec.skip < SNIFF_BYTES ? s->spec.skip + records * s->spec.record : SNIFF_BYTES;
+	const uint64_t ours =
+		s->spec.skip < SNIFF_BYTES ? s->spec.skip + records * s->spec.record : SNIFF_BYTES;
 
 	/* Reading a compressed stream takes more bytes than are counted anyway. */
 	if (ours < SNIFF_BYTES && !s->spec.zstd) {
@@ -195,7 +198,8 @@ int stream_open(struct source *s, struct input *in, struct fail *fail)
 	return kind < 0 ? -1 : 0;
 }
 
-int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap, struct fail *fail)
+int stream_begin(struct source *s, struct input *in, unsigned char *buffer, size_t cap,
+		 struct fail *fail)
 {
 	uint64_t left = s->spec.skip;
 
@@ -233,8 +237,8 @@ static int finish_unlocks(struct source *s, struct input *in, struct request *q)
  * Fills the buffer; or, if the source is prompt, reads what is there and waits only for whole
  * records.
  */
-static int read_records(struct source *s, struct input *in, unsigned char *buffer, size_t cap, size_t *got,
-			struct fail *fail)
+static int read_records(struct source *s, struct input *in, unsigned char *buffer, size_t cap,
+			size_t *got, struct fail *fail)
 {
 	const size_t record = s->spec.record;
 	int rc;
@@ -245,7 +249,8 @@ static int read_records(struct source *s, struct input *in, unsigned char *buffe
 	do {
 		const size_t rest = record - *got % record, room = cap - *got;
 		size_t some;
-		rc = stream_read(s, in, buffer + *got, rest < room ? rest : room, room, &some, fail);
+		rc = stream_read(s, in, buffer + *got, rest < room ? rest : room, room, &some,
+				 fail);
 		*got += some;
 	} while (rc == 0 && *got % record != 0 && *got < cap && !in->eof);
 	return rc;

@@ -19,8 +19,10 @@
 #include "base/signals.h"
 #include "input/pipe.h"
 
-#define COPY_BYTES ((size_t)128 << 10) /* what `cat` reads in one call; stays in the cache until it is written */
-#define MOVE_BYTES ((size_t)256 << 10) /* the most in one call: still in the cache when the source copies it */
+/* what `cat` reads in one call; stays in the cache until it is written */
+#define COPY_BYTES ((size_t)128 << 10)
+/* the most in one call: still in the cache when the source copies it */
+#define MOVE_BYTES ((size_t)256 << 10)
 
 struct tee {
 	char *const *paths;
@@ -30,20 +32,23 @@ struct tee {
 
 	struct lock lock;
 	pthread_cond_t changed; /* signals each of the three below: */
-	int offered;            /* reading end of an input's pipe that the source has not taken yet; -1: none */
-	bool over;              /* the passer will offer no more */
-	bool left;              /* the source will take no more */
+	/* reading end of an input's pipe that the source has not taken yet; -1: none */
+	int offered;
+	bool over; /* the passer will offer no more */
+	bool left; /* the source will take no more */
 
 	/* Used by the passer alone until it is joined. */
-	int hand[2];           /* the pipe in hand: bytes taken from the input and not passed yet */
-	int source;            /* writing end of the source's pipe; -1: this input is not counted, or no longer */
+	int hand[2]; /* the pipe in hand: bytes taken from the input and not passed yet */
+	/* writing end of the source's pipe; -1: this input is not counted, or no longer */
+	int source;
 	bool copies;           /* splice was refused: read and write from now on */
 	bool reader_left;      /* writing to `to` gave EPIPE */
 	struct fail passing;   /* a failure that ended the passing */
 	unsigned char *buffer; /* of COPY_BYTES */
 
 	/* Set by the passer before `over`, and read after the passer is joined. */
-	struct fail counting; /* a byte that was passed did not reach the source, which still wanted it */
+	/* a byte that was passed did not reach the source, which still wanted it */
+	struct fail counting;
 };
 
 /* The input that is being passed. */
@@ -174,7 +179,8 @@ static int move_hand(struct tee *t, const struct passed *in, size_t n)
 		ssize_t shown = show_source(t, n);
 		t->copies |= shown < 0;
 		while (shown > 0 && !t->copies) {
-			const ssize_t some = splice(t->hand[0], NULL, t->to, NULL, (size_t)shown, SPLICE_F_MOVE);
+			const ssize_t some =
+				splice(t->hand[0], NULL, t->to, NULL, (size_t)shown, SPLICE_F_MOVE);
 			if (some > 0) {
 				shown -= some;
 				n -= (size_t)some;
@@ -287,7 +293,8 @@ static void offer(struct tee *t, const char *name)
 static int pass_input(struct tee *t, const char *path)
 {
 	const bool owned = !is_stdin(path);
-	struct passed in = {.name = owned ? path : "standard input", .fd = owned ? open_input(path) : STDIN_FILENO};
+	struct passed in = {.name = owned ? path : "standard input",
+			    .fd = owned ? open_input(path) : STDIN_FILENO};
 	int rc;
 
 	if (in.fd < 0)
@@ -343,10 +350,10 @@ int tee_next(struct tee *t, int *fd, struct fail *fail)
 	 * `counting` has no reason.
 	 */
 	const struct fail *why = t->counting.status != STATUS_OK ? &t->counting : &t->passing;
-	return why->status != STATUS_OK
-		       ? fail_pass(fail, why)
-		       : fail_set(fail, STATUS_INTERNAL,
-				  "internal error: more inputs were asked for than passed: please report this");
+	return why->status != STATUS_OK ? fail_pass(fail, why)
+					: fail_set(fail, STATUS_INTERNAL,
+						   "internal error: more inputs were asked for "
+						   "than passed: please report this");
 }
 
 static void free_tee(struct tee *t)
@@ -366,12 +373,18 @@ int tee_start(struct tee **out, char *const *paths, size_t count, int to, struct
 
 	*out = NULL;
 	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
-		return fail_set(fail, STATUS_SYSTEM, "standard output: closed, or not open for writing");
+		return fail_set(fail, STATUS_SYSTEM,
+				"standard output: closed, or not open for writing");
 	if (!(t = calloc(1, sizeof(*t))) || !(t->buffer = malloc(COPY_BYTES))) {
 		free(t);
 		return fail_errno(fail, "standard output");
 	}
-	*t = (struct tee){.paths = paths, .count = count, .to = to, .offered = -1, .source = -1, .buffer = t->buffer};
+	*t = (struct tee){.paths = paths,
+			  .count = count,
+			  .to = to,
+			  .offered = -1,
+			  .source = -1,
+			  .buffer = t->buffer};
 	t->copies = pipe(t->hand) != 0;
 	if (t->copies)
 		t->hand[0] = t->hand[1] = -1;

@@ -50,7 +50,8 @@ static int read_packed(struct reader *r, struct fail *fail)
 	return zstd_bad(r->in, u->first.offset + at, fail, "the input ends inside it");
 }
 
-int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t *got, bool *ended, struct fail *fail)
+int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t *got, bool *ended,
+		       struct fail *fail)
 {
 	struct frame f;
 
@@ -99,10 +100,14 @@ static int read_next(const struct reader *r, unsigned char *to, size_t *got, str
 {
 	const uint64_t left = read_end(r) - r->read_at;
 
-	return file_read(r->in, to, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, r->read_at, got, fail);
+	return file_read(r->in, to, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, r->read_at,
+			 got, fail);
 }
 
-/* The same into `packed`, if no other thread has read it; and any thread without work may read what comes after it. */
+/*
+ * The same into `packed`, if no other thread has read it; and any thread without work may read what
+ * comes after it.
+ */
 static int read_file(struct reader *r, size_t *got, struct fail *fail)
 {
 	struct source *s = r->source;
@@ -129,7 +134,8 @@ static int read_file(struct reader *r, size_t *got, struct fail *fail)
 	}
 	lock_take(&s->lock);
 	r->read_at += *got;
-	r->ahead_state = *got == PACKED_BYTES && r->read_at < read_end(r) ? AHEAD_WANTED : AHEAD_NONE;
+	r->ahead_state =
+		*got == PACKED_BYTES && r->read_at < read_end(r) ? AHEAD_WANTED : AHEAD_NONE;
 	lock_drop(&s->lock);
 	return 0;
 }
@@ -154,15 +160,19 @@ bool zstd_read_ahead_unlocks(struct source *s)
 	return true;
 }
 
-/* More compressed bytes for a decoder that has used all it had. A stream's stay in the window, which is its own now. */
+/*
+ * More compressed bytes for a decoder that has used all it had. A stream's stay in the window,
+ * which is its own now.
+ */
 static int refill(struct reader *r, struct fail *fail)
 {
 	struct input *in = r->in;
 	const bool first = (in->is_file ? r->read_at : in->zstd->next) == r->unit.first.offset;
 	unsigned char *bytes = NULL;
 	size_t got = 0;
-	const int rc = in->is_file ? read_file(r, &got, fail)
-				   : zstd_look(r->source, in, in->zstd->next, 1, &bytes, &got, fail);
+	const int rc = in->is_file
+			       ? read_file(r, &got, fail)
+			       : zstd_look(r->source, in, in->zstd->next, 1, &bytes, &got, fail);
 
 	if (rc != 0)
 		return rc;
@@ -233,7 +243,8 @@ int zstd_begin_long(struct reader *r, struct fail *fail)
 	return 0;
 }
 
-int zstd_decode_some(struct reader *r, unsigned char *buffer, size_t cap, size_t *got, bool *ended, struct fail *fail)
+int zstd_decode_some(struct reader *r, unsigned char *buffer, size_t cap, size_t *got, bool *ended,
+		     struct fail *fail)
 {
 	const struct unit *u = &r->unit;
 	const bool file = r->in->is_file;
@@ -250,8 +261,10 @@ int zstd_decode_some(struct reader *r, unsigned char *buffer, size_t cap, size_t
 		return rc;
 	/* libzstd does not look where the last block is empty. */
 	if (content != UNKNOWN && (made > content || (*ended && made < content)))
-		return zstd_bad(r->in, u->first.offset, fail, "it does not hold as much as its header says");
-	if (*ended && !zstd_attached(u) && (r->source_bytes.pos < r->source_bytes.size || r->read_at < read_end(r)))
+		return zstd_bad(r->in, u->first.offset, fail,
+				"it does not hold as much as its header says");
+	if (*ended && !zstd_attached(u) &&
+	    (r->source_bytes.pos < r->source_bytes.size || r->read_at < read_end(r)))
 		return zstd_bad(r->in, u->first.offset, fail, "it ends before its last block");
 	return 0;
 }

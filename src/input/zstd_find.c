@@ -2,9 +2,9 @@
 /*
  * zstd_find: units, found without decoding them. By an input's cutter, without the lock.
  *
- * A file's frames are followed from block header to block header, and read by the reader that decodes them.
- * A stream's are copied as they come: never more is waited for than the frame in hand needs, and where
- * -n may end inside it, than its next block needs.
+ * A file's frames are followed from block header to block header, and read by the reader that
+ * decodes them. A stream's are copied as they come: never more is waited for than the frame in hand
+ * needs, and where -n may end inside it, than its next block needs.
  */
 #include <fcntl.h>
 #include <string.h>
@@ -15,15 +15,19 @@
 #define AHEAD ((uint64_t)8 << 20)      /* what a cold file is asked for ahead of that */
 #define LOOK_LEAST ((size_t)256)       /* bytes around a block header that are read with it ... */
 #define LOOK_MOST ((size_t)16 << 10)   /* ... and where frames are small */
-/* Larger frames would be counted long after they have left the caches, and a single one by one thread. */
+/*
+ * Larger frames would be counted long after they have left the caches, and a single one by one
+ * thread.
+ */
 #define WHOLE_MOST ((uint64_t)16 << 20)
 /*
- * Frames up to SMALL are cut together with those that follow, up to UNIT: with frames of 16 KiB sixteen
- * readers were no faster than one, waiting for one another's turns.
+ * Frames up to SMALL are cut together with those that follow, up to UNIT: with frames of 16 KiB
+ * sixteen readers were no faster than one, waiting for one another's turns.
  */
 #define SMALL_BYTES ((uint64_t)128 << 10)
 #define UNIT_BYTES ((uint64_t)512 << 10)
-#define UNIT_MOST ((uint64_t)1 << 20) /* decoded in one go of frames that do not declare their sizes */
+/* decoded in one go of frames that do not declare their sizes */
+#define UNIT_MOST ((uint64_t)1 << 20)
 /* What a frame without a declared size is taken to decode to: more only means another go. */
 #define RATIO 8u
 
@@ -32,8 +36,8 @@ typedef unsigned long long ull;
 int zstd_bad(const struct input *in, uint64_t offset, struct fail *fail, const char *why)
 {
 	/* Samples may begin with the magic number by chance. */
-	return fail_set(fail, STATUS_DATA, "%s: zstd frame at offset %llu: %s%s", in->name, (ull)offset, why,
-			offset == 0 ? " (--raw counts it as it is)" : "");
+	return fail_set(fail, STATUS_DATA, "%s: zstd frame at offset %llu: %s%s", in->name,
+			(ull)offset, why, offset == 0 ? " (--raw counts it as it is)" : "");
 }
 
 /* What a function that reads says, as what was found. */
@@ -44,8 +48,8 @@ static enum find not_found(int rc)
 
 /* ---- the compressed bytes ---- */
 
-int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, unsigned char **bytes, size_t *got,
-	      struct fail *fail)
+int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, unsigned char **bytes,
+	      size_t *got, struct fail *fail)
 {
 	struct zstd *z = in->zstd;
 	size_t read = 0;
@@ -55,12 +59,15 @@ int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, unsigne
 		/* It was read. */
 	} else if (in->is_file) {
 		/* Frames may be so small that the next ones are seen with them. */
-		const bool near = at >= z->window_at && at - z->window_at < LOOK_MOST + SMALL_BYTES / 16;
+		const bool near =
+			at >= z->window_at && at - z->window_at < LOOK_MOST + SMALL_BYTES / 16;
 		z->window_at = at;
 		z->window_bytes = 0;
-		rc = file_read(in, z->window, near ? LOOK_MOST : LOOK_LEAST, at, &z->window_bytes, fail);
+		rc = file_read(in, z->window, near ? LOOK_MOST : LOOK_LEAST, at, &z->window_bytes,
+			       fail);
 	} else {
-		const size_t cut = (size_t)(z->next - z->window_at), need = (size_t)(at - z->next) + n;
+		const size_t cut = (size_t)(z->next - z->window_at),
+			     need = (size_t)(at - z->next) + n;
 		z->window_at = z->next;
 		z->window_bytes -= cut;
 		memmove(z->window, z->window + cut, z->window_bytes);
@@ -98,7 +105,8 @@ static int skip_frame(struct source *s, struct input *in, const struct frame *f,
 }
 
 /* What cannot be decoded, or not with this much memory. */
-static int refuse(const struct source *s, const struct input *in, const struct frame *f, struct fail *fail)
+static int refuse(const struct source *s, const struct input *in, const struct frame *f,
+		  struct fail *fail)
 {
 	const uint64_t need = f->header.window;
 	uint64_t memory = need;
@@ -108,25 +116,29 @@ static int refuse(const struct source *s, const struct input *in, const struct f
 	if (need <= s->spec.memory || f->header.content < s->spec.memory / 2)
 		return 0;
 	if (need > (uint64_t)1 << 31)
-		return zstd_bad(in, f->offset, fail, "its window is larger than 2 GiB, which zstd does not decode");
+		return zstd_bad(in, f->offset, fail,
+				"its window is larger than 2 GiB, which zstd does not decode");
 	if (s->spec.memory_for)
 		memory = s->spec.memory_for(s->spec.arg, need);
-	return fail_set(fail, STATUS_LIMIT, "%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluK",
+	return fail_set(fail, STATUS_LIMIT,
+			"%s: zstd frame at offset %llu: a window of %llu bytes needs -M %lluK",
 			in->name, (ull)f->offset, (ull)need, (ull)((memory + 1023) / 1024));
 }
 
-static int not_a_frame(const struct input *in, const struct frame *f, enum frame_kind kind, struct fail *fail)
+static int not_a_frame(const struct input *in, const struct frame *f, enum frame_kind kind,
+		       struct fail *fail)
 {
 	switch (kind) {
 	case FRAME_SHORT:
 		return zstd_bad(in, f->offset, fail, "the input ends inside its header");
 	case FRAME_LEGACY:
-		return zstd_bad(in, f->offset, fail, "written by zstd before 0.8, which is not supported");
+		return zstd_bad(in, f->offset, fail,
+				"written by zstd before 0.8, which is not supported");
 	case FRAME_BROKEN:
 		return zstd_bad(in, f->offset, fail, "a header that no version of zstd writes");
 	default:
-		return fail_set(fail, STATUS_DATA, "%s: garbage at offset %llu, after a zstd frame", in->name,
-				(ull)f->offset);
+		return fail_set(fail, STATUS_DATA, "%s: garbage at offset %llu, after a zstd frame",
+				in->name, (ull)f->offset);
 	}
 }
 
@@ -174,8 +186,8 @@ static bool is_small(const struct frame *f)
 }
 
 /*
- * Decoding in one call, libzstd does not see blocks that are larger than a small window allows. It is given room for
- * `bound` bytes, so none is where these are no more than the window.
+ * Decoding in one call, libzstd does not see blocks that are larger than a small window allows. It
+ * is given room for `bound` bytes, so none is where these are no more than the window.
  */
 static bool small_window(const struct frame *f, uint64_t bound)
 {
@@ -188,7 +200,10 @@ static uint64_t weight(const struct frame *f)
 	return f->header.content != UNKNOWN ? f->bound : RATIO * f->stored;
 }
 
-/* Can the frame be decoded in one call? Its bound, and of a stream its stored bytes, may be still to grow. */
+/*
+ * Can the frame be decoded in one call? Its bound, and of a stream its stored bytes, may be still
+ * to grow.
+ */
 static bool fits(const struct reader *r, const struct frame *f, uint64_t stored, uint64_t bound,
 		 const struct request *q)
 {
@@ -197,9 +212,11 @@ static bool fits(const struct reader *r, const struct frame *f, uint64_t stored,
 	       zstd_whole_bytes(stored, q->want->lent ? bound : 0) <= zstd_share(r->source);
 }
 
-/* Copies what comes next of a stream. FIND_LONG: what there is of its frame by then does not fit. */
-static enum find gather(struct reader *r, const struct frame *f, size_t n, uint64_t bound, const struct request *q,
-			struct fail *fail)
+/*
+ * Copies what comes next of a stream. FIND_LONG: what there is of its frame by then does not fit.
+ */
+static enum find gather(struct reader *r, const struct frame *f, size_t n, uint64_t bound,
+			const struct request *q, struct fail *fail)
 {
 	struct input *in = r->in;
 	unsigned char *bytes;
@@ -207,7 +224,8 @@ static enum find gather(struct reader *r, const struct frame *f, size_t n, uint6
 
 	if (!fits(r, f, r->packed_end + n, bound, q))
 		return FIND_LONG;
-	if (zstd_reserve_packed(r, n, q->want->lent && f->header.content != UNKNOWN ? bound : 0, fail) != 0)
+	if (zstd_reserve_packed(r, n, q->want->lent && f->header.content != UNKNOWN ? bound : 0,
+				fail) != 0)
 		return FIND_BAD;
 	const int rc = zstd_look(r->source, in, in->zstd->next, n, &bytes, &got, fail);
 	if (rc != 0)
@@ -220,7 +238,10 @@ static enum find gather(struct reader *r, const struct frame *f, size_t n, uint6
 	return FIND_WHOLE;
 }
 
-/* What a frame's reader will read soon; headers that are looked at alone (zstd_skim.c) ask for nothing. */
+/*
+ * What a frame's reader will read soon; headers that are looked at alone (zstd_skim.c) ask for
+ * nothing.
+ */
 static void hint(struct input *in, uint64_t at)
 {
 	struct zstd *z = in->zstd;
@@ -234,8 +255,8 @@ static void hint(struct input *in, uint64_t at)
 }
 
 /* zstd_walk of a file; of a stream with its reader, which copies the frame on the way. */
-static enum find walk(struct source *s, struct reader *r, struct input *in, struct frame *f, const struct request *q,
-		      uint64_t most, struct fail *fail)
+static enum find walk(struct source *s, struct reader *r, struct input *in, struct frame *f,
+		      const struct request *q, uint64_t most, struct fail *fail)
 {
 	const bool declared = f->header.content != UNKNOWN;
 	struct frame_block block = {.last = false};
@@ -245,7 +266,8 @@ static enum find walk(struct source *s, struct reader *r, struct input *in, stru
 	int rc;
 
 	for (;;) {
-		const enum find found = in->is_file ? FIND_WHOLE : gather(r, f, piece, bound, q, fail);
+		const enum find found =
+			in->is_file ? FIND_WHOLE : gather(r, f, piece, bound, q, fail);
 		if (found != FIND_WHOLE)
 			return found;
 		at += piece;
@@ -274,14 +296,15 @@ static enum find walk(struct source *s, struct reader *r, struct input *in, stru
 	return FIND_WHOLE;
 }
 
-enum find zstd_walk(struct source *s, struct input *in, struct frame *f, uint64_t most, struct fail *fail)
+enum find zstd_walk(struct source *s, struct input *in, struct frame *f, uint64_t most,
+		    struct fail *fail)
 {
 	return walk(s, NULL, in, f, NULL, most, fail);
 }
 
 /*
- * The frame that follows, if it may be a small one; of a stream, if all of it was read. What is wrong with it is
- * found again, and reported, when it is the next.
+ * The frame that follows, if it may be a small one; of a stream, if all of it was read. What is
+ * wrong with it is found again, and reported, when it is the next.
  */
 static bool next_small(struct source *s, struct input *in, struct frame *f)
 {
@@ -293,9 +316,11 @@ static bool next_small(struct source *s, struct input *in, struct frame *f)
 	*f = (struct frame){.offset = z->next, .stored = UNKNOWN, .bound = UNKNOWN};
 	if (!in->is_file) {
 		const size_t from = (size_t)(z->next - z->window_at);
-		return frame_measure(z->window + from, z->window_bytes - from, f) && refuse(s, in, f, &bad) == 0;
+		return frame_measure(z->window + from, z->window_bytes - from, f) &&
+		       refuse(s, in, f, &bad) == 0;
 	}
-	return !at_end(in) && zstd_look(s, in, z->next, FRAME_HEADER_MAX, &bytes, &got, &bad) == 0 &&
+	return !at_end(in) &&
+	       zstd_look(s, in, z->next, FRAME_HEADER_MAX, &bytes, &got, &bad) == 0 &&
 	       frame_parse(bytes, got, &f->header) == FRAME_DATA && refuse(s, in, f, &bad) == 0 &&
 	       (f->header.content == UNKNOWN || f->header.content <= SMALL_BYTES) &&
 	       zstd_walk(s, in, f, WALK_MOST, &bad) == FIND_WHOLE;
@@ -311,18 +336,20 @@ static enum find join(struct reader *r, const struct request *q, struct fail *fa
 
 	while (found == FIND_WHOLE && next_small(r->source, r->in, &f)) {
 		const bool known = u->content != UNKNOWN && f.header.content != UNKNOWN;
-		const uint64_t content = known ? u->content + f.header.content : UNKNOWN, stored = u->stored + f.stored;
+		const uint64_t content = known ? u->content + f.header.content : UNKNOWN,
+			       stored = u->stored + f.stored;
 		uint64_t most = known ? content : u->most + f.bound;
 		/* Of frames without a declared size as many are decoded in one go as fit. */
 		if (!known && q->want->lent && most > UNIT_MOST)
 			most = UNIT_MOST;
-		if (!is_small(&f) || small_window(&f, f.bound) || u->weight + weight(&f) > UNIT_BYTES ||
-		    stored > UNIT_BYTES || (!q->want->lent && most > q->cap - q->got) ||
+		if (!is_small(&f) || small_window(&f, f.bound) ||
+		    u->weight + weight(&f) > UNIT_BYTES || stored > UNIT_BYTES ||
+		    (!q->want->lent && most > q->cap - q->got) ||
 		    zstd_whole_bytes(stored, q->want->lent ? most : 0) > zstd_share(r->source))
 			break;
 		/* With -n, what comes after its last record must not be looked at. */
-		if (z->limit != UINT64_MAX &&
-		    (!known || u->at == UNKNOWN || u->at >= z->limit || content >= z->limit - u->at))
+		if (z->limit != UINT64_MAX && (!known || u->at == UNKNOWN || u->at >= z->limit ||
+					       content >= z->limit - u->at))
 			break;
 		if (r->in->is_file)
 			z->next += f.stored;

@@ -37,7 +37,8 @@ static enum frame_kind data_frame(const unsigned char *p, size_t n, struct frame
 		return FRAME_BROKEN;
 	h->checksum = flags & 4;
 	h->dictionary = little(p + at, dictionary) != 0;
-	h->content = content == 0 ? FRAME_UNKNOWN : little(p + at + dictionary, content) + (content == 2 ? 256 : 0);
+	h->content = content == 0 ? FRAME_UNKNOWN
+				  : little(p + at + dictionary, content) + (content == 2 ? 256 : 0);
 	h->window = single ? h->content : window_of(p[5]);
 	return FRAME_DATA;
 }
@@ -69,7 +70,8 @@ enum frame_kind frame_parse(const unsigned char *p, size_t n, struct frame_heade
 		*h = (struct frame_header){.bytes = 8, .content = little(p + 4, 4)};
 		return FRAME_SKIPPABLE;
 	}
-	return magic == 0xfd2fb51e || (magic >= 0xfd2fb522 && magic <= 0xfd2fb527) ? FRAME_LEGACY : FRAME_OTHER;
+	return magic == 0xfd2fb51e || (magic >= 0xfd2fb522 && magic <= 0xfd2fb527) ? FRAME_LEGACY
+										   : FRAME_OTHER;
 }
 
 int frame_block_parse(const unsigned char p[3], struct frame_block *b)
@@ -78,8 +80,9 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 	const uint32_t type = word >> 1 & 3, size = word >> 3;
 
 	b->last = word & 1;
-	b->stored = type == 1 ? 1 : size;            /* one byte that repeats */
-	b->most = type < 2 ? size : FRAME_BLOCK_MAX; /* what is stored as it is, or repeats, has its size there */
+	b->stored = type == 1 ? 1 : size; /* one byte that repeats */
+	/* what is stored as it is, or repeats, has its size there */
+	b->most = type < 2 ? size : FRAME_BLOCK_MAX;
 	return type == 3 || size > FRAME_BLOCK_MAX ? -1 : 0;
 }
 

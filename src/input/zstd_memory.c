@@ -34,7 +34,8 @@ int zstd_context(struct reader *r, struct fail *fail)
 	if (r->context)
 		return 0;
 	r->context = ZSTD_createDCtx();
-	if (r->context && !ZSTD_isError(ZSTD_DCtx_setParameter(r->context, ZSTD_d_windowLogMax, 31)))
+	if (r->context &&
+	    !ZSTD_isError(ZSTD_DCtx_setParameter(r->context, ZSTD_d_windowLogMax, 31)))
 		return 0;
 	return fail_set(fail, STATUS_SYSTEM, "%s: no memory for a decoder", r->in->name);
 }
@@ -88,7 +89,8 @@ static void free_packed(struct reader *r)
 
 uint64_t zstd_held(const struct reader *r)
 {
-	uint64_t bytes = r->packed_room + r->ahead_room + (r->context ? ZSTD_sizeof_DCtx(r->context) : 0);
+	uint64_t bytes =
+		r->packed_room + r->ahead_room + (r->context ? ZSTD_sizeof_DCtx(r->context) : 0);
 
 	for (unsigned i = 0; i < PIECES; i++)
 		bytes += r->piece[i].room;
@@ -103,7 +105,8 @@ uint64_t zstd_whole_bytes(uint64_t packed, uint64_t out)
 /* With a window, of one that is decoded piece by piece. */
 static uint64_t long_bytes(const struct source *s, uint64_t window)
 {
-	return window + STREAM_BYTES + PIECES * room_of(zstd_piece_room(s)) + 2 * room_of(PACKED_BYTES);
+	return window + STREAM_BYTES + PIECES * room_of(zstd_piece_room(s)) +
+	       2 * room_of(PACKED_BYTES);
 }
 
 /* The reader may take `bytes` in all. */
@@ -116,7 +119,8 @@ static void reserve(struct reader *r, uint64_t bytes)
 		return;
 	lock_take(&s->lock);
 	/* Where no other reader holds anything this one takes what it needs. */
-	while (!s->stopped && s->memory_left < need - r->held && s->memory_left + r->held < s->memory) {
+	while (!s->stopped && s->memory_left < need - r->held &&
+	       s->memory_left + r->held < s->memory) {
 		s->memory_wanted = true;
 		source_call_all(s);
 		lock_wait(&s->lock, &s->settled);
@@ -131,14 +135,17 @@ void zstd_reserve_whole(struct reader *r, uint64_t packed, uint64_t out)
 {
 	struct piece *const p = &r->piece[0];
 
-	if (r->piece[1].data || r->ahead || (r->context && ZSTD_sizeof_DCtx(r->context) > CONTEXT_BYTES))
+	if (r->piece[1].data || r->ahead ||
+	    (r->context && ZSTD_sizeof_DCtx(r->context) > CONTEXT_BYTES))
 		free_long(r);
-	if (zstd_whole_bytes(larger(packed, r->packed_room), larger(out, p->room)) > zstd_share(r->source)) {
+	if (zstd_whole_bytes(larger(packed, r->packed_room), larger(out, p->room)) >
+	    zstd_share(r->source)) {
 		free_piece(p);
 		if (r->packed_end == 0)
 			free_packed(r);
 	}
-	reserve(r, larger(room_of(packed), r->packed_room) + larger(room_of(out), p->room) + CONTEXT_BYTES);
+	reserve(r, larger(room_of(packed), r->packed_room) + larger(room_of(out), p->room) +
+			   CONTEXT_BYTES);
 }
 
 int zstd_reserve_packed(struct reader *r, size_t n, uint64_t out, struct fail *fail)

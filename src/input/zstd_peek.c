@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_peek: the first decoded bytes of an input, before its frames are found and shared. They are decoded a
- * second time by the readers. What is wrong with a frame is left to them: here the bytes only end.
+ * zstd_peek: the first decoded bytes of an input, before its frames are found and shared. They are
+ * decoded a second time by the readers. What is wrong with a frame is left to them: here the bytes
+ * only end.
  */
 #include "input/zstd_peek.h"
 
@@ -20,7 +21,8 @@ struct peek {
 	struct source *source;
 	struct input *in;
 	ZSTD_DCtx *context;
-	unsigned char *packed; /* compressed bytes from the input's beginning on: of a stream, its head */
+	/* compressed bytes from the input's beginning on: of a stream, its head */
+	unsigned char *packed;
 	size_t room, at, end;
 	bool inside; /* a frame */
 	bool over;   /* there are no more bytes, or none that can be decoded: */
@@ -39,7 +41,8 @@ int peek_open(struct peek **out, struct source *s, struct input *in, struct fail
 	*out = p;
 	if (p)
 		p->context = ZSTD_createDCtx();
-	if (!p || !p->context || ZSTD_isError(ZSTD_DCtx_setParameter(p->context, ZSTD_d_windowLogMax, 31))) {
+	if (!p || !p->context ||
+	    ZSTD_isError(ZSTD_DCtx_setParameter(p->context, ZSTD_d_windowLogMax, 31))) {
 		peek_close(p);
 		*out = NULL;
 		return no_memory(in, fail);
@@ -74,27 +77,30 @@ static int refill(struct peek *p, struct fail *fail)
 	size_t got = 0;
 
 	if (p->room - p->end < STEP / 2) {
-		unsigned char *larger = p->room < PACKED_MOST ? realloc(p->packed, 2 * p->room + STEP) : NULL;
+		unsigned char *larger =
+			p->room < PACKED_MOST ? realloc(p->packed, 2 * p->room + STEP) : NULL;
 		if (p->room >= PACKED_MOST)
-			return fail_set(
-				fail, STATUS_DATA,
-				"%s: more than 16 MiB of zstd before the samples (--raw does not look for them)",
-				in->name);
+			return fail_set(fail, STATUS_DATA,
+					"%s: more than 16 MiB of zstd before the samples (--raw "
+					"does not look for them)",
+					in->name);
 		if (!larger)
 			return fail_errno(fail, "%s", in->name);
 		p->packed = larger;
 		p->room = 2 * p->room + STEP;
 	}
-	const int rc = in->is_file ? file_read(in, p->packed + p->end, STEP / 2, in->origin + p->end, &got, fail)
-				   : stream_read(p->source, in, p->packed + p->end, 1, p->room - p->end, &got, fail);
+	const int rc = in->is_file ? file_read(in, p->packed + p->end, STEP / 2,
+					       in->origin + p->end, &got, fail)
+				   : stream_read(p->source, in, p->packed + p->end, 1,
+						 p->room - p->end, &got, fail);
 	p->end += got;
 	p->over = rc == 0 && got == 0;
 	return rc;
 }
 
 /*
- * Before a frame: is it one that may be decoded? A window larger than -M is refused by the reader that finds
- * the frame, with the -M that it wants.
+ * Before a frame: is it one that may be decoded? A window larger than -M is refused by the reader
+ * that finds the frame, with the -M that it wants.
  */
 static int begin_frame(struct peek *p, struct fail *fail)
 {
@@ -103,16 +109,19 @@ static int begin_frame(struct peek *p, struct fail *fail)
 	for (;;) {
 		const size_t there = p->end - p->at;
 		/* Where nothing was read yet there is no address. */
-		const enum frame_kind kind = there > 0 ? frame_parse(p->packed + p->at, there, &header) : FRAME_SHORT;
+		const enum frame_kind kind =
+			there > 0 ? frame_parse(p->packed + p->at, there, &header) : FRAME_SHORT;
 		if (kind == FRAME_SHORT) {
 			const int rc = refill(p, fail);
 			if (rc != 0 || p->over)
 				return rc;
 			continue;
 		}
-		const uint64_t need = header.content < header.window ? header.content : header.window;
-		p->over = p->failed = kind != FRAME_SKIPPABLE &&
-				      (kind != FRAME_DATA || header.dictionary || need > p->source->spec.memory);
+		const uint64_t need =
+			header.content < header.window ? header.content : header.window;
+		p->over = p->failed =
+			kind != FRAME_SKIPPABLE &&
+			(kind != FRAME_DATA || header.dictionary || need > p->source->spec.memory);
 		p->inside = true;
 		return 0;
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_peek: the first decoded bytes of an input that was just opened. By the thread that opened it, without the lock.
+/*
+ * zstd_peek: the first decoded bytes of an input that was just opened. By the thread that opened
+ * it, without the lock.
  */
 #ifndef GPUHIST_ZSTD_PEEK_H
 #define GPUHIST_ZSTD_PEEK_H
@@ -12,8 +14,8 @@ struct peek;
 int peek_open(struct peek **out, struct source *s, struct input *in, struct fail *fail);
 
 /*
- * The next n bytes; *got < n: they end there, or cannot be decoded, which is no failure here. Never reads
- * more of a stream than it must, but for what is there already. 1: the source was stopped.
+ * The next n bytes; *got < n: they end there, or cannot be decoded, which is no failure here. Never
+ * reads more of a stream than it must, but for what is there already. 1: the source was stopped.
  */
 int peek_read(struct peek *p, unsigned char *to, size_t n, size_t *got, struct fail *fail);
 

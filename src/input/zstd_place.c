@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_place: which decoded bytes are whose. A unit's offset in the decoded input says which of its bytes
- * are skipped, which come after -n's last record and where records begin. It is known when the sizes
- * of all units before it are; where a frame does not declare its size, the units after it wait, decoded,
- * until it was decoded too. Records that units cut are put together here, once.
+ * zstd_place: which decoded bytes are whose. A unit's offset in the decoded input says which of its
+ * bytes are skipped, which come after -n's last record and where records begin. It is known when
+ * the sizes of all units before it are; where a frame does not declare its size, the units after it
+ * wait, decoded, until it was decoded too. Records that units cut are put together here, once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,8 @@ struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, ui
 
 /* ---- records that lie in several units ---- */
 
-#define COPY_LOCKED 4096u /* bytes that are copied sooner than the lock is dropped and taken again */
+/* bytes that are copied sooner than the lock is dropped and taken again */
+#define COPY_LOCKED 4096u
 
 void zstd_copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 {
@@ -103,11 +104,11 @@ static struct seam *seam_of(struct source *s, struct zstd *z, uint64_t record)
 }
 
 /*
- * n bytes of a record, after `phase` bytes of it. Its last part makes it the reader's to hand out. Until then
- * the seam stays where it is: it lacks these bytes while they are copied.
+ * n bytes of a record, after `phase` bytes of it. Its last part makes it the reader's to hand out.
+ * Until then the seam stays where it is: it lacks these bytes while they are copied.
  */
-static int mend_unlocks(struct reader *r, uint64_t record, uint32_t phase, const unsigned char *bytes, size_t n,
-			struct fail *fail)
+static int mend_unlocks(struct reader *r, uint64_t record, uint32_t phase,
+			const unsigned char *bytes, size_t n, struct fail *fail)
 {
 	struct source *s = r->source;
 	struct zstd *z = r->in->zstd;
@@ -139,11 +140,12 @@ static void keep_rest(struct reader *r, const unsigned char *data, size_t n)
 	if (!in->zstd->rest || skipped >= n || at + skipped - in->bound >= REST_BYTES)
 		return;
 	const size_t to = (size_t)(at + skipped - in->bound), left = n - (size_t)skipped;
-	memcpy(in->zstd->rest + to, data + skipped, left < REST_BYTES - to ? left : REST_BYTES - to);
+	memcpy(in->zstd->rest + to, data + skipped,
+	       left < REST_BYTES - to ? left : REST_BYTES - to);
 }
 
-int zstd_sort_out_unlocks(struct reader *r, const unsigned char *data, size_t n, size_t *from, size_t *bytes,
-			  struct fail *fail)
+int zstd_sort_out_unlocks(struct reader *r, const unsigned char *data, size_t n, size_t *from,
+			  size_t *bytes, struct fail *fail)
 {
 	const struct source_spec *spec = &r->source->spec;
 	const struct input *in = r->in;
@@ -156,9 +158,11 @@ int zstd_sort_out_unlocks(struct reader *r, const unsigned char *data, size_t n,
 	*from = p.skipped + p.head;
 	*bytes = p.body;
 	budget_take(r->source, p.body / spec->record);
-	if (p.head > 0 && mend_unlocks(r, p.head_record, p.phase, data + p.skipped, p.head, fail) != 0)
+	if (p.head > 0 &&
+	    mend_unlocks(r, p.head_record, p.phase, data + p.skipped, p.head, fail) != 0)
 		return -1;
-	return p.tail > 0 ? mend_unlocks(r, p.tail_record, 0, data + *from + p.body, p.tail, fail) : 0;
+	return p.tail > 0 ? mend_unlocks(r, p.tail_record, 0, data + *from + p.body, p.tail, fail)
+			  : 0;
 }
 
 void zstd_hand_out_mended_unlocks(struct reader *r, struct request *q)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_read: a compressed input and its readers: how they begin, how units are cut off, how it ends. */
+/*
+ * zstd_read: a compressed input and its readers: how they begin, how units are cut off, how it
+ * ends.
+ */
 #include "input/zstd_read.h"
 
 #include <assert.h>
@@ -7,12 +10,13 @@
 #include <string.h>
 
 /*
- * Before a reader decodes so much it calls for one more worker: all of them would else be there only
- * after a few units' time.
+ * Before a reader decodes so much it calls for one more worker: all of them would else be there
+ * only after a few units' time.
  */
 #define LARGE ((uint64_t)1 << 20)
 
-int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t size, struct fail *fail)
+int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t size,
+	       struct fail *fail)
 {
 	struct zstd *z = calloc(1, sizeof(*z));
 
@@ -25,9 +29,12 @@ int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t siz
 		return fail_errno(fail, "%s", in->name);
 	z->begin = z->next = z->hinted = offset;
 	z->size = size;
-	z->limit = s->budget > (UINT64_MAX - in->first) / s->spec.record ? UINT64_MAX
-									 : in->first + s->budget * s->spec.record;
-	/* Where samples end before, -n does not end here, and all that follows them is looked at. */
+	z->limit = s->budget > (UINT64_MAX - in->first) / s->spec.record
+			   ? UINT64_MAX
+			   : in->first + s->budget * s->spec.record;
+	/*
+	 * Where samples end before, -n does not end here, and all that follows them is looked at.
+	 */
 	if (z->limit > in->bound)
 		z->limit = UINT64_MAX;
 	return in->sliced ? zstd_begin_slice(s, in, fail) : 0;
@@ -56,7 +63,8 @@ void zstd_reader_free(struct reader *r)
 {
 	/* Only the source's stop leaves a unit undone, and even then every piece comes home. */
 	for (unsigned i = 0; i < PIECES; i++) {
-		assert(r->piece[i].state != PIECE_LENT && r->piece[i].state != PIECE_FILLING && !r->hashing);
+		assert(r->piece[i].state != PIECE_LENT && r->piece[i].state != PIECE_FILLING &&
+		       !r->hashing);
 		r->piece[i].state = PIECE_FREE;
 	}
 	r->state = READER_IDLE;
@@ -90,7 +98,8 @@ int zstd_finish(struct reader *r, struct fail *fail)
 void zstd_account(struct source *s, struct input *in)
 {
 	struct zstd *z = in->zstd;
-	const uint64_t begin = in->header.begin, end = z->decoded < in->first ? z->decoded : in->first;
+	const uint64_t begin = in->header.begin,
+		       end = z->decoded < in->first ? z->decoded : in->first;
 	const uint64_t skipped = end > begin ? end - begin : 0;
 
 	if (z->accounted)
@@ -123,7 +132,8 @@ int zstd_end(struct source *s, struct input *in, struct fail *fail)
 	if (z->decoded <= in->bound)
 		return 0;
 	const uint64_t rest = z->decoded - in->bound;
-	return z->rest ? input_check_rest(in, z->rest, rest < REST_BYTES ? (size_t)rest : REST_BYTES, fail)
+	return z->rest ? input_check_rest(in, z->rest,
+					  rest < REST_BYTES ? (size_t)rest : REST_BYTES, fail)
 		       : input_too_long(in, fail);
 }
 
@@ -140,11 +150,14 @@ int zstd_cut_unlocks(struct reader *r, struct input *in, struct request *q)
 	bad.status = STATUS_OK;
 	in->state = INPUT_BUSY;
 	r->in = in;
-	r->unit = (struct unit){.number = UNKNOWN, .content = UNKNOWN, .at = placed ? z->decoded : UNKNOWN};
+	r->unit = (struct unit){
+		.number = UNKNOWN, .content = UNKNOWN, .at = placed ? z->decoded : UNKNOWN};
 	r->sum = (struct sum){.ours = q->want->lent};
 	r->packed_at = r->packed_end = 0;
 	r->made = 0;
-	/* After -n's last record nothing is looked for: the last frame may have been left inside. */
+	/*
+	 * After -n's last record nothing is looked for: the last frame may have been left inside.
+	 */
 	if (!placed || z->decoded < z->limit) {
 		lock_drop(&s->lock);
 		found = zstd_find(r, in, q, &bad);
@@ -159,7 +172,8 @@ int zstd_cut_unlocks(struct reader *r, struct input *in, struct request *q)
 	}
 	r->unit.number = z->units++;
 	r->unit.whole = found != FIND_LONG;
-	const bool attached = zstd_attached(&r->unit), more = !in->is_file || attached || z->next < z->size;
+	const bool attached = zstd_attached(&r->unit),
+		   more = !in->is_file || attached || z->next < z->size;
 	r->state = READER_DECODING;
 	s->rings += found == FIND_LONG;
 	in->state = found == FIND_BAD ? INPUT_ENDED : attached ? INPUT_BUSY : INPUT_FREE;

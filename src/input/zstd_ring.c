@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_ring: a reader's way through its unit, a step at a time. It decodes into free pieces as long as there are any;
- * any reader takes them. A unit that is decoded in one call has one piece, a long frame several: its window stays in
- * one processor's cache, where taking turns at decoding moved it from core to core and cost a fifth.
+ * zstd_ring: a reader's way through its unit, a step at a time. It decodes into free pieces as long
+ * as there are any; any reader takes them. A unit that is decoded in one call has one piece, a long
+ * frame several: its window stays in one processor's cache, where taking turns at decoding moved it
+ * from core to core and cost a fifth.
  *
- * The checksum is the one part of decoding a frame that others can do, and that the thread that counts a
- * piece has in its cache anyway. So it is hidden from libzstd, and the threads that take or give back a
- * piece add up what is next in the frame's order, one thread at a time. A piece is free when it was counted
- * and added. The only piece of a unit may be added by its taker, while it counts. A reader that cannot borrow, a
- * lane of a GPU, decodes into its own buffer where that has room, and leaves the checksum to libzstd.
+ * The checksum is the one part of decoding a frame that others can do, and that the thread that
+ * counts a piece has in its cache anyway. So it is hidden from libzstd, and the threads that take
+ * or give back a piece add up what is next in the frame's order, one thread at a time. A piece is
+ * free when it was counted and added. The only piece of a unit may be added by its taker, while it
+ * counts. A reader that cannot borrow, a lane of a GPU, decodes into its own buffer where that has
+ * room, and leaves the checksum to libzstd.
  */
 #include <string.h>
 
@@ -29,8 +31,8 @@ static struct piece *next_to_hash(struct reader *r)
 }
 
 /*
- * Adds all that can be added. Pieces that were counted are free then, as pieces become ready in order; a decoder that
- * waits for one, or for the checksum, looks again.
+ * Adds all that can be added. Pieces that were counted are free then, as pieces become ready in
+ * order; a decoder that waits for one, or for the checksum, looks again.
  */
 static void hash_unlocks(struct source *s, struct reader *r)
 {
@@ -62,7 +64,10 @@ static bool all_home(const struct reader *r)
 	return !r->hashing && r->ahead_state != AHEAD_FILLING;
 }
 
-/* Nothing of a piece is left to be counted. After the last one of its unit the reader need not come again for it. */
+/*
+ * Nothing of a piece is left to be counted. After the last one of its unit the reader need not come
+ * again for it.
+ */
 static int counted_unlocks(struct reader *r, struct piece *p, struct fail *fail)
 {
 	struct reader *const owner = p->owner;
@@ -91,9 +96,13 @@ static int take_unlocks(struct reader *r, struct piece *p, struct request *q)
 	owner->ready--;
 	s->ready--;
 	if (q->want->lent) {
-		*q->chunk = (struct chunk){
-			.data = p->data + p->from, .bytes = p->bytes, .fd = -1, .input = owner->in, .piece = p};
-		if (owner->unit.whole && next_to_hash(owner) && p->begin + p->from == owner->sum.hash.bytes) {
+		*q->chunk = (struct chunk){.data = p->data + p->from,
+					   .bytes = p->bytes,
+					   .fd = -1,
+					   .input = owner->in,
+					   .piece = p};
+		if (owner->unit.whole && next_to_hash(owner) &&
+		    p->begin + p->from == owner->sum.hash.bytes) {
 			q->chunk->hash = &owner->sum.hash;
 			owner->hashing = true;
 		}
@@ -133,7 +142,10 @@ int zstd_take_ready_unlocks(struct reader *r, struct request *q)
 
 /* ---- decoding ---- */
 
-/* The unit was decoded to its end, or as far as it is wanted: where the input waits for that it goes on. */
+/*
+ * The unit was decoded to its end, or as far as it is wanted: where the input waits for that it
+ * goes on.
+ */
 static void end_unit(struct reader *r)
 {
 	struct source *s = r->source;
@@ -178,8 +190,9 @@ int zstd_refuse_unlocks(struct reader *r, const struct fail *bad, struct fail *f
 }
 
 /*
- * Of a long frame: how much of `room` is decoded next. To the end of a record where one ends there, so that the next
- * piece begins with one; to where samples begin, or -n ends. Behind that it is only looked whether the frame ends.
+ * Of a long frame: how much of `room` is decoded next. To the end of a record where one ends there,
+ * so that the next piece begins with one; to where samples begin, or -n ends. Behind that it is
+ * only looked whether the frame ends.
  */
 static size_t room_wanted(const struct reader *r, size_t room)
 {
@@ -199,12 +212,12 @@ static size_t room_wanted(const struct reader *r, size_t room)
 }
 
 /*
- * Decodes what comes next into at most `room` bytes; *from, *bytes: whole records of it. A long frame is decoded once
- * its offset is known, the others before. Nothing that is not wanted is waited for; of a file, where -n or a slice
- * ends with a frame, that frame must end there.
+ * Decodes what comes next into at most `room` bytes; *from, *bytes: whole records of it. A long
+ * frame is decoded once its offset is known, the others before. Nothing that is not wanted is
+ * waited for; of a file, where -n or a slice ends with a frame, that frame must end there.
  */
-static int decode_unlocks(struct reader *r, unsigned char *to, size_t room, size_t *got, size_t *from, size_t *bytes,
-			  struct fail *fail)
+static int decode_unlocks(struct reader *r, unsigned char *to, size_t room, size_t *got,
+			  size_t *from, size_t *bytes, struct fail *fail)
 {
 	struct source *s = r->source;
 	struct unit *u = &r->unit;
@@ -258,14 +271,17 @@ static int fill_unlocks(struct reader *r, struct piece *p, struct fail *fail)
 	p->state = PIECE_FILLING;
 	p->owner = r;
 	p->begin = r->made;
-	const int rc = decode_unlocks(r, p->data, whole ? p->room : room, &p->decoded, &p->from, &p->bytes, fail);
+	const int rc = decode_unlocks(r, p->data, whole ? p->room : room, &p->decoded, &p->from,
+				      &p->bytes, fail);
 	p->state = p->bytes > 0 ? PIECE_READY : PIECE_COUNTED;
 	if (rc != 0 || p->bytes == 0) {
 		hash_unlocks(s, r);
 		return rc;
 	}
 	s->ready++;
-	/* To wake a thread costs the decoder some microseconds: for two pieces as much as for one. */
+	/*
+	 * To wake a thread costs the decoder some microseconds: for two pieces as much as for one.
+	 */
 	if (++r->ready > 1)
 		source_call(s);
 	return 0;
@@ -274,7 +290,8 @@ static int fill_unlocks(struct reader *r, struct piece *p, struct fail *fail)
 /* Into a buffer that is not ours, without a copy? */
 static bool fits_request(const struct reader *r, const struct request *q)
 {
-	return !q->want->lent && !r->sum.ours && r->ready == 0 && (!r->unit.whole || r->unit.most <= q->cap - q->got);
+	return !q->want->lent && !r->sum.ours && r->ready == 0 &&
+	       (!r->unit.whole || r->unit.most <= q->cap - q->got);
 }
 
 static int fill_request_unlocks(struct reader *r, struct request *q)
@@ -296,7 +313,10 @@ static int fill_request_unlocks(struct reader *r, struct request *q)
 int zstd_go_on_unlocks(struct reader *r, struct request *q)
 {
 	const bool decodes = r->state == READER_DECODING;
-	/* A record that was put together comes after what is ready, and before anything else is decoded. */
+	/*
+	 * A record that was put together comes after what is ready, and before anything else is
+	 * decoded.
+	 */
 	struct piece *const room = decodes && !r->mended ? find_piece(r, PIECE_FREE) : NULL;
 	struct source *s = r->source;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_skim: what the frames of a file declare to hold, frame by frame, without decoding any: how much all of them
- * do, and where the first one is that a slice of the records needs. By the thread that opened the input, before any
- * reader has it.
+ * zstd_skim: what the frames of a file declare to hold, frame by frame, without decoding any: how
+ * much all of them do, and where the first one is that a slice of the records needs. By the thread
+ * that opened the input, before any reader has it.
  */
 #include "input/zstd_read.h"
 
@@ -13,17 +13,20 @@ typedef unsigned long long ull;
 
 static int undeclared(const struct input *in, const struct frame *f, struct fail *fail)
 {
-	return fail_set(fail, STATUS_USAGE,
-			"--part: %s: the zstd frame at offset %llu does not say how much it holds: decompress the file "
-			"(zstd -d) and compress it again by its name (zstd FILE), not through a pipe",
-			in->name, (ull)f->offset);
+	return fail_set(
+		fail, STATUS_USAGE,
+		"--part: %s: the zstd frame at offset %llu does not say how much it holds: "
+		"decompress the file "
+		"(zstd -d) and compress it again by its name (zstd FILE), not through a pipe",
+		in->name, (ull)f->offset);
 }
 
 /*
- * Passes over frames that end at `until` or before. FIND_WHOLE: *f goes on after it; FIND_NONE: it was reached, or
- * the input ends before.
+ * Passes over frames that end at `until` or before. FIND_WHOLE: *f goes on after it; FIND_NONE: it
+ * was reached, or the input ends before.
  */
-static enum find skim(struct source *s, struct input *in, uint64_t until, struct frame *f, struct fail *fail)
+static enum find skim(struct source *s, struct input *in, uint64_t until, struct frame *f,
+		      struct fail *fail)
 {
 	struct zstd *z = in->zstd;
 
@@ -44,7 +47,8 @@ static enum find skim(struct source *s, struct input *in, uint64_t until, struct
 	return FIND_NONE;
 }
 
-int zstd_measure(struct source *s, struct input *in, uint64_t until, uint64_t *decoded, struct fail *fail)
+int zstd_measure(struct source *s, struct input *in, uint64_t until, uint64_t *decoded,
+		 struct fail *fail)
 {
 	struct frame f;
 
@@ -54,8 +58,12 @@ int zstd_measure(struct source *s, struct input *in, uint64_t until, uint64_t *d
 	if (found != FIND_WHOLE && found != FIND_NONE)
 		return -1;
 	const uint64_t passed = in->zstd->decoded;
-	*decoded = found == FIND_NONE ? passed : f.header.content < FAR - passed ? passed + f.header.content : FAR;
-	/* Where the first frame is wrong, the walk has found that, or only its decoder can say how. */
+	*decoded = found == FIND_NONE                ? passed
+		   : f.header.content < FAR - passed ? passed + f.header.content
+						     : FAR;
+	/*
+	 * Where the first frame is wrong, the walk has found that, or only its decoder can say how.
+	 */
 	return in->unseen ? zstd_bad(in, 0, fail, "its first bytes cannot be decoded") : 0;
 }
 
@@ -67,7 +75,10 @@ int zstd_begin_slice(struct source *s, struct input *in, struct fail *fail)
 	/* Who has what follows the last record checks it, as without slices. */
 	z->limit = in->ends ? UNKNOWN : in->until;
 	in->skipped = in->begins ? s->spec.skip : 0;
-	/* The first slice decodes what -S skips, as without slices: so all frames are decoded by some slice. */
+	/*
+	 * The first slice decodes what -S skips, as without slices: so all frames are decoded by
+	 * some slice.
+	 */
 	if (in->from > 0 && skim(s, in, in->first, &f, fail) == FIND_BAD)
 		return -1;
 	z->begin = z->hinted = z->next;

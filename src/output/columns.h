@@ -2,14 +2,19 @@
 /*
  * columns: the bins of a histogram as the columns of a picture, at most about 2,000 of them.
  *
- * A column is a run of whole bins, and its area is in proportion to the samples in it, whatever is joined:
+ * A column is a run of whole bins, and its area is in proportion to the samples in it, whatever is
+ * joined:
  *
- *	equal bins and equal ratios    K bins a column; its height is what is in it, "samples per K bins"
- *	explicit edges                 at their true positions, bins joined that are narrower than a picture can
- *	                               show; its height is "samples per W", W the width of the narrowest column
+ *	equal bins and equal ratios    K bins a column; its height is what is in it, "samples per K
+ *                                        bins"
+ *	explicit edges                 at their true positions, bins joined that are narrower than a
+ *                                        picture can
+ *	                               show; its height is "samples per W", W the width of the
+ *narrowest column
  *
- * The last column may have fewer than K bins: what is in it counts in proportion. Where explicit edges are above
- * zero and the last is at least 1000 times the first, the axis is logarithmic, and heights are samples per decade.
+ * The last column may have fewer than K bins: what is in it counts in proportion. Where explicit
+ * edges are above zero and the last is at least 1000 times the first, the axis is logarithmic, and
+ * heights are samples per decade.
  */
 #ifndef GPUHIST_COLUMNS_H
 #define GPUHIST_COLUMNS_H
@@ -26,15 +31,17 @@
 struct column {
 	uint32_t first, end; /* bins first .. end - 1 */
 	double from, to;     /* on the axis, 0 .. 1 */
-	double scale;        /* samples times this are the height; finite, and above 0 except for absurd edges */
+	/* samples times this are the height; finite, and above 0 except for absurd edges */
+	double scale;
 };
 
 struct columns {
 	struct span span; /* the axis; undefined where there are no bins */
 	uint32_t count;
-	uint32_t joined; /* the K of equal bins; 0 for explicit edges that are not all equally far apart ... */
-	double width;    /* ... and then this is the W, or 1, a decade, if span.log */
-	uint32_t most;   /* the most bins in one column */
+	/* the K of equal bins; 0 for explicit edges that are not all equally far apart ... */
+	uint32_t joined;
+	double width;  /* ... and then this is the W, or 1, a decade, if span.log */
+	uint32_t most; /* the most bins in one column */
 	struct column column[COLUMNS_MOST + 8];
 };
 

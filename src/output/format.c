@@ -84,9 +84,11 @@ static bool is_one_of(const char *suffix, const char *const *list)
 /* A suffix that promises a format which is not written must not get csv. */
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 {
-	static const char *const COMPRESSED[] = {".gz", ".zst", ".xz", ".bz2", ".lz4", ".zip", NULL};
-	static const char *const OTHERS[] = {".npz",  ".png",     ".jpg",     ".jpeg", ".gif",  ".webp", ".pdf",  ".h5",
-					     ".hdf5", ".parquet", ".feather", ".mat",  ".root", ".xlsx", ".html", NULL};
+	static const char *const COMPRESSED[] = {".gz",  ".zst", ".xz", ".bz2",
+						 ".lz4", ".zip", NULL};
+	static const char *const OTHERS[] = {
+		".npz",  ".png",     ".jpg",     ".jpeg", ".gif",  ".webp", ".pdf",  ".h5",
+		".hdf5", ".parquet", ".feather", ".mat",  ".root", ".xlsx", ".html", NULL};
 	const char *const dot = path ? strrchr(path, '.') : NULL;
 	char list[FORMAT_LIST];
 
@@ -94,13 +96,16 @@ const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 		return &FORMATS[0];
 	if (is_one_of(dot, COMPRESSED)) {
 		snprintf(why, FORMAT_WHY,
-			 "the output is not compressed: pipe it to a compressor (or choose by -f what to write under "
+			 "the output is not compressed: pipe it to a compressor (or choose by -f "
+			 "what to write under "
 			 "this name)");
 		return NULL;
 	}
 	if (is_one_of(dot, OTHERS)) {
 		format_list(list, FORMATS_ALL, "or");
-		snprintf(why, FORMAT_WHY, "not a format that can be written (-f %s writes that under this name)", list);
+		snprintf(why, FORMAT_WHY,
+			 "not a format that can be written (-f %s writes that under this name)",
+			 list);
 		return NULL;
 	}
 	for (size_t i = 0; i < ROWS; i++)
@@ -125,7 +130,8 @@ void format_list(char list[FORMAT_LIST], enum format_which which, const char *la
 		if (!is_listed(&FORMATS[i], which))
 			continue;
 		left--;
-		used += (size_t)snprintf(list + used, FORMAT_LIST - used, "%s%s%s%s", FORMATS[i].name,
+		used += (size_t)snprintf(list + used, FORMAT_LIST - used, "%s%s%s%s",
+					 FORMATS[i].name,
 					 left > 1    ? ", "
 					 : left == 1 ? " "
 						     : "",

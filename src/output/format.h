@@ -13,16 +13,18 @@
 #include "output/write.h"
 
 struct format {
-	const char *name;        /* as -f names it */
-	const char *suffixes[3]; /* of files that get it without -f, in lower case; NULL after the last */
+	const char *name; /* as -f names it */
+	/* of files that get it without -f, in lower case; NULL after the last */
+	const char *suffixes[3];
 	write_fn *write;
 	enum counter_kind counter; /* without -C */
 	unsigned counters;         /* those that -C may ask for: for each a bit, 1 << kind */
 	bool binary;               /* must not be written to a terminal */
 	bool rows;                 /* a row for each bin: takes --no-header, --nonzero and --flow */
-	bool sparse;               /* takes --nonzero: only bins that hold something need be written */
-	bool flow;                 /* under, over and NaN are written without --flow too */
-	bool partial;              /* can mark counts as partial: takes --every */
+	/* takes --nonzero: only bins that hold something need be written */
+	bool sparse;
+	bool flow;    /* under, over and NaN are written without --flow too */
+	bool partial; /* can mark counts as partial: takes --every */
 };
 
 /* Row i; NULL after the last. The first is the default. */

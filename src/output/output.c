@@ -23,8 +23,9 @@
 
 struct output {
 	int fd;
-	bool direct;           /* no temporary file, no rename */
-	char *temporary;       /* its name: this thread's entry of signals_file, so that a signal removes the file */
+	bool direct; /* no temporary file, no rename */
+	/* its name: this thread's entry of signals_file, so that a signal removes the file */
+	char *temporary;
 	const char *shown;     /* for messages */
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */
@@ -71,13 +72,15 @@ static int open_temporary(struct output *o, mode_t mode)
 	signals_block(&old);
 	for (unsigned attempt = 0;; attempt++) {
 		/* Hidden, and short enough for any name that the folder could take. */
-		int n = snprintf(o->temporary, sizeof(signals_file[0]), "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, name,
-				 (long)getpid(), attempt);
+		int n = snprintf(o->temporary, sizeof(signals_file[0]),
+				 "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, name, (long)getpid(),
+				 attempt);
 		if (n < 0 || (size_t)n >= sizeof(signals_file[0])) {
 			errno = ENAMETOOLONG;
 			break;
 		}
-		o->fd = open_again(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
+		o->fd = open_again(o->temporary,
+				   O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
 		if (o->fd >= 0 || errno != EEXIST || attempt == 1000)
 			break;
 	}
@@ -132,13 +135,16 @@ static int open_beside(struct output *o, struct fail *fail)
 		return fail_errno(fail, "%s", o->shown);
 	if (is_mount(o->target))
 		return fail_set(fail, STATUS_SYSTEM,
-				"%s: is a mount point, which cannot be replaced: redirect standard output into it",
+				"%s: is a mount point, which cannot be replaced: redirect standard "
+				"output into it",
 				o->shown);
 	/* In a folder with the sticky bit the rename would fail when all the work is done. */
-	if (stat(o->folder, &folder) == 0 && (folder.st_mode & S_ISVTX) && geteuid() != 0 && geteuid() != st.st_uid &&
-	    geteuid() != folder.st_uid)
+	if (stat(o->folder, &folder) == 0 && (folder.st_mode & S_ISVTX) && geteuid() != 0 &&
+	    geteuid() != st.st_uid && geteuid() != folder.st_uid)
 		return fail_set(fail, STATUS_SYSTEM,
-				"%s: belongs to another user, and its folder lets only that user replace it", o->shown);
+				"%s: belongs to another user, and its folder lets only that user "
+				"replace it",
+				o->shown);
 	if (open_temporary(o, st.st_mode & 0600) != 0)
 		return fail_errno(fail, "%s: no new file can be made in its folder", o->shown);
 	if (output_keep(o->fd, o->target, &st) == 0)
@@ -158,8 +164,8 @@ static int open_named(struct output *o, const char *path, struct fail *fail)
 	set_target(o, o->target);
 	const bool there = stat(path, &st) == 0;
 	const int error = errno;
-	const bool folder =
-		there ? S_ISDIR(st.st_mode) : o->target[0] == '\0' || o->target[strlen(o->target) - 1] == '/';
+	const bool folder = there ? S_ISDIR(st.st_mode)
+				  : o->target[0] == '\0' || o->target[strlen(o->target) - 1] == '/';
 	errno = folder ? EISDIR : error;
 	/* A file that cannot be examined must not be replaced. */
 	if (folder || (!there && error != ENOENT))
@@ -244,7 +250,8 @@ bool output_rescue(struct output *o)
 	 * counts.
 	 */
 	int n = snprintf(name, sizeof(name), "%s.rescue.json", o->target);
-	if (n < 0 || (size_t)n >= sizeof(name) || (stat(name, &st) == 0 ? S_ISDIR(st.st_mode) : errno != ENOENT))
+	if (n < 0 || (size_t)n >= sizeof(name) ||
+	    (stat(name, &st) == 0 ? S_ISDIR(st.st_mode) : errno != ENOENT))
 		n = snprintf(name, sizeof(name), "%s" RESCUE_NAME, o->folder, (long)getpid());
 	if (n < 0 || (size_t)n >= sizeof(name))
 		return false;
@@ -360,7 +367,8 @@ static int replace(struct output *o, struct fail *fail)
 		return -1;
 	}
 	if (sync_folder(o) != 0)
-		return fail_errno(fail, "%s: written, but its folder could not be synced", o->shown);
+		return fail_errno(fail, "%s: written, but its folder could not be synced",
+				  o->shown);
 	return 0;
 }
 

@@ -72,7 +72,8 @@ bool output_is_stdout(const char *path)
 
 	if (fd == STDOUT_FILENO)
 		return true;
-	if ((fd >= 0 ? fstat(fd, &named) : stat(path, &named)) != 0 || fstat(STDOUT_FILENO, &out) != 0)
+	if ((fd >= 0 ? fstat(fd, &named) : stat(path, &named)) != 0 ||
+	    fstat(STDOUT_FILENO, &out) != 0)
 		return false;
 	return (S_ISREG(out.st_mode) || S_ISFIFO(out.st_mode)) && out.st_dev == named.st_dev &&
 	       out.st_ino == named.st_ino;

@@ -25,7 +25,8 @@ unsigned plot_bar_length(uint128_t count, uint128_t most, unsigned units, bool l
 {
 	if (count == 0)
 		return 0;
-	const uint128_t part = log ? log2_of(count + 1) : count, whole = log ? log2_of(most + 1) : most;
+	const uint128_t part = log ? log2_of(count + 1) : count,
+			whole = log ? log2_of(most + 1) : most;
 	const unsigned length = (unsigned)((part * units + whole / 2) / whole);
 	return length > 0 ? length : 1;
 }

@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHORT_LABEL 10      /* characters: up to this length whole numbers are written in full */
-#define EXACT 1e9           /* a label this many times nearer is the edge, except for linspace's rounding */
-#define NEAR 20             /* a label must be this many times nearer to its edge than the next edge is */
+#define SHORT_LABEL 10 /* characters: up to this length whole numbers are written in full */
+/* a label this many times nearer is the edge, except for linspace's rounding */
+#define EXACT 1e9
+/* a label must be this many times nearer to its edge than the next edge is */
+#define NEAR 20
 #define FIXED_LIMIT 1e15    /* from this magnitude on no zeros are filled in before the point */
 #define FIXED_MOST 17       /* digits after the point */
 #define ROUND_MOST 17       /* digits of a binary64 */
@@ -36,7 +38,8 @@ size_t plot_label_exponent(char text[NUMBER_TEXT], double x, int digits)
 		used--;
 	used -= form[used - 1] == '.';
 	memcpy(text, form, used);
-	return used + (size_t)snprintf(text + used, NUMBER_TEXT - used, "e%ld", strtol(form + whole + 1, NULL, 10));
+	return used + (size_t)snprintf(text + used, NUMBER_TEXT - used, "e%ld",
+				       strtol(form + whole + 1, NULL, 10));
 }
 
 size_t plot_label_round(char text[NUMBER_TEXT], double x, int digits)
@@ -68,7 +71,8 @@ size_t plot_label_text(const struct plot_label *label, uint32_t bin, char text[N
 	if (label->way == LABEL_ROUND && fabs(x) < label->none)
 		return number_format(text, 0);
 	if (label->way == LABEL_ROUND)
-		return plot_label_round(text, x, label->digits > whole_digits(x) ? label->digits : whole_digits(x));
+		return plot_label_round(
+			text, x, label->digits > whole_digits(x) ? label->digits : whole_digits(x));
 	snprintf(text, NUMBER_TEXT, "%.*f", label->digits, x);
 	return without_sign(text);
 }
@@ -82,25 +86,29 @@ static double half_gap(const struct edges *e, uint32_t bin, uint32_t step)
 	const uint32_t bins = e->binning.bins;
 	const double x = edges_value(e, bin);
 	const double after = edges_value(e, bins - bin > step ? bin + step : bins) / 2 - x / 2;
-	const double before = bin > 0 ? x / 2 - edges_value(e, bin > step ? bin - step : 0) / 2 : after;
+	const double before =
+		bin > 0 ? x / 2 - edges_value(e, bin > step ? bin - step : 0) / 2 : after;
 	const double gap = before < after ? before : after;
 
 	return isfinite(gap) ? gap : isfinite(after) ? after : isfinite(before) ? before : 0;
 }
 
 /* Is every label near its edge: is its error times `near` at most the gap? Sets the width. */
-static bool fits(struct plot_label *label, const uint32_t *bins, size_t n, uint32_t step, double near)
+static bool fits(struct plot_label *label, const uint32_t *bins, size_t n, uint32_t step,
+		 double near)
 {
 	char text[NUMBER_TEXT];
 
 	label->width = 0;
 	for (size_t i = 0; i < n; i++) {
-		const double x = edges_value(label->edges, bins[i]), gap = half_gap(label->edges, bins[i], step);
+		const double x = edges_value(label->edges, bins[i]),
+			     gap = half_gap(label->edges, bins[i], step);
 		if (label->way == LABEL_FIXED && fabs(x) >= FIXED_LIMIT)
 			return false;
 		const size_t length = plot_label_text(label, bins[i], text);
 		const double shown = strtod(text, NULL);
-		if (isfinite(x) && !(gap > 0 && isfinite(shown) && fabs(shown / 2 - x / 2) * near <= gap))
+		if (isfinite(x) &&
+		    !(gap > 0 && isfinite(shown) && fabs(shown / 2 - x / 2) * near <= gap))
 			return false;
 		label->width = length > label->width ? length : label->width;
 	}
@@ -108,8 +116,8 @@ static bool fits(struct plot_label *label, const uint32_t *bins, size_t n, uint3
 }
 
 /* Finds the smallest number of digits with which all labels are near. */
-static bool choose_digits(struct plot_label *label, enum plot_label_way way, const uint32_t *bins, size_t n,
-			  uint32_t step)
+static bool choose_digits(struct plot_label *label, enum plot_label_way way, const uint32_t *bins,
+			  size_t n, uint32_t step)
 {
 	const int most = way == LABEL_FIXED ? FIXED_MOST : ROUND_MOST;
 
@@ -152,8 +160,8 @@ static bool choose_exact(struct plot_label *label, const uint32_t *bins, size_t 
 	return whole;
 }
 
-void plot_label_choose(struct plot_label *label, const struct edges *edges, const uint32_t *bins, size_t n,
-		       uint32_t step, bool aligned)
+void plot_label_choose(struct plot_label *label, const struct edges *edges, const uint32_t *bins,
+		       size_t n, uint32_t step, bool aligned)
 {
 	struct plot_label fixed = {.edges = edges}, rounded = {.edges = edges};
 
@@ -174,7 +182,8 @@ void plot_label_choose(struct plot_label *label, const struct edges *edges, cons
 	 * advantage.
 	 */
 	const bool uneven = edges->list != NULL && rounded.width <= fixed.width;
-	if (has_rounded && (!has_fixed || uneven || (fixed.width > SHORT_LABEL && rounded.width < fixed.width)))
+	if (has_rounded &&
+	    (!has_fixed || uneven || (fixed.width > SHORT_LABEL && rounded.width < fixed.width)))
 		*label = rounded;
 	else if (has_fixed)
 		*label = fixed;

@@ -19,7 +19,11 @@
 enum plot_label_way {
 	LABEL_EXACT, /* as in CSV */
 	LABEL_FIXED, /* `digits` after the point */
-	LABEL_ROUND, /* `digits` significant ones, without zeros at the end; with an exponent where that is shorter */
+	/*
+	 * `digits` significant ones, without zeros at the end; with an exponent where that is
+	 * shorter
+	 */
+	LABEL_ROUND,
 };
 
 struct plot_label {
@@ -35,8 +39,8 @@ struct plot_label {
  * step. Aligned: the labels are one below the other, so the same digits after the point are easier
  * to read.
  */
-void plot_label_choose(struct plot_label *label, const struct edges *edges, const uint32_t *bins, size_t n,
-		       uint32_t step, bool aligned);
+void plot_label_choose(struct plot_label *label, const struct edges *edges, const uint32_t *bins,
+		       size_t n, uint32_t step, bool aligned);
 
 /* Returns the length. */
 size_t plot_label_text(const struct plot_label *label, uint32_t bin, char text[NUMBER_TEXT]);

@@ -22,7 +22,9 @@ static void find_places(struct plot_figures *f, const struct hist *hist, uint32_
 	for (unsigned q = 0; q < HIST_QUANTILES; q++) {
 		const unsigned percent = hist_quantile_percent[q];
 		if (percent == 5 || percent == 50 || percent == 95)
-			f->at[percent == 5 ? PLOT_Q5 : percent == 50 ? PLOT_MEDIAN : PLOT_Q95] = summary.quantile[q];
+			f->at[percent == 5    ? PLOT_Q5
+			      : percent == 50 ? PLOT_MEDIAN
+					      : PLOT_Q95] = summary.quantile[q];
 	}
 	const struct hist_quantile under = {.kind = QUANTILE_UNDER}, over = {.kind = QUANTILE_OVER};
 	const struct hist_quantile first = {.kind = QUANTILE_BIN, .bin = f->first};
@@ -84,7 +86,8 @@ static unsigned digits_of(const struct axis *axis, uint32_t per)
 	char text[40];
 
 	/* Among powers of two, powers of two are round. */
-	if (e->exact && (per & (per - 1)) == 0 && (axis->kind == AXIS_AUTO || (bins & (bins - 1)) == 0))
+	if (e->exact && (per & (per - 1)) == 0 &&
+	    (axis->kind == AXIS_AUTO || (bins & (bins - 1)) == 0))
 		return 1;
 	if (!isfinite(step))
 		return 4;
@@ -123,22 +126,26 @@ static uint64_t cost_of(const struct axis *axis, uint32_t last, uint32_t least, 
 {
 	const bool partial = axis->kind != AXIS_AUTO && last / per == axis_bins(axis) / per;
 
-	return 1000u * digits_of(axis, per) + 3000u * (uint64_t)(per - least) / least + (partial ? 500 : 0);
+	return 1000u * digits_of(axis, per) + 3000u * (uint64_t)(per - least) / least +
+	       (partial ? 500 : 0);
 }
 
-void plot_rows_join(struct plot_rows *rows, const struct axis *axis, uint32_t first, uint32_t last, uint32_t most)
+void plot_rows_join(struct plot_rows *rows, const struct axis *axis, uint32_t first, uint32_t last,
+		    uint32_t most)
 {
 	const uint32_t span = last - first + 1, least = (span - 1) / most + 1;
 	uint64_t best = UINT64_MAX;
 
-	assert(PLOT_ROWS_LEAST <= most && most <= PLOT_ROWS_MOST && first <= last && last < axis_bins(axis));
+	assert(PLOT_ROWS_LEAST <= most && most <= PLOT_ROWS_MOST && first <= last &&
+	       last < axis_bins(axis));
 	/*
 	 * Starts at `least`, where there may be one row too many because the first one begins
 	 * before `first`. With twice as many bins there are at most most / 2 + 2 rows, which is few
 	 * enough: so the loop ends.
 	 */
 	*rows = (struct plot_rows){.per = 1};
-	for (uint32_t per = least; span > most && (per <= 2 * least || best == UINT64_MAX); per = round_up(per + 1)) {
+	for (uint32_t per = least; span > most && (per <= 2 * least || best == UINT64_MAX);
+	     per = round_up(per + 1)) {
 		const uint64_t cost = cost_of(axis, last, least, per);
 		if (rows_of(axis, first, last, per) > most || cost >= best)
 			continue;
@@ -155,13 +162,16 @@ uint32_t plot_rows_begin(const struct plot_rows *rows, const struct axis *axis, 
 	const uint64_t begin = (uint64_t)(rows->skip + r) * rows->per;
 	const uint32_t bins = axis_bins(axis);
 
-	return begin < rows->lead ? 0 : begin - rows->lead < bins ? (uint32_t)begin - rows->lead : bins;
+	return begin < rows->lead          ? 0
+	       : begin - rows->lead < bins ? (uint32_t)begin - rows->lead
+					   : bins;
 }
 
 struct edges plot_rows_edges(const struct plot_rows *rows, const struct axis *axis)
 {
 	struct edges e = axis->edges;
-	const uint32_t bins = e.binning.bins, whole = (bins + rows->lead + rows->per - 1) / rows->per * rows->per;
+	const uint32_t bins = e.binning.bins,
+		       whole = (bins + rows->lead + rows->per - 1) / rows->per * rows->per;
 
 	if (axis->kind != AXIS_AUTO)
 		return e;
@@ -176,8 +186,8 @@ struct edges plot_rows_edges(const struct plot_rows *rows, const struct axis *ax
 	return e;
 }
 
-void plot_rows_sum(uint128_t sums[PLOT_ROWS_MOST], const struct plot_rows *rows, const struct hist *hist,
-		   uint32_t channel)
+void plot_rows_sum(uint128_t sums[PLOT_ROWS_MOST], const struct plot_rows *rows,
+		   const struct hist *hist, uint32_t channel)
 {
 	for (uint32_t r = 0; r < rows->rows; r++) {
 		const uint32_t end = plot_rows_begin(rows, &hist->axis, r + 1);

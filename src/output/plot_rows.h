@@ -23,9 +23,10 @@ enum { PLOT_LEAST, PLOT_Q5, PLOT_MEDIAN, PLOT_Q95, PLOT_GREATEST, PLOT_PLACES };
 
 /* The figures of one channel. */
 struct plot_figures {
-	uint128_t samples;                    /* in bins, under, over, and NaN */
-	uint32_t filled;                      /* bins that are not empty ... */
-	uint32_t first, last;                 /* ... the first and the last of them, where there are any */
+	uint128_t samples; /* in bins, under, over, and NaN */
+	uint32_t filled;   /* bins that are not empty ... */
+	/* ... the first and the last of them, where there are any */
+	uint32_t first, last;
 	uint32_t mode;                        /* the fullest bin, the first of several */
 	uint64_t most;                        /* the number of samples in it */
 	uint32_t flows;                       /* how many of under, over and NaN are not 0 */
@@ -52,7 +53,8 @@ struct plot_rows {
  * their own width, so that 0 is between two of them; otherwise at the first bin. The number of bins
  * for each row makes short labels, and not many rows fewer than would fit.
  */
-void plot_rows_join(struct plot_rows *rows, const struct axis *axis, uint32_t first, uint32_t last, uint32_t most);
+void plot_rows_join(struct plot_rows *rows, const struct axis *axis, uint32_t first, uint32_t last,
+		    uint32_t most);
 
 /* The first bin of row r; for r = rows->rows, the bin after the last row. */
 uint32_t plot_rows_begin(const struct plot_rows *rows, const struct axis *axis, uint32_t r);
@@ -64,7 +66,7 @@ uint32_t plot_rows_begin(const struct plot_rows *rows, const struct axis *axis, 
 struct edges plot_rows_edges(const struct plot_rows *rows, const struct axis *axis);
 
 /* Adds up each row's counts. */
-void plot_rows_sum(uint128_t sums[PLOT_ROWS_MOST], const struct plot_rows *rows, const struct hist *hist,
-		   uint32_t channel);
+void plot_rows_sum(uint128_t sums[PLOT_ROWS_MOST], const struct plot_rows *rows,
+		   const struct hist *hist, uint32_t channel);
 
 #endif

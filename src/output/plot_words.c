@@ -8,7 +8,8 @@
 
 #include "output/plot_label.h"
 
-static void say(struct plot_words *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void say(struct plot_words *w, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 static void say(struct plot_words *w, const char *format, ...)
 {
@@ -71,8 +72,8 @@ static void say_cut(struct plot_words *w, uint32_t below, uint32_t above)
 		say(w, "%lu empty %s", (unsigned long)sum, below > 0 ? "below" : "above");
 }
 
-void plot_title(struct plot_words *w, const struct hist *h, const struct provenance *from, const struct plot_rows *rows,
-		bool log, uint32_t channel)
+void plot_title(struct plot_words *w, const struct hist *h, const struct provenance *from,
+		const struct plot_rows *rows, bool log, uint32_t channel)
 {
 	const uint32_t bins = axis_bins(&h->axis);
 
@@ -113,7 +114,8 @@ void plot_title(struct plot_words *w, const struct hist *h, const struct provena
 }
 
 /* The figures have labels of their own: those of the rows may be too coarse for single bins. */
-static void label_figures(struct plot_label *label, const struct hist *h, const struct plot_figures *f)
+static void label_figures(struct plot_label *label, const struct hist *h,
+			  const struct plot_figures *f)
 {
 	uint32_t bins[PLOT_PLACES + 1];
 	size_t n = 0;
@@ -136,7 +138,8 @@ static void say_number(struct plot_words *w, uint128_t n)
 /* Is a bin's lower edge the only value in it? */
 static bool is_value(const struct axis *axis)
 {
-	return axis->edges.exact && axis->edges.width == (int128_t)axis_bins(axis) && axis->type.kind != SAMPLE_FLOAT;
+	return axis->edges.exact && axis->edges.width == (int128_t)axis_bins(axis) &&
+	       axis->type.kind != SAMPLE_FLOAT;
 }
 
 void plot_footer(struct plot_words *w, const struct hist *h, const struct plot_figures *f)
@@ -165,7 +168,12 @@ void plot_footer(struct plot_words *w, const struct hist *h, const struct plot_f
 		if (f->at[i].kind == QUANTILE_BIN)
 			plot_label_text(&label, f->at[i].bin, text);
 		else
-			snprintf(text, sizeof(text), "%s", f->at[i].kind == QUANTILE_UNDER ? "under" : "over");
-		say(w, "%s%s %s", i > 0 ? ", " : is_value(&h->axis) ? "\n" : "\nlower edges: ", NAMES[i], text);
+			snprintf(text, sizeof(text), "%s",
+				 f->at[i].kind == QUANTILE_UNDER ? "under" : "over");
+		say(w, "%s%s %s",
+		    i > 0                ? ", "
+		    : is_value(&h->axis) ? "\n"
+					 : "\nlower edges: ",
+		    NAMES[i], text);
 	}
 }

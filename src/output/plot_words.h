@@ -21,8 +21,8 @@ struct plot_words {
 };
 
 /* Says what the bins are, and how rows hold them; rows->rows is 0 if there are none. */
-void plot_title(struct plot_words *w, const struct hist *h, const struct provenance *from, const struct plot_rows *rows,
-		bool log, uint32_t channel);
+void plot_title(struct plot_words *w, const struct hist *h, const struct provenance *from,
+		const struct plot_rows *rows, bool log, uint32_t channel);
 
 /* Says what the counts of a channel show. */
 void plot_footer(struct plot_words *w, const struct hist *h, const struct plot_figures *f);

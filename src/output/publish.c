@@ -12,8 +12,8 @@
 #include "output/output_path.h"
 
 /* Saves the counts to `out`, which is closed in any case; name is what they were saved as. */
-static int save(struct output *out, const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
-		struct fail *fail)
+static int save(struct output *out, const struct hist *hist, const struct provenance *from,
+		char name[PATH_MAX], struct fail *fail)
 {
 	snprintf(name, PATH_MAX, "%s", output_name(out));
 	write_json(out, hist, &(struct style){.counter = COUNTER_U64}, from);
@@ -23,23 +23,24 @@ static int save(struct output *out, const struct hist *hist, const struct proven
 /*
  * Tries the working folder, which a service may not be allowed to write, then $TMPDIR, then /tmp.
  */
-static int save_in_folders(const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
-			   struct fail *fail)
+static int save_in_folders(const struct hist *hist, const struct provenance *from,
+			   char name[PATH_MAX], struct fail *fail)
 {
 	char here[PATH_MAX];
 	const char *const folders[] = {getcwd(here, sizeof(here)), getenv("TMPDIR"), "/tmp"};
 	struct output *out;
 
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
-		if (folders[i] && folders[i][0] != '\0' && output_open_rescue(&out, folders[i], i > 0, fail) == 0 &&
+		if (folders[i] && folders[i][0] != '\0' &&
+		    output_open_rescue(&out, folders[i], i > 0, fail) == 0 &&
 		    save(out, hist, from, name, fail) == 0)
 			return 0;
 	return -1;
 }
 
 /* Beside a file; if there is none, or that failed, in a folder. `out` is closed in any case. */
-static int save_somewhere(struct output *out, const struct hist *hist, const struct provenance *from,
-			  char name[PATH_MAX], struct fail *fail)
+static int save_somewhere(struct output *out, const struct hist *hist,
+			  const struct provenance *from, char name[PATH_MAX], struct fail *fail)
 {
 	if (!output_rescue(out))
 		output_abort(out);
@@ -64,8 +65,8 @@ static bool free_name(char name[PATH_MAX], const char *target)
 	return false;
 }
 
-int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
-		   struct fail *fail)
+int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
+		   char name[PATH_MAX], struct fail *fail)
 {
 	char target[PATH_MAX], beside[PATH_MAX];
 	struct output *out;
@@ -78,17 +79,19 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 	return save_in_folders(hist, from, name, fail);
 }
 
-static int rescue(struct output *out, const struct hist *hist, const struct provenance *from, uint64_t counts,
-		  struct fail *fail)
+static int rescue(struct output *out, const struct hist *hist, const struct provenance *from,
+		  uint64_t counts, struct fail *fail)
 {
 	char name[PATH_MAX];
 	struct fail lost = {.status = STATUS_OK};
 	const bool saved = save_somewhere(out, hist, from, name, &lost) == 0;
 
 	return fail_set(fail, STATUS_LIMIT,
-			"%llu count%s passed 4294967295, the largest value of a u32 counter (use -C u64)%s%s",
+			"%llu count%s passed 4294967295, the largest value of a u32 counter (use "
+			"-C u64)%s%s",
 			(unsigned long long)counts, counts == 1 ? "" : "s",
-			saved ? "; the exact histogram is saved in " : ", and the rescue file failed: ",
+			saved ? "; the exact histogram is saved in "
+			      : ", and the rescue file failed: ",
 			saved ? name : lost.text);
 }
 
@@ -96,7 +99,8 @@ static int rescue(struct output *out, const struct hist *hist, const struct prov
  * Counts that would be written and do not fit. Under, over and NaN are included where they are
  * written: with --flow, and always in some formats.
  */
-static uint64_t overflowing(const struct format *format, const struct style *style, const struct hist *hist)
+static uint64_t overflowing(const struct format *format, const struct style *style,
+			    const struct hist *hist)
 {
 	const uint64_t most = counter_max(COUNTER_U32);
 	const bool rows = style->flow || format->flow;
@@ -106,8 +110,8 @@ static uint64_t overflowing(const struct format *format, const struct style *sty
 	return hist_exceeding(hist, most) + (rows ? hist_rows_exceeding(hist, most) : 0);
 }
 
-int publish(struct output *out, const struct format *format, const struct style *style, const struct hist *hist,
-	    const struct provenance *from, struct fail *fail)
+int publish(struct output *out, const struct format *format, const struct style *style,
+	    const struct hist *hist, const struct provenance *from, struct fail *fail)
 {
 	const uint64_t overflows = overflowing(format, style, hist);
 

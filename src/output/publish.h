@@ -19,8 +19,8 @@
  * folder, $TMPDIR or /tmp, and *fail, STATUS_LIMIT, names it. The saved file says where its counts
  * come from, too.
  */
-int publish(struct output *out, const struct format *format, const struct style *style, const struct hist *hist,
-	    const struct provenance *from, struct fail *fail);
+int publish(struct output *out, const struct format *format, const struct style *style,
+	    const struct hist *hist, const struct provenance *from, struct fail *fail);
 
 /*
  * Saves the exact histogram of a run that could not be added to the file `path`: beside it as
@@ -28,7 +28,7 @@ int publish(struct output *out, const struct format *format, const struct style 
  * that fails, in a folder, as above. name is what it was saved as. -1: it could not be saved; *fail
  * says why. Call it while no output is open.
  */
-int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from, char name[PATH_MAX],
-		   struct fail *fail);
+int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
+		   char name[PATH_MAX], struct fail *fail);
 
 #endif

@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-static void add_quantiles(struct summary *s, const struct hist *hist, uint32_t channel, const uint64_t *count)
+static void add_quantiles(struct summary *s, const struct hist *hist, uint32_t channel,
+			  const uint64_t *count)
 {
 	const uint32_t bins = axis_bins(&hist->axis);
 	const uint64_t n = hist->flow[channel].under + s->inside + hist->flow[channel].over;
@@ -63,7 +64,8 @@ void summary_bin(char text[SUMMARY_TEXT], const struct axis *axis, uint32_t bin,
 	const bool closed = edges->closed && bin + 1 == bins;
 	const bool more = closed || (axis->clamp && (bin == 0 || bin + 1 == bins));
 	/* Where each whole number has a bin, all digits are needed to tell neighbours apart. */
-	const bool value = axis->type.kind != SAMPLE_FLOAT && edges->exact && edges->width == (int128_t)bins && !more;
+	const bool value = axis->type.kind != SAMPLE_FLOAT && edges->exact &&
+			   edges->width == (int128_t)bins && !more;
 	edge_text(lower, edges, bin, value ? NUMBER_TEXT : digits);
 	edge_text(upper, edges, bin + 1, digits);
 	if (value)
@@ -72,7 +74,8 @@ void summary_bin(char text[SUMMARY_TEXT], const struct axis *axis, uint32_t bin,
 		snprintf(text, SUMMARY_TEXT, "[%s, %s%c", lower, upper, closed ? ']' : ')');
 }
 
-void summary_quantile(char text[SUMMARY_TEXT], const struct axis *axis, const struct hist_quantile *q, size_t digits)
+void summary_quantile(char text[SUMMARY_TEXT], const struct axis *axis,
+		      const struct hist_quantile *q, size_t digits)
 {
 	if (q->kind == QUANTILE_BIN)
 		summary_bin(text, axis, q->bin, digits);

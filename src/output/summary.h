@@ -29,7 +29,7 @@ void summary_init(struct summary *summary, const struct hist *hist, uint32_t cha
  */
 #define SUMMARY_TEXT (2 * NUMBER_TEXT + 4)
 void summary_bin(char text[SUMMARY_TEXT], const struct axis *axis, uint32_t bin, size_t digits);
-void summary_quantile(char text[SUMMARY_TEXT], const struct axis *axis, const struct hist_quantile *quantile,
-		      size_t digits);
+void summary_quantile(char text[SUMMARY_TEXT], const struct axis *axis,
+		      const struct hist_quantile *quantile, size_t digits);
 
 #endif

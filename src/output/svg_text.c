@@ -12,8 +12,9 @@
 #define DOT " \xc2\xb7 "        /* a dot in the middle */
 #define ELLIPSIS "\xe2\x80\xa6" /* ... */
 #define HEADING 66              /* characters of a heading */
-#define FIGURES 100             /* characters of a line of figures: what does not fit is in the description only */
-#define DIGITS 12               /* digits of an edge that can be read at a glance */
+/* characters of a line of figures: what does not fit is in the description only */
+#define FIGURES 100
+#define DIGITS 12 /* digits of an edge that can be read at a glance */
 #define MIDDLE (2 * SUMMARY_TEXT + 8)
 
 typedef unsigned long ulong;
@@ -157,12 +158,12 @@ static void describe_channel(struct output *out, const struct hist *hist, uint32
 	summary_init(&s, hist, channel);
 	if (hist->channels > 1)
 		xml_print(out, "Channel %lu: ", (ulong)channel);
-	xml_print(out, "%llu in bins, %llu under, %llu over, %llu NaN.", (ull)s.inside, (ull)flow->under,
-		  (ull)flow->over, (ull)flow->nan);
+	xml_print(out, "%llu in bins, %llu under, %llu over, %llu NaN.", (ull)s.inside,
+		  (ull)flow->under, (ull)flow->over, (ull)flow->nan);
 	if (s.mode_count > 0) {
 		summary_bin(text, &hist->axis, s.mode, NUMBER_TEXT);
-		xml_print(out, " Fullest bin: %lu, %s, %llu sample%s.", (ulong)s.mode, text, (ull)s.mode_count,
-			  plural(s.mode_count));
+		xml_print(out, " Fullest bin: %lu, %s, %llu sample%s.", (ulong)s.mode, text,
+			  (ull)s.mode_count, plural(s.mode_count));
 	}
 	for (unsigned q = 0; q < HIST_QUANTILES; q++) {
 		if (s.quantile[q].kind == QUANTILE_NONE)
@@ -176,8 +177,8 @@ static void describe_channel(struct output *out, const struct hist *hist, uint32
 	output_text(out, "\n");
 }
 
-void svg_describe(struct output *out, const struct hist *hist, const struct columns *columns, const struct style *style,
-		  const struct provenance *from)
+void svg_describe(struct output *out, const struct hist *hist, const struct columns *columns,
+		  const struct style *style, const struct provenance *from)
 {
 	const struct axis *const axis = &hist->axis;
 	const uint32_t bins = axis_bins(axis);
@@ -188,7 +189,8 @@ void svg_describe(struct output *out, const struct hist *hist, const struct colu
 	output_text(out, "</title>\n<desc>");
 	if (from->partial)
 		output_text(out, "Partial: these are the counts so far.\n");
-	xml_print(out, "Histogram of %llu %s sample%s", (ull)hist->samples, axis->type.name, plural(hist->samples));
+	xml_print(out, "Histogram of %llu %s sample%s", (ull)hist->samples, axis->type.name,
+		  plural(hist->samples));
 	if (hist->channels > 1)
 		xml_print(out, " of %lu channels", (ulong)hist->channels);
 	xml_print(out, ", %lu bin%s", (ulong)bins, plural(bins));
@@ -197,7 +199,8 @@ void svg_describe(struct output *out, const struct hist *hist, const struct colu
 	} else if (bins > 0) {
 		edges_format(&axis->edges, 0, lower);
 		edges_format(&axis->edges, bins, upper);
-		xml_print(out, " from %s to %s%s", lower, upper, axis->edges.closed ? ", both included" : "");
+		xml_print(out, " from %s to %s%s", lower, upper,
+			  axis->edges.closed ? ", both included" : "");
 	}
 	output_text(out, ".\n");
 	if (axis->clamp)
@@ -208,8 +211,10 @@ void svg_describe(struct output *out, const struct hist *hist, const struct colu
 		describe_channel(out, hist, c);
 	svg_unit(unit, columns);
 	if (bins > 0)
-		xml_print(out, "The picture has %lu column%s of up to %lu bin%s; heights are %s%s.\n",
-			  (ulong)columns->count, plural(columns->count), (ulong)columns->most, plural(columns->most),
-			  unit, style->picture.log ? ", on a logarithmic axis" : "");
+		xml_print(out,
+			  "The picture has %lu column%s of up to %lu bin%s; heights are %s%s.\n",
+			  (ulong)columns->count, plural(columns->count), (ulong)columns->most,
+			  plural(columns->most), unit,
+			  style->picture.log ? ", on a logarithmic axis" : "");
 	output_text(out, "</desc>\n");
 }

@@ -10,8 +10,8 @@
 #include "output/write.h"
 
 /* Writes <title> and <desc>: the command, and all figures, exactly. */
-void svg_describe(struct output *out, const struct hist *hist, const struct columns *columns, const struct style *style,
-		  const struct provenance *from);
+void svg_describe(struct output *out, const struct hist *hist, const struct columns *columns,
+		  const struct style *style, const struct provenance *from);
 
 /*
  * Write a line between its tags: the command, cut if it is long; what was counted; one channel's

@@ -58,7 +58,8 @@ double span_at(const struct span *span, double x)
 		hi = log2_of_end(span->hi);
 		x = ticks_log2(x);
 	} else {
-		const double most = fabs(span->lo) > fabs(span->hi) ? fabs(span->lo) : fabs(span->hi);
+		const double most =
+			fabs(span->lo) > fabs(span->hi) ? fabs(span->lo) : fabs(span->hi);
 		if (!isinf(most))
 			(void)frexp(most, &e);
 		lo = shrunk(span->lo, e);
@@ -93,9 +94,9 @@ static int power_of(double x)
 
 void ticks_power(char text[TICK_TEXT], int n)
 {
-	static const char *const DIGITS[] = {"\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",
-					     "\xe2\x81\xb4", "\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7",
-					     "\xe2\x81\xb8", "\xe2\x81\xb9"};
+	static const char *const DIGITS[] = {
+		"\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
+		"\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
 	char plain[16];
 	size_t used = 2;
 
@@ -128,7 +129,8 @@ static void plain_text(char text[TICK_TEXT], int128_t digits, int power)
 	if (power >= 0)
 		snprintf(text + used, TICK_TEXT - (size_t)used, "%s%.*s", plain, power, ZEROS);
 	else if (whole > 0)
-		snprintf(text + used, TICK_TEXT - (size_t)used, "%.*s.%s", whole, plain, plain + whole);
+		snprintf(text + used, TICK_TEXT - (size_t)used, "%.*s.%s", whole, plain,
+			 plain + whole);
 	else
 		snprintf(text + used, TICK_TEXT - (size_t)used, "0.%.*s%s", -whole, ZEROS, plain);
 }
@@ -170,7 +172,8 @@ static bool fits(const struct ticks *ticks, size_t room)
 static int factor_of(int128_t largest, int power)
 {
 	char digits[NUMBER_TEXT];
-	const int e = (int)number_format_integer(digits, largest < 0 ? -largest : largest) - 1 + power;
+	const int e =
+		(int)number_format_integer(digits, largest < 0 ? -largest : largest) - 1 + power;
 	const int factor = e >= 0 ? e - e % 3 : -((2 - e) / 3 * 3);
 
 	if (e >= -3 && e < 6 && power > -16)
@@ -207,7 +210,8 @@ static void linear(struct ticks *ticks, const struct span *span, unsigned most, 
 {
 	int128_t digits[TICKS_MAX];
 	/* --auto may begin at -2^1024 and end at 2^1024. */
-	const double lo = isinf(span->lo) ? -DBL_MAX : span->lo, hi = isinf(span->hi) ? DBL_MAX : span->hi;
+	const double lo = isinf(span->lo) ? -DBL_MAX : span->lo,
+		     hi = isinf(span->hi) ? DBL_MAX : span->hi;
 	double least = hi / most - lo / most;
 	int power;
 
@@ -225,7 +229,8 @@ static void linear(struct ticks *ticks, const struct span *span, unsigned most, 
 	 * The quotient of numbers that are close together for their size may be some units too
 	 * large or too small.
 	 */
-	for (int64_t j = (int64_t)first - 16; ticks->count < TICKS_MAX && ticks->count <= 2 * most; j++) {
+	for (int64_t j = (int64_t)first - 16; ticks->count < TICKS_MAX && ticks->count <= 2 * most;
+	     j++) {
 		const double x = decimal(j * m, power);
 		if (x > hi)
 			break;
@@ -305,7 +310,8 @@ static unsigned named(const struct ticks *ticks)
 	return n;
 }
 
-void ticks_of_span(struct ticks *ticks, const struct span *span, unsigned most, size_t room, bool counts)
+void ticks_of_span(struct ticks *ticks, const struct span *span, unsigned most, size_t room,
+		   bool counts)
 {
 	if (span->log) {
 		decades(ticks, span, most, counts);

@@ -47,7 +47,8 @@ struct ticks {
  * would not have two blanks between them on an axis that is `room` characters long. There may be
  * one or none if lo and hi are close together. counts: no tick is a fraction.
  */
-void ticks_of_span(struct ticks *ticks, const struct span *span, unsigned most, size_t room, bool counts);
+void ticks_of_span(struct ticks *ticks, const struct span *span, unsigned most, size_t room,
+		   bool counts);
 
 /* The same from lo to lo + width, both exact: binary64 cannot tell large whole numbers apart. */
 void ticks_of_whole(struct ticks *ticks, int128_t lo, int128_t width, unsigned most, size_t room);

@@ -33,13 +33,15 @@ struct style {
 
 /* Where the counts come from, for formats that say so; of all inputs and channels together. */
 struct provenance {
-	uint64_t inputs;      /* how many were read */
-	uint64_t bytes;       /* of all inputs, decoded: records, skipped and tail ... */
-	uint64_t skipped;     /* ... of these, bytes skipped at the starts of inputs ... */
-	uint64_t tail;        /* ... and parts of records at their ends */
-	bool partial;         /* these are the counts so far, of a run that goes on */
-	uint32_t part, parts; /* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
-	uint64_t state;       /* of a part: a number for the state of all inputs (source_totals); 0: not known */
+	uint64_t inputs;  /* how many were read */
+	uint64_t bytes;   /* of all inputs, decoded: records, skipped and tail ... */
+	uint64_t skipped; /* ... of these, bytes skipped at the starts of inputs ... */
+	uint64_t tail;    /* ... and parts of records at their ends */
+	bool partial;     /* these are the counts so far, of a run that goes on */
+	/* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
+	uint32_t part, parts;
+	/* of a part: a number for the state of all inputs (source_totals); 0: not known */
+	uint64_t state;
 	/*
 	 * The parts in a sum of some parts ("1-4,7", document/held.h), of which `part` is the
 	 * first; NULL: it is no such sum.

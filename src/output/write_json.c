@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_json: the UHI histogram schema, version 1, as Python's uhi, boost-histogram and hist read it: one
- * line that holds one histogram, or with channels an object of them, named channel0, channel1 ...
+ * write_json: the UHI histogram schema, version 1, as Python's uhi, boost-histogram and hist read
+ * it: one line that holds one histogram, or with channels an object of them, named channel0,
+ * channel1 ...
  *
- * An axis is regular only where readers compute the same edges, to the bit, from LO, HI and N; else its
- * edges are listed. boost-histogram, which hist is built on, has edge i as
+ * An axis is regular only where readers compute the same edges, to the bit, from LO, HI and N; else
+ * its edges are listed. boost-histogram, which hist is built on, has edge i as
  *
  *	(1 - z) LO + z (LO + (HI - LO)),  z = i / N
  *
- * in binary64 (Boost.Histogram, axis::regular::value). Compilers for machines with fused multiply-adds
- * may join either product with the sum, so it must be the same in all three ways.
+ * in binary64 (Boost.Histogram, axis::regular::value). Compilers for machines with fused
+ * multiply-adds may join either product with the sum, so it must be the same in all three ways.
  *
- * The underflow and overflow of the storage are under and over. NaN has no place in an axis; it stands in
- * the metadata with what else is worth knowing. Values there are text, numbers, true or false: the schema
- * allows no lists and no objects.
+ * The underflow and overflow of the storage are under and over. NaN has no place in an axis; it
+ * stands in the metadata with what else is worth knowing. Values there are text, numbers, true or
+ * false: the schema allows no lists and no objects.
  *
- * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an overflow
- * there and no underflow.
+ * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an
+ *overflow there and no underflow.
  *
- * With --nonzero the storage is sparse: an index of the entries that hold something, and what they hold.
+ * With --nonzero the storage is sparse: an index of the entries that hold something, and what they
+ * hold.
  *
- * No bins (--auto without a finite sample): boost-histogram has no regular axis without bins, but an integer
- * one, which it makes of a regular axis that is marked as its own.
+ * No bins (--auto without a finite sample): boost-histogram has no regular axis without bins, but
+ * an integer one, which it makes of a regular axis that is marked as its own.
  */
 #include "output/write.h"
 
@@ -63,7 +65,8 @@ static bool is_exact(const struct axis *axis)
 	const double lo = edge_value(axis, 0), hi = edge_value(axis, bins);
 	int exponent;
 
-	if (!axis->edges.exact || axis->kind == AXIS_MOD || (bins & (bins - 1)) != 0 || lo + (hi - lo) != hi)
+	if (!axis->edges.exact || axis->kind == AXIS_MOD || (bins & (bins - 1)) != 0 ||
+	    lo + (hi - lo) != hi)
 		return false;
 	const double low = ldexp(frexp(lo, &exponent), 24), high = ldexp(frexp(hi, &exponent), 24);
 	return low == floor(low) && high == floor(high);
@@ -105,11 +108,13 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 {
 	const uint32_t bins = axis_bins(axis);
 
-	output_text(out, regular ? "\"axes\": [{\"type\": \"regular\", " : "\"axes\": [{\"type\": \"variable\", ");
+	output_text(out, regular ? "\"axes\": [{\"type\": \"regular\", "
+				 : "\"axes\": [{\"type\": \"variable\", ");
 	if (bins == 0) {
-		output_text(out,
-			    "\"lower\": 0, \"upper\": 0, \"bins\": 0, "
-			    "\"writer_info\": {\"boost-histogram\": {\"orig_type\": \"Integer\"}}, ");
+		output_text(
+			out,
+			"\"lower\": 0, \"upper\": 0, \"bins\": 0, "
+			"\"writer_info\": {\"boost-histogram\": {\"orig_type\": \"Integer\"}}, ");
 	} else if (regular) {
 		output_text(out, "\"lower\": ");
 		write_edge(out, axis, 0);
@@ -131,7 +136,8 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 }
 
 /* What a reader of one channel needs without the others: its own samples, under, over and NaN. */
-static void write_metadata(struct output *out, const struct hist *hist, uint32_t channel, const struct provenance *from)
+static void write_metadata(struct output *out, const struct hist *hist, uint32_t channel,
+			   const struct provenance *from)
 {
 	const struct axis *const axis = &hist->axis;
 	const struct hist_flow *const flow = &hist->flow[channel];
@@ -200,7 +206,8 @@ static void write_number(struct output *out, bool *first, uint64_t number)
  * For the entries of a storage that hold something (under, but not with --mod; the bins; over):
  * their places, or their counts.
  */
-static void write_entries(struct output *out, const struct hist *hist, uint32_t channel, bool places)
+static void write_entries(struct output *out, const struct hist *hist, uint32_t channel,
+			  bool places)
 {
 	const uint32_t bins = axis_bins(&hist->axis), before = hist->axis.kind == AXIS_MOD ? 0 : 1;
 	const struct hist_flow *const flow = &hist->flow[channel];
@@ -239,7 +246,8 @@ static void write_counts(struct output *out, const struct hist *hist, uint32_t c
 		output_write(out, text, number_format_count(text, hist->flow[channel].under));
 	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !output_failed(out); i++) {
 		text[0] = ',';
-		const size_t length = 1 + number_format_count(text + 1, hist_count(hist, channel, i));
+		const size_t length =
+			1 + number_format_count(text + 1, hist_count(hist, channel, i));
 		const size_t first = mod && i == 0; /* no comma comes before the first entry */
 		output_write(out, text + first, length - first);
 	}
@@ -248,7 +256,8 @@ static void write_counts(struct output *out, const struct hist *hist, uint32_t c
 	output_text(out, "]}}");
 }
 
-void write_json(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
+void write_json(struct output *out, const struct hist *hist, const struct style *style,
+		const struct provenance *from)
 {
 	const bool regular = write_json_is_regular(&hist->axis);
 	char name[32];
@@ -256,11 +265,13 @@ void write_json(struct output *out, const struct hist *hist, const struct style 
 	output_text(out, hist->channels > 1 ? "{" : "");
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		if (hist->channels > 1) {
-			snprintf(name, sizeof(name), "%s\"channel%lu\": ", c > 0 ? ", " : "", (unsigned long)c);
+			snprintf(name, sizeof(name), "%s\"channel%lu\": ", c > 0 ? ", " : "",
+				 (unsigned long)c);
 			output_text(out, name);
 		}
-		output_text(out, "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": \"" GPUHIST_VERSION
-				 "\"}}, ");
+		output_text(out,
+			    "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
+			    "\"" GPUHIST_VERSION "\"}}, ");
 		write_metadata(out, hist, c, from);
 		write_axis(out, &hist->axis, regular);
 		if (style->nonzero)

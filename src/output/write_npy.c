@@ -13,7 +13,8 @@
 #define HEADER 128u /* the longest dictionary that we write has 77 bytes */
 #define PREFIX 10u  /* magic, version, length of what follows */
 
-void write_npy(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
+void write_npy(struct output *out, const struct hist *hist, const struct style *style,
+	       const struct provenance *from)
 {
 	const unsigned bytes = counter_bytes(style->counter);
 	const unsigned long bins = axis_bins(&hist->axis);
@@ -25,9 +26,11 @@ void write_npy(struct output *out, const struct hist *hist, const struct style *
 		snprintf(shape, sizeof(shape), "(%lu,)", bins);
 	memset(header, ' ', sizeof(header));
 	memcpy(header, "\x93NUMPY\x01\x00", 8);
-	const size_t used = PREFIX + (size_t)snprintf(header + PREFIX, sizeof(header) - PREFIX,
-						      "{'descr': '%cu%u', 'fortran_order': False, 'shape': %s, }",
-						      bytes == 1 ? '|' : '<', bytes, shape);
+	const size_t used =
+		PREFIX +
+		(size_t)snprintf(header + PREFIX, sizeof(header) - PREFIX,
+				 "{'descr': '%cu%u', 'fortran_order': False, 'shape': %s, }",
+				 bytes == 1 ? '|' : '<', bytes, shape);
 	assert(used < HEADER);
 	const size_t total = (used + 1 + 63) / 64 * 64; /* and the newline after it */
 	header[used] = ' ';

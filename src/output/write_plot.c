@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_plot: a histogram as a picture of text, for a terminal. Channel after channel, each with a title, rows and a
- * footer that fit a screen together with the prompt. All channels have the same rows, so that they can be compared.
+ * write_plot: a histogram as a picture of text, for a terminal. Channel after channel, each with a
+ * title, rows and a footer that fit a screen together with the prompt. All channels have the same
+ * rows, so that they can be compared.
  *
  *     f32: 1000 bins from -5 to 5, 50 a row
  *     -1.0 |##########################      |  9193   9.2%
  *
- * A row is named by its lower edge. A bar is between two lines, which show where it begins and ends, in whatever
- * colours. Where columns are few the percentages go first, then counts are rounded, then they go too, and at last the
- * front of labels; the bar always stays.
+ * A row is named by its lower edge. A bar is between two lines, which show where it begins and
+ * ends, in whatever colours. Where columns are few the percentages go first, then counts are
+ * rounded, then they go too, and at last the front of labels; the bar always stays.
  */
 #include "output/write.h"
 
@@ -44,7 +45,8 @@ struct plot {
 	struct edges edges;             /* plot_rows_edges of them */
 	struct plot_label label;        /* of the rows, by these edges */
 	uint128_t sums[PLOT_ROWS_MOST]; /* of the channel that is drawn */
-	uint128_t most; /* the largest count of a row, also of under, over and NaN; its bar has the full length */
+	/* the largest count of a row, also of under, over and NaN; its bar has the full length */
+	uint128_t most;
 	/* For the channel that is being drawn: the width of each part in characters. */
 	size_t label_width, count_width, bar;
 	enum count_way counts;
@@ -70,19 +72,23 @@ static void fit_rows(struct plot *p)
 	p->filled = first <= last;
 	for (bool again = p->filled; again;) {
 		uint32_t beside = 0;
-		most = most < PLOT_ROWS_LEAST ? PLOT_ROWS_LEAST : most > PLOT_ROWS_MOST ? PLOT_ROWS_MOST : most;
+		most = most < PLOT_ROWS_LEAST  ? PLOT_ROWS_LEAST
+		       : most > PLOT_ROWS_MOST ? PLOT_ROWS_MOST
+					       : most;
 		plot_rows_join(&p->rows, &h->axis, first, last, most);
 		for (uint32_t c = 0; c < h->channels; c++) {
 			plot_title(&words, h, p->from, &p->rows, p->picture.log, c);
-			uint32_t lines = 1 + p->figures[c].flows + plot_wrap(NULL, &words, p->picture.columns);
+			uint32_t lines = 1 + p->figures[c].flows +
+					 plot_wrap(NULL, &words, p->picture.columns);
 			plot_footer(&words, h, &p->figures[c]);
 			lines += plot_wrap(NULL, &words, p->picture.columns);
 			beside = lines > beside ? lines : beside;
 		}
 		/* There are fewer rows each time, so this ends. */
 		again = p->rows.rows + beside > p->picture.rows && most > PLOT_ROWS_LEAST;
-		most = p->picture.rows > beside && p->picture.rows - beside < most ? p->picture.rows - beside
-										   : most - 1;
+		most = p->picture.rows > beside && p->picture.rows - beside < most
+			       ? p->picture.rows - beside
+			       : most - 1;
 	}
 }
 
@@ -119,8 +125,10 @@ static void lay_out(struct plot *p, uint32_t channel)
 		enum count_way counts;
 		bool percent;
 		size_t least; /* the shortest useful bar */
-	} WAYS[] = {
-		{COUNTS_EXACT, true, 16}, {COUNTS_EXACT, false, 8}, {COUNTS_ROUND, false, 6}, {COUNTS_NONE, false, 3}};
+	} WAYS[] = {{COUNTS_EXACT, true, 16},
+		    {COUNTS_EXACT, false, 8},
+		    {COUNTS_ROUND, false, 6},
+		    {COUNTS_NONE, false, 3}};
 	char text[NUMBER_TEXT];
 
 	p->label_width = p->filled ? p->label.width : 0;
@@ -134,9 +142,11 @@ static void lay_out(struct plot *p, uint32_t channel)
 		p->counts = WAYS[i].counts;
 		p->percent = WAYS[i].percent;
 		p->count_width = count_text(p, p->most, text);
-		if (p->counts == COUNTS_ROUND && p->count_width < ROUND_WIDTH && p->most >= ROUND_FROM)
+		if (p->counts == COUNTS_ROUND && p->count_width < ROUND_WIDTH &&
+		    p->most >= ROUND_FROM)
 			p->count_width = ROUND_WIDTH;
-		const size_t beside = p->label_width + 3 + (p->counts != COUNTS_NONE ? 1 + p->count_width : 0) +
+		const size_t beside = p->label_width + 3 +
+				      (p->counts != COUNTS_NONE ? 1 + p->count_width : 0) +
 				      (p->percent ? 1 + PERCENT_WIDTH : 0);
 		p->bar = columns > beside ? columns - beside : 0;
 		if (p->bar >= WAYS[i].least)
@@ -165,7 +175,8 @@ static void percent_text(char text[NUMBER_TEXT], uint128_t count, uint128_t samp
 static void draw_bar(const struct plot *p, uint128_t count, const char *colour)
 {
 	const unsigned parts = p->picture.utf8 ? 8 : 1;
-	const unsigned length = plot_bar_length(count, p->most, (unsigned)p->bar * parts, p->picture.log);
+	const unsigned length =
+		plot_bar_length(count, p->most, (unsigned)p->bar * parts, p->picture.log);
 	const char *const line = p->picture.utf8 ? "\u2502" : "|";
 	const bool coloured = p->picture.colour && length > 0;
 	size_t drawn = 0;
@@ -188,12 +199,15 @@ static void draw_bar(const struct plot *p, uint128_t count, const char *colour)
 	output_text(p->out, line);
 }
 
-static void draw_row(const struct plot *p, const char *label, uint128_t count, uint128_t samples, const char *colour)
+static void draw_row(const struct plot *p, const char *label, uint128_t count, uint128_t samples,
+		     const char *colour)
 {
 	char line[2 * NUMBER_TEXT], text[NUMBER_TEXT];
-	const size_t length = strlen(label), cut = length > p->label_width ? length - p->label_width + 1 : 0;
+	const size_t length = strlen(label),
+		     cut = length > p->label_width ? length - p->label_width + 1 : 0;
 
-	snprintf(line, sizeof(line), "%s%*s ", cut > 0 ? "~" : "", cut > 0 ? 0 : (int)p->label_width, label + cut);
+	snprintf(line, sizeof(line), "%s%*s ", cut > 0 ? "~" : "",
+		 cut > 0 ? 0 : (int)p->label_width, label + cut);
 	output_text(p->out, line);
 	draw_bar(p, count, colour);
 	if (p->counts != COUNTS_NONE) {
@@ -245,7 +259,8 @@ static unsigned within(unsigned n, unsigned none, unsigned least, unsigned most)
 	return n == 0 ? none : n < least ? least : n > most ? most : n;
 }
 
-void write_plot(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
+void write_plot(struct output *out, const struct hist *hist, const struct style *style,
+		const struct provenance *from)
 {
 	struct plot p = {.out = out, .hist = hist, .from = from, .picture = style->picture};
 

@@ -2,7 +2,8 @@
 /* write_raw: the counters and nothing else, little endian, one channel after another. */
 #include "output/write.h"
 
-#define BLOCK 4096u /* counters that are converted together: a call for each would take longer than everything else */
+/* counters that are converted together: a call for each would take longer than everything else */
+#define BLOCK 4096u
 
 /* A loop for each size, which compilers can vectorise. */
 static void put(unsigned char *to, const uint64_t *count, uint32_t n, uint64_t most, uint32_t bytes)
@@ -29,7 +30,8 @@ static void put(unsigned char *to, const uint64_t *count, uint32_t n, uint64_t m
 #undef PUT
 }
 
-void write_raw(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
+void write_raw(struct output *out, const struct hist *hist, const struct style *style,
+	       const struct provenance *from)
 {
 	const uint32_t bins = axis_bins(&hist->axis);
 	const uint32_t bytes = counter_bytes(style->counter);

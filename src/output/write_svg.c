@@ -47,7 +47,8 @@ struct drawing {
 
 static const char STYLE[] =
 	"<style>\n"
-	".gpuhist { font: 12px system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif }\n"
+	".gpuhist { font: 12px system-ui, 'Segoe UI', Helvetica, Arial, 'DejaVu Sans', sans-serif "
+	"}\n"
 	".gpuhist text { fill: #1f2328 }\n"
 	".gpuhist .head { font-size: 14px; font-weight: 600 }\n"
 	".gpuhist .note { fill: #59636e }\n"
@@ -108,7 +109,8 @@ static void draw_columns(const struct drawing *d, uint32_t channel, long base)
 		}
 		if (sum == 0)
 			continue;
-		const long high = hundredths(span_at(&d->height, (double)sum * column->scale), d->panel);
+		const long high =
+			hundredths(span_at(&d->height, (double)sum * column->scale), d->panel);
 		const long y = base - (high > 100 ? high : 100);
 		if (end == 0) {
 			put(d->out, 'M', 100 * LEFT + hundredths(column->from, ACROSS));
@@ -162,7 +164,8 @@ static void scale_heights(struct drawing *d)
 	const bool any = extremes(d, &least, &most), counts = d->columns->joined > 0;
 
 	if (d->log)
-		d->height = (struct span){.lo = counts ? 0.5 : least / 2, .hi = most * 1.5, .log = true};
+		d->height = (struct span){
+			.lo = counts ? 0.5 : least / 2, .hi = most * 1.5, .log = true};
 	else
 		d->height = (struct span){.lo = 0, .hi = most * 1.05};
 	d->y.count = 0;
@@ -263,7 +266,8 @@ static void name_x(const struct drawing *d, long base)
 		output_text(d->out, "<text");
 		put_x(d->out, 100 * LEFT + hundredths(tick->at, ACROSS));
 		/* A long number at the right end must stay within the picture. */
-		xml_markup(d->out, " text-anchor=\"%s\"", strlen(tick->text) > 8 && tick->at > 0.92 ? "end" : "middle");
+		xml_markup(d->out, " text-anchor=\"%s\"",
+			   strlen(tick->text) > 8 && tick->at > 0.92 ? "end" : "middle");
 		put_y(d->out, base + 1900);
 		xml_print(d->out, "%s", tick->text);
 		output_text(d->out, "</text>\n");
@@ -286,7 +290,9 @@ static void name_y(const struct drawing *d, long middle)
 	char unit[SVG_UNIT];
 
 	svg_unit(unit, d->columns);
-	xml_markup(d->out, "<text text-anchor=\"middle\" transform=\"translate(18 %ld) rotate(-90)\">", middle);
+	xml_markup(d->out,
+		   "<text text-anchor=\"middle\" transform=\"translate(18 %ld) rotate(-90)\">",
+		   middle);
 	xml_print(d->out, "%s%s", unit, d->log ? ", logarithmic" : "");
 	put_factor(d->out, &d->y);
 	output_text(d->out, "</text>\n");
@@ -303,24 +309,31 @@ static void draw_panel(const struct drawing *d, uint32_t channel, long top)
 	draw_columns(d, channel, base);
 	draw_axes(d, base);
 	if (d->y.count == 0)
-		xml_markup(d->out, "<text class=\"note\" x=\"%d\" y=\"%ld\" text-anchor=\"middle\">%s</text>\n",
+		xml_markup(d->out,
+			   "<text class=\"note\" x=\"%d\" y=\"%ld\" "
+			   "text-anchor=\"middle\">%s</text>\n",
 			   LEFT + ACROSS / 2, top + PANEL_TOP + d->panel / 2,
-			   d->columns->count > 0 ? "all bins are empty" : "no bins: no finite sample was counted");
+			   d->columns->count > 0 ? "all bins are empty"
+						 : "no bins: no finite sample was counted");
 }
 
-void write_svg(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
+void write_svg(struct output *out, const struct hist *hist, const struct style *style,
+	       const struct provenance *from)
 {
 	struct columns columns;
-	struct drawing d = {.out = out, .hist = hist, .columns = &columns, .log = style->picture.log};
+	struct drawing d = {
+		.out = out, .hist = hist, .columns = &columns, .log = style->picture.log};
 	const uint32_t channels = hist->channels;
 
 	d.panel = channels == 1 ? 340 : channels == 2 ? 200 : channels <= 4 ? 140 : 100;
-	const long each = PANEL_TOP + d.panel + PANEL_GAP, panels = (long)channels * each - PANEL_GAP;
+	const long each = PANEL_TOP + d.panel + PANEL_GAP,
+		   panels = (long)channels * each - PANEL_GAP;
 	columns_init(&columns, &hist->axis);
 	scale_heights(&d);
 	name_values(&d);
 	xml_markup(out,
-		   "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gpuhist\" role=\"img\" width=\"%d\" "
+		   "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gpuhist\" role=\"img\" "
+		   "width=\"%d\" "
 		   "height=\"%ld\" viewBox=\"0 0 %d %ld\">\n",
 		   WIDTH, TOP + panels + BOTTOM, WIDTH, TOP + panels + BOTTOM);
 	svg_describe(out, hist, &columns, style, from);

@@ -11,7 +11,8 @@
 /* What the count columns of a row hold. */
 enum row_kind { ROW_BIN, ROW_UNDER, ROW_OVER, ROW_NAN };
 
-static uint64_t count_of(const struct hist *hist, uint32_t channel, enum row_kind kind, uint32_t bin)
+static uint64_t count_of(const struct hist *hist, uint32_t channel, enum row_kind kind,
+			 uint32_t bin)
 {
 	const struct hist_flow *const flow = &hist->flow[channel];
 
@@ -35,7 +36,8 @@ static void row(struct output *out, const struct hist *hist, const struct style 
 		line[used++] = comma;
 	}
 	for (uint32_t c = 0; c < hist->channels; c++) {
-		used += number_format_count(line + used, counter_clip(style->counter, count_of(hist, c, kind, bin)));
+		used += number_format_count(
+			line + used, counter_clip(style->counter, count_of(hist, c, kind, bin)));
 		line[used++] = comma;
 	}
 	line[used - 1] = '\n';
@@ -48,7 +50,8 @@ static void header(struct output *out, const struct hist *hist, char comma)
 
 	output_text(out, comma == ',' ? "bin,lower,upper" : "bin\tlower\tupper");
 	for (uint32_t c = 0; c < hist->channels; c++) {
-		snprintf(name, sizeof(name), hist->channels > 1 ? "%ccount%lu" : "%ccount", comma, (unsigned long)c);
+		snprintf(name, sizeof(name), hist->channels > 1 ? "%ccount%lu" : "%ccount", comma,
+			 (unsigned long)c);
 		output_text(out, name);
 	}
 	output_text(out, "\n");
@@ -63,11 +66,13 @@ static bool holds(const struct hist *hist, uint32_t bin)
 	return false;
 }
 
-static void write_rows(struct output *out, const struct hist *hist, const struct style *style, char comma)
+static void write_rows(struct output *out, const struct hist *hist, const struct style *style,
+		       char comma)
 {
 	const struct edges *edges = &hist->axis.edges;
 	const uint32_t bins = axis_bins(&hist->axis);
-	const bool residues = hist->axis.kind == AXIS_MOD; /* these have no edges, and no samples outside */
+	/* these have no edges, and no samples outside */
+	const bool residues = hist->axis.kind == AXIS_MOD;
 	char bin[NUMBER_TEXT], lower[NUMBER_TEXT], upper[NUMBER_TEXT];
 	uint32_t edge = UINT32_MAX; /* the edge whose text is in upper */
 
@@ -75,7 +80,8 @@ static void write_rows(struct output *out, const struct hist *hist, const struct
 		header(out, hist, comma);
 	if (style->flow && !residues) {
 		edges_format(edges, 0, upper);
-		row(out, hist, style, comma, (const char *[]){"under", "-inf", upper}, ROW_UNDER, 0);
+		row(out, hist, style, comma, (const char *[]){"under", "-inf", upper}, ROW_UNDER,
+		    0);
 	}
 	for (uint32_t i = 0; i < bins && !output_failed(out); i++) {
 		if (style->nonzero && !holds(hist, i))
@@ -96,13 +102,15 @@ static void write_rows(struct output *out, const struct hist *hist, const struct
 	}
 }
 
-void write_csv(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
+void write_csv(struct output *out, const struct hist *hist, const struct style *style,
+	       const struct provenance *from)
 {
 	(void)from;
 	write_rows(out, hist, style, ',');
 }
 
-void write_tsv(struct output *out, const struct hist *hist, const struct style *style, const struct provenance *from)
+void write_tsv(struct output *out, const struct hist *hist, const struct style *style,
+	       const struct provenance *from)
 {
 	(void)from;
 	write_rows(out, hist, style, '\t');

@@ -67,10 +67,12 @@ __asm__(".text\n"
 	".globl block_switch\n"
 	".type block_switch, @function\n"
 	"block_switch:\n"
-	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	push %r15\n"
+	"	push %rbp\n	push %rbx\n	push %r12\n	push %r13\n	push %r14\n	"
+	"push %r15\n"
 	"	mov %rsp, (%rdi)\n"
 	"	mov %rsi, %rsp\n"
-	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	pop %rbp\n"
+	"	pop %r15\n	pop %r14\n	pop %r13\n	pop %r12\n	pop %rbx\n	"
+	"pop %rbp\n"
 	"	ret\n"
 	".size block_switch, . - block_switch\n");
 
@@ -159,7 +161,8 @@ void block_barrier(int line)
 		block_fault("a barrier in line %d where threads have ended", line);
 	for (unsigned i = 0; i < block_size.x; i++)
 		if (i != current && fibers[i].line != line)
-			block_fault("one block, two barriers: lines %d and %d", line, fibers[i].line);
+			block_fault("one block, two barriers: lines %d and %d", line,
+				    fibers[i].line);
 	at_barrier = 0;
 	push_all(0, block_size.x, 0xffffffff);
 	wait_here(READY, line);
@@ -182,7 +185,8 @@ static uint32_t answer(const struct fiber *warp, uint32_t lane)
 	case WARP_SHUFFLE:
 		return source_value(warp, own, segment | (own->which & (own->width - 1)));
 	case WARP_SHUFFLE_UP:
-		return lane < segment + own->which ? own->value : source_value(warp, own, lane - own->which);
+		return lane < segment + own->which ? own->value
+						   : source_value(warp, own, lane - own->which);
 	case WARP_SHUFFLE_XOR:
 		return source_value(warp, own, lane ^ own->which);
 	default:
@@ -193,8 +197,8 @@ static uint32_t answer(const struct fiber *warp, uint32_t lane)
 	}
 }
 
-uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which, uint32_t width,
-		    int line)
+uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which,
+		    uint32_t width, int line)
 {
 	struct fiber *own = &fibers[current];
 	const unsigned first = current & ~31u;
@@ -216,8 +220,9 @@ uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value
 		}
 	for (uint32_t k = 0; k < 32; k++)
 		if (mask >> k & 1 && (warp[k].mask != mask || warp[k].line != line))
-			block_fault("lanes of one mask meet in lines %d and %d, masks %08x and %08x", line,
-				    warp[k].line, mask, warp[k].mask);
+			block_fault(
+				"lanes of one mask meet in lines %d and %d, masks %08x and %08x",
+				line, warp[k].line, mask, warp[k].mask);
 	for (uint32_t k = 0; k < 32; k++)
 		if (mask >> k & 1)
 			warp[k].result = answer(warp, k);
@@ -240,7 +245,8 @@ static void start_all(void)
 	const size_t bytes = BLOCK_THREADS_MAX * STACK_BYTES;
 
 	if (!stacks) {
-		stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		stacks = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (stacks == MAP_FAILED)
 			block_fault("no memory for its stack");
 	}

@@ -17,7 +17,8 @@ extern "C" {
 #endif
 
 #define BLOCK_THREADS_MAX 1024u
-#define BLOCK_POISON 0xdbdbdbdbu /* in memory that was never written, and from lanes that do not exist */
+/* in memory that was never written, and from lanes that do not exist */
+#define BLOCK_POISON 0xdbdbdbdbu
 
 struct block_index {
 	unsigned x, y, z;
@@ -36,8 +37,8 @@ enum warp_operation { WARP_SHUFFLE, WARP_SHUFFLE_UP, WARP_SHUFFLE_XOR, WARP_MATC
 void block_barrier(int line);
 
 /* The value that this lane gets when all lanes of mask have arrived. */
-uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which, uint32_t width,
-		    int line);
+uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which,
+		    uint32_t width, int line);
 
 /* Called at each atomic; lets other threads go first when its count runs out. */
 extern uint32_t block_patience;

@@ -18,13 +18,16 @@
  *   FAKECUDA_KILL=symbol:N           the process is killed in the Nth call of symbol (or of "any")
  *   FAKECUDA_STOP=symbol:N           it is stopped there, by SIGSTOP
  *   FAKECUDA_HANG_CALL=symbol:N      this call never returns
- *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to say or to write what it should not (hostile.c)
+ *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to say or to write what it should not
+ *                                    (hostile.c)
  *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
  *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
- *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device; PATH is absolute
+ *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device;
+ *                                    PATH is absolute
  *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
- *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong: ..." before it
- *                                    aborts, and "+kind", "-kind" for what is made and given back
+ *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong:
+ *                                    ..." before it aborts, and "+kind", "-kind" for what is made
+ *                                    and given back
  *
  * It says what is wrong and aborts when the program does what a driver would punish or forgive
  * in silence: copies and fills past an allocation, freed memory or handles, host memory that
@@ -58,7 +61,8 @@ struct CUfunc_st {
 	CUcontext context;
 	struct kernel kernel;
 	unsigned shared_most; /* dynamic */
-	CUfunction next;      /* never freed: all stay reachable, or a sanitizer would report them */
+	/* never freed: all stay reachable, or a sanitizer would report them */
+	CUfunction next;
 };
 
 pthread_mutex_t fake_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -68,7 +72,10 @@ static struct CUmod_st modules[DEVICES_MOST];
 static CUfunction functions;
 static _Thread_local CUcontext current;
 
-/* How many devices CUDA_VISIBLE_DEVICES shows, up to its first number without a device; which[]: their numbers. */
+/*
+ * How many devices CUDA_VISIBLE_DEVICES shows, up to its first number without a device; which[]:
+ * their numbers.
+ */
 static int visible_devices(int which[DEVICES_MOST])
 {
 	const int all = getenv("FAKECUDA_DEVICES") ? (int)setting("FAKECUDA_DEVICES") : 1;
@@ -277,8 +284,10 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 	CUfunction f = calloc(1, sizeof(*f));
 	if (!f)
 		return leave(CUDA_ERROR_OUT_OF_MEMORY);
-	*f = (struct CUfunc_st){
-		.context = current, .kernel = kernel, .shared_most = KERNEL_SHARED_USUAL, .next = functions};
+	*f = (struct CUfunc_st){.context = current,
+				.kernel = kernel,
+				.shared_most = KERNEL_SHARED_USUAL,
+				.next = functions};
 	functions = *function = f;
 	return leave(r);
 }
@@ -290,14 +299,16 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
 	if (r != CUDA_SUCCESS)
 		return leave(r);
 	must_be_current(function->context, false, "cuFuncSetAttribute");
-	if (attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value < 0 || (unsigned)value > KERNEL_SHARED_MOST)
+	if (attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value < 0 ||
+	    (unsigned)value > KERNEL_SHARED_MOST)
 		r = CUDA_ERROR_INVALID_VALUE;
 	else
 		function->shared_most = (unsigned)value;
 	return leave(r);
 }
 
-CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads, size_t shared)
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int threads,
+						     size_t shared)
 {
 	const CUresult r = enter_context("cuOccupancyMaxActiveBlocksPerMultiprocessor");
 
@@ -306,13 +317,15 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 	must_be_current(function->context, false, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
 	const size_t by_shared = KERNEL_SHARED_MOST / (shared + 1024);
 	const size_t by_threads = 2048 / (size_t)threads;
-	*blocks = shared > function->shared_most ? 0 : (int)(by_shared < by_threads ? by_shared : by_threads);
+	*blocks = shared > function->shared_most
+			  ? 0
+			  : (int)(by_shared < by_threads ? by_shared : by_threads);
 	return leave(r);
 }
 
-CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
-			unsigned block_y, unsigned block_z, unsigned shared, CUstream stream, void **arguments,
-			void **extra)
+CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+			unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared,
+			CUstream stream, void **arguments, void **extra)
 {
 	const CUresult r = enter_context("cuLaunchKernel");
 	struct kernel_range range[8];
@@ -321,13 +334,15 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 		return leave(r);
 	must_be_current(function->context, false, "cuLaunchKernel");
 	must_be_current(stream->context, false, "cuLaunchKernel");
-	if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 || block_x > BLOCK_THREADS_MAX || block_y != 1 ||
-	    block_z != 1 || shared > function->shared_most || extra)
+	if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 ||
+	    block_x > BLOCK_THREADS_MAX || block_y != 1 || block_z != 1 ||
+	    shared > function->shared_most || extra)
 		return leave(CUDA_ERROR_INVALID_VALUE);
 	struct launch *l = calloc(1, sizeof(*l));
 	if (!l)
 		return leave(CUDA_ERROR_OUT_OF_MEMORY);
-	*l = (struct launch){.kernel = function->kernel, .grid = grid_x, .threads = block_x, .shared = shared};
+	*l = (struct launch){
+		.kernel = function->kernel, .grid = grid_x, .threads = block_x, .shared = shared};
 	kernel_arguments(l, arguments);
 	for (unsigned n = kernel_memory(l, range), i = 0; i < n; i++)
 		memory_must_hold(current, range[i].at, range[i].bytes, "an argument of a kernel");
@@ -384,10 +399,11 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 	memory_must_hold(current, to, bytes, "a copy to the device");
 	const bool read_only = host_must_hold(from, bytes, "a copy reads");
 	host_used_for(from, to);
-	stream_queue(
-		stream,
-		&(struct operation){
-			.kind = COPY_IN, .to = to, .from = (uintptr_t)from, .bytes = bytes, .read_only = read_only});
+	stream_queue(stream, &(struct operation){.kind = COPY_IN,
+						 .to = to,
+						 .from = (uintptr_t)from,
+						 .bytes = bytes,
+						 .read_only = read_only});
 	return leave(r);
 }
 
@@ -401,7 +417,9 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 	memory_must_hold(current, from, bytes, "a copy from the device");
 	if (host_must_hold(to, bytes, "a copy writes"))
 		wrong("a copy writes memory that was locked for reading");
-	stream_queue(stream, &(struct operation){.kind = COPY_OUT, .to = (uintptr_t)to, .from = from, .bytes = bytes});
+	stream_queue(stream,
+		     &(struct operation){
+			     .kind = COPY_OUT, .to = (uintptr_t)to, .from = from, .bytes = bytes});
 	return leave(r);
 }
 
@@ -413,7 +431,8 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream
 		return leave(r);
 	must_be_current(stream->context, false, "cuMemsetD32Async");
 	memory_must_hold(current, to, 4 * words, "a fill");
-	stream_queue(stream, &(struct operation){.kind = FILL, .to = to, .bytes = 4 * words, .value = value});
+	stream_queue(stream, &(struct operation){
+				     .kind = FILL, .to = to, .bytes = 4 * words, .value = value});
 	return leave(r);
 }
 

@@ -67,7 +67,10 @@ CUresult host_add(void *at, size_t bytes, unsigned flags);
 void host_remove(void *at, size_t *bytes);
 /* Aborts unless all of it is page-locked; says whether it was locked for reading only. */
 bool host_must_hold(const void *at, size_t bytes, const char *what);
-/* Records that the window with these bytes is copied there; the one copied there before must be released. */
+/*
+ * Records that the window with these bytes is copied there; the one copied there before must be
+ * released.
+ */
 void host_used_for(const void *at, CUdeviceptr to);
 
 /* Copies that no sanitizer sees, of memory that is the device's. */
@@ -93,9 +96,10 @@ struct CUstream_st {
 	CUcontext context;
 	struct operation queue[STREAM_OPERATIONS];
 	unsigned first, queued;
-	uint64_t taken, due; /* of all operations ever queued: how many are done, how many may be done */
-	bool busy;           /* the device is doing the first operation of the queue */
-	CUstream next;       /* all streams */
+	/* of all operations ever queued: how many are done, how many may be done */
+	uint64_t taken, due;
+	bool busy;     /* the device is doing the first operation of the queue */
+	CUstream next; /* all streams */
 };
 
 struct CUevent_st {

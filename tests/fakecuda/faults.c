@@ -94,8 +94,8 @@ static bool planned(const char *plan, const char *symbol, unsigned *calls, CUres
 	const size_t length = colon ? (size_t)(colon - plan) : 0;
 	char *end;
 
-	if (!colon ||
-	    (strncmp(plan, "any", length) != 0 && (strncmp(plan, symbol, length) != 0 || symbol[length] != '\0')))
+	if (!colon || (strncmp(plan, "any", length) != 0 &&
+		       (strncmp(plan, symbol, length) != 0 || symbol[length] != '\0')))
 		return false;
 	const unsigned long n = strtoul(colon + 1, &end, 10);
 	*error = *end == ':' ? atoi(end + 1) : 999;

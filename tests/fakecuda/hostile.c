@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile: a helper that has gone mad, as the program that started it sees it (gpu/region.h): what it says on the
- *socket, what it writes into the memory that both share. Nothing of it may harm the program, or change a count.
+ * hostile: a helper that has gone mad, as the program that started it sees it (gpu/region.h): what
+ * it says on the
+ *  *socket, what it writes into the memory that both share. Nothing of it may harm the program, or
+ *change a count.
  *
  * Said at once, and then no more but "twice":
  *
@@ -175,7 +177,8 @@ static void write_cells(void)
 static void write_sums(void)
 {
 	for (unsigned k = first.slots - 4; first.stays && k < first.slots; k++)
-		*(uint64_t *)((unsigned char *)region + first.data_at + k * first.slot_bytes) = noise();
+		*(uint64_t *)((unsigned char *)region + first.data_at + k * first.slot_bytes) =
+			noise();
 }
 
 static void write_head(void)

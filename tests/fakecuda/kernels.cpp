@@ -5,7 +5,10 @@
 #include "kernels.h"
 #include "shim.h"
 
-/* The dynamic shared memory of the running block; the bytes after the size that it asked for are poison. */
+/*
+ * The dynamic shared memory of the running block; the bytes after the size that it asked for are
+ * poison.
+ */
 #define SHARED_WORDS (KERNEL_SHARED_MOST / 4)
 thread_local uint4 shared[SHARED_WORDS / 4];
 
@@ -61,8 +64,10 @@ int kernel_find(const char *name, struct kernel *k)
 		if (strncmp(name, known.prefix, length) != 0)
 			continue;
 		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr, false};
-		k->near = known.kind == KERNEL_SHARED && (strstr(name, "_table") || strstr(name, "_edges"));
-		if (known.kind <= KERNEL_SPLIT || known.kind == KERNEL_GATHER || known.kind == KERNEL_EXTENT)
+		k->near = known.kind == KERNEL_SHARED &&
+			  (strstr(name, "_table") || strstr(name, "_edges"));
+		if (known.kind <= KERNEL_SPLIT || known.kind == KERNEL_GATHER ||
+		    known.kind == KERNEL_EXTENT)
 			k->sample = (unsigned)(name[length] - '0');
 		if (strstr(name, "_code"))
 			k->codes = 1u << 8 * k->sample;
@@ -134,13 +139,16 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 	if (kind == KERNEL_GATHER) {
 		const gather g = get<gather>(l, 2);
 		m[n++] = {get<u64>(l, 0),
-			  g.n > 0 ? gather_at(&g, (u32)(g.n - 1), l->kernel.sample) + l->kernel.sample : 1};
+			  g.n > 0 ? gather_at(&g, (u32)(g.n - 1), l->kernel.sample) +
+					    l->kernel.sample
+				  : 1};
 		m[n++] = {get<u64>(l, 1), g.n > 0 ? g.n * l->kernel.sample : 1};
 		return n;
 	}
 	if (kind == KERNEL_SUMS) {
 		m[n++] = {get<u64>(l, 0), 4 * get<u64>(l, 1)};
-		m[n++] = {get<u64>(l, 3), 8 * ((get<u64>(l, 1) + get<u32>(l, 2) - 1) / get<u32>(l, 2))};
+		m[n++] = {get<u64>(l, 3),
+			  8 * ((get<u64>(l, 1) + get<u32>(l, 2) - 1) / get<u32>(l, 2))};
 	}
 	if (kind == KERNEL_EXTENT)
 		m[n++] = {get<u64>(l, 3), 16};
@@ -150,7 +158,8 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 		m[n++] = {(u64)get<rule>(l, 2).near.from, 4 * (size_t)get<rule>(l, 2).near.words};
 	else if (kind <= KERNEL_SPLIT && !l->kernel.codes && !l->kernel.groups &&
 		 get<rule>(l, 2).bins.kind == BIN_TABLE)
-		m[n++] = {get<rule>(l, 2).bins.table.at, 4 * (size_t)get<rule>(l, 2).bins.table.words};
+		m[n++] = {get<rule>(l, 2).bins.table.at,
+			  4 * (size_t)get<rule>(l, 2).bins.table.words};
 	if (kind <= KERNEL_PAIR)
 		m[n++] = {get<u64>(l, 3), 4 * counters(l)};
 	if (kind == KERNEL_COUNT)
@@ -176,35 +185,43 @@ static void run_thread(void *arg)
 
 	switch (l->kernel.kind) {
 	case KERNEL_SHARED:
-		((shared_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<u32 *>(l, 3),
-					get<u32>(l, 4));
+		((shared_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
+					get<u32 *>(l, 3), get<u32>(l, 4));
 		break;
 	case KERNEL_PAIR:
-		((pair_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<u32 *>(l, 3));
+		((pair_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
+				      get<u32 *>(l, 3));
 		break;
 	case KERNEL_SPLIT:
-		((split_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<parts>(l, 3),
-				       get<parts_memory>(l, 4));
+		((split_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
+				       get<parts>(l, 3), get<parts_memory>(l, 4));
 		break;
 	case KERNEL_PLAN:
 		((plan_kernel *)code)(get<parts>(l, 0), get<parts_memory>(l, 1));
 		break;
 	case KERNEL_COUNT:
-		((count_kernel *)code)(get<parts>(l, 0), get<parts_memory>(l, 1), get<u32>(l, 2), get<u32 *>(l, 3));
+		((count_kernel *)code)(get<parts>(l, 0), get<parts_memory>(l, 1), get<u32>(l, 2),
+				       get<u32 *>(l, 3));
 		break;
 	case KERNEL_GATHER:
-		((gather_kernel *)code)(get<unsigned char *>(l, 0), get<unsigned char *>(l, 1), get<gather>(l, 2));
+		((gather_kernel *)code)(get<unsigned char *>(l, 0), get<unsigned char *>(l, 1),
+					get<gather>(l, 2));
 		break;
 	case KERNEL_SUMS:
-		((sums_kernel *)code)(get<u32 *>(l, 0), get<u64>(l, 1), get<u32>(l, 2), get<u64 *>(l, 3));
+		((sums_kernel *)code)(get<u32 *>(l, 0), get<u64>(l, 1), get<u32>(l, 2),
+				      get<u64 *>(l, 3));
 		break;
 	case KERNEL_EXTENT:
-		((extent_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2), get<u64 *>(l, 3));
+		((extent_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
+					get<u64 *>(l, 3));
 		break;
 	}
 }
 
-/* One block; its shared memory is poison at the start, and the bytes after it must still be at the end. */
+/*
+ * One block; its shared memory is poison at the start, and the bytes after it must still be at the
+ * end.
+ */
 static void run_block(const struct launch *l, u32 block, uint64_t *seed)
 {
 	u32 *words = (u32 *)shared;
@@ -215,7 +232,8 @@ static void run_block(const struct launch *l, u32 block, uint64_t *seed)
 	block_run(run_thread, (void *)l, seed);
 	for (u32 i = (l->shared + 3) / 4; i < SHARED_WORDS; i++)
 		if (words[i] != BLOCK_POISON)
-			block_fault("it wrote to word %u of its %u bytes of shared memory", i, l->shared);
+			block_fault("it wrote to word %u of its %u bytes of shared memory", i,
+				    l->shared);
 }
 
 void kernel_run(const struct launch *l, uint64_t *seed)

@@ -51,7 +51,9 @@ int kernel_find(const char *name, struct kernel *kernel);
 /* Takes the arguments as cuLaunchKernel gets them: they may change when it has returned. */
 void kernel_arguments(struct launch *launch, void **arguments);
 
-/* Device memory that the kernel gets; bytes: the size that follows from its arguments, at least 1. */
+/*
+ * Device memory that the kernel gets; bytes: the size that follows from its arguments, at least 1.
+ */
 struct kernel_range {
 	uint64_t at;
 	size_t bytes;

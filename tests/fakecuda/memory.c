@@ -3,9 +3,9 @@
  * memory: the device's memory, poisoned, between pages that cannot be accessed; and the host's
  * page-locked memory.
  *
- * An allocation ends less than 256 bytes before the end of a page: an access beyond the page dies of
- * SIGSEGV, a write into the rest of the page is detected after the next kernel. Freed memory stays
- * inaccessible for ever.
+ * An allocation ends less than 256 bytes before the end of a page: an access beyond the page dies
+ * of SIGSEGV, a write into the rest of the page is detected after the next kernel. Freed memory
+ * stays inaccessible for ever.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -73,7 +73,8 @@ static int poison_file(void)
 
 CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out)
 {
-	const size_t most = getenv("FAKECUDA_MEMORY") ? setting("FAKECUDA_MEMORY") : (size_t)8 << 30;
+	const size_t most =
+		getenv("FAKECUDA_MEMORY") ? setting("FAKECUDA_MEMORY") : (size_t)8 << 30;
 	const size_t rounded = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	const size_t body = (rounded + PAGE - 1) / PAGE * PAGE;
 	struct piece *p = calloc(1, sizeof(*p));
@@ -85,13 +86,14 @@ CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out)
 		return CUDA_ERROR_OUT_OF_MEMORY;
 	}
 	p->mapped = body + 2 * PAGE;
-	p->map = mmap(NULL, p->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	p->map = mmap(NULL, p->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
+		      0);
 	if (p->map == MAP_FAILED)
 		wrong("device memory: %s", strerror(errno));
 	for (size_t done = 0; done < body; done += POISON_BYTES) {
 		const size_t part = body - done < POISON_BYTES ? body - done : POISON_BYTES;
-		if (mmap(p->map + PAGE + done, part, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, poison_file(),
-			 0) == MAP_FAILED)
+		if (mmap(p->map + PAGE + done, part, PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_FIXED, poison_file(), 0) == MAP_FAILED)
 			wrong("device memory: %s", strerror(errno));
 	}
 	p->at = p->map + PAGE + body - rounded;
@@ -128,8 +130,8 @@ void memory_drop(CUcontext context, CUdeviceptr pointer)
 	p->freed = true;
 	allocated -= p->bytes;
 	note("-memory\n");
-	if (mmap(p->map, p->mapped, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) ==
-	    MAP_FAILED)
+	if (mmap(p->map, p->mapped, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
 		wrong("device memory: %s", strerror(errno));
 }
 
@@ -155,7 +157,8 @@ void memory_check_guards(const char *after)
 			continue;
 		for (const unsigned char *q = p->map + PAGE; q < p->at; q++)
 			if (*q != POISON)
-				wrong("%s: wrote %zu bytes in front of device memory", after, (size_t)(p->at - q));
+				wrong("%s: wrote %zu bytes in front of device memory", after,
+				      (size_t)(p->at - q));
 		for (const unsigned char *q = p->at + p->bytes; q < p->map + p->mapped - PAGE; q++)
 			if (*q != POISON)
 				wrong("%s: wrote %zu bytes behind device memory", after,
@@ -185,11 +188,13 @@ CUresult host_add(void *at, size_t bytes, unsigned flags)
 		if (!r->at)
 			free = r;
 		else if (p < r->at + r->bytes && r->at < p + bytes)
-			wrong("memory is page-locked twice: or it was unmapped before it was let go");
+			wrong("memory is page-locked twice: or it was unmapped before it was let "
+			      "go");
 	}
 	if (!free)
 		wrong("page-locked memory in more pieces than any lane needs");
-	*free = (struct range){.at = at, .bytes = bytes, .read_only = (flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0};
+	*free = (struct range){
+		.at = at, .bytes = bytes, .read_only = (flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0};
 	note(free->read_only ? "+window\n" : "+host\n");
 	return CUDA_SUCCESS;
 }

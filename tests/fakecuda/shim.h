@@ -127,12 +127,14 @@ SHIM unsigned long long atomicMax(unsigned long long *p, unsigned long long v)
 
 #define __syncthreads() block_barrier(__LINE__)
 #define __shfl_sync(mask, value, ...) shuffle(WARP_SHUFFLE, __LINE__, mask, value, __VA_ARGS__)
-#define __shfl_up_sync(mask, value, ...) shuffle(WARP_SHUFFLE_UP, __LINE__, mask, value, __VA_ARGS__)
-#define __shfl_xor_sync(mask, value, ...) shuffle(WARP_SHUFFLE_XOR, __LINE__, mask, value, __VA_ARGS__)
+#define __shfl_up_sync(mask, value, ...) \
+	shuffle(WARP_SHUFFLE_UP, __LINE__, mask, value, __VA_ARGS__)
+#define __shfl_xor_sync(mask, value, ...) \
+	shuffle(WARP_SHUFFLE_XOR, __LINE__, mask, value, __VA_ARGS__)
 #define __match_any_sync(mask, value) block_warp(WARP_MATCH, mask, value, 0, 32, __LINE__)
 
-SHIM uint32_t shuffle(enum warp_operation operation, int line, uint32_t mask, uint32_t value, uint32_t which,
-		      uint32_t width = 32)
+SHIM uint32_t shuffle(enum warp_operation operation, int line, uint32_t mask, uint32_t value,
+		      uint32_t which, uint32_t width = 32)
 {
 	return block_warp(operation, mask, value, which, width, line);
 }

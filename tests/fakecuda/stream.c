@@ -36,12 +36,16 @@ static void truncate_when_due(void)
 		wrong("truncate: %s", strerror(errno));
 }
 
-/* Copies a file's pages through a system call, which reports a page that is gone; that is read as zeros. */
+/*
+ * Copies a file's pages through a system call, which reports a page that is gone; that is read as
+ * zeros.
+ */
 static void copy_pages(unsigned char *to, const unsigned char *from, size_t bytes)
 {
 	for (size_t done = 0; done < bytes;) {
 		struct iovec here = {.iov_base = to + done, .iov_len = bytes - done};
-		struct iovec there = {.iov_base = (void *)((uintptr_t)from + done), .iov_len = bytes - done};
+		struct iovec there = {.iov_base = (void *)((uintptr_t)from + done),
+				      .iov_len = bytes - done};
 		ssize_t n = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
 		if (n <= 0) {
 			const uintptr_t at = (uintptr_t)from + done;
@@ -81,7 +85,8 @@ static uint32_t *wrong_counter(const struct launch *l)
 	static unsigned long kernels;
 	struct kernel_range range[8];
 
-	if (l->kernel.kind == KERNEL_SPLIT || l->kernel.kind == KERNEL_PLAN || l->kernel.kind >= KERNEL_GATHER)
+	if (l->kernel.kind == KERNEL_SPLIT || l->kernel.kind == KERNEL_PLAN ||
+	    l->kernel.kind >= KERNEL_GATHER)
 		return NULL;
 	if (++kernels == setting("FAKECUDA_STICKY")) {
 		const char *error = strchr(getenv("FAKECUDA_STICKY"), ':');
@@ -104,10 +109,11 @@ static void perform(const struct operation *o, uint64_t seed)
 	case COPY_IN:
 		truncate_when_due();
 		if (o->read_only)
-			copy_pages((unsigned char *)(uintptr_t)o->to, (const unsigned char *)(uintptr_t)o->from,
-				   o->bytes);
+			copy_pages((unsigned char *)(uintptr_t)o->to,
+				   (const unsigned char *)(uintptr_t)o->from, o->bytes);
 		else /* memcpy: a sanitizer sees which of the program's memory is read, and when */
-			memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
+			memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from,
+			       o->bytes);
 		break;
 	case COPY_OUT:
 		memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
@@ -234,8 +240,9 @@ bool stream_needs(uint64_t at, size_t bytes)
 			const struct operation *o = &s->queue[(s->first + i) % STREAM_OPERATIONS];
 			struct kernel_range range[8];
 			const unsigned n = o->kind == KERNEL ? kernel_memory(o->launch, range) : 0;
-			if (o->kind <= FILL && (touches(at, bytes, o->to, o->bytes) ||
-						(o->kind != FILL && touches(at, bytes, o->from, o->bytes))))
+			if (o->kind <= FILL &&
+			    (touches(at, bytes, o->to, o->bytes) ||
+			     (o->kind != FILL && touches(at, bytes, o->from, o->bytes))))
 				return true;
 			for (unsigned k = 0; k < n; k++)
 				if (touches(at, bytes, range[k].at, range[k].bytes))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: any text is histograms or an error that says where. A histogram that is read holds its own audit; written
- * and read again it is the same, and added to itself it is twice that.
+ * document: any text is histograms or an error that says where. A histogram that is read holds its
+ * own audit; written and read again it is the same, and added to itself it is twice that.
  */
 #include "document/document.h"
 
@@ -33,7 +33,8 @@ static char *written(const struct document *document, bool nonzero, size_t *size
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", copy); /* commit closes it */
 	REQUIRE(output_open(&out, path, &fail) == 0, "%s", fail.text);
-	write_json(out, &document->hist, &(struct style){.counter = COUNTER_U64, .nonzero = nonzero}, &document->from);
+	write_json(out, &document->hist,
+		   &(struct style){.counter = COUNTER_U64, .nonzero = nonzero}, &document->from);
 	REQUIRE(output_commit(out, &fail) == 0, "%s", fail.text);
 	*size = (size_t)lseek(fd, 0, SEEK_END);
 	char *const text = malloc(*size + 1);
@@ -49,17 +50,19 @@ static void check_add(struct document *a, const struct document *b)
 
 	REQUIRE(axis_difference(&a->hist.axis, &b->hist.axis) == NULL, "another axis");
 	if (hist_add(&a->hist, &b->hist, &fail) != 0) {
-		REQUIRE(fail.status == STATUS_LIMIT && samples > UINT64_MAX / 2 && a->hist.samples == samples, "%s",
-			fail.text);
+		REQUIRE(fail.status == STATUS_LIMIT && samples > UINT64_MAX / 2 &&
+				a->hist.samples == samples,
+			"%s", fail.text);
 		return;
 	}
-	REQUIRE(a->hist.samples == 2 * samples && axis_bins(&a->hist.axis) == axis_bins(&b->hist.axis), "%llu samples",
-		(unsigned long long)a->hist.samples);
+	REQUIRE(a->hist.samples == 2 * samples &&
+			axis_bins(&a->hist.axis) == axis_bins(&b->hist.axis),
+		"%llu samples", (unsigned long long)a->hist.samples);
 	REQUIRE(hist_audit(&a->hist, &fail) == 0, "%s", fail.text);
 	for (uint32_t c = 0; c < a->hist.channels; c++)
 		for (uint32_t i = 0; i < axis_bins(&a->hist.axis); i++)
-			REQUIRE(hist_count(&a->hist, c, i) == 2 * hist_count(&b->hist, c, i), "bin %lu",
-				(unsigned long)i);
+			REQUIRE(hist_count(&a->hist, c, i) == 2 * hist_count(&b->hist, c, i),
+				"bin %lu", (unsigned long)i);
 }
 
 static void check_document(const struct document *document, bool nonzero)
@@ -86,8 +89,8 @@ static void check_document(const struct document *document, bool nonzero)
 }
 
 /*
- * A sparse storage of few bytes may have 2^28 bins: that is 2 GiB, and a second for each look at all of them. Left out,
- * with what might be one in other words.
+ * A sparse storage of few bytes may have 2^28 bins: that is 2 GiB, and a second for each look at
+ * all of them. Left out, with what might be one in other words.
  */
 static bool is_large(const uint8_t *data, size_t size)
 {
@@ -98,7 +101,8 @@ static bool is_large(const uint8_t *data, size_t size)
 	text[size] = '\0';
 	for (size_t i = 0; i < size && !large; i++)
 		large = strncmp(text + i, "\\u00", 4) == 0 ||
-			(strncmp(text + i, "bins", 4) == 0 && strcspn(text + i, "0123456789") < size - i &&
+			(strncmp(text + i, "bins", 4) == 0 &&
+			 strcspn(text + i, "0123456789") < size - i &&
 			 strtod(text + i + strcspn(text + i, "0123456789"), NULL) > 1e5);
 	free(text);
 	return large;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edges and binning: for any type, bins and range, every sample falls in the cell that comparing
- * it with the edges gives; the edges are computed here: linspace in binary64, rationals in 128 bits. A spec is
- * refused exactly when it should be.
+ * edges and binning: for any type, bins and range, every sample falls in the cell that comparing it
+ * with the edges gives; the edges are computed here: linspace in binary64, rationals in 128 bits. A
+ * spec is refused exactly when it should be.
  */
 #include "bins/edges.h"
 
@@ -57,7 +57,8 @@ static double linspace(const struct plain *p, uint32_t i)
 static int against(const struct plain *p, const struct value *v, uint32_t i)
 {
 	if (p->rational) {
-		const int128_t left = v->whole * p->bins, right = p->lo * p->bins + (int128_t)i * p->width;
+		const int128_t left = v->whole * p->bins,
+			       right = p->lo * p->bins + (int128_t)i * p->width;
 		return (left > right) - (left < right);
 	}
 	const long double left = v->is_float ? (long double)v->x : (long double)v->whole;
@@ -141,7 +142,8 @@ static uint32_t cell_of(const struct edges *e, const struct sample_type *t, uint
 	return cell;
 }
 
-static void try_sample(const struct edges *e, const struct plain *p, const struct sample_type *t, uint64_t bits)
+static void try_sample(const struct edges *e, const struct plain *p, const struct sample_type *t,
+		       uint64_t bits)
 {
 	bits &= UINT64_MAX >> (64 - 8 * t->bytes);
 	const struct value v = value_of(t, bits);
@@ -154,12 +156,14 @@ static void try_sample(const struct edges *e, const struct plain *p, const struc
 
 static bool edge_fits(const struct plain *p, uint32_t i, double *x)
 {
-	*x = p->rational ? plain_ratio(p->lo * p->bins + (int128_t)i * p->width, p->bins) : linspace(p, i);
+	*x = p->rational ? plain_ratio(p->lo * p->bins + (int128_t)i * p->width, p->bins)
+			 : linspace(p, i);
 	return isfinite(*x);
 }
 
 /* Samples at edge i and beside it. */
-static void try_edge(const struct edges *e, const struct plain *p, const struct sample_type *t, uint32_t i)
+static void try_edge(const struct edges *e, const struct plain *p, const struct sample_type *t,
+		     uint32_t i)
 {
 	double x;
 
@@ -199,10 +203,13 @@ static void check_edge(const struct edges *e, const struct plain *p, uint32_t i)
 	double x;
 
 	REQUIRE(edge_fits(p, i, &x), "edge %lu is %g", (unsigned long)i, x);
-	REQUIRE(edges_value(e, i) == x, "edge %lu is %a, not %a", (unsigned long)i, edges_value(e, i), x);
-	REQUIRE(i == 0 || edges_value(e, i - 1) <= x, "edge %lu is below the last", (unsigned long)i);
+	REQUIRE(edges_value(e, i) == x, "edge %lu is %a, not %a", (unsigned long)i,
+		edges_value(e, i), x);
+	REQUIRE(i == 0 || edges_value(e, i - 1) <= x, "edge %lu is below the last",
+		(unsigned long)i);
 	edges_format(e, i, text);
-	REQUIRE(strtod(text, NULL) == x, "edge %lu, %a, is printed as %s", (unsigned long)i, x, text);
+	REQUIRE(strtod(text, NULL) == x, "edge %lu, %a, is printed as %s", (unsigned long)i, x,
+		text);
 }
 
 /* As number_parse would read it, printed in full. */
@@ -251,8 +258,8 @@ static struct number take_number(struct bytes *b)
 }
 
 /*
- * Or a range of so few binary64 numbers above LO that a bin is about as wide as the gap between two of
- * them: where a guess is just good enough, and where it is not.
+ * Or a range of so few binary64 numbers above LO that a bin is about as wide as the gap between two
+ * of them: where a guess is just good enough, and where it is not.
  */
 static struct number take_hi(struct bytes *b, const struct number *lo, uint32_t bins)
 {
@@ -299,7 +306,9 @@ static bool plain_init(struct plain *p, const struct edges_spec *spec, const str
 	}
 	if (spec->full || (spec->kind == AXIS_VALUES && !is_float)) {
 		p->rational = true;
-		p->lo = spec->full && t->kind == SAMPLE_SIGNED ? -((int128_t)1 << (8 * t->bytes - 1)) : 0;
+		p->lo = spec->full && t->kind == SAMPLE_SIGNED
+				? -((int128_t)1 << (8 * t->bytes - 1))
+				: 0;
 		p->width = spec->full ? (int128_t)1 << 8 * t->bytes : spec->bins;
 		return true;
 	}
@@ -336,11 +345,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		spec.hi = take_hi(&b, &spec.lo, spec.bins);
 	}
 	const bool accepted = edges_init(&edges, &spec, &type, &why) == 0;
-	REQUIRE(accepted == plain_init(&plain, &spec, &type), "%s, %lu bins from %.17g to %.17g: %s", name,
-		(unsigned long)spec.bins, spec.lo.value, spec.hi.value, accepted ? "accepted" : why);
+	REQUIRE(accepted == plain_init(&plain, &spec, &type),
+		"%s, %lu bins from %.17g to %.17g: %s", name, (unsigned long)spec.bins,
+		spec.lo.value, spec.hi.value, accepted ? "accepted" : why);
 	if (!accepted)
 		return 0;
-	REQUIRE(edges.exact == plain.rational && edges.closed == plain.closed && edges.binning.bins == spec.bins,
+	REQUIRE(edges.exact == plain.rational && edges.closed == plain.closed &&
+			edges.binning.bins == spec.bins,
 		"%s: not the edges asked for", name);
 
 	/* Both ends always; every edge if the bins are few; else those that the input chooses. */

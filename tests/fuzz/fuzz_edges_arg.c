@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edges_arg: the argument of --edges, as text, as a text file and as a .npy file: rising finite numbers, or a message
- * that begins with what was read. Numbers that were read are read again as they are printed, and a text without a
- * comment, a comma or a letter is the list that strtod reads.
+ * edges_arg: the argument of --edges, as text, as a text file and as a .npy file: rising finite
+ * numbers, or a message that begins with what was read. Numbers that were read are read again as
+ * they are printed, and a text without a comment, a comma or a letter is the list that strtod
+ * reads.
  */
 #include "cli/edges_arg.h"
 
@@ -35,13 +36,15 @@ static void read_as(const uint8_t *data, size_t size, bool is_file)
 	size_t n, more, plain;
 
 	if (edges_arg_parse(&edges, &n, "WHAT", data, size, is_file, &fail) != 0) {
-		REQUIRE(!edges && n == 0 && fail.status == STATUS_USAGE && strncmp(fail.text, "WHAT: ", 6) == 0,
+		REQUIRE(!edges && n == 0 && fail.status == STATUS_USAGE &&
+				strncmp(fail.text, "WHAT: ", 6) == 0,
 			"refused by %s", fail.text);
 		return;
 	}
 	REQUIRE(n >= 2 && n <= EDGES_MAX, "%zu edges", n);
 	for (size_t i = 0; i < n; i++)
-		REQUIRE(isfinite(edges[i]) && (i == 0 || edges[i - 1] < edges[i]), "edge %zu is %g", i, edges[i]);
+		REQUIRE(isfinite(edges[i]) && (i == 0 || edges[i - 1] < edges[i]), "edge %zu is %g",
+			i, edges[i]);
 	char *const text = malloc(32 * n + 1), *const copy = strndup((const char *)data, size);
 	REQUIRE(text && copy, "no memory");
 	size_t used = 0;
@@ -49,14 +52,16 @@ static void read_as(const uint8_t *data, size_t size, bool is_file)
 		used += (size_t)sprintf(text + used, "%.17g%s", edges[i], i % 3 == 0 ? ", " : "\n");
 	if (n % 3 == 1)
 		used -= 2; /* a comma stands between two numbers */
-	REQUIRE(edges_arg_parse(&again, &more, "AGAIN", (uint8_t *)text, used, is_file, &fail) == 0 && more == n &&
-			memcmp(edges, again, n * sizeof(*edges)) == 0,
+	REQUIRE(edges_arg_parse(&again, &more, "AGAIN", (uint8_t *)text, used, is_file, &fail) ==
+				0 &&
+			more == n && memcmp(edges, again, n * sizeof(*edges)) == 0,
 		"not the same again: %s", fail.text);
 	free(again);
 	if (strlen(copy) == size && plainly(copy, list, sizeof(list) / sizeof(list[0]), &plain)) {
 		REQUIRE(plain == n, "%zu numbers, not %zu", n, plain);
 		for (size_t i = 0; i < n; i++) /* by value: -0 is 0 */
-			REQUIRE(edges[i] == list[i], "number %zu is %.17g, not %.17g", i, edges[i], list[i]);
+			REQUIRE(edges[i] == list[i], "number %zu is %.17g, not %.17g", i, edges[i],
+				list[i]);
 	}
 	free(copy);
 	free(text);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header: any bytes. Parsed step by step they are found, refused or none of ours, as their first bytes say; a
- * header that is found is possible, is found again from its own bytes alone and from no fewer, and a picture's or a
- * WAVE's own numbers, read here in the plainest way, say the same. Then the bytes are an input, a file, a pipe,
- * one zstd frame of either: exactly the samples are counted, or it is refused where it must be.
+ * header: any bytes. Parsed step by step they are found, refused or none of ours, as their first
+ * bytes say; a header that is found is possible, is found again from its own bytes alone and from
+ * no fewer, and a picture's or a WAVE's own numbers, read here in the plainest way, say the same.
+ * Then the bytes are an input, a file, a pipe, one zstd frame of either: exactly the samples are
+ * counted, or it is refused where it must be.
  *
  * The head of the input: flags, skip, limit; the rest is the input.
  */
@@ -25,9 +26,11 @@ static enum header_result steps(struct header_scan *h, const uint8_t *p, size_t 
 	size_t count = 0;
 
 	for (header_begin(h); result == HEADER_MORE; count++) {
-		REQUIRE(h->at >= end && h->want >= 1 && h->want <= HEADER_PIECE && count < 6000, "step %zu", count);
+		REQUIRE(h->at >= end && h->want >= 1 && h->want <= HEADER_PIECE && count < 6000,
+			"step %zu", count);
 		end = h->at + h->want;
-		const size_t from = h->at < n ? (size_t)h->at : n, there = n - from < h->want ? n - from : h->want;
+		const size_t from = h->at < n ? (size_t)h->at : n,
+			     there = n - from < h->want ? n - from : h->want;
 		uint8_t *copy = malloc(there > 0 ? there : 1);
 		memcpy(copy, p + from, there);
 		result = header_step(h, copy, there);
@@ -56,12 +59,15 @@ static void check_wave(const struct header *h, const uint8_t *p)
 		at += 8 + (size_t)(size + size % 2);
 		REQUIRE(at + 24 < h->begin, "no fmt chunk");
 	}
-	const uint64_t channels = plain_number(p + at + 10, 2, big), block = plain_number(p + at + 20, 2, big);
-	REQUIRE(h->channels == channels && block == channels * h->type.bytes, "%u channels", h->channels);
+	const uint64_t channels = plain_number(p + at + 10, 2, big),
+		       block = plain_number(p + at + 20, 2, big);
+	REQUIRE(h->channels == channels && block == channels * h->type.bytes, "%u channels",
+		h->channels);
 	REQUIRE(h->type.big == (big && h->type.bytes > 1), "%s", h->type.name);
 	REQUIRE(memcmp(p + h->begin - 8, "data", 4) == 0, "no samples");
 	const uint64_t size = plain_number(p + h->begin - 4, 4, big);
-	REQUIRE(h->bytes == size || (size == UINT32_MAX && p[1] != 'I'), "%llu bytes", (unsigned long long)h->bytes);
+	REQUIRE(h->bytes == size || (size == UINT32_MAX && p[1] != 'I'), "%llu bytes",
+		(unsigned long long)h->bytes);
 	REQUIRE((h->type.kind == SAMPLE_UNSIGNED) == (h->type.bytes == 1), "%s", h->type.name);
 }
 
@@ -79,8 +85,10 @@ static void check_picture(const struct header *h, const uint8_t *p)
 		while (p[at] >= '0' && p[at] <= '9')
 			at++;
 	}
-	REQUIRE(h->begin == at + 1 && h->channels == (p[1] == '5' ? 1 : 3), "%llu", (unsigned long long)h->begin);
-	REQUIRE(h->type.bytes == (number[2] > 255 ? 2 : 1) && number[2] < 65536, "%s", h->type.name);
+	REQUIRE(h->begin == at + 1 && h->channels == (p[1] == '5' ? 1 : 3), "%llu",
+		(unsigned long long)h->begin);
+	REQUIRE(h->type.bytes == (number[2] > 255 ? 2 : 1) && number[2] < 65536, "%s",
+		h->type.name);
 	REQUIRE((uint128_t)number[0] * number[1] * h->channels * h->type.bytes == h->bytes, "%llu",
 		(unsigned long long)h->bytes);
 }
@@ -98,11 +106,14 @@ static enum header_result check_parser(struct header_scan *h, const uint8_t *p, 
 	const size_t begin = (size_t)h->header.begin;
 	struct sample_type type;
 	char text[HEADER_TEXT];
-	REQUIRE(begin <= n && header_parse(&again, p, begin) == HEADER_FOUND, "%zu of %zu", begin, n);
-	REQUIRE(memcmp(&again.header.begin, &h->header.begin, sizeof(h->header.begin)) == 0, "%zu", begin);
+	REQUIRE(begin <= n && header_parse(&again, p, begin) == HEADER_FOUND, "%zu of %zu", begin,
+		n);
+	REQUIRE(memcmp(&again.header.begin, &h->header.begin, sizeof(h->header.begin)) == 0, "%zu",
+		begin);
 	REQUIRE(header_parse(&again, p, begin - 1) == HEADER_BAD, "found without its last byte");
-	REQUIRE(sample_type_parse(&type, h->header.type.name) == 0 && type.bytes == h->header.type.bytes, "%s",
-		h->header.type.name);
+	REQUIRE(sample_type_parse(&type, h->header.type.name) == 0 &&
+			type.bytes == h->header.type.bytes,
+		"%s", h->header.type.name);
 	header_text(text, &h->header);
 	if (p[0] == 'P')
 		check_picture(&h->header, p);
@@ -116,8 +127,8 @@ static enum header_result check_parser(struct header_scan *h, const uint8_t *p, 
 /* ---- the source ---- */
 
 /* What must be counted of n bytes whose records are bytes; false: it must be refused. */
-static bool model(struct header_scan *h, enum header_result result, const uint8_t *p, size_t n, bool sized,
-		  const struct source_spec *spec, size_t *from, size_t *bytes)
+static bool model(struct header_scan *h, enum header_result result, const uint8_t *p, size_t n,
+		  bool sized, const struct source_spec *spec, size_t *from, size_t *bytes)
 {
 	const struct header *found = &h->header;
 	size_t begin = 0, end = n;
@@ -125,7 +136,8 @@ static bool model(struct header_scan *h, enum header_result result, const uint8_
 
 	if (result == HEADER_FOUND) {
 		begin = (size_t)found->begin;
-		const bool believed = !found->open || (found->bytes > 0 && sized && found->bytes <= n - begin);
+		const bool believed =
+			!found->open || (found->bytes > 0 && sized && found->bytes <= n - begin);
 		if (believed && found->bytes <= n - begin)
 			end = begin + (size_t)found->bytes;
 		else if (believed)
@@ -166,7 +178,8 @@ static int open_input(const uint8_t *bytes, size_t n, bool piped)
 }
 
 /* Reads all; the records' bytes in order, because there is one reader. */
-static int read_all(const struct source_spec *spec, uint8_t *data, size_t most, size_t *used, struct fail *fail)
+static int read_all(const struct source_spec *spec, uint8_t *data, size_t most, size_t *used,
+		    struct fail *fail)
 {
 	uint8_t buffer[64];
 	struct source *s;
@@ -180,7 +193,8 @@ static int read_all(const struct source_spec *spec, uint8_t *data, size_t most, 
 		rc = source_settle(s, spec, fail);
 	struct reader *const reader = rc == 0 ? source_reader(s) : NULL;
 	for (unsigned i = 0; rc == 0; i++) {
-		const struct want want = {.buffer = buffer, .cap = sizeof(buffer), .lent = i % 3 == 0};
+		const struct want want = {
+			.buffer = buffer, .cap = sizeof(buffer), .lent = i % 3 == 0};
 		rc = source_take(reader, &want, &chunk, fail);
 		if (rc != 0 || chunk.bytes == 0)
 			break;
@@ -191,8 +205,8 @@ static int read_all(const struct source_spec *spec, uint8_t *data, size_t most, 
 	}
 	if (rc == 0) {
 		const struct source_totals *t = source_totals(s);
-		REQUIRE(source_finished(s) && t->bytes == t->skipped + *used && t->tail == 0, "%llu bytes",
-			(unsigned long long)t->bytes);
+		REQUIRE(source_finished(s) && t->bytes == t->skipped + *used && t->tail == 0,
+			"%llu bytes", (unsigned long long)t->bytes);
 	}
 	source_close(s);
 	return rc;
@@ -213,8 +227,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fail fail = {.status = STATUS_OK};
 	char path[32], *paths[1] = {path};
 	const unsigned flags = (unsigned)take(&b, 1);
-	struct source_spec spec = {
-		.paths = paths, .path_count = 1, .ignore_tail = flags & 1, .record = 1, .headers = true, .threads = 1};
+	struct source_spec spec = {.paths = paths,
+				   .path_count = 1,
+				   .ignore_tail = flags & 1,
+				   .record = 1,
+				   .headers = true,
+				   .threads = 1};
 	const uint64_t skip = take(&b, 1), limit = take(&b, 1);
 	spec.skip = flags & 2 ? skip : 0;
 	spec.limit = flags & 4 ? limit + 1 : UINT64_MAX;
@@ -228,23 +246,25 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const bool zstd = flags & 8, piped = flags & 16;
 	size_t from, want = 0, used, n = b.size;
 	/* What is compressed itself is for other harnesses. */
-	const bool plain =
-		(bytes[0] != 0x28 && bytes[0] >> 4 != 5 && bytes[0] != 0x1f && bytes[0] != 0xfd && bytes[0] != 'B' &&
-		 bytes[0] != 0x04 && bytes[0] != 0x1e && (bytes[0] < 0x22 || bytes[0] > 0x27));
+	const bool plain = (bytes[0] != 0x28 && bytes[0] >> 4 != 5 && bytes[0] != 0x1f &&
+			    bytes[0] != 0xfd && bytes[0] != 'B' && bytes[0] != 0x04 &&
+			    bytes[0] != 0x1e && (bytes[0] < 0x22 || bytes[0] > 0x27));
 	if (zstd)
 		n = ZSTD_compress(packed, sizeof(packed), bytes, b.size, 1);
 	if (plain || bytes[0] == 'B') {
-		const bool right = model(&h, result, bytes, b.size, !zstd && !piped, &spec, &from, &want);
+		const bool right =
+			model(&h, result, bytes, b.size, !zstd && !piped, &spec, &from, &want);
 		const int fd = open_input(zstd ? packed : bytes, n, piped);
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 		const int rc = read_all(&spec, ours, sizeof(ours), &used, &fail);
 		close(fd);
 		if (rc != 0) {
-			REQUIRE(fail.text[0] && (fail.status == STATUS_DATA), "%d: %s", (int)fail.status, fail.text);
+			REQUIRE(fail.text[0] && (fail.status == STATUS_DATA), "%d: %s",
+				(int)fail.status, fail.text);
 			REQUIRE(!right || strstr(fail.text, "zip"), "refused: %s", fail.text);
 		} else {
-			REQUIRE(right && used == want && memcmp(ours, bytes + from, want) == 0, "%zu of %zu bytes",
-				used, want);
+			REQUIRE(right && used == want && memcmp(ours, bytes + from, want) == 0,
+				"%zu of %zu bytes", used, want);
 		}
 	}
 	free(bytes);

@@ -48,7 +48,8 @@ static struct plain grammar(const char *p)
 		p += 1 + (p[1] == '-' || p[1] == '+');
 		const size_t power = run_of(p, false);
 		for (size_t i = 0; i < power; i++)
-			n.exponent = n.exponent > 1000000 ? n.exponent : n.exponent * 10 + (p[i] - '0');
+			n.exponent =
+				n.exponent > 1000000 ? n.exponent : n.exponent * 10 + (p[i] - '0');
 		n.exponent = minus ? -n.exponent : n.exponent;
 		p += power > 0 ? power : 1; /* no digits: not the end either */
 		n.valid = power > 0 && *p == '\0';
@@ -86,11 +87,13 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 			power++;
 	*whole = power >= 0;
 	for (size_t i = first; i < last && *whole && *exact; i++) {
-		const bool at_end = n->hex && i == last - 1; /* of the last digit only its upper bits */
+		/* of the last digit only its upper bits */
+		const bool at_end = n->hex && i == last - 1;
 		int shift = 0;
 		for (unsigned d = digit(n->digits[i]); at_end && d % 2 == 0; d /= 2)
 			shift++;
-		v = at_end ? (v << (4 - shift)) + (digit(n->digits[i]) >> shift) : v * base + digit(n->digits[i]);
+		v = at_end ? (v << (4 - shift)) + (digit(n->digits[i]) >> shift)
+			   : v * base + digit(n->digits[i]);
 		*exact = v < (uint128_t)WHOLE_LIMIT;
 	}
 	for (; power > 0 && *whole && *exact; power--) {
@@ -106,7 +109,8 @@ static void integer_of(const struct plain *n, bool *whole, bool *exact, int128_t
 static void try_number(const char *text, size_t length)
 {
 	struct number n;
-	char *copy = strndup(text, length); /* of its exact length, so that a sanitizer sees a read past it */
+	/* of its exact length, so that a sanitizer sees a read past it */
+	char *copy = strndup(text, length);
 	const int rc = number_parse(&n, text, length);
 	const struct plain p = length < 512 ? grammar(copy) : (struct plain){.valid = false};
 	const double value = p.valid ? strtod(copy, NULL) : (double)NAN;
@@ -117,18 +121,25 @@ static void try_number(const char *text, size_t length)
 		bool whole, exact;
 		int128_t integer;
 		integer_of(&p, &whole, &exact, &integer);
-		REQUIRE(memcmp(&n.value, &value, sizeof(value)) == 0, "'%s' is %a, not %a", copy, n.value, value);
-		REQUIRE(n.whole == whole && n.exact == exact, "'%s': whole %d exact %d", copy, n.whole, n.exact);
+		REQUIRE(memcmp(&n.value, &value, sizeof(value)) == 0, "'%s' is %a, not %a", copy,
+			n.value, value);
+		REQUIRE(n.whole == whole && n.exact == exact, "'%s': whole %d exact %d", copy,
+			n.whole, n.exact);
 		REQUIRE(!exact || n.integer == integer, "'%s' as an integer", copy);
-		REQUIRE(!exact || plain_ratio(integer, 1) == value, "'%s': integer and value", copy);
+		REQUIRE(!exact || plain_ratio(integer, 1) == value, "'%s': integer and value",
+			copy);
 	}
 	free(copy);
 }
 
-/* Digits of either base, then nothing or one of K M G T, of either case, with nothing, B or iB after it. */
+/*
+ * Digits of either base, then nothing or one of K M G T, of either case, with nothing, B or iB
+ * after it.
+ */
 static void try_size(const char *text)
 {
-	const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') && isxdigit((unsigned char)text[2]);
+	const bool hex = text[0] == '0' && (text[1] == 'x' || text[1] == 'X') &&
+			 isxdigit((unsigned char)text[2]);
 	const char *const first = text + (hex ? 2 : 0);
 	const size_t digits = run_of(first, hex);
 	const char *unit = first + digits;
@@ -141,12 +152,14 @@ static void try_size(const char *text)
 	for (size_t i = 0; i < digits; i++)
 		v = v >= too_much ? v : v * (hex ? 16u : 10u) + digit(first[i]);
 	const bool count = valid && !hex && *unit == '\0' && v < too_much;
-	REQUIRE(number_parse_count(&got, text) == (count ? 0 : -1) && (!count || got == (uint64_t)v),
+	REQUIRE(number_parse_count(&got, text) == (count ? 0 : -1) &&
+			(!count || got == (uint64_t)v),
 		"'%s' as a count gives %llu", text, (unsigned long long)got);
 	if (*unit != '\0') {
 		const char *which = strchr(UNITS, *unit);
 		const char *rest = unit + 1;
-		valid &= which && (*rest == '\0' || strcmp(rest, "B") == 0 || strcmp(rest, "iB") == 0);
+		valid &= which &&
+			 (*rest == '\0' || strcmp(rest, "B") == 0 || strcmp(rest, "iB") == 0);
 		for (long u = 0; valid && u <= (which - UNITS) % 4; u++)
 			v = v >= too_much ? v : v * (strcmp(rest, "B") == 0 ? 1000u : 1024u);
 	}
@@ -192,7 +205,8 @@ static bool fits(double x, int digits)
 		least *= 10;
 	const int exponent = atoi(strchr(text, 'e') + 1) - (digits - 1);
 	return reads_back(m, exponent, x) || reads_back(m + 1, exponent, x) ||
-	       (m > least ? reads_back(m - 1, exponent, x) : reads_back(least * 10 - 1, exponent - 1, x));
+	       (m > least ? reads_back(m - 1, exponent, x)
+			  : reads_back(least * 10 - 1, exponent - 1, x));
 }
 
 static void try_format(double x)
@@ -202,10 +216,14 @@ static void try_format(double x)
 
 	memset(text, '#', sizeof(text));
 	const size_t length = number_format(text, x);
-	REQUIRE(length < NUMBER_TEXT && text[length] == '\0' && strlen(text) == length, "%a: length %zu", x, length);
+	REQUIRE(length < NUMBER_TEXT && text[length] == '\0' && strlen(text) == length,
+		"%a: length %zu", x, length);
 	REQUIRE(text[NUMBER_TEXT] == '#', "%a: past the end", x);
 	if (!isfinite(x)) {
-		REQUIRE(strcmp(text, isnan(x) ? "nan" : x < 0 ? "-inf" : "inf") == 0, "%a is %s", x, text);
+		REQUIRE(strcmp(text, isnan(x) ? "nan"
+				     : x < 0  ? "-inf"
+					      : "inf") == 0,
+			"%a is %s", x, text);
 		return;
 	}
 	snprintf(wide, sizeof(wide), "%.17g", x);
@@ -213,7 +231,8 @@ static void try_format(double x)
 	REQUIRE(number_parse(&n, text, length) == 0 && n.value == x, "%s is not read", text);
 	REQUIRE(significant(text) <= significant(wide), "%s is longer than %s", text, wide);
 	for (int less = (int)significant(text) - 1; less > 0; less--)
-		REQUIRE(!fits(fabs(x), less), "%a could be shorter than %s: %d digits", x, text, less);
+		REQUIRE(!fits(fabs(x), less), "%a could be shorter than %s: %d digits", x, text,
+			less);
 }
 
 static void try_integer(int128_t x)
@@ -232,7 +251,8 @@ static void try_integer(int128_t x)
 	size_t length = number_format_integer(text, x);
 	REQUIRE(length == strlen(text) && strcmp(text, p) == 0, "%s, not %s", text, p);
 	const bool exact = x < WHOLE_LIMIT && x > -WHOLE_LIMIT;
-	REQUIRE(number_parse(&n, text, length) == 0 && n.whole && n.exact == exact, "%s is not read", text);
+	REQUIRE(number_parse(&n, text, length) == 0 && n.whole && n.exact == exact,
+		"%s is not read", text);
 	REQUIRE(!exact || n.integer == x, "%s does not read back", text);
 	const uint64_t low = (uint64_t)x;
 	snprintf(plain, sizeof(plain), "%llu", (unsigned long long)low);
@@ -244,7 +264,8 @@ static void try_ratio(int128_t n, uint32_t d)
 {
 	const double got = number_ratio(n, d), expected = plain_ratio(n, d);
 
-	REQUIRE(got == expected, "the nearest to n / %lu is %a, not %a", (unsigned long)d, expected, got);
+	REQUIRE(got == expected, "the nearest to n / %lu is %a, not %a", (unsigned long)d, expected,
+		got);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -12,9 +12,11 @@
 #include "fuzz.h"
 
 #define WORDS 24
-#define CELLS_MAX (1u << 16) /* of a job whose bins are counted and compared here: they may be 2^28 */
+/* of a job whose bins are counted and compared here: they may be 2^28 */
+#define CELLS_MAX (1u << 16)
 
-static enum options_result parse(struct job *job, char *const *words, int count, char **argv, struct fail *fail)
+static enum options_result parse(struct job *job, char *const *words, int count, char **argv,
+				 struct fail *fail)
 {
 	memcpy(argv, words, ((size_t)count + 1) * sizeof(*argv)); /* getopt moves them */
 	optind = 0;
@@ -31,7 +33,8 @@ static bool names_devices(const char *text)
 		return true;
 	for (size_t i = 0; i < length; i++) {
 		const bool comma = text[i] == ',';
-		if ((!comma && (text[i] < '0' || text[i] > '9')) || (comma && (i == 0 || text[i - 1] == ',')))
+		if ((!comma && (text[i] < '0' || text[i] > '9')) ||
+		    (comma && (i == 0 || text[i - 1] == ',')))
 			return false;
 	}
 	return length > 0 && length < 100 && text[length - 1] != ',';
@@ -49,7 +52,8 @@ static void check_edges(const struct edges *e, const struct sample_type *type)
 		const double x = edges_value(e, at);
 		REQUIRE(isfinite(x), "edge %lu is %g", (unsigned long)at, x);
 		if (i > 0 && at >= (places[i - 1] < n ? places[i - 1] : n))
-			REQUIRE(x >= last, "edge %lu, %.17g, is below %.17g", (unsigned long)at, x, last);
+			REQUIRE(x >= last, "edge %lu, %.17g, is below %.17g", (unsigned long)at, x,
+				last);
 		last = x;
 	}
 	REQUIRE(e->exact ? e->width > 0 : edges_value(e, 0) < edges_value(e, n), "an empty range");
@@ -63,12 +67,15 @@ static struct axis axis_of(const struct job *job)
 	const char *why = NULL;
 
 	REQUIRE(axis_init(&axis, &job->axis, &job->type, &why) == 0, "accepted, but %s", why);
-	REQUIRE(axis.clamp == job->axis.clamp && axis.kind == axis_settle(&job->axis.edges, &job->type).kind,
+	REQUIRE(axis.clamp == job->axis.clamp &&
+			axis.kind == axis_settle(&job->axis.edges, &job->type).kind,
 		"another axis");
 	return axis;
 }
 
-/* Where an input may say the type, what u32 cannot have is refused only when the inputs are open. */
+/*
+ * Where an input may say the type, what u32 cannot have is refused only when the inputs are open.
+ */
 static bool refused_by_run(struct job *job)
 {
 	struct fail fail = {.status = STATUS_OK};
@@ -78,7 +85,8 @@ static bool refused_by_run(struct job *job)
 		edges_free(&axis.edges);
 		return false;
 	}
-	REQUIRE(!job->source.raw && (!job->source.typed || job->layout_options.last), "accepted, but %s", fail.text);
+	REQUIRE(!job->source.raw && (!job->source.typed || job->layout_options.last),
+		"accepted, but %s", fail.text);
 	REQUIRE(fail.status == STATUS_USAGE && fail.text[0] != '\0', "refused without a word");
 	return true;
 }
@@ -95,21 +103,26 @@ static void check_output(const struct job *job, int argc)
 	const char *const format = job->format->name;
 	const bool text = strcmp(format, "csv") == 0 || strcmp(format, "tsv") == 0;
 	REQUIRE(text || (job->style.header && !job->style.flow), "text flags, %s", format);
-	REQUIRE(text || strcmp(format, "json") == 0 || !job->style.nonzero, "--nonzero, %s", format);
-	REQUIRE(!job->merge_some || (job->merge && strcmp(format, "json") == 0), "a sum of some parts, %s", format);
-	REQUIRE(strcmp(format, "json") != 0 || job->style.counter <= COUNTER_U32, "json of counter %d",
-		(int)job->style.counter);
-	REQUIRE(job->source.part >= (job->source.parts > 0) && job->source.part <= job->source.parts &&
-			job->source.parts <= 1u << 31,
-		"part %lu of %lu", (unsigned long)job->source.part, (unsigned long)job->source.parts);
+	REQUIRE(text || strcmp(format, "json") == 0 || !job->style.nonzero, "--nonzero, %s",
+		format);
+	REQUIRE(!job->merge_some || (job->merge && strcmp(format, "json") == 0),
+		"a sum of some parts, %s", format);
+	REQUIRE(strcmp(format, "json") != 0 || job->style.counter <= COUNTER_U32,
+		"json of counter %d", (int)job->style.counter);
+	REQUIRE(job->source.part >= (job->source.parts > 0) &&
+			job->source.part <= job->source.parts && job->source.parts <= 1u << 31,
+		"part %lu of %lu", (unsigned long)job->source.part,
+		(unsigned long)job->source.parts);
 	REQUIRE(job->source.parts == 0 || (!job->into && !job->tee && !job->merge),
 		"a part, and what it does not go with");
 	REQUIRE(!strstr(job->options, "--part"), "%s", job->options);
 	REQUIRE(!job->output_part || job->output == job->output_part, "another output");
 	REQUIRE(!job->into || strlen(job->into) >= 5, "--into %s", job->into);
-	REQUIRE(!job->output_none || (job->into && !job->output_named && strcmp(format, "json") == 0), "nowhere to");
-	REQUIRE(!job->merge || (!job->into && !job->stats && !job->tee && !job->source.typed && !job->edges &&
-				job->every <= 0),
+	REQUIRE(!job->output_none ||
+			(job->into && !job->output_named && strcmp(format, "json") == 0),
+		"nowhere to");
+	REQUIRE(!job->merge || (!job->into && !job->stats && !job->tee && !job->source.typed &&
+				!job->edges && job->every <= 0),
 		"a sum of counted samples");
 }
 
@@ -119,11 +132,12 @@ static void check_job(const struct job *job, int argc)
 	struct axis axis = axis_of(job);
 	struct sample_type again;
 
-	REQUIRE(sample_type_parse(&again, t->name) == 0 && again.bytes == t->bytes && again.kind == t->kind &&
-			again.mantissa == t->mantissa && again.big == t->big,
+	REQUIRE(sample_type_parse(&again, t->name) == 0 && again.bytes == t->bytes &&
+			again.kind == t->kind && again.mantissa == t->mantissa &&
+			again.big == t->big,
 		"%s is another type", t->name);
-	REQUIRE(t->bytes == 1 || t->bytes == 2 || t->bytes == 3 || t->bytes == 4 || t->bytes == 8, "%lu bytes",
-		(unsigned long)t->bytes);
+	REQUIRE(t->bytes == 1 || t->bytes == 2 || t->bytes == 3 || t->bytes == 4 || t->bytes == 8,
+		"%lu bytes", (unsigned long)t->bytes);
 	const struct layout *const l = &job->layout;
 	REQUIRE(job->source.record == layout_bytes(l) && job->source.record <= SOURCE_RECORD_MAX &&
 			l->offset + l->samples * t->bytes <= l->record &&
@@ -132,7 +146,8 @@ static void check_job(const struct job *job, int argc)
 		"records of %lu bytes", (unsigned long)job->source.record);
 	check_edges(&axis.edges, t);
 	edges_free(&axis.edges);
-	REQUIRE(job->threads >= 1 && job->threads <= 4096 && job->memory > 0, "%u threads", job->threads);
+	REQUIRE(job->threads >= 1 && job->threads <= 4096 && job->memory > 0, "%u threads",
+		job->threads);
 	REQUIRE(names_devices(job->gpus), "devices %s", job->gpus);
 	check_output(job, argc);
 }
@@ -145,12 +160,15 @@ static void count_some(const struct job *job, const char *bytes, size_t size)
 	struct counts counts;
 	struct hist hist;
 	struct fail fail = {.status = STATUS_OK};
-	const size_t records = size / job->source.record, n = records * layout_samples(&job->layout);
+	const size_t records = size / job->source.record,
+		     n = records * layout_samples(&job->layout);
 
 	for (int shared = 0; shared <= 1; shared++) {
 		counting_init_layout(&counting, &axis.type, &axis.edges, &job->layout, shared);
-		REQUIRE(counting.cells == job->layout.channels * counting_cells(&axis.type, &axis.edges) &&
-				counting.tables >= 1 && counting.memory > 0 && counting.bytes == job->type.bytes,
+		REQUIRE(counting.cells == job->layout.channels *
+						  counting_cells(&axis.type, &axis.edges) &&
+				counting.tables >= 1 && counting.memory > 0 &&
+				counting.bytes == job->type.bytes,
 			"%zu cells", counting.cells);
 		if (axis_bins(&axis) > CELLS_MAX || counting.cells > 4 * CELLS_MAX)
 			break;
@@ -161,10 +179,12 @@ static void count_some(const struct job *job, const char *bytes, size_t size)
 			counts_set_auto(&counts, &job->type, counting.most);
 		struct counter *counter = counter_open(&counting, &counts);
 		REQUIRE(counter, "no memory");
-		gather_add(&counting, counter, (const unsigned char *)bytes, records * job->source.record, NULL);
+		gather_add(&counting, counter, (const unsigned char *)bytes,
+			   records * job->source.record, NULL);
 		counter_close(counter);
 		hist_fill(&hist, &counts);
-		REQUIRE(hist.samples == n && hist_audit(&hist, &fail) == 0, "%zu samples: %s", n, fail.text);
+		REQUIRE(hist.samples == n && hist_audit(&hist, &fail) == 0, "%zu samples: %s", n,
+			fail.text);
 		hist_free(&hist);
 		counts_free(&counts);
 	}
@@ -182,7 +202,10 @@ static bool is_range(const struct axis *axis)
 	return axis->kind == AXIS_VALUES || axis->kind == AXIS_RANGE;
 }
 
-/* How samples are binned, as one word; false where that cannot be written down so that it reads back. */
+/*
+ * How samples are binned, as one word; false where that cannot be written down so that it reads
+ * back.
+ */
 static bool way_of(const struct job *job, const struct axis *axis, char *text, size_t room)
 {
 	const struct edges *e = &axis->edges;
@@ -197,8 +220,8 @@ static bool way_of(const struct job *job, const struct axis *axis, char *text, s
 	if (axis->kind == AXIS_EDGES) {
 		size_t used = (size_t)snprintf(text, room, "--edges=");
 		for (uint32_t i = 0; i <= axis_bins(axis) && used < room; i++)
-			used += (size_t)snprintf(text + used, room - used, "%s%.17g", i > 0 ? "," : "",
-						 edges_value(e, i));
+			used += (size_t)snprintf(text + used, room - used, "%s%.17g",
+						 i > 0 ? "," : "", edges_value(e, i));
 		return used < room;
 	}
 	if (e->exact) {
@@ -219,9 +242,11 @@ static bool same_edges(const struct edges *a, const struct edges *b)
 
 	return a->exact == b->exact && a->closed == b->closed && a->edge_cell == b->edge_cell &&
 	       (a->exact ? a->lo == b->lo && a->width == b->width
-			 : a->hi == b->hi && x->linear.lo == y->linear.lo && x->linear.step == y->linear.step &&
+			 : a->hi == b->hi && x->linear.lo == y->linear.lo &&
+				   x->linear.step == y->linear.step &&
 				   x->linear.last == y->linear.last) &&
-	       x->kind == y->kind && x->bins == y->bins && x->first == y->first && x->span == y->span;
+	       x->kind == y->kind && x->bins == y->bins && x->first == y->first &&
+	       x->span == y->span;
 }
 
 /* Written again by long options, in an order of our own, it must be the same job. */
@@ -258,9 +283,12 @@ static void write_down(const struct job *job)
 	WORD("--output=-"); /* binary even to a terminal */
 	WORD("--threads=%u", job->threads);
 	if (job->source.parts > 0)
-		WORD("--part=%lu/%lu", (unsigned long)job->source.part, (unsigned long)job->source.parts);
+		WORD("--part=%lu/%lu", (unsigned long)job->source.part,
+		     (unsigned long)job->source.parts);
 	WORD("--memory=%llu", (unsigned long long)job->memory);
-	const char *gpu = job->device == DEVICE_CPU ? "cpu" : job->device == DEVICE_AUTO ? "auto" : "gpu:";
+	const char *gpu = job->device == DEVICE_CPU    ? "cpu"
+			  : job->device == DEVICE_AUTO ? "auto"
+						       : "gpu:";
 	WORD("--device=%s%s", gpu, job->device == DEVICE_GPU ? job->gpus : "");
 #undef WORD
 	const struct {
@@ -283,24 +311,28 @@ static void write_down(const struct job *job)
 	REQUIRE(parse(&again, words, n, argv, &fail) == OPTIONS_RUN, "%s", fail.text);
 	struct axis axis_again = axis_of(&again);
 	REQUIRE((!is_range(&axis) || same_edges(&axis.edges, &axis_again.edges)) &&
-			axis.edges.most == axis_again.edges.most && bins == axis_bins_asked(&axis_again) &&
+			axis.edges.most == axis_again.edges.most &&
+			bins == axis_bins_asked(&axis_again) &&
 			(bins > CELLS_MAX || axis_difference(&axis, &axis_again) == NULL),
 		"%s: another axis", words[1]);
 	edges_free(&axis.edges);
 	edges_free(&axis_again.edges);
 	REQUIRE(job->source.part == again.source.part && job->source.parts == again.source.parts &&
-			job->source.skip == again.source.skip && job->source.limit == again.source.limit &&
-			job->source.raw == again.source.raw && job->source.ignore_tail == again.source.ignore_tail &&
+			job->source.skip == again.source.skip &&
+			job->source.limit == again.source.limit &&
+			job->source.raw == again.source.raw &&
+			job->source.ignore_tail == again.source.ignore_tail &&
 			job->source.record == again.source.record &&
 			memcmp(&job->layout, &again.layout, sizeof(again.layout)) == 0,
 		"another source");
 	REQUIRE(job->format == again.format && job->style.counter == again.style.counter &&
-			job->style.flow == again.style.flow && job->style.nonzero == again.style.nonzero &&
+			job->style.flow == again.style.flow &&
+			job->style.nonzero == again.style.nonzero &&
 			job->style.header == again.style.header && job->stats == again.stats,
 		"another output");
-	REQUIRE(job->threads == again.threads && job->memory == again.memory && job->device == again.device &&
-			strcmp(job->gpus, again.gpus) == 0 && job->quiet == again.quiet &&
-			job->verbose == again.verbose,
+	REQUIRE(job->threads == again.threads && job->memory == again.memory &&
+			job->device == again.device && strcmp(job->gpus, again.gpus) == 0 &&
+			job->quiet == again.quiet && job->verbose == again.verbose,
 		"other engines");
 	options_free(&again);
 }
@@ -315,10 +347,12 @@ static void check_hint(const char *text)
 	sample_type_hint(hint, text);
 	if (strncmp(hint, LIST, strlen(LIST)) == 0)
 		return;
-	REQUIRE(strncmp(hint, USE, strlen(USE)) == 0 && strlen(hint) < SAMPLE_HINT - 1, "'%s': %s", text, hint);
+	REQUIRE(strncmp(hint, USE, strlen(USE)) == 0 && strlen(hint) < SAMPLE_HINT - 1, "'%s': %s",
+		text, hint);
 	char *use = hint + strlen(USE);
 	use[strcspn(use, " ,")] = '\0';
-	REQUIRE(sample_type_parse(&type, use) == 0 && strcmp(type.name, use) == 0, "'%s': %s", text, hint);
+	REQUIRE(sample_type_parse(&type, use) == 0 && strcmp(type.name, use) == 0, "'%s': %s", text,
+		hint);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -354,7 +388,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case OPTIONS_FAILED:
 		/* A file of edges may not be there, or not be readable. */
 		REQUIRE((fail.status == STATUS_USAGE && fail.text[0] != '\0') ||
-				(fail.status == STATUS_SYSTEM && strncmp(fail.text, "--edges @", 9) == 0),
+				(fail.status == STATUS_SYSTEM &&
+				 strncmp(fail.text, "--edges @", 9) == 0),
 			"refused without a word");
 		break;
 	default:

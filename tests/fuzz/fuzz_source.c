@@ -67,7 +67,8 @@ static void *trickle(void *arg)
 	const size_t step = f->size / 5 + 1;
 
 	for (size_t at = 0; at < f->size;) {
-		const ssize_t n = write(f->out, f->data + at, f->size - at < step ? f->size - at : step);
+		const ssize_t n =
+			write(f->out, f->data + at, f->size - at < step ? f->size - at : step);
 		if (n <= 0)
 			break;
 		at += (size_t)n;
@@ -101,7 +102,8 @@ static void feed_open(struct feed *f, unsigned index)
 		REQUIRE(dup2(f->fd, STDIN_FILENO) >= 0, "standard input");
 		strcpy(f->path, "-");
 	} else {
-		snprintf(f->path, sizeof(f->path), index % 2 ? "/proc/self/fd/%d" : "/dev/fd/%d", f->fd);
+		snprintf(f->path, sizeof(f->path), index % 2 ? "/proc/self/fd/%d" : "/dev/fd/%d",
+			 f->fd);
 	}
 }
 
@@ -121,7 +123,8 @@ static char compressed(const uint8_t *p, size_t n)
 	if (n >= 4 && ((p[0] >= 0x1e && p[0] <= 0x28 && memcmp(p + 1, "\xb5\x2f\xfd", 3) == 0) ||
 		       (p[0] >= 0x50 && p[0] <= 0x5f && memcmp(p + 1, "\x2a\x4d\x18", 3) == 0)))
 		return 'z';
-	if ((n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0) || (n >= 4 && memcmp(p, "\x04\x22\x4d\x18", 4) == 0) ||
+	if ((n >= 3 && memcmp(p, "\x1f\x8b\x08", 3) == 0) ||
+	    (n >= 4 && memcmp(p, "\x04\x22\x4d\x18", 4) == 0) ||
 	    (n >= 6 && memcmp(p, "\xfd\x37\x7a\x58\x5a\x00", 6) == 0) ||
 	    (n >= 10 && memcmp(p, "BZh", 3) == 0 && memcmp(p + 4, "1AY&SY", 6) == 0) ||
 	    (n >= 4 && memcmp(p, "PK\3\4", 4) == 0))
@@ -131,9 +134,11 @@ static char compressed(const uint8_t *p, size_t n)
 
 /*
  * One input of the walk; false where the walk ends with it. A stream whose few allowed bytes end
- * inside its magic number may be refused or not: a pipe that is still being written does not show it.
+ * inside its magic number may be refused or not: a pipe that is still being written does not show
+ * it.
  */
-static bool walk_input(struct plain *p, const struct plan *plan, const struct feed *f, uint64_t *budget)
+static bool walk_input(struct plain *p, const struct plan *plan, const struct feed *f,
+		       uint64_t *budget)
 {
 	const struct source_spec *spec = &plan->spec;
 	const uint8_t *data = f->data + f->offset;
@@ -151,7 +156,8 @@ static bool walk_input(struct plain *p, const struct plan *plan, const struct fe
 	/* A stream that is read in small pieces: some records were handed out before the error. */
 	if (spec->skip > size || (magic && is_file(f)))
 		return false;
-	const uint64_t whole = (size - spec->skip) / spec->record, tail = (size - spec->skip) % spec->record;
+	const uint64_t whole = (size - spec->skip) / spec->record,
+		       tail = (size - spec->skip) % spec->record;
 	const uint64_t records = whole < *budget ? whole : *budget;
 	const size_t bytes = (size_t)records * spec->record;
 	memcpy(p->data + p->used, data + spec->skip, bytes);
@@ -204,10 +210,14 @@ static struct plan take_plan(struct bytes *b)
 	spec->raw = flags & 2;
 	plan.stop = flags & 4 ? 1 + (flags >> 6) : 0;
 	const uint32_t record = (uint32_t)take(b, 1);
-	spec->record = record < 200 ? 1 + record % 8 : record < 240 ? record : (record - 239) * 1001;
+	spec->record = record < 200   ? 1 + record % 8
+		       : record < 240 ? record
+				      : (record - 239) * 1001;
 	spec->path_count = 1 + (size_t)take(b, 1) % INPUTS;
 	const uint64_t skip = take(b, 2);
-	spec->skip = flags & 8 ? skip % 2048 : flags & 32 && skip % 64 == 63 ? UINT64_MAX - skip : skip % 32;
+	spec->skip = flags & 8                       ? skip % 2048
+		     : flags & 32 && skip % 64 == 63 ? UINT64_MAX - skip
+						     : skip % 32;
 	const uint64_t limit = take(b, 2);
 	spec->limit = flags & 16 ? limit % (skip % 2 ? 16 : 4096) : UINT64_MAX;
 	plan.fills = (unsigned)take(b, 1);
@@ -233,8 +243,8 @@ static struct plan take_plan(struct bytes *b)
 }
 
 /* Fills of changing sizes, each into memory of just that size. Returns the last fill's verdict. */
-static int read_all(struct source *s, const struct plan *plan, const struct plain *expected, size_t *used,
-		    struct fail *fail)
+static int read_all(struct source *s, const struct plan *plan, const struct plain *expected,
+		    size_t *used, struct fail *fail)
 {
 	const uint32_t record = plan->spec.record;
 	struct reader *const reader = source_reader(s);
@@ -250,8 +260,10 @@ static int read_all(struct source *s, const struct plan *plan, const struct plai
 		REQUIRE(rc == 0 || (rc == -1 && got == 0), "%d, with %zu bytes", rc, got);
 		REQUIRE(got <= cap && got % record == 0, "%zu bytes of %zu", got, cap);
 		if (!expected->open_ended)
-			REQUIRE(*used + got <= expected->used && memcmp(buffer, expected->data + *used, got) == 0,
-				"other bytes than were there, behind %zu of %zu", *used, expected->used);
+			REQUIRE(*used + got <= expected->used &&
+					memcmp(buffer, expected->data + *used, got) == 0,
+				"other bytes than were there, behind %zu of %zu", *used,
+				expected->used);
 		*used += got;
 		free(buffer);
 		if (++fills == plan->stop)
@@ -260,7 +272,8 @@ static int read_all(struct source *s, const struct plan *plan, const struct plai
 	} while (rc == 0 && got > 0);
 	/* After the end there is nothing more. */
 	uint8_t *const last = malloc(record);
-	REQUIRE(take_copy(reader, last, record, &got, fail) == 0 && got == 0, "data behind the end");
+	REQUIRE(take_copy(reader, last, record, &got, fail) == 0 && got == 0,
+		"data behind the end");
 	free(last);
 	return rc;
 }
@@ -269,15 +282,17 @@ static void check_totals(struct source *s, const struct plain *expected, size_t 
 {
 	const struct source_totals *t = source_totals(s), *e = &expected->totals;
 
-	REQUIRE(t->bytes == t->skipped + used + t->tail, "%llu bytes, %zu handed out", (unsigned long long)t->bytes,
-		used);
+	REQUIRE(t->bytes == t->skipped + used + t->tail, "%llu bytes, %zu handed out",
+		(unsigned long long)t->bytes, used);
 	if (expected->open_ended)
 		return;
 	REQUIRE(used == expected->used, "%zu of %zu bytes", used, expected->used);
-	REQUIRE(t->bytes == e->bytes && t->skipped == e->skipped && t->tail == e->tail && t->tails == e->tails,
-		"%llu bytes, %llu skipped, tail %llu", (unsigned long long)t->bytes, (unsigned long long)t->skipped,
-		(unsigned long long)t->tail);
-	REQUIRE(t->inputs == e->inputs && t->streamed == e->streamed, "%llu inputs", (unsigned long long)t->inputs);
+	REQUIRE(t->bytes == e->bytes && t->skipped == e->skipped && t->tail == e->tail &&
+			t->tails == e->tails,
+		"%llu bytes, %llu skipped, tail %llu", (unsigned long long)t->bytes,
+		(unsigned long long)t->skipped, (unsigned long long)t->tail);
+	REQUIRE(t->inputs == e->inputs && t->streamed == e->streamed, "%llu inputs",
+		(unsigned long long)t->inputs);
 	REQUIRE(source_finished(s), "%zu bytes, and not finished", used);
 }
 
@@ -290,8 +305,10 @@ static void check_known(const struct source *s, const struct plan *plan)
 
 	for (size_t i = 0; i < spec->path_count; i++)
 		most += is_file(&plan->feed[i]) ? plan->feed[i].size : 0;
-	REQUIRE(known <= most, "%llu bytes known of %llu", (unsigned long long)known, (unsigned long long)most);
-	REQUIRE(spec->limit > UINT32_MAX || known <= spec->limit * spec->record, "more than the limit");
+	REQUIRE(known <= most, "%llu bytes known of %llu", (unsigned long long)known,
+		(unsigned long long)most);
+	REQUIRE(spec->limit > UINT32_MAX || known <= spec->limit * spec->record,
+		"more than the limit");
 }
 
 static void run(const struct plan *plan, const struct plain *expected)
@@ -304,22 +321,27 @@ static void run(const struct plan *plan, const struct plain *expected)
 	check_known(s, plan);
 	const int rc = read_all(s, plan, expected, &used, &fail);
 	if (rc != 0)
-		REQUIRE(fail.text[0] != '\0' && (expected->open_ended || fail.status == STATUS_DATA), "%d: %s",
-			(int)fail.status, fail.text);
+		REQUIRE(fail.text[0] != '\0' &&
+				(expected->open_ended || fail.status == STATUS_DATA),
+			"%d: %s", (int)fail.status, fail.text);
 	if (plan->stop == 0) {
-		const bool right =
-			expected->open_ended || expected->verdict == EITHER || (rc == 0) == (expected->verdict == FINE);
+		const bool right = expected->open_ended || expected->verdict == EITHER ||
+				   (rc == 0) == (expected->verdict == FINE);
 		REQUIRE(right, "%s: %s", rc == 0 ? "accepted" : "refused", fail.text);
 		if (rc == 0)
 			check_totals(s, expected, used);
 	}
 	source_close(s);
-	/* A redirected file is left at the end of its last record, for the next program that reads it. */
+	/*
+	 * A redirected file is left at the end of its last record, for the next program that reads
+	 * it.
+	 */
 	const struct feed *last = &plan->feed[0];
 	if (plan->spec.path_count == 1 && last->kind == FILE_STDIN && plan->stop == 0 && rc == 0 &&
 	    plan->spec.limit > 0 && !expected->open_ended)
-		REQUIRE(lseek(last->fd, 0, SEEK_CUR) == (off_t)expected->left_at, "left at %lld, not %zu",
-			(long long)lseek(last->fd, 0, SEEK_CUR), expected->left_at);
+		REQUIRE(lseek(last->fd, 0, SEEK_CUR) == (off_t)expected->left_at,
+			"left at %lld, not %zu", (long long)lseek(last->fd, 0, SEEK_CUR),
+			expected->left_at);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)

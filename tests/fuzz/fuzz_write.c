@@ -18,7 +18,8 @@
 
 /* The options come from the input too. */
 static char option[16];
-static const struct provenance FROM = {.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
+static const struct provenance FROM = {
+	.bytes = UINT64_MAX, .part = 1, .parts = 7, .options = option};
 
 static char *text;     /* what was written, and a zero after it */
 static const char *at; /* how far it was read */
@@ -45,8 +46,8 @@ static void expect_edge(const struct edges *e, uint32_t i)
 	char *end;
 	const double x = strtod(at, &end);
 
-	REQUIRE(end > at && x == edges_value(e, i), "edge %lu is %a, not '%.40s'", (unsigned long)i, edges_value(e, i),
-		at);
+	REQUIRE(end > at && x == edges_value(e, i), "edge %lu is %a, not '%.40s'", (unsigned long)i,
+		edges_value(e, i), at);
 	at = end;
 }
 
@@ -68,7 +69,8 @@ static void read_text(const struct style *style, const struct hist *h, const cha
 			expect(i < 3 ? comma : "\n");
 		}
 	}
-	for (int64_t i = style->flow ? -1 : 0; i < axis_bins(&h->axis) + (style->flow ? 2 : 0); i++) {
+	for (int64_t i = style->flow ? -1 : 0; i < axis_bins(&h->axis) + (style->flow ? 2 : 0);
+	     i++) {
 		const bool bin = i >= 0 && i < axis_bins(&h->axis);
 		if (bin && style->nonzero && h->count[i] == 0)
 			continue;
@@ -96,7 +98,8 @@ static void read_text(const struct style *style, const struct hist *h, const cha
 	}
 }
 
-static void read_raw(const struct style *style, const struct hist *h, const char *data, size_t bytes)
+static void read_raw(const struct style *style, const struct hist *h, const char *data,
+		     size_t bytes)
 {
 	static const unsigned WIDTH[] = {8, 4, 1, 2, 4};
 	struct bytes b = {(const uint8_t *)data, bytes};
@@ -137,14 +140,15 @@ static void json_value(void)
 		at++;
 	} else if (*at == '"') {
 		for (at++; *at != '"'; at += *at == '\\' ? 2 : 1)
-			REQUIRE((uint8_t)*at >= ' ' && (*at != '\\' || strchr("\"\\u", at[1])), "a string: '%.40s'",
-				at);
+			REQUIRE((uint8_t)*at >= ' ' && (*at != '\\' || strchr("\"\\u", at[1])),
+				"a string: '%.40s'", at);
 		at++;
 	} else if (*at == 't' || *at == 'f') {
 		expect(*at == 't' ? "true" : "false");
 	} else { /* a number as JSON has them: no '+', no "inf", digits on both sides of a point */
 		char *end;
-		REQUIRE(*at == '-' || isdigit((unsigned char)*at), "a value expected, not '%.40s'", at);
+		REQUIRE(*at == '-' || isdigit((unsigned char)*at), "a value expected, not '%.40s'",
+			at);
 		(void)strtod(at, &end);
 		REQUIRE(isdigit((unsigned char)end[-1]), "no number: '%.40s'", at);
 		at = end;
@@ -185,7 +189,8 @@ static void read_axis(const struct hist *h)
 	bool regular = true;
 
 	for (uint32_t i = 0; i <= bins; i++)
-		regular = regular && reader_has(edges_value(e, 0), edges_value(e, bins), bins, i, edges_value(e, i));
+		regular = regular && reader_has(edges_value(e, 0), edges_value(e, bins), bins, i,
+						edges_value(e, i));
 	find("\"axes\": [{\"type\": ");
 	if (regular) {
 		expect("\"regular\", \"lower\": ");
@@ -211,7 +216,9 @@ static void read_some(const struct hist *h, bool places)
 	bool first = true;
 
 	for (int64_t i = -1; i <= axis_bins(&h->axis); i++) {
-		const uint64_t count = i < 0 ? flow->under : i == axis_bins(&h->axis) ? flow->over : h->count[i];
+		const uint64_t count = i < 0                      ? flow->under
+				       : i == axis_bins(&h->axis) ? flow->over
+								  : h->count[i];
 		if (count == 0)
 			continue;
 		if (!first)
@@ -259,7 +266,9 @@ static void read_json(const struct style *style, const struct hist *h, size_t by
 	}
 	find("\"values\": [");
 	for (int64_t i = -1; i <= axis_bins(&h->axis); i++) {
-		expect_count(i < 0 ? flow->under : i == axis_bins(&h->axis) ? flow->over : h->count[i]);
+		expect_count(i < 0                      ? flow->under
+			     : i == axis_bins(&h->axis) ? flow->over
+							: h->count[i]);
 		expect(i == axis_bins(&h->axis) ? "]}}\n" : ",");
 	}
 }
@@ -272,7 +281,8 @@ static void read_npy(const struct style *style, const struct hist *h, size_t byt
 	const size_t header = bytes - (size_t)axis_bins(&h->axis) * WIDTH[style->counter];
 
 	REQUIRE(header < bytes && header % 64 == 0 && memcmp(text, "\x93NUMPY\x01", 8) == 0 &&
-			(uint8_t)text[8] + 256u * (uint8_t)text[9] == header - 10 && text[header - 1] == '\n',
+			(uint8_t)text[8] + 256u * (uint8_t)text[9] == header - 10 &&
+			text[header - 1] == '\n',
 		"%zu bytes", bytes);
 	at = text + 10;
 	expect("{'descr': '");
@@ -285,21 +295,26 @@ static void read_npy(const struct style *style, const struct hist *h, size_t byt
 	read_raw(style, h, text + header, bytes - header);
 }
 
-/* Lines that fit; rows whose counts, where they are not rounded, are all samples; a bar for each count but 0. */
+/*
+ * Lines that fit; rows whose counts, where they are not rounded, are all samples; a bar for each
+ * count but 0.
+ */
 static void read_plot(const struct style *style, const struct hist *h, size_t bytes)
 {
 	static struct picture_text t;
-	const unsigned columns =
-		style->picture.columns < 20 ? style->picture.columns ? 20 : 80 : style->picture.columns;
+	const unsigned columns = style->picture.columns < 20 ? style->picture.columns ? 20 : 80
+							     : style->picture.columns;
 	uint128_t sum = 0, rows = 0;
 	bool exact = true;
 
 	picture_read(&t, text, style->picture.utf8);
-	REQUIRE(!t.wrong && t.widest <= columns, "%s, %u of %u columns:\n%s", t.wrong, t.widest, columns, text);
+	REQUIRE(!t.wrong && t.widest <= columns, "%s, %u of %u columns:\n%s", t.wrong, t.widest,
+		columns, text);
 	for (unsigned r = 0; r < t.count; r++) {
 		const char *p = t.rows[r].count;
 		uint128_t count = 0;
-		REQUIRE(!*p || (strcmp(p, "0") == 0) == (t.rows[r].length == 0), "a bar for %s:\n%s", p, text);
+		REQUIRE(!*p || (strcmp(p, "0") == 0) == (t.rows[r].length == 0),
+			"a bar for %s:\n%s", p, text);
 		exact = exact && *p && p[strspn(p, "0123456789")] == '\0';
 		for (; isdigit((unsigned char)*p); p++)
 			count = count * 10 + (unsigned)(*p - '0');
@@ -312,7 +327,9 @@ static void read_plot(const struct style *style, const struct hist *h, size_t by
 	at = text + bytes;
 }
 
-/* Well-formed, and one piece of a path for each run of bins that hold something, within the panel. */
+/*
+ * Well-formed, and one piece of a path for each run of bins that hold something, within the panel.
+ */
 static void read_svg(const struct hist *h, size_t bytes)
 {
 	static struct svg_path path;
@@ -327,13 +344,15 @@ static void read_svg(const struct hist *h, size_t bytes)
 		runs += h->count[i] > 0 && (i == 0 || h->count[i - 1] == 0);
 	REQUIRE(path.runs == runs, "%u runs, not %u", path.runs, runs);
 	for (size_t i = 0; i < path.count; i++)
-		REQUIRE(path.box[i].from >= 8400 && path.box[i].to <= 78400 && path.base - path.box[i].y >= 100 &&
+		REQUIRE(path.box[i].from >= 8400 && path.box[i].to <= 78400 &&
+				path.base - path.box[i].y >= 100 &&
 				path.base - path.box[i].y <= 34000,
 			"from %ld to %ld, at %ld", path.box[i].from, path.box[i].to, path.box[i].y);
 	at = text + bytes;
 }
 
-static void write_and_read(const struct format *format, const struct style *style, const struct hist *h)
+static void write_and_read(const struct format *format, const struct style *style,
+			   const struct hist *h)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct output *out;
@@ -373,7 +392,9 @@ static uint64_t take_count(struct bytes *b)
 
 	if (how < 64)
 		return how % 4 ? 0 : 1;
-	return how < 128 ? take(b, 2) : how < 192 ? take(b, 8) : ((uint64_t)1 << how % 64) - how / 64 % 2;
+	return how < 128   ? take(b, 2)
+	       : how < 192 ? take(b, 8)
+			   : ((uint64_t)1 << how % 64) - how / 64 % 2;
 }
 
 static double take_finite(struct bytes *b)
@@ -385,7 +406,8 @@ static double take_finite(struct bytes *b)
 
 static void take_stats(struct hist_stats *s, struct bytes *b, uint32_t bins)
 {
-	*s = (struct hist_stats){.of = {.number = take_count(b), .below = take_count(b), .above = take_count(b)}};
+	*s = (struct hist_stats){
+		.of = {.number = take_count(b), .below = take_count(b), .above = take_count(b)}};
 	s->of.least = -(int128_t)take_count(b);
 	s->of.greatest = (int128_t)take_count(b);
 	s->of.least_real = take_finite(b);
@@ -402,9 +424,11 @@ static void take_stats(struct hist_stats *s, struct bytes *b, uint32_t bins)
 /* An axis as options.c would make them, of two numbers that are any binary64 or small. */
 static bool take_axis(struct axis *axis, struct bytes *b, uint32_t bins, unsigned flags)
 {
-	static const char *const TYPES[] = {"u8", "i16be", "u24", "u32", "i64", "u64be", "f16", "f32", "f64be"};
-	struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_RANGE, .closed = flags & 1, .full = flags & 2},
-				 .clamp = flags & 64};
+	static const char *const TYPES[] = {"u8",    "i16be", "u24", "u32",  "i64",
+					    "u64be", "f16",   "f32", "f64be"};
+	struct axis_spec spec = {
+		.edges = {.bins = bins, .kind = AXIS_RANGE, .closed = flags & 1, .full = flags & 2},
+		.clamp = flags & 64};
 	struct sample_type type;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 	const char *why;

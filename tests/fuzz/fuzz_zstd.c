@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's streaming decoder, given
- * all of it together, decides: the same bytes, or no success. Where libzstd's decoding in one call gives
- * another result, either is right. A file is read in slices too.
+ * zstd: a compressed input, right or wrong, as a file and as a pipe. libzstd's streaming decoder,
+ * given all of it together, decides: the same bytes, or no success. Where libzstd's decoding in one
+ * call gives another result, either is right. A file is read in slices too.
  *
  * The head of the input: flags, record size, memory, skip, limit (2); the rest is compressed.
  */
@@ -17,7 +17,8 @@
 
 #include "fuzz.h"
 
-#define DECODED_MAX ((size_t)8 << 20) /* inputs that decode to more are not tried: they take too long */
+/* inputs that decode to more are not tried: they take too long */
+#define DECODED_MAX ((size_t)8 << 20)
 
 enum verdict { RIGHT, WRONG, OTHER }; /* OTHER: either result is right */
 
@@ -36,10 +37,10 @@ static enum verdict decode(const uint8_t *bytes, size_t n, uint8_t *data, size_t
 		rc = ZSTD_decompressStream(d, &out, &in);
 		if (ZSTD_isError(rc)) {
 			const ZSTD_ErrorCode code = ZSTD_getErrorCode(rc);
-			verdict =
-				code == ZSTD_error_frameParameter_windowTooLarge || code == ZSTD_error_memory_allocation
-					? OTHER
-					: WRONG;
+			verdict = code == ZSTD_error_frameParameter_windowTooLarge ||
+						  code == ZSTD_error_memory_allocation
+					  ? OTHER
+					  : WRONG;
 			break;
 		}
 		if (out.pos == out.size) {
@@ -51,7 +52,10 @@ static enum verdict decode(const uint8_t *bytes, size_t n, uint8_t *data, size_t
 			break;
 		}
 	}
-	/* A compressed block of no bytes is empty to the streaming decoder, and corrupt when decoded in one call. */
+	/*
+	 * A compressed block of no bytes is empty to the streaming decoder, and corrupt when
+	 * decoded in one call.
+	 */
 	if (verdict == RIGHT && ZSTD_isError(ZSTD_decompressDCtx(d, again, DECODED_MAX, bytes, n)))
 		verdict = OTHER;
 	ZSTD_freeDCtx(d);
@@ -74,7 +78,8 @@ static int open_input(const uint8_t *bytes, size_t n, bool piped)
 }
 
 /* All that the source hands out, alternately lent and copied; the order may differ. */
-static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data, size_t *used, struct fail *fail)
+static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data, size_t *used,
+		    struct fail *fail)
 {
 	const size_t cap = 24 * (size_t)record;
 	uint8_t *buffer = malloc(cap);
@@ -83,11 +88,13 @@ static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0; i++) {
-		const struct want want = {.buffer = buffer, .cap = cap, .lent = lends && i % 5 != 4};
+		const struct want want = {
+			.buffer = buffer, .cap = cap, .lent = lends && i % 5 != 4};
 		rc = source_take(reader, &want, &chunk, fail);
 		if (rc != 0 || chunk.bytes == 0)
 			break;
-		REQUIRE(chunk.bytes % record == 0 && *used + chunk.bytes <= DECODED_MAX, "%zu bytes", chunk.bytes);
+		REQUIRE(chunk.bytes % record == 0 && *used + chunk.bytes <= DECODED_MAX,
+			"%zu bytes", chunk.bytes);
 		memcpy(data + *used, chunk.data, chunk.bytes);
 		*used += chunk.bytes;
 		rc = source_done(reader, &chunk, chunk.bytes, fail);
@@ -108,11 +115,11 @@ static void count_records(const uint8_t *data, size_t bytes, uint32_t record, ui
 }
 
 /*
- * A file in slices: what a whole run counts they count too, each record once, unless a frame does not say how much it
- * holds; where a whole run fails, some slice does.
+ * A file in slices: what a whole run counts they count too, each record once, unless a frame does
+ * not say how much it holds; where a whole run fails, some slice does.
  */
-static void check_slices(const struct source_spec *whole, uint32_t parts, bool lends, int rc, const uint8_t *data,
-			 size_t used)
+static void check_slices(const struct source_spec *whole, uint32_t parts, bool lends, int rc,
+			 const uint8_t *data, size_t used)
 {
 	static uint8_t slice[DECODED_MAX];
 	uint64_t a[2] = {0, 0}, z[2] = {0, 0};
@@ -128,21 +135,24 @@ static void check_slices(const struct source_spec *whole, uint32_t parts, bool l
 		spec.part = part;
 		spec.parts = parts;
 		REQUIRE(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-		const bool ok =
-			source_settle(s, &spec, &fail) == 0 && read_all(s, spec.record, lends, slice, &n, &fail) == 0;
+		const bool ok = source_settle(s, &spec, &fail) == 0 &&
+				read_all(s, spec.record, lends, slice, &n, &fail) == 0;
 		REQUIRE(ok == (fail.status == STATUS_OK) && (ok || fail.text[0]), "no message");
-		REQUIRE(rc != 0 || ok || fail.status == STATUS_USAGE, "%u/%u: refused: %s", part, parts, fail.text);
+		REQUIRE(rc != 0 || ok || fail.status == STATUS_USAGE, "%u/%u: refused: %s", part,
+			parts, fail.text);
 		REQUIRE(!ok || source_finished(s), "%u/%u: %zu bytes", part, parts, n);
 		const struct source_totals *t = source_totals(s);
-		REQUIRE(!ok || t->bytes == t->skipped + t->tail + n, "%u/%u: %zu bytes", part, parts, n);
+		REQUIRE(!ok || t->bytes == t->skipped + t->tail + n, "%u/%u: %zu bytes", part,
+			parts, n);
 		failed += !ok;
 		all += n;
 		count_records(slice, n, spec.record, z);
 		source_close(s);
 	}
-	REQUIRE(rc == 0 || failed > 0 || whole->limit != UINT64_MAX, "accepted in %u slices", parts);
-	REQUIRE(rc != 0 || failed > 0 || (all == used && a[0] == z[0] && a[1] == z[1]), "%zu of %zu bytes in %u slices",
-		all, used, parts);
+	REQUIRE(rc == 0 || failed > 0 || whole->limit != UINT64_MAX, "accepted in %u slices",
+		parts);
+	REQUIRE(rc != 0 || failed > 0 || (all == used && a[0] == z[0] && a[1] == z[1]),
+		"%zu of %zu bytes in %u slices", all, used, parts);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -190,11 +200,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 	const bool limited = spec.limit < UINT64_MAX && used == spec.limit * spec.record;
 	if (rc != 0) {
 		REQUIRE(fail.text[0] && !strchr(fail.text, '\n'), "no message");
-		REQUIRE(fail.status == STATUS_DATA || fail.status == STATUS_LIMIT, "%d: %s", (int)fail.status,
-			fail.text);
-		const bool ours_alone = fail.status == STATUS_LIMIT || strstr(fail.text, "dictionary") ||
-					strstr(fail.text, "before 0.8") || strstr(fail.text, "--zstd");
-		const bool too_short = decoded < spec.skip || (!spec.ignore_tail && body % spec.record != 0);
+		REQUIRE(fail.status == STATUS_DATA || fail.status == STATUS_LIMIT, "%d: %s",
+			(int)fail.status, fail.text);
+		const bool ours_alone =
+			fail.status == STATUS_LIMIT || strstr(fail.text, "dictionary") ||
+			strstr(fail.text, "before 0.8") || strstr(fail.text, "--zstd");
+		const bool too_short =
+			decoded < spec.skip || (!spec.ignore_tail && body % spec.record != 0);
 		REQUIRE(verdict != RIGHT || ours_alone || too_short, "refused: %s", fail.text);
 	} else {
 		REQUIRE(verdict != WRONG || limited, "accepted: %zu bytes of what is wrong", used);
@@ -207,7 +219,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		if (spec.limit < want / spec.record)
 			want = (size_t)spec.limit * spec.record;
 		REQUIRE(used == want, "%zu of %zu bytes", used, want);
-		count_records(plain + (decoded > spec.skip ? spec.skip : decoded), want, spec.record, a);
+		count_records(plain + (decoded > spec.skip ? spec.skip : decoded), want,
+			      spec.record, a);
 		count_records(ours, used, spec.record, z);
 		REQUIRE(a[0] == z[0] && a[1] == z[1], "other records");
 	}

@@ -97,7 +97,8 @@ static void draw_numbers(const struct job *j, double *x, uint64_t n)
 			x[i] = once_in(10) ? draw_sample_value(t) : centre + part * unit;
 			break;
 		case 5: /* neighbouring samples */
-			x[i] = t->kind == FLOAT ? real_of_key(t, key + i) : (double)(min_of(t) + (wide)key + (wide)i);
+			x[i] = t->kind == FLOAT ? real_of_key(t, key + i)
+						: (double)(min_of(t) + (wide)key + (wide)i);
 			break;
 		default: /* small whole numbers */
 			x[i] = (double)below(4 * n) - (double)n;
@@ -149,7 +150,8 @@ static void put_number(FILE *out, double x)
 
 static void put_text(const struct job *j, FILE *out, bool file)
 {
-	static const char *const between[] = {",", " ", "\n", ", ", "\t \n", " , ", " # 7\n", "\n# 1, 2\n,"};
+	static const char *const between[] = {",",     " ",   "\n",     ", ",
+					      "\t \n", " , ", " # 7\n", "\n# 1, 2\n,"};
 	bool mixed = once_in(2);
 	uint64_t usual = below(file ? 8 : 6);
 
@@ -173,8 +175,10 @@ static void put_numpy(const struct job *j, FILE *out)
 	for (uint64_t i = 0; i <= j->bins; i++)
 		whole &= fabs(j->edge[i]) < 0x1p53 && j->edge[i] == floor(j->edge[i]);
 	whole &= once_in(2);
-	n = snprintf(text, sizeof(text), "{'descr': '%c%s', 'fortran_order': %s, 'shape': (%llu,), }", big ? '>' : '<',
-		     whole ? "i8" : "f8", once_in(4) ? "True" : "False", (unsigned long long)j->bins + 1);
+	n = snprintf(text, sizeof(text),
+		     "{'descr': '%c%s', 'fortran_order': %s, 'shape': (%llu,), }", big ? '>' : '<',
+		     whole ? "i8" : "f8", once_in(4) ? "True" : "False",
+		     (unsigned long long)j->bins + 1);
 	fprintf(out, "\x93NUMPY%c%c%c%c%s%*s\n", 1, 0, 118, 0, text, 117 - n, "");
 	for (uint64_t i = 0; i <= j->bins; i++) {
 		uint64_t code;
@@ -214,7 +218,8 @@ void write_edges(struct job *j, const char *folder)
 bool is_automatic(const struct job *j)
 {
 	return j->binning == AUTO ||
-	       (j->binning == DEFAULT_BINS && (j->type->kind == FLOAT || (!j->bins_given && j->type->bits > 8)));
+	       (j->binning == DEFAULT_BINS &&
+		(j->type->kind == FLOAT || (!j->bins_given && j->type->bits > 8)));
 }
 
 void draw_binning(struct job *j)
@@ -269,11 +274,15 @@ static void draw_cluster(struct job *j)
 	j->edge_key[1] = high - centre > reach ? centre + reach : high;
 }
 
-/* The next value towards 0 that is a multiple of a power of two, where a bin may end; if it is in the cluster. */
+/*
+ * The next value towards 0 that is a multiple of a power of two, where a bin may end; if it is in
+ * the cluster.
+ */
 static uint64_t round_key(const struct job *j, uint64_t key)
 {
 	uint64_t low_bits = ((uint64_t)1 << below(j->type->bits)) - 1;
-	uint64_t rounded = j->type->kind == FLOAT && key < sign_of(j->type) ? key | low_bits : key & ~low_bits;
+	uint64_t rounded =
+		j->type->kind == FLOAT && key < sign_of(j->type) ? key | low_bits : key & ~low_bits;
 
 	return rounded < j->edge_key[0] || rounded > j->edge_key[1] ? key : rounded;
 }
@@ -312,8 +321,9 @@ void draw_edge_keys(struct job *j)
 		uint64_t i = j->edge_keys - 1, width = j->edge_key[1] - j->edge_key[0];
 
 		if (automatic) {
-			j->edge_key[j->edge_keys] =
-				round_key(j, j->edge_key[0] + (width == UINT64_MAX ? draw() : below(width + 1)));
+			j->edge_key[j->edge_keys] = round_key(
+				j,
+				j->edge_key[0] + (width == UINT64_MAX ? draw() : below(width + 1)));
 			continue;
 		}
 		if (j->bins > MAX_EDGE_KEYS || j->binning == MOD)

@@ -57,7 +57,10 @@ static void type_option(struct command *c, const struct job *j)
 	else if (t->word && !j->big_endian && once_in(3))
 		snprintf(text, sizeof(text), "%s", t->word);
 	else
-		snprintf(text, sizeof(text), "%s%s", t->name, j->big_endian ? "be" : once_in(4) ? "le" : "");
+		snprintf(text, sizeof(text), "%s%s", t->name,
+			 j->big_endian ? "be"
+			 : once_in(4)  ? "le"
+				       : "");
 	/* u32 is the default, which an input that says what it is does not contradict */
 	if (strcmp(text, "u32") || j->header || once_in(2))
 		option(c, 't', "type", text);
@@ -69,7 +72,8 @@ static void skip_option(struct command *c, const struct job *j)
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)j->skip);
 	if (j->skip % 1024 == 0 && once_in(2))
-		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)j->skip / 1024, once_in(2) ? "K" : "KiB");
+		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)j->skip / 1024,
+			 once_in(2) ? "K" : "KiB");
 	else if (j->skip % 1000 == 0 && once_in(2))
 		snprintf(text, sizeof(text), "%lluKB", (unsigned long long)j->skip / 1000);
 	option(c, 'S', "skip", text);
@@ -78,7 +82,8 @@ static void skip_option(struct command *c, const struct job *j)
 /* By the bins: --clamp and --closed with --mod, --closed where the samples say the range. */
 static bool refused(const struct job *j, size_t flag)
 {
-	return (flag == 0 && j->binning == MOD) || (flag == 1 && (j->binning == MOD || is_automatic(j)));
+	return (flag == 0 && j->binning == MOD) ||
+	       (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 
 void shared_flags(struct command *a, struct command *output, struct command *b, const struct job *j)
@@ -140,7 +145,8 @@ static void bins_options(struct command *c, struct command *oracle, const struct
 		arg(c, "--%s", word);
 		arg(oracle, "--%s", word);
 	}
-	snprintf(text, sizeof(text), "%llu", (unsigned long long)(j->bins + (j->binning == EDGES && once_in(20))));
+	snprintf(text, sizeof(text), "%llu",
+		 (unsigned long long)(j->bins + (j->binning == EDGES && once_in(20))));
 	if (j->bins_given) {
 		option(c, 'b', "bins", text);
 		arg(oracle, "-b");
@@ -161,7 +167,8 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 		arg(oracle, "%s", text);
 	}
 	if (j->layout == RECORDS) {
-		arg(c, once_in(3) ? "--record=0x%llx" : "--record=%llu", (unsigned long long)j->stride);
+		arg(c, once_in(3) ? "--record=0x%llx" : "--record=%llu",
+		    (unsigned long long)j->stride);
 		arg(oracle, "--record=%llu", (unsigned long long)j->stride);
 	}
 	if (j->layout == RECORDS && (j->first_byte || once_in(3))) {
@@ -169,8 +176,10 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 		arg(oracle, "--offset=%llu", (unsigned long long)j->first_byte);
 	}
 	if (j->layout == ROWS) {
-		arg(c, "--rows=%llu:%llu", (unsigned long long)j->width, (unsigned long long)j->stride);
-		arg(oracle, "--rows=%llu:%llu", (unsigned long long)j->width, (unsigned long long)j->stride);
+		arg(c, "--rows=%llu:%llu", (unsigned long long)j->width,
+		    (unsigned long long)j->stride);
+		arg(oracle, "--rows=%llu:%llu", (unsigned long long)j->width,
+		    (unsigned long long)j->stride);
 	}
 }
 
@@ -212,7 +221,10 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	snprintf(text, sizeof(text), "%c", "1237"[below(4)]);
 	if (once_in(2))
 		option(c, 'T', "threads", text);
-	/* Down to so little that frames are decoded piece by piece; windows and a worker's counters must fit. */
+	/*
+	 * Down to so little that frames are decoded piece by piece; windows and a worker's counters
+	 * must fit.
+	 */
 	snprintf(text, sizeof(text), "%u%s", 16u << below(6), once_in(2) ? "M" : "MiB");
 	if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more)
 		option(c, 'M', "memory", text);
@@ -222,7 +234,8 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 		arg(c, "%s", *more++);
 }
 
-void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs, bool last_axis)
+void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs,
+		bool last_axis)
 {
 	bool raw = once_in(20), some = false, all = true;
 

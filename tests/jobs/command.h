@@ -16,14 +16,19 @@ struct command {
 
 void arg(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The options that both programs get in the same words; `output`: the command of ours that those of the output go to.
+/*
+ * The options that both programs get in the same words; `output`: the command of ours that those of
+ * the output go to.
  */
-void shared_flags(struct command *a, struct command *output, struct command *b, const struct job *j);
-void shared_options(struct command *c, struct command *oracle, const struct job *j); /* of bins and layout */
+void shared_flags(struct command *a, struct command *output, struct command *b,
+		  const struct job *j);
+/* of bins and layout */
+void shared_options(struct command *c, struct command *oracle, const struct job *j);
 void oracle_options(struct command *c, const struct job *j);
 
 /* `more` ends with NULL. */
 void gpuhist_options(struct command *c, const struct job *j, char **more);
-void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs, bool last_axis);
+void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs,
+		bool last_axis);
 
 #endif

@@ -31,7 +31,10 @@ static uint64_t draw_special(const struct type *t)
 
 enum pattern { NOISE, INSIDE, ON_EDGES, ON_ENDS, EXTREMES, SPECIALS, PATTERNS };
 
-/* Of a job whose samples stay near one another: nothing that is far away, though not all of it is finite. */
+/*
+ * Of a job whose samples stay near one another: nothing that is far away, though not all of it is
+ * finite.
+ */
 static enum pattern tamed(const struct job *j, enum pattern pattern, bool narrow)
 {
 	if (narrow)
@@ -97,7 +100,8 @@ void fill_samples(const struct job *j, unsigned char *at, size_t samples)
 	const struct type *t = j->type;
 	size_t bytes = t->bits / 8;
 	unsigned narrow = j->tame && !once_in(3) ? (unsigned)below(t->bits) : 0; /* at first */
-	unsigned outliers = j->tame && once_in(2) ? (unsigned)below(4) : 0;      /* the range grows late */
+	/* the range grows late */
+	unsigned outliers = j->tame && once_in(2) ? (unsigned)below(4) : 0;
 
 	while (samples) {
 		size_t left = 1 + below(once_in(2) ? samples : 1 + samples / 5);

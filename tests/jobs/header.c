@@ -10,11 +10,14 @@
 
 enum header draw_header(const struct type *t, bool big_endian)
 {
-	bool wave = t->kind == SIGNED ? t->bits > 8 : t->kind == FLOAT ? t->bits >= 32 : t->bits == 8;
+	bool wave = t->kind == SIGNED  ? t->bits > 8
+		    : t->kind == FLOAT ? t->bits >= 32
+				       : t->bits == 8;
 	bool picture = t->kind == UNSIGNED && (t->bits == 8 || (t->bits == 16 && big_endian));
 	enum header header = (enum header)(1 + below(3));
 
-	if ((header == NUMPY && !t->numpy) || (header == WAVE && !wave) || (header == PICTURE && !picture))
+	if ((header == NUMPY && !t->numpy) || (header == WAVE && !wave) ||
+	    (header == PICTURE && !picture))
 		header = t->numpy ? NUMPY : wave ? WAVE : HEADERLESS;
 	return header;
 }
@@ -96,9 +99,10 @@ static void make_numpy(const struct job *j, struct around *a, size_t bytes)
 	if (t->bits == 8)
 		order = once_in(4) ? '<' : '|';
 	put_shape(j, shape, sizeof(shape), bytes / (t->bits / 8));
-	snprintf(descr, sizeof(descr), "%cdescr%c: %c%c%s%c", quote, quote, quote, order, t->numpy, quote);
-	snprintf(rest, sizeof(rest), "%cfortran_order%c: %s, %cshape%c: %s", quote, quote, fortran ? "True" : "False",
-		 quote, quote, shape);
+	snprintf(descr, sizeof(descr), "%cdescr%c: %c%c%s%c", quote, quote, quote, order, t->numpy,
+		 quote);
+	snprintf(rest, sizeof(rest), "%cfortran_order%c: %s, %cshape%c: %s", quote, quote,
+		 fortran ? "True" : "False", quote, quote, shape);
 	if (once_in(4)) /* any order, with or without blanks */
 		used = (unsigned)snprintf(text, sizeof(text), "{%s,%s}", rest, descr);
 	else
@@ -133,8 +137,10 @@ static void put_chunk(struct around *a, const struct wave *w, const char *id, si
 
 static void put_format(const struct job *j, struct around *a, const struct wave *w)
 {
-	static const unsigned char guid[] = {0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xaa, 0, 0x38, 0x9b, 0x71};
-	uint64_t tag = j->type->kind == FLOAT ? 3 : 1, frame = (uint64_t)j->header_channels * j->type->bits / 8;
+	static const unsigned char guid[] = {0, 0, 0,    0, 0x10, 0,    0x80,
+					     0, 0, 0xaa, 0, 0x38, 0x9b, 0x71};
+	uint64_t tag = j->type->kind == FLOAT ? 3 : 1,
+		 frame = (uint64_t)j->header_channels * j->type->bits / 8;
 	bool extensible = !w->big_endian && once_in(3);
 	unsigned bytes = extensible ? 40 : once_in(2) ? 16 : 18;
 
@@ -171,7 +177,8 @@ static void make_wave(const struct job *j, struct around *a, size_t bytes)
 
 		memcpy(a->after + a->bytes_after, once_in(2) ? "LIST" : "id3 ", 4);
 		for (unsigned i = 0; i < 4; i++)
-			a->after[a->bytes_after + 4 + i] = (unsigned char)(n >> 8 * (w.big_endian ? 3 - i : i));
+			a->after[a->bytes_after + 4 + i] =
+				(unsigned char)(n >> 8 * (w.big_endian ? 3 - i : i));
 		fill_noise(a->after + a->bytes_after + 8, n + n % 2);
 		a->bytes_after += 8 + n + n % 2;
 	}
@@ -199,7 +206,8 @@ static void make_wave(const struct job *j, struct around *a, size_t bytes)
 	if (w.sizes_apart)
 		size = 0xffffffff;
 	else if (w.piped)
-		size = once_in(2) ? 0xffffffff : 0x7ffff000 - 0x7ffff000 % frame; /* sox: whole frames */
+		size = once_in(2) ? 0xffffffff
+				  : 0x7ffff000 - 0x7ffff000 % frame; /* sox: whole frames */
 	put_number(a, size, 4, w.big_endian);
 	riff = a->bytes_before - 8 + bytes + a->bytes_after;
 	for (unsigned i = 0; i < 4 && !w.sizes_apart && !w.piped; i++)
@@ -212,17 +220,20 @@ static void make_wave(const struct job *j, struct around *a, size_t bytes)
 
 static void make_picture(const struct job *j, struct around *a, size_t bytes)
 {
-	static const char *const blanks[] = {" ", "\n", "\t ", "\n# a comment, 17\n", " #\n", "\r\n"};
+	static const char *const blanks[] = {" ",    "\n",  "\t ", "\n# a comment, 17\n",
+					     " #\n", "\r\n"};
 	size_t width = bytes / (j->type->bits / 8) / j->header_channels, height = 1;
-	unsigned most = j->type->bits == 8 ? 1 + (unsigned)below(255) : 256 + (unsigned)below(65280);
+	unsigned most =
+		j->type->bits == 8 ? 1 + (unsigned)below(255) : 256 + (unsigned)below(65280);
 	char text[200];
 
 	if (width % 2 == 0 && once_in(2)) {
 		width /= 2;
 		height = 2;
 	}
-	snprintf(text, sizeof(text), "P%c%s%zu%s%zu%s%u%s", j->header_channels == 3 ? '6' : '5', blanks[below(6)],
-		 width, blanks[below(6)], height, blanks[below(6)], most, blanks[below(2)]);
+	snprintf(text, sizeof(text), "P%c%s%zu%s%zu%s%u%s", j->header_channels == 3 ? '6' : '5',
+		 blanks[below(6)], width, blanks[below(6)], height, blanks[below(6)], most,
+		 blanks[below(2)]);
 	put(a, text, strlen(text));
 }
 

@@ -67,7 +67,8 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		own.header = HEADERLESS;
 	if (j->header == PICTURE && !records)
 		records = 3;
-	if (j->header == NUMPY || j->header == PICTURE || (j->header && j->channels != j->header_channels))
+	if (j->header == NUMPY || j->header == PICTURE ||
+	    (j->header && j->channels != j->header_channels))
 		tail = 0;             /* these hold whole samples */
 	if (j->skip && once_in(60)) { /* ends before the skip does */
 		front = below(j->skip);
@@ -99,7 +100,9 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		die(in->fifo);
 }
 
-/* The same samples for gpuhist alone: compressed, after the bytes before the offset; told: in frames that say how much.
+/*
+ * The same samples for gpuhist alone: compressed, after the bytes before the offset; told: in
+ * frames that say how much.
  */
 static void compress_input(struct input *in, const char *folder, unsigned k, bool told)
 {

@@ -51,20 +51,23 @@ struct job {
 	bool limited;                     /* --count is given */
 	uint64_t limit;                   /* --count */
 	bool quiet;                       /* -q */
-	unsigned slices;                  /* counted by so many runs, each a --part, and merged; 0: by one run */
+	/* counted by so many runs, each a --part, and merged; 0: by one run */
+	unsigned slices;
 };
 
 /* ---- range.c, of a job whose type and bins are drawn ---- */
 
 void draw_range(struct job *j);
-double real_edge(const struct job *j, uint64_t i);     /* of a range that is not exact */
-uint64_t key_at_edge(const struct job *j, uint64_t i); /* the smallest sample that is not below the edge */
-uint64_t key_at_real(const struct type *t, double x);  /* ... that is not below x */
+double real_edge(const struct job *j, uint64_t i); /* of a range that is not exact */
+/* the smallest sample that is not below the edge */
+uint64_t key_at_edge(const struct job *j, uint64_t i);
+uint64_t key_at_real(const struct type *t, double x); /* ... that is not below x */
 
 /* ---- binning.c, of a job whose way to bin is drawn too ---- */
 
 void draw_binning(struct job *j);
-bool is_automatic(const struct job *j);              /* the samples say the range, by option or default */
+/* the samples say the range, by option or default */
+bool is_automatic(const struct job *j);
 void draw_edge_keys(struct job *j);                  /* ... and its edges */
 void write_edges(struct job *j, const char *folder); /* of EDGES, in the job's words */
 
@@ -77,7 +80,8 @@ void draw_layout(struct job *j);
 /* Stretches of one pattern each: sample by sample, constant, in runs, or
  * rising through neighbouring samples. */
 void fill_samples(const struct job *j, unsigned char *at, size_t samples);
-void fill_records(const struct job *j, unsigned char *at, size_t records); /* and noise between the samples */
+/* and noise between the samples */
+void fill_records(const struct job *j, unsigned char *at, size_t records);
 void fill_noise(unsigned char *at, size_t bytes);
 
 #endif

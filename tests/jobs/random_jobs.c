@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* random_jobs - gives gpuhist and the oracle the same random jobs
+/*
+ * random_jobs - gives gpuhist and the oracle the same random jobs
  *
  *   random_jobs GPUHIST ORACLE SEED JOBS [SECONDS] [-- OPTION...]
  *   random_jobs GPUHIST ORACLE SEED --only K [-- OPTION...]
@@ -13,8 +14,8 @@
  *
  * The inputs of a failed job stay in a folder that the report names.
  *
- * Files: chance, type, range, binning, layout and data (job.h), header, input, command, process, verdict.
- * Each uses only those before it.
+ * Files: chance, type, range, binning, layout and data (job.h), header, input, command, process,
+ * verdict. Each uses only those before it.
  */
 #include <math.h>
 #include <signal.h>
@@ -52,7 +53,8 @@ static uint64_t draw_bins(void)
 static void draw_kinds(struct job *j)
 {
 	static const enum binning ways[] = {
-		RANGE, RANGE, RANGE, RANGE, RANGE, RANGE, LOG, LOG, EDGES, EDGES, EDGES, MOD, AUTO, AUTO, DEFAULT_BINS,
+		RANGE, RANGE, RANGE, RANGE, RANGE, RANGE, LOG,          LOG,
+		EDGES, EDGES, EDGES, MOD,   AUTO,  AUTO,  DEFAULT_BINS,
 	};
 
 	*j = (struct job){.type = draw_type()};
@@ -84,7 +86,8 @@ static void draw_job(struct job *j)
 	draw_binning(j);
 	draw_edge_keys(j);
 	if (once_in(5))
-		j->skip = once_in(2) ? 1 + below(40) : skips[below(sizeof(skips) / sizeof(skips[0]))];
+		j->skip =
+			once_in(2) ? 1 + below(40) : skips[below(sizeof(skips) / sizeof(skips[0]))];
 	if (j->header) /* whole samples */
 		j->skip -= j->skip % (j->header_channels * j->type->bits / 8);
 	j->limited = once_in(6);
@@ -152,8 +155,8 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	if (fclose(why))
 		die("memory");
 	if (!good || s->verbose) {
-		printf("%s: seed %llu, job %llu, in %s\n", good ? "passed" : "FAILED", (unsigned long long)s->seed,
-		       (unsigned long long)number, folder);
+		printf("%s: seed %llu, job %llu, in %s\n", good ? "passed" : "FAILED",
+		       (unsigned long long)s->seed, (unsigned long long)number, folder);
 		print_command("gpuhist", &gpuhist, in, inputs);
 		if (j.slices > 0) {
 			printf("    of it %u slices: --part=K/%u -f json\n", j.slices, j.slices);
@@ -224,6 +227,7 @@ int main(int argc, char **argv)
 	for (uint64_t k = first; k < end && now() < stop; k++)
 		++*(run_job(&s, k, failed < MAX_KEPT) ? &passed : &failed);
 	rmdir(s.folder); /* stays when the inputs of a failed job do */
-	printf("%llu passed, %llu failed\n", (unsigned long long)passed, (unsigned long long)failed);
+	printf("%llu passed, %llu failed\n", (unsigned long long)passed,
+	       (unsigned long long)failed);
 	return failed != 0;
 }

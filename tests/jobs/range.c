@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* range: bounds that are difficult for some part of the program, and the samples at the edges of bins. */
+/*
+ * range: bounds that are difficult for some part of the program, and the samples at the edges of
+ * bins.
+ */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

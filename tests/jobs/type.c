@@ -102,7 +102,8 @@ uint64_t key_of_real(const struct type *t, double x)
 
 uint64_t draw_finite_key(const struct type *t)
 {
-	uint64_t magnitude = once_in(2) ? below(infinity_of(t)) : draw_magnitude(t->bits - 1) % infinity_of(t);
+	uint64_t magnitude =
+		once_in(2) ? below(infinity_of(t)) : draw_magnitude(t->bits - 1) % infinity_of(t);
 
 	return once_in(2) ? sign_of(t) + magnitude : sign_of(t) - 1 - magnitude;
 }

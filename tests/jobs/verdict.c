@@ -18,8 +18,12 @@ static void document_name(char path[PATH_BYTES], const struct slices *slices, un
 	snprintf(path, PATH_BYTES, "%s/part%u", slices->folder, k);
 }
 
-/* In an order of their own, all with the same standard input, whose offset no slice may move; then merged. */
-static void run_slices(const struct command *gpuhist, int fd, const struct slices *slices, struct result *ours)
+/*
+ * In an order of their own, all with the same standard input, whose offset no slice may move; then
+ * merged.
+ */
+static void run_slices(const struct command *gpuhist, int fd, const struct slices *slices,
+		       struct result *ours)
 {
 	const unsigned n = slices->count, first = (unsigned)below(n);
 	static struct command part;
@@ -38,7 +42,8 @@ static void run_slices(const struct command *gpuhist, int fd, const struct slice
 		}
 		document_name(document, slices, k);
 		const int this = finish(start(part.argv, fd, document, ours->err));
-		if (i > 0 && this != status) /* what is wrong with the job is wrong with every slice of it */
+		if (i > 0 &&
+		    this != status) /* what is wrong with the job is wrong with every slice of it */
 			status = 99;
 		else
 			status = this;
@@ -52,8 +57,9 @@ static void run_slices(const struct command *gpuhist, int fd, const struct slice
 	close(open(ours->out, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
 }
 
-void run_both(const struct command *gpuhist, const struct command *oracle, const struct input *in, unsigned inputs,
-	      const struct slices *slices, struct result *ours, struct result *theirs)
+void run_both(const struct command *gpuhist, const struct command *oracle, const struct input *in,
+	      unsigned inputs, const struct slices *slices, struct result *ours,
+	      struct result *theirs)
 {
 	const struct input *piped = NULL;
 	pid_t writer[MAX_INPUTS + 1] = {0}; /* of FIFOs; the last: of the pipe */
@@ -143,13 +149,16 @@ bool judge(const struct job *j, const struct result *ours, const struct result *
 	return same_text(ours->out, theirs->out, why) && good;
 }
 
-/* The file that gpuhist reads, for another try by hand: the oracle's, unless that one is decoded. */
+/*
+ * The file that gpuhist reads, for another try by hand: the oracle's, unless that one is decoded.
+ */
 static const char *given(const struct input *in)
 {
 	return in->compressed ? in->file : in->plain;
 }
 
-void print_command(const char *who, const struct command *c, const struct input *in, unsigned inputs)
+void print_command(const char *who, const struct command *c, const struct input *in,
+		   unsigned inputs)
 {
 	printf("  %s:", who);
 	for (unsigned i = 0; i < c->args; i++)
@@ -160,11 +169,12 @@ void print_command(const char *who, const struct command *c, const struct input 
 	printf("\n");
 	for (unsigned k = 0; k < inputs; k++)
 		if (in[k].route != BY_NAME)
-			printf("    input %u: %s, the bytes of %s\n", k, route_names[in[k].route], given(&in[k]));
+			printf("    input %u: %s, the bytes of %s\n", k, route_names[in[k].route],
+			       given(&in[k]));
 }
 
-void remove_job(const struct input *in, unsigned inputs, const struct slices *slices, const struct result *ours,
-		const struct result *theirs)
+void remove_job(const struct input *in, unsigned inputs, const struct slices *slices,
+		const struct result *ours, const struct result *theirs)
 {
 	char edges[PATH_BYTES], document[PATH_BYTES];
 

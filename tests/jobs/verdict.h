@@ -22,14 +22,16 @@ struct slices {
 	const char *folder;    /* for their documents */
 };
 
-void run_both(const struct command *gpuhist, const struct command *oracle, const struct input *in, unsigned inputs,
-	      const struct slices *slices, struct result *ours, struct result *theirs);
+void run_both(const struct command *gpuhist, const struct command *oracle, const struct input *in,
+	      unsigned inputs, const struct slices *slices, struct result *ours,
+	      struct result *theirs);
 
 /* Whether the job passed; if not, why not. */
 bool judge(const struct job *j, const struct result *ours, const struct result *theirs, FILE *why);
 
-void print_command(const char *who, const struct command *c, const struct input *in, unsigned inputs);
-void remove_job(const struct input *in, unsigned inputs, const struct slices *slices, const struct result *ours,
-		const struct result *theirs);
+void print_command(const char *who, const struct command *c, const struct input *in,
+		   unsigned inputs);
+void remove_job(const struct input *in, unsigned inputs, const struct slices *slices,
+		const struct result *ours, const struct result *theirs);
 
 #endif

@@ -33,7 +33,8 @@ static wide floor_of(const struct job *job, struct sample s, int k)
 /* The exponent of one unit in the last place of x, as the type has it. */
 static int last_place(const struct type *type, double x)
 {
-	int digits = (int)(8 * type->bytes) - type->exponent_bits; /* with the one that is not stored */
+	/* with the one that is not stored */
+	int digits = (int)(8 * type->bytes) - type->exponent_bits;
 	int lowest = 3 - (1 << (type->exponent_bits - 1)) - digits;
 	int e;
 
@@ -68,7 +69,8 @@ void set_dyadic(struct job *job)
 		return;
 	job->k = 0;
 	if (job->type->kind == FLOAT)
-		job->k = last_place(job->type, fmax(fabs(job->least.real), fabs(job->greatest.real)));
+		job->k = last_place(job->type,
+				    fmax(fabs(job->least.real), fabs(job->greatest.real)));
 	while (floor_of(job, job->greatest, job->k) - floor_of(job, job->least, job->k) + 1 > most)
 		job->k++;
 	job->first = floor_of(job, job->least, job->k);

@@ -209,10 +209,11 @@ struct input open_input(const char *name, bool raw)
 	riff = p.bytes >= 12 && !memcmp(in.data + 8, "WAVE", 4);
 	if (p.bytes >= 8 && !memcmp(in.data, "\x93NUMPY", 6))
 		read_numpy(&p);
-	else if (riff && (!memcmp(in.data, "RIFF", 4) || !memcmp(in.data, "RIFX", 4) || !memcmp(in.data, "RF64", 4) ||
-			  !memcmp(in.data, "BW64", 4)))
+	else if (riff && (!memcmp(in.data, "RIFF", 4) || !memcmp(in.data, "RIFX", 4) ||
+			  !memcmp(in.data, "RF64", 4) || !memcmp(in.data, "BW64", 4)))
 		read_wave(&p);
-	else if (p.bytes >= 3 && in.data[0] == 'P' && (in.data[1] == '5' || in.data[1] == '6') && isspace(in.data[2]))
+	else if (p.bytes >= 3 && in.data[0] == 'P' && (in.data[1] == '5' || in.data[1] == '6') &&
+		 isspace(in.data[2]))
 		read_picture(&p);
 	return in;
 }

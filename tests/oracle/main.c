@@ -201,7 +201,8 @@ static void take_header(struct job *job, const struct input *in, const char *nam
 	}
 	if (!in->type)
 		return;
-	if (job->type_given && (in->type != job->type || (in->type->bytes > 1 && in->big_endian != job->big_endian)))
+	if (job->type_given &&
+	    (in->type != job->type || (in->type->bytes > 1 && in->big_endian != job->big_endian)))
 		fail(FAIL_USAGE, name, "its header names another type");
 	if (job->channels_given && says && job->channels != 1 && job->channels != says)
 		fail(FAIL_USAGE, name, "its header names another number of channels");
@@ -211,15 +212,16 @@ static void take_header(struct job *job, const struct input *in, const char *nam
 		job->channels = says;
 }
 
-static void need_agreement(const struct job *job, const struct input *first, const struct input *in, const char *name)
+static void need_agreement(const struct job *job, const struct input *first, const struct input *in,
+			   const char *name)
 {
 	if (!in->type && (!first->type || job->type_given))
 		return;
 	if (in->type != job->type || (in->type->bytes > 1 && in->big_endian != job->big_endian))
 		fail(FAIL_USAGE, name, "another type than the first input's");
-	if (job->last_axis
-		    ? in->last_axis != job->channels
-		    : in->channels && !(job->channels_given && job->channels == 1) && in->channels != job->channels)
+	if (job->last_axis ? in->last_axis != job->channels
+			   : in->channels && !(job->channels_given && job->channels == 1) &&
+				     in->channels != job->channels)
 		fail(FAIL_USAGE, name, "other channels than the first input's");
 }
 
@@ -245,8 +247,9 @@ static void set_layout(struct job *job)
 		if (job->samples % job->channels)
 			fail(FAIL_USAGE, job->rows, "the channels do not divide the row");
 	}
-	if (job->stride < 1 || job->stride > MAX_RECORD || job->samples < 1 || job->samples > MAX_RECORD ||
-	    job->first_byte > MAX_RECORD || job->first_byte + job->samples * bytes > job->stride)
+	if (job->stride < 1 || job->stride > MAX_RECORD || job->samples < 1 ||
+	    job->samples > MAX_RECORD || job->first_byte > MAX_RECORD ||
+	    job->first_byte + job->samples * bytes > job->stride)
 		fail(FAIL_USAGE, "record", "too large, or smaller than its samples");
 }
 

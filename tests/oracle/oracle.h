@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* oracle: what its files share. Each uses only those before it: sample, input, edges, bins, print, main. */
+/*
+ * oracle: what its files share. Each uses only those before it: sample, input, edges, bins, print,
+ * main.
+ */
 #ifndef ORACLE_H
 #define ORACLE_H
 
@@ -57,22 +60,24 @@ struct binning {
 };
 
 struct job {
-	const struct type *type;                          /* of the samples */
-	bool big_endian;                                  /* first byte is the most significant */
-	bool type_given;                                  /* -t */
-	unsigned channels;                                /* -c, or what the first input says */
-	bool channels_given, last_axis;                   /* -c N, -c last */
-	bool raw;                                         /* --raw: no header is recognised */
-	const char *record, *offset, *rows;               /* the options' texts; NULL: not given */
-	uint64_t stride;                                  /* bytes from one record to the next */
-	uint64_t first_byte;                              /* of the samples in a record */
-	uint64_t samples;                                 /* in a record, of all channels */
-	uint64_t skip;                                    /* bytes at the start of each input's samples */
-	uint64_t limit;                                   /* records that may be read */
-	bool ignore_tail;                                 /* --ignore-tail */
-	struct binning by;                                /* the options */
-	enum axis axis;                                   /* what they come to */
-	uint64_t bins;                                    /* N; DYADIC: as many as the samples need */
+	const struct type *type;            /* of the samples */
+	bool big_endian;                    /* first byte is the most significant */
+	bool type_given;                    /* -t */
+	unsigned channels;                  /* -c, or what the first input says */
+	bool channels_given, last_axis;     /* -c N, -c last */
+	bool raw;                           /* --raw: no header is recognised */
+	const char *record, *offset, *rows; /* the options' texts; NULL: not given */
+	uint64_t stride;                    /* bytes from one record to the next */
+	uint64_t first_byte;                /* of the samples in a record */
+	uint64_t samples;                   /* in a record, of all channels */
+	/* bytes at the start of each input's samples */
+	uint64_t skip;
+	uint64_t limit;    /* records that may be read */
+	bool ignore_tail;  /* --ignore-tail */
+	struct binning by; /* the options */
+	enum axis axis;    /* what they come to */
+	/* N; DYADIC: as many as the samples need */
+	uint64_t bins;
 	struct bound lo, hi;                              /* RATIONAL: the range */
 	double *edge;                                     /* LISTED: the N + 1 edges */
 	int k;                                            /* DYADIC */

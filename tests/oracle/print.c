@@ -109,8 +109,8 @@ static void format_edge(const struct job *job, char *text, size_t size, uint64_t
 }
 
 /* The count of channel 0, and those of the others, which are `apart` from one another. */
-static void put_row(const struct job *job, const char *bin, const char *lower, const char *upper, const uint64_t *count,
-		    uint64_t apart)
+static void put_row(const struct job *job, const char *bin, const char *lower, const char *upper,
+		    const uint64_t *count, uint64_t apart)
 {
 	char c = job->separator;
 

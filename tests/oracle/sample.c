@@ -8,9 +8,10 @@
 #include "oracle.h"
 
 static const struct type types[] = {
-	{"u8", 1, UNSIGNED, 0},  {"i8", 1, SIGNED, 0},  {"u16", 2, UNSIGNED, 0}, {"i16", 2, SIGNED, 0},
-	{"u24", 3, UNSIGNED, 0}, {"i24", 3, SIGNED, 0}, {"u32", 4, UNSIGNED, 0}, {"i32", 4, SIGNED, 0},
-	{"u64", 8, UNSIGNED, 0}, {"i64", 8, SIGNED, 0}, {"f16", 2, FLOAT, 5},    {"bf16", 2, FLOAT, 8},
+	{"u8", 1, UNSIGNED, 0},  {"i8", 1, SIGNED, 0},    {"u16", 2, UNSIGNED, 0},
+	{"i16", 2, SIGNED, 0},   {"u24", 3, UNSIGNED, 0}, {"i24", 3, SIGNED, 0},
+	{"u32", 4, UNSIGNED, 0}, {"i32", 4, SIGNED, 0},   {"u64", 8, UNSIGNED, 0},
+	{"i64", 8, SIGNED, 0},   {"f16", 2, FLOAT, 5},    {"bf16", 2, FLOAT, 8},
 	{"f32", 4, FLOAT, 8},    {"f64", 8, FLOAT, 11},
 };
 
@@ -69,7 +70,8 @@ static double decode_float(uint64_t code, int bits, int exponent_bits)
 	else if (exponent == 0)
 		magnitude = ldexp((double)fraction, 1 - bias - fraction_bits);
 	else
-		magnitude = ldexp((double)(fraction | (uint64_t)1 << fraction_bits), exponent - bias - fraction_bits);
+		magnitude = ldexp((double)(fraction | (uint64_t)1 << fraction_bits),
+				  exponent - bias - fraction_bits);
 	return negative ? -magnitude : magnitude;
 }
 
@@ -97,7 +99,8 @@ struct sample decode(const struct type *type, bool big_endian, const unsigned ch
 double largest_float(const struct type *type)
 {
 	unsigned bits = 8 * type->bytes;
-	uint64_t infinity = (((uint64_t)1 << type->exponent_bits) - 1) << (bits - 1 - (unsigned)type->exponent_bits);
+	uint64_t infinity = (((uint64_t)1 << type->exponent_bits) - 1)
+			    << (bits - 1 - (unsigned)type->exponent_bits);
 
 	return decode_float(infinity - 1, (int)bits, type->exponent_bits);
 }

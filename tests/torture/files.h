@@ -30,10 +30,16 @@ void make_input(const char *path, size_t n);
 /* Those of `small` in zstd frames: many, one, and one that is cut. */
 void make_packed(void);
 
-/* Documents to be merged: "one.json", "two.json", "both.json" and "far.json", near the most of a count. By plan.c. */
+/*
+ * Documents to be merged: "one.json", "two.json", "both.json" and "far.json", near the most of a
+ * count. By plan.c.
+ */
 void make_documents(void);
 
-/* "headed": "small" as a WAVE with chunks before and after; "headed-packed": in zstd frames; "headed-cut". */
+/*
+ * "headed": "small" as a WAVE with chunks before and after; "headed-packed": in zstd frames;
+ * "headed-cut".
+ */
 void make_headed(void);
 
 #endif

@@ -28,41 +28,53 @@ const struct job JOBS[] = {
 	{"file", "-b 1000 -T 1 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
 	{"file, new", "-b 1000 -r full -T 4 ../small", NULL, FILES, NEW, 0, NULL},
 	{"file, old", "-t u8 -T 2 ../small", NULL, FILES, OLD, 0, NULL},
-	{"files, link", "-b 70 -r 0:700 --flow -T 2 ../small ../tiny ../small", NULL, FILES, LINK, 0, NULL},
-	{"redirect, json", "-f json -t i16be -r full -T 2 --device=cpu", "small", REDIRECT, OLD, 0, NULL},
-	{"skip and few", "-S 1001 -n 70001 -t u24 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"files, link", "-b 70 -r 0:700 --flow -T 2 ../small ../tiny ../small", NULL, FILES, LINK,
+	 0, NULL},
+	{"redirect, json", "-f json -t i16be -r full -T 2 --device=cpu", "small", REDIRECT, OLD, 0,
+	 NULL},
+	{"skip and few", "-S 1001 -n 70001 -t u24 -r full -T 2 --device=cpu ../small", NULL, FILES,
+	 STDOUT, 0, NULL},
 	{"pipe, raw", "-f raw -b 5000 -T 2", "small", PIPE, NEW, 0, NULL},
 	{"few of a pipe", "-n 2 -b 9 --flow -T 1 --raw", "tiny", PIPE, STDOUT, 0, NULL},
 	{LOOKS_AHEAD, "-n 2 -b 9 --flow -T 1", "tiny", PIPE, STDOUT, 0, NULL},
-	{"edges of a file", "-t i16 -c 2 --edges=@../edges --flow -T 2 --device=cpu ../small", NULL, FILES, NEW, 0,
-	 NULL},
-	{"range from the samples", "-t f32 --auto -b 90 --flow -T 2 ../small ../tiny", NULL, FILES, OLD, 0, NULL},
-	{"records", "-t u24 --record=20 --offset=3 -b 7 -r full -n 900 -T 2", "small", PIPE, STDOUT, 0, NULL},
+	{"edges of a file", "-t i16 -c 2 --edges=@../edges --flow -T 2 --device=cpu ../small", NULL,
+	 FILES, NEW, 0, NULL},
+	{"range from the samples", "-t f32 --auto -b 90 --flow -T 2 ../small ../tiny", NULL, FILES,
+	 OLD, 0, NULL},
+	{"records", "-t u24 --record=20 --offset=3 -b 7 -r full -n 900 -T 2", "small", PIPE, STDOUT,
+	 0, NULL},
 	{"long file", "-b 10 -r full -T 3 ../large", NULL, FILES, STDOUT, 0, NULL},
 	{"long pipe", "-b 10 -r full -T 2 --device=cpu", "large", PIPE, STDOUT, 0, NULL},
 	{"trickle", "-t f32 -r -1:1 -b 77 --flow -T 1", "tiny", TRICKLE, OLD, 0, NULL},
-	{"whole records as they come", "-f json -t i32 -b 77 -r full -T 2 --device=cpu --every=1h", "tiny", TRICKLE,
-	 OLD, 0, NULL},
-	{"whole records of a long pipe", "-f json -t u16 -c 2 -b 9 -r full -T 2 --every=1h", "large", PIPE, NEW, 0,
-	 NULL},
+	{"whole records as they come", "-f json -t i32 -b 77 -r full -T 2 --device=cpu --every=1h",
+	 "tiny", TRICKLE, OLD, 0, NULL},
+	{"whole records of a long pipe", "-f json -t u16 -c 2 -b 9 -r full -T 2 --every=1h",
+	 "large", PIPE, NEW, 0, NULL},
 	{"not ready", "-S 4 -b 100 --flow -T 2 --device=cpu", "tiny", NONBLOCKING, STDOUT, 0, NULL},
-	{"many bins", "-b 300000 -r full --nonzero -n 30000 -M 200K -T 4 ../small", NULL, FILES, NEW, 0, NULL},
-	{"many bins, CSV", "-b 20000 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0, NULL},
+	{"many bins", "-b 300000 -r full --nonzero -n 30000 -M 200K -T 4 ../small", NULL, FILES,
+	 NEW, 0, NULL},
+	{"many bins, CSV", "-b 20000 -r full -T 2 --device=cpu ../small", NULL, FILES, STDOUT, 0,
+	 NULL},
 	{"frames", "-b 1000 -T 4 --device=cpu ../packed", NULL, FILES, NEW, 0, NULL},
 	{"frames of a pipe", "-b 1000 -S 1000 -T 2 ../tiny -", "packed", PIPE, STDOUT, 0, NULL},
 	{"one frame", "-t u16 -b 1000 -r full -T 2 ../single", NULL, FILES, STDOUT, 0, NULL},
 	{"one frame, little memory", "-t u8 -T 2 -M 3M", "single", REDIRECT, OLD, 0, NULL},
-	{"slice of files", "--part=2/3 -b 70 -r 0:700 --flow -T 2 --device=cpu ../small ../tiny ../small", NULL, FILES,
-	 OLD, 0, NULL},
-	{"slice of frames", "--part=2/3 -S 100 -b 1000 -T 2 --device=cpu ../tiny ../told", NULL, FILES, STDOUT, 0,
+	{"slice of files",
+	 "--part=2/3 -b 70 -r 0:700 --flow -T 2 --device=cpu ../small ../tiny ../small", NULL,
+	 FILES, OLD, 0, NULL},
+	{"slice of frames", "--part=2/3 -S 100 -b 1000 -T 2 --device=cpu ../tiny ../told", NULL,
+	 FILES, STDOUT, 0, NULL},
+	{"slice of a redirect, json", "--part=3/3 -f json -b 1000 -r -9000:9000 -T 2 ../headed -",
+	 "headed", REDIRECT, NEW, 0, NULL},
+	{"slice beside a cut header", "--part=1/2 -b 9 ../tiny ../headed-cut", NULL, FILES, OLD, 3,
 	 NULL},
-	{"slice of a redirect, json", "--part=3/3 -f json -b 1000 -r -9000:9000 -T 2 ../headed -", "headed", REDIRECT,
-	 NEW, 0, NULL},
-	{"slice beside a cut header", "--part=1/2 -b 9 ../tiny ../headed-cut", NULL, FILES, OLD, 3, NULL},
-	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0, NULL},
+	{"header", "-b 1000 -r -9000:9000 -T 2 --device=cpu ../headed", NULL, FILES, STDOUT, 0,
+	 NULL},
 	{"header of a pipe", "-b 1000 -r -9000:9000 -T 2", "headed", PIPE, OLD, 0, NULL},
-	{"header in frames", "-b 1000 -r -9000:9000 -T 2 ../headed -", "headed-packed", PIPE, STDOUT, 0, NULL},
-	{"passed on", "--tee -b 1000 -T 2 --device=cpu ../small ../tiny", NULL, FILES, NEW, 0, "small tiny"},
+	{"header in frames", "-b 1000 -r -9000:9000 -T 2 ../headed -", "headed-packed", PIPE,
+	 STDOUT, 0, NULL},
+	{"passed on", "--tee -b 1000 -T 2 --device=cpu ../small ../tiny", NULL, FILES, NEW, 0,
+	 "small tiny"},
 	{"pipe passed on", "--tee -n 100 -b 9 -T 2", "small", PIPE, OLD, 0, "small"},
 	{"cut frame passed on", "--tee -b 9 ../tiny ../cut", NULL, FILES, OLD, 3, "tiny cut"},
 	{"cut header", "-b 9 ../headed-cut", NULL, FILES, NEW, 3, NULL},
@@ -75,11 +87,14 @@ const struct job JOBS[] = {
 	{"into, of a pipe", "-b 3 -T 2 --device=cpu", "small", PIPE, INTO_OLD, 0, NULL},
 	{"into, differs", "-b 4 -T 2 ../tiny", NULL, FILES, INTO_OLD, 3, NULL},
 	{"merge", "--merge --flow ../one.json ../two.json", NULL, FILES, OLD, 0, NULL},
-	{"merge, standard output", "--merge ../one.json ../two.json ../one.json", NULL, FILES, STDOUT, 0, NULL},
+	{"merge, standard output", "--merge ../one.json ../two.json ../one.json", NULL, FILES,
+	 STDOUT, 0, NULL},
 	{"merge of a pipe", "--merge -f json ../one.json -", "two.json", PIPE, NEW, 0, NULL},
 	{"merge, trickle", "--merge -f raw", "both.json", TRICKLE, LINK, 0, NULL},
-	{"merge by threads", "--merge -f json ../wide.json ../wide.json ../wide.json", NULL, FILES, NEW, 0, NULL},
-	{"merge of others", "--merge --nonzero -f json ../other.json ../other.json", NULL, FILES, OLD, 0, NULL},
+	{"merge by threads", "--merge -f json ../wide.json ../wide.json ../wide.json", NULL, FILES,
+	 NEW, 0, NULL},
+	{"merge of others", "--merge --nonzero -f json ../other.json ../other.json", NULL, FILES,
+	 OLD, 0, NULL},
 	{"merge, no document", "--merge ../one.json ../odd", NULL, FILES, OLD, 3, NULL},
 	{"merge, past the limit", "--merge ../far.json ../far.json", NULL, FILES, NEW, 5, NULL},
 	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2, NULL},
@@ -87,10 +102,10 @@ const struct job JOBS[] = {
 };
 const size_t JOB_COUNT = sizeof(JOBS) / sizeof(JOBS[0]);
 
-const char *const TARGETS[] = {
-	[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "link", [INTO_NEW] = "h.json", [INTO_OLD] = "h.json"};
-const char *const FILES_OF[] = {
-	[STDOUT] = "../out", [NEW] = "h", [OLD] = "h", [LINK] = "sub/h", [INTO_NEW] = "h.json", [INTO_OLD] = "h.json"};
+const char *const TARGETS[] = {[STDOUT] = "../out", [NEW] = "h",           [OLD] = "h",
+			       [LINK] = "link",     [INTO_NEW] = "h.json", [INTO_OLD] = "h.json"};
+const char *const FILES_OF[] = {[STDOUT] = "../out", [NEW] = "h",           [OLD] = "h",
+				[LINK] = "sub/h",    [INTO_NEW] = "h.json", [INTO_OLD] = "h.json"};
 
 bool adds(const struct job *job)
 {
@@ -104,12 +119,15 @@ const char *old_bytes(const struct job *job)
 
 void make_documents(void)
 {
-	static const char ONE[] = DOCUMENT("9", "0", "3", "0"), TWO[] = DOCUMENT("26", "0", "20", "0"),
-			  FAR[] = DOCUMENT("18446744073709551615", "0", "18446744073709551609", "0");
+	static const char ONE[] = DOCUMENT("9", "0", "3", "0"),
+			  TWO[] = DOCUMENT("26", "0", "20", "0"),
+			  FAR[] = DOCUMENT("18446744073709551615", "0", "18446744073709551609",
+					   "0");
 	static const char BOTH[] = DOCUMENT("9", "0", "3", "0") DOCUMENT("26", "0", "20", "0");
 
 	static const char OTHER[] =
-		"{\"uhi_schema\": 1, \"axes\": [{\"type\": \"regular\", \"lower\": -1, \"upper\": 1, \"bins\": 5, "
+		"{\"uhi_schema\": 1, \"axes\": [{\"type\": \"regular\", \"lower\": -1, \"upper\": "
+		"1, \"bins\": 5, "
 		"\"underflow\": false, \"overflow\": true, \"circular\": false}], "
 		"\"storage\": {\"type\": \"int\", \"index\": [[1, 4]], \"values\": [7, 8]}}\n";
 	/* A file that is worth a thread. */
@@ -166,7 +184,8 @@ const struct fault FAULTS[] = {
 	{"close", "", EIO, HARMLESS},
 	{"rename", "", EIO, FATAL},
 	{"fchmod", "", EPERM, FATAL},
-	{"fchown", "", EPERM, HARMLESS}, /* the next four: only the group's permissions are reduced then */
+	/* the next four: only the group's permissions are reduced then */
+	{"fchown", "", EPERM, HARMLESS},
 	{"getxattr", "", EIO, HARMLESS},
 	{"fsetxattr", "", ENOSPC, HARMLESS},
 	{"fremovexattr", "", EIO, HARMLESS},
@@ -179,8 +198,8 @@ const struct fault FAULTS[] = {
 const size_t FAULT_COUNT = sizeof(FAULTS) / sizeof(FAULTS[0]);
 
 /*
- * A run that is added to a file locks its folder, which must be readable then, and makes a temporary file beforehand,
- * only to see whether it can be made.
+ * A run that is added to a file locks its folder, which must be readable then, and makes a
+ * temporary file beforehand, only to see whether it can be made.
  */
 static enum effect effect_on_adding(const char *function, const char *role, enum effect usual)
 {
@@ -228,7 +247,8 @@ void print_plan(const struct plan *plan)
 	if (plan->threads > 0)
 		printf(" -T%u", plan->threads);
 	if (plan->function)
-		printf(" TORTURE_FAIL=%s:%u:%d%s", plan->function, plan->n, plan->error, HOW[plan->how]);
+		printf(" TORTURE_FAIL=%s:%u:%d%s", plan->function, plan->n, plan->error,
+		       HOW[plan->how]);
 	if (plan->stage)
 		printf(" TORTURE_RAISE=%s:%u:%d:%s%s", plan->stage, plan->at, plan->signal,
 		       plan->after ? "after" : "before", plan->ignored ? " (ignored)" : "");

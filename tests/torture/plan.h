@@ -13,12 +13,14 @@ enum target { STDOUT, NEW, OLD, LINK, INTO_NEW, INTO_OLD };
 
 struct job {
 	const char *name;
-	const char *arguments; /* after -q, and after -o or --into where there is a target; with the FILEs of FILES */
-	const char *input;     /* of the other routes */
+	/* after -q, and after -o or --into where there is a target; with the FILEs of FILES */
+	const char *arguments;
+	const char *input; /* of the other routes */
 	enum route route;
 	enum target target;
-	int status;         /* when nothing fails */
-	const char *passes; /* the files that standard output is to get by --tee, one after another */
+	int status; /* when nothing fails */
+	/* the files that standard output is to get by --tee, one after another */
+	const char *passes;
 };
 
 extern const struct job JOBS[];

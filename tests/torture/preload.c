@@ -3,7 +3,8 @@
  * torture_preload: a library for LD_PRELOAD between the shipping program and libc, which makes
  * calls fail: one call, all calls from one on, or a little everywhere.
  *
- *   TORTURE_FAIL=function:N:errno   the Nth call fails and all after it; with :once at the end, that
+ *   TORTURE_FAIL=function:N:errno   the Nth call fails and all after it; with :once at the end,
+ *                                   that
  *                        one alone; with :others, the Nth one of all threads but the first
  *   TORTURE_RAISE=function:N:signal:before|after   the process gets a signal around the Nth call
  *   TORTURE_NOISE=SEED   reads and writes are cut short, calls are interrupted (EINTR), and what
@@ -20,9 +21,9 @@
  *
  * Out of reach are calls that libc makes of itself: stdio's open, read and close (fopen fails as a
  * whole here, its malloc is reached), what malloc and pthread_create ask of the system, and the
- * loader. torture.c gets at those by limits (setrlimit). -DTORTURE_NO_ALLOCATOR leaves the allocator
- * alone, for the address sanitizer, which has its own; its runtime must be set not to insist on
- * being the first library (ASAN_OPTIONS=verify_asan_link_order=0).
+ * loader. torture.c gets at those by limits (setrlimit). -DTORTURE_NO_ALLOCATOR leaves the
+ * allocator alone, for the address sanitizer, which has its own; its runtime must be set not to
+ * insist on being the first library (ASAN_OPTIONS=verify_asan_link_order=0).
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -199,7 +200,8 @@ static struct call start(enum function f, const char *role)
 	resolve();
 	const bool first = gettid() == getpid();
 	const unsigned long n = __atomic_add_fetch(&calls[f], 1, __ATOMIC_RELAXED);
-	const unsigned long others = first ? 0 : __atomic_add_fetch(&others_calls[f], 1, __ATOMIC_RELAXED);
+	const unsigned long others =
+		first ? 0 : __atomic_add_fetch(&others_calls[f], 1, __ATOMIC_RELAXED);
 	const bool raises = meets(&to_raise, f, n, others);
 	struct call c = {
 		.fails = meets(&to_fail, f, n, others),
@@ -280,7 +282,8 @@ ssize_t __read_chk(int fd, void *buffer, size_t n, size_t room)
 ssize_t pread(int fd, void *buffer, size_t n, off_t at)
 {
 	const struct call c = start(DO_pread, role_of(fd));
-	const ssize_t got = c.fails || interrupted() ? -1 : next.pread(fd, buffer, shortened(n), at);
+	const ssize_t got =
+		c.fails || interrupted() ? -1 : next.pread(fd, buffer, shortened(n), at);
 
 	end(c);
 	return got;
@@ -318,7 +321,8 @@ ssize_t write(int fd, const void *buffer, size_t n)
 ssize_t tee(int from, int to, size_t n, unsigned flags)
 {
 	const struct call c = start(DO_tee, role_of(from));
-	const ssize_t done = c.fails || interrupted() ? -1 : next.tee(from, to, shortened(n), flags);
+	const ssize_t done =
+		c.fails || interrupted() ? -1 : next.tee(from, to, shortened(n), flags);
 
 	end(c);
 	return done;
@@ -327,7 +331,9 @@ ssize_t tee(int from, int to, size_t n, unsigned flags)
 ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags)
 {
 	const struct call c = start(DO_splice, role_of(from));
-	const ssize_t done = c.fails || interrupted() ? -1 : next.splice(from, from_at, to, to_at, shortened(n), flags);
+	const ssize_t done = c.fails || interrupted()
+				     ? -1
+				     : next.splice(from, from_at, to, to_at, shortened(n), flags);
 
 	end(c);
 	return done;
@@ -601,7 +607,9 @@ extern void *__libc_calloc(size_t n, size_t bytes);
 extern void *__libc_realloc(void *p, size_t bytes);
 extern void *__libc_memalign(size_t align, size_t bytes);
 
-/* Counted after begin(), where there is a plan: what the loader allocates before it is not counted. */
+/*
+ * Counted after begin(), where there is a plan: what the loader allocates before it is not counted.
+ */
 static struct call start_allocation(enum function f)
 {
 	if (!next.write)
@@ -666,10 +674,12 @@ int madvise(void *at, size_t bytes, int advice)
 
 /* ---- threads, signals, the machine ---- */
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+		   void *argument)
 {
 	const struct call c = start(DO_pthread_create, "-");
-	const int error = c.fails ? to_fail.value : next.pthread_create(thread, attributes, run, argument);
+	const int error =
+		c.fails ? to_fail.value : next.pthread_create(thread, attributes, run, argument);
 
 	end(c);
 	return error;
@@ -717,7 +727,9 @@ int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *
 		const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
 {
 	const struct call c = start(DO_posix_spawn, "-");
-	const int error = c.fails ? to_fail.value : next.posix_spawn(pid, path, actions, attributes, argv, environment);
+	const int error =
+		c.fails ? to_fail.value
+			: next.posix_spawn(pid, path, actions, attributes, argv, environment);
 
 	end(c);
 	return error;

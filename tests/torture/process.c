@@ -40,7 +40,8 @@ static void prepare(const struct plan *plan)
 		die("sub");
 	if (adds(job) && unlink(FILES_OF[job->target]) != 0 && errno != ENOENT)
 		die("unlink");
-	if (job->target == OLD || job->target == LINK || (job->target == INTO_OLD && !plan->alone)) {
+	if (job->target == OLD || job->target == LINK ||
+	    (job->target == INTO_OLD && !plan->alone)) {
 		spill(FILES_OF[job->target], old_bytes(job), strlen(old_bytes(job)));
 		if (chmod(FILES_OF[job->target], OLD_MODE) != 0)
 			die("chmod");
@@ -144,7 +145,8 @@ static void become(const struct plan *plan, int in)
 	char text[512], threads[16], *argv[ARGS_MAX] = {gpuhist, (char *)(uintptr_t) "-q"};
 	int argc = 2;
 
-	const int out = plan->closed ? unread() : open("../out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
+	const int out =
+		plan->closed ? unread() : open("../out", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	const int err = open("../err", O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	if (in < 0 || out < 0 || err < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(err, 2) < 0)
 		die("descriptors");
@@ -164,7 +166,8 @@ static void become(const struct plan *plan, int in)
 	}
 	setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
 	if (plan->resource >= 0)
-		setrlimit((__rlimit_resource_t)plan->resource, &(struct rlimit){plan->limit, plan->limit});
+		setrlimit((__rlimit_resource_t)plan->resource,
+			  &(struct rlimit){plan->limit, plan->limit});
 	for (size_t i = 0; i < SIGNAL_COUNT; i++)
 		signal(SIGNALS[i], plan->ignored && SIGNALS[i] == plan->signal ? SIG_IGN : SIG_DFL);
 	if (plan->function || plan->stage || plan->noise) {
@@ -172,7 +175,8 @@ static void become(const struct plan *plan, int in)
 		set("TORTURE_LOG", "%s/log", folder);
 	}
 	if (plan->function)
-		set("TORTURE_FAIL", "%s:%u:%d%s", plan->function, plan->n, plan->error, HOW[plan->how]);
+		set("TORTURE_FAIL", "%s:%u:%d%s", plan->function, plan->n, plan->error,
+		    HOW[plan->how]);
 	if (plan->stage)
 		set("TORTURE_RAISE", "%s:%u:%d:%s", plan->stage, plan->at, plan->signal,
 		    plan->after ? "after" : "before");

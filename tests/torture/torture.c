@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* torture - the shipping program while the system around it fails
+/*
+ * torture - the shipping program while the system around it fails
  *
  *   torture GPUHIST PRELOAD                short: every job, every function, every early call
  *   torture GPUHIST PRELOAD SEED SECONDS   random plans until the time is over
  *
- * PRELOAD is torture_preload.so, made from preload.c: its head says how a plan is written. For each job the Nth
- * call of each function fails, alone or with all later ones, N rising until no call meets the fault; signals
- * arrive before and after calls; reads and writes are cut short and interrupted; memory, descriptors and file
- * sizes are limited.
+ * PRELOAD is torture_preload.so, made from preload.c: its head says how a plan is written. For each
+ * job the Nth call of each function fails, alone or with all later ones, N rising until no call
+ * meets the fault; signals arrive before and after calls; reads and writes are cut short and
+ * interrupted; memory, descriptors and file sizes are limited.
  *
  * What must hold: the program ends, by itself or by the signal that it was sent. With exit status 0
  * what it publishes is exact to the byte. Otherwise it says one line and publishes nothing: a file
@@ -55,7 +56,10 @@ static bool torture(const struct plan *plan)
 	const char *why = judge(plan, &r);
 
 	if (killed) {
-		/* A signal that cannot be caught leaves a temporary file; it must not disturb the next run. */
+		/*
+		 * A signal that cannot be caught leaves a temporary file; it must not disturb the
+		 * next run.
+		 */
 		struct plan again = PLAIN;
 		again.job = plan->job;
 		struct result s = run(&again);
@@ -92,8 +96,8 @@ static struct bytes joined(const char *names)
 }
 
 /*
- * What the job publishes and says, learned from a plain run of one thread; then its own threads, with
- * the library, and a fault far after the last call.
+ * What the job publishes and says, learned from a plain run of one thread; then its own threads,
+ * with the library, and a fault far after the last call.
  */
 static void learn(size_t k)
 {
@@ -224,7 +228,8 @@ static rlim_t least_memory(void)
 	plan.resource = RLIMIT_AS;
 	for (plan.limit = 0;; plan.limit += 1 << 16) {
 		struct result r = run(&plan);
-		const bool loaded = r.status >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0;
+		const bool loaded =
+			r.status >= 0 && WIFEXITED(r.status) && WEXITSTATUS(r.status) == 0;
 		result_free(&r);
 		if (loaded || plan.limit > (rlim_t)1 << 30)
 			return plan.limit;
@@ -341,7 +346,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: torture GPUHIST PRELOAD [SEED SECONDS]\n");
 		return 2;
 	}
-	if (!realpath(argv[1], gpuhist) || !realpath(argv[2], preload) || pipe2(ends, O_CLOEXEC) != 0)
+	if (!realpath(argv[1], gpuhist) || !realpath(argv[2], preload) ||
+	    pipe2(ends, O_CLOEXEC) != 0)
 		die(argv[1]);
 	for (unsigned part = 0; part < PARTS; part++) {
 		const pid_t pid = fork();

@@ -70,14 +70,16 @@ static bool begins(struct bytes whole, struct bytes part)
 }
 
 /* Whole and new, or as before. */
-static const char *judge_file(const struct plan *plan, const struct result *r, const struct damage *d, bool ok)
+static const char *judge_file(const struct plan *plan, const struct result *r,
+			      const struct damage *d, bool ok)
 {
 	const struct job *job = &JOBS[plan->job];
 	const bool made = job->target == NEW || job->target == INTO_NEW;
 	const struct bytes old = {(char *)(uintptr_t)old_bytes(job), strlen(old_bytes(job))};
 	const bool is_new = job->status == 0 && same(r->published, expected[plan->job]);
 	/* Bad input is no reason to pass less than all of it. */
-	const bool all = ok || (r->status >= 0 && WIFEXITED(r->status) && WEXITSTATUS(r->status) == 3);
+	const bool all =
+		ok || (r->status >= 0 && WIFEXITED(r->status) && WEXITSTATUS(r->status) == 3);
 	const bool is_old = made ? !r->published.data : same(r->published, old);
 	struct stat st;
 
@@ -89,10 +91,12 @@ static const char *judge_file(const struct plan *plan, const struct result *r, c
 		return "a failed run has published";
 	if (!job->passes && r->out.n > 0)
 		return "something on standard output";
-	if (job->passes && all ? !same(r->out, passes[plan->job]) : !begins(passes[plan->job], r->out))
+	if (job->passes && all ? !same(r->out, passes[plan->job])
+			       : !begins(passes[plan->job], r->out))
 		return "what was passed is not the input";
 	/* Where a list or a group cannot be kept, the group gets fewer permissions. */
-	if (!made && (stat(FILES_OF[job->target], &st) != 0 || (st.st_mode & 07777 & ~(mode_t)OLD_MODE)))
+	if (!made &&
+	    (stat(FILES_OF[job->target], &st) != 0 || (st.st_mode & 07777 & ~(mode_t)OLD_MODE)))
 		return "the file is more readable than it was";
 	if (!made && (st.st_mode & 0600) != (OLD_MODE & 0600))
 		return "the file has lost its mode";
@@ -111,12 +115,14 @@ static const char *judge_rescue(const struct plan *plan, const struct result *r)
 
 	/* A single fault must not cost the counts. */
 	if (!text)
-		return plan->how == ONCE && plan->resource < 0 && end && strstr(r->err.data, "the rescue file failed")
+		return plan->how == ONCE && plan->resource < 0 && end &&
+				       strstr(r->err.data, "the rescue file failed")
 			       ? "one fault has cost the counts"
 			       : NULL;
 	if (same(r->published, expected[plan->job]))
 		return "added, and saved to be added again";
-	snprintf(name, sizeof(name), "%.*s", (int)(end - text - (long)strlen(SAVED)), text + strlen(SAVED));
+	snprintf(name, sizeof(name), "%.*s", (int)(end - text - (long)strlen(SAVED)),
+		 text + strlen(SAVED));
 	struct bytes saved = slurp(name);
 	const bool right = same(saved, counted[plan->job]);
 	free(saved.data);
@@ -125,7 +131,8 @@ static const char *judge_rescue(const struct plan *plan, const struct result *r)
 }
 
 /* The end of a run without a signal from us. */
-static const char *judge_exit(const struct plan *plan, const struct result *r, const struct damage *d)
+static const char *judge_exit(const struct plan *plan, const struct result *r,
+			      const struct damage *d)
 {
 	const int status = WEXITSTATUS(r->status), usual = JOBS[plan->job].status;
 	const bool harmless = d->effect == HARMLESS && plan->resource < 0 && !plan->closed;
@@ -158,7 +165,8 @@ const char *judge(const struct plan *plan, const struct result *r)
 		return "hangs";
 	if (ended)
 		why = judge_exit(plan, r, &d);
-	else if (survives(plan) || WTERMSIG(r->status) != plan->signal || !(r->raised || plan->closed))
+	else if (survives(plan) || WTERMSIG(r->status) != plan->signal ||
+		 !(r->raised || plan->closed))
 		why = "died of a signal";
 	if (!why && ended && !ok && adds(&JOBS[plan->job]))
 		why = judge_rescue(plan, r);
@@ -182,8 +190,8 @@ bool may_leave(const struct plan *plan, const struct result *r)
 
 const char *judge_order(size_t k, const char *log)
 {
-	static const char *const STEPS[] = {"fsync out\n", "close out\n", "rename -\n", "open folder\n",
-					    "fsync folder\n"};
+	static const char *const STEPS[] = {"fsync out\n", "close out\n", "rename -\n",
+					    "open folder\n", "fsync folder\n"};
 	size_t step = 0;
 
 	for (const char *p = log; *p; p += strcspn(p, "\n") + 1) {
@@ -192,7 +200,8 @@ const char *judge_order(size_t k, const char *log)
 		for (size_t i = 0; i < sizeof(STEPS) / sizeof(STEPS[0]); i++) {
 			if (strncmp(p, STEPS[i], strlen(STEPS[i])) != 0)
 				continue;
-			if (i == 1 && step == 0) /* the old file, opened only to see whether it may be written */
+			if (i == 1 && step == 0) /* the old file, opened only to see whether it may
+						    be written */
 				continue;
 			if (i == 3 && step == 0) /* the folder, to be locked */
 				continue;
@@ -200,5 +209,6 @@ const char *judge_order(size_t k, const char *log)
 				return "synced, closed and renamed in the wrong order";
 		}
 	}
-	return JOBS[k].status == 0 && step != sizeof(STEPS) / sizeof(STEPS[0]) ? "not synced" : NULL;
+	return JOBS[k].status == 0 && step != sizeof(STEPS) / sizeof(STEPS[0]) ? "not synced"
+									       : NULL;
 }
