@@ -26,8 +26,10 @@ struct job {
 extern const struct job JOBS[];
 extern const size_t JOB_COUNT;
 
-/* The job whose first calls look at the first bytes; it works without them too. */
+/* Jobs whose first calls look at first bytes, before a pipe is read or for a GPU; they work without
+ * that too. */
 extern const char LOOKS_AHEAD[];
+extern const char LOOKS_AT_FILES[];
 
 /* Is the target a document that the run is added to? */
 bool adds(const struct job *job);

@@ -35,7 +35,9 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 		if (!fails)
 			continue;
 		enum effect e = effect_of(&JOBS[plan->job], function, role, plan->error);
-		if (e == FATAL && JOBS[plan->job].name == LOOKS_AHEAD)
+		const char *const name = JOBS[plan->job].name;
+		/* Without a look at an input before the run all is counted too. */
+		if (e == FATAL && (name == LOOKS_AHEAD || name == LOOKS_AT_FILES))
 			e = EITHER;
 		/* The thread that passes is no worker. */
 		if (JOBS[plan->job].passes && strcmp(function, "pthread_create") == 0)
