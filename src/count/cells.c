@@ -37,7 +37,16 @@ static const struct isa *forced; /* NULL: the best */
  * machine, where a hypervisor answers each question.
  */
 #ifdef CPU_FEATURE_ACTIVE
-#define HAVE(glibc, compiler) CPU_FEATURE_ACTIVE(glibc)
+/* CPU_FEATURE_ACTIVE, which shifts a signed 1 by 31 places for some. */
+static bool active(unsigned feature)
+{
+	const unsigned bits = 8 * sizeof(unsigned), leaf = 4 * bits;
+
+	return __x86_get_cpuid_feature_leaf(feature / leaf)->active_array[feature % leaf / bits] >>
+		       feature % bits &
+	       1;
+}
+#define HAVE(glibc, compiler) active(x86_cpu_##glibc)
 #else
 #define HAVE(glibc, compiler) __builtin_cpu_supports(compiler)
 #endif
