@@ -54,7 +54,8 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 			e = EITHER;
 		/* A read ahead in frames that fails is repeated by the thread that needs the bytes.
 		 */
-		if (e == FATAL && strcmp(function, "pread") == 0 && in_frames(&JOBS[plan->job]))
+		if (e == FATAL && plan->how != FOR_GOOD && strcmp(function, "pread") == 0 &&
+		    in_frames(&JOBS[plan->job]))
 			e = EITHER;
 		/* The thread that passes is no worker. */
 		if (JOBS[plan->job].passes && strcmp(function, "pthread_create") == 0)
