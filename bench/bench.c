@@ -464,7 +464,7 @@ static void device_times(const char *device, const char *arguments, double *seco
 	*cpu = median(c, runs);
 }
 
-#define TIMES                                                                               \
+#define TIMES \
 	8 /* how often a file is named, so that the job is much longer than the GPU's start \
 	   */
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernels: the kernels alone, on data in device memory, as the program chooses and launches them.
- * On a machine with a GPU. usage: kernels [GIB [WHICH]] (of data; default 3, below 4; WHICH: ranges
- * below and "layout", as in
+ * kernels: the kernels alone, on data in device memory, as the program chooses and launches
+ * them. On a machine with a GPU.
+ * usage: kernels [GIB [WHICH]]       (of data; default 3, below 4; WHICH: ranges below and "layout", as in
  *                                    "random log mod auto layout"; default all)
  *
- * Each line is a job, each column a kind of data, in GB/s, then the least of them over reading:
- * what the fastest of the kernels that only look for the least and greatest sample makes of the
- * same memory. Clearing the counters is included. The time is the host's, from launch to event, so
- * some 10 us of it are not the kernel's.
+ * Each line is a job, each column a kind of data, in GB/s, then the least of them over reading: what the
+ * fastest of the kernels that only look for the least and greatest sample makes of the same memory. Clearing the
+ * counters is included. The time is the host's, from launch to event, so some 10 us of it are not the kernel's.
  */
 #include <math.h>
 #include <stdio.h>

@@ -5,11 +5,9 @@
  * usage: lanes FILE
  *
  *   fill      threads read the file into slots and give them back uncounted
- *   count     threads submit slots as they were filled over and over: doorbell, copy, clear,
- *             kernel, fetch, answer
- *   whole     the program's workers on the GPU alone: fill, submit, reap, commit. One after the
- *             other the two would reach the harmonic sum of their rates; overlapped they reach the
- *             smaller one
+ *   count     threads submit slots as they were filled over and over: doorbell, copy, clear, kernel, fetch, answer
+ *   whole     the program's workers on the GPU alone: fill, submit, reap, commit. One after the other the two would
+ *             reach the harmonic sum of their rates; overlapped they reach the smaller one
  *   windows   one worker hands over ranges of the file, which the helper maps and page-locks
  *
  * Each line has the processor time of this process and that of the helper.

@@ -8,8 +8,8 @@
  * other, start to end. A row shows the least processor time of each, which other programs disturb
  * less than the wall clock; there is one thread. Then 8-bit samples in memory, through count.h, in
  * blocks of 128 KiB. PEERS=FILE.so in the environment adds loops from elsewhere; FILE.so defines
- *     struct { const char *name; void (*count)(unsigned char *p, unsigned n, unsigned *counts); }
- * peers[]; where the last name is NULL and counts are 256 totals, to be set.
+ *     struct { const char *name; void (*count)(unsigned char *p, unsigned n, unsigned *counts); } peers[];
+ * where the last name is NULL and counts are 256 totals, to be set.
  */
 #include <dlfcn.h>
 #include <math.h>

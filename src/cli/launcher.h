@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher: which part of how many this process is by the variables of the launcher that started
- * it, for --part=auto. Pure: the environment is asked through a function.
+ * launcher: which part of how many this process is by the variables of the launcher that started it, for
+ * --part=auto. Pure: the environment is asked through a function.
  *
- * There are four sources, each with a rank and a number of tasks: Open MPI's mpirun, launchers that
- * speak PMI (MPICH, Intel MPI, Cray), srun, and arrays of Slurm. One launcher may run inside
- * another, and leaves the outer one's variables in place; so:
+ * There are four sources, each with a rank and a number of tasks: Open MPI's mpirun, launchers that speak PMI (MPICH,
+ * Intel MPI, Cray), srun, and arrays of Slurm. One launcher may run inside another, and leaves the outer one's
+ * variables in place; so:
  *
- * - A source of one task leaves the parts to the others: `mpirun -n 1`, or `srun -n 1`, in each
- *   task of an array.
- * - Ranks of mpirun may have the variables of the step by which mpirun started its own servers on
- *   other nodes. So a
- * step says nothing where mpirun has more than one rank; where mpirun has one rank and the step
- * more tasks, it cannot be told which is meant.
- * - Any other two sources of more than one task contradict each other, unless Open MPI and PMI say
- *   the same.
+ * - A source of one task leaves the parts to the others: `mpirun -n 1`, or `srun -n 1`, in each task of an array.
+ * - Ranks of mpirun may have the variables of the step by which mpirun started its own servers on other nodes. So a
+ * step says nothing where mpirun has more than one rank; where mpirun has one rank and the step more tasks, it cannot
+ * be told which is meant.
+ * - Any other two sources of more than one task contradict each other, unless Open MPI and PMI say the same.
  * - SLURM_PROCID alone is that of a batch script, which is no part.
- * - An array's tasks must be all of one row of numbers, as in 0-7 or 3-9:3. Of a list like 1,3,7,
- *   which is how a few
+ * - An array's tasks must be all of one row of numbers, as in 0-7 or 3-9:3. Of a list like 1,3,7, which is how a few
  * tasks are started again, the numbers of the parts cannot be known.
  */
 #ifndef GPUHIST_LAUNCHER_H

@@ -8,8 +8,7 @@
  *   whole     cells in shared memory, once
  *   pair      up to twice the cells that fit: two blocks share them
  *   split     any number: samples are sorted into buckets that fit, then counted
- *   far       any number, in a table that stays: added straight to it, except for the cells that a
- *             block meets first
+ *   far       any number, in a table that stays: added straight to it, except for the cells that a block meets first
  *
  * Channels are counted by kernels of their own, for any kind of bins. Samples with gaps between
  * them are packed first. Of samples whose bins are not known yet the extent is found too.

@@ -6,8 +6,7 @@
  * memory with us. gpu_start returns without waiting. A worker opens a lane, its own way to one
  * device, takes slots for it and gives them chunks of samples:
  *
- *	gpu_take_slot; gpu_fill; gpu_submit or gpu_submit_window; gpu_done until it is GPU_DONE;
- *gpu_free
+ *	gpu_take_slot; gpu_fill; gpu_submit or gpu_submit_window; gpu_done until it is GPU_DONE; gpu_free
  *
  * Any worker may take any free slot of its device, so as many workers feed the GPU as find a slot,
  * and the bus decides how many that is. Where counters stay on the device (many cells), gpu_epoch.h

@@ -8,9 +8,9 @@
  * ends when the next chunk would not fit, or when the last lane leaves:
  *
  *	all that was submitted is counted
- *	the device adds up the counters of each piece (ORDER_SUMS); the sums must add up to the
- *epoch's samples each piece is fetched (ORDER_PIECE), must have the sum that the device gave, and
- *is added to the totals the table is cleared
+ *	the device adds up the counters of each piece (ORDER_SUMS); the sums must add up to the epoch's samples
+ *	each piece is fetched (ORDER_PIECE), must have the sum that the device gave, and is added to the totals
+ *	the table is cleared
  *
  * The lanes that wait for this share the pieces. So nothing is added that was not checked, and for
  * each piece it is known whether it was added.

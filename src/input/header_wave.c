@@ -3,8 +3,7 @@
  * header_wave: RIFF/WAVE, RIFX (big endian), RF64 and BW64 (sizes of 64 bits in a ds64 chunk): EBU
  * Tech 3306, ITU-R BS.2088.
  *
- *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size
- *is odd
+ *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size is odd
  *
  * The chunk fmt comes before the chunk data; others, of any length, may be anywhere. The first size
  * is used for one thing only: where it reaches past samples of 0 bytes, there are none, and other

@@ -7,10 +7,9 @@
  * covers. So a thread that fails can always take the lock and end every wait: readers in poll by
  * the wake-up pipe, the others by the two conditions.
  *
- *   work     there may be something to do: an input is free, a piece is ready, a path can be
- *            opened, or there is nothing more to come. Threads without work wait here (source.c)
- *   settled  something that another thread held has come back: an offset, memory, a piece
- *            (zstd_read.h)
+ *   work     there may be something to do: an input is free, a piece is ready, a path can be opened,
+ *            or there is nothing more to come. Threads without work wait here (source.c)
+ *   settled  something that another thread held has come back: an offset, memory, a piece (zstd_read.h)
  *
  * Functions are called with the lock held unless they say otherwise, and keep it; those whose names
  * end in _unlocks give it up in between.
@@ -55,12 +54,8 @@ struct input {
 	bool sliced;       /* only the records from `from` on, up to `to`, are wanted ... */
 	uint64_t from, to; /* ... of those that it holds */
 	uint64_t until;    /* where the last of them ends, on the same scale as `first` */
-	bool begins,
-		/*
-		 * what is skipped, and what follows its last record, is ours; always true except
-		 * for a slice
-		 */
-		ends;
+	bool begins;       /* what is skipped is ours: always true except for a slice */
+	bool ends;         /* so is what follows its last record */
 	/* Its header. Offsets are those of the decoded bytes, from where the input begins. */
 	struct header header;    /* its format is NULL if it has none */
 	struct header_scan scan; /* ... for what follows the samples */
@@ -138,12 +133,8 @@ struct source {
 	 */
 	int64_t memory, memory_left;
 	bool memory_wanted; /* a thread waits for some of it */
-	unsigned seams,
-		/*
-		 * records that are being put together from several units: how many now, and the
-		 * most
-		 */
-		seam_most;
+	unsigned seams;     /* records that are being put together from several units ... */
+	unsigned seam_most; /* ... and the most there may be */
 };
 
 /* What source_take was asked for, and how far that is answered. */

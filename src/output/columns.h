@@ -2,19 +2,14 @@
 /*
  * columns: the bins of a histogram as the columns of a picture, at most about 2,000 of them.
  *
- * A column is a run of whole bins, and its area is in proportion to the samples in it, whatever is
- * joined:
+ * A column is a run of whole bins, and its area is in proportion to the samples in it, whatever is joined:
  *
- *	equal bins and equal ratios    K bins a column; its height is what is in it, "samples per K
- *                                        bins"
- *	explicit edges                 at their true positions, bins joined that are narrower than a
- *                                        picture can
- *	                               show; its height is "samples per W", W the width of the
- *narrowest column
+ *	equal bins and equal ratios    K bins a column; its height is what is in it, "samples per K bins"
+ *	explicit edges                 at their true positions, bins joined that are narrower than a picture can
+ *	                               show; its height is "samples per W", W the width of the narrowest column
  *
- * The last column may have fewer than K bins: what is in it counts in proportion. Where explicit
- * edges are above zero and the last is at least 1000 times the first, the axis is logarithmic, and
- * heights are samples per decade.
+ * The last column may have fewer than K bins: what is in it counts in proportion. Where explicit edges are above
+ * zero and the last is at least 1000 times the first, the axis is logarithmic, and heights are samples per decade.
  */
 #ifndef GPUHIST_COLUMNS_H
 #define GPUHIST_COLUMNS_H

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_plot: a histogram as a picture of text, for a terminal. Channel after channel, each with a
- * title, rows and a footer that fit a screen together with the prompt. All channels have the same
- * rows, so that they can be compared.
+ * write_plot: a histogram as a picture of text, for a terminal. Channel after channel, each with a title, rows and a
+ * footer that fit a screen together with the prompt. All channels have the same rows, so that they can be compared.
  *
  *     f32: 1000 bins from -5 to 5, 50 a row
  *     -1.0 |##########################      |  9193   9.2%
  *
- * A row is named by its lower edge. A bar is between two lines, which show where it begins and
- * ends, in whatever colours. Where columns are few the percentages go first, then counts are
- * rounded, then they go too, and at last the front of labels; the bar always stays.
+ * A row is named by its lower edge. A bar is between two lines, which show where it begins and ends, in whatever
+ * colours. Where columns are few the percentages go first, then counts are rounded, then they go too, and at last the
+ * front of labels; the bar always stays.
  */
 #include "output/write.h"
 

@@ -18,16 +18,13 @@
  *   FAKECUDA_KILL=symbol:N           the process is killed in the Nth call of symbol (or of "any")
  *   FAKECUDA_STOP=symbol:N           it is stopped there, by SIGSTOP
  *   FAKECUDA_HANG_CALL=symbol:N      this call never returns
- *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to say or to write what it should not
- *                                    (hostile.c)
+ *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to say or to write what it should not (hostile.c)
  *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
  *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
- *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device;
- *                                    PATH is absolute
+ *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device; PATH is absolute
  *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
- *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong:
- *                                    ..." before it aborts, and "+kind", "-kind" for what is made
- *                                    and given back
+ *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong: ..." before it
+ *                                    aborts, and "+kind", "-kind" for what is made and given back
  *
  * It says what is wrong and aborts when the program does what a driver would punish or forgive
  * in silence: copies and fills past an allocation, freed memory or handles, host memory that

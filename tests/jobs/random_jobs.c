@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * random_jobs - gives gpuhist and the oracle the same random jobs
+/* random_jobs - gives gpuhist and the oracle the same random jobs
  *
  *   random_jobs GPUHIST ORACLE SEED JOBS [SECONDS] [-- OPTION...]
  *   random_jobs GPUHIST ORACLE SEED --only K [-- OPTION...]
@@ -14,8 +13,8 @@
  *
  * The inputs of a failed job stay in a folder that the report names.
  *
- * Files: chance, type, range, binning, layout and data (job.h), header, input, command, process,
- * verdict. Each uses only those before it.
+ * Files: chance, type, range, binning, layout and data (job.h), header, input, command, process, verdict.
+ * Each uses only those before it.
  */
 #include <math.h>
 #include <signal.h>
