@@ -21,6 +21,14 @@ LC_ALL=C
 export LC_ALL
 passed=0 failed=0
 
+# What "# needs: WORD..." in a script names.
+has() {
+	case $1 in
+	terminals) script -qc true /dev/null >/dev/null 2>&1 ;;
+	*) command -v "$1" >/dev/null ;;
+	esac
+}
+
 if [ $# -eq 0 ]; then
 	for script in "$here"/cli/*.sh; do
 		name=$(basename "$script" .sh)
@@ -28,6 +36,14 @@ if [ $# -eq 0 ]; then
 	done
 fi
 for name in "$@"; do
+	missing=
+	for need in $(sed -n 's/^# needs: //p' "$here/cli/$name.sh"); do
+		has "$need" || missing=$need
+	done
+	if [ -n "$missing" ]; then
+		echo "left out: cli/$name (no $missing here)"
+		continue
+	fi
 	work=$bin/work
 	mkdir "$work"
 	(cd "$work" && sh -u -c '. "$1/lib.sh"; . "$1/$2.sh"' sh "$here/cli" "$name") \

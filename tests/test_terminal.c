@@ -6,6 +6,7 @@
 #include "cli/terminal.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -129,7 +130,11 @@ int main(void)
 {
 	const int leader = posix_openpt(O_RDWR | O_NOCTTY);
 
-	CHECK(leader >= 0 && grantpt(leader) == 0 && unlockpt(leader) == 0, "no pseudo terminal");
+	/* A root without /dev/pts, as containers and build daemons have. */
+	if (leader < 0 || grantpt(leader) != 0 || unlockpt(leader) != 0) {
+		puts("left out: no terminals here");
+		return check_report();
+	}
 	const int fd = open(ptsname(leader), O_RDWR | O_NOCTTY);
 	CHECK(fd >= 0 && ioctl(fd, TIOCSWINSZ, &(struct winsize){.ws_row = 33, .ws_col = 101}) == 0,
 	      "its size");

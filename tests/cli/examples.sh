@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: zstd
 # Every command of the manual, of README's "More pipelines" and of its line for cron, run as it is printed on small
 # inputs. Of what a command writes the transcript has the lines, and the sum of the counts; of other files the bytes.
 # shellcheck shell=sh

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: zstd
 # Inputs that say what they are: NumPy's .npy, WAVE, PGM and PPM, by every route; what is refused.
 # shellcheck shell=sh
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: zstd
 # Channels, records with a sample somewhere, padded rows: alone, together, with -S, -n, tails and zstd; and
 # what does not fit together.
 # shellcheck shell=sh

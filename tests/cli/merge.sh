@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: zstd
 # --merge: histograms of parts add up to that of the whole, in every format; what does not belong together is named.
 # shellcheck shell=sh
 seq 1 500 | tr -d '\n' | head -c 1200 >p1

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: terminals
 # Pictures of text: -f plot and -p.
 # shellcheck shell=sh
 unset COLUMNS LINES LC_CTYPE LANG NO_COLOR

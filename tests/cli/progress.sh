@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: zstd
 # The line of progress where stderr is no terminal, and SIGUSR1. Sizes are exact; times and rates are shown as N.
 # shellcheck shell=sh
 mkfifo pipe

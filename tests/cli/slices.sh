@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: zstd
 # --part=K/N: slices of all records, what they add up to, and what cannot be cut into slices.
 # shellcheck shell=sh
 bytes '\000\001\002\003\004\005\006\007\010\011' >ten

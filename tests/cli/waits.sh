@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# needs: zstd
 # An error ends the run although another thread waits for an input that gives nothing; inputs that come late.
 # shellcheck shell=sh
 # 12 MB in frames of their own: the first one's checksum is wrong.

@@ -1,0 +1,36 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# README's commands, word by word, in a root of a bare Debian 12 that debootstrap makes: no /dev/pts, and under
+# nohup, as in a container or a cron job. As root. usage: tests/bare.sh
+set -eu
+cd "$(dirname "$0")/.."
+root=$(mktemp -d)
+trap 'rm -rf --one-file-system "$root"' EXIT
+apt_of() { # FORMAT: what apt says of the main archive
+	apt-get indextargets --format "$1" 'Created-By: Packages' 'Component: main' 'Codename: bookworm' | head -n 1
+}
+mirror=$(apt_of '$(REPO_URI)')
+debootstrap --variant=minbase bookworm "$root" "$mirror" >"$root.log" 2>&1 || { cat "$root.log" && exit 1; }
+rm "$root.log"
+mkdir "$root/gpuhist"
+git ls-files -z | tar c --null -T - | tar x -C "$root/gpuhist"
+# The indented lines of its section "Try it": one installs and builds, one tests.
+sed -n '/^## Try it/,/^## /s/^    //p' README.md >"$root/commands"
+grep -q '^apt-get update && apt-get install .* && make && make demo$' "$root/commands"
+grep -qx 'make check' "$root/commands"
+cat "$root/commands"
+# The mounts end with the namespace that unshare makes. Only what every container has, but terminals.
+unshare --mount --pid --fork sh -eu -c '
+	root=$1
+	mount -t proc proc "$root/proc"
+	mount -t tmpfs tmpfs "$root/dev"
+	for device in null zero full random urandom; do
+		: >"$root/dev/$device"
+		mount --bind "/dev/$device" "$root/dev/$device"
+	done
+	mkdir "$root/dev/shm" && ln -s /proc/self/fd "$root/dev/fd"
+	ln -s fd/0 "$root/dev/stdin" && ln -s fd/1 "$root/dev/stdout" && ln -s fd/2 "$root/dev/stderr"
+	cp /etc/resolv.conf /etc/hosts "$root/etc/"
+	exec nohup chroot "$root" env -i HOME=/root PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+		sh -c "cd /gpuhist && set -eu && . /commands" </dev/null
+' sh "$root"
