@@ -9,6 +9,7 @@ trap 'rm -rf --one-file-system "$root"' EXIT
 apt_of() { # FORMAT: what apt says of the main archive
 	apt-get indextargets --format "$1" 'Created-By: Packages' 'Component: main' 'Codename: bookworm' | head -n 1
 }
+# shellcheck disable=SC2016 # apt's own variable
 mirror=$(apt_of '$(REPO_URI)')
 debootstrap --variant=minbase bookworm "$root" "$mirror" >"$root.log" 2>&1 || { cat "$root.log" && exit 1; }
 rm "$root.log"
@@ -19,6 +20,7 @@ sed -n '/^## Try it/,/^## /s/^    //p' README.md >"$root/commands"
 grep -q '^apt-get update && apt-get install .* && make && make demo$' "$root/commands"
 grep -qx 'make check' "$root/commands"
 cat "$root/commands"
+# shellcheck disable=SC2016 # of the shell in there
 # The mounts end with the namespace that unshare makes. Only what every container has, but terminals.
 unshare --mount --pid --fork sh -eu -c '
 	root=$1

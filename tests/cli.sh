@@ -37,6 +37,7 @@ if [ $# -eq 0 ]; then
 fi
 for name in "$@"; do
 	missing=
+	# shellcheck disable=SC2013 # words
 	for need in $(sed -n 's/^# needs: //p' "$here/cli/$name.sh"); do
 		has "$need" || missing=$need
 	done

@@ -5,7 +5,7 @@
 # usage: tests/run.sh [--quick] GPUHIST BUILD [SEED [JOBS [SECONDS]]]
 # BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs. --quick: unit
 # tests and transcripts only. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of
-# valgrind.sh too; QUICK=1, less of gpu_check.
+# valgrind.sh too; QUICK=1, less of gpu_check; ONLY='NAME...', these tests alone.
 set -u
 
 # The part that runs one test: tests/run.sh --one FOLDER NAME, whose command is FOLDER/NAME.sh. Its
@@ -55,8 +55,12 @@ trap 'rm -rf "$folder"' EXIT
 signals=--default-signal=HUP,INT,QUIT,TERM,PIPE,USR1
 env $signals true 2>/dev/null || signals=
 
-# test_of NAME COMMAND...: one more test.
+# test_of NAME COMMAND...: one more test, if it is wanted.
 test_of() {
+	for only in ${ONLY:-$1}; do
+		[ "$only" != "$1" ] || break
+	done
+	[ "$only" = "$1" ] || return 0
 	echo "$1" >>"$folder/list"
 	command=$folder/$1.sh
 	shift
@@ -142,17 +146,10 @@ if [ -z "$quick" ]; then
 		;;
 	esac
 fi
-# In two halves, so that one does not end long after all else.
-half() { # PATTERN: the transcripts that have such names
-	for script in "$here"/cli/$1.sh; do
-		[ "$script" = "$here/cli/lib.sh" ] || basename "$script" .sh
-	done
-}
-# shellcheck disable=SC2046 # words
-{
-	test_of cli_a_l sh "$here/cli.sh" "$gpuhist" $(half '[a-l]*')
-	test_of cli_m_z sh "$here/cli.sh" "$gpuhist" $(half '[m-z]*')
-}
+for script in "$here"/cli/*.sh; do
+	name=$(basename "$script" .sh)
+	[ "$name" = lib ] || test_of "cli_$name" sh "$here/cli.sh" "$gpuhist" "$name"
+done
 test_of tour sh "$here/tour.sh" "$gpuhist"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
