@@ -85,7 +85,7 @@ static bool is_one_of(const char *suffix, const char *const *list)
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 {
 	static const char *const COMPRESSED[] = {".gz",  ".zst", ".xz", ".bz2",
-						 ".lz4", ".zip", NULL};
+						 ".lz4", ".zip", ".svgz", NULL};
 	static const char *const OTHERS[] = {
 		".npz",  ".png",     ".jpg",     ".jpeg", ".gif",  ".webp", ".pdf",  ".h5",
 		".hdf5", ".parquet", ".feather", ".mat",  ".root", ".xlsx", ".html", NULL};

@@ -45,7 +45,7 @@ for name in H.TSV h.Json H.RAW h.NPY; do
 	run gpuhist -t u8 -b 2 -q ones -o $name
 	od -An -c "$name" | head -n 1
 done
-for name in h.SVG h.csv.gz h.csv.ZST h.xz h.npz h.png h.GIF h.h5 h.parquet; do
+for name in h.SVG h.svgz h.csv.gz h.csv.ZST h.xz h.npz h.png h.GIF h.h5 h.parquet; do
 	run gpuhist -t u8 ones -o $name
 	[ ! -e $name ] || echo "$name was made"
 done
