@@ -17,6 +17,8 @@ int options_format(struct job *job, const char *text, struct fail *fail)
 
 int options_plot(struct job *job, const char *text, struct fail *fail)
 {
+	if (text && text[0] == '=') /* -p=log, as in --plot=log */
+		text++;
 	if (text && strcmp(text, "log") != 0)
 		return options_usage(fail, "--plot", text, "must be log, or nothing");
 	job->plot = text ? PLOT_LOG : PLOT_LINEAR;
@@ -92,6 +94,17 @@ static int settle_every(const struct job *job, struct fail *fail)
 	return 0;
 }
 
+/* -p takes its value without a blank: after one, "log" is a FILE. */
+static int check_plot(const struct job *job, struct fail *fail)
+{
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (job->plot == PLOT_LINEAR && strcmp(job->source.paths[i], "log") == 0 &&
+		    access("log", F_OK) != 0)
+			return fail_set(fail, STATUS_USAGE,
+					"log: no such file: did you mean --plot=log?");
+	return 0;
+}
+
 /* With -f the user has decided, so the suffix is not checked. */
 int options_settle_output(struct job *job, const struct given *g, struct fail *fail)
 {
@@ -100,6 +113,8 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 
 	if (job->output && job->output[0] == '\0')
 		return options_usage(fail, "--output", "''", "is not a file name");
+	if (check_plot(job, fail) != 0)
+		return -1;
 	if (job->tee && check_tee(job, fail) != 0)
 		return -1;
 	if (options_settle_into(job, fail) != 0)

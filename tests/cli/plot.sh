@@ -48,6 +48,12 @@ run gpuhist -t u8 -r 99:102 -b 3 -qp -f plot few -o few.txt
 cat few.txt
 run gpuhist -t u8 -b 3 -q -p -f raw -C sat8 few -o /dev/null
 run gpuhist -t u8 -r 99:102 -b 3 --plot=wide few
+# The value of -p with =, and after a blank, where it is a FILE
+run gpuhist -t u8 -r 99:102 -b 3 -q -p=log few
+run gpuhist -t u8 -r 99:102 -b 3 -p log few
+cp few log
+run gpuhist -t u8 -r 99:102 -b 3 -q -p log few
+rm log
 shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>&-; echo $?'
 shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>/dev/full; echo $?'
 shell 'gpuhist -t u8 -r 99:102 -b 3 -f plot few >/dev/full; echo $?'
