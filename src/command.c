@@ -2,6 +2,7 @@
 /* command: count or merge, publish, report. */
 #include "command.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -68,6 +69,14 @@ static int count(const struct job *asked, struct hist *hist, struct run_report *
 	return rc;
 }
 
+/* A report that an option asked for, and that could not be written, is the failure of the run. */
+static void check_reports(const struct job *job, struct fail *fail)
+{
+	errno = msg_lost();
+	if (errno != 0 && fail->status == STATUS_OK && (job->stats || job->verbose))
+		fail_errno(fail, "standard error");
+}
+
 void command_count(const struct job *job, struct fail *fail)
 {
 	struct output *out = NULL;
@@ -92,16 +101,17 @@ void command_count(const struct job *job, struct fail *fail)
 		const struct provenance from = provenance_of(job, &report);
 		if (out)
 			publish(out, job->format, &job->style, &hist, &from, fail);
-		picture_draw(job, &hist, &from);
+		picture_draw(job, &hist, &from, fail);
+		report_stats(&hist);
+		report_warnings(job, &hist, &report);
+		report_verbose(job, &report);
+		check_reports(job, fail);
 		/*
 		 * Last, because it must not be done twice: a command that failed has added nothing.
 		 */
 		if (job->into && fail->status == STATUS_OK &&
 		    into_add(job->into, &hist, job->style.nonzero, &from, &sum, fail) == 0)
 			report_into(job, sum.samples, sum.inputs);
-		report_stats(&hist);
-		report_warnings(job, &hist, &report);
-		report_verbose(job, &report);
 		hist_free(&hist);
 	} else {
 		output_abort(out);
@@ -118,8 +128,9 @@ void command_merge(const struct job *job, struct fail *fail)
 	if (merge_files(&sum, job->source.paths, job->source.path_count, job->merge_some, fail) ==
 	    0) {
 		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
-		picture_draw(job, &sum.total.hist, &sum.total.from);
+		picture_draw(job, &sum.total.hist, &sum.total.from, fail);
 		report_sum(job, &sum);
+		check_reports(job, fail);
 	} else {
 		output_abort(out);
 	}

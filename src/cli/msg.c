@@ -18,6 +18,7 @@
 
 static bool quiet;
 static char of_part[48]; /* in every message, after the program's name */
+static int lost;         /* msg_lost */
 static size_t drawn;     /* columns of the line of progress that are on the terminal now */
 
 static void erase(void);
@@ -32,9 +33,16 @@ static void put(const char *text, size_t length)
 		else if (errno == EAGAIN || errno == EWOULDBLOCK)
 			/* Another program has made the terminal non-blocking: wait for room. */
 			(void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
-		else if (errno != EINTR)
+		else if (errno != EINTR) {
+			lost = lost != 0 ? lost : errno;
 			break;
+		}
 	}
+}
+
+int msg_lost(void)
+{
+	return lost;
 }
 
 /*

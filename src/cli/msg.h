@@ -50,6 +50,9 @@ unsigned msg_columns(void);
 bool msg_terminal(void);
 bool msg_foreground(void);
 
+/* The errno of the first message that could not be written; 0: none was lost. */
+int msg_lost(void);
+
 /* Would a message be written, or be lost, without waiting? */
 bool msg_ready(void);
 

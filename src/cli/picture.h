@@ -7,9 +7,10 @@
 #include "hist/hist.h"
 
 /*
- * Draws the picture if -p asks for it, under -q too. Main thread, after the output is published. If
- * stderr cannot be written the picture is lost, as messages are; what was published stays.
+ * Draws the picture if -p asks for it, under -q too. Main thread, after the output is published. A
+ * picture that cannot be written is the failure of a run that has no other; what was published stays.
  */
-void picture_draw(const struct job *job, const struct hist *hist, const struct provenance *from);
+void picture_draw(const struct job *job, const struct hist *hist, const struct provenance *from,
+		  struct fail *fail);
 
 #endif

@@ -35,3 +35,10 @@ for type in u16 u24 i32be f32 f64 bf16; do
 	dd if=text bs=10007 2>/dev/null | gpuhist -t $type -r -1000:1000 -b 9 --stats -q >piped 2>&1
 	cmp one two && cmp one piped && echo "$type:" && grep -e 'm[aei]' -e dev one
 done
+# A report that was asked for and cannot be written: what was published stays, and nothing is added
+c='gpuhist -t u8 -b 1 -r full odd'
+shell "$c --stats 2>/dev/full"
+shell "$c --stats 2>&-"
+shell "$c -v 2>/dev/full"
+shell "$c -q 2>/dev/full"
+shell "$c --stats --into=f.json 2>/dev/full; ls f.json"
