@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -162,87 +163,138 @@ size_t number_format_count(char text[NUMBER_TEXT], uint64_t x)
 }
 
 /*
- * Above a power of two the binary64 numbers are twice as far apart as below it, so the nearest
- * decimal of 16 digits may belong to its lower neighbour while the next decimal up is its own.
+ * The shortest decimal of a double, by Raffaello Giulietti's Schubfach ("The Schubfach way to
+ * render doubles", 2021), which proves what is claimed here; sections and names are his.
+ *
+ * x = c 2^q, and all that lies between the middles to its two neighbours reads back as x; the
+ * middles do too if c is even. 10^k is the largest power of ten that is not above the width of that
+ * interval. So at most one multiple of 10^(k+1) is in it, and at least one of 10^k: the first if
+ * there is one, else the multiple of 10^k that is nearer to x, is the shortest. x and both ends are
+ * needed in units of 10^k / 4, rounded to odd; g, 126 bits of 10^-k, is enough for that (section
+ * 9.9).
  */
-static bool next_decimal(char text[NUMBER_TEXT], double x)
+#define TEN_LEAST (-292) /* -k, for every q */
+#define TEN_MOST 324
+#define TEN_WORDS 16 /* 5^324 has 753 bits; 2^1023 / 5^292 has 345 */
+
+static uint128_t ten[TEN_MOST - TEN_LEAST + 1]; /* g: the first 126 bits of a power, plus 1 */
+static pthread_once_t ten_once = PTHREAD_ONCE_INIT;
+
+static uint128_t first_bits(const uint64_t word[TEN_WORDS])
 {
-	char next[NUMBER_TEXT];
+	int i = TEN_WORDS - 1;
 
-	/* Sixteen digits and an exponent: such a power of two is far from the small numbers. */
-	snprintf(next, sizeof(next), "%.15e", x);
-	char *last = strchr(next, 'e') - 1;
-	if (*last == '9') /* its successor is shorter still, and was found before */
-		return false;
-	++*last;
-	if (strtod(next, NULL) != x)
-		return false;
-	memcpy(text, next, strlen(next) + 1);
-	return true;
-}
-
-/* The decimal of n and k digits after the point: the digits of n, its last k after the point. */
-static size_t format_decimal(char text[NUMBER_TEXT], bool negative, uint64_t n, unsigned k)
-{
-	char digits[NUMBER_TEXT];
-	size_t length = number_format_count(digits, n), used = 0;
-
-	if (negative)
-		text[used++] = '-';
-	const size_t whole = length > k ? length - k : 0;
-	if (whole == 0)
-		text[used++] = '0';
-	memcpy(text + used, digits, whole);
-	used += whole;
-	text[used++] = '.';
-	for (size_t zeros = length < k ? k - length : 0; zeros > 0; zeros--)
-		text[used++] = '0';
-	memcpy(text + used, digits + whole, length - whole);
-	used += length - whole;
-	text[used] = '\0';
-	return used;
+	while (word[i] == 0)
+		i--;
+	const uint64_t next = i > 0 ? word[i - 1] : 0, last = i > 1 ? word[i - 2] : 0;
+	const int zeros = __builtin_clzll(word[i]);
+	const uint128_t high = ((uint128_t)word[i] << 64 | next) << zeros;
+	return (high | (uint128_t)last << zeros >> 64) >> 2;
 }
 
 /*
- * The shortest decimal of a number that is not whole and 1e-4 <= x < 1e15, without rounding
- * anything.
- *
- * x = m 2^e, and everything nearer to x than half a unit of m reads back as x. That interval is
- * multiplied by 4 * 10^k = 4 * 5^k * 2^k, so that its ends are whole numbers, below 2^(55 + 49),
- * times 2^(e + k). With this k, x has 17 or 18 digits before the point, and there is a whole number
- * in the interval. While one of its multiples of ten is in it too, one digit less is enough.
- *
- * An end of the interval has 1 - e digits after the point, more than k, so it is no candidate
- * itself. Below a power of two the interval is narrower; but such numbers, if not whole, have at
- * most 10 digits here.
+ * 10^n has the bits of 5^n. Those of 5^-n are the bits of 2^1023 / 5^n, whose whole part is made
+ * exactly by dividing by 5 and rounding down, n times.
  */
-static size_t format_between(char text[NUMBER_TEXT], bool negative, double x)
+static void set_ten(void)
 {
-	int e;
-	const uint64_t m = (uint64_t)ldexp(frexp(x, &e), 53);
-	unsigned k = 21;
-	uint64_t five = 476837158203125; /* 5^k */
+	uint64_t power[TEN_WORDS] = {1}, inverse[TEN_WORDS] = {[TEN_WORDS - 1] = (uint64_t)1 << 63};
 
-	for (double power = 1e-3; x >= power; power *= 10, k--)
-		five /= 5;
-	const unsigned shift = (unsigned)(53 - e + 2) - k; /* 2 .. 47 */
-	const uint128_t middle = (uint128_t)(4 * m) * five, mask = ((uint128_t)1 << shift) - 1;
-	/* The whole numbers in the interval run from a to b; the middle is rounded down. */
-	uint64_t a = (uint64_t)((middle - 2 * five) >> shift) + 1,
-		 b = (uint64_t)((middle + 2 * five) >> shift);
-	const uint64_t c = (uint64_t)(middle >> shift);
-	uint64_t ten = 1;
-
-	for (; (a + 9) / 10 <= b / 10; k--) {
-		a = (a + 9) / 10;
-		b /= 10;
-		ten *= 10;
+	for (int n = 0; n <= TEN_MOST; n++) {
+		uint128_t carry = 0, rest = 0;
+		ten[n - TEN_LEAST] = first_bits(power) + 1;
+		if (n <= -TEN_LEAST && n > 0)
+			ten[-n - TEN_LEAST] = first_bits(inverse) + 1;
+		for (int i = 0; i < TEN_WORDS; i++) {
+			carry += (uint128_t)power[i] * 5;
+			power[i] = (uint64_t)carry;
+			carry >>= 64;
+		}
+		for (int i = TEN_WORDS; n < -TEN_LEAST && i-- > 0;) {
+			rest = rest << 64 | inverse[i];
+			inverse[i] = (uint64_t)(rest / 5);
+			rest %= 5;
+		}
 	}
-	/* Take the nearest to the middle; of two, the even one. */
-	const uint128_t rest = ((uint128_t)(c % ten) << shift) + (middle & mask),
-			half = (uint128_t)ten << (shift - 1);
-	const uint64_t n = c / ten;
-	return format_decimal(text, negative, n + (rest > half || (rest == half && n % 2 == 1)), k);
+}
+
+/* The product, rounded to odd (figure 8: rop). */
+static uint64_t multiply_odd(uint128_t g, uint64_t c)
+{
+	const uint64_t low = UINT64_MAX >> 1;
+	const uint128_t high = (uint128_t)(uint64_t)(g >> 63) * c;
+	const uint64_t middle =
+		((uint64_t)high >> 1) + (uint64_t)((uint128_t)((uint64_t)g & low) * c >> 64);
+
+	return ((uint64_t)(high >> 64) + (middle >> 63)) | ((middle & low) != 0);
+}
+
+/* The shortest decimal of x > 0 is the result times 10^*power. */
+static uint64_t shortest(double x, int *power)
+{
+	uint64_t c;
+
+	memcpy(&c, &x, sizeof(c));
+	const int exponent = (int)(c >> 52), q = exponent > 0 ? exponent - 1075 : -1074;
+	c &= ((uint64_t)1 << 52) - 1;
+	/* The neighbour below a power of two is nearer; not so for the smallest normal number. */
+	const bool narrow = c == 0 && exponent > 1;
+	c += exponent > 0 ? (uint64_t)1 << 52 : 0;
+
+	/* Floors of q log10(2), less log10(4/3), and of -k log2(10); true for these q (section 9). */
+	const int k = (int)((q * 661971961083 - (narrow ? 274743187321 : 0)) >> 41);
+	const int shift = q + (int)((-k * 913124641741) >> 38) + 2;
+	const uint128_t g = ten[-k - TEN_LEAST];
+	const uint64_t odd = c & 1, at = multiply_odd(g, 4 * c << shift),
+		       from = multiply_odd(g, (4 * c - (narrow ? 1 : 2)) << shift) + odd,
+		       to = multiply_odd(g, (4 * c + 2) << shift) - odd;
+	const uint64_t s = at / 4, s10 = s / 10;
+
+	if ((from <= 40 * s10) != (40 * s10 + 40 <= to)) {
+		*power = k + 1;
+		return s10 + (from > 40 * s10);
+	}
+	*power = k;
+	if ((from <= 4 * s) != (4 * s + 4 <= to))
+		return s + (from > 4 * s);
+	return s + (at > 4 * s + 2 || (at == 4 * s + 2 && s % 2 == 1));
+}
+
+/*
+ * As printf's %.15g writes it, or %.16g or %.17g where so many digits are needed: with an exponent
+ * if that is below -4 or not below the number of digits.
+ */
+static size_t format_real(char text[NUMBER_TEXT], double x)
+{
+	char digits[NUMBER_TEXT];
+	size_t used = 0;
+	int power;
+
+	pthread_once(&ten_once, set_ten);
+	int n = (int)number_format_count(digits, shortest(fabs(x), &power));
+	const int exponent = power + n - 1;
+	while (digits[n - 1] == '0')
+		n--;
+	if (x < 0)
+		text[used++] = '-';
+	const bool scientific = exponent < -4 || exponent >= (n > 15 ? n : 15);
+	if (!scientific && exponent < 0) {
+		memcpy(text + used, "0.0000", 6);
+		used += (size_t)(1 - exponent);
+	}
+	const int whole = scientific ? 1 : exponent < 0 ? n : exponent + 1;
+	memcpy(text + used, digits, (size_t)whole);
+	used += (size_t)whole;
+	if (whole < n) {
+		text[used] = '.';
+		memcpy(text + used + 1, digits + whole, (size_t)(n - whole));
+		used += (size_t)(n - whole + 1);
+	}
+	text[used] = '\0';
+	if (scientific)
+		used += (size_t)snprintf(text + used, 8, "e%c%02d", exponent < 0 ? '-' : '+',
+					 abs(exponent));
+	return used;
 }
 
 size_t number_format(char text[NUMBER_TEXT], double x)
@@ -251,25 +303,10 @@ size_t number_format(char text[NUMBER_TEXT], double x)
 		return (size_t)snprintf(text, NUMBER_TEXT, "nan");
 	if (isinf(x))
 		return (size_t)snprintf(text, NUMBER_TEXT, x < 0 ? "-inf" : "inf");
-	if (x == 0)
-		return (size_t)snprintf(text, NUMBER_TEXT, "0");
 	/* The common case: bin edges that are small whole numbers. */
 	if (fabs(x) < 1e15 && x == floor(x))
 		return number_format_integer(text, (int128_t)x);
-	/* Most other edges; the rest by trial. */
-	if (fabs(x) >= 1e-4 && fabs(x) < 1e15)
-		return format_between(text, x < 0, fabs(x));
-	/*
-	 * Any decimal of up to 15 digits survives binary64 and back, so %.15g, which drops
-	 * trailing zeros, finds every shorter text too. Denormals hold fewer digits.
-	 */
-	int first = fabs(x) < 0x1p-1022 ? 1 : 15;
-	for (int digits = first; digits <= 17; digits++) {
-		snprintf(text, NUMBER_TEXT, "%.*g", digits, x);
-		if (strtod(text, NULL) == x || (digits == 16 && next_decimal(text, x)))
-			break;
-	}
-	return strlen(text);
+	return format_real(text, x);
 }
 
 size_t number_format_integer(char text[NUMBER_TEXT], int128_t x)
