@@ -285,7 +285,7 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 {
 	const bool is_float = type->kind == SAMPLE_FLOAT;
 
-	*e = (struct edges){.closed = spec->closed};
+	*e = (struct edges){.closed = spec->closed, .integers = !is_float};
 	if (spec->closed && (spec->kind == AXIS_MOD || spec->kind == AXIS_AUTO)) {
 		*why = "--closed needs a last edge, such as that of --range";
 		return -1;
@@ -390,7 +390,10 @@ size_t edges_format(const struct edges *e, uint32_t i, char text[NUMBER_TEXT])
 		if (moved % e->binning.bins == 0)
 			return number_format_integer(text, e->lo + moved / e->binning.bins);
 	}
-	return number_format(text, edges_value(e, i));
+	const double x = edges_value(e, i);
+	if (!e->exact && e->integers && x == floor(x))
+		return number_format_whole(text, x);
+	return number_format(text, x);
 }
 
 uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *type, uint32_t code)

@@ -58,6 +58,7 @@ struct edges {
 	int128_t lo, width; /* LO and HI - LO */
 	double hi;          /* else: the last edge; lo and step are in binning */
 	bool closed;        /* the last bin takes HI too */
+	bool integers;      /* of an integer type: whole edges are written in full */
 	bool dyadic;        /* AUTO, floats: edge i is (first + i) 2^k */
 	int64_t first;
 	int k;           /* AUTO */

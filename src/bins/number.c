@@ -326,6 +326,13 @@ size_t number_format_integer(char text[NUMBER_TEXT], int128_t x)
 	return used;
 }
 
+size_t number_format_whole(char text[NUMBER_TEXT], double x)
+{
+	if (fabs(x) < 0x1p127)
+		return number_format_integer(text, (int128_t)x);
+	return (size_t)snprintf(text, NUMBER_TEXT, "%.0f", x);
+}
+
 static int bit_length(uint128_t x)
 {
 	uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;

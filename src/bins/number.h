@@ -37,10 +37,13 @@ int number_parse_size(uint64_t *bytes, const char *text);
 /* A plain decimal integer; -1 when the text is not one, or is above 2^64 - 1. */
 int number_parse_count(uint64_t *count, const char *text);
 
-#define NUMBER_TEXT 48 /* room for any of the texts below */
+#define NUMBER_TEXT 320 /* room for any of the texts below: a whole double has up to 309 digits */
 
 /* The shortest decimal that reads back as x, or "inf", "-inf", "nan". Returns its length. */
 size_t number_format(char text[NUMBER_TEXT], double x);
+
+/* All digits of a double that is whole, without an exponent. */
+size_t number_format_whole(char text[NUMBER_TEXT], double x);
 
 size_t number_format_integer(char text[NUMBER_TEXT], int128_t x);
 size_t number_format_count(char text[NUMBER_TEXT], uint64_t x);

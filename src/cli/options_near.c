@@ -100,7 +100,7 @@ int options_refuse_device(struct fail *fail, const char *text)
 
 int options_refuse_ends(struct fail *fail, const char *option, const char *text, const char *form)
 {
-	char ends[2 * NUMBER_TEXT];
+	char ends[96];
 	struct number number;
 	const size_t lo = strcspn(text, ",;"), hi = strlen(text);
 

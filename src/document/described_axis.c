@@ -122,6 +122,16 @@ static double edge_value(const struct axis *axis, uint32_t i)
 	return isinf(x) ? copysign(DBL_MAX, x) : x;
 }
 
+/* The ends of integers were written with exponents once: 1.8446744073709552e+19 is 2^64 as well. */
+static bool same_ends(const struct axis *axis, const char *range)
+{
+	struct edges_spec ends;
+
+	return axis->edges.integers && !axis->edges.exact && parse_range(&ends, range) == 0 &&
+	       ends.lo.value == edge_value(axis, 0) &&
+	       ends.hi.value == edge_value(axis, axis_bins(axis));
+}
+
 /* Is the axis the one that is listed? */
 static bool same(const struct axis *axis, const struct described *d)
 {
@@ -133,7 +143,8 @@ static bool same(const struct axis *axis, const struct described *d)
 		range[used++] = ':';
 		write_json_edge(axis, bins, range + used);
 	}
-	if (strcmp(range, d->range) != 0 || axis->edges.closed != d->closed)
+	if ((strcmp(range, d->range) != 0 && !same_ends(axis, d->range)) ||
+	    axis->edges.closed != d->closed)
 		return false;
 	if (bins == 0)
 		return d->regular && d->lower == 0 && d->upper == 0;

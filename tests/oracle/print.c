@@ -94,6 +94,9 @@ static void format_edge(const struct job *job, char *text, size_t size, uint64_t
 
 	if (job->axis == RESIDUE)
 		format_whole(text, size, (wide)i);
+	else if (job->axis == LISTED && job->type->kind != FLOAT &&
+		 job->edge[i] == floor(job->edge[i]))
+		snprintf(text, size, "%.0f", job->edge[i] + 0.0); /* all digits; never "-0" */
 	else if (job->axis == LISTED)
 		format_real(text, size, job->edge[i]);
 	else if (job->axis == DYADIC && !job->finite)
@@ -142,7 +145,7 @@ static bool is_empty(const struct job *job, uint64_t bin)
 
 void put_histogram(const struct job *job)
 {
-	char bin[32], lower[64], upper[64];
+	char bin[32], lower[400], upper[400];
 
 	if (job->header)
 		put_names(job);
