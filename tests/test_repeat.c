@@ -26,7 +26,7 @@ static const struct spec {
 	{"0", "1000", 7, false},
 	{"full", "", 1000, false},
 	{"0.1", "8388607.7", 4096, false},
-	{"1", "1.0000000000000004", 5, false},
+	{"1", "1.0000000000000011", 5, false},
 	{"-9", "-8.5", 2, false},
 	{"list", "", 6, false}, /* explicit edges */
 	{"mod", "", 77, false},

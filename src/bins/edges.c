@@ -12,6 +12,9 @@
 #include "bins/table.h"
 
 static const char NOT_RISING[] = "edges must be strictly increasing";
+static const char TOO_NARROW[] =
+	"the bins are narrower than binary64 can tell apart: fewer bins "
+	"(--bins) or a wider range would do";
 
 const char edges_no_memory[] = "no memory for the edges";
 
@@ -147,6 +150,23 @@ static void set_linspace(struct edges *e, double lo, double hi)
 	b->kind = normal && error < 0.25 ? BIN_LINEAR : BIN_SEARCH;
 }
 
+/*
+ * Neighbouring edges may round to the same number; a step among the denormals may round up so far
+ * that edges pass HI. Not where the bound of set_linspace holds.
+ */
+static bool rises(const struct binning *b)
+{
+	double edge = binning_edge_careful(b, 0);
+
+	for (uint32_t i = 1; i <= b->bins && b->kind != BIN_LINEAR; i++) {
+		const double next = binning_edge_careful(b, i);
+		if (!(edge < next))
+			return false;
+		edge = next;
+	}
+	return true;
+}
+
 /* Integer types with linspace edges: which whole values lie between them. */
 static void set_linspace_keys(struct edges *e, const struct sample_type *type, double lo, double hi)
 {
@@ -205,7 +225,7 @@ static int set_log(struct edges *e, const struct edges_spec *spec, const struct 
 	ratio_edges(list, spec->lo.value, spec->hi.value, spec->bins);
 	rc = set_list(e, list, spec->definition, type, why);
 	if (rc != 0 && *why == NOT_RISING)
-		*why = "the bins are narrower than binary64 can tell apart";
+		*why = TOO_NARROW;
 	free(list);
 	return rc;
 }
@@ -337,9 +357,8 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 		set_linspace(e, spec->lo.value, spec->hi.value);
 	else
 		set_linspace_keys(e, type, spec->lo.value, spec->hi.value);
-	/* A step among the denormals may round up so far that the edges pass HI. */
-	if (binning_edge_careful(&e->binning, spec->bins - 1) > e->hi) {
-		*why = "the bins are narrower than binary64 can tell apart";
+	if (!rises(&e->binning)) {
+		*why = TOO_NARROW;
 		return -1;
 	}
 	return 0;

@@ -40,6 +40,12 @@ run gpuhist -t f32 -b 10 -r 0:1 --nonzero --closed f32
 run gpuhist -t f32 -b 2 -r full --nonzero f32
 run gpuhist -t f32 -b 2 -r -1e308:1e308 f32
 run gpuhist -t f64 -b 2 -r full /dev/null
+# Bins so narrow that two edges would be the same number
+run gpuhist -t f64 -b 10 -r 1:1.0000000000000002 /dev/null
+run gpuhist -t f64 -b 2 -r 1:1.0000000000000002 /dev/null
+run gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q /dev/null
+run gpuhist -t f64 -b 3 -r 0:1e-323 /dev/null
+run gpuhist -t u8 -b 3 -r 2.25:2.2500000000000004 /dev/null
 for range in 5:5 6:5 nan:1 1: :1 : '' 1 0:inf -inf:0 0:1:2 a:b 0,1 Full ' 0:1' 0:1e400; do
 	run gpuhist -r "$range" u8
 done

@@ -95,11 +95,10 @@ static double *linspace(double lo, double hi, uint64_t n)
 		edge[i] = (product + start) * scale;
 	}
 	edge[n] = hi;
-	/* A subnormal step that was rounded up can take the edges past HI.
-	 * numpy.histogram refuses edges that fall; so does this, and bin_of()
-	 * relies on it. Edges that coincide are in order. */
+	/* A subnormal step that was rounded up can take the edges past HI, and edges
+	 * of very narrow bins coincide. */
 	for (uint64_t i = 0; i < n; i++) {
-		if (edge[i] > edge[i + 1]) {
+		if (edge[i] >= edge[i + 1]) {
 			free(edge);
 			fail(FAIL_USAGE, "range", "too many bins for binary64");
 		}
