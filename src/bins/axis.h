@@ -44,6 +44,13 @@ static inline uint32_t axis_bins(const struct axis *axis)
 	return axis->edges.binning.bins;
 }
 
+/*
+ * --range over integers: does it make a comb of smooth data, because bins hold different numbers of
+ * values, and not so many that one more is nothing? *values is the number that the bins share,
+ * *even the number of bins nearest to theirs that divides it, 0 if none is near.
+ */
+bool axis_makes_comb(const struct axis *axis, int128_t *values, uint32_t *even);
+
 /* The name in a histogram's metadata. */
 const char *axis_kind_name(enum axis_kind kind);
 

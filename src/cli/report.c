@@ -134,6 +134,23 @@ static void give_hint(const struct job *job, const struct hist *hist, const stru
 			(unsigned long)hint.bin, (unsigned long)axis_bins(&hist->axis), command);
 }
 
+static void note_comb(const struct hist *hist)
+{
+	char values[NUMBER_TEXT], each[NUMBER_TEXT], even[32] = "no number of bins near that";
+	const uint32_t bins = axis_bins(&hist->axis);
+	int128_t n;
+	uint32_t b;
+
+	if (hist->samples == 0 || !axis_makes_comb(&hist->axis, &n, &b))
+		return;
+	number_format_integer(values, n);
+	number_format_integer(each, n / bins);
+	if (b > 0)
+		snprintf(even, sizeof(even), "-b %lu", (unsigned long)b);
+	msg_note("%lu bins over %s values: some hold %s, others one more: %s divides them evenly",
+		 (unsigned long)bins, values, each, even);
+}
+
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
 	const struct hist_flow flow = hist_flow_sum(hist);
@@ -171,6 +188,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	}
 	if (job->style.counter >= COUNTER_SAT8)
 		warn_saturated(&job->style, hist);
+	note_comb(hist);
 	give_hint(job, hist, run, advised);
 }
 
