@@ -3,11 +3,8 @@
 #include "cli/report.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "cli/msg.h"
-#include "cli/options_again.h"
-#include "hist/hist_hint.h"
 
 typedef unsigned long long ull;
 
@@ -75,7 +72,7 @@ static const char *const AND_OPTION[] = {
  * value are known if codes are counted; but a GPU may count a group of 16-bit codes as one of them,
  * which keeps the bins and not the values, unless there are statistics.
  */
-static bool advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run,
+static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run,
 		   uint64_t outside)
 {
 	const struct edges *e = &hist->axis.edges;
@@ -97,41 +94,6 @@ static bool advise(char advice[ADVICE], const struct hist *hist, const struct ru
 				hist->axis.type.name, AND_OPTION[hist->axis.kind]);
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
-	return strstr(advice, " covers them") != NULL;
-}
-
-/*
- * At most one line, with a better command, or, if that could not be run as it is, the options to
- * add.
- */
-static void give_hint(const struct job *job, const struct hist *hist, const struct run_report *run,
-		      bool advised)
-{
-	const struct hint hint = hist_hint(hist, run->header.format != NULL);
-	const char *const type = hint.type[0] != '\0' ? hint.type : NULL, *const now =
-										  hist->axis.type
-											  .name;
-	char command[1024];
-
-	if (hint.kind == HINT_NONE || (hint.kind == HINT_OUTSIDE && advised))
-		return;
-	if (options_again(command, sizeof(command), job, "--auto", type) != 0)
-		snprintf(command, sizeof(command), "use %s%s%s--auto", type ? "-t " : "",
-			 type ? type : "", type ? " " : "");
-	if (hint.kind == HINT_FLOATS)
-		msg_note("hint: the samples look like floats, counted as %s: %s", now, command);
-	else if (hint.kind == HINT_INTEGERS)
-		msg_note(
-			"hint: the samples look like integers, counted as %s: none is as large as "
-			"the smallest normal "
-			"number: %s",
-			now, command);
-	else if (hint.kind == HINT_OUTSIDE)
-		msg_note("hint: --auto finds the range of the samples: %s", command);
-	else
-		msg_note(
-			"hint: all samples are in bin %lu of %lu, and --auto finds their range: %s",
-			(unsigned long)hint.bin, (unsigned long)axis_bins(&hist->axis), command);
 }
 
 static void note_comb(const struct hist *hist)
@@ -156,7 +118,6 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const uint64_t outside = flow.under + flow.over + flow.nan;
 	char advice[ADVICE];
-	bool advised = false;
 
 	/* If the launcher started it once for each part by mistake, each would count everything. */
 	if (job->part_variable && job->source.parts == 1)
@@ -181,7 +142,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 			    (ull)run->totals.tails, run->totals.tails == 1 ? " ends" : "s end",
 			    (ull)run->totals.tail);
 	if (outside > 0) {
-		advised = advise(advice, hist, run, outside);
+		advise(advice, hist, run, outside);
 		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s",
 			    (ull)outside, (ull)hist->samples, (ull)flow.under, (ull)flow.over,
 			    (ull)flow.nan, advice);
@@ -189,7 +150,6 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	if (job->style.counter >= COUNTER_SAT8)
 		warn_saturated(&job->style, hist);
 	note_comb(hist);
-	give_hint(job, hist, run, advised);
 }
 
 void report_sum(const struct job *job, const struct sum *sum)

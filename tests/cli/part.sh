@@ -84,7 +84,3 @@ ls
 for option in --slice=1/2 --shard=1/2 --prat=1/2 --part-of=2 --rank=1; do
 	run gpuhist $option e
 done
-# A hint's command would count another part, or none, where the launcher is not
-gpuhist -t u8 -f raw a >z
-shell "PMI_RANK=0 PMI_SIZE=1 gpuhist --part=auto -r full -b 64 z -o z.csv 2>&1 | grep hint"
-shell 'gpuhist --part=1/1 -r full -b 64 z -o z.%K.csv 2>&1 | grep hint'
