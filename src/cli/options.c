@@ -173,7 +173,7 @@ static int parse_argument(struct job *job, struct given *g, int option, const ch
 
 	switch (option) {
 	case 't':
-		job->source.typed = true;
+		job->source.typed = job->source.type_said = true;
 		if (sample_type_parse(&job->type, text) == 0)
 			return 0;
 		sample_type_hint(hint, text);

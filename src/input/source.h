@@ -63,6 +63,7 @@ struct source_spec {
 	 */
 	bool headers;
 	bool typed; /* the type was given: an input without a header is of that type too */
+	bool type_said; /* ... or the name of one of the paths says it, as a.f32 does */
 	/* with headers: of all samples; before source_settle, with typed only */
 	struct sample_type type;
 	uint32_t channels; /* with headers: what each of them must say; 0: any number */
