@@ -125,6 +125,12 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 			    job->part_variable);
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
+	/* What it looks like when the command before the pipe has failed. */
+	if (run->totals.empty == 1)
+		msg_warning("%s: is empty", run->totals.empty_name);
+	else if (run->totals.empty > 1)
+		msg_warning("%s and %llu more: are empty", run->totals.empty_name,
+			    (ull)run->totals.empty - 1);
 	if (run->totals.shorter > 0)
 		msg_warning("%llu input%s became shorter while read: what was left was counted",
 			    (ull)run->totals.shorter, run->totals.shorter == 1 ? "" : "s");

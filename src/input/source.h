@@ -63,7 +63,8 @@ struct source_spec {
 	 */
 	bool headers;
 	bool typed; /* the type was given: an input without a header is of that type too */
-	bool type_said; /* ... or the name of one of the paths says it, as a.f32 does */
+	/* ... or the name of one of the paths says it, as a.f32 does */
+	bool type_said;
 	/* with headers: of all samples; before source_settle, with typed only */
 	struct sample_type type;
 	uint32_t channels; /* with headers: what each of them must say; 0: any number */
@@ -111,6 +112,9 @@ struct source_totals {
 	uint64_t shorter; /* how many inputs became shorter while they were read */
 	uint64_t cut;     /* how many inputs ended before their headers say */
 	uint64_t unsized; /* how many have a header that does not say where samples end */
+	uint64_t empty;   /* how many hold nothing at all ... */
+	/* ... and the first of them */
+	const char *empty_name;
 	uint64_t inputs;  /* inputs opened ... */
 	uint64_t headers; /* ... and how many of them have a header */
 	bool streamed;    /* at least one was not a file ... */

@@ -92,6 +92,9 @@ static int end_input(struct source *s, struct input *in, struct fail *fail)
 	s->totals.shorter += in->shorter;
 	s->totals.cut += in->cut && !in->shorter;
 	s->totals.unsized += in->ends && in->unsized && input_holds_samples(in);
+	if (in->ends && !in->header.format && in->tail == 0 && !in->shorter &&
+	    !input_holds_samples(in) && s->totals.empty++ == 0)
+		s->totals.empty_name = in->name;
 	return input_check_end(s, in, fail);
 }
 

@@ -6,6 +6,15 @@ printf 'ABCD' >b
 : >empty
 c='gpuhist -t u8 --nonzero --no-header -r full'
 run $c a b empty a
+# What a command that fails before the pipe looks like
+run $c empty
+shell ": | $c"
+run $c empty a empty b empty
+run $c -n 3 a empty
+run $c -n 0 empty
+run $c -q empty
+run $c --part=1/2 a b empty
+run $c --part=2/2 a b empty
 shell "cat b | $c a -"
 shell "cat b | $c - a -"
 shell "$c < b"
