@@ -127,9 +127,6 @@ static int resolve(struct run *run, struct fail *fail)
 	struct job *job = &run->job;
 	const struct header *said = &run->said;
 
-	if (said->format && !job->source.typed)
-		job->type = said->type;
-	job->source.type = job->type;
 	if (job_layout(job, said, fail) != 0)
 		return -1;
 	run->report.header = *said;

@@ -9,6 +9,7 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
 
 gpuhist = os.path.abspath(sys.argv[1])
 passed = failed = 0
@@ -64,11 +65,41 @@ check((status, out, err) == (0, "0,0,256,4\n", ""), f"-q: {status} {out!r} {err!
 status, out, err = run([*BYTES, gpuhist], b"")
 check(status == 0 and "waiting" not in err, f"a file: {status} {err!r}")
 status, out, err = run([], b"", on_terminal=False)
-check((status, err) == (0, ""), f"no terminal: {status} {err!r}")
+check((status, err) == (0, "gpuhist: warning: standard input: is empty\n"), f"no terminal: {status} {err!r}")
 status, out, err = run(["-h"], b"")
 check((status, err) == (0, ""), f"-h: {status} {err!r}")
 status, out, err = run(["-b", "x"], b"")
 check(status == 2 and "waiting" not in err, f"refused: {status} {err!r}")
+
+
+
+def seen(arguments, samples):
+    """What a terminal shows as standard error."""
+    master, slave = pty.openpty()
+    subprocess.run([gpuhist, "--no-progress", *arguments], input=samples, stdout=subprocess.DEVNULL, stderr=slave, check=True)
+    os.set_blocking(master, False)
+    os.close(slave)
+    try:
+        return os.read(master, 65536).decode()
+    except OSError:
+        return ""
+
+
+READ_AS = "gpuhist: samples read as u32, little endian (-t)\r\n"
+with tempfile.TemporaryDirectory() as folder:
+    named = os.path.join(folder, "a.u32")
+    with open(named, "wb") as file:
+        file.write(bytes(8))
+    for arguments, samples, want in (
+        ([], bytes(8), READ_AS),
+        (["-t", "u32"], bytes(8), ""),
+        (["-q"], bytes(8), ""),
+        (["-n", "0"], bytes(8), ""),
+        ([named], b"", ""),
+        ([], b"P5 2 1 255\nab", ""),
+    ):
+        got = seen(arguments, samples)
+        check(got == want, f"{arguments} on a terminal: {got!r}")
 
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

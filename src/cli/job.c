@@ -2,7 +2,10 @@
 /* job: what can be made of a job only when the type of its samples is known. */
 #include "cli/job.h"
 
+#include <ctype.h>
+#include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/options_given.h"
 
@@ -31,6 +34,58 @@ int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
 				options_ways[job->axis.edges.kind], job->bins_text, job->type.name,
 				why);
 	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
+}
+
+#define SUFFIX 12 /* the longest is bfloat16be */
+
+/* Does the name end in a type? *type is it, or u32. "c" before it is two channels. */
+static bool name_says(const char *path, struct sample_type *type, uint32_t *channels)
+{
+	const char *const slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = strlen(name);
+	char word[SUFFIX] = "", *text = word;
+
+	if (length > 4 && strcasecmp(name + length - 4, ".zst") == 0)
+		length -= 4;
+	size_t at = length;
+	while (at > 0 && name[at - 1] != '.')
+		at--;
+	for (size_t i = at; at > 0 && i < length && i - at < SUFFIX - 1; i++)
+		word[i - at] = (char)tolower((unsigned char)name[i]);
+	text += word[0] == 'c';
+	if (text[0] == 's' && text[1] >= '0' && text[1] <= '9') /* as sox and ffmpeg have it */
+		text[0] = 'i';
+	sample_type_parse(type, "u32");
+	const bool says = at > 0 && length - at < SUFFIX && sample_type_parse(type, text) == 0;
+	*channels = says && text > word ? 2 : 1;
+	return says;
+}
+
+static const char *shown(const char *path)
+{
+	return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+int job_named(const struct job *job, struct sample_type *type, uint32_t *channels,
+	      struct fail *fail)
+{
+	char *const *const paths = job->source.paths;
+	const bool first = name_says(paths[0], type, channels);
+
+	for (size_t i = 1; i < job->source.path_count; i++) {
+		struct sample_type other;
+		uint32_t others;
+		const bool said = name_says(paths[i], &other, &others);
+		if (said == first && strcmp(other.name, type->name) == 0 && others == *channels)
+			continue;
+		return fail_set(fail, STATUS_USAGE,
+				"%s and %s: by their names %s%s and %s%s: --type must say what "
+				"both are",
+				shown(paths[0]), shown(paths[i]), first && *channels > 1 ? "c" : "",
+				first ? type->name : "of no type", said && others > 1 ? "c" : "",
+				said ? other.name : "of no type");
+	}
+	return first;
 }
 
 /* How many channels follow from a header and -c. */
@@ -69,11 +124,18 @@ int job_layout(struct job *job, const struct header *said, struct fail *fail)
 {
 	struct layout_options asked = job->layout_options;
 	const bool header = said && said->format, together = asked.channels == 1;
+	uint32_t channels = 0;
 
 	if (asked.last && !header)
 		return fail_set(fail, STATUS_USAGE, "--channels last: %s does not say what it is",
-				strcmp(job->source.paths[0], "-") == 0 ? "standard input"
-								       : job->source.paths[0]);
+				shown(job->source.paths[0]));
+	if (!job->source.typed && header)
+		job->type = said->type;
+	else if (!job->source.typed && job_named(job, &job->type, &channels, fail) < 0)
+		return -1;
+	if (asked.channels == 0)
+		asked.channels = channels;
+	job->source.type = job->type;
 	if (header && header_channels(&asked.channels, job, said, fail) != 0)
 		return -1;
 	job->source.last = asked.last ? said->last : 0;

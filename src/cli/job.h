@@ -28,7 +28,7 @@ struct job {
 	struct source_spec source;
 	/* --part=auto: the variable that gave the number of parts; NULL: not given */
 	const char *part_variable;
-	/* -t; source.typed: it was given. Otherwise of inputs that have no header */
+	/* -t; source.typed: it was given. Otherwise of inputs that neither header nor name tells */
 	struct sample_type type;
 	struct layout_options layout_options; /* the options of the layout ... */
 	struct layout layout;                 /* ... and the layout that they give for the type */
@@ -76,9 +76,15 @@ struct job {
 int job_axis(struct axis *axis, const struct job *job, struct fail *fail);
 
 /*
- * Makes the layout of a job whose type is known, from the options and the header of its first
- * input, or NULL, and sets what later inputs must agree with. -1: options and header, or the
- * options, contradict each other.
+ * The type that the FILEs' names end in (a.f32, b.u16be.zst, c.s16; of d.cf32 *channels is 2, else
+ * 1). 0: no name says one; -1: they say different ones, or only some do.
+ */
+int job_named(const struct job *job, struct sample_type *type, uint32_t *channels,
+	      struct fail *fail);
+
+/*
+ * Sets the type of a job, its layout, and what later inputs must agree with: by the options, else by
+ * the header of its first input, or NULL, else by the FILEs' names. -1: these contradict each other.
  */
 int job_layout(struct job *job, const struct header *said, struct fail *fail);
 

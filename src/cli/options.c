@@ -258,7 +258,7 @@ static int check_type(struct job *job, struct fail *fail)
 {
 	const bool open = job->source.headers && (!job->source.typed || job->layout_options.last);
 	struct axis axis;
-	struct fail unused;
+	struct fail unused = {.status = STATUS_OK};
 
 	job->source.record = job->type.bytes;
 	if (job_layout(job, NULL, open ? &unused : fail) != 0 || open)
@@ -267,6 +267,15 @@ static int check_type(struct job *job, struct fail *fail)
 		return -1;
 	edges_free(&axis.edges);
 	return 0;
+}
+
+static bool names_tell(const struct job *job)
+{
+	struct sample_type type;
+	struct fail unused = {.status = STATUS_OK};
+	uint32_t channels;
+
+	return job_named(job, &type, &channels, &unused) != 0;
 }
 
 static unsigned threads_of_cores(void)
@@ -312,6 +321,7 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	job->word_count = (size_t)(optind - 1);
 	job->source.headers = !job->source.raw;
 	job->source.type = job->type;
+	job->source.type_said |= names_tell(job);
 	if (job->threads == 0)
 		job->threads = threads_of_cores();
 	if (job->merge ? options_settle_merge(&g, fail) != 0

@@ -147,6 +147,8 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 		msg_warning("%llu input%s inside a record: %llu bytes were not counted",
 			    (ull)run->totals.tails, run->totals.tails == 1 ? " ends" : "s end",
 			    (ull)run->totals.tail);
+	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
+		msg_note("samples read as u32, little endian (-t)");
 	if (outside > 0) {
 		advise(advice, hist, run, outside);
 		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s",

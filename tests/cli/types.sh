@@ -40,3 +40,23 @@ run gpuhist -t U8 two
 for type in float s16 f4 '>u16' cf32 S16_LE complex128 'unsigned short' 'long long'; do
 	run gpuhist -t "$type" two
 done
+# The type in a FILE's name, where neither -t nor a header says it: all must agree
+mkdir a.f64
+for name in a.u16be a.s16 a.CU8 a.u8.zst .i8 a.f64/a a.c8 a.txt; do
+	cp two "$name"
+	run gpuhist -r full -b 4 --nonzero -q "$name"
+done
+zstd -q -f two -o a.u8.zst
+run gpuhist -r full -b 4 --nonzero -q a.u8.zst
+run gpuhist -r full -b 4 --nonzero -q --raw a.s16
+run gpuhist -c 1 -r full -b 4 --nonzero -q a.CU8
+run gpuhist -t u8 -r full -b 4 --nonzero -q a.s16 a.txt
+{
+	printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '>u2', 'fortran_order': False, 'shape': (2,), }"
+	cat two
+} >said.f32
+run gpuhist -r full -b 4 --nonzero -q said.f32
+run gpuhist a.s16 a.u16be
+run gpuhist a.s16 two
+run gpuhist a.CU8 a.u8.zst
+run gpuhist - a.s16
