@@ -24,16 +24,7 @@ static int ending;  /* the handler has begun: the process will end */
 static long waiter;
 static int passed_on;
 
-static const int SIGNALS[] = {
-	SIGHUP,    SIGINT,    SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU,
-	SIGALRM,   SIGVTALRM, SIGPROF, SIGUSR2, SIGIO,
-#ifdef SIGPWR
-	SIGPWR,
-#endif
-#ifdef SIGSTKFLT
-	SIGSTKFLT,
-#endif
-};
+static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 
 /*
  * The signal is blocked while its handler runs: raised here, it ends the process when the handler
@@ -114,8 +105,6 @@ void signals_init(void)
 	take_usr1();
 	for (size_t i = 0; i < sizeof(SIGNALS) / sizeof(SIGNALS[0]); i++)
 		take(SIGNALS[i]);
-	for (int number = SIGRTMIN; number <= SIGRTMAX; number++)
-		take(number);
 }
 
 int signals_slot(void)

@@ -2,11 +2,9 @@
 /*
  * signals: what has to be cleaned up before a signal ends the process.
  *
- * Every signal that would end the process, and that a program may catch, removes the temporary file
- * and then ends the process as it would have done without us: HUP, INT, QUIT, TERM, PIPE, ALRM,
- * USR2 and the like, the real-time ones too. Signals that were ignored when the process started, or
- * that a preloaded library had caught, stay as they are. XFSZ is ignored. Signals that report a
- * defect (SEGV, BUS, FPE, ILL, ABRT, TRAP, SYS) keep their default action and its core file.
+ * HUP, INT, QUIT, TERM and PIPE remove the temporary file and then end the process as they would
+ * have done without us. Those that were ignored when the process started, or that a preloaded
+ * library had caught, stay as they are. XFSZ is ignored. All others keep their default action.
  *
  * The handler works in the main thread alone. What it reads is changed between signals_block and
  * signals_restore: by the main thread with these signals blocked, by another thread while the
