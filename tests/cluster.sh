@@ -351,7 +351,7 @@ test_slurm() {
 
 	# What says which part this is, in a batch script and what it starts.
 	auto="gpuhist -q $bins --part=auto -o '$work/out/p.%K.json' $inputs"
-	wrapped 'a batch script' 2 'SLURM_STEP_NUM_TASKS is not set' --ntasks=2 --wrap "$auto"
+	wrapped 'a batch script' 2 'SLURM_STEP_NUM_TASKS' --ntasks=2 --wrap "$auto"
 	wrapped 'an array' 0 '' --array=3-9:3 --wrap "$auto"
 	parts_make 'an array' 3 "$work/out/p.*.json"
 	wrapped 'tasks of an array' 2 'but SLURM_ARRAY_TASK_ID is ' --array=0-1 --ntasks=2 --wrap "srun -n 2 $auto"

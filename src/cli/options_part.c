@@ -9,6 +9,7 @@
 #include <strings.h>
 #include <sys/stat.h>
 
+#include "bins/number.h"
 #include "cli/launcher.h"
 #include "cli/options_given.h"
 #include "output/output_path.h"
@@ -47,7 +48,7 @@ int options_part(struct job *job, struct given *g, const char *text, struct fail
 {
 	const char *const slash = strchr(text, '/');
 	char first[32], more[160];
-	uint32_t part, parts;
+	uint64_t part, parts;
 
 	job->source.part = job->source.parts = 0;
 	g->part_auto = strcmp(text, "auto") == 0;
@@ -59,15 +60,15 @@ int options_part(struct job *job, struct given *g, const char *text, struct fail
 	first[slash - text] = '\0';
 	if (!is_number(first) || !is_number(slash + 1))
 		return options_usage(fail, "--part", text, meant(more, sizeof(more), text));
-	if (launcher_number(&parts, slash + 1, 1, PARTS_MAX) != 0)
+	if (number_parse_count(&parts, slash + 1) != 0 || parts < 1 || parts > PARTS_MAX)
 		return options_usage(fail, "--part", text, "there may be 1 to 2^31 parts");
-	if (launcher_number(&part, first, 1, parts) != 0) {
+	if (number_parse_count(&part, first) != 0 || part < 1 || part > parts) {
 		snprintf(more, sizeof(more), "parts are counted from 1/%lu to %lu/%lu",
 			 (unsigned long)parts, (unsigned long)parts, (unsigned long)parts);
 		return options_usage(fail, "--part", text, more);
 	}
-	job->source.part = part;
-	job->source.parts = parts;
+	job->source.part = (uint32_t)part;
+	job->source.parts = (uint32_t)parts;
 	return 0;
 }
 
@@ -109,12 +110,6 @@ static int make_path(struct job *job, bool *named, struct fail *fail)
 	return 0;
 }
 
-static const char *lookup(const void *environment, const char *name)
-{
-	(void)environment;
-	return getenv(name);
-}
-
 /* Is it a file, existing or not, that all parts would share? */
 static bool replaces_file(const char *path)
 {
@@ -139,7 +134,7 @@ int options_settle_part(struct job *job, const struct given *g, struct fail *fai
 				"tell which are in it; "
 				"give each part a file by -o, and add them by --merge");
 	if (g->part_auto) {
-		if (launcher_part(&launched, lookup, NULL, fail) != 0)
+		if (launcher_part(&launched, fail) != 0)
 			return -1;
 		job->source.part = launched.part;
 		job->source.parts = launched.parts;

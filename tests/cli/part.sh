@@ -5,8 +5,7 @@
 printf abcd >a
 # The variables of a launcher that started the tests.
 unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE SLURM_PROCID SLURM_STEP_NUM_TASKS SLURM_NTASKS \
-	SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_STEP SLURM_ARRAY_TASK_COUNT \
-	JOB_COMPLETION_INDEX
+	SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_STEP SLURM_ARRAY_TASK_COUNT
 c='gpuhist -b 1 -r full'
 which="grep -o 'part\": [0-9]*, .parts\": [0-9]*'"
 
@@ -27,7 +26,6 @@ run gpuhist --part=1/0 --part=1/2 e
 # What a launcher says
 run $c --part=auto e
 shell "SLURM_PROCID=0 SLURM_NTASKS=4 $c --part=auto e"
-shell "JOB_COMPLETION_INDEX=3 $c --part=auto e"
 shell "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=4 $c --part=auto -f json e | $which"
 shell "PMI_RANK=0 PMI_SIZE=3 $c --part=auto -f json e | $which"
 shell "SLURM_PROCID=7 SLURM_STEP_NUM_TASKS=8 $c --part=auto -f json e | $which"
