@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * terminal: sizes, the character set and colour, from the environment and from a terminal of our
- * own.
- */
-#include "cli/terminal.h"
+/* terminal: the character set and colour, from the environment and from a terminal of our own. */
+#include "cli/picture.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -24,10 +20,9 @@ static void set(const char *name, const char *value)
 
 static struct picture of(int fd)
 {
-	struct picture picture = {
-		.columns = 7, .rows = 7, .utf8 = true, .colour = true, .log = true};
+	struct picture picture = {.utf8 = true, .colour = true, .log = true};
 
-	terminal_picture(&picture, fd);
+	picture_settle(&picture, fd);
 	CHECK(picture.log, "log is not the terminal's");
 	return picture;
 }
@@ -63,52 +58,6 @@ static void character_set(void)
 	}
 }
 
-static void sizes(int fd)
-{
-	static const struct {
-		const char *text;
-		unsigned size;
-	} CASES[] = {{NULL, 0},
-		     {"", 0},
-		     {"60", 60},
-		     {"0", 0},
-		     {"-5", 0},
-		     {"60x", 0},
-		     {" 60", 0},
-		     {"1", 1},
-		     {"65535", 65535},
-		     {"65536", 0},
-		     {"99999999999999999999", 0}};
-	int pipes[2];
-
-	CHECK(pipe(pipes) == 0, "a pipe");
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		set("COLUMNS", CASES[i].text);
-		set("LINES", NULL);
-		CHECK(of(-1).columns == CASES[i].size && of(pipes[1]).columns == CASES[i].size &&
-			      of(-1).rows == 0,
-		      "COLUMNS=%s", CASES[i].text);
-		CHECK(of(fd).columns == 101 && of(fd).rows == 33,
-		      "the terminal's size comes first: COLUMNS=%s", CASES[i].text);
-		set("COLUMNS", NULL);
-		set("LINES", CASES[i].text);
-		CHECK(of(-1).rows == CASES[i].size && of(pipes[1]).rows == CASES[i].size &&
-			      of(-1).columns == 0,
-		      "LINES=%s", CASES[i].text);
-		CHECK(of(fd).rows == (CASES[i].size ? CASES[i].size : 33),
-		      "LINES come first: LINES=%s", CASES[i].text);
-	}
-	set("LINES", NULL);
-	/* A serial line does not know its size. */
-	CHECK(ioctl(fd, TIOCSWINSZ, &(struct winsize){0}) == 0 && of(fd).columns == 0 &&
-		      of(fd).rows == 0,
-	      "no size");
-	set("COLUMNS", "44");
-	CHECK(of(fd).columns == 44, "COLUMNS where the terminal has no size");
-	close(pipes[0]);
-	close(pipes[1]);
-}
-
 static void colour(int fd)
 {
 	static const struct {
@@ -136,11 +85,9 @@ int main(void)
 		return check_report();
 	}
 	const int fd = open(ptsname(leader), O_RDWR | O_NOCTTY);
-	CHECK(fd >= 0 && ioctl(fd, TIOCSWINSZ, &(struct winsize){.ws_row = 33, .ws_col = 101}) == 0,
-	      "its size");
+	CHECK(fd >= 0, "not opened");
 	character_set();
 	colour(fd);
-	sizes(fd);
 	close(fd);
 	close(leader);
 	return check_report();

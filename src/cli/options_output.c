@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "cli/options_given.h"
-#include "cli/terminal.h"
+#include "cli/picture.h"
 #include "output/output_path.h"
 
 int options_format(struct job *job, const char *text, struct fail *fail)
@@ -123,7 +123,7 @@ int options_settle_output(struct job *job, const struct given *g, struct fail *f
 		return options_usage(fail, "--output", job->output, why);
 	const struct format *const format = job->format;
 	const int fd = output_descriptor(job->output);
-	terminal_picture(&style->picture, fd);
+	picture_settle(&style->picture, fd);
 	/* One picture on one screen is enough. */
 	if (format->write == write_plot && fd == STDOUT_FILENO && isatty(STDOUT_FILENO) &&
 	    isatty(STDERR_FILENO))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* picture: -p, the picture on stderr beside the output. */
+/*
+ * picture: -p, the picture on stderr beside the output; and the only place that knows terminals and
+ * the variables that describe them, so that a writer's same settings give the same bytes.
+ */
 #ifndef GPUHIST_PICTURE_H
 #define GPUHIST_PICTURE_H
 
@@ -12,5 +15,13 @@
  */
 void picture_draw(const struct job *job, const struct hist *hist, const struct provenance *from,
 		  struct fail *fail);
+
+/*
+ * Sets everything in the picture but what the user asks for (log). fd -1: it is written to a file.
+ * Colour: on a terminal, unless NO_COLOR is not empty or TERM is "dumb". utf8: if the first of
+ * LC_ALL, LC_CTYPE and LANG that is not empty names that character set; setlocale would load a whole
+ * locale for this.
+ */
+void picture_settle(struct picture *picture, int fd);
 
 #endif

@@ -84,7 +84,7 @@ static bool is_one_of(const char *suffix, const char *const *list)
 /* A suffix that promises a format which is not written must not get csv. */
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 {
-	static const char *const COMPRESSED[] = {".gz",  ".zst", ".xz", ".bz2",
+	static const char *const COMPRESSED[] = {".gz",  ".zst", ".xz",   ".bz2",
 						 ".lz4", ".zip", ".svgz", NULL};
 	static const char *const OTHERS[] = {
 		".npz",  ".png",     ".jpg",     ".jpeg", ".gif",  ".webp", ".pdf",  ".h5",

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@
 
 #include "base/again.h"
 #include "base/signals.h"
+#include "base/utf8.h"
 #include "output/output_keep.h"
 #include "output/output_path.h"
 
@@ -306,6 +308,33 @@ void output_write(struct output *o, const void *data, size_t bytes)
 void output_text(struct output *o, const char *text)
 {
 	output_write(o, text, strlen(text));
+}
+
+void output_print(struct output *o, const char *format, ...)
+{
+	char line[OUTPUT_PRINT];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line, sizeof(line), format, arguments);
+	va_end(arguments);
+	output_text(o, line);
+}
+
+void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn *escape)
+{
+	const unsigned char *const p = (const unsigned char *)text;
+	char room[OUTPUT_ESCAPE];
+
+	for (size_t i = 0, some; i < bytes; i += some) {
+		const size_t length = utf8_length(p + i, bytes - i);
+		const char *const instead = escape(p + i, length, room);
+		some = length > 0 ? length : 1;
+		if (instead)
+			output_text(o, instead);
+		else
+			output_write(o, text + i, some);
+	}
 }
 
 bool output_failed(const struct output *o)

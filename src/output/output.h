@@ -43,6 +43,19 @@ const char *output_name(const struct output *o);
 void output_write(struct output *o, const void *data, size_t bytes);
 void output_text(struct output *o, const char *text);
 
+/* printf, at most OUTPUT_PRINT - 1 bytes. */
+#define OUTPUT_PRINT 512
+void output_print(struct output *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Writes a text of any bytes as UTF-8. `escape` is asked for each character, and for each byte that
+ * begins none, with length 0: NULL keeps it, else what it returns is written; there is room for that
+ * in `text`.
+ */
+#define OUTPUT_ESCAPE 8
+typedef const char *escape_fn(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE]);
+void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn *escape);
+
 /* Has a write failed already? Then the rest need not be made. */
 bool output_failed(const struct output *o);
 

@@ -16,10 +16,9 @@
 
 /* How a picture is drawn. The same settings give the same bytes. */
 struct picture {
-	unsigned columns, rows; /* of a terminal, or of what replaces one; 0: use 80 and 24 */
-	bool utf8;              /* bars have eighths of a block; else '#' */
-	bool colour;            /* for a terminal that has it; it carries no meaning */
-	bool log;               /* bars show the logarithms of the counts */
+	bool utf8;   /* bars have eighths of a block; else '#' */
+	bool colour; /* for a terminal that has it; it carries no meaning */
+	bool log;    /* bars and columns show the logarithms of the counts */
 };
 
 /* How the user wants it to look; each writer uses the members that its format has. */

@@ -1,0 +1,624 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * picture: bins joined, pictures of text and SVG read again and compared with plain models: what a
+ * row or a column holds, how high it is, how it is labelled; round numbers on axes; words that are
+ * no words.
+ */
+#include "output/picture.h"
+
+#include <math.h>
+
+#include "base/signals.h"
+#include "check.h"
+#include "scratch.h"
+#include "svg_read.h"
+#include "wish.h"
+
+#define X0 8400L
+#define ACROSS 70000L
+#define HEIGHT 34000L
+
+static struct axis axis_of(enum axis_kind kind, const char *type, uint32_t bins, const char *lo,
+			   const char *hi, const double *list)
+{
+	struct axis_spec spec = {.edges = {.kind = kind, .bins = bins, .list = list}};
+	struct sample_type t;
+	struct axis axis = {0};
+	const char *why = NULL;
+
+	CHECK(sample_type_parse(&t, type) == 0, "%s", type);
+	if (lo)
+		CHECK(number_parse(&spec.edges.lo, lo, strlen(lo)) == 0 &&
+			      number_parse(&spec.edges.hi, hi, strlen(hi)) == 0,
+		      "%s:%s", lo, hi);
+	CHECK(axis_init(&axis, &spec, &t, &why) == 0, "%s %s %s: %s", type, lo, hi, why);
+	return axis;
+}
+
+/* Bins of --auto from `first` on, 2^k wide. */
+static struct axis auto_of(const char *type, int64_t first, int k, uint32_t bins)
+{
+	struct axis axis = axis_of(AXIS_AUTO, type, bins + 2, NULL, NULL, NULL);
+	struct edges *const e = &axis.edges;
+
+	e->k = k;
+	e->first = first;
+	e->lo = (int128_t)first * ((int128_t)1 << (k > 0 ? k : 0));
+	e->width = (int128_t)bins << (k > 0 ? k : 0);
+	e->binning.bins = bins;
+	return axis;
+}
+
+static char *draw(const char *format, const struct hist *h, const struct picture *picture,
+		  const struct provenance *from)
+{
+	const struct style style = {.picture = *picture};
+	struct fail fail = {.status = STATUS_OK};
+	struct output *out;
+	size_t bytes;
+
+	CHECK(output_open(&out, "h", &fail) == 0, "%s", fail.text);
+	format_find(format)->write(out, h, &style, from);
+	CHECK(output_commit(out, &fail) == 0, "%s", fail.text);
+	char *text = scratch_read("h", &bytes);
+	return text;
+}
+
+/* ---- bins joined ---- */
+
+static void joined(void)
+{
+	static struct parts parts;
+	uint64_t seed = 2;
+
+	for (unsigned i = 0; i < 10000; i++) {
+		const uint32_t bins = 1 + (uint32_t)(check_random(&seed) % BINS_MAX >>
+						     (4 + check_random(&seed) % 24));
+		const uint32_t first = (uint32_t)(check_random(&seed) % bins);
+		const uint32_t end = first + 1 + (uint32_t)(check_random(&seed) % (bins - first));
+		const uint32_t most = 4 + (uint32_t)(check_random(&seed) % (i % 10 ? 40 : 1021));
+		const struct axis axis =
+			i % 2 ? auto_of(i % 4 == 1 ? "i32" : "f64", -(int64_t)(bins / 3), 1, bins)
+			      : axis_of(AXIS_RANGE, "f64", bins, "-1", "1", NULL);
+		parts_join(&parts, &axis, first, end, most);
+		const uint32_t n = parts.count, per = parts.per;
+		const struct part *const p = parts.part;
+		CHECK(n >= 1 && n <= most && p[0].first <= first && p[n - 1].end >= end &&
+			      p[n - 1].end <= bins,
+		      "%u of %u parts for %u to %u", n, most, first, end);
+		CHECK(per == 1 || end - first > most || n == 1, "joined without need");
+		/* At most half of the parts that there could be are given up for round numbers. */
+		const uint32_t span = end - first, could = span / ((span - 1) / most + 1);
+		CHECK((i % 2 ? 4 : 2) * n + 4 >= could, "%u parts of %u", n, could);
+		for (uint32_t k = 0; k < n; k++) {
+			const uint32_t size = p[k].end - p[k].first;
+			const bool outer = p[k].first == 0 || p[k].end == bins;
+			CHECK(size == per ||
+				      (outer && 2 * size >= per && size < per + (per + 1) / 2) ||
+				      n == 1,
+			      "part %u of %u has %u bins, not %u", k, n, size, per);
+			CHECK(p[k].scale == (double)per / size, "its scale");
+			CHECK(k == 0 || p[k].first == p[k - 1].end, "a gap");
+			/* Of --auto an edge between parts is a multiple of a part's width. */
+			const double edge = edges_value(&axis.edges, p[k].first);
+			CHECK(!(i % 2) || k == 0 || fmod(edge, 2.0 * per) == 0, "an edge at %g",
+			      edge);
+		}
+	}
+	/* Round numbers of bins: 360 degrees by 20, 250 by 25. */
+	static const uint32_t ROUND[][2] = {{360, 20}, {250, 25}, {1000, 50}, {256, 16}, {20, 1}};
+	for (size_t i = 0; i < sizeof(ROUND) / sizeof(ROUND[0]); i++) {
+		const struct axis axis = axis_of(AXIS_RANGE, "f64", ROUND[i][0], "0", "1", NULL);
+		parts_join(&parts, &axis, 0, ROUND[i][0], 20);
+		CHECK(parts.per == ROUND[i][1], "%u bins by %u", ROUND[i][0], parts.per);
+	}
+}
+
+/* ---- text ---- */
+
+/* Reads the rows of a picture of one channel, beside the counts that they must show. */
+static void check_plot(const struct hist *h, const struct picture *picture)
+{
+	static struct parts parts;
+	const struct hist_flow *const flow = &h->flow[0];
+	const uint64_t flows[] = {flow->under, flow->over, flow->nan};
+	static const char *const NAMES[] = {"under", "over", "nan"};
+	const char *const line = picture->utf8 ? "\xe2\x94\x82" : "|";
+	struct filled f;
+	char *const text = draw("plot", h, picture, &FROM);
+	double heights[24], most = 0, edge[24], end[24];
+	uint64_t counts[24], samples = 0;
+	const char *names[24];
+	unsigned n = 0, lines = 0, rows = 0;
+
+	filled_bins(&f, h, 0);
+	if (f.bins > 0)
+		parts_join(&parts, &h->axis, f.first, f.end,
+			   20u - (flows[0] > 0) - (flows[1] > 0) - (flows[2] > 0));
+	for (unsigned i = 0; i < 3; i++) {
+		for (uint32_t k = 0; i == 1 && f.bins > 0 && k < parts.count; k++) {
+			names[n] = NULL;
+			edge[n] = edges_value(&h->axis.edges, parts.part[k].first);
+			end[n] = edges_value(&h->axis.edges, parts.part[k].end);
+			counts[n] = part_sum(&parts.part[k], h, 0);
+			heights[n] = (double)counts[n] * parts.part[k].scale;
+			n++;
+		}
+		names[n] = NAMES[i];
+		counts[n] = flows[i];
+		heights[n] = (double)flows[i];
+		n += flows[i] > 0;
+	}
+	for (unsigned r = 0; r < n; r++) {
+		samples += counts[r];
+		most = heights[r] > most ? heights[r] : most;
+	}
+	for (char *p = text; *p; lines++) {
+		char *const after = p + strcspn(p, "\n"), *bar = strstr(p, line), label[64],
+			    percent[64];
+		unsigned length = 0, cells = 0;
+		unsigned long long count = 0;
+		CHECK(*after == '\n', "a line without an end");
+		*after = '\0';
+		bar = bar && bar < after ? bar : NULL;
+		if (bar && rows < n) {
+			const unsigned eighths = picture->utf8 ? 8 : 1;
+			bool ended = false;
+			CHECK(sscanf(p, "%63s", label) == 1, "no label: %s", p);
+			for (p = bar + strlen(line); strncmp(p, line, strlen(line)) != 0; cells++) {
+				const unsigned part = *p == ' '   ? 0
+						      : *p == '#' ? 1
+								  : 0x90u - (unsigned char)p[2];
+				CHECK(part <= eighths && (part == 0 || !ended), "a bar: %s", bar);
+				ended = part < eighths;
+				length += part;
+				p += *p == ' ' || *p == '#' ? 1 : 3;
+			}
+			CHECK(sscanf(p + strlen(line), "%llu %63s", &count, percent) == 2, "%s",
+			      bar);
+			const double share = picture->log ? log2(1 + heights[rows]) / log2(1 + most)
+							  : heights[rows] / most;
+			const double exact = share * cells * eighths;
+			CHECK(count == counts[rows], "%s: %llu, not %llu", label, count,
+			      (unsigned long long)counts[rows]);
+			CHECK(fabs(length - exact) <= 0.5001 ||
+				      (length == 1 && count > 0 && exact < 1),
+			      "%s: %u of %u for %g", label, length, cells * eighths, exact);
+			CHECK((count == 0) == (strcmp(percent, "0.0%") == 0) &&
+				      (count == samples) == (strcmp(percent, "100.0%") == 0) &&
+				      (percent[0] > '9' ||
+				       fabs(strtod(percent, NULL) -
+					    100 * (double)count / (double)samples) <= 0.0501),
+			      "%s for %llu", percent, count);
+			if (names[rows])
+				CHECK(strcmp(label, names[rows]) == 0, "%s, not %s", label,
+				      names[rows]);
+			else if (isfinite(edge[rows]) && isfinite(end[rows]))
+				CHECK(fabs(strtod(label, NULL) / 2 - edge[rows] / 2) * 19 <=
+					      end[rows] / 2 - edge[rows] / 2,
+				      "%s for %.17g to %.17g", label, edge[rows], end[rows]);
+			const size_t wide = strlen(label) + 1 + 1 + cells + 1;
+			CHECK(wide <= 80, "%zu columns", wide);
+			rows++;
+		}
+		p = after + 1;
+	}
+	CHECK(rows == n, "%u rows, not %u", rows, n);
+	CHECK(lines <= 23, "%u lines", lines);
+	free(text);
+}
+
+/* Counts of some shape. */
+static void fill(struct hist *h, uint64_t *seed, unsigned shape)
+{
+	const uint32_t bins = axis_bins(&h->axis);
+
+	h->flow[0] = (struct hist_flow){0};
+	if (shape & 8)
+		h->flow[0] = (struct hist_flow){check_random(seed) % 1000,
+						check_random(seed) >> (shape % 4 * 16 + 2),
+						check_random(seed) % 3};
+	for (uint32_t i = 0; i < bins; i++) {
+		const double x = (i - bins / 2.0) / (bins / 8.0 + 1);
+		const uint64_t r = check_random(seed);
+		const uint64_t some[] = {
+			(uint64_t)(1e6 * exp(-x * x)),
+			r % 10,
+			r % 50 == 0,
+			r >> 20 >> r % 44,
+			i == bins / 3 ? UINT64_MAX / 2 : 0,
+			(uint64_t)1 << 40,
+			0,
+			i < bins / 2,
+		};
+		h->count[i] = some[shape % 8];
+	}
+}
+
+static void texts(void)
+{
+	static double list[] = {-1e300, -5, -0.125, 0, 1e-300, 1e-9, 3, 4, 4.5, 100, 1e17};
+	uint64_t seed = 1;
+	struct axis axes[] = {
+		axis_of(AXIS_RANGE, "f32", 1000, "-1", "1", NULL),
+		axis_of(AXIS_RANGE, "f64", 49, "-1", "1", NULL),
+		axis_of(AXIS_RANGE, "u8", 3, "0", "256", NULL),
+		axis_of(AXIS_RANGE, "u16", 65536, "0", "65536", NULL),
+		axis_of(AXIS_RANGE, "i64", 100, "-9223372036854775808", "9223372036854775808",
+			NULL),
+		axis_of(AXIS_RANGE, "f64", 777, "1e12", "1000000000001", NULL),
+		axis_of(AXIS_RANGE, "f64", 50, "1e-310", "3e-308", NULL),
+		axis_of(AXIS_RANGE, "f64", 60, "-1.7e308", "1.7e308", NULL),
+		axis_of(AXIS_RANGE, "u32", 1, "0", "1", NULL),
+		axis_of(AXIS_RANGE, "u32", 1021, "0", "1021", NULL),
+		axis_of(AXIS_LOG, "f32", 90, "1e-3", "1e6", NULL),
+		axis_of(AXIS_EDGES, "f64", 10, NULL, NULL, list),
+		axis_of(AXIS_MOD, "u8", 7, NULL, NULL, NULL),
+		auto_of("f32", -77, -8, 157),
+		auto_of("f64", -3, 1000, 200),
+		auto_of("i32", -1000, 7, 256),
+		auto_of("u32", 5, 24, 239),
+		auto_of("i16", -3, 0, 5),
+	};
+
+	for (size_t a = 0; a < sizeof(axes) / sizeof(axes[0]); a++) {
+		struct hist h = {.channels = 1, .axis = axes[a]};
+		h.count = calloc(axis_bins(&h.axis), sizeof(uint64_t));
+		for (unsigned i = 0; i < 64; i++) {
+			fill(&h, &seed, i % 16);
+			check_plot(&h, &(struct picture){.utf8 = i / 16 % 2, .log = i / 32});
+		}
+		free(h.count);
+		edges_free(&axes[a].edges);
+	}
+}
+
+/* What --auto has at its ends is no emptier than the rest: noise from -0.3008 to 0.3008. */
+static void flat_ends(void)
+{
+	uint64_t count[160];
+	struct hist h = {.channels = 1, .axis = auto_of("f32", -77, -8, 154), .count = count};
+	unsigned shortest = 99;
+
+	for (size_t i = 0; i < 160; i++)
+		count[i] = 1000;
+	char *const text = draw("plot", &h, &(struct picture){.utf8 = false}, &FROM);
+	for (const char *p = strchr(text, '|'); p; p = strchr(strchr(p + 1, '|') + 1, '|')) {
+		const unsigned length = (unsigned)strspn(p + 1, "#");
+		shortest = length < shortest ? length : shortest;
+	}
+	CHECK(shortest > 50 && strstr(text, "drawn in proportion"), "%s", text);
+	free(text);
+}
+
+/* ---- SVG ---- */
+
+static char *draw_svg(const struct hist *h, bool log, const struct provenance *from)
+{
+	char *const text = draw("svg", h, &(struct picture){.log = log}, from);
+	const char *at, *const why = svg_malformed(text, strlen(text), &at);
+
+	CHECK(!why, "%s: '%.60s'", why, at);
+	CHECK(strstr(text, "</svg>\n") == text + strlen(text) - 7, "no end");
+	return text;
+}
+
+static long rounded(double x)
+{
+	return (long)floor(x + 0.5);
+}
+
+/* Every column is where and as high as it should be, to a hundredth; what is empty is not drawn. */
+static void columns(const struct hist *h, bool log, long height)
+{
+	static struct parts parts;
+	static struct svg_path path;
+	const uint32_t bins = axis_bins(&h->axis);
+	char *const text = draw_svg(h, log, &FROM);
+	double most = 0;
+
+	parts_join(&parts, &h->axis, 0, bins, PARTS_MOST);
+	for (uint32_t i = 0; i < h->channels * parts.count; i++) {
+		const struct part *const p = &parts.part[i % parts.count];
+		const double high = (double)part_sum(p, h, i / parts.count) * p->scale;
+		most = high > most ? high : most;
+	}
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const char *const why = svg_path_read(&path, text, c);
+		size_t b = 0;
+		long wide = 0, expected = 0;
+		CHECK(!why, "%s", why);
+		for (uint32_t k = 0; k < parts.count; k++) {
+			const struct part *const p = &parts.part[k];
+			const double sum = (double)part_sum(p, h, c) * p->scale;
+			const long from = X0 + rounded((double)ACROSS * p->first / bins);
+			const long to = X0 + rounded((double)ACROSS * p->end / bins);
+			const double share = log ? (log2(sum) + 1) / (log2(most * 1.5) + 1)
+						 : sum / (1.05 * most);
+			const long high = rounded(share * (double)height);
+			if (sum == 0)
+				continue;
+			expected += to - from;
+			while (b < path.count && path.box[b].to < to)
+				b++;
+			const struct svg_box *const box = &path.box[b];
+			CHECK(b < path.count && box->from <= from && box->to >= to &&
+				      labs(path.base - box->y - (high > 100 ? high : 100)) <= 1,
+			      "%u bins: column %u of %g is not %ld high", bins, k, sum, high);
+		}
+		for (size_t i = 0; i < path.count; i++)
+			wide += path.box[i].to - path.box[i].from;
+		CHECK(wide == expected, "%ld hundredths drawn, not %ld", wide, expected);
+	}
+	free(text);
+}
+
+static void equal_bins(void)
+{
+	static const uint32_t BINS[] = {1, 2, 7, 256, 1000, 1024, 1025, 4000, 100003, 1 << 20};
+	uint64_t seed = 5;
+
+	for (size_t i = 0; i < sizeof(BINS) / sizeof(BINS[0]); i++) {
+		struct hist h = {.channels = 1, .axis = make_axis(BINS[i]), .stride = BINS[i]};
+		h.count = calloc(BINS[i], sizeof(uint64_t));
+		for (unsigned sparse = 0; sparse < 2; sparse++) {
+			for (uint32_t k = 0; k < BINS[i]; k++) {
+				const uint64_t r = check_random(&seed);
+				h.count[k] = !sparse ? r % 1000 : r % 8 == 0 ? r >> 40 : 0;
+			}
+			h.count[BINS[i] - 1] = 3; /* what a last column of other bins shows */
+			columns(&h, false, HEIGHT);
+			columns(&h, true, HEIGHT);
+		}
+		free(h.count);
+	}
+	/* Equal ratios are as wide as each other; residues have no edges; channels have one scale. */
+	struct hist h = {.channels = 1,
+			 .axis = axis_of(AXIS_LOG, "f64", 300, "1e-5", "1e7", NULL),
+			 .count = calloc(600, sizeof(uint64_t)),
+			 .stride = 300};
+	for (uint32_t k = 0; k < 600; k++)
+		h.count[k] = check_random(&seed) % (k < 300 ? 1000 : 77);
+	columns(&h, false, HEIGHT);
+	edges_free(&h.axis.edges);
+	h.axis = axis_of(AXIS_MOD, "u32", 300, NULL, NULL, NULL);
+	columns(&h, false, HEIGHT);
+	h.axis = make_axis(300);
+	h.channels = 2;
+	columns(&h, false, 12000);
+	h.axis = auto_of("f32", -77, -8, 300);
+	columns(&h, true, 12000);
+	free(h.count);
+}
+
+/* The area of each piece of the path is in proportion to the samples of the bins that it covers. */
+static void areas(const double *list, uint32_t bins, const char *unit, bool log)
+{
+	static struct svg_path path;
+	static uint64_t count[5000];
+	struct hist h = {.channels = 1,
+			 .count = count,
+			 .axis = axis_of(AXIS_EDGES, "f64", bins, NULL, NULL, list)};
+	uint64_t seed = 7;
+	double least = INFINITY, most = 0;
+	uint32_t i = 0;
+
+	for (uint32_t k = 0; k < bins; k++)
+		count[k] = 1000 + check_random(&seed) % 50000;
+	char *const text = draw_svg(&h, false, &FROM);
+	const char *const why = svg_path_read(&path, text, 0);
+	CHECK(!why && path.count <= PARTS_MOST && path.count > 0, "%s, %zu", why, path.count);
+	for (size_t b = 0; b < path.count; b++) {
+		const uint32_t first = i;
+		double sum = 0;
+		for (; i < bins; i++) {
+			const double at =
+				log ? log2(list[i + 1] / list[0]) / log2(list[bins] / list[0])
+				    : (list[i + 1] - list[0]) / (list[bins] - list[0]);
+			if (X0 + rounded(at * (double)ACROSS) > path.box[b].to)
+				break;
+			sum += (double)count[i];
+		}
+		const long high = path.base - path.box[b].y;
+		const double width = log ? log2(list[i] / list[first]) : list[i] - list[first];
+		if (sum == 0 || high < 200)
+			continue;
+		least = fmin(least, width * (double)high / sum);
+		most = fmax(most, width * (double)high / sum);
+	}
+	/* A height of 200 hundredths is rounded by a quarter of a percent. */
+	CHECK(most > 0 && most / least < 1.006, "areas for a sample from %g to %g", least, most);
+	CHECK(strstr(text, unit), "no '%s'", unit);
+	free(text);
+	edges_free(&h.axis.edges);
+}
+
+static void listed_edges(void)
+{
+	static const double DECADES[] = {1, 10, 100, 1000, 1e6}, STEPS[] = {0, 1, 2, 5, 10, 100},
+			    EQUAL[] = {0, 2, 4, 6};
+	static double list[5001];
+
+	areas(STEPS, 5, ">samples per unit<", false);
+	areas(DECADES, 4, ">samples per decade<", true);
+	areas(EQUAL, 3, ">samples per 2<", false);
+	for (size_t i = 0; i < 5000; i++)
+		list[i + 1] = list[i] + (i % 100 == 0 ? 1 : i / 100 % 2 ? 0.02 : 0.11);
+	areas(list, 5000, ">samples per ", false);
+}
+
+/* Numbers at the ends of what there is: nothing but a picture comes out. */
+static void extremes(void)
+{
+	static const char *const CASES[][3] = {
+		{"f64", "-1.7e308", "1.7e308"},
+		{"f64", "0", "5e-324"},
+		{"f64", "1", "1.0000000000000002"},
+		{"f64", "1e300", "1.1e300"},
+		{"f64", "-1e-320", "1e-310"},
+		{"u64", "18446744073709551613", "18446744073709551616"},
+		{"i64", "-9223372036854775808", "9223372036854775808"},
+		{"f32", "-1e-30", "1e30"},
+	};
+	static const double ABSURD[] = {-1.7e308, -5e-324, 0, 5e-324, 1.7e308},
+			    CLOSE[] = {5e-324, 1e-323, 1e-300, 1.7e308};
+	uint64_t count[4] = {(uint64_t)1 << 63, 1, 0, ((uint64_t)1 << 63) - 2};
+	struct hist h = {.channels = 1, .count = count, .samples = UINT64_MAX};
+	static struct svg_path path;
+
+	for (size_t i = 0; i < 22; i++) {
+		h.axis = i / 2 < 8 ? axis_of(AXIS_RANGE, CASES[i / 2][0], 1, CASES[i / 2][1],
+					     CASES[i / 2][2], NULL)
+			 : i < 18  ? axis_of(AXIS_EDGES, "f64", 4, NULL, NULL, ABSURD)
+			 : i < 20  ? axis_of(AXIS_EDGES, "f64", 3, NULL, NULL, CLOSE)
+				   : auto_of("f64", -2, 1023, 4); /* to 2^1024 */
+		char *const text = draw_svg(&h, i % 2, &FROM);
+		const char *const why = svg_path_read(&path, text, 0);
+		CHECK(!why && path.count > 0, "%zu: %s", i, why);
+		for (size_t b = 0; b < path.count; b++)
+			CHECK(path.box[b].to <= X0 + ACROSS &&
+				      path.base - path.box[b].y <= HEIGHT &&
+				      path.base - path.box[b].y >= 100,
+			      "%zu: %ld to %ld, at %ld", i, path.box[b].from, path.box[b].to,
+			      path.box[b].y);
+		CHECK(!strstr(text, "nan") && (i >= 20 || !strstr(text, "-inf")), "%zu: %s", i,
+		      text);
+		free(text);
+		edges_free(&h.axis.edges);
+	}
+}
+
+/* Options of any bytes are text, and cut between characters. */
+static void hostile(void)
+{
+	static const char *const WORDS[] = {"a<b>&\"'c",
+					    "]]></title><script>",
+					    "\xff\xfe\x80 \xc3",
+					    "\x01\x02\x1b[31m\r\t\n",
+					    "\xef\xbf\xbe!",
+					    "\xed\xa0\x80\xf4\x90",
+					    "\xe2\x82\xac\xf0\x9f",
+					    NULL};
+	uint64_t count[2] = {1, 2};
+	const struct hist h = {.channels = 1, .axis = make_axis(2), .count = count, .samples = 3};
+	struct provenance from = FROM;
+
+	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
+		from.options = WORDS[i];
+		free(draw_svg(&h, false, &from));
+	}
+	for (size_t cut = 50; cut < 80; cut++) {
+		char word[128];
+		memset(word, 'a', cut);
+		strcpy(word + cut, "\xf0\x9f\x93\x8a\xc3\xa9&\xc3\xa9");
+		from.options = word;
+		char *const text = draw_svg(&h, false, &from);
+		CHECK(!strstr(text, "\xef\xbf\xbd"), "cut inside a character: %zu", cut);
+		CHECK((cut > 62) == !!strstr(text, "\xe2\x80\xa6</text>"), "%zu: dots", cut);
+		free(text);
+	}
+}
+
+/* ---- numbers on axes ---- */
+
+static void ticks(void)
+{
+	static const struct {
+		struct span span;
+		unsigned most;
+		const char *texts;
+	} CASES[] = {
+		{{.lo = 0, .hi = 1}, 10, "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0 "},
+		{{.lo = -0.31, .hi = 0.31}, 10, "-0.3 -0.2 -0.1 0 0.1 0.2 0.3 "},
+		{{.lo = 0, .hi = 1050, .whole = true}, 6, "0 200 400 600 800 1000 "},
+		{{.lo = 0, .hi = 2.1, .whole = true}, 6, "0 1 2 "},
+		{{.lo = 0, .hi = 4e9}, 4, "0 1 2 3 4 x9 "},
+		{{.lo = 1e-7, .hi = 6e-7}, 5, "100 200 300 400 500 600 x-9 "},
+		{{.lo = 99.9, .hi = 100.1}, 4, "99.90 99.95 100.00 100.05 100.10 "},
+		{{.lo = 1, .hi = 1000, .log = true}, 10, "1 2 5 10 20 50 100 200 500 1000 "},
+		{{.lo = 1e-3, .hi = 1e3, .log = true}, 10, "0.001 0.01 0.1 1 10 100 1000 "},
+		{{.lo = 1e-9, .hi = 1e3, .log = true}, 6, "10^-9 10^-6 10^-3 10^0 10^3 "},
+		{{.lo = 0.5, .hi = 30, .log = true, .whole = true}, 6, "1 2 5 10 20 "},
+		{{.lo = 30, .hi = 40, .log = true}, 5, "30 32 34 36 38 40 "},
+		{{.lo = 1.7e18,
+		  .hi = 1.7e18,
+		  .whole = true,
+		  .exact = true,
+		  .whole_lo = 1700000000000000000,
+		  .width = 3600},
+		 10,
+		 "1700000000000000000 1700000000000002000 "},
+		{{.lo = 1e300, .hi = 1e300 * (1 + 1e-15)},
+		 4,
+		 "1.0000000000000000 1.0000000000000005 1.0000000000000010 x300 "},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		struct ticks t;
+		char all[1024] = "";
+		double before = -1;
+		ticks_find(&t, &CASES[i].span, CASES[i].most, 90);
+		for (unsigned k = 0; k < t.count; k++) {
+			CHECK(t.tick[k].at > before && t.tick[k].at <= 1, "%zu: not in order", i);
+			before = t.tick[k].at;
+			const char *p = t.tick[k].text;
+			size_t used = strlen(all);
+			/* Superscripts and the minus, as ASCII. */
+			for (bool raised = false; *p; p++) {
+				const unsigned char c = (unsigned char)*p;
+				const bool three = c == 0xe2, two = c == 0xc2;
+				if ((three && p[1] == '\x81') || two) {
+					if (!raised)
+						all[used++] = '^';
+					raised = true;
+				}
+				const int last = (unsigned char)p[three ? 2 : two ? 1 : 0];
+				all[used++] =
+					!three && !two            ? (char)c
+					: three && last == 0xbb   ? '-'
+					: three && p[1] == '\x88' ? '-'
+					: three                   ? (char)('0' + last - 0xb0)
+						: (char)(last == 0xb9 ? '1' : '0' + last - 0xb0);
+				p += three ? 2 : two;
+			}
+			all[used] = '\0';
+			if (t.tick[k].text[0])
+				strcat(all, " ");
+		}
+		if (t.factor != 0)
+			snprintf(all + strlen(all), 16, "x%d ", t.factor);
+		CHECK(strcmp(all, CASES[i].texts) == 0, "%zu: '%s', not '%s'", i, all,
+		      CASES[i].texts);
+	}
+}
+
+/* Beside libm, where it is right to the last bits. */
+static void logarithms(void)
+{
+	uint64_t seed = 9;
+
+	for (unsigned i = 0; i < 100000; i++) {
+		const double x = ldexp(1 + (double)(check_random(&seed) >> 12) * 0x1p-52,
+				       (int)(check_random(&seed) % 2098) - 1074);
+		if (x > 0 && isfinite(x))
+			CHECK(fabs(picture_log2(x) - log2(x)) <= 1e-15 * (1 + fabs(log2(x))), "%a",
+			      x);
+	}
+}
+
+int main(void)
+{
+	signals_init();
+	scratch_enter();
+	joined();
+	texts();
+	flat_ends();
+	equal_bins();
+	listed_edges();
+	extremes();
+	hostile();
+	ticks();
+	logarithms();
+	scratch_leave();
+	return check_report();
+}
