@@ -14,7 +14,7 @@
 #include "document/merge.h"
 #include "input/tee.h"
 #include "output/output.h"
-#include "output/publish.h"
+#include "output/format.h"
 #include "run.h"
 
 /* What the output says about where its counts come from. */

@@ -5,7 +5,6 @@
 #include <errno.h>
 
 #include "check.h"
-#include "output/output_path.h"
 #include "scratch.h"
 #include "base/signals.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* publish: what reaches the asked name, in which counters, and the rescue of counts past u32. */
-#include "output/publish.h"
+#include "output/format.h"
 
 #include <limits.h>
 

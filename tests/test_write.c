@@ -2,7 +2,7 @@
 /*
  * write: what each format holds, to the byte. uhi_check.py has those read them that they are for.
  */
-#include "output/write.h"
+#include "output/format.h"
 
 #include <math.h>
 

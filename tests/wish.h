@@ -6,7 +6,7 @@
 #define GPUHIST_TEST_WISH_H
 
 #include "check.h"
-#include "output/publish.h"
+#include "output/format.h"
 
 /*
  * Where all the counts of these tests come from; a word that a shell would take apart, and no

@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "cli/options_given.h"
-#include "output/output_path.h"
+#include "output/output.h"
 
 /* The options for what is written of a sum, and where to; all others are about counting. */
 static const char *const OF_A_SUM[] = {"merge",     "output",  "format",      "counter",

@@ -7,7 +7,7 @@
 
 #include "cli/options_given.h"
 #include "cli/picture.h"
-#include "output/output_path.h"
+#include "output/output.h"
 
 int options_format(struct job *job, const char *text, struct fail *fail)
 {

@@ -12,7 +12,7 @@
 #include "bins/number.h"
 #include "cli/launcher.h"
 #include "cli/options_given.h"
-#include "output/output_path.h"
+#include "output/output.h"
 
 #define FORM "must be K/N, the K-th of N parts, such as 1/8, or auto"
 #define DIGITS "0123456789"

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "document/described.h"
-#include "output/write.h"
+#include "output/format.h"
 
 /* LO:HI; -1: the text is not a range. */
 static int parse_range(struct edges_spec *spec, const char *range)

@@ -12,7 +12,7 @@
 #include "bins/layout.h"
 #include "document/described.h"
 #include "document/held.h"
-#include "output/counter.h"
+#include "output/format.h"
 
 /* for a storage of doubles: larger ones cannot hold every count */
 #define DOUBLE_MOST ((uint64_t)1 << 53)

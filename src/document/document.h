@@ -12,7 +12,7 @@
 
 #include "base/fail.h"
 #include "hist/hist.h"
-#include "output/write.h"
+#include "output/format.h"
 
 /* One histogram with all its channels, and what it says of where its counts come from. */
 struct document {

@@ -13,8 +13,7 @@
 #include "base/again.h"
 #include "document/sum.h"
 #include "output/output.h"
-#include "output/output_path.h"
-#include "output/publish.h"
+#include "output/format.h"
 
 /*
  * Opens and locks FILE's folder until the descriptor is closed; waits for processes that hold the

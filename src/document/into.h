@@ -17,7 +17,7 @@
 
 #include "base/fail.h"
 #include "hist/hist.h"
-#include "output/write.h"
+#include "output/format.h"
 
 /*
  * Before the work: can FILE be written, is it a regular file or does it not exist yet, and can its

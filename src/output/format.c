@@ -1,62 +1,69 @@
 /* SPDX-License-Identifier: MIT */
-/* format: the table of formats, and suffixes that look like one. */
+/* format: the tables of counters and formats; write, or rescue. */
 #include "output/format.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-#define TAKES(kind) (1u << (kind))
-#define EXACT (TAKES(COUNTER_U64) | TAKES(COUNTER_U32))
-#define SATURATING (TAKES(COUNTER_SAT8) | TAKES(COUNTER_SAT16) | TAKES(COUNTER_SAT32))
+static const struct {
+	const char *name;
+	uint32_t bytes;
+	uint64_t max;
+} COUNTERS[] = {
+	[COUNTER_U64] = {"u64", 8, UINT64_MAX},     [COUNTER_U32] = {"u32", 4, UINT32_MAX},
+	[COUNTER_SAT8] = {"sat8", 1, UINT8_MAX},    [COUNTER_SAT16] = {"sat16", 2, UINT16_MAX},
+	[COUNTER_SAT32] = {"sat32", 4, UINT32_MAX},
+};
+
+int counter_parse(enum counter_kind *kind, const char *name)
+{
+	for (size_t i = 0; i < sizeof(COUNTERS) / sizeof(COUNTERS[0]); i++) {
+		if (strcmp(COUNTERS[i].name, name) != 0)
+			continue;
+		*kind = (enum counter_kind)i;
+		return 0;
+	}
+	return -1;
+}
+
+const char *counter_name(enum counter_kind kind)
+{
+	return COUNTERS[kind].name;
+}
+
+uint64_t counter_max(enum counter_kind kind)
+{
+	return COUNTERS[kind].max;
+}
+
+uint32_t counter_bytes(enum counter_kind kind)
+{
+	return COUNTERS[kind].bytes;
+}
+
+#define EXACT (1u << COUNTER_U64 | 1u << COUNTER_U32)
+#define ANY (EXACT | 1u << COUNTER_SAT8 | 1u << COUNTER_SAT16 | 1u << COUNTER_SAT32)
 
 static const struct format FORMATS[] = {
-	{.name = "csv",
-	 .suffixes = {".csv"},
-	 .write = write_csv,
-	 .counter = COUNTER_U64,
-	 .counters = EXACT | SATURATING,
-	 .rows = true},
-	{.name = "tsv",
-	 .suffixes = {".tsv"},
-	 .write = write_tsv,
-	 .counter = COUNTER_U64,
-	 .counters = EXACT | SATURATING,
-	 .rows = true},
-	{.name = "raw",
-	 .suffixes = {".bin", ".raw"},
-	 .write = write_raw,
-	 .counter = COUNTER_U32,
-	 .counters = EXACT | SATURATING,
-	 .binary = true},
-	{.name = "npy",
-	 .suffixes = {".npy"},
-	 .write = write_npy,
-	 .counter = COUNTER_U32,
-	 .counters = EXACT | SATURATING,
-	 .binary = true},
-	{.name = "json",
-	 .suffixes = {".json"},
-	 .write = write_json,
-	 .counter = COUNTER_U64,
-	 .counters = EXACT,
+	{"csv", {".csv"}, write_csv, COUNTER_U64, ANY, .rows = true},
+	{"tsv", {".tsv"}, write_tsv, COUNTER_U64, ANY, .rows = true},
+	{"raw", {".bin", ".raw"}, write_raw, COUNTER_U32, ANY, .binary = true},
+	{"npy", {".npy"}, write_npy, COUNTER_U32, ANY, .binary = true},
+	{"json",
+	 {".json"},
+	 write_json,
+	 COUNTER_U64,
+	 EXACT,
 	 .sparse = true,
 	 .flow = true,
 	 .partial = true},
-	{.name = "plot",
-	 .suffixes = {NULL},
-	 .write = write_plot,
-	 .counter = COUNTER_U64,
-	 .counters = EXACT,
-	 .flow = true,
-	 .partial = true},
-	{.name = "svg",
-	 .suffixes = {".svg"},
-	 .write = write_svg,
-	 .counter = COUNTER_U64,
-	 .counters = EXACT,
-	 .flow = true,
-	 .partial = true},
+	{"plot", {NULL}, write_plot, COUNTER_U64, EXACT, .flow = true, .partial = true},
+	{"svg", {".svg"}, write_svg, COUNTER_U64, EXACT, .flow = true, .partial = true},
 };
 #define ROWS (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
@@ -81,7 +88,6 @@ static bool is_one_of(const char *suffix, const char *const *list)
 	return false;
 }
 
-/* A suffix that promises a format which is not written must not get csv. */
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 {
 	static const char *const COMPRESSED[] = {".gz",  ".zst", ".xz",   ".bz2",
@@ -97,8 +103,7 @@ const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 	if (is_one_of(dot, COMPRESSED)) {
 		snprintf(why, FORMAT_WHY,
 			 "the output is not compressed: pipe it to a compressor (or choose by -f "
-			 "what to write under "
-			 "this name)");
+			 "what to write under this name)");
 		return NULL;
 	}
 	if (is_one_of(dot, OTHERS)) {
@@ -137,4 +142,96 @@ void format_list(char list[FORMAT_LIST], enum format_which which, const char *la
 						     : "",
 					 left == 1 ? last : "", left == 1 ? " " : "");
 	}
+}
+
+/* Saves the counts to `out`, which is closed in any case; name is what they were saved as. */
+static int save(struct output *out, const struct hist *hist, const struct provenance *from,
+		char name[PATH_MAX], struct fail *fail)
+{
+	snprintf(name, PATH_MAX, "%s", output_name(out));
+	write_json(out, hist, &(struct style){.counter = COUNTER_U64}, from);
+	return output_commit(out, fail);
+}
+
+/* Tries the working folder, which a service may not be allowed to write, then others. */
+static int save_in_folders(const struct hist *hist, const struct provenance *from,
+			   char name[PATH_MAX], struct fail *fail)
+{
+	char here[PATH_MAX];
+	const char *const folders[] = {getcwd(here, sizeof(here)), getenv("TMPDIR"), "/tmp"};
+	struct output *out;
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
+		if (folders[i] && folders[i][0] != '\0' &&
+		    output_open_rescue(&out, folders[i], i > 0, fail) == 0 &&
+		    save(out, hist, from, name, fail) == 0)
+			return 0;
+	return -1;
+}
+
+/* FILE.rescue.json, FILE.2.rescue.json ...: the first name that is free. False: there is none. */
+static bool free_name(char name[PATH_MAX], const char *target)
+{
+	struct stat st;
+
+	for (unsigned i = 1; i <= 1000; i++) {
+		const int n = i == 1 ? snprintf(name, PATH_MAX, "%s.rescue.json", target)
+				     : snprintf(name, PATH_MAX, "%s.%u.rescue.json", target, i);
+		if (n < 0 || n >= PATH_MAX)
+			return false;
+		if (stat(name, &st) != 0)
+			return errno == ENOENT;
+	}
+	return false;
+}
+
+int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
+		   char name[PATH_MAX], struct fail *fail)
+{
+	char target[PATH_MAX], beside[PATH_MAX];
+	struct output *out;
+	struct fail first = {.status = STATUS_OK};
+
+	/* If no name beside FILE can be used but another name can, the reason is not reported. */
+	if (output_resolve(target, path, &first) == 0 && free_name(beside, target) &&
+	    output_open(&out, beside, &first) == 0 && save(out, hist, from, name, &first) == 0)
+		return 0;
+	return save_in_folders(hist, from, name, fail);
+}
+
+/* Beside a file; if there is none, or that failed, in a folder. `out` is closed in any case. */
+static int rescue(struct output *out, const struct hist *hist, const struct provenance *from,
+		  uint64_t counts, struct fail *fail)
+{
+	char name[PATH_MAX];
+	struct fail lost = {.status = STATUS_OK};
+	bool saved = false;
+
+	if (!output_rescue(out))
+		output_abort(out);
+	else
+		saved = save(out, hist, from, name, &lost) == 0;
+	saved = saved || save_in_folders(hist, from, name, &lost) == 0;
+	return fail_set(fail, STATUS_LIMIT,
+			"%llu count%s passed 4294967295, the largest value of a u32 counter (use "
+			"-C u64)%s%s",
+			(unsigned long long)counts, counts == 1 ? "" : "s",
+			saved ? "; the exact histogram is saved in "
+			      : ", and the rescue file failed: ",
+			saved ? name : lost.text);
+}
+
+int publish(struct output *out, const struct format *format, const struct style *style,
+	    const struct hist *hist, const struct provenance *from, struct fail *fail)
+{
+	const bool rows = style->flow || format->flow; /* under, over and NaN are written */
+	uint64_t overflows = 0;
+
+	if (style->counter == COUNTER_U32)
+		overflows = hist_exceeding(hist, UINT32_MAX) +
+			    (rows ? hist_rows_exceeding(hist, UINT32_MAX) : 0);
+	if (overflows > 0)
+		return rescue(out, hist, from, overflows, fail);
+	format->write(out, hist, style, from);
+	return output_commit(out, fail);
 }

@@ -1,52 +1,129 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * format: the one table of output formats. One more format is one row in format.c and one file with
- * its writer; options, messages, publish and the tests take everything they know of a format from
- * here.
+ * format: counters, styles, the one table of output formats with their writers, and publishing.
+ *
+ * One more format is one row in format.c and one file with its writer; options, messages and tests
+ * take everything they know of a format from here. A writer is given a finished histogram and where
+ * its counts come from, and never the job. It does not fail: output_commit reports what happened to
+ * the bytes.
  */
 #ifndef GPUHIST_FORMAT_H
 #define GPUHIST_FORMAT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-#include "output/write.h"
+#include "base/fail.h"
+#include "hist/hist.h"
+#include "output/output.h"
+
+/* What -C writes of a count; inside the program it is always exact and has 64 bits. */
+enum counter_kind { COUNTER_U64, COUNTER_U32, COUNTER_SAT8, COUNTER_SAT16, COUNTER_SAT32 };
+#define COUNTER_NAMES "u64, u32, sat8, sat16 or sat32"
+
+int counter_parse(enum counter_kind *kind, const char *name); /* -1: no counter's name */
+const char *counter_name(enum counter_kind kind);
+uint64_t counter_max(enum counter_kind kind); /* the largest count that it can hold */
+uint32_t counter_bytes(enum counter_kind kind);
+
+/* How a picture is drawn. The same settings give the same bytes. */
+struct picture {
+	bool utf8;   /* bars have eighths of a block; else '#' */
+	bool colour; /* for a terminal that has it; it carries no meaning */
+	bool log;    /* bars and columns show the logarithms of the counts */
+};
+
+/* How the user wants it to look; each writer uses the members that its format has. */
+struct style {
+	enum counter_kind counter;
+	bool header;  /* a line with the names of the columns */
+	bool nonzero; /* only bins that hold something */
+	bool flow;    /* rows for under, over and NaN */
+	struct picture picture;
+};
+
+/* Where the counts come from, for formats that say so; of all inputs and channels together. */
+struct provenance {
+	uint64_t inputs;  /* how many were read */
+	uint64_t bytes;   /* of all inputs, decoded: records, skipped and tail ... */
+	uint64_t skipped; /* ... of these, bytes skipped at the starts of inputs ... */
+	uint64_t tail;    /* ... and parts of records at their ends */
+	bool partial;     /* these are the counts so far, of a run that goes on */
+	/* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
+	uint32_t part, parts;
+	/* of a part: a number for the state of all inputs (source_totals); 0: not known */
+	uint64_t state;
+	/*
+	 * The parts in a sum of some parts ("1-4,7", document/held.h), of which `part` is the
+	 * first; NULL: it is no such sum.
+	 */
+	const char *held; /* borrowed */
+	/*
+	 * The options that decide what is counted and into which bins, as a shell reads them;
+	 * borrowed, NULL for "".
+	 */
+	const char *options;
+};
+
+typedef void write_fn(struct output *out, const struct hist *hist, const struct style *style,
+		      const struct provenance *from);
+
+write_fn write_csv, write_tsv, write_raw, write_npy; /* write.c */
+write_fn write_json; /* exact counts, whatever -C says: the rescue file is one of these */
+write_fn write_plot, write_svg;
+
+/* write_json.c: edge i as it is written in JSON, which has no infinity; is the axis regular there? */
+size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT]);
+bool write_json_is_regular(const struct axis *axis);
 
 struct format {
-	const char *name; /* as -f names it */
-	/* of files that get it without -f, in lower case; NULL after the last */
-	const char *suffixes[3];
+	const char *name;        /* as -f names it */
+	const char *suffixes[3]; /* of files that get it without -f, in lower case; then NULL */
 	write_fn *write;
 	enum counter_kind counter; /* without -C */
 	unsigned counters;         /* those that -C may ask for: for each a bit, 1 << kind */
 	bool binary;               /* must not be written to a terminal */
 	bool rows;                 /* a row for each bin: takes --no-header, --nonzero and --flow */
-	/* takes --nonzero: only bins that hold something need be written */
-	bool sparse;
+	bool sparse;  /* takes --nonzero: only bins that hold something need be written */
 	bool flow;    /* under, over and NaN are written without --flow too */
 	bool partial; /* can mark counts as partial: takes --every */
 };
 
-/* Row i; NULL after the last. The first is the default. */
-const struct format *format_row(size_t i);
-
-/* NULL: there is no format of this name. */
-const struct format *format_find(const char *name);
+const struct format *format_row(size_t i);          /* NULL after the last; 0 is the default */
+const struct format *format_find(const char *name); /* NULL: there is no such format */
 
 /*
- * The format for the suffix of a file, in either case; the default if there is no suffix, an
- * unknown one, or path is NULL. NULL if the suffix promises a format that is not written, and why
- * says so.
+ * The format for the suffix of a file, in either case; the default if there is no suffix, an unknown
+ * one, or path is NULL. NULL if the suffix promises what is not written, and why says so.
  */
 #define FORMAT_WHY 256
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY]);
 
 /*
- * The names for a message, such as "csv, tsv or raw" with last = "or": of all formats, of those
- * with rows, or of those that take --nonzero.
+ * The names for a message, such as "csv, tsv or raw" with last = "or": of all formats, of those with
+ * rows, or of those that take --nonzero.
  */
 enum format_which { FORMATS_ALL, FORMATS_ROWS, FORMATS_NONZERO };
 #define FORMAT_LIST 96
 void format_list(char list[FORMAT_LIST], enum format_which which, const char *last);
+
+/*
+ * Writes the histogram, and closes out in any case. Under -C u32 a count above 2^32-1 publishes
+ * nothing: the exact histogram is saved beside a file as NAME.rescue.json, otherwise as
+ * gpuhist-PID.rescue.json in the working folder, $TMPDIR or /tmp, and *fail, STATUS_LIMIT, names it.
+ */
+int publish(struct output *out, const struct format *format, const struct style *style,
+	    const struct hist *hist, const struct provenance *from, struct fail *fail);
+
+/*
+ * Saves the exact histogram of a run that could not be added to the file `path`: beside it as
+ * FILE.rescue.json, or as FILE.2.rescue.json and so on if an earlier one exists, which is kept; if
+ * that fails, in a folder, as above. name is what it was saved as. -1: it could not be saved; *fail
+ * says why. Call it while no output is open.
+ */
+int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
+		   char name[PATH_MAX], struct fail *fail);
 
 #endif

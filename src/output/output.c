@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* output: temporary file, sync, rename. */
+/* output: what a name stands for; temporary file, permissions, sync, rename. */
 #include "output/output.h"
 
 #include <errno.h>
@@ -12,15 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "base/again.h"
 #include "base/signals.h"
 #include "base/utf8.h"
-#include "output/output_keep.h"
-#include "output/output_path.h"
 
 #define BUFFER ((size_t)64 << 10)
+#define LIST "system.posix_acl_access"
+#define LIST_BYTES 4096 /* some 500 entries, more than most file systems store */
 #define RESCUE_NAME "gpuhist-%ld.rescue.json"
 
 struct output {
@@ -36,6 +37,77 @@ struct output {
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
+
+int output_descriptor(const char *path)
+{
+	static const char *const FOLDERS[] = {"/dev/fd/", "/proc/self/fd/"};
+
+	if (!path || strcmp(path, "-") == 0 || strcmp(path, "/dev/stdout") == 0)
+		return STDOUT_FILENO;
+	if (strcmp(path, "/dev/stderr") == 0)
+		return STDERR_FILENO;
+	for (int i = 0; i < 2; i++) {
+		const size_t length = strlen(FOLDERS[i]);
+		char *end;
+		if (strncmp(path, FOLDERS[i], length) != 0)
+			continue;
+		const long fd = strtol(path + length, &end, 10);
+		if (end != path + length && *end == '\0' && fd >= 0 && fd <= INT_MAX)
+			return (int)fd;
+	}
+	return -1;
+}
+
+int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail)
+{
+	if (strlen(path) >= PATH_MAX) {
+		errno = ENAMETOOLONG;
+		return fail_errno(fail, "%s", path);
+	}
+	strcpy(target, path);
+	for (int links = 0;; links++) {
+		char link[PATH_MAX];
+		ssize_t n = readlink(target, link, sizeof(link) - 1);
+		/* If such a link were taken for a file, it would be replaced by one. */
+		if (n < 0 && errno != EINVAL && errno != ENOENT && errno != ENOTDIR)
+			return fail_errno(fail, "%s", path);
+		if (n < 0) /* not a link, or it does not exist: this is the path */
+			return 0;
+		link[n] = '\0';
+		const char *slash = strrchr(target, '/');
+		const size_t keep = link[0] == '/' || !slash ? 0 : (size_t)(slash - target) + 1;
+		errno = links >= 40 ? ELOOP : ENAMETOOLONG;
+		if (links >= 40 || keep + (size_t)n >= PATH_MAX)
+			return fail_errno(fail, "%s", path);
+		memcpy(target + keep, link, (size_t)n + 1);
+	}
+}
+
+bool output_is_input(const char *path, const char *input)
+{
+	struct stat out, in;
+	const int fd = output_descriptor(path);
+
+	if ((fd >= 0 ? fstat(fd, &out) : stat(path, &out)) != 0)
+		return false;
+	if ((strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(input, &in)) != 0)
+		return false;
+	return S_ISREG(out.st_mode) && out.st_dev == in.st_dev && out.st_ino == in.st_ino;
+}
+
+bool output_is_stdout(const char *path)
+{
+	struct stat out, named;
+	const int fd = output_descriptor(path);
+
+	if (fd == STDOUT_FILENO)
+		return true;
+	if ((fd >= 0 ? fstat(fd, &named) : stat(path, &named)) != 0 ||
+	    fstat(STDOUT_FILENO, &out) != 0)
+		return false;
+	return (S_ISREG(out.st_mode) || S_ISFIFO(out.st_mode)) && out.st_dev == named.st_dev &&
+	       out.st_ino == named.st_ino;
+}
 
 /*
  * The buffer is not cleared: only bytes that were written are read from it, and clearing would
@@ -105,6 +177,53 @@ static void remove_temporary(struct output *o)
 }
 
 /*
+ * Copies the list in the kernel's own form, which needs no library. A list was made for one owning
+ * group.
+ */
+static bool keep_list(int fd, const char *path, bool group)
+{
+	char list[LIST_BYTES];
+	const ssize_t n = getxattr(path, LIST, list, sizeof(list));
+
+	if (n > 0 && group)
+		return fsetxattr(fd, LIST, list, (size_t)n, 0) == 0;
+	if (n < 0 && errno != ENODATA && errno != ENOTSUP)
+		return false;
+	/* The new file may have got a list from the folder's default list. */
+	return fremovexattr(fd, LIST) == 0 || errno == ENODATA || errno == ENOTSUP;
+}
+
+/* The owner first: a process that has given the file away may still change its group and mode. */
+static bool keep_group(int fd, const struct stat *now, const struct stat *old)
+{
+	if (now->st_uid != old->st_uid && fchown(fd, old->st_uid, old->st_gid) == 0)
+		return true;
+	return now->st_gid == old->st_gid || fchown(fd, (uid_t)-1, old->st_gid) == 0;
+}
+
+/*
+ * Gives the new file fd the permissions of the file at path, whose state is *old. Set-user-ID and
+ * set-group-ID are left out, as when another user writes to a file. Where the group or the list cannot
+ * be kept, the group gets no more rights than others have. -1 and errno if the mode cannot be set.
+ */
+static int keep(int fd, const char *path, const struct stat *old)
+{
+	struct stat now;
+	mode_t mode = old->st_mode & 0777;
+
+	if (fstat(fd, &now) != 0)
+		return -1;
+	const bool group = keep_group(fd, &now, old);
+	const bool list = keep_list(fd, path, group);
+	if (!group || !list)
+		mode &= 0707 | (mode & 07) << 3;
+	/* A file system without modes cannot set them, and need not. */
+	if (fstat(fd, &now) != 0)
+		return -1;
+	return (now.st_mode & 07777) == mode ? 0 : fchmod(fd, mode);
+}
+
+/*
  * Containers mount single files, and rename cannot replace those. Where the kernel cannot tell, the
  * rename will fail.
  */
@@ -149,7 +268,7 @@ static int open_beside(struct output *o, struct fail *fail)
 				o->shown);
 	if (open_temporary(o, st.st_mode & 0600) != 0)
 		return fail_errno(fail, "%s: no new file can be made in its folder", o->shown);
-	if (output_keep(o->fd, o->target, &st) == 0)
+	if (keep(o->fd, o->target, &st) == 0)
 		return 0;
 	fail_errno(fail, "%s: its permissions cannot be kept", o->shown);
 	close(o->fd);

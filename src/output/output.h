@@ -4,8 +4,9 @@
  *
  * A regular file is written under a temporary name in its own folder, synced, and renamed over the
  * old one, so that the name always holds the whole old file or the whole new one. The new file has
- * the old one's permissions (output_keep.h), and a file that may not be written is refused.
- * Devices, FIFOs and standard output are written directly. A signal that ends the process removes
+ * the old one's mode, POSIX access control list, group, and owner if the process may give files away;
+ * where the group or the list cannot be kept, no user gains access. A file that may not be written is
+ * refused. Devices, FIFOs and standard output are written directly. A signal that ends the process removes
  * the temporary file first (signals.h).
  *
  * The main thread has at most one output open at a time, and so has one other thread. An output is
@@ -14,6 +15,7 @@
 #ifndef GPUHIST_OUTPUT_H
 #define GPUHIST_OUTPUT_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -70,5 +72,26 @@ int output_commit(struct output *o, struct fail *fail);
 
 /* Frees o and publishes nothing. Takes NULL. */
 void output_abort(struct output *o);
+
+/* ---- what the name of an output stands for; NULL or "-": standard output ---- */
+
+/*
+ * The descriptor that a path such as /dev/stdout or /dev/fd/3 stands for, or -1. The file behind it
+ * belongs to the program that opened it, which has an offset in it: it is written to, and never
+ * replaced.
+ */
+int output_descriptor(const char *path);
+
+/*
+ * The path at the end of a chain of links: the target is replaced, not the link. For a link to
+ * nothing it is the file to create.
+ */
+int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail);
+
+/* Is path the same file as this open or named input? */
+bool output_is_input(const char *path, const char *input);
+
+/* Would output written to path be mixed with the bytes of standard output? */
+bool output_is_stdout(const char *path);
 
 #endif

@@ -10,7 +10,7 @@
  * A row is named by its lower edge. A bar is between two lines, which show where it begins and ends,
  * in whatever colours; an end row of fewer bins has a bar as long as if it were whole.
  */
-#include "output/write.h"
+#include "output/format.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
  * rounding. Both colour schemes paint a background of their own, because a page may be light where
  * the system is dark.
  */
-#include "output/write.h"
+#include "output/format.h"
 
 #include <float.h>
 #include <limits.h>

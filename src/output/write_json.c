@@ -23,14 +23,43 @@
  * No bins (--auto without a finite sample): boost-histogram has no regular axis without bins, but an integer
  * one, which it makes of a regular axis that is marked as its own.
  */
-#include "output/write.h"
+#include "output/format.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "output/json.h"
+/* Between the quotes of a string: what is not UTF-8 becomes U+FFFD, so that it is one line of UTF-8. */
+static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
+{
+	if (length == 0)
+		return "\\ufffd";
+	if (*p == '"' || *p == '\\')
+		return *p == '"' ? "\\\"" : "\\\\";
+	if (*p >= 0x20 && *p != 0x7f)
+		return NULL;
+	snprintf(text, OUTPUT_ESCAPE, "\\u%04x", *p);
+	return text;
+}
+
+/* `"name": value, `, a member of an object that another one follows. */
+static void member_count(struct output *out, const char *name, uint64_t value)
+{
+	output_print(out, "\"%s\": %llu, ", name, (unsigned long long)value);
+}
+
+static void member_bool(struct output *out, const char *name, bool value)
+{
+	output_print(out, "\"%s\": %s, ", name, value ? "true" : "false");
+}
+
+static void member_text(struct output *out, const char *name, const char *value)
+{
+	output_print(out, "\"%s\": \"", name);
+	output_escaped(out, value, strlen(value), escape);
+	output_text(out, "\", ");
+}
 
 static double edge_value(const struct axis *axis, uint32_t i)
 {
@@ -119,7 +148,7 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 		output_text(out, ", \"upper\": ");
 		write_edge(out, axis, bins);
 		output_text(out, ", ");
-		json_member_count(out, "bins", bins);
+		member_count(out, "bins", bins);
 	} else {
 		output_text(out, "\"edges\": ");
 		for (uint32_t i = 0; i <= bins && !output_failed(out); i++) {
@@ -128,9 +157,41 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 		}
 		output_text(out, "], ");
 	}
-	json_member_bool(out, "underflow", axis->kind != AXIS_MOD);
+	member_bool(out, "underflow", axis->kind != AXIS_MOD);
 	output_text(out, axis->kind == AXIS_MOD ? "\"overflow\": true, \"circular\": true}], "
 						: "\"overflow\": true, \"circular\": false}], ");
+}
+
+/*
+ * --stats: each is a number or a string, as the schema allows no objects here, and no null. So a
+ * figure that does not exist is not written.
+ */
+static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
+{
+	const struct hist_stats *const stats = &hist->stats[channel];
+	char text[QUANTILE_TEXT];
+
+	member_count(out, "stats_number", stats->of.number);
+	if (stats->of.number > 0) {
+		hist_stats_format_least(text, hist, channel);
+		output_print(out, "\"stats_minimum\": %s, ", text);
+		hist_stats_format_greatest(text, hist, channel);
+		output_print(out, "\"stats_maximum\": %s, ", text);
+		number_format(text, stats->of.mean);
+		output_print(out, "\"stats_mean\": %s, ", text);
+		number_format(text, stats->of.deviation);
+		output_print(out, "\"stats_deviation\": %s, ", text);
+	}
+	for (unsigned i = 0; i < HIST_QUANTILES && stats->of.number > 0; i++) {
+		const char *const quote = stats->quantile[i].kind == QUANTILE_VALUE ? "" : "\"";
+		hist_stats_format_quantile(text, hist, channel, i);
+		output_print(out, "\"stats_quantile_%u\": %s%s%s, ", hist_quantile_percent[i],
+			     quote, text, quote);
+	}
+	if (hist->axis.type.kind == SAMPLE_FLOAT) {
+		member_count(out, "stats_minus_inf", stats->of.below);
+		member_count(out, "stats_plus_inf", stats->of.above);
+	}
 }
 
 /* What a reader of one channel needs without the others: its own samples, under, over and NaN. */
@@ -147,110 +208,86 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 		write_json_edge(axis, axis_bins(axis), range + used);
 	}
 	output_text(out, "\"metadata\": {");
-	json_member_text(out, "type", axis->type.name);
-	json_member_text(out, "binning", axis_kind_name(axis->kind));
-	json_member_text(out, "range", range);
+	member_text(out, "type", axis->type.name);
+	member_text(out, "binning", axis_kind_name(axis->kind));
+	member_text(out, "range", range);
 	if (axis->kind == AXIS_AUTO)
-		json_member_count(out, "most", axis->edges.most);
-	json_member_bool(out, "closed", axis->edges.closed);
-	json_member_bool(out, "clamp", axis->clamp);
-	json_member_text(out, "counter", counter_name(COUNTER_U64));
-	json_member_count(out, "channel", channel);
-	json_member_count(out, "channels", hist->channels);
-	json_member_count(out, "samples", hist->samples / hist->channels);
-	json_member_count(out, "under", flow->under);
-	json_member_count(out, "over", flow->over);
-	json_member_count(out, "nan", flow->nan);
+		member_count(out, "most", axis->edges.most);
+	member_bool(out, "closed", axis->edges.closed);
+	member_bool(out, "clamp", axis->clamp);
+	member_text(out, "counter", counter_name(COUNTER_U64));
+	member_count(out, "channel", channel);
+	member_count(out, "channels", hist->channels);
+	member_count(out, "samples", hist->samples / hist->channels);
+	member_count(out, "under", flow->under);
+	member_count(out, "over", flow->over);
+	member_count(out, "nan", flow->nan);
 	/*
 	 * The samples that were clamped into the first and last bins: when others are added they
 	 * may belong to other bins.
 	 */
 	if (axis->kind == AXIS_AUTO && axis->clamp) {
-		json_member_count(out, "clamped_under", hist->clamped[channel].under);
-		json_member_count(out, "clamped_over", hist->clamped[channel].over);
+		member_count(out, "clamped_under", hist->clamped[channel].under);
+		member_count(out, "clamped_over", hist->clamped[channel].over);
 	}
-	write_stats_members(out, hist, channel);
+	if (hist->stats)
+		write_stats(out, hist, channel);
 	/* Of the whole run, for every channel the same. */
-	json_member_count(out, "bytes", from->bytes);
-	json_member_count(out, "skipped", from->skipped);
-	json_member_count(out, "tail", from->tail);
-	json_member_count(out, "inputs", from->inputs);
-	json_member_count(out, "part", from->part);
-	json_member_count(out, "parts", from->parts);
+	member_count(out, "bytes", from->bytes);
+	member_count(out, "skipped", from->skipped);
+	member_count(out, "tail", from->tail);
+	member_count(out, "inputs", from->inputs);
+	member_count(out, "part", from->part);
+	member_count(out, "parts", from->parts);
 	if (from->held)
-		json_member_text(out, "held", from->held);
+		member_text(out, "held", from->held);
 	/* As text: readers of JSON make doubles of numbers, which cannot hold 64 bits. */
 	if (from->parts > 1 && from->state != 0) {
 		snprintf(state, sizeof(state), "%016llx", (unsigned long long)from->state);
-		json_member_text(out, "inputs_state", state);
+		member_text(out, "inputs_state", state);
 	}
 	if (from->partial)
-		json_member_bool(out, "partial", true);
-	json_member_text(out, "options", from->options ? from->options : "");
+		member_bool(out, "partial", true);
+	member_text(out, "options", from->options ? from->options : "");
 	output_text(out, "\"version\": \"" GPUHIST_VERSION "\"}, ");
 }
 
-/* Writes a comma, except before the first, and a number. */
-static void write_number(struct output *out, bool *first, uint64_t number)
-{
-	char text[NUMBER_TEXT + 1] = ",";
-	const size_t skip = *first ? 1 : 0;
+/* What is listed of a storage: all counts; or, where it is sparse, the places of some, or those. */
+enum listed { ALL_COUNTS, SOME_PLACES, SOME_COUNTS };
 
-	output_write(out, text + skip, 1 - skip + number_format_count(text + 1, number));
-	*first = false;
-}
-
-/*
- * For the entries of a storage that hold something (under, but not with --mod; the bins; over):
- * their places, or their counts.
- */
+/* Entries are under, but not with --mod; the bins; over. */
 static void write_entries(struct output *out, const struct hist *hist, uint32_t channel,
-			  bool places)
+			  enum listed listed)
 {
-	const uint32_t bins = axis_bins(&hist->axis), before = hist->axis.kind == AXIS_MOD ? 0 : 1;
 	const struct hist_flow *const flow = &hist->flow[channel];
-	bool first = true;
+	const uint32_t bins = axis_bins(&hist->axis), before = hist->axis.kind == AXIS_MOD ? 0 : 1;
+	char text[NUMBER_TEXT + 1] = ",";
+	size_t skip = 1; /* no comma comes before the first */
 
-	if (before > 0 && flow->under > 0)
-		write_number(out, &first, places ? 0 : flow->under);
-	for (uint32_t i = 0; i < bins; i++) {
-		const uint64_t count = hist_count(hist, channel, i);
-		if (count == 0)
+	for (uint32_t i = 0; i <= before + bins && !output_failed(out); i++) {
+		const uint64_t count = i == before + bins ? flow->over
+				       : i < before       ? flow->under
+							  : hist_count(hist, channel, i - before);
+		if (listed != ALL_COUNTS && count == 0)
 			continue;
-		write_number(out, &first, places ? before + i : count);
-		if (output_failed(out))
-			return;
-	}
-	if (flow->over > 0)
-		write_number(out, &first, places ? before + bins : flow->over);
-}
-
-static void write_sparse(struct output *out, const struct hist *hist, uint32_t channel)
-{
-	output_text(out, "\"storage\": {\"type\": \"int\", \"index\": [[");
-	write_entries(out, hist, channel, true);
-	output_text(out, "]], \"values\": [");
-	write_entries(out, hist, channel, false);
-	output_text(out, "]}}");
-}
-
-static void write_counts(struct output *out, const struct hist *hist, uint32_t channel)
-{
-	const bool mod = hist->axis.kind == AXIS_MOD;
-	char text[NUMBER_TEXT + 1];
-
-	output_text(out, "\"storage\": {\"type\": \"int\", \"values\": [");
-	if (!mod)
-		output_write(out, text, number_format_count(text, hist->flow[channel].under));
-	for (uint32_t i = 0; i < axis_bins(&hist->axis) && !output_failed(out); i++) {
-		text[0] = ',';
 		const size_t length =
-			1 + number_format_count(text + 1, hist_count(hist, channel, i));
-		const size_t first = mod && i == 0; /* no comma comes before the first entry */
-		output_write(out, text + first, length - first);
+			number_format_count(text + 1, listed == SOME_PLACES ? i : count);
+		output_write(out, text + skip, 1 - skip + length);
+		skip = 0;
 	}
-	output_text(out, ",");
-	output_write(out, text, number_format_count(text, hist->flow[channel].over));
+}
+
+static void write_storage(struct output *out, const struct hist *hist, uint32_t channel,
+			  bool sparse)
+{
+	output_text(out, "\"storage\": {\"type\": \"int\", ");
+	if (sparse) {
+		output_text(out, "\"index\": [[");
+		write_entries(out, hist, channel, SOME_PLACES);
+		output_text(out, "]], ");
+	}
+	output_text(out, "\"values\": [");
+	write_entries(out, hist, channel, sparse ? SOME_COUNTS : ALL_COUNTS);
 	output_text(out, "]}}");
 }
 
@@ -258,24 +295,17 @@ void write_json(struct output *out, const struct hist *hist, const struct style 
 		const struct provenance *from)
 {
 	const bool regular = write_json_is_regular(&hist->axis);
-	char name[32];
 
 	output_text(out, hist->channels > 1 ? "{" : "");
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
-		if (hist->channels > 1) {
-			snprintf(name, sizeof(name), "%s\"channel%lu\": ", c > 0 ? ", " : "",
-				 (unsigned long)c);
-			output_text(out, name);
-		}
+		if (hist->channels > 1)
+			output_print(out, "%s\"channel%u\": ", c > 0 ? ", " : "", c);
 		output_text(out,
 			    "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
 			    "\"" GPUHIST_VERSION "\"}}, ");
 		write_metadata(out, hist, c, from);
 		write_axis(out, &hist->axis, regular);
-		if (style->nonzero)
-			write_sparse(out, hist, c);
-		else
-			write_counts(out, hist, c);
+		write_storage(out, hist, c, style->nonzero);
 	}
 	output_text(out, hist->channels > 1 ? "}\n" : "\n");
 }
