@@ -283,7 +283,7 @@ static void pictures(void)
 		{"P6 4 3 256\n", "PPM, u16be, 3 channels, 36 samples", 72},
 		{"P5 4 3 1\v", "PGM, u8, 12 samples", 12},
 		{"P5   0004 003 65535\n", "PGM, u16be, 12 samples", 24},
-		{"P5#not a header", NULL, 0},
+		{"P5#1\n4#2\n3# 3\r255#4\n", "PGM, u8, 12 samples", 12},
 	};
 
 	for (size_t i = 0; PICTURES[i].text; i++) {

@@ -69,9 +69,10 @@ enum header_result header_magic(const unsigned char *p, size_t n, bool ended)
 	if (p[0] == 'P') {
 		if (n > 1 && p[1] != '5' && p[1] != '6')
 			return HEADER_NONE;
-		if (n > 2 && !is_space(p[2]))
+		if (n > 2 && !is_space(p[2]) && p[2] != '#')
 			return HEADER_NONE;
-		if (n > 3 && !is_space(p[3]) && p[3] != '#' && (p[3] < '0' || p[3] > '9'))
+		if (n > 3 && p[2] != '#' && !is_space(p[3]) && p[3] != '#' &&
+		    (p[3] < '0' || p[3] > '9'))
 			return HEADER_NONE;
 		return n > 3 ? HEADER_FOUND : cut;
 	}
@@ -92,8 +93,11 @@ enum header_result header_magic(const unsigned char *p, size_t n, bool ended)
 
 void header_begin(struct header_scan *h)
 {
-	*h = (struct header_scan){
-		.want = 4, .data = HEADER_TO_END, .header.channels = 1, .header.last = 1};
+	*h = (struct header_scan){.want = 4,
+				  .data = HEADER_TO_END,
+				  .header.end = HEADER_TO_END,
+				  .header.channels = 1,
+				  .header.last = 1};
 }
 
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n)

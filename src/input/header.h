@@ -40,6 +40,7 @@ struct header {
 	/* `bytes` may be a placeholder of a writer that does not know the size yet */
 	bool open;
 	bool chunks;   /* other chunks may follow the samples; else nothing may */
+	uint64_t end;  /* of the file, as it says; HEADER_TO_END: not known */
 	uint32_t axes; /* of an array: the number of its axes */
 	/* of an array: the length of its last axis, 1 where it has none ... */
 	uint64_t last;
@@ -97,7 +98,8 @@ enum header_result header_parse(struct header_scan *h, const unsigned char *byte
 
 /*
  * After FOUND, for a header with chunks: continues after the samples, which are `bytes` long. From
- * then on steps return MORE, NONE where the last chunk ends, and BAD where samples come again.
+ * then on steps return MORE, NONE where the last chunk ends, and BAD where samples come again, or
+ * what begins like another header.
  */
 void header_go_on(struct header_scan *h, uint64_t bytes);
 

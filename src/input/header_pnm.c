@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * header_pnm: PGM (P5) and PPM (P6): width, height and the greatest value as decimal numbers, with
- * white space between them and comments from # to the end of a line; a single white space follows
- * the last one. It is read byte by byte, because what follows belongs to the samples.
+ * white space between them; a single white space follows the last one. A comment, from # to the end
+ * of a line, may begin anywhere, and counts as the white space that ends it: Netpbm's own programs
+ * read it so. It is read byte by byte, because what follows belongs to the samples.
  */
 #include "input/header.h"
 
@@ -37,9 +38,10 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 {
 	static const char *const NAMES[] = {"width", "height", "greatest value"};
 
-	if (h->comment) {
-		h->comment = c != '\n' && c != '\r';
-	} else if (c >= '0' && c <= '9') {
+	if (h->comment && c != '\n' && c != '\r')
+		return HEADER_MORE;
+	h->comment = false;
+	if (c >= '0' && c <= '9') {
 		uint64_t *const n = &h->number[h->state];
 		h->digits = true;
 		if (!header_product(*n, 10, n) ||
@@ -49,7 +51,7 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 		h->digits = false;
 		if (++h->state == 3)
 			return finish(h, at + 1);
-	} else if (c == '#' && !h->digits) {
+	} else if (c == '#') {
 		h->comment = true;
 	} else if (!is_space(c)) {
 		return header_bad(h, "byte 0x%02x at offset %llu, in or before the %s", c,

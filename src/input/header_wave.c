@@ -6,8 +6,10 @@
  *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size is odd
  *
  * The chunk fmt comes before the chunk data; others, of any length, may be anywhere. The first size
- * is used for one thing only: where it reaches past samples of 0 bytes, there are none, and other
- * chunks follow.
+ * is used for two things only: where it reaches past samples of 0 bytes, there are none, and other
+ * chunks follow; and where it ends, another file may begin. Files that are joined are found by
+ * what begins like a header at the end of a chunk, with or without the byte of padding that some
+ * writers leave out.
  */
 #include "input/header.h"
 
@@ -20,7 +22,7 @@
 #define FMT_LEAST 16u
 #define FMT_MOST 40u /* of the extensible fmt */
 
-enum { FORM, NAME, CHUNK, DS64, FMT };
+enum { FORM, NAME, CHUNK, DS64, FMT, BEHIND };
 enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 
 /* of a file; a larger size is a placeholder of a writer that cannot seek back */
@@ -43,6 +45,15 @@ static enum header_result next_chunk(struct header_scan *h, uint64_t left)
 {
 	h->state = CHUNK;
 	return header_want(h, left, 8);
+}
+
+/*
+ * After the samples: what is at offset `at`. Chunks begin at even offsets; at an odd one there may be
+ * a byte of padding first.
+ */
+static enum header_result look_behind(struct header_scan *h, uint64_t at)
+{
+	return header_want(h, at - h->at - h->want, 8 + at % 2);
 }
 
 /*
@@ -128,7 +139,29 @@ static enum header_result found_data(struct header_scan *h, uint32_t size)
 	}
 	if (found->bytes > INT64_MAX)
 		found->bytes = HEADER_TO_END;
+	else if (h->number[1] < h->number[2] && h->number[1] + 8 >= found->begin + found->bytes)
+		found->end = h->number[1] + 8;
 	return HEADER_FOUND;
+}
+
+/* What follows the samples; a name that begins like a header is no chunk's. */
+static enum header_result take_behind(struct header_scan *h, const unsigned char *p)
+{
+	const size_t padding = h->want - 8;
+	const uint32_t size = word(h, p + padding + 4);
+
+	for (size_t i = 0; i <= padding; i++)
+		if (header_magic(p + i, 8, false) != HEADER_NONE)
+			return header_bad(h, "what begins like another file, at offset %llu",
+					  (unsigned long long)(h->at + i));
+	if (memcmp(p + padding, "data", 4) == 0)
+		return header_bad(h, "a second data chunk, at offset %llu",
+				  (unsigned long long)(h->at + padding));
+	if (h->chunks++ == CHUNKS_MOST)
+		return HEADER_NONE;
+	/* No chunk is passed over that reaches beyond the end of the file. */
+	const uint64_t at = h->at + h->want, end = h->header.end;
+	return look_behind(h, at < end && size > end - at ? end : at + size);
 }
 
 static enum header_result take_chunk(struct header_scan *h, const unsigned char *p)
@@ -136,13 +169,6 @@ static enum header_result take_chunk(struct header_scan *h, const unsigned char 
 	const uint32_t size = word(h, p + 4);
 	const uint64_t padded = (uint64_t)size + size % 2;
 
-	if (h->after && memcmp(p, "data", 4) == 0)
-		return header_bad(h, "a second data chunk, at offset %llu",
-				  (unsigned long long)h->at);
-	if (h->after && (h->chunks++ == CHUNKS_MOST || size == UINT32_MAX))
-		return HEADER_NONE;
-	if (h->after)
-		return next_chunk(h, padded);
 	if (memcmp(p, "data", 4) == 0)
 		return found_data(h, size);
 	if (h->chunks++ == CHUNKS_MOST)
@@ -183,6 +209,8 @@ enum header_result header_wave(struct header_scan *h, const unsigned char *p)
 		return next_chunk(h, 0);
 	case CHUNK:
 		return take_chunk(h, p);
+	case BEHIND:
+		return take_behind(h, p);
 	case DS64:
 		if (h->number[1] == UINT32_MAX && little64(p) != UINT32_MAX) {
 			h->number[1] = little64(p);
@@ -201,7 +229,8 @@ void header_go_on(struct header_scan *h, uint64_t bytes)
 {
 	h->after = true;
 	h->chunks = 0;
-	h->state = CHUNK;
-	h->at = h->header.begin + bytes + bytes % 2; /* no overflow: both are below 2^63 */
-	h->want = 8;
+	h->state = BEHIND;
+	h->at = h->header.begin;
+	h->want = 0;
+	(void)look_behind(h, h->at + bytes); /* no overflow: both are below 2^63 */
 }

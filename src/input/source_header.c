@@ -274,7 +274,8 @@ static int second_data(const struct input *in, struct fail *fail)
 			in->header.format, in->scan.why, way_out(in, false));
 }
 
-int input_check_rest(struct input *in, const unsigned char *bytes, size_t n, struct fail *fail)
+int input_check_rest(struct input *in, const unsigned char *bytes, size_t n,
+		     const unsigned char *end, struct fail *fail)
 {
 	struct header_scan *scan = &in->scan;
 	enum header_result result = HEADER_MORE;
@@ -282,6 +283,11 @@ int input_check_rest(struct input *in, const unsigned char *bytes, size_t n, str
 	for (header_go_on(scan, in->header.bytes); result == HEADER_MORE;) {
 		const size_t at = scan->at - in->bound < n ? (size_t)(scan->at - in->bound) : n;
 		result = header_step(scan, bytes + at, n - at < scan->want ? n - at : scan->want);
+	}
+	if (end && result == HEADER_NONE) {
+		scan->at = in->header.end;
+		scan->want = INPUT_END_BYTES;
+		result = header_step(scan, end, INPUT_END_BYTES);
 	}
 	return result == HEADER_BAD ? second_data(in, fail) : 0;
 }

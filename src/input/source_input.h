@@ -193,8 +193,13 @@ int input_too_skipped(const struct source *s, const struct input *in, struct fai
  */
 int input_read_rest(struct source *s, struct input *in, struct fail *fail);
 
-/* The same for n bytes that follow the samples of a compressed input with chunks. */
-int input_check_rest(struct input *in, const unsigned char *bytes, size_t n, struct fail *fail);
+/*
+ * The same for n bytes that follow the samples of a compressed input with chunks, and for the
+ * INPUT_END_BYTES at the end of the file as its header gives it; NULL: there are not so many.
+ */
+#define INPUT_END_BYTES 9
+int input_check_rest(struct input *in, const unsigned char *bytes, size_t n,
+		     const unsigned char *end, struct fail *fail);
 
 /* ---- source_part.c: the records of a slice; without the lock ---- */
 

@@ -131,17 +131,27 @@ static int mend_unlocks(struct reader *r, uint64_t record, uint32_t phase,
 	return 0;
 }
 
-/* What follows the samples: its beginning is kept until all of it is there. */
-static void keep_rest(struct reader *r, const unsigned char *data, size_t n)
+/* Keeps what n decoded bytes have of the `room` bytes at offset `from`. */
+static void keep(const struct reader *r, const unsigned char *data, size_t n, unsigned char *to,
+		 uint64_t from, size_t room)
+{
+	const uint64_t at = r->unit.at, begin = at > from ? at : from,
+		       end = at + n < from + room ? at + n : from + room;
+
+	if (begin < end)
+		memcpy(to + (begin - from), data + (begin - at), (size_t)(end - begin));
+}
+
+/* What follows the samples is looked at when all of it is there. */
+static void keep_rest(const struct reader *r, const unsigned char *data, size_t n)
 {
 	const struct input *in = r->in;
-	const uint64_t at = r->unit.at, skipped = at < in->bound ? in->bound - at : 0;
 
-	if (!in->zstd->rest || skipped >= n || at + skipped - in->bound >= REST_BYTES)
+	if (!in->zstd->rest)
 		return;
-	const size_t to = (size_t)(at + skipped - in->bound), left = n - (size_t)skipped;
-	memcpy(in->zstd->rest + to, data + skipped,
-	       left < REST_BYTES - to ? left : REST_BYTES - to);
+	keep(r, data, n, in->zstd->rest, in->bound, REST_BYTES);
+	if (in->header.end != HEADER_TO_END)
+		keep(r, data, n, in->zstd->rest + REST_BYTES, in->header.end, INPUT_END_BYTES);
 }
 
 int zstd_sort_out_unlocks(struct reader *r, const unsigned char *data, size_t n, size_t *from,

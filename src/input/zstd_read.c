@@ -24,7 +24,7 @@ int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t siz
 	if (z)
 		z->window = malloc(WINDOW_BYTES);
 	if (z && in->header.chunks && in->bound != NO_END)
-		z->rest = malloc(REST_BYTES);
+		z->rest = malloc(REST_BYTES + INPUT_END_BYTES);
 	if (!z || !z->window || (in->header.chunks && in->bound != NO_END && !z->rest))
 		return fail_errno(fail, "%s", in->name);
 	z->begin = z->next = z->hinted = offset;
@@ -132,9 +132,11 @@ int zstd_end(struct source *s, struct input *in, struct fail *fail)
 	if (z->decoded <= in->bound)
 		return 0;
 	const uint64_t rest = z->decoded - in->bound;
-	return z->rest ? input_check_rest(in, z->rest,
-					  rest < REST_BYTES ? (size_t)rest : REST_BYTES, fail)
-		       : input_too_long(in, fail);
+	if (!z->rest)
+		return input_too_long(in, fail);
+	const bool end = in->header.end <= z->decoded - INPUT_END_BYTES;
+	return input_check_rest(in, z->rest, rest < REST_BYTES ? (size_t)rest : REST_BYTES,
+				end ? z->rest + REST_BYTES : NULL, fail);
 }
 
 /* ---- cutting ---- */

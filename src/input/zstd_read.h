@@ -122,7 +122,10 @@ struct zstd {
 	uint64_t decoded;   /* ... and where the next one begins */
 	bool accounted;     /* what was read and skipped is in the totals */
 	struct seam *seams; /* records that lack something */
-	/* the first REST_BYTES that follow the samples; NULL: they are not looked at */
+	/*
+	 * the first REST_BYTES that follow the samples, and those at the end of the file as its
+	 * header gives it; NULL: they are not looked at
+	 */
 	unsigned char *rest;
 };
 

@@ -37,6 +37,12 @@ wave() {
 } >a.wav
 { printf 'P5\n# a comment\n4 2\n255\n' && printf 'abcabcab'; } >a.pgm
 { printf 'P6 2 1 1000\n' && bytes '\0\1\0\2\0\3\0\1\0\2\3\347'; } >a.ppm
+# Comments, as Netpbm reads them: before and after each number, and the end of the last one is the white space there
+for header in '#c\n4 2 255\n' ' 4#c\n2 255\n' ' 4 2#c\r255\n' ' 4 2 255#c\n' '# 1\n#\n4#2 #\n# 3\n2 #\n#\n255#4\n'; do
+	shell "printf 'P5${header}abcabcab' | gpuhist --nonzero --no-header"
+done
+# ... but here it is samples already
+shell "printf 'P5 4 2 255 #c\nabcab' | gpuhist --nonzero --no-header"
 c='gpuhist --nonzero --no-header -b 8 -r -1:7 --clamp'
 for file in a.npy f.npy a.wav; do
 	run $c -v -T 1 --device=cpu $file
@@ -126,6 +132,37 @@ run $c two.wav
 shell "cat two.wav | $c"
 shell "zstd -qc two.wav | $c"
 run $c -n 2 two.wav
+# Two files one after the other: where the first one's size says that it ends, where its chunks end, with and without
+# padding, after a chunk that is longer than what is kept of zstd, in 32 and in 64 bits
+twice() {
+	for file; do
+		cat $file $file >two
+		zstd -qf two
+		run $c two
+		shell "cat two | $c"
+		shell "gpuhist -T 8 two.zst"
+		shell "zstd -qc $file >one.zst; cat one.zst one.zst | gpuhist"
+	done
+	run $c --raw -q -t i16 --count=3 two
+	run $c -n 2 two
+}
+{ wave '' 44 && fmt 1 1 2 16 && data 8 && bytes '\1\0\2\0\3\0\4\0'; } >sized.wav
+{ wave '' 43 && fmt 1 1 1 8 && data 7 && bytes '\1\0\2\0\3\0\4'; } >unpadded.wav
+{ wave '' 43 && fmt 1 1 1 8 && data 7 && bytes '\1\0\2\0\3\0\4\0'; } >padded.wav
+{
+	wave '' 100054 && fmt 1 1 2 16 && data 8 && bytes '\1\0\2\0\3\0\4\0' && printf 'id3 ' && le32 100001
+	head -c 100002 /dev/zero
+} >picture.wav
+{
+	printf 'RF64' && le32 4294967295 && printf 'WAVEds64' && le32 28 && le32 80 && le32 0 && le32 8 && le32 0 && le32 4
+	le32 0 && le32 0 && fmt 1 1 2 16 && data 4294967295 && bytes '\1\0\2\0\3\0\4\0'
+} >large.wav
+twice sized.wav unpadded.wav padded.wav picture.wav large.wav a.wav a.npy a.pgm
+shell "cat sized.wav a.npy | $c; cat sized.wav a.pgm | $c"
+# ... of which the first one's size is not known, or what follows is no header
+{ wave '' 4294967295 && fmt 1 1 2 16 && data 4294967295 && bytes '\1\0\2\0\1\0'; } >open.wav
+shell "cat open.wav open.wav | $c"
+shell "{ cat unpadded.wav; printf 'RIFE of another kind'; } | $c"
 # What is wrong with zstd is reported, not that no header was seen
 printf '\050\265\057\375\000\210\001\000\000' >large.zst
 run $c -M 60M --device=cpu a.npy large.zst

@@ -85,6 +85,9 @@ static void check_picture(const struct header *h, const uint8_t *p)
 		while (p[at] >= '0' && p[at] <= '9')
 			at++;
 	}
+	if (p[at] == '#') /* a comment, whose end is the white space */
+		while (p[at] != '\n' && p[at] != '\r')
+			at++;
 	REQUIRE(h->begin == at + 1 && h->channels == (p[1] == '5' ? 1 : 3), "%llu",
 		(unsigned long long)h->begin);
 	REQUIRE(h->type.bytes == (number[2] > 255 ? 2 : 1) && number[2] < 65536, "%s",

@@ -162,6 +162,19 @@ static void put_format(const struct job *j, struct around *a, const struct wave 
 	}
 }
 
+/* Another file after the end of the first: bad input. */
+static void make_second(struct around *a)
+{
+	static const char *const begins[] = {"RIFF", "RF64", "P5 10 10 255\n", "\x93NUMPY"};
+	const char *begin = begins[below(4)];
+	size_t n = 8 + below(40);
+
+	fill_noise(a->after + a->bytes_after, n);
+	memcpy(a->after + a->bytes_after, begin, strlen(begin) < 8 ? strlen(begin) : 8);
+	memcpy(a->after + a->bytes_after + 8, "WAVE", 4);
+	a->bytes_after += n + 4;
+}
+
 static void make_wave(const struct job *j, struct around *a, size_t bytes)
 {
 	struct wave w = {.big_endian = j->big_endian || (j->type->bits == 8 && once_in(8))};
@@ -214,14 +227,17 @@ static void make_wave(const struct job *j, struct around *a, size_t bytes)
 		a->before[4 + i] = (unsigned char)(riff >> 8 * (w.big_endian ? 3 - i : i));
 	for (unsigned i = 0; i < 8 && w.sizes_apart; i++)
 		a->before[20 + i] = (unsigned char)((uint64_t)riff >> 8 * i);
+	if (!w.piped && j->slices == 0 && once_in(30))
+		make_second(a);
 }
 
 /* ---- PGM and PPM ---- */
 
 static void make_picture(const struct job *j, struct around *a, size_t bytes)
 {
-	static const char *const blanks[] = {" ",    "\n",  "\t ", "\n# a comment, 17\n",
-					     " #\n", "\r\n"};
+	static const char *const blanks[] = {" ",    "\t ",   " #\n",
+					     "\r\n", "#17\n", "\n# a comment\n"};
+	static const char *const lasts[] = {" ", "\n", "#18\n"};
 	size_t width = bytes / (j->type->bits / 8) / j->header_channels, height = 1;
 	unsigned most =
 		j->type->bits == 8 ? 1 + (unsigned)below(255) : 256 + (unsigned)below(65280);
@@ -233,7 +249,7 @@ static void make_picture(const struct job *j, struct around *a, size_t bytes)
 	}
 	snprintf(text, sizeof(text), "P%c%s%zu%s%zu%s%u%s", j->header_channels == 3 ? '6' : '5',
 		 blanks[below(6)], width, blanks[below(6)], height, blanks[below(6)], most,
-		 blanks[below(2)]);
+		 lasts[below(3)]);
 	put(a, text, strlen(text));
 }
 

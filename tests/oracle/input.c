@@ -123,6 +123,13 @@ static bool is_open(const struct input *in, uint64_t size)
 	return size == 0xffffffff || size == 0x7ffff000 - 0x7ffff000 % frame;
 }
 
+/* The beginning of another file, where a chunk would be. */
+static bool is_second(const unsigned char *id)
+{
+	return !memcmp(id, "RIF", 3) || !memcmp(id, "RF64", 4) || !memcmp(id, "BW64", 4) ||
+	       !memcmp(id, "P5 ", 3) || !memcmp(id, "\x93NUMPY", 6);
+}
+
 static void read_wave(struct place *p)
 {
 	bool big_endian = !memcmp(p->input->data, "RIFX", 4);
@@ -132,6 +139,10 @@ static void read_wave(struct place *p)
 
 	while (at < p->bytes && !(found && p->bytes - at < 8)) {
 		const unsigned char *id = need(p, at, 8);
+		if (found && is_second(id)) {
+			p->input->second = true;
+			break;
+		}
 		uint64_t size = number_at(p, at + 4, 4, big_endian);
 		uint64_t body = at + 8;
 		uint64_t rest = p->bytes - body;
@@ -189,7 +200,10 @@ static void read_picture(struct place *p)
 	p->input->channels = p->input->data[1] == '6' ? 3 : 1;
 	p->input->big_endian = true;
 	say_type(p, 'u', bytes);
-	p->input->begin = at + 1; /* one blank */
+	if (*need(p, at, 1) == '#') /* its end is the one blank */
+		while (*need(p, at, 1) != '\n')
+			at++;
+	p->input->begin = at + 1;
 	p->input->end = at + 1 + width * height * p->input->channels * bytes;
 	need(p, p->input->begin, p->input->end - p->input->begin);
 	if (p->input->end != p->bytes)
@@ -213,7 +227,7 @@ struct input open_input(const char *name, bool raw)
 			  !memcmp(in.data, "RF64", 4) || !memcmp(in.data, "BW64", 4)))
 		read_wave(&p);
 	else if (p.bytes >= 3 && in.data[0] == 'P' && (in.data[1] == '5' || in.data[1] == '6') &&
-		 isspace(in.data[2]))
+		 (isspace(in.data[2]) || in.data[2] == '#'))
 		read_picture(&p);
 	return in;
 }

@@ -281,6 +281,8 @@ static void visit_all(struct job *job, char **names, visit *see)
 			visit_record(job, in.data + at, see);
 		if (left && at < in.end && !job->ignore_tail)
 			fail(FAIL_DATA, *name, "ends inside a record");
+		if (left && in.second)
+			fail(FAIL_DATA, *name, "another file follows");
 		free(in.data);
 	}
 }

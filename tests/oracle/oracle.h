@@ -111,6 +111,7 @@ struct input {
 	const struct type *type; /* NULL: it says nothing */
 	bool big_endian;         /* the order of its samples */
 	unsigned channels;       /* 0: it does not say */
+	bool second;             /* what begins like another file follows its samples */
 	uint64_t dimensions;     /* of a .npy */
 	uint64_t last_axis;      /* of a .npy that is not in Fortran order; else 0 */
 };
