@@ -18,12 +18,14 @@
 #include "cli/msg.h"
 #include "crew.h"
 #include "driver/gpu_image.h"
+#include "output/output.h"
 #include "partial.h"
 #include "plan.h"
 #include "snapshot.h"
 #include "watch.h"
 
 struct run {
+	const struct job *asked; /* borrowed; const, so that the watching thread may look at it */
 	/*
 	 * what was asked for, completed with the type, layout and record that the first input gave
 	 */
@@ -46,6 +48,7 @@ struct run {
 	uint64_t length;
 	bool measured; /* ... once they were looked at */
 	bool unsaved;  /* used by the watching thread alone: the last partial output failed */
+	bool blank;    /* ... one without counts was written */
 };
 
 enum { RUN_STARTED, RUN_COUNTS };
@@ -151,7 +154,6 @@ static int settle_source(struct run *run, struct fail *fail)
 {
 	struct source_spec *spec = &run->job.source;
 
-	spec->prompt = run->job.every > 0; /* data that came slowly is in the next partial output */
 	spec->threads = run->plan.workers;
 	spec->memory = run->plan.decoders;
 	spec->memory_spare = run->plan.spare;
@@ -209,13 +211,71 @@ static void look(void *arg, struct progress_now *now)
 	now->records = crew_records(run->crew, &now->gpu_records);
 }
 
+/*
+ * The histogram of no samples, as the options alone say it: the inputs have not said yet what they
+ * are. Where what was asked for needs their word, the bins are those of --auto, of one channel.
+ */
+static int make_blank(struct hist *hist, const struct job *asked, struct fail *fail)
+{
+	struct job job = *asked;
+	struct axis axis;
+	struct counts none = {.cell = NULL};
+	struct fail unused;
+	int rc = -1;
+
+	if (job_layout(&job, NULL, &unused) != 0) {
+		job.layout_options = (struct layout_options){.channels = 1};
+		(void)job_layout(&job, NULL, &unused);
+	}
+	if (job_axis(&axis, &job, &unused) != 0) {
+		job.axis = (struct axis_spec){.edges.kind = AXIS_AUTO};
+		if (job_axis(&axis, &job, fail) != 0)
+			return -1;
+	}
+	const struct plan_facts facts = {.axis = &axis};
+	const struct plan plan = plan_make(&job, &facts);
+	if (hist_reserve(hist, &axis, job.layout.channels, fail) == 0 &&
+	    counts_init(&none, plan.counting.cells, fail) == 0) {
+		if (plan.counting.most > 0)
+			counts_set_auto(&none, &job.type, plan.counting.most);
+		hist_fill(hist, &none);
+		rc = 0;
+	}
+	counts_free(&none);
+	edges_free(&axis.edges);
+	return rc;
+}
+
+/* Before there are counts: what an earlier run left must not look like this one's. */
+static int save_blank(const struct run *run, struct fail *fail)
+{
+	const struct job *const job = run->asked;
+	const struct provenance from = {
+		.partial = true,
+		.part = job->source.parts > 0 ? job->source.part : 1,
+		.parts = job->source.parts > 0 ? job->source.parts : 1,
+		.options = job->options,
+	};
+	struct hist hist = {.channels = 0};
+	struct output *out;
+	int rc = make_blank(&hist, job, fail);
+
+	if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
+		job->format->write(out, &hist, &job->style, &from);
+		rc = output_commit(out, fail);
+	}
+	hist_free(&hist);
+	return rc;
+}
+
 /* A failure has no other consequence. It is reported unless the one before failed too. */
 static void save(void *arg)
 {
 	struct run *run = arg;
 	struct fail fail = {.status = STATUS_OK};
 
-	if (!has_reached(run, RUN_COUNTS))
+	const bool counts = has_reached(run, RUN_COUNTS);
+	if (!counts && run->blank)
 		return;
 	const struct partial partial = {
 		.job = &run->job,
@@ -225,7 +285,8 @@ static void save(void *arg)
 		.counts = &run->counts,
 		.snapshot = &run->snapshot,
 	};
-	const bool failed = partial_write(&partial, &fail) != 0;
+	const bool failed = (counts ? partial_write(&partial, &fail) : save_blank(run, &fail)) != 0;
+	run->blank |= !failed;
 	if (failed && !run->unsaved)
 		msg_warning("--every: %s (the work goes on)", fail.text);
 	run->unsaved = failed;
@@ -297,7 +358,10 @@ int run_open(struct run **out, const struct job *job, struct fail *fail)
 		free(run);
 		return -1;
 	}
+	run->asked = job;
 	run->job = *job;
+	run->job.source.prompt =
+		job->every > 0; /* what came slowly is in the next partial output */
 	run->began = clock_seconds();
 	start_watch(run);
 	if (prepare(run, fail) != 0) {
