@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* hist_stats: quantiles beside sorted samples, of every type, by value and by bin. */
-#include "hist/hist_stats.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,55 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* hist: from cells to bins, and the sum that must come out. */
+/* hist: from cells to bins and figures; one histogram added to another. */
 #include "hist/hist.h"
 
 #include <assert.h>
 #include <math.h>
-#include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
-
-void hist_extend(struct hist *h, double value)
-{
-	if (!isfinite(value))
-		return;
-	h->least = h->extent && h->least < value ? h->least : value;
-	h->greatest = h->extent && h->greatest > value ? h->greatest : value;
-	h->extent = true;
-}
-
-/*
- * A channel's counts of codes to bins: h->count has room for bins + CELL_EXTRA cells of each
- * channel.
- */
-static void bin_codes(struct hist *h, uint32_t channel, const uint64_t *count, size_t codes)
-{
-	const struct sample_type *type = &h->axis.type;
-
-	for (uint32_t code = 0; code < codes; code++) {
-		if (count[code] == 0)
-			continue;
-		/* Codes are counted as they are in memory, read as little endian. */
-		const uint32_t value = type->big ? (code & 255) << 8 | code >> 8 : code;
-		h->count[channel * h->stride + edges_cell_of_code(&h->axis.edges, type, value)] +=
-			count[code];
-		hist_extend(h, sample_code(type, value));
-	}
-}
-
-/* The extent of all codes that were seen, in any channel. */
-static struct extent extent_of_codes(const struct hist *h, const uint64_t *count, size_t codes)
-{
-	const struct sample_type *type = &h->axis.type;
-	struct extent extent = EXTENT_NONE;
-
-	for (size_t i = 0; i < h->channels * codes; i++) {
-		const uint32_t code = (uint32_t)(i % codes),
-			       value = type->big ? (code & 255) << 8 | code >> 8 : code;
-		const struct extent own = auto_extent_of_code(type, value);
-		if (count[i] > 0)
-			extent_add(&extent, &own);
-	}
-	return extent;
-}
 
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail)
 {
@@ -74,6 +30,182 @@ int hist_keep_stats(struct hist *h, struct fail *fail)
 		       : fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
 }
 
+void hist_free(struct hist *h)
+{
+	free(h->count);
+	free(h->stats);
+	edges_free(&h->axis.edges);
+	h->count = NULL;
+	h->stats = NULL;
+}
+
+/* ---- codes ---- */
+
+/* Codes are counted as they are in memory, read as little endian. */
+static uint32_t swapped(const struct sample_type *type, uint32_t code)
+{
+	return type->big ? (code & 255) << 8 | code >> 8 : code;
+}
+
+static void extend(struct hist *h, double value)
+{
+	if (!isfinite(value))
+		return;
+	h->least = h->extent && h->least < value ? h->least : value;
+	h->greatest = h->extent && h->greatest > value ? h->greatest : value;
+	h->extent = true;
+}
+
+/* A channel's counts of codes to its bins and the CELL_EXTRA cells after them. */
+static void bin_codes(struct hist *h, uint32_t channel, const uint64_t *count, uint32_t codes)
+{
+	const struct sample_type *type = &h->axis.type;
+
+	for (uint32_t i = 0; i < codes; i++) {
+		const uint32_t code = swapped(type, i);
+		if (count[i] == 0)
+			continue;
+		h->count[channel * h->stride + edges_cell_of_code(&h->axis.edges, type, code)] +=
+			count[i];
+		extend(h, sample_code(type, code));
+	}
+}
+
+/* The extent of all codes that were seen, in any channel. */
+static struct extent extent_of_codes(const struct hist *h, const uint64_t *count, uint32_t codes)
+{
+	struct extent extent = EXTENT_NONE;
+
+	for (size_t i = 0; i < h->channels * (size_t)codes; i++) {
+		const uint32_t code = swapped(&h->axis.type, (uint32_t)(i % codes));
+		const struct extent own = auto_extent_of_code(&h->axis.type, code);
+		if (count[i] > 0)
+			extent_add(&extent, &own);
+	}
+	return extent;
+}
+
+/* ---- statistics ---- */
+
+const unsigned hist_quantile_percent[HIST_QUANTILES] = {1, 5, 25, 50, 75, 95, 99};
+
+/* The nth code in the order of values; NaNs come first and last. */
+static uint32_t nth_code(const struct sample_type *type, uint32_t nth)
+{
+	const uint32_t sign = 1u << (8 * type->bytes - 1);
+
+	if (type->kind == SAMPLE_FLOAT)
+		return nth < sign ? 2 * sign - 1 - nth : nth - sign;
+	return type->kind == SAMPLE_SIGNED ? nth ^ sign : nth;
+}
+
+/* How many samples are in the nth cell: the nth bin, or code of this type if that is finite. */
+static uint64_t nth_count(const uint64_t *count, const struct sample_type *codes, uint32_t nth)
+{
+	if (!codes)
+		return count[nth];
+	const uint32_t code = nth_code(codes, nth);
+	return isfinite(sample_code(codes, code)) ? count[swapped(codes, code)] : 0;
+}
+
+/*
+ * Finds the quantiles among cells that follow the samples that are under. Infinities below are the
+ * first of those, or of the first bin.
+ */
+static void set_quantiles(struct hist_stats *s, const uint64_t *count, uint32_t cells,
+			  uint64_t under, const struct sample_type *codes)
+{
+	const uint64_t n = s->of.number;
+	uint64_t passed = under;
+	uint32_t cell = 0;
+
+	for (unsigned i = 0; i < HIST_QUANTILES && n > 0; i++) {
+		struct hist_quantile *const q = &s->quantile[i];
+		const uint64_t rank =
+			(codes ? 0 : s->of.below) +
+			(uint64_t)(((uint128_t)n * hist_quantile_percent[i] + 99) / 100);
+		while (cell < cells && passed < rank)
+			passed += nth_count(count, codes, cell++);
+		q->kind = rank <= under   ? QUANTILE_UNDER
+			  : passed < rank ? QUANTILE_OVER
+			  : codes         ? QUANTILE_VALUE
+					  : QUANTILE_BIN;
+		if (q->kind == QUANTILE_VALUE)
+			q->value = sample_code(codes, nth_code(codes, cell - 1)) + 0.0;
+		if (q->kind == QUANTILE_BIN)
+			q->bin = cell - 1;
+	}
+}
+
+/* From the counts of an 8- or 16-bit type's codes, or of other types from the sums and the bins. */
+static void set_stats(struct hist *h, uint32_t channel, struct stats *sums, const uint64_t *code,
+		      uint32_t codes)
+{
+	const struct sample_type *const type = &h->axis.type;
+	struct hist_stats *const s = &h->stats[channel];
+
+	for (uint32_t i = 0; i < codes; i++)
+		stats_add_code(sums, swapped(type, i), code[i]);
+	*s = (struct hist_stats){.of.number = 0};
+	stats_result(sums, &s->of);
+	if (codes > 0)
+		set_quantiles(s, code, codes, 0, type);
+	else if (h->axis.kind != AXIS_MOD) /* residues have no order */
+		set_quantiles(s, h->count + channel * h->stride, axis_bins(&h->axis),
+			      h->flow[channel].under, NULL);
+}
+
+static void format_extreme(char text[NUMBER_TEXT], const struct hist *h, int128_t whole,
+			   double real)
+{
+	if (h->axis.type.kind == SAMPLE_FLOAT)
+		number_format(text, real);
+	else
+		number_format_integer(text, whole);
+}
+
+void hist_stats_format_least(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel)
+{
+	const struct stats_result *const r = &h->stats[channel].of;
+
+	format_extreme(text, h, r->least, r->least_real);
+}
+
+void hist_stats_format_greatest(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel)
+{
+	const struct stats_result *const r = &h->stats[channel].of;
+
+	format_extreme(text, h, r->greatest, r->greatest_real);
+}
+
+void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel,
+				unsigned i)
+{
+	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
+	const struct edges *const edges = &h->axis.edges;
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+
+	switch (q->kind) {
+	case QUANTILE_VALUE:
+		number_format(text, q->value);
+		return;
+	case QUANTILE_BIN:
+		edges_format(edges, q->bin, lower);
+		edges_format(edges, q->bin + 1, upper);
+		snprintf(text, QUANTILE_TEXT, "[%s, %s%c", lower, upper,
+			 edges->closed && q->bin + 1 == axis_bins(&h->axis) ? ']' : ')');
+		return;
+	default:
+		snprintf(text, QUANTILE_TEXT, "%s",
+			 q->kind == QUANTILE_UNDER  ? "under"
+			 : q->kind == QUANTILE_OVER ? "over"
+						    : "none");
+		return;
+	}
+}
+
+/* ---- from the totals of a run ---- */
+
 /* The cells after a channel's bins go to the bins, or to what is in no bin. */
 static void fold(struct hist *h, uint32_t channel)
 {
@@ -90,7 +222,12 @@ static void fold(struct hist *h, uint32_t channel)
 					      : &flow->over) += count[bins];
 }
 
-void hist_clamp(struct hist *h, uint32_t channel)
+/*
+ * In a channel with bins, adds under and over to the first and the last bin. For --auto it is
+ * remembered how many they were, because when other histograms are added, other bins may become the
+ * first and the last.
+ */
+static void clamp_flow(struct hist *h, uint32_t channel)
 {
 	uint64_t *const count = h->count + channel * h->stride;
 	struct hist_flow *const flow = &h->flow[channel];
@@ -121,40 +258,41 @@ static void settle(struct hist *h, const struct extent *extent)
 void hist_fill(struct hist *h, struct counts *counts)
 {
 	struct edges *const edges = &h->axis.edges;
-	const size_t codes = counts->cells / h->channels;
+	const bool coded = h->axis.type.bytes <= 2;
+	const uint32_t codes = (uint32_t)(counts->cells / h->channels);
 	struct extent extent = counts->extent;
 	const int k = counts->k;
 	uint64_t *const cell = counts_take(counts, &h->samples);
 
-	if (h->axis.kind == AXIS_AUTO && h->axis.type.bytes <= 2) {
+	if (h->axis.kind == AXIS_AUTO && coded) {
 		extent = extent_of_codes(h, cell, codes);
 		auto_rule(&edges->binning, &h->axis.type, axis_bins(&h->axis),
 			  auto_k(&extent, edges->most, &h->axis.type));
 	}
-	if (h->axis.type.bytes <= 2) {
-		for (uint32_t c = 0; c < h->channels; c++) {
-			bin_codes(h, c, cell + c * codes, codes);
-			if (h->stats)
-				hist_stats_of_codes(&h->stats[c], &counts->stats[c], &h->axis.type,
-						    cell + c * codes);
-		}
-		free(cell);
-	} else {
+	if (!coded)
 		h->count = cell;
+	for (uint32_t c = 0; c < h->channels && coded; c++) {
+		bin_codes(h, c, cell + (size_t)c * codes, codes);
+		if (h->stats)
+			set_stats(h, c, &counts->stats[c], cell + (size_t)c * codes, codes);
 	}
+	if (coded)
+		free(cell);
 	for (uint32_t c = 0; c < h->channels; c++)
 		fold(h, c);
 	if (h->axis.kind == AXIS_AUTO) {
 		settle(h, &extent);
-		assert(h->axis.type.bytes <= 2 || k == edges->k);
+		assert(coded || k == edges->k);
 	}
 	for (uint32_t c = 0; c < h->channels; c++) {
 		if (h->axis.clamp && axis_bins(&h->axis) > 0)
-			hist_clamp(h, c);
-		if (h->stats && h->axis.type.bytes > 2)
-			hist_stats_of_bins(&h->stats[c], &counts->stats[c], h, c);
+			clamp_flow(h, c);
+		if (h->stats && !coded)
+			set_stats(h, c, &counts->stats[c], NULL, 0);
 	}
 }
+
+/* ---- sums over all channels ---- */
 
 struct hist_flow hist_flow_sum(const struct hist *h)
 {
@@ -166,15 +304,6 @@ struct hist_flow hist_flow_sum(const struct hist *h)
 		sum.nan += h->flow[c].nan;
 	}
 	return sum;
-}
-
-void hist_free(struct hist *h)
-{
-	free(h->count);
-	free(h->stats);
-	h->count = NULL;
-	edges_free(&h->axis.edges);
-	h->stats = NULL;
 }
 
 int hist_audit(const struct hist *h, struct fail *fail)
@@ -211,4 +340,212 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most)
 		n += (uint64_t)(h->flow[c].under > most) + (h->flow[c].over > most) +
 		     (h->flow[c].nan > most);
 	return n;
+}
+
+/* ---- one histogram added to another ----
+ *
+ * With --auto each histogram has the bins of its own samples: 2^k wide for its own k, beginning at
+ * its own first bin. The k of both together is the smallest that is not below either's and for
+ * which their bins, made that wide, span no more than were asked for. It is the auto_k of all
+ * samples: that is not below the auto_k of any part of them (auto.h), and a sample's bin at one k
+ * determines its bin at every larger k.
+ */
+
+static bool fits(uint64_t a, uint64_t b)
+{
+	return a <= UINT64_MAX - b;
+}
+
+/* Everything but the bins. */
+static bool flow_fits(const struct hist *h, const struct hist *more)
+{
+	bool all = fits(h->samples, more->samples);
+
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const struct hist_flow *const a = &h->flow[c], *const b = &more->flow[c];
+		all = all && fits(a->under, b->under) && fits(a->over, b->over) &&
+		      fits(a->nan, b->nan);
+	}
+	return all;
+}
+
+static bool bins_fit(const struct hist *h, const struct hist *more)
+{
+	bool all = true;
+
+	for (uint32_t c = 0; c < h->channels; c++)
+		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+			all &= fits(hist_count(h, c, i), hist_count(more, c, i));
+	return all;
+}
+
+static int past(struct fail *fail)
+{
+	return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
+}
+
+static void add_flow(struct hist *h, const struct hist *more)
+{
+	for (uint32_t c = 0; c < h->channels; c++) {
+		h->flow[c].under += more->flow[c].under;
+		h->flow[c].over += more->flow[c].over;
+		h->flow[c].nan += more->flow[c].nan;
+	}
+	h->samples += more->samples;
+	/* Rounded figures of two parts do not give those of the whole. */
+	free(h->stats);
+	h->stats = NULL;
+	if (more->extent) {
+		extend(h, more->least);
+		extend(h, more->greatest);
+	}
+}
+
+/* ---- --auto ---- */
+
+/* Bins of 2^k, by their numbers (auto_bin); none where last < first. */
+struct span {
+	int128_t first, last;
+	int k;
+};
+
+static struct span span_of(const struct hist *h)
+{
+	const uint32_t bins = axis_bins(&h->axis);
+	const int128_t first = bins > 0 ? edges_first(&h->axis.edges, &h->axis.type) : 0;
+
+	return (struct span){first, first + bins - 1, h->axis.edges.k};
+}
+
+static bool is_none(const struct span *s)
+{
+	return s->last < s->first;
+}
+
+/*
+ * The number of a bin of 2^from among bins of 2^to, which are not narrower; rounds down below 0
+ * too. Numbers are within 2^65.
+ */
+static int128_t coarser(int128_t bin, int from, int to)
+{
+	return bin >> (to - from < 100 ? to - from : 100);
+}
+
+static struct span span_together(const struct span *a, const struct span *b, uint32_t most)
+{
+	if (is_none(a) || is_none(b))
+		return is_none(a) ? *b : *a;
+	for (int k = a->k > b->k ? a->k : b->k;; k++) {
+		const int128_t a_first = coarser(a->first, a->k, k),
+			       b_first = coarser(b->first, b->k, k);
+		const int128_t a_last = coarser(a->last, a->k, k),
+			       b_last = coarser(b->last, b->k, k);
+		const struct span s = {a_first < b_first ? a_first : b_first,
+				       a_last > b_last ? a_last : b_last, k};
+		/*
+		 * This ends: when k is as large as the numbers are long there are at most 2 bins,
+		 * or 1 for types without a sign.
+		 */
+		if (s.last - s.first < (int128_t)most)
+			return s;
+	}
+}
+
+/* The count of a bin, without the samples that were clamped into it. */
+static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
+{
+	const struct hist_flow *const clamped = &h->clamped[channel];
+
+	return hist_count(h, channel, bin) - (bin == 0 ? clamped->under : 0) -
+	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
+}
+
+/*
+ * Adds the bins of a histogram to those of `all`, in count, which has `stride` entries for each
+ * channel.
+ */
+static bool add_bins(uint64_t *count, size_t stride, const struct span *all, const struct hist *h)
+{
+	const struct span own = span_of(h);
+	bool fit = true;
+
+	for (uint32_t c = 0; c < h->channels; c++)
+		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
+			uint64_t *const to =
+				&count[c * stride + (size_t)(coarser(own.first + i, own.k, all->k) -
+							     all->first)];
+			const uint64_t n = own_count(h, c, i);
+			fit = fit && fits(*to, n);
+			*to += n;
+		}
+	return fit;
+}
+
+static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
+{
+	const struct span a = span_of(h), b = span_of(more),
+			  all = span_together(&a, &b, h->axis.edges.most);
+	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
+	/* One entry more, so that the size is never 0. */
+	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
+
+	if (!count)
+		return fail_errno(fail, "counts of %lu bins", (unsigned long)bins);
+	if (!add_bins(count, bins, &all, h) || !add_bins(count, bins, &all, more)) {
+		free(count);
+		return past(fail);
+	}
+	free(h->count);
+	h->count = count;
+	h->stride = bins;
+	edges_place(&h->axis.edges, &h->axis.type, all.first, bins, all.k);
+	add_flow(h, more);
+	/* What was clamped goes to the ends of the joint bins, wherever it was before. */
+	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
+		h->flow[c].under += h->clamped[c].under + more->clamped[c].under;
+		h->flow[c].over += h->clamped[c].over + more->clamped[c].over;
+		h->clamped[c] = (struct hist_flow){0};
+		clamp_flow(h, c);
+	}
+	return 0;
+}
+
+/*
+ * Most of very many bins may be 0, in memory that was never written: such pages are left untouched.
+ */
+static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
+{
+	size_t i = 0;
+
+	for (; i + 8 <= n; i += 8) {
+		uint64_t any = 0;
+		for (size_t k = 0; k < 8; k++)
+			any |= from[i + k];
+		for (size_t k = 0; k < 8 && any != 0; k++)
+			to[i + k] += from[i + k];
+	}
+	for (; i < n; i++)
+		to[i] += from[i];
+}
+
+int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
+{
+	const char *const what = h->channels != more->channels
+					 ? "number of channels"
+					 : axis_difference(&h->axis, &more->axis);
+
+	if (what)
+		return fail_set(fail, STATUS_DATA, "histograms that differ in %s cannot be added",
+				what);
+	if (!flow_fits(h, more))
+		return past(fail);
+	if (h->axis.kind == AXIS_AUTO)
+		return add_auto(h, more, fail);
+	if (!bins_fit(h, more))
+		return past(fail);
+	for (uint32_t c = 0; c < h->channels; c++)
+		add_counts(h->count + c * h->stride, more->count + c * more->stride,
+			   axis_bins(&h->axis));
+	add_flow(h, more);
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hist: the finished histogram: its axis, exact counts, what was out of range, and the audit.
+ * hist: the finished histogram: its axis, exact counts, what was out of range, the audit.
  *
  * A histogram stands alone: to write it, report on it or add it to another nothing of the run is
  * needed. Each channel has counts of its own over the one axis.
@@ -15,26 +15,47 @@
 #include "bins/axis.h"
 #include "bins/layout.h"
 #include "count/counts.h"
-#include "hist/hist_stats.h"
+#include "count/stats.h"
 
 /* Samples of one channel that are in no bin. */
 struct hist_flow {
 	uint64_t under, over, nan;
 };
 
+#define HIST_QUANTILES 7
+extern const unsigned hist_quantile_percent[HIST_QUANTILES];
+
+enum hist_quantile_kind {
+	QUANTILE_NONE,  /* there is no finite sample */
+	QUANTILE_VALUE, /* of 8- and 16-bit types */
+	QUANTILE_BIN,   /* of others, whose samples are not kept: the bin that holds it ... */
+	QUANTILE_UNDER, /* ... or that it is in none, but below or above them */
+	QUANTILE_OVER,
+};
+
+/* The smallest finite sample that is not below so many per cent of them. */
+struct hist_quantile {
+	enum hist_quantile_kind kind;
+	double value; /* VALUE: never -0 */
+	uint32_t bin; /* BIN */
+};
+
+/* What --stats says of one channel's finite samples. */
+struct hist_stats {
+	struct stats_result of;
+	struct hist_quantile quantile[HIST_QUANTILES];
+};
+
 struct hist {
 	struct axis axis;
 	uint32_t channels; /* 1 to LAYOUT_CHANNELS_MAX */
 	uint64_t *count;   /* all bins of one channel before those of the next; owned */
-	/* entries from a channel's first bin to the next one's, at least the bins */
-	size_t stride;
+	size_t stride;     /* from a channel's first bin to the next one's */
 	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
-	struct hist_flow clamped[LAYOUT_CHANNELS_MAX]; /* --auto: samples that were clamped into the
-							  first and the last bin */
-	/* of all channels, as the workers counted them while they read */
-	uint64_t samples;
-	/* Of types that are counted by their codes: the least and the greatest finite value. */
-	bool extent;
+	struct hist_flow
+		clamped[LAYOUT_CHANNELS_MAX]; /* --auto: what is in the first and last bin */
+	uint64_t samples; /* of all channels, as the workers counted them while they read */
+	bool extent;      /* of 8- and 16-bit types: finite values were seen, from ... */
 	double least, greatest;
 	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned */
 };
@@ -45,19 +66,8 @@ struct hist {
  */
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail);
 
-/*
- * After hist_reserve: hist_fill will keep statistics. The counts that it takes must keep them too
- * (counts_keep_stats).
- */
+/* After hist_reserve, for --stats: hist_fill will need counts that keep them (counts_keep_stats). */
 int hist_keep_stats(struct hist *h, struct fail *fail);
-
-static inline uint64_t hist_count(const struct hist *h, uint32_t channel, uint32_t bin)
-{
-	return h->count[channel * h->stride + bin];
-}
-
-/* The sum over all channels. */
-struct hist_flow hist_flow_sum(const struct hist *h);
 
 /*
  * Takes the totals of a finished run and leaves counts empty. Codes are binned here; the edge cell
@@ -72,29 +82,30 @@ void hist_fill(struct hist *h, struct counts *counts);
  */
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
 
-/* Frees what hist_reserve or hist_fill left. */
+/* Takes what hist_reserve or hist_fill left. */
 void hist_free(struct hist *h);
 
 /* Checks that bins + under + over + nan = samples; else STATUS_INTERNAL. */
 int hist_audit(const struct hist *h, struct fail *fail);
 
-/*
- * How many bins of all channels hold more than `most`; how many of the channels' under, over and
- * NaN do.
- */
+static inline uint64_t hist_count(const struct hist *h, uint32_t channel, uint32_t bin)
+{
+	return h->count[channel * h->stride + bin];
+}
+
+struct hist_flow hist_flow_sum(const struct hist *h);
+
+/* How many bins hold more than `most`; how many of the channels' under, over and NaN do. */
 uint64_t hist_exceeding(const struct hist *h, uint64_t most);
 uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
 
-/* ---- what hist.c shares with hist_add.c ---- */
+/* The least and the greatest finite sample of a channel with statistics, as text. */
+void hist_stats_format_least(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel);
+void hist_stats_format_greatest(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel);
 
-/* Extends the extent to this value, unless it is not finite. */
-void hist_extend(struct hist *h, double value);
-
-/*
- * In a channel with bins, adds under and over to the first and the last bin. For --auto it is
- * remembered how many they were, because when other histograms are added, other bins may become the
- * first and the last.
- */
-void hist_clamp(struct hist *h, uint32_t channel);
+/* Quantile i as text: a number, or "[LOWER, UPPER)" of a bin, "under", "over". */
+#define QUANTILE_TEXT (2 * NUMBER_TEXT + 4)
+void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel,
+				unsigned i);
 
 #endif
