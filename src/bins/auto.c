@@ -7,8 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "bins/keys.h"
-
 static double value_of_key(const struct sample_type *type, uint64_t key)
 {
 	return value_of_float_key(type->bytes < 8 ? 32 : 64, key);

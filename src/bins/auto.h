@@ -16,8 +16,6 @@
  * at k determine the counts at every larger k. So tables can be made coarser in any order and any
  * grouping: the totals, coarsened to the auto_k of all samples, are the same whatever the order of
  * the samples, their division among workers, and the engine.
- *
- * All functions here are pure, except that auto_coarsen changes the table that it is given.
  */
 #ifndef GPUHIST_AUTO_H
 #define GPUHIST_AUTO_H
@@ -50,29 +48,23 @@ static inline void extent_add(struct extent *extent, const struct extent *more)
 	extent->greatest = more->greatest > extent->greatest ? more->greatest : extent->greatest;
 }
 
-/*
- * The fewest bins that --auto can be limited to: types with negative values need one bin below 0
- * and one from 0 on.
- */
+/* The fewest that --auto can be limited to: negative values need a bin of their own. */
 uint32_t auto_bins_least(const struct sample_type *type);
 
-/* W for at most `bins` bins, up to 2^28: the slots of every table. */
+/* W for at most `bins` bins, up to 2^28: the slots of every table; the slot of bin j: j mod W. */
 uint32_t auto_slots(uint32_t bins);
+uint32_t auto_slot(int128_t bin, uint32_t slots);
 
 /* The k of a table that holds nothing yet: no auto_k of the type is smaller. */
 int auto_k_least(const struct sample_type *type);
 
 /*
- * The smallest k for which the extent spans at most `bins` bins; `bins` is at least
- * auto_bins_least. For integers k is not below 0; for floats it is not below the exponent of one
- * unit in the last place of the largest finite magnitude. auto_k_least where the extent is none.
+ * The smallest k for which the extent spans at most `bins` bins, which are at least auto_bins_least.
+ * Not below 0 for integers, nor for floats below the exponent of one unit in the last place of the
+ * largest finite magnitude; auto_k_least where the extent is none. auto_k_grown is faster, where k
+ * is known to be the auto_k of a part of the samples.
  */
 int auto_k(const struct extent *extent, uint32_t bins, const struct sample_type *type);
-
-/*
- * The same, faster, where k is known to be no larger than the result: the auto_k of a part of the
- * samples.
- */
 int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct sample_type *type);
 
 /*
@@ -82,19 +74,13 @@ int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct
  */
 int128_t auto_bin(const struct sample_type *type, uint64_t key, int k);
 
-/* j mod W */
-uint32_t auto_slot(int128_t bin, uint32_t slots);
-
-/*
- * Makes b the rule that counts samples in slots at k: b->bins becomes W; is_signed, bias, first and
- * span are set too.
- */
+/* Makes b the whole rule that counts samples in slots at k; b->bins becomes W. */
 void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots, int k);
 
 /*
  * From counts at `from` to counts at `to`, which is not smaller, in place. `table` is the W slots
- * only, without the cells after them. `extent` is that of the samples in it, or a larger one that
- * spans at most W bins at `from`; if it is EXTENT_NONE nothing is done.
+ * without the cells after them; `extent` that of its samples, or a larger one that spans at most W
+ * bins at `from`.
  */
 void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type,
 		    const struct extent *extent, int from, int to);
@@ -104,10 +90,7 @@ void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *t
 /* Turns the slots to the left: slot `by`, which is below `slots`, becomes slot 0. */
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by);
 
-/*
- * The extent of one code of an 8- or 16-bit type; EXTENT_NONE if it is not finite. The code is a
- * number of its type's size, after any change of byte order.
- */
+/* The extent of a code (sample_code) of an 8- or 16-bit type; EXTENT_NONE if it is not finite. */
 struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code);
 
 #endif

@@ -4,8 +4,8 @@
  * bit for bit.
  *
  * Float types, and integer types with a fractional LO or HI: numpy.linspace(LO, HI, N+1). Integer
- * types with whole LO and HI: the rationals LO + i(HI-LO)/N, never rounded. Explicit edges: as they
- * are given.
+ * types with whole LO and HI: the rationals LO + i(HI-LO)/N, never rounded. Equal ratios: the
+ * nearest binary64. Explicit edges: as they are given.
  */
 #ifndef GPUHIST_EDGES_H
 #define GPUHIST_EDGES_H
@@ -23,14 +23,14 @@
 #define BINS_DEFAULT 256u
 #define BINS_LOG_MAX ((uint32_t)1 << 20)
 
-/* How the bins were asked for. */
+/* The option that asked for the bins. */
 enum axis_kind {
-	AXIS_VALUES,  /* by --bins alone: LO = 0, HI = N, so that bin = value */
-	AXIS_RANGE,   /* by --range */
-	AXIS_LOG,     /* by --log */
-	AXIS_EDGES,   /* by --edges */
-	AXIS_MOD,     /* by --mod: bin = value mod N */
-	AXIS_AUTO,    /* from the samples: 2^k wide, at multiples of 2^k */
+	AXIS_VALUES,  /* --bins alone: LO = 0, HI = N, so that bin = value */
+	AXIS_RANGE,   /* --range */
+	AXIS_LOG,     /* --log */
+	AXIS_EDGES,   /* --edges */
+	AXIS_MOD,     /* --mod: bin = value mod N */
+	AXIS_AUTO,    /* --auto: from the samples, 2^k wide, at multiples of 2^k */
 	AXIS_DEFAULT, /* of a spec only: axis_settle replaces it */
 };
 
@@ -42,10 +42,7 @@ struct edges_spec {
 	bool closed;          /* --closed */
 	struct number lo, hi; /* RANGE, LOG */
 	const double *list;   /* EDGES: bins + 1 of them, finite; owned by the maker of the spec */
-	/*
-	 * EDGES, LOG: nothing will be counted, so the table that finds a sample's bin is left out
-	 */
-	bool definition;
+	bool definition;      /* EDGES, LOG: nothing will be counted, so no table is made */
 };
 
 /* Which cell the samples of "edge" belong to (binning.h). */
@@ -68,42 +65,31 @@ struct edges {
 };
 
 /*
- * -1 when the spec cannot be met for the type, or memory is short for explicit edges; *why is then
- * a static text, and there is nothing to free.
+ * -1, with nothing to free: *why is edges_no_memory or says why the type cannot have these bins.
+ * edges_free comes after the last use of edges and of every copy of edges->binning.
  */
 int edges_init(struct edges *edges, const struct edges_spec *spec, const struct sample_type *type,
 	       const char **why);
+void edges_free(struct edges *edges);
+extern const char edges_no_memory[];
+
+/* The definition alone, which cannot count by explicit edges. -1: no memory. */
+int edges_copy(struct edges *copy, const struct edges *edges);
 
 /*
- * AUTO: edges are 2^k apart at first, and binning counts in W slots (auto.h). When the samples are
- * known, this makes them the edges of the histogram; they have no bins if `extent` is EXTENT_NONE.
- * Bin 0 is in slot *first_slot of every table, the others in the slots after it; slot 0 follows the
- * last slot.
+ * AUTO: binning counts in slots (auto.h). When the extent of the samples is known this makes the
+ * edges of the histogram, without bins if it is EXTENT_NONE; bin 0 is in slot *first_slot, the
+ * others are in the slots after it, and slot 0 follows the last.
  */
 void edges_settle(struct edges *edges, const struct sample_type *type, const struct extent *extent,
 		  uint32_t *first_slot);
 
-/*
- * AUTO: makes them the edges of `bins` bins of 2^k, the first of which is bin `first` as auto_bin
- * numbers them.
- */
+/* AUTO: makes `bins` bins of 2^k, the first of which auto_bin numbers `first`. */
 void edges_place(struct edges *edges, const struct sample_type *type, int128_t first, uint32_t bins,
 		 int k);
 
-/* AUTO that is settled and has bins: the number of the first one, as auto_bin numbers them. */
+/* AUTO that has bins: the number of the first one. */
 int128_t edges_first(const struct edges *edges, const struct sample_type *type);
-
-/*
- * Copies the definition alone; the copy is freed on its own. Its binning has no explicit edges to
- * compare with. -1: no memory.
- */
-int edges_copy(struct edges *copy, const struct edges *edges);
-
-/* The text in *why where memory is short and nothing else is wrong. */
-extern const char edges_no_memory[];
-
-/* Call it after the last use of edges and of every copy of edges->binning. */
-void edges_free(struct edges *edges);
 
 /* Edge i of N+1, as binary64 (the nearest) and as text. */
 double edges_value(const struct edges *edges, uint32_t i);

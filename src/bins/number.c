@@ -333,44 +333,20 @@ size_t number_format_whole(char text[NUMBER_TEXT], double x)
 	return (size_t)snprintf(text, NUMBER_TEXT, "%.0f", x);
 }
 
-static int bit_length(uint128_t x)
-{
-	uint64_t high = (uint64_t)(x >> 64), low = (uint64_t)x;
-
-	return high ? 128 - __builtin_clzll(high) : low ? 64 - __builtin_clzll(low) : 0;
-}
-
 double number_ratio(int128_t numerator, uint32_t denominator)
 {
-	uint128_t magnitude = numerator < 0 ? -(uint128_t)numerator : (uint128_t)numerator;
+	const uint128_t magnitude = numerator < 0 ? -(uint128_t)numerator : (uint128_t)numerator;
+	const uint64_t high = (uint64_t)(magnitude >> 64), low = (uint64_t)magnitude;
+
 	/* Both are binary64 numbers: their quotient is rounded once. */
 	if (magnitude <= (uint128_t)1 << 53)
 		return (double)numerator / denominator;
-	uint128_t whole = magnitude / denominator, rest = magnitude % denominator;
-
-	/* Enough fraction bits for a quotient of 55 bits or more, or all that 128 bits can hold. */
-	int room = 120 - bit_length(whole);
-	int shift = room > 84 ? 84 : room;
-	if (shift < 0)
-		shift = 0;
-	uint128_t fraction = rest << shift;
-	uint128_t quotient = (whole << shift) + fraction / denominator;
-	bool sticky = fraction % denominator != 0;
-
-	int excess = bit_length(quotient) - 54; /* keep 53 bits and the one that rounds */
-	if (excess > 0) {
-		sticky |= (quotient & (((uint128_t)1 << excess) - 1)) != 0;
-		quotient >>= excess;
-	} else {
-		excess = 0;
-	}
-	if (bit_length(quotient) == 54) {
-		bool half = quotient & 1;
-		quotient >>= 1;
-		excess++;
-		if (half && (sticky || (quotient & 1)))
-			quotient++;
-	}
-	double value = ldexp((double)(uint64_t)quotient, excess - shift);
+	/*
+	 * The quotient of 128 bits by 28 has 100 or more. Rounding to 53 of them sees the rest as a
+	 * last bit that is set.
+	 */
+	const int shift = high ? __builtin_clzll(high) : 64 + __builtin_clzll(low);
+	const uint128_t shifted = magnitude << shift, rest = shifted % denominator;
+	const double value = ldexp((double)(shifted / denominator | (rest != 0)), -shift);
 	return numerator < 0 ? -value : value;
 }

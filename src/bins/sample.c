@@ -112,3 +112,19 @@ double sample_code(const struct sample_type *type, uint32_t code)
 		return sample_half(type, code);
 	return (double)code - (code > sample_max(type) ? 2 * (double)(sample_max(type) + 1) : 0);
 }
+
+double value_of_float_key(unsigned bits, uint64_t key)
+{
+	float f;
+	double d;
+
+	if (bits == 32) {
+		const uint32_t word =
+			key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
+		memcpy(&f, &word, sizeof(f));
+		return (double)f;
+	}
+	const uint64_t word = key >> 63 ? key ^ (uint64_t)1 << 63 : ~key;
+	memcpy(&d, &word, sizeof(d));
+	return d;
+}

@@ -21,27 +21,25 @@ struct sample_type {
 /* Parses -t's argument, NumPy's spellings included; -1 when it names no type. */
 int sample_type_parse(struct sample_type *type, const char *text);
 
-/*
- * Says why the text names no type, and suggests the type that is meant where another tool uses that
- * name.
- */
+/* Says why the text names no type, and which type may be meant. */
 #define SAMPLE_HINT 192
 void sample_type_hint(char hint[SAMPLE_HINT], const char *text);
 
-/* The value that an integer type's smallest key stands for, and its largest value. */
+/* Integer types: the value of the smallest key, and the largest value. */
 int128_t sample_min(const struct sample_type *type);
 int128_t sample_max(const struct sample_type *type);
 
 /* The largest finite magnitude of a float type. */
 double sample_max_finite(const struct sample_type *type);
 
-/* The value of a 16-bit float; NaN for NaN. */
-double sample_half(const struct sample_type *type, uint32_t code);
-
 /*
- * The value of a code of an 8- or 16-bit type. The code is a number of its type's size, after any
- * change of byte order.
+ * The value of a code, of 16-bit floats and of all types of 8 or 16 bits. The code is a number of
+ * the type's size, after any change of byte order.
  */
+double sample_half(const struct sample_type *type, uint32_t code);
 double sample_code(const struct sample_type *type, uint32_t code);
+
+/* The value of a float's key (bin_table.h): of 32 bits, as which 16-bit floats are read too, or 64. */
+double value_of_float_key(unsigned bits, uint64_t key);
 
 #endif

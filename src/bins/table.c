@@ -21,8 +21,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins/keys.h"
-
 /* Entries to begin with; their number is halved as long as that adds no step: */
 #define GUIDE_LEAST 1024u /* 4 KiB of L1, or ... */
 /* ... so many for each bin, if a few are crowded, as long as all fit L2 ... */

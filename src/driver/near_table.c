@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins/keys.h"
+#include "bins/sample.h"
 
 #define ENTRIES_MOST 16384u /* 64 KiB, which every block copies when it starts */
 #define ENTRIES_LEAST 64u
