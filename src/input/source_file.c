@@ -64,7 +64,7 @@ int file_read(const struct input *in, unsigned char *buffer, size_t cap, uint64_
 int file_open(struct source *s, struct input *in, struct fail *fail)
 {
 	struct stat st;
-	unsigned char magic[SNIFF_BYTES];
+	unsigned char first[FIRST_TEXT];
 	size_t got;
 
 	/* A redirected file starts at its offset; seeking finds the size of a device. */
@@ -82,11 +82,14 @@ int file_open(struct source *s, struct input *in, struct fail *fail)
 	in->origin = (uint64_t)here;
 	if (s->spec.raw)
 		return 0;
-	if (file_read(in, magic, sizeof(magic), in->origin, &got, fail) != 0)
+	const size_t most = text_open(&in->text) ? FIRST_TEXT : FIRST_BYTES;
+	if (file_read(in, first, most, in->origin, &got, fail) != 0)
 		return -1;
-	const int kind = input_sniff(s, in, magic, got, fail);
+	const int kind = input_sniff(s, in, first, got, fail);
 	in->is_zstd = kind > 0;
-	in->magic = kind == 0 && header_magic(magic, got, true) == HEADER_FOUND;
+	in->magic = kind == 0 && header_magic(first, got, true) == HEADER_FOUND;
+	if (kind == 0 && !in->magic)
+		return input_look_for_text(in, first, got, got < most, fail);
 	return kind < 0 ? -1 : 0;
 }
 

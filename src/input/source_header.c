@@ -21,11 +21,11 @@ typedef unsigned long long ull;
 struct view {
 	struct source *source;
 	struct input *in;
-	struct peek *peek;                 /* NULL: it is not compressed */
-	uint64_t at;                       /* offset of the next byte of a stream or of a decoder */
-	unsigned char first[HEADER_MAGIC]; /* of a decoder: bytes that were looked at already ... */
-	size_t firsts;                     /* ... and their number */
-	unsigned char *bytes;              /* of HEADER_PIECE bytes */
+	struct peek *peek;                /* NULL: it is not compressed */
+	uint64_t at;                      /* offset of the next byte of a stream or of a decoder */
+	unsigned char first[FIRST_BYTES]; /* of a decoder: bytes that were looked at already ... */
+	size_t firsts;                    /* ... and their number */
+	unsigned char *bytes;             /* of HEADER_PIECE bytes */
 };
 
 static int next_bytes(struct view *v, unsigned char *to, size_t n, size_t *got, struct fail *fail)
@@ -37,7 +37,7 @@ static int next_bytes(struct view *v, unsigned char *to, size_t n, size_t *got, 
 	for (size_t i = 0; i < old; i++)
 		to[i] = v->first[from + i];
 	if (v->peek)
-		rc = peek_read(v->peek, to + old, n - old, got, fail);
+		rc = peek_read(v->peek, to + old, n - old, true, got, fail);
 	else
 		rc = stream_read(v->source, v->in, to, n, n, got, fail);
 	*got += old;
@@ -85,21 +85,39 @@ static int run_scan(struct view *v, struct header_scan *scan, enum header_result
 	return rc;
 }
 
-/* Byte by byte, as long as it can be a magic number: further bytes may never come. */
+/*
+ * Byte by byte, as long as they may show what it is: further bytes may never come. Those that -n
+ * leaves are not waited for, and neither is, with --every, text.
+ */
 static int look_decoded(struct view *v, struct fail *fail)
 {
-	enum header_result magic = HEADER_MORE;
-	int rc = 0;
+	const struct source *s = v->source;
+	const size_t wanted = input_wanted(s, FIRST_TEXT);
+	struct input *in = v->in;
+	size_t n = 0, got = 1;
+	bool undecided = true;
 
-	while (rc == 0 && magic == HEADER_MORE) {
-		size_t got;
-		rc = peek_read(v->peek, v->first + v->firsts, 1, &got, fail);
-		v->firsts += got;
-		magic = header_magic(v->first, v->firsts, got == 0);
+	while (got > 0 && (undecided || text_open(&in->text))) {
+		const bool wait = n < wanted && (undecided || !s->spec.prompt);
+		unsigned char c = 0;
+		const char *advice;
+		const int rc = peek_read(v->peek, &c, 1, wait, &got, fail);
+		if (rc != 0)
+			return rc;
+		if (got > 0 && v->firsts < FIRST_BYTES)
+			v->first[v->firsts++] = c;
+		n += got;
+		in->magic = header_magic(v->first, v->firsts, got == 0) == HEADER_FOUND;
+		in->unseen = peek_failed(v->peek);
+		if (in->magic)
+			return 0;
+		if (first_refused(v->first, v->firsts, &advice) == HEADER_FOUND)
+			return input_refuse(in, advice, fail);
+		if (input_look_for_text(in, &c, got, peek_ended(v->peek), fail) != 0)
+			return -1;
+		undecided = n < FIRST_BYTES && input_undecided(s, v->first, v->firsts);
 	}
-	v->in->magic = magic == HEADER_FOUND;
-	v->in->unseen = peek_failed(v->peek);
-	return rc;
+	return 0;
 }
 
 /* A placeholder for a size is believed where it may be true: in a file that holds as much. */

@@ -72,54 +72,77 @@ int input_check_all(const struct source_spec *spec, struct fail *fail)
 	return 0;
 }
 
+/* ---- what the first bytes say ---- */
+
+int input_refuse(const struct input *in, const char *advice, struct fail *fail)
+{
+	return fail_set(fail, STATUS_DATA, "%s: %s, or count it as it is with --raw%s", in->name,
+			advice, in->is_zstd ? ", after zstd -dc" : "");
+}
+
 int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes,
 		size_t length, struct fail *fail)
 {
-	static const struct {
-		const char *format, *command;
-		unsigned char offset, length, magic[6];
-	} FORMATS[] = {
-		{"gzip", "gzip -dc", 0, 3, {0x1f, 0x8b, 0x08}},
-		{"xz", "xz -dc", 0, 6, {0xfd, '7', 'z', 'X', 'Z', 0}},
-		/* "BZh", a digit, and then the digits of pi that begin a block */
-		{"bzip2", "bzip2 -dc", 4, 6, {'1', 'A', 'Y', '&', 'S', 'Y'}},
-		{"lz4", "lz4 -dc", 0, 4, {0x04, 0x22, 0x4d, 0x18}},
-	};
+	const char *advice;
 	struct frame_header header;
-	const size_t four = length < 4 ? length : 4;
 
 	if (s->spec.raw)
 		return 0;
-	if (four == 4) {
+	if (length >= 4) {
 		/* Four bytes show the magic number and nothing more yet. */
-		const enum frame_kind kind = frame_parse(bytes, four, &header);
+		const enum frame_kind kind = frame_parse(bytes, 4, &header);
 		if (kind == FRAME_SHORT)
 			return 1;
 		if (kind == FRAME_LEGACY)
-			return fail_set(fail, STATUS_DATA,
-					"%s: compressed by zstd before 0.8: pipe it through a "
-					"`zstd -dc` that still "
-					"reads it, or count it as it is with --raw",
-					in->name);
+			return input_refuse(in,
+					    "compressed by zstd before 0.8: pipe it through a "
+					    "`zstd -dc` that still reads it",
+					    fail);
 	}
-	for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++)
-		if (length >= FORMATS[i].offset + (size_t)FORMATS[i].length &&
-		    memcmp(bytes + FORMATS[i].offset, FORMATS[i].magic, FORMATS[i].length) == 0 &&
-		    (FORMATS[i].offset == 0 || memcmp(bytes, "BZh", 3) == 0))
-			return fail_set(fail, STATUS_DATA,
-					"%s: compressed by %s: pipe it through `%s`, or count it "
-					"as it is with --raw",
-					in->name, FORMATS[i].format, FORMATS[i].command);
-	if (four == 4 && memcmp(bytes, "PK\3\4", 4) == 0)
-		return fail_set(fail, STATUS_DATA,
-				"%s: a zip archive, as .npz files are: `unzip -p ARCHIVE MEMBER | "
-				"gpuhist` counts a member of "
-				"it, or count it as it is with --raw",
-				in->name);
+	if (first_refused(bytes, length, &advice) == HEADER_FOUND)
+		return input_refuse(in, advice, fail);
 	if (s->spec.zstd)
 		return fail_set(fail, STATUS_DATA,
 				"%s: not compressed by zstd, which --zstd requires", in->name);
 	return 0;
+}
+
+bool input_undecided(const struct source *s, const unsigned char *bytes, size_t n)
+{
+	const char *advice;
+	struct frame_header header;
+
+	return n == 0 || (n < 4 && frame_parse(bytes, n, &header) == FRAME_SHORT) ||
+	       first_refused(bytes, n, &advice) == HEADER_MORE ||
+	       (s->spec.headers && header_magic(bytes, n, false) == HEADER_MORE);
+}
+
+size_t input_wanted(const struct source *s, size_t most)
+{
+	const uint64_t records = s->budget < most ? s->budget : most;
+	const uint64_t wanted =
+		s->spec.skip < most ? s->spec.skip + records * s->spec.record : most;
+
+	return wanted < most ? (size_t)wanted : most;
+}
+
+int input_look_for_text(struct input *in, const unsigned char *bytes, size_t n, bool ended,
+			struct fail *fail)
+{
+	struct text *const t = &in->text;
+
+	if (!text_open(t))
+		return 0;
+	text_add(t, bytes, n);
+	if (!text_found(t, ended))
+		return 0;
+	if (t->document)
+		return fail_set(fail, STATUS_DATA,
+				"%s: a histogram in JSON, not samples: --merge reads it", in->name);
+	return fail_set(fail, STATUS_DATA,
+			"%s: text, where samples are binary: -t counts it all the same, -t u8 its "
+			"bytes",
+			in->name);
 }
 
 void input_free(struct input *in)
@@ -143,6 +166,8 @@ int input_open(struct source *s, const char *path, struct input **out, struct fa
 	in->owned = s->spec.tee || !is_stdin(path);
 	in->fd = -1;
 	in->begins = in->ends = true;
+	/* Only where nothing else says what it holds. */
+	in->text.other = !s->spec.headers || s->spec.raw || s->spec.type_said;
 	if (s->spec.tee && tee_next(s->spec.tee, &in->fd, fail) != 0)
 		return -1;
 	if (!s->spec.tee)
@@ -179,7 +204,7 @@ int input_begin(struct source *s, struct input *in, const struct request *q)
 		in->first += in->from * s->spec.record;
 	}
 	if (in->is_zstd)
-		return zstd_begin(s, in, in->origin, in->size, q->fail);
+		return zstd_begin(s, in, in->is_file ? in->origin : in->dropped, in->size, q->fail);
 	return in->is_file ? file_begin(s, in, q->fail)
 			   : stream_begin(s, in, q->want->buffer, q->cap, q->fail);
 }

@@ -23,13 +23,11 @@
 #include <time.h>
 
 #include "base/lock.h"
+#include "input/first.h"
 #include "input/header.h"
 #include "input/part.h"
 #include "input/source.h"
 
-#define SNIFF_LEAST 10 /* what input_sniff would like to see; fewer bytes will do */
-#define SNIFF_BYTES 12 /* the same for header_magic */
-_Static_assert(SNIFF_BYTES >= HEADER_MAGIC, "the first bytes tell");
 #define NO_END UINT64_MAX
 
 enum input_state {
@@ -86,6 +84,8 @@ struct input {
 	struct zstd *zstd;        /* NULL: its bytes are the samples */
 	unsigned char *head;      /* stream: its beginning, read for a first look, or NULL ... */
 	size_t headed, head_used; /* ... and how much of it was handed on */
+	uint64_t dropped;         /* stream of zstd: bytes before its head that hold no samples */
+	struct text text;         /* what is known of its first bytes, decoded ones */
 };
 
 /* An input as it was when its records were counted. */
@@ -167,6 +167,19 @@ int input_begin(struct source *s, struct input *in, const struct request *q);
 /* What the first bytes of an input show: 0 samples, 1 zstd, -1 a format that is not read. */
 int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes,
 		size_t length, struct fail *fail);
+
+/* May that, or whether there is a header, depend on what follows n first bytes? */
+bool input_undecided(const struct source *s, const unsigned char *bytes, size_t n);
+
+/* Of the first `most` bytes of an input, how many may be waited for: all but what -n leaves. */
+size_t input_wanted(const struct source *s, size_t most);
+
+/* Looks for text in the next bytes of an input, which end there if it `ended`. -1: it is text. */
+int input_look_for_text(struct input *in, const unsigned char *bytes, size_t n, bool ended,
+			struct fail *fail);
+
+/* Sets *fail and returns -1: it is what first_refused has found. */
+int input_refuse(const struct input *in, const char *advice, struct fail *fail);
 
 /* ---- source_header.c: without the lock ---- */
 
@@ -289,6 +302,9 @@ int stream_take_unlocks(struct source *s, struct input *in, struct request *q);
 
 /* Is nothing left to read of it? */
 bool stream_ended(const struct input *in);
+
+/* Can something be read of it, or its end, without waiting? */
+bool stream_ready(const struct input *in);
 
 /*
  * Reads `least` to cap bytes of a stream, fewer only where it ends. 1: the source was stopped.

@@ -71,6 +71,11 @@ static int refuse_messages(struct input *in, struct fail *fail)
 	return 0;
 }
 
+bool stream_ended(const struct input *in)
+{
+	return in->eof && in->head_used == in->headed;
+}
+
 int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_t least, size_t cap,
 		size_t *got, struct fail *fail)
 {
@@ -98,103 +103,78 @@ int stream_read(struct source *s, struct input *in, unsigned char *buffer, size_
 		in->drained = (size_t)n < cap - *got;
 		*got += (size_t)n;
 	}
-	return 0;
+	return in->is_zstd ? 0 : input_look_for_text(in, buffer, *got, stream_ended(in), fail);
 }
 
-bool stream_ended(const struct input *in)
+bool stream_ready(const struct input *in)
 {
-	return in->eof && in->head_used == in->headed;
+	struct pollfd one = {.fd = in->fd, .events = POLLIN};
+
+	return in->head_used < in->headed || in->eof || poll(&one, 1, 0) == 1;
 }
 
-/* Copies the first bytes that are there, of a pipe or a socket, without taking them. */
-static ssize_t copy_first(int fd, const int copy[2], unsigned char *bytes)
+/* Copies what is there of the next n bytes of a pipe or a socket, without taking them. */
+static size_t copy_next(int fd, unsigned char *bytes, size_t n)
 {
-	const ssize_t n = recv(fd, bytes, SNIFF_BYTES, MSG_PEEK | MSG_DONTWAIT);
+	ssize_t copied = recv(fd, bytes, n, MSG_PEEK | MSG_DONTWAIT);
 
 #ifdef __linux__
-	if (n < 0 && errno == ENOTSOCK && tee(fd, copy[1], SNIFF_BYTES, SPLICE_F_NONBLOCK) > 0)
-		return read(copy[0], bytes, SNIFF_BYTES);
-#else
-	(void)copy;
+	int copy[2];
+	if (copied < 0 && errno == ENOTSOCK && pipe(copy) == 0) {
+		if (tee(fd, copy[1], n, SPLICE_F_NONBLOCK) > 0)
+			copied = read(copy[0], bytes, n);
+		close(copy[0]);
+		close(copy[1]);
+	}
 #endif
-	return n;
-}
-
-/* Can these few bytes begin a magic number, and is there a writer for the rest? */
-static bool more_to_come(int fd, const unsigned char *bytes, size_t n, bool headers)
-{
-	struct frame_header header;
-	struct pollfd one = {.fd = fd, .events = POLLIN};
-	const bool zstd = n < 4 && frame_parse(bytes, n, &header) == FRAME_SHORT;
-
-	return (zstd || (headers && header_magic(bytes, n, false) == HEADER_MORE)) &&
-	       poll(&one, 1, 0) == 1 && !(one.revents & (POLLHUP | POLLERR));
+	return copied > 0 ? (size_t)copied : 0;
 }
 
 /*
- * Copies the first bytes. Where -n allows fewer bytes than a magic number has, no more are waited
- * for: the rest is for the next reader of the stream. A writer that pauses inside what may be a
- * magic number is waited for.
+ * The first bytes, as many as decide what the input is; they are in its head, too. Bytes that -n
+ * leaves to the next reader of the stream are looked at if they are there, and not taken. 1: the
+ * source was stopped.
  */
-static size_t peek(struct source *s, const struct input *in, unsigned char *bytes)
-{
-	ssize_t n = 0;
-	int copy[2];
-
-	if (pipe(copy) != 0)
-		return 0;
-	while (wait_readable(s, in) == 1) {
-		n = copy_first(in->fd, copy, bytes);
-		if (n <= 0 || !more_to_come(in->fd, bytes, (size_t)n, s->spec.headers))
-			break;
-		nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-	}
-	close(copy[0]);
-	close(copy[1]);
-	return n > 0 ? (size_t)n : 0;
-}
-
-/* The first bytes, copied, or read into the head. 1: the source was stopped. */
-static int look(struct source *s, struct input *in, unsigned char bytes[SNIFF_BYTES], size_t *n,
+static int look(struct source *s, struct input *in, unsigned char bytes[FIRST_BYTES], size_t *n,
 		struct fail *fail)
 {
-	const uint64_t records = s->budget < SNIFF_BYTES ? s->budget : SNIFF_BYTES;
-	const uint64_t ours =
-		s->spec.skip < SNIFF_BYTES ? s->spec.skip + records * s->spec.record : SNIFF_BYTES;
-
 	/* Reading a compressed stream takes more bytes than are counted anyway. */
-	if (ours < SNIFF_BYTES && !s->spec.zstd) {
-		*n = peek(s, in, bytes);
-		return 0;
-	}
-	if (!(in->head = malloc(SNIFF_BYTES)))
+	const size_t wanted = s->spec.zstd ? FIRST_BYTES : input_wanted(s, FIRST_BYTES);
+	size_t got;
+	int rc = 0;
+
+	*n = 0;
+	if (!(in->head = malloc(FIRST_BYTES)))
 		return fail_errno(fail, "%s", in->name);
-	int rc = stream_read(s, in, bytes, SNIFF_LEAST, SNIFF_LEAST, n, fail);
-	/* The following bytes may come late, so they are waited for only where they matter. */
-	if (rc == 0 && s->spec.headers && header_magic(bytes, *n, in->eof) == HEADER_MORE) {
-		size_t got;
-		rc = stream_read(s, in, bytes + *n, SNIFF_BYTES - *n, SNIFF_BYTES - *n, &got, fail);
+	while (rc == 0 && *n < wanted && !in->eof && input_undecided(s, bytes, *n)) {
+		rc = stream_read(s, in, bytes + *n, 1, wanted - *n, &got, fail);
 		*n += got;
 	}
 	memcpy(in->head, bytes, *n);
 	in->headed = *n;
+	if (rc == 0 && !in->eof && *n < FIRST_BYTES && input_undecided(s, bytes, *n))
+		*n += copy_next(in->fd, bytes + *n, FIRST_BYTES - *n);
 	return rc;
 }
 
 int stream_open(struct source *s, struct input *in, struct fail *fail)
 {
-	unsigned char bytes[SNIFF_BYTES];
-	size_t n = 0;
+	const struct text text = in->text;
+	unsigned char bytes[FIRST_BYTES];
+	size_t n;
 
 	pipe_widen(in->fd);
 	if (s->spec.raw)
 		return 0;
+	in->text.other = true; /* these bytes will be read again */
 	const int rc = look(s, in, bytes, &n, fail);
 	if (rc != 0)
 		return rc;
 	const int kind = input_sniff(s, in, bytes, n, fail);
 	in->is_zstd = kind > 0;
 	in->magic = kind == 0 && header_magic(bytes, n, true) == HEADER_FOUND;
+	if (!in->magic)
+		in->text = text;
 	return kind < 0 ? -1 : 0;
 }
 

@@ -27,7 +27,8 @@ int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t siz
 		z->rest = malloc(REST_BYTES + INPUT_END_BYTES);
 	if (!z || !z->window || (in->header.chunks && in->bound != NO_END && !z->rest))
 		return fail_errno(fail, "%s", in->name);
-	z->begin = z->next = z->hinted = offset;
+	z->next = z->hinted = z->window_at = offset;
+	z->begin = in->is_file ? offset : 0;
 	z->size = size;
 	z->limit = s->budget > (UINT64_MAX - in->first) / s->spec.record
 			   ? UINT64_MAX

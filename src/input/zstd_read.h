@@ -179,7 +179,8 @@ struct reader {
 
 /* ---- zstd_read.c: whose turn it is ---- */
 
-/* The input is zstd: from `offset` of a file of `size` on, or from what is in a stream's head. */
+/* The input is zstd: from `offset` of a file of `size` on, or of a
+ * stream, whose head begins there. */
 int zstd_begin(struct source *s, struct input *in, uint64_t offset, uint64_t size,
 	       struct fail *fail);
 void zstd_free(struct zstd *z);

@@ -43,12 +43,12 @@ shell "{ $c -n 3 - a; echo --; cat; echo; } < b"
 # /dev/zero has no end but -n has
 run $c -n 1000000 /dev/zero
 run gpuhist -t u24 --nonzero -n 300000 /dev/zero
-run gpuhist -b 1 a
-run gpuhist -b 1 --ignore-tail -r full a
+run gpuhist -t u32 -b 1 a
+run gpuhist -t u32 -b 1 --ignore-tail -r full a
 run gpuhist -t u24 -b 1 --ignore-tail -r full a b
-shell 'cat a | gpuhist -b 1'
-shell 'cat a | gpuhist -b 1 --ignore-tail -r full'
-run gpuhist -b 1 -q --ignore-tail -r full a
+shell 'cat a | gpuhist -t u32 -b 1'
+shell 'cat a | gpuhist -t u32 -b 1 --ignore-tail -r full'
+run gpuhist -t u32 -b 1 -q --ignore-tail -r full a
 run gpuhist -t u64 -b 1 -n 1 -r full a
 run gpuhist -t u8 -b 1 -r full a none b
 run gpuhist -t u8 .

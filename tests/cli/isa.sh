@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The instruction set of the loops can be forced; what is counted stays the same.
 # shellcheck shell=sh
-printf 'abcabcabcabc' >a
+printf '\1bcabcabcabc' >a
 shell 'GPUHIST_ISA=base gpuhist -b 4 -r full a'
 shell 'GPUHIST_ISA=base gpuhist -v -b 4 -r full a 2>&1 | grep -o "base loops"'
 # A known instruction set is used, or refused in one line.

@@ -24,6 +24,13 @@ shell() {
 	show $?
 }
 
+# within COMMAND: one that would wait for ever is ended with status 124.
+within() {
+	printf '$ %s\n' "$1"
+	timeout 20 sh -c "$1" >.out 2>.err
+	show $?
+}
+
 # Bytes by their octal or hexadecimal escapes, as printf(1) has them.
 bytes() {
 	# shellcheck disable=SC2059

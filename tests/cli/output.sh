@@ -32,7 +32,7 @@ run $c -o /dev/full a
 shell "$c a > /dev/full"
 shell 'gpuhist -V > /dev/full'
 shell 'gpuhist -h > /dev/full'
-shell "gpuhist -b 100000 -r full a > /dev/full"
+shell "gpuhist -t u32 -b 100000 -r full a > /dev/full"
 mkfifo fifo
 shell "$c -o fifo a & cat fifo; wait"
 test -p fifo && echo still a fifo

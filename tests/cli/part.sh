@@ -2,7 +2,7 @@
 # --part: which part of how many, as it is given or as a launcher says it; %K and %N in -o; what does not go with it.
 # shellcheck shell=sh
 : >e
-printf abcd >a
+printf '\1bcd' >a
 # The variables of a launcher that started the tests.
 unset OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE PMI_RANK PMI_SIZE SLURM_PROCID SLURM_STEP_NUM_TASKS SLURM_NTASKS \
 	SLURM_ARRAY_TASK_ID SLURM_ARRAY_TASK_MIN SLURM_ARRAY_TASK_MAX SLURM_ARRAY_TASK_STEP SLURM_ARRAY_TASK_COUNT

@@ -58,5 +58,5 @@ for options in '' -q --no-progress '--device=cpu -T 2' '-q --every=1h'; do
 	wait "$pid"
 	echo "status $?"
 	# 393216 bytes are three pieces of a pipe, read whole.
-	figures err | sort -u | sed 's/39[0-9]* kB/400 kB/; s/131 kB\|262 kB/400 kB/; s/ [0-9.]* kB in N/ SIZE in N/' | sort -u
+	figures err | sort -u | sed 's/39[0-9]* kB/400 kB/; s/131 kB\|262 kB/400 kB/; s/ [0-9.]* k*B in N/ SIZE in N/' | sort -u
 done

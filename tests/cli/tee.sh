@@ -22,7 +22,7 @@ shell "gpuhist -t u8 -r 0:256 -b 4 -f csv both | cmp - h"
 shell "$c -n 10 -o h small big | cmp - both; cat h"
 shell "$c -n 0 -o h small big | cmp - both"
 shell "cat both | $c -S 5 -n 3 -o h | cmp - both; cat h"
-shell "gpuhist --tee -q --ignore-tail -b 4 -o h small | cmp - small"
+shell "gpuhist --tee -q --ignore-tail -t u32 -b 4 -o h small | cmp - small"
 # Headers, compressed bytes: as they are
 {
 	printf 'P5\n3 2\n255\nabcdef'

@@ -8,7 +8,7 @@ shell 'gpuhist -h | head -n 2'
 # shellcheck disable=SC2016
 shell 'test $(gpuhist -h | wc -l) -le 24 && test $(gpuhist -h | wc -L) -le 80'
 shell 'gpuhist --help | sed -n 1p'
-printf 'abcd' >a
+printf '\1bcd' >a
 run gpuhist --bogus a
 run gpuhist -x a
 run gpuhist -b

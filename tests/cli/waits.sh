@@ -16,12 +16,6 @@ printf 'X' >>bad.zst
 cat good.zst >>bad.zst
 mkfifo fifo
 
-# within COMMAND: one that would wait for ever is ended with status 124.
-within() {
-	printf '$ %s\n' "$1"
-	timeout 20 sh -c "$1" >.out 2>.err
-	show $?
-}
 for threads in 1 2 8; do
 	c="gpuhist -q -t u8 --device=cpu -T $threads"
 	within "$c bad.zst fifo"

@@ -47,14 +47,14 @@ for threads in 1 2 8 64; do
 	run $c -T $threads -M 1M run
 done
 # Half of -M is a window's, with any number of threads.
-bytes '\050\265\057\375\000\120\041\000\000abcd' >window-1m
+bytes '\050\265\057\375\000\120\041\000\000\001bcd' >window-1m
 for job in '-T 1' '-T 8' '-T 64' '-T 4096' '-T 8 -t u32 -b 400000' '-T 1 -t u16'; do
 	# shellcheck disable=SC2086 # a list
 	gpuhist -q --nonzero $job -M 2M window-1m >out 2>&1
 	printf '%s: exit status %d\n' "$job" $?
 done
 # A window of 256 MiB and a block of four bytes.
-bytes '\050\265\057\375\000\220\041\000\000abcd' >window
+bytes '\050\265\057\375\000\220\041\000\000\001bcd' >window
 run $c -T 1 --device=cpu window
 run $c -T 1 --device=cpu -M 262284K window
 run $c -T 1 --device=cpu -M 262285K window
