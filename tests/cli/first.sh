@@ -98,7 +98,7 @@ done
 printf 'abcdefg\303' >mixed
 shell 'gpuhist -r full -b 1 --no-header mixed; cat mixed | gpuhist -r full -b 1 --no-header'
 : >mixed
-shell 'gpuhist -r full -b 1 --no-header mixed; cat mixed | gpuhist -r full -b 1 --no-header'
+shell 'gpuhist -q -r full -b 1 --no-header mixed; cat mixed | gpuhist -q -r full -b 1 --no-header'
 # The first 4096 bytes are looked at, and no character is cut there
 for bytes in 4095 4096; do
 	{ head -c $bytes long && head -c $((8192 - bytes)) /dev/zero; } >mixed
