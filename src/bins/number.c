@@ -346,7 +346,8 @@ double number_ratio(int128_t numerator, uint32_t denominator)
 	 * last bit that is set.
 	 */
 	const int shift = high ? __builtin_clzll(high) : 64 + __builtin_clzll(low);
-	const uint128_t shifted = magnitude << shift, rest = shifted % denominator;
-	const double value = ldexp((double)(shifted / denominator | (rest != 0)), -shift);
+	const uint128_t shifted = magnitude << shift, quotient = shifted / denominator;
+	const bool more = quotient * denominator != shifted;
+	const double value = ldexp((double)(quotient | more), -shift);
 	return numerator < 0 ? -value : value;
 }
