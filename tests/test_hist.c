@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hist: from cells to bins, clamp, sums of histograms, and an audit that does notice. */
+/* hist: extents, sums of histograms, and an audit that does notice. */
 #include "hist/hist.h"
 
 #include <pthread.h>
@@ -35,112 +35,6 @@ static void totals(struct counts *c, const struct axis *axis, const uint64_t *ce
 	for (size_t i = 0; i < n; i++) {
 		c->cell[i] = cells[i];
 		c->samples += cells[i];
-	}
-}
-
-static void expect(const struct hist *h, const uint64_t *count, uint64_t under, uint64_t over,
-		   uint64_t nan, const char *what)
-{
-	struct fail fail = {0};
-
-	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
-		CHECK(h->count[i] == count[i], "%s: bin %u: %llu", what, i,
-		      (unsigned long long)h->count[i]);
-	CHECK(h->flow[0].under == under && h->flow[0].over == over && h->flow[0].nan == nan,
-	      "%s: %llu under, %llu over, %llu nan", what, (unsigned long long)h->flow[0].under,
-	      (unsigned long long)h->flow[0].over, (unsigned long long)h->flow[0].nan);
-	CHECK(hist_audit(h, &fail) == 0, "%s: %s", what, fail.text);
-}
-
-/* Cells: 4 bins, edge, under, over, nan. */
-static void folding(void)
-{
-	static const uint64_t CELLS[] = {1, 2, 4, 8, 16, 32, 64, 128};
-	static const struct {
-		const char *type, *lo, *hi;
-		bool closed, clamp;
-		uint64_t count[4], under, over, nan;
-	} CASES[] = {
-		{"u32", "0", "4", true, false, {1, 2, 4, 24}, 32, 64, 128},
-		{"u32", "0", "4", true, true, {33, 2, 4, 88}, 0, 0, 128},
-		{"f64", "0", "4", true, false, {1, 2, 4, 24}, 32, 64, 128},
-		/* All values of the type are below the range, or none is in it. */
-		{"u32", "5000000000", "6000000000", false, false, {1, 2, 4, 8}, 48, 64, 128},
-		{"u32", "5000000000", "6000000000", false, true, {49, 2, 4, 72}, 0, 0, 128},
-		{"u32", "0.25", "0.75", false, false, {1, 2, 4, 8}, 32, 80, 128},
-		{"u32", "0.25", "0.75", false, true, {33, 2, 4, 88}, 0, 0, 128},
-		{"u32", "-9", "-5", false, false, {1, 2, 4, 8}, 32, 80, 128},
-	};
-
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		struct counts c;
-		struct hist h;
-		struct fail fail = {0};
-		const struct axis axis = set_up(CASES[i].type, CASES[i].lo, CASES[i].hi, 4,
-						CASES[i].closed, CASES[i].clamp);
-		totals(&c, &axis, CELLS, 8);
-		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
-		hist_fill(&h, &c);
-		CHECK(c.cell == NULL && c.samples == 0, "the totals were not taken");
-		CHECK(axis_difference(&h.axis, &axis) == NULL, "another axis");
-		expect(&h, CASES[i].count, CASES[i].under, CASES[i].over, CASES[i].nan,
-		       CASES[i].hi);
-		hist_free(&h);
-		CHECK(h.count == NULL, "freed");
-		counts_free(&c);
-	}
-}
-
-/* Codes of 16 bits are the bytes as stored, read little endian: 0x0102 of u16be is code 0x0201. */
-static void codes(void)
-{
-	static const struct {
-		const char *type;
-		uint32_t code;
-		int64_t bin; /* of 256 over [0, 256); -1 under, 256 over */
-	} CASES[] = {
-		{"u8", 7, 7},
-		{"i8", 0xff, -1},
-		{"i8", 0x7f, 127},
-		{"u16", 0x0102, 256},
-		{"u16", 0x00fe, 254},
-		{"u16be", 0x0102, 256},
-		{"u16be", 0x0500, 5},
-		{"i16be", 0xfeff, -1},
-		{"i16", 0xfffe, -1},
-		{"i16be", 0xff00, 255},
-		{"f16be", 0x003c, 1},
-		{"f16", 0x3c00, 1},
-		{"bf16be", 0x803f, 1},
-		{"bf16", 0xbf80, -1},
-		{"f16", 0x7c00, 256},
-		{"f16", 0xfc00, -1},
-		{"f16be", 0x007c, 256},
-		{"f16", 0x7e00, 257},
-		{"bf16be", 0xc07f, 257},
-		{"bf16", 0xffff, 257},
-		{"f16", 0x5c00, 256},
-		{"f16", 0x8000, 0},
-		{"f16", 0x0001, 0},
-	};
-
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		struct counts c;
-		struct hist h;
-		struct fail fail = {0};
-		uint64_t count[256] = {0};
-		const struct axis axis = set_up(CASES[i].type, "0", "256", 256, false, false);
-		totals(&c, &axis, NULL, 0);
-		c.cell[CASES[i].code] = 3;
-		c.samples = 3;
-		if (CASES[i].bin >= 0 && CASES[i].bin < 256)
-			count[CASES[i].bin] = 3;
-		CHECK(hist_reserve(&h, &axis, 1, &fail) == 0, "%s", fail.text);
-		hist_fill(&h, &c);
-		expect(&h, count, CASES[i].bin == -1 ? 3 : 0, CASES[i].bin == 256 ? 3 : 0,
-		       CASES[i].bin == 257 ? 3 : 0, CASES[i].type);
-		hist_free(&h);
-		counts_free(&c);
 	}
 }
 
@@ -346,9 +240,7 @@ int main(void)
 {
 	adding();
 	adding_extents();
-	folding();
 	extents();
-	codes();
 	audit();
 	exceeding();
 	return check_report();

@@ -35,13 +35,10 @@ struct span {
 	bool real;
 	unsigned bits;        /* of a key */
 	uint64_t first, last; /* keys in the range */
-	/*
-	 * of each inner edge: the smallest key that is not below it; limited to first .. last + 1
-	 */
-	uint64_t *key;
-	uint32_t inner;  /* how many: one less than bins */
-	uint32_t passed; /* of them are not above `first` */
-	uint32_t ahead;  /* of them are above `last` */
+	uint64_t *key;        /* the smallest that is not below each inner edge */
+	uint32_t inner;       /* edges: one less than bins */
+	uint32_t passed;      /* of them are not above `first` */
+	uint32_t ahead;       /* of them are above `last` */
 };
 
 struct guide {
@@ -143,22 +140,6 @@ static uint32_t guide_most(const struct span *s)
 	return n < GUIDE_LEAST ? GUIDE_LEAST : n > GUIDE_MOST ? GUIDE_MOST : (uint32_t)n;
 }
 
-static struct guide guide_by_key(const struct span *s)
-{
-	struct guide best = {.table.shift = 0}, next;
-
-	while (((s->last - s->first) >> best.table.shift) >= guide_most(s))
-		best.table.shift++;
-	measure(s, &best);
-	for (next = best; next.table.shift + 1 < s->bits && next.table.half == best.table.half &&
-			  best.table.guide > 2;) {
-		best = next;
-		next.table.shift++;
-		measure(s, &next);
-	}
-	return best;
-}
-
 static void set_shift(const struct span *s, struct guide *g, uint32_t shift)
 {
 	g->table.shift = shift;
@@ -167,26 +148,44 @@ static void set_shift(const struct span *s, struct guide *g, uint32_t shift)
 	measure(s, g);
 }
 
+/* The coarsest guide that needs no step more. */
+static struct guide coarsest(const struct span *s, struct guide best)
+{
+	struct guide next = best;
+
+	while (next.table.shift + 1 < s->bits && next.table.half == best.table.half &&
+	       best.table.guide > 2) {
+		best = next;
+		set_shift(s, &next, best.table.shift + 1);
+	}
+	return best;
+}
+
+static struct guide guide_by_key(const struct span *s)
+{
+	struct guide g = {.table.by_ratio = 0};
+	uint32_t shift = 0;
+
+	while ((s->last - s->first) >> shift >= guide_most(s))
+		shift++;
+	set_shift(s, &g, shift);
+	return coarsest(s, g);
+}
+
 /* Integers, by the bits of their value as a float. */
 static struct guide guide_by_ratio(const struct span *s)
 {
 	const int128_t value = sample_min(s->type) + (int128_t)s->first;
-	struct guide best = {.table.by_ratio = 1}, next;
+	const uint64_t most = s->bits == 32 ? UINT32_MAX : UINT64_MAX;
+	struct guide g = {.table.by_ratio = 1};
 	/* so that the difference of two entries is sure to fit 32 bits */
 	uint32_t shift = s->bits == 32 ? 8 : 40;
 
 	/* A float from 0 on would spend most entries below 1. */
-	const uint64_t most = s->bits == 32 ? UINT32_MAX : UINT64_MAX;
-	best.table.from = value > 0 ? (uint64_t)value : s->last - s->first < most ? 1 : 0;
-	for (set_shift(s, &best, shift); best.table.guide > guide_most(s); shift++)
-		set_shift(s, &best, shift + 1);
-	for (next = best;
-	     shift + 1 < s->bits && next.table.half == best.table.half && best.table.guide > 2;
-	     shift++) {
-		best = next;
-		set_shift(s, &next, shift + 1);
-	}
-	return best;
+	g.table.from = value > 0 ? (uint64_t)value : s->last - s->first < most ? 1 : 0;
+	for (set_shift(s, &g, shift); g.table.guide > guide_most(s);)
+		set_shift(s, &g, ++shift);
+	return coarsest(s, g);
 }
 
 /* -1: the arithmetic overflows, or the range is too narrow for it. */
