@@ -439,7 +439,7 @@ static void listed_edges(void)
 			    EQUAL[] = {0, 2, 4, 6};
 	static double list[5001];
 
-	areas(STEPS, 5, ">samples per unit<", false);
+	areas(STEPS, 5, ">samples per 1<", false);
 	areas(DECADES, 4, ">samples per decade<", true);
 	areas(EQUAL, 3, ">samples per 2<", false);
 	for (size_t i = 0; i < 5000; i++)
@@ -535,10 +535,10 @@ static void ticks(void)
 		{{.lo = 0, .hi = 4e9}, 4, "0 1 2 3 4 x9 "},
 		{{.lo = 1e-7, .hi = 6e-7}, 5, "100 200 300 400 500 600 x-9 "},
 		{{.lo = 99.9, .hi = 100.1}, 4, "99.90 99.95 100.00 100.05 100.10 "},
-		{{.lo = 1, .hi = 1000, .log = true}, 10, "1 2 5 10 20 50 100 200 500 1000 "},
+		{{.lo = 1, .hi = 1000, .log = true}, 10, "1 10 100 1000 "},
 		{{.lo = 1e-3, .hi = 1e3, .log = true}, 10, "0.001 0.01 0.1 1 10 100 1000 "},
 		{{.lo = 1e-9, .hi = 1e3, .log = true}, 6, "10^-9 10^-6 10^-3 10^0 10^3 "},
-		{{.lo = 0.5, .hi = 30, .log = true, .whole = true}, 6, "1 2 5 10 20 "},
+		{{.lo = 0.5, .hi = 30, .log = true, .whole = true}, 6, "1 10 "},
 		{{.lo = 30, .hi = 40, .log = true}, 5, "30 32 34 36 38 40 "},
 		{{.lo = 1.7e18,
 		  .hi = 1.7e18,

@@ -39,7 +39,7 @@ struct into_sum {
 /*
  * Adds the run to FILE, or makes FILE, with a sparse storage if nonzero; *sum is what it holds
  * then. On failure FILE is the old one, and the run's histogram is saved beside it as
- * FILE.rescue.json, or as publish.h says: *fail says what failed and names it. If only the syncing
+ * FILE.rescue.json, or as format.h says: *fail says what failed and names it. If only the syncing
  * of FILE's folder failed, FILE is the new one, nothing is saved, and *fail says so.
  */
 int into_add(const char *path, const struct hist *hist, bool nonzero, const struct provenance *from,

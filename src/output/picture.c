@@ -305,23 +305,19 @@ static void linear(struct ticks *ticks, const struct span *span, unsigned most)
 			continue;
 		digits[ticks->count] = j * m;
 		ticks->tick[ticks->count++].at = at;
-		largest = j < 0 ? (-j * m > largest ? -j * m : largest)
-				: (j * m > largest ? j * m : largest);
+		const int128_t size = j < 0 ? -j * m : j * m;
+		largest = size > largest ? size : largest;
 	}
 	ticks->factor = factor_of(largest, power);
 	for (unsigned i = 0; i < ticks->count; i++)
 		plain_text(ticks->tick[i].text, digits[i], power - ticks->factor);
 }
 
-/*
- * Powers of ten, or every second, third ..., with small ticks between them; where they are few, 2
- * and 5 times them too. Returns how many have texts.
- */
+/* Powers of ten, or every second, third ..., with small ticks between them. How many have texts? */
 static unsigned logarithmic(struct ticks *ticks, const struct span *span, unsigned most)
 {
 	const int first = power_of(span->lo), last = power_of(span->hi);
 	const int every = 1 + (last - first) / (int)most;
-	const bool few = 3 * (last - first) <= (int)most, plain = first >= -4 && last <= 5;
 	unsigned named = 0;
 
 	ticks->count = 0;
@@ -329,21 +325,16 @@ static unsigned logarithmic(struct ticks *ticks, const struct span *span, unsign
 	for (int p = span->whole && first < 0 ? 0 : first; p <= last; p++) {
 		for (int m = 1; m < (every == 1 && last - first <= 12 ? 10 : 2); m++) {
 			const double at = place(span, m, p);
-			const bool has_text = m == 1 ? p % every == 0 : few && (m == 2 || m == 5);
-			char power[TICK_TEXT];
-			if (at < 0 || at > 1 || ticks->count == TICKS_MAX ||
-			    (every > 1 && !has_text))
+			struct tick *const tick = &ticks->tick[ticks->count];
+			if (at < 0 || at > 1 || p % every != 0 || ticks->count == TICKS_MAX)
 				continue;
-			struct tick *const tick = &ticks->tick[ticks->count++];
 			*tick = (struct tick){.at = at};
-			named += has_text;
-			tick_power(power, p);
-			if (has_text && plain)
+			if (m == 1 && first >= -4 && last <= 5)
 				plain_text(tick->text, m, p);
-			else if (has_text && m == 1)
-				strcpy(tick->text, power);
-			else if (has_text)
-				snprintf(tick->text, TICK_TEXT, "%d\xc3\x97%.40s", m, power);
+			else if (m == 1)
+				tick_power(tick->text, p);
+			ticks->count++;
+			named += m == 1;
 		}
 	}
 	return named;

@@ -78,26 +78,19 @@ static const char STYLE[] =
 /* Markup, and what XML does not allow: most control characters, U+FFFE, U+FFFF. */
 static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
-	static const char UNKNOWN[] = "\xef\xbf\xbd";
+	const bool last = length == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe;
 
 	(void)text;
-	if (length == 0 || (length == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe))
-		return UNKNOWN;
-	switch (length == 1 ? p[0] : 'a') {
-	case '&':
-		return "&amp;";
-	case '<':
-		return "&lt;";
-	case '>':
-		return "&gt;";
-	case '\t':
-	case '\n':
+	if (length > 1 && !last)
 		return NULL;
-	case '\r': /* because a reader would take it for the end of a line */
-		return "&#13;";
-	default:
-		return length == 1 && (p[0] < 0x20 || p[0] == 0x7f) ? UNKNOWN : NULL;
-	}
+	if (length == 0 || last || (p[0] < 0x20 && !strchr("\t\n\r", p[0])) || p[0] == 0x7f)
+		return "\xef\xbf\xbd";
+	/* A reader would take a bare \r for the end of a line. */
+	return p[0] == '&'    ? "&amp;"
+	       : p[0] == '<'  ? "&lt;"
+	       : p[0] == '>'  ? "&gt;"
+	       : p[0] == '\r' ? "&#13;"
+			      : NULL;
 }
 
 /* The position `at`, 0 to 1, on something that is `units` long. */
@@ -110,6 +103,12 @@ static long hundredths(double at, long units)
 static void put(struct output *out, char command, long n)
 {
 	output_print(out, n % 100 == 0 ? "%c%ld" : "%c%ld.%02ld", command, n / 100, n % 100);
+}
+
+static void move(struct output *out, long x, long y)
+{
+	put(out, 'M', x);
+	put(out, ' ', y);
 }
 
 /* Begins a text; x and y are in hundredths. */
@@ -154,8 +153,7 @@ static void draw_columns(const struct drawing *d, uint32_t channel, long base)
 		const long high = hundredths(span_at(&d->height, height), d->panel);
 		const long y = base - (high > 100 ? high : 100);
 		if (end == 0) {
-			put(d->out, 'M', x_of(d, d->columns.part[k].first));
-			put(d->out, ' ', base);
+			move(d->out, x_of(d, d->columns.part[k].first), base);
 			put(d->out, 'V', y);
 		} else if (y != top) {
 			put(d->out, 'H', end);
@@ -243,42 +241,35 @@ static void name_values(struct drawing *d)
 	edge_text(d->x.tick[1].text, &d->hist->axis, axis_bins(&d->hist->axis));
 }
 
-static void draw_axes(const struct drawing *d, long base)
+/* The lines behind the columns, and their numbers. */
+static void draw_grid(const struct drawing *d, long base)
 {
-	output_text(d->out, "<path class=\"axis\" d=\"");
-	put(d->out, 'M', 100 * LEFT);
-	put(d->out, ' ', base - 100 * d->panel);
-	put(d->out, 'V', base);
-	put(d->out, 'H', 100 * (LEFT + ACROSS));
 	for (unsigned i = 0; i < d->y.count; i++) {
-		put(d->out, 'M', 100 * LEFT);
-		put(d->out, ' ', base - hundredths(d->y.tick[i].at, d->panel));
-		put(d->out, 'H', 100 * LEFT - (d->y.tick[i].text[0] ? 500 : 300));
-	}
-	for (unsigned i = 0; i < d->x.count; i++) {
-		put(d->out, 'M', 100 * LEFT + hundredths(d->x.tick[i].at, ACROSS));
-		put(d->out, ' ', base);
-		put(d->out, 'V', base + (d->x.tick[i].text[0] ? 500 : 300));
-	}
-	output_text(d->out, "\"/>\n");
-	for (unsigned i = 0; i < d->y.count; i++) {
+		const long y = base - hundredths(d->y.tick[i].at, d->panel);
 		if (d->y.tick[i].text[0] == '\0')
 			continue;
-		begin_text(d->out, "end", 100 * (LEFT - 8),
-			   base + 400 - hundredths(d->y.tick[i].at, d->panel));
+		output_text(d->out, "<path class=\"grid\" d=\"");
+		move(d->out, 100 * LEFT, y);
+		put(d->out, 'H', 100 * (LEFT + ACROSS));
+		output_text(d->out, "\"/>\n");
+		begin_text(d->out, "end", 100 * (LEFT - 8), y + 400);
 		output_print(d->out, "%s</text>\n", d->y.tick[i].text);
 	}
 }
 
-static void draw_grid(const struct drawing *d, long base)
+static void draw_axes(const struct drawing *d, long base)
 {
-	output_text(d->out, "<path class=\"grid\" d=\"");
+	output_text(d->out, "<path class=\"axis\" d=\"");
+	move(d->out, 100 * LEFT, base - 100 * d->panel);
+	put(d->out, 'V', base);
+	put(d->out, 'H', 100 * (LEFT + ACROSS));
 	for (unsigned i = 0; i < d->y.count; i++) {
-		if (d->y.tick[i].text[0] == '\0')
-			continue;
-		put(d->out, 'M', 100 * LEFT);
-		put(d->out, ' ', base - hundredths(d->y.tick[i].at, d->panel));
-		put(d->out, 'H', 100 * (LEFT + ACROSS));
+		move(d->out, 100 * LEFT, base - hundredths(d->y.tick[i].at, d->panel));
+		put(d->out, 'H', 100 * LEFT - (d->y.tick[i].text[0] ? 500 : 300));
+	}
+	for (unsigned i = 0; i < d->x.count; i++) {
+		move(d->out, 100 * LEFT + hundredths(d->x.tick[i].at, ACROSS), base);
+		put(d->out, 'V', base + (d->x.tick[i].text[0] ? 500 : 300));
 	}
 	output_text(d->out, "\"/>\n");
 }
@@ -323,32 +314,16 @@ static void name_y(const struct drawing *d, long middle)
 	output_print(d->out,
 		     "<text text-anchor=\"middle\" transform=\"translate(18 %ld) rotate(-90)\">",
 		     middle);
-	output_text(d->out, "samples per ");
 	if (d->unit > 0 && d->across.log)
-		output_text(d->out, "decade");
-	else if (d->unit > 0 && (d->unit < 1 || d->unit > 1))
-		output_print(d->out, "%.6g", d->unit);
+		output_text(d->out, "samples per decade");
 	else if (d->unit > 0)
-		output_text(d->out, "unit");
+		output_print(d->out, "samples per %.6g", d->unit);
 	else if (d->columns.per > 1)
-		output_print(d->out, "%u bins", d->columns.per);
+		output_print(d->out, "samples per %u bins", d->columns.per);
 	else
-		output_text(d->out, "bin");
+		output_text(d->out, "samples per bin");
 	output_text(d->out, d->log ? ", logarithmic" : "");
 	put_factor(d->out, &d->y);
-}
-
-/* Writes digits in groups of three. */
-static void put_grouped(struct output *out, uint64_t n)
-{
-	char digits[NUMBER_TEXT];
-	const size_t length = number_format_count(digits, n);
-
-	for (size_t i = 0; i < length; i++) {
-		if (i > 0 && (length - i) % 3 == 0)
-			output_text(out, ",");
-		output_write(out, digits + i, 1);
-	}
 }
 
 static void put_flow(struct output *out, const struct hist_flow *flow)
@@ -356,13 +331,9 @@ static void put_flow(struct output *out, const struct hist_flow *flow)
 	static const char *const NAMES[] = {"under", "over", "NaN"};
 	const uint64_t counts[] = {flow->under, flow->over, flow->nan};
 
-	for (int i = 0; i < 3; i++) {
-		if (counts[i] == 0)
-			continue;
-		output_text(out, DOT);
-		put_grouped(out, counts[i]);
-		output_print(out, " %s", NAMES[i]);
-	}
+	for (int i = 0; i < 3; i++)
+		if (counts[i] > 0)
+			output_print(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
 /* The options, cut after a character; what was counted. */
@@ -382,14 +353,11 @@ static void draw_headings(const struct drawing *d, const struct provenance *from
 	output_text(d->out, options[used] ? "\xe2\x80\xa6" : "");
 	output_print(d->out, "</text>\n<text x=\"%d\" y=\"48\">", LEFT);
 	output_text(d->out, from->partial ? "partial, counting goes on" DOT : "");
-	put_grouped(d->out, d->hist->samples);
-	output_print(d->out, " %s sample%s", d->hist->axis.type.name,
+	output_print(d->out, "%llu %s sample%s", (ull)d->hist->samples, d->hist->axis.type.name,
 		     d->hist->samples == 1 ? "" : "s");
 	if (d->hist->channels > 1)
 		output_print(d->out, " of %u channels", d->hist->channels);
-	output_text(d->out, DOT);
-	put_grouped(d->out, bins);
-	output_print(d->out, " bin%s", bins == 1 ? "" : "s");
+	output_print(d->out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
 	if (d->hist->axis.clamp)
 		output_text(d->out, DOT "the first and the last take what is out of range");
 	put_flow(d->out, &flow);
@@ -411,8 +379,7 @@ static void draw_panel(const struct drawing *d, uint32_t channel, long top)
 		output_print(d->out, "channel %u" DOT, channel);
 	if (filled.bins > 0) {
 		bin_text(text, &d->hist->axis, filled.fullest);
-		output_print(d->out, "fullest bin %s: ", text);
-		put_grouped(d->out, filled.most);
+		output_print(d->out, "most in %s: %llu", text, (ull)filled.most);
 	} else {
 		output_text(d->out, d->columns.count > 0 ? "all bins are empty"
 							 : "no bins: no finite sample was counted");
