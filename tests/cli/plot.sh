@@ -54,6 +54,8 @@ rm log
 shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>&-; echo $?'
 shell 'gpuhist -t u8 -r 99:102 -b 3 -p few 2>/dev/full; echo $?'
 shell 'gpuhist -t u8 -r 99:102 -b 3 -f plot few >/dev/full; echo $?'
+# Extremes are those of --stats alone: the edges of bins are not
+run gpuhist -t f32 --auto -b 4 --stats -qp -o /dev/null five
 # Formats with rows have their options; a picture has none of them
 run gpuhist -t u8 -f plot --flow few
 run gpuhist -t u8 -f plot --nonzero few
