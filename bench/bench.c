@@ -125,7 +125,7 @@ static void line(const char *what, const char *a, double a_bytes, const char *be
 
 /* ---- data ---- */
 
-enum data { BELOW_1024, NOISE, CONSTANT, FLOATS, DOUBLES };
+enum data { BELOW_1024, NOISE, CONSTANT, FLOATS, DOUBLES, RISING, FALLING };
 
 static void make_file(const char *name, enum data data)
 {
@@ -141,13 +141,18 @@ static void make_file(const char *name, enum data data)
 			x ^= x >> 7;
 			x ^= x << 17;
 			const float unit = (float)(x >> 40) * 0x1p-24f;
-			const double wide = (double)(x >> 11) * 0x1p-53;
+			const double wide = (double)(x >> 11) * 0x1p-53,
+				     place = (double)(done + 4 * i) / (double)file_bytes;
+			const float size = ldexpf(
+				unit, (int)(253 * (data == RISING ? place : 1 - place)) - 125);
 			if (data == BELOW_1024)
 				p[i] = (uint32_t)(x >> 40) & 1023;
 			else if (data == FLOATS)
 				memcpy(&p[i], &unit, 4);
 			else if (data == DOUBLES)
 				memcpy(&p[i & ~(size_t)1], &wide, 8);
+			else if (data >= RISING)
+				memcpy(&p[i], &size, 4);
 			else
 				p[i] = data == NOISE ? (uint32_t)(x >> 32) : 0x07070707;
 		}
@@ -293,6 +298,12 @@ static void ways(void)
 			  KINDS[i].file),
 		     all, KINDS[i].beside,
 		     text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].plain, KINDS[i].file),
+		     all);
+	for (int log = 20; log <= 24; log += 4)
+		line(text("f32, --auto, 2^%d bins, rising", log),
+		     text("exec %s -q -t f32 --auto -b %d -f raw %s/rising", gpuhist, 1 << log, f),
+		     all, "falling",
+		     text("exec %s -q -t f32 --auto -b %d -f raw %s/falling", gpuhist, 1 << log, f),
 		     all);
 	if (have("python3") && !timed("python3 -c 'import numpy'").failed)
 		line("f32, --edges, 1000 irregular",
@@ -565,8 +576,11 @@ int main(int argc, char **argv)
 	make_file("noise", NOISE);
 	make_file("constant", CONSTANT);
 	make_file("floats", FLOATS);
-	if (argc <= 4)
+	if (argc <= 4) {
 		make_file("doubles", DOUBLES);
+		make_file("rising", RISING);
+		make_file("falling", FALLING);
+	}
 	printf("%d cores, %.2f GiB, median of %d runs\n\n", cores, (double)file_bytes / 0x1p30,
 	       runs);
 	if (argc > 4) {

@@ -157,7 +157,10 @@ static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
 		p[t->big ? t->bytes - 1 - k : k] = (unsigned char)(bits >> 8 * k);
 }
 
-/* Counts the samples with so many counters, in chunks of any size, each taken by any of them. */
+/*
+ * Counts the samples with so many counters, in chunks of any size, each taken by any of them, which
+ * now and then adds what it holds to the totals.
+ */
 static void count(const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins,
 		  unsigned counters, bool one_table, const char *how)
 {
@@ -186,8 +189,10 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 		const size_t some =
 			1 + check_random(&state) % (check_random(&state) % 4 ? 50 : n - at);
 		const size_t take = some < n - at ? some : n - at;
-		counter_add(counter[check_random(&state) % counters], bytes + at * t->bytes, take,
-			    NULL);
+		struct counter *const one = counter[check_random(&state) % counters];
+		counter_add(one, bytes + at * t->bytes, take, NULL);
+		if (check_random(&state) % 16 == 0)
+			counter_flush(one);
 		at += take;
 	}
 	for (unsigned i = 0; i < counters; i++)
@@ -329,6 +334,44 @@ static void floats(const char *type)
 	many_ways(type, samples, 9, 256, "nothing finite");
 }
 
+/*
+ * Magnitudes that rise to the greatest of the type, of one sign or of both in turn, some of them
+ * many times in a row: the range grows with every few samples, and most of them are counted late.
+ */
+static void rising(const char *type)
+{
+	static uint64_t samples[MOST];
+	static const uint32_t BINS[] = {16, 1000, 1 << 17};
+	struct sample_type t;
+
+	sample_type_parse(&t, type);
+	const unsigned bits = 8 * t.bytes - (t.kind == SAMPLE_SIGNED);
+	const int least = t.bytes == 8 ? -1074 : -149, greatest = t.bytes == 8 ? 1023 : 127;
+	for (size_t b = 0; b < 3 * 4; b++) {
+		const bool signs = b % 2, runs = b / 2 % 2;
+		for (size_t i = 0; i < MOST; i++) {
+			const uint64_t r = check_random(&state);
+			const double place = (double)(runs ? i / 100 * 100 : i) / MOST,
+				     unit = runs ? 1 : 1 - (double)(r >> 12) * 0x1p-53;
+			const bool less = signs && (runs ? i / 100 : i) % 2;
+			const double x =
+				ldexp(unit, least + (int)(place * (double)(greatest + 1 - least)));
+			const uint64_t whole = (UINT64_MAX >> (64 - bits)) >>
+					       (bits - 1 - (unsigned)(place * bits));
+			samples[i] = t.kind == SAMPLE_FLOAT ? bits_of(&t, less ? -x : x)
+				     : less                 ? 0 - (runs ? whole : r & whole)
+							    : (runs ? whole : r & whole);
+			samples[i] &= UINT64_MAX >> (64 - 8 * t.bytes);
+		}
+		char how[40];
+		snprintf(how, sizeof(how), "rising%s%s", signs ? ", both signs" : "",
+			 runs ? ", runs" : "");
+		for (unsigned counters = 1; counters < 4; counters++)
+			count(&t, samples, MOST, BINS[b / 4], counters, false, how);
+		count(&t, samples, MOST, BINS[b / 4], 1, true, how);
+	}
+}
+
 /* Many bins, few samples: the tables of 2^28 slots are another matter, the arithmetic is not. */
 static void most_bins(void)
 {
@@ -358,6 +401,10 @@ int main(void)
 		integers(INTEGERS[i]);
 	for (size_t i = 0; i < sizeof(FLOATS) / sizeof(FLOATS[0]); i++)
 		floats(FLOATS[i]);
+	for (size_t i = 4; i < sizeof(INTEGERS) / sizeof(INTEGERS[0]); i++)
+		rising(INTEGERS[i]);
+	for (size_t i = 0; i < sizeof(FLOATS) / sizeof(FLOATS[0]); i++)
+		rising(FLOATS[i]);
 	for (unsigned shape = 0; shape < 40; shape++) {
 		for (size_t i = 0; i < MOST; i++)
 			codes[i] = (check_random(&state) >> 48) & (shape % 2 ? 0x7bff : 0xffff);

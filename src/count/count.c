@@ -14,6 +14,12 @@
  * Counting waits for the tables, and a checksum for its multiplications: in one loop they cost less
  * than one after the other. That is done for samples of 32 bits in few bins. With 8- and 16-bit
  * codes it gained nothing; there a block is added to the checksum and then counted from L1.
+ *
+ * Where the range comes from the samples, samples that rise make it grow again and again, and each
+ * time all tables have to be made coarser, every bin of them. So that all growth together takes no
+ * more than WALK cells a sample, samples that would make it grow too early wait, as they are, for
+ * those after them, and then it grows once for all of them: they are late. All others are counted
+ * at once.
  */
 #include "count/count.h"
 
@@ -36,6 +42,12 @@
 #define UNIT_BYTES ((size_t)16 << 10)
 #define LINE 64u
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
+/*
+ * Where the range comes from the samples: cells that are walked to make tables coarser for each
+ * sample that came since they were made coarser last. A cell takes 1 ns.
+ */
+#define WALK 8u
+#define LATE_SHARED ((size_t)1 << 20) /* bytes of late samples beside a shared table */
 
 struct counter {
 	const struct counting *c;
@@ -53,6 +65,11 @@ struct counter {
 	struct binning binning;
 	int k;                /* of the rule, then ... */
 	struct extent extent; /* ... and of the samples that were counted by it */
+	/* Late samples: fewer than those that came since the tables were made coarser last. */
+	unsigned char *late; /* counting.late bytes; owned */
+	size_t late_bytes;
+	struct extent late_extent;
+	uint64_t since;
 	/* PRIVATE, SHARED: added to the cells of a block: of each sample, channel * cells_each. */
 	uint32_t base[BLOCK];
 };
@@ -122,8 +139,13 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		c->max = cells_max_choose();
 #endif
 	c->repeat = cells_repeat_choose();
-	c->memory = c->method == COUNT_SHARED ? HOT_SLOTS * 2 * sizeof(uint32_t)
-					      : c->tables * round_up(table, LINE) + LINE;
+	if (c->most)
+		c->late = c->tables * c->cells / WALK * c->bytes;
+	if (c->method == COUNT_SHARED && c->late > LATE_SHARED)
+		c->late = LATE_SHARED;
+	c->memory = (c->method == COUNT_SHARED ? HOT_SLOTS * 2 * sizeof(uint32_t)
+					       : c->tables * round_up(table, LINE) + LINE) +
+		    c->late;
 }
 
 void counting_keep_stats(struct counting *c, uint32_t channels)
@@ -154,10 +176,14 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	const size_t entries =
 		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
+	counter->late = c->late ? malloc(c->late) : NULL;
+	counter->late_extent = EXTENT_NONE;
 	if (counting_adds_stats(c))
 		counter->stats = stats_open(&c->type, counts->stats_channels);
-	if (!counter->table || (counting_adds_stats(c) && !counter->stats)) {
+	if (!counter->table || (c->late && !counter->late) ||
+	    (counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
+		free(counter->late);
 		free(counter->stats);
 		free(counter);
 		return NULL;
@@ -240,7 +266,7 @@ static void flush_shared(struct counter *counter)
 	counter->held = 0;
 }
 
-void counter_flush(struct counter *counter)
+static void flush_counted(struct counter *counter)
 {
 	if (counter->c->method == COUNT_SHARED)
 		flush_shared(counter);
@@ -270,35 +296,8 @@ static inline size_t repeats(const struct counting *c, const unsigned char *p, s
 static void hold(struct counter *counter, size_t n)
 {
 	if (counter->held + n > UINT32_MAX)
-		counter_flush(counter);
+		flush_counted(counter);
 	counter->held += n;
-}
-
-/*
- * The range comes from the samples: makes tables and rule as coarse as the n samples from p on
- * require. A shared table is the totals, and no other counter adds to them then.
- */
-static void cover(struct counter *counter, const unsigned char *p, size_t n)
-{
-	const struct counting *c = counter->c;
-	const struct extent more = c->extent(p, n, c->binning.bias), before = counter->extent;
-	const uint32_t slots = c->binning.bins;
-
-	extent_add(&counter->extent, &more);
-	if (counter->extent.least == before.least && counter->extent.greatest == before.greatest)
-		return;
-	const int k = auto_k_grown(counter->k, &counter->extent, c->most, &c->type);
-	if (c->method == COUNT_SHARED && k > counter->k)
-		flush_shared(counter);
-	if (c->method == COUNT_SHARED)
-		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, &counter->extent);
-	for (unsigned t = 0; k > counter->k && c->method == COUNT_PRIVATE && t < c->tables; t++)
-		for (size_t at = 0; at < c->cells; at += (size_t)slots + CELL_EXTRA)
-			auto_coarsen32(counter->table + t * counter->stride + at, slots, &c->type,
-				       &before, counter->k, k);
-	if (k > counter->k)
-		auto_rule(&counter->binning, &c->type, slots, k);
-	counter->k = k;
 }
 
 /* Counts n samples that equal the one at p, n / channels of each channel. */
@@ -382,6 +381,96 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n, 
 	}
 }
 
+/*
+ * The range comes from the samples: makes tables and rule as coarse as this extent requires, which
+ * has that of the samples in them. A shared table is the totals, and no other counter adds to them
+ * then.
+ */
+static void grow(struct counter *counter, const struct extent *extent, int k)
+{
+	const struct counting *c = counter->c;
+	const uint32_t slots = c->binning.bins;
+
+	if (c->method == COUNT_SHARED) {
+		flush_shared(counter);
+		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, extent);
+	}
+	for (unsigned t = 0; c->method == COUNT_PRIVATE && t < c->tables; t++)
+		for (size_t at = 0; at < c->cells; at += (size_t)slots + CELL_EXTRA)
+			auto_coarsen32(counter->table + t * counter->stride + at, slots, &c->type,
+				       &counter->extent, counter->k, k);
+	auto_rule(&counter->binning, &c->type, slots, k);
+	counter->k = k;
+	counter->extent = *extent;
+	counter->since = 0;
+}
+
+/* Counts the samples that are late; the range becomes that of all samples so far. */
+static void catch_up(struct counter *counter)
+{
+	const struct counting *c = counter->c;
+	struct extent all = counter->extent;
+	const size_t n = counter->late_bytes / c->bytes;
+
+	extent_add(&all, &counter->late_extent);
+	grow(counter, &all, auto_k_grown(counter->k, &all, c->most, &c->type));
+	counter->late_bytes = 0;
+	counter->late_extent = EXTENT_NONE;
+	add_some(counter, counter->late, n, NULL);
+}
+
+/* The cells that have to be walked to make the tables coarser. */
+static uint64_t cells_to_walk(const struct counter *counter)
+{
+	const struct counting *c = counter->c;
+	const struct extent *e = &counter->extent;
+
+	if (extent_is_none(e))
+		return 0;
+	return (uint64_t)(auto_bin(&c->type, e->greatest, counter->k) -
+			  auto_bin(&c->type, e->least, counter->k) + 1) *
+	       c->tables * c->channels;
+}
+
+/*
+ * The range comes from the samples: makes sure that it has the n samples from p on, of which `each`
+ * have to be looked at; or, false, keeps them until they can be counted.
+ */
+static bool cover(struct counter *counter, const unsigned char *p, size_t n, size_t each)
+{
+	const struct counting *c = counter->c;
+	const struct extent more = c->extent(p, each, c->binning.bias), before = counter->extent;
+	struct extent all = before;
+
+	counter->since += n;
+	extent_add(&all, &more);
+	if (all.least == before.least && all.greatest == before.greatest)
+		return true;
+	const int k = auto_k_grown(counter->k, &all, c->most, &c->type);
+	if (k > counter->k && cells_to_walk(counter) > WALK * counter->since &&
+	    n * c->bytes <= c->late - counter->late_bytes) {
+		memcpy(counter->late + counter->late_bytes, p, n * c->bytes);
+		counter->late_bytes += n * c->bytes;
+		extent_add(&counter->late_extent, &more);
+		return false;
+	}
+	if (k > counter->k) {
+		extent_add(&counter->late_extent, &more);
+		catch_up(counter);
+	} else if (c->method == COUNT_SHARED) {
+		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, &all);
+	}
+	extent_add(&counter->extent, &more);
+	return true;
+}
+
+void counter_flush(struct counter *counter)
+{
+	if (counter->late_bytes > 0)
+		catch_up(counter);
+	flush_counted(counter);
+}
+
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n,
 		 struct xxh64 *hash)
 {
@@ -392,19 +481,17 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	while (n > 0) {
 		const size_t same = repeats(c, samples, n < most ? n : most);
 		const size_t some = same > 0 ? same : n < unit ? n : unit;
-		if (c->most)
-			cover(counter, samples, same > 0 ? 1 : some);
-		if (same == 0) {
+		const bool late = c->most && !cover(counter, samples, some, same > 0 ? 1 : some);
+		if (!late && same == 0)
 			add_some(counter, samples, some, hash);
-			if (counter->stats)
-				stats_add_channels(counter->stats, c->channels, samples, some);
-		} else {
+		else if (!late)
 			add_same(counter, samples, same);
-			for (uint32_t i = 0; counter->stats && i < c->channels; i++)
-				stats_add_same(&counter->stats[i], samples, same / c->channels);
-			if (hash)
-				xxh64_add(hash, samples, same * c->bytes);
-		}
+		if (hash && (late || same > 0))
+			xxh64_add(hash, samples, some * c->bytes);
+		if (counter->stats && same == 0)
+			stats_add_channels(counter->stats, c->channels, samples, some);
+		for (uint32_t i = 0; counter->stats && same > 0 && i < c->channels; i++)
+			stats_add_same(&counter->stats[i], samples, same / c->channels);
 		samples += some * c->bytes;
 		n -= some;
 	}
@@ -418,6 +505,7 @@ void counter_close(struct counter *counter)
 	if (counter->stats)
 		counts_add_stats(counter->counts, counter->stats);
 	free(counter->stats);
+	free(counter->late);
 	free(counter->table);
 	free(counter);
 }

@@ -52,6 +52,7 @@ struct counting {
 	 */
 	uint32_t most;
 	cells_extent_fn *extent; /* most > 0: finds the extent of samples */
+	size_t late;             /* most > 0: bytes of samples that a counter may keep for later */
 	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
 	bool stats;
 	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */
