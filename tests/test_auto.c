@@ -17,7 +17,7 @@
 #define MOST 3000u
 
 static uint64_t state = 0x6175746f;
-static unsigned long grown, shared;
+static unsigned long grown, shared, binned;
 
 static int128_t floor_div(int128_t x, int k)
 {
@@ -133,11 +133,16 @@ static void compare(const struct hist *h, const struct sample_type *t, const uin
 	}
 	CHECK(axis_bins(&h->axis) == own && own <= bins, "%s %s: %lu bins, not %lu", t->name, how,
 	      (unsigned long)axis_bins(&h->axis), (unsigned long)own);
-	for (uint32_t i = 0; i < own && axis_bins(&h->axis) == own; i++)
-		wrong += hist_count(h, 0, i) != expected[i];
+	for (uint32_t i = 0; i < own && axis_bins(&h->axis) == own; i++) {
+		uint64_t all = 0;
+		for (uint32_t c = 0; c < h->channels; c++)
+			all += hist_count(h, c, i);
+		wrong += all != expected[i];
+	}
 	CHECK(wrong == 0, "%s %s, at most %lu bins: %zu counts are wrong", t->name, how,
 	      (unsigned long)bins, wrong);
-	CHECK(h->flow[0].under == p.under && h->flow[0].over == p.over && h->flow[0].nan == p.nan,
+	const struct hist_flow flow = hist_flow_sum(h);
+	CHECK(flow.under == p.under && flow.over == p.over && flow.nan == p.nan,
 	      "%s %s: under, over or nan", t->name, how);
 	for (uint32_t i = 0; i <= own && own > 0; i += own > 8 ? own / 4 : 1) {
 		const double edge =
@@ -162,8 +167,10 @@ static void put(unsigned char *p, const struct sample_type *t, uint64_t bits)
  * now and then adds what it holds to the totals.
  */
 static void count(const struct sample_type *t, const uint64_t *samples, size_t n, uint32_t bins,
-		  unsigned counters, bool one_table, const char *how)
+		  unsigned counters, bool one_table, uint32_t channels, const char *how)
 {
+	const struct layout layout = {
+		.record = channels * t->bytes, .samples = channels, .channels = channels};
 	const struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_AUTO}};
 	struct axis axis;
 	struct counting c;
@@ -173,13 +180,14 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 	struct counter *counter[4];
 	const char *why = "";
 	unsigned char *const bytes = malloc(n * t->bytes + 1);
+	n -= n % channels;
 
 	for (size_t i = 0; i < n; i++)
 		put(bytes + i * t->bytes, t, samples[i]);
 	CHECK(axis_init(&axis, &spec, t, &why) == 0, "%s %s: %s", t->name, how, why);
-	counting_init(&c, t, &axis.edges, one_table);
+	counting_init_layout(&c, t, &axis.edges, &layout, one_table);
 	c.alone = one_table;
-	hist_reserve(&h, &axis, 1, &fail);
+	hist_reserve(&h, &axis, channels, &fail);
 	counts_init(&counts, c.cells, &fail);
 	if (c.most > 0)
 		counts_set_auto(&counts, t, c.most);
@@ -188,7 +196,8 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 	for (size_t at = 0; at < n;) {
 		const size_t some =
 			1 + check_random(&state) % (check_random(&state) % 4 ? 50 : n - at);
-		const size_t take = some < n - at ? some : n - at;
+		const size_t records = (some + channels - 1) / channels * channels,
+			     take = records < n - at ? records : n - at;
 		struct counter *const one = counter[check_random(&state) % counters];
 		counter_add(one, bytes + at * t->bytes, take, NULL);
 		if (check_random(&state) % 16 == 0)
@@ -199,6 +208,7 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 		counter_close(counter[i]);
 	grown += counts.k > auto_k_least(t);
 	shared += c.method == COUNT_SHARED;
+	binned += c.bins_codes;
 	hist_fill(&h, &counts);
 	compare(&h, t, samples, n, bins, how);
 	hist_free(&h);
@@ -225,8 +235,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * The same samples as they came, shuffled, rising and falling, by one to four counters and straight
- * into the totals.
+ * The same samples as they came, shuffled, rising and falling, by one to four counters, straight
+ * into the totals, and as those of several channels.
  */
 static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bins,
 		      const char *what)
@@ -234,7 +244,7 @@ static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bi
 	struct sample_type t;
 
 	sample_type_parse(&t, type);
-	for (unsigned way = 0; way < 6; way++) {
+	for (unsigned way = 0; way < 8; way++) {
 		char how[100];
 		snprintf(how, sizeof(how), "%s, %lu, way %u", what, (unsigned long)bins, way);
 		if (way == 1 || way == 2)
@@ -247,6 +257,9 @@ static void many_ways(const char *type, uint64_t *samples, size_t n, uint32_t bi
 			samples[n - 1 - i] = other;
 		}
 		count(&t, samples, n, bins, way == 5 ? 1 : 1 + way % 4, way == 5 && t.bytes > 2,
+		      way == 6   ? 5
+		      : way == 7 ? 9
+				 : 1,
 		      how);
 	}
 }
@@ -367,8 +380,8 @@ static void rising(const char *type)
 		snprintf(how, sizeof(how), "rising%s%s", signs ? ", both signs" : "",
 			 runs ? ", runs" : "");
 		for (unsigned counters = 1; counters < 4; counters++)
-			count(&t, samples, MOST, BINS[b / 4], counters, false, how);
-		count(&t, samples, MOST, BINS[b / 4], 1, true, how);
+			count(&t, samples, MOST, BINS[b / 4], counters, false, 1, how);
+		count(&t, samples, MOST, BINS[b / 4], 1, true, 1, how);
 	}
 }
 
@@ -412,6 +425,7 @@ int main(void)
 			  "codes");
 	}
 	most_bins();
-	CHECK(grown > 100 && shared > 100, "grown %lu times, shared %lu times", grown, shared);
+	CHECK(grown > 100 && shared > 100 && binned > 100,
+	      "grown %lu times, shared %lu times, codes binned %lu times", grown, shared, binned);
 	return check_report();
 }

@@ -128,7 +128,7 @@ static void table(void)
 		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 0, COUNT_BYTES,
 		 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 0, 1, 1, true, true},
 		/* Channels: their tables count. */
-		{"-T 8 -t u16 -c 64", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64),
+		{"-T 8 -t u16 -c 64 --stats", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64),
 		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8, true, false},
 		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0,
 		 256 * MIB - 3 * SHARED, 3, false, false},

@@ -105,9 +105,12 @@ static enum cells_load load_of(const struct sample_type *type)
 	enum cells_load load;
 
 	if (type->kind == SAMPLE_FLOAT)
-		load = type->bytes == 4 ? LOAD_F32 : LOAD_F64;
+		load = type->bytes == 2 ? LOAD_F16 : type->bytes == 4 ? LOAD_F32 : LOAD_F64;
 	else
-		load = type->bytes == 3 ? LOAD_KEY24 : type->bytes == 4 ? LOAD_KEY32 : LOAD_KEY64;
+		load = type->bytes == 2   ? LOAD_KEY16
+		       : type->bytes == 3 ? LOAD_KEY24
+		       : type->bytes == 4 ? LOAD_KEY32
+					  : LOAD_KEY64;
 	if (type->big)
 		load++;
 	return load;

@@ -28,6 +28,10 @@ enum cells_load {
 	LOAD_F32_BIG,
 	LOAD_F64,
 	LOAD_F64_BIG,
+	LOAD_KEY16, /* this and those after it: extents alone */
+	LOAD_KEY16_BIG,
+	LOAD_F16,
+	LOAD_F16_BIG,
 	LOADS
 };
 
@@ -54,8 +58,8 @@ typedef size_t cells_repeat_fn(const unsigned char *samples, size_t bytes, uint3
 cells_repeat_fn *cells_repeat_choose(void);
 
 /*
- * The extent of n samples (auto.h), of a type that cells_choose accepts; bias is that of the
- * binning.
+ * The extent of n samples (auto.h) of 16 bits and more; bias is that of the binning. Keys of floats
+ * of 16 bits are made of their bits as those of binary32 are, and bias is what infinity's bits are.
  */
 typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, uint64_t bias);
 cells_extent_fn *cells_extent_choose(const struct sample_type *type);

@@ -297,6 +297,27 @@ BINNING_INLINE struct extent extent64(const unsigned char *p, size_t n, uint64_t
 	return (struct extent){least, greatest}; /* EXTENT_NONE where no end was changed */
 }
 
+BINNING_INLINE struct extent extent16(const unsigned char *p, size_t n, uint16_t bias,
+				      enum cells_load load)
+{
+	uint16_t least = UINT16_MAX, greatest = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		uint16_t code;
+		memcpy(&code, p + 2 * i, sizeof(code));
+		if (load == LOAD_KEY16_BIG || load == LOAD_F16_BIG)
+			code = (uint16_t)(code << 8 | code >> 8);
+		const bool real = load >= LOAD_F16;
+		const uint16_t sign = (uint16_t)(0 - (code >> 15)),
+			       key = real ? code ^ (sign | 0x8000u) : code ^ bias,
+			       finite = (uint16_t)(0 - (!real || (code & 0x7fff) < bias));
+		const uint16_t low = key | (uint16_t)~finite, high = key & finite;
+		least = low < least ? low : least;
+		greatest = high > greatest ? high : greatest;
+	}
+	return least <= greatest ? (struct extent){least, greatest} : EXTENT_NONE;
+}
+
 #define EXTENT(load, bits)                                                                     \
 	static struct extent extent_of_##load(const unsigned char *p, size_t n, uint64_t bias) \
 	{                                                                                      \
@@ -312,6 +333,10 @@ EXTENT(LOAD_F32, 32)
 EXTENT(LOAD_F32_BIG, 32)
 EXTENT(LOAD_F64, 64)
 EXTENT(LOAD_F64_BIG, 64)
+EXTENT(LOAD_KEY16, 16)
+EXTENT(LOAD_KEY16_BIG, 16)
+EXTENT(LOAD_F16, 16)
+EXTENT(LOAD_F16_BIG, 16)
 
 const cells_extents NAME(cells_extents, ISA) = {
 	[LOAD_KEY24] = extent_of_LOAD_KEY24, [LOAD_KEY24_BIG] = extent_of_LOAD_KEY24_BIG,
@@ -319,6 +344,8 @@ const cells_extents NAME(cells_extents, ISA) = {
 	[LOAD_KEY64] = extent_of_LOAD_KEY64, [LOAD_KEY64_BIG] = extent_of_LOAD_KEY64_BIG,
 	[LOAD_F32] = extent_of_LOAD_F32,     [LOAD_F32_BIG] = extent_of_LOAD_F32_BIG,
 	[LOAD_F64] = extent_of_LOAD_F64,     [LOAD_F64_BIG] = extent_of_LOAD_F64_BIG,
+	[LOAD_KEY16] = extent_of_LOAD_KEY16, [LOAD_KEY16_BIG] = extent_of_LOAD_KEY16_BIG,
+	[LOAD_F16] = extent_of_LOAD_F16,     [LOAD_F16_BIG] = extent_of_LOAD_F16_BIG,
 };
 
 size_t NAME(cells_repeat, ISA)(const unsigned char *samples, size_t bytes, uint32_t sample)

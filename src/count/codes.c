@@ -48,9 +48,13 @@ __attribute__((always_inline)) static inline size_t add_code_groups(uint32_t *ta
 	return i;
 }
 
+bool codes_by_words(uint32_t channels)
+{
+	return channels <= 4 || channels == 6 || channels == 8;
+}
+
 void codes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels)
 {
-	/* The common numbers of channels by words. */
 	size_t i = channels == 3   ? add_code_groups(tables, p, n, 3, 3)
 		   : channels == 4 ? add_code_groups(tables, p, n, 1, 4)
 		   : channels == 6 ? add_code_groups(tables, p, n, 3, 6)

@@ -3,6 +3,7 @@
 #ifndef GPUHIST_CODES_H
 #define GPUHIST_CODES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@ void codes_add(uint32_t *tables, const unsigned char *p, size_t n);
 /*
  * The same of any number of interleaved channels, with a table for each; n is a multiple of them.
  */
+bool codes_by_words(uint32_t channels); /* four samples at a time, and twice as fast */
 void codes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
 
 #endif

@@ -48,13 +48,21 @@
  */
 #define WALK 8u
 #define LATE_SHARED ((size_t)1 << 20) /* bytes of late samples beside a shared table */
+#define CODES 65536u
+
+/* Of the codes of 16 bits, as they are in memory, read as little endian. */
+struct codes {
+	uint16_t bin[CODES];       /* of each code, by the rule */
+	uint64_t least[CODES / 4]; /* of each bin, when it is flushed: see choose_codes */
+};
 
 struct counter {
 	const struct counting *c;
 	struct counts *counts;
-	uint64_t held;   /* samples counted since the last flush, at most 2^32 - 1 */
-	size_t stride;   /* entries between two tables */
-	uint32_t *table; /* c->tables of them */
+	uint64_t held;       /* samples counted since the last flush, at most 2^32 - 1 */
+	struct codes *codes; /* not NULL where samples of 16 bits are binned; owned */
+	size_t stride;       /* entries between two tables */
+	uint32_t *table;     /* c->tables of them */
 	/* of each channel's samples that it counts, or NULL (counting_adds_stats); owned */
 	struct stats *stats;
 	uint64_t *hot; /* SHARED: the cache of hot.h, in table's memory */
@@ -90,6 +98,64 @@ static bool holds_codes(const struct counting *c)
 	return c->method == COUNT_BYTES || c->method == COUNT_CODES;
 }
 
+/* 8 and 16 bits: each table has the codes of one channel. */
+static void count_codes(struct counting *c)
+{
+	const bool bytes = c->bytes == 1;
+
+	c->method = bytes ? COUNT_BYTES : COUNT_CODES;
+	c->tables = bytes ? bytes_tables(c->channels) : c->channels == 1 ? 2 : c->channels;
+	c->table_each = c->table_cells = c->cells_each;
+	c->table_most = 0;
+	c->bins_codes = false;
+	c->extent = NULL;
+	c->late = 0;
+	c->memory = c->tables * round_up(c->cells_each * sizeof(uint32_t), LINE) + LINE;
+}
+
+/*
+ * Are samples of 16 bits binned before they are counted? A table of bins for each channel must take
+ * much less of the caches than one of codes does, and the loops by words are as fast.
+ */
+static bool is_binned_first(const struct counting *c, const struct edges *edges)
+{
+	const size_t bins = (size_t)edges->binning.bins + CELL_EXTRA;
+
+	return c->bytes == 2 && !codes_by_words(c->channels) && 4 * bins <= c->cells_each;
+}
+
+/* Each table has the bins of all channels. */
+static void bin_samples(struct counting *c, const struct edges *edges, bool shared)
+{
+	const struct sample_type *const type = &c->type;
+
+	c->table_each = (size_t)edges->binning.bins + CELL_EXTRA;
+	c->table_cells = c->table_each * c->channels;
+	c->table_most = edges->most;
+	if (!c->bins_codes)
+		c->cells_of = cells_choose(type, &edges->binning);
+	if (c->table_most || c->bins_codes)
+		c->extent = cells_extent_choose(type);
+	c->method = shared ? COUNT_SHARED : COUNT_PRIVATE;
+	const size_t table = c->table_cells * sizeof(uint32_t);
+	c->tables = 1;
+	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
+		c->tables *= 2;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	if (!shared && c->channels == 1 && type->bytes == 4 && type->kind == SAMPLE_UNSIGNED &&
+	    !type->big && c->binning.kind == BIN_SHIFT && c->binning.shift.by == 0 &&
+	    c->binning.first == 0 && c->binning.shift.base == 0)
+		c->max = cells_max_choose();
+#endif
+	if (c->table_most)
+		c->late = c->tables * c->table_cells / WALK * c->bytes;
+	if (shared && c->late > LATE_SHARED)
+		c->late = LATE_SHARED;
+	c->memory = (shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
+			    : c->tables * round_up(table, LINE) + LINE) +
+		    c->late + (c->bins_codes ? sizeof(struct codes) : 0);
+}
+
 void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
 		   bool shared)
 {
@@ -111,48 +177,42 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.channels = layout->channels,
 		.cells_each = each,
 		.cells = each * layout->channels,
-		.tables = 1,
+		.repeat = cells_repeat_choose(),
 	};
-	/* A table of codes is that of one channel; any other has the cells of all channels. */
-	size_t table = each * sizeof(uint32_t);
-
-	if (type->bytes == 1) {
-		c->method = COUNT_BYTES;
-		c->tables = bytes_tables(c->channels);
-	} else if (type->bytes == 2) {
-		c->method = COUNT_CODES;
-		c->tables = c->channels == 1 ? 2 : c->channels;
-	} else {
-		table = c->cells * sizeof(uint32_t);
-		c->cells_of = cells_choose(type, &edges->binning);
+	if (type->bytes > 2) {
 		c->most = edges->most;
-		c->extent = c->most ? cells_extent_choose(type) : NULL;
-		c->method = shared ? COUNT_SHARED : COUNT_PRIVATE;
-		while (c->method == COUNT_PRIVATE && c->tables < 4 &&
-		       2 * c->tables * table <= TABLES_MAX)
-			c->tables *= 2;
+		bin_samples(c, edges, shared);
+	} else if (is_binned_first(c, edges)) {
+		c->bins_codes = true;
+		bin_samples(c, edges, false);
+	} else {
+		count_codes(c);
 	}
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	if (c->method == COUNT_PRIVATE && c->channels == 1 && type->bytes == 4 &&
-	    type->kind == SAMPLE_UNSIGNED && !type->big && c->binning.kind == BIN_SHIFT &&
-	    c->binning.shift.by == 0 && c->binning.first == 0 && c->binning.shift.base == 0)
-		c->max = cells_max_choose();
-#endif
-	c->repeat = cells_repeat_choose();
-	if (c->most)
-		c->late = c->tables * c->cells / WALK * c->bytes;
-	if (c->method == COUNT_SHARED && c->late > LATE_SHARED)
-		c->late = LATE_SHARED;
-	c->memory = (c->method == COUNT_SHARED ? HOT_SLOTS * 2 * sizeof(uint32_t)
-					       : c->tables * round_up(table, LINE) + LINE) +
-		    c->late;
 }
 
 void counting_keep_stats(struct counting *c, uint32_t channels)
 {
 	c->stats = true;
+	if (c->bins_codes)
+		count_codes(c);
 	if (counting_adds_stats(c))
 		c->memory += stats_bytes(&c->type, channels);
+}
+
+/* The number that a code stands for: its bytes in the type's order. */
+static uint32_t value_of_code(const struct sample_type *type, uint32_t code)
+{
+	return type->big ? (code & 255) << 8 | code >> 8 : code;
+}
+
+/* The bin of each code by the rule, which has changed. */
+static void bin_codes(struct counter *counter)
+{
+	const struct edges edges = {.binning = counter->binning};
+
+	for (uint32_t code = 0; code < CODES; code++)
+		counter->codes->bin[code] = (uint16_t)edges_cell_of_code(
+			&edges, &counter->c->type, value_of_code(&counter->c->type, code));
 }
 
 struct counter *counter_open(const struct counting *c, struct counts *counts)
@@ -166,11 +226,10 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->k = auto_k_least(&c->type);
 	counter->extent = EXTENT_NONE;
 	for (size_t i = 0; i < BLOCK; i++)
-		counter->base[i] = (uint32_t)(i % c->channels * c->cells_each);
+		counter->base[i] = (uint32_t)(i % c->channels * c->table_each);
 	/* An odd number of lines apart, so that equal cells do not share a cache set. */
 	counter->stride =
-		round_up(holds_codes(c) ? c->cells_each : c->cells, LINE / sizeof(uint32_t)) +
-		LINE / sizeof(uint32_t);
+		round_up(c->table_cells, LINE / sizeof(uint32_t)) + LINE / sizeof(uint32_t);
 	assert(c->method != COUNT_BYTES || counter->stride == BYTES_STRIDE);
 	assert(c->method != COUNT_CODES || counter->stride == CODES_STRIDE);
 	const size_t entries =
@@ -178,17 +237,21 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
 	counter->late = c->late ? malloc(c->late) : NULL;
 	counter->late_extent = EXTENT_NONE;
+	counter->codes = c->bins_codes ? malloc(sizeof(*counter->codes)) : NULL;
 	if (counting_adds_stats(c))
 		counter->stats = stats_open(&c->type, counts->stats_channels);
-	if (!counter->table || (c->late && !counter->late) ||
+	if (!counter->table || (c->late && !counter->late) || (c->bins_codes && !counter->codes) ||
 	    (counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
 		free(counter->late);
+		free(counter->codes);
 		free(counter->stats);
 		free(counter);
 		return NULL;
 	}
 	counter->hot = (uint64_t *)(void *)counter->table;
+	if (c->bins_codes)
+		bin_codes(counter);
 	return counter;
 }
 
@@ -196,7 +259,7 @@ static void flush_tables(struct counter *counter)
 {
 	const struct counting *c = counter->c;
 
-	if (c->most)
+	if (c->table_most)
 		counts_add_auto32(counter->counts, counter->table, c->tables, counter->stride,
 				  counter->held, counter->k, &counter->extent);
 	else
@@ -266,10 +329,77 @@ static void flush_shared(struct counter *counter)
 	counter->held = 0;
 }
 
+/* The greatest sample that was counted. */
+struct top {
+	uint32_t bin, code;
+};
+
+/*
+ * Of all codes of a bin the least that may have been counted. Infinities and NaN may share a bin
+ * with finite samples, which the totals must show to be there: so they come last.
+ */
+static struct top choose_codes(struct counter *counter)
+{
+	const struct sample_type *const type = &counter->c->type;
+	const struct extent *const all = &counter->extent;
+	struct codes *const codes = counter->codes;
+	struct top top = {UINT32_MAX, 0};
+
+	memset(codes->least, 0xff, sizeof(codes->least));
+	for (uint32_t code = 0; code < CODES; code++) {
+		const struct extent own = auto_extent_of_code(type, value_of_code(type, code));
+		const bool finite = !extent_is_none(&own);
+		if (finite && (own.least < all->least || own.least > all->greatest))
+			continue;
+		if (finite && own.least == all->greatest)
+			top = (struct top){codes->bin[code], code};
+		const uint64_t place = (finite ? own.least : UINT32_MAX) << 16 | code;
+		uint64_t *const least = &codes->least[codes->bin[code]];
+		*least = place < *least ? place : *least;
+	}
+	return top;
+}
+
+/*
+ * Samples of 16 bits that were binned: one of those in the greatest one's bin is added as the
+ * greatest one. The least is the code of its bin.
+ */
+static void flush_binned(struct counter *counter)
+{
+	const struct counting *const c = counter->c;
+	const struct top top = choose_codes(counter);
+	size_t top_channel = c->channels;
+
+	for (size_t cell = 0; cell < c->table_cells; cell++) {
+		const size_t bin = cell % c->table_each, channel = cell / c->table_each;
+		uint64_t n = 0;
+		for (unsigned t = 0; t < c->tables; t++)
+			n += counter->table[t * counter->stride + cell];
+		if (n == 0)
+			continue;
+		counts_add_cell(counter->counts,
+				channel * c->cells_each + (uint16_t)counter->codes->least[bin], n);
+		top_channel = bin == top.bin ? channel : top_channel;
+	}
+	if (top_channel < c->channels) {
+		const size_t first = top_channel * c->cells_each;
+		counts_add_cell(counter->counts, first + (uint16_t)counter->codes->least[top.bin],
+				(uint64_t)-1);
+		counts_add_cell(counter->counts, first + top.code, 1);
+	}
+	counts_add_samples(counter->counts, counter->held);
+	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
+	counter->held = 0;
+}
+
 static void flush_counted(struct counter *counter)
 {
+	if (counter->held == 0)
+		return;
 	if (counter->c->method == COUNT_SHARED)
 		flush_shared(counter);
+	else if (counter->c->bins_codes)
+		flush_binned(counter);
 	else
 		flush_tables(counter);
 }
@@ -304,7 +434,7 @@ static void hold(struct counter *counter, size_t n)
 static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
-	const size_t apart = holds_codes(c) ? counter->stride : c->cells_each,
+	const size_t apart = holds_codes(c) ? counter->stride : c->table_each,
 		     each = n / c->channels;
 	uint32_t cell;
 
@@ -313,6 +443,8 @@ static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 		cell = p[0];
 	else if (c->method == COUNT_CODES)
 		cell = (uint32_t)(p[0] | p[1] << 8);
+	else if (c->bins_codes)
+		cell = counter->codes->bin[p[0] | p[1] << 8];
 	else
 		c->cells_of(&counter->binning, p, 1, &cell);
 	for (uint32_t i = 0; i < c->channels; i++) {
@@ -343,12 +475,34 @@ static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, si
 		cells[i] += base[i];
 }
 
+/* Samples of 16 bits, of which the first is of the first channel, by their bins. */
+static void add_codes(struct counter *counter, const unsigned char *p, size_t n)
+{
+	const uint16_t *const bin = counter->codes->bin;
+	const uint32_t *const base = counter->base;
+	const unsigned tables = counter->c->tables;
+	uint32_t *const t0 = counter->table, *const t1 = tables > 1 ? t0 + counter->stride : t0,
+			*const t2 = tables > 2 ? t1 + counter->stride : t0,
+			*const t3 = tables > 2 ? t2 + counter->stride : t1;
+	size_t i = 0;
+
+	for (; i + 4 <= n; i += 4) {
+		const uint64_t w = little64(p + 2 * i);
+		t0[base[i] + bin[w & 65535]]++;
+		t1[base[i + 1] + bin[w >> 16 & 65535]]++;
+		t2[base[i + 2] + bin[w >> 32 & 65535]]++;
+		t3[base[i + 3] + bin[w >> 48]]++;
+	}
+	for (; i < n; i++)
+		t0[base[i] + bin[p[2 * i] | p[2 * i + 1] << 8]]++;
+}
+
 static void add_some(struct counter *counter, const unsigned char *p, size_t n, struct xxh64 *hash)
 {
 	const struct counting *c = counter->c;
-	const size_t block = c->bytes > 2 ? BLOCK / c->channels * c->channels
-			     : hash       ? CODES_BLOCK / c->channels * c->channels
-					  : n;
+	const size_t block = !holds_codes(c) ? BLOCK / c->channels * c->channels
+			     : hash          ? CODES_BLOCK / c->channels * c->channels
+					     : n;
 	uint32_t cells[BLOCK];
 
 	hold(counter, n);
@@ -367,6 +521,8 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n, 
 			codes_add_channels(counter->table, p, some, c->channels);
 		} else if (c->max && c->max(p, some) <= counter->binning.span) {
 			add_cells(counter, p, some, p, along);
+		} else if (c->bins_codes) {
+			add_codes(counter, p, some);
 		} else {
 			c->cells_of(&counter->binning, p, some, cells);
 			if (c->channels > 1)
@@ -396,10 +552,12 @@ static void grow(struct counter *counter, const struct extent *extent, int k)
 		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, extent);
 	}
 	for (unsigned t = 0; c->method == COUNT_PRIVATE && t < c->tables; t++)
-		for (size_t at = 0; at < c->cells; at += (size_t)slots + CELL_EXTRA)
+		for (size_t at = 0; at < c->table_cells; at += c->table_each)
 			auto_coarsen32(counter->table + t * counter->stride + at, slots, &c->type,
 				       &counter->extent, counter->k, k);
 	auto_rule(&counter->binning, &c->type, slots, k);
+	if (c->bins_codes)
+		bin_codes(counter);
 	counter->k = k;
 	counter->extent = *extent;
 	counter->since = 0;
@@ -413,7 +571,7 @@ static void catch_up(struct counter *counter)
 	const size_t n = counter->late_bytes / c->bytes;
 
 	extent_add(&all, &counter->late_extent);
-	grow(counter, &all, auto_k_grown(counter->k, &all, c->most, &c->type));
+	grow(counter, &all, auto_k_grown(counter->k, &all, c->table_most, &c->type));
 	counter->late_bytes = 0;
 	counter->late_extent = EXTENT_NONE;
 	add_some(counter, counter->late, n, NULL);
@@ -432,25 +590,54 @@ static uint64_t cells_to_walk(const struct counter *counter)
 	       c->tables * c->channels;
 }
 
+static struct extent extent_of(const struct counting *c, const unsigned char *p, size_t n)
+{
+	const bool half = c->bytes == 2 && c->type.kind == SAMPLE_FLOAT;
+	const uint64_t infinity = 0x8000u - (1u << c->type.mantissa);
+	struct extent e = c->extent(p, n, half ? infinity : c->binning.bias);
+
+	if (!half || extent_is_none(&e))
+		return e;
+	/* from keys of 16 bits to those that auto.h has */
+	const uint32_t least = (uint32_t)e.least, greatest = (uint32_t)e.greatest;
+	return (struct extent){
+		auto_extent_of_code(&c->type, least ^ (least >> 15 ? 0x8000u : 0xffffu)).least,
+		auto_extent_of_code(&c->type, greatest ^ (greatest >> 15 ? 0x8000u : 0xffffu))
+			.greatest};
+}
+
+/* Keeps n samples, or n of the one at p, until they can be counted. */
+static void keep(struct counter *counter, const unsigned char *p, size_t n, bool same)
+{
+	const uint32_t bytes = counter->c->bytes;
+	unsigned char *to = counter->late + counter->late_bytes;
+
+	counter->late_bytes += n * bytes;
+	if (!same)
+		memcpy(to, p, n * bytes);
+	for (; same && n > 0; n--, to += bytes)
+		memcpy(to, p, bytes);
+}
+
 /*
- * The range comes from the samples: makes sure that it has the n samples from p on, of which `each`
- * have to be looked at; or, false, keeps them until they can be counted.
+ * Where the range comes from the samples: makes sure that it has n samples from p on, or n of the
+ * one at p; or, false, keeps them until they can be counted.
  */
-static bool cover(struct counter *counter, const unsigned char *p, size_t n, size_t each)
+static bool cover(struct counter *counter, const unsigned char *p, size_t n, bool same)
 {
 	const struct counting *c = counter->c;
-	const struct extent more = c->extent(p, each, c->binning.bias), before = counter->extent;
+	const struct extent more = extent_of(c, p, same ? 1 : n), before = counter->extent;
 	struct extent all = before;
 
 	counter->since += n;
 	extent_add(&all, &more);
 	if (all.least == before.least && all.greatest == before.greatest)
 		return true;
-	const int k = auto_k_grown(counter->k, &all, c->most, &c->type);
+	const int k = c->table_most ? auto_k_grown(counter->k, &all, c->table_most, &c->type)
+				    : counter->k;
 	if (k > counter->k && cells_to_walk(counter) > WALK * counter->since &&
 	    n * c->bytes <= c->late - counter->late_bytes) {
-		memcpy(counter->late + counter->late_bytes, p, n * c->bytes);
-		counter->late_bytes += n * c->bytes;
+		keep(counter, p, n, same);
 		extent_add(&counter->late_extent, &more);
 		return false;
 	}
@@ -481,12 +668,13 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	while (n > 0) {
 		const size_t same = repeats(c, samples, n < most ? n : most);
 		const size_t some = same > 0 ? same : n < unit ? n : unit;
-		const bool late = c->most && !cover(counter, samples, some, same > 0 ? 1 : some);
-		if (!late && same == 0)
-			add_some(counter, samples, some, hash);
-		else if (!late)
+		const bool now = !c->extent || cover(counter, samples, some, same > 0),
+			   along = now && same == 0;
+		if (now && same > 0)
 			add_same(counter, samples, same);
-		if (hash && (late || same > 0))
+		else if (now)
+			add_some(counter, samples, some, hash);
+		if (hash && !along)
 			xxh64_add(hash, samples, some * c->bytes);
 		if (counter->stats && same == 0)
 			stats_add_channels(counter->stats, c->channels, samples, some);
@@ -506,6 +694,7 @@ void counter_close(struct counter *counter)
 		counts_add_stats(counter->counts, counter->stats);
 	free(counter->stats);
 	free(counter->late);
+	free(counter->codes);
 	free(counter->table);
 	free(counter);
 }

@@ -10,6 +10,10 @@
  * memory, read as little endian; hist.c bins the codes when all is counted. For other types it is
  * the cell of binning.h. Each channel has cells of its own, all of one channel before those of the
  * next.
+ *
+ * Where the codes of all channels would not fit a cache and their bins do, a counter has the bins of
+ * 16-bit types in its own tables too. What it adds to the totals is codes all the same: those of a
+ * bin are added as one code of it, but the least and the greatest sample of all as what they are.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
@@ -37,7 +41,8 @@ struct counting {
 	struct sample_type type;
 	struct binning binning;
 	enum count_method method;
-	cells_fn *cells_of;      /* PRIVATE, SHARED: samples to cells */
+	bool bins_codes;         /* PRIVATE: samples of 16 bits are binned */
+	cells_fn *cells_of;      /* PRIVATE, SHARED: samples of 24 bits and more to cells */
 	cells_max_fn *max;       /* PRIVATE: not NULL where a sample up to span is its own cell */
 	cells_repeat_fn *repeat; /* finds samples that are all equal */
 	struct layout layout;    /* of the samples in the bytes that gather_add is given */
@@ -45,14 +50,18 @@ struct counting {
 	uint32_t channels;       /* interleaved: sample i is of channel i % channels */
 	size_t cells_each;       /* cells of one channel ... */
 	size_t cells;            /* ... and of all: those of channel c begin at c * cells_each */
-	unsigned tables;
-	/*
-	 * PRIVATE, SHARED: the most bins there may be, where the range comes from the samples; else
-	 * 0
-	 */
+	/* where the range comes from the samples, the most bins of these cells there may be; else 0 */
 	uint32_t most;
-	cells_extent_fn *extent; /* most > 0: finds the extent of samples */
-	size_t late;             /* most > 0: bytes of samples that a counter may keep for later */
+	/*
+	 * The same of the tables of each counter, which differ from these where samples of 16 bits
+	 * are binned.
+	 */
+	unsigned tables;
+	size_t table_each; /* cells of a channel */
+	size_t table_cells;
+	uint32_t table_most;
+	cells_extent_fn *extent; /* not NULL where the extent of the samples must be known */
+	size_t late; /* table_most > 0: bytes of samples that a counter may keep for later */
 	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
 	bool stats;
 	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */
