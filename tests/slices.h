@@ -17,7 +17,8 @@ static inline struct source_spec spec_of(char *const *paths, size_t count, uint3
 				    .part = k,
 				    .parts = n,
 				    .threads = 2,
-				    .headers = true};
+				    .headers = true,
+				    .type_said = true};
 }
 
 static inline unsigned char *noise(size_t bytes)

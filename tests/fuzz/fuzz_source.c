@@ -127,7 +127,13 @@ static char compressed(const uint8_t *p, size_t n)
 	    (n >= 4 && memcmp(p, "\x04\x22\x4d\x18", 4) == 0) ||
 	    (n >= 6 && memcmp(p, "\xfd\x37\x7a\x58\x5a\x00", 6) == 0) ||
 	    (n >= 10 && memcmp(p, "BZh", 3) == 0 && memcmp(p + 4, "1AY&SY", 6) == 0) ||
-	    (n >= 4 && memcmp(p, "PK\3\4", 4) == 0))
+	    (n >= 4 && memcmp(p, "PK\3\4", 4) == 0) ||
+	    (n >= 12 && memcmp(p, "FORM", 4) == 0 &&
+	     (memcmp(p + 8, "AIFF", 4) == 0 || memcmp(p + 8, "AIFC", 4) == 0)) ||
+	    (n >= 4 && (memcmp(p, ".snd", 4) == 0 || memcmp(p, "fLaC", 4) == 0 ||
+			memcmp(p, "OggS", 4) == 0)) ||
+	    (n >= 8 && memcmp(p, "riff\x2e\x91\xcf\x11", 8) == 0) ||
+	    (n >= 6 && memcmp(p, "caff\0\1", 6) == 0))
 		return 'o';
 	return 0;
 }
@@ -148,7 +154,7 @@ static bool walk_input(struct plain *p, const struct plan *plan, const struct fe
 	p->totals.inputs++;
 	p->totals.streamed |= !is_file(f);
 	p->open_ended |= magic == 'z';
-	const bool seen = f->kind != PIPE_TRICKLE || spec->skip >= 10 || *budget >= 10;
+	const bool seen = f->kind != PIPE_TRICKLE || spec->skip >= 12 || *budget >= 12;
 	if (magic)
 		p->verdict = seen ? REFUSED : EITHER;
 	if (spec->skip > size)
