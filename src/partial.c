@@ -5,25 +5,26 @@
 #include "hist/hist.h"
 #include "output/output.h"
 
-/*
- * Taken at the moment of a snapshot: what the workers' reports say, and how many inputs were begun.
- */
-struct moment {
-	const struct partial *p;
-	uint64_t records, inputs;
-};
-
+/* Called at the moment of a snapshot. */
 static void look(void *arg)
 {
-	struct moment *const m = arg;
+	struct partial *const p = arg;
 	uint64_t gpu;
 
-	m->records = crew_records(m->p->crew, &gpu);
-	m->inputs = source_inputs(m->p->source);
+	p->records = crew_records(p->crew, &gpu);
+	p->inputs = source_inputs(p->source);
 }
 
-static int fill(const struct partial *p, struct hist *hist, struct moment *moment,
-		struct fail *fail)
+/* Records only grow: where there are as many as then, the counts are those of then. */
+static bool unchanged(const struct partial *p)
+{
+	struct partial now = *p;
+
+	look(&now);
+	return p->written && now.records == p->records && now.inputs == p->inputs;
+}
+
+static int fill(struct partial *p, struct hist *hist, struct fail *fail)
 {
 	const struct layout *const layout = &p->job->layout;
 	struct counts copy = {.cell = NULL};
@@ -31,31 +32,32 @@ static int fill(const struct partial *p, struct hist *hist, struct moment *momen
 
 	if (hist_reserve(hist, p->axis, layout->channels, fail) == 0 &&
 	    counts_init(&copy, p->counts->cells, fail) == 0) {
-		snapshot_take(p->snapshot, &copy, p->counts, look, moment);
+		snapshot_take(p->snapshot, &copy, p->counts, look, p);
 		hist_fill(hist, &copy);
 		rc = hist_audit(hist, fail);
 	}
-	if (rc == 0 && hist->samples != moment->records * layout_samples(layout))
+	if (rc == 0 && hist->samples != p->records * layout_samples(layout))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: %llu samples of %llu records: please report this",
-			      (unsigned long long)hist->samples,
-			      (unsigned long long)moment->records);
+			      (unsigned long long)hist->samples, (unsigned long long)p->records);
 	counts_free(&copy);
 	return rc;
 }
 
-int partial_write(const struct partial *p, struct fail *fail)
+int partial_write(struct partial *p, struct fail *fail)
 {
 	const struct job *const job = p->job;
-	struct moment moment = {.p = p};
 	struct hist hist = {.channels = 0};
 	struct output *out;
-	int rc = fill(p, &hist, &moment, fail);
 
+	if (unchanged(p))
+		return 0;
+	p->written = false;
+	int rc = fill(p, &hist, fail);
 	if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
 		const struct provenance from = {
-			.inputs = moment.inputs,
-			.bytes = moment.records * job->source.record,
+			.inputs = p->inputs,
+			.bytes = p->records * job->source.record,
 			.partial = true,
 			.part = job->source.parts > 0 ? job->source.part : 1,
 			.parts = job->source.parts > 0 ? job->source.parts : 1,
@@ -65,6 +67,7 @@ int partial_write(const struct partial *p, struct fail *fail)
 		job->format->write(out, &hist, &job->style, &from);
 		rc = output_commit(out, fail);
 	}
+	p->written = rc == 0;
 	hist_free(&hist);
 	return rc;
 }

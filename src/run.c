@@ -47,8 +47,10 @@ struct run {
 	/* used by the watching thread once counting has begun: bytes of all inputs, if known ... */
 	uint64_t length;
 	bool measured; /* ... once they were looked at */
-	bool unsaved;  /* used by the watching thread alone: the last partial output failed */
-	bool blank;    /* ... one without counts was written */
+	/* used by the watching thread alone: */
+	struct partial partial;
+	bool unsaved; /* the last partial output failed */
+	bool blank;   /* one without counts was written */
 };
 
 enum { RUN_STARTED, RUN_COUNTS };
@@ -277,15 +279,17 @@ static void save(void *arg)
 	const bool counts = has_reached(run, RUN_COUNTS);
 	if (!counts && run->blank)
 		return;
-	const struct partial partial = {
-		.job = &run->job,
-		.axis = &run->axis,
-		.source = run->source,
-		.crew = run->crew,
-		.counts = &run->counts,
-		.snapshot = &run->snapshot,
-	};
-	const bool failed = (counts ? partial_write(&partial, &fail) : save_blank(run, &fail)) != 0;
+	if (!run->partial.job)
+		run->partial = (struct partial){
+			.job = &run->job,
+			.axis = &run->axis,
+			.source = run->source,
+			.crew = run->crew,
+			.counts = &run->counts,
+			.snapshot = &run->snapshot,
+		};
+	const bool failed =
+		(counts ? partial_write(&run->partial, &fail) : save_blank(run, &fail)) != 0;
 	run->blank |= !failed;
 	if (failed && !run->unsaved)
 		msg_warning("--every: %s (the work goes on)", fail.text);

@@ -96,7 +96,9 @@ static void *watch_main(void *arg)
 		}
 		if (!ended && now >= w->next_save) {
 			w->spec.save(w->spec.arg);
-			w->next_save = after(w->next_save, w->spec.every, clock_seconds());
+			/* With a pause of at least as long as that took. */
+			const double end = clock_seconds();
+			w->next_save = after(w->next_save, w->spec.every, end + (end - now));
 		}
 	}
 	if (w->terminal)

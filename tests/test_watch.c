@@ -96,6 +96,8 @@ static void rates(void)
 static uint64_t counted; /* what the run under watch has counted; atomic */
 static unsigned saves;   /* atomic */
 static double save_seconds;
+static double saved, took; /* when the last one ended, how long it took */
+static bool hurried;       /* one began sooner after that */
 
 static void look(void *arg, struct progress_now *now)
 {
@@ -110,8 +112,11 @@ static void save(void *arg)
 	(void)arg;
 	__atomic_store_n(&saving, true, __ATOMIC_RELAXED);
 	const double begin = clock_seconds();
+	hurried |= begin - saved < took;
 	while (clock_seconds() - begin < save_seconds)
 		;
+	saved = clock_seconds();
+	took = saved - begin;
 	__atomic_fetch_add(&saves, 1, __ATOMIC_RELAXED);
 }
 
@@ -218,6 +223,8 @@ static int thread_in_child(void)
 	/* Partial outputs, also where each takes longer than the time between two. */
 	for (unsigned k = 0; k < 2; k++) {
 		__atomic_store_n(&saves, 0, __ATOMIC_RELAXED);
+		saved = took = 0;
+		hurried = false;
 		save_seconds = k * 0.02;
 		w = start(PROGRESS_NEVER, 0.01);
 		while (__atomic_load_n(&saves, __ATOMIC_RELAXED) < 3)
@@ -226,6 +233,7 @@ static int thread_in_child(void)
 		const unsigned then = saves;
 		usleep(30000);
 		CHECK(saves == then, "saved after the end");
+		CHECK(!hurried, "%u: a pause that is shorter than what it follows", k);
 	}
 	/*
 	 * A stderr that takes nothing holds nothing up: neither the end nor a line that is asked

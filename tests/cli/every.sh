@@ -120,13 +120,18 @@ kill "$pid"
 echo "status $?, temporary files: $(find . -name '.h.*' | wc -l)"
 exec 3>&-
 becomes h.json part.json && grep -c '"partial": true' h.json
-# One that cannot be written is reported, once, and costs nothing but itself.
+# Nothing is written while nothing comes.
 begin -t u8
-# Between the two it may be written again.
+touch -d @1 h.json
+sleep 0.4
+find h.json ! -newermt @1
+# One that cannot be written is reported, once, and costs nothing but itself.
 until rm -f h.json && mkdir h.json 2>/dev/null; do :; done
+tail -c +49153 all >&3
 until grep -q every err; do sleep 0.01; done
 rmdir h.json
-becomes h.json part.json && echo 'written again'
+gpuhist -t u8 -q -o whole.json all
+becomes h.json whole.json && echo 'written again'
 end
 grep -c '"partial": true' h.json
 
