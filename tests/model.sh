@@ -39,7 +39,7 @@ else
 	check -DREADERS=2 -DUNITS=2 -DMEMORY=1 -DSTOP
 	check -DREADERS=2 -DINPUTS=2 -DUNITS=2 -DSTREAM=true
 	check -DREADERS=2 -DINPUTS=2 -DUNITS=2 -DLIMIT=4 -DBADS=2
-	check -DREADERS=3 -DUNITS=2
+	check -DREADERS=3 -DUNITS=2 -DDECODERS=2
 	check -DREADERS=3 -DINPUTS=2 -DUNITS=2 -DLIMIT=4 -DSTREAM=true
 fi
 echo "$passed passed, $failed failed"

@@ -11,6 +11,7 @@
 
 #include "check.h"
 #include "cli/options.h"
+#include "pack.h"
 #include "scratch.h"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -24,7 +25,7 @@
 static int run_with(char *const *arguments, struct hist *h, struct run_report *report,
 		    struct fail *fail)
 {
-	char *argv[16] = {"gpuhist"};
+	char *argv[64] = {"gpuhist"};
 	struct job job;
 	int argc = 1;
 
@@ -133,6 +134,45 @@ static void short_of_memory(void)
 	CHECK(SANITIZED || worked > 0, "64 MiB do not suffice");
 }
 
+/*
+ * Where there is memory for fewer decoders than threads, what was mapped once stays mapped: 48 frames
+ * with windows of 8 MiB, 2,048 pages each, in 64 MiB.
+ */
+static void stays_mapped(void)
+{
+	const size_t bytes = (size_t)8 << 20;
+	char *arguments[8 + 48 + 1] = {"-q", "-b", "256", "-T", "16", "-M", "64M", "--device=cpu"};
+	unsigned char *data = malloc(bytes);
+	struct pack p = {.state = 1};
+	uint64_t state = 1;
+	struct rusage before, after;
+	int status;
+
+	for (size_t i = 0; i < bytes; i += 8)
+		memcpy(data + i, &(uint64_t){check_random(&state)}, 8);
+	pack_frame(&p, data, bytes, 1, true, true, 23);
+	scratch_write("frame", p.data, p.bytes);
+	for (unsigned i = 0; i < 48; i++)
+		arguments[8 + i] = "frame";
+	getrusage(RUSAGE_CHILDREN, &before);
+	const pid_t child = fork();
+	if (child == 0) {
+		struct run_report report;
+		struct hist h;
+		struct fail fail;
+		_exit(run_with(arguments, &h, &report, &fail) == 0 && h.samples == 48 * bytes / 4
+			      ? 0
+			      : 1);
+	}
+	waitpid(child, &status, 0);
+	getrusage(RUSAGE_CHILDREN, &after);
+	const long faults = after.ru_minflt - before.ru_minflt;
+	CHECK(status == 0, "%x", (unsigned)status);
+	CHECK(SANITIZED || faults < 7 * 2048, "%ld page faults", faults);
+	free(p.data);
+	free(data);
+}
+
 /* Every failure has a message, frees all, and leaves no histogram. */
 static void failures(void)
 {
@@ -172,6 +212,7 @@ int main(void)
 	short_of_memory(); /* first: threads that have ended leave stacks and arenas behind */
 	workers_and_memory();
 	half_for_decoders();
+	stays_mapped();
 	failures();
 	scratch_leave();
 	return check_report();

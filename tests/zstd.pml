@@ -12,7 +12,7 @@
  * A block is what a piece holds, and the whole of a small frame. All readers borrow.
  *
  * Settings, by -D: READERS, INPUTS, UNITS (frames of an input), LIMIT (blocks for -n; ALL: none), MEMORY
- * (a small frame takes 1, a long one 2), STREAM (inputs are pipes), BADS (faults at most), STOP (source_stop
+ * (a small frame takes 1, a long one 2), DECODERS (as many readers may hold memory), STREAM (inputs are pipes), BADS (faults at most), STOP (source_stop
  * may come at any time). BUG_x plants a bug: tests/README.md lists them.
  */
 #define ALL 200
@@ -31,6 +31,9 @@
 #ifndef MEMORY
 #define MEMORY 3
 #endif
+#ifndef DECODERS
+#define DECODERS READERS
+#endif
 #ifndef BADS
 #define BADS 1
 #endif
@@ -44,7 +47,8 @@
 
 /* ---- struct source ---- */
 
-bool stopped, opening, memory_wanted;
+bool stopped, opening;
+byte short_of_memory = NO; /* which reader is */
 byte sleepers, rings, ready, users, next_path;
 byte current = NO;
 byte budget = LIMIT;
@@ -75,6 +79,7 @@ byte number[READERS], content[READERS], at[READERS], made[READERS], hashed[READE
 byte size[READERS];     /* what the frame truly holds */
 bool attached[READERS], hashing[READERS], ours[READERS], sum_read[READERS];
 byte held[READERS];
+bool asleep[READERS];
 
 #define PIECE_FREE 0
 #define PIECE_FILLING 1
@@ -166,11 +171,31 @@ inline signal_settled()
 /* zstd_release() */
 inline release()
 {
-	memory_left = memory_left + held[me];
-	held[me] = 0;
+	if
+	:: held[me] > 0 && short_of_memory != NO ->
+		held[short_of_memory] = held[short_of_memory] + held[me];
+		short_of_memory = NO;
 #ifndef BUG_RELEASE_SILENT
-	if :: memory_wanted -> broadcast(SETTLED) :: else fi
+		broadcast(SETTLED)
 #endif
+	:: else -> memory_left = memory_left + held[me]
+	fi;
+	held[me] = 0
+}
+
+/* asleep() and decoders */
+inline look_at_holders()
+{
+	idle = NO;
+	decoders = 0;
+	k = 0;
+	do
+	:: k < READERS ->
+		decoders = decoders + (held[k] > 0 -> 1 : 0);
+		idle = (asleep[k] && held[k] > 0 -> k : idle);
+		k++
+	:: else -> k = 0; break
+	od
 }
 
 /* ---- zstd_place.c ---- */
@@ -348,14 +373,15 @@ proctype worker(byte me)
 	byte owner, adds;       /* whose checksum is added to, and what */
 	bool offered;           /* the borrower may add what it counts */
 	byte i, k;
-	bool again, did;
+	bool again, did, may;
+	byte idle = NO, decoders;
 
 	do
 	:: atomic {
 		waits[me] == 0 && (!in_poll || stopped) ->
 		if
 		:: pc == TAKE -> goto take
-		:: pc == WOKEN -> sleepers--; goto take
+		:: pc == WOKEN -> sleepers--; asleep[me] = false; goto take
 		:: pc == OPENED || pc == OPEN_FAILED || pc == OPEN_POLL -> goto opened
 		:: pc == FIND -> goto find
 		:: pc == FIND_POLL -> goto found
@@ -391,8 +417,9 @@ take:
 		fi;
 		/* await_work_unlocks() */
 #ifndef BUG_SLEEP_WITH_MEMORY
-		if :: memory_wanted -> release() :: else fi;
+		if :: short_of_memory != NO -> release() :: else fi;
 #endif
+		asleep[me] = true;
 		sleepers++;
 		wait_for(WORK, WOKEN);
 
@@ -504,21 +531,24 @@ find:
 
 		/* reserve(): by the cutter, with the lock taken for it */
 reserve:
+		look_at_holders();
+		may = (memory_left + held[me] >= MEMORY ||
+		       (memory_left + held[me] >= need && (held[me] > 0 || decoders < DECODERS)));
+#ifndef BUG_LEFT_ASLEEP
 		if
-		:: need <= held[me] -> pc = FOUND; goto done
+		:: idle != NO && !(may && held[me] > 0) ->
+			held[me] = held[me] + held[idle];
+			held[idle] = 0;
+			goto reserve
 		:: else
 		fi;
-		if
-		:: !stopped && memory_left < need - held[me] && memory_left + held[me] < MEMORY ->
-			memory_wanted = true;
-#ifndef BUG_WANTED_SILENT
-			broadcast(WORK);
 #endif
-			wait_for(SETTLED, RESERVE)
+		if
+		:: !may && !stopped -> short_of_memory = me; wait_for(SETTLED, RESERVE)
 		:: else
 		fi;
-		memory_wanted = false;
-		memory_left = memory_left - (need - held[me]);
+		short_of_memory = NO;
+		memory_left = memory_left + held[me] - need;
 		held[me] = need;
 		pc = FOUND;
 		goto done;
@@ -584,7 +614,7 @@ done_with:
 		goto hash;
 home:
 		if :: state[me] == DRAINING && all_home(me) -> goto finished :: else fi;
-		goto take;
+		pc = TAKE; goto done;
 
 		/* ---- zstd_go_on_unlocks() ---- */
 go_on:
@@ -657,7 +687,7 @@ finished:	/* zstd_finish(), zstd_check(): all of it was added, in order, or noth
 		did = bad[me] == BAD_SUM && sum_read[me] && ours[me];
 		finish();
 		if :: did -> did = false; goto fail :: else fi;
-		goto take;
+		pc = TAKE; goto done; /* source_done() gives the lock up */
 
 		/* ---- taking a piece ---- */
 take_ready:

@@ -176,8 +176,9 @@ static void await_work_unlocks(struct reader *r)
 
 	if (zstd_read_ahead_unlocks(s))
 		return;
-	if (s->memory_wanted)
+	if (s->short_of_memory)
 		zstd_release(r);
+	r->asleep = true;
 	s->sleepers++;
 	if (s->soon) {
 		lock_drop(&s->lock);
@@ -190,6 +191,7 @@ static void await_work_unlocks(struct reader *r)
 		lock_wait(&s->lock, &s->work);
 	s->soon = clock_seconds() - start < 2 * SOON;
 	s->sleepers--;
+	r->asleep = false;
 }
 
 /* The input is free and becomes this reader's until its next piece is claimed, read or found. */
@@ -288,7 +290,7 @@ bool source_owes(struct reader *r)
 		return false;
 	lock_take(&s->lock);
 	const bool owes = zstd_in_hand(r);
-	if (!owes && s->memory_wanted)
+	if (!owes && s->short_of_memory)
 		zstd_release(r);
 	lock_drop(&s->lock);
 	return owes;

@@ -70,6 +70,7 @@ struct source_spec {
 	uint32_t channels; /* with headers: what each of them must say; 0: any number */
 	uint64_t last;     /* with headers: the last axis that each array must have; 0: any */
 	unsigned threads;  /* the most readers there will be; 0: one */
+	unsigned decoders; /* the most readers that decode at a time; 0: all */
 	uint64_t memory;   /* the most bytes that decoders may take together; 0: 256 MiB */
 	/* Returns the -M with which decoders may take `need` bytes; NULL: it is `need`. */
 	uint64_t (*memory_for)(void *arg, uint64_t need);

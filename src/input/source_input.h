@@ -132,7 +132,8 @@ struct source {
 	 * GPU takes its part back.
 	 */
 	int64_t memory, memory_left;
-	bool memory_wanted; /* a thread waits for some of it */
+	struct reader *short_of_memory; /* waits for some of it */
+	unsigned decoders;              /* readers that hold some of it */
 	unsigned seams;     /* records that are being put together from several units ... */
 	unsigned seam_most; /* ... and the most there may be */
 };

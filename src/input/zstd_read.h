@@ -17,8 +17,9 @@
  * record that another unit completes, or a header or what follows the samples (zstd_place.c). It is known when all
  * units before it in the same input have their sizes: from their headers, or because they were decoded.
  *
- * Memory is a counted number of bytes, taken by the cutter, so in the order of units. What a reader
- * holds it keeps for its next unit, unless a cutter waits for memory: then a reader gives all of it back
+ * Memory is a counted number of bytes, taken by the cutter, so in the order of units; and no more than
+ * `decoders` readers hold some. What a reader holds it keeps for its next unit. A cutter that may not hold
+ * what it needs takes over what sleeping readers hold; while it waits, a reader gives it all of its own
  * before it sleeps or ends.
  *
  * A record that lies in several units is put together in memory of its own, a seam: each unit's reader copies
@@ -38,8 +39,8 @@
  *   - A unit that waits for its offset waits for units before it. The first of all units that are not
  *     done has its offset, so its reader goes on; then the next one is the first.
  *   - A cutter that waits for memory has no unit yet, and is the only thread that waits for memory.
- *     Readers with units finish them without needing more; readers without work give back what they
- *     hold before they sleep. Then no reader but the cutter holds anything, and it takes what it needs.
+ *     Readers with units finish them without needing more; what readers without work hold becomes the
+ *     cutter's. Then no reader but the cutter holds anything, and it takes what it needs.
  *   - A decoder without a free piece takes one itself. If all pieces are in other readers' hands, it
  *     waits for one: a thread that has borrowed a piece counts it and gives it back before it waits for
  *     anything (source_done is called before the next source_take). Ranges of files, which a GPU's worker
@@ -160,6 +161,7 @@ struct reader {
 	struct sum sum;
 	ZSTD_DCtx *context;
 	int64_t held;          /* memory that it may take; it never holds more */
+	bool asleep;           /* without work: another reader may take its buffers over */
 	unsigned char *packed; /* compressed bytes */
 	size_t packed_room, packed_at, packed_end;
 	uint64_t made;  /* decoded bytes */
@@ -265,7 +267,7 @@ void zstd_reserve_whole(struct reader *r, uint64_t packed, uint64_t out);
 int zstd_reserve_packed(struct reader *r, size_t n, uint64_t out, struct fail *fail);
 void zstd_reserve_long(struct reader *r, uint64_t window);
 
-/* Frees what a reader without a unit keeps for the next one. */
+/* Gives what a reader without a unit keeps for the next one to a cutter that waits, or frees it. */
 void zstd_release(struct reader *r);
 uint64_t zstd_held(const struct reader *r); /* by its buffers; for tests: never more than r->held */
 
