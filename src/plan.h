@@ -35,6 +35,7 @@
 struct plan_facts {
 	const struct axis *axis; /* of the histogram */
 	bool kernels;            /* the program was built with kernels for a GPU */
+	unsigned cores;          /* that the process may use; 0: no fewer than threads */
 	bool compressed;         /* the inputs are probably compressed */
 	bool plain;              /* no input is compressed: nothing has to be left for decoders */
 };
@@ -56,6 +57,7 @@ struct plan {
 	bool decoded;
 	uint64_t lanes_memory; /* host bytes for all slots */
 
+	unsigned decoding; /* the most threads that decode at a time */
 	uint64_t decoders; /* bytes that decoders may take, at least 1 ... */
 	uint64_t spare;    /* ... and as many more until a GPU is started */
 };

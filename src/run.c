@@ -96,12 +96,15 @@ static int make_plan(struct run *run, struct fail *fail)
 					      [COUNT_SHARED] = "one shared table"};
 	const struct job *job = &run->job;
 	struct plan *plan = &run->plan;
+	/* Looked up only where it may matter. */
+	const bool cores = job->verbose || (job->threads > 2 && !job->source.raw);
 
 	if (job_axis(&run->axis, job, fail) != 0)
 		return -1;
 	run->facts = (struct plan_facts){
 		.axis = &run->axis,
 		.kernels = kernel_image != NULL,
+		.cores = cores ? cores_usable() : 0,
 		.compressed = source_compressed(&job->source),
 		.plain = job->source.raw,
 	};
@@ -117,10 +120,7 @@ static int make_plan(struct run *run, struct fail *fail)
 	run->report.method = METHODS[plan->counting.method];
 	run->report.shared = plan->counting.method == COUNT_SHARED;
 	run->report.planned = plan->workers;
-	/*
-	 * Looked up only where it is shown: the limits of control groups are in half a dozen files.
-	 */
-	run->report.cores = job->verbose ? cores_usable() : 0;
+	run->report.cores = run->facts.cores;
 	run->report.kernels = run->facts.kernels;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
@@ -157,6 +157,7 @@ static int settle_source(struct run *run, struct fail *fail)
 	struct source_spec *spec = &run->job.source;
 
 	spec->threads = run->plan.workers;
+	spec->decoders = run->plan.decoding;
 	spec->memory = run->plan.decoders;
 	spec->memory_spare = run->plan.spare;
 	spec->memory_for = memory_for;

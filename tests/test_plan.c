@@ -138,9 +138,9 @@ static void table(void)
 		/* Where no input is compressed, more. */
 		{"-T 8 -b 256", PLAIN, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW, 8,
 		 true, false},
-		{"-T 16 -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB,
+		{"-T 16 -M 256M -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB,
 		 192 * MIB - 16 * FEW, 16, true, false},
-		{"-T 64 -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB,
+		{"-T 64 -M 256M -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB,
 		 192 * MIB - 64 * FEW, 60, true, false},
 		{"-T 1 -b 25165820", KERNELS, 1, COUNT_PRIVATE, BLOCK + 96 * MIB + 64,
 		 32 * MIB - BLOCK - 64, 128 * MIB, 1, true, false},
@@ -155,8 +155,8 @@ static void table(void)
 		 128 * MIB, 2, true, false},
 		{"-T 2 --device=gpu -b 256", COMPRESSED, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
 		 128 * MIB, 2, true, false},
-		{"-T 64 --device=gpu -b 256", COMPRESSED, 60, COUNT_PRIVATE, 64 * FEW, 128 * MIB,
-		 128 * MIB, 60, true, false},
+		{"-T 64 -M 256M --device=gpu -b 256", COMPRESSED, 60, COUNT_PRIVATE, 64 * FEW,
+		 128 * MIB, 128 * MIB, 60, true, false},
 		/*
 		 * Statistics: sums for each sign and exponent beside a worker's tables, or alone;
 		 * no single lane for
@@ -374,13 +374,20 @@ static void every_job(void)
 		struct axis axis;
 		const struct job job = draw(&state, &axis);
 		const uint64_t bits = check_random(&state);
-		const struct plan_facts facts = {&axis, bits & 1, bits >> 1 & 1, bits >> 2 & 1};
+		const struct plan_facts facts = {.axis = &axis,
+						 .cores = bits >> 3 & 15,
+						 .kernels = bits & 1,
+						 .compressed = bits >> 1 & 1,
+						 .plain = bits >> 2 & 1};
 		const struct plan p = plan_make(&job, &facts), again = plan_make(&job, &facts);
 		CHECK(p.workers == again.workers && p.tables == again.tables &&
 			      p.decoders == again.decoders &&
 			      p.counting.method == again.counting.method && p.lanes == again.lanes,
 		      "job %lu: another plan", i);
 		bounds(&job, &facts, &p, i);
+		CHECK(p.decoding <= p.workers && (p.decoding == p.workers ||
+						  (facts.cores > 0 && p.decoding >= facts.cores)),
+		      "job %lu: %u of %u workers decode", i, p.decoding, p.workers);
 		if (p.workers > 0) {
 			growth(&job, &facts, &p, drawn(&state, 24), i);
 			named(&job, &facts, &p, drawn(&state, 31), i);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* cores: the scheduler's set of cores, and the quotas of control groups. */
+/* cores: the scheduler's set of cores, the machine's memory, and the limits of control groups. */
 #include "base/cores.h"
 
 #include <limits.h>
@@ -8,24 +8,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #define MOUNT "/sys/fs/cgroup"
 #define LINE (PATH_MAX + 16)
 
 /* "150000 100000", a quota and the period to which it applies; "max 100000" is no limit. */
-static unsigned limit_of_quota(const char *text)
+static uint64_t limit_of_quota(const char *text)
 {
 	char *end;
 
 	if (*text < '0' || *text > '9')
-		return UINT_MAX;
+		return UINT64_MAX;
 	const unsigned long long quota = strtoull(text, &end, 10);
 	const unsigned long long period = *end == ' ' ? strtoull(end + 1, NULL, 10) : 0;
 	if (quota == 0 || period == 0)
-		return UINT_MAX;
-	const unsigned long long n = quota / period + (quota % period != 0);
-	return n < UINT_MAX ? (unsigned)n : UINT_MAX;
+		return UINT64_MAX;
+	return quota / period + (quota % period != 0);
+}
+
+/* "536870912" bytes; "max" is no limit. */
+static uint64_t limit_of_bytes(const char *text)
+{
+	return *text < '0' || *text > '9' ? UINT64_MAX : strtoull(text, NULL, 10);
 }
 
 /* A line of a file, the first that begins with `with`, without its end; "" where there is none. */
@@ -41,10 +47,12 @@ static void read_line(char line[LINE], const char *path, const char *with)
 	line[found ? strcspn(line, "\n") : 0] = '\0';
 }
 
-unsigned cores_limit(const char *root)
+/* The least of what a file says in the folders of the process's group and of those above it. */
+static uint64_t limit_of_groups(const char *root, const char *file,
+				uint64_t (*limit_of)(const char *text))
 {
 	char line[LINE], path[PATH_MAX + 2 * LINE];
-	unsigned least = UINT_MAX;
+	uint64_t least = UINT64_MAX;
 
 	snprintf(path, sizeof(path), "%.*s/proc/self/cgroup", PATH_MAX, root);
 	read_line(line, path, "0::/");
@@ -56,16 +64,42 @@ unsigned cores_limit(const char *root)
 	 */
 	char *const group = strstr(line, "/..") ? strchr(line, '\0') : line + 3;
 	for (;;) {
-		char quota[LINE];
-		snprintf(path, sizeof(path), "%.*s" MOUNT "%s/cpu.max", PATH_MAX, root, group);
-		read_line(quota, path, "");
-		const unsigned limit = limit_of_quota(quota);
+		char text[LINE];
+		snprintf(path, sizeof(path), "%.*s" MOUNT "%s/%s", PATH_MAX, root, group, file);
+		read_line(text, path, "");
+		const uint64_t limit = limit_of(text);
 		least = limit < least ? limit : least;
 		char *const last = strrchr(group, '/');
 		if (!last)
 			return least;
 		*last = '\0';
 	}
+}
+
+unsigned cores_limit(const char *root)
+{
+	const uint64_t n = limit_of_groups(root, "cpu.max", limit_of_quota);
+
+	return n < UINT_MAX ? (unsigned)n : UINT_MAX;
+}
+
+uint64_t memory_limit(const char *root)
+{
+	return limit_of_groups(root, "memory.max", limit_of_bytes);
+}
+
+uint64_t memory_usable(void)
+{
+	const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t bytes = memory_limit("");
+	struct rlimit space;
+
+	if (pages > 0 && page > 0 && (uint64_t)pages < bytes / (uint64_t)page)
+		bytes = (uint64_t)pages * (uint64_t)page;
+	if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY &&
+	    space.rlim_cur < bytes)
+		bytes = space.rlim_cur;
+	return bytes;
 }
 
 unsigned cores_usable(void)

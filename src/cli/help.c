@@ -31,7 +31,7 @@ const char help_text[] =
 	"  -p, --plot[=log]     picture on stderr   --stats  extremes, mean, quantiles\n"
 	"      --flow  rows for under, over, nan   --nonzero  no empty bins   --no-header\n"
 	"      --device=DEVICE  auto, cpu, gpu (the first), gpu:0,2, gpu:all\n"
-	"  -T, --threads=N  (all cores)   -M, --memory=SIZE  (256M, besides the bins)\n"
+	"  -T, --threads=N  (all cores)   -M, --memory=SIZE  (256M or 32M a thread)\n"
 	"  -q, --quiet -v, --verbose --progress --no-progress -h, --help -V, --version\n";
 
 void help_version(char text[HELP_VERSION])

@@ -43,6 +43,7 @@ struct job {
 	unsigned threads;        /* the most workers */
 	uint64_t memory;         /* -M: the bytes that may be taken, without the bins ... */
 	const char *memory_text; /* ... as the user wrote it, for messages */
+	char memory_default[24]; /* ... or as it is without -M */
 
 	const struct format *format; /* -f, or the suffix of the output */
 	struct style style;

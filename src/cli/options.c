@@ -3,6 +3,7 @@
 #include "cli/options.h"
 
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +13,8 @@
 #include "cli/options_given.h"
 
 #define THREADS_MAX 4096u
-#define MEMORY_DEFAULT ((uint64_t)256 << 20)
+#define MEMORY_LEAST ((uint64_t)256 << 20)
+#define MEMORY_EACH ((uint64_t)32 << 20) /* of a thread */
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
 
 /* Long options without a letter. */
@@ -285,6 +287,19 @@ static unsigned threads_of_cores(void)
 	return n < THREADS_MAX ? n : THREADS_MAX;
 }
 
+/* -M where it was not given. */
+static void choose_memory(struct job *job)
+{
+	const uint64_t each = job->threads * MEMORY_EACH, quarter = memory_usable() / 4;
+	const uint64_t wanted = each > MEMORY_LEAST ? each : MEMORY_LEAST;
+	const uint64_t mib = (wanted < quarter ? wanted : quarter) >> 20;
+
+	job->memory = (mib > 0 ? mib : 1) << 20;
+	snprintf(job->memory_default, sizeof(job->memory_default), "%lluM",
+		 (unsigned long long)job->memory >> 20);
+	job->memory_text = job->memory_default;
+}
+
 enum options_result options_parse(struct job *job, int argc, char **argv, struct fail *fail)
 {
 	static char *const STDIN[] = {"-", NULL};
@@ -293,8 +308,6 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	*job = (struct job){
 		.source.limit = UINT64_MAX,
 		.gpus = "0",
-		.memory = MEMORY_DEFAULT,
-		.memory_text = "256M",
 		.style.header = true,
 	};
 	sample_type_parse(&job->type, "u32");
@@ -324,6 +337,8 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	job->source.type_said |= names_tell(job);
 	if (job->threads == 0)
 		job->threads = threads_of_cores();
+	if (!job->memory_text)
+		choose_memory(job);
 	if (job->merge ? options_settle_merge(&g, fail) != 0
 		       : options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0)
 		return OPTIONS_FAILED;

@@ -60,7 +60,7 @@ run $c -T 1 --device=cpu -M 262284K window
 run $c -T 1 --device=cpu -M 262285K window
 # The -M that is named is accepted, with any workers and tables, and 1 KiB less is refused.
 cp window window.zst
-for job in 'window' '-M 1000001 window' '-T 1 window' '-T 7 window.zst' '-t u32 -b 300000 -T 64 window' '-t u16 -T 200 window'; do
+for job in 'window' '-M 1000001 window' '-T 1 window' '-T 7 window.zst' '-M 256M -t u32 -b 300000 -T 64 window' '-M 256M -t u16 -T 200 window'; do
 	# shellcheck disable=SC2086 # a list
 	named=$(gpuhist $job 2>&1 | sed -n 's/.*needs -M \([0-9]*\)K$/\1/p')
 	for less in 0 1; do
