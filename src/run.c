@@ -280,7 +280,7 @@ static void save(void *arg)
 	const bool counts = has_reached(run, RUN_COUNTS);
 	if (!counts && run->blank)
 		return;
-	if (!run->partial.job)
+	if (counts && !run->partial.job)
 		run->partial = (struct partial){
 			.job = &run->job,
 			.axis = &run->axis,

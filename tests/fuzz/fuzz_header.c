@@ -276,7 +276,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				(int)fail.status, fail.text);
 			REQUIRE(!right || refused || is_text, "refused: %s", fail.text);
 		} else {
-			REQUIRE(right && !refused && (!is_text || may_be) && used == want && memcmp(ours, bytes + from, want) == 0,
+			REQUIRE(right && !refused && (!is_text || may_be) && used == want &&
+					memcmp(ours, bytes + from, want) == 0,
 				"%zu of %zu bytes", used, want);
 		}
 	}
