@@ -5,8 +5,6 @@
 #include <unistd.h>
 
 #include "base/signals.h"
-#include "cli/help.h"
-#include "cli/keyboard.h"
 #include "cli/msg.h"
 #include "cli/options.h"
 #include "command.h"
@@ -38,7 +36,7 @@ int main(int argc, char **argv)
 {
 	struct job job;
 	struct fail fail = {.status = STATUS_OK};
-	char version[HELP_VERSION];
+	char text[OPTIONS_TEXT];
 
 	if (helper_asked(argc, argv))
 		return helper_main(argv);
@@ -53,15 +51,16 @@ int main(int argc, char **argv)
 		 */
 		if (job.part_variable && job.source.parts > 1)
 			msg_set_part(job.source.part, job.source.parts);
-		if (keyboard_check(&job, argc, &fail) == 0)
+		if (options_wait(&job, argc, &fail) == 0)
 			(job.merge ? command_merge : command_count)(&job, &fail);
 		break;
 	case OPTIONS_HELP:
-		print(help_text, &fail);
+		options_help(text);
+		print(text, &fail);
 		break;
 	case OPTIONS_VERSION:
-		help_version(version);
-		print(version, &fail);
+		options_version(text);
+		print(text, &fail);
 		break;
 	case OPTIONS_FAILED:
 		break;

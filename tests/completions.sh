@@ -23,10 +23,8 @@ same() {
 	fi
 }
 
-# The options of -h, which are those of the table, and those of the table alone.
+# The options of -h, which is made of the program's table.
 "$gpuhist" -h | sed 1,2d | grep -oE -e '--[a-z][a-z-]*' >"$work/want"
-sed -n '/ options_long\[\] = /,/NULL, 0, NULL/s/^\t{"\([a-z-]*\)",.*/--\1/p' src/cli/options.c >"$work/got"
-same '-h beside the table of options'
 "$gpuhist" -h | sed 1,2d | grep -oE -e '(^|  )-[A-Za-z]( |,)' -e ' -[A-Za-z],' | grep -oE -e '-[A-Za-z]' >>"$work/want"
 cp "$work/want" "$work/options"
 

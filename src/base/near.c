@@ -1,52 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* near: the Damerau-Levenshtein distance, with no letter moved twice, row by row. */
+/* near: the Damerau-Levenshtein distance, with no letter moved twice. */
 #include "base/near.h"
 
+#include <ctype.h>
 #include <string.h>
+
+#define WORD 24u /* a longer word is near nothing */
 
 static unsigned least(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
 
-unsigned near_slips(const char *text, const char *word)
+/* Slips from one word to the other, of n and m letters. */
+static unsigned slips(const char *a, size_t n, const char *b, size_t m)
 {
-	const size_t n = strnlen(text, NEAR_WORD + 1), m = strnlen(word, NEAR_WORD + 1);
-	/*
-	 * Of this row, the one before it and the one before that: slips to each beginning of the
-	 * word.
-	 */
-	unsigned row[3][NEAR_WORD + 1], *before = row[0], *last = row[1], *now = row[2];
+	unsigned to[WORD + 1][WORD + 1]; /* from each beginning of a to each of b */
 
-	if (n > NEAR_WORD || m > NEAR_WORD)
-		return NEAR_WORD;
-	for (unsigned j = 0; j <= m; j++)
-		before[j] = last[j] = j;
-	for (unsigned i = 1; i <= n; i++) {
-		now[0] = i;
-		for (unsigned j = 1; j <= m; j++) {
-			now[j] = least(last[j - 1] + (text[i - 1] != word[j - 1]),
-				       least(last[j], now[j - 1]) + 1);
-			if (i > 1 && j > 1 && text[i - 1] == word[j - 2] &&
-			    text[i - 2] == word[j - 1])
-				now[j] = least(now[j], before[j - 2] + 1);
+	for (unsigned i = 0; i <= n; i++)
+		for (unsigned j = 0; j <= m; j++) {
+			to[i][j] = i + j;
+			if (i == 0 || j == 0)
+				continue;
+			const int c = tolower((unsigned char)a[i - 1]);
+			to[i][j] = least(to[i - 1][j - 1] + (c != b[j - 1]),
+					 least(to[i - 1][j], to[i][j - 1]) + 1);
+			if (i > 1 && j > 1 && c == b[j - 2] &&
+			    tolower((unsigned char)a[i - 2]) == b[j - 1])
+				to[i][j] = least(to[i][j], to[i - 2][j - 2] + 1);
 		}
-		unsigned *const free_row = before;
-		before = last;
-		last = now;
-		now = free_row;
-	}
-	return last[m] <= (n < m ? n : m) / 3 ? last[m] : NEAR_WORD;
+	return to[n][m];
 }
 
-void near_ask(struct near *near, const char *text, const char *word)
+const char *nearest(const char *text, const char *const *list)
 {
-	const unsigned slips = near_slips(text, word);
+	const size_t n = strlen(text);
+	const char *near = NULL;
+	unsigned best = WORD;
 
-	if (slips >= NEAR_WORD || (near->any && slips > near->slips))
-		return;
-	if (!near->any || slips < near->slips)
-		*near = (struct near){.word = word, .slips = slips, .any = true};
-	else if (near->word && strcmp(near->word, word) != 0)
-		near->word = NULL;
+	for (; *list && n <= WORD; list++) {
+		const size_t m = strlen(*list);
+		const unsigned now = m <= WORD ? slips(text, n, *list, m) : WORD;
+		if (now > (n < m ? n : m) / 3 || now > best)
+			continue;
+		near = now < best ? *list : NULL;
+		best = now;
+	}
+	return near;
 }

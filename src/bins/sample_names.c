@@ -161,15 +161,19 @@ static const char *ours_of_near(const char *word, struct sample_type *type)
 		"u16",  "i16",   "u24",   "i24",   "u32",     "i32",     "u64",     "i64",
 		"f16",  "bf16",  "f32",   "f64",   "uint8",   "uint16",  "uint32",  "uint64",
 		"int8", "int16", "int32", "int64", "float16", "float32", "float64", "bfloat16"};
-	struct near near = {0};
+	const char
+		*list[sizeof(SPELLED) / sizeof(SPELLED[0]) + sizeof(NAMES) / sizeof(NAMES[0]) + 1];
+	size_t n = 0;
 
 	for (size_t i = 0; i < sizeof(SPELLED) / sizeof(SPELLED[0]); i++)
 		if (same_digits(word, SPELLED[i]))
-			near_ask(&near, word, SPELLED[i]);
+			list[n++] = SPELLED[i];
 	for (size_t i = 0; i < sizeof(NAMES) / sizeof(NAMES[0]); i++)
 		if (same_digits(word, NAMES[i].theirs))
-			near_ask(&near, word, NAMES[i].theirs);
-	return near.word ? ours(near.word, type) : NULL;
+			list[n++] = NAMES[i].theirs;
+	list[n] = NULL;
+	const char *const near = nearest(word, list);
+	return near ? ours(near, type) : NULL;
 }
 
 /*

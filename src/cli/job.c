@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "cli/options_given.h"
+#include "base/path.h"
 
 _Static_assert(LAYOUT_BYTES_MAX <= SOURCE_RECORD_MAX, "every record and row can be read");
 
@@ -30,9 +30,9 @@ int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);
 	if (job->bins_text)
-		return fail_set(fail, STATUS_USAGE, "%s %s, --type %s: %s",
-				options_ways[job->axis.edges.kind], job->bins_text, job->type.name,
-				why);
+		return fail_set(fail, STATUS_USAGE, "--%s %s, --type %s: %s",
+				axis_kind_name(job->axis.edges.kind), job->bins_text,
+				job->type.name, why);
 	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
 }
 
@@ -61,11 +61,6 @@ static bool name_says(const char *path, struct sample_type *type, uint32_t *chan
 	return says;
 }
 
-static const char *shown(const char *path)
-{
-	return strcmp(path, "-") == 0 ? "standard input" : path;
-}
-
 int job_named(const struct job *job, struct sample_type *type, uint32_t *channels,
 	      struct fail *fail)
 {
@@ -81,7 +76,8 @@ int job_named(const struct job *job, struct sample_type *type, uint32_t *channel
 		return fail_set(fail, STATUS_USAGE,
 				"%s and %s: by their names %s%s and %s%s: --type must say what "
 				"both are",
-				shown(paths[0]), shown(paths[i]), first && *channels > 1 ? "c" : "",
+				path_shown(paths[0]), path_shown(paths[i]),
+				first && *channels > 1 ? "c" : "",
 				first ? type->name : "of no type", said && others > 1 ? "c" : "",
 				said ? other.name : "of no type");
 	}
@@ -120,15 +116,51 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 	return 0;
 }
 
+/* "1 sample of f32", "4 samples of u8" */
+#define SAMPLES "%lu sample%s of %s"
+
+static int check_record(const struct layout_options *o, const struct sample_type *type,
+			uint32_t channels, struct fail *fail)
+{
+	const uint64_t end = (uint64_t)o->offset + (uint64_t)channels * type->bytes;
+
+	if (o->record == 0 || o->record >= end)
+		return 0;
+	return fail_set(fail, STATUS_USAGE,
+			"--record %s: must be %llu or more: " SAMPLES
+			" at --offset %lu end%s there",
+			o->record_text, (unsigned long long)end, (unsigned long)channels,
+			channels == 1 ? "" : "s", type->name, (unsigned long)o->offset,
+			channels == 1 ? "s" : "");
+}
+
+static int check_rows(const struct layout_options *o, const struct sample_type *type,
+		      uint32_t channels, struct fail *fail)
+{
+	const uint64_t bytes = (uint64_t)o->width * type->bytes;
+
+	if (o->width % channels != 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--rows %s: WIDTH must be a multiple of the %lu channels",
+				o->rows_text, (unsigned long)channels);
+	if (o->pitch < bytes)
+		return fail_set(fail, STATUS_USAGE,
+				"--rows %s: PITCH must be %llu or more, the bytes of " SAMPLES,
+				o->rows_text, (unsigned long long)bytes, (unsigned long)o->width,
+				o->width == 1 ? "" : "s", type->name);
+	return 0;
+}
+
 int job_layout(struct job *job, const struct header *said, struct fail *fail)
 {
 	struct layout_options asked = job->layout_options;
 	const bool header = said && said->format, together = asked.channels == 1;
 	uint32_t channels = 0;
+	const char *why;
 
 	if (asked.last && !header)
 		return fail_set(fail, STATUS_USAGE, "--channels last: %s does not say what it is",
-				shown(job->source.paths[0]));
+				path_shown(job->source.paths[0]));
 	if (!job->source.typed && header)
 		job->type = said->type;
 	else if (!job->source.typed && job_named(job, &job->type, &channels, fail) < 0)
@@ -143,8 +175,20 @@ int job_layout(struct job *job, const struct header *said, struct fail *fail)
 			       : header             ? said->channels
 			       : asked.channels > 0 ? asked.channels
 						    : 1;
-	if (layout_options_settle(&asked, &job->type, &job->layout, fail) != 0)
+	if (asked.channels == 0)
+		asked.channels = 1;
+	const struct layout layout = {
+		.channels = asked.channels,
+		.record = asked.record,
+		.offset = asked.offset,
+		.row = asked.width / asked.channels,
+		.pitch = asked.pitch,
+	};
+	if (check_rows(&asked, &job->type, asked.channels, fail) != 0 ||
+	    check_record(&asked, &job->type, asked.channels, fail) != 0)
 		return -1;
+	if (layout_init(&job->layout, &layout, job->type.bytes, &why) != 0)
+		return fail_set(fail, STATUS_USAGE, "%s", why);
 	job->source.record = layout_bytes(&job->layout);
 	return 0;
 }

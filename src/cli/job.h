@@ -10,7 +10,6 @@
 #include "bins/axis.h"
 #include "bins/sample.h"
 #include "bins/layout.h"
-#include "cli/options_layout.h"
 #include "input/header.h"
 #include "input/source.h"
 #include "output/format.h"
@@ -22,6 +21,17 @@ enum plot { PLOT_NONE, PLOT_LINEAR, PLOT_LOG };
 
 /* When the line of progress is shown: if stderr is a terminal, always, or only after SIGUSR1. */
 enum progress { PROGRESS_TERMINAL, PROGRESS_ALWAYS, PROGRESS_NEVER };
+
+/* -c, --record, --offset and --rows as they were given; 0 or NULL: not given. */
+struct layout_options {
+	uint32_t channels;
+	/* -c last: as many as the header says; for an array, the length of its last axis */
+	bool last;
+	uint32_t record, offset;             /* in bytes */
+	uint32_t width;                      /* samples in a row, all channels together */
+	uint32_t pitch;                      /* bytes from one row to the next */
+	const char *record_text, *rows_text; /* for messages */
+};
 
 struct job {
 	/* the inputs, -S, -n, --part, --ignore-tail, --raw; its record is the layout's */
@@ -62,11 +72,7 @@ struct job {
 	enum progress progress;
 	bool quiet, verbose;
 
-	char *const *words; /* of the command line, without the inputs, as the user wrote them */
-	size_t word_count;
-	/*
-	 * those that decide what is counted, and its bins (options_text.c). Freed by options_free
-	 */
+	/* the options that decide what is counted, and its bins, in one spelling and order. Freed by options_free */
 	char *options;
 };
 

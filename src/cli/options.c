@@ -1,99 +1,374 @@
 /* SPDX-License-Identifier: MIT */
-/* options: argv to a job, checked as far as is possible without opening anything. */
+/*
+ * options: argv to what was given. One table has all that is known of an option by itself: its names, its value and
+ * how that is read, whether it decides what is counted, its place in -h. What several of them come to together is
+ * settled in settle.c.
+ */
 #include "cli/options.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <zstd.h>
 
-#include "base/cores.h"
+#include "base/near.h"
+#include "base/path.h"
 #include "bins/number.h"
+#include "cli/edges_arg.h"
+#include "cli/launcher.h"
+#include "cli/msg.h"
 #include "cli/options_given.h"
+#include "driver/gpu_image.h"
 
-#define THREADS_MAX 4096u
-#define MEMORY_LEAST ((uint64_t)256 << 20)
-#define MEMORY_EACH ((uint64_t)32 << 20) /* of a thread */
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
+#define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
+#define ENDS "must be LO:HI, as in "
 
-/* Long options without a letter. */
-enum {
-	OPT_IGNORE_TAIL = 256,
-	OPT_RAW,
-	OPT_ZSTD,
-	OPT_LOG,
-	OPT_EDGES,
-	OPT_MOD,
-	OPT_AUTO,
-	OPT_CLAMP,
-	OPT_CLOSED,
-	OPT_NO_HEADER,
-	OPT_NONZERO,
-	OPT_FLOW,
-	OPT_DEVICE,
-	OPT_RECORD,
-	OPT_OFFSET,
-	OPT_ROWS,
-	OPT_STATS,
-	OPT_INTO,
-	OPT_EVERY,
-	OPT_TEE,
-	OPT_MERGE,
-	OPT_PART,
-	OPT_PROGRESS,
-	OPT_NO_PROGRESS,
+/* Reads a value. The text of the last one that was given is kept without this. */
+typedef int read_fn(struct given *g, enum option_row option, const char *text, struct fail *fail);
+static read_fn read_type, read_number, read_ends, read_edges, read_channels, read_rows, read_part,
+	read_counter, read_format, read_every, read_merge, read_plot, read_device;
+
+/* What an option is about: a document has those that decide what is counted, and into which bins. */
+enum about { WRITES, COUNTS, DECIDES };
+
+struct row {
+	const char *name;
+	char letter;       /* 0: none */
+	const char *value; /* "=N", or "[=N]" where it may be left out; NULL: it takes none */
+	enum about about;
+	read_fn *read;        /* NULL: any text will do */
+	uint64_t least, most; /* of a number ... */
+	const char *must;     /* ... and what else is said */
+	/* behind its names in -h: ends the line, or leaves room for the next option */
+	const char *help;
 };
 
-const struct option options_long[] = {
-	{"type", required_argument, NULL, 't'},
-	{"bins", required_argument, NULL, 'b'},
-	{"range", required_argument, NULL, 'r'},
-	{"skip", required_argument, NULL, 'S'},
-	{"count", required_argument, NULL, 'n'},
-	{"channels", required_argument, NULL, 'c'},
-	{"record", required_argument, NULL, OPT_RECORD},
-	{"offset", required_argument, NULL, OPT_OFFSET},
-	{"rows", required_argument, NULL, OPT_ROWS},
-	{"counter", required_argument, NULL, 'C'},
-	{"output", required_argument, NULL, 'o'},
-	{"format", required_argument, NULL, 'f'},
-	{"threads", required_argument, NULL, 'T'},
-	{"memory", required_argument, NULL, 'M'},
-	{"quiet", no_argument, NULL, 'q'},
-	{"verbose", no_argument, NULL, 'v'},
-	{"help", no_argument, NULL, 'h'},
-	{"version", no_argument, NULL, 'V'},
-	{"ignore-tail", no_argument, NULL, OPT_IGNORE_TAIL},
-	{"raw", no_argument, NULL, OPT_RAW},
-	{"zstd", no_argument, NULL, OPT_ZSTD},
-	{"log", required_argument, NULL, OPT_LOG},
-	{"edges", required_argument, NULL, OPT_EDGES},
-	{"mod", no_argument, NULL, OPT_MOD},
-	{"auto", no_argument, NULL, OPT_AUTO},
-	{"clamp", no_argument, NULL, OPT_CLAMP},
-	{"closed", no_argument, NULL, OPT_CLOSED},
-	{"no-header", no_argument, NULL, OPT_NO_HEADER},
-	{"nonzero", no_argument, NULL, OPT_NONZERO},
-	{"flow", no_argument, NULL, OPT_FLOW},
-	{"device", required_argument, NULL, OPT_DEVICE},
-	{"stats", no_argument, NULL, OPT_STATS},
-	{"plot", optional_argument, NULL, 'p'},
-	{"into", required_argument, NULL, OPT_INTO},
-	{"every", required_argument, NULL, OPT_EVERY},
-	{"tee", no_argument, NULL, OPT_TEE},
-	{"merge", optional_argument, NULL, OPT_MERGE},
-	{"part", required_argument, NULL, OPT_PART},
-	{"progress", no_argument, NULL, OPT_PROGRESS},
-	{"no-progress", no_argument, NULL, OPT_NO_PROGRESS},
-	{NULL, 0, NULL, 0},
+/* clang-format off */
+static const struct row ROWS[OPTIONS] = {
+	[OPT_TYPE] = {"type", 't', "=TYPE", DECIDES, .read = read_type,
+		.help = "      u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64,\n"
+			"                       +be for big endian; or <u2, >f4, uint16 ... (default u32)\n"},
+	[OPT_BINS] = {"bins", 'b', "=N", DECIDES, .read = read_number, .least = 1, .most = BINS_MAX,
+		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K or 0x400",
+		.help = "         number of bins, up to 2^28 (default 256)\n"},
+	[OPT_RANGE] = {"range", 'r', "=LO:HI", DECIDES, .read = read_ends,
+		.help = "    N equal bins over [LO, HI); full: every value of the type\n"},
+	[OPT_AUTO] = {"auto", 0, NULL, DECIDES,
+		.help = "           range from the data (default, but for integers with -b)\n"},
+	[OPT_LOG] = {"log", 0, "=LO:HI", DECIDES, .read = read_ends, .help = "  bins of equal ratio   "},
+	[OPT_EDGES] = {"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges, .help = "   "},
+	[OPT_MOD] = {"mod", 0, NULL, DECIDES, .help = "  value mod N\n"},
+	[OPT_CLAMP] = {"clamp", 0, NULL, DECIDES, .help = "  count outliers in the end bins   "},
+	[OPT_CLOSED] = {"closed", 0, NULL, DECIDES, .help = "  HI is in the last bin\n"},
+	[OPT_SKIP] = {"skip", 'S', "=SIZE", DECIDES, .read = read_number, .most = UINT64_MAX,
+		.must = "must be a number of bytes below 2^64, " SIZES,
+		.help = "      skip SIZE (64K) of each input   "},
+	[OPT_COUNT] = {"count", 'n', "=N", DECIDES, .read = read_number, .most = UINT64_MAX,
+		.must = "must be a number of records below 2^64, such as 1000, 64K, 1M or 0x200",
+		.help = "  N records\n"},
+	[OPT_CHANNELS] = {"channels", 'c', "=N", DECIDES, .read = read_channels,
+		.help = "     N interleaved channels, one histogram each\n"},
+	[OPT_RECORD] = {"record", 0, "=SIZE", DECIDES, .read = read_number, .least = 1, .most = LAYOUT_BYTES_MAX,
+		.must = "must be a number of bytes from 1 " TO_16M,
+		.help = "  records, the sample at "},
+	[OPT_OFFSET] = {"offset", 0, "=SIZE", DECIDES, .read = read_number, .most = LAYOUT_BYTES_MAX,
+		.must = "must be a number of bytes from 0 " TO_16M,
+		.help = "   "},
+	[OPT_ROWS] = {"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .help = "\n"},
+	[OPT_IGNORE_TAIL] = {"ignore-tail", 0, NULL, DECIDES, .help = "    leave out incomplete records   "},
+	[OPT_PART] = {"part", 0, "=K/N|auto", COUNTS, .read = read_part, .help = "  one slice\n"},
+	[OPT_RAW] = {"raw", 0, NULL, DECIDES, .help = "  count headers and zstd as they are   "},
+	[OPT_ZSTD] = {"zstd", 0, NULL, DECIDES, .help = "  fail unless it is zstd\n"},
+	[OPT_COUNTER] = {"counter", 'C', "=KIND", WRITES, .read = read_counter,
+		.help = "   u64 u32 sat8 sat16 sat32 (default u64; raw, npy: u32)\n"},
+	[OPT_FORMAT] = {"format", 'f', "=FORMAT", WRITES, .read = read_format,
+		.help = "  csv tsv raw npy json plot svg (by FILE's suffix, or csv)\n"},
+	[OPT_OUTPUT] = {"output", 'o', "=FILE", WRITES, .help = "    replace FILE at the end   "},
+	[OPT_EVERY] = {"every", 0, "=TIME", COUNTS, .read = read_every, .help = "  meanwhile, too\n"},
+	[OPT_INTO] = {"into", 0, "=FILE.json", COUNTS, .help = "  add this run to FILE   "},
+	[OPT_MERGE] = {"merge", 0, "[=some]", WRITES, .read = read_merge, .help = "  add up histograms\n"},
+	[OPT_TEE] = {"tee", 0, NULL, COUNTS, .help = "            pass the input on to standard output (with -o)\n"},
+	[OPT_PLOT] = {"plot", 'p', "[=log]", WRITES, .read = read_plot, .help = "     picture on stderr   "},
+	[OPT_STATS] = {"stats", 0, NULL, DECIDES, .help = "  extremes, mean, quantiles\n"},
+	[OPT_FLOW] = {"flow", 0, NULL, WRITES, .help = "  rows for under, over, nan   "},
+	[OPT_NONZERO] = {"nonzero", 0, NULL, WRITES, .help = "  no empty bins   "},
+	[OPT_NO_HEADER] = {"no-header", 0, NULL, WRITES, .help = "\n"},
+	[OPT_DEVICE] = {"device", 0, "=DEVICE", COUNTS, .read = read_device,
+		.help = "  auto, cpu, gpu (the first), gpu:0,2, gpu:all\n"},
+	[OPT_THREADS] = {"threads", 'T', "=N", COUNTS, .read = read_number, .most = THREADS_MAX,
+		.must = "must be a number from 1 to 4096, or 0 for all cores",
+		.help = "  (all cores)   "},
+	[OPT_MEMORY] = {"memory", 'M', "=SIZE", COUNTS, .read = read_number, .least = 1, .most = UINT64_MAX,
+		.must = "must be a number of bytes from 1 to 2^64 - 1, " SIZES,
+		.help = "  (256M or 32M a thread)\n"},
+	[OPT_QUIET] = {"quiet", 'q', NULL, WRITES, .help = " "},
+	[OPT_VERBOSE] = {"verbose", 'v', NULL, WRITES, .help = " "},
+	[OPT_PROGRESS] = {"progress", 0, NULL, COUNTS, .help = " "},
+	[OPT_NO_PROGRESS] = {"no-progress", 0, NULL, WRITES, .help = " "},
+	[OPT_HELP] = {"help", 'h', NULL, WRITES, .help = " "},
+	[OPT_VERSION] = {"version", 'V', NULL, WRITES, .help = "\n"},
 };
+/* clang-format on */
 
-/* The leading colon keeps getopt from printing messages. */
-const char options_letters[] = ":t:b:r:S:n:c:C:o:f:p::T:M:qvhV";
-
-static int parse_device(struct job *job, const char *text, struct fail *fail)
+const char *option_name(enum option_row option)
 {
+	return ROWS[option].name;
+}
+
+bool option_counts(enum option_row option)
+{
+	return ROWS[option].about != WRITES;
+}
+
+void options_help(char text[OPTIONS_TEXT])
+{
+	size_t used = (size_t)snprintf(
+		text, OPTIONS_TEXT,
+		"Usage: gpuhist [OPTION]... [FILE]...   or   gpuhist --merge [FILE.json]...\n"
+		"Count binary samples (raw, .npy, WAVE, PGM, PPM; also zstd) into a histogram.\n");
+
+	for (const struct row *o = ROWS; o < ROWS + OPTIONS && used < OPTIONS_TEXT; o++) {
+		const char letter[] = {'-', o->letter, ',', ' ', '\0'};
+		const bool begins = text[used - 1] == '\n';
+		used += (size_t)snprintf(text + used, OPTIONS_TEXT - used, "%s%s--%s%s%s",
+					 !begins     ? ""
+					 : o->letter ? "  "
+						     : "      ",
+					 o->letter ? letter : "", o->name, o->value ? o->value : "",
+					 o->help);
+	}
+}
+
+void options_version(char text[OPTIONS_TEXT])
+{
+	snprintf(text, OPTIONS_TEXT, "gpuhist %s\nGPU: %s\nzstd: %s\n", GPUHIST_VERSION,
+		 kernel_facts, ZSTD_versionString());
+}
+
+/* ---- values ---- */
+
+int given_refuse(enum option_row option, const char *text, const char *why, struct fail *fail)
+{
+	return fail_set(fail, STATUS_USAGE, "--%s %s: %s", ROWS[option].name, *text ? text : "''",
+			why);
+}
+
+/* The same for a word of a list. */
+static int refuse_word(enum option_row option, const char *text, const char *why,
+		       const char *const *list, struct fail *fail)
+{
+	const char *const near = nearest(text, list);
+
+	return fail_set(fail, STATUS_USAGE, "--%s %s: %s%s%s%s", ROWS[option].name,
+			*text ? text : "''", why, near ? "; did you mean " : "", near ? near : "",
+			near ? "?" : "");
+}
+
+static int read_type(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	char hint[SAMPLE_HINT];
+
+	if (sample_type_parse(&g->job->type, text) == 0)
+		return 0;
+	sample_type_hint(hint, text);
+	return given_refuse(option, text, hint, fail);
+}
+
+static int read_number(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	const struct row *const o = &ROWS[option];
+	uint64_t *const n = &g->number[option];
+
+	if (number_parse_size(n, text) != 0 || *n < o->least || *n > o->most)
+		return given_refuse(option, text, o->must, fail);
+	return 0;
+}
+
+/* --range and --log. */
+static int read_ends(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	static const char *const WORDS[] = {"full", NULL};
+	static const char NUMBER[] = "must be a finite number, such as -1, 0.5, 1e6 or 0x10";
+	struct edges_spec *const spec = &g->job->axis.edges;
+	const char *const colon = strchr(text, ':');
+
+	spec->full = option == OPT_RANGE && strcmp(text, "full") == 0;
+	if (spec->full)
+		return 0;
+	if (!colon && option == OPT_RANGE)
+		return refuse_word(option, text, ENDS "-1:1 or 0:4096, or full", WORDS, fail);
+	if (!colon)
+		return given_refuse(option, text, ENDS "1:1000 or 1e-6:1", fail);
+	const bool lo = number_parse(&spec->lo, text, (size_t)(colon - text)) == 0;
+	if (!lo || number_parse(&spec->hi, colon + 1, strlen(colon + 1)) != 0)
+		return fail_set(fail, STATUS_USAGE, "--%s %s: %s %s", ROWS[option].name, text,
+				lo ? "HI" : "LO", NUMBER);
+	if (option == OPT_LOG && !(spec->lo.value > 0))
+		return given_refuse(option, text, "LO must be above 0", fail);
+	if (option == OPT_LOG && !(spec->lo.value < spec->hi.value))
+		return given_refuse(option, text, "LO must be less than HI", fail);
+	return 0;
+}
+
+static int read_edges(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	(void)option;
+	free(g->job->edges);
+	return edges_arg_read(&g->job->edges, &g->edges, text, fail);
+}
+
+static int read_channels(struct given *g, enum option_row option, const char *text,
+			 struct fail *fail)
+{
+	struct layout_options *const o = &g->job->layout_options;
+	uint64_t n = 0;
+
+	o->last = strcmp(text, "last") == 0;
+	if (!o->last && (number_parse_count(&n, text) != 0 || n < 1 || n > LAYOUT_CHANNELS_MAX))
+		return given_refuse(option, text, "must be a number from 1 to 64, or last", fail);
+	o->channels = (uint32_t)n;
+	return 0;
+}
+
+/* Two numbers with a character between them. False: the text is of another form. */
+static bool split(const char *text, char between, char first[32], const char **second)
+{
+	const char *const at = strchr(text, between);
+
+	if (!at || at - text >= 32)
+		return false;
+	snprintf(first, 32, "%.*s", (int)(at - text), text);
+	*second = at + 1;
+	return true;
+}
+
+static int read_rows(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	struct layout_options *const o = &g->job->layout_options;
+	char first[32];
+	const char *second;
+	uint64_t width, pitch;
+
+	if (!split(text, ':', first, &second))
+		return given_refuse(option, text,
+				    "must be WIDTH:PITCH, samples and bytes, as in 640:1024", fail);
+	if (number_parse_size(&width, first) != 0 || width < 1 || width > LAYOUT_BYTES_MAX)
+		return given_refuse(option, text,
+				    "WIDTH must be a number of samples from 1 to 16777216", fail);
+	if (number_parse_size(&pitch, second) != 0 || pitch < 1 || pitch > LAYOUT_BYTES_MAX)
+		return given_refuse(option, text, "PITCH must be a number of bytes from 1 " TO_16M,
+				    fail);
+	o->width = (uint32_t)width;
+	o->pitch = (uint32_t)pitch;
+	return 0;
+}
+
+static int read_part(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	static const char *const WORDS[] = {"auto", NULL};
+	struct source_spec *const source = &g->job->source;
+	char first[32];
+	const char *second;
+	uint64_t part, parts;
+
+	source->part = source->parts = 0;
+	if (strcmp(text, "auto") == 0)
+		return 0;
+	if (!split(text, '/', first, &second) || number_parse_count(&part, first) != 0 ||
+	    number_parse_count(&parts, second) != 0)
+		return refuse_word(option, text,
+				   "must be K/N, the K-th of N parts, such as 1/8, "
+				   "or auto",
+				   WORDS, fail);
+	if (parts < 1 || parts > PARTS_MAX)
+		return given_refuse(option, text, "there may be 1 to 2^31 parts", fail);
+	if (part < 1 || part > parts)
+		return fail_set(fail, STATUS_USAGE,
+				"--part %s: parts are counted from 1/%s to %s/%s", text, second,
+				second, second);
+	source->part = (uint32_t)part;
+	source->parts = (uint32_t)parts;
+	return 0;
+}
+
+static int read_counter(struct given *g, enum option_row option, const char *text,
+			struct fail *fail)
+{
+	static const char *const WORDS[] = {"u64", "u32", "sat8", "sat16", "sat32", NULL};
+
+	if (counter_parse(&g->job->style.counter, text) == 0)
+		return 0;
+	return refuse_word(option, text, "must be " COUNTER_NAMES, WORDS, fail);
+}
+
+static int read_format(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	const char *words[32] = {NULL};
+	char list[FORMAT_LIST], must[FORMAT_LIST + 16];
+
+	g->job->format = format_find(text);
+	if (g->job->format)
+		return 0;
+	for (size_t i = 0; i + 1 < sizeof(words) / sizeof(words[0]) && format_row(i); i++)
+		words[i] = format_row(i)->name;
+	format_list(list, FORMATS_ALL, "or");
+	snprintf(must, sizeof(must), "must be %s", list);
+	return refuse_word(option, text, must, words, fail);
+}
+
+static int read_every(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	static const struct {
+		const char *name;
+		double seconds;
+	} UNITS[] = {{"", 1},     {"s", 1},    {"ms", 1e-3}, {"m", 60},
+		     {"min", 60}, {"h", 3600}, {"d", 86400}};
+	char *end;
+	const double n = strtod(text, &end);
+
+	for (size_t i = 0; i < sizeof(UNITS) / sizeof(UNITS[0]); i++) {
+		const double seconds = n * UNITS[i].seconds;
+		if (end == text || strcmp(end, UNITS[i].name) != 0 || !(seconds >= 0.1) ||
+		    !(seconds <= 366 * 86400.0))
+			continue;
+		g->job->every = seconds;
+		return 0;
+	}
+	return given_refuse(option, text,
+			    "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms",
+			    fail);
+}
+
+static int read_merge(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	g->job->merge_some = text && strcmp(text, "some") == 0;
+	if (!text || g->job->merge_some)
+		return 0;
+	return given_refuse(
+		option, text,
+		"must be \"some\" (parts may be missing) or nothing; files come after a space",
+		fail);
+}
+
+static int read_plot(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	if (text && text[0] == '=') /* -p=log, as in --plot=log */
+		text++;
+	if (text && strcmp(text, "log") != 0)
+		return given_refuse(option, text, "must be log, or nothing", fail);
+	g->job->plot = text ? PLOT_LOG : PLOT_LINEAR;
+	g->job->style.picture.log = text != NULL;
+	return 0;
+}
+
+static int read_device(struct given *g, enum option_row option, const char *text, struct fail *fail)
+{
+	static const char *const WORDS[] = {"auto", "cpu", "gpu", "gpu:all", NULL};
+	struct job *const job = g->job;
 	const bool gpu = strncmp(text, "gpu", 3) == 0 && (text[3] == '\0' || text[3] == ':');
 
 	job->device = strcmp(text, "cpu") == 0 ? DEVICE_CPU : gpu ? DEVICE_GPU : DEVICE_AUTO;
@@ -103,249 +378,203 @@ static int parse_device(struct job *job, const char *text, struct fail *fail)
 	while (*p >= '0' && *p <= '9')
 		p += p[1] == ',' && p[2] != '\0' ? 2 : 1;
 	const bool list = *p == '\0' && p > job->gpus && p - job->gpus < 100;
-	if ((gpu && !list && strcmp(job->gpus, "all") != 0) ||
-	    (!gpu && strcmp(text, "auto") != 0 && strcmp(text, "cpu") != 0))
-		return options_refuse_device(fail, text);
-	return 0;
+	if (gpu ? list || strcmp(job->gpus, "all") == 0
+		: job->device == DEVICE_CPU || strcmp(text, "auto") == 0)
+		return 0;
+	return refuse_word(option, text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", WORDS, fail);
+}
+
+/* ---- words ---- */
+
+/* What getopt returns for an option without a letter. */
+#define NUMBERED 256
+
+/* The tables of getopt. The leading colon of the letters keeps it from printing messages. */
+static void make_tables(struct option names[OPTIONS + 1], char letters[3 * OPTIONS + 2])
+{
+	char *p = letters;
+
+	*p++ = ':';
+	for (int i = 0; i < OPTIONS; i++) {
+		const struct row *const o = &ROWS[i];
+		const int value = !o->value            ? no_argument
+				  : o->value[0] == '[' ? optional_argument
+						       : required_argument;
+		names[i] = (struct option){o->name, value, NULL, NUMBERED + i};
+		if (o->letter == 0)
+			continue;
+		*p++ = o->letter;
+		for (int k = 0; k < value; k++)
+			*p++ = ':';
+	}
+	*p = '\0';
+	names[OPTIONS] = (struct option){NULL, 0, NULL, 0};
+}
+
+_Static_assert(no_argument == 0 && required_argument == 1 && optional_argument == 2,
+	       "as many colons in the letters");
+
+/* The row of what getopt returned, or left in optopt; OPTIONS: none. */
+static enum option_row row_of(int value)
+{
+	int i = value >= NUMBERED ? value - NUMBERED : 0;
+
+	while (value < NUMBERED && i < OPTIONS && (value == 0 || ROWS[i].letter != value))
+		i++;
+	return (enum option_row)i;
 }
 
 /*
- * Sets what an option without an argument stands for; it cannot be wrong. False: `option` takes an
- * argument.
+ * Explains why getopt returned '?' or ':'. It leaves in optopt the unknown letter, or the option that
+ * is used wrongly, or 0 if a long name is unknown or short for several. Always -1.
  */
-static bool set_flag(struct job *job, struct given *g, int option)
+static int refuse(int result, char **argv, struct fail *fail)
 {
-	switch (option) {
-	case OPT_MOD:
-		g->way[AXIS_MOD] = "";
-		return true;
-	case OPT_AUTO:
-		g->way[AXIS_AUTO] = "";
-		return true;
-	case 'q':
-	case 'v':
-		job->quiet = option == 'q';
-		job->verbose = option == 'v';
-		return true;
-	case OPT_IGNORE_TAIL:
-		job->source.ignore_tail = true;
-		return true;
-	case OPT_ZSTD:
-		job->source.zstd = true;
-		return true;
-	case OPT_RAW:
-		job->source.raw = true;
-		return true;
-	case OPT_CLAMP:
-		job->axis.clamp = true;
-		return true;
-	case OPT_CLOSED:
-		job->axis.edges.closed = true;
-		return true;
-	case OPT_NO_HEADER:
-		job->style.header = false;
-		return true;
-	case OPT_NONZERO:
-		job->style.nonzero = true;
-		return true;
-	case OPT_FLOW:
-		job->style.flow = true;
-		return true;
-	case OPT_STATS:
-		job->stats = true;
-		return true;
-	case OPT_TEE:
-		job->tee = true;
-		return true;
-	case OPT_PROGRESS:
-	case OPT_NO_PROGRESS:
-		job->progress = option == OPT_PROGRESS ? PROGRESS_ALWAYS : PROGRESS_NEVER;
-		return true;
-	default:
-		return false;
+	const char *const word = argv[optind - 1];
+	const int length = (int)strcspn(word, "=");
+	const enum option_row known = row_of(optopt);
+	const char *names[OPTIONS + 1], *near = NULL;
+	char text[64], list[512] = "";
+	size_t n = 0, used = 0;
+
+	if (result == ':' && optopt < NUMBERED)
+		return fail_set(fail, STATUS_USAGE,
+				"option '-%c' needs a value (gpuhist -h lists them)", optopt);
+	if (known < OPTIONS && result == ':')
+		return fail_set(fail, STATUS_USAGE,
+				"option '--%s' needs a value (gpuhist -h lists them)",
+				ROWS[known].name);
+	if (known < OPTIONS)
+		return fail_set(fail, STATUS_USAGE, "option '--%s' takes no value",
+				ROWS[known].name);
+	if (optopt != 0)
+		return fail_set(fail, STATUS_USAGE, "unknown option '-%c' (gpuhist -h lists them)",
+				optopt);
+	for (int i = 0; i < OPTIONS; i++) {
+		names[i] = ROWS[i].name;
+		if (length > 2 && strncmp(names[i], word + 2, (size_t)length - 2) == 0)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s",
+						 n++ > 0 ? ", " : "", names[i]);
 	}
+	names[OPTIONS] = NULL;
+	if (n > 1)
+		return fail_set(fail, STATUS_USAGE, "option '%.*s' is ambiguous: %s", length, word,
+				list);
+	if (length < (int)sizeof(text)) {
+		snprintf(text, sizeof(text), "%.*s", length - 2, word + 2);
+		for (char *p = text; *p; p++)
+			*p = (char)(*p == '_' ? '-' : *p);
+		near = nearest(text, names);
+	}
+	if (near)
+		return fail_set(fail, STATUS_USAGE,
+				"unknown option '%.*s': did you mean --%s? (gpuhist -h lists all)",
+				length, word, near);
+	return fail_set(fail, STATUS_USAGE, "unknown option '%.*s' (gpuhist -h lists them)",
+			length > 2 ? length : (int)strlen(word), word);
 }
 
-/* Parses the argument of an option that takes one. */
-static int parse_argument(struct job *job, struct given *g, int option, const char *text,
-			  struct fail *fail)
-{
-	char hint[SAMPLE_HINT];
-	uint64_t n;
+/* ---- in a document ---- */
 
-	switch (option) {
-	case 't':
-		job->source.typed = job->source.type_said = true;
-		if (sample_type_parse(&job->type, text) == 0)
-			return 0;
-		sample_type_hint(hint, text);
-		return options_usage(fail, "--type", text, hint);
-	case 'b':
-		return options_bins(g, text, fail);
-	case 'r':
-		return options_range(job, g, text, fail);
-	case OPT_LOG:
-		return options_log(job, g, text, fail);
-	case OPT_EDGES:
-		return options_edges(job, g, text, fail);
-	case 'S':
-		if (number_parse_size(&job->source.skip, text) != 0)
-			return options_refuse_size(fail, "--skip", text,
-						   "must be a number of bytes below 2^64, " SIZES,
-						   0, UINT64_MAX);
-		return 0;
-	case 'n':
-		if (number_parse_size(&job->source.limit, text) != 0)
-			return options_refuse_size(fail, "--count", text,
-						   "must be a number of records below 2^64, such "
-						   "as 1000, 64K, 1M or 0x200",
-						   0, UINT64_MAX);
-		return 0;
-	case 'c':
-		return layout_option_channels(&job->layout_options, text, fail);
-	case OPT_RECORD:
-		return layout_option_record(&job->layout_options, text, fail);
-	case OPT_OFFSET:
-		return layout_option_offset(&job->layout_options, text, fail);
-	case OPT_ROWS:
-		return layout_option_rows(&job->layout_options, text, fail);
-	case 'C':
-		g->counter = true;
-		if (counter_parse(&job->style.counter, text) != 0)
-			return options_refuse_counter(fail, text);
-		return 0;
-	case 'f':
-		return options_format(job, text, fail);
-	case 'o':
-		job->output = text;
-		job->output_named = true;
-		return 0;
-	case 'T':
-		if (number_parse_count(&n, text) != 0 || n > THREADS_MAX)
-			return options_usage(fail, "--threads", text,
-					     "must be a number from 1 to 4096, or 0 for all cores");
-		job->threads = (unsigned)n;
-		return 0;
-	case 'M':
-		if (number_parse_size(&job->memory, text) != 0 || job->memory == 0)
-			return options_refuse_size(
-				fail, "--memory", text,
-				"must be a number of bytes from 1 to 2^64 - 1, " SIZES, 1,
-				UINT64_MAX);
-		job->memory_text = text;
-		return 0;
-	case 'p':
-		return options_plot(job, text, fail);
-	case OPT_INTO:
-		job->into = text;
-		return 0;
-	case OPT_EVERY:
-		return options_every(job, text, fail);
-	case OPT_MERGE:
-		return options_merge(job, text, fail);
-	case OPT_PART:
-		return options_part(job, g, text, fail);
-	case OPT_DEVICE:
-		return parse_device(job, text, fail);
-	default:
-		return fail_set(fail, STATUS_USAGE, "option %d is not handled", option);
+/* The value in its one spelling. False: it is as if the option was not given. */
+static bool value_of(const struct given *g, enum option_row option, char digits[2 * NUMBER_TEXT],
+		     const char **value)
+{
+	const struct layout_options *const o = &g->job->layout_options;
+	uint64_t n = g->number[option];
+
+	*value = digits;
+	if (option == OPT_TYPE) {
+		*value = g->job->type.name;
+	} else if (option == OPT_ROWS) {
+		snprintf(digits, 2 * NUMBER_TEXT, "%lu:%lu", (unsigned long)o->width,
+			 (unsigned long)o->pitch);
+	} else if (ROWS[option].must || (option == OPT_CHANNELS && !o->last)) {
+		n = option == OPT_CHANNELS ? o->channels : n;
+		number_format_count(digits, n);
+		return (option != OPT_SKIP || n > 0) && (option != OPT_COUNT || n < UINT64_MAX);
+	} else {
+		*value = g->text[option];
 	}
+	return true;
+}
+
+/* Adds a value so that a shell reads it back; returns where it ends. */
+static char *quote(char *to, const char *value)
+{
+	static const char PLAIN[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+	const bool plain = *value != '\0' && value[strspn(value, PLAIN)] == '\0';
+
+	if (!plain)
+		*to++ = '\'';
+	for (; *value; value++)
+		to += sprintf(to, *value == '\'' ? "'\\''" : "%c", *value);
+	if (!plain)
+		*to++ = '\'';
+	*to = '\0';
+	return to;
 }
 
 /*
- * Makes the layout and the axis, if no input can have a header. Otherwise the run makes them again,
- * and only then is it known whether they must be refused.
+ * The options that decide what is counted, in one order, so that the runs of parts and that of the
+ * whole say the same, wherever they write and whatever counts.
  */
-static int check_type(struct job *job, struct fail *fail)
+static int write_down(const struct given *g, struct fail *fail)
 {
-	const bool open = job->source.headers && (!job->source.typed || job->layout_options.last);
-	struct axis axis;
-	struct fail unused = {.status = STATUS_OK};
+	char digits[2 * NUMBER_TEXT];
+	size_t room = 1;
 
-	job->source.record = job->type.bytes;
-	if (job_layout(job, NULL, open ? &unused : fail) != 0 || open)
-		return open ? 0 : -1;
-	if (job_axis(&axis, job, fail) != 0)
-		return -1;
-	edges_free(&axis.edges);
+	for (int i = 0; i < OPTIONS; i++)
+		room += 64 + 2 * NUMBER_TEXT + 4 * (g->text[i] ? strlen(g->text[i]) : 0);
+	char *to = g->job->options = malloc(room);
+	if (!to) {
+		errno = ENOMEM;
+		return fail_errno(fail, "options");
+	}
+	*to = '\0';
+	for (int i = 0; i < OPTIONS; i++) {
+		const char *value;
+		if (g->at[i] == 0 || ROWS[i].about != DECIDES ||
+		    !value_of(g, (enum option_row)i, digits, &value))
+			continue;
+		to += sprintf(to, "%s--%s%s", to > g->job->options ? " " : "", ROWS[i].name,
+			      ROWS[i].value ? "=" : "");
+		if (ROWS[i].value)
+			to = quote(to, value);
+	}
 	return 0;
 }
 
-static bool names_tell(const struct job *job)
-{
-	struct sample_type type;
-	struct fail unused = {.status = STATUS_OK};
-	uint32_t channels;
-
-	return job_named(job, &type, &channels, &unused) != 0;
-}
-
-static unsigned threads_of_cores(void)
-{
-	const unsigned n = cores_usable();
-
-	return n < THREADS_MAX ? n : THREADS_MAX;
-}
-
-/* -M where it was not given. */
-static void choose_memory(struct job *job)
-{
-	const uint64_t each = job->threads * MEMORY_EACH, quarter = memory_usable() / 4;
-	const uint64_t wanted = each > MEMORY_LEAST ? each : MEMORY_LEAST;
-	const uint64_t mib = (wanted < quarter ? wanted : quarter) >> 20;
-
-	job->memory = (mib > 0 ? mib : 1) << 20;
-	snprintf(job->memory_default, sizeof(job->memory_default), "%lluM",
-		 (unsigned long long)job->memory >> 20);
-	job->memory_text = job->memory_default;
-}
+/* ---- all of it ---- */
 
 enum options_result options_parse(struct job *job, int argc, char **argv, struct fail *fail)
 {
 	static char *const STDIN[] = {"-", NULL};
-	struct given g = {.bins = 0};
+	struct given g = {.job = job};
+	struct option names[OPTIONS + 1];
+	char letters[3 * OPTIONS + 2];
+	unsigned words = 0;
 
-	*job = (struct job){
-		.source.limit = UINT64_MAX,
-		.gpus = "0",
-		.style.header = true,
-	};
+	*job = (struct job){.gpus = "0"};
 	sample_type_parse(&job->type, "u32");
-	for (int option;
-	     (option = getopt_long(argc, argv, options_letters, options_long, NULL)) != -1;) {
-		if (option == 'h')
-			return OPTIONS_HELP;
-		if (option == 'V')
-			return OPTIONS_VERSION;
-		if (option == '?' || option == ':') {
-			options_refuse(option, argv, fail);
+	make_tables(names, letters);
+	for (int result; (result = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
+		const enum option_row option = row_of(result);
+		if (option == OPT_HELP || option == OPT_VERSION)
+			return option == OPT_HELP ? OPTIONS_HELP : OPTIONS_VERSION;
+		if (result == '?' || result == ':') {
+			refuse(result, argv, fail);
 			return OPTIONS_FAILED;
 		}
-		if (!set_flag(job, &g, option) &&
-		    parse_argument(job, &g, option, optarg, fail) != 0) {
-			options_one_dash(argv, fail);
+		if (ROWS[option].read && ROWS[option].read(&g, option, optarg, fail) != 0)
 			return OPTIONS_FAILED;
-		}
-		options_note(&g, option_by_value(option)->name);
+		g.at[option] = ++words;
+		g.text[option] = optarg;
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;
-	job->words = argv + 1;
-	job->word_count = (size_t)(optind - 1);
-	job->source.headers = !job->source.raw;
-	job->source.type = job->type;
-	job->source.type_said |= names_tell(job);
-	if (job->threads == 0)
-		job->threads = threads_of_cores();
-	if (!job->memory_text)
-		choose_memory(job);
-	if (job->merge ? options_settle_merge(&g, fail) != 0
-		       : options_settle_bins(job, &g, fail) != 0 || check_type(job, fail) != 0)
-		return OPTIONS_FAILED;
-	if (options_settle_part(job, &g, fail) != 0 || options_settle_output(job, &g, fail) != 0 ||
-	    options_text(job, &g, fail) != 0)
-		return OPTIONS_FAILED;
-	return OPTIONS_RUN;
+	return settle(&g, fail) == 0 && write_down(&g, fail) == 0 ? OPTIONS_RUN : OPTIONS_FAILED;
 }
 
 void options_free(struct job *job)
@@ -354,6 +583,28 @@ void options_free(struct job *job)
 	free(job->options);
 	free(job->output_part);
 	job->edges = NULL;
-	job->options = NULL;
-	job->output_part = NULL;
+	job->options = job->output_part = NULL;
+}
+
+int options_wait(const struct job *job, int words, struct fail *fail)
+{
+	char help[OPTIONS_TEXT];
+	bool reads = false;
+
+	for (size_t i = 0; i < job->source.path_count; i++)
+		reads |= path_is_stdin(job->source.paths[i]);
+	if (!reads || !isatty(STDIN_FILENO))
+		return 0;
+	if (words > 1) {
+		msg_note(
+			"waiting for %s on standard input, a terminal: end with Ctrl-D; or "
+			"gpuhist %s, or COMMAND | gpuhist%s",
+			job->merge ? "JSON histograms" : "samples",
+			job->merge ? "--merge FILE.json..." : "FILE", job->merge ? " --merge" : "");
+		return 0;
+	}
+	options_help(help);
+	msg_text(help);
+	return fail_set(fail, STATUS_USAGE,
+			"nothing to count: name a FILE, or pipe samples in: COMMAND | gpuhist");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* options: argv to a job; only the options files know flags. */
+/* options: argv to a job; only options.c and settle.c know flags. Main thread. */
 #ifndef GPUHIST_OPTIONS_H
 #define GPUHIST_OPTIONS_H
 
@@ -16,5 +16,17 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 
 /* Frees what the job owns. No run of the job may be left. */
 void options_free(struct job *job);
+
+/* What -h prints, one screen, and -V: the version and what this build holds. */
+#define OPTIONS_TEXT 2048
+void options_help(char text[OPTIONS_TEXT]);
+void options_version(char text[OPTIONS_TEXT]);
+
+/*
+ * For a user at a keyboard who may not know that the program waits for standard input: if that is an
+ * input and a terminal, says what is expected and how it ends. If moreover the command line has no
+ * words but the command's name (words is 1), prints the help to stderr: -1 and STATUS_USAGE.
+ */
+int options_wait(const struct job *job, int words, struct fail *fail);
 
 #endif

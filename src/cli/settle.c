@@ -1,0 +1,398 @@
+/* SPDX-License-Identifier: MIT */
+/* settle: what was given to a job: what goes with what, and what follows from several options together. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/cores.h"
+#include "base/path.h"
+#include "cli/launcher.h"
+#include "cli/options_given.h"
+#include "cli/picture.h"
+#include "output/output.h"
+
+#define MEMORY_LEAST ((uint64_t)256 << 20)
+#define MEMORY_EACH ((uint64_t)32 << 20) /* of a thread */
+
+/* ---- what does not go together ---- */
+
+static const struct {
+	enum option_row one, other;
+	const char *why;
+} APART[] = {
+	{OPT_RECORD, OPT_ROWS, "each of them says what a record is"},
+	{OPT_PART, OPT_TEE, "an input that is passed on is read whole"},
+	{OPT_PART, OPT_INTO,
+	 "a file that parts were added to cannot tell which are in it; give each part a file by "
+	 "-o, and add them by --merge"},
+};
+
+static int check_together(const struct given *g, struct fail *fail)
+{
+	enum option_row counts = OPTIONS;
+
+	for (enum option_row i = 0; i < OPTIONS; i++)
+		if (g->at[i] > 0 && option_counts(i) &&
+		    (counts == OPTIONS || g->at[i] < g->at[counts]))
+			counts = i;
+	if (g->job->merge && counts != OPTIONS)
+		return fail_set(fail, STATUS_USAGE,
+				"--%s: does not go with --merge, which adds what was counted "
+				"before",
+				option_name(counts));
+	for (size_t i = 0; i < sizeof(APART) / sizeof(APART[0]); i++)
+		if (g->at[APART[i].one] > 0 && g->at[APART[i].other] > 0)
+			return fail_set(fail, STATUS_USAGE, "--%s: not with --%s: %s",
+					option_name(APART[i].one), option_name(APART[i].other),
+					APART[i].why);
+	if (g->at[OPT_OFFSET] > 0 && g->at[OPT_RECORD] == 0)
+		return given_refuse(OPT_OFFSET, g->text[OPT_OFFSET],
+				    "needs --record, the size of the records", fail);
+	return 0;
+}
+
+/* ---- what each option says by itself ---- */
+
+/* -M where it was not given. */
+static void choose_memory(struct job *job)
+{
+	const uint64_t each = job->threads * MEMORY_EACH, quarter = memory_usable() / 4;
+	const uint64_t wanted = each > MEMORY_LEAST ? each : MEMORY_LEAST;
+	const uint64_t mib = (wanted < quarter ? wanted : quarter) >> 20;
+
+	job->memory = (mib > 0 ? mib : 1) << 20;
+	snprintf(job->memory_default, sizeof(job->memory_default), "%lluM",
+		 (unsigned long long)job->memory >> 20);
+	job->memory_text = job->memory_default;
+}
+
+static void take(const struct given *g)
+{
+	struct job *const job = g->job;
+	const unsigned *const at = g->at;
+	const uint64_t *const n = g->number;
+
+	job->source.typed = at[OPT_TYPE] > 0;
+	job->source.skip = n[OPT_SKIP];
+	job->source.limit = at[OPT_COUNT] > 0 ? n[OPT_COUNT] : UINT64_MAX;
+	job->source.ignore_tail = at[OPT_IGNORE_TAIL] > 0;
+	job->source.raw = at[OPT_RAW] > 0;
+	job->source.headers = !job->source.raw;
+	job->source.zstd = at[OPT_ZSTD] > 0;
+	job->layout_options.record = (uint32_t)n[OPT_RECORD];
+	job->layout_options.record_text = g->text[OPT_RECORD];
+	job->layout_options.offset = (uint32_t)n[OPT_OFFSET];
+	job->layout_options.rows_text = g->text[OPT_ROWS];
+	job->axis.clamp = at[OPT_CLAMP] > 0;
+	job->axis.edges.closed = at[OPT_CLOSED] > 0;
+	job->output = g->text[OPT_OUTPUT];
+	job->output_named = at[OPT_OUTPUT] > 0;
+	job->into = g->text[OPT_INTO];
+	job->merge = at[OPT_MERGE] > 0;
+	job->tee = at[OPT_TEE] > 0;
+	job->stats = at[OPT_STATS] > 0;
+	job->style.header = at[OPT_NO_HEADER] == 0;
+	job->style.nonzero = at[OPT_NONZERO] > 0;
+	job->style.flow = at[OPT_FLOW] > 0;
+	job->threads = (unsigned)n[OPT_THREADS];
+	if (job->threads == 0)
+		job->threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
+	job->memory = n[OPT_MEMORY];
+	job->memory_text = g->text[OPT_MEMORY];
+	if (at[OPT_MEMORY] == 0)
+		choose_memory(job);
+	/* Of these the last one counts. */
+	job->quiet = at[OPT_QUIET] > at[OPT_VERBOSE];
+	job->verbose = at[OPT_VERBOSE] > at[OPT_QUIET];
+	job->progress = at[OPT_PROGRESS] > at[OPT_NO_PROGRESS]   ? PROGRESS_ALWAYS
+			: at[OPT_NO_PROGRESS] > at[OPT_PROGRESS] ? PROGRESS_NEVER
+								 : PROGRESS_TERMINAL;
+}
+
+/* ---- bins and records ---- */
+
+/* There is at most one way to bin, and it gets as many bins as it has. */
+static int settle_bins(const struct given *g, struct fail *fail)
+{
+	static const enum option_row WAYS[AXIS_DEFAULT] = {
+		[AXIS_RANGE] = OPT_RANGE, [AXIS_LOG] = OPT_LOG,   [AXIS_EDGES] = OPT_EDGES,
+		[AXIS_MOD] = OPT_MOD,     [AXIS_AUTO] = OPT_AUTO,
+	};
+	struct job *const job = g->job;
+	struct edges_spec *const spec = &job->axis.edges;
+
+	spec->kind = AXIS_DEFAULT;
+	spec->bins = (uint32_t)g->number[OPT_BINS];
+	for (enum axis_kind kind = 0; kind < AXIS_DEFAULT; kind++) {
+		if (WAYS[kind] == OPT_TYPE || g->at[WAYS[kind]] == 0)
+			continue;
+		if (spec->kind != AXIS_DEFAULT)
+			return fail_set(fail, STATUS_USAGE,
+					"--%s and --%s: only one way to bin can be asked for",
+					option_name(WAYS[spec->kind]), option_name(WAYS[kind]));
+		spec->kind = kind;
+	}
+	if (spec->kind == AXIS_RANGE || spec->kind == AXIS_LOG)
+		job->bins_text = g->text[WAYS[spec->kind]];
+	if (spec->kind == AXIS_LOG && spec->bins > BINS_LOG_MAX)
+		return given_refuse(OPT_BINS, g->text[OPT_BINS],
+				    "--log takes at most 1048576 (2^20)", fail);
+	if (spec->kind != AXIS_EDGES)
+		return 0;
+	if (spec->bins != 0 && spec->bins != g->edges - 1)
+		return fail_set(fail, STATUS_USAGE,
+				"--bins %s: --edges gives %zu edges, which make %zu bin%s",
+				g->text[OPT_BINS], g->edges, g->edges - 1,
+				g->edges == 2 ? "" : "s");
+	spec->bins = (uint32_t)(g->edges - 1);
+	spec->list = job->edges;
+	return 0;
+}
+
+/*
+ * Makes the layout and the axis, if no input can have a header. Otherwise the run makes them again,
+ * and only then is it known whether they must be refused.
+ */
+static int settle_type(struct job *job, struct fail *fail)
+{
+	const bool open = job->source.headers && (!job->source.typed || job->layout_options.last);
+	struct axis axis;
+	struct fail unused = {.status = STATUS_OK};
+	struct sample_type type;
+	uint32_t channels;
+
+	job->source.type = job->type;
+	job->source.record = job->type.bytes;
+	job->source.type_said = job->source.typed || job_named(job, &type, &channels, &unused) != 0;
+	if (job_layout(job, NULL, open ? &unused : fail) != 0 || open)
+		return open ? 0 : -1;
+	if (job_axis(&axis, job, fail) != 0)
+		return -1;
+	edges_free(&axis.edges);
+	return 0;
+}
+
+/* ---- parts ---- */
+
+/* Makes -o with %K and %N replaced, in memory that the job owns. *named: %K is in it. */
+static int name_part(struct job *job, bool *named, struct fail *fail)
+{
+	/* up to ten digits replace two characters */
+	const size_t room = 5 * strlen(job->output) + 1;
+	char *to = job->output_part = malloc(room);
+
+	if (!to) {
+		errno = ENOMEM;
+		return fail_errno(fail, "options");
+	}
+	for (const char *p = job->output; *p; p++) {
+		const bool mark = *p == '%';
+		p += mark;
+		if (mark && *p != 'K' && *p != 'N' && *p != '%')
+			return given_refuse(OPT_OUTPUT, job->output,
+					    "with --part, K (the part's number), N (how many there "
+					    "are) or % must follow each %",
+					    fail);
+		if (mark && *p != '%')
+			to += sprintf(
+				to, "%lu",
+				(unsigned long)(*p == 'K' ? job->source.part : job->source.parts));
+		else
+			*to++ = *p;
+		*named |= mark && *p == 'K';
+	}
+	*to = '\0';
+	job->output = job->output_part;
+	return 0;
+}
+
+/* Which part this is, and its -o. */
+static int settle_part(struct job *job, const struct given *g, struct fail *fail)
+{
+	const bool ask = g->at[OPT_PART] > 0 && job->source.parts == 0; /* auto */
+	struct launched launched;
+	struct stat st;
+	bool named = false;
+
+	if (g->at[OPT_PART] == 0)
+		return 0;
+	if (ask && launcher_part(&launched, fail) != 0)
+		return -1;
+	if (ask) {
+		job->source.part = launched.part;
+		job->source.parts = launched.parts;
+		job->part_variable = launched.variable;
+	}
+	if (!job->output || output_descriptor(job->output) >= 0)
+		return 0;
+	if (name_part(job, &named, fail) != 0)
+		return -1;
+	/* A file, existing or not, that all parts would replace. */
+	if (ask && !named && job->source.parts > 1 && output_descriptor(job->output) < 0 &&
+	    (stat(job->output, &st) != 0 || S_ISREG(st.st_mode)))
+		return given_refuse(OPT_OUTPUT, g->text[OPT_OUTPUT],
+				    "is one file for all parts: with --part=auto %K in it becomes "
+				    "the part's number",
+				    fail);
+	return 0;
+}
+
+/* ---- where the output goes ---- */
+
+/* -1: an input is the same file as this output, NULL for standard output. */
+static int check_inputs(const struct job *job, const char *output, struct fail *fail)
+{
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (output_is_input(output, job->source.paths[i]))
+			return fail_set(fail, STATUS_USAGE, "%s: is both input and output",
+					path_shown(job->source.paths[i]));
+	return 0;
+}
+
+/* With --tee nothing else may be written to standard output. */
+static int check_tee(const struct job *job, struct fail *fail)
+{
+	/* --into without -f and -o writes nothing else. */
+	if (!job->output && (!job->into || job->format))
+		return fail_set(fail, STATUS_USAGE,
+				"--tee: standard output is for the input's bytes: -o FILE must say "
+				"where the histogram goes");
+	if (job->output && output_is_stdout(job->output))
+		return given_refuse(OPT_OUTPUT, job->output,
+				    "is standard output, which is for the input's bytes with --tee",
+				    fail);
+	return check_inputs(job, NULL, fail);
+}
+
+/*
+ * What is replaced while the run goes on must be a file, in a format that can say that it is
+ * partial.
+ */
+static int check_every(const struct job *job, struct fail *fail)
+{
+	struct stat st;
+
+	if (!job->output || output_descriptor(job->output) >= 0)
+		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
+				job->output && strcmp(job->output, "-") != 0 ? job->output
+									     : "standard output");
+	if (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode))
+		return fail_set(fail, STATUS_USAGE,
+				"--every needs -o FILE: %s is not a regular file", job->output);
+	if (!job->format->partial)
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--every: %s cannot say that counts are partial: json, plot and svg can",
+			job->format->name);
+	return 0;
+}
+
+/* Do both names mean the same file, even if neither exists yet? */
+static bool same_file(const char *a, const char *b)
+{
+	char target_a[PATH_MAX], target_b[PATH_MAX];
+	struct fail unused = {.status = STATUS_OK};
+
+	return output_is_input(a, b) ||
+	       (output_resolve(target_a, a, &unused) == 0 &&
+		output_resolve(target_b, b, &unused) == 0 && strcmp(target_a, target_b) == 0);
+}
+
+static int settle_into(struct job *job, struct fail *fail)
+{
+	const size_t length = strlen(job->into);
+
+	if (length < 5 || strcasecmp(job->into + length - 5, ".json") != 0)
+		return given_refuse(OPT_INTO, job->into,
+				    "must be the name of a file, and end in .json", fail);
+	if (job->output && output_descriptor(job->output) < 0 && same_file(job->output, job->into))
+		return given_refuse(OPT_INTO, job->into, "is the file of --output too", fail);
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (output_is_input(job->into, job->source.paths[i]))
+			return given_refuse(OPT_INTO, job->into, "is an input too", fail);
+	if (!job->output_named && !job->format) {
+		job->output_none = true;
+		job->format = format_find("json");
+	}
+	return 0;
+}
+
+/* What the format can write. */
+static int check_format(const struct job *job, struct fail *fail)
+{
+	const struct format *const format = job->format;
+	const struct style *const style = &job->style;
+	char list[FORMAT_LIST];
+
+	if (!format->rows && (style->flow || !style->header)) {
+		format_list(list, FORMATS_ROWS, "and");
+		return fail_set(fail, STATUS_USAGE, "--flow and --no-header are for %s, not %s",
+				list, format->name);
+	}
+	if (!format->rows && !format->sparse && style->nonzero) {
+		format_list(list, FORMATS_NONZERO, "and");
+		return fail_set(fail, STATUS_USAGE, "--nonzero is for %s, not %s", list,
+				format->name);
+	}
+	if (job->merge_some && strcmp(format->name, "json") != 0)
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--merge=some: %s cannot say which parts it holds: only json can (-f json)",
+			format->name);
+	if (!(format->counters & 1u << style->counter))
+		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it",
+				format->name, counter_name(style->counter));
+	if (format->binary && !job->output_named && isatty(STDOUT_FILENO))
+		return fail_set(fail, STATUS_USAGE,
+				"standard output is a terminal, and %s counters are binary (-o - "
+				"writes them all the same)",
+				format->name);
+	return 0;
+}
+
+/* With -f the user has decided, so the suffix is not checked. */
+static int settle_output(struct job *job, const struct given *g, struct fail *fail)
+{
+	char why[FORMAT_WHY];
+
+	if (job->output && job->output[0] == '\0')
+		return given_refuse(OPT_OUTPUT, "", "is not a file name", fail);
+	/* -p takes its value without a blank: after one, "log" is a FILE. */
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (job->plot == PLOT_LINEAR && strcmp(job->source.paths[i], "log") == 0 &&
+		    access("log", F_OK) != 0)
+			return fail_set(fail, STATUS_USAGE,
+					"log: no such file: did you mean --plot=log?");
+	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
+		return -1;
+	if (!job->format && !(job->format = format_of_path(job->output, why)))
+		return given_refuse(OPT_OUTPUT, job->output, why, fail);
+	const int fd = output_descriptor(job->output);
+	picture_settle(&job->style.picture, fd);
+	/* One picture on one screen is enough. */
+	if (job->format->write == write_plot && fd == STDOUT_FILENO && isatty(STDOUT_FILENO) &&
+	    isatty(STDERR_FILENO))
+		job->plot = PLOT_NONE;
+	if (g->at[OPT_COUNTER] == 0)
+		job->style.counter = job->format->counter;
+	if (check_format(job, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
+		return -1;
+	/* All documents are read before one is written. */
+	return job->merge || job->output_none ? 0 : check_inputs(job, job->output, fail);
+}
+
+int settle(const struct given *g, struct fail *fail)
+{
+	struct job *const job = g->job;
+
+	take(g);
+	if (check_together(g, fail) != 0)
+		return -1;
+	if (!job->merge && (settle_bins(g, fail) != 0 || settle_type(job, fail) != 0))
+		return -1;
+	return settle_part(job, g, fail) != 0 ? -1 : settle_output(job, g, fail);
+}
