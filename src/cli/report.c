@@ -4,24 +4,43 @@
 
 #include <stdio.h>
 
+#include "base/path.h"
 #include "cli/msg.h"
 
 typedef unsigned long long ull;
+
+/* "1 input", "2 inputs" */
+#define COUNTED "%llu %s%s"
+#define COUNT(n, what) (ull)(n), what, (n) == 1 ? "" : "s"
+
+/* ---- warnings ---- */
 
 static void warn_saturated(const struct style *style, const struct hist *hist)
 {
 	const ull max = counter_max(style->counter);
 	const ull bins = hist_exceeding(hist, max);
 	const ull rows = style->flow ? hist_rows_exceeding(hist, max) : 0;
-	const char *bins_s = bins == 1 ? "" : "s", *rows_s = rows == 1 ? "" : "s";
 
+	if (style->counter < COUNTER_SAT8)
+		return;
 	if (bins > 0 && rows > 0)
-		msg_warning("%llu bin%s and %llu row%s of --flow saturated at %llu", bins, bins_s,
-			    rows, rows_s, max);
+		msg_warning(COUNTED " and " COUNTED " of --flow saturated at %llu",
+			    COUNT(bins, "bin"), COUNT(rows, "row"), max);
 	else if (bins > 0)
-		msg_warning("%llu bin%s saturated at %llu", bins, bins_s, max);
+		msg_warning(COUNTED " saturated at %llu", COUNT(bins, "bin"), max);
 	else if (rows > 0)
-		msg_warning("%llu row%s of --flow saturated at %llu", rows, rows_s, max);
+		msg_warning(COUNTED " of --flow saturated at %llu", COUNT(rows, "row"), max);
+}
+
+static void warn_outside(const struct hist *hist, const char *advice)
+{
+	const struct hist_flow flow = hist_flow_sum(hist);
+	const uint64_t outside = flow.under + flow.over + flow.nan;
+
+	if (outside > 0)
+		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s",
+			    (ull)outside, (ull)hist->samples, (ull)flow.under, (ull)flow.over,
+			    (ull)flow.nan, advice);
 }
 
 #define ADVICE 256
@@ -30,31 +49,28 @@ static void warn_saturated(const struct style *style, const struct hist *hist)
 static void name_range(char *advice, size_t room, const struct hist *hist, bool value_is_bin)
 {
 	const bool is_float = hist->axis.type.kind == SAMPLE_FLOAT;
+	const enum axis_kind kind = hist->axis.kind;
 	char least[NUMBER_TEXT], greatest[NUMBER_TEXT], past[NUMBER_TEXT];
-	const unsigned values = (unsigned)(hist->greatest - hist->least) + 1;
 
 	number_format(least, hist->least);
 	number_format(greatest, hist->greatest);
 	number_format(past, hist->greatest + 1);
-	if (hist->axis.kind == AXIS_LOG ||
-	    hist->axis.kind == AXIS_EDGES) /* other edges are the user's choice */
-		snprintf(advice, room, "; %svalues are from %s to %s", is_float ? "finite " : "",
-			 least, greatest);
-	else if (is_float && hist->least == hist->greatest)
-		snprintf(advice, room, "; all finite values are %s", least);
-	else if (is_float)
-		snprintf(advice, room,
-			 "; finite values are from %s to %s: -r %s:%s --closed covers them", least,
-			 greatest, least, greatest);
-	else if (value_is_bin && hist->axis.kind == AXIS_VALUES && hist->least >= 0)
-		snprintf(advice, room, "; values are from %s to %s: -b %s covers them", least,
-			 greatest, past);
+	const int used = snprintf(advice, room, "; %svalues are from %s to %s",
+				  is_float ? "finite " : "", least, greatest);
+	advice += used;
+	room -= (size_t)used;
+	/* Other edges are the user's choice. */
+	if (kind == AXIS_LOG || kind == AXIS_EDGES || (is_float && hist->least == hist->greatest))
+		return;
+	if (is_float)
+		snprintf(advice, room, ": -r %s:%s --closed covers them", least, greatest);
+	else if (kind == AXIS_VALUES && value_is_bin && hist->least >= 0)
+		snprintf(advice, room, ": -b %s covers them", past);
 	else if (value_is_bin)
-		snprintf(advice, room, "; values are from %s to %s: -r %s:%s -b %u covers them",
-			 least, greatest, least, past, values);
+		snprintf(advice, room, ": -r %s:%s -b %.0f covers them", least, past,
+			 hist->greatest - hist->least + 1);
 	else
-		snprintf(advice, room, "; values are from %s to %s: -r %s:%s covers them", least,
-			 greatest, least, past);
+		snprintf(advice, room, ": -r %s:%s covers them", least, past);
 }
 
 /* What else than the type may be wrong; with AUTO only infinities and NaN are out of range. */
@@ -72,8 +88,7 @@ static const char *const AND_OPTION[] = {
  * value are known if codes are counted; but a GPU may count a group of 16-bit codes as one of them,
  * which keeps the bins and not the values, unless there are statistics.
  */
-static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run,
-		   uint64_t outside)
+static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run)
 {
 	const struct edges *e = &hist->axis.edges;
 	/* False if only infinities are out of range. */
@@ -89,7 +104,7 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct ru
 
 	advice[0] = '\0';
 	/* Too few bins for 10 or 12 bits in 16 are no evidence against the type. */
-	if (outside > hist->samples / 2 && !(known && value_is_bin))
+	if (flow.under + flow.over + flow.nan > hist->samples / 2 && !(known && value_is_bin))
 		used = snprintf(advice, ADVICE, "; more than half: check --type %s%s",
 				hist->axis.type.name, AND_OPTION[hist->axis.kind]);
 	if (known)
@@ -115,8 +130,7 @@ static void note_comb(const struct hist *hist)
 
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
-	const struct hist_flow flow = hist_flow_sum(hist);
-	const uint64_t outside = flow.under + flow.over + flow.nan;
+	const struct source_totals *const totals = &run->totals;
 	char advice[ADVICE];
 
 	/* If the launcher started it once for each part by mistake, each would count everything. */
@@ -126,72 +140,61 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
 	/* What it looks like when the command before the pipe has failed. */
-	if (run->totals.empty == 1)
-		msg_warning("%s: is empty", run->totals.empty_name);
-	else if (run->totals.empty > 1)
-		msg_warning("%s and %llu more: are empty", run->totals.empty_name,
-			    (ull)run->totals.empty - 1);
-	if (run->totals.shorter > 0)
+	if (totals->empty == 1)
+		msg_warning("%s: is empty", totals->empty_name);
+	else if (totals->empty > 1)
+		msg_warning("%s and %llu more: are empty", totals->empty_name,
+			    (ull)totals->empty - 1);
+	if (totals->shorter > 0)
 		msg_warning("%llu input%s became shorter while read: what was left was counted",
-			    (ull)run->totals.shorter, run->totals.shorter == 1 ? "" : "s");
-	if (run->totals.cut > 0)
+			    (ull)totals->shorter, totals->shorter == 1 ? "" : "s");
+	if (totals->cut > 0)
 		msg_warning("%llu input%s fewer samples than %s said: what was there was counted",
-			    (ull)run->totals.cut, run->totals.cut == 1 ? " held" : "s held",
-			    run->totals.cut == 1 ? "its header" : "their headers");
-	if (run->totals.unsized > 0)
+			    (ull)totals->cut, totals->cut == 1 ? " held" : "s held",
+			    totals->cut == 1 ? "its header" : "their headers");
+	if (totals->unsized > 0)
 		msg_warning(
 			"%llu input%s not say where samples end: counted to the end of the input",
-			(ull)run->totals.unsized,
-			run->totals.unsized == 1 ? "'s header does" : "s' headers do");
-	if (run->totals.tails > 0)
+			(ull)totals->unsized,
+			totals->unsized == 1 ? "'s header does" : "s' headers do");
+	if (totals->tails > 0)
 		msg_warning("%llu input%s inside a record: %llu bytes were not counted",
-			    (ull)run->totals.tails, run->totals.tails == 1 ? " ends" : "s end",
-			    (ull)run->totals.tail);
+			    (ull)totals->tails, totals->tails == 1 ? " ends" : "s end",
+			    (ull)totals->tail);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples read as u32, little endian (-t)");
-	if (outside > 0) {
-		advise(advice, hist, run, outside);
-		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan%s",
-			    (ull)outside, (ull)hist->samples, (ull)flow.under, (ull)flow.over,
-			    (ull)flow.nan, advice);
-	}
-	if (job->style.counter >= COUNTER_SAT8)
-		warn_saturated(&job->style, hist);
+	advise(advice, hist, run);
+	warn_outside(hist, advice);
+	warn_saturated(&job->style, hist);
 	note_comb(hist);
 }
 
 void report_sum(const struct job *job, const struct sum *sum)
 {
 	const struct hist *const hist = &sum->total.hist;
-	const uint64_t documents = sum->documents;
 	char name[SUM_NAME];
-	const struct hist_flow flow = hist_flow_sum(hist);
-	const uint64_t outside = flow.under + flow.over + flow.nan;
 
 	if (sum->foreign > 0) {
 		sum_name_text(name, &sum->foreign_first);
 		msg_note("%s%s: not written by gpuhist: added as plain counts of f64", name,
 			 sum->foreign > 1 ? " and others" : "");
 	}
-	if (outside > 0)
-		msg_warning("%llu of %llu samples are in no bin: %llu under, %llu over, %llu nan",
-			    (ull)outside, (ull)hist->samples, (ull)flow.under, (ull)flow.over,
-			    (ull)flow.nan);
-	if (job->style.counter >= COUNTER_SAT8)
-		warn_saturated(&job->style, hist);
+	warn_outside(hist, "");
+	warn_saturated(&job->style, hist);
 	if (job->verbose)
-		msg_note("added %llu histogram%s from %zu input%s: %llu samples of %s",
-			 (ull)documents, documents == 1 ? "" : "s", job->source.path_count,
-			 job->source.path_count == 1 ? "" : "s", (ull)hist->samples,
-			 hist->axis.type.name);
+		msg_note("added " COUNTED " from " COUNTED ": %llu samples of %s",
+			 COUNT(sum->documents, "histogram"), COUNT(job->source.path_count, "input"),
+			 (ull)hist->samples, hist->axis.type.name);
 }
 
 void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
 {
 	if (job->verbose)
-		msg_note("%s: now %llu sample%s from %llu input%s", job->into, (ull)samples,
-			 samples == 1 ? "" : "s", (ull)inputs, inputs == 1 ? "" : "s");
+		msg_note("%s: now " COUNTED " from " COUNTED, job->into, COUNT(samples, "sample"),
+			 COUNT(inputs, "input"));
 }
+
+/* ---- --stats ---- */
 
 static void report_figure(const struct hist *hist, uint32_t channel, const char *name,
 			  const char *text)
@@ -244,4 +247,194 @@ void report_stats(const struct hist *hist)
 {
 	for (uint32_t c = 0; c < hist->channels && hist->stats; c++)
 		report_channel(hist, c);
+}
+
+/* ---- -v ---- */
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+/* The header of the first input, and how many other inputs have one. */
+static void report_header(const struct job *job, const struct run_report *run)
+{
+	char text[HEADER_TEXT], others[64] = "";
+
+	if (!run->header.format)
+		return;
+	header_text(text, &run->header);
+	if (run->totals.headers > 1)
+		snprintf(others, sizeof(others), "; %llu more inputs have headers",
+			 (ull)run->totals.headers - 1);
+	msg_note("%s: %s%s", path_shown(job->source.paths[0]), text, others);
+}
+
+/* The GPU's share, or why it has none. */
+static void report_gpu(const struct job *job, const struct run_report *run)
+{
+	char more[32] = "";
+
+	if (run->gpu.devices > 1)
+		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
+	if (run->gpu.slots > 0)
+		msg_note(
+			"gpu: %s%s, %u slots of %.3g MiB, ready after %.2f s, %s; counted %.1f%% "
+			"of the samples, "
+			"%.1f%% from "
+			"mapped files",
+			run->gpu.name, more, run->gpu.slots,
+			(double)run->gpu.slot_bytes / (1 << 20), run->gpu.start_seconds,
+			run->gpu.kernel, share(run->gpu_records, run->records),
+			share(run->mapped_records, run->records));
+	else if (run->gpu.state != GPU_NONE)
+		msg_note("gpu: %s",
+			 run->gpu.state == GPU_FAILED ? run->gpu.why : "not ready before the end");
+	else if (job->device == DEVICE_CPU)
+		msg_note("no gpu: --device=cpu");
+	else if (!run->kernels)
+		msg_note("no gpu: the program was built without kernels");
+	else
+		msg_note(
+			"no gpu: its start would not have paid (--device=gpu uses it all the "
+			"same)");
+}
+
+/* "3.4 GB/s", "20.5 kB/s" */
+static void format_rate(char text[32], double rate)
+{
+	if (rate >= 1e9)
+		snprintf(text, 32, "%.1f GB/s", rate * 1e-9);
+	else if (rate >= 1e6)
+		snprintf(text, 32, "%.1f MB/s", rate * 1e-6);
+	else
+		snprintf(text, 32, "%.1f kB/s", rate * 1e-3);
+}
+
+/* A pipe that was empty for most of the time. Reading a file would have saved only that time. */
+static void of_writer(char text[BOTTLENECK_TEXT], const struct run_report *run)
+{
+	const double own = run->seconds - run->totals.waited;
+	const double times = own > 0 ? run->seconds / own : 0;
+	const uint64_t bytes = run->totals.packed > 0 ? run->totals.packed : run->totals.bytes;
+	char rate[32];
+
+	format_rate(rate, (double)bytes / run->seconds);
+	const int used = snprintf(
+		text, BOTTLENECK_TEXT,
+		"bottleneck: the writer of the input: %s; gpuhist waited %.0f%% of the time.", rate,
+		100 * run->totals.waited / run->seconds);
+
+	if (times >= 1.5 && used > 0 && used < BOTTLENECK_TEXT)
+		snprintf(text + used, BOTTLENECK_TEXT - (size_t)used,
+			 " If it only copies a file, the file's name instead would be up to %.*f "
+			 "times as fast.",
+			 times < 10 ? 1 : 0, times);
+}
+
+/* What would let more workers count, if something kept them from it; else "". */
+static void of_workers(char text[BOTTLENECK_TEXT], const struct job *job,
+		       const struct run_report *run)
+{
+	text[0] = '\0';
+	if (run->workers < run->planned)
+		return; /* there was no work for more */
+	if (run->planned < job->threads)
+		snprintf(text, BOTTLENECK_TEXT,
+			 " -M %s allowed %u of %u workers: a larger one allows more.",
+			 job->memory_text, run->planned, job->threads);
+	else if (job->threads < run->cores)
+		snprintf(text, BOTTLENECK_TEXT,
+			 " -T %u left %u of %u cores unused: -T 0 takes all.", job->threads,
+			 run->cores - job->threads, run->cores);
+	else if (run->shared)
+		snprintf(text, BOTTLENECK_TEXT,
+			 " All workers share one table, as there are too many bins for a table "
+			 "each: with fewer (-b) "
+			 "each "
+			 "has its own.");
+}
+
+void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job,
+		       const struct run_report *run)
+{
+	const double busy = run->read_seconds + run->count_seconds;
+	const bool reading = run->read_seconds > run->count_seconds;
+	const double larger = reading ? run->read_seconds : run->count_seconds;
+	const bool gpu = run->gpu_records > run->records / 2;
+	/* A worker on a GPU's lane sleeps while the bus works. */
+	const bool idle = !gpu && run->core_seconds < busy / 2;
+	char more[BOTTLENECK_TEXT] = "";
+
+	text[0] = '\0';
+	if (!(busy > 0) || !(run->seconds > 0))
+		return;
+	if (run->totals.waited > run->seconds / 2) {
+		of_writer(text, run);
+		return;
+	}
+	const char *const what = !reading && gpu          ? "counting, by the bus and the GPU,"
+				 : !reading               ? "counting"
+				 : run->totals.packed > 0 ? "reading, decompression included,"
+				 : run->totals.streamed   ? "reading a pipe, one worker at a time,"
+							  : "reading";
+	if (idle)
+		snprintf(more, sizeof(more),
+			 " They had a core for %.0f%% of it: %sother programs on the cores held "
+			 "them up.",
+			 100 * run->core_seconds / busy,
+			 !reading               ? ""
+			 : run->totals.streamed ? "turns at the pipe, or "
+						: "the storage, or ");
+	else if (reading && run->totals.streamed && run->totals.packed == 0 && run->planned > 1)
+		snprintf(more, sizeof(more),
+			 " A file, by its name, is read by up to %u workers at once.",
+			 run->planned);
+	else if (!gpu)
+		of_workers(more, job, run);
+	snprintf(text, BOTTLENECK_TEXT, "bottleneck: %s took %.0f%% of the workers' time.%s", what,
+		 100 * larger / busy, more);
+}
+
+static void report_part(const struct job *job, const struct run_report *run)
+{
+	const unsigned long part = job->source.part, parts = job->source.parts;
+	const ull before = run->totals.first, all = run->totals.all;
+	char which[48] = "";
+
+	/* Under --part=auto every message names the part. */
+	if (!job->part_variable || parts == 1)
+		snprintf(which, sizeof(which), "part %lu of %lu: ", part, parts);
+	if (parts > 0 && run->records > 0)
+		msg_note("%srecords %llu to %llu of %llu", which, before + 1,
+			 before + (ull)run->records, all);
+	else if (parts > 0)
+		msg_note("%snone of %llu records", which, all);
+}
+
+void report_verbose(const struct job *job, const struct run_report *run)
+{
+	const uint64_t inputs = job->source.parts > 0 ? run->totals.read : run->totals.inputs;
+	char records[64] = "", bottleneck[BOTTLENECK_TEXT];
+
+	if (!job->verbose)
+		return;
+	if (run->record != run->type.bytes)
+		snprintf(records, sizeof(records), " in " COUNTED " of %lu bytes",
+			 COUNT(run->records, "record"), (unsigned long)run->record);
+	report_header(job, run);
+	report_part(job, run);
+	msg_note("%llu bytes from " COUNTED ", %llu samples of %s%s, %.3f s: %.2f GB/s",
+		 (ull)run->totals.bytes, COUNT(inputs, "input"), (ull)run->samples, run->type.name,
+		 records, run->seconds, (double)run->totals.bytes / run->seconds * 1e-9);
+	if (run->totals.packed > 0)
+		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
+	msg_note(
+		"cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and "
+		"counts",
+		run->workers, job->threads, run->isa, run->method, (double)run->memory / (1 << 20));
+	report_gpu(job, run);
+	report_bottleneck(bottleneck, job, run);
+	if (bottleneck[0] != '\0')
+		msg_note("%s", bottleneck);
 }

@@ -50,7 +50,7 @@ void report_sum(const struct job *job, const struct sum *sum);
 /* -v: what the file of --into holds now. */
 void report_into(const struct job *job, uint64_t samples, uint64_t inputs);
 
-/* report_verbose.c, -v: what was read, how fast and by what, and last what limited the speed. */
+/* -v: what was read, how fast and by what, and last what limited the speed. */
 void report_verbose(const struct job *job, const struct run_report *run);
 
 /*
