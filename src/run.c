@@ -97,7 +97,7 @@ static int make_plan(struct run *run, struct fail *fail)
 	const struct job *job = &run->job;
 	struct plan *plan = &run->plan;
 	/* Looked up only where it may matter. */
-	const bool cores = job->verbose || (job->threads > 2 && !job->source.raw);
+	const bool cores = job->threads > 2 && !job->source.raw;
 
 	if (job_axis(&run->axis, job, fail) != 0)
 		return -1;
@@ -118,9 +118,6 @@ static int make_plan(struct run *run, struct fail *fail)
 				job->memory_text, (plan->tables + 1023) / 1024, plan->tables);
 	run->report.isa = cells_isa();
 	run->report.method = METHODS[plan->counting.method];
-	run->report.shared = plan->counting.method == COUNT_SHARED;
-	run->report.planned = plan->workers;
-	run->report.cores = run->facts.cores;
 	run->report.kernels = run->facts.kernels;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;

@@ -311,89 +311,38 @@ static void format_rate(char text[32], double rate)
 		snprintf(text, 32, "%.1f kB/s", rate * 1e-3);
 }
 
-/* A pipe that was empty for most of the time. Reading a file would have saved only that time. */
-static void of_writer(char text[BOTTLENECK_TEXT], const struct run_report *run)
-{
-	const double own = run->seconds - run->totals.waited;
-	const double times = own > 0 ? run->seconds / own : 0;
-	const uint64_t bytes = run->totals.packed > 0 ? run->totals.packed : run->totals.bytes;
-	char rate[32];
-
-	format_rate(rate, (double)bytes / run->seconds);
-	const int used = snprintf(
-		text, BOTTLENECK_TEXT,
-		"bottleneck: the writer of the input: %s; gpuhist waited %.0f%% of the time.", rate,
-		100 * run->totals.waited / run->seconds);
-
-	if (times >= 1.5 && used > 0 && used < BOTTLENECK_TEXT)
-		snprintf(text + used, BOTTLENECK_TEXT - (size_t)used,
-			 " If it only copies a file, the file's name instead would be up to %.*f "
-			 "times as fast.",
-			 times < 10 ? 1 : 0, times);
-}
-
-/* What would let more workers count, if something kept them from it; else "". */
-static void of_workers(char text[BOTTLENECK_TEXT], const struct job *job,
-		       const struct run_report *run)
-{
-	text[0] = '\0';
-	if (run->workers < run->planned)
-		return; /* there was no work for more */
-	if (run->planned < job->threads)
-		snprintf(text, BOTTLENECK_TEXT,
-			 " -M %s allowed %u of %u workers: a larger one allows more.",
-			 job->memory_text, run->planned, job->threads);
-	else if (job->threads < run->cores)
-		snprintf(text, BOTTLENECK_TEXT,
-			 " -T %u left %u of %u cores unused: -T 0 takes all.", job->threads,
-			 run->cores - job->threads, run->cores);
-	else if (run->shared)
-		snprintf(text, BOTTLENECK_TEXT,
-			 " All workers share one table, as there are too many bins for a table "
-			 "each: with fewer (-b) "
-			 "each "
-			 "has its own.");
-}
-
-void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job,
-		       const struct run_report *run)
+void report_bottleneck(char text[BOTTLENECK_TEXT], const struct run_report *run)
 {
 	const double busy = run->read_seconds + run->count_seconds;
 	const bool reading = run->read_seconds > run->count_seconds;
 	const double larger = reading ? run->read_seconds : run->count_seconds;
+	const uint64_t bytes = run->totals.packed > 0 ? run->totals.packed : run->totals.bytes;
 	const bool gpu = run->gpu_records > run->records / 2;
-	/* A worker on a GPU's lane sleeps while the bus works. */
-	const bool idle = !gpu && run->core_seconds < busy / 2;
-	char more[BOTTLENECK_TEXT] = "";
-
-	text[0] = '\0';
-	if (!(busy > 0) || !(run->seconds > 0))
-		return;
-	if (run->totals.waited > run->seconds / 2) {
-		of_writer(text, run);
-		return;
-	}
 	const char *const what = !reading && gpu          ? "counting, by the bus and the GPU,"
 				 : !reading               ? "counting"
 				 : run->totals.packed > 0 ? "reading, decompression included,"
 				 : run->totals.streamed   ? "reading a pipe, one worker at a time,"
 							  : "reading";
-	if (idle)
-		snprintf(more, sizeof(more),
-			 " They had a core for %.0f%% of it: %sother programs on the cores held "
-			 "them up.",
-			 100 * run->core_seconds / busy,
-			 !reading               ? ""
-			 : run->totals.streamed ? "turns at the pipe, or "
-						: "the storage, or ");
-	else if (reading && run->totals.streamed && run->totals.packed == 0 && run->planned > 1)
-		snprintf(more, sizeof(more),
-			 " A file, by its name, is read by up to %u workers at once.",
-			 run->planned);
-	else if (!gpu)
-		of_workers(more, job, run);
-	snprintf(text, BOTTLENECK_TEXT, "bottleneck: %s took %.0f%% of the workers' time.%s", what,
-		 100 * larger / busy, more);
+	char part[32];
+
+	text[0] = '\0';
+	if (!(busy > 0) || !(run->seconds > 0))
+		return;
+	format_rate(part, (double)bytes / run->seconds);
+	if (run->totals.waited > run->seconds / 2)
+		snprintf(text, BOTTLENECK_TEXT,
+			 "bottleneck: the writer of the input: %s; gpuhist waited %.0f%% of the "
+			 "time",
+			 part, 100 * run->totals.waited / run->seconds);
+	/* A worker on a GPU's lane sleeps while the bus works. */
+	else if (!gpu && run->core_seconds < busy / 2)
+		snprintf(text, BOTTLENECK_TEXT,
+			 "bottleneck: %s took %.0f%% of the workers' time; they had a core for "
+			 "%.0f%% of it",
+			 what, 100 * larger / busy, 100 * run->core_seconds / busy);
+	else
+		snprintf(text, BOTTLENECK_TEXT, "bottleneck: %s took %.0f%% of the workers' time",
+			 what, 100 * larger / busy);
 }
 
 static void report_part(const struct job *job, const struct run_report *run)
@@ -434,7 +383,7 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		"counts",
 		run->workers, job->threads, run->isa, run->method, (double)run->memory / (1 << 20));
 	report_gpu(job, run);
-	report_bottleneck(bottleneck, job, run);
+	report_bottleneck(bottleneck, run);
 	if (bottleneck[0] != '\0')
 		msg_note("%s", bottleneck);
 }

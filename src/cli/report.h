@@ -22,11 +22,7 @@ struct run_report {
 	double count_seconds; /* ... so the larger one names the bottleneck; of both together ... */
 	/* ... this much was work; in the rest a thread slept, or had no core */
 	double core_seconds;
-	/* workers that the plan allowed: fewer than -T if -M does not suffice */
-	unsigned planned;
-	unsigned cores;     /* usable by this process */
 	bool kernels;       /* the program contains kernels for a GPU ... */
-	bool shared;        /* one table for all workers */
 	const char *method; /* the way in which they counted */
 	const char *isa;
 	uint64_t gpu_records;    /* of records, counted by the GPU ... */
@@ -53,12 +49,8 @@ void report_into(const struct job *job, uint64_t samples, uint64_t inputs);
 /* -v: what was read, how fast and by what, and last what limited the speed. */
 void report_verbose(const struct job *job, const struct run_report *run);
 
-/*
- * What limited the speed of a run, and what follows from that, in a sentence or a few. Says only
- * what the figures of this run show; "" if they show nothing.
- */
-#define BOTTLENECK_TEXT 512
-void report_bottleneck(char text[BOTTLENECK_TEXT], const struct job *job,
-		       const struct run_report *run);
+/* What limited the speed of a run, in a sentence; "" if its figures do not show it. */
+#define BOTTLENECK_TEXT 192
+void report_bottleneck(char text[BOTTLENECK_TEXT], const struct run_report *run);
 
 #endif
