@@ -181,14 +181,6 @@ static bool has_reached(struct run *run, int stage)
 	return __atomic_load_n(&run->stage, __ATOMIC_ACQUIRE) >= stage;
 }
 
-static bool reads_stdin(const struct job *job)
-{
-	for (size_t i = 0; i < job->source.path_count; i++)
-		if (strcmp(job->source.paths[i], "-") == 0)
-			return true;
-	return false;
-}
-
 /* Bytes of all inputs, or those of the slice that this process counts; 0: not known. */
 static uint64_t length_of(const struct run *run)
 {
@@ -203,7 +195,7 @@ static void look(void *arg, struct progress_now *now)
 	if (!has_reached(run, RUN_COUNTS))
 		return;
 	/* The offset of standard input has changed since the run began. */
-	if (!run->measured && !reads_stdin(&run->job))
+	if (!run->measured && !job_reads_stdin(&run->job))
 		run->length = length_of(run);
 	run->measured = true;
 	now->length = run->length;
@@ -299,7 +291,7 @@ static enum progress line_of(const struct job *job)
 {
 	if (job->progress != PROGRESS_TERMINAL)
 		return job->progress;
-	const bool typed = reads_stdin(job) && isatty(STDIN_FILENO);
+	const bool typed = job_reads_stdin(job) && isatty(STDIN_FILENO);
 	return job->quiet || typed || !msg_terminal() ? PROGRESS_NEVER : PROGRESS_TERMINAL;
 }
 

@@ -11,6 +11,14 @@
 
 _Static_assert(LAYOUT_BYTES_MAX <= SOURCE_RECORD_MAX, "every record and row can be read");
 
+bool job_reads_stdin(const struct job *job)
+{
+	for (size_t i = 0; i < job->source.path_count; i++)
+		if (path_is_stdin(job->source.paths[i]))
+			return true;
+	return false;
+}
+
 int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
 {
 	const char *why = NULL;

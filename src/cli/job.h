@@ -95,4 +95,7 @@ int job_named(const struct job *job, struct sample_type *type, uint32_t *channel
  */
 int job_layout(struct job *job, const struct header *said, struct fail *fail);
 
+/* Is one of the inputs standard input? */
+bool job_reads_stdin(const struct job *job);
+
 #endif

@@ -15,7 +15,6 @@
 #include <zstd.h>
 
 #include "base/near.h"
-#include "base/path.h"
 #include "bins/number.h"
 #include "cli/edges_arg.h"
 #include "cli/launcher.h"
@@ -589,11 +588,8 @@ void options_free(struct job *job)
 int options_wait(const struct job *job, int words, struct fail *fail)
 {
 	char help[OPTIONS_TEXT];
-	bool reads = false;
 
-	for (size_t i = 0; i < job->source.path_count; i++)
-		reads |= path_is_stdin(job->source.paths[i]);
-	if (!reads || !isatty(STDIN_FILENO))
+	if (!job_reads_stdin(job) || !isatty(STDIN_FILENO))
 		return 0;
 	if (words > 1) {
 		msg_note(

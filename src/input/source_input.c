@@ -10,25 +10,16 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/path.h"
 #include "input/tee.h"
 #include "input/zstd_read.h"
-
-static bool is_stdin(const char *path)
-{
-	return strcmp(path, "-") == 0;
-}
-
-static const char *shown(const char *path)
-{
-	return is_stdin(path) ? "standard input" : *path ? path : "''";
-}
 
 /* Bytes of one input after what is skipped; 0 for what is not a file. */
 static uint64_t known_bytes(const struct source_spec *spec, const char *path)
 {
 	struct stat st;
 
-	if ((is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0 ||
+	if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0 ||
 	    !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= spec->skip)
 		return 0;
 	return (uint64_t)st.st_size - spec->skip;
@@ -61,12 +52,12 @@ int input_check_all(const struct source_spec *spec, struct fail *fail)
 	for (size_t i = 0; i < spec->path_count; i++) {
 		const char *path = spec->paths[i];
 		struct stat st;
-		if ((is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
-			return fail_errno(fail, "%s", shown(path));
+		if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0)
+			return fail_errno(fail, "%s", path_shown(path));
 		errno = EISDIR;
 		if (S_ISDIR(st.st_mode))
-			return fail_errno(fail, "%s", shown(path));
-		if (!is_stdin(path) && access(path, R_OK) != 0)
+			return fail_errno(fail, "%s", path_shown(path));
+		if (!path_is_stdin(path) && access(path, R_OK) != 0)
 			return fail_errno(fail, "%s", path);
 	}
 	return 0;
@@ -161,9 +152,9 @@ int input_open(struct source *s, const char *path, struct input **out, struct fa
 
 	*out = in;
 	if (!in)
-		return fail_errno(fail, "%s", shown(path));
-	in->name = shown(path);
-	in->owned = s->spec.tee || !is_stdin(path);
+		return fail_errno(fail, "%s", path_shown(path));
+	in->name = path_shown(path);
+	in->owned = s->spec.tee || !path_is_stdin(path);
 	in->fd = -1;
 	in->begins = in->ends = true;
 	/* Only where nothing else says what it holds. */

@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/xxh64.h"
 #include "input/zstd_read.h"
 
@@ -28,15 +29,10 @@ static int not_a_file(const char *name, mode_t mode, struct fail *fail)
 					 : "a device or a terminal");
 }
 
-static bool is_stdin(const char *path)
-{
-	return strcmp(path, "-") == 0;
-}
-
 static int stat_path(const char *path, struct stat *st, struct fail *fail)
 {
-	if ((is_stdin(path) ? fstat(STDIN_FILENO, st) : stat(path, st)) != 0)
-		return fail_errno(fail, "%s", is_stdin(path) ? "standard input" : path);
+	if ((path_is_stdin(path) ? fstat(STDIN_FILENO, st) : stat(path, st)) != 0)
+		return fail_errno(fail, "%s", path_shown(path));
 	return 0;
 }
 
@@ -55,12 +51,11 @@ int part_check(const struct source_spec *spec, struct fail *fail)
 		if (stat_path(path, &st, fail) != 0)
 			return -1;
 		if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-			return not_a_file(is_stdin(path) ? "standard input" : path, st.st_mode,
-					  fail);
-		if (is_stdin(path) && redirected)
+			return not_a_file(path_shown(path), st.st_mode, fail);
+		if (path_is_stdin(path) && redirected)
 			return fail_set(fail, STATUS_USAGE,
 					"--part: standard input can be named once only");
-		redirected |= is_stdin(path);
+		redirected |= path_is_stdin(path);
 	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/path.h"
 #include "input/source.h"
 #include "input/zstd_frame.h"
 
@@ -36,7 +37,7 @@ static bool is_plain(const struct source_spec *spec, const char *path)
 	struct stat st;
 
 	/* With a tee standard input is already being read, and its offset has moved. */
-	if (strcmp(path, "-") == 0)
+	if (path_is_stdin(path))
 		return !spec->tee && begins_plain(STDIN_FILENO, true);
 	/* Only regular files are opened: the writer of a FIFO, or a device, would notice. */
 	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
@@ -67,7 +68,7 @@ uint64_t source_length(const struct source_spec *spec)
 	if (spec->path_count > LOOKS)
 		return 0;
 	for (size_t i = 0; i < spec->path_count; i++) {
-		const bool redirected = strcmp(spec->paths[i], "-") == 0;
+		const bool redirected = path_is_stdin(spec->paths[i]);
 		const off_t at = redirected ? lseek(STDIN_FILENO, 0, SEEK_CUR) : 0;
 		if ((!spec->raw && !is_plain(spec, spec->paths[i])) || at < 0 ||
 		    (redirected ? fstat(STDIN_FILENO, &st) : stat(spec->paths[i], &st)) != 0 ||

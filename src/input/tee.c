@@ -16,6 +16,7 @@
 #include "base/again.h"
 #include "base/clock.h"
 #include "base/lock.h"
+#include "base/path.h"
 #include "base/signals.h"
 #include "input/pipe.h"
 
@@ -58,11 +59,6 @@ struct passed {
 	bool looked; /* whether it consists of messages was checked */
 	bool copies; /* splice from it was refused */
 };
-
-static bool is_stdin(const char *path)
-{
-	return strcmp(path, "-") == 0;
-}
 
 /* Waits until fd can be read or written, or has an end that the next call will report. */
 static int wait_for(int fd, short events)
@@ -292,7 +288,7 @@ static void offer(struct tee *t, const char *name)
 
 static int pass_input(struct tee *t, const char *path)
 {
-	const bool owned = !is_stdin(path);
+	const bool owned = !path_is_stdin(path);
 	struct passed in = {.name = owned ? path : "standard input",
 			    .fd = owned ? open_input(path) : STDIN_FILENO};
 	int rc;
