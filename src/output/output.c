@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/path.h"
 #include "base/signals.h"
 #include "base/utf8.h"
 
@@ -90,7 +91,7 @@ bool output_is_input(const char *path, const char *input)
 
 	if ((fd >= 0 ? fstat(fd, &out) : stat(path, &out)) != 0)
 		return false;
-	if ((strcmp(input, "-") == 0 ? fstat(STDIN_FILENO, &in) : stat(input, &in)) != 0)
+	if ((path_is_stdin(input) ? fstat(STDIN_FILENO, &in) : stat(input, &in)) != 0)
 		return false;
 	return S_ISREG(out.st_mode) && out.st_dev == in.st_dev && out.st_ino == in.st_ino;
 }
