@@ -6,7 +6,9 @@
 #include <strings.h>
 
 #include "check.h"
-#include "cli/help.h"
+#include "cli/options.h"
+
+static char help_text[OPTIONS_TEXT];
 
 static void counters(void)
 {
@@ -125,6 +127,7 @@ static void lists(void)
 
 int main(void)
 {
+	options_help(help_text);
 	counters();
 	rows();
 	lists();
