@@ -262,8 +262,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const bool plain = (bytes[0] != 0x28 && bytes[0] >> 4 != 5 && bytes[0] != 0x1f &&
 			    bytes[0] != 0xfd && bytes[0] != 'B' && bytes[0] != 0x04 &&
 			    bytes[0] != 0x1e && (bytes[0] < 0x22 || bytes[0] > 0x27));
-	if (zstd)
-		n = ZSTD_compress(packed, sizeof(packed), bytes, b.size, 1);
+	if (zstd) { /* after frames that hold nothing */
+		static const char NOTHING[] =
+			"\x50\x2a\x4d\x18\5\0\0\0bytes\x5f\x2a\x4d\x18\0\0\0\0"
+			"\x28\xb5\x2f\xfd\x20\0\1\0";
+		n = flags & 64 ? sizeof(NOTHING) : 0;
+		memcpy(packed, NOTHING, n);
+		n += ZSTD_compress(packed + n, sizeof(packed) - n, bytes, b.size, 1);
+	}
 	if (plain || bytes[0] == 'B') {
 		const bool right =
 			model(&h, result, bytes, b.size, !zstd && !piped, &spec, &from, &want);

@@ -235,17 +235,19 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 }
 
 void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs,
-		bool last_axis)
+		const struct job *j)
 {
-	bool raw = once_in(20), some = false, all = true;
+	bool raw = once_in(20), some = false, all = true, text = false;
 
-	raw &= !last_axis;
-
+	raw &= !j->last_axis;
 	for (unsigned k = 0; k < inputs; k++) {
 		raw |= looks_compressed(&in[k]);
 		some |= in[k].compressed;
 		all &= in[k].compressed;
+		text |= in[k].text;
 	}
+	if (text && j->type_given) /* again, or it was left out because it is the default */
+		arg(c, "-t%s%s", j->type->name, j->big_endian ? "be" : "");
 	if (raw && !some) {
 		arg(c, "--raw");
 		arg(oracle, "--raw");

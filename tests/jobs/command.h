@@ -29,6 +29,6 @@ void oracle_options(struct command *c, const struct job *j);
 /* `more` ends with NULL. */
 void gpuhist_options(struct command *c, const struct job *j, char **more);
 void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs,
-		bool last_axis);
+		const struct job *j);
 
 #endif

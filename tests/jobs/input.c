@@ -54,6 +54,15 @@ static size_t draw_records(const struct job *j)
 	return records - (j->channels == 1 ? records % j->header_channels : 0);
 }
 
+static bool is_text(const unsigned char *data, size_t bytes)
+{
+	/* More than the program calls text: bytes of UTF-8 in any order. */
+	for (size_t i = 0; i < bytes && i < 4096; i++)
+		if (data[i] < '\t' || (data[i] > '\r' && data[i] < ' ') || data[i] == 0x7f)
+			return false;
+	return true;
+}
+
 static void make_input(const struct job *j, struct input *in, const char *folder, unsigned k)
 {
 	static struct around around;
@@ -90,6 +99,8 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 	fill_noise(in->data + in->bytes - around.bytes_after - tail, tail);
 	memcpy(in->data + in->bytes - around.bytes_after, around.after, around.bytes_after);
 
+	in->text = is_text(in->data + in->before, in->bytes - in->before);
+	in->at_once = j->limited && j->header;
 	snprintf(in->file, PATH_BYTES, "%s/in%u", folder, k);
 	snprintf(in->fifo, PATH_BYTES, "%s/fifo%u", folder, k);
 	snprintf(in->plain, PATH_BYTES, "%s/%s%u", folder, in->before ? "cut" : "in", k);
@@ -141,8 +152,10 @@ unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 		plain |= looks_compressed(&in[k]);
 	bool all = once_in(2);
 	for (unsigned k = 0; k < inputs && !plain; k++)
-		if (all || once_in(2))
+		if (all || once_in(2)) {
+			in[k].at_once = j->limited;
 			compress_input(&in[k], folder, k, j->slices > 0);
+		}
 	return inputs;
 }
 

@@ -15,6 +15,8 @@ struct input {
 	size_t bytes;           /* of data */
 	size_t before;          /* REDIRECT_INSIDE: bytes before the file offset */
 	bool compressed;        /* data is zstd, from offset `before` on */
+	bool text;              /* chance made the samples text */
+	bool at_once;           /* no pipe trickles: -n waits for no magic number */
 	char file[PATH_BYTES];  /* all of data */
 	char fifo[PATH_BYTES];  /* BY_FIFO: what gpuhist opens */
 	char plain[PATH_BYTES]; /* what the oracle opens */

@@ -60,7 +60,7 @@ pid_t start_writer(const struct input *in, int fd, int reader)
 		fd = open(in->fifo, O_WRONLY);
 	if (fd < 0)
 		_exit(1);
-	if (in->route == PIPE_TRICKLE || (in->route == BY_FIFO && once_in(2)))
+	if (!in->at_once && (in->route == PIPE_TRICKLE || (in->route == BY_FIFO && once_in(2))))
 		trickle(fd, in->data, in->bytes);
 	else
 		write_all(fd, in->data, in->bytes);

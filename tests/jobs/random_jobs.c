@@ -143,7 +143,7 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	gpuhist_options(&gpuhist, &j, s->more);
 	oracle_options(&oracle, &j);
 	shared_options(&gpuhist, &oracle, &j);
-	input_args(&gpuhist, &oracle, in, inputs, j.last_axis);
+	input_args(&gpuhist, &oracle, in, inputs, &j);
 
 	struct slices slices = {.merge = &merge, .count = j.slices, .folder = folder};
 	run_both(&gpuhist, &oracle, in, inputs, &slices, &ours, &theirs);
