@@ -461,16 +461,20 @@ static void extremes(void)
 		{"f32", "-1e-30", "1e30"},
 	};
 	static const double ABSURD[] = {-1.7e308, -5e-324, 0, 5e-324, 1.7e308},
-			    CLOSE[] = {5e-324, 1e-323, 1e-300, 1.7e308};
+			    CLOSE[] = {5e-324, 1e-323, 1e-300, 1.7e308},
+			    /* whose step, 2e-321, is rounded up */
+		DENORMAL[] = {0x1p-1030, 0x1p-1030 + 0x1p-1074, 0x1p-1030 + 0x1p-1073,
+			      0x1p-1030 + 3500 * 0x1p-1074};
 	uint64_t count[4] = {(uint64_t)1 << 63, 1, 0, ((uint64_t)1 << 63) - 2};
 	struct hist h = {.channels = 1, .count = count, .samples = UINT64_MAX};
 	static struct svg_path path;
 
-	for (size_t i = 0; i < 22; i++) {
+	for (size_t i = 0; i < 24; i++) {
 		h.axis = i / 2 < 8 ? axis_of(AXIS_RANGE, CASES[i / 2][0], 1, CASES[i / 2][1],
 					     CASES[i / 2][2], NULL)
 			 : i < 18  ? axis_of(AXIS_EDGES, "f64", 4, NULL, NULL, ABSURD)
 			 : i < 20  ? axis_of(AXIS_EDGES, "f64", 3, NULL, NULL, CLOSE)
+			 : i < 22  ? axis_of(AXIS_EDGES, "f64", 3, NULL, NULL, DENORMAL)
 				   : auto_of("f64", -2, 1023, 4); /* to 2^1024 */
 		char *const text = draw_svg(&h, i % 2, &FROM);
 		const char *const why = svg_path_read(&path, text, 0);
@@ -481,7 +485,7 @@ static void extremes(void)
 				      path.base - path.box[b].y >= 100,
 			      "%zu: %ld to %ld, at %ld", i, path.box[b].from, path.box[b].to,
 			      path.box[b].y);
-		CHECK(!strstr(text, "nan") && (i >= 20 || !strstr(text, "-inf")), "%zu: %s", i,
+		CHECK(!strstr(text, "nan") && (i >= 22 || !strstr(text, "-inf")), "%zu: %s", i,
 		      text);
 		free(text);
 		edges_free(&h.axis.edges);

@@ -296,8 +296,12 @@ static void linear(struct ticks *ticks, const struct span *span, unsigned most)
 			return;
 		j = (int128_t)first;
 	}
-	/* A quotient of numbers that are close for their size may be some units too large. */
-	for (j -= 16; ticks->count < TICKS_MAX; j++) {
+	/*
+	 * A quotient of numbers that are close for their size may be some units too large; of
+	 * denormals it may be far off, and there are no ticks.
+	 */
+	j -= 16;
+	for (unsigned tries = 0; tries < TICKS_MAX; tries++, j++) {
 		const double at = place(span, j * m, power);
 		if (at > 1)
 			break;
