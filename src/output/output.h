@@ -46,7 +46,7 @@ void output_write(struct output *o, const void *data, size_t bytes);
 void output_text(struct output *o, const char *text);
 
 /* printf, at most OUTPUT_PRINT - 1 bytes. */
-#define OUTPUT_PRINT 512
+#define OUTPUT_PRINT 1024
 void output_print(struct output *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*

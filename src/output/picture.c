@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define SHORT_EDGE 12 /* characters that can be read at a glance */
+#define WHOLE_EDGE 21 /* those of all 64-bit integers, and of the edge after the last */
 
 /* How many bins the part of bin 0 would have before it: only those of --auto are aligned. */
 static uint64_t lead_of(const struct axis *axis, uint32_t per)
@@ -116,14 +117,14 @@ void filled_bins(struct filled *f, const struct hist *hist, uint32_t channel)
 	}
 }
 
-static bool is_whole(const char *text)
+bool edge_is_whole(const char *text)
 {
-	return text[strspn(text, "-0123456789")] == '\0';
+	return text[strspn(text, "-0123456789")] == '\0' && strlen(text) <= WHOLE_EDGE;
 }
 
 void edge_text(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i)
 {
-	if (edges_format(&axis->edges, i, text) > SHORT_EDGE && !is_whole(text))
+	if (edges_format(&axis->edges, i, text) > SHORT_EDGE && !edge_is_whole(text))
 		snprintf(text, NUMBER_TEXT, "%.6g", edges_value(&axis->edges, i));
 }
 

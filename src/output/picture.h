@@ -49,6 +49,7 @@ struct filled {
 void filled_bins(struct filled *filled, const struct hist *hist, uint32_t channel);
 
 /* Edge i for the eye: whole numbers in full, others in six digits where their own are many. */
+bool edge_is_whole(const char *text); /* and of no more digits than 64-bit integers have */
 void edge_text(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i);
 
 /* A bin: "[LOWER, UPPER)", or the only value that is in it. */

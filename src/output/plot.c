@@ -97,7 +97,7 @@ static void label_rows(struct plot *p)
 	for (uint32_t r = 0; r < p->rows.count; r++) {
 		const int width = (int)edges_format(edges, p->rows.part[r].first, p->label[r]);
 		p->label_width = width > p->label_width ? width : p->label_width;
-		whole = whole && p->label[r][strspn(p->label[r], "-0123456789")] == '\0';
+		whole = whole && edge_is_whole(p->label[r]);
 	}
 	if (!whole && (edges->list || !choose_digits(p, true)))
 		choose_digits(p, false);

@@ -25,6 +25,7 @@
  */
 #include "output/format.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -168,6 +169,7 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
  */
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
+	static_assert(OUTPUT_PRINT > QUANTILE_TEXT + 64, "a quantile fits a line");
 	const struct hist_stats *const stats = &hist->stats[channel];
 	char text[QUANTILE_TEXT];
 
