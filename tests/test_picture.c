@@ -43,8 +43,8 @@ static struct axis auto_of(const char *type, int64_t first, int k, uint32_t bins
 
 	e->k = k;
 	e->first = first;
-	e->lo = (int128_t)first * ((int128_t)1 << (k > 0 ? k : 0));
-	e->width = (int128_t)bins << (k > 0 ? k : 0);
+	e->lo = (int128_t)first * (e->exact ? (int128_t)1 << k : 0);
+	e->width = e->exact ? (int128_t)bins << k : 0;
 	e->binning.bins = bins;
 	return axis;
 }
@@ -331,13 +331,13 @@ static void columns(const struct hist *h, bool log, long height)
 		for (uint32_t k = 0; k < parts.count; k++) {
 			const struct part *const p = &parts.part[k];
 			const double sum = (double)part_sum(p, h, c) * p->scale;
+			if (sum == 0)
+				continue;
 			const long from = X0 + rounded((double)ACROSS * p->first / bins);
 			const long to = X0 + rounded((double)ACROSS * p->end / bins);
 			const double share = log ? (log2(sum) + 1) / (log2(most * 1.5) + 1)
 						 : sum / (1.05 * most);
 			const long high = rounded(share * (double)height);
-			if (sum == 0)
-				continue;
 			expected += to - from;
 			while (b < path.count && path.box[b].to < to)
 				b++;
