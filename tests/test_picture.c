@@ -204,7 +204,7 @@ static void check_plot(const struct hist *h, const struct picture *picture)
 		p = after + 1;
 	}
 	CHECK(rows == n, "%u rows, not %u", rows, n);
-	CHECK(lines <= 23, "%u lines", lines);
+	CHECK(lines <= 24, "%u lines", lines);
 	free(text);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot: a histogram as a picture of text, 80 columns wide and at most 23 lines high. Channel after
+ * plot: a histogram as a picture of text, 80 columns wide and at most 24 lines high. Channel after
  * channel, each with a title, rows and a footer; all channels have the same rows, so that they can
  * be compared.
  *
