@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 #include "input/header.h"
 
 #define FILE_MAX ((size_t)64 << 20) /* 60 bytes for each of the most numbers that there may be */
-#define SHOWN 40                    /* characters of a text that is not a number */
+#define TOO_MANY "more than 1048577 edges (2^20 bins)"
+#define SHOWN 40 /* characters of a text that is not a number */
 
 /* What is being read, and what was found. */
 struct reading {
@@ -28,33 +30,35 @@ struct reading {
 	struct fail *fail;
 };
 
-/* The place of the number that is being read. */
-static const char *place(const struct reading *r, char text[64])
+/* "--edges @FILE: line 3: what is wrong with the number there". */
+static int refuse(const struct reading *r, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int refuse(const struct reading *r, const char *format, ...)
 {
-	if (r->line > 0 && r->is_file)
-		snprintf(text, 64, "line %zu", r->line);
-	else
-		snprintf(text, 64, "number %zu", r->count + 1);
-	return text;
+	const bool lines = r->line > 0 && r->is_file;
+	char why[256];
+	va_list ap;
+
+	va_start(ap, format);
+	vsnprintf(why, sizeof(why), format, ap);
+	va_end(ap);
+	return fail_set(r->fail, STATUS_USAGE, "%s: %s %zu: %s", r->what, lines ? "line" : "number",
+			lines ? r->line : r->count + 1, why);
 }
 
 static int add(struct reading *r, double x)
 {
-	char at[64], before[NUMBER_TEXT], now[NUMBER_TEXT];
+	char before[NUMBER_TEXT], now[NUMBER_TEXT];
 
 	if (!isfinite(x))
-		return fail_set(r->fail, STATUS_USAGE, "%s: %s is not finite", r->what,
-				place(r, at));
+		return refuse(r, "is not finite");
 	if (r->count == EDGES_MAX)
-		return fail_set(r->fail, STATUS_USAGE,
-				"%s: %s: more than 1048577 edges (2^20 bins)", r->what,
-				place(r, at));
+		return refuse(r, TOO_MANY);
 	if (r->count > 0 && !(r->edges[r->count - 1] < x)) {
 		number_format(before, r->edges[r->count - 1]);
 		number_format(now, x);
-		return fail_set(r->fail, STATUS_USAGE,
-				"%s: %s: edges must rise, and %s is not above %s", r->what,
-				place(r, at), now, before);
+		return refuse(r, "edges must rise, and %s is not above %s", now, before);
 	}
 	if (r->count == r->room) {
 		const size_t room = r->room ? 2 * r->room : 64;
@@ -70,15 +74,10 @@ static int add(struct reading *r, double x)
 
 /* ---- text ---- */
 
-static bool is_blank(unsigned char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
-}
-
 static int add_text(struct reading *r, const char *text, size_t length)
 {
 	struct number n;
-	char at[64], shown[SHOWN + 1];
+	char shown[SHOWN + 1];
 	size_t i = 0;
 
 	if (number_parse(&n, text, length) == 0)
@@ -86,38 +85,38 @@ static int add_text(struct reading *r, const char *text, size_t length)
 	for (; i < length && i < SHOWN; i++)
 		shown[i] = (char)(text[i] >= ' ' && text[i] <= '~' ? text[i] : '?');
 	shown[i] = '\0';
-	return fail_set(r->fail, STATUS_USAGE, "%s: %s: '%s%s' is not a finite number", r->what,
-			place(r, at), shown, length > SHOWN ? "..." : "");
+	return refuse(r, "'%s%s' is not a finite number", shown, length > SHOWN ? "..." : "");
+}
+
+/* Is it a character that ends a number? */
+static bool ends(const struct reading *r, char c)
+{
+	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' ||
+	       (c == '#' && r->is_file);
 }
 
 static int parse_text(struct reading *r, const char *text, size_t size)
 {
 	bool comma = false; /* since the last number */
-	char at[64];
 
 	r->line = 1;
 	for (size_t i = 0; i < size;) {
 		const size_t start = i;
-		if (is_blank((unsigned char)text[i])) {
-			r->line += text[i++] == '\n';
-		} else if (text[i] == '#' && r->is_file) {
-			while (i < size && text[i] != '\n')
-				i++;
-		} else if (text[i] == ',') {
-			if (comma || r->count == 0)
-				return fail_set(r->fail, STATUS_USAGE,
-						"%s: %s: no number before the comma", r->what,
-						place(r, at));
-			comma = true;
+		while (i < size && !ends(r, text[i]))
 			i++;
-		} else {
-			while (i < size && !is_blank((unsigned char)text[i]) && text[i] != ',' &&
-			       !(text[i] == '#' && r->is_file))
-				i++;
+		if (i > start) {
 			if (add_text(r, text + start, i - start) != 0)
 				return -1;
 			comma = false;
+			continue;
 		}
+		if (text[i] == ',' && (comma || r->count == 0))
+			return refuse(r, "no number before the comma");
+		comma |= text[i] == ',';
+		if (text[i] == '#')
+			while (i + 1 < size && text[i + 1] != '\n')
+				i++;
+		r->line += text[i++] == '\n';
 	}
 	if (comma)
 		return fail_set(r->fail, STATUS_USAGE, "%s: no number after the last comma",
@@ -129,25 +128,23 @@ static int parse_text(struct reading *r, const char *text, size_t size)
 
 static double sample_value(const unsigned char *p, const struct sample_type *t)
 {
+	const unsigned spare = 64 - 8 * t->bytes;
 	uint64_t bits = 0;
 	float f;
 	double d;
 
 	for (uint32_t k = 0; k < t->bytes; k++)
 		bits |= (uint64_t)p[k] << 8 * (t->big ? t->bytes - 1 - k : k);
-	if (t->kind == SAMPLE_FLOAT && t->bytes == 2)
+	if (t->kind == SAMPLE_UNSIGNED)
+		return (double)bits;
+	if (t->kind == SAMPLE_SIGNED)
+		return (double)((int64_t)(bits << spare) >> spare);
+	if (t->bytes == 2)
 		return sample_half(t, (uint32_t)bits);
-	if (t->kind == SAMPLE_FLOAT && t->bytes == 4) {
-		const uint32_t low = (uint32_t)bits;
-		memcpy(&f, &low, sizeof(f));
-		return (double)f;
-	}
-	if (t->kind == SAMPLE_FLOAT) {
-		memcpy(&d, &bits, sizeof(d));
-		return d;
-	}
-	const int128_t value = (int128_t)bits;
-	return (double)(value > sample_max(t) ? value - ((int128_t)1 << 8 * t->bytes) : value);
+	const uint32_t low = (uint32_t)bits;
+	memcpy(&f, &low, sizeof(f));
+	memcpy(&d, &bits, sizeof(d));
+	return t->bytes == 4 ? (double)f : d;
 }
 
 static int parse_npy(struct reading *r, const unsigned char *bytes, size_t size)
@@ -162,8 +159,7 @@ static int parse_npy(struct reading *r, const unsigned char *bytes, size_t size)
 		return fail_set(r->fail, STATUS_USAGE,
 				"%s: a .npy file must be real numbers in one dimension", r->what);
 	if (count > EDGES_MAX)
-		return fail_set(r->fail, STATUS_USAGE, "%s: more than 1048577 edges (2^20 bins)",
-				r->what);
+		return fail_set(r->fail, STATUS_USAGE, "%s: " TOO_MANY, r->what);
 	if (size - h->begin != h->bytes)
 		return fail_set(r->fail, STATUS_USAGE,
 				"%s: %llu numbers of %s take %llu bytes, and there are %llu",
