@@ -52,12 +52,12 @@ static void bottlenecks(void)
 	     "bottleneck: reading a pipe, one worker at a time, took 75% of the workers' time");
 
 	run.totals.waited = 9.1;
-	says(&run,
-	     "bottleneck: the writer of the input: 800.0 MB/s; gpuhist waited 91% of the time");
+	says(&run, "bottleneck: the writer of the input: 800 MB/s; gpuhist waited 91% of the time");
 	run.totals.packed = 34000000000;
-	says(&run, "bottleneck: the writer of the input: 3.4 GB/s; gpuhist waited 91% of the time");
+	says(&run,
+	     "bottleneck: the writer of the input: 3.40 GB/s; gpuhist waited 91% of the time");
 	run.totals.packed = 4000;
-	says(&run, "bottleneck: the writer of the input: 0.4 kB/s; gpuhist waited 91% of the time");
+	says(&run, "bottleneck: the writer of the input: 400 B/s; gpuhist waited 91% of the time");
 
 	run.read_seconds = run.count_seconds = 0;
 	says(&run, "");

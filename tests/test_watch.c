@@ -70,13 +70,14 @@ static void texts(void)
 
 static void rates(void)
 {
-	struct rate rate = {.looks = 0};
+	struct rate rate = {.begun = false};
 	double last = 0;
 
 	CHECK(rate_look(&rate, 100, 0) == 0, "the first look");
 	CHECK(rate_look(&rate, 102, 10) == 5, "the second");
-	/* Asked for seldom: since the look before. */
-	CHECK(rate_look(&rate, 162, 70) == 1, "after a minute");
+	/* Asked for seldom: since a look before. */
+	CHECK(rate_look(&rate, 160, 70) == 70.0 / 60, "after a minute");
+	CHECK(rate_look(&rate, 170, 80) == 1, "after another");
 	/* Often: of the last seconds alone. 10 bytes a second, then 1000. */
 	memset(&rate, 0, sizeof(rate));
 	uint64_t bytes = 0;

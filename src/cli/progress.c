@@ -5,13 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SIZE_TEXT 16
 #define TIME_TEXT 24
 /* A longer time left means nothing. */
 #define LONGEST_SECONDS (100 * 86400.0)
 
-/* Three digits and a unit: 999 B, 1.00 kB, 12.3 MB. */
-static void put_size(char text[SIZE_TEXT], double bytes)
+void size_text(char text[SIZE_TEXT], double bytes)
 {
 	static const char *const UNITS[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
 	size_t unit = 0;
@@ -61,10 +59,10 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 		put(text, columns, part);
 		return;
 	}
-	put_size(size, (double)p->bytes);
+	size_text(size, (double)p->bytes);
 	if (p->length > 0) {
 		const double percent = 100.0 * (double)bytes / (double)p->length;
-		put_size(whole, (double)p->length);
+		size_text(whole, (double)p->length);
 		/* Rounded down, so that 100 means all. */
 		snprintf(part, sizeof(part), "%u %%", (unsigned)percent);
 		put(text, columns, part);
@@ -73,7 +71,7 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 		snprintf(part, sizeof(part), "%s in %s", size, time);
 	}
 	put(text, columns, part);
-	put_size(size, p->rate);
+	size_text(size, p->rate);
 	snprintf(part, sizeof(part), "%s/s", size);
 	put(text, columns, part);
 	const double left = p->rate > 0 ? (double)(p->length - bytes) / p->rate : LONGEST_SECONDS;
@@ -93,23 +91,14 @@ void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsig
 
 double rate_look(struct rate *rate, double now, uint64_t bytes)
 {
-	double result = 0;
-	/*
-	 * Measured from the oldest look within RATE_SECONDS; the look before this one always
-	 * qualifies.
-	 */
-	for (unsigned back = rate->looks; back > 0; back--) {
-		const unsigned i = (rate->next + RATE_LOOKS - back) % RATE_LOOKS;
-		const double seconds = now - rate->at[i];
-		if (seconds > RATE_SECONDS && back > 1)
-			continue;
-		if (seconds > 0 && bytes >= rate->bytes[i])
-			result = (double)(bytes - rate->bytes[i]) / seconds;
-		break;
+	for (int k = 0; k < 2 && (!rate->begun || now - rate->at[1] >= RATE_SECONDS); k++) {
+		rate->at[0] = rate->at[1];
+		rate->bytes[0] = rate->bytes[1];
+		rate->at[1] = now;
+		rate->bytes[1] = bytes;
 	}
-	rate->at[rate->next] = now;
-	rate->bytes[rate->next] = bytes;
-	rate->next = (rate->next + 1) % RATE_LOOKS;
-	rate->looks += rate->looks < RATE_LOOKS;
-	return result;
+	rate->begun = true;
+	const double seconds = now - rate->at[0];
+	return seconds > 0 && bytes >= rate->bytes[0] ? (double)(bytes - rate->bytes[0]) / seconds
+						      : 0;
 }

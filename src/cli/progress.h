@@ -3,6 +3,7 @@
 #ifndef GPUHIST_PROGRESS_H
 #define GPUHIST_PROGRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,11 @@ struct progress_now {
 	double rate;                   /* bytes a second, recently */
 };
 
+#define SIZE_TEXT 16
+
+/* Three digits and a unit: 999 B, 1.00 kB, 12.3 MB. */
+void size_text(char text[SIZE_TEXT], double bytes);
+
 #define PROGRESS_TEXT 160
 
 /*
@@ -23,18 +29,13 @@ struct progress_now {
  */
 void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsigned columns);
 
-/*
- * The recent rate: bytes a second since the oldest look that is no older than RATE_SECONDS, or, if
- * there is none (SIGUSR1 asks for looks at any time), since the one before.
- */
-#define RATE_SECONDS 5.0
-#define RATE_LOOKS 24u
+/* The recent rate: bytes a second since one of two looks, which are so far apart or more. */
+#define RATE_SECONDS 2.5
 
 struct rate {
-	double at[RATE_LOOKS];
-	uint64_t bytes[RATE_LOOKS];
-	unsigned looks; /* how many looks are kept; zeroed: none */
-	unsigned next;
+	double at[2];
+	uint64_t bytes[2];
+	bool begun;
 };
 
 /*

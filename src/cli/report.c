@@ -6,6 +6,7 @@
 
 #include "base/path.h"
 #include "cli/msg.h"
+#include "cli/progress.h"
 
 typedef unsigned long long ull;
 
@@ -300,17 +301,6 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 			"same)");
 }
 
-/* "3.4 GB/s", "20.5 kB/s" */
-static void format_rate(char text[32], double rate)
-{
-	if (rate >= 1e9)
-		snprintf(text, 32, "%.1f GB/s", rate * 1e-9);
-	else if (rate >= 1e6)
-		snprintf(text, 32, "%.1f MB/s", rate * 1e-6);
-	else
-		snprintf(text, 32, "%.1f kB/s", rate * 1e-3);
-}
-
 void report_bottleneck(char text[BOTTLENECK_TEXT], const struct run_report *run)
 {
 	const double busy = run->read_seconds + run->count_seconds;
@@ -323,17 +313,17 @@ void report_bottleneck(char text[BOTTLENECK_TEXT], const struct run_report *run)
 				 : run->totals.packed > 0 ? "reading, decompression included,"
 				 : run->totals.streamed   ? "reading a pipe, one worker at a time,"
 							  : "reading";
-	char part[32];
+	char size[SIZE_TEXT];
 
 	text[0] = '\0';
 	if (!(busy > 0) || !(run->seconds > 0))
 		return;
-	format_rate(part, (double)bytes / run->seconds);
+	size_text(size, (double)bytes / run->seconds);
 	if (run->totals.waited > run->seconds / 2)
 		snprintf(text, BOTTLENECK_TEXT,
-			 "bottleneck: the writer of the input: %s; gpuhist waited %.0f%% of the "
+			 "bottleneck: the writer of the input: %s/s; gpuhist waited %.0f%% of the "
 			 "time",
-			 part, 100 * run->totals.waited / run->seconds);
+			 size, 100 * run->totals.waited / run->seconds);
 	/* A worker on a GPU's lane sleeps while the bus works. */
 	else if (!gpu && run->core_seconds < busy / 2)
 		snprintf(text, BOTTLENECK_TEXT,
