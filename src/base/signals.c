@@ -2,10 +2,8 @@
 /* signals: the temporary file is removed, and the process ends as it would have done. */
 #include "base/signals.h"
 
-#include <errno.h>
 #include <poll.h>
 #include <stddef.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 char signals_file[SIGNALS_FILES][PATH_MAX + 64];
@@ -16,13 +14,6 @@ static sigset_t ours; /* those that have our handler */
 /* The handler and the threads other than the main one exclude each other by these two. */
 static int holders; /* threads, the main one aside, between signals_block and signals_restore */
 static int ending;  /* the handler has begun: the process will end */
-
-/*
- * SIGUSR1: the thread that waits for it, or 0 while there is none. A thread that does not block the
- * signal passes it on.
- */
-static long waiter;
-static int passed_on;
 
 static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 
@@ -50,19 +41,10 @@ static void on_signal(int number)
 	raise(number);
 }
 
-/*
- * Runs in a thread that the driver started itself, and that does not block the signal: passes it to
- * the thread that waits.
- */
+/* For a thread that is not ours and does not block it. */
 static void on_usr1(int number)
 {
-	const int error = errno;
-	const long thread = __atomic_load_n(&waiter, __ATOMIC_RELAXED);
-
-	__atomic_store_n(&passed_on, 1, __ATOMIC_RELAXED);
-	if (thread != 0)
-		syscall(SYS_tgkill, (long)getpid(), thread, (long)number);
-	errno = error;
+	(void)number;
 }
 
 static void take(int number)
@@ -168,11 +150,8 @@ bool signals_wait(double seconds)
 
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
-	__atomic_store_n(&waiter, syscall(SYS_gettid), __ATOMIC_RELAXED);
-	const bool came = sigtimedwait(&usr1, &from, &time) == SIGUSR1;
-	/* From this process: signals_wake sent it, or a thread passed it on. */
-	const bool told = came && from.si_pid == getpid();
-	return __atomic_exchange_n(&passed_on, 0, __ATOMIC_RELAXED) || (came && !told);
+	/* From this process it is signals_wake's. */
+	return sigtimedwait(&usr1, &from, &time) == SIGUSR1 && from.si_pid != getpid();
 }
 
 void signals_wake(pthread_t thread)

@@ -9,8 +9,8 @@
  * The handler works in the main thread alone. What it reads is changed between signals_block and
  * signals_restore: by the main thread with these signals blocked, by another thread while the
  * handler waits for it. Once a handler has begun, no other thread gets past signals_block. A thread
- * that signals_thread started never receives one of these signals; in a thread that the driver
- * started itself the handler passes the signal to the main thread.
+ * that signals_thread started never receives one of these signals; in a thread that is not ours
+ * the handler passes the signal to the main thread.
  *
  * USR1 never ends the process. Every thread blocks it, so that it stays pending for the one thread
  * that takes it by signals_wait, however late that thread begins; several that arrive together
