@@ -13,7 +13,6 @@ static struct cuda cuda;
 static CUdevice device;
 static CUmodule module;
 static struct kernel_plan plan;
-static CUdeviceptr work;
 
 static const char *failed(const char *what, CUresult r)
 {
@@ -54,20 +53,14 @@ const char *ours_choose(uint32_t bins, uint64_t samples)
 	struct edges edges;
 	struct counting counting;
 	const char *why = NULL, *what = "plan";
-	CUresult r = CUDA_SUCCESS;
+	CUresult r;
 
 	sample_type_parse(&type, "u32");
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		return why;
 	counting_init(&counting, &type, &edges, false);
-	if (work)
-		r = cuda.memory_free(work);
-	work = 0;
 	plan = (struct kernel_plan){0};
-	if (r == CUDA_SUCCESS)
-		r = kernel_plan_init(&plan, &counting, &on, &what);
-	if (r == CUDA_SUCCESS && plan.work_bytes > 0)
-		r = cuda.memory_alloc(&work, plan.work_bytes);
+	r = kernel_plan_init(&plan, &counting, &on, &what);
 	edges_free(&edges);
 	return failed(what, r);
 }
@@ -76,8 +69,7 @@ const char *ours_count(const uint32_t *data, uint64_t n, uint32_t *counts, void 
 {
 	const struct kernel_chunk chunk = {.stream = stream,
 					   .data = (CUdeviceptr)(uintptr_t)data,
-					   .cells = (CUdeviceptr)(uintptr_t)counts,
-					   .work = work};
+					   .cells = (CUdeviceptr)(uintptr_t)counts};
 
 	return failed("launch", kernel_launch(&plan, &cuda, &chunk, (size_t)n, NULL));
 }

@@ -391,8 +391,6 @@ static void run(struct piece *s, const struct bench_job *job, const struct kerne
 	if (bins.kind == BIN_SLOT)
 		set_auto(&bins, job, &type);
 	must(kernel_plan_init(&plan, &counting, on, &what), what);
-	if (plan.work_bytes > 0)
-		must(cuda.memory_alloc(&s->on.work, plan.work_bytes), "memory");
 	if (plan.packed_bytes > 0)
 		must(cuda.memory_alloc(&s->on.packed, plan.packed_bytes), "memory");
 	if (plan.table_bytes > 0)
@@ -415,13 +413,10 @@ static void run(struct piece *s, const struct bench_job *job, const struct kerne
 		fflush(stdout);
 	}
 	printf(" %.2f |\n", least / reading);
-	if (plan.work_bytes > 0)
-		must(cuda.memory_free(s->on.work), "memory");
 	if (plan.packed_bytes > 0)
 		must(cuda.memory_free(s->on.packed), "memory");
 	if (plan.table_bytes > 0)
 		must(cuda.memory_free(s->on.table), "memory");
-	free(plan.near);
 	edges_free(&edges);
 }
 

@@ -2,11 +2,14 @@
 /*
  * count: the kernels that the program contains, by name. A name gives the way of keeping counters,
  * the size of a sample and the kind of bins: whole_4_magic. driver/kernel.c chooses among them.
+ *
+ * One kernel for each size counts every kind of bins and any number of channels. Beside it there are
+ * kernels of their own for what most jobs ask: bytes, 16-bit integers, and 32-bit samples in equal
+ * bins, of one channel.
  */
 #include "extent.cuh"
 #include "far.cuh"
 #include "gather.cuh"
-#include "parts.cuh"
 #include "sums.cuh"
 
 /*
@@ -20,109 +23,50 @@
 #define RESIDENT(blocks) (blocks)
 #endif
 
-#define SHARED(name, SIZE, KEEP, DEEP, BLOCKS, OF, ...)                                        \
+/* DEEP: loads in flight before the first is used. */
+#define SHARED(name, SIZE, KEEP, DEEP, BLOCKS, MANY, ...)                                      \
 	extern "C" __global__ void __launch_bounds__(1024, RESIDENT(BLOCKS))                   \
 		name(const void *data, u64 n, const __grid_constant__ struct rule r, u32 *out, \
 		     u32 copies)                                                               \
 	{                                                                                      \
-		count_shared<SIZE, __VA_ARGS__, KEEP, DEEP, OF>(data, n, r, out, copies);      \
+		count_shared<SIZE, __VA_ARGS__, KEEP, DEEP, MANY>(data, n, r, out, copies);    \
 	}
 
-#define PAIR(name, SIZE, ...)                                                                  \
+#define FAR(name, SIZE, ...)                                                                   \
 	extern "C" __global__ void __launch_bounds__(1024, 1)                                  \
 		name(const void *data, u64 n, const __grid_constant__ struct rule r, u32 *out) \
 	{                                                                                      \
-		count_pair<SIZE, __VA_ARGS__>(data, n, r, out);                                \
+		count_far<SIZE, __VA_ARGS__>(data, n, r, out);                                 \
 	}
 
-#define SPLIT(name, SIZE, DEEP, OF, ...)                                             \
-	extern "C" __global__ void __launch_bounds__(1024, 1)                        \
-		name(const void *data, u64 n, const __grid_constant__ struct rule r, \
-		     const __grid_constant__ struct parts s,                         \
-		     const __grid_constant__ struct parts_memory m)                  \
-	{                                                                            \
-		split<SIZE, __VA_ARGS__, DEEP, OF>(data, n, r, s, m);                \
-	}
+/* Every kind of bins, any number of channels. */
+#define ANY(SIZE, suffix, ...)                                                \
+	SHARED(whole_##SIZE##_##suffix, SIZE, WHOLE, 1, 1, true, __VA_ARGS__) \
+	FAR(far_##SIZE##_##suffix, SIZE, __VA_ARGS__)
 
-#define FAR(name, SIZE, DEEP, OF, ...)                                                         \
-	extern "C" __global__ void __launch_bounds__(1024, 1)                                  \
-		name(const void *data, u64 n, const __grid_constant__ struct rule r, u32 *out) \
-	{                                                                                      \
-		count_far<SIZE, __VA_ARGS__, DEEP, OF>(data, n, r, out);                       \
-	}
+SHARED(striped_1_code, 1, STRIPED, 4, 1, false, bin_code<256>)
+SHARED(striped_1_code_channels, 1, STRIPED, 4, 1, true, bin_code<256>)
+ANY(1, code, bin_code<256>)
 
-/* Every way for one size and kind. DEEP: loads in flight before the first is used. */
-#define WAYS(SIZE, suffix, DEEP, BLOCKS, ...)                                                \
-	SHARED(whole_##SIZE##_##suffix, SIZE, WHOLE, DEEP, BLOCKS, one_channel, __VA_ARGS__) \
-	FAR_WAYS(SIZE, suffix, __VA_ARGS__)
+SHARED(striped_2_group, 2, STRIPED, 4, 1, false, bin_group)
+SHARED(striped_2_group_channels, 2, STRIPED, 4, 1, true, bin_group)
+SHARED(whole_2_group, 2, WHOLE, 4, 1, false, bin_group)
+SHARED(whole_2_group_channels, 2, WHOLE, 4, 1, true, bin_group)
+FAR(far_2_code, 2, bin_code<65536>)
 
-#define FAR_WAYS(SIZE, suffix, ...)                                       \
-	PAIR(pair_##SIZE##_##suffix, SIZE, __VA_ARGS__)                   \
-	SPLIT(split_##SIZE##_##suffix, SIZE, 8, one_channel, __VA_ARGS__) \
-	FAR(far_##SIZE##_##suffix, SIZE, 1, one_channel, __VA_ARGS__)
-
-/* Explicit edges are in shared memory if a single block has all counters there. */
-#define EDGES(SIZE, suffix, DEEP, NEAR, ...)                                     \
-	SHARED(whole_##SIZE##_##suffix, SIZE, WHOLE, DEEP, 1, one_channel, NEAR) \
-	FAR_WAYS(SIZE, suffix, __VA_ARGS__)
-
-/*
- * Interleaved channels: one kernel for all kinds of bins; in split there is one load in flight,
- * which keeps it small.
- */
-#define INTERLEAVED(SIZE, suffix, DEEP, ...)                                                    \
-	SHARED(whole_##SIZE##_##suffix##_channels, SIZE, WHOLE, DEEP, 1, channels, __VA_ARGS__) \
-	SPLIT(split_##SIZE##_##suffix##_channels, SIZE, 1, channels, __VA_ARGS__)               \
-	FAR(far_##SIZE##_##suffix##_channels, SIZE, 1, channels, __VA_ARGS__)
-
-SHARED(striped_1_code, 1, STRIPED, 4, 1, one_channel, bin_code<256>)
-SHARED(striped_2_group, 2, STRIPED, 4, 1, one_channel, bin_group)
-SHARED(whole_2_group, 2, WHOLE, 4, 1, one_channel, bin_group)
-FAR_WAYS(2, code, bin_code<65536>)
-WAYS(3, shift, 2, 1, bin_key<BIN_SHIFT>)
-WAYS(3, magic, 2, 1, bin_key<BIN_MAGIC>)
-WAYS(3, any, 2, 1, bin_key<BIN_KINDS>)
-WAYS(3, mod, 2, 1, bin_key<BIN_MOD>)
-EDGES(3, table, 2, near_key, bin_key<BIN_TABLE>)
-WAYS(4, shift, 4, 1, bin_key<BIN_SHIFT>)
-WAYS(4, magic, 4, 2, bin_key<BIN_MAGIC>)
-WAYS(4, any, 4, 1, bin_key<BIN_KINDS>)
-WAYS(4, mod, 4, 1, bin_key<BIN_MOD>)
-EDGES(4, table, 4, near_key, bin_key<BIN_TABLE>)
-WAYS(8, shift, 4, 1, bin_key<BIN_SHIFT>)
-WAYS(8, any, 4, 1, bin_key<BIN_KINDS>)
-WAYS(8, mod, 4, 1, bin_key<BIN_MOD>)
-EDGES(8, table, 4, near_key, bin_key<BIN_TABLE>)
-WAYS(4, linear, 4, 1, bin_real<BIN_LINEAR>)
-WAYS(4, real, 4, 1, bin_real<BIN_KINDS>)
-EDGES(4, edges, 4, near_real, bin_real<BIN_TABLE>)
-WAYS(8, linear, 4, 1, bin_real<BIN_LINEAR>)
-WAYS(8, real, 4, 1, bin_real<BIN_KINDS>)
-EDGES(8, edges, 4, near_real, bin_real<BIN_TABLE>)
-SHARED(striped_1_code_channels, 1, STRIPED, 4, 1, channels, bin_code<256>)
-SHARED(striped_2_group_channels, 2, STRIPED, 4, 1, channels, bin_group)
-SHARED(whole_2_group_channels, 2, WHOLE, 4, 1, channels, bin_group)
-INTERLEAVED(1, code, 4, bin_code<256>)
-SPLIT(split_2_code_channels, 2, 8, channels, bin_code<65536>)
-FAR(far_2_code_channels, 2, 1, channels, bin_code<65536>)
-INTERLEAVED(3, key, 1, any_key)
-INTERLEAVED(4, key, 4, any_key)
-INTERLEAVED(8, key, 4, any_key)
-INTERLEAVED(4, real, 4, any_real)
-INTERLEAVED(8, real, 4, any_real)
-
-extern "C" __global__ void __launch_bounds__(1024)
-	plan_parts(const __grid_constant__ struct parts s,
-		   const __grid_constant__ struct parts_memory m)
-{
-	plan(s, m);
-}
+SHARED(whole_4_shift, 4, WHOLE, 4, 1, false, bin_key<BIN_SHIFT>)
+SHARED(whole_4_magic, 4, WHOLE, 4, 2, false, bin_key<BIN_MAGIC>)
+SHARED(whole_4_linear, 4, WHOLE, 4, 1, false, bin_real<BIN_LINEAR>)
+ANY(3, key, bin_key<BIN_KINDS>)
+ANY(4, key, bin_key<BIN_KINDS>)
+ANY(8, key, bin_key<BIN_KINDS>)
+ANY(4, real, bin_real<BIN_KINDS>)
+ANY(8, real, bin_real<BIN_KINDS>)
 
 extern "C" __global__ void __launch_bounds__(1024, 1)
-	count_parts_of_all(const __grid_constant__ struct parts s,
-			   const __grid_constant__ struct parts_memory m, u32 all, u32 *out)
+	pair_2_code(const void *data, u64 n, const __grid_constant__ struct rule r, u32 *out)
 {
-	count_parts<4>(s, m, all, out);
+	count_pair(data, n, r, out);
 }
 
 extern "C" __global__ void __launch_bounds__(1024)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * far: any number of cells, straight to a table in global memory that stays from chunk to chunk.
+ * far: any number of cells, straight to a table in global memory.
  *
  * Global memory takes 16 to 100 billion additions a second if the cells are many, ten times what a
  * bus delivers; but data in a few cells gets a tenth of that, or less. So each block keeps the
@@ -15,7 +15,7 @@
 enum { FAR_LOG2 = 12, FAR_ENTRIES = 1 << FAR_LOG2 };
 
 /* Launch: up to 1024 threads, any grid. The counts are added to out, which need not be clear. */
-template <int SIZE, class BIN, int DEEP, class CHANNELS>
+template <int SIZE, class BIN>
 __device__ __forceinline__ void count_far(const void *data, u64 n, const struct rule &r, u32 *out)
 {
 	__shared__ u32 kept[FAR_ENTRIES], met[FAR_ENTRIES];
@@ -40,12 +40,12 @@ __device__ __forceinline__ void count_far(const void *data, u64 n, const struct 
 		met[e] = 0;
 	}
 	__syncthreads();
-	in.template each<false, DEEP>((u64)blockIdx.x * nt + tid, in.vecs, gridDim.x * nt,
-				      [&](const typename reader<SIZE>::vec &v, u64 i) {
-					      CHANNELS::template cells<BIN>(in, r, v, i, count);
-				      });
+	in.template each<false, 1>((u64)blockIdx.x * nt + tid, in.vecs, gridDim.x * nt,
+				   [&](const typename reader<SIZE>::vec &v, u64 i) {
+					   in.template cells_of_channels<BIN>(r, v, i, count);
+				   });
 	if (blockIdx.x == 0 && tid < in.head + in.tail)
-		count(CHANNELS::template edge<BIN>(in, r, tid));
+		count(in.template edge<BIN>(r, tid));
 	__syncthreads();
 	for (u32 e = tid; e < FAR_ENTRIES; e += nt)
 		if (met[e])

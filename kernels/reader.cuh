@@ -174,32 +174,25 @@ template <int SIZE> struct reader {
 	}
 
 	/*
-	 * The same for the channels of an interleaved vec: first[k] is the first cell of sample k's
-	 * channel.
+	 * The same for interleaved channels: sample i is of channel i mod rule.channels, whose cells
+	 * follow those of the channel before it. A launch has less than 2^32 samples. Where BIN is for
+	 * any kind of bins this is a loop, which keeps the kernel small: the next key moves to the front.
 	 */
 	template <class BIN, class F>
-	static INLINE void cells(const struct rule &r, const vec &v, const u32 (&first)[PER], F put)
+	INLINE void cells_of_channels(const struct rule &r, const vec &v, u64 i, F put) const
 	{
+		const u32 all = BIN::all(r), end = all * r.channels;
+		u32 first = (head + (u32)i * PER) % r.channels * all;
 		key_t key[PER];
 
 		keys<BIN::PERM, BIN::FLIP>(r, v, key);
-#pragma unroll
-		for (int k = 0; k < PER; k++)
-			put(first[k] + BIN::cell(r, key[k]));
-	}
-
-	/*
-	 * The first cells of the channels of vec i's samples; a launch has less than 2^32 samples.
-	 */
-	template <class BIN>
-	INLINE void channels(const struct rule &r, u64 i, u32 (&first)[PER]) const
-	{
-		u32 channel = (head + (u32)i * PER) % r.channels;
-
-#pragma unroll
+#pragma unroll(BIN::ANY ? 1 : PER)
 		for (int k = 0; k < PER; k++) {
-			first[k] = channel * BIN::all(r);
-			channel = channel + 1 < r.channels ? channel + 1 : 0;
+			put(first + BIN::cell(r, key[0]));
+			first = first + all < end ? first + all : 0;
+#pragma unroll
+			for (int j = 0; j + 1 < PER; j++)
+				key[j] = key[j + 1];
 		}
 	}
 
@@ -207,12 +200,6 @@ template <int SIZE> struct reader {
 	INLINE u64 edge_at(u32 j) const
 	{
 		return j < head ? j : tail_at + (j - head);
-	}
-
-	/* its first cell, where there are channels */
-	template <class BIN> INLINE u32 edge_channel(const struct rule &r, u32 j) const
-	{
-		return (u32)edge_at(j) % r.channels * BIN::all(r);
 	}
 
 	/* edge sample j < head + tail as the first of a vec */
@@ -227,14 +214,14 @@ template <int SIZE> struct reader {
 		return v;
 	}
 
-	/* its cell, in its channel */
+	/* its cell */
 	template <class BIN> INLINE u32 edge(const struct rule &r, u32 j) const
 	{
 		const vec v = edge_vec(j);
 		key_t key[PER];
 
 		keys<BIN::PERM, BIN::FLIP>(r, v, key);
-		return BIN::cell(r, key[0]);
+		return (u32)edge_at(j) % r.channels * BIN::all(r) + BIN::cell(r, key[0]);
 	}
 
 	/*

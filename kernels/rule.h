@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * rule: a kernel's parameters, in plain C for the host and the device: how bytes become a key,
- * how a key becomes a cell, and how the work of split, plan and count_parts is laid out.
+ * rule: a kernel's parameters, in plain C for the host and the device: how bytes become a key, and
+ * how a key becomes a cell.
  */
 #ifndef GPUHIST_RULE_H
 #define GPUHIST_RULE_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "bins/binning.h"
-
-#ifdef __CUDACC__
-#define DEVICE_POINTER(type) type *
-#else
-#define DEVICE_POINTER(type) uint64_t /* CUdeviceptr */
-#endif
 
 /*
  * 16-bit integers with no border of a bin between them form one group, so that few bins or a narrow
@@ -25,38 +18,6 @@
 struct groups {
 	int32_t low, last;
 	uint32_t mul, add;
-};
-
-/*
- * Explicit edges in shared memory, after the counters: a guide of their own, finer than
- * bin_table's, so that most entries hold no edge, and the keys as in bin_table. An entry is bin |
- * count << NEAR_BIN_BITS.
- */
-#define NEAR_BIN_BITS 20
-#define NEAR_COUNT_MOST 4095u
-
-/*
- * How a distance e from the first key becomes an entry g of the guide; in each way g never falls as
- * e rises.
- */
-enum near_by {
-	NEAR_KEY,   /* g = e >> shift */
-	NEAR_VALUE, /* floats: g = floor((x - lo) scale) */
-	/*
-	 * integers: g = (the bits of e + 1 as a binary32, rounded down, less those of 1) >> shift
-	 */
-	NEAR_RATIO,
-};
-
-struct near {
-	uint32_t by; /* enum near_by */
-	uint32_t shift;
-	double lo, scale;
-	uint32_t guide; /* entries, an even number; keys follow */
-	uint32_t words; /* of 32 bits, in all */
-	/* the first of them in the block's shared memory, as an index of words; even */
-	uint32_t at;
-	DEVICE_POINTER(const uint32_t) from; /* where they are in the device's memory */
 };
 
 struct rule {
@@ -71,26 +32,10 @@ struct rule {
 	float f_sure;
 	/* interleaved; each has all of the cells, one channel's after those of the one before */
 	uint32_t channels;
-	struct near near; /* made by near_table.c */
 };
 
-/*
- * The cells are cut into buckets of `width`. A tile of samples is sorted by bucket and written
- * as 16 bits a sample, its cell within the bucket; then bucket after bucket is counted.
- */
-struct parts {
-	uint32_t tile_vecs; /* 16-byte (48 for 3-byte samples) pieces in a tile */
-	uint32_t tiles;     /* at least 1 */
-	uint32_t room;      /* 16-byte entries of a sorted tile, below 65,536 */
-	uint32_t buckets;
-	uint32_t width;     /* a multiple of 4096 below 65,535 */
-	uint32_t mul, shr;  /* cell / width = (cell >> 12) * mul >> shr */
-	uint32_t copies;    /* of each bucket's cursor: a power of two up to 32 */
-	uint32_t gap;       /* empty 16-bit entries after each cursor's own: 2 if copies > 1 */
-	uint32_t lanes;     /* that walk one part together */
-	uint32_t unit;      /* samples in a unit of work, about */
-	uint32_t units_max; /* entries of parts_memory.units */
-};
+/* Codes that one of two blocks counts together with another (shared.cuh). */
+#define PAIR_CODES 32768u
 
 #ifdef __CUDACC__
 #define RULE_INLINE static __host__ __device__ __forceinline__
@@ -152,14 +97,5 @@ RULE_INLINE uint64_t gather_at(const struct gather *g, uint32_t i, uint32_t byte
 	return (uint64_t)row * g->pitch + (uint64_t)(record - row * g->records) * g->record +
 	       g->offset + (uint64_t)(i - record * g->samples) * bytes;
 }
-
-/* The arrays of split, plan and count_parts in device memory. */
-struct parts_memory {
-	DEVICE_POINTER(uint4) codes;    /* tiles * room */
-	DEVICE_POINTER(uint16_t) start; /* (buckets + 1) rows of tiles: a bucket's first uint4 */
-	DEVICE_POINTER(uint32_t) total; /* buckets: samples in all; cleared before split */
-	DEVICE_POINTER(uint4) units;    /* units_max: bucket, first run, step, tiles in a run */
-	DEVICE_POINTER(uint32_t) count; /* 2: units listed, units taken */
-};
 
 #endif

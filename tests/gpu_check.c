@@ -190,8 +190,8 @@ static void compare(const struct subject *s, struct lane *lane, struct sent *sen
 	free(sent->samples);
 }
 
-#define WAYS 5
-static const char *const NAMES[WAYS] = {"striped", "whole", "pair", "split", "far"};
+#define WAYS 4
+static const char *const NAMES[WAYS] = {"striped", "whole", "pair", "far"};
 
 /* What the jobs reached. */
 static struct seen {

@@ -26,9 +26,9 @@
 
 /*
  * One row for each kind: its name; whether there are loops for keys of 32 bits, for keys of 64 bits
- * and for floats (1 or 0); the ends of the names of the kernels that count it, for integers and for
- * floats. Enum bin_kind, the loops of each instruction set (cells_loops.c) and the choice of a
- * kernel (driver/kernel.c) are made from this list. X is called with the argument `with`, then the
+ * and for floats (1 or 0); the end of the name of the kernel that counts it alone, for integers and
+ * for floats of 32 bits, if there is one. Enum bin_kind, the loops of each instruction set
+ * (cells_loops.c) and the choice of a kernel (driver/kernel.c) are made from this list. X is called with the argument `with`, then the
  * row.
  *
  *   SHIFT   integers: every bin is 2^by values wide
@@ -41,16 +41,16 @@
  *   MOD     integers: value mod N
  *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
  */
-#define BIN_KIND_LIST(X, with)                              \
-	X(with, SHIFT, "shift", 1, 1, 0, "shift", "")       \
-	X(with, MAGIC, "magic", 1, 0, 0, "magic", "")       \
-	X(with, RATIO, "ratio", 1, 1, 0, "any", "")         \
-	X(with, LINEAR, "linear", 1, 1, 1, "any", "linear") \
-	X(with, SEARCH, "search", 1, 1, 1, "any", "real")   \
-	X(with, NONE, "none", 1, 1, 0, "any", "")           \
-	X(with, TABLE, "table", 1, 1, 1, "table", "edges")  \
-	X(with, MOD, "mod", 1, 1, 0, "mod", "")             \
-	X(with, SLOT, "slot", 1, 1, 1, "any", "real")
+#define BIN_KIND_LIST(X, with)                           \
+	X(with, SHIFT, "shift", 1, 1, 0, "shift", "")    \
+	X(with, MAGIC, "magic", 1, 0, 0, "magic", "")    \
+	X(with, RATIO, "ratio", 1, 1, 0, "", "")         \
+	X(with, LINEAR, "linear", 1, 1, 1, "", "linear") \
+	X(with, SEARCH, "search", 1, 1, 1, "", "")       \
+	X(with, NONE, "none", 1, 1, 0, "", "")           \
+	X(with, TABLE, "table", 1, 1, 1, "", "")         \
+	X(with, MOD, "mod", 1, 1, 0, "", "")             \
+	X(with, SLOT, "slot", 1, 1, 1, "", "")
 
 #define BIN_KIND_MEMBER(with, kind, ...) BIN_##kind,
 enum bin_kind { BIN_KIND_LIST(BIN_KIND_MEMBER, ) BIN_KINDS };

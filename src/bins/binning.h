@@ -267,11 +267,8 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 		return bin_mod_key64(b, key);
 	case BIN_SLOT:
 		return (uint32_t)(key >> b->slot.shift) & b->slot.mask;
-#ifndef __CUDACC__ /* kernels for any kind need not carry it: TABLE has kernels of its own \
-		      (cell.cuh) */
 	case BIN_TABLE:
 		return bin_table_key64(b, key);
-#endif
 	default:
 		return b->bins;
 	}
@@ -318,10 +315,8 @@ BINNING_INLINE uint32_t bin_key32(const struct binning *b, uint32_t kind, uint32
 		return bin_mod_key32(b, key);
 	case BIN_SLOT:
 		return key >> b->slot.shift & b->slot.mask;
-#ifndef __CUDACC__
 	case BIN_TABLE:
 		return bin_table_key32(b, key);
-#endif
 	default:
 		bin = b->bins;
 		break;

@@ -77,7 +77,7 @@ static void slot_undo(struct device *d, struct device_slot *s)
 {
 	const struct cuda *cuda = &d->cuda;
 	const CUdeviceptr memory[] = {s->chunk.data, d->layout.stays ? 0 : s->chunk.cells,
-				      s->chunk.packed, s->chunk.work};
+				      s->chunk.packed};
 
 	if (s->done)
 		device_must(d, cuda->event_destroy(s->done), "an unfinished slot");
@@ -101,8 +101,6 @@ static CUresult slot_make(struct device *d, struct device_slot *s)
 		r = cuda->memory_alloc(&c->cells, d->layout.cell_bytes);
 	if (r == CUDA_SUCCESS && d->plan.packed_bytes > 0)
 		r = cuda->memory_alloc(&c->packed, d->plan.packed_bytes);
-	if (r == CUDA_SUCCESS && d->plan.work_bytes > 0)
-		r = cuda->memory_alloc(&c->work, d->plan.work_bytes);
 	return r;
 }
 

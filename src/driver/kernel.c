@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* kernel: the choice among the kernels of kernels/count.cu. */
+/* kernel: the choice among the kernels of kernels/count.cu, and their launches for a chunk. */
 #include "driver/kernel.h"
 
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "driver/kernel_parts.h"
-#include "driver/near_table.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_group.h"
 
@@ -85,21 +82,22 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 
 /* ---- the choice ---- */
 
-static const char *suffix(const struct kernel_plan *p, const struct counting *c)
+/* The kind of bins at the end of a kernel's name; alone: of a kernel for one channel, if it fits. */
+static const char *suffix(const struct kernel_plan *p, const struct counting *c, bool alone)
 {
 #define NAMES(with, kind, name, key32, key64, real, of_keys, of_reals) \
 	[BIN_##kind] = {of_keys, of_reals},
 	static const char *const OF[BIN_KINDS][2] = {BIN_KIND_LIST(NAMES, )};
 #undef NAMES
-	const bool many = p->rule.channels > 1;
+	const bool real = c->type.kind == SAMPLE_FLOAT;
 
+	if (p->grouped)
+		return p->rule.channels > 1 ? "group_channels" : "group";
 	if (c->bytes <= 2)
-		return many         ? p->grouped ? "group_channels" : "code_channels"
-		       : p->grouped ? "group"
-				    : "code";
-	if (many)
-		return c->type.kind == SAMPLE_FLOAT ? "real_channels" : "key_channels";
-	return OF[c->binning.kind][c->type.kind == SAMPLE_FLOAT];
+		return alone && p->rule.channels > 1 ? "code_channels" : "code";
+	if (alone && c->bytes == 4 && p->rule.channels == 1 && *OF[c->binning.kind][real])
+		return OF[c->binning.kind][real];
+	return real ? "real" : "key";
 }
 
 /* Does a table of so many counters fit a block's shared memory? */
@@ -134,12 +132,9 @@ static CUresult choose_shared(struct kernel_plan *p, const struct counting *c,
 	int resident;
 	const bool striped = p->copies > 1;
 
-	p->way = WAY_SHARED;
-	p->shared = 4 * (striped   ? p->cells * p->copies
-			 : p->near ? p->rule.near.at + p->rule.near.words
-				   : spread_words(p->cells));
+	p->shared = 4 * (striped ? p->cells * p->copies : spread_words(p->cells));
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", striped ? "striped" : "whole",
-		 (unsigned long)c->bytes, suffix(p, c));
+		 (unsigned long)c->bytes, suffix(p, c, striped || c->bytes > 1));
 	CUresult r = find(on, &p->function, p->name, p->shared);
 	if (r == CUDA_SUCCESS)
 		r = on->cuda->occupancy(&resident, p->function, (int)KERNEL_THREADS, p->shared);
@@ -152,49 +147,16 @@ static CUresult choose_shared(struct kernel_plan *p, const struct counting *c,
 	return r;
 }
 
-static CUresult choose_pair(struct kernel_plan *p, const struct counting *c,
-			    const struct kernel_device *on)
+/* One block a multiprocessor: the way "pair", whose blocks are even in number, or "far". */
+static CUresult choose_spread(struct kernel_plan *p, const struct counting *c,
+			      const struct kernel_device *on, const char *way, unsigned shared)
 {
-	p->way = WAY_PAIR;
-	p->shared = 4 * spread_words((p->cells + 1) / 2 + 1);
+	p->shared = shared;
 	p->threads = KERNEL_THREADS;
-	p->grid = p->sms & ~1u;
-	snprintf(p->name, sizeof(p->name), "pair_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
+	p->grid = shared > 0 ? p->sms & ~1u : p->sms;
+	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", way, (unsigned long)c->bytes,
+		 suffix(p, c, false));
 	return find(on, &p->function, p->name, p->shared);
-}
-
-static CUresult choose_far(struct kernel_plan *p, const struct counting *c,
-			   const struct kernel_device *on)
-{
-	p->way = WAY_FAR;
-	p->shared = 0;
-	p->threads = KERNEL_THREADS;
-	p->grid = p->sms;
-	snprintf(p->name, sizeof(p->name), "far_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
-	return find(on, &p->function, p->name, 0);
-}
-
-static CUresult choose_parts(struct kernel_plan *p, const struct counting *c,
-			     const struct kernel_device *on, const char **what)
-{
-	struct parts s;
-	struct parts_memory m;
-
-	*what = "too many bins for the device's shared memory";
-	p->way = WAY_PARTS;
-	p->threads = KERNEL_THREADS;
-	snprintf(p->name, sizeof(p->name), "split_%lu_%s", (unsigned long)c->bytes, suffix(p, c));
-	if (parts_lay_out(&s, p, kernel_samples(c, on->bytes_max)) != 0)
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	*what = "kernels";
-	/* A smaller chunk may be laid out in more tiles with less room each: reserve for both. */
-	p->work_bytes = 2 * parts_place(&m, &s, 0);
-	CUresult r = find(on, &p->function, p->name, p->shared_most);
-	if (r == CUDA_SUCCESS)
-		r = find(on, &p->plan, "plan_parts", 0);
-	if (r == CUDA_SUCCESS)
-		r = find(on, &p->count, "count_parts_of_all", 4 * spread_words(s.width + 1));
-	return r;
 }
 
 /* ---- samples ---- */
@@ -243,44 +205,21 @@ static CUresult choose_extent(struct kernel_plan *p, const struct counting *c,
 	return find(on, &p->extent, name, 0);
 }
 
-/*
- * Explicit edges go beside the counters in shared memory; if there are too many, or several
- * channels, into the device's memory.
- */
-static void choose_table(struct kernel_plan *p, const struct counting *c)
-{
-	const uint32_t words = p->shared_most / 4,
-		       at = fits(p, p->cells) ? (spread_words(p->cells) + 1) & ~1u : words;
-
-	if (c->bytes <= 2 || c->binning.kind != BIN_TABLE) /* codes are binned by the host */
-		return;
-	if (p->rule.channels == 1 && at < words)
-		p->near = near_make(&p->rule.near, &c->binning, &c->type, words - at);
-	p->rule.near.at = at;
-	p->table = p->near ? p->near : (const void *)(uintptr_t)c->binning.table.at;
-	p->table_bytes = 4 * (size_t)(p->near ? p->rule.near.words : c->binning.table.words);
-}
-
 static CUresult choose_way(struct kernel_plan *p, const struct counting *c,
-			   const struct kernel_device *on, const char **what)
+			   const struct kernel_device *on)
 {
-	const bool many = p->rule.channels > 1;
-
 	if (!c->stats && !on->stays) /* otherwise each code needs a counter */
 		choose_groups(p, c);
-	choose_table(p, c);
 	if (c->bytes == 1) {
 		p->copies = STRIPES;
 		while (p->copies > 1 && !fits(p, (uint64_t)p->cells * p->copies))
 			p->copies /= p->copies > STRIPES_LEAST ? 2 : STRIPES_LEAST;
 	}
-	if (fits(p, p->cells) && (c->bytes != 2 || p->grouped) && (!p->table || p->near || many))
+	if (fits(p, p->cells) && (c->bytes != 2 || p->grouped))
 		return choose_shared(p, c, on);
-	if (c->bytes != 1 && !many && p->sms > 1 && fits(p, (p->cells + 1) / 2 + 1))
-		return choose_pair(p, c, on);
-	if (on->stays)
-		return choose_far(p, c, on);
-	return choose_parts(p, c, on, what);
+	if (c->bytes == 2 && p->rule.channels == 1 && p->sms > 1 && fits(p, PAIR_CODES + 1))
+		return choose_spread(p, c, on, "pair", 4 * spread_words(PAIR_CODES + 1));
+	return choose_spread(p, c, on, "far", 0);
 }
 
 CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c,
@@ -295,13 +234,11 @@ CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c,
 	if (r != CUDA_SUCCESS)
 		return r;
 	*what = "kernels";
-	free(p->near);
 	*p = (struct kernel_plan){
 		.rule = {.bins = c->binning, .channels = c->channels},
 		.cells_each = (uint32_t)c->cells_each,
 		.cells = (uint32_t)c->cells,
 		.copies = 1,
-		.sample = c->bytes,
 		.sms = (uint32_t)sms,
 		.shared_most = (uint32_t)most - 1024, /* for the kernels' own few variables */
 	};
@@ -314,5 +251,87 @@ CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c,
 	r = choose_gather(p, c, on);
 	if (r == CUDA_SUCCESS)
 		r = choose_extent(p, c, on);
-	return r == CUDA_SUCCESS ? choose_way(p, c, on, what) : r;
+	if (c->bytes > 2 && c->binning.kind == BIN_TABLE) { /* codes are binned by the host */
+		p->table = (const void *)(uintptr_t)c->binning.table.at;
+		p->table_bytes = 4 * (size_t)c->binning.table.words;
+	}
+	return r == CUDA_SUCCESS ? choose_way(p, c, on) : r;
+}
+
+/* ---- the launches for one chunk ---- */
+
+/* The plan's rule, with addresses of the device that the chunk is on. */
+static struct rule rule_of(const struct kernel_plan *p, const struct kernel_chunk *chunk,
+			   const struct binning *bins)
+{
+	struct rule rule = p->rule;
+
+	if (bins)
+		rule.bins = *bins;
+	if (p->table_bytes > 0)
+		rule.bins.table.at = chunk->table;
+	return rule;
+}
+
+/* The address of the samples to be counted. */
+static CUdeviceptr samples_of(const struct kernel_plan *p, const struct kernel_chunk *chunk)
+{
+	return p->gather ? chunk->packed : chunk->data;
+}
+
+static CUresult launch_gather(const struct kernel_plan *p, const struct cuda *cuda,
+			      const struct kernel_chunk *chunk, uint64_t n)
+{
+	CUdeviceptr from = chunk->data, to = chunk->packed;
+	struct gather apart = p->apart;
+	void *arguments[] = {&from, &to, &apart};
+
+	apart.n = n;
+	return cuda->launch(p->gather, p->sms, 1, 1, KERNEL_THREADS, 1, 1, 0, chunk->stream,
+			    arguments, NULL);
+}
+
+static CUresult launch_extent(const struct kernel_plan *p, const struct cuda *cuda,
+			      const struct kernel_chunk *chunk, uint64_t n)
+{
+	CUdeviceptr data = samples_of(p, chunk),
+		    out = chunk->cells + 4 * (kernel_out_words(p) - KERNEL_EXTENT_WORDS);
+	struct rule rule = p->rule;
+	void *arguments[] = {&data, &n, &rule, &out};
+
+	return cuda->launch(p->extent, p->sms, 1, 1, KERNEL_THREADS, 1, 1, 16 * KERNEL_THREADS,
+			    chunk->stream, arguments, NULL);
+}
+
+CUresult kernel_launch_again(const struct kernel_plan *p, const struct cuda *cuda,
+			     const struct kernel_chunk *chunk, size_t samples,
+			     const struct binning *bins)
+{
+	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells;
+	uint64_t n = samples;
+	struct rule rule = rule_of(p, chunk, bins);
+	uint32_t copies = p->copies;
+	void *arguments[] = {&data, &n, &rule, &out, &copies};
+
+	/* "pair" and "far" take only the first four. */
+	return cuda->launch(p->function, p->grid, 1, 1, p->threads, 1, 1, p->shared, chunk->stream,
+			    arguments, NULL);
+}
+
+CUresult kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
+		       const struct kernel_chunk *chunk, size_t samples, const struct binning *bins)
+{
+	CUresult r = p->gather ? launch_gather(p, cuda, chunk, samples) : CUDA_SUCCESS;
+
+	if (r == CUDA_SUCCESS && p->extent)
+		r = launch_extent(p, cuda, chunk, samples);
+	return r == CUDA_SUCCESS ? kernel_launch_again(p, cuda, chunk, samples, bins) : r;
+}
+
+struct extent kernel_extent(const struct kernel_plan *p, const uint32_t *cells)
+{
+	uint64_t found[2];
+
+	memcpy(found, cells + kernel_out_words(p) - KERNEL_EXTENT_WORDS, sizeof(found));
+	return (struct extent){.least = ~found[0], .greatest = found[1]};
 }

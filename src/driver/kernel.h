@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * kernel: which kernel counts a job on a device and in what shape it is launched (kernel.c); the
- * launches (kernel_launch.c).
+ * kernel: which kernel counts a job on a device, in what shape it is launched, and the launches.
  *
  *   striped   the codes of one byte in shared memory, once for each lane of a warp; few groups
  *             of 16-bit integers (gpu_group.h), once for two lanes each
  *   whole     cells in shared memory, once
- *   pair      up to twice the cells that fit: two blocks share them
- *   split     any number: samples are sorted into buckets that fit, then counted
- *   far       any number, in a table that stays: added straight to it, except for the cells that a block meets first
+ *   pair      codes of two bytes: two blocks share them
+ *   far       any number, in the device's memory, but for the cells that a block meets first
  *
- * Channels are counted by kernels of their own, for any kind of bins. Samples with gaps between
- * them are packed first. Of samples whose bins are not known yet the extent is found too.
+ * Samples with gaps between them are packed first. Of samples whose bins are not known yet the extent is found too.
  *
  * The choice depends on what a device can hold, so a job may be counted one way on one device and
  * another way on the next; the counts are the same.
@@ -38,13 +35,9 @@ struct kernel_device {
 	bool stays;
 };
 
-enum kernel_way { WAY_SHARED, WAY_PAIR, WAY_PARTS, WAY_FAR };
-
 struct kernel_plan {
-	enum kernel_way way;
-	char name[32];          /* of the counting kernel, for -v */
-	CUfunction function;    /* striped, whole, pair, far, or split */
-	CUfunction plan, count; /* PARTS */
+	char name[32]; /* of the counting kernel, for -v */
+	CUfunction function;
 	/* packs samples that have gaps between them; NULL: they have none */
 	CUfunction gather;
 	CUfunction extent; /* SLOT: finds the least and the greatest sample; else NULL */
@@ -53,18 +46,14 @@ struct kernel_plan {
 	uint32_t cells_each; /* counters of a channel: of each cell, or of each group of them */
 	uint32_t cells;      /* of all channels */
 	bool grouped;
-	uint32_t sample; /* bytes */
 	unsigned grid, threads;
 	unsigned shared; /* bytes */
-	uint32_t copies; /* SHARED */
+	uint32_t copies; /* of each counter in shared memory */
 	uint32_t sms;
 	uint32_t shared_most; /* bytes that a block may have */
-	size_t work_bytes;    /* PARTS: device memory that each slot needs */
-	size_t packed_bytes;  /* gather: the same */
-	/* explicit edges, which kernels read beside the samples, in the host's memory ... */
-	const void *table;
-	size_t table_bytes; /* ... and in the device's memory for each slot; 0: none */
-	uint32_t *near;     /* owned: the table, where it is made for shared memory; else NULL */
+	size_t packed_bytes;  /* gather: device memory that each slot needs */
+	const void *table;    /* explicit edges, in the host's memory ... */
+	size_t table_bytes;   /* ... and in the device's, for each chunk; 0: none */
 };
 
 /* How many samples are in a chunk of that many bytes, which are whole records. */
@@ -72,7 +61,7 @@ size_t kernel_samples(const struct counting *c, size_t bytes);
 
 /*
  * Chooses the kernels and finds them in the module. *what names the step that failed. The device's
- * context must be current. *plan is zero or from an earlier call, whose memory is freed.
+ * context must be current.
  */
 CUresult kernel_plan_init(struct kernel_plan *plan, const struct counting *counting,
 			  const struct kernel_device *on, const char **what);
@@ -91,8 +80,7 @@ struct kernel_chunk {
 	CUstream stream;
 	CUdeviceptr data, cells; /* the records; the counters, kernel_out_words of the plan */
 	CUdeviceptr packed;      /* packed_bytes of the plan: the samples that gather packs */
-	CUdeviceptr work;        /* PARTS: work_bytes of the plan */
-	CUdeviceptr table;       /* table_bytes of the plan: what kernels read beside the samples */
+	CUdeviceptr table;       /* table_bytes of the plan: explicit edges */
 };
 
 /*

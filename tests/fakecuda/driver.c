@@ -5,7 +5,7 @@
  * Work is queued and done late by a thread of the device's own (stream.c): a copy reads the
  * host's memory when it is done, not when it is queued. Device memory is apart and poisoned
  * (memory.c). The kernels are those that ship, compiled for the host (kernels.cpp). What the
- * device reports: two multiprocessors, 227 KiB of shared memory.
+ * device reports: two multiprocessors.
  *
  * The environment makes it fail:
  *   FAKECUDA_SEED=N                  draws the order of streams, threads and blocks
@@ -20,6 +20,7 @@
  *   FAKECUDA_HANG_CALL=symbol:N      this call never returns
  *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to say or to write what it should not (hostile.c)
  *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
+ *   FAKECUDA_SHARED=BYTES            shared memory that a block may have (227 KiB, at most)
  *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
  *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device; PATH is absolute
  *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
@@ -216,7 +217,8 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 		*value = MULTIPROCESSORS;
 		break;
 	case CU_ATTRIBUTE_SHARED_OPTIN:
-		*value = (int)KERNEL_SHARED_MOST;
+		*value = getenv("FAKECUDA_SHARED") ? (int)setting("FAKECUDA_SHARED")
+						   : (int)KERNEL_SHARED_MOST;
 		break;
 	case CU_ATTRIBUTE_READ_ONLY_REGISTER:
 		*value = 1;

@@ -24,9 +24,6 @@ thread_local uint4 shared[SHARED_WORDS / 4];
 
 typedef void shared_kernel(const void *, u64, struct rule, u32 *, u32);
 typedef void pair_kernel(const void *, u64, struct rule, u32 *);
-typedef void split_kernel(const void *, u64, struct rule, struct parts, struct parts_memory);
-typedef void plan_kernel(struct parts, struct parts_memory);
-typedef void count_kernel(struct parts, struct parts_memory, u32, u32 *);
 typedef void gather_kernel(const unsigned char *, unsigned char *, struct gather);
 typedef void extent_kernel(const void *, u64, struct rule, u64 *);
 typedef void sums_kernel(const u32 *, u64, u32, u64 *);
@@ -41,15 +38,9 @@ int kernel_find(const char *name, struct kernel *k)
 	static const struct {
 		const char *prefix;
 		enum kernel_kind kind;
-	} KINDS[] = {{"striped_", KERNEL_SHARED},
-		     {"whole_", KERNEL_SHARED},
-		     {"pair_", KERNEL_PAIR},
-		     {"far_", KERNEL_PAIR},
-		     {"split_", KERNEL_SPLIT},
-		     {"plan_parts", KERNEL_PLAN},
-		     {"count_parts_of_all", KERNEL_COUNT},
-		     {"gather_", KERNEL_GATHER},
-		     {"extent_", KERNEL_EXTENT},
+	} KINDS[] = {{"striped_", KERNEL_SHARED}, {"whole_", KERNEL_SHARED},
+		     {"pair_", KERNEL_PAIR},      {"far_", KERNEL_PAIR},
+		     {"gather_", KERNEL_GATHER},  {"extent_", KERNEL_EXTENT},
 		     {"sum_pieces", KERNEL_SUMS}};
 	static void *self;
 	Dl_info info;
@@ -63,11 +54,8 @@ int kernel_find(const char *name, struct kernel *k)
 		const size_t length = strlen(known.prefix);
 		if (strncmp(name, known.prefix, length) != 0)
 			continue;
-		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr, false};
-		k->near = known.kind == KERNEL_SHARED &&
-			  (strstr(name, "_table") || strstr(name, "_edges"));
-		if (known.kind <= KERNEL_SPLIT || known.kind == KERNEL_GATHER ||
-		    known.kind == KERNEL_EXTENT)
+		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr};
+		if (known.kind != KERNEL_SUMS)
 			k->sample = (unsigned)(name[length] - '0');
 		if (strstr(name, "_code"))
 			k->codes = 1u << 8 * k->sample;
@@ -80,11 +68,8 @@ int kernel_find(const char *name, struct kernel *k)
 
 static unsigned sizes_of(enum kernel_kind kind, size_t *size)
 {
-	const size_t all[8][5] = {{8, 8, sizeof(rule), 8, 4},
+	const size_t all[5][5] = {{8, 8, sizeof(rule), 8, 4},
 				  {8, 8, sizeof(rule), 8},
-				  {8, 8, sizeof(rule), sizeof(parts), sizeof(parts_memory)},
-				  {sizeof(parts), sizeof(parts_memory)},
-				  {sizeof(parts), sizeof(parts_memory), 4, 8},
 				  {8, 8, sizeof(gather)},
 				  {8, 8, sizeof(rule), 8},
 				  {8, 8, 4, 8}};
@@ -152,27 +137,14 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 	}
 	if (kind == KERNEL_EXTENT)
 		m[n++] = {get<u64>(l, 3), 16};
-	if ((kind <= KERNEL_SPLIT || kind == KERNEL_EXTENT) && get<u64>(l, 1) > 0)
+	if ((kind <= KERNEL_PAIR || kind == KERNEL_EXTENT) && get<u64>(l, 1) > 0)
 		m[n++] = {get<u64>(l, 0), get<u64>(l, 1) * l->kernel.sample};
-	if (l->kernel.near)
-		m[n++] = {(u64)get<rule>(l, 2).near.from, 4 * (size_t)get<rule>(l, 2).near.words};
-	else if (kind <= KERNEL_SPLIT && !l->kernel.codes && !l->kernel.groups &&
-		 get<rule>(l, 2).bins.kind == BIN_TABLE)
+	if (kind <= KERNEL_PAIR && !l->kernel.codes && !l->kernel.groups &&
+	    get<rule>(l, 2).bins.kind == BIN_TABLE)
 		m[n++] = {get<rule>(l, 2).bins.table.at,
 			  4 * (size_t)get<rule>(l, 2).bins.table.words};
 	if (kind <= KERNEL_PAIR)
 		m[n++] = {get<u64>(l, 3), 4 * counters(l)};
-	if (kind == KERNEL_COUNT)
-		m[n++] = {get<u64>(l, 3), 4 * (size_t)get<u32>(l, 2)};
-	if (kind >= KERNEL_SPLIT && kind <= KERNEL_COUNT) {
-		const parts s = get<parts>(l, kind == KERNEL_SPLIT ? 3 : 0);
-		const parts_memory p = get<parts_memory>(l, kind == KERNEL_SPLIT ? 4 : 1);
-		m[n++] = {(u64)p.codes, 16 * (size_t)s.tiles * s.room};
-		m[n++] = {(u64)p.start, 2 * (size_t)(s.buckets + 1) * s.tiles};
-		m[n++] = {(u64)p.total, 4 * (size_t)s.buckets};
-		m[n++] = {(u64)p.units, 16 * (size_t)s.units_max};
-		m[n++] = {(u64)p.count, 8};
-	}
 	return n;
 }
 
@@ -191,17 +163,6 @@ static void run_thread(void *arg)
 	case KERNEL_PAIR:
 		((pair_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
 				      get<u32 *>(l, 3));
-		break;
-	case KERNEL_SPLIT:
-		((split_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
-				       get<parts>(l, 3), get<parts_memory>(l, 4));
-		break;
-	case KERNEL_PLAN:
-		((plan_kernel *)code)(get<parts>(l, 0), get<parts_memory>(l, 1));
-		break;
-	case KERNEL_COUNT:
-		((count_kernel *)code)(get<parts>(l, 0), get<parts_memory>(l, 1), get<u32>(l, 2),
-				       get<u32 *>(l, 3));
 		break;
 	case KERNEL_GATHER:
 		((gather_kernel *)code)(get<unsigned char *>(l, 0), get<unsigned char *>(l, 1),

@@ -16,16 +16,7 @@ extern "C" {
 #define KERNEL_SHARED_STATIC 4096u /* no kernel declares more */
 #define KERNEL_SHARED_USUAL 49152u /* dynamic, without being allowed more */
 
-enum kernel_kind {
-	KERNEL_SHARED,
-	KERNEL_PAIR,
-	KERNEL_SPLIT,
-	KERNEL_PLAN,
-	KERNEL_COUNT,
-	KERNEL_GATHER,
-	KERNEL_EXTENT,
-	KERNEL_SUMS
-};
+enum kernel_kind { KERNEL_SHARED, KERNEL_PAIR, KERNEL_GATHER, KERNEL_EXTENT, KERNEL_SUMS };
 
 struct kernel {
 	const void *code;
@@ -33,7 +24,6 @@ struct kernel {
 	unsigned sample; /* bytes; 0: it reads none */
 	unsigned codes;  /* counters, where they do not depend on the bins */
 	bool groups;     /* their number is that of the rule's groups */
-	bool near;       /* explicit edges are read where rule.near says, if it has any */
 };
 
 struct launch {

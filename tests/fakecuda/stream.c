@@ -85,8 +85,7 @@ static uint32_t *wrong_counter(const struct launch *l)
 	static unsigned long kernels;
 	struct kernel_range range[8];
 
-	if (l->kernel.kind == KERNEL_SPLIT || l->kernel.kind == KERNEL_PLAN ||
-	    l->kernel.kind >= KERNEL_GATHER)
+	if (l->kernel.kind >= KERNEL_GATHER)
 		return NULL;
 	if (++kernels == setting("FAKECUDA_STICKY")) {
 		const char *error = strchr(getenv("FAKECUDA_STICKY"), ':');
@@ -96,10 +95,7 @@ static uint32_t *wrong_counter(const struct launch *l)
 		return NULL;
 	note("met wrong\n");
 	const unsigned n = kernel_memory(l, range);
-	for (unsigned i = 0; i < n; i++)
-		if (l->kernel.kind == KERNEL_COUNT ? i == 0 : i == n - 1)
-			return (uint32_t *)(uintptr_t)range[i].at;
-	return NULL;
+	return (uint32_t *)(uintptr_t)range[n - 1].at;
 }
 
 /* Without the lock. */
