@@ -8,7 +8,6 @@
  *   count     threads submit slots as they were filled over and over: doorbell, copy, clear, kernel, fetch, answer
  *   whole     the program's workers on the GPU alone: fill, submit, reap, commit. One after the other the two would
  *             reach the harmonic sum of their rates; overlapped they reach the smaller one
- *   windows   one worker hands over ranges of the file, which the helper maps and page-locks
  *
  * Each line has the processor time of this process and that of the helper.
  */
@@ -80,7 +79,7 @@ static void *fill(void *arg)
 		if (source_done(reader, &chunk, got, &fail) != 0)
 			die(fail.text);
 		p->bytes += got;
-		gpu_free(lane, slot);
+		gpu_free(slot);
 	}
 	gpu_lane_close(lane);
 	return NULL;
@@ -94,7 +93,7 @@ static void reap(struct lane *lane, struct slot *slot)
 		;
 	if (answer != GPU_DONE)
 		die("the GPU failed");
-	gpu_free(lane, slot);
+	gpu_free(slot);
 }
 
 static void *count(void *arg)
@@ -114,8 +113,7 @@ static void *count(void *arg)
 		}
 		if (!slot)
 			slot = slot_of(lane);
-		gpu_fill(lane, slot, bytes);
-		if (gpu_submit(lane, slot) != 0)
+		if (gpu_submit(lane, slot, bytes) != 0)
 			die("the GPU failed");
 		sent[(first + n++) % REGION_SLOTS] = slot;
 	}
@@ -170,9 +168,10 @@ static double helper_seconds(const struct gpu *gpu)
 
 /* ---- a line of the table ---- */
 
-static void ignore(void *arg)
+static bool ignore(void *arg)
 {
 	(void)arg;
+	return false;
 }
 
 /* So many threads; returns GB/s. */
@@ -220,13 +219,12 @@ static double run(const char *name, struct gpu *gpu, char *path, unsigned thread
 	return (double)bytes / seconds * 1e-9;
 }
 
-static struct gpu *start(bool windows)
+static struct gpu *start(void)
 {
 	struct gpu_report report = {.why = "no memory"};
 	struct gpu *gpu = gpu_start(&(struct gpu_spec){.counting = &counting,
 						       .devices = "0",
-						       .lanes = windows ? 1 : THREADS,
-						       .windows = windows,
+						       .lanes = THREADS,
 						       .memory = (uint64_t)1 << 30});
 
 	if (gpu && gpu_wait(gpu) == 0)
@@ -250,7 +248,7 @@ int main(int argc, char **argv)
 	if (edges_init(&edges, &bins, &type, &why) != 0)
 		die(why);
 	counting_init(&counting, &type, &edges, false);
-	struct gpu *gpu = start(false);
+	struct gpu *gpu = start();
 	gpu_describe(gpu, &report);
 	printf("%u slots of %zu KiB, ready after %.0f ms\n"
 	       "| part | threads | GB/s | CPU-s per 100 GB | of the helper "
@@ -264,10 +262,6 @@ int main(int argc, char **argv)
 		       all / (filled < counted ? filled : counted),
 		       all * (1 / filled + 1 / counted));
 	}
-	gpu_close(gpu);
-	gpu = start(true);
-	const bool windows = gpu->device[0].facts.window_bytes > 0;
-	run(windows ? "windows" : "one lane; the device reads no windows", gpu, argv[1], 1, whole);
 	gpu_close(gpu);
 	edges_free(&edges);
 	return 0;

@@ -70,7 +70,6 @@ static struct gpu *start_gpu(const struct crew *crew)
 		.counting = &p->counting,
 		.devices = crew->job->gpus,
 		.lanes = p->lanes,
-		.windows = p->windows,
 		.decoded = p->decoded,
 		.fetch = crew->work.snapshot != NULL,
 		.memory = p->lanes_memory,
@@ -215,7 +214,6 @@ static int sum_up(const struct crew *crew, struct run_report *report, struct fai
 		const struct member *m = &crew->members[i];
 		report->records += m->report.records;
 		report->gpu_records += m->report.gpu_records;
-		report->mapped_records += m->report.mapped_records;
 		report->workers += m->report.fills > 0;
 		report->read_seconds += m->report.read_seconds;
 		report->count_seconds += m->report.count_seconds;

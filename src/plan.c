@@ -2,9 +2,6 @@
 /* plan: the division of -M, and when a thread, a table, a lane or a GPU is worth it. */
 #include "plan.h"
 
-#include <string.h>
-
-#include "gpu/gpu_size.h"
 #include "worker.h"
 
 /*
@@ -26,12 +23,6 @@
 #define PRIVATE_MAX ((size_t)160 << 20)
 
 #define LANES_MOST 60u /* a slot for each, and a few more, of 64 (gpu/region.h) */
-/*
- * With at most so many threads, one lane with windows beside CPU workers is faster than all of them
- * as feeders.
- */
-#define LANES_AUTO_ALONE 3u
-
 /*
  * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could count. So
  * the rest of the work must keep the CPU busy for longer than that, at its rate so far. Where the
@@ -118,26 +109,10 @@ static unsigned workers_within(struct plan *p, const struct job *job,
 	return 1;
 }
 
-/*
- * May a lane map files? Normally as many workers feed the GPU as find a slot. But with one or two
- * threads in all, or a few beside CPU workers, a single lane that maps files does more than lanes
- * that read, unless they keep statistics. Of a compressed input all threads decode, and none of
- * them has to count.
- */
-static bool maps(const struct plan *p, const struct job *job, const struct plan_facts *facts)
+/* Any worker may feed the GPU: as many do as find a slot. */
+static unsigned lanes(const struct job *job)
 {
-	/* Where counters stay on the device (gpu_size.h) ranges are read, not mapped. */
-	if (p->counting.cells > STAY_CELLS || statistics(job) || strchr(job->gpus, ',') ||
-	    strcmp(job->gpus, "all") == 0)
-		return false;
-	if (job->device == DEVICE_GPU)
-		return job->threads <= (facts->compressed ? 1 : 2);
-	return !facts->compressed && job->threads <= LANES_AUTO_ALONE;
-}
-
-static unsigned lanes(const struct plan *p, const struct job *job, const struct plan_facts *facts)
-{
-	return maps(p, job, facts) ? 1 : job->threads < LANES_MOST ? job->threads : LANES_MOST;
+	return job->threads < LANES_MOST ? job->threads : LANES_MOST;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -158,7 +133,7 @@ static void divide(struct plan *p, const struct job *job, const struct plan_fact
 	}
 	/* Under --device=gpu workers have no tables, but may keep statistics. */
 	const uint64_t sums = statistics(job) ? stats_bytes(&job->type, job->layout.channels) : 0;
-	const uint64_t taken = job->device == DEVICE_GPU ? lanes(p, job, facts) * sums : p->tables;
+	const uint64_t taken = job->device == DEVICE_GPU ? lanes(job) * sums : p->tables;
 	const uint64_t left = memory > taken ? memory - taken : 0;
 	const uint64_t beside = left > half ? left - half : 0;
 	if (job->device == DEVICE_GPU)
@@ -182,8 +157,7 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	p.halved = plain.tables > p.tables ||
 		   (job->device != DEVICE_GPU && plain.workers > p.workers) ||
 		   (!facts->compressed && plain.lanes_memory > p.lanes_memory);
-	p.lanes = lanes(&p, job, facts);
-	p.windows = maps(&p, job, facts);
+	p.lanes = lanes(job);
 	p.decoded = facts->compressed;
 	if (job->device == DEVICE_GPU && p.workers > 0)
 		p.workers = p.lanes;

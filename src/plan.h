@@ -52,7 +52,6 @@ struct plan {
 	/* one may be started: under --device=gpu, or under auto where it pays */
 	bool gpu;
 	unsigned lanes; /* the most workers that feed it, over all devices */
-	bool windows;   /* there is a single lane, and it may hand over ranges of files */
 	/* lanes get samples from decoders, which are far slower than the bus */
 	bool decoded;
 	uint64_t lanes_memory; /* host bytes for all slots */

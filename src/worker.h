@@ -43,15 +43,14 @@ struct work {
 };
 
 /*
- * What a worker did, for -v. The first four are tallies, which any thread may read while the worker
+ * What a worker did, for -v. The first three are tallies, which any thread may read while the worker
  * works.
  */
 struct worker_report {
 	uint64_t records;
-	uint64_t gpu_records;    /* of these, counted by way of a lane */
-	uint64_t mapped_records; /* of these, read by the GPU from a mapped file */
-	uint64_t fills;          /* takes from the source that brought something */
-	double asked_at;         /* clock when busy was called last */
+	uint64_t gpu_records; /* of these, counted by way of a lane */
+	uint64_t fills;       /* takes from the source that brought something */
+	double asked_at;      /* clock when busy was called last */
 	/* it has asked the source: a failure is then the input's, not the worker's own */
 	bool asked;
 	bool passed_on; /* busy was called */

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker_gpu: a worker's turns on the GPU: fill a slot, submit it, reap those before it.
+ * worker_gpu: a worker's turns on the GPU: fill a slot, submit it, reap those before it; and after the
+ * GPU has failed, the CPU counts what it had not.
  *
  * A chunk is counted when it is committed: when its slot is done, and its counters sum to its
  * samples; or, where counters stay on the device, when its epoch is committed (gpu_epoch.h). Only
- * then is it given back to the source. When the GPU fails, in whatever way, the chunks that were
+ * then is a range given back to the source. When the GPU fails, in whatever way, the chunks that were
  * submitted and not committed are still in our own memory and are counted by the CPU, and those
  * that are ranges of files can be read again. Nothing is lost and nothing is counted twice.
  *
  * Statistics that workers add to (counting_adds_stats) are different: samples are added to them
- * once, when they are taken, before any engine counts them. So with statistics no range of a file
- * is handed over, and counting again does not change them.
+ * once, when they are taken, before any engine counts them. Counting again does not change them.
  */
-#include "worker_feeder.h"
+#include "worker.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,6 +35,45 @@
 #define FASTER 1.7
 #define FASTER_STAYS 1.0
 #define NAP_NS 50000 /* a pause while other workers have all slots */
+#define ORDERS 2u /* of an epoch's end that one lane has on their way: the others take part too */
+
+struct feeder {
+	const struct work *work;
+	struct reader *reader;
+	struct lane *lane;
+	struct worker_report *report;
+	struct fail *fail;
+	struct cpu_leg *cpu;             /* what is not for the GPU is counted there */
+	struct slot *sent[REGION_SLOTS]; /* a ring, in the order in which they were submitted */
+	unsigned first, count;
+	struct stats *stats; /* of all samples that it took, for each channel; or NULL */
+	/* samples in the lane's total, or in cells of the totals that are not announced yet */
+	uint64_t committed;
+	struct holder holder; /* of the lane's total, for snapshots */
+	uint64_t counted;     /* bytes that the device has counted since ... */
+	double began;         /* ... the lane was opened */
+	bool came_short;      /* a range was cut: what -n had reserved for it is available again */
+};
+
+static void push(struct feeder *f, struct slot *slot)
+{
+	f->sent[(f->first + f->count++) % REGION_SLOTS] = slot;
+}
+
+static struct slot *pop(struct feeder *f)
+{
+	struct slot *const slot = f->sent[f->first];
+
+	f->first = (f->first + 1) % REGION_SLOTS;
+	f->count--;
+	return slot;
+}
+
+/* A range of a file can be read again. */
+static bool is_range(const struct chunk *chunk)
+{
+	return chunk->fd >= 0;
+}
 
 /* ---- totals ---- */
 
@@ -91,232 +130,320 @@ static bool commit(struct counts *counts, struct lane *lane, struct slot *slot)
 	return true;
 }
 
+/* Gives back a chunk that the GPU counted, and adds it to the report. */
+static int give_back(struct feeder *f, struct chunk *chunk)
+{
+	const uint64_t records = chunk->bytes / f->work->record;
+
+	if (f->lane->stays) /* otherwise commit_chunk did */
+		tally_add(&f->report->records, records);
+	tally_add(&f->report->gpu_records, records);
+	return source_done(f->reader, chunk, chunk->bytes, f->fail);
+}
+
 /*
  * Commits a chunk and adds it to the worker's report, both between two snapshots of the lane's
  * total.
  */
-static bool commit_chunk(struct feeder *f, struct slot *slot, uint64_t records)
+static bool commit_chunk(struct feeder *f, struct slot *slot)
 {
 	snapshot_let(&f->holder);
 	if (f->holder.of)
 		lock_take(&f->holder.lock);
 	const bool done = commit(f->work->counts, f->lane, slot);
-	tally_add(&f->report->records, done ? records : 0);
+	tally_add(&f->report->records, done ? slot->bytes / f->work->record : 0);
 	f->committed += done ? slot->samples : 0;
 	if (f->holder.of)
 		lock_drop(&f->holder.lock);
 	return done;
 }
 
-/* ---- giving back ---- */
-
-/* Gives back a chunk that the GPU counted, and that is committed. */
-static int give_back(struct feeder *f, struct chunk *chunk)
-{
-	const uint64_t records = chunk->bytes / f->work->record;
-
-	tally_add(&f->report->gpu_records, records);
-	return source_done(f->reader, chunk, chunk->bytes, f->fail);
-}
-
-int feeder_give_committed(struct feeder *f)
+/* Gives back the ranges of committed epochs, whichever worker took them. */
+static int give_committed(struct feeder *f)
 {
 	struct chunk chunk;
 
-	while (f->lane->stays && epoch_take_committed(f->lane, &chunk)) {
-		tally_add(&f->report->records, chunk.bytes / f->work->record);
+	while (f->lane->stays && epoch_take_committed(f->lane, &chunk))
 		if (give_back(f, &chunk) != 0)
 			return -1;
-	}
 	return 0;
+}
+
+/* ---- what the CPU counts ---- */
+
+/* Reads a range of a file once more, counts it, and gives it back. */
+static int count_range(struct feeder *f, struct cpu_leg *cpu, struct chunk *chunk)
+{
+	const uint32_t record = f->work->record;
+	const size_t cap = f->work->block / record * record;
+	size_t counted = 0, got = cap;
+
+	while (got == cap && counted < chunk->bytes) {
+		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
+		if (source_read(chunk, counted, cpu->block, want, &got, f->fail) != 0)
+			return -1;
+		const struct chunk part = {.data = cpu->block, .bytes = got / record * record};
+		worker_count(f->work, cpu->counter, &cpu->holder, f->report, &part);
+		counted += got;
+	}
+	f->came_short |= counted < chunk->bytes;
+	return source_done(f->reader, chunk, counted, f->fail);
+}
+
+/* Counts the chunk of a slot, from our own memory or from the file, and frees the slot. */
+static int count_slot(struct feeder *f, struct cpu_leg *cpu, struct slot *slot)
+{
+	const struct chunk part = {.data = slot->data, .bytes = slot->chunk.bytes};
+	int rc;
+
+	if (is_range(&slot->chunk)) {
+		rc = count_range(f, cpu, &slot->chunk);
+	} else {
+		worker_count(f->work, cpu->counter, &cpu->holder, f->report, &part);
+		rc = source_done(f->reader, &slot->chunk, part.bytes, f->fail);
+	}
+	gpu_free(slot);
+	return rc;
+}
+
+/* While the GPU works on: by the worker's turns on the CPU, which add its statistics too. */
+static enum turn count_here(struct feeder *f, struct slot *slot)
+{
+	if (cpu_open(f->cpu) == 0)
+		return count_slot(f, f->cpu, slot) == 0 ? TURN_DONE : TURN_FAILED;
+	source_done(f->reader, &slot->chunk, slot->chunk.bytes, f->fail);
+	gpu_free(slot);
+	return TURN_FAILED;
+}
+
+/* What counts again, into these totals: statistics have it already. */
+struct again {
+	struct counting counting;
+	struct work work;
+	struct cpu_leg cpu;
+};
+
+static int again_open(struct again *a, const struct feeder *f, struct counts *totals)
+{
+	a->counting = *f->work->counting;
+	a->counting.stats = false;
+	a->work = *f->work;
+	a->work.counting = &a->counting;
+	a->work.counts = totals;
+	a->cpu = (struct cpu_leg){
+		.work = &a->work, .reader = f->reader, .report = f->report, .fail = f->fail};
+	return cpu_open(&a->cpu);
+}
+
+/* Counts all ranges that the epoch of a failed GPU held, into these totals. */
+static int recount_epoch(struct feeder *f, struct counts *totals)
+{
+	struct chunk chunk;
+	struct again again;
+	int rc = again_open(&again, f, totals);
+
+	while (rc == 0 && epoch_take_lost(f->lane, &chunk))
+		rc = count_range(f, &again.cpu, &chunk);
+	cpu_close(&again.cpu);
+	return rc;
+}
+
+/* Counts that were made again: those of pieces that are not in the totals yet are added. */
+struct missing {
+	const struct lane *lane;
+	struct counts *counts;
+};
+
+static uint64_t take_missing(void *arg, size_t cell)
+{
+	const struct missing *m = arg;
+
+	return epoch_added(m->lane, cell) ? 0 : m->counts->cell[cell];
+}
+
+/*
+ * Some pieces are in the totals already: the first worker that gets here counts all again and adds
+ * what is missing.
+ */
+static int recount_missing(struct feeder *f)
+{
+	struct counts again;
+
+	if (!epoch_claim(f->lane))
+		return 0;
+	if (counts_init(&again, f->work->counting->cells, f->fail) != 0)
+		return -1;
+	int rc = recount_epoch(f, &again);
+	if (rc == 0 && !epoch_agrees(f->lane, again.cell))
+		rc = fail_set(
+			f->fail, STATUS_SYSTEM,
+			"the GPU failed, and what it had counted is not what the input holds now: "
+			"--device=cpu counts all of it");
+	if (rc == 0)
+		counts_add_each(f->work->counts, take_missing, &(struct missing){f->lane, &again},
+				again.samples);
+	counts_free(&again);
+	return rc;
+}
+
+int feeder_recount(struct feeder *f)
+{
+	struct again again;
+	int rc = again_open(&again, f, f->work->counts);
+
+	while (f->count > 0 && rc == 0) {
+		struct slot *const slot = pop(f);
+		/* What was submitted in an epoch is the epoch's. */
+		if (!f->lane->stays || (slot->order == ORDER_COUNT && slot->state == SLOT_TAKEN))
+			rc = count_slot(f, &again.cpu, slot);
+	}
+	cpu_close(&again.cpu);
+	if (rc != 0 || !f->lane->stays)
+		return rc;
+	/* Waits for the threads that still add pieces, so that it is known which were added. */
+	epoch_settle(f->lane);
+	/* What was committed before stays committed. */
+	if (give_committed(f) != 0)
+		return -1;
+	return epoch_added_any(f->lane) ? recount_missing(f) : recount_epoch(f, f->work->counts);
 }
 
 /* ---- reaping ---- */
 
-static void pop(struct feeder *f)
-{
-	f->first = (f->first + 1) % SENT_MOST;
-	f->count--;
-}
-
-/*
- * The slot's chunk is counted in counters that stay. TURN_NO_SLOT: the slot must keep it until its
- * epoch is committed.
- */
-static enum turn reap_stay(struct feeder *f, struct sent *s)
-{
-	struct slot *slot = s->slot;
-
-	if (!s->epochs) {
-		if (epoch_committed(f->lane) <= s->epoch)
-			return TURN_NO_SLOT;
-		tally_add(&f->report->records, s->chunk.bytes / f->work->record);
-		if (give_back(f, &s->chunk) != 0)
-			return TURN_FAILED;
-	}
-	pop(f);
-	gpu_free(f->lane, slot);
-	return TURN_DONE;
-}
-
 /* Reaps the first slot that was sent. TURN_NO_SLOT: it is not done yet. */
 static enum turn reap(struct feeder *f, double seconds)
 {
-	struct sent *s = &f->sent[f->first];
-	struct slot *slot = s->slot;
+	struct slot *const slot = f->sent[f->first];
+	const enum gpu_answer answer = gpu_done(f->lane, slot, seconds);
+	const bool chunk = slot->order == ORDER_COUNT;
+	bool gives_back = chunk;
 
-	if (s->counted)
-		return reap_stay(f, s);
-	switch (gpu_done(f->lane, slot, seconds)) {
-	case GPU_NOT_YET:
-		return TURN_NO_SLOT;
-	case GPU_LOST:
-		return TURN_LOST_GPU;
-	case GPU_REFUSED:
-		pop(f);
-		return feeder_count_here(f, s);
-	case GPU_DONE:
-		break;
-	}
-	f->counted += slot->bytes;
+	if (answer != GPU_DONE)
+		return answer == GPU_LOST ? TURN_LOST_GPU : TURN_NO_SLOT;
 	if (f->lane->stays) {
-		s->counted = true;
-		return reap_stay(f, s);
-	}
-	const bool window = is_range(&s->chunk);
-	/*
-	 * The file was cut, and past its new end the device has read zeros: count again what is
-	 * there now.
-	 */
-	if (window && !source_intact(&s->chunk)) {
-		pop(f);
-		return feeder_count_here(f, s);
-	}
-	const uint64_t records = slot->bytes / f->work->record;
-	if (!commit_chunk(f, slot, records)) {
+		if (epoch_reap(f->lane, slot, f->work->counts) != 0)
+			return TURN_LOST_GPU;
+		gives_back = chunk && !is_range(&slot->chunk); /* the epoch does the others */
+	} else if (!commit_chunk(f, slot)) {
 		gpu_fail(f->lane->gpu, "check", "a chunk's counts do not sum to its samples");
 		return TURN_LOST_GPU;
 	}
-	if (window)
-		tally_add(&f->report->mapped_records, records);
+	f->counted += chunk ? slot->bytes : 0;
 	pop(f);
-	gpu_free(f->lane, slot);
-	return give_back(f, &s->chunk) == 0 ? TURN_DONE : TURN_FAILED;
+	struct chunk done = slot->chunk;
+	gpu_free(slot);
+	return !gives_back || give_back(f, &done) == 0 ? TURN_DONE : TURN_FAILED;
+}
+
+/* Reaps the slots that are done, from the first on, or all. */
+static enum turn reap_some(struct feeder *f, bool all)
+{
+	enum turn turn = TURN_DONE;
+
+	while (f->count > 0 && (turn == TURN_DONE || (all && turn == TURN_NO_SLOT)))
+		turn = reap(f, all ? WAIT_SECONDS : 0);
+	if (turn != TURN_DONE && turn != TURN_NO_SLOT)
+		return turn;
+	return give_committed(f) == 0 ? TURN_DONE : TURN_FAILED;
 }
 
 /* ---- feeding ---- */
 
 /*
- * Reads the range that a slot is for; *got bytes of it are there. TURN_NO_SLOT: the file ends
- * before the range does.
- */
-static enum turn read_range(struct feeder *f, struct sent *s, size_t *got)
-{
-	if (source_read(&s->chunk, 0, s->slot->data, s->chunk.bytes, got, f->fail) != 0)
-		return TURN_FAILED;
-	return *got == s->chunk.bytes ? TURN_DONE : TURN_NO_SLOT;
-}
-
-/*
  * Where counters stay: the GPU may count what can be read again, which is read here; and anything
  * where no CPU worker may count it.
  */
-static enum turn send_stay(struct feeder *f, struct sent *s)
+static enum turn send_stay(struct feeder *f, struct slot *slot)
 {
-	const bool range = is_range(&s->chunk);
-	size_t got = s->chunk.bytes;
-	const enum turn rc = range               ? read_range(f, s, &got)
-			     : f->work->gpu_only ? TURN_DONE
-						 : TURN_NO_SLOT;
+	const struct chunk *const chunk = &slot->chunk;
+	size_t got = f->work->gpu_only ? chunk->bytes : 0;
 
-	if (rc == TURN_NO_SLOT)
-		return feeder_count_here(f, s);
-	f->count++;
-	if (rc != TURN_DONE)
-		return rc;
-	if (f->stats)
-		gather_stats(f->work->counting, f->stats, s->slot->data, got);
-	if (epoch_submit(f->lane, s->slot, &s->chunk, &s->epoch, f->work->counts) != EPOCH_OK)
-		return TURN_LOST_GPU;
-	s->epochs = range;
-	return TURN_DONE;
-}
-
-static enum turn send(struct feeder *f, struct sent *s)
-{
-	struct slot *slot = s->slot;
-
-	gpu_fill(f->lane, slot, s->chunk.bytes);
-	if (f->lane->stays)
-		return send_stay(f, s);
-	if (f->stats)
-		gather_stats(f->work->counting, f->stats, slot->data, s->chunk.bytes);
-	if (is_range(&s->chunk)) {
-		const struct chunk *c = &s->chunk;
-		if (gpu_submit_window(f->lane, slot, c->fd, c->offset, c->bytes) != 0 &&
-		    !gpu_failed(f->lane->gpu))
-			return feeder_count_here(f, s);
-		f->count++;
-		return gpu_failed(f->lane->gpu) ? TURN_LOST_GPU : TURN_DONE;
+	if (is_range(chunk) &&
+	    source_read(chunk, 0, slot->data, chunk->bytes, &got, f->fail) != 0) {
+		epoch_cancel(f->lane);
+		push(f, slot);
+		return TURN_FAILED;
 	}
-	f->count++;
-	return gpu_submit(f->lane, slot) == 0 ? TURN_DONE : TURN_LOST_GPU;
+	if (got != chunk->bytes) {
+		epoch_cancel(f->lane);
+		return count_here(f, slot);
+	}
+	push(f, slot);
+	if (f->stats)
+		gather_stats(f->work->counting, f->stats, slot->data, got);
+	return epoch_submit(f->lane, slot) == 0 ? TURN_DONE : TURN_LOST_GPU;
 }
 
-/* Reaps the slots that are done, from the first on. */
-static enum turn reap_done(struct feeder *f)
+/* Takes a chunk into a slot, and submits it. From then on this worker must have it counted. */
+static enum turn fill(struct feeder *f, struct slot *slot)
 {
+	const size_t cap = gpu_slot_bytes(f->lane);
+	const bool stays = f->lane->stays;
+	const struct want want = {.buffer = slot->data, .cap = cap, .range = stays ? cap : 0};
+	const double start = clock_seconds();
+	const int rc = source_take(f->reader, &want, &slot->chunk, f->fail);
 	enum turn turn = TURN_DONE;
 
-	while (f->count > 0 && turn == TURN_DONE)
-		turn = reap(f, 0);
-	if (turn != TURN_DONE && turn != TURN_NO_SLOT)
-		return turn;
-	return feeder_give_committed(f) == 0 ? TURN_DONE : TURN_FAILED;
+	slot->order = ORDER_COUNT;
+	if (rc != 0 || slot->chunk.bytes == 0) {
+		if (stays)
+			epoch_cancel(f->lane);
+		gpu_free(slot);
+		return rc != 0 ? TURN_FAILED : TURN_END;
+	}
+	if (stays) {
+		turn = send_stay(f, slot);
+	} else {
+		push(f, slot);
+		if (f->stats)
+			gather_stats(f->work->counting, f->stats, slot->data, slot->chunk.bytes);
+		if (gpu_submit(f->lane, slot, slot->chunk.bytes) != 0)
+			turn = TURN_LOST_GPU;
+	}
+	f->report->read_seconds += clock_seconds() - start;
+	worker_found(f->work, f->report);
+	return turn;
 }
 
 enum turn feeder_turn(struct feeder *f)
 {
-	const struct lane *lane = f->lane;
-	const double waiting = clock_seconds();
-	const enum turn turn = reap_done(f);
-
-	if (turn != TURN_DONE)
-		return turn;
-	struct slot *slot = f->count < SENT_MOST ? gpu_take_slot(f->lane) : NULL;
-	if (!slot)
-		return TURN_NO_SLOT;
-	struct sent *s = &f->sent[(f->first + f->count) % SENT_MOST];
-	*s = (struct sent){.slot = slot};
-	const struct want want = {
-		.buffer = slot->data,
-		.cap = gpu_slot_bytes(lane),
-		.range = lane->stays ? gpu_slot_bytes(lane)
-			 : f->stats  ? 0
-				     : lane->window_bytes,
-		.reads = lane->stays,
-	};
 	const double start = clock_seconds();
-	f->report->count_seconds += start - waiting; /* waiting for the bus and the GPU */
-	const int rc = source_take(f->reader, &want, &s->chunk, f->fail);
-	if (rc != 0 || s->chunk.bytes == 0) {
-		gpu_free(f->lane, slot);
-		return rc != 0 ? TURN_FAILED : TURN_END;
-	}
-	/* From here on this worker must have the chunk counted, whatever fails. */
-	const enum turn sent = send(f, s);
-	f->report->read_seconds += clock_seconds() - start;
-	worker_found(f->work, f->report);
-	return sent;
+	enum turn turn = reap_some(f, false);
+	struct slot *const slot =
+		turn == TURN_DONE && f->count < REGION_SLOTS ? gpu_take_slot(f->lane) : NULL;
+	enum epoch_use use = EPOCH_FILL;
+
+	f->report->count_seconds += clock_seconds() - start; /* waiting for the bus and the GPU */
+	if (!slot)
+		return turn == TURN_DONE ? TURN_NO_SLOT : turn;
+	if (f->lane->stays)
+		use = epoch_use(f->lane, slot, f->count >= ORDERS);
+	if (use == EPOCH_FILL)
+		return fill(f, slot);
+	if (use == EPOCH_ORDERED)
+		push(f, slot);
+	else
+		gpu_free(slot);
+	return use == EPOCH_ORDERED ? TURN_DONE : TURN_NO_SLOT;
 }
 
 bool feeder_faster(const struct feeder *f, double cpu_rate)
 {
 	const double faster = f->lane->stays ? FASTER_STAYS : FASTER;
 
-	if (f->lane->window_bytes > 0 || f->counted < TELLING_SLOTS * gpu_slot_bytes(f->lane))
-		return false;
-	return (double)f->counted > faster * cpu_rate * (clock_seconds() - f->began);
+	return f->counted >= TELLING_SLOTS * gpu_slot_bytes(f->lane) &&
+	       (double)f->counted > faster * cpu_rate * (clock_seconds() - f->began);
+}
+
+/* Until the first slot is done, or else until there may be a free one. */
+static enum turn wait_for_slot(struct feeder *f)
+{
+	if (f->count > 0)
+		return reap(f, WAIT_SECONDS);
+	if (gpu_failed(f->lane->gpu))
+		return TURN_LOST_GPU;
+	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+	return TURN_NO_SLOT;
 }
 
 /*
@@ -327,60 +454,47 @@ bool feeder_faster(const struct feeder *f, double cpu_rate)
 enum turn feeder_wait(struct feeder *f)
 {
 	const double start = clock_seconds();
-	enum turn turn = TURN_NO_SLOT;
 
 	if (f->count == 0 && !gpu_failed(f->lane->gpu) && source_owes(f->reader))
 		return cpu_turn(f->cpu);
-
-	if (f->count > 0)
-		turn = reap(f, WAIT_SECONDS);
-	else if (gpu_failed(f->lane->gpu))
-		turn = TURN_LOST_GPU;
-	/*
-	 * Slots with chunks that cannot be read again keep them until the epoch's end, so end it.
-	 */
-	if (turn == TURN_NO_SLOT && f->count > 0 && f->sent[f->first].counted)
-		turn = epoch_end(f->lane, f->work->counts) == EPOCH_OK ? TURN_DONE : TURN_LOST_GPU;
-	if (turn == TURN_NO_SLOT && f->count == 0)
-		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+	const enum turn turn = wait_for_slot(f);
 	f->report->count_seconds += clock_seconds() - start;
 	return turn == TURN_NO_SLOT ? TURN_DONE : turn;
 }
 
-/* Reaps until every slot is counted, or waits for the epoch's end. */
-static enum turn reap_all(struct feeder *f)
+/* The lane's part of ending the epoch, until what it submitted is committed. */
+static enum turn finish_epoch(struct feeder *f)
 {
-	while (f->count > 0) {
-		const enum turn turn = reap(f, WAIT_SECONDS);
-		/* Those after it wait for the same epoch, or can wait. */
-		if (turn == TURN_NO_SLOT && f->sent[f->first].counted)
-			break;
-		if (turn != TURN_DONE && turn != TURN_NO_SLOT)
-			return turn;
+	enum turn turn = TURN_DONE;
+
+	epoch_leave(f->lane);
+	while (turn == TURN_DONE && !epoch_over(f->lane)) {
+		turn = feeder_turn(f); /* a lane that has left fills none */
+		if (turn != TURN_NO_SLOT)
+			continue;
+		turn = TURN_DONE;
+		if (f->count > 0)
+			turn = wait_for_slot(f);
+		else if (gpu_failed(f->lane->gpu))
+			turn = TURN_LOST_GPU;
+		else
+			epoch_wait(f->lane, WAIT_SECONDS);
+		turn = turn == TURN_NO_SLOT ? TURN_DONE : turn;
 	}
-	return TURN_DONE;
+	return turn == TURN_DONE ? reap_some(f, true) : turn;
 }
 
 enum turn feeder_finish(struct feeder *f)
 {
 	const double start = clock_seconds();
-	enum turn turn = reap_all(f);
-
-	if (turn == TURN_DONE && !f->came_short && f->lane->stays) {
-		f->left = epoch_leave(f->lane, true, f->work->counts) == EPOCH_OK;
-		if (!f->left)
-			turn = TURN_LOST_GPU;
-	}
-	if (turn == TURN_DONE && f->left)
-		turn = reap_all(f);
-	f->report->count_seconds += clock_seconds() - start;
-	if (turn != TURN_DONE)
-		return turn;
-	if (feeder_give_committed(f) != 0)
-		return TURN_FAILED;
+	enum turn turn = reap_some(f, true);
 	const bool more = f->came_short;
+
 	f->came_short = false;
-	return more ? TURN_DONE : TURN_END;
+	if (turn == TURN_DONE && !more && f->lane->stays)
+		turn = finish_epoch(f);
+	f->report->count_seconds += clock_seconds() - start;
+	return turn == TURN_DONE && !more ? TURN_END : turn;
 }
 
 /* ---- opening and closing ---- */
@@ -388,7 +502,6 @@ enum turn feeder_finish(struct feeder *f)
 struct feeder *feeder_open(struct cpu_leg *cpu)
 {
 	const struct work *const work = cpu->work;
-	struct worker_report *const report = cpu->report;
 	struct fail *const fail = cpu->fail;
 	struct feeder *f = calloc(1, sizeof(*f));
 
@@ -396,8 +509,11 @@ struct feeder *feeder_open(struct cpu_leg *cpu)
 		fail_errno(fail, "worker");
 		return NULL;
 	}
-	*f = (struct feeder){
-		.work = work, .reader = cpu->reader, .report = report, .fail = fail, .cpu = cpu};
+	*f = (struct feeder){.work = work,
+			     .reader = cpu->reader,
+			     .report = cpu->report,
+			     .fail = fail,
+			     .cpu = cpu};
 	if (counting_adds_stats(work->counting) &&
 	    !(f->stats = stats_open(&work->counting->type, work->counts->stats_channels))) {
 		fail_errno(fail, "statistics of a worker");
@@ -410,7 +526,7 @@ struct feeder *feeder_open(struct cpu_leg *cpu)
 	}
 	if (snapshot_join(work->snapshot, &f->holder, add_totals, f, fail) != 0)
 		goto close_lane;
-	report->asked = true;
+	f->report->asked = true;
 	f->began = clock_seconds();
 	return f;
 close_lane:
@@ -422,14 +538,16 @@ free_feeder:
 }
 
 /*
- * Gives back ranges that an epoch still holds when its last lane has left, because the run failed:
- * their inputs close then.
+ * Leaves an epoch after a failure. The last lane to leave gives back the ranges that are still held,
+ * because their inputs close then.
  */
-static void give_back_rest(struct feeder *f)
+static void leave_epoch(struct feeder *f)
 {
 	struct chunk chunk;
 
-	while (epoch_left_by_all(f->lane) &&
+	if (!f->lane->left)
+		epoch_leave(f->lane);
+	while (epoch_left_by_all(f->lane) && f->fail->status != STATUS_OK &&
 	       (epoch_take_lost(f->lane, &chunk) || epoch_take_committed(f->lane, &chunk)))
 		(void)source_done(f->reader, &chunk, chunk.bytes, f->fail);
 }
@@ -440,21 +558,22 @@ void feeder_close(struct feeder *f)
 		return;
 	/*
 	 * After a failure of the worker: nothing more is counted, but other workers may wait for
-	 * the slots.
+	 * the slots, and for the end of the epoch.
 	 */
-	for (; f->count > 0; pop(f)) {
-		struct sent *s = &f->sent[f->first];
-		while (s->slot->state == SLOT_SUBMITTED &&
-		       gpu_done(f->lane, s->slot, WAIT_SECONDS) == GPU_NOT_YET)
-			;
-		if (!s->epochs)
-			source_done(f->reader, &s->chunk, s->chunk.bytes, f->fail);
-		gpu_free(f->lane, s->slot);
+	while (f->count > 0) {
+		struct slot *const slot = pop(f);
+		enum gpu_answer answer = GPU_NOT_YET;
+		const bool epochs = f->lane->stays && slot->state == SLOT_SUBMITTED;
+		while (slot->state == SLOT_SUBMITTED && answer == GPU_NOT_YET)
+			answer = gpu_done(f->lane, slot, WAIT_SECONDS);
+		if (epochs && answer == GPU_DONE)
+			(void)epoch_reap(f->lane, slot, f->work->counts);
+		if (slot->order == ORDER_COUNT && !(epochs && is_range(&slot->chunk)))
+			source_done(f->reader, &slot->chunk, slot->chunk.bytes, f->fail);
+		gpu_free(slot);
 	}
-	if (f->lane->stays && !f->left) {
-		(void)epoch_leave(f->lane, false, f->work->counts);
-		give_back_rest(f);
-	}
+	if (f->lane->stays)
+		leave_epoch(f);
 	snapshot_leave(&f->holder);
 	add_totals(f);
 	if (f->stats)

@@ -23,8 +23,7 @@
 #include "count/count.h"
 #include "driver/helper.h"
 #include "gpu/gpu.h"
-#include "gpu/gpu_epoch.h"
-#include "gpu/gpu_size.h"
+#include "gpu/gpu_state.h"
 #include "gpu/region.h"
 #include "gpu_jobs.h"
 #include "gpu_sums.h"
@@ -149,8 +148,7 @@ static struct sent submit(const struct subject *s, struct lane *lane, struct slo
 
 	fill(sent.samples, sent.n, s->edges, &s->counting->type, data);
 	lay_out(slot->data, sent.samples, records, l, s->counting->bytes);
-	gpu_fill(lane, slot, records * layout_bytes(l));
-	CHECK(gpu_submit(lane, slot) == 0, "%s: submit", s->what);
+	CHECK(gpu_submit(lane, slot, records * layout_bytes(l)) == 0, "%s: submit", s->what);
 	return sent;
 }
 
@@ -185,7 +183,7 @@ static void compare(const struct subject *s, struct lane *lane, struct sent *sen
 		free(expected);
 		if (lane->slots_of_k)
 			check_auto(s, lane, slot, sent->samples, sent->n);
-		gpu_free(lane, slot);
+		gpu_free(slot);
 	}
 	free(sent->samples);
 }
@@ -237,40 +235,65 @@ static void compare_chunks(const struct subject *s, struct lane *lane, unsigned 
 #define FEEDERS 2u
 #define CHUNKS 6u /* of each */
 
-/* A thread that feeds a lane with chunks of its own, and ends an epoch now and then. */
+/* A thread that feeds a lane with chunks of its own, and leaves and joins now and then. */
 struct feed {
 	struct lane *lane;
 	struct counts *totals;
 	unsigned char *chunk[CHUNKS];
 	size_t bytes[CHUNKS];
-	unsigned ends; /* a bit for each chunk: the epoch is ended behind it */
+	unsigned ends; /* a bit for each chunk: the lane leaves behind it */
 	unsigned counted;
 	bool left;
 };
+
+/* Uses a slot as the epoch asks for. True: it took the next chunk. */
+static bool feed_slot(struct feed *f, unsigned next)
+{
+	struct slot *const slot = gpu_take_slot(f->lane);
+	const enum epoch_use use = slot ? epoch_use(f->lane, slot, false) : EPOCH_WAIT;
+
+	if (use == EPOCH_WAIT) {
+		if (slot)
+			gpu_free(slot);
+		epoch_wait(f->lane, 0.001);
+		return false;
+	}
+	if (use == EPOCH_FILL) {
+		slot->chunk =
+			(struct chunk){.data = f->chunk[next], .bytes = f->bytes[next], .fd = -1};
+		memcpy(slot->data, f->chunk[next], f->bytes[next]);
+		if (epoch_submit(f->lane, slot) != 0)
+			return false;
+	}
+	const bool done =
+		answer_of(f->lane, slot) == GPU_DONE && epoch_reap(f->lane, slot, f->totals) == 0;
+	f->counted += use == EPOCH_FILL && done;
+	gpu_free(slot);
+	return use == EPOCH_FILL;
+}
 
 static void *feed_main(void *arg)
 {
 	struct feed *f = arg;
 
 	for (unsigned i = 0; i < CHUNKS && !gpu_failed(f->lane->gpu);) {
-		struct slot *const slot = gpu_take_slot(f->lane);
-		const struct chunk chunk = {.data = f->chunk[i], .bytes = f->bytes[i], .fd = -1};
-		uint64_t epoch;
-		if (!slot) {
-			nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
+		if (f->lane->left)
+			epoch_join(f->lane);
+		if (!feed_slot(f, i))
 			continue;
-		}
-		memcpy(slot->data, f->chunk[i], f->bytes[i]);
-		gpu_fill(f->lane, slot, f->bytes[i]);
-		if (epoch_submit(f->lane, slot, &chunk, &epoch, f->totals) != EPOCH_OK)
-			break;
-		f->counted += answer_of(f->lane, slot) == GPU_DONE;
-		gpu_free(f->lane, slot);
-		if (f->ends >> i++ & 1 && epoch_end(f->lane, f->totals) != EPOCH_OK)
-			break;
+		if (f->ends >> i++ & 1 || i == CHUNKS)
+			for (epoch_leave(f->lane);
+			     !epoch_over(f->lane) && !gpu_failed(f->lane->gpu);)
+				(void)feed_slot(f, 0);
 	}
-	f->left = epoch_leave(f->lane, true, f->totals) == EPOCH_OK;
+	f->left = f->lane->left && epoch_over(f->lane);
 	return NULL;
+}
+
+/* How many epochs of the lane's device were committed. */
+static unsigned epochs_of(const struct lane *lane)
+{
+	return (unsigned)lane->device->epoch.number;
 }
 
 /* Counts chunks of all kinds of data in epochs, by two threads, and on the CPU. */
@@ -319,7 +342,7 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 		for (unsigned i = 0; i < CHUNKS; i++)
 			free(feed[k].chunk[i]);
 	}
-	seen.epochs += (unsigned)epoch_committed(feed[0].lane);
+	seen.epochs += epochs_of(feed[0].lane);
 	CHECK(!gpu_lane_free(gpu) || gpu_failed(gpu), "%s: a lane more than there may be", s->what);
 	for (unsigned k = 0; k < FEEDERS; k++)
 		gpu_lane_close(feed[k].lane);
@@ -408,7 +431,7 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 		gpu_close(gpu);
 	}
 	const struct gpu_spec spec = {.counting = s->counting, .devices = "0", .lanes = FEEDERS};
-	if ((gpu || !chunks) && gpu_size(&spec, 8 << 20).stays) {
+	if ((gpu || !chunks) && gpu_size(&spec, 8 << 20).piece > 0) {
 		gpu = start(s, false, &report);
 		snprintf(what + named, size - named, ", epochs, %s", report.kernel);
 		if (gpu) {

@@ -21,13 +21,11 @@ static void __attribute__((noreturn)) no_device(void *arg, const char *what, con
 }
 
 /* sum_pieces of a table, on a device that is open, beside sums of our own. */
-static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event, size_t cells,
-		       uint32_t piece)
+static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event,
+		       unsigned char *memory, size_t cells, uint32_t piece)
 {
 	const uint32_t pieces = (uint32_t)((cells + piece - 1) / piece);
-	const size_t bytes = (cells * sizeof(uint32_t) + 4095) / 4096 * 4096,
-		     all = bytes + (pieces * 8 / 4096 + 1) * 4096;
-	unsigned char *const memory = aligned_alloc(4096, all);
+	const size_t bytes = (cells * sizeof(uint32_t) + 4095) / 4096 * 4096;
 	uint32_t *const table = (uint32_t *)(void *)memory;
 	const uint64_t *const found = (const uint64_t *)(void *)(memory + bytes);
 	uint64_t many = cells, wrong = 0;
@@ -37,7 +35,6 @@ static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event, s
 	for (size_t i = 0; i < cells; i++)
 		table[i] = draw() % 3 == 0 ? UINT32_MAX - (uint32_t)(draw() % 3)
 					   : (uint32_t)draw() >> draw() % 32;
-	device_must(d, d->cuda.host_register(memory, all, 0), "host memory");
 	device_must(d, d->cuda.memory_alloc(&counters, cells * sizeof(uint32_t)), "memory");
 	device_must(d, d->cuda.memory_alloc(&sums, pieces * sizeof(uint64_t)), "memory");
 	device_must(d, d->cuda.to_device(counters, memory, cells * sizeof(uint32_t), d->stream[0]),
@@ -64,8 +61,6 @@ static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event, s
 	      (unsigned long long)wrong, (unsigned long)pieces, cells, (unsigned long)piece);
 	device_must(d, d->cuda.memory_free(counters), "memory");
 	device_must(d, d->cuda.memory_free(sums), "memory");
-	device_must(d, d->cuda.host_unregister(memory), "host memory");
-	free(memory);
 }
 
 static void check_all_sums(uint64_t seed)
@@ -74,6 +69,7 @@ static void check_all_sums(uint64_t seed)
 	static const uint32_t PIECES[] = {1, 33, 1024, 1000, 65536, 1 << 18, 1 << 20};
 	static struct region region; /* all that opening asks for */
 	static struct device d;
+	static _Alignas(4096) unsigned char memory[5 << 20]; /* of the most counters, and sums */
 	CUfunction sum_pieces;
 	CUevent event;
 
@@ -81,12 +77,13 @@ static void check_all_sums(uint64_t seed)
 	d = (struct device){.region = &region, .fail = no_device};
 	device_open(&d);
 	device_must(&d, d.cuda.module_function(&sum_pieces, d.module, "sum_pieces"), "kernels");
+	device_must(&d, d.cuda.host_register(memory, sizeof(memory), 0), "host memory");
 	device_must(&d, d.cuda.event_create(&event, CU_EVENT_DISABLE_TIMING), "event");
 	for (size_t i = 0; i < sizeof(CELLS) / sizeof(CELLS[0]); i++)
 		for (size_t k = 0; k < sizeof(PIECES) / sizeof(PIECES[0]); k++)
 			if (CELLS[i] / PIECES[k] <
 			    150) /* blocks, which are slow where they are simulated */
-				check_sums(&d, sum_pieces, event, CELLS[i], PIECES[k]);
+				check_sums(&d, sum_pieces, event, memory, CELLS[i], PIECES[k]);
 }
 
 #endif

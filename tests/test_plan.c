@@ -81,95 +81,92 @@ static void table(void)
 		enum count_method method;
 		uint64_t tables, lanes_memory, decoders;
 		unsigned lanes;
-		bool gpu, windows;
+		bool gpu;
 	} CASES[] = {
 		/* The CPU alone. */
 		{"-T 1 --device=cpu -b 256", KERNELS, 1, COUNT_PRIVATE, FEW, 0, 256 * MIB - FEW, 1,
-		 false, true},
+		 false},
 		{"-T 8 -b 256", NO_KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 0, 256 * MIB - 8 * FEW, 8,
-		 false, false},
+		 false},
 		{"-T 8 -t u8", NO_KERNELS, 8, COUNT_BYTES, 8 * (BLOCK + 8 * KIB + 64), 0,
-		 256 * MIB - 8 * (BLOCK + 8 * KIB + 64), 8, false, false},
+		 256 * MIB - 8 * (BLOCK + 8 * KIB + 64), 8, false},
 		{"-T 2 -t u16", NO_KERNELS, 2, COUNT_CODES, 2 * (BLOCK + 512 * KIB + 64), 0,
-		 256 * MIB - 2 * (BLOCK + 512 * KIB + 64), 1, false, true},
+		 256 * MIB - 2 * (BLOCK + 512 * KIB + 64), 2, false},
 		/*
 		 * Tables and blocks take half of -M at most: fewer workers, and one with the
 		 * totals' table in the end.
 		 */
 		{"-T 8 -M 1M -t u64 -b 20", NO_KERNELS, 3, COUNT_PRIVATE,
-		 3 * (BLOCK + 4 * 128 + 64), 0, 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 8, false,
-		 false},
+		 3 * (BLOCK + 4 * 128 + 64), 0, 1 * MIB - 3 * (BLOCK + 4 * 128 + 64), 8, false},
 		{"-T 2 -b 16777216", NO_KERNELS, 1, COUNT_PRIVATE, BLOCK + 64 * MIB + 128, 0,
-		 192 * MIB - BLOCK - 128, 2, false, false},
+		 192 * MIB - BLOCK - 128, 2, false},
 		{"-T 2 -b 16777216", PLAIN, 2, COUNT_PRIVATE, 2 * (BLOCK + 64 * MIB + 128),
-		 64 * MIB - BLOCK - 128, 64 * MIB - BLOCK - 128, 2, true, false},
+		 64 * MIB - BLOCK - 128, 64 * MIB - BLOCK - 128, 2, true},
 		{"-T 3 -b 16777216", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0,
-		 256 * MIB - 3 * SHARED, 3, false, false},
+		 256 * MIB - 3 * SHARED, 3, false},
 		{"-T 4 -M 200K -b 3000000", NO_KERNELS, 1, COUNT_SHARED, SHARED, 0,
-		 200 * KIB - SHARED, 4, false, false},
+		 200 * KIB - SHARED, 4, false},
 		{"-T 4 -M 200K -b 256", NO_KERNELS, 1, COUNT_PRIVATE, FEW, 0, 200 * KIB - FEW, 4,
-		 false, false},
+		 false},
 		/* Not even one. */
-		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 4, false, false},
+		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 4, false},
 		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0,
-		 1, 4, true, false},
+		 1, 4, true},
 		/*
 		 * Records: a block holds one, and one worker two more that may lie in several
 		 * frames; many, five each.
 		 */
 		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64),
-		 64 * MIB - 4 * (12 * KIB + 64), 64 * MIB - 4 * (12 * KIB + 64), 8, true, false},
+		 64 * MIB - 4 * (12 * KIB + 64), 64 * MIB - 4 * (12 * KIB + 64), 8, true},
 		{"-T 8 -t u8 --record=16M", KERNELS, 1, COUNT_BYTES,
 		 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 64 * MIB,
-		 144 * MIB - 12 * KIB - 64 - 2 * SEAM, 8, true, false},
+		 144 * MIB - 12 * KIB - 64 - 2 * SEAM, 8, true},
 		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES,
 		 49 * MIB + 8 * (12 * KIB + 64) + 41 * SEAM, 0,
-		 207 * MIB - 8 * (12 * KIB + 64) - 41 * SEAM, 8, false, false},
+		 207 * MIB - 8 * (12 * KIB + 64) - 41 * SEAM, 8, false},
 		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 0, COUNT_BYTES,
-		 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 0, 1, 1, true, true},
+		 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 0, 1, 2, true},
 		/* Channels: their tables count. */
 		{"-T 8 -t u16 -c 64 --stats", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64),
-		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8, true, false},
+		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8, true},
 		{"-T 3 -c 64 -b 262144", NO_KERNELS, 3, COUNT_SHARED, 3 * SHARED, 0,
-		 256 * MIB - 3 * SHARED, 3, false, false},
+		 256 * MIB - 3 * SHARED, 3, false},
 		/* Lanes beside them, for input that is worth the GPU's start. */
 		{"-T 8 -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 64 * MIB, 192 * MIB - 8 * FEW,
-		 8, true, false},
+		 8, true},
 		/* Where no input is compressed, more. */
 		{"-T 8 -b 256", PLAIN, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW, 8,
 		 true, false},
 		{"-T 16 -M 256M -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB,
-		 192 * MIB - 16 * FEW, 16, true, false},
+		 192 * MIB - 16 * FEW, 16, true},
 		{"-T 64 -M 256M -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB,
-		 192 * MIB - 64 * FEW, 60, true, false},
+		 192 * MIB - 64 * FEW, 60, true},
 		{"-T 1 -b 25165820", KERNELS, 1, COUNT_PRIVATE, BLOCK + 96 * MIB + 64,
-		 32 * MIB - BLOCK - 64, 128 * MIB, 1, true, false},
+		 32 * MIB - BLOCK - 64, 128 * MIB, 1, true},
 		/* Nothing but lanes. */
 		{"-T 8 --device=gpu -b 256", KERNELS, 8, COUNT_PRIVATE, 8 * FEW, 128 * MIB,
-		 128 * MIB, 8, true, false},
-		{"-T 2 --device=gpu -b 256", KERNELS, 1, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
-		 128 * MIB, 1, true, true},
+		 128 * MIB, 8, true},
+		{"-T 2 --device=gpu -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
+		 128 * MIB, 2, true},
 		{"-T 2 --device=gpu:0,1 -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
-		 128 * MIB, 2, true, false},
+		 128 * MIB, 2, true},
 		{"-T 2 --device=gpu:all -b 256", KERNELS, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
-		 128 * MIB, 2, true, false},
+		 128 * MIB, 2, true},
 		{"-T 2 --device=gpu -b 256", COMPRESSED, 2, COUNT_PRIVATE, 2 * FEW, 128 * MIB,
-		 128 * MIB, 2, true, false},
+		 128 * MIB, 2, true},
 		{"-T 64 -M 256M --device=gpu -b 256", COMPRESSED, 60, COUNT_PRIVATE, 64 * FEW,
-		 128 * MIB, 128 * MIB, 60, true, false},
+		 128 * MIB, 128 * MIB, 60, true},
 		/*
-		 * Statistics: sums for each sign and exponent beside a worker's tables, or alone;
-		 * no single lane for
-		 *		   windows.
+		 * Statistics: sums for each sign and exponent beside a worker's tables, or alone.
 		 */
 		{"-T 2 --stats -b 256", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(1)), 0,
-		 256 * MIB - 2 * (FEW + SUMS(1)), 2, false, false},
+		 256 * MIB - 2 * (FEW + SUMS(1)), 2, false},
 		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)),
-		 0, 256 * MIB - 2 * (FEW + SUMS(4096)), 2, false, false},
+		 0, 256 * MIB - 2 * (FEW + SUMS(4096)), 2, false},
 		{"-T 2 --stats -t f64 -r 0:1 --device=gpu", KERNELS, 2, COUNT_PRIVATE,
-		 2 * (FEW + SUMS(4096)), 128 * MIB, 128 * MIB - 2 * SUMS(4096), 2, true, false},
-		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 1, COUNT_CODES,
-		 2 * (BLOCK + 512 * KIB + 64), 128 * MIB, 128 * MIB, 1, true, true},
+		 2 * (FEW + SUMS(4096)), 128 * MIB, 128 * MIB - 2 * SUMS(4096), 2, true},
+		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 2, COUNT_CODES,
+		 2 * (BLOCK + 512 * KIB + 64), 128 * MIB, 128 * MIB, 2, true},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -187,8 +184,7 @@ static void table(void)
 		      (unsigned long long)p.lanes_memory, (unsigned long long)p.spare);
 		CHECK(p.decoders == CASES[i].decoders, "%s: %llu bytes for decoders", CASES[i].job,
 		      (unsigned long long)p.decoders);
-		CHECK(p.lanes == CASES[i].lanes && p.windows == CASES[i].windows,
-		      "%s: %u lanes, windows %d", CASES[i].job, p.lanes, (int)p.windows);
+		CHECK(p.lanes == CASES[i].lanes, "%s: %u lanes", CASES[i].job, p.lanes);
 		CHECK(p.gpu == CASES[i].gpu && p.decoded == facts.compressed,
 		      "%s: gpu %d, decoded %d", CASES[i].job, (int)p.gpu, (int)p.decoded);
 		CHECK(p.counting.alone == (p.workers == 1 && job.device == DEVICE_CPU), "%s: alone",
@@ -325,7 +321,6 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 	      "job %lu: lanes get %llu", i, (unsigned long long)p->lanes_memory);
 	CHECK(p->gpu == (gpu || (facts->kernels && job->device == DEVICE_AUTO)), "job %lu: a GPU",
 	      i);
-	CHECK(!p->windows || p->lanes == 1, "job %lu: windows beside %u lanes", i, p->lanes);
 	const struct plan plain = plan_with(
 		job, &(struct plan_facts){.axis = facts->axis, .plain = true}, job->memory);
 	const struct plan beside = plan_with(

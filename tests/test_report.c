@@ -132,11 +132,9 @@ static void gpu(void)
 				      .slot_bytes = 4 << 20,
 				      .kernel = "whole_4_span"};
 	run.gpu_records = 750;
-	run.mapped_records = 101;
 	says_of_gpu(&job, &run,
 		    "gpu: NVIDIA H200, 12 slots of 4 MiB, ready after 0.25 s, whole_4_span; "
-		    "counted 75.0% of the "
-		    "samples, 10.1% from mapped files");
+		    "counted 75.0% of the samples");
 	/*
 	 * Several; slots are those of all, their size is the first one's, in as few digits as it
 	 * needs.
@@ -146,14 +144,12 @@ static void gpu(void)
 	run.gpu.slot_bytes = 1500 << 10;
 	says_of_gpu(&job, &run,
 		    "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
-		    "whole_4_span; counted 75.0% "
-		    "of the samples, 10.1% from mapped files");
+		    "whole_4_span; counted 75.0% of the samples");
 	/* It was lost later on: what it counted it counted. */
 	run.gpu.state = GPU_FAILED;
 	says_of_gpu(&job, &run,
 		    "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
-		    "whole_4_span; counted 75.0% "
-		    "of the samples, 10.1% from mapped files");
+		    "whole_4_span; counted 75.0% of the samples");
 	job.verbose = false;
 	CHECK(verbose(&job, &run)[0] == '\0', "without -v");
 }

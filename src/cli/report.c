@@ -281,13 +281,10 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 	if (run->gpu.slots > 0)
 		msg_note(
 			"gpu: %s%s, %u slots of %.3g MiB, ready after %.2f s, %s; counted %.1f%% "
-			"of the samples, "
-			"%.1f%% from "
-			"mapped files",
+			"of the samples",
 			run->gpu.name, more, run->gpu.slots,
 			(double)run->gpu.slot_bytes / (1 << 20), run->gpu.start_seconds,
-			run->gpu.kernel, share(run->gpu_records, run->records),
-			share(run->mapped_records, run->records));
+			run->gpu.kernel, share(run->gpu_records, run->records));
 	else if (run->gpu.state != GPU_NONE)
 		msg_note("gpu: %s",
 			 run->gpu.state == GPU_FAILED ? run->gpu.why : "not ready before the end");

@@ -25,8 +25,7 @@ struct run_report {
 	bool kernels;       /* the program contains kernels for a GPU ... */
 	const char *method; /* the way in which they counted */
 	const char *isa;
-	uint64_t gpu_records;    /* of records, counted by the GPU ... */
-	uint64_t mapped_records; /* ... and of these, straight from mapped files */
+	uint64_t gpu_records; /* of records, counted by the GPU */
 	struct gpu_report gpu;
 	size_t memory; /* bytes taken for workers and counts */
 };

@@ -27,25 +27,17 @@ enum {
 	CUDA_ERROR_INVALID_VALUE = 1,
 	CUDA_ERROR_OUT_OF_MEMORY = 2,
 	CUDA_ERROR_NO_DEVICE = 100,
-	CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
-	CUDA_ERROR_OPERATING_SYSTEM = 304,
 	CUDA_ERROR_NOT_READY = 600,
-	CUDA_ERROR_ALREADY_REGISTERED = 712,
-	CUDA_ERROR_NOT_PERMITTED = 800,
-	CUDA_ERROR_NOT_SUPPORTED = 801,
 	CU_STREAM_NON_BLOCKING = 1,
 	CU_EVENT_DISABLE_TIMING = 2,
-	CU_MEMHOSTREGISTER_READ_ONLY = 8,
 	CU_ATTRIBUTE_SM_COUNT = 16,
 	CU_ATTRIBUTE_SHARED_OPTIN = 97, /* the most shared memory that a block may have */
-	CU_ATTRIBUTE_READ_ONLY_REGISTER = 113,
 	CU_FUNC_MAX_DYNAMIC_SHARED = 8,
 };
 
 /* name in struct cuda, symbol in the library, arguments */
 #define CUDA_FUNCTIONS(X)                                                                          \
 	X(init, "cuInit", (unsigned flags))                                                        \
-	X(driver_version, "cuDriverGetVersion", (int *version))                                    \
 	X(device_count, "cuDeviceGetCount", (int *count))                                          \
 	X(device_get, "cuDeviceGet", (CUdevice * device, int ordinal))                             \
 	X(device_name, "cuDeviceGetName", (char *name, int length, CUdevice device))               \
@@ -61,7 +53,6 @@ enum {
 	X(memory_alloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))                    \
 	X(memory_free, "cuMemFree_v2", (CUdeviceptr pointer))                                      \
 	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))    \
-	X(host_unregister, "cuMemHostUnregister", (void *pointer))                                 \
 	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                    \
 	X(event_create, "cuEventCreate", (CUevent * event, unsigned flags))                        \
 	X(event_destroy, "cuEventDestroy_v2", (CUevent event))                                     \

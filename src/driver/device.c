@@ -7,7 +7,6 @@
 
 #include "driver/gpu_image.h"
 
-#define WINDOW_BYTES ((size_t)32 << 20)
 #define SLOTS_LEAST 2u
 #define SLOT_LEAST ((size_t)256 << 10)
 
@@ -40,13 +39,6 @@ void device_open(struct device *d)
 	for (unsigned i = 0; i < DEVICE_STREAMS; i++)
 		device_must(d, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING),
 			    "stream");
-	if (d->layout.windows) {
-		int can = 0; /* and stays 0 where a driver does not know the attribute */
-		(void)cuda->device_attribute(&can, CU_ATTRIBUTE_READ_ONLY_REGISTER, d->handle);
-		d->window_bytes = !can                           ? 0
-				  : d->slot_bytes > WINDOW_BYTES ? d->slot_bytes
-								 : WINDOW_BYTES;
-	}
 }
 
 uint32_t device_pieces(const struct device *d)
@@ -54,19 +46,13 @@ uint32_t device_pieces(const struct device *d)
 	return (d->plan.cells + d->layout.piece - 1) / d->layout.piece;
 }
 
-/* The most bytes that a chunk may have. */
-static size_t chunk_bytes(const struct device *d)
-{
-	return d->window_bytes > d->slot_bytes ? d->window_bytes : d->slot_bytes;
-}
-
 static void plan_kernels(struct device *d)
 {
 	const struct kernel_device on = {.cuda = &d->cuda,
 					 .device = d->handle,
 					 .module = d->module,
-					 .bytes_max = chunk_bytes(d),
-					 .stays = d->layout.stays};
+					 .bytes_max = d->slot_bytes,
+					 .stays = d->layout.piece > 0};
 	const char *what = "kernels";
 	const CUresult r = kernel_plan_init(&d->plan, &d->counting, &on, &what);
 
@@ -76,7 +62,7 @@ static void plan_kernels(struct device *d)
 static void slot_undo(struct device *d, struct device_slot *s)
 {
 	const struct cuda *cuda = &d->cuda;
-	const CUdeviceptr memory[] = {s->chunk.data, d->layout.stays ? 0 : s->chunk.cells,
+	const CUdeviceptr memory[] = {s->chunk.data, d->counters ? 0 : s->chunk.cells,
 				      s->chunk.packed};
 
 	if (s->done)
@@ -94,8 +80,8 @@ static CUresult slot_make(struct device *d, struct device_slot *s)
 	CUresult r = cuda->event_create(&s->done, CU_EVENT_DISABLE_TIMING);
 
 	if (r == CUDA_SUCCESS)
-		r = cuda->memory_alloc(&c->data, chunk_bytes(d));
-	if (d->layout.stays)
+		r = cuda->memory_alloc(&c->data, d->slot_bytes);
+	if (d->counters)
 		c->cells = d->counters;
 	else if (r == CUDA_SUCCESS)
 		r = cuda->memory_alloc(&c->cells, d->layout.cell_bytes);
@@ -213,18 +199,17 @@ void device_make_slots(struct device *d)
 	const unsigned most = lock_pages(d);
 
 	plan_kernels(d);
-	if (d->layout.stays)
+	if (d->layout.piece > 0)
 		make_counters(d);
 	while (!make_slots(d, most)) {
-		const size_t less = d->window_bytes > 0 ? d->slot_bytes : smaller(d);
-		if (d->window_bytes == 0 && less == d->slot_bytes)
+		const size_t less = smaller(d);
+		if (less == d->slot_bytes)
 			device_must(d, CUDA_ERROR_OUT_OF_MEMORY, "memory for a slot");
-		d->window_bytes = 0;
 		d->slot_bytes = less;
 		/* The memory that kernels need beside a chunk becomes smaller with it. */
 		plan_kernels(d);
 	}
 	upload_edges(d);
-	if (d->layout.stays)
+	if (d->counters)
 		finish(d, &d->slot[0], d->stream[0], "clear");
 }

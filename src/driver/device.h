@@ -21,12 +21,9 @@
 struct device_slot {
 	CUevent done;              /* recorded after everything that was queued for it */
 	struct kernel_chunk chunk; /* its stream is the one of its latest order */
-	void *window;              /* a range of a file, mapped and page-locked, or NULL */
-	size_t window_bytes;
 	/* Of its current order: */
 	uint32_t number;
-	uint32_t order;
-	uint64_t bytes, samples;
+	uint64_t samples;
 	int k;             /* --auto: counted at ... */
 	struct extent all; /* ... for samples of this extent and its own */
 	bool again;        /* it is being counted for the second time */
@@ -44,7 +41,7 @@ struct device {
 	CUstream stream[DEVICE_STREAMS];
 	unsigned devices; /* how many the driver shows */
 	unsigned slots;
-	size_t slot_bytes, window_bytes;
+	size_t slot_bytes;
 	CUdeviceptr edges;    /* explicit edges; 0: none */
 	CUdeviceptr counters; /* counters that stay, for all slots; 0: each slot has its own */
 	CUdeviceptr sums;     /* of their pieces */
@@ -75,6 +72,9 @@ static inline uint32_t *slot_cells(const struct device *d, unsigned slot)
 }
 
 void device_must(struct device *d, CUresult result, const char *what);
+
+/* The helper's loop: orders in, answers out (pump.c). Runs until the process ends. */
+void pump(struct device *d) __attribute__((noreturn));
 
 /* How many pieces the counters that stay have. */
 uint32_t device_pieces(const struct device *d);

@@ -19,7 +19,6 @@
 #include <unistd.h>
 
 #include "driver/device.h"
-#include "driver/pump.h"
 
 #define PAGE ((size_t)4096)
 
@@ -129,7 +128,6 @@ static void say_ready(const struct device *d)
 		.devices = d->devices,
 		.slots = d->slots,
 		.slot_bytes = d->slot_bytes,
-		.window_bytes = d->window_bytes,
 		.cells_each = d->plan.cells_each,
 		.grouped = d->plan.grouped,
 		.slots_of_k = d->plan.extent != NULL,

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "gpu/gpu.h"
-#include "gpu/gpu_group.h"
+#include "gpu/gpu_plan.h"
 
 #define STRIPES 32u /* of 256 codes: one for each lane of a warp */
 /* with more channels: 2.5 T samples/s; a single table makes 2.3 on noise */

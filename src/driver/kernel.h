@@ -3,7 +3,7 @@
  * kernel: which kernel counts a job on a device, in what shape it is launched, and the launches.
  *
  *   striped   the codes of one byte in shared memory, once for each lane of a warp; few groups
- *             of 16-bit integers (gpu_group.h), once for two lanes each
+ *             of 16-bit integers (gpu_plan.h), once for two lanes each
  *   whole     cells in shared memory, once
  *   pair      codes of two bytes: two blocks share them
  *   far       any number, in the device's memory, but for the cells that a block meets first

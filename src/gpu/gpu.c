@@ -11,8 +11,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "gpu/gpu_devices.h"
-#include "gpu/gpu_size.h"
 #include "gpu/gpu_state.h"
 
 /* above this, 8 bytes for each cell and lane are too much */
@@ -89,8 +87,6 @@ static struct region *make_region(const struct gpu_spec *spec, const struct gpu_
 		.slot_bytes = size->slot_bytes,
 		.cell_bytes = size->cell_bytes,
 		.slots = size->slots,
-		.windows = spec->windows,
-		.stays = size->stays,
 		.piece = (uint32_t)size->piece,
 	};
 	const size_t total = region_lay_out(&plan);
@@ -143,7 +139,6 @@ int gpu_device_start(struct gpu *gpu, unsigned index)
 	d->region = make_region(spec, &size, &d->layout, &fd);
 	if (!d->region)
 		return start_failed(gpu, "memory to share with the driver's process");
-	d->orders = size.orders;
 	for (unsigned k = 0; k < REGION_SLOTS; k++)
 		d->slot[k] = (struct slot){.index = k, .data = region_data(d->region, k)};
 	return link_open(d, fd, show) == 0
@@ -207,19 +202,15 @@ static bool plausible(struct gpu_device *d, const struct notice *n)
 {
 	const struct counting *c = d->gpu->spec.counting;
 	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
-	const unsigned least = d->orders > 0 ? 2 : 1; /* one for chunks, one for orders */
 
-	if (n->slots < least || n->slots > d->layout.slots ||
-	    n->slot_bytes > d->layout.slot_bytes || n->slot_bytes < layout_bytes(&c->layout) ||
-	    n->window_bytes > UINT32_MAX ||
-	    (n->window_bytes > 0 &&
-	     (!d->gpu->spec.windows || n->window_bytes < layout_bytes(&c->layout))) ||
-	    n->devices < 1 || n->slots_of_k != (c->most > 0 && c->bytes > 2))
+	if (n->slots < 1 || n->slots > d->layout.slots || n->slot_bytes > d->layout.slot_bytes ||
+	    n->slot_bytes < layout_bytes(&c->layout) || n->devices < 1 ||
+	    n->slots_of_k != (c->most > 0 && c->bytes > 2))
 		return false;
 	if (n->grouped == 0)
 		return n->cells_each == c->cells_each;
 	/* Counters that stay are added cell by cell, and statistics need each code's. */
-	return n->grouped == 1 && d->orders == 0 && !c->stats && n->cells_each > 0 &&
+	return n->grouped == 1 && d->layout.piece == 0 && !c->stats && n->cells_each > 0 &&
 	       n->cells_each <= UINT32_MAX && n->cells_each <= c->cells_each &&
 	       groups_choose(&d->groups, &c->type, &c->binning, (uint32_t)n->cells_each) ==
 		       n->cells_each &&
@@ -236,16 +227,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 		return -1;
 	d->facts = *n;
 	d->cells = n->grouped ? (size_t)(n->cells_each * (c->cells / c->cells_each)) : c->cells;
-	/* Where memory was short the orders take at most half of the slots. */
-	if (d->orders > n->slots / 2)
-		d->orders = n->slots / 2;
-	d->slots = n->slots - d->orders;
-	const size_t piece = d->layout.piece,
-		     pieces = d->orders > 0 ? (d->cells + piece - 1) / piece : 0;
-	/* A slot of the region keeps its size, also where chunks became smaller. */
-	if (pieces > 0 && (piece * sizeof(uint32_t) > d->layout.slot_bytes ||
-			   pieces * sizeof(uint64_t) > d->layout.slot_bytes ||
-			   epoch_init(&d->epoch, (uint32_t)pieces) != 0))
+	if (d->layout.piece > 0 && epoch_init(d) != 0)
 		return -1;
 	lock_take(&gpu->lock);
 	const unsigned before = gpu->devices;
@@ -256,7 +238,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 		(void)gpu_device_start(gpu, i);
 	lock_take(&gpu->lock);
 	d->ready = true;
-	gpu->report.slots += d->slots;
+	gpu->report.slots += n->slots;
 	gpu->report.devices++;
 	if (first) {
 		memcpy(gpu->report.name, d->facts.name, sizeof(d->facts.name));
@@ -314,20 +296,17 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 	*lane = (struct lane){
 		.gpu = gpu,
 		.device = d,
-		.window_bytes = (size_t)d->facts.window_bytes,
 		.cells = d->cells,
-		.stays = d->orders > 0,
+		.stays = d->layout.piece > 0,
 		.slots_of_k = d->facts.slots_of_k,
 		.k = auto_k_least(&c->type),
 		.extent = EXTENT_NONE,
 	};
-	bool short_of_memory = false;
-	if (!lane->stays)
-		short_of_memory = !(lane->chunk = malloc(lane->cells * sizeof(*lane->chunk)));
+	bool short_of_memory = !(lane->cells_copy = malloc(d->layout.cell_bytes));
 	/* Counters of groups are not cells, so they cannot be added to the totals one by one. */
 	if (!lane->stays && (lane->slots_of_k || d->facts.grouped || c->cells <= OWN_TOTAL_CELLS))
 		short_of_memory |= !(lane->total = calloc(lane->cells, sizeof(*lane->total)));
-	if (lane->stays)
+	if (!short_of_memory && lane->stays)
 		epoch_join(lane);
 	if (!short_of_memory)
 		return lane;
@@ -345,7 +324,7 @@ void gpu_lane_close(struct lane *lane)
 	lane->device->lanes--;
 	__atomic_store_n(&gpu->lanes, gpu->lanes - 1, __ATOMIC_RELAXED);
 	lock_drop(&gpu->lock);
-	free(lane->chunk);
+	free(lane->cells_copy);
 	free(lane->total);
 	free(lane);
 }

@@ -2,25 +2,21 @@
 /*
  * gpu: the GPU as a worker sees it: an engine that may be missing, and slots to fill.
  *
- * The driver is in another process, a helper for each device (gpu_link.h), which shares the slots'
+ * The driver is in another process, a helper for each device (gpu_link.c), which shares the slots'
  * memory with us. gpu_start returns without waiting. A worker opens a lane, its own way to one
  * device, takes slots for it and gives them chunks of samples:
  *
- *	gpu_take_slot; gpu_fill; gpu_submit or gpu_submit_window; gpu_done until it is GPU_DONE; gpu_free
+ *	gpu_take_slot; gpu_submit; gpu_done until it is GPU_DONE; gpu_free
  *
  * Any worker may take any free slot of its device, so as many workers feed the GPU as find a slot,
  * and the bus decides how many that is. Where counters stay on the device (many cells), gpu_epoch.h
- * fetches what was counted.
- *
- * A lane that is the only one of its GPU can hand over ranges of a file, which no processor copies:
- * twice as fast as one thread that reads, for half of its processor time. Beside other lanes it
- * would slow them down, because the driver does nothing else while it locks pages.
+ * says what a slot is used for, and fetches what was counted.
  *
  * When a helper dies, is silent, or says what cannot be true, it has failed, and all of the GPU
  * with it: gpu_failed is true from then on, gpu_describe has the reason, and no thread waits for
  * the helper any more. The slots' memory is ours, so the CPU can count every chunk that was not
  * committed. Every wait here ends: a wait for a slot, because the helper answers, or because its
- * link's thread notices within seconds that it does not (gpu_link.c).
+ * link's thread notices within seconds that it does not.
  */
 #ifndef GPUHIST_GPU_H
 #define GPUHIST_GPU_H
@@ -31,6 +27,8 @@
 
 #include "bins/auto.h"
 #include "count/count.h"
+#include "gpu/region.h"
+#include "input/source.h"
 
 #define GPU_DEVICES 16u
 
@@ -42,8 +40,6 @@ struct gpu_spec {
 	const char *devices;             /* "0", "0,2", "all" */
 	/* workers that may feed it: the most lanes, over all devices */
 	unsigned lanes;
-	/* there is a single lane, and it may hand over ranges of files */
-	bool windows;
 	/* samples come from decoders, which are far slower than the bus */
 	bool decoded;
 	/* counters are fetched for each chunk, however many there are */
@@ -58,23 +54,25 @@ enum gpu_state {
 	GPU_FAILED, /* permanently, before it was ready or after */
 };
 
-/* FREE, FILLED, SUBMITTED, and FREE again. When the GPU fails slots stay as they are. */
+/* FREE, TAKEN, SUBMITTED, and FREE again. When the GPU fails slots stay as they are. */
 enum slot_state {
-	SLOT_FREE,      /* taken by no lane, or has nothing to be counted */
-	SLOT_FILLED,    /* its chunk is in data, or is a range of a file */
+	SLOT_FREE,
+	SLOT_TAKEN,     /* a lane's, which fills it or has its answer */
 	SLOT_SUBMITTED, /* the helper's, until gpu_done says otherwise */
 };
 
+/* What is on its way through the GPU: a chunk, or a question about counters that stay. */
 struct slot {
-	unsigned char *data; /* gpu_slot_bytes of it; the worker fills it */
-	/* its counters, which gpu_done copies from the region; NULL: they stay on the device */
+	enum slot_state state; /* atomic */
+	enum slot_order order; /* what it was submitted for */
+	unsigned char *data;   /* gpu_slot_bytes of it; the worker fills it */
+	size_t bytes, samples; /* of the chunk in it; set by gpu_submit */
+	struct chunk chunk;    /* where that is from; the worker's */
+	uint32_t piece;        /* ORDER_PIECE: which one */
+	/* what came back, checked to be this answer's: counters or sums; valid until the lane's next */
 	uint32_t *cells;
-	size_t bytes, samples; /* of the chunk; set by gpu_fill */
-	int k;                 /* --auto: what its cells are counted at, and ... */
-	struct extent extent;  /* ... the extent of its samples, both from gpu_done */
-	bool window;           /* it hands over a range of a file */
-	enum slot_state state; /* set by the functions below; atomic */
-	bool taken;            /* by a lane; atomic */
+	int k;                /* --auto: what its cells are counted at, and ... */
+	struct extent extent; /* ... the extent of its samples, both from gpu_done */
 	unsigned index;
 	uint32_t number; /* of its latest submission, which an answer must carry (region.h) */
 };
@@ -82,12 +80,13 @@ struct slot {
 struct lane {
 	struct gpu *gpu;
 	struct gpu_device *device;
-	/* of a file: the longest range that a slot may hand over; 0: none, or none any more */
-	size_t window_bytes;
 	/* counters of a chunk; fewer than the job's where cells are counted in groups */
 	size_t cells;
-	bool stays;      /* counters stay on the device (gpu_epoch.h) */
-	uint32_t *chunk; /* the counters of one chunk, copied */
+	bool stays;           /* counters stay on the device (gpu_epoch.h) ... */
+	bool left;            /* ... it feeds them no more, from ... */
+	uint64_t epoch;       /* ... this epoch on */
+	unsigned seen;        /* the epoch's state when it asked last */
+	uint32_t *cells_copy; /* what came back in one slot */
 	/* counts of committed chunks; NULL: added straight to the totals, or on the device */
 	uint64_t *total;
 	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) at ... */
@@ -123,25 +122,16 @@ void gpu_lane_close(struct lane *lane);
 /* A free slot, which belongs to the worker until gpu_free; NULL: there is none. Never waits. */
 struct slot *gpu_take_slot(struct lane *lane);
 
-/* FREE to FILLED: the slot has so many bytes to count, whole records and at least one. */
-void gpu_fill(struct lane *lane, struct slot *slot, size_t bytes);
-
-/* FILLED to SUBMITTED: copy, count, fetch. -1: the GPU has failed. */
-int gpu_submit(struct lane *lane, struct slot *slot);
-
 /*
- * The same for a range of a file: its pages are locked in the page cache, where the device reads
- * them. -1: not possible now, or not on this lane, or the GPU has failed; the slot is as it was.
+ * TAKEN to SUBMITTED: the slot has so many bytes to count, whole records and at least one; copy, count,
+ * fetch. -1: the GPU has failed.
  */
-int gpu_submit_window(struct lane *lane, struct slot *slot, int fd, uint64_t offset, size_t bytes);
+int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes);
 
 enum gpu_answer {
 	GPU_LOST = -1, /* the GPU has failed, and the slot is as it was */
 	GPU_NOT_YET,
-	/* it is counted: the counters are in slot->cells unless they stay on the device */
-	GPU_DONE,
-	/* its window could not be mapped: nothing was counted, the slot is FILLED again */
-	GPU_REFUSED,
+	GPU_DONE, /* the slot is TAKEN again; what came back is in slot->cells */
 };
 
 /*
@@ -159,7 +149,7 @@ void gpu_align(struct lane *lane, struct slot *slot);
  * To FREE: its samples were counted, by the GPU or by the CPU, or it had none. Any lane may take it
  * then.
  */
-void gpu_free(struct lane *lane, struct slot *slot);
+void gpu_free(struct slot *slot);
 
 /* Which counter of the lane counts a cell of the job. */
 size_t gpu_counter(const struct lane *lane, size_t cell);

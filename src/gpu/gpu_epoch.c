@@ -1,26 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_epoch: chunks in, pieces out, and who waits for whom. */
+/* gpu_epoch: chunks in, pieces out. */
 #include "gpu/gpu_epoch.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "gpu/gpu_order.h"
 #include "gpu/gpu_state.h"
 
 #define EPOCH_SAMPLES UINT32_MAX
 #define INPUTS_MOST 128u /* that ranges keep open at the same time: descriptors are scarce ... */
 #define INPUTS_PART 4    /* ... so at most one in so many of those that the process may have */
-#define LOOK_SECONDS 0.1 /* how soon a lane that waits to leave notices that the GPU has failed */
 
-int epoch_init(struct epoch *e, uint32_t pieces)
+int epoch_init(struct gpu_device *d)
 {
 	const long descriptors = sysconf(_SC_OPEN_MAX) / INPUTS_PART;
+	const size_t pieces = (d->cells + d->layout.piece - 1) / d->layout.piece;
+	struct epoch *const e = &d->epoch;
 
-	*e = (struct epoch){
-		.pieces = pieces, .samples_most = EPOCH_SAMPLES, .inputs_most = INPUTS_MOST};
+	if (pieces * sizeof(uint64_t) > d->layout.cell_bytes)
+		return -1;
+	*e = (struct epoch){.pieces = (uint32_t)pieces,
+			    .samples_most = EPOCH_SAMPLES,
+			    .inputs_most = INPUTS_MOST};
 	if (descriptors > 0 && descriptors < (long)INPUTS_MOST)
 		e->inputs_most = (unsigned)descriptors;
 	e->sums = calloc(pieces, sizeof(*e->sums));
@@ -43,55 +45,324 @@ void epoch_destroy(struct epoch *e)
 	lock_destroy(&e->lock);
 	free(e->sums);
 	free(e->added);
-	free(e->held.at);
-	free(e->committed.at);
 	e->sums = NULL;
+}
+
+size_t epoch_piece(const struct gpu_device *d, uint32_t piece)
+{
+	const size_t left = d->cells - (size_t)piece * d->layout.piece;
+
+	return left < d->layout.piece ? left : d->layout.piece;
+}
+
+/* ---- the state; all with the lock held ---- */
+
+static void set_state(struct epoch *e, enum epoch_state state)
+{
+	lock_assert_held(&e->lock);
+	e->state = state;
+	pthread_cond_broadcast(&e->changed);
+}
+
+/* Ends an open epoch, unless there is nothing in it. */
+static void end(struct epoch *e)
+{
+	if (e->state == EPOCH_OPEN && (e->samples > 0 || e->filling > 0))
+		set_state(e, EPOCH_FULL);
+}
+
+/* A slot is no longer on its way to this epoch. */
+static void one_less(struct epoch *e)
+{
+	if (e->filling + e->counting > 0 || e->state != EPOCH_FULL)
+		return;
+	set_state(e, e->samples > 0 ? EPOCH_FULL : EPOCH_OPEN);
+}
+
+/* Everything is in the totals. */
+static void commit(struct epoch *e, struct counts *totals)
+{
+	struct held **last = &e->committed;
+
+	counts_add_samples(totals, e->samples);
+	while (*last)
+		last = &(*last)->next;
+	*last = e->held;
+	e->held = NULL;
+	memset(e->added, 0, e->pieces * sizeof(*e->added));
+	e->samples = 0;
+	e->input = NULL;
+	e->inputs = 0;
+	e->number++;
+	set_state(e, EPOCH_DONE);
+}
+
+/* Is there room for the samples of one more slot, and of those that are being filled? */
+static bool has_room(const struct epoch *e, const struct lane *lane)
+{
+	const struct layout *l = &lane->gpu->spec.counting->layout;
+	const uint64_t samples = gpu_slot_bytes(lane) / layout_bytes(l) * layout_samples(l);
+
+	return e->samples + (e->filling + 1) * samples <= e->samples_most &&
+	       e->inputs + e->filling < e->inputs_most;
+}
+
+/* ---- lanes ---- */
+
+void epoch_join(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	lane->left = false;
+	e->lanes++;
+	lock_drop(&e->lock);
+}
+
+void epoch_leave(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	lane->left = true;
+	lane->epoch = e->number;
+	if (--e->lanes == 0)
+		end(e);
+	lock_drop(&e->lock);
+}
+
+bool epoch_over(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	const bool over = e->samples == 0 || e->number != lane->epoch;
+	lock_drop(&e->lock);
+	return over;
+}
+
+bool epoch_left_by_all(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	const bool all = e->lanes == 0;
+	lock_drop(&e->lock);
+	return all;
+}
+
+void epoch_wait(struct lane *lane, double seconds)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	if (e->state == lane->seen && !(e->state == EPOCH_FULL && e->filling + e->counting == 0))
+		lock_wait_for(&e->lock, &e->changed, seconds);
+	lock_drop(&e->lock);
+}
+
+/* ---- what a slot is used for ---- */
+
+static enum epoch_use give_order(struct lane *lane, struct slot *slot, enum slot_order order)
+{
+	slot->order = order;
+	device_submit(lane->device, slot);
+	return EPOCH_ORDERED;
+}
+
+static enum epoch_use use_now(struct epoch *e, struct lane *lane, struct slot *slot, bool busy)
+{
+	switch (e->state) {
+	case EPOCH_OPEN:
+		if (lane->left)
+			return EPOCH_WAIT;
+		if (has_room(e, lane)) {
+			e->filling++;
+			return EPOCH_FILL;
+		}
+		end(e);
+		return EPOCH_WAIT;
+	case EPOCH_FULL:
+		if (e->filling + e->counting > 0)
+			return EPOCH_WAIT;
+		set_state(e, EPOCH_SUMS);
+		return give_order(lane, slot, ORDER_SUMS);
+	case EPOCH_PIECES:
+		while (e->next < e->pieces && e->sums[e->next] == 0)
+			e->next++;
+		if (e->next == e->pieces || busy)
+			return EPOCH_WAIT;
+		slot->piece = e->next++;
+		return give_order(lane, slot, ORDER_PIECE);
+	case EPOCH_DONE:
+		set_state(e, EPOCH_CLEAR);
+		return give_order(lane, slot, ORDER_CLEAR);
+	default:
+		return EPOCH_WAIT;
+	}
+}
+
+enum epoch_use epoch_use(struct lane *lane, struct slot *slot, bool busy)
+{
+	struct epoch *e = &lane->device->epoch;
+	enum epoch_use use = EPOCH_WAIT;
+
+	lock_take(&e->lock);
+	if (gpu_failed(lane->gpu))
+		set_state(e, EPOCH_LOST);
+	else
+		use = use_now(e, lane, slot, busy);
+	lane->seen = e->state;
+	lock_drop(&e->lock);
+	return use;
+}
+
+void epoch_cancel(struct lane *lane)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	e->filling--;
+	one_less(e);
+	lock_drop(&e->lock);
+}
+
+int epoch_submit(struct lane *lane, struct slot *slot)
+{
+	struct epoch *e = &lane->device->epoch;
+	struct held *const held = slot->chunk.fd >= 0 ? malloc(sizeof(*held)) : NULL;
+
+	if (slot->chunk.fd >= 0 && !held)
+		gpu_fail(lane->gpu, "memory", "none for what was counted");
+	lock_take(&e->lock);
+	e->filling--;
+	const int rc = gpu_submit(lane, slot, slot->chunk.bytes);
+	if (rc == 0) {
+		e->counting++;
+		e->samples += slot->samples;
+	}
+	if (rc == 0 && held) {
+		*held = (struct held){slot->chunk, e->held};
+		e->held = held;
+		e->inputs += e->input != slot->chunk.input;
+		e->input = slot->chunk.input;
+	}
+	lock_drop(&e->lock);
+	if (rc != 0)
+		free(held);
+	return rc;
+}
+
+/* ---- answers ---- */
+
+static int reap_sums(struct lane *lane, const struct slot *slot)
+{
+	struct epoch *e = &lane->device->epoch;
+	uint64_t all = 0;
+	bool possible = true;
+
+	lock_take(&e->lock);
+	memcpy(e->sums, slot->cells, e->pieces * sizeof(*e->sums));
+	e->left = e->next = 0;
+	for (uint32_t i = 0; i < e->pieces; i++) {
+		possible &= e->sums[i] <= UINT32_MAX;
+		all += possible ? e->sums[i] : 0;
+		e->left += e->sums[i] > 0;
+	}
+	possible &= all == e->samples;
+	if (possible && e->state == EPOCH_SUMS)
+		set_state(e, EPOCH_PIECES);
+	lock_drop(&e->lock);
+	if (!possible)
+		gpu_fail(lane->gpu, "check", "the counts do not sum to the samples");
+	return possible ? 0 : -1;
+}
+
+static int reap_piece(struct lane *lane, const struct slot *slot, struct counts *totals)
+{
+	struct gpu_device *d = lane->device;
+	struct epoch *e = &d->epoch;
+	const size_t n = epoch_piece(d, slot->piece);
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += slot->cells[i];
+	if (sum != e->sums[slot->piece]) {
+		gpu_fail(lane->gpu, "check", "counts have changed");
+		return -1;
+	}
+	lock_take(&e->lock);
+	const bool lost = e->state == EPOCH_LOST;
+	e->adding += !lost;
+	lock_drop(&e->lock);
+	if (lost)
+		return -1;
+	counts_add_piece(totals, (size_t)slot->piece * d->layout.piece, slot->cells, n,
+			 lane->gpu->spec.counting->method == COUNT_SHARED);
+	lock_take(&e->lock);
+	e->added[slot->piece] = true;
+	if (--e->left == 0 && e->state == EPOCH_PIECES)
+		commit(e, totals);
+	if (--e->adding == 0)
+		pthread_cond_broadcast(&e->changed);
+	lock_drop(&e->lock);
+	return 0;
+}
+
+int epoch_reap(struct lane *lane, const struct slot *slot, struct counts *totals)
+{
+	struct epoch *e = &lane->device->epoch;
+
+	if (slot->order == ORDER_SUMS)
+		return reap_sums(lane, slot);
+	if (slot->order == ORDER_PIECE)
+		return reap_piece(lane, slot, totals);
+	lock_take(&e->lock);
+	if (slot->order == ORDER_COUNT) {
+		e->counting--;
+		one_less(e);
+	} else if (e->state == EPOCH_CLEAR) {
+		set_state(e, EPOCH_OPEN);
+	}
+	lock_drop(&e->lock);
+	return 0;
 }
 
 /* ---- ranges ---- */
 
-static bool make_room(struct chunks *c, size_t more)
-{
-	if (c->count + more <= c->room)
-		return true;
-	const size_t room = 2 * c->room + more + 64;
-	struct chunk *at = realloc(c->at, room * sizeof(*at));
-	if (!at)
-		return false;
-	c->at = at;
-	c->room = room;
-	return true;
-}
-
-static bool take_last(struct epoch *e, struct chunks *c, struct chunk *chunk)
+static bool take_first(struct epoch *e, struct held **list, struct chunk *chunk)
 {
 	lock_take(&e->lock);
-	const bool there = c->count > 0;
-	if (there)
-		*chunk = c->at[--c->count];
+	struct held *const first = *list;
+	if (first)
+		*list = first->next;
 	lock_drop(&e->lock);
-	return there;
+	if (first)
+		*chunk = first->chunk;
+	free(first);
+	return first != NULL;
 }
 
 bool epoch_take_committed(struct lane *lane, struct chunk *chunk)
 {
-	return take_last(&lane->device->epoch, &lane->device->epoch.committed, chunk);
+	return take_first(&lane->device->epoch, &lane->device->epoch.committed, chunk);
 }
 
 bool epoch_take_lost(struct lane *lane, struct chunk *chunk)
 {
-	return take_last(&lane->device->epoch, &lane->device->epoch.held, chunk);
+	return take_first(&lane->device->epoch, &lane->device->epoch.held, chunk);
 }
+
+/* ---- after the GPU has failed ---- */
 
 void epoch_settle(struct lane *lane)
 {
 	struct epoch *e = &lane->device->epoch;
 
-	/* Another thread may still commit the epoch, if everything had been fetched. */
 	lock_take(&e->lock);
-	while (e->busy > 0 || e->state == EPOCH_ENDING)
+	set_state(e, EPOCH_LOST);
+	while (e->adding > 0)
 		lock_wait(&e->lock, &e->changed);
-	e->state = EPOCH_LOST;
 	lock_drop(&e->lock);
 }
 
@@ -113,12 +384,12 @@ bool epoch_added(const struct lane *lane, size_t cell)
 bool epoch_agrees(const struct lane *lane, const uint64_t *cell)
 {
 	const struct gpu_device *d = lane->device;
-	const size_t piece = d->layout.piece;
 
 	for (uint32_t i = 0; i < d->epoch.pieces; i++) {
+		const uint64_t *const own = cell + (size_t)i * d->layout.piece;
 		uint64_t sum = 0;
-		for (size_t k = i * piece; k < d->cells && k - i * piece < piece; k++)
-			sum += cell[k];
+		for (size_t k = 0; k < epoch_piece(d, i); k++)
+			sum += own[k];
 		if (d->epoch.added[i] && sum != d->epoch.sums[i])
 			return false;
 	}
@@ -134,257 +405,4 @@ bool epoch_claim(struct lane *lane)
 	e->claimed = true;
 	lock_drop(&e->lock);
 	return first;
-}
-
-/* ---- pieces ---- */
-
-/*
- * Takes pieces until none is left for this thread, which counts as busy; slot is one that is kept
- * for orders.
- */
-static int take_pieces(struct gpu_device *d, unsigned slot, struct counts *totals)
-{
-	struct epoch *e = &d->epoch;
-	uint32_t *copy = malloc(d->layout.piece * sizeof(*copy));
-	int rc = 0;
-
-	if (!copy) {
-		gpu_fail(d->gpu, "memory", "none for a piece of the counters");
-		rc = -1;
-	}
-	while (rc == 0) {
-		lock_take(&e->lock);
-		const uint32_t which = e->next;
-		e->next += which < e->pieces;
-		lock_drop(&e->lock);
-		if (which == e->pieces)
-			break;
-		/* A piece that is said to be empty adds nothing, so it does not count as added. */
-		const bool some = e->sums[which] > 0;
-		if (some && (rc = order_piece(d, slot, which, copy, totals)) != 0)
-			break;
-		lock_take(&e->lock);
-		e->added[which] = some;
-		e->done++;
-		lock_drop(&e->lock);
-	}
-	free(copy);
-	lock_take(&e->lock);
-	e->busy--;
-	if (rc != 0)
-		e->state = EPOCH_LOST;
-	pthread_cond_broadcast(&e->changed);
-	lock_drop(&e->lock);
-	return rc;
-}
-
-/*
- * While another thread ends the epoch: takes part in it, if a slot for orders is left, or waits.
- * With the lock held.
- */
-static void help_unlocks(struct lane *lane, struct counts *totals)
-{
-	struct gpu_device *d = lane->device;
-	struct epoch *e = &d->epoch;
-
-	lock_assert_held(&e->lock);
-	if (!e->fetching || e->next == e->pieces || e->helpers == d->orders - 1) {
-		lock_wait(&e->lock, &e->changed);
-		return;
-	}
-	const unsigned slot = d->slots + 1 + e->helpers++;
-	e->busy++;
-	lock_drop(&e->lock);
-	(void)take_pieces(d, slot, totals);
-	lock_take(&e->lock);
-}
-
-/* ---- the end of an epoch ---- */
-
-/* Everything is in the totals: the epoch is over. With the lock held. */
-static void commit(struct epoch *e, struct counts *totals)
-{
-	lock_assert_held(&e->lock);
-	counts_add_samples(totals, e->samples);
-	if (e->held.count > 0)
-		memcpy(e->committed.at + e->committed.count, e->held.at,
-		       e->held.count * sizeof(*e->held.at));
-	e->committed.count += e->held.count;
-	e->held.count = 0;
-	memset(e->added, 0, e->pieces * sizeof(*e->added));
-	e->samples = 0;
-	e->input = NULL;
-	e->inputs = 0;
-	e->number++;
-}
-
-/* What the thread that ends the epoch does without the lock. */
-static int fetch_all(struct gpu_device *d, struct counts *totals)
-{
-	struct epoch *e = &d->epoch;
-	int rc = 0;
-
-	if (order_drain(d) != 0 || order_sums(d) != 0)
-		return -1;
-	lock_take(&e->lock);
-	e->next = e->done = 0;
-	e->helpers = 0;
-	e->fetching = true;
-	e->busy++;
-	pthread_cond_broadcast(&e->changed);
-	lock_drop(&e->lock);
-	rc = take_pieces(d, d->slots, totals);
-	lock_take(&e->lock);
-	/* A thread that helped with this epoch must not take the next one's pieces. */
-	e->fetching = false;
-	while (e->busy > 0)
-		lock_wait(&e->lock, &e->changed);
-	rc = e->state == EPOCH_ENDING && e->done == e->pieces ? rc : -1;
-	lock_drop(&e->lock);
-	return rc;
-}
-
-/* Ends an open epoch. With the lock held. */
-static void end_unlocks(struct gpu_device *d, struct counts *totals)
-{
-	struct epoch *e = &d->epoch;
-
-	lock_assert_held(&e->lock);
-	if (!make_room(&e->committed, e->held.count)) {
-		e->state = EPOCH_LOST;
-		lock_drop(&e->lock);
-		gpu_fail(d->gpu, "memory", "none for what was counted");
-		lock_take(&e->lock);
-		pthread_cond_broadcast(&e->changed);
-		return;
-	}
-	e->state = EPOCH_ENDING;
-	lock_drop(&e->lock);
-	const int rc = fetch_all(d, totals);
-	if (rc == 0) {
-		lock_take(&e->lock);
-		commit(e, totals);
-		lock_drop(&e->lock);
-	}
-	/*
-	 * What was committed stays committed, even if the table cannot be cleared for the next
-	 * epoch.
-	 */
-	const bool cleared = rc == 0 && order_clear(d) == 0;
-	lock_take(&e->lock);
-	e->state = cleared ? EPOCH_OPEN : EPOCH_LOST;
-	pthread_cond_broadcast(&e->changed);
-}
-
-/* With the lock held: returns when the epoch is open, or lost. */
-static enum epoch_result settle_unlocks(struct lane *lane, struct counts *totals)
-{
-	struct epoch *e = &lane->device->epoch;
-
-	while (e->state == EPOCH_ENDING)
-		help_unlocks(lane, totals);
-	if (gpu_failed(lane->gpu))
-		e->state = EPOCH_LOST;
-	return e->state == EPOCH_OPEN ? EPOCH_OK : EPOCH_FAILED;
-}
-
-void epoch_join(struct lane *lane)
-{
-	struct epoch *e = &lane->device->epoch;
-
-	lock_take(&e->lock);
-	e->lanes++;
-	lock_drop(&e->lock);
-}
-
-enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struct chunk *chunk,
-			       uint64_t *epoch, struct counts *totals)
-{
-	struct epoch *e = &lane->device->epoch;
-	const bool range = chunk->fd >= 0;
-
-	lock_take(&e->lock);
-	enum epoch_result rc = settle_unlocks(lane, totals);
-	while (rc == EPOCH_OK &&
-	       (e->samples + slot->samples > e->samples_most || e->inputs >= e->inputs_most)) {
-		end_unlocks(lane->device, totals);
-		rc = settle_unlocks(lane, totals);
-	}
-	if (rc == EPOCH_OK && range && !make_room(&e->held, 1)) {
-		lock_drop(&e->lock);
-		gpu_fail(lane->gpu, "memory", "none for what was counted");
-		return EPOCH_FAILED;
-	}
-	if (rc == EPOCH_OK) {
-		if (range) {
-			e->held.at[e->held.count++] = *chunk;
-			e->inputs += e->input != chunk->input;
-			e->input = chunk->input;
-		}
-		e->samples += slot->samples;
-		*epoch = e->number;
-		device_submit(lane->device, slot, ORDER_COUNT);
-	}
-	lock_drop(&e->lock);
-	return rc;
-}
-
-uint64_t epoch_committed(struct lane *lane)
-{
-	struct epoch *e = &lane->device->epoch;
-
-	lock_take(&e->lock);
-	const uint64_t number = e->number;
-	lock_drop(&e->lock);
-	return number;
-}
-
-enum epoch_result epoch_end(struct lane *lane, struct counts *totals)
-{
-	struct epoch *e = &lane->device->epoch;
-
-	lock_take(&e->lock);
-	enum epoch_result rc = settle_unlocks(lane, totals);
-	if (rc == EPOCH_OK && e->samples > 0) {
-		end_unlocks(lane->device, totals);
-		rc = settle_unlocks(lane, totals);
-	}
-	lock_drop(&e->lock);
-	return rc;
-}
-
-enum epoch_result epoch_leave(struct lane *lane, bool wait, struct counts *totals)
-{
-	struct gpu_device *d = lane->device;
-	struct epoch *e = &d->epoch;
-	enum epoch_result rc = EPOCH_OK;
-
-	lock_take(&e->lock);
-	e->leaving++;
-	const uint64_t epoch = e->number;
-	pthread_cond_broadcast(&e->changed);
-	while (wait && rc == EPOCH_OK && e->number == epoch && e->samples > 0) {
-		if (e->state == EPOCH_ENDING)
-			help_unlocks(lane, totals);
-		else if (gpu_failed(lane->gpu) || e->state == EPOCH_LOST)
-			rc = EPOCH_FAILED;
-		else if (e->leaving == e->lanes)
-			end_unlocks(d, totals);
-		else
-			lock_wait_for(&e->lock, &e->changed, LOOK_SECONDS);
-	}
-	e->leaving--;
-	e->lanes -= rc == EPOCH_OK;
-	lock_drop(&e->lock);
-	return rc;
-}
-
-bool epoch_left_by_all(struct lane *lane)
-{
-	struct epoch *e = &lane->device->epoch;
-
-	lock_take(&e->lock);
-	const bool all = e->lanes == 0;
-	lock_drop(&e->lock);
-	return all;
 }

@@ -5,15 +5,15 @@
  *
  * Chunks are counted into one table of 32-bit counters for each device. An epoch is what was
  * counted since the table was cleared; it has at most 2^32-1 samples, so that no counter wraps. It
- * ends when the next chunk would not fit, or when the last lane leaves:
+ * ends when the next chunk might not fit, or when the last lane leaves. What ends it are orders, in
+ * the same slots as chunks, given and reaped by whichever lane has a slot:
  *
- *	all that was submitted is counted
- *	the device adds up the counters of each piece (ORDER_SUMS); the sums must add up to the epoch's samples
- *	each piece is fetched (ORDER_PIECE), must have the sum that the device gave, and is added to the totals
- *	the table is cleared
+ *	OPEN      chunks; until none is on its way any more it is
+ *	FULL      ORDER_SUMS: what each piece of the counters adds up to; together, the epoch's samples
+ *	PIECES    ORDER_PIECE, for each: it must have that sum, and is added to the totals
+ *	DONE      all is in the totals: ORDER_CLEAR, if a lane goes on
  *
- * The lanes that wait for this share the pieces. So nothing is added that was not checked, and for
- * each piece it is known whether it was added.
+ * So nothing is added that was not checked, and for each piece it is known whether it was added.
  *
  * Normally only ranges of files are counted in this way, because a range can be read again;
  * anything is where no CPU worker may take the place of the GPU. Ranges are held here until their
@@ -21,9 +21,9 @@
  * has failed the lanes' workers take them and count them on the CPU, without the cells of pieces
  * that were added already (epoch_added).
  *
- * Every wait ends. For a slot, as in gpu.h. For the end of an epoch, because the thread that ends
- * it holds no lock while it waits for slots, and either finishes or, where the GPU has failed,
- * gives up; both wake the others.
+ * No function waits but epoch_wait, for a second at most, and epoch_settle, for threads that add to
+ * the totals. What a lane holds of an epoch, it gives back: a slot that may be filled by epoch_submit
+ * or epoch_cancel, one that was submitted by epoch_reap; so every epoch ends, or the GPU fails.
  */
 #ifndef GPUHIST_GPU_EPOCH_H
 #define GPUHIST_GPU_EPOCH_H
@@ -34,36 +34,43 @@
 
 #include "base/lock.h"
 #include "count/counts.h"
-#include "input/source.h"
+#include "gpu/gpu.h"
 
-struct lane;
-struct slot;
+struct gpu_device;
 
 enum epoch_state {
-	EPOCH_OPEN,   /* chunks may be submitted */
-	EPOCH_ENDING, /* no chunks until it is over */
-	EPOCH_LOST,   /* the GPU has failed */
+	EPOCH_OPEN,
+	EPOCH_FULL, /* no more chunks */
+	EPOCH_SUMS, /* ORDER_SUMS is on its way */
+	EPOCH_PIECES,
+	EPOCH_DONE,
+	EPOCH_CLEAR, /* ORDER_CLEAR is on its way */
+	EPOCH_LOST,  /* the GPU has failed */
+};
+
+struct held {
+	struct chunk chunk;
+	struct held *next;
 };
 
 struct epoch {
 	struct lock lock;       /* guards all below */
-	pthread_cond_t changed; /* signals the state, or `busy` */
+	pthread_cond_t changed; /* signals the state, or that nothing is on its way */
 	enum epoch_state state;
 	uint64_t number;  /* how many epochs are committed */
 	uint64_t samples; /* of the current epoch */
 	uint64_t samples_most;
-	unsigned lanes;   /* that have not left */
-	unsigned leaving; /* of these, that wait for the end */
-	uint64_t *sums;   /* of each piece; once the sums are checked ... */
-	bool *added;      /* ... whether the piece is in the totals, and not empty */
-	uint32_t pieces, next, done;
-	bool fetching;    /* pieces can be taken ... */
-	unsigned helpers; /* ... and so many other lanes' workers have taken part in that */
-	unsigned busy;    /* threads that are adding a piece, or are about to */
-	struct chunks {
-		struct chunk *at;
-		size_t count, room;
-	} held, committed;         /* ranges: of this epoch; of earlier ones, to be given back */
+	unsigned lanes;    /* that have not left */
+	unsigned filling;  /* slots that are being filled for it */
+	unsigned counting; /* chunks that were submitted, and not reaped */
+	uint32_t pieces;
+	uint32_t next;             /* the first piece that was not asked for */
+	uint32_t left;             /* pieces that are not in the totals, and not empty */
+	uint64_t *sums;            /* of each piece; once they are checked ... */
+	bool *added;               /* ... whether the piece is in the totals, and not empty */
+	unsigned adding;           /* threads that are adding a piece */
+	struct held *held;         /* ranges of this epoch ... */
+	struct held *committed;    /* ... and of earlier ones, to be given back */
 	const struct input *input; /* of the last range ... */
 	/* ... and how often it changed: each input stays open while its ranges are held */
 	unsigned inputs;
@@ -71,37 +78,45 @@ struct epoch {
 	bool claimed; /* epoch_claim */
 };
 
-/* Takes the memory of an epoch with so many pieces. -1 and errno. */
-int epoch_init(struct epoch *e, uint32_t pieces);
+/* -1: the helper's answers could not hold what will be asked; or no memory. */
+int epoch_init(struct gpu_device *d);
 void epoch_destroy(struct epoch *e);
 
-enum epoch_result { EPOCH_FAILED = -1, EPOCH_OK };
+/* How many counters a piece has: the last may have fewer. */
+size_t epoch_piece(const struct gpu_device *d, uint32_t piece);
 
-/* A lane begins to feed its device. Called before its first epoch_submit. */
+/*
+ * A lane begins to feed its device, and stops; it has nothing submitted then. epoch_over: after it
+ * has left, is all that it submitted committed?
+ */
 void epoch_join(struct lane *lane);
+void epoch_leave(struct lane *lane);
+bool epoch_over(struct lane *lane);
+
+enum epoch_use {
+	EPOCH_FILL, /* with a chunk: epoch_submit or epoch_cancel must follow; not once it has left */
+	EPOCH_ORDERED, /* it was submitted with an order, to be reaped */
+	EPOCH_WAIT,    /* nothing can be done now; or the GPU has failed */
+};
 
 /*
- * Submits the slot, which is FILLED, in the current epoch, and stores that epoch's number; first
- * waits for the end of an epoch that has no room left. A range (chunk->fd >= 0) belongs to the
- * epoch from then on. EPOCH_FAILED: the GPU has failed; the chunk is still the caller's.
+ * What a slot that was just taken is used for. busy: the lane has orders enough to reap, and leaves
+ * pieces to others.
  */
-enum epoch_result epoch_submit(struct lane *lane, struct slot *slot, const struct chunk *chunk,
-			       uint64_t *epoch, struct counts *totals);
+enum epoch_use epoch_use(struct lane *lane, struct slot *slot, bool busy);
 
 /*
- * How many epochs of the lane's device are committed: the chunks of an epoch with a smaller number
- * are in the totals.
+ * Submits the slot with slot->chunk, whose bytes are in slot->data. A range belongs to the epoch from
+ * then on. -1: the GPU has failed; the chunk is still the caller's.
  */
-uint64_t epoch_committed(struct lane *lane);
+int epoch_submit(struct lane *lane, struct slot *slot);
+void epoch_cancel(struct lane *lane);
 
-/* Ends the epoch now, because its slots are needed. EPOCH_FAILED: the GPU has failed. */
-enum epoch_result epoch_end(struct lane *lane, struct counts *totals);
+/* Takes the answer of a slot (GPU_DONE). -1: the GPU has failed. */
+int epoch_reap(struct lane *lane, const struct slot *slot, struct counts *totals);
 
-/*
- * The lane has nothing submitted, and stops feeding. With `wait`, waits until the epoch is over,
- * which the last lane to leave ends. EPOCH_FAILED: the GPU has failed, and the lane has not left.
- */
-enum epoch_result epoch_leave(struct lane *lane, bool wait, struct counts *totals);
+/* After EPOCH_WAIT: until something has changed since, for so many seconds at most. */
+void epoch_wait(struct lane *lane, double seconds);
 
 /* Have all lanes left? What is still held then will not be counted: the run has failed. */
 bool epoch_left_by_all(struct lane *lane);
@@ -118,12 +133,10 @@ void epoch_settle(struct lane *lane);
 
 /*
  * After epoch_settle: were any counters of the last epoch added to the totals; were those of this
- * cell?
+ * cell? Do these counts, made again from the same samples, agree with the pieces that were added?
  */
 bool epoch_added_any(const struct lane *lane);
 bool epoch_added(const struct lane *lane, size_t cell);
-
-/* Do these counts, made again from the same samples, agree with the pieces that were added? */
 bool epoch_agrees(const struct lane *lane, const uint64_t *cell);
 
 /* True for the first caller only. */

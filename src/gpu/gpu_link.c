@@ -1,6 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_link: a helper's start, its messages, its silence, its end. */
-#include "gpu/gpu_link.h"
+/*
+ * gpu_link: the helper of one device, as the program knows it: started, listened to, given up.
+ *
+ * The helper is this program started again by posix_spawn, in a session of its own, with the region
+ * and a socket as its only descriptors (driver/helper.h). A thread of ours, the link's, starts it,
+ * because the kernel ends the helper when the thread that started it ends; then it listens.
+ * Whatever happens to the helper, the thread notices:
+ *
+ *	it dies             the socket ends
+ *	the driver fails    it says so, and ends
+ *	it is silent        the region's beat stops while a slot waits: it is stopped, or a call of the driver hangs
+ *	it answers nothing  slots wait, and none of them is answered, though the region's beat goes on
+ *	it never starts     START_LOOKS
+ *
+ * and calls gpu_fail, after which no thread waits for the helper. link_close ends the socket and
+ * joins the thread, which notices immediately. The helper ends by itself and is not waited for,
+ * because it may never end.
+ */
+#include "gpu/gpu_state.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -18,7 +35,6 @@
 #include <unistd.h>
 
 #include "base/signals.h"
-#include "gpu/gpu_state.h"
 
 /*
  * Looks, a second apart. They are counted, because a clock would go on while both processes are
@@ -306,29 +322,6 @@ int link_open(struct gpu_device *d, int region_fd, const char *devices)
 	link->socket = -1;
 	errno = error;
 	return -1;
-}
-
-int link_send_window(struct gpu_device *d, unsigned slot, int fd, uint64_t offset, uint64_t bytes)
-{
-	const struct window w = {.slot = slot, .offset = offset, .bytes = bytes};
-	union {
-		struct cmsghdr header;
-		char room[CMSG_SPACE(sizeof(int))];
-	} control = {.room = {0}};
-	struct iovec io = {.iov_base = (void *)(uintptr_t)&w, .iov_len = sizeof(w)};
-	struct msghdr message = {.msg_iov = &io,
-				 .msg_iovlen = 1,
-				 .msg_control = &control,
-				 .msg_controllen = sizeof(control)};
-	struct cmsghdr *c = CMSG_FIRSTHDR(&message);
-
-	c->cmsg_level = SOL_SOCKET;
-	c->cmsg_type = SCM_RIGHTS;
-	c->cmsg_len = CMSG_LEN(sizeof(int));
-	memcpy(CMSG_DATA(c), &fd, sizeof(fd));
-	return sendmsg(d->link.socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)sizeof(w)
-		       ? 0
-		       : -1;
 }
 
 void link_close(struct gpu_device *d)

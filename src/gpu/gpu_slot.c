@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_slot: the way of a chunk through a slot, as its worker sees it. */
+/* gpu_slot: the way through a slot, as a worker sees it; what comes back is copied and checked. */
 #include <assert.h>
 #include <string.h>
 
@@ -13,85 +13,84 @@ static struct shared_slot *shared_of(const struct lane *lane, const struct slot 
 	return &lane->device->region->slot[slot->index];
 }
 
+/* What the helper answers in shared memory: to be copied, and the copy checked. */
+static uint32_t *cells_of(const struct gpu_device *d, const struct slot *slot)
+{
+	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at +
+				    slot->index * d->layout.cell_bytes);
+}
+
+/* How many words come back for what it was submitted for. */
+static size_t words_of(const struct gpu_device *d, const struct slot *slot)
+{
+	switch (slot->order) {
+	case ORDER_SUMS:
+		return d->epoch.pieces * sizeof(uint64_t) / sizeof(uint32_t);
+	case ORDER_PIECE:
+		return epoch_piece(d, slot->piece);
+	case ORDER_COUNT:
+		return d->layout.piece > 0 ? 0 : d->cells;
+	case ORDER_CLEAR:
+		break;
+	}
+	return 0;
+}
+
 struct slot *gpu_take_slot(struct lane *lane)
 {
 	struct gpu_device *d = lane->device;
 
-	for (unsigned i = 0; i < d->slots; i++) {
+	for (unsigned i = 0; i < d->facts.slots; i++) {
 		struct slot *slot = &d->slot[i];
-		bool taken = false;
-		if (!__atomic_load_n(&slot->taken, __ATOMIC_RELAXED) &&
-		    __atomic_compare_exchange_n(&slot->taken, &taken, true, false, __ATOMIC_ACQUIRE,
-						__ATOMIC_RELAXED))
+		enum slot_state state = SLOT_FREE;
+		if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) == SLOT_FREE &&
+		    __atomic_compare_exchange_n(&slot->state, &state, SLOT_TAKEN, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
 			return slot;
 	}
 	return NULL;
 }
 
-void gpu_free(struct lane *lane, struct slot *slot)
+void gpu_free(struct slot *slot)
 {
-	(void)lane;
-	slot->bytes = slot->samples = 0;
-	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELAXED);
-	__atomic_store_n(&slot->taken, false, __ATOMIC_RELEASE);
+	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
 }
 
-void gpu_fill(struct lane *lane, struct slot *slot, size_t bytes)
-{
-	const struct layout *l = &lane->gpu->spec.counting->layout;
-
-	assert(slot->state == SLOT_FREE && bytes > 0);
-	slot->bytes = bytes;
-	slot->samples = bytes / layout_bytes(l) * layout_samples(l);
-	slot->k = lane->k;
-	slot->extent = lane->extent;
-	slot->window = false;
-	__atomic_store_n(&slot->state, SLOT_FILLED, __ATOMIC_RELAXED);
-}
-
-void device_hand_over(struct gpu_device *d, unsigned slot)
-{
-	/*
-	 * If an answer comes without counters, those of the chunk before must not pass the check of
-	 * the sum.
-	 */
-	if (d->layout.cell_bytes > 0)
-		*device_cells(d, slot) = UINT32_MAX;
-	__atomic_fetch_add(&d->submitted, 1, __ATOMIC_RELAXED);
-	slot_submit(d->region, &d->region->slot[slot], ++d->slot[slot].number);
-}
-
-void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order)
+void device_submit(struct gpu_device *d, struct slot *slot)
 {
 	struct shared_slot *s = &d->region->slot[slot->index];
 
-	s->order = order;
+	assert(slot->state == SLOT_TAKEN);
+	s->order = slot->order;
+	s->piece = slot->piece;
 	s->bytes = slot->bytes;
 	s->samples = slot->samples;
 	s->k = slot->k;
 	s->extent = slot->extent;
 	__atomic_store_n(&s->awaited, 0, __ATOMIC_RELAXED);
+	/*
+	 * More than any sum or counter can be: if an answer comes and nothing was written, what was
+	 * there before must not pass the checks.
+	 */
+	memset(cells_of(d, slot), 0xff, sizeof(uint64_t));
 	__atomic_store_n(&slot->state, SLOT_SUBMITTED, __ATOMIC_RELEASE);
-	device_hand_over(d, slot->index);
+	__atomic_fetch_add(&d->submitted, 1, __ATOMIC_RELAXED);
+	slot_submit(d->region, s, ++slot->number);
 }
 
-int gpu_submit(struct lane *lane, struct slot *slot)
+int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes)
 {
-	assert(slot->state == SLOT_FILLED);
+	const struct layout *l = &lane->gpu->spec.counting->layout;
+
+	assert(bytes > 0);
 	if (gpu_failed(lane->gpu))
 		return -1;
-	device_submit(lane->device, slot, ORDER_COUNT);
-	return 0;
-}
-
-int gpu_submit_window(struct lane *lane, struct slot *slot, int fd, uint64_t offset, size_t bytes)
-{
-	assert(slot->state == SLOT_FILLED);
-	if (gpu_failed(lane->gpu) ||
-	    link_send_window(lane->device, slot->index, fd, offset, bytes) != 0)
-		return -1;
-	slot->window = true;
-	device_submit(lane->device, slot, ORDER_WINDOW);
+	slot->order = ORDER_COUNT;
+	slot->bytes = bytes;
+	slot->samples = bytes / layout_bytes(l) * layout_samples(l);
+	slot->k = lane->k;
+	slot->extent = lane->extent;
+	device_submit(lane->device, slot);
 	return 0;
 }
 
@@ -147,6 +146,7 @@ static int take_extent(struct lane *lane, struct slot *slot)
 
 enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 {
+	const struct gpu_device *d = lane->device;
 	struct shared_slot *s = shared_of(lane, slot);
 	const uint32_t submitted = slot_word(slot->number, SHARED_SUBMITTED);
 	uint32_t word;
@@ -166,21 +166,15 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	}
 	if (gpu_failed(lane->gpu))
 		return GPU_LOST;
-	if (word == slot_word(slot->number, SHARED_REFUSED) && slot->window) {
-		__atomic_store_n(&slot->state, SLOT_FILLED, __ATOMIC_RELAXED);
-		return GPU_REFUSED;
-	}
 	if (word != slot_word(slot->number, SHARED_DONE)) {
 		gpu_fail(lane->gpu, "driver", "its process says what cannot be");
 		return GPU_LOST;
 	}
 	if (lane->slots_of_k && take_extent(lane, slot) != 0)
 		return GPU_LOST;
-	if (!lane->stays) {
-		memcpy(lane->chunk, device_cells(lane->device, slot->index),
-		       lane->cells * sizeof(*lane->chunk));
-		slot->cells = lane->chunk;
-	}
+	slot->cells = lane->cells_copy;
+	memcpy(slot->cells, cells_of(d, slot), words_of(d, slot) * sizeof(*slot->cells));
+	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	return GPU_DONE;
 }
 

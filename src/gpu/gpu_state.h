@@ -4,13 +4,30 @@
 #define GPUHIST_GPU_STATE_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "base/lock.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
-#include "gpu/gpu_group.h"
-#include "gpu/gpu_link.h"
+#include "gpu/gpu_plan.h"
 #include "gpu/region.h"
+
+/* The helper of one device, as its link's thread knows it (gpu_link.c). */
+struct link {
+	pthread_t thread;
+	bool running; /* the thread was started and has to be joined */
+	int socket;   /* ours; -1: none */
+	int theirs, region_fd;
+	bool closing;        /* atomic: from now on the end of the socket is no failure */
+	pid_t helper;        /* used by the link's thread alone; 0: none */
+	char devices[512];   /* CUDA_VISIBLE_DEVICES of the helper; "": left as it is */
+	unsigned looks;      /* a second apart, before it was ready */
+	uint64_t beat;       /* the last value that was seen ... */
+	unsigned beats_same; /* ... in so many looks */
+	uint64_t waiting;    /* the slots that waited then, a bit each ... */
+	uint64_t submitted;  /* ... how many had ever been submitted ... */
+	unsigned waits_same; /* ... and in how many looks both were the same */
+};
 
 struct gpu_device {
 	struct gpu *gpu;
@@ -24,8 +41,6 @@ struct gpu_device {
 	struct notice facts;  /* the message itself */
 	struct groups groups; /* if facts.grouped: the same groups as the helper's */
 	size_t cells;         /* counters of a chunk, or of the table that stays */
-	unsigned slots;       /* that lanes may take; after them ... */
-	unsigned orders;      /* ... so many for the orders of epochs */
 	struct slot slot[REGION_SLOTS];
 	unsigned lanes; /* open ones; under the gpu's lock */
 	struct epoch epoch;
@@ -45,28 +60,24 @@ struct gpu {
 };
 
 /*
+ * Starts the helper of one device, whose environment shows it that device alone. In this process
+ * only the link's thread is started. -1: gpu_fail was called with the reason.
+ */
+int gpu_device_start(struct gpu *gpu, unsigned index);
+
+/*
  * Called by the link's thread when the helper says that it is ready. -1: what it says cannot be
  * true.
  */
 int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 
-/* The counters of a slot's last chunk in shared memory: to be copied, and the copy checked. */
-static inline uint32_t *device_cells(const struct gpu_device *d, unsigned slot)
-{
-	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at +
-				    slot * d->layout.cell_bytes);
-}
+/* Hands a slot over to the helper, for what slot->order says. */
+void device_submit(struct gpu_device *d, struct slot *slot);
 
-/* Hands a slot whose order is written over to the helper. */
-void device_hand_over(struct gpu_device *d, unsigned slot);
+/* Makes the socket, and starts the thread that starts the helper. -1 and errno. */
+int link_open(struct gpu_device *d, int region_fd, const char *devices);
 
-/* Submits a slot that the caller has filled, with this order. */
-void device_submit(struct gpu_device *d, struct slot *slot, uint32_t order);
-
-/*
- * Starts the helper of one device, whose environment shows it that device alone. In this process
- * only the link's thread is started. -1: gpu_fail was called with the reason.
- */
-int gpu_device_start(struct gpu *gpu, unsigned index);
+/* Ends the socket and joins the thread. Takes a link that was never opened. */
+void link_close(struct gpu_device *d);
 
 #endif

@@ -29,8 +29,7 @@ size_t region_lay_out(struct region *r)
 uint64_t region_build(void)
 {
 	static const char version[] = GPUHIST_VERSION;
-	const uint64_t sizes[] = {sizeof(struct region), sizeof(struct notice),
-				  sizeof(struct window), BIN_KINDS};
+	const uint64_t sizes[] = {sizeof(struct region), sizeof(struct notice), BIN_KINDS};
 	struct xxh64 hash;
 
 	xxh64_begin(&hash);

@@ -40,16 +40,14 @@ enum shared_state {
 	SHARED_FREE,
 	SHARED_SUBMITTED, /* the helper's, until it sets another state */
 	SHARED_DONE,
-	SHARED_REFUSED, /* its window could not be mapped, nothing was counted */
 };
 
 enum slot_order {
-	ORDER_COUNT,  /* samples: copy, count, and, unless tables stay, fetch the counters */
-	ORDER_WINDOW, /* the same of a range of a file: a struct window was sent for it */
-	/* tables that stay: what the counters of each piece add up to, 64 bits each */
-	ORDER_SUMS,
-	ORDER_PIECE, /* tables that stay: one piece of the counters */
-	ORDER_CLEAR, /* tables that stay: all counters become 0 */
+	ORDER_COUNT, /* samples: copy, count, and, unless counters stay, fetch them */
+	/* Of counters that stay: */
+	ORDER_SUMS,  /* what those of each piece add up to, 64 bits each */
+	ORDER_PIECE, /* one piece of them */
+	ORDER_CLEAR, /* all become 0 */
 };
 
 struct shared_slot {
@@ -72,12 +70,10 @@ struct region {
 	uint64_t table_bytes;
 	uint64_t slot_bytes, cell_bytes; /* of each slot */
 	uint32_t slots;
-	bool windows;             /* the program would like to hand over ranges of files */
-	bool stays;               /* the counters stay on the device */
-	uint32_t piece;           /* counters in a piece of them */
-	uint64_t beat;            /* the helper is alive while this changes */
-	uint32_t doorbell;        /* a futex; rises by one with each slot that is submitted */
-	uint32_t sleeping;        /* the helper sleeps until the doorbell rings */
+	uint32_t piece;    /* counters in a piece of those that stay on the device; 0: none stay */
+	uint64_t beat;     /* the helper is alive while this changes */
+	uint32_t doorbell; /* a futex; rises by one with each slot that is submitted */
+	uint32_t sleeping; /* the helper sleeps until the doorbell rings */
 	struct counting counting; /* its addresses are the program's */
 	struct shared_slot slot[REGION_SLOTS];
 };
@@ -90,23 +86,13 @@ struct notice {
 	uint32_t devices; /* READY: how many the driver shows it */
 	/* READY: how many can be used; where memory is short, fewer than asked for; ... */
 	uint32_t slots;
-	uint64_t slot_bytes;   /* ... their size, also smaller then */
-	uint64_t window_bytes; /* ... the longest range of a file; 0: files are not mapped */
-	uint64_t cells_each;   /* ... counters of a channel */
-	uint32_t grouped;      /* ... 1: they count groups of codes (gpu_group.h) */
-	uint32_t slots_of_k;   /* ... 1: counters are slots of --auto, and chunks have an extent */
-	char name[128];        /* of the device */
+	uint64_t slot_bytes; /* ... their size, also smaller then */
+	uint64_t cells_each; /* ... counters of a channel */
+	uint32_t grouped;    /* ... 1: they count groups of codes (gpu_plan.h) */
+	uint32_t slots_of_k; /* ... 1: counters are slots of --auto, and chunks have an extent */
+	char name[128];      /* of the device */
 	char kernel[32];
 	char why[256]; /* FAILED */
-};
-
-/*
- * A message from the program, with a descriptor of the file: the range of a slot that is about to
- * be submitted.
- */
-struct window {
-	uint32_t slot;
-	uint64_t offset, bytes;
 };
 
 /*

@@ -8,7 +8,7 @@
  *
  * until a chunk of 0 bytes says that there is no more. A chunk is a run of whole records that no
  * other reader gets. It is in the caller's buffer, in memory that the source lends, or it is a
- * range of a file that the caller maps; the caller says which of these it can use. Every chunk is
+ * range of a file that the caller reads; the caller says which of these it can use. Every chunk is
  * given back by source_done, which adds it to the totals. Inputs follow one another. The order in
  * which workers get their chunks is not defined, and does not matter to a histogram.
  *
@@ -165,10 +165,8 @@ struct want {
 	void *buffer; /* of `cap` bytes, at least a record */
 	size_t cap;
 	bool lent; /* memory of the source will do too, of any size, without a copy ... */
-	/* ... and so will a range of a file, of at most this size; 0: it will not; ... */
+	/* ... and so will a range of a file, of at most this size; 0: it will not */
 	size_t range;
-	/* ... and the caller reads it, not maps: it may be small, or not in the page cache */
-	bool reads;
 };
 
 struct chunk {
@@ -199,9 +197,6 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
  * Does nothing for a chunk of 0 bytes.
  */
 int source_done(struct reader *r, struct chunk *chunk, size_t counted, struct fail *fail);
-
-/* Is all of a range in the file now? A file that was cut reads as zeros after its new end. */
-bool source_intact(const struct chunk *range);
 
 /* Reads from byte `at` of a range on; *got < cap: the file ends there. Any thread. */
 int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,

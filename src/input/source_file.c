@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "input/zstd_read.h"
@@ -168,30 +167,9 @@ static size_t settle(struct source *s, struct input *in, uint64_t offset, size_t
 	return whole;
 }
 
-/* Is this byte of the file in the page cache? Yes where the system cannot say. */
-static bool resident(int fd, uint64_t offset)
-{
-#ifdef RWF_NOWAIT
-	unsigned char byte;
-	struct iovec one = {.iov_base = &byte, .iov_len = 1};
-
-	return preadv2(fd, &one, 1, (off_t)offset, RWF_NOWAIT) >= 0 || errno != EAGAIN;
-#else
-	(void)fd, (void)offset;
-	return true;
-#endif
-}
-
-/*
- * A range is at most an eighth of what is left, so that no worker is still busy with a large one
- * when the others are done. Mapping data that is not in the page cache would read it page by page.
- */
-#define RANGE_LEAST ((size_t)2 << 20)
-
 /* The size of the next range; 0: read the next piece instead. */
 static size_t range_bytes(const struct source *s, const struct input *in, const struct want *want)
 {
-	const size_t most = want->range;
 	uint64_t left = in->end - in->next;
 
 	/* A worker that holds ranges could not wait for them before the next input. */
@@ -199,14 +177,7 @@ static size_t range_bytes(const struct source *s, const struct input *in, const 
 		return 0;
 	if (s->budget < left / s->spec.record)
 		left = s->budget * s->spec.record;
-	if (want->reads)
-		return (size_t)(left < most ? left : most) / s->spec.record * s->spec.record;
-	size_t bytes = left / 8 < most ? (size_t)(left / 8) : most;
-	bytes -= bytes % s->spec.record;
-	if (bytes < RANGE_LEAST || !resident(in->fd, in->next) ||
-	    !resident(in->fd, in->next + bytes / 2) || !resident(in->fd, in->next + bytes - 1))
-		return 0;
-	return bytes;
+	return (size_t)(left < want->range ? left : want->range) / s->spec.record * s->spec.record;
 }
 
 /*
@@ -276,14 +247,6 @@ int file_return(struct source *s, const struct chunk *range, size_t counted, str
 {
 	settle(s, range->input, range->offset, range->bytes, counted);
 	return input_leave(s, range->input, 0, fail);
-}
-
-bool source_intact(const struct chunk *range)
-{
-	struct stat st;
-
-	return fstat(range->fd, &st) == 0 && st.st_size >= 0 &&
-	       (uint64_t)st.st_size >= range->offset + range->bytes;
 }
 
 int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,

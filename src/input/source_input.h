@@ -42,7 +42,7 @@ struct input {
 	int fd;
 	bool owned;      /* close it; standard input is not ours */
 	bool is_file;    /* pread works at offsets */
-	bool is_regular; /* ... and ranges of it can be mapped */
+	bool is_regular; /* ... and ranges of it can be handed out */
 	bool is_zstd;    /* its bytes are decoded first; else: */
 	bool magic;      /* it begins as one of the headers does */
 	/* zstd: its first bytes could not be decoded; a reader will find out why */

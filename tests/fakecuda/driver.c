@@ -22,21 +22,19 @@
  *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
  *   FAKECUDA_SHARED=BYTES            shared memory that a block may have (227 KiB, at most)
  *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
- *   FAKECUDA_TRUNCATE=N:BYTES:PATH   the file shrinks to BYTES before the Nth copy to the device; PATH is absolute
  *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
  *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong: ..." before it
  *                                    aborts, and "+kind", "-kind" for what is made and given back
  *
  * It says what is wrong and aborts when the program does what a driver would punish or forgive
  * in silence: copies and fills past an allocation, freed memory or handles, host memory that
- * is not page-locked or was unmapped; memory freed while queued work needs it; a call without
+ * is not page-locked; memory freed while queued work needs it; a call without
  * a current context, or with another device's handles. More shared memory than a kernel was
  * allowed is refused, as by a driver. A kernel that accesses other memory dies (memory.c).
  *
  * What is still open at the end of the process is no fault: the program tears nothing down by
- * design. Two leaks are detected: a slot's next chunk comes while the window of its last one is
- * still locked (aborts); and by the log's lines, which gpu_faults.sh adds up: every window of a
- * healthy run is released, and a lane that could not be finished gives all of its parts back.
+ * design. A leak is detected by the log's lines, which gpu_faults.sh adds up: a slot that could not be
+ * finished gives all of its parts back.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -161,15 +159,6 @@ CUresult cuInit(unsigned flags)
 	return leave(r);
 }
 
-CUresult cuDriverGetVersion(int *version)
-{
-	const CUresult r = enter("cuDriverGetVersion");
-
-	if (r == CUDA_SUCCESS)
-		*version = 13000;
-	return leave(r);
-}
-
 CUresult cuDeviceGetCount(int *n)
 {
 	CUresult r = enter("cuDeviceGetCount");
@@ -219,9 +208,6 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device)
 	case CU_ATTRIBUTE_SHARED_OPTIN:
 		*value = getenv("FAKECUDA_SHARED") ? (int)setting("FAKECUDA_SHARED")
 						   : (int)KERNEL_SHARED_MOST;
-		break;
-	case CU_ATTRIBUTE_READ_ONLY_REGISTER:
-		*value = 1;
 		break;
 	default:
 		r = CUDA_ERROR_INVALID_VALUE;
@@ -373,18 +359,10 @@ CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags)
 {
 	CUresult r = enter_context("cuMemHostRegister_v2");
 
+	if (r == CUDA_SUCCESS && flags != 0)
+		r = CUDA_ERROR_INVALID_VALUE;
 	if (r == CUDA_SUCCESS)
-		r = host_add(pointer, bytes, flags);
-	return leave(r);
-}
-
-CUresult cuMemHostUnregister(void *pointer)
-{
-	const CUresult r = enter_context("cuMemHostUnregister");
-	size_t bytes;
-
-	if (r == CUDA_SUCCESS)
-		host_remove(pointer, &bytes);
+		r = host_add(pointer, bytes);
 	return leave(r);
 }
 
@@ -396,13 +374,10 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 		return leave(r);
 	must_be_current(stream->context, false, "cuMemcpyHtoDAsync_v2");
 	memory_must_hold(current, to, bytes, "a copy to the device");
-	const bool read_only = host_must_hold(from, bytes, "a copy reads");
-	host_used_for(from, to);
-	stream_queue(stream, &(struct operation){.kind = COPY_IN,
-						 .to = to,
-						 .from = (uintptr_t)from,
-						 .bytes = bytes,
-						 .read_only = read_only});
+	host_must_hold(from, bytes, "a copy reads");
+	stream_queue(stream,
+		     &(struct operation){
+			     .kind = COPY_IN, .to = to, .from = (uintptr_t)from, .bytes = bytes});
 	return leave(r);
 }
 
@@ -414,8 +389,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 		return leave(r);
 	must_be_current(stream->context, false, "cuMemcpyDtoHAsync_v2");
 	memory_must_hold(current, from, bytes, "a copy from the device");
-	if (host_must_hold(to, bytes, "a copy writes"))
-		wrong("a copy writes memory that was locked for reading");
+	host_must_hold(to, bytes, "a copy writes");
 	stream_queue(stream,
 		     &(struct operation){
 			     .kind = COPY_OUT, .to = (uintptr_t)to, .from = from, .bytes = bytes});

@@ -49,6 +49,8 @@ void note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Does what is named, at once or from now on: hostile.c has the list. Under lock. */
 void hostile_act(const char *what);
+/* A copy from the device has arrived here. */
+void hostile_copied(void *at);
 
 /* ---- memory ---- */
 
@@ -63,15 +65,9 @@ void memory_drop(CUcontext context, CUdeviceptr pointer);
 void memory_must_hold(CUcontext context, CUdeviceptr at, size_t bytes, const char *what);
 void memory_check_guards(const char *after);
 
-CUresult host_add(void *at, size_t bytes, unsigned flags);
-void host_remove(void *at, size_t *bytes);
-/* Aborts unless all of it is page-locked; says whether it was locked for reading only. */
-bool host_must_hold(const void *at, size_t bytes, const char *what);
-/*
- * Records that the window with these bytes is copied there; the one copied there before must be
- * released.
- */
-void host_used_for(const void *at, CUdeviceptr to);
+CUresult host_add(void *at, size_t bytes);
+/* Aborts unless all of it is page-locked. */
+void host_must_hold(const void *at, size_t bytes, const char *what);
 
 /* Copies that no sanitizer sees, of memory that is the device's. */
 void bytes_copy(void *to, const void *from, size_t bytes);
@@ -85,7 +81,6 @@ struct operation {
 	uint64_t to, from; /* a host address or a device pointer */
 	size_t bytes;
 	uint32_t value; /* FILL */
-	bool read_only; /* COPY_IN: from a file's pages */
 	CUevent event;
 	struct launch *launch; /* the operation's own */
 };

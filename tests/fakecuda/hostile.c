@@ -9,7 +9,6 @@
  *	short, long       too few bytes, too many
  *	slots0, slots65   so many slots; slotsmany: 2^32-1
  *	bytes0, bytesbig  slots of no bytes, of 2^63
- *	window            windows of 2^40 bytes
  *	cells0, cells1    counters of a channel: none, one too many
  *	grouped, groups0  groups where there are none; no groups at all
  *	bool              a yes that is neither 0 nor 1
@@ -21,7 +20,7 @@
  *
  * Written again and again, from then on, by a thread:
  *
- *	state, done, submitted, refused   what state slots are in
+ *	state, done, submitted, odd   what state slots are in
  *	k, extent, cells, sums   what was counted, and how
  *	head, beat               what the region says of itself
  *
@@ -105,8 +104,6 @@ static void say(const char *what)
 		n.slot_bytes = 0;
 	else if (is(what, "bytesbig"))
 		n.slot_bytes = (uint64_t)1 << 63;
-	else if (is(what, "window"))
-		n.window_bytes = (uint64_t)1 << 40;
 	else if (is(what, "cells0"))
 		n.cells_each = 0;
 	else if (is(what, "cells1"))
@@ -156,8 +153,8 @@ static void write_slot(struct shared_slot *s)
 		__atomic_store_n(&s->word, slot_word(number, SHARED_DONE), __ATOMIC_RELEASE);
 	else if (is(writes, "submitted") && state == SHARED_DONE)
 		__atomic_store_n(&s->word, slot_word(number, SHARED_SUBMITTED), __ATOMIC_RELEASE);
-	else if (is(writes, "refused") && state != SHARED_FREE)
-		__atomic_store_n(&s->word, slot_word(number, SHARED_REFUSED), __ATOMIC_RELEASE);
+	else if (is(writes, "odd") && state != SHARED_FREE)
+		__atomic_store_n(&s->word, number << 2 | 3, __ATOMIC_RELEASE);
 	else if (is(writes, "k"))
 		__atomic_store_n(&s->k, (int32_t)noise(), __ATOMIC_RELAXED);
 	else if (is(writes, "extent"))
@@ -171,12 +168,11 @@ static void write_cells(void)
 		++*(uint32_t *)((unsigned char *)region + first.cells_at + k * first.cell_bytes);
 }
 
-/* The slots of orders are the last ones: what is fetched in them is no sample. */
-static void write_sums(void)
+/* What the device sends of counters that stay arrives as noise: a piece, or the sums of all. */
+void hostile_copied(void *at)
 {
-	for (unsigned k = first.slots - 4; first.stays && k < first.slots; k++)
-		*(uint64_t *)((unsigned char *)region + first.data_at + k * first.slot_bytes) =
-			noise();
+	if (writes && is(writes, "sums") && first.piece > 0)
+		*(uint64_t *)at = noise() >> (noise() % 2 ? 0 : 40);
 }
 
 static void write_head(void)
@@ -192,8 +188,6 @@ static void write_head(void)
 	mad.cell_bytes = noise();
 	mad.slots = (uint32_t)noise();
 	mad.piece = (uint32_t)noise();
-	mad.windows = !first.windows;
-	mad.stays = !first.stays;
 	memcpy(region, &mad, offsetof(struct region, beat));
 	memset(&region->counting, 0xa5, sizeof(region->counting));
 }
@@ -206,8 +200,6 @@ static void *write_on(void *arg)
 			write_slot(&region->slot[k]);
 		if (is(writes, "cells"))
 			write_cells();
-		if (is(writes, "sums"))
-			write_sums();
 		if (is(writes, "head"))
 			write_head();
 		if (is(writes, "beat"))
@@ -219,8 +211,8 @@ static void *write_on(void *arg)
 
 void hostile_act(const char *what)
 {
-	static const char *const WRITTEN[] = {"state",  "done",  "submitted", "refused", "k",
-					      "extent", "cells", "sums",      "head",    "beat"};
+	static const char *const WRITTEN[] = {"state",  "done",  "submitted", "odd",  "k",
+					      "extent", "cells", "sums",      "head", "beat"};
 	pthread_t thread;
 
 	note("met hostile\n");

@@ -34,8 +34,6 @@ struct piece {
 struct range {
 	const unsigned char *at;
 	size_t bytes;
-	bool read_only;
-	CUdeviceptr to; /* of a window: the device memory that it was copied to */
 };
 
 static struct piece *pieces;
@@ -178,7 +176,7 @@ static struct range *range_of(const void *p)
 	return NULL;
 }
 
-CUresult host_add(void *at, size_t bytes, unsigned flags)
+CUresult host_add(void *at, size_t bytes)
 {
 	const unsigned char *p = at;
 	struct range *free = NULL;
@@ -188,46 +186,19 @@ CUresult host_add(void *at, size_t bytes, unsigned flags)
 		if (!r->at)
 			free = r;
 		else if (p < r->at + r->bytes && r->at < p + bytes)
-			wrong("memory is page-locked twice: or it was unmapped before it was let "
-			      "go");
+			wrong("memory is page-locked twice");
 	}
 	if (!free)
 		wrong("page-locked memory in more pieces than any lane needs");
-	*free = (struct range){
-		.at = at, .bytes = bytes, .read_only = (flags & CU_MEMHOSTREGISTER_READ_ONLY) != 0};
-	note(free->read_only ? "+window\n" : "+host\n");
+	*free = (struct range){.at = at, .bytes = bytes};
+	note("+host\n");
 	return CUDA_SUCCESS;
 }
 
-void host_remove(void *at, size_t *bytes)
-{
-	struct range *r = range_of(at);
-
-	if (!r || r->at != at)
-		wrong("memory is let go that was not page-locked");
-	if (stream_needs((uintptr_t)at, r->bytes))
-		wrong("memory is let go that queued work needs");
-	note(r->read_only ? "-window\n" : "-host\n");
-	*bytes = r->bytes;
-	*r = (struct range){.at = NULL};
-}
-
-bool host_must_hold(const void *at, size_t bytes, const char *what)
+void host_must_hold(const void *at, size_t bytes, const char *what)
 {
 	const struct range *r = range_of(at);
 
 	if (!r || (const unsigned char *)at + bytes > r->at + r->bytes)
 		wrong("%s memory that is not page-locked", what);
-	return r->read_only;
-}
-
-void host_used_for(const void *at, CUdeviceptr to)
-{
-	struct range *own = range_of(at);
-
-	for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++)
-		if (ranges[i].at && &ranges[i] != own && ranges[i].read_only && ranges[i].to == to)
-			wrong("the next chunk comes and the window of the last was not let go");
-	if (own && own->read_only)
-		own->to = to;
 }

@@ -9,10 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "fake.h"
 
@@ -22,44 +19,6 @@ static pthread_cond_t work = PTHREAD_COND_INITIALIZER;
 static CUstream streams;
 
 /* ---- what an operation does ---- */
-
-static void truncate_when_due(void)
-{
-	static unsigned long copies;
-	const char *plan = getenv("FAKECUDA_TRUNCATE");
-	char *end;
-
-	if (!plan || ++copies != strtoul(plan, &end, 10))
-		return;
-	const long long bytes = strtoll(end + 1, &end, 10);
-	if (truncate(end + 1, bytes) != 0)
-		wrong("truncate: %s", strerror(errno));
-}
-
-/*
- * Copies a file's pages through a system call, which reports a page that is gone; that is read as
- * zeros.
- */
-static void copy_pages(unsigned char *to, const unsigned char *from, size_t bytes)
-{
-	for (size_t done = 0; done < bytes;) {
-		struct iovec here = {.iov_base = to + done, .iov_len = bytes - done};
-		struct iovec there = {.iov_base = (void *)((uintptr_t)from + done),
-				      .iov_len = bytes - done};
-		ssize_t n = process_vm_readv(getpid(), &here, 1, &there, 1, 0);
-		if (n <= 0) {
-			const uintptr_t at = (uintptr_t)from + done;
-			const size_t page = 4096 - at % 4096;
-			unsigned char in_core;
-			if (mincore((void *)(at - at % 4096), 1, &in_core) != 0)
-				wrong("a copy reads memory that was unmapped");
-			static const unsigned char zeros[4096];
-			n = (ssize_t)(page < bytes - done ? page : bytes - done);
-			bytes_copy(to + done, zeros, (size_t)n);
-		}
-		done += (size_t)n;
-	}
-}
 
 static void fill(uint32_t *to, uint32_t value, size_t words)
 {
@@ -103,16 +62,12 @@ static void perform(const struct operation *o, uint64_t seed)
 {
 	switch (o->kind) {
 	case COPY_IN:
-		truncate_when_due();
-		if (o->read_only)
-			copy_pages((unsigned char *)(uintptr_t)o->to,
-				   (const unsigned char *)(uintptr_t)o->from, o->bytes);
-		else /* memcpy: a sanitizer sees which of the program's memory is read, and when */
-			memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from,
-			       o->bytes);
+		/* memcpy: a sanitizer sees which of the program's memory is read, and when */
+		memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
 		break;
 	case COPY_OUT:
 		memcpy((void *)(uintptr_t)o->to, (const void *)(uintptr_t)o->from, o->bytes);
+		hostile_copied((void *)(uintptr_t)o->to);
 		break;
 	case FILL:
 		fill((uint32_t *)(uintptr_t)o->to, o->value, o->bytes / 4);

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_plan: a device's share of -M, cut into slots; lists of devices; groups of codes, and the check that they are right. */
+#include "gpu/gpu_plan.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "gpu/region.h"
+
+/* ---- slots ---- */
+
+#define SLOT_LEAST ((uint64_t)256 << 10) /* where memory is short */
+#define SLOT_SMALL ((uint64_t)1 << 20)   /* where it is not: fewer slots rather than smaller ones */
+#define SLOT_ENOUGH ((uint64_t)4 << 20)
+#define SLOT_DECODED \
+	((uint64_t)16 << 20) /* for frames, which are decoded in one call up to this size */
+#define SLOT_MOST ((uint64_t)64 << 20)
+#define SLOTS_LEAST 4u
+#define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
+/* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
+#define SLOTS_BUSY 16u
+/* bins whose memory counts as much as that of slots: these may take as much again */
+#define VERY_MANY ((size_t)1 << 22)
+/* A piece in bytes is a sixteenth of a slot, and one slot has room for the sums of all pieces. */
+#define PIECE ((size_t)1 << 16)
+/* As many as fit the shared memory of any device; types with codes are counted otherwise. */
+#define GROUPS_MOST 15000u
+
+static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
+{
+	return n < least ? least : n > most ? most : n;
+}
+
+/* At most this many bytes, in whole samples and whole pages, but at least a record. */
+static size_t slot_bytes_for(const struct counting *c, size_t bytes)
+{
+	const size_t unit = (size_t)4096 * c->bytes, record = layout_bytes(&c->layout);
+
+	return bytes / unit * unit >= record ? bytes / unit * unit
+					     : (record + unit - 1) / unit * unit;
+}
+
+/* Workers that feed one device; with "all" the number of devices is not known yet. */
+static unsigned lanes_of_each(const struct gpu_spec *spec)
+{
+	const unsigned named = devices_named(spec->devices);
+
+	return named < 2 ? spec->lanes : (spec->lanes + named - 1) / named;
+}
+
+/* Counters of a chunk. */
+static size_t counters_of(const struct counting *c)
+{
+	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
+	struct groups groups;
+	const uint32_t grouped =
+		c->stats ? 0
+			 : groups_choose(&groups, &c->type, &c->binning, GROUPS_MOST / channels);
+
+	return grouped > 0 ? (size_t)grouped * channels : c->cells;
+}
+
+struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
+{
+	const struct counting *c = spec->counting;
+	const size_t cells = counters_of(c);
+	const bool stays = !spec->fetch && c->most == 0 && cells > STAY_CELLS;
+	const uint64_t wanted = within(lanes_of_each(spec) + (spec->decoded ? 0 : SLOTS_MORE),
+				       SLOTS_LEAST, REGION_SLOTS);
+	const uint64_t busy = !spec->decoded && wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
+	/*
+	 * The fixed work for a chunk is in proportion to the counters that it fetches, so it should have
+	 * many more bytes than they have.
+	 */
+	const uint64_t least =
+		stays ? SLOT_SMALL : within(16 * cells * sizeof(uint32_t), SLOT_SMALL, SLOT_MOST);
+	const uint64_t most = within(spec->decoded ? SLOT_DECODED : SLOT_ENOUGH, least, SLOT_MOST);
+
+	if (cells >= VERY_MANY)
+		memory += (uint64_t)cells * sizeof(uint32_t);
+	/* As many as are wanted, of the best size; else as many as keep the bus busy, which may be
+	 * smaller; else fewer, and only then smaller ones still. */
+	uint64_t slots = within(memory / most, busy, wanted);
+	slots = within(memory / least, SLOTS_LEAST, slots);
+	const size_t bytes = slot_bytes_for(c, (size_t)within(memory / slots, SLOT_LEAST, most));
+	/* With long records there is room for fewer slots. */
+	if (bytes > SLOT_LEAST)
+		slots = within(memory / bytes, 2, slots);
+	return (struct gpu_size){
+		.slots = (unsigned)slots,
+		.slot_bytes = bytes,
+		/*
+		 * After the counters there may be an extent (driver/kernel.h), and a device may not
+		 * support groups.
+		 */
+		.cell_bytes = (stays ? PIECE : c->cells + 8) * sizeof(uint32_t),
+		.piece = stays ? PIECE : 0,
+	};
+}
+
+/* ---- devices ---- */
+
+unsigned devices_named(const char *wanted)
+{
+	unsigned n = 1;
+
+	if (strcmp(wanted, "all") == 0)
+		return 0;
+	for (const char *p = wanted; *p; p++)
+		n += *p == ',';
+	return n;
+}
+
+unsigned devices_nth(const char *wanted, unsigned nth)
+{
+	for (; nth > 0; nth--)
+		wanted = strchr(wanted, ',') + 1;
+	return (unsigned)strtoul(wanted, NULL, 10);
+}
+
+void devices_show(char *text, size_t size, const char *visible, unsigned number)
+{
+	const char *v = visible;
+
+	if (!visible) {
+		snprintf(text, size, "%u", number);
+		return;
+	}
+	/* After an entry that names no device the driver shows none. */
+	for (; v && (number > 0 || *v == '-' || *v == ',' || *v == '\0'); number--) {
+		v = *v == '-' || *v == ',' ? NULL : strchr(v, ',');
+		v = v ? v + 1 : NULL;
+	}
+	snprintf(text, size, "%.*s", v ? (int)strcspn(v, ",") : 2, v ? v : "-1");
+}
+
+/* ---- groups: two ways to cut 65,536 keys ---- */
+
+#define KEYS 65536u
+#define UNSET UINT32_MAX
+
+static uint32_t sign_bit(const struct sample_type *type)
+{
+	return type->kind == SAMPLE_SIGNED ? 0x8000u : 0;
+}
+
+/* A group for each value in the range, one below it and one above. */
+static bool by_value(struct groups *g, const struct binning *b)
+{
+	if (b->first >= KEYS || b->span >= KEYS)
+		return false;
+	*g = (struct groups){
+		.low = (int32_t)b->first - 1,
+		.last = (int32_t)b->span + 2,
+		.mul = UINT32_MAX, /* (place 2^32 - place + add) / 2^32 = place */
+		.add = 2 * KEYS,
+	};
+	return true;
+}
+
+/* A group for each bin: 1 + floor((place - 1) mul / 2^32), 0 at place 0. */
+static bool by_bin(struct groups *g, const struct binning *b)
+{
+	uint64_t mul = 0, base = 0;
+
+	if (b->kind == BIN_SHIFT && b->shift.by > 0 && b->shift.by < 32) {
+		mul = (uint64_t)1 << (32 - b->shift.by);
+		base = b->shift.base;
+	} else if (b->kind == BIN_MAGIC) {
+		mul = (b->magic.multiplier >> 32) + ((uint32_t)b->magic.multiplier != 0);
+		base = b->magic.base;
+	}
+	if (mul == 0 || mul > UINT32_MAX || b->first >= KEYS || b->span >= KEYS || base > 1u << 30)
+		return false;
+	*g = (struct groups){
+		.low = (int32_t)b->first - (int32_t)base - 1,
+		.last = (int32_t)(b->span + base) + 2,
+		.mul = (uint32_t)mul,
+		.add = 0u - (uint32_t)mul,
+	};
+	return true;
+}
+
+/* Are all keys of each group in one cell? */
+static bool holds(const struct groups *g, const struct binning *b, uint32_t most)
+{
+	uint32_t last = UNSET, cell = UNSET; /* groups rise with the keys */
+
+	if (group_count(g) > most)
+		return false;
+	for (uint32_t key = 0; key < KEYS; key++) {
+		const uint32_t group = group_of(g, key), own = bin_key32(b, b->kind, key);
+		if (group == last && own != cell)
+			return false;
+		last = group;
+		cell = own;
+	}
+	return true;
+}
+
+uint32_t groups_choose(struct groups *groups, const struct sample_type *type,
+		       const struct binning *binning, uint32_t most)
+{
+	/* Where the bins come from the samples, any code may be next to a border. */
+	if (type->bytes != 2 || type->kind == SAMPLE_FLOAT || binning->kind == BIN_SLOT)
+		return 0;
+	if (by_value(groups, binning) && holds(groups, binning, most))
+		return group_count(groups);
+	if (by_bin(groups, binning) && holds(groups, binning, most))
+		return group_count(groups);
+	return 0;
+}
+
+uint32_t groups_of_code(const struct groups *groups, const struct sample_type *type, uint32_t code)
+{
+	const uint32_t value = type->big ? (code & 255) << 8 | code >> 8 : code;
+
+	return group_of(groups, value ^ sign_bit(type));
+}

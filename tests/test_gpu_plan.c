@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gpu_plan: what holds for the slots of any job and any -M, drawn from a seed, and some known cases;
+ * lists of devices, and what CUDA_VISIBLE_DEVICES becomes for each helper.
+ */
+#include "gpu/gpu_plan.h"
+
+#include <string.h>
+
+#include "check.h"
+
+#define KIB ((uint64_t)1 << 10)
+#define MIB ((uint64_t)1 << 20)
+
+/* False: there are no such bins. */
+static bool make_counting(struct counting *c, const char *name, uint32_t bins, const char *range,
+			  const struct layout *asked)
+{
+	struct edges_spec spec = {.bins = bins, .kind = AXIS_VALUES};
+	struct sample_type type;
+	struct layout layout;
+	struct edges edges;
+	const char *why = "";
+
+	CHECK(sample_type_parse(&type, name) == 0, "%s", name);
+	spec.full = strcmp(range, "full") == 0;
+	if (spec.full)
+		spec.kind = AXIS_RANGE;
+	else if (strcmp(range, "auto") == 0 || type.kind == SAMPLE_FLOAT)
+		spec.kind = AXIS_AUTO;
+	if (edges_init(&edges, &spec, &type, &why) != 0)
+		return false;
+	CHECK(layout_init(&layout, asked, type.bytes, &why) == 0, "%s", why);
+	counting_init_layout(c, &type, &edges, &layout, true);
+	edges_free(&edges);
+	return true;
+}
+
+/* ---- slots ---- */
+
+static void holds(const struct gpu_spec *spec, uint64_t memory, unsigned long i)
+{
+	const struct counting *c = spec->counting;
+	const struct gpu_size s = gpu_size(spec, memory);
+	const uint64_t record = layout_bytes(&c->layout), unit = 4096 * (uint64_t)c->bytes;
+	const uint64_t of_record = (record + unit - 1) / unit * unit;
+	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
+	struct groups groups;
+	const uint32_t grouped =
+		c->stats ? 0 : groups_choose(&groups, &c->type, &c->binning, 15000 / channels);
+	const size_t counters = grouped > 0 ? (size_t)grouped * channels : c->cells;
+	const bool stays = !spec->fetch && c->most == 0 && counters > STAY_CELLS;
+	/*
+	 * Four slots of the smallest size, or two of one record each: less than that is no GPU at
+	 * all.
+	 */
+	const uint64_t least = of_record <= 256 * KIB ? 4 * 256 * KIB : 2 * of_record;
+
+	memory += counters >= 1 << 22 ? 4 * (uint64_t)counters : 0;
+	CHECK(s.slots * (uint64_t)s.slot_bytes <= (memory > least ? memory : least),
+	      "size %lu: %u slots of %zu are more than %llu", i, s.slots, s.slot_bytes,
+	      (unsigned long long)memory);
+	CHECK(s.slots >= 2 && s.slots <= 64 && s.slots <= spec->lanes + 4,
+	      "size %lu: %u slots for %u lanes", i, s.slots, spec->lanes);
+	CHECK(s.slot_bytes >= record && s.slot_bytes % unit == 0,
+	      "size %lu: slots of %zu, records of %llu", i, s.slot_bytes,
+	      (unsigned long long)record);
+	CHECK((s.piece > 0) == stays, "size %lu: pieces of %zu", i, s.piece);
+	CHECK(stays || s.cell_bytes >= (c->cells + 1) / 2 * 8 + 2 * sizeof(uint64_t),
+	      "size %lu: %zu bytes for %zu counters", i, s.cell_bytes, c->cells);
+	/* A slot has room for a piece, and for the sums of all of them. */
+	CHECK(!stays || (s.cell_bytes >= s.piece * 4 &&
+			 s.cell_bytes >= (c->cells + s.piece - 1) / s.piece * 8),
+	      "size %lu: %zu bytes for %zu counters that stay", i, s.cell_bytes, c->cells);
+}
+
+static void every_job(void)
+{
+	static const char *const TYPES[] = {"u8", "i16", "u24", "u32", "i64", "f16", "f32", "f64"};
+	static const char *const RANGES[] = {"none", "full", "auto"};
+	uint64_t state = 3;
+	unsigned long jobs = 0;
+
+	for (unsigned long i = 0; i < 20000; i++) {
+		const char *const type =
+			TYPES[check_random(&state) % (sizeof(TYPES) / sizeof(TYPES[0]))];
+		struct layout layout = {
+			.channels = check_random(&state) % 2
+					    ? 1
+					    : 1 + (uint32_t)(check_random(&state) % 64)};
+		const uint32_t bins =
+			1 + (uint32_t)(check_random(&state) >> (36 + check_random(&state) % 28));
+		struct counting c;
+		if (check_random(&state) % 4 == 0)
+			layout.record =
+				8 * layout.channels + (uint32_t)(check_random(&state) >>
+								 (41 + check_random(&state) % 20));
+		/* A table that no process could have. */
+		if ((bins + (uint64_t)4) * layout.channels > (uint64_t)1 << 30 ||
+		    layout.record > LAYOUT_BYTES_MAX ||
+		    !make_counting(&c, type, bins, RANGES[check_random(&state) % 3], &layout))
+			continue;
+		jobs++;
+		c.stats = check_random(&state) % 8 == 0;
+		const uint64_t bits = check_random(&state);
+		const struct gpu_spec spec = {
+			.counting = &c,
+			.devices = bits & 64    ? "0"
+				   : bits & 128 ? "0,2,5"
+						: "all",
+			.lanes = bits & 1 ? 1 : 1 + (unsigned)(check_random(&state) % 60),
+			.decoded = (bits & 12) == 4,
+			.fetch = (bits & 48) == 16,
+		};
+		holds(&spec, (64 * KIB << check_random(&state) % 18) + check_random(&state) % MIB,
+		      i);
+	}
+	CHECK(jobs > 10000, "%lu jobs", jobs);
+}
+
+enum { DECODED = 1, FETCH = 2 };
+
+static void known(void)
+{
+	static const struct {
+		const char *devices, *type, *range;
+		uint32_t bins;
+		uint32_t channels, record;
+		unsigned lanes, flags;
+		uint64_t memory;
+		unsigned slots;
+		uint64_t slot_bytes;
+		bool stays;
+	} CASES[] = {
+		{"0", "u32", "none", 1024, 1, 0, 8, 0, 128 * MIB, 12, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 1, 0, 128 * MIB, 5, 4 * MIB, false},
+		/* Short of memory: sixteen of full size will do, then smaller ones, then fewer. */
+		{"0", "u32", "none", 1024, 1, 0, 16, 0, 64 * MIB, 16, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 60, 0, 64 * MIB, 16, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 60, 0, 32 * MIB, 16, 2 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 60, 0, 1 * MIB, 4, 256 * KIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 60, 0, 0, 4, 256 * KIB, false},
+		/* Each of two devices has half of the lanes; of "all" each might have all. */
+		{"0,2", "u32", "none", 1024, 1, 0, 21, 0, 128 * MIB, 15, 4 * MIB, false},
+		{"all", "u32", "none", 1024, 1, 0, 21, 0, 128 * MIB, 25, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 8, DECODED, 128 * MIB, 8, 16 * MIB, false},
+		/* Whole samples and pages, and a record. */
+		{"0", "u24", "full", 1024, 1, 0, 8, 0, 128 * MIB, 12, 341 * 12 * KIB, false},
+		{"0", "u8", "none", 256, 1, 9000000, 8, 0, 64 * MIB, 7, 8792 * KIB, false},
+		/* Many counters that are fetched, one more, and as many of which all are fetched. */
+		{"0", "u32", "none", (1 << 17) - 4, 1, 0, 4, 0, 128 * MIB, 8, 8 * MIB, false},
+		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, 0, 128 * MIB, 8, 4 * MIB, true},
+		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, FETCH, 256 * MIB, 8, 8 * MIB, false},
+		{"0", "u32", "auto", 1 << 20, 1, 0, 4, 0, 1024 * MIB, 8, 64 * MIB, false},
+		/* Where bins take more than -M, slots take as much again. */
+		{"0", "u32", "none", 1 << 21, 1, 0, 4, 0, 1 * MIB, 4, 256 * KIB, true},
+		{"0", "u32", "none", 1 << 28, 1, 0, 4, 0, 1 * MIB, 8, 4 * MIB, true},
+		{"0", "u32", "none", 1 << 28, 1, 0, 60, 0, 1 * MIB, 64, 4 * MIB, true},
+		{"0", "u16", "full", 1000, 4, 0, 4, 0, 128 * MIB, 8, 4 * MIB, false},
+		{"0", "u16", "full", 10000, 4, 0, 4, 0, 128 * MIB, 8, 4 * MIB, true},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const struct layout layout = {.channels = CASES[i].channels,
+					      .record = CASES[i].record};
+		struct counting c;
+		CHECK(make_counting(&c, CASES[i].type, CASES[i].bins, CASES[i].range, &layout),
+		      "case %zu", i);
+		const struct gpu_spec spec = {.counting = &c,
+					      .devices = CASES[i].devices,
+					      .lanes = CASES[i].lanes,
+					      .decoded = CASES[i].flags & DECODED,
+					      .fetch = CASES[i].flags & FETCH};
+		const struct gpu_size s = gpu_size(&spec, CASES[i].memory);
+		CHECK(s.slots == CASES[i].slots && s.slot_bytes == CASES[i].slot_bytes &&
+			      (s.piece > 0) == CASES[i].stays,
+		      "case %zu: %u slots of %zu, pieces of %zu", i, s.slots, s.slot_bytes,
+		      s.piece);
+	}
+}
+
+/* ---- devices ---- */
+
+static void lists(void)
+{
+	static const struct {
+		const char *wanted;
+		unsigned named, nth[4];
+	} CASES[] = {
+		{"all", 0, {0}},
+		{"0", 1, {0}},
+		{"7", 1, {7}},
+		{"0,2", 2, {0, 2}},
+		{"15,3,9,0", 4, {15, 3, 9, 0}},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		CHECK(devices_named(CASES[i].wanted) == CASES[i].named, "%s: %u", CASES[i].wanted,
+		      devices_named(CASES[i].wanted));
+		for (unsigned k = 0; k < CASES[i].named; k++)
+			CHECK(devices_nth(CASES[i].wanted, k) == CASES[i].nth[k],
+			      "%s: number %u is %u", CASES[i].wanted, k,
+			      devices_nth(CASES[i].wanted, k));
+	}
+}
+
+static void shown(void)
+{
+	static const struct {
+		const char *visible;
+		unsigned number;
+		const char *shown;
+	} CASES[] = {
+		{NULL, 0, "0"},
+		{NULL, 13, "13"},
+		{"0", 0, "0"},
+		{"3", 0, "3"},
+		{"3", 1, "-1"},
+		{"2,0,1", 0, "2"},
+		{"2,0,1", 2, "1"},
+		{"2,0,1", 3, "-1"},
+		{"GPU-8932f937-d72c-4106-c12f-20bd9faed9f6", 0,
+		 "GPU-8932f937-d72c-4106-c12f-20bd9faed9f6"},
+		{"1,GPU-8932f937,MIG-GPU-5/1/0", 1, "GPU-8932f937"},
+		{"1,GPU-8932f937,MIG-GPU-5/1/0", 2, "MIG-GPU-5/1/0"},
+		/* Nothing is visible. */
+		{"", 0, "-1"},
+		{"-1", 0, "-1"},
+		{",0", 0, "-1"},
+		{"", 5, "-1"},
+		/* The list ends before an entry that names no device. */
+		{"1,-1,0", 0, "1"},
+		{"1,-1,0", 1, "-1"},
+		{"1,-1,0", 2, "-1"},
+		{"1,,0", 0, "1"},
+		{"1,,0", 1, "-1"},
+		{"1,,0", 2, "-1"},
+		{"1,", 0, "1"},
+		{"1,", 1, "-1"},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		char text[512] = "?";
+		devices_show(text, sizeof(text), CASES[i].visible, CASES[i].number);
+		CHECK(strcmp(text, CASES[i].shown) == 0,
+		      "number %u of \"%s\" is \"%s\", not \"%s\"", CASES[i].number,
+		      CASES[i].visible ? CASES[i].visible : "(all)", text, CASES[i].shown);
+	}
+}
+
+int main(void)
+{
+	every_job();
+	known();
+	lists();
+	shown();
+	return check_report();
+}
