@@ -28,13 +28,13 @@ Q       =
 say     =
 else
 Q       = @
-say     = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s\n' $(1) $@)
+say     = $(if $(findstring s,$(firstword -$(MAKEFLAGS))),,@printf '  %-4s %s%s\n' $(1) $@ '$(2)')
 endif
 
 #: make                  builds ./gpuhist
 #: make SAN=address,undefined check   instrumented, owners of locks checked too, in a folder of its own; also SAN=thread
 #: make DEBUG=1          for a debugger: little optimised, asserts on, owners of locks checked, in build/debug
-#: make V=1              shows the commands; GPU_ARCHS=90 makes kernels for one architecture, NVCC= none
+#: make V=1              shows the commands; GPU_ARCHS=native (or 90) makes kernels for this machine's GPUs alone, NVCC= none
 # Each mode has a folder of its own. MODE is what makes it one, and stays where the user sets CFLAGS.
 ifdef SAN
 BUILD   = build/san-$(firstword $(subst $(comma), ,$(SAN)))
@@ -108,17 +108,28 @@ IMAGE_OBJ = $(IMAGE_SRC:%.c=$(OBJ_DIR)/%.o)
 OBJ       = $(patsubst %.c,$(OBJ_DIR)/%.o,$(filter-out $(LOOPS_SRC),$(SOURCES))) $(LOOPS_OBJ)
 LIB_OBJ   = $(filter-out $(OBJ_DIR)/src/main.o,$(OBJ))
 
-# The kernels: machine code from Turing to Blackwell and PTX for what comes later, as far as this
-# nvcc can. GPU_ARCHS=90 makes one for a quick build; NVCC= leaves the GPU out.
+# The kernels: machine code for one architecture of each family, which runs on all of it, and PTX of
+# the last for later ones, as far as this nvcc can; each a file of its own, so that -j makes them side
+# by side. GPU_ARCHS=native makes them for the GPUs of this machine; NVCC= leaves the GPU out.
 ifeq ($(origin NVCC),undefined)
 NVCC      := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 endif
 ifneq ($(NVCC),)
+NVCC_KNOWS := $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch))
 ifndef GPU_ARCHS
-GPU_ARCHS := $(filter $(patsubst compute_%,%,$(shell $(NVCC) --list-gpu-arch)),75 80 86 89 90 100 120)
+override GPU_ARCHS := $(filter $(NVCC_KNOWS),75 80 90 100 120)
+else ifeq ($(GPU_ARCHS),native)
+override GPU_ARCHS := $(filter $(NVCC_KNOWS),$(sort $(subst .,,$(shell nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null))))
+ifeq ($(GPU_ARCHS),)
+$(error GPU_ARCHS=native: nvidia-smi finds no GPU here that this nvcc knows: name an architecture, as in GPU_ARCHS=90, or leave the GPU out by NVCC=)
+endif
 endif
 # In one place for all builds: the sanitizers and clang do not touch it.
 KERNELS    = build/kernels.fatbin
+CUBINS     = $(GPU_ARCHS:%=build/kernels/sm_%.cubin)
+PTX        = build/kernels/compute_$(GPU_PTX).ptx
+# Beside nvcc, which may be a link or a name in PATH.
+FATBINARY := $(shell PATH="$$PATH:$$(dirname "$$(readlink -f "$$(command -v $(lastword $(NVCC)))")")"; command -v fatbinary)
 # What -V says of them.
 TOOLKIT   := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_PTX) for later ones (CUDA $(TOOLKIT))"'
@@ -126,9 +137,7 @@ GPU_IMAGE  = -DGPU_IMAGE='"$(KERNELS)"'
 endif
 NVCCFLAGS ?= -O3
 GPU_PTX    = $(lastword $(GPU_ARCHS))
-ALL_NVCCFLAGS = -std=c++17 -Isrc --compress-mode=size $(NVCCFLAGS) \
-	$(foreach a,$(GPU_ARCHS),-gencode arch=compute_$(a),code=sm_$(a)) \
-	-gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX)
+ALL_NVCCFLAGS = -std=c++17 -Isrc $(NVCCFLAGS)
 KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh kernels/*.h) \
 	$(filter %/binning.h %/bin_kinds.h %/bin_table.h %/wide.h,$(wildcard src/*.h src/*/*.h))
 
@@ -165,8 +174,9 @@ version = $(shell $(1) --version 2>/dev/null | tr -d '"\\' | sed -n $(2))
 FLAGS       = $(BUILD)/flags
 FLAGS_TEXT := $(call version,$(CC),1p) $(CC) $(ALL_CPPFLAGS) $(ALL_CFLAGS) $(ALL_LDFLAGS) $(ALL_LDLIBS) \
 	      $(GPU_IMAGE) $(LOOPS_ALIGN) $(foreach l,$(LOOPS),$(LOOPS_O) $(LOOPS_MATH) $(FLAGS_$(l))) $(TOOL_FLAGS)
-KERNEL_FLAGS       = build/kernels.flags
+KERNEL_FLAGS       = build/kernels/flags
 KERNEL_FLAGS_TEXT := $(if $(NVCC),$(call version,$(NVCC),'$$p') $(NVCC) $(ALL_NVCCFLAGS))
+KERNEL_ARCHS       = build/kernels/archs
 
 # A compiler without zstd.h says so a hundred times over; this says it once and first. The functions
 # that we call are in the library's stable part since 1.4.0.
@@ -190,6 +200,10 @@ $(FLAGS): $(call differs,$(FLAGS),$(FLAGS_TEXT))
 $(KERNEL_FLAGS): $(call differs,$(KERNEL_FLAGS),$(KERNEL_FLAGS_TEXT)) | $(FLAGS)
 	@mkdir -p $(@D)
 	@printf '%s\n' $(call quoted,$(KERNEL_FLAGS_TEXT)) >$@
+
+$(KERNEL_ARCHS): $(call differs,$(KERNEL_ARCHS),$(GPU_ARCHS)) | $(FLAGS)
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(GPU_ARCHS)' >$@
 
 FORCE:
 
@@ -243,9 +257,19 @@ $(BUILD)/bench $(BUILD)/sample: $(BUILD)/%: $(OBJ_DIR)/bench/%.o
 $(BUILD)/bench_zstd: $(OBJ_DIR)/bench/zstd.o
 
 ifneq ($(NVCC),)
-$(KERNELS): $(KERNEL_TEXT) $(KERNEL_FLAGS)
+# Each takes five seconds of a processor; where there are several, the first says so.
+$(CUBINS): build/kernels/sm_%.cubin: $(KERNEL_TEXT) $(KERNEL_FLAGS)
+	$(call say,NVCC,$(if $(filter $(firstword $(CUBINS)),$@),$(if $(word 2,$(CUBINS)), (one of $(words $(CUBINS)): half a minute of a processor in all; GPU_ARCHS=native: this machine; NVCC=: none))))
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$*,code=sm_$* -cubin -o $@ kernels/count.cu
+
+$(PTX): $(KERNEL_TEXT) $(KERNEL_FLAGS)
 	$(call say,NVCC)
-	$(Q)$(NVCC) $(ALL_NVCCFLAGS) --threads 0 -fatbin -o $@ kernels/count.cu
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -gencode arch=compute_$(GPU_PTX),code=compute_$(GPU_PTX) -ptx -o $@ kernels/count.cu
+
+$(KERNELS): $(CUBINS) $(PTX) $(KERNEL_ARCHS)
+	$(call say,FAT)
+	$(Q)$(or $(FATBINARY),fatbinary) -64 -compress-all --create=$@ $(foreach a,$(GPU_ARCHS),--image3=kind=elf,sm=$(a),file=build/kernels/sm_$(a).cubin) \
+		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
 
 $(BUILD)/bench_cub: bench/cub.cu $(KERNEL_FLAGS)
 	@mkdir -p $(@D)
@@ -256,7 +280,7 @@ $(BUILD)/bench_cub: bench/cub.cu $(KERNEL_FLAGS)
 $(BUILD)/bench_course: bench/course.cu $(wildcard bench/course*.h bench/course*.cuh) $(OBJ_DIR)/bench/course_ours.o \
 		$(LIB_OBJ) $(KERNEL_FLAGS)
 	$(call say,NVCC)
-	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -o $@ $< $(filter %.o,$^) $(ALL_LDLIBS) -lpthread
+	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -arch=native -o $@ $< $(filter %.o,$^) $(ALL_LDLIBS) -lpthread
 else ifeq ($(filter help clean uninstall dist deb cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)
 endif

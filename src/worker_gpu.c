@@ -294,7 +294,7 @@ int feeder_recount(struct feeder *f)
 	while (f->count > 0 && rc == 0) {
 		struct slot *const slot = pop(f);
 		/* What was submitted in an epoch is the epoch's. */
-		if (!f->lane->stays || (slot->order == ORDER_COUNT && slot->state == SLOT_TAKEN))
+		if (!f->lane->stays || (slot->order == ORDER_COUNT && slot_is(slot, SLOT_TAKEN)))
 			rc = count_slot(f, &again.cpu, slot);
 	}
 	cpu_close(&again.cpu);
@@ -563,8 +563,8 @@ void feeder_close(struct feeder *f)
 	while (f->count > 0) {
 		struct slot *const slot = pop(f);
 		enum gpu_answer answer = GPU_NOT_YET;
-		const bool epochs = f->lane->stays && slot->state == SLOT_SUBMITTED;
-		while (slot->state == SLOT_SUBMITTED && answer == GPU_NOT_YET)
+		const bool epochs = f->lane->stays && slot_is(slot, SLOT_SUBMITTED);
+		while (slot_is(slot, SLOT_SUBMITTED) && answer == GPU_NOT_YET)
 			answer = gpu_done(f->lane, slot, WAIT_SECONDS);
 		if (epochs && answer == GPU_DONE)
 			(void)epoch_reap(f->lane, slot, f->work->counts);

@@ -166,7 +166,7 @@ static void compare(const struct subject *s, struct lane *lane, struct sent *sen
 {
 	struct slot *const slot = sent->slot;
 	uint64_t differ = 0, first = 0;
-	const bool done = slot->state == SLOT_SUBMITTED && answer_of(lane, slot) == GPU_DONE;
+	const bool done = slot_is(slot, SLOT_SUBMITTED) && answer_of(lane, slot) == GPU_DONE;
 
 	CHECK(done && slot->samples == sent->n, "%s, data %d: not counted", s->what,
 	      (int)sent->data);

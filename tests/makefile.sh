@@ -47,8 +47,15 @@ case "$*" in
 esac
 echo "nvcc $* " >>"$SCRIPTED/log"
 while [ $# -gt 0 ]; do
-	[ "$1" != -o ] || echo 'the kernels are here' >"$2"
+	[ "$1" != -o ] || : >"$2"
 	shift
+done
+EOF
+cat >"$work/bin/fatbinary" <<'EOF'
+#!/bin/sh
+echo "fatbinary $* " >>"$SCRIPTED/log"
+for word; do
+	case $word in --create=*) echo 'the kernels are here' >"${word#*=}" ;; esac
 done
 EOF
 chmod +x "$work/bin"/*
@@ -93,7 +100,9 @@ all_of_it() { [ "$(lines ' -c -o ')" -eq $((sources + 3)) ] && once ' -o gpuhist
 title='a full build'
 check build make
 check all_of_it
-check once '^nvcc .*code=sm_75.*code=sm_90.*code=compute_90'
+for arch in 75 80 90; do check once "^nvcc .*code=sm_$arch -cubin -o build/kernels/sm_$arch.cubin"; done
+check once '^nvcc .*code=compute_90 -ptx'
+check once '^fatbinary .*kind=elf,sm=75,.*kind=elf,sm=80,.*kind=elf,sm=90,.*kind=ptx,sm=90,'
 check grep -q '^  CC   build/obj/src/main.o$' "$work/out"
 check never '^Makefile'
 title='a second make'
@@ -112,7 +121,8 @@ for where in "make $user" "$user make"; do
 	check every 'gpu_image\.c' '-DGPU_IMAGE="build/kernels.fatbin"' -DUSER
 	check every ' -c -o .*cells_avx2\.o ' -mavx2 -mbmi2 -DISA=avx2 -O3
 	check every ' -o gpuhist ' -pie -pthread -Luser -luser -lzstd -lm
-	check every '^nvcc' -std=c++17 -Isrc arch=compute_80,code=sm_80 -Onv
+	check every '^nvcc' -std=c++17 -Isrc -Onv
+	check every '-o build.kernels.sm_80\.cubin' arch=compute_80,code=sm_80
 done
 title='the flags of the user in a build with a sanitizer'
 check build make SAN=address CFLAGS=-Ouser CPPFLAGS=-DUSER LDFLAGS=-Luser NVCCFLAGS=-Onv build/san-address/obj/src/main.o \
@@ -138,12 +148,23 @@ check never '^nvcc'
 check build make CFLAGS=-Oother
 check nothing
 check build make CFLAGS=-Oother GPU_ARCHS=80
-check once '^nvcc .*code=sm_80'
+check once '^nvcc'
+check once '^nvcc .*code=compute_80 -ptx'
+check once '^fatbinary .*kind=elf,sm=80,.*kind=ptx,sm=80,'
 check once ' -c -o '
 check once 'gpu_image\.o src'
 check once ' -o gpuhist '
 check build make CFLAGS=-Oother GPU_ARCHS=80
 check nothing
+title='the GPUs of this machine'
+printf '#!/bin/sh\nprintf "8.0\\n9.0\\n8.0\\n"\n' >"$work/bin/nvidia-smi"
+chmod +x "$work/bin/nvidia-smi"
+check build make CFLAGS=-Oother GPU_ARCHS=native
+check once '^fatbinary .*kind=elf,sm=80,.*kind=elf,sm=90,.*kind=ptx,sm=90,'
+printf '#!/bin/sh\nexit 9\n' >"$work/bin/nvidia-smi"
+check eval '! build make CFLAGS=-Oother GPU_ARCHS=native'
+check grep -q 'GPU_ARCHS=native: .*as in GPU_ARCHS=90.* NVCC=' "$work/err"
+title='no kernels'
 check build make CFLAGS=-Oother GPU_ARCHS=80 NVCC=
 check every 'gpu_image\.c' -Oother
 check never 'GPU_IMAGE'

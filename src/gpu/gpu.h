@@ -77,6 +77,11 @@ struct slot {
 	uint32_t number; /* of its latest submission, which an answer must carry (region.h) */
 };
 
+static inline bool slot_is(const struct slot *slot, enum slot_state state)
+{
+	return __atomic_load_n(&slot->state, __ATOMIC_RELAXED) == state;
+}
+
 struct lane {
 	struct gpu *gpu;
 	struct gpu_device *device;

@@ -178,7 +178,7 @@ static uint64_t waiting_slots(const struct gpu_device *d)
 
 	static_assert(REGION_SLOTS <= 64, "a bit for each slot");
 	for (unsigned k = 0; k < d->facts.slots; k++)
-		if (__atomic_load_n(&d->slot[k].state, __ATOMIC_RELAXED) == SLOT_SUBMITTED &&
+		if (slot_is(&d->slot[k], SLOT_SUBMITTED) &&
 		    slot_state_of(&d->region->slot[k]) == SHARED_SUBMITTED)
 			waiting |= (uint64_t)1 << k;
 	return waiting;

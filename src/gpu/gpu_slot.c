@@ -60,7 +60,7 @@ void device_submit(struct gpu_device *d, struct slot *slot)
 {
 	struct shared_slot *s = &d->region->slot[slot->index];
 
-	assert(slot->state == SLOT_TAKEN);
+	assert(slot_is(slot, SLOT_TAKEN));
 	s->order = slot->order;
 	s->piece = slot->piece;
 	s->bytes = slot->bytes;
@@ -151,7 +151,7 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	const uint32_t submitted = slot_word(slot->number, SHARED_SUBMITTED);
 	uint32_t word;
 
-	assert(slot->state == SLOT_SUBMITTED);
+	assert(slot_is(slot, SLOT_SUBMITTED));
 	for (double end = 0; (word = slot_word_of(s)) == submitted && !gpu_failed(lane->gpu);) {
 		if (seconds <= 0)
 			return GPU_NOT_YET;
