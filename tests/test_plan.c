@@ -136,7 +136,7 @@ static void table(void)
 		 8, true},
 		/* Where no input is compressed, more. */
 		{"-T 8 -b 256", PLAIN, 8, COUNT_PRIVATE, 8 * FEW, 96 * MIB, 160 * MIB - 8 * FEW, 8,
-		 true, false},
+		 true},
 		{"-T 16 -M 256M -b 256", COMPRESSED, 16, COUNT_PRIVATE, 16 * FEW, 64 * MIB,
 		 192 * MIB - 16 * FEW, 16, true},
 		{"-T 64 -M 256M -b 256", KERNELS, 64, COUNT_PRIVATE, 64 * FEW, 64 * MIB,
