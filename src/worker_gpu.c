@@ -53,6 +53,7 @@ struct feeder {
 	uint64_t counted;     /* bytes that the device has counted since ... */
 	double began;         /* ... the lane was opened */
 	bool came_short;      /* a range was cut: what -n had reserved for it is available again */
+	bool waits;           /* for its epoch to go on, not for a slot */
 };
 
 static void push(struct feeder *f, struct slot *slot)
@@ -106,56 +107,51 @@ static void add_totals(void *arg)
 	f->committed = 0;
 }
 
-/* Adds a chunk's counters to the lane's total; false when they do not sum to its samples. */
-static bool commit(struct counts *counts, struct lane *lane, struct slot *slot)
-{
-	const size_t cells = lane->cells;
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < cells; i++)
-		sum += slot->cells[i];
-	if (sum != slot->samples)
-		return false;
-	if (lane->slots_of_k)
-		gpu_align(lane, slot);
-	if (lane->total) {
-		for (size_t i = 0; i < cells; i++)
-			lane->total[i] += slot->cells[i];
-		return true;
-	}
-	/* Very many cells: other workers may be adding to the same table, so this is atomic. */
-	for (size_t i = 0; i < cells; i++)
-		if (slot->cells[i])
-			counts_add_cell(counts, i, slot->cells[i]);
-	return true;
-}
-
 /* Gives back a chunk that the GPU counted, and adds it to the report. */
 static int give_back(struct feeder *f, struct chunk *chunk)
 {
 	const uint64_t records = chunk->bytes / f->work->record;
 
-	if (f->lane->stays) /* otherwise commit_chunk did */
+	if (f->lane->stays) /* otherwise commit did */
 		tally_add(&f->report->records, records);
 	tally_add(&f->report->gpu_records, records);
 	return source_done(f->reader, chunk, chunk->bytes, f->fail);
 }
 
+/* Adds a chunk's counters to the lane's total. */
+static void add_chunk(struct counts *counts, struct lane *lane, struct slot *slot)
+{
+	if (lane->slots_of_k)
+		gpu_align(lane, slot);
+	for (size_t i = 0; i < lane->cells; i++)
+		if (lane->total)
+			lane->total[i] += slot->cells[i];
+		else if (slot->cells[i])
+			/* very many: other workers may be adding to the same table */
+			counts_add_cell(counts, i, slot->cells[i]);
+}
+
 /*
  * Commits a chunk and adds it to the worker's report, both between two snapshots of the lane's
- * total.
+ * total. False: its counters do not sum to its samples.
  */
-static bool commit_chunk(struct feeder *f, struct slot *slot)
+static bool commit(struct feeder *f, struct slot *slot)
 {
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < f->lane->cells; i++)
+		sum += slot->cells[i];
+	if (sum != slot->samples)
+		return false;
 	snapshot_let(&f->holder);
 	if (f->holder.of)
 		lock_take(&f->holder.lock);
-	const bool done = commit(f->work->counts, f->lane, slot);
-	tally_add(&f->report->records, done ? slot->bytes / f->work->record : 0);
-	f->committed += done ? slot->samples : 0;
+	add_chunk(f->work->counts, f->lane, slot);
+	tally_add(&f->report->records, slot->bytes / f->work->record);
+	f->committed += slot->samples;
 	if (f->holder.of)
 		lock_drop(&f->holder.lock);
-	return done;
+	return true;
 }
 
 /* Gives back the ranges of committed epochs, whichever worker took them. */
@@ -324,7 +320,7 @@ static enum turn reap(struct feeder *f, double seconds)
 		if (epoch_reap(f->lane, slot, f->work->counts) != 0)
 			return TURN_LOST_GPU;
 		gives_back = chunk && !is_range(&slot->chunk); /* the epoch does the others */
-	} else if (!commit_chunk(f, slot)) {
+	} else if (!commit(f, slot)) {
 		gpu_fail(f->lane->gpu, "check", "a chunk's counts do not sum to its samples");
 		return TURN_LOST_GPU;
 	}
@@ -408,23 +404,26 @@ static enum turn fill(struct feeder *f, struct slot *slot)
 enum turn feeder_turn(struct feeder *f)
 {
 	const double start = clock_seconds();
-	enum turn turn = reap_some(f, false);
+	const enum turn turn = reap_some(f, false);
 	struct slot *const slot =
 		turn == TURN_DONE && f->count < REGION_SLOTS ? gpu_take_slot(f->lane) : NULL;
 	enum epoch_use use = EPOCH_FILL;
 
 	f->report->count_seconds += clock_seconds() - start; /* waiting for the bus and the GPU */
+	f->waits = false;
 	if (!slot)
 		return turn == TURN_DONE ? TURN_NO_SLOT : turn;
 	if (f->lane->stays)
 		use = epoch_use(f->lane, slot, f->count >= ORDERS);
 	if (use == EPOCH_FILL)
 		return fill(f, slot);
-	if (use == EPOCH_ORDERED)
+	if (use == EPOCH_ORDERED) {
 		push(f, slot);
-	else
-		gpu_free(slot);
-	return use == EPOCH_ORDERED ? TURN_DONE : TURN_NO_SLOT;
+		return TURN_DONE;
+	}
+	gpu_free(slot);
+	f->waits = true;
+	return TURN_NO_SLOT;
 }
 
 bool feeder_faster(const struct feeder *f, double cpu_rate)
@@ -435,14 +434,17 @@ bool feeder_faster(const struct feeder *f, double cpu_rate)
 	       (double)f->counted > faster * cpu_rate * (clock_seconds() - f->began);
 }
 
-/* Until the first slot is done, or else until there may be a free one. */
+/* After TURN_NO_SLOT: until the first slot is done, or else until there may be a free one. */
 static enum turn wait_for_slot(struct feeder *f)
 {
 	if (f->count > 0)
 		return reap(f, WAIT_SECONDS);
 	if (gpu_failed(f->lane->gpu))
 		return TURN_LOST_GPU;
-	nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+	if (f->waits)
+		epoch_wait(f->lane, WAIT_SECONDS);
+	else
+		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
 	return TURN_NO_SLOT;
 }
 
@@ -470,16 +472,10 @@ static enum turn finish_epoch(struct feeder *f)
 	epoch_leave(f->lane);
 	while (turn == TURN_DONE && !epoch_over(f->lane)) {
 		turn = feeder_turn(f); /* a lane that has left fills none */
-		if (turn != TURN_NO_SLOT)
-			continue;
-		turn = TURN_DONE;
-		if (f->count > 0)
+		if (turn == TURN_NO_SLOT)
 			turn = wait_for_slot(f);
-		else if (gpu_failed(f->lane->gpu))
-			turn = TURN_LOST_GPU;
-		else
-			epoch_wait(f->lane, WAIT_SECONDS);
-		turn = turn == TURN_NO_SLOT ? TURN_DONE : turn;
+		if (turn == TURN_NO_SLOT)
+			turn = TURN_DONE;
 	}
 	return turn == TURN_DONE ? reap_some(f, true) : turn;
 }

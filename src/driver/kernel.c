@@ -303,9 +303,8 @@ static CUresult launch_extent(const struct kernel_plan *p, const struct cuda *cu
 			    chunk->stream, arguments, NULL);
 }
 
-CUresult kernel_launch_again(const struct kernel_plan *p, const struct cuda *cuda,
-			     const struct kernel_chunk *chunk, size_t samples,
-			     const struct binning *bins)
+CUresult kernel_count(const struct kernel_plan *p, const struct cuda *cuda,
+		      const struct kernel_chunk *chunk, size_t samples, const struct binning *bins)
 {
 	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells;
 	uint64_t n = samples;
@@ -325,7 +324,7 @@ CUresult kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
 
 	if (r == CUDA_SUCCESS && p->extent)
 		r = launch_extent(p, cuda, chunk, samples);
-	return r == CUDA_SUCCESS ? kernel_launch_again(p, cuda, chunk, samples, bins) : r;
+	return r == CUDA_SUCCESS ? kernel_count(p, cuda, chunk, samples, bins) : r;
 }
 
 struct extent kernel_extent(const struct kernel_plan *p, const uint32_t *cells)

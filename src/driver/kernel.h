@@ -92,9 +92,8 @@ CUresult kernel_launch(const struct kernel_plan *plan, const struct cuda *cuda,
 		       const struct binning *bins);
 
 /* Queues only the counting, once more: the chunk is on the device already, and packed. */
-CUresult kernel_launch_again(const struct kernel_plan *plan, const struct cuda *cuda,
-			     const struct kernel_chunk *chunk, size_t samples,
-			     const struct binning *bins);
+CUresult kernel_count(const struct kernel_plan *plan, const struct cuda *cuda,
+		      const struct kernel_chunk *chunk, size_t samples, const struct binning *bins);
 
 /* SLOT: the extent of a chunk, from the words that came back for it. */
 struct extent kernel_extent(const struct kernel_plan *plan, const uint32_t *cells);

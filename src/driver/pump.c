@@ -70,9 +70,6 @@ static void queue_count(struct device *d, unsigned k)
 	const struct kernel_chunk *c = &s->chunk;
 	const struct kernel_plan *plan = &d->plan;
 	const size_t words = kernel_out_words(plan);
-	CUresult (*const launch)(const struct kernel_plan *, const struct cuda *,
-				 const struct kernel_chunk *, size_t, const struct binning *) =
-		s->again ? kernel_launch_again : kernel_launch;
 	struct binning bins = d->counting.binning;
 
 	if (plan->extent)
@@ -82,7 +79,9 @@ static void queue_count(struct device *d, unsigned k)
 		device_must(d,
 			    d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream),
 			    "clear");
-	device_must(d, launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL),
+	device_must(d,
+		    (s->again ? kernel_count : kernel_launch)(plan, &d->cuda, c, s->samples,
+							      plan->extent ? &bins : NULL),
 		    "kernel");
 	if (!d->counters)
 		fetch(d, k, c->cells, words * sizeof(uint32_t));
