@@ -31,7 +31,10 @@ export TSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS
 export LD_LIBRARY_PATH FAKECUDA_STRICT FAKECUDA_LOG FAKECUDA_SEED
 
 # tiny crosses slots of 256 KiB (-M 1M), small and warm those of 4 MiB; all end in a partial slot.
-"$gpuhist" -h >text
+{
+	printf '\000\001\002\003' # text would be refused
+	"$gpuhist" -h
+} >text
 while [ "$(wc -c <text)" -lt 48000008 ]; do
 	cat text text >both && mv both text
 done

@@ -2,7 +2,6 @@
 /* device: from a driver that may be missing to slots that can be used. */
 #include "driver/device.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "driver/gpu_image.h"
@@ -126,38 +125,16 @@ static size_t smaller(const struct device *d)
 	return half >= record && half >= SLOT_LEAST ? half : d->slot_bytes;
 }
 
-/* Waits until all work on the stream is done. */
-static void finish(struct device *d, struct device_slot *s, CUstream stream, const char *what)
-{
-	CUresult r = d->cuda.event_record(s->done, stream);
-
-	if (r == CUDA_SUCCESS)
-		r = d->cuda.event_query(s->done);
-	while (r == CUDA_ERROR_NOT_READY) {
-		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
-		r = d->cuda.event_query(s->done);
-	}
-	device_must(d, r, what);
-}
-
-/* Copies explicit edges to the device by way of the first slot's page-locked memory. */
+/* Copies explicit edges, which are page-locked too, to the device. */
 static void upload_edges(struct device *d)
 {
-	const unsigned char *const from = d->plan.table;
-	unsigned char *const data = slot_data(d, 0);
-
 	if (d->plan.table_bytes == 0)
 		return;
 	device_must(d, d->cuda.memory_alloc(&d->edges, d->plan.table_bytes),
 		    "memory for the edges");
-	for (size_t done = 0, some; done < d->plan.table_bytes; done += some) {
-		some = d->plan.table_bytes - done < d->slot_bytes ? d->plan.table_bytes - done
-								  : d->slot_bytes;
-		memcpy(data, from + done, some);
-		device_must(d, d->cuda.to_device(d->edges + done, data, some, d->stream[0]),
-			    "edges");
-		finish(d, &d->slot[0], d->stream[0], "edges");
-	}
+	device_must(d,
+		    d->cuda.to_device(d->edges, d->plan.table, d->plan.table_bytes, d->stream[0]),
+		    "edges");
 	for (unsigned k = 0; k < d->slots; k++)
 		d->slot[k].chunk.table = d->edges;
 }
@@ -176,22 +153,36 @@ static void make_counters(struct device *d)
 }
 
 /*
- * Page-locks the counters and samples of all slots, or of fewer where the system does not lock so
- * much; returns how many.
+ * Page-locks the edges, and counters and samples of all slots, or of fewer where the system does not
+ * lock so much; returns how many.
  */
 static unsigned lock_pages(struct device *d)
 {
 	const struct region *r = &d->layout;
-	unsigned char *const from = (unsigned char *)d->region + r->cells_at;
+	unsigned char *const from = (unsigned char *)d->region + r->table_at;
 
 	for (unsigned slots = r->slots;; slots /= 2) {
-		const size_t bytes = (size_t)(r->data_at + slots * r->slot_bytes - r->cells_at);
+		const size_t bytes = (size_t)(r->data_at + slots * r->slot_bytes - r->table_at);
 		const CUresult result = d->cuda.host_register(from, bytes, 0);
 		if (result == CUDA_SUCCESS)
 			return slots;
 		if (result != CUDA_ERROR_OUT_OF_MEMORY || slots / 2 < SLOTS_LEAST)
 			device_must(d, result, "memory for a slot");
 	}
+}
+
+/* Waits until edges and counters are there: orders may be queued on the other stream. */
+static void finish(struct device *d)
+{
+	CUresult r = d->cuda.event_record(d->slot[0].done, d->stream[0]);
+
+	while (r == CUDA_SUCCESS || r == CUDA_ERROR_NOT_READY) {
+		r = d->cuda.event_query(d->slot[0].done);
+		if (r == CUDA_SUCCESS)
+			return;
+		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+	}
+	device_must(d, r, "edges and counters");
 }
 
 void device_make_slots(struct device *d)
@@ -210,6 +201,6 @@ void device_make_slots(struct device *d)
 		plan_kernels(d);
 	}
 	upload_edges(d);
-	if (d->counters)
-		finish(d, &d->slot[0], d->stream[0], "clear");
+	if (d->edges || d->counters)
+		finish(d);
 }

@@ -29,6 +29,50 @@ struct link {
 	unsigned waits_same; /* ... and in how many looks both were the same */
 };
 
+/* ---- counters that stay (gpu_epoch.h) ---- */
+
+enum epoch_state {
+	EPOCH_OPEN,
+	EPOCH_FULL, /* no more chunks */
+	EPOCH_SUMS, /* ORDER_SUMS is on its way */
+	EPOCH_PIECES,
+	EPOCH_DONE,
+	EPOCH_CLEAR, /* ORDER_CLEAR is on its way */
+	EPOCH_LOST,  /* the GPU has failed */
+};
+
+struct held {
+	struct chunk chunk;
+	struct held *next;
+};
+
+struct epoch {
+	struct lock lock;       /* guards all below */
+	pthread_cond_t changed; /* signals the state, or that nothing is on its way */
+	enum epoch_state state;
+	uint64_t number;  /* how many epochs are committed */
+	uint64_t samples; /* of the current epoch */
+	uint64_t samples_most;
+	unsigned lanes;    /* that have not left */
+	unsigned filling;  /* slots that are being filled for it */
+	unsigned counting; /* chunks that were submitted, and not reaped */
+	uint32_t pieces;
+	uint32_t next;             /* the first piece that was not asked for */
+	uint32_t left;             /* pieces that are not in the totals, and not empty */
+	uint64_t *sums;            /* of each piece; once they are checked ... */
+	bool *added;               /* ... whether the piece is in the totals, and not empty */
+	unsigned adding;           /* threads that are adding a piece */
+	struct held *held;         /* ranges of this epoch ... */
+	struct held *committed;    /* ... and of earlier ones, to be given back */
+	const struct input *input; /* of the last range ... */
+	/* ... and how often it changed: each input stays open while its ranges are held */
+	unsigned inputs;
+	unsigned inputs_most;
+	bool claimed; /* epoch_claim */
+};
+
+/* ---- devices ---- */
+
 struct gpu_device {
 	struct gpu *gpu;
 	struct link link;
