@@ -121,14 +121,21 @@ static int give_back(struct feeder *f, struct chunk *chunk)
 /* Adds a chunk's counters to the lane's total. */
 static void add_chunk(struct counts *counts, struct lane *lane, struct slot *slot)
 {
+	const size_t cells = lane->cells;
+	const uint32_t *const own = slot->cells;
+	uint64_t *const total = lane->total;
+
 	if (lane->slots_of_k)
 		gpu_align(lane, slot);
-	for (size_t i = 0; i < lane->cells; i++)
-		if (lane->total)
-			lane->total[i] += slot->cells[i];
-		else if (slot->cells[i])
-			/* very many: other workers may be adding to the same table */
-			counts_add_cell(counts, i, slot->cells[i]);
+	if (total) {
+		for (size_t i = 0; i < cells; i++)
+			total[i] += own[i];
+		return;
+	}
+	/* Very many cells: other workers may be adding to the same table, so this is atomic. */
+	for (size_t i = 0; i < cells; i++)
+		if (own[i])
+			counts_add_cell(counts, i, own[i]);
 }
 
 /*
@@ -137,9 +144,10 @@ static void add_chunk(struct counts *counts, struct lane *lane, struct slot *slo
  */
 static bool commit(struct feeder *f, struct slot *slot)
 {
+	const size_t cells = f->lane->cells;
 	uint64_t sum = 0;
 
-	for (size_t i = 0; i < f->lane->cells; i++)
+	for (size_t i = 0; i < cells; i++)
 		sum += slot->cells[i];
 	if (sum != slot->samples)
 		return false;
