@@ -18,7 +18,7 @@ struct fiber {
 	enum state state;
 	int line; /* of the kernel, at which it waits */
 	enum warp_operation operation;
-	uint32_t mask, value, which, width, result; /* of the warp's operation */
+	uint32_t mask, value, which, result; /* of the warp's operation */
 };
 
 struct block_index block_thread, block_at, block_size, block_grid;
@@ -178,27 +178,18 @@ static uint32_t source_value(const struct fiber *warp, const struct fiber *own, 
 static uint32_t answer(const struct fiber *warp, uint32_t lane)
 {
 	const struct fiber *own = &warp[lane];
-	const uint32_t segment = lane & ~(own->width - 1);
 	uint32_t same = 0;
 
-	switch (own->operation) {
-	case WARP_SHUFFLE:
-		return source_value(warp, own, segment | (own->which & (own->width - 1)));
-	case WARP_SHUFFLE_UP:
-		return lane < segment + own->which ? own->value
-						   : source_value(warp, own, lane - own->which);
-	case WARP_SHUFFLE_XOR:
+	if (own->operation == WARP_SHUFFLE_XOR)
 		return source_value(warp, own, lane ^ own->which);
-	default:
-		for (uint32_t k = 0; k < 32; k++)
-			if (own->mask >> k & 1 && warp[k].value == own->value)
-				same |= 1u << k;
-		return same;
-	}
+	for (uint32_t k = 0; k < 32; k++)
+		if (own->mask >> k & 1 && warp[k].value == own->value)
+			same |= 1u << k;
+	return same;
 }
 
 uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which,
-		    uint32_t width, int line)
+		    int line)
 {
 	struct fiber *own = &fibers[current];
 	const unsigned first = current & ~31u;
@@ -210,7 +201,6 @@ uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value
 	own->mask = mask;
 	own->value = value;
 	own->which = which;
-	own->width = width;
 	own->state = IN_WARP;
 	own->line = line;
 	for (uint32_t k = 0; k < 32; k++)

@@ -32,13 +32,13 @@ void block_run(void (*body)(void *argument), void *argument, uint64_t *seed);
 
 /* ---- for the kernels; line identifies the operation ---- */
 
-enum warp_operation { WARP_SHUFFLE, WARP_SHUFFLE_UP, WARP_SHUFFLE_XOR, WARP_MATCH };
+enum warp_operation { WARP_SHUFFLE_XOR, WARP_MATCH };
 
 void block_barrier(int line);
 
 /* The value that this lane gets when all lanes of mask have arrived. */
 uint32_t block_warp(enum warp_operation operation, uint32_t mask, uint32_t value, uint32_t which,
-		    uint32_t width, int line);
+		    int line);
 
 /* Called at each atomic; lets other threads go first when its count runs out. */
 extern uint32_t block_patience;

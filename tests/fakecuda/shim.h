@@ -40,11 +40,6 @@ struct alignas(8) uint2 {
 	uint32_t x, y;
 };
 
-SHIM uint4 make_uint4(uint32_t x, uint32_t y, uint32_t z, uint32_t w)
-{
-	return {x, y, z, w};
-}
-
 template <class T> SHIM T min(T a, T b)
 {
 	return b < a ? b : a;
@@ -72,12 +67,6 @@ template <class T> SHIM T __ldg(const T *p)
 template <class T> SHIM T __ldcs(const T *p)
 {
 	return *aligned(p);
-}
-
-template <class T> SHIM void __stcs(T *p, T v)
-{
-	aligned(p);
-	*p = v;
 }
 
 /* Blocks run one at a time on one thread: a plain addition, but other threads may go first here. */
@@ -126,18 +115,9 @@ SHIM unsigned long long atomicMax(unsigned long long *p, unsigned long long v)
 /* ---- threads together ---- */
 
 #define __syncthreads() block_barrier(__LINE__)
-#define __shfl_sync(mask, value, ...) shuffle(WARP_SHUFFLE, __LINE__, mask, value, __VA_ARGS__)
-#define __shfl_up_sync(mask, value, ...) \
-	shuffle(WARP_SHUFFLE_UP, __LINE__, mask, value, __VA_ARGS__)
-#define __shfl_xor_sync(mask, value, ...) \
-	shuffle(WARP_SHUFFLE_XOR, __LINE__, mask, value, __VA_ARGS__)
-#define __match_any_sync(mask, value) block_warp(WARP_MATCH, mask, value, 0, 32, __LINE__)
-
-SHIM uint32_t shuffle(enum warp_operation operation, int line, uint32_t mask, uint32_t value,
-		      uint32_t which, uint32_t width = 32)
-{
-	return block_warp(operation, mask, value, which, width, line);
-}
+#define __shfl_xor_sync(mask, value, other) \
+	block_warp(WARP_SHUFFLE_XOR, mask, value, other, __LINE__)
+#define __match_any_sync(mask, value) block_warp(WARP_MATCH, mask, value, 0, __LINE__)
 
 /* ---- bits and numbers ---- */
 
