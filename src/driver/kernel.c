@@ -138,12 +138,7 @@ static CUresult choose_shared(struct kernel_plan *p, const struct counting *c,
 	CUresult r = find(on, &p->function, p->name, p->shared);
 	if (r == CUDA_SUCCESS)
 		r = on->cuda->occupancy(&resident, p->function, (int)KERNEL_THREADS, p->shared);
-	p->threads = KERNEL_THREADS;
-	if (r == CUDA_SUCCESS && resident == 0) { /* an older device has too few registers */
-		p->threads = KERNEL_THREADS / 2;
-		resident = 1;
-	}
-	p->grid = p->sms * (unsigned)(resident > 2 ? 2 : resident);
+	p->grid = r == CUDA_SUCCESS && resident > 1 ? 2 * p->sms : p->sms;
 	return r;
 }
 
@@ -152,7 +147,6 @@ static CUresult choose_spread(struct kernel_plan *p, const struct counting *c,
 			      const struct kernel_device *on, const char *way, unsigned shared)
 {
 	p->shared = shared;
-	p->threads = KERNEL_THREADS;
 	p->grid = shared > 0 ? p->sms & ~1u : p->sms;
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", way, (unsigned long)c->bytes,
 		 suffix(p, c, false));
@@ -313,8 +307,8 @@ CUresult kernel_count(const struct kernel_plan *p, const struct cuda *cuda,
 	void *arguments[] = {&data, &n, &rule, &out, &copies};
 
 	/* "pair" and "far" take only the first four. */
-	return cuda->launch(p->function, p->grid, 1, 1, p->threads, 1, 1, p->shared, chunk->stream,
-			    arguments, NULL);
+	return cuda->launch(p->function, p->grid, 1, 1, KERNEL_THREADS, 1, 1, p->shared,
+			    chunk->stream, arguments, NULL);
 }
 
 CUresult kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,

@@ -23,7 +23,7 @@
 #include "driver/cuda.h"
 #include "driver/gpu_image.h"
 
-#define KERNEL_THREADS 1024u   /* of a block, unless the device has too few registers */
+#define KERNEL_THREADS 1024u   /* of a block: what each kernel is compiled for */
 #define KERNEL_EXTENT_WORDS 4u /* SLOT: two words of 64 bits after the counters */
 
 struct kernel_device {
@@ -46,7 +46,7 @@ struct kernel_plan {
 	uint32_t cells_each; /* counters of a channel: of each cell, or of each group of them */
 	uint32_t cells;      /* of all channels */
 	bool grouped;
-	unsigned grid, threads;
+	unsigned grid;
 	unsigned shared; /* bytes */
 	uint32_t copies; /* of each counter in shared memory */
 	uint32_t sms;
