@@ -309,7 +309,11 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 
 	if (counts_init(&totals, c->cells, &fail) != 0)
 		return;
-	struct counter *const counter = counter_open(c, s->all);
+	/* By codes, as the device counts, also where the CPU alone would bin samples of 16 bits first. */
+	struct counting codes = *c;
+	if (codes.bins_codes)
+		counting_keep_stats(&codes, codes.channels);
+	struct counter *const counter = counter_open(&codes, s->all);
 	for (unsigned k = 0; k < FEEDERS; k++) {
 		feed[k] = (struct feed){.lane = gpu_lane_open(gpu),
 					.totals = &totals,
