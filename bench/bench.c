@@ -415,6 +415,26 @@ static void documents(void)
 	     text("cat %s/many.json >/dev/null", folder), all);
 }
 
+/* Edges of any magnitude as text, beside those whose digits are few or whose exponent is none. */
+static void texts(void)
+{
+	static const char *const RANGES[] = {"0:1e-6", "0:1e16", "0:1e300", "0:1e-310"};
+
+	timed(text("%s -q -t f64 -b 1M -r 0:1 -o %s/0:1.csv /dev/null", gpuhist, folder));
+	const double plain = length_of("0:1.csv");
+	for (size_t i = 0; i < sizeof(RANGES) / sizeof(RANGES[0]); i++) {
+		const char *const r = RANGES[i];
+		timed(text("%s -q -t f64 -b 1M -r %s -o %s/%s.csv /dev/null", gpuhist, r, folder,
+			   r));
+		const double bytes = length_of(text("%s.csv", r));
+		line(text("2^20 bins of -r %s to csv", r),
+		     text("%s -q -t f64 -b 1M -r %s -o %s/%s.csv /dev/null", gpuhist, r, folder, r),
+		     bytes, "of -r 0:1",
+		     text("%s -q -t f64 -b 1M -r 0:1 -o %s/0:1.csv /dev/null", gpuhist, folder),
+		     plain);
+	}
+}
+
 static void peers(void)
 {
 	const double all = (double)file_bytes, part = 16e6;
@@ -599,6 +619,7 @@ int main(int argc, char **argv)
 		layouts(cores);
 		pipes();
 		documents();
+		texts();
 		peers();
 		start_and_size();
 	}
