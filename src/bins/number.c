@@ -290,10 +290,16 @@ static size_t format_real(char text[NUMBER_TEXT], double x)
 		memcpy(text + used + 1, digits + whole, (size_t)(n - whole));
 		used += (size_t)(n - whole + 1);
 	}
+	if (scientific) {
+		const int e = abs(exponent);
+		text[used++] = 'e';
+		text[used++] = exponent < 0 ? '-' : '+';
+		if (e >= 100)
+			text[used++] = (char)('0' + e / 100);
+		text[used++] = (char)('0' + e / 10 % 10);
+		text[used++] = (char)('0' + e % 10);
+	}
 	text[used] = '\0';
-	if (scientific)
-		used += (size_t)snprintf(text + used, 8, "e%c%02d", exponent < 0 ? '-' : '+',
-					 abs(exponent));
 	return used;
 }
 
