@@ -286,7 +286,7 @@ static void pictures(void)
 		{"P5#1\n4#2\n3# 3\r255#4\n", "PGM, u8, 12 samples", 12},
 	};
 
-	for (size_t i = 0; PICTURES[i].text; i++) {
+	for (size_t i = 0; i < sizeof(PICTURES) / sizeof(PICTURES[0]); i++) {
 		const struct made m = {.at = (unsigned char *)strdup(PICTURES[i].header),
 				       .bytes = strlen(PICTURES[i].header)};
 		good(&m, PICTURES[i].text, PICTURES[i].bytes);

@@ -72,7 +72,7 @@ static struct outcome count(const struct source_spec *asked, const unsigned char
 
 	spec.paths = paths;
 	spec.path_count = 1;
-	spec.headers = true;
+	spec.headers = spec.type_said = true;
 	spec.threads = workers;
 	if (route == PIPED) {
 		feeder = feed_stdin(data, bytes, each);
@@ -318,7 +318,7 @@ static void left_in_pipe(void)
 			const pid_t feeder = feed_stdin(p.all.at, p.all.bytes, 4096);
 			asked.paths = paths;
 			asked.path_count = 1;
-			asked.headers = true;
+			asked.headers = asked.type_said = true;
 			const struct outcome o = read_all(&asked, 1, 4096);
 			CHECK(o.rc == 0 && o.records == limit, "form %d: %s", form, o.fail.text);
 			if (form != WAVE_LONG) {
@@ -344,6 +344,7 @@ static struct outcome count_both(const char *a, const char *b, bool typed, const
 				   .record = RECORD,
 				   .headers = true,
 				   .typed = typed,
+				   .type_said = true,
 				   .channels = channels};
 
 	sample_type_parse(&spec.type, type);

@@ -142,6 +142,7 @@ static struct source_spec spec_of(const struct inputs *in)
 		.skip = in->skip,
 		.limit = in->limit,
 		.headers = in->headers,
+		.type_said = true,
 		.ignore_tail = in->ignore_tail,
 		/* Little memory, so that some frames are decoded piece by piece. */
 		.threads = in->little ? 8 : 2,
