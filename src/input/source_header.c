@@ -156,6 +156,10 @@ static int read_header(struct view *v, struct fail *fail)
 	const int rc = run_scan(v, scan, &result, fail);
 	if (rc != 0)
 		return rc;
+	/* A reader that finds no header either will say what is wrong with the frame. */
+	in->unseen = result != HEADER_FOUND && v->peek && peek_failed(v->peek);
+	if (in->unseen)
+		return 0;
 	if (result != HEADER_FOUND)
 		return fail_set(fail, STATUS_DATA, "%s: %s header: %s%s", in->name,
 				scan->header.format ? scan->header.format : "a changed", scan->why,
