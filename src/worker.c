@@ -6,7 +6,7 @@
 
 #include "base/clock.h"
 #include "base/tally.h"
-#include "count/gather.h"
+#include "count/count.h"
 #include "gpu/gpu.h"
 
 #define ROOM_SECONDS 3.0

@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "base/tally.h"
-#include "count/gather.h"
+#include "count/count.h"
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 

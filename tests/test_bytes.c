@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* bytes: every length and alignment, runs of any length at any offset, against the obvious loop. */
-#include "count/bytes.h"
+#include "count/codes.h"
 
 #include <stdlib.h>
 #include <string.h>

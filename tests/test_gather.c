@@ -4,7 +4,7 @@
  * types, 1 to 64 channels, offsets, rows, chunks of any number of records, noise and samples that
  * repeat, checksums, every instruction set. From a seed.
  */
-#include "count/gather.h"
+#include "count/count.h"
 
 #include <stdlib.h>
 #include <string.h>

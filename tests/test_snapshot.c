@@ -14,7 +14,7 @@
 
 #include "base/tally.h"
 #include "check.h"
-#include "count/gather.h"
+#include "count/count.h"
 #include "worker.h"
 
 #define WORKERS 4

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* codes: 16-bit samples, of one channel or several, to counts of their 65,536 codes. */
+/*
+ * codes: samples of 8 and 16 bits, of one channel or several, to counts of their codes, as they are
+ * in memory, read as little endian.
+ *
+ * Each function adds n samples, whole records, to tables, and no entry grows by more than n. The
+ * distance of tables is constant, so that all of them need one register.
+ */
 #ifndef GPUHIST_CODES_H
 #define GPUHIST_CODES_H
 
@@ -7,20 +13,28 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Entries from one table to the next: constant, so that all tables need one register. */
+#define BYTES_STRIDE (256u + 16u)
 #define CODES_STRIDE (65536u + 16u)
+#define BYTES_TABLES 8u /* of one channel */
+
+/* One channel: a code's count is the sum of its entries in all tables. */
+void bytes_add(uint32_t *tables, const unsigned char *p, size_t n);
 
 /*
- * Adds n samples to two tables. Of one channel, samples alternate between the tables and a code's
- * count is the sum of its two entries; of two channels, the first table is that of the first
- * channel.
+ * 2 to 64 interleaved channels: there are bytes_tables(channels) tables, and table t has samples of
+ * channel t % channels.
+ */
+unsigned bytes_tables(uint32_t channels);
+void bytes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
+
+/*
+ * Two tables: of one channel, samples alternate between them; of two channels, the first table is
+ * that of the first one.
  */
 void codes_add(uint32_t *tables, const unsigned char *p, size_t n);
 
-/*
- * The same of any number of interleaved channels, with a table for each; n is a multiple of them.
- */
-bool codes_by_words(uint32_t channels); /* four samples at a time, and twice as fast */
+/* A table for each channel. By words: four samples at a time, and twice as fast. */
+bool codes_by_words(uint32_t channels);
 void codes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
 
 #endif

@@ -120,4 +120,16 @@ void counter_flush(struct counter *counter);
 /* Adds everything that it holds to the totals, statistics too, and frees it. Takes NULL. */
 void counter_close(struct counter *counter);
 
+/*
+ * Counts the samples of whole records (of rows, where there are rows), laid out as c->layout says.
+ * If hash is not NULL, adds all bytes to it, those between samples too. The counter was opened for
+ * c.
+ */
+void gather_add(const struct counting *c, struct counter *counter, const unsigned char *records,
+		size_t bytes, struct xxh64 *hash);
+
+/* Adds the same samples to the statistics of each channel, and counts nothing. */
+void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records,
+		  size_t bytes);
+
 #endif

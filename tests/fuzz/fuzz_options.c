@@ -8,7 +8,7 @@
 #include <getopt.h>
 
 #include "bins/axis.h"
-#include "count/gather.h"
+#include "count/count.h"
 #include "fuzz.h"
 
 #define WORDS 24
