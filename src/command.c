@@ -17,19 +17,16 @@
 #include "output/format.h"
 #include "run.h"
 
-/* What the output says about where its counts come from. */
 static struct provenance provenance_of(const struct job *job, const struct run_report *report)
 {
-	return (struct provenance){
-		.inputs = report->totals.inputs,
-		.bytes = report->totals.bytes,
-		.skipped = report->totals.skipped,
-		.tail = report->totals.tail,
-		.part = job->source.parts > 0 ? job->source.part : 1,
-		.parts = job->source.parts > 0 ? job->source.parts : 1,
-		.state = report->totals.state,
-		.options = job->options,
-	};
+	struct provenance from = run_provenance(job);
+
+	from.inputs = report->totals.inputs;
+	from.bytes = report->totals.bytes;
+	from.skipped = report->totals.skipped;
+	from.tail = report->totals.tail;
+	from.state = report->totals.state;
+	return from;
 }
 
 /*

@@ -2,72 +2,107 @@
 /* partial: a snapshot, a histogram from it, a file. */
 #include "partial.h"
 
-#include "hist/hist.h"
 #include "output/output.h"
+#include "run.h"
 
 /* Called at the moment of a snapshot. */
 static void look(void *arg)
 {
-	struct partial *const p = arg;
+	struct run *const run = arg;
 	uint64_t gpu;
 
-	p->records = crew_records(p->crew, &gpu);
-	p->inputs = source_inputs(p->source);
+	run->records = run_records(run, &gpu);
+	run->inputs = source_inputs(run->work.source);
 }
 
 /* Records only grow: where there are as many as then, the counts are those of then. */
-static bool unchanged(const struct partial *p)
+static bool unchanged(const struct run *run)
 {
-	struct partial now = *p;
+	uint64_t gpu;
 
-	look(&now);
-	return p->written && now.records == p->records && now.inputs == p->inputs;
+	return run->written && run_records(run, &gpu) == run->records &&
+	       source_inputs(run->work.source) == run->inputs;
 }
 
-static int fill(struct partial *p, struct hist *hist, struct fail *fail)
+static int fill(struct run *run, struct hist *hist, struct fail *fail)
 {
-	const struct layout *const layout = &p->job->layout;
+	const struct layout *const layout = &run->job.layout;
 	struct counts copy = {.cell = NULL};
 	int rc = -1;
 
-	if (hist_reserve(hist, p->axis, layout->channels, fail) == 0 &&
-	    counts_init(&copy, p->counts->cells, fail) == 0) {
-		snapshot_take(p->snapshot, &copy, p->counts, look, p);
+	if (hist_reserve(hist, &run->axis, layout->channels, fail) == 0 &&
+	    counts_init(&copy, run->counts.cells, fail) == 0) {
+		snapshot_take(&run->snapshot, &copy, &run->counts, look, run);
 		hist_fill(hist, &copy);
 		rc = hist_audit(hist, fail);
 	}
-	if (rc == 0 && hist->samples != p->records * layout_samples(layout))
+	if (rc == 0 && hist->samples != run->records * layout_samples(layout))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: %llu samples of %llu records: please report this",
-			      (unsigned long long)hist->samples, (unsigned long long)p->records);
+			      (unsigned long long)hist->samples, (unsigned long long)run->records);
 	counts_free(&copy);
 	return rc;
 }
 
-int partial_write(struct partial *p, struct fail *fail)
+/*
+ * The histogram of no samples, as the options alone say it: the inputs have not said yet what they
+ * are. Where what was asked for needs their word, the bins are those of --auto, of one channel.
+ */
+static int make_blank(struct hist *hist, const struct job *asked, struct fail *fail)
 {
-	const struct job *const job = p->job;
+	struct job job = *asked;
+	struct axis axis;
+	struct counts none = {.cell = NULL};
+	struct fail unused;
+	int rc = -1;
+
+	if (job_layout(&job, NULL, &unused) != 0) {
+		job.layout_options = (struct layout_options){.channels = 1};
+		(void)job_layout(&job, NULL, &unused);
+	}
+	if (job_axis(&axis, &job, &unused) != 0) {
+		job.axis = (struct axis_spec){.edges.kind = AXIS_AUTO};
+		if (job_axis(&axis, &job, fail) != 0)
+			return -1;
+	}
+	const struct plan_facts facts = {.axis = &axis};
+	const struct plan plan = plan_make(&job, &facts);
+	if (hist_reserve(hist, &axis, job.layout.channels, fail) == 0 &&
+	    counts_init(&none, plan.counting.cells, fail) == 0) {
+		if (plan.counting.most > 0)
+			counts_set_auto(&none, &job.type, plan.counting.most);
+		hist_fill(hist, &none);
+		rc = 0;
+	}
+	counts_free(&none);
+	edges_free(&axis.edges);
+	return rc;
+}
+
+int partial_write(struct run *run, struct fail *fail)
+{
+	const bool counts = __atomic_load_n(&run->counts_are_there, __ATOMIC_ACQUIRE);
+	const struct job *const job = counts ? &run->job : run->asked;
+	struct provenance from = run_provenance(job);
 	struct hist hist = {.channels = 0};
 	struct output *out;
 
-	if (unchanged(p))
+	if (counts ? unchanged(run) : run->blank)
 		return 0;
-	p->written = false;
-	int rc = fill(p, &hist, fail);
+	run->written = false;
+	int rc = counts ? fill(run, &hist, fail) : make_blank(&hist, job, fail);
+	from.partial = true;
+	if (counts) {
+		from.inputs = run->inputs;
+		from.bytes = run->records * job->source.record;
+		from.state = source_state(run->work.source);
+	}
 	if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
-		const struct provenance from = {
-			.inputs = p->inputs,
-			.bytes = p->records * job->source.record,
-			.partial = true,
-			.part = job->source.parts > 0 ? job->source.part : 1,
-			.parts = job->source.parts > 0 ? job->source.parts : 1,
-			.state = source_state(p->source),
-			.options = job->options,
-		};
 		job->format->write(out, &hist, &job->style, &from);
 		rc = output_commit(out, fail);
 	}
-	p->written = rc == 0;
+	run->written = rc == 0 && counts;
+	run->blank |= rc == 0;
 	hist_free(&hist);
 	return rc;
 }

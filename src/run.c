@@ -1,67 +1,280 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: the first input, the plan, the source, the crew, the audit.
+ * run: the first input, the plan, the source, the workers, the audit.
  *
  * run_open reads what the first input says of itself, because all that is planned depends on the
- * type; then it plans and takes memory. run_until_end has the crew read and count, and audits the
- * result; run_close hands out the histogram. plan.c decides who may take how much, crew.c who
- * starts whom.
+ * type; then it plans and takes memory. run_until_end has the workers read and count, and audits
+ * the result; run_close hands out the histogram. plan.c decides who may take how much, worker.c is
+ * what a worker does.
  */
 #include "run.h"
 
+#include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/signals.h"
+#include "base/tally.h"
 #include "cli/msg.h"
-#include "crew.h"
 #include "driver/gpu_image.h"
-#include "output/output.h"
+#include "gpu/gpu.h"
 #include "partial.h"
-#include "plan.h"
-#include "snapshot.h"
 #include "watch.h"
 
-struct run {
-	const struct job *asked; /* borrowed; const, so that the watching thread may look at it */
-	/*
-	 * what was asked for, completed with the type, layout and record that the first input gave
-	 */
-	struct job job;
-	struct header said; /* what the first input says */
-	double began;
-	struct axis axis; /* of the bins that were asked for */
-	struct plan_facts facts;
-	struct plan plan; /* const once it is made */
-	struct source *source;
-	struct counts counts;
-	struct crew *crew;
-	struct hist hist; /* reserved first, then filled */
-	bool done;        /* filled and audited */
-	struct run_report report;
-	struct watch *watch;
-	int stage;                /* what the watching thread may look at; atomic: it only rises */
-	struct snapshot snapshot; /* with --every */
-	/* used by the watching thread once counting has begun: bytes of all inputs, if known ... */
-	uint64_t length;
-	bool measured; /* ... once they were looked at */
-	/* used by the watching thread alone: */
-	struct partial partial;
-	bool unsaved; /* the last partial output failed */
-	bool blank;   /* one without counts was written */
+struct member {
+	struct run *run;
+	pthread_t thread; /* of all but the first */
+	struct worker_report report;
+	struct fail fail;
 };
 
-enum { RUN_STARTED, RUN_COUNTS };
+/* ---- workers, which start one another ---- */
+
+static void run_member(struct member *m)
+{
+	struct run *const run = m->run;
+	const double began = clock_core_seconds();
+	const int rc = worker_run(&run->work, &m->report, &m->fail);
+
+	m->report.core_seconds = clock_core_seconds() - began;
+	if (rc == 0)
+		return;
+	/* A worker that failed before its first request lost no data: its failure is ignored. */
+	if (m != run->members && !m->report.asked && m->fail.status == STATUS_SYSTEM)
+		m->fail.status = STATUS_OK;
+	else
+		source_stop(run->work.source);
+}
+
+static void *member_main(void *arg)
+{
+	run_member(arg);
+	return NULL;
+}
+
+/*
+ * Decoders give back what they hold of the lanes' memory within milliseconds; a GPU's start takes
+ * hundreds.
+ */
+static struct gpu *start_gpu(const struct run *run)
+{
+	const struct plan *const p = &run->plan;
+
+	source_take_spare(run->work.source);
+	return gpu_start(&(struct gpu_spec){
+		.counting = &p->counting,
+		.devices = run->job.gpus,
+		.lanes = p->lanes,
+		.decoded = p->decoded,
+		.fetch = run->work.snapshot != NULL,
+		.memory = p->lanes_memory,
+	});
+}
+
+/* Starts one more worker if the plan has one; having fewer is no error. With the lock held. */
+static void start_one(struct run *run)
+{
+	lock_assert_held(&run->lock);
+	if (run->closed || run->started >= run->plan.workers)
+		return;
+	struct member *const m = &run->members[run->started];
+	m->run = run;
+	if (signals_thread(&m->thread, member_main, m) == 0)
+		run->started++;
+	else
+		run->closed = true;
+}
 
 /* A callback of the source: there is work for one more worker. */
 static void more(void *arg)
 {
-	const struct run *run = arg;
+	struct run *const run = arg;
 
-	crew_more(run->crew);
+	lock_take(&run->lock);
+	start_one(run);
+	lock_drop(&run->lock);
 }
+
+/*
+ * Is it time for a GPU, at the rate of the workers so far? Of compressed inputs only the packed
+ * size is known.
+ */
+static bool gpu_pays(const struct run *run)
+{
+	uint64_t gpu_records;
+	const uint64_t counted = run_records(run, &gpu_records) * run->work.record;
+
+	return plan_gpu_pays(&run->plan, clock_seconds() - run->counting_began, counted,
+			     run->plan.decoded ? 0 : run->known);
+}
+
+/* A callback of the workers: starts one more, or, when all are there, the GPU. */
+static bool start_next(void *arg)
+{
+	struct run *const run = arg;
+	const struct plan *const p = &run->plan;
+	bool began = false;
+
+	lock_take(&run->lock);
+	if (!run->work.gpu && run->started == p->workers && gpu_pays(run)) {
+		__atomic_store_n(&run->work.gpu, start_gpu(run), __ATOMIC_RELEASE);
+		began = run->work.gpu != NULL;
+	}
+	start_one(run);
+	lock_drop(&run->lock);
+	return began && !p->decoded && p->workers > 1 && p->workers >= cores_usable();
+}
+
+/* --device=gpu waits for the GPU before anything is read. */
+static int wait_for_gpu(struct run *run, struct fail *fail)
+{
+	struct gpu_report gpu;
+
+	run->work.gpu = start_gpu(run);
+	if (!run->work.gpu)
+		return fail_errno(fail, "GPU");
+	if (gpu_wait(run->work.gpu) == 0)
+		return 0;
+	gpu_describe(run->work.gpu, &gpu);
+	return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
+}
+
+/*
+ * Waits for the workers that other workers started. The last one that was started may start another
+ * until it is joined; after that no thread is left that could.
+ */
+static void join(struct run *run)
+{
+	for (unsigned i = 1;; i++) {
+		lock_take(&run->lock);
+		const bool is_one = i < run->started;
+		run->closed |= !is_one;
+		lock_drop(&run->lock);
+		if (!is_one)
+			return;
+		pthread_join(run->members[i].thread, NULL);
+	}
+}
+
+/*
+ * Adds up what all workers did; of their failures, the first in the order of the workers is
+ * *fail's.
+ */
+static int sum_up(struct run *run, struct fail *fail)
+{
+	struct run_report *const all = &run->report;
+	int rc = 0;
+
+	for (unsigned i = 0; i < run->started; i++) {
+		const struct worker_report *const one = &run->members[i].report;
+		all->records += one->records;
+		all->gpu_records += one->gpu_records;
+		all->workers += one->fills > 0;
+		all->read_seconds += one->read_seconds;
+		all->count_seconds += one->count_seconds;
+		all->core_seconds += one->core_seconds;
+		if (run->members[i].fail.status != STATUS_OK)
+			rc = fail_pass(fail, &run->members[i].fail);
+	}
+	return rc;
+}
+
+static int count(struct run *run, struct fail *fail)
+{
+	run->counting_began = clock_seconds();
+	run->known = run->plan.gpu ? source_known_bytes(run->work.source) : 0;
+	int rc = run->work.gpu_only ? wait_for_gpu(run, fail) : 0;
+
+	if (rc == 0) {
+		run->members[0].run = run;
+		run->started = 1;
+		run_member(&run->members[0]);
+		join(run);
+		rc = sum_up(run, fail);
+	}
+	if (run->work.gpu)
+		gpu_describe(run->work.gpu, &run->report.gpu);
+	return rc;
+}
+
+uint64_t run_records(const struct run *run, uint64_t *gpu_records)
+{
+	uint64_t all = 0;
+
+	*gpu_records = 0;
+	/* Includes members that were never started, which have counted nothing. */
+	for (unsigned i = 0; i < run->plan.workers; i++) {
+		*gpu_records += tally_read(&run->members[i].report.gpu_records);
+		all += tally_read(&run->members[i].report.records);
+	}
+	return all;
+}
+
+/* ---- while it goes on, by the thread that watches ---- */
+
+/* Bytes of all inputs, or those of the slice that this process counts; 0: not known. */
+static uint64_t length_of(const struct run *run)
+{
+	return run->job.source.parts > 0 ? source_known_bytes(run->work.source)
+					 : source_length(&run->job.source);
+}
+
+static void look(void *arg, struct progress_now *now)
+{
+	struct run *const run = arg;
+
+	if (!__atomic_load_n(&run->counts_are_there, __ATOMIC_ACQUIRE))
+		return;
+	/* The offset of standard input has changed since the run began. */
+	if (!run->measured && !job_reads_stdin(&run->job))
+		run->length = length_of(run);
+	run->measured = true;
+	now->length = run->length;
+	now->bytes = source_counted(run->work.source);
+	now->records = run_records(run, &now->gpu_records);
+}
+
+/* A failure has no other consequence. It is reported unless the one before failed too. */
+static void save(void *arg)
+{
+	struct run *const run = arg;
+	struct fail fail = {.status = STATUS_OK};
+	const bool failed = partial_write(run, &fail) != 0;
+
+	if (failed && !run->unsaved)
+		msg_warning("--every: %s (the work goes on)", fail.text);
+	run->unsaved = failed;
+}
+
+/* Where the user types the samples, no line is drawn among them unless it was asked for. */
+static enum progress line_of(const struct job *job)
+{
+	if (job->progress != PROGRESS_TERMINAL)
+		return job->progress;
+	const bool typed = job_reads_stdin(job) && isatty(STDIN_FILENO);
+	return job->quiet || typed || !msg_terminal() ? PROGRESS_NEVER : PROGRESS_TERMINAL;
+}
+
+static void start_watch(struct run *run)
+{
+	const struct job *job = &run->job;
+
+	run->watch = watch_start(&(struct watch_spec){
+		.line = line_of(job),
+		.every = job->every,
+		.look = look,
+		.save = save,
+		.arg = run,
+	});
+	if (!run->watch && job->every > 0)
+		msg_warning(
+			"--every: no thread could be started: only the last output will be "
+			"written");
+}
+
+/* ---- from the first record to the last ---- */
 
 /* A callback of the source: the -M with which decoders may take that much. */
 static uint64_t memory_for(void *arg, uint64_t need)
@@ -69,23 +282,6 @@ static uint64_t memory_for(void *arg, uint64_t need)
 	const struct run *run = arg;
 
 	return plan_memory_for(&run->job, &run->facts, need);
-}
-
-/* The audit: samples and bytes must agree, and so must what was read and what was counted. */
-static int audit(const struct run *run, struct fail *fail)
-{
-	const struct source_totals *t = &run->report.totals;
-	const uint64_t records = run->report.records;
-
-	if (t->bytes != t->skipped + t->tail + records * run->job.source.record ||
-	    run->hist.samples != run->report.samples)
-		return fail_set(fail, STATUS_INTERNAL,
-				"internal error: %llu bytes were read, %llu samples of %llu "
-				"records counted: "
-				"please report this",
-				(unsigned long long)t->bytes, (unsigned long long)run->hist.samples,
-				(unsigned long long)records);
-	return hist_audit(&run->hist, fail);
 }
 
 static int make_plan(struct run *run, struct fail *fail)
@@ -123,30 +319,20 @@ static int make_plan(struct run *run, struct fail *fail)
 	return 0;
 }
 
-/* What the first input says becomes the job's, unless -t or -c was given. */
-static int resolve(struct run *run, struct fail *fail)
+/* Opens the inputs; what the first of them says becomes the job's, unless -t or -c was given. */
+static int open_source(struct run *run, struct fail *fail)
 {
-	struct job *job = &run->job;
-	const struct header *said = &run->said;
+	struct job *const job = &run->job;
+	struct source_spec spec = job->source;
 
-	if (job_layout(job, said, fail) != 0)
+	spec.memory = job->memory;
+	if (source_open(&run->work.source, &spec, fail) != 0 ||
+	    source_describe(run->work.source, &run->report.header, fail) != 0 ||
+	    job_layout(job, &run->report.header, fail) != 0)
 		return -1;
-	run->report.header = *said;
 	run->report.type = job->type;
 	run->report.record = job->source.record;
 	return 0;
-}
-
-/* Opens the inputs, and learns of what type they are. */
-static int open_source(struct run *run, struct fail *fail)
-{
-	struct source_spec spec = run->job.source;
-
-	spec.memory = run->job.memory;
-	if (source_open(&run->source, &spec, fail) != 0 ||
-	    source_describe(run->source, &run->said, fail) != 0)
-		return -1;
-	return resolve(run, fail);
 }
 
 static int settle_source(struct run *run, struct fail *fail)
@@ -160,176 +346,46 @@ static int settle_source(struct run *run, struct fail *fail)
 	spec->memory_for = memory_for;
 	spec->more = more;
 	spec->arg = run;
-	return source_settle(run->source, spec, fail);
+	return source_settle(run->work.source, spec, fail);
 }
 
-static int keep_stats(struct run *run, struct fail *fail)
+/* Takes the memory of the histogram, the totals and the workers. */
+static int take_memory(struct run *run, struct fail *fail)
 {
-	const struct job *job = &run->job;
+	const struct job *const job = &run->job;
+	const struct counting *const counting = &run->plan.counting;
 
-	if (!job->stats)
-		return 0;
-	return hist_keep_stats(&run->hist, fail) != 0
-		       ? -1
-		       : counts_keep_stats(&run->counts, &job->type, job->layout.channels, fail);
+	if (hist_reserve(&run->hist, &run->axis, job->layout.channels, fail) != 0 ||
+	    counts_init(&run->counts, counting->cells, fail) != 0)
+		return -1;
+	if (job->stats &&
+	    (hist_keep_stats(&run->hist, fail) != 0 ||
+	     counts_keep_stats(&run->counts, &job->type, job->layout.channels, fail) != 0))
+		return -1;
+	if (counting->most > 0)
+		counts_set_auto(&run->counts, &job->type, counting->most);
+	run->members = calloc(run->plan.workers, sizeof(*run->members));
+	return run->members ? 0 : fail_errno(fail, "workers");
 }
-
-/* ---- while it goes on, by the thread that watches ---- */
-
-static bool has_reached(struct run *run, int stage)
-{
-	return __atomic_load_n(&run->stage, __ATOMIC_ACQUIRE) >= stage;
-}
-
-/* Bytes of all inputs, or those of the slice that this process counts; 0: not known. */
-static uint64_t length_of(const struct run *run)
-{
-	return run->job.source.parts > 0 ? source_known_bytes(run->source)
-					 : source_length(&run->job.source);
-}
-
-static void look(void *arg, struct progress_now *now)
-{
-	struct run *run = arg;
-
-	if (!has_reached(run, RUN_COUNTS))
-		return;
-	/* The offset of standard input has changed since the run began. */
-	if (!run->measured && !job_reads_stdin(&run->job))
-		run->length = length_of(run);
-	run->measured = true;
-	now->length = run->length;
-	now->bytes = source_counted(run->source);
-	now->records = crew_records(run->crew, &now->gpu_records);
-}
-
-/*
- * The histogram of no samples, as the options alone say it: the inputs have not said yet what they
- * are. Where what was asked for needs their word, the bins are those of --auto, of one channel.
- */
-static int make_blank(struct hist *hist, const struct job *asked, struct fail *fail)
-{
-	struct job job = *asked;
-	struct axis axis;
-	struct counts none = {.cell = NULL};
-	struct fail unused;
-	int rc = -1;
-
-	if (job_layout(&job, NULL, &unused) != 0) {
-		job.layout_options = (struct layout_options){.channels = 1};
-		(void)job_layout(&job, NULL, &unused);
-	}
-	if (job_axis(&axis, &job, &unused) != 0) {
-		job.axis = (struct axis_spec){.edges.kind = AXIS_AUTO};
-		if (job_axis(&axis, &job, fail) != 0)
-			return -1;
-	}
-	const struct plan_facts facts = {.axis = &axis};
-	const struct plan plan = plan_make(&job, &facts);
-	if (hist_reserve(hist, &axis, job.layout.channels, fail) == 0 &&
-	    counts_init(&none, plan.counting.cells, fail) == 0) {
-		if (plan.counting.most > 0)
-			counts_set_auto(&none, &job.type, plan.counting.most);
-		hist_fill(hist, &none);
-		rc = 0;
-	}
-	counts_free(&none);
-	edges_free(&axis.edges);
-	return rc;
-}
-
-/* Before there are counts: what an earlier run left must not look like this one's. */
-static int save_blank(const struct run *run, struct fail *fail)
-{
-	const struct job *const job = run->asked;
-	const struct provenance from = {
-		.partial = true,
-		.part = job->source.parts > 0 ? job->source.part : 1,
-		.parts = job->source.parts > 0 ? job->source.parts : 1,
-		.options = job->options,
-	};
-	struct hist hist = {.channels = 0};
-	struct output *out;
-	int rc = make_blank(&hist, job, fail);
-
-	if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
-		job->format->write(out, &hist, &job->style, &from);
-		rc = output_commit(out, fail);
-	}
-	hist_free(&hist);
-	return rc;
-}
-
-/* A failure has no other consequence. It is reported unless the one before failed too. */
-static void save(void *arg)
-{
-	struct run *run = arg;
-	struct fail fail = {.status = STATUS_OK};
-
-	const bool counts = has_reached(run, RUN_COUNTS);
-	if (!counts && run->blank)
-		return;
-	if (counts && !run->partial.job)
-		run->partial = (struct partial){
-			.job = &run->job,
-			.axis = &run->axis,
-			.source = run->source,
-			.crew = run->crew,
-			.counts = &run->counts,
-			.snapshot = &run->snapshot,
-		};
-	const bool failed =
-		(counts ? partial_write(&run->partial, &fail) : save_blank(run, &fail)) != 0;
-	run->blank |= !failed;
-	if (failed && !run->unsaved)
-		msg_warning("--every: %s (the work goes on)", fail.text);
-	run->unsaved = failed;
-}
-
-/* Where the user types the samples, no line is drawn among them unless it was asked for. */
-static enum progress line_of(const struct job *job)
-{
-	if (job->progress != PROGRESS_TERMINAL)
-		return job->progress;
-	const bool typed = job_reads_stdin(job) && isatty(STDIN_FILENO);
-	return job->quiet || typed || !msg_terminal() ? PROGRESS_NEVER : PROGRESS_TERMINAL;
-}
-
-static void start_watch(struct run *run)
-{
-	const struct job *job = &run->job;
-
-	run->watch = watch_start(&(struct watch_spec){
-		.line = line_of(job),
-		.every = job->every,
-		.look = look,
-		.save = save,
-		.arg = run,
-	});
-	if (!run->watch && job->every > 0)
-		msg_warning(
-			"--every: no thread could be started: only the last output will be "
-			"written");
-}
-
-/* ---- from the first record to the last ---- */
 
 static int prepare(struct run *run, struct fail *fail)
 {
-	const struct job *job = &run->job;
-	struct snapshot *const snapshot = job->every > 0 ? &run->snapshot : NULL;
+	const struct job *const job = &run->job;
 
 	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 ||
-	    settle_source(run, fail) != 0 ||
-	    hist_reserve(&run->hist, &run->axis, job->layout.channels, fail) != 0 ||
-	    counts_init(&run->counts, run->plan.counting.cells, fail) != 0 ||
-	    keep_stats(run, fail) != 0)
+	    settle_source(run, fail) != 0 || take_memory(run, fail) != 0)
 		return -1;
-	const struct crew_work work = {&run->job, &run->plan, run->source, &run->counts, snapshot};
-	if (crew_open(&run->crew, &work, fail) != 0)
-		return -1;
-	if (run->plan.counting.most > 0)
-		counts_set_auto(&run->counts, &job->type, run->plan.counting.most);
+	run->work = (struct work){
+		.counting = &run->plan.counting,
+		.source = run->work.source,
+		.counts = &run->counts,
+		.block = run->plan.block,
+		.record = job->source.record,
+		.busy = start_next,
+		.arg = run,
+		.gpu_only = job->device == DEVICE_GPU,
+		.snapshot = job->every > 0 ? &run->snapshot : NULL,
+	};
 	/*
 	 * Look at sizes before anything is read, if a line will show them; otherwise only when
 	 * SIGUSR1 asks.
@@ -337,20 +393,22 @@ static int prepare(struct run *run, struct fail *fail)
 	run->measured = line_of(job) != PROGRESS_NEVER;
 	if (run->measured)
 		run->length = length_of(run);
-	__atomic_store_n(&run->stage, RUN_COUNTS, __ATOMIC_RELEASE);
+	__atomic_store_n(&run->counts_are_there, true, __ATOMIC_RELEASE);
 	return 0;
 }
 
 int run_open(struct run **out, const struct job *job, struct fail *fail)
 {
-	struct run *run = calloc(1, sizeof(*run));
+	struct run *const run = calloc(1, sizeof(*run));
 
 	*out = NULL;
 	if (!run)
 		return fail_errno(fail, "a run");
-	if (snapshot_init(&run->snapshot, fail) != 0) {
-		free(run);
-		return -1;
+	if (snapshot_init(&run->snapshot, fail) != 0)
+		goto free_run;
+	if (lock_init(&run->lock) != 0) {
+		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+		goto destroy_snapshot;
 	}
 	run->asked = job;
 	run->job = *job;
@@ -364,6 +422,11 @@ int run_open(struct run **out, const struct job *job, struct fail *fail)
 	}
 	*out = run;
 	return 0;
+destroy_snapshot:
+	snapshot_destroy(&run->snapshot);
+free_run:
+	free(run);
+	return -1;
 }
 
 const struct hist *run_hist(const struct run *run)
@@ -371,16 +434,33 @@ const struct hist *run_hist(const struct run *run)
 	return &run->hist;
 }
 
+/* The audit: samples and bytes must agree, and so must what was read and what was counted. */
+static int audit(const struct run *run, struct fail *fail)
+{
+	const struct source_totals *t = &run->report.totals;
+	const uint64_t records = run->report.records;
+
+	if (t->bytes != t->skipped + t->tail + records * run->job.source.record ||
+	    run->hist.samples != run->report.samples)
+		return fail_set(fail, STATUS_INTERNAL,
+				"internal error: %llu bytes were read, %llu samples of %llu "
+				"records counted: "
+				"please report this",
+				(unsigned long long)t->bytes, (unsigned long long)run->hist.samples,
+				(unsigned long long)records);
+	return hist_audit(&run->hist, fail);
+}
+
 int run_until_end(struct run *run, struct fail *fail)
 {
-	int rc = crew_run(run->crew, &run->report, fail);
+	int rc = count(run, fail);
 
 	watch_stop(run->watch);
 	run->watch = NULL;
-	if (rc == 0 && !source_finished(run->source))
+	if (rc == 0 && !source_finished(run->work.source))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: the input was left unread: please report this");
-	run->report.totals = *source_totals(run->source);
+	run->report.totals = *source_totals(run->work.source);
 	if (rc != 0)
 		return -1;
 	/* No overflow: a sample is at least a byte, and the bytes were counted. */
@@ -399,9 +479,9 @@ void run_close(struct run *run, struct hist *hist, struct run_report *report)
 	if (!run)
 		return;
 	watch_stop(run->watch);
-	crew_close(run->crew);
+	gpu_close(run->work.gpu);
 	counts_free(&run->counts);
-	source_close(run->source);
+	source_close(run->work.source);
 	if (hist && run->done)
 		*hist = run->hist;
 	else
@@ -410,7 +490,9 @@ void run_close(struct run *run, struct hist *hist, struct run_report *report)
 	if (report)
 		*report = run->report;
 	edges_free(&run->axis.edges);
+	lock_destroy(&run->lock);
 	snapshot_destroy(&run->snapshot);
+	free(run->members);
 	free(run);
 }
 
@@ -423,4 +505,15 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		rc = run_until_end(run, fail);
 	run_close(run, hist, report);
 	return rc;
+}
+
+struct provenance run_provenance(const struct job *job)
+{
+	const bool slices = job->source.parts > 0;
+
+	return (struct provenance){
+		.part = slices ? job->source.part : 1,
+		.parts = slices ? job->source.parts : 1,
+		.options = job->options,
+	};
 }

@@ -89,7 +89,7 @@ enum turn {
 	TURN_LOST_GPU,    /* the GPU has failed; *fail is as it was */
 };
 
-/* ---- the CPU's turns (worker_cpu.c): in one buffer that stays in the cache ---- */
+/* ---- the CPU's turns: in one buffer that stays in the cache ---- */
 
 struct cpu_leg {
 	const struct work *work;

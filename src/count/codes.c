@@ -227,12 +227,12 @@ void codes_add(uint32_t *tables, const unsigned char *p, size_t n)
 }
 
 /* Groups of `words` words, each of whole records; returns how many samples that were. */
-__attribute__((always_inline)) static inline size_t add_code_groups(uint32_t *table,
+__attribute__((always_inline)) static inline size_t add_code_groups(uint32_t *tables,
 								    const unsigned char *p,
 								    size_t n, unsigned words,
 								    unsigned channels)
 {
-	uint32_t(*const t)[CODES_STRIDE] = (uint32_t(*)[CODES_STRIDE])(void *)table;
+	uint32_t(*const t)[CODES_STRIDE] = (uint32_t(*)[CODES_STRIDE])(void *)tables;
 	const size_t group = 4 * words;
 	size_t i = 0;
 

@@ -63,7 +63,7 @@ struct counter {
 	uint32_t *table;     /* c->tables of them */
 	/* of each channel's samples that it counts, or NULL (counting_adds_stats); owned */
 	struct stats *stats;
-	uint64_t *hot; /* SHARED: the cache of hot.h, in table's memory */
+	uint64_t *hot; /* SHARED: the cache of counts.h, in table's memory */
 	/*
 	 * The rule: the job's, or, where the range comes from the samples, that for the samples
 	 * seen so far.
