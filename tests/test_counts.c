@@ -24,7 +24,7 @@ static void *add_tables(void *arg)
 		table[i] = i % STRIDE < CELLS ? i / STRIDE + 1 : UINT32_MAX;
 	pthread_barrier_wait(&start);
 	for (unsigned i = 0; i < ROUNDS; i++)
-		counts_add(&counts, table, 3, STRIDE, 6 * CELLS);
+		counts_add(&counts, table, 3, STRIDE, 1, 6 * CELLS);
 	return arg;
 }
 

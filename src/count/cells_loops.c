@@ -26,13 +26,6 @@ BINNING_INLINE uint32_t load24_big(const unsigned char *p)
 	return (uint32_t)p[2] | (uint32_t)p[1] << 8 | (uint32_t)p[0] << 16;
 }
 
-BINNING_INLINE double float_of(uint32_t bits)
-{
-	float f;
-	memcpy(&f, &bits, sizeof(f));
-	return (double)f;
-}
-
 BINNING_INLINE double double_of(uint64_t bits)
 {
 	double f;
@@ -69,6 +62,14 @@ BINNING_INLINE uint32_t outside64(const struct binning *b, uint64_t e, uint64_t 
 				: cell_over(b);
 }
 
+BINNING_INLINE size_t bytes_of(enum cells_load load)
+{
+	const bool wide = load == LOAD_KEY64 || load == LOAD_KEY64_BIG || load == LOAD_F64 ||
+			  load == LOAD_F64_BIG;
+
+	return load <= LOAD_KEY24_BIG ? 3 : wide ? 8 : 4;
+}
+
 BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
 {
 	switch (load) {
@@ -82,6 +83,11 @@ BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
 	default:
 		return little32(p);
 	}
+}
+
+BINNING_INLINE uint64_t word64(const unsigned char *p, bool big)
+{
+	return big ? __builtin_bswap64(little64(p)) : little64(p);
 }
 
 /*
@@ -131,9 +137,8 @@ BINNING_INLINE void table_stride64(const struct binning *b, const unsigned char 
 	uint32_t outside[STRIDE];
 
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t as_is = little64(p + 8 * i),
-			       word = big ? __builtin_bswap64(as_is) : as_is;
-		const uint64_t key = real ? key64_of_double(word) : word ^ bias,
+		const uint64_t word = word64(p + 8 * i, big),
+			       key = real ? key64_of_double(word) : word ^ bias,
 			       above = key - first;
 		const bool inside = above <= span;
 		const double x = double_of(word);
@@ -159,19 +164,17 @@ BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, 
 	const bool real = load >= LOAD_F32,
 		   key64 = load == LOAD_KEY64 || load == LOAD_KEY64_BIG || load >= LOAD_F64;
 	const bool by_value = real && b->table.by_value, by_ratio = !real && b->table.by_ratio;
-	const size_t size = load <= LOAD_KEY24_BIG ? 3 : key64 ? 8 : 4;
+	const size_t size = bytes_of(load);
+	const bool big = load == LOAD_KEY64_BIG || load == LOAD_F64_BIG;
 
 	for (; n > 0;) {
 		const size_t some = n < STRIDE ? n : STRIDE;
 		if (key64 && by_value)
-			table_stride64(b, p, some, cells, load == LOAD_F64_BIG, real, true, false);
+			table_stride64(b, p, some, cells, big, real, true, false);
 		else if (key64 && by_ratio)
-			table_stride64(b, p, some, cells, load == LOAD_KEY64_BIG, false, false,
-				       true);
+			table_stride64(b, p, some, cells, big, false, false, true);
 		else if (key64)
-			table_stride64(b, p, some, cells,
-				       load == LOAD_KEY64_BIG || load == LOAD_F64_BIG, real, false,
-				       false);
+			table_stride64(b, p, some, cells, big, real, false, false);
 		else if (by_value)
 			table_stride32(b, p, some, cells, load, real, size, true, false);
 		else if (by_ratio)
@@ -190,57 +193,27 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 {
 	const struct binning local = *b; /* a copy, which no store through cells can change */
 	const uint32_t bias = (uint32_t)local.bias;
+	const size_t size = bytes_of(load);
 
 	if (kind == BIN_TABLE) {
 		table_loop(&local, p, n, cells, load);
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
-		switch (load) {
-		case LOAD_KEY24:
-			cells[i] = bin_key32(&local, kind, load24(p + 3 * i) ^ bias);
-			break;
-		case LOAD_KEY24_BIG:
-			cells[i] = bin_key32(&local, kind, load24_big(p + 3 * i) ^ bias);
-			break;
-		case LOAD_KEY32:
-			cells[i] = bin_key32(&local, kind, little32(p + 4 * i) ^ bias);
-			break;
-		case LOAD_KEY32_BIG:
-			cells[i] = bin_key32(&local, kind,
-					     __builtin_bswap32(little32(p + 4 * i)) ^ bias);
-			break;
-		case LOAD_KEY64:
-			cells[i] = bin_key64(&local, kind, little64(p + 8 * i) ^ local.bias);
-			break;
-		case LOAD_KEY64_BIG:
+		if (load <= LOAD_KEY32_BIG) {
+			cells[i] = bin_key32(&local, kind, word32(p + size * i, load) ^ bias);
+		} else if (load <= LOAD_KEY64_BIG) {
 			cells[i] = bin_key64(&local, kind,
-					     __builtin_bswap64(little64(p + 8 * i)) ^ local.bias);
-			break;
-		case LOAD_F32:
-			if (kind == BIN_SLOT)
-				cells[i] = bin_slot_single(&local, single_of(little32(p + 4 * i)),
-							   little32(p + 4 * i));
-			else
-				cells[i] = bin_float(&local, kind, float_of(little32(p + 4 * i)));
-			break;
-		case LOAD_F32_BIG:
-			if (kind == BIN_SLOT)
-				cells[i] = bin_slot_single(
-					&local, single_of(__builtin_bswap32(little32(p + 4 * i))),
-					__builtin_bswap32(little32(p + 4 * i)));
-			else
-				cells[i] =
-					bin_float(&local, kind,
-						  float_of(__builtin_bswap32(little32(p + 4 * i))));
-			break;
-		case LOAD_F64:
-			cells[i] = bin_float(&local, kind, double_of(little64(p + 8 * i)));
-			break;
-		default:
+					     word64(p + size * i, load == LOAD_KEY64_BIG) ^
+						     local.bias);
+		} else if (load <= LOAD_F32_BIG) {
+			const uint32_t word = word32(p + size * i, load);
+			cells[i] = kind == BIN_SLOT
+					   ? bin_slot_single(&local, single_of(word), word)
+					   : bin_float(&local, kind, (double)single_of(word));
+		} else {
 			cells[i] = bin_float(&local, kind,
-					     double_of(__builtin_bswap64(little64(p + 8 * i))));
-			break;
+					     double_of(word64(p + size * i, load == LOAD_F64_BIG)));
 		}
 	}
 }
@@ -284,9 +257,8 @@ BINNING_INLINE struct extent extent64(const unsigned char *p, size_t n, uint64_t
 	uint64_t least = UINT64_MAX, greatest = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t as_is = little64(p + 8 * i),
-			       word = big ? __builtin_bswap64(as_is) : as_is;
-		const uint64_t key = real ? key64_of_double(word) : word ^ bias,
+		const uint64_t word = word64(p + 8 * i, big),
+			       key = real ? key64_of_double(word) : word ^ bias,
 			       infinity = 0x7ff0000000000000u;
 		const uint64_t finite =
 			(uint64_t)0 - (uint64_t)(!real || (word & (UINT64_MAX >> 1)) < infinity);

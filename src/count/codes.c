@@ -23,6 +23,7 @@
 
 #include "base/little.h"
 
+#define TABLES 8u /* of one channel */
 #define GROUP 64u
 #define NOISE UINT64_MAX
 
@@ -99,7 +100,7 @@ static inline void add_runs(table *t, const unsigned char *p, uint64_t ends)
 	t[1][p[GROUP - 1]] += GROUP - begin;
 }
 
-void bytes_add(uint32_t *tables, const unsigned char *p, size_t n)
+static void add_bytes(uint32_t *tables, const unsigned char *p, size_t n)
 {
 	table *const t = (table *)(void *)tables;
 
@@ -147,8 +148,8 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n)
  */
 unsigned bytes_tables(uint32_t channels)
 {
-	if (channels <= BYTES_TABLES && BYTES_TABLES % channels == 0)
-		return BYTES_TABLES;
+	if (channels <= TABLES && TABLES % channels == 0)
+		return TABLES;
 	return channels == 3 || channels == 6 ? 12 : channels == 5 ? 10 : channels;
 }
 
@@ -187,8 +188,12 @@ add_groups(table *t, const unsigned char *p, size_t n, unsigned words, unsigned 
 	return i;
 }
 
-void bytes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels)
+void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels)
 {
+	if (channels == 1) {
+		add_bytes(tables, p, n);
+		return;
+	}
 	const unsigned count = bytes_tables(channels);
 	table *const t = (table *)(void *)tables;
 	size_t done = 0;
@@ -207,7 +212,7 @@ void bytes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint
 
 /* ---- 16 bits ---- */
 
-void codes_add(uint32_t *tables, const unsigned char *p, size_t n)
+static void add_codes(uint32_t *tables, const unsigned char *p, size_t n)
 {
 	uint32_t *const t = tables, *const u = t + CODES_STRIDE;
 	size_t i = 0;
@@ -254,8 +259,12 @@ bool codes_by_words(uint32_t channels)
 	return channels <= 4 || channels == 6 || channels == 8;
 }
 
-void codes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels)
+void codes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels)
 {
+	if (channels <= 2) {
+		add_codes(tables, p, n);
+		return;
+	}
 	size_t i = channels == 3   ? add_code_groups(tables, p, n, 3, 3)
 		   : channels == 4 ? add_code_groups(tables, p, n, 1, 4)
 		   : channels == 6 ? add_code_groups(tables, p, n, 3, 6)

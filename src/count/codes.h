@@ -15,26 +15,16 @@
 
 #define BYTES_STRIDE (256u + 16u)
 #define CODES_STRIDE (65536u + 16u)
-#define BYTES_TABLES 8u /* of one channel */
-
-/* One channel: a code's count is the sum of its entries in all tables. */
-void bytes_add(uint32_t *tables, const unsigned char *p, size_t n);
 
 /*
- * 2 to 64 interleaved channels: there are bytes_tables(channels) tables, and table t has samples of
- * channel t % channels.
+ * There are bytes_tables(channels) tables. Of one channel, a code's count is the sum of its entries
+ * in all of them; of more, table t has samples of channel t % channels.
  */
 unsigned bytes_tables(uint32_t channels);
-void bytes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
+void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
 
-/*
- * Two tables: of one channel, samples alternate between them; of two channels, the first table is
- * that of the first one.
- */
-void codes_add(uint32_t *tables, const unsigned char *p, size_t n);
-
-/* A table for each channel. By words: four samples at a time, and twice as fast. */
-bool codes_by_words(uint32_t channels);
-void codes_add_channels(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
+/* Of one channel, samples alternate between two tables; else there is a table for each. */
+void codes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
+bool codes_by_words(uint32_t channels); /* four samples at a time, and twice as fast */
 
 #endif

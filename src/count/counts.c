@@ -50,13 +50,7 @@ void counts_free(struct counts *counts)
 }
 
 void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
-		uint64_t samples)
-{
-	counts_add_channels(counts, table, tables, stride, 1, samples);
-}
-
-void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables,
-			 size_t stride, uint32_t channels, uint64_t samples)
+		uint32_t channels, uint64_t samples)
 {
 	const size_t cells = counts->cells / channels;
 

@@ -53,18 +53,12 @@ void counts_add_stats(struct counts *counts, const struct stats *stats);
 void counts_free(struct counts *counts);
 
 /*
- * Adds `tables` tables of 32-bit counts, each of counts->cells and `stride` entries after the one
- * before, that hold `samples` samples together.
+ * Adds `tables` tables of 32-bit counts, `stride` entries after one another, that hold `samples`
+ * samples together. With channels > 1 each has counts->cells / channels cells, table t those of
+ * channel t % channels. In counts->cell all cells of a channel come before those of the next.
  */
 void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
-		uint64_t samples);
-
-/*
- * The same for tables that hold one channel each, counts->cells / channels cells: table t has those
- * of channel t % channels. In counts->cell all cells of a channel come before those of the next.
- */
-void counts_add_channels(struct counts *counts, const uint32_t *table, unsigned tables,
-			 size_t stride, uint32_t channels, uint64_t samples);
+		uint32_t channels, uint64_t samples);
 
 /*
  * Adds take(arg, cell) to each cell, atomically, for counts that are in another order, or in groups
