@@ -145,7 +145,7 @@ static void files(const char *self, const char *const *programs)
 		{4, "-t f32be -b 1000 -r 0:1"},
 		{8, "-t f64 -b 1000 -r 0:1"},
 		{8, "-t f64be -b 1000 -r 0:1"},
-		{8, "-t f64 -b 5 -r 1:1.0000000000000004"}, /* by bisection */
+		{8, "-t f64 -b 2 -r 1:1.0000000000000004"}, /* by bisection */
 	};
 
 	printf("| arguments | samples | reading GB/s | gpuhist | : reading "

@@ -366,24 +366,24 @@ static void flush_binned(struct counter *counter)
 {
 	const struct counting *const c = counter->c;
 	const struct top top = choose_codes(counter);
-	size_t top_channel = c->channels;
+	bool topped = false;
 
 	for (size_t cell = 0; cell < c->table_cells; cell++) {
-		const size_t bin = cell % c->table_each, channel = cell / c->table_each;
-		uint64_t n = 0;
+		const size_t bin = cell % c->table_each,
+			     first = cell / c->table_each * c->cells_each;
+		const uint32_t one = 1;
+		uint32_t n = 0;
 		for (unsigned t = 0; t < c->tables; t++)
 			n += counter->table[t * counter->stride + cell];
-		if (n == 0)
-			continue;
-		counts_add_cell(counter->counts,
-				channel * c->cells_each + (uint16_t)counter->codes->least[bin], n);
-		top_channel = bin == top.bin ? channel : top_channel;
-	}
-	if (top_channel < c->channels) {
-		const size_t first = top_channel * c->cells_each;
-		counts_add_cell(counter->counts, first + (uint16_t)counter->codes->least[top.bin],
-				(uint64_t)-1);
-		counts_add_cell(counter->counts, first + top.code, 1);
+		if (n > 0 && bin == top.bin && !topped) {
+			topped = true;
+			n--;
+			counts_add_piece(counter->counts, first + top.code, &one, 1, false);
+		}
+		if (n > 0)
+			counts_add_piece(counter->counts,
+					 first + (uint16_t)counter->codes->least[bin], &n, 1,
+					 false);
 	}
 	counts_add_samples(counter->counts, counter->held);
 	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));

@@ -49,6 +49,13 @@ void counts_free(struct counts *counts)
 	counts->stats = NULL;
 }
 
+/* Drops the lock; so many samples were added under it. */
+static void drop(struct counts *counts, uint64_t samples)
+{
+	counts->samples += samples;
+	lock_drop(&counts->lock);
+}
+
 void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
 		uint32_t channels, uint64_t samples)
 {
@@ -60,8 +67,7 @@ void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, s
 		for (size_t i = 0; i < cells; i++)
 			cell[i] += table[i];
 	}
-	counts->samples += samples;
-	lock_drop(&counts->lock);
+	drop(counts, samples);
 }
 
 void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most)
@@ -93,8 +99,8 @@ static void grow(struct counts *counts, int k, const struct extent *extent)
 	counts->k = k;
 }
 
-int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
-		      uint64_t samples, int k, const struct extent *extent)
+void counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
+		       uint64_t samples, int k, const struct extent *extent)
 {
 	lock_take(&counts->lock);
 	grow(counts, k, extent);
@@ -105,14 +111,11 @@ int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, s
 		for (size_t i = 0; i < counts->cells; i++)
 			counts->cell[i] += table[i];
 	}
-	counts->samples += samples;
-	const int now = counts->k;
-	lock_drop(&counts->lock);
-	return now;
+	drop(counts, samples);
 }
 
-int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
-		      const struct extent *extent)
+void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
+		       const struct extent *extent)
 {
 	lock_take(&counts->lock);
 	grow(counts, k, extent);
@@ -121,10 +124,7 @@ int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, 
 			       counts->k);
 	for (size_t i = 0; i < counts->cells; i++)
 		counts->cell[i] += table[i];
-	counts->samples += samples;
-	const int now = counts->k;
-	lock_drop(&counts->lock);
-	return now;
+	drop(counts, samples);
 }
 
 void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples)
@@ -135,8 +135,7 @@ void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, u
 		if (n > 0)
 			counts_add_cell(counts, i, n);
 	}
-	counts->samples += samples;
-	lock_drop(&counts->lock);
+	drop(counts, samples);
 }
 
 void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n,
@@ -157,8 +156,7 @@ void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece
 void counts_add_samples(struct counts *counts, uint64_t samples)
 {
 	lock_take(&counts->lock);
-	counts->samples += samples;
-	lock_drop(&counts->lock);
+	drop(counts, samples);
 }
 
 void counts_copy(struct counts *copy, struct counts *counts)

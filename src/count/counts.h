@@ -83,15 +83,14 @@ void counts_set_auto(struct counts *counts, const struct sample_type *type, uint
 /*
  * The same as counts_add for tables whose counts were made at k, of samples of this extent.
  * Whichever of the two is finer is made coarser first, so the tables hold nothing useful
- * afterwards. Without tables it only makes the totals as coarse as the extent requires. Returns the
- * k of the totals.
+ * afterwards. Without tables it only makes the totals as coarse as the extent requires.
  */
-int counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
-		      uint64_t samples, int k, const struct extent *extent);
+void counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
+		       uint64_t samples, int k, const struct extent *extent);
 
 /* The same for one table of 64-bit counts, of counts->cells. */
-int counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
-		      const struct extent *extent);
+void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
+		       const struct extent *extent);
 
 /*
  * For a table so large that all workers share it: adds to one cell, atomically and without the
