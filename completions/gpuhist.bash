@@ -23,7 +23,6 @@ _gpuhist() {
 	-c | --channels) values=last ;;
 	--part) values=auto ;;
 	--plot) [[ $given ]] && values=log ;;
-	--merge) [[ $given ]] && values=some ;;
 	-b | --bins | --log | -S | --skip | -n | --count | --record | --offset | --rows | --every | -T | --threads | -M | --memory)
 		compopt +o default +o bashdefault 2>/dev/null
 		return

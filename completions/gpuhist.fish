@@ -26,7 +26,7 @@ complete -c gpuhist -s f -l format -x -a 'csv tsv raw npy json plot svg' -d 'for
 complete -c gpuhist -s o -l output -r -d 'write to a file'
 complete -c gpuhist -l every -x -d 'time between partial outputs'
 complete -c gpuhist -l into -r -d 'add this run to a JSON file'
-complete -c gpuhist -l merge -f -a some -d 'add up JSON histograms'
+complete -c gpuhist -l merge -d 'add up JSON histograms'
 complete -c gpuhist -l tee -d 'pass the input through to standard output'
 complete -c gpuhist -s p -d 'picture on standard error'
 complete -c gpuhist -l plot -f -a log -d 'picture on standard error'

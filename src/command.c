@@ -11,7 +11,7 @@
 #include "cli/report.h"
 #include "count/cells.h"
 #include "document/into.h"
-#include "document/merge.h"
+#include "document/sum.h"
 #include "input/tee.h"
 #include "output/output.h"
 #include "output/format.h"
@@ -122,8 +122,7 @@ void command_merge(const struct job *job, struct fail *fail)
 
 	if (output_open(&out, job->output, fail) != 0)
 		return;
-	if (merge_files(&sum, job->source.paths, job->source.path_count, job->merge_some, fail) ==
-	    0) {
+	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0) {
 		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
 		picture_draw(job, &sum.total.hist, &sum.total.from, fail);
 		report_sum(job, &sum);

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # examples/cluster/ with real launchers: what they make of a whole is what one run makes of it, to the byte; and where a part
 # is killed or fails the launcher's status is not 0, the part is named, and nothing is added up.
-# usage: tests/cluster.sh GPUHIST [NAME...]     of tree openmpi mpich parallel ssh slurm kubernetes dask spark; else all
+# usage: tests/cluster.sh GPUHIST [NAME...]     of openmpi mpich parallel ssh slurm kubernetes dask spark; else all
 #
 # A launcher that is not installed is left out by name, or is a failure where it was asked for, and so is Spark unless it is asked for or SPARK=1. Nothing outside a
 # scratch folder is written. The program is started through a script of the same name, which lets one part fail
@@ -426,26 +426,6 @@ test_kubernetes() {
 	done
 }
 
-test_tree() {
-	folder="$work/out/a tree"
-	mkdir "$folder"
-	for k in $(seq 9); do
-		gpuhist -q --part="$k/9" $bins -o "$folder/part.%K.json" "$work/data/a.u16" "$work/data/b b.u16"
-	done
-	for group in 1 2 4 100; do
-		ok "groups of $group" sh "$examples/merge-tree.sh" "$folder" $group 2
-		equal "groups of $group" "$folder/all.json"
-		ok "groups of $group: nothing else is left: $(ls "$folder")" test "$(find "$folder" -name '*.json' | wc -l)" -eq 10
-		rm -f "$folder/all.json"
-	done
-	for bad in 'rm' 'truncate -s 500'; do
-		$bad "$folder/part.7.json"
-		sh "$examples/merge-tree.sh" "$folder" 4 2 >"$work/stdout" 2>"$work/stderr"
-		ok "$bad: a status other than $?" test ! -e "$folder/all.json"
-		says "$bad" "$([ "$bad" = rm ] && echo 'part 7' || echo part.7.json)" "$work/stderr"
-	done
-}
-
 script_in_python() { # PYTHON SCRIPT
 	for failure in '' '3 kill' '2 exit 7' '4 lost'; do
 		echo "$failure" >"$work/fail"
@@ -488,7 +468,7 @@ test_spark() {
 	return 77
 }
 
-for launcher in ${asked:-tree openmpi mpich parallel ssh slurm kubernetes dask spark}; do
+for launcher in ${asked:-openmpi mpich parallel ssh slurm kubernetes dask spark}; do
 	before=$passed
 	: >"$work/fail"
 	"test_$launcher"

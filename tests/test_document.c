@@ -184,33 +184,8 @@ static struct document written_and_read(const struct document *of, bool nonzero)
 	return document;
 }
 
-/*
- * Adds some of the nodes, drawn from the seed, in any order: they are the last ones then, and one
- * takes their place.
- */
-static size_t merge_some(struct document *node, size_t left, uint64_t *seed)
-{
-	const size_t n = left < 2 ? left : 2 + check_random(seed) % (left - 1);
-	struct sum s = {.documents = 0};
-	struct fail fail = {.status = STATUS_OK};
-
-	for (size_t i = 0; i < n; i++) {
-		const size_t pick = check_random(seed) % left;
-		const struct document taken = node[pick];
-		node[pick] = node[--left];
-		node[left] = taken;
-		CHECK(sum_add(&s, &node[left], &(struct sum_name){"node", i + 1}, &fail) == 0, "%s",
-		      fail.text);
-		document_free(&node[left]);
-	}
-	CHECK(sum_finish(&s, left > 0, &fail) == 0, "%s", fail.text);
-	node[left] = written_and_read(&s.total, check_random(seed) % 2);
-	sum_free(&s);
-	return left + 1;
-}
-
-/* Parts of one whole, in any tree of merges, are the whole in every format. */
-static void tree(const char *options, uint64_t *seed)
+/* Parts of one whole, in any order, are the whole in every format. */
+static void parts_of_whole(const char *options, uint64_t *seed)
 {
 	enum { PARTS = 7 };
 	static unsigned char samples[144 * 20 * PARTS];
@@ -242,13 +217,21 @@ static void tree(const char *options, uint64_t *seed)
 	from.bytes *= parts;
 	from.skipped *= parts;
 	from.tail *= parts;
-	for (size_t left = parts; left > 1 || node[0].from.parts > 1;)
-		left = merge_some(node, left, seed);
+	struct sum s = {.documents = 0};
+	struct fail fail = {.status = STATUS_OK};
+	for (size_t left = parts; left > 0;) {
+		struct document *const pick = &node[check_random(seed) % left--];
+		CHECK(sum_add(&s, pick, &(struct sum_name){"node", left + 1}, &fail) == 0, "%s",
+		      fail.text);
+		document_free(pick);
+		*pick = node[left];
+	}
+	CHECK(sum_finish(&s, &fail) == 0, "%s", fail.text);
 	for (size_t i = 0; format_row(i); i++) {
 		size_t bytes, sum_bytes;
 		char *const text = written(format_row(i)->write, &whole, &from, &bytes);
 		char *const sum_text =
-			written(format_row(i)->write, &node[0].hist, &node[0].from, &sum_bytes);
+			written(format_row(i)->write, &s.total.hist, &s.total.from, &sum_bytes);
 		CHECK(bytes == sum_bytes && memcmp(text, sum_text, bytes) == 0,
 		      "%s: %lu parts: %s: %.2000s, not %.2000s", line, (unsigned long)parts,
 		      format_row(i)->name, sum_text, text);
@@ -256,10 +239,10 @@ static void tree(const char *options, uint64_t *seed)
 		free(sum_text);
 	}
 	hist_free(&whole);
-	document_free(&node[0]);
+	sum_free(&s);
 }
 
-static void trees(void)
+static void wholes(void)
 {
 	uint64_t seed = 17;
 	char options[200];
@@ -268,7 +251,7 @@ static void trees(void)
 		for (size_t b = t % 2; b < LENGTH(BINS); b += 2) {
 			snprintf(options, sizeof(options), "-t %s %s -c %u", TYPES[t], BINS[b],
 				 (unsigned)(t + b) % 3 + 1);
-			tree(options, &seed);
+			parts_of_whole(options, &seed);
 		}
 }
 
@@ -444,7 +427,7 @@ int main(void)
 	signals_init();
 	scratch_enter();
 	splits();
-	trees();
+	wholes();
 	extremes();
 	clamped();
 	large();

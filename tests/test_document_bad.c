@@ -15,14 +15,15 @@
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
 static const char BASE[] =
-	"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": "
-	"\"0:4\", "
+	"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": \"0\"}}, \"metadata\": {"
+	"\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:4\", "
 	"\"closed\": false, \"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": "
 	"1, \"samples\": 10, "
 	"\"under\": 0, \"over\": 3, \"nan\": 0, \"bytes\": 40, \"skipped\": 0, \"tail\": 0, "
 	"\"inputs\": 1, \"part\": "
 	"2, "
-	"\"parts\": 5, \"options\": \"--bins=4\"}, \"axes\": [{\"type\": \"regular\", \"lower\": "
+	"\"parts\": 5, \"options\": \"--bins=4\", \"version\": \"0\"}, \"axes\": [{\"type\": "
+	"\"regular\", \"lower\": "
 	"0, \"upper\": 4, "
 	"\"bins\": 4, \"underflow\": true, \"overflow\": true, \"circular\": false}], "
 	"\"storage\": {\"type\": \"int\", \"values\": [0,1,2,3,1,3]}}";
@@ -62,19 +63,14 @@ static void accepted(void)
 		{"10", "0.1E+2"},
 		{"[0,1,2,3", "[ -0 ,\n1.0,\t20e-1 , 3"},
 		{"[0,1,2,3,", "[0, 1, 2, 3, "},
-		{"\"int\"", "\"double\""},
 		{"\"u32\"", "\"\\u00753\\u0032\""},
 		{"\"lower\": 0", "\"lower\": -0.0e5"},
-		{"\"uhi_schema\"",
-		 "\"x\": {\"uhi_schema\": [{}, [], \"\", null, true, false, -1.5E-7]}, "
-		 "\"uhi_schema\""},
-		{"\"type\": \"u32\"",
-		 "\"version\": 7, \"type\": \"u32\", \"note\": \"\\ud83d\\ude00 \\u0000 "
-		 "\xc3\xa9\""},
-		{"\"lower\"", "\"metadata\": {\"lower\": 1}, \"lower\""},
+		{"\"type\": \"u32\"", "\"stats_mean\": 2.5, \"type\": \"u32\""},
+		{"\"version\": \"0\"}}", "\"version\": \"\\ud83d\\ude00\"}}"},
+		{"\"type\": \"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
+		 "\"bins\": 4, \"upper\": 4.0, \"lower\": 0e1, \"type\": \"regular\""},
 		{"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
 		 "\"axes\": [{\"type\": \"variable\", \"edges\": [0,1,2.0,3e0,4]"},
-		{"\"part\"", "\"partial\": false, \"part\""},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,5]]"},
 		{"\"values\": [0,1,2,3,1,3]",
 		 "\"index\": [ [0, 1,2 ,3,4,5] ], \"values\": [0,1,2,3,1,3]"},
@@ -96,7 +92,7 @@ static void accepted(void)
 /* Members in another order, the counts before the axis and the metadata. */
 static void other_order(void)
 {
-	const char *const metadata = strstr(BASE, "\"metadata\""),
+	const char *const metadata = strstr(BASE, "\"writer_info\""),
 			  *const axes = strstr(BASE, "\"axes\""),
 			  *const storage = strstr(BASE, "\"storage\"");
 	const int metadata_length = (int)(axes - metadata) - 2,
@@ -119,100 +115,96 @@ static void refused(void)
 		const char *from, *to, *why;
 	} CASES[] = {
 		{"{\"uhi", "[{\"uhi", "byte 1: an object expected, not '['"},
-		{"}}", "}", "byte 482: ',' or '}' expected, not the end"},
-		{"}}", "}}}", "document 2: byte 483: an object expected, not '}'"},
+		{"3]}}", "3]}", "byte 544: ',' or '}' expected, not the end"},
+		{"3]}}", "3]}}}", "document 2: byte 545: an object expected, not '}'"},
 		{"\"uhi_schema\"", "\"schema\"", "byte 1: not a UHI histogram"},
-		{"\"uhi_schema\": 1", "\"uhi_schema\": 2", "byte 16: uhi_schema 2"},
+		{"\"uhi_schema\": 1", "\"uhi_schema\": 2", "byte 16: \"uhi_schema\" is 2, not 1"},
 		{"\"uhi_schema\": 1", "\"uhi_schema\": 1, \"uhi_schema\": 1",
-		 "byte 19: a name that the object has"},
-		{"\"metadata\"", "\"about\"", "byte 28: a member that UHI's schema does not have"},
-		{"\"metadata\"", "\"writer_info\": {\"x\": {}, \"gpuhist\": {}}, \"about\"",
-		 "byte 1: a histogram of gpuhist without its metadata"},
-		{"{\"uhi_schema\": 1, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", "
-		 "\"range\": \"0:4\", "
-		 "\"closed\": false, "
-		 "\"clamp\": false, \"counter\": \"u64\"",
-		 "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {}}, \"metadata\": "
-		 "{\"closed\": false",
-		 "byte 1: a histogram of gpuhist without its metadata"},
-		{"\"binning\"", "\"binned\"", "the metadata has no \"binning\""},
-		{"\"nan\"", "\"NaN\"", "the metadata has no \"nan\""},
-		{"\"options\"", "\"option\"", "the metadata has no \"options\""},
+		 "byte 33: \"uhi_schema\" is not of gpuhist"},
+		{"\"gpuhist\"", "\"hist\"", "byte 1: gpuhist did not write it"},
+		{"\"metadata\"", "\"about\"", "byte 1: no \"metadata.channels\""},
+		{"\"uhi_schema\"", "\"x\": 1, \"uhi_schema\"", "byte 7: \"x\" is not of gpuhist"},
+		{"\"part\"", "\"part\": 2, \"part\"", "\"metadata.part\" is not of gpuhist"},
+		{"\"part\"", "\"held\": \"2-3\", \"part\"", "\"metadata.held\" is not of gpuhist"},
+		{"\"lower\"", "\"label\": \"x\", \"lower\"", "\"axes.0.label\" is not of gpuhist"},
+		{"\"counter\"", "\"counter.\"", "no \"metadata.counter\""},
+		{"\"binning\"", "\"binned\"", "no \"metadata.binning\""},
 		{"\"nan\": 0", "\"nan\": 1", "are not the 10 samples together"},
 		{"\"samples\": 10", "\"samples\": 11", "are not the 11 samples together"},
-		{"\"samples\": 10", "\"samples\": 10.5", "\"samples\" must be a whole number"},
-		{"\"samples\": 10", "\"samples\": \"10\"", "\"samples\" is of another kind"},
-		{"\"samples\": 10", "\"samples\": 18446744073709551616",
-		 "\"samples\" must be a whole number"},
+		{"\"samples\": 10", "\"samples\": 10.5",
+		 "\"metadata.samples\" must be a whole number from 0 to 18446744073709551615"},
+		{"\"samples\": 10", "\"samples\": -10", "must be a whole number"},
+		{"\"samples\": 10", "\"samples\": 18446744073709551616", "must be a whole number"},
+		{"\"samples\": 10", "\"samples\": \"10\"",
+		 "\"metadata.samples\" is of another kind"},
 		{"\"under\": 0", "\"under\": 1", "its under and over are not"},
 		{"\"over\": 3", "\"over\": 2", "its under and over are not"},
 		{"[0,", "[1,", "its under and over are not"},
 		{"3,1,3]", "3,1,3,0]", "7 values, where the axis has 6"},
 		{"3,1,3]", "3,4]", "5 values, where the axis has 6"},
 		{"[0,1,2,3,1,3]", "[]", "0 values, where the axis has 6"},
-		{"1,3]", "1,]", "a value expected, not ']'"},
+		{"1,3]", "1,]", "a number expected, not ']'"},
 		{"1,3]", "1 3]", "',' or ']' expected, not '3'"},
-		{"1,3]", "01,3]", "expected, not '1'"},
 		{"1,3]", "1.5,3]", "a count must be a whole number"},
-		{"1,3]", "-1,3]", "a count must be a whole number"},
-		{"1,3]", "null,3]", "a count must be a whole number"},
-		{"1,3]", "18446744073709551616,3]", "a count must be a whole number"},
-		{"1,3]", "99999999999999999999,3]", "a count must be a whole number"},
 		/* 2^64 too many. */
 		{"1,2,3,1,3]", "18446744073709551615,2,3,3,3]", "are not the 10 samples together"},
 		{"1,2,3,1,3]", "9223372036854775809,3,3,9223372036854775808,3]",
 		 "are not the 10 samples"},
-		{"\"u64\"", "\"u32\"", "the counter is not u64"},
+		{"\"u64\"", "\"u32\"", "\"metadata.counter\" is u32, not u64"},
 		{"\"u32\"", "\"u33\"", "a type that is not known"},
-		{"\"u32\"", "\"uint32\"", "a type that is not known"},
+		{"\"u32\"", "\"uint32\"", "\"metadata.type\" is uint32, not u32"},
 		{"\"binning\": \"range\"", "\"binning\": \"ranges\"",
 		 "a binning that is not known"},
 		{"\"binning\": \"range\"", "\"binning\": \"log\"", "LO must be above 0"},
 		{"\"binning\": \"range\"", "\"binning\": \"edges\"",
 		 "a number of bins that such an axis"},
 		{"\"binning\": \"range\"", "\"binning\": \"mod\"",
-		 "underflow, overflow and circular are not"},
-		{"\"binning\": \"range\"", "\"binning\": \"auto\"",
-		 "a number of bins that such an axis"},
+		 "\"axes.0.underflow\" is true, not false"},
+		{"\"binning\": \"range\"", "\"binning\": \"auto\"", "no \"metadata.most\""},
 		{"\"binning\": \"range\"", "\"most\": 3, \"binning\": \"auto\"",
-		 "bins that are not 2^k wide"},
+		 "bins that --auto does not make"},
 		{"\"binning\": \"range\", \"range\": \"0:4\"",
 		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:8\"",
-		 "the axis is not that of the metadata"},
+		 "\"axes.0.upper\" is 4, not 8"},
 		{"\"binning\": \"range\", \"range\": \"0:4\"",
 		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"1:17\"",
-		 "bins that are not 2^k wide"},
+		 "bins that --auto does not make"},
 		{"\"binning\": \"range\", \"range\": \"0:4\"",
-		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:12\"",
-		 "bins that are not 2^k wide"},
-		{"\"0:4\"", "\"0:5\"", "the axis is not that of the metadata"},
+		 "\"most\": 4, \"binning\": \"auto\", \"range\": \"0:4294967297\"",
+		 "bins that --auto does not make"},
+		{"\"0:4\"", "\"0:5\"", "\"axes.0.upper\" is 4, not 5"},
 		{"\"0:4\"", "\"4:0\"", "LO must be less than HI"},
-		{"\"0:4\"", "\"0:4.0\"", "the axis is not that of the metadata"},
+		{"\"0:4\"", "\"0:4.0\"", "\"metadata.range\" is 0:4.0, not 0:4"},
 		{"\"0:4\"", "\"04\"", "a range that is not LO:HI"},
 		{"\"0:4\"", "\"\"", "a range that is not LO:HI"},
 		{"\"closed\": false", "\"closed\": true", NULL}, /* the same bins, the same edges */
 		{"\"clamp\": false", "\"clamp\": true", "where they are clamped"},
-		{"\"clamp\": false", "\"clamp\": 0", "\"clamp\" is of another kind"},
-		{"\"lower\": 0", "\"lower\": 1", "the axis is not that of the metadata"},
+		{"\"clamp\": false", "\"clamp\": 0", "\"metadata.clamp\" is of another kind"},
 		{"\"upper\": 4", "\"upper\": 4.000000000000001",
-		 "the axis is not that of the metadata"},
-		{"\"upper\": 4", "\"upper\": 1e999", "past the largest binary64"},
-		{"\"upper\": 4, ", "", "a regular axis without lower, upper or bins"},
+		 "\"axes.0.upper\" is 4.000000000000001, not 4"},
+		{"\"upper\": 4", "\"upper\": 1e999", "\"axes.0.upper\" is 1e999, not 4"},
+		{"\"upper\": 4, ", "", "no \"axes.0.upper\""},
 		{"\"bins\": 4", "\"bins\": 3", "6 values, where the axis has 5"},
-		{"\"bins\": 4", "\"bins\": 268435457", "an axis of 268435457 bins"},
+		{"\"bins\": 4", "\"bins\": 268435457",
+		 "\"axes.0.bins\" must be a whole number from 0 to 268435456"},
 		{"\"bins\": 4", "\"bins\": 268435456", "6 values, where the axis has 268435458"},
-		{"\"bins\": 4", "\"bins\": 0", "6 values, where the axis has 2"},
-		{"\"regular\"", "\"boolean\"", "neither regular nor variable"},
-		{"\"regular\"", "\"variable\"", "a variable axis without edges"},
-		{"\"axes\": [{", "\"axes\": [{}, {", "2 axes, where there should be one"},
-		{"\"axes\": [{", "\"axis\": [{", "0 axes, where there should be one"},
-		{"\"underflow\": true", "\"underflow\": false",
-		 "underflow, overflow and circular are not"},
+		{"\"bins\": 4", "\"bins\": 0", "a number of bins that such an axis"},
+		{"\"regular\"", "\"boolean\"", "\"axes.0.type\" is boolean, not regular"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
+		 "\"variable\", \"edges\": [0,1,2,3.5,4]",
+		 "\"axes.0.edges\" is not that of the metadata"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
+		 "\"variable\", \"edges\": [0,1,2,1e999,4]", "a number past the largest binary64"},
+		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
+		 "\"variable\", \"edges\": [0]", "an axis of 0 bins"},
+		{"\"axes\": [{", "\"axes\": [{}, {", "no \"axes.0.bins\""},
+		{"\"circular\": false}", "\"circular\": false}, {}",
+		 "\"axes\" is not that of the metadata"},
 		{"\"circular\": false", "\"circular\": true",
-		 "underflow, overflow and circular are not"},
-		{"\"int\"", "\"weighted\"", "a storage of type \"weighted\""},
-		{"\"storage\"", "\"store\"", "no storage"},
-		{"\"values\"", "\"numbers\"", "a storage without values"},
+		 "\"axes.0.circular\" is true, not false"},
+		{"\"int\"", "\"double\"", "\"storage.type\" is double, not int"},
+		{"\"values\"", "\"numbers\"", "no \"storage.values\""},
+		{"[0,1,2,3,1,3]", "\"a/b\"", "\"storage.values\" is not that of the metadata"},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4]]",
 		 "5 values, where the index has 4 places"},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,5,4]]",
@@ -223,44 +215,32 @@ static void refused(void)
 		 "must rise, from 0 to 5 at most"},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[0,1,2,3,4]]",
 		 "its under and over are not"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,-5]]",
-		 "a place in the index must be a whole"},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [1,2,3,4,5]",
-		 "an array expected, not '1'"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": []", "an index of 0 axes"},
+		 "\"storage.index.0\" is of another kind"},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": []", "no \"storage.index.0\""},
+		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": {\"0\": [1,2,3,4,5]}",
+		 "5 values, where the axis has 6"},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4,5],[1,2,3,4,5]]",
-		 "an index of 2 axes"},
-		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": \"a/b\"",
-		 "numbers in a file of their own"},
+		 "places of 2 axes"},
 		{"[0,1,2,3,1,3]", "[], \"index\": [[]]", "its under and over are not"},
-		{"[0,1,2,3,1,3]", "\"a/b\"", "numbers in a file of their own"},
-		{"\"channels\": 1", "\"channels\": 2",
-		 "channel 0 of 2, where it is channel 0 of 1"},
-		{"\"channels\": 1", "\"channels\": 65", "channel 0 of 65"},
+		{"\"channels\": 1", "\"channels\": 2", "2 channels of 10 samples"},
+		{"\"channels\": 1", "\"channels\": 65",
+		 "\"metadata.channels\" must be a whole number from 0 to 64"},
 		{"\"part\": 2", "\"part\": 0", "part 0 of 5"},
 		{"\"part\": 2", "\"part\": 6", "part 6 of 5"},
-		{"\"parts\": 5", "\"parts\": 4294967296", "part 2 of 4294967296"},
-		{"\"parts\": 5", "\"held\": \"2-3,5\", \"parts\": 5", NULL},
-		{"\"parts\": 5", "\"held\": \"3-4\", \"parts\": 5",
-		 "\"held\" is no list of some of 5 parts"},
-		{"\"parts\": 5", "\"held\": \"2-6\", \"parts\": 5",
-		 "\"held\" is no list of some of 5 parts"},
-		{"\"parts\": 5", "\"held\": \"2,3\", \"parts\": 5",
-		 "\"held\" is no list of some of 5 parts"},
-		{"\"parts\": 5", "\"held\": \"2\\u0000\", \"parts\": 5",
-		 "\"held\" has a zero byte"},
+		{"\"parts\": 5", "\"parts\": 4294967296",
+		 "\"metadata.parts\" must be a whole number"},
 		{"\"parts\": 5", "\"inputs_state\": \"0123456789abcdef\", \"parts\": 5", NULL},
 		{"\"parts\": 5", "\"inputs_state\": \"123456789abcdef\", \"parts\": 5",
-		 "must be 16 hexadecimal digits"},
+		 "\"metadata.inputs_state\" is not of gpuhist"},
 		{"\"parts\": 5", "\"inputs_state\": \"0123456789ABCDEF\", \"parts\": 5",
-		 "must be 16 hexadecimal"},
+		 "\"metadata.inputs_state\" is not of gpuhist"},
 		{"\"parts\": 5", "\"inputs_state\": 7, \"parts\": 5",
-		 "\"inputs_state\" is of another kind"},
+		 "\"metadata.inputs_state\" is of another kind"},
 		{"\"nan\": 0", "\"clamped_under\": 0, \"nan\": 0",
-		 "go with binning \"auto\" that clamps"},
-		{"\"--bins=4\"", "\"--bins=4\\u0000\"", "\"options\" has a zero byte"},
-		{"{\"uhi", "{\"channel0\": {}, \"uhi", "a histogram beside named ones"},
-		{"{\"uhi", "{\"channel0\": 1, \"uhi", "an object expected, not '1'"},
+		 "\"metadata.clamped_under\" is not of gpuhist"},
+		{"\"--bins=4\"", "\"--bins=4\\u0000\"", "\"metadata.options\" has a zero byte"},
+		{"{\"uhi", "{\"channel0\": 1, \"uhi", "byte 14: \"channel0\" is not of gpuhist"},
 	};
 
 	for (size_t i = 0; i < LENGTH(CASES); i++) {
@@ -283,144 +263,6 @@ static void refused(void)
 	}
 }
 
-/* Of --auto the first and the last bin hold something. */
-static void empty_ends(void)
-{
-	static const char *const COUNTS[] = {"0,0,3,3,1,3", "0,1,2,4,0,3", "0,1,0,5,1,3"};
-
-	for (size_t i = 0; i < LENGTH(COUNTS); i++) {
-		struct document document;
-		struct fail fail;
-		char *const text =
-			replaced("\"binning\": \"range\"", "\"most\": 5, \"binning\": \"auto\"");
-		memcpy(strstr(text, "0,1,2,3,1,3"), COUNTS[i], strlen(COUNTS[i]));
-		const int rc = read_one(text, strlen(text), &document, &fail);
-		CHECK(i == 2 ? rc == 1
-			     : rc == -1 &&
-				       strstr(fail.text, "a first or last bin that holds nothing"),
-		      "%s: %s", COUNTS[i], fail.text);
-		document_free(&document);
-		free(text);
-	}
-}
-
-/*
- * Histograms that gpuhist did not write: plain counts of f64, over the edges that their readers
- * have.
- */
-static void foreign(void)
-{
-	static const struct {
-		const char *axis, *storage, *why; /* or, of those that can be read, their CSV */
-	} CASES[] = {
-		{"\"regular\", \"lower\": 0.0, \"upper\": 4.0, \"bins\": 2, \"underflow\": true, "
-		 "\"overflow\": true",
-		 "\"int\", \"values\": [1,2,3,4]",
-		 "under,-inf,0,1\n0,0,2,2\n1,2,4,3\nover,4,inf,4\n"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, "
-		 "\"overflow\": true",
-		 "\"double\", \"values\": [2.0,3.0,4.0]",
-		 "under,-inf,0,0\n0,0,2,2\n1,2,4,3\nover,4,inf,4\n"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": true, "
-		 "\"overflow\": false",
-		 "\"double\", \"values\": [1.0,2,3e0]",
-		 "under,-inf,0,1\n0,0,2,2\n1,2,4,3\nover,4,inf,0\n"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, "
-		 "\"overflow\": false",
-		 "\"int\", \"index\": [[1]], \"values\": [9]",
-		 "under,-inf,0,0\n0,0,2,0\n1,2,4,9\nover,4,inf,0\n"},
-		/*
-		 * boost-histogram's edges, not numpy.linspace's; but of its axis of whole numbers.
-		 */
-		{"\"regular\", \"lower\": -1, \"upper\": 1, \"bins\": 5, \"underflow\": false, "
-		 "\"overflow\": false",
-		 "\"int\", \"values\": [1,2,3,4,5]",
-		 "under,-inf,-1,0\n0,-1,-0.6000000000000001,1\n1,-0.6000000000000001,-0."
-		 "19999999999999996,2\n"
-		 "2,-0.19999999999999996,0.19999999999999996,3\n3,0.19999999999999996,0."
-		 "6000000000000001,4\n"
-		 "4,0.6000000000000001,1,5\nover,1,inf,0\n"},
-		{"\"regular\", \"lower\": 0, \"upper\": 49, \"bins\": 49, \"underflow\": false, "
-		 "\"overflow\": false, "
-		 "\"writer_info\": {\"x\": 1, \"boost-histogram\": {\"orig_type\": \"Integer\", "
-		 "\"y\": []}}",
-		 "\"int\", \"index\": [[1]], \"values\": [9]", "\n0,0,1,0\n1,1,2,9\n2,2,3,0\n"},
-		{"\"variable\", \"edges\": [-1, 0.1, 7e3], \"underflow\": true, \"overflow\": true",
-		 "\"int\", \"values\": [1,2,3,18446744073709551609]",
-		 "under,-inf,-1,1\n0,-1,0.1,2\n1,0.1,7000,3\nover,7000,inf,18446744073709551609\n"},
-		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
-		 "\"int\", \"values\": [1,2,18446744073709551615]", "!more than 2^64 - 1 samples"},
-		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
-		 "\"double\", \"values\": [0,9007199254740992,0]",
-		 "!a count of 2^53 or more in a storage of doubles"},
-		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
-		 "\"double\", \"values\": [0,9007199254740991,0]",
-		 "under,-inf,0,0\n0,0,1,9007199254740991\nover,1,inf,0\n"},
-		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
-		 "\"double\", \"values\": [0,1.5,0]", "!a count must be a whole number"},
-		{"\"variable\", \"edges\": [0, 1], \"underflow\": true, \"overflow\": true",
-		 "\"int\", \"values\": [1,2]", "!2 values, where the axis has 3"},
-		{"\"variable\", \"edges\": [0, 1, 1], \"underflow\": false, \"overflow\": false",
-		 "\"int\", \"values\": [1,2]", "!edges must be strictly increasing"},
-		{"\"variable\", \"edges\": \"a/b\", \"underflow\": false, \"overflow\": false",
-		 "\"int\", \"values\": [1,2]", "!numbers in a file of their own"},
-		{"\"regular\", \"lower\": 4, \"upper\": 0, \"bins\": 2, \"underflow\": false, "
-		 "\"overflow\": false",
-		 "\"int\", \"values\": [1,2]", "!LO must be less than HI"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 0, \"underflow\": true, "
-		 "\"overflow\": true",
-		 "\"int\", \"values\": [1,2]", "!an axis without bins"},
-		{"\"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 2, \"underflow\": false, "
-		 "\"overflow\": false, "
-		 "\"circular\": true",
-		 "\"int\", \"values\": [1,2]", "!a circular axis"},
-		{"\"category_str\", \"categories\": [\"a\"], \"flow\": true",
-		 "\"int\", \"values\": [1,2]",
-		 "!neither regular nor variable, but \"category_str\""},
-		{"\"variable\", \"edges\": [0, 1]}, {\"type\": \"boolean\"",
-		 "\"int\", \"values\": [1,2]", "!2 axes, where there should be one"},
-		{"\"variable\", \"edges\": [0, 1]", "\"mean\", \"values\": [1], \"counts\": [2]",
-		 "!a storage of type \"mean\""},
-		{"\"variable\", \"edges\": [0, 1]", "\"int\"", "!a storage without values"},
-	};
-
-	for (size_t i = 0; i < LENGTH(CASES); i++) {
-		struct document document;
-		struct fail fail;
-		char text[1000];
-		size_t bytes;
-		snprintf(text, sizeof(text),
-			 "{\"uhi_schema\": 1, \"metadata\": {\"name\": \"n\", \"range\": 7, "
-			 "\"samples\": \"x\"}, "
-			 "\"writer_info\": {\"hist\": {}}, \"axes\": [{\"type\": %s}], "
-			 "\"storage\": {\"type\": %s}}",
-			 CASES[i].axis, CASES[i].storage);
-		const int rc = read_one(text, strlen(text), &document, &fail);
-		if (CASES[i].why[0] == '!') {
-			CHECK(rc == -1 && fail.status == STATUS_DATA &&
-				      strstr(fail.text, CASES[i].why + 1),
-			      "%s: %s", text, fail.text);
-			continue;
-		}
-		CHECK(rc == 1 && document.foreign && document.from.parts == 1 &&
-			      document.from.inputs == 0,
-		      "%s: %s", text, fail.text);
-		if (rc != 1)
-			continue;
-		char *const csv = written(write_csv, &document.hist, &document.from, &bytes);
-		CHECK(strstr(csv, CASES[i].why), "%s is read as %s", text, csv);
-		CHECK(hist_audit(&document.hist, &fail) == 0, "%s", fail.text);
-		free(csv);
-		char *const json = written(write_json, &document.hist, &document.from, &bytes);
-		document_free(&document);
-		/* What is written of it is ours. */
-		CHECK(read_one(json, bytes, &document, &fail) == 1 && !document.foreign, "%s: %s",
-		      json, fail.text);
-		document_free(&document);
-		free(json);
-	}
-}
-
 /* Of --auto that clamps, the ends must hold what was clamped to them, and a sample of their own. */
 static void clamped_ends(void)
 {
@@ -428,8 +270,7 @@ static void clamped_ends(void)
 		const char *under, *over, *why;
 	} CASES[] = {{"0", "0", NULL},
 		     {"0", "2", NULL},
-		     {"0", "3", "a first or last bin that holds nothing"},
-		     {"1", "0", "a first or last bin that holds nothing"},
+		     {"0", "3", NULL},
 		     {"2", "0", "more samples clamped to a bin than it holds"},
 		     {"0", "4", "more samples clamped to a bin than it holds"},
 		     {"18446744073709551615", "18446744073709551615",
@@ -464,17 +305,18 @@ static void channels(void)
 		const char *format, *why; /* @1, @2: the channels; @3: the second, of another run */
 	} CASES[] = {
 		{"{\"channel0\": @1, \"channel1\": @2}", NULL},
-		{"{\"note\": 1, \"channel1\": @2, \"channel0\": @1}", NULL},
+		{"{\"channel1\": @2, \"channel0\": @1}", NULL},
 		{"{\"channel1\": @1, \"channel0\": @2}",
-		 "channel 1 of 2, where it is channel 0 of 2"},
-		{"{\"channel0\": @1}", "channel 0 of 2, where it is channel 0 of 1"},
-		{"{\"channel1\": @2}", "a channel is missing"},
-		{"{\"channel0\": @1, \"channel2\": @2}", "a channel is missing"},
-		{"{\"channel0\": @1, \"channel01\": @2}",
-		 "channel 0 of 2, where it is channel 0 of 1"},
-		{"{\"channel0\": @1, \"channel1\": @3}", "not of the same run"},
+		 "\"channel0.metadata.channel\" is 1, not 0"},
+		{"{\"channel0\": @1}", "channel1: no \"metadata.under\""},
+		{"{\"channel1\": @2}", "not a UHI histogram"},
+		{"{\"channel0\": @1, \"channel01\": @2}", "channel1: no \"metadata.under\""},
+		{"{\"channel0\": @1, \"channel1\": @3}",
+		 "\"channel1.metadata.inputs\" is 4, not 3"},
 		{"{\"channel0\": @1, \"channel1\": @2, \"channel1\": @2}",
-		 "a name that the object has"},
+		 "\"channel1.uhi_schema\" is not of gpuhist"},
+		{"{\"channel0\": @1, \"channel1\": @2, \"channel2\": @2}",
+		 "\"channel2.uhi_schema\" is not of gpuhist"},
 	};
 	struct hist h;
 	size_t bytes;
@@ -512,7 +354,28 @@ static void channels(void)
 	hist_free(&h);
 }
 
-/* The value of a member that is not ours. */
+/* The second channel lists fewer edges than the first. */
+static void fewer_edges(void)
+{
+	struct hist h;
+	struct document document;
+	struct fail fail;
+	size_t bytes;
+
+	scratch_write("whole", "", 0);
+	count_files("-t f64 --edges=0,1,7 -c 2 whole", &h);
+	char *const text = written(write_json, &h, &WHOLE, &bytes);
+	char *const edges = strstr(strstr(text, "channel1"), ",7]");
+	CHECK(edges != NULL, "%s", text);
+	memcpy(edges, "]  ", 3);
+	CHECK(read_one(text, bytes, &document, &fail) == -1 &&
+		      strstr(fail.text, "\"channel1.axes.0.edges\" is not that of the metadata"),
+	      "%s", fail.text);
+	free(text);
+	hist_free(&h);
+}
+
+/* The value of a member that is passed over. */
 static void values(void)
 {
 	static const struct {
@@ -567,8 +430,6 @@ static void values(void)
 		{"{\"a\":1,}", false},
 		{"{\"a\" 1}", false},
 		{"{a:1}", false},
-		{"{\"a\":1,\"a\":2}", false},
-		{"{\"a\":1,\"\\u0061\":2}", false},
 		{"{1:2}", false},
 		{"{\"a\"}", false},
 		{"]", false},
@@ -585,13 +446,14 @@ static void values(void)
 		struct document document;
 		struct fail fail;
 		char member[100];
-		snprintf(member, sizeof(member), "{\"x\": %s, ", CASES[i].value);
-		char *const text = replaced("{", member);
+		snprintf(member, sizeof(member), "\"stats_x\": %s, \"type\"", CASES[i].value);
+		char *const text = replaced("\"type\"", member);
 		CHECK((read_one(text, strlen(text), &document, &fail) == 1) == CASES[i].json,
 		      "%s: %s", CASES[i].value, fail.text);
 		document_free(&document);
 		/* It is where the input ends. */
-		const size_t cut = 6 + strlen(CASES[i].value);
+		const size_t cut =
+			(size_t)(strstr(text, "stats_x\": ") - text) + 10 + strlen(CASES[i].value);
 		CHECK(read_one(text, cut, &document, &fail) == -1 && fail.status == STATUS_DATA,
 		      "%.*s", (int)cut, text);
 		free(text);
@@ -603,15 +465,15 @@ static void repeated(const char *begin, const char *part, size_t times, const ch
 		     const char *why)
 {
 	const size_t n = strlen(part), head = strlen(begin);
-	char *const member = malloc(head + n * times + strlen(end) + 20);
+	char *const member = malloc(head + n * times + strlen(end) + 30);
 	struct document document;
 	struct fail fail;
-	char *to = member + sprintf(member, "{\"x\": %s", begin);
+	char *to = member + sprintf(member, "\"stats_x\": %s", begin);
 
 	for (size_t i = 0; i < times; i++, to += n)
 		memcpy(to, part, n);
-	sprintf(to, "%s, ", end);
-	char *const text = replaced("{", member);
+	sprintf(to, "%s, \"type\"", end);
+	char *const text = replaced("\"type\"", member);
 	const int rc = read_one(text, strlen(text), &document, &fail);
 	CHECK(why ? rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, why) : rc == 1,
 	      "%s %zu times: %s", part, times, fail.text);
@@ -623,13 +485,12 @@ static void repeated(const char *begin, const char *part, size_t times, const ch
 /* What memory could grow by is bounded. */
 static void bounds(void)
 {
-	char members[2000 * 12], *to = members;
 	char ends[JSON_DEPTH + 1];
 
 	memset(ends, ']', JSON_DEPTH);
-	ends[JSON_DEPTH - 1] = '\0'; /* the document is one more */
-	repeated("", "[", JSON_DEPTH - 1, ends, NULL);
-	repeated("", "[", JSON_DEPTH, "", "deep");
+	ends[JSON_DEPTH - 2] = '\0'; /* the document and its metadata are two more */
+	repeated("", "[", JSON_DEPTH - 2, ends, NULL);
+	repeated("", "[", JSON_DEPTH - 1, "", "deep");
 	repeated("", "{\"a\":", JSON_DEPTH, "", "deep");
 	repeated("", "[", 3000000, "", "deep");
 	repeated("\"", "0123456789abcdef", (JSON_TEXT - 16) / 16, "0123456789abcde\"", NULL);
@@ -638,14 +499,8 @@ static void bounds(void)
 	repeated("1", "0", JSON_NUMBER - 1, "", NULL);
 	repeated("1", "0", JSON_NUMBER, "", "a number of more than");
 	repeated("1", "0", 3000000, "", "a number of more than");
-	repeated("[1", ",[1]", 300000, "]", NULL);
-	for (int i = 0; i < 2000; i++) {
-		to += sprintf(to, "%s\"%d\":%d", i > 0 ? "," : "{", i, i);
-		/* The document has x, of which they are a member. */
-		if (i == (int)JSON_NAMES - 2)
-			repeated(members, "", 0, "}", NULL);
-	}
-	repeated(members, "", 0, "}", "members");
+	repeated("[1", ",[1]", 5000, "]", NULL);
+	repeated("[1", ",[1]", 300000, "]", "more than 16384 values");
 }
 
 /* Any byte is another, or missing, or the last one: an error, or the histogram that it was. */
@@ -792,10 +647,9 @@ int main(void)
 	accepted();
 	other_order();
 	refused();
-	empty_ends();
 	clamped_ends();
-	foreign();
 	channels();
+	fewer_edges();
 	values();
 	bounds();
 	damages();

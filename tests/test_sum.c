@@ -13,7 +13,6 @@ struct made {
 	bool closed, clamp;
 	uint32_t part, parts;
 	const char *options;
-	const char *held;
 	uint64_t state;
 };
 
@@ -53,8 +52,6 @@ static struct document make(const struct made *m)
 				     .parts = m->parts,
 				     .state = m->state,
 				     .options = d.options};
-	d.held = m->held ? strdup(m->held) : NULL;
-	d.from.held = d.held;
 	return d;
 }
 
@@ -78,7 +75,7 @@ static void counts_and_provenance(void)
 	m.channels = 2;
 	for (unsigned i = 0; i < 5; i++)
 		CHECK(add(&s, &m, "a", i + 1, &fail) == 0, "%s", fail.text);
-	CHECK(sum_finish(&s, false, &fail) == 0, "%s", fail.text);
+	CHECK(sum_finish(&s, &fail) == 0, "%s", fail.text);
 	const struct hist *const h = &s.total.hist;
 	for (uint32_t c = 0; c < 2; c++)
 		for (uint32_t i = 0; i < 4; i++)
@@ -127,40 +124,6 @@ static void expect_refusal(struct made *first, struct made *second, const char *
 
 #define NOT "b.json, document 2 cannot be added to a.json: "
 
-static void differences(void)
-{
-	struct made a = PLAIN, b = PLAIN;
-
-	b.type = "i16";
-	expect_refusal(&a, &b, NOT "its samples are i16, not u16");
-	b = PLAIN;
-	b.bins = 5;
-	expect_refusal(&a, &b, NOT "it has 5 bins, not 4");
-	b.bins = 1;
-	expect_refusal(&a, &b, NOT "it has 1 bin, not 4");
-	b = PLAIN;
-	b.channels = 2;
-	expect_refusal(&a, &b, NOT "it has 2 channels, not 1");
-	expect_refusal(&b, &a, NOT "it has 1 channel, not 2");
-	b = PLAIN;
-	b.hi = "9";
-	expect_refusal(&a, &b, NOT "its range is 0:9, not 0:8");
-	b = PLAIN;
-	b.closed = true;
-	expect_refusal(&a, &b, NOT "they differ in --closed");
-	b = PLAIN;
-	b.clamp = true;
-	expect_refusal(&a, &b, NOT "they differ in --clamp");
-	b = PLAIN;
-	b.part = 2;
-	b.parts = 3;
-	expect_refusal(&a, &b, NOT "it is part 2 of 3, and that is no part of a larger whole");
-	expect_refusal(&b, &a, NOT "it is no part of a larger whole, and that is part 2 of 3");
-	a = b;
-	a.parts = 4;
-	expect_refusal(&a, &b, NOT "it is part 2 of 3, and that is part 2 of 4");
-}
-
 /* Parts of N in this order, up to a 0; why finishing fails, or NULL. */
 static void expect_parts(uint32_t parts, const uint32_t *order, const char *why)
 {
@@ -173,7 +136,7 @@ static void expect_parts(uint32_t parts, const uint32_t *order, const char *why)
 		m.part = order[i];
 		CHECK(add(&s, &m, "a", i + 1, &fail) == 0, "%s", fail.text);
 	}
-	CHECK(sum_finish(&s, false, &fail) == (why ? -1 : 0), "%lu parts: %s", (unsigned long)parts,
+	CHECK(sum_finish(&s, &fail) == (why ? -1 : 0), "%lu parts: %s", (unsigned long)parts,
 	      fail.text);
 	if (why)
 		CHECK(fail.status == STATUS_DATA && strcmp(fail.text, why) == 0, "%s", fail.text);
@@ -182,25 +145,22 @@ static void expect_parts(uint32_t parts, const uint32_t *order, const char *why)
 	sum_free(&s);
 }
 
-#define SOME " (--merge=some adds those that are there)"
-
 static void parts(void)
 {
 	expect_parts(3, (uint32_t[]){2, 3, 1, 0}, NULL);
 	expect_parts(1, (uint32_t[]){1, 1, 1, 0}, NULL);
-	expect_parts(3, (uint32_t[]){2, 1, 0}, "a is a part of 3; part 3 is missing" SOME);
-	expect_parts(3, (uint32_t[]){3, 0}, "a is a part of 3; parts 1, 2 are missing" SOME);
-	expect_parts(5, (uint32_t[]){5, 3, 1, 0}, "a is a part of 5; parts 2, 4 are missing" SOME);
+	expect_parts(3, (uint32_t[]){2, 1, 0}, "a is a part of 3; part 3 is missing");
+	expect_parts(3, (uint32_t[]){3, 0}, "a is a part of 3; parts 1, 2 are missing");
+	expect_parts(5, (uint32_t[]){5, 3, 1, 0}, "a is a part of 5; parts 2, 4 are missing");
 	expect_parts(3, (uint32_t[]){3, 2, 1, 2, 0},
 		     "a, document 2 and a, document 4: both are part 2 of 3");
 	expect_parts(2, (uint32_t[]){1, 1, 0}, "a and a, document 2: both are part 1 of 2");
-	expect_parts(
-		20, (uint32_t[]){1, 2, 5, 20, 0},
-		"a is a part of 20; parts 3, 4, 6, 7, 8, 9, 10, 11 and 8 more are missing" SOME);
+	expect_parts(20, (uint32_t[]){1, 2, 5, 20, 0},
+		     "a is a part of 20; parts 3, 4, 6, 7, 8, 9, 10, 11 and 8 more are missing");
 	/* As many as there can be: neither memory nor time for each. */
 	expect_parts(UINT32_MAX, (uint32_t[]){UINT32_MAX, 7, 0},
 		     "a is a part of 4294967295; parts 1, 2, 3, 4, 5, 6, 8, 9 and 4294967285 more "
-		     "are missing" SOME);
+		     "are missing");
 }
 
 /* Hundreds of slices, in an order drawn from a seed. */
@@ -216,114 +176,6 @@ static void many_parts(void)
 		order[k] = i + 1;
 	}
 	expect_parts(N, order, NULL);
-}
-
-/*
- * Parts by what they hold, "1-3,5", up to a NULL. With some: what the sum holds; else, and where it
- * fails, why.
- */
-static void expect_held(uint32_t parts, const char *const *lists, bool some, const char *result)
-{
-	struct sum s = {0};
-	struct fail fail = {0};
-	struct made m = PLAIN;
-
-	m.parts = parts;
-	for (size_t i = 0; lists[i]; i++) {
-		m.part = (uint32_t)atoi(lists[i]);
-		m.held = strpbrk(lists[i], ",-") ? lists[i] : NULL;
-		CHECK(add(&s, &m, "a", i + 1, &fail) == 0, "%s", fail.text);
-	}
-	const int rc = sum_finish(&s, some, &fail);
-	const struct provenance *const f = &s.total.from;
-	if (rc != 0)
-		CHECK(fail.status == STATUS_DATA && strcmp(fail.text, result) == 0, "%s",
-		      fail.text);
-	else if (!result)
-		CHECK(f->part == 1 && f->parts == 1 && !f->held && f->state == 0, "%lu of %lu",
-		      (unsigned long)f->part, (unsigned long)f->parts);
-	else
-		CHECK(f->parts == parts && f->part == (uint32_t)atoi(result) &&
-			      (strpbrk(result, ",-") ? f->held && strcmp(f->held, result) == 0
-						     : !f->held),
-		      "%s, not %s", f->held ? f->held : "one part", result);
-	sum_free(&s);
-}
-
-#define LISTS(...)                \
-	(const char *const[])     \
-	{                         \
-		__VA_ARGS__, NULL \
-	}
-
-static void some_parts(void)
-{
-	expect_held(8, LISTS("1", "2"), true, "1-2");
-	expect_held(8, LISTS("8", "2", "3", "5"), true, "2-3,5,8");
-	expect_held(8, LISTS("4"), true, "4");
-	expect_held(8, LISTS("5-8", "1-3"), true, "1-3,5-8");
-	expect_held(8, LISTS("2,4,6,8", "1,3,5,7"), true, NULL);
-	expect_held(8, LISTS("2,4,6,8", "1,3,5,7"), false, NULL);
-	expect_held(8, LISTS("4", "5-8", "1-3"), false, NULL);
-	expect_held(8, LISTS("5-8", "1-3"), false, "a is a part of 8; part 4 is missing" SOME);
-	expect_held(8, LISTS("1-4", "4-8"), false, "a and a, document 2: both hold part 4 of 8");
-	expect_held(8, LISTS("1-4", "3"), true, "a and a, document 2: both hold part 3 of 8");
-	expect_held(8, LISTS("2", "1,3-8", "2"), true, "a and a, document 3: both are part 2 of 8");
-	expect_held(UINT32_MAX, LISTS("2-4294967295"), true, "2-4294967295");
-	expect_held(UINT32_MAX, LISTS("2-4294967295", "1"), false, NULL);
-}
-
-static void lists(void)
-{
-	static const struct {
-		const char *text;
-		uint32_t parts;
-		bool valid;
-	} CASES[] = {
-		{"1", 2, true},
-		{"2", 2, true},
-		{"1-2", 3, true},
-		{"1,3", 3, true},
-		{"1-2", 2, false},
-		{"1,2", 3, false},
-		{"3", 2, false},
-		{"0", 2, false},
-		{"2-1", 4, false},
-		{"1-1", 4, false},
-		{"", 2, false},
-		{"1,", 4, false},
-		{",1", 4, false},
-		{"01", 4, false},
-		{"1 ", 4, false},
-		{"+1", 4, false},
-		{"1-", 4, false},
-		{"-1", 4, false},
-		{"1-2-3", 9, false},
-		{"3,1", 9, false},
-		{"1-3,4", 9, false},
-		{"1-3,5", 9, true},
-		{"1;3", 9, false},
-		{"4294967296", UINT32_MAX, false},
-		{"1-4294967294", UINT32_MAX, true},
-		{"2-99999999999999999999", UINT32_MAX, false},
-	};
-
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		uint32_t first = 0;
-		CHECK(held_is_valid(CASES[i].text, CASES[i].parts, &first) == CASES[i].valid,
-		      "%s of %lu", CASES[i].text, (unsigned long)CASES[i].parts);
-		if (CASES[i].valid)
-			CHECK(first == (uint32_t)atoi(CASES[i].text), "%s: %lu", CASES[i].text,
-			      (unsigned long)first);
-	}
-	/* As long as it may be, and longer. */
-	struct held_writer w = {.text = NULL};
-	uint32_t k = 1, first;
-	while (held_add(&w, &(struct held_range){k, k}) == 0)
-		k += 2;
-	CHECK(k > 100000 && w.used < HELD_TEXT && held_is_valid(w.text, UINT32_MAX, &first),
-	      "up to %lu", (unsigned long)k);
-	free(w.text);
 }
 
 /* What parts of one whole have in common. */
@@ -342,14 +194,6 @@ static void parts_of_one_whole(void)
 		       "of modification (cp "
 		       "-p and rsync "
 		       "-t keep it)");
-	a.held = "3-4";
-	expect_refusal(&b, &a,
-		       NOT
-		       "an input changed between part 5 and parts 3-4, or is a copy with another "
-		       "time of modification "
-		       "(cp -p and "
-		       "rsync -t keep it)");
-	a.held = NULL;
 	b.state = 7;
 	b.options = "--bins=5";
 	expect_refusal(
@@ -368,50 +212,6 @@ static void parts_of_one_whole(void)
 	a.state = 9;
 	CHECK(add(&s, &a, "c", 1, &fail) == -1 && strstr(fail.text, "an input changed"), "added");
 	sum_free(&s);
-}
-
-/* Any tree of sums of some ends as the whole. */
-static void trees(void)
-{
-	enum { N = 13 };
-	uint64_t seed = 3;
-
-	for (int turn = 0; turn < 200; turn++) {
-		struct document node[N];
-		struct fail fail = {0};
-		struct made m = PLAIN;
-		m.parts = N;
-		m.state = 5;
-		for (uint32_t i = 0; i < N; i++) {
-			m.part = i + 1;
-			node[i] = make(&m);
-		}
-		for (size_t left = N; left > 1;) {
-			struct sum s = {0};
-			const size_t a = check_random(&seed) % left;
-			size_t b = check_random(&seed) % (left - 1);
-			b += b >= a;
-			CHECK(sum_add(&s, &node[a], &(struct sum_name){"a", 1}, &fail) == 0 &&
-				      sum_add(&s, &node[b], &(struct sum_name){"b", 1}, &fail) ==
-					      0 &&
-				      sum_finish(&s, left > 2, &fail) == 0,
-			      "%s", fail.text);
-			document_free(&node[b]);
-			node[a] = s.total;
-			s.total = (struct document){0};
-			sum_free(&s);
-			node[b] = node[--left];
-			if (b != left)
-				node[left] = (struct document){0};
-		}
-		/* Which of the two is left depends on the last draw. */
-		const struct provenance *const f = &node[0].from;
-		CHECK(f->parts == 1 && !f->held && f->state == 0 && f->inputs == N &&
-			      f->bytes == 1000 * N && hist_count(&node[0].hist, 0, 3) == 4 * N &&
-			      strcmp(f->options, "--bins=4") == 0,
-		      "a tree is not the whole");
-		document_free(&node[0]);
-	}
 }
 
 static void limits(void)
@@ -461,13 +261,9 @@ int main(void)
 {
 	counts_and_provenance();
 	options();
-	differences();
 	parts();
 	many_parts();
-	some_parts();
-	lists();
 	parts_of_one_whole();
-	trees();
 	limits();
 	partial();
 	return check_report();

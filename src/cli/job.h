@@ -66,9 +66,8 @@ struct job {
 	bool output_none;   /* --into without -o and -f: nothing else is written */
 	/* --every: seconds from one partial output to the next; 0: only the last one */
 	double every;
-	bool tee;        /* --tee: the inputs' bytes are passed on to standard output */
-	bool merge;      /* --merge: the inputs are documents, not samples ... */
-	bool merge_some; /* ... and some parts of a whole are enough: --merge=some */
+	bool tee;   /* --tee: the inputs' bytes are passed on to standard output */
+	bool merge; /* --merge: the inputs are documents, not samples */
 	enum progress progress;
 	bool quiet, verbose;
 

@@ -29,7 +29,7 @@
 /* Reads a value. The text of the last one that was given is kept without this. */
 typedef int read_fn(struct given *g, enum option_row option, const char *text, struct fail *fail);
 static read_fn read_type, read_number, read_ends, read_edges, read_channels, read_rows, read_part,
-	read_counter, read_format, read_every, read_merge, read_plot, read_device;
+	read_counter, read_format, read_every, read_plot, read_device;
 
 /* What an option is about: a document has those that decide what is counted, and into which bins. */
 enum about { WRITES, COUNTS, DECIDES };
@@ -89,7 +89,7 @@ static const struct row ROWS[OPTIONS] = {
 	[OPT_OUTPUT] = {"output", 'o', "=FILE", WRITES, .help = "    replace FILE at the end   "},
 	[OPT_EVERY] = {"every", 0, "=TIME", COUNTS, .read = read_every, .help = "  meanwhile, too\n"},
 	[OPT_INTO] = {"into", 0, "=FILE.json", COUNTS, .help = "  add this run to FILE   "},
-	[OPT_MERGE] = {"merge", 0, "[=some]", WRITES, .read = read_merge, .help = "  add up histograms\n"},
+	[OPT_MERGE] = {"merge", 0, NULL, WRITES, .help = "  add up histograms\n"},
 	[OPT_TEE] = {"tee", 0, NULL, COUNTS, .help = "            pass the input on to standard output (with -o)\n"},
 	[OPT_PLOT] = {"plot", 'p', "[=log]", WRITES, .read = read_plot, .help = "     picture on stderr   "},
 	[OPT_STATS] = {"stats", 0, NULL, DECIDES, .help = "  extremes, mean, quantiles\n"},
@@ -340,17 +340,6 @@ static int read_every(struct given *g, enum option_row option, const char *text,
 	return given_refuse(option, text,
 			    "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms",
 			    fail);
-}
-
-static int read_merge(struct given *g, enum option_row option, const char *text, struct fail *fail)
-{
-	g->job->merge_some = text && strcmp(text, "some") == 0;
-	if (!text || g->job->merge_some)
-		return 0;
-	return given_refuse(
-		option, text,
-		"must be \"some\" (parts may be missing) or nothing; files come after a space",
-		fail);
 }
 
 static int read_plot(struct given *g, enum option_row option, const char *text, struct fail *fail)

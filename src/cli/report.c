@@ -173,13 +173,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 void report_sum(const struct job *job, const struct sum *sum)
 {
 	const struct hist *const hist = &sum->total.hist;
-	char name[SUM_NAME];
 
-	if (sum->foreign > 0) {
-		sum_name_text(name, &sum->foreign_first);
-		msg_note("%s%s: not written by gpuhist: added as plain counts of f64", name,
-			 sum->foreign > 1 ? " and others" : "");
-	}
 	warn_outside(hist, "");
 	warn_saturated(&job->style, hist);
 	if (job->verbose)

@@ -338,11 +338,6 @@ static int check_format(const struct job *job, struct fail *fail)
 		return fail_set(fail, STATUS_USAGE, "--nonzero is for %s, not %s", list,
 				format->name);
 	}
-	if (job->merge_some && strcmp(format->name, "json") != 0)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--merge=some: %s cannot say which parts it holds: only json can (-f json)",
-			format->name);
 	if (!(format->counters & 1u << style->counter))
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it",
 				format->name, counter_name(style->counter));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: histograms read back from JSON: what write_json.c writes, and harmless changes of that,
- * such as other white space, another order of members, and documents that follow one another.
+ * document: histograms read back from the JSON that gpuhist writes, whatever another program has
+ * made of its white space, its order of members and its spelling of numbers and texts.
  *
- * Nothing in a text is believed. The axis is made again from the metadata and compared with the
- * axis that the document lists, edge by edge; bins, under, over and NaN must add up to the samples.
- * A text of any depth, length or content is a histogram or an error, in memory that its bins bound.
+ * Nothing in a text is believed. The histogram that it describes is made and written again, and
+ * whatever that has must be in the text, and nothing else; bins, under, over and NaN must add up to
+ * the samples. A text of any depth, length or content is a histogram or an error, in memory that
+ * its length and its bins bound.
  */
 #ifndef GPUHIST_DOCUMENT_H
 #define GPUHIST_DOCUMENT_H
@@ -17,10 +18,8 @@
 /* One histogram with all its channels, and what it says of where its counts come from. */
 struct document {
 	struct hist hist;       /* without statistics, even if the document has them */
-	struct provenance from; /* its options are those of the document */
-	/* gpuhist did not write it: plain counts, as if of samples of f64 */
-	bool foreign;
-	char *options, *held; /* what from.options and from.held point to; owned */
+	struct provenance from; /* its options are those of the document ... */
+	char *options;          /* ... which are here; owned */
 };
 
 /* The documents of one file or stream, one after another. */
@@ -31,8 +30,8 @@ int documents_open(struct documents **out, const char *path, struct fail *fail);
 
 /*
  * 1: *document is the next one; the caller frees it by document_free. 0: there are no more;
- * *document is empty. -1: it is not JSON, or not a histogram (STATUS_DATA), or could not be read;
- * *fail names the input and the place in it.
+ * *document is empty. -1: it is not JSON, or not a histogram of gpuhist (STATUS_DATA), or could not
+ * be read; *fail names the input and the place in it.
  */
 int documents_next(struct documents *d, struct document *document, struct fail *fail);
 

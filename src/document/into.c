@@ -99,13 +99,6 @@ static int read_document(const char *path, struct document *document, struct fai
 			document_free(document);
 	}
 	documents_close(documents);
-	if (rc > 0 && document->foreign) {
-		document_free(document);
-		rc = fail_set(fail, STATUS_DATA,
-			      "%s: gpuhist did not write it, and its counts alone would be kept "
-			      "(gpuhist --merge adds them)",
-			      path);
-	}
 	return rc;
 }
 
@@ -181,7 +174,7 @@ static int add_locked(const char *path, struct document *run, const struct how *
 	if (rc == 0)
 		rc = sum_add(&sum, run, &RUN, fail);
 	if (rc == 0)
-		rc = sum_finish(&sum, false, fail);
+		rc = sum_finish(&sum, fail);
 	document_free(&document);
 	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
 	if (rc == 0)

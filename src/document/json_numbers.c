@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_numbers: arrays of numbers, which are most of a document: plain ones in a tight loop, all
- * others by way of their texts.
+ * json_numbers: arrays of numbers, which are most of a document. As gpuhist writes them, and as
+ * tools write them that indent or make 1 to 1.0, they are taken in tight loops; all others by way
+ * of their texts.
  */
 #include <errno.h>
 #include <math.h>
@@ -10,62 +11,60 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "bins/number.h"
+#include "bins/edges.h"
 #include "bins/wide.h"
 #include "document/json_read.h"
 
-/*
- * The most bytes of a plain number and the comma after it: 20 digits, a sign, a point, an exponent.
- */
+/* The most bytes of a plain number and the comma after it: 20 digits, a sign, a point. */
 #define PLAIN 32
 #define ROOM_AT_FIRST ((uint64_t)1 << 10)
+#define MOST ((uint64_t)BINS_MAX + 2) /* with under and over */
 
-/* Room for numbers of any kind, 8 bytes each. */
+/* What is being taken, 8 bytes each. */
 struct room {
 	void *base;
-	uint64_t n;      /* numbers in it ... */
-	uint64_t room;   /* ... and for how many it has room */
-	uint64_t likely; /* how many are expected */
+	uint64_t n, room;
 };
 
-/* Makes room for one more. */
-static int grow(struct json_reader *r, struct room *room, uint64_t most, struct fail *fail)
+/* Makes room for one more: first for as many as are likely, but no more than the file can hold. */
+static int grow(struct json_reader *r, struct room *room, struct fail *fail)
 {
+	const uint64_t at = json_offset(r), fit = r->size > at ? (r->size - at) / 2 + 1 : 0;
+	uint64_t more = 2 * room->room;
+
 	if (room->n < room->room)
 		return 0;
-	if (room->n >= most)
-		return json_bad(r, json_offset(r), fail, "an array of more than %llu numbers",
-				(unsigned long long)most);
-	const uint64_t likely = room->likely < most ? room->likely : most;
-	const uint64_t more = room->room > 0           ? 2 * room->room
-			      : likely > ROOM_AT_FIRST ? likely
-						       : ROOM_AT_FIRST;
-	if (more > SIZE_MAX / 16) {
-		errno = ENOMEM;
-		return fail_errno(fail, "%s", r->name);
-	}
-	const bool huge = room->room == 0 && more * 8 >= HUGE_PAGE;
+	if (room->n >= MOST)
+		return json_bad(r, at, fail, "an array of more than %llu numbers",
+				(unsigned long long)MOST);
+	if (more == 0)
+		more = r->likely < fit ? r->likely : fit;
+	more = more < ROOM_AT_FIRST ? ROOM_AT_FIRST : more < MOST ? more : MOST;
+	const size_t bytes = (size_t)more * 8;
 	void *const base =
-		huge ? huge_alloc((size_t)more * 8) : realloc(room->base, (size_t)more * 8);
+		!room->base && bytes >= HUGE_PAGE ? huge_alloc(bytes) : realloc(room->base, bytes);
 	if (!base)
 		return fail_errno(fail, "%s", r->name);
 	room->base = base;
-	room->room = more < most ? more : most;
+	room->room = more;
 	return 0;
 }
 
-int json_count_of(uint64_t *count, const char *number)
+/*
+ * Skips white space, where there is some: a tool that indents writes a line feed and some 16
+ * blanks before each number.
+ */
+static inline const unsigned char *skip_white(const unsigned char *p, const unsigned char *end)
 {
-	struct number n;
-
-	if (number_parse_count(count, number) == 0)
-		return 0;
-	if (number_parse(&n, number, strlen(number)) != 0 || !n.exact || n.integer < 0 ||
-	    n.integer > (int128_t)UINT64_MAX)
-		return 1;
-	*count = (uint64_t)n.integer;
-	return 0;
+	p += *p == '\n';
+	while (end - p >= 8 && little64(p) == 0x2020202020202020u)
+		p += 8;
+	while (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r')
+		p++;
+	return p;
 }
+
+/* ---- counts ---- */
 
 #define ONES 0x0101010101010101u
 #define TOPS 0x8080808080808080u
@@ -90,7 +89,15 @@ static inline uint64_t eight_digits(uint64_t word)
 	return (word & 0x0000ffff0000ffffu) * (1 + ((uint64_t)10000 << 32)) >> 32;
 }
 
-/* Reads a number of 8 to 19 digits at p with a comma after it; NULL: there is none. */
+/* Takes the comma at p, or the comma after ".0"; NULL: something else is there. */
+static inline const unsigned char *take_comma(const unsigned char *p)
+{
+	if (*p == '.' && p[1] == '0')
+		p += 2;
+	return *p == ',' ? p + 1 : NULL;
+}
+
+/* Reads a number of 8 to 19 digits at p and what take_comma takes; NULL: there is none. */
 static const unsigned char *long_count(const unsigned char *p, uint64_t *count)
 {
 	uint64_t value = (uint64_t)p[0] - '0', digit;
@@ -101,7 +108,7 @@ static const unsigned char *long_count(const unsigned char *p, uint64_t *count)
 		q++;
 	}
 	*count = value;
-	return p[0] != '0' && *q == ',' ? q + 1 : NULL;
+	return p[0] != '0' ? take_comma(q) : NULL;
 }
 
 /*
@@ -117,6 +124,7 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 	static const uint64_t COMMAS = 0xff00ff00ff00ff00u, FOUR = 0x2c002c002c002c00u;
 	uint64_t *out = (uint64_t *)room->base + room->n;
 	uint64_t *const out_end = (uint64_t *)room->base + room->room;
+	const unsigned char *next;
 
 	while (end - p >= PLAIN && out < out_end) {
 		const uint64_t word = little64(p), others = no_digits(word);
@@ -127,121 +135,45 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 			continue;
 		}
 		if (others == 0) {
-			const unsigned char *const next = long_count(p, out);
-			if (!next)
-				break;
-			p = next;
+			next = long_count(p, out);
 		} else {
 			/* eight for each digit */
 			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u;
-			/*
-			 * Python writes a blank. It is not looked for after each comma, because
-			 * each number would wait for that.
-			 */
-			if (bits == 0 && *p == ' ') {
-				p++;
+			/* Not looked for after each comma: each number would wait for that. */
+			if (bits == 0) {
+				next = skip_white(p, end);
+				if (next == p)
+					break;
+				p = next;
 				continue;
 			}
-			/*
-			 * There is no digit, no comma after the digits, or a zero that others
-			 * follow.
-			 */
-			if (bits == 0 || (word >> bits & 255) != ',' ||
-			    ((word & 255) == '0' && bits > 8))
-				break;
 			*out = eight_digits(word << (64 - bits));
-			p += bits / 8 + 1;
+			/* A zero that digits follow is no number. */
+			next = (word & 255) == '0' && bits > 8 ? NULL : take_comma(p + bits / 8);
 		}
+		if (!next)
+			break;
+		p = next;
 		out++;
 	}
 	room->n = (uint64_t)(out - (uint64_t *)room->base);
 	return p;
 }
 
-/*
- * Skips the rest of an array that has a number which is not a count, or something else than
- * numbers.
- */
-static int pass_over(struct json_reader *r, struct json_counts *counts, uint64_t at,
-		     struct fail *fail)
+/* Any whole number from 0 to 2^64 - 1, however it is written. */
+static int careful_count(struct json_reader *r, uint64_t *count, struct fail *fail)
 {
-	int more;
+	char text[JSON_NUMBER + 1];
+	struct number n;
 
-	counts->odd = true;
-	counts->at = at;
-	while ((more = json_element(r, fail)) > 0)
-		if (json_skip(r, fail) != 0)
-			return -1;
-	return more;
-}
-
-/* Takes one element. 1: it is not a count, and was skipped. */
-static int take_count(struct json_reader *r, uint64_t *count, struct fail *fail)
-{
-	const char *text;
-	int next;
-
-	if (json_peek(r, &next, fail) != 0)
+	json_peek(r, fail);
+	const uint64_t at = json_offset(r);
+	if (json_numeral(r, text, fail) != 0)
 		return -1;
-	if (next != '-' && !(next >= '0' && next <= '9'))
-		return json_skip(r, fail) == 0 ? 1 : -1;
-	return json_number(r, &text, fail) == 0 ? json_count_of(count, text) : -1;
-}
-
-static int take_counts(struct json_reader *r, struct json_counts *counts, struct room *room,
-		       uint64_t most, struct fail *fail)
-{
-	uint64_t count = 0;
-	int more, next, odd = 0;
-
-	while ((more = json_element(r, fail)) > 0) {
-		/*
-		 * A comma was taken, so numbers follow. The loop takes all but the last, which the
-		 * careful way takes.
-		 */
-		if (room->n < room->room) {
-			if (json_fill(r, PLAIN, fail) != 0)
-				return -1;
-			r->at = r->buffer + (plain_counts(r->at, r->end, room) - r->buffer);
-		}
-		if (json_peek(r, &next, fail) != 0)
-			return -1;
-		const uint64_t at = json_offset(r);
-		if (counts->n > 0 && grow(r, room, most - 1, fail) != 0)
-			return -1;
-		odd = take_count(r, &count, fail);
-		if (odd != 0)
-			return odd < 0 ? -1 : pass_over(r, counts, at, fail);
-		if (counts->n == 0)
-			counts->first = count;
-		else
-			((uint64_t *)room->base)[room->n++] = count;
-		counts->n = room->n + 1;
-	}
-	return more;
-}
-
-/*
- * The most numbers that can follow, by the length of a regular file: each has a digit and a comma.
- */
-static uint64_t left(const struct json_reader *r)
-{
-	return r->size > json_offset(r) ? (r->size - json_offset(r)) / 2 + 1 : 0;
-}
-
-int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most,
-		struct fail *fail)
-{
-	struct room room = {.likely = likely < left(r) ? likely : left(r)};
-	int rc;
-
-	*counts = (struct json_counts){.n = 0};
-	rc = json_array(r, fail) != 0 ? -1 : take_counts(r, counts, &room, most, fail);
-	if (rc != 0 || counts->odd) {
-		free(room.base);
-		return rc;
-	}
-	counts->rest = room.base;
+	if (number_parse(&n, text, strlen(text)) != 0 || !n.exact || n.integer < 0 ||
+	    n.integer > (int128_t)UINT64_MAX)
+		return json_bad(r, at, fail, "a count must be a whole number from 0 to 2^64 - 1");
+	*count = (uint64_t)n.integer;
 	return 0;
 }
 
@@ -320,46 +252,80 @@ static const unsigned char *plain_real(const unsigned char *p, double *real)
 	return p + 1;
 }
 
-int json_real(struct json_reader *r, double *real, struct fail *fail)
+static const unsigned char *plain_reals(const unsigned char *p, const unsigned char *end,
+					struct room *room)
 {
-	const char *text;
-	int next;
+	double *const real = room->base;
+	const unsigned char *next;
 
-	if (json_peek(r, &next, fail) != 0)
-		return -1;
+	while (room->n < room->room && end - p >= PLAIN) {
+		if (*p <= ' ')
+			p = skip_white(p, end);
+		if (end - p < PLAIN || (next = plain_real(p, &real[room->n])) == NULL)
+			break;
+		room->n++;
+		p = next;
+	}
+	return p;
+}
+
+static int careful_real(struct json_reader *r, double *real, struct fail *fail)
+{
+	char text[JSON_NUMBER + 1];
+
+	json_peek(r, fail);
 	const uint64_t at = json_offset(r);
-	if (json_number(r, &text, fail) != 0)
+	if (json_numeral(r, text, fail) != 0)
 		return -1;
 	*real = strtod(text, NULL);
 	return isfinite(*real) ? 0 : json_bad(r, at, fail, "a number past the largest binary64");
 }
 
-int json_reals(struct json_reader *r, double **reals, uint64_t *n, uint64_t most, struct fail *fail)
-{
-	struct room room = {.n = 0};
-	int more = -1;
+/* ---- both ---- */
 
-	if (json_array(r, fail) != 0)
-		return -1;
-	while ((more = json_element(r, fail)) > 0) {
-		const unsigned char *next;
+/*
+ * After a comma numbers follow. The loop takes all but the last, which the careful way takes, like
+ * the first.
+ */
+static int take_numbers(struct json_reader *r, struct json_value *v, struct room *room,
+			struct fail *fail)
+{
+	const bool reals = v->kind == JSON_REALS;
+	int more;
+
+	while ((more = json_more(r, ']', v->n == 0, fail)) > 0) {
 		if (json_fill(r, PLAIN, fail) != 0)
-			break;
-		while (room.n < room.room && r->end - r->at >= PLAIN &&
-		       (next = plain_real(r->at, (double *)room.base + room.n)) != NULL) {
-			room.n++;
-			r->at = r->buffer + (next - r->buffer);
+			return -1;
+		if (room->n < room->room) {
+			const unsigned char *const p = reals ? plain_reals(r->at, r->end, room)
+							     : plain_counts(r->at, r->end, room);
+			r->at = r->buffer + (p - r->buffer);
 		}
-		if (grow(r, &room, most, fail) != 0 ||
-		    json_real(r, (double *)room.base + room.n, fail) != 0)
-			break;
-		room.n++;
+		if (!reals && v->n == 0) {
+			if (careful_count(r, &v->first, fail) != 0)
+				return -1;
+			v->n = 1;
+			continue;
+		}
+		if (grow(r, room, fail) != 0)
+			return -1;
+		if (reals ? careful_real(r, (double *)room->base + room->n, fail) != 0
+			  : careful_count(r, (uint64_t *)room->base + room->n, fail) != 0)
+			return -1;
+		v->n = ++room->n + !reals;
 	}
-	if (more != 0) {
-		free(room.base);
-		return -1;
-	}
-	*reals = room.base;
-	*n = room.n;
-	return 0;
+	return more;
+}
+
+int json_numbers(struct json_reader *r, struct json_value *v, struct fail *fail)
+{
+	struct room room = {.base = NULL};
+	const int rc = take_numbers(r, v, &room, fail);
+
+	if (v->kind == JSON_REALS)
+		v->reals = room.base;
+	else
+		v->counts = room.base;
+	r->likely = v->n + 1;
+	return rc;
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * json_read: JSON taken piece by piece from a file or a pipe, by a caller that knows what may come
- * next.
+ * json_read: a document as a list of what stands in it, each value by its path, such as
+ * "metadata.samples" or "axes.0.edges". White space and the order of members are gone then.
  *
- * It is as strict as RFC 8259, and a little stricter: UTF-8 without exception, no lone surrogate,
- * no name twice in one object. Everything that could make a reader's memory grow is bounded: values
- * nest at most JSON_DEPTH deep, a text has at most JSON_TEXT bytes, a number JSON_NUMBER, and the
- * objects that are open have together at most JSON_NAMES members. Only arrays of numbers grow, with
- * the numbers that were read. Each byte is looked at a bounded number of times, so the length of
- * the text bounds the time; a read waits for the writer of a pipe and ends when the writer does.
+ * It is as strict as RFC 8259, and takes UTF-8 alone. A name with a dot, a zero byte or too many
+ * bytes is "?" in the path. Memory is bounded by the text that was read: values nest at most
+ * JSON_DEPTH deep, there are JSON_VALUES of them, a text has JSON_TEXT bytes and a number
+ * JSON_NUMBER; only the arrays of numbers named "values", "index" and "edges" are of any length.
+ * Each byte is looked at a bounded number of times; a read waits for the writer of a pipe and ends
+ * when the writer does.
  *
- * Every function returns -1 if the text is not what the function takes, or cannot be read; *fail
- * has the reason and the place. The only call that the reader allows then is json_close.
+ * -1 means that the text is not JSON, or cannot be read; *fail has the reason and the place. The
+ * only call that the reader allows then is json_close.
  */
 #ifndef GPUHIST_JSON_READ_H
 #define GPUHIST_JSON_READ_H
@@ -23,41 +23,78 @@
 #include "base/fail.h"
 
 #define JSON_DEPTH 64u
+#define JSON_VALUES ((size_t)1 << 14)
 #define JSON_TEXT ((size_t)1 << 20)
 #define JSON_NUMBER 400u
-#define JSON_NAMES 1024u
+#define JSON_PATH 128u
 #define JSON_BUFFER ((size_t)1 << 18)
 
-struct json_level {
-	bool first;   /* no member or element has been taken yet */
-	size_t names; /* of the objects around it: the index at which its own names begin */
+enum json_kind {
+	JSON_WORD, /* true, false, null; as text, like ... */
+	JSON_STRING,
+	JSON_NUMERAL, /* ... a number outside the arrays below */
+	JSON_ARRAY,   /* of n values, which have paths of their own */
+	JSON_COUNTS,  /* "values", and "index.0": n whole numbers from 0 to 2^64 - 1 */
+	JSON_REALS,   /* "edges": n finite numbers, each the nearest binary64 */
+};
+
+struct json_value {
+	enum json_kind kind;
+	bool used;               /* for the caller, who finds it false */
+	uint64_t at;             /* where it is in the input */
+	const char *path;        /* the reader's, as is ... */
+	const char *text;        /* ... this, with a zero after it ... */
+	size_t length;           /* ... and these bytes before that */
+	uint64_t n;              /* of an array */
+	uint64_t first;          /* COUNTS: the first number; all others are in ... */
+	uint64_t *counts;        /* ... these, which the caller may take, leaving NULL */
+	double *reals;           /* REALS: all of them */
+	size_t path_at, text_at; /* path and text, while the reader's memory may still move */
 };
 
 struct json_reader {
 	char *name; /* for messages */
 	int fd;
-	bool ended; /* the input ends where the buffer does */
-	/* JSON_BUFFER bytes, and a zero after the last one that was read */
-	unsigned char *buffer;
-	unsigned char *at;            /* the next byte to be taken ... */
-	unsigned char *end;           /* ... and the end of those that were read */
-	uint64_t offset;              /* where the buffer's first byte is in the input */
-	uint64_t size;                /* of a regular file, when it was opened; else 0 */
-	uint64_t documents;           /* that were begun */
-	char *text;                   /* the last text that was taken ... */
-	size_t text_room;             /* ... and the room for it, which grows */
-	char number[JSON_NUMBER + 1]; /* the last number that was taken */
-	unsigned depth;               /* arrays and objects that are open */
-	struct json_level level[JSON_DEPTH];
-	size_t names;               /* of all objects that are open: */
-	uint64_t known[JSON_NAMES]; /* their hashes */
+	bool ended;            /* the input ends where the buffer does */
+	bool broken;           /* it could not be read */
+	uint64_t size;         /* of a regular file, when it was opened; else 0 */
+	uint64_t offset;       /* where the buffer's first byte is in the input */
+	uint64_t documents;    /* that were begun, the last one ... */
+	uint64_t begin;        /* ... here */
+	unsigned char *buffer; /* JSON_BUFFER bytes, and a zero after the last one that was read: */
+	unsigned char *at,
+		*end; /* the next byte to be taken, and the end of those that were read */
+	struct json_value *value; /* of this document ... */
+	size_t values, room;      /* ... so many, and for how many there is room */
+	size_t found;             /* the one after the last that json_find has found */
+	char *text;               /* their paths and texts ... */
+	size_t used, text_room;   /* ... so many bytes, and the room for them */
+	char path[JSON_PATH];     /* of the value that is being read ... */
+	size_t path_length;
+	uint64_t likely; /* how many numbers the next array may have */
 };
 
-/* path "-" is standard input. On failure *out is NULL. */
+/* path "-" is standard input, NULL is nothing, for json_reread. On failure *out is NULL. */
 int json_open(struct json_reader **out, const char *path, struct fail *fail);
+
+/* 1: the values of the next document are there, those of the one before are gone. 0: the end. */
+int json_next(struct json_reader *r, struct fail *fail);
+
+/* The same for a text of at most JSON_BUFFER bytes; all paths begin with the prefix. */
+int json_reread(struct json_reader *r, const char *prefix, const char *text, size_t bytes,
+		struct fail *fail);
+
+/* NULL: the document has no such value. Values are found fastest in the order of the document. */
+struct json_value *json_find(struct json_reader *r, const char *path);
+
+/* "NAME: document 3: byte 1234: why", STATUS_DATA; counted from 1, offset from 0. Returns -1. */
+int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format,
+	     ...) __attribute__((format(printf, 4, 5)));
 
 /* Takes NULL. */
 void json_close(struct json_reader *r);
+
+/* ---- what json_read.c and json_numbers.c share ---- */
 
 /* Where the next byte is in the input, from 0 on. */
 static inline uint64_t json_offset(const struct json_reader *r)
@@ -65,81 +102,19 @@ static inline uint64_t json_offset(const struct json_reader *r)
 	return r->offset + (uint64_t)(r->at - r->buffer);
 }
 
-/*
- * "NAME: document 3: byte 1234: why", STATUS_DATA; both are counted from 1, offset from 0. Returns
- * -1.
- */
-int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format,
-	     ...) __attribute__((format(printf, 4, 5)));
+/* Skips white space. The byte after it, or -1: the input ends or could not be read. */
+int json_peek(struct json_reader *r, struct fail *fail);
 
-/* Call it between documents. 1: the next one begins at json_offset. 0: there are no more. */
-int json_document(struct json_reader *r, struct fail *fail);
-
-/* Skips white space; *next is the byte after it, or -1 at the end of the input. */
-int json_peek(struct json_reader *r, int *next, struct fail *fail);
-
-/*
- * An object: json_object, then json_member until it returns 0. While it returns 1, the value of the
- * member *name follows.
- */
-int json_object(struct json_reader *r, struct fail *fail);
-int json_member(struct json_reader *r, const char **name, struct fail *fail);
-
-/*
- * An array: json_array, then json_element until it returns 0. While it returns 1, a value follows.
- */
-int json_array(struct json_reader *r, struct fail *fail);
-int json_element(struct json_reader *r, struct fail *fail);
-
-/*
- * Each takes a value. The reader owns the texts, which are valid until the next one is taken; they
- * may contain zero bytes.
- */
-int json_string(struct json_reader *r, const char **text, size_t *length, struct fail *fail);
-int json_number(struct json_reader *r, const char **text, struct fail *fail);
-/* finite: the nearest binary64 */
-int json_real(struct json_reader *r, double *real, struct fail *fail);
-int json_bool(struct json_reader *r, bool *value, struct fail *fail);
-int json_skip(struct json_reader *r, struct fail *fail);
-
-/*
- * 0: *count is the number, exactly. 1: the text is not that of a whole number from 0 to 2^64 - 1.
- */
-int json_count_of(uint64_t *count, const char *number);
-
-/* The numbers of an array. */
-struct json_counts {
-	uint64_t first; /* the first one; the others are ... */
-	uint64_t *rest; /* ... here, for the caller to free */
-	uint64_t n;     /* how many, the first one included */
-	/* one of them is not a whole number from 0 to 2^64 - 1: there is no rest ... */
-	bool odd;
-	uint64_t at; /* ... and this is where it is in the input */
-};
-
-/*
- * Takes at most `most` of them. Memory for as many as are likely, and as the rest of a regular file
- * can hold, is taken in one call. On failure there is nothing to free.
- */
-int json_counts(struct json_reader *r, struct json_counts *counts, uint64_t likely, uint64_t most,
-		struct fail *fail);
-
-/* The same for finite numbers, each the binary64 nearest to its text. */
-int json_reals(struct json_reader *r, double **reals, uint64_t *n, uint64_t most,
-	       struct fail *fail);
-
-/* ---- what json_read.c shares with json_string.c and json_numbers.c ---- */
-
-/* Takes the byte `c`, after white space; `wanted` names it in a message. */
-int json_take(struct json_reader *r, int c, const char *wanted, struct fail *fail);
-
-/* "WANTED expected, not 'x'", for the next byte. Returns -1. */
-int json_unexpected(const struct json_reader *r, const char *wanted, struct fail *fail);
-
-/*
- * Reads until at least `want` bytes, up to JSON_BUFFER, are in the buffer from r->at on, or the
- * input ends.
- */
+/* At least `want` bytes, up to JSON_BUFFER, are in the buffer then, unless the input ends. */
 int json_fill(struct json_reader *r, size_t want, struct fail *fail);
+
+/* 1: an element or member follows, after a comma unless it is the first. 0: `close` was taken. */
+int json_more(struct json_reader *r, int close, bool first, struct fail *fail);
+
+/* Takes a number; its text, with a zero after it, is written to `text`. */
+int json_numeral(struct json_reader *r, char text[JSON_NUMBER + 1], struct fail *fail);
+
+/* Takes the numbers of an array whose bracket was taken. */
+int json_numbers(struct json_reader *r, struct json_value *v, struct fail *fail);
 
 #endif

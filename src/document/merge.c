@@ -12,7 +12,7 @@
  * thread whose turn it is, and which waits for no other. A file that is not regular may make its
  * reader wait, and may be the same stream as another; so it is opened and read only in its turn.
  */
-#include "document/merge.h"
+#include "document/sum.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -149,7 +149,7 @@ static unsigned threads_for(const struct merge *m)
 	return threads < m->count ? threads : (unsigned)m->count;
 }
 
-int merge_files(struct sum *sum, char *const *paths, size_t count, bool some, struct fail *fail)
+int merge_files(struct sum *sum, char *const *paths, size_t count, struct fail *fail)
 {
 	struct merge m = {.sum = sum, .paths = paths, .count = count, .fail = fail};
 	pthread_t thread[THREADS];
@@ -171,5 +171,5 @@ int merge_files(struct sum *sum, char *const *paths, size_t count, bool some, st
 		pthread_join(thread[i], NULL);
 	pthread_cond_destroy(&m.moved);
 	lock_destroy(&m.lock);
-	return m.failed ? -1 : sum_finish(sum, some, fail);
+	return m.failed ? -1 : sum_finish(sum, fail);
 }

@@ -1,13 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* sum: what two documents must have in common to be added. */
+/*
+ * sum: what two documents must have in common to be added, and which parts of a whole are there.
+ *
+ * Parts are remembered as a list, not as a bit for each: a document may say that there are
+ * 2^32 - 1 of them.
+ */
 #include "document/sum.h"
 
-#include <stdbool.h>
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 typedef unsigned long ul;
+
+struct sum_part {
+	uint32_t part;
+	uint64_t order; /* in which it was added, from 0 */
+	struct sum_name name;
+};
 
 void sum_name_text(char text[SUM_NAME], const struct sum_name *name)
 {
@@ -79,23 +90,17 @@ bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
 	return false;
 }
 
-static const char PLAIN[] = " (what gpuhist did not write counts as f64)";
-
 static int add_hist(struct sum *s, const struct hist *more, const struct sum_name *name,
 		    struct fail *fail)
 {
 	struct hist *const h = &s->total.hist;
 	struct fail own = {.status = STATUS_OK};
-	char why[SUM_WHY + sizeof(PLAIN)];
+	char why[SUM_WHY];
 
 	if (hist_add(h, more, &own) == 0)
 		return 0;
-	if (own.status == STATUS_DATA && !sum_fits(why, h, more)) {
-		if (s->foreign > 0 && strcmp(h->axis.type.name, more->axis.type.name) != 0)
-			strcat(why, PLAIN);
-		return refuse(s, name, STATUS_DATA, why, fail);
-	}
-	return refuse(s, name, own.status, own.text, fail);
+	const bool differ = own.status == STATUS_DATA && !sum_fits(why, h, more);
+	return refuse(s, name, own.status, differ ? why : own.text, fail);
 }
 
 static bool add(uint64_t *sum, uint64_t more)
@@ -123,38 +128,146 @@ static int add_provenance(struct sum *s, const struct provenance *more, const st
 	return 0;
 }
 
+/* ---- parts ---- */
+
+enum { PART = 64, OPTIONS = 1000, WHY = 2 * OPTIONS + 128, LISTED = 8 };
+
+/* "part 1 of 8", or "no part of a whole". */
+static const char *part_text(char text[PART], const struct provenance *from)
+{
+	if (from->parts == 1)
+		return "no part of a larger whole";
+	snprintf(text, PART, "part %lu of %lu", (ul)from->part, (ul)from->parts);
+	return text;
+}
+
+/* Are both parts of one whole, counted alike from inputs that did not change? False: why not. */
+static bool parts_fit(char why[WHY], const struct provenance *sum, const struct provenance *more)
+{
+	const char *const a = more->options ? more->options : "", *const b = sum->options
+										     ? sum->options
+										     : "";
+	char this[PART], first[PART];
+
+	if (more->parts != sum->parts)
+		snprintf(why, WHY, "it is %s, and that is %s", part_text(this, more),
+			 part_text(first, sum));
+	else if (sum->parts > 1 && strcmp(a, b) != 0)
+		snprintf(why, WHY,
+			 "parts of one whole have the same options, and it has '%.*s', not '%.*s'",
+			 OPTIONS, a, OPTIONS, b);
+	/* A state of 0 is that of a writer which did not know it. */
+	else if (sum->parts > 1 && sum->state != more->state && sum->state != 0 && more->state != 0)
+		snprintf(
+			why, WHY,
+			"an input changed between part %lu and part %lu, or is a copy with another "
+			"time of modification (cp -p and rsync -t keep it)",
+			(ul)sum->part, (ul)more->part);
+	else
+		return true;
+	return false;
+}
+
+/* Remembers a part of a whole. */
+static int note(struct sum *s, uint32_t part, const struct sum_name *name, struct fail *fail)
+{
+	if (s->documents == s->room) {
+		const size_t room = s->room > 0 ? 2 * s->room : 16;
+		struct sum_part *const more = realloc(s->parts, room * sizeof(*more));
+		if (!more)
+			return fail_errno(fail, "the names of %zu parts", room);
+		s->parts = more;
+		s->room = room;
+	}
+	s->parts[s->documents] = (struct sum_part){part, s->documents, *name};
+	return 0;
+}
+
+/* Equal ones in the order in which they were added, so that messages do not depend on the sort. */
+static int by_part(const void *a, const void *b)
+{
+	const struct sum_part *const x = a, *const y = b;
+
+	if (x->part != y->part)
+		return x->part < y->part ? -1 : 1;
+	return x->order < y->order ? -1 : 1;
+}
+
+/* "FILE and FILE: both are part 2 of 3" */
+static int refuse_twice(const struct sum *s, const struct sum_part *two, struct fail *fail)
+{
+	char name[SUM_NAME], other[SUM_NAME];
+
+	sum_name_text(name, &two[0].name);
+	sum_name_text(other, &two[1].name);
+	return fail_set(fail, STATUS_DATA, "%s and %s: both are part %lu of %lu", name, other,
+			(ul)two->part, (ul)s->total.from.parts);
+}
+
+int sum_finish(struct sum *s, struct fail *fail)
+{
+	struct provenance *const from = &s->total.from;
+	const uint64_t missing = from->parts - s->documents;
+	char one[SUM_NAME], list[LISTED * 12] = "", more[48] = "";
+	uint64_t part = 1, listed = 0;
+	size_t used = 0;
+
+	assert(s->documents > 0);
+	if (from->parts == 1)
+		return 0;
+	qsort(s->parts, s->documents, sizeof(*s->parts), by_part);
+	for (uint64_t i = 1; i < s->documents; i++)
+		if (s->parts[i].part == s->parts[i - 1].part)
+			return refuse_twice(s, &s->parts[i - 1], fail);
+	/* None is there twice, so as many are missing as there are fewer documents. */
+	if (missing == 0) {
+		from->part = from->parts = 1;
+		from->state = 0;
+		return 0;
+	}
+	for (uint64_t i = 0; listed < missing && listed < LISTED; part++) {
+		if (i < s->documents && s->parts[i].part == part) {
+			i++;
+			continue;
+		}
+		used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%llu",
+					 listed++ > 0 ? ", " : "", (unsigned long long)part);
+	}
+	if (missing > LISTED)
+		snprintf(more, sizeof(more), " and %llu more",
+			 (unsigned long long)missing - LISTED);
+	sum_name_text(one, &s->first);
+	return fail_set(fail, STATUS_DATA, "%s is a part of %lu; part%s %s%s %s missing", one,
+			(ul)from->parts, missing == 1 ? "" : "s", list, more,
+			missing == 1 ? "is" : "are");
+}
+
+/* ---- documents ---- */
+
 int sum_add(struct sum *s, struct document *document, const struct sum_name *name,
 	    struct fail *fail)
 {
-	char text[SUM_NAME], why[SUM_PARTS_WHY];
+	struct provenance *const from = &document->from;
+	char text[SUM_NAME], why[WHY];
 
-	if (document->from.partial) {
+	if (from->partial) {
 		sum_name_text(text, name);
 		return fail_set(fail, STATUS_DATA,
 				"%s: holds partial counts, of a run that was still going on", text);
 	}
-	if (s->documents > 0 && !sum_parts_fit(why, &s->total.from, &document->from))
+	if (s->documents > 0 && !parts_fit(why, &s->total.from, from))
 		return refuse(s, name, STATUS_DATA, why, fail);
-	if (sum_note_parts(s, &document->from, name, fail) != 0)
+	if (from->parts > 1 && note(s, from->part, name, fail) != 0)
 		return -1;
-	if (document->foreign && s->foreign++ == 0)
-		s->foreign_first = *name;
 	if (s->documents++ == 0) {
 		s->total = *document;
 		s->first = *name;
 		*document = (struct document){.options = NULL};
-		/* The sum's own list is made at the end. */
-		free(s->total.held);
-		s->total.held = NULL;
-		s->total.from.held = NULL;
-		/* Rounded figures of parts do not give those of the whole. */
-		free(s->total.hist.stats);
-		s->total.hist.stats = NULL;
 		return 0;
 	}
-	return add_hist(s, &document->hist, name, fail) != 0
-		       ? -1
-		       : add_provenance(s, &document->from, name, fail);
+	if (add_hist(s, &document->hist, name, fail) != 0)
+		return -1;
+	return add_provenance(s, from, name, fail);
 }
 
 void sum_free(struct sum *s)

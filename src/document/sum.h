@@ -4,11 +4,8 @@
  *
  * Only histograms that belong together are added: of one type, one axis, clamped and closed alike,
  * with the same channels. Parts of one whole (part K of N), counted with the same options from
- * inputs in the same state, add up if all of them are there, each once, or to a sum of some of
- * them, which says which. Sums of some are parts again, so that a tree of merges ends with the
- * whole. Nothing is rounded and nothing overflows.
- *
- * It knows nothing of files; a path is only a name for messages.
+ * inputs in the same state, add up to it if all of them are there, each once. Nothing is rounded
+ * and nothing overflows.
  */
 #ifndef GPUHIST_SUM_H
 #define GPUHIST_SUM_H
@@ -19,7 +16,6 @@
 #include <stdint.h>
 
 #include "document/document.h"
-#include "document/held.h"
 
 /* Names a document in messages. The path is borrowed while the sum is used. */
 struct sum_name {
@@ -27,23 +23,15 @@ struct sum_name {
 	uint64_t number;  /* in the file, from 1 */
 };
 
-/* Parts that were added together. */
-struct sum_part {
-	struct sum_name name;
-	uint64_t order; /* the order in which they were added, from 0 */
-	struct held_range range;
-};
+struct sum_part;
 
 /* Begins as {0}. */
 struct sum {
-	/* as a document, once there is one; after sum_finish it says which parts it holds */
-	struct document total;
-	uint64_t documents; /* how many were added */
-	uint64_t foreign;   /* how many of these gpuhist did not write ... */
-	struct sum_name foreign_first;
-	struct sum_name first;
-	struct sum_part *parts; /* all parts that were added, if they are parts of a whole; owned */
-	size_t ranges, room;    /* how many, and for how many there is room */
+	struct document total;  /* once there is a document */
+	uint64_t documents;     /* how many were added */
+	struct sum_name first;  /* of them */
+	struct sum_part *parts; /* each document, if they are parts of a whole; owned ... */
+	size_t room;            /* ... for so many */
 };
 
 /*
@@ -67,26 +55,19 @@ int sum_add(struct sum *s, struct document *document, const struct sum_name *nam
 
 /*
  * Call it after the last document; there must have been one. -1: a part is there twice, or is
- * missing, unless some of them are enough (STATUS_DATA, they are named). All parts make a whole; a
- * sum of some parts says which it has.
+ * missing (STATUS_DATA, they are named).
  */
-int sum_finish(struct sum *s, bool some, struct fail *fail);
+int sum_finish(struct sum *s, struct fail *fail);
 
 /* Takes {0} too. */
 void sum_free(struct sum *s);
 
-/* ---- what sum.c has of sum_parts.c ---- */
-
 /*
- * Can both be parts of one whole, counted alike from inputs that did not change? False: why says
- * what differs.
+ * merge.c: adds all documents of some files ("-": standard input), each of which must hold one, in
+ * their order, and finishes the sum. A few threads read; each has one document in memory beside the
+ * sum. It waits for nothing but what it reads, and a signal ends it. The caller calls sum_free in
+ * any case; after -1 *sum is good for nothing else.
  */
-#define SUM_PARTS_WHY 2500
-bool sum_parts_fit(char why[SUM_PARTS_WHY], const struct provenance *sum,
-		   const struct provenance *more);
-
-/* Remembers which parts a document holds. */
-int sum_note_parts(struct sum *s, const struct provenance *from, const struct sum_name *name,
-		   struct fail *fail);
+int merge_files(struct sum *sum, char *const *paths, size_t count, struct fail *fail);
 
 #endif

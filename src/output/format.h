@@ -56,11 +56,6 @@ struct provenance {
 	/* of a part: a number for the state of all inputs (source_totals); 0: not known */
 	uint64_t state;
 	/*
-	 * The parts in a sum of some parts ("1-4,7", document/held.h), of which `part` is the
-	 * first; NULL: it is no such sum.
-	 */
-	const char *held; /* borrowed */
-	/*
 	 * The options that decide what is counted and into which bins, as a shell reads them;
 	 * borrowed, NULL for "".
 	 */
@@ -74,9 +69,13 @@ write_fn write_csv, write_tsv, write_raw, write_npy; /* write.c */
 write_fn write_json; /* exact counts, whatever -C says: the rescue file is one of these */
 write_fn write_plot, write_svg;
 
-/* write_json.c: edge i as it is written in JSON, which has no infinity; is the axis regular there? */
-size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT]);
+/* write_json.c: do readers that know LO, HI and N compute the same edges? */
 bool write_json_is_regular(const struct axis *axis);
+
+/* The document of a channel up to its counts. */
+enum json_edges { JSON_EDGES_REGULAR, JSON_EDGES_LISTED, JSON_EDGES_LEFT_OUT };
+void write_json_head(struct output *out, const struct hist *hist, uint32_t channel,
+		     const struct provenance *from, enum json_edges edges);
 
 struct format {
 	const char *name;        /* as -f names it */

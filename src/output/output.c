@@ -360,6 +360,23 @@ int output_open_rescue(struct output **out, const char *folder, bool shared, str
 	return -1;
 }
 
+int output_open_memory(struct output **out, struct fail *fail)
+{
+	*out = blank();
+	if (!*out)
+		return fail_errno(fail, "output");
+	(*out)->direct = true;
+	(*out)->fd = -1;
+	return 0;
+}
+
+const char *output_taken(struct output *o, size_t *bytes)
+{
+	*bytes = o->used;
+	o->used = 0;
+	return (const char *)o->buffer;
+}
+
 bool output_rescue(struct output *o)
 {
 	struct stat st;

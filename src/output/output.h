@@ -38,6 +38,13 @@ int output_open(struct output **out, const char *path, struct fail *fail);
 bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
 
+/*
+ * Opens an output in memory, for less than 64 KiB, of which output_taken returns what was written
+ * since it was called last; no other call than output_abort ends it.
+ */
+int output_open_memory(struct output **out, struct fail *fail);
+const char *output_taken(struct output *o, size_t *bytes);
+
 /* The name for messages; valid while o is open. */
 const char *output_name(const struct output *o);
 

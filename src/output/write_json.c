@@ -71,7 +71,7 @@ static double edge_value(const struct axis *axis, uint32_t i)
  * JSON has no infinity: --auto of f64 may end at 2^1024, and is written as ending at the largest
  * number.
  */
-size_t write_json_edge(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT])
+static size_t edge_text(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT])
 {
 	if (axis->kind == AXIS_MOD)
 		return number_format_count(text, i);
@@ -129,21 +129,21 @@ static void write_edge(struct output *out, const struct axis *axis, uint32_t i)
 {
 	char text[NUMBER_TEXT];
 
-	output_write(out, text, write_json_edge(axis, i, text));
+	output_write(out, text, edge_text(axis, i, text));
 }
 
-static void write_axis(struct output *out, const struct axis *axis, bool regular)
+static void write_axis(struct output *out, const struct axis *axis, enum json_edges edges)
 {
 	const uint32_t bins = axis_bins(axis);
 
-	output_text(out, regular ? "\"axes\": [{\"type\": \"regular\", "
+	output_text(out, edges == JSON_EDGES_REGULAR ? "\"axes\": [{\"type\": \"regular\", "
 				 : "\"axes\": [{\"type\": \"variable\", ");
 	if (bins == 0) {
 		output_text(
 			out,
 			"\"lower\": 0, \"upper\": 0, \"bins\": 0, "
 			"\"writer_info\": {\"boost-histogram\": {\"orig_type\": \"Integer\"}}, ");
-	} else if (regular) {
+	} else if (edges == JSON_EDGES_REGULAR) {
 		output_text(out, "\"lower\": ");
 		write_edge(out, axis, 0);
 		output_text(out, ", \"upper\": ");
@@ -151,9 +151,10 @@ static void write_axis(struct output *out, const struct axis *axis, bool regular
 		output_text(out, ", ");
 		member_count(out, "bins", bins);
 	} else {
-		output_text(out, "\"edges\": ");
-		for (uint32_t i = 0; i <= bins && !output_failed(out); i++) {
-			output_text(out, i == 0 ? "[" : ",");
+		output_text(out, "\"edges\": [");
+		for (uint32_t i = 0; i <= bins && edges == JSON_EDGES_LISTED && !output_failed(out);
+		     i++) {
+			output_text(out, i == 0 ? "" : ",");
 			write_edge(out, axis, i);
 		}
 		output_text(out, "], ");
@@ -205,9 +206,9 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	char range[2 * NUMBER_TEXT + 1] = "", state[17];
 
 	if (axis_bins(axis) > 0) {
-		size_t used = write_json_edge(axis, 0, range);
+		size_t used = edge_text(axis, 0, range);
 		range[used++] = ':';
-		write_json_edge(axis, axis_bins(axis), range + used);
+		edge_text(axis, axis_bins(axis), range + used);
 	}
 	output_text(out, "\"metadata\": {");
 	member_text(out, "type", axis->type.name);
@@ -241,8 +242,6 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	member_count(out, "inputs", from->inputs);
 	member_count(out, "part", from->part);
 	member_count(out, "parts", from->parts);
-	if (from->held)
-		member_text(out, "held", from->held);
 	/* As text: readers of JSON make doubles of numbers, which cannot hold 64 bits. */
 	if (from->parts > 1 && from->state != 0) {
 		snprintf(state, sizeof(state), "%016llx", (unsigned long long)from->state);
@@ -282,7 +281,6 @@ static void write_entries(struct output *out, const struct hist *hist, uint32_t 
 static void write_storage(struct output *out, const struct hist *hist, uint32_t channel,
 			  bool sparse)
 {
-	output_text(out, "\"storage\": {\"type\": \"int\", ");
 	if (sparse) {
 		output_text(out, "\"index\": [[");
 		write_entries(out, hist, channel, SOME_PLACES);
@@ -293,20 +291,27 @@ static void write_storage(struct output *out, const struct hist *hist, uint32_t 
 	output_text(out, "]}}");
 }
 
+void write_json_head(struct output *out, const struct hist *hist, uint32_t channel,
+		     const struct provenance *from, enum json_edges edges)
+{
+	output_text(out, "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
+			 "\"" GPUHIST_VERSION "\"}}, ");
+	write_metadata(out, hist, channel, from);
+	write_axis(out, &hist->axis, edges);
+	output_text(out, "\"storage\": {\"type\": \"int\", ");
+}
+
 void write_json(struct output *out, const struct hist *hist, const struct style *style,
 		const struct provenance *from)
 {
-	const bool regular = write_json_is_regular(&hist->axis);
+	const enum json_edges edges =
+		write_json_is_regular(&hist->axis) ? JSON_EDGES_REGULAR : JSON_EDGES_LISTED;
 
 	output_text(out, hist->channels > 1 ? "{" : "");
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		if (hist->channels > 1)
 			output_print(out, "%s\"channel%u\": ", c > 0 ? ", " : "", c);
-		output_text(out,
-			    "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
-			    "\"" GPUHIST_VERSION "\"}}, ");
-		write_metadata(out, hist, c, from);
-		write_axis(out, &hist->axis, regular);
+		write_json_head(out, hist, c, from, edges);
 		write_storage(out, hist, c, style->nonzero);
 	}
 	output_text(out, hist->channels > 1 ? "}\n" : "\n");

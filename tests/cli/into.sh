@@ -145,7 +145,7 @@ cp t.json before.json
 shell 'ulimit -f 2; gpuhist -t u8 -b 64 -r full --into=t.json a'
 cmp t.json before.json && echo as before
 run gpuhist --merge --nonzero t.json.rescue.json
-# Only what holds something; a histogram of another program, whose metadata would be lost
+# Only what holds something; a histogram of another program
 $c -f json a >f.json
 run $c --nonzero --into=n.json a
 run $c --nonzero --into=n.json a

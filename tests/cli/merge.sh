@@ -88,15 +88,7 @@ run gpuhist --merge 1.json other.json
 run gpuhist --merge 1.json a.json
 run gpuhist --merge a.json 1.json
 
-run gpuhist --merge 3.json 1.json --merge=some
-shell 'gpuhist --merge=some 3.json 1.json -f json | tee 13.json | sed "s/.*\"samples\"/\"samples\"/"'
-run gpuhist --merge 13.json
-run gpuhist --merge 2.json 13.json
-run gpuhist --merge=some 2.json 13.json -f json -o whole.json
-shell 'gpuhist --merge -f json 3.json 1.json 2.json | cmp - whole.json'
-run gpuhist --merge=some 13.json 1.json -o old.json
-run gpuhist --merge=any a.json
-run gpuhist --merge=some a.json -o sum.csv
+run gpuhist --merge=some a.json
 # Only what holds something, where most bins are empty
 shell 'gpuhist -t u8 -b 256 -f json --nonzero a | tee sparse.json | grep -o "\"storage\".*"'
 gpuhist -t u8 -b 256 -f json a >dense.json
@@ -105,25 +97,25 @@ shell 'grep -o "\"storage\".*" two.json'
 shell 'gpuhist -q --merge sparse.json -f json | cmp - dense.json'
 run gpuhist -t u8 --nonzero -f raw a
 run gpuhist -t u8 --nonzero --flow -f json a
-# What another program wrote
-other() { # METADATA AXIS STORAGE
-	printf '{"uhi_schema": 1, "writer_info": {"hist": {}}, "metadata": {%s}, ' "$1"
-	printf '"axes": [{"type": %s, "circular": false}], "storage": {"type": %s}}\n' "$2" "$3"
-}
-flow='"underflow": true, "overflow": true'
-other '"name": "n"' '"regular", "lower": 0.0, "upper": 4.0, "bins": 2, '"$flow" '"double", "values": [1.0,2.0,3.0,4.0]' >h.json
-other '' '"variable", "edges": [0, 2, 4], '"$flow" '"int", "values": [0,1,1,0]' >bh.json
-run gpuhist --merge h.json
-run gpuhist -q --merge h.json --flow
-shell 'cat h.json h.json bh.json | gpuhist --merge --flow'
-shell 'gpuhist -q --merge h.json bh.json -f json | tee ours.json'
-run gpuhist --merge ours.json h.json
-run gpuhist --merge h.json a.json
-run gpuhist --merge a.json bh.json
-other '' '"variable", "edges": [0, 2, 4], '"$flow" '"weighted", "values": [0,1,1,0]' >w.json
-run gpuhist --merge h.json w.json
-printf '{"x": %s, "y": %s}' "$(cat h.json)" "$(cat h.json)" >named.json
-run gpuhist --merge named.json
+# What a tool has indented, put into another order, or made doubles of; what another program wrote
+gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json a >two.json
+expand='s/\([][{},]\) */\1\n      /g'
+sed "$expand" two.json >indented.json
+run gpuhist -q --merge indented.json two.json
+gpuhist -q --merge -f json two.json two.json two.json two.json >four.json
+if command -v python3 >tool.log; then
+	for how in sort_keys=True indent=8 'separators=(",", " : ")'; do
+		python3 -c "import json; d = json.load(open('two.json')); print(json.dumps(d, $how))"
+	done
+	python3 -c 'import json; print(json.dumps(json.load(open("two.json"), parse_int=float)))'
+else
+	cat two.json two.json two.json two.json
+fi >tools.json
+shell 'gpuhist -q --merge tools.json -f json | cmp - four.json'
+sed 's/"gpuhist": {/"hist": {/' a.json >other.json
+run gpuhist --merge a.json other.json
+sed 's/"clamp"/"note": 7, "clamp"/' a.json >noted.json
+run gpuhist --merge noted.json
 # Parts of inputs that changed, or that were counted otherwise
 with_state() { # N: of part N
 	sed "s/\"parts\": 3/\"parts\": 3, \"inputs_state\": \"00000000deadbeef\"/" "$1.json"
@@ -132,7 +124,6 @@ with_state 1 >s1.json
 with_state 2 >s2.json
 with_state 3 | sed 's/beef/c0de/' >s3.json
 run gpuhist --merge s1.json s2.json s3.json
-shell 'gpuhist --merge=some s1.json s2.json -f json | grep -o "\"part\".*\"options\""'
 shell 'gpuhist --merge 3.json s1.json s2.json -f json | grep -o "\"part\".*\"options\""'
 sed 's/--bins=1/--bins=1 --raw/' 2.json >o2.json
 run gpuhist --merge 1.json o2.json 3.json

@@ -79,7 +79,6 @@ static void check_document(const struct document *document, bool nonzero)
 	REQUIRE(documents_next(d, &more, &fail) == 0, "more than one");
 	documents_close(d);
 	close(fd);
-	REQUIRE(!again.foreign, "ours");
 	char *const again_text = written(&again, nonzero, &again_size);
 	REQUIRE(size == again_size && memcmp(text, again_text, size) == 0, "written otherwise");
 	check_add(&again, document);

@@ -105,8 +105,6 @@ static void check_output(const struct job *job, int argc)
 	REQUIRE(text || (job->style.header && !job->style.flow), "text flags, %s", format);
 	REQUIRE(text || strcmp(format, "json") == 0 || !job->style.nonzero, "--nonzero, %s",
 		format);
-	REQUIRE(!job->merge_some || (job->merge && strcmp(format, "json") == 0),
-		"a sum of some parts, %s", format);
 	REQUIRE(strcmp(format, "json") != 0 || job->style.counter <= COUNTER_U32,
 		"json of counter %d", (int)job->style.counter);
 	REQUIRE(job->source.part >= (job->source.parts > 0) &&
