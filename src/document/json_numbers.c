@@ -141,7 +141,7 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u;
 			/* Not looked for after each comma: each number would wait for that. */
 			if (bits == 0) {
-				next = skip_white(p, end);
+				next = *p == ' ' ? p + 1 : skip_white(p, end);
 				if (next == p)
 					break;
 				p = next;
