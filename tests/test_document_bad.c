@@ -204,7 +204,7 @@ static void refused(void)
 		 "\"axes.0.circular\" is true, not false"},
 		{"\"int\"", "\"double\"", "\"storage.type\" is double, not int"},
 		{"\"values\"", "\"numbers\"", "no \"storage.values\""},
-		{"[0,1,2,3,1,3]", "\"a/b\"", "\"storage.values\" is not that of the metadata"},
+		{"[0,1,2,3,1,3]", "\"a/b\"", "\"storage.values\" is of another kind"},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,4]]",
 		 "5 values, where the index has 4 places"},
 		{"[0,1,2,3,1,3]", "[1,2,3,1,3], \"index\": [[1,2,3,5,4]]",

@@ -21,8 +21,8 @@
 
 struct documents {
 	struct json_reader *json;  /* what is read */
-	struct json_reader *again; /* what write_json makes of it */
-	struct output *head;       /* where it writes that */
+	struct output *head;       /* what write_json makes of it ... */
+	struct json_reader *again; /* ... read, where the bytes are not the same; else NULL */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
@@ -32,8 +32,7 @@ int documents_open(struct documents **out, const char *path, struct fail *fail)
 	*out = NULL;
 	if (!d)
 		return fail_errno(fail, "documents");
-	if (json_open(&d->json, path, fail) != 0 || json_open(&d->again, NULL, fail) != 0 ||
-	    output_open_memory(&d->head, fail) != 0) {
+	if (json_open(&d->json, path, fail) != 0 || output_open_memory(&d->head, fail) != 0) {
 		documents_close(d);
 		return -1;
 	}
@@ -63,23 +62,22 @@ void document_free(struct document *document)
 /* The histogram of a channel, whose values are being taken. */
 struct channel {
 	struct json_reader *json;
-	char path[16]; /* "" where it is the document itself, or "channel3" */
+	char name[16]; /* "" where it is the document itself, or "channel3" */
 	struct fail *fail;
 	bool failed; /* a value was not there, or of another kind; *fail says which */
 };
 
 static void select_channel(struct channel *of, bool named, uint32_t c)
 {
-	snprintf(of->path, sizeof(of->path), named ? "channel%lu" : "", (unsigned long)c);
+	of->name[0] = '\0';
+	if (named)
+		snprintf(of->name, sizeof(of->name), "channel%lu", (unsigned long)c);
 }
 
 /* NULL: there is none. */
 static struct json_value *find(struct channel *of, const char *name)
 {
-	char path[JSON_PATH];
-
-	snprintf(path, sizeof(path), "%s%s%s", of->path, of->path[0] != '\0' ? "." : "", name);
-	return json_find(of->json, path);
+	return json_find(of->json, of->name, name);
 }
 
 /* NULL: there is none, or it is of another kind, and the channel has failed. */
@@ -93,8 +91,8 @@ static struct json_value *take(struct channel *of, const char *name, enum json_k
 	if (v)
 		json_bad(of->json, v->at, of->fail, "\"%s\" is of another kind", v->path);
 	else
-		json_bad(of->json, of->json->begin, of->fail, "%s%sno \"%s\"", of->path,
-			 of->path[0] != '\0' ? ": " : "", name);
+		json_bad(of->json, of->json->begin, of->fail, "%s%sno \"%s\"", of->name,
+			 of->name[0] != '\0' ? ": " : "", name);
 	return NULL;
 }
 
@@ -114,9 +112,12 @@ static uint64_t take_count(struct channel *of, const char *name, uint64_t most)
 {
 	const struct json_value *const v = take(of, name, JSON_NUMERAL);
 	struct number n;
+	uint64_t count;
 
 	if (!v)
 		return 0;
+	if (number_parse_count(&count, v->text) == 0 && count <= most)
+		return count;
 	if (number_parse(&n, v->text, v->length) == 0 && n.exact && n.integer >= 0 &&
 	    n.integer <= (int128_t)most)
 		return (uint64_t)n.integer;
@@ -390,8 +391,11 @@ static int take_counts(struct hist *h, uint32_t c, uint64_t samples, struct chan
 	struct json_value *const values = take(of, "storage.values", JSON_COUNTS);
 	struct hist_flow listed = {0};
 
-	if (!values || (find(of, "storage.index") ? spread(h, c, &listed, of, values)
-						  : take_listed(h, c, &listed, of, values)) != 0)
+	if (!values)
+		return -1;
+	values->used = true;
+	if ((find(of, "storage.index") ? spread(h, c, &listed, of, values)
+				       : take_listed(h, c, &listed, of, values)) != 0)
 		return -1;
 	if (listed.under != h->flow[c].under || listed.over != h->flow[c].over)
 		return json_bad(of->json, values->at, of->fail,
@@ -454,6 +458,8 @@ static bool same_numbers(const struct json_value *v, const struct json_value *ma
 {
 	struct number a, b;
 
+	if (strcmp(v->text, made->text) == 0)
+		return true;
 	return number_parse(&a, v->text, v->length) == 0 &&
 	       number_parse(&b, made->text, made->length) == 0 && a.value == b.value &&
 	       (!a.exact || !b.exact || a.integer == b.integer || strstr(v->path, "axes.0."));
@@ -462,8 +468,6 @@ static bool same_numbers(const struct json_value *v, const struct json_value *ma
 /* Is the value what write_json makes of the histogram? */
 static bool same(const struct json_value *v, const struct json_value *made, const struct axis *axis)
 {
-	if (v->kind != made->kind)
-		return false;
 	switch (v->kind) {
 	case JSON_REALS:
 		return same_edges(v, axis);
@@ -478,40 +482,44 @@ static bool same(const struct json_value *v, const struct json_value *made, cons
 	}
 }
 
-/* Of any value and length in a document, or left out again. */
-static bool is_free(const char *name)
+/* Do the documents begin with these bytes, as when gpuhist wrote it and nothing came between? */
+static bool begins_with(struct json_reader *json, const char *text, size_t bytes)
 {
-	static const char VERSION[] = "version", OPTIONS[] = "metadata.options";
-	const size_t length = strlen(name);
-	const char *const end = name + length;
-
-	return (length >= sizeof(VERSION) && strcmp(end - sizeof(VERSION) + 1, VERSION) == 0) ||
-	       (length >= sizeof(OPTIONS) - 1 && strcmp(end - sizeof(OPTIONS) + 1, OPTIONS) == 0);
+	if (bytes > json->head_length || memcmp(json->head, text, bytes) != 0)
+		return false;
+	for (size_t i = 0; i < json->values; i++)
+		json->value[i].used |= json->value[i].at < json->begin + bytes;
+	return true;
 }
 
 /* Compares a channel with what write_json makes of it. */
 static int compare(struct documents *d, const struct document *document, uint32_t c,
-		   enum json_edges how, const struct channel *of)
+		   enum json_edges how, struct channel *of)
 {
 	struct provenance from = document->from;
-	struct json_reader *const again = d->again;
 	size_t bytes;
 
-	from.options = NULL; /* they are of any length */
+	if (strlen(document->options) > JSON_HEAD)
+		from.options = NULL;
 	write_json_head(d->head, &document->hist, c, &from, how);
-	output_text(d->head, "\"values\": []}}");
-	const char *const text = output_taken(d->head, &bytes);
-	if (json_reread(again, of->path, text, bytes, of->fail) <= 0)
+	const char *text = output_taken(d->head, &bytes);
+	if (begins_with(d->json, text, bytes))
+		return 0;
+	if (!d->again && json_open(&d->again, NULL, of->fail) != 0)
 		return -1;
-	for (size_t i = 0; i < again->values; i++) {
-		const struct json_value *const made = &again->value[i];
-		struct json_value *const v = json_find(d->json, made->path);
+	if (json_reread(d->again, text, bytes, "\"values\": []}}", of->fail) <= 0)
+		return -1;
+	for (size_t i = 0; i < d->again->values; i++) {
+		const struct json_value *const made = &d->again->value[i];
+		struct json_value *const v = take(of, made->path, made->kind);
 		if (!v)
-			return json_bad(d->json, d->json->begin, of->fail, "no \"%s\"", made->path);
+			return -1;
 		v->used = true;
-		if (is_free(v->path) ? v->kind == made->kind : same(v, made, &document->hist.axis))
+		/* Which version wrote it makes no difference. */
+		if (same(v, made, &document->hist.axis) || strstr(made->path, "version") ||
+		    strcmp(made->path, "metadata.options") == 0)
 			continue;
-		if (v->kind > JSON_NUMERAL || made->kind > JSON_NUMERAL)
+		if (v->kind > JSON_NUMERAL)
 			return json_bad(d->json, v->at, of->fail,
 					"\"%s\" is not that of the metadata", v->path);
 		return json_bad(d->json, v->at, of->fail, "\"%s\" is %.60s, not %.60s", v->path,
@@ -576,13 +584,13 @@ static int take_channels(struct documents *d, struct document *document, bool na
 
 static int take_document(struct documents *d, struct document *document, struct fail *fail)
 {
-	const bool named = json_find(d->json, "channel0.uhi_schema");
+	const bool named = json_find(d->json, "channel0", "uhi_schema");
+	const char *const first = named ? "channel0" : "";
 
-	if (!named && !json_find(d->json, "uhi_schema"))
+	if (!named && !json_find(d->json, "", "uhi_schema"))
 		return json_bad(d->json, d->json->begin, fail,
 				"not a UHI histogram: it has no uhi_schema");
-	if (!json_find(d->json, named ? "channel0.writer_info.gpuhist.version"
-				      : "writer_info.gpuhist.version"))
+	if (!json_find(d->json, first, "writer_info.gpuhist.version"))
 		return json_bad(d->json, d->json->begin, fail, "gpuhist did not write it");
 	return take_channels(d, document, named, fail);
 }

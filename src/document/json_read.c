@@ -287,8 +287,11 @@ static struct json_value *new_value(struct json_reader *r, enum json_kind kind, 
 	if (keep(r, r->path, r->path_length + 1, fail) != 0)
 		return NULL;
 	struct json_value *const v = &r->value[r->values++];
-	*v = (struct json_value){
-		.kind = kind, .at = json_offset(r), .path_at = path_at, .text_at = r->used};
+	*v = (struct json_value){.kind = kind,
+				 .at = json_offset(r),
+				 .path_at = path_at,
+				 .path_length = r->path_length,
+				 .text_at = r->used};
 	return v;
 }
 
@@ -402,8 +405,11 @@ static int take_named(struct json_reader *r, const char *name, size_t length, un
 		      struct fail *fail)
 {
 	const size_t before = r->path_length, dot = before > 0;
+	bool odd = length >= JSON_PATH / 2;
 
-	if (memchr(name, '.', length) || memchr(name, '\0', length) || length >= JSON_PATH / 2) {
+	for (size_t i = 0; i < length && !odd; i++)
+		odd = name[i] == '.' || name[i] == '\0';
+	if (odd) {
 		name = "?";
 		length = 1;
 	}
@@ -510,6 +516,11 @@ int json_next(struct json_reader *r, struct fail *fail)
 	r->begin = json_offset(r);
 	if (c != '{')
 		return unexpected(r, "an object", fail);
+	if (json_fill(r, JSON_HEAD, fail) != 0)
+		return -1;
+	const size_t left = (size_t)(r->end - r->at);
+	r->head_length = left < JSON_HEAD ? left : JSON_HEAD;
+	memcpy(r->head, r->at, r->head_length);
 	if (take_object(r, 1, fail) != 0)
 		return -1;
 	for (size_t i = 0; i < r->values; i++) {
@@ -519,26 +530,29 @@ int json_next(struct json_reader *r, struct fail *fail)
 	return 1;
 }
 
-int json_reread(struct json_reader *r, const char *prefix, const char *text, size_t bytes,
+int json_reread(struct json_reader *r, const char *text, size_t bytes, const char *end,
 		struct fail *fail)
 {
 	memcpy(r->buffer, text, bytes);
+	strcpy((char *)r->buffer + bytes, end);
 	r->at = r->buffer;
-	r->end = r->buffer + bytes;
+	r->end = r->buffer + bytes + strlen(end);
 	*r->end = 0;
 	r->ended = true;
-	r->path_length = strlen(prefix);
-	memcpy(r->path, prefix, r->path_length + 1);
 	return json_next(r, fail);
 }
 
-struct json_value *json_find(struct json_reader *r, const char *path)
+struct json_value *json_find(struct json_reader *r, const char *object, const char *name)
 {
+	const size_t a = strlen(object), b = strlen(name), dot = a > 0;
+
 	for (size_t n = 0, i = r->found; n < r->values; n++, i++) {
 		i = i < r->values ? i : 0;
-		if (strcmp(r->value[i].path, path) == 0) {
+		struct json_value *const v = &r->value[i];
+		if (v->path_length == a + dot + b && memcmp(v->path + a + dot, name, b) == 0 &&
+		    memcmp(v->path, object, a) == 0 && (!dot || v->path[a] == '.')) {
 			r->found = i + 1;
-			return &r->value[i];
+			return v;
 		}
 	}
 	return NULL;

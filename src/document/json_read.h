@@ -27,6 +27,7 @@
 #define JSON_TEXT ((size_t)1 << 20)
 #define JSON_NUMBER 400u
 #define JSON_PATH 128u
+#define JSON_HEAD 2048u
 #define JSON_BUFFER ((size_t)1 << 18)
 
 enum json_kind {
@@ -40,16 +41,17 @@ enum json_kind {
 
 struct json_value {
 	enum json_kind kind;
-	bool used;               /* for the caller, who finds it false */
-	uint64_t at;             /* where it is in the input */
-	const char *path;        /* the reader's, as is ... */
-	const char *text;        /* ... this, with a zero after it ... */
-	size_t length;           /* ... and these bytes before that */
-	uint64_t n;              /* of an array */
-	uint64_t first;          /* COUNTS: the first number; all others are in ... */
-	uint64_t *counts;        /* ... these, which the caller may take, leaving NULL */
-	double *reals;           /* REALS: all of them */
-	size_t path_at, text_at; /* path and text, while the reader's memory may still move */
+	bool used;        /* for the caller, who finds it false */
+	uint64_t at;      /* where it is in the input */
+	const char *path; /* the reader's, as is ... */
+	const char *text; /* ... this, with a zero after it ... */
+	size_t length;    /* ... and these bytes before that */
+	uint64_t n;       /* of an array */
+	uint64_t first;   /* COUNTS: the first number; all others are in ... */
+	uint64_t *counts; /* ... these, which the caller may take, leaving NULL */
+	double *reals;    /* REALS: all of them */
+	size_t path_at, path_length,
+		text_at; /* path and text, while the reader's memory may still move */
 };
 
 struct json_reader {
@@ -71,7 +73,9 @@ struct json_reader {
 	size_t used, text_room;   /* ... so many bytes, and the room for them */
 	char path[JSON_PATH];     /* of the value that is being read ... */
 	size_t path_length;
-	uint64_t likely; /* how many numbers the next array may have */
+	char head[JSON_HEAD]; /* the first bytes of the document ... */
+	size_t head_length;   /* ... so many */
+	uint64_t likely;      /* how many numbers the next array may have */
 };
 
 /* path "-" is standard input, NULL is nothing, for json_reread. On failure *out is NULL. */
@@ -80,12 +84,15 @@ int json_open(struct json_reader **out, const char *path, struct fail *fail);
 /* 1: the values of the next document are there, those of the one before are gone. 0: the end. */
 int json_next(struct json_reader *r, struct fail *fail);
 
-/* The same for a text of at most JSON_BUFFER bytes; all paths begin with the prefix. */
-int json_reread(struct json_reader *r, const char *prefix, const char *text, size_t bytes,
+/* The same for a text and its end, of at most JSON_BUFFER bytes. */
+int json_reread(struct json_reader *r, const char *text, size_t bytes, const char *end,
 		struct fail *fail);
 
-/* NULL: the document has no such value. Values are found fastest in the order of the document. */
-struct json_value *json_find(struct json_reader *r, const char *path);
+/*
+ * The value of this path, which begins at an object of the document, or "". NULL: there is none.
+ * Values are found fastest in the order of the document.
+ */
+struct json_value *json_find(struct json_reader *r, const char *object, const char *path);
 
 /* "NAME: document 3: byte 1234: why", STATUS_DATA; counted from 1, offset from 0. Returns -1. */
 int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format,
