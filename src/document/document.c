@@ -361,57 +361,61 @@ static int spread(struct hist *h, uint32_t c, struct hist_flow *listed, struct c
 }
 
 /* Takes the counts of all bins, under and over as they are listed; with --mod there is no under. */
-static int take_listed(struct hist *h, uint32_t c, struct hist_flow *listed, struct channel *of,
-		       struct json_value *values)
+static void take_listed(struct hist *h, uint32_t c, struct hist_flow *listed,
+			struct json_value *values)
 {
 	const uint64_t bins = axis_bins(&h->axis), first = h->axis.kind != AXIS_MOD;
 
-	if (values->n != bins + first + 1)
-		return json_bad(
-			of->json, values->at, of->fail, "%llu values, where the axis has %llu",
-			(unsigned long long)values->n, (unsigned long long)bins + first + 1);
 	listed->under = first ? values->first : 0;
 	listed->over = number_at(values, values->n - 1);
-	if (first && h->channels == 1) {
-		free(h->count);
+	if (!h->count) {
 		h->count = values->counts;
 		values->counts = NULL;
-		return 0;
+		return;
 	}
 	uint64_t *const to = h->count + c * h->stride;
 	if (!first)
 		to[0] = values->first;
 	memcpy(to + !first, values->counts, (size_t)(bins - !first) * sizeof(*to));
-	return 0;
 }
 
 /* Takes the counts of a channel, which with NaN must add up to its samples. */
 static int take_counts(struct hist *h, uint32_t c, uint64_t samples, struct channel *of)
 {
 	struct json_value *const values = take(of, "storage.values", JSON_COUNTS);
+	const bool sparse = find(of, "storage.index"), mod = h->axis.kind == AXIS_MOD;
+	const uint64_t bins = axis_bins(&h->axis), places = bins + (mod ? 1 : 2);
 	struct hist_flow listed = {0};
 
 	if (!values)
 		return -1;
 	values->used = true;
-	if ((find(of, "storage.index") ? spread(h, c, &listed, of, values)
-				       : take_listed(h, c, &listed, of, values)) != 0)
+	if (!sparse && values->n != places)
+		return json_bad(of->json, values->at, of->fail,
+				"%llu values, where the axis has %llu",
+				(unsigned long long)values->n, (unsigned long long)places);
+	/* Of one channel they are taken as they are; else for one more, so that there are some. */
+	if (!h->count && (sparse || mod || h->channels > 1)) {
+		h->count = calloc(h->channels * h->stride + 1, sizeof(*h->count));
+		if (!h->count)
+			return fail_errno(of->fail, "%s", of->json->name);
+	}
+	if (!sparse)
+		take_listed(h, c, &listed, values);
+	else if (spread(h, c, &listed, of, values) != 0)
 		return -1;
 	if (listed.under != h->flow[c].under || listed.over != h->flow[c].over)
 		return json_bad(of->json, values->at, of->fail,
 				"its under and over are not those of the metadata");
-	uint64_t sum = h->flow[c].nan;
-	bool wrapped = false;
+	uint64_t sum = h->flow[c].nan + listed.under;
+	bool wrapped = sum < listed.under;
 	const uint64_t *const count = h->count + c * h->stride;
-	for (uint64_t i = 0; i < axis_bins(&h->axis); i++) {
+	for (uint64_t i = 0; i < bins; i++) {
 		sum += count[i];
 		wrapped |= sum < count[i];
 	}
-	for (int i = 0; i < 2; i++) {
-		const uint64_t n = i == 0 ? listed.under : listed.over;
-		sum += n;
-		wrapped |= sum < n;
-	}
+	sum += listed.over;
+	wrapped |= sum < listed.over;
 	if (!wrapped && sum == samples)
 		return 0;
 	return json_bad(of->json, values->at, of->fail,
@@ -565,10 +569,6 @@ static int take_channels(struct documents *d, struct document *document, bool na
 			   .channels = (uint32_t)channels,
 			   .stride = axis_bins(&axis),
 			   .samples = channels * samples};
-	/* One entry more, so that the size is never 0. */
-	h->count = calloc((size_t)channels * h->stride + 1, sizeof(*h->count));
-	if (!h->count)
-		return fail_errno(fail, "%s", d->json->name);
 	if (take_provenance(document, &of) != 0)
 		return -1;
 	for (uint32_t c = 0; c < h->channels; c++) {
