@@ -137,7 +137,7 @@ static void write_axis(struct output *out, const struct axis *axis, enum json_ed
 	const uint32_t bins = axis_bins(axis);
 
 	output_text(out, edges == JSON_EDGES_REGULAR ? "\"axes\": [{\"type\": \"regular\", "
-				 : "\"axes\": [{\"type\": \"variable\", ");
+						     : "\"axes\": [{\"type\": \"variable\", ");
 	if (bins == 0) {
 		output_text(
 			out,
@@ -294,8 +294,9 @@ static void write_storage(struct output *out, const struct hist *hist, uint32_t 
 void write_json_head(struct output *out, const struct hist *hist, uint32_t channel,
 		     const struct provenance *from, enum json_edges edges)
 {
-	output_text(out, "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
-			 "\"" GPUHIST_VERSION "\"}}, ");
+	output_text(out,
+		    "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
+		    "\"" GPUHIST_VERSION "\"}}, ");
 	write_metadata(out, hist, channel, from);
 	write_axis(out, &hist->axis, edges);
 	output_text(out, "\"storage\": {\"type\": \"int\", ");
