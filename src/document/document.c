@@ -136,27 +136,23 @@ static bool take_flag(struct channel *of, const char *name)
 
 /* ---- the axis ---- */
 
-/* LO:HI; -1: the text is not a range. */
-static int parse_range(struct edges_spec *spec, const char *range)
+/* LO:HI; false: the text is not a range. */
+static bool parse_range(struct edges_spec *spec, const char *range)
 {
 	const char *const colon = strchr(range, ':');
 
-	if (!colon || number_parse(&spec->lo, range, (size_t)(colon - range)) != 0 ||
-	    number_parse(&spec->hi, colon + 1, strlen(colon + 1)) != 0)
-		return -1;
-	return 0;
+	return colon && number_parse(&spec->lo, range, (size_t)(colon - range)) == 0 &&
+	       number_parse(&spec->hi, colon + 1, strlen(colon + 1)) == 0;
 }
 
 /* The kind that the metadata names; AXIS_DEFAULT: none. For bin = value it is a range. */
 static enum axis_kind kind_of(const char *binning)
 {
-	static const enum axis_kind KINDS[] = {AXIS_RANGE, AXIS_LOG, AXIS_EDGES, AXIS_MOD,
-					       AXIS_AUTO};
+	enum axis_kind kind = AXIS_RANGE;
 
-	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
-		if (strcmp(binning, axis_kind_name(KINDS[i])) == 0)
-			return KINDS[i];
-	return AXIS_DEFAULT;
+	while (kind < AXIS_DEFAULT && strcmp(binning, axis_kind_name(kind)) != 0)
+		kind++;
+	return kind;
 }
 
 /* The key (binning.h) of a number that the float type, or binary32 if it is shorter, can hold. */
@@ -242,7 +238,7 @@ static int make_axis(struct axis *axis, struct channel *of, uint64_t bins,
 	if (e->kind == AXIS_DEFAULT)
 		return -1;
 	*why = "a range that is not LO:HI";
-	if (bins > 0 && parse_range(e, take_text(of, "metadata.range")) != 0)
+	if (bins > 0 && !parse_range(e, take_text(of, "metadata.range")))
 		return -1;
 	*why = "a number of bins that such an axis does not have";
 	if (e->bins < 1 || (e->kind == AXIS_LOG && bins > BINS_LOG_MAX) ||
@@ -257,26 +253,24 @@ static int make_axis(struct axis *axis, struct channel *of, uint64_t bins,
 	return -1;
 }
 
-/* The axis of a channel, and how its edges are given. */
-static int take_axis(struct axis *axis, enum json_edges *how, struct channel *of, uint32_t channels)
+/* The axis of all channels, and how its edges are given. */
+static int take_axis(struct hist *h, enum json_edges *how, struct channel *of)
 {
 	const struct json_value *const edges = find(of, "axes.0.edges");
-	uint64_t bins = 0;
 	const char *why;
 
 	*how = edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR;
-	if (!edges)
-		bins = take_count(of, "axes.0.bins", BINS_MAX);
-	else if (take(of, "axes.0.edges", JSON_REALS) && edges->n > 1)
-		bins = edges->n - 1;
-	else
-		of->failed = true;
+	const uint64_t bins = !edges ? take_count(of, "axes.0.bins", BINS_MAX)
+			      : take(of, "axes.0.edges", JSON_REALS) && edges->n > 1 ? edges->n - 1
+										     : 0;
 	/* A counter is known by a number of 32 bits (count.c). */
-	if (of->failed || (bins + CELL_EXTRA) * channels > UINT32_MAX)
+	if (of->failed || (edges && bins == 0) || (bins + CELL_EXTRA) * h->channels > UINT32_MAX)
 		return json_bad(of->json, of->json->begin, of->fail, "an axis of %llu bins",
 				(unsigned long long)bins);
-	if (make_axis(axis, of, bins, edges, &why) == 0)
+	h->stride = (size_t)bins;
+	if (make_axis(&h->axis, of, bins, edges, &why) == 0)
 		return 0;
+	h->axis = (struct axis){.kind = AXIS_DEFAULT}; /* nothing is to be freed */
 	return why == edges_no_memory
 		       ? fail_set(of->fail, STATUS_SYSTEM, "%s: %s", of->json->name, why)
 		       : json_bad(of->json, of->json->begin, of->fail, "%s", why);
@@ -486,7 +480,7 @@ static bool same(const struct json_value *v, const struct json_value *made, cons
 	}
 }
 
-/* Do the documents begin with these bytes, as when gpuhist wrote it and nothing came between? */
+/* Does the document begin with these bytes, as it does unless another program has written it? */
 static bool begins_with(struct json_reader *json, const char *text, size_t bytes)
 {
 	if (bytes > json->head_length || memcmp(json->head, text, bytes) != 0)
@@ -500,18 +494,20 @@ static bool begins_with(struct json_reader *json, const char *text, size_t bytes
 static int compare(struct documents *d, const struct document *document, uint32_t c,
 		   enum json_edges how, struct channel *of)
 {
+	static const char END[] = "\"values\": []}}";
 	struct provenance from = document->from;
 	size_t bytes;
 
 	if (strlen(document->options) > JSON_HEAD)
 		from.options = NULL;
 	write_json_head(d->head, &document->hist, c, &from, how);
-	const char *text = output_taken(d->head, &bytes);
-	if (begins_with(d->json, text, bytes))
+	output_text(d->head, END);
+	const char *const text = output_taken(d->head, &bytes);
+	if (begins_with(d->json, text, bytes - (sizeof(END) - 1)))
 		return 0;
 	if (!d->again && json_open(&d->again, NULL, of->fail) != 0)
 		return -1;
-	if (json_reread(d->again, text, bytes, "\"values\": []}}", of->fail) <= 0)
+	if (json_reread(d->again, text, bytes, of->fail) <= 0)
 		return -1;
 	for (size_t i = 0; i < d->again->values; i++) {
 		const struct json_value *const made = &d->again->value[i];
@@ -545,17 +541,20 @@ static int check_rest(struct json_reader *json, struct fail *fail)
 
 /* ---- documents ---- */
 
-/* Takes all channels; the first one says how many there are, and what is the same for all. */
-static int take_channels(struct documents *d, struct document *document, bool named,
-			 struct fail *fail)
+/* The first channel says how many there are, and what is the same for all. */
+static int take_document(struct documents *d, struct document *document, struct fail *fail)
 {
+	const bool named = json_find(d->json, "channel0", "uhi_schema");
 	struct channel of = {.json = d->json, .fail = fail};
 	struct hist *const h = &document->hist;
-	struct axis axis;
 	enum json_edges how;
-	const char *why;
 
 	select_channel(&of, named, 0);
+	if (!find(&of, "uhi_schema"))
+		return json_bad(d->json, d->json->begin, fail,
+				"not a UHI histogram: it has no uhi_schema");
+	if (!find(&of, "writer_info.gpuhist.version"))
+		return json_bad(d->json, d->json->begin, fail, "gpuhist did not write it");
 	const uint64_t channels = take_count(&of, "metadata.channels", LAYOUT_CHANNELS_MAX),
 		       samples = take_count(&of, "metadata.samples", UINT64_MAX);
 	if (of.failed)
@@ -563,13 +562,9 @@ static int take_channels(struct documents *d, struct document *document, bool na
 	if (channels < 1 || (!named && channels > 1) || samples > UINT64_MAX / channels)
 		return json_bad(d->json, d->json->begin, fail, "%llu channels of %llu samples",
 				(unsigned long long)channels, (unsigned long long)samples);
-	if (take_axis(&axis, &how, &of, (uint32_t)channels) != 0)
-		return -1;
-	*h = (struct hist){.axis = axis,
-			   .channels = (uint32_t)channels,
-			   .stride = axis_bins(&axis),
-			   .samples = channels * samples};
-	if (take_provenance(document, &of) != 0)
+	h->channels = (uint32_t)channels;
+	h->samples = channels * samples;
+	if (take_axis(h, &how, &of) != 0 || take_provenance(document, &of) != 0)
 		return -1;
 	for (uint32_t c = 0; c < h->channels; c++) {
 		select_channel(&of, named, c);
@@ -578,21 +573,8 @@ static int take_channels(struct documents *d, struct document *document, bool na
 		    take_counts(h, c, samples, &of) != 0)
 			return -1;
 	}
-	why = impossible(h);
+	const char *const why = impossible(h);
 	return why ? json_bad(d->json, d->json->begin, fail, "%s", why) : check_rest(d->json, fail);
-}
-
-static int take_document(struct documents *d, struct document *document, struct fail *fail)
-{
-	const bool named = json_find(d->json, "channel0", "uhi_schema");
-	const char *const first = named ? "channel0" : "";
-
-	if (!named && !json_find(d->json, "", "uhi_schema"))
-		return json_bad(d->json, d->json->begin, fail,
-				"not a UHI histogram: it has no uhi_schema");
-	if (!json_find(d->json, first, "writer_info.gpuhist.version"))
-		return json_bad(d->json, d->json->begin, fail, "gpuhist did not write it");
-	return take_channels(d, document, named, fail);
 }
 
 int documents_next(struct documents *d, struct document *document, struct fail *fail)

@@ -85,18 +85,13 @@ static int read_document(const char *path, struct document *document, struct fai
 	if (rc == 0)
 		rc = fail_set(fail, STATUS_DATA,
 			      "%s: holds no histogram (remove it to begin a new one)", path);
-	if (rc > 0) {
-		const int more = documents_next(documents, &second, fail);
-		if (more > 0) {
-			document_free(&second);
-			fail_set(fail, STATUS_DATA,
-				 "%s: holds more than one histogram (gpuhist --merge makes one of "
-				 "them)",
-				 path);
-		}
-		rc = more == 0 ? 1 : -1;
-		if (rc < 0)
-			document_free(document);
+	if (rc > 0 && documents_next(documents, &second, fail) != 0) {
+		document_free(&second);
+		document_free(document);
+		rc = fail_set(fail, STATUS_DATA,
+			      "%s: holds more than one histogram (gpuhist --merge makes one of "
+			      "them)",
+			      path);
 	}
 	documents_close(documents);
 	return rc;
@@ -137,28 +132,22 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	return rc;
 }
 
-/* How FILE is written. */
-struct how {
-	bool nonzero;   /* a sparse storage */
-	bool *replaced; /* becomes true when FILE has been replaced */
-};
-
-static int write_file(const char *path, const struct document *document, const struct how *how,
-		      struct fail *fail)
+/* *replaced becomes true when FILE has been replaced. */
+static int write_file(const char *path, const struct document *document, bool nonzero,
+		      bool *replaced, struct fail *fail)
 {
 	struct output *out;
 
 	if (output_open(&out, path, fail) != 0)
 		return -1;
-	output_note_replaced(out, how->replaced);
+	output_note_replaced(out, replaced);
 	write_json(out, &document->hist,
-		   &(struct style){.counter = COUNTER_U64, .nonzero = how->nonzero},
-		   &document->from);
+		   &(struct style){.counter = COUNTER_U64, .nonzero = nonzero}, &document->from);
 	return output_commit(out, fail);
 }
 
 /* With the lock held. */
-static int add_locked(const char *path, struct document *run, const struct how *how,
+static int add_locked(const char *path, struct document *run, bool nonzero, bool *replaced,
 		      struct into_sum *total, struct fail *fail)
 {
 	static const struct sum_name RUN = {.path = "this run", .number = 1};
@@ -168,7 +157,7 @@ static int add_locked(const char *path, struct document *run, const struct how *
 
 	*total = (struct into_sum){run->hist.samples, run->from.inputs};
 	if (there <= 0)
-		return there < 0 ? -1 : write_file(path, run, how, fail);
+		return there < 0 ? -1 : write_file(path, run, nonzero, replaced, fail);
 	int rc = sum_add(&sum, &document, &(struct sum_name){.path = path, .number = 1}, fail);
 	/* sum_add leaves the second document to its owner, which is the run. */
 	if (rc == 0)
@@ -178,7 +167,7 @@ static int add_locked(const char *path, struct document *run, const struct how *
 	document_free(&document);
 	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
 	if (rc == 0)
-		rc = write_file(path, &sum.total, how, fail);
+		rc = write_file(path, &sum.total, nonzero, replaced, fail);
 	sum_free(&sum);
 	return rc;
 }
@@ -190,7 +179,6 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
 	char name[PATH_MAX];
 	bool replaced = false;
-	const struct how how = {nonzero, &replaced};
 	/*
 	 * The lock is held while the run is saved too, so that two runs that fail at the same time
 	 * find different names.
@@ -199,7 +187,7 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 
 	/* A sum has no statistics, so the first run in a file has none either. */
 	run.hist.stats = NULL;
-	if (folder < 0 || add_locked(path, &run, &how, sum, &why) != 0) {
+	if (folder < 0 || add_locked(path, &run, nonzero, &replaced, sum, &why) != 0) {
 		if (replaced)
 			fail_pass(fail, &why);
 		else if (publish_rescue(path, &run.hist, from, name, &lost) == 0)

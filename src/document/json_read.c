@@ -12,12 +12,12 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/path.h"
 #include "base/utf8.h"
 
 int json_open(struct json_reader **out, const char *path, struct fail *fail)
 {
-	const bool standard = path && strcmp(path, "-") == 0;
-	const char *const name = standard ? "standard input" : path ? path : "a document";
+	const char *const name = path ? path_shown(path) : "a document";
 	struct json_reader *const r = calloc(1, sizeof(*r));
 	struct stat st;
 
@@ -32,8 +32,8 @@ int json_open(struct json_reader **out, const char *path, struct fail *fail)
 	r->at = r->end = r->buffer;
 	*r->end = 0;
 	if (path) {
-		r->fd = standard ? STDIN_FILENO
-				 : open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
+		r->fd = path_is_stdin(path) ? STDIN_FILENO
+					    : open_again(path, O_RDONLY | O_CLOEXEC | O_NOCTTY, 0);
 		if (r->fd < 0)
 			goto failed;
 		if (fstat(r->fd, &st) == 0 && S_ISREG(st.st_mode))
@@ -530,13 +530,11 @@ int json_next(struct json_reader *r, struct fail *fail)
 	return 1;
 }
 
-int json_reread(struct json_reader *r, const char *text, size_t bytes, const char *end,
-		struct fail *fail)
+int json_reread(struct json_reader *r, const char *text, size_t bytes, struct fail *fail)
 {
 	memcpy(r->buffer, text, bytes);
-	strcpy((char *)r->buffer + bytes, end);
 	r->at = r->buffer;
-	r->end = r->buffer + bytes + strlen(end);
+	r->end = r->buffer + bytes;
 	*r->end = 0;
 	r->ended = true;
 	return json_next(r, fail);

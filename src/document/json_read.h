@@ -84,9 +84,8 @@ int json_open(struct json_reader **out, const char *path, struct fail *fail);
 /* 1: the values of the next document are there, those of the one before are gone. 0: the end. */
 int json_next(struct json_reader *r, struct fail *fail);
 
-/* The same for a text and its end, of at most JSON_BUFFER bytes. */
-int json_reread(struct json_reader *r, const char *text, size_t bytes, const char *end,
-		struct fail *fail);
+/* The same for a text of at most JSON_BUFFER bytes. */
+int json_reread(struct json_reader *r, const char *text, size_t bytes, struct fail *fail);
 
 /*
  * The value of this path, which begins at an object of the document, or "". NULL: there is none.

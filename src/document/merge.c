@@ -20,6 +20,7 @@
 
 #include "base/cores.h"
 #include "base/lock.h"
+#include "base/path.h"
 #include "base/signals.h"
 
 /* each has a document in memory, 8 bytes for each of its bins ... */
@@ -65,7 +66,7 @@ static bool is_regular(const char *path, uint64_t *bytes)
 	struct stat st;
 
 	*bytes = 0;
-	if (strcmp(path, "-") == 0 || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
+	if (path_is_stdin(path) || stat(path, &st) != 0 || !S_ISREG(st.st_mode))
 		return false;
 	*bytes = (uint64_t)st.st_size;
 	return true;

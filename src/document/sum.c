@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
+
 typedef unsigned long ul;
 
 struct sum_part {
@@ -22,7 +24,7 @@ struct sum_part {
 
 void sum_name_text(char text[SUM_NAME], const struct sum_name *name)
 {
-	const char *const path = strcmp(name->path, "-") == 0 ? "standard input" : name->path;
+	const char *const path = path_shown(name->path);
 
 	if (name->number > 1)
 		snprintf(text, SUM_NAME, "%.*s, document %llu", PATH_MAX, path,
