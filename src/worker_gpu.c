@@ -265,16 +265,11 @@ static uint64_t take_missing(void *arg, size_t cell)
 	return epoch_added(m->lane, cell) ? 0 : m->counts->cell[cell];
 }
 
-/*
- * Some pieces are in the totals already: the first worker that gets here counts all again and adds
- * what is missing.
- */
+/* Some pieces are in the totals already: counts all again, and adds what is missing. */
 static int recount_missing(struct feeder *f)
 {
 	struct counts again;
 
-	if (!epoch_claim(f->lane))
-		return 0;
 	if (counts_init(&again, f->work->counting->cells, f->fail) != 0)
 		return -1;
 	int rc = recount_epoch(f, &again);
@@ -304,12 +299,13 @@ int feeder_recount(struct feeder *f)
 	cpu_close(&again.cpu);
 	if (rc != 0 || !f->lane->stays)
 		return rc;
-	/* Waits for the threads that still add pieces, so that it is known which were added. */
-	epoch_settle(f->lane);
+	const enum epoch_rest rest = epoch_settle(f->lane);
 	/* What was committed before stays committed. */
 	if (give_committed(f) != 0)
 		return -1;
-	return epoch_added_any(f->lane) ? recount_missing(f) : recount_epoch(f, f->work->counts);
+	return rest == REST_SHARED    ? recount_epoch(f, f->work->counts)
+	       : rest == REST_MISSING ? recount_missing(f)
+				      : 0;
 }
 
 /* ---- reaping ---- */

@@ -355,25 +355,21 @@ bool epoch_take_lost(struct lane *lane, struct chunk *chunk)
 
 /* ---- after the GPU has failed ---- */
 
-void epoch_settle(struct lane *lane)
+enum epoch_rest epoch_settle(struct lane *lane)
 {
 	struct epoch *e = &lane->device->epoch;
+	bool added = false;
 
 	lock_take(&e->lock);
 	set_state(e, EPOCH_LOST);
 	while (e->adding > 0)
 		lock_wait(&e->lock, &e->changed);
-	lock_drop(&e->lock);
-}
-
-bool epoch_added_any(const struct lane *lane)
-{
-	const struct epoch *e = &lane->device->epoch;
-
 	for (uint32_t i = 0; i < e->pieces; i++)
-		if (e->added[i])
-			return true;
-	return false;
+		added |= e->added[i];
+	const bool first = !e->claimed;
+	e->claimed |= added;
+	lock_drop(&e->lock);
+	return !added ? REST_SHARED : first ? REST_MISSING : REST_NONE;
 }
 
 bool epoch_added(const struct lane *lane, size_t cell)
@@ -394,15 +390,4 @@ bool epoch_agrees(const struct lane *lane, const uint64_t *cell)
 			return false;
 	}
 	return true;
-}
-
-bool epoch_claim(struct lane *lane)
-{
-	struct epoch *e = &lane->device->epoch;
-
-	lock_take(&e->lock);
-	const bool first = !e->claimed;
-	e->claimed = true;
-	lock_drop(&e->lock);
-	return first;
 }

@@ -88,18 +88,22 @@ bool epoch_left_by_all(struct lane *lane);
 bool epoch_take_committed(struct lane *lane, struct chunk *chunk);
 bool epoch_take_lost(struct lane *lane, struct chunk *chunk);
 
-/* After the GPU has failed: waits until no thread adds to the totals any more. */
-void epoch_settle(struct lane *lane);
+/*
+ * After the GPU has failed: waits until no thread adds to the totals any more, and says what the
+ * caller counts again of what is held.
+ */
+enum epoch_rest {
+	REST_SHARED,  /* any of it: nothing was added, and others take theirs */
+	REST_MISSING, /* all of it, alone: some pieces were added already */
+	REST_NONE,    /* another caller has it */
+};
+enum epoch_rest epoch_settle(struct lane *lane);
 
 /*
- * After epoch_settle: were any counters of the last epoch added to the totals; were those of this
- * cell? Do these counts, made again from the same samples, agree with the pieces that were added?
+ * REST_MISSING: was this cell's piece added? Do these counts, made again from the same samples, agree
+ * with the pieces that were added?
  */
-bool epoch_added_any(const struct lane *lane);
 bool epoch_added(const struct lane *lane, size_t cell);
 bool epoch_agrees(const struct lane *lane, const uint64_t *cell);
-
-/* True for the first caller only. */
-bool epoch_claim(struct lane *lane);
 
 #endif

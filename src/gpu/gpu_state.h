@@ -68,7 +68,7 @@ struct epoch {
 	/* ... and how often it changed: each input stays open while its ranges are held */
 	unsigned inputs;
 	unsigned inputs_most;
-	bool claimed; /* epoch_claim */
+	bool claimed; /* one caller of epoch_settle has what is missing */
 };
 
 /* ---- devices ---- */
