@@ -180,6 +180,8 @@ int helper_main(char **argv)
 	d = (struct device){.region = map_region(), .fail = fail};
 	d.layout = *d.region;
 	d.slot_bytes = d.layout.slot_bytes;
+	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
+		fail(NULL, "memory", strerror(errno));
 	take_job(&d);
 	const bool touching = pthread_create(&thread, NULL, touch, &d) == 0;
 	device_open(&d);

@@ -67,19 +67,10 @@ void gpu_describe(struct gpu *gpu, struct gpu_report *report)
 
 /* ---- the start ---- */
 
-/* Writes the job for a process that shares no other memory with this one. */
-static void write_job(struct region *r, const struct counting *c)
-{
-	r->counting = *c;
-	if (r->table_bytes > 0)
-		memcpy((unsigned char *)r + r->table_at,
-		       (const void *)(uintptr_t)c->binning.table.at, r->table_bytes);
-}
-
-static struct region *make_region(const struct gpu_spec *spec, const struct gpu_size *size,
+/* With the job, for a process that shares no other memory with this one. */
+static struct region *make_region(const struct counting *c, const struct gpu_size *size,
 				  struct region *layout, int *fd)
 {
-	const struct counting *c = spec->counting;
 	struct region plan = {
 		.build = region_build(),
 		.table_bytes =
@@ -88,6 +79,7 @@ static struct region *make_region(const struct gpu_spec *spec, const struct gpu_
 		.cell_bytes = size->cell_bytes,
 		.slots = size->slots,
 		.piece = (uint32_t)size->piece,
+		.counting = *c,
 	};
 	const size_t total = region_lay_out(&plan);
 
@@ -104,7 +96,9 @@ static struct region *make_region(const struct gpu_spec *spec, const struct gpu_
 		return NULL;
 	}
 	*r = *layout = plan;
-	write_job(r, c);
+	if (r->table_bytes > 0)
+		memcpy((unsigned char *)r + r->table_at,
+		       (const void *)(uintptr_t)c->binning.table.at, r->table_bytes);
 	return r;
 }
 
@@ -127,21 +121,21 @@ int gpu_device_start(struct gpu *gpu, unsigned index)
 	const struct gpu_spec *spec = &gpu->spec;
 	const struct gpu_size size = gpu_size(spec, memory_of_each(spec));
 	const bool all = devices_named(spec->devices) == 0;
-	char show[512] = "";
 	int fd;
 
 	d->gpu = gpu;
 	d->link.socket = -1;
-	/* With "all", the first helper sees all devices, to report how many there are. */
-	if (!all || index > 0)
-		devices_show(show, sizeof(show), getenv("CUDA_VISIBLE_DEVICES"),
-			     all ? index : devices_nth(spec->devices, index));
-	d->region = make_region(spec, &size, &d->layout, &fd);
+	d->region = make_region(spec->counting, &size, &d->layout, &fd);
 	if (!d->region)
 		return start_failed(gpu, "memory to share with the driver's process");
+	/* With "all", the first helper sees all devices, to report how many there are. */
+	if (!all || index > 0)
+		devices_show(d->region->devices, sizeof(d->region->devices),
+			     getenv("CUDA_VISIBLE_DEVICES"),
+			     all ? index : devices_nth(spec->devices, index));
 	for (unsigned k = 0; k < REGION_SLOTS; k++)
 		d->slot[k] = (struct slot){.index = k, .data = region_data(d->region, k)};
-	return link_open(d, fd, show) == 0
+	return link_open(d, fd) == 0
 		       ? 0
 		       : start_failed(gpu, "a socket or a thread for the driver's process");
 }

@@ -26,7 +26,6 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/socket.h>
@@ -49,27 +48,6 @@
 extern char **environ;
 
 /* ---- the start ---- */
-
-/* The environment, with another list of devices to see. NULL: no memory. */
-static char **environment(const char *devices, char *variable, size_t size)
-{
-	static const char NAME[] = "CUDA_VISIBLE_DEVICES=";
-	size_t n = 0, used = 0;
-
-	while (environ[n])
-		n++;
-	char **copy = calloc(n + 2, sizeof(*copy));
-	if (!copy)
-		return NULL;
-	for (size_t i = 0; i < n; i++)
-		if (devices[0] == '\0' || strncmp(environ[i], NAME, strlen(NAME)) != 0)
-			copy[used++] = environ[i];
-	if (devices[0] != '\0') {
-		snprintf(variable, size, "%s%s", NAME, devices);
-		copy[used] = variable;
-	}
-	return copy;
-}
 
 static int make_actions(posix_spawn_file_actions_t *actions, const struct link *link)
 {
@@ -119,29 +97,24 @@ static int spawn(struct link *link)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	char variable[sizeof(link->devices) + 32], argument[sizeof(HELPER_ARGUMENT) + 24],
-		name[] = "gpuhist";
+	char argument[sizeof(HELPER_ARGUMENT) + 24], name[] = "gpuhist";
 	char *argv[] = {name, argument, NULL};
-	char **const environment_of = environment(link->devices, variable, sizeof(variable));
 	pid_t helper = 0;
-	int rc = ENOMEM;
+	int rc;
 
-	if (!environment_of)
-		return rc;
 	snprintf(argument, sizeof(argument), HELPER_ARGUMENT "%ld", (long)getpid());
 	if ((rc = make_actions(&actions, link)) == 0) {
 		if ((rc = make_attributes(&attributes)) == 0) {
 			rc = posix_spawn(&helper, "/proc/self/exe", &actions, &attributes, argv,
-					 environment_of);
+					 environ);
 			const char *const path = (const char *)(uintptr_t)getauxval(AT_EXECFN);
 			if (rc != 0 && path)
 				rc = posix_spawn(&helper, path, &actions, &attributes, argv,
-						 environment_of);
+						 environ);
 			posix_spawnattr_destroy(&attributes);
 		}
 		posix_spawn_file_actions_destroy(&actions);
 	}
-	free(environment_of);
 	link->helper = rc == 0 ? helper : 0;
 	return rc;
 }
@@ -294,13 +267,12 @@ static int move_up(int fd)
 	return higher;
 }
 
-int link_open(struct gpu_device *d, int region_fd, const char *devices)
+int link_open(struct gpu_device *d, int region_fd)
 {
 	struct link *link = &d->link;
 	int pair[2];
 
 	link->socket = -1;
-	snprintf(link->devices, sizeof(link->devices), "%s", devices);
 	link->region_fd = move_up(region_fd);
 	if (link->region_fd < 0)
 		return -1;

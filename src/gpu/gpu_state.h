@@ -20,7 +20,6 @@ struct link {
 	int theirs, region_fd;
 	bool closing;        /* atomic: from now on the end of the socket is no failure */
 	pid_t helper;        /* used by the link's thread alone; 0: none */
-	char devices[512];   /* CUDA_VISIBLE_DEVICES of the helper; "": left as it is */
 	unsigned looks;      /* a second apart, before it was ready */
 	uint64_t beat;       /* the last value that was seen ... */
 	unsigned beats_same; /* ... in so many looks */
@@ -119,7 +118,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 void device_submit(struct gpu_device *d, struct slot *slot);
 
 /* Makes the socket, and starts the thread that starts the helper. -1 and errno. */
-int link_open(struct gpu_device *d, int region_fd, const char *devices);
+int link_open(struct gpu_device *d, int region_fd);
 
 /* Ends the socket and joins the thread. Takes a link that was never opened. */
 void link_close(struct gpu_device *d);

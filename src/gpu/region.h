@@ -74,6 +74,7 @@ struct region {
 	uint64_t beat;     /* the helper is alive while this changes */
 	uint32_t doorbell; /* a futex; rises by one with each slot that is submitted */
 	uint32_t sleeping; /* the helper sleeps until the doorbell rings */
+	char devices[512]; /* CUDA_VISIBLE_DEVICES for the helper; "": as it is */
 	struct counting counting; /* its addresses are the program's */
 	struct shared_slot slot[REGION_SLOTS];
 };
