@@ -55,7 +55,6 @@ enum {
 	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))    \
 	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                    \
 	X(event_create, "cuEventCreate", (CUevent * event, unsigned flags))                        \
-	X(event_destroy, "cuEventDestroy_v2", (CUevent event))                                     \
 	X(event_record, "cuEventRecord", (CUevent event, CUstream stream))                         \
 	X(event_query, "cuEventQuery", (CUevent event))                                            \
 	X(to_device, "cuMemcpyHtoDAsync_v2",                                                       \

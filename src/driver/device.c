@@ -58,58 +58,50 @@ static void plan_kernels(struct device *d)
 	device_must(d, r, what);
 }
 
-static void slot_undo(struct device *d, struct device_slot *s)
-{
-	const struct cuda *cuda = &d->cuda;
-	const CUdeviceptr memory[] = {s->chunk.data, d->counters ? 0 : s->chunk.cells,
-				      s->chunk.packed};
+/* What a slot has on the device: the chunk, its counters, its packed samples. */
+#define PARTS 3
 
-	if (s->done)
-		device_must(d, cuda->event_destroy(s->done), "an unfinished slot");
-	for (unsigned i = 0; i < sizeof(memory) / sizeof(memory[0]); i++)
-		if (memory[i])
-			device_must(d, cuda->memory_free(memory[i]), "an unfinished slot");
-	*s = (struct device_slot){.done = NULL};
+static void slot_undo(struct device *d, struct kernel_chunk *c)
+{
+	const CUdeviceptr parts[PARTS] = {c->data, d->counters ? 0 : c->cells, c->packed};
+
+	for (int i = 0; i < PARTS; i++)
+		if (parts[i])
+			device_must(d, d->cuda.memory_free(parts[i]), "an unfinished slot");
+	*c = (struct kernel_chunk){.data = 0};
 }
 
-static CUresult slot_make(struct device *d, struct device_slot *s)
+/* False: there is not enough memory, and none is taken. */
+static bool slot_make(struct device *d, struct kernel_chunk *c)
 {
-	const struct cuda *cuda = &d->cuda;
-	struct kernel_chunk *c = &s->chunk;
-	CUresult r = cuda->event_create(&s->done, CU_EVENT_DISABLE_TIMING);
+	CUdeviceptr *const parts[PARTS] = {&c->data, &c->cells, &c->packed};
+	const size_t bytes[PARTS] = {d->slot_bytes, d->counters ? 0 : d->layout.cell_bytes,
+				     d->plan.packed_bytes};
+	CUresult r = CUDA_SUCCESS;
 
-	if (r == CUDA_SUCCESS)
-		r = cuda->memory_alloc(&c->data, d->slot_bytes);
+	for (int i = 0; i < PARTS && r == CUDA_SUCCESS; i++)
+		if (bytes[i] > 0)
+			r = d->cuda.memory_alloc(parts[i], bytes[i]);
+	if (r == CUDA_ERROR_OUT_OF_MEMORY)
+		slot_undo(d, c);
+	else
+		device_must(d, r, "memory for a slot");
 	if (d->counters)
 		c->cells = d->counters;
-	else if (r == CUDA_SUCCESS)
-		r = cuda->memory_alloc(&c->cells, d->layout.cell_bytes);
-	if (r == CUDA_SUCCESS && d->plan.packed_bytes > 0)
-		r = cuda->memory_alloc(&c->packed, d->plan.packed_bytes);
-	return r;
+	return r == CUDA_SUCCESS;
 }
 
-/*
- * Makes as many slots as there is memory for. False: there is not enough for SLOTS_LEAST, and those
- * that were made are undone.
- */
+/* As many slots as there is memory for, but SLOTS_LEAST or none. False: none. */
 static bool make_slots(struct device *d, unsigned wanted)
 {
-	for (d->slots = 0; d->slots < wanted; d->slots++) {
-		struct device_slot *s = &d->slot[d->slots];
-		const CUresult r = slot_make(d, s);
-		if (r == CUDA_SUCCESS)
-			continue;
-		if (r != CUDA_ERROR_OUT_OF_MEMORY)
-			device_must(d, r, "memory for a slot");
-		slot_undo(d, s);
-		if (d->slots >= SLOTS_LEAST)
-			return true;
-		while (d->slots > 0)
-			slot_undo(d, &d->slot[--d->slots]);
-		return false;
-	}
-	return true;
+	d->slots = 0;
+	while (d->slots < wanted && slot_make(d, &d->slot[d->slots].chunk))
+		d->slots++;
+	if (d->slots == wanted || d->slots >= SLOTS_LEAST)
+		return true;
+	while (d->slots > 0)
+		slot_undo(d, &d->slot[--d->slots].chunk);
+	return false;
 }
 
 /*
@@ -200,6 +192,9 @@ void device_make_slots(struct device *d)
 		/* The memory that kernels need beside a chunk becomes smaller with it. */
 		plan_kernels(d);
 	}
+	for (unsigned k = 0; k < d->slots; k++)
+		device_must(d, d->cuda.event_create(&d->slot[k].done, CU_EVENT_DISABLE_TIMING),
+			    "event");
 	upload_edges(d);
 	if (d->edges || d->counters)
 		finish(d);

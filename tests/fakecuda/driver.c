@@ -128,10 +128,8 @@ static CUresult enter_context(const char *symbol)
 	return r;
 }
 
-static void must_be_current(CUcontext context, bool dead, const char *symbol)
+static void must_be_current(CUcontext context, const char *symbol)
 {
-	if (dead)
-		wrong("%s with something that was destroyed", symbol);
 	if (context != current)
 		wrong("%s with another device's thing", symbol);
 }
@@ -263,7 +261,7 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(module->context, false, "cuModuleGetFunction");
+	must_be_current(module->context, "cuModuleGetFunction");
 	if (kernel_find(name, &kernel) != 0)
 		return leave(ERROR_NOT_FOUND);
 	CUfunction f = calloc(1, sizeof(*f));
@@ -283,7 +281,7 @@ CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value)
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(function->context, false, "cuFuncSetAttribute");
+	must_be_current(function->context, "cuFuncSetAttribute");
 	if (attribute != CU_FUNC_MAX_DYNAMIC_SHARED || value < 0 ||
 	    (unsigned)value > KERNEL_SHARED_MOST)
 		r = CUDA_ERROR_INVALID_VALUE;
@@ -299,7 +297,7 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction fun
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(function->context, false, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+	must_be_current(function->context, "cuOccupancyMaxActiveBlocksPerMultiprocessor");
 	const size_t by_shared = KERNEL_SHARED_MOST / (shared + 1024);
 	const size_t by_threads = 2048 / (size_t)threads;
 	*blocks = shared > function->shared_most
@@ -317,8 +315,8 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(function->context, false, "cuLaunchKernel");
-	must_be_current(stream->context, false, "cuLaunchKernel");
+	must_be_current(function->context, "cuLaunchKernel");
+	must_be_current(stream->context, "cuLaunchKernel");
 	if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 ||
 	    block_x > BLOCK_THREADS_MAX || block_y != 1 || block_z != 1 ||
 	    shared > function->shared_most || extra)
@@ -372,7 +370,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CU
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(stream->context, false, "cuMemcpyHtoDAsync_v2");
+	must_be_current(stream->context, "cuMemcpyHtoDAsync_v2");
 	memory_must_hold(current, to, bytes, "a copy to the device");
 	host_must_hold(from, bytes, "a copy reads");
 	stream_queue(stream,
@@ -387,7 +385,7 @@ CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(stream->context, false, "cuMemcpyDtoHAsync_v2");
+	must_be_current(stream->context, "cuMemcpyDtoHAsync_v2");
 	memory_must_hold(current, from, bytes, "a copy from the device");
 	host_must_hold(to, bytes, "a copy writes");
 	stream_queue(stream,
@@ -402,7 +400,7 @@ CUresult cuMemsetD32Async(CUdeviceptr to, unsigned value, size_t words, CUstream
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(stream->context, false, "cuMemsetD32Async");
+	must_be_current(stream->context, "cuMemsetD32Async");
 	memory_must_hold(current, to, 4 * words, "a fill");
 	stream_queue(stream, &(struct operation){
 				     .kind = FILL, .to = to, .bytes = 4 * words, .value = value});
@@ -448,18 +446,6 @@ CUresult cuEventCreate(CUevent *event, unsigned flags)
 	return leave(r);
 }
 
-CUresult cuEventDestroy_v2(CUevent event)
-{
-	const CUresult r = enter_context("cuEventDestroy_v2");
-
-	if (r == CUDA_SUCCESS) {
-		must_be_current(event->context, event->dead, "cuEventDestroy_v2");
-		event->dead = true;
-		note("-event\n");
-	}
-	return leave(r);
-}
-
 CUresult cuEventRecord(CUevent event, CUstream stream)
 {
 	static unsigned long recorded;
@@ -468,8 +454,8 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
-	must_be_current(event->context, event->dead, "cuEventRecord");
-	must_be_current(stream->context, false, "cuEventRecord");
+	must_be_current(event->context, "cuEventRecord");
+	must_be_current(stream->context, "cuEventRecord");
 	if (event->recorded && !event->done && !event->hangs)
 		wrong("an event is recorded again before it has fired");
 	stream_queue(stream, &(struct operation){.kind = EVENT, .event = event});
@@ -497,7 +483,7 @@ CUresult cuEventQuery(CUevent event)
 		return leave(r);
 	if (!current)
 		wrong("cuEventQuery without a current context");
-	must_be_current(event->context, event->dead, "cuEventQuery");
+	must_be_current(event->context, "cuEventQuery");
 	if (!event->recorded)
 		wrong("cuEventQuery of an event that was never recorded");
 	event->asked = true;

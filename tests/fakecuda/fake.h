@@ -98,7 +98,7 @@ struct CUstream_st {
 };
 
 struct CUevent_st {
-	bool dead, recorded, asked, done, hangs;
+	bool recorded, asked, done, hangs;
 	CUcontext context;
 	CUstream stream;
 	uint64_t place;    /* operations of its stream up to it */
