@@ -30,8 +30,7 @@ run gpuhist -t u64 --log=1:18446744073709551616 -b 2 -q u64
 run gpuhist -t u64 -r 0.5:18446744073709551616 -b 2 -q u64
 run gpuhist -t i64 --edges=-1e30,-0.5,1e16 -q u64
 run gpuhist -t f64 --edges=-1e30,-0.5,1e16 -q u64
-shell "gpuhist -t u64 --edges=0.5,18446744073709551616 u64 -q -f json >a.json; grep -o '\"edges\": [^]]*' a.json
-sed s/18446744073709551616/1.8446744073709552e+19/g a.json | gpuhist -q --merge a.json -"
+shell "gpuhist -t u64 --edges=0.5,18446744073709551616 u64 -q -f json >a.json; grep -o '\"edges\": [^]]*' a.json"
 shell 'gpuhist -t u64 --edges=0.5,18446744073709551616 u64 -q -f plot | head -n 1'
 # 0.1, 0.2, 0.3, 0.5, 1 in binary32 and 0.3 in binary64 terms: compared, never rounded
 bytes '\315\314\314\075\315\314\114\076\232\231\231\076\000\000\000\077\000\000\200\077' >f32
