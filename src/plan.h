@@ -4,7 +4,7 @@
  *
  * Pure: the same job and facts always give the same plan; nothing is opened or started, and the
  * system is not asked. Every division of -M and every threshold of the CPU's side is here. Only the
- * slots of a lane are sized elsewhere, in gpu_size.c, where the devices are known.
+ * slots of a lane are sized elsewhere, in gpu_plan.c, where the devices are known.
  *
  *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take more.
  *                                       One worker may take all of it if it has to. A block holds a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * helper: the process that has the driver: this program, started once more by itself (gpu_link.h).
+ * helper: the process that has the driver: this program, started once more by itself (gpu_link.c).
  *
  * It has nothing but the region, a socket to the program that started it, and the device files of
  * the driver: no standard streams, no working folder, no inherited descriptor, and a session of its
