@@ -272,12 +272,14 @@ BINNING_INLINE struct extent extent64(const unsigned char *p, size_t n, uint64_t
 BINNING_INLINE struct extent extent16(const unsigned char *p, size_t n, uint16_t bias,
 				      enum cells_load load)
 {
+	const bool big = load == LOAD_KEY16_BIG || load == LOAD_F16_BIG,
+		   swaps = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	uint16_t least = UINT16_MAX, greatest = 0;
 
 	for (size_t i = 0; i < n; i++) {
 		uint16_t code;
 		memcpy(&code, p + 2 * i, sizeof(code));
-		if (load == LOAD_KEY16_BIG || load == LOAD_F16_BIG)
+		if (swaps)
 			code = (uint16_t)(code << 8 | code >> 8);
 		const bool real = load >= LOAD_F16;
 		const uint16_t sign = (uint16_t)(0 - (code >> 15)),

@@ -2,6 +2,7 @@
 /* gpu_plan: a device's share of -M, cut into slots; lists of devices; groups of codes, and the check that they are right. */
 #include "gpu/gpu_plan.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,8 @@
 #define VERY_MANY ((size_t)1 << 22)
 /* A piece in bytes is a sixteenth of a slot, and one slot has room for the sums of all pieces. */
 #define PIECE ((size_t)1 << 16)
+/* After a failure the CPU may add the codes of a bin as one of them: count.h. */
+static_assert(PIECE % 65536 == 0, "a piece has all 16-bit codes of a channel");
 /* As many as fit the shared memory of any device; types with codes are counted otherwise. */
 #define GROUPS_MOST 15000u
 
