@@ -71,7 +71,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct plan_fa
 		counting_keep_stats(&p->counting, job->layout.channels);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 && (job->device == DEVICE_CPU || p->counting.most > 0);
-	return workers * worker_cpu_memory(&p->counting, p->block) +
+	return workers * cpu_memory(&p->counting, p->block) +
 	       (seams ? (size_t)source_seam_bytes(record, workers) : 0);
 }
 

@@ -11,6 +11,7 @@
 #include "gpu/gpu.h"
 
 #define PAGE 4096u
+#define ASKS_SECONDS 0.02
 #define ROOM_SECONDS 3.0
 #define ROOM_LOOK_NS 1000000
 
@@ -21,9 +22,9 @@ void worker_found(const struct work *work, struct worker_report *report)
 	 * The first time immediately, then now and then: a long run does not need a fast start.
 	 * Under --device=gpu a worker is of use only where there is a lane for it.
 	 */
-	const bool ask = work->gpu_only ? gpu_lane_free(work->gpu)
-					: !report->passed_on ||
-						  now - report->asked_at >= WORKER_ASKS_SECONDS;
+	const bool ask = work->gpu_only
+				 ? gpu_lane_free(work->gpu)
+				 : !report->passed_on || now - report->asked_at >= ASKS_SECONDS;
 	if (ask)
 		report->asked_at = now;
 	if (ask && source_backlog(work->source)) {
@@ -33,21 +34,9 @@ void worker_found(const struct work *work, struct worker_report *report)
 	tally_add(&report->fills, 1);
 }
 
-void worker_count(const struct work *work, struct counter *counter, struct holder *holder,
-		  struct worker_report *report, const struct chunk *chunk)
-{
-	snapshot_let(holder);
-	if (holder->of)
-		lock_take(&holder->lock);
-	gather_add(work->counting, counter, chunk->data, chunk->bytes, chunk->hash);
-	tally_add(&report->records, chunk->bytes / work->record);
-	if (holder->of)
-		lock_drop(&holder->lock);
-}
-
 /* ---- turns on the CPU: fill a block, count it ---- */
 
-size_t worker_cpu_memory(const struct counting *counting, size_t block)
+size_t cpu_memory(const struct counting *counting, size_t block)
 {
 	return counting->memory + block + PAGE;
 }
@@ -70,6 +59,20 @@ int cpu_open(struct cpu_leg *leg)
 	return snapshot_join(work->snapshot, &leg->holder, flush, leg->counter, leg->fail);
 }
 
+void cpu_count(struct cpu_leg *leg, const struct chunk *chunk)
+{
+	const struct work *const work = leg->work;
+	struct holder *const holder = &leg->holder;
+
+	snapshot_let(holder);
+	if (holder->of)
+		lock_take(&holder->lock);
+	gather_add(work->counting, leg->counter, chunk->data, chunk->bytes, chunk->hash);
+	tally_add(&leg->report->records, chunk->bytes / work->record);
+	if (holder->of)
+		lock_drop(&holder->lock);
+}
+
 enum turn cpu_turn(struct cpu_leg *leg)
 {
 	const struct work *work = leg->work;
@@ -87,7 +90,7 @@ enum turn cpu_turn(struct cpu_leg *leg)
 	if (rc != 0 || chunk.bytes == 0)
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	worker_found(work, report);
-	worker_count(work, leg->counter, &leg->holder, report, &chunk);
+	cpu_count(leg, &chunk);
 	const double end = clock_seconds();
 	report->count_seconds += end - filled;
 	leg->bytes += chunk.bytes;

@@ -29,9 +29,9 @@ struct work {
 	size_t block;    /* bytes of a worker's buffer */
 	uint32_t record; /* bytes of a record */
 	/*
-	 * A worker calls this when it finds work for another one too: the first time it does, then
-	 * every WORKER_ASKS_SECONDS; with gpu_only whenever a lane is free. True: this call began
-	 * the start of a GPU, and the worker should leave its core to that until it is done.
+	 * A worker calls this when it finds work for another one too: at once, then now and then;
+	 * with gpu_only whenever a lane is free. True: this call began the start of a GPU, and the
+	 * worker must yield its core.
 	 */
 	bool (*busy)(void *arg);
 	void *arg;
@@ -51,26 +51,13 @@ struct worker_report {
 	uint64_t gpu_records; /* of these, counted by way of a lane */
 	uint64_t fills;       /* takes from the source that brought something */
 	double asked_at;      /* clock when busy was called last */
-	/* it has asked the source: a failure is then the input's, not the worker's own */
-	bool asked;
-	bool passed_on; /* busy was called */
-	/* its call began the start of a GPU, and every core has a worker */
-	bool makes_room;
-	double read_seconds; /* in source_take: reading, and waiting for its turn or for data */
+	bool asked;           /* it has asked the source: a failure is then the input's */
+	bool passed_on;       /* busy was called ... */
+	bool makes_room;      /* ... and returned true */
+	double read_seconds;  /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
 	double core_seconds; /* for which its thread had a core */
 };
-
-/*
- * Counts whole records on the CPU and adds them to the report, both between two snapshots of what
- * the counter holds.
- */
-void worker_count(const struct work *work, struct counter *counter, struct holder *holder,
-		  struct worker_report *report, const struct chunk *chunk);
-
-/* Called by a worker when it has taken something: now and then calls busy. */
-void worker_found(const struct work *work, struct worker_report *report);
-#define WORKER_ASKS_SECONDS 0.02
 
 /*
  * Runs a worker from the first record to the last, in turns: where a slot of the GPU is free for
@@ -108,8 +95,17 @@ enum turn cpu_turn(struct cpu_leg *leg);
 /* Opens the counter and the buffer, if they are not open yet. */
 int cpu_open(struct cpu_leg *leg);
 
+/* Counts whole records and adds them to the report, both between two snapshots. */
+void cpu_count(struct cpu_leg *leg, const struct chunk *chunk);
+
 /* Adds its counts to the totals and frees all. Takes one that was never opened. */
 void cpu_close(struct cpu_leg *leg);
+
+/* Bytes of memory that it takes. */
+size_t cpu_memory(const struct counting *counting, size_t block);
+
+/* After a turn of either kind took something: now and then calls busy. */
+void worker_found(const struct work *work, struct worker_report *report);
 
 /* ---- the GPU's turns (worker_gpu.c): fill, submit, reap, on a lane of its own ---- */
 
@@ -148,8 +144,5 @@ int feeder_recount(struct feeder *f);
 
 /* Adds what it committed to the totals, gives back what it holds, and frees it. Takes NULL. */
 void feeder_close(struct feeder *f);
-
-/* Bytes of memory that a CPU worker takes. */
-size_t worker_cpu_memory(const struct counting *counting, size_t block);
 
 #endif

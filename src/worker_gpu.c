@@ -187,7 +187,7 @@ static int count_range(struct feeder *f, struct cpu_leg *cpu, struct chunk *chun
 		if (source_read(chunk, counted, cpu->block, want, &got, f->fail) != 0)
 			return -1;
 		const struct chunk part = {.data = cpu->block, .bytes = got / record * record};
-		worker_count(f->work, cpu->counter, &cpu->holder, f->report, &part);
+		cpu_count(cpu, &part);
 		counted += got;
 	}
 	f->came_short |= counted < chunk->bytes;
@@ -203,7 +203,7 @@ static int count_slot(struct feeder *f, struct cpu_leg *cpu, struct slot *slot)
 	if (is_range(&slot->chunk)) {
 		rc = count_range(f, cpu, &slot->chunk);
 	} else {
-		worker_count(f->work, cpu->counter, &cpu->holder, f->report, &part);
+		cpu_count(cpu, &part);
 		rc = source_done(f->reader, &slot->chunk, part.bytes, f->fail);
 	}
 	gpu_free(slot);

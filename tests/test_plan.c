@@ -278,7 +278,7 @@ static size_t least_of(const struct job *job, const struct plan_facts *facts)
 
 	counting_init_layout(&own, &axis->type, &axis->edges, &job->layout, false);
 	counting_init_layout(&shared, &axis->type, &axis->edges, &job->layout, true);
-	const size_t a = worker_cpu_memory(&own, block), b = worker_cpu_memory(&shared, block);
+	const size_t a = cpu_memory(&own, block), b = cpu_memory(&shared, block);
 	return seams + (a < b ? a : b);
 }
 

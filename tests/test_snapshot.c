@@ -41,15 +41,11 @@ static void *count(void *arg)
 	struct fail fail = {.status = STATUS_OK};
 	/* Twice: a worker may leave, and come again with other tables. */
 	for (unsigned turn = 0; turn < 2; turn++) {
-		struct counter *counter = counter_open(&counting, &counts);
-		struct holder holder;
-		CHECK(counter && snapshot_join(&snapshot, &holder, flush, counter, &fail) == 0,
-		      "%s", fail.text);
+		struct cpu_leg leg = {.work = &work, .report = own, .fail = &fail};
+		CHECK(cpu_open(&leg) == 0, "%s", fail.text);
 		for (unsigned i = 0; i < CHUNKS; i++)
-			worker_count(&work, counter, &holder, own,
-				     &(struct chunk){.data = chunk, .bytes = chunk_bytes});
-		snapshot_leave(&holder);
-		counter_close(counter);
+			cpu_count(&leg, &(struct chunk){.data = chunk, .bytes = chunk_bytes});
+		cpu_close(&leg);
 	}
 	__atomic_fetch_add(&ended, 1, __ATOMIC_RELEASE);
 	return NULL;
@@ -103,6 +99,7 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 	ended = 0;
 	work = (struct work){.counting = &counting,
 			     .counts = &counts,
+			     .block = 4096,
 			     .record = layout.record,
 			     .snapshot = &snapshot};
 	/* What one chunk comes to. */
