@@ -241,9 +241,10 @@ uint64_t zstd_whole_bytes(uint64_t packed, uint64_t out)
 
 void zstd_reserve_whole(struct reader *r, uint64_t packed, uint64_t out)
 {
+	/* Frames of no bytes too are decoded to somewhere. */
 	reserve(r, &(struct need){.packed = room_of(packed),
 				  .context = CONTEXT_BYTES,
-				  .first = room_of(out)});
+				  .first = room_of(larger(out, 1))});
 }
 
 int zstd_reserve_packed(struct reader *r, size_t n, uint64_t out, struct fail *fail)
