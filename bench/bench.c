@@ -379,6 +379,33 @@ static void pipes(void)
 	     text("cat %s/u32 | cat >/dev/null", folder), all);
 }
 
+/* Noise that zstd stored as it is: frames of 8 MiB by threads, one frame beside zstd. */
+static void stored(void)
+{
+	const double all = (double)file_bytes;
+	const char *const f = folder;
+
+	if (!have("zstd")) {
+		printf("| zstd | not installed | | | |\n");
+		return;
+	}
+	timed(
+		text("cd %s && zstd -q -1 -c noise >one && for i in $(seq 0 8 %llu); do "
+		     "dd if=noise bs=1M skip=$i count=8 status=none | zstd -q -1 --zstd=wlog=23 "
+		     "-c; done >many",
+		     f, (unsigned long long)(file_bytes >> 20) - 8));
+	line("zstd, stored frames of 8 MiB, 32 threads",
+	     text("exec %s -q -T 32 -b 1024 -r full %s/many", gpuhist, f), all, "4 threads",
+	     text("exec %s -q -T 4 -b 1024 -r full %s/many", gpuhist, f), all);
+	line("the same, -M 64M, 16 threads",
+	     text("exec %s -q -M 64M -T 16 -b 1024 -r full %s/many", gpuhist, f), all, "4 threads",
+	     text("exec %s -q -M 64M -T 4 -b 1024 -r full %s/many", gpuhist, f), all);
+	line("zstd, one stored frame, 2 threads",
+	     text("exec %s -q -T 2 -b 1024 -r full %s/one", gpuhist, f), all,
+	     "zstd -dc, thrown away", text("exec zstd -dc %s/one >/dev/null", f), all);
+	timed(text("rm %s/one %s/many", f, f));
+}
+
 /* The length of a file of the folder. */
 static double length_of(const char *name)
 {
@@ -618,6 +645,7 @@ int main(int argc, char **argv)
 		ways();
 		layouts(cores);
 		pipes();
+		stored();
 		documents();
 		texts();
 		peers();
