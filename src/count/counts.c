@@ -49,8 +49,8 @@ void counts_free(struct counts *counts)
 	counts->stats = NULL;
 }
 
-/* Drops the lock; so many samples were added under it. */
-static void drop(struct counts *counts, uint64_t samples)
+/* So many samples were added under the lock. */
+static void added_unlocks(struct counts *counts, uint64_t samples)
 {
 	counts->samples += samples;
 	lock_drop(&counts->lock);
@@ -67,7 +67,7 @@ void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, s
 		for (size_t i = 0; i < cells; i++)
 			cell[i] += table[i];
 	}
-	drop(counts, samples);
+	added_unlocks(counts, samples);
 }
 
 void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most)
@@ -111,7 +111,7 @@ void counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, 
 		for (size_t i = 0; i < counts->cells; i++)
 			counts->cell[i] += table[i];
 	}
-	drop(counts, samples);
+	added_unlocks(counts, samples);
 }
 
 void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
@@ -124,7 +124,7 @@ void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples,
 			       counts->k);
 	for (size_t i = 0; i < counts->cells; i++)
 		counts->cell[i] += table[i];
-	drop(counts, samples);
+	added_unlocks(counts, samples);
 }
 
 void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, uint64_t samples)
@@ -135,7 +135,7 @@ void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, u
 		if (n > 0)
 			counts_add_cell(counts, i, n);
 	}
-	drop(counts, samples);
+	added_unlocks(counts, samples);
 }
 
 void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n,
@@ -156,7 +156,7 @@ void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece
 void counts_add_samples(struct counts *counts, uint64_t samples)
 {
 	lock_take(&counts->lock);
-	drop(counts, samples);
+	added_unlocks(counts, samples);
 }
 
 void counts_copy(struct counts *copy, struct counts *counts)
