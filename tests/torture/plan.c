@@ -98,8 +98,6 @@ const struct job JOBS[] = {
 	{"merge, trickle", "--merge -f raw", "both.json", TRICKLE, LINK, 0, NULL},
 	{"merge by threads", "--merge -f json ../wide.json ../wide.json ../wide.json", NULL, FILES,
 	 NEW, 0, NULL},
-	{"merge of others", "--merge --nonzero -f json ../other.json ../other.json", NULL, FILES,
-	 OLD, 0, NULL},
 	{"merge, no document", "--merge ../one.json ../odd", NULL, FILES, OLD, 3, NULL},
 	{"merge, past the limit", "--merge ../far.json ../far.json", NULL, FILES, NEW, 5, NULL},
 	{"no such option", "--no-such-option", NULL, FILES, STDOUT, 2, NULL},
@@ -130,11 +128,6 @@ void make_documents(void)
 					   "0");
 	static const char BOTH[] = DOCUMENT("9", "0", "3", "0") DOCUMENT("26", "0", "20", "0");
 
-	static const char OTHER[] =
-		"{\"uhi_schema\": 1, \"axes\": [{\"type\": \"regular\", \"lower\": -1, \"upper\": "
-		"1, \"bins\": 5, "
-		"\"underflow\": false, \"overflow\": true, \"circular\": false}], "
-		"\"storage\": {\"type\": \"int\", \"index\": [[1, 4]], \"values\": [7, 8]}}\n";
 	/* A file that is worth a thread. */
 	enum { BLANKS = 2 << 20 };
 	char *const wide = malloc(sizeof(ONE) + BLANKS);
@@ -143,7 +136,6 @@ void make_documents(void)
 	memset(wide + strlen(ONE), ' ', BLANKS);
 	spill("wide.json", wide, strlen(ONE) + BLANKS);
 	free(wide);
-	spill("other.json", OTHER, strlen(OTHER));
 	spill("one.json", ONE, strlen(ONE));
 	spill("two.json", TWO, strlen(TWO));
 	spill("both.json", BOTH, strlen(BOTH));
