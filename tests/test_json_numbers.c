@@ -21,7 +21,9 @@ static struct json_value *numbers_of(struct json_reader **r, const char *name, c
 	fprintf(f, "{\"x\": {\"%s\": %s}}", name, text);
 	fclose(f);
 	CHECK(json_open(r, "numbers", fail) == 0, "%s", fail->text);
-	return json_next(*r, fail) == 1 ? &(*r)->value[0] : NULL;
+	char path[32];
+	snprintf(path, sizeof(path), "x.%s", name);
+	return json_next(*r, fail) == 1 ? json_find(*r, path) : NULL;
 }
 
 /* A number that is hard to round, or one that is not. */

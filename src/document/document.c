@@ -12,7 +12,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,22 +61,46 @@ void document_free(struct document *document)
 /* The histogram of a channel, whose values are being taken. */
 struct channel {
 	struct json_reader *json;
-	char name[16]; /* "" where it is the document itself, or "channel3" */
+	char name[8 + NUMBER_TEXT]; /* "" where it is the document itself, or "channel3" */
+	struct json_value *head;    /* its object; the values in it follow; NULL: there is none */
+	struct json_value *end, *next; /* after the last, and after the one that was found last */
 	struct fail *fail;
 	bool failed; /* a value was not there, or of another kind; *fail says which */
 };
 
 static void select_channel(struct channel *of, bool named, uint32_t c)
 {
-	of->name[0] = '\0';
+	const struct json_value *const end = of->json->value + of->json->values;
+
+	strcpy(of->name, named ? "channel" : "");
 	if (named)
-		snprintf(of->name, sizeof(of->name), "channel%lu", (unsigned long)c);
+		number_format_count(of->name + strlen(of->name), c);
+	const size_t length = strlen(of->name);
+	of->head = json_find(of->json, of->name);
+	if (!of->head)
+		return;
+	of->next = of->end = of->head + 1;
+	while (of->end < end &&
+	       (!named || (of->end->path_length > length && of->end->path[length] == '.' &&
+			   memcmp(of->end->path, of->name, length) == 0)))
+		of->end++;
 }
 
-/* NULL: there is none. */
+/* NULL: there is none. Values are found fastest in the order of the document. */
 static struct json_value *find(struct channel *of, const char *name)
 {
-	return json_find(of->json, of->name, name);
+	const size_t length = strlen(name), within = strlen(of->name) + (of->name[0] != '\0');
+	struct json_value *v = of->next;
+
+	for (ptrdiff_t n = of->head ? of->end - of->head - 1 : 0; n > 0; n--, v++) {
+		v = v < of->end ? v : of->head + 1;
+		if (v->path_length == within + length &&
+		    memcmp(v->path + within, name, length) == 0) {
+			of->next = v + 1;
+			return v;
+		}
+	}
+	return NULL;
 }
 
 /* NULL: there is none, or it is of another kind, and the channel has failed. */
@@ -362,15 +385,17 @@ static void take_listed(struct hist *h, uint32_t c, struct hist_flow *listed,
 
 	listed->under = first ? values->first : 0;
 	listed->over = number_at(values, values->n - 1);
+	uint64_t *const from = values->counts;
+	/* The counts of one channel are taken as they are. */
 	if (!h->count) {
-		h->count = values->counts;
+		h->count = from;
 		values->counts = NULL;
-		return;
 	}
 	uint64_t *const to = h->count + c * h->stride;
+	if (to != from || !first)
+		memmove(to + !first, from, (size_t)(bins - !first) * sizeof(*to));
 	if (!first)
 		to[0] = values->first;
-	memcpy(to + !first, values->counts, (size_t)(bins - !first) * sizeof(*to));
 }
 
 /* Takes the counts of a channel, which with NaN must add up to its samples. */
@@ -388,8 +413,8 @@ static int take_counts(struct hist *h, uint32_t c, uint64_t samples, struct chan
 		return json_bad(of->json, values->at, of->fail,
 				"%llu values, where the axis has %llu",
 				(unsigned long long)values->n, (unsigned long long)places);
-	/* Of one channel they are taken as they are; else for one more, so that there are some. */
-	if (!h->count && (sparse || mod || h->channels > 1)) {
+	/* One more, so that the size is never 0. */
+	if (!h->count && (sparse || h->channels > 1)) {
 		h->count = calloc(h->channels * h->stride + 1, sizeof(*h->count));
 		if (!h->count)
 			return fail_errno(of->fail, "%s", of->json->name);
@@ -480,13 +505,15 @@ static bool same(const struct json_value *v, const struct json_value *made, cons
 	}
 }
 
-/* Does the document begin with these bytes, as it does unless another program has written it? */
-static bool begins_with(struct json_reader *json, const char *text, size_t bytes)
+/* Does a channel begin with these bytes, as it does unless another program has written it? */
+static bool begins_with(struct channel *of, const char *text, size_t bytes)
 {
-	if (bytes > json->head_length || memcmp(json->head, text, bytes) != 0)
+	const struct json_value *const head = of->head;
+
+	if (bytes > head->length || memcmp(head->text, text, bytes) != 0)
 		return false;
-	for (size_t i = 0; i < json->values; i++)
-		json->value[i].used |= json->value[i].at < json->begin + bytes;
+	for (struct json_value *v = of->head + 1; v < of->end && v->at < head->at + bytes; v++)
+		v->used = true;
 	return true;
 }
 
@@ -503,7 +530,7 @@ static int compare(struct documents *d, const struct document *document, uint32_
 	write_json_head(d->head, &document->hist, c, &from, how);
 	output_text(d->head, END);
 	const char *const text = output_taken(d->head, &bytes);
-	if (begins_with(d->json, text, bytes - (sizeof(END) - 1)))
+	if (begins_with(of, text, bytes - (sizeof(END) - 1)))
 		return 0;
 	if (!d->again && json_open(&d->again, NULL, of->fail) != 0)
 		return -1;
@@ -511,6 +538,8 @@ static int compare(struct documents *d, const struct document *document, uint32_
 		return -1;
 	for (size_t i = 0; i < d->again->values; i++) {
 		const struct json_value *const made = &d->again->value[i];
+		if (made->kind == JSON_OBJECT)
+			continue;
 		struct json_value *const v = take(of, made->path, made->kind);
 		if (!v)
 			return -1;
@@ -533,7 +562,7 @@ static int check_rest(struct json_reader *json, struct fail *fail)
 {
 	for (size_t i = 0; i < json->values; i++) {
 		const struct json_value *const v = &json->value[i];
-		if (!v->used && !strstr(v->path, "metadata.stats_"))
+		if (!v->used && v->kind != JSON_OBJECT && !strstr(v->path, "metadata.stats_"))
 			return json_bad(json, v->at, fail, "\"%s\" is not of gpuhist", v->path);
 	}
 	return 0;
@@ -544,7 +573,7 @@ static int check_rest(struct json_reader *json, struct fail *fail)
 /* The first channel says how many there are, and what is the same for all. */
 static int take_document(struct documents *d, struct document *document, struct fail *fail)
 {
-	const bool named = json_find(d->json, "channel0", "uhi_schema");
+	const bool named = json_find(d->json, "channel0.uhi_schema");
 	struct channel of = {.json = d->json, .fail = fail};
 	struct hist *const h = &document->hist;
 	enum json_edges how;

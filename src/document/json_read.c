@@ -14,6 +14,7 @@
 #include "base/again.h"
 #include "base/path.h"
 #include "base/utf8.h"
+#include "bins/number.h"
 
 int json_open(struct json_reader **out, const char *path, struct fail *fail)
 {
@@ -54,7 +55,7 @@ static void forget(struct json_reader *r)
 		free(r->value[i].counts);
 		free(r->value[i].reals);
 	}
-	r->values = r->found = r->used = 0;
+	r->values = r->used = 0;
 }
 
 void json_close(struct json_reader *r)
@@ -349,7 +350,7 @@ int json_numeral(struct json_reader *r, char text[JSON_NUMBER + 1], struct fail 
 	return 0;
 }
 
-static bool ends_in(const struct json_reader *r, const char *end)
+static inline bool ends_in(const struct json_reader *r, const char *end)
 {
 	const size_t n = strlen(end);
 
@@ -425,11 +426,24 @@ static int take_named(struct json_reader *r, const char *name, size_t length, un
 	return rc;
 }
 
+/* Keeps the first bytes of an object that begins here. */
+static int keep_head(struct json_reader *r, struct fail *fail)
+{
+	if (json_fill(r, JSON_HEAD, fail) != 0 || !new_value(r, JSON_OBJECT, fail))
+		return -1;
+	const size_t left = (size_t)(r->end - r->at);
+	return keep(r, r->at, left < JSON_HEAD ? left : JSON_HEAD, fail) == 0 ? end_text(r, fail)
+									      : -1;
+}
+
 static int take_object(struct json_reader *r, unsigned depth, struct fail *fail)
 {
 	char name[JSON_PATH];
 	int more;
 
+	const bool channel = depth == 2 && strncmp(r->path, "channel", 7) == 0;
+	if ((depth == 1 || channel) && keep_head(r, fail) != 0)
+		return -1;
 	r->at++;
 	for (bool first = true; (more = json_more(r, '}', first, fail)) > 0; first = false) {
 		const size_t begin = r->used;
@@ -459,7 +473,7 @@ static int take_array(struct json_reader *r, unsigned depth, struct fail *fail)
 							: JSON_ARRAY,
 					       fail);
 	const size_t array = r->values - 1;
-	char name[24];
+	char name[NUMBER_TEXT];
 	uint64_t n;
 	int more;
 
@@ -469,8 +483,7 @@ static int take_array(struct json_reader *r, unsigned depth, struct fail *fail)
 	if (v->kind != JSON_ARRAY)
 		return json_numbers(r, v, fail);
 	for (n = 0; (more = json_more(r, ']', n == 0, fail)) > 0; n++) {
-		const int length = snprintf(name, sizeof(name), "%llu", (unsigned long long)n);
-		if (take_named(r, name, (size_t)length, depth, fail) != 0)
+		if (take_named(r, name, number_format_count(name, n), depth, fail) != 0)
 			return -1;
 	}
 	r->value[array].n = n;
@@ -516,11 +529,6 @@ int json_next(struct json_reader *r, struct fail *fail)
 	r->begin = json_offset(r);
 	if (c != '{')
 		return unexpected(r, "an object", fail);
-	if (json_fill(r, JSON_HEAD, fail) != 0)
-		return -1;
-	const size_t left = (size_t)(r->end - r->at);
-	r->head_length = left < JSON_HEAD ? left : JSON_HEAD;
-	memcpy(r->head, r->at, r->head_length);
 	if (take_object(r, 1, fail) != 0)
 		return -1;
 	for (size_t i = 0; i < r->values; i++) {
@@ -540,18 +548,13 @@ int json_reread(struct json_reader *r, const char *text, size_t bytes, struct fa
 	return json_next(r, fail);
 }
 
-struct json_value *json_find(struct json_reader *r, const char *object, const char *name)
+struct json_value *json_find(const struct json_reader *r, const char *path)
 {
-	const size_t a = strlen(object), b = strlen(name), dot = a > 0;
+	const size_t length = strlen(path);
 
-	for (size_t n = 0, i = r->found; n < r->values; n++, i++) {
-		i = i < r->values ? i : 0;
-		struct json_value *const v = &r->value[i];
-		if (v->path_length == a + dot + b && memcmp(v->path + a + dot, name, b) == 0 &&
-		    memcmp(v->path, object, a) == 0 && (!dot || v->path[a] == '.')) {
-			r->found = i + 1;
-			return v;
-		}
-	}
+	for (size_t i = 0; i < r->values; i++)
+		if (r->value[i].path_length == length &&
+		    memcmp(r->value[i].path, path, length) == 0)
+			return &r->value[i];
 	return NULL;
 }

@@ -27,7 +27,7 @@
 #define JSON_TEXT ((size_t)1 << 20)
 #define JSON_NUMBER 400u
 #define JSON_PATH 128u
-#define JSON_HEAD 2048u
+#define JSON_HEAD 1024u
 #define JSON_BUFFER ((size_t)1 << 18)
 
 enum json_kind {
@@ -37,6 +37,7 @@ enum json_kind {
 	JSON_ARRAY,   /* of n values, which have paths of their own */
 	JSON_COUNTS,  /* "values", and "index.0": n whole numbers from 0 to 2^64 - 1 */
 	JSON_REALS,   /* "edges": n finite numbers, each the nearest binary64 */
+	JSON_OBJECT,  /* the document, and its members "channel..."; as text, its first bytes */
 };
 
 struct json_value {
@@ -68,14 +69,11 @@ struct json_reader {
 		*end; /* the next byte to be taken, and the end of those that were read */
 	struct json_value *value; /* of this document ... */
 	size_t values, room;      /* ... so many, and for how many there is room */
-	size_t found;             /* the one after the last that json_find has found */
 	char *text;               /* their paths and texts ... */
 	size_t used, text_room;   /* ... so many bytes, and the room for them */
 	char path[JSON_PATH];     /* of the value that is being read ... */
 	size_t path_length;
-	char head[JSON_HEAD]; /* the first bytes of the document ... */
-	size_t head_length;   /* ... so many */
-	uint64_t likely;      /* how many numbers the next array may have */
+	uint64_t likely; /* how many numbers the next array may have */
 };
 
 /* path "-" is standard input, NULL is nothing, for json_reread. On failure *out is NULL. */
@@ -87,11 +85,8 @@ int json_next(struct json_reader *r, struct fail *fail);
 /* The same for a text of at most JSON_BUFFER bytes. */
 int json_reread(struct json_reader *r, const char *text, size_t bytes, struct fail *fail);
 
-/*
- * The value of this path, which begins at an object of the document, or "". NULL: there is none.
- * Values are found fastest in the order of the document.
- */
-struct json_value *json_find(struct json_reader *r, const char *object, const char *path);
+/* The first value of this path; NULL: there is none. */
+struct json_value *json_find(const struct json_reader *r, const char *path);
 
 /* "NAME: document 3: byte 1234: why", STATUS_DATA; counted from 1, offset from 0. Returns -1. */
 int json_bad(const struct json_reader *r, uint64_t offset, struct fail *fail, const char *format,
