@@ -47,7 +47,15 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 /* `"name": value, `, a member of an object that another one follows. */
 static void member_count(struct output *out, const char *name, uint64_t value)
 {
-	output_print(out, "\"%s\": %llu, ", name, (unsigned long long)value);
+	char text[NUMBER_TEXT];
+
+	/* Not by output_print: reading writes again, and half of a small document are these. */
+	const size_t length = number_format_count(text, value);
+	output_text(out, "\"");
+	output_text(out, name);
+	output_text(out, "\": ");
+	output_write(out, text, length);
+	output_text(out, ", ");
 }
 
 static void member_bool(struct output *out, const char *name, bool value)
