@@ -210,7 +210,7 @@ static void set_ten(void)
 			power[i] = (uint64_t)carry;
 			carry >>= 64;
 		}
-		for (int i = TEN_WORDS; n < -TEN_LEAST && i-- > 0;) {
+		for (int i = TEN_WORDS - 1; n < -TEN_LEAST && i >= 0; i--) {
 			rest = rest << 64 | inverse[i];
 			inverse[i] = (uint64_t)(rest / 5);
 			rest %= 5;

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # What the first bytes of an input show, beside headers: formats that are refused, text; and how long they are waited
 # for; what is passed over before them.
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2016,SC2059,SC2086
 c='gpuhist --nonzero --no-header -q'
 
 # open BYTES: a pipe with them and no more, whose writer stays.

@@ -136,7 +136,7 @@ run $c -n 2 two.wav
 # padding, after a chunk that is longer than what is kept of zstd, in 32 and in 64 bits
 twice() {
 	for file; do
-		cat $file $file >two
+		cat "$file" "$file" >two
 		zstd -qf two
 		run $c two
 		shell "cat two | $c"
