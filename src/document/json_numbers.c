@@ -139,7 +139,7 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 		} else {
 			/* eight for each digit */
 			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u;
-			/* Not looked for after each comma: each number would wait for that. */
+			/* Blanks alone, as Python writes, are a step of the loop. */
 			if (bits == 0) {
 				next = *p == ' ' ? p + 1 : skip_white(p, end);
 				if (next == p)
@@ -153,7 +153,7 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 		}
 		if (!next)
 			break;
-		p = next;
+		p = *next == '\n' ? skip_white(next, end) : next;
 		out++;
 	}
 	room->n = (uint64_t)(out - (uint64_t *)room->base);

@@ -51,8 +51,8 @@ struct json_value {
 	uint64_t first;   /* COUNTS: the first number; all others are in ... */
 	uint64_t *counts; /* ... these, which the caller may take, leaving NULL */
 	double *reals;    /* REALS: all of them */
-	size_t path_at, path_length,
-		text_at; /* path and text, while the reader's memory may still move */
+	size_t path_length;
+	size_t path_at, text_at; /* of both, while the reader's memory may still move */
 };
 
 struct json_reader {
@@ -65,8 +65,8 @@ struct json_reader {
 	uint64_t documents;    /* that were begun, the last one ... */
 	uint64_t begin;        /* ... here */
 	unsigned char *buffer; /* JSON_BUFFER bytes, and a zero after the last one that was read: */
-	unsigned char *at,
-		*end; /* the next byte to be taken, and the end of those that were read */
+	unsigned char *at;     /* the next byte to be taken ... */
+	unsigned char *end;    /* ... and the end of those that were read */
 	struct json_value *value; /* of this document ... */
 	size_t values, room;      /* ... so many, and for how many there is room */
 	char *text;               /* their paths and texts ... */
