@@ -194,7 +194,11 @@ auto() {
 		[ "$drawn" -eq 0 ] || return 0
 	fi
 	count_expected
-	run_auto "$work/auto" "${2:-1}"
+	# On a loaded machine the simulated GPU may have counted too little to meet the fault.
+	for _ in 1 2 3; do
+		run_auto "$work/auto" "${2:-1}"
+		! grep -q '^met' "$work/auto/log" || break
+	done
 	judge "$work/auto" "$1" expected
 }
 # beside NAME: the same in the background, for what takes long; judged at the end
