@@ -42,7 +42,7 @@ if [ ! -e "$zstd/lib/libzstd.a" ]; then
 fi
 
 names='auto axis bytes cells count counts gather header hist json_numbers layout number publish sample stats
-table ticks write xxh64 zstd_parts'
+picture table write xxh64 zstd_parts'
 transcripts='basics bins formats headers layouts merge ranges stats svg types zstd'
 if [ -n "${LONG:-}" ]; then
 	# qemu-user keeps the last real-time signals for itself.
