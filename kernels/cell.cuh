@@ -5,9 +5,10 @@
  *
  * BIN::cell(rule, key) is exact. Samples that are in no bin have four cells of their own after the
  * bins (binning.h), so no kernel branches on them and it costs nothing if there are very many.
- * BIN::all is the number of cells of one channel; BIN::ANY: of any kind. If BIN::GUESSES, BIN::guess gives the same cell
- * for a 4-byte key unless it sets `doubt`. BIN::PERM, BIN::FLIP: whether the rule's perm and flip
- * are applied. Codes are counted as they are stored; the host bins them.
+ * BIN::all is the number of cells of one channel; BIN::ANY: of any kind. If BIN::GUESSES,
+ * BIN::guess gives the same cell for a 4-byte key unless it sets `doubt`. BIN::PERM, BIN::FLIP:
+ * whether the rule's perm and flip are applied. Codes are counted as they are stored; the host bins
+ * them.
  */
 #ifndef GPUHIST_CELL_CUH
 #define GPUHIST_CELL_CUH
@@ -41,9 +42,9 @@ struct bin_group {
 
 /*
  * KIND: an enum bin_kind; or BIN_KINDS: the kind is read from the rule. Explicit edges are in the
- * memory of the device, at rule.bins.table.at: a sample takes a load from the guide and one for each
- * step of the bisection, at random addresses. Edges that are anywhere near regular take one step, and
- * small tables stay in L1.
+ * memory of the device, at rule.bins.table.at: a sample takes a load from the guide and one for
+ * each step of the bisection, at random addresses. Edges that are anywhere near regular take one
+ * step, and small tables stay in L1.
  */
 template <u32 KIND> struct bin_key {
 	enum { PERM = 1, FLIP = 1, GUESSES = 0, ANY = KIND == BIN_KINDS };

@@ -3,9 +3,9 @@
  * count: the kernels that the program contains, by name. A name gives the way of keeping counters,
  * the size of a sample and the kind of bins: whole_4_magic. driver/kernel.c chooses among them.
  *
- * One kernel for each size counts every kind of bins and any number of channels. Beside it there are
- * kernels of their own for what most jobs ask: bytes, 16-bit integers, and 32-bit samples in equal
- * bins, of one channel.
+ * One kernel for each size counts every kind of bins and any number of channels. Beside it there
+ * are kernels of their own for what most jobs ask: bytes, 16-bit integers, and 32-bit samples in
+ * equal bins, of one channel.
  */
 #include "extent.cuh"
 #include "far.cuh"

@@ -174,9 +174,10 @@ template <int SIZE> struct reader {
 	}
 
 	/*
-	 * The same for interleaved channels: sample i is of channel i mod rule.channels, whose cells
-	 * follow those of the channel before it. A launch has less than 2^32 samples. Where BIN is for
-	 * any kind of bins this is a loop, which keeps the kernel small: the next key moves to the front.
+	 * The same for interleaved channels: sample i is of channel i mod rule.channels, whose
+	 * cells follow those of the channel before it. A launch has less than 2^32 samples. Where
+	 * BIN is for any kind of bins this is a loop, which keeps the kernel small: the next key
+	 * moves to the front.
 	 */
 	template <class BIN, class F>
 	INLINE void cells_of_channels(const struct rule &r, const vec &v, u64 i, F put) const

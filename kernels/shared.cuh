@@ -92,10 +92,10 @@ __device__ __forceinline__ void count_shared(const void *data, u64 n, const stru
  * sample rows of the part, and both come to the same choice.
  *
  * Crowded (on average more than CROWD lanes of a row have one code): both blocks read the whole
- * part, each counts half of the codes, and equal lanes merge; about 2 * 3.2 clocks for 32 samples on
- * noise, half of that on equal samples. Otherwise: each block reads half of the part and counts all
- * codes in 16 bits, two in a word. Nothing merges: 4.2 clocks on noise; 32 if 32 lanes still meet
- * in a code (data that changes within a part), which is 0.26 T samples/s.
+ * part, each counts half of the codes, and equal lanes merge; about 2 * 3.2 clocks for 32 samples
+ * on noise, half of that on equal samples. Otherwise: each block reads half of the part and counts
+ * all codes in 16 bits, two in a word. Nothing merges: 4.2 clocks on noise; 32 if 32 lanes still
+ * meet in a code (data that changes within a part), which is 0.26 T samples/s.
  *
  * A 16-bit counter never carries into its neighbour: a thread that sees bit 15 set clears it at the
  * end of its batch and adds 0x8000 to global memory instead; meanwhile 1024 threads with 16 samples

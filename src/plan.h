@@ -6,15 +6,17 @@
  * system is not asked. Every division of -M and every threshold of the CPU's side is here. Only the
  * slots of a lane are sized elsewhere, in gpu_plan.c, where the devices are known.
  *
- *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take more.
- *                                       One worker may take all of it if it has to. A block holds a
- *                                       record at least; beside it, where inputs may be compressed,
- *                                       large records that span several frames (zstd_read.h)
- *   lanes of a GPU                      under auto what the tables leave of the other half, at most a
- *                                       quarter of -M; if no input is compressed, half of what the
- *                                       tables leave of -M, at most three eighths of it, which of the
- *                                       default -M is 16 slots of 4 MiB and those that end an epoch;
- *                                       under --device=gpu, which has no CPU workers, half of -M
+ *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take
+ *                                       more. One worker may take all of it if it has to. A block
+ *                                       holds a record at least; beside it, where inputs may be
+ *                                       compressed, large records that span several frames
+ *                                       (zstd_read.h)
+ *   lanes of a GPU                      under auto what the tables leave of the other half, at most
+ *                                       a quarter of -M; if no input is compressed, half of what
+ *                                       the tables leave of -M, at most three eighths of it, which
+ *                                       of the default -M is 16 slots of 4 MiB and those that end
+ *                                       an epoch; under --device=gpu, which has no CPU workers,
+ *                                       half of -M
  *   decoders of compressed inputs       the rest, and the lanes' part too until a GPU is started
  *
  * So a zstd window of half of -M is accepted with any number of threads and bins, unless one worker

@@ -29,7 +29,9 @@ struct watch;
 
 struct watch_spec {
 	enum progress line;
-	/* Seconds from one partial output to the next, more where writing one takes half of that. */
+	/*
+	 * Seconds from one partial output to the next, more where writing one takes half of that.
+	 */
 	double every; /* 0: none */
 	/*
 	 * Fills in how far the run is; rate and seconds are added by the watch. Called by its

@@ -43,8 +43,8 @@ struct work {
 };
 
 /*
- * What a worker did, for -v. The first three are tallies, which any thread may read while the worker
- * works.
+ * What a worker did, for -v. The first three are tallies, which any thread may read while the
+ * worker works.
  */
 struct worker_report {
 	uint64_t records;

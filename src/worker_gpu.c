@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * worker_gpu: a worker's turns on the GPU: fill a slot, submit it, reap those before it; and after the
- * GPU has failed, the CPU counts what it had not.
+ * worker_gpu: a worker's turns on the GPU: fill a slot, submit it, reap those before it; and after
+ * the GPU has failed, the CPU counts what it had not.
  *
  * A chunk is counted when it is committed: when its slot is done, and its counters sum to its
  * samples; or, where counters stay on the device, when its epoch is committed (gpu_epoch.h). Only
- * then is a range given back to the source. When the GPU fails, in whatever way, the chunks that were
- * submitted and not committed are still in our own memory and are counted by the CPU, and those
- * that are ranges of files can be read again. Nothing is lost and nothing is counted twice.
+ * then is a range given back to the source. When the GPU fails, in whatever way, the chunks that
+ * were submitted and not committed are still in our own memory and are counted by the CPU, and
+ * those that are ranges of files can be read again. Nothing is lost and nothing is counted twice.
  *
  * Statistics that workers add to (counting_adds_stats) are different: samples are added to them
  * once, when they are taken, before any engine counts them. Counting again does not change them.
@@ -538,8 +538,8 @@ free_feeder:
 }
 
 /*
- * Leaves an epoch after a failure. The last lane to leave gives back the ranges that are still held,
- * because their inputs close then.
+ * Leaves an epoch after a failure. The last lane to leave gives back the ranges that are still
+ * held, because their inputs close then.
  */
 static void leave_epoch(struct feeder *f)
 {

@@ -309,7 +309,10 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 
 	if (counts_init(&totals, c->cells, &fail) != 0)
 		return;
-	/* By codes, as the device counts, also where the CPU alone would bin samples of 16 bits first. */
+	/*
+	 * By codes, as the device counts, also where the CPU alone would bin samples of 16 bits
+	 * first.
+	 */
 	struct counting codes = *c;
 	if (codes.bins_codes)
 		counting_keep_stats(&codes, codes.channels);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_plan: what holds for the slots of any job and any -M, drawn from a seed, and some known cases;
- * lists of devices, and what CUDA_VISIBLE_DEVICES becomes for each helper.
+ * gpu_plan: what holds for the slots of any job and any -M, drawn from a seed, and some known
+ * cases; lists of devices, and what CUDA_VISIBLE_DEVICES becomes for each helper.
  */
 #include "gpu/gpu_plan.h"
 
@@ -147,7 +147,9 @@ static void known(void)
 		/* Whole samples and pages, and a record. */
 		{"0", "u24", "full", 1024, 1, 0, 8, 0, 128 * MIB, 12, 341 * 12 * KIB, false},
 		{"0", "u8", "none", 256, 1, 9000000, 8, 0, 64 * MIB, 7, 8792 * KIB, false},
-		/* Many counters that are fetched, one more, and as many of which all are fetched. */
+		/*
+		 * Many counters that are fetched, one more, and as many of which all are fetched.
+		 */
 		{"0", "u32", "none", (1 << 17) - 4, 1, 0, 4, 0, 128 * MIB, 8, 8 * MIB, false},
 		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, 0, 128 * MIB, 8, 4 * MIB, true},
 		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, FETCH, 256 * MIB, 8, 8 * MIB, false},

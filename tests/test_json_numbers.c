@@ -122,7 +122,10 @@ static void counts(void)
 	free(text);
 }
 
-/* Among plain numbers, what is no count, or no number: in a word of eight bytes, at its end, past it. */
+/*
+ * Among plain numbers, what is no count, or no number: in a word of eight bytes, at its end, past
+ * it.
+ */
 static void bad(void)
 {
 	static const char *const NUMBERS[] = {"18446744073709551616",

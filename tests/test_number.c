@@ -323,7 +323,9 @@ static void formats(void)
 		number_format(text, KNOWN[i].x);
 		CHECK(strcmp(text, KNOWN[i].text) == 0, "%s, not %s", text, KNOWN[i].text);
 	}
-	/* Both ends of every binade; every power of ten; the first denormals; the limits of forms. */
+	/*
+	 * Both ends of every binade; every power of ten; the first denormals; the limits of forms.
+	 */
 	for (int e = -1074; e <= 1023; e++)
 		format_around(ldexp(1, e));
 	for (int e = -323; e <= 308; e++) {

@@ -372,7 +372,9 @@ static void equal_bins(void)
 		}
 		free(h.count);
 	}
-	/* Equal ratios are as wide as each other; residues have no edges; channels have one scale. */
+	/*
+	 * Equal ratios are as wide as each other; residues have no edges; channels have one scale.
+	 */
 	struct hist h = {.channels = 1,
 			 .axis = axis_of(AXIS_LOG, "f64", 300, "1e-5", "1e7", NULL),
 			 .count = calloc(600, sizeof(uint64_t)),

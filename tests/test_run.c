@@ -135,8 +135,8 @@ static void short_of_memory(void)
 }
 
 /*
- * Where there is memory for fewer decoders than threads, what was mapped once stays mapped: 48 frames
- * with windows of 8 MiB, 2,048 pages each, in 64 MiB.
+ * Where there is memory for fewer decoders than threads, what was mapped once stays mapped: 48
+ * frames with windows of 8 MiB, 2,048 pages each, in 64 MiB.
  */
 static void stays_mapped(void)
 {

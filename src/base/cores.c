@@ -59,8 +59,8 @@ static uint64_t limit_of_groups(const char *root, const char *file,
 	if (line[0] == '\0')
 		return least;
 	/*
-	 * A container may not see its group by the name that it has outside: then its folders are not
-	 * there, and the limit is that of what is mounted.
+	 * A container may not see its group by the name that it has outside: then its folders are
+	 * not there, and the limit is that of what is mounted.
 	 */
 	char *const group = strstr(line, "/..") ? strchr(line, '\0') : line + 3;
 	for (;;) {

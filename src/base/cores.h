@@ -2,9 +2,10 @@
 /*
  * cores: how many threads this process can keep busy, and how much memory it may use.
  *
- * The threads are the number of cores that it may run on (taskset, cpusets), or less where a control group
- * of its own or one above it limits its share of their time, as containers and systemd's CPUQuota
- * do. The memory is the machine's, or less where a group or ulimit -v limits it. Groups are those of version 2, mounted where systemd and containers have them.
+ * The threads are the number of cores that it may run on (taskset, cpusets), or less where a
+ * control group of its own or one above it limits its share of their time, as containers and
+ * systemd's CPUQuota do. The memory is the machine's, or less where a group or ulimit -v limits it.
+ * Groups are those of version 2, mounted where systemd and containers have them.
  */
 #ifndef GPUHIST_CORES_H
 #define GPUHIST_CORES_H

@@ -59,10 +59,10 @@ uint32_t auto_slot(int128_t bin, uint32_t slots);
 int auto_k_least(const struct sample_type *type);
 
 /*
- * The smallest k for which the extent spans at most `bins` bins, which are at least auto_bins_least.
- * Not below 0 for integers, nor for floats below the exponent of one unit in the last place of the
- * largest finite magnitude; auto_k_least where the extent is none. auto_k_grown is faster, where k
- * is known to be the auto_k of a part of the samples.
+ * The smallest k for which the extent spans at most `bins` bins, which are at least
+ * auto_bins_least. Not below 0 for integers, nor for floats below the exponent of one unit in the
+ * last place of the largest finite magnitude; auto_k_least where the extent is none. auto_k_grown
+ * is faster, where k is known to be the auto_k of a part of the samples.
  */
 int auto_k(const struct extent *extent, uint32_t bins, const struct sample_type *type);
 int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct sample_type *type);

@@ -28,8 +28,8 @@
  * One row for each kind: its name; whether there are loops for keys of 32 bits, for keys of 64 bits
  * and for floats (1 or 0); the end of the name of the kernel that counts it alone, for integers and
  * for floats of 32 bits, if there is one. Enum bin_kind, the loops of each instruction set
- * (cells_loops.c) and the choice of a kernel (driver/kernel.c) are made from this list. X is called with the argument `with`, then the
- * row.
+ * (cells_loops.c) and the choice of a kernel (driver/kernel.c) are made from this list. X is called
+ * with the argument `with`, then the row.
  *
  *   SHIFT   integers: every bin is 2^by values wide
  *   MAGIC   integers: floor(d N / W) by one multiplication, exact for W <= 2^32

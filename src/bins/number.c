@@ -241,7 +241,9 @@ static uint64_t shortest(double x, int *power)
 	const bool narrow = c == 0 && exponent > 1;
 	c += exponent > 0 ? (uint64_t)1 << 52 : 0;
 
-	/* Floors of q log10(2), less log10(4/3), and of -k log2(10); true for these q (section 9). */
+	/*
+	 * Floors of q log10(2), less log10(4/3), and of -k log2(10); true for these q (section 9).
+	 */
 	const int k = (int)((q * 661971961083 - (narrow ? 274743187321 : 0)) >> 41);
 	const int shift = q + (int)((-k * 913124641741) >> 38) + 2;
 	const uint128_t g = ten[-k - TEN_LEAST];

@@ -71,7 +71,10 @@ struct job {
 	enum progress progress;
 	bool quiet, verbose;
 
-	/* the options that decide what is counted, and its bins, in one spelling and order. Freed by options_free */
+	/*
+	 * the options that decide what is counted, and its bins, in one spelling and order. Freed
+	 * by options_free
+	 */
 	char *options;
 };
 
@@ -89,8 +92,9 @@ int job_named(const struct job *job, struct sample_type *type, uint32_t *channel
 	      struct fail *fail);
 
 /*
- * Sets the type of a job, its layout, and what later inputs must agree with: by the options, else by
- * the header of its first input, or NULL, else by the FILEs' names. -1: these contradict each other.
+ * Sets the type of a job, its layout, and what later inputs must agree with: by the options, else
+ * by the header of its first input, or NULL, else by the FILEs' names. -1: these contradict each
+ * other.
  */
 int job_layout(struct job *job, const struct header *said, struct fail *fail);
 

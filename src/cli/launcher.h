@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * launcher: --part=auto: which part of how many this process is, by the environment that Open MPI, PMI (MPICH, Intel
- * MPI, Cray), srun or an array of Slurm gave it.
+ * launcher: --part=auto: which part of how many this process is, by the environment that Open MPI,
+ * PMI (MPICH, Intel MPI, Cray), srun or an array of Slurm gave it.
  *
  * One launcher may run inside another, and leaves the outer one's variables in place; so:
  *
- * - A launcher of one task leaves the parts to the others: `mpirun -n 1`, or `srun -n 1`, in each task of an array.
- * - Ranks of mpirun may have the variables of the step by which mpirun started its own servers on other nodes. So a
- *   step says nothing where mpirun has more than one rank; where mpirun has one rank and the step more tasks, it
- *   cannot be told which is meant.
- * - Any other two launchers of more than one task contradict each other, unless Open MPI and PMI say the same.
+ * - A launcher of one task leaves the parts to the others: `mpirun -n 1`, or `srun -n 1`, in each
+ *   task of an array.
+ * - Ranks of mpirun may have the variables of the step by which mpirun started its own servers on
+ *   other nodes. So a step says nothing where mpirun has more than one rank; where mpirun has one
+ *   rank and the step more tasks, it cannot be told which is meant.
+ * - Any other two launchers of more than one task contradict each other, unless Open MPI and PMI
+ *   say the same.
  * - SLURM_PROCID alone is that of a batch script, which is no part.
- * - An array's tasks must be all of one row of numbers, as in 0-7 or 3-9:3. Of a list like 1,3,7, which is how a few
- *   tasks are started again, the numbers of the parts cannot be known.
+ * - An array's tasks must be all of one row of numbers, as in 0-7 or 3-9:3. Of a list like 1,3,7,
+ *   which is how a few tasks are started again, the numbers of the parts cannot be known.
  */
 #ifndef GPUHIST_LAUNCHER_H
 #define GPUHIST_LAUNCHER_H

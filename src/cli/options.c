@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * options: argv to what was given. One table has all that is known of an option by itself: its names, its value and
- * how that is read, whether it decides what is counted, its place in -h. What several of them come to together is
- * settled in settle.c.
+ * options: argv to what was given. One table has all that is known of an option by itself: its
+ * names, its value and how that is read, whether it decides what is counted, its place in -h. What
+ * several of them come to together is settled in settle.c.
  */
 #include "cli/options.h"
 
@@ -31,7 +31,9 @@ typedef int read_fn(struct given *g, enum option_row option, const char *text, s
 static read_fn read_type, read_number, read_ends, read_edges, read_channels, read_rows, read_part,
 	read_counter, read_format, read_every, read_plot, read_device;
 
-/* What an option is about: a document has those that decide what is counted, and into which bins. */
+/*
+ * What an option is about: a document has those that decide what is counted, and into which bins.
+ */
 enum about { WRITES, COUNTS, DECIDES };
 
 struct row {
@@ -413,8 +415,8 @@ static enum option_row row_of(int value)
 }
 
 /*
- * Explains why getopt returned '?' or ':'. It leaves in optopt the unknown letter, or the option that
- * is used wrongly, or 0 if a long name is unknown or short for several. Always -1.
+ * Explains why getopt returned '?' or ':'. It leaves in optopt the unknown letter, or the option
+ * that is used wrongly, or 0 if a long name is unknown or short for several. Always -1.
  */
 static int refuse(int result, char **argv, struct fail *fail)
 {

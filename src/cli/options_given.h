@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* options_given: the command line between options.c, which reads it, and settle.c, which makes a job of it. */
+/*
+ * options_given: the command line between options.c, which reads it, and settle.c, which makes a
+ * job of it.
+ */
 #ifndef GPUHIST_OPTIONS_GIVEN_H
 #define GPUHIST_OPTIONS_GIVEN_H
 

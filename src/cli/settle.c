@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* settle: what was given to a job: what goes with what, and what follows from several options together. */
+/*
+ * settle: what was given to a job: what goes with what, and what follows from several options
+ * together.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

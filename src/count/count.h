@@ -11,9 +11,9 @@
  * the cell of binning.h. Each channel has cells of its own, all of one channel before those of the
  * next.
  *
- * Where the codes of all channels would not fit a cache and their bins do, a counter has the bins of
- * 16-bit types in its own tables too. What it adds to the totals is codes all the same: those of a
- * bin are added as one code of it, but the least and the greatest sample of all as what they are.
+ * Where the codes of all channels would not fit a cache and their bins do, a counter has the bins
+ * of 16-bit types in its own tables too. What it adds to the totals is codes all the same: those of
+ * a bin are added as one code of it, but the least and the greatest sample of all as what they are.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
@@ -50,7 +50,9 @@ struct counting {
 	uint32_t channels;       /* interleaved: sample i is of channel i % channels */
 	size_t cells_each;       /* cells of one channel ... */
 	size_t cells;            /* ... and of all: those of channel c begin at c * cells_each */
-	/* where the range comes from the samples, the most bins of these cells there may be; else 0 */
+	/*
+	 * where the range comes from the samples, the most bins of these cells there may be; else 0
+	 */
 	uint32_t most;
 	/*
 	 * The same of the tables of each counter, which differ from these where samples of 16 bits

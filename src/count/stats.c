@@ -379,9 +379,10 @@ void stats_merge(struct stats *to, const struct stats *from)
  *
  *	mean = S1 / n        deviation = sqrt(n S2 - S1^2) / n
  *
- * where S1 is the sum and S2 the sum of the squares. The sums of a float are whole multiples of its smallest
- * denormal, those of squares of that denormal's square. So n S2 - S1^2 and S1 are whole numbers and exact, and
- * big.c rounds each quotient once. n S2 - S1^2 is never negative: it is the sum of (x - y)^2 over all pairs.
+ * where S1 is the sum and S2 the sum of the squares. The sums of a float are whole multiples of its
+ * smallest denormal, those of squares of that denormal's square. So n S2 - S1^2 and S1 are whole
+ * numbers and exact, and big.c rounds each quotient once. n S2 - S1^2 is never negative: it is the
+ * sum of (x - y)^2 over all pairs.
  */
 
 /* The smallest denormal of a float type is 2 to this power. */

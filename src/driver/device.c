@@ -145,8 +145,8 @@ static void make_counters(struct device *d)
 }
 
 /*
- * Page-locks the edges, and counters and samples of all slots, or of fewer where the system does not
- * lock so much; returns how many.
+ * Page-locks the edges, and counters and samples of all slots, or of fewer where the system does
+ * not lock so much; returns how many.
  */
 static unsigned lock_pages(struct device *d)
 {

@@ -82,7 +82,9 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 
 /* ---- the choice ---- */
 
-/* The kind of bins at the end of a kernel's name; alone: of a kernel for one channel, if it fits. */
+/*
+ * The kind of bins at the end of a kernel's name; alone: of a kernel for one channel, if it fits.
+ */
 static const char *suffix(const struct kernel_plan *p, const struct counting *c, bool alone)
 {
 #define NAMES(with, kind, name, key32, key64, real, of_keys, of_reals) \

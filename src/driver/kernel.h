@@ -8,7 +8,8 @@
  *   pair      codes of two bytes: two blocks share them
  *   far       any number, in the device's memory, but for the cells that a block meets first
  *
- * Samples with gaps between them are packed first. Of samples whose bins are not known yet the extent is found too.
+ * Samples with gaps between them are packed first. Of samples whose bins are not known yet the
+ * extent is found too.
  *
  * The choice depends on what a device can hold, so a job may be counted one way on one device and
  * another way on the next; the counts are the same.

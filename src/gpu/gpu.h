@@ -69,7 +69,10 @@ struct slot {
 	size_t bytes, samples; /* of the chunk in it; set by gpu_submit */
 	struct chunk chunk;    /* where that is from; the worker's */
 	uint32_t piece;        /* ORDER_PIECE: which one */
-	/* what came back, checked to be this answer's: counters or sums; valid until the lane's next */
+	/*
+	 * what came back, checked to be this answer's: counters or sums; valid until the lane's
+	 * next
+	 */
 	uint32_t *cells;
 	int k;                /* --auto: what its cells are counted at, and ... */
 	struct extent extent; /* ... the extent of its samples, both from gpu_done */
@@ -128,8 +131,8 @@ void gpu_lane_close(struct lane *lane);
 struct slot *gpu_take_slot(struct lane *lane);
 
 /*
- * TAKEN to SUBMITTED: the slot has so many bytes to count, whole records and at least one; copy, count,
- * fetch. -1: the GPU has failed.
+ * TAKEN to SUBMITTED: the slot has so many bytes to count, whole records and at least one; copy,
+ * count, fetch. -1: the GPU has failed.
  */
 int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes);
 

@@ -9,7 +9,8 @@
  * the same slots as chunks, given and reaped by whichever lane has a slot:
  *
  *	OPEN      chunks; until none is on its way any more it is
- *	FULL      ORDER_SUMS: what each piece of the counters adds up to; together, the epoch's samples
+ *	FULL      ORDER_SUMS: what each piece of the counters adds up to; together, the epoch's
+ *	          samples
  *	PIECES    ORDER_PIECE, for each: it must have that sum, and is added to the totals
  *	DONE      all is in the totals: ORDER_CLEAR, if a lane goes on
  *
@@ -22,8 +23,9 @@
  * that were added already (epoch_added).
  *
  * No function waits but epoch_wait, for a second at most, and epoch_settle, for threads that add to
- * the totals. What a lane holds of an epoch, it gives back: a slot that may be filled by epoch_submit
- * or epoch_cancel, one that was submitted by epoch_reap; so every epoch ends, or the GPU fails.
+ * the totals. What a lane holds of an epoch, it gives back: a slot that may be filled by
+ * epoch_submit or epoch_cancel, one that was submitted by epoch_reap; so every epoch ends, or the
+ * GPU fails.
  */
 #ifndef GPUHIST_GPU_EPOCH_H
 #define GPUHIST_GPU_EPOCH_H
@@ -54,7 +56,7 @@ void epoch_leave(struct lane *lane);
 bool epoch_over(struct lane *lane);
 
 enum epoch_use {
-	EPOCH_FILL, /* with a chunk: epoch_submit or epoch_cancel must follow; not once it has left */
+	EPOCH_FILL, /* with a chunk: epoch_submit or _cancel must follow; not once it has left */
 	EPOCH_ORDERED, /* it was submitted with an order, to be reaped */
 	EPOCH_WAIT,    /* nothing can be done now; or the GPU has failed */
 };
@@ -66,8 +68,8 @@ enum epoch_use {
 enum epoch_use epoch_use(struct lane *lane, struct slot *slot, bool busy);
 
 /*
- * Submits the slot with slot->chunk, whose bytes are in slot->data. A range belongs to the epoch from
- * then on. -1: the GPU has failed; the chunk is still the caller's.
+ * Submits the slot with slot->chunk, whose bytes are in slot->data. A range belongs to the epoch
+ * from then on. -1: the GPU has failed; the chunk is still the caller's.
  */
 int epoch_submit(struct lane *lane, struct slot *slot);
 void epoch_cancel(struct lane *lane);
@@ -100,8 +102,8 @@ enum epoch_rest {
 enum epoch_rest epoch_settle(struct lane *lane);
 
 /*
- * REST_MISSING: was this cell's piece added? Do these counts, made again from the same samples, agree
- * with the pieces that were added?
+ * REST_MISSING: was this cell's piece added? Do these counts, made again from the same samples,
+ * agree with the pieces that were added?
  */
 bool epoch_added(const struct lane *lane, size_t cell);
 bool epoch_agrees(const struct lane *lane, const uint64_t *cell);

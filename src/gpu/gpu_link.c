@@ -9,8 +9,10 @@
  *
  *	it dies             the socket ends
  *	the driver fails    it says so, and ends
- *	it is silent        the region's beat stops while a slot waits: it is stopped, or a call of the driver hangs
- *	it answers nothing  slots wait, and none of them is answered, though the region's beat goes on
+ *	it is silent        the region's beat stops while a slot waits: it is stopped, or a call of
+ *	                    the driver hangs
+ *	it answers nothing  slots wait, and none of them is answered, though the region's beat goes
+ *	                    on
  *	it never starts     START_LOOKS
  *
  * and calls gpu_fail, after which no thread waits for the helper. link_close ends the socket and

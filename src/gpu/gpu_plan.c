@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu_plan: a device's share of -M, cut into slots; lists of devices; groups of codes, and the check that they are right. */
+/*
+ * gpu_plan: a device's share of -M, cut into slots; lists of devices; groups of codes, and the
+ * check that they are right.
+ */
 #include "gpu/gpu_plan.h"
 
 #include <assert.h>
@@ -73,8 +76,8 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 				       SLOTS_LEAST, REGION_SLOTS);
 	const uint64_t busy = !spec->decoded && wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
 	/*
-	 * The fixed work for a chunk is in proportion to the counters that it fetches, so it should have
-	 * many more bytes than they have.
+	 * The fixed work for a chunk is in proportion to the counters that it fetches, so it should
+	 * have many more bytes than they have.
 	 */
 	const uint64_t least =
 		stays ? SLOT_SMALL : within(16 * cells * sizeof(uint32_t), SLOT_SMALL, SLOT_MOST);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_plan: what is decided before a GPU is started: how many slots a device gets, how large they are,
- * and whether counters stay on it; which devices a helper's driver is to see; which codes share a
- * counter. Pure.
+ * gpu_plan: what is decided before a GPU is started: how many slots a device gets, how large they
+ * are, and whether counters stay on it; which devices a helper's driver is to see; which codes
+ * share a counter. Pure.
  */
 #ifndef GPUHIST_GPU_PLAN_H
 #define GPUHIST_GPU_PLAN_H
@@ -28,10 +28,10 @@ struct gpu_size {
 };
 
 /*
- * The sizes for one device, which may take that many bytes. A copy to the device costs the bus a few
- * microseconds beside its bytes, and slots that outgrow the processor's cache cost its memory
- * bandwidth: 4 MiB is between the two (bench/README.md). Each worker fills one slot; a few more, which
- * wait or are being counted, keep the bus busy.
+ * The sizes for one device, which may take that many bytes. A copy to the device costs the bus a
+ * few microseconds beside its bytes, and slots that outgrow the processor's cache cost its memory
+ * bandwidth: 4 MiB is between the two (bench/README.md). Each worker fills one slot; a few more,
+ * which wait or are being counted, keep the bus busy.
  */
 struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory);
 

@@ -66,7 +66,9 @@ struct hist {
  */
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail);
 
-/* After hist_reserve, for --stats: hist_fill will need counts that keep them (counts_keep_stats). */
+/*
+ * After hist_reserve, for --stats: hist_fill will need counts that keep them (counts_keep_stats).
+ */
 int hist_keep_stats(struct hist *h, struct fail *fail);
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * first: what the first bytes of an input show, beside zstd (zstd_frame.h) and headers (header.h): a
- * format that is not read, or text. Pure.
+ * first: what the first bytes of an input show, beside zstd (zstd_frame.h) and headers (header.h):
+ * a format that is not read, or text. Pure.
  */
 #ifndef GPUHIST_FIRST_H
 #define GPUHIST_FIRST_H

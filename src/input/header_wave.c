@@ -3,7 +3,8 @@
  * header_wave: RIFF/WAVE, RIFX (big endian), RF64 and BW64 (sizes of 64 bits in a ds64 chunk): EBU
  * Tech 3306, ITU-R BS.2088.
  *
- *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size is odd
+ *	"RIFF", size, "WAVE", then chunks: a name, a size, that many bytes, one more where the size
+ *	  is odd
  *
  * The chunk fmt comes before the chunk data; others, of any length, may be anywhere. The first size
  * is used for two things only: where it reaches past samples of 0 bytes, there are none, and other
@@ -48,8 +49,8 @@ static enum header_result next_chunk(struct header_scan *h, uint64_t left)
 }
 
 /*
- * After the samples: what is at offset `at`. Chunks begin at even offsets; at an odd one there may be
- * a byte of padding first.
+ * After the samples: what is at offset `at`. Chunks begin at even offsets; at an odd one there may
+ * be a byte of padding first.
  */
 static enum header_result look_behind(struct header_scan *h, uint64_t at)
 {

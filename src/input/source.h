@@ -14,8 +14,8 @@
  *
  *   regular files, block devices   cut into pieces at offsets: a short lock to claim one, then
  *                                  pread without any lock, in parallel (source_file.c)
- *   everything else                one reader at a time, straight into its buffer, until what it read
- *                                  is whole records (source_stream.c)
+ *   everything else                one reader at a time, straight into its buffer, until what it
+ *                                  read is whole records (source_stream.c)
  *   zstd, in either                frames are found without decoding them and decoded by the
  *                                  readers, in parallel (zstd_read.h)
  *

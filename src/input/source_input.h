@@ -7,9 +7,10 @@
  * covers. So a thread that fails can always take the lock and end every wait: readers in poll by
  * the wake-up pipe, the others by the two conditions.
  *
- *   work     there may be something to do: an input is free, a piece is ready, a path can be opened,
- *            or there is nothing more to come. Threads without work wait here (source.c)
- *   settled  something that another thread held has come back: an offset, memory, a piece (zstd_read.h)
+ *   work     there may be something to do: an input is free, a piece is ready, a path can be
+ *            opened, or there is nothing more to come. Threads without work wait here (source.c)
+ *   settled  something that another thread held has come back: an offset, memory, a piece
+ *            (zstd_read.h)
  *
  * Functions are called with the lock held unless they say otherwise, and keep it; those whose names
  * end in _unlocks give it up in between.

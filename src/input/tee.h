@@ -22,10 +22,10 @@
  *
  * Why every wait ends. The passer waits
  *   - for its input and for standard output, as cat does: these are the user's;
- *   - for room in the source's pipe, which is always read or closed: readers take from it until they end, and when
- *     all have ended the source is closed, before tee_end;
- *   - for the source to take the pipe of the next input, which it does when it has read this one to the end, or
- *     tee_end says that it never will.
+ *   - for room in the source's pipe, which is always read or closed: readers take from it until
+ *     they end, and when all have ended the source is closed, before tee_end;
+ *   - for the source to take the pipe of the next input, which it does when it has read this one to
+ *     the end, or tee_end says that it never will.
  * A reader waits in tee_next for the passer to reach the next input. It asks only when it is done
  * with the one before and has closed it, so the passer is not waiting for it any more; a passer
  * that ends wakes it. tee_end waits for the passer, which by then waits for nothing of ours.

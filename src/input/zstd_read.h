@@ -2,55 +2,61 @@
 /*
  * zstd_read: compressed inputs, decoded by the readers themselves, in parallel.
  *
- * A frame is found by its header and its block headers, three bytes in 50,000, without decoding it. One
- * reader at a time is an input's cutter (the input is BUSY): it cuts the next unit off and keeps it.
+ * A frame is found by its header and its block headers, three bytes in 50,000, without decoding it.
+ * One reader at a time is an input's cutter (the input is BUSY): it cuts the next unit off and
+ * keeps it.
  *
  *   WHOLE   small frames that follow one another, or one frame that a reader's share of the memory
- *           holds. Decoded in one call into a piece of memory of the reader's, which it lends; straight
- *           into the caller's buffer where the caller cannot borrow
+ *           holds. Decoded in one call into a piece of memory of the reader's, which it lends;
+ *           straight into the caller's buffer where the caller cannot borrow
  *   LONG    any other frame. Its reader decodes it into one piece after another, which any reader
  *           takes; when it has no free piece the decoding reader takes one itself. In a file the
  *           next frame is cut meanwhile, where the end of this one was found; else the input stays
  *           BUSY until the decoder has reached it
  *
- * A unit's offset among the decoded bytes decides which of them are skipped, wanted by -n, parts of a
- * record that another unit completes, or a header or what follows the samples (zstd_place.c). It is known when all
- * units before it in the same input have their sizes: from their headers, or because they were decoded.
+ * A unit's offset among the decoded bytes decides which of them are skipped, wanted by -n, parts of
+ * a record that another unit completes, or a header or what follows the samples (zstd_place.c). It
+ * is known when all units before it in the same input have their sizes: from their headers, or
+ * because they were decoded.
  *
- * Memory is a counted number of bytes, taken by the cutter, so in the order of units; and no more than
- * `decoders` readers hold some. What a reader holds it keeps for its next unit. A cutter that may not hold
- * what it needs takes over what sleeping readers hold; while it waits, a reader gives it all of its own
- * before it sleeps or ends.
+ * Memory is a counted number of bytes, taken by the cutter, so in the order of units; and no more
+ * than `decoders` readers hold some. What a reader holds it keeps for its next unit. A cutter that
+ * may not hold what it needs takes over what sleeping readers hold; while it waits, a reader gives
+ * it all of its own before it sleeps or ends.
  *
- * A record that lies in several units is put together in memory of its own, a seam: each unit's reader copies
- * its part when it has decoded it, and who copies the last one hands the record out. No thread waits for a
- * seam. There are at most 5 for each reader and one more, and source_seam_bytes has their memory:
- *   - A seam that is not whole lacks bytes of a unit that a reader has and has not sorted out, or of one that
- *     is not cut yet. What a reader has is a run of bytes, which begins inside one record and ends inside one:
- *     two seams for each reader. What is not cut begins inside one record: one seam more. It does not matter
- *     how many units a record needs, and how far ahead other readers are. An input that ends inside a record
- *     keeps that until its last unit is done: one for each reader at most, which may all be in other inputs.
- *   - A whole one is its reader's, who hands it out before it goes on. What it sorts out at a time makes two
- *     whole at most.
- *   - One reader alone takes units in their order: what it has is all before what is not cut, so one seam is
- *     open, and one is being handed out.
+ * A record that lies in several units is put together in memory of its own, a seam: each unit's
+ * reader copies its part when it has decoded it, and who copies the last one hands the record out.
+ * No thread waits for a seam. There are at most 5 for each reader and one more, and
+ * source_seam_bytes has their memory:
+ *   - A seam that is not whole lacks bytes of a unit that a reader has and has not sorted out, or
+ *     of one that is not cut yet. What a reader has is a run of bytes, which begins inside one
+ *     record and ends inside one: two seams for each reader. What is not cut begins inside one
+ *     record: one seam more. It does not matter how many units a record needs, and how far ahead
+ *     other readers are. An input that ends inside a record keeps that until its last unit is done:
+ *     one for each reader at most, which may all be in other inputs.
+ *   - A whole one is its reader's, who hands it out before it goes on. What it sorts out at a time
+ *     makes two whole at most.
+ *   - One reader alone takes units in their order: what it has is all before what is not cut, so
+ *     one seam is open, and one is being handed out.
  *
  * Why every wait ends. Let units be ordered as they were cut; a reader has at most one.
- *   - A unit that waits for its offset waits for units before it. The first of all units that are not
- *     done has its offset, so its reader goes on; then the next one is the first.
+ *   - A unit that waits for its offset waits for units before it. The first of all units that are
+ *     not done has its offset, so its reader goes on; then the next one is the first.
  *   - A cutter that waits for memory has no unit yet, and is the only thread that waits for memory.
- *     Readers with units finish them without needing more; what readers without work hold becomes the
- *     cutter's. Then no reader but the cutter holds anything, and it takes what it needs.
- *   - A decoder without a free piece takes one itself. If all pieces are in other readers' hands, it
- *     waits for one: a thread that has borrowed a piece counts it and gives it back before it waits for
- *     anything (source_done is called before the next source_take). Ranges of files, which a GPU's worker
- *     holds while it takes more, are no pieces, and no reader waits for them but at the end of -n.
+ *     Readers with units finish them without needing more; what readers without work hold becomes
+ *     the cutter's. Then no reader but the cutter holds anything, and it takes what it needs.
+ *   - A decoder without a free piece takes one itself. If all pieces are in other readers' hands,
+ *     it waits for one: a thread that has borrowed a piece counts it and gives it back before it
+ *     waits for anything (source_done is called before the next source_take). Ranges of files,
+ *     which a GPU's worker holds while it takes more, are no pieces, and no reader waits for them
+ *     but at the end of -n.
  *   - A decoder whose next bytes another thread reads ahead waits for that read of a file.
- *   - A GPU's worker may wait for a slot while others hold all slots and wait here: it asks source_owes meanwhile,
- *     goes on by the CPU with a unit that it has, and gives its memory back where that is wanted.
- *   - A thread without work waits for a cutter, a decoder, or the opening of an input. These end by the
- *     above, or read an input. A thread that reads waits in poll beside the source's wake-up pipe, and
- *     never with the lock held.
+ *   - A GPU's worker may wait for a slot while others hold all slots and wait here: it asks
+ *     source_owes meanwhile, goes on by the CPU with a unit that it has, and gives its memory back
+ *     where that is wanted.
+ *   - A thread without work waits for a cutter, a decoder, or the opening of an input. These end by
+ *     the above, or read an input. A thread that reads waits in poll beside the source's wake-up
+ *     pipe, and never with the lock held.
  *   - With -n the next input is opened when all units of this one are done. A thread that waits for
  *     that has none.
  *   - A failure sets `stopped`, wakes both conditions and the pipe; every wait looks at `stopped`.

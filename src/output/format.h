@@ -94,15 +94,15 @@ const struct format *format_row(size_t i);          /* NULL after the last; 0 is
 const struct format *format_find(const char *name); /* NULL: there is no such format */
 
 /*
- * The format for the suffix of a file, in either case; the default if there is no suffix, an unknown
- * one, or path is NULL. NULL if the suffix promises what is not written, and why says so.
+ * The format for the suffix of a file, in either case; the default if there is no suffix, an
+ * unknown one, or path is NULL. NULL if the suffix promises what is not written, and why says so.
  */
 #define FORMAT_WHY 256
 const struct format *format_of_path(const char *path, char why[FORMAT_WHY]);
 
 /*
- * The names for a message, such as "csv, tsv or raw" with last = "or": of all formats, of those with
- * rows, or of those that take --nonzero.
+ * The names for a message, such as "csv, tsv or raw" with last = "or": of all formats, of those
+ * with rows, or of those that take --nonzero.
  */
 enum format_which { FORMATS_ALL, FORMATS_ROWS, FORMATS_NONZERO };
 #define FORMAT_LIST 96
@@ -111,7 +111,8 @@ void format_list(char list[FORMAT_LIST], enum format_which which, const char *la
 /*
  * Writes the histogram, and closes out in any case. Under -C u32 a count above 2^32-1 publishes
  * nothing: the exact histogram is saved beside a file as NAME.rescue.json, otherwise as
- * gpuhist-PID.rescue.json in the working folder, $TMPDIR or /tmp, and *fail, STATUS_LIMIT, names it.
+ * gpuhist-PID.rescue.json in the working folder, $TMPDIR or /tmp, and *fail, STATUS_LIMIT, names
+ * it.
  */
 int publish(struct output *out, const struct format *format, const struct style *style,
 	    const struct hist *hist, const struct provenance *from, struct fail *fail);

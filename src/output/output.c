@@ -204,8 +204,9 @@ static bool keep_group(int fd, const struct stat *now, const struct stat *old)
 
 /*
  * Gives the new file fd the permissions of the file at path, whose state is *old. Set-user-ID and
- * set-group-ID are left out, as when another user writes to a file. Where the group or the list cannot
- * be kept, the group gets no more rights than others have. -1 and errno if the mode cannot be set.
+ * set-group-ID are left out, as when another user writes to a file. Where the group or the list
+ * cannot be kept, the group gets no more rights than others have. -1 and errno if the mode cannot
+ * be set.
  */
 static int keep(int fd, const char *path, const struct stat *old)
 {

@@ -4,10 +4,10 @@
  *
  * A regular file is written under a temporary name in its own folder, synced, and renamed over the
  * old one, so that the name always holds the whole old file or the whole new one. The new file has
- * the old one's mode, POSIX access control list, group, and owner if the process may give files away;
- * where the group or the list cannot be kept, no user gains access. A file that may not be written is
- * refused. Devices, FIFOs and standard output are written directly. A signal that ends the process removes
- * the temporary file first (signals.h).
+ * the old one's mode, POSIX access control list, group, and owner if the process may give files
+ * away; where the group or the list cannot be kept, no user gains access. A file that may not be
+ * written is refused. Devices, FIFOs and standard output are written directly. A signal that ends
+ * the process removes the temporary file first (signals.h).
  *
  * The main thread has at most one output open at a time, and so has one other thread. An output is
  * used by the thread that opened it alone.
@@ -58,8 +58,8 @@ void output_print(struct output *o, const char *format, ...) __attribute__((form
 
 /*
  * Writes a text of any bytes as UTF-8. `escape` is asked for each character, and for each byte that
- * begins none, with length 0: NULL keeps it, else what it returns is written; there is room for that
- * in `text`.
+ * begins none, with length 0: NULL keeps it, else what it returns is written; there is room for
+ * that in `text`.
  */
 #define OUTPUT_ESCAPE 8
 typedef const char *escape_fn(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE]);

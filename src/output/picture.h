@@ -12,8 +12,8 @@
 #include "hist/hist.h"
 
 /*
- * A row or a column. All hold the same number of bins, but for the first and the last where the axis
- * ends inside one, which are drawn in proportion: as high as if they were whole.
+ * A row or a column. All hold the same number of bins, but for the first and the last where the
+ * axis ends inside one, which are drawn in proportion: as high as if they were whole.
  */
 struct part {
 	uint32_t first, end; /* bins first .. end - 1 */
@@ -85,8 +85,9 @@ struct ticks {
 };
 
 /*
- * Finds some `most` numbers of 1, 2 or 5 times a power of ten from lo to hi; fewer where their texts
- * would touch on an axis that is `room` characters long, one or none where lo and hi are close.
+ * Finds some `most` numbers of 1, 2 or 5 times a power of ten from lo to hi; fewer where their
+ * texts would touch on an axis that is `room` characters long, one or none where lo and hi are
+ * close.
  */
 void ticks_find(struct ticks *ticks, const struct span *span, unsigned most, unsigned room);
 

@@ -7,8 +7,8 @@
  *     f32: 1000 bins from -5 to 5, 50 a row
  *     -1.0 |##########################      |  9193   9.2%
  *
- * A row is named by its lower edge. A bar is between two lines, which show where it begins and ends,
- * in whatever colours; an end row of fewer bins has a bar as long as if it were whole.
+ * A row is named by its lower edge. A bar is between two lines, which show where it begins and
+ * ends, in whatever colours; an end row of fewer bins has a bar as long as if it were whole.
  */
 #include "output/format.h"
 
@@ -43,8 +43,8 @@ static double lower_of(const struct plot *p, uint32_t row)
 }
 
 /*
- * Writes all labels with `digits` after the point, or with so many significant ones. True if each is
- * `near` enough to its edge.
+ * Writes all labels with `digits` after the point, or with so many significant ones. True if each
+ * is `near` enough to its edge.
  */
 static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 {
@@ -73,7 +73,9 @@ static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 	return true;
 }
 
-/* The fewest digits that tell each edge from the next one; two more if the labels are then exact. */
+/*
+ * The fewest digits that tell each edge from the next one; two more if the labels are then exact.
+ */
 static bool choose_digits(struct plot *p, bool fixed)
 {
 	for (int digits = !fixed; digits <= 17; digits++) {
@@ -87,7 +89,9 @@ static bool choose_digits(struct plot *p, bool fixed)
 	return false;
 }
 
-/* Whole numbers are written in full. Edges of equal ratio gain nothing from one number of digits. */
+/*
+ * Whole numbers are written in full. Edges of equal ratio gain nothing from one number of digits.
+ */
 static void label_rows(struct plot *p)
 {
 	const struct edges *const edges = &p->hist->axis.edges;

@@ -2,9 +2,10 @@
 /*
  * svg: a histogram as a picture, in one file without scripts or fonts of its own.
  *
- * There is a panel for each channel, one below the other, with one axis and one scale. In each there
- * is one path: the filled outline of the columns, with a part of its own for each run of columns that
- * are not empty. So an empty column draws nothing, and any other is at least one unit high.
+ * There is a panel for each channel, one below the other, with one axis and one scale. In each
+ * there is one path: the filled outline of the columns, with a part of its own for each run of
+ * columns that are not empty. So an empty column draws nothing, and any other is at least one unit
+ * high.
  *
  * Areas are in proportion to samples. Where edges are listed, columns are at their true positions,
  * and heights are samples per W, the width of the narrowest column; where they are above zero and
@@ -207,7 +208,9 @@ static void lay_out(struct drawing *d)
 		d->columns.part[k].scale = d->unit / d->columns.part[k].scale;
 }
 
-/* The scale leaves some room above the highest column. One sample is visible on a logarithmic axis. */
+/*
+ * The scale leaves some room above the highest column. One sample is visible on a logarithmic axis.
+ */
 static void scale_heights(struct drawing *d)
 {
 	double least = DBL_MAX, most = 0;

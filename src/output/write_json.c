@@ -1,27 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * write_json: the UHI histogram schema, version 1, as Python's uhi, boost-histogram and hist read it: one
- * line that holds one histogram, or with channels an object of them, named channel0, channel1 ...
+ * write_json: the UHI histogram schema, version 1, as Python's uhi, boost-histogram and hist read
+ * it: one line that holds one histogram, or with channels an object of them, named channel0,
+ * channel1 ...
  *
- * An axis is regular only where readers compute the same edges, to the bit, from LO, HI and N; else its
- * edges are listed. boost-histogram, which hist is built on, has edge i as
+ * An axis is regular only where readers compute the same edges, to the bit, from LO, HI and N; else
+ * its edges are listed. boost-histogram, which hist is built on, has edge i as
  *
  *	(1 - z) LO + z (LO + (HI - LO)),  z = i / N
  *
- * in binary64 (Boost.Histogram, axis::regular::value). Compilers for machines with fused multiply-adds
- * may join either product with the sum, so it must be the same in all three ways.
+ * in binary64 (Boost.Histogram, axis::regular::value). Compilers for machines with fused
+ * multiply-adds may join either product with the sum, so it must be the same in all three ways.
  *
- * The underflow and overflow of the storage are under and over. NaN has no place in an axis; it stands in
- * the metadata with what else is worth knowing. Values there are text, numbers, true or false: the schema
- * allows no lists and no objects.
+ * The underflow and overflow of the storage are under and over. NaN has no place in an axis; it
+ * stands in the metadata with what else is worth knowing. Values there are text, numbers, true or
+ * false: the schema allows no lists and no objects.
  *
- * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an overflow
- * there and no underflow.
+ * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an
+ * overflow there and no underflow.
  *
- * With --nonzero the storage is sparse: an index of the entries that hold something, and what they hold.
+ * With --nonzero the storage is sparse: an index of the entries that hold something, and what they
+ * hold.
  *
- * No bins (--auto without a finite sample): boost-histogram has no regular axis without bins, but an integer
- * one, which it makes of a regular axis that is marked as its own.
+ * No bins (--auto without a finite sample): boost-histogram has no regular axis without bins, but
+ * an integer one, which it makes of a regular axis that is marked as its own.
  */
 #include "output/format.h"
 
@@ -31,7 +33,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Between the quotes of a string: what is not UTF-8 becomes U+FFFD, so that it is one line of UTF-8. */
+/*
+ * Between the quotes of a string: what is not UTF-8 becomes U+FFFD, so that it is one line of
+ * UTF-8.
+ */
 static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	if (length == 0)

@@ -18,13 +18,15 @@
  *   FAKECUDA_KILL=symbol:N           the process is killed in the Nth call of symbol (or of "any")
  *   FAKECUDA_STOP=symbol:N           it is stopped there, by SIGSTOP
  *   FAKECUDA_HANG_CALL=symbol:N      this call never returns
- *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to say or to write what it should not (hostile.c)
+ *   FAKECUDA_HOSTILE=symbol:N:what   there the process begins to say or to write what it should not
+ *                                    (hostile.c)
  *   FAKECUDA_MEMORY=BYTES            device memory (8 GiB)
  *   FAKECUDA_SHARED=BYTES            shared memory that a block may have (227 KiB, at most)
  *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
  *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
- *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong: ..." before it
- *                                    aborts, and "+kind", "-kind" for what is made and given back
+ *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong:
+ *                                    ..." before it aborts, and "+kind", "-kind" for what is made
+ *                                    and given back
  *
  * It says what is wrong and aborts when the program does what a driver would punish or forgive
  * in silence: copies and fills past an allocation, freed memory or handles, host memory that
@@ -33,8 +35,8 @@
  * allowed is refused, as by a driver. A kernel that accesses other memory dies (memory.c).
  *
  * What is still open at the end of the process is no fault: the program tears nothing down by
- * design. A leak is detected by the log's lines, which gpu_faults.sh adds up: a slot that could not be
- * finished gives all of its parts back.
+ * design. A leak is detected by the log's lines, which gpu_faults.sh adds up: a slot that could not
+ * be finished gives all of its parts back.
  */
 #include <stdio.h>
 #include <stdlib.h>

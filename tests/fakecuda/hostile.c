@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * hostile: a helper that has gone mad, as the program that started it sees it (gpu/region.h): what it says on the
+ * hostile: a helper that has gone mad, as the program that started it sees it (gpu/region.h): what
+ * it says on the
  *socket, what it writes into the memory that both share. Nothing of it may harm the program, or change a count.
  *
  * Said at once, and then no more but "twice":

@@ -13,8 +13,8 @@
  *
  * The inputs of a failed job stay in a folder that the report names.
  *
- * Files: chance, type, range, binning, layout and data (job.h), header, input, command, process, verdict.
- * Each uses only those before it.
+ * Files: chance, type, range, binning, layout and data (job.h), header, input, command, process,
+ * verdict. Each uses only those before it.
  */
 #include <math.h>
 #include <signal.h>

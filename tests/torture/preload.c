@@ -3,7 +3,8 @@
  * torture_preload: a library for LD_PRELOAD between the shipping program and libc, which makes
  * calls fail: one call, all calls from one on, or a little everywhere.
  *
- *   TORTURE_FAIL=function:N:errno   the Nth call fails and all after it; with :once at the end, that
+ *   TORTURE_FAIL=function:N:errno   the Nth call fails and all after it; with :once at the end,
+ *                                   that
  *                        one alone; with :others, the Nth one of all threads but the first
  *   TORTURE_RAISE=function:N:signal:before|after   the process gets a signal around the Nth call
  *   TORTURE_NOISE=SEED   reads and writes are cut short, calls are interrupted (EINTR), and what
@@ -20,9 +21,9 @@
  *
  * Out of reach are calls that libc makes of itself: stdio's open, read and close (fopen fails as a
  * whole here, its malloc is reached), what malloc and pthread_create ask of the system, and the
- * loader. torture.c gets at those by limits (setrlimit). -DTORTURE_NO_ALLOCATOR leaves the allocator
- * alone, for the address sanitizer, which has its own; its runtime must be set not to insist on
- * being the first library (ASAN_OPTIONS=verify_asan_link_order=0).
+ * loader. torture.c gets at those by limits (setrlimit). -DTORTURE_NO_ALLOCATOR leaves the
+ * allocator alone, for the address sanitizer, which has its own; its runtime must be set not to
+ * insist on being the first library (ASAN_OPTIONS=verify_asan_link_order=0).
  */
 #include <dlfcn.h>
 #include <errno.h>

@@ -4,10 +4,10 @@
  *   torture GPUHIST PRELOAD                short: every job, every function, every early call
  *   torture GPUHIST PRELOAD SEED SECONDS   random plans until the time is over
  *
- * PRELOAD is torture_preload.so, made from preload.c: its head says how a plan is written. For each job the Nth
- * call of each function fails, alone or with all later ones, N rising until no call meets the fault; signals
- * arrive before and after calls; reads and writes are cut short and interrupted; memory, descriptors and file
- * sizes are limited.
+ * PRELOAD is torture_preload.so, made from preload.c: its head says how a plan is written. For each
+ * job the Nth call of each function fails, alone or with all later ones, N rising until no call
+ * meets the fault; signals arrive before and after calls; reads and writes are cut short and
+ * interrupted; memory, descriptors and file sizes are limited.
  *
  * What must hold: the program ends, by itself or by the signal that it was sent. With exit status 0
  * what it publishes is exact to the byte. Otherwise it says one line and publishes nothing: a file
