@@ -56,7 +56,7 @@ void epoch_leave(struct lane *lane);
 bool epoch_over(struct lane *lane);
 
 enum epoch_use {
-	EPOCH_FILL, /* with a chunk: epoch_submit or _cancel must follow; not once it has left */
+	EPOCH_FILL,    /* with a chunk: epoch_submit or _cancel must follow; not once it has left */
 	EPOCH_ORDERED, /* it was submitted with an order, to be reaped */
 	EPOCH_WAIT,    /* nothing can be done now; or the GPU has failed */
 };
