@@ -4,11 +4,11 @@
 #define GPUHIST_NEAR_H
 
 /*
- * The word of the list, which ends with NULL, that is nearest to the text in any case, or NULL: a
- * wrong suggestion costs the user more than none, so nothing is near that is more than one slip
- * away for each three letters of the shorter word, or as near as another. A slip is a letter too
- * many, one too few, a wrong one, or two neighbours exchanged: "rnage" is near "range", "rate" near
- * nothing.
+ * The word of the list, which ends with NULL, that is nearest to the text in either case; NULL if
+ * none is near. A wrong suggestion is worse than none: so the word must be nearer than any other,
+ * with at most one slip for each three letters of the shorter of word and text. A slip is a letter
+ * too many, one too few, a wrong one, or two neighbours exchanged: "rnage" is near "range", "rate"
+ * near nothing.
  */
 const char *nearest(const char *text, const char *const *list);
 

@@ -11,15 +11,15 @@
  * they are: every 16 KiB the counter looks whether such a run begins, and measures it at the speed
  * of the cache.
  *
- * Counting waits for the tables, and a checksum for its multiplications: in one loop they cost less
- * than one after the other. That is done for samples of 32 bits in few bins. With 8- and 16-bit
- * codes it gained nothing; there a block is added to the checksum and then counted from L1.
+ * Counting waits for the tables, and a checksum for its multiplications. In one loop, each runs
+ * while the other waits. That is done for samples of 32 bits in few bins. With 8- and 16-bit codes
+ * it gained nothing; there a block is added to the checksum and then counted from L1.
  *
  * Where the range comes from the samples, samples that rise make it grow again and again, and each
- * time all tables have to be made coarser, every bin of them. So that all growth together takes no
- * more than WALK cells a sample, samples that would make it grow too early wait, as they are, for
- * those after them, and then it grows once for all of them: they are late. All others are counted
- * at once.
+ * time every bin of every table has to be made coarser. All growth together may walk at most WALK
+ * cells a sample. A sample that would make the range grow too early is therefore put aside,
+ * uncounted, until the range grows once for all that were put aside: such samples are called late.
+ * All others are counted immediately.
  */
 #include "count/count.h"
 

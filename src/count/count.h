@@ -11,9 +11,9 @@
  * the cell of binning.h. Each channel has cells of its own, all of one channel before those of the
  * next.
  *
- * Where the codes of all channels would not fit a cache and their bins do, a counter has the bins
- * of 16-bit types in its own tables too. What it adds to the totals is codes all the same: those of
- * a bin are added as one code of it, but the least and the greatest sample of all as what they are.
+ * Where 16-bit types have so many channels that their codes would not fit a cache, and their bins
+ * would, a counter's own tables have bins. To the totals it adds codes even then: one code of a bin
+ * stands for all samples of it. Only the least and the greatest sample of all keep their own.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H

@@ -17,9 +17,9 @@
 #define AT_ONCE ((size_t)64 << 10)
 
 /*
- * Copies `wide` bytes, up to twice the run, where the run does not have the size of a register: the
- * next run overwrites what is too much. The last run is copied exactly, because there may be no
- * readable bytes after it.
+ * Copies `wide` bytes of each run: the run itself, or, where it does not have the size of a
+ * register, up to twice as much, because the next run overwrites the surplus. The last run is
+ * copied exactly, because there may be no readable bytes after it.
  */
 static inline void copy_runs(unsigned char *to, const unsigned char *from, size_t n, size_t run,
 			     size_t wide, size_t stride)
