@@ -8,13 +8,13 @@
  *
  *	gpu_take_slot; gpu_submit; gpu_done until it is GPU_DONE; gpu_free
  *
- * Any worker may take any free slot of its device, so as many workers feed the GPU as find a slot,
- * and the bus decides how many that is. Where counters stay on the device (many cells), gpu_epoch.h
+ * Any worker may take any free slot of its device. So the bus decides how many workers feed the
+ * GPU: as many as find a free slot. Where counters stay on the device (many cells), gpu_epoch.h
  * says what a slot is used for, and fetches what was counted.
  *
- * When a helper dies, is silent, or says what cannot be true, it has failed, and all of the GPU
- * with it: gpu_failed is true from then on, gpu_describe has the reason, and no thread waits for
- * the helper any more. The slots' memory is ours, so the CPU can count every chunk that was not
+ * When a helper dies, falls silent, or gives an impossible answer, it has failed, and all of the
+ * GPU with it: gpu_failed is true from then on, gpu_describe has the reason, and no thread waits
+ * for the helper any more. The slots' memory is ours, so the CPU can count every chunk that was not
  * committed. Every wait here ends: a wait for a slot, because the helper answers, or because its
  * link's thread notices within seconds that it does not.
  */

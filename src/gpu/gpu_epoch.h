@@ -16,16 +16,15 @@
  *
  * So nothing is added that was not checked, and for each piece it is known whether it was added.
  *
- * Normally only ranges of files are counted in this way, because a range can be read again;
- * anything is where no CPU worker may take the place of the GPU. Ranges are held here until their
- * epoch is committed, each with the memory of a struct chunk, and then given back. After the GPU
- * has failed the lanes' workers take them and count them on the CPU, without the cells of pieces
- * that were added already (epoch_added).
+ * With CPU workers beside the GPU only ranges of files are counted in this way, because a range can
+ * be read again; with --device=gpu everything is. Ranges are held here until their epoch is
+ * committed, each with the memory of a struct chunk, and then given back. After the GPU has failed
+ * the lanes' workers take them and count them on the CPU, without the cells of pieces that were
+ * added already (epoch_added).
  *
  * No function waits but epoch_wait, for a second at most, and epoch_settle, for threads that add to
- * the totals. What a lane holds of an epoch, it gives back: a slot that may be filled by
- * epoch_submit or epoch_cancel, one that was submitted by epoch_reap; so every epoch ends, or the
- * GPU fails.
+ * the totals. A lane gives back what it holds of an epoch: a slot to be filled by epoch_submit or
+ * epoch_cancel, a submitted one by epoch_reap. So every epoch ends, or the GPU fails.
  */
 #ifndef GPUHIST_GPU_EPOCH_H
 #define GPUHIST_GPU_EPOCH_H
