@@ -8,13 +8,13 @@
  * - A launcher of one task leaves the parts to the others: `mpirun -n 1`, or `srun -n 1`, in each
  *   task of an array.
  * - Ranks of mpirun may have the variables of the step by which mpirun started its own servers on
- *   other nodes. So a step says nothing where mpirun has more than one rank; where mpirun has one
- *   rank and the step more tasks, it cannot be told which is meant.
+ *   other nodes. So the step is ignored where mpirun has more than one rank; where mpirun has one
+ *   rank and the step has more tasks, either may be meant, and both are refused.
  * - Any other two launchers of more than one task contradict each other, unless Open MPI and PMI
  *   say the same.
  * - SLURM_PROCID alone is that of a batch script, which is no part.
- * - An array's tasks must be all of one row of numbers, as in 0-7 or 3-9:3. Of a list like 1,3,7,
- *   which is how a few tasks are started again, the numbers of the parts cannot be known.
+ * - The task numbers of an array must be evenly spaced, as in 0-7 or 3-9:3. A list like 1,3,7, by
+ *   which a few tasks are started again, does not say which parts they are.
  */
 #ifndef GPUHIST_LAUNCHER_H
 #define GPUHIST_LAUNCHER_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * settle: what was given to a job: what goes with what, and what follows from several options
- * together.
+ * settle: makes a job of the options that were given: refuses those that contradict each other, and
+ * decides what depends on several of them.
  */
 #include <errno.h>
 #include <stdio.h>
