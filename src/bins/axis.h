@@ -45,9 +45,9 @@ static inline uint32_t axis_bins(const struct axis *axis)
 }
 
 /*
- * --range over integers: does it make a comb of smooth data, because bins hold different numbers of
- * values, and not so many that one more is nothing? *values is the number that the bins share,
- * *even the number of bins nearest to theirs that divides it, 0 if none is near.
+ * --range over integers: does smooth data look like a comb, because some bins hold one value more
+ * than others, and none holds so many that one more makes no difference? *values is the number of
+ * values in all bins, *even the nearest number of bins that divides it, 0 if none is near.
  */
 bool axis_makes_comb(const struct axis *axis, int128_t *values, uint32_t *even);
 

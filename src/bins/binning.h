@@ -16,7 +16,7 @@
  * The cells of a histogram of N bins are numbered
  *   0 .. N-1       the bins
  *   N              "edge": samples that equal HI where the last edge is closed, and nothing
- *                  else; struct edges says where it is folded when the counting is over
+ *                  else; struct edges says which cell it is added to in the end
  *   N+1 N+2 N+3    under, over, NaN
  */
 #ifndef GPUHIST_BINNING_H

@@ -73,7 +73,8 @@ int hist_keep_stats(struct hist *h, struct fail *fail);
 
 /*
  * Takes the totals of a finished run and leaves counts empty. Codes are binned here; the edge cell
- * is folded; where the axis clamps, under and over are added to the first and the last bin.
+ * is added to the cell that struct edges names; where the axis clamps, under and over are added to
+ * the first and the last bin.
  */
 void hist_fill(struct hist *h, struct counts *counts);
 
