@@ -355,7 +355,7 @@ test_slurm() {
 	wrapped 'an array' 0 '' --array=3-9:3 --wrap "$auto"
 	parts_make 'an array' 3 "$work/out/p.*.json"
 	wrapped 'tasks of an array' 2 'but SLURM_ARRAY_TASK_ID is ' --array=0-1 --ntasks=2 --wrap "srun -n 2 $auto"
-	wrapped 'some tasks of an array' 2 'not one of a row of numbers' --array=1,2,4 --wrap "$auto"
+	wrapped 'some tasks of an array' 2 'not evenly spaced numbers' --array=1,2,4 --wrap "$auto"
 	wrapped 'one task of each of an array' 0 '' --array=0-1 --wrap "srun -n 1 $auto"
 	parts_make 'one task of each of an array' 2 "$work/out/p.*.json"
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -684,7 +684,7 @@ for what in kind zero short long slots0 slots65 slotsmany bytes0 bytesbig cells0
 	case $what in
 	failed | close) ok ;;
 	escape) if grep -q "$(printf '[\001\033\a\r]')" err; then bad "$what: control characters"; else ok; fi ;;
-	*) if grep -q 'says what cannot be' err; then ok; else bad "a helper that says $what was believed"; fi ;;
+	*) if grep -q 'sent an invalid answer' err; then ok; else bad "a helper that says $what was believed"; fi ;;
 	esac
 done
 # mad AT WHAT ARGUMENTS...

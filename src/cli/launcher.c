@@ -74,7 +74,7 @@ static int read_array(struct source *s, struct fail *fail)
 	if (!row)
 		return fail_set(fail, STATUS_USAGE,
 				AUTO "%s is %s, of %s %s from " ARRAY_MIN " %s by " ARRAY_STEP
-				     " %s: not one of a row of numbers like 1-8" SAY,
+				     " %s: not evenly spaced numbers like 1-8" SAY,
 				s->rank, getenv(s->rank), s->size, getenv(s->size),
 				getenv(ARRAY_MIN), getenv(ARRAY_STEP));
 	s->part = (id - min) / step + 1;

@@ -150,7 +150,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 		msg_warning("%llu input%s became shorter while read: what was left was counted",
 			    (ull)totals->shorter, totals->shorter == 1 ? "" : "s");
 	if (totals->cut > 0)
-		msg_warning("%llu input%s fewer samples than %s said: what was there was counted",
+		msg_warning("%llu input%s fewer samples than %s said: those present were counted",
 			    (ull)totals->cut, totals->cut == 1 ? " held" : "s held",
 			    totals->cut == 1 ? "its header" : "their headers");
 	if (totals->unsized > 0)

@@ -223,7 +223,7 @@ static bool listen_once(struct gpu_device *d)
 	}
 	if (got != (ssize_t)sizeof(notice) || notice.kind != NOTICE_READY ||
 	    gpu_device_ready(d, &notice) != 0) {
-		gpu_fail(d->gpu, "driver", "its process says what cannot be");
+		gpu_fail(d->gpu, "driver", "its process sent an invalid answer");
 		return false;
 	}
 	return true;
