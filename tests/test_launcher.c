@@ -142,13 +142,13 @@ static void refused(void)
 		 * Arrays of which only some tasks were started: the parts' numbers would be others.
 		 */
 		{ARRAY("1", "1", "7", "1", "3"),
-		 {"SLURM_ARRAY_TASK_ID is 1", "SLURM_ARRAY_TASK_COUNT 3", "a row"}},
-		{ARRAY("7", "1", "7", "1", "3"), {"SLURM_ARRAY_TASK_ID is 7", "a row"}},
-		{ARRAY("8", "1", "8", "1", "3"), {"SLURM_ARRAY_TASK_ID is 8", "a row"}},
-		{ARRAY("4", "3", "9", "3", "3"), {"SLURM_ARRAY_TASK_ID is 4", "a row"}},
-		{ARRAY("0", "1", "8", "1", "8"), {"SLURM_ARRAY_TASK_ID is 0", "a row"}},
-		{ARRAY("9", "1", "8", "1", "8"), {"SLURM_ARRAY_TASK_ID is 9", "a row"}},
-		{ARRAY("1", "1", "0", "1", "1"), {"SLURM_ARRAY_TASK_ID is 1", "a row"}},
+		 {"SLURM_ARRAY_TASK_ID is 1", "SLURM_ARRAY_TASK_COUNT 3", "evenly spaced"}},
+		{ARRAY("7", "1", "7", "1", "3"), {"SLURM_ARRAY_TASK_ID is 7", "evenly spaced"}},
+		{ARRAY("8", "1", "8", "1", "3"), {"SLURM_ARRAY_TASK_ID is 8", "evenly spaced"}},
+		{ARRAY("4", "3", "9", "3", "3"), {"SLURM_ARRAY_TASK_ID is 4", "evenly spaced"}},
+		{ARRAY("0", "1", "8", "1", "8"), {"SLURM_ARRAY_TASK_ID is 0", "evenly spaced"}},
+		{ARRAY("9", "1", "8", "1", "8"), {"SLURM_ARRAY_TASK_ID is 9", "evenly spaced"}},
+		{ARRAY("1", "1", "0", "1", "1"), {"SLURM_ARRAY_TASK_ID is 1", "evenly spaced"}},
 		/* Contradictions. */
 		{OMPI("1", "4") PMI("2", "4"),
 		 {"OMPI_COMM_WORLD_RANK is 1", "OMPI_COMM_WORLD_SIZE 4", "PMI_RANK is 2",
