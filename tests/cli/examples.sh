@@ -17,81 +17,57 @@ numbers() {
 		}
 	}')"
 }
-# N floats of four bytes, of a few kinds: 0.5, -0.25, 0.001, 2, NaN; with "be", big endian.
+# N times 0.5, -0.25, 0.001, 2 and NaN, as floats of four bytes.
 floats() {
 	for _ in $(seq "$1"); do
-		if [ -n "${2:-}" ]; then
-			printf '\77\0\0\0\276\200\0\0\72\203\22\157\100\0\0\0\177\300\0\0'
-		else
-			printf '\0\0\0\77\0\0\200\276\157\22\203\72\0\0\0\100\0\0\300\177'
-		fi
+		printf '\0\0\0\77\0\0\200\276\157\22\203\72\0\0\0\100\0\0\300\177'
 	done
-}
-npy() {
-	printf '\223NUMPY\001\000\166\000%-117s\n' "{'descr': '<f4', 'fortran_order': False, 'shape': ($1,), }"
 }
 zeros() {
 	head -c "$1" /dev/zero
 }
 numbers 900 1500 4 >data.bin
 cp data.bin samples.u32
-numbers 700 4294967296 4 >rare.u32
-printf 'abcxyz{}ABC' >text
 numbers 800 2000 2 >samples.u16
 numbers 300 100000 8 >ids.u64
-numbers 300 2000000000 8 >times.u64
 floats 60 >power.f32
 cp power.f32 a.f32
 cp power.f32 b.f32
 cp power.f32 big.f32
-cp power.f32 capture.cf32
+cp power.f32 iq.cf32
 { zeros 512 && numbers 400 65536 2 be; } >rec.dat
 { printf 'RIFF\104\3\0\0WAVEfmt \20\0\0\0\1\0\2\0\104\254\0\0\20\261\2\0\4\0\20\0data\40\3\0\0' && numbers 400 65536 2; } >a.wav
-numbers 400 65536 2 >a.pcm
-{ npy 300 && floats 60; } >a.npy
-cp a.npy weights.npy
-numbers 500 16384 2 >tensor.bf16
 printf '0.5\n-1e3\n7\n' >numbers.txt
 for _ in 1 2 3; do numbers 1000 256 1 && zeros 24; done >photo.raw
-{ zeros 2880 && numbers 10000 300 2 be && zeros 1520; } >image.fits
 for _ in 1 2 3 4 5; do zeros 8 && printf '\0\0\0\77' && zeros 52; done >log.bin
-{ zeros 3600 && zeros 240 && floats 100 be && zeros 240 && floats 100 be; } >a.segy
 numbers 400 65536 2 >hour.i16
 cp hour.i16 rec.s16
 cp hour.i16 latest.u16
 numbers 500 4294967296 4 >a.u32
 numbers 333 4294967296 4 >b.u32
 { zeros 4194304 && numbers 100 4294967296 4; } | zstd -q -o a.u32.zst
-numbers 1000 256 1 | zstd -q -o a.zst
-numbers 1001 256 1 | zstd -q -o b.zst
-cp a.zst photo.zst
+numbers 1000 256 1 | zstd -q -o photo.zst
 gpuhist -q -t i16 -r full -b 4 hour.i16 -o monday.json
 cp monday.json tuesday.json
 mkdir folder
 : >folder/.a.csv.gpuhist-12345-0.tmp
-# Stand-ins for what may not be installed: unzip, which gives the member, and mpirun, of two ranks.
+# A stand-in for mpirun, which may not be installed, of two ranks.
 mkdir .bin
 # shellcheck disable=SC2016
-printf '#!/bin/sh\nexec cat "$3"\n' >.bin/unzip
-# shellcheck disable=SC2016
 printf '#!/bin/sh\nfor rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$@" || exit; done\n' >.bin/mpirun
-chmod +x .bin/unzip .bin/mpirun
+chmod +x .bin/mpirun
 PATH=$PWD/.bin:$PATH HOME=$PWD
 export HOME
 
-# The commands: .Dl lines and literal blocks of the manual, indented lines of README, without the output that some show
-# and without comments. 2^28 bins are a test for those who wait: 2^16 here.
+# The commands: .Dl lines of the manual, indented lines of README without comments.
 {
-	sed -n '/^\.Bd -literal/,/^\.Ed/{ /|$/{ N; s/\n/ /; }; /| gpuhist /p; }; s/^\.Dl //p' "$root/man/gpuhist.1" |
-		sed 's/\\(dq/"/g; s/\\e/\\/g; /^gpuhist: /d'
-	sed -n '/^## More pipelines/,/^## Questions/s/^    //p; s/^    5 \* \* \* \* *//p' "$root/README.md" |
-		sed 's/  *#.*//; s/256M/64K/'
+	sed -n 's/^\.Dl //p' "$root/man/gpuhist.1"
+	sed -n '/^## More pipelines/,/^## Questions/s/^    //p; s/^    5 \* \* \* \* *//p' "$root/README.md" | sed 's/  *#.*//'
 } >.commands
 
 summary() {
 	case $1 in
 	*.json) sed 's/.*"metadata": {"type": "\([^"]*\)", "binning": "\([^"]*\)".*"samples": \([0-9]*\).*/\1, \2, \3 samples/' "$1" ;;
-	*.svg) grep -c . "$1" | sed 's/.*/a picture/' ;;
 	*.zst) zstd -dqc "$1" | wc -c | sed 's/$/ bytes, decoded/' ;;
 	*.csv) awk -F, 'NR > 1 { for (i = 4; i <= NF; i++) sum += $i } END { print NR " lines, the sum of counts is " sum }' "$1" ;;
 	*) wc -c <"$1" | sed 's/$/ bytes/' ;;
@@ -107,7 +83,6 @@ while IFS= read -r command; do
 	[ $status -eq 0 ] || wrong=$((wrong + 1))
 	case $(head -c 200 .stdout | tr -d '\0') in
 	bin,*) mv .stdout .out.csv && printf 'stdout: ' && summary .out.csv ;;
-	'{'*) mv .stdout .out.json && printf 'stdout: ' && summary .out.json ;;
 	'') ;;
 	*) sed 's/^/stdout: /' .stdout ;;
 	esac
