@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # Every source says its licence in a line of its head: SPDX-License-Identifier, in the comment form of its
-# language, after a #! line; --fix adds it where it is missing.
+# language, after a #! line; --fix adds it where it is missing. debian/copyright has the words of LICENSE.
 # usage: tests/spdx.sh [--fix] [TREE]
 set -u
 fix=
@@ -41,6 +41,16 @@ while IFS= read -r file; do
 		echo "FAILED $file: line $at is not: $want"
 	fi
 done <"$work/files"
+if [ -e LICENSE ] && [ -e debian/copyright ]; then
+	sed -n '/^Permission/,$p' LICENSE | tr -s '[:space:]' '\n' >"$work/want"
+	sed -n '/^ Permission/,$p' debian/copyright | sed 's/^ \.$//' | tr -s '[:space:]' '\n' | sed '/^$/d' >"$work/got"
+	if cmp -s "$work/want" "$work/got"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo 'FAILED debian/copyright: the words are not those of LICENSE' && diff "$work/want" "$work/got"
+	fi
+fi
 [ $((passed + failed)) -gt 0 ] || failed=1
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
