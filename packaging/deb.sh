@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# A Debian package of this tree as it is: a copy below FOLDER is built by dpkg-buildpackage, as root or by
-# fakeroot, and the packages are put into FOLDER.
+# Makes a Debian package of this tree as it is, in FOLDER: dpkg-buildpackage builds a copy below FOLDER, as root or by
+# fakeroot.
 # usage: packaging/deb.sh NAME FOLDER
 set -eu
 name=$1
@@ -15,7 +15,7 @@ done
 case $(head -n 1 debian/changelog) in
 "gpuhist (${name#gpuhist-})"* | "gpuhist (${name#gpuhist-}-"*) ;;
 *)
-	echo "deb: the first entry of debian/changelog is not of ${name#gpuhist-}" >&2
+	echo "deb: the first entry of debian/changelog is not for ${name#gpuhist-}" >&2
 	exit 1
 	;;
 esac

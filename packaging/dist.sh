@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# The sources as FOLDER/NAME.tar.gz, twice the same bytes from the same tree: what git has committed or,
-# where the tree has no .git, or git is not there, all of its files in order, as root's, with the Makefile's time.
+# Packs the sources into FOLDER/NAME.tar.gz, always the same bytes from the same tree. They are what git has committed.
+# Without git or .git they are all files, in order, owned by root, with the Makefile's time.
 # usage: packaging/dist.sh NAME FOLDER
 set -eu
 name=$1 folder=$2
