@@ -15,7 +15,7 @@ static void look(void *arg)
 	run->inputs = source_inputs(run->work.source);
 }
 
-/* Records only grow: where there are as many as then, the counts are those of then. */
+/* Records only grow: as long as there are no more of them, the counts are the same too. */
 static bool unchanged(const struct run *run)
 {
 	uint64_t gpu;

@@ -102,7 +102,7 @@ void signals_block(sigset_t *old)
 	__atomic_fetch_add(&holders, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
 		return;
-	/* The handler would not remove what this thread made now. The process ends in a moment. */
+	/* The handler would miss a file that this thread makes now. The process ends in a moment. */
 	__atomic_fetch_sub(&holders, 1, __ATOMIC_SEQ_CST);
 	for (;;)
 		poll(NULL, 0, -1);

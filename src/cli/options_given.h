@@ -61,7 +61,7 @@ enum option_row {
 
 struct given {
 	struct job *job;
-	unsigned at[OPTIONS];      /* the how-manieth option it was, the last time; 0: not given */
+	unsigned at[OPTIONS];      /* its place among the options, the last time; 0: not given */
 	const char *text[OPTIONS]; /* its value as it was given, or NULL */
 	uint64_t number[OPTIONS];  /* ... where that is a number */
 	size_t edges;              /* how many there are */

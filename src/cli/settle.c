@@ -118,7 +118,7 @@ static void take(const struct given *g)
 
 /* ---- bins and records ---- */
 
-/* There is at most one way to bin, and it gets as many bins as it has. */
+/* At most one way to bin may be given; --edges says how many bins there are, and -b must agree. */
 static int settle_bins(const struct given *g, struct fail *fail)
 {
 	static const enum option_row WAYS[AXIS_DEFAULT] = {

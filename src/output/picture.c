@@ -12,7 +12,7 @@
 #define SHORT_EDGE 12 /* characters that can be read at a glance */
 #define WHOLE_EDGE 21 /* those of all 64-bit integers, and of the edge after the last */
 
-/* How many bins the part of bin 0 would have before it: only those of --auto are aligned. */
+/* How many bins bin 0 is from the beginning of its part: only parts of --auto are aligned. */
 static uint64_t lead_of(const struct axis *axis, uint32_t per)
 {
 	if (axis->kind != AXIS_AUTO)
