@@ -59,7 +59,7 @@ static inline struct documents *documents_of(const char *text, size_t bytes)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct documents *d;
-	char path[32];
+	static char path[32]; /* is borrowed */
 	const int fd = memfd_create("input", MFD_CLOEXEC);
 
 	CHECK(write(fd, text, bytes) == (ssize_t)bytes, "%zu bytes", bytes);

@@ -2,28 +2,30 @@
 /*
  * json_numbers: each number of an array is the one that its text says, whichever way it was read.
  */
-#include "document/json_read.h"
+#include "document/json.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "bins/number.h"
 #include "check.h"
 #include "scratch.h"
 
-/*
- * The array of this name and text. NULL: *fail says why there is none. *r is the caller's to close.
- */
-static struct json_value *numbers_of(struct json_reader **r, const char *name, const char *text,
-				     struct fail *fail)
+/* The n numbers of an array, which the caller frees. NULL: *fail says why there are none. */
+static void *numbers_of(const char *text, enum json_numbers what, size_t *n, struct fail *fail)
 {
-	FILE *const f = fopen("numbers", "w");
+	struct json json;
+	struct json_token bracket;
+	void *list = NULL;
 
-	fprintf(f, "{\"x\": {\"%s\": %s}}", name, text);
-	fclose(f);
-	CHECK(json_open(r, "numbers", fail) == 0, "%s", fail->text);
-	char path[32];
-	snprintf(path, sizeof(path), "x.%s", name);
-	return json_next(*r, fail) == 1 ? json_find(*r, path) : NULL;
+	scratch_write("numbers", text, strlen(text));
+	CHECK(json_open(&json, "numbers", fail) == 0, "%s", fail->text);
+	if (json_token(&json, &bracket, fail) == 1)
+		list = json_list(&json, what, n, fail);
+	CHECK(!list || (json_token(&json, &bracket, fail) == 1 && bracket.kind == ']'), "no end");
+	json_close(&json);
+	return list;
 }
 
 /* A number that is hard to round, or one that is not. */
@@ -71,7 +73,7 @@ static void reals(void)
 	char *const text = malloc(N * 80), *to = text;
 	uint64_t seed = 3;
 	struct fail fail = {.status = STATUS_OK};
-	struct json_reader *r;
+	size_t n;
 
 	for (unsigned i = 0; i < N; i++) {
 		to += sprintf(to, "%c%s", i == 0 ? '[' : ',', GAPS[i / 1000 % 6]);
@@ -79,12 +81,12 @@ static void reals(void)
 		to += strlen(to);
 	}
 	strcpy(to, "]");
-	const struct json_value *const got = numbers_of(&r, "edges", text, &fail);
-	CHECK(got && got->kind == JSON_REALS && got->n == N, "%s", fail.text);
+	double *const got = numbers_of(text, JSON_REALS, &n, &fail);
+	CHECK(got && n == N, "%s", fail.text);
 	for (unsigned i = 0; got && i < N; i++)
-		CHECK(got->reals[i] == right[i] && signbit(got->reals[i]) == signbit(right[i]),
-		      "%a, not %a", got->reals[i], right[i]);
-	json_close(r);
+		CHECK(got[i] == right[i] && signbit(got[i]) == signbit(right[i]), "%a, not %a",
+		      got[i], right[i]);
+	free(got);
 	free(text);
 }
 
@@ -97,7 +99,7 @@ static void counts(void)
 	char *const text = malloc(N * 64), *to = text;
 	uint64_t seed = 4;
 	struct fail fail = {.status = STATUS_OK};
-	struct json_reader *r;
+	size_t n;
 
 	for (unsigned i = 0; i < N; i++) {
 		const uint64_t how = check_random(&seed);
@@ -112,13 +114,11 @@ static void counts(void)
 					       : ".0");
 	}
 	strcpy(to, "]");
-	const struct json_value *const got = numbers_of(&r, "values", text, &fail);
-	CHECK(got && got->kind == JSON_COUNTS && got->n == N && got->first == right[0], "%s",
-	      fail.text);
-	for (unsigned i = 1; got && i < N; i++)
-		CHECK(got->counts[i - 1] == right[i], "number %u is %llu", i,
-		      (unsigned long long)got->counts[i - 1]);
-	json_close(r);
+	uint64_t *const got = numbers_of(text, JSON_COUNTS, &n, &fail);
+	CHECK(got && n == N, "%s", fail.text);
+	for (unsigned i = 0; got && i < N; i++)
+		CHECK(got[i] == right[i], "number %u is %llu", i, (unsigned long long)got[i]);
+	free(got);
 	free(text);
 }
 
@@ -165,14 +165,14 @@ static void bad(void)
 	for (size_t i = 0; i < sizeof(NUMBERS) / sizeof(NUMBERS[0]); i++)
 		for (int before = 0; before < 9; before++) {
 			struct fail fail = {.status = STATUS_OK};
-			struct json_reader *r;
+			size_t n;
 			char text[200];
 			snprintf(text, sizeof(text),
 				 "[1,2%.*s,%s,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20]",
 				 before, ",1,2,3,45", NUMBERS[i]);
-			CHECK(!numbers_of(&r, "values", text, &fail) && fail.status == STATUS_DATA,
+			CHECK(!numbers_of(text, JSON_COUNTS, &n, &fail) &&
+				      fail.status == STATUS_DATA,
 			      "%s", text);
-			json_close(r);
 		}
 }
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: from the values of a text to a histogram, and back for comparison.
+ * document: from a text to a histogram, and back for comparison.
  *
- * Only what determines a histogram is taken from the text: type, binning, range, the number of bins
- * or their edges, and what was counted. Everything else of the text follows from these, and is
- * compared with what write_json makes of them. So there is no second list of what a document has,
- * and no member that is overlooked; edges are compared as numbers, since listing them takes longer
- * than all the rest.
+ * A document is read as it is written: its head, which is all up to the counts, then the counts.
+ * Only what determines a histogram is taken from the head, by the names of members: type, binning,
+ * range, the number of bins or their edges, and what was counted. Then write_json makes a head of
+ * these, and the two must be the same, token by token. So there is no second list of what a
+ * document has, no member that is overlooked, and nothing that was taken from the wrong place or
+ * read with little care is believed.
  */
 #include "document/document.h"
 
@@ -15,37 +16,45 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge.h"
+#include "bins/bin_table.h"
 #include "bins/layout.h"
-#include "document/json_read.h"
+#include "document/json.h"
+
+#define HEAD 256u /* more tokens than a head with statistics has */
 
 struct documents {
-	struct json_reader *json;  /* what is read */
-	struct output *head;       /* what write_json makes of it ... */
-	struct json_reader *again; /* ... read, where the bytes are not the same; else NULL */
+	struct json in;
+	struct json_token head[HEAD]; /* of the channel that is being read */
+	size_t tokens;                /* of these ... */
+	size_t compared;              /* ... and how many were compared */
+	double *edges;                /* listed there, or NULL ... */
+	size_t edge_count;            /* ... so many */
+	struct output *out;           /* for what should be there ... */
+	struct json written;          /* ... and its tokens */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
 {
-	struct documents *const d = calloc(1, sizeof(*d));
+	struct documents *const d = *out = calloc(1, sizeof(*d));
 
-	*out = NULL;
 	if (!d)
 		return fail_errno(fail, "documents");
-	if (json_open(&d->json, path, fail) != 0 || output_open_memory(&d->head, fail) != 0) {
-		documents_close(d);
-		return -1;
-	}
-	*out = d;
-	return 0;
+	if (json_open(&d->in, path, fail) == 0 && output_open_memory(&d->out, fail) == 0)
+		return 0;
+	documents_close(d);
+	*out = NULL;
+	return -1;
 }
 
 void documents_close(struct documents *d)
 {
 	if (!d)
 		return;
-	json_close(d->json);
-	json_close(d->again);
-	output_abort(d->head);
+	json_close(&d->in);
+	free(d->edges);
+	output_abort(d->out);
+	free(d->written.text);
 	free(d);
 }
 
@@ -53,108 +62,195 @@ void document_free(struct document *document)
 {
 	hist_free(&document->hist);
 	free(document->options);
-	document->options = NULL;
+	*document = (struct document){.options = NULL};
 }
 
-/* ---- values by their names ---- */
+/* ---- the head ---- */
 
-/* The histogram of a channel, whose values are being taken. */
-struct channel {
-	struct json_reader *json;
-	char name[8 + NUMBER_TEXT]; /* "" where it is the document itself, or "channel3" */
-	struct json_value *head;    /* its object; the values in it follow; NULL: there is none */
-	struct json_value *end, *next; /* after the last, and after the one that was found last */
-	struct fail *fail;
-	bool failed; /* a value was not there, or of another kind; *fail says which */
-};
-
-static void select_channel(struct channel *of, bool named, uint32_t c)
+static bool is(const struct json *json, const struct json_token *token, const char *text)
 {
-	const struct json_value *const end = of->json->value + of->json->values;
-
-	strcpy(of->name, named ? "channel" : "");
-	if (named)
-		number_format_count(of->name + strlen(of->name), c);
-	const size_t length = strlen(of->name);
-	of->head = json_find(of->json, of->name);
-	if (!of->head)
-		return;
-	of->next = of->end = of->head + 1;
-	while (of->end < end &&
-	       (!named || (of->end->path_length > length && of->end->path[length] == '.' &&
-			   memcmp(of->end->path, of->name, length) == 0)))
-		of->end++;
+	return strcmp(json->text + token->text, text) == 0;
 }
 
-/* NULL: there is none. Values are found fastest in the order of the document. */
-static struct json_value *find(struct channel *of, const char *name)
+/* Reads the head of channel c up to the bracket of "values" or "index"; edges are listed apart. */
+static int read_head(struct documents *d, uint32_t c, struct fail *fail)
 {
-	const size_t length = strlen(name), within = strlen(of->name) + (of->name[0] != '\0');
-	struct json_value *v = of->next;
+	struct json *const in = &d->in;
+	const struct json_token *const begin = d->head;
+	const struct json_token *name = begin; /* of the last member */
 
-	for (ptrdiff_t n = of->head ? of->end - of->head - 1 : 0; n > 0; n--, v++) {
-		v = v < of->end ? v : of->head + 1;
-		if (v->path_length == within + length &&
-		    memcmp(v->path + within, name, length) == 0) {
-			of->next = v + 1;
-			return v;
+	free(d->edges);
+	d->edges = NULL;
+	for (in->used = d->tokens = d->compared = 0; d->tokens < HEAD;) {
+		struct json_token *const t = &d->head[d->tokens++];
+		const int rc = json_token(in, t, fail);
+		if (rc <= 0)
+			return rc < 0 ? rc : json_unexpected(in, "a value", fail);
+		if (c == 0 && t == begin + 1 &&
+		    (t->kind != JSON_STRING ||
+		     (!is(in, t, "uhi_schema") && !is(in, t, "channel0"))))
+			return json_bad(in, in->begin, fail,
+					"not a UHI histogram: it does not begin with uhi_schema");
+		if (t->kind == ':' && t > begin && t[-1].kind == JSON_STRING) {
+			name = t - 1;
+			if (is(in, name, "values") || is(in, name, "index"))
+				return 0;
+		} else if (t->kind == '[' && t == name + 2 && is(in, name, "edges") && !d->edges) {
+			d->edges = json_list(in, JSON_REALS, &d->edge_count, fail);
+			if (!d->edges)
+				return -1;
+		} else if (t->kind == ',' && t == name + 3 &&
+			   (t[-1].kind == JSON_NUMERAL || t[-1].kind == JSON_STRING) &&
+			   strncmp(in->text + name->text, "stats_", 6) == 0) {
+			/* Statistics are left out, because they cannot be added. */
+			d->tokens -= 4;
 		}
 	}
+	return json_bad(in, in->begin, fail, "more than %u tokens before the counts", HEAD);
+}
+
+/* The value of the first member of this name; NULL: there is none. */
+static const struct json_token *find(const struct documents *d, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (const struct json_token *t = d->head; t + 2 < d->head + d->tokens; t++)
+		if (t[1].kind == ':' && t->length == length &&
+		    memcmp(d->in.text + t->text, name, length) == 0)
+			return t + 2;
 	return NULL;
 }
 
-/* NULL: there is none, or it is of another kind, and the channel has failed. */
-static struct json_value *take(struct channel *of, const char *name, enum json_kind kind)
+/* "" if there is none. */
+static const char *text_of(const struct documents *d, const char *name)
 {
-	struct json_value *const v = find(of, name);
+	const struct json_token *const v = find(d, name);
 
-	if (v && v->kind == kind)
-		return v;
-	of->failed = true;
-	if (v)
-		json_bad(of->json, v->at, of->fail, "\"%s\" is of another kind", v->path);
-	else
-		json_bad(of->json, of->json->begin, of->fail, "%s%sno \"%s\"", of->name,
-			 of->name[0] != '\0' ? ": " : "", name);
-	return NULL;
+	return v ? d->in.text + v->text : "";
 }
 
-/* "" if it is not there. */
-static const char *take_text(struct channel *of, const char *name)
+static bool is_sparse(const struct documents *d)
 {
-	const struct json_value *const v = take(of, name, JSON_STRING);
-
-	if (v && strlen(v->text) != v->length) {
-		json_bad(of->json, v->at, of->fail, "\"%s\" has a zero byte", v->path);
-		of->failed = true;
-	}
-	return v ? v->text : "";
+	return is(&d->in, &d->head[d->tokens - 2], "index");
 }
 
-static uint64_t take_count(struct channel *of, const char *name, uint64_t most)
+static bool flag_of(const struct documents *d, const char *name)
 {
-	const struct json_value *const v = take(of, name, JSON_NUMERAL);
+	return text_of(d, name)[0] == 't';
+}
+
+/* Without the member or a count in it *fail says so. */
+static uint64_t count_of(const struct documents *d, const char *name, uint64_t most,
+			 struct fail *fail)
+{
+	const struct json_token *const v = find(d, name);
 	struct number n;
 	uint64_t count;
 
-	if (!v)
+	if (!v) {
+		json_bad(&d->in, d->in.begin, fail, "no \"%s\"", name);
 		return 0;
-	if (number_parse_count(&count, v->text) == 0 && count <= most)
+	}
+	const char *const text = d->in.text + v->text;
+	if (number_parse_count(&count, text) == 0 && count <= most)
 		return count;
-	if (number_parse(&n, v->text, v->length) == 0 && n.exact && n.integer >= 0 &&
+	if (number_parse(&n, text, v->length) == 0 && n.exact && n.integer >= 0 &&
 	    n.integer <= (int128_t)most)
 		return (uint64_t)n.integer;
-	of->failed = true;
-	json_bad(of->json, v->at, of->fail, "\"%s\" must be a whole number from 0 to %llu", v->path,
+	json_bad(&d->in, v->at, fail, "\"%s\" must be a whole number from 0 to %llu", name,
 		 (unsigned long long)most);
 	return 0;
 }
 
-static bool take_flag(struct channel *of, const char *name)
+/* Takes what was written if it is this token to the byte. */
+static bool take_same(struct json *written, const struct json *in, const struct json_token *token)
 {
-	const struct json_value *const v = take(of, name, JSON_WORD);
+	const char *const text = in->text + token->text;
+	const size_t n = token->length, quote = token->kind == JSON_STRING;
+	unsigned char *const p = written->at + (*written->at == ' ') + quote;
 
-	return v && v->text[0] == 't';
+	if (p + n >= written->end || memcmp(p, text, n) != 0)
+		return false;
+	if (quote && (p[-1] != '"' || p[n] != '"' || memchr(text, '\\', n)))
+		return false;
+	if (token->kind == JSON_NUMERAL && p[n] != ',')
+		return false;
+	written->at = p + n + quote;
+	return true;
+}
+
+/*
+ * Are the next tokens those that were written, but for the spelling of texts and numbers? Counts
+ * were taken exactly all the same. Which version wrote a document makes no difference, and options
+ * may be too long to be written again.
+ */
+static int expect(struct documents *d, struct fail *fail)
+{
+	struct json *const in = &d->in, *const written = &d->written;
+	struct json_token want, got, before = {0}, name = {0};
+	size_t bytes;
+	int rc;
+
+	output_write(d->out, "", 1);
+	written->at = written->buffer = (unsigned char *)output_taken(d->out, &bytes);
+	written->end = written->buffer + bytes - 1;
+	written->ended = true;
+	for (; written->at < written->end; before = got) {
+		if (d->compared < d->tokens)
+			got = d->head[d->compared++];
+		else if ((rc = json_token(in, &got, fail)) <= 0)
+			return rc < 0 ? rc : json_unexpected(in, "more of a histogram", fail);
+		if (got.kind == ':')
+			name = before;
+		if (take_same(written, in, &got))
+			continue;
+		written->used = 0;
+		if (json_token(written, &want, fail) < 0)
+			return -1;
+		const char *const found = in->text + got.text,
+				  *const other = written->text + want.text,
+				  *const member = in->text + name.text;
+		const bool value = before.kind == ':';
+		if (got.kind == want.kind &&
+		    ((got.length == want.length && memcmp(found, other, got.length) == 0) ||
+		     (got.kind == JSON_NUMERAL && strtod(found, NULL) == strtod(other, NULL)) ||
+		     (value && (strcmp(member, "version") == 0 || strcmp(member, "options") == 0))))
+			continue;
+		if (value && got.kind != want.kind)
+			return json_bad(in, got.at, fail, "\"%s\" is of another kind", member);
+		if (value)
+			return json_bad(in, got.at, fail, "\"%s\" is %.60s, not %.60s", member,
+					found, other);
+		return json_bad(in, got.at, fail, "'%.60s' expected, not '%.60s'", other, found);
+	}
+	return 0;
+}
+
+/* Is the head what write_json makes of the histogram, up to the bracket before its numbers? */
+static int check_head(struct documents *d, const struct document *document, uint32_t c,
+		      struct fail *fail)
+{
+	const struct hist *const h = &document->hist;
+	struct provenance from = document->from;
+
+	from.options = NULL;
+	if (h->channels > 1)
+		output_print(d->out, "%s\"channel%u\": ", c > 0 ? ", " : "{", c);
+	write_json_head(d->out, h, c, &from, d->edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR);
+	output_text(d->out, is_sparse(d) ? "\"index\": [[" : "\"values\": [");
+	if (expect(d, fail) != 0)
+		return -1;
+	if (!d->edges)
+		return 0;
+	const uint32_t bins = axis_bins(&h->axis);
+	bool equal = d->edge_count == (size_t)bins + 1;
+	for (uint32_t i = 0; i <= bins && equal; i++) {
+		const double x = edges_value(&h->axis.edges, i);
+		equal = d->edges[i] == (isinf(x) ? copysign(DBL_MAX, x) : x);
+	}
+	return equal ? 0
+		     : json_bad(&d->in, find(d, "edges")->at, fail,
+				"\"edges\" is not that of the metadata");
 }
 
 /* ---- the axis ---- */
@@ -178,18 +274,16 @@ static enum axis_kind kind_of(const char *binning)
 	return kind;
 }
 
-/* The key (binning.h) of a number that the float type, or binary32 if it is shorter, can hold. */
+/* The key of a number in a float type (auto.h). */
 static uint64_t float_key(const struct sample_type *type, double x)
 {
-	const float narrow = type->bytes < 8 ? (float)x : 0;
-	uint64_t bits = 0;
+	const float narrow = (float)x;
+	uint64_t bits;
 	uint32_t low;
 
-	memcpy(&low, &narrow, sizeof(low));
-	if (type->bytes < 8)
-		return low >> 31 ? ~low : low | (uint32_t)1 << 31;
 	memcpy(&bits, &x, sizeof(bits));
-	return bits >> 63 ? ~bits : bits | (uint64_t)1 << 63;
+	memcpy(&low, &narrow, sizeof(low));
+	return type->bytes < 8 ? key32_of_float(low) : key64_of_double(bits);
 }
 
 /* The least and the greatest sample that there may be in the range; false: it is not the type's. */
@@ -199,20 +293,19 @@ static bool extent_of(struct extent *extent, const struct sample_type *type,
 	const int128_t lo = range->lo.integer, hi = range->hi.integer, min = sample_min(type);
 
 	if (type->kind != SAMPLE_FLOAT) {
-		if (!range->lo.exact || !range->hi.exact || lo < min || hi > sample_max(type) + 1)
-			return false;
 		*extent = (struct extent){(uint64_t)(lo - min), (uint64_t)(hi - 1 - min)};
-		return lo < hi;
+		return range->lo.exact && range->hi.exact && min <= lo && lo < hi &&
+		       hi <= sample_max(type) + 1;
 	}
 	/* A bin may begin below the least number and end above the greatest. */
 	const double most = sample_max_finite(type), least = fmax(range->lo.value, -most),
 		     past = range->hi.value;
 	if (least > most || past <= -most)
 		return false;
-	const double before = past > most       ? most
-			      : type->bytes < 8 ? (double)nextafterf((float)past, -FLT_MAX)
-						: nextafter(past, -DBL_MAX);
-	*extent = (struct extent){float_key(type, least), float_key(type, before)};
+	/* Below 0 comes the first number below -0. */
+	*extent = (struct extent){float_key(type, least),
+				  past > most ? float_key(type, most)
+					      : float_key(type, past == 0 ? -0.0 : past) - 1};
 	return true;
 }
 
@@ -239,207 +332,188 @@ static bool place(struct axis *axis, const struct edges_spec *range, uint32_t bi
 /*
  * Makes the axis that the metadata describe, with so many bins. The range is the text of the first
  * and the last edge, exact for integers: that and the number of bins is all that --range, --log and
- * --mod need; --edges takes the listed edges. -1: *why says what is wrong.
+ * --mod need; --edges takes the listed edges. Returns what is wrong, or NULL.
  */
-static int make_axis(struct axis *axis, struct channel *of, uint64_t bins,
-		     const struct json_value *edges, const char **why)
+static const char *make_axis(struct axis *axis, const struct documents *d, uint64_t bins,
+			     struct fail *fail)
 {
-	struct axis_spec spec = {.edges = {.definition = true}};
+	struct axis_spec spec = {.edges = {.kind = kind_of(text_of(d, "binning")),
+					   .bins = (uint32_t)bins,
+					   .closed = flag_of(d, "closed"),
+					   .list = d->edges,
+					   .definition = true},
+				 .clamp = flag_of(d, "clamp")};
 	struct edges_spec *const e = &spec.edges;
 	struct sample_type type;
-
-	e->kind = kind_of(take_text(of, "metadata.binning"));
-	e->closed = take_flag(of, "metadata.closed");
-	spec.clamp = take_flag(of, "metadata.clamp");
-	e->bins =
-		(uint32_t)(e->kind == AXIS_AUTO ? take_count(of, "metadata.most", BINS_MAX) : bins);
-	e->list = edges ? edges->reals : NULL;
-	*why = "a type that is not known";
-	if (sample_type_parse(&type, take_text(of, "metadata.type")) != 0)
-		return -1;
-	*why = "a binning that is not known";
-	if (e->kind == AXIS_DEFAULT)
-		return -1;
-	*why = "a range that is not LO:HI";
-	if (bins > 0 && !parse_range(e, take_text(of, "metadata.range")))
-		return -1;
-	*why = "a number of bins that such an axis does not have";
-	if (e->bins < 1 || (e->kind == AXIS_LOG && bins > BINS_LOG_MAX) ||
-	    (e->kind == AXIS_EDGES && !edges))
-		return -1;
-	if (of->failed || axis_init(axis, &spec, &type, why) != 0)
-		return -1;
-	*why = "bins that --auto does not make of any samples";
-	if (e->kind != AXIS_AUTO || place(axis, e, (uint32_t)bins))
-		return 0;
-	edges_free(&axis->edges);
-	return -1;
-}
-
-/* The axis of all channels, and how its edges are given. */
-static int take_axis(struct hist *h, enum json_edges *how, struct channel *of)
-{
-	const struct json_value *const edges = find(of, "axes.0.edges");
+	struct axis made;
 	const char *why;
 
-	*how = edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR;
-	const uint64_t bins = !edges ? take_count(of, "axes.0.bins", BINS_MAX)
-			      : take(of, "axes.0.edges", JSON_REALS) && edges->n > 1 ? edges->n - 1
-										     : 0;
-	/* A counter is known by a number of 32 bits (count.c). */
-	if (of->failed || (edges && bins == 0) || (bins + CELL_EXTRA) * h->channels > UINT32_MAX)
-		return json_bad(of->json, of->json->begin, of->fail, "an axis of %llu bins",
-				(unsigned long long)bins);
-	h->stride = (size_t)bins;
-	if (make_axis(&h->axis, of, bins, edges, &why) == 0)
-		return 0;
-	h->axis = (struct axis){.kind = AXIS_DEFAULT}; /* nothing is to be freed */
-	return why == edges_no_memory
-		       ? fail_set(of->fail, STATUS_SYSTEM, "%s: %s", of->json->name, why)
-		       : json_bad(of->json, of->json->begin, of->fail, "%s", why);
+	if (e->kind == AXIS_AUTO)
+		e->bins = (uint32_t)count_of(d, "most", BINS_MAX, fail);
+	if (sample_type_parse(&type, text_of(d, "type")) != 0)
+		return "a type that is not known";
+	if (e->kind == AXIS_DEFAULT)
+		return "a binning that is not known";
+	if (bins > 0 && !parse_range(e, text_of(d, "range")))
+		return "a range that is not LO:HI";
+	if (e->bins < 1 || (e->kind == AXIS_LOG && bins > BINS_LOG_MAX) ||
+	    (e->kind == AXIS_EDGES && !d->edges))
+		return "a number of bins that such an axis does not have";
+	if (axis_init(&made, &spec, &type, &why) != 0)
+		return why;
+	*axis = made;
+	return e->kind != AXIS_AUTO || place(axis, e, (uint32_t)bins)
+		       ? NULL
+		       : "bins that --auto does not make of any samples";
 }
 
-/* ---- what was counted ---- */
+/* ---- what is said once, of all channels ---- */
 
-static void take_flow(struct hist *h, uint32_t c, struct channel *of)
+static int take_whole(struct documents *d, struct document *document, struct fail *fail)
 {
-	h->flow[c] = (struct hist_flow){take_count(of, "metadata.under", UINT64_MAX),
-					take_count(of, "metadata.over", UINT64_MAX),
-					take_count(of, "metadata.nan", UINT64_MAX)};
-	if (h->axis.kind == AXIS_AUTO && h->axis.clamp)
-		h->clamped[c] =
-			(struct hist_flow){take_count(of, "metadata.clamped_under", UINT64_MAX),
-					   take_count(of, "metadata.clamped_over", UINT64_MAX), 0};
-}
-
-/* What is said of all inputs and channels together. */
-static int take_provenance(struct document *document, struct channel *of)
-{
-	static const char DIGITS[] = "0123456789abcdef";
 	struct provenance *const from = &document->from;
+	struct hist *const h = &document->hist;
+	const struct json *const in = &d->in;
+	const struct json_token *const options = find(d, "options");
 
-	from->bytes = take_count(of, "metadata.bytes", UINT64_MAX);
-	from->skipped = take_count(of, "metadata.skipped", UINT64_MAX);
-	from->tail = take_count(of, "metadata.tail", UINT64_MAX);
-	from->inputs = take_count(of, "metadata.inputs", UINT64_MAX);
-	from->part = (uint32_t)take_count(of, "metadata.part", UINT32_MAX);
-	from->parts = (uint32_t)take_count(of, "metadata.parts", UINT32_MAX);
-	from->partial = find(of, "metadata.partial") && take_flag(of, "metadata.partial");
-	if (find(of, "metadata.inputs_state")) {
-		const char *const state = take_text(of, "metadata.inputs_state");
-		if (strspn(state, DIGITS) == strlen(state) && strlen(state) == 16)
-			from->state = strtoull(state, NULL, 16);
-	}
-	document->options = strdup(take_text(of, "metadata.options"));
-	if (!document->options)
-		return fail_errno(of->fail, "%s", of->json->name);
-	from->options = document->options;
-	if (from->part >= 1 && from->part <= from->parts)
-		return 0;
-	return json_bad(of->json, of->json->begin, of->fail, "part %lu of %lu",
-			(unsigned long)from->part, (unsigned long)from->parts);
-}
-
-static uint64_t number_at(const struct json_value *v, uint64_t i)
-{
-	return i == 0 ? v->first : v->counts[i - 1];
-}
-
-/* Of a sparse storage: entry i of under, the bins and over is given at index i, and 0 elsewhere. */
-static int spread(struct hist *h, uint32_t c, struct hist_flow *listed, struct channel *of,
-		  const struct json_value *values)
-{
-	struct json_value *const rows = take(of, "storage.index", JSON_ARRAY);
-	struct json_value *const index = take(of, "storage.index.0", JSON_COUNTS);
-	const uint64_t first = h->axis.kind != AXIS_MOD, over = axis_bins(&h->axis) + first;
-
-	if (of->failed)
+	if (!find(d, "gpuhist") || find(d, "axes") < find(d, "metadata"))
+		return json_bad(in, in->begin, fail,
+				"gpuhist did not write it, or not in this order");
+	h->channels = (uint32_t)count_of(d, "channels", LAYOUT_CHANNELS_MAX, fail);
+	const uint64_t samples = count_of(d, "samples", UINT64_MAX, fail);
+	*from = (struct provenance){
+		.inputs = count_of(d, "inputs", UINT64_MAX, fail),
+		.bytes = count_of(d, "bytes", UINT64_MAX, fail),
+		.skipped = count_of(d, "skipped", UINT64_MAX, fail),
+		.tail = count_of(d, "tail", UINT64_MAX, fail),
+		.partial = find(d, "partial"),
+		.part = (uint32_t)count_of(d, "part", UINT32_MAX, fail),
+		.parts = (uint32_t)count_of(d, "parts", UINT32_MAX, fail),
+		.state = strtoull(text_of(d, "inputs_state"), NULL, 16),
+	};
+	const uint64_t bins = !d->edges       ? count_of(d, "bins", BINS_MAX, fail)
+			      : d->edge_count ? d->edge_count - 1
+					      : 0;
+	if (fail->status != STATUS_OK)
 		return -1;
-	rows->used = index->used = true;
-	if (rows->n != 1 || index->n != values->n)
-		return json_bad(of->json, rows->at, of->fail,
-				"%llu values, where the index has %llu places of %llu axes",
-				(unsigned long long)values->n, (unsigned long long)index->n,
-				(unsigned long long)rows->n);
-	for (uint64_t i = 0; i < index->n; i++) {
-		const uint64_t place = number_at(index, i), n = number_at(values, i);
-		if (place > over || (i > 0 && place <= number_at(index, i - 1)))
-			return json_bad(of->json, index->at, of->fail,
-					"the places in its index must rise, from 0 to %llu at most",
-					(unsigned long long)over);
-		if (place == over)
-			listed->over = n;
-		else if (place < first)
-			listed->under = n;
-		else
-			h->count[c * h->stride + place - first] = n;
-	}
+	if (h->channels < 1 || samples > UINT64_MAX / h->channels)
+		return json_bad(in, in->begin, fail, "%lu channels of %llu samples",
+				(unsigned long)h->channels, (unsigned long long)samples);
+	if (from->part < 1 || from->part > from->parts)
+		return json_bad(in, in->begin, fail, "part %lu of %lu", (unsigned long)from->part,
+				(unsigned long)from->parts);
+	/* A counter is known by a number of 32 bits (count.c). */
+	if ((d->edges && bins == 0) || (bins + CELL_EXTRA) * h->channels > UINT32_MAX)
+		return json_bad(in, in->begin, fail, "an axis of %llu bins",
+				(unsigned long long)bins);
+	h->samples = h->channels * samples;
+	h->stride = (size_t)bins + 1; /* room for over, when all is listed */
+	const char *const why = make_axis(&h->axis, d, bins, fail);
+	if (why == edges_no_memory)
+		return fail_set(fail, STATUS_SYSTEM, "%s: %s", in->name, why);
+	if (why)
+		return json_bad(in, in->begin, fail, "%s", why);
+	document->options = strdup(text_of(d, "options"));
+	if (!document->options)
+		return fail_errno(fail, "%s", in->name);
+	from->options = document->options;
+	if (options && strlen(document->options) != options->length)
+		return json_bad(in, options->at, fail, "\"options\" has a zero byte");
 	return 0;
 }
 
-/* Takes the counts of all bins, under and over as they are listed; with --mod there is no under. */
-static void take_listed(struct hist *h, uint32_t c, struct hist_flow *listed,
-			struct json_value *values)
-{
-	const uint64_t bins = axis_bins(&h->axis), first = h->axis.kind != AXIS_MOD;
+/* ---- the counts of a channel ---- */
 
-	listed->under = first ? values->first : 0;
-	listed->over = number_at(values, values->n - 1);
-	uint64_t *const from = values->counts;
-	/* The counts of one channel are taken as they are. */
-	if (!h->count) {
-		h->count = from;
-		values->counts = NULL;
+/* All bins, after under and before over; with --mod there is no under. */
+static int take_all(struct documents *d, struct hist *h, uint32_t c, struct hist_flow *listed,
+		    struct fail *fail)
+{
+	uint64_t *const count = h->count + c * h->stride;
+	const size_t bins = axis_bins(&h->axis), before = h->axis.kind != AXIS_MOD;
+	const uint64_t at = json_offset(&d->in);
+	size_t first, rest;
+
+	if (json_numbers(&d->in, JSON_COUNTS, &listed->under, before, &first, fail) != 0 ||
+	    json_numbers(&d->in, JSON_COUNTS, count, bins + 1, &rest, fail) != 0)
+		return -1;
+	listed->over = count[bins];
+	if (first + rest == before + bins + 1 && d->in.may_end)
+		return 0;
+	return json_bad(&d->in, at, fail, "%s values than the %zu of its axis",
+			d->in.may_end ? "fewer" : "more", before + bins + 1);
+}
+
+/* Of a sparse storage: entry i of under, the bins and over is given at place i, and 0 elsewhere. */
+static int take_some(struct documents *d, struct hist *h, uint32_t c, struct hist_flow *listed,
+		     struct fail *fail)
+{
+	const uint64_t at = json_offset(&d->in), before = h->axis.kind != AXIS_MOD,
+		       over = axis_bins(&h->axis) + before;
+	size_t places, counts;
+	uint64_t *const place = json_list(&d->in, JSON_COUNTS, &places, fail), *count = NULL;
+	int rc = -1;
+
+	output_text(d->out, "]], \"values\": [");
+	if (place && expect(d, fail) == 0)
+		count = json_list(&d->in, JSON_COUNTS, &counts, fail);
+	if (count && counts != places)
+		json_bad(&d->in, at, fail, "%zu values, where the index has %zu places", counts,
+			 places);
+	else if (count)
+		rc = 0;
+	for (size_t i = 0; rc == 0 && i < places; i++) {
+		if (place[i] > over || (i > 0 && place[i] <= place[i - 1]))
+			rc = json_bad(&d->in, at, fail,
+				      "the places in its index must rise, from 0 to %llu at most",
+				      (unsigned long long)over);
+		else if (place[i] == over)
+			listed->over = count[i];
+		else if (place[i] < before)
+			listed->under = count[i];
+		else
+			h->count[c * h->stride + place[i] - before] = count[i];
 	}
-	uint64_t *const to = h->count + c * h->stride;
-	if (to != from || !first)
-		memmove(to + !first, from, (size_t)(bins - !first) * sizeof(*to));
-	if (!first)
-		to[0] = values->first;
+	free(place);
+	free(count);
+	return rc;
 }
 
 /* Takes the counts of a channel, which with NaN must add up to its samples. */
-static int take_counts(struct hist *h, uint32_t c, uint64_t samples, struct channel *of)
+static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct fail *fail)
 {
-	struct json_value *const values = take(of, "storage.values", JSON_COUNTS);
-	const bool sparse = find(of, "storage.index"), mod = h->axis.kind == AXIS_MOD;
-	const uint64_t bins = axis_bins(&h->axis), places = bins + (mod ? 1 : 2);
+	const struct hist_flow *const flow = &h->flow[c];
+	const bool some = is_sparse(d);
+	const size_t bytes = h->channels * h->stride * sizeof(*h->count);
+	const uint64_t samples = h->samples / h->channels, at = json_offset(&d->in);
 	struct hist_flow listed = {0};
 
-	if (!values)
+	/* What is not listed is not touched, so it takes no memory. */
+	if (!h->count)
+		h->count = some || h->channels > 1 ? calloc(1, bytes) : huge_alloc(bytes);
+	if (!h->count)
+		return fail_errno(fail, "%s", d->in.name);
+	if (some ? take_some(d, h, c, &listed, fail) != 0 : take_all(d, h, c, &listed, fail) != 0)
 		return -1;
-	values->used = true;
-	if (!sparse && values->n != places)
-		return json_bad(of->json, values->at, of->fail,
-				"%llu values, where the axis has %llu",
-				(unsigned long long)values->n, (unsigned long long)places);
-	/* One more, so that the size is never 0. */
-	if (!h->count && (sparse || h->channels > 1)) {
-		h->count = calloc(h->channels * h->stride + 1, sizeof(*h->count));
-		if (!h->count)
-			return fail_errno(of->fail, "%s", of->json->name);
-	}
-	if (!sparse)
-		take_listed(h, c, &listed, values);
-	else if (spread(h, c, &listed, of, values) != 0)
-		return -1;
-	if (listed.under != h->flow[c].under || listed.over != h->flow[c].over)
-		return json_bad(of->json, values->at, of->fail,
+	if (listed.under != flow->under || listed.over != flow->over)
+		return json_bad(&d->in, at, fail,
 				"its under and over are not those of the metadata");
-	uint64_t sum = h->flow[c].nan + listed.under;
-	bool wrapped = sum < listed.under;
+	uint64_t sum = flow->nan;
+	bool wrapped = false;
 	const uint64_t *const count = h->count + c * h->stride;
-	for (uint64_t i = 0; i < bins; i++) {
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
 		sum += count[i];
 		wrapped |= sum < count[i];
 	}
-	sum += listed.over;
-	wrapped |= sum < listed.over;
-	if (!wrapped && sum == samples)
-		return 0;
-	return json_bad(of->json, values->at, of->fail,
-			"bins, under, over and NaN are not the %llu samples together",
-			(unsigned long long)samples);
+	sum += flow->under;
+	wrapped |= sum < flow->under;
+	sum += flow->over;
+	wrapped |= sum < flow->over;
+	if (wrapped || sum != samples)
+		return json_bad(&d->in, at, fail,
+				"bins, under, over and NaN are not the %llu samples together",
+				(unsigned long long)samples);
+	output_text(d->out, "]}}");
+	return expect(d, fail);
 }
 
 /* What is wrong with counts that no run can produce, or NULL. */
@@ -462,160 +536,42 @@ static const char *impossible(const struct hist *h)
 	return NULL;
 }
 
-/* ---- the same again ---- */
-
-static bool same_edges(const struct json_value *v, const struct axis *axis)
-{
-	if (v->n != (uint64_t)axis_bins(axis) + 1)
-		return false;
-	for (uint32_t i = 0; i <= axis_bins(axis); i++) {
-		const double x = edges_value(&axis->edges, i);
-		if (v->reals[i] != (isinf(x) ? copysign(DBL_MAX, x) : x))
-			return false;
-	}
-	return true;
-}
-
-/* A tool may make doubles of numbers; counts must be the same to the last digit, edges need not. */
-static bool same_numbers(const struct json_value *v, const struct json_value *made)
-{
-	struct number a, b;
-
-	if (strcmp(v->text, made->text) == 0)
-		return true;
-	return number_parse(&a, v->text, v->length) == 0 &&
-	       number_parse(&b, made->text, made->length) == 0 && a.value == b.value &&
-	       (!a.exact || !b.exact || a.integer == b.integer || strstr(v->path, "axes.0."));
-}
-
-/* Is the value what write_json makes of the histogram? */
-static bool same(const struct json_value *v, const struct json_value *made, const struct axis *axis)
-{
-	switch (v->kind) {
-	case JSON_REALS:
-		return same_edges(v, axis);
-	case JSON_NUMERAL:
-		return same_numbers(v, made);
-	case JSON_ARRAY:
-		return v->n == made->n;
-	case JSON_COUNTS:
-		return true; /* they were taken */
-	default:
-		return v->length == made->length && memcmp(v->text, made->text, v->length) == 0;
-	}
-}
-
-/* Does a channel begin with these bytes, as it does unless another program has written it? */
-static bool begins_with(struct channel *of, const char *text, size_t bytes)
-{
-	const struct json_value *const head = of->head;
-
-	if (bytes > head->length || memcmp(head->text, text, bytes) != 0)
-		return false;
-	for (struct json_value *v = of->head + 1; v < of->end && v->at < head->at + bytes; v++)
-		v->used = true;
-	return true;
-}
-
-/* Compares a channel with what write_json makes of it. */
-static int compare(struct documents *d, const struct document *document, uint32_t c,
-		   enum json_edges how, struct channel *of)
-{
-	static const char END[] = "\"values\": []}}";
-	struct provenance from = document->from;
-	size_t bytes;
-
-	if (strlen(document->options) > JSON_HEAD)
-		from.options = NULL;
-	write_json_head(d->head, &document->hist, c, &from, how);
-	output_text(d->head, END);
-	const char *const text = output_taken(d->head, &bytes);
-	if (begins_with(of, text, bytes - (sizeof(END) - 1)))
-		return 0;
-	if (!d->again && json_open(&d->again, NULL, of->fail) != 0)
-		return -1;
-	if (json_reread(d->again, text, bytes, of->fail) <= 0)
-		return -1;
-	for (size_t i = 0; i < d->again->values; i++) {
-		const struct json_value *const made = &d->again->value[i];
-		if (made->kind == JSON_OBJECT)
-			continue;
-		struct json_value *const v = take(of, made->path, made->kind);
-		if (!v)
-			return -1;
-		v->used = true;
-		/* Which version wrote it makes no difference. */
-		if (same(v, made, &document->hist.axis) || strstr(made->path, "version") ||
-		    strcmp(made->path, "metadata.options") == 0)
-			continue;
-		if (v->kind > JSON_NUMERAL)
-			return json_bad(d->json, v->at, of->fail,
-					"\"%s\" is not that of the metadata", v->path);
-		return json_bad(d->json, v->at, of->fail, "\"%s\" is %.60s, not %.60s", v->path,
-				v->text, made->text);
-	}
-	return 0;
-}
-
-/* What write_json has not made may be statistics, which cannot be added, and nothing else. */
-static int check_rest(struct json_reader *json, struct fail *fail)
-{
-	for (size_t i = 0; i < json->values; i++) {
-		const struct json_value *const v = &json->value[i];
-		if (!v->used && v->kind != JSON_OBJECT && !strstr(v->path, "metadata.stats_"))
-			return json_bad(json, v->at, fail, "\"%s\" is not of gpuhist", v->path);
-	}
-	return 0;
-}
-
 /* ---- documents ---- */
 
-/* The first channel says how many there are, and what is the same for all. */
 static int take_document(struct documents *d, struct document *document, struct fail *fail)
 {
-	const bool named = json_find(d->json, "channel0.uhi_schema");
-	struct channel of = {.json = d->json, .fail = fail};
 	struct hist *const h = &document->hist;
-	enum json_edges how;
+	uint32_t c = 0;
 
-	select_channel(&of, named, 0);
-	if (!find(&of, "uhi_schema"))
-		return json_bad(d->json, d->json->begin, fail,
-				"not a UHI histogram: it has no uhi_schema");
-	if (!find(&of, "writer_info.gpuhist.version"))
-		return json_bad(d->json, d->json->begin, fail, "gpuhist did not write it");
-	const uint64_t channels = take_count(&of, "metadata.channels", LAYOUT_CHANNELS_MAX),
-		       samples = take_count(&of, "metadata.samples", UINT64_MAX);
-	if (of.failed)
-		return -1;
-	if (channels < 1 || (!named && channels > 1) || samples > UINT64_MAX / channels)
-		return json_bad(d->json, d->json->begin, fail, "%llu channels of %llu samples",
-				(unsigned long long)channels, (unsigned long long)samples);
-	h->channels = (uint32_t)channels;
-	h->samples = channels * samples;
-	if (take_axis(h, &how, &of) != 0 || take_provenance(document, &of) != 0)
-		return -1;
-	for (uint32_t c = 0; c < h->channels; c++) {
-		select_channel(&of, named, c);
-		take_flow(h, c, &of);
-		if (of.failed || compare(d, document, c, how, &of) != 0 ||
-		    take_counts(h, c, samples, &of) != 0)
+	do {
+		if (read_head(d, c, fail) != 0 || (c == 0 && take_whole(d, document, fail) != 0))
 			return -1;
-	}
+		h->flow[c] = (struct hist_flow){count_of(d, "under", UINT64_MAX, fail),
+						count_of(d, "over", UINT64_MAX, fail),
+						count_of(d, "nan", UINT64_MAX, fail)};
+		if (h->axis.kind == AXIS_AUTO && h->axis.clamp)
+			h->clamped[c] = (struct hist_flow){
+				count_of(d, "clamped_under", UINT64_MAX, fail),
+				count_of(d, "clamped_over", UINT64_MAX, fail), 0};
+		if (fail->status != STATUS_OK || check_head(d, document, c, fail) != 0 ||
+		    take_counts(d, h, c, fail) != 0)
+			return -1;
+	} while (++c < h->channels);
+	output_text(d->out, h->channels > 1 ? "}" : "");
+	if (expect(d, fail) != 0)
+		return -1;
 	const char *const why = impossible(h);
-	return why ? json_bad(d->json, d->json->begin, fail, "%s", why) : check_rest(d->json, fail);
+	return why ? json_bad(&d->in, d->in.begin, fail, "%s", why) : 0;
 }
 
 int documents_next(struct documents *d, struct document *document, struct fail *fail)
 {
 	*document = (struct document){.options = NULL};
-	int rc = json_next(d->json, fail);
+	int rc = json_begin(&d->in, fail);
 
 	if (rc > 0 && take_document(d, document, fail) != 0)
 		rc = -1;
-	if (rc < 0) {
+	if (rc < 0)
 		document_free(document);
-		*document = (struct document){.options = NULL};
-	}
 	return rc;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * document: histograms read back from the JSON that gpuhist writes, whatever another program has
- * made of its white space, its order of members and its spelling of numbers and texts.
+ * document: histograms read back from the JSON that gpuhist writes, in its order of members, with
+ * any white space and any spelling of numbers and texts.
  *
  * Nothing in a text is believed. The histogram that it describes is made and written again, and
- * whatever that has must be in the text, and nothing else; bins, under, over and NaN must add up to
- * the samples. A text of any depth, length or content is a histogram or an error, in memory that
- * its length and its bins bound.
+ * whatever that has must be in the text, and nothing else but statistics; bins, under, over and NaN
+ * must add up to the samples. A text of any length or content is a histogram or an error, in memory
+ * that its length and its bins bound.
  */
 #ifndef GPUHIST_DOCUMENT_H
 #define GPUHIST_DOCUMENT_H
@@ -25,7 +25,7 @@ struct document {
 /* The documents of one file or stream, one after another. */
 struct documents;
 
-/* path "-" is standard input. On failure *out is NULL and *fail says why. */
+/* path "-" is standard input; it is borrowed. On failure *out is NULL and *fail says why. */
 int documents_open(struct documents **out, const char *path, struct fail *fail);
 
 /*

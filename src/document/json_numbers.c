@@ -1,59 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * json_numbers: arrays of numbers, which are most of a document. As gpuhist writes them, and as
- * tools write them that indent or make 1 to 1.0, they are taken in tight loops; all others by way
- * of their texts.
+ * tools do that indent, they are taken in tight loops; all others by way of their texts.
  */
-#include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/huge.h"
 #include "base/little.h"
 #include "bins/edges.h"
 #include "bins/wide.h"
-#include "document/json_read.h"
+#include "document/json.h"
 
 /* The most bytes of a plain number and the comma after it: 20 digits, a sign, a point. */
 #define PLAIN 32
-#define ROOM_AT_FIRST ((uint64_t)1 << 10)
-#define MOST ((uint64_t)BINS_MAX + 2) /* with under and over */
+#define MOST ((size_t)BINS_MAX + 2) /* with under and over */
 
-/* What is being taken, 8 bytes each. */
-struct room {
-	void *base;
-	uint64_t n, room;
-};
-
-/* Makes room for one more: first for as many as are likely, but no more than the file can hold. */
-static int grow(struct json_reader *r, struct room *room, struct fail *fail)
-{
-	const uint64_t at = json_offset(r), fit = r->size > at ? (r->size - at) / 2 + 1 : 0;
-	uint64_t more = 2 * room->room;
-
-	if (room->n < room->room)
-		return 0;
-	if (room->n >= MOST)
-		return json_bad(r, at, fail, "an array of more than %llu numbers",
-				(unsigned long long)MOST);
-	if (more == 0)
-		more = r->likely < fit ? r->likely : fit;
-	more = more < ROOM_AT_FIRST ? ROOM_AT_FIRST : more < MOST ? more : MOST;
-	const size_t bytes = (size_t)more * 8;
-	void *const base =
-		!room->base && bytes >= HUGE_PAGE ? huge_alloc(bytes) : realloc(room->base, bytes);
-	if (!base)
-		return fail_errno(fail, "%s", r->name);
-	room->base = base;
-	room->room = more;
-	return 0;
-}
-
-/*
- * Skips white space, where there is some: a tool that indents writes a line feed and some 16
- * blanks before each number.
- */
+/* A tool that indents writes a line feed and some 16 blanks before each number. */
 static inline const unsigned char *skip_white(const unsigned char *p, const unsigned char *end)
 {
 	p += *p == '\n';
@@ -97,84 +59,66 @@ static inline const unsigned char *take_comma(const unsigned char *p)
 	return *p == ',' ? p + 1 : NULL;
 }
 
-/* Reads a number of 8 to 19 digits at p and what take_comma takes; NULL: there is none. */
+/* Reads a number of 8 to 19 digits and what take_comma takes; NULL: there is none. */
 static const unsigned char *long_count(const unsigned char *p, uint64_t *count)
 {
-	uint64_t value = (uint64_t)p[0] - '0', digit;
-	const unsigned char *q = p + 1;
+	const unsigned char *const begin = p;
+	uint64_t value = 0, digit;
 
-	while ((digit = (uint64_t)*q - '0') <= 9 && q - p < 19) {
+	while ((digit = (uint64_t)*p - '0') <= 9 && p - begin < 19) {
 		value = value * 10 + digit;
-		q++;
+		p++;
 	}
 	*count = value;
-	return p[0] != '0' ? take_comma(q) : NULL;
+	return *begin != '0' ? take_comma(p) : NULL;
 }
 
 /*
- * Reads numbers of up to 19 digits, each with a comma directly after it, as many as there are and
- * fit. Returns the first byte that was not taken.
+ * Reads plain numbers, each with a comma directly after it, as many as there are and fit; *n of
+ * them. Returns the first byte that was not taken.
  *
  * It takes eight bytes at a time: four numbers of one digit, or one of up to seven. The lengths of
  * counts change from one to the next, and a branch for each digit would be mispredicted each time.
  */
 static const unsigned char *plain_counts(const unsigned char *p, const unsigned char *end,
-					 struct room *room)
+					 uint64_t *to, size_t room, size_t *n)
 {
 	static const uint64_t COMMAS = 0xff00ff00ff00ff00u, FOUR = 0x2c002c002c002c00u;
-	uint64_t *out = (uint64_t *)room->base + room->n;
-	uint64_t *const out_end = (uint64_t *)room->base + room->room;
-	const unsigned char *next;
+	uint64_t *out = to, *const out_end = to + room;
 
 	while (end - p >= PLAIN && out < out_end) {
 		const uint64_t word = little64(p), others = no_digits(word);
+		const unsigned char *next;
 		if ((word & COMMAS) == FOUR && others == (COMMAS & TOPS) && out_end - out >= 4) {
 			for (int i = 0; i < 4; i++)
 				*out++ = word >> 16 * i & 15;
 			p += 8;
 			continue;
 		}
-		if (others == 0) {
+		/* eight for each digit */
+		const unsigned bits = others != 0 ? (unsigned)__builtin_ctzll(others) & ~7u : 64;
+		if (bits == 0) {
+			/* Blanks alone, as Python writes, are a step of the loop. */
+			next = *p == ' ' ? p + 1 : skip_white(p, end);
+			if (next == p)
+				break;
+			p = next;
+			continue;
+		}
+		if (bits == 64) {
 			next = long_count(p, out);
 		} else {
-			/* eight for each digit */
-			const unsigned bits = (unsigned)__builtin_ctzll(others) & ~7u;
-			/* Blanks alone, as Python writes, are a step of the loop. */
-			if (bits == 0) {
-				next = *p == ' ' ? p + 1 : skip_white(p, end);
-				if (next == p)
-					break;
-				p = next;
-				continue;
-			}
 			*out = eight_digits(word << (64 - bits));
 			/* A zero that digits follow is no number. */
-			next = (word & 255) == '0' && bits > 8 ? NULL : take_comma(p + bits / 8);
+			next = *p == '0' && bits > 8 ? NULL : take_comma(p + bits / 8);
 		}
 		if (!next)
 			break;
 		p = *next == '\n' ? skip_white(next, end) : next;
 		out++;
 	}
-	room->n = (uint64_t)(out - (uint64_t *)room->base);
+	*n = (size_t)(out - to);
 	return p;
-}
-
-/* Any whole number from 0 to 2^64 - 1, however it is written. */
-static int careful_count(struct json_reader *r, uint64_t *count, struct fail *fail)
-{
-	char text[JSON_NUMBER + 1];
-	struct number n;
-
-	json_peek(r, fail);
-	const uint64_t at = json_offset(r);
-	if (json_numeral(r, text, fail) != 0)
-		return -1;
-	if (number_parse(&n, text, strlen(text)) != 0 || !n.exact || n.integer < 0 ||
-	    n.integer > (int128_t)UINT64_MAX)
-		return json_bad(r, at, fail, "a count must be a whole number from 0 to 2^64 - 1");
-	*count = (uint64_t)n.integer;
-	return 0;
 }
 
 /* ---- real numbers ---- */
@@ -253,79 +197,99 @@ static const unsigned char *plain_real(const unsigned char *p, double *real)
 }
 
 static const unsigned char *plain_reals(const unsigned char *p, const unsigned char *end,
-					struct room *room)
+					double *to, size_t room, size_t *n)
 {
-	double *const real = room->base;
 	const unsigned char *next;
 
-	while (room->n < room->room && end - p >= PLAIN) {
-		if (*p <= ' ')
-			p = skip_white(p, end);
-		if (end - p < PLAIN || (next = plain_real(p, &real[room->n])) == NULL)
+	for (*n = 0; *n < room; ++*n) {
+		p = skip_white(p, end);
+		if (end - p < PLAIN || (next = plain_real(p, &to[*n])) == NULL)
 			break;
-		room->n++;
 		p = next;
 	}
 	return p;
 }
 
-static int careful_real(struct json_reader *r, double *real, struct fail *fail)
-{
-	char text[JSON_NUMBER + 1];
-
-	json_peek(r, fail);
-	const uint64_t at = json_offset(r);
-	if (json_numeral(r, text, fail) != 0)
-		return -1;
-	*real = strtod(text, NULL);
-	return isfinite(*real) ? 0 : json_bad(r, at, fail, "a number past the largest binary64");
-}
-
 /* ---- both ---- */
 
-/*
- * After a comma numbers follow. The loop takes all but the last, which the careful way takes, like
- * the first.
- */
-static int take_numbers(struct json_reader *r, struct json_value *v, struct room *room,
-			struct fail *fail)
+/* Any number that JSON has. */
+static int careful(struct json *r, enum json_numbers what, void *to, struct fail *fail)
 {
-	const bool reals = v->kind == JSON_REALS;
-	int more;
+	struct number n;
 
-	while ((more = json_more(r, ']', v->n == 0, fail)) > 0) {
-		if (json_fill(r, PLAIN, fail) != 0)
-			return -1;
-		if (room->n < room->room) {
-			const unsigned char *const p = reals ? plain_reals(r->at, r->end, room)
-							     : plain_counts(r->at, r->end, room);
-			r->at = r->buffer + (p - r->buffer);
-		}
-		if (!reals && v->n == 0) {
-			if (careful_count(r, &v->first, fail) != 0)
-				return -1;
-			v->n = 1;
-			continue;
-		}
-		if (grow(r, room, fail) != 0)
-			return -1;
-		if (reals ? careful_real(r, (double *)room->base + room->n, fail) != 0
-			  : careful_count(r, (uint64_t *)room->base + room->n, fail) != 0)
-			return -1;
-		v->n = ++room->n + !reals;
-	}
-	return more;
+	if (json_peek(r, fail) != 0)
+		return -1;
+	const size_t length = json_numeral(r, fail);
+	if (length == 0)
+		return -1;
+	const bool finite = number_parse(&n, (const char *)r->at, length) == 0;
+	if (what == JSON_REALS && !finite)
+		return json_bad(r, json_offset(r), fail, "a number past the largest binary64");
+	if (what == JSON_COUNTS &&
+	    (!finite || !n.exact || n.integer < 0 || n.integer > (int128_t)UINT64_MAX))
+		return json_bad(r, json_offset(r), fail,
+				"a count must be a whole number from 0 to 2^64 - 1");
+	r->at += length;
+	if (what == JSON_REALS)
+		*(double *)to = n.value;
+	else
+		*(uint64_t *)to = (uint64_t)n.integer;
+	return 0;
 }
 
-int json_numbers(struct json_reader *r, struct json_value *v, struct fail *fail)
+/*
+ * The loops take numbers that a comma follows, which is all but the last; the careful way takes
+ * that, and what the loops leave.
+ */
+int json_numbers(struct json *r, enum json_numbers what, void *to, size_t room, size_t *n,
+		 struct fail *fail)
 {
-	struct room room = {.base = NULL};
-	const int rc = take_numbers(r, v, &room, fail);
+	for (*n = 0;;) {
+		if (json_peek(r, fail) != 0)
+			return -1;
+		if ((r->may_end && *r->at == ']') || *n == room)
+			return 0;
+		r->may_end = false;
+		if (json_fill(r, PLAIN, fail) != 0)
+			return -1;
+		size_t plain;
+		const unsigned char *const p =
+			what == JSON_REALS
+				? plain_reals(r->at, r->end, (double *)to + *n, room - *n, &plain)
+				: plain_counts(r->at, r->end, (uint64_t *)to + *n, room - *n,
+					       &plain);
+		r->at = r->buffer + (p - r->buffer);
+		*n += plain;
+		if (*n == room)
+			continue;
+		if (careful(r, what, (uint64_t *)to + *n, fail) != 0 || json_peek(r, fail) != 0)
+			return -1;
+		++*n;
+		if (*r->at != ',' && *r->at != ']')
+			return json_unexpected(r, "',' or ']'", fail);
+		r->may_end = *r->at == ']';
+		r->at += !r->may_end;
+	}
+}
 
-	if (v->kind == JSON_REALS)
-		v->reals = room.base;
-	else
-		v->counts = room.base;
-	r->likely = v->n + 1;
-	return rc;
+void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *fail)
+{
+	size_t room = 512, more;
+	uint64_t *list = NULL;
+
+	for (*n = 0; !list || *n == room; *n += more) {
+		room *= 2;
+		uint64_t *const larger = realloc(list, room * sizeof(*list));
+		list = larger ? larger : list;
+		if (!larger)
+			fail_errno(fail, "%s", r->name);
+		else if (*n > MOST)
+			json_bad(r, json_offset(r), fail, "an array of more than %zu numbers",
+				 MOST);
+		else if (json_numbers(r, what, list + *n, room - *n, &more, fail) == 0)
+			continue;
+		free(list);
+		return NULL;
+	}
+	return list;
 }

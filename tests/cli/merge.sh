@@ -97,14 +97,14 @@ shell 'grep -o "\"storage\".*" two.json'
 shell 'gpuhist -q --merge sparse.json -f json | cmp - dense.json'
 run gpuhist -t u8 --nonzero -f raw a
 run gpuhist -t u8 --nonzero --flow -f json a
-# What a tool has indented, put into another order, or made doubles of; what another program wrote
+# What a tool has indented or made doubles of; what it has put into another order, what another program wrote
 gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json a >two.json
 expand='s/\([][{},]\) */\1\n      /g'
 sed "$expand" two.json >indented.json
 run gpuhist -q --merge indented.json two.json
 gpuhist -q --merge -f json two.json two.json two.json two.json >four.json
 if command -v python3 >tool.log; then
-	for how in sort_keys=True indent=8 'separators=(",", " : ")'; do
+	for how in indent=4 indent=8 'separators=(",", " : ")'; do
 		python3 -c "import json; d = json.load(open('two.json')); print(json.dumps(d, $how))"
 	done
 	python3 -c 'import json; print(json.dumps(json.load(open("two.json"), parse_int=float)))'
@@ -112,6 +112,8 @@ else
 	cat two.json two.json two.json two.json
 fi >tools.json
 shell 'gpuhist -q --merge tools.json -f json | cmp - four.json'
+sed 's/\("metadata".*\), \("axes".*\), "storage"/\2, \1, "storage"/' a.json >order.json
+run gpuhist --merge order.json
 sed 's/"gpuhist": {/"hist": {/' a.json >other.json
 run gpuhist --merge a.json other.json
 sed 's/"clamp"/"note": 7, "clamp"/' a.json >noted.json

@@ -14,7 +14,7 @@ static struct documents *open_bytes(const void *data, size_t size, int *fd)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct documents *d;
-	char path[32];
+	static char path[32]; /* is borrowed */
 
 	*fd = memfd_create("input", MFD_CLOEXEC);
 	REQUIRE(write(*fd, data, size) == (ssize_t)size, "%zu bytes", size);

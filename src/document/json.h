@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * json: the tokens of JSON texts that follow one another, and their long arrays of numbers.
+ *
+ * Tokens are as strict as RFC 8259, in UTF-8 alone; which may follow which is the caller's to say.
+ * Memory is bounded: what is kept of tokens between two resets of `used` has JSON_TEXT bytes, a
+ * number JSON_NUMBER, and arrays are as long as their text. Each byte is looked at a bounded number
+ * of times; a read waits for the writer of a pipe and ends when the writer does.
+ *
+ * -1 means that the text is not JSON, or cannot be read; *fail has the reason and the place, and
+ * json_close is the only call that is allowed then.
+ */
+#ifndef GPUHIST_JSON_H
+#define GPUHIST_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/fail.h"
+
+#define JSON_TEXT ((size_t)1 << 20)
+#define JSON_NUMBER 400u
+#define JSON_BUFFER ((size_t)1 << 18)
+
+/* The kind is a mark itself, one of {}[]:, or one of these. */
+enum { JSON_STRING = '"', JSON_NUMERAL = '0', JSON_WORD = 'a' };
+
+struct json_token {
+	char kind;
+	uint64_t at;   /* in the input */
+	size_t text;   /* in the reader's text: a string decoded, others as they are ... */
+	size_t length; /* ... and a zero after that */
+};
+
+struct json {
+	const char *name; /* for messages */
+	int fd;
+	bool ended;            /* the input ends where the buffer does */
+	bool may_end;          /* in an array: no comma was taken that a number must follow */
+	uint64_t offset;       /* where the buffer's first byte is in the input */
+	uint64_t documents;    /* that were begun, the last one ... */
+	uint64_t begin;        /* ... here */
+	unsigned char *buffer; /* JSON_BUFFER bytes, and a zero after the last one that was read: */
+	unsigned char *at;     /* the next byte to be taken ... */
+	unsigned char *end;    /* ... and the end of those that were read */
+	char *text;            /* of the tokens ... */
+	size_t used, room;     /* ... so many bytes, which the caller may reset, and their room */
+};
+
+/* path "-" is standard input; it is borrowed. After a failure json_close is still to be called. */
+int json_open(struct json *r, const char *path, struct fail *fail);
+
+/* 1: a document begins here. 0: there are no more. */
+int json_begin(struct json *r, struct fail *fail);
+
+/* 1: the next token, which is not taken if it is no more than the end of the input: 0. */
+int json_token(struct json *r, struct json_token *token, struct fail *fail);
+
+/*
+ * In an array whose bracket was taken: takes up to `room` numbers of 8 bytes each, *n of them. Its
+ * end is left to json_token; may_end is true then.
+ */
+enum json_numbers {
+	JSON_COUNTS, /* uint64_t: whole numbers from 0 to 2^64 - 1, however they are written */
+	JSON_REALS,  /* double: the nearest to a finite number */
+};
+int json_numbers(struct json *r, enum json_numbers what, void *to, size_t room, size_t *n,
+		 struct fail *fail);
+
+/* All numbers of the array, which the caller frees; NULL: *fail says why. */
+void *json_list(struct json *r, enum json_numbers what, size_t *n, struct fail *fail);
+
+/* "NAME: document 3: byte 1234: why", STATUS_DATA; counted from 1, offset from 0. Returns -1. */
+int json_bad(const struct json *r, uint64_t offset, struct fail *fail, const char *format, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/* Takes {0} too. */
+void json_close(struct json *r);
+
+/* ---- what json.c and json_numbers.c share ---- */
+
+/* Where the next byte is in the input, from 0 on. */
+static inline uint64_t json_offset(const struct json *r)
+{
+	return r->offset + (uint64_t)(r->at - r->buffer);
+}
+
+/* Skips white space. The byte at r->at is the next one then, or a zero if the input ends. */
+int json_peek(struct json *r, struct fail *fail);
+
+/* At least `want` bytes, up to JSON_BUFFER, are in the buffer then, unless the input ends. */
+int json_fill(struct json *r, size_t want, struct fail *fail);
+
+/* The length of the number at r->at; 0: *fail says why there is none. */
+size_t json_numeral(struct json *r, struct fail *fail);
+
+/* "WANTED expected, not 'x'", for the next byte. Returns -1. */
+int json_unexpected(const struct json *r, const char *wanted, struct fail *fail);
+
+#endif
