@@ -229,7 +229,7 @@ static void limits(void)
 		if (i < 4)
 			*fields[i] = UINT64_MAX;
 		else
-			s.total.hist.count[3] = UINT64_MAX - 3;
+			s.total.hist.samples = UINT64_MAX - 3;
 		CHECK(add(&s, &PLAIN, "b", 1, &fail) == -1, "field %zu", i);
 		CHECK(fail.status == STATUS_LIMIT &&
 			      strstr(fail.text, "b cannot be added to a: the sum of the") &&

@@ -219,9 +219,9 @@ static void report_channel(const struct hist *hist, uint32_t channel)
 	number_format_count(text, of->number);
 	report_figure(hist, channel, "number", of->number > 0 ? text : "0 (no finite samples)");
 	if (of->number > 0) {
-		hist_stats_format_least(text, hist, channel);
+		hist_stats_format_extreme(text, hist, channel, false);
 		report_figure(hist, channel, "minimum", text);
-		hist_stats_format_greatest(text, hist, channel);
+		hist_stats_format_extreme(text, hist, channel, true);
 		report_figure(hist, channel, "maximum", text);
 		number_format(text, of->mean);
 		report_figure(hist, channel, "mean", text);

@@ -155,27 +155,15 @@ static void set_stats(struct hist *h, uint32_t channel, struct stats *sums, cons
 			      h->flow[channel].under, NULL);
 }
 
-static void format_extreme(char text[NUMBER_TEXT], const struct hist *h, int128_t whole,
-			   double real)
+void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
+			       bool greatest)
 {
+	const struct stats_result *const r = &h->stats[channel].of;
+
 	if (h->axis.type.kind == SAMPLE_FLOAT)
-		number_format(text, real);
+		number_format(text, greatest ? r->greatest_real : r->least_real);
 	else
-		number_format_integer(text, whole);
-}
-
-void hist_stats_format_least(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel)
-{
-	const struct stats_result *const r = &h->stats[channel].of;
-
-	format_extreme(text, h, r->least, r->least_real);
-}
-
-void hist_stats_format_greatest(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel)
-{
-	const struct stats_result *const r = &h->stats[channel].of;
-
-	format_extreme(text, h, r->greatest, r->greatest_real);
+		number_format_integer(text, greatest ? r->greatest : r->least);
 }
 
 void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel,
@@ -351,39 +339,6 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most)
  * determines its bin at every larger k.
  */
 
-static bool fits(uint64_t a, uint64_t b)
-{
-	return a <= UINT64_MAX - b;
-}
-
-/* Everything but the bins. */
-static bool flow_fits(const struct hist *h, const struct hist *more)
-{
-	bool all = fits(h->samples, more->samples);
-
-	for (uint32_t c = 0; c < h->channels; c++) {
-		const struct hist_flow *const a = &h->flow[c], *const b = &more->flow[c];
-		all = all && fits(a->under, b->under) && fits(a->over, b->over) &&
-		      fits(a->nan, b->nan);
-	}
-	return all;
-}
-
-static bool bins_fit(const struct hist *h, const struct hist *more)
-{
-	bool all = true;
-
-	for (uint32_t c = 0; c < h->channels; c++)
-		for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
-			all &= fits(hist_count(h, c, i), hist_count(more, c, i));
-	return all;
-}
-
-static int past(struct fail *fail)
-{
-	return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
-}
-
 static void add_flow(struct hist *h, const struct hist *more)
 {
 	for (uint32_t c = 0; c < h->channels; c++) {
@@ -395,10 +350,6 @@ static void add_flow(struct hist *h, const struct hist *more)
 	/* Rounded figures of two parts do not give those of the whole. */
 	free(h->stats);
 	h->stats = NULL;
-	if (more->extent) {
-		extend(h, more->least);
-		extend(h, more->greatest);
-	}
 }
 
 /* ---- --auto ---- */
@@ -460,25 +411,16 @@ static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 	       (bin + 1 == axis_bins(&h->axis) ? clamped->over : 0);
 }
 
-/*
- * Adds the bins of a histogram to those of `all`, in count, which has `stride` entries for each
- * channel.
- */
-static bool add_bins(uint64_t *count, size_t stride, const struct span *all, const struct hist *h)
+/* Adds the bins of h to those of `all`, in count, which has `stride` entries for each channel. */
+static void add_bins(uint64_t *count, size_t stride, const struct span *all, const struct hist *h)
 {
 	const struct span own = span_of(h);
-	bool fit = true;
 
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
-			uint64_t *const to =
-				&count[c * stride + (size_t)(coarser(own.first + i, own.k, all->k) -
-							     all->first)];
-			const uint64_t n = own_count(h, c, i);
-			fit = fit && fits(*to, n);
-			*to += n;
+			const int128_t bin = coarser(own.first + i, own.k, all->k) - all->first;
+			count[c * stride + (size_t)bin] += own_count(h, c, i);
 		}
-	return fit;
 }
 
 static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
@@ -491,10 +433,8 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 
 	if (!count)
 		return fail_errno(fail, "counts of %lu bins", (unsigned long)bins);
-	if (!add_bins(count, bins, &all, h) || !add_bins(count, bins, &all, more)) {
-		free(count);
-		return past(fail);
-	}
+	add_bins(count, bins, &all, h);
+	add_bins(count, bins, &all, more);
 	free(h->count);
 	h->count = count;
 	h->stride = bins;
@@ -537,12 +477,11 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 	if (what)
 		return fail_set(fail, STATUS_DATA, "histograms that differ in %s cannot be added",
 				what);
-	if (!flow_fits(h, more))
-		return past(fail);
+	/* No count is above the samples of its histogram. */
+	if (more->samples > UINT64_MAX - h->samples)
+		return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
 	if (h->axis.kind == AXIS_AUTO)
 		return add_auto(h, more, fail);
-	if (!bins_fit(h, more))
-		return past(fail);
 	for (uint32_t c = 0; c < h->channels; c++)
 		add_counts(h->count + c * h->stride, more->count + c * more->stride,
 			   axis_bins(&h->axis));

@@ -55,7 +55,7 @@ struct hist {
 	struct hist_flow
 		clamped[LAYOUT_CHANNELS_MAX]; /* --auto: what is in the first and last bin */
 	uint64_t samples; /* of all channels, as the workers counted them while they read */
-	bool extent;      /* of 8- and 16-bit types: finite values were seen, from ... */
+	bool extent;      /* of a run of an 8- or 16-bit type: finite values were seen, from ... */
 	double least, greatest;
 	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned */
 };
@@ -79,9 +79,10 @@ int hist_keep_stats(struct hist *h, struct fail *fail);
 void hist_fill(struct hist *h, struct counts *counts);
 
 /*
- * Adds a histogram to another over the same axis; the sum has no statistics. Two of --auto for the
- * same number of bins become the histogram of all their samples. -1, and h is as it was: the axes
- * differ (STATUS_DATA), a sum is above 2^64 - 1 (STATUS_LIMIT), or there is no memory.
+ * Adds a histogram to another over the same axis, where both hold their audit; the sum has no
+ * statistics. Two of --auto for the same number of bins become the histogram of all their samples.
+ * -1, and h is as it was: the axes differ (STATUS_DATA), the samples are more than 2^64 - 1
+ * (STATUS_LIMIT), or there is no memory.
  */
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
 
@@ -102,9 +103,9 @@ struct hist_flow hist_flow_sum(const struct hist *h);
 uint64_t hist_exceeding(const struct hist *h, uint64_t most);
 uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
 
-/* The least and the greatest finite sample of a channel with statistics, as text. */
-void hist_stats_format_least(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel);
-void hist_stats_format_greatest(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel);
+/* The least or the greatest finite sample of a channel with statistics, as text. */
+void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
+			       bool greatest);
 
 /* Quantile i as text: a number, or "[LOWER, UPPER)" of a bin, "under", "over". */
 #define QUANTILE_TEXT (2 * NUMBER_TEXT + 4)

@@ -189,9 +189,9 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 
 	member_count(out, "stats_number", stats->of.number);
 	if (stats->of.number > 0) {
-		hist_stats_format_least(text, hist, channel);
+		hist_stats_format_extreme(text, hist, channel, false);
 		output_print(out, "\"stats_minimum\": %s, ", text);
-		hist_stats_format_greatest(text, hist, channel);
+		hist_stats_format_extreme(text, hist, channel, true);
 		output_print(out, "\"stats_maximum\": %s, ", text);
 		number_format(text, stats->of.mean);
 		output_print(out, "\"stats_mean\": %s, ", text);
