@@ -578,23 +578,6 @@ static void pieces(void)
 	close(saved);
 }
 
-static void unreadable(void)
-{
-	struct documents *d;
-	struct document document;
-	struct fail fail = {.status = STATUS_OK};
-
-	CHECK(documents_open(&d, "missing", &fail) == -1 && !d && fail.status == STATUS_SYSTEM &&
-		      strstr(fail.text, "missing: "),
-	      "%s", fail.text);
-	fail = (struct fail){.status = STATUS_OK};
-	CHECK(documents_open(&d, "/", &fail) == 0 && documents_next(d, &document, &fail) == -1 &&
-		      fail.status == STATUS_SYSTEM,
-	      "%s", fail.text);
-	documents_close(d);
-	documents_close(NULL);
-}
-
 int main(void)
 {
 	signals_init();
@@ -608,7 +591,6 @@ int main(void)
 	bounds();
 	damages();
 	pieces();
-	unreadable();
 	scratch_leave();
 	return check_report();
 }

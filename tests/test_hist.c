@@ -58,27 +58,6 @@ static void audit(void)
 	}
 }
 
-static void exceeding(void)
-{
-	uint64_t count[] = {
-		0, 254, 255, 256, 65535, 65536, UINT32_MAX, (uint64_t)UINT32_MAX + 1, UINT64_MAX};
-	const struct hist h = {.channels = 1,
-			       .axis = set_up("u32", "0", "9", 9, false, false),
-			       .count = count,
-			       .flow[0].under = 256,
-			       .flow[0].over = UINT32_MAX,
-			       .flow[0].nan = UINT64_MAX};
-	static const struct {
-		uint64_t most, bins, rows;
-	} CASES[] = {{UINT64_MAX, 0, 0}, {UINT32_MAX, 2, 1}, {255, 6, 3}, {65535, 4, 2}};
-
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		CHECK(hist_exceeding(&h, CASES[i].most) == CASES[i].bins, "%zu: %llu", i,
-		      (unsigned long long)hist_exceeding(&h, CASES[i].most));
-		CHECK(hist_rows_exceeding(&h, CASES[i].most) == CASES[i].rows, "%zu", i);
-	}
-}
-
 /* The least and the greatest value of types that are counted by their codes. */
 static void extents(void)
 {
@@ -200,6 +179,5 @@ int main(void)
 	adding();
 	extents();
 	audit();
-	exceeding();
 	return check_report();
 }
