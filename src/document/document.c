@@ -436,11 +436,11 @@ static int take_all(struct documents *d, struct hist *h, uint32_t c, struct hist
 	if (json_numbers(&d->in, JSON_COUNTS, &listed->under, before, &first, fail) != 0 ||
 	    json_numbers(&d->in, JSON_COUNTS, count, bins + 1, &rest, fail) != 0)
 		return -1;
+	if (first + rest < before + bins + 1 || !d->in.may_end)
+		return json_bad(&d->in, at, fail, "%s values than the %zu of its axis",
+				d->in.may_end ? "fewer" : "more", before + bins + 1);
 	listed->over = count[bins];
-	if (first + rest == before + bins + 1 && d->in.may_end)
-		return 0;
-	return json_bad(&d->in, at, fail, "%s values than the %zu of its axis",
-			d->in.may_end ? "fewer" : "more", before + bins + 1);
+	return 0;
 }
 
 /* Of a sparse storage: entry i of under, the bins and over is given at place i, and 0 elsewhere. */
@@ -497,18 +497,10 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 	if (listed.under != flow->under || listed.over != flow->over)
 		return json_bad(&d->in, at, fail,
 				"its under and over are not those of the metadata");
-	uint64_t sum = flow->nan;
-	bool wrapped = false;
-	const uint64_t *const count = h->count + c * h->stride;
-	for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
-		sum += count[i];
-		wrapped |= sum < count[i];
-	}
-	sum += flow->under;
-	wrapped |= sum < flow->under;
-	sum += flow->over;
-	wrapped |= sum < flow->over;
-	if (wrapped || sum != samples)
+	uint128_t sum = (uint128_t)flow->under + flow->over + flow->nan;
+	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
+		sum += hist_count(h, c, i);
+	if (sum != samples)
 		return json_bad(&d->in, at, fail,
 				"bins, under, over and NaN are not the %llu samples together",
 				(unsigned long long)samples);
