@@ -99,10 +99,9 @@ static int add_hist(struct sum *s, const struct hist *more, const struct sum_nam
 	struct fail own = {.status = STATUS_OK};
 	char why[SUM_WHY];
 
-	if (hist_add(h, more, &own) == 0)
-		return 0;
-	const bool differ = own.status == STATUS_DATA && !sum_fits(why, h, more);
-	return refuse(s, name, own.status, differ ? why : own.text, fail);
+	if (!sum_fits(why, h, more))
+		return refuse(s, name, STATUS_DATA, why, fail);
+	return hist_add(h, more, &own) == 0 ? 0 : refuse(s, name, own.status, own.text, fail);
 }
 
 static bool add(uint64_t *sum, uint64_t more)

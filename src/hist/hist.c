@@ -470,13 +470,7 @@ static void add_counts(uint64_t *to, const uint64_t *from, size_t n)
 
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 {
-	const char *const what = h->channels != more->channels
-					 ? "number of channels"
-					 : axis_difference(&h->axis, &more->axis);
-
-	if (what)
-		return fail_set(fail, STATUS_DATA, "histograms that differ in %s cannot be added",
-				what);
+	assert(h->channels == more->channels);
 	/* No count is above the samples of its histogram. */
 	if (more->samples > UINT64_MAX - h->samples)
 		return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
