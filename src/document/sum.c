@@ -104,21 +104,15 @@ static int add_hist(struct sum *s, const struct hist *more, const struct sum_nam
 	return hist_add(h, more, &own) == 0 ? 0 : refuse(s, name, own.status, own.text, fail);
 }
 
-static bool add(uint64_t *sum, uint64_t more)
-{
-	const bool fits = more <= UINT64_MAX - *sum;
-
-	*sum += fits ? more : 0;
-	return fits;
-}
-
 static int add_provenance(struct sum *s, const struct provenance *more, const struct sum_name *name,
 			  struct fail *fail)
 {
 	struct provenance *const from = &s->total.from;
 
-	if (!add(&from->inputs, more->inputs) || !add(&from->bytes, more->bytes) ||
-	    !add(&from->skipped, more->skipped) || !add(&from->tail, more->tail))
+	if (__builtin_add_overflow(from->inputs, more->inputs, &from->inputs) ||
+	    __builtin_add_overflow(from->bytes, more->bytes, &from->bytes) ||
+	    __builtin_add_overflow(from->skipped, more->skipped, &from->skipped) ||
+	    __builtin_add_overflow(from->tail, more->tail, &from->tail))
 		return refuse(s, name, STATUS_LIMIT,
 			      "the sum of the bytes or inputs is past 2^64 - 1", fail);
 	if (from->state == 0)
