@@ -17,53 +17,11 @@ static const struct run_report BASE = {
 	.read_seconds = 2,
 	.count_seconds = 18,
 	.core_seconds = 20,
+	.type = {.name = "u32", .bytes = 4},
+	.record = 4,
+	.isa = "some",
+	.method = "some",
 };
-
-static void says(const struct run_report *run, const char *wanted)
-{
-	char text[BOTTLENECK_TEXT];
-
-	report_bottleneck(text, run);
-	CHECK(strcmp(text, wanted) == 0, "\n  %s\nnot\n  %s", text, wanted);
-}
-
-static void bottlenecks(void)
-{
-	struct run_report run = BASE;
-
-	says(&run, "bottleneck: counting took 90% of the workers' time");
-	run.core_seconds = 8;
-	says(&run,
-	     "bottleneck: counting took 90% of the workers' time; they had a core for 40% of it");
-	/* A worker on a lane of a GPU sleeps while the bus works. */
-	run.gpu_records = 999;
-	says(&run, "bottleneck: counting, by the bus and the GPU, took 90% of the workers' time");
-
-	run = BASE;
-	run.read_seconds = 15;
-	run.count_seconds = 5;
-	says(&run, "bottleneck: reading took 75% of the workers' time");
-	run.totals.packed = 1000;
-	says(&run, "bottleneck: reading, decompression included, took 75% of the workers' time");
-	run.totals.packed = 0;
-	run.totals.streamed = true;
-	run.totals.waited = 4.9;
-	says(&run,
-	     "bottleneck: reading a pipe, one worker at a time, took 75% of the workers' time");
-
-	run.totals.waited = 9.1;
-	says(&run, "bottleneck: the writer of the input: 800 MB/s; gpuhist waited 91% of the time");
-	run.totals.packed = 34000000000;
-	says(&run,
-	     "bottleneck: the writer of the input: 3.40 GB/s; gpuhist waited 91% of the time");
-	run.totals.packed = 4000;
-	says(&run, "bottleneck: the writer of the input: 400 B/s; gpuhist waited 91% of the time");
-
-	run.read_seconds = run.count_seconds = 0;
-	says(&run, "");
-}
-
-/* ---- the GPU ---- */
 
 /* What report_verbose writes to standard error. */
 static const char *verbose(const struct job *job, const struct run_report *run)
@@ -83,46 +41,79 @@ static const char *verbose(const struct job *job, const struct run_report *run)
 	return text;
 }
 
-/* The line about the GPU is this one, and there is no other. */
-static void says_of_gpu(const struct job *job, const struct run_report *run, const char *wanted)
-{
-	const char *const text = verbose(job, run);
-	const char *first = strstr(text, "gpuhist: gpu: ");
+#define BOTTLENECK "bottleneck: "
+#define GPU "gpu: "
 
-	if (!first)
-		first = strstr(text, "gpuhist: no gpu: ");
-	const char *const found = first ? first + strlen("gpuhist: ") : "nothing";
-	const size_t length = strcspn(found, "\n");
-	CHECK(length == strlen(wanted) && memcmp(found, wanted, length) == 0, "\n  %.*s\nnot\n  %s",
-	      (int)length, found, wanted);
-	CHECK(!strstr(found + length, "gpu: "), "two lines about it:\n%s", text);
+/* Of the lines with the mark there is one, and it is this; "": there is none. */
+static void says(const struct job *job, const struct run_report *run, const char *mark,
+		 const char *wanted)
+{
+	const char *const text = verbose(job, run), *const found = strstr(text, mark);
+	char line[256];
+
+	snprintf(line, sizeof(line), "gpuhist: %s\n", wanted);
+	CHECK(*wanted ? found && !strstr(found + 1, mark) && strstr(text, line) : !found,
+	      "\n%swhere this was wanted:\n%s", text, line);
 }
 
-static void gpu(void)
+static void bottlenecks(const struct job *job)
 {
-	static char *paths[] = {"-"};
-	struct job job = {.threads = 2};
 	struct run_report run = BASE;
 
-	job.verbose = true;
-	job.source.paths = paths;
-	run.isa = run.method = "some";
-	strcpy(run.type.name, "u32");
-	run.type.bytes = run.record = 4;
+	says(job, &run, BOTTLENECK, "bottleneck: counting took 90% of the workers' time");
+	run.core_seconds = 8;
+	says(job, &run, BOTTLENECK,
+	     "bottleneck: counting took 90% of the workers' time; they had a core for 40% of it");
+	/* A worker on a lane of a GPU sleeps while the bus works. */
+	run.gpu_records = 999;
+	says(job, &run, BOTTLENECK,
+	     "bottleneck: counting, by the bus and the GPU, took 90% of the workers' time");
+
+	run = BASE;
+	run.read_seconds = 15;
+	run.count_seconds = 5;
+	says(job, &run, BOTTLENECK, "bottleneck: reading took 75% of the workers' time");
+	run.totals.packed = 1000;
+	says(job, &run, BOTTLENECK,
+	     "bottleneck: reading, decompression included, took 75% of the workers' time");
+	run.totals.packed = 0;
+	run.totals.streamed = true;
+	run.totals.waited = 4.9;
+	says(job, &run, BOTTLENECK,
+	     "bottleneck: reading a pipe, one worker at a time, took 75% of the workers' time");
+
+	run.totals.waited = 9.1;
+	says(job, &run, BOTTLENECK,
+	     "bottleneck: the writer of the input: 800 MB/s; gpuhist waited 91% of the time");
+	run.totals.packed = 34000000000;
+	says(job, &run, BOTTLENECK,
+	     "bottleneck: the writer of the input: 3.40 GB/s; gpuhist waited 91% of the time");
+	run.totals.packed = 4000;
+	says(job, &run, BOTTLENECK,
+	     "bottleneck: the writer of the input: 400 B/s; gpuhist waited 91% of the time");
+
+	run.read_seconds = run.count_seconds = 0;
+	says(job, &run, BOTTLENECK, "");
+}
+
+static void gpu(struct job *job)
+{
+	struct run_report run = BASE;
+
 	/* None was started. */
-	job.device = DEVICE_CPU;
-	says_of_gpu(&job, &run, "no gpu: --device=cpu");
-	job.device = DEVICE_AUTO;
-	says_of_gpu(&job, &run, "no gpu: the program was built without kernels");
+	job->device = DEVICE_CPU;
+	says(job, &run, GPU, "no gpu: --device=cpu");
+	job->device = DEVICE_AUTO;
+	says(job, &run, GPU, "no gpu: the program was built without kernels");
 	run.kernels = true;
-	says_of_gpu(&job, &run,
-		    "no gpu: its start would not have paid (--device=gpu uses it all the same)");
+	says(job, &run, GPU,
+	     "no gpu: its start would not have paid (--device=gpu uses it all the same)");
 	/* It was not ready, or never will be. */
 	run.gpu.state = GPU_STARTING;
-	says_of_gpu(&job, &run, "gpu: not ready before the end");
+	says(job, &run, GPU, "gpu: not ready before the end");
 	run.gpu.state = GPU_FAILED;
 	strcpy(run.gpu.why, "driver: libcuda.so.1 is not there");
-	says_of_gpu(&job, &run, "gpu: driver: libcuda.so.1 is not there");
+	says(job, &run, GPU, "gpu: driver: libcuda.so.1 is not there");
 	/* It counted. */
 	run.gpu = (struct gpu_report){.state = GPU_READY,
 				      .name = "NVIDIA H200",
@@ -132,9 +123,9 @@ static void gpu(void)
 				      .slot_bytes = 4 << 20,
 				      .kernel = "whole_4_span"};
 	run.gpu_records = 750;
-	says_of_gpu(&job, &run,
-		    "gpu: NVIDIA H200, 12 slots of 4 MiB, ready after 0.25 s, whole_4_span; "
-		    "counted 75.0% of the samples");
+	says(job, &run, GPU,
+	     "gpu: NVIDIA H200, 12 slots of 4 MiB, ready after 0.25 s, whole_4_span; "
+	     "counted 75.0% of the samples");
 	/*
 	 * Several; slots are those of all, their size is the first one's, in as few digits as it
 	 * needs.
@@ -142,23 +133,26 @@ static void gpu(void)
 	run.gpu.devices = 3;
 	run.gpu.slots = 96;
 	run.gpu.slot_bytes = 1500 << 10;
-	says_of_gpu(&job, &run,
-		    "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
-		    "whole_4_span; counted 75.0% of the samples");
+	says(job, &run, GPU,
+	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
+	     "whole_4_span; counted 75.0% of the samples");
 	/* It was lost later on: what it counted it counted. */
 	run.gpu.state = GPU_FAILED;
-	says_of_gpu(&job, &run,
-		    "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
-		    "whole_4_span; counted 75.0% of the samples");
-	job.verbose = false;
-	CHECK(verbose(&job, &run)[0] == '\0', "without -v");
+	says(job, &run, GPU,
+	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
+	     "whole_4_span; counted 75.0% of the samples");
+	job->verbose = false;
+	CHECK(verbose(job, &run)[0] == '\0', "without -v");
 }
 
 int main(void)
 {
-	bottlenecks();
+	static char *paths[] = {"-"};
+	struct job job = {.threads = 2, .verbose = true, .source = {.paths = paths}};
+
 	scratch_enter();
-	gpu();
+	bottlenecks(&job);
+	gpu(&job);
 	scratch_leave();
 	return check_report();
 }

@@ -2,7 +2,6 @@
 /* axis: from what was asked for to what is counted by; which axes are the same. */
 #include "bins/axis.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -50,27 +49,6 @@ int axis_init(struct axis *axis, const struct axis_spec *spec, const struct samp
 		.clamp = spec->clamp,
 	};
 	return edges_init(&axis->edges, &settled, type, why);
-}
-
-#define NEAR_BINS 65536u /* a few ms, where all are tried */
-#define MANY_VALUES 1000 /* of a bin: one more is a tenth of a per cent */
-
-bool axis_makes_comb(const struct axis *axis, int128_t *values, uint32_t *even)
-{
-	const struct edges *const e = &axis->edges;
-	const uint32_t bins = axis_bins(axis);
-	const double real = e->exact ? 0 : e->hi - edges_value(e, 0);
-
-	*values = e->exact ? e->width : real == floor(real) && real < 0x1p96 ? (int128_t)real : 0;
-	*even = *values < bins ? (uint32_t)*values : 0;
-	if (axis->kind != AXIS_RANGE || !e->integers || *values % bins == 0 ||
-	    *values / bins >= MANY_VALUES)
-		return false;
-	for (uint32_t d = 1; d <= bins / 2 && d < NEAR_BINS && *even == 0; d++)
-		*even = *values % (bins - d) == 0                           ? bins - d
-			: bins + d <= BINS_MAX && *values % (bins + d) == 0 ? bins + d
-									    : 0;
-	return true;
 }
 
 /* Both have the same number of bins. Rational edges may differ by less than binary64 can tell. */

@@ -44,13 +44,6 @@ static inline uint32_t axis_bins(const struct axis *axis)
 	return axis->edges.binning.bins;
 }
 
-/*
- * --range over integers: does smooth data look like a comb, because some bins hold one value more
- * than others, and none holds so many that one more makes no difference? *values is the number of
- * values in all bins, *even the nearest number of bins that divides it, 0 if none is near.
- */
-bool axis_makes_comb(const struct axis *axis, int128_t *values, uint32_t *even);
-
 /* The name in a histogram's metadata. */
 const char *axis_kind_name(enum axis_kind kind);
 

@@ -21,16 +21,13 @@ static void warn_saturated(const struct style *style, const struct hist *hist)
 	const ull max = counter_max(style->counter);
 	const ull bins = hist_exceeding(hist, max);
 	const ull rows = style->flow ? hist_rows_exceeding(hist, max) : 0;
+	char more[48] = "";
 
-	if (style->counter < COUNTER_SAT8)
+	if (style->counter < COUNTER_SAT8 || bins + rows == 0)
 		return;
-	if (bins > 0 && rows > 0)
-		msg_warning(COUNTED " and " COUNTED " of --flow saturated at %llu",
-			    COUNT(bins, "bin"), COUNT(rows, "row"), max);
-	else if (bins > 0)
-		msg_warning(COUNTED " saturated at %llu", COUNT(bins, "bin"), max);
-	else if (rows > 0)
-		msg_warning(COUNTED " of --flow saturated at %llu", COUNT(rows, "row"), max);
+	if (rows > 0)
+		snprintf(more, sizeof(more), " and " COUNTED " of --flow", COUNT(rows, "row"));
+	msg_warning(COUNTED "%s saturated at %llu", COUNT(bins, "bin"), more, max);
 }
 
 static void warn_outside(const struct hist *hist, const char *advice)
@@ -74,16 +71,6 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 		snprintf(advice, room, ": -r %s:%s covers them", least, past);
 }
 
-/* What else than the type may be wrong; with AUTO only infinities and NaN are out of range. */
-static const char *const AND_OPTION[] = {
-	[AXIS_VALUES] = " and --bins",
-	[AXIS_RANGE] = " and --range",
-	[AXIS_LOG] = " and --log",
-	[AXIS_EDGES] = " and --edges",
-	[AXIS_MOD] = "",
-	[AXIS_AUTO] = "",
-};
-
 /*
  * Names the options that would cover the samples that are in no bin. The least and the greatest
  * value are known if codes are counted; but a GPU may count a group of 16-bit codes as one of them,
@@ -106,33 +93,22 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct ru
 	advice[0] = '\0';
 	/* Too few bins for 10 or 12 bits in 16 are no evidence against the type. */
 	if (flow.under + flow.over + flow.nan > hist->samples / 2 && !(known && value_is_bin))
-		used = snprintf(advice, ADVICE, "; more than half: check --type %s%s",
-				hist->axis.type.name, AND_OPTION[hist->axis.kind]);
+		used = snprintf(advice, ADVICE, "; more than half: check --type %s",
+				hist->axis.type.name);
 	if (known)
 		name_range(advice + used, ADVICE - (size_t)used, hist, value_is_bin);
 }
 
-static void note_comb(const struct hist *hist)
+static void warn_inputs(uint64_t inputs, const char *what)
 {
-	char values[NUMBER_TEXT], each[NUMBER_TEXT], even[32] = "no number of bins near that";
-	const uint32_t bins = axis_bins(&hist->axis);
-	int128_t n;
-	uint32_t b;
-
-	if (hist->samples == 0 || !axis_makes_comb(&hist->axis, &n, &b))
-		return;
-	number_format_integer(values, n);
-	number_format_integer(each, n / bins);
-	if (b > 0)
-		snprintf(even, sizeof(even), "-b %lu", (unsigned long)b);
-	msg_note("%lu bins over %s values: some hold %s, others one more: %s divides them evenly",
-		 (unsigned long)bins, values, each, even);
+	if (inputs > 0)
+		msg_warning(COUNTED " %s", COUNT(inputs, "input"), what);
 }
 
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
 	const struct source_totals *const totals = &run->totals;
-	char advice[ADVICE];
+	char advice[ADVICE], tail[80];
 
 	/* If the launcher started it once for each part by mistake, each would count everything. */
 	if (job->part_variable && job->source.parts == 1)
@@ -146,28 +122,19 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	else if (totals->empty > 1)
 		msg_warning("%s and %llu more: are empty", totals->empty_name,
 			    (ull)totals->empty - 1);
-	if (totals->shorter > 0)
-		msg_warning("%llu input%s became shorter while read: what was left was counted",
-			    (ull)totals->shorter, totals->shorter == 1 ? "" : "s");
-	if (totals->cut > 0)
-		msg_warning("%llu input%s fewer samples than %s said: those present were counted",
-			    (ull)totals->cut, totals->cut == 1 ? " held" : "s held",
-			    totals->cut == 1 ? "its header" : "their headers");
-	if (totals->unsized > 0)
-		msg_warning(
-			"%llu input%s not say where samples end: counted to the end of the input",
-			(ull)totals->unsized,
-			totals->unsized == 1 ? "'s header does" : "s' headers do");
-	if (totals->tails > 0)
-		msg_warning("%llu input%s inside a record: %llu bytes were not counted",
-			    (ull)totals->tails, totals->tails == 1 ? " ends" : "s end",
-			    (ull)totals->tail);
+	warn_inputs(totals->shorter, "became shorter while read: what was left was counted");
+	warn_inputs(totals->cut,
+		    "held fewer samples than the header said: those present were counted");
+	warn_inputs(totals->unsized,
+		    "did not say where samples end: counted to the end of the input");
+	snprintf(tail, sizeof(tail), "ended inside a record: %llu bytes were not counted",
+		 (ull)totals->tail);
+	warn_inputs(totals->tails, tail);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples read as u32, little endian (-t)");
 	advise(advice, hist, run);
 	warn_outside(hist, advice);
 	warn_saturated(&job->style, hist);
-	note_comb(hist);
 }
 
 void report_sum(const struct job *job, const struct sum *sum)
@@ -292,7 +259,8 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 			"same)");
 }
 
-void report_bottleneck(char text[BOTTLENECK_TEXT], const struct run_report *run)
+/* What limited the speed, unless the figures do not show it. */
+static void report_bottleneck(const struct run_report *run)
 {
 	const double busy = run->read_seconds + run->count_seconds;
 	const bool reading = run->read_seconds > run->count_seconds;
@@ -304,26 +272,24 @@ void report_bottleneck(char text[BOTTLENECK_TEXT], const struct run_report *run)
 				 : run->totals.packed > 0 ? "reading, decompression included,"
 				 : run->totals.streamed   ? "reading a pipe, one worker at a time,"
 							  : "reading";
-	char size[SIZE_TEXT];
+	char size[SIZE_TEXT], cores[48] = "";
 
-	text[0] = '\0';
 	if (!(busy > 0) || !(run->seconds > 0))
 		return;
-	size_text(size, (double)bytes / run->seconds);
-	if (run->totals.waited > run->seconds / 2)
-		snprintf(text, BOTTLENECK_TEXT,
-			 "bottleneck: the writer of the input: %s/s; gpuhist waited %.0f%% of the "
-			 "time",
-			 size, 100 * run->totals.waited / run->seconds);
+	if (run->totals.waited > run->seconds / 2) {
+		size_text(size, (double)bytes / run->seconds);
+		msg_note(
+			"bottleneck: the writer of the input: %s/s; gpuhist waited %.0f%% of the "
+			"time",
+			size, 100 * run->totals.waited / run->seconds);
+		return;
+	}
 	/* A worker on a GPU's lane sleeps while the bus works. */
-	else if (!gpu && run->core_seconds < busy / 2)
-		snprintf(text, BOTTLENECK_TEXT,
-			 "bottleneck: %s took %.0f%% of the workers' time; they had a core for "
-			 "%.0f%% of it",
-			 what, 100 * larger / busy, 100 * run->core_seconds / busy);
-	else
-		snprintf(text, BOTTLENECK_TEXT, "bottleneck: %s took %.0f%% of the workers' time",
-			 what, 100 * larger / busy);
+	if (!gpu && run->core_seconds < busy / 2)
+		snprintf(cores, sizeof(cores), "; they had a core for %.0f%% of it",
+			 100 * run->core_seconds / busy);
+	msg_note("bottleneck: %s took %.0f%% of the workers' time%s", what, 100 * larger / busy,
+		 cores);
 }
 
 static void report_part(const struct job *job, const struct run_report *run)
@@ -345,7 +311,7 @@ static void report_part(const struct job *job, const struct run_report *run)
 void report_verbose(const struct job *job, const struct run_report *run)
 {
 	const uint64_t inputs = job->source.parts > 0 ? run->totals.read : run->totals.inputs;
-	char records[64] = "", bottleneck[BOTTLENECK_TEXT];
+	char records[64] = "";
 
 	if (!job->verbose)
 		return;
@@ -364,7 +330,5 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		"counts",
 		run->workers, job->threads, run->isa, run->method, (double)run->memory / (1 << 20));
 	report_gpu(job, run);
-	report_bottleneck(bottleneck, run);
-	if (bottleneck[0] != '\0')
-		msg_note("%s", bottleneck);
+	report_bottleneck(run);
 }

@@ -48,8 +48,4 @@ void report_into(const struct job *job, uint64_t samples, uint64_t inputs);
 /* -v: what was read, how fast and by what, and last what limited the speed. */
 void report_verbose(const struct job *job, const struct run_report *run);
 
-/* What limited the speed of a run, in a sentence; "" if its figures do not show it. */
-#define BOTTLENECK_TEXT 192
-void report_bottleneck(char text[BOTTLENECK_TEXT], const struct run_report *run);
-
 #endif

@@ -69,12 +69,6 @@ for options in '-t i16 -b 256 twelve' '-t i16 -r 0:256 twelve' '-t u16be -b 256 
 	# shellcheck disable=SC2086
 	run gpuhist --nonzero --no-header $options $advice
 done
-# Combs: bins of integers that do not all hold the same number of values
-for options in '-t u16 -r 0:4096 -b 1000' '-t u16 -r -0.5:4095.5 -b 1000' '-t u16 -r 0:4093 -b 1000' '-t u8 -r full -b 100' '-t i16 -r -5:5 -b 1000' \
-	'-t i64 -r 0:1000001 -b 1000' '-t u16 -r 0:4096 -b 1000 -q' '-t u16 -r 0:4096' '-t u16 -b 1000' '-t u16 -r 0:4e6 -b 1001' '-t f32 -r 0:4096 -b 1000'; do
-	# shellcheck disable=SC2016,SC2086
-	shell "head -c 800 /dev/zero | gpuhist -f raw -o comb $options"
-done
 # Infinities and NaN stay outside
 bytes '\000\302\000\174\000\176\000\074' >infinite
 run gpuhist -t f16 -r 0:2 -b 2 --nonzero --no-header infinite
