@@ -141,12 +141,6 @@ void msg_note(const char *format, ...)
 	va_end(ap);
 }
 
-void msg_text(const char *text)
-{
-	erase();
-	put(text, strlen(text));
-}
-
 #define NAME "gpuhist: "
 
 /*

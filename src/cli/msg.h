@@ -28,8 +28,6 @@ void msg_asked(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* "gpuhist: text", unless -q: the lines of -v. */
 void msg_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* A text of whole lines as it is, under -q too: the help, when nothing was asked for. */
-void msg_text(const char *text);
 /*
  * "gpuhist: text" on the terminal's last line, in place of the text before it; "" erases that. Only
  * if stderr is a terminal. It never waits: what the terminal does not take immediately is not

@@ -158,17 +158,6 @@ int given_refuse(enum option_row option, const char *text, const char *why, stru
 			why);
 }
 
-/* The same for a word of a list. */
-static int refuse_word(enum option_row option, const char *text, const char *why,
-		       const char *const *list, struct fail *fail)
-{
-	const char *const near = nearest(text, list);
-
-	return fail_set(fail, STATUS_USAGE, "--%s %s: %s%s%s%s", ROWS[option].name,
-			*text ? text : "''", why, near ? "; did you mean " : "", near ? near : "",
-			near ? "?" : "");
-}
-
 static int read_type(struct given *g, enum option_row option, const char *text, struct fail *fail)
 {
 	char hint[SAMPLE_HINT];
@@ -192,7 +181,6 @@ static int read_number(struct given *g, enum option_row option, const char *text
 /* --range and --log. */
 static int read_ends(struct given *g, enum option_row option, const char *text, struct fail *fail)
 {
-	static const char *const WORDS[] = {"full", NULL};
 	static const char NUMBER[] = "must be a finite number, such as -1, 0.5, 1e6 or 0x10";
 	struct edges_spec *const spec = &g->job->axis.edges;
 	const char *const colon = strchr(text, ':');
@@ -201,7 +189,7 @@ static int read_ends(struct given *g, enum option_row option, const char *text, 
 	if (spec->full)
 		return 0;
 	if (!colon && option == OPT_RANGE)
-		return refuse_word(option, text, ENDS "-1:1 or 0:4096, or full", WORDS, fail);
+		return given_refuse(option, text, ENDS "-1:1 or 0:4096, or full", fail);
 	if (!colon)
 		return given_refuse(option, text, ENDS "1:1000 or 1e-6:1", fail);
 	const bool lo = number_parse(&spec->lo, text, (size_t)(colon - text)) == 0;
@@ -270,7 +258,6 @@ static int read_rows(struct given *g, enum option_row option, const char *text, 
 
 static int read_part(struct given *g, enum option_row option, const char *text, struct fail *fail)
 {
-	static const char *const WORDS[] = {"auto", NULL};
 	struct source_spec *const source = &g->job->source;
 	char first[32];
 	const char *second;
@@ -281,10 +268,8 @@ static int read_part(struct given *g, enum option_row option, const char *text, 
 		return 0;
 	if (!split(text, '/', first, &second) || number_parse_count(&part, first) != 0 ||
 	    number_parse_count(&parts, second) != 0)
-		return refuse_word(option, text,
-				   "must be K/N, the K-th of N parts, such as 1/8, "
-				   "or auto",
-				   WORDS, fail);
+		return given_refuse(option, text,
+				    "must be K/N, the K-th of N parts, such as 1/8, or auto", fail);
 	if (parts < 1 || parts > PARTS_MAX)
 		return given_refuse(option, text, "there may be 1 to 2^31 parts", fail);
 	if (part < 1 || part > parts)
@@ -299,26 +284,21 @@ static int read_part(struct given *g, enum option_row option, const char *text, 
 static int read_counter(struct given *g, enum option_row option, const char *text,
 			struct fail *fail)
 {
-	static const char *const WORDS[] = {"u64", "u32", "sat8", "sat16", "sat32", NULL};
-
 	if (counter_parse(&g->job->style.counter, text) == 0)
 		return 0;
-	return refuse_word(option, text, "must be " COUNTER_NAMES, WORDS, fail);
+	return given_refuse(option, text, "must be " COUNTER_NAMES, fail);
 }
 
 static int read_format(struct given *g, enum option_row option, const char *text, struct fail *fail)
 {
-	const char *words[32] = {NULL};
 	char list[FORMAT_LIST], must[FORMAT_LIST + 16];
 
 	g->job->format = format_find(text);
 	if (g->job->format)
 		return 0;
-	for (size_t i = 0; i + 1 < sizeof(words) / sizeof(words[0]) && format_row(i); i++)
-		words[i] = format_row(i)->name;
 	format_list(list, FORMATS_ALL, "or");
 	snprintf(must, sizeof(must), "must be %s", list);
-	return refuse_word(option, text, must, words, fail);
+	return given_refuse(option, text, must, fail);
 }
 
 static int read_every(struct given *g, enum option_row option, const char *text, struct fail *fail)
@@ -357,7 +337,6 @@ static int read_plot(struct given *g, enum option_row option, const char *text, 
 
 static int read_device(struct given *g, enum option_row option, const char *text, struct fail *fail)
 {
-	static const char *const WORDS[] = {"auto", "cpu", "gpu", "gpu:all", NULL};
 	struct job *const job = g->job;
 	const bool gpu = strncmp(text, "gpu", 3) == 0 && (text[3] == '\0' || text[3] == ':');
 
@@ -371,7 +350,7 @@ static int read_device(struct given *g, enum option_row option, const char *text
 	if (gpu ? list || strcmp(job->gpus, "all") == 0
 		: job->device == DEVICE_CPU || strcmp(text, "auto") == 0)
 		return 0;
-	return refuse_word(option, text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", WORDS, fail);
+	return given_refuse(option, text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", fail);
 }
 
 /* ---- words ---- */
@@ -423,45 +402,29 @@ static int refuse(int result, char **argv, struct fail *fail)
 	const char *const word = argv[optind - 1];
 	const int length = (int)strcspn(word, "=");
 	const enum option_row known = row_of(optopt);
-	const char *names[OPTIONS + 1], *near = NULL;
-	char text[64], list[512] = "";
-	size_t n = 0, used = 0;
+	const char *names[OPTIONS + 1] = {NULL};
+	char text[64];
+	bool begins = false;
 
-	if (result == ':' && optopt < NUMBERED)
-		return fail_set(fail, STATUS_USAGE,
-				"option '-%c' needs a value (gpuhist -h lists them)", optopt);
-	if (known < OPTIONS && result == ':')
-		return fail_set(fail, STATUS_USAGE,
-				"option '--%s' needs a value (gpuhist -h lists them)",
+	if (known < OPTIONS && result == '?')
+		return fail_set(fail, STATUS_USAGE, "option '--%s' takes no value",
 				ROWS[known].name);
 	if (known < OPTIONS)
-		return fail_set(fail, STATUS_USAGE, "option '--%s' takes no value",
+		return fail_set(fail, STATUS_USAGE,
+				"option '--%s' needs a value (gpuhist -h lists them)",
 				ROWS[known].name);
 	if (optopt != 0)
 		return fail_set(fail, STATUS_USAGE, "unknown option '-%c' (gpuhist -h lists them)",
 				optopt);
+	snprintf(text, sizeof(text), "%.*s", length - 2, word + 2);
 	for (int i = 0; i < OPTIONS; i++) {
 		names[i] = ROWS[i].name;
-		if (length > 2 && strncmp(names[i], word + 2, (size_t)length - 2) == 0)
-			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s--%s",
-						 n++ > 0 ? ", " : "", names[i]);
+		begins |= strncmp(names[i], text, strlen(text)) == 0;
 	}
-	names[OPTIONS] = NULL;
-	if (n > 1)
-		return fail_set(fail, STATUS_USAGE, "option '%.*s' is ambiguous: %s", length, word,
-				list);
-	if (length < (int)sizeof(text)) {
-		snprintf(text, sizeof(text), "%.*s", length - 2, word + 2);
-		for (char *p = text; *p; p++)
-			*p = (char)(*p == '_' ? '-' : *p);
-		near = nearest(text, names);
-	}
-	if (near)
-		return fail_set(fail, STATUS_USAGE,
-				"unknown option '%.*s': did you mean --%s? (gpuhist -h lists all)",
-				length, word, near);
-	return fail_set(fail, STATUS_USAGE, "unknown option '%.*s' (gpuhist -h lists them)",
-			length > 2 ? length : (int)strlen(word), word);
+	const char *const near = nearest(text, names);
+	return fail_set(fail, STATUS_USAGE, "%s option '%.*s'%s%s%s (gpuhist -h lists them)",
+			begins ? "ambiguous" : "unknown", length, word,
+			near ? ": did you mean --" : "", near ? near : "", near ? "?" : "");
 }
 
 /* ---- in a document ---- */
@@ -578,20 +541,13 @@ void options_free(struct job *job)
 
 int options_wait(const struct job *job, int words, struct fail *fail)
 {
-	char help[OPTIONS_TEXT];
-
 	if (!job_reads_stdin(job) || !isatty(STDIN_FILENO))
 		return 0;
-	if (words > 1) {
-		msg_note(
-			"waiting for %s on standard input, a terminal: end with Ctrl-D; or "
-			"gpuhist %s, or COMMAND | gpuhist%s",
-			job->merge ? "JSON histograms" : "samples",
-			job->merge ? "--merge FILE.json..." : "FILE", job->merge ? " --merge" : "");
-		return 0;
-	}
-	options_help(help);
-	msg_text(help);
-	return fail_set(fail, STATUS_USAGE,
-			"nothing to count: name a FILE, or pipe samples in: COMMAND | gpuhist");
+	if (words == 1)
+		return fail_set(fail, STATUS_USAGE,
+				"nothing to count: name a FILE, or pipe samples in: COMMAND | "
+				"gpuhist (-h lists the options)");
+	msg_note("waiting for %s on standard input, a terminal: end with Ctrl-D",
+		 job->merge ? "JSON histograms" : "samples");
+	return 0;
 }

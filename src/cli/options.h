@@ -25,7 +25,7 @@ void options_version(char text[OPTIONS_TEXT]);
 /*
  * For a user at a keyboard who may not know that the program waits for standard input: if that is
  * an input and a terminal, says what is expected and how it ends. If moreover the command line has
- * no words but the command's name (words is 1), prints the help to stderr: -1 and STATUS_USAGE.
+ * no words but the command's name (words is 1): -1 and STATUS_USAGE.
  */
 int options_wait(const struct job *job, int words, struct fail *fail);
 

@@ -77,8 +77,3 @@ shell "$c --part=1/2 -f json e | gpuhist --part=1/2 --merge"
 run $c --part=1/2 --into=sum.json e
 run $c --part=1/2 --tee e -o %K.csv
 ls
-
-# Near
-for option in --slice=1/2 --shard=1/2 --prat=1/2 --part-of=2 --rank=1; do
-	run gpuhist $option e
-done

@@ -16,16 +16,15 @@ run gpuhist --bins
 run gpuhist --raw=1 a
 run gpuhist --quiet=1 a
 run gpuhist --c a
-run gpuhist --no a
-run gpuhist --=1 a
 run gpuhist --bogus=1 a
-run gpuhist --little-endian a
-run gpuhist --endian=big a
+# The nearest; nothing where all are far
+for option in --rnage --Bins --no_header --nbins=10 --coun --min=0 --input -log=1:2 -tflaot32 -tunit16 -tu12 -fcvs -Csta8 --device=CPU --=; do
+	run gpuhist "$option" a
+done
 run gpuhist --raw -qxb a
 run gpuhist -xq a
 run gpuhist -qb
 run gpuhist --bin
-run gpuhist --cou
 # Of -q and -v the last one counts
 run gpuhist -q -v -r 1:2 -b 1 --no-header -t u8 --bogus a
 shell 'gpuhist -q -v -t u8 -b 1 a 2>&1 | grep -c -e ': cpu: ' -e warning'
@@ -39,6 +38,10 @@ run gpuhist -T x a
 run gpuhist -M 0 a
 run gpuhist -M lots a
 run gpuhist -M '' a
+run gpuhist --record=1e1 a
+run gpuhist --offset=1,000 --record=4K a
+run gpuhist --record=17M a
+run gpuhist -t f32 --log=1,10 a
 # Sizes and counts
 run gpuhist -t u8 -S 0x3 -b 0x80 --nonzero --no-header a
 run gpuhist -t u8 -n 1k -b 1k --nonzero --no-header a
