@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/msg.h"
-#include "cli/picture.h"
 #include "cli/report.h"
 #include "count/cells.h"
 #include "document/into.h"
@@ -98,7 +97,7 @@ void command_count(const struct job *job, struct fail *fail)
 		const struct provenance from = provenance_of(job, &report);
 		if (out)
 			publish(out, job->format, &job->style, &hist, &from, fail);
-		picture_draw(job, &hist, &from, fail);
+		report_picture(job, &hist, &from, fail);
 		report_stats(&hist);
 		report_warnings(job, &hist, &report);
 		report_verbose(job, &report);
@@ -124,7 +123,7 @@ void command_merge(const struct job *job, struct fail *fail)
 		return;
 	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0) {
 		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
-		picture_draw(job, &sum.total.hist, &sum.total.from, fail);
+		report_picture(job, &sum.total.hist, &sum.total.from, fail);
 		report_sum(job, &sum);
 		check_reports(job, fail);
 	} else {

@@ -67,6 +67,6 @@ int main(int argc, char **argv)
 	}
 	options_free(&job);
 	if (fail.status != STATUS_OK)
-		msg_error("%s", fail.text);
+		msg_error(&fail);
 	return (int)fail.status;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* terminal: the character set and colour, from the environment and from a terminal of our own. */
-#include "cli/picture.h"
+#include "cli/report.h"
 
 #include <fcntl.h>
 #include <stdio.h>

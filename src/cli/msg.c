@@ -11,7 +11,6 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/utf8.h"
 
 #define PROGRESS_COLUMNS 256u /* of the line of progress, at most */
@@ -81,18 +80,14 @@ static void print(const char *kind, const char *format, va_list ap)
 static void print(const char *kind, const char *format, va_list ap)
 {
 	char line[FAIL_TEXT + 64 + sizeof(of_part)];
-	int prefix = snprintf(line, sizeof(line) - 1, "gpuhist: %s%s", of_part, kind);
-	size_t used = (size_t)prefix;
+	const size_t prefix = (size_t)snprintf(line, sizeof(line), "gpuhist: %s%s", of_part, kind);
 
-	int length = vsnprintf(line + used, sizeof(line) - 1 - used, format, ap);
-	if (length > 0)
-		used += (size_t)length;
-	if (used > sizeof(line) - 2)
-		used = sizeof(line) - 2;
+	vsnprintf(line + prefix, sizeof(line) - 1 - prefix, format, ap);
+	const size_t used = strlen(line);
 	make_plain((unsigned char *)line, used);
-	line[used++] = '\n';
+	line[used] = '\n';
 	erase();
-	put(line, used);
+	put(line, used + 1);
 }
 
 void msg_set_quiet(bool q)
@@ -105,22 +100,9 @@ void msg_set_part(unsigned long part, unsigned long parts)
 	snprintf(of_part, sizeof(of_part), "part %lu of %lu: ", part, parts);
 }
 
-void msg_error(const char *format, ...)
+void msg_error(const struct fail *fail)
 {
-	va_list ap;
-	va_start(ap, format);
-	print("", format, ap);
-	va_end(ap);
-}
-
-void msg_warning(const char *format, ...)
-{
-	if (quiet)
-		return;
-	va_list ap;
-	va_start(ap, format);
-	print("warning: ", format, ap);
-	va_end(ap);
+	msg_asked("%s", fail->text);
 }
 
 void msg_asked(const char *format, ...)
@@ -131,13 +113,21 @@ void msg_asked(const char *format, ...)
 	va_end(ap);
 }
 
-void msg_note(const char *format, ...)
+void msg_warning(const char *format, ...)
 {
-	if (quiet)
-		return;
 	va_list ap;
 	va_start(ap, format);
-	print("", format, ap);
+	if (!quiet)
+		print("warning: ", format, ap);
+	va_end(ap);
+}
+
+void msg_note(const char *format, ...)
+{
+	va_list ap;
+	va_start(ap, format);
+	if (!quiet)
+		print("", format, ap);
 	va_end(ap);
 }
 

@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 
+#include "base/fail.h"
+
 /* -q: warnings and notes are dropped from now on. */
 void msg_set_quiet(bool quiet);
 
@@ -17,7 +19,7 @@ void msg_set_quiet(bool quiet);
 void msg_set_part(unsigned long part, unsigned long parts);
 
 /* "gpuhist: text". Control characters in text are shown as '?': names are data. */
-void msg_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void msg_error(const struct fail *fail);
 
 /* "gpuhist: warning: text", unless -q. */
 void msg_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* report: what a user should know about a finished run, as messages. */
+/* report: what a user should know about a finished run: messages, and the picture of -p. */
 #ifndef GPUHIST_REPORT_H
 #define GPUHIST_REPORT_H
 
@@ -29,6 +29,22 @@ struct run_report {
 	struct gpu_report gpu;
 	size_t memory; /* bytes taken for workers and counts */
 };
+
+/*
+ * -p, under -q too. A picture that cannot be written is the failure of a run that has no other;
+ * what was published stays.
+ */
+void report_picture(const struct job *job, const struct hist *hist, const struct provenance *from,
+		    struct fail *fail);
+
+/*
+ * Sets everything in the picture but what the user asks for (log). fd -1: it is written to a file.
+ * Colour: on a terminal, unless NO_COLOR is not empty or TERM is "dumb". utf8: if the first of
+ * LC_ALL, LC_CTYPE and LANG that is not empty names that character set; setlocale would load a
+ * whole locale for this. Nothing else knows terminals, so that a writer's same settings give the
+ * same bytes.
+ */
+void picture_settle(struct picture *picture, int fd);
 
 /* --stats: a line for each figure of each channel. */
 void report_stats(const struct hist *hist);

@@ -15,7 +15,7 @@
 #include "base/path.h"
 #include "cli/launcher.h"
 #include "cli/options_given.h"
-#include "cli/picture.h"
+#include "cli/report.h"
 #include "output/output.h"
 
 #define MEMORY_LEAST ((uint64_t)256 << 20)
