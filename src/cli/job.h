@@ -16,9 +16,6 @@
 
 enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
 
-/* The picture on stderr, beside the output. */
-enum plot { PLOT_NONE, PLOT_LINEAR, PLOT_LOG };
-
 /* When the line of progress is shown: if stderr is a terminal, always, or only after SIGUSR1. */
 enum progress { PROGRESS_TERMINAL, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
@@ -59,9 +56,8 @@ struct job {
 	struct style style;
 	const char *output; /* -o, for a part with %K and %N replaced; NULL for standard output */
 	char *output_part;  /* ... where it differs from the user's text. Freed by options_free */
-	bool output_named;  /* -o was given, even if it is "-" */
 	bool stats;         /* --stats */
-	enum plot plot;     /* -p */
+	bool plot;          /* -p: a picture on stderr beside the output */
 	const char *into;   /* --into: the document to add to; NULL: none */
 	bool output_none;   /* --into without -o and -f: nothing else is written */
 	/* --every: seconds from one partial output to the next; 0: only the last one */

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,15 +43,18 @@ struct row {
 	const char *value; /* "=N", or "[=N]" where it may be left out; NULL: it takes none */
 	enum about about;
 	read_fn *read;        /* NULL: any text will do */
+	size_t flag;          /* where the job has a bool that is set; 0: none */
 	uint64_t least, most; /* of a number ... */
 	const char *must;     /* ... and what else is said */
 	/* behind its names in -h: ends the line, or leaves room for the next option */
 	const char *help;
 };
 
+#define FLAG(member) offsetof(struct job, member)
+
 /* clang-format off */
 static const struct row ROWS[OPTIONS] = {
-	[OPT_TYPE] = {"type", 't', "=TYPE", DECIDES, .read = read_type,
+	[OPT_TYPE] = {"type", 't', "=TYPE", DECIDES, .read = read_type, .flag = FLAG(source.typed),
 		.help = "      u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64,\n"
 			"                       +be for big endian; or <u2, >f4, uint16 ... (default u32)\n"},
 	[OPT_BINS] = {"bins", 'b', "=N", DECIDES, .read = read_number, .least = 1, .most = BINS_MAX,
@@ -63,8 +67,8 @@ static const struct row ROWS[OPTIONS] = {
 	[OPT_LOG] = {"log", 0, "=LO:HI", DECIDES, .read = read_ends, .help = "  bins of equal ratio   "},
 	[OPT_EDGES] = {"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges, .help = "   "},
 	[OPT_MOD] = {"mod", 0, NULL, DECIDES, .help = "  value mod N\n"},
-	[OPT_CLAMP] = {"clamp", 0, NULL, DECIDES, .help = "  count outliers in the end bins   "},
-	[OPT_CLOSED] = {"closed", 0, NULL, DECIDES, .help = "  HI is in the last bin\n"},
+	[OPT_CLAMP] = {"clamp", 0, NULL, DECIDES, .flag = FLAG(axis.clamp), .help = "  count outliers in the end bins   "},
+	[OPT_CLOSED] = {"closed", 0, NULL, DECIDES, .flag = FLAG(axis.edges.closed), .help = "  HI is in the last bin\n"},
 	[OPT_SKIP] = {"skip", 'S', "=SIZE", DECIDES, .read = read_number, .most = UINT64_MAX,
 		.must = "must be a number of bytes below 2^64, " SIZES,
 		.help = "      skip SIZE (64K) of each input   "},
@@ -80,10 +84,10 @@ static const struct row ROWS[OPTIONS] = {
 		.must = "must be a number of bytes from 0 " TO_16M,
 		.help = "   "},
 	[OPT_ROWS] = {"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .help = "\n"},
-	[OPT_IGNORE_TAIL] = {"ignore-tail", 0, NULL, DECIDES, .help = "    leave out incomplete records   "},
+	[OPT_IGNORE_TAIL] = {"ignore-tail", 0, NULL, DECIDES, .flag = FLAG(source.ignore_tail), .help = "    leave out incomplete records   "},
 	[OPT_PART] = {"part", 0, "=K/N|auto", COUNTS, .read = read_part, .help = "  one slice\n"},
-	[OPT_RAW] = {"raw", 0, NULL, DECIDES, .help = "  count headers and zstd as they are   "},
-	[OPT_ZSTD] = {"zstd", 0, NULL, DECIDES, .help = "  fail unless it is zstd\n"},
+	[OPT_RAW] = {"raw", 0, NULL, DECIDES, .flag = FLAG(source.raw), .help = "  count headers and zstd as they are   "},
+	[OPT_ZSTD] = {"zstd", 0, NULL, DECIDES, .flag = FLAG(source.zstd), .help = "  fail unless it is zstd\n"},
 	[OPT_COUNTER] = {"counter", 'C', "=KIND", WRITES, .read = read_counter,
 		.help = "   u64 u32 sat8 sat16 sat32 (default u64; raw, npy: u32)\n"},
 	[OPT_FORMAT] = {"format", 'f', "=FORMAT", WRITES, .read = read_format,
@@ -91,12 +95,12 @@ static const struct row ROWS[OPTIONS] = {
 	[OPT_OUTPUT] = {"output", 'o', "=FILE", WRITES, .help = "    replace FILE at the end   "},
 	[OPT_EVERY] = {"every", 0, "=TIME", COUNTS, .read = read_every, .help = "  meanwhile, too\n"},
 	[OPT_INTO] = {"into", 0, "=FILE.json", COUNTS, .help = "  add this run to FILE   "},
-	[OPT_MERGE] = {"merge", 0, NULL, WRITES, .help = "  add up histograms\n"},
-	[OPT_TEE] = {"tee", 0, NULL, COUNTS, .help = "            pass the input on to standard output (with -o)\n"},
-	[OPT_PLOT] = {"plot", 'p', "[=log]", WRITES, .read = read_plot, .help = "     picture on stderr   "},
-	[OPT_STATS] = {"stats", 0, NULL, DECIDES, .help = "  extremes, mean, quantiles\n"},
-	[OPT_FLOW] = {"flow", 0, NULL, WRITES, .help = "  rows for under, over, nan   "},
-	[OPT_NONZERO] = {"nonzero", 0, NULL, WRITES, .help = "  no empty bins   "},
+	[OPT_MERGE] = {"merge", 0, NULL, WRITES, .flag = FLAG(merge), .help = "  add up histograms\n"},
+	[OPT_TEE] = {"tee", 0, NULL, COUNTS, .flag = FLAG(tee), .help = "            pass the input on to standard output (with -o)\n"},
+	[OPT_PLOT] = {"plot", 'p', "[=log]", WRITES, .read = read_plot, .flag = FLAG(plot), .help = "     picture on stderr   "},
+	[OPT_STATS] = {"stats", 0, NULL, DECIDES, .flag = FLAG(stats), .help = "  extremes, mean, quantiles\n"},
+	[OPT_FLOW] = {"flow", 0, NULL, WRITES, .flag = FLAG(style.flow), .help = "  rows for under, over, nan   "},
+	[OPT_NONZERO] = {"nonzero", 0, NULL, WRITES, .flag = FLAG(style.nonzero), .help = "  no empty bins   "},
 	[OPT_NO_HEADER] = {"no-header", 0, NULL, WRITES, .help = "\n"},
 	[OPT_DEVICE] = {"device", 0, "=DEVICE", COUNTS, .read = read_device,
 		.help = "  auto, cpu, gpu (the first), gpu:0,2, gpu:all\n"},
@@ -185,6 +189,7 @@ static int read_ends(struct given *g, enum option_row option, const char *text, 
 	struct edges_spec *const spec = &g->job->axis.edges;
 	const char *const colon = strchr(text, ':');
 
+	g->job->bins_text = text;
 	spec->full = option == OPT_RANGE && strcmp(text, "full") == 0;
 	if (spec->full)
 		return 0;
@@ -330,7 +335,6 @@ static int read_plot(struct given *g, enum option_row option, const char *text, 
 		text++;
 	if (text && strcmp(text, "log") != 0)
 		return given_refuse(option, text, "must be log, or nothing", fail);
-	g->job->plot = text ? PLOT_LOG : PLOT_LINEAR;
 	g->job->style.picture.log = text != NULL;
 	return 0;
 }
@@ -522,6 +526,8 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 		}
 		if (ROWS[option].read && ROWS[option].read(&g, option, optarg, fail) != 0)
 			return OPTIONS_FAILED;
+		if (ROWS[option].flag > 0)
+			*(bool *)((char *)job + ROWS[option].flag) = true;
 		g.at[option] = ++words;
 		g.text[option] = optarg;
 	}

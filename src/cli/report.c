@@ -192,7 +192,7 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 	struct fail lost = {.status = STATUS_OK};
 	struct output *out;
 
-	if (job->plot == PLOT_NONE)
+	if (!job->plot)
 		return;
 	if (output_open(&out, "/dev/stderr", &lost) == 0) {
 		msg_progress("");

@@ -73,34 +73,23 @@ static void choose_memory(struct job *job)
 	job->memory_text = job->memory_default;
 }
 
+/* What the table does not put into the job. */
 static void take(const struct given *g)
 {
 	struct job *const job = g->job;
 	const unsigned *const at = g->at;
 	const uint64_t *const n = g->number;
 
-	job->source.typed = at[OPT_TYPE] > 0;
 	job->source.skip = n[OPT_SKIP];
 	job->source.limit = at[OPT_COUNT] > 0 ? n[OPT_COUNT] : UINT64_MAX;
-	job->source.ignore_tail = at[OPT_IGNORE_TAIL] > 0;
-	job->source.raw = at[OPT_RAW] > 0;
 	job->source.headers = !job->source.raw;
-	job->source.zstd = at[OPT_ZSTD] > 0;
 	job->layout_options.record = (uint32_t)n[OPT_RECORD];
 	job->layout_options.record_text = g->text[OPT_RECORD];
 	job->layout_options.offset = (uint32_t)n[OPT_OFFSET];
 	job->layout_options.rows_text = g->text[OPT_ROWS];
-	job->axis.clamp = at[OPT_CLAMP] > 0;
-	job->axis.edges.closed = at[OPT_CLOSED] > 0;
 	job->output = g->text[OPT_OUTPUT];
-	job->output_named = at[OPT_OUTPUT] > 0;
 	job->into = g->text[OPT_INTO];
-	job->merge = at[OPT_MERGE] > 0;
-	job->tee = at[OPT_TEE] > 0;
-	job->stats = at[OPT_STATS] > 0;
 	job->style.header = at[OPT_NO_HEADER] == 0;
-	job->style.nonzero = at[OPT_NONZERO] > 0;
-	job->style.flow = at[OPT_FLOW] > 0;
 	job->threads = (unsigned)n[OPT_THREADS];
 	if (job->threads == 0)
 		job->threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
@@ -139,8 +128,6 @@ static int settle_bins(const struct given *g, struct fail *fail)
 					option_name(WAYS[spec->kind]), option_name(WAYS[kind]));
 		spec->kind = kind;
 	}
-	if (spec->kind == AXIS_RANGE || spec->kind == AXIS_LOG)
-		job->bins_text = g->text[WAYS[spec->kind]];
 	if (spec->kind == AXIS_LOG && spec->bins > BINS_LOG_MAX)
 		return given_refuse(OPT_BINS, g->text[OPT_BINS],
 				    "--log takes at most 1048576 (2^20)", fail);
@@ -260,14 +247,10 @@ static int check_inputs(const struct job *job, const char *output, struct fail *
 static int check_tee(const struct job *job, struct fail *fail)
 {
 	/* --into without -f and -o writes nothing else. */
-	if (!job->output && (!job->into || job->format))
+	if (output_is_stdout(job->output) && (job->output || job->format || !job->into))
 		return fail_set(fail, STATUS_USAGE,
 				"--tee: standard output is for the input's bytes: -o FILE must say "
 				"where the histogram goes");
-	if (job->output && output_is_stdout(job->output))
-		return given_refuse(OPT_OUTPUT, job->output,
-				    "is standard output, which is for the input's bytes with --tee",
-				    fail);
 	return check_inputs(job, NULL, fail);
 }
 
@@ -277,15 +260,14 @@ static int check_tee(const struct job *job, struct fail *fail)
  */
 static int check_every(const struct job *job, struct fail *fail)
 {
+	const char *const path =
+		job->output && strcmp(job->output, "-") != 0 ? job->output : "standard output";
 	struct stat st;
 
-	if (!job->output || output_descriptor(job->output) >= 0)
+	if (output_descriptor(job->output) >= 0 ||
+	    (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode)))
 		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
-				job->output && strcmp(job->output, "-") != 0 ? job->output
-									     : "standard output");
-	if (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode))
-		return fail_set(fail, STATUS_USAGE,
-				"--every needs -o FILE: %s is not a regular file", job->output);
+				path);
 	if (!job->format->partial)
 		return fail_set(
 			fail, STATUS_USAGE,
@@ -314,10 +296,9 @@ static int settle_into(struct job *job, struct fail *fail)
 				    "must be the name of a file, and end in .json", fail);
 	if (job->output && output_descriptor(job->output) < 0 && same_file(job->output, job->into))
 		return given_refuse(OPT_INTO, job->into, "is the file of --output too", fail);
-	for (size_t i = 0; i < job->source.path_count; i++)
-		if (output_is_input(job->into, job->source.paths[i]))
-			return given_refuse(OPT_INTO, job->into, "is an input too", fail);
-	if (!job->output_named && !job->format) {
+	if (check_inputs(job, job->into, fail) != 0)
+		return -1;
+	if (!job->output && !job->format) {
 		job->output_none = true;
 		job->format = format_find("json");
 	}
@@ -344,7 +325,7 @@ static int check_format(const struct job *job, struct fail *fail)
 	if (!(format->counters & 1u << style->counter))
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it",
 				format->name, counter_name(style->counter));
-	if (format->binary && !job->output_named && isatty(STDOUT_FILENO))
+	if (format->binary && !job->output && isatty(STDOUT_FILENO))
 		return fail_set(fail, STATUS_USAGE,
 				"standard output is a terminal, and %s counters are binary (-o - "
 				"writes them all the same)",
@@ -359,12 +340,6 @@ static int settle_output(struct job *job, const struct given *g, struct fail *fa
 
 	if (job->output && job->output[0] == '\0')
 		return given_refuse(OPT_OUTPUT, "", "is not a file name", fail);
-	/* -p takes its value without a blank: after one, "log" is a FILE. */
-	for (size_t i = 0; i < job->source.path_count; i++)
-		if (job->plot == PLOT_LINEAR && strcmp(job->source.paths[i], "log") == 0 &&
-		    access("log", F_OK) != 0)
-			return fail_set(fail, STATUS_USAGE,
-					"log: no such file: did you mean --plot=log?");
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
 	if (!job->format && !(job->format = format_of_path(job->output, why)))
@@ -374,7 +349,7 @@ static int settle_output(struct job *job, const struct given *g, struct fail *fa
 	/* One picture on one screen is enough. */
 	if (job->format->write == write_plot && fd == STDOUT_FILENO && isatty(STDOUT_FILENO) &&
 	    isatty(STDERR_FILENO))
-		job->plot = PLOT_NONE;
+		job->plot = false;
 	if (g->at[OPT_COUNTER] == 0)
 		job->style.counter = job->format->counter;
 	if (check_format(job, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))

@@ -116,8 +116,7 @@ static void check_output(const struct job *job, int argc)
 	REQUIRE(!strstr(job->options, "--part"), "%s", job->options);
 	REQUIRE(!job->output_part || job->output == job->output_part, "another output");
 	REQUIRE(!job->into || strlen(job->into) >= 5, "--into %s", job->into);
-	REQUIRE(!job->output_none ||
-			(job->into && !job->output_named && strcmp(format, "json") == 0),
+	REQUIRE(!job->output_none || (job->into && !job->output && strcmp(format, "json") == 0),
 		"nowhere to");
 	REQUIRE(!job->merge || (!job->into && !job->stats && !job->tee && !job->source.typed &&
 				!job->edges && job->every <= 0),
