@@ -31,10 +31,6 @@ printf -- '-1,-0.5, 0 ,0x10' | seed edges_arg
 printf '# a comment\n1\n2 # another\n\n3,\n4\n' | seed edges_arg
 printf '3 2 1' | seed edges_arg
 printf '1e400 nan' | seed edges_arg
-{
-	printf '\223NUMPY\001\000v\000%-117s\n' "{'descr': '<i2', 'fortran_order': False, 'shape': (3,), }"
-	bytes 255 255 1 0 7 0
-} | seed edges_arg
 options -b1024
 options -b 64K -S 0x200 -n 1m -M 10MB -T 0 -v -q
 options -t float -b 3

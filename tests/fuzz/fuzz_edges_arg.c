@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edges_arg: the argument of --edges, as text, as a text file and as a .npy file: rising finite
- * numbers, or a message that begins with what was read. Numbers that were read are read again as
- * they are printed, and a text without a comment, a comma or a letter is the list that strtod
- * reads.
+ * edges_arg: the argument of --edges: rising finite numbers, or a message that begins with what was
+ * read. Numbers that were read are read again as they are printed, and a text without a comment, a
+ * comma or a letter is the list that strtod reads.
  */
 #include "cli/edges_arg.h"
 
@@ -29,17 +28,17 @@ static bool plainly(const char *text, double *list, size_t room, size_t *count)
 	}
 }
 
-static void read_as(const uint8_t *data, size_t size, bool is_file)
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fail fail = {.status = STATUS_OK};
 	double *edges, *again, list[2048];
 	size_t n, more, plain;
 
-	if (edges_arg_parse(&edges, &n, "WHAT", data, size, is_file, &fail) != 0) {
+	if (edges_arg_parse(&edges, &n, "WHAT", (const char *)data, size, &fail) != 0) {
 		REQUIRE(!edges && n == 0 && fail.status == STATUS_USAGE &&
 				strncmp(fail.text, "WHAT: ", 6) == 0,
 			"refused by %s", fail.text);
-		return;
+		return 0;
 	}
 	REQUIRE(n >= 2 && n <= EDGES_MAX, "%zu edges", n);
 	for (size_t i = 0; i < n; i++)
@@ -52,9 +51,8 @@ static void read_as(const uint8_t *data, size_t size, bool is_file)
 		used += (size_t)sprintf(text + used, "%.17g%s", edges[i], i % 3 == 0 ? ", " : "\n");
 	if (n % 3 == 1)
 		used -= 2; /* a comma stands between two numbers */
-	REQUIRE(edges_arg_parse(&again, &more, "AGAIN", (uint8_t *)text, used, is_file, &fail) ==
-				0 &&
-			more == n && memcmp(edges, again, n * sizeof(*edges)) == 0,
+	REQUIRE(edges_arg_parse(&again, &more, "AGAIN", text, used, &fail) == 0 && more == n &&
+			memcmp(edges, again, n * sizeof(*edges)) == 0,
 		"not the same again: %s", fail.text);
 	free(again);
 	if (strlen(copy) == size && plainly(copy, list, sizeof(list) / sizeof(list[0]), &plain)) {
@@ -66,11 +64,5 @@ static void read_as(const uint8_t *data, size_t size, bool is_file)
 	free(copy);
 	free(text);
 	free(edges);
-}
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
-{
-	read_as(data, size, false);
-	read_as(data, size, true);
 	return 0;
 }
