@@ -133,9 +133,9 @@ static void draw_list(struct job *j)
 	j->edge = x;
 	j->bins = kept - 1;
 	j->bins_given = once_in(4);
-	j->form = (enum list_form)below(3);
+	j->form = (enum list_form)below(2);
 	if (j->form == AS_LIST && kept > 120)
-		j->form = AS_TEXT;
+		j->form = AS_FILE;
 }
 
 static void put_number(FILE *out, double x)
@@ -166,32 +166,6 @@ static void put_text(const struct job *j, FILE *out, bool file)
 		fputs("\n", out);
 }
 
-static void put_numpy(const struct job *j, FILE *out)
-{
-	bool whole = true, big = once_in(3);
-	char text[128];
-	int n;
-
-	for (uint64_t i = 0; i <= j->bins; i++)
-		whole &= fabs(j->edge[i]) < 0x1p53 && j->edge[i] == floor(j->edge[i]);
-	whole &= once_in(2);
-	n = snprintf(text, sizeof(text),
-		     "{'descr': '%c%s', 'fortran_order': %s, 'shape': (%llu,), }", big ? '>' : '<',
-		     whole ? "i8" : "f8", once_in(4) ? "True" : "False",
-		     (unsigned long long)j->bins + 1);
-	fprintf(out, "\x93NUMPY%c%c%c%c%s%*s\n", 1, 0, 118, 0, text, 117 - n, "");
-	for (uint64_t i = 0; i <= j->bins; i++) {
-		uint64_t code;
-
-		if (whole)
-			code = (uint64_t)(int64_t)j->edge[i];
-		else
-			memcpy(&code, &j->edge[i], sizeof(code));
-		for (int b = 0; b < 8; b++)
-			fputc((int)(code >> 8 * (big ? 7 - b : b) & 255), out);
-	}
-}
-
 void write_edges(struct job *j, const char *folder)
 {
 	char name[PATH_BYTES];
@@ -203,10 +177,7 @@ void write_edges(struct job *j, const char *folder)
 	out = j->form == AS_LIST ? fmemopen(j->list, sizeof(j->list), "w") : fopen(name, "w");
 	if (!out)
 		die("edges");
-	if (j->form == AS_NUMPY)
-		put_numpy(j, out);
-	else
-		put_text(j, out, j->form == AS_TEXT);
+	put_text(j, out, j->form == AS_FILE);
 	if (fclose(out))
 		die("edges");
 	if (j->form != AS_LIST)

@@ -19,7 +19,7 @@ enum {
 enum binning { DEFAULT_BINS, RANGE, LOG, EDGES, MOD, AUTO };
 enum layout { PLAIN, RECORDS, ROWS };
 enum header { HEADERLESS, NUMPY, WAVE, PICTURE };
-enum list_form { AS_LIST, AS_TEXT, AS_NUMPY };
+enum list_form { AS_LIST, AS_FILE };
 
 struct job {
 	const struct type *type;          /* of the samples */

@@ -170,22 +170,11 @@ static void read_text(struct list *list, const char *text, bool comments)
 
 static void read_list_file(struct list *list, const char *name)
 {
-	struct input in = open_input(name, false);
-	const unsigned char *at = in.data + in.begin;
+	struct input in = open_input(name, true);
 
-	if (!in.dimensions) {
-		if (strlen((char *)in.data) != in.end)
-			fail(FAIL_USAGE, name, "not a text");
-		read_text(list, (char *)in.data, true);
-	} else {
-		if (in.dimensions != 1)
-			fail(FAIL_USAGE, name, "not one-dimensional");
-		for (; at < in.data + in.end; at += in.type->bytes) {
-			struct sample s = decode(in.type, in.big_endian, at);
-
-			add_number(list, in.type->kind == FLOAT ? s.real : (double)s.whole);
-		}
-	}
+	if (strlen((char *)in.data) != in.end)
+		fail(FAIL_USAGE, name, "not a text");
+	read_text(list, (char *)in.data, true);
 	free(in.data);
 }
 
