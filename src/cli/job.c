@@ -81,13 +81,11 @@ int job_named(const struct job *job, struct sample_type *type, uint32_t *channel
 		const bool said = name_says(paths[i], &other, &others);
 		if (said == first && strcmp(other.name, type->name) == 0 && others == *channels)
 			continue;
-		return fail_set(fail, STATUS_USAGE,
-				"%s and %s: by their names %s%s and %s%s: --type must say what "
-				"both are",
-				path_shown(paths[0]), path_shown(paths[i]),
-				first && *channels > 1 ? "c" : "",
-				first ? type->name : "of no type", said && others > 1 ? "c" : "",
-				said ? other.name : "of no type");
+		return fail_set(
+			fail, STATUS_USAGE,
+			"%s and %s: their names do not end in one type: --type must say what "
+			"both are",
+			path_shown(paths[0]), path_shown(paths[i]));
 	}
 	return first;
 }
@@ -124,38 +122,27 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 	return 0;
 }
 
-/* "1 sample of f32", "4 samples of u8" */
-#define SAMPLES "%lu sample%s of %s"
-
-static int check_record(const struct layout_options *o, const struct sample_type *type,
-			uint32_t channels, struct fail *fail)
+static int check_layout(const struct layout_options *o, const struct sample_type *type,
+			struct fail *fail)
 {
-	const uint64_t end = (uint64_t)o->offset + (uint64_t)channels * type->bytes;
+	const uint64_t end = (uint64_t)o->offset + (uint64_t)o->channels * type->bytes;
+	const uint64_t width = (uint64_t)o->width * type->bytes;
 
-	if (o->record == 0 || o->record >= end)
-		return 0;
-	return fail_set(fail, STATUS_USAGE,
-			"--record %s: must be %llu or more: " SAMPLES
-			" at --offset %lu end%s there",
-			o->record_text, (unsigned long long)end, (unsigned long)channels,
-			channels == 1 ? "" : "s", type->name, (unsigned long)o->offset,
-			channels == 1 ? "s" : "");
-}
-
-static int check_rows(const struct layout_options *o, const struct sample_type *type,
-		      uint32_t channels, struct fail *fail)
-{
-	const uint64_t bytes = (uint64_t)o->width * type->bytes;
-
-	if (o->width % channels != 0)
+	if (o->width % o->channels != 0)
 		return fail_set(fail, STATUS_USAGE,
 				"--rows %s: WIDTH must be a multiple of the %lu channels",
-				o->rows_text, (unsigned long)channels);
-	if (o->pitch < bytes)
+				o->rows_text, (unsigned long)o->channels);
+	if (o->pitch < width)
 		return fail_set(fail, STATUS_USAGE,
-				"--rows %s: PITCH must be %llu or more, the bytes of " SAMPLES,
-				o->rows_text, (unsigned long long)bytes, (unsigned long)o->width,
-				o->width == 1 ? "" : "s", type->name);
+				"--rows %s: PITCH must be %llu or more, to hold %lu of %s",
+				o->rows_text, (unsigned long long)width, (unsigned long)o->width,
+				type->name);
+	if (o->record > 0 && o->record < end)
+		return fail_set(fail, STATUS_USAGE,
+				"--record %s: must be %llu or more, to hold %lu of %s at --offset "
+				"%lu",
+				o->record_text, (unsigned long long)end, (unsigned long)o->channels,
+				type->name, (unsigned long)o->offset);
 	return 0;
 }
 
@@ -192,8 +179,7 @@ int job_layout(struct job *job, const struct header *said, struct fail *fail)
 		.row = asked.width / asked.channels,
 		.pitch = asked.pitch,
 	};
-	if (check_rows(&asked, &job->type, asked.channels, fail) != 0 ||
-	    check_record(&asked, &job->type, asked.channels, fail) != 0)
+	if (check_layout(&asked, &job->type, fail) != 0)
 		return -1;
 	if (layout_init(&job->layout, &layout, job->type.bytes, &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);

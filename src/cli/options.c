@@ -25,7 +25,6 @@
 
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
-#define ENDS "must be LO:HI, as in "
 
 /* Reads a value. The text of the last one that was given is kept without this. */
 typedef int read_fn(struct given *g, enum option_row option, const char *text, struct fail *fail);
@@ -75,7 +74,8 @@ static const struct row ROWS[OPTIONS] = {
 	[OPT_COUNT] = {"count", 'n', "=N", DECIDES, .read = read_number, .most = UINT64_MAX,
 		.must = "must be a number of records below 2^64, such as 1000, 64K, 1M or 0x200",
 		.help = "  N records\n"},
-	[OPT_CHANNELS] = {"channels", 'c', "=N", DECIDES, .read = read_channels,
+	[OPT_CHANNELS] = {"channels", 'c', "=N", DECIDES, .read = read_channels, .least = 1,
+		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 64, or last",
 		.help = "     N interleaved channels, one histogram each\n"},
 	[OPT_RECORD] = {"record", 0, "=SIZE", DECIDES, .read = read_number, .least = 1, .most = LAYOUT_BYTES_MAX,
 		.must = "must be a number of bytes from 1 " TO_16M,
@@ -185,26 +185,23 @@ static int read_number(struct given *g, enum option_row option, const char *text
 /* --range and --log. */
 static int read_ends(struct given *g, enum option_row option, const char *text, struct fail *fail)
 {
-	static const char NUMBER[] = "must be a finite number, such as -1, 0.5, 1e6 or 0x10";
 	struct edges_spec *const spec = &g->job->axis.edges;
 	const char *const colon = strchr(text, ':');
+	const bool log = option == OPT_LOG;
 
 	g->job->bins_text = text;
-	spec->full = option == OPT_RANGE && strcmp(text, "full") == 0;
+	spec->full = !log && strcmp(text, "full") == 0;
 	if (spec->full)
 		return 0;
-	if (!colon && option == OPT_RANGE)
-		return given_refuse(option, text, ENDS "-1:1 or 0:4096, or full", fail);
-	if (!colon)
-		return given_refuse(option, text, ENDS "1:1000 or 1e-6:1", fail);
-	const bool lo = number_parse(&spec->lo, text, (size_t)(colon - text)) == 0;
-	if (!lo || number_parse(&spec->hi, colon + 1, strlen(colon + 1)) != 0)
-		return fail_set(fail, STATUS_USAGE, "--%s %s: %s %s", ROWS[option].name, text,
-				lo ? "HI" : "LO", NUMBER);
-	if (option == OPT_LOG && !(spec->lo.value > 0))
-		return given_refuse(option, text, "LO must be above 0", fail);
-	if (option == OPT_LOG && !(spec->lo.value < spec->hi.value))
-		return given_refuse(option, text, "LO must be less than HI", fail);
+	if (!colon || number_parse(&spec->lo, text, (size_t)(colon - text)) != 0 ||
+	    number_parse(&spec->hi, colon + 1, strlen(colon + 1)) != 0)
+		return given_refuse(option, text,
+				    log ? "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1"
+					: "must be LO:HI, finite numbers, as in -1:1 or 0:4096, "
+					  "or full",
+				    fail);
+	if (log && !(spec->lo.value > 0 && spec->lo.value < spec->hi.value))
+		return given_refuse(option, text, "LO must be above 0 and below HI", fail);
 	return 0;
 }
 
@@ -219,70 +216,57 @@ static int read_channels(struct given *g, enum option_row option, const char *te
 			 struct fail *fail)
 {
 	struct layout_options *const o = &g->job->layout_options;
-	uint64_t n = 0;
 
+	g->number[option] = 0;
 	o->last = strcmp(text, "last") == 0;
-	if (!o->last && (number_parse_count(&n, text) != 0 || n < 1 || n > LAYOUT_CHANNELS_MAX))
-		return given_refuse(option, text, "must be a number from 1 to 64, or last", fail);
-	o->channels = (uint32_t)n;
+	if (!o->last && read_number(g, option, text, fail) != 0)
+		return -1;
+	o->channels = (uint32_t)g->number[option];
 	return 0;
 }
 
-/* Two numbers with a character between them. False: the text is of another form. */
-static bool split(const char *text, char between, char first[32], const char **second)
+typedef int parse_fn(uint64_t *n, const char *text);
+
+/* Two numbers from 1 to most, with a character between them. */
+static bool read_two(uint64_t n[2], const char *text, char between, parse_fn *parse, uint64_t most)
 {
 	const char *const at = strchr(text, between);
+	char first[32];
 
 	if (!at || at - text >= 32)
 		return false;
-	snprintf(first, 32, "%.*s", (int)(at - text), text);
-	*second = at + 1;
-	return true;
+	snprintf(first, sizeof(first), "%.*s", (int)(at - text), text);
+	return parse(&n[0], first) == 0 && parse(&n[1], at + 1) == 0 && n[0] >= 1 && n[1] >= 1 &&
+	       n[0] <= most && n[1] <= most;
 }
 
 static int read_rows(struct given *g, enum option_row option, const char *text, struct fail *fail)
 {
 	struct layout_options *const o = &g->job->layout_options;
-	char first[32];
-	const char *second;
-	uint64_t width, pitch;
+	uint64_t n[2];
 
-	if (!split(text, ':', first, &second))
+	if (!read_two(n, text, ':', number_parse_size, LAYOUT_BYTES_MAX))
 		return given_refuse(option, text,
-				    "must be WIDTH:PITCH, samples and bytes, as in 640:1024", fail);
-	if (number_parse_size(&width, first) != 0 || width < 1 || width > LAYOUT_BYTES_MAX)
-		return given_refuse(option, text,
-				    "WIDTH must be a number of samples from 1 to 16777216", fail);
-	if (number_parse_size(&pitch, second) != 0 || pitch < 1 || pitch > LAYOUT_BYTES_MAX)
-		return given_refuse(option, text, "PITCH must be a number of bytes from 1 " TO_16M,
+				    "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 "
+				    "(16 MiB), as in 640:1024",
 				    fail);
-	o->width = (uint32_t)width;
-	o->pitch = (uint32_t)pitch;
+	o->width = (uint32_t)n[0];
+	o->pitch = (uint32_t)n[1];
 	return 0;
 }
 
 static int read_part(struct given *g, enum option_row option, const char *text, struct fail *fail)
 {
 	struct source_spec *const source = &g->job->source;
-	char first[32];
-	const char *second;
-	uint64_t part, parts;
+	uint64_t n[2] = {0, 0};
 
-	source->part = source->parts = 0;
-	if (strcmp(text, "auto") == 0)
-		return 0;
-	if (!split(text, '/', first, &second) || number_parse_count(&part, first) != 0 ||
-	    number_parse_count(&parts, second) != 0)
+	if (strcmp(text, "auto") != 0 &&
+	    (!read_two(n, text, '/', number_parse_count, PARTS_MAX) || n[0] > n[1]))
 		return given_refuse(option, text,
-				    "must be K/N, the K-th of N parts, such as 1/8, or auto", fail);
-	if (parts < 1 || parts > PARTS_MAX)
-		return given_refuse(option, text, "there may be 1 to 2^31 parts", fail);
-	if (part < 1 || part > parts)
-		return fail_set(fail, STATUS_USAGE,
-				"--part %s: parts are counted from 1/%s to %s/%s", text, second,
-				second, second);
-	source->part = (uint32_t)part;
-	source->parts = (uint32_t)parts;
+				    "must be K/N, from 1/N to N/N with N up to 2^31, or auto",
+				    fail);
+	source->part = (uint32_t)n[0];
+	source->parts = (uint32_t)n[1];
 	return 0;
 }
 
@@ -438,7 +422,7 @@ static bool value_of(const struct given *g, enum option_row option, char digits[
 		     const char **value)
 {
 	const struct layout_options *const o = &g->job->layout_options;
-	uint64_t n = g->number[option];
+	const uint64_t n = g->number[option];
 
 	*value = digits;
 	if (option == OPT_TYPE) {
@@ -446,8 +430,7 @@ static bool value_of(const struct given *g, enum option_row option, char digits[
 	} else if (option == OPT_ROWS) {
 		snprintf(digits, 2 * NUMBER_TEXT, "%lu:%lu", (unsigned long)o->width,
 			 (unsigned long)o->pitch);
-	} else if (ROWS[option].must || (option == OPT_CHANNELS && !o->last)) {
-		n = option == OPT_CHANNELS ? o->channels : n;
+	} else if (ROWS[option].must && !(option == OPT_CHANNELS && o->last)) {
 		number_format_count(digits, n);
 		return (option != OPT_SKIP || n > 0) && (option != OPT_COUNT || n < UINT64_MAX);
 	} else {
