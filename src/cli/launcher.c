@@ -89,7 +89,7 @@ static int contradict(const struct source *a, const struct source *b, struct fai
 			getenv(b->rank), b->size, getenv(b->size));
 }
 
-int launcher_part(struct launched *launched, struct fail *fail)
+int launcher_part(uint32_t *part, uint32_t *parts, const char **variable, struct fail *fail)
 {
 	struct source ompi = {.rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE"};
 	struct source pmi = {.rank = "PMI_RANK", .size = "PMI_SIZE"};
@@ -118,6 +118,8 @@ int launcher_part(struct launched *launched, struct fail *fail)
 				"none of OMPI_COMM_WORLD_RANK, PMI_RANK, SLURM_STEP_NUM_TASKS "
 				"and SLURM_ARRAY_TASK_ID is set: no launcher says which part "
 				"this is" SAY);
-	*launched = (struct launched){.part = s->part, .parts = s->parts, .variable = s->size};
+	*part = s->part;
+	*parts = s->parts;
+	*variable = s->size;
 	return 0;
 }

@@ -26,15 +26,11 @@
 /* The most parts that a whole may have. */
 #define PARTS_MAX ((uint32_t)1 << 31)
 
-struct launched {
-	uint32_t part, parts; /* the part-th, from 1 */
-	const char *variable; /* the variable that gave their number */
-};
-
 /*
- * -1: there is no launcher, or it is not clear which part this is; *fail says which variables are
+ * This is the *part-th of *parts, from 1; *variable is the variable that gave their number. -1:
+ * there is no launcher, or it is not clear which part this is; *fail says which variables are
  * missing or wrong.
  */
-int launcher_part(struct launched *launched, struct fail *fail);
+int launcher_part(uint32_t *part, uint32_t *parts, const char **variable, struct fail *fail);
 
 #endif

@@ -204,19 +204,14 @@ static int name_part(struct job *job, bool *named, struct fail *fail)
 static int settle_part(struct job *job, const struct given *g, struct fail *fail)
 {
 	const bool ask = g->at[OPT_PART] > 0 && job->source.parts == 0; /* auto */
-	struct launched launched;
 	struct stat st;
 	bool named = false;
 
 	if (g->at[OPT_PART] == 0)
 		return 0;
-	if (ask && launcher_part(&launched, fail) != 0)
+	if (ask &&
+	    launcher_part(&job->source.part, &job->source.parts, &job->part_variable, fail) != 0)
 		return -1;
-	if (ask) {
-		job->source.part = launched.part;
-		job->source.parts = launched.parts;
-		job->part_variable = launched.variable;
-	}
 	if (!job->output || output_descriptor(job->output) >= 0)
 		return 0;
 	if (name_part(job, &named, fail) != 0)
