@@ -6,8 +6,10 @@
  */
 #include "cli/options.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +28,10 @@
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
 
+struct row;
+
 /* Reads a value. The text of the last one that was given is kept without this. */
-typedef int read_fn(struct given *g, enum option_row option, const char *text, struct fail *fail);
+typedef int read_fn(struct given *g, const struct row *o, const char *text, struct fail *fail);
 static read_fn read_type, read_number, read_ends, read_edges, read_channels, read_rows, read_part,
 	read_counter, read_format, read_every, read_plot, read_device;
 
@@ -52,81 +56,103 @@ struct row {
 #define FLAG(member) offsetof(struct job, member)
 
 /* clang-format off */
-static const struct row ROWS[OPTIONS] = {
-	[OPT_TYPE] = {"type", 't', "=TYPE", DECIDES, .read = read_type, .flag = FLAG(source.typed),
+static const struct row ROWS[] = {
+	{"type", 't', "=TYPE", DECIDES, .read = read_type, .flag = FLAG(source.typed),
 		.help = "      u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64,\n"
 			"                       +be for big endian; or <u2, >f4, uint16 ... (default u32)\n"},
-	[OPT_BINS] = {"bins", 'b', "=N", DECIDES, .read = read_number, .least = 1, .most = BINS_MAX,
+	{"bins", 'b', "=N", DECIDES, .read = read_number, .least = 1, .most = BINS_MAX,
 		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K or 0x400",
 		.help = "         number of bins, up to 2^28 (default 256)\n"},
-	[OPT_RANGE] = {"range", 'r', "=LO:HI", DECIDES, .read = read_ends,
+	{"range", 'r', "=LO:HI", DECIDES, .read = read_ends,
 		.help = "    N equal bins over [LO, HI); full: every value of the type\n"},
-	[OPT_AUTO] = {"auto", 0, NULL, DECIDES,
+	{"auto", 0, NULL, DECIDES,
 		.help = "           range from the data (default, but for integers with -b)\n"},
-	[OPT_LOG] = {"log", 0, "=LO:HI", DECIDES, .read = read_ends, .help = "  bins of equal ratio   "},
-	[OPT_EDGES] = {"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges, .help = "   "},
-	[OPT_MOD] = {"mod", 0, NULL, DECIDES, .help = "  value mod N\n"},
-	[OPT_CLAMP] = {"clamp", 0, NULL, DECIDES, .flag = FLAG(axis.clamp), .help = "  count outliers in the end bins   "},
-	[OPT_CLOSED] = {"closed", 0, NULL, DECIDES, .flag = FLAG(axis.edges.closed), .help = "  HI is in the last bin\n"},
-	[OPT_SKIP] = {"skip", 'S', "=SIZE", DECIDES, .read = read_number, .most = UINT64_MAX,
+	{"log", 0, "=LO:HI", DECIDES, .read = read_ends, .help = "  bins of equal ratio   "},
+	{"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges, .help = "   "},
+	{"mod", 0, NULL, DECIDES, .help = "  value mod N\n"},
+	{"clamp", 0, NULL, DECIDES, .flag = FLAG(axis.clamp), .help = "  count outliers in the end bins   "},
+	{"closed", 0, NULL, DECIDES, .flag = FLAG(axis.edges.closed), .help = "  HI is in the last bin\n"},
+	{"skip", 'S', "=SIZE", DECIDES, .read = read_number, .most = UINT64_MAX,
 		.must = "must be a number of bytes below 2^64, " SIZES,
 		.help = "      skip SIZE (64K) of each input   "},
-	[OPT_COUNT] = {"count", 'n', "=N", DECIDES, .read = read_number, .most = UINT64_MAX,
+	{"count", 'n', "=N", DECIDES, .read = read_number, .most = UINT64_MAX,
 		.must = "must be a number of records below 2^64, such as 1000, 64K, 1M or 0x200",
 		.help = "  N records\n"},
-	[OPT_CHANNELS] = {"channels", 'c', "=N", DECIDES, .read = read_channels, .least = 1,
+	{"channels", 'c', "=N", DECIDES, .read = read_channels, .least = 1,
 		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 64, or last",
 		.help = "     N interleaved channels, one histogram each\n"},
-	[OPT_RECORD] = {"record", 0, "=SIZE", DECIDES, .read = read_number, .least = 1, .most = LAYOUT_BYTES_MAX,
+	{"record", 0, "=SIZE", DECIDES, .read = read_number, .least = 1, .most = LAYOUT_BYTES_MAX,
 		.must = "must be a number of bytes from 1 " TO_16M,
 		.help = "  records, the sample at "},
-	[OPT_OFFSET] = {"offset", 0, "=SIZE", DECIDES, .read = read_number, .most = LAYOUT_BYTES_MAX,
+	{"offset", 0, "=SIZE", DECIDES, .read = read_number, .most = LAYOUT_BYTES_MAX,
 		.must = "must be a number of bytes from 0 " TO_16M,
 		.help = "   "},
-	[OPT_ROWS] = {"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .help = "\n"},
-	[OPT_IGNORE_TAIL] = {"ignore-tail", 0, NULL, DECIDES, .flag = FLAG(source.ignore_tail), .help = "    leave out incomplete records   "},
-	[OPT_PART] = {"part", 0, "=K/N|auto", COUNTS, .read = read_part, .help = "  one slice\n"},
-	[OPT_RAW] = {"raw", 0, NULL, DECIDES, .flag = FLAG(source.raw), .help = "  count headers and zstd as they are   "},
-	[OPT_ZSTD] = {"zstd", 0, NULL, DECIDES, .flag = FLAG(source.zstd), .help = "  fail unless it is zstd\n"},
-	[OPT_COUNTER] = {"counter", 'C', "=KIND", WRITES, .read = read_counter,
+	{"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .help = "\n"},
+	{"ignore-tail", 0, NULL, DECIDES, .flag = FLAG(source.ignore_tail), .help = "    leave out incomplete records   "},
+	{"part", 0, "=K/N|auto", COUNTS, .read = read_part, .help = "  one slice\n"},
+	{"raw", 0, NULL, DECIDES, .flag = FLAG(source.raw), .help = "  count headers and zstd as they are   "},
+	{"zstd", 0, NULL, DECIDES, .flag = FLAG(source.zstd), .help = "  fail unless it is zstd\n"},
+	{"counter", 'C', "=KIND", WRITES, .read = read_counter,
 		.help = "   u64 u32 sat8 sat16 sat32 (default u64; raw, npy: u32)\n"},
-	[OPT_FORMAT] = {"format", 'f', "=FORMAT", WRITES, .read = read_format,
+	{"format", 'f', "=FORMAT", WRITES, .read = read_format,
 		.help = "  csv tsv raw npy json plot svg (by FILE's suffix, or csv)\n"},
-	[OPT_OUTPUT] = {"output", 'o', "=FILE", WRITES, .help = "    replace FILE at the end   "},
-	[OPT_EVERY] = {"every", 0, "=TIME", COUNTS, .read = read_every, .help = "  meanwhile, too\n"},
-	[OPT_INTO] = {"into", 0, "=FILE.json", COUNTS, .help = "  add this run to FILE   "},
-	[OPT_MERGE] = {"merge", 0, NULL, WRITES, .flag = FLAG(merge), .help = "  add up histograms\n"},
-	[OPT_TEE] = {"tee", 0, NULL, COUNTS, .flag = FLAG(tee), .help = "            pass the input on to standard output (with -o)\n"},
-	[OPT_PLOT] = {"plot", 'p', "[=log]", WRITES, .read = read_plot, .flag = FLAG(plot), .help = "     picture on stderr   "},
-	[OPT_STATS] = {"stats", 0, NULL, DECIDES, .flag = FLAG(stats), .help = "  extremes, mean, quantiles\n"},
-	[OPT_FLOW] = {"flow", 0, NULL, WRITES, .flag = FLAG(style.flow), .help = "  rows for under, over, nan   "},
-	[OPT_NONZERO] = {"nonzero", 0, NULL, WRITES, .flag = FLAG(style.nonzero), .help = "  no empty bins   "},
-	[OPT_NO_HEADER] = {"no-header", 0, NULL, WRITES, .help = "\n"},
-	[OPT_DEVICE] = {"device", 0, "=DEVICE", COUNTS, .read = read_device,
+	{"output", 'o', "=FILE", WRITES, .help = "    replace FILE at the end   "},
+	{"every", 0, "=TIME", COUNTS, .read = read_every, .help = "  meanwhile, too\n"},
+	{"into", 0, "=FILE.json", COUNTS, .help = "  add this run to FILE   "},
+	{"merge", 0, NULL, WRITES, .flag = FLAG(merge), .help = "  add up histograms\n"},
+	{"tee", 0, NULL, COUNTS, .flag = FLAG(tee), .help = "            pass the input on to standard output (with -o)\n"},
+	{"plot", 'p', "[=log]", WRITES, .read = read_plot, .flag = FLAG(plot), .help = "     picture on stderr   "},
+	{"stats", 0, NULL, DECIDES, .flag = FLAG(stats), .help = "  extremes, mean, quantiles\n"},
+	{"flow", 0, NULL, WRITES, .flag = FLAG(style.flow), .help = "  rows for under, over, nan   "},
+	{"nonzero", 0, NULL, WRITES, .flag = FLAG(style.nonzero), .help = "  no empty bins   "},
+	{"no-header", 0, NULL, WRITES, .help = "\n"},
+	{"device", 0, "=DEVICE", COUNTS, .read = read_device,
 		.help = "  auto, cpu, gpu (the first), gpu:0,2, gpu:all\n"},
-	[OPT_THREADS] = {"threads", 'T', "=N", COUNTS, .read = read_number, .most = THREADS_MAX,
+	{"threads", 'T', "=N", COUNTS, .read = read_number, .most = THREADS_MAX,
 		.must = "must be a number from 1 to 4096, or 0 for all cores",
 		.help = "  (all cores)   "},
-	[OPT_MEMORY] = {"memory", 'M', "=SIZE", COUNTS, .read = read_number, .least = 1, .most = UINT64_MAX,
+	{"memory", 'M', "=SIZE", COUNTS, .read = read_number, .least = 1, .most = UINT64_MAX,
 		.must = "must be a number of bytes from 1 to 2^64 - 1, " SIZES,
 		.help = "  (256M or 32M a thread)\n"},
-	[OPT_QUIET] = {"quiet", 'q', NULL, WRITES, .help = " "},
-	[OPT_VERBOSE] = {"verbose", 'v', NULL, WRITES, .help = " "},
-	[OPT_PROGRESS] = {"progress", 0, NULL, COUNTS, .help = " "},
-	[OPT_NO_PROGRESS] = {"no-progress", 0, NULL, WRITES, .help = " "},
-	[OPT_HELP] = {"help", 'h', NULL, WRITES, .help = " "},
-	[OPT_VERSION] = {"version", 'V', NULL, WRITES, .help = "\n"},
+	{"quiet", 'q', NULL, WRITES, .help = " "},
+	{"verbose", 'v', NULL, WRITES, .help = " "},
+	{"progress", 0, NULL, COUNTS, .help = " "},
+	{"no-progress", 0, NULL, WRITES, .help = " "},
+	{"help", 'h', NULL, WRITES, .help = " "},
+	{"version", 'V', NULL, WRITES, .help = "\n"},
 };
 /* clang-format on */
 
-const char *option_name(enum option_row option)
+#define OPTIONS (sizeof(ROWS) / sizeof(ROWS[0]))
+_Static_assert(OPTIONS <= OPTIONS_MAX, "a value for each");
+
+const struct value *given(const struct given *g, const char *name)
 {
-	return ROWS[option].name;
+	size_t i = 0;
+
+	while (i < OPTIONS && strcmp(ROWS[i].name, name) != 0)
+		i++;
+	assert(i < OPTIONS);
+	return &g->values[i];
 }
 
-bool option_counts(enum option_row option)
+const char *given_counts(const struct given *g)
 {
-	return ROWS[option].about != WRITES;
+	const char *first = NULL;
+	unsigned at = UINT_MAX;
+
+	for (size_t i = 0; i < OPTIONS; i++)
+		if (ROWS[i].about != WRITES && g->values[i].at > 0 && g->values[i].at < at) {
+			first = ROWS[i].name;
+			at = g->values[i].at;
+		}
+	return first;
+}
+
+/* Where the value of a row is kept. */
+static struct value *value_of(struct given *g, const struct row *o)
+{
+	return &g->values[o - ROWS];
 }
 
 void options_help(char text[OPTIONS_TEXT])
@@ -156,38 +182,39 @@ void options_version(char text[OPTIONS_TEXT])
 
 /* ---- values ---- */
 
-int given_refuse(enum option_row option, const char *text, const char *why, struct fail *fail)
+int given_refuse(const char *name, const char *text, const char *why, struct fail *fail)
 {
-	return fail_set(fail, STATUS_USAGE, "--%s %s: %s", ROWS[option].name, *text ? text : "''",
-			why);
+	return fail_set(fail, STATUS_USAGE, "--%s %s: %s", name, *text ? text : "''", why);
 }
 
-static int read_type(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_type(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	char hint[SAMPLE_HINT];
 
-	if (sample_type_parse(&g->job->type, text) == 0)
+	if (sample_type_parse(&g->job->type, text) == 0) {
+		strcpy(value_of(g, o)->spelled, g->job->type.name);
 		return 0;
+	}
 	sample_type_hint(hint, text);
-	return given_refuse(option, text, hint, fail);
+	return given_refuse(o->name, text, hint, fail);
 }
 
-static int read_number(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_number(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
-	const struct row *const o = &ROWS[option];
-	uint64_t *const n = &g->number[option];
+	struct value *const v = value_of(g, o);
 
-	if (number_parse_size(n, text) != 0 || *n < o->least || *n > o->most)
-		return given_refuse(option, text, o->must, fail);
+	if (number_parse_size(&v->number, text) != 0 || v->number < o->least || v->number > o->most)
+		return given_refuse(o->name, text, o->must, fail);
+	number_format_count(v->spelled, v->number);
 	return 0;
 }
 
 /* --range and --log. */
-static int read_ends(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_ends(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	struct edges_spec *const spec = &g->job->axis.edges;
 	const char *const colon = strchr(text, ':');
-	const bool log = option == OPT_LOG;
+	const bool log = strcmp(o->name, "log") == 0;
 
 	g->job->bins_text = text;
 	spec->full = !log && strcmp(text, "full") == 0;
@@ -195,33 +222,34 @@ static int read_ends(struct given *g, enum option_row option, const char *text, 
 		return 0;
 	if (!colon || number_parse(&spec->lo, text, (size_t)(colon - text)) != 0 ||
 	    number_parse(&spec->hi, colon + 1, strlen(colon + 1)) != 0)
-		return given_refuse(option, text,
+		return given_refuse(o->name, text,
 				    log ? "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1"
 					: "must be LO:HI, finite numbers, as in -1:1 or 0:4096, "
 					  "or full",
 				    fail);
 	if (log && !(spec->lo.value > 0 && spec->lo.value < spec->hi.value))
-		return given_refuse(option, text, "LO must be above 0 and below HI", fail);
+		return given_refuse(o->name, text, "LO must be above 0 and below HI", fail);
 	return 0;
 }
 
-static int read_edges(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_edges(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
-	(void)option;
+	(void)o;
 	free(g->job->edges);
 	return edges_arg_read(&g->job->edges, &g->edges, text, fail);
 }
 
-static int read_channels(struct given *g, enum option_row option, const char *text,
-			 struct fail *fail)
+static int read_channels(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
-	struct layout_options *const o = &g->job->layout_options;
+	struct value *const v = value_of(g, o);
+	const bool last = strcmp(text, "last") == 0;
 
-	g->number[option] = 0;
-	o->last = strcmp(text, "last") == 0;
-	if (!o->last && read_number(g, option, text, fail) != 0)
+	v->number = 0;
+	v->spelled[0] = '\0';
+	if (!last && read_number(g, o, text, fail) != 0)
 		return -1;
-	o->channels = (uint32_t)g->number[option];
+	g->job->layout_options.last = last;
+	g->job->layout_options.channels = (uint32_t)v->number;
 	return 0;
 }
 
@@ -240,29 +268,31 @@ static bool read_two(uint64_t n[2], const char *text, char between, parse_fn *pa
 	       n[0] <= most && n[1] <= most;
 }
 
-static int read_rows(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_rows(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
-	struct layout_options *const o = &g->job->layout_options;
+	struct layout_options *const layout = &g->job->layout_options;
 	uint64_t n[2];
 
 	if (!read_two(n, text, ':', number_parse_size, LAYOUT_BYTES_MAX))
-		return given_refuse(option, text,
+		return given_refuse(o->name, text,
 				    "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 "
 				    "(16 MiB), as in 640:1024",
 				    fail);
-	o->width = (uint32_t)n[0];
-	o->pitch = (uint32_t)n[1];
+	layout->width = (uint32_t)n[0];
+	layout->pitch = (uint32_t)n[1];
+	snprintf(value_of(g, o)->spelled, 2 * NUMBER_TEXT, "%lu:%lu", (unsigned long)n[0],
+		 (unsigned long)n[1]);
 	return 0;
 }
 
-static int read_part(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_part(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	struct source_spec *const source = &g->job->source;
 	uint64_t n[2] = {0, 0};
 
 	if (strcmp(text, "auto") != 0 &&
 	    (!read_two(n, text, '/', number_parse_count, PARTS_MAX) || n[0] > n[1]))
-		return given_refuse(option, text,
+		return given_refuse(o->name, text,
 				    "must be K/N, from 1/N to N/N with N up to 2^31, or auto",
 				    fail);
 	source->part = (uint32_t)n[0];
@@ -270,15 +300,14 @@ static int read_part(struct given *g, enum option_row option, const char *text, 
 	return 0;
 }
 
-static int read_counter(struct given *g, enum option_row option, const char *text,
-			struct fail *fail)
+static int read_counter(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	if (counter_parse(&g->job->style.counter, text) == 0)
 		return 0;
-	return given_refuse(option, text, "must be " COUNTER_NAMES, fail);
+	return given_refuse(o->name, text, "must be " COUNTER_NAMES, fail);
 }
 
-static int read_format(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_format(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	char list[FORMAT_LIST], must[FORMAT_LIST + 16];
 
@@ -287,10 +316,10 @@ static int read_format(struct given *g, enum option_row option, const char *text
 		return 0;
 	format_list(list, FORMATS_ALL, "or");
 	snprintf(must, sizeof(must), "must be %s", list);
-	return given_refuse(option, text, must, fail);
+	return given_refuse(o->name, text, must, fail);
 }
 
-static int read_every(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_every(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	static const struct {
 		const char *name;
@@ -308,22 +337,22 @@ static int read_every(struct given *g, enum option_row option, const char *text,
 		g->job->every = seconds;
 		return 0;
 	}
-	return given_refuse(option, text,
+	return given_refuse(o->name, text,
 			    "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms",
 			    fail);
 }
 
-static int read_plot(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_plot(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	if (text && text[0] == '=') /* -p=log, as in --plot=log */
 		text++;
 	if (text && strcmp(text, "log") != 0)
-		return given_refuse(option, text, "must be log, or nothing", fail);
+		return given_refuse(o->name, text, "must be log, or nothing", fail);
 	g->job->style.picture.log = text != NULL;
 	return 0;
 }
 
-static int read_device(struct given *g, enum option_row option, const char *text, struct fail *fail)
+static int read_device(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	struct job *const job = g->job;
 	const bool gpu = strncmp(text, "gpu", 3) == 0 && (text[3] == '\0' || text[3] == ':');
@@ -338,7 +367,7 @@ static int read_device(struct given *g, enum option_row option, const char *text
 	if (gpu ? list || strcmp(job->gpus, "all") == 0
 		: job->device == DEVICE_CPU || strcmp(text, "auto") == 0)
 		return 0;
-	return given_refuse(option, text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", fail);
+	return given_refuse(o->name, text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", fail);
 }
 
 /* ---- words ---- */
@@ -352,12 +381,12 @@ static void make_tables(struct option names[OPTIONS + 1], char letters[3 * OPTIO
 	char *p = letters;
 
 	*p++ = ':';
-	for (int i = 0; i < OPTIONS; i++) {
+	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct row *const o = &ROWS[i];
 		const int value = !o->value            ? no_argument
 				  : o->value[0] == '[' ? optional_argument
 						       : required_argument;
-		names[i] = (struct option){o->name, value, NULL, NUMBERED + i};
+		names[i] = (struct option){o->name, value, NULL, NUMBERED + (int)i};
 		if (o->letter == 0)
 			continue;
 		*p++ = o->letter;
@@ -371,14 +400,15 @@ static void make_tables(struct option names[OPTIONS + 1], char letters[3 * OPTIO
 _Static_assert(no_argument == 0 && required_argument == 1 && optional_argument == 2,
 	       "as many colons in the letters");
 
-/* The row of what getopt returned, or left in optopt; OPTIONS: none. */
-static enum option_row row_of(int value)
+/* The row of what getopt returned, or left in optopt; NULL: none. */
+static const struct row *row_of(int value)
 {
-	int i = value >= NUMBERED ? value - NUMBERED : 0;
-
-	while (value < NUMBERED && i < OPTIONS && (value == 0 || ROWS[i].letter != value))
-		i++;
-	return (enum option_row)i;
+	if (value >= NUMBERED)
+		return &ROWS[value - NUMBERED];
+	for (size_t i = 0; i < OPTIONS && value != 0; i++)
+		if (ROWS[i].letter == value)
+			return &ROWS[i];
+	return NULL;
 }
 
 /*
@@ -389,23 +419,20 @@ static int refuse(int result, char **argv, struct fail *fail)
 {
 	const char *const word = argv[optind - 1];
 	const int length = (int)strcspn(word, "=");
-	const enum option_row known = row_of(optopt);
+	const struct row *const known = row_of(optopt);
 	const char *names[OPTIONS + 1] = {NULL};
 	char text[64];
 	bool begins = false;
 
-	if (known < OPTIONS && result == '?')
-		return fail_set(fail, STATUS_USAGE, "option '--%s' takes no value",
-				ROWS[known].name);
-	if (known < OPTIONS)
-		return fail_set(fail, STATUS_USAGE,
-				"option '--%s' needs a value (gpuhist -h lists them)",
-				ROWS[known].name);
+	if (known)
+		return fail_set(fail, STATUS_USAGE, "option '--%s' %s", known->name,
+				result == '?' ? "takes no value"
+					      : "needs a value (gpuhist -h lists them)");
 	if (optopt != 0)
 		return fail_set(fail, STATUS_USAGE, "unknown option '-%c' (gpuhist -h lists them)",
 				optopt);
 	snprintf(text, sizeof(text), "%.*s", length - 2, word + 2);
-	for (int i = 0; i < OPTIONS; i++) {
+	for (size_t i = 0; i < OPTIONS; i++) {
 		names[i] = ROWS[i].name;
 		begins |= strncmp(names[i], text, strlen(text)) == 0;
 	}
@@ -416,28 +443,6 @@ static int refuse(int result, char **argv, struct fail *fail)
 }
 
 /* ---- in a document ---- */
-
-/* The value in its one spelling. False: it is as if the option was not given. */
-static bool value_of(const struct given *g, enum option_row option, char digits[2 * NUMBER_TEXT],
-		     const char **value)
-{
-	const struct layout_options *const o = &g->job->layout_options;
-	const uint64_t n = g->number[option];
-
-	*value = digits;
-	if (option == OPT_TYPE) {
-		*value = g->job->type.name;
-	} else if (option == OPT_ROWS) {
-		snprintf(digits, 2 * NUMBER_TEXT, "%lu:%lu", (unsigned long)o->width,
-			 (unsigned long)o->pitch);
-	} else if (ROWS[option].must && !(option == OPT_CHANNELS && o->last)) {
-		number_format_count(digits, n);
-		return (option != OPT_SKIP || n > 0) && (option != OPT_COUNT || n < UINT64_MAX);
-	} else {
-		*value = g->text[option];
-	}
-	return true;
-}
 
 /* Adds a value so that a shell reads it back; returns where it ends. */
 static char *quote(char *to, const char *value)
@@ -462,26 +467,25 @@ static char *quote(char *to, const char *value)
  */
 static int write_down(const struct given *g, struct fail *fail)
 {
-	char digits[2 * NUMBER_TEXT];
 	size_t room = 1;
 
-	for (int i = 0; i < OPTIONS; i++)
-		room += 64 + 2 * NUMBER_TEXT + 4 * (g->text[i] ? strlen(g->text[i]) : 0);
+	for (size_t i = 0; i < OPTIONS; i++)
+		room += 64 + sizeof(g->values[i].spelled) +
+			4 * (g->values[i].text ? strlen(g->values[i].text) : 0);
 	char *to = g->job->options = malloc(room);
 	if (!to) {
 		errno = ENOMEM;
 		return fail_errno(fail, "options");
 	}
 	*to = '\0';
-	for (int i = 0; i < OPTIONS; i++) {
-		const char *value;
-		if (g->at[i] == 0 || ROWS[i].about != DECIDES ||
-		    !value_of(g, (enum option_row)i, digits, &value))
+	for (size_t i = 0; i < OPTIONS; i++) {
+		const struct value *const v = &g->values[i];
+		if (v->at == 0 || ROWS[i].about != DECIDES)
 			continue;
 		to += sprintf(to, "%s--%s%s", to > g->job->options ? " " : "", ROWS[i].name,
-			      ROWS[i].value ? "=" : "");
-		if (ROWS[i].value)
-			to = quote(to, value);
+			      v->text ? "=" : "");
+		if (v->text)
+			to = quote(to, v->spelled[0] ? v->spelled : v->text);
 	}
 	return 0;
 }
@@ -500,19 +504,19 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	sample_type_parse(&job->type, "u32");
 	make_tables(names, letters);
 	for (int result; (result = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
-		const enum option_row option = row_of(result);
-		if (option == OPT_HELP || option == OPT_VERSION)
-			return option == OPT_HELP ? OPTIONS_HELP : OPTIONS_VERSION;
-		if (result == '?' || result == ':') {
+		const struct row *const o = row_of(result);
+		if (!o) {
 			refuse(result, argv, fail);
 			return OPTIONS_FAILED;
 		}
-		if (ROWS[option].read && ROWS[option].read(&g, option, optarg, fail) != 0)
+		if (o->letter == 'h' || o->letter == 'V')
+			return o->letter == 'h' ? OPTIONS_HELP : OPTIONS_VERSION;
+		if (o->read && o->read(&g, o, optarg, fail) != 0)
 			return OPTIONS_FAILED;
-		if (ROWS[option].flag > 0)
-			*(bool *)((char *)job + ROWS[option].flag) = true;
-		g.at[option] = ++words;
-		g.text[option] = optarg;
+		if (o->flag > 0)
+			*(bool *)((char *)job + o->flag) = true;
+		value_of(&g, o)->at = ++words;
+		value_of(&g, o)->text = optarg;
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * options_given: the command line between options.c, which reads it, and settle.c, which makes a
- * job of it.
+ * job of it. Options go by the names that the user knows; no other may be asked for.
  */
 #ifndef GPUHIST_OPTIONS_GIVEN_H
 #define GPUHIST_OPTIONS_GIVEN_H
@@ -10,70 +10,35 @@
 #include <stdint.h>
 
 #include "base/fail.h"
+#include "bins/number.h"
 #include "cli/job.h"
 
 #define THREADS_MAX 4096u
 
-/* The rows of the table in options.c, in the order of -h and of the options in documents. */
-enum option_row {
-	OPT_TYPE,
-	OPT_BINS,
-	OPT_RANGE,
-	OPT_AUTO,
-	OPT_LOG,
-	OPT_EDGES,
-	OPT_MOD,
-	OPT_CLAMP,
-	OPT_CLOSED,
-	OPT_SKIP,
-	OPT_COUNT,
-	OPT_CHANNELS,
-	OPT_RECORD,
-	OPT_OFFSET,
-	OPT_ROWS,
-	OPT_IGNORE_TAIL,
-	OPT_PART,
-	OPT_RAW,
-	OPT_ZSTD,
-	OPT_COUNTER,
-	OPT_FORMAT,
-	OPT_OUTPUT,
-	OPT_EVERY,
-	OPT_INTO,
-	OPT_MERGE,
-	OPT_TEE,
-	OPT_PLOT,
-	OPT_STATS,
-	OPT_FLOW,
-	OPT_NONZERO,
-	OPT_NO_HEADER,
-	OPT_DEVICE,
-	OPT_THREADS,
-	OPT_MEMORY,
-	OPT_QUIET,
-	OPT_VERBOSE,
-	OPT_PROGRESS,
-	OPT_NO_PROGRESS,
-	OPT_HELP,
-	OPT_VERSION,
-	OPTIONS
+/* An option as it was given the last time. */
+struct value {
+	unsigned at;      /* its place among the options; 0: not given */
+	const char *text; /* NULL: it has no value */
+	uint64_t number;  /* ... where that is a number */
+	/* its one spelling in documents; "": the text */
+	char spelled[2 * NUMBER_TEXT];
 };
+
+#define OPTIONS_MAX 48
 
 struct given {
 	struct job *job;
-	unsigned at[OPTIONS];      /* its place among the options, the last time; 0: not given */
-	const char *text[OPTIONS]; /* its value as it was given, or NULL */
-	uint64_t number[OPTIONS];  /* ... where that is a number */
-	size_t edges;              /* how many there are */
+	struct value values[OPTIONS_MAX]; /* in the order of the table */
+	size_t edges;                     /* how many there are */
 };
 
-/* "--OPTION TEXT: why", a usage error; -1. */
-int given_refuse(enum option_row option, const char *text, const char *why, struct fail *fail);
+const struct value *given(const struct given *g, const char *name);
 
-const char *option_name(enum option_row option);
+/* The first option that is about counting, and of no use to --merge; NULL: there is none. */
+const char *given_counts(const struct given *g);
 
-/* Is it about counting, and of no use to --merge? */
-bool option_counts(enum option_row option);
+/* "--NAME TEXT: why", a usage error; -1. */
+int given_refuse(const char *name, const char *text, const char *why, struct fail *fail);
 
 /*
  * settle.c: makes a job of what was given, and refuses what does not fit together. Afterwards only

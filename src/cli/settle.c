@@ -24,36 +24,31 @@
 /* ---- what does not go together ---- */
 
 static const struct {
-	enum option_row one, other;
+	const char *one, *other;
 	const char *why;
 } APART[] = {
-	{OPT_RECORD, OPT_ROWS, "each of them says what a record is"},
-	{OPT_PART, OPT_TEE, "an input that is passed on is read whole"},
-	{OPT_PART, OPT_INTO,
+	{"record", "rows", "each of them says what a record is"},
+	{"part", "tee", "an input that is passed on is read whole"},
+	{"part", "into",
 	 "a file that parts were added to cannot tell which are in it; give each part a file by "
 	 "-o, and add them by --merge"},
 };
 
 static int check_together(const struct given *g, struct fail *fail)
 {
-	enum option_row counts = OPTIONS;
+	const char *const counts = given_counts(g);
 
-	for (enum option_row i = 0; i < OPTIONS; i++)
-		if (g->at[i] > 0 && option_counts(i) &&
-		    (counts == OPTIONS || g->at[i] < g->at[counts]))
-			counts = i;
-	if (g->job->merge && counts != OPTIONS)
+	if (g->job->merge && counts)
 		return fail_set(fail, STATUS_USAGE,
 				"--%s: does not go with --merge, which adds what was counted "
 				"before",
-				option_name(counts));
+				counts);
 	for (size_t i = 0; i < sizeof(APART) / sizeof(APART[0]); i++)
-		if (g->at[APART[i].one] > 0 && g->at[APART[i].other] > 0)
-			return fail_set(fail, STATUS_USAGE, "--%s: not with --%s: %s",
-					option_name(APART[i].one), option_name(APART[i].other),
-					APART[i].why);
-	if (g->at[OPT_OFFSET] > 0 && g->at[OPT_RECORD] == 0)
-		return given_refuse(OPT_OFFSET, g->text[OPT_OFFSET],
+		if (given(g, APART[i].one)->at > 0 && given(g, APART[i].other)->at > 0)
+			return fail_set(fail, STATUS_USAGE, "--%s: not with --%s: %s", APART[i].one,
+					APART[i].other, APART[i].why);
+	if (given(g, "offset")->at > 0 && given(g, "record")->at == 0)
+		return given_refuse("offset", given(g, "offset")->text,
 				    "needs --record, the size of the records", fail);
 	return 0;
 }
@@ -77,32 +72,33 @@ static void choose_memory(struct job *job)
 static void take(const struct given *g)
 {
 	struct job *const job = g->job;
-	const unsigned *const at = g->at;
-	const uint64_t *const n = g->number;
+	const unsigned quiet = given(g, "quiet")->at, verbose = given(g, "verbose")->at;
+	const unsigned progress = given(g, "progress")->at;
+	const unsigned no_progress = given(g, "no-progress")->at;
 
-	job->source.skip = n[OPT_SKIP];
-	job->source.limit = at[OPT_COUNT] > 0 ? n[OPT_COUNT] : UINT64_MAX;
+	job->source.skip = given(g, "skip")->number;
+	job->source.limit = given(g, "count")->at > 0 ? given(g, "count")->number : UINT64_MAX;
 	job->source.headers = !job->source.raw;
-	job->layout_options.record = (uint32_t)n[OPT_RECORD];
-	job->layout_options.record_text = g->text[OPT_RECORD];
-	job->layout_options.offset = (uint32_t)n[OPT_OFFSET];
-	job->layout_options.rows_text = g->text[OPT_ROWS];
-	job->output = g->text[OPT_OUTPUT];
-	job->into = g->text[OPT_INTO];
-	job->style.header = at[OPT_NO_HEADER] == 0;
-	job->threads = (unsigned)n[OPT_THREADS];
+	job->layout_options.record = (uint32_t)given(g, "record")->number;
+	job->layout_options.record_text = given(g, "record")->text;
+	job->layout_options.offset = (uint32_t)given(g, "offset")->number;
+	job->layout_options.rows_text = given(g, "rows")->text;
+	job->output = given(g, "output")->text;
+	job->into = given(g, "into")->text;
+	job->style.header = given(g, "no-header")->at == 0;
+	job->threads = (unsigned)given(g, "threads")->number;
 	if (job->threads == 0)
 		job->threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
-	job->memory = n[OPT_MEMORY];
-	job->memory_text = g->text[OPT_MEMORY];
-	if (at[OPT_MEMORY] == 0)
+	job->memory = given(g, "memory")->number;
+	job->memory_text = given(g, "memory")->text;
+	if (job->memory == 0)
 		choose_memory(job);
 	/* Of these the last one counts. */
-	job->quiet = at[OPT_QUIET] > at[OPT_VERBOSE];
-	job->verbose = at[OPT_VERBOSE] > at[OPT_QUIET];
-	job->progress = at[OPT_PROGRESS] > at[OPT_NO_PROGRESS]   ? PROGRESS_ALWAYS
-			: at[OPT_NO_PROGRESS] > at[OPT_PROGRESS] ? PROGRESS_NEVER
-								 : PROGRESS_TERMINAL;
+	job->quiet = quiet > verbose;
+	job->verbose = verbose > quiet;
+	job->progress = progress > no_progress   ? PROGRESS_ALWAYS
+			: no_progress > progress ? PROGRESS_NEVER
+						 : PROGRESS_TERMINAL;
 }
 
 /* ---- bins and records ---- */
@@ -110,34 +106,29 @@ static void take(const struct given *g)
 /* At most one way to bin may be given; --edges says how many bins there are, and -b must agree. */
 static int settle_bins(const struct given *g, struct fail *fail)
 {
-	static const enum option_row WAYS[AXIS_DEFAULT] = {
-		[AXIS_RANGE] = OPT_RANGE, [AXIS_LOG] = OPT_LOG,   [AXIS_EDGES] = OPT_EDGES,
-		[AXIS_MOD] = OPT_MOD,     [AXIS_AUTO] = OPT_AUTO,
-	};
 	struct job *const job = g->job;
+	const struct value *const bins = given(g, "bins");
 	struct edges_spec *const spec = &job->axis.edges;
 
 	spec->kind = AXIS_DEFAULT;
-	spec->bins = (uint32_t)g->number[OPT_BINS];
-	for (enum axis_kind kind = 0; kind < AXIS_DEFAULT; kind++) {
-		if (WAYS[kind] == OPT_TYPE || g->at[WAYS[kind]] == 0)
+	spec->bins = (uint32_t)bins->number;
+	for (enum axis_kind kind = AXIS_VALUES + 1; kind < AXIS_DEFAULT; kind++) {
+		if (given(g, axis_kind_name(kind))->at == 0)
 			continue;
 		if (spec->kind != AXIS_DEFAULT)
 			return fail_set(fail, STATUS_USAGE,
 					"--%s and --%s: only one way to bin can be asked for",
-					option_name(WAYS[spec->kind]), option_name(WAYS[kind]));
+					axis_kind_name(spec->kind), axis_kind_name(kind));
 		spec->kind = kind;
 	}
 	if (spec->kind == AXIS_LOG && spec->bins > BINS_LOG_MAX)
-		return given_refuse(OPT_BINS, g->text[OPT_BINS],
-				    "--log takes at most 1048576 (2^20)", fail);
+		return given_refuse("bins", bins->text, "--log takes at most 1048576 (2^20)", fail);
 	if (spec->kind != AXIS_EDGES)
 		return 0;
 	if (spec->bins != 0 && spec->bins != g->edges - 1)
 		return fail_set(fail, STATUS_USAGE,
 				"--bins %s: --edges gives %zu edges, which make %zu bin%s",
-				g->text[OPT_BINS], g->edges, g->edges - 1,
-				g->edges == 2 ? "" : "s");
+				bins->text, g->edges, g->edges - 1, g->edges == 2 ? "" : "s");
 	spec->bins = (uint32_t)(g->edges - 1);
 	spec->list = job->edges;
 	return 0;
@@ -183,7 +174,7 @@ static int name_part(struct job *job, bool *named, struct fail *fail)
 		const bool mark = *p == '%';
 		p += mark;
 		if (mark && *p != 'K' && *p != 'N' && *p != '%')
-			return given_refuse(OPT_OUTPUT, job->output,
+			return given_refuse("output", job->output,
 					    "with --part, K (the part's number), N (how many there "
 					    "are) or % must follow each %",
 					    fail);
@@ -203,11 +194,11 @@ static int name_part(struct job *job, bool *named, struct fail *fail)
 /* Which part this is, and its -o. */
 static int settle_part(struct job *job, const struct given *g, struct fail *fail)
 {
-	const bool ask = g->at[OPT_PART] > 0 && job->source.parts == 0; /* auto */
+	const bool ask = given(g, "part")->at > 0 && job->source.parts == 0; /* auto */
 	struct stat st;
 	bool named = false;
 
-	if (g->at[OPT_PART] == 0)
+	if (given(g, "part")->at == 0)
 		return 0;
 	if (ask &&
 	    launcher_part(&job->source.part, &job->source.parts, &job->part_variable, fail) != 0)
@@ -219,7 +210,7 @@ static int settle_part(struct job *job, const struct given *g, struct fail *fail
 	/* A file, existing or not, that all parts would replace. */
 	if (ask && !named && job->source.parts > 1 && output_descriptor(job->output) < 0 &&
 	    (stat(job->output, &st) != 0 || S_ISREG(st.st_mode)))
-		return given_refuse(OPT_OUTPUT, g->text[OPT_OUTPUT],
+		return given_refuse("output", given(g, "output")->text,
 				    "is one file for all parts: with --part=auto %K in it becomes "
 				    "the part's number",
 				    fail);
@@ -287,10 +278,10 @@ static int settle_into(struct job *job, struct fail *fail)
 	const size_t length = strlen(job->into);
 
 	if (length < 5 || strcasecmp(job->into + length - 5, ".json") != 0)
-		return given_refuse(OPT_INTO, job->into,
+		return given_refuse("into", job->into,
 				    "must be the name of a file, and end in .json", fail);
 	if (job->output && output_descriptor(job->output) < 0 && same_file(job->output, job->into))
-		return given_refuse(OPT_INTO, job->into, "is the file of --output too", fail);
+		return given_refuse("into", job->into, "is the file of --output too", fail);
 	if (check_inputs(job, job->into, fail) != 0)
 		return -1;
 	if (!job->output && !job->format) {
@@ -334,18 +325,18 @@ static int settle_output(struct job *job, const struct given *g, struct fail *fa
 	char why[FORMAT_WHY];
 
 	if (job->output && job->output[0] == '\0')
-		return given_refuse(OPT_OUTPUT, "", "is not a file name", fail);
+		return given_refuse("output", "", "is not a file name", fail);
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
 	if (!job->format && !(job->format = format_of_path(job->output, why)))
-		return given_refuse(OPT_OUTPUT, job->output, why, fail);
+		return given_refuse("output", job->output, why, fail);
 	const int fd = output_descriptor(job->output);
 	picture_settle(&job->style.picture, fd);
 	/* One picture on one screen is enough. */
 	if (job->format->write == write_plot && fd == STDOUT_FILENO && isatty(STDOUT_FILENO) &&
 	    isatty(STDERR_FILENO))
 		job->plot = false;
-	if (g->at[OPT_COUNTER] == 0)
+	if (given(g, "counter")->at == 0)
 		job->style.counter = job->format->counter;
 	if (check_format(job, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
 		return -1;
