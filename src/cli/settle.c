@@ -246,31 +246,18 @@ static int check_tee(const struct job *job, struct fail *fail)
  */
 static int check_every(const struct job *job, struct fail *fail)
 {
-	const char *const path =
-		job->output && strcmp(job->output, "-") != 0 ? job->output : "standard output";
 	struct stat st;
 
 	if (output_descriptor(job->output) >= 0 ||
 	    (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode)))
 		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
-				path);
+				job->output ? job->output : "standard output");
 	if (!job->format->partial)
 		return fail_set(
 			fail, STATUS_USAGE,
 			"--every: %s cannot say that counts are partial: json, plot and svg can",
 			job->format->name);
 	return 0;
-}
-
-/* Do both names mean the same file, even if neither exists yet? */
-static bool same_file(const char *a, const char *b)
-{
-	char target_a[PATH_MAX], target_b[PATH_MAX];
-	struct fail unused = {.status = STATUS_OK};
-
-	return output_is_input(a, b) ||
-	       (output_resolve(target_a, a, &unused) == 0 &&
-		output_resolve(target_b, b, &unused) == 0 && strcmp(target_a, target_b) == 0);
 }
 
 static int settle_into(struct job *job, struct fail *fail)
@@ -280,7 +267,8 @@ static int settle_into(struct job *job, struct fail *fail)
 	if (length < 5 || strcasecmp(job->into + length - 5, ".json") != 0)
 		return given_refuse("into", job->into,
 				    "must be the name of a file, and end in .json", fail);
-	if (job->output && output_descriptor(job->output) < 0 && same_file(job->output, job->into))
+	if (job->output &&
+	    (strcmp(job->output, job->into) == 0 || output_is_input(job->output, job->into)))
 		return given_refuse("into", job->into, "is the file of --output too", fail);
 	if (check_inputs(job, job->into, fail) != 0)
 		return -1;
@@ -330,12 +318,7 @@ static int settle_output(struct job *job, const struct given *g, struct fail *fa
 		return -1;
 	if (!job->format && !(job->format = format_of_path(job->output, why)))
 		return given_refuse("output", job->output, why, fail);
-	const int fd = output_descriptor(job->output);
-	picture_settle(&job->style.picture, fd);
-	/* One picture on one screen is enough. */
-	if (job->format->write == write_plot && fd == STDOUT_FILENO && isatty(STDOUT_FILENO) &&
-	    isatty(STDERR_FILENO))
-		job->plot = false;
+	picture_settle(&job->style.picture, output_descriptor(job->output));
 	if (given(g, "counter")->at == 0)
 		job->style.counter = job->format->counter;
 	if (check_format(job, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))

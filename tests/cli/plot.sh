@@ -64,7 +64,7 @@ run gpuhist -t u8 -f plot -C sat8 few
 for threads in 1 2 3; do
 	gpuhist -T $threads -t u8 -f plot <hill | cmp - one
 done
-# On a terminal: colour unless it is not wanted; one picture is enough on one screen
+# On a terminal: colour unless it is not wanted
 on_terminal() {
 	printf '$ %s\n' "$*"
 	env "$1" script -qec "$2" /dev/null </dev/null | tr -d '\r' | tr '\033' '^'
@@ -72,5 +72,4 @@ on_terminal() {
 on_terminal TERM=xterm 'gpuhist -t u8 -r 99:102 -b 3 -f plot few'
 on_terminal TERM=dumb 'gpuhist -t u8 -r 99:102 -b 3 -f plot few'
 TERM=xterm on_terminal NO_COLOR=1 'gpuhist -t u8 -r 99:102 -b 3 -p few'
-on_terminal TERM=xterm 'gpuhist -t u8 -r 99:102 -b 3 --plot=log -f plot few'
 on_terminal TERM=xterm 'gpuhist -t u8 -r 99:102 -b 3 -p -f plot few >out; cat out'
