@@ -45,11 +45,8 @@ int main(int argc, char **argv)
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
 		msg_set_quiet(job.quiet);
-		/*
-		 * All parts have the same command line, and often one standard error, so messages
-		 * name the part.
-		 */
-		if (job.part_variable && job.source.parts > 1)
+		/* Parts have one command line, and often one standard error. */
+		if (job.source.parts > 1)
 			msg_set_part(job.source.part, job.source.parts);
 		if (options_wait(&job, argc, &fail) == 0)
 			(job.merge ? command_merge : command_count)(&job, &fail);

@@ -342,18 +342,13 @@ static void report_bottleneck(const struct run_report *run)
 
 static void report_part(const struct job *job, const struct run_report *run)
 {
-	const unsigned long part = job->source.part, parts = job->source.parts;
 	const ull before = run->totals.first, all = run->totals.all;
-	char which[48] = "";
 
-	/* Under --part=auto every message names the part. */
-	if (!job->part_variable || parts == 1)
-		snprintf(which, sizeof(which), "part %lu of %lu: ", part, parts);
-	if (parts > 0 && run->records > 0)
-		msg_note("%srecords %llu to %llu of %llu", which, before + 1,
-			 before + (ull)run->records, all);
-	else if (parts > 0)
-		msg_note("%snone of %llu records", which, all);
+	if (job->source.parts > 0 && run->records > 0)
+		msg_note("records %llu to %llu of %llu", before + 1, before + (ull)run->records,
+			 all);
+	else if (job->source.parts > 0)
+		msg_note("none of %llu records", all);
 }
 
 void report_verbose(const struct job *job, const struct run_report *run)
