@@ -96,7 +96,7 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 {
 	const struct layout_options *const asked = &job->layout_options;
 	const bool array = strcmp(said->format, ".npy") == 0;
-	const char *const name = job->source.paths[0];
+	const char *const name = path_shown(job->source.paths[0]);
 	uint64_t n = said->channels;
 
 	if (asked->last && array && said->fortran)

@@ -78,6 +78,8 @@ shell "{ cat a.wav; head -c 3000000 /dev/zero && echo written >&2; } | $c"
 shell "{ $c; cat; } < a.wav"
 # The type is the input's, and --type must agree
 run $c -t i16 a.npy
+run $c -c 3 a.wav
+shell "$c -c 3 < a.wav"
 run $c -t u16 a.npy
 run $c -t i16be a.npy a.wav
 shell "cat a.wav | $c -t u16"
