@@ -49,8 +49,7 @@ struct job {
 	const char *gpus;        /* for a GPU, which: "0", "0,2", "all" */
 	unsigned threads;        /* the most workers */
 	uint64_t memory;         /* -M: the bytes that may be taken, without the bins ... */
-	const char *memory_text; /* ... as the user wrote it, for messages */
-	char memory_default[24]; /* ... or as it is without -M */
+	const char *memory_text; /* ... as the user wrote it, or "default", for messages */
 
 	const struct format *format; /* -f, or the suffix of the output */
 	struct style style;

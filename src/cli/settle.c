@@ -63,9 +63,7 @@ static void choose_memory(struct job *job)
 	const uint64_t mib = (wanted < quarter ? wanted : quarter) >> 20;
 
 	job->memory = (mib > 0 ? mib : 1) << 20;
-	snprintf(job->memory_default, sizeof(job->memory_default), "%lluM",
-		 (unsigned long long)job->memory >> 20);
-	job->memory_text = job->memory_default;
+	job->memory_text = "default";
 }
 
 /* What the table does not put into the job. */
