@@ -92,7 +92,7 @@ static void npy(void)
 		header[7] = header[9] = 0;
 		memset(header + used, ' ', 127 - (size_t)used);
 		header[127] = '\n';
-		CHECK(raw_bytes == cells * counter_bytes(CASES[i].counter) &&
+		CHECK(raw_bytes == cells * COUNTERS[CASES[i].counter].bytes &&
 			      bytes == 128 + raw_bytes && memcmp(data, header, 128) == 0 &&
 			      memcmp(data + 128, counters, raw_bytes) == 0,
 		      "%s %s: %zu bytes", CASES[i].descr, CASES[i].shape, bytes);

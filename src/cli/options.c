@@ -309,14 +309,11 @@ static int read_counter(struct given *g, const struct row *o, const char *text, 
 
 static int read_format(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
-	char list[FORMAT_LIST], must[FORMAT_LIST + 16];
 
 	g->job->format = format_find(text);
 	if (g->job->format)
 		return 0;
-	format_list(list, FORMATS_ALL, "or");
-	snprintf(must, sizeof(must), "must be %s", list);
-	return given_refuse(o->name, text, must, fail);
+	return given_refuse(o->name, text, "must be " FORMAT_NAMES, fail);
 }
 
 static int read_every(struct given *g, const struct row *o, const char *text, struct fail *fail)

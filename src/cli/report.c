@@ -22,7 +22,7 @@ typedef unsigned long long ull;
 
 static void warn_saturated(const struct style *style, const struct hist *hist)
 {
-	const ull max = counter_max(style->counter);
+	const ull max = COUNTERS[style->counter].max;
 	const ull bins = hist_exceeding(hist, max);
 	const ull rows = style->flow ? hist_rows_exceeding(hist, max) : 0;
 	char more[48] = "";

@@ -250,7 +250,7 @@ static int check_every(const struct job *job, struct fail *fail)
 	    (stat(job->output, &st) == 0 && !S_ISREG(st.st_mode)))
 		return fail_set(fail, STATUS_USAGE, "--every needs -o FILE: %s cannot be replaced",
 				job->output ? job->output : "standard output");
-	if (!job->format->partial)
+	if (job->format->kind < FORMAT_DOCUMENT)
 		return fail_set(
 			fail, STATUS_USAGE,
 			"--every: %s cannot say that counts are partial: json, plot and svg can",
@@ -282,22 +282,17 @@ static int check_format(const struct job *job, struct fail *fail)
 {
 	const struct format *const format = job->format;
 	const struct style *const style = &job->style;
-	char list[FORMAT_LIST];
 
-	if (!format->rows && (style->flow || !style->header)) {
-		format_list(list, FORMATS_ROWS, "and");
-		return fail_set(fail, STATUS_USAGE, "--flow and --no-header are for %s, not %s",
-				list, format->name);
-	}
-	if (!format->rows && !format->sparse && style->nonzero) {
-		format_list(list, FORMATS_NONZERO, "and");
-		return fail_set(fail, STATUS_USAGE, "--nonzero is for %s, not %s", list,
+	if (format->kind != FORMAT_ROWS && (style->flow || !style->header))
+		return fail_set(fail, STATUS_USAGE,
+				"--flow and --no-header are for csv and tsv, not %s", format->name);
+	if (format->kind != FORMAT_ROWS && format->kind != FORMAT_DOCUMENT && style->nonzero)
+		return fail_set(fail, STATUS_USAGE, "--nonzero is for csv, tsv and json, not %s",
 				format->name);
-	}
-	if (!(format->counters & 1u << style->counter))
+	if (format->kind >= FORMAT_DOCUMENT && style->counter >= COUNTER_SAT8)
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it",
-				format->name, counter_name(style->counter));
-	if (format->binary && !job->output && isatty(STDOUT_FILENO))
+				format->name, COUNTERS[style->counter].name);
+	if (format->kind == FORMAT_BINARY && !job->output && isatty(STDOUT_FILENO))
 		return fail_set(fail, STATUS_USAGE,
 				"standard output is a terminal, and %s counters are binary (-o - "
 				"writes them all the same)",
@@ -308,17 +303,17 @@ static int check_format(const struct job *job, struct fail *fail)
 /* With -f the user has decided, so the suffix is not checked. */
 static int settle_output(struct job *job, const struct given *g, struct fail *fail)
 {
-	char why[FORMAT_WHY];
+	const char *why;
 
 	if (job->output && job->output[0] == '\0')
 		return given_refuse("output", "", "is not a file name", fail);
 	if ((job->tee && check_tee(job, fail) != 0) || (job->into && settle_into(job, fail) != 0))
 		return -1;
-	if (!job->format && !(job->format = format_of_path(job->output, why)))
+	if (!job->format && !(job->format = format_of_path(job->output, &why)))
 		return given_refuse("output", job->output, why, fail);
 	picture_settle(&job->style.picture, output_descriptor(job->output));
 	if (given(g, "counter")->at == 0)
-		job->style.counter = job->format->counter;
+		job->style.counter = job->format->kind == FORMAT_BINARY ? COUNTER_U32 : COUNTER_U64;
 	if (check_format(job, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
 		return -1;
 	/* All documents are read before one is written. */

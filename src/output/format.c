@@ -10,11 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static const struct {
-	const char *name;
-	uint32_t bytes;
-	uint64_t max;
-} COUNTERS[] = {
+const struct counter COUNTERS[] = {
 	[COUNTER_U64] = {"u64", 8, UINT64_MAX},     [COUNTER_U32] = {"u32", 4, UINT32_MAX},
 	[COUNTER_SAT8] = {"sat8", 1, UINT8_MAX},    [COUNTER_SAT16] = {"sat16", 2, UINT16_MAX},
 	[COUNTER_SAT32] = {"sat32", 4, UINT32_MAX},
@@ -31,39 +27,14 @@ int counter_parse(enum counter_kind *kind, const char *name)
 	return -1;
 }
 
-const char *counter_name(enum counter_kind kind)
-{
-	return COUNTERS[kind].name;
-}
-
-uint64_t counter_max(enum counter_kind kind)
-{
-	return COUNTERS[kind].max;
-}
-
-uint32_t counter_bytes(enum counter_kind kind)
-{
-	return COUNTERS[kind].bytes;
-}
-
-#define EXACT (1u << COUNTER_U64 | 1u << COUNTER_U32)
-#define ANY (EXACT | 1u << COUNTER_SAT8 | 1u << COUNTER_SAT16 | 1u << COUNTER_SAT32)
-
 static const struct format FORMATS[] = {
-	{"csv", {".csv"}, write_csv, COUNTER_U64, ANY, .rows = true},
-	{"tsv", {".tsv"}, write_tsv, COUNTER_U64, ANY, .rows = true},
-	{"raw", {".bin", ".raw"}, write_raw, COUNTER_U32, ANY, .binary = true},
-	{"npy", {".npy"}, write_npy, COUNTER_U32, ANY, .binary = true},
-	{"json",
-	 {".json"},
-	 write_json,
-	 COUNTER_U64,
-	 EXACT,
-	 .sparse = true,
-	 .flow = true,
-	 .partial = true},
-	{"plot", {NULL}, write_plot, COUNTER_U64, EXACT, .flow = true, .partial = true},
-	{"svg", {".svg"}, write_svg, COUNTER_U64, EXACT, .flow = true, .partial = true},
+	{"csv", {".csv"}, write_csv, FORMAT_ROWS},
+	{"tsv", {".tsv"}, write_tsv, FORMAT_ROWS},
+	{"raw", {".bin", ".raw"}, write_raw, FORMAT_BINARY},
+	{"npy", {".npy"}, write_npy, FORMAT_BINARY},
+	{"json", {".json"}, write_json, FORMAT_DOCUMENT},
+	{"plot", {NULL}, write_plot, FORMAT_PICTURE},
+	{"svg", {".svg"}, write_svg, FORMAT_PICTURE},
 };
 #define ROWS (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
@@ -88,7 +59,7 @@ static bool is_one_of(const char *suffix, const char *const *list)
 	return false;
 }
 
-const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
+const struct format *format_of_path(const char *path, const char **why)
 {
 	static const char *const COMPRESSED[] = {".gz",  ".zst", ".xz",   ".bz2",
 						 ".lz4", ".zip", ".svgz", NULL};
@@ -96,52 +67,20 @@ const struct format *format_of_path(const char *path, char why[FORMAT_WHY])
 		".npz",  ".png",     ".jpg",     ".jpeg", ".gif",  ".webp", ".pdf",  ".h5",
 		".hdf5", ".parquet", ".feather", ".mat",  ".root", ".xlsx", ".html", NULL};
 	const char *const dot = path ? strrchr(path, '.') : NULL;
-	char list[FORMAT_LIST];
 
 	if (!dot)
 		return &FORMATS[0];
-	if (is_one_of(dot, COMPRESSED)) {
-		snprintf(why, FORMAT_WHY,
-			 "the output is not compressed: pipe it to a compressor (or choose by -f "
-			 "what to write under this name)");
-		return NULL;
-	}
-	if (is_one_of(dot, OTHERS)) {
-		format_list(list, FORMATS_ALL, "or");
-		snprintf(why, FORMAT_WHY,
-			 "not a format that can be written (-f %s writes that under this name)",
-			 list);
-		return NULL;
-	}
+	*why = NULL;
+	if (is_one_of(dot, COMPRESSED))
+		*why = "the output is not compressed: pipe it to a compressor (or choose by -f "
+		       "what to write under this name)";
+	else if (is_one_of(dot, OTHERS))
+		*why = "not a format that can be written (-f " FORMAT_NAMES
+		       " writes that under this name)";
 	for (size_t i = 0; i < ROWS; i++)
 		if (is_one_of(dot, FORMATS[i].suffixes))
 			return &FORMATS[i];
-	return &FORMATS[0];
-}
-
-static bool is_listed(const struct format *format, enum format_which which)
-{
-	return which == FORMATS_ALL || format->rows || (which == FORMATS_NONZERO && format->sparse);
-}
-
-void format_list(char list[FORMAT_LIST], enum format_which which, const char *last)
-{
-	size_t left = 0, used = 0;
-
-	for (size_t i = 0; i < ROWS; i++)
-		left += is_listed(&FORMATS[i], which);
-	list[0] = '\0';
-	for (size_t i = 0; i < ROWS && used < FORMAT_LIST; i++) {
-		if (!is_listed(&FORMATS[i], which))
-			continue;
-		left--;
-		used += (size_t)snprintf(list + used, FORMAT_LIST - used, "%s%s%s%s",
-					 FORMATS[i].name,
-					 left > 1    ? ", "
-					 : left == 1 ? " "
-						     : "",
-					 left == 1 ? last : "", left == 1 ? " " : "");
-	}
+	return *why ? NULL : &FORMATS[0];
 }
 
 /* Saves the counts to `out`, which is closed in any case; name is what they were saved as. */
@@ -224,7 +163,7 @@ static int rescue(struct output *out, const struct hist *hist, const struct prov
 int publish(struct output *out, const struct format *format, const struct style *style,
 	    const struct hist *hist, const struct provenance *from, struct fail *fail)
 {
-	const bool rows = style->flow || format->flow; /* under, over and NaN are written */
+	const bool rows = style->flow || format->kind >= FORMAT_DOCUMENT; /* for under, over, NaN */
 	uint64_t overflows = 0;
 
 	if (style->counter == COUNTER_U32)

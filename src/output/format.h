@@ -23,10 +23,12 @@
 enum counter_kind { COUNTER_U64, COUNTER_U32, COUNTER_SAT8, COUNTER_SAT16, COUNTER_SAT32 };
 #define COUNTER_NAMES "u64, u32, sat8, sat16 or sat32"
 
+extern const struct counter {
+	const char *name;
+	uint32_t bytes;
+	uint64_t max; /* the largest count that it can hold */
+} COUNTERS[];
 int counter_parse(enum counter_kind *kind, const char *name); /* -1: no counter's name */
-const char *counter_name(enum counter_kind kind);
-uint64_t counter_max(enum counter_kind kind); /* the largest count that it can hold */
-uint32_t counter_bytes(enum counter_kind kind);
 
 /* How a picture is drawn. The same settings give the same bytes. */
 struct picture {
@@ -77,36 +79,30 @@ enum json_edges { JSON_EDGES_REGULAR, JSON_EDGES_LISTED, JSON_EDGES_LEFT_OUT };
 void write_json_head(struct output *out, const struct hist *hist, uint32_t channel,
 		     const struct provenance *from, enum json_edges edges);
 
+enum format_kind {
+	FORMAT_ROWS,   /* a row for each bin: takes --no-header, --nonzero and --flow */
+	FORMAT_BINARY, /* never to a terminal; u32 without -C, as no other */
+	/* Exact, with under, over and NaN; can say that counts are partial: takes --every */
+	FORMAT_DOCUMENT, /* takes --nonzero */
+	FORMAT_PICTURE,
+};
+
 struct format {
 	const char *name;        /* as -f names it */
 	const char *suffixes[3]; /* of files that get it without -f, in lower case; then NULL */
 	write_fn *write;
-	enum counter_kind counter; /* without -C */
-	unsigned counters;         /* those that -C may ask for: for each a bit, 1 << kind */
-	bool binary;               /* must not be written to a terminal */
-	bool rows;                 /* a row for each bin: takes --no-header, --nonzero and --flow */
-	bool sparse;  /* takes --nonzero: only bins that hold something need be written */
-	bool flow;    /* under, over and NaN are written without --flow too */
-	bool partial; /* can mark counts as partial: takes --every */
+	enum format_kind kind;
 };
 
+#define FORMAT_NAMES "csv, tsv, raw, npy, json, plot or svg"
 const struct format *format_row(size_t i);          /* NULL after the last; 0 is the default */
 const struct format *format_find(const char *name); /* NULL: there is no such format */
 
 /*
  * The format for the suffix of a file, in either case; the default if there is no suffix, an
- * unknown one, or path is NULL. NULL if the suffix promises what is not written, and why says so.
+ * unknown one, or path is NULL. NULL if the suffix promises what is not written; *why says so.
  */
-#define FORMAT_WHY 256
-const struct format *format_of_path(const char *path, char why[FORMAT_WHY]);
-
-/*
- * The names for a message, such as "csv, tsv or raw" with last = "or": of all formats, of those
- * with rows, or of those that take --nonzero.
- */
-enum format_which { FORMATS_ALL, FORMATS_ROWS, FORMATS_NONZERO };
-#define FORMAT_LIST 96
-void format_list(char list[FORMAT_LIST], enum format_which which, const char *last);
+const struct format *format_of_path(const char *path, const char **why);
 
 /*
  * Writes the histogram, and closes out in any case. Under -C u32 a count above 2^32-1 publishes

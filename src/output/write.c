@@ -11,7 +11,7 @@
 
 static uint64_t clip(const struct style *style, uint64_t count)
 {
-	const uint64_t most = counter_max(style->counter);
+	const uint64_t most = COUNTERS[style->counter].max;
 
 	return count < most ? count : most;
 }
@@ -139,7 +139,7 @@ static void put(unsigned char *to, const uint64_t *count, uint32_t n, uint64_t m
 void write_raw(struct output *out, const struct hist *hist, const struct style *style,
 	       const struct provenance *from)
 {
-	const uint32_t bins = axis_bins(&hist->axis), bytes = counter_bytes(style->counter);
+	const uint32_t bins = axis_bins(&hist->axis), bytes = COUNTERS[style->counter].bytes;
 	unsigned char block[BLOCK * sizeof(uint64_t)];
 
 	(void)from;
@@ -147,7 +147,7 @@ void write_raw(struct output *out, const struct hist *hist, const struct style *
 		for (uint32_t i = 0, n; i < bins && !output_failed(out); i += n) {
 			n = bins - i < BLOCK ? bins - i : BLOCK;
 			put(block, hist->count + c * hist->stride + i, n,
-			    counter_max(style->counter), bytes);
+			    COUNTERS[style->counter].max, bytes);
 			output_write(out, block, (size_t)n * bytes);
 		}
 }
@@ -162,7 +162,7 @@ void write_raw(struct output *out, const struct hist *hist, const struct style *
 void write_npy(struct output *out, const struct hist *hist, const struct style *style,
 	       const struct provenance *from)
 {
-	const unsigned bytes = counter_bytes(style->counter), bins = axis_bins(&hist->axis);
+	const unsigned bytes = COUNTERS[style->counter].bytes, bins = axis_bins(&hist->axis);
 	char header[HEADER + 1], shape[32];
 
 	if (hist->channels > 1)

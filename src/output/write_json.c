@@ -231,7 +231,7 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 		member_count(out, "most", axis->edges.most);
 	member_bool(out, "closed", axis->edges.closed);
 	member_bool(out, "clamp", axis->clamp);
-	member_text(out, "counter", counter_name(COUNTER_U64));
+	member_text(out, "counter", "u64");
 	member_count(out, "channel", channel);
 	member_count(out, "channels", hist->channels);
 	member_count(out, "samples", hist->samples / hist->channels);
