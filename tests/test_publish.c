@@ -182,8 +182,9 @@ static void rescue_of_redirected_output(void)
 static void rescue_beside(void)
 {
 	struct stat st;
-	char plain[64];
+	char plain[PATH_MAX], here[PATH_MAX - 64];
 
+	CHECK(getcwd(here, sizeof(here)) != NULL, "getcwd");
 	scratch_write("h", "old", 3);
 	(void)!chmod("h", 0600);
 	rescued("h", "h.rescue.json");
@@ -196,7 +197,7 @@ static void rescue_beside(void)
 	unlink("h.rescue.json");
 	/* The counts are not lost where that name cannot be made. */
 	(void)!mkdir("h.rescue.json", 0777);
-	snprintf(plain, sizeof(plain), "./gpuhist-%ld.rescue.json", (long)getpid());
+	snprintf(plain, sizeof(plain), "%s/gpuhist-%ld.rescue.json", here, (long)getpid());
 	rescued("h", plain);
 	scratch_clean();
 }

@@ -23,7 +23,6 @@
 #define BUFFER ((size_t)64 << 10)
 #define LIST "system.posix_acl_access"
 #define LIST_BYTES 4096 /* some 500 entries, more than most file systems store */
-#define RESCUE_NAME "gpuhist-%ld.rescue.json"
 
 struct output {
 	int fd;
@@ -84,63 +83,63 @@ int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail)
 	}
 }
 
+static bool stat_output(const char *path, struct stat *st)
+{
+	const int fd = output_descriptor(path);
+
+	return (fd >= 0 ? fstat(fd, st) : stat(path, st)) == 0;
+}
+
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 bool output_is_input(const char *path, const char *input)
 {
 	struct stat out, in;
-	const int fd = output_descriptor(path);
 
-	if ((fd >= 0 ? fstat(fd, &out) : stat(path, &out)) != 0)
-		return false;
-	if ((path_is_stdin(input) ? fstat(STDIN_FILENO, &in) : stat(input, &in)) != 0)
-		return false;
-	return S_ISREG(out.st_mode) && out.st_dev == in.st_dev && out.st_ino == in.st_ino;
+	return stat_output(path, &out) && S_ISREG(out.st_mode) &&
+	       (path_is_stdin(input) ? fstat(STDIN_FILENO, &in) : stat(input, &in)) == 0 &&
+	       is_same(&out, &in);
 }
 
 bool output_is_stdout(const char *path)
 {
 	struct stat out, named;
-	const int fd = output_descriptor(path);
 
-	if (fd == STDOUT_FILENO)
-		return true;
-	if ((fd >= 0 ? fstat(fd, &named) : stat(path, &named)) != 0 ||
-	    fstat(STDOUT_FILENO, &out) != 0)
-		return false;
-	return (S_ISREG(out.st_mode) || S_ISFIFO(out.st_mode)) && out.st_dev == named.st_dev &&
-	       out.st_ino == named.st_ino;
+	return output_descriptor(path) == STDOUT_FILENO ||
+	       (stat_output(path, &named) && fstat(STDOUT_FILENO, &out) == 0 &&
+		(S_ISREG(out.st_mode) || S_ISFIFO(out.st_mode)) && is_same(&out, &named));
 }
 
 /*
  * The buffer is not cleared: only bytes that were written are read from it, and clearing would
- * touch all of its pages.
+ * touch all of its pages. NULL: no memory.
  */
-static struct output *blank(void)
+static struct output *blank(struct fail *fail)
 {
 	struct output *o = malloc(sizeof(*o));
 
 	if (o)
 		memset(o, 0, offsetof(struct output, buffer));
+	else
+		fail_errno(fail, "output");
 	return o;
 }
 
-/* Sets what o will be renamed to. */
-static void set_target(struct output *o, const char *target)
+static void set_folder(struct output *o)
 {
-	const char *slash = strrchr(target, '/');
-	const size_t folder = slash ? (size_t)(slash - target) + 1 : 0;
-
-	if (target != o->target)
-		strcpy(o->target, target);
-	memcpy(o->folder, target, folder);
-	o->folder[folder] = '\0';
-	if (folder == 0)
-		strcpy(o->folder, "./");
+	strcpy(o->folder, o->target);
+	char *const slash = strrchr(o->folder, '/');
+	strcpy(slash ? slash + 1 : o->folder, slash ? "" : "./");
 }
 
 /* .NAME.gpuhist-PID-N.tmp, as the manual has it. A failure leaves errno. */
 static int open_temporary(struct output *o, mode_t mode)
 {
-	const char *name = o->target + (strrchr(o->target, '/') ? strlen(o->folder) : 0);
+	const char *const slash = strrchr(o->target, '/');
+	const char *const name = slash ? slash + 1 : o->target;
 	sigset_t old;
 
 	o->temporary = signals_file[signals_slot()];
@@ -284,7 +283,7 @@ static int open_named(struct output *o, const char *path, struct fail *fail)
 
 	if (output_resolve(o->target, path, fail) != 0)
 		return -1;
-	set_target(o, o->target);
+	set_folder(o);
 	const bool there = stat(path, &st) == 0;
 	const int error = errno;
 	const bool folder = there ? S_ISDIR(st.st_mode)
@@ -316,12 +315,11 @@ static bool is_writable(int fd)
 
 int output_open(struct output **out, const char *path, struct fail *fail)
 {
-	struct output *o = blank();
+	struct output *o = *out = blank(fail);
 	int rc = 0;
 
-	*out = NULL;
 	if (!o)
-		return fail_errno(fail, "output");
+		return -1;
 	o->fd = output_descriptor(path);
 	o->direct = o->fd >= 0;
 	o->shown = o->fd == STDOUT_FILENO ? "standard output" : path;
@@ -329,43 +327,38 @@ int output_open(struct output **out, const char *path, struct fail *fail)
 		rc = open_named(o, path, fail);
 	else if (!is_writable(o->fd))
 		rc = fail_set(fail, STATUS_SYSTEM, "%s: closed, or not open for writing", o->shown);
-	if (rc != 0)
+	if (rc != 0) {
 		free(o);
-	else
-		*out = o;
+		*out = NULL;
+	}
 	return rc;
 }
 
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail)
 {
-	struct output *o = blank();
-	char path[PATH_MAX];
+	struct output *o = *out = blank(fail);
 
-	*out = NULL;
 	if (!o)
-		return fail_errno(fail, "output");
+		return -1;
 	const size_t length = strlen(folder);
-	const int n = snprintf(path, sizeof(path), "%s%s" RESCUE_NAME, folder,
+	const int n = snprintf(o->target, PATH_MAX, "%s%sgpuhist-%ld.rescue.json", folder,
 			       length > 0 && folder[length - 1] == '/' ? "" : "/", (long)getpid());
+	set_folder(o);
+	o->shown = o->target;
 	errno = ENAMETOOLONG;
-	if (n > 0 && (size_t)n < sizeof(path)) {
-		set_target(o, path);
-		o->shown = o->target;
-		if (open_temporary(o, shared ? 0600 : 0666) == 0) {
-			*out = o;
-			return 0;
-		}
-	}
+	if (n < PATH_MAX && open_temporary(o, shared ? 0600 : 0666) == 0)
+		return 0;
 	fail_errno(fail, "%s", folder);
 	free(o);
+	*out = NULL;
 	return -1;
 }
 
 int output_open_memory(struct output **out, struct fail *fail)
 {
-	*out = blank();
+	*out = blank(fail);
 	if (!*out)
-		return fail_errno(fail, "output");
+		return -1;
 	(*out)->direct = true;
 	(*out)->fd = -1;
 	return 0;
@@ -380,22 +373,11 @@ const char *output_taken(struct output *o, size_t *bytes)
 
 bool output_rescue(struct output *o)
 {
-	struct stat st;
-	char name[PATH_MAX];
+	static const char SUFFIX[] = ".rescue.json";
 
-	if (o->direct)
+	if (o->direct || strlen(o->target) + sizeof(SUFFIX) > PATH_MAX)
 		return false;
-	/*
-	 * Neither a name that is too long with its suffix nor a folder of that name may lose the
-	 * counts.
-	 */
-	int n = snprintf(name, sizeof(name), "%s.rescue.json", o->target);
-	if (n < 0 || (size_t)n >= sizeof(name) ||
-	    (stat(name, &st) == 0 ? S_ISDIR(st.st_mode) : errno != ENOENT))
-		n = snprintf(name, sizeof(name), "%s" RESCUE_NAME, o->folder, (long)getpid());
-	if (n < 0 || (size_t)n >= sizeof(name))
-		return false;
-	set_target(o, name);
+	strcat(o->target, SUFFIX);
 	o->shown = o->target;
 	return true;
 }

@@ -31,9 +31,9 @@ int output_open(struct output **out, const char *path, struct fail *fail);
 
 /*
  * For counts that must not appear under the name asked for. output_rescue turns the output of a
- * file into one named NAME.rescue.json beside it, or gpuhist-PID.rescue.json if that name cannot be
- * used; false if the output is not a file. output_open_rescue opens gpuhist-PID.rescue.json in a
- * folder; shared: the folder is shared, so only the user may read the file.
+ * file into one named NAME.rescue.json beside it; false if it is not a file, or that is too long.
+ * output_open_rescue opens gpuhist-PID.rescue.json in a folder; shared: the folder is shared, so
+ * only the user may read the file.
  */
 bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
