@@ -49,23 +49,30 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 	return text;
 }
 
-/* `"name": value, `, a member of an object that another one follows. */
+/*
+ * `"name": value, `, a member of an object that another one follows. Not by output_print: reading
+ * writes again, and half of a small document are these.
+ */
+static void member(struct output *out, const char *name, const char *value)
+{
+	output_text(out, "\"");
+	output_text(out, name);
+	output_text(out, "\": ");
+	output_text(out, value);
+	output_text(out, ", ");
+}
+
 static void member_count(struct output *out, const char *name, uint64_t value)
 {
 	char text[NUMBER_TEXT];
 
-	/* Not by output_print: reading writes again, and half of a small document are these. */
-	const size_t length = number_format_count(text, value);
-	output_text(out, "\"");
-	output_text(out, name);
-	output_text(out, "\": ");
-	output_write(out, text, length);
-	output_text(out, ", ");
+	number_format_count(text, value);
+	member(out, name, text);
 }
 
 static void member_bool(struct output *out, const char *name, bool value)
 {
-	output_print(out, "\"%s\": %s, ", name, value ? "true" : "false");
+	member(out, name, value ? "true" : "false");
 }
 
 static void member_text(struct output *out, const char *name, const char *value)
@@ -75,20 +82,14 @@ static void member_text(struct output *out, const char *name, const char *value)
 	output_text(out, "\", ");
 }
 
-static double edge_value(const struct axis *axis, uint32_t i)
-{
-	return axis->kind == AXIS_MOD ? (double)i : edges_value(&axis->edges, i);
-}
-
 /*
  * JSON has no infinity: --auto of f64 may end at 2^1024, and is written as ending at the largest
  * number.
  */
-static size_t edge_text(const struct axis *axis, uint32_t i, char text[NUMBER_TEXT])
+static size_t edge_text(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT])
 {
-	if (axis->kind == AXIS_MOD)
-		return number_format_count(text, i);
-	const size_t length = edges_format(&axis->edges, i, text);
+	const size_t length = edges_format(edges, i, text);
+
 	if (!strstr(text, "inf"))
 		return length;
 	return number_format(text, text[0] == '-' ? -DBL_MAX : DBL_MAX);
@@ -100,14 +101,12 @@ static size_t edge_text(const struct axis *axis, uint32_t i, char text[NUMBER_TE
  * have 24 bits, so products with them are exact too. The one rounding that is left gives the
  * binary64 nearest to the edge, as edges_value does.
  */
-static bool is_exact(const struct axis *axis)
+static bool is_exact(const struct edges *edges, uint32_t bins)
 {
-	const uint32_t bins = axis_bins(axis);
-	const double lo = edge_value(axis, 0), hi = edge_value(axis, bins);
+	const double lo = edges_value(edges, 0), hi = edges_value(edges, bins);
 	int exponent;
 
-	if (!axis->edges.exact || axis->kind == AXIS_MOD || (bins & (bins - 1)) != 0 ||
-	    lo + (hi - lo) != hi)
+	if (!edges->exact || (bins & (bins - 1)) != 0 || lo + (hi - lo) != hi)
 		return false;
 	const double low = ldexp(frexp(lo, &exponent), 24), high = ldexp(frexp(hi, &exponent), 24);
 	return low == floor(low) && high == floor(high);
@@ -117,20 +116,21 @@ static bool is_exact(const struct axis *axis)
  * Do readers that know LO, HI and N compute the same edges? Edges that were listed are listed
  * again.
  */
-bool write_json_is_regular(const struct axis *axis)
+static bool is_regular(const struct axis *axis)
 {
+	const struct edges *const edges = &axis->edges;
 	const uint32_t bins = axis_bins(axis);
 
 	if (bins == 0)
 		return true;
 	if (axis->kind == AXIS_LOG || axis->kind == AXIS_EDGES)
 		return false;
-	if (is_exact(axis))
+	if (is_exact(edges, bins))
 		return true;
-	const double lo = edge_value(axis, 0), top = lo + (edge_value(axis, bins) - lo);
+	const double lo = edges_value(edges, 0), top = lo + (edges_value(edges, bins) - lo);
 	for (uint32_t i = 0; i <= bins; i++) {
 		const double z = (double)i / (double)bins, a = (1 - z) * lo, b = z * top;
-		const double edge = edge_value(axis, i);
+		const double edge = edges_value(edges, i);
 		/* Not !=, so that a NaN from an infinite LO or HI counts as a difference. */
 		if (!(a + b == edge && fma(1 - z, lo, b) == edge && fma(z, top, a) == edge))
 			return false;
@@ -138,43 +138,38 @@ bool write_json_is_regular(const struct axis *axis)
 	return true;
 }
 
-static void write_edge(struct output *out, const struct axis *axis, uint32_t i)
-{
-	char text[NUMBER_TEXT];
-
-	output_write(out, text, edge_text(axis, i, text));
-}
-
 static void write_axis(struct output *out, const struct axis *axis, enum json_edges edges)
 {
 	const uint32_t bins = axis_bins(axis);
+	char text[NUMBER_TEXT + 1];
 
-	output_text(out, edges == JSON_EDGES_REGULAR ? "\"axes\": [{\"type\": \"regular\", "
-						     : "\"axes\": [{\"type\": \"variable\", ");
+	output_text(out, "\"axes\": [{");
+	member_text(out, "type", edges == JSON_EDGES_REGULAR ? "regular" : "variable");
 	if (bins == 0) {
 		output_text(
 			out,
 			"\"lower\": 0, \"upper\": 0, \"bins\": 0, "
 			"\"writer_info\": {\"boost-histogram\": {\"orig_type\": \"Integer\"}}, ");
 	} else if (edges == JSON_EDGES_REGULAR) {
-		output_text(out, "\"lower\": ");
-		write_edge(out, axis, 0);
-		output_text(out, ", \"upper\": ");
-		write_edge(out, axis, bins);
-		output_text(out, ", ");
+		edge_text(&axis->edges, 0, text);
+		member(out, "lower", text);
+		edge_text(&axis->edges, bins, text);
+		member(out, "upper", text);
 		member_count(out, "bins", bins);
 	} else {
+		const uint32_t listed = edges == JSON_EDGES_LISTED ? bins + 1 : 0;
 		output_text(out, "\"edges\": [");
-		for (uint32_t i = 0; i <= bins && edges == JSON_EDGES_LISTED && !output_failed(out);
-		     i++) {
-			output_text(out, i == 0 ? "" : ",");
-			write_edge(out, axis, i);
+		for (uint32_t i = 0; i < listed && !output_failed(out); i++) {
+			size_t length = edge_text(&axis->edges, i, text);
+			if (i + 1 < listed)
+				text[length++] = ',';
+			output_write(out, text, length);
 		}
 		output_text(out, "], ");
 	}
 	member_bool(out, "underflow", axis->kind != AXIS_MOD);
-	output_text(out, axis->kind == AXIS_MOD ? "\"overflow\": true, \"circular\": true}], "
-						: "\"overflow\": true, \"circular\": false}], ");
+	member_bool(out, "overflow", true);
+	output_print(out, "\"circular\": %s}], ", axis->kind == AXIS_MOD ? "true" : "false");
 }
 
 /*
@@ -183,26 +178,27 @@ static void write_axis(struct output *out, const struct axis *axis, enum json_ed
  */
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
-	static_assert(OUTPUT_PRINT > QUANTILE_TEXT + 64, "a quantile fits a line");
 	const struct hist_stats *const stats = &hist->stats[channel];
-	char text[QUANTILE_TEXT];
+	char name[32], text[QUANTILE_TEXT];
 
 	member_count(out, "stats_number", stats->of.number);
 	if (stats->of.number > 0) {
 		hist_stats_format_extreme(text, hist, channel, false);
-		output_print(out, "\"stats_minimum\": %s, ", text);
+		member(out, "stats_minimum", text);
 		hist_stats_format_extreme(text, hist, channel, true);
-		output_print(out, "\"stats_maximum\": %s, ", text);
+		member(out, "stats_maximum", text);
 		number_format(text, stats->of.mean);
-		output_print(out, "\"stats_mean\": %s, ", text);
+		member(out, "stats_mean", text);
 		number_format(text, stats->of.deviation);
-		output_print(out, "\"stats_deviation\": %s, ", text);
+		member(out, "stats_deviation", text);
 	}
 	for (unsigned i = 0; i < HIST_QUANTILES && stats->of.number > 0; i++) {
-		const char *const quote = stats->quantile[i].kind == QUANTILE_VALUE ? "" : "\"";
+		snprintf(name, sizeof(name), "stats_quantile_%u", hist_quantile_percent[i]);
 		hist_stats_format_quantile(text, hist, channel, i);
-		output_print(out, "\"stats_quantile_%u\": %s%s%s, ", hist_quantile_percent[i],
-			     quote, text, quote);
+		if (stats->quantile[i].kind == QUANTILE_VALUE)
+			member(out, name, text);
+		else
+			member_text(out, name, text);
 	}
 	if (hist->axis.type.kind == SAMPLE_FLOAT) {
 		member_count(out, "stats_minus_inf", stats->of.below);
@@ -219,9 +215,9 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	char range[2 * NUMBER_TEXT + 1] = "", state[17];
 
 	if (axis_bins(axis) > 0) {
-		size_t used = edge_text(axis, 0, range);
+		size_t used = edge_text(&axis->edges, 0, range);
 		range[used++] = ':';
-		edge_text(axis, axis_bins(axis), range + used);
+		edge_text(&axis->edges, axis_bins(axis), range + used);
 	}
 	output_text(out, "\"metadata\": {");
 	member_text(out, "type", axis->type.name);
@@ -319,7 +315,7 @@ void write_json(struct output *out, const struct hist *hist, const struct style 
 		const struct provenance *from)
 {
 	const enum json_edges edges =
-		write_json_is_regular(&hist->axis) ? JSON_EDGES_REGULAR : JSON_EDGES_LISTED;
+		is_regular(&hist->axis) ? JSON_EDGES_REGULAR : JSON_EDGES_LISTED;
 
 	output_text(out, hist->channels > 1 ? "{" : "");
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {

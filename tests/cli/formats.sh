@@ -72,3 +72,22 @@ cp ones "it's"
 run gpuhist -q -b 1 -t u8 -f json -- "it's"
 run gpuhist -t u8 -f npy --flow ones
 shell 'gpuhist -t u8 -b 3 -f npy -C sat8 -q ones | od -An -c'
+# json: an axis is regular only where readers get its edges to the bit from LO, HI and N, with and
+# without fused multiply-adds. The second by no way, the third and the fourth by all but one; the
+# products of the fifth are rounded.
+axis() { shell "gpuhist -q -f json $* | sed 's/.*\"axes\"/\"axes\"/'"; }
+for range in 0:3 0.1:0.2 -0.9:-0.8 -0.8:-0.4; do
+	axis -t f64 -r $range -b 3 /dev/null
+done
+axis -t i64 -r -3887099832871283:7647609953243771 -b 4 /dev/null
+axis -t u8 -b 49 /dev/null
+# Listed edges stay listed, residues wrap around, and 2^1024 is written as the largest number
+bytes '\377\377\377\377\377\377\357\177\000\000\000\000\000\000\000\000' >largest
+axis -t u8 --edges=0,1,2,3 ones
+axis -t u8 --mod -b 3 ones
+axis -t f64 -b 4 largest
+axis -t f64 -b 4 /dev/null
+# Channels: in json each is a histogram, with samples of its own; in npy a row
+bytes '\001\002\001\003\000\002' >pairs
+run gpuhist -q -t u8 -c 2 -b 3 -f json pairs
+shell 'gpuhist -q -t u8 -c 2 -b 3 -f npy -C sat16 pairs | od -An -c'
