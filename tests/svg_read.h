@@ -2,7 +2,7 @@
 /*
  * svg_read: what a picture shows, read again: is it well-formed XML, and which boxes does a path
  * draw? It knows only what write_svg promises: text without unknown entities, paths of M, H, V and
- * Z, coordinates of two decimals.
+ * Z, coordinates of two decimals at most.
  */
 #ifndef GPUHIST_TEST_SVG_READ_H
 #define GPUHIST_TEST_SVG_READ_H
@@ -116,22 +116,23 @@ struct svg_path {
 	struct svg_box box[SVG_BOXES];
 };
 
-/* Digits, and two more after a point if any. Steps *p; -1: not so. */
+/* In hundredths: digits, and one or two more after a point if any. Steps *p; -1: not so. */
 static inline long svg_number(const char **p)
 {
-	long whole = 0, part = 0;
+	long number = 0;
+	int decimals = -1;
 
 	if (!isdigit((unsigned char)**p))
 		return -1;
-	for (; isdigit((unsigned char)**p); ++*p)
-		whole = whole > 1000000 ? whole : whole * 10 + (**p - '0');
-	if (**p == '.') {
-		if (!isdigit((unsigned char)(*p)[1]) || !isdigit((unsigned char)(*p)[2]))
-			return -1;
-		part = ((*p)[1] - '0') * 10 + ((*p)[2] - '0');
-		*p += 3;
+	for (; isdigit((unsigned char)**p) || (**p == '.' && decimals < 0); ++*p) {
+		decimals += decimals >= 0 || **p == '.';
+		if (**p != '.')
+			number = number > 100000000 ? number : number * 10 + (**p - '0');
 	}
-	return whole * 100 + part;
+	return decimals == 0 || decimals > 2 ? -1
+	       : decimals < 0                ? number * 100
+	       : decimals == 1               ? number * 10
+					     : number;
 }
 
 /* The nth path of bins, from 0. NULL, or what is wrong with it. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * picture: bins joined, pictures of text and SVG read again and compared with plain models: what a
- * row or a column holds, how high it is, how it is labelled; round numbers on axes; words that are
- * no words.
+ * row or a column holds, how high it is, how it is labelled; words that are no words.
  */
 #include "output/picture.h"
 
@@ -273,24 +272,6 @@ static void texts(void)
 	}
 }
 
-/* What --auto has at its ends is no emptier than the rest: noise from -0.3008 to 0.3008. */
-static void flat_ends(void)
-{
-	uint64_t count[160];
-	struct hist h = {.channels = 1, .axis = auto_of("f32", -77, -8, 154), .count = count};
-	unsigned shortest = 99;
-
-	for (size_t i = 0; i < 160; i++)
-		count[i] = 1000;
-	char *const text = draw("plot", &h, &(struct picture){.utf8 = false}, &FROM);
-	for (const char *p = strchr(text, '|'); p; p = strchr(strchr(p + 1, '|') + 1, '|')) {
-		const unsigned length = (unsigned)strspn(p + 1, "#");
-		shortest = length < shortest ? length : shortest;
-	}
-	CHECK(shortest > 50 && strstr(text, "drawn in proportion"), "%s", text);
-	free(text);
-}
-
 /* ---- SVG ---- */
 
 static char *draw_svg(const struct hist *h, bool log, const struct provenance *from)
@@ -525,106 +506,16 @@ static void hostile(void)
 	}
 }
 
-/* ---- numbers on axes ---- */
-
-static void ticks(void)
-{
-	static const struct {
-		struct span span;
-		unsigned most;
-		const char *texts;
-	} CASES[] = {
-		{{.lo = 0, .hi = 1}, 10, "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0 "},
-		{{.lo = -0.31, .hi = 0.31}, 10, "-0.3 -0.2 -0.1 0 0.1 0.2 0.3 "},
-		{{.lo = 0, .hi = 1050, .whole = true}, 6, "0 200 400 600 800 1000 "},
-		{{.lo = 0, .hi = 2.1, .whole = true}, 6, "0 1 2 "},
-		{{.lo = 0, .hi = 4e9}, 4, "0 1 2 3 4 x9 "},
-		{{.lo = 1e-7, .hi = 6e-7}, 5, "100 200 300 400 500 600 x-9 "},
-		{{.lo = 99.9, .hi = 100.1}, 4, "99.90 99.95 100.00 100.05 100.10 "},
-		{{.lo = 1, .hi = 1000, .log = true}, 10, "1 10 100 1000 "},
-		{{.lo = 1e-3, .hi = 1e3, .log = true}, 10, "0.001 0.01 0.1 1 10 100 1000 "},
-		{{.lo = 1e-9, .hi = 1e3, .log = true}, 6, "10^-9 10^-6 10^-3 10^0 10^3 "},
-		{{.lo = 0.5, .hi = 30, .log = true, .whole = true}, 6, "1 10 "},
-		{{.lo = 30, .hi = 40, .log = true}, 5, "30 32 34 36 38 40 "},
-		{{.lo = 1.7e18,
-		  .hi = 1.7e18,
-		  .whole = true,
-		  .exact = true,
-		  .whole_lo = 1700000000000000000,
-		  .width = 3600},
-		 10,
-		 "1700000000000000000 1700000000000002000 "},
-		{{.lo = 1e300, .hi = 1e300 * (1 + 1e-15)},
-		 4,
-		 "1.0000000000000000 1.0000000000000005 1.0000000000000010 x300 "},
-	};
-
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		struct ticks t;
-		char all[1024] = "";
-		double before = -1;
-		ticks_find(&t, &CASES[i].span, CASES[i].most, 90);
-		for (unsigned k = 0; k < t.count; k++) {
-			CHECK(t.tick[k].at > before && t.tick[k].at <= 1, "%zu: not in order", i);
-			before = t.tick[k].at;
-			const char *p = t.tick[k].text;
-			size_t used = strlen(all);
-			/* Superscripts and the minus, as ASCII. */
-			for (bool raised = false; *p; p++) {
-				const unsigned char c = (unsigned char)*p;
-				const bool three = c == 0xe2, two = c == 0xc2;
-				if ((three && p[1] == '\x81') || two) {
-					if (!raised)
-						all[used++] = '^';
-					raised = true;
-				}
-				const int last = (unsigned char)p[three ? 2 : two ? 1 : 0];
-				all[used++] =
-					!three && !two            ? (char)c
-					: three && last == 0xbb   ? '-'
-					: three && p[1] == '\x88' ? '-'
-					: three                   ? (char)('0' + last - 0xb0)
-						: (char)(last == 0xb9 ? '1' : '0' + last - 0xb0);
-				p += three ? 2 : two;
-			}
-			all[used] = '\0';
-			if (t.tick[k].text[0])
-				strcat(all, " ");
-		}
-		if (t.factor != 0)
-			snprintf(all + strlen(all), 16, "x%d ", t.factor);
-		CHECK(strcmp(all, CASES[i].texts) == 0, "%zu: '%s', not '%s'", i, all,
-		      CASES[i].texts);
-	}
-}
-
-/* Beside libm, where it is right to the last bits. */
-static void logarithms(void)
-{
-	uint64_t seed = 9;
-
-	for (unsigned i = 0; i < 100000; i++) {
-		const double x = ldexp(1 + (double)(check_random(&seed) >> 12) * 0x1p-52,
-				       (int)(check_random(&seed) % 2098) - 1074);
-		if (x > 0 && isfinite(x))
-			CHECK(fabs(picture_log2(x) - log2(x)) <= 1e-15 * (1 + fabs(log2(x))), "%a",
-			      x);
-	}
-}
-
 int main(void)
 {
 	signals_init();
 	scratch_enter();
 	joined();
 	texts();
-	flat_ends();
 	equal_bins();
 	listed_edges();
 	extremes();
 	hostile();
-	ticks();
-	logarithms();
 	scratch_leave();
 	return check_report();
 }

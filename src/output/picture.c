@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* picture: bins joined, edges as text, ticks. */
+/* picture: bins joined, edges as text. */
 #include "output/picture.h"
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define SHORT_EDGE 12 /* characters that can be read at a glance */
@@ -17,8 +15,7 @@ static uint64_t lead_of(const struct axis *axis, uint32_t per)
 {
 	if (axis->kind != AXIS_AUTO)
 		return 0;
-	const int128_t first = edges_first(&axis->edges, &axis->type);
-	return (uint64_t)((first % per + per) % per);
+	return (uint32_t)edges_first(&axis->edges, &axis->type) & (per - 1);
 }
 
 static uint64_t parts_of(const struct axis *axis, uint32_t first, uint32_t end, uint32_t per)
@@ -137,10 +134,8 @@ void bin_text(char text[BIN_TEXT], const struct axis *axis, uint32_t bin)
 
 	edge_text(lower, axis, bin);
 	edge_text(upper, axis, bin + 1);
-	if (axis->kind == AXIS_MOD)
-		snprintf(text, BIN_TEXT, "%lu", (unsigned long)bin);
-	else if (axis->type.kind != SAMPLE_FLOAT && edges->exact && edges->width == bins &&
-		 !closed && !(axis->clamp && end))
+	if (axis->type.kind != SAMPLE_FLOAT && edges->exact && edges->width == bins && !closed &&
+	    !(axis->clamp && end))
 		snprintf(text, BIN_TEXT, "%s", lower);
 	else
 		snprintf(text, BIN_TEXT, "[%s, %s%c", lower, upper, closed ? ']' : ')');
@@ -163,208 +158,4 @@ double picture_log2(double x)
 	for (int k = 25; k >= 1; k -= 2)
 		sum = sum * square + 1.0 / k;
 	return e + 2 * z * sum * 1.4426950408889634;
-}
-
-double span_at(const struct span *span, double x)
-{
-	double lo = span->lo, hi = span->hi;
-
-	if (!(x > lo))
-		return 0;
-	if (x >= hi)
-		return 1;
-	/*
-	 * Between numbers this close, logarithms are a straight line, and have lost the digits that
-	 * tell the numbers apart.
-	 */
-	if (span->log && hi / lo > 1 + 0x1p-20) {
-		lo = picture_log2(lo);
-		hi = picture_log2(hi);
-		x = picture_log2(x);
-	} else if (isinf(hi - lo)) {
-		lo /= 2;
-		hi /= 2;
-		x /= 2;
-	}
-	return (x - lo) / (hi - lo);
-}
-
-/* digits * 10^power, to the nearest binary64. */
-static double decimal(int64_t digits, int power)
-{
-	char text[64];
-
-	snprintf(text, sizeof(text), "%llde%d", (long long)digits, power);
-	return strtod(text, NULL);
-}
-
-/*
- * The largest power of ten that is not above x > 0; if x is below all powers that binary64 has,
- * some small one.
- */
-static int power_of(double x)
-{
-	int p = (int)floor(picture_log2(x) / 3.3219280948873623) + 1;
-
-	while (p > -330 && decimal(1, p) > x)
-		p--;
-	return p;
-}
-
-void tick_power(char text[TICK_TEXT], int n)
-{
-	static const char DIGITS[][4] = {
-		"\xe2\x81\xb0", "\xc2\xb9",     "\xc2\xb2",     "\xc2\xb3",     "\xe2\x81\xb4",
-		"\xe2\x81\xb5", "\xe2\x81\xb6", "\xe2\x81\xb7", "\xe2\x81\xb8", "\xe2\x81\xb9"};
-	char plain[16];
-
-	snprintf(plain, sizeof(plain), "%d", n);
-	strcpy(text, "10");
-	for (const char *p = plain; *p; p++)
-		strcat(text, *p == '-' ? "\xe2\x81\xbb" : DIGITS[*p - '0']);
-}
-
-/* digits * 10^power without an exponent; never more than 40 characters. */
-static void plain_text(char text[TICK_TEXT], int128_t digits, int power)
-{
-	static const char ZEROS[] = "00000000000000000000000000000000";
-	char plain[NUMBER_TEXT];
-	const int length = (int)number_format_integer(plain, digits < 0 ? -digits : digits);
-	const int whole = length + power;
-	const char *const sign = digits < 0 ? "\xe2\x88\x92" : "";
-
-	if (power >= 0 || digits == 0)
-		snprintf(text, TICK_TEXT, "%s%s%.*s", sign, plain, digits == 0 ? 0 : power, ZEROS);
-	else if (whole > 0)
-		snprintf(text, TICK_TEXT, "%s%.*s.%s", sign, whole, plain, plain + whole);
-	else
-		snprintf(text, TICK_TEXT, "%s0.%.*s%s", sign, -whole, ZEROS, plain);
-}
-
-/*
- * The power of ten that is written once beside the axis instead of with every number. None where
- * numbers are short without it, or have a small range far from zero and need their digits anyway.
- */
-static int factor_of(int128_t largest, int power)
-{
-	char digits[NUMBER_TEXT];
-	const int e = (int)number_format_integer(digits, largest) - 1 + power;
-	const int factor = e >= 0 ? e - e % 3 : -((2 - e) / 3 * 3);
-
-	if ((e >= -3 && e < 6 && power > -16) ||
-	    (e >= 6 && e <= 20 && power >= 0 && factor - power > 3))
-		return 0;
-	return factor;
-}
-
-/* Where digits * 10^power is; below 0 and above 1: outside. */
-static double place(const struct span *span, int128_t digits, int power)
-{
-	if (!span->exact) {
-		const double x = decimal((int64_t)digits, power);
-		return x < span->lo ? -1 : x > span->hi ? 2 : span_at(span, x);
-	}
-	for (int p = 0; p < power; p++)
-		digits *= 10;
-	return (double)(digits - span->whole_lo) / (double)span->width;
-}
-
-/*
- * Steps of 1, 2 or 5 times a power of ten; some `most` of them. None where lo is too many of them
- * from zero.
- */
-static void linear(struct ticks *ticks, const struct span *span, unsigned most)
-{
-	int128_t digits[TICKS_MAX], largest = 0, j;
-	double least = span->exact ? (double)span->width / most : span->hi / most - span->lo / most;
-	int m = 1, power;
-
-	ticks->count = 0;
-	ticks->factor = 0;
-	if (span->whole && least < 1)
-		least = 1;
-	if (!(least > 0)) /* between neighbours near zero */
-		return;
-	for (power = power_of(least); decimal(m, power) < least; m = m == 1 ? 2 : m == 2 ? 5 : 1)
-		power += m == 5;
-	if (span->exact) {
-		j = span->whole_lo / m;
-		for (int p = 0; p < power; p++)
-			j /= 10;
-	} else {
-		const double first = floor(span->lo / decimal(m, power));
-		if (!(fabs(first) < 0x1p58))
-			return;
-		j = (int128_t)first;
-	}
-	/*
-	 * A quotient of numbers that are close for their size may be some units too large; of
-	 * denormals it may be far off, and there are no ticks.
-	 */
-	j -= 16;
-	for (unsigned tries = 0; tries < TICKS_MAX; tries++, j++) {
-		const double at = place(span, j * m, power);
-		if (at > 1)
-			break;
-		if (at < 0)
-			continue;
-		digits[ticks->count] = j * m;
-		ticks->tick[ticks->count++].at = at;
-		const int128_t size = j < 0 ? -j * m : j * m;
-		largest = size > largest ? size : largest;
-	}
-	ticks->factor = factor_of(largest, power);
-	for (unsigned i = 0; i < ticks->count; i++)
-		plain_text(ticks->tick[i].text, digits[i], power - ticks->factor);
-}
-
-/* Powers of ten, or every second, third ..., with small ticks between them. How many have texts? */
-static unsigned logarithmic(struct ticks *ticks, const struct span *span, unsigned most)
-{
-	const int first = power_of(span->lo), last = power_of(span->hi);
-	const int every = 1 + (last - first) / (int)most;
-	unsigned named = 0;
-
-	ticks->count = 0;
-	ticks->factor = 0;
-	for (int p = span->whole && first < 0 ? 0 : first; p <= last; p++) {
-		for (int m = 1; m < (every == 1 && last - first <= 12 ? 10 : 2); m++) {
-			const double at = place(span, m, p);
-			struct tick *const tick = &ticks->tick[ticks->count];
-			if (at < 0 || at > 1 || p % every != 0 || ticks->count == TICKS_MAX)
-				continue;
-			*tick = (struct tick){.at = at};
-			if (m == 1 && first >= -4 && last <= 5)
-				plain_text(tick->text, m, p);
-			else if (m == 1)
-				tick_power(tick->text, p);
-			ticks->count++;
-			named += m == 1;
-		}
-	}
-	return named;
-}
-
-/* Texts are below their ticks, two blanks apart; a long one at an end may be moved by half. */
-static bool fits(const struct ticks *ticks, unsigned room)
-{
-	size_t longest = 0;
-	double gap = 1;
-
-	for (unsigned i = 0; i < ticks->count; i++) {
-		const size_t some = strlen(ticks->tick[i].text);
-		longest = some > longest ? some : longest;
-		if (i > 0 && ticks->tick[i].at - ticks->tick[i - 1].at < gap)
-			gap = ticks->tick[i].at - ticks->tick[i - 1].at;
-	}
-	return gap * room >= (double)(longest + 2 + (longest > 8 ? longest / 2 : 0));
-}
-
-void ticks_find(struct ticks *ticks, const struct span *span, unsigned most, unsigned room)
-{
-	if (span->log && logarithmic(ticks, span, most) >= 2)
-		return;
-	do
-		linear(ticks, span, most);
-	while (!fits(ticks, room) && --most > 1);
 }

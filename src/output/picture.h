@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * picture: what -f plot and -f svg share: bins joined to rows or columns, what a channel holds, and
- * round numbers on an axis.
+ * edges as text.
  *
  * Everything is computed by exact or correctly rounded operations and without libm's logarithms,
  * whose last bit differs from system to system: a picture has the same bytes everywhere.
@@ -58,40 +58,5 @@ void bin_text(char text[BIN_TEXT], const struct axis *axis, uint32_t bin);
 
 /* log2(x), 0 < x < infinity. */
 double picture_log2(double x);
-
-/* What an axis of a picture shows: finite numbers from lo to hi. */
-struct span {
-	double lo, hi;
-	bool log;   /* 0 < lo */
-	bool whole; /* only whole numbers are written beside it */
-	bool exact; /* lo and hi are these, which binary64 may not hold */
-	int128_t whole_lo, width;
-};
-
-/* How far x is from lo to hi, 0 .. 1; what is outside is at the nearer end. */
-double span_at(const struct span *span, double x);
-
-#define TICKS_MAX 128
-#define TICK_TEXT (2 * NUMBER_TEXT)
-struct tick {
-	double at;
-	char text[TICK_TEXT]; /* UTF-8; empty: a small tick between two that have texts */
-};
-
-struct ticks {
-	unsigned count;
-	int factor; /* the texts are to be multiplied by 10^factor */
-	struct tick tick[TICKS_MAX];
-};
-
-/*
- * Finds some `most` numbers of 1, 2 or 5 times a power of ten from lo to hi; fewer where their
- * texts would touch on an axis that is `room` characters long, one or none where lo and hi are
- * close.
- */
-void ticks_find(struct ticks *ticks, const struct span *span, unsigned most, unsigned room);
-
-/* 10^n, UTF-8. */
-void tick_power(char text[TICK_TEXT], int n);
 
 #endif

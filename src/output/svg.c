@@ -12,15 +12,16 @@
  * the last is at least 1000 times the first, the axis is logarithmic, and heights are samples per
  * decade.
  *
- * Coordinates are whole hundredths of a unit, written without exponents, signs and printf's
- * rounding. Both colour schemes paint a background of their own, because a page may be light where
- * the system is dark.
+ * Coordinates are whole hundredths of a unit. Both colour schemes paint a background of their own,
+ * because a page may be light where the system is dark.
  */
 #include "output/format.h"
 
 #include <float.h>
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -29,7 +30,8 @@
 /* In units, about a point each where the picture is not scaled. */
 #define LEFT 84 /* left edge of the panels */
 #define ACROSS 700
-#define WIDTH (LEFT + ACROSS + 26)
+#define RIGHT (LEFT + ACROSS)
+#define WIDTH (RIGHT + 26)
 #define TOP 62       /* top of the first panel, below the headings */
 #define PANEL_TOP 22 /* a line of text above each panel */
 #define PANEL_GAP 14
@@ -38,20 +40,37 @@
 #define X_TICKS 10
 #define X_CHARACTERS 90 /* characters that fit side by side below the axis */
 #define HEADING 66      /* characters of the options above the picture */
-#define DOT " \xc2\xb7 "
+#define DOT " \u00b7 "
+#define AT "%.7g" /* a coordinate: all hundredths of what 64 panels need, and no zeros at its end */
+
+#define TICKS_MAX 128
+#define TICK_TEXT (2 * NUMBER_TEXT)
 
 typedef unsigned long long ull;
+
+/* An axis of the picture: finite numbers from lo to hi, and those that are written beside it. */
+struct scale {
+	double lo, hi;
+	bool log;   /* 0 < lo */
+	bool whole; /* only whole numbers are written beside it */
+	bool exact; /* lo and hi are these, which binary64 may not hold */
+	int128_t whole_lo, width;
+	int factor; /* the texts are to be multiplied by 10^factor */
+	unsigned ticks;
+	struct tick {
+		double at;            /* 0 .. 1, from lo to hi */
+		char text[TICK_TEXT]; /* UTF-8; empty: a small tick between two that have texts */
+	} tick[TICKS_MAX];
+};
 
 struct drawing {
 	struct output *out;
 	const struct hist *hist;
 	struct parts columns; /* none: there are no bins */
-	struct span across;   /* listed edges: where columns are; else undefined */
+	struct scale x;       /* listed edges: where columns are; else for its ticks alone */
+	struct scale y;       /* heights, from the base line to the top of a panel */
 	double unit;          /* the W of listed edges; 0: heights are samples per column */
-	bool log;             /* heights */
-	struct span height;   /* heights, from the base line to the top of a panel */
-	struct ticks x, y;
-	int panel; /* height of a panel, in units */
+	int panel;            /* height of a panel, in units */
 };
 
 static const char STYLE[] =
@@ -85,7 +104,7 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 	if (length > 1 && !last)
 		return NULL;
 	if (length == 0 || last || (p[0] < 0x20 && !strchr("\t\n\r", p[0])) || p[0] == 0x7f)
-		return "\xef\xbf\xbd";
+		return "\ufffd";
 	/* A reader would take a bare \r for the end of a line. */
 	return p[0] == '&'    ? "&amp;"
 	       : p[0] == '<'  ? "&lt;"
@@ -94,38 +113,231 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 			      : NULL;
 }
 
-/* The position `at`, 0 to 1, on something that is `units` long. */
-static long hundredths(double at, long units)
+/* ---- numbers on axes ---- */
+
+/* How far x is from lo to hi, 0 .. 1; what is outside is at the nearer end. */
+static double scale_at(const struct scale *s, double x)
 {
-	return (long)(at * (double)(100 * units) + 0.5);
+	double lo = s->lo, hi = s->hi;
+
+	if (!(x > lo))
+		return 0;
+	if (x >= hi)
+		return 1;
+	/*
+	 * Between numbers this close, logarithms are a straight line, and have lost the digits that
+	 * tell the numbers apart.
+	 */
+	if (s->log && hi / lo > 1 + 0x1p-20) {
+		lo = picture_log2(lo);
+		hi = picture_log2(hi);
+		x = picture_log2(x);
+	} else if (isinf(hi - lo)) {
+		lo /= 2;
+		hi /= 2;
+		x /= 2;
+	}
+	return (x - lo) / (hi - lo);
 }
 
-/* Writes a command of a path and its number, in hundredths. */
-static void put(struct output *out, char command, long n)
+/* digits * 10^power, to the nearest binary64. */
+static double decimal(int64_t digits, int power)
 {
-	output_print(out, n % 100 == 0 ? "%c%ld" : "%c%ld.%02ld", command, n / 100, n % 100);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llde%d", (long long)digits, power);
+	return strtod(text, NULL);
 }
 
-static void move(struct output *out, long x, long y)
+/* The largest power of ten that is not above x > 0, or of denormals some small one. */
+static int power_of(double x)
 {
-	put(out, 'M', x);
-	put(out, ' ', y);
+	char text[64];
+
+	snprintf(text, sizeof(text), "%.14e", x);
+	const int p = atoi(strchr(text, 'e') + 1);
+	return decimal(1, p) > x ? p - 1 : p;
 }
 
-/* Begins a text; x and y are in hundredths. */
-static void begin_text(struct output *out, const char *anchor, long x, long y)
+/* 10^n, UTF-8. */
+static void power_text(char text[TICK_TEXT], int n)
 {
-	output_print(out, "<text x=\"%ld.%02ld\" y=\"%ld.%02ld\" text-anchor=\"%s\">", x / 100,
-		     x % 100, y / 100, y % 100, anchor);
+	static const char DIGITS[][4] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
+					 "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
+	char plain[16];
+
+	snprintf(plain, sizeof(plain), "%d", n);
+	strcpy(text, "10");
+	for (const char *p = plain; *p; p++)
+		strcat(text, *p == '-' ? "\u207b" : DIGITS[*p - '0']);
+}
+
+/* digits * 10^power without an exponent; never more than 40 characters. */
+static void plain_text(char text[TICK_TEXT], int128_t digits, int power)
+{
+	static const char ZEROS[] = "00000000000000000000000000000000";
+	char plain[NUMBER_TEXT];
+	const int length = (int)number_format_integer(plain, digits < 0 ? -digits : digits);
+	const int whole = length + power;
+	const char *const sign = digits < 0 ? "\u2212" : "";
+
+	if (power >= 0 || digits == 0)
+		snprintf(text, TICK_TEXT, "%s%s%.*s", sign, plain, digits == 0 ? 0 : power, ZEROS);
+	else if (whole > 0)
+		snprintf(text, TICK_TEXT, "%s%.*s.%s", sign, whole, plain, plain + whole);
+	else
+		snprintf(text, TICK_TEXT, "%s0.%.*s%s", sign, -whole, ZEROS, plain);
+}
+
+/*
+ * The power of ten that is written once beside the axis instead of with every number. None where
+ * numbers are short without it, or have a small range far from zero and need their digits anyway.
+ */
+static int factor_of(int128_t largest, int power)
+{
+	char digits[NUMBER_TEXT];
+	const int e = (int)number_format_integer(digits, largest) - 1 + power;
+	const int factor = e >= 0 ? e - e % 3 : -((2 - e) / 3 * 3);
+
+	if ((e >= -3 && e < 6 && power > -16) ||
+	    (e >= 6 && e <= 20 && power >= 0 && factor - power > 3))
+		return 0;
+	return factor;
+}
+
+/* Where digits * 10^power is; below 0 and above 1: outside. */
+static double place(const struct scale *s, int128_t digits, int power)
+{
+	if (!s->exact) {
+		const double x = decimal((int64_t)digits, power);
+		return x < s->lo ? -1 : x > s->hi ? 2 : scale_at(s, x);
+	}
+	for (int p = 0; p < power; p++)
+		digits *= 10;
+	return (double)(digits - s->whole_lo) / (double)s->width;
+}
+
+/*
+ * Steps of 1, 2 or 5 times a power of ten; some `most` of them. None where lo is too many of them
+ * from zero.
+ */
+static void linear(struct scale *s, unsigned most)
+{
+	int128_t digits[TICKS_MAX], largest = 0, j;
+	double least = s->exact ? (double)s->width / most : s->hi / most - s->lo / most;
+	int m = 1, power;
+
+	s->ticks = 0;
+	s->factor = 0;
+	if (s->whole && least < 1)
+		least = 1;
+	if (!(least > 0)) /* between neighbours near zero */
+		return;
+	for (power = power_of(least); decimal(m, power) < least; m = m == 1 ? 2 : m == 2 ? 5 : 1)
+		power += m == 5;
+	if (s->exact) {
+		j = s->whole_lo / m;
+		for (int p = 0; p < power; p++)
+			j /= 10;
+	} else {
+		const double first = floor(s->lo / decimal(m, power));
+		if (!(fabs(first) < 0x1p58))
+			return;
+		j = (int128_t)first;
+	}
+	/*
+	 * A quotient of numbers that are close for their size may be some units too large; of
+	 * denormals it may be far off, and there are no ticks.
+	 */
+	j -= 16;
+	for (unsigned tries = 0; tries < TICKS_MAX; tries++, j++) {
+		const double at = place(s, j * m, power);
+		if (at > 1)
+			break;
+		if (at < 0)
+			continue;
+		digits[s->ticks] = j * m;
+		s->tick[s->ticks++].at = at;
+		const int128_t size = j < 0 ? -j * m : j * m;
+		largest = size > largest ? size : largest;
+	}
+	s->factor = factor_of(largest, power);
+	for (unsigned i = 0; i < s->ticks; i++)
+		plain_text(s->tick[i].text, digits[i], power - s->factor);
+}
+
+/* Powers of ten, or every second, third ..., with small ticks between them. How many have texts? */
+static unsigned logarithmic(struct scale *s, unsigned most)
+{
+	const int first = power_of(s->lo), last = power_of(s->hi);
+	const int every = 1 + (last - first) / (int)most;
+	const int steps = every == 1 && last - first <= 12 ? 10 : 2;
+	unsigned named = 0;
+
+	s->ticks = 0;
+	s->factor = 0;
+	for (int p = s->whole && first < 0 ? 0 : first; p <= last; p++) {
+		for (int m = 1; m < steps; m++) {
+			const double at = place(s, m, p);
+			struct tick *const tick = &s->tick[s->ticks];
+			if (at < 0 || at > 1 || p % every != 0 || s->ticks == TICKS_MAX)
+				continue;
+			*tick = (struct tick){.at = at};
+			if (m == 1 && first >= -4 && last <= 5)
+				plain_text(tick->text, m, p);
+			else if (m == 1)
+				power_text(tick->text, p);
+			s->ticks++;
+			named += m == 1;
+		}
+	}
+	return named;
+}
+
+/* Texts are below their ticks, two blanks apart; a long one at an end may be moved by half. */
+static bool fits(const struct scale *s, unsigned room)
+{
+	size_t longest = 0;
+	double gap = 1;
+
+	for (unsigned i = 0; i < s->ticks; i++) {
+		const size_t some = strlen(s->tick[i].text);
+		longest = some > longest ? some : longest;
+		if (i > 0)
+			gap = fmin(gap, s->tick[i].at - s->tick[i - 1].at);
+	}
+	return gap * room >= (double)(longest + 2 + (longest > 8 ? longest / 2 : 0));
+}
+
+/*
+ * Finds some `most` numbers of 1, 2 or 5 times a power of ten from lo to hi; fewer where their
+ * texts would touch on an axis that is `room` characters long, one or none where lo and hi are
+ * close.
+ */
+static void find_ticks(struct scale *s, unsigned most, unsigned room)
+{
+	if (s->log && logarithmic(s, most) >= 2)
+		return;
+	do
+		linear(s, most);
+	while (!fits(s, room) && --most > 1);
+}
+
+/* ---- the picture ---- */
+
+/* The position `at`, 0 to 1, on something that is `units` long, to a hundredth. */
+static double along(double at, int units)
+{
+	return floor(at * (100.0 * units) + 0.5) / 100;
 }
 
 /* Where edge i is. */
-static long x_of(const struct drawing *d, uint32_t i)
+static double x_of(const struct drawing *d, uint32_t i)
 {
-	const double at = d->unit > 0 ? span_at(&d->across, edges_value(&d->hist->axis.edges, i))
+	const double at = d->unit > 0 ? scale_at(&d->x, edges_value(&d->hist->axis.edges, i))
 				      : (double)i / axis_bins(&d->hist->axis);
 
-	return 100 * LEFT + hundredths(at, ACROSS);
+	return LEFT + along(at, ACROSS);
 }
 
 static double height_of(const struct drawing *d, uint32_t channel, uint32_t k)
@@ -135,31 +347,26 @@ static double height_of(const struct drawing *d, uint32_t channel, uint32_t k)
 	return (double)part_sum(part, d->hist, channel) * part->scale;
 }
 
-/* base: the line on which the columns stand, in hundredths. */
-static void draw_columns(const struct drawing *d, uint32_t channel, long base)
+/* base: the line on which the columns stand. */
+static void draw_columns(const struct drawing *d, uint32_t channel, int base)
 {
-	long end = 0, top = 0; /* of the columns drawn so far; end 0: no run has begun */
+	double end = 0, top = 0; /* of the columns drawn so far; end 0: no run has begun */
 
 	output_text(d->out, "<path class=\"bins\" d=\"");
 	for (uint32_t k = 0; k <= d->columns.count && !output_failed(d->out); k++) {
 		const double height = k < d->columns.count ? height_of(d, channel, k) : 0;
-		if (height <= 0 && end > 0) {
-			put(d->out, 'H', end);
-			put(d->out, 'V', base);
-			output_text(d->out, "Z");
+		if (height <= 0 && end > 0)
+			output_print(d->out, "H" AT "V%dZ", end, base);
+		if (height <= 0) {
 			end = 0;
-		}
-		if (height <= 0)
 			continue;
-		const long high = hundredths(span_at(&d->height, height), d->panel);
-		const long y = base - (high > 100 ? high : 100);
-		if (end == 0) {
-			move(d->out, x_of(d, d->columns.part[k].first), base);
-			put(d->out, 'V', y);
-		} else if (y != top) {
-			put(d->out, 'H', end);
-			put(d->out, 'V', y);
 		}
+		const double y = base - fmax(along(scale_at(&d->y, height), d->panel), 1);
+		if (end <= 0)
+			output_print(d->out, "M" AT " %dV" AT, x_of(d, d->columns.part[k].first),
+				     base, y);
+		else if (y < top || y > top)
+			output_print(d->out, "H" AT "V" AT, end, y);
 		top = y;
 		end = x_of(d, d->columns.part[k].end);
 	}
@@ -177,32 +384,30 @@ static void lay_out(struct drawing *d)
 	const struct axis *const axis = &d->hist->axis;
 	const struct edges *const edges = &axis->edges;
 	const uint32_t bins = axis_bins(axis);
-	struct span *const across = &d->across;
+	struct scale *const x = &d->x;
 
 	if (bins == 0)
 		return;
 	parts_join(&d->columns, axis, 0, bins, PARTS_MOST);
-	*across = (struct span){.lo = bounded(edges_value(edges, 0)),
-				.hi = bounded(edges_value(edges, bins))};
-	across->log = axis->kind == AXIS_LOG || (axis->kind == AXIS_EDGES && across->lo > 0 &&
-						 across->hi / across->lo >= 1000);
-	across->exact = axis->kind == AXIS_MOD || (edges->exact && !across->log && !edges->list);
-	across->whole_lo = axis->kind == AXIS_MOD ? 0 : edges->lo;
-	across->width = axis->kind == AXIS_MOD ? bins : edges->width;
-	across->whole = across->exact;
+	x->lo = bounded(edges_value(edges, 0));
+	x->hi = bounded(edges_value(edges, bins));
+	x->log = axis->kind == AXIS_LOG ||
+		 (axis->kind == AXIS_EDGES && x->lo > 0 && x->hi / x->lo >= 1000);
+	x->exact = x->whole = edges->exact;
+	x->whole_lo = edges->lo;
+	x->width = edges->width;
 	if (axis->kind != AXIS_EDGES)
 		return;
-	d->unit = across->log ? 1 : DBL_MAX;
+	d->unit = x->log ? 1 : DBL_MAX;
 	for (uint32_t k = 0; k < d->columns.count; k++) {
 		struct part *const part = &d->columns.part[k];
 		const double lo = edges_value(edges, part->first),
 			     hi = edges_value(edges, part->end);
 		const double width =
-			across->log ? (picture_log2(hi) - picture_log2(lo)) / picture_log2(10)
-				    : hi - lo;
+			x->log ? (picture_log2(hi) - picture_log2(lo)) / picture_log2(10) : hi - lo;
 		/* Not 0 for neighbours, nor more than binary64 has. */
 		part->scale = width > 0 ? bounded(width) : DBL_EPSILON;
-		d->unit = !across->log && part->scale < d->unit ? part->scale : d->unit;
+		d->unit = !x->log && part->scale < d->unit ? part->scale : d->unit;
 	}
 	for (uint32_t k = 0; k < d->columns.count; k++)
 		d->columns.part[k].scale = d->unit / d->columns.part[k].scale;
@@ -218,115 +423,112 @@ static void scale_heights(struct drawing *d)
 	for (uint32_t c = 0; c < d->hist->channels; c++)
 		for (uint32_t k = 0; k < d->columns.count; k++) {
 			const double height = height_of(d, c, k);
-			least = height > 0 && height < least ? height : least;
-			most = height > most ? height : most;
+			least = height > 0 ? fmin(least, height) : least;
+			most = fmax(most, height);
 		}
 	if (most <= 0)
 		return;
-	d->height = (struct span){.hi = most * 1.05, .whole = d->unit <= 0};
-	if (d->log)
-		d->height = (struct span){.lo = d->unit > 0 ? least / 2 : 0.5,
-					  .hi = most * 1.5,
-					  .log = true,
-					  .whole = d->unit <= 0};
-	ticks_find(&d->y, &d->height, (unsigned)(d->panel + 40) / 60, UINT_MAX);
+	d->y.whole = d->unit <= 0;
+	d->y.lo = !d->y.log ? 0 : d->unit > 0 ? least / 2 : 0.5;
+	d->y.hi = most * (d->y.log ? 1.5 : 1.05);
+	find_ticks(&d->y, (unsigned)(d->panel + 40) / 60, UINT_MAX);
 }
 
 /* If the ends are too close for round numbers between them, the ends themselves are written. */
 static void name_values(struct drawing *d)
 {
+	const struct axis *const axis = &d->hist->axis;
+
 	if (d->columns.count > 0)
-		ticks_find(&d->x, &d->across, X_TICKS, X_CHARACTERS);
-	if (d->columns.count == 0 || d->x.count > 1)
+		find_ticks(&d->x, X_TICKS, X_CHARACTERS);
+	if (d->columns.count == 0 || d->x.ticks > 1)
 		return;
-	d->x = (struct ticks){.count = 2, .tick[1].at = 1};
-	edge_text(d->x.tick[0].text, &d->hist->axis, 0);
-	edge_text(d->x.tick[1].text, &d->hist->axis, axis_bins(&d->hist->axis));
+	d->x.ticks = 2;
+	d->x.factor = 0;
+	for (uint32_t i = 0; i < 2; i++) {
+		d->x.tick[i].at = i;
+		edge_text(d->x.tick[i].text, axis, i * axis_bins(axis));
+	}
 }
 
 /* The lines behind the columns, and their numbers. */
-static void draw_grid(const struct drawing *d, long base)
+static void draw_grid(const struct drawing *d, int base)
 {
-	for (unsigned i = 0; i < d->y.count; i++) {
-		const long y = base - hundredths(d->y.tick[i].at, d->panel);
+	for (unsigned i = 0; i < d->y.ticks; i++) {
+		const double y = base - along(d->y.tick[i].at, d->panel);
 		if (d->y.tick[i].text[0] == '\0')
 			continue;
-		output_text(d->out, "<path class=\"grid\" d=\"");
-		move(d->out, 100 * LEFT, y);
-		put(d->out, 'H', 100 * (LEFT + ACROSS));
-		output_text(d->out, "\"/>\n");
-		begin_text(d->out, "end", 100 * (LEFT - 8), y + 400);
-		output_print(d->out, "%s</text>\n", d->y.tick[i].text);
+		output_print(d->out, "<path class=\"grid\" d=\"M%d " AT "H%d\"/>\n", LEFT, y,
+			     RIGHT);
+		output_print(d->out, "<text x=\"%d\" y=\"" AT "\" text-anchor=\"end\">%s</text>\n",
+			     LEFT - 8, y + 4, d->y.tick[i].text);
 	}
 }
 
-static void draw_axes(const struct drawing *d, long base)
+static void draw_axes(const struct drawing *d, int base)
 {
-	output_text(d->out, "<path class=\"axis\" d=\"");
-	move(d->out, 100 * LEFT, base - 100 * d->panel);
-	put(d->out, 'V', base);
-	put(d->out, 'H', 100 * (LEFT + ACROSS));
-	for (unsigned i = 0; i < d->y.count; i++) {
-		move(d->out, 100 * LEFT, base - hundredths(d->y.tick[i].at, d->panel));
-		put(d->out, 'H', 100 * LEFT - (d->y.tick[i].text[0] ? 500 : 300));
-	}
-	for (unsigned i = 0; i < d->x.count; i++) {
-		move(d->out, 100 * LEFT + hundredths(d->x.tick[i].at, ACROSS), base);
-		put(d->out, 'V', base + (d->x.tick[i].text[0] ? 500 : 300));
-	}
+	output_print(d->out, "<path class=\"axis\" d=\"M%d %dV%dH%d", LEFT, base - d->panel, base,
+		     RIGHT);
+	for (unsigned i = 0; i < d->y.ticks; i++)
+		output_print(d->out, "M%d " AT "H%d", LEFT, base - along(d->y.tick[i].at, d->panel),
+			     LEFT - (d->y.tick[i].text[0] ? 5 : 3));
+	for (unsigned i = 0; i < d->x.ticks; i++)
+		output_print(d->out, "M" AT " %dV%d", LEFT + along(d->x.tick[i].at, ACROSS), base,
+			     base + (d->x.tick[i].text[0] ? 5 : 3));
 	output_text(d->out, "\"/>\n");
 }
 
-/* Writes ", x 10^6" after the name of an axis whose numbers are to be multiplied by that. */
-static void put_factor(struct output *out, const struct ticks *ticks)
+/* Ends the name of an axis, with ", x 10^6" if its numbers are to be multiplied by that. */
+static void end_name(struct output *out, const struct scale *s)
 {
 	char power[TICK_TEXT];
 
-	tick_power(power, ticks->factor);
-	if (ticks->factor != 0)
-		output_print(out, ", \xc3\x97 %s", power);
+	power_text(power, s->factor);
+	output_text(out, s->log ? ", logarithmic" : "");
+	if (s->factor != 0)
+		output_print(out, ", \u00d7 %s", power);
 	output_text(out, "</text>\n");
 }
 
 /* The numbers below the last panel, and what they mean. */
-static void name_x(const struct drawing *d, long base)
+static void name_x(const struct drawing *d, int base)
 {
 	const struct axis *const axis = &d->hist->axis;
 
-	for (unsigned i = 0; i < d->x.count; i++) {
+	for (unsigned i = 0; i < d->x.ticks; i++) {
 		const struct tick *const tick = &d->x.tick[i];
 		/* A long number at the right end must stay within the picture. */
 		const bool outer = strlen(tick->text) > 8 && tick->at > 0.92;
-		if (tick->text[0] == '\0')
-			continue;
-		begin_text(d->out, outer ? "end" : "middle",
-			   100 * LEFT + hundredths(tick->at, ACROSS), base + 1900);
-		output_print(d->out, "%s</text>\n", tick->text);
+		if (tick->text[0] != '\0')
+			output_print(d->out,
+				     "<text x=\"" AT "\" y=\"%d\" text-anchor=\"%s\">%s</text>\n",
+				     LEFT + along(tick->at, ACROSS), base + 19,
+				     outer ? "end" : "middle", tick->text);
 	}
-	begin_text(d->out, "middle", 100 * (LEFT + ACROSS / 2), base + 4000);
-	output_text(d->out, "value");
+	output_print(d->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">value",
+		     LEFT + ACROSS / 2, base + 40);
 	if (axis->kind == AXIS_MOD)
 		output_print(d->out, " modulo %u", axis_bins(axis));
-	output_print(d->out, " (%s)%s", axis->type.name, d->across.log ? ", logarithmic" : "");
-	put_factor(d->out, &d->x);
+	output_print(d->out, " (%s)", axis->type.name);
+	end_name(d->out, &d->x);
 }
 
 /* What heights mean, beside all panels, from bottom to top. */
-static void name_y(const struct drawing *d, long middle)
+static void name_y(const struct drawing *d, int middle)
 {
 	output_print(d->out,
-		     "<text text-anchor=\"middle\" transform=\"translate(18 %ld) rotate(-90)\">",
+		     "<text text-anchor=\"middle\" transform=\"translate(18 %d) rotate(-90)\">"
+		     "samples per ",
 		     middle);
-	if (d->unit > 0 && d->across.log)
-		output_text(d->out, "samples per decade");
+	if (d->unit > 0 && d->x.log)
+		output_text(d->out, "decade");
 	else if (d->unit > 0)
-		output_print(d->out, "samples per %.6g", d->unit);
+		output_print(d->out, "%.6g", d->unit);
 	else if (d->columns.per > 1)
-		output_print(d->out, "samples per %u bins", d->columns.per);
+		output_print(d->out, "%u bins", d->columns.per);
 	else
-		output_text(d->out, "samples per bin");
-	output_text(d->out, d->log ? ", logarithmic" : "");
-	put_factor(d->out, &d->y);
+		output_text(d->out, "bin");
+	end_name(d->out, &d->y);
 }
 
 static void put_flow(struct output *out, const struct hist_flow *flow)
@@ -353,7 +555,7 @@ static void draw_headings(const struct drawing *d, const struct provenance *from
 	}
 	output_print(d->out, "<text class=\"head\" x=\"%d\" y=\"28\">gpuhist ", LEFT);
 	output_escaped(d->out, options, used, escape);
-	output_text(d->out, options[used] ? "\xe2\x80\xa6" : "");
+	output_text(d->out, options[used] ? "\u2026" : "");
 	output_print(d->out, "</text>\n<text x=\"%d\" y=\"48\">", LEFT);
 	output_text(d->out, from->partial ? "partial, counting goes on" DOT : "");
 	output_print(d->out, "%llu %s sample%s", (ull)d->hist->samples, d->hist->axis.type.name,
@@ -369,15 +571,15 @@ static void draw_headings(const struct drawing *d, const struct provenance *from
 	output_text(d->out, "</text>\n");
 }
 
-static void draw_panel(const struct drawing *d, uint32_t channel, long top)
+static void draw_panel(const struct drawing *d, uint32_t channel, int top)
 {
-	const long base = 100 * (top + PANEL_TOP + d->panel);
+	const int base = top + PANEL_TOP + d->panel;
 	const bool many = d->hist->channels > 1;
 	struct filled filled;
 	char text[BIN_TEXT];
 
 	filled_bins(&filled, d->hist, channel);
-	output_print(d->out, "<text class=\"note\" x=\"%d\" y=\"%ld\">", LEFT, top + PANEL_TOP - 8);
+	output_print(d->out, "<text class=\"note\" x=\"%d\" y=\"%d\">", LEFT, top + PANEL_TOP - 8);
 	if (many)
 		output_print(d->out, "channel %u" DOT, channel);
 	if (filled.bins > 0) {
@@ -398,27 +600,28 @@ static void draw_panel(const struct drawing *d, uint32_t channel, long top)
 void write_svg(struct output *out, const struct hist *hist, const struct style *style,
 	       const struct provenance *from)
 {
-	struct drawing d = {.out = out, .hist = hist, .log = style->picture.log};
+	struct drawing d = {.out = out,
+			    .hist = hist,
+			    .y.log = style->picture.log,
+			    .panel = hist->channels == 1 ? 340 : 120};
 	const char *const options = from->options ? from->options : "";
-	const uint32_t channels = hist->channels;
+	const int each = PANEL_TOP + d.panel + PANEL_GAP;
+	const int end = TOP + (int)hist->channels * each - PANEL_GAP; /* of the last panel */
 
-	d.panel = channels == 1 ? 340 : 120;
-	const long each = PANEL_TOP + d.panel + PANEL_GAP,
-		   panels = (long)channels * each - PANEL_GAP;
 	lay_out(&d);
 	scale_heights(&d);
 	name_values(&d);
 	output_print(out,
 		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gpuhist\" role=\"img\" "
-		     "width=\"%d\" height=\"%ld\" viewBox=\"0 0 %d %ld\">\n<title>gpuhist ",
-		     WIDTH, TOP + panels + BOTTOM, WIDTH, TOP + panels + BOTTOM);
+		     "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>gpuhist ",
+		     WIDTH, end + BOTTOM, WIDTH, end + BOTTOM);
 	output_escaped(out, options, strlen(options), escape);
 	output_text(out, "</title>\n");
 	output_text(out, STYLE);
 	draw_headings(&d, from);
-	for (uint32_t c = 0; c < channels && !output_failed(out); c++)
-		draw_panel(&d, c, TOP + (long)c * each);
-	name_y(&d, TOP + (panels + PANEL_TOP) / 2);
-	name_x(&d, 100 * (TOP + panels));
+	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++)
+		draw_panel(&d, c, TOP + (int)c * each);
+	name_y(&d, (TOP + PANEL_TOP + end) / 2);
+	name_x(&d, end);
 	output_text(out, "</svg>\n");
 }

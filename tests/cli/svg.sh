@@ -41,3 +41,23 @@ run gpuhist -t u8 -f svg --nonzero six
 run gpuhist -t u8 -b 16M -q -o w.svg six
 grep -c '' w.svg
 grep 'class="bins"' w.svg
+# Numbers beside the axes, y first: 1, 2 or 5 times a power of ten, as many as fit side by side; what
+# a power of ten makes shorter; logarithmic; whole numbers that binary64 cannot hold; close neighbours
+numbers() {
+	printf '$ gpuhist -f svg %s\n' "$*"
+	gpuhist -qf svg "$@" 2>.err | sed -n 's/<text.*anchor="[em].*>\([^<]*\)<.*/\1/p' | tr '\n' ' '
+	echo
+}
+head -c 30 /dev/zero >thirty
+for range in 0:1 -0.31:0.31 0:4e9 1e-7:6e-7 99.9:100.1 1e300:1.000000000000001e300 0:5e-324; do
+	numbers -t f64 -r $range -b 1 /dev/null
+done
+for range in 1:1000 1e-3:1e3 1e-9:1e3 30:40 1e-300:1e300; do
+	numbers -t f64 --log=$range -b 1 /dev/null
+done
+numbers -t u64 -r 1700000000000000000:1700000000000003600 -b 10 /dev/null
+numbers -t u64 -r 18446744073709551613:18446744073709551616 -b 3 /dev/null
+numbers -t u8 -b 2 six
+numbers -t u8 -b 2 thirty
+numbers -t u8 -b 2 --plot=log six thirty
+numbers -t u8 -c 3 -b 2 thirty
