@@ -21,26 +21,32 @@
 
 #define COLUMNS 80
 #define ROWS 20u  /* with those of under, over and NaN */
-#define LABEL 12u /* the longest label that is written without an exponent */
+#define LABEL 12  /* the longest label that is written without an exponent */
 #define NEAR 20   /* a label is this many times nearer to its edge than the next edge is ... */
 #define EXACT 1e9 /* ... or this many: it is the edge, but for linspace's rounding */
+
+struct row {
+	const char *label;
+	uint64_t count;
+	double height; /* what the bar shows: the count, in proportion to that of whole parts */
+	bool flow;     /* under, over or NaN */
+};
 
 struct plot {
 	struct output *out;
 	const struct hist *hist;
 	const struct picture *picture;
-	struct parts rows; /* none: all bins are empty */
+	struct parts parts; /* none: all bins are empty */
 	struct filled filled[LAYOUT_CHANNELS_MAX];
 	char label[ROWS][NUMBER_TEXT];
-	int label_width, count_width, bar; /* in characters; for the channel that is drawn */
-	double most;                       /* the height of its longest bar */
-	uint64_t samples;
+	struct channel {
+		uint32_t rows;
+		struct row row[ROWS];
+		uint64_t samples;
+		double most;                       /* the height of the longest bar */
+		int label_width, count_width, bar; /* in characters */
+	} of;                                      /* the one that is drawn */
 };
-
-static double lower_of(const struct plot *p, uint32_t row)
-{
-	return edges_value(&p->hist->axis.edges, p->rows.part[row].first);
-}
 
 /*
  * Writes all labels with `digits` after the point, or with so many significant ones. True if each
@@ -48,13 +54,14 @@ static double lower_of(const struct plot *p, uint32_t row)
  */
 static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 {
-	p->label_width = 0;
-	for (uint32_t r = 0; r < p->rows.count; r++) {
+	const struct edges *const edges = &p->hist->axis.edges;
+
+	for (uint32_t r = 0; r < p->parts.count; r++) {
 		char *const text = p->label[r];
-		const double x = lower_of(p, r);
-		const double end = edges_value(&p->hist->axis.edges, p->rows.part[r].end);
+		const double x = edges_value(edges, p->parts.part[r].first);
 		/* Halves do not overflow. What is near zero is zero with linspace's rounding. */
-		const double gap = end / 2 - x / 2, shown = fabs(x / 2) * EXACT < gap ? 0 : x;
+		const double gap = edges_value(edges, p->parts.part[r].end) / 2 - x / 2;
+		const double shown = fabs(x / 2) * EXACT < gap ? 0 : x;
 		int whole = 0;
 		for (double bound = 1; fabs(x) >= bound && bound < 1e7; bound *= 10)
 			whole++;
@@ -63,11 +70,9 @@ static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 		else /* digits before the point are not rounded: 85 1/3 is 85, never 9e+01 */
 			snprintf(text, NUMBER_TEXT, "%.*g",
 				 digits > whole || whole > 7 ? digits : whole, shown);
-		const int width = (int)strlen(text);
-		p->label_width = width > p->label_width ? width : p->label_width;
-		if (isfinite(gap) && !(fabs(strtod(text, NULL) / 2 - x / 2) * near <= gap))
+		if (fixed && strlen(text) > LABEL)
 			return false;
-		if (fixed && width > (int)LABEL)
+		if (isfinite(gap) && !(fabs(strtod(text, NULL) / 2 - x / 2) * near <= gap))
 			return false;
 	}
 	return true;
@@ -97,10 +102,8 @@ static void label_rows(struct plot *p)
 	const struct edges *const edges = &p->hist->axis.edges;
 	bool whole = true;
 
-	p->label_width = 0;
-	for (uint32_t r = 0; r < p->rows.count; r++) {
-		const int width = (int)edges_format(edges, p->rows.part[r].first, p->label[r]);
-		p->label_width = width > p->label_width ? width : p->label_width;
+	for (uint32_t r = 0; r < p->parts.count; r++) {
+		edges_format(edges, p->parts.part[r].first, p->label[r]);
 		whole = whole && edge_is_whole(p->label[r]);
 	}
 	if (!whole && (edges->list || !choose_digits(p, true)))
@@ -110,9 +113,9 @@ static void label_rows(struct plot *p)
 static void draw_title(const struct plot *p, const struct provenance *from, uint32_t channel)
 {
 	const struct axis *const axis = &p->hist->axis;
-	const uint32_t bins = axis_bins(axis), count = p->rows.count, per = p->rows.per;
-	const struct part *const first = p->rows.part, *const last =
-							       first + (count > 0 ? count - 1 : 0);
+	const uint32_t bins = axis_bins(axis), count = p->parts.count, per = p->parts.per;
+	const struct part *const first = p->parts.part;
+	const struct part *const last = first + (count > 0 ? count - 1 : 0);
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 
 	output_text(p->out, axis->type.name);
@@ -155,78 +158,79 @@ static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t sample
 		snprintf(text, NUMBER_TEXT, "%u.%u%%", thousandth / 10, thousandth % 10);
 }
 
-static void draw_row(const struct plot *p, const char *label, uint64_t count, double scale,
-		     const char *colour)
+static void add_row(struct channel *of, const char *label, uint64_t count, double scale, bool flow)
+{
+	const double height = (double)count * scale;
+	char text[NUMBER_TEXT];
+	const int label_width = (int)strlen(label),
+		  count_width = (int)number_format_count(text, count);
+
+	if (flow && count == 0)
+		return;
+	of->row[of->rows++] = (struct row){label, count, height, flow};
+	of->samples += count;
+	of->most = fmax(of->most, height);
+	of->label_width = label_width > of->label_width ? label_width : of->label_width;
+	of->count_width = count_width > of->count_width ? count_width : of->count_width;
+}
+
+static void draw_row(const struct plot *p, const struct row *row)
 {
 	const struct picture *const picture = p->picture;
-	const double height = (double)count * scale;
-	const double part = picture->log ? picture_log2(1 + height) / picture_log2(1 + p->most)
-					 : height / p->most;
+	const double part = picture->log
+				    ? picture_log2(1 + row->height) / picture_log2(1 + p->of.most)
+				    : row->height / p->of.most;
 	const int parts = picture->utf8 ? 8 : 1;
-	const int length = count == 0 ? 0 : (int)fmax(1, floor(part * p->bar * parts + 0.5));
-	const char *const line = picture->utf8 ? "\xe2\x94\x82" : "|";
+	const int length =
+		row->count == 0 ? 0 : (int)fmax(1, floor(part * p->of.bar * parts + 0.5));
+	const char *const line = picture->utf8 ? "\u2502" : "|";
+	const bool colour = picture->colour && length > 0;
 	int drawn = 0;
 	char percent[NUMBER_TEXT];
 
-	output_print(p->out, "%*s %s", p->label_width, label, line);
-	if (picture->colour && length > 0)
-		output_text(p->out, colour);
+	output_print(p->out, "%*s %s%s", p->of.label_width, row->label, line,
+		     !colour     ? ""
+		     : row->flow ? "\033[33m"
+				 : "\033[36m");
 	for (; drawn < length / parts; drawn++)
-		output_text(p->out, picture->utf8 ? "\xe2\x96\x88" : "#");
+		output_text(p->out, picture->utf8 ? "\u2588" : "#");
 	if (length % parts > 0) {
 		/* From seven eighths, U+2589, down to one, U+258F. */
-		const char block[4] = {'\xe2', '\x96', (char)(0x90 - length % parts), '\0'};
-		output_text(p->out, block);
+		output_print(p->out, "\xe2\x96%c", 0x90 - length % parts);
 		drawn++;
 	}
-	if (picture->colour && length > 0)
-		output_text(p->out, "\033[0m");
-	percent_text(percent, count, p->samples);
-	output_print(p->out, "%*s%s %*llu %6s\n", p->bar - drawn, "", line, p->count_width,
-		     (unsigned long long)count, percent);
+	percent_text(percent, row->count, p->of.samples);
+	output_print(p->out, "%s%*s%s %*llu %6s\n", colour ? "\033[0m" : "", p->of.bar - drawn, "",
+		     line, p->of.count_width, (unsigned long long)row->count, percent);
 }
 
 static void draw_channel(struct plot *p, const struct provenance *from, uint32_t channel)
 {
-	static const char BINS_COLOUR[] = "\033[36m", FLOW_COLOUR[] = "\033[33m";
 	const struct filled *const filled = &p->filled[channel];
 	const struct hist_flow *const flow = &p->hist->flow[channel];
-	const int label_width = p->label_width;
-	uint64_t sums[ROWS], most = flow->under > flow->over ? flow->under : flow->over;
+	struct channel *const of = &p->of;
 	char text[BIN_TEXT];
 
-	most = flow->nan > most ? flow->nan : most;
-	p->samples = flow->under + flow->over + flow->nan;
-	p->most = (double)most;
-	for (uint32_t r = 0; r < p->rows.count; r++) {
-		sums[r] = part_sum(&p->rows.part[r], p->hist, channel);
-		p->samples += sums[r];
-		most = sums[r] > most ? sums[r] : most;
-		p->most = fmax(p->most, (double)sums[r] * p->rows.part[r].scale);
-	}
-	const int least = flow->under > 0 ? 5 : flow->over > 0 ? 4 : flow->nan > 0 ? 3 : 0;
-	p->label_width = label_width > least ? label_width : least;
-	p->count_width = (int)number_format_count(text, most);
-	p->bar = COLUMNS - p->label_width - p->count_width - 11;
+	*of = (struct channel){.rows = 0};
+	add_row(of, "under", flow->under, 1, true);
+	for (uint32_t k = 0; k < p->parts.count && filled->bins > 0; k++)
+		add_row(of, p->label[k], part_sum(&p->parts.part[k], p->hist, channel),
+			p->parts.part[k].scale, false);
+	add_row(of, "over", flow->over, 1, true);
+	add_row(of, "nan", flow->nan, 1, true);
+	of->bar = COLUMNS - of->label_width - of->count_width - 11;
 
 	draw_title(p, from, channel);
-	if (flow->under > 0)
-		draw_row(p, "under", flow->under, 1, FLOW_COLOUR);
-	for (uint32_t r = 0; r < p->rows.count && filled->bins > 0; r++)
-		draw_row(p, p->label[r], sums[r], p->rows.part[r].scale, BINS_COLOUR);
-	if (flow->over > 0)
-		draw_row(p, "over", flow->over, 1, FLOW_COLOUR);
-	if (flow->nan > 0)
-		draw_row(p, "nan", flow->nan, 1, FLOW_COLOUR);
-	p->label_width = label_width;
-	output_print(p->out, "%llu sample%s", (unsigned long long)p->samples,
-		     p->samples == 1 ? "" : "s");
+	for (uint32_t r = 0; r < of->rows; r++)
+		draw_row(p, &of->row[r]);
+	output_print(p->out, "%llu sample%s", (unsigned long long)of->samples,
+		     of->samples == 1 ? "" : "s");
 	if (filled->bins > 0) {
 		bin_text(text, &p->hist->axis, filled->fullest);
 		output_print(p->out, " in %u bin%s; most in %s: %llu", filled->bins,
 			     filled->bins == 1 ? "" : "s", text, (unsigned long long)filled->most);
 	}
-	output_text(p->out, filled->bins > 0 || p->samples == 0 ? "\n" : "; all bins are empty\n");
+	output_text(p->out, filled->bins > 0 || of->samples == 0 ? "\n" : "; all bins are empty\n");
 }
 
 void write_plot(struct output *out, const struct hist *hist, const struct style *style,
@@ -237,17 +241,18 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 
 	for (uint32_t c = 0; c < hist->channels; c++) {
 		const struct hist_flow *const flow = &hist->flow[c];
+		struct filled *const filled = &p.filled[c];
 		const uint32_t rows =
 			(uint32_t)(flow->under > 0) + (flow->over > 0) + (flow->nan > 0);
-		filled_bins(&p.filled[c], hist, c);
+		filled_bins(filled, hist, c);
 		flows = rows > flows ? rows : flows;
-		if (p.filled[c].bins == 0)
+		if (filled->bins == 0)
 			continue;
-		first = p.filled[c].first < first ? p.filled[c].first : first;
-		end = p.filled[c].end > end ? p.filled[c].end : end;
+		first = filled->first < first ? filled->first : first;
+		end = filled->end > end ? filled->end : end;
 	}
 	if (end > 0) {
-		parts_join(&p.rows, &hist->axis, first, end, ROWS - flows);
+		parts_join(&p.parts, &hist->axis, first, end, ROWS - flows);
 		label_rows(&p);
 	}
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
