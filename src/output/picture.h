@@ -3,8 +3,9 @@
  * picture: what -f plot and -f svg share: bins joined to rows or columns, what a channel holds, and
  * edges as text.
  *
- * Everything is computed by exact or correctly rounded operations and without libm's logarithms,
- * whose last bit differs from system to system: a picture has the same bytes everywhere.
+ * A picture has the same bytes everywhere: everything is computed by exact or correctly rounded
+ * operations, but for libm's logarithms, whose last bit differs from system to system. They decide
+ * nothing alone: what is rounded to what is drawn (picture_round) is a little more than they say.
  */
 #ifndef GPUHIST_OUTPUT_PICTURE_H
 #define GPUHIST_OUTPUT_PICTURE_H
@@ -48,6 +49,9 @@ struct filled {
 
 void filled_bins(struct filled *filled, const struct hist *hist, uint32_t channel);
 
+/* x to the nearest whole number; halves up, and what logarithms left just below a half. */
+double picture_round(double x);
+
 /* Edge i for the eye: whole numbers in full, others in six digits where their own are many. */
 bool edge_is_whole(const char *text); /* and of no more digits than 64-bit integers have */
 void edge_text(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i);
@@ -55,8 +59,5 @@ void edge_text(char text[NUMBER_TEXT], const struct axis *axis, uint32_t i);
 /* A bin: "[LOWER, UPPER)", or the only value that is in it. */
 #define BIN_TEXT (2 * NUMBER_TEXT + 4)
 void bin_text(char text[BIN_TEXT], const struct axis *axis, uint32_t bin);
-
-/* log2(x), 0 < x < infinity. */
-double picture_log2(double x);
 
 #endif

@@ -22,6 +22,7 @@
 #define COLUMNS 80
 #define ROWS 20u  /* with those of under, over and NaN */
 #define LABEL 12  /* the longest label that is written without an exponent */
+#define DIGITS 18 /* that a label may have, but two: those of binary64 and a zero */
 #define NEAR 20   /* a label is this many times nearer to its edge than the next edge is ... */
 #define EXACT 1e9 /* ... or this many: it is the edge, but for linspace's rounding */
 
@@ -79,23 +80,9 @@ static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 }
 
 /*
- * The fewest digits that tell each edge from the next one; two more if the labels are then exact.
- */
-static bool choose_digits(struct plot *p, bool fixed)
-{
-	for (int digits = !fixed; digits <= 17; digits++) {
-		if (!write_labels(p, fixed, digits, NEAR))
-			continue;
-		for (int more = 0; more <= 2; more++)
-			if (write_labels(p, fixed, digits + more, EXACT))
-				return true;
-		return write_labels(p, fixed, digits, NEAR);
-	}
-	return false;
-}
-
-/*
- * Whole numbers are written in full. Edges of equal ratio gain nothing from one number of digits.
+ * Whole numbers are written in full. Others have the fewest digits that tell each edge from the next
+ * one, and up to two more if the labels are then exact: as many for all after the point, or where
+ * that is too long, or edges of equal ratio gain nothing from it, as many significant ones.
  */
 static void label_rows(struct plot *p)
 {
@@ -106,16 +93,23 @@ static void label_rows(struct plot *p)
 		edges_format(edges, p->parts.part[r].first, p->label[r]);
 		whole = whole && edge_is_whole(p->label[r]);
 	}
-	if (!whole && (edges->list || !choose_digits(p, true)))
-		choose_digits(p, false);
+	for (int i = edges->list ? DIGITS : 0; !whole && i < 2 * DIGITS; i++) {
+		const bool fixed = i < DIGITS;
+		const int digits = i % DIGITS + !fixed;
+		if (!write_labels(p, fixed, digits, NEAR))
+			continue;
+		for (int more = 0; more <= 2; more++)
+			if (write_labels(p, fixed, digits + more, EXACT))
+				return;
+		write_labels(p, fixed, digits, NEAR);
+		return;
+	}
 }
 
 static void draw_title(const struct plot *p, const struct provenance *from, uint32_t channel)
 {
 	const struct axis *const axis = &p->hist->axis;
 	const uint32_t bins = axis_bins(axis), count = p->parts.count, per = p->parts.per;
-	const struct part *const first = p->parts.part;
-	const struct part *const last = first + (count > 0 ? count - 1 : 0);
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 
 	output_text(p->out, axis->type.name);
@@ -136,11 +130,14 @@ static void draw_title(const struct plot *p, const struct provenance *from, uint
 	if (count > 0 && per > 1)
 		output_print(p->out, ", %u a row", per);
 	output_text(p->out, count > 0 && p->picture->log ? ", log counts\n" : "\n");
-	if (count > 0 && (first->end - first->first != per || last->end - last->first != per))
+	if (count == 0)
+		return;
+	const struct part *const first = p->parts.part, *const last = first + count - 1;
+	if (first->end - first->first != per || last->end - last->first != per)
 		output_print(p->out,
 			     "the first row has %u bins, the last %u: drawn in proportion\n",
 			     first->end - first->first, last->end - last->first);
-	if (count > 0 && (first->first > 0 || last->end < bins))
+	if (first->first > 0 || last->end < bins)
 		output_print(p->out, "not shown: %u empty bins below, %u above\n", first->first,
 			     bins - last->end);
 }
@@ -177,12 +174,11 @@ static void add_row(struct channel *of, const char *label, uint64_t count, doubl
 static void draw_row(const struct plot *p, const struct row *row)
 {
 	const struct picture *const picture = p->picture;
-	const double part = picture->log
-				    ? picture_log2(1 + row->height) / picture_log2(1 + p->of.most)
-				    : row->height / p->of.most;
+	const double part = picture->log ? log2(1 + row->height) / log2(1 + p->of.most)
+					 : row->height / p->of.most;
 	const int parts = picture->utf8 ? 8 : 1;
 	const int length =
-		row->count == 0 ? 0 : (int)fmax(1, floor(part * p->of.bar * parts + 0.5));
+		row->count == 0 ? 0 : (int)fmax(1, picture_round(part * p->of.bar * parts));
 	const char *const line = picture->utf8 ? "\u2502" : "|";
 	const bool colour = picture->colour && length > 0;
 	int drawn = 0;

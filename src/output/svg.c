@@ -129,9 +129,9 @@ static double scale_at(const struct scale *s, double x)
 	 * tell the numbers apart.
 	 */
 	if (s->log && hi / lo > 1 + 0x1p-20) {
-		lo = picture_log2(lo);
-		hi = picture_log2(hi);
-		x = picture_log2(x);
+		lo = log2(lo);
+		hi = log2(hi);
+		x = log2(x);
 	} else if (isinf(hi - lo)) {
 		lo /= 2;
 		hi /= 2;
@@ -328,7 +328,7 @@ static void find_ticks(struct scale *s, unsigned most, unsigned room)
 /* The position `at`, 0 to 1, on something that is `units` long, to a hundredth. */
 static double along(double at, int units)
 {
-	return floor(at * (100.0 * units) + 0.5) / 100;
+	return picture_round(at * (100.0 * units)) / 100;
 }
 
 /* Where edge i is. */
@@ -403,8 +403,7 @@ static void lay_out(struct drawing *d)
 		struct part *const part = &d->columns.part[k];
 		const double lo = edges_value(edges, part->first),
 			     hi = edges_value(edges, part->end);
-		const double width =
-			x->log ? (picture_log2(hi) - picture_log2(lo)) / picture_log2(10) : hi - lo;
+		const double width = x->log ? log10(hi) - log10(lo) : hi - lo;
 		/* Not 0 for neighbours, nor more than binary64 has. */
 		part->scale = width > 0 ? bounded(width) : DBL_EPSILON;
 		d->unit = !x->log && part->scale < d->unit ? part->scale : d->unit;
