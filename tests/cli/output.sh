@@ -24,6 +24,19 @@ run $c -o old a
 stat -c %a old
 run $c -o dangling a
 test -h dangling && cat nothing
+# A chain of links, one without an end; names as long as they can be, and longer
+ln -s link second
+run $c -o second -f tsv a
+test -h second && test -h link && cat old
+ln -s loop loop
+run $c -o loop a
+long=$(printf '%255s' '' | tr ' ' x) huge=$(printf '%5000s' '' | tr ' ' /)
+export c long huge
+shell '$c -o $long a; cat $long; rm $long'
+shell '$c -o $huge a 2>&1 | cut -c 1-30'
+# The temporary file, which the manual names
+mkfifo slow
+shell "$c -o late slow & exec 3>slow; ls -A | grep late; exec 3>&-; wait; ls -A | grep late"
 run $c -o new -o other a
 cat other
 run $c -o - a
