@@ -115,6 +115,54 @@ static void joined(void)
 
 /* ---- text ---- */
 
+/* What a row of a picture must show. */
+struct row {
+	const char *name; /* under, over or nan; NULL: bins between these edges */
+	double edge, end, height;
+	uint64_t count;
+};
+
+/* Reads the row at p; its bar begins with the line at `bar`. most, samples: of the channel. */
+static void check_row(const char *p, const char *bar, const struct row *row, double most,
+		      uint64_t samples, const struct picture *picture)
+{
+	const char *const line = picture->utf8 ? "\xe2\x94\x82" : "|";
+	const unsigned eighths = picture->utf8 ? 8 : 1;
+	unsigned length = 0, cells = 0;
+	unsigned long long count = 0;
+	char label[64], percent[64];
+	bool ended = false;
+
+	CHECK(sscanf(p, "%63s", label) == 1, "no label: %s", p);
+	for (p = bar + strlen(line); strncmp(p, line, strlen(line)) != 0; cells++) {
+		const unsigned part = *p == ' ' ? 0 : *p == '#' ? 1 : 0x90u - (unsigned char)p[2];
+		CHECK(part <= eighths && (part == 0 || !ended), "a bar: %s", bar);
+		ended = part < eighths;
+		length += part;
+		p += *p == ' ' || *p == '#' ? 1 : 3;
+	}
+	CHECK(sscanf(p + strlen(line), "%llu %63s", &count, percent) == 2, "%s", bar);
+	const double share =
+		picture->log ? log2(1 + row->height) / log2(1 + most) : row->height / most;
+	const double exact = share * cells * eighths;
+	CHECK(count == row->count, "%s: %llu, not %llu", label, count,
+	      (unsigned long long)row->count);
+	CHECK(fabs(length - exact) <= 0.5001 || (length == 1 && count > 0 && exact < 1),
+	      "%s: %u of %u for %g", label, length, cells * eighths, exact);
+	CHECK((count == 0) == (strcmp(percent, "0.0%") == 0) &&
+		      (count == samples) == (strcmp(percent, "100.0%") == 0) &&
+		      (percent[0] > '9' || fabs(strtod(percent, NULL) -
+						100 * (double)count / (double)samples) <= 0.0501),
+	      "%s for %llu", percent, count);
+	if (row->name)
+		CHECK(strcmp(label, row->name) == 0, "%s, not %s", label, row->name);
+	else if (isfinite(row->edge) && isfinite(row->end))
+		CHECK(fabs(strtod(label, NULL) / 2 - row->edge / 2) * 19 <=
+			      row->end / 2 - row->edge / 2,
+		      "%s for %.17g to %.17g", label, row->edge, row->end);
+	CHECK(strlen(label) + cells + 3 <= 80, "%zu columns", strlen(label) + cells + 3);
+}
+
 /* Reads the rows of a picture of one channel, beside the counts that they must show. */
 static void check_plot(const struct hist *h, const struct picture *picture)
 {
@@ -125,9 +173,9 @@ static void check_plot(const struct hist *h, const struct picture *picture)
 	const char *const line = picture->utf8 ? "\xe2\x94\x82" : "|";
 	struct filled f;
 	char *const text = draw("plot", h, picture, &FROM);
-	double heights[24], most = 0, edge[24], end[24];
-	uint64_t counts[24], samples = 0;
-	const char *names[24];
+	struct row row[24];
+	uint64_t samples = 0;
+	double most = 0;
 	unsigned n = 0, lines = 0, rows = 0;
 
 	filled_bins(&f, h, 0);
@@ -136,70 +184,27 @@ static void check_plot(const struct hist *h, const struct picture *picture)
 			   20u - (flows[0] > 0) - (flows[1] > 0) - (flows[2] > 0));
 	for (unsigned i = 0; i < 3; i++) {
 		for (uint32_t k = 0; i == 1 && f.bins > 0 && k < parts.count; k++) {
-			names[n] = NULL;
-			edge[n] = edges_value(&h->axis.edges, parts.part[k].first);
-			end[n] = edges_value(&h->axis.edges, parts.part[k].end);
-			counts[n] = part_sum(&parts.part[k], h, 0);
-			heights[n] = (double)counts[n] * parts.part[k].scale;
-			n++;
+			const struct part *const part = &parts.part[k];
+			const uint64_t sum = part_sum(part, h, 0);
+			row[n++] = (struct row){.edge = edges_value(&h->axis.edges, part->first),
+						.end = edges_value(&h->axis.edges, part->end),
+						.height = (double)sum * part->scale,
+						.count = sum};
 		}
-		names[n] = NAMES[i];
-		counts[n] = flows[i];
-		heights[n] = (double)flows[i];
+		row[n] = (struct row){
+			.name = NAMES[i], .height = (double)flows[i], .count = flows[i]};
 		n += flows[i] > 0;
 	}
 	for (unsigned r = 0; r < n; r++) {
-		samples += counts[r];
-		most = heights[r] > most ? heights[r] : most;
+		samples += row[r].count;
+		most = fmax(most, row[r].height);
 	}
 	for (char *p = text; *p; lines++) {
-		char *const after = p + strcspn(p, "\n"), *bar = strstr(p, line), label[64],
-			    percent[64];
-		unsigned length = 0, cells = 0;
-		unsigned long long count = 0;
+		char *const after = p + strcspn(p, "\n"), *const bar = strstr(p, line);
 		CHECK(*after == '\n', "a line without an end");
 		*after = '\0';
-		bar = bar && bar < after ? bar : NULL;
-		if (bar && rows < n) {
-			const unsigned eighths = picture->utf8 ? 8 : 1;
-			bool ended = false;
-			CHECK(sscanf(p, "%63s", label) == 1, "no label: %s", p);
-			for (p = bar + strlen(line); strncmp(p, line, strlen(line)) != 0; cells++) {
-				const unsigned part = *p == ' '   ? 0
-						      : *p == '#' ? 1
-								  : 0x90u - (unsigned char)p[2];
-				CHECK(part <= eighths && (part == 0 || !ended), "a bar: %s", bar);
-				ended = part < eighths;
-				length += part;
-				p += *p == ' ' || *p == '#' ? 1 : 3;
-			}
-			CHECK(sscanf(p + strlen(line), "%llu %63s", &count, percent) == 2, "%s",
-			      bar);
-			const double share = picture->log ? log2(1 + heights[rows]) / log2(1 + most)
-							  : heights[rows] / most;
-			const double exact = share * cells * eighths;
-			CHECK(count == counts[rows], "%s: %llu, not %llu", label, count,
-			      (unsigned long long)counts[rows]);
-			CHECK(fabs(length - exact) <= 0.5001 ||
-				      (length == 1 && count > 0 && exact < 1),
-			      "%s: %u of %u for %g", label, length, cells * eighths, exact);
-			CHECK((count == 0) == (strcmp(percent, "0.0%") == 0) &&
-				      (count == samples) == (strcmp(percent, "100.0%") == 0) &&
-				      (percent[0] > '9' ||
-				       fabs(strtod(percent, NULL) -
-					    100 * (double)count / (double)samples) <= 0.0501),
-			      "%s for %llu", percent, count);
-			if (names[rows])
-				CHECK(strcmp(label, names[rows]) == 0, "%s, not %s", label,
-				      names[rows]);
-			else if (isfinite(edge[rows]) && isfinite(end[rows]))
-				CHECK(fabs(strtod(label, NULL) / 2 - edge[rows] / 2) * 19 <=
-					      end[rows] / 2 - edge[rows] / 2,
-				      "%s for %.17g to %.17g", label, edge[rows], end[rows]);
-			const size_t wide = strlen(label) + 1 + 1 + cells + 1;
-			CHECK(wide <= 80, "%zu columns", wide);
-			rows++;
-		}
+		if (bar && bar < after && rows < n)
+			check_row(p, bar, &row[rows++], most, samples, picture);
 		p = after + 1;
 	}
 	CHECK(rows == n, "%u rows, not %u", rows, n);
