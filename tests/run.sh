@@ -140,7 +140,7 @@ if [ -z "$quick" ]; then
 		;;
 	*/san-* | */coverage) echo 'left out: torture, the Makefile, the model (instrumented)' ;;
 	*)
-		test_of torture "$build/torture" "$gpuhist" "$build/torture_preload.so"
+		test_of torture "$build/torture" "$gpuhist" "$build/torture_preload.so" "$seed"
 		test_of imports sh "$here/imports.sh" "$gpuhist" "$build/torture_preload.so"
 		test_of makefile sh "$here/makefile.sh"
 		test_of model sh "$here/model.sh"

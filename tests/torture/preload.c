@@ -262,7 +262,7 @@ static size_t shortened(size_t n)
 	return 1 + (size_t)(draw() % most);
 }
 
-/* ---- descriptors ---- */
+/* ---- calls with rules of their own ---- */
 
 ssize_t read(int fd, void *buffer, size_t n)
 {
@@ -279,61 +279,10 @@ ssize_t __read_chk(int fd, void *buffer, size_t n, size_t room)
 	return n <= room ? read(fd, buffer, n) : (abort(), -1);
 }
 
-ssize_t pread(int fd, void *buffer, size_t n, off_t at)
-{
-	const struct call c = start(DO_pread, role_of(fd));
-	const ssize_t got =
-		c.fails || interrupted() ? -1 : next.pread(fd, buffer, shortened(n), at);
-
-	end(c);
-	return got;
-}
-
-ssize_t pread64(int fd, void *buffer, size_t n, off64_t at)
-{
-	return pread(fd, buffer, n, at);
-}
-
-ssize_t __pread_chk(int fd, void *buffer, size_t n, off_t at, size_t room);
-ssize_t __pread_chk(int fd, void *buffer, size_t n, off_t at, size_t room)
-{
-	return n <= room ? pread(fd, buffer, n, at) : (abort(), -1);
-}
-
-ssize_t preadv2(int fd, const struct iovec *iov, int count, off_t at, int flags)
-{
-	const struct call c = start(DO_preadv2, role_of(fd));
-	const ssize_t got = c.fails || interrupted() ? -1 : next.preadv2(fd, iov, count, at, flags);
-
-	end(c);
-	return got;
-}
-
 ssize_t write(int fd, const void *buffer, size_t n)
 {
 	const struct call c = start(DO_write, role_of(fd));
 	const ssize_t done = c.fails || disturbed(fd) ? -1 : next.write(fd, buffer, shortened(n));
-
-	end(c);
-	return done;
-}
-
-ssize_t tee(int from, int to, size_t n, unsigned flags)
-{
-	const struct call c = start(DO_tee, role_of(from));
-	const ssize_t done =
-		c.fails || interrupted() ? -1 : next.tee(from, to, shortened(n), flags);
-
-	end(c);
-	return done;
-}
-
-ssize_t splice(int from, off64_t *from_at, int to, off64_t *to_at, size_t n, unsigned flags)
-{
-	const struct call c = start(DO_splice, role_of(from));
-	const ssize_t done = c.fails || interrupted()
-				     ? -1
-				     : next.splice(from, from_at, to, to_at, shortened(n), flags);
 
 	end(c);
 	return done;
@@ -374,65 +323,6 @@ int close(int fd)
 	return c.fails ? -1 : rc;
 }
 
-off_t lseek(int fd, off_t offset, int whence)
-{
-	const struct call c = start(DO_lseek, role_of(fd));
-	const off_t at = c.fails ? -1 : next.lseek(fd, offset, whence);
-
-	end(c);
-	return at;
-}
-
-off64_t lseek64(int fd, off64_t offset, int whence)
-{
-	return lseek(fd, offset, whence);
-}
-
-int fstat(int fd, struct stat *st)
-{
-	const struct call c = start(DO_fstat, role_of(fd));
-	const int rc = c.fails ? -1 : next.fstat(fd, st);
-
-	end(c);
-	return rc;
-}
-
-int fchmod(int fd, mode_t mode)
-{
-	const struct call c = start(DO_fchmod, role_of(fd));
-	const int rc = c.fails ? -1 : next.fchmod(fd, mode);
-
-	end(c);
-	return rc;
-}
-
-int fchown(int fd, uid_t owner, gid_t group)
-{
-	const struct call c = start(DO_fchown, role_of(fd));
-	const int rc = c.fails ? -1 : next.fchown(fd, owner, group);
-
-	end(c);
-	return rc;
-}
-
-int fsetxattr(int fd, const char *name, const void *value, size_t n, int flags)
-{
-	const struct call c = start(DO_fsetxattr, role_of(fd));
-	const int rc = c.fails ? -1 : next.fsetxattr(fd, name, value, n, flags);
-
-	end(c);
-	return rc;
-}
-
-int fremovexattr(int fd, const char *name)
-{
-	const struct call c = start(DO_fremovexattr, role_of(fd));
-	const int rc = c.fails ? -1 : next.fremovexattr(fd, name);
-
-	end(c);
-	return rc;
-}
-
 /* All that the program asks of it fits a pointer's width. */
 int fcntl(int fd, int command, ...)
 {
@@ -446,44 +336,6 @@ int fcntl(int fd, int command, ...)
 	end(c);
 	return rc;
 }
-
-int fcntl64(int fd, int command, ...)
-{
-	va_list ap;
-	va_start(ap, command);
-	void *argument = va_arg(ap, void *);
-	va_end(ap);
-	return fcntl(fd, command, argument);
-}
-
-int flock(int fd, int operation)
-{
-	const struct call c = start(DO_flock, role_of(fd));
-	const int rc = c.fails || interrupted() ? -1 : next.flock(fd, operation);
-
-	end(c);
-	return rc;
-}
-
-int pipe(int fds[2])
-{
-	const struct call c = start(DO_pipe, "-");
-	const int rc = c.fails ? -1 : next.pipe(fds);
-
-	end(c);
-	return rc;
-}
-
-int isatty(int fd)
-{
-	const struct call c = start(DO_isatty, role_of(fd));
-	const int is = c.fails ? 0 : next.isatty(fd);
-
-	end(c);
-	return is;
-}
-
-/* ---- names ---- */
 
 static int opened(const char *path, int flags, mode_t mode)
 {
@@ -503,99 +355,111 @@ int open(const char *path, int flags, ...)
 	return opened(path, flags, mode);
 }
 
-int open64(const char *path, int flags, ...)
-{
-	va_list ap;
-	va_start(ap, flags);
-	const mode_t mode = flags & O_CREAT ? va_arg(ap, mode_t) : 0;
-	va_end(ap);
-	return opened(path, flags, mode);
-}
-
 int __open_2(const char *path, int flags);
 int __open_2(const char *path, int flags)
 {
 	return opened(path, flags, 0);
 }
 
-int __open64_2(const char *path, int flags);
-int __open64_2(const char *path, int flags)
-{
-	return opened(path, flags, 0);
-}
+/* ---- calls that fail, or are passed on as they are ---- */
 
-FILE *fopen(const char *path, const char *mode)
+/* TYPE NAME PARAMETERS, with the role of its descriptor; what it returns where it FAILS. */
+#define CALL(type, name, parameters, role, cannot, failure, arguments) \
+	type name parameters                                           \
+	{                                                              \
+		const struct call c = start(DO_##name, role);          \
+		type result = cannot ? failure : next.name arguments;  \
+                                                                       \
+		end(c);                                                \
+		return result;                                         \
+	}
+#define FAILS c.fails
+#define WAITS (c.fails || interrupted()) /* as calls do that may wait */
+
+/* clang-format off */
+CALL(ssize_t, pread, (int fd, void *p, size_t n, off_t at), role_of(fd), WAITS, -1, (fd, p,
+     shortened(n), at))
+CALL(ssize_t, preadv2, (int fd, const struct iovec *iov, int n, off_t at, int flags), role_of(fd),
+     WAITS, -1, (fd, iov, n, at, flags))
+CALL(ssize_t, tee, (int from, int to, size_t n, unsigned flags), role_of(from), WAITS, -1, (from,
+     to, shortened(n), flags))
+CALL(ssize_t, splice, (int from, off64_t *from_at, int to, off64_t *to_at, size_t n,
+     unsigned flags), role_of(from), WAITS, -1, (from, from_at, to, to_at, shortened(n), flags))
+CALL(off_t, lseek, (int fd, off_t offset, int whence), role_of(fd), FAILS, -1, (fd, offset, whence))
+CALL(int, fstat, (int fd, struct stat *st), role_of(fd), FAILS, -1, (fd, st))
+CALL(int, fchmod, (int fd, mode_t mode), role_of(fd), FAILS, -1, (fd, mode))
+CALL(int, fchown, (int fd, uid_t owner, gid_t group), role_of(fd), FAILS, -1, (fd, owner, group))
+CALL(int, fsetxattr, (int fd, const char *name, const void *value, size_t n, int flags),
+     role_of(fd), FAILS, -1, (fd, name, value, n, flags))
+CALL(int, fremovexattr, (int fd, const char *name), role_of(fd), FAILS, -1, (fd, name))
+CALL(int, flock, (int fd, int operation), role_of(fd), WAITS, -1, (fd, operation))
+CALL(int, isatty, (int fd), role_of(fd), FAILS, 0, (fd))
+CALL(int, pipe, (int fds[2]), "-", FAILS, -1, (fds))
+
+CALL(FILE *, fopen, (const char *path, const char *mode), "-", WAITS, NULL, (path, mode))
+CALL(int, stat, (const char *path, struct stat *st), "-", FAILS, -1, (path, st))
+CALL(int, access, (const char *path, int mode), "-", FAILS, -1, (path, mode))
+CALL(ssize_t, readlink, (const char *path, char *p, size_t n), "-", FAILS, -1, (path, p, n))
+CALL(ssize_t, getxattr, (const char *path, const char *name, void *p, size_t n), "-", FAILS, -1,
+     (path, name, p, n))
+CALL(int, rename, (const char *from, const char *to), "-", FAILS, -1, (from, to))
+CALL(int, unlink, (const char *path), "-", FAILS, -1, (path))
+
+CALL(void *, mmap, (void *at, size_t n, int protection, int flags, int fd, off_t offset),
+     role_of(fd), FAILS, MAP_FAILED, (at, n, protection, flags, fd, offset))
+CALL(int, madvise, (void *at, size_t n, int advice), "-", FAILS, -1, (at, n, advice))
+CALL(int, pthread_create, (pthread_t *t, const pthread_attr_t *how, void *(*run)(void *),
+     void *arg), "-", FAILS, to_fail.value, (t, how, run, arg))
+CALL(int, pthread_mutex_init, (pthread_mutex_t *m, const pthread_mutexattr_t *how), "-", FAILS,
+     to_fail.value, (m, how))
+CALL(int, sigaction, (int number, const struct sigaction *act, struct sigaction *old), "-", FAILS,
+     -1, (number, act, old))
+CALL(int, sched_getaffinity, (pid_t pid, size_t n, cpu_set_t *set), "-", FAILS, -1, (pid, n, set))
+
+/* Of the GPU's helper: gpu_faults.sh. */
+CALL(int, memfd_create, (const char *name, unsigned flags), "-", FAILS, -1, (name, flags))
+CALL(int, ftruncate, (int fd, off_t n), "-", FAILS, -1, (fd, n))
+CALL(int, socketpair, (int domain, int type, int protocol, int fds[2]), "-", FAILS, -1, (domain,
+     type, protocol, fds))
+CALL(ssize_t, sendmsg, (int fd, const struct msghdr *message, int flags), "-", FAILS, -1, (fd,
+     message, flags))
+CALL(int, posix_spawn, (pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+     const posix_spawnattr_t *how, char *const argv[], char *const environment[]), "-", FAILS,
+     to_fail.value, (pid, path, actions, how, argv, environment))
+/* clang-format on */
+
+long sysconf(int name)
 {
-	const struct call c = start(DO_fopen, "-");
-	FILE *f = c.fails || interrupted() ? NULL : next.fopen(path, mode);
+	/* The others are called by libraries, for facts that they cannot do without. */
+	if (name != _SC_NPROCESSORS_ONLN)
+		return resolve(), next.sysconf(name);
+	const struct call c = start(DO_sysconf, "-");
+	const long value = c.fails ? -1 : next.sysconf(name);
 
 	end(c);
-	return f;
+	return value;
 }
 
-FILE *fopen64(const char *path, const char *mode)
+/* ---- the same by other names ---- */
+
+#define ALSO(name, other) extern __typeof__(name) other __attribute__((alias(#name)))
+ALSO(pread, pread64);
+ALSO(lseek, lseek64);
+ALSO(fcntl, fcntl64);
+ALSO(open, open64);
+ALSO(fopen, fopen64);
+ALSO(__open_2, __open64_2);
+
+ssize_t __pread_chk(int fd, void *buffer, size_t n, off_t at, size_t room);
+ssize_t __pread_chk(int fd, void *buffer, size_t n, off_t at, size_t room)
 {
-	return fopen(path, mode);
-}
-
-int stat(const char *path, struct stat *st)
-{
-	const struct call c = start(DO_stat, "-");
-	const int rc = c.fails ? -1 : next.stat(path, st);
-
-	end(c);
-	return rc;
-}
-
-int access(const char *path, int mode)
-{
-	const struct call c = start(DO_access, "-");
-	const int rc = c.fails ? -1 : next.access(path, mode);
-
-	end(c);
-	return rc;
-}
-
-ssize_t readlink(const char *path, char *buffer, size_t n)
-{
-	const struct call c = start(DO_readlink, "-");
-	const ssize_t length = c.fails ? -1 : next.readlink(path, buffer, n);
-
-	end(c);
-	return length;
+	return n <= room ? pread(fd, buffer, n, at) : (abort(), -1);
 }
 
 ssize_t __readlink_chk(const char *path, char *buffer, size_t n, size_t room);
 ssize_t __readlink_chk(const char *path, char *buffer, size_t n, size_t room)
 {
 	return n <= room ? readlink(path, buffer, n) : (abort(), -1);
-}
-
-ssize_t getxattr(const char *path, const char *name, void *value, size_t n)
-{
-	const struct call c = start(DO_getxattr, "-");
-	const ssize_t bytes = c.fails ? -1 : next.getxattr(path, name, value, n);
-
-	end(c);
-	return bytes;
-}
-
-int rename(const char *from, const char *to)
-{
-	const struct call c = start(DO_rename, "-");
-	const int rc = c.fails ? -1 : next.rename(from, to);
-
-	end(c);
-	return rc;
-}
-
-int unlink(const char *path)
-{
-	const struct call c = start(DO_unlink, "-");
-	const int rc = c.fails ? -1 : next.unlink(path);
-
-	end(c);
-	return rc;
 }
 
 /* ---- memory ---- */
@@ -617,159 +481,17 @@ static struct call start_allocation(enum function f)
 	return start(f, gettid() == getpid() ? "-" : "worker");
 }
 
-void *malloc(size_t bytes)
-{
-	const struct call c = start_allocation(DO_malloc);
-	void *p = c.fails ? NULL : __libc_malloc(bytes);
-
-	end(c);
-	return p;
-}
-
-void *calloc(size_t n, size_t bytes)
-{
-	const struct call c = start_allocation(DO_calloc);
-	void *p = c.fails ? NULL : __libc_calloc(n, bytes);
-
-	end(c);
-	return p;
-}
-
-void *realloc(void *old, size_t bytes)
-{
-	const struct call c = start_allocation(DO_realloc);
-	void *p = c.fails ? NULL : __libc_realloc(old, bytes);
-
-	end(c);
-	return p;
-}
-
-void *aligned_alloc(size_t align, size_t bytes)
-{
-	const struct call c = start_allocation(DO_aligned_alloc);
-	void *p = c.fails ? NULL : __libc_memalign(align, bytes);
-
-	end(c);
-	return p;
-}
+#define ALLOCATION(name, parameters, made)                         \
+	void *name parameters                                      \
+	{                                                          \
+		const struct call c = start_allocation(DO_##name); \
+		void *p = c.fails ? NULL : made;                   \
+                                                                   \
+		end(c);                                            \
+		return p;                                          \
+	}
+ALLOCATION(malloc, (size_t bytes), __libc_malloc(bytes))
+ALLOCATION(calloc, (size_t n, size_t bytes), __libc_calloc(n, bytes))
+ALLOCATION(realloc, (void *old, size_t bytes), __libc_realloc(old, bytes))
+ALLOCATION(aligned_alloc, (size_t align, size_t bytes), __libc_memalign(align, bytes))
 #endif
-
-void *mmap(void *at, size_t bytes, int protection, int flags, int fd, off_t offset)
-{
-	const struct call c = start(DO_mmap, role_of(fd));
-	void *p = c.fails ? MAP_FAILED : next.mmap(at, bytes, protection, flags, fd, offset);
-
-	end(c);
-	return p;
-}
-
-int madvise(void *at, size_t bytes, int advice)
-{
-	const struct call c = start(DO_madvise, "-");
-	const int rc = c.fails ? -1 : next.madvise(at, bytes, advice);
-
-	end(c);
-	return rc;
-}
-
-/* ---- threads, signals, the machine ---- */
-
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
-		   void *argument)
-{
-	const struct call c = start(DO_pthread_create, "-");
-	const int error =
-		c.fails ? to_fail.value : next.pthread_create(thread, attributes, run, argument);
-
-	end(c);
-	return error;
-}
-
-/* ---- the GPU's helper: gpu_faults.sh ---- */
-
-int memfd_create(const char *name, unsigned flags)
-{
-	const struct call c = start(DO_memfd_create, "-");
-	const int fd = c.fails ? -1 : next.memfd_create(name, flags);
-
-	end(c);
-	return fd;
-}
-
-int ftruncate(int fd, off_t bytes)
-{
-	const struct call c = start(DO_ftruncate, "-");
-	const int rc = c.fails ? -1 : next.ftruncate(fd, bytes);
-
-	end(c);
-	return rc;
-}
-
-int socketpair(int domain, int type, int protocol, int fds[2])
-{
-	const struct call c = start(DO_socketpair, "-");
-	const int rc = c.fails ? -1 : next.socketpair(domain, type, protocol, fds);
-
-	end(c);
-	return rc;
-}
-
-ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
-{
-	const struct call c = start(DO_sendmsg, "-");
-	const ssize_t n = c.fails ? -1 : next.sendmsg(fd, message, flags);
-
-	end(c);
-	return n;
-}
-
-int posix_spawn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
-		const posix_spawnattr_t *attributes, char *const argv[], char *const environment[])
-{
-	const struct call c = start(DO_posix_spawn, "-");
-	const int error =
-		c.fails ? to_fail.value
-			: next.posix_spawn(pid, path, actions, attributes, argv, environment);
-
-	end(c);
-	return error;
-}
-
-int pthread_mutex_init(pthread_mutex_t *mutex, const pthread_mutexattr_t *attributes)
-{
-	const struct call c = start(DO_pthread_mutex_init, "-");
-	const int error = c.fails ? to_fail.value : next.pthread_mutex_init(mutex, attributes);
-
-	end(c);
-	return error;
-}
-
-int sigaction(int number, const struct sigaction *act, struct sigaction *old)
-{
-	const struct call c = start(DO_sigaction, "-");
-	const int rc = c.fails ? -1 : next.sigaction(number, act, old);
-
-	end(c);
-	return rc;
-}
-
-int sched_getaffinity(pid_t pid, size_t bytes, cpu_set_t *set)
-{
-	const struct call c = start(DO_sched_getaffinity, "-");
-	const int rc = c.fails ? -1 : next.sched_getaffinity(pid, bytes, set);
-
-	end(c);
-	return rc;
-}
-
-long sysconf(int name)
-{
-	/* The others are called by libraries, for facts that they cannot do without. */
-	if (name != _SC_NPROCESSORS_ONLN)
-		return resolve(), next.sysconf(name);
-	const struct call c = start(DO_sysconf, "-");
-	const long value = c.fails ? -1 : next.sysconf(name);
-
-	end(c);
-	return value;
-}

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* torture - the shipping program while the system around it fails
  *
- *   torture GPUHIST PRELOAD                short: every job, every function, every early call
+ *   torture GPUHIST PRELOAD                every job, every function, every early call
+ *   torture GPUHIST PRELOAD SEED           a quarter of these plans, another one for each seed
  *   torture GPUHIST PRELOAD SEED SECONDS   random plans until the time is over
  *
  * PRELOAD is torture_preload.so, made from preload.c: its head says how a plan is written. For each
- * job the Nth call of each function fails, alone or with all later ones, N rising until no call
- * meets the fault; signals arrive before and after calls; reads and writes are cut short and
- * interrupted; memory, descriptors and file sizes are limited.
+ * job the Nth call of each function fails, alone or with all later ones, N rising to the last of
+ * its calls; signals arrive before and after calls; reads and writes are cut short and interrupted;
+ * memory, descriptors and file sizes are limited.
  *
  * What must hold: the program ends, by itself or by the signal that it was sent. With exit status 0
  * what it publishes is exact to the byte. Otherwise it says one line and publishes nothing: a file
  * that was there is untouched. No temporary file is left. FAULTS says what each fault may do.
  *
- * Files: files, plan (jobs and faults), process, verdict; here the short run and the random one. A
- * failure prints the plan, which is enough to repeat it.
+ * Files: files, plan (jobs and faults), process, verdict; here the systematic run and the random
+ * one. A failure prints the plan, which is enough to repeat it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -73,7 +74,27 @@ static bool torture(const struct plan *plan)
 	return met;
 }
 
-/* ---- the short run ---- */
+/* ---- the systematic run ---- */
+
+enum { SAMPLE = 4 }; /* with a seed, one plan of so many is run */
+
+static bool sampled;
+static struct bytes logs[JOBS_MAX]; /* the calls that a job makes when nothing fails */
+
+static bool wanted(void)
+{
+	return !sampled || below(SAMPLE) == 0;
+}
+
+static unsigned calls_of(size_t k, const char *function)
+{
+	const size_t length = strlen(function);
+	unsigned calls = 0;
+
+	for (const char *p = logs[k].data; *p; p += strcspn(p, "\n") + 1)
+		calls += strncmp(p, function, length) == 0 && p[length] == ' ';
+	return calls;
+}
 
 /* What --tee is to pass on. */
 static struct bytes joined(const char *names)
@@ -135,6 +156,8 @@ static void learn(size_t k)
 	if (!why && (JOBS[k].target != STDOUT && JOBS[k].status == 0))
 		why = judge_order(k, r.log.data);
 	verdict(&plan, &r, why);
+	logs[k] = r.log;
+	r.log = (struct bytes){0};
 	result_free(&r);
 	clean(".");
 }
@@ -158,9 +181,9 @@ static void faults(size_t k)
 			plan.function = f->function;
 			plan.error = f->error;
 			plan.how = how;
-			plan.n = 1;
-			while (torture(&plan))
-				plan.n = later(plan.n);
+			for (plan.n = 1; plan.n <= calls_of(k, f->function); plan.n = later(plan.n))
+				if (wanted() && !torture(&plan))
+					break;
 		}
 	}
 }
@@ -173,16 +196,20 @@ static void signals(size_t k)
 	for (size_t i = 0; i < STAGE_COUNT; i++) {
 		struct plan plan = PLAIN;
 		plan.job = k;
+		const unsigned calls = calls_of(k, STAGES[i]);
 		plan.stage = STAGES[i];
-		plan.at = 1;
-		do {
+		for (plan.at = 1; plan.at <= calls;
+		     plan.at = plan.after ? plan.at : later(plan.at)) {
 			plan.signal = SIGNALS[turn++ % SIGNAL_COUNT];
 			plan.after = !plan.after;
-		} while (torture(&plan) && (plan.after || (plan.at = later(plan.at))));
+			if (wanted())
+				torture(&plan);
+		}
 		plan.signal = SIGNALS[i % (SIGNAL_COUNT - 1)];
 		plan.at = 1;
 		plan.ignored = true;
-		torture(&plan);
+		if (calls > 0 && wanted())
+			torture(&plan);
 	}
 }
 
@@ -192,7 +219,8 @@ static void noise(size_t k)
 		struct plan plan = PLAIN;
 		plan.job = k;
 		plan.noise = plan.feed = i;
-		torture(&plan);
+		if (wanted())
+			torture(&plan);
 	}
 }
 
@@ -205,16 +233,19 @@ static void limits(size_t k, rlim_t memory)
 	plan.job = k;
 	plan.resource = RLIMIT_NOFILE;
 	for (plan.limit = 4; plan.limit < 12; plan.limit++)
-		torture(&plan);
+		if (wanted())
+			torture(&plan);
 	plan.resource = RLIMIT_FSIZE;
 	for (size_t i = 0; i < sizeof(SIZES) / sizeof(SIZES[0]); i++) {
 		plan.limit = SIZES[i];
-		torture(&plan);
+		if (wanted())
+			torture(&plan);
 	}
 	plan.resource = RLIMIT_AS;
 	for (unsigned i = 0; i < 36; i++) {
 		plan.limit = memory + (i < 20 ? (rlim_t)i << 16 : (rlim_t)(i - 18) << 20);
-		torture(&plan);
+		if (wanted())
+			torture(&plan);
 	}
 }
 
@@ -319,8 +350,8 @@ static void work(unsigned part, unsigned parts, uint64_t seed, time_t seconds)
 		die("run");
 	for (size_t k = 0; k < JOB_COUNT; k++)
 		learn(k);
+	chance_begin(seed * parts + part);
 	if (seconds > 0) {
-		chance_begin(seed * parts + part);
 		random_plans(time(NULL) + seconds);
 	} else {
 		const rlim_t memory = least_memory();
@@ -341,8 +372,8 @@ int main(int argc, char **argv)
 {
 	int ends[2];
 
-	if (argc != 3 && argc != 5) {
-		fprintf(stderr, "usage: torture GPUHIST PRELOAD [SEED SECONDS]\n");
+	if (argc < 3 || argc > 5) {
+		fprintf(stderr, "usage: torture GPUHIST PRELOAD [SEED [SECONDS]]\n");
 		return 2;
 	}
 	if (!realpath(argv[1], gpuhist) || !realpath(argv[2], preload) ||
@@ -354,8 +385,9 @@ int main(int argc, char **argv)
 			die("fork");
 		if (pid > 0)
 			continue;
-		work(part, PARTS, argc == 5 ? strtoull(argv[3], NULL, 10) : 0,
-		     argc == 5 ? (time_t)strtoull(argv[4], NULL, 10) : 0);
+		sampled = argc == 4;
+		work(part, PARTS, argc > 3 ? strtoull(argv[3], NULL, 10) : 0,
+		     argc > 4 ? (time_t)strtoull(argv[4], NULL, 10) : 0);
 		const unsigned long sums[2] = {passed, failed};
 		fflush(stdout);
 		_exit(write(ends[1], sums, sizeof(sums)) != sizeof(sums));
