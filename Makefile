@@ -148,12 +148,12 @@ THREADS   = 'pthread|readers\.h|source_open|run_job|tee_start|watch_start|snapsh
 TEST_SRC := $(if $(findstring thread,$(SAN)),$(shell grep -lE $(THREADS) tests/test_*.c),$(wildcard tests/test_*.c))
 TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(TEST_SRC))
 FUZZERS   = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
-BENCH_GPU = $(BUILD)/bench_kernels $(BUILD)/bench_lanes $(BUILD)/bench_loops
+BENCH_GPU = $(BUILD)/bench_kernels
 GPU_CHECK = $(BUILD)/gpu_check
 DOCUMENTS = $(BUILD)/uhi_documents
 TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs
 TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
-BENCHES   = $(BUILD)/bench $(BUILD)/bench_zstd $(BUILD)/sample
+BENCHES   = $(BUILD)/bench $(BUILD)/sample
 # What `make check` asks of the random jobs.
 SEED      = 1
 JOBS      = 4000
@@ -230,7 +230,7 @@ $(IMAGE_OBJ): $(KERNELS)
 # The oracle shares nothing with src, nor does its driver, nor what makes the world fail.
 $(OBJ_DIR)/tests/oracle/%.o $(OBJ_DIR)/tests/jobs/%.o $(OBJ_DIR)/tests/torture/%.o: COMPILE = $(TOOL_FLAGS) $(OWN)
 $(OBJ_DIR)/tests/torture/preload.o: OWN = $(TORTURE_CPPFLAGS) -fPIC
-$(BENCHES:$(BUILD)/%=$(OBJ_DIR)/bench/%.o) $(OBJ_DIR)/bench/zstd.o: COMPILE = $(TOOL_FLAGS) -O3
+$(BENCHES:$(BUILD)/%=$(OBJ_DIR)/bench/%.o): COMPILE = $(TOOL_FLAGS) -O3
 
 LINKED = $(CC) $(ALL_LDFLAGS)
 $(PROGRAM) $(TESTS) $(FUZZERS) $(GPU_CHECK) $(DOCUMENTS) $(BENCH_GPU) $(TOOLS) $(TORTURE) $(BENCHES):
@@ -253,8 +253,7 @@ $(BUILD)/random_jobs: $(call objects,$(wildcard tests/jobs/*.c))
 # A library between the program and libc that makes calls fail, and what gives it its plans.
 $(BUILD)/torture: $(call objects,$(filter-out %/preload.c,$(wildcard tests/torture/*.c)))
 $(BUILD)/torture_preload.so: $(OBJ_DIR)/tests/torture/preload.o
-$(BUILD)/bench $(BUILD)/sample: $(BUILD)/%: $(OBJ_DIR)/bench/%.o
-$(BUILD)/bench_zstd: $(OBJ_DIR)/bench/zstd.o
+$(BENCHES): $(BUILD)/%: $(OBJ_DIR)/bench/%.o
 
 ifneq ($(NVCC),)
 # Each takes five seconds of a processor; where there are several, the first says so.
@@ -270,11 +269,6 @@ $(KERNELS): $(CUBINS) $(PTX) $(KERNEL_ARCHS)
 	$(call say,FAT)
 	$(Q)$(or $(FATBINARY),fatbinary) -64 -compress-all --create=$@ $(foreach a,$(GPU_ARCHS),--image3=kind=elf,sm=$(a),file=build/kernels/sm_$(a).cubin) \
 		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
-
-$(BUILD)/bench_cub: bench/cub.cu $(KERNEL_FLAGS)
-	@mkdir -p $(@D)
-	$(call say,NVCC)
-	$(Q)$(NVCC) -O3 -std=c++17 -arch=native -o $@ $<
 
 # Kernels launched by the runtime, beside the program's own, which only its rooms can choose.
 $(BUILD)/bench_course: bench/course.cu $(wildcard bench/course*.h bench/course*.cuh) $(OBJ_DIR)/bench/course_ours.o \
@@ -385,26 +379,21 @@ demo: $(PROGRAM) $(BUILD)/sample
 #: make bench            whole runs beside their ceilings and peers; a few minutes
 GIB     = 1
 RUNS    = 5
-bench: $(PROGRAM) $(BUILD)/bench $(BUILD)/bench_zstd
+bench: $(PROGRAM) $(BUILD)/bench
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS)
-	$(BUILD)/bench_zstd $(PROGRAM) 256 $(RUNS) 4
 
 #: make bench-loops      one worker on every type, samples that repeat and noise, beside reading and OTHER=PROGRAM
-MIB     = 256
 OTHER   =
+bench-loops: GIB = 0.25
 bench-loops: RUNS = 9
-bench-loops: $(PROGRAM) $(BUILD)/bench_loops
-	$(BUILD)/bench_loops ./$(PROGRAM) $(MIB) $(RUNS) $(OTHER)
+bench-loops: $(PROGRAM) $(BUILD)/bench
+	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) loops $(OTHER)
 
-#: make bench-gpu        on a machine with a GPU: the kernels alone, CUB beside them, then the engines side by side
+#: make bench-gpu        on a machine with a GPU: the kernels alone, then the engines side by side
 bench-gpu: GIB = 8
 bench-gpu: RUNS = 2
-bench-gpu: $(PROGRAM) $(BUILD)/bench $(BUILD)/sample $(BENCH_GPU) $(BUILD)/bench_cub
+bench-gpu: $(PROGRAM) $(BUILD)/bench $(BENCH_GPU)
 	$(BUILD)/bench_kernels
-	$(BUILD)/bench_cub
-	$(BUILD)/sample 8192 > $(BUILD)/sample.u32
-	$(BUILD)/bench_lanes $(BUILD)/sample.u32
-	rm $(BUILD)/sample.u32
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
 
 #: make bench-course     on a machine with a GPU: the kernels of courses on GPUs beside ours; a minute

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * bench: whole runs of gpuhist beside their ceilings and peers, in one table.
- * usage: bench GPUHIST [GIB [RUNS]]        (files of GIB GiB in $TMPDIR; default 1, 5 runs)
- *        bench GPUHIST GIB RUNS gpu        cpu, gpu and auto on a machine with a GPU
+ * bench: whole runs of gpuhist beside their ceilings and peers.
+ * usage: bench GPUHIST [GIB [RUNS]]          files of GIB GiB in $TMPDIR; default 1, 5 runs
+ *        bench GPUHIST GIB RUNS loops [OTHER]   one worker on every type, beside another gpuhist
+ *        bench GPUHIST GIB RUNS gpu          cpu, gpu and auto on a machine with a GPU
  *
- * Every line times two commands alternately, A B A B, and shows the medians and the median of
- * the ratios of the pairs: a machine that slows down slows both. Times are whole processes,
- * start to end, on files that are in the page cache.
+ * The commands of a line alternate, A B A B, so that a machine that slows down slows both. Times are
+ * whole processes, start to end, on files that are in the page cache. The first table shows medians
+ * and the median of the ratios of the pairs. That of loops shows the least processor time of each,
+ * which other programs disturb less than the wall clock; there is one thread.
  */
 #include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
-
-#include "timing.h"
 
 #define BLOCK ((size_t)128 << 10) /* the program's own block size */
 #define RUNS_MAX 50
+#define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-static char folder[512];
 static uint64_t file_bytes;
 static int runs = 5;
 
@@ -34,7 +36,7 @@ static int runs = 5;
 struct limit {
 	int fd;
 	uint64_t next; /* atomic */
-	int count;     /* 0: read only; 1: the bare loop */
+	bool count;    /* the bare loop; else reading alone */
 	uint64_t sink;
 };
 
@@ -64,7 +66,7 @@ static void *limit_thread(void *arg)
 	return NULL;
 }
 
-/* The child of "limit read|bare FILE THREADS". */
+/* The child of "read|bare FILE THREADS". */
 static int limit_file(const char *what, const char *path, int threads)
 {
 	struct limit l = {.fd = open(path, O_RDONLY), .count = strcmp(what, "bare") == 0};
@@ -78,7 +80,7 @@ static int limit_file(const char *what, const char *path, int threads)
 	return l.fd < 0 || l.sink == 42;
 }
 
-/* The child of "limit drain": a reader that widens the pipe and throws the data away. */
+/* The child of "drain": a reader that widens the pipe and throws the data away. */
 static int limit_drain(void)
 {
 	char *p = aligned_alloc(4096, BLOCK);
@@ -90,567 +92,535 @@ static int limit_drain(void)
 	return 0;
 }
 
-/*
- * One line: GB/s of a and of b, and how many times as fast a is. b_bytes may be less than a_bytes,
- * for peers that get a part of the data only. b NULL: a alone.
- */
-static void line(const char *what, const char *a, double a_bytes, const char *beside, const char *b,
-		 double b_bytes)
-{
-	double ta[RUNS_MAX], tb[RUNS_MAX], ratio[RUNS_MAX];
-	const int n = b && b_bytes < a_bytes ? 1 : runs; /* slow peers run once */
-	struct timing t = timed(a);
-	int failed = t.failed;
+/* ---- whole processes ---- */
 
-	for (int i = 0; i < n; i++) {
-		t = timed(a);
-		failed |= t.failed;
-		ta[i] = t.seconds / a_bytes;
-		if (b) {
-			t = timed(b);
-			failed |= t.failed;
-			tb[i] = t.seconds / b_bytes;
-			ratio[i] = tb[i] / ta[i];
-		}
+struct timing {
+	double seconds, cpu;
+	long peak_kib;
+	bool failed;
+};
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* Runs a shell command and discards its output. */
+static struct timing timed(const char *command)
+{
+	const double start = now();
+	struct rusage usage;
+	int status;
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		const int null = open("/dev/null", O_WRONLY);
+		dup2(null, STDOUT_FILENO);
+		dup2(null, STDERR_FILENO);
+		execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+		_exit(127);
 	}
-	if (failed)
-		printf("| %s | failed | %s | | |\n", what, beside);
-	else if (b)
-		printf("| %s | %.2f | %s | %.2f | %.2f |\n", what, 1e-9 / median(ta, n), beside,
-		       1e-9 / median(tb, n), median(ratio, n));
-	else
-		printf("| %s | %.2f | | | |\n", what, 1e-9 / median(ta, n));
-	fflush(stdout);
+	wait4(pid, &status, 0, &usage);
+	return (struct timing){
+		.seconds = now() - start,
+		.cpu = (double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+		       1e-6 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec),
+		.peak_kib = usage.ru_maxrss,
+		.failed = status != 0,
+	};
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double median(double *v, int n)
+{
+	qsort(v, (size_t)n, sizeof(*v), by_value);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
 }
 
 /* ---- data ---- */
 
-enum data { BELOW_1024, NOISE, CONSTANT, FLOATS, DOUBLES, RISING, FALLING };
+enum data { BELOW_1024, NOISE, CONSTANT, FLOATS, DOUBLES, RISING, FALLING, EDGES };
+
+static uint64_t draw(void)
+{
+	static uint64_t x = 88172645463325252u;
+
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x;
+}
+
+static uint64_t word(enum data data, uint64_t at)
+{
+	const uint64_t x = draw();
+	const double unit = (double)(x >> 11) * 0x1p-53, place = (double)at / (double)file_bytes;
+	const float size = ldexpf((float)unit,
+				  (int)(253 * (data == RISING ? place : 1 - place)) - 125),
+		    floats[2] = {(float)(x >> 40) * 0x1p-24f, (float)(x << 24 >> 40) * 0x1p-24f},
+		    sizes[2] = {size, size};
+	uint64_t bits = x;
+
+	if (data == BELOW_1024)
+		bits = x & 0x3ff000003ff;
+	else if (data == CONSTANT)
+		bits = 0x0707070707070707;
+	else if (data == DOUBLES)
+		memcpy(&bits, &unit, 8);
+	else if (data == FLOATS)
+		memcpy(&bits, floats, 8);
+	else if (data != NOISE)
+		memcpy(&bits, sizes, 8);
+	return bits;
+}
+
+static FILE *opened(const char *name)
+{
+	FILE *const f = fopen(name, "wb");
+
+	if (!f) {
+		perror(name);
+		exit(1);
+	}
+	return f;
+}
+
+static void closed(FILE *f, const char *name)
+{
+	if (fclose(f) != 0) {
+		perror(name);
+		exit(1);
+	}
+}
 
 static void make_file(const char *name, enum data data)
 {
-	char path[600];
-	uint64_t x = 88172645463325252u;
-	uint32_t *p = malloc(BLOCK);
+	uint64_t *const p = malloc(BLOCK);
+	FILE *const f = opened(name);
 
-	snprintf(path, sizeof(path), "%s/%s", folder, name);
-	FILE *f = fopen(path, "wb");
-	for (uint64_t done = 0; f && done < file_bytes; done += BLOCK) {
-		for (size_t i = 0; i < BLOCK / 4; i++) {
-			x ^= x << 13;
-			x ^= x >> 7;
-			x ^= x << 17;
-			const float unit = (float)(x >> 40) * 0x1p-24f;
-			const double wide = (double)(x >> 11) * 0x1p-53,
-				     place = (double)(done + 4 * i) / (double)file_bytes;
-			const float size = ldexpf(
-				unit, (int)(253 * (data == RISING ? place : 1 - place)) - 125);
-			if (data == BELOW_1024)
-				p[i] = (uint32_t)(x >> 40) & 1023;
-			else if (data == FLOATS)
-				memcpy(&p[i], &unit, 4);
-			else if (data == DOUBLES)
-				memcpy(&p[i & ~(size_t)1], &wide, 8);
-			else if (data >= RISING)
-				memcpy(&p[i], &size, 4);
-			else
-				p[i] = data == NOISE ? (uint32_t)(x >> 32) : 0x07070707;
-		}
+	for (uint64_t done = 0; done < file_bytes; done += BLOCK) {
+		for (size_t i = 0; i < BLOCK / 8; i++)
+			p[i] = word(data, done);
 		fwrite(p, 1, BLOCK, f);
 	}
-	if (!f || fclose(f) != 0) {
-		perror(path);
-		exit(1);
-	}
+	closed(f, name);
 	free(p);
 }
 
-static int have(const char *command)
+/* One sample of so many different bytes, repeated. */
+static void make_repeated(const char *name, unsigned size)
 {
-	char probe[300];
-	snprintf(probe, sizeof(probe), "command -v %s", command);
-	return !timed(probe).failed;
-}
+	FILE *const f = opened(name);
+	unsigned char *const p = malloc(3 * BLOCK); /* whole samples of every size */
 
-/* ---- the table ---- */
-
-static const char *self, *gpuhist;
-
-static const char *text(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* A ring of buffers: enough for the arguments of one call. */
-static const char *text(const char *format, ...)
-{
-	static char buffers[4][1500];
-	static int next;
-	char *b = buffers[next++ % 4];
-	va_list ap;
-	va_start(ap, format);
-	vsnprintf(b, sizeof(buffers[0]), format, ap);
-	va_end(ap);
-	return b;
-}
-
-static void files(int cores)
-{
-	const double all = (double)file_bytes;
-	const char *f = folder;
-
-	for (int t = 1; t <= cores; t *= 2) {
-		line(text("u32, 1024 bins, %d thread%s", t, t > 1 ? "s" : ""),
-		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all,
-		     "the bare loop on the same blocks",
-		     text("exec %s limit bare %s/u32 %d", self, f, t), all);
-		line(text("u32, 1024 bins, %d thread%s", t, t > 1 ? "s" : ""),
-		     text("exec %s -T %d -b 1024 %s/u32", gpuhist, t, f), all,
-		     "reading, no counting", text("exec %s limit read %s/u32 %d", self, f, t), all);
-	}
-	if (cores > 1)
-		line(text("u32, 1024 bins, %d threads", cores),
-		     text("exec %s -b 1024 %s/u32", gpuhist, f), all, "one thread",
-		     text("exec %s -T 1 -b 1024 %s/u32", gpuhist, f), all);
-
-	static const struct {
-		const char *what, *arguments, *file;
-	} KINDS[] = {
-		{"u8, noise", "-t u8 -b 256", "noise"},
-		{"u8, constant", "-t u8 -b 256", "constant"},
-		{"u16, 65536 bins, noise", "-t u16 -b 65536", "noise"},
-		{"u16, 1000 bins over full range", "-t u16 -b 1000 -r full", "noise"},
-		{"u24, 1024 bins", "-t u24 -b 1024 -r full --ignore-tail", "noise"},
-		{"u32, 1000 bins over full range", "-b 1000 -r full", "noise"},
-		{"u32, 1024 bins, constant", "-b 1024 -r full", "constant"},
-		{"u64, 1024 bins over full range", "-t u64 -b 1024 -r full", "noise"},
-		{"f32, 1000 bins", "-t f32 -b 1000 -r 0:1", "floats"},
-		{"f64, 1000 bins", "-t f64 -b 1000 -r 0:1", "doubles"},
-		{"u32, 2^16 bins", "-b 65536 -r full -f raw", "noise"},
-		{"u32, 2^20 bins", "-b 1048576 -r full -f raw", "noise"},
-		{"u32, 2^24 bins", "-b 16777216 -r full -f raw", "noise"},
-		{"u32, 2^28 bins", "-b 268435456 -r full -f raw", "noise"},
-		{"u32, 2^28 bins, constant", "-b 268435456 -r full -f raw", "constant"},
-	};
-	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
-		line(KINDS[i].what,
-		     text("exec %s %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file), all,
-		     "reading, no counting",
-		     text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores), all);
-	line("f32, 1000 bins", text("exec %s -t f32 -b 1000 -r 0:1 %s/floats", gpuhist, f), all,
-	     "u32, 1024 bins", text("exec %s -b 1024 %s/u32", gpuhist, f), all);
-	line("u8, constant", text("exec %s -t u8 -b 256 %s/constant", gpuhist, f), all, "u8, noise",
-	     text("exec %s -t u8 -b 256 %s/noise", gpuhist, f), all);
+	for (size_t i = 0; i < 3 * BLOCK; i++)
+		p[i] = (unsigned char)(0x3a + i % size * 3);
+	for (uint64_t left = file_bytes; left > 0;)
+		left -= fwrite(p, 1, left < 3 * BLOCK ? left : 3 * BLOCK, f);
+	closed(f, name);
+	free(p);
 }
 
 /* 1001 edges in [0, 1] that no guess from the range finds: half of them in the first hundredth. */
 static void make_edges(void)
 {
-	char path[600];
-	uint64_t x = 88172645463325252u;
+	FILE *const f = opened("edges");
 	double edge = 0;
 
-	snprintf(path, sizeof(path), "%s/edges", folder);
-	FILE *f = fopen(path, "w");
-	for (int i = 0; f && i <= 1000; i++) {
+	for (int i = 0; i <= 1000; i++) {
 		fprintf(f, "%.9f\n", edge);
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		edge += (i < 500 ? 0.00002 : 0.00198) * ((double)(x >> 40) * 0x1p-24 + 0.001);
+		edge += (i < 500 ? 0.00002 : 0.00198) * ((double)(draw() >> 40) * 0x1p-24 + 0.001);
 	}
-	if (!f || fclose(f) != 0) {
-		perror(path);
-		exit(1);
-	}
+	closed(f, "edges");
 }
 
-/* Every way to bin beside equal bins of the same samples. */
-static void ways(void)
+/* What is made of the files by others; what is not installed makes lines that failed. */
+static void prepare(void)
 {
-	static const struct {
-		const char *what, *arguments, *file, *beside, *plain;
-	} KINDS[] = {
-		{"f32, --edges, 1000 irregular", "-t f32 --edges=@edges", "floats",
-		 "f32, 1000 bins", "-t f32 -b 1000 -r 0:1"},
-		{"f32, --log", "-t f32 -b 1000 --log=1e-6:1", "floats", "f32, 1000 bins",
-		 "-t f32 -b 1000 -r 0:1"},
-		{"f64, --log", "-t f64 -b 1000 --log=1e-6:1", "doubles", "f64, 1000 bins",
-		 "-t f64 -b 1000 -r 0:1"},
-		{"u32, --log", "-b 1000 --log=1:4294967296", "noise", "u32, 1000 bins",
-		 "-b 1000 -r full"},
-		{"u64, --log", "-t u64 -b 1000 --log=1:18446744073709551616", "noise",
-		 "u64, 1000 bins", "-t u64 -b 1000 -r full"},
-		{"u32, --mod, 1000 bins", "-b 1000 --mod", "noise", "u32, 1000 bins",
-		 "-b 1000 -r full"},
-		{"u32, --auto", "-b 1000 --auto", "noise", "u32, 1000 bins", "-b 1000 -r full"},
-		{"u64, --auto", "-t u64 -b 1000 --auto", "noise", "u64, 1000 bins",
-		 "-t u64 -b 1000 -r full"},
-		{"f32, --auto", "-t f32 -b 1000 --auto", "floats", "f32, 1000 bins",
-		 "-t f32 -b 1000 -r 0:1"},
-		{"f64, --auto", "-t f64 -b 1000 --auto", "doubles", "f64, 1000 bins",
-		 "-t f64 -b 1000 -r 0:1"},
+	static const char *const COMMANDS[] = {
+		"zstd -q -c u32 >one.zst",
+		"split -b 1M --filter='zstd -q -c' u32 >many.zst",
+		"zstd -q -1 -c noise >stored.zst",
+		"split -b 8M --filter='zstd -q -1 --zstd=wlog=23 -c' noise >frames.zst",
+		"for k in 1 2 3 4 5 6 7 8; do $G -q --part=$k/8 -b 16M -r full -f json noise; "
+		"done >wide.json",
+		"$G -q -b 1024 -f json u32 >one.json; for i in $(seq 1000); do cat one.json; "
+		"done >thousand.json",
 	};
-	const double all = (double)file_bytes;
-	const char *const f = folder;
 
-	make_edges();
-	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++)
-		line(KINDS[i].what,
-		     text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].arguments,
-			  KINDS[i].file),
-		     all, KINDS[i].beside,
-		     text("cd %s && exec %s -q %s %s", f, gpuhist, KINDS[i].plain, KINDS[i].file),
-		     all);
-	for (int log = 20; log <= 24; log += 4)
-		line(text("f32, --auto, 2^%d bins, rising", log),
-		     text("exec %s -q -t f32 --auto -b %d -f raw %s/rising", gpuhist, 1 << log, f),
-		     all, "falling",
-		     text("exec %s -q -t f32 --auto -b %d -f raw %s/falling", gpuhist, 1 << log, f),
-		     all);
-	if (have("python3") && !timed("python3 -c 'import numpy'").failed)
-		line("f32, --edges, 1000 irregular",
-		     text("cd %s && exec %s -q -t f32 --edges=@edges floats", f, gpuhist), all,
-		     "numpy.histogram on a memmap",
-		     text("cd %s && python3 -c 'import numpy as n; "
-			  "n.histogram(n.memmap(\"floats\",\"f4\"),"
-			  "n.loadtxt(\"edges\"))'",
-			  f),
-		     all);
+	for (size_t i = 0; i < LENGTH(COMMANDS); i++)
+		timed(COMMANDS[i]);
 }
 
-/* Channels beside the same bytes as one channel; gaps beside reading. */
-static void layouts(int cores)
-{
-	static const struct {
-		const char *what, *arguments, *file, *beside, *plain;
-	} KINDS[] = {
-		{"u8, 2 channels", "-t u8 -b 256 -c 2", "noise", "u8", "-t u8 -b 256"},
-		{"u8, 3 channels", "-t u8 -b 256 -c 3 --ignore-tail", "noise", "u8",
-		 "-t u8 -b 256"},
-		{"i16, 2 channels", "-t i16 -b 1000 -r full -c 2", "noise", "i16",
-		 "-t i16 -b 1000 -r full"},
-		{"i16, 5 channels", "-t i16 -b 1000 -r full -c 5 --ignore-tail", "noise", "i16",
-		 "-t i16 -b 1000 -r full"},
-		{"i16, 64 channels", "-t i16 -b 100 -r full -c 64", "noise", "i24, 64 channels",
-		 "-t i24 -b 100 -r full -c 64 --ignore-tail"},
-		{"i16, 64 channels, --auto", "-t i16 -b 1000 --auto -c 64", "noise",
-		 "i24, 64 channels, --auto", "-t i24 -b 1000 --auto -c 64 --ignore-tail"},
-		{"f32, 2 channels", "-t f32 -b 1000 -r 0:1 -c 2", "floats", "f32",
-		 "-t f32 -b 1000 -r 0:1"},
-		{"u8, rows of 1000 in 1024 bytes", "-t u8 -b 256 --rows=1000:1024", "noise", "u8",
-		 "-t u8 -b 256"},
-		{"f32 in records of 64 bytes", "-t f32 -b 1000 -r 0:1 --record=64", "floats", NULL,
-		 NULL},
-		{"u8 in records of 4 bytes", "-t u8 -b 256 --record=4", "noise", NULL, NULL},
-	};
-	const double all = (double)file_bytes;
-	const char *const f = folder;
+/* ---- the table of whole runs ---- */
 
-	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
-		const char *const mine =
-			text("exec %s -q %s %s/%s", gpuhist, KINDS[i].arguments, f, KINDS[i].file);
-		if (KINDS[i].beside)
-			line(KINDS[i].what, mine, all, KINDS[i].beside,
-			     text("exec %s -q %s %s/%s", gpuhist, KINDS[i].plain, f, KINDS[i].file),
-			     all);
-		else
-			line(KINDS[i].what, mine, all, "reading, no counting",
-			     text("exec %s limit read %s/%s %d", self, f, KINDS[i].file, cores),
-			     all);
-	}
-}
-
-static void pipes(void)
-{
-	const double all = (double)file_bytes;
-	const char *mine = text("cat %s/u32 | %s -b 1024", folder, gpuhist);
-
-	line("pipe, u32, 1024 bins", mine, all, "cat into a 1 MiB pipe, thrown away",
-	     text("cat %s/u32 | %s limit drain", folder, self), all);
-	mine = text("cat %s/u32 | %s -b 1024", folder, gpuhist);
-	line("pipe, u32, 1024 bins", mine, all, "cat \\| dd of=/dev/null bs=1M",
-	     text("cat %s/u32 | dd of=/dev/null bs=1M", folder), all);
-	/* Passed on to another reader while it is counted. */
-	mine = text("cat %s/u32 | %s --tee -b 1024 -o %s/tee.csv | cat >/dev/null", folder, gpuhist,
-		    folder);
-	line("pipe \\| --tee \\| pipe, u32, 1024 bins", mine, all, "cat \\| cat \\| cat",
-	     text("cat %s/u32 | cat | cat >/dev/null", folder), all);
-	mine = text("%s --tee -b 1024 -o %s/tee.csv %s/u32 | cat >/dev/null", gpuhist, folder,
-		    folder);
-	line("file, --tee \\| pipe, u32, 1024 bins", mine, all, "cat \\| cat",
-	     text("cat %s/u32 | cat >/dev/null", folder), all);
-}
-
-/* Noise that zstd stored as it is: frames of 8 MiB by threads, one frame beside zstd. */
-static void stored(void)
-{
-	const double all = (double)file_bytes;
-	const char *const f = folder;
-
-	if (!have("zstd")) {
-		printf("| zstd | not installed | | | |\n");
-		return;
-	}
-	timed(
-		text("cd %s && zstd -q -1 -c noise >one && for i in $(seq 0 8 %llu); do "
-		     "dd if=noise bs=1M skip=$i count=8 status=none | zstd -q -1 --zstd=wlog=23 "
-		     "-c; done >many",
-		     f, (unsigned long long)(file_bytes >> 20) - 8));
-	line("zstd, stored frames of 8 MiB, 32 threads",
-	     text("exec %s -q -T 32 -b 1024 -r full %s/many", gpuhist, f), all, "4 threads",
-	     text("exec %s -q -T 4 -b 1024 -r full %s/many", gpuhist, f), all);
-	line("the same, -M 64M, 16 threads",
-	     text("exec %s -q -M 64M -T 16 -b 1024 -r full %s/many", gpuhist, f), all, "4 threads",
-	     text("exec %s -q -M 64M -T 4 -b 1024 -r full %s/many", gpuhist, f), all);
-	line("zstd, one stored frame, 2 threads",
-	     text("exec %s -q -T 2 -b 1024 -r full %s/one", gpuhist, f), all,
-	     "zstd -dc, thrown away", text("exec zstd -dc %s/one >/dev/null", f), all);
-	timed(text("rm %s/one %s/many", f, f));
-}
-
-/* The length of a file of the folder. */
-static double length_of(const char *name)
-{
-	struct stat st;
-
-	return stat(text("%s/%s", folder, name), &st) == 0 ? (double)st.st_size : 1;
-}
-
-/* Eight documents of 2^24 bins each, of an eighth of the noise; a thousand of 1024 bins.
+/*
+ * A command that begins with - is gpuhist's options, for FILE; others are the shell's, where $G is
+ * gpuhist and $B this program. No second one: reading, by as many threads as there are cores. Rates
+ * are of FILE's bytes.
  */
-static void documents(void)
+struct row {
+	const char *what, *file, *mine, *beside, *theirs;
+};
+
+static const char *command_of(char *text, size_t size, const struct row *row, const char *command)
 {
-	const uint64_t part = file_bytes / 8;
-	double all = 0;
-
-	for (uint64_t i = 0; i < 8; i++) {
-		timed(text("%s -q -b 16M -r full -S %llu -n %llu -o %s/wide%llu.json %s/noise",
-			   gpuhist, (unsigned long long)(i * part), (unsigned long long)(part / 4),
-			   folder, (unsigned long long)i, folder));
-		all += length_of(text("wide%llu.json", (unsigned long long)i));
-	}
-	line("--merge, 8 of 2^24 bins, to raw",
-	     text("%s -q --merge -C u64 -f raw %s/wide?.json", gpuhist, folder), all, "cat",
-	     text("cat %s/wide?.json >/dev/null", folder), all);
-	line("--merge, 8 of 2^24 bins, to json",
-	     text("%s -q --merge -f json %s/wide?.json", gpuhist, folder), all, "cat",
-	     text("cat %s/wide?.json >/dev/null", folder), all);
-	timed(text("rm %s/wide?.json", folder));
-	timed(text("%s -q -b 1024 -o %s/one.json %s/u32", gpuhist, folder, folder));
-	timed(text("for i in $(seq 1000); do cat %s/one.json; done >%s/many.json", folder, folder));
-	all = length_of("many.json");
-	line("--merge, 1000 of 1024 bins in one file",
-	     text("%s --merge %s/many.json", gpuhist, folder), all, "cat",
-	     text("cat %s/many.json >/dev/null", folder), all);
-}
-
-/* Edges of any magnitude as text, beside those whose digits are few or whose exponent is none. */
-static void texts(void)
-{
-	static const char *const RANGES[] = {"0:1e-6", "0:1e16", "0:1e300", "0:1e-310"};
-
-	timed(text("%s -q -t f64 -b 1M -r 0:1 -o %s/0:1.csv /dev/null", gpuhist, folder));
-	const double plain = length_of("0:1.csv");
-	for (size_t i = 0; i < sizeof(RANGES) / sizeof(RANGES[0]); i++) {
-		const char *const r = RANGES[i];
-		timed(text("%s -q -t f64 -b 1M -r %s -o %s/%s.csv /dev/null", gpuhist, r, folder,
-			   r));
-		const double bytes = length_of(text("%s.csv", r));
-		line(text("2^20 bins of -r %s to csv", r),
-		     text("%s -q -t f64 -b 1M -r %s -o %s/%s.csv /dev/null", gpuhist, r, folder, r),
-		     bytes, "of -r 0:1",
-		     text("%s -q -t f64 -b 1M -r 0:1 -o %s/0:1.csv /dev/null", gpuhist, folder),
-		     plain);
-	}
-}
-
-static void peers(void)
-{
-	const double all = (double)file_bytes, part = 16e6;
-	const char *mine = text("exec %s -b 1024 %s/u32", gpuhist, folder);
-
-	if (have("python3") && !timed("python3 -c 'import numpy'").failed) {
-		line("u32, 1024 bins", mine, all, "numpy.bincount on a memmap",
-		     text("python3 -c 'import numpy as n; "
-			  "n.bincount(n.memmap(\"%s/u32\",\"u4\"),minlength=1024)'",
-			  folder),
-		     all);
-		mine = text("exec %s -b 1024 %s/u32", gpuhist, folder);
-		line("u32, 1024 bins", mine, all, "numpy.histogram on a memmap",
-		     text("python3 -c 'import numpy as n; "
-			  "n.histogram(n.memmap(\"%s/u32\",\"u4\"),1024,(0,1024))'",
-			  folder),
-		     all);
-	} else {
-		printf("| numpy | not installed | | | |\n");
-	}
-	/* The same numbers as text: 16 MB of samples are 4 million lines. */
-	timed(text("head -c 16000000 %s/u32 | od -An -v -w4 -tu4 > %s/text", folder, folder));
-	mine = text("exec %s -b 1024 %s/u32", gpuhist, folder);
-	if (have("gsl-histogram"))
-		line("u32, 1024 bins", mine, all, "gsl-histogram on text",
-		     text("gsl-histogram 0 1024 1024 < %s/text", folder), part);
+	if (!command)
+		snprintf(text, size, "exec $B read %s $CORES", row->file);
+	else if (*command == '-')
+		snprintf(text, size, "exec $G -q %s %s", command, row->file);
 	else
-		printf("| gsl-histogram | not installed | | | |\n");
-	mine = text("exec %s -b 1024 %s/u32", gpuhist, folder);
-	line("u32, 1024 bins", mine, all, "sort \\| uniq -c on text",
-	     text("sort %s/text | uniq -c", folder), part);
+		return command;
+	return text;
 }
 
-static void start_and_size(void)
+static void line(const struct row *row)
 {
-	double empty[RUNS_MAX], shell[RUNS_MAX];
-	const int n = runs * 4 < RUNS_MAX ? runs * 4 : RUNS_MAX;
+	char texts[2][300];
+	const char *const a = command_of(texts[0], sizeof(texts[0]), row, row->mine);
+	const char *const b = command_of(texts[1], sizeof(texts[1]), row, row->theirs);
+	double ta[RUNS_MAX], tb[RUNS_MAX], ratio[RUNS_MAX];
+	struct stat st = {.st_size = 0};
+	bool failed = timed(a).failed || stat(row->file, &st) != 0;
 
-	for (int i = 0; i < n; i++) {
-		empty[i] = timed(text("exec %s </dev/null", gpuhist)).seconds;
+	for (int i = 0; i < runs && !failed; i++) {
+		const struct timing x = timed(a), y = timed(b);
+		failed = x.failed || y.failed;
+		ta[i] = x.seconds;
+		tb[i] = y.seconds;
+		ratio[i] = tb[i] / ta[i];
+	}
+	const char *const beside = row->beside ? row->beside : "reading, no counting";
+	const double gb = 1e-9 * (double)st.st_size;
+	if (failed)
+		printf("| %s | failed | %s | | |\n", row->what, beside);
+	else
+		printf("| %s | %.2f | %s | %.2f | %.2f |\n", row->what, gb / median(ta, runs),
+		       beside, gb / median(tb, runs), median(ratio, runs));
+	fflush(stdout);
+}
+
+/* clang-format off */
+static const struct row ROWS[] = {
+	{"u32, 1024 bins", "u32", "-b 1024", "one thread", "-T 1 -b 1024"},
+	{"u8, noise", "noise", "-t u8 -b 256", NULL, NULL},
+	{"u8, constant", "constant", "-t u8 -b 256", NULL, NULL},
+	{"u16, 65536 bins, noise", "noise", "-t u16 -b 65536", NULL, NULL},
+	{"u16, 1000 bins over full range", "noise", "-t u16 -b 1000 -r full", NULL, NULL},
+	{"u24, 1024 bins", "noise", "-t u24 -b 1024 -r full --ignore-tail", NULL, NULL},
+	{"u32, 1000 bins over full range", "noise", "-b 1000 -r full", NULL, NULL},
+	{"u32, 1024 bins, constant", "constant", "-b 1024 -r full", NULL, NULL},
+	{"u64, 1024 bins over full range", "noise", "-t u64 -b 1024 -r full", NULL, NULL},
+	{"f32, 1000 bins", "floats", "-t f32 -b 1000 -r 0:1", NULL, NULL},
+	{"f64, 1000 bins", "doubles", "-t f64 -b 1000 -r 0:1", NULL, NULL},
+	{"u32, 2^16 bins", "noise", "-b 64K -r full -f raw", NULL, NULL},
+	{"u32, 2^20 bins", "noise", "-b 1M -r full -f raw", NULL, NULL},
+	{"u32, 2^24 bins", "noise", "-b 16M -r full -f raw", NULL, NULL},
+	{"u32, 2^28 bins", "noise", "-b 256M -r full -f raw", NULL, NULL},
+	{"u32, 2^28 bins, constant", "constant", "-b 256M -r full -f raw", NULL, NULL},
+	/* ways to bin, beside equal bins of the same samples */
+	{"f32, --edges, 1000 irregular", "floats", "-t f32 --edges=@edges", "f32, 1000 bins",
+	 "-t f32 -b 1000 -r 0:1"},
+	{"f32, --log", "floats", "-t f32 -b 1000 --log=1e-6:1", "f32, 1000 bins",
+	 "-t f32 -b 1000 -r 0:1"},
+	{"f64, --log", "doubles", "-t f64 -b 1000 --log=1e-6:1", "f64, 1000 bins",
+	 "-t f64 -b 1000 -r 0:1"},
+	{"u32, --log", "noise", "-b 1000 --log=1:4294967296", "u32, 1000 bins", "-b 1000 -r full"},
+	{"u64, --log", "noise", "-t u64 -b 1000 --log=1:18446744073709551616",
+	 "u64, 1000 bins", "-t u64 -b 1000 -r full"},
+	{"u32, --mod, 1000 bins", "noise", "-b 1000 --mod", "u32, 1000 bins", "-b 1000 -r full"},
+	{"u32, --auto", "noise", "-b 1000 --auto", "u32, 1000 bins", "-b 1000 -r full"},
+	{"u64, --auto", "noise", "-t u64 -b 1000 --auto", "u64, 1000 bins",
+	 "-t u64 -b 1000 -r full"},
+	{"f32, --auto", "floats", "-t f32 -b 1000 --auto", "f32, 1000 bins",
+	 "-t f32 -b 1000 -r 0:1"},
+	{"f64, --auto", "doubles", "-t f64 -b 1000 --auto", "f64, 1000 bins",
+	 "-t f64 -b 1000 -r 0:1"},
+	{"f32, --auto, 2^20 bins, rising", "rising", "-t f32 --auto -b 1M -f raw", "falling",
+	 "exec $G -q -t f32 --auto -b 1M -f raw falling"},
+	{"f32, --auto, 2^24 bins, rising", "rising", "-t f32 --auto -b 16M -f raw", "falling",
+	 "exec $G -q -t f32 --auto -b 16M -f raw falling"},
+	/* channels beside the same bytes as one channel; gaps beside reading */
+	{"u8, 2 channels", "noise", "-t u8 -b 256 -c 2", "u8", "-t u8 -b 256"},
+	{"u8, 3 channels", "noise", "-t u8 -b 256 -c 3 --ignore-tail", "u8", "-t u8 -b 256"},
+	{"i16, 2 channels", "noise", "-t i16 -b 1000 -r full -c 2", "i16",
+	 "-t i16 -b 1000 -r full"},
+	{"i16, 5 channels", "noise", "-t i16 -b 1000 -r full -c 5 --ignore-tail", "i16",
+	 "-t i16 -b 1000 -r full"},
+	{"i16, 64 channels", "noise", "-t i16 -b 100 -r full -c 64", "i24, 64 channels",
+	 "-t i24 -b 100 -r full -c 64 --ignore-tail"},
+	{"f32, 2 channels", "floats", "-t f32 -b 1000 -r 0:1 -c 2", "f32", "-t f32 -b 1000 -r 0:1"},
+	{"u8, rows of 1000 in 1024 bytes", "noise", "-t u8 -b 256 --rows=1000:1024", "u8",
+	 "-t u8 -b 256"},
+	{"f32 in records of 64 bytes", "floats", "-t f32 -b 1000 -r 0:1 --record=64", NULL, NULL},
+	{"u8 in records of 4 bytes", "noise", "-t u8 -b 256 --record=4", NULL, NULL},
+	/* pipes */
+	{"pipe, u32, 1024 bins", "u32", "cat u32 | $G -b 1024",
+	 "cat into a 1 MiB pipe, thrown away", "cat u32 | $B drain"},
+	{"pipe, u32, 1024 bins", "u32", "cat u32 | $G -b 1024",
+	 "cat \\| dd of=/dev/null bs=1M", "cat u32 | dd of=/dev/null bs=1M"},
+	{"pipe \\| --tee \\| pipe, u32", "u32",
+	 "cat u32 | $G --tee -b 1024 -o h.csv | cat >/dev/null", "cat \\| cat \\| cat",
+	 "cat u32 | cat | cat >/dev/null"},
+	{"file, --tee \\| pipe, u32", "u32", "$G --tee -b 1024 -o h.csv u32 | cat >/dev/null",
+	 "cat \\| cat", "cat u32 | cat >/dev/null"},
+	/* zstd: rates are of decoded bytes */
+	{"zstd, one frame", "u32", "exec $G -q -b 1024 one.zst", "zstd -dc, thrown away",
+	 "zstd -dc one.zst >/dev/null"},
+	{"zstd, one frame", "u32", "exec $G -q -b 1024 one.zst", "zstd -dc \\| gpuhist",
+	 "zstd -dc one.zst | $G -b 1024"},
+	{"zstd, frames of 1 MiB", "u32", "exec $G -q -b 1024 many.zst", "one thread",
+	 "exec $G -q -T 1 -b 1024 many.zst"},
+	{"zstd, frames of 1 MiB", "u32", "exec $G -q -b 1024 many.zst",
+	 "zstd -dc, thrown away", "zstd -dc many.zst >/dev/null"},
+	{"zstd, stored frames of 8 MiB, 32 threads", "noise",
+	 "exec $G -q -T 32 -b 1024 -r full frames.zst", "4 threads",
+	 "exec $G -q -T 4 -b 1024 -r full frames.zst"},
+	{"the same, -M 64M, 16 threads", "noise",
+	 "exec $G -q -M 64M -T 16 -b 1024 -r full frames.zst", "4 threads",
+	 "exec $G -q -M 64M -T 4 -b 1024 -r full frames.zst"},
+	{"zstd, one stored frame, 2 threads", "noise",
+	 "exec $G -q -T 2 -b 1024 -r full stored.zst", "zstd -dc, thrown away",
+	 "zstd -dc stored.zst >/dev/null"},
+	/* documents */
+	{"--merge, 8 parts of 2^24 bins, to raw", "wide.json", "-C u64 -f raw --merge", "cat",
+	 "cat wide.json >/dev/null"},
+	{"--merge, 8 parts of 2^24 bins, to json", "wide.json", "-f json --merge", "cat",
+	 "cat wide.json >/dev/null"},
+	{"--merge, 1000 of 1024 bins", "thousand.json", "--merge", "cat",
+	 "cat thousand.json >/dev/null"},
+	/* peers */
+	{"u32, 1024 bins", "u32", "-b 1024", "numpy.bincount on a memmap",
+	 "python3 -c 'import numpy as n; n.bincount(n.memmap(\"u32\",\"u4\"),minlength=1024)'"},
+	{"u32, 1024 bins", "u32", "-b 1024", "numpy.histogram on a memmap",
+	 "python3 -c 'import numpy as n; n.histogram(n.memmap(\"u32\",\"u4\"),1024,(0,1024))'"},
+	{"f32, --edges, 1000 irregular", "floats", "-t f32 --edges=@edges",
+	 "numpy.histogram on a memmap",
+	 "python3 -c 'import numpy as n; "
+	 "n.histogram(n.memmap(\"floats\",\"f4\"),n.loadtxt(\"edges\"))'"},
+};
+/* clang-format on */
+
+static void table(int cores)
+{
+	char mine[100], bare[100], what[100];
+
+	printf("| gpuhist | GB/s | beside | GB/s | times as fast |\n|---|---|---|---|---|\n");
+	for (int t = 1; t <= cores; t *= 2) {
+		snprintf(what, sizeof(what), "u32, 1024 bins, -T %d", t);
+		snprintf(mine, sizeof(mine), "-T %d -b 1024", t);
+		snprintf(bare, sizeof(bare), "exec $B bare u32 %d", t);
+		line(&(struct row){what, "u32", mine, "the bare loop on the same blocks", bare});
+		snprintf(bare, sizeof(bare), "exec $B read u32 %d", t);
+		line(&(struct row){what, "u32", mine, "reading, no counting", bare});
+	}
+	for (size_t i = 0; i < LENGTH(ROWS); i++)
+		line(&ROWS[i]);
+
+	double empty[RUNS_MAX], shell[RUNS_MAX];
+	for (int i = 0; i < runs; i++) {
+		empty[i] = timed("exec $G </dev/null").seconds;
 		shell[i] = timed("exec true").seconds;
 	}
 	printf("\nEmpty input, start to end: %.2f ms (a shell that runs true: %.2f ms).\n",
-	       1e3 * median(empty, n), 1e3 * median(shell, n));
+	       1e3 * median(empty, runs), 1e3 * median(shell, runs));
 	printf("Peak memory: %ld KiB for the whole file, %ld KiB for its first 16 MiB, %ld KiB for "
 	       "nothing.\n",
-	       timed(text("exec %s -b 1024 %s/u32", gpuhist, folder)).peak_kib,
-	       timed(text("exec %s -b 1024 -n 4194304 %s/u32", gpuhist, folder)).peak_kib,
-	       timed(text("exec %s </dev/null", gpuhist)).peak_kib);
+	       timed("exec $G -b 1024 u32").peak_kib, timed("exec $G -b 1024 -n 4M u32").peak_kib,
+	       timed("exec $G </dev/null").peak_kib);
 }
 
-/* One device's median seconds and CPU-seconds on `arguments`. */
-static void device_times(const char *device, const char *arguments, double *seconds, double *cpu)
+/* ---- one worker, loop by loop ---- */
+
+static const struct {
+	unsigned size;
+	const char *arguments;
+} LOOPS[] = {
+	{1, "-t u8 -b 256"},
+	{2, "-t u16 -b 65536 -f raw"},
+	{2, "-t i16 -b 1000 -r full"},
+	{2, "-t u16be -b 1000 -r full"},
+	{2, "-t f16 -b 1000 -r 0:1"},
+	{2, "-t bf16be -b 1000 -r 0:1"},
+	{3, "-t u24 -b 1024 -r full"},
+	{3, "-t i24be -b 1000 -r full"},
+	{4, "-t u32 -b 1024"},
+	{4, "-t u32 -b 1000 -r full"},
+	{4, "-t u32 -b 65536 -r full -f raw"},
+	{4, "-t u32 -b 1000 --range=-0.5:4e9"},
+	{4, "-t u32be -b 1000 -r full"},
+	{4, "-t i32 -b 1000 -r full"},
+	{8, "-t u64 -b 1024 -r full"},
+	{8, "-t u64 -b 1000 -r full"},
+	{8, "-t i64be -b 1000 -r full"},
+	{8, "-t i64 -b 9 --range=-0.5:1000.5"},
+	{4, "-t f32 -b 1000 -r 0:1"},
+	{4, "-t f32be -b 1000 -r 0:1"},
+	{8, "-t f64 -b 1000 -r 0:1"},
+	{8, "-t f64be -b 1000 -r 0:1"},
+	{8, "-t f64 -b 2 -r 1:1.0000000000000004"}, /* by bisection */
+};
+
+static void least(double *best, const char *command)
 {
-	double s[RUNS_MAX], c[RUNS_MAX];
-	const char *command = text("exec %s -q --device=%s %s", gpuhist, device, arguments);
+	const struct timing t = timed(command);
 
-	for (int i = 0; i < runs; i++) {
-		const struct timing t = timed(command);
-		s[i] = t.failed ? (double)NAN : t.seconds;
-		c[i] = t.cpu;
-	}
-	*seconds = median(s, runs);
-	*cpu = median(c, runs);
+	*best = t.failed ? (double)NAN : fmin(t.cpu, *best);
 }
 
-#define TIMES \
-	8 /* how often a file is named, so that the job is much longer than the GPU's start \
-	   */
+static void loop(const char *arguments, const char *file, bool other)
+{
+	double reading = 1e9, mine = 1e9, theirs = 1e9;
+	char read[200], ours[200], others[200];
+
+	snprintf(read, sizeof(read), "exec $B read %s 1", file);
+	snprintf(ours, sizeof(ours), "exec $G -q --device=cpu -T 1 --ignore-tail %s %s", arguments,
+		 file);
+	snprintf(others, sizeof(others), "exec $OTHER%s", strchr(ours, ' ') + 3);
+	for (int i = 0; i < runs; i++) {
+		least(&reading, read);
+		least(&mine, ours);
+		if (other)
+			least(&theirs, others);
+	}
+	const double gb = 1e-9 * (double)file_bytes;
+	printf("| %s | %s | %.2f | %.2f | %.2f |", arguments, file, gb / reading, gb / mine,
+	       reading / mine);
+	if (other)
+		printf(" %.2f | %.3f |", gb / theirs, theirs / mine);
+	printf("\n");
+	fflush(stdout);
+}
+
+static void loops(bool other)
+{
+	printf("| arguments | samples | reading GB/s | gpuhist | : reading |%s\n"
+	       "|---|---|---|---|---|%s\n",
+	       other ? " other | gpuhist : other |" : "", other ? "---|---|" : "");
+	make_file("noise", NOISE);
+	for (size_t i = 0; i < LENGTH(LOOPS); i++) {
+		loop(LOOPS[i].arguments, "noise", other);
+		if (i == 0 || LOOPS[i].size != LOOPS[i - 1].size)
+			make_repeated("repeated", LOOPS[i].size);
+		loop(LOOPS[i].arguments, "repeated", other);
+	}
+}
+
+/* ---- engines ---- */
+
+static const char *const DEVICES[] = {"cpu", "gpu", "auto"};
+
+/* The median seconds and processor seconds of each device on a file that is named so often. */
+static void devices(const char *arguments, const char *file, int times, double *seconds,
+		    double *cpu)
+{
+	char command[1000];
+	double s[RUNS_MAX], c[RUNS_MAX];
+
+	for (int d = 0; d < 3; d++) {
+		int used = snprintf(command, sizeof(command), "exec $G -q --device=%s %s",
+				    DEVICES[d], arguments);
+		for (int k = 0; k < times; k++)
+			used += snprintf(command + used, sizeof(command) - (size_t)used, " %s",
+					 file);
+		for (int i = 0; i < runs; i++) {
+			const struct timing t = timed(command);
+			s[i] = t.failed ? (double)NAN : t.seconds;
+			c[i] = t.cpu;
+		}
+		seconds[d] = median(s, runs);
+		cpu[d] = median(c, runs);
+	}
+}
 
 /* Whole runs by engine: rate, CPU-seconds per 100 GB, and what auto is worth. */
-static void devices(void)
+static void engines(void)
 {
 	static const struct {
-		const char *what, *arguments, *file;
+		const char *arguments, *file;
+		int times; /* 8: the job is much longer than the GPU's start */
 	} JOBS[] = {
-		{"u32, 1024 bins", "-b 1024", "u32"},
-		{"the same, -T 1", "-T 1 -b 1024", "u32"},
-		{"the same, -T 4", "-T 4 -b 1024", "u32"},
-		{"u8, 256 bins", "-t u8 -b 256", "noise"},
-		{"u16, 65536 bins", "-t u16 -b 65536", "noise"},
-		{"f32, 1000 bins", "-t f32 -b 1000 -r 0:1", "floats"},
-		{"u32, 2^20 bins", "-b 1048576 -r full -f raw", "noise"},
+		{"-b 1024", "u32", 8},
+		{"-b 1024", "u32", 1},
+		{"-T 1 -b 1024", "u32", 1},
+		{"-T 4 -b 1024", "u32", 1},
+		{"-t u8 -b 256", "noise", 8},
+		{"-t u16 -b 65536", "noise", 8},
+		{"-t f32 -b 1000 -r 0:1", "floats", 8},
+		{"-b 1M -r full -f raw", "noise", 1},
 	};
-	static const char *const DEVICES[] = {"cpu", "gpu", "auto"};
 	double seconds[3], cpu[3];
+	char limited[100];
 
-	printf("| file, start to end | cpu GB/s | gpu | gpu once started | auto | auto : best | "
-	       "CPU-s per 100 GB: cpu "
-	       "| gpu | auto |\n"
-	       "|---|---|---|---|---|---|---|---|---|\n");
-	timed(text("exec %s -q --device=gpu -n 1000000 -b 1024 %s/u32", gpuhist, folder));
-	for (size_t i = 0; i < sizeof(JOBS) / sizeof(JOBS[0]); i++) {
-		/* Slow jobs get the file once. */
-		const bool few =
-			strncmp(JOBS[i].arguments, "-T", 2) == 0 || strstr(JOBS[i].what, "2^20");
-		const int times = few ? 1 : TIMES;
-		char arguments[2000];
-		int used = snprintf(arguments, sizeof(arguments), "%s", JOBS[i].arguments);
-		/* of the first half of the files: the rest is without the start */
-		double more = 0, half = 0;
-		for (int k = 0; k < times; k++) {
-			if (2 * k == times)
-				device_times("gpu", arguments, &half, &more);
-			used += snprintf(arguments + used, sizeof(arguments) - (size_t)used,
-					 " %s/%s", folder, JOBS[i].file);
-		}
-		for (int d = 0; d < 3; d++)
-			device_times(DEVICES[d], arguments, &seconds[d], &cpu[d]);
-		const double best = seconds[0] < seconds[1] ? seconds[0] : seconds[1];
-		const double gb = (double)file_bytes * 1e-9 * times;
-		const double rest = half > 0 ? gb / 2 / (seconds[1] - half) : gb / seconds[1];
+	printf("| file, start to end | GB | cpu GB/s | gpu | auto | auto : best | CPU-s per 100 "
+	       "GB: cpu "
+	       "| gpu | auto |\n|---|---|---|---|---|---|---|---|---|\n");
+	for (size_t i = 0; i < LENGTH(JOBS); i++) {
+		const double gb = 1e-9 * (double)file_bytes * JOBS[i].times;
+		devices(JOBS[i].arguments, JOBS[i].file, JOBS[i].times, seconds, cpu);
 		printf("| %s | %.1f | %.1f | %.1f | %.1f | %.2f | %.1f | %.1f | %.1f |\n",
-		       JOBS[i].what, gb / seconds[0], gb / seconds[1], rest, gb / seconds[2],
-		       best / seconds[2], 100 * cpu[0] / gb, 100 * cpu[1] / gb, 100 * cpu[2] / gb);
+		       JOBS[i].arguments, gb, gb / seconds[0], gb / seconds[1], gb / seconds[2],
+		       fmin(seconds[0], seconds[1]) / seconds[2], 100 * cpu[0] / gb,
+		       100 * cpu[1] / gb, 100 * cpu[2] / gb);
 		fflush(stdout);
 	}
 	printf("\n| size | cpu ms | gpu ms | auto ms |\n|---|---|---|---|\n");
 	for (uint64_t size = 1 << 10; size <= file_bytes; size *= size < file_bytes / 16 ? 16 : 2) {
-		const char *arguments =
-			text("-b 1024 -n %llu %s/u32", (unsigned long long)size / 4, folder);
-		char copy[1000];
-		snprintf(copy, sizeof(copy), "%s", arguments);
-		for (int d = 0; d < 3; d++)
-			device_times(DEVICES[d], copy, &seconds[d], &cpu[d]);
+		snprintf(limited, sizeof(limited), "-b 1024 -n %llu", (unsigned long long)size / 4);
+		devices(limited, "u32", 1, seconds, cpu);
 		printf("| %llu KiB | %.1f | %.1f | %.1f |\n", (unsigned long long)size >> 10,
 		       1e3 * seconds[0], 1e3 * seconds[1], 1e3 * seconds[2]);
 		fflush(stdout);
-	}
-	printf("\n| pipe, u32, 1024 bins | GB/s |\n|---|---|\n");
-	for (int d = 0; d < 4; d++) {
-		double s[RUNS_MAX];
-		for (int i = 0; i < runs; i++)
-			s[i] = timed(d == 3 ? text("cat %s/u32 | %s limit drain", folder, self)
-					    : text("cat %s/u32 | %s -b 1024 --device=%s", folder,
-						   gpuhist, DEVICES[d]))
-				       .seconds;
-		printf("| %s | %.2f |\n", d == 3 ? "thrown away" : DEVICES[d],
-		       (double)file_bytes * 1e-9 / median(s, runs));
 	}
 }
 
 int main(int argc, char **argv)
 {
-	if (argc > 2 && strcmp(argv[1], "limit") == 0)
-		return strcmp(argv[2], "drain") == 0 ? limit_drain()
-						     : limit_file(argv[2], argv[3], atoi(argv[4]));
-	if (argc < 2)
-		return 2;
-	const char *tmp = getenv("TMPDIR");
+	static const char *const NAMES[] = {"u32",     "noise",  "constant", "floats",
+					    "doubles", "rising", "falling"};
+	const char *const which = argc > 4 ? argv[4] : "", *const tmp = getenv("TMPDIR");
 	const int cores = (int)sysconf(_SC_NPROCESSORS_ONLN);
+	char folder[512], number[16], path[4096];
 
-	self = realpath(argv[0], NULL);
-	gpuhist = realpath(argv[1], NULL);
+	if (argc == 2 && strcmp(argv[1], "drain") == 0)
+		return limit_drain();
+	if (argc == 4 && (strcmp(argv[1], "read") == 0 || strcmp(argv[1], "bare") == 0))
+		return limit_file(argv[1], argv[2], atoi(argv[3]));
 	file_bytes = (uint64_t)((argc > 2 ? atof(argv[2]) : 1) * 0x1p30) / BLOCK * BLOCK;
 	runs = argc > 3 ? atoi(argv[3]) : 5;
-	if (!self || !gpuhist || file_bytes == 0 || runs < 1 || runs > RUNS_MAX)
+	if (argc < 2 || file_bytes == 0 || runs < 1 || runs > RUNS_MAX)
 		return 2;
+	snprintf(number, sizeof(number), "%d", cores);
 	snprintf(folder, sizeof(folder), "%s/gpuhist-bench-XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(folder)) {
-		perror(folder);
+	if (!realpath("/proc/self/exe", path) || setenv("B", path, 1) != 0 ||
+	    !realpath(argv[1], path) || setenv("G", path, 1) != 0 ||
+	    (argc > 5 && *argv[5] && (!realpath(argv[5], path) || setenv("OTHER", path, 1) != 0)) ||
+	    setenv("CORES", number, 1) != 0 || !mkdtemp(folder) || chdir(folder) != 0) {
+		perror("bench");
 		return 1;
 	}
-	make_file("u32", BELOW_1024);
-	make_file("noise", NOISE);
-	make_file("constant", CONSTANT);
-	make_file("floats", FLOATS);
-	if (argc <= 4) {
-		make_file("doubles", DOUBLES);
-		make_file("rising", RISING);
-		make_file("falling", FALLING);
-	}
-	printf("%d cores, %.2f GiB, median of %d runs\n\n", cores, (double)file_bytes / 0x1p30,
-	       runs);
-	if (argc > 4) {
-		devices();
+	printf("%d cores, %.2f GiB, %d runs\n\n", cores, (double)file_bytes / 0x1p30, runs);
+	if (strcmp(which, "loops") == 0) {
+		loops(argc > 5 && *argv[5]);
 	} else {
-		printf("| gpuhist | GB/s | beside | GB/s | times as fast "
-		       "|\n|---|---|---|---|---|\n");
-		files(cores);
-		ways();
-		layouts(cores);
-		pipes();
-		stored();
-		documents();
-		texts();
-		peers();
-		start_and_size();
+		for (int k = BELOW_1024; k <= (*which ? FLOATS : FALLING); k++)
+			make_file(NAMES[k], (enum data)k);
+		if (*which) {
+			engines();
+		} else {
+			make_edges();
+			prepare();
+			table(cores);
+		}
 	}
-	timed(text("rm -rf %s", folder));
-	return 0;
+	return timed("rm -r \"$PWD\"").failed;
 }

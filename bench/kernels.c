@@ -41,55 +41,39 @@ static const struct bench_job {
 	{"u8", 256, NULL, 256, PLAIN},
 	{"u16", 1024, NULL, 1024, PLAIN},
 	{"u16", 1024, "0:65536", 65536, PLAIN},
-	{"u16", 1000, "0:65536", 65536, PLAIN},
 	{"i16be", 1024, NULL, 1024, PLAIN},
-	{"u16", 16384, NULL, 16384, PLAIN},
 	{"u16", 65536, NULL, 65536, PLAIN},
 	{"u24", 1024, NULL, 1024, PLAIN},
 	{"u32", 1024, NULL, 1024, PLAIN},
-	{"u32be", 1024, NULL, 1024, PLAIN},
 	{"u32", 1000, "0:1024", 1024, PLAIN},
 	{"u32", 16384, NULL, 16384, PLAIN},
 	{"u32", 50000, NULL, 50000, PLAIN},
 	{"u32", 65536, NULL, 65536, PLAIN},
-	{"u32", 100000, NULL, 100000, PLAIN},
 	{"u32", 1 << 20, NULL, 1 << 20, PLAIN},
 	{"u32", 1 << 24, NULL, 1 << 24, PLAIN},
 	{"u64", 1024, NULL, 1024, PLAIN},
 	{"u64", 1000, "0:1024", 1024, PLAIN},
 	{"f32", 1000, "0:1024", 1024, PLAIN},
-	{"f32", 1024, "0:1024", 1024, PLAIN},
 	{"f32", 65536, "0:1024", 1024, PLAIN},
 	{"f64", 1000, "0:1024", 1024, PLAIN},
 	{"u32", 1000, "list", 1024, PLAIN},
-	{"u32", 100000, "list", 100000, PLAIN},
 	{"u32", 1 << 20, "list", 1 << 22, PLAIN},
-	{"u64", 1000, "list", 1024, PLAIN},
 	{"f32", 1000, "list", 1024, PLAIN},
-	{"f32", 65536, "list", 1024, PLAIN},
-	{"f64", 1000, "list", 1024, PLAIN},
 	{"f32", 1000, "random", 1024, PLAIN},
 	{"f64", 1000, "random", 1024, PLAIN},
 	{"u32", 1000, "random", 1 << 30, PLAIN},
-	{"f32", 20000, "random", 1024, PLAIN},
 	{"f32", 1000, "log", 1024, PLAIN},
 	{"u32", 1000, "log", 1 << 30, PLAIN},
 	{"u64", 1000, "log", 1ull << 40, PLAIN},
 	{"u32", 1000, "mod", 4294967296.0, PLAIN},
-	{"u32", 1024, "mod", 4294967296.0, PLAIN},
-	{"i32be", 50000, "mod", 4294967296.0, PLAIN},
 	{"u64", 1000, "mod", 0x1p62, PLAIN},
-	{"u24", 1000, "mod", 0x1p24, PLAIN},
 	{"f32", 256, "auto", 1024, PLAIN},
 	{"u32", 256, "auto", 1 << 30, PLAIN},
 	{"f64", 256, "auto", 1024, PLAIN},
 	{"u64", 256, "auto", 0x1p62, PLAIN},
 	{"i16", 1000, "0:32768", 32768, {.channels = 2}},
-	{"u8", 256, NULL, 256, {.channels = 3}},
-	{"u8", 256, NULL, 256, {.channels = 2}},
 	{"u8", 256, NULL, 256, {.channels = 64}},
 	{"f32", 1000, "0:1024", 1024, {.channels = 2}},
-	{"u32", 1024, NULL, 1024, {.channels = 3}},
 	{"f64", 1000, "0:1024", 1024, {.channels = 2}},
 	{"u16", 65536, NULL, 65536, {.channels = 2}},
 	{"f32", 1000, "0:1024", 1024, {.record = 64, .offset = 16}},
@@ -108,26 +92,6 @@ static void must(CUresult r, const char *what)
 	}
 }
 
-/* bins + 1 edges; the memory is kept. */
-static const double *make_list(uint32_t bins, double values)
-{
-	double *list = calloc((size_t)bins + 1, sizeof(*list));
-
-	for (uint32_t i = 0; list && i <= bins; i++)
-		list[i] = i * (values / bins);
-	return list;
-}
-
-/* The same, at equal ratios from 1 on, as --log has them. */
-static const double *make_log_list(uint32_t bins, double values)
-{
-	double *list = calloc((size_t)bins + 1, sizeof(*list));
-
-	for (uint32_t i = 0; list && i <= bins; i++)
-		list[i] = i == bins ? values : pow(values, (double)i / bins);
-	return list;
-}
-
 static int rising(const void *a, const void *b)
 {
 	const double x = *(const double *)a, y = *(const double *)b;
@@ -135,17 +99,30 @@ static int rising(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The same, at random places; seeded. */
-static const double *make_random_list(uint32_t bins, double values)
+static uint64_t draw(void)
 {
-	double *list = calloc((size_t)bins + 1, sizeof(*list));
-	uint64_t x = 88172645463325252u;
+	static uint64_t x = 88172645463325252u;
 
-	for (uint32_t i = 1; list && i <= bins; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		list[i] = i == bins ? values : values * ((double)(x >> 11) * 0x1p-53);
+	x ^= x << 13;
+	x ^= x >> 7;
+	x ^= x << 17;
+	return x;
+}
+
+/* bins + 1 edges, as the job's range says; the memory is kept. */
+static const double *make_list(const struct bench_job *job)
+{
+	const uint32_t bins = job->bins;
+	double *list = calloc((size_t)bins + 1, sizeof(*list));
+
+	for (uint32_t i = 0; list && i <= bins; i++) {
+		const double part = (double)i / bins;
+		if (strcmp(job->range, "log") == 0)
+			list[i] = i == bins ? job->values : pow(job->values, part);
+		else if (strcmp(job->range, "random") == 0 && i > 0 && i < bins)
+			list[i] = job->values * ((double)(draw() >> 11) * 0x1p-53);
+		else
+			list[i] = job->values * part;
 	}
 	if (list)
 		qsort(list, (size_t)bins + 1, sizeof(*list), rising);
@@ -155,11 +132,7 @@ static const double *make_random_list(uint32_t bins, double values)
 /* A value in [0, values) at place i of n. */
 static double value(enum skew skew, double values, size_t i, size_t n)
 {
-	static uint64_t x = 88172645463325252u;
-
-	x ^= x << 13;
-	x ^= x >> 7;
-	x ^= x << 17;
+	const uint64_t x = draw();
 	const double u = (double)(x >> 11) * 0x1p-53;
 	const double g = ((double)(x & 0xffff) + (double)(x >> 16 & 0xffff) +
 			  (double)(x >> 32 & 0xffff) + (double)(x >> 48)) /
@@ -198,19 +171,25 @@ struct piece {
 	CUevent done;
 };
 
-/* What kernels read beside the rule goes to the device as a lane does it, but in one copy. */
-static void upload_table(struct piece *s, const struct kernel_plan *plan, size_t piece)
+/* Waits for all that is queued. */
+static void finish(struct piece *s)
 {
 	CUresult r;
 
+	must(cuda.event_record(s->done, s->on.stream), "event");
+	while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
+		;
+	must(r, "work");
+}
+
+/* What kernels read beside the rule goes to the device as a lane does it, but in one copy. */
+static void upload_table(struct piece *s, const struct kernel_plan *plan, size_t piece)
+{
 	must(plan->table_bytes <= piece ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, "table");
 	must(cuda.memory_alloc(&s->on.table, plan->table_bytes), "memory");
 	memcpy(s->data, plan->table, plan->table_bytes);
 	must(cuda.to_device(s->on.table, s->data, plan->table_bytes, s->on.stream), "copy");
-	must(cuda.event_record(s->done, s->on.stream), "event");
-	while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
-		;
-	must(r, "copy");
+	finish(s);
 }
 
 /*
@@ -241,17 +220,10 @@ static double best_of(struct piece *s, size_t bytes, CUresult (*f)(struct piece 
 	double best = 1e9;
 
 	for (int i = 0; i < 5; i++) {
-		CUresult r;
-		must(cuda.event_record(s->done, s->on.stream), "event");
-		while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
-			;
-		must(r, "work");
+		finish(s);
 		const double start = clock_seconds();
 		must(f(s, arg), "launch");
-		must(cuda.event_record(s->done, s->on.stream), "event");
-		while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
-			;
-		must(r, "work");
+		finish(s);
 		const double seconds = clock_seconds() - start;
 		best = seconds < best ? seconds : best;
 	}
@@ -317,13 +289,10 @@ static void make_edges(struct edges *edges, const struct bench_job *job,
 {
 	struct edges_spec spec = {.bins = job->bins, .kind = job->range ? AXIS_RANGE : AXIS_VALUES};
 	const char *why, *range = job->range ? job->range : "";
-	if (strcmp(range, "list") == 0 || strcmp(range, "random") == 0) {
+	if (strcmp(range, "list") == 0 || strcmp(range, "random") == 0 ||
+	    strcmp(range, "log") == 0) {
 		spec.kind = AXIS_EDGES;
-		spec.list = *range == 'l' ? make_list(job->bins, job->values)
-					  : make_random_list(job->bins, job->values);
-	} else if (strcmp(range, "log") == 0) {
-		spec.kind = AXIS_EDGES;
-		spec.list = make_log_list(job->bins, job->values);
+		spec.list = make_list(job);
 	} else if (strcmp(range, "mod") == 0) {
 		spec.kind = AXIS_MOD;
 	} else if (strcmp(range, "auto") == 0) {
@@ -358,14 +327,10 @@ static void upload(struct piece *s, const struct bench_job *job, const struct sa
 	const size_t n = piece / t->bytes;
 
 	for (size_t at = 0; at < bytes; at += piece) {
-		CUresult r;
 		if (at == 0 || skew == SORTED)
 			fill(s, t, skew, job->values, n, at / t->bytes, bytes / t->bytes);
 		must(cuda.to_device(s->on.data + at, s->data, piece, s->on.stream), "copy");
-		must(cuda.event_record(s->done, s->on.stream), "event");
-		while ((r = cuda.event_query(s->done)) == CUDA_ERROR_NOT_READY)
-			;
-		must(r, "copy");
+		finish(s);
 	}
 }
 
