@@ -156,7 +156,7 @@ TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
 BENCHES   = $(BUILD)/bench $(BUILD)/sample
 # What `make check` asks of the random jobs.
 SEED      = 1
-JOBS      = 4000
+JOBS      = 2500
 SECONDS   = 60
 
 all: $(PROGRAM)

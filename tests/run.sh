@@ -3,34 +3,35 @@
 # Runs every test, three at a time, of which one often waits, and prints one line for each as it ends, then the slowest
 # ten with their seconds and those of a processor, then "N passed, N failed".
 # usage: tests/run.sh [--quick] GPUHIST BUILD [SEED [JOBS [SECONDS]]]
-# BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs. --quick: unit
-# tests without the longest ones, and transcripts. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of
-# valgrind.sh too; QUICK=1, less of gpu_check; ONLY='NAME...', these tests alone.
+# BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs. --quick: transcripts, and unit tests
+# without the longest ones. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of valgrind.sh too;
+# QUICK=1, for the sanitizers, a third of the longest unit tests, another one for each SEED, and less of the GPU's;
+# ONLY='NAME...', these tests alone.
 set -u
 
-# The part that runs one test: tests/run.sh --one FOLDER NAME, whose command is FOLDER/NAME.sh. Its
-# last line must be "N passed, N failed". Its output and its result are printed in one piece.
 seconds_up() {
 	read -r up _ </proc/uptime
 	echo "$up"
 }
+# The part that runs one test: tests/run.sh --one FOLDER NAME, whose command is FOLDER/NAME.sh. Its
+# last line must be "N passed, N failed". Its output and its result are printed in one piece.
 if [ "${1:-}" = --one ]; then
-	folder=$2 name=$3
+	folder=$2 name=$3 out=$2/$3.out
 	begin=$(seconds_up)
-	out=$folder/$name.out
 	sh "$folder/$name.sh" >"$out" 2>&1
 	status=$?
 	end=$(seconds_up)
 	# The second line of times is of what this shell has started: 0m1.25s 0m0.5s.
 	times >"$folder/$name.times"
-	processor=$(sed -n '2s/[ms]/ /gp' "$folder/$name.times" | awk '{ print 60 * ($1 + $3) + $2 + $4 }')
+	{ read -r _ && IFS='ms ' read -r m s m2 s2 _; } <"$folder/$name.times"
 	summary=$(tail -n 1 "$out")
-	p=$(printf '%s\n' "$summary" | sed -n 's/^\([0-9]*\) passed, [0-9]* failed$/\1/p')
-	f=$(printf '%s\n' "$summary" | sed -n 's/^[0-9]* passed, \([0-9]*\) failed$/\1/p')
+	p=${summary%% passed, *} f=${summary##* passed, } f=${f% failed}
 	# A program that died before its last line has failed, whatever it printed before.
-	[ -n "$p" ] || p=0 f=1
+	case $p.$f in
+	*[!0-9.]* | .* | *.) p=0 f=1 ;;
+	esac
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
-	echo "$name $p $f $begin $end $processor" >"$folder/$name.result"
+	echo "$name $p $f $begin $end $m $s $m2 $s2" >"$folder/$name.result"
 	until mkdir "$folder/printing" 2>/dev/null; do sleep 0.02; done
 	if [ "$f" -gt 0 ]; then
 		cat "$out"
@@ -46,7 +47,7 @@ quick=
 [ "$1" != --quick ] || { quick=1 && shift; }
 here=$(dirname "$(realpath "$0")")
 gpuhist=$(realpath "$1") build=$(realpath "$2") fake=$(realpath "$here/../build")/fake
-seed=${3:-1} jobs=${4:-4000} seconds=${5:-60}
+seed=${3:-1} jobs=${4:-2500} seconds=${5:-60}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 : >"$folder/list"
@@ -56,32 +57,47 @@ signals=--default-signal=HUP,INT,QUIT,TERM,PIPE,USR1
 env $signals true 2>/dev/null || signals=
 
 # test_of NAME COMMAND...: one more test, if it is wanted.
+only=$(echo "${ONLY:-}" | tr -s '\n\t' ' ')
 test_of() {
-	for only in ${ONLY:-$1}; do
-		[ "$only" != "$1" ] || break
-	done
-	[ "$only" = "$1" ] || return 0
+	case " ${only:-$1} " in
+	*" $1 "*) ;;
+	*) return 0 ;;
+	esac
 	echo "$1" >>"$folder/list"
 	command=$folder/$1.sh
 	shift
 	{
 		printf 'exec env %s' "$signals"
-		for word in "$@"; do
-			printf " '%s'" "$(printf %s "$word" | sed "s/'/'\\\\''/g")"
+		for word; do
+			case $word in
+			*\'*) word=$(printf %s "$word" | sed "s/'/'\\\\''/g") ;;
+			esac
+			printf " '%s'" "$word"
 		done
 	} >"$command"
+}
+# test_in_python CODE NAME SCRIPT ARGUMENT...: by the first Python that runs CODE.
+test_in_python() {
+	code=$1 name=$2
+	shift 2
+	for python in "$here/../build/venv/bin/python" python3 /usr/bin/python3; do
+		missing=$("$python" -c "$code" 2>&1) || continue
+		test_of "$name" "$python" "$@"
+		return
+	done
+	echo "left out: $name ($(printf '%s\n' "$missing" | tail -n 1))"
 }
 
 # The long ones first, so that the last two to end do so at nearly the same time.
 if [ -z "$quick" ]; then
 	# The GPU engine on the simulated driver, where the program has one.
 	if [ -x "$build/gpu_check" ]; then
-		# Up to one of 2^24 bins; those of more take a simulated device minutes. Under the thread sanitizer,
-		# QUICK=1, a part of it.
+		# Up to one of 2^24 bins; those of more take a simulated device minutes.
 		gpu_jobs=134
 		[ -z "${QUICK:-}" ] || gpu_jobs=12
 		set -- LD_LIBRARY_PATH="$fake" FAKECUDA_SEED="$seed"
 		case $build in
+		*/san-thread) [ -n "${QUICK:-}" ] || test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
 		*/san-* | */coverage) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
 		*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" "$build/torture_preload.so" ;;
 		esac
@@ -101,42 +117,17 @@ if [ -z "$quick" ]; then
 		test_of "random_jobs_$isa" env GPUHIST_ISA=$isa "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" \
 			$((jobs / 4)) $((seconds / 3))
 	done
-	# JSON and npy, by those they are for, from build/venv where there is one.
-	python=$here/../build/venv/bin/python
-	[ -x "$python" ] || python=python3
-	if missing=$("$python" -c 'import boost_histogram, hist, numpy, uhi.schema, fastjsonschema' 2>&1); then
-		test_of uhi_check "$python" "$here/uhi_check.py" "$gpuhist" "$build/uhi_documents" \
-			"$here/../man/gpuhist.1"
-	else
-		echo "left out: uhi_check ($(printf '%s\n' "$missing" | tail -n 1))"
-	fi
-	# The oracle beside fractions; counts beside NumPy's, by the first python3 that has it.
-	numpy=
-	for python in "$here/../build/venv/bin/python" python3 /usr/bin/python3; do
-		[ -n "$numpy" ] || ! "$python" -c 'import numpy' 2>/dev/null || numpy=$python
-	done
-	if [ -n "$numpy" ]; then
-		test_of numpy_check "$numpy" "$here/numpy_check.py" "$gpuhist" "$seed"
-	else
-		echo 'left out: numpy_check (no NumPy)'
-	fi
-	if python3 -c '' 2>/dev/null; then
-		test_of oracle_check python3 "$here/oracle_check.py" "$build/oracle" "$seed"
-	else
-		echo 'left out: oracle_check (no python3)'
-	fi
-	if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
-		test_of progress_pty python3 "$here/progress_pty.py" "$gpuhist"
-		test_of terminal_check python3 "$here/terminal_check.py" "$gpuhist"
-	else
-		echo 'left out: progress_pty and terminal_check (no python3, or no terminals)'
-	fi
+	test_in_python 'import boost_histogram, hist, numpy, uhi.schema, fastjsonschema' \
+		uhi_check "$here/uhi_check.py" "$gpuhist" "$build/uhi_documents" "$here/../man/gpuhist.1"
+	test_in_python 'import numpy' numpy_check "$here/numpy_check.py" "$gpuhist" "$seed"
+	test_in_python 'import pty; pty.openpty()' progress_pty "$here/progress_pty.py" "$gpuhist"
+	test_in_python 'import pty; pty.openpty()' terminal_check "$here/terminal_check.py" "$gpuhist"
 	# The address sanitizer, whose runtime must be loaded first, takes ten times as long for each run: some
 	# plans only, each with a check for leaks. None under the thread sanitizer, nor where gcov writes files.
 	case $build in
 	*/san-address)
 		test_of torture ASAN_OPTIONS=verify_asan_link_order=0 "$build/torture" "$gpuhist" \
-			"$build/torture_preload.so" "$seed" 30
+			"$build/torture_preload.so" "$seed" "$((seconds < 30 ? seconds : 30))"
 		;;
 	*/san-* | */coverage) echo 'left out: torture, the Makefile, the model (instrumented)' ;;
 	*)
@@ -149,24 +140,27 @@ if [ -z "$quick" ]; then
 	esac
 fi
 for script in "$here"/cli/*.sh; do
-	name=$(basename "$script" .sh)
+	name=${script##*/} name=${name%.sh}
 	[ "$name" = lib ] || test_of "cli_$name" sh "$here/cli.sh" "$gpuhist" "$name"
 done
 test_of tour sh "$here/tour.sh" "$gpuhist"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"
-# What draws the most: two thirds of the time that all unit tests take.
-long='test_gather test_repeat test_document test_source_header test_source_part test_source_records test_source_slice
-	test_source_threads test_source_zstd test_zstd_limit test_zstd_mixed test_zstd_sums'
-[ -n "$quick" ] || long=
-unbuilt=0
+# What draws the most: three quarters of the time that all unit tests take.
+long=' auto count document gather number plan repeat run source_header source_part source_records source_slice source_threads
+	source_zstd zstd_ahead zstd_limit zstd_mixed zstd_sums '
+unbuilt=0 turn=$seed
 for test in "$here"/test_*.c; do
-	name=$(basename "$test" .c)
-	# shellcheck disable=SC2086 # words
-	if [ -n "$long" ] && printf '%s\n' $long | grep -qx "$name"; then
-		continue
-	elif [ -x "$build/$name" ]; then
+	name=${test##*/} name=${name%.c}
+	case $long in
+	*[!a-z_]"${name#test_}"[!a-z_]*)
+		turn=$((turn + 1))
+		[ -z "$quick" ] || continue
+		[ -z "${QUICK:-}" ] || [ $((turn % 3)) -eq 0 ] || continue
+		;;
+	esac
+	if [ -x "$build/$name" ]; then
 		test_of "$name" "$build/$name"
 	else
 		unbuilt=$((unbuilt + 1))
@@ -183,7 +177,8 @@ esac
 xargs -n 1 -P "${AT_ONCE:-3}" sh "$0" --one "$folder" <"$folder/list"
 
 echo 'slowest, with the seconds of a processor that each took:'
-cat "$folder"/*.result | awk '{ printf "%8.1f s %8.1f s  %s\n", $5 - $4, $6, $1 }' | sort -rn >"$folder/slowest"
+cat "$folder"/*.result | awk '{ printf "%8.1f s %8.1f s  %s\n", $5 - $4, 60 * ($6 + $8) + $7 + $9, $1 }' |
+	sort -rn >"$folder/slowest"
 head -n 10 "$folder/slowest"
 # A test without a result was not run: that is a failure too.
 awk 'FNR == NR { tests++; next } { ended++; passed += $2; failed += $3 }
