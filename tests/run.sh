@@ -57,7 +57,7 @@ signals=--default-signal=HUP,INT,QUIT,TERM,PIPE,USR1
 env $signals true 2>/dev/null || signals=
 
 # test_of NAME COMMAND...: one more test, if it is wanted.
-only=$(echo "${ONLY:-}" | tr -s '\n\t' ' ')
+only=$(printf %s "${ONLY:-}" | tr -s '\n\t' ' ')
 test_of() {
 	case " ${only:-$1} " in
 	*" $1 "*) ;;
@@ -173,6 +173,7 @@ case $build in
 *) [ $unbuilt -eq 0 ] || { echo "$unbuilt unit tests are not built" && exit 1; } ;;
 esac
 
+[ -s "$folder/list" ] || { echo "no test here is one of $only" && exit 1; }
 # Not by the shell's &, after which INT and QUIT would be ignored in all that is tested.
 xargs -n 1 -P "${AT_ONCE:-3}" sh "$0" --one "$folder" <"$folder/list"
 
