@@ -8,7 +8,6 @@ run gpuhist -t u8 --edges=0,1,2,4,8,16 --flow -q u8
 run gpuhist -t f32 --edges='-1 -0.5, 1' --closed --flow -q f32
 printf '# octaves\n-1, 0 # below\n\n1\t2\r\n10\n' >edges
 run gpuhist -t f32 --edges=@edges -q --flow f32
-run gpuhist -t f32 --edges=@edges -b 4 --clamp -q --flow f32
 run gpuhist -t u8 --edges=@edges -b 5 u8
 for list in '' 1 '1,,2' ',1,2' '1,2,' '1 2 x' '1,2 nan' '1,inf' '2,1' '0,-0' '1,1' '1#2'; do
 	run gpuhist -t u8 --edges="$list" u8
@@ -19,7 +18,6 @@ printf '1, 2\n,, 3\n' >commas
 for file in falls words commas nothing .; do
 	run gpuhist -t u8 --edges=@$file u8
 done
-run gpuhist -t u8 --log=1:1000 -b 3 --flow -q u8
 run gpuhist -t f32 --log=0.5:8 -b 4 --closed --flow -q f32
 for log in 0:1 -1:1 1:1 2:1 1 1:x x:1; do
 	run gpuhist --log=$log u8
@@ -27,12 +25,10 @@ done
 run gpuhist --log=1:1.0000000000000004 -b 3 u8
 run gpuhist --log=1:2 -b 1048577 u8
 run gpuhist -t i32 --mod -b 7 --flow i32
-run gpuhist -t i8 --mod -b 3 -f tsv u8
 run gpuhist -t f32 --mod f32
 run gpuhist --mod --closed u8
 run gpuhist --mod --clamp u8
 run gpuhist -t i32 --auto -b 4 --flow i32
-run gpuhist -t f32 --auto -b 8 --flow -q f32
 run gpuhist -t f32 --auto -b 8 --clamp --flow f32
 run gpuhist -t i8 --auto -b 4 u8
 run gpuhist -t f32 --auto --flow /dev/null
@@ -45,13 +41,8 @@ run gpuhist -r 0:1 --log=1:2 -r 0:2 u8
 # shellcheck disable=SC2016
 shell 'gpuhist -t u8 u8 | wc -l; gpuhist -t i8 u8 | sed -n "2p;\$p"'
 run gpuhist --nonzero i32
-run gpuhist -t i32 -b 6 -q --flow i32
-run gpuhist -t f32 -b 3 -q f32
-# What courses ask for. Letters in bins of four; many equal samples; bins of many values; residues
+# What courses ask for. Letters in bins of four; many equal samples; counters that saturate
 printf 'the quick brown fox jumps over the lazy dog' >text
 run gpuhist -t u8 -r 97:125 -b 7 -q text
 shell 'head -c 800000 /dev/zero | gpuhist -b 2048 -C sat16 --nonzero'
 shell 'head -c 4K /dev/zero | gpuhist -t u8 -C sat8 --nonzero'
-shell 'head -c 64M /dev/zero | gpuhist -t u16 -b 1024 --nonzero'
-run gpuhist -t u8 -r full -b 4 u8
-run gpuhist -t u8 --mod -b 4 u8

@@ -172,12 +172,12 @@ cat large1.json large2.json large3.json >three.json
 shell 'timeout 60 gpuhist -q --merge three.json large4.json -f json | cmp - whole'
 head -c 2000000 large2.json >cut.json
 i=0
-while [ $i -lt 10 ]; do
+while [ $i -lt 5 ]; do
 	timeout 60 gpuhist --merge large1.json large3.json cut.json a.json missing.json large4.json
 	i=$((i + 1))
 done 2>&1 | uniq
 i=0
-while [ $i -lt 10 ]; do
+while [ $i -lt 5 ]; do
 	timeout 60 gpuhist --merge three.json large4.json a.json cut.json large1.json
 	i=$((i + 1))
 done 2>&1 | uniq
@@ -208,6 +208,6 @@ shell 'head -c 500 a.json | gpuhist --merge a.json -'
 for option in -tu8 -b3 -r0:1 --log=1:2 --edges=1,2 --mod --auto --clamp --closed -S1 -n1 -c1 --record=4 --offset=1 \
 	--rows=1:2 --ignore-tail --raw --zstd --device=cpu -T1 -M1M --stats --into=x.json --every=1s --tee --progress; do
 	run gpuhist --merge $option a.json
-	run gpuhist -q $option a.json --merge
 done
+run gpuhist -q -tu8 a.json --merge
 run gpuhist --mer --nonz --no-progress a.json
