@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* binning: edges of every sort, and the samples at the ends of bins. */
+#include "job.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "chance.h"
-#include "job.h"
 
 /* ---- equal ratios ---- */
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* chance: random numbers. */
-#include "chance.h"
+
+#include "job.h"
 
 #include <errno.h>
 #include <stdio.h>

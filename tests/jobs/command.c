@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* command: every option in every way to write it. */
-#include "command.h"
+
+#include "job.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "chance.h"
 
 void arg(struct command *c, const char *format, ...)
 {

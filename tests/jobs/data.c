@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* data: samples at the difficult values. */
+#include "job.h"
+
 #include <stdlib.h>
 #include <string.h>
-
-#include "chance.h"
-#include "job.h"
 
 /* What only floats have: NaN of every sign and payload, infinities, subnormal
  * numbers, both zeros. */

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* header: .npy, WAVE in its kinds, PGM and PPM, as others write them. */
-#include "header.h"
+
+#include "job.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "chance.h"
 
 enum header draw_header(const struct type *t, bool big_endian)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* input: made, compressed, written. */
-#include "input.h"
+
+#include "job.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,8 +11,6 @@
 #include <unistd.h>
 
 #include "../pack.h"
-#include "chance.h"
-#include "header.h"
 
 const char *const route_names[] = {
 	"", "FIFO", "redirected", "redirected at an offset", "pipe", "trickling pipe",

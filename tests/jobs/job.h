@@ -1,13 +1,63 @@
 /* SPDX-License-Identifier: MIT */
-/* job: what is counted and how; each part of a job is drawn by a file of its own. */
+/*
+ * job: what is counted and how, and what the files share that draw it, run it and judge it. Each uses
+ * only those before it.
+ */
 #ifndef JOBS_JOB_H
 #define JOBS_JOB_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
 
-#include "type.h"
+/* ---- chance.c: splitmix64, one stream for each job ---- */
+
+/* All that is drawn from now on follows from these two. */
+void chance_begin(uint64_t seed, uint64_t number);
+
+uint64_t draw(void);
+uint64_t below(uint64_t n); /* 0 to n - 1 */
+bool once_in(uint64_t n);
+uint64_t draw_magnitude(unsigned bits); /* below 2^bits; each length as likely as every other */
+
+/* Says what failed, with errno, and ends the program. */
+void die(const char *what) __attribute__((noreturn));
+
+/* ---- type.c: samples as codes, and as keys, which are codes in the order of values ---- */
+
+__extension__ typedef __int128 wide;
+
+enum kind { UNSIGNED, SIGNED, FLOAT };
+
+struct type {
+	const char *name;       /* the manual's */
+	const char *numpy;      /* after the order character; NULL: has none */
+	const char *word;       /* numpy's long name; NULL: has none */
+	unsigned bits;          /* of a sample */
+	enum kind kind;         /* what they mean */
+	unsigned exponent_bits; /* FLOAT: width of the exponent field */
+};
+
+const struct type *draw_type(void);
+
+uint64_t sign_of(const struct type *t);
+uint64_t mask_of(const struct type *t);
+uint64_t infinity_of(const struct type *t);
+uint64_t code_of_key(const struct type *t, uint64_t key);
+wide min_of(const struct type *t);
+wide max_of(const struct type *t);
+uint64_t key_of_whole(const struct type *t, wide x);
+double real_of_key(const struct type *t, uint64_t key);
+
+/* The key of the smallest sample that is not below x. */
+uint64_t key_of_real(const struct type *t, double x);
+
+/* Any finite sample of a float type. */
+uint64_t draw_finite_key(const struct type *t);
+
+/* ---- a job ---- */
 
 enum {
 	MAX_EDGE_KEYS = 256, /* edges of a job near which its data is */
@@ -83,5 +133,125 @@ void fill_samples(const struct job *j, unsigned char *at, size_t samples);
 /* and noise between the samples */
 void fill_records(const struct job *j, unsigned char *at, size_t records);
 void fill_noise(unsigned char *at, size_t bytes);
+
+/* ---- header.c: what an input says of itself, and what may follow its samples ---- */
+
+enum { MAX_AROUND = 4000 };
+
+/* Bytes around the samples of an input. */
+struct around {
+	unsigned char before[MAX_AROUND]; /* the header */
+	unsigned char after[MAX_AROUND];
+	size_t bytes_before, bytes_after; /* how many there are of each */
+};
+
+/* A header that this job's samples may have, or HEADERLESS. */
+enum header draw_header(const struct type *t, bool big_endian);
+
+/* Its channels and how they are counted, of a job whose header is drawn. */
+void draw_header_channels(struct job *j);
+
+/* For so many bytes of samples. */
+void make_around(const struct job *j, struct around *a, size_t bytes);
+
+/* ---- input.c: the bytes of a job, and the route by which the program gets them ---- */
+
+enum route { BY_NAME, BY_FIFO, REDIRECT, REDIRECT_INSIDE, PIPE_WHOLE, PIPE_TRICKLE };
+
+extern const char *const route_names[];
+
+struct input {
+	enum route route;       /* from REDIRECT on: standard input */
+	unsigned char *data;    /* owned */
+	size_t bytes;           /* of data */
+	size_t before;          /* REDIRECT_INSIDE: bytes before the file offset */
+	bool compressed;        /* data is zstd, from offset `before` on */
+	bool text;              /* chance made the samples text */
+	bool at_once;           /* no pipe trickles: -n waits for no magic number */
+	char file[PATH_BYTES];  /* all of data */
+	char fifo[PATH_BYTES];  /* BY_FIFO: what gpuhist opens */
+	char plain[PATH_BYTES]; /* what the oracle opens */
+};
+
+/* Draws the inputs of a job, MAX_INPUTS at most, and writes their files; at
+ * most one is standard input. Returns how many. */
+unsigned make_inputs(const struct job *j, struct input *in, const char *folder);
+
+/* Chance may begin an input with the magic of a compressor. */
+bool looks_compressed(const struct input *in);
+
+/* ---- command.c: one job in the words of both programs ---- */
+
+enum { MAX_ARGS = 64 };
+
+struct command {
+	char *argv[MAX_ARGS + 1]; /* for execv; points into text */
+	unsigned args;            /* how many */
+	char text[16384];         /* the arguments themselves */
+	size_t used;              /* of text */
+};
+
+void arg(struct command *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * The options that both programs get in the same words; `output`: the command of ours that those of
+ * the output go to.
+ */
+void shared_flags(struct command *a, struct command *output, struct command *b,
+		  const struct job *j);
+/* of bins and layout */
+void shared_options(struct command *c, struct command *oracle, const struct job *j);
+void oracle_options(struct command *c, const struct job *j);
+
+/* `more` ends with NULL. */
+void gpuhist_options(struct command *c, const struct job *j, char **more);
+void input_args(struct command *c, struct command *oracle, const struct input *in, unsigned inputs,
+		const struct job *j);
+
+/* ---- process.c: programs, and the processes that feed them ---- */
+
+/* A process of its own, since a FIFO that is never opened would block it for
+ * ever: it is killed once gpuhist has ended. */
+pid_t start_writer(const struct input *in, int fd, int reader);
+
+/* Returns what gpuhist reads as standard input. */
+int open_stdin(const struct input *in, pid_t *writer);
+
+pid_t start(char **argv, int in, const char *out, const char *err);
+
+/* The exit status, 128 + N for signal N, -1 for a process that hung.
+ * SIGCHLD is blocked, so that one between waitpid and sigtimedwait is kept. */
+int finish(pid_t pid);
+
+double now(void);
+
+/* ---- verdict.c: both programs do the job; is their output the same? ---- */
+
+struct result {
+	int status;           /* as finish() says */
+	char out[PATH_BYTES]; /* file with standard output */
+	char err[PATH_BYTES]; /* file with standard error */
+};
+
+enum { MAX_SLICES = 40 };
+
+/* A job that several runs count, a --part each. */
+struct slices {
+	struct command *merge; /* what adds them up; their documents are added to its arguments */
+	unsigned count;        /* 0: one run counts all */
+	const char *folder;    /* for their documents */
+};
+
+void run_both(const struct command *gpuhist, const struct command *oracle, const struct input *in,
+	      unsigned inputs, const struct slices *slices, struct result *ours,
+	      struct result *theirs);
+
+/* Whether the job passed; if not, why not. */
+bool judge(const struct job *j, const struct result *ours, const struct result *theirs, FILE *why);
+
+void print_command(const char *who, const struct command *c, const struct input *in,
+		   unsigned inputs);
+void remove_job(const struct input *in, unsigned inputs, const struct slices *slices,
+		const struct result *ours, const struct result *theirs);
 
 #endif

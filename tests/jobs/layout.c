@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* layout: where the samples are in a record. */
-#include "chance.h"
 #include "job.h"
 
 static void draw_records(struct job *j)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* process: started, fed at a pace, waited for. */
-#include "process.h"
+
+#include "job.h"
 
 #include <fcntl.h>
 #include <sched.h>
@@ -8,8 +9,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "chance.h"
 
 enum { HANG_SECONDS = 60 }; /* gpuhist is then taken to be stuck */
 

@@ -13,20 +13,16 @@
  *
  * The inputs of a failed job stay in a folder that the report names.
  *
- * Files: chance, type, range, binning, layout and data (job.h), header, input, command, process,
- * verdict. Each uses only those before it.
+ * Files: chance, type, range, binning, layout, data, header, input, command, process, verdict.
  */
+#include "job.h"
+
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "chance.h"
-#include "header.h"
-#include "process.h"
-#include "verdict.h"
 
 enum { MAX_KEPT = 20 }; /* folders of failed jobs that stay */
 

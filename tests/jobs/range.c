@@ -3,13 +3,12 @@
  * range: bounds that are difficult for some part of the program, and the samples at the edges of
  * bins.
  */
+#include "job.h"
+
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "chance.h"
-#include "job.h"
 
 /* Can the oracle take it? It takes whole bounds below 2^96. */
 #define FAR_OUT ((wide)1 << 90)

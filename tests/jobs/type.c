@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* type: the types, and the order of their values. */
-#include "type.h"
+
+#include "job.h"
 
 #include <math.h>
 #include <stddef.h>
-
-#include "chance.h"
 
 static const struct type types[] = {
 	{"u8", "u1", "uint8", 8, UNSIGNED, 0},    {"i8", "i1", "int8", 8, SIGNED, 0},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* verdict: runs, comparisons, and the report of a job that failed. */
-#include "verdict.h"
+
+#include "job.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -9,9 +10,6 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include "chance.h"
-#include "process.h"
 
 static void document_name(char path[PATH_BYTES], const struct slices *slices, unsigned k)
 {
