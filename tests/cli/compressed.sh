@@ -9,11 +9,12 @@ bytes '\004\042\115\030and more of it' >z.lz4
 bytes 'PK\003\004and more of it' >z.npz
 for z in z.zst z.gz z.xz z.bz2 z.lz4 z.npz; do
 	run gpuhist -t u8 -o h $z
-	shell "cat $z | gpuhist -t u8"
-	shell "gpuhist -t u8 < $z"
-	run gpuhist -t u8 -b 1 -r full --raw $z
 	[ ! -e h ] || echo "h was made"
 done
+shell 'cat z.gz | gpuhist -t u8'
+shell 'gpuhist -t u8 < z.gz'
+run gpuhist -t u8 -b 1 -r full --raw z.gz
+run gpuhist -t u8 -b 1 -r full --raw z.zst
 # Only the first bytes decide, and all of them
 bytes 'x\050\265\057\375' >inside
 run gpuhist -t u8 -b 1 -r full inside

@@ -13,7 +13,6 @@ run gpuhist -t u8 -b 3 -f json ones
 run gpuhist -t i8 -b 3 -r -2:4 -f json --closed --clamp ones
 shell 'gpuhist -t u8 -b 3 -f raw -q ones | od -An -tx1'
 shell 'gpuhist -t u8 -b 3 -f raw -C u64 -q ones | od -An -tx1'
-shell 'gpuhist -t u8 -b 3 -f raw -C u32 -q ones | od -An -tx1'
 shell 'gpuhist -t u8 -b 3 -f raw -C sat8 -q ones | od -An -tx1'
 shell 'gpuhist -t u8 -b 3 -f raw -C sat16 -q ones | od -An -tx1'
 shell 'gpuhist -t u8 -b 3 -f raw -C sat32 -q ones | od -An -tx1'
@@ -41,7 +40,7 @@ done
 run gpuhist -t u8 -b 2 -q ones -f tsv -o h.csv
 cat h.csv
 # A suffix in either case; a name that promises something else is refused and not created
-for name in H.TSV h.Json H.RAW h.NPY; do
+for name in H.TSV h.Json; do
 	run gpuhist -t u8 -b 2 -q ones -o $name
 	od -An -c "$name" | head -n 1
 done
@@ -49,7 +48,7 @@ for name in h.SVG h.svgz h.csv.gz h.csv.ZST h.xz h.npz h.png h.GIF h.h5 h.parque
 	run gpuhist -t u8 ones -o $name
 	[ ! -e $name ] || echo "$name was made"
 done
-for name in h.npz h.csv.gz; do
+for name in h.npz; do
 	run gpuhist -t u8 -b 2 -q ones -f csv -o $name
 	cat $name
 done

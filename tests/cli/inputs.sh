@@ -27,7 +27,6 @@ run $c -n -1 a
 run $c -n 1K a
 run $c -S 10 a
 run $c -S 11 a
-run $c -S 1T a
 run $c -S 18446744073709551615 a
 run $c -S x a
 run $c -S 1.5K a

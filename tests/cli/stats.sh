@@ -18,7 +18,6 @@ while [ $i -lt 10 ]; do
 	i=$((i + 1))
 done >tenths
 bytes '\000\000\200\177\000\000\200\377\000\000\300\177\000\000\000\200' >odd
-run gpuhist -t f32 -r 0:1 -b 2 --stats -q tenths
 run gpuhist -t f32 -r 0:1 -b 2 --stats -q tenths odd
 run gpuhist -t f32 -r 0:1 -b 2 --stats -q -f json tenths odd
 # Nothing finite
@@ -29,7 +28,7 @@ run gpuhist -t f32 -r 0:1 -b 1 --stats -q odd3
 run gpuhist -t f16 -r 0:1 -b 1 --stats -q odd3
 # The same from any number of threads, from a file and from a pipe
 seq 100000 500000 | head -c 2400000 >text
-for type in u16 u24 i32be f32 f64 bf16; do
+for type in u16 f32; do
 	gpuhist -t $type -r -1000:1000 -b 9 --stats -q -T 1 text >one 2>&1
 	gpuhist -t $type -r -1000:1000 -b 9 --stats -q -T 2 text >two 2>&1
 	dd if=text bs=10007 2>/dev/null | gpuhist -t $type -r -1000:1000 -b 9 --stats -q >piped 2>&1
