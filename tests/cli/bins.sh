@@ -9,7 +9,7 @@ run gpuhist -t f32 --edges='-1 -0.5, 1' --closed --flow -q f32
 printf '# octaves\n-1, 0 # below\n\n1\t2\r\n10\n' >edges
 run gpuhist -t f32 --edges=@edges -q --flow f32
 run gpuhist -t u8 --edges=@edges -b 5 u8
-for list in '' 1 '1,,2' ',1,2' '1,2,' '1 2 x' '1,2 nan' '1,inf' '2,1' '0,-0' '1,1' '1#2'; do
+for list in '' 1 '1,,2' ',1,2' '1,2,' '1 2 x' '1,inf' '2,1' '0,-0' '1#2'; do
 	run gpuhist -t u8 --edges="$list" u8
 done
 printf '1\n2 3\n# 4\n2.5\n' >falls

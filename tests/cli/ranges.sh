@@ -33,13 +33,13 @@ run gpuhist -t f64 -b 2 -r 1:1.0000000000000002 /dev/null
 run gpuhist -t f64 -b 2 -r 1:1.0000000000000004 -q /dev/null
 run gpuhist -t f64 -b 3 -r 0:1e-323 /dev/null
 run gpuhist -t u8 -b 3 -r 2.25:2.2500000000000004 /dev/null
-for range in 5:5 6:5 nan:1 1: :1 : '' 1 0:inf -inf:0 0:1:2 a:b 0,1 Full ' 0:1' 0:1e400; do
+for range in 5:5 6:5 nan:1 1: '' 1 0:inf 0:1:2 a:b 0,1 Full ' 0:1' 0:1e400; do
 	run gpuhist -r "$range" u8
 done
 run gpuhist -t f32 -r 5:5 f32
 run gpuhist -t f32 --nonzero f32
 run gpuhist -t u8 -r 0:79228162514264337593543950336 u8
-for bins in 0 -1 99999999999 268435457 18446744073709551617 1.5 1e3 0x '' ' 1' 1Kb; do
+for bins in 0 -1 268435457 18446744073709551617 1.5 0x; do
 	run gpuhist -b "$bins" u8
 done
 # Values out of range: where codes are counted, the warning names the range and the options that take it.
