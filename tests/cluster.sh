@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # examples/cluster/ with real launchers: what they make of a whole is what one run makes of it, to the byte; and where a part
 # is killed or fails the launcher's status is not 0, the part is named, and nothing is added up.
-# usage: tests/cluster.sh GPUHIST [NAME...]     of openmpi mpich parallel ssh slurm kubernetes dask spark; else all
+# usage: tests/cluster.sh GPUHIST [NAME...]     of openmpi mpich parallel ssh slurm kubernetes dask; else all
 #
-# A launcher that is not installed is left out by name, or is a failure where it was asked for, and so is Spark unless it is asked for or SPARK=1. Nothing outside a
+# A launcher that is not installed is left out by name, or is a failure where it was asked for. Nothing outside a
 # scratch folder is written. The program is started through a script of the same name, which lets one part fail
 # as the file `fail` says: "K kill", "K exit STATUS" or "K lost", where its last input is not there; with "K kill wait" the
 # other parts go on for ten minutes unless the launcher ends them.
@@ -426,11 +426,15 @@ test_kubernetes() {
 	done
 }
 
-script_in_python() { # PYTHON SCRIPT
+test_dask() {
+	for python in "$root/build/venv/bin/python" python3 /usr/bin/python3; do
+		"$python" -c 'import dask.bag' 2>/dev/null && break || python=
+	done
+	[ -n "$python" ] || return 77
 	for failure in '' '3 kill' '2 exit 7' '4 lost'; do
 		echo "$failure" >"$work/fail"
 		rm -f "$work/out/all.json"
-		"$1" "$examples/$2" 4 "$work/out/all.json" -q $bins "$work/data/a.u16" "$work/data/b b.u16" \
+		"$python" "$examples/dask_count.py" 4 "$work/out/all.json" -q $bins "$work/data/a.u16" "$work/data/b b.u16" \
 			>"$work/stdout" 2>"$work/stderr"
 		status=$?
 		if [ -z "$failure" ]; then
@@ -444,31 +448,7 @@ script_in_python() { # PYTHON SCRIPT
 	done
 }
 
-test_dask() {
-	for python in "$root/build/venv/bin/python" python3 /usr/bin/python3; do
-		"$python" -c 'import dask.bag' 2>/dev/null || continue
-		script_in_python "$python" dask_count.py
-		return 0
-	done
-	return 77
-}
-
-test_spark() {
-	case " ${SPARK:+spark} $asked " in
-	*' spark '*) ;;
-	*) return 77 ;;
-	esac
-	for python in "$root/build/venv/bin/python" python3 /usr/bin/python3; do
-		"$python" -c 'import pyspark' 2>/dev/null || continue
-		PYSPARK_PYTHON=$(command -v "$python") SPARK_LOCAL_IP=127.0.0.1 SPARK_LOCAL_DIRS=$work
-		export PYSPARK_PYTHON SPARK_LOCAL_IP SPARK_LOCAL_DIRS
-		script_in_python "$python" spark_count.py
-		return 0
-	done
-	return 77
-}
-
-for launcher in ${asked:-openmpi mpich parallel ssh slurm kubernetes dask spark}; do
+for launcher in ${asked:-openmpi mpich parallel ssh slurm kubernetes dask}; do
 	before=$passed
 	: >"$work/fail"
 	"test_$launcher"

@@ -171,8 +171,7 @@ check never 'GPU_IMAGE'
 check once ' -o gpuhist '
 
 title='headers are dependencies of every program'
-programs='build/gpu_check build/bench_kernels build/test_edges build/oracle build/random_jobs
-	build/torture build/torture_preload.so build/bench build/sample build/fake/libcuda.so.1'
+programs='build/gpu_check build/bench_kernels build/test_edges build/random_jobs build/torture_preload.so build/fake/libcuda.so.1'
 # shellcheck disable=SC2086 # words
 check build make $programs
 for program in $programs; do
