@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* files: reading and writing whole files. */
-#include "files.h"
+
+#include "torture.h"
 
 #include <errno.h>
 #include <fcntl.h>

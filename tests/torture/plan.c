@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* plan: the jobs, and what may happen to them. */
-#include "plan.h"
 
-#include "files.h"
+#include "torture.h"
 
 #include <errno.h>
 #include <signal.h>

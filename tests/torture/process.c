@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* process: started, fed, waited for. */
-#include "process.h"
+
+#include "torture.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -17,6 +17,8 @@
  * Files: files, plan (jobs and faults), process, verdict; here the systematic run and the random
  * one. A failure prints the plan, which is enough to repeat it.
  */
+#include "torture.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,8 +28,6 @@
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include "verdict.h"
 
 enum { SAID_MAX = 20 }; /* failures that are printed in full */
 

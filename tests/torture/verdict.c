@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* verdict: what failed, from the log, and whether the program did what it can about it. */
-#include "verdict.h"
+
+#include "torture.h"
 
 #include <stdio.h>
 #include <stdlib.h>

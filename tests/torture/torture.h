@@ -1,12 +1,51 @@
 /* SPDX-License-Identifier: MIT */
-/* plan: one job of the program, and all that is done to one run of it. */
-#ifndef TORTURE_PLAN_H
-#define TORTURE_PLAN_H
+/* torture: what its files share. Each uses only those before it. */
+#ifndef TORTURE_H
+#define TORTURE_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+
+/* ---- files.c: whole files read and written, and random contents ---- */
+
+/* Says what failed, with errno, and ends the program. */
+void die(const char *what) __attribute__((noreturn));
+
+/* splitmix64: all that is drawn from now on follows from the seed. */
+void chance_begin(uint64_t seed);
+uint64_t draw(void);
+unsigned below(size_t n);
+
+struct bytes {
+	char *data; /* with a zero after them; NULL: the file is not there */
+	size_t n;
+};
+
+struct bytes slurp(const char *path);
+void spill(const char *path, const void *data, size_t n);
+bool same(struct bytes a, struct bytes b);
+
+/* Samples of all sizes, most of them small. */
+void make_input(const char *path, size_t n);
+
+/* Those of `small` in zstd frames: many, one, and one that is cut. */
+void make_packed(void);
+
+/*
+ * Documents to be merged: "one.json", "two.json", "both.json" and "far.json", near the most of a
+ * count. By plan.c.
+ */
+void make_documents(void);
+
+/*
+ * "headed": "small" as a WAVE with chunks before and after; "headed-packed": in zstd frames;
+ * "headed-cut".
+ */
+void make_headed(void);
+
+/* ---- plan.c: one job of the program, and all that is done to one run of it ---- */
 
 enum route { FILES, REDIRECT, PIPE, TRICKLE, NONBLOCKING };
 enum target { STDOUT, NEW, OLD, LINK, INTO_NEW, INTO_OLD };
@@ -94,5 +133,45 @@ extern const struct plan PLAIN; /* without a fault */
 bool survives(const struct plan *plan);
 
 void print_plan(const struct plan *plan);
+
+/* ---- process.c: one run of the program, as a plan has it ---- */
+
+enum { PATH_BYTES = 512 };
+
+/* Whole paths: the program, the library, and the folder above the one that the program works in. */
+extern char gpuhist[PATH_BYTES], preload[PATH_BYTES], folder[64];
+
+struct result {
+	int status;          /* as wait has it; -1: hung */
+	bool failed, raised; /* the plan was met */
+	struct bytes out, err, log, published;
+};
+
+struct result run(const struct plan *plan);
+void result_free(struct result *r);
+
+/* Removes all and counts what does not belong there. */
+unsigned clean(const char *path);
+
+/* ---- verdict.c: did a run do what it should? ---- */
+
+enum { JOBS_MAX = 64 };
+
+/* What each job publishes and says when nothing fails, from a plain run of the plainest route. */
+extern struct bytes expected[JOBS_MAX], said[JOBS_MAX];
+
+/* What standard output gets of a job with --tee. */
+extern struct bytes passes[JOBS_MAX];
+/* Of jobs that are added to a document: what was counted, on its own. */
+extern struct bytes counted[JOBS_MAX];
+
+/* What is wrong with a run, or NULL. */
+const char *judge(const struct plan *plan, const struct result *r);
+
+/* May a run have left a temporary file? */
+bool may_leave(const struct plan *plan, const struct result *r);
+
+/* Is what was written synced before its name is there, and the name afterwards? */
+const char *judge_order(size_t k, const char *log);
 
 #endif
