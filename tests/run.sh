@@ -5,8 +5,8 @@
 # usage: tests/run.sh [--quick] GPUHIST BUILD [SEED [JOBS [SECONDS]]]
 # BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs. --quick: transcripts, and unit tests
 # without the longest ones. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of valgrind.sh too;
-# QUICK=1, for the sanitizers, a third of the longest unit tests, another one for each SEED, and less of the GPU's;
-# ONLY='NAME...', these tests alone.
+# QUICK=1, for the sanitizers, a third of the longest unit tests and half of the GPU's faults, as SEED says, and less of
+# gpu_check; ONLY='NAME...', these tests alone.
 set -u
 
 seconds_up() {
@@ -96,9 +96,10 @@ if [ -z "$quick" ]; then
 		gpu_jobs=134
 		[ -z "${QUICK:-}" ] || gpu_jobs=12
 		set -- LD_LIBRARY_PATH="$fake" FAKECUDA_SEED="$seed"
-		case $build in
-		*/san-thread) [ -n "${QUICK:-}" ] || test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
-		*/san-* | */coverage) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
+		# With QUICK=1 under one of the sanitizers each time.
+		case $((seed % 2))$build${QUICK:+,quick} in
+		0*/san-address,quick | 1*/san-thread,quick) ;;
+		*/san-* | */coverage*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" ;;
 		*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" "$build/torture_preload.so" ;;
 		esac
 		test_of gpu_check "$@" "$build/gpu_check" "$seed" "$gpu_jobs"
