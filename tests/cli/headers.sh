@@ -85,7 +85,7 @@ run $c -t i16be a.npy a.wav
 shell "cat a.wav | $c -t u16"
 run $c -t u8 a.pgm
 run $c -t u8be a.pgm
-run gpuhist f.npy
+run gpuhist --nonzero f.npy
 run gpuhist -r 3:1 a.npy
 run gpuhist -t i16 -r 3:1 a.npy none
 # Several inputs
