@@ -48,10 +48,8 @@ for name in h.SVG h.svgz h.csv.gz h.csv.ZST h.xz h.npz h.png h.GIF h.h5 h.parque
 	run gpuhist -t u8 ones -o $name
 	[ ! -e $name ] || echo "$name was made"
 done
-for name in h.npz; do
-	run gpuhist -t u8 -b 2 -q ones -f csv -o $name
-	cat $name
-done
+run gpuhist -t u8 -b 2 -q ones -f csv -o h.npz
+cat h.npz
 run gpuhist -f xml ones
 run gpuhist -f npz ones
 run gpuhist -f CSV ones
