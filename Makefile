@@ -270,11 +270,6 @@ $(KERNELS): $(CUBINS) $(PTX) $(KERNEL_ARCHS)
 	$(Q)$(or $(FATBINARY),fatbinary) -64 -compress-all --create=$@ $(foreach a,$(GPU_ARCHS),--image3=kind=elf,sm=$(a),file=build/kernels/sm_$(a).cubin) \
 		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
 
-# Kernels launched by the runtime, beside the program's own, which only its rooms can choose.
-$(BUILD)/bench_course: bench/course.cu $(wildcard bench/course*.h bench/course*.cuh) $(OBJ_DIR)/bench/course_ours.o \
-		$(LIB_OBJ) $(KERNEL_FLAGS)
-	$(call say,NVCC)
-	$(Q)$(NVCC) $(ALL_NVCCFLAGS) -arch=native -o $@ $< $(filter %.o,$^) $(ALL_LDLIBS) -lpthread
 else ifeq ($(filter help clean uninstall dist deb cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)
 endif
@@ -284,7 +279,6 @@ endif
 # It runs the kernels' own text, compiled for the host, and is the same for every build: no sanitizer.
 FAKE       = build/fake/libcuda.so.1
 FAKE_OLD   = build/fake/old/libcuda.so.1
-COURSE_CHECK = build/fake/course_check
 FAKE_OBJ   = $(patsubst tests/fakecuda/%.c,build/fake/%.o,$(wildcard tests/fakecuda/*.c)) build/fake/kernels.o
 FAKE_FLAGS = build/fake/flags
 FAKE_CXX   = -std=c++17 -D_GNU_SOURCE -Isrc -Wall -Wextra -Wshadow $(CPPFLAGS) $(CXXFLAGS) -Wno-unknown-pragmas \
@@ -299,9 +293,7 @@ build/fake/%.o: tests/fakecuda/%.c $(FAKE_FLAGS)
 	$(compile)
 build/fake/%.o: COMPILE = $(TOOL_FLAGS) -Isrc -fPIC
 
-build/fake/kernels.o: tests/fakecuda/kernels.cpp
-build/fake/course_check.o: tests/course_check.cpp
-build/fake/kernels.o build/fake/course_check.o: $(FAKE_FLAGS)
+build/fake/kernels.o: tests/fakecuda/kernels.cpp $(FAKE_FLAGS)
 	$(call say,CXX)
 	$(Q)$(CXX) $(FAKE_CXX) -MMD -MP -c -o $@ $(filter %.cpp,$^)
 
@@ -312,11 +304,6 @@ $(FAKE): FAKE_LINK = -Wl,-z,defs
 $(FAKE_OLD): FAKE_LINK = -Wl,--version-script=tests/fakecuda/old.map
 $(FAKE_OLD): tests/fakecuda/old.map
 
-# The kernels of bench/course.cuh on the same blocks of threads, without a driver.
-$(COURSE_CHECK): build/fake/course_check.o build/fake/block.o
-	$(call say,LINK)
-	$(Q)$(CXX) $(LDFLAGS) -o $@ $^
-
 # ---- tests ----
 
 #: make test             unit tests and transcripts, some seconds
@@ -324,7 +311,7 @@ test: $(PROGRAM) $(TESTS)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
 #: make check            all tests, some minutes; SEED, JOBS and SECONDS are of the random jobs
-check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK) $(COURSE_CHECK))
+check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK))
 check: check-programs
 	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
@@ -396,10 +383,6 @@ bench-gpu: $(PROGRAM) $(BUILD)/bench $(BENCH_GPU)
 	$(BUILD)/bench_kernels
 	$(BUILD)/bench $(PROGRAM) $(GIB) $(RUNS) gpu
 
-#: make bench-course     on a machine with a GPU: the kernels of courses on GPUs beside ours; a minute
-bench-course: $(BUILD)/bench_course
-	$(BUILD)/bench_course
-
 # ---- the rest ----
 
 #: make install          takes PREFIX (/usr/local), DESTDIR, BINDIR, DATADIR, MANDIR, DOCDIR, ZSHDIR; make uninstall
@@ -452,5 +435,5 @@ help:
 -include $(wildcard $(addsuffix /*.d,$(sort $(dir $(OBJ))) \
 	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
-.PHONY: all bench bench-course bench-gpu bench-loops check check-cluster check-gpu check-programs clean compiled coverage coverage-programs \
+.PHONY: all bench bench-gpu bench-loops check check-cluster check-gpu check-programs clean compiled coverage coverage-programs \
 	cross deb demo dist FORCE fuzz fuzzers help install test torture uninstall

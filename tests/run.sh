@@ -107,7 +107,6 @@ if [ -z "$quick" ]; then
 		[ -n "${QUICK:-}" ] || test_of gpu_check_old FAKECUDA_SHARED=65536 "$@" "$build/gpu_check" "$seed" 70
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \
 			$((seconds / 3)) -- --device=gpu
-		test_of course_check "$fake/course_check" "$seed"
 	else
 		echo 'left out: the GPU engine (built without nvcc)'
 	fi
