@@ -699,7 +699,7 @@ mad() {
 for arguments in '-b 1000 -r full' '-t f32 --auto' '-b 400000 -r full'; do
 	# shellcheck disable=SC2086
 	cpu $arguments -M 1M tiny
-	for what in state "done" submitted odd k extent cells sums head beat; do
+	for what in state "done" submitted odd k extent cells sums head; do
 		for at in cuModuleLoadData:1 cuEventQuery:4; do
 			draw 3
 			[ -n "$long" ] || [ "$drawn" -eq 0 ] || [ "$what" = head ] || [ "$what" = "done" ] || continue
@@ -723,13 +723,12 @@ done
 also=
 expect
 # Given up after seconds: a chunk that is never done; a process that is stopped, or in a call that never ends, before it
-# is ready or after; one that beats and answers nothing.
+# is ready or after.
 if [ -z "$quick" ]; then
 	FAKECUDA_HANG=3 beside 'a GPU that hangs'
 	FAKECUDA_STOP=cuEventQuery:4 beside 'a helper that is stopped'
 	FAKECUDA_HANG_CALL=cuMemcpyHtoDAsync_v2:4 beside 'a call that hangs'
 	FAKECUDA_HANG_CALL=cuModuleLoadData:1 beside 'a start that hangs'
-	FAKECUDA_HOSTILE=cuEventQuery:4:deaf beside 'a helper that answers nothing'
 fi
 FAKECUDA_FAIL=cuLaunchKernel:2:719 auto 'cuLaunchKernel fails at 2'
 FAKECUDA_WRONG=5 auto 'a later chunk is counted wrongly'

@@ -30,7 +30,7 @@ struct device_slot {
 };
 
 struct device {
-	struct region *region; /* shared: slots, beat and doorbell */
+	struct region *region; /* shared: slots and doorbell */
 	/* a copy of the rest from the start: a program gone wrong may overwrite the original */
 	struct region layout;
 	struct counting counting; /* the region's, with addresses of this process */

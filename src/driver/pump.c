@@ -8,14 +8,8 @@
  */
 #include <time.h>
 
-#include "base/clock.h"
 #include "driver/device.h"
 
-/*
- * How long an order may take. The slowest kernel counts 64 MiB in milliseconds, and another program
- * may keep a shared GPU busy for seconds; an order that takes longer than this hangs.
- */
-#define WATCHDOG_SECONDS 20.0
 /* Pause between two looks at the device: a quarter of the time that 4 MiB take on PCIe 5 x16. */
 #define NAP_NS 20000
 /*
@@ -27,7 +21,6 @@
 struct queue {
 	unsigned slot[REGION_SLOTS];
 	unsigned first, count;
-	double since; /* when the first order was seen unfinished for the first time; 0: not yet */
 };
 
 struct pump {
@@ -48,7 +41,6 @@ static unsigned queue_take(struct queue *q)
 
 	q->first = (q->first + 1) % REGION_SLOTS;
 	q->count--;
-	q->since = 0;
 	return k;
 }
 
@@ -188,16 +180,8 @@ static bool reap(struct pump *p, unsigned stream)
 	const unsigned k = q->slot[q->first];
 	struct device_slot *s = &d->slot[k];
 	const CUresult r = d->cuda.event_query(s->done);
-	if (r == CUDA_ERROR_NOT_READY) {
-		const double now = clock_seconds();
-		if (q->since == 0)
-			q->since = now;
-		/* Ask once more: this process itself may have been stopped. */
-		if (now - q->since > WATCHDOG_SECONDS &&
-		    d->cuda.event_query(s->done) == CUDA_ERROR_NOT_READY)
-			d->fail(d->arg, "watchdog", "a chunk was not counted in time");
+	if (r == CUDA_ERROR_NOT_READY)
 		return false;
-	}
 	device_must(d, r, "counting");
 	queue_take(q);
 	if (d->plan.extent && !settled(d, k)) {
@@ -231,7 +215,6 @@ void pump(struct device *d)
 	for (unsigned first = 0;; first = (first + 1) % d->slots) {
 		const uint32_t seen = __atomic_load_n(&r->doorbell, __ATOMIC_SEQ_CST);
 		bool worked = false;
-		__atomic_fetch_add(&r->beat, 1, __ATOMIC_RELAXED);
 		for (unsigned i = 0; i < d->slots; i++) {
 			const unsigned k = (first + i) % d->slots;
 			if (!p.at_work[k] && slot_state_of(&r->slot[k]) == SHARED_SUBMITTED) {

@@ -9,10 +9,8 @@
  *
  *	it dies             the socket ends
  *	the driver fails    it says so, and ends
- *	it is silent        the region's beat stops while a slot waits: it is stopped, or a call of
- *	                    the driver hangs
- *	it answers nothing  slots wait, and none of them is answered, though the region's beat goes
- *	                    on
+ *	it is silent        slots wait, and for ANSWER_LOOKS none of them is answered: it is stopped, a
+ *	                    call of the driver hangs, or a kernel never ends
  *	it never starts     START_LOOKS
  *
  * and calls gpu_fail, after which no thread waits for the helper. link_close ends the socket and
@@ -42,9 +40,8 @@
  * stopped.
  */
 #define START_LOOKS 60u
-#define SILENT_LOOKS 10u
-/* twice the time that the helper itself allows for a chunk (driver/pump.c) */
-#define UNANSWERED_LOOKS 40u
+/* Another program may keep a shared GPU busy for seconds; a chunk takes milliseconds. */
+#define ANSWER_LOOKS 20u
 #define LOOK_MS 1000
 
 extern char **environ;
@@ -147,42 +144,29 @@ static bool closing(const struct link *link)
 	return __atomic_load_n(&link->closing, __ATOMIC_ACQUIRE);
 }
 
-static uint64_t waiting_slots(const struct gpu_device *d)
+static unsigned waiting_slots(const struct gpu_device *d)
 {
-	uint64_t waiting = 0;
+	unsigned waiting = 0;
 
-	static_assert(REGION_SLOTS <= 64, "a bit for each slot");
 	for (unsigned k = 0; k < d->facts.slots; k++)
-		if (slot_is(&d->slot[k], SLOT_SUBMITTED) &&
-		    slot_state_of(&d->region->slot[k]) == SHARED_SUBMITTED)
-			waiting |= (uint64_t)1 << k;
+		waiting += slot_is(&d->slot[k], SLOT_SUBMITTED) &&
+			   slot_state_of(&d->region->slot[k]) == SHARED_SUBMITTED;
 	return waiting;
 }
 
 /* What is checked after each second without a message. */
 static void look(struct gpu_device *d)
 {
-	struct link *link = &d->link;
-	const uint64_t beat = __atomic_load_n(&d->region->beat, __ATOMIC_RELAXED);
-	const uint64_t submitted = __atomic_load_n(&d->submitted, __ATOMIC_RELAXED);
+	struct link *const link = &d->link;
+	const unsigned waiting = waiting_slots(d);
+	const uint64_t answered = __atomic_load_n(&d->submitted, __ATOMIC_RELAXED) - waiting;
+	const bool silent = !d->ready || (waiting > 0 && answered == link->answered);
 
-	if (!d->ready) {
-		if (++link->looks > START_LOOKS)
-			gpu_fail(d->gpu, "driver", "it did not start in time");
-		return;
-	}
-	const uint64_t waiting = waiting_slots(d);
-	const bool as_before = waiting == link->waiting && submitted == link->submitted;
-	link->beats_same = waiting && beat == link->beat ? link->beats_same + 1 : 0;
-	link->waits_same = waiting && as_before ? link->waits_same + 1 : 0;
-	link->beat = beat;
-	link->waiting = waiting;
-	link->submitted = submitted;
-	if (link->beats_same < SILENT_LOOKS && link->waits_same < UNANSWERED_LOOKS)
-		return;
-	gpu_fail(d->gpu, "driver", "its process does not answer");
-	/* not waited for: it may be where no signal reaches it */
-	(void)kill(link->helper, SIGKILL);
+	link->silent = silent ? link->silent + 1 : 0;
+	link->answered = answered;
+	if (link->silent > (d->ready ? ANSWER_LOOKS : START_LOOKS))
+		gpu_fail(d->gpu, "driver",
+			 d->ready ? "its process does not answer" : "it did not start in time");
 }
 
 /* Makes a text from the helper safe to show on a terminal. */
@@ -226,6 +210,7 @@ static bool listen_once(struct gpu_device *d)
 		gpu_fail(d->gpu, "driver", "its process sent an invalid answer");
 		return false;
 	}
+	d->link.silent = 0;
 	return true;
 }
 

@@ -18,14 +18,10 @@ struct link {
 	bool running; /* the thread was started and has to be joined */
 	int socket;   /* ours; -1: none */
 	int theirs, region_fd;
-	bool closing;        /* atomic: from now on the end of the socket is no failure */
-	pid_t helper;        /* used by the link's thread alone; 0: none */
-	unsigned looks;      /* a second apart, before it was ready */
-	uint64_t beat;       /* the last value that was seen ... */
-	unsigned beats_same; /* ... in so many looks */
-	uint64_t waiting;    /* the slots that waited then, a bit each ... */
-	uint64_t submitted;  /* ... how many had ever been submitted ... */
-	unsigned waits_same; /* ... and in how many looks both were the same */
+	bool closing;      /* atomic: from now on the end of the socket is no failure */
+	pid_t helper;      /* used by the link's thread alone */
+	uint64_t answered; /* how many slots it had answered at the last look ... */
+	unsigned silent;   /* ... and in how many looks that did not change, while slots waited */
 };
 
 /* ---- counters that stay (gpu_epoch.h) ---- */

@@ -71,7 +71,6 @@ struct region {
 	uint64_t slot_bytes, cell_bytes; /* of each slot */
 	uint32_t slots;
 	uint32_t piece;    /* counters in a piece of those that stay on the device; 0: none stay */
-	uint64_t beat;     /* the helper is alive while this changes */
 	uint32_t doorbell; /* a futex; rises by one with each slot that is submitted */
 	uint32_t sleeping; /* the helper sleeps until the doorbell rings */
 	char devices[512]; /* CUDA_VISIBLE_DEVICES for the helper; "": as it is */

@@ -23,9 +23,7 @@
  *
  *	state, done, submitted, odd   what state slots are in
  *	k, extent, cells, sums   what was counted, and how
- *	head, beat               what the region says of itself
- *
- * and "deaf": no slot is answered any more, and the process lives.
+ *	head                     what the region says of itself
  */
 #include <stdio.h>
 #include <string.h>
@@ -189,7 +187,7 @@ static void write_head(void)
 	mad.cell_bytes = noise();
 	mad.slots = (uint32_t)noise();
 	mad.piece = (uint32_t)noise();
-	memcpy(region, &mad, offsetof(struct region, beat));
+	memcpy(region, &mad, offsetof(struct region, doorbell));
 	memset(&region->counting, 0xa5, sizeof(region->counting));
 }
 
@@ -203,8 +201,6 @@ static void *write_on(void *arg)
 			write_cells();
 		if (is(writes, "head"))
 			write_head();
-		if (is(writes, "beat"))
-			__atomic_store_n(&region->beat, noise(), __ATOMIC_RELAXED);
 		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 	}
 	return NULL;
@@ -212,8 +208,8 @@ static void *write_on(void *arg)
 
 void hostile_act(const char *what)
 {
-	static const char *const WRITTEN[] = {"state",  "done",  "submitted", "odd",  "k",
-					      "extent", "cells", "sums",      "head", "beat"};
+	static const char *const WRITTEN[] = {"state",  "done",  "submitted", "odd", "k",
+					      "extent", "cells", "sums",      "head"};
 	pthread_t thread;
 
 	note("met hostile\n");
@@ -223,11 +219,6 @@ void hostile_act(const char *what)
 	}
 	if (!find_region())
 		wrong("no region is mapped");
-	if (is(what, "deaf"))
-		for (;;) {
-			__atomic_fetch_add(&region->beat, 1, __ATOMIC_RELAXED);
-			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
-		}
 	for (size_t i = 0; i < sizeof(WRITTEN) / sizeof(WRITTEN[0]); i++)
 		if (is(what, WRITTEN[i])) {
 			writes = WRITTEN[i];
