@@ -574,16 +574,6 @@ wait $!
 same 'one of two at once' $? expected
 cp out.2 out
 same 'the other of two' $status expected
-if grep -q __asan_init "$gpuhist"; then
-	printf 'left out: no /proc (the address sanitizer needs it, to read its options too)\n'
-elif unshare -rm sh -c 'mount -t tmpfs none /proc' 2>/dev/null; then
-	unshare -rm sh -c 'mount -t tmpfs none /proc && exec "$@"' - "$gpuhist" -q --device=gpu -b 1000 -r full tiny >out 2>err
-	same 'without /proc' $? expected
-	unshare -rm sh -c 'mount -t tmpfs none /proc && cd bin && exec ./gh "$@"' - -q --device=gpu -b 1000 -r full ../tiny >out 2>err
-	same 'by a relative path without /proc' $? expected
-else
-	printf 'left out: no /proc (unshare is not permitted)\n'
-fi
 # A user who finds it in ps.
 for open in '' '3<tiny 4<tiny'; do
 	eval "\"\$gpuhist\" --gpu-helper=1 >out 2>err $open"

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
@@ -42,8 +41,8 @@ static void close_others(void)
 }
 
 /*
- * Sets the name that `ps` shows, lets go of everything, and arranges to die with the program, whose
- * process id is given.
+ * Sets the name that `ps` shows, lets go of everything, and arranges to die with the thread of the
+ * program that started it, whose process id is given: even while the driver hangs in a call.
  */
 static bool become_helper(const char *parent)
 {
@@ -59,21 +58,6 @@ static bool become_helper(const char *parent)
 	if (getppid() != (pid_t)strtol(parent, NULL, 10))
 		_exit(0); /* the program has ended already */
 	return true;
-}
-
-/*
- * A thread that ends the process when the program ends, even while the driver hangs in one of its
- * calls.
- */
-static void *follow_parent(void *arg)
-{
-	struct pollfd end = {.fd = HELPER_SOCKET, .events = POLLRDHUP};
-
-	(void)arg;
-	for (;;)
-		if (poll(&end, 1, -1) > 0 &&
-		    (end.revents & (POLLRDHUP | POLLHUP | POLLERR | POLLNVAL)))
-			_exit(0);
 }
 
 static void say(const struct notice *notice)
@@ -92,21 +76,17 @@ static void __attribute__((noreturn)) fail(void *arg, const char *what, const ch
 	_exit(1);
 }
 
-/* Maps the whole file of the region: the part that the program asked for may be smaller. */
 static struct region *map_region(void)
 {
 	struct stat st;
 	struct region *r;
 
-	if (fstat(HELPER_REGION, &st) != 0 || (size_t)st.st_size < sizeof(*r))
-		fail(NULL, "memory", "the region is too small");
+	if (fstat(HELPER_REGION, &st) != 0)
+		fail(NULL, "memory", strerror(errno));
 	r = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, HELPER_REGION, 0);
 	if (r == MAP_FAILED)
 		fail(NULL, "memory", strerror(errno));
 	close(HELPER_REGION);
-	if (r->build != region_build() || r->total > (uint64_t)st.st_size ||
-	    r->slots > REGION_SLOTS)
-		fail(NULL, "memory", "it is another version's");
 	return r;
 }
 
@@ -166,27 +146,23 @@ static void take_job(struct device *d)
 int helper_main(char **argv)
 {
 	static struct device d; /* too large for the stack, which a user may have made small */
-	pthread_t thread;
+	pthread_t toucher;
 
 	if (!become_helper(argv[1] + strlen(HELPER_ARGUMENT))) {
 		fputs("gpuhist: " HELPER_ARGUMENT "...: gpuhist itself starts this, for a GPU\n",
 		      stderr);
 		return 2;
 	}
-	const int error = pthread_create(&thread, NULL, follow_parent, NULL);
-	if (error != 0)
-		fail(NULL, "threads", strerror(error));
-	pthread_detach(thread);
 	d = (struct device){.region = map_region(), .fail = fail};
 	d.layout = *d.region;
 	d.slot_bytes = d.layout.slot_bytes;
 	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
 		fail(NULL, "memory", strerror(errno));
 	take_job(&d);
-	const bool touching = pthread_create(&thread, NULL, touch, &d) == 0;
+	const bool touching = pthread_create(&toucher, NULL, touch, &d) == 0;
 	device_open(&d);
 	if (touching)
-		pthread_join(thread, NULL);
+		pthread_join(toucher, NULL);
 	device_make_slots(&d);
 	leave_folder();
 	say_ready(&d);

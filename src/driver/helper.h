@@ -4,9 +4,8 @@
  *
  * It has nothing but the region, a socket to the program that started it, and the device files of
  * the driver: no standard streams, no working folder, no inherited descriptor, and a session of its
- * own, so that neither a pipeline nor a terminal is affected by it. It ends when that program ends,
- * for whatever reason, because a thread waits for the end of the socket and the kernel sends it
- * SIGKILL; or when the driver fails.
+ * own, so that neither a pipeline nor a terminal is affected by it. It ends when the driver fails;
+ * or when the thread that started it ends, for whatever reason, by the kernel's SIGKILL.
  */
 #ifndef GPUHIST_HELPER_H
 #define GPUHIST_HELPER_H

@@ -72,7 +72,6 @@ static struct region *make_region(const struct counting *c, const struct gpu_siz
 				  struct region *layout, int *fd)
 {
 	struct region plan = {
-		.build = region_build(),
 		.table_bytes =
 			c->binning.kind == BIN_TABLE ? 4 * (uint64_t)c->binning.table.words : 0,
 		.slot_bytes = size->slot_bytes,

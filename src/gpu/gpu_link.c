@@ -14,8 +14,8 @@
  *	it never starts     START_LOOKS
  *
  * and calls gpu_fail, after which no thread waits for the helper. link_close ends the socket and
- * joins the thread, which notices immediately. The helper ends by itself and is not waited for,
- * because it may never end.
+ * joins the thread, which notices immediately, and whose end kills the helper. That is not waited
+ * for, because a process in a call of the driver may never end.
  */
 #include "gpu/gpu_state.h"
 
@@ -27,7 +27,6 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -88,10 +87,7 @@ static int make_attributes(posix_spawnattr_t *attributes)
 	return rc;
 }
 
-/*
- * Starts our own executable file, or, where there is no /proc, the name by which we were started.
- * Returns an error number.
- */
+/* Starts our own executable file, whatever has become of its name. Returns an error number. */
 static int spawn(struct link *link)
 {
 	posix_spawn_file_actions_t actions;
@@ -106,10 +102,6 @@ static int spawn(struct link *link)
 		if ((rc = make_attributes(&attributes)) == 0) {
 			rc = posix_spawn(&helper, "/proc/self/exe", &actions, &attributes, argv,
 					 environ);
-			const char *const path = (const char *)(uintptr_t)getauxval(AT_EXECFN);
-			if (rc != 0 && path)
-				rc = posix_spawn(&helper, path, &actions, &attributes, argv,
-						 environ);
 			posix_spawnattr_destroy(&attributes);
 		}
 		posix_spawn_file_actions_destroy(&actions);
@@ -237,7 +229,6 @@ static void *link_main(void *arg)
 		if (n < 0 && errno != EINTR)
 			gpu_fail(d->gpu, "driver", strerror(errno));
 	}
-	shutdown(link->socket, SHUT_RDWR);
 	(void)waitpid(link->helper, &(int){0}, WNOHANG);
 	return NULL;
 }

@@ -7,8 +7,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/xxh64.h"
-
 #define PAGE ((uint64_t)4096)
 
 static uint64_t pages(uint64_t bytes)
@@ -24,18 +22,6 @@ size_t region_lay_out(struct region *r)
 	r->data_at = r->cells_at + pages(r->slots * r->cell_bytes);
 	r->total = r->data_at + pages(r->slots * r->slot_bytes);
 	return r->total > SIZE_MAX / 2 ? 0 : (size_t)r->total;
-}
-
-uint64_t region_build(void)
-{
-	static const char version[] = GPUHIST_VERSION;
-	const uint64_t sizes[] = {sizeof(struct region), sizeof(struct notice), BIN_KINDS};
-	struct xxh64 hash;
-
-	xxh64_begin(&hash);
-	xxh64_add(&hash, (const unsigned char *)version, sizeof(version));
-	xxh64_add(&hash, (const unsigned char *)sizes, sizeof(sizes));
-	return xxh64_end(&hash);
 }
 
 void region_wait(uint32_t *word, uint32_t seen, double seconds)

@@ -64,7 +64,6 @@ struct shared_slot {
 };
 
 struct region {
-	uint64_t build; /* region_build() of the program */
 	uint64_t total; /* bytes of the whole region */
 	uint64_t table_at, cells_at, data_at;
 	uint64_t table_bytes;
@@ -100,9 +99,6 @@ struct notice {
  * would exceed the address space.
  */
 size_t region_lay_out(struct region *region);
-
-/* A number that differs between programs whose regions would differ. */
-uint64_t region_build(void);
 
 static inline unsigned char *region_data(struct region *r, unsigned slot)
 {
