@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "gpu/gpu.h"
 #include "driver/kernel.h"
+#include "gpu/gpu_plan.h"
 #include "bins/number.h"
 
 #define PLAIN                 \
@@ -186,7 +187,6 @@ static void finish(struct piece *s)
 static void upload_table(struct piece *s, const struct kernel_plan *plan, size_t piece)
 {
 	must(plan->table_bytes <= piece ? CUDA_SUCCESS : CUDA_ERROR_OUT_OF_MEMORY, "table");
-	must(cuda.memory_alloc(&s->on.table, plan->table_bytes), "memory");
 	memcpy(s->data, plan->table, plan->table_bytes);
 	must(cuda.to_device(s->on.table, s->data, plan->table_bytes, s->on.stream), "copy");
 	finish(s);
@@ -266,7 +266,7 @@ static CUresult copy_in(struct piece *s, void *arg)
 }
 
 /* Of f64: two instructions for 8 bytes. */
-static double read_rate(struct piece *s, const struct kernel_device *on)
+static double read_rate(struct piece *s, const struct kernel_device *on, size_t bytes)
 {
 	struct kernel_plan plan = {0};
 	struct sample_type type;
@@ -280,8 +280,7 @@ static double read_rate(struct piece *s, const struct kernel_device *on)
 		exit(1);
 	counting_init(&counting, &type, &edges, false);
 	must(kernel_plan_init(&plan, &counting, on, &what), what);
-	return best_of(s, on->bytes_max, read_only,
-		       &(struct launch){.plan = &plan, .samples = on->bytes_max / 8});
+	return best_of(s, bytes, read_only, &(struct launch){.plan = &plan, .samples = bytes / 8});
 }
 
 static void make_edges(struct edges *edges, const struct bench_job *job,
@@ -336,7 +335,7 @@ static void upload(struct piece *s, const struct bench_job *job, const struct sa
 
 /* One line of the table. */
 static void run(struct piece *s, const struct bench_job *job, const struct kernel_device *on,
-		size_t piece, double reading)
+		size_t piece, size_t bytes, double reading)
 {
 	struct sample_type type;
 	struct edges edges;
@@ -356,8 +355,6 @@ static void run(struct piece *s, const struct bench_job *job, const struct kerne
 	if (bins.kind == BIN_SLOT)
 		set_auto(&bins, job, &type);
 	must(kernel_plan_init(&plan, &counting, on, &what), what);
-	if (plan.packed_bytes > 0)
-		must(cuda.memory_alloc(&s->on.packed, plan.packed_bytes), "memory");
 	if (plan.table_bytes > 0)
 		upload_table(s, &plan, piece);
 	printf("| %s, %lu%s%s", job->type, (unsigned long)job->bins, job->range ? " over " : "",
@@ -368,20 +365,16 @@ static void run(struct piece *s, const struct bench_job *job, const struct kerne
 		printf(", record of %lu", (unsigned long)layout_bytes(&layout));
 	printf(" | %s |", plan.name);
 	const struct launch l = {.plan = &plan,
-				 .samples = kernel_samples(&counting, on->bytes_max),
+				 .samples = samples_of(&layout, bytes),
 				 .bins = bins.kind == BIN_SLOT ? &bins : NULL};
 	for (int k = 0; k < SKEWS; k++) {
-		upload(s, job, &type, (enum skew)k, piece, on->bytes_max);
-		const double rate = best_of(s, on->bytes_max, kernel, (void *)(uintptr_t)&l);
+		upload(s, job, &type, (enum skew)k, piece, bytes);
+		const double rate = best_of(s, bytes, kernel, (void *)(uintptr_t)&l);
 		least = rate < least ? rate : least;
 		printf(" %.0f |", rate);
 		fflush(stdout);
 	}
 	printf(" %.2f |\n", least / reading);
-	if (plan.packed_bytes > 0)
-		must(cuda.memory_free(s->on.packed), "memory");
-	if (plan.table_bytes > 0)
-		must(cuda.memory_free(s->on.table), "memory");
 	edges_free(&edges);
 }
 
@@ -410,6 +403,8 @@ int main(int argc, char **argv)
 	must(cuda.stream_create(&s.on.stream, CU_STREAM_NON_BLOCKING), "stream");
 	must(cuda.event_create(&s.done, CU_EVENT_DISABLE_TIMING), "event");
 	must(cuda.memory_alloc(&s.on.data, bytes), "memory");
+	must(cuda.memory_alloc(&s.on.packed, bytes), "memory");
+	must(cuda.memory_alloc(&s.on.table, piece), "memory");
 	must(cuda.memory_alloc(&s.on.cells, ((size_t)4 << 24) + 64), "memory");
 	cuda.device_name(name, sizeof(name), device);
 	s.data = aligned_alloc(4096, piece);
@@ -419,8 +414,8 @@ int main(int argc, char **argv)
 	struct launch l = {.bytes = piece};
 	printf("%s, %.2f GiB in device memory\n\n", name, (double)bytes / 0x1p30);
 	printf("H2D from pinned memory: %.1f GB/s\n", best_of(&s, piece, copy_in, &l));
-	const double reading =
-		read_rate(&s, &(struct kernel_device){&cuda, device, module, bytes, false});
+	const struct kernel_device on = {&cuda, device, module, false};
+	const double reading = read_rate(&s, &on, bytes);
 	printf("Reading: %.0f GB/s\n\n", reading);
 	printf("| samples, bins | kernel |");
 	for (int k = 0; k < SKEWS; k++)
@@ -430,8 +425,6 @@ int main(int argc, char **argv)
 		if (argc < 3 || strstr(argv[2], JOBS[j].range ? JOBS[j].range : "none") ||
 		    (strstr(argv[2], "layout") &&
 		     (JOBS[j].layout.channels != 1 || JOBS[j].layout.record > 0)))
-			run(&s, &JOBS[j],
-			    &(struct kernel_device){&cuda, device, module, bytes, false}, piece,
-			    reading);
+			run(&s, &JOBS[j], &on, piece, bytes, reading);
 	return 0;
 }

@@ -59,8 +59,6 @@ static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event,
 	}
 	CHECK(wrong == 0, "%llu of %lu sums of %zu counters in pieces of %lu are wrong",
 	      (unsigned long long)wrong, (unsigned long)pieces, cells, (unsigned long)piece);
-	device_must(d, d->cuda.memory_free(counters), "memory");
-	device_must(d, d->cuda.memory_free(sums), "memory");
 }
 
 static void check_all_sums(uint64_t seed)

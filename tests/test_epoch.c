@@ -253,9 +253,7 @@ static bool make_device(void)
 		return false;
 	memset(device->region, 0, bytes);
 	*device->region = device->layout;
-	device->facts.slot_bytes = SLOT_BYTES;
 	device->facts.slots = SLOTS;
-	device->facts.cells_each = BINS + 4;
 	device->cells = BINS + 4;
 	for (unsigned k = 0; k < SLOTS; k++)
 		device->slot[k] = (struct slot){.index = k, .data = region_data(device->region, k)};

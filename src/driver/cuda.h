@@ -51,7 +51,6 @@ enum {
 	X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor",                                \
 	  (int *blocks, CUfunction function, int threads, size_t shared))                          \
 	X(memory_alloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))                    \
-	X(memory_free, "cuMemFree_v2", (CUdeviceptr pointer))                                      \
 	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))    \
 	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                    \
 	X(event_create, "cuEventCreate", (CUevent * event, unsigned flags))                        \

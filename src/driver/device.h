@@ -41,7 +41,6 @@ struct device {
 	CUstream stream[DEVICE_STREAMS];
 	unsigned devices; /* how many the driver shows */
 	unsigned slots;
-	size_t slot_bytes;
 	CUdeviceptr edges;    /* explicit edges; 0: none */
 	CUdeviceptr counters; /* counters that stay, for all slots; 0: each slot has its own */
 	CUdeviceptr sums;     /* of their pieces */
@@ -54,10 +53,7 @@ struct device {
 /* Opens the driver, its first device, a context, and the kernels' module. */
 void device_open(struct device *d);
 
-/*
- * When all pages of the region exist: page-locks them, and makes as many slots as there is memory
- * for.
- */
+/* When all pages of the region exist: page-locks them, and makes slots, or as many as fit. */
 void device_make_slots(struct device *d);
 
 static inline unsigned char *slot_data(const struct device *d, unsigned slot)

@@ -107,10 +107,7 @@ static void say_ready(const struct device *d)
 		.kind = NOTICE_READY,
 		.devices = d->devices,
 		.slots = d->slots,
-		.slot_bytes = d->slot_bytes,
 		.cells_each = d->plan.cells_each,
-		.grouped = d->plan.grouped,
-		.slots_of_k = d->plan.extent != NULL,
 	};
 
 	(void)d->cuda.device_name(n.name, (int)sizeof(n.name) - 1, d->handle);
@@ -155,7 +152,6 @@ int helper_main(char **argv)
 	}
 	d = (struct device){.region = map_region(), .fail = fail};
 	d.layout = *d.region;
-	d.slot_bytes = d.layout.slot_bytes;
 	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
 		fail(NULL, "memory", strerror(errno));
 	take_job(&d);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/gpu.h"
 #include "gpu/gpu_plan.h"
 
 #define STRIPES 32u /* of 256 codes: one for each lane of a warp */
@@ -157,13 +156,6 @@ static CUresult choose_spread(struct kernel_plan *p, const struct counting *c,
 
 /* ---- samples ---- */
 
-size_t kernel_samples(const struct counting *c, size_t bytes)
-{
-	const struct layout *l = &c->layout;
-
-	return bytes / layout_bytes(l) * layout_samples(l);
-}
-
 /*
  * Samples without gaps between them count as one record, and rows of one record as records: that
  * saves divisions.
@@ -184,7 +176,6 @@ static CUresult choose_gather(struct kernel_plan *p, const struct counting *c,
 		p->apart.records = l->row;
 		p->apart.record = l->record;
 	}
-	p->packed_bytes = kernel_samples(c, on->bytes_max) * c->bytes;
 	snprintf(name, sizeof(name), "gather_%lu", (unsigned long)c->bytes);
 	return find(on, &p->gather, name, 0);
 }
@@ -270,7 +261,7 @@ static struct rule rule_of(const struct kernel_plan *p, const struct kernel_chun
 }
 
 /* The address of the samples to be counted. */
-static CUdeviceptr samples_of(const struct kernel_plan *p, const struct kernel_chunk *chunk)
+static CUdeviceptr address_of(const struct kernel_plan *p, const struct kernel_chunk *chunk)
 {
 	return p->gather ? chunk->packed : chunk->data;
 }
@@ -290,7 +281,7 @@ static CUresult launch_gather(const struct kernel_plan *p, const struct cuda *cu
 static CUresult launch_extent(const struct kernel_plan *p, const struct cuda *cuda,
 			      const struct kernel_chunk *chunk, uint64_t n)
 {
-	CUdeviceptr data = samples_of(p, chunk),
+	CUdeviceptr data = address_of(p, chunk),
 		    out = chunk->cells + 4 * (kernel_out_words(p) - KERNEL_EXTENT_WORDS);
 	struct rule rule = p->rule;
 	void *arguments[] = {&data, &n, &rule, &out};
@@ -302,7 +293,7 @@ static CUresult launch_extent(const struct kernel_plan *p, const struct cuda *cu
 CUresult kernel_count(const struct kernel_plan *p, const struct cuda *cuda,
 		      const struct kernel_chunk *chunk, size_t samples, const struct binning *bins)
 {
-	CUdeviceptr data = samples_of(p, chunk), out = chunk->cells;
+	CUdeviceptr data = address_of(p, chunk), out = chunk->cells;
 	uint64_t n = samples;
 	struct rule rule = rule_of(p, chunk, bins);
 	uint32_t copies = p->copies;

@@ -31,9 +31,7 @@ struct kernel_device {
 	const struct cuda *cuda;
 	CUdevice device;
 	CUmodule module;
-	size_t bytes_max; /* of a chunk */
-	/* counters stay on the device: there is one for each cell, and no groups */
-	bool stays;
+	bool stays; /* counters stay on the device: there is one for each cell, and no groups */
 };
 
 struct kernel_plan {
@@ -52,13 +50,9 @@ struct kernel_plan {
 	uint32_t copies; /* of each counter in shared memory */
 	uint32_t sms;
 	uint32_t shared_most; /* bytes that a block may have */
-	size_t packed_bytes;  /* gather: device memory that each slot needs */
 	const void *table;    /* explicit edges, in the host's memory ... */
 	size_t table_bytes;   /* ... and in the device's, for each chunk; 0: none */
 };
-
-/* How many samples are in a chunk of that many bytes, which are whole records. */
-size_t kernel_samples(const struct counting *c, size_t bytes);
 
 /*
  * Chooses the kernels and finds them in the module. *what names the step that failed. The device's
@@ -80,7 +74,7 @@ static inline size_t kernel_out_words(const struct kernel_plan *plan)
 struct kernel_chunk {
 	CUstream stream;
 	CUdeviceptr data, cells; /* the records; the counters, kernel_out_words of the plan */
-	CUdeviceptr packed;      /* packed_bytes of the plan: the samples that gather packs */
+	CUdeviceptr packed;      /* the samples that gather packs */
 	CUdeviceptr table;       /* table_bytes of the plan: explicit edges */
 };
 

@@ -194,20 +194,15 @@ void gpu_close(struct gpu *gpu)
 static bool plausible(struct gpu_device *d, const struct notice *n)
 {
 	const struct counting *c = d->gpu->spec.counting;
-	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
 
-	if (n->slots < 1 || n->slots > d->layout.slots || n->slot_bytes > d->layout.slot_bytes ||
-	    n->slot_bytes < layout_bytes(&c->layout) || n->devices < 1 ||
-	    n->slots_of_k != (c->most > 0 && c->bytes > 2))
+	if (n->slots < 1 || n->slots > d->layout.slots || n->devices < 1)
 		return false;
-	if (n->grouped == 0)
-		return n->cells_each == c->cells_each;
+	d->grouped = n->cells_each != c->cells_each;
 	/* Counters that stay are added cell by cell, and statistics need each code's. */
-	return n->grouped == 1 && d->layout.piece == 0 && !c->stats && n->cells_each > 0 &&
-	       n->cells_each <= UINT32_MAX && n->cells_each <= c->cells_each &&
-	       groups_choose(&d->groups, &c->type, &c->binning, (uint32_t)n->cells_each) ==
-		       n->cells_each &&
-	       n->cells_each * channels * sizeof(uint32_t) <= d->layout.cell_bytes;
+	return !d->grouped || (d->layout.piece == 0 && !c->stats && n->cells_each > 0 &&
+			       n->cells_each < c->cells_each &&
+			       groups_choose(&d->groups, &c->type, &c->binning,
+					     (uint32_t)n->cells_each) == n->cells_each);
 }
 
 int gpu_device_ready(struct gpu_device *d, const struct notice *n)
@@ -219,7 +214,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 	if (d->ready || !plausible(d, n))
 		return -1;
 	d->facts = *n;
-	d->cells = n->grouped ? (size_t)(n->cells_each * (c->cells / c->cells_each)) : c->cells;
+	d->cells = (size_t)n->cells_each * (c->cells / c->cells_each);
 	if (d->layout.piece > 0 && epoch_init(d) != 0)
 		return -1;
 	lock_take(&gpu->lock);
@@ -236,7 +231,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 	if (first) {
 		memcpy(gpu->report.name, d->facts.name, sizeof(d->facts.name));
 		memcpy(gpu->report.kernel, d->facts.kernel, sizeof(d->facts.kernel));
-		gpu->report.slot_bytes = (size_t)n->slot_bytes;
+		gpu->report.slot_bytes = (size_t)d->layout.slot_bytes;
 	}
 	if (gpu->state == GPU_STARTING && gpu->report.devices == gpu->devices) {
 		gpu->report.start_seconds = clock_seconds() - gpu->started;
@@ -291,13 +286,13 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 		.device = d,
 		.cells = d->cells,
 		.stays = d->layout.piece > 0,
-		.slots_of_k = d->facts.slots_of_k,
+		.slots_of_k = c->most > 0 && c->bytes > 2,
 		.k = auto_k_least(&c->type),
 		.extent = EXTENT_NONE,
 	};
 	bool short_of_memory = !(lane->cells_copy = malloc(d->layout.cell_bytes));
 	/* Counters of groups are not cells, so they cannot be added to the totals one by one. */
-	if (!lane->stays && (lane->slots_of_k || d->facts.grouped || c->cells <= OWN_TOTAL_CELLS))
+	if (!lane->stays && (lane->slots_of_k || d->grouped || c->cells <= OWN_TOTAL_CELLS))
 		short_of_memory |= !(lane->total = calloc(lane->cells, sizeof(*lane->total)));
 	if (!short_of_memory && lane->stays)
 		epoch_join(lane);
@@ -327,7 +322,7 @@ size_t gpu_counter(const struct lane *lane, size_t cell)
 	const struct gpu_device *d = lane->device;
 	const struct counting *c = lane->gpu->spec.counting;
 
-	if (!d->facts.grouped)
+	if (!d->grouped)
 		return cell;
 	return cell / c->cells_each * (size_t)d->facts.cells_each +
 	       groups_of_code(&d->groups, &c->type, (uint32_t)(cell % c->cells_each));
@@ -335,5 +330,5 @@ size_t gpu_counter(const struct lane *lane, size_t cell)
 
 size_t gpu_slot_bytes(const struct lane *lane)
 {
-	return (size_t)lane->device->facts.slot_bytes;
+	return (size_t)lane->device->layout.slot_bytes;
 }

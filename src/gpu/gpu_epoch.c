@@ -100,8 +100,8 @@ static void commit(struct epoch *e, struct counts *totals)
 /* Is there room for the samples of one more slot, and of those that are being filled? */
 static bool has_room(const struct epoch *e, const struct lane *lane)
 {
-	const struct layout *l = &lane->gpu->spec.counting->layout;
-	const uint64_t samples = gpu_slot_bytes(lane) / layout_bytes(l) * layout_samples(l);
+	const uint64_t samples =
+		samples_of(&lane->gpu->spec.counting->layout, gpu_slot_bytes(lane));
 
 	return e->samples + (e->filling + 1) * samples <= e->samples_most &&
 	       e->inputs + e->filling < e->inputs_most;

@@ -35,6 +35,12 @@ struct gpu_size {
  */
 struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory);
 
+/* Samples in so many bytes, which are whole records. */
+static inline size_t samples_of(const struct layout *l, size_t bytes)
+{
+	return bytes / layout_bytes(l) * layout_samples(l);
+}
+
 /* ---- devices ----
  *
  * A driver starts five times faster when it sees only the device that is needed, so each helper is

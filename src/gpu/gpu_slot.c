@@ -80,14 +80,12 @@ void device_submit(struct gpu_device *d, struct slot *slot)
 
 int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes)
 {
-	const struct layout *l = &lane->gpu->spec.counting->layout;
-
 	assert(bytes > 0);
 	if (gpu_failed(lane->gpu))
 		return -1;
 	slot->order = ORDER_COUNT;
 	slot->bytes = bytes;
-	slot->samples = bytes / layout_bytes(l) * layout_samples(l);
+	slot->samples = samples_of(&lane->gpu->spec.counting->layout, bytes);
 	slot->k = lane->k;
 	slot->extent = lane->extent;
 	device_submit(lane->device, slot);

@@ -76,10 +76,11 @@ struct gpu_device {
 	struct region layout;
 	uint64_t submitted; /* how many slots were ever submitted; atomic */
 	/* What its helper said when it was ready, checked; const from then on. */
-	bool ready;           /* under the gpu's lock */
-	struct notice facts;  /* the message itself */
-	struct groups groups; /* if facts.grouped: the same groups as the helper's */
-	size_t cells;         /* counters of a chunk, or of the table that stays */
+	bool ready;          /* under the gpu's lock */
+	struct notice facts; /* the message itself */
+	bool grouped;        /* codes are counted in groups, the same as the helper's */
+	struct groups groups;
+	size_t cells; /* counters of a chunk, or of the table that stays */
 	struct slot slot[REGION_SLOTS];
 	unsigned lanes; /* open ones; under the gpu's lock */
 	struct epoch epoch;

@@ -82,13 +82,9 @@ enum notice_kind { NOTICE_READY = 1, NOTICE_FAILED };
 
 struct notice {
 	uint32_t kind;
-	uint32_t devices; /* READY: how many the driver shows it */
-	/* READY: how many can be used; where memory is short, fewer than asked for; ... */
-	uint32_t slots;
-	uint64_t slot_bytes; /* ... their size, also smaller then */
-	uint64_t cells_each; /* ... counters of a channel */
-	uint32_t grouped;    /* ... 1: they count groups of codes (gpu_plan.h) */
-	uint32_t slots_of_k; /* ... 1: counters are slots of --auto, and chunks have an extent */
+	uint32_t devices;    /* READY: how many the driver shows it */
+	uint32_t slots;      /* ... how many can be used; fewer than asked for if memory is short */
+	uint64_t cells_each; /* ... counters of a channel: of cells, or of groups (gpu_plan.h) */
 	char name[128];      /* of the device */
 	char kernel[32];
 	char why[256]; /* FAILED */

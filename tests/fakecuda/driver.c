@@ -25,18 +25,15 @@
  *   FAKECUDA_DEVICES=N               devices (1); CUDA_VISIBLE_DEVICES hides some of them
  *   FAKECUDA_STRICT=1                a driver that has died must not be called again and again
  *   FAKECUDA_LOG=PATH                gets a line "met ..." for each fault that was met, "wrong:
- *                                    ..." before it aborts, and "+kind", "-kind" for what is made
- *                                    and given back
+ *                                    ..." before it aborts, and "+kind" for what is made
  *
  * It says what is wrong and aborts when the program does what a driver would punish or forgive
- * in silence: copies and fills past an allocation, freed memory or handles, host memory that
- * is not page-locked; memory freed while queued work needs it; a call without
- * a current context, or with another device's handles. More shared memory than a kernel was
+ * in silence: copies and fills past an allocation, host memory that is not page-locked, a call
+ * without a current context, or with another device's handles. More shared memory than a kernel was
  * allowed is refused, as by a driver. A kernel that accesses other memory dies (memory.c).
  *
  * What is still open at the end of the process is no fault: the program tears nothing down by
- * design. A leak is detected by the log's lines, which gpu_faults.sh adds up: a slot that could not
- * be finished gives all of its parts back.
+ * design.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -343,15 +340,6 @@ CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes)
 
 	if (r == CUDA_SUCCESS)
 		r = memory_make(current, bytes, pointer);
-	return leave(r);
-}
-
-CUresult cuMemFree_v2(CUdeviceptr pointer)
-{
-	const CUresult r = enter_context("cuMemFree_v2");
-
-	if (r == CUDA_SUCCESS)
-		memory_drop(current, pointer);
 	return leave(r);
 }
 

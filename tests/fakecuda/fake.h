@@ -60,7 +60,6 @@ struct CUctx_st {
 };
 
 CUresult memory_make(CUcontext context, size_t bytes, CUdeviceptr *out);
-void memory_drop(CUcontext context, CUdeviceptr pointer);
 /* Aborts unless all of it is in one allocation of this context. */
 void memory_must_hold(CUcontext context, CUdeviceptr at, size_t bytes, const char *what);
 void memory_check_guards(const char *after);
@@ -110,7 +109,5 @@ void stream_add(CUstream stream);
 void stream_queue(CUstream stream, const struct operation *operation);
 /* Lets the device do the work before an event. */
 void stream_release(CUevent event);
-/* Is work queued that touches these bytes of the host's or the device's memory? */
-bool stream_needs(uint64_t at, size_t bytes);
 
 #endif

@@ -9,11 +9,7 @@
  *	kind, zero        a notice of an unknown kind
  *	short, long       too few bytes, too many
  *	slots0, slots65   so many slots; slotsmany: 2^32-1
- *	bytes0, bytesbig  slots of no bytes, of 2^63
- *	cells0, cells1    counters of a channel: none, one too many
- *	grouped, groups0  groups where there are none; no groups at all
- *	bool              a yes that is neither 0 nor 1
- *	ofk               slots of --auto where there are none, or none where there are
+ *	cells0, cells1    counters of a channel: none, one too many; cells-: one too few
  *	devices           none
  *	twice             what may well be true, once more
  *	failed, escape    a failure without a reason; one with bytes for a terminal
@@ -71,9 +67,7 @@ static struct notice likely(void)
 		.kind = NOTICE_READY,
 		.devices = 1,
 		.slots = first.slots,
-		.slot_bytes = first.slot_bytes,
 		.cells_each = first.counting.cells_each,
-		.slots_of_k = first.counting.most > 0 && first.counting.bytes > 2,
 		.name = "hostile",
 		.kernel = "none",
 	};
@@ -99,23 +93,12 @@ static void say(const char *what)
 		n.slots = 65;
 	else if (is(what, "slotsmany"))
 		n.slots = UINT32_MAX;
-	else if (is(what, "bytes0"))
-		n.slot_bytes = 0;
-	else if (is(what, "bytesbig"))
-		n.slot_bytes = (uint64_t)1 << 63;
 	else if (is(what, "cells0"))
 		n.cells_each = 0;
 	else if (is(what, "cells1"))
 		n.cells_each++;
-	else if (is(what, "grouped"))
-		n.grouped = 1;
-	else if (is(what, "groups0")) {
-		n.grouped = 1;
-		n.cells_each = 0;
-	} else if (is(what, "bool"))
-		n.grouped = 7;
-	else if (is(what, "ofk"))
-		n.slots_of_k = !n.slots_of_k;
+	else if (is(what, "cells-"))
+		n.cells_each--;
 	else if (is(what, "devices"))
 		n.devices = 0;
 	else if (is(what, "failed") || is(what, "escape")) {

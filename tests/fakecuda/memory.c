@@ -4,8 +4,7 @@
  * page-locked memory.
  *
  * An allocation ends less than 256 bytes before the end of a page: an access beyond the page dies
- * of SIGSEGV, a write into the rest of the page is detected after the next kernel. Freed memory
- * stays inaccessible for ever.
+ * of SIGSEGV, a write into the rest of the page is detected after the next kernel.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -27,7 +26,6 @@ struct piece {
 	unsigned char *at;
 	size_t bytes;
 	CUcontext context;
-	bool freed;
 	struct piece *next;
 };
 
@@ -113,34 +111,12 @@ static struct piece *piece_of(CUdeviceptr at)
 	return NULL;
 }
 
-void memory_drop(CUcontext context, CUdeviceptr pointer)
-{
-	struct piece *p = piece_of(pointer);
-
-	if (!p || (uintptr_t)p->at != pointer)
-		wrong("memory is freed that was never allocated");
-	if (p->freed)
-		wrong("memory is freed twice");
-	if (p->context != context)
-		wrong("memory is freed in another device's context");
-	if (stream_needs(pointer, p->bytes))
-		wrong("memory is freed that queued work needs");
-	p->freed = true;
-	allocated -= p->bytes;
-	note("-memory\n");
-	if (mmap(p->map, p->mapped, PROT_NONE,
-		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE, -1, 0) == MAP_FAILED)
-		wrong("device memory: %s", strerror(errno));
-}
-
 void memory_must_hold(CUcontext context, CUdeviceptr at, size_t bytes, const char *what)
 {
 	const struct piece *p = piece_of(at);
 
 	if (!p)
 		wrong("%s: not device memory", what);
-	if (p->freed)
-		wrong("%s: device memory that was freed", what);
 	if (p->context != context)
 		wrong("%s: another device's memory", what);
 	if (at < (uintptr_t)p->at || bytes > p->bytes - (at - (uintptr_t)p->at))
@@ -151,8 +127,6 @@ void memory_must_hold(CUcontext context, CUdeviceptr at, size_t bytes, const cha
 void memory_check_guards(const char *after)
 {
 	for (const struct piece *p = pieces; p; p = p->next) {
-		if (p->freed)
-			continue;
 		for (const unsigned char *q = p->map + PAGE; q < p->at; q++)
 			if (*q != POISON)
 				wrong("%s: wrote %zu bytes in front of device memory", after,

@@ -178,26 +178,3 @@ void stream_release(CUevent e)
 		e->stream->due = e->place;
 	pthread_cond_signal(&work);
 }
-
-static bool touches(uint64_t at, size_t bytes, uint64_t from, size_t length)
-{
-	return from < at + bytes && at < from + length;
-}
-
-bool stream_needs(uint64_t at, size_t bytes)
-{
-	for (CUstream s = streams; s; s = s->next)
-		for (unsigned i = 0; i < s->queued; i++) {
-			const struct operation *o = &s->queue[(s->first + i) % STREAM_OPERATIONS];
-			struct kernel_range range[8];
-			const unsigned n = o->kind == KERNEL ? kernel_memory(o->launch, range) : 0;
-			if (o->kind <= FILL &&
-			    (touches(at, bytes, o->to, o->bytes) ||
-			     (o->kind != FILL && touches(at, bytes, o->from, o->bytes))))
-				return true;
-			for (unsigned k = 0; k < n; k++)
-				if (touches(at, bytes, range[k].at, range[k].bytes))
-					return true;
-		}
-	return false;
-}
