@@ -93,7 +93,7 @@ struct lane {
 	bool stays;           /* counters stay on the device (gpu_epoch.h) ... */
 	bool left;            /* ... it feeds them no more, from ... */
 	uint64_t epoch;       /* ... this epoch on */
-	unsigned seen;        /* the epoch's state when it asked last */
+	unsigned seen;        /* the epoch's changes when it asked last */
 	uint32_t *cells_copy; /* what came back in one slot */
 	/* counts of committed chunks; NULL: added straight to the totals, or on the device */
 	uint64_t *total;

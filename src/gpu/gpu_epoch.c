@@ -57,26 +57,31 @@ size_t epoch_piece(const struct gpu_device *d, uint32_t piece)
 
 /* ---- the state; all with the lock held ---- */
 
-static void set_state(struct epoch *e, enum epoch_state state)
+static void changed(struct epoch *e)
 {
 	lock_assert_held(&e->lock);
-	e->state = state;
+	e->changes++;
 	pthread_cond_broadcast(&e->changed);
 }
 
-/* Ends an open epoch, unless there is nothing in it. */
-static void end(struct epoch *e)
+static void set_order(struct epoch *e, enum slot_order order)
 {
-	if (e->state == EPOCH_OPEN && (e->samples > 0 || e->filling > 0))
-		set_state(e, EPOCH_FULL);
+	e->order = order;
+	changed(e);
 }
 
-/* A slot is no longer on its way to this epoch. */
-static void one_less(struct epoch *e)
+/* Ends an epoch that takes chunks, unless there is nothing in it. */
+static void end(struct epoch *e)
 {
-	if (e->filling + e->counting > 0 || e->state != EPOCH_FULL)
-		return;
-	set_state(e, e->samples > 0 ? EPOCH_FULL : EPOCH_OPEN);
+	if (e->order == ORDER_COUNT && (e->samples > 0 || e->filling > 0))
+		set_order(e, ORDER_SUMS);
+}
+
+/* Is the last slot back? Then what waits for that goes on; an epoch that is empty takes chunks. */
+static void if_all_back(struct epoch *e)
+{
+	if (e->filling + e->on_way == 0)
+		set_order(e, e->order == ORDER_SUMS && e->samples == 0 ? ORDER_COUNT : e->order);
 }
 
 /* Everything is in the totals. */
@@ -94,7 +99,7 @@ static void commit(struct epoch *e, struct counts *totals)
 	e->input = NULL;
 	e->inputs = 0;
 	e->number++;
-	set_state(e, EPOCH_DONE);
+	set_order(e, ORDER_CLEAR);
 }
 
 /* Is there room for the samples of one more slot, and of those that are being filled? */
@@ -156,50 +161,41 @@ void epoch_wait(struct lane *lane, double seconds)
 	struct epoch *e = &lane->device->epoch;
 
 	lock_take(&e->lock);
-	if (e->state == lane->seen && !(e->state == EPOCH_FULL && e->filling + e->counting == 0))
+	if (e->changes == lane->seen)
 		lock_wait_for(&e->lock, &e->changed, seconds);
 	lock_drop(&e->lock);
 }
 
 /* ---- what a slot is used for ---- */
 
-static enum epoch_use give_order(struct lane *lane, struct slot *slot, enum slot_order order)
-{
-	slot->order = order;
-	device_submit(lane->device, slot);
-	return EPOCH_ORDERED;
-}
-
 static enum epoch_use use_now(struct epoch *e, struct lane *lane, struct slot *slot, bool busy)
 {
-	switch (e->state) {
-	case EPOCH_OPEN:
-		if (lane->left)
-			return EPOCH_WAIT;
-		if (has_room(e, lane)) {
+	switch (e->order) {
+	case ORDER_COUNT:
+		if (!lane->left && has_room(e, lane)) {
 			e->filling++;
 			return EPOCH_FILL;
 		}
-		end(e);
+		if (!lane->left)
+			end(e);
 		return EPOCH_WAIT;
-	case EPOCH_FULL:
-		if (e->filling + e->counting > 0)
+	case ORDER_SUMS: /* of all chunks */
+	case ORDER_CLEAR:
+		if (e->filling + e->on_way > 0)
 			return EPOCH_WAIT;
-		set_state(e, EPOCH_SUMS);
-		return give_order(lane, slot, ORDER_SUMS);
-	case EPOCH_PIECES:
+		break;
+	case ORDER_PIECE:
 		while (e->next < e->pieces && e->sums[e->next] == 0)
 			e->next++;
 		if (e->next == e->pieces || busy)
 			return EPOCH_WAIT;
 		slot->piece = e->next++;
-		return give_order(lane, slot, ORDER_PIECE);
-	case EPOCH_DONE:
-		set_state(e, EPOCH_CLEAR);
-		return give_order(lane, slot, ORDER_CLEAR);
-	default:
-		return EPOCH_WAIT;
+		break;
 	}
+	e->on_way++;
+	slot->order = e->order;
+	device_submit(lane->device, slot);
+	return EPOCH_ORDERED;
 }
 
 enum epoch_use epoch_use(struct lane *lane, struct slot *slot, bool busy)
@@ -208,11 +204,9 @@ enum epoch_use epoch_use(struct lane *lane, struct slot *slot, bool busy)
 	enum epoch_use use = EPOCH_WAIT;
 
 	lock_take(&e->lock);
-	if (gpu_failed(lane->gpu))
-		set_state(e, EPOCH_LOST);
-	else
+	if (!gpu_failed(lane->gpu))
 		use = use_now(e, lane, slot, busy);
-	lane->seen = e->state;
+	lane->seen = e->changes;
 	lock_drop(&e->lock);
 	return use;
 }
@@ -223,7 +217,7 @@ void epoch_cancel(struct lane *lane)
 
 	lock_take(&e->lock);
 	e->filling--;
-	one_less(e);
+	if_all_back(e);
 	lock_drop(&e->lock);
 }
 
@@ -238,7 +232,7 @@ int epoch_submit(struct lane *lane, struct slot *slot)
 	e->filling--;
 	const int rc = gpu_submit(lane, slot, slot->chunk.bytes);
 	if (rc == 0) {
-		e->counting++;
+		e->on_way++;
 		e->samples += slot->samples;
 	}
 	if (rc == 0 && held) {
@@ -255,6 +249,12 @@ int epoch_submit(struct lane *lane, struct slot *slot)
 
 /* ---- answers ---- */
 
+static int wrong(struct lane *lane, const char *why)
+{
+	gpu_fail(lane->gpu, "check", why);
+	return -1;
+}
+
 static int reap_sums(struct lane *lane, const struct slot *slot)
 {
 	struct epoch *e = &lane->device->epoch;
@@ -270,12 +270,12 @@ static int reap_sums(struct lane *lane, const struct slot *slot)
 		e->left += e->sums[i] > 0;
 	}
 	possible &= all == e->samples;
-	if (possible && e->state == EPOCH_SUMS)
-		set_state(e, EPOCH_PIECES);
+	if (possible) {
+		e->on_way--;
+		set_order(e, ORDER_PIECE);
+	}
 	lock_drop(&e->lock);
-	if (!possible)
-		gpu_fail(lane->gpu, "check", "the counts do not sum to the samples");
-	return possible ? 0 : -1;
+	return possible ? 0 : wrong(lane, "the counts do not sum to the samples");
 }
 
 static int reap_piece(struct lane *lane, const struct slot *slot, struct counts *totals)
@@ -287,12 +287,10 @@ static int reap_piece(struct lane *lane, const struct slot *slot, struct counts 
 
 	for (size_t i = 0; i < n; i++)
 		sum += slot->cells[i];
-	if (sum != e->sums[slot->piece]) {
-		gpu_fail(lane->gpu, "check", "counts have changed");
-		return -1;
-	}
+	if (sum != e->sums[slot->piece])
+		return wrong(lane, "counts have changed");
 	lock_take(&e->lock);
-	const bool lost = e->state == EPOCH_LOST;
+	const bool lost = e->lost;
 	e->adding += !lost;
 	lock_drop(&e->lock);
 	if (lost)
@@ -300,11 +298,12 @@ static int reap_piece(struct lane *lane, const struct slot *slot, struct counts 
 	counts_add_piece(totals, (size_t)slot->piece * d->layout.piece, slot->cells, n,
 			 lane->gpu->spec.counting->method == COUNT_SHARED);
 	lock_take(&e->lock);
+	e->on_way--;
 	e->added[slot->piece] = true;
-	if (--e->left == 0 && e->state == EPOCH_PIECES)
+	if (--e->left == 0)
 		commit(e, totals);
 	if (--e->adding == 0)
-		pthread_cond_broadcast(&e->changed);
+		changed(e);
 	lock_drop(&e->lock);
 	return 0;
 }
@@ -318,12 +317,10 @@ int epoch_reap(struct lane *lane, const struct slot *slot, struct counts *totals
 	if (slot->order == ORDER_PIECE)
 		return reap_piece(lane, slot, totals);
 	lock_take(&e->lock);
-	if (slot->order == ORDER_COUNT) {
-		e->counting--;
-		one_less(e);
-	} else if (e->state == EPOCH_CLEAR) {
-		set_state(e, EPOCH_OPEN);
-	}
+	e->on_way--;
+	if (slot->order == ORDER_CLEAR)
+		set_order(e, ORDER_COUNT);
+	if_all_back(e);
 	lock_drop(&e->lock);
 	return 0;
 }
@@ -361,7 +358,8 @@ enum epoch_rest epoch_settle(struct lane *lane)
 	bool added = false;
 
 	lock_take(&e->lock);
-	set_state(e, EPOCH_LOST);
+	e->lost = true;
+	changed(e);
 	while (e->adding > 0)
 		lock_wait(&e->lock, &e->changed);
 	for (uint32_t i = 0; i < e->pieces; i++)

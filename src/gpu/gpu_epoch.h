@@ -8,11 +8,10 @@
  * ends when the next chunk might not fit, or when the last lane leaves. What ends it are orders, in
  * the same slots as chunks, given and reaped by whichever lane has a slot:
  *
- *	OPEN      chunks; until none is on its way any more it is
- *	FULL      ORDER_SUMS: what each piece of the counters adds up to; together, the epoch's
- *	          samples
- *	PIECES    ORDER_PIECE, for each: it must have that sum, and is added to the totals
- *	DONE      all is in the totals: ORDER_CLEAR, if a lane goes on
+ *	COUNT     chunks; when the epoch has ended and none is on its way any more
+ *	SUMS      what each piece of the counters adds up to; together, the epoch's samples
+ *	PIECE     one of them: it must have that sum, and is added to the totals; after the last
+ *	CLEAR     if a lane goes on
  *
  * So nothing is added that was not checked, and for each piece it is known whether it was added.
  *

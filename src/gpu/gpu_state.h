@@ -26,16 +26,6 @@ struct link {
 
 /* ---- counters that stay (gpu_epoch.h) ---- */
 
-enum epoch_state {
-	EPOCH_OPEN,
-	EPOCH_FULL, /* no more chunks */
-	EPOCH_SUMS, /* ORDER_SUMS is on its way */
-	EPOCH_PIECES,
-	EPOCH_DONE,
-	EPOCH_CLEAR, /* ORDER_CLEAR is on its way */
-	EPOCH_LOST,  /* the GPU has failed */
-};
-
 struct held {
 	struct chunk chunk;
 	struct held *next;
@@ -43,14 +33,16 @@ struct held {
 
 struct epoch {
 	struct lock lock;       /* guards all below */
-	pthread_cond_t changed; /* signals the state, or that nothing is on its way */
-	enum epoch_state state;
-	uint64_t number;  /* how many epochs are committed */
-	uint64_t samples; /* of the current epoch */
+	pthread_cond_t changed; /* signals the order, that no slot is on its way, or none adds */
+	unsigned changes;       /* how often it did */
+	enum slot_order order;  /* what a slot is used for */
+	bool lost;              /* the GPU has failed, and no more is added */
+	uint64_t number;        /* how many epochs are committed */
+	uint64_t samples;       /* of the current epoch */
 	uint64_t samples_most;
-	unsigned lanes;    /* that have not left */
-	unsigned filling;  /* slots that are being filled for it */
-	unsigned counting; /* chunks that were submitted, and not reaped */
+	unsigned lanes;   /* that have not left */
+	unsigned filling; /* slots that are being filled for it */
+	unsigned on_way;  /* that were submitted, and not reaped */
 	uint32_t pieces;
 	uint32_t next;             /* the first piece that was not asked for */
 	uint32_t left;             /* pieces that are not in the totals, and not empty */
@@ -60,8 +52,7 @@ struct epoch {
 	struct held *held;         /* ranges of this epoch ... */
 	struct held *committed;    /* ... and of earlier ones, to be given back */
 	const struct input *input; /* of the last range ... */
-	/* ... and how often it changed: each input stays open while its ranges are held */
-	unsigned inputs;
+	unsigned inputs;           /* ... and how often it changed: each stays open so long */
 	unsigned inputs_most;
 	bool claimed; /* one caller of epoch_settle has what is missing */
 };
