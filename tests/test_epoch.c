@@ -111,8 +111,7 @@ static bool lose(enum fault fault)
 
 static void *answer_at(unsigned k)
 {
-	return (unsigned char *)device->region + device->layout.cells_at +
-	       k * device->layout.cell_bytes;
+	return region_cells(device->region, &device->layout, k);
 }
 
 static void count(unsigned k, const struct shared_slot *s)
@@ -256,7 +255,8 @@ static bool make_device(void)
 	device->facts.slots = SLOTS;
 	device->cells = BINS + 4;
 	for (unsigned k = 0; k < SLOTS; k++)
-		device->slot[k] = (struct slot){.index = k, .data = region_data(device->region, k)};
+		device->slot[k] = (struct slot){
+			.index = k, .data = region_data(device->region, &device->layout, k)};
 	const bool made = epoch_init(device) == 0;
 	device->epoch.samples_most = plan->samples_most;
 	device->epoch.inputs_most = plan->inputs_most;

@@ -40,8 +40,8 @@ static void lay_out(const struct region *asked, unsigned long i)
 	      "region %lu: what was asked for has changed", i);
 	uint64_t cells_end = r.cells_at, data_end = r.data_at;
 	for (unsigned k = 0; k < r.slots; k++) {
-		const uint64_t cells = (uint64_t)((unsigned char *)region_cells(&r, k) - base);
-		const uint64_t data = (uint64_t)(region_data(&r, k) - base);
+		const uint64_t cells = (uint64_t)((unsigned char *)region_cells(&r, &r, k) - base);
+		const uint64_t data = (uint64_t)(region_data(&r, &r, k) - base);
 		CHECK(cells == cells_end && data == data_end,
 		      "region %lu: slot %u overlaps another", i, k);
 		cells_end = cells + r.cell_bytes;

@@ -39,11 +39,6 @@ void device_open(struct device *d)
 			    "stream");
 }
 
-uint32_t device_pieces(const struct device *d)
-{
-	return (d->plan.cells + d->layout.piece - 1) / d->layout.piece;
-}
-
 /*
  * What a slot has on the device: the chunk, its counters, its packed samples. False: there is not
  * enough memory, and what the slot has got of it is not used.
@@ -87,9 +82,10 @@ static void make_counters(struct device *d)
 {
 	const struct cuda *cuda = &d->cuda;
 
+	d->pieces = (d->plan.cells + d->layout.piece - 1) / d->layout.piece;
 	device_must(d, cuda->memory_alloc(&d->counters, (size_t)d->plan.cells * sizeof(uint32_t)),
 		    "memory for the counters");
-	device_must(d, cuda->memory_alloc(&d->sums, device_pieces(d) * sizeof(uint64_t)),
+	device_must(d, cuda->memory_alloc(&d->sums, d->pieces * sizeof(uint64_t)),
 		    "memory for the counters");
 	device_must(d, cuda->module_function(&d->sum_pieces, d->module, "sum_pieces"), "kernels");
 	device_must(d, cuda->fill32(d->counters, 0, d->plan.cells, d->stream[0]), "clear");

@@ -43,7 +43,8 @@ struct device {
 	unsigned slots;
 	CUdeviceptr edges;    /* explicit edges; 0: none */
 	CUdeviceptr counters; /* counters that stay, for all slots; 0: each slot has its own */
-	CUdeviceptr sums;     /* of their pieces */
+	CUdeviceptr sums;     /* of their pieces ... */
+	uint32_t pieces;      /* ... of which there are so many */
 	CUfunction sum_pieces;
 	struct device_slot slot[REGION_SLOTS];
 	void (*fail)(void *arg, const char *what, const char *why); /* does not return */
@@ -56,23 +57,9 @@ void device_open(struct device *d);
 /* When all pages of the region exist: page-locks them, and makes slots, or as many as fit. */
 void device_make_slots(struct device *d);
 
-static inline unsigned char *slot_data(const struct device *d, unsigned slot)
-{
-	return (unsigned char *)d->region + d->layout.data_at + slot * d->layout.slot_bytes;
-}
-
-static inline uint32_t *slot_cells(const struct device *d, unsigned slot)
-{
-	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at +
-				    slot * d->layout.cell_bytes);
-}
-
 void device_must(struct device *d, CUresult result, const char *what);
 
 /* The helper's loop: orders in, answers out (pump.c). Runs until the process ends. */
 void pump(struct device *d) __attribute__((noreturn));
-
-/* How many pieces the counters that stay have. */
-uint32_t device_pieces(const struct device *d);
 
 #endif

@@ -48,7 +48,9 @@ static unsigned queue_take(struct queue *q)
 
 static void fetch(struct device *d, unsigned k, CUdeviceptr from, size_t bytes)
 {
-	device_must(d, d->cuda.to_host(slot_cells(d, k), from, bytes, d->slot[k].chunk.stream),
+	device_must(d,
+		    d->cuda.to_host(region_cells(d->region, &d->layout, k), from, bytes,
+				    d->slot[k].chunk.stream),
 		    "copy from the GPU");
 }
 
@@ -81,16 +83,15 @@ static void queue_count(struct device *d, unsigned k)
 
 static void queue_sums(struct device *d, unsigned k)
 {
-	const uint32_t pieces = device_pieces(d);
 	uint64_t cells = d->plan.cells;
 	uint32_t piece = d->layout.piece;
 	void *arguments[] = {&d->counters, &cells, &piece, &d->sums};
 
 	device_must(d,
-		    d->cuda.launch(d->sum_pieces, pieces, 1, 1, 1024, 1, 1, 0,
+		    d->cuda.launch(d->sum_pieces, d->pieces, 1, 1, 1024, 1, 1, 0,
 				   d->slot[k].chunk.stream, arguments, NULL),
 		    "kernel");
-	fetch(d, k, d->sums, pieces * sizeof(uint64_t));
+	fetch(d, k, d->sums, d->pieces * sizeof(uint64_t));
 }
 
 static void queue_piece(struct device *d, unsigned k, uint32_t which)
@@ -110,10 +111,10 @@ static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *
 	s->k = shared->k;
 	s->all = shared->extent;
 	s->again = false;
-	device_must(
-		d,
-		d->cuda.to_device(s->chunk.data, slot_data(d, k), shared->bytes, s->chunk.stream),
-		"copy to the GPU");
+	device_must(d,
+		    d->cuda.to_device(s->chunk.data, region_data(d->region, &d->layout, k),
+				      shared->bytes, s->chunk.stream),
+		    "copy to the GPU");
 	queue_count(d, k);
 }
 
@@ -156,7 +157,7 @@ static bool settled(struct device *d, unsigned k)
 	struct device_slot *s = &d->slot[k];
 	struct shared_slot *shared = &d->region->slot[k];
 
-	shared->extent = kernel_extent(&d->plan, slot_cells(d, k));
+	shared->extent = kernel_extent(&d->plan, region_cells(d->region, &d->layout, k));
 	if (s->again || auto_k(&shared->extent, d->counting.most, &d->counting.type) <= s->k) {
 		shared->k = s->k;
 		return true;

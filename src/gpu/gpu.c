@@ -133,7 +133,8 @@ int gpu_device_start(struct gpu *gpu, unsigned index)
 			     getenv("CUDA_VISIBLE_DEVICES"),
 			     all ? index : devices_nth(spec->devices, index));
 	for (unsigned k = 0; k < REGION_SLOTS; k++)
-		d->slot[k] = (struct slot){.index = k, .data = region_data(d->region, k)};
+		d->slot[k] =
+			(struct slot){.index = k, .data = region_data(d->region, &d->layout, k)};
 	return link_open(d, fd) == 0
 		       ? 0
 		       : start_failed(gpu, "a socket or a thread for the driver's process");

@@ -25,27 +25,24 @@ int epoch_init(struct gpu_device *d)
 			    .inputs_most = INPUTS_MOST};
 	if (descriptors > 0 && descriptors < (long)INPUTS_MOST)
 		e->inputs_most = (unsigned)descriptors;
-	e->sums = calloc(pieces, sizeof(*e->sums));
-	e->added = calloc(pieces, sizeof(*e->added));
-	if (e->sums && e->added && lock_init(&e->lock) == 0) {
-		pthread_cond_init(&e->changed, NULL);
-		return 0;
+	e->piece = calloc(pieces, sizeof(*e->piece));
+	if (!e->piece || lock_init(&e->lock) != 0) {
+		free(e->piece);
+		e->piece = NULL;
+		return -1;
 	}
-	free(e->sums);
-	free(e->added);
-	*e = (struct epoch){.pieces = 0};
-	return -1;
+	pthread_cond_init(&e->changed, NULL);
+	return 0;
 }
 
 void epoch_destroy(struct epoch *e)
 {
-	if (!e->sums)
+	if (!e->piece)
 		return;
 	pthread_cond_destroy(&e->changed);
 	lock_destroy(&e->lock);
-	free(e->sums);
-	free(e->added);
-	e->sums = NULL;
+	free(e->piece);
+	e->piece = NULL;
 }
 
 size_t epoch_piece(const struct gpu_device *d, uint32_t piece)
@@ -94,7 +91,7 @@ static void commit(struct epoch *e, struct counts *totals)
 		last = &(*last)->next;
 	*last = e->held;
 	e->held = NULL;
-	memset(e->added, 0, e->pieces * sizeof(*e->added));
+	memset(e->piece, 0, e->pieces * sizeof(*e->piece));
 	e->samples = 0;
 	e->input = NULL;
 	e->inputs = 0;
@@ -185,7 +182,7 @@ static enum epoch_use use_now(struct epoch *e, struct lane *lane, struct slot *s
 			return EPOCH_WAIT;
 		break;
 	case ORDER_PIECE:
-		while (e->next < e->pieces && e->sums[e->next] == 0)
+		while (e->next < e->pieces && e->piece[e->next].sum == 0)
 			e->next++;
 		if (e->next == e->pieces || busy)
 			return EPOCH_WAIT;
@@ -262,12 +259,14 @@ static int reap_sums(struct lane *lane, const struct slot *slot)
 	bool possible = true;
 
 	lock_take(&e->lock);
-	memcpy(e->sums, slot->cells, e->pieces * sizeof(*e->sums));
 	e->left = e->next = 0;
 	for (uint32_t i = 0; i < e->pieces; i++) {
-		possible &= e->sums[i] <= UINT32_MAX;
-		all += possible ? e->sums[i] : 0;
-		e->left += e->sums[i] > 0;
+		uint64_t sum;
+		memcpy(&sum, slot->cells + 2 * i, sizeof(sum));
+		e->piece[i].sum = sum;
+		possible &= sum <= UINT32_MAX;
+		all += possible ? sum : 0;
+		e->left += sum > 0;
 	}
 	possible &= all == e->samples;
 	if (possible) {
@@ -287,7 +286,7 @@ static int reap_piece(struct lane *lane, const struct slot *slot, struct counts 
 
 	for (size_t i = 0; i < n; i++)
 		sum += slot->cells[i];
-	if (sum != e->sums[slot->piece])
+	if (sum != e->piece[slot->piece].sum)
 		return wrong(lane, "counts have changed");
 	lock_take(&e->lock);
 	const bool lost = e->lost;
@@ -299,7 +298,7 @@ static int reap_piece(struct lane *lane, const struct slot *slot, struct counts 
 			 lane->gpu->spec.counting->method == COUNT_SHARED);
 	lock_take(&e->lock);
 	e->on_way--;
-	e->added[slot->piece] = true;
+	e->piece[slot->piece].added = true;
 	if (--e->left == 0)
 		commit(e, totals);
 	if (--e->adding == 0)
@@ -363,7 +362,7 @@ enum epoch_rest epoch_settle(struct lane *lane)
 	while (e->adding > 0)
 		lock_wait(&e->lock, &e->changed);
 	for (uint32_t i = 0; i < e->pieces; i++)
-		added |= e->added[i];
+		added |= e->piece[i].added;
 	const bool first = !e->claimed;
 	e->claimed |= added;
 	lock_drop(&e->lock);
@@ -372,7 +371,7 @@ enum epoch_rest epoch_settle(struct lane *lane)
 
 bool epoch_added(const struct lane *lane, size_t cell)
 {
-	return lane->device->epoch.added[cell / lane->device->layout.piece];
+	return lane->device->epoch.piece[cell / lane->device->layout.piece].added;
 }
 
 bool epoch_agrees(const struct lane *lane, const uint64_t *cell)
@@ -384,7 +383,7 @@ bool epoch_agrees(const struct lane *lane, const uint64_t *cell)
 		uint64_t sum = 0;
 		for (size_t k = 0; k < epoch_piece(d, i); k++)
 			sum += own[k];
-		if (d->epoch.added[i] && sum != d->epoch.sums[i])
+		if (d->epoch.piece[i].added && sum != d->epoch.piece[i].sum)
 			return false;
 	}
 	return true;

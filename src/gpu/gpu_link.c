@@ -47,18 +47,16 @@ extern char **environ;
 
 /* ---- the start ---- */
 
-static int make_actions(posix_spawn_file_actions_t *actions, const struct link *link)
+/* The helper's descriptors. Neither of ours is the other's target: link_open made sure of that. */
+static int set_files(posix_spawn_file_actions_t *actions, const struct link *link)
 {
-	int rc = posix_spawn_file_actions_init(actions);
+	int rc = 0;
 
 	for (int fd = 0; fd <= 2 && rc == 0; fd++)
 		rc = posix_spawn_file_actions_addopen(actions, fd, "/dev/null", O_RDWR, 0);
-	/* Neither descriptor is the other's target: link_open made sure of that. */
 	if (rc == 0)
 		rc = posix_spawn_file_actions_adddup2(actions, link->theirs, HELPER_SOCKET);
-	if (rc == 0)
-		rc = posix_spawn_file_actions_adddup2(actions, link->region_fd, HELPER_REGION);
-	return rc;
+	return rc ? rc : posix_spawn_file_actions_adddup2(actions, link->region_fd, HELPER_REGION);
 }
 
 /*
@@ -66,25 +64,19 @@ static int make_actions(posix_spawn_file_actions_t *actions, const struct link *
  * the progress, and finds the helper by its name too. A signal to our process group may arrive
  * before the session is made.
  */
-static int make_attributes(posix_spawnattr_t *attributes)
+static void set_attributes(posix_spawnattr_t *attributes)
 {
 	sigset_t usr1, all;
-	int rc = posix_spawnattr_init(attributes);
 
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
 	sigfillset(&all);
 	sigdelset(&all, SIGKILL);
 	sigdelset(&all, SIGSTOP);
-	if (rc == 0)
-		rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID |
-								  POSIX_SPAWN_SETSIGMASK |
-								  POSIX_SPAWN_SETSIGDEF);
-	if (rc == 0)
-		rc = posix_spawnattr_setsigmask(attributes, &usr1);
-	if (rc == 0)
-		rc = posix_spawnattr_setsigdefault(attributes, &all);
-	return rc;
+	posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+						     POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(attributes, &usr1);
+	posix_spawnattr_setsigdefault(attributes, &all);
 }
 
 /* Starts our own executable file, whatever has become of its name. Returns an error number. */
@@ -94,19 +86,19 @@ static int spawn(struct link *link)
 	posix_spawnattr_t attributes;
 	char argument[sizeof(HELPER_ARGUMENT) + 24], name[] = "gpuhist";
 	char *argv[] = {name, argument, NULL};
-	pid_t helper = 0;
-	int rc;
+	int rc = posix_spawn_file_actions_init(&actions);
 
+	if (rc != 0)
+		return rc;
 	snprintf(argument, sizeof(argument), HELPER_ARGUMENT "%ld", (long)getpid());
-	if ((rc = make_actions(&actions, link)) == 0) {
-		if ((rc = make_attributes(&attributes)) == 0) {
-			rc = posix_spawn(&helper, "/proc/self/exe", &actions, &attributes, argv,
-					 environ);
-			posix_spawnattr_destroy(&attributes);
-		}
-		posix_spawn_file_actions_destroy(&actions);
+	if ((rc = posix_spawnattr_init(&attributes)) == 0) {
+		set_attributes(&attributes);
+		if ((rc = set_files(&actions, link)) == 0)
+			rc = posix_spawn(&link->helper, "/proc/self/exe", &actions, &attributes,
+					 argv, environ);
+		posix_spawnattr_destroy(&attributes);
 	}
-	link->helper = rc == 0 ? helper : 0;
+	posix_spawn_file_actions_destroy(&actions);
 	return rc;
 }
 

@@ -13,13 +13,6 @@ static struct shared_slot *shared_of(const struct lane *lane, const struct slot 
 	return &lane->device->region->slot[slot->index];
 }
 
-/* What the helper answers in shared memory: to be copied, and the copy checked. */
-static uint32_t *cells_of(const struct gpu_device *d, const struct slot *slot)
-{
-	return (uint32_t *)(void *)((unsigned char *)d->region + d->layout.cells_at +
-				    slot->index * d->layout.cell_bytes);
-}
-
 /* How many words come back for what it was submitted for. */
 static size_t words_of(const struct gpu_device *d, const struct slot *slot)
 {
@@ -72,7 +65,7 @@ void device_submit(struct gpu_device *d, struct slot *slot)
 	 * More than any sum or counter can be: if an answer comes and nothing was written, what was
 	 * there before must not pass the checks.
 	 */
-	memset(cells_of(d, slot), 0xff, sizeof(uint64_t));
+	memset(region_cells(d->region, &d->layout, slot->index), 0xff, sizeof(uint64_t));
 	__atomic_store_n(&slot->state, SLOT_SUBMITTED, __ATOMIC_RELEASE);
 	__atomic_fetch_add(&d->submitted, 1, __ATOMIC_RELAXED);
 	slot_submit(d->region, s, ++slot->number);
@@ -171,7 +164,8 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	if (lane->slots_of_k && take_extent(lane, slot) != 0)
 		return GPU_LOST;
 	slot->cells = lane->cells_copy;
-	memcpy(slot->cells, cells_of(d, slot), words_of(d, slot) * sizeof(*slot->cells));
+	memcpy(slot->cells, region_cells(d->region, &d->layout, slot->index),
+	       words_of(d, slot) * sizeof(*slot->cells));
 	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
 	return GPU_DONE;
 }

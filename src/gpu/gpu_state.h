@@ -31,6 +31,11 @@ struct held {
 	struct held *next;
 };
 
+struct piece {
+	uint64_t sum; /* of its counters; once the sums are checked ... */
+	bool added;   /* ... whether it is in the totals, and not empty */
+};
+
 struct epoch {
 	struct lock lock;       /* guards all below */
 	pthread_cond_t changed; /* signals the order, that no slot is on its way, or none adds */
@@ -44,10 +49,9 @@ struct epoch {
 	unsigned filling; /* slots that are being filled for it */
 	unsigned on_way;  /* that were submitted, and not reaped */
 	uint32_t pieces;
-	uint32_t next;             /* the first piece that was not asked for */
-	uint32_t left;             /* pieces that are not in the totals, and not empty */
-	uint64_t *sums;            /* of each piece; once they are checked ... */
-	bool *added;               /* ... whether the piece is in the totals, and not empty */
+	uint32_t next; /* the first piece that was not asked for */
+	uint32_t left; /* pieces that are not in the totals, and not empty */
+	struct piece *piece;
 	unsigned adding;           /* threads that are adding a piece */
 	struct held *held;         /* ranges of this epoch ... */
 	struct held *committed;    /* ... and of earlier ones, to be given back */

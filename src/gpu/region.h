@@ -96,14 +96,17 @@ struct notice {
  */
 size_t region_lay_out(struct region *region);
 
-static inline unsigned char *region_data(struct region *r, unsigned slot)
+/* Where a slot's samples and counters are, by a layout that the other side cannot change. */
+static inline unsigned char *region_data(struct region *r, const struct region *layout,
+					 unsigned slot)
 {
-	return (unsigned char *)r + r->data_at + slot * r->slot_bytes;
+	return (unsigned char *)r + layout->data_at + slot * layout->slot_bytes;
 }
 
-static inline uint32_t *region_cells(struct region *r, unsigned slot)
+static inline uint32_t *region_cells(struct region *r, const struct region *layout, unsigned slot)
 {
-	return (uint32_t *)(void *)((unsigned char *)r + r->cells_at + slot * r->cell_bytes);
+	return (uint32_t *)(void *)((unsigned char *)r + layout->cells_at +
+				    slot * layout->cell_bytes);
 }
 
 /* ---- waiting for the other process ---- */

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * kernels: the kernels that ship, found by name and run on the host.
- */
+/* kernels: the kernels that ship, found by name and run on the host. */
 #ifndef FAKECUDA_KERNELS_H
 #define FAKECUDA_KERNELS_H
 
