@@ -242,7 +242,8 @@ static CUresult kernel(struct piece *s, void *arg)
 	const struct launch *l = arg;
 	CUresult r = cuda.fill32(s->on.cells, 0, kernel_out_words(l->plan), s->on.stream);
 
-	return r == CUDA_SUCCESS ? kernel_launch(l->plan, &cuda, &s->on, l->samples, l->bins) : r;
+	return r == CUDA_SUCCESS ? kernel_launch(l->plan, &cuda, &s->on, l->samples, l->bins, false)
+				 : r;
 }
 
 /* As near to reading as a kernel of the program's comes. */

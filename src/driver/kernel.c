@@ -247,25 +247,6 @@ CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c,
 
 /* ---- the launches for one chunk ---- */
 
-/* The plan's rule, with addresses of the device that the chunk is on. */
-static struct rule rule_of(const struct kernel_plan *p, const struct kernel_chunk *chunk,
-			   const struct binning *bins)
-{
-	struct rule rule = p->rule;
-
-	if (bins)
-		rule.bins = *bins;
-	if (p->table_bytes > 0)
-		rule.bins.table.at = chunk->table;
-	return rule;
-}
-
-/* The address of the samples to be counted. */
-static CUdeviceptr address_of(const struct kernel_plan *p, const struct kernel_chunk *chunk)
-{
-	return p->gather ? chunk->packed : chunk->data;
-}
-
 static CUresult launch_gather(const struct kernel_plan *p, const struct cuda *cuda,
 			      const struct kernel_chunk *chunk, uint64_t n)
 {
@@ -278,40 +259,32 @@ static CUresult launch_gather(const struct kernel_plan *p, const struct cuda *cu
 			    arguments, NULL);
 }
 
-static CUresult launch_extent(const struct kernel_plan *p, const struct cuda *cuda,
-			      const struct kernel_chunk *chunk, uint64_t n)
+CUresult kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
+		       const struct kernel_chunk *chunk, size_t samples, const struct binning *bins,
+		       bool again)
 {
-	CUdeviceptr data = address_of(p, chunk),
-		    out = chunk->cells + 4 * (kernel_out_words(p) - KERNEL_EXTENT_WORDS);
-	struct rule rule = p->rule;
-	void *arguments[] = {&data, &n, &rule, &out};
-
-	return cuda->launch(p->extent, p->sms, 1, 1, KERNEL_THREADS, 1, 1, 16 * KERNEL_THREADS,
-			    chunk->stream, arguments, NULL);
-}
-
-CUresult kernel_count(const struct kernel_plan *p, const struct cuda *cuda,
-		      const struct kernel_chunk *chunk, size_t samples, const struct binning *bins)
-{
-	CUdeviceptr data = address_of(p, chunk), out = chunk->cells;
+	CUdeviceptr data = p->gather ? chunk->packed : chunk->data, out = chunk->cells;
+	CUdeviceptr found = out + 4 * (kernel_out_words(p) - KERNEL_EXTENT_WORDS);
 	uint64_t n = samples;
-	struct rule rule = rule_of(p, chunk, bins);
+	struct rule rule = p->rule;
 	uint32_t copies = p->copies;
-	void *arguments[] = {&data, &n, &rule, &out, &copies};
+	void *arguments[] = {&data, &n, &rule, &out, &copies}; /* "pair", "far" take only four */
+	void *of_extent[] = {&data, &n, &rule, &found};
+	CUresult r = CUDA_SUCCESS;
 
-	/* "pair" and "far" take only the first four. */
+	if (p->gather && !again)
+		r = launch_gather(p, cuda, chunk, n);
+	if (r == CUDA_SUCCESS && p->extent && !again)
+		r = cuda->launch(p->extent, p->sms, 1, 1, KERNEL_THREADS, 1, 1, 16 * KERNEL_THREADS,
+				 chunk->stream, of_extent, NULL);
+	if (r != CUDA_SUCCESS)
+		return r;
+	if (bins)
+		rule.bins = *bins;
+	if (p->table_bytes > 0)
+		rule.bins.table.at = chunk->table;
 	return cuda->launch(p->function, p->grid, 1, 1, KERNEL_THREADS, 1, 1, p->shared,
 			    chunk->stream, arguments, NULL);
-}
-
-CUresult kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
-		       const struct kernel_chunk *chunk, size_t samples, const struct binning *bins)
-{
-	CUresult r = p->gather ? launch_gather(p, cuda, chunk, samples) : CUDA_SUCCESS;
-
-	if (r == CUDA_SUCCESS && p->extent)
-		r = launch_extent(p, cuda, chunk, samples);
-	return r == CUDA_SUCCESS ? kernel_count(p, cuda, chunk, samples, bins) : r;
 }
 
 struct extent kernel_extent(const struct kernel_plan *p, const uint32_t *cells)

@@ -80,15 +80,11 @@ struct kernel_chunk {
 
 /*
  * Queues the kernels for a chunk; its counters were cleared before, in its stream. bins: the rule
- * to count by, if not the plan's own: another rule of SLOT.
+ * to count by, if not the plan's own: another rule of SLOT. again: only the counting, once more.
  */
 CUresult kernel_launch(const struct kernel_plan *plan, const struct cuda *cuda,
-		       const struct kernel_chunk *chunk, size_t samples,
-		       const struct binning *bins);
-
-/* Queues only the counting, once more: the chunk is on the device already, and packed. */
-CUresult kernel_count(const struct kernel_plan *plan, const struct cuda *cuda,
-		      const struct kernel_chunk *chunk, size_t samples, const struct binning *bins);
+		       const struct kernel_chunk *chunk, size_t samples, const struct binning *bins,
+		       bool again);
 
 /* SLOT: the extent of a chunk, from the words that came back for it. */
 struct extent kernel_extent(const struct kernel_plan *plan, const uint32_t *cells);

@@ -73,10 +73,10 @@ static void queue_count(struct device *d, unsigned k)
 		device_must(d,
 			    d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream),
 			    "clear");
-	device_must(d,
-		    (s->again ? kernel_count : kernel_launch)(plan, &d->cuda, c, s->samples,
-							      plan->extent ? &bins : NULL),
-		    "kernel");
+	device_must(
+		d,
+		kernel_launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL, s->again),
+		"kernel");
 	if (!d->counters)
 		fetch(d, k, c->cells, words * sizeof(uint32_t));
 }
