@@ -246,7 +246,8 @@ static bool make_device(void)
 	device->link.socket = -1;
 	device->layout = (struct region){
 		.slot_bytes = SLOT_BYTES, .cell_bytes = 4 * PIECE, .slots = SLOTS, .piece = PIECE};
-	const size_t bytes = region_lay_out(&device->layout);
+	region_lay_out(&device->layout);
+	const size_t bytes = (size_t)device->layout.total;
 	device->region = aligned_alloc(4096, bytes);
 	if (!device->region)
 		return false;

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * region: its parts lie apart from each other, and two processes that wait for each other through
- * it go on.
- *
- * A wait that is not ended by the other side would last until a limit that ends this program as
- * failed.
+ * region: two processes that wait for each other through it go on. A wait that is not ended by the
+ * other side would last until a limit that ends this program as failed.
  */
 #include "gpu/region.h"
 
@@ -19,65 +16,6 @@
 #define LONG_SECONDS 1000.0
 #define ROUNDS 20000u
 #define SLOTS 3u
-
-/* ---- the layout ---- */
-
-static void lay_out(const struct region *asked, unsigned long i)
-{
-	struct region r = *asked;
-	const size_t total = region_lay_out(&r);
-	unsigned char *const base = (unsigned char *)&r; /* for addresses alone */
-
-	CHECK(total == r.total && total % 4096 == 0, "region %lu: %zu bytes", i, total);
-	CHECK(r.table_at % 4096 == 0 && r.cells_at % 4096 == 0 && r.data_at % 4096 == 0,
-	      "region %lu: no pages", i);
-	CHECK(r.table_at >= sizeof(r) && r.cells_at >= r.table_at + r.table_bytes,
-	      "region %lu: the table", i);
-	CHECK(r.cell_bytes >= asked->cell_bytes && r.cell_bytes % 256 == 0,
-	      "region %lu: %llu bytes of counters", i, (unsigned long long)r.cell_bytes);
-	CHECK(r.table_bytes == asked->table_bytes && r.slot_bytes == asked->slot_bytes &&
-		      r.slots == asked->slots,
-	      "region %lu: what was asked for has changed", i);
-	uint64_t cells_end = r.cells_at, data_end = r.data_at;
-	for (unsigned k = 0; k < r.slots; k++) {
-		const uint64_t cells = (uint64_t)((unsigned char *)region_cells(&r, &r, k) - base);
-		const uint64_t data = (uint64_t)(region_data(&r, &r, k) - base);
-		CHECK(cells == cells_end && data == data_end,
-		      "region %lu: slot %u overlaps another", i, k);
-		cells_end = cells + r.cell_bytes;
-		data_end = data + r.slot_bytes;
-	}
-	CHECK(cells_end <= r.data_at && data_end <= total, "region %lu: slots beyond their part",
-	      i);
-	CHECK(total <= data_end + 4096 && r.data_at <= cells_end + 4096,
-	      "region %lu: larger than it need be", i);
-}
-
-static void layouts(void)
-{
-	uint64_t state = 5;
-
-	for (unsigned long i = 0; i < 20000; i++) {
-		const struct region r = {
-			.table_bytes =
-				check_random(&state) % 3
-					? 0
-					: check_random(&state) >> (36 + check_random(&state) % 28),
-			.cell_bytes =
-				check_random(&state) % 4
-					? check_random(&state) >> (36 + check_random(&state) % 28)
-					: 0,
-			.slot_bytes =
-				(check_random(&state) >> (42 + check_random(&state) % 20)) * 4096,
-			.slots = 1 + (uint32_t)(check_random(&state) % REGION_SLOTS),
-		};
-		lay_out(&r, i);
-	}
-	struct region vast = {.slot_bytes = (uint64_t)1 << 61, .slots = 4};
-	CHECK(region_lay_out(&vast) == 0, "more than there are addresses for");
-}
-
-/* ---- two processes ---- */
 
 /* Samples of a round, which the other side must see, and its answer. */
 static uint64_t given(unsigned round)
@@ -185,7 +123,6 @@ static void waits(void)
 int main(void)
 {
 	alarm(LIMIT_SECONDS);
-	layouts();
 	waits();
 	processes();
 	return check_report();

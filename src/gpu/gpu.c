@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gpu: devices as they get ready, lanes, slots, the only place where the GPU fails. */
+/*
+ * gpu: devices as they get ready, and the only place where the GPU fails; lanes; the way through a
+ * slot, where what comes back is copied, and the copy checked.
+ */
 #include "gpu/gpu.h"
 
 #include <assert.h>
@@ -17,6 +20,8 @@
 #define OWN_TOTAL_CELLS ((size_t)3 << 19)
 /* "all" uses at most this many: each has its share of the memory */
 #define ALL_DEVICES 8u
+
+#define LOOK_SECONDS 0.1 /* how soon a thread that sleeps notices that the GPU has failed */
 
 /* ---- the state ---- */
 
@@ -80,14 +85,14 @@ static struct region *make_region(const struct counting *c, const struct gpu_siz
 		.piece = (uint32_t)size->piece,
 		.counting = *c,
 	};
-	const size_t total = region_lay_out(&plan);
+	region_lay_out(&plan);
 
 	*fd = memfd_create("gpuhist", MFD_CLOEXEC);
 	if (*fd < 0)
 		return NULL;
 	struct region *r = MAP_FAILED;
-	if (total > 0 && ftruncate(*fd, (off_t)total) == 0)
-		r = mmap(NULL, total, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (ftruncate(*fd, (off_t)plan.total) == 0)
+		r = mmap(NULL, (size_t)plan.total, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (r == MAP_FAILED) {
 		const int error = errno;
 		close(*fd);
@@ -101,25 +106,22 @@ static struct region *make_region(const struct counting *c, const struct gpu_siz
 	return r;
 }
 
-static uint64_t memory_of_each(const struct gpu_spec *spec)
-{
-	const unsigned named = devices_named(spec->devices);
-
-	return spec->memory / (named > 0 ? named : ALL_DEVICES);
-}
-
 static int start_failed(struct gpu *gpu, const char *what)
 {
 	gpu_fail(gpu, what, strerror(errno));
 	return -1;
 }
 
-int gpu_device_start(struct gpu *gpu, unsigned index)
+/*
+ * Starts the helper of one device, whose environment shows it that device alone. In this process
+ * only the link's thread is started. -1: gpu_fail was called with the reason.
+ */
+static int device_start(struct gpu *gpu, unsigned index)
 {
 	struct gpu_device *d = &gpu->device[index];
 	const struct gpu_spec *spec = &gpu->spec;
-	const struct gpu_size size = gpu_size(spec, memory_of_each(spec));
-	const bool all = devices_named(spec->devices) == 0;
+	const unsigned named = devices_named(spec->devices);
+	const struct gpu_size size = gpu_size(spec, spec->memory / (named ? named : ALL_DEVICES));
 	int fd;
 
 	d->gpu = gpu;
@@ -128,10 +130,10 @@ int gpu_device_start(struct gpu *gpu, unsigned index)
 	if (!d->region)
 		return start_failed(gpu, "memory to share with the driver's process");
 	/* With "all", the first helper sees all devices, to report how many there are. */
-	if (!all || index > 0)
+	if (named > 0 || index > 0)
 		devices_show(d->region->devices, sizeof(d->region->devices),
 			     getenv("CUDA_VISIBLE_DEVICES"),
-			     all ? index : devices_nth(spec->devices, index));
+			     named ? devices_nth(spec->devices, index) : index);
 	for (unsigned k = 0; k < REGION_SLOTS; k++)
 		d->slot[k] =
 			(struct slot){.index = k, .data = region_data(d->region, &d->layout, k)};
@@ -169,7 +171,7 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 	const unsigned first = named == 0 ? 1 : named < GPU_DEVICES ? named : GPU_DEVICES;
 	gpu->devices = first;
 	for (unsigned i = 0; i < first; i++)
-		if (gpu_device_start(gpu, i) != 0)
+		if (device_start(gpu, i) != 0)
 			break;
 	return gpu;
 }
@@ -224,7 +226,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 		gpu->devices = n->devices < ALL_DEVICES ? n->devices : ALL_DEVICES;
 	lock_drop(&gpu->lock);
 	for (unsigned i = before; first && i < gpu->devices; i++)
-		(void)gpu_device_start(gpu, i);
+		(void)device_start(gpu, i);
 	lock_take(&gpu->lock);
 	d->ready = true;
 	gpu->report.slots += n->slots;
@@ -332,4 +334,176 @@ size_t gpu_counter(const struct lane *lane, size_t cell)
 size_t gpu_slot_bytes(const struct lane *lane)
 {
 	return (size_t)lane->device->layout.slot_bytes;
+}
+
+/* ---- slots ---- */
+
+/* How many words come back for what it was submitted for. */
+static size_t words_of(const struct gpu_device *d, const struct slot *slot)
+{
+	switch (slot->order) {
+	case ORDER_SUMS:
+		return d->epoch.pieces * sizeof(uint64_t) / sizeof(uint32_t);
+	case ORDER_PIECE:
+		return epoch_piece(d, slot->piece);
+	case ORDER_COUNT:
+		return d->layout.piece > 0 ? 0 : d->cells;
+	case ORDER_CLEAR:
+		break;
+	}
+	return 0;
+}
+
+struct slot *gpu_take_slot(struct lane *lane)
+{
+	struct gpu_device *d = lane->device;
+
+	for (unsigned i = 0; i < d->facts.slots; i++) {
+		struct slot *slot = &d->slot[i];
+		enum slot_state state = SLOT_FREE;
+		if (__atomic_load_n(&slot->state, __ATOMIC_RELAXED) == SLOT_FREE &&
+		    __atomic_compare_exchange_n(&slot->state, &state, SLOT_TAKEN, false,
+						__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+			return slot;
+	}
+	return NULL;
+}
+
+void gpu_free(struct slot *slot)
+{
+	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELEASE);
+}
+
+void device_submit(struct gpu_device *d, struct slot *slot)
+{
+	struct shared_slot *s = &d->region->slot[slot->index];
+
+	assert(slot_is(slot, SLOT_TAKEN));
+	s->order = slot->order;
+	s->piece = slot->piece;
+	s->bytes = slot->bytes;
+	s->samples = slot->samples;
+	s->k = slot->k;
+	s->extent = slot->extent;
+	__atomic_store_n(&s->awaited, 0, __ATOMIC_RELAXED);
+	/*
+	 * More than any sum or counter can be: if an answer comes and nothing was written, what was
+	 * there before must not pass the checks.
+	 */
+	memset(region_cells(d->region, &d->layout, slot->index), 0xff, sizeof(uint64_t));
+	__atomic_store_n(&slot->state, SLOT_SUBMITTED, __ATOMIC_RELEASE);
+	__atomic_fetch_add(&d->submitted, 1, __ATOMIC_RELAXED);
+	slot_submit(d->region, s, ++slot->number);
+}
+
+int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes)
+{
+	assert(bytes > 0);
+	if (gpu_failed(lane->gpu))
+		return -1;
+	slot->order = ORDER_COUNT;
+	slot->bytes = bytes;
+	slot->samples = samples_of(&lane->gpu->spec.counting->layout, bytes);
+	slot->k = lane->k;
+	slot->extent = lane->extent;
+	device_submit(lane->device, slot);
+	return 0;
+}
+
+/*
+ * Is this an extent that samples of the type can have, or EXTENT_NONE? A faulty GPU may say
+ * anything.
+ */
+static bool is_extent(const struct extent *e, const struct sample_type *type)
+{
+	const uint64_t most = type->bytes == 8   ? UINT64_MAX
+			      : type->bytes == 4 ? UINT32_MAX
+						 : 0xffffff;
+
+	return e->least <= e->greatest ? e->greatest <= most
+				       : e->least == UINT64_MAX && e->greatest == 0;
+}
+
+/*
+ * --auto: takes over what the helper says of the chunk's samples, and the k at which it must have
+ * counted them: the one it was given if that is large enough, else that of all samples of the lane
+ * and the chunk's own (driver/pump.c). Returns why that cannot be; NULL: it can.
+ */
+static const char *take_extent(struct lane *lane, struct slot *slot)
+{
+	const struct counting *c = lane->gpu->spec.counting;
+	const struct shared_slot *s = &lane->device->region->slot[slot->index];
+	const struct extent said = {
+		.least = __atomic_load_n(&s->extent.least, __ATOMIC_RELAXED),
+		.greatest = __atomic_load_n(&s->extent.greatest, __ATOMIC_RELAXED),
+	};
+	const int k_said = __atomic_load_n(&s->k, __ATOMIC_RELAXED);
+	struct extent all = slot->extent;
+
+	if (!is_extent(&said, &c->type))
+		return "a chunk's least and greatest sample are none of the type";
+	int k = slot->k;
+	if (auto_k(&said, c->most, &c->type) > k) {
+		extent_add(&all, &said);
+		k = auto_k(&all, c->most, &c->type);
+	}
+	if (k_said != k)
+		return "a chunk was counted by other bins than its samples ask for";
+	slot->k = k;
+	slot->extent = said;
+	return NULL;
+}
+
+enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
+{
+	const struct gpu_device *d = lane->device;
+	struct shared_slot *s = &d->region->slot[slot->index];
+	const uint32_t submitted = slot_word(slot->number, SHARED_SUBMITTED);
+	uint32_t word;
+
+	assert(slot_is(slot, SLOT_SUBMITTED));
+	for (double end = 0; (word = slot_word_of(s)) == submitted && !gpu_failed(lane->gpu);) {
+		if (seconds <= 0)
+			return GPU_NOT_YET;
+		const double now = clock_seconds();
+		if (end == 0)
+			end = now + seconds;
+		if (now >= end)
+			return GPU_NOT_YET;
+		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
+		region_wait(&s->word, submitted,
+			    end - now < LOOK_SECONDS ? end - now : LOOK_SECONDS);
+	}
+	if (gpu_failed(lane->gpu))
+		return GPU_LOST;
+	if (word != slot_word(slot->number, SHARED_DONE)) {
+		gpu_fail(lane->gpu, "driver", "its process says what cannot be");
+		return GPU_LOST;
+	}
+	const char *const why = lane->slots_of_k ? take_extent(lane, slot) : NULL;
+	if (why) {
+		gpu_fail(lane->gpu, "check", why);
+		return GPU_LOST;
+	}
+	slot->cells = lane->cells_copy;
+	memcpy(slot->cells, region_cells(d->region, &d->layout, slot->index),
+	       words_of(d, slot) * sizeof(*slot->cells));
+	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
+	return GPU_DONE;
+}
+
+void gpu_align(struct lane *lane, struct slot *slot)
+{
+	const struct counting *c = lane->gpu->spec.counting;
+	const struct extent before = lane->extent;
+	const uint32_t slots = c->binning.bins;
+
+	extent_add(&lane->extent, &slot->extent);
+	const int k = auto_k_grown(lane->k > slot->k ? lane->k : slot->k, &lane->extent, c->most,
+				   &c->type);
+	for (size_t at = 0; at < lane->cells; at += c->cells_each) {
+		auto_coarsen64(lane->total + at, slots, &c->type, &before, lane->k, k);
+		auto_coarsen32(slot->cells + at, slots, &c->type, &slot->extent, slot->k, k);
+	}
+	lane->k = slot->k = k;
 }

@@ -38,12 +38,9 @@ struct gpu_device; /* gpu_state.h */
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
 	const char *devices;             /* "0", "0,2", "all" */
-	/* workers that may feed it: the most lanes, over all devices */
-	unsigned lanes;
-	/* samples come from decoders, which are far slower than the bus */
-	bool decoded;
-	/* counters are fetched for each chunk, however many there are */
-	bool fetch;
+	unsigned lanes;  /* workers that may feed it: the most lanes, over all devices */
+	bool decoded;    /* samples come from decoders, which are far slower than the bus */
+	bool fetch;      /* counters are fetched for each chunk, however many there are */
 	uint64_t memory; /* host bytes that all slots together may take */
 };
 
@@ -69,13 +66,9 @@ struct slot {
 	size_t bytes, samples; /* of the chunk in it; set by gpu_submit */
 	struct chunk chunk;    /* where that is from; the worker's */
 	uint32_t piece;        /* ORDER_PIECE: which one */
-	/*
-	 * what came back, checked to be this answer's: counters or sums; valid until the lane's
-	 * next
-	 */
-	uint32_t *cells;
-	int k;                /* --auto: what its cells are counted at, and ... */
-	struct extent extent; /* ... the extent of its samples, both from gpu_done */
+	uint32_t *cells;       /* what came back: counters or sums, until the lane's next answer */
+	int k;                 /* --auto: what its cells are counted at, and ... */
+	struct extent extent;  /* ... the extent of its samples, both from gpu_done */
 	unsigned index;
 	uint32_t number; /* of its latest submission, which an answer must carry (region.h) */
 };
@@ -88,15 +81,13 @@ static inline bool slot_is(const struct slot *slot, enum slot_state state)
 struct lane {
 	struct gpu *gpu;
 	struct gpu_device *device;
-	/* counters of a chunk; fewer than the job's where cells are counted in groups */
-	size_t cells;
+	size_t cells;         /* counters of a chunk: the job's cells, or groups of them */
 	bool stays;           /* counters stay on the device (gpu_epoch.h) ... */
 	bool left;            /* ... it feeds them no more, from ... */
 	uint64_t epoch;       /* ... this epoch on */
 	unsigned seen;        /* the epoch's changes when it asked last */
 	uint32_t *cells_copy; /* what came back in one slot */
-	/* counts of committed chunks; NULL: added straight to the totals, or on the device */
-	uint64_t *total;
+	uint64_t *total;      /* of committed chunks; NULL: in the run's totals, or on the device */
 	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) at ... */
 	int k;                /* ... this k, and holds ... */
 	struct extent extent; /* ... samples of this extent */
@@ -130,10 +121,7 @@ void gpu_lane_close(struct lane *lane);
 /* A free slot, which belongs to the worker until gpu_free; NULL: there is none. Never waits. */
 struct slot *gpu_take_slot(struct lane *lane);
 
-/*
- * TAKEN to SUBMITTED: the slot has so many bytes to count, whole records and at least one; copy,
- * count, fetch. -1: the GPU has failed.
- */
+/* TAKEN to SUBMITTED: the slot has so many bytes to count, whole records. -1: the GPU has failed. */
 int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes);
 
 enum gpu_answer {
@@ -142,21 +130,13 @@ enum gpu_answer {
 	GPU_DONE, /* the slot is TAKEN again; what came back is in slot->cells */
 };
 
-/*
- * With `seconds` > 0 it sleeps, at most that long, until there is an answer or the GPU has failed.
- */
+/* Sleeps, for so many seconds at most, until there is an answer or the GPU has failed. */
 enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds);
 
-/*
- * --auto: brings a chunk's cells and the lane's total to the coarser k of the two, before they are
- * added.
- */
+/* --auto: brings a chunk's cells and the lane's total to the coarser k of the two. */
 void gpu_align(struct lane *lane, struct slot *slot);
 
-/*
- * To FREE: its samples were counted, by the GPU or by the CPU, or it had none. Any lane may take it
- * then.
- */
+/* To FREE, for any lane: its samples were counted, by the GPU or by the CPU, or it had none. */
 void gpu_free(struct slot *slot);
 
 /* Which counter of the lane counts a cell of the job. */

@@ -67,9 +67,8 @@ struct gpu_device {
 	struct gpu *gpu;
 	struct link link;
 	struct region *region; /* NULL: none */
-	/* our own copy of its head: no helper can change what says where things are */
-	struct region layout;
-	uint64_t submitted; /* how many slots were ever submitted; atomic */
+	struct region layout;  /* our own copy of its head, which no helper can change */
+	uint64_t submitted;    /* how many slots were ever submitted; atomic */
 	/* What its helper said when it was ready, checked; const from then on. */
 	bool ready;          /* under the gpu's lock */
 	struct notice facts; /* the message itself */
@@ -88,22 +87,12 @@ struct gpu {
 	pthread_cond_t changed; /* signals the state */
 	enum gpu_state state;   /* atomic: read without the lock too */
 	unsigned lanes;         /* open ones; atomic */
-	/* how many were asked for, or, with "all", how many there are as far as is known */
-	unsigned devices;
+	unsigned devices;       /* asked for, or, with "all", as many as are known to be there */
 	struct gpu_device device[GPU_DEVICES];
 	struct gpu_report report; /* except for its state */
 };
 
-/*
- * Starts the helper of one device, whose environment shows it that device alone. In this process
- * only the link's thread is started. -1: gpu_fail was called with the reason.
- */
-int gpu_device_start(struct gpu *gpu, unsigned index);
-
-/*
- * Called by the link's thread when the helper says that it is ready. -1: what it says cannot be
- * true.
- */
+/* By the link's thread: the helper says that it is ready. -1: what it says cannot be true. */
 int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 
 /* Hands a slot over to the helper, for what slot->order says. */

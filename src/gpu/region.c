@@ -14,14 +14,13 @@ static uint64_t pages(uint64_t bytes)
 	return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-size_t region_lay_out(struct region *r)
+void region_lay_out(struct region *r)
 {
 	r->cell_bytes = (r->cell_bytes + 255) / 256 * 256;
 	r->table_at = pages(sizeof(*r));
 	r->cells_at = r->table_at + pages(r->table_bytes);
 	r->data_at = r->cells_at + pages(r->slots * r->cell_bytes);
 	r->total = r->data_at + pages(r->slots * r->slot_bytes);
-	return r->total > SIZE_MAX / 2 ? 0 : (size_t)r->total;
 }
 
 void region_wait(uint32_t *word, uint32_t seen, double seconds)

@@ -90,11 +90,8 @@ struct notice {
 	char why[256]; /* FAILED */
 };
 
-/*
- * Computes where the parts of the region are, in one place for both sides. Returns its size; 0: it
- * would exceed the address space.
- */
-size_t region_lay_out(struct region *region);
+/* Computes where the parts of the region are, and its size. */
+void region_lay_out(struct region *region);
 
 /* Where a slot's samples and counters are, by a layout that the other side cannot change. */
 static inline unsigned char *region_data(struct region *r, const struct region *layout,
