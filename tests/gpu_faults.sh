@@ -28,10 +28,12 @@ instrumented=
 
 # Under -M 1M slots are of 256 KiB: tiny is six of them, the last one partial.
 mkdir sums bin
-until [ "$(wc -c 2>/dev/null <warm || echo 0)" -ge 48000008 ]; do cat "$gpuhist" >>warm; done
-truncate -s 48000008 warm
-head -c 1500004 warm >tiny
-cat warm warm | head -c 68000000 >slow
+until [ "$(wc -c 2>/dev/null <slow || echo 0)" -ge 68000000 ]; do cat "$gpuhist" >>slow; done
+truncate -s 68000000 slow
+head -c 1500004 slow >tiny
+# An instrumented program counts more slowly beside the device, which so has its share of fewer bytes.
+if [ -n "$instrumented" ]; then bytes=12000008 warm_files='1 2 3'; else bytes=48000008 warm_files='1 2 3 4 5 6 7 8'; fi
+head -c "$bytes" slow >warm
 head -c 8 warm >word
 
 # check NAME COMMAND...: the command succeeds
@@ -239,7 +241,7 @@ refused 'it has no cuGetErrorName' "$plain" DEVICES=1
 LD_LIBRARY_PATH=$driver
 # Workers that have the slots wait for the worker that decodes, which has none. Each run may find another order.
 if command -v zstd >/dev/null; then
-	head -c 4000000 warm | split -b 1000000 --filter='zstd -q -1' - >frames.zst
+	head -c 4000000 slow | split -b 1000000 --filter='zstd -q -1' - >frames.zst
 	each same '-M 1M -T 8 -b 1000 -r full frames.zst frames.zst' SEED=1 SEED=2 SEED=3 SEED=4
 fi
 
@@ -407,7 +409,7 @@ feed() {
 	sleep 0.1
 	cat "$work/word" >second
 }
-rest=$(for _ in 1 2 3 4 5 6 7 8; do echo "$work/warm"; done)
+rest=$(for _ in $warm_files; do echo "$work/warm"; done)
 # auto_in FOLDER: the job with the faults there; out, err, log and status are left in it
 auto_in() (
 	mkdir -p "$1" && cd "$1" || exit 1
@@ -416,7 +418,7 @@ auto_in() (
 	feed &
 	feeder=$!
 	# shellcheck disable=SC2046,SC2086
-	env FAKECUDA_LOG="$PWD/log" $(printf 'FAKECUDA_%s ' $faults) timeout 120 "$gpuhist" -v -T 1 $job first "$work/warm" second $rest >out 2>err
+	env FAKECUDA_LOG="$PWD/log" $(printf 'FAKECUDA_%s ' $faults) timeout 120 "$gpuhist" -v -T 1 $asked first "$work/warm" second $rest >out 2>err
 	echo $? >status
 	kill $feeder 2>/dev/null
 	wait $feeder 2>/dev/null
@@ -436,10 +438,10 @@ judge_in() {
 # auto VERDICT JOB FAULT...: like each. warned; mad: there need not be a warning; slow: warned after 20 seconds
 slow=0 left_out=0
 auto() {
-	verdict=$1 job=$2
+	verdict=$1 asked=$2
 	shift 2
 	# shellcheck disable=SC2086
-	expect $job "$work/slow" "$work/warm" "$work/word" $rest
+	expect $asked "$work/slow" "$work/warm" "$work/word" $rest
 	for faults in "$@"; do
 		draw 2
 		if [ -n "$quick" ] && { [ "$drawn" -eq 0 ] || [ "$verdict" = slow ]; }; then
@@ -457,7 +459,7 @@ auto() {
 			auto_in "$work/auto"
 			! grep -q '^met' auto/log || break
 		done
-		judge_in auto "$verdict" "$faults, $job"
+		judge_in auto "$verdict" "$faults, $asked"
 	done
 }
 job='-M 1M -b 1000 -r full'
