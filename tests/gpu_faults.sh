@@ -253,7 +253,7 @@ for what in kind zero short long slots0 slots65 slotsmany cells0 cells1 cells- d
 	case $what in
 	failed | close) ;;
 	escape) check "$what: control characters" [ -z "$(grep "$(printf '[\001\033\a\r]')" err)" ] ;;
-	*) check "a helper that says $what" grep -q 'says what cannot be' err ;;
+	*) check "a helper that says $what" grep -q 'sent an invalid answer' err ;;
 	esac
 done
 for arguments in '-b 1000 -r full' '-t f32 --auto' '-b 400000 -r full'; do

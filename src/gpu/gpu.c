@@ -477,7 +477,7 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	if (gpu_failed(lane->gpu))
 		return GPU_LOST;
 	if (word != slot_word(slot->number, SHARED_DONE)) {
-		gpu_fail(lane->gpu, "driver", "its process says what cannot be");
+		gpu_fail(lane->gpu, "driver", "its process sent an invalid answer");
 		return GPU_LOST;
 	}
 	const char *const why = lane->slots_of_k ? take_extent(lane, slot) : NULL;
