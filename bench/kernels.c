@@ -279,7 +279,7 @@ static double read_rate(struct piece *s, const struct kernel_device *on, size_t 
 	sample_type_parse(&type, "u64");
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		exit(1);
-	counting_init(&counting, &type, &edges, false);
+	counting_init_layout(&counting, &type, &edges, NULL, false);
 	must(kernel_plan_init(&plan, &counting, on, &what), what);
 	return best_of(s, bytes, read_only, &(struct launch){.plan = &plan, .samples = bytes / 8});
 }

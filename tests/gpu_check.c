@@ -76,7 +76,7 @@ static uint64_t *expect(const struct subject *s, const struct lane *lane, const 
 		if (counts_init(&counts, s->plain->cells, &fail) != 0)
 			break;
 		struct counter *counter = counter_open(&plain, &counts);
-		counter_add(counter, own, used, NULL);
+		counter_add(counter, own, used);
 		counter_close(counter);
 		for (size_t i = 0; i < s->plain->cells; i++)
 			expected[gpu_counter(lane, c * s->plain->cells + i)] += counts.cell[i];
@@ -108,7 +108,7 @@ static void check_auto(const struct subject *s, struct lane *lane, struct slot *
 	CHECK(lane->k == auto_k(&all, c->most, &c->type), "%s: k %d of the lane", s->what, lane->k);
 	for (size_t i = 0; i < lane->cells; i++)
 		lane->total[i] += slot->cells[i];
-	counter_add(counter, samples, n, NULL);
+	counter_add(counter, samples, n);
 	counter_close(counter);
 }
 
@@ -335,7 +335,7 @@ static void compare_epochs(const struct subject *s, struct gpu *gpu)
 			feed[k].bytes[i] = records * record;
 			feed[k].chunk[i] = malloc(feed[k].bytes[i]);
 			lay_out(feed[k].chunk[i], own, records, &c->layout, c->bytes);
-			counter_add(counter, own, records * samples, NULL);
+			counter_add(counter, own, records * samples);
 			free(own);
 		}
 	}
@@ -474,7 +474,7 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks,
 		free(list);
 		return true;
 	}
-	counting_init(&plain, &type, &edges, false);
+	counting_init_layout(&plain, &type, &edges, NULL, false);
 	counting_init_layout(&counting, &type, &edges, &layout, !chunks);
 	snprintf(what, sizeof(what), "job %lu: %s -b %lu -r %s%s, layout %u %u+%u %u/%u", number,
 		 job->type, (unsigned long)job->bins, job->range ? job->range : "none",

@@ -199,7 +199,7 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 		const size_t records = (some + channels - 1) / channels * channels,
 			     take = records < n - at ? records : n - at;
 		struct counter *const one = counter[check_random(&state) % counters];
-		counter_add(one, bytes + at * t->bytes, take, NULL);
+		counter_add(one, bytes + at * t->bytes, take);
 		if (check_random(&state) % (c.bins_codes ? 64 : 16) == 0)
 			counter_flush(one);
 		at += take;

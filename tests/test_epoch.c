@@ -540,7 +540,7 @@ int main(void)
 	scratch_enter();
 	CHECK(sample_type_parse(&type, "u32") == 0 && edges_init(&edges, &spec, &type, &why) == 0,
 	      "%s", why);
-	counting_init(&counting, &type, &edges, false);
+	counting_init_layout(&counting, &type, &edges, NULL, false);
 	CHECK(counting.cells == BINS + 4, "%zu cells", counting.cells);
 	make_files(names);
 	for (unsigned i = 0; i < FILES; i++)

@@ -131,7 +131,7 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 			finite[number++] = x;
 	}
 	qsort(finite, number, sizeof(finite[0]), by_value);
-	counting_init(&counting, &t, &axis.edges, false);
+	counting_init_layout(&counting, &t, &axis.edges, NULL, false);
 	counting_keep_stats(&counting, 1);
 	CHECK(counts_init(&counts, counting.cells, &fail) == 0 &&
 		      counts_keep_stats(&counts, &t, 1, &fail) == 0 &&
@@ -140,7 +140,7 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 	for (int half = 0; half < 2; half++) { /* two workers */
 		struct counter *counter = counter_open(&counting, &counts);
 		const size_t from = half ? n / 3 : 0, to = half ? n : n / 3;
-		counter_add(counter, samples + from * t.bytes, to - from, NULL);
+		counter_add(counter, samples + from * t.bytes, to - from);
 		counter_close(counter);
 	}
 	hist_fill(&h, &counts);

@@ -100,7 +100,7 @@ int main(void)
 	if (fd < 0 || ftruncate(fd, BLOCKS * BLOCK) != 0 || close(fd) != 0 ||
 	    edges_init(&edges, &bins, &type, &why) != 0)
 		return 1;
-	counting_init(&counting, &type, &edges, false);
+	counting_init_layout(&counting, &type, &edges, NULL, false);
 	if (counts_init(&counts, counting.cells, &fail) != 0)
 		return 1;
 	state = GPU_STARTING;

@@ -11,15 +11,8 @@
  * they are: every 16 KiB the counter looks whether such a run begins, and measures it at the speed
  * of the cache.
  *
- * Counting waits for the tables, and a checksum for its multiplications. In one loop, each runs
- * while the other waits. That is done for samples of 32 bits in few bins. With 8- and 16-bit codes
- * it gained nothing; there a block is added to the checksum and then counted from L1.
- *
- * Where the range comes from the samples, samples that rise make it grow again and again, and each
- * time every bin of every table has to be made coarser. All growth together may walk at most WALK
- * cells a sample. A sample that would make the range grow too early is therefore put aside,
- * uncounted, until the range grows once for all that were put aside: such samples are called late.
- * All others are counted immediately.
+ * Where the range comes from the samples, the counter looks for the least and the greatest of some
+ * of them, makes its tables as coarse as they require, and then counts them.
  */
 #include "count/count.h"
 
@@ -31,8 +24,7 @@
 #include "base/little.h"
 #include "count/codes.h"
 
-#define BLOCK 512u        /* samples between the two loops: cells[] stays in L1 */
-#define CODES_BLOCK 2048u /* codes that are added to a checksum and then counted */
+#define BLOCK 512u /* samples between the two loops: cells[] stays in L1 */
 /*
  * How often the counter looks for equal samples: this takes 5 to 10 ns, the counting in between
  * 1200 to 5000.
@@ -41,11 +33,10 @@
 #define LINE 64u
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
 /*
- * Where the range comes from the samples: cells that are walked to make tables coarser for each
- * sample that came since they were made coarser last. A cell takes 1 ns.
+ * Where the range comes from the samples: cells that may be walked to make tables coarser for each
+ * sample. A cell takes 1 ns.
  */
 #define WALK 8u
-#define LATE_SHARED ((size_t)1 << 20) /* bytes of late samples beside a shared table */
 #define CODES 65536u
 
 /* Of the codes of 16 bits, as they are in memory, read as little endian. */
@@ -69,13 +60,8 @@ struct counter {
 	 * seen so far.
 	 */
 	struct binning binning;
-	int k;                /* of the rule, then ... */
-	struct extent extent; /* ... and of the samples that were counted by it */
-	/* Late samples: fewer than those that came since the tables were made coarser last. */
-	unsigned char *late; /* counting.late bytes; owned */
-	size_t late_bytes;
-	struct extent late_extent;
-	uint64_t since;
+	int k;                /* of the rule */
+	struct extent extent; /* table_most > 0: of all samples so far */
 	/* PRIVATE, SHARED: added to the cells of a block: of each sample, channel * cells_each. */
 	uint32_t base[BLOCK];
 };
@@ -107,7 +93,6 @@ static void count_codes(struct counting *c)
 	c->table_most = 0;
 	c->bins_codes = false;
 	c->extent = NULL;
-	c->late = 0;
 	c->memory = c->tables * round_up(c->cells_each * sizeof(uint32_t), LINE) + LINE;
 }
 
@@ -132,41 +117,25 @@ static void bin_samples(struct counting *c, const struct edges *edges, bool shar
 	c->table_most = edges->most;
 	if (!c->bins_codes)
 		c->cells_of = cells_choose(type, &edges->binning);
-	if (c->table_most || c->bins_codes)
+	if (c->table_most)
 		c->extent = cells_extent_choose(type);
 	c->method = shared ? COUNT_SHARED : COUNT_PRIVATE;
 	const size_t table = c->table_cells * sizeof(uint32_t);
 	c->tables = 1;
 	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
 		c->tables *= 2;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	if (!shared && c->channels == 1 && type->bytes == 4 && type->kind == SAMPLE_UNSIGNED &&
-	    !type->big && c->binning.kind == BIN_SHIFT && c->binning.shift.by == 0 &&
-	    c->binning.first == 0 && c->binning.shift.base == 0)
-		c->max = cells_max_choose();
-#endif
-	if (c->table_most)
-		c->late = c->tables * c->table_cells / WALK * c->bytes;
-	if (shared && c->late > LATE_SHARED)
-		c->late = LATE_SHARED;
 	c->memory = (shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
 			    : c->tables * round_up(table, LINE) + LINE) +
-		    c->late + (c->bins_codes ? sizeof(struct codes) : 0);
-}
-
-void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
-		   bool shared)
-{
-	const struct layout plain = {.record = type->bytes, .samples = 1, .channels = 1};
-
-	counting_init_layout(c, type, edges, &plain, shared);
+		    (c->bins_codes ? sizeof(struct codes) : 0);
 }
 
 void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared)
 {
+	const struct layout plain = {.record = type->bytes, .samples = 1, .channels = 1};
 	const size_t each = counting_cells(type, edges);
 
+	layout = layout ? layout : &plain;
 	*c = (struct counting){
 		.type = *type,
 		.binning = edges->binning,
@@ -233,15 +202,12 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	const size_t entries =
 		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
-	counter->late = c->late ? malloc(c->late) : NULL;
-	counter->late_extent = EXTENT_NONE;
 	counter->codes = c->bins_codes ? malloc(sizeof(*counter->codes)) : NULL;
 	if (counting_adds_stats(c))
 		counter->stats = stats_open(&c->type, counts->stats_channels);
-	if (!counter->table || (c->late && !counter->late) || (c->bins_codes && !counter->codes) ||
+	if (!counter->table || (c->bins_codes && !counter->codes) ||
 	    (counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
-		free(counter->late);
 		free(counter->codes);
 		free(counter->stats);
 		free(counter);
@@ -267,57 +233,30 @@ static void flush_tables(struct counter *counter)
 	counter->held = 0;
 }
 
-static inline void add_4_cells(uint32_t *t, size_t s, const unsigned char *p)
+static void add_cells(struct counter *counter, const uint32_t *cells, size_t n)
 {
-	uint64_t two, more; /* cells, read in pairs; which half is which does not matter */
-
-	memcpy(&two, p, sizeof(two));
-	memcpy(&more, p + 8, sizeof(more));
-	t[(uint32_t)two]++;
-	t[s + (two >> 32)]++;
-	t[2 * s + (uint32_t)more]++;
-	t[3 * s + (more >> 32)]++;
-}
-
-/*
- * cells: n of uint32_t, in native byte order, not necessarily aligned. hash, if not NULL, takes as
- * many bytes of samples in the same loop (takes_along).
- */
-static void add_cells(struct counter *counter, const void *cells, size_t n,
-		      const unsigned char *samples, struct xxh64 *hash)
-{
-	const unsigned char *const p = cells;
 	uint32_t *const t = counter->table;
 	const size_t s = counter->stride;
+	uint64_t two, more; /* cells, read in pairs; which half is which does not matter */
 	size_t i = 0;
-	uint64_t two;
-	uint32_t cell;
 
-	if (hash) {
-		struct xxh64_lanes lanes = hash->lanes;
-		for (; i + 8 <= n; i += 8) {
-			xxh64_stripe(&lanes, samples + 4 * i);
-			add_4_cells(t, s, p + 4 * i);
-			add_4_cells(t, s, p + 4 * i + 16);
-		}
-		hash->lanes = lanes;
-		hash->bytes += 4 * i;
-		xxh64_add(hash, samples + 4 * i, 4 * (n - i));
-	}
 	if (counter->c->tables == 4) {
-		for (; i + 4 <= n; i += 4)
-			add_4_cells(t, s, p + 4 * i);
-	} else if (counter->c->tables == 2) {
-		for (; i + 2 <= n; i += 2) {
-			memcpy(&two, p + 4 * i, sizeof(two));
+		for (; i + 4 <= n; i += 4) {
+			memcpy(&two, cells + i, sizeof(two));
+			memcpy(&more, cells + i + 2, sizeof(more));
 			t[(uint32_t)two]++;
 			t[s + (two >> 32)]++;
+			t[2 * s + (uint32_t)more]++;
+			t[3 * s + (more >> 32)]++;
+		}
+	} else if (counter->c->tables == 2) {
+		for (; i + 2 <= n; i += 2) {
+			t[cells[i]]++;
+			t[s + cells[i + 1]]++;
 		}
 	}
-	for (; i < n; i++) {
-		memcpy(&cell, p + 4 * i, sizeof(cell));
-		t[cell]++;
-	}
+	for (; i < n; i++)
+		t[cells[i]]++;
 }
 
 static void flush_shared(struct counter *counter)
@@ -347,9 +286,10 @@ static struct top choose_codes(struct counter *counter)
 	for (uint32_t code = 0; code < CODES; code++) {
 		const struct extent own = auto_extent_of_code(type, value_of_code(type, code));
 		const bool finite = !extent_is_none(&own);
-		if (finite && (own.least < all->least || own.least > all->greatest))
+		const bool bounded = finite && counter->c->table_most > 0;
+		if (bounded && (own.least < all->least || own.least > all->greatest))
 			continue;
-		if (finite && own.least == all->greatest)
+		if (bounded && own.least == all->greatest)
 			top = (struct top){codes->bin[code], code};
 		const uint64_t place = (finite ? own.least : UINT32_MAX) << 16 | code;
 		uint64_t *const least = &codes->least[codes->bin[code]];
@@ -390,7 +330,7 @@ static void flush_binned(struct counter *counter)
 	counter->held = 0;
 }
 
-static void flush_counted(struct counter *counter)
+void counter_flush(struct counter *counter)
 {
 	if (counter->held == 0)
 		return;
@@ -424,7 +364,7 @@ static inline size_t repeats(const struct counting *c, const unsigned char *p, s
 static void hold(struct counter *counter, size_t n)
 {
 	if (counter->held + n > UINT32_MAX)
-		flush_counted(counter);
+		counter_flush(counter);
 	counter->held += n;
 }
 
@@ -452,12 +392,6 @@ static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 		else
 			counter->table[i * apart + cell] += (uint32_t)each;
 	}
-}
-
-/* Only whole stripes can be added in the loop, so no part of one may be left over from before. */
-static bool takes_along(const struct counting *c, const struct xxh64 *hash)
-{
-	return c->tables == 4 && c->bytes == XXH64_STRIPE / 8 && hash->bytes % XXH64_STRIPE == 0;
 }
 
 /* Groups of a constant size become vectors at any level of optimisation. */
@@ -495,93 +429,31 @@ static void add_bins(struct counter *counter, const unsigned char *p, size_t n)
 		t0[base[i] + bin[p[2 * i] | p[2 * i + 1] << 8]]++;
 }
 
-static void add_some(struct counter *counter, const unsigned char *p, size_t n, struct xxh64 *hash)
+static void add_some(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
-	const size_t block = !holds_codes(c) ? BLOCK / c->channels * c->channels
-			     : hash          ? CODES_BLOCK / c->channels * c->channels
-					     : n;
+	const size_t block = BLOCK / c->channels * c->channels;
 	uint32_t cells[BLOCK];
 
 	hold(counter, n);
-	while (n > 0) {
-		const size_t some = n < block ? n : block;
-		struct xxh64 *const along = hash && takes_along(c, hash) ? hash : NULL;
-		if (hash && !along)
-			xxh64_add(hash, p, some * c->bytes);
-		if (c->method == COUNT_BYTES) {
-			bytes_add(counter->table, p, some, c->channels);
-		} else if (c->method == COUNT_CODES) {
-			codes_add(counter->table, p, some, c->channels);
-		} else if (c->max && c->max(p, some) <= counter->binning.span) {
-			add_cells(counter, p, some, p, along);
-		} else if (c->bins_codes) {
+	if (c->method == COUNT_BYTES)
+		bytes_add(counter->table, p, n, c->channels);
+	else if (c->method == COUNT_CODES)
+		codes_add(counter->table, p, n, c->channels);
+	for (size_t some; n > 0 && !holds_codes(c); n -= some, p += some * c->bytes) {
+		some = n < block ? n : block;
+		if (c->bins_codes) {
 			add_bins(counter, p, some);
-		} else {
-			c->cells_of(&counter->binning, p, some, cells);
-			if (c->channels > 1)
-				add_base(cells, counter->base, some);
-			if (c->method == COUNT_PRIVATE)
-				add_cells(counter, cells, some, p, along);
-			else
-				hot_add(counter->hot, counter->counts, cells, some, c->alone);
+			continue;
 		}
-		p += some * c->bytes;
-		n -= some;
+		c->cells_of(&counter->binning, p, some, cells);
+		if (c->channels > 1)
+			add_base(cells, counter->base, some);
+		if (c->method == COUNT_PRIVATE)
+			add_cells(counter, cells, some);
+		else
+			hot_add(counter->hot, counter->counts, cells, some, c->alone);
 	}
-}
-
-/*
- * The range comes from the samples: makes tables and rule as coarse as this extent requires, which
- * has that of the samples in them. A shared table is the totals, and no other counter adds to them
- * then.
- */
-static void grow(struct counter *counter, const struct extent *extent, int k)
-{
-	const struct counting *c = counter->c;
-	const uint32_t slots = c->binning.bins;
-
-	if (c->method == COUNT_SHARED) {
-		flush_shared(counter);
-		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, extent);
-	}
-	for (unsigned t = 0; c->method == COUNT_PRIVATE && t < c->tables; t++)
-		for (size_t at = 0; at < c->table_cells; at += c->table_each)
-			auto_coarsen32(counter->table + t * counter->stride + at, slots, &c->type,
-				       &counter->extent, counter->k, k);
-	auto_rule(&counter->binning, &c->type, slots, k);
-	if (c->bins_codes)
-		bin_codes(counter);
-	counter->k = k;
-	counter->extent = *extent;
-	counter->since = 0;
-}
-
-/* Counts the samples that are late; the range becomes that of all samples so far. */
-static void catch_up(struct counter *counter)
-{
-	const struct counting *c = counter->c;
-	struct extent all = counter->extent;
-	const size_t n = counter->late_bytes / c->bytes;
-
-	extent_add(&all, &counter->late_extent);
-	grow(counter, &all, auto_k_grown(counter->k, &all, c->table_most, &c->type));
-	counter->late_bytes = 0;
-	counter->late_extent = EXTENT_NONE;
-	add_some(counter, counter->late, n, NULL);
-}
-
-/* The cells that have to be walked to make the tables coarser. */
-static uint64_t cells_to_walk(const struct counter *counter)
-{
-	const struct counting *c = counter->c;
-	const struct extent *e = &counter->extent;
-
-	if (extent_is_none(e))
-		return 0;
-	return (uint64_t)(auto_bin(&c->type, e->greatest, counter->k) -
-			  auto_bin(&c->type, e->least, counter->k) + 1) *
-	       c->tables * c->channels;
 }
 
 /* Of 16-bit floats the loops find keys of 16 bits, which are not those of auto.h. */
@@ -600,76 +472,65 @@ static struct extent extent_of(const struct counting *c, const unsigned char *p,
 			.greatest};
 }
 
-/* Keeps n samples, or n of the one at p, until they can be counted. */
-static void keep(struct counter *counter, const unsigned char *p, size_t n, bool same)
+static void coarsen(struct counter *counter, int k)
 {
-	const uint32_t bytes = counter->c->bytes;
-	unsigned char *to = counter->late + counter->late_bytes;
+	const struct counting *c = counter->c;
 
-	counter->late_bytes += n * bytes;
-	if (!same)
-		memcpy(to, p, n * bytes);
-	for (; same && n > 0; n--, to += bytes)
-		memcpy(to, p, bytes);
+	for (unsigned t = 0; t < c->tables; t++)
+		for (size_t at = 0; at < c->table_cells; at += c->table_each)
+			auto_coarsen32(counter->table + t * counter->stride + at, c->binning.bins,
+				       &c->type, &counter->extent, counter->k, k);
 }
 
 /*
- * Where the range comes from the samples: makes sure that it has n samples from p on, or n of the
- * one at p; or, false, keeps them until they can be counted.
+ * Where the range comes from the samples: makes sure that it has n samples from p on. A shared
+ * table is the totals, and no other counter adds to them then.
  */
-static bool cover(struct counter *counter, const unsigned char *p, size_t n, bool same)
+static void cover(struct counter *counter, const unsigned char *p, size_t n)
 {
 	const struct counting *c = counter->c;
-	const struct extent more = extent_of(c, p, same ? 1 : n), before = counter->extent;
-	struct extent all = before;
+	const struct extent more = extent_of(c, p, n);
+	struct extent all = counter->extent;
 
-	counter->since += n;
 	extent_add(&all, &more);
-	if (all.least == before.least && all.greatest == before.greatest)
-		return true;
-	const int k = c->table_most ? auto_k_grown(counter->k, &all, c->table_most, &c->type)
-				    : counter->k;
-	if (k > counter->k && cells_to_walk(counter) > WALK * counter->since &&
-	    n * c->bytes <= c->late - counter->late_bytes) {
-		keep(counter, p, n, same);
-		extent_add(&counter->late_extent, &more);
-		return false;
-	}
+	if (all.least == counter->extent.least && all.greatest == counter->extent.greatest)
+		return;
+	const int k = auto_k_grown(counter->k, &all, c->table_most, &c->type);
 	if (k > counter->k) {
-		extent_add(&counter->late_extent, &more);
-		catch_up(counter);
-	} else if (c->method == COUNT_SHARED) {
-		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, &all);
+		if (c->method == COUNT_SHARED)
+			counter_flush(counter);
+		else
+			coarsen(counter, k);
+		auto_rule(&counter->binning, &c->type, c->binning.bins, k);
+		counter->k = k;
+		if (c->bins_codes)
+			bin_codes(counter);
 	}
-	extent_add(&counter->extent, &more);
-	return true;
+	if (c->method == COUNT_SHARED)
+		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, &all);
+	counter->extent = all;
 }
 
-void counter_flush(struct counter *counter)
-{
-	if (counter->late_bytes > 0)
-		catch_up(counter);
-	flush_counted(counter);
-}
-
-void counter_add(struct counter *counter, const unsigned char *samples, size_t n,
-		 struct xxh64 *hash)
+void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
 	const size_t block = BLOCK / c->channels * c->channels;
-	const size_t unit = UNIT_BYTES / c->bytes / block * block, most = (size_t)1 << 31;
+	const size_t most = (size_t)1 << 31;
+	size_t unit = UNIT_BYTES / c->bytes / block * block;
+
+	/* The range is not to grow too often where that takes long. */
+	if (c->extent && c->table_cells / WALK > unit)
+		unit = most / block * block;
 
 	while (n > 0) {
 		const size_t same = repeats(c, samples, n < most ? n : most);
 		const size_t some = same > 0 ? same : n < unit ? n : unit;
-		const bool now = !c->extent || cover(counter, samples, some, same > 0),
-			   along = now && same == 0;
-		if (now && same > 0)
+		if (c->extent)
+			cover(counter, samples, same > 0 ? 1 : some);
+		if (same > 0)
 			add_same(counter, samples, same);
-		else if (now)
-			add_some(counter, samples, some, hash);
-		if (hash && !along)
-			xxh64_add(hash, samples, some * c->bytes);
+		else
+			add_some(counter, samples, some);
 		if (counter->stats && same == 0)
 			stats_add_channels(counter->stats, c->channels, samples, some);
 		for (uint32_t i = 0; counter->stats && same > 0 && i < c->channels; i++)
@@ -687,7 +548,6 @@ void counter_close(struct counter *counter)
 	if (counter->stats)
 		counts_add_stats(counter->counts, counter->stats);
 	free(counter->stats);
-	free(counter->late);
 	free(counter->codes);
 	free(counter->table);
 	free(counter);

@@ -43,7 +43,6 @@ struct counting {
 	enum count_method method;
 	bool bins_codes;         /* PRIVATE: samples of 16 bits are binned */
 	cells_fn *cells_of;      /* PRIVATE, SHARED: samples of 24 bits and more to cells */
-	cells_max_fn *max;       /* PRIVATE: not NULL where a sample up to span is its own cell */
 	cells_repeat_fn *repeat; /* finds samples that are all equal */
 	struct layout layout;    /* of the samples in the bytes that gather_add is given */
 	uint32_t bytes;          /* of a sample */
@@ -62,8 +61,7 @@ struct counting {
 	size_t table_each; /* cells of a channel */
 	size_t table_cells;
 	uint32_t table_most;
-	cells_extent_fn *extent; /* not NULL where the extent of the samples must be known */
-	size_t late; /* table_most > 0: bytes of samples that a counter may keep for later */
+	cells_extent_fn *extent; /* table_most > 0: of the samples; else NULL */
 	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
 	bool stats;
 	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */
@@ -77,15 +75,11 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 
 /*
  * How a worker counts: in tables of its own, or, with `shared`, straight into the totals, unless
- * cells are codes. `alone` is left false, which is always right; a caller that knows better may set
+ * cells are codes. layout may be NULL: one channel without gaps. `alone` is left false, which is always right; a caller that knows better may set
  * it before any counter is opened.
  */
 void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared);
-
-/* The same for one channel without gaps. */
-void counting_init(struct counting *c, const struct sample_type *type, const struct edges *edges,
-		   bool shared);
 
 /*
  * Statistics of so many channels are kept too: the caller calls counts_keep_stats as well, before
@@ -108,10 +102,9 @@ struct counter *counter_open(const struct counting *c, struct counts *counts);
 
 /*
  * Counts n whole samples that follow one another; the first is of the first channel, the last of
- * the last channel. If hash is not NULL, adds their bytes to it.
+ * the last channel.
  */
-void counter_add(struct counter *counter, const unsigned char *samples, size_t n,
-		 struct xxh64 *hash);
+void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
 
 /*
  * Adds the counts that it holds to the totals, but not its statistics, and continues with empty

@@ -13,7 +13,7 @@
 /* samples copied together: half of a small L1, a unit of count.c */
 #define SCRATCH ((size_t)16 << 10)
 #define DIRECT ((size_t)2 << 10) /* runs of this many bytes and more are counted where they are */
-/* bytes of records with gaps that are handled together, twice: they stay in L2 */
+/* bytes that are added to a checksum and then counted: they stay in L2 */
 #define AT_ONCE ((size_t)64 << 10)
 
 /*
@@ -67,7 +67,7 @@ static void give(const struct sink *to, const unsigned char *samples, size_t byt
 	const size_t n = bytes / to->c->bytes;
 
 	if (to->counter)
-		counter_add(to->counter, samples, n, NULL);
+		counter_add(to->counter, samples, n);
 	else
 		stats_add_channels(to->stats, to->c->channels, samples, n);
 }
@@ -90,13 +90,16 @@ static void give_runs(const struct sink *to, const unsigned char *p, size_t n, s
 	}
 }
 
-/* n whole records, or rows. */
-static void give_units(const struct sink *to, const unsigned char *p, size_t n)
+/* Whole records, or rows. */
+static void give_units(const struct sink *to, const unsigned char *p, size_t bytes)
 {
 	const struct layout *const l = &to->c->layout;
 	const size_t samples = (size_t)l->samples * to->c->bytes;
+	size_t n = bytes / layout_bytes(l);
 
-	if (l->row == 0) {
+	if (layout_is_contiguous(l, to->c->bytes)) {
+		give(to, p, bytes);
+	} else if (l->row == 0) {
 		give_runs(to, p + l->offset, n, samples, l->record);
 	} else if (samples == l->record) { /* without gaps inside a row */
 		give_runs(to, p, n, l->row * samples, l->pitch);
@@ -110,31 +113,19 @@ void gather_add(const struct counting *c, struct counter *counter, const unsigne
 		size_t bytes, struct xxh64 *hash)
 {
 	const size_t unit = layout_bytes(&c->layout);
-	size_t units = bytes / unit;
-	const size_t most = !hash ? units : unit < AT_ONCE ? AT_ONCE / unit : 1;
+	const size_t most = !hash ? bytes : unit < AT_ONCE ? AT_ONCE / unit * unit : unit;
 	const struct sink to = {.c = c, .counter = counter};
 
-	if (layout_is_contiguous(&c->layout, c->bytes)) {
-		counter_add(counter, records, bytes / c->bytes, hash);
-		return;
-	}
-	while (units > 0) {
-		const size_t some = units < most ? units : most;
+	for (size_t some; bytes > 0; bytes -= some, records += some) {
+		some = bytes < most ? bytes : most;
 		if (hash)
-			xxh64_add(hash, records, some * unit);
+			xxh64_add(hash, records, some);
 		give_units(&to, records, some);
-		records += some * unit;
-		units -= some;
 	}
 }
 
 void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records,
 		  size_t bytes)
 {
-	const struct sink to = {.c = c, .stats = stats};
-
-	if (layout_is_contiguous(&c->layout, c->bytes))
-		give(&to, records, bytes);
-	else
-		give_units(&to, records, bytes / layout_bytes(&c->layout));
+	give_units(&(struct sink){.c = c, .stats = stats}, records, bytes);
 }

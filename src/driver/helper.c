@@ -133,7 +133,6 @@ static void take_job(struct device *d)
 
 	d->counting = r->counting;
 	d->counting.cells_of = NULL;
-	d->counting.max = NULL;
 	d->counting.repeat = NULL;
 	d->counting.extent = NULL;
 	if (r->table_bytes > 0)
