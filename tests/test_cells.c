@@ -2,7 +2,7 @@
 /*
  * cells: every loop of every instruction set that this machine has gives the cells of binning.h,
  * sample by sample, at any alignment and length, and writes nothing after the last cell. The same
- * for the loops that find the largest sample and samples that repeat. Each instruction set can be
+ * for the loops that find samples that repeat. Each instruction set can be
  * forced.
  */
 #include "count/cells.h"
@@ -20,16 +20,11 @@
 static uint64_t state = 0x63656c6c73;
 static unsigned long reached[LOADS][BIN_KINDS];
 
-static const struct {
-	const char *name;
-	const cells_table *table;
-	cells_max_fn *max;
-	cells_repeat_fn *repeat;
-} ISAS[] = {
-	{"base", &cells_table_base, cells_max_base, cells_repeat_base},
+static const struct cells_isa *const ISAS[] = {
+	&cells_base,
 #ifdef HAVE_X86_LOOPS
-	{"avx2", &cells_table_avx2, cells_max_avx2, cells_repeat_avx2},
-	{"avx512", &cells_table_avx512, cells_max_avx512, cells_repeat_avx512},
+	&cells_avx2,
+	&cells_avx512,
 #endif
 };
 
@@ -132,31 +127,21 @@ static void one_length(cells_fn *fn, const char *isa, const struct edges *e,
 		      expected(e, t, p + i * t->bytes));
 }
 
-static enum cells_load load_of(const struct sample_type *t)
-{
-	const unsigned base = t->kind == SAMPLE_FLOAT ? (t->bytes == 4 ? LOAD_F32 : LOAD_F64)
-			      : t->bytes == 3         ? LOAD_KEY24
-			      : t->bytes == 4         ? LOAD_KEY32
-						      : LOAD_KEY64;
-
-	return base + t->big;
-}
-
 static void every_isa_of(const char *type, const struct sample_type *t, const struct edges *e)
 {
 	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
-		if (!supported(ISAS[i].name))
+		if (!supported(ISAS[i]->name))
 			continue;
-		cells_fn *fn = (*ISAS[i].table)[load_of(t)][e->binning.kind];
-		CHECK(fn, "%s has no loop for %s kind %u", ISAS[i].name, type, e->binning.kind);
+		cells_fn *fn = ISAS[i]->cells[cells_load(t)][e->binning.kind];
+		CHECK(fn, "%s has no loop for %s kind %u", ISAS[i]->name, type, e->binning.kind);
 		if (!fn)
 			continue;
 		for (size_t n = 0; n <= 70; n++)
-			one_length(fn, ISAS[i].name, e, t, n);
-		one_length(fn, ISAS[i].name, e, t, MOST);
-		reached[load_of(t)][e->binning.kind]++;
-		CHECK(cells_force(ISAS[i].name) == 0 && cells_choose(t, &e->binning) == fn,
-		      "%s: another loop than that of %s is chosen", type, ISAS[i].name);
+			one_length(fn, ISAS[i]->name, e, t, n);
+		one_length(fn, ISAS[i]->name, e, t, MOST);
+		reached[cells_load(t)][e->binning.kind]++;
+		CHECK(cells_force(ISAS[i]->name) == 0 && cells_best() == ISAS[i],
+		      "%s: other loops than those of %s are chosen", type, ISAS[i]->name);
 	}
 }
 
@@ -243,27 +228,6 @@ static void slots(const char *type)
 	}
 }
 
-/* The largest of any number of samples, wherever it is. */
-static void largest(cells_max_fn *max, const char *isa)
-{
-	static unsigned char room[MOST * 4 + 16];
-
-	for (size_t n = 0; n <= 300; n++) {
-		unsigned char *const p = room + check_random(&state) % 9;
-		uint32_t expected = 0;
-		for (size_t i = 0; i < n; i++) {
-			const uint32_t v =
-				(uint32_t)(check_random(&state) >> check_random(&state) % 64);
-			for (unsigned k = 0; k < 4; k++)
-				p[4 * i + k] = (unsigned char)(v >> 8 * k);
-			expected = v > expected ? v : expected;
-		}
-		memset(p + 4 * n, 0xff, 4);
-		CHECK(max(p, n) == expected, "%s: the largest of %zu is %u, not %u", isa, n,
-		      max(p, n), expected);
-	}
-}
-
 /*
  * The length of equal samples: whole strides, none with a byte that differs; blocks of exact size.
  */
@@ -329,14 +293,11 @@ int main(void)
 				one(big, SPECS[s].lo, SPECS[s].hi, SPECS[s].bins, closed);
 			}
 	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
-		CHECK((cells_force(ISAS[i].name) == 0) == supported(ISAS[i].name),
-		      "%s cannot be forced", ISAS[i].name);
-		if (!supported(ISAS[i].name))
+		CHECK((cells_force(ISAS[i]->name) == 0) == supported(ISAS[i]->name),
+		      "%s cannot be forced", ISAS[i]->name);
+		if (!supported(ISAS[i]->name))
 			continue;
-		CHECK(cells_max_choose() == ISAS[i].max && cells_repeat_choose() == ISAS[i].repeat,
-		      "other loops than those of %s are chosen", ISAS[i].name);
-		largest(ISAS[i].max, ISAS[i].name);
-		repeated(ISAS[i].repeat, ISAS[i].name);
+		repeated(ISAS[i]->repeat, ISAS[i]->name);
 	}
 	for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
 		for (int closed = 0; closed <= 1; closed++) {
@@ -356,7 +317,7 @@ int main(void)
 		}
 	for (int load = 0; load < LOADS; load++)
 		for (int kind = 0; kind < BIN_KINDS; kind++)
-			CHECK((reached[load][kind] > 0) == (cells_table_base[load][kind] != NULL),
+			CHECK((reached[load][kind] > 0) == (cells_base.cells[load][kind] != NULL),
 			      "load %d kind %d: reached %lu times", load, kind,
 			      reached[load][kind]);
 	return check_report();

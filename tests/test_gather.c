@@ -70,11 +70,7 @@ static size_t cell_of(const struct counting *c, const unsigned char *sample)
 
 	if (c->bytes <= 2)
 		return c->bytes == 1 ? sample[0] : (size_t)sample[0] + 256 * sample[1];
-	const unsigned load = c->type.kind == SAMPLE_FLOAT ? (c->bytes == 4 ? LOAD_F32 : LOAD_F64)
-			      : c->bytes == 3              ? LOAD_KEY24
-			      : c->bytes == 4              ? LOAD_KEY32
-							   : LOAD_KEY64;
-	cells_table_base[load + c->type.big][c->binning.kind](&c->binning, sample, 1, &cell);
+	cells_base.cells[cells_load(&c->type)][c->binning.kind](&c->binning, sample, 1, &cell);
 	return cell;
 }
 

@@ -2,9 +2,8 @@
 /* cells: the choice among the loops of cells_loops.c. */
 #include "count/cells.h"
 
-#include <assert.h>
 #include <stdbool.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #ifdef HAVE_X86_LOOPS
 #if defined(__GLIBC__) && __has_include(<sys/platform/x86.h>)
@@ -13,23 +12,16 @@
 #endif
 
 /* The best last. */
-static const struct isa {
-	const char *name;
-	const cells_table *table;
-	cells_max_fn *max;
-	cells_repeat_fn *repeat;
-	const cells_extents *extents;
-} ISAS[] = {
-	{"base", &cells_table_base, cells_max_base, cells_repeat_base, &cells_extents_base},
+static const struct cells_isa *const ISAS[] = {
+	&cells_base,
 #ifdef HAVE_X86_LOOPS
-	{"avx2", &cells_table_avx2, cells_max_avx2, cells_repeat_avx2, &cells_extents_avx2},
-	{"avx512", &cells_table_avx512, cells_max_avx512, cells_repeat_avx512,
-	 &cells_extents_avx512},
+	&cells_avx2,
+	&cells_avx512,
 #endif
 };
 #define LAST (sizeof(ISAS) / sizeof(ISAS[0]) - 1)
 
-static const struct isa *forced; /* NULL: the best */
+static const struct cells_isa *forced; /* NULL: the best */
 
 /*
  * Do this processor and this system have an extension? The C library has known since it started.
@@ -52,78 +44,49 @@ static bool active(unsigned feature)
 #endif
 
 /* Do this processor and this system support it? */
-static bool have(const struct isa *isa)
+static bool have(const struct cells_isa *isa)
 {
 #ifdef HAVE_X86_LOOPS
-	if (isa->table == &cells_table_avx512)
+	if (isa == &cells_avx512)
 		return HAVE(AVX512F, "avx512f") && HAVE(AVX512DQ, "avx512dq") &&
 		       HAVE(AVX512BW, "avx512bw") && HAVE(AVX512VL, "avx512vl") &&
 		       HAVE(BMI2, "bmi2");
-	if (isa->table == &cells_table_avx2)
+	if (isa == &cells_avx2)
 		return HAVE(AVX2, "avx2") && HAVE(BMI2, "bmi2");
 #endif
-	return isa->table == &cells_table_base;
+	return isa == &cells_base;
 }
 
-static const struct isa *chosen(void)
+const struct cells_isa *cells_best(void)
 {
-	const struct isa *isa = &ISAS[LAST];
+	size_t i = LAST;
 
-	if (forced)
-		return forced;
-	while (!have(isa))
-		isa--;
-	return isa;
+	while (!forced && !have(ISAS[i]))
+		i--;
+	return forced ? forced : ISAS[i];
 }
 
 int cells_force(const char *name)
 {
 	forced = NULL;
 	for (size_t i = 0; name && i <= LAST; i++)
-		if (strcmp(ISAS[i].name, name) == 0 && have(&ISAS[i]))
-			forced = &ISAS[i];
+		if (strcmp(ISAS[i]->name, name) == 0 && have(ISAS[i]))
+			forced = ISAS[i];
 	return name && !forced ? -1 : 0;
 }
 
 const char *cells_isa(void)
 {
-	return chosen()->name;
+	return cells_best()->name;
 }
 
-cells_max_fn *cells_max_choose(void)
+enum cells_load cells_load(const struct sample_type *type)
 {
-	return chosen()->max;
-}
+	const bool real = type->kind == SAMPLE_FLOAT;
+	const unsigned little = type->bytes == 2   ? (real ? LOAD_F16 : LOAD_KEY16)
+				: type->bytes == 3 ? LOAD_KEY24
+				: type->bytes == 4 ? (real ? LOAD_F32 : LOAD_KEY32)
+						   : (real ? LOAD_F64 : LOAD_KEY64);
 
-cells_repeat_fn *cells_repeat_choose(void)
-{
-	return chosen()->repeat;
-}
-
-static enum cells_load load_of(const struct sample_type *type)
-{
-	enum cells_load load;
-
-	if (type->kind == SAMPLE_FLOAT)
-		load = type->bytes == 2 ? LOAD_F16 : type->bytes == 4 ? LOAD_F32 : LOAD_F64;
-	else
-		load = type->bytes == 2   ? LOAD_KEY16
-		       : type->bytes == 3 ? LOAD_KEY24
-		       : type->bytes == 4 ? LOAD_KEY32
-					  : LOAD_KEY64;
-	if (type->big)
-		load++;
-	return load;
-}
-
-cells_fn *cells_choose(const struct sample_type *type, const struct binning *b)
-{
-	cells_fn *fn = (*chosen()->table)[load_of(type)][b->kind];
-	assert(fn);
-	return fn;
-}
-
-cells_extent_fn *cells_extent_choose(const struct sample_type *type)
-{
-	return (*chosen()->extents)[load_of(type)];
+	return little + type->big;
 }

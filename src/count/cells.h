@@ -16,38 +16,39 @@
 #include "bins/binning.h"
 #include "bins/sample.h"
 
-/* How a sample is stored in memory and what it becomes. */
-enum cells_load {
-	LOAD_KEY24,
-	LOAD_KEY24_BIG,
-	LOAD_KEY32,
-	LOAD_KEY32_BIG,
-	LOAD_KEY64,
-	LOAD_KEY64_BIG,
-	LOAD_F32,
-	LOAD_F32_BIG,
-	LOAD_F64,
-	LOAD_F64_BIG,
-	LOAD_KEY16, /* this and those after it: extents alone */
-	LOAD_KEY16_BIG,
-	LOAD_F16,
-	LOAD_F16_BIG,
-	LOADS
-};
+/*
+ * How a sample is stored in memory, the bits of a word that holds it, and what it becomes: keys or
+ * a float. Those of 16 bits have extents alone.
+ */
+#define CELLS_LOADS(X)          \
+	X(KEY24, 32, KEY32)     \
+	X(KEY24_BIG, 32, KEY32) \
+	X(KEY32, 32, KEY32)     \
+	X(KEY32_BIG, 32, KEY32) \
+	X(KEY64, 64, KEY64)     \
+	X(KEY64_BIG, 64, KEY64) \
+	X(F32, 32, FLOAT)       \
+	X(F32_BIG, 32, FLOAT)   \
+	X(F64, 64, FLOAT)       \
+	X(F64_BIG, 64, FLOAT)   \
+	X(KEY16, 16, CODES)     \
+	X(KEY16_BIG, 16, CODES) \
+	X(F16, 16, CODES)       \
+	X(F16_BIG, 16, CODES)
+
+#define CELLS_LOAD_MEMBER(load, ...) LOAD_##load,
+enum cells_load { CELLS_LOADS(CELLS_LOAD_MEMBER) LOADS };
+#undef CELLS_LOAD_MEMBER
 
 /* cells[i] = the cell of sample i, i < n. The samples need no alignment. */
 typedef void cells_fn(const struct binning *b, const unsigned char *samples, size_t n,
 		      uint32_t *cells);
 
-/* For types of 24 bits and more (smaller ones are counted by code). Never NULL. */
-cells_fn *cells_choose(const struct sample_type *type, const struct binning *b);
-
 /*
- * The largest of n little-endian 32-bit samples, 0 if n is 0. Where a sample is its own cell (the
- * main job: bin = value) nothing else has to be known of a block.
+ * The extent of n samples: of integers by keys, and bias is that of the binning; of floats by their
+ * bits, made to rise with the values, and bias is what infinity's bits are.
  */
-typedef uint32_t cells_max_fn(const unsigned char *samples, size_t n);
-cells_max_fn *cells_max_choose(void);
+typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, uint64_t bias);
 
 /*
  * How many bytes, in whole strides, hold nothing but copies of the first sample; 0 where the first
@@ -55,20 +56,19 @@ cells_max_fn *cells_max_choose(void);
  */
 #define CELLS_STRIDE 192u /* three vectors of 64 bytes, and whole samples of every size */
 typedef size_t cells_repeat_fn(const unsigned char *samples, size_t bytes, uint32_t sample);
-cells_repeat_fn *cells_repeat_choose(void);
 
-/*
- * The extent of n samples (auto.h) of 16 bits and more; bias is that of the binning. Keys of floats
- * of 16 bits are made of their bits as those of binary32 are, and bias is what infinity's bits are.
- */
-typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, uint64_t bias);
-cells_extent_fn *cells_extent_choose(const struct sample_type *type);
+/* The loops of an instruction set. */
+struct cells_isa {
+	const char *name;
+	cells_fn *cells[LOADS][BIN_KINDS]; /* NULL where a kind makes no sense for a type */
+	cells_extent_fn *extent[LOADS];
+	cells_repeat_fn *repeat;
+};
+extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 
-/*
- * The name of the instruction set whose functions are chosen: the best one of this machine, unless
- * another is forced.
- */
-const char *cells_isa(void);
+/* The best one of this machine, unless another is forced. */
+const struct cells_isa *cells_best(void);
+const char *cells_isa(void); /* its name */
 
 /*
  * Chooses another instruction set by its name from now on; NULL: the best one again. -1, and the
@@ -77,12 +77,6 @@ const char *cells_isa(void);
  */
 int cells_force(const char *isa);
 
-/* The tables, one per instruction set; NULL where a kind makes no sense for a type. */
-typedef cells_fn *cells_table[LOADS][BIN_KINDS];
-extern const cells_table cells_table_base, cells_table_avx2, cells_table_avx512;
-typedef cells_extent_fn *cells_extents[LOADS];
-extern const cells_extents cells_extents_base, cells_extents_avx2, cells_extents_avx512;
-cells_max_fn cells_max_base, cells_max_avx2, cells_max_avx512;
-cells_repeat_fn cells_repeat_base, cells_repeat_avx2, cells_repeat_avx512;
+enum cells_load cells_load(const struct sample_type *type);
 
 #endif

@@ -3,6 +3,9 @@
  * cells_loops: the loops of cells.h, compiled once for each instruction set with ISA set
  * to its name. The loops are plain C; they are written so that the compiler vectorises them:
  * one sample in, one cell out, no branch in between for the kinds that matter.
+ *
+ * load, kind and what is derived from them are constants in every caller: what remains of each
+ * function is one straight loop.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -13,18 +16,12 @@
 #ifndef ISA
 #define ISA base
 #endif
-#define PASTE(a, b) a##_##b
+#define TEXT_OF(a) #a
+#define TEXT(a) TEXT_OF(a)
+#define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b)
 
-BINNING_INLINE uint32_t load24(const unsigned char *p)
-{
-	return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
-}
-
-BINNING_INLINE uint32_t load24_big(const unsigned char *p)
-{
-	return (uint32_t)p[2] | (uint32_t)p[1] << 8 | (uint32_t)p[0] << 16;
-}
+/* ---- samples ---- */
 
 BINNING_INLINE double double_of(uint64_t bits)
 {
@@ -40,154 +37,129 @@ BINNING_INLINE float single_of(uint32_t bits)
 	return f;
 }
 
+/* Each load is followed by the one of the other byte order. */
+BINNING_INLINE bool is_big(enum cells_load load)
+{
+	return load % 2 == 1;
+}
+
+BINNING_INLINE bool is_real(enum cells_load load)
+{
+	return load >= LOAD_F32 && load != LOAD_KEY16 && load != LOAD_KEY16_BIG;
+}
+
+BINNING_INLINE bool is_wide(enum cells_load load)
+{
+	return load == LOAD_KEY64 || load == LOAD_KEY64_BIG || load == LOAD_F64 ||
+	       load == LOAD_F64_BIG;
+}
+
+BINNING_INLINE size_t bytes_of(enum cells_load load)
+{
+	return load <= LOAD_KEY24_BIG ? 3 : is_wide(load) ? 8 : load >= LOAD_KEY16 ? 2 : 4;
+}
+
+BINNING_INLINE uint16_t word16(const unsigned char *p, enum cells_load load)
+{
+	uint16_t code;
+
+	memcpy(&code, p, sizeof(code));
+	if (is_big(load) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		code = (uint16_t)(code << 8 | code >> 8);
+	return code;
+}
+
+BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
+{
+	if (load == LOAD_KEY24)
+		return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
+	if (load == LOAD_KEY24_BIG)
+		return (uint32_t)p[2] | (uint32_t)p[1] << 8 | (uint32_t)p[0] << 16;
+	return is_big(load) ? __builtin_bswap32(little32(p)) : little32(p);
+}
+
+BINNING_INLINE uint64_t word64(const unsigned char *p, enum cells_load load)
+{
+	return is_big(load) ? __builtin_bswap64(little64(p)) : little64(p);
+}
+
 /* ---- explicit edges: steps of one bisection depend on each other, so many samples take each step
  * together ---- */
 
 #define STRIDE 256u /* samples that take each step together; their state stays in L1 */
 
 /* The cell of a sample that is out of the range, 0 where it is in the range. */
-BINNING_INLINE uint32_t outside32(const struct binning *b, uint32_t e, uint32_t key, bool is_nan)
+BINNING_INLINE uint32_t outside_of(const struct binning *b, bool inside, bool is_nan, bool below)
 {
-	return e <= (uint32_t)b->span     ? 0
-	       : is_nan                   ? cell_nan(b)
-	       : key < (uint32_t)b->first ? cell_under(b)
-					  : cell_over(b);
+	return inside ? 0 : is_nan ? cell_nan(b) : below ? cell_under(b) : cell_over(b);
 }
 
-BINNING_INLINE uint32_t outside64(const struct binning *b, uint64_t e, uint64_t key, bool is_nan)
-{
-	return e <= b->span     ? 0
-	       : is_nan         ? cell_nan(b)
-	       : key < b->first ? cell_under(b)
-				: cell_over(b);
-}
-
-BINNING_INLINE size_t bytes_of(enum cells_load load)
-{
-	const bool wide = load == LOAD_KEY64 || load == LOAD_KEY64_BIG || load == LOAD_F64 ||
-			  load == LOAD_F64_BIG;
-
-	return load <= LOAD_KEY24_BIG ? 3 : wide ? 8 : 4;
-}
-
-BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
-{
-	switch (load) {
-	case LOAD_KEY24:
-		return load24(p);
-	case LOAD_KEY24_BIG:
-		return load24_big(p);
-	case LOAD_KEY32_BIG:
-	case LOAD_F32_BIG:
-		return __builtin_bswap32(little32(p));
-	default:
-		return little32(p);
-	}
-}
-
-BINNING_INLINE uint64_t word64(const unsigned char *p, bool big)
-{
-	return big ? __builtin_bswap64(little64(p)) : little64(p);
-}
-
-/*
- * real, size and by_value are constants in every caller. A sample out of the range takes the steps
- * of one at its beginning.
- */
-BINNING_INLINE void table_stride32(const struct binning *b, const unsigned char *p, size_t n,
-				   uint32_t *restrict cells, enum cells_load load, bool real,
-				   size_t size, bool by_value, bool by_ratio)
+/* A sample out of the range takes the steps of one at its beginning. */
+BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p, size_t n,
+				 uint32_t *restrict cells, enum cells_load load, bool by_value,
+				 bool by_ratio)
 {
 	const uint32_t *const guide = (const uint32_t *)(uintptr_t)b->table.at;
-	const uint32_t *const below = guide + table_guide_words(&b->table);
-	const uint32_t first = (uint32_t)b->first, span = (uint32_t)b->span,
-		       bias = (uint32_t)b->bias;
-	const float lo = (float)b->table.lo;
-	uint32_t e[STRIDE], outside[STRIDE];
-
-	for (size_t i = 0; i < n; i++) {
-		const uint32_t word = word32(p + size * i, load);
-		const uint32_t key = real ? key32_of_float(word) : word ^ bias, above = key - first;
-		const bool inside = above <= span;
-		const float x = single_of(word);
-		outside[i] = outside32(b, above, key, real && x != x);
-		e[i] = inside ? above : 0;
-		cells[i] = by_value   ? table_entry_float(&b->table, inside ? x : lo)
-			   : by_ratio ? table_entry_ratio32(&b->table, e[i])
-				      : e[i] >> b->table.shift;
-	}
-	for (size_t i = 0; i < n; i++)
-		cells[i] = guide[(int32_t)cells[i]];
-	for (uint32_t half = b->table.half; half > 0; half /= 2)
-		for (size_t i = 0; i < n; i++)
-			cells[i] += e[i] > below[(int32_t)(cells[i] + half - 1)] ? half : 0;
-	for (size_t i = 0; i < n; i++)
-		cells[i] = outside[i] ? outside[i] : cells[i];
-}
-
-BINNING_INLINE void table_stride64(const struct binning *b, const unsigned char *p, size_t n,
-				   uint32_t *restrict cells, bool big, bool real, bool by_value,
-				   bool by_ratio)
-{
-	const uint32_t *const guide = (const uint32_t *)(uintptr_t)b->table.at;
-	const uint64_t *const below =
-		(const uint64_t *)(const void *)(guide + table_guide_words(&b->table));
+	const uint32_t *const below32 = guide + table_guide_words(&b->table);
+	const uint64_t *const below64 = (const uint64_t *)(const void *)below32;
 	const uint64_t first = b->first, span = b->span, bias = b->bias;
-	uint64_t e[STRIDE];
-	uint32_t outside[STRIDE];
+	const uint32_t first32 = (uint32_t)first, span32 = (uint32_t)span, bias32 = (uint32_t)bias;
+	const double lo = b->table.lo;
+	const bool real = is_real(load), wide = is_wide(load);
+	const size_t size = bytes_of(load);
+	uint32_t e32[STRIDE], outside[STRIDE];
+	uint64_t e64[STRIDE];
 
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t word = word64(p + 8 * i, big),
-			       key = real ? key64_of_double(word) : word ^ bias,
-			       above = key - first;
-		const bool inside = above <= span;
+	for (size_t i = 0; i < n && wide; i++) {
+		const uint64_t word = word64(p + size * i, load);
+		const uint64_t key = real ? key64_of_double(word) : word ^ bias, e = key - first;
+		const bool inside = e <= span;
 		const double x = double_of(word);
-		outside[i] = outside64(b, above, key, real && x != x);
-		e[i] = inside ? above : 0;
-		cells[i] = by_value   ? table_entry_double(&b->table, inside ? x : b->table.lo)
-			   : by_ratio ? table_entry_ratio64(&b->table, e[i])
-				      : (uint32_t)(e[i] >> b->table.shift);
+		outside[i] = outside_of(b, inside, real && x != x, key < first);
+		e64[i] = inside ? e : 0;
+		cells[i] = by_value   ? table_entry_double(&b->table, inside ? x : lo)
+			   : by_ratio ? table_entry_ratio64(&b->table, e64[i])
+				      : (uint32_t)(e64[i] >> b->table.shift);
+	}
+	for (size_t i = 0; i < n && !wide; i++) {
+		const uint32_t word = word32(p + size * i, load);
+		const uint32_t key = real ? key32_of_float(word) : word ^ bias32, e = key - first32;
+		const bool inside = e <= span32;
+		const float x = single_of(word);
+		outside[i] = outside_of(b, inside, real && x != x, key < first32);
+		e32[i] = inside ? e : 0;
+		cells[i] = by_value   ? table_entry_float(&b->table, inside ? x : (float)lo)
+			   : by_ratio ? table_entry_ratio32(&b->table, e32[i])
+				      : e32[i] >> b->table.shift;
 	}
 	for (size_t i = 0; i < n; i++)
 		cells[i] = guide[(int32_t)cells[i]];
-	for (uint32_t half = b->table.half; half > 0; half /= 2)
-		for (size_t i = 0; i < n; i++)
-			cells[i] += e[i] > below[(int32_t)(cells[i] + half - 1)] ? half : 0;
+	for (uint32_t half = b->table.half; half > 0; half /= 2) {
+		for (size_t i = 0; i < n && wide; i++)
+			cells[i] += e64[i] > below64[(int32_t)(cells[i] + half - 1)] ? half : 0;
+		for (size_t i = 0; i < n && !wide; i++)
+			cells[i] += e32[i] > below32[(int32_t)(cells[i] + half - 1)] ? half : 0;
+	}
 	for (size_t i = 0; i < n; i++)
 		cells[i] = outside[i] ? outside[i] : cells[i];
 }
 
-/* load is a constant in every caller. */
 BINNING_INLINE void table_loop(const struct binning *b, const unsigned char *p, size_t n,
 			       uint32_t *restrict cells, enum cells_load load)
 {
-	const bool real = load >= LOAD_F32,
-		   key64 = load == LOAD_KEY64 || load == LOAD_KEY64_BIG || load >= LOAD_F64;
-	const bool by_value = real && b->table.by_value, by_ratio = !real && b->table.by_ratio;
-	const size_t size = bytes_of(load);
-	const bool big = load == LOAD_KEY64_BIG || load == LOAD_F64_BIG;
-
-	for (; n > 0;) {
-		const size_t some = n < STRIDE ? n : STRIDE;
-		if (key64 && by_value)
-			table_stride64(b, p, some, cells, big, real, true, false);
-		else if (key64 && by_ratio)
-			table_stride64(b, p, some, cells, big, false, false, true);
-		else if (key64)
-			table_stride64(b, p, some, cells, big, real, false, false);
-		else if (by_value)
-			table_stride32(b, p, some, cells, load, real, size, true, false);
-		else if (by_ratio)
-			table_stride32(b, p, some, cells, load, false, size, false, true);
+	for (size_t some; n > 0; n -= some, p += bytes_of(load) * some, cells += some) {
+		some = n < STRIDE ? n : STRIDE;
+		if (is_real(load) && b->table.by_value)
+			table_stride(b, p, some, cells, load, true, false);
+		else if (!is_real(load) && b->table.by_ratio)
+			table_stride(b, p, some, cells, load, false, true);
 		else
-			table_stride32(b, p, some, cells, load, real, size, false, false);
-		p += size * some;
-		cells += some;
-		n -= some;
+			table_stride(b, p, some, cells, load, false, false);
 	}
 }
 
-/* load and kind are constants in every caller: what remains is one straight loop. */
+/* ---- all other kinds ---- */
+
 BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t n,
 			 uint32_t *restrict cells, enum cells_load load, uint32_t kind)
 {
@@ -199,130 +171,53 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 		table_loop(&local, p, n, cells, load);
 		return;
 	}
-	for (size_t i = 0; i < n; i++) {
-		if (load <= LOAD_KEY32_BIG) {
-			cells[i] = bin_key32(&local, kind, word32(p + size * i, load) ^ bias);
-		} else if (load <= LOAD_KEY64_BIG) {
-			cells[i] = bin_key64(&local, kind,
-					     word64(p + size * i, load == LOAD_KEY64_BIG) ^
-						     local.bias);
-		} else if (load <= LOAD_F32_BIG) {
-			const uint32_t word = word32(p + size * i, load);
-			cells[i] = kind == BIN_SLOT
+	for (size_t i = 0; i < n; i++, p += size) {
+		if (is_wide(load)) {
+			const uint64_t word = word64(p, load);
+			cells[i] = is_real(load) ? bin_float(&local, kind, double_of(word))
+						 : bin_key64(&local, kind, word ^ local.bias);
+		} else {
+			const uint32_t word = word32(p, load);
+			cells[i] = !is_real(load) ? bin_key32(&local, kind, word ^ bias)
+				   : kind == BIN_SLOT
 					   ? bin_slot_single(&local, single_of(word), word)
 					   : bin_float(&local, kind, (double)single_of(word));
-		} else {
-			cells[i] = bin_float(&local, kind,
-					     double_of(word64(p + size * i, load == LOAD_F64_BIG)));
 		}
 	}
 }
 
-uint32_t NAME(cells_max, ISA)(const unsigned char *samples, size_t n)
-{
-	uint32_t max = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const uint32_t v = little32(samples + 4 * i);
-		max = v > max ? v : max;
-	}
-	return max;
-}
-
 /* ---- extents: NaN and infinities, all ones in their exponent, change neither end ---- */
 
-BINNING_INLINE struct extent extent32(const unsigned char *p, size_t n, uint32_t bias,
-				      enum cells_load load)
-{
-	const size_t size = load <= LOAD_KEY24_BIG ? 3 : 4;
-	uint32_t least = UINT32_MAX, greatest = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const uint32_t word = word32(p + size * i, load);
-		const uint32_t key = load >= LOAD_F32 ? key32_of_float(word) : word ^ bias;
-		const uint32_t finite =
-			0u - (uint32_t)(load < LOAD_F32 || (word & 0x7fffffffu) < 0x7f800000u);
-		/* masks: branches would not be vectorised */
-		const uint32_t low = key | ~finite, high = key & finite;
-		least = low < least ? low : least;
-		greatest = high > greatest ? high : greatest;
+/* With masks, because branches would not be vectorised. */
+#define EXTENT(bits)                                                                             \
+	BINNING_INLINE struct extent extent##bits(const unsigned char *p, size_t n,              \
+						  uint##bits##_t bias, enum cells_load load)     \
+	{                                                                                        \
+		const uint##bits##_t all = (uint##bits##_t) ~(uint##bits##_t)0, top = all / 2;   \
+		const bool real = is_real(load);                                                 \
+		uint##bits##_t least = all, greatest = 0;                                        \
+		for (size_t i = 0; i < n; i++) {                                                 \
+			const uint##bits##_t word = word##bits(p + bytes_of(load) * i, load);    \
+			const uint##bits##_t sign = (uint##bits##_t)(0 - (word >> (bits - 1))),  \
+					     finite = (uint##bits##_t)(                          \
+						     0 - (uint##bits##_t)(!real ||               \
+									  (word & top) < bias)); \
+			const uint##bits##_t key = (uint##bits##_t)(                             \
+				word ^ (real ? (uint##bits##_t)(sign | (top + 1)) : bias));      \
+			const uint##bits##_t low = key | (uint##bits##_t) ~finite,               \
+					     high = key & finite;                                \
+			least = low < least ? low : least;                                       \
+			greatest = high > greatest ? high : greatest;                            \
+		}                                                                                \
+		return least <= greatest ? (struct extent){least, greatest} : EXTENT_NONE;       \
 	}
-	return least <= greatest ? (struct extent){least, greatest} : EXTENT_NONE;
-}
+EXTENT(16)
+EXTENT(32)
+EXTENT(64)
 
-BINNING_INLINE struct extent extent64(const unsigned char *p, size_t n, uint64_t bias,
-				      enum cells_load load)
-{
-	const bool big = load == LOAD_KEY64_BIG || load == LOAD_F64_BIG, real = load >= LOAD_F64;
-	uint64_t least = UINT64_MAX, greatest = 0;
+/* ---- samples that repeat ---- */
 
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t word = word64(p + 8 * i, big),
-			       key = real ? key64_of_double(word) : word ^ bias,
-			       infinity = 0x7ff0000000000000u;
-		const uint64_t finite =
-			(uint64_t)0 - (uint64_t)(!real || (word & (UINT64_MAX >> 1)) < infinity);
-		const uint64_t low = key | ~finite, high = key & finite;
-		least = low < least ? low : least;
-		greatest = high > greatest ? high : greatest;
-	}
-	return (struct extent){least, greatest}; /* EXTENT_NONE where no end was changed */
-}
-
-BINNING_INLINE struct extent extent16(const unsigned char *p, size_t n, uint16_t bias,
-				      enum cells_load load)
-{
-	const bool big = load == LOAD_KEY16_BIG || load == LOAD_F16_BIG,
-		   swaps = big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
-	uint16_t least = UINT16_MAX, greatest = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		uint16_t code;
-		memcpy(&code, p + 2 * i, sizeof(code));
-		if (swaps)
-			code = (uint16_t)(code << 8 | code >> 8);
-		const bool real = load >= LOAD_F16;
-		const uint16_t sign = (uint16_t)(0 - (code >> 15)),
-			       key = real ? code ^ (sign | 0x8000u) : code ^ bias,
-			       finite = (uint16_t)(0 - (!real || (code & 0x7fff) < bias));
-		const uint16_t low = key | (uint16_t)~finite, high = key & finite;
-		least = low < least ? low : least;
-		greatest = high > greatest ? high : greatest;
-	}
-	return least <= greatest ? (struct extent){least, greatest} : EXTENT_NONE;
-}
-
-#define EXTENT(load, bits)                                                                     \
-	static struct extent extent_of_##load(const unsigned char *p, size_t n, uint64_t bias) \
-	{                                                                                      \
-		return extent##bits(p, n, (uint##bits##_t)bias, load);                         \
-	}
-EXTENT(LOAD_KEY24, 32)
-EXTENT(LOAD_KEY24_BIG, 32)
-EXTENT(LOAD_KEY32, 32)
-EXTENT(LOAD_KEY32_BIG, 32)
-EXTENT(LOAD_KEY64, 64)
-EXTENT(LOAD_KEY64_BIG, 64)
-EXTENT(LOAD_F32, 32)
-EXTENT(LOAD_F32_BIG, 32)
-EXTENT(LOAD_F64, 64)
-EXTENT(LOAD_F64_BIG, 64)
-EXTENT(LOAD_KEY16, 16)
-EXTENT(LOAD_KEY16_BIG, 16)
-EXTENT(LOAD_F16, 16)
-EXTENT(LOAD_F16_BIG, 16)
-
-const cells_extents NAME(cells_extents, ISA) = {
-	[LOAD_KEY24] = extent_of_LOAD_KEY24, [LOAD_KEY24_BIG] = extent_of_LOAD_KEY24_BIG,
-	[LOAD_KEY32] = extent_of_LOAD_KEY32, [LOAD_KEY32_BIG] = extent_of_LOAD_KEY32_BIG,
-	[LOAD_KEY64] = extent_of_LOAD_KEY64, [LOAD_KEY64_BIG] = extent_of_LOAD_KEY64_BIG,
-	[LOAD_F32] = extent_of_LOAD_F32,     [LOAD_F32_BIG] = extent_of_LOAD_F32_BIG,
-	[LOAD_F64] = extent_of_LOAD_F64,     [LOAD_F64_BIG] = extent_of_LOAD_F64_BIG,
-	[LOAD_KEY16] = extent_of_LOAD_KEY16, [LOAD_KEY16_BIG] = extent_of_LOAD_KEY16_BIG,
-	[LOAD_F16] = extent_of_LOAD_F16,     [LOAD_F16_BIG] = extent_of_LOAD_F16_BIG,
-};
-
-size_t NAME(cells_repeat, ISA)(const unsigned char *samples, size_t bytes, uint32_t sample)
+static size_t repeat(const unsigned char *samples, size_t bytes, uint32_t sample)
 {
 	if (bytes < CELLS_STRIDE || memcmp(samples, samples + sample, CELLS_STRIDE - sample) != 0)
 		return 0;
@@ -337,49 +232,41 @@ size_t NAME(cells_repeat, ISA)(const unsigned char *samples, size_t bytes, uint3
 	return n;
 }
 
-/* ---- a function for each way of reading and each kind that has loops for it (BIN_KIND_LIST) ----
- */
+/* ---- a function for each load, and for each kind that has loops for it (BIN_KIND_LIST) ---- */
 
 #define LOOP_0(load, kind)
 #define LOOP_1(load, kind)                                                                   \
 	static void load##_##kind(const struct binning *b, const unsigned char *p, size_t n, \
 				  uint32_t *cells)                                           \
 	{                                                                                    \
-		loop(b, p, n, cells, load, BIN_##kind);                                      \
+		loop(b, p, n, cells, LOAD_##load, BIN_##kind);                               \
 	}
-#define ENTRY_0(load, kind) NULL
-#define ENTRY_1(load, kind) load##_##kind
-
 #define KEY32_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##key32(load, kind)
 #define KEY64_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##key64(load, kind)
 #define FLOAT_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##real(load, kind)
-#define KEY32_ENTRY(load, kind, name, key32, key64, real, ...) \
-	[BIN_##kind] = ENTRY_##key32(load, kind),
-#define KEY64_ENTRY(load, kind, name, key32, key64, real, ...) \
-	[BIN_##kind] = ENTRY_##key64(load, kind),
-#define FLOAT_ENTRY(load, kind, name, key32, key64, real, ...) \
-	[BIN_##kind] = ENTRY_##real(load, kind),
+#define CODES_LOOP(load, kind, ...)
 
-BIN_KIND_LIST(KEY32_LOOP, LOAD_KEY24)
-BIN_KIND_LIST(KEY32_LOOP, LOAD_KEY24_BIG)
-BIN_KIND_LIST(KEY32_LOOP, LOAD_KEY32)
-BIN_KIND_LIST(KEY32_LOOP, LOAD_KEY32_BIG)
-BIN_KIND_LIST(KEY64_LOOP, LOAD_KEY64)
-BIN_KIND_LIST(KEY64_LOOP, LOAD_KEY64_BIG)
-BIN_KIND_LIST(FLOAT_LOOP, LOAD_F32)
-BIN_KIND_LIST(FLOAT_LOOP, LOAD_F32_BIG)
-BIN_KIND_LIST(FLOAT_LOOP, LOAD_F64)
-BIN_KIND_LIST(FLOAT_LOOP, LOAD_F64_BIG)
+#define ENTRY_0(load, kind) NULL
+#define ENTRY_1(load, kind) load##_##kind
+#define KEY32_ENTRY(load, kind, name, key32, key64, real, ...) ENTRY_##key32(load, kind),
+#define KEY64_ENTRY(load, kind, name, key32, key64, real, ...) ENTRY_##key64(load, kind),
+#define FLOAT_ENTRY(load, kind, name, key32, key64, real, ...) ENTRY_##real(load, kind),
+#define CODES_ENTRY(load, kind, ...) NULL,
 
-const cells_table NAME(cells_table, ISA) = {
-	[LOAD_KEY24] = {BIN_KIND_LIST(KEY32_ENTRY, LOAD_KEY24)},
-	[LOAD_KEY24_BIG] = {BIN_KIND_LIST(KEY32_ENTRY, LOAD_KEY24_BIG)},
-	[LOAD_KEY32] = {BIN_KIND_LIST(KEY32_ENTRY, LOAD_KEY32)},
-	[LOAD_KEY32_BIG] = {BIN_KIND_LIST(KEY32_ENTRY, LOAD_KEY32_BIG)},
-	[LOAD_KEY64] = {BIN_KIND_LIST(KEY64_ENTRY, LOAD_KEY64)},
-	[LOAD_KEY64_BIG] = {BIN_KIND_LIST(KEY64_ENTRY, LOAD_KEY64_BIG)},
-	[LOAD_F32] = {BIN_KIND_LIST(FLOAT_ENTRY, LOAD_F32)},
-	[LOAD_F32_BIG] = {BIN_KIND_LIST(FLOAT_ENTRY, LOAD_F32_BIG)},
-	[LOAD_F64] = {BIN_KIND_LIST(FLOAT_ENTRY, LOAD_F64)},
-	[LOAD_F64_BIG] = {BIN_KIND_LIST(FLOAT_ENTRY, LOAD_F64_BIG)},
+#define FUNCTIONS(load, bits, group)                                                           \
+	BIN_KIND_LIST(group##_LOOP, load)                                                      \
+	static struct extent extent_of_##load(const unsigned char *p, size_t n, uint64_t bias) \
+	{                                                                                      \
+		return extent##bits(p, n, (uint##bits##_t)bias, LOAD_##load);                  \
+	}
+#define CELLS_ROW(load, bits, group) [LOAD_##load] = {BIN_KIND_LIST(group##_ENTRY, load)},
+#define EXTENT_ROW(load, bits, group) [LOAD_##load] = extent_of_##load,
+
+CELLS_LOADS(FUNCTIONS)
+
+const struct cells_isa NAME(cells_, ISA) = {
+	.name = TEXT(ISA),
+	.cells = {CELLS_LOADS(CELLS_ROW)},
+	.extent = {CELLS_LOADS(EXTENT_ROW)},
+	.repeat = repeat,
 };

@@ -116,9 +116,9 @@ static void bin_samples(struct counting *c, const struct edges *edges, bool shar
 	c->table_cells = c->table_each * c->channels;
 	c->table_most = edges->most;
 	if (!c->bins_codes)
-		c->cells_of = cells_choose(type, &edges->binning);
+		c->cells_of = cells_best()->cells[cells_load(type)][edges->binning.kind];
 	if (c->table_most)
-		c->extent = cells_extent_choose(type);
+		c->extent = cells_best()->extent[cells_load(type)];
 	c->method = shared ? COUNT_SHARED : COUNT_PRIVATE;
 	const size_t table = c->table_cells * sizeof(uint32_t);
 	c->tables = 1;
@@ -144,7 +144,7 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.channels = layout->channels,
 		.cells_each = each,
 		.cells = each * layout->channels,
-		.repeat = cells_repeat_choose(),
+		.repeat = cells_best()->repeat,
 	};
 	if (type->bytes > 2) {
 		c->most = edges->most;
@@ -456,20 +456,24 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n)
 	}
 }
 
-/* Of 16-bit floats the loops find keys of 16 bits, which are not those of auto.h. */
 static struct extent extent_of(const struct counting *c, const unsigned char *p, size_t n)
 {
-	if (c->bytes > 2 || c->type.kind != SAMPLE_FLOAT)
-		return c->extent(p, n, c->binning.bias);
-	const uint32_t infinity = 0x8000u - (1u << c->type.mantissa);
-	const struct extent e = c->extent(p, n, infinity);
-	if (extent_is_none(&e))
-		return e;
-	const uint32_t least = (uint32_t)e.least, greatest = (uint32_t)e.greatest;
-	return (struct extent){
-		auto_extent_of_code(&c->type, least ^ (least >> 15 ? 0x8000u : 0xffffu)).least,
-		auto_extent_of_code(&c->type, greatest ^ (greatest >> 15 ? 0x8000u : 0xffffu))
-			.greatest};
+	const struct sample_type *const type = &c->type;
+	const uint64_t sign = (uint64_t)1 << (8 * c->bytes - 1);
+	const bool real = type->kind == SAMPLE_FLOAT;
+	struct extent e =
+		c->extent(p, n, real ? sign - ((uint64_t)1 << type->mantissa) : c->binning.bias);
+
+	/* Of 16-bit floats these are keys of 16 bits, which are not those of auto.h. */
+	if (real && c->bytes == 2 && !extent_is_none(&e)) {
+		uint64_t *const ends[] = {&e.least, &e.greatest};
+		for (unsigned i = 0; i < 2; i++) {
+			const uint32_t key = (uint32_t)*ends[i];
+			const uint32_t code = key ^ (key >> 15 ? 0x8000u : 0xffffu);
+			*ends[i] = auto_extent_of_code(type, code).least;
+		}
+	}
+	return e;
 }
 
 static void coarsen(struct counter *counter, int k)

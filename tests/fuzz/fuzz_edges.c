@@ -138,7 +138,7 @@ static uint32_t cell_of(const struct edges *e, const struct sample_type *t, uint
 		return edges_cell_of_code(e, t, (uint32_t)bits);
 	for (uint32_t i = 0; i < t->bytes; i++)
 		sample[i] = (unsigned char)(bits >> 8 * (t->big ? t->bytes - 1 - i : i));
-	cells_choose(t, &e->binning)(&e->binning, sample, 1, &cell);
+	cells_best()->cells[cells_load(t)][e->binning.kind](&e->binning, sample, 1, &cell);
 	return cell;
 }
 
