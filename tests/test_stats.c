@@ -266,7 +266,7 @@ static void add(struct stats *s, const struct sample_type *t, const uint64_t *bi
 		some = 1 + draw_below(to - i);
 		if (t->bytes <= 2) {
 			some = 1;
-			stats_add_code(s, (uint32_t)bits[i], 1);
+			stats_add_bits(s, (uint32_t)bits[i], 1);
 		} else if (some == 1) {
 			stats_add_same(s, samples + i * t->bytes, 1);
 		} else {
@@ -442,7 +442,7 @@ static void heavy(void)
 			int exponent;
 			put(sample, &t, CASES[i].bits[k]);
 			if (t.bytes <= 2)
-				stats_add_code(&s[k], (uint32_t)CASES[i].bits[k],
+				stats_add_bits(&s[k], (uint32_t)CASES[i].bits[k],
 					       CASES[i].times[k]);
 			else
 				stats_add_same(&s[k], sample, CASES[i].times[k]);

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/big.h"
 #include "base/little.h"
 
 #define BLOCK ((size_t)1 << 30) /* samples whose keys, below 2^32, have a sum below 2^64 */
@@ -34,7 +33,11 @@ static unsigned exponent_bits(const struct sample_type *type)
 	return bits_of_type(type) - 1 - type->mantissa;
 }
 
-size_t stats_sums_of_type(const struct sample_type *type)
+/*
+ * How many struct stats_sums a channel has: one, or for a float one for each sign and exponent, in
+ * the order of its bits.
+ */
+static size_t sums_of_type(const struct sample_type *type)
 {
 	return type->kind == SAMPLE_FLOAT ? (size_t)2 << exponent_bits(type) : 1;
 }
@@ -46,8 +49,7 @@ static uint64_t sign_bit(const struct sample_type *type)
 
 size_t stats_bytes(const struct sample_type *type, uint32_t channels)
 {
-	return channels *
-	       (sizeof(struct stats) + stats_sums_of_type(type) * sizeof(struct stats_sums));
+	return channels * (sizeof(struct stats) + sums_of_type(type) * sizeof(struct stats_sums));
 }
 
 struct stats *stats_open(const struct sample_type *type, uint32_t channels)
@@ -61,10 +63,8 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 	for (uint32_t c = 0; c < channels; c++)
 		stats[c] = (struct stats){
 			.type = *type,
-			.least = UINT64_MAX,
-			.least_real = (double)INFINITY,
-			.greatest_real = -(double)INFINITY,
-			.sums = sums + c * stats_sums_of_type(type),
+			.extent = EXTENT_NONE,
+			.sums = sums + c * sums_of_type(type),
 		};
 	return stats;
 }
@@ -174,8 +174,7 @@ static inline void add_keys32(struct stats *s, const unsigned char *p, size_t n,
 		high += square >> 32;
 	}
 	s->number += n;
-	s->least = least < s->least ? least : s->least;
-	s->greatest = greatest > s->greatest ? greatest : s->greatest;
+	extent_add(&s->extent, &(struct extent){least, greatest});
 	add_sum(&s->sums[0], sum);
 	add_square(&s->sums[0], ((uint128_t)high << 32) + low);
 }
@@ -184,7 +183,7 @@ static inline void add_keys64(struct stats *s, const unsigned char *p, size_t n,
 			      bool big)
 {
 	const uint64_t flip = sign_bit(&s->type);
-	uint64_t least = s->least, greatest = s->greatest;
+	uint64_t least = UINT64_MAX, greatest = 0;
 	struct stats_sums sums = s->sums[0];
 
 	for (size_t i = 0; i < n; i++) {
@@ -195,8 +194,7 @@ static inline void add_keys64(struct stats *s, const unsigned char *p, size_t n,
 		add_square(&sums, (uint128_t)key * key);
 	}
 	s->number += n;
-	s->least = least;
-	s->greatest = greatest;
+	extent_add(&s->extent, &(struct extent){least, greatest});
 	s->sums[0] = sums;
 }
 
@@ -208,20 +206,6 @@ static void add_odd(struct stats *s, uint64_t bits, uint64_t n)
 	*(mantissa != 0                              ? &s->nan
 	  : bits >> (bits_of_type(&s->type) - 1) & 1 ? &s->below
 						     : &s->above) += n;
-}
-
-static inline double value_of_bits(uint64_t bits, uint32_t bytes)
-{
-	double d;
-	float f;
-
-	if (bytes == 4) {
-		const uint32_t low = (uint32_t)bits;
-		memcpy(&f, &low, sizeof(f));
-		return (double)f;
-	}
-	memcpy(&d, &bits, sizeof(d));
-	return d;
 }
 
 /*
@@ -240,7 +224,7 @@ static inline void add_reals(struct stats *s, const unsigned char *p, size_t n, 
 			     bool big)
 {
 	const uint32_t mantissa = bytes == 4 ? 23 : 52, exponents = bytes == 4 ? 0xff : 0x7ff;
-	double least = s->least_real, greatest = s->greatest_real;
+	uint64_t least = UINT64_MAX, greatest = 0;
 	size_t finite = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -251,74 +235,60 @@ static inline void add_reals(struct stats *s, const unsigned char *p, size_t n, 
 			add_odd(s, bits, 1);
 			continue;
 		}
-		const double value = value_of_bits(bits, bytes);
-		struct stats_sums *const sums = &s->sums[bits >> mantissa];
+		const uint64_t key =
+			bytes == 4 ? key32_of_float((uint32_t)bits) : key64_of_double(bits);
 		finite++;
-		least = value < least ? value : least;
-		greatest = value > greatest ? value : greatest;
-		add_mantissa(sums, m, bytes == 4);
+		least = key < least ? key : least;
+		greatest = key > greatest ? key : greatest;
+		add_mantissa(&s->sums[bits >> mantissa], m, bytes == 4);
 	}
-	s->least_real = least;
-	s->greatest_real = greatest;
+	extent_add(&s->extent, &(struct extent){least, greatest});
 	s->number += finite;
-}
-
-static void add_block(struct stats *s, const unsigned char *samples, size_t n)
-{
-	const bool big = s->type.big, real = s->type.kind == SAMPLE_FLOAT;
-
-	/* With constant arguments the compiler makes a loop of each. */
-#define ADD(loop, bytes) \
-	(big ? loop(s, samples, n, bytes, true) : loop(s, samples, n, bytes, false))
-	switch (s->type.bytes) {
-	case 3:
-		ADD(add_keys32, 3);
-		break;
-	case 4:
-		real ? ADD(add_reals, 4) : ADD(add_keys32, 4);
-		break;
-	default:
-		assert(s->type.bytes == 8);
-		real ? ADD(add_reals, 8) : ADD(add_keys64, 8);
-		break;
-	}
-#undef ADD
 }
 
 void stats_add(struct stats *s, const unsigned char *samples, size_t n)
 {
-	for (size_t some; n > 0; n -= some, samples += some * s->type.bytes) {
+	const bool big = s->type.big, real = s->type.kind == SAMPLE_FLOAT;
+	const uint32_t bytes = s->type.bytes;
+
+	/* With constant arguments the compiler makes a loop of each. */
+#define ADD(loop, bytes) \
+	(big ? loop(s, samples, some, bytes, true) : loop(s, samples, some, bytes, false))
+	for (size_t some; n > 0; n -= some, samples += some * bytes) {
 		some = n < BLOCK ? n : BLOCK;
-		add_block(s, samples, some);
+		if (bytes == 3)
+			ADD(add_keys32, 3);
+		else if (bytes == 4)
+			real ? ADD(add_reals, 4) : ADD(add_keys32, 4);
+		else
+			real ? ADD(add_reals, 8) : ADD(add_keys64, 8);
 	}
+#undef ADD
 }
 
-/* n samples with these bits. */
-static void add_bits(struct stats *s, uint64_t bits, uint64_t n)
+void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 {
-	const uint32_t mantissa = s->type.mantissa;
-	bool odd;
+	const struct sample_type *const type = &s->type;
+	const uint32_t bytes = type->bytes;
+	uint64_t key = bits ^ sign_bit(type), number = key;
+	struct stats_sums *sums = s->sums;
 
 	if (n == 0)
 		return;
-	if (s->type.kind != SAMPLE_FLOAT) {
-		const uint64_t key = bits ^ sign_bit(&s->type);
-		s->least = key < s->least ? key : s->least;
-		s->greatest = key > s->greatest ? key : s->greatest;
-		add_times(&s->sums[0], key, n);
-		s->number += n;
-		return;
+	if (type->kind == SAMPLE_FLOAT) {
+		bool odd;
+		number = mantissa_of(bits, type->mantissa, (1u << exponent_bits(type)) - 1, &odd);
+		if (odd) {
+			add_odd(s, bits, n);
+			return;
+		}
+		key = bytes == 2   ? auto_extent_of_code(type, (uint32_t)bits).least
+		      : bytes == 4 ? key32_of_float((uint32_t)bits)
+				   : key64_of_double(bits);
+		sums += bits >> type->mantissa;
 	}
-	const uint64_t m = mantissa_of(bits, mantissa, (1u << exponent_bits(&s->type)) - 1, &odd);
-	if (odd) {
-		add_odd(s, bits, n);
-		return;
-	}
-	const double value = s->type.bytes == 2 ? sample_half(&s->type, (uint32_t)bits)
-						: value_of_bits(bits, s->type.bytes);
-	s->least_real = value < s->least_real ? value : s->least_real;
-	s->greatest_real = value > s->greatest_real ? value : s->greatest_real;
-	add_times(&s->sums[bits >> mantissa], m, n);
+	extent_add(&s->extent, &(struct extent){key, key});
+	add_times(sums, number, n);
 	s->number += n;
 }
 
@@ -347,31 +317,192 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 
 void stats_add_same(struct stats *s, const unsigned char *sample, uint64_t n)
 {
-	add_bits(s, load(sample, s->type.bytes, s->type.big), n);
-}
-
-void stats_add_code(struct stats *s, uint32_t code, uint64_t n)
-{
-	add_bits(s, code, n);
+	stats_add_bits(s, load(sample, s->type.bytes, s->type.big), n);
 }
 
 void stats_merge(struct stats *to, const struct stats *from)
 {
-	const size_t sums = stats_sums_of_type(&to->type);
-
 	assert(from->type.kind == to->type.kind && from->type.bytes == to->type.bytes &&
 	       from->type.mantissa == to->type.mantissa);
 	to->number += from->number;
 	to->below += from->below;
 	to->above += from->above;
 	to->nan += from->nan;
-	to->least = from->least < to->least ? from->least : to->least;
-	to->greatest = from->greatest > to->greatest ? from->greatest : to->greatest;
-	to->least_real = from->least_real < to->least_real ? from->least_real : to->least_real;
-	to->greatest_real =
-		from->greatest_real > to->greatest_real ? from->greatest_real : to->greatest_real;
-	for (size_t i = 0; i < sums; i++)
+	extent_add(&to->extent, &from->extent);
+	for (size_t i = 0; i < sums_of_type(&to->type); i++)
 		add_sums(&to->sums[i], &from->sums[i]);
+}
+
+/* ---- whole numbers of a few thousand bits ----
+ *
+ * They are not negative. A result that does not fit is a bug, and asserted.
+ *
+ * A quotient r, either a/n or sqrt(a)/n, is never computed itself. Its first 61 or 62 binary digits
+ * q are found from the top one down. A digit belongs to q if q with that digit is not above r /
+ * 2^t; and
+ *
+ *	q <= a/n / 2^t          means      q n 2^t <= a
+ *	q <= sqrt(a)/n / 2^t    means      (q n)^2 2^(2t) <= a
+ *
+ * which compare whole numbers, because a is multiplied until t is at most 0. So q is the floor of r
+ * / 2^t, and r is q 2^t only where the two sides are equal. Where they are not, r is between q 2^t
+ * and (q + 1) 2^t, and rounds as (q + 1/2) 2^t does: every binary64, and every middle between two
+ * of them, is a multiple of 2^(t + 1), because q has at least 61 digits and they have 53 and 54, or
+ * fewer near 0.
+ */
+
+/*
+ * 4352 bits. The largest number there is: 2^64 samples of binary64, each below 2^2098 units of the
+ * smallest denormal, have a sum of squares below 2^4260; times their number it is below 2^4324.
+ */
+#define BIG_WORDS 68u
+#define QUOTIENT_BITS 62 /* of q at most: 61 or 62, see quotient */
+
+struct big {
+	uint64_t word[BIG_WORDS]; /* the least significant first */
+};
+
+/* to += the number in these words, the least significant first, times 2^shift. */
+static void big_add(struct big *to, const uint64_t *words, unsigned count, unsigned shift)
+{
+	unsigned at = shift / 64;
+	const unsigned bits = shift % 64;
+	uint64_t left = 0; /* of the word before: the bits that are shifted into this one */
+	bool carry = false;
+
+	while (count > 0 && words[count - 1] == 0)
+		count--;
+	for (unsigned i = 0; i < count || left > 0 || carry; i++, at++) {
+		const uint64_t own = i < count ? words[i] : 0;
+		const uint64_t word = own << bits | left;
+		assert(at < BIG_WORDS);
+		left = bits > 0 ? own >> (64 - bits) : 0;
+		const uint128_t sum = (uint128_t)to->word[at] + word + carry;
+		to->word[at] = (uint64_t)sum;
+		carry = sum >> 64;
+	}
+}
+
+/* from -= what, which is not larger. */
+static void big_subtract(struct big *from, const struct big *what)
+{
+	bool borrow = false;
+
+	for (unsigned i = 0; i < BIG_WORDS; i++) {
+		const uint128_t difference = (uint128_t)from->word[i] - what->word[i] - borrow;
+		from->word[i] = (uint64_t)difference;
+		borrow = difference >> 64 != 0;
+	}
+	assert(!borrow);
+}
+
+/* The number of words up to the last one that is not 0. */
+static unsigned used(const struct big *a)
+{
+	unsigned n = BIG_WORDS;
+
+	while (n > 0 && a->word[n - 1] == 0)
+		n--;
+	return n;
+}
+
+/* out = a b; out is neither of them. */
+static void big_multiply(struct big *out, const struct big *a, const struct big *b)
+{
+	const unsigned as = used(a), bs = used(b);
+
+	*out = (struct big){{0}};
+	for (unsigned i = 0; i < as; i++) {
+		uint64_t carry = 0;
+		for (unsigned k = 0; k < bs || carry > 0; k++) {
+			const uint128_t factor = k < bs ? b->word[k] : 0;
+			if (i + k >= BIG_WORDS) {
+				assert(carry == 0 && factor == 0);
+				break;
+			}
+			const uint128_t sum = factor * a->word[i] + out->word[i + k] + carry;
+			out->word[i + k] = (uint64_t)sum;
+			carry = (uint64_t)(sum >> 64);
+		}
+	}
+}
+
+/* Below 0, 0 or above 0, as a is less than, equal to or greater than b. */
+static int big_compare(const struct big *a, const struct big *b)
+{
+	for (unsigned i = BIG_WORDS; i-- > 0;)
+		if (a->word[i] != b->word[i])
+			return a->word[i] < b->word[i] ? -1 : 1;
+	return 0;
+}
+
+static int bit_length(uint64_t x)
+{
+	return x ? 64 - __builtin_clzll(x) : 0;
+}
+
+/* out = q n 2^shift, or (q n)^2 2^shift. */
+static void candidate(struct big *out, uint64_t q, uint64_t n, bool root, unsigned shift)
+{
+	const uint128_t product = (uint128_t)q * n;
+	const struct big factor = {{(uint64_t)product, (uint64_t)(product >> 64)}};
+	struct big square = factor;
+
+	if (root)
+		big_multiply(&square, &factor, &factor);
+	*out = (struct big){{0}};
+	big_add(out, square.word, 4, shift);
+}
+
+/*
+ * The binary64 nearest to q 2^exponent or, with `more`, to a number between that and (q + 1)
+ * 2^exponent; q < 2^62.
+ */
+static double nearest(uint64_t q, bool more, int exponent)
+{
+	int drop = bit_length(q) - 53; /* digits that have no room in 53 ... */
+
+	if (drop < -1074 - exponent) /* ... or above the smallest denormal */
+		drop = -1074 - exponent;
+	if (drop <= 0)
+		return ldexp((double)q, exponent);
+	if (drop > QUOTIENT_BITS)
+		return 0; /* q is less than half of the smallest denormal */
+	const uint64_t half = (uint64_t)1 << (drop - 1), rest = q & (2 * half - 1);
+	q >>= drop;
+	q += rest > half || (rest == half && (more || q % 2 == 1));
+	return ldexp((double)q, exponent + drop);
+}
+
+/*
+ * The binary64 nearest to a/n 2^unit or, with `root`, to sqrt(a)/n 2^unit, ties to even. 0 < n; the
+ * result is below 2^1023.
+ *
+ * With d the digits of n and h those of a's root, or of a, before the point: r is from 2^(h - 1 -
+ * d) to below 2^(h + 1 - d). So with t = h - d - 61 the quotient r / 2^t is from 2^60 to below
+ * 2^62.
+ */
+static double quotient(const struct big *a, uint64_t n, bool root, int unit)
+{
+	const int words = (int)used(a);
+	struct big scaled = {{0}}, product;
+	uint64_t q = 0;
+
+	assert(n > 0);
+	if (words == 0)
+		return 0;
+	const int bits = 64 * (words - 1) + bit_length(a->word[words - 1]);
+	const int t = (root ? (bits + 1) / 2 : bits) - bit_length(n) - (QUOTIENT_BITS - 1);
+	const int shift = root ? 2 * t : t;
+	big_add(&scaled, a->word, (unsigned)words, shift < 0 ? (unsigned)-shift : 0);
+	for (uint64_t digit = (uint64_t)1 << (QUOTIENT_BITS - 1); digit > 0; digit /= 2) {
+		candidate(&product, q | digit, n, root, shift > 0 ? (unsigned)shift : 0);
+		if (big_compare(&product, &scaled) <= 0)
+			q |= digit;
+	}
+	candidate(&product, q, n, root, shift > 0 ? (unsigned)shift : 0);
+	assert(q >> (QUOTIENT_BITS - 2) > 0);
+	return nearest(q, big_compare(&product, &scaled) != 0, t + unit);
 }
 
 /*
@@ -381,18 +512,9 @@ void stats_merge(struct stats *to, const struct stats *from)
  *
  * where S1 is the sum and S2 the sum of the squares. The sums of a float are whole multiples of its
  * smallest denormal, those of squares of that denormal's square. So n S2 - S1^2 and S1 are whole
- * numbers and exact, and big.c rounds each quotient once. n S2 - S1^2 is never negative: it is the
+ * numbers and exact, and quotient rounds each once. n S2 - S1^2 is never negative: it is the
  * sum of (x - y)^2 over all pairs.
  */
-
-/* The smallest denormal of a float type is 2 to this power. */
-static int unit_of(const struct sample_type *type)
-{
-	const int exponent_bits = (int)(8 * type->bytes - 1 - type->mantissa);
-	const int bias = (1 << (exponent_bits - 1)) - 1;
-
-	return 1 - bias - (int)type->mantissa;
-}
 
 /*
  * The sum as a magnitude and a sign, and the sum of squares, in units of the smallest difference of
@@ -402,12 +524,6 @@ struct totals {
 	struct big sum, squares;
 	bool negative;
 };
-
-static void totals_of_keys(struct totals *t, const struct stats_sums *s)
-{
-	big_add(&t->sum, s->sum, 2, 0);
-	big_add(&t->squares, s->square, 3, 0);
-}
 
 /* a -= b, or a = b - a where that is larger; returns true then. */
 static bool distance(struct big *a, struct big *b)
@@ -423,7 +539,7 @@ static bool distance(struct big *a, struct big *b)
 
 static void totals_of_reals(struct totals *t, const struct stats *s)
 {
-	const size_t exponents = stats_sums_of_type(&s->type) / 2;
+	const size_t exponents = sums_of_type(&s->type) / 2;
 	struct big minus = {{0}};
 
 	/* The last exponent is that of infinities and NaN, which are in no sum. */
@@ -441,47 +557,42 @@ static void totals_of_reals(struct totals *t, const struct stats *s)
 	t->negative = distance(&t->sum, &minus);
 }
 
-/* n S2 - S1^2 */
-static void spread(struct big *out, const struct totals *t, uint64_t n)
-{
-	const struct big number = {{n}};
-	struct big square;
-
-	big_multiply(out, &t->squares, &number);
-	big_multiply(&square, &t->sum, &t->sum);
-	big_subtract(out, &square);
-}
-
 void stats_result(const struct stats *s, struct stats_result *r)
 {
 	const bool real = s->type.kind == SAMPLE_FLOAT;
-	const int unit = real ? unit_of(&s->type) : 0;
+	const int unit = auto_k_least(&s->type); /* of a float: of its smallest denormal */
 	const uint64_t n = s->number;
 	struct totals t = {.negative = false};
-	struct big square;
+	struct big spread, square; /* n S2 - S1^2; S1^2 */
 
 	*r = (struct stats_result){
 		.number = n, .below = s->below, .above = s->above, .nan = s->nan};
 	if (n == 0)
 		return;
-	if (real)
-		totals_of_reals(&t, s);
-	else
-		totals_of_keys(&t, &s->sums[0]);
-	spread(&square, &t, n);
-	r->deviation = big_root_quotient(&square, n, unit);
 	if (real) {
-		r->least_real = s->least_real + 0.0; /* -0 becomes 0 */
-		r->greatest_real = s->greatest_real + 0.0;
+		totals_of_reals(&t, s);
+	} else {
+		big_add(&t.sum, s->sums->sum, 2, 0);
+		big_add(&t.squares, s->sums->square, 3, 0);
+	}
+	big_multiply(&spread, &t.squares, &(struct big){{n}});
+	big_multiply(&square, &t.sum, &t.sum);
+	big_subtract(&spread, &square);
+	r->deviation = quotient(&spread, n, true, unit);
+	if (real) {
+		const unsigned bits = s->type.bytes == 8 ? 64 : 32;
+		/* -0 becomes 0 */
+		r->least_real = value_of_float_key(bits, s->extent.least) + 0.0;
+		r->greatest_real = value_of_float_key(bits, s->extent.greatest) + 0.0;
 	} else {
 		/* The sum of the samples is that of their keys and n sample_min. */
 		const uint128_t shift = (uint128_t)n * (uint128_t)-sample_min(&s->type);
 		struct big moved = {{(uint64_t)shift, (uint64_t)(shift >> 64)}};
 		t.negative = distance(&t.sum, &moved);
-		r->least = (int128_t)s->least + sample_min(&s->type);
-		r->greatest = (int128_t)s->greatest + sample_min(&s->type);
+		r->least = (int128_t)s->extent.least + sample_min(&s->type);
+		r->greatest = (int128_t)s->extent.greatest + sample_min(&s->type);
 	}
-	r->mean = big_quotient(&t.sum, n, unit);
+	r->mean = quotient(&t.sum, n, false, unit);
 	if (t.negative && r->mean > 0)
 		r->mean = -r->mean;
 }

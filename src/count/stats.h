@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bins/auto.h"
 #include "bins/sample.h"
 
 /*
@@ -32,18 +33,10 @@ struct stats {
 	struct sample_type type;
 	uint64_t number;            /* of finite samples */
 	uint64_t below, above, nan; /* -inf, inf, NaN */
-	uint64_t least, greatest;   /* keys of an integer type, where number > 0 */
-	/* of a float type; inf and -inf before there are samples */
-	double least_real, greatest_real;
+	struct extent extent;       /* of them, by keys (auto.h) */
 	/* one for integers; for floats one for each sign and exponent */
 	struct stats_sums *sums;
 };
-
-/*
- * How many struct stats_sums a channel has: one, or for a float one for each sign and exponent, in
- * the order of its bits.
- */
-size_t stats_sums_of_type(const struct sample_type *type);
 
 /* Bytes that stats_open takes. */
 size_t stats_bytes(const struct sample_type *type, uint32_t channels);
@@ -66,10 +59,10 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 			size_t n);
 
 /*
- * Types of 8 and 16 bits: adds n samples with this code. The code is a number of its type's size,
- * after any change of byte order.
+ * All types: adds n samples with these bits, a number of the type's size, after any change of byte
+ * order.
  */
-void stats_add_code(struct stats *stats, uint32_t code, uint64_t n);
+void stats_add_bits(struct stats *stats, uint64_t bits, uint64_t n);
 
 /* Adds what `from` holds; both are of the same type. */
 void stats_merge(struct stats *to, const struct stats *from);

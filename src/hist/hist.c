@@ -145,7 +145,7 @@ static void set_stats(struct hist *h, uint32_t channel, struct stats *sums, cons
 	struct hist_stats *const s = &h->stats[channel];
 
 	for (uint32_t i = 0; i < codes; i++)
-		stats_add_code(sums, swapped(type, i), code[i]);
+		stats_add_bits(sums, swapped(type, i), code[i]);
 	*s = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &s->of);
 	if (codes > 0)
