@@ -4,7 +4,6 @@
  *
  * There the mutex is an error-checking one. It refuses a thread that takes a lock twice, drops one
  * that it does not hold, or waits without holding it: each is a bug of ours and fails an assertion.
- * In other builds every function is the plain call, and lock_assert_held does nothing.
  *
  * A function that is called with a lock held and may drop it before it returns has a name that ends
  * in _unlocks. src/README.md gives the order in which locks are taken.
@@ -21,11 +20,10 @@ struct lock {
 	pthread_mutex_t mutex;
 };
 
-#ifdef LOCKS_CHECKED
-
 /* 0, or -1 and errno: the system has no more. */
 static inline int lock_init(struct lock *lock)
 {
+#ifdef LOCKS_CHECKED
 	pthread_mutexattr_t kind;
 
 	if ((errno = pthread_mutexattr_init(&kind)) != 0)
@@ -33,6 +31,9 @@ static inline int lock_init(struct lock *lock)
 	pthread_mutexattr_settype(&kind, PTHREAD_MUTEX_ERRORCHECK);
 	errno = pthread_mutex_init(&lock->mutex, &kind);
 	pthread_mutexattr_destroy(&kind);
+#else
+	errno = pthread_mutex_init(&lock->mutex, NULL);
+#endif
 	return errno ? -1 : 0;
 }
 
@@ -45,31 +46,12 @@ static inline void lock_must(int error)
 /* If another thread holds the lock this waits for it, and then the assertion fails. */
 static inline void lock_assert_held(struct lock *lock)
 {
-	const int error = pthread_mutex_lock(&lock->mutex);
-
-	assert(error == EDEADLK);
-	(void)error;
-}
-
+#ifdef LOCKS_CHECKED
+	lock_must(pthread_mutex_lock(&lock->mutex) == EDEADLK ? 0 : EPERM);
 #else
-
-static inline int lock_init(struct lock *lock)
-{
-	errno = pthread_mutex_init(&lock->mutex, NULL);
-	return errno ? -1 : 0;
-}
-
-static inline void lock_must(int error)
-{
-	(void)error;
-}
-
-static inline void lock_assert_held(struct lock *lock)
-{
 	(void)lock;
-}
-
 #endif
+}
 
 static inline void lock_destroy(struct lock *lock)
 {
