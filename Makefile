@@ -139,7 +139,7 @@ NVCCFLAGS ?= -O3
 GPU_PTX    = $(lastword $(GPU_ARCHS))
 ALL_NVCCFLAGS = -std=c++17 -Isrc $(NVCCFLAGS)
 KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh kernels/*.h) \
-	$(filter %/binning.h %/bin_kinds.h %/bin_table.h %/wide.h,$(wildcard src/*.h src/*/*.h))
+	$(filter %/binning.h %/wide.h,$(wildcard src/*.h src/*/*.h))
 
 # Each tests/test_X.c is a program of its own, linked with all rooms but main; so is each harness of
 # the fuzzers, and what measures or checks the kernels.

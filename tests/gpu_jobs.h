@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "bins/edges.h"
-#include "bins/layout.h"
+#include "bins/axis.h"
 #include "check.h"
 
 enum data { NOISE, INSIDE, EDGES, CONSTANT, SORTED, TWO_HOT, FEW, DATA_KINDS };

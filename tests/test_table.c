@@ -4,7 +4,7 @@
  * ends of the type and anywhere go where the definition says, compared as real numbers one edge
  * after the other; and the bisection is as short as the shape of the edges allows.
  */
-#include "bins/table.h"
+#include "bins/edges.h"
 
 #include <assert.h>
 #include <float.h>
@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins/edges.h"
 #include "check.h"
 
 /* A 64-bit sample must fit a long double: the comparison with a binary64 is then exact. */

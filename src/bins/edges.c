@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bins/table.h"
-
 static const char NOT_RISING[] = "edges must be strictly increasing";
 static const char TOO_NARROW[] =
 	"the bins are narrower than binary64 can tell apart: fewer bins "
@@ -183,7 +181,6 @@ static int set_list(struct edges *e, const double *list, bool definition,
 		    const struct sample_type *type, const char **why)
 {
 	const size_t bytes = ((size_t)e->binning.bins + 1) * sizeof(*list);
-	enum table_fold fold = TABLE_NONE;
 
 	for (uint32_t i = 0; i < e->binning.bins; i++)
 		if (!(list[i] < list[i + 1])) {
@@ -195,13 +192,10 @@ static int set_list(struct edges *e, const double *list, bool definition,
 	if (!e->list)
 		return -1;
 	memcpy(e->list, list, bytes);
-	if (!definition && table_init(&e->binning, &e->table, &fold, list, e->closed, type) != 0) {
+	if (!definition && table_init(e, list, type) != 0) {
 		edges_free(e);
 		return -1;
 	}
-	e->edge_cell = fold == TABLE_UNDER  ? EDGE_IS_UNDER
-		       : fold == TABLE_OVER ? EDGE_IS_OVER
-					    : EDGE_IS_LAST;
 	e->hi = list[e->binning.bins];
 	return 0;
 }

@@ -40,7 +40,7 @@ double sample_half(const struct sample_type *type, uint32_t code);
 double sample_code(const struct sample_type *type, uint32_t code);
 
 /*
- * The value of a float's key (bin_table.h): of 32 bits, as which 16-bit floats are read too, or 64.
+ * The value of a float's key (binning.h): of 32 bits, as which 16-bit floats are read too, or 64.
  */
 double value_of_float_key(unsigned bits, uint64_t key);
 

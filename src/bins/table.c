@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * table: edges to keys, and the guide that finds the few keys to compare with.
+ * table: explicit edges to keys, and the guide that finds the few keys to compare with.
+ *
+ * Every sample type has keys in the order of its values (binning.h), so an edge of binary64 is
+ * equivalent to the smallest key whose value is not below it. Only those keys are compared; nothing
+ * is rounded.
  *
  * The guide cuts the range into equal entries and holds, for each, how many inner edges are before
  * it. A sample's entry g is a function that never falls as samples rise, computed alike here and in
@@ -15,11 +19,11 @@
  * lo) scale in the sample's own precision is tried too: equal steps of the value. For integers, the
  * bits of their value as a float are tried too: equal ratios.
  */
-#include "bins/table.h"
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bins/edges.h"
 
 /* Entries to begin with; their number is halved as long as that adds no step: */
 #define GUIDE_LEAST 1024u /* 4 KiB of L1, or ... */
@@ -280,9 +284,9 @@ static uint32_t *fill_empty(const struct span *s, struct binning *b)
 	return table;
 }
 
-int table_init(struct binning *b, uint32_t **words, enum table_fold *fold, const double *edges,
-	       bool closed, const struct sample_type *type)
+int table_init(struct edges *e, const double *edges, const struct sample_type *type)
 {
+	struct binning *const b = &e->binning;
 	struct span s = {
 		.type = type,
 		.real = type->kind == SAMPLE_FLOAT,
@@ -290,20 +294,19 @@ int table_init(struct binning *b, uint32_t **words, enum table_fold *fold, const
 		.inner = b->bins - 1,
 	};
 	int128_t first = key_from(&s, edges[0], false);
-	int128_t last = key_from(&s, edges[b->bins], closed) - 1;
+	int128_t last = key_from(&s, edges[b->bins], e->closed) - 1;
 
 	b->kind = BIN_TABLE;
 	b->is_signed = type->kind == SAMPLE_SIGNED;
 	b->bias = s.real ? 0 : (uint64_t)-sample_min(type);
-	*fold = TABLE_NONE;
 	if (last < first) {
 		const int128_t most = key_last(&s);
-		*fold = first > most ? TABLE_UNDER : TABLE_OVER;
+		e->edge_cell = first > most ? EDGE_IS_UNDER : EDGE_IS_OVER;
 		first = first > most ? 0 : first;
 		b->first = (uint64_t)first;
 		b->span = (uint64_t)(most - first);
-		*words = fill_empty(&s, b);
-		return *words ? 0 : -1;
+		e->table = fill_empty(&s, b);
+		return e->table ? 0 : -1;
 	}
 	s.first = b->first = (uint64_t)first;
 	s.last = (uint64_t)last;
@@ -318,7 +321,7 @@ int table_init(struct binning *b, uint32_t **words, enum table_fold *fold, const
 		s.key[i] = (uint64_t)key;
 	}
 	b->table = choose_guide(&s);
-	*words = fill(&s, b);
+	e->table = fill(&s, b);
 	free(s.key);
-	return *words ? 0 : -1;
+	return e->table ? 0 : -1;
 }

@@ -9,7 +9,6 @@
 
 #include "bins/axis.h"
 #include "bins/sample.h"
-#include "bins/layout.h"
 #include "input/header.h"
 #include "input/source.h"
 #include "output/format.h"

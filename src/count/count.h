@@ -24,8 +24,7 @@
 
 #include "base/fail.h"
 #include "base/xxh64.h"
-#include "bins/edges.h"
-#include "bins/layout.h"
+#include "bins/axis.h"
 #include "bins/sample.h"
 #include "count/cells.h"
 #include "count/counts.h"

@@ -17,8 +17,6 @@
 #include <string.h>
 
 #include "base/huge.h"
-#include "bins/bin_table.h"
-#include "bins/layout.h"
 #include "document/json.h"
 
 #define HEAD 256u /* more tokens than a head with statistics has */

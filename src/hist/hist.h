@@ -13,7 +13,6 @@
 
 #include "base/fail.h"
 #include "bins/axis.h"
-#include "bins/layout.h"
 #include "count/counts.h"
 #include "count/stats.h"
 
