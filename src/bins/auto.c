@@ -5,7 +5,6 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 static double value_of_key(const struct sample_type *type, uint64_t key)
 {
@@ -84,11 +83,9 @@ struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code)
 
 	if (type->kind == SAMPLE_FLOAT) {
 		const float value = (float)sample_half(type, code); /* exact */
-		uint32_t bits;
-		memcpy(&bits, &value, sizeof(bits));
 		if (!isfinite(value))
 			return EXTENT_NONE;
-		key = key32_of_float(bits);
+		key = key32_of_float(bits_of_float(value));
 	}
 	return (struct extent){key, key};
 }

@@ -44,7 +44,7 @@
 #endif
 
 /*
- * One row for each kind: its name; whether there are loops for keys of 32 bits, for keys of 64 bits
+ * One row for each kind: whether there are loops for keys of 32 bits, for keys of 64 bits
  * and for floats (1 or 0); the end of the name of the kernel that counts it alone, for integers and
  * for floats of 32 bits, if there is one. Enum bin_kind, the loops of each instruction set
  * (cells_loops.c) and the choice of a kernel (driver/kernel.c) are made from this list. X is called
@@ -60,16 +60,16 @@
  *   MOD     integers: value mod N
  *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
  */
-#define BIN_KIND_LIST(X, with)                           \
-	X(with, SHIFT, "shift", 1, 1, 0, "shift", "")    \
-	X(with, MAGIC, "magic", 1, 0, 0, "magic", "")    \
-	X(with, RATIO, "ratio", 1, 1, 0, "", "")         \
-	X(with, LINEAR, "linear", 1, 1, 1, "", "linear") \
-	X(with, SEARCH, "search", 1, 1, 1, "", "")       \
-	X(with, NONE, "none", 1, 1, 0, "", "")           \
-	X(with, TABLE, "table", 1, 1, 1, "", "")         \
-	X(with, MOD, "mod", 1, 1, 0, "", "")             \
-	X(with, SLOT, "slot", 1, 1, 1, "", "")
+#define BIN_KIND_LIST(X, with)                 \
+	X(with, SHIFT, 1, 1, 0, "shift", "")   \
+	X(with, MAGIC, 1, 0, 0, "magic", "")   \
+	X(with, RATIO, 1, 1, 0, "", "")        \
+	X(with, LINEAR, 1, 1, 1, "", "linear") \
+	X(with, SEARCH, 1, 1, 1, "", "")       \
+	X(with, NONE, 1, 1, 0, "", "")         \
+	X(with, TABLE, 1, 1, 1, "", "")        \
+	X(with, MOD, 1, 1, 0, "", "")          \
+	X(with, SLOT, 1, 1, 1, "", "")
 
 #define BIN_KIND_MEMBER(with, kind, ...) BIN_##kind,
 enum bin_kind { BIN_KIND_LIST(BIN_KIND_MEMBER, ) BIN_KINDS };
@@ -241,14 +241,15 @@ BINNING_INLINE uint32_t bin_nearest(const struct binning *b, double x)
 	return bin < b->bins ? bin : b->bins - 1;
 }
 
-/* The largest i < N with edge i <= x, x in [lo, last]. */
-BINNING_INLINE uint32_t bin_search(const struct binning *b, double x)
+/* The largest i < N with edge i <= x in [lo, last]: of a float, or of a key. */
+BINNING_INLINE uint32_t bin_search(const struct binning *b, int is_key, uint64_t key, double x)
 {
 	uint32_t low = 0, high = b->bins; /* edge low <= x; high is past the answer */
 
 	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (x < binning_edge_careful(b, middle))
+		const uint32_t middle = low + (high - low) / 2;
+		const double edge = binning_edge_careful(b, middle);
+		if (is_key ? key_below(b, key, edge) : x < edge)
 			high = middle;
 		else
 			low = middle;
@@ -319,7 +320,7 @@ BINNING_INLINE uint32_t bin_float(const struct binning *b, uint32_t kind, double
 	 * dropped.
 	 */
 	double safe = inside ? x : b->linear.last;
-	uint32_t bin = kind == BIN_LINEAR ? bin_nearest(b, safe) : bin_search(b, safe);
+	uint32_t bin = kind == BIN_LINEAR ? bin_nearest(b, safe) : bin_search(b, 0, 0, safe);
 	uint32_t outside = x < b->linear.last   ? cell_under(b)
 			   : x > b->linear.last ? cell_over(b)
 						: cell_nan(b);
@@ -357,32 +358,40 @@ BINNING_INLINE uint32_t table_entry_double(const struct bin_table *t, double x)
 	return (uint32_t)(int32_t)BINNING_MUL(BINNING_ADD(x, -t->lo), t->scale);
 }
 
+BINNING_INLINE uint32_t bits_of_float(float x)
+{
+#ifdef __CUDACC__
+	return __float_as_uint(x);
+#else
+	uint32_t bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return bits;
+#endif
+}
+
+BINNING_INLINE uint64_t bits_of_double(double x)
+{
+#ifdef __CUDACC__
+	return (uint64_t)__double_as_longlong(x);
+#else
+	uint64_t bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return bits;
+#endif
+}
+
 /*
  * For integers: entries at equal ratios, for edges such as 1, 2, 4, 8. Rounding to a float never
  * reverses an order.
  */
 BINNING_INLINE uint32_t table_entry_ratio32(const struct bin_table *t, uint32_t e)
 {
-	const float x = (float)(e + (uint32_t)t->from);
-#ifdef __CUDACC__
-	const uint32_t bits = __float_as_uint(x);
-#else
-	uint32_t bits;
-	__builtin_memcpy(&bits, &x, sizeof(bits));
-#endif
-	return (bits >> t->shift) - (uint32_t)t->origin;
+	return (bits_of_float((float)(e + (uint32_t)t->from)) >> t->shift) - (uint32_t)t->origin;
 }
 
 BINNING_INLINE uint32_t table_entry_ratio64(const struct bin_table *t, uint64_t e)
 {
-	const double x = (double)(e + t->from);
-#ifdef __CUDACC__
-	const uint64_t bits = (uint64_t)__double_as_longlong(x);
-#else
-	uint64_t bits;
-	__builtin_memcpy(&bits, &x, sizeof(bits));
-#endif
-	return (uint32_t)((bits >> t->shift) - t->origin);
+	return (uint32_t)((bits_of_double((double)(e + t->from)) >> t->shift) - t->origin);
 }
 
 /* The entry at which the keys begin: an even one, so that 64-bit keys are aligned. */
@@ -391,73 +400,51 @@ BINNING_INLINE uint32_t table_guide_words(const struct bin_table *t)
 	return (t->guide + 1) & ~1u;
 }
 
-BINNING_INLINE uint32_t bin_of_entry32(const struct bin_table *t, uint32_t e, uint32_t entry)
+/* The cell of a key, and of x where it is that of a float; else x is 0. */
+BINNING_INLINE uint32_t bin_table32(const struct binning *b, uint32_t key, float x)
 {
-	const uint32_t *guide = (const uint32_t *)(uintptr_t)t->at;
-	const uint32_t *below = guide + table_guide_words(t);
-	uint32_t bin = BINNING_LOAD(guide + entry);
-
-	for (uint32_t half = t->half; half > 0; half /= 2)
-		bin += e > BINNING_LOAD(below + bin + half - 1) ? half : 0;
-	return bin;
-}
-
-BINNING_INLINE uint32_t bin_of_entry64(const struct bin_table *t, uint64_t e, uint32_t entry)
-{
-	const uint32_t *guide = (const uint32_t *)(uintptr_t)t->at;
-	const uint64_t *below = (const uint64_t *)(const void *)(guide + table_guide_words(t));
-	uint32_t bin = BINNING_LOAD(guide + entry);
-
-	for (uint32_t half = t->half; half > 0; half /= 2)
-		bin += e > BINNING_LOAD(below + bin + half - 1) ? half : 0;
-	return bin;
-}
-
-BINNING_INLINE uint32_t bin_table_key32(const struct binning *b, uint32_t key)
-{
-	const uint32_t e = key - (uint32_t)b->first;
+	const struct bin_table *const t = &b->table;
+	const uint32_t *const guide = (const uint32_t *)(uintptr_t)t->at;
+	const uint32_t *const below = guide + table_guide_words(t);
+	const uint32_t first = (uint32_t)b->first, e = key - first;
 
 	if (e > (uint32_t)b->span)
-		return key < (uint32_t)b->first ? cell_under(b) : cell_over(b);
-	return bin_of_entry32(&b->table, e,
-			      b->table.by_ratio ? table_entry_ratio32(&b->table, e)
-						: e >> b->table.shift);
+		return x != x ? cell_nan(b) : key < first ? cell_under(b) : cell_over(b);
+	uint32_t bin = BINNING_LOAD(guide + (t->by_value   ? table_entry_float(t, x)
+					     : t->by_ratio ? table_entry_ratio32(t, e)
+							   : e >> t->shift));
+	for (uint32_t half = t->half; half > 0; half /= 2)
+		bin += e > BINNING_LOAD(below + bin + half - 1) ? half : 0;
+	return bin;
 }
 
-BINNING_INLINE uint32_t bin_table_key64(const struct binning *b, uint64_t key)
+BINNING_INLINE uint32_t bin_table64(const struct binning *b, uint64_t key, double x)
 {
+	const struct bin_table *const t = &b->table;
+	const uint32_t *const guide = (const uint32_t *)(uintptr_t)t->at;
+	const uint64_t *const below =
+		(const uint64_t *)(const void *)(guide + table_guide_words(t));
 	const uint64_t e = key - b->first;
 
 	if (e > b->span)
-		return key < b->first ? cell_under(b) : cell_over(b);
-	return bin_of_entry64(&b->table, e,
-			      b->table.by_ratio ? table_entry_ratio64(&b->table, e)
-						: (uint32_t)(e >> b->table.shift));
+		return x != x ? cell_nan(b) : key < b->first ? cell_under(b) : cell_over(b);
+	uint32_t bin = BINNING_LOAD(guide + (t->by_value   ? table_entry_double(t, x)
+					     : t->by_ratio ? table_entry_ratio64(t, e)
+							   : (uint32_t)(e >> t->shift)));
+	for (uint32_t half = t->half; half > 0; half /= 2)
+		bin += e > BINNING_LOAD(below + bin + half - 1) ? half : 0;
+	return bin;
 }
 
 /* The cell of x, whose bits are `bits`. */
 BINNING_INLINE uint32_t bin_table_float(const struct binning *b, float x, uint32_t bits)
 {
-	const uint32_t key = key32_of_float(bits), e = key - (uint32_t)b->first;
-
-	if (e > (uint32_t)b->span)
-		return x != x                     ? cell_nan(b)
-		       : key < (uint32_t)b->first ? cell_under(b)
-						  : cell_over(b);
-	return bin_of_entry32(&b->table, e,
-			      b->table.by_value ? table_entry_float(&b->table, x)
-						: e >> b->table.shift);
+	return bin_table32(b, key32_of_float(bits), x);
 }
 
 BINNING_INLINE uint32_t bin_table_double(const struct binning *b, double x, uint64_t bits)
 {
-	const uint64_t key = key64_of_double(bits), e = key - b->first;
-
-	if (e > b->span)
-		return x != x ? cell_nan(b) : key < b->first ? cell_under(b) : cell_over(b);
-	return bin_of_entry64(&b->table, e,
-			      b->table.by_value ? table_entry_double(&b->table, x)
-						: (uint32_t)(e >> b->table.shift));
+	return bin_table64(b, key64_of_double(bits), x);
 }
 
 /* ---- integers ---- */
@@ -486,20 +473,6 @@ BINNING_INLINE uint32_t bin_key64_linear(const struct binning *b, uint64_t key)
 		return 0;
 	bin = k - (uint32_t)key_below(b, key, binning_edge(b, k));
 	return bin < b->bins ? bin : b->bins - 1;
-}
-
-BINNING_INLINE uint32_t bin_key64_search(const struct binning *b, uint64_t key)
-{
-	uint32_t low = 0, high = b->bins;
-
-	while (high - low > 1) {
-		uint32_t middle = low + (high - low) / 2;
-		if (key_below(b, key, binning_edge_careful(b, middle)))
-			high = middle;
-		else
-			low = middle;
-	}
-	return low;
 }
 
 /*
@@ -542,13 +515,13 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 	case BIN_LINEAR:
 		return bin_key64_linear(b, key);
 	case BIN_SEARCH:
-		return bin_key64_search(b, key);
+		return bin_search(b, 1, key, 0);
 	case BIN_MOD: /* of MOD and SLOT every key is in the range */
 		return bin_mod_key64(b, key);
 	case BIN_SLOT:
 		return (uint32_t)(key >> b->slot.shift) & b->slot.mask;
 	case BIN_TABLE:
-		return bin_table_key64(b, key);
+		return bin_table64(b, key, 0);
 	default:
 		return b->bins;
 	}
@@ -596,7 +569,7 @@ BINNING_INLINE uint32_t bin_key32(const struct binning *b, uint32_t kind, uint32
 	case BIN_SLOT:
 		return key >> b->slot.shift & b->slot.mask;
 	case BIN_TABLE:
-		return bin_table_key32(b, key);
+		return bin_table32(b, key, 0);
 	default:
 		bin = b->bins;
 		break;

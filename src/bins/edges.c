@@ -572,9 +572,7 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 
 	if (type->kind == SAMPLE_FLOAT && b->kind == BIN_TABLE) {
 		const float x = (float)sample_half(type, code); /* exact */
-		uint32_t bits;
-		memcpy(&bits, &x, sizeof(bits));
-		return bin_table_float(b, x, bits);
+		return bin_table_float(b, x, bits_of_float(x));
 	}
 	if (type->kind == SAMPLE_FLOAT)
 		return bin_float(b, b->kind, sample_half(type, code));

@@ -54,13 +54,8 @@ struct guide {
 
 static uint64_t key_of_value(const struct span *s, double x)
 {
-	const float f = (float)x;
-	uint32_t low;
-	uint64_t bits;
-
-	memcpy(&low, &f, sizeof(low));
-	memcpy(&bits, &x, sizeof(bits));
-	return s->bits == 32 ? key32_of_float(low) : key64_of_double(bits);
+	return s->bits == 32 ? key32_of_float(bits_of_float((float)x))
+			     : key64_of_double(bits_of_double(x));
 }
 
 /*

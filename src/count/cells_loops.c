@@ -241,16 +241,16 @@ static size_t repeat(const unsigned char *samples, size_t bytes, uint32_t sample
 	{                                                                                    \
 		loop(b, p, n, cells, LOAD_##load, BIN_##kind);                               \
 	}
-#define KEY32_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##key32(load, kind)
-#define KEY64_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##key64(load, kind)
-#define FLOAT_LOOP(load, kind, name, key32, key64, real, ...) LOOP_##real(load, kind)
+#define KEY32_LOOP(load, kind, key32, key64, real, ...) LOOP_##key32(load, kind)
+#define KEY64_LOOP(load, kind, key32, key64, real, ...) LOOP_##key64(load, kind)
+#define FLOAT_LOOP(load, kind, key32, key64, real, ...) LOOP_##real(load, kind)
 #define CODES_LOOP(load, kind, ...)
 
 #define ENTRY_0(load, kind) NULL
 #define ENTRY_1(load, kind) load##_##kind
-#define KEY32_ENTRY(load, kind, name, key32, key64, real, ...) ENTRY_##key32(load, kind),
-#define KEY64_ENTRY(load, kind, name, key32, key64, real, ...) ENTRY_##key64(load, kind),
-#define FLOAT_ENTRY(load, kind, name, key32, key64, real, ...) ENTRY_##real(load, kind),
+#define KEY32_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##key32(load, kind),
+#define KEY64_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##key64(load, kind),
+#define FLOAT_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##real(load, kind),
 #define CODES_ENTRY(load, kind, ...) NULL,
 
 #define FUNCTIONS(load, bits, group)                                                           \

@@ -86,8 +86,7 @@ static void set_reading(struct rule *r, const struct sample_type *type)
  */
 static const char *suffix(const struct kernel_plan *p, const struct counting *c, bool alone)
 {
-#define NAMES(with, kind, name, key32, key64, real, of_keys, of_reals) \
-	[BIN_##kind] = {of_keys, of_reals},
+#define NAMES(with, kind, key32, key64, real, of_keys, of_reals) [BIN_##kind] = {of_keys, of_reals},
 	static const char *const OF[BIN_KINDS][2] = {BIN_KIND_LIST(NAMES, )};
 #undef NAMES
 	const bool real = c->type.kind == SAMPLE_FLOAT;
