@@ -96,8 +96,8 @@ double edges_value(const struct edges *edges, uint32_t i);
 size_t edges_format(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT]);
 
 /*
- * Explicit edges as arithmetic (table.c): makes e->binning that of its bins between the edges of the
- * list, which rise and are finite, and e->table its memory. Where no sample of the type is in the
+ * Explicit edges as arithmetic (table.c): makes e->binning that of its bins between the edges of
+ * the list, which rise and are finite, and e->table its memory. Where no sample of the type is in the
  * range, the samples below it or those above it are in the cell "edge", and e->edge_cell says
  * which. -1: no memory.
  */

@@ -22,7 +22,6 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "count/codes.h"
 
 #define BLOCK 512u /* samples between the two loops: cells[] stays in L1 */
 /*
@@ -67,6 +66,139 @@ struct counter {
 	/* PRIVATE, SHARED: added to the cells of a block: of each sample, channel * cells_each. */
 	uint32_t base[BLOCK];
 };
+
+/* ---- samples of 8 and 16 bits to tables of their codes ----
+ *
+ * An increment is a load, an addition and a store. A processor makes one store a cycle here, and
+ * that bounds the loop as long as it does nothing else: it must not spill a register (hence the
+ * constant stride), must not wait for a word (all of a group are loaded first), and must have few
+ * instructions beside the increments. A group of words is whole records, so that the table of each
+ * of its samples is a constant, and neighbours of one channel go to different tables.
+ *
+ * Each function adds n samples, whole records, and no entry grows by more than n.
+ */
+
+#define BYTES_STRIDE (256u + 16u)
+#define CODES_STRIDE (65536u + 16u)
+typedef uint32_t byte_table[BYTES_STRIDE];
+typedef uint32_t code_table[CODES_STRIDE];
+
+/*
+ * The barrier keeps the compiler from merging this shift with the next one: each would then need
+ * its own copy of the word, a third more instructions in all.
+ */
+static inline uint64_t next_two(uint64_t w)
+{
+	w >>= 16;
+	__asm__("" : "+r"(w));
+	return w;
+}
+
+/* Counts the bytes of a word; its first byte is byte number `first` of a group. */
+__attribute__((always_inline)) static inline void add_word(byte_table *t, uint64_t w,
+							   unsigned first, unsigned tables)
+{
+	t[first % tables][w & 255]++;
+	t[(first + 1) % tables][w >> 8 & 255]++;
+	w = next_two(w);
+	t[(first + 2) % tables][w & 255]++;
+	t[(first + 3) % tables][w >> 8 & 255]++;
+	w = next_two(w);
+	t[(first + 4) % tables][w & 255]++;
+	t[(first + 5) % tables][w >> 8 & 255]++;
+	w = next_two(w);
+	t[(first + 6) % tables][w & 255]++;
+	t[(first + 7) % tables][w >> 8]++;
+}
+
+/* Groups of `words` words; returns how many bytes that were. */
+__attribute__((always_inline)) static inline size_t
+add_groups(byte_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
+{
+	const size_t group = 8 * words;
+	uint64_t w = n >= 8 ? little64(p) : 0;
+	size_t i = 0;
+
+	for (; i + group + 8 <= n; i += group)
+#pragma GCC unroll 8
+		for (unsigned k = 0; k < words; k++) {
+			const uint64_t next = little64(p + i + 8 * k + 8);
+			add_word(t, w, 8 * k, tables);
+			w = next;
+		}
+	return i;
+}
+
+/*
+ * Of several channels, table t has samples of channel t % channels; of one, a code's count is the
+ * sum of its entries in all tables. As many tables as there are bytes in the whole records that a
+ * few words hold; all fit L1.
+ */
+static unsigned bytes_tables(uint32_t channels)
+{
+	if (channels <= 8 && 8 % channels == 0)
+		return 8;
+	return channels == 3 || channels == 6 ? 12 : channels == 5 ? 10 : channels;
+}
+
+static __attribute__((noinline)) void bytes_add(uint32_t *tables, const unsigned char *p, size_t n,
+						uint32_t channels)
+{
+	const unsigned count = bytes_tables(channels);
+	byte_table *const t = (byte_table *)(void *)tables;
+	size_t done = count == 8    ? add_groups(t, p, n, 4, 8)
+		      : count == 10 ? add_groups(t, p, n, 5, 10)
+		      : count == 12 ? add_groups(t, p, n, 3, 12)
+				    : 0;
+
+	while (done < n)
+		for (uint32_t c = 0; c < channels; c++)
+			t[c][p[done++]]++;
+}
+
+/* The same for samples of 16 bits; returns how many samples that were. */
+__attribute__((always_inline)) static inline size_t
+add_code_groups(code_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
+{
+	const size_t group = 4 * words;
+	size_t i = 0;
+
+	for (; i + group <= n; i += group) {
+#pragma GCC unroll 3
+		for (unsigned k = 0; k < words; k++) {
+			const uint64_t w = little64(p + 2 * i + 8 * k);
+			t[4 * k % tables][w & 65535]++;
+			t[(4 * k + 1) % tables][w >> 16 & 65535]++;
+			t[(4 * k + 2) % tables][w >> 32 & 65535]++;
+			t[(4 * k + 3) % tables][w >> 48]++;
+		}
+	}
+	return i;
+}
+
+/* Four samples at a time, which is twice as fast. */
+static bool codes_by_words(uint32_t channels)
+{
+	return channels <= 4 || channels == 6 || channels == 8;
+}
+
+static __attribute__((noinline)) void codes_add(uint32_t *tables, const unsigned char *p, size_t n,
+						uint32_t channels)
+{
+	code_table *const t = (code_table *)(void *)tables;
+	size_t i = channels <= 2   ? add_code_groups(t, p, n, 1, 2)
+		   : channels == 3 ? add_code_groups(t, p, n, 3, 3)
+		   : channels == 4 ? add_code_groups(t, p, n, 1, 4)
+		   : channels == 6 ? add_code_groups(t, p, n, 3, 6)
+		   : channels == 8 ? add_code_groups(t, p, n, 2, 8)
+				   : 0;
+
+	while (i < n)
+		for (uint32_t c = 0; c < channels; c++, i++)
+			t[c][p[2 * i] | p[2 * i + 1] << 8]++;
+}
+
+/* ---- how to count ---- */
 
 static size_t round_up(size_t n, size_t to)
 {

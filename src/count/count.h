@@ -74,8 +74,8 @@ size_t counting_cells(const struct sample_type *type, const struct edges *edges)
 
 /*
  * How a worker counts: in tables of its own, or, with `shared`, straight into the totals, unless
- * cells are codes. layout may be NULL: one channel without gaps. `alone` is left false, which is always right; a caller that knows better may set
- * it before any counter is opened.
+ * cells are codes. layout may be NULL: one channel without gaps. `alone` is left false, which is
+ * always right; a caller that knows better may set it before any counter is opened.
  */
 void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared);
