@@ -12,7 +12,10 @@
  * of the cache.
  *
  * Where the range comes from the samples, the counter looks for the least and the greatest of some
- * of them, makes its tables as coarse as they require, and then counts them.
+ * of them, makes its tables as coarse as they require, and then counts them. Samples that rise would
+ * require that again and again, and each time every cell is walked. So samples that would make the
+ * tables coarser wait, as they are, until they are many enough for that walk, and then it is made
+ * once for all of them: they are late. All others are counted at once.
  */
 #include "count/count.h"
 
@@ -31,11 +34,9 @@
 #define UNIT_BYTES ((size_t)16 << 10)
 #define LINE 64u
 #define TABLES_MAX ((size_t)512 << 10) /* bytes of replicated tables: half of a usual L2 */
-/*
- * Where the range comes from the samples: cells that may be walked to make tables coarser for each
- * sample. A cell takes 1 ns.
- */
+/* Cells that are walked to make tables coarser, for each late sample. A cell takes 1 ns. */
 #define WALK 8u
+#define LATE_SHARED ((size_t)1 << 20) /* bytes of late samples beside a shared table */
 #define CODES 65536u
 #define HOT_SLOTS 1024u /* 8 KiB, a part of L1 */
 #define PREFETCH 128u   /* lines of the totals that are prefetched together: 8 KiB of L1 */
@@ -62,7 +63,11 @@ struct counter {
 	 */
 	struct binning binning;
 	int k;                /* of the rule */
-	struct extent extent; /* table_most > 0: of all samples so far */
+	struct extent extent; /* table_most > 0: of all samples that were counted */
+	/* Late samples, and their extent. */
+	unsigned char *late; /* counting.late bytes; owned */
+	size_t late_bytes;
+	struct extent late_extent;
 	/* PRIVATE, SHARED: added to the cells of a block: of each sample, channel * cells_each. */
 	uint32_t base[BLOCK];
 };
@@ -227,6 +232,7 @@ static void count_codes(struct counting *c)
 	c->table_most = 0;
 	c->bins_codes = false;
 	c->extent = NULL;
+	c->late = 0;
 	c->memory = c->tables * round_up(c->cells_each * sizeof(uint32_t), LINE) + LINE;
 }
 
@@ -258,9 +264,13 @@ static void bin_samples(struct counting *c, const struct edges *edges, bool shar
 	c->tables = 1;
 	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
 		c->tables *= 2;
+	if (c->table_most)
+		c->late = c->tables * c->table_cells / WALK * c->bytes;
+	if (shared && c->late > LATE_SHARED)
+		c->late = LATE_SHARED;
 	c->memory = (shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
 			    : c->tables * round_up(table, LINE) + LINE) +
-		    (c->bins_codes ? sizeof(struct codes) : 0);
+		    c->late + (c->bins_codes ? sizeof(struct codes) : 0);
 }
 
 void counting_init_layout(struct counting *c, const struct sample_type *type,
@@ -336,12 +346,15 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	const size_t entries =
 		c->method == COUNT_SHARED ? HOT_SLOTS * 2 : c->tables * counter->stride;
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
+	counter->late = c->late ? malloc(c->late) : NULL;
+	counter->late_extent = EXTENT_NONE;
 	counter->codes = c->bins_codes ? malloc(sizeof(*counter->codes)) : NULL;
 	if (counting_adds_stats(c))
 		counter->stats = stats_open(&c->type, counts->stats_channels);
-	if (!counter->table || (c->bins_codes && !counter->codes) ||
+	if (!counter->table || (c->late && !counter->late) || (c->bins_codes && !counter->codes) ||
 	    (counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
+		free(counter->late);
 		free(counter->codes);
 		free(counter->stats);
 		free(counter);
@@ -511,7 +524,7 @@ static void flush_binned(struct counter *counter)
 	counter->held = 0;
 }
 
-void counter_flush(struct counter *counter)
+static void flush_counted(struct counter *counter)
 {
 	if (counter->held == 0)
 		return;
@@ -545,7 +558,7 @@ static inline size_t repeats(const struct counting *c, const unsigned char *p, s
 static void hold(struct counter *counter, size_t n)
 {
 	if (counter->held + n > UINT32_MAX)
-		counter_flush(counter);
+		flush_counted(counter);
 	counter->held += n;
 }
 
@@ -667,22 +680,19 @@ static void coarsen(struct counter *counter, int k)
 }
 
 /*
- * Where the range comes from the samples: makes sure that it has n samples from p on. A shared
- * table is the totals, and no other counter adds to them then.
+ * Adds to the extent of the samples that were counted, and makes tables and rule as coarse as it
+ * requires. A shared table is the totals, and no other counter adds to them then.
  */
-static void cover(struct counter *counter, const unsigned char *p, size_t n)
+static void grow(struct counter *counter, const struct extent *more)
 {
 	const struct counting *c = counter->c;
-	const struct extent more = extent_of(c, p, n);
 	struct extent all = counter->extent;
 
-	extent_add(&all, &more);
-	if (all.least == counter->extent.least && all.greatest == counter->extent.greatest)
-		return;
+	extent_add(&all, more);
 	const int k = auto_k_grown(counter->k, &all, c->table_most, &c->type);
 	if (k > counter->k) {
 		if (c->method == COUNT_SHARED)
-			counter_flush(counter);
+			flush_counted(counter);
 		else
 			coarsen(counter, k);
 		auto_rule(&counter->binning, &c->type, c->binning.bins, k);
@@ -695,25 +705,64 @@ static void cover(struct counter *counter, const unsigned char *p, size_t n)
 	counter->extent = all;
 }
 
+/* Counts the samples that are late, after growth for these and for others in late_extent. */
+static void catch_up(struct counter *counter)
+{
+	const size_t n = counter->late_bytes / counter->c->bytes;
+
+	grow(counter, &counter->late_extent);
+	counter->late_bytes = 0;
+	counter->late_extent = EXTENT_NONE;
+	add_some(counter, counter->late, n);
+}
+
+/*
+ * Can the n samples from p on be counted by the rule, which may have to change? false: they are
+ * kept until they can. The first `differing` of them have the extent of all.
+ */
+static bool cover(struct counter *counter, const unsigned char *p, size_t n, size_t differing)
+{
+	const struct counting *c = counter->c;
+	const struct extent more = extent_of(c, p, differing), before = counter->extent;
+	struct extent all = before;
+
+	extent_add(&all, &more);
+	if (all.least == before.least && all.greatest == before.greatest)
+		return true;
+	if (auto_k_grown(counter->k, &all, c->table_most, &c->type) == counter->k) {
+		grow(counter, &more);
+		return true;
+	}
+	extent_add(&counter->late_extent, &more);
+	if (n * c->bytes > c->late - counter->late_bytes) {
+		catch_up(counter);
+		return true;
+	}
+	memcpy(counter->late + counter->late_bytes, p, n * c->bytes);
+	counter->late_bytes += n * c->bytes;
+	return false;
+}
+
+void counter_flush(struct counter *counter)
+{
+	if (counter->late_bytes > 0)
+		catch_up(counter);
+	flush_counted(counter);
+}
+
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
 	const size_t block = BLOCK / c->channels * c->channels;
-	const size_t most = (size_t)1 << 31;
-	size_t unit = UNIT_BYTES / c->bytes / block * block;
-
-	/* The range is not to grow too often where that takes long. */
-	if (c->extent && c->table_cells / WALK > unit)
-		unit = most / block * block;
+	const size_t unit = UNIT_BYTES / c->bytes / block * block, most = (size_t)1 << 31;
 
 	while (n > 0) {
 		const size_t same = repeats(c, samples, n < most ? n : most);
 		const size_t some = same > 0 ? same : n < unit ? n : unit;
-		if (c->extent)
-			cover(counter, samples, same > 0 ? 1 : some);
-		if (same > 0)
+		const bool now = !c->extent || cover(counter, samples, some, same > 0 ? 1 : some);
+		if (now && same > 0)
 			add_same(counter, samples, same);
-		else
+		else if (now)
 			add_some(counter, samples, some);
 		if (counter->stats && same == 0)
 			stats_add_channels(counter->stats, c->channels, samples, some);
@@ -732,6 +781,7 @@ void counter_close(struct counter *counter)
 	if (counter->stats)
 		counts_add_stats(counter->counts, counter->stats);
 	free(counter->stats);
+	free(counter->late);
 	free(counter->codes);
 	free(counter->table);
 	free(counter);

@@ -61,6 +61,7 @@ struct counting {
 	size_t table_cells;
 	uint32_t table_most;
 	cells_extent_fn *extent; /* table_most > 0: of the samples; else NULL */
+	size_t late; /* table_most > 0: bytes of samples that a counter may keep for later */
 	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
 	bool stats;
 	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */
