@@ -12,10 +12,11 @@
  * of the cache.
  *
  * Where the range comes from the samples, the counter looks for the least and the greatest of some
- * of them, makes its tables as coarse as they require, and then counts them. Samples that rise would
- * require that again and again, and each time every cell is walked. So samples that would make the
- * tables coarser wait, as they are, until they are many enough for that walk, and then it is made
- * once for all of them: they are late. All others are counted at once.
+ * of them, makes its tables as coarse as they require, and then counts them. Samples that rise
+ * would require that again and again, and each time every cell is walked. So samples that would
+ * make the tables coarser are put aside, uncounted, until there are enough of them to be worth a
+ * walk, and then one is made for all of them: such samples are called late. All others are counted
+ * immediately.
  */
 #include "count/count.h"
 

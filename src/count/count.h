@@ -13,7 +13,8 @@
  *
  * Where 16-bit types have so many channels that their codes would not fit a cache, and their bins
  * would, a counter's own tables have bins. To the totals it adds codes even then: one code of a bin
- * stands for all samples of it. Only the least and the greatest sample of all keep their own.
+ * stands for all samples of it. Only where the range comes from the samples, the least and the
+ * greatest of all keep their own.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
