@@ -97,8 +97,8 @@ size_t edges_format(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT
 
 /*
  * Explicit edges as arithmetic (table.c): makes e->binning that of its bins between the edges of
- * the list, which rise and are finite, and e->table its memory. Where no sample of the type is in the
- * range, the samples below it or those above it are in the cell "edge", and e->edge_cell says
+ * the list, which rise and are finite, and e->table its memory. Where no sample of the type is in
+ * the range, the samples below it or those above it are in the cell "edge", and e->edge_cell says
  * which. -1: no memory.
  */
 int table_init(struct edges *e, const double *list, const struct sample_type *type);
