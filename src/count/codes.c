@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * codes: samples of 8 and 16 bits to tables of their codes, one increment for each sample, or one
+ * for each run of equal bytes.
+ *
+ * An increment is a load, an addition and a store. A processor makes one store a cycle here, and
+ * that bounds the loop as long as it does nothing else: it must not spill a register (hence the
+ * constant stride), must not wait for a word (the next one is loaded first), and must have few
+ * instructions beside the increments. A group of words is whole records, so that the table of each
+ * of its samples is a constant, and neighbours of one channel go to different tables.
+ */
+#include "count/codes.h"
+
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+#include "base/little.h"
+
+typedef uint32_t byte_table[BYTES_STRIDE];
+typedef uint32_t code_table[CODES_STRIDE];
+
+/*
+ * The barrier keeps the compiler from merging this shift with the next one: each would then need
+ * its own copy of the word, a third more instructions in all.
+ */
+static inline uint64_t next_two(uint64_t w)
+{
+	w >>= 16;
+	__asm__("" : "+r"(w));
+	return w;
+}
+
+/* Counts the bytes of a word; its first byte is byte number `first` of a group. */
+__attribute__((always_inline)) static inline void add_word(byte_table *t, uint64_t w,
+							   unsigned first, unsigned tables)
+{
+	t[first % tables][w & 255]++;
+	t[(first + 1) % tables][w >> 8 & 255]++;
+	w = next_two(w);
+	t[(first + 2) % tables][w & 255]++;
+	t[(first + 3) % tables][w >> 8 & 255]++;
+	w = next_two(w);
+	t[(first + 4) % tables][w & 255]++;
+	t[(first + 5) % tables][w >> 8 & 255]++;
+	w = next_two(w);
+	t[(first + 6) % tables][w & 255]++;
+	t[(first + 7) % tables][w >> 8]++;
+}
+
+/* Groups of `words` words; returns how many bytes that were. */
+__attribute__((always_inline)) static inline size_t
+add_groups(byte_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
+{
+	const size_t group = 8 * words;
+	uint64_t w = n >= 8 ? little64(p) : 0;
+	size_t i = 0;
+
+	for (; i + group + 8 <= n; i += group)
+#pragma GCC unroll 8
+		for (unsigned k = 0; k < words; k++) {
+			const uint64_t next = little64(p + i + 8 * k + 8);
+			add_word(t, w, 8 * k, tables);
+			w = next;
+		}
+	return i;
+}
+
+#ifdef __SSE2__
+/*
+ * Where bytes repeat there is less to store: if the five in the middle of a group of 64 are equal,
+ * its runs are counted instead of its bytes, with one increment each. On noise that test costs
+ * three instructions a group. It is made one group ahead, so that the processor notices a wrong
+ * prediction while it still has the increments of the group before to do.
+ */
+#define GROUP_BYTES 64u
+#define NOISE UINT64_MAX
+
+/* Bit i: a run ends at byte i of a group, i < 63; or NOISE. Reads the byte after the group, too. */
+static inline uint64_t run_ends(const unsigned char *p)
+{
+	uint64_t same = 0;
+
+	if (__builtin_expect(little32(p + 28) != little32(p + 29), 1))
+		return NOISE;
+#pragma GCC unroll 4
+	for (unsigned i = 0; i < GROUP_BYTES; i += 16) {
+		const __m128i a = _mm_loadu_si128((const __m128i *)(const void *)(p + i));
+		const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(p + i + 1));
+		same |= (uint64_t)_mm_movemask_epi8(_mm_cmpeq_epi8(a, b)) << i;
+	}
+	return ~same & UINT64_MAX >> 1; /* where the last run ends does not matter */
+}
+
+/*
+ * No end or one end is counted without a branch, because which of the two it is cannot be
+ * predicted. The last run goes to a table of its own: if there is a single run, its two additions
+ * need not wait for each other.
+ */
+static inline void add_runs(byte_table *t, const unsigned char *p, uint64_t ends)
+{
+	uint32_t begin = (uint32_t)__builtin_ctzll(ends | UINT64_C(1) << 63) + 1;
+
+	t[0][*p] += begin;
+	for (ends &= ends - 1; ends != 0; ends &= ends - 1) {
+		const uint32_t end = (uint32_t)__builtin_ctzll(ends) + 1;
+		t[0][p[begin]] += end - begin;
+		begin = end;
+	}
+	t[1][p[GROUP_BYTES - 1]] += GROUP_BYTES - begin;
+}
+
+/* Returns how many bytes it has counted; those of one channel. */
+static inline size_t add_runs_or_groups(byte_table *t, const unsigned char *p, size_t n)
+{
+	uint64_t ends = n > GROUP_BYTES ? run_ends(p) : 0;
+	size_t i = 0;
+
+	for (; i + 2 * GROUP_BYTES < n; i += GROUP_BYTES) {
+		const uint64_t next = run_ends(p + i + GROUP_BYTES);
+		if (__builtin_expect(ends != NOISE, 0))
+			add_runs(t, p + i, ends);
+		else
+			add_groups(t, p + i, GROUP_BYTES + 8, 8, 8);
+		ends = next;
+	}
+	return i;
+}
+#endif
+
+/* As many tables as there are bytes in the whole records that a few words hold; all fit L1. */
+unsigned bytes_tables(uint32_t channels)
+{
+	if (channels <= 8 && 8 % channels == 0)
+		return 8;
+	return channels == 3 || channels == 6 ? 12 : channels == 5 ? 10 : channels;
+}
+
+void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels)
+{
+	const unsigned count = bytes_tables(channels);
+	byte_table *const t = (byte_table *)(void *)tables;
+	size_t done = 0;
+
+#ifdef __SSE2__
+	if (channels == 1)
+		done = add_runs_or_groups(t, p, n);
+#endif
+	if (count == 8)
+		done += add_groups(t, p + done, n - done, 4, 8);
+	else if (count == 10)
+		done = add_groups(t, p, n, 5, 10);
+	else if (count == 12)
+		done = add_groups(t, p, n, 3, 12);
+
+	while (done < n)
+		for (uint32_t c = 0; c < channels; c++)
+			t[c][p[done++]]++;
+}
+
+/* The same for samples of 16 bits; returns how many samples that were. */
+__attribute__((always_inline)) static inline size_t
+add_code_groups(code_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
+{
+	const size_t group = 4 * words;
+	size_t i = 0;
+
+	for (; i + group <= n; i += group) {
+#pragma GCC unroll 3
+		for (unsigned k = 0; k < words; k++) {
+			const uint64_t w = little64(p + 2 * i + 8 * k);
+			t[4 * k % tables][w & 65535]++;
+			t[(4 * k + 1) % tables][w >> 16 & 65535]++;
+			t[(4 * k + 2) % tables][w >> 32 & 65535]++;
+			t[(4 * k + 3) % tables][w >> 48]++;
+		}
+	}
+	return i;
+}
+
+bool codes_by_words(uint32_t channels)
+{
+	return channels <= 4 || channels == 6 || channels == 8;
+}
+
+void codes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels)
+{
+	code_table *const t = (code_table *)(void *)tables;
+	size_t i = channels <= 2   ? add_code_groups(t, p, n, 1, 2)
+		   : channels == 3 ? add_code_groups(t, p, n, 3, 3)
+		   : channels == 4 ? add_code_groups(t, p, n, 1, 4)
+		   : channels == 6 ? add_code_groups(t, p, n, 3, 6)
+		   : channels == 8 ? add_code_groups(t, p, n, 2, 8)
+				   : 0;
+
+	while (i < n)
+		for (uint32_t c = 0; c < channels; c++, i++)
+			t[c][p[2 * i] | p[2 * i + 1] << 8]++;
+}
