@@ -11,11 +11,6 @@
  */
 #define BLOCK_BYTES ((size_t)128 << 10)
 /*
- * Records that are smaller than this: all that span several zstd frames fit the page that a worker
- * takes beside its block.
- */
-#define SEAM_COUNTS 512u
-/*
  * The most bytes for all workers' private tables together; above that they share one table.
  * Measured on two cores with noise over 2^20, 2^22, 2^24 cells: a private table takes 1.2, 3.1, 7.3
  * ns a sample, the shared one 8, 12, 16. So tables are private as long as memory allows.
@@ -62,17 +57,13 @@ static bool statistics(const struct job *job)
 static size_t on_cpu(struct plan *p, const struct job *job, const struct plan_facts *facts,
 		     unsigned workers, bool shared)
 {
-	const uint32_t record = job->source.record;
-	const bool seams = !facts->plain && record > SEAM_COUNTS;
-
 	counting_init_layout(&p->counting, &facts->axis->type, &facts->axis->edges, &job->layout,
 			     shared);
 	if (job->stats)
 		counting_keep_stats(&p->counting, job->layout.channels);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 && (job->device == DEVICE_CPU || p->counting.most > 0);
-	return workers * cpu_memory(&p->counting, p->block) +
-	       (seams ? (size_t)source_seam_bytes(record, workers) : 0);
+	return workers * cpu_memory(&p->counting, p->block);
 }
 
 /*

@@ -8,9 +8,7 @@
  *
  *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take
  *                                       more. One worker may take all of it if it has to. A block
- *                                       holds a record at least; beside it, where inputs may be
- *                                       compressed, large records that span several frames
- *                                       (zstd_read.h)
+ *                                       holds a record at least
  *   lanes of a GPU                      under auto what the tables leave of the other half, at most
  *                                       a quarter of -M; if no input is compressed, half of what
  *                                       the tables leave of -M, at most three eighths of it, which

@@ -181,10 +181,17 @@ static int sum_up(struct run *run, struct fail *fail)
 	return rc;
 }
 
+/* Bytes of all inputs, or those of the slice that this process counts; 0: not known. */
+static uint64_t length_of(const struct run *run)
+{
+	return run->job.source.parts > 0 ? source_part_bytes(run->work.source)
+					 : source_length(&run->job.source);
+}
+
 static int count(struct run *run, struct fail *fail)
 {
 	run->counting_began = clock_seconds();
-	run->known = run->plan.gpu ? source_known_bytes(run->work.source) : 0;
+	run->known = run->plan.gpu ? length_of(run) : 0;
 	int rc = run->work.gpu_only ? wait_for_gpu(run, fail) : 0;
 
 	if (rc == 0) {
@@ -213,13 +220,6 @@ uint64_t run_records(const struct run *run, uint64_t *gpu_records)
 }
 
 /* ---- while it goes on, by the thread that watches ---- */
-
-/* Bytes of all inputs, or those of the slice that this process counts; 0: not known. */
-static uint64_t length_of(const struct run *run)
-{
-	return run->job.source.parts > 0 ? source_known_bytes(run->work.source)
-					 : source_length(&run->job.source);
-}
 
 static void look(void *arg, struct progress_now *now)
 {
@@ -326,16 +326,17 @@ static int open_source(struct run *run, struct fail *fail)
 	struct source_spec spec = job->source;
 
 	spec.memory = job->memory;
-	if (source_open(&run->work.source, &spec, fail) != 0 ||
-	    source_describe(run->work.source, &run->report.header, fail) != 0 ||
-	    job_layout(job, &run->report.header, fail) != 0)
+	if (source_open(&run->work.source, &spec, fail) != 0)
+		return -1;
+	run->report.header = *source_said(run->work.source);
+	if (job_layout(job, &run->report.header, fail) != 0)
 		return -1;
 	run->report.type = job->type;
 	run->report.record = job->source.record;
 	return 0;
 }
 
-static int settle_source(struct run *run, struct fail *fail)
+static int start_source(struct run *run, struct fail *fail)
 {
 	struct source_spec *spec = &run->job.source;
 
@@ -346,7 +347,7 @@ static int settle_source(struct run *run, struct fail *fail)
 	spec->memory_for = memory_for;
 	spec->more = more;
 	spec->arg = run;
-	return source_settle(run->work.source, spec, fail);
+	return source_start(run->work.source, spec, fail);
 }
 
 /* Takes the memory of the histogram, the totals and the workers. */
@@ -373,7 +374,7 @@ static int prepare(struct run *run, struct fail *fail)
 	const struct job *const job = &run->job;
 
 	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 ||
-	    settle_source(run, fail) != 0 || take_memory(run, fail) != 0)
+	    start_source(run, fail) != 0 || take_memory(run, fail) != 0)
 		return -1;
 	run->work = (struct work){
 		.counting = &run->plan.counting,
@@ -457,6 +458,8 @@ int run_until_end(struct run *run, struct fail *fail)
 
 	watch_stop(run->watch);
 	run->watch = NULL;
+	if (rc == 0)
+		rc = source_failure(run->work.source, fail);
 	if (rc == 0 && !source_finished(run->work.source))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: the input was left unread: please report this");

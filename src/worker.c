@@ -82,7 +82,7 @@ enum turn cpu_turn(struct cpu_leg *leg)
 	if (cpu_open(leg) != 0)
 		return TURN_FAILED;
 	report->asked = true;
-	const struct want want = {.buffer = leg->block, .cap = work->block, .lent = true};
+	const struct want want = {.room = leg->block, .cap = work->block, .lent = true};
 	const double start = clock_seconds();
 	const int rc = source_take(leg->reader, &want, &chunk, leg->fail);
 	const double filled = clock_seconds();
@@ -95,8 +95,8 @@ enum turn cpu_turn(struct cpu_leg *leg)
 	report->count_seconds += end - filled;
 	leg->bytes += chunk.bytes;
 	leg->seconds += end - start;
-	return source_done(leg->reader, &chunk, chunk.bytes, leg->fail) == 0 ? TURN_DONE
-									     : TURN_FAILED;
+	source_done(leg->reader, &chunk, chunk.bytes);
+	return TURN_DONE;
 }
 
 void cpu_close(struct cpu_leg *leg)
@@ -114,13 +114,13 @@ void cpu_close(struct cpu_leg *leg)
  * The driver's start keeps a core busy for a quarter of a second. Where each core had a worker it
  * took twice as long, and the GPU would have counted more in that time than one worker does. So the
  * worker that began the start waits until the GPU is ready. The wait also ends with the input, with
- * a failure, when other readers wait for something that this one has begun, and after ROOM_SECONDS.
+ * a failure, and after ROOM_SECONDS.
  */
-static void make_room(const struct work *work, struct reader *reader, const struct gpu *gpu)
+static void make_room(const struct work *work, const struct gpu *gpu)
 {
 	const double began = clock_seconds();
 
-	while (gpu_starting(gpu) && source_backlog(work->source) && !source_owes(reader) &&
+	while (gpu_starting(gpu) && source_backlog(work->source) &&
 	       clock_seconds() - began < ROOM_SECONDS)
 		nanosleep(&(struct timespec){.tv_nsec = ROOM_LOOK_NS}, NULL);
 }
@@ -189,7 +189,7 @@ int worker_run(const struct work *work, struct worker_report *report, struct fai
 		}
 		turn = turn_of(work, &cpu, feeder);
 		if (report->makes_room && turn == TURN_DONE)
-			make_room(work, reader, __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE));
+			make_room(work, __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE));
 		report->makes_room = false;
 		if (turn == TURN_END && feeder)
 			turn = feeder_finish(feeder);

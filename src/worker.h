@@ -127,16 +127,12 @@ enum turn feeder_turn(struct feeder *f);
 bool feeder_faster(const struct feeder *f, double cpu_rate);
 
 /*
- * After TURN_NO_SLOT, where there is nothing else to do: waits for a slot; or takes a turn on the
- * CPU where others may wait for something that its reader has begun. TURN_DONE, TURN_END,
- * TURN_LOST_GPU or TURN_FAILED.
+ * After TURN_NO_SLOT, where there is nothing else to do: waits for a slot. TURN_DONE, TURN_LOST_GPU
+ * or TURN_FAILED.
  */
 enum turn feeder_wait(struct feeder *f);
 
-/*
- * Waits until all that it submitted is counted. TURN_END: it is; TURN_DONE: it is, and the source
- * may have more; TURN_LOST_GPU; TURN_FAILED.
- */
+/* Waits until all that it submitted is counted: TURN_END; TURN_LOST_GPU; TURN_FAILED. */
 enum turn feeder_finish(struct feeder *f);
 
 /* After TURN_LOST_GPU: counts on the CPU what it took and the GPU did not count. */

@@ -52,7 +52,6 @@ struct feeder {
 	struct holder holder; /* of the lane's total, for snapshots */
 	uint64_t counted;     /* bytes that the device has counted since ... */
 	double began;         /* ... the lane was opened */
-	bool came_short;      /* a range was cut: what -n had reserved for it is available again */
 	bool waits;           /* for its epoch to go on, not for a slot */
 };
 
@@ -108,14 +107,14 @@ static void add_totals(void *arg)
 }
 
 /* Gives back a chunk that the GPU counted, and adds it to the report. */
-static int give_back(struct feeder *f, struct chunk *chunk)
+static void give_back(struct feeder *f, struct chunk *chunk)
 {
 	const uint64_t records = chunk->bytes / f->work->record;
 
 	if (f->lane->stays) /* otherwise commit did */
 		tally_add(&f->report->records, records);
 	tally_add(&f->report->gpu_records, records);
-	return source_done(f->reader, chunk, chunk->bytes, f->fail);
+	source_done(f->reader, chunk, chunk->bytes);
 }
 
 /* Adds a chunk's counters to the lane's total. */
@@ -163,14 +162,12 @@ static bool commit(struct feeder *f, struct slot *slot)
 }
 
 /* Gives back the ranges of committed epochs, whichever worker took them. */
-static int give_committed(struct feeder *f)
+static void give_committed(struct feeder *f)
 {
 	struct chunk chunk;
 
 	while (f->lane->stays && epoch_take_committed(f->lane, &chunk))
-		if (give_back(f, &chunk) != 0)
-			return -1;
-	return 0;
+		give_back(f, &chunk);
 }
 
 /* ---- what the CPU counts ---- */
@@ -190,21 +187,21 @@ static int count_range(struct feeder *f, struct cpu_leg *cpu, struct chunk *chun
 		cpu_count(cpu, &part);
 		counted += got;
 	}
-	f->came_short |= counted < chunk->bytes;
-	return source_done(f->reader, chunk, counted, f->fail);
+	source_done(f->reader, chunk, counted);
+	return 0;
 }
 
 /* Counts the chunk of a slot, from our own memory or from the file, and frees the slot. */
 static int count_slot(struct feeder *f, struct cpu_leg *cpu, struct slot *slot)
 {
 	const struct chunk part = {.data = slot->data, .bytes = slot->chunk.bytes};
-	int rc;
+	int rc = 0;
 
 	if (is_range(&slot->chunk)) {
 		rc = count_range(f, cpu, &slot->chunk);
 	} else {
 		cpu_count(cpu, &part);
-		rc = source_done(f->reader, &slot->chunk, part.bytes, f->fail);
+		source_done(f->reader, &slot->chunk, part.bytes);
 	}
 	gpu_free(slot);
 	return rc;
@@ -215,7 +212,7 @@ static enum turn count_here(struct feeder *f, struct slot *slot)
 {
 	if (cpu_open(f->cpu) == 0)
 		return count_slot(f, f->cpu, slot) == 0 ? TURN_DONE : TURN_FAILED;
-	source_done(f->reader, &slot->chunk, slot->chunk.bytes, f->fail);
+	source_done(f->reader, &slot->chunk, slot->chunk.bytes);
 	gpu_free(slot);
 	return TURN_FAILED;
 }
@@ -301,8 +298,7 @@ int feeder_recount(struct feeder *f)
 		return rc;
 	const enum epoch_rest rest = epoch_settle(f->lane);
 	/* What was committed before stays committed. */
-	if (give_committed(f) != 0)
-		return -1;
+	give_committed(f);
 	return rest == REST_SHARED    ? recount_epoch(f, f->work->counts)
 	       : rest == REST_MISSING ? recount_missing(f)
 				      : 0;
@@ -332,7 +328,9 @@ static enum turn reap(struct feeder *f, double seconds)
 	pop(f);
 	struct chunk done = slot->chunk;
 	gpu_free(slot);
-	return !gives_back || give_back(f, &done) == 0 ? TURN_DONE : TURN_FAILED;
+	if (gives_back)
+		give_back(f, &done);
+	return TURN_DONE;
 }
 
 /* Reaps the slots that are done, from the first on, or all. */
@@ -344,7 +342,8 @@ static enum turn reap_some(struct feeder *f, bool all)
 		turn = reap(f, all ? WAIT_SECONDS : 0);
 	if (turn != TURN_DONE && turn != TURN_NO_SLOT)
 		return turn;
-	return give_committed(f) == 0 ? TURN_DONE : TURN_FAILED;
+	give_committed(f);
+	return TURN_DONE;
 }
 
 /* ---- feeding ---- */
@@ -379,7 +378,7 @@ static enum turn fill(struct feeder *f, struct slot *slot)
 {
 	const size_t cap = gpu_slot_bytes(f->lane);
 	const bool stays = f->lane->stays;
-	const struct want want = {.buffer = slot->data, .cap = cap, .range = stays ? cap : 0};
+	const struct want want = {.room = slot->data, .cap = cap, .range = stays ? cap : 0};
 	const double start = clock_seconds();
 	const int rc = source_take(f->reader, &want, &slot->chunk, f->fail);
 	enum turn turn = TURN_DONE;
@@ -452,17 +451,10 @@ static enum turn wait_for_slot(struct feeder *f)
 	return TURN_NO_SLOT;
 }
 
-/*
- * Other workers may have all slots and wait, in source_take, for something that this worker's
- * reader has begun, such as the next pieces of a frame. Then it must not wait for those workers,
- * and counts on the CPU.
- */
 enum turn feeder_wait(struct feeder *f)
 {
 	const double start = clock_seconds();
 
-	if (f->count == 0 && !gpu_failed(f->lane->gpu) && source_owes(f->reader))
-		return cpu_turn(f->cpu);
 	const enum turn turn = wait_for_slot(f);
 	f->report->count_seconds += clock_seconds() - start;
 	return turn == TURN_NO_SLOT ? TURN_DONE : turn;
@@ -488,13 +480,11 @@ enum turn feeder_finish(struct feeder *f)
 {
 	const double start = clock_seconds();
 	enum turn turn = reap_some(f, true);
-	const bool more = f->came_short;
 
-	f->came_short = false;
-	if (turn == TURN_DONE && !more && f->lane->stays)
+	if (turn == TURN_DONE && f->lane->stays)
 		turn = finish_epoch(f);
 	f->report->count_seconds += clock_seconds() - start;
-	return turn == TURN_DONE && !more ? TURN_END : turn;
+	return turn == TURN_DONE ? TURN_END : turn;
 }
 
 /* ---- opening and closing ---- */
@@ -549,7 +539,7 @@ static void leave_epoch(struct feeder *f)
 		epoch_leave(f->lane);
 	while (epoch_left_by_all(f->lane) && f->fail->status != STATUS_OK &&
 	       (epoch_take_lost(f->lane, &chunk) || epoch_take_committed(f->lane, &chunk)))
-		(void)source_done(f->reader, &chunk, chunk.bytes, f->fail);
+		source_done(f->reader, &chunk, chunk.bytes);
 }
 
 void feeder_close(struct feeder *f)
@@ -569,7 +559,7 @@ void feeder_close(struct feeder *f)
 		if (epochs && answer == GPU_DONE)
 			(void)epoch_reap(f->lane, slot, f->work->counts);
 		if (slot->order == ORDER_COUNT && !(epochs && is_range(&slot->chunk)))
-			source_done(f->reader, &slot->chunk, slot->chunk.bytes, f->fail);
+			source_done(f->reader, &slot->chunk, slot->chunk.bytes);
 		gpu_free(slot);
 	}
 	if (f->lane->stays)

@@ -53,7 +53,7 @@ static inline void *work(void *arg)
 	struct worker *w = arg;
 	struct reader *const reader = source_reader(w->source);
 	unsigned char *buffer = malloc(w->cap);
-	const struct want want = {.buffer = buffer, .cap = w->cap, .lent = w->lends};
+	const struct want want = {.room = buffer, .cap = w->cap, .lent = w->lends};
 	struct chunk chunk;
 
 	for (unsigned i = 0; w->rc == 0; i++) {
@@ -66,7 +66,7 @@ static inline void *work(void *arg)
 			xxh64_add(chunk.hash, chunk.data, chunk.bytes);
 		if (w->slow)
 			usleep(3000);
-		w->rc = source_done(reader, &chunk, chunk.bytes, &w->fail);
+		source_done(reader, &chunk, chunk.bytes);
 	}
 	free(buffer);
 	return NULL;
@@ -78,7 +78,6 @@ struct outcome {
 	struct source_totals totals;
 	struct fail fail;
 	bool finished;
-	unsigned seams;     /* memory for so many records that lay in several units */
 	struct header said; /* by the first input, where the spec wants headers */
 };
 
@@ -92,8 +91,9 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 		o.rc = -1;
 		return o;
 	}
+	o.said = *source_said(s);
 	if ((spec->headers || spec->parts > 0) &&
-	    (source_describe(s, &o.said, &o.fail) != 0 || source_settle(s, spec, &o.fail) != 0)) {
+	    source_start(s, spec, &o.fail) != 0) {
 		source_close(s);
 		o.rc = -1;
 		return o;
@@ -114,7 +114,6 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 	}
 	o.finished = source_finished(s);
 	o.totals = *source_totals(s);
-	o.seams = s->seam_most;
 	source_close(s);
 	return o;
 }
@@ -159,14 +158,14 @@ static inline void *ask_once(void *arg)
 {
 	struct worker *w = arg;
 	unsigned char *buffer = malloc(w->cap);
-	const struct want want = {.buffer = buffer, .cap = w->cap, .lent = w->lends};
+	const struct want want = {.room = buffer, .cap = w->cap, .lent = w->lends};
 	struct reader *const reader = source_reader(w->source);
 	struct chunk chunk;
 
 	w->rc = source_take(reader, &want, &chunk, &w->fail);
 	w->records = chunk.bytes;
 	if (w->rc == 0)
-		w->rc = source_done(reader, &chunk, chunk.bytes, &w->fail);
+		source_done(reader, &chunk, chunk.bytes);
 	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
 	free(buffer);
 	return NULL;

@@ -8,14 +8,15 @@
 static inline int take_copy(struct reader *r, void *buffer, size_t cap, size_t *got,
 			    struct fail *fail)
 {
-	const struct want want = {.buffer = buffer, .cap = cap};
+	const struct want want = {.room = buffer, .cap = cap};
 	struct chunk chunk;
 
 	*got = 0;
 	if (source_take(r, &want, &chunk, fail) != 0)
 		return -1;
 	*got = chunk.bytes;
-	return source_done(r, &chunk, chunk.bytes, fail);
+	source_done(r, &chunk, chunk.bytes);
+	return 0;
 }
 
 #endif

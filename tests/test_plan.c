@@ -67,7 +67,6 @@ static struct axis axis_of(const struct job *job)
 #define BLOCK (132 * KIB)
 #define SHARED (BLOCK + 8 * KIB)
 #define FEW (BLOCK + 4 * 1088 + 64)
-#define SEAM 24 /* beside a record that lies in several frames */
 
 /* Statistics with so many pairs of sums. */
 #define SUMS(n) (sizeof(struct stats) + (n) * sizeof(struct stats_sums))
@@ -112,20 +111,15 @@ static void table(void)
 		{"-T 4 -M 100K -b 256", NO_KERNELS, 0, COUNT_PRIVATE, FEW, 0, 1, 4, false},
 		{"-T 4 -M 600K -t i16 -b 256", KERNELS, 0, COUNT_CODES, BLOCK + 512 * KIB + 64, 0,
 		 1, 4, true},
-		/*
-		 * Records: a block holds one, and one worker two more that may lie in several
-		 * frames; many, five each.
-		 */
+		/* Records: a block holds one. */
 		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64),
 		 64 * MIB - 4 * (12 * KIB + 64), 64 * MIB - 4 * (12 * KIB + 64), 8, true},
-		{"-T 8 -t u8 --record=16M", KERNELS, 1, COUNT_BYTES,
-		 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 64 * MIB,
-		 144 * MIB - 12 * KIB - 64 - 2 * SEAM, 8, true},
-		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES,
-		 49 * MIB + 8 * (12 * KIB + 64) + 41 * SEAM, 0,
-		 207 * MIB - 8 * (12 * KIB + 64) - 41 * SEAM, 8, false},
-		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 0, COUNT_BYTES,
-		 48 * MIB + 12 * KIB + 64 + 2 * SEAM, 0, 1, 2, true},
+		{"-T 8 -t u8 --record=16M", KERNELS, 7, COUNT_BYTES, 7 * (16 * MIB + 12 * KIB + 64),
+		 128 * MIB - 7 * (16 * MIB + 12 * KIB + 64), 128 * MIB, 8, true},
+		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES, 8 * (MIB + 12 * KIB + 64), 0,
+		 256 * MIB - 8 * (MIB + 12 * KIB + 64), 8, false},
+		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 1, COUNT_BYTES,
+		 16 * MIB + 12 * KIB + 64, 4 * MIB - (12 * KIB + 64), 20 * MIB, 2, true},
 		/* Channels: their tables count. */
 		{"-T 8 -t u16 -c 64 --stats", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64),
 		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8, true},
@@ -272,14 +266,12 @@ static size_t least_of(const struct job *job, const struct plan_facts *facts)
 	const struct axis *const axis = facts->axis;
 	const uint32_t record = job->source.record;
 	const size_t block = record > 128 * KIB ? record : 128 * KIB;
-	const size_t seams =
-		facts->plain || record <= 512 ? 0 : (size_t)source_seam_bytes(record, 1);
 	struct counting own, shared;
 
 	counting_init_layout(&own, &axis->type, &axis->edges, &job->layout, false);
 	counting_init_layout(&shared, &axis->type, &axis->edges, &job->layout, true);
 	const size_t a = cpu_memory(&own, block), b = cpu_memory(&shared, block);
-	return seams + (a < b ? a : b);
+	return a < b ? a : b;
 }
 
 static struct plan plan_with(const struct job *job, const struct plan_facts *facts, uint64_t memory)

@@ -82,34 +82,6 @@ static pid_t through_fifo(const char *name, const char *text, size_t each)
 	return child;
 }
 
-/* The size known before anything is read: of files, after the skip, up to the limit. */
-static void known_bytes(void)
-{
-	static char *const AB[] = {"a", "b", "/dev/null"};
-	static const struct {
-		uint64_t skip, limit, bytes;
-	} KNOWN[] = {{0, UINT64_MAX, 14}, {1, UINT64_MAX, 12}, {5, UINT64_MAX, 4}, {0, 0, 0},
-		     {0, 3, 9},           {0, 4, 12},          {0, 5, 14},         {20, 5, 0}};
-	struct fail fail = {0};
-	struct source *s;
-
-	scratch_write("a", "abcdefghi", 9);
-	scratch_write("b", "ABCDE", 5);
-	for (size_t i = 0; i < sizeof(KNOWN) / sizeof(KNOWN[0]); i++) {
-		const struct source_spec spec = {.paths = AB,
-						 .path_count = 3,
-						 .record = 3,
-						 .skip = KNOWN[i].skip,
-						 .limit = KNOWN[i].limit};
-		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-		CHECK(source_known_bytes(s) == KNOWN[i].bytes, "skip %llu, limit %llu: %llu bytes",
-		      (unsigned long long)spec.skip, (unsigned long long)spec.limit,
-		      (unsigned long long)source_known_bytes(s));
-		source_close(s);
-	}
-	scratch_clean();
-}
-
 /* Nothing above the limit on which memory was planned. */
 static void sizes_of_records(void)
 {
@@ -384,17 +356,17 @@ static int read_piece(struct reader *r, struct chunk *piece, uint32_t *buffer, s
 		add(t, buffer, got);
 		at += got;
 	} while (got == 1 << 20 && at < piece->bytes);
-	return source_done(r, piece, at, fail);
+	source_done(r, piece, at);
+	return 0;
 }
 
 /* Three pieces are held at a time; when the third is first held, the file is cut to `cut`. */
 static int read_pieces(const struct source_spec *spec, long cut, struct taken *t,
 		       struct source_totals *totals, struct fail *fail)
 {
-	struct chunk held[3] = {{.bytes = 0}}, rest;
+	struct chunk held[3] = {{.bytes = 0}};
 	uint32_t *buffer = malloc(1 << 20);
-	const struct want want = {.buffer = buffer, .cap = 1 << 20, .range = (size_t)5 << 20 | 3},
-			  copy = {buffer, 1 << 20, false, 0};
+	const struct want want = {.room = buffer, .cap = 1 << 20, .range = (size_t)5 << 20 | 3};
 	struct source *s;
 	int rc = source_open(&s, spec, fail);
 	struct reader *const r = rc == 0 ? source_reader(s) : NULL;
@@ -416,18 +388,15 @@ static int read_pieces(const struct source_spec *spec, long cut, struct taken *t
 		}
 		more = held[k].bytes > 0;
 		add(t, buffer, held[k].bytes);
-		rc = source_done(r, &held[k], held[k].bytes, fail);
+		source_done(r, &held[k], held[k].bytes);
 	}
 	for (unsigned i = 0; i < 3; i++) {
 		if (rc == 0 && held[i].bytes > 0)
 			rc = read_piece(r, &held[i], buffer, t, fail);
-		source_done(r, &held[i], held[i].bytes, &(struct fail){.status = STATUS_OK});
+		source_done(r, &held[i], held[i].bytes);
 	}
-	/* What a cut piece returns of the limit of -n can be taken again. */
-	while (rc == 0 && (rc = source_take(r, &copy, &rest, fail)) == 0 && rest.bytes > 0) {
-		add(t, buffer, rest.bytes);
-		rc = source_done(r, &rest, rest.bytes, fail);
-	}
+	if (rc == 0)
+		rc = source_failure(s, fail);
 	*totals = *source_totals(s);
 	source_close(s);
 	free(buffer);
@@ -447,7 +416,7 @@ static void rewritten(void)
 
 	for (size_t i = 0; i < sizeof(TO) / sizeof(TO[0]); i++) {
 		uint32_t *const buffer = calloc(1, PIECES_FILE / 4);
-		const struct want want = {.buffer = buffer, .cap = 1 << 20, .range = 4 << 20};
+		const struct want want = {.room = buffer, .cap = 1 << 20, .range = 4 << 20};
 		struct fail fail = {.status = STATUS_OK};
 		struct source *s;
 		struct chunk piece;
@@ -465,9 +434,10 @@ static void rewritten(void)
 			      source_read(&piece, 0, buffer, 4096, &got, &fail) == 0 && got == 0,
 		      "%zu bytes %s", got, fail.text);
 		CHECK(truncate("r", TO[i]) == 0, "filled again");
-		int rc = source_done(r, &piece, got, &fail);
-		while (rc == 0 && source_take(r, &want, &piece, &fail) == 0 && piece.bytes > 0)
-			rc = source_done(r, &piece, piece.bytes, &fail);
+		source_done(r, &piece, got);
+		while (source_take(r, &want, &piece, &fail) == 0 && piece.bytes > 0)
+			source_done(r, &piece, piece.bytes);
+		(void)source_failure(s, &fail);
 		CHECK(fail.status == STATUS_DATA && strstr(fail.text, "r: became shorter while"),
 		      "to %ld: '%s'", TO[i], fail.text);
 		source_close(s);
@@ -578,7 +548,6 @@ int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	scratch_enter();
-	known_bytes();
 	sizes_of_records();
 	skip_limit_tail();
 	streams();

@@ -14,7 +14,7 @@
 typedef unsigned long long ull;
 
 /* An input in its parts. */
-struct parts {
+struct shape {
 	struct made all;
 	size_t begin, samples; /* bytes before the samples, and of them */
 	bool chunks;           /* what follows is no error */
@@ -22,9 +22,9 @@ struct parts {
 
 enum form { NPY, WAVE, WAVE_LONG, PICTURE, FORMS };
 
-static struct parts make(enum form form, size_t samples)
+static struct shape make(enum form form, size_t samples)
 {
-	struct parts p = {.samples = samples};
+	struct shape p = {.samples = samples};
 	char text[128];
 
 	switch (form) {
@@ -96,7 +96,7 @@ static struct outcome count(const struct source_spec *asked, const unsigned char
 	return o;
 }
 
-static void check_count(const struct source_spec *spec, const struct parts *p,
+static void check_count(const struct source_spec *spec, const struct shape *p,
 			const unsigned char *data, size_t bytes, const char *what)
 {
 	uint64_t records, sum;
@@ -126,7 +126,7 @@ static void check_count(const struct source_spec *spec, const struct parts *p,
 }
 
 /* Plain, and in frames of many sorts. */
-static void check_packed(const struct source_spec *spec, const struct parts *p, uint64_t seed,
+static void check_packed(const struct source_spec *spec, const struct shape *p, uint64_t seed,
 			 const char *what)
 {
 	char packed[200];
@@ -145,7 +145,7 @@ static void samples_only(void)
 			static const size_t SAMPLES[] = {0, 2, 10, 300, 70000, 400000};
 			/* no picture is empty */
 			const size_t samples = SAMPLES[i + (i == 0 && form == PICTURE)];
-			struct parts p = make(form, samples);
+			struct shape p = make(form, samples);
 			const uint64_t skip = i % 2 ? samples / 4 * 2 : 0;
 			const uint64_t left = (samples - skip) / RECORD;
 			const uint64_t limits[] = {UINT64_MAX, left, left / 2, left + 1, 1};
@@ -167,7 +167,7 @@ static void samples_only(void)
 /* A part of a record at the end of the samples, before other chunks. */
 static void tails(void)
 {
-	struct parts p = make(WAVE, 301);
+	struct shape p = make(WAVE, 301);
 	const struct source_spec strict = {.record = RECORD, .limit = UINT64_MAX};
 	const struct source_spec lenient = {
 		.record = RECORD, .limit = UINT64_MAX, .ignore_tail = true};
@@ -195,7 +195,7 @@ static void tails(void)
 static void cut(void)
 {
 	for (enum form form = NPY; form < FORMS; form++) {
-		struct parts p = make(form, 10);
+		struct shape p = make(form, 10);
 		if (form == WAVE_LONG) {
 			free(p.all.at);
 			continue;
@@ -243,7 +243,7 @@ static void cut(void)
 static void too_long(void)
 {
 	for (enum form form = NPY; form < FORMS; form++) {
-		struct parts p = make(form, 3000);
+		struct shape p = make(form, 3000);
 		put(&p.all, "ab", 2);
 		struct pack pack = pack_all(p.all.at, p.all.bytes, 77);
 		for (enum route route = NAMED; route < ROUTES; route++)
@@ -284,7 +284,7 @@ static void too_long(void)
 static void second_data(void)
 {
 	for (unsigned i = 0; i < 6; i++) {
-		struct parts p = make(WAVE, 3000 + i % 2);
+		struct shape p = make(WAVE, 3000 + i % 2);
 		if (i >= 2)
 			put_chunk(&p.all, "id3 ", i < 4 ? 7001 : 60000, "data");
 		put_chunk(&p.all, "data", 4, "abcd");
@@ -312,7 +312,7 @@ static void left_in_pipe(void)
 {
 	for (enum form form = NPY; form < FORMS; form++)
 		for (unsigned limit = 1; limit < 6; limit++) {
-			struct parts p = make(form, 10);
+			struct shape p = make(form, 10);
 			const struct source_spec spec = {.record = RECORD, .limit = limit};
 			char *const paths[] = {"-", NULL};
 			struct source_spec asked = spec;

@@ -7,7 +7,6 @@
  */
 #include "pack.h"
 #include "readers.h"
-#include "input/zstd_read.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -55,8 +54,6 @@ static void check_outcome(const struct source_spec *spec, const struct outcome *
 	CHECK(o->totals.tail == tail && o->totals.bytes == spec->skip + records * record + tail,
 	      "%s, %u readers, record %u: %llu bytes, %llu of them a tail", what, readers, record,
 	      (unsigned long long)o->totals.bytes, (unsigned long long)o->totals.tail);
-	CHECK(o->seams * (uint64_t)record <= source_seam_bytes(record, readers),
-	      "%s, %u readers, record %u: %u seams", what, readers, record, o->seams);
 }
 
 /* With -n it may still have something to write. */
@@ -127,8 +124,8 @@ static void lent_record_stays(const unsigned char *data)
 	free(p.data);
 	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
 	struct reader *const reader[2] = {source_reader(s), source_reader(s)};
-	const struct want first = {.buffer = buffer[0], .cap = RECORD, .lent = true};
-	const struct want second = {.buffer = buffer[1], .cap = RECORD, .lent = true};
+	const struct want first = {.room = buffer[0], .cap = RECORD, .lent = true};
+	const struct want second = {.room = buffer[1], .cap = RECORD, .lent = true};
 	for (bool more = true; more;) {
 		CHECK(source_take(reader[0], &first, &chunk[0], &fail) == 0, "%s", fail.text);
 		unsigned char copy[RECORD];
@@ -141,14 +138,12 @@ static void lent_record_stays(const unsigned char *data)
 			      fail.text);
 			more = chunk[1].bytes > 0;
 			records += chunk[1].bytes / RECORD;
-			CHECK(source_done(reader[1], &chunk[1], chunk[1].bytes, &fail) == 0, "%s",
-			      fail.text);
+			source_done(reader[1], &chunk[1], chunk[1].bytes);
 		}
 		CHECK(memcmp(copy, chunk[0].data, RECORD) == 0, "record %llu has changed",
 		      (unsigned long long)records);
 		records += chunk[0].bytes / RECORD;
-		CHECK(source_done(reader[0], &chunk[0], chunk[0].bytes, &fail) == 0, "%s",
-		      fail.text);
+		source_done(reader[0], &chunk[0], chunk[0].bytes);
 	}
 	CHECK(records == spec.limit, "%llu records", (unsigned long long)records);
 	source_close(s);

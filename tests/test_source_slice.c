@@ -9,7 +9,6 @@
 
 #include "pack.h"
 #include "slices.h"
-#include "input/zstd_read.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -197,16 +196,13 @@ static int take_changed(const struct source_spec *spec, enum change how, size_t 
 			uint64_t *records, struct fail *fail)
 {
 	static unsigned char buffer[(64 << 10) + 64]; /* room for one small frame more than fit */
-	struct header said;
 	struct source *s;
 	size_t got = 0;
 
 	*records = 0;
 	if (source_open(&s, spec, fail) != 0)
 		return -1;
-	int rc = source_describe(s, &said, fail);
-	if (rc == 0)
-		rc = source_settle(s, spec, fail);
+	int rc = source_start(s, spec, fail);
 	struct reader *const reader = source_reader(s);
 	if (!late)
 		change(how, cut);

@@ -75,9 +75,10 @@ static void wrong_behind(void)
 		pthread_join(other.thread, NULL);
 		alarm(0);
 		const bool failed = own.rc != 0 || other.rc != 0;
-		CHECK(failed == (kind >= 3), "kind %u: %d %d, '%s' '%s'", kind, own.rc, other.rc,
+		/* In the frame whose first byte is wanted the damage is further behind. */
+		CHECK(failed == (kind == 3), "kind %u: %d %d, '%s' '%s'", kind, own.rc, other.rc,
 		      own.fail.text, other.fail.text);
-		CHECK(failed || (own.records + other.records == records &&
+		CHECK(kind >= 3 || (own.records + other.records == records &&
 				 own.sum + other.sum == sum && own.fail.status == STATUS_OK &&
 				 other.fail.status == STATUS_OK),
 		      "kind %u: %llu and %llu of %llu records", kind,
@@ -500,7 +501,7 @@ static void in_hand(void)
 					       11, 12, 13, 14, 15, 16, 17, 18, 19, 20};
 	const struct source_spec spec = {
 		.paths = PATHS, .path_count = 2, .limit = 5, .record = 4, .threads = 2};
-	const struct want want = {.buffer = (unsigned char[64]){0}, .cap = 64, .lent = true};
+	const struct want want = {.room = (unsigned char[64]){0}, .cap = 64, .lent = true};
 	struct fail fail = {.status = STATUS_OK};
 	struct pack p = {.state = 1};
 	struct reader *r[2];
@@ -518,8 +519,7 @@ static void in_hand(void)
 		struct chunk chunk;
 		CHECK(source_take(r[i / 2 % 2], &want, &chunk, &fail) == 0, "'%s'", fail.text);
 		records += chunk.bytes / 4;
-		CHECK(source_done(r[i / 2 % 2], &chunk, chunk.bytes, &fail) == 0, "'%s'",
-		      fail.text);
+		source_done(r[i / 2 % 2], &chunk, chunk.bytes);
 	}
 	CHECK(records == 5, "%llu of 5 records", (unsigned long long)records);
 	source_close(s);

@@ -7,7 +7,6 @@
  */
 #include "pack.h"
 #include "readers.h"
-#include "input/zstd_read.h"
 
 #define INPUTS 5
 #define CROWD 8
@@ -111,6 +110,21 @@ static void offer(struct mixed *in, unsigned k, char **path)
 	}
 }
 
+/* Has every job that nobody decodes no more than it has taken of the memory? */
+static bool within(struct source *s)
+{
+	bool all = true;
+
+	lock_take(&s->lock);
+	for (const struct input *in = s->inputs; in; in = in->next)
+		for (const struct job *j = in->jobs; j; j = j->next)
+			all &= j->running || job_holds(j) <= j->held;
+	for (const struct job *j = s->free_jobs; j; j = j->next)
+		all &= job_holds(j) <= j->held;
+	lock_drop(&s->lock);
+	return all;
+}
+
 struct flipper {
 	struct worker w;
 	uint64_t state;
@@ -128,7 +142,7 @@ static void *flip(void *arg)
 	while (w->rc == 0 && chunk.bytes > 0) {
 		if (f->flips && check_random(&f->state) >> 30 & 1)
 			w->lends = !w->lends;
-		const struct want want = {.buffer = buffer, .cap = w->cap, .lent = w->lends};
+		const struct want want = {.room = buffer, .cap = w->cap, .lent = w->lends};
 		w->rc = source_take(reader, &want, &chunk, &w->fail);
 		if (w->rc != 0)
 			break;
@@ -136,9 +150,9 @@ static void *flip(void *arg)
 		if (w->slow && (check_random(&f->state) >> 30) % 8 == 0)
 			usleep(300);
 		const size_t bytes = chunk.bytes;
-		w->rc = source_done(reader, &chunk, chunk.bytes, &w->fail);
+		source_done(reader, &chunk, chunk.bytes);
 		chunk.bytes = bytes;
-		f->within &= (int64_t)zstd_held(reader) <= reader->held;
+		f->within &= within(w->source);
 	}
 	free(buffer);
 	return NULL;

@@ -7,7 +7,7 @@
 
 #include "check.h"
 #include "pack.h"
-#include "input/zstd_read.h"
+#include "input/zstd_job.h"
 
 /* ---- zstd_parts ---- */
 

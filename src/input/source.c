@@ -1,30 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * source: what workers call: taking, giving back, waiting for work; and what others want to know.
+ * source: readers and their tasks; waiting; failures; the end of an input, and of all.
+ *
+ * A reader without a chunk does the first task of the table that is ready, again and again, until
+ * that brings a chunk. `ready` looks; `run` drops the lock while it works.
+ *
+ * Why every wait ends. A thread sleeps in one place only, await_unlocks, when no task is ready, and
+ * holds nothing then but ranges of its caller's, for which nobody waits. So it is enough that something is ready, or
+ * running, or lent to a caller, until all is done:
+ *   - A job has all memory that it will ever need before it is in the list. Take the first job of
+ *     an input that has not ended: all before it have, so its place is known, its pieces go to the
+ *     queue, which any reader empties, and it goes on when one comes back.
+ *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
+ *     none left it fits, whatever it needs.
+ *   - With -n the next input waits until all of this one has been given back: its jobs end by the
+ *     above, its plain bytes are being read, and ranges are not handed out where an input follows.
+ *   - Who reads a stream waits in poll, beside the pipe that source_stop and failures write to.
+ *   - A piece that was counted waits for the checksum of those before it: they were taken before,
+ *     and whoever brings one back adds those that wait.
+ *   - What a caller has borrowed it gives back before it takes again.
+ * Whoever makes something ready calls: one reader for each thing, all at an end.
  */
 #include "input/source.h"
 
 #include <assert.h>
 #include <sched.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/tally.h"
 #include "input/source_input.h"
-#include "input/zstd_read.h"
 
-#define FULL_READS 64
+#define FULL_READS 64u
 #define MEMORY_DEFAULT ((uint64_t)256 << 20)
+
+/* ---- opening ---- */
 
 static void take_spec(struct source *s, const struct source_spec *spec)
 {
 	s->spec = *spec;
 	if (s->spec.threads == 0)
 		s->spec.threads = 1;
+	if (s->spec.decoders == 0 || s->spec.decoders > s->spec.threads)
+		s->spec.decoders = s->spec.threads;
 	if (s->spec.memory == 0)
 		s->spec.memory = MEMORY_DEFAULT;
-	s->memory = s->memory_left = (int64_t)(s->spec.memory + s->spec.memory_spare);
+	s->memory = s->spec.memory + s->spec.memory_spare;
 }
 
 static int check_record(const struct source_spec *spec, struct fail *fail)
@@ -33,6 +56,24 @@ static int check_record(const struct source_spec *spec, struct fail *fail)
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: records of %lu bytes: please report this",
 				(unsigned long)spec->record);
+	return 0;
+}
+
+/* What the first input says of itself. */
+static int describe(struct source *s, struct fail *fail)
+{
+	struct input *in = NULL;
+
+	if (!s->spec.headers || s->spec.raw || s->left == 0 || s->spec.path_count == 0)
+		return 0;
+	if (input_open(s, 0, &in, fail) != 0) {
+		if (in)
+			input_free(s, in);
+		return -1;
+	}
+	s->described = in;
+	s->first_name = in->name;
+	s->said = in->header;
 	return 0;
 }
 
@@ -46,9 +87,10 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 	if (!s)
 		return fail_errno(fail, "inputs");
 	take_spec(s, spec);
+	s->queue_end = &s->queue;
 	/* For a slice, -n limits what is cut into slices, not what is read. */
-	s->budget = spec->parts > 0 && spec->limit > 0 ? UINT64_MAX : spec->limit;
-	if (pipe(s->wake) != 0) {
+	s->left = spec->parts > 0 && spec->limit > 0 ? UINT64_MAX : spec->limit;
+	if (pipe(s->wake_pipe) != 0) {
 		fail_errno(fail, "pipe");
 		goto free_source;
 	}
@@ -56,19 +98,27 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
 		goto close_pipe;
 	}
-	pthread_cond_init(&s->work, NULL);
-	pthread_cond_init(&s->settled, NULL);
+	pthread_cond_init(&s->wake, NULL);
+	if (describe(s, fail) != 0) {
+		source_close(s);
+		return -1;
+	}
 	*out = s;
 	return 0;
 close_pipe:
-	close(s->wake[0]);
-	close(s->wake[1]);
+	close(s->wake_pipe[0]);
+	close(s->wake_pipe[1]);
 free_source:
 	free(s);
 	return -1;
 }
 
-int source_settle(struct source *s, const struct source_spec *spec, struct fail *fail)
+const struct header *source_said(const struct source *s)
+{
+	return &s->said;
+}
+
+int source_start(struct source *s, const struct source_spec *spec, struct fail *fail)
 {
 	if (check_record(spec, fail) != 0)
 		return -1;
@@ -80,220 +130,390 @@ int source_settle(struct source *s, const struct source_spec *spec, struct fail 
 
 struct reader *source_reader(struct source *s)
 {
-	struct reader *r = zstd_reader_new(s);
+	struct reader *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
+	r->source = s;
 	lock_take(&s->lock);
 	r->next = s->readers;
+	s->reader_count++;
 	/* source_counted walks them without the lock */
 	__atomic_store_n(&s->readers, r, __ATOMIC_RELEASE);
 	lock_drop(&s->lock);
 	return r;
 }
 
-/* ---- what threads tell each other ---- */
+/* ---- waiting ---- */
 
 void source_call(struct source *s)
 {
 	lock_assert_held(&s->lock);
-	if (s->sleepers == 0)
-		return;
 	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
-	pthread_cond_signal(&s->work);
+	if (s->awake && !s->called)
+		s->called = true;
+	else if (s->sleepers > 0)
+		pthread_cond_signal(&s->wake);
 }
 
 void source_call_all(struct source *s)
 {
 	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
-	pthread_cond_broadcast(&s->work);
-	pthread_cond_broadcast(&s->settled);
+	pthread_cond_broadcast(&s->wake);
 }
 
-/* Ends every wait, whatever it is for. */
-static void stop(struct source *s)
+/*
+ * No task is ready: another thread holds everything that could be done now, and calls when that has
+ * changed. To wake a thread takes longer than some pieces take; so where the last wait was short,
+ * one thread first waits awake. On 16 cores that makes small frames of a pipe a tenth faster.
+ */
+#define SOON 100e-6
+
+static void await_unlocks(struct source *s)
+{
+	const unsigned calls = s->calls;
+	const double start = clock_seconds();
+
+	if (s->soon && !s->awake) {
+		s->awake = true;
+		lock_drop(&s->lock);
+		while (__atomic_load_n(&s->calls, __ATOMIC_RELAXED) == calls &&
+		       clock_seconds() - start < SOON)
+			sched_yield();
+		lock_take(&s->lock);
+		s->awake = s->called = false;
+	}
+	if (s->calls == calls) {
+		s->sleepers++;
+		lock_wait(&s->lock, &s->wake);
+		s->sleepers--;
+	}
+	s->soon = clock_seconds() - start < 2 * SOON;
+}
+
+/* ---- failures, and other ends ---- */
+
+/* A redirected file is left where the next program goes on. */
+static void leave_offset(const struct input *in)
+{
+	const uint64_t packed = in->is_zstd ? in->pos
+				: in->passed && in->size > in->origin + in->at
+					? in->size
+					: in->origin + in->at;
+
+	/* Where a slice begins depends on all inputs, so it moves no offset. */
+	if (!in->owned && in->is_file && !in->sliced)
+		(void)lseek(in->fd, (off_t)packed, SEEK_SET);
+}
+
+void input_end(struct source *s, struct input *in)
+{
+	in->ended = true;
+	if (s->current == in)
+		s->current = NULL;
+	leave_offset(in);
+	source_call_all(s);
+}
+
+bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset)
+{
+	return s->fail.status != STATUS_OK &&
+	       (in->index > s->fail_index ||
+		(in->index == s->fail_index && offset >= s->fail_offset));
+}
+
+void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
 {
 	lock_assert_held(&s->lock);
-	s->stopped = true;
-	(void)!write(s->wake[1], "", 1);
+	if (s->stopped || source_failed_before(s, in, offset))
+		return;
+	s->fail = *f;
+	s->fail_index = in->index;
+	s->fail_offset = offset;
+	(void)!write(s->wake_pipe[1], "", 1);
+	for (struct input *each = s->inputs; each; each = each->next)
+		if (!each->ended)
+			input_end(s, each);
+	jobs_drop(s);
 	source_call_all(s);
 }
 
 void source_stop(struct source *s)
 {
 	lock_take(&s->lock);
-	stop(s);
+	s->stopped = true;
+	(void)!write(s->wake_pipe[1], "", 1);
+	source_call_all(s);
 	lock_drop(&s->lock);
 }
 
-uint64_t budget_take(struct source *s, uint64_t records)
+/* ---- an input of which all was handed out ---- */
+
+static bool is_cut(const struct input *in)
 {
-	lock_assert_held(&s->lock);
-	if (s->budget == UINT64_MAX)
-		return records;
-	if (records > s->budget)
-		records = s->budget;
-	s->budget -= records;
-	return records;
+	return in->bound != NO_END && in->at - in->missing < input_stop(in);
 }
 
-void budget_give(struct source *s, uint64_t records)
+/* What follows the samples of a compressed input, where -n did not end before. */
+static int check_rest(struct input *in, struct fail *fail)
 {
-	lock_assert_held(&s->lock);
-	if (s->budget != UINT64_MAX)
-		s->budget += records;
+	if (!in->is_zstd || in->at <= in->bound || in->limit <= in->bound)
+		return 0;
+	const uint64_t rest = in->at - in->bound;
+	if (!in->rest)
+		return input_too_long(in, fail);
+	const bool end = in->header.end <= in->at - INPUT_END_BYTES;
+	return input_check_rest(in, in->rest, (size_t)lesser(rest, REST_BYTES),
+				end ? in->rest + REST_BYTES : NULL, fail);
 }
 
-/* ---- taking ---- */
-
-static bool may_open(const struct source *s)
+int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
+		    struct fail *fail)
 {
-	/*
-	 * How much -n leaves for the next input is known when nothing can be given back any more.
-	 */
-	return !s->current && !s->opening && s->next_path < s->spec.path_count &&
-	       (s->budget == UINT64_MAX || s->users == 0);
+	if (s->spec.ignore_tail || (tail == 0 && !in->shorter && !cut))
+		return 0;
+	if (in->shorter)
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s: became shorter while it was read (--ignore-tail counts what is left)",
+			in->name);
+	if (cut)
+		return input_too_short(in, fail);
+	return fail_set(
+		fail, STATUS_DATA,
+		"%s: ends inside a record: %llu of %lu bytes (--ignore-tail leaves them out)",
+		in->name, (unsigned long long)tail, (unsigned long)s->spec.record);
 }
 
-static bool may_come(const struct source *s)
+static int check_all(const struct source *s, struct input *in, uint64_t tail, struct fail *fail)
 {
-	return s->current || s->opening || s->next_path < s->spec.path_count || s->rings > 0;
+	if (in->sliced && (in->shorter || in->at < in->first + (in->to - in->from) * s->spec.record))
+		return part_changed(in, fail);
+	if (in->at < in->first)
+		return input_too_skipped(s, in, fail);
+	if (check_rest(in, fail) != 0)
+		return -1;
+	return input_check_end(s, in, tail, is_cut(in), fail);
 }
 
-/*
- * Another thread holds everything that could be done now, and calls when that has changed. Waking a
- * thread takes longer than some pieces take, and costs the caller; so where the last wait was
- * short, this thread first waits awake. On 16 cores that makes small frames of a pipe a tenth
- * faster.
- */
-#define SOON 100e-6
-
-static void await_work_unlocks(struct reader *r)
+/* Its bytes are those that its offsets say. */
+static void add_up(struct source *s, struct input *in)
 {
-	struct source *s = r->source;
-	const unsigned seen = s->calls;
-	const double start = clock_seconds();
+	struct source_totals *const t = &s->totals;
+	const uint64_t end = lesser(in->at, input_stop(in)), begin = in->header.begin;
+	const uint64_t bytes = end > in->first ? end - in->first - in->missing : 0;
+	const uint64_t tail = in->is_zstd || in->sliced ? bytes % s->spec.record : in->torn;
+	const bool holds = in->at > begin;
+	uint64_t skipped = lesser(in->at, in->first);
+	struct fail fail = {.status = STATUS_OK};
 
-	if (zstd_read_ahead_unlocks(s))
+	skipped = in->sliced ? (in->begins ? s->spec.skip : 0) : skipped > begin ? skipped - begin : 0;
+	t->bytes += skipped + bytes;
+	t->skipped += skipped;
+	t->tail += tail;
+	t->tails += tail > 0;
+	t->shorter += in->shorter;
+	t->cut += is_cut(in) && !in->shorter;
+	t->unsized += in->ends && in->unsized && holds;
+	t->packed += in->is_zstd ? in->pos - in->begin : 0;
+	if (in->ends && !in->header.format && tail == 0 && !in->shorter && !holds &&
+	    t->empty++ == 0)
+		t->empty_name = in->name;
+	if (s->left != UINT64_MAX)
+		s->left -= lesser((bytes - tail) / s->spec.record, s->left);
+	if (check_all(s, in, tail, &fail) != 0)
+		source_fail(s, in, UNKNOWN - 1, &fail);
+}
+
+/* Is there nothing of it that could still be handed out? Then callers may have ranges of it. */
+static bool nothing_left(const struct input *in)
+{
+	return in->ended && !in->busy && in->reading == 0 && !in->jobs;
+}
+
+void input_check(struct source *s, struct input *in)
+{
+	struct input **link = &s->inputs;
+
+	if (!nothing_left(in) || in->ranges > 0)
 		return;
-	if (s->short_of_memory)
-		zstd_release(r);
-	r->asleep = true;
-	s->sleepers++;
-	if (s->soon) {
-		lock_drop(&s->lock);
-		while (__atomic_load_n(&s->calls, __ATOMIC_RELAXED) == seen &&
-		       clock_seconds() - start < SOON)
-			sched_yield();
-		lock_take(&s->lock);
-	}
-	while (s->calls == seen)
-		lock_wait(&s->lock, &s->work);
-	s->soon = clock_seconds() - start < 2 * SOON;
-	s->sleepers--;
-	r->asleep = false;
+	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
+		add_up(s, in);
+	while (*link != in)
+		link = &(*link)->next;
+	*link = in->next;
+	input_free(s, in);
+	source_call_all(s);
 }
 
-/* The input is free and becomes this reader's until its next piece is claimed, read or found. */
-static int take_current_unlocks(struct reader *r, struct request *q)
-{
-	struct source *s = r->source;
-	struct input *in = s->current;
-	int rc;
+/* ---- tasks ---- */
 
-	input_use(s, in);
-	if (in->zstd) {
-		rc = zstd_cut_unlocks(r, in, q);
-	} else {
-		rc = in->is_file ? file_take_unlocks(s, in, q) : stream_take_unlocks(s, in, q);
-		q->enough |= q->got > 0;
-	}
+static bool more_inputs(const struct source *s)
+{
+	return s->next_path < s->spec.path_count && s->left > 0 && s->fail.status == STATUS_OK;
+}
+
+/* How much -n leaves for the next input is known when all before it have been given back. */
+static bool open_ready(const struct source *s, const struct request *q)
+{
+	return q->got == 0 && !s->current && !s->opening && more_inputs(s) &&
+	       (s->left == UINT64_MAX || !s->inputs);
+}
+
+/* Without the lock. */
+static int open_next(struct source *s, size_t path, struct input **in, const struct request *q,
+		     struct fail *fail)
+{
+	int rc = 0;
+
+	if (!*in)
+		rc = input_open(s, path, in, fail);
+	if (rc == 0 && s->first_name)
+		rc = input_agrees(s, *in, fail);
+	if (rc == 0 && s->slice)
+		rc = part_enter(s, *in, fail);
+	if (rc == 0)
+		rc = input_begin(s, *in, s->left, q->want->room, q->cap, fail);
 	return rc;
 }
 
+/* It is the last of the list, and the one that is read. */
+static void append(struct source *s, struct input *in)
+{
+	struct input **link = &s->inputs;
+
+	while (*link)
+		link = &(*link)->next;
+	*link = in;
+	s->current = in;
+	if (!s->first_name) {
+		s->first_name = in->name;
+		s->said = in->header;
+	}
+	tally_add(&s->totals.inputs, in->begins); /* one thread at a time: under the lock */
+	s->totals.headers += in->begins && in->header.format;
+	s->totals.streamed |= !in->is_file;
+}
+
+static void open_run_unlocks(struct source *s, struct request *q)
+{
+	struct input *in = s->described;
+	struct fail fail = {.status = STATUS_OK};
+
+	s->described = NULL;
+	s->opening = true;
+	lock_drop(&s->lock);
+	const size_t path = s->next_path;
+	const int rc = open_next(s, path, &in, q, &fail);
+	lock_take(&s->lock);
+	s->opening = false;
+	s->next_path++;
+	if (rc < 0)
+		source_fail(s, in ? in : &(struct input){.index = path}, 0, &fail);
+	if (rc == 0 && s->fail.status == STATUS_OK)
+		append(s, in);
+	else if (in)
+		input_free(s, in);
+	source_call_all(s);
+}
+
+/* The most urgent first: what others wait for, what holds memory, what makes more of both. */
+static const struct task {
+	const char *name;
+	bool (*ready)(const struct source *s, const struct request *q);
+	void (*run_unlocks)(struct source *s, struct request *q);
+} TASKS[] = {
+	{"hand out a record that lay in several pieces", mended_ready, mended_run_unlocks},
+	{"decode", decode_ready, decode_run_unlocks},
+	{"hand out a piece that was decoded", piece_ready, piece_run_unlocks},
+	{"read", plain_ready, plain_run_unlocks},
+	{"cut frames off", cut_ready, cut_run_unlocks},
+	{"open the next input", open_ready, open_run_unlocks},
+};
+
+static bool run_one_unlocks(struct source *s, struct request *q)
+{
+	for (size_t i = 0; i < sizeof(TASKS) / sizeof(TASKS[0]); i++) {
+		if (TASKS[i].ready(s, q)) {
+			TASKS[i].run_unlocks(s, q);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* ---- what workers call ---- */
+
 static bool answered(const struct request *q)
 {
-	return q->chunk->bytes > 0 || q->enough || q->got == q->cap;
+	return q->chunk->bytes > 0 || q->got == q->cap;
+}
+
+static bool is_over(const struct source *s)
+{
+	for (const struct input *in = s->inputs; in; in = in->next)
+		if (!nothing_left(in))
+			return false;
+	return !s->opening && !s->mended && !more_inputs(s);
+}
+
+static void call_for_more_unlocks(struct source *s)
+{
+	s->wanted = false;
+	if (!s->spec.more)
+		return;
+	lock_drop(&s->lock);
+	s->spec.more(s->spec.arg);
+	lock_take(&s->lock);
 }
 
 int source_take(struct reader *r, const struct want *want, struct chunk *chunk, struct fail *fail)
 {
 	struct source *s = r->source;
-	struct request q = {.want = want,
-			    .cap = want->cap - want->cap % s->spec.record,
-			    .chunk = chunk,
-			    .fail = fail};
+	struct request q = {
+		.want = want, .chunk = chunk, .cap = want->cap - want->cap % s->spec.record};
 	int rc = 0;
 
 	/* With less room a call would hand out nothing, which means the end. */
 	assert(want->cap >= s->spec.record);
 	*chunk = (struct chunk){.fd = -1};
 	lock_take(&s->lock);
-	while (rc == 0 && !s->stopped && !answered(&q)) {
-		if (zstd_in_hand(r))
-			rc = zstd_go_on_unlocks(r, &q);
-		else if (s->ready > 0)
-			rc = zstd_take_ready_unlocks(r, &q);
-		else if (s->budget == 0)
+	while (!s->stopped && !answered(&q)) {
+		if (run_one_unlocks(s, &q)) {
+			if (s->wanted)
+				call_for_more_unlocks(s);
+			continue;
+		}
+		if (s->fail.status != STATUS_OK)
+			jobs_sweep(s);
+		if (q.got > 0 || is_over(s))
 			break;
-		else if (s->current && s->current->state == INPUT_FREE &&
-			 (q.got == 0 || s->current->zstd))
-			rc = take_current_unlocks(r, &q);
-		else if (q.got > 0)
-			break;
-		else if (may_open(s))
-			rc = input_next_unlocks(s, &q);
-		else if (!may_come(s))
-			break;
-		else
-			await_work_unlocks(r);
+		await_unlocks(s);
 	}
-	if (rc == 0 && q.got > 0)
-		*chunk = (struct chunk){.data = want->buffer, .bytes = q.got, .fd = -1};
-	if (rc == 0 && chunk->bytes == 0) { /* what ends this reader ends those that wait, too */
-		zstd_release(r);
-		source_call_all(s);
-	}
-	if (rc != 0)
-		stop(s);
+	if (q.got > 0)
+		*chunk = (struct chunk){.data = want->room, .bytes = q.got, .fd = -1};
+	if (chunk->bytes == 0 && s->fail.status != STATUS_OK)
+		rc = fail_pass(fail, &s->fail);
 	lock_drop(&s->lock);
 	return rc;
 }
 
-int source_done(struct reader *r, struct chunk *chunk, size_t counted, struct fail *fail)
+void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 {
 	struct source *s = r->source;
-	int rc = 0;
 
 	if (chunk->bytes == 0)
-		return 0;
-	/* the rest is the input's tail */
-	tally_add(&r->counted, counted - counted % s->spec.record);
-	if (chunk->input) {
+		return;
+	tally_add(&r->counted, counted - counted % s->spec.record); /* the rest is a tail */
+	if (chunk->piece || chunk->input) {
 		lock_take(&s->lock);
-		rc = chunk->fd >= 0 ? file_return(s, chunk, counted, fail)
-				    : zstd_done_unlocks(r, chunk, fail);
-		if (rc != 0)
-			stop(s);
+		if (chunk->piece)
+			piece_back_unlocks(s, chunk);
+		else
+			range_back(s, chunk, counted);
 		lock_drop(&s->lock);
 	}
 	*chunk = (struct chunk){.fd = -1};
-	return rc;
-}
-
-bool source_owes(struct reader *r)
-{
-	struct source *s = r->source;
-
-	/* It has no unit without memory. Of plain inputs no reader takes the lock here. */
-	if (r->held == 0)
-		return false;
-	lock_take(&s->lock);
-	const bool owes = zstd_in_hand(r);
-	if (!owes && s->short_of_memory)
-		zstd_release(r);
-	lock_drop(&s->lock);
-	return owes;
 }
 
 /* ---- what others want to know ---- */
@@ -313,6 +533,11 @@ uint64_t source_inputs(const struct source *s)
 	return tally_read(&s->totals.inputs);
 }
 
+uint64_t source_part_bytes(const struct source *s)
+{
+	return s->slice ? (s->slice->part.end - s->slice->part.begin) * s->spec.record : 0;
+}
+
 uint64_t source_state(const struct source *s)
 {
 	return s->totals.state;
@@ -321,9 +546,7 @@ uint64_t source_state(const struct source *s)
 void source_take_spare(struct source *s)
 {
 	lock_take(&s->lock);
-	__atomic_fetch_sub(&s->memory, (int64_t)s->spec.memory_spare, __ATOMIC_RELAXED);
-	s->memory_left -= (int64_t)s->spec.memory_spare;
-	s->spec.memory_spare = 0;
+	s->memory = s->spec.memory;
 	lock_drop(&s->lock);
 }
 
@@ -331,11 +554,8 @@ bool source_backlog(struct source *s)
 {
 	lock_take(&s->lock);
 	const struct input *in = s->current;
-	/*
-	 * A long frame can occupy one more thread; frames side by side can as long as there are
-	 * any.
-	 */
-	const bool zstd = in ? in->zstd != NULL : s->rings > 0;
+	/* A long frame can occupy one more thread; frames side by side, as long as there are any. */
+	const bool zstd = in ? in->is_zstd : s->jobs > 0;
 	const bool more = zstd ? s->sleepers == 0 : in && (in->is_file || in->full >= FULL_READS);
 	const bool backlog = more && !s->stopped;
 	lock_drop(&s->lock);
@@ -344,21 +564,17 @@ bool source_backlog(struct source *s)
 
 bool source_finished(const struct source *s)
 {
-	if (s->slice && source_counted(s) != source_known_bytes(s))
-		return false;
-	return s->budget == 0 ||
-	       (!s->current && s->next_path == s->spec.path_count && s->users == 0);
+	return !s->inputs && is_over(s) && s->fail.status == STATUS_OK;
+}
+
+int source_failure(const struct source *s, struct fail *fail)
+{
+	return s->fail.status == STATUS_OK ? 0 : fail_pass(fail, &s->fail);
 }
 
 const struct source_totals *source_totals(struct source *s)
 {
 	s->totals.waited = (double)__atomic_load_n(&s->waited_ns, __ATOMIC_RELAXED) * 1e-9;
-	if (s->current && s->current->zstd) /* -n has ended inside it */
-		zstd_account(s, s->current);
-	for (struct reader *r = s->readers; r; r = r->next) {
-		s->totals.bytes += r->counted;
-		r->counted = 0;
-	}
 	return &s->totals;
 }
 
@@ -367,24 +583,23 @@ void source_close(struct source *s)
 	if (!s)
 		return;
 	for (struct reader *r; (r = s->readers) != NULL;) {
-		struct input *in = r->in;
 		s->readers = r->next;
-		zstd_reader_free(r);
-		if (in && --in->users == 0 && in != s->current)
-			input_free(in);
+		free(r);
 	}
-	assert(s->memory_left == s->memory);
-	if (s->current) {
-		struct input *in = s->current;
-		source_leave_current(s);
-		input_free(in);
+	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop */
+		s->inputs = in->next;
+		leave_offset(in);
+		jobs_free(s, in);
+		input_free(s, in);
 	}
 	if (s->described)
-		input_free(s->described);
-	close(s->wake[0]);
-	close(s->wake[1]);
-	pthread_cond_destroy(&s->settled);
-	pthread_cond_destroy(&s->work);
+		input_free(s, s->described);
+	jobs_free(s, NULL);
+	seams_free(s->mended);
+	assert(s->held == 0 && s->kept == 0);
+	close(s->wake_pipe[0]);
+	close(s->wake_pipe[1]);
+	pthread_cond_destroy(&s->wake);
 	lock_destroy(&s->lock);
 	free(s->slice);
 	free(s);

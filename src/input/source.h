@@ -2,22 +2,19 @@
 /*
  * source: the contract of where samples come from.
  *
- * A source is the list of inputs of a job. Every worker has a reader of its own and loops
+ * A source is the list of inputs of a job. Every worker has a reader and repeats
  *
  *	source_take, count, source_done
  *
  * until a chunk of 0 bytes says that there is no more. A chunk is a run of whole records that no
- * other reader gets. It is in the caller's buffer, in memory that the source lends, or it is a
- * range of a file that the caller reads; the caller says which of these it can use. Every chunk is
- * given back by source_done, which adds it to the totals. Inputs follow one another. The order in
- * which workers get their chunks is not defined, and does not matter to a histogram.
+ * other reader gets. Plain bytes are read into the caller's room; decoded ones are lent, or copied
+ * there; and a caller that wants to read by itself gets a range of a file. What must be done to get
+ * a chunk (opening, reading, finding frames, decoding) is done inside source_take, by whichever
+ * reader comes for one (source.c has the table of these tasks). The order of chunks is not defined,
+ * and does not matter to a histogram.
  *
- *   regular files, block devices   cut into pieces at offsets: a short lock to claim one, then
- *                                  pread without any lock, in parallel (source_file.c)
- *   everything else                one reader at a time, straight into its buffer, until what it
- *                                  read is whole records (source_stream.c)
- *   zstd, in either                frames are found without decoding them and decoded by the
- *                                  readers, in parallel (zstd_read.h)
+ * A reader may stay away as long as its worker likes: nothing waits for it but the memory of what
+ * it has borrowed. So it gives a lent chunk back before it takes again; ranges it may keep.
  *
  * A part of the records (--part) is a run of them, across inputs, that is known before the first
  * one is taken; its inputs must be files (source_part.c).
@@ -40,7 +37,7 @@ struct source;
 struct reader;
 struct tee; /* tee.h */
 
-/* The largest record. Chunks are whole records, so a caller's buffer must hold one. */
+/* The largest record. Chunks are whole records, so a caller's room must hold one. */
 #define SOURCE_RECORD_MAX ((uint32_t)16 << 20)
 
 struct source_spec {
@@ -53,40 +50,29 @@ struct source_spec {
 	uint32_t record; /* bytes of one record, 1 to SOURCE_RECORD_MAX */
 	/* a partial record at an input's end is no error, nor is a file that became shorter */
 	bool ignore_tail;
-	bool raw; /* do not look for the magic numbers of compressed files */
-	/* whole records of a stream are handed out as they arrive, not gathered into a piece */
-	bool prompt;
-	bool zstd; /* fail unless every input is zstd */
-	/*
-	 * inputs may have headers, unless they are raw; all must have one, or the type must be
-	 * given
-	 */
+	bool raw;    /* do not look for the magic numbers of compressed files */
+	bool prompt; /* whole records of a stream are handed out as they arrive */
+	bool zstd;   /* fail unless every input is zstd */
+	/* inputs may have headers, unless raw; all must have one, or the type must be given */
 	bool headers;
 	bool typed; /* the type was given: an input without a header is of that type too */
 	/* ... or the name of one of the paths says it, as a.f32 does */
 	bool type_said;
-	/* with headers: of all samples; before source_settle, with typed only */
-	struct sample_type type;
+	/* What may be known only after source_open: */
+	struct sample_type type; /* with headers: of all samples */
 	uint32_t channels; /* with headers: what each of them must say; 0: any number */
 	uint64_t last;     /* with headers: the last axis that each array must have; 0: any */
 	unsigned threads;  /* the most readers there will be; 0: one */
-	unsigned decoders; /* the most readers that decode at a time; 0: all */
+	unsigned decoders; /* the most that decode at a time; 0: all */
 	uint64_t memory;   /* the most bytes that decoders may take together; 0: 256 MiB */
+	uint64_t memory_spare; /* more bytes that they may take, until source_take_spare */
 	/* Returns the -M with which decoders may take `need` bytes; NULL: it is `need`. */
 	uint64_t (*memory_for)(void *arg, uint64_t need);
-	uint64_t memory_spare; /* more bytes that they may take, until source_take_spare */
 	/* Called without a lock before long work that one more worker could share; or NULL. */
 	void (*more)(void *arg);
 	void *arg;       /* for both callbacks */
 	struct tee *tee; /* all inputs come from it, as pipes; NULL: the source opens them */
 };
-
-/*
- * Bytes for records that span several zstd frames, beside the decoders' memory, while so many
- * readers take from the source (zstd_read.h): not worth counting for ordinary samples, half a GiB
- * for eight readers with the largest records.
- */
-uint64_t source_seam_bytes(uint32_t record, unsigned threads);
 
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */
 bool source_compressed(const struct source_spec *spec);
@@ -104,7 +90,7 @@ bool source_plain(const struct source_spec *spec);
  */
 uint64_t source_length(const struct source_spec *spec);
 
-/* What was taken from the inputs and given back: bytes = skipped + records x record + tail. */
+/* What was taken from the inputs that have ended: bytes = skipped + records x record + tail. */
 struct source_totals {
 	uint64_t bytes;
 	uint64_t skipped;
@@ -114,59 +100,52 @@ struct source_totals {
 	uint64_t cut;     /* how many inputs ended before their headers say */
 	uint64_t unsized; /* how many have a header that does not say where samples end */
 	uint64_t empty;   /* how many hold nothing at all ... */
-	/* ... and the first of them */
-	const char *empty_name;
+	const char *empty_name; /* ... and one of them */
 	uint64_t inputs;  /* inputs opened ... */
 	uint64_t headers; /* ... and how many of them have a header */
 	bool streamed;    /* at least one was not a file ... */
-	/* ... and for so many seconds a reader waited for the writer of a stream */
-	double waited;
-	uint64_t packed; /* bytes of compressed inputs, before they were decoded */
+	double waited;    /* ... and for so many seconds a reader waited for the writer of one */
+	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
+	/* the most decoders that worked at a time; fewer than threads for lack of memory? */
+	unsigned decoders;
+	bool decoders_short;
 	/*
 	 * For a part (source_part.c): what was skipped, the tail and the input itself belong to one
 	 * part each.
 	 */
-	/* a hash of the sizes and times of modification of all inputs, in their order */
-	uint64_t state;
+	uint64_t state; /* a hash of the sizes and times of modification of all inputs */
 	/* inputs of which the part has something; `inputs` are those that begin in it */
 	uint64_t read;
 	uint64_t first, all; /* records before its own; records of all parts */
 };
 
 /*
- * Checks that every named input exists and is no directory; opens none yet. On failure *out is NULL
- * and *fail says why.
+ * Checks that every named input exists and is no directory. With headers it opens the first one and
+ * reads what it says; for a pipe it waits for the first bytes, and loses none. On failure *out is
+ * NULL and *fail says why.
  */
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail);
 
-/*
- * Opens the first input and reads its header. said->format is NULL where there is none, where the
- * spec does not ask for headers, and where no records are wanted. For a pipe it waits for the first
- * bytes, and loses none. Called at most once, before there is a reader. -1: the input cannot be
- * opened, or its header is wrong.
- */
-int source_describe(struct source *s, struct header *said, struct fail *fail);
+/* What the first input said; format is NULL where there is no header, or none was asked for. */
+const struct header *source_said(const struct source *s);
 
 /*
- * Sets what could not be known before: record, type, channels, threads, memory, callbacks. The
- * inputs, -S, -n and flags of the spec must be those that the source was opened with. Called before
- * there is a reader. -1: the first input is of another type. For a part of the records this call is
- * required: it looks at all inputs, and fails if anything is wrong with one.
+ * Gives the source what could not be known before it was opened. Paths, -S, -n and flags are those
+ * of source_open. Called once, before there is a reader; it may be left out where there are no
+ * headers and no parts. -1: the first input is of another type; or, for a part, which looks at all
+ * inputs here, something is wrong with one.
  */
-int source_settle(struct source *s, const struct source_spec *spec, struct fail *fail);
+int source_start(struct source *s, const struct source_spec *spec, struct fail *fail);
 
-/*
- * Makes a reader, which one thread at a time may use until the source is closed. NULL: no memory.
- */
+/* Makes a reader, which one thread at a time may use until the source is closed. NULL: no memory. */
 struct reader *source_reader(struct source *s);
 
 /* What a caller of source_take can use. */
 struct want {
-	void *buffer; /* of `cap` bytes, at least a record */
+	void *room; /* of `cap` bytes, at least a record */
 	size_t cap;
-	bool lent; /* memory of the source will do too, of any size, without a copy ... */
-	/* ... and so will a range of a file, of at most this size; 0: it will not */
-	size_t range;
+	bool lent;    /* memory of the source will do too, of any size, without a copy ... */
+	size_t range; /* ... and so will a range of a file, of at most this size; 0: it will not */
 };
 
 struct chunk {
@@ -174,29 +153,25 @@ struct chunk {
 	size_t bytes;              /* whole records; 0: the end */
 	/* If not NULL, the caller may add all of the bytes to it, in their order. */
 	struct xxh64 *hash;
-	/* The file of a range, open until it is given back; else -1. */
-	int fd;
+	int fd; /* the file of a range, open until that is given back; else -1 */
 	uint64_t offset;
-	/* Used by the source: the input that the bytes belong to. */
-	struct input *input;
-	struct piece *piece;
-	bool unit;
+	/* The source's own: */
+	struct input *input; /* of a range */
+	struct piece *piece; /* that is lent */
 };
 
 /*
  * Takes the next records. Blocks while an input has nothing to give. chunk->bytes == 0: all inputs
- * have ended, or source_stop was called. -1: an input failed, *fail says how, and every later call
- * of any reader ends immediately. A reader that has begun must go on until one of these. It must
- * give back a lent chunk before it takes again; it may keep ranges longer.
+ * have ended, or source_stop was called. -1: an input failed, and nothing comes any more; all
+ * readers get the same *fail, the first failure in the order of the inputs and their bytes.
  */
 int source_take(struct reader *r, const struct want *want, struct chunk *chunk, struct fail *fail);
 
 /*
  * Gives a chunk back, of which the first `counted` bytes were there (fewer than all only for a
- * range of a file that was cut). -1 as source_take: a checksum is wrong, or the input ends badly.
- * Does nothing for a chunk of 0 bytes.
+ * range of a file that was cut). Does nothing for a chunk of 0 bytes.
  */
-int source_done(struct reader *r, struct chunk *chunk, size_t counted, struct fail *fail);
+void source_done(struct reader *r, struct chunk *chunk, size_t counted);
 
 /* Reads from byte `at` of a range on; *got < cap: the file ends there. Any thread. */
 int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,
@@ -204,20 +179,6 @@ int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, 
 
 /* The spare memory is needed elsewhere: decoders give it back as they end their frames. */
 void source_take_spare(struct source *s);
-
-/*
- * Bytes that the regular files among the inputs still hold, as far as -n allows; for a part, its
- * whole length.
- */
-uint64_t source_known_bytes(const struct source *s);
-
-/*
- * A worker that waits for anything but the source calls this again and again. True: its reader has
- * begun something that other readers may be waiting for, so the worker must not wait for those
- * readers, and must call source_take. False: no reader waits for it; memory that its reader kept
- * was given back if another reader lacks it.
- */
-bool source_owes(struct reader *r);
 
 /*
  * Is there work for one more worker than there are? Files: always. Streams: only when one reader
@@ -230,24 +191,20 @@ bool source_backlog(struct source *s);
 void source_stop(struct source *s);
 
 /*
- * Has everything been handed out that there is, or that -n allows? Call it when no source_take is
- * running, before source_totals.
+ * When no source_take is running and all was given back: has everything been handed out that there
+ * is, or that -n allows? -1: an input failed, perhaps when its last range came back.
  */
 bool source_finished(const struct source *s);
+int source_failure(const struct source *s, struct fail *fail);
 
-/*
- * Bytes of records that source_done has reported so far. Any thread, at any time before
- * source_totals: it takes no lock, which a reader that is asleep or at work might hold up.
- */
+/* Bytes of records that source_done has reported so far. Any thread, at any time, without a lock. */
 uint64_t source_counted(const struct source *s);
 
 /* How many inputs were begun so far. Any thread, at any time, without a lock. */
 uint64_t source_inputs(const struct source *s);
 
-/*
- * For a part: a number for the state of all inputs (source_totals). After source_settle, any
- * thread.
- */
+/* For a part, after source_start: its bytes, and a number for the state of all inputs. */
+uint64_t source_part_bytes(const struct source *s);
 uint64_t source_state(const struct source *s);
 
 /* Valid when no source_take is running. */

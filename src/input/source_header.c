@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/source_input.h"
 #include "input/zstd_peek.h"
-#include "input/zstd_read.h"
 
 typedef unsigned long long ull;
 
@@ -165,7 +165,6 @@ static int read_header(struct view *v, struct fail *fail)
 				scan->header.format ? scan->header.format : "a changed", scan->why,
 				way_out(in, strstr(scan->why, "--raw") != NULL));
 	in->header = scan->header;
-	in->taken = in->is_file || in->is_zstd ? 0 : in->header.begin;
 	settle_size(in);
 	return 0;
 }
@@ -186,24 +185,6 @@ int input_read_header(struct source *s, struct input *in, struct fail *fail)
 	peek_close(v.peek);
 	free(v.bytes);
 	return rc;
-}
-
-int source_describe(struct source *s, struct header *said, struct fail *fail)
-{
-	struct input *in = NULL;
-
-	*said = (struct header){.format = NULL};
-	if (!s->spec.headers || s->spec.raw || s->budget == 0 || s->spec.path_count == 0)
-		return 0;
-	if (input_open(s, s->spec.paths[0], &in, fail) != 0) {
-		if (in)
-			input_free(in);
-		return -1;
-	}
-	s->described = in;
-	s->first_name = in->name;
-	*said = s->said = in->header;
-	return 0;
 }
 
 /* ---- what it must agree with ---- */
@@ -270,15 +251,6 @@ int input_too_long(const struct input *in, struct fail *fail)
 			in->name, (ull)in->header.bytes, in->header.format);
 }
 
-bool input_holds_samples(const struct input *in)
-{
-	const uint64_t begin = in->header.begin;
-
-	return in->zstd      ? in->zstd->decoded > begin
-	       : in->is_file ? in->next > in->origin + begin
-			     : in->taken > begin;
-}
-
 /* Reads a stream to its end, so that its writer can finish. */
 static int drain(struct view *v, struct fail *fail)
 {
@@ -316,7 +288,7 @@ int input_check_rest(struct input *in, const unsigned char *bytes, size_t n,
 
 int input_read_rest(struct source *s, struct input *in, struct fail *fail)
 {
-	struct view v = {.source = s, .in = in, .at = in->taken};
+	struct view v = {.source = s, .in = in, .at = in->bound};
 	enum header_result result;
 	size_t got;
 

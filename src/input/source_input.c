@@ -12,31 +12,6 @@
 #include "base/again.h"
 #include "base/path.h"
 #include "input/tee.h"
-#include "input/zstd_read.h"
-
-/* Bytes of one input after what is skipped; 0 for what is not a file. */
-static uint64_t known_bytes(const struct source_spec *spec, const char *path)
-{
-	struct stat st;
-
-	if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) != 0 ||
-	    !S_ISREG(st.st_mode) || (uint64_t)st.st_size <= spec->skip)
-		return 0;
-	return (uint64_t)st.st_size - spec->skip;
-}
-
-uint64_t source_known_bytes(const struct source *s)
-{
-	uint64_t bytes = 0;
-
-	if (s->slice)
-		return (s->slice->part.end - s->slice->part.begin) * s->spec.record;
-	for (size_t i = 0; i < s->spec.path_count; i++)
-		bytes += known_bytes(&s->spec, s->spec.paths[i]);
-	if (s->spec.limit <= bytes / s->spec.record)
-		return s->spec.limit * s->spec.record;
-	return bytes;
-}
 
 bool source_compressed(const struct source_spec *spec)
 {
@@ -110,11 +85,10 @@ bool input_undecided(const struct source *s, const unsigned char *bytes, size_t 
 
 size_t input_wanted(const struct source *s, size_t most)
 {
-	const uint64_t records = s->budget < most ? s->budget : most;
-	const uint64_t wanted =
-		s->spec.skip < most ? s->spec.skip + records * s->spec.record : most;
+	const uint64_t records = lesser(s->left, most);
 
-	return wanted < most ? (size_t)wanted : most;
+	return s->spec.skip < most ? (size_t)lesser(s->spec.skip + records * s->spec.record, most)
+				   : most;
 }
 
 int input_look_for_text(struct input *in, const unsigned char *bytes, size_t n, bool ended,
@@ -136,33 +110,46 @@ int input_look_for_text(struct input *in, const unsigned char *bytes, size_t n, 
 			in->name);
 }
 
-void input_free(struct input *in)
+int input_grow(struct input *in, size_t n, struct fail *fail)
 {
-	zstd_free(in->zstd);
+	return buffer_grow(&in->bytes, &in->room, n, in->have) ? 0 : fail_errno(fail, "%s", in->name);
+}
+
+/* ---- opening and closing ---- */
+
+void input_free(struct source *s, struct input *in)
+{
+	s->held -= in->kept;
+	seams_free(in->seams);
 	if (in->owned && in->fd >= 0)
 		close(in->fd);
-	free(in->head);
+	free(in->bytes);
+	free(in->rest);
 	free(in);
 }
 
-int input_open(struct source *s, const char *path, struct input **out, struct fail *fail)
+int input_open(struct source *s, size_t path, struct input **out, struct fail *fail)
 {
+	const char *const name = s->spec.paths[path];
 	struct input *in = calloc(1, sizeof(*in));
 	struct stat st;
 
 	*out = in;
 	if (!in)
-		return fail_errno(fail, "%s", path_shown(path));
-	in->name = path_shown(path);
-	in->owned = s->spec.tee || !path_is_stdin(path);
+		return fail_errno(fail, "%s", path_shown(name));
+	in->index = path;
+	in->name = path_shown(name);
+	in->owned = s->spec.tee || !path_is_stdin(name);
 	in->fd = -1;
 	in->begins = in->ends = true;
+	in->limit = NO_END;
+	in->last = &in->jobs;
 	/* Only where nothing else says what it holds. */
 	in->text.other = !s->spec.headers || s->spec.raw || s->spec.type_said;
 	if (s->spec.tee && tee_next(s->spec.tee, &in->fd, fail) != 0)
 		return -1;
 	if (!s->spec.tee)
-		in->fd = in->owned ? open_input(path) : STDIN_FILENO;
+		in->fd = in->owned ? open_input(name) : STDIN_FILENO;
 	if (in->fd < 0 || fstat(in->fd, &st) != 0)
 		return fail_errno(fail, "%s", in->name);
 	in->is_regular = S_ISREG(st.st_mode);
@@ -171,31 +158,34 @@ int input_open(struct source *s, const char *path, struct input **out, struct fa
 	return rc == 0 && s->spec.headers && !s->spec.raw ? input_read_header(s, in, fail) : rc;
 }
 
-/* a + b, or the largest offset where the sum is larger. */
-static uint64_t sum(uint64_t a, uint64_t b)
-{
-	return a < NO_END - b ? a + b : NO_END;
-}
-
 int input_bounds(const struct source *s, struct input *in, struct fail *fail)
 {
 	const struct header *h = &in->header;
 
-	in->first = sum(h->begin, s->spec.skip);
-	in->bound = h->format ? sum(h->begin, h->bytes) : NO_END;
+	in->first = offset_sum(h->begin, s->spec.skip);
+	in->bound = h->format ? offset_sum(h->begin, h->bytes) : NO_END;
 	return in->first > in->bound ? input_too_skipped(s, in, fail) : 0;
 }
 
-int input_begin(struct source *s, struct input *in, const struct request *q)
+int input_begin(struct source *s, struct input *in, uint64_t left, void *room, size_t cap,
+		struct fail *fail)
 {
-	if (input_bounds(s, in, q->fail) != 0)
+	const uint32_t record = s->spec.record;
+
+	if (input_bounds(s, in, fail) != 0)
 		return -1;
 	if (in->sliced) {
-		in->until = in->first + in->to * s->spec.record;
-		in->first += in->from * s->spec.record;
+		/* Who has what follows the last record looks at it, as without slices. */
+		in->limit = in->ends ? NO_END : in->first + in->to * record;
+		in->first += in->from * record;
+	} else if (left <= (NO_END - 1 - in->first) / record) {
+		in->limit = in->first + left * record;
 	}
+	/* Where samples end before, -n does not end here, and all that follows them is looked at. */
+	if (in->limit > in->bound)
+		in->limit = NO_END;
 	if (in->is_zstd)
-		return zstd_begin(s, in, in->is_file ? in->origin : in->dropped, in->size, q->fail);
-	return in->is_file ? file_begin(s, in, q->fail)
-			   : stream_begin(s, in, q->want->buffer, q->cap, q->fail);
+		return in->sliced ? part_begin_zstd(s, in, fail)
+				  : zstd_begin(in, fail);
+	return in->is_file ? file_begin(s, in, fail) : stream_begin(s, in, room, cap, fail);
 }

@@ -18,7 +18,7 @@
 
 #include "base/path.h"
 #include "base/xxh64.h"
-#include "input/zstd_read.h"
+#include "input/source_input.h"
 
 static int not_a_file(const char *name, mode_t mode, struct fail *fail)
 {
@@ -60,6 +60,84 @@ int part_check(const struct source_spec *spec, struct fail *fail)
 	return 0;
 }
 
+/* ---- frames that are passed over: what they declare, without decoding any ---- */
+
+/* Where headers lie about sizes, sums go no further. */
+#define FAR (UNKNOWN - 1)
+
+static int undeclared(const struct input *in, const struct frame *f, struct fail *fail)
+{
+	return fail_set(
+		fail, STATUS_USAGE,
+		"--part: %s: the zstd frame at offset %llu does not say how much it holds: "
+		"decompress the file "
+		"(zstd -d) and compress it again by its name (zstd FILE), not through a pipe",
+		in->name, (unsigned long long)f->offset);
+}
+
+/*
+ * Passes over frames that end at `until` or before. FIND_FRAME: *f goes on after it; FIND_NONE: it
+ * was reached, or the input ends before.
+ */
+static enum find skim(struct source *s, struct input *in, uint64_t until, struct frame *f,
+		      struct fail *fail)
+{
+	while (in->at < until) {
+		const enum find found = zstd_next_header(s, in, f, fail);
+		const uint64_t content = f->header.content;
+		if (found != FIND_FRAME)
+			return found;
+		if (content == UNKNOWN)
+			return undeclared(in, f, fail) == 0 ? FIND_NONE : FIND_BAD;
+		if (content > until - in->at)
+			return FIND_FRAME;
+		if (zstd_walk(s, in, f, UNKNOWN, fail) != FIND_FRAME)
+			return FIND_BAD;
+		in->pos += f->stored;
+		in->at += content;
+	}
+	return FIND_NONE;
+}
+
+/*
+ * As far as `until` of the decoded bytes, where -n ends: how many do frames declare that begin
+ * before it?
+ */
+static int measure_zstd(struct source *s, struct input *in, uint64_t until, uint64_t *decoded,
+			struct fail *fail)
+{
+	struct frame f;
+
+	if (zstd_begin(in, fail) != 0)
+		return -1;
+	const enum find found = skim(s, in, until, &f, fail);
+	if (found != FIND_FRAME && found != FIND_NONE)
+		return -1;
+	*decoded = found == FIND_NONE                  ? in->at
+		   : f.header.content < FAR - in->at ? in->at + f.header.content
+						     : FAR;
+	/*
+	 * Where the first frame is wrong, the walk has found that, or only its decoder can say how.
+	 */
+	return in->unseen ? zstd_bad(in, 0, fail, "its first bytes cannot be decoded") : 0;
+}
+
+int part_begin_zstd(struct source *s, struct input *in, struct fail *fail)
+{
+	struct frame f;
+
+	if (zstd_begin(in, fail) != 0)
+		return -1;
+	/*
+	 * The first slice decodes what -S skips, as without slices: so all frames are decoded by
+	 * some slice.
+	 */
+	if (in->from > 0 && skim(s, in, in->first, &f, fail) == FIND_BAD)
+		return -1;
+	in->begin = in->hinted = in->pos;
+	return 0;
+}
+
 /* ---- how many records an input holds ---- */
 
 /* Files in /proc and the like have size 0 although they hold something. */
@@ -81,33 +159,26 @@ static int check_size(const struct input *in, struct fail *fail)
 			in->name);
 }
 
-/* The number of its records up to `end`, after what is skipped; sets its tail. */
-static uint64_t divide(const struct source *s, struct input *in, uint64_t end)
-{
-	const uint64_t stop = end < in->bound ? end : in->bound,
-		       there = stop > in->first ? stop - in->first : 0;
-
-	in->cut = in->bound != NO_END && end < in->bound;
-	in->tail = there % s->spec.record;
-	return there / s->spec.record;
-}
-
 static uint64_t file_bytes(const struct input *in)
 {
 	return in->size > in->origin ? in->size - in->origin : 0;
 }
 
 /*
- * Checks what follows the samples. In zstd the slice that has the last record decodes and checks
- * it.
+ * Checks what follows the samples, or lacks. In zstd the slice that has the last record decodes and
+ * checks it.
  */
 static int check_rest(struct source *s, struct input *in, uint64_t end, struct fail *fail)
 {
+	const uint64_t stop = lesser(end, in->bound), there = stop > in->first ? stop - in->first : 0;
+
 	if (in->bound == NO_END || end < in->bound)
-		return 0;
-	if (!in->is_zstd)
-		return input_read_rest(s, in, fail);
-	return end > in->bound && !in->header.chunks ? input_too_long(in, fail) : 0;
+		return input_check_end(s, in, there % s->spec.record,
+				       in->bound != NO_END && end < in->bound, fail);
+	if (!in->is_zstd ? input_read_rest(s, in, fail) != 0
+			 : end > in->bound && !in->header.chunks && input_too_long(in, fail) != 0)
+		return -1;
+	return input_check_end(s, in, there % s->spec.record, false, fail);
 }
 
 /*
@@ -126,17 +197,17 @@ static int count_records(struct source *s, struct input *in, uint64_t left, uint
 		left > (NO_END - in->first) / record ? NO_END : in->first + left * record;
 	if (!in->is_zstd)
 		end = file_bytes(in);
-	else if (zstd_measure(s, in, until, &end, fail) != 0)
+	else if (measure_zstd(s, in, until, &end, fail) != 0)
 		return -1;
 	if (end < in->first)
 		return input_too_skipped(s, in, fail);
-	*records = divide(s, in, end);
+	*records = (lesser(end, in->bound) - in->first) / record;
 	*within = *records >= left;
 	if (*within) {
 		*records = left;
 		return 0;
 	}
-	return check_rest(s, in, end, fail) != 0 ? -1 : input_check_end(s, in, fail);
+	return check_rest(s, in, end, fail);
 }
 
 /* ---- all of them ---- */
@@ -160,7 +231,7 @@ static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *r
 
 	s->described = NULL;
 	if (!in)
-		rc = input_open(s, s->spec.paths[path], &in, fail);
+		rc = input_open(s, path, &in, fail);
 	if (rc == 0 && fstat(in->fd, &st) != 0)
 		rc = fail_errno(fail, "%s", in->name);
 	if (rc == 0 && !in->is_file)
@@ -176,7 +247,7 @@ static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *r
 		rc = count_records(s, in, left, records, &s->slice->within, fail);
 	}
 	if (in)
-		input_free(in);
+		input_free(s, in);
 	return rc;
 }
 
@@ -275,8 +346,9 @@ int part_changed(const struct input *in, struct fail *fail)
 			in->name);
 }
 
-int part_enter(const struct source *s, size_t path, struct input *in, struct fail *fail)
+int part_enter(const struct source *s, struct input *in, struct fail *fail)
 {
+	const size_t path = in->index;
 	const struct slice *const slice = s->slice;
 	const struct measured *const m = &slice->input[path];
 	const struct part *const p = &slice->part;
@@ -298,10 +370,5 @@ int part_enter(const struct source *s, size_t path, struct input *in, struct fai
 	in->begins = part_owns(p, first);
 	in->ends = part_owns(p, end > first ? end - 1 : first) &&
 		   !(slice->within && path + 1 == slice->inputs);
-	if (!in->is_zstd && in->ends) {
-		if (input_bounds(s, in, fail) != 0)
-			return -1;
-		divide(s, in, file_bytes(in));
-	}
 	return 0;
 }

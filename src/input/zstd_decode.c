@@ -1,270 +1,453 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_decode: what libzstd does for a reader; without the lock. */
+/*
+ * zstd_decode: the task "decode". A thread stays with a job as long as that has a free piece, so
+ * that the window stays in one core's cache: turns at decoding cost a fifth. The pieces go to other
+ * readers as long as some do not decode, and there is a free one to go on with; else the thread
+ * counts one itself.
+ */
+#include <string.h>
+
 #include <zstd_errors.h>
 
 #include "base/little.h"
-#include "input/zstd_read.h"
+#include "input/source_input.h"
 
-#define FLAG_AT 4 /* after the magic number */
+#define FLAG_AT 4 /* after the magic number: is there a checksum? */
 #define FLAG 4
 
-static int decode_error(const struct reader *r, uint64_t offset, size_t code, struct fail *fail)
+/* ---- what is wrong with a job; without the lock, by its thread, as all up to the next line ---- */
+
+static bool bad(struct job *j, uint64_t offset, const char *why)
 {
-	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
-		return fail_set(fail, STATUS_SYSTEM, "%s: no memory for a decoder", r->in->name);
-	return zstd_bad(r->in, offset, fail, ZSTD_getErrorName(code));
-}
-
-/* A frame's first n bytes: the checksum is hidden from libzstd where the readers add it up. */
-static void hide_checksum(struct reader *r, unsigned char *head, size_t n)
-{
-	r->sum.ours = r->sum.ours && n > FLAG_AT && (head[FLAG_AT] & FLAG) != 0;
-	if (r->sum.ours)
-		head[FLAG_AT] &= (unsigned char)~FLAG;
-}
-
-int zstd_check(const struct reader *r, struct fail *fail)
-{
-	if (!r->sum.ours || !r->sum.read || (uint32_t)xxh64_end(&r->sum.hash) == r->sum.value)
-		return 0;
-	return zstd_bad(r->in, r->unit.first.offset, fail, "Restored data doesn't match checksum");
-}
-
-/* ---- in one call ---- */
-
-static int read_packed(struct reader *r, struct fail *fail)
-{
-	struct unit *u = &r->unit;
-	size_t got, at = 0;
-	struct frame f;
-
-	if (zstd_grow(&r->packed, &r->packed_room, (size_t)u->stored) != 0)
-		return fail_errno(fail, "%s", r->in->name);
-	if (file_read(r->in, r->packed, (size_t)u->stored, u->first.offset, &got, fail) != 0)
-		return -1;
-	r->packed_end = (size_t)u->stored;
-	if (got == u->stored)
-		return 0;
-	while (frame_measure(r->packed + at, got - at, &f))
-		at += (size_t)f.stored;
-	return zstd_bad(r->in, u->first.offset + at, fail, "the input ends inside it");
-}
-
-int zstd_decode_frames(struct reader *r, unsigned char *out, size_t room, size_t *got, bool *ended,
-		       struct fail *fail)
-{
-	struct frame f;
-
-	*got = 0;
-	*ended = false;
-	if (zstd_context(r, fail) != 0 || (r->packed_end == 0 && read_packed(r, fail) != 0))
-		return -1;
-	while (r->packed_at < r->packed_end) {
-		unsigned char *const p = r->packed + r->packed_at;
-		const size_t left = r->packed_end - r->packed_at;
-		const uint64_t offset = r->unit.first.offset + r->packed_at;
-		/* It was measured before, but a file may have changed since. */
-		if (!frame_measure(p, left, &f) || f.header.dictionary)
-			return zstd_bad(r->in, offset, fail, "it has changed since it was found");
-		if (*got > 0 && f.bound > room - *got)
-			return 0;
-		size_t stored = (size_t)f.stored;
-		hide_checksum(r, p, left);
-		if (r->sum.ours) {
-			stored -= FRAME_CHECKSUM;
-			r->sum.read = true;
-			r->sum.value = little32(p + stored);
-		}
-		/* Not all the room there is: zstd_find.c relies on it. */
-		const size_t most = f.bound < room - *got ? (size_t)f.bound : room - *got;
-		const size_t n = ZSTD_decompressDCtx(r->context, out + *got, most, p, stored);
-		if (ZSTD_isError(n))
-			return decode_error(r, offset, n, fail);
-		*got += n;
-		r->packed_at += (size_t)f.stored;
-	}
-	*ended = true;
-	return 0;
-}
-
-/* ---- piece by piece ---- */
-
-/* Of a file, where the frame ends, if that is known. */
-static uint64_t read_end(const struct reader *r)
-{
-	return zstd_attached(&r->unit) ? UNKNOWN : r->unit.first.offset + r->unit.stored;
-}
-
-/* What comes next of a file, a buffer of it at most. */
-static int read_next(const struct reader *r, unsigned char *to, size_t *got, struct fail *fail)
-{
-	const uint64_t left = read_end(r) - r->read_at;
-
-	return file_read(r->in, to, left < PACKED_BYTES ? (size_t)left : PACKED_BYTES, r->read_at,
-			 got, fail);
-}
-
-/*
- * The same into `packed`, if no other thread has read it; and any thread without work may read what
- * comes after it.
- */
-static int read_file(struct reader *r, size_t *got, struct fail *fail)
-{
-	struct source *s = r->source;
-
-	if (zstd_grow(&r->packed, &r->packed_room, PACKED_BYTES) != 0 ||
-	    zstd_grow(&r->ahead, &r->ahead_room, PACKED_BYTES) != 0)
-		return fail_errno(fail, "%s", r->in->name);
-	lock_take(&s->lock);
-	while (r->ahead_state == AHEAD_FILLING)
-		lock_wait(&s->lock, &s->settled);
-	const bool ready = r->ahead_state == AHEAD_READY;
-	r->ahead_state = AHEAD_NONE;
-	lock_drop(&s->lock);
-	if (ready) {
-		unsigned char *const packed = r->packed;
-		const size_t room = r->packed_room;
-		r->packed = r->ahead;
-		r->packed_room = r->ahead_room;
-		r->ahead = packed;
-		r->ahead_room = room;
-		*got = r->ahead_bytes;
-	} else if (read_next(r, r->packed, got, fail) != 0) {
-		return -1;
-	}
-	lock_take(&s->lock);
-	r->read_at += *got;
-	r->ahead_state =
-		*got == PACKED_BYTES && r->read_at < read_end(r) ? AHEAD_WANTED : AHEAD_NONE;
-	lock_drop(&s->lock);
-	return 0;
-}
-
-bool zstd_read_ahead_unlocks(struct source *s)
-{
-	struct reader *r = s->readers;
-	struct fail fail;
-
-	while (r && r->ahead_state != AHEAD_WANTED)
-		r = r->next;
-	if (!r)
-		return false;
-	fail.status = STATUS_OK;
-	r->ahead_state = AHEAD_FILLING;
-	lock_drop(&s->lock);
-	const int rc = read_next(r, r->ahead, &r->ahead_bytes, &fail);
-	lock_take(&s->lock);
-	/* What is wrong with the file its reader will find and report. */
-	r->ahead_state = rc == 0 && r->ahead_bytes > 0 ? AHEAD_READY : AHEAD_NONE;
-	pthread_cond_broadcast(&s->settled);
+	zstd_bad(j->in, offset, &j->fail, why);
 	return true;
 }
 
-/*
- * More compressed bytes for a decoder that has used all it had. A stream's stay in the window,
- * which is its own now.
- */
-static int refill(struct reader *r, struct fail *fail)
+static bool no_memory(struct job *j)
 {
-	struct input *in = r->in;
-	const bool first = (in->is_file ? r->read_at : in->zstd->next) == r->unit.first.offset;
-	unsigned char *bytes = NULL;
+	fail_set(&j->fail, STATUS_SYSTEM, "%s: no memory for a decoder", j->in->name);
+	return true;
+}
+
+static bool bad_code(struct job *j, uint64_t offset, size_t code)
+{
+	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
+		return no_memory(j);
+	return bad(j, offset, ZSTD_getErrorName(code));
+}
+
+/* ---- packed bytes ---- */
+
+/* Packed bytes that were taken and not used. */
+static size_t left(const struct job *j)
+{
+	return j->packed_end - j->packed_at;
+}
+
+/* More of them after those that are left, `most` in all; 1: the source was stopped. */
+static int refill(struct source *s, struct job *j, size_t most)
+{
+	const size_t there = left(j);
 	size_t got = 0;
-	const int rc = in->is_file
-			       ? read_file(r, &got, fail)
-			       : zstd_look(r->source, in, in->zstd->next, 1, &bytes, &got, fail);
+	int rc = 0;
 
-	if (rc != 0)
-		return rc;
-	if (in->is_file)
-		bytes = r->packed;
-	if (first)
-		hide_checksum(r, bytes, got);
-	r->source_bytes = (ZSTD_inBuffer){.src = bytes, .size = got};
-	return got > 0 ? 0 : zstd_bad(in, r->unit.first.offset, fail, "the input ends inside it");
-}
-
-/* The decoder has used n more bytes. */
-static void used(struct reader *r, size_t n)
-{
-	if (!r->in->is_file && r->source_bytes.src != r->packed)
-		r->in->zstd->next += n;
-}
-
-/* What stands after the last block, where libzstd does not look for it. */
-static int read_trailer(struct reader *r, struct fail *fail)
-{
-	unsigned char trailer[FRAME_CHECKSUM];
-
-	for (unsigned i = 0; i < FRAME_CHECKSUM; i++) {
-		const int rc = r->source_bytes.pos == r->source_bytes.size ? refill(r, fail) : 0;
-		if (rc != 0)
-			return rc;
-		trailer[i] = ((const unsigned char *)r->source_bytes.src)[r->source_bytes.pos++];
-		used(r, 1);
-	}
-	r->sum.read = true;
-	r->sum.value = little32(trailer);
-	return 0;
-}
-
-/* Until `out` is full or the frame ends. */
-static int decompress(struct reader *r, ZSTD_outBuffer *out, bool *ended, struct fail *fail)
-{
-	ZSTD_inBuffer *const in = &r->source_bytes;
-
-	for (;;) {
-		/* A decoder may hold back bytes although all of its input is there. */
-		const size_t before = out->pos, had = in->pos;
-		const size_t n = ZSTD_decompressStream(r->context, out, in);
-		if (ZSTD_isError(n))
-			return decode_error(r, r->unit.first.offset, n, fail);
-		used(r, in->pos - had);
-		*ended = n == 0;
-		if (*ended || out->pos == out->size)
-			return 0;
-		if (in->pos < in->size || out->pos > before)
-			continue;
-		const int rc = refill(r, fail);
-		if (rc != 0)
-			return rc;
-	}
-}
-
-/* Before its first byte: what was gathered of the frame is in `packed`. */
-int zstd_begin_long(struct reader *r, struct fail *fail)
-{
-	if (zstd_context(r, fail) != 0)
+	if (j->cut.from == FROM_MEMORY)
+		return 0;
+	if (!buffer_grow(&j->packed, &j->packed_room, most, j->packed_end)) {
+		no_memory(j);
 		return -1;
-	ZSTD_DCtx_reset(r->context, ZSTD_reset_session_only);
-	if (r->packed_end > 0)
-		hide_checksum(r, r->packed, r->packed_end);
-	r->source_bytes = (ZSTD_inBuffer){.src = r->packed, .size = r->packed_end};
-	return 0;
+	}
+	memmove(j->packed, j->packed + j->packed_at, there);
+	j->packed_at = 0;
+	j->packed_end = there;
+	if (j->cut.stored != UNKNOWN)
+		most = (size_t)lesser(most, there + (j->cut.stored - j->taken));
+	if (j->cut.from == FROM_FILE)
+		rc = file_read(j->in, j->packed + there, most - there, j->cut.offset + j->taken,
+			       &got, &j->fail);
+	else
+		rc = stream_more(s, j->in, j->packed + there, 1, most - there, &got, &j->fail);
+	j->packed_end += got;
+	__atomic_store_n(&j->taken, j->taken + got, __ATOMIC_RELAXED);
+	return rc;
 }
 
-int zstd_decode_some(struct reader *r, unsigned char *buffer, size_t cap, size_t *got, bool *ended,
-		     struct fail *fail)
+/* At least n of them, where the input has so many. */
+static int need(struct source *s, struct job *j, size_t n)
 {
-	const struct unit *u = &r->unit;
-	const bool file = r->in->is_file;
-	ZSTD_outBuffer out = {.dst = buffer, .size = cap};
+	size_t before = SIZE_MAX;
+	int rc = 0;
 
-	*ended = false;
-	int rc = decompress(r, &out, ended, fail);
-	*got = out.pos;
-	const uint64_t content = u->first.header.content, made = r->made + out.pos;
-	/* Where -n ends nothing more of a pipe is waited for. */
-	if (rc == 0 && *ended && r->sum.ours && (file || u->at + out.pos < r->in->zstd->limit))
-		rc = read_trailer(r, fail);
+	while (rc == 0 && left(j) < n && left(j) != before) {
+		before = left(j);
+		rc = refill(s, j, PACKED_BYTES);
+	}
+	return rc;
+}
+
+/* What stands after the last block, where libzstd was not told to look for it. */
+static bool read_trailer(struct source *s, struct job *j)
+{
+	const int rc = need(s, j, FRAME_CHECKSUM);
+
 	if (rc != 0)
-		return rc;
-	/* libzstd does not look where the last block is empty. */
-	if (content != UNKNOWN && (made > content || (*ended && made < content)))
-		return zstd_bad(r->in, u->first.offset, fail,
-				"it does not hold as much as its header says");
-	if (*ended && !zstd_attached(u) &&
-	    (r->source_bytes.pos < r->source_bytes.size || r->read_at < read_end(r)))
-		return zstd_bad(r->in, u->first.offset, fail, "it ends before its last block");
-	return 0;
+		return true;
+	if (left(j) < FRAME_CHECKSUM)
+		return bad(j, j->cut.offset, "the input ends inside it");
+	j->sum.read = true;
+	j->sum.value = little32(j->packed + j->packed_at);
+	j->packed_at += FRAME_CHECKSUM;
+	return true;
+}
+
+/* ---- one call for each frame ---- */
+
+/* Where did a file end that was longer when its frames were found? */
+static bool came_short(struct job *j)
+{
+	size_t at = 0;
+	struct frame f;
+
+	while (frame_measure(j->packed + at, j->packed_end - at, &f))
+		at += (size_t)f.stored;
+	return bad(j, j->cut.offset + at, "the input ends inside it");
+}
+
+/* Those that fit the piece. True: they were the last. */
+static bool fill_calls(struct source *s, struct job *j, struct piece *p)
+{
+	struct frame f;
+
+	if (j->taken == 0) {
+		if (refill(s, j, (size_t)j->cut.stored) != 0)
+			return true;
+		if (j->taken < j->cut.stored)
+			return came_short(j);
+	}
+	while (left(j) > 0) {
+		unsigned char *const from = j->packed + j->packed_at;
+		const uint64_t offset = j->cut.offset + j->packed_at;
+		/* It was measured before, but a file may have changed since. */
+		if (!frame_measure(from, left(j), &f) || f.header.dictionary || f.bound > p->size)
+			return bad(j, offset, "it has changed since it was found");
+		if (f.bound > p->size - p->bytes)
+			return false;
+		size_t stored = (size_t)f.stored;
+		if (j->sum.ours) { /* it is the only frame */
+			stored -= FRAME_CHECKSUM;
+			from[FLAG_AT] &= (unsigned char)~FLAG;
+			j->sum.read = true;
+			j->sum.value = little32(from + stored);
+		}
+		/* Not all the room there is: small_window() relies on it. */
+		const size_t n = ZSTD_decompressDCtx(j->context, p->room + p->bytes,
+						     (size_t)f.bound, from, stored);
+		if (ZSTD_isError(n))
+			return bad_code(j, offset, n);
+		p->bytes += n;
+		j->packed_at += (size_t)f.stored;
+	}
+	return true;
+}
+
+/* ---- a frame, in steps ---- */
+
+/*
+ * libzstd gets no more than the bytes that it would like, a block: so it decodes that in place, and
+ * what it has decoded before an error is not lost.
+ */
+static bool step(struct source *s, struct job *j, ZSTD_outBuffer *out)
+{
+	/* A stream may be quiet for long: first all that there is. */
+	if (!j->flush && left(j) < (j->cut.from == FROM_STREAM ? 1 : j->hint) &&
+	    refill(s, j, PACKED_BYTES) != 0)
+		return true;
+	if (left(j) == 0 && !j->flush)
+		return bad(j, j->cut.offset, "the input ends inside it");
+	ZSTD_inBuffer in = {j->packed, j->packed_at + (size_t)lesser(left(j), j->hint),
+			    j->packed_at};
+	j->hint = ZSTD_decompressStream(j->context, out, &in);
+	if (ZSTD_isError(j->hint))
+		return bad_code(j, j->cut.offset, j->hint);
+	j->packed_at = in.pos;
+	j->flush = out->pos == out->size;
+	return j->hint == 0;
+}
+
+/* Before the first: the header's flag is hidden. */
+static bool begin_steps(struct source *s, struct job *j)
+{
+	if (need(s, j, FLAG_AT + 1) != 0)
+		return false;
+	if (left(j) <= FLAG_AT)
+		return !bad(j, j->cut.offset, "the input ends inside it");
+	if (j->sum.ours)
+		j->packed[j->packed_at + FLAG_AT] &= (unsigned char)~FLAG;
+	ZSTD_DCtx_reset(j->context, ZSTD_reset_session_only);
+	j->hint = FLAG_AT + 1;
+	j->flush = false;
+	return true;
+}
+
+/* libzstd does not look at what the header declares where the last block is empty. */
+static bool wrong_size(const struct job *j, uint64_t made, bool ended)
+{
+	const uint64_t content = j->cut.content;
+
+	return content != UNKNOWN && (made > content || (ended && made < content));
+}
+
+/* Up to cap bytes of it; `last`: -n ends with them. True: it has ended. */
+static bool fill_steps(struct source *s, struct job *j, struct piece *p, size_t cap, bool last)
+{
+	ZSTD_outBuffer out = {p->room, cap, 0};
+	bool ended = j->hint == 0 && !begin_steps(s, j);
+
+	while (!ended && out.pos < out.size) {
+		ended = step(s, j, &out);
+		if (s->spec.prompt && j->cut.from == FROM_STREAM && out.pos > 0)
+			break;
+	}
+	p->bytes = out.pos;
+	if (j->fail.status != STATUS_OK)
+		return true;
+	if (wrong_size(j, j->made + out.pos, ended))
+		return bad(j, j->cut.offset, "it does not hold as much as its header says");
+	/* Where -n ends nothing more of a stream is waited for. */
+	if (ended && j->sum.ours && !(last && out.pos == cap && j->cut.from == FROM_STREAM))
+		read_trailer(s, j);
+	if (ended && j->cut.stored != UNKNOWN && j->taken - left(j) != j->cut.stored &&
+	    j->fail.status == STATUS_OK)
+		return bad(j, j->cut.offset, "it ends before its last block");
+	return ended;
+}
+
+/* ---- a frame whose blocks are stored ---- */
+
+/* The next n packed bytes, where they lie, or in the piece; *got < n: there are not so many. */
+static const unsigned char *next_stored(struct job *j, struct piece *p, size_t n, size_t *got)
+{
+	const unsigned char *bytes = p->room;
+
+	if (j->cut.from == FROM_MEMORY) {
+		bytes = j->packed + j->packed_at;
+		*got = left(j) < n ? left(j) : n;
+		j->packed_at += *got;
+	} else {
+		(void)file_read(j->in, p->room, n, j->cut.offset + j->stored_at, got, &j->fail);
+	}
+	j->stored_at += *got;
+	return bytes;
+}
+
+static bool changed(struct job *j)
+{
+	return bad(j, j->cut.offset, "it has changed since it was found");
+}
+
+static bool short_stored(struct job *j)
+{
+	return j->fail.status != STATUS_OK || bad(j, j->cut.offset, "the input ends inside it");
+}
+
+/* The header of the frame and of its first block. False: it failed. */
+static bool begin_stored(struct job *j, struct piece *p)
+{
+	struct frame_header header;
+	const size_t most = FRAME_HEADER_MAX + 3;
+	size_t got;
+	const unsigned char *const bytes = next_stored(j, p, most, &got);
+
+	if (frame_parse(bytes, got, &header) != FRAME_DATA || got < header.bytes + 3 ||
+	    frame_block_parse(bytes + header.bytes, &j->block) != 0 || !j->block.plain)
+		return !(got < most ? short_stored(j) : changed(j));
+	j->stored_at = header.bytes + 3;
+	if (j->cut.from == FROM_MEMORY)
+		j->packed_at = header.bytes + 3;
+	return true;
+}
+
+/* The next block that holds something, up to cap bytes of it. True: the frame has ended. */
+static bool fill_stored(struct job *j, struct piece *p, size_t cap)
+{
+	if (j->stored_at == 0 && !begin_stored(j, p))
+		return true;
+	for (bool ended = false; !ended && p->bytes == 0;) {
+		const struct frame_block block = j->block;
+		const size_t after = !block.last ? 3 : j->sum.ours ? FRAME_CHECKSUM : 0;
+		const size_t n = block.stored;
+		size_t got;
+		const unsigned char *const bytes = next_stored(j, p, n + after, &got);
+		if (got < n + after)
+			return short_stored(j);
+		ended = block.last;
+		if (!ended && (frame_block_parse(bytes + n, &j->block) != 0 || !j->block.plain))
+			return changed(j);
+		if (ended && j->sum.ours) {
+			j->sum.read = true;
+			j->sum.value = little32(bytes + n);
+		}
+		p->data = block.repeats ? memset(p->room, bytes[0], block.most) : bytes;
+		p->bytes = block.most;
+		if (wrong_size(j, j->made + p->bytes, ended))
+			return bad(j, j->cut.offset, "it does not hold as much as its header says");
+		if (p->bytes > cap) {
+			p->bytes = cap;
+			j->sum.read = false;
+			return true;
+		}
+		if (ended)
+			return true;
+	}
+	return false;
+}
+
+/* ---- a piece ---- */
+
+static bool prepare(struct job *j, struct piece *p)
+{
+	if (!buffer_grow(&p->room, &p->size, (size_t)j->cut.room, 0))
+		return !no_memory(j);
+	if (j->context || j->cut.how == HOW_STORED)
+		return true;
+	j->context = ZSTD_createDCtx();
+	return (j->context &&
+		!ZSTD_isError(ZSTD_DCtx_setParameter(j->context, ZSTD_d_windowLogMax, 31))) ||
+	       !no_memory(j);
+}
+
+/* Up to cap bytes; `last`: -n ends with them. True: nothing more is to be decoded. */
+static bool fill(struct source *s, struct job *j, struct piece *p, size_t cap, bool last)
+{
+	p->bytes = 0;
+	if (!prepare(j, p))
+		return true;
+	p->data = p->room;
+	switch (j->cut.how) {
+	case HOW_CALLS:
+		return fill_calls(s, j, p);
+	case HOW_STEPS:
+		return fill_steps(s, j, p, cap, last);
+	default:
+		return fill_stored(j, p, cap);
+	}
+}
+
+/* ---- with the lock ---- */
+
+static struct piece *free_piece(struct job *j)
+{
+	for (unsigned i = 0; i < j->cut.pieces; i++)
+		if (j->piece[i].state == PIECE_FREE)
+			return &j->piece[i];
+	return NULL;
+}
+
+static struct job *next_job(const struct source *s, const struct request *q)
+{
+	for (const struct input *in = s->inputs; in; in = in->next)
+		for (struct job *j = in->jobs; j; j = j->next)
+			/* With something in hand no stream is waited for. */
+			if (!j->running && !j->ended && free_piece(j) &&
+			    (q->got == 0 || j->cut.from != FROM_STREAM))
+				return j;
+	return NULL;
+}
+
+bool decode_ready(const struct source *s, const struct request *q)
+{
+	return next_job(s, q) != NULL;
+}
+
+/*
+ * How much of a piece is decoded next: to where -n ends, else so that the next piece begins with a
+ * record. 0: nothing. Of a file's frame that ends where -n or a slice does, its end is looked at:
+ * not a byte should come.
+ */
+static size_t room_wanted(const struct source *s, const struct job *j, bool *last)
+{
+	const struct input *const in = j->in;
+	const uint64_t at = j->at + j->made;
+	size_t room = PIECE_BYTES;
+
+	*last = false;
+	if (j->at == UNKNOWN)
+		return room;
+	if (at >= in->limit) {
+		*last = true;
+		return in->is_file && j->made > 0 && j->made == j->cut.content;
+	}
+	if (at > in->first && s->spec.record <= room)
+		room -= (size_t)((at + room - in->first) % s->spec.record);
+	*last = in->limit - at <= room;
+	return *last ? (size_t)(in->limit - at) : room;
+}
+
+/* The input goes on where its open frame has ended; a stream gets back what was read after it. */
+static void close_open(struct job *j)
+{
+	struct input *const in = j->in;
+
+	in->open = NULL;
+	in->pos = j->cut.offset + j->taken - left(j);
+	if (in->is_file)
+		return;
+	in->bytes_at = in->pos;
+	in->have = 0;
+	if (left(j) == 0)
+		return;
+	if (!buffer_grow(&in->bytes, &in->room, left(j), 0)) {
+		no_memory(j);
+		return;
+	}
+	in->have = left(j);
+	memcpy(in->bytes, j->packed + j->packed_at, in->have);
+}
+
+/* Decodes into a free piece; with that it may have ended. */
+static void fill_unlocks(struct source *s, struct job *j, struct piece *p)
+{
+	bool last;
+	const size_t cap = room_wanted(s, j, &last);
+	bool ended = cap == 0;
+
+	p->state = PIECE_FILLING;
+	p->begin = j->made;
+	p->bytes = 0;
+	p->sorted = false;
+	if (!ended) {
+		lock_drop(&s->lock);
+		ended = fill(s, j, p, cap, last);
+		lock_take(&s->lock);
+	}
+	const bool dropped = j->ended; /* meanwhile, by jobs_drop */
+	j->made += p->bytes;
+	p->state = p->bytes > 0 && !dropped ? PIECE_READY : PIECE_FREE;
+	if (ended && j->in->open == j)
+		close_open(j);
+	if (ended && !dropped)
+		job_end(s, j);
+	if (p->state == PIECE_READY && j->at != UNKNOWN)
+		job_queue(s, p);
+}
+
+void decode_run_unlocks(struct source *s, struct request *q)
+{
+	struct job *const j = next_job(s, q);
+	struct piece *p;
+
+	j->running = true;
+	if (++s->decoding > s->totals.decoders)
+		s->totals.decoders = s->decoding;
+	do {
+		p = free_piece(j);
+		fill_unlocks(s, j, p);
+	} while (!j->ended && free_piece(j) && s->decoding < s->reader_count);
+	j->running = false;
+	s->decoding--;
+	if (!j->ended && free_piece(j))
+		source_call(s); /* any reader may go on */
+	job_check(s, j);
+	if (s->queue)
+		piece_run_unlocks(s, q);
 }

@@ -83,22 +83,34 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 	b->stored = type == 1 ? 1 : size; /* one byte that repeats */
 	/* what is stored as it is, or repeats, has its size there */
 	b->most = type < 2 ? size : FRAME_BLOCK_MAX;
+	b->plain = type < 2;
+	b->repeats = type == 1;
 	return type == 3 || size > FRAME_BLOCK_MAX ? -1 : 0;
+}
+
+void frame_add_block(struct frame *f, const struct frame_block *b)
+{
+	/* A block decodes to no more than the window allows. */
+	f->blocks += f->header.window < b->most ? f->header.window : b->most;
+	f->walked += 3 + b->stored;
+	/* One that is larger than the window libzstd refuses. */
+	f->plain &= b->plain && b->most <= f->header.window;
 }
 
 bool frame_measure(const unsigned char *p, size_t n, struct frame *f)
 {
 	struct frame_block block = {.last = false};
-	uint64_t bound = 0;
 
+	*f = (struct frame){.plain = true};
 	if (frame_parse(p, n, &f->header) != FRAME_DATA)
 		return false;
-	for (f->stored = f->header.bytes; !block.last; f->stored += 3 + block.stored) {
-		if (f->stored + 3 > n || frame_block_parse(p + f->stored, &block) != 0)
+	f->walked = f->header.bytes;
+	while (!block.last) {
+		if (f->walked + 3 > n || frame_block_parse(p + f->walked, &block) != 0)
 			return false;
-		bound += frame_block_most(f, &block);
+		frame_add_block(f, &block);
 	}
-	f->stored += f->header.checksum ? FRAME_CHECKSUM : 0;
-	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : bound;
+	f->stored = f->walked + (f->header.checksum ? FRAME_CHECKSUM : 0);
+	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : f->blocks;
 	return f->stored <= n;
 }

@@ -37,6 +37,8 @@ struct frame_block {
 	bool last;
 	uint32_t stored; /* bytes that follow them */
 	uint32_t most;   /* bytes that it decodes to, at most, whatever the window is */
+	bool plain;      /* stored as it is, or one byte that repeats ... */
+	bool repeats;    /* ... the latter */
 };
 
 /* -1: no such block. */
@@ -48,13 +50,13 @@ struct frame {
 	uint64_t offset; /* in the compressed input */
 	uint64_t stored; /* bytes of all of it; FRAME_UNKNOWN: its end was not looked for */
 	uint64_t bound;  /* decoded bytes at most; FRAME_UNKNOWN likewise */
+	/* Of its blocks, as far as they were followed: bytes up to there, what they decode to. */
+	uint64_t walked, blocks;
+	bool plain; /* all of them are stored as they are, or repeat a byte */
 };
 
-/* The most bytes that a block decodes to: no more than the window allows. */
-static inline uint64_t frame_block_most(const struct frame *f, const struct frame_block *b)
-{
-	return f->header.window < b->most ? f->header.window : b->most;
-}
+/* Follows a frame by one block. */
+void frame_add_block(struct frame *f, const struct frame_block *b);
 
 /* Is a frame of data there with all its bytes, the first of the n at p? Then f says what it is. */
 bool frame_measure(const unsigned char *p, size_t n, struct frame *f);

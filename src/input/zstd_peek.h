@@ -27,10 +27,7 @@ bool peek_ended(const struct peek *p);
 /* Did they end because of what is wrong with a frame, which its reader will find too? */
 bool peek_failed(const struct peek *p);
 
-/*
- * All that was read of a stream becomes its head, to be read again, but for frames before the first
- * one that holds something. Takes NULL.
- */
+/* Takes NULL. */
 void peek_close(struct peek *p);
 
 #endif

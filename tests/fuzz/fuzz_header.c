@@ -187,25 +187,23 @@ static int read_all(const struct source_spec *spec, uint8_t *data, size_t most, 
 {
 	uint8_t buffer[64];
 	struct source *s;
-	struct header said;
 	struct chunk chunk;
 
 	*used = 0;
-	REQUIRE(source_open(&s, spec, fail) == 0, "%s", fail->text);
-	int rc = source_describe(s, &said, fail);
-	if (rc == 0)
-		rc = source_settle(s, spec, fail);
+	if (source_open(&s, spec, fail) != 0)
+		return -1;
+	int rc = source_start(s, spec, fail);
 	struct reader *const reader = rc == 0 ? source_reader(s) : NULL;
 	for (unsigned i = 0; rc == 0; i++) {
 		const struct want want = {
-			.buffer = buffer, .cap = sizeof(buffer), .lent = i % 3 == 0};
+			.room = buffer, .cap = sizeof(buffer), .lent = i % 3 == 0};
 		rc = source_take(reader, &want, &chunk, fail);
 		if (rc != 0 || chunk.bytes == 0)
 			break;
 		REQUIRE(*used + chunk.bytes <= most, "too much");
 		memcpy(data + *used, chunk.data, chunk.bytes);
 		*used += chunk.bytes;
-		rc = source_done(reader, &chunk, chunk.bytes, fail);
+		source_done(reader, &chunk, chunk.bytes);
 	}
 	if (rc == 0) {
 		const struct source_totals *t = source_totals(s);

@@ -89,7 +89,7 @@ static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data
 
 	for (unsigned i = 0; rc == 0; i++) {
 		const struct want want = {
-			.buffer = buffer, .cap = cap, .lent = lends && i % 5 != 4};
+			.room = buffer, .cap = cap, .lent = lends && i % 5 != 4};
 		rc = source_take(reader, &want, &chunk, fail);
 		if (rc != 0 || chunk.bytes == 0)
 			break;
@@ -97,7 +97,7 @@ static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data
 			"%zu bytes", chunk.bytes);
 		memcpy(data + *used, chunk.data, chunk.bytes);
 		*used += chunk.bytes;
-		rc = source_done(reader, &chunk, chunk.bytes, fail);
+		source_done(reader, &chunk, chunk.bytes);
 	}
 	free(buffer);
 	return rc;
@@ -135,7 +135,7 @@ static void check_slices(const struct source_spec *whole, uint32_t parts, bool l
 		spec.part = part;
 		spec.parts = parts;
 		REQUIRE(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-		const bool ok = source_settle(s, &spec, &fail) == 0 &&
+		const bool ok = source_start(s, &spec, &fail) == 0 &&
 				read_all(s, spec.record, lends, slice, &n, &fail) == 0;
 		REQUIRE(ok == (fail.status == STATUS_OK) && (ok || fail.text[0]), "no message");
 		REQUIRE(rc != 0 || ok || fail.status == STATUS_USAGE, "%u/%u: refused: %s", part,

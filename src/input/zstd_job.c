@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/* zstd_job: the memory of jobs, their places among the decoded bytes, their ends. */
+#include "input/zstd_job.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/huge.h"
+#include "input/source_input.h"
+
+/* ---- memory ---- */
+
+uint64_t job_room(uint64_t bytes)
+{
+	return bytes == 0 ? 0 : huge_room((size_t)(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes));
+}
+
+bool buffer_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep)
+{
+	if (*room >= n)
+		return true;
+	const size_t more = (size_t)job_room(n);
+	unsigned char *const new = more < HUGE_PAGE ? malloc(more) : huge_alloc(more);
+	if (!new)
+		return false;
+	if (keep > 0)
+		memcpy(new, *buffer, keep);
+	free(*buffer);
+	*buffer = new;
+	*room = more;
+	return true;
+}
+
+static void free_buffers(struct job *j)
+{
+	ZSTD_freeDCtx(j->context);
+	j->context = NULL;
+	free(j->packed);
+	j->packed = NULL;
+	j->packed_room = 0;
+	for (unsigned i = 0; i < PIECES; i++) {
+		free(j->piece[i].room);
+		j->piece[i].room = NULL;
+		j->piece[i].size = 0;
+	}
+}
+
+static void free_one(struct source *s)
+{
+	struct job *const j = s->free_jobs;
+
+	s->free_jobs = j->next;
+	s->kept -= j->held;
+	free_buffers(j);
+	free(j);
+}
+
+bool job_fits(const struct source *s, uint64_t need)
+{
+	return s->jobs == 0 || s->held + need <= s->memory;
+}
+
+/* What a job takes that has its buffers already. */
+static uint64_t with_buffers(const struct job *j, const struct cut *c)
+{
+	uint64_t sum = larger(j->packed_room, job_room(c->packed)) + c->seams +
+		       larger(j->context ? ZSTD_sizeof_DCtx(j->context) : 0, c->context);
+
+	for (unsigned i = 0; i < PIECES; i++)
+		sum += larger(j->piece[i].size, i < c->pieces ? job_room(c->room) : 0);
+	return sum;
+}
+
+uint64_t job_holds(const struct job *j)
+{
+	return with_buffers(j, &(struct cut){.pieces = 0});
+}
+
+/* A job with the buffers of an ended one, if there is room for them beside what it needs. */
+static struct job *take_job(struct source *s, const struct cut *c)
+{
+	struct job *j = s->free_jobs;
+
+	if (!j) {
+		j = calloc(1, sizeof(*j));
+	} else {
+		s->free_jobs = j->next;
+		s->kept -= j->held;
+	}
+	if (!j)
+		return NULL;
+	j->held = with_buffers(j, c);
+	while (s->free_jobs && s->held + s->kept + j->held > s->memory)
+		free_one(s);
+	if (s->held + j->held > s->memory) {
+		free_buffers(j);
+		j->held = c->need;
+	}
+	return j;
+}
+
+struct job *job_new(struct source *s, struct input *in, const struct cut *c)
+{
+	struct job *const j = take_job(s, c);
+
+	if (!j)
+		return NULL;
+	s->held += j->held;
+	s->jobs++;
+	j->next = NULL;
+	j->in = in;
+	j->cut = *c;
+	j->at = in->at;
+	j->made = j->taken = 0;
+	j->running = j->ended = false;
+	j->sum = (struct sum){.ours = c->checksum};
+	xxh64_begin(&j->sum.hash);
+	j->fail = c->fail;
+	j->packed_at = j->packed_end = 0;
+	j->hint = 0;
+	j->stored_at = 0;
+	for (unsigned i = 0; i < PIECES; i++) {
+		j->piece[i].job = j;
+		j->piece[i].state = PIECE_FREE;
+	}
+	*in->last = j;
+	in->last = &j->next;
+	return j;
+}
+
+void jobs_free(struct source *s, struct input *in)
+{
+	for (struct job *j; in && (j = in->jobs) != NULL;) {
+		in->jobs = j->next;
+		s->held -= j->held;
+		free_buffers(j);
+		free(j);
+	}
+	while (s->free_jobs)
+		free_one(s);
+}
+
+/* ---- places ---- */
+
+#define FAR (UNKNOWN - 1) /* where headers lie about sizes, offsets go no further */
+
+void job_queue(struct source *s, struct piece *p)
+{
+	p->next = NULL;
+	*s->queue_end = p;
+	s->queue_end = &p->next;
+	source_call(s);
+}
+
+/* Its place is known: what it has ready goes to any reader. */
+static void place(struct source *s, struct job *j, uint64_t at)
+{
+	j->at = at;
+	for (unsigned i = 0; i < j->cut.pieces; i++)
+		if (j->piece[i].state == PIECE_READY)
+			job_queue(s, &j->piece[i]);
+	if (!j->ended)
+		source_call(s);
+}
+
+/* Of a job that has ended and has its place: what follows from that. */
+static void settle(struct source *s, struct job *j)
+{
+	struct input *const in = j->in;
+	const uint64_t end = j->made < FAR - j->at ? j->at + j->made : FAR;
+
+	if (j->fail.status != STATUS_OK && end < in->limit)
+		source_fail(s, in, j->cut.offset, &j->fail);
+	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended)
+		input_end(s, in);
+	if (j->next && j->next->at == UNKNOWN)
+		place(s, j->next, end);
+	else if (!j->next && in->at == UNKNOWN)
+		in->at = end;
+}
+
+void job_end(struct source *s, struct job *j)
+{
+	j->ended = true;
+	while (j && j->ended && j->at != UNKNOWN) {
+		struct job *const next = j->next;
+		const bool known = !next || next->at != UNKNOWN;
+		settle(s, j);
+		job_check(s, j);
+		j = known ? NULL : next;
+	}
+}
+
+/* ---- ends ---- */
+
+static void check_sum(struct source *s, const struct job *j)
+{
+	const struct sum *const sum = &j->sum;
+	struct fail fail = {.status = STATUS_OK};
+
+	if (!sum->ours || !sum->read || j->fail.status != STATUS_OK || j->at >= j->in->limit ||
+	    (uint32_t)xxh64_end(&sum->hash) == sum->value)
+		return;
+	zstd_bad(j->in, j->cut.offset, &fail, "Restored data doesn't match checksum");
+	source_fail(s, j->in, j->cut.offset, &fail);
+}
+
+void job_check(struct source *s, struct job *j)
+{
+	struct input *const in = j->in;
+	struct job **link = &in->jobs;
+
+	if (!j->ended || j->running || j->at == UNKNOWN || j->sum.busy)
+		return;
+	for (unsigned i = 0; i < j->cut.pieces; i++)
+		if (j->piece[i].state != PIECE_FREE)
+			return;
+	while (*link != j)
+		link = &(*link)->next;
+	*link = j->next;
+	if (in->last == &j->next)
+		in->last = link;
+	s->jobs--;
+	s->held -= j->held;
+	s->kept += j->held;
+	j->next = s->free_jobs;
+	s->free_jobs = j;
+	check_sum(s, j);
+	source_call(s); /* its memory may be what a cut waits for */
+	input_check(s, in);
+}
+
+/* Jobs behind the failure: what they have ready is nobody's. jobs_sweep frees them. */
+void jobs_drop(struct source *s)
+{
+	struct piece *p = s->queue;
+
+	s->queue = NULL;
+	s->queue_end = &s->queue;
+	for (struct piece *next; p; p = next) {
+		next = p->next;
+		if (!source_failed_before(s, p->job->in, p->job->cut.offset))
+			job_queue(s, p);
+	}
+	for (const struct input *in = s->inputs; in; in = in->next) {
+		for (struct job *j = in->jobs; j; j = j->next) {
+			if (!source_failed_before(s, in, j->cut.offset))
+				continue;
+			if (j->at == UNKNOWN)
+				j->at = 0;
+			j->sum.ours = false;
+			j->ended = true; /* who decodes it sees that afterwards */
+			for (unsigned i = 0; i < PIECES; i++)
+				if (j->piece[i].state >= PIECE_READY && j->piece[i].state != PIECE_OUT)
+					j->piece[i].state = PIECE_FREE;
+		}
+	}
+}
+
+void jobs_sweep(struct source *s)
+{
+	for (struct input *in = s->inputs; in;) {
+		struct job *j = in->jobs;
+		const unsigned jobs = s->jobs;
+		for (; j && s->jobs == jobs;) {
+			struct job *const next = j->next;
+			job_check(s, j);
+			j = next;
+		}
+		struct input *const after = s->jobs == jobs ? in->next : s->inputs;
+		if (s->jobs == jobs)
+			input_check(s, in);
+		in = after;
+	}
+}

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_job: compressed inputs. Frames are found by their headers and those of their blocks, three
+ * bytes in 50,000, without decoding them, and cut off as jobs; jobs are decoded side by side.
+ *
+ * A job is decoded bytes that come in order from one thread at a time, into 1 to PIECES pieces.
+ * Ready pieces go to any reader, by the source's queue, and come back free.
+ *
+ *   CALLS   small frames that follow one another, or one of up to WHOLE_MAX, or one that does not
+ *           declare its size: one call of libzstd for each, into one piece
+ *   STEPS   any other frame, a piece at a time
+ *   STORED  a frame whose blocks are all stored as they are, or repeat a byte: its pieces are read
+ *           where they lie, or lie in the packed bytes, without libzstd
+ *
+ * Where a job's packed bytes are is a field, too: in memory (all of them were read from a stream),
+ * in a file, or still in a stream, which its decoder reads then.
+ *
+ * Places. A job's offset `at` among the decoded bytes is known when it is cut if all frames before
+ * it declare their sizes, else when the job before it has ended. Its pieces are handed out from
+ * then on: the place says what is skipped, what -n does not want, what is a part of a record
+ * (zstd_seam.c). Until then they wait, and no thread does.
+ *
+ * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
+ * the list. What does not fit is not started: the cut waits as a value, input.cut. Nothing is done
+ * in a slower way for lack of memory, but that a job has one piece instead of four. Jobs that have
+ * ended keep their buffers for the next ones, because to map them again for each frame took longer
+ * than to decode it.
+ *
+ * Checksums are hidden from libzstd where a job is one frame, and added up by the threads that
+ * count its pieces, in the frame's order and one at a time. A piece is free when it was counted and
+ * added. Whoever comes back with the piece before adds those that wait.
+ *
+ * Errors are a field of the job. They take effect when its place is known, if -n wants what follows
+ * the bytes that it has made.
+ */
+#ifndef GPUHIST_ZSTD_JOB_H
+#define GPUHIST_ZSTD_JOB_H
+
+#include <zstd.h>
+
+#include "base/fail.h"
+#include "base/xxh64.h"
+#include "input/zstd_frame.h"
+
+struct source;
+struct input;
+struct request;
+struct chunk;
+
+#define UNKNOWN FRAME_UNKNOWN
+#define PIECE_BYTES ((size_t)256 << 10)  /* of a frame that is decoded in steps */
+#define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes that are read at a time */
+/* The longest frame that is decoded in one call: what one core's cache holds. */
+#define WHOLE_MAX ((uint64_t)2 << 20)
+#define FIND_MAX ((uint64_t)16 << 20) /* the longest one whose end is found before it is decoded */
+#define PIECES 4u
+
+enum how { HOW_CALLS, HOW_STEPS, HOW_STORED };
+enum from { FROM_MEMORY, FROM_FILE, FROM_STREAM };
+
+/* What is cut off an input next, and the memory that its job takes. */
+struct cut {
+	enum { CUT_NOTHING, CUT_END, CUT_BAD, CUT_JOB } what;
+	enum how how;
+	enum from from;
+	bool checksum;    /* of a single frame */
+	uint64_t offset;  /* packed */
+	uint64_t stored;  /* packed bytes, or UNKNOWN */
+	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
+	unsigned pieces;
+	uint64_t room;    /* bytes of a piece */
+	uint64_t packed, context, seams; /* other memory; the last: parts of records */
+	uint64_t need;    /* the sum */
+	struct fail fail; /* BAD: why */
+};
+
+struct piece {
+	struct job *job;
+	struct piece *next; /* in the queue */
+	unsigned char *room;
+	size_t size;
+	const unsigned char *data; /* in the room, or in the packed bytes */
+	size_t bytes;
+	uint64_t begin; /* in the job's decoded bytes */
+	bool sorted;    /* parts of records were taken out; left are ... */
+	size_t from, left;
+	enum { PIECE_FREE, PIECE_FILLING, PIECE_READY, PIECE_OUT, PIECE_COUNTED } state;
+};
+
+/* A frame's checksum, added up here instead of by libzstd. */
+struct sum {
+	bool ours; /* it was hidden from libzstd */
+	bool read; /* `value` is what stands after the last block */
+	bool busy; /* a thread adds to it */
+	uint64_t added; /* bytes that were added to it and are not needed for that any more */
+	uint32_t value;
+	struct xxh64 hash;
+};
+
+struct job {
+	struct job *next; /* of its input, in their order; or of the free ones */
+	struct input *in;
+	struct cut cut;
+	uint64_t at;   /* offset of its first byte, or UNKNOWN */
+	uint64_t made; /* decoded so far */
+	bool running;  /* a thread decodes it */
+	bool ended;    /* nothing more will be decoded */
+	struct sum sum;
+	struct fail fail;
+	struct piece piece[PIECES];
+	/* its packed bytes: how many were taken from the input; what is there of them */
+	uint64_t taken;
+	unsigned char *packed;
+	size_t packed_room, packed_at, packed_end;
+	/* STEPS: libzstd's, how many bytes it would like, and whether it holds decoded ones back */
+	ZSTD_DCtx *context;
+	size_t hint;
+	bool flush;
+	/* STORED: the next block, and how many packed bytes were used up to its content */
+	struct frame_block block;
+	uint64_t stored_at;
+	uint64_t held; /* memory, of the budget */
+};
+
+/* A record that lies in several pieces, as far as it was put together. */
+struct seam {
+	struct seam *next; /* of the input's, or of whole ones */
+	uint64_t record;   /* which of the input */
+	uint32_t have;
+	unsigned char bytes[];
+};
+
+/* ---- zstd_cut.c: frames found and cut ---- */
+
+enum find { FIND_FRAME, FIND_NONE, FIND_FAR, FIND_STOPPED, FIND_BAD = -1 };
+
+/* Gets ready for the first frame, of a stream for what was not passed over. No lock. */
+int zstd_begin(struct input *in, struct fail *fail);
+
+/*
+ * n packed bytes at offset `at`; *got < n: the input ends before, or, with `there`, they were not
+ * read yet. Of a stream nothing before in->pos is kept. 1: the source was stopped. No lock.
+ */
+int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, bool there,
+	      const unsigned char **bytes, size_t *got, struct fail *fail);
+
+/* The header of the next frame of data, after skippable ones: in->pos is there. No lock. */
+enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail);
+
+/* Follows a frame of a file block by block to its end, which makes its `stored` known. No lock. */
+enum find zstd_walk(struct source *s, struct input *in, struct frame *f, uint64_t most,
+		    struct fail *fail);
+
+int zstd_bad(const struct input *in, uint64_t offset, struct fail *fail, const char *why);
+
+bool cut_ready(const struct source *s, const struct request *q);
+void cut_run_unlocks(struct source *s, struct request *q);
+
+/* ---- zstd_decode.c ---- */
+
+bool decode_ready(const struct source *s, const struct request *q);
+void decode_run_unlocks(struct source *s, struct request *q);
+
+/* ---- zstd_job.c: memory, places, ends ---- */
+
+bool job_fits(const struct source *s, uint64_t need);
+uint64_t job_room(uint64_t bytes);         /* what a buffer for so many bytes takes */
+uint64_t job_holds(const struct job *j);   /* what its buffers take, for tests */
+
+/* The cut becomes the last job of its input. NULL: no memory. */
+struct job *job_new(struct source *s, struct input *in, const struct cut *cut);
+
+/* By the thread that runs it: nothing more is decoded, and what follows gets its place. */
+void job_end(struct source *s, struct job *j);
+
+/* Frees the job, and checks its input, if nothing of it is left. */
+void job_check(struct source *s, struct job *j);
+
+void job_queue(struct source *s, struct piece *p); /* its place is known: any reader may take it */
+void jobs_drop(struct source *s);          /* ends those that lie behind the failure ... */
+void jobs_sweep(struct source *s);         /* ... and frees them, with inputs that have ended */
+void jobs_free(struct source *s, struct input *in); /* all of an input's, and those that are free */
+
+/* At least n bytes of a buffer, of which `keep` are kept. No lock. */
+bool buffer_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep);
+
+/* ---- zstd_seam.c: pieces handed out, and records that lie in several ---- */
+
+/* Which of n decoded bytes at offset `at` are whose, in their order; the rest is not wanted. */
+struct parts {
+	size_t skipped;
+	size_t head;    /* of a record that began before them ... */
+	size_t body;    /* whole records */
+	size_t tail;    /* of a record that begins in them */
+	uint32_t phase; /* ... with so many bytes */
+	uint64_t head_record, tail_record;
+};
+struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uint32_t record);
+
+/*
+ * Lends the first piece of the queue to the request, or copies what fits. It may hold nothing that
+ * is to be handed out.
+ */
+bool piece_ready(const struct source *s, const struct request *q);
+void piece_run_unlocks(struct source *s, struct request *q);
+
+/* A piece that was lent comes back. */
+void piece_back_unlocks(struct source *s, const struct chunk *chunk);
+
+/* A record that was put together, into the request's room. */
+bool mended_ready(const struct source *s, const struct request *q);
+void mended_run_unlocks(struct source *s, struct request *q);
+
+void seams_free(struct seam *seams);
+
+#endif

@@ -1,0 +1,277 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_seam: pieces are handed out, and records that lie in several are put together.
+ *
+ * Where a piece lies among the decoded bytes is known by then, so the number of the record that it
+ * begins or ends in is, too: the parts of a record meet by that number, in any order, and whoever
+ * copies the last one makes it ready. No thread waits for a record.
+ *
+ * How many there are: one that is not whole lacks bytes of a job that lives, which pays for two of
+ * them, or of what is not cut yet, which begins inside one record.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/source_input.h"
+
+#define COPY_LOCKED 4096u /* bytes that are copied sooner than the lock is dropped and taken */
+
+static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
+{
+	if (n > COPY_LOCKED)
+		lock_drop(&s->lock);
+	memcpy(to, from, n);
+	if (n > COPY_LOCKED)
+		lock_take(&s->lock);
+}
+
+/* ---- records in several pieces ---- */
+
+struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uint32_t record)
+{
+	struct parts p = {.skipped = at < skip ? (size_t)lesser(skip - at, n) : 0};
+	const size_t end = limit <= at ? 0 : (size_t)lesser(limit - at, n);
+
+	if (p.skipped >= end)
+		return p;
+	size_t left = end - p.skipped;
+	const uint64_t first = at + p.skipped - skip;
+	p.phase = (uint32_t)(first % record);
+	p.head_record = first / record;
+	if (p.phase > 0)
+		p.head = left < record - p.phase ? left : record - p.phase;
+	left -= p.head;
+	p.tail = left % record;
+	p.body = left - p.tail;
+	p.tail_record = (first + p.head + p.body) / record;
+	return p;
+}
+
+/* What was put together of a record so far; NULL: no memory. */
+static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
+{
+	struct seam *seam = in->seams;
+
+	while (seam && seam->record != record)
+		seam = seam->next;
+	if (seam)
+		return seam;
+	seam = malloc(sizeof(*seam) + s->spec.record);
+	if (!seam)
+		return NULL;
+	seam->record = record;
+	seam->have = 0;
+	seam->next = in->seams;
+	in->seams = seam;
+	return seam;
+}
+
+/* n bytes of a record, after `phase` bytes of it. It lacks them while they are copied. */
+static void mend_unlocks(struct source *s, struct input *in, uint64_t record, uint32_t phase,
+			 const unsigned char *bytes, size_t n)
+{
+	struct seam *const seam = seam_of(s, in, record), **link = &in->seams;
+	struct fail fail = {.status = STATUS_OK};
+
+	if (!seam) {
+		fail_errno(&fail, "%s", in->name);
+		source_fail(s, in, 0, &fail);
+		return;
+	}
+	copy_unlocks(s, seam->bytes + phase, bytes, n);
+	seam->have += (uint32_t)n;
+	if (seam->have < s->spec.record)
+		return;
+	while (*link != seam)
+		link = &(*link)->next;
+	*link = seam->next;
+	seam->next = s->mended;
+	s->mended = seam;
+	source_call(s);
+}
+
+bool mended_ready(const struct source *s, const struct request *q)
+{
+	(void)q;
+	return s->mended;
+}
+
+void mended_run_unlocks(struct source *s, struct request *q)
+{
+	struct seam *const seam = s->mended;
+	const uint32_t record = s->spec.record;
+	unsigned char *const to = (unsigned char *)q->want->room + q->got;
+
+	s->mended = seam->next;
+	copy_unlocks(s, to, seam->bytes, record);
+	free(seam);
+	if (q->want->lent) /* what is lent next would not follow it in the room */
+		*q->chunk = (struct chunk){.data = to, .bytes = record, .fd = -1};
+	else
+		q->got += record;
+}
+
+void seams_free(struct seam *seams)
+{
+	while (seams) {
+		struct seam *const next = seams->next;
+		free(seams);
+		seams = next;
+	}
+}
+
+/* Keeps what a piece at offset `at` has of the `room` bytes at offset `from`. */
+static void keep(const struct piece *p, uint64_t at, unsigned char *to, uint64_t from, size_t room)
+{
+	const uint64_t begin = larger(at, from), end = lesser(at + p->bytes, from + room);
+
+	if (begin < end)
+		memcpy(to + (begin - from), p->data + (begin - at), (size_t)(end - begin));
+}
+
+/* Finds the whole records of a piece; the other bytes go where they belong. */
+static void sort_out_unlocks(struct source *s, struct piece *p)
+{
+	struct input *const in = p->job->in;
+	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
+	const uint32_t record = s->spec.record;
+	/* What is left of a record where the samples end is never completed. */
+	const uint64_t whole =
+		stop == NO_END || stop < in->first ? stop : stop - (stop - in->first) % record;
+	const struct parts parts = zstd_parts(at, p->bytes, in->first, whole, record);
+
+	if (in->rest) { /* what follows the samples is looked at when all of it is there */
+		keep(p, at, in->rest, in->bound, REST_BYTES);
+		if (in->header.end != HEADER_TO_END)
+			keep(p, at, in->rest + REST_BYTES, in->header.end, INPUT_END_BYTES);
+	}
+	p->sorted = true;
+	p->from = parts.skipped + parts.head;
+	p->left = parts.body;
+	if (parts.head > 0)
+		mend_unlocks(s, in, parts.head_record, parts.phase, p->data + parts.skipped,
+			     parts.head);
+	if (parts.tail > 0)
+		mend_unlocks(s, in, parts.tail_record, 0, p->data + p->from + p->left, parts.tail);
+}
+
+/* ---- checksums ---- */
+
+/* Is the piece the next in the frame's order, and no thread adds another one? */
+static bool is_next(const struct piece *p)
+{
+	const struct sum *const sum = &p->job->sum;
+
+	return sum->ours && !sum->busy && p->begin == sum->added;
+}
+
+static void add_unlocks(struct source *s, struct piece *p)
+{
+	struct sum *const sum = &p->job->sum;
+
+	sum->busy = true;
+	lock_drop(&s->lock);
+	xxh64_add(&sum->hash, p->data, p->bytes);
+	lock_take(&s->lock);
+	sum->busy = false;
+	sum->added += p->bytes;
+}
+
+/* All of it was counted. It is free when it was added to the checksum, and so are those after it. */
+static void counted_unlocks(struct source *s, struct piece *p)
+{
+	struct job *const j = p->job;
+	bool freed = false;
+
+	p->state = PIECE_COUNTED;
+	for (unsigned i = 0; i < j->cut.pieces; i++) {
+		struct piece *const each = &j->piece[i];
+		if (each->state == PIECE_COUNTED && is_next(each)) {
+			add_unlocks(s, each);
+			i = UINT32_MAX; /* the next one may be before it */
+		}
+	}
+	for (unsigned i = 0; i < j->cut.pieces; i++) {
+		struct piece *const each = &j->piece[i];
+		if (each->state == PIECE_COUNTED &&
+		    (!j->sum.ours || each->begin + each->bytes <= j->sum.added)) {
+			each->state = PIECE_FREE;
+			freed = true;
+		}
+	}
+	if (freed && !j->ended && !j->running)
+		source_call(s); /* it goes on */
+	job_check(s, j);
+}
+
+/* ---- pieces ---- */
+
+static void lend_unlocks(struct source *s, struct piece *p, struct request *q)
+{
+	struct sum *const sum = &p->job->sum;
+
+	*q->chunk = (struct chunk){.data = p->data + p->from, .bytes = p->left, .fd = -1, .piece = p};
+	if (!is_next(p))
+		return;
+	if (p->left == p->bytes) {
+		sum->busy = true;
+		q->chunk->hash = &sum->hash;
+	} else {
+		add_unlocks(s, p);
+	}
+}
+
+bool piece_ready(const struct source *s, const struct request *q)
+{
+	(void)q;
+	return s->queue;
+}
+
+void piece_run_unlocks(struct source *s, struct request *q)
+{
+	struct piece *const p = s->queue;
+
+	s->queue = p->next;
+	if (!s->queue)
+		s->queue_end = &s->queue;
+	p->state = PIECE_OUT;
+	if (!p->sorted)
+		sort_out_unlocks(s, p);
+	if (p->left > 0 && q->want->lent) {
+		lend_unlocks(s, p, q);
+		return;
+	}
+	const size_t n = (size_t)lesser(p->left, q->cap - q->got);
+	copy_unlocks(s, (unsigned char *)q->want->room + q->got, p->data + p->from, n);
+	q->got += n;
+	p->from += n;
+	p->left -= n;
+	if (p->left == 0) {
+		counted_unlocks(s, p);
+		return;
+	}
+	p->state = PIECE_READY; /* the rest is for the next request */
+	p->next = s->queue;
+	s->queue = p;
+	if (!p->next)
+		s->queue_end = &p->next;
+	source_call(s);
+}
+
+void piece_back_unlocks(struct source *s, const struct chunk *chunk)
+{
+	struct piece *const p = chunk->piece;
+	struct sum *const sum = &p->job->sum;
+
+	if (chunk->hash) { /* the caller need not have added all of it */
+		const size_t added = (size_t)(sum->hash.bytes - p->begin);
+		if (added < p->bytes) {
+			lock_drop(&s->lock);
+			xxh64_add(&sum->hash, p->data + added, p->bytes - added);
+			lock_take(&s->lock);
+		}
+		sum->busy = false;
+		sum->added += p->bytes;
+	}
+	counted_unlocks(s, p);
+}
