@@ -80,7 +80,8 @@ static int look_further(struct source *s, struct input *in, uint64_t at, size_t 
 		if (at + n + STREAM_LEAST > in->bytes_at + in->room)
 			drop(in);
 		const size_t need = (size_t)(at + n - in->bytes_at), room = need + STREAM_LEAST;
-		if (in->room < room && input_grow(in, room + room / 2, fail) != 0)
+		const uint64_t most = larger(room, lesser(room + room / 2, in->kept));
+		if (in->room < room && input_grow(in, (size_t)most, fail) != 0)
 			return -1;
 		rc = stream_more(s, in, in->bytes + in->have, need - in->have,
 				 in->room - in->have, &got, fail);
@@ -520,10 +521,12 @@ static bool hand_over(struct source *s, struct input *in, struct job *j)
 		in->bytes_at = in->pos;
 		in->have = 0;
 	}
-	/* The buffer may be larger than a decoder's own. */
+	/* The buffer may be larger than a decoder's own: the memory for it goes with it. */
 	const uint64_t holds = job_holds(j), more = holds > j->held ? holds - j->held : 0;
+	const uint64_t moved = lesser(more, in->kept);
 	j->held += more;
-	s->held += more;
+	s->held += more - moved;
+	in->kept -= moved;
 	return true;
 }
 
@@ -560,6 +563,11 @@ static void start_job(struct source *s, struct input *in)
 	c->what = CUT_NOTHING;
 }
 
+static uint64_t kept_of(const struct source *s)
+{
+	return lesser(s->spec.memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
+}
+
 void cut_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
@@ -573,9 +581,9 @@ void cut_run_unlocks(struct source *s, struct request *q)
 		return;
 	}
 	if (in->cut.what != CUT_JOB) {
-		if (!in->is_file && in->kept == 0) { /* for what is read before a job takes it */
-			in->kept = lesser(s->spec.memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
-			s->held += in->kept;
+		if (!in->is_file) { /* for what is read before a job takes it */
+			s->held += kept_of(s) - in->kept;
+			in->kept = kept_of(s);
 		}
 		in->busy = true;
 		lock_drop(&s->lock);
