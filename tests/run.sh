@@ -129,12 +129,11 @@ if [ -z "$quick" ]; then
 		test_of torture ASAN_OPTIONS=verify_asan_link_order=0 "$build/torture" "$gpuhist" \
 			"$build/torture_preload.so" "$seed" "$((seconds < 30 ? seconds : 30))"
 		;;
-	*/san-* | */coverage) echo 'left out: torture, the Makefile, the model (instrumented)' ;;
+	*/san-* | */coverage) echo 'left out: torture, the Makefile (instrumented)' ;;
 	*)
 		test_of torture "$build/torture" "$gpuhist" "$build/torture_preload.so" "$seed"
 		test_of imports sh "$here/imports.sh" "$gpuhist" "$build/torture_preload.so"
 		test_of makefile sh "$here/makefile.sh"
-		test_of model sh "$here/model.sh"
 		[ -z "${VALGRIND:-}" ] || test_of valgrind sh "$here/valgrind.sh" "$gpuhist"
 		;;
 	esac

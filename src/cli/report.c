@@ -368,6 +368,9 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		 records, run->seconds, (double)run->totals.bytes / run->seconds * 1e-9);
 	if (run->totals.packed > 0)
 		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
+	if (run->totals.held > 0)
+		msg_note("zstd: the memory (-M) held " COUNTED " at a time, for %u threads",
+			 COUNT(run->totals.held, "decoder"), job->threads);
 	msg_note(
 		"cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and "
 		"counts",

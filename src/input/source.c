@@ -171,9 +171,14 @@ void source_call_all(struct source *s)
 
 static void await_unlocks(struct source *s)
 {
+	const struct input *const in = s->current;
 	const unsigned calls = s->calls;
 	const double start = clock_seconds();
 
+	/* Does a cut wait for memory although fewer jobs live than may be decoded at a time? */
+	if (in && !in->busy && in->cut.what == CUT_JOB && s->jobs < s->spec.decoders &&
+	    (s->totals.held == 0 || s->jobs < s->totals.held))
+		s->totals.held = s->jobs;
 	if (s->soon && !s->awake) {
 		s->awake = true;
 		lock_drop(&s->lock);

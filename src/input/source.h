@@ -106,9 +106,8 @@ struct source_totals {
 	bool streamed;    /* at least one was not a file ... */
 	double waited;    /* ... and for so many seconds a reader waited for the writer of one */
 	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
-	/* the most decoders that worked at a time; fewer than threads for lack of memory? */
-	unsigned decoders;
-	bool decoders_short;
+	/* the fewest decoders that were at work when the memory did not hold one more; 0: it did */
+	unsigned held;
 	/*
 	 * For a part (source_part.c): what was skipped, the tail and the input itself belong to one
 	 * part each.

@@ -437,8 +437,7 @@ void decode_run_unlocks(struct source *s, struct request *q)
 	struct piece *p;
 
 	j->running = true;
-	if (++s->decoding > s->totals.decoders)
-		s->totals.decoders = s->decoding;
+	s->decoding++;
 	do {
 		p = free_piece(j);
 		fill_unlocks(s, j, p);
