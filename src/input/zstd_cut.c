@@ -302,7 +302,8 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	const bool calls = how == HOW_CALLS;
 
 	c->how = how;
-	c->room = calls ? larger(room, 1) : PIECE_BYTES;
+	/* What follows a stored block is read with it. */
+	c->room = calls ? larger(room, 1) : PIECE_BYTES + FRAME_CHECKSUM;
 	c->packed = calls || c->from == FROM_MEMORY ? c->stored
 		    : how == HOW_STORED		    ? 0
 						    : PACKED_BYTES;

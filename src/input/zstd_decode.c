@@ -189,12 +189,19 @@ static bool begin_steps(struct source *s, struct job *j)
 	return true;
 }
 
-/* libzstd does not look at what the header declares where the last block is empty. */
-static bool wrong_size(const struct job *j, uint64_t made, bool ended)
+/*
+ * libzstd does not look at what the header declares where the last block is empty. What is more
+ * than that is dropped: the next job begins there.
+ */
+static bool wrong_size(const struct job *j, struct piece *p, bool ended)
 {
-	const uint64_t content = j->cut.content;
+	const uint64_t content = j->cut.content, made = j->made + p->bytes;
 
-	return content != UNKNOWN && (made > content || (ended && made < content));
+	if (content == UNKNOWN || (made <= content && !(ended && made < content)))
+		return false;
+	if (made > content)
+		p->bytes = (size_t)(content - j->made);
+	return true;
 }
 
 /* Up to cap bytes of it; `last`: -n ends with them. True: it has ended. */
@@ -211,7 +218,7 @@ static bool fill_steps(struct source *s, struct job *j, struct piece *p, size_t 
 	p->bytes = out.pos;
 	if (j->fail.status != STATUS_OK)
 		return true;
-	if (wrong_size(j, j->made + out.pos, ended))
+	if (wrong_size(j, p, ended))
 		return bad(j, j->cut.offset, "it does not hold as much as its header says");
 	/* Where -n ends nothing more of a stream is waited for. */
 	if (ended && j->sum.ours && !(last && out.pos == cap && j->cut.from == FROM_STREAM))
@@ -224,17 +231,17 @@ static bool fill_steps(struct source *s, struct job *j, struct piece *p, size_t 
 
 /* ---- a frame whose blocks are stored ---- */
 
-/* The next n packed bytes, where they lie, or in the piece; *got < n: there are not so many. */
-static const unsigned char *next_stored(struct job *j, struct piece *p, size_t n, size_t *got)
+/* The next n packed bytes, where they lie, or at `to`; *got < n: there are not so many. */
+static const unsigned char *next_stored(struct job *j, unsigned char *to, size_t n, size_t *got)
 {
-	const unsigned char *bytes = p->room;
+	const unsigned char *bytes = to;
 
 	if (j->cut.from == FROM_MEMORY) {
 		bytes = j->packed + j->packed_at;
 		*got = left(j) < n ? left(j) : n;
 		j->packed_at += *got;
 	} else {
-		(void)file_read(j->in, p->room, n, j->cut.offset + j->stored_at, got, &j->fail);
+		(void)file_read(j->in, to, n, j->cut.offset + j->stored_at, got, &j->fail);
 	}
 	j->stored_at += *got;
 	return bytes;
@@ -256,7 +263,7 @@ static bool begin_stored(struct job *j, struct piece *p)
 	struct frame_header header;
 	const size_t most = FRAME_HEADER_MAX + 3;
 	size_t got;
-	const unsigned char *const bytes = next_stored(j, p, most, &got);
+	const unsigned char *const bytes = next_stored(j, p->room, most, &got);
 
 	if (frame_parse(bytes, got, &header) != FRAME_DATA || got < header.bytes + 3 ||
 	    frame_block_parse(bytes + header.bytes, &j->block) != 0 || !j->block.plain)
@@ -267,17 +274,23 @@ static bool begin_stored(struct job *j, struct piece *p)
 	return true;
 }
 
-/* The next block that holds something, up to cap bytes of it. True: the frame has ended. */
+/*
+ * The next blocks, of a file as many as the piece holds, up to cap bytes. True: the frame has ended.
+ */
 static bool fill_stored(struct job *j, struct piece *p, size_t cap)
 {
-	if (j->stored_at == 0 && !begin_stored(j, p))
-		return true;
-	for (bool ended = false; !ended && p->bytes == 0;) {
+	const bool memory = j->cut.from == FROM_MEMORY;
+	bool ended = j->stored_at == 0 && !begin_stored(j, p);
+
+	while (!ended && p->bytes < cap) {
 		const struct frame_block block = j->block;
 		const size_t after = !block.last ? 3 : j->sum.ours ? FRAME_CHECKSUM : 0;
 		const size_t n = block.stored;
+		unsigned char *const to = p->room + p->bytes;
 		size_t got;
-		const unsigned char *const bytes = next_stored(j, p, n + after, &got);
+		if (p->bytes > 0 && (memory || p->bytes + block.most > PIECE_BYTES))
+			return false;
+		const unsigned char *const bytes = next_stored(j, to, n + after, &got);
 		if (got < n + after)
 			return short_stored(j);
 		ended = block.last;
@@ -287,19 +300,20 @@ static bool fill_stored(struct job *j, struct piece *p, size_t cap)
 			j->sum.read = true;
 			j->sum.value = little32(bytes + n);
 		}
-		p->data = block.repeats ? memset(p->room, bytes[0], block.most) : bytes;
-		p->bytes = block.most;
-		if (wrong_size(j, j->made + p->bytes, ended))
-			return bad(j, j->cut.offset, "it does not hold as much as its header says");
-		if (p->bytes > cap) {
-			p->bytes = cap;
-			j->sum.read = false;
-			return true;
-		}
-		if (ended)
-			return true;
+		if (block.repeats)
+			memset(to, bytes[0], block.most);
+		else if (memory)
+			p->data = bytes;
+		p->bytes += block.most;
 	}
-	return false;
+	if (j->fail.status == STATUS_OK && wrong_size(j, p, ended))
+		return bad(j, j->cut.offset, "it does not hold as much as its header says");
+	if (p->bytes > cap) { /* -n ends in the block */
+		p->bytes = cap;
+		j->sum.read = false;
+		ended = true;
+	}
+	return ended;
 }
 
 /* ---- a piece ---- */
@@ -377,7 +391,7 @@ static size_t room_wanted(const struct source *s, const struct job *j, bool *las
 		*last = true;
 		return in->is_file && j->made > 0 && j->made == j->cut.content;
 	}
-	if (at > in->first && s->spec.record <= room)
+	if (at > in->first && s->spec.record <= room && j->cut.how == HOW_STEPS)
 		room -= (size_t)((at + room - in->first) % s->spec.record);
 	*last = in->limit - at <= room;
 	return *last ? (size_t)(in->limit - at) : room;
@@ -423,8 +437,10 @@ static void fill_unlocks(struct source *s, struct job *j, struct piece *p)
 	const bool dropped = j->ended; /* meanwhile, by jobs_drop */
 	j->made += p->bytes;
 	p->state = p->bytes > 0 && !dropped ? PIECE_READY : PIECE_FREE;
-	if (ended && j->in->open == j)
+	if (ended && j->in->open == j) {
 		close_open(j);
+		source_call(s); /* what follows can be cut */
+	}
 	if (ended && !dropped)
 		job_end(s, j);
 	if (p->state == PIECE_READY && j->at != UNKNOWN)
