@@ -92,8 +92,7 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 		return o;
 	}
 	o.said = *source_said(s);
-	if ((spec->headers || spec->parts > 0) &&
-	    source_start(s, spec, &o.fail) != 0) {
+	if ((spec->headers || spec->parts > 0) && source_start(s, spec, &o.fail) != 0) {
 		source_close(s);
 		o.rc = -1;
 		return o;

@@ -67,7 +67,9 @@ static void lies(void)
 						 .path_count = 1,
 						 .record = 1,
 						 .threads = 4,
-						 .limit = kind == 2 ? 100000 : 1200000,
+						 .limit = kind == 2   ? 100000
+							  : kind == 0 ? (1 << 20) + 1 + round * 3000
+								      : 1200000,
 						 .memory = 4 << 20};
 		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
 		CHECK(o.rc == (kind == 2 ? 0 : -1), "kind %u: %d '%s'", kind, o.rc, o.fail.text);

@@ -79,8 +79,8 @@ static void wrong_behind(void)
 		CHECK(failed == (kind == 3), "kind %u: %d %d, '%s' '%s'", kind, own.rc, other.rc,
 		      own.fail.text, other.fail.text);
 		CHECK(kind >= 3 || (own.records + other.records == records &&
-				 own.sum + other.sum == sum && own.fail.status == STATUS_OK &&
-				 other.fail.status == STATUS_OK),
+				    own.sum + other.sum == sum && own.fail.status == STATUS_OK &&
+				    other.fail.status == STATUS_OK),
 		      "kind %u: %llu and %llu of %llu records", kind,
 		      (unsigned long long)own.records, (unsigned long long)other.records,
 		      (unsigned long long)records);

@@ -292,7 +292,8 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 
 static int check_all(const struct source *s, struct input *in, uint64_t tail, struct fail *fail)
 {
-	if (in->sliced && (in->shorter || in->at < in->first + (in->to - in->from) * s->spec.record))
+	if (in->sliced &&
+	    (in->shorter || in->at < in->first + (in->to - in->from) * s->spec.record))
 		return part_changed(in, fail);
 	if (in->at < in->first)
 		return input_too_skipped(s, in, fail);
@@ -312,7 +313,9 @@ static void add_up(struct source *s, struct input *in)
 	uint64_t skipped = lesser(in->at, in->first);
 	struct fail fail = {.status = STATUS_OK};
 
-	skipped = in->sliced ? (in->begins ? s->spec.skip : 0) : skipped > begin ? skipped - begin : 0;
+	skipped = in->sliced        ? (in->begins ? s->spec.skip : 0)
+		  : skipped > begin ? skipped - begin
+				    : 0;
 	t->bytes += skipped + bytes;
 	t->skipped += skipped;
 	t->tail += tail;

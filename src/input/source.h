@@ -60,12 +60,12 @@ struct source_spec {
 	bool type_said;
 	/* What may be known only after source_open: */
 	struct sample_type type; /* with headers: of all samples */
-	uint32_t channels; /* with headers: what each of them must say; 0: any number */
-	uint64_t last;     /* with headers: the last axis that each array must have; 0: any */
-	unsigned threads;  /* the most readers there will be; 0: one */
-	unsigned decoders; /* the most that decode at a time; 0: all */
-	uint64_t memory;   /* the most bytes that decoders may take together; 0: 256 MiB */
-	uint64_t memory_spare; /* more bytes that they may take, until source_take_spare */
+	uint32_t channels;       /* with headers: what each of them must say; 0: any number */
+	uint64_t last;           /* with headers: the last axis that each array must have; 0: any */
+	unsigned threads;        /* the most readers there will be; 0: one */
+	unsigned decoders;       /* the most that decode at a time; 0: all */
+	uint64_t memory;         /* the most bytes that decoders may take together; 0: 256 MiB */
+	uint64_t memory_spare;   /* more bytes that they may take, until source_take_spare */
 	/* Returns the -M with which decoders may take `need` bytes; NULL: it is `need`. */
 	uint64_t (*memory_for)(void *arg, uint64_t need);
 	/* Called without a lock before long work that one more worker could share; or NULL. */
@@ -94,18 +94,18 @@ uint64_t source_length(const struct source_spec *spec);
 struct source_totals {
 	uint64_t bytes;
 	uint64_t skipped;
-	uint64_t tail;    /* bytes of partial records at the ends of inputs */
-	uint64_t tails;   /* how many inputs had one */
-	uint64_t shorter; /* how many inputs became shorter while they were read */
-	uint64_t cut;     /* how many inputs ended before their headers say */
-	uint64_t unsized; /* how many have a header that does not say where samples end */
-	uint64_t empty;   /* how many hold nothing at all ... */
+	uint64_t tail;          /* bytes of partial records at the ends of inputs */
+	uint64_t tails;         /* how many inputs had one */
+	uint64_t shorter;       /* how many inputs became shorter while they were read */
+	uint64_t cut;           /* how many inputs ended before their headers say */
+	uint64_t unsized;       /* how many have a header that does not say where samples end */
+	uint64_t empty;         /* how many hold nothing at all ... */
 	const char *empty_name; /* ... and one of them */
-	uint64_t inputs;  /* inputs opened ... */
-	uint64_t headers; /* ... and how many of them have a header */
-	bool streamed;    /* at least one was not a file ... */
-	double waited;    /* ... and for so many seconds a reader waited for the writer of one */
-	uint64_t packed;  /* bytes of compressed inputs, before they were decoded */
+	uint64_t inputs;        /* inputs opened ... */
+	uint64_t headers;       /* ... and how many of them have a header */
+	bool streamed;          /* at least one was not a file ... */
+	double waited;   /* ... and for so many seconds a reader waited for the writer of one */
+	uint64_t packed; /* bytes of compressed inputs, before they were decoded */
 	/* the fewest decoders that were at work when the memory did not hold one more; 0: it did */
 	unsigned held;
 	/*

@@ -112,7 +112,8 @@ int input_look_for_text(struct input *in, const unsigned char *bytes, size_t n, 
 
 int input_grow(struct input *in, size_t n, struct fail *fail)
 {
-	return buffer_grow(&in->bytes, &in->room, n, in->have) ? 0 : fail_errno(fail, "%s", in->name);
+	return buffer_grow(&in->bytes, &in->room, n, in->have) ? 0
+							       : fail_errno(fail, "%s", in->name);
 }
 
 /* ---- opening and closing ---- */
@@ -185,7 +186,6 @@ int input_begin(struct source *s, struct input *in, uint64_t left, void *room, s
 	if (in->limit > in->bound)
 		in->limit = NO_END;
 	if (in->is_zstd)
-		return in->sliced ? part_begin_zstd(s, in, fail)
-				  : zstd_begin(in, fail);
+		return in->sliced ? part_begin_zstd(s, in, fail) : zstd_begin(in, fail);
 	return in->is_file ? file_begin(s, in, fail) : stream_begin(s, in, room, cap, fail);
 }

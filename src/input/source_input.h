@@ -33,12 +33,12 @@ struct input {
 	const char *name;   /* for messages */
 	size_t index;       /* among the paths: failures have an order */
 	int fd;
-	bool owned;      /* close it; standard input is not ours */
-	bool is_file;    /* pread works at offsets */
-	bool is_regular; /* ... and ranges of it can be handed out */
-	bool is_zstd;    /* its bytes are decoded first; else: */
-	bool magic;      /* it begins as one of the headers does */
-	bool unseen;     /* zstd: its first bytes could not be decoded; a job will find out why */
+	bool owned;       /* close it; standard input is not ours */
+	bool is_file;     /* pread works at offsets */
+	bool is_regular;  /* ... and ranges of it can be handed out */
+	bool is_zstd;     /* its bytes are decoded first; else: */
+	bool magic;       /* it begins as one of the headers does */
+	bool unseen;      /* zstd: its first bytes could not be decoded; a job will find out why */
 	struct text text; /* what is known of its first bytes, decoded ones */
 
 	/* Its header. */
@@ -49,7 +49,7 @@ struct input {
 	uint64_t first, bound;
 	uint64_t limit; /* what comes from here on is not wanted, by -n or --part; or NO_END */
 	/* For a slice: */
-	bool sliced;       /* only the records from `from` on, up to `to`, are wanted */
+	bool sliced; /* only the records from `from` on, up to `to`, are wanted */
 	uint64_t from, to;
 	bool begins, ends; /* what is skipped is its, and what follows its last record */
 
@@ -69,10 +69,10 @@ struct input {
 	uint64_t missing;        /* bytes that were claimed and not there */
 	bool passed;             /* all of it was looked at, what follows the samples too */
 	/* Streams. */
-	unsigned full;      /* reads in a row that never had to wait */
-	bool drained;       /* the last read gave less than asked */
-	bool eof;           /* a read found its end */
-	bool is_bytes;      /* it was seen not to keep messages apart */
+	unsigned full; /* reads in a row that never had to wait */
+	bool drained;  /* the last read gave less than asked */
+	bool eof;      /* a read found its end */
+	bool is_bytes; /* it was seen not to keep messages apart */
 	/* What was read and not used; of a file's frames, what was looked at. */
 	unsigned char *bytes;
 	size_t room, have;
@@ -85,7 +85,7 @@ struct input {
 	struct job *open;         /* the last one, while its end is looked for ... */
 	struct frame walk;        /* ... as far as that went */
 	struct cut cut;
-	uint64_t kept;            /* memory of the budget for `bytes` */
+	uint64_t kept; /* memory of the budget for `bytes` */
 	struct seam *seams;
 	/*
 	 * the first REST_BYTES that follow the samples, and those at the end of the file as its
@@ -122,13 +122,13 @@ struct source {
 	struct lock lock;
 	pthread_cond_t wake;
 	unsigned sleepers;
-	unsigned calls;          /* rises with each call to them; read without the lock too */
-	bool soon;               /* the last wait was short: one thread waits awake ... */
-	bool awake, called;      /* ... it does, and has been called */
-	bool wanted;             /* one more reader would find work */
-	bool stopped;            /* by source_stop */
-	int wake_pipe[2];        /* a byte in it ends every poll */
-	struct reader *readers;  /* atomic; a reader stays where it is until the source is closed */
+	unsigned calls;         /* rises with each call to them; read without the lock too */
+	bool soon;              /* the last wait was short: one thread waits awake ... */
+	bool awake, called;     /* ... it does, and has been called */
+	bool wanted;            /* one more reader would find work */
+	bool stopped;           /* by source_stop */
+	int wake_pipe[2];       /* a byte in it ends every poll */
+	struct reader *readers; /* atomic; a reader stays where it is until the source is closed */
 	unsigned reader_count;
 	struct input *inputs;    /* that live */
 	struct input *current;   /* the last of them, until nothing more is read or cut of it */
@@ -144,11 +144,11 @@ struct source {
 	struct seam *mended;              /* records that were put together, to be handed out */
 	struct job *free_jobs;            /* which keep their buffers for the next ones */
 	unsigned jobs, decoding;          /* that live; that a thread works on */
-	uint64_t memory;     /* that jobs may take; less, once a GPU takes its part back */
-	uint64_t held, kept; /* of it: by live jobs, by free ones */
-	struct fail fail;                 /* the first failure ... */
-	size_t fail_index;                /* ... is of this input, ... */
-	uint64_t fail_offset;             /* ... at this offset, packed for zstd */
+	uint64_t memory;      /* that jobs may take; less, once a GPU takes its part back */
+	uint64_t held, kept;  /* of it: by live jobs, by free ones */
+	struct fail fail;     /* the first failure ... */
+	size_t fail_index;    /* ... is of this input, ... */
+	uint64_t fail_offset; /* ... at this offset, packed for zstd */
 };
 
 /* What source_take was asked for, and how far that is answered. */

@@ -113,7 +113,7 @@ static int measure_zstd(struct source *s, struct input *in, uint64_t until, uint
 	const enum find found = skim(s, in, until, &f, fail);
 	if (found != FIND_FRAME && found != FIND_NONE)
 		return -1;
-	*decoded = found == FIND_NONE                  ? in->at
+	*decoded = found == FIND_NONE                ? in->at
 		   : f.header.content < FAR - in->at ? in->at + f.header.content
 						     : FAR;
 	/*
@@ -170,7 +170,8 @@ static uint64_t file_bytes(const struct input *in)
  */
 static int check_rest(struct source *s, struct input *in, uint64_t end, struct fail *fail)
 {
-	const uint64_t stop = lesser(end, in->bound), there = stop > in->first ? stop - in->first : 0;
+	const uint64_t stop = lesser(end, in->bound),
+		       there = stop > in->first ? stop - in->first : 0;
 
 	if (in->bound == NO_END || end < in->bound)
 		return input_check_end(s, in, there % s->spec.record,

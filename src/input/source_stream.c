@@ -109,8 +109,8 @@ int stream_read(struct source *s, struct input *in, unsigned char *to, size_t le
 		in->have -= had;
 		memmove(in->bytes, in->bytes + had, in->have);
 	}
-	const int rc = stream_more(s, in, to + had, least > had ? least - had : 0, cap - had, got,
-				   fail);
+	const int rc =
+		stream_more(s, in, to + had, least > had ? least - had : 0, cap - had, got, fail);
 	*got += had;
 	return rc != 0 ? rc : input_look_for_text(in, to, *got, stream_ended(in), fail);
 }

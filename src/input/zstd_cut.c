@@ -21,7 +21,7 @@
 #define AHEAD ((uint64_t)64 << 20) /* so far before its decoder a file's next frame is looked for */
 #define HINT ((uint64_t)8 << 20)   /* what a cold file is asked for ahead of that */
 #define LOOK_LEAST ((size_t)256)   /* bytes around a block header that are read with it ... */
-#define LOOK_MOST ((size_t)16 << 10)  /* ... and where frames are small */
+#define LOOK_MOST ((size_t)16 << 10)     /* ... and where frames are small */
 #define STREAM_LEAST ((size_t)128 << 10) /* of a stream, room for what may be there */
 #define LARGE ((uint64_t)1 << 20) /* a job for which one more worker is called before it begins */
 #define SEAM_SMALL 4096u          /* records whose seams do not count */
@@ -83,8 +83,8 @@ static int look_further(struct source *s, struct input *in, uint64_t at, size_t 
 		const uint64_t most = larger(room, lesser(room + room / 2, in->kept));
 		if (in->room < room && input_grow(in, (size_t)most, fail) != 0)
 			return -1;
-		rc = stream_more(s, in, in->bytes + in->have, need - in->have,
-				 in->room - in->have, &got, fail);
+		rc = stream_more(s, in, in->bytes + in->have, need - in->have, in->room - in->have,
+				 &got, fail);
 		in->have += got;
 	}
 	return rc;
@@ -259,7 +259,8 @@ static enum find walk(struct source *s, struct input *in, struct frame *f, uint6
 			return FIND_FAR;
 		if (in->is_file && most != UNKNOWN)
 			hint(in, f->offset + f->walked);
-		if ((rc = zstd_look(s, in, f->offset + f->walked, 3, there, &bytes, &got, fail)) != 0)
+		if ((rc = zstd_look(s, in, f->offset + f->walked, 3, there, &bytes, &got, fail)) !=
+		    0)
 			return not_found(rc);
 		if (got < 3)
 			return there ? FIND_FAR : not_found(truncated(in, f->offset, fail));
@@ -305,13 +306,13 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	/* What follows a stored block is read with it. */
 	c->room = calls ? larger(room, 1) : PIECE_BYTES + FRAME_CHECKSUM;
 	c->packed = calls || c->from == FROM_MEMORY ? c->stored
-		    : how == HOW_STORED		    ? 0
+		    : how == HOW_STORED             ? 0
 						    : PACKED_BYTES;
 	c->context = how == HOW_STORED ? 0 : context;
 	for (c->pieces = calls || s->spec.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
 		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
-		c->need = job_room(c->room) * c->pieces + job_room(c->packed) + c->context +
-			  c->seams;
+		c->need =
+			job_room(c->room) * c->pieces + job_room(c->packed) + c->context + c->seams;
 		if (c->pieces == 1 || c->need <= s->spec.memory)
 			return;
 	}
@@ -357,11 +358,11 @@ static bool next_small(struct source *s, struct input *in, uint64_t offset, stru
 	size_t got;
 
 	in->pos = offset;
-	const bool small =
-		!at_end(in) && read_header(s, in, !in->is_file, f, &kind, &got, &bad) == 0 &&
-		kind == FRAME_DATA && refuse(s, in, f, &bad) == 0 &&
-		(f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
-		walk(s, in, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME;
+	const bool small = !at_end(in) &&
+			   read_header(s, in, !in->is_file, f, &kind, &got, &bad) == 0 &&
+			   kind == FRAME_DATA && refuse(s, in, f, &bad) == 0 &&
+			   (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
+			   walk(s, in, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME;
 	in->pos = pos;
 	return small && !small_window(f) && f->bound <= BATCH_BYTES;
 }
@@ -411,7 +412,7 @@ static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
 		const uint64_t content = f.header.content;
 		/* -n may end in it: then a stream may be quiet before it has ended. */
 		const bool last = in->limit != NO_END && (at == UNKNOWN || content == UNKNOWN ||
-							   content >= in->limit - at);
+							  content >= in->limit - at);
 		const uint64_t most = in->is_file ? FIND_MAX : in->kept - PACKED_BYTES;
 		c->content = content;
 		c->checksum = f.header.checksum;
@@ -428,7 +429,8 @@ static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
 			c->fail.status = STATUS_OK;
 		}
 		c->from = in->is_file ? FROM_FILE : found == FIND_FRAME ? FROM_MEMORY : FROM_STREAM;
-		if (found == FIND_FRAME && !last && f.bound <= BATCH_BYTES / 4 && !small_window(&f)) {
+		if (found == FIND_FRAME && !last && f.bound <= BATCH_BYTES / 4 &&
+		    !small_window(&f)) {
 			c->stored = f.stored;
 			gather(s, in, &f, at, c);
 		} else if (found == FIND_FRAME) {
@@ -439,7 +441,7 @@ static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
 		in->walk = f; /* of a file, its end is looked for while it is decoded */
 	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
-		  : found == FIND_BAD			      ? CUT_BAD
+		  : found == FIND_BAD                         ? CUT_BAD
 							      : CUT_JOB;
 	if (c->what == CUT_JOB && c->seams > 0 && c->need > s->spec.memory) {
 		fail_set(&c->fail, STATUS_LIMIT,

@@ -251,7 +251,8 @@ void jobs_drop(struct source *s)
 			j->sum.ours = false;
 			j->ended = true; /* who decodes it sees that afterwards */
 			for (unsigned i = 0; i < PIECES; i++)
-				if (j->piece[i].state >= PIECE_READY && j->piece[i].state != PIECE_OUT)
+				if (j->piece[i].state >= PIECE_READY &&
+				    j->piece[i].state != PIECE_OUT)
 					j->piece[i].state = PIECE_FREE;
 		}
 	}

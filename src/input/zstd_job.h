@@ -68,10 +68,10 @@ struct cut {
 	uint64_t stored;  /* packed bytes, or UNKNOWN */
 	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
 	unsigned pieces;
-	uint64_t room;    /* bytes of a piece */
+	uint64_t room;                   /* bytes of a piece */
 	uint64_t packed, context, seams; /* other memory; the last: parts of records */
-	uint64_t need;    /* the sum */
-	struct fail fail; /* BAD: why */
+	uint64_t need;                   /* the sum */
+	struct fail fail;                /* BAD: why */
 };
 
 struct piece {
@@ -89,9 +89,9 @@ struct piece {
 
 /* A frame's checksum, added up here instead of by libzstd. */
 struct sum {
-	bool ours; /* it was hidden from libzstd */
-	bool read; /* `value` is what stands after the last block */
-	bool busy; /* a thread adds to it */
+	bool ours;      /* it was hidden from libzstd */
+	bool read;      /* `value` is what stands after the last block */
+	bool busy;      /* a thread adds to it */
 	uint64_t added; /* bytes that were added to it and are not needed for that any more */
 	uint32_t value;
 	struct xxh64 hash;
@@ -164,8 +164,8 @@ void decode_run_unlocks(struct source *s, struct request *q);
 /* ---- zstd_job.c: memory, places, ends ---- */
 
 bool job_fits(const struct source *s, uint64_t need);
-uint64_t job_room(uint64_t bytes);         /* what a buffer for so many bytes takes */
-uint64_t job_holds(const struct job *j);   /* what its buffers take, for tests */
+uint64_t job_room(uint64_t bytes);       /* what a buffer for so many bytes takes */
+uint64_t job_holds(const struct job *j); /* what its buffers take, for tests */
 
 /* The cut becomes the last job of its input. NULL: no memory. */
 struct job *job_new(struct source *s, struct input *in, const struct cut *cut);
@@ -177,8 +177,8 @@ void job_end(struct source *s, struct job *j);
 void job_check(struct source *s, struct job *j);
 
 void job_queue(struct source *s, struct piece *p); /* its place is known: any reader may take it */
-void jobs_drop(struct source *s);          /* ends those that lie behind the failure ... */
-void jobs_sweep(struct source *s);         /* ... and frees them, with inputs that have ended */
+void jobs_drop(struct source *s);                  /* ends those that lie behind the failure ... */
+void jobs_sweep(struct source *s); /* ... and frees them, with inputs that have ended */
 void jobs_free(struct source *s, struct input *in); /* all of an input's, and those that are free */
 
 /* At least n bytes of a buffer, of which `keep` are kept. No lock. */

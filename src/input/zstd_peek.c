@@ -20,13 +20,13 @@ struct peek {
 	struct source *source;
 	struct input *in;
 	ZSTD_DCtx *context;
-	uint64_t at;  /* packed offset of what is decoded next */
-	bool inside;  /* a frame of data */
-	bool made;    /* something was decoded */
-	bool wait;    /* for what is not there yet */
-	bool dry;     /* it is not, and was not waited for */
-	bool over;    /* there are no more bytes, or none that can be decoded: */
-	bool failed;  /* a job will say why */
+	uint64_t at; /* packed offset of what is decoded next */
+	bool inside; /* a frame of data */
+	bool made;   /* something was decoded */
+	bool wait;   /* for what is not there yet */
+	bool dry;    /* it is not, and was not waited for */
+	bool over;   /* there are no more bytes, or none that can be decoded: */
+	bool failed; /* a job will say why */
 };
 
 static int no_memory(const struct input *in, struct fail *fail)
@@ -143,9 +143,7 @@ static int decode(struct peek *p, ZSTD_outBuffer *out, struct fail *fail)
 	/* Only what is wrong with the frame itself is found again by a job. */
 	if (p->over && ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
 		return no_memory(in, fail);
-	return p->inside && !p->over && out->pos == before && packed.pos == 0
-		       ? look(p, fail)
-		       : 0;
+	return p->inside && !p->over && out->pos == before && packed.pos == 0 ? look(p, fail) : 0;
 }
 
 int peek_read(struct peek *p, unsigned char *to, size_t n, bool wait, size_t *got,

@@ -210,7 +210,8 @@ static void lend_unlocks(struct source *s, struct piece *p, struct request *q)
 {
 	struct sum *const sum = &p->job->sum;
 
-	*q->chunk = (struct chunk){.data = p->data + p->from, .bytes = p->left, .fd = -1, .piece = p};
+	*q->chunk =
+		(struct chunk){.data = p->data + p->from, .bytes = p->left, .fd = -1, .piece = p};
 	if (!is_next(p))
 		return;
 	if (p->left == p->bytes) {

@@ -88,8 +88,7 @@ static int read_all(struct source *s, uint32_t record, bool lends, uint8_t *data
 	int rc = 0;
 
 	for (unsigned i = 0; rc == 0; i++) {
-		const struct want want = {
-			.room = buffer, .cap = cap, .lent = lends && i % 5 != 4};
+		const struct want want = {.room = buffer, .cap = cap, .lent = lends && i % 5 != 4};
 		rc = source_take(reader, &want, &chunk, fail);
 		if (rc != 0 || chunk.bytes == 0)
 			break;
