@@ -436,6 +436,7 @@ static const struct task {
 	{"hand out a piece that was decoded", piece_ready, piece_run_unlocks},
 	{"read", plain_ready, plain_run_unlocks},
 	{"cut frames off", cut_ready, cut_run_unlocks},
+	{"read ahead for a decoder", ahead_ready, ahead_run_unlocks},
 	{"open the next input", open_ready, open_run_unlocks},
 };
 

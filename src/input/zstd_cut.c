@@ -307,7 +307,8 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	c->room = calls ? larger(room, 1) : PIECE_BYTES + FRAME_CHECKSUM;
 	c->packed = calls || c->from == FROM_MEMORY ? c->stored
 		    : how == HOW_STORED             ? 0
-						    : PACKED_BYTES;
+						    : PACKED_LEFT + PACKED_BYTES;
+	c->ahead = how == HOW_STEPS && c->from == FROM_FILE && s->spec.threads > 1 ? c->packed : 0;
 	c->context = how == HOW_STORED ? 0 : context;
 	for (c->pieces = calls || s->spec.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
 		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;

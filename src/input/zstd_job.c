@@ -36,8 +36,9 @@ static void free_buffers(struct job *j)
 	ZSTD_freeDCtx(j->context);
 	j->context = NULL;
 	free(j->packed);
-	j->packed = NULL;
-	j->packed_room = 0;
+	free(j->ahead);
+	j->packed = j->ahead = NULL;
+	j->packed_room = j->ahead_room = 0;
 	for (unsigned i = 0; i < PIECES; i++) {
 		free(j->piece[i].room);
 		j->piece[i].room = NULL;
@@ -63,7 +64,8 @@ bool job_fits(const struct source *s, uint64_t need)
 /* What a job takes that has its buffers already. */
 static uint64_t with_buffers(const struct job *j, const struct cut *c)
 {
-	uint64_t sum = larger(j->packed_room, job_room(c->packed)) + c->seams +
+	uint64_t sum = larger(j->packed_room, job_room(c->packed)) +
+		       larger(j->ahead_room, job_room(c->ahead)) + c->seams +
 		       larger(j->context ? ZSTD_sizeof_DCtx(j->context) : 0, c->context);
 
 	for (unsigned i = 0; i < PIECES; i++)
@@ -117,6 +119,7 @@ struct job *job_new(struct source *s, struct input *in, const struct cut *c)
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
 	j->packed_at = j->packed_end = 0;
+	j->ahead_state = AHEAD_NONE;
 	j->hint = 0;
 	j->stored_at = 0;
 	for (unsigned i = 0; i < PIECES; i++) {
@@ -149,7 +152,9 @@ void job_queue(struct source *s, struct piece *p)
 	p->next = NULL;
 	*s->queue_end = p;
 	s->queue_end = &p->next;
-	source_call(s);
+	/* To wake a thread takes some microseconds: for two pieces as long as for one. */
+	if (s->queue != p)
+		source_call(s);
 }
 
 /* Its place is known: what it has ready goes to any reader. */
@@ -210,7 +215,8 @@ void job_check(struct source *s, struct job *j)
 	struct input *const in = j->in;
 	struct job **link = &in->jobs;
 
-	if (!j->ended || j->running || j->at == UNKNOWN || j->sum.busy)
+	if (!j->ended || j->running || j->at == UNKNOWN || j->sum.busy ||
+	    j->ahead_state == AHEAD_FILLING)
 		return;
 	for (unsigned i = 0; i < j->cut.pieces; i++)
 		if (j->piece[i].state != PIECE_FREE)

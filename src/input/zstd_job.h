@@ -49,7 +49,8 @@ struct chunk;
 
 #define UNKNOWN FRAME_UNKNOWN
 #define PIECE_BYTES ((size_t)256 << 10)  /* of a frame that is decoded in steps */
-#define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes that are read at a time */
+#define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes that are read at a time ... */
+#define PACKED_LEFT ((size_t)192 << 10)  /* ... and room for those that are left then: a block */
 /* The longest frame that is decoded in one call: what one core's cache holds. */
 #define WHOLE_MAX ((uint64_t)2 << 20)
 #define FIND_MAX ((uint64_t)16 << 20) /* the longest one whose end is found before it is decoded */
@@ -68,10 +69,10 @@ struct cut {
 	uint64_t stored;  /* packed bytes, or UNKNOWN */
 	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
 	unsigned pieces;
-	uint64_t room;                   /* bytes of a piece */
-	uint64_t packed, context, seams; /* other memory; the last: parts of records */
-	uint64_t need;                   /* the sum */
-	struct fail fail;                /* BAD: why */
+	uint64_t room;                          /* bytes of a piece */
+	uint64_t packed, ahead, context, seams; /* other memory; the last: parts of records */
+	uint64_t need;                          /* the sum */
+	struct fail fail;                       /* BAD: why */
 };
 
 struct piece {
@@ -112,6 +113,11 @@ struct job {
 	uint64_t taken;
 	unsigned char *packed;
 	size_t packed_room, packed_at, packed_end;
+	/* a file's, from its byte `ahead_at` on, read by a thread that would else sleep */
+	enum { AHEAD_NONE, AHEAD_WANTED, AHEAD_FILLING, AHEAD_READY } ahead_state;
+	unsigned char *ahead;
+	size_t ahead_room, ahead_bytes;
+	uint64_t ahead_at;
 	/* STEPS: libzstd's, how many bytes it would like, and whether it holds decoded ones back */
 	ZSTD_DCtx *context;
 	size_t hint;
@@ -161,6 +167,9 @@ void cut_run_unlocks(struct source *s, struct request *q);
 bool decode_ready(const struct source *s, const struct request *q);
 void decode_run_unlocks(struct source *s, struct request *q);
 
+bool ahead_ready(const struct source *s, const struct request *q);
+void ahead_run_unlocks(struct source *s, struct request *q);
+
 /* ---- zstd_job.c: memory, places, ends ---- */
 
 bool job_fits(const struct source *s, uint64_t need);
@@ -176,8 +185,11 @@ void job_end(struct source *s, struct job *j);
 /* Frees the job, and checks its input, if nothing of it is left. */
 void job_check(struct source *s, struct job *j);
 
-void job_queue(struct source *s, struct piece *p); /* its place is known: any reader may take it */
-void jobs_drop(struct source *s);                  /* ends those that lie behind the failure ... */
+/*
+ * A piece whose place is known: any reader may take it. The caller does itself, if it is the only one.
+ */
+void job_queue(struct source *s, struct piece *p);
+void jobs_drop(struct source *s);  /* ends those that lie behind the failure ... */
 void jobs_sweep(struct source *s); /* ... and frees them, with inputs that have ended */
 void jobs_free(struct source *s, struct input *in); /* all of an input's, and those that are free */
 
