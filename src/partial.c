@@ -53,7 +53,7 @@ static int make_blank(struct hist *hist, const struct job *asked, struct fail *f
 	struct job job = *asked;
 	struct axis axis;
 	struct counts none = {.cell = NULL};
-	struct fail unused;
+	struct fail unused = {.status = STATUS_OK};
 	int rc = -1;
 
 	if (job_layout(&job, NULL, &unused) != 0) {

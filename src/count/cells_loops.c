@@ -136,8 +136,10 @@ BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p
 		cells[i] = guide[(int32_t)cells[i]];
 	for (uint32_t half = b->table.half; half > 0; half /= 2) {
 		for (size_t i = 0; i < n && wide; i++)
+			/* cppcheck-suppress uninitvar */
 			cells[i] += e64[i] > below64[(int32_t)(cells[i] + half - 1)] ? half : 0;
 		for (size_t i = 0; i < n && !wide; i++)
+			/* cppcheck-suppress uninitvar */
 			cells[i] += e32[i] > below32[(int32_t)(cells[i] + half - 1)] ? half : 0;
 	}
 	for (size_t i = 0; i < n; i++)

@@ -377,7 +377,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 		   struct cut *c)
 {
 	const struct cut alone = *c;
-	uint64_t sum = first->bound, most = first->bound, weights = weight(first);
+	uint64_t sum = first->bound, most = sum, weights = weight(first);
 	struct frame f;
 
 	while (weights < BATCH_BYTES && c->stored < BATCH_BYTES &&
@@ -558,14 +558,15 @@ static void start_job(struct source *s, struct input *in)
 			     (!in->is_file || in->open == j || in->pos < in->size);
 		source_call(s);
 	}
-	if (j && c->what == CUT_BAD) {
+	const bool bad = c->what == CUT_BAD;
+	c->what = CUT_NOTHING;
+	if (j && bad) { /* with its job the input may go, too */
 		input_end(s, in); /* nothing more is looked for */
 		j->running = true;
 		job_end(s, j);
 		j->running = false;
 		job_check(s, j);
 	}
-	c->what = CUT_NOTHING;
 }
 
 static uint64_t kept_of(const struct source *s)

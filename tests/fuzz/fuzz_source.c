@@ -276,9 +276,9 @@ static int read_all(struct source *s, const struct plan *plan, const struct plai
 			source_stop(s);
 		REQUIRE(plan->stop == 0 || fills <= plan->stop || got == 0, "data behind a stop");
 	} while (rc == 0 && got > 0);
-	/* After the end there is nothing more. */
+	/* After the end there is nothing more, and a failure stays. */
 	uint8_t *const last = malloc(record);
-	REQUIRE(take_copy(reader, last, record, &got, fail) == 0 && got == 0,
+	REQUIRE(take_copy(reader, last, record, &got, fail) == rc && got == 0,
 		"data behind the end");
 	free(last);
 	return rc;
