@@ -204,7 +204,7 @@ static void leave_offset(const struct input *in)
 	const uint64_t packed = in->is_zstd ? in->pos
 				: in->passed && in->size > in->origin + in->at
 					? in->size
-					: in->origin + in->at;
+					: in->origin + in->at - in->missing - in->torn;
 
 	/* Where a slice begins depends on all inputs, so it moves no offset. */
 	if (!in->owned && in->is_file && !in->sliced)
