@@ -117,9 +117,9 @@ static bool within(struct source *s)
 
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
-		for (const struct job *j = in->jobs; j; j = j->next)
+		for (const struct zstd_job *j = in->jobs; j; j = j->next)
 			all &= j->running || job_holds(j) <= j->held;
-	for (const struct job *j = s->free_jobs; j; j = j->next)
+	for (const struct zstd_job *j = s->free_jobs; j; j = j->next)
 		all &= job_holds(j) <= j->held;
 	lock_drop(&s->lock);
 	return all;

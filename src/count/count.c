@@ -66,8 +66,8 @@ struct counter {
 	struct binning binning;
 	int k;                /* of the rule */
 	struct extent extent; /* table_most > 0: of all samples that were counted */
+	struct xxh64 *hash;   /* takes the samples along; or NULL */
 	/* Late samples, and their extent. */
-	struct xxh64 *hash;  /* takes the samples along; or NULL */
 	unsigned char *late; /* counting.late bytes; owned */
 	size_t late_bytes;
 	struct extent late_extent;
@@ -262,7 +262,10 @@ static inline void add_4_cells(uint32_t *t, size_t s, const uint32_t *cells)
 	t[3 * s + (more >> 32)]++;
 }
 
-/* Of samples of 32 bits, whose bytes go to counter->hash, if there is one. */
+/*
+ * Counts n cells. With a checksum the samples have 32 bits, there are four tables, and the bytes
+ * are added in the same loop.
+ */
 static void add_cells(struct counter *counter, const uint32_t *cells, size_t n,
 		      const unsigned char *samples)
 {

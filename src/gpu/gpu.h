@@ -121,7 +121,9 @@ void gpu_lane_close(struct lane *lane);
 /* A free slot, which belongs to the worker until gpu_free; NULL: there is none. Never waits. */
 struct slot *gpu_take_slot(struct lane *lane);
 
-/* TAKEN to SUBMITTED: the slot has so many bytes to count, whole records. -1: the GPU has failed. */
+/*
+ * TAKEN to SUBMITTED: the slot has so many bytes to count, whole records. -1: the GPU has failed.
+ */
 int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes);
 
 enum gpu_answer {

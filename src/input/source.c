@@ -5,12 +5,12 @@
  * A reader without a chunk does the first task of the table that is ready, again and again, until
  * that brings a chunk. `ready` looks; `run` drops the lock while it works.
  *
- * Why every wait ends. A thread sleeps in one place only, await_unlocks, when no task is ready, and
- * holds nothing then but ranges of its caller's, for which nobody waits. So it is enough that something is ready, or
- * running, or lent to a caller, until all is done:
- *   - A job has all memory that it will ever need before it is in the list. Take the first job of
- *     an input that has not ended: all before it have, so its place is known, its pieces go to the
- *     queue, which any reader empties, and it goes on when one comes back.
+ * Why every wait ends. For other readers a thread waits in one place only, await_unlocks, when no
+ * task is ready, and holds nothing then but ranges of its caller's, for which nobody waits. So it
+ * is enough that something is ready, or running, or lent to a caller, until all is done:
+ *   - A job has all memory that it will ever need before it is in the list. Of an input's jobs take
+ *     the first that has not ended. All before it have ended, so its place is known; any reader
+ *     empties the queue of its pieces, and it goes on when one comes back.
  *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
  *     none left it fits, whatever it needs.
  *   - With -n the next input waits until all of this one has been given back: its jobs end by the
@@ -19,7 +19,8 @@
  *   - A piece that was counted waits for the checksum of those before it: they were taken before,
  *     and whoever brings one back adds those that wait.
  *   - What a caller has borrowed it gives back before it takes again.
- * Whoever makes something ready calls: one reader for each thing, all at an end.
+ * Whoever makes something ready wakes one sleeping reader for it (source_call); whoever ends
+ * something wakes all.
  */
 #include "input/source.h"
 
@@ -425,7 +426,7 @@ static void open_run_unlocks(struct source *s, struct request *q)
 	source_call_all(s);
 }
 
-/* The most urgent first: what others wait for, what holds memory, what makes more of both. */
+/* The most urgent first: what is finished; then what holds memory; then new work. */
 static const struct task {
 	const char *name;
 	bool (*ready)(const struct source *s, const struct request *q);
@@ -563,7 +564,7 @@ bool source_backlog(struct source *s)
 {
 	lock_take(&s->lock);
 	const struct input *in = s->current;
-	/* A long frame can occupy one more thread; frames side by side, as long as there are any. */
+	/* Of frames there is work for one more as long as no reader sleeps. */
 	const bool zstd = in ? in->is_zstd : s->jobs > 0;
 	const bool more = zstd ? s->sleepers == 0 : in && (in->is_file || in->full >= FULL_READS);
 	const bool backlog = more && !s->stopped;

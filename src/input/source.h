@@ -13,8 +13,9 @@
  * reader comes for one (source.c has the table of these tasks). The order of chunks is not defined,
  * and does not matter to a histogram.
  *
- * A reader may stay away as long as its worker likes: nothing waits for it but the memory of what
- * it has borrowed. So it gives a lent chunk back before it takes again; ranges it may keep.
+ * A reader may stay away as long as its worker likes. Only what it has borrowed waits for it: a
+ * lent chunk holds up its own frame. So it gives that back before it takes again; ranges it may
+ * keep.
  *
  * A part of the records (--part) is a run of them, across inputs, that is known before the first
  * one is taken; its inputs must be files (source_part.c).
@@ -106,7 +107,7 @@ struct source_totals {
 	bool streamed;          /* at least one was not a file ... */
 	double waited;   /* ... and for so many seconds a reader waited for the writer of one */
 	uint64_t packed; /* bytes of compressed inputs, before they were decoded */
-	/* the fewest decoders that were at work when the memory did not hold one more; 0: it did */
+	/* the fewest decoders there were when the memory did not hold one more; 0: it did */
 	unsigned held;
 	/*
 	 * For a part (source_part.c): what was skipped, the tail and the input itself belong to one
@@ -136,7 +137,9 @@ const struct header *source_said(const struct source *s);
  */
 int source_start(struct source *s, const struct source_spec *spec, struct fail *fail);
 
-/* Makes a reader, which one thread at a time may use until the source is closed. NULL: no memory. */
+/*
+ * Makes a reader, which one thread at a time may use until the source is closed. NULL: no memory.
+ */
 struct reader *source_reader(struct source *s);
 
 /* What a caller of source_take can use. */
@@ -155,8 +158,8 @@ struct chunk {
 	int fd; /* the file of a range, open until that is given back; else -1 */
 	uint64_t offset;
 	/* The source's own: */
-	struct input *input; /* of a range */
-	struct piece *piece; /* that is lent */
+	struct input *input;      /* of a range */
+	struct zstd_piece *piece; /* that is lent */
 };
 
 /*
@@ -196,7 +199,9 @@ void source_stop(struct source *s);
 bool source_finished(const struct source *s);
 int source_failure(const struct source *s, struct fail *fail);
 
-/* Bytes of records that source_done has reported so far. Any thread, at any time, without a lock. */
+/*
+ * Bytes of records that source_done has reported so far. Any thread, at any time, without a lock.
+ */
 uint64_t source_counted(const struct source *s);
 
 /* How many inputs were begun so far. Any thread, at any time, without a lock. */

@@ -182,7 +182,9 @@ int input_begin(struct source *s, struct input *in, uint64_t left, void *room, s
 	} else if (left <= (NO_END - 1 - in->first) / record) {
 		in->limit = in->first + left * record;
 	}
-	/* Where samples end before, -n does not end here, and all that follows them is looked at. */
+	/*
+	 * Where samples end before, -n does not end here, and all that follows them is looked at.
+	 */
 	if (in->limit > in->bound)
 		in->limit = NO_END;
 	if (in->is_zstd)

@@ -51,7 +51,7 @@ struct input {
 	/* For a slice: */
 	bool sliced; /* only the records from `from` on, up to `to`, are wanted */
 	uint64_t from, to;
-	bool begins, ends; /* what is skipped is its, and what follows its last record */
+	bool begins, ends; /* -S's bytes belong to it, and what follows its last record */
 
 	/* How far it is. */
 	bool busy;        /* a reader has its turn, to read or cut what comes next */
@@ -78,18 +78,18 @@ struct input {
 	size_t room, have;
 	uint64_t bytes_at; /* zstd: packed offset of the first */
 	/* Frames. */
-	uint64_t begin, pos;      /* packed: where they begin; what is cut next */
-	uint64_t keep;            /* bytes from here on are kept; NO_END: from `pos` on */
-	uint64_t hinted;          /* ... as far as the system was asked to read ahead */
-	struct job *jobs, **last; /* in the order in which they were cut */
-	struct job *open;         /* the last one, while its end is looked for ... */
-	struct frame walk;        /* ... as far as that went */
+	uint64_t begin, pos;           /* packed: where they begin; what is cut next */
+	uint64_t keep;                 /* bytes from here on are kept; NO_END: from `pos` on */
+	uint64_t hinted;               /* packed: so far the system was asked to read ahead */
+	struct zstd_job *jobs, **last; /* in the order in which they were cut */
+	struct zstd_job *open;         /* the last one, while its end is looked for ... */
+	struct frame walk;             /* ... as far as that went */
 	struct cut cut;
 	uint64_t kept; /* memory of the budget for `bytes` */
 	struct seam *seams;
 	/*
-	 * the first REST_BYTES that follow the samples, and those at the end of the file as its
-	 * header gives it; NULL: they are not looked at
+	 * the first REST_BYTES that follow the samples, and the INPUT_END_BYTES where the header
+	 * says that the file ends; NULL: they are not looked at
 	 */
 	unsigned char *rest;
 };
@@ -140,12 +140,12 @@ struct source {
 	uint64_t left;      /* records that -n leaves for inputs that are not open */
 	uint64_t waited_ns; /* atomic; in streams, until there was something to read */
 	/* Decoding (zstd_job.h). */
-	struct piece *queue, **queue_end; /* ready, of known offset: for any reader */
-	struct seam *mended;              /* records that were put together, to be handed out */
-	struct job *free_jobs;            /* which keep their buffers for the next ones */
-	unsigned jobs, decoding;          /* that live; that a thread works on */
-	uint64_t memory;      /* that jobs may take; less, once a GPU takes its part back */
-	uint64_t held, kept;  /* of it: by live jobs, by free ones */
+	struct zstd_piece *queue, **queue_end; /* ready, of known offset: for any reader */
+	struct seam *mended;        /* records that were put together, to be handed out */
+	struct zstd_job *free_jobs; /* which keep their buffers for the next ones */
+	unsigned jobs, decoding;    /* that live; that a thread works on */
+	uint64_t memory;            /* that jobs may take; less, once a GPU takes its part back */
+	uint64_t held, kept;  /* of it: by live jobs and what inputs have read; by free jobs */
 	struct fail fail;     /* the first failure ... */
 	size_t fail_index;    /* ... is of this input, ... */
 	uint64_t fail_offset; /* ... at this offset, packed for zstd */
@@ -215,7 +215,7 @@ int input_check_all(const struct source_spec *spec, struct fail *fail);
 int input_open(struct source *s, size_t path, struct input **out, struct fail *fail);
 void input_free(struct source *s, struct input *in);
 
-/* Finds where its samples begin, without -S, and end. -1: -S is larger than they are. */
+/* Finds the first sample that -S does not skip, and where the samples end. -1: -S is larger. */
 int input_bounds(const struct source *s, struct input *in, struct fail *fail);
 
 /* Gets it ready for reading, `left` records of -n, and skips by way of the room. 1: stopped. */

@@ -50,7 +50,7 @@ static void hand_out(struct request *q, size_t bytes)
 		*q->chunk = (struct chunk){.data = q->want->room, .bytes = bytes, .fd = -1};
 }
 
-/* A worker that holds ranges could not wait for them before the next input of -n. */
+/* With -n the next input waits until this one was given back; its holder would wait for itself. */
 static bool lends_ranges(const struct source *s, const struct input *in)
 {
 	return in->is_regular && (in->limit == NO_END || s->next_path == s->spec.path_count);
@@ -161,7 +161,9 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		got = 0;
 	in->at += got;
 	in->torn += got % record;
-	/* To ask a pipe how full it is (FIONREAD) takes its lock and slows the writer by a third. */
+	/*
+	 * To ask a pipe how full it is (FIONREAD) takes its lock and slows the writer by a third.
+	 */
 	in->full = in->drained ? 0 : in->full + 1;
 	if (rc < 0)
 		source_fail(s, in, at, &fail);

@@ -3,8 +3,8 @@
  * zstd_cut: the task "cut frames off". One reader at a time has an input's turn: it follows headers
  * and block headers, and makes a job of the next frame or of small ones that follow one another.
  *
- * A file's frames are read by those who decode them. A stream's are gathered in input.bytes: never
- * more is waited for than the frame in hand needs, and where -n may end inside it, nothing. A frame
+ * A file's frames are read by those who decode them. A stream's are gathered in input.bytes: no
+ * more is waited for than the frame in hand needs; where -n may end in it, only its header. A frame
  * that is longer than there is memory for is decoded in steps; the input goes on where that ends,
  * unless it is a file, whose next frame is looked for meanwhile.
  */
@@ -114,7 +114,7 @@ int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, bool th
 
 /* ---- headers ---- */
 
-/* What a function that reads says, as what was found. */
+/* A read that failed or was stopped, as what was found. */
 static enum find not_found(int rc)
 {
 	return rc < 0 ? FIND_BAD : FIND_STOPPED;
@@ -312,8 +312,8 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	c->context = how == HOW_STORED ? 0 : context;
 	for (c->pieces = calls || s->spec.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
 		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
-		c->need = job_room(c->room) * c->pieces + job_room(c->packed) +
-			  job_room(c->ahead) + c->context + c->seams;
+		c->need = job_room(c->room) * c->pieces + job_room(c->packed) + job_room(c->ahead) +
+			  c->context + c->seams;
 		if (c->pieces == 1 || c->need <= s->spec.memory)
 			return;
 		c->ahead = 0;
@@ -335,7 +335,10 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 		plan(s, c, HOW_STORED, 0, 0);
 		return;
 	}
-	/* What waits for its place must not hold up who decodes it. */
+	/*
+	 * A frame of unknown size is made in one call if possible: in steps, its pieces would wait
+	 * for their places and hold it up.
+	 */
 	plan(s, c, HOW_CALLS, f->bound, CONTEXT_BYTES);
 	const struct cut calls = *c;
 	if (last || small_window(f) || f->bound > most || c->need > s->spec.memory) {
@@ -476,7 +479,7 @@ bool cut_ready(const struct source *s, const struct request *q)
 /* The end of a file's long frame is looked for, some blocks further. */
 static void walk_on_unlocks(struct source *s, struct input *in)
 {
-	const struct job *const open = in->open;
+	const struct zstd_job *const open = in->open;
 	struct frame f = in->walk;
 	struct fail bad = {.status = STATUS_OK};
 
@@ -494,7 +497,7 @@ static void walk_on_unlocks(struct source *s, struct input *in)
 	in->pos = f.offset + f.stored;
 }
 
-static void swap_buffers(struct input *in, struct job *j)
+static void swap_buffers(struct input *in, struct zstd_job *j)
 {
 	unsigned char *const bytes = in->bytes;
 	const size_t room = in->room;
@@ -506,7 +509,7 @@ static void swap_buffers(struct input *in, struct job *j)
 }
 
 /* A stream's job takes what was read of it: all, or one frame. false: no memory. */
-static bool hand_over(struct source *s, struct input *in, struct job *j)
+static bool hand_over(struct source *s, struct input *in, struct zstd_job *j)
 {
 	const bool all = j->cut.from == FROM_STREAM;
 	const size_t before = (size_t)(j->cut.offset - in->bytes_at);
@@ -539,7 +542,7 @@ static bool hand_over(struct source *s, struct input *in, struct job *j)
 static void start_job(struct source *s, struct input *in)
 {
 	struct cut *const c = &in->cut;
-	struct job *const j = job_new(s, in, c);
+	struct zstd_job *const j = job_new(s, in, c);
 	struct fail fail = {.status = STATUS_OK};
 
 	if (!j || (!in->is_file && c->what == CUT_JOB && !hand_over(s, in, j))) {
@@ -560,7 +563,7 @@ static void start_job(struct source *s, struct input *in)
 	}
 	const bool bad = c->what == CUT_BAD;
 	c->what = CUT_NOTHING;
-	if (j && bad) { /* with its job the input may go, too */
+	if (j && bad) {           /* with its job the input may go, too */
 		input_end(s, in); /* nothing more is looked for */
 		j->running = true;
 		job_end(s, j);

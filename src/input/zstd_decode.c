@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_decode: the task "decode". A thread stays with a job as long as that has a free piece, so
- * that the window stays in one core's cache: turns at decoding cost a fifth. The pieces go to other
- * readers as long as some do not decode, and there is a free one to go on with; else the thread
- * counts one itself.
+ * zstd_decode: the task "decode". A thread decodes a job as long as that has a free
+ * piece: a window that moves between cores costs a fifth. Other readers count its pieces meanwhile.
+ * When no piece is free, or all readers decode, it stops and counts one itself.
  */
 #include <string.h>
 
@@ -15,21 +14,23 @@
 #define FLAG_AT 4 /* after the magic number: is there a checksum? */
 #define FLAG 4
 
-/* ---- what is wrong with a job; without the lock, by its thread, as all up to the next line ---- */
+/*
+ * ---- what is wrong with a job; without the lock, by its thread, as all up to the next line ----
+ */
 
-static bool bad(struct job *j, uint64_t offset, const char *why)
+static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
 {
 	zstd_bad(j->in, offset, &j->fail, why);
 	return true;
 }
 
-static bool no_memory(struct job *j)
+static bool no_memory(struct zstd_job *j)
 {
 	fail_set(&j->fail, STATUS_SYSTEM, "%s: no memory for a decoder", j->in->name);
 	return true;
 }
 
-static bool bad_code(struct job *j, uint64_t offset, size_t code)
+static bool bad_code(struct zstd_job *j, uint64_t offset, size_t code)
 {
 	if (ZSTD_getErrorCode(code) == ZSTD_error_memory_allocation)
 		return no_memory(j);
@@ -39,13 +40,13 @@ static bool bad_code(struct job *j, uint64_t offset, size_t code)
 /* ---- packed bytes ---- */
 
 /* Packed bytes that were taken and not used. */
-static size_t left(const struct job *j)
+static size_t left(const struct zstd_job *j)
 {
 	return j->packed_end - j->packed_at;
 }
 
 /* How many packed bytes of a file can be read from its byte `at` on. */
-static size_t to_read(const struct job *j, uint64_t at, size_t most)
+static size_t to_read(const struct zstd_job *j, uint64_t at, size_t most)
 {
 	return j->cut.stored == UNKNOWN ? most : (size_t)lesser(most, j->cut.stored - at);
 }
@@ -54,7 +55,7 @@ static size_t to_read(const struct job *j, uint64_t at, size_t most)
  * Takes what another thread has read meanwhile, behind a copy of what is left. A read that is still
  * going on is not waited for. Then any thread may read what follows.
  */
-static bool take_ahead(struct source *s, struct job *j)
+static bool take_ahead(struct source *s, struct zstd_job *j)
 {
 	const size_t there = left(j);
 
@@ -83,7 +84,7 @@ static bool take_ahead(struct source *s, struct job *j)
 }
 
 /* More of them after those that are left, `most` in all; 1: the source was stopped. */
-static int refill(struct source *s, struct job *j, size_t most)
+static int refill(struct source *s, struct zstd_job *j, size_t most)
 {
 	const size_t there = left(j), room = (size_t)larger(most, j->cut.packed);
 	size_t got = 0;
@@ -112,7 +113,7 @@ static int refill(struct source *s, struct job *j, size_t most)
 }
 
 /* At least n of them, where the input has so many. */
-static int need(struct source *s, struct job *j, size_t n)
+static int need(struct source *s, struct zstd_job *j, size_t n)
 {
 	size_t before = SIZE_MAX;
 	int rc = 0;
@@ -125,7 +126,7 @@ static int need(struct source *s, struct job *j, size_t n)
 }
 
 /* What stands after the last block, where libzstd was not told to look for it. */
-static bool read_trailer(struct source *s, struct job *j)
+static bool read_trailer(struct source *s, struct zstd_job *j)
 {
 	const int rc = need(s, j, FRAME_CHECKSUM);
 
@@ -142,7 +143,7 @@ static bool read_trailer(struct source *s, struct job *j)
 /* ---- one call for each frame ---- */
 
 /* Where did a file end that was longer when its frames were found? */
-static bool came_short(struct job *j)
+static bool came_short(struct zstd_job *j)
 {
 	size_t at = 0;
 	struct frame f;
@@ -153,7 +154,7 @@ static bool came_short(struct job *j)
 }
 
 /* Those that fit the piece. True: they were the last. */
-static bool fill_calls(struct source *s, struct job *j, struct piece *p)
+static bool fill_calls(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	struct frame f;
 
@@ -195,7 +196,7 @@ static bool fill_calls(struct source *s, struct job *j, struct piece *p)
  * libzstd gets no more than the bytes that it would like, a block: so it decodes that in place, and
  * what it has decoded before an error is not lost.
  */
-static bool step(struct source *s, struct job *j, ZSTD_outBuffer *out)
+static bool step(struct source *s, struct zstd_job *j, ZSTD_outBuffer *out)
 {
 	/* A stream may be quiet for long: first all that there is. */
 	if (!j->flush && left(j) < (j->cut.from == FROM_STREAM ? 1 : j->hint) &&
@@ -214,7 +215,7 @@ static bool step(struct source *s, struct job *j, ZSTD_outBuffer *out)
 }
 
 /* Before the first: the header's flag is hidden. */
-static bool begin_steps(struct source *s, struct job *j)
+static bool begin_steps(struct source *s, struct zstd_job *j)
 {
 	if (need(s, j, FLAG_AT + 1) != 0)
 		return false;
@@ -232,7 +233,7 @@ static bool begin_steps(struct source *s, struct job *j)
  * libzstd does not look at what the header declares where the last block is empty. What is more
  * than that is dropped: the next job begins there.
  */
-static bool wrong_size(const struct job *j, struct piece *p, bool ended)
+static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ended)
 {
 	const uint64_t content = j->cut.content, made = j->made + p->bytes;
 
@@ -244,7 +245,8 @@ static bool wrong_size(const struct job *j, struct piece *p, bool ended)
 }
 
 /* Up to cap bytes of it; `last`: -n ends with them. True: it has ended. */
-static bool fill_steps(struct source *s, struct job *j, struct piece *p, size_t cap, bool last)
+static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap,
+		       bool last)
 {
 	ZSTD_outBuffer out = {p->room, cap, 0};
 	bool ended = j->hint == 0 && !begin_steps(s, j);
@@ -271,7 +273,8 @@ static bool fill_steps(struct source *s, struct job *j, struct piece *p, size_t 
 /* ---- a frame whose blocks are stored ---- */
 
 /* The next n packed bytes, where they lie, or at `to`; *got < n: there are not so many. */
-static const unsigned char *next_stored(struct job *j, unsigned char *to, size_t n, size_t *got)
+static const unsigned char *next_stored(struct zstd_job *j, unsigned char *to, size_t n,
+					size_t *got)
 {
 	const unsigned char *bytes = to;
 
@@ -286,18 +289,18 @@ static const unsigned char *next_stored(struct job *j, unsigned char *to, size_t
 	return bytes;
 }
 
-static bool changed(struct job *j)
+static bool changed(struct zstd_job *j)
 {
 	return bad(j, j->cut.offset, "it has changed since it was found");
 }
 
-static bool short_stored(struct job *j)
+static bool short_stored(struct zstd_job *j)
 {
 	return j->fail.status != STATUS_OK || bad(j, j->cut.offset, "the input ends inside it");
 }
 
 /* The header of the frame and of its first block. False: it failed. */
-static bool begin_stored(struct job *j, struct piece *p)
+static bool begin_stored(struct zstd_job *j, struct zstd_piece *p)
 {
 	struct frame_header header;
 	const size_t most = FRAME_HEADER_MAX + 3;
@@ -314,9 +317,10 @@ static bool begin_stored(struct job *j, struct piece *p)
 }
 
 /*
- * The next blocks, of a file as many as the piece holds, up to cap bytes. True: the frame has ended.
+ * The next blocks, of a file as many as the piece holds, up to cap bytes. True: the frame has
+ * ended.
  */
-static bool fill_stored(struct job *j, struct piece *p, size_t cap)
+static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 {
 	const bool memory = j->cut.from == FROM_MEMORY;
 	bool ended = j->stored_at == 0 && !begin_stored(j, p);
@@ -357,7 +361,7 @@ static bool fill_stored(struct job *j, struct piece *p, size_t cap)
 
 /* ---- a piece ---- */
 
-static bool prepare(struct job *j, struct piece *p)
+static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 {
 	if (!buffer_grow(&p->room, &p->size, (size_t)j->cut.room, 0))
 		return !no_memory(j);
@@ -370,7 +374,7 @@ static bool prepare(struct job *j, struct piece *p)
 }
 
 /* Up to cap bytes; `last`: -n ends with them. True: nothing more is to be decoded. */
-static bool fill(struct source *s, struct job *j, struct piece *p, size_t cap, bool last)
+static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap, bool last)
 {
 	p->bytes = 0;
 	if (!prepare(j, p))
@@ -388,10 +392,10 @@ static bool fill(struct source *s, struct job *j, struct piece *p, size_t cap, b
 
 /* ---- reading ahead: a tenth of the time of one frame of noise ---- */
 
-static struct job *reads_ahead(const struct source *s)
+static struct zstd_job *reads_ahead(const struct source *s)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		for (struct job *j = in->jobs; j; j = j->next)
+		for (struct zstd_job *j = in->jobs; j; j = j->next)
 			if (j->ahead_state == AHEAD_WANTED && !j->ended)
 				return j;
 	return NULL;
@@ -404,7 +408,7 @@ bool ahead_ready(const struct source *s, const struct request *q)
 
 void ahead_run_unlocks(struct source *s, struct request *q)
 {
-	struct job *const j = reads_ahead(s);
+	struct zstd_job *const j = reads_ahead(s);
 	struct fail fail = {.status = STATUS_OK};
 
 	(void)q;
@@ -421,7 +425,7 @@ void ahead_run_unlocks(struct source *s, struct request *q)
 
 /* ---- with the lock ---- */
 
-static struct piece *free_piece(struct job *j)
+static struct zstd_piece *free_piece(struct zstd_job *j)
 {
 	for (unsigned i = 0; i < j->cut.pieces; i++)
 		if (j->piece[i].state == PIECE_FREE)
@@ -429,10 +433,10 @@ static struct piece *free_piece(struct job *j)
 	return NULL;
 }
 
-static struct job *next_job(const struct source *s, const struct request *q)
+static struct zstd_job *next_job(const struct source *s, const struct request *q)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		for (struct job *j = in->jobs; j; j = j->next)
+		for (struct zstd_job *j = in->jobs; j; j = j->next)
 			/* With something in hand no stream is waited for. */
 			if (!j->running && !j->ended && free_piece(j) &&
 			    (q->got == 0 || j->cut.from != FROM_STREAM))
@@ -447,10 +451,10 @@ bool decode_ready(const struct source *s, const struct request *q)
 
 /*
  * How much of a piece is decoded next: to where -n ends, else so that the next piece begins with a
- * record. 0: nothing. Of a file's frame that ends where -n or a slice does, its end is looked at:
- * not a byte should come.
+ * record. 0: nothing. Where -n or a slice ends together with a
+ * file's frame, one more byte is asked for: none should come, and the frame's end is checked.
  */
-static size_t room_wanted(const struct source *s, const struct job *j, bool *last)
+static size_t room_wanted(const struct source *s, const struct zstd_job *j, bool *last)
 {
 	const struct input *const in = j->in;
 	const uint64_t at = j->at + j->made;
@@ -470,7 +474,7 @@ static size_t room_wanted(const struct source *s, const struct job *j, bool *las
 }
 
 /* The input goes on where its open frame has ended; a stream gets back what was read after it. */
-static void close_open(struct job *j)
+static void close_open(struct zstd_job *j)
 {
 	struct input *const in = j->in;
 
@@ -491,7 +495,7 @@ static void close_open(struct job *j)
 }
 
 /* Decodes into a free piece; with that it may have ended. */
-static void fill_unlocks(struct source *s, struct job *j, struct piece *p)
+static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	bool last;
 	const size_t cap = room_wanted(s, j, &last);
@@ -521,8 +525,8 @@ static void fill_unlocks(struct source *s, struct job *j, struct piece *p)
 
 void decode_run_unlocks(struct source *s, struct request *q)
 {
-	struct job *const j = next_job(s, q);
-	struct piece *p;
+	struct zstd_job *const j = next_job(s, q);
+	struct zstd_piece *p;
 
 	j->running = true;
 	s->decoding++;

@@ -48,8 +48,9 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b);
 struct frame {
 	struct frame_header header;
 	uint64_t offset; /* in the compressed input */
-	uint64_t stored; /* bytes of all of it; FRAME_UNKNOWN: its end was not looked for */
-	uint64_t bound;  /* decoded bytes at most; FRAME_UNKNOWN likewise */
+	uint64_t
+		stored; /* bytes of all of it; FRAME_UNKNOWN: its end was not looked for; 0: it has none */
+	uint64_t bound; /* decoded bytes at most; FRAME_UNKNOWN likewise */
 	/* Of its blocks, as far as they were followed: bytes up to there, what they decode to. */
 	uint64_t walked, blocks;
 	bool plain; /* all of them are stored as they are, or repeat a byte */

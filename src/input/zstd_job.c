@@ -31,7 +31,7 @@ bool buffer_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep)
 	return true;
 }
 
-static void free_buffers(struct job *j)
+static void free_buffers(struct zstd_job *j)
 {
 	ZSTD_freeDCtx(j->context);
 	j->context = NULL;
@@ -48,7 +48,7 @@ static void free_buffers(struct job *j)
 
 static void free_one(struct source *s)
 {
-	struct job *const j = s->free_jobs;
+	struct zstd_job *const j = s->free_jobs;
 
 	s->free_jobs = j->next;
 	s->kept -= j->held;
@@ -62,7 +62,7 @@ bool job_fits(const struct source *s, uint64_t need)
 }
 
 /* What a job takes that has its buffers already. */
-static uint64_t with_buffers(const struct job *j, const struct cut *c)
+static uint64_t with_buffers(const struct zstd_job *j, const struct cut *c)
 {
 	uint64_t sum = larger(j->packed_room, job_room(c->packed)) +
 		       larger(j->ahead_room, job_room(c->ahead)) + c->seams +
@@ -73,15 +73,15 @@ static uint64_t with_buffers(const struct job *j, const struct cut *c)
 	return sum;
 }
 
-uint64_t job_holds(const struct job *j)
+uint64_t job_holds(const struct zstd_job *j)
 {
 	return with_buffers(j, &(struct cut){.pieces = 0});
 }
 
 /* A job with the buffers of an ended one, if there is room for them beside what it needs. */
-static struct job *take_job(struct source *s, const struct cut *c)
+static struct zstd_job *take_job(struct source *s, const struct cut *c)
 {
-	struct job *j = s->free_jobs;
+	struct zstd_job *j = s->free_jobs;
 
 	if (!j) {
 		j = calloc(1, sizeof(*j));
@@ -101,9 +101,9 @@ static struct job *take_job(struct source *s, const struct cut *c)
 	return j;
 }
 
-struct job *job_new(struct source *s, struct input *in, const struct cut *c)
+struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c)
 {
-	struct job *const j = take_job(s, c);
+	struct zstd_job *const j = take_job(s, c);
 
 	if (!j)
 		return NULL;
@@ -115,7 +115,7 @@ struct job *job_new(struct source *s, struct input *in, const struct cut *c)
 	j->at = in->at;
 	j->made = j->taken = 0;
 	j->running = j->ended = false;
-	j->sum = (struct sum){.ours = c->checksum};
+	j->sum = (struct checksum){.ours = c->checksum};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
 	j->packed_at = j->packed_end = 0;
@@ -133,7 +133,7 @@ struct job *job_new(struct source *s, struct input *in, const struct cut *c)
 
 void jobs_free(struct source *s, struct input *in)
 {
-	for (struct job *j; in && (j = in->jobs) != NULL;) {
+	for (struct zstd_job *j; in && (j = in->jobs) != NULL;) {
 		in->jobs = j->next;
 		s->held -= j->held;
 		free_buffers(j);
@@ -147,7 +147,7 @@ void jobs_free(struct source *s, struct input *in)
 
 #define FAR (UNKNOWN - 1) /* where headers lie about sizes, offsets go no further */
 
-void job_queue(struct source *s, struct piece *p)
+void job_queue(struct source *s, struct zstd_piece *p)
 {
 	p->next = NULL;
 	*s->queue_end = p;
@@ -158,7 +158,7 @@ void job_queue(struct source *s, struct piece *p)
 }
 
 /* Its place is known: what it has ready goes to any reader. */
-static void place(struct source *s, struct job *j, uint64_t at)
+static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
 	for (unsigned i = 0; i < j->cut.pieces; i++)
@@ -169,7 +169,7 @@ static void place(struct source *s, struct job *j, uint64_t at)
 }
 
 /* Of a job that has ended and has its place: what follows from that. */
-static void settle(struct source *s, struct job *j)
+static void settle(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
 	const uint64_t end = j->made < FAR - j->at ? j->at + j->made : FAR;
@@ -184,11 +184,11 @@ static void settle(struct source *s, struct job *j)
 		in->at = end;
 }
 
-void job_end(struct source *s, struct job *j)
+void job_end(struct source *s, struct zstd_job *j)
 {
 	j->ended = true;
 	while (j && j->ended && j->at != UNKNOWN) {
-		struct job *const next = j->next;
+		struct zstd_job *const next = j->next;
 		const bool known = !next || next->at != UNKNOWN;
 		settle(s, j);
 		job_check(s, j);
@@ -198,9 +198,9 @@ void job_end(struct source *s, struct job *j)
 
 /* ---- ends ---- */
 
-static void check_sum(struct source *s, const struct job *j)
+static void check_sum(struct source *s, const struct zstd_job *j)
 {
-	const struct sum *const sum = &j->sum;
+	const struct checksum *const sum = &j->sum;
 	struct fail fail = {.status = STATUS_OK};
 
 	if (!sum->ours || !sum->read || j->fail.status != STATUS_OK || j->at >= j->in->limit ||
@@ -210,10 +210,10 @@ static void check_sum(struct source *s, const struct job *j)
 	source_fail(s, j->in, j->cut.offset, &fail);
 }
 
-void job_check(struct source *s, struct job *j)
+void job_check(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
-	struct job **link = &in->jobs;
+	struct zstd_job **link = &in->jobs;
 
 	if (!j->ended || j->running || j->at == UNKNOWN || j->sum.busy ||
 	    j->ahead_state == AHEAD_FILLING)
@@ -239,17 +239,17 @@ void job_check(struct source *s, struct job *j)
 /* Jobs behind the failure: what they have ready is nobody's. jobs_sweep frees them. */
 void jobs_drop(struct source *s)
 {
-	struct piece *p = s->queue;
+	struct zstd_piece *p = s->queue;
 
 	s->queue = NULL;
 	s->queue_end = &s->queue;
-	for (struct piece *next; p; p = next) {
+	for (struct zstd_piece *next; p; p = next) {
 		next = p->next;
 		if (!source_failed_before(s, p->job->in, p->job->cut.offset))
 			job_queue(s, p);
 	}
 	for (const struct input *in = s->inputs; in; in = in->next) {
-		for (struct job *j = in->jobs; j; j = j->next) {
+		for (struct zstd_job *j = in->jobs; j; j = j->next) {
 			if (!source_failed_before(s, in, j->cut.offset))
 				continue;
 			if (j->at == UNKNOWN)
@@ -267,10 +267,10 @@ void jobs_drop(struct source *s)
 void jobs_sweep(struct source *s)
 {
 	for (struct input *in = s->inputs; in;) {
-		struct job *j = in->jobs;
+		struct zstd_job *j = in->jobs;
 		const unsigned jobs = s->jobs;
 		for (; j && s->jobs == jobs;) {
-			struct job *const next = j->next;
+			struct zstd_job *const next = j->next;
 			job_check(s, j);
 			j = next;
 		}

@@ -21,17 +21,20 @@
  * (zstd_seam.c). Until then they wait, and no thread does.
  *
  * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
- * the list. What does not fit is not started: the cut waits as a value, input.cut. Nothing is done
- * in a slower way for lack of memory, but that a job has one piece instead of four. Jobs that have
- * ended keep their buffers for the next ones, because to map them again for each frame took longer
- * than to decode it.
+ * the list; only a stream's buffer, when it changes hands, takes its memory with it. What does not
+ * fit is not started: the cut waits as a value, input.cut. Where even one does not fit as it should
+ * be, it has one piece instead of four, is not read ahead, and a frame is decoded in steps. Jobs
+ * that have ended keep their buffers for the next ones, because to map them again for each frame
+ * took longer than to decode it.
  *
  * Checksums are hidden from libzstd where a job is one frame, and added up by the threads that
- * count its pieces, in the frame's order and one at a time. A piece is free when it was counted and
- * added. Whoever comes back with the piece before adds those that wait.
+ * count its pieces, in the frame's order and one at a time. A piece is free once it was counted and
+ * its bytes are in the checksum. One that comes back too early waits; the thread that brings the
+ * piece before it adds both.
  *
- * Errors are a field of the job. They take effect when its place is known, if -n wants what follows
- * the bytes that it has made.
+ * Errors are a field of the job. An error fails the source once the job's place is known, and
+ * only if -n reaches beyond the bytes that were made. What cannot be cut is a job without bytes
+ * that has an error.
  */
 #ifndef GPUHIST_ZSTD_JOB_H
 #define GPUHIST_ZSTD_JOB_H
@@ -75,9 +78,9 @@ struct cut {
 	struct fail fail;                       /* BAD: why */
 };
 
-struct piece {
-	struct job *job;
-	struct piece *next; /* in the queue */
+struct zstd_piece {
+	struct zstd_job *job;
+	struct zstd_piece *next; /* in the queue */
 	unsigned char *room;
 	size_t size;
 	const unsigned char *data; /* in the room, or in the packed bytes */
@@ -89,7 +92,7 @@ struct piece {
 };
 
 /* A frame's checksum, added up here instead of by libzstd. */
-struct sum {
+struct checksum {
 	bool ours;      /* it was hidden from libzstd */
 	bool read;      /* `value` is what stands after the last block */
 	bool busy;      /* a thread adds to it */
@@ -98,17 +101,17 @@ struct sum {
 	struct xxh64 hash;
 };
 
-struct job {
-	struct job *next; /* of its input, in their order; or of the free ones */
+struct zstd_job {
+	struct zstd_job *next; /* of its input, in their order; or of the free ones */
 	struct input *in;
 	struct cut cut;
 	uint64_t at;   /* offset of its first byte, or UNKNOWN */
 	uint64_t made; /* decoded so far */
 	bool running;  /* a thread decodes it */
 	bool ended;    /* nothing more will be decoded */
-	struct sum sum;
+	struct checksum sum;
 	struct fail fail;
-	struct piece piece[PIECES];
+	struct zstd_piece piece[PIECES];
 	/* its packed bytes: how many were taken from the input; what is there of them */
 	uint64_t taken;
 	unsigned char *packed;
@@ -173,22 +176,23 @@ void ahead_run_unlocks(struct source *s, struct request *q);
 /* ---- zstd_job.c: memory, places, ends ---- */
 
 bool job_fits(const struct source *s, uint64_t need);
-uint64_t job_room(uint64_t bytes);       /* what a buffer for so many bytes takes */
-uint64_t job_holds(const struct job *j); /* what its buffers take, for tests */
+uint64_t job_room(uint64_t bytes);            /* what a buffer for so many bytes takes */
+uint64_t job_holds(const struct zstd_job *j); /* what its buffers take, for tests */
 
 /* The cut becomes the last job of its input. NULL: no memory. */
-struct job *job_new(struct source *s, struct input *in, const struct cut *cut);
+struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
 
 /* By the thread that runs it: nothing more is decoded, and what follows gets its place. */
-void job_end(struct source *s, struct job *j);
+void job_end(struct source *s, struct zstd_job *j);
 
 /* Frees the job, and checks its input, if nothing of it is left. */
-void job_check(struct source *s, struct job *j);
+void job_check(struct source *s, struct zstd_job *j);
 
 /*
- * A piece whose place is known: any reader may take it. The caller does itself, if it is the only one.
+ * A piece whose place is known goes to any reader. For the first one of an empty queue none is
+ * called: the caller takes it.
  */
-void job_queue(struct source *s, struct piece *p);
+void job_queue(struct source *s, struct zstd_piece *p);
 void jobs_drop(struct source *s);  /* ends those that lie behind the failure ... */
 void jobs_sweep(struct source *s); /* ... and frees them, with inputs that have ended */
 void jobs_free(struct source *s, struct input *in); /* all of an input's, and those that are free */

@@ -98,7 +98,7 @@ static int look(struct peek *p, struct fail *fail)
 
 /*
  * Goes to the next frame of data, unless that would have to be waited for. A window larger than -M
- * is refused by the cutter that finds the frame, with the -M that it wants.
+ * is refused when the frame is cut off (zstd_cut.c), with the -M that it wants.
  */
 static int begin_frame(struct peek *p, struct fail *fail)
 {

@@ -6,8 +6,8 @@
  * begins or ends in is, too: the parts of a record meet by that number, in any order, and whoever
  * copies the last one makes it ready. No thread waits for a record.
  *
- * How many there are: one that is not whole lacks bytes of a job that lives, which pays for two of
- * them, or of what is not cut yet, which begins inside one record.
+ * Their memory is bounded. A record that is not whole lacks bytes of a living job, which has paid
+ * for the two records at its ends, or of what is not cut yet, which begins inside one record.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -66,7 +66,10 @@ static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 	return seam;
 }
 
-/* n bytes of a record, after `phase` bytes of it. It lacks them while they are copied. */
+/*
+ * n bytes of a record, after `phase` bytes of it. `have` grows after the copy, because the lock is
+ * dropped during it.
+ */
 static void mend_unlocks(struct source *s, struct input *in, uint64_t record, uint32_t phase,
 			 const unsigned char *bytes, size_t n)
 {
@@ -121,7 +124,8 @@ void seams_free(struct seam *seams)
 }
 
 /* Keeps what a piece at offset `at` has of the `room` bytes at offset `from`. */
-static void keep(const struct piece *p, uint64_t at, unsigned char *to, uint64_t from, size_t room)
+static void keep(const struct zstd_piece *p, uint64_t at, unsigned char *to, uint64_t from,
+		 size_t room)
 {
 	const uint64_t begin = larger(at, from), end = lesser(at + p->bytes, from + room);
 
@@ -130,7 +134,7 @@ static void keep(const struct piece *p, uint64_t at, unsigned char *to, uint64_t
 }
 
 /* Finds the whole records of a piece; the other bytes go where they belong. */
-static void sort_out_unlocks(struct source *s, struct piece *p)
+static void sort_out_unlocks(struct source *s, struct zstd_piece *p)
 {
 	struct input *const in = p->job->in;
 	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
@@ -158,16 +162,16 @@ static void sort_out_unlocks(struct source *s, struct piece *p)
 /* ---- checksums ---- */
 
 /* Is the piece the next in the frame's order, and no thread adds another one? */
-static bool is_next(const struct piece *p)
+static bool is_next(const struct zstd_piece *p)
 {
-	const struct sum *const sum = &p->job->sum;
+	const struct checksum *const sum = &p->job->sum;
 
 	return sum->ours && !sum->busy && p->begin == sum->added;
 }
 
-static void add_unlocks(struct source *s, struct piece *p)
+static void add_unlocks(struct source *s, struct zstd_piece *p)
 {
-	struct sum *const sum = &p->job->sum;
+	struct checksum *const sum = &p->job->sum;
 
 	sum->busy = true;
 	lock_drop(&s->lock);
@@ -177,22 +181,24 @@ static void add_unlocks(struct source *s, struct piece *p)
 	sum->added += p->bytes;
 }
 
-/* All of it was counted. It is free when it was added to the checksum, and so are those after it. */
-static void counted_unlocks(struct source *s, struct piece *p)
+/*
+ * All of it was counted. It is free when it was added to the checksum, and so are those after it.
+ */
+static void counted_unlocks(struct source *s, struct zstd_piece *p)
 {
-	struct job *const j = p->job;
+	struct zstd_job *const j = p->job;
 	bool freed = false;
 
 	p->state = PIECE_COUNTED;
 	for (unsigned i = 0; i < j->cut.pieces; i++) {
-		struct piece *const each = &j->piece[i];
+		struct zstd_piece *const each = &j->piece[i];
 		if (each->state == PIECE_COUNTED && is_next(each)) {
 			add_unlocks(s, each);
 			i = UINT32_MAX; /* the next one may be before it */
 		}
 	}
 	for (unsigned i = 0; i < j->cut.pieces; i++) {
-		struct piece *const each = &j->piece[i];
+		struct zstd_piece *const each = &j->piece[i];
 		if (each->state == PIECE_COUNTED &&
 		    (!j->sum.ours || each->begin + each->bytes <= j->sum.added)) {
 			each->state = PIECE_FREE;
@@ -206,9 +212,9 @@ static void counted_unlocks(struct source *s, struct piece *p)
 
 /* ---- pieces ---- */
 
-static void lend_unlocks(struct source *s, struct piece *p, struct request *q)
+static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request *q)
 {
-	struct sum *const sum = &p->job->sum;
+	struct checksum *const sum = &p->job->sum;
 
 	*q->chunk =
 		(struct chunk){.data = p->data + p->from, .bytes = p->left, .fd = -1, .piece = p};
@@ -230,7 +236,7 @@ bool piece_ready(const struct source *s, const struct request *q)
 
 void piece_run_unlocks(struct source *s, struct request *q)
 {
-	struct piece *const p = s->queue;
+	struct zstd_piece *const p = s->queue;
 
 	s->queue = p->next;
 	if (!s->queue)
@@ -261,8 +267,8 @@ void piece_run_unlocks(struct source *s, struct request *q)
 
 void piece_back_unlocks(struct source *s, const struct chunk *chunk)
 {
-	struct piece *const p = chunk->piece;
-	struct sum *const sum = &p->job->sum;
+	struct zstd_piece *const p = chunk->piece;
+	struct checksum *const sum = &p->job->sum;
 
 	if (chunk->hash) { /* the caller need not have added all of it */
 		const size_t added = (size_t)(sum->hash.bytes - p->begin);

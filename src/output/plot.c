@@ -80,9 +80,9 @@ static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 }
 
 /*
- * Whole numbers are written in full. Others have the fewest digits that tell each edge from the next
- * one, and up to two more if the labels are then exact: as many for all after the point, or where
- * that is too long, or edges of equal ratio gain nothing from it, as many significant ones.
+ * Whole numbers are written in full. Others have the fewest digits that tell each edge from the
+ * next one, and up to two more if the labels are then exact: as many for all after the point, or
+ * where that is too long, or edges of equal ratio gain nothing from it, as many significant ones.
  */
 static void label_rows(struct plot *p)
 {

@@ -26,8 +26,8 @@ struct table {
 };
 
 /*
- * Writes a row: three fields, each shorter than NUMBER_TEXT, and a count for each channel: the first
- * one's, and where the next one's is, in counts from there.
+ * Writes a row: three fields, each shorter than NUMBER_TEXT, and a count for each channel: the
+ * first one's, and where the next one's is, in counts from there.
  */
 static void row(const struct table *t, const char *const fields[3], const uint64_t *count,
 		size_t stride)
@@ -134,7 +134,9 @@ void write_raw(struct output *out, const struct hist *hist, const struct style *
 			for (uint32_t k = 0; k < n; k++) {
 				const uint64_t count = clip(style, hist_count(hist, c, i + k));
 				const uint64_t le = little64((const unsigned char *)&count);
-				/* All 8 bytes: what is too much is written over by the next ones. */
+				/*
+				 * All 8 bytes: what is too much is written over by the next ones.
+				 */
 				memcpy(block + (size_t)k * bytes, &le, sizeof(le));
 			}
 			output_write(out, block, (size_t)n * bytes);
