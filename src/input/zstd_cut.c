@@ -66,7 +66,8 @@ static void drop(struct input *in)
 
 	in->have -= n;
 	in->bytes_at += n;
-	memmove(in->bytes, in->bytes + n, in->have);
+	if (n > 0)
+		memmove(in->bytes, in->bytes + n, in->have);
 }
 
 /* Reads more of a stream, n bytes from `at` at least. */
@@ -184,20 +185,22 @@ static int not_a_frame(const struct input *in, const struct frame *f, enum frame
 }
 
 /* What was appended to a file that is cut into slices belongs to none of them. */
-static bool at_end(const struct input *in)
+static bool at_end(const struct input *in, uint64_t offset)
 {
-	return in->sliced && in->pos >= in->size;
+	return in->sliced && offset >= in->size;
 }
 
-/* The header at in->pos. Of a stream no more than that is waited for: what follows may not come. */
-static int read_header(struct source *s, struct input *in, bool there, struct frame *f,
-		       enum frame_kind *kind, size_t *got, struct fail *fail)
+/*
+ * The header at an offset. Of a stream no more than that is waited for: what follows may not come.
+ */
+static int read_header(struct source *s, struct input *in, uint64_t offset, bool there,
+		       struct frame *f, enum frame_kind *kind, size_t *got, struct fail *fail)
 {
 	const unsigned char *bytes;
 
-	*f = (struct frame){.offset = in->pos, .stored = UNKNOWN, .bound = UNKNOWN, .plain = true};
+	*f = (struct frame){.offset = offset, .stored = UNKNOWN, .bound = UNKNOWN, .plain = true};
 	for (size_t n = in->is_file ? FRAME_HEADER_MAX : 5; n <= FRAME_HEADER_MAX; n++) {
-		const int rc = zstd_look(s, in, in->pos, n, there, &bytes, got, fail);
+		const int rc = zstd_look(s, in, offset, n, there, &bytes, got, fail);
 		if (rc != 0)
 			return rc;
 		*kind = frame_parse(bytes, *got, &f->header);
@@ -213,8 +216,8 @@ enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, 
 	enum frame_kind kind = FRAME_SHORT;
 	size_t got;
 
-	while (!at_end(in)) {
-		int rc = read_header(s, in, false, f, &kind, &got, fail);
+	while (!at_end(in, in->pos)) {
+		int rc = read_header(s, in, in->pos, false, f, &kind, &got, fail);
 		if (rc != 0)
 			return not_found(rc);
 		if (got == 0)
@@ -357,19 +360,16 @@ static uint64_t weight(const struct frame *f)
 /* A small frame that follows, as far as it was read of a stream. */
 static bool next_small(struct source *s, struct input *in, uint64_t offset, struct frame *f)
 {
-	const uint64_t pos = in->pos;
 	struct fail bad = {.status = STATUS_OK};
 	enum frame_kind kind = FRAME_SHORT;
 	size_t got;
 
-	in->pos = offset;
-	const bool small = !at_end(in) &&
-			   read_header(s, in, !in->is_file, f, &kind, &got, &bad) == 0 &&
-			   kind == FRAME_DATA && refuse(s, in, f, &bad) == 0 &&
-			   (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
-			   walk(s, in, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME;
-	in->pos = pos;
-	return small && !small_window(f) && f->bound <= BATCH_BYTES;
+	return !at_end(in, offset) &&
+	       read_header(s, in, offset, !in->is_file, f, &kind, &got, &bad) == 0 &&
+	       kind == FRAME_DATA && refuse(s, in, f, &bad) == 0 &&
+	       (f->header.content == UNKNOWN || f->header.content <= BATCH_BYTES / 4) &&
+	       walk(s, in, f, BATCH_BYTES / 2, !in->is_file, &bad) == FIND_FRAME &&
+	       !small_window(f) && f->bound <= BATCH_BYTES;
 }
 
 /*

@@ -433,13 +433,23 @@ static struct zstd_piece *free_piece(struct zstd_job *j)
 	return NULL;
 }
 
+/*
+ * May a thread decode it now? With something in hand no stream is waited for. Nor where -n may end
+ * in what comes: how much of it may be waited for is known with its place.
+ */
+static bool may_run(struct zstd_job *j, const struct request *q)
+{
+	const bool stream = j->cut.from == FROM_STREAM;
+
+	return !j->running && !j->ended && free_piece(j) && !(stream && q->got > 0) &&
+	       !(stream && j->at == UNKNOWN && j->in->limit != NO_END);
+}
+
 static struct zstd_job *next_job(const struct source *s, const struct request *q)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
 		for (struct zstd_job *j = in->jobs; j; j = j->next)
-			/* With something in hand no stream is waited for. */
-			if (!j->running && !j->ended && free_piece(j) &&
-			    (q->got == 0 || j->cut.from != FROM_STREAM))
+			if (may_run(j, q))
 				return j;
 	return NULL;
 }

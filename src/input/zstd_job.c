@@ -114,7 +114,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->cut = *c;
 	j->at = in->at;
 	j->made = j->taken = 0;
-	j->running = j->ended = false;
+	j->running = j->ended = j->dropped = false;
 	j->sum = (struct checksum){.ours = c->checksum};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
@@ -203,8 +203,8 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 	const struct checksum *const sum = &j->sum;
 	struct fail fail = {.status = STATUS_OK};
 
-	if (!sum->ours || !sum->read || j->fail.status != STATUS_OK || j->at >= j->in->limit ||
-	    (uint32_t)xxh64_end(&sum->hash) == sum->value)
+	if (!sum->ours || j->dropped || !sum->read || j->fail.status != STATUS_OK ||
+	    j->at >= j->in->limit || (uint32_t)xxh64_end(&sum->hash) == sum->value)
 		return;
 	zstd_bad(j->in, j->cut.offset, &fail, "Restored data doesn't match checksum");
 	source_fail(s, j->in, j->cut.offset, &fail);
@@ -254,7 +254,7 @@ void jobs_drop(struct source *s)
 				continue;
 			if (j->at == UNKNOWN)
 				j->at = 0;
-			j->sum.ours = false;
+			j->dropped = true;
 			j->ended = true; /* who decodes it sees that afterwards */
 			for (unsigned i = 0; i < PIECES; i++)
 				if (j->piece[i].state >= PIECE_READY &&

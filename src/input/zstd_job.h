@@ -108,7 +108,8 @@ struct zstd_job {
 	uint64_t at;   /* offset of its first byte, or UNKNOWN */
 	uint64_t made; /* decoded so far */
 	bool running;  /* a thread decodes it */
-	bool ended;    /* nothing more will be decoded */
+	bool ended;    /* nothing more will be decoded ... */
+	bool dropped;  /* ... nor wanted: it lies behind a failure */
 	struct checksum sum;
 	struct fail fail;
 	struct zstd_piece piece[PIECES];
