@@ -3,7 +3,7 @@
  * source, of a part of the records: the slices of 1..N together hold what the whole does, each
  * exactly its own run of records, and their totals add up, for files of all layouts, headers and
  * compressions, with -S, -n and --ignore-tail; what fails as a whole fails as each slice.
- * test_source_slice.c and test_source_refuse.c have the rest.
+ * test_source_slice.c has the rest.
  */
 #include "pack.h"
 #include "readers.h"

@@ -1,18 +1,46 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * source, of a part of the records, beyond what it counts: which bytes of its inputs it reads; any
- * number of inputs; inputs that change after their records were counted; standard input's offset;
- * checksums of frames at a border. test_source_refuse.c has what cannot be cut into slices.
+ * number of inputs; inputs that change after their records were counted; checksums
+ * of frames at a border; what cannot be cut into slices.
  */
 #include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "pack.h"
-#include "slices.h"
+#include "readers.h"
+#include "input/part.h"
 
 #define MIB ((size_t)1 << 20)
 
 typedef unsigned long long ull;
+
+static char *const ONE[] = {"f"};
+
+static struct source_spec spec_of(char *const *paths, size_t count, uint32_t k, uint32_t n)
+{
+	return (struct source_spec){.paths = paths,
+				    .path_count = count,
+				    .record = 4,
+				    .limit = UINT64_MAX,
+				    .part = k,
+				    .parts = n,
+				    .threads = 2,
+				    .headers = true,
+				    .type_said = true};
+}
+
+static unsigned char *noise(size_t bytes)
+{
+	unsigned char *data = malloc(bytes);
+	uint64_t state = 11;
+
+	for (size_t i = 0; i + 8 <= bytes; i += 8) {
+		const uint64_t v = check_random(&state);
+		memcpy(data + i, &v, 8);
+	}
+	return data;
+}
 
 /* ---- what is read: in place of libc's pread ---- */
 
@@ -98,33 +126,6 @@ static void reads_of_frames(void)
 			CHECK(reads.beyond <= frames * 20 * 300 + (300 << 10),
 			      "%u/%u: %llu bytes of other slices", k, n, (ull)reads.beyond);
 		}
-	free(p.data);
-	free(data);
-	scratch_clean();
-}
-
-/* A frame whose end a reader does not look for before it decodes it, between others. */
-static void very_large(void)
-{
-	const size_t bytes = 68 * MIB, before = 100000;
-	unsigned char *data = noise(before + bytes + before);
-	struct pack p = {.state = 1};
-	struct worker expect = {.record = 4};
-	uint64_t sum = 0, records = 0;
-
-	pack_frame(&p, data, before, 1, true, true, 0);
-	pack_frame(&p, data + before, bytes, 1, true, true, 0);
-	pack_frame(&p, data + before + bytes, before, 1, true, true, 0);
-	scratch_write("f", p.data, p.bytes);
-	add(&expect, data, before + bytes + before);
-	for (uint32_t k = 1; k <= 3; k++) {
-		const struct source_spec spec = spec_of(ONE, 1, k, 3);
-		const struct outcome o = read_all(&spec, 2, 128 << 10);
-		CHECK(o.rc == 0 && o.finished, "%u/3: %s", k, o.fail.text);
-		sum += o.sum;
-		records += o.records;
-	}
-	CHECK(records == expect.records && sum == expect.sum, "%llu records", (ull)records);
 	free(p.data);
 	free(data);
 	scratch_clean();
@@ -297,36 +298,6 @@ static void states(void)
 	scratch_clean();
 }
 
-/* ---- standard input ---- */
-
-/* From its offset on, which stays where it is: the next slice is found from there too. */
-static void redirected(void)
-{
-	unsigned char data[420];
-	uint64_t sum = 0;
-
-	for (size_t i = 0; i < sizeof(data); i++)
-		data[i] = (unsigned char)(i * 7);
-	scratch_write("f", data, sizeof(data));
-	struct worker expect = {.record = 4};
-	add(&expect, data + 20, 400);
-	to_stdin(open("f", O_RDONLY));
-	CHECK(lseek(STDIN_FILENO, 20, SEEK_SET) == 20, "f");
-	for (uint32_t k = 1; k <= 3; k++) {
-		const struct source_spec spec = spec_of(STDIN, 1, k, 3);
-		const struct outcome o = read_all(&spec, 2, 64);
-		CHECK(o.rc == 0 && o.records == (k == 1   ? 33
-						 : k == 2 ? 33
-							  : 34),
-		      "%u/3: %llu %s", k, (ull)o.records, o.fail.text);
-		CHECK(lseek(STDIN_FILENO, 0, SEEK_CUR) == 20, "it was moved");
-		sum += o.sum;
-	}
-	CHECK(sum == expect.sum, "not the records after its offset");
-	to_stdin(open("/dev/null", O_RDONLY));
-	scratch_clean();
-}
-
 /* ---- damage ---- */
 
 /* How a run ends over `f`, in slices of one frame each. */
@@ -405,19 +376,98 @@ static size_t bytes_of_split_checksum(void)
 	return bytes;
 }
 
+/* ---- what cannot be cut into slices; slices.sh has more ---- */
+
+/*
+ * In /sys a size is said that is not true: the slice that finds less says so, --ignore-tail or not.
+ */
+static void less_than_its_size(void)
+{
+	static char *const SYS[] = {"/sys/kernel/mm/transparent_hugepage/enabled"};
+
+	for (unsigned i = 0; i < 4 && access(SYS[0], R_OK) == 0; i++) {
+		struct source_spec spec = spec_of(SYS, 1, 1 + i % 2, 2);
+		spec.record = 1;
+		spec.ignore_tail = i / 2;
+		const struct outcome o = read_all(&spec, 1, 4096);
+		CHECK(o.rc == -1 && o.fail.status == STATUS_DATA &&
+			      strstr(o.fail.text, "hold what its size says"),
+		      "%d %s", o.rc, o.fail.text);
+	}
+}
+
+static void refused(const struct source_spec *spec, enum status status, const char *why)
+{
+	for (uint32_t k = 1; k <= 2; k++) {
+		struct source_spec part = *spec;
+		part.part = k;
+		part.parts = 2;
+		const struct outcome o = read_all(&part, 1, 4096);
+		CHECK(o.rc == -1 && o.fail.status == status && strstr(o.fail.text, why),
+		      "%u/2: %d '%s', not '%s'", k, (int)o.fail.status, o.fail.text, why);
+	}
+}
+
+static void refuse_packed(struct pack *p, enum status status, const char *why)
+{
+	static char *const PATHS[] = {"a", "f"};
+	const struct source_spec spec = spec_of(PATHS, 2, 1, 2);
+
+	scratch_write("f", p->data, p->bytes);
+	refused(&spec, status, why);
+	free(p->data);
+}
+
+static void refused_frames(void)
+{
+	unsigned char *data = noise(400000);
+	struct pack p = {.state = 1};
+
+	scratch_write("a", "abcdefgh", 8);
+	pack_frame(&p, data, 400000, 1, true, true, 0);
+	const size_t one = p.bytes;
+	char where[100];
+	pack_frame(&p, data, 400, 1, false, true, 0);
+	snprintf(where, sizeof(where),
+		 "--part: f: the zstd frame at offset %zu does not say how much", one);
+	refuse_packed(&p, STATUS_USAGE, where);
+	p = (struct pack){.state = 1};
+	pack_frame(&p, data, 400000, 1, true, true, 0);
+	p.bytes--;
+	refuse_packed(&p, STATUS_DATA, "f: zstd frame at offset 0: the input ends inside it");
+	p = (struct pack){.state = 1};
+	pack_frame(&p, data, 400000, 1, true, true, 0);
+	memcpy(pack_room(&p, 8), "garbage!", 8);
+	p.bytes += 8;
+	refuse_packed(&p, STATUS_DATA, "f: garbage at offset");
+	p = (struct pack){.state = 1};
+	pack_frame(&p, data, 399998, 1, true, true, 0);
+	refuse_packed(&p, STATUS_DATA, "f: ends inside a record: 2 of 4 bytes");
+	/* Where the first bytes cannot be decoded it is not known whether they are a header. */
+	p = (struct pack){.state = 1};
+	for (size_t i = 0; i < 400000; i++)
+		data[i] = (unsigned char)(data[i] % 5);
+	pack_frame(&p, data, 200000, 1, true, true, 0);
+	memset(p.data + 12, 0xff, 60);
+	pack_frame(&p, data, 400000, 1, true, true, 0); /* the second slice's */
+	refuse_packed(&p, STATUS_DATA, "f: zstd frame at offset 0: ");
+	free(data);
+	scratch_clean();
+}
+
 int main(void)
 {
 	alarm(300);
 	scratch_enter();
 	reads_of_a_file();
 	reads_of_frames();
-	very_large();
 	very_many();
 	changes();
 	states();
-	redirected();
 	checksums(600000);
 	checksums(bytes_of_split_checksum());
+	less_than_its_size();
+	refused_frames();
 	scratch_leave();
 	return check_report();
 }

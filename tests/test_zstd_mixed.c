@@ -3,7 +3,8 @@
  * zstd_mixed: inputs of all kinds in one job, drawn from a seed: plain and compressed, files, FIFOs
  * and standard input; -S and -n, which often ends exactly at an input's end; little memory and
  * much; workers that change between borrowing and copying. Writers stop where the last record of -n
- * ends and stay open: a reader that waits for more waits until the alarm.
+ * ends and stay open: a reader that waits for more waits until the alarm. Or what follows that
+ * record is damaged, which is no error.
  */
 #include "pack.h"
 #include "readers.h"
@@ -231,9 +232,11 @@ static void mix(const unsigned char *data, unsigned seed)
 		expected(data, in[k].bytes, &rest, &some, &part);
 		records += some;
 		sum += part;
-		if (spec.limit == records && some > 0 && below(2)) {
-			in[k].stays = true;
+		if (spec.limit == records && some > 0) {
+			in[k].stays = below(2);
 			in[k].enough = enough_of(&in[k], (size_t)(spec.skip + some * spec.record));
+			memset(in[k].pack.data + in[k].enough, 0x55,
+			       in[k].pack.bytes - in[k].enough);
 		}
 	}
 	for (unsigned k = 0; k < inputs; k++)
