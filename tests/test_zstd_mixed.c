@@ -111,17 +111,27 @@ static void offer(struct mixed *in, unsigned k, char **path)
 	}
 }
 
-/* Has every job that nobody decodes no more than it has taken of the memory? */
+/*
+ * Has every job that nobody decodes no more than it has taken of the memory, and all of them, where
+ * there are several, no more than there is?
+ */
 static bool within(struct source *s)
 {
 	bool all = true;
+	uint64_t kept = 0;
+	unsigned several = 0;
 
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
-		for (const struct zstd_job *j = in->jobs; j; j = j->next)
+		for (const struct zstd_job *j = in->jobs; j; j = j->next) {
 			all &= j->running || job_holds(j) <= j->held;
+			several += j->cut.need > 0; /* one alone may take more */
+		}
 	for (const struct zstd_job *j = s->free_jobs; j; j = j->next)
 		all &= job_holds(j) <= j->held;
+	for (const struct input *in = s->inputs; in; in = in->next)
+		kept += in->kept; /* of streams, for what is read before a job takes it */
+	all &= several <= 1 || s->held <= s->memory + kept;
 	lock_drop(&s->lock);
 	return all;
 }
