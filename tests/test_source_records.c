@@ -98,57 +98,6 @@ static void every_way(const struct source_spec *job, const unsigned char *data, 
 	free(p.data);
 }
 
-/*
- * A record that was put together and lent stays as it is while another reader puts the next ones
- * together.
- */
-static void lent_record_stays(const unsigned char *data)
-{
-	enum { RECORD = 1000, FRAME = 600, FRAMES = 40 };
-	struct source_spec spec = {.record = RECORD,
-				   .path_count = 1,
-				   .paths = PACKED,
-				   .limit = FRAME * FRAMES / RECORD,
-				   .threads = 2};
-	struct fail fail = {.status = STATUS_OK};
-	struct pack p = {.state = 1};
-	struct source *s;
-	struct chunk chunk[2];
-	unsigned char buffer[2][RECORD];
-	uint64_t records = 0;
-
-	/* With -n, frames that do not declare their sizes are units of their own. */
-	for (size_t i = 0; i < FRAMES; i++)
-		pack_frame(&p, data + i * FRAME, FRAME, 1, false, false, 0);
-	scratch_write("packed", p.data, p.bytes);
-	free(p.data);
-	CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
-	struct reader *const reader[2] = {source_reader(s), source_reader(s)};
-	const struct want first = {.room = buffer[0], .cap = RECORD, .lent = true};
-	const struct want second = {.room = buffer[1], .cap = RECORD, .lent = true};
-	for (bool more = true; more;) {
-		CHECK(source_take(reader[0], &first, &chunk[0], &fail) == 0, "%s", fail.text);
-		unsigned char copy[RECORD];
-		more = chunk[0].bytes > 0;
-		if (!more)
-			break;
-		memcpy(copy, chunk[0].data, RECORD);
-		for (unsigned i = 0; i < 2 && more; i++) {
-			CHECK(source_take(reader[1], &second, &chunk[1], &fail) == 0, "%s",
-			      fail.text);
-			more = chunk[1].bytes > 0;
-			records += chunk[1].bytes / RECORD;
-			source_done(reader[1], &chunk[1], chunk[1].bytes);
-		}
-		CHECK(memcmp(copy, chunk[0].data, RECORD) == 0, "record %llu has changed",
-		      (unsigned long long)records);
-		records += chunk[0].bytes / RECORD;
-		source_done(reader[0], &chunk[0], chunk[0].bytes);
-	}
-	CHECK(records == spec.limit, "%llu records", (unsigned long long)records);
-	source_close(s);
-}
-
 int main(void)
 {
 	static const struct {
@@ -204,7 +153,6 @@ int main(void)
 		CHECK(o.rc != 0 && o.fail.status == STATUS_DATA && strstr(o.fail.text, why),
 		      "'%s', not %s", o.fail.text, why);
 	}
-	lent_record_stays(data);
 	free(data);
 	scratch_leave();
 	return check_report();

@@ -129,6 +129,50 @@ static void stays_within(void)
 	scratch_clean();
 }
 
+/*
+ * Frames of stored blocks, from files and pipes: blocks of 128 KiB and records of any size, so that
+ * these begin and end anywhere in them.
+ */
+static void stored(void)
+{
+	static char *const PATHS[] = {"f"}, *const STDIN[] = {"-"};
+	static const uint32_t RECORDS[] = {1, 3, 100001, 131072, 175000, 233333, 262145, 700000};
+	const size_t each = 700000, bytes = 3 * each;
+	unsigned char *data = malloc(bytes);
+	struct pack p = {.state = 1};
+	uint64_t state = 3, records, sum;
+
+	for (size_t i = 0; i < bytes; i++) /* one block is a byte, repeated */
+		data[i] = i % each / 131072 == 2 ? 7 : check_random(&state) >> 40 & 255;
+	for (unsigned i = 0; i < 3; i++)
+		pack_frame(&p, data + i * each, each, 1, i != 1, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	for (unsigned i = 0; i < 4 * sizeof(RECORDS) / sizeof(RECORDS[0]); i++) {
+		const bool piped = i % 2;
+		const struct source_spec spec = {.paths = piped ? STDIN : PATHS,
+						 .path_count = 1,
+						 .record = RECORDS[i / 4],
+						 .threads = 3,
+						 .skip = i % 3,
+						 .limit = i / 2 % 2 ? UINT64_MAX
+								    : 1000000 / RECORDS[i / 4] + 1,
+						 .ignore_tail = true};
+		pid_t feeder = piped ? feed_stdin(p.data, p.bytes, 50000) : -1;
+		const struct outcome o = read_all(&spec, 1 + i % 3, 700000);
+		expected(data, bytes, &spec, &records, &sum);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum && o.finished,
+		      "records of %lu, %u: %llu of %llu '%s'", (unsigned long)spec.record, i,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		if (feeder > 0) {
+			kill(feeder, SIGKILL);
+			waitpid(feeder, NULL, 0);
+		}
+	}
+	free(p.data);
+	free(data);
+	scratch_clean();
+}
+
 static void count_call(void *arg)
 {
 	++*(unsigned *)arg;
@@ -455,6 +499,7 @@ int main(void)
 	scratch_enter();
 	side_by_side();
 	stays_within();
+	stored();
 	calls();
 	small_windows();
 	skipped();
