@@ -23,7 +23,7 @@ struct worker {
 	struct fail fail;
 	pthread_t thread;
 	size_t cap;
-	bool lends, slow, done; /* borrows what it counts; is slow; has ended */
+	bool lends, slow; /* borrows what it counts; is slow */
 	uint32_t record;
 	uint64_t records, sum;
 	int rc;
@@ -64,8 +64,6 @@ static inline void *work(void *arg)
 		/* Some chunks are added to their checksum here, the others by the source. */
 		if (chunk.hash && i % 3 > 0)
 			xxh64_add(chunk.hash, chunk.data, chunk.bytes);
-		if (w->slow)
-			usleep(3000);
 		source_done(reader, &chunk, chunk.bytes);
 	}
 	free(buffer);
@@ -150,30 +148,6 @@ static inline pid_t feed(int fd, const unsigned char *data, size_t bytes, size_t
 		bytes -= (size_t)n;
 	}
 	_exit(0);
-}
-
-/* One request in a thread of its own; `records` is the number of bytes that it got. */
-static inline void *ask_once(void *arg)
-{
-	struct worker *w = arg;
-	unsigned char *buffer = malloc(w->cap);
-	const struct want want = {.room = buffer, .cap = w->cap, .lent = w->lends};
-	struct reader *const reader = source_reader(w->source);
-	struct chunk chunk;
-
-	w->rc = source_take(reader, &want, &chunk, &w->fail);
-	w->records = chunk.bytes;
-	if (w->rc == 0)
-		source_done(reader, &chunk, chunk.bytes);
-	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
-	free(buffer);
-	return NULL;
-}
-
-static inline void wait_for(struct worker *w)
-{
-	for (unsigned i = 0; i < 100 && !__atomic_load_n(&w->done, __ATOMIC_ACQUIRE); i++)
-		usleep(1000);
 }
 
 static inline void to_stdin(int fd)
