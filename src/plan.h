@@ -35,8 +35,6 @@
 struct plan_facts {
 	const struct axis *axis; /* of the histogram */
 	bool kernels;            /* the program was built with kernels for a GPU */
-	unsigned cores;          /* that the process may use; 0: no fewer than threads */
-	bool compressed;         /* the inputs are probably compressed */
 	bool plain;              /* no input is compressed: nothing has to be left for decoders */
 };
 
@@ -46,28 +44,22 @@ struct plan {
 	size_t block;     /* bytes of a CPU worker's buffer */
 	/* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
 	size_t tables;
-	/* with `plain`, workers or lanes would take more memory, or there would be more workers */
-	bool halved;
-
-	/* one may be started: under --device=gpu, or under auto where it pays */
-	bool gpu;
-	unsigned lanes; /* the most workers that feed it, over all devices */
-	/* lanes get samples from decoders, which are far slower than the bus */
-	bool decoded;
-	uint64_t lanes_memory; /* host bytes for all slots */
-
-	unsigned decoding; /* the most threads that decode at a time */
-	uint64_t decoders; /* bytes that decoders may take, at least 1 ... */
-	uint64_t spare;    /* ... and as many more until a GPU is started */
+	/*
+	 * The most workers that feed a GPU, over all devices: under --device=gpu, or under auto
+	 * where it pays. 0: none may be started.
+	 */
+	unsigned lanes;
+	uint64_t lanes_memory; /* bytes of all slots, for decoders until a GPU is started */
+	uint64_t decoders;     /* bytes that decoders may take beside, at least 1 */
 };
 
 struct plan plan_make(const struct job *job, const struct plan_facts *facts);
 
 /*
- * Under auto: after so many seconds the workers have counted so many bytes of `known` ones (0: not
- * known). Is the rest worth the start of a GPU?
+ * After so many seconds the workers have counted so many bytes of `known` ones (0: not known). Is
+ * the rest worth the start of a GPU?
  */
-bool plan_gpu_pays(const struct plan *plan, double seconds, uint64_t counted, uint64_t known);
+bool plan_gpu_pays(double seconds, uint64_t counted, uint64_t known);
 
 /* The smallest -M, not below the job's, whose plan leaves decoders `need` bytes. */
 uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, uint64_t need);

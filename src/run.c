@@ -23,6 +23,13 @@
 #include "partial.h"
 #include "watch.h"
 
+/*
+ * Each decoder has memory of its own, several times as much as a core's caches hold. More than two
+ * for each core decode no faster, also where some wait for a disk; but to fill 32 takes as long as
+ * 0.6 GB of samples.
+ */
+#define DECODERS_CORE 2u
+
 struct member {
 	struct run *run;
 	pthread_t thread; /* of all but the first */
@@ -67,7 +74,7 @@ static struct gpu *start_gpu(const struct run *run)
 		.counting = &p->counting,
 		.devices = run->job.gpus,
 		.lanes = p->lanes,
-		.decoded = p->decoded,
+		.decoded = source_compressed(&run->job.source),
 		.fetch = run->work.snapshot != NULL,
 		.memory = p->lanes_memory,
 	});
@@ -106,8 +113,8 @@ static bool gpu_pays(const struct run *run)
 	uint64_t gpu_records;
 	const uint64_t counted = run_records(run, &gpu_records) * run->work.record;
 
-	return plan_gpu_pays(&run->plan, clock_seconds() - run->counting_began, counted,
-			     run->plan.decoded ? 0 : run->known);
+	return plan_gpu_pays(clock_seconds() - run->counting_began, counted,
+			     source_compressed(&run->job.source) ? 0 : run->length);
 }
 
 /* A callback of the workers: starts one more, or, when all are there, the GPU. */
@@ -118,13 +125,14 @@ static bool start_next(void *arg)
 	bool began = false;
 
 	lock_take(&run->lock);
-	if (!run->work.gpu && run->started == p->workers && gpu_pays(run)) {
+	if (p->lanes > 0 && !run->work.gpu && run->started == p->workers && gpu_pays(run)) {
 		__atomic_store_n(&run->work.gpu, start_gpu(run), __ATOMIC_RELEASE);
 		began = run->work.gpu != NULL;
 	}
 	start_one(run);
 	lock_drop(&run->lock);
-	return began && !p->decoded && p->workers > 1 && p->workers >= cores_usable();
+	return began && !source_compressed(&run->job.source) && p->workers > 1 &&
+	       p->workers >= cores_usable();
 }
 
 /* --device=gpu waits for the GPU before anything is read. */
@@ -191,7 +199,6 @@ static uint64_t length_of(const struct run *run)
 static int count(struct run *run, struct fail *fail)
 {
 	run->counting_began = clock_seconds();
-	run->known = run->plan.gpu ? length_of(run) : 0;
 	int rc = run->work.gpu_only ? wait_for_gpu(run, fail) : 0;
 
 	if (rc == 0) {
@@ -292,22 +299,15 @@ static int make_plan(struct run *run, struct fail *fail)
 					      [COUNT_SHARED] = "one shared table"};
 	const struct job *job = &run->job;
 	struct plan *plan = &run->plan;
-	/* Looked up only where it may matter. */
-	const bool cores = job->threads > 2 && !job->source.raw;
 
 	if (job_axis(&run->axis, job, fail) != 0)
 		return -1;
 	run->facts = (struct plan_facts){
 		.axis = &run->axis,
 		.kernels = kernel_image != NULL,
-		.cores = cores ? cores_usable() : 0,
-		.compressed = source_compressed(&job->source),
-		.plain = job->source.raw,
+		.plain = source_plain(&job->source),
 	};
 	*plan = plan_make(job, &run->facts);
-	/* The files are looked at only where it makes a difference. */
-	if ((plan->halved || plan->workers == 0) && (run->facts.plain = source_plain(&job->source)))
-		*plan = plan_make(job, &run->facts);
 	if (plan->workers == 0)
 		return fail_set(fail, STATUS_LIMIT,
 				"--memory %s: must be %zuK or more: one worker needs %zu bytes",
@@ -341,9 +341,11 @@ static int start_source(struct run *run, struct fail *fail)
 	struct source_spec *spec = &run->job.source;
 
 	spec->threads = run->plan.workers;
-	spec->decoders = run->plan.decoding;
+	/* Cores are looked up only where it may matter. */
+	if (spec->threads > DECODERS_CORE && !spec->raw)
+		spec->decoders = DECODERS_CORE * cores_usable();
 	spec->memory = run->plan.decoders;
-	spec->memory_spare = run->plan.spare;
+	spec->memory_spare = run->plan.lanes_memory;
 	spec->memory_for = memory_for;
 	spec->more = more;
 	spec->arg = run;
@@ -388,10 +390,10 @@ static int prepare(struct run *run, struct fail *fail)
 		.snapshot = job->every > 0 ? &run->snapshot : NULL,
 	};
 	/*
-	 * Look at sizes before anything is read, if a line will show them; otherwise only when
-	 * SIGUSR1 asks.
+	 * Sizes are looked at before anything is read, if a line will show them or a GPU may be
+	 * worth its start; otherwise only when SIGUSR1 asks.
 	 */
-	run->measured = line_of(job) != PROGRESS_NEVER;
+	run->measured = run->plan.lanes > 0 || line_of(job) != PROGRESS_NEVER;
 	if (run->measured)
 		run->length = length_of(run);
 	__atomic_store_n(&run->counts_are_there, true, __ATOMIC_RELEASE);

@@ -40,15 +40,13 @@ struct run {
 	unsigned started; /* members that were started */
 	bool closed;      /* no more may be started */
 	double counting_began;
-	uint64_t known;         /* bytes that the inputs held then; 0: not known */
 	struct member *members; /* plan.workers of them */
 
 	struct watch *watch;
 	bool counts_are_there; /* the thread that watches may look at them; atomic */
 	struct snapshot snapshot;
-	/* used by the thread that watches, once counts are there: */
 	uint64_t length; /* bytes of all inputs, if known ... */
-	bool measured;   /* ... once they were looked at */
+	bool measured;   /* ... once they were looked at, perhaps by the thread that watches */
 	/* what that thread alone knows of the output (partial.c): */
 	bool blank;       /* one without counts was written */
 	bool written;     /* it holds the counts of ... */
