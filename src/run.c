@@ -30,34 +30,22 @@
  */
 #define DECODERS_CORE 2u
 
-struct member {
-	struct run *run;
-	pthread_t thread; /* of all but the first */
-	struct worker_report report;
-	struct fail fail;
-};
-
 /* ---- workers, which start one another ---- */
 
-static void run_member(struct member *m)
+static void *work_on(void *arg)
 {
-	struct run *const run = m->run;
+	struct worker *const w = arg;
 	const double began = clock_core_seconds();
-	const int rc = worker_run(&run->work, &m->report, &m->fail);
+	const int rc = worker_run(w);
 
-	m->report.core_seconds = clock_core_seconds() - began;
+	w->core_seconds = clock_core_seconds() - began;
 	if (rc == 0)
-		return;
+		return NULL;
 	/* A worker that failed before its first request lost no data: its failure is ignored. */
-	if (m != run->members && !m->report.asked && m->fail.status == STATUS_SYSTEM)
-		m->fail.status = STATUS_OK;
+	if (!w->asked && w->fail.status == STATUS_SYSTEM)
+		w->fail.status = STATUS_OK;
 	else
-		source_stop(run->work.source);
-}
-
-static void *member_main(void *arg)
-{
-	run_member(arg);
+		source_stop(w->work->source);
 	return NULL;
 }
 
@@ -86,9 +74,9 @@ static void start_one(struct run *run)
 	lock_assert_held(&run->lock);
 	if (run->closed || run->started >= run->plan.workers)
 		return;
-	struct member *const m = &run->members[run->started];
-	m->run = run;
-	if (signals_thread(&m->thread, member_main, m) == 0)
+	struct worker *const w = &run->workers[run->started];
+	w->work = &run->work;
+	if (signals_thread(&w->thread, work_on, w) == 0)
 		run->started++;
 	else
 		run->closed = true;
@@ -162,7 +150,7 @@ static void join(struct run *run)
 		lock_drop(&run->lock);
 		if (!is_one)
 			return;
-		pthread_join(run->members[i].thread, NULL);
+		pthread_join(run->workers[i].thread, NULL);
 	}
 }
 
@@ -176,15 +164,15 @@ static int sum_up(struct run *run, struct fail *fail)
 	int rc = 0;
 
 	for (unsigned i = 0; i < run->started; i++) {
-		const struct worker_report *const one = &run->members[i].report;
+		const struct worker *const one = &run->workers[i];
 		all->records += one->records;
 		all->gpu_records += one->gpu_records;
 		all->workers += one->fills > 0;
 		all->read_seconds += one->read_seconds;
 		all->count_seconds += one->count_seconds;
 		all->core_seconds += one->core_seconds;
-		if (run->members[i].fail.status != STATUS_OK)
-			rc = fail_pass(fail, &run->members[i].fail);
+		if (one->fail.status != STATUS_OK)
+			rc = fail_pass(fail, &one->fail);
 	}
 	return rc;
 }
@@ -202,9 +190,10 @@ static int count(struct run *run, struct fail *fail)
 	int rc = run->work.gpu_only ? wait_for_gpu(run, fail) : 0;
 
 	if (rc == 0) {
-		run->members[0].run = run;
+		run->workers[0].work = &run->work;
+		run->workers[0].asked = true; /* its failure is the run's */
 		run->started = 1;
-		run_member(&run->members[0]);
+		work_on(&run->workers[0]);
 		join(run);
 		rc = sum_up(run, fail);
 	}
@@ -218,10 +207,10 @@ uint64_t run_records(const struct run *run, uint64_t *gpu_records)
 	uint64_t all = 0;
 
 	*gpu_records = 0;
-	/* Includes members that were never started, which have counted nothing. */
+	/* Includes workers that were never started, which have counted nothing. */
 	for (unsigned i = 0; i < run->plan.workers; i++) {
-		*gpu_records += tally_read(&run->members[i].report.gpu_records);
-		all += tally_read(&run->members[i].report.records);
+		*gpu_records += tally_read(&run->workers[i].gpu_records);
+		all += tally_read(&run->workers[i].records);
 	}
 	return all;
 }
@@ -367,8 +356,8 @@ static int take_memory(struct run *run, struct fail *fail)
 		return -1;
 	if (counting->most > 0)
 		counts_set_auto(&run->counts, &job->type, counting->most);
-	run->members = calloc(run->plan.workers, sizeof(*run->members));
-	return run->members ? 0 : fail_errno(fail, "workers");
+	run->workers = calloc(run->plan.workers, sizeof(*run->workers));
+	return run->workers ? 0 : fail_errno(fail, "workers");
 }
 
 static int prepare(struct run *run, struct fail *fail)
@@ -497,7 +486,7 @@ void run_close(struct run *run, struct hist *hist, struct run_report *report)
 	edges_free(&run->axis.edges);
 	lock_destroy(&run->lock);
 	snapshot_destroy(&run->snapshot);
-	free(run->members);
+	free(run->workers);
 	free(run);
 }
 

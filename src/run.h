@@ -37,10 +37,10 @@ struct run {
 	struct run_report report;
 
 	struct lock lock; /* of the next two */
-	unsigned started; /* members that were started */
+	unsigned started; /* workers that were started */
 	bool closed;      /* no more may be started */
 	double counting_began;
-	struct member *members; /* plan.workers of them */
+	struct worker *workers; /* plan.workers of them */
 
 	struct watch *watch;
 	bool counts_are_there; /* the thread that watches may look at them; atomic */

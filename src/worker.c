@@ -15,23 +15,21 @@
 #define ROOM_SECONDS 3.0
 #define ROOM_LOOK_NS 1000000
 
-void worker_found(const struct work *work, struct worker_report *report)
+void worker_found(struct worker *w)
 {
+	const struct work *const work = w->work;
 	const double now = clock_seconds();
 	/*
 	 * The first time immediately, then now and then: a long run does not need a fast start.
 	 * Under --device=gpu a worker is of use only where there is a lane for it.
 	 */
-	const bool ask = work->gpu_only
-				 ? gpu_lane_free(work->gpu)
-				 : !report->passed_on || now - report->asked_at >= ASKS_SECONDS;
-	if (ask)
-		report->asked_at = now;
+	const bool ask =
+		work->gpu_only ? gpu_lane_free(work->gpu) : now - w->passed_on >= ASKS_SECONDS;
 	if (ask && source_backlog(work->source)) {
-		report->passed_on = true;
-		report->makes_room = work->busy(work->arg);
+		w->passed_on = now;
+		w->makes_room = work->busy(work->arg);
 	}
-	tally_add(&report->fills, 1);
+	tally_add(&w->fills, 1);
 }
 
 /* ---- turns on the CPU: fill a block, count it ---- */
@@ -46,66 +44,86 @@ static void flush(void *counter)
 	counter_flush(counter);
 }
 
-int cpu_open(struct cpu_leg *leg)
+int cpu_open(struct worker *w)
 {
-	const struct work *work = leg->work;
+	const struct work *const work = w->work;
 
-	if (leg->counter)
+	if (w->counter)
 		return 0;
-	leg->counter = counter_open(work->counting, work->counts);
-	leg->block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
-	if (!leg->counter || !leg->block)
-		return fail_errno(leg->fail, "worker");
-	return snapshot_join(work->snapshot, &leg->holder, flush, leg->counter, leg->fail);
+	w->counter = counter_open(w->counting, w->counts);
+	w->block = aligned_alloc(PAGE, (work->block + PAGE - 1) / PAGE * PAGE);
+	if (!w->counter || !w->block)
+		return fail_errno(&w->fail, "worker");
+	return snapshot_join(work->snapshot, &w->holder, flush, w->counter, &w->fail);
 }
 
-void cpu_count(struct cpu_leg *leg, const struct chunk *chunk)
+void cpu_count(struct worker *w, const struct chunk *chunk)
 {
-	const struct work *const work = leg->work;
-	struct holder *const holder = &leg->holder;
+	struct holder *const holder = &w->holder;
 
 	snapshot_let(holder);
 	if (holder->of)
 		lock_take(&holder->lock);
-	gather_add(work->counting, leg->counter, chunk->data, chunk->bytes, chunk->hash);
-	tally_add(&leg->report->records, chunk->bytes / work->record);
+	gather_add(w->counting, w->counter, chunk->data, chunk->bytes, chunk->hash);
+	tally_add(&w->records, chunk->bytes / w->work->record);
 	if (holder->of)
 		lock_drop(&holder->lock);
 }
 
-enum turn cpu_turn(struct cpu_leg *leg)
+int cpu_chunk(struct worker *w, struct chunk *chunk)
 {
-	const struct work *work = leg->work;
-	struct worker_report *report = leg->report;
+	const uint32_t record = w->work->record;
+	const size_t cap = w->work->block / record * record;
+	size_t counted = 0, got = cap;
+
+	if (cpu_open(w) != 0)
+		return -1;
+	if (!chunk_is_range(chunk)) {
+		cpu_count(w, chunk);
+		counted = chunk->bytes;
+	}
+	while (got == cap && counted < chunk->bytes) {
+		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
+		if (source_read(chunk, counted, w->block, want, &got, &w->fail) != 0)
+			return -1;
+		cpu_count(w, &(struct chunk){.data = w->block, .bytes = got / record * record});
+		counted += got;
+	}
+	source_done(w->reader, chunk, counted);
+	return 0;
+}
+
+static enum turn cpu_turn(struct worker *w)
+{
+	const struct work *const work = w->work;
 	struct chunk chunk;
 
-	if (cpu_open(leg) != 0)
+	if (cpu_open(w) != 0)
 		return TURN_FAILED;
-	report->asked = true;
-	const struct want want = {.room = leg->block, .cap = work->block, .lent = true};
+	w->asked = true;
+	const struct want want = {.room = w->block, .cap = work->block, .lent = true};
 	const double start = clock_seconds();
-	const int rc = source_take(leg->reader, &want, &chunk, leg->fail);
+	const int rc = source_take(w->reader, &want, &chunk, &w->fail);
 	const double filled = clock_seconds();
-	report->read_seconds += filled - start;
+	w->read_seconds += filled - start;
 	if (rc != 0 || chunk.bytes == 0)
 		return rc != 0 ? TURN_FAILED : TURN_END;
-	worker_found(work, report);
-	cpu_count(leg, &chunk);
+	worker_found(w);
+	w->bytes += chunk.bytes;
+	cpu_chunk(w, &chunk);
 	const double end = clock_seconds();
-	report->count_seconds += end - filled;
-	leg->bytes += chunk.bytes;
-	leg->seconds += end - start;
-	source_done(leg->reader, &chunk, chunk.bytes);
+	w->count_seconds += end - filled;
+	w->seconds += end - start;
 	return TURN_DONE;
 }
 
-void cpu_close(struct cpu_leg *leg)
+void cpu_close(struct worker *w)
 {
-	snapshot_leave(&leg->holder);
-	counter_close(leg->counter);
-	free(leg->block);
-	leg->counter = NULL;
-	leg->block = NULL;
+	snapshot_leave(&w->holder);
+	counter_close(w->counter);
+	free(w->block);
+	w->counter = NULL;
+	w->block = NULL;
 }
 
 /* ---- turns of both kinds ---- */
@@ -126,77 +144,53 @@ static void make_room(const struct work *work, const struct gpu *gpu)
 }
 
 /* Under --device=gpu no worker takes the place of a GPU that has failed. */
-static int lost_gpu(const struct work *work, struct fail *fail)
+static enum turn lost_gpu(struct worker *w)
 {
 	struct gpu_report gpu;
 
-	gpu_describe(work->gpu, &gpu);
-	return fail_set(fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
-}
-
-/* Bytes a second in its turns on the CPU; 0: it had none. */
-static double cpu_rate(const struct cpu_leg *cpu)
-{
-	return cpu->seconds > 0 ? (double)cpu->bytes / cpu->seconds : 0;
+	gpu_describe(w->work->gpu, &gpu);
+	fail_set(&w->fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
+	return TURN_FAILED;
 }
 
 /* One turn, by way of the GPU where a slot is free, else on the CPU. */
-static enum turn turn_of(const struct work *work, struct cpu_leg *cpu, struct feeder *feeder)
+static enum turn turn_of(struct worker *w)
 {
-	const enum turn turn = feeder ? feeder_turn(feeder) : TURN_NO_SLOT;
+	const struct work *const work = w->work;
+	struct gpu *const gpu = __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE);
+	enum turn turn = TURN_NO_SLOT;
 
-	if (turn != TURN_NO_SLOT)
+	if (!w->lane && gpu && gpu_lane_free(gpu) && lane_open(w) != 0)
+		return TURN_FAILED;
+	if (w->lane)
+		turn = lane_turn(w);
+	else if (work->gpu_only)
+		return gpu_failed(gpu) ? lost_gpu(w) : TURN_END;
+	if (turn == TURN_NO_SLOT)
+		turn = cpu_turn(w);
+	if (turn == TURN_END && w->lane)
+		turn = lane_finish(w);
+	if (turn != TURN_LOST_GPU)
 		return turn;
-	return work->gpu_only || (feeder && feeder_faster(feeder, cpu_rate(cpu)))
-		       ? feeder_wait(feeder)
-		       : cpu_turn(cpu);
+	/* From now on it is a CPU worker. */
+	return work->gpu_only ? lost_gpu(w) : lane_recount(w) == 0 ? TURN_DONE : TURN_FAILED;
 }
 
-/*
- * After the GPU has failed: counts all that the worker took for it. From then on it is a CPU
- * worker.
- */
-static int go_on_without(const struct work *work, struct feeder **feeder, struct fail *fail)
+int worker_run(struct worker *w)
 {
-	int rc = work->gpu_only ? lost_gpu(work, fail) : feeder_recount(*feeder);
-
-	feeder_close(*feeder);
-	*feeder = NULL;
-	return rc;
-}
-
-int worker_run(const struct work *work, struct worker_report *report, struct fail *fail)
-{
-	struct reader *const reader = source_reader(work->source);
-	struct cpu_leg cpu = {.work = work, .reader = reader, .report = report, .fail = fail};
-	struct feeder *feeder = NULL;
+	const struct work *const work = w->work;
 	enum turn turn = TURN_DONE;
 
-	if (!reader)
-		return fail_errno(fail, "worker");
-	while (turn == TURN_DONE) {
-		struct gpu *gpu = __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE);
-		if (!feeder && gpu && gpu_lane_free(gpu) && !(feeder = feeder_open(&cpu)) &&
-		    fail->status != STATUS_OK) {
-			turn = TURN_FAILED;
-			break;
-		}
-		if (work->gpu_only && !feeder) {
-			turn = !gpu_failed(gpu) ? TURN_END : TURN_FAILED;
-			if (turn == TURN_FAILED)
-				lost_gpu(work, fail);
-			break;
-		}
-		turn = turn_of(work, &cpu, feeder);
-		if (report->makes_room && turn == TURN_DONE)
+	w->counting = work->counting;
+	w->counts = work->counts;
+	if (!(w->reader = source_reader(work->source)))
+		return fail_errno(&w->fail, "worker");
+	while ((turn = turn_of(w)) == TURN_DONE) {
+		if (w->makes_room)
 			make_room(work, __atomic_load_n(&work->gpu, __ATOMIC_ACQUIRE));
-		report->makes_room = false;
-		if (turn == TURN_END && feeder)
-			turn = feeder_finish(feeder);
-		if (turn == TURN_LOST_GPU)
-			turn = go_on_without(work, &feeder, fail) == 0 ? TURN_DONE : TURN_FAILED;
+		w->makes_room = false;
 	}
-	feeder_close(feeder);
-	cpu_close(&cpu);
+	lane_close(w);
+	cpu_close(w);
 	return turn == TURN_FAILED ? -1 : 0;
 }

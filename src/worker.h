@@ -5,17 +5,19 @@
  * A worker takes records from the source until there are none, counts them on its own, and adds its
  * counts to the totals when it ends, or when a snapshot asks for them. It has its own thread and
  * its own memory, never prints, and never ends the process. When it fails, it has added nothing
- * that it did not count, and *fail says why.
+ * that it did not count.
  */
 #ifndef GPUHIST_WORKER_H
 #define GPUHIST_WORKER_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/fail.h"
 #include "count/count.h"
+#include "gpu/region.h"
 #include "input/source.h"
 #include "snapshot.h"
 
@@ -42,103 +44,100 @@ struct work {
 	struct snapshot *snapshot;
 };
 
-/*
- * What a worker did, for -v. The first three are tallies, which any thread may read while the
- * worker works.
- */
-struct worker_report {
+/* A worker; zeroed but for work. All but the tallies is its thread's, until that has ended. */
+struct worker {
+	const struct work *work;
+	pthread_t thread; /* run.c's */
+	struct fail fail;
+	struct reader *reader;
+
+	/* What it did, for -v. The first three are tallies, which any thread may read. */
 	uint64_t records;
 	uint64_t gpu_records; /* of these, counted by way of a lane */
 	uint64_t fills;       /* takes from the source that brought something */
-	double asked_at;      /* clock when busy was called last */
 	bool asked;           /* it has asked the source: a failure is then the input's */
-	bool passed_on;       /* busy was called ... */
-	bool makes_room;      /* ... and returned true */
+	bool makes_room;      /* it has begun the start of a GPU */
+	double passed_on;     /* clock when busy was called last */
 	double read_seconds;  /* in source_take: reading, and waiting for its turn or for data */
 	double count_seconds;
 	double core_seconds; /* for which its thread had a core */
+
+	/* Its turns on the CPU, in one buffer that stays in the cache: */
+	const struct counting *counting; /* those of work, but while chunks are counted again */
+	struct counts *counts;
+	struct counter *counter; /* NULL: not open */
+	unsigned char *block;
+	struct holder holder;
+	uint64_t bytes; /* in all these turns ... */
+	double seconds; /* ... and the time they took */
+
+	/* Its turns by way of the GPU (worker_gpu.c): */
+	struct lane *lane;               /* NULL: none */
+	struct slot *sent[REGION_SLOTS]; /* a ring, in the order in which they were submitted */
+	unsigned first, count;
+	struct stats *stats; /* of all samples that were submitted, for each channel; or NULL */
+	/* samples in the lane's total, or in cells of the totals that are not announced yet */
+	uint64_t committed;
+	struct holder lane_holder; /* of the lane's total, for snapshots */
+	uint64_t lane_bytes;       /* that the device has counted since ... */
+	double lane_began;         /* ... the lane was opened */
 };
 
 /*
  * Runs a worker from the first record to the last, in turns: where a slot of the GPU is free for
  * it, it fills that, else it counts a block itself. It counts on the CPU alone until a GPU is
  * ready, and after it has failed. Under gpu_only it waits for slots instead, and the loss of the
- * GPU is a failure.
+ * GPU is a failure. -1: w->fail says why.
  */
-int worker_run(const struct work *work, struct worker_report *report, struct fail *fail);
+int worker_run(struct worker *w);
+
+/* Bytes of memory that its turns on the CPU take. */
+size_t cpu_memory(const struct counting *counting, size_t block);
 
 /* The outcome of a turn. */
 enum turn {
-	TURN_FAILED = -1, /* *fail says why */
-	TURN_DONE,        /* something was taken, and is counted or is on its way */
+	TURN_FAILED = -1, /* w->fail says why */
+	TURN_DONE,        /* something was taken, and is counted or is on its way; or time passed */
 	TURN_END,         /* the source has ended */
 	TURN_NO_SLOT,     /* there is no free slot: nothing was taken */
-	TURN_LOST_GPU,    /* the GPU has failed; *fail is as it was */
+	TURN_NO_EPOCH,    /* there is one, and no use for it until others go on */
+	TURN_LOST_GPU,    /* the GPU has failed; w->fail is as it was */
 };
 
-/* ---- the CPU's turns: in one buffer that stays in the cache ---- */
-
-struct cpu_leg {
-	const struct work *work;
-	struct reader *reader;
-	struct worker_report *report;
-	struct fail *fail;
-	struct counter *counter; /* NULL: not open */
-	unsigned char *block;
-	struct holder holder;
-	uint64_t bytes; /* in all its turns ... */
-	double seconds; /* ... and the time they took */
-};
-
-enum turn cpu_turn(struct cpu_leg *leg);
+/* A range of a file, which can be read again. */
+static inline bool chunk_is_range(const struct chunk *chunk)
+{
+	return chunk->fd >= 0;
+}
 
 /* Opens the counter and the buffer, if they are not open yet. */
-int cpu_open(struct cpu_leg *leg);
+int cpu_open(struct worker *w);
 
 /* Counts whole records and adds them to the report, both between two snapshots. */
-void cpu_count(struct cpu_leg *leg, const struct chunk *chunk);
+void cpu_count(struct worker *w, const struct chunk *chunk);
+
+/* Counts a chunk, read once more if it is a range, and gives it back. */
+int cpu_chunk(struct worker *w, struct chunk *chunk);
 
 /* Adds its counts to the totals and frees all. Takes one that was never opened. */
-void cpu_close(struct cpu_leg *leg);
-
-/* Bytes of memory that it takes. */
-size_t cpu_memory(const struct counting *counting, size_t block);
+void cpu_close(struct worker *w);
 
 /* After a turn of either kind took something: now and then calls busy. */
-void worker_found(const struct work *work, struct worker_report *report);
+void worker_found(struct worker *w);
 
-/* ---- the GPU's turns (worker_gpu.c): fill, submit, reap, on a lane of its own ---- */
+/* Opens a lane for the worker, if there is one now. -1: no memory. */
+int lane_open(struct worker *w);
 
-struct feeder;
+/* Fills a slot, or waits for one where there is nothing better to do; else TURN_NO_SLOT. */
+enum turn lane_turn(struct worker *w);
 
-/*
- * Opens a feeder for the worker; what is not for the GPU is counted on `cpu`. NULL: there is no
- * lane, now or ever; or, if fail is set, no memory.
- */
-struct feeder *feeder_open(struct cpu_leg *cpu);
+/* Waits until all that it submitted is counted: TURN_END or TURN_LOST_GPU. */
+enum turn lane_finish(struct worker *w);
 
-enum turn feeder_turn(struct feeder *f);
+/* After TURN_LOST_GPU: counts on the CPU what the GPU did not count, and closes the lane. */
+int lane_recount(struct worker *w);
 
-/*
- * Is it better to wait for a slot than to count meanwhile? Counting uses the memory bandwidth from
- * which other workers fill their slots. So it is, if the lane has brought far more than this
- * worker's own turns on the CPU, at cpu_rate bytes a second.
- */
-bool feeder_faster(const struct feeder *f, double cpu_rate);
-
-/*
- * After TURN_NO_SLOT, where there is nothing else to do: waits for a slot. TURN_DONE, TURN_LOST_GPU
- * or TURN_FAILED.
- */
-enum turn feeder_wait(struct feeder *f);
-
-/* Waits until all that it submitted is counted: TURN_END; TURN_LOST_GPU; TURN_FAILED. */
-enum turn feeder_finish(struct feeder *f);
-
-/* After TURN_LOST_GPU: counts on the CPU what it took and the GPU did not count. */
-int feeder_recount(struct feeder *f);
-
-/* Adds what it committed to the totals, gives back what it holds, and frees it. Takes NULL. */
-void feeder_close(struct feeder *f);
+/* Adds what it committed to the totals, and gives back its slots. Does nothing without a lane. */
+void lane_close(struct worker *w);
 
 #endif

@@ -75,7 +75,7 @@ static struct edges edges;
 static struct counts counts;
 static struct source *source;
 static struct work work;
-static struct worker_report report[WORKERS_MOST];
+static struct worker worker[WORKERS_MOST];
 static uint64_t expected[BINS + 4];
 static uint64_t samples_in_all;
 static const struct plan *plan;
@@ -275,16 +275,15 @@ static void drop_device(void)
 
 struct one {
 	pthread_t thread;
-	struct fail fail;
 	int rc;
-	struct worker_report *report;
+	struct worker *worker;
 };
 
 static void *work_on(void *arg)
 {
 	struct one *const one = arg;
 
-	one->rc = worker_run(&work, one->report, &one->fail);
+	one->rc = worker_run(one->worker);
 	if (one->rc != 0)
 		source_stop(source);
 	return NULL;
@@ -319,7 +318,7 @@ static void check_totals(const struct one *one)
 	const struct source_totals *const t = source_totals(source);
 
 	for (unsigned i = 0; i < plan->workers; i++)
-		records += one[i].report->records;
+		records += one[i].worker->records;
 	if (plan->fault == CUT || plan->fault == CUT_LOST) { /* as much as was counted in time */
 		uint64_t sum = 0;
 		for (size_t i = 0; i < BINS + 4; i++)
@@ -376,11 +375,11 @@ static bool run(const struct plan *given, char **paths, size_t path_count)
 			     .busy = no_more,
 			     .gpu = &gpu,
 			     .gpu_only = plan->gpu_only};
-	memset(report, 0, sizeof(report));
 	pthread_create(&watcher, NULL, watch, NULL);
 	pthread_create(&helper, NULL, play_helper, NULL);
 	for (unsigned i = 0; i < plan->workers; i++) {
-		one[i].report = &report[i];
+		worker[i] = (struct worker){.work = &work};
+		one[i].worker = &worker[i];
 		pthread_create(&one[i].thread, NULL, work_on, &one[i]);
 	}
 	for (unsigned i = 0; i < plan->workers; i++) {
@@ -399,7 +398,7 @@ static bool run(const struct plan *given, char **paths, size_t path_count)
 		check_totals(one);
 	else
 		CHECK(plan->gpu_only && failed, "%s, %u: a worker failed: %s", NAMES[plan->fault],
-		      plan->nth, one[0].fail.text);
+		      plan->nth, worker[0].fail.text);
 	counts_free(&counts);
 	source_close(source);
 	drop_device();
@@ -473,8 +472,8 @@ static void one_epoch(char **paths)
 				       .workers = workers,
 				       .gpu_only = true};
 		run(&p, paths, FILES);
-		CHECK(report[0].gpu_records + report[1].gpu_records + report[2].gpu_records +
-				      report[3].gpu_records ==
+		CHECK(worker[0].gpu_records + worker[1].gpu_records + worker[2].gpu_records +
+				      worker[3].gpu_records ==
 			      samples_in_all,
 		      "not all by the GPU");
 	}

@@ -25,7 +25,7 @@ static struct counting counting;
 static struct counts counts;
 static struct snapshot snapshot;
 static struct work work;
-static struct worker_report report[WORKERS];
+static struct worker worker[WORKERS];
 static unsigned char *chunk;
 static size_t chunk_bytes;
 static unsigned ended; /* workers; atomic */
@@ -37,15 +37,14 @@ static void flush(void *counter)
 
 static void *count(void *arg)
 {
-	struct worker_report *const own = arg;
-	struct fail fail = {.status = STATUS_OK};
+	struct worker *const own = arg;
+
 	/* Twice: a worker may leave, and come again with other tables. */
 	for (unsigned turn = 0; turn < 2; turn++) {
-		struct cpu_leg leg = {.work = &work, .report = own, .fail = &fail};
-		CHECK(cpu_open(&leg) == 0, "%s", fail.text);
+		CHECK(cpu_open(own) == 0, "%s", own->fail.text);
 		for (unsigned i = 0; i < CHUNKS; i++)
-			cpu_count(&leg, &(struct chunk){.data = chunk, .bytes = chunk_bytes});
-		cpu_close(&leg);
+			cpu_count(own, &(struct chunk){.data = chunk, .bytes = chunk_bytes});
+		cpu_close(own);
 	}
 	__atomic_fetch_add(&ended, 1, __ATOMIC_RELEASE);
 	return NULL;
@@ -57,7 +56,7 @@ static void look(void *arg)
 
 	*records = 0;
 	for (unsigned i = 0; i < WORKERS; i++)
-		*records += tally_read(&report[i].records);
+		*records += tally_read(&worker[i].records);
 }
 
 /* Every cell that a chunk counts in holds its part of as many chunks, to the one. */
@@ -95,7 +94,9 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 	chunk = calloc(chunk_bytes, 1);
 	for (size_t i = 0; i < chunk_bytes; i++)
 		chunk[i] = (unsigned char)(check_random(&seed) & (i % type.bytes < 2 ? 255 : 0));
-	memset(report, 0, sizeof(report));
+	for (unsigned i = 0; i < WORKERS; i++)
+		worker[i] =
+			(struct worker){.work = &work, .counting = &counting, .counts = &counts};
 	ended = 0;
 	work = (struct work){.counting = &counting,
 			     .counts = &counts,
@@ -113,7 +114,7 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 	CHECK(samples == RECORDS * channels && counts_init(&counts, counting.cells, &fail) == 0,
 	      "%s", name);
 	for (unsigned i = 0; i < WORKERS; i++)
-		CHECK(pthread_create(&thread[i], NULL, count, &report[i]) == 0, "thread");
+		CHECK(pthread_create(&thread[i], NULL, count, &worker[i]) == 0, "thread");
 	do {
 		struct counts copy;
 		uint64_t records;

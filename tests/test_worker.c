@@ -19,16 +19,13 @@
 
 static struct gpu gpu; /* neither it nor its driver ever does anything */
 static struct work work;
-static struct worker_report report[2];
-static struct fail fails[2];
+static struct worker worker[2];
 static pthread_t other;
 static enum gpu_state state; /* of the GPU once it was started */
 
 static void *run(void *arg)
 {
-	const unsigned i = (unsigned)((struct worker_report *)arg - report);
-
-	worker_run(&work, arg, &fails[i]);
+	worker_run(arg);
 	return NULL;
 }
 
@@ -42,13 +39,13 @@ static bool begin(void *arg)
 
 	(void)arg;
 	if (!pthread_equal(other, none)) {
-		for (int i = 0; i < 20 && tally_read(&report[0].fills) < 2; i++)
+		for (int i = 0; i < 20 && tally_read(&worker[0].fills) < 2; i++)
 			nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 		return false;
 	}
 	__atomic_store_n(&work.gpu, &gpu, __ATOMIC_RELEASE);
 	__atomic_store_n(&gpu.state, state, __ATOMIC_RELEASE);
-	CHECK(pthread_create(&other, NULL, run, &report[1]) == 0, "thread");
+	CHECK(pthread_create(&other, NULL, run, &worker[1]) == 0, "thread");
 	return true;
 }
 
@@ -58,22 +55,22 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 {
 	struct fail fail = {.status = STATUS_OK};
 
-	memset(report, 0, sizeof(report));
+	worker[0] = worker[1] = (struct worker){.work = &work};
 	memset(&other, 0, sizeof(other));
 	counts->samples = 0;
 	gpu.state = GPU_NONE;
 	work = (struct work){
 		.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .busy = begin};
 	CHECK(source_open(&work.source, spec, &fail) == 0, "%s", fail.text);
-	run(&report[0]);
+	run(&worker[0]);
 	pthread_join(other, NULL);
-	CHECK(fails[0].status == STATUS_OK && fails[1].status == STATUS_OK, "%s%s", fails[0].text,
-	      fails[1].text);
-	CHECK(report[0].fills + report[1].fills == BLOCKS && counts->samples == BLOCKS * BLOCK / 4,
-	      "%llu and %llu blocks, %llu samples", (unsigned long long)report[0].fills,
-	      (unsigned long long)report[1].fills, (unsigned long long)counts->samples);
+	CHECK(worker[0].fail.status == STATUS_OK && worker[1].fail.status == STATUS_OK, "%s%s",
+	      worker[0].fail.text, worker[1].fail.text);
+	CHECK(worker[0].fills + worker[1].fills == BLOCKS && counts->samples == BLOCKS * BLOCK / 4,
+	      "%llu and %llu blocks, %llu samples", (unsigned long long)worker[0].fills,
+	      (unsigned long long)worker[1].fills, (unsigned long long)counts->samples);
 	source_close(work.source);
-	return report[0].fills;
+	return worker[0].fills;
 }
 
 int main(void)

@@ -35,12 +35,23 @@ int epoch_init(struct gpu_device *d)
 	return 0;
 }
 
+static void free_held(struct held *held)
+{
+	while (held) {
+		struct held *const next = held->next;
+		free(held);
+		held = next;
+	}
+}
+
 void epoch_destroy(struct epoch *e)
 {
 	if (!e->piece)
 		return;
 	pthread_cond_destroy(&e->changed);
 	lock_destroy(&e->lock);
+	free_held(e->held); /* after a failure of the run */
+	free_held(e->committed);
 	free(e->piece);
 	e->piece = NULL;
 }
@@ -141,16 +152,6 @@ bool epoch_over(struct lane *lane)
 	const bool over = e->samples == 0 || e->number != lane->epoch;
 	lock_drop(&e->lock);
 	return over;
-}
-
-bool epoch_left_by_all(struct lane *lane)
-{
-	struct epoch *e = &lane->device->epoch;
-
-	lock_take(&e->lock);
-	const bool all = e->lanes == 0;
-	lock_drop(&e->lock);
-	return all;
 }
 
 void epoch_wait(struct lane *lane, double seconds)

@@ -78,9 +78,6 @@ int epoch_reap(struct lane *lane, const struct slot *slot, struct counts *totals
 /* After EPOCH_WAIT: until something has changed since, for so many seconds at most. */
 void epoch_wait(struct lane *lane, double seconds);
 
-/* Have all lanes left? What is still held then will not be counted: the run has failed. */
-bool epoch_left_by_all(struct lane *lane);
-
 /*
  * Takes one of the chunks that epochs held: of committed epochs, to be given back; or, once the GPU
  * has failed, one to be counted again. False: there is none.
