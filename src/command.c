@@ -16,18 +16,6 @@
 #include "output/format.h"
 #include "run.h"
 
-static struct provenance provenance_of(const struct job *job, const struct run_report *report)
-{
-	struct provenance from = run_provenance(job);
-
-	from.inputs = report->totals.inputs;
-	from.bytes = report->totals.bytes;
-	from.skipped = report->totals.skipped;
-	from.tail = report->totals.tail;
-	from.state = report->totals.state;
-	return from;
-}
-
 /*
  * With --tee the inputs are passed on while they are counted, and to their end even if counting
  * fails.
@@ -37,18 +25,11 @@ static int count(const struct job *asked, struct hist *hist, struct run_report *
 {
 	struct job job = *asked;
 	struct fail passing = {.status = STATUS_OK};
-	struct run *run;
 
 	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count,
 				 STDOUT_FILENO, fail) != 0)
 		return -1;
-	int rc = run_open(&run, &job, fail);
-	/* A FILE that cannot be added to is reported before the work. */
-	if (rc == 0 && job.into)
-		rc = into_compare(job.into, run_hist(run), fail);
-	if (rc == 0)
-		rc = run_until_end(run, fail);
-	run_close(run, hist, report);
+	int rc = run_job(&job, hist, report, fail);
 	/*
 	 * A capture may go on for days after its first bad byte: the user is told now, not at its
 	 * end.
@@ -94,7 +75,7 @@ void command_count(const struct job *job, struct fail *fail)
 	if (!job->output_none && output_open(&out, job->output, fail) != 0)
 		return;
 	if (count(job, &hist, &report, fail) == 0) {
-		const struct provenance from = provenance_of(job, &report);
+		const struct provenance from = run_provenance(job, &report.totals);
 		if (out)
 			publish(out, job->format, &job->style, &hist, &from, fail);
 		report_picture(job, &hist, &from, fail);

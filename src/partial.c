@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* partial: a snapshot, a histogram from it, a file. */
-#include "partial.h"
+#include "run.h"
 
 #include "output/output.h"
-#include "run.h"
 
 /* Called at the moment of a snapshot. */
 static void look(void *arg)
@@ -83,7 +82,7 @@ int partial_write(struct run *run, struct fail *fail)
 {
 	const bool counts = __atomic_load_n(&run->counts_are_there, __ATOMIC_ACQUIRE);
 	const struct job *const job = counts ? &run->job : run->asked;
-	struct provenance from = run_provenance(job);
+	struct source_totals totals = {0};
 	struct hist hist = {.channels = 0};
 	struct output *out;
 
@@ -91,12 +90,13 @@ int partial_write(struct run *run, struct fail *fail)
 		return 0;
 	run->written = false;
 	int rc = counts ? fill(run, &hist, fail) : make_blank(&hist, job, fail);
-	from.partial = true;
-	if (counts) {
-		from.inputs = run->inputs;
-		from.bytes = run->records * job->source.record;
-		from.state = source_state(run->work.source);
+	if (rc == 0 && counts) {
+		totals.inputs = run->inputs;
+		totals.bytes = run->records * job->source.record;
+		totals.state = source_state(run->work.source);
 	}
+	struct provenance from = run_provenance(job, &totals);
+	from.partial = true;
 	if (rc == 0 && (rc = output_open(&out, job->output, fail)) == 0) {
 		job->format->write(out, &hist, &job->style, &from);
 		rc = output_commit(out, fail);

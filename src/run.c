@@ -2,10 +2,8 @@
 /*
  * run: the first input, the plan, the source, the workers, the audit.
  *
- * run_open reads what the first input says of itself, because all that is planned depends on the
- * type; then it plans and takes memory. run_until_end has the workers read and count, and audits
- * the result; run_close hands out the histogram. plan.c decides who may take how much, worker.c is
- * what a worker does.
+ * What the first input says of itself is read first, because all that is planned depends on the
+ * type. plan.c decides who may take how much, worker.c is what a worker does.
  */
 #include "run.h"
 
@@ -18,9 +16,9 @@
 #include "base/signals.h"
 #include "base/tally.h"
 #include "cli/msg.h"
+#include "document/into.h"
 #include "driver/gpu_image.h"
 #include "gpu/gpu.h"
-#include "partial.h"
 #include "watch.h"
 
 /*
@@ -389,43 +387,6 @@ static int prepare(struct run *run, struct fail *fail)
 	return 0;
 }
 
-int run_open(struct run **out, const struct job *job, struct fail *fail)
-{
-	struct run *const run = calloc(1, sizeof(*run));
-
-	*out = NULL;
-	if (!run)
-		return fail_errno(fail, "a run");
-	if (snapshot_init(&run->snapshot, fail) != 0)
-		goto free_run;
-	if (lock_init(&run->lock) != 0) {
-		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
-		goto destroy_snapshot;
-	}
-	run->asked = job;
-	run->job = *job;
-	run->job.source.prompt =
-		job->every > 0; /* what came slowly is in the next partial output */
-	run->began = clock_seconds();
-	start_watch(run);
-	if (prepare(run, fail) != 0) {
-		run_close(run, NULL, NULL);
-		return -1;
-	}
-	*out = run;
-	return 0;
-destroy_snapshot:
-	snapshot_destroy(&run->snapshot);
-free_run:
-	free(run);
-	return -1;
-}
-
-const struct hist *run_hist(const struct run *run)
-{
-	return &run->hist;
-}
-
 /* The audit: samples and bytes must agree, and so must what was read and what was counted. */
 static int audit(const struct run *run, struct fail *fail)
 {
@@ -443,69 +404,75 @@ static int audit(const struct run *run, struct fail *fail)
 	return hist_audit(&run->hist, fail);
 }
 
-int run_until_end(struct run *run, struct fail *fail)
+/* The work itself, and its result. */
+static int count_all(struct run *run, struct fail *fail)
 {
+	struct source *const source = run->work.source;
 	int rc = count(run, fail);
 
 	watch_stop(run->watch);
 	run->watch = NULL;
 	if (rc == 0)
-		rc = source_failure(run->work.source, fail);
-	if (rc == 0 && !source_finished(run->work.source))
+		rc = source_failure(source, fail);
+	if (rc == 0 && !source_finished(source))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: the input was left unread: please report this");
-	run->report.totals = *source_totals(run->work.source);
 	if (rc != 0)
 		return -1;
+	run->report.totals = *source_totals(source);
 	/* No overflow: a sample is at least a byte, and the bytes were counted. */
 	run->report.samples = run->report.records * layout_samples(&run->job.layout);
 	hist_fill(&run->hist, &run->counts);
-	run->done = audit(run, fail) == 0;
-	return run->done ? 0 : -1;
-}
-
-void run_close(struct run *run, struct hist *hist, struct run_report *report)
-{
-	if (hist)
-		*hist = (struct hist){0};
-	if (report)
-		*report = (struct run_report){0};
-	if (!run)
-		return;
-	watch_stop(run->watch);
-	gpu_close(run->work.gpu);
-	counts_free(&run->counts);
-	source_close(run->work.source);
-	if (hist && run->done)
-		*hist = run->hist;
-	else
-		hist_free(&run->hist);
-	run->report.seconds = clock_seconds() - run->began;
-	if (report)
-		*report = run->report;
-	edges_free(&run->axis.edges);
-	lock_destroy(&run->lock);
-	snapshot_destroy(&run->snapshot);
-	free(run->workers);
-	free(run);
+	return audit(run, fail);
 }
 
 int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail)
 {
-	struct run *run;
-	int rc = run_open(&run, job, fail);
+	struct run run = {.asked = job, .job = *job, .began = clock_seconds()};
 
+	*hist = (struct hist){0};
+	if (snapshot_init(&run.snapshot, fail) != 0)
+		return -1;
+	if (lock_init(&run.lock) != 0) {
+		snapshot_destroy(&run.snapshot);
+		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+	}
+	/* What came slowly is in the next partial output. */
+	run.job.source.prompt = job->every > 0;
+	start_watch(&run);
+	int rc = prepare(&run, fail);
+	/* A FILE that cannot be added to is reported before the work. */
+	if (rc == 0 && job->into)
+		rc = into_compare(job->into, &run.hist, fail);
 	if (rc == 0)
-		rc = run_until_end(run, fail);
-	run_close(run, hist, report);
+		rc = count_all(&run, fail);
+	watch_stop(run.watch);
+	gpu_close(run.work.gpu);
+	counts_free(&run.counts);
+	source_close(run.work.source);
+	if (rc == 0)
+		*hist = run.hist;
+	else
+		hist_free(&run.hist);
+	run.report.seconds = clock_seconds() - run.began;
+	*report = run.report;
+	edges_free(&run.axis.edges);
+	lock_destroy(&run.lock);
+	snapshot_destroy(&run.snapshot);
+	free(run.workers);
 	return rc;
 }
 
-struct provenance run_provenance(const struct job *job)
+struct provenance run_provenance(const struct job *job, const struct source_totals *totals)
 {
 	const bool slices = job->source.parts > 0;
 
 	return (struct provenance){
+		.inputs = totals->inputs,
+		.bytes = totals->bytes,
+		.skipped = totals->skipped,
+		.tail = totals->tail,
+		.state = totals->state,
 		.part = slices ? job->source.part : 1,
 		.parts = slices ? job->source.parts : 1,
 		.options = job->options,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * run: a job from the first record to the last, in three steps.
+ * run: a job from the first record to the last.
  *
  * The workers start one another: the first one runs in the calling thread, and each that finds more
  * work than it can do starts the next. A small input costs one thread, a long one has all of them
@@ -22,7 +22,19 @@
 #include "snapshot.h"
 #include "worker.h"
 
-/* What run.c shares with partial.c; all others call the functions below. */
+/*
+ * Reads all inputs of a job to their end, or to -n's limit, and counts them into *hist, which is
+ * audited; *report is what the run did. All memory is taken and --into's FILE compared before a
+ * record is consumed; --device=gpu waits for the GPU before anything is read. Returns when every
+ * worker has ended. On failure *hist is empty and *fail says why.
+ */
+int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail);
+
+/* What an output says about where its counts come from. */
+struct provenance run_provenance(const struct job *job, const struct source_totals *totals);
+
+/* ---- what run.c shares with partial.c ---- */
+
 struct run {
 	const struct job *asked; /* borrowed; const, so that the watching thread may look at it */
 	struct job job; /* completed with the type, layout and record that the first input gave */
@@ -33,7 +45,6 @@ struct run {
 	struct work work; /* what all workers share */
 	struct counts counts;
 	struct hist hist; /* reserved first, then filled */
-	bool done;        /* filled and audited */
 	struct run_report report;
 
 	struct lock lock; /* of the next two */
@@ -56,42 +67,19 @@ struct run {
 };
 
 /*
- * Opens the first input, waits for its first bytes, which may say of what type the samples are,
- * plans the job, and takes what it will need: when this returns, the inputs exist, and the totals
- * and the histogram have their memory. No record is consumed and no worker started. On failure *out
- * is NULL and *fail says why.
- */
-int run_open(struct run **out, const struct job *job, struct fail *fail);
-
-/*
- * The histogram before it is filled: its axis (that of --auto is still open) and its channels.
- * Valid until run_until_end.
- */
-const struct hist *run_hist(const struct run *run);
-
-/*
- * Reads all inputs to their end, or to -n's limit, and counts them; the histogram is then filled
- * and audited. Returns when every worker has ended. --device=gpu waits for the GPU before anything
- * is read. On failure *fail says why. Called once.
- */
-int run_until_end(struct run *run, struct fail *fail);
-
-/*
- * Frees everything; *report is what the run did. The histogram is moved to *hist, which is empty
- * unless run_until_end succeeded. Takes NULL.
- */
-void run_close(struct run *run, struct hist *hist, struct run_report *report);
-
-/* The three in a row. On failure *hist is empty and *fail says why. */
-int run_job(const struct job *job, struct hist *hist, struct run_report *report, struct fail *fail);
-
-/*
  * Records that all workers have counted so far; *gpu_records is how many of them a GPU counted. Any
  * thread, once counts are there, without a lock.
  */
 uint64_t run_records(const struct run *run, uint64_t *gpu_records);
 
-/* What an output says about where its counts come from, as far as the job says it. */
-struct provenance run_provenance(const struct job *job);
+/*
+ * --every: replaces the job's output by the counts so far, marked as partial, without statistics;
+ * unless nothing came since the last time. The counts are audited as those at the end are: against
+ * the records of the workers' reports, and their sum. Takes memory for a copy of the totals and,
+ * for codes, for the bins, and frees it. Before there are counts, writes a histogram of no samples,
+ * once: what an earlier run left must not look like this one's. -1: the output is what it was, and
+ * *fail says why. Any thread that is no worker; one at a time.
+ */
+int partial_write(struct run *run, struct fail *fail);
 
 #endif

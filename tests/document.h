@@ -92,6 +92,7 @@ static inline void count_files(const char *line, struct hist *h)
 	char words[256], *argv[32] = {"gpuhist", "-q", "-T1", "--device=cpu"};
 	int argc = 4;
 	struct job job;
+	struct run_report report;
 	struct fail fail = {.status = STATUS_OK};
 
 	snprintf(words, sizeof(words), "%s", line);
@@ -99,7 +100,7 @@ static inline void count_files(const char *line, struct hist *h)
 		argv[argc++] = word;
 	optind = 0;
 	CHECK(options_parse(&job, argc, argv, &fail) == OPTIONS_RUN, "%s: %s", line, fail.text);
-	CHECK(run_job(&job, h, NULL, &fail) == 0, "%s: %s", line, fail.text);
+	CHECK(run_job(&job, h, &report, &fail) == 0, "%s: %s", line, fail.text);
 	options_free(&job);
 }
 
