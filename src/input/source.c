@@ -344,7 +344,11 @@ void input_check(struct source *s, struct input *in)
 {
 	struct input **link = &s->inputs;
 
-	if (!nothing_left(in) || in->ranges > 0)
+	if (!nothing_left(in))
+		return;
+	/* Also where callers have ranges of it: nobody waits for those. */
+	source_call_all(s);
+	if (in->ranges > 0)
 		return;
 	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
 		add_up(s, in);
@@ -352,7 +356,6 @@ void input_check(struct source *s, struct input *in)
 		link = &(*link)->next;
 	*link = in->next;
 	input_free(s, in);
-	source_call_all(s);
 }
 
 /* ---- tasks ---- */
