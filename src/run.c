@@ -66,44 +66,22 @@ static struct gpu *start_gpu(const struct run *run)
 	});
 }
 
-/* Starts one more worker if the plan has one; having fewer is no error. With the lock held. */
-static void start_one(struct run *run)
-{
-	lock_assert_held(&run->lock);
-	if (run->closed || run->started >= run->plan.workers)
-		return;
-	struct worker *const w = &run->workers[run->started];
-	w->work = &run->work;
-	if (signals_thread(&w->thread, work_on, w) == 0)
-		run->started++;
-	else
-		run->closed = true;
-}
-
-/* A callback of the source: there is work for one more worker. */
-static void more(void *arg)
-{
-	struct run *const run = arg;
-
-	lock_take(&run->lock);
-	start_one(run);
-	lock_drop(&run->lock);
-}
-
 /*
  * Is it time for a GPU, at the rate of the workers so far? Of compressed inputs only the packed
  * size is known.
  */
 static bool gpu_pays(const struct run *run)
 {
-	uint64_t gpu_records;
-	const uint64_t counted = run_records(run, &gpu_records) * run->work.record;
+	const uint64_t counted = run_records(run, false) * run->work.record;
 
 	return plan_gpu_pays(clock_seconds() - run->counting_began, counted,
 			     source_compressed(&run->job.source) ? 0 : run->length);
 }
 
-/* A callback of the workers: starts one more, or, when all are there, the GPU. */
+/*
+ * A callback of the workers: starts one more, if the plan has one, or, when all are there, the GPU.
+ * Having fewer is no error.
+ */
 static bool start_next(void *arg)
 {
 	struct run *const run = arg;
@@ -111,14 +89,26 @@ static bool start_next(void *arg)
 	bool began = false;
 
 	lock_take(&run->lock);
-	if (p->lanes > 0 && !run->work.gpu && run->started == p->workers && gpu_pays(run)) {
+	if (!run->closed && run->started < p->workers) {
+		struct worker *const w = &run->workers[run->started];
+		w->work = &run->work;
+		if (signals_thread(&w->thread, work_on, w) == 0)
+			run->started++;
+		else
+			run->closed = true;
+	} else if (run->started == p->workers && p->lanes > 0 && !run->work.gpu && gpu_pays(run)) {
 		__atomic_store_n(&run->work.gpu, start_gpu(run), __ATOMIC_RELEASE);
 		began = run->work.gpu != NULL;
 	}
-	start_one(run);
 	lock_drop(&run->lock);
 	return began && !source_compressed(&run->job.source) && p->workers > 1 &&
 	       p->workers >= cores_usable();
+}
+
+/* A callback of the source: there is work for one more worker. */
+static void more(void *arg)
+{
+	(void)start_next(arg);
 }
 
 /* --device=gpu waits for the GPU before anything is read. */
@@ -200,16 +190,13 @@ static int count(struct run *run, struct fail *fail)
 	return rc;
 }
 
-uint64_t run_records(const struct run *run, uint64_t *gpu_records)
+uint64_t run_records(const struct run *run, bool by_gpu)
 {
 	uint64_t all = 0;
 
-	*gpu_records = 0;
 	/* Includes workers that were never started, which have counted nothing. */
-	for (unsigned i = 0; i < run->plan.workers; i++) {
-		*gpu_records += tally_read(&run->workers[i].gpu_records);
-		all += tally_read(&run->workers[i].records);
-	}
+	for (unsigned i = 0; i < run->plan.workers; i++)
+		all += tally_read(by_gpu ? &run->workers[i].gpu_records : &run->workers[i].records);
 	return all;
 }
 
@@ -227,7 +214,8 @@ static void look(void *arg, struct progress_now *now)
 	run->measured = true;
 	now->length = run->length;
 	now->bytes = source_counted(run->work.source);
-	now->records = run_records(run, &now->gpu_records);
+	now->gpu_records = run_records(run, true);
+	now->records = run_records(run, false);
 }
 
 /* A failure has no other consequence. It is reported unless the one before failed too. */
@@ -278,6 +266,18 @@ static uint64_t memory_for(void *arg, uint64_t need)
 	return plan_memory_for(&run->job, &run->facts, need);
 }
 
+/* Files are looked at before the plan only where it makes a difference that they are plain. */
+static bool looks_pay(const struct run *run)
+{
+	struct plan_facts facts = run->facts;
+
+	facts.plain = true;
+	const struct plan plain = plan_make(&run->job, &facts);
+	return !source_compressed(&run->job.source) &&
+	       (plain.tables != run->plan.tables || plain.workers != run->plan.workers ||
+		plain.lanes_memory != run->plan.lanes_memory);
+}
+
 static int make_plan(struct run *run, struct fail *fail)
 {
 	static const char *const METHODS[] = {[COUNT_BYTES] = "bytes",
@@ -292,9 +292,13 @@ static int make_plan(struct run *run, struct fail *fail)
 	run->facts = (struct plan_facts){
 		.axis = &run->axis,
 		.kernels = kernel_image != NULL,
-		.plain = source_plain(&job->source),
+		.plain = job->source.raw,
 	};
 	*plan = plan_make(job, &run->facts);
+	if (looks_pay(run) && source_plain(&job->source)) {
+		run->facts.plain = true;
+		*plan = plan_make(job, &run->facts);
+	}
 	if (plan->workers == 0)
 		return fail_set(fail, STATUS_LIMIT,
 				"--memory %s: must be %zuK or more: one worker needs %zu bytes",

@@ -67,10 +67,10 @@ struct run {
 };
 
 /*
- * Records that all workers have counted so far; *gpu_records is how many of them a GPU counted. Any
- * thread, once counts are there, without a lock.
+ * Records that all workers have counted so far, or those of them that a GPU counted. Any thread,
+ * once counts are there, without a lock.
  */
-uint64_t run_records(const struct run *run, uint64_t *gpu_records);
+uint64_t run_records(const struct run *run, bool by_gpu);
 
 /*
  * --every: replaces the job's output by the counts so far, marked as partial, without statistics;

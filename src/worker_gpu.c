@@ -314,19 +314,6 @@ enum turn lane_finish(struct worker *w)
 
 /* ---- after the GPU has failed ---- */
 
-/* Counts that were made again: those of pieces that are not in the totals yet are added. */
-struct missing {
-	const struct lane *lane;
-	struct counts *counts;
-};
-
-static uint64_t take_missing(void *arg, size_t cell)
-{
-	const struct missing *m = arg;
-
-	return epoch_added(m->lane, cell) ? 0 : m->counts->cell[cell];
-}
-
 /* Counts the ranges that the epoch held, into w->counts. */
 static int recount_ranges(struct worker *w)
 {
@@ -339,25 +326,32 @@ static int recount_ranges(struct worker *w)
 	return rc;
 }
 
+/* What was counted again of a cell, unless its piece is in the totals already. */
+static uint64_t take_missing(void *arg, size_t cell)
+{
+	const struct worker *const w = arg;
+
+	return epoch_added(w->lane, cell) ? 0 : w->counts->cell[cell];
+}
+
 /* Some pieces are in the totals already: counts all again, and adds what is missing. */
 static int recount_missing(struct worker *w)
 {
-	struct counts *const totals = w->counts;
+	struct counts *const totals = w->work->counts;
 	struct counts again;
 
 	if (counts_init(&again, totals->cells, &w->fail) != 0)
 		return -1;
 	w->counts = &again;
 	int rc = recount_ranges(w);
-	w->counts = totals;
 	if (rc == 0 && !epoch_agrees(w->lane, again.cell))
 		rc = fail_set(
 			&w->fail, STATUS_SYSTEM,
 			"the GPU failed, and what it had counted is not what the input holds now: "
 			"--device=cpu counts all of it");
 	if (rc == 0)
-		counts_add_each(totals, take_missing, &(struct missing){w->lane, &again},
-				again.samples);
+		counts_add_each(totals, take_missing, w, again.samples);
+	w->counts = totals;
 	counts_free(&again);
 	return rc;
 }
