@@ -451,6 +451,61 @@ static void stays(void)
 	free(data);
 }
 
+static void put_raw(struct pack *p, const void *bytes, size_t n, bool told, bool last)
+{
+	unsigned char *const at = pack_room(p, 32 + n);
+	const uint64_t size = n;
+	const uint32_t block = (uint32_t)n << 3 | last;
+	size_t used = 6;
+
+	memcpy(at, told ? "\x28\xb5\x2f\xfd\xc0\x58" : "\x28\xb5\x2f\xfd\x00\x58", 6);
+	for (unsigned i = 0; told && i < 8; i++)
+		at[used++] = (unsigned char)(size >> 8 * i);
+	for (unsigned i = 0; i < 3; i++)
+		at[used++] = (unsigned char)(block >> 8 * i);
+	memcpy(at + used, bytes, n);
+	p->bytes += used + n;
+}
+
+/*
+ * -n ends in a frame that goes on, in a pipe that stays open, after many small frames that do not
+ * declare their sizes: where that frame begins is known only when these are decoded.
+ */
+static void unplaced(void)
+{
+	enum { LONG = 100000, FRAMES = 8000, LAST = 50 };
+	static char *const STDIN[] = {"-"};
+	unsigned char *data = calloc(1, LONG);
+	struct pack p = {.state = 1};
+
+	put_raw(&p, data, LONG, false, true); /* brings a second worker */
+	put_raw(&p, data, 1, true, true);
+	for (unsigned i = 0; i < FRAMES; i++)
+		put_raw(&p, data, 1, false, true);
+	put_raw(&p, data, LAST, false, false);
+	for (unsigned round = 0; round < 12; round++) {
+		const struct source_spec spec = {.paths = STDIN,
+						 .path_count = 1,
+						 .record = 1,
+						 .threads = 4,
+						 .limit = LONG + 1 + FRAMES + LAST};
+		int ends[2];
+		if (pipe(ends) != 0)
+			exit(1);
+		const pid_t feeder = feed(ends[1], p.data, p.bytes, p.bytes);
+		to_stdin(ends[0]);
+		alarm(30);
+		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
+		alarm(0);
+		CHECK(o.rc == 0 && o.records == spec.limit, "%llu records '%s'",
+		      (unsigned long long)o.records, o.fail.text);
+		close(ends[1]);
+		waitpid(feeder, NULL, 0);
+	}
+	free(p.data);
+	free(data);
+}
+
 /*
  * -n allows fewer bytes than a magic number has: it is recognised if it is there, or --zstd waits
  * for it; else the bytes are samples, and none beyond -n is waited for.
@@ -506,6 +561,7 @@ int main(void)
 	pipe_behind();
 	stays();
 	few();
+	unplaced();
 	scratch_leave();
 	return check_report();
 }

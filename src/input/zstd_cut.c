@@ -315,8 +315,8 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	c->context = how == HOW_STORED ? 0 : context;
 	for (c->pieces = calls || s->spec.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
 		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
-		c->need = job_room(c->room) * c->pieces + job_room(c->packed) +
-			  job_room(c->ahead) + c->context + c->seams;
+		c->need = job_room(c->room) * c->pieces + job_room(c->packed) + job_room(c->ahead) +
+			  c->context + c->seams;
 		if (c->pieces == 1 || c->need <= s->spec.memory)
 			return;
 		c->ahead = 0;

@@ -116,8 +116,12 @@ static int begin_frame(struct peek *p, struct fail *fail)
 	p->at = in->pos;
 	if (found == FIND_STOPPED)
 		return 1;
-	/* What a stream had of a skippable frame is dropped, and no job will find it. */
-	if (found == FIND_BAD && !in->is_file && in->pos > f.offset)
+	/*
+	 * What a stream had of a skippable frame is dropped, and no job will find it. A read that
+	 * failed may not fail again.
+	 */
+	if (found == FIND_BAD &&
+	    (bad.status == STATUS_SYSTEM || (!in->is_file && in->pos > f.offset)))
 		return fail_pass(fail, &bad);
 	p->over = found != FIND_FRAME;
 	p->failed = found == FIND_BAD;
