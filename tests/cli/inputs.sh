@@ -78,7 +78,10 @@ rm -rf "$long"
 # Memory for one decoder of these frames: what -v says of it
 shell 'head -c 3000000 /dev/zero >f; zstd -qf f; for i in 1 2 3 4 5 6 7 8; do cat f.zst f.zst; done >many.zst; gpuhist -v -T 2 -M 4M --device=cpu -t u8 -b 1 many.zst 2>&1 | grep -o "held.*"'
 # Several frames are damaged: the first one is reported, whichever thread finds its own first; behind -n's end, none
+# shellcheck disable=SC2016
 shell 'head -c 100000 /dev/zero >f; zstd -qf f; n=$(stat -c %s f.zst); for i in 1 2 3 4 5 6 7 8 9; do cat f.zst; done >many.zst; for i in 2 4 8; do printf "\377" | dd of=many.zst bs=1 seek=$((i * n + n - 1)) conv=notrunc status=none; done'
+# shellcheck disable=SC2016
 shell 'third="offset $((2 * $(stat -c %s f.zst))):"; for i in 1 2 3 4 5 6 7 8 9; do gpuhist -T 4 -t u8 -b 1 many.zst f many.zst 2>&1; done | sort -u | sed "s/$third/the third:/"'
+# shellcheck disable=SC2016
 shell 'third="offset $((2 * $(stat -c %s f.zst))):"; for i in 1 2 3; do cat many.zst | gpuhist -T 4 -t u8 -b 1 2>&1; done | sort -u | sed "s/$third/the third:/"'
 run gpuhist -t u8 --no-header -b 1 -n 200000 many.zst
