@@ -32,7 +32,9 @@ ln -s loop loop
 run $c -o loop a
 long=$(printf '%255s' '' | tr ' ' x) huge=$(printf '%5000s' '' | tr ' ' /)
 export c long huge
+# shellcheck disable=SC2016
 shell '$c -o $long a; cat $long; rm $long'
+# shellcheck disable=SC2016
 shell '$c -o $huge a 2>&1 | cut -c 1-30'
 # The temporary file, which the manual names
 mkfifo slow
