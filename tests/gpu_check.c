@@ -65,8 +65,9 @@ static uint64_t *expect(const struct subject *s, const struct lane *lane, const 
 
 	if (lane->slots_of_k) { /* at the chunk's k, whatever that is */
 		auto_rule(&plain.binning, &plain.type, plain.binning.bins, slot->k);
-		plain.most = 0;
-		plain.table_most = 0;
+		plain.most = plain.table_most = 0;
+		plain.extent = NULL;
+		plain.late = 0;
 	}
 	for (uint32_t c = 0; c < channels; c++) {
 		struct counts counts;
