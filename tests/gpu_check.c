@@ -95,7 +95,12 @@ static void check_auto(const struct subject *s, struct lane *lane, struct slot *
 		       const unsigned char *samples, size_t n)
 {
 	const struct counting *c = s->counting;
-	const struct extent own = c->extent(samples, n, c->binning.bias);
+	const struct sample_type *const type = &c->type;
+	const uint64_t infinity =
+		((uint64_t)1 << (8 * c->bytes - 1)) - ((uint64_t)1 << type->mantissa);
+	/* Of floats it is asked with the bits of infinity, of integers with the bias of their keys. */
+	const struct extent own =
+		c->extent(samples, n, type->kind == SAMPLE_FLOAT ? infinity : c->binning.bias);
 	struct counter *const counter = counter_open(c, s->all);
 	struct extent all = lane->extent;
 
