@@ -5,9 +5,10 @@
  * A reader without a chunk does the first task of the table that is ready, again and again, until
  * that brings a chunk. `ready` looks; `run` drops the lock while it works.
  *
- * Why every wait ends. For other readers a thread waits in one place only, await_unlocks, when no
- * task is ready, and holds nothing then but ranges of its caller's, for which nobody waits. So it
- * is enough that something is ready, or running, or lent to a caller, until all is done:
+ * Why every wait ends. A reader waits for other readers in one place only, await_unlocks, when no
+ * task is ready. All that its worker may hold then are ranges of files, and no reader waits for a
+ * range. So it is enough that something is ready, or running, or lent to a worker, until all is
+ * done:
  *   - A job has all memory that it will ever need before it is in the list. Of an input's jobs take
  *     the first that has not ended. All before it have ended, so its place is known; any reader
  *     empties the queue of its pieces, and it goes on when one comes back.
@@ -16,10 +17,10 @@
  *   - With -n the next input waits until all of this one has been given back: its jobs end by the
  *     above, its plain bytes are being read, and ranges are not handed out where an input follows.
  *   - Who reads a stream waits in poll, beside the pipe that source_stop and failures write to.
- *   - A piece that was counted waits for the checksum of those before it: they were taken before,
- *     and whoever brings one back adds those that wait.
+ *   - A counted piece may wait until the pieces before it are in the checksum. These were handed
+ *     out earlier, and the thread that gives one back adds the pieces that wait.
  *   - What a caller has borrowed it gives back before it takes again.
- * Whoever makes something ready wakes one sleeping reader for it (source_call); whoever ends
+ * A thread that makes something ready wakes one sleeping reader (source_call); a thread that ends
  * something wakes all.
  */
 #include "input/source.h"
@@ -217,7 +218,8 @@ void input_end(struct source *s, struct input *in)
 	in->ended = true;
 	if (s->current == in)
 		s->current = NULL;
-	leave_offset(in);
+	if (!(in->is_zstd && in->busy)) /* else its cutter, whose in->pos is, does it */
+		leave_offset(in);
 	source_call_all(s);
 }
 
@@ -346,7 +348,7 @@ void input_check(struct source *s, struct input *in)
 
 	if (!nothing_left(in))
 		return;
-	/* Also where callers have ranges of it: nobody waits for those. */
+	/* Readers need not wait for the ranges that workers still have. */
 	source_call_all(s);
 	if (in->ranges > 0)
 		return;
@@ -431,17 +433,16 @@ static void open_run_unlocks(struct source *s, struct request *q)
 
 /* The most urgent first: what is finished; then what holds memory; then new work. */
 static const struct task {
-	const char *name;
 	bool (*ready)(const struct source *s, const struct request *q);
 	void (*run_unlocks)(struct source *s, struct request *q);
 } TASKS[] = {
-	{"hand out a record that lay in several pieces", mended_ready, mended_run_unlocks},
-	{"decode", decode_ready, decode_run_unlocks},
-	{"hand out a piece that was decoded", piece_ready, piece_run_unlocks},
-	{"read", plain_ready, plain_run_unlocks},
-	{"cut frames off", cut_ready, cut_run_unlocks},
-	{"read ahead for a decoder", ahead_ready, ahead_run_unlocks},
-	{"open the next input", open_ready, open_run_unlocks},
+	{mended_ready, mended_run_unlocks}, /* hand out a record that lay in several pieces */
+	{decode_ready, decode_run_unlocks},
+	{piece_ready, piece_run_unlocks}, /* hand out a piece that was decoded */
+	{plain_ready, plain_run_unlocks}, /* read plain samples */
+	{cut_ready, cut_run_unlocks},     /* cut frames off */
+	{ahead_ready, ahead_run_unlocks}, /* read ahead for a decoder */
+	{open_ready, open_run_unlocks},   /* open the next input */
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)

@@ -585,6 +585,8 @@ void cut_run_unlocks(struct source *s, struct request *q)
 	(void)q;
 	if (in->open) {
 		walk_on_unlocks(s, in);
+		if (in->ended) /* meanwhile */
+			input_end(s, in);
 		source_call(s);
 		input_check(s, in);
 		return;
@@ -603,8 +605,7 @@ void cut_run_unlocks(struct source *s, struct request *q)
 		lock_take(&s->lock);
 		in->busy = false;
 		if (in->cut.what == CUT_END || in->ended) {
-			if (!in->ended)
-				input_end(s, in);
+			input_end(s, in);
 			input_check(s, in);
 			return;
 		}

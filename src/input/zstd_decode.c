@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * zstd_decode: the task "decode". A thread decodes a job as long as that has a free
- * piece: a window that moves between cores costs a fifth. Other readers count its pieces meanwhile.
- * When no piece is free, or all readers decode, it stops and counts one itself.
+ * zstd_decode: the task "decode". A thread decodes a job as long as that has a free piece: a window
+ * that moves between cores costs a fifth. Other readers count its pieces meanwhile. When no piece is
+ * free, or all readers decode, it stops and counts one itself.
  */
 #include <string.h>
 
@@ -14,9 +14,7 @@
 #define FLAG_AT 4 /* after the magic number: is there a checksum? */
 #define FLAG 4
 
-/*
- * ---- what is wrong with a job; without the lock, by its thread, as all up to the next line ----
- */
+/* ---- what is wrong with a job; up to "with the lock": by its thread, without the lock ---- */
 
 static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
 {
@@ -126,18 +124,17 @@ static int need(struct source *s, struct zstd_job *j, size_t n)
 }
 
 /* What stands after the last block, where libzstd was not told to look for it. */
-static bool read_trailer(struct source *s, struct zstd_job *j)
+static void read_trailer(struct source *s, struct zstd_job *j)
 {
-	const int rc = need(s, j, FRAME_CHECKSUM);
-
-	if (rc != 0)
-		return true;
-	if (left(j) < FRAME_CHECKSUM)
-		return bad(j, j->cut.offset, "the input ends inside it");
+	if (need(s, j, FRAME_CHECKSUM) != 0)
+		return;
+	if (left(j) < FRAME_CHECKSUM) {
+		bad(j, j->cut.offset, "the input ends inside it");
+		return;
+	}
 	j->sum.read = true;
 	j->sum.value = little32(j->packed + j->packed_at);
 	j->packed_at += FRAME_CHECKSUM;
-	return true;
 }
 
 /* ---- one call for each frame ---- */
@@ -461,8 +458,8 @@ bool decode_ready(const struct source *s, const struct request *q)
 
 /*
  * How much of a piece is decoded next: to where -n ends, else so that the next piece begins with a
- * record. 0: nothing. Where -n or a slice ends together with a
- * file's frame, one more byte is asked for: none should come, and the frame's end is checked.
+ * record. 0: nothing. Where -n or a slice ends together with a file's frame, one more byte is asked
+ * for: none should come, and the frame's end is checked.
  */
 static size_t room_wanted(const struct source *s, const struct zstd_job *j, bool *last)
 {

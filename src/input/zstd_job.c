@@ -236,7 +236,10 @@ void job_check(struct source *s, struct zstd_job *j)
 	input_check(s, in);
 }
 
-/* Jobs behind the failure: what they have ready is nobody's. jobs_sweep frees them. */
+/*
+ * Ends the jobs behind the failure, and frees their pieces that no worker has. jobs_sweep frees the
+ * jobs.
+ */
 void jobs_drop(struct source *s)
 {
 	struct zstd_piece *p = s->queue;

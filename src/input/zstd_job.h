@@ -178,7 +178,7 @@ void ahead_run_unlocks(struct source *s, struct request *q);
 
 bool job_fits(const struct source *s, uint64_t need);
 uint64_t job_room(uint64_t bytes);            /* what a buffer for so many bytes takes */
-uint64_t job_holds(const struct zstd_job *j); /* what its buffers take, for tests */
+uint64_t job_holds(const struct zstd_job *j); /* what its buffers take */
 
 /* The cut becomes the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);

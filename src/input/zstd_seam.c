@@ -2,9 +2,9 @@
 /*
  * zstd_seam: pieces are handed out, and records that lie in several are put together.
  *
- * Where a piece lies among the decoded bytes is known by then, so the number of the record that it
- * begins or ends in is, too: the parts of a record meet by that number, in any order, and whoever
- * copies the last one makes it ready. No thread waits for a record.
+ * By then it is known where a piece lies among the decoded bytes, and so in which record it begins
+ * and ends. The parts of a record are collected by its number, in any order; the thread that copies
+ * the last part makes the record ready. No thread waits for a record.
  *
  * Their memory is bounded. A record that is not whole lacks bytes of a living job, which has paid
  * for the two records at its ends, or of what is not cut yet, which begins inside one record.
