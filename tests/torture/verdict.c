@@ -67,8 +67,8 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 			d.effect = e;
 		d.to_stderr |= strcmp(function, "write") == 0 && strcmp(role, "err") == 0;
 		d.leaves |= strcmp(function, "unlink") == 0 || strcmp(function, "sigaction") == 0;
-		/* A rescue file that no message names. */
-		d.leaves |= d.to_stderr && adds(&JOBS[plan->job]);
+		/* A rescue file that no message names: it was not written, or a signal came first. */
+		d.leaves |= (d.to_stderr || r->raised) && adds(&JOBS[plan->job]);
 	}
 	return d;
 }
