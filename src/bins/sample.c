@@ -6,235 +6,198 @@
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "base/near.h"
-
-/* name, NumPy's code, NumPy's long name ("" where it has none), bytes, kind, mantissa bits */
-/* clang-format off */
+/* name, bytes, kind, mantissa bits */
 static const struct {
-	const char *name, *code, *word;
+	const char *name;
 	uint32_t bytes;
 	enum sample_kind kind;
 	uint32_t mantissa;
 } TYPES[] = {
-	{"u8", "u1", "uint8", 1, SAMPLE_UNSIGNED, 0},
-	{"i8", "i1", "int8", 1, SAMPLE_SIGNED, 0},
-	{"u16", "u2", "uint16", 2, SAMPLE_UNSIGNED, 0},
-	{"i16", "i2", "int16", 2, SAMPLE_SIGNED, 0},
-	{"u24", "u3", "uint24", 3, SAMPLE_UNSIGNED, 0},
-	{"i24", "i3", "int24", 3, SAMPLE_SIGNED, 0},
-	{"u32", "u4", "uint32", 4, SAMPLE_UNSIGNED, 0},
-	{"i32", "i4", "int32", 4, SAMPLE_SIGNED, 0},
-	{"u64", "u8", "uint64", 8, SAMPLE_UNSIGNED, 0},
-	{"i64", "i8", "int64", 8, SAMPLE_SIGNED, 0},
-	{"f16", "f2", "float16", 2, SAMPLE_FLOAT, 10},
-	{"bf16", "", "bfloat16", 2, SAMPLE_FLOAT, 7},
-	{"f32", "f4", "float32", 4, SAMPLE_FLOAT, 23},
-	{"f64", "f8", "float64", 8, SAMPLE_FLOAT, 52},
+	{"u8", 1, SAMPLE_UNSIGNED, 0},  {"i8", 1, SAMPLE_SIGNED, 0},
+	{"u16", 2, SAMPLE_UNSIGNED, 0}, {"i16", 2, SAMPLE_SIGNED, 0},
+	{"u24", 3, SAMPLE_UNSIGNED, 0}, {"i24", 3, SAMPLE_SIGNED, 0},
+	{"u32", 4, SAMPLE_UNSIGNED, 0}, {"i32", 4, SAMPLE_SIGNED, 0},
+	{"u64", 8, SAMPLE_UNSIGNED, 0}, {"i64", 8, SAMPLE_SIGNED, 0},
+	{"f16", 2, SAMPLE_FLOAT, 10},   {"bf16", 2, SAMPLE_FLOAT, 7},
+	{"f32", 4, SAMPLE_FLOAT, 23},   {"f64", 8, SAMPLE_FLOAT, 52},
 };
-/* clang-format on */
 
-int sample_type_parse(struct sample_type *type, const char *text)
+/* Makes the type of this name without its byte order, which one byte does not have. */
+static int find(struct sample_type *type, const char *name, bool big)
 {
-	/* NumPy's order mark makes the rest a NumPy code: "u8" is one byte, "<u8" is eight. */
-	char mark = *text != '\0' && strchr("<>|=", *text) ? *text++ : '\0';
-
-	size_t length = strlen(text);
-	bool big = mark == '>';
-	if (mark == '\0' && length > 2 &&
-	    (memcmp(text + length - 2, "be", 2) == 0 || memcmp(text + length - 2, "le", 2) == 0)) {
-		big = text[length - 2] == 'b';
-		length -= 2;
-	}
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
-		const char *names[2] = {mark ? TYPES[i].code : TYPES[i].name, TYPES[i].word};
-		for (int k = 0; k < 2; k++) {
-			if (length == 0 || strlen(names[k]) != length ||
-			    memcmp(names[k], text, length) != 0)
-				continue;
-			*type = (struct sample_type){
-				.bytes = TYPES[i].bytes,
-				.kind = TYPES[i].kind,
-				.mantissa = TYPES[i].mantissa,
-				.big = big && TYPES[i].bytes > 1,
-			};
-			snprintf(type->name, sizeof(type->name), "%s%s", TYPES[i].name,
-				 type->big ? "be" : "");
-			return 0;
-		}
+		if (strcmp(TYPES[i].name, name) != 0)
+			continue;
+		*type = (struct sample_type){
+			.bytes = TYPES[i].bytes,
+			.kind = TYPES[i].kind,
+			.mantissa = TYPES[i].mantissa,
+			.big = big && TYPES[i].bytes > 1,
+		};
+		snprintf(type->name, sizeof(type->name), "%s%s", TYPES[i].name,
+			 type->big ? "be" : "");
+		return 0;
 	}
 	return -1;
 }
 
-/* ---- names that other tools have ----
- *
- * They are not accepted: some of them mean one thing here and another there (od's u8 has eight
- * bytes), and which tool the user has in mind is a guess. The error shows what to write instead.
- */
+int sample_type_parse(struct sample_type *type, const char *text)
+{
+	struct sample_type found;
+	bool pair;
 
-/* Our name, then those of C and similar languages, which may end in _t, of NumPy, and of od. */
-static const char NAMES[] =
-	"i8 int8 char schar sbyte d1\n"
-	"u8 uint8 uchar byte ubyte bool x1\n"
-	"i16 int16 short d2\n"
-	"u16 uint16 ushort x2\n"
-	"i24 int24\n"
-	"u24 uint24\n"
-	"i32 int32 int d4\n"
-	"u32 uint32 uint unsigned x4\n"
-	"i64 int64 long longlong d8\n"
-	"u64 uint64 ulong ulonglong x8\n"
-	"f16 float16 half fh\n"
-	"bf16 bfloat16 bfloat\n"
-	"f32 float32 float single real ff\n"
-	"f64 float64 double fd\n";
-#define NAMES_MOST 64
+	if (sample_type_named(&found, &pair, text) != 0 || strcmp(found.name, text) != 0)
+		return -1;
+	*type = found;
+	return 0;
+}
 
-/*
- * The characters of NumPy and of Python's struct; l and L have four bytes in one and eight in the
- * other.
- */
-static const char CHARACTERS[] = "bBhHiIqQefd";
-static const char *const OF_CHARACTERS[] = {"i8",  "u8",  "i16", "u16", "i32", "u32",
-					    "i64", "u64", "f16", "f32", "f64"};
+/* ---- the names that types have elsewhere ---- */
 
 #define WORD 24 /* a longer text is no name of a type */
 
-/* How often each digit occurs. Another digit is another size, not a slip that can be corrected. */
-static uint64_t digits_of(const char *word)
+/* A byte order may follow a name. */
+static const char *const ORDERS[] = {"", "le", "be", "_le", "_be"};
+
+/* Words of C and NumPy; a pair begins with c. */
+static const char *const WORDS[][2] = {
+	{"half", "f16"},  {"float", "f32"},      {"double", "f64"},
+	{"short", "i16"}, {"ushort", "u16"},     {"int", "i32"},
+	{"uint", "u32"},  {"complex64", "cf32"}, {"complex128", "cf64"},
+};
+
+/* What may come before the number of bits, and what our names have there. */
+static const struct {
+	const char *begins, *ours;
+	bool pair;
+} KINDS[] = {
+	{"u", "u", false},     {"i", "i", false},       {"f", "f", false},  {"bf", "bf", false},
+	{"uint", "u", false},  {"int", "i", false},     {"s", "i", false},  /* sox, ffmpeg */
+	{"float", "f", false}, {"bfloat", "bf", false}, {"ru", "u", false}, /* SigMF */
+	{"ri", "i", false},    {"rf", "f", false},      {"cu", "u", true},  {"ci", "i", true},
+	{"cf", "f", true},     {"cs", "i", true}, /* SoapySDR */
+	{"sc", "i", true},     {"fc", "f", true}, /* UHD */
+};
+
+/* Names with two meanings, whatever byte order follows. */
+#define TWO "has two meanings: "
+#define ALSA TWO "i24 or u24 (3 bytes), or ALSA's, which has 4 bytes (i32, u32)"
+static const char *const AMBIGUOUS[][2] = {
+	{"u1", TWO "u8 (1 byte, NumPy's |u1) or 1 bit"},
+	{"u2", TWO "u16 (2 bytes, NumPy's <u2) or 2 bits"},
+	{"u4", TWO "u32 (4 bytes, NumPy's <u4) or 4 bits"},
+	{"i1", TWO "i8 (1 byte, NumPy's |i1) or 1 bit"},
+	{"i2", TWO "i16 (2 bytes, NumPy's <i2) or 2 bits"},
+	{"i4", TWO "i32 (4 bytes, NumPy's <i4) or 4 bits"},
+	{"f2", TWO "f16 (2 bytes, NumPy's <f2) or 2 bits"},
+	{"f4", TWO "f32 (4 bytes, NumPy's <f4) or 4 bits"},
+	{"f8", TWO "f64 (8 bytes, NumPy's <f8) or 8 bits"},
+	{"c8", TWO "cf32 (8 bytes, NumPy's <c8), or 8 bits: ci8 or cu8"},
+	{"c16", TWO "cf64 (16 bytes, NumPy's <c16), or 16 bits: ci16 or cu16"},
+	{"long", TWO "i64 (Linux) or i32 (Windows)"},
+	{"ulong", TWO "u64 (Linux) or u32 (Windows)"},
+	{"byte", TWO "u8 or i8 (NumPy's)"},
+	{"char", TWO "i8 or u8"},
+	{"s24_", ALSA},
+	{"u24_", ALSA},
+};
+
+/* Is the word this name, or this name with a byte order? */
+static bool is_name(const char *word, const char *name)
 {
-	uint64_t sum = 0;
+	const size_t length = strlen(name);
+	size_t i = sizeof(ORDERS) / sizeof(ORDERS[0]);
 
-	for (; *word; word++)
-		if (isdigit((unsigned char)*word))
-			sum += (uint64_t)1 << 6 * (*word - '0');
-	return sum;
-}
-
-/* Sets *type to the one whose name, here or elsewhere, is the word or nearest to it. */
-static bool look_up(struct sample_type *type, const char *word)
-{
-	char names[sizeof(NAMES)];
-	const char *list[NAMES_MOST], *ours[NAMES_MOST], *first = names;
-	size_t n = 0;
-
-	memcpy(names, NAMES, sizeof(NAMES));
-	for (char *p = names; *p; p += strlen(p) + 1) {
-		char *const end = p + strcspn(p, " \n");
-		const bool last = *end == '\n';
-		*end = '\0';
-		ours[n] = first;
-		list[n] = p;
-		n += digits_of(p) == digits_of(word);
-		first = last ? end + 1 : first;
-	}
-	list[n] = NULL;
-	const char *const near = nearest(word, list);
-	while (near && n-- > 0)
-		if (list[n] == near)
-			return sample_type_parse(type, ours[n]) == 0;
+	while (i-- > 0)
+		if (strncmp(word, name, length) == 0 && strcmp(word + length, ORDERS[i]) == 0)
+			return true;
 	return false;
 }
 
-/*
- * Takes `end` off the end of the word, if it follows a digit ("double" has no byte order) or begins
- * with _.
- */
-static bool drop(char *word, const char *end)
+/* Why a word, in lower case, has two meanings; NULL: it has not. */
+static const char *ambiguous(const char *word)
 {
-	const size_t length = strlen(word), some = strlen(end);
-
-	if (length <= some || strcmp(word + length - some, end) != 0 ||
-	    (*end != '_' && !isdigit((unsigned char)word[length - some - 1])))
-		return false;
-	word[length - some] = '\0';
-	return true;
+	for (size_t i = 0; i < sizeof(AMBIGUOUS) / sizeof(AMBIGUOUS[0]); i++)
+		if (is_name(word, AMBIGUOUS[i][0]))
+			return AMBIGUOUS[i][1];
+	return NULL;
 }
 
-/* A word in lower case, without its byte order; ffmpeg, sox and ALSA say s16. */
-static bool is_type(struct sample_type *type, const char *word)
+static bool lower(char word[WORD], const char *text)
 {
-	const bool is_signed = word[0] == 's' && isdigit((unsigned char)word[1]);
-	char other[WORD + 1];
+	const size_t length = strlen(text);
 
-	snprintf(other, sizeof(other), "%c%s", is_signed ? 'i' : '<', word + is_signed);
-	return sample_type_parse(type, word) == 0 || sample_type_parse(type, other) == 0 ||
-	       look_up(type, word);
+	for (size_t i = 0; i <= length && length < WORD; i++)
+		word[i] = (char)tolower((unsigned char)text[i]);
+	return length < WORD;
 }
 
-/*
- * A pair of values: cf32, ci16 (SigMF), fc32, sc16 (UHD), cs16, cu8 (SoapySDR), and NumPy's. Leaves
- * the word of one of them.
- */
-static bool take_pair(char *word)
+/* A name without its byte order; numpy: its number counts bytes. */
+static int read_name(struct sample_type *type, bool *pair, const char *word, bool numpy, bool big)
 {
-	static const char *const NUMPY[][2] = {{"c8", "f32"},
-					       {"c16", "f64"},
-					       {"complex64", "f32"},
-					       {"complex128", "f64"},
-					       {"complex", "f64"}};
+	const size_t letters = strcspn(word, "0123456789");
+	char *end, name[WORD];
+	unsigned long bits = strtoul(word + letters, &end, 10);
 
-	for (size_t i = 0; i < sizeof(NUMPY) / sizeof(NUMPY[0]); i++)
-		if (strcmp(word, NUMPY[i][0]) == 0) {
-			strcpy(word, NUMPY[i][1]);
-			return true;
-		}
-	if (!isdigit((unsigned char)(word[0] ? word[1] ? word[2] : '\0' : '\0')))
-		return false;
-	if ((word[0] == 'f' || word[0] == 's') && word[1] == 'c')
-		word[1] = word[0];
-	else if (word[0] != 'c' || !strchr("fisu", word[1]))
-		return false;
-	memmove(word, word + 1, strlen(word));
-	return true;
+	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]) && !numpy; i++)
+		if (strcmp(word, WORDS[i][0]) == 0)
+			return read_name(type, pair, WORDS[i][1], false, big);
+	if (letters > 2 && strcmp(end, "_t") == 0) /* uint16_t */
+		end += 2;
+	if (*end != '\0' || word[letters] < '1' || bits > 128 ||
+	    (numpy && (letters != 1 || !strchr("uifc", word[0]))))
+		return -1;
+	if (numpy && word[0] == 'c')
+		return read_name(type, pair,
+				 bits == 8    ? "cf32"
+				 : bits == 16 ? "cf64"
+					      : "",
+				 false, big);
+	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
+		if (strlen(KINDS[i].begins) != letters ||
+		    strncmp(KINDS[i].begins, word, letters) != 0)
+			continue;
+		*pair = KINDS[i].pair;
+		snprintf(name, sizeof(name), "%s%lu", KINDS[i].ours, numpy ? 8 * bits : bits);
+		return find(type, name, big);
+	}
+	return -1;
 }
 
-void sample_type_hint(char hint[SAMPLE_HINT], const char *text)
+int sample_type_named(struct sample_type *type, bool *pair, const char *text)
 {
-	char lower[WORD], marked[WORD + 1], *word = lower;
-	struct sample_type type;
-	const char *character;
+	const char mark = *text != '\0' && strchr("<>|=", *text) ? *text++ : '\0';
+	char whole[WORD], *word = whole;
 
-	snprintf(hint, SAMPLE_HINT,
-		 "unknown type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 "
-		 "f64, u16be and so on "
-		 "for big endian");
-	if (strlen(text) >= sizeof(lower))
-		return;
-	const bool mark = *text != '\0' && strchr("<>|=@!", *text);
-	bool big = *text == '>' || *text == '!';
-	text += mark;
-	for (size_t i = 0; i <= strlen(text); i++)
-		lower[i] = (char)tolower((unsigned char)text[i]);
-	if (strncmp(word, "unsigned ", 9) == 0)
-		*(word += 8) = 'u';
+	if (mark != '\0') /* "<S2" is a text */
+		return read_name(type, pair, text, true, mark == '>');
+	if (!lower(whole, text) || ambiguous(whole))
+		return -1;
 	word += strncmp(word, "pcm_", 4) == 0 ? 4 : 0; /* ffmpeg */
-	word += word[0] == 'r' && word[1] != '\0' && strchr("fiu", word[1]) &&
-		isdigit((unsigned char)word[2]); /* SigMF */
-	big |= drop(word, "_be") || drop(word, "be");
-	(void)(drop(word, "_le") || drop(word, "le"));
-	(void)drop(word, "_t");
-	if (*text != '\0' && text[1] == '\0' && (character = strchr(CHARACTERS, *text)) != NULL)
-		strcpy(word, OF_CHARACTERS[character - CHARACTERS]);
-	snprintf(marked, sizeof(marked), "<%s", word);
-	/* u4, f8: a NumPy code that lacks its mark. */
-	const bool code = !mark && sample_type_parse(&type, word) != 0 &&
-			  sample_type_parse(&type, marked) == 0;
-	const bool pair = take_pair(word);
-	if (!is_type(&type, word))
-		return;
-	const char *const order = big && type.bytes > 1 && !type.big ? "be" : "";
-	if (pair)
-		snprintf(hint, SAMPLE_HINT,
-			 "unknown type; use %s%s with -c 2, which counts the two parts of complex "
-			 "samples apart",
-			 type.name, order);
-	else if (code)
-		snprintf(hint, SAMPLE_HINT, "unknown type; use %s%s (or %c%s, as NumPy writes it)",
-			 type.name, order, big ? '>' : '<', word);
-	else
-		snprintf(hint, SAMPLE_HINT, "unknown type; use %s%s", type.name, order);
+	const size_t length = strlen(word);
+	for (size_t i = 0; i < sizeof(ORDERS) / sizeof(ORDERS[0]); i++) {
+		const size_t some = strlen(ORDERS[i]);
+		char name[WORD];
+		if (length < some || strcmp(word + length - some, ORDERS[i]) != 0)
+			continue;
+		snprintf(name, sizeof(name), "%.*s", (int)(length - some), word);
+		if (read_name(type, pair, name, false, strchr(ORDERS[i], 'b') != NULL) == 0)
+			return 0;
+	}
+	return -1;
+}
+
+const char *sample_type_refused(const char *text)
+{
+	char word[WORD];
+	const char *const why = lower(word, text) ? ambiguous(word) : NULL;
+
+	return why ? why
+		   : "unknown type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 "
+		     "f32 f64, u16be and so on for big endian (the manual has all names)";
 }
 
 /* ---- values ---- */

@@ -18,12 +18,17 @@ struct sample_type {
 	bool big;              /* bytes come most significant first */
 };
 
-/* Parses -t's argument, NumPy's spellings included; -1 when it names no type. */
+/*
+ * Any name that has one meaning, also those that types have in other tools: in either case, and a
+ * byte order may follow. *pair: of complex numbers, two samples each. -1: it names no type.
+ */
+int sample_type_named(struct sample_type *type, bool *pair, const char *text);
+
+/* A name as in struct sample_type. -1: it is no such name. */
 int sample_type_parse(struct sample_type *type, const char *text);
 
-/* Says why the text names no type, and which type may be meant. */
-#define SAMPLE_HINT 192
-void sample_type_hint(char hint[SAMPLE_HINT], const char *text);
+/* Why the text names no type. */
+const char *sample_type_refused(const char *text);
 
 /* Integer types: the value of the smallest key, and the largest value. */
 int128_t sample_min(const struct sample_type *type);

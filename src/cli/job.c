@@ -2,7 +2,6 @@
 /* job: what can be made of a job only when the type of its samples is known. */
 #include "cli/job.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -44,28 +43,27 @@ int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
 	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
 }
 
-#define SUFFIX 12 /* the longest is bfloat16be */
+#define SUFFIX 24 /* a longer one names no type */
 
-/* Does the name end in a type? *type is it, or u32. "c" before it is two channels. */
+/* Does the name end in a type? *type is it, or u32; a pair of them has two channels. */
 static bool name_says(const char *path, struct sample_type *type, uint32_t *channels)
 {
 	const char *const slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t length = strlen(name);
-	char word[SUFFIX] = "", *text = word;
+	char word[SUFFIX] = "";
+	bool pair = false;
 
 	if (length > 4 && strcasecmp(name + length - 4, ".zst") == 0)
 		length -= 4;
 	size_t at = length;
 	while (at > 0 && name[at - 1] != '.')
 		at--;
-	for (size_t i = at; at > 0 && i < length && i - at < SUFFIX - 1; i++)
-		word[i - at] = (char)tolower((unsigned char)name[i]);
-	text += word[0] == 'c';
-	if (text[0] == 's' && text[1] >= '0' && text[1] <= '9') /* as sox and ffmpeg have it */
-		text[0] = 'i';
-	sample_type_parse(type, "u32");
-	const bool says = at > 0 && length - at < SUFFIX && sample_type_parse(type, text) == 0;
-	*channels = says && text > word ? 2 : 1;
+	if (at > 0 && length - at < SUFFIX)
+		memcpy(word, name + at, length - at);
+	const bool says = sample_type_named(type, &pair, word) == 0;
+	if (!says)
+		sample_type_parse(type, "u32");
+	*channels = pair ? 2 : 1;
 	return says;
 }
 

@@ -189,14 +189,10 @@ int given_refuse(const char *name, const char *text, const char *why, struct fai
 
 static int read_type(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
-	char hint[SAMPLE_HINT];
-
-	if (sample_type_parse(&g->job->type, text) == 0) {
-		strcpy(value_of(g, o)->spelled, g->job->type.name);
-		return 0;
-	}
-	sample_type_hint(hint, text);
-	return given_refuse(o->name, text, hint, fail);
+	if (sample_type_named(&g->job->type, &g->pair, text) != 0)
+		return given_refuse(o->name, text, sample_type_refused(text), fail);
+	strcpy(value_of(g, o)->spelled, g->job->type.name);
+	return 0;
 }
 
 static int read_number(struct given *g, const struct row *o, const char *text, struct fail *fail)
@@ -514,6 +510,12 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 			*(bool *)((char *)job + o->flag) = true;
 		value_of(&g, o)->at = ++words;
 		value_of(&g, o)->text = optarg;
+	}
+	if (g.pair && given(&g, "channels")->at == 0) {
+		const struct row *const o = row_of('c');
+		read_channels(&g, o, "2", fail);
+		value_of(&g, o)->at = ++words;
+		value_of(&g, o)->text = "2";
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;

@@ -30,6 +30,7 @@ struct given {
 	struct job *job;
 	struct value values[OPTIONS_MAX]; /* in the order of the table */
 	size_t edges;                     /* how many there are */
+	bool pair; /* --type names complex numbers: -c 2, unless it is given */
 };
 
 const struct value *given(const struct given *g, const char *name);

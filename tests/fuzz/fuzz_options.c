@@ -6,6 +6,7 @@
 #include "cli/options.h"
 
 #include <getopt.h>
+#include <strings.h>
 
 #include "bins/axis.h"
 #include "fuzz.h"
@@ -171,22 +172,27 @@ static void give_again(const struct job *job)
 	free(text);
 }
 
-/* For a text that is no type, the hint is the list of types, or one type. */
-static void check_hint(const char *text)
+/* A text names a type, which has one name here, or there is a reason why not. */
+static void check_name(const char *text)
 {
-	static const char USE[] = "unknown type; use ", LIST[] = "unknown type; the types are u8 ";
-	char hint[SAMPLE_HINT];
-	struct sample_type type;
+	struct sample_type type, again;
+	bool pair, other;
 
-	sample_type_hint(hint, text);
-	if (strncmp(hint, LIST, strlen(LIST)) == 0)
+	if (sample_type_named(&type, &pair, text) != 0) {
+		const char *const why = sample_type_refused(text);
+		REQUIRE(strncmp(why, "unknown type; ", 14) == 0 ||
+				strncmp(why, "has two meanings: ", 18) == 0,
+			"'%s': %s", text, why);
+		REQUIRE(sample_type_parse(&again, text) != 0, "'%s' is a name after all", text);
 		return;
-	REQUIRE(strncmp(hint, USE, strlen(USE)) == 0 && strlen(hint) < SAMPLE_HINT - 1, "'%s': %s",
-		text, hint);
-	char *use = hint + strlen(USE);
-	use[strcspn(use, " ,")] = '\0';
-	REQUIRE(sample_type_parse(&type, use) == 0 && strcmp(type.name, use) == 0, "'%s': %s", text,
-		hint);
+	}
+	REQUIRE(sample_type_parse(&again, type.name) == 0 &&
+			sample_type_named(&again, &other, type.name) == 0 && !other &&
+			strcmp(again.name, type.name) == 0,
+		"'%s' is %s", text, type.name);
+	/* No name of a single value has a c. */
+	REQUIRE(pair == (strpbrk(text + (strncasecmp(text, "pcm_", 4) == 0 ? 4 : 0), "cC") != NULL),
+		"'%s': a pair?", text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -202,7 +208,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		while (at + length < size && data[at + length] != '\0' && data[at + length] != '\n')
 			length++;
 		words[count] = strndup((const char *)data + at, length);
-		check_hint(words[count++]);
+		check_name(words[count++]);
 		at += length + 1;
 	}
 	words[count] = NULL;

@@ -3,6 +3,7 @@
 
 #include "job.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -42,19 +43,41 @@ static void option(struct command *c, char letter, const char *word, const char 
 	}
 }
 
+/* A name that the type has elsewhere: what comes before its bits, and its byte order. */
+static void other_name(char *text, size_t size, const struct job *j)
+{
+	static const char *const begins[][4] = {
+		{"u", "ru", "uint", "uint"}, {"i", "ri", "s", "int"},  {"f", "rf", "float", "f"},
+		{"cu", "cu", "cu", "cu"},    {"ci", "cs", "sc", "ci"}, {"cf", "cf", "fc", "cf"},
+		{"bf", "bf", "bfloat", "bf"}};
+	static const char *const ends[] = {"le", "_le", "", "be", "_be", "be"};
+	const struct type *t = j->type;
+	size_t row = t->name[0] == 'b' ? 6 : (size_t)t->kind + (j->pair ? 3 : 0);
+	const char *begin = begins[row][below(4)];
+	const char *end = ends[below(3) + (j->big_endian ? 3 : 0)];
+	bool capital = once_in(4);
+
+	if (t->bits == 24 && *end == '_') /* ALSA's u24_le has 32 bits */
+		end++;
+	snprintf(text, size, "%s%u%s%s", begin, t->bits,
+		 strchr(begin, 't') && t->kind != FLOAT && once_in(2) ? "_t" : "", end);
+	for (char *p = text; *p && capital; p++)
+		*p = (char)toupper((unsigned char)*p);
+}
+
 static void type_option(struct command *c, const struct job *j)
 {
 	const struct type *t = j->type;
 	char text[32];
 
-	if (t->numpy && once_in(3))
+	if (j->pair || once_in(3))
+		other_name(text, sizeof(text), j);
+	else if (t->numpy && once_in(3))
 		snprintf(text, sizeof(text), "%c%s",
 			 t->bits == 8 && once_in(2) ? '|'
 			 : j->big_endian            ? '>'
 						    : '<',
 			 t->numpy);
-	else if (t->word && !j->big_endian && once_in(3))
-		snprintf(text, sizeof(text), "%s", t->word);
 	else
 		snprintf(text, sizeof(text), "%s%s", t->name,
 			 j->big_endian ? "be"
@@ -160,8 +183,10 @@ static void layout_options(struct command *c, struct command *oracle, const stru
 	snprintf(text, sizeof(text), "%u", j->channels);
 	if (j->last_axis)
 		snprintf(text, sizeof(text), "last");
-	if (j->channels_given || j->last_axis) {
+	/* two are what a pair has */
+	if ((j->channels_given || j->last_axis) && !(j->pair && j->channels == 2 && once_in(2)))
 		option(c, 'c', "channels", text);
+	if (j->channels_given || j->last_axis) {
 		arg(oracle, "-c");
 		arg(oracle, "%s", text);
 	}
@@ -246,7 +271,7 @@ void input_args(struct command *c, struct command *oracle, const struct input *i
 		text |= in[k].text;
 	}
 	if (text && j->type_given) /* again, or it was left out because it is the default */
-		arg(c, "-t%s%s", j->type->name, j->big_endian ? "be" : "");
+		arg(c, "-t%s%s%s", j->pair ? "c" : "", j->type->name, j->big_endian ? "be" : "");
 	if (raw && !some) {
 		arg(c, "--raw");
 		arg(oracle, "--raw");

@@ -34,7 +34,6 @@ enum kind { UNSIGNED, SIGNED, FLOAT };
 struct type {
 	const char *name;       /* the manual's */
 	const char *numpy;      /* after the order character; NULL: has none */
-	const char *word;       /* numpy's long name; NULL: has none */
 	unsigned bits;          /* of a sample */
 	enum kind kind;         /* what they mean */
 	unsigned exponent_bits; /* FLOAT: width of the exponent field */
@@ -75,6 +74,7 @@ struct job {
 	const struct type *type;          /* of the samples */
 	bool big_endian;                  /* their byte order */
 	bool type_given;                  /* --type is given */
+	bool pair;                        /* ... by a name of complex numbers */
 	enum binning binning;             /* which option says the bins */
 	uint64_t bins;                    /* N */
 	bool bins_given;                  /* --bins is given */

@@ -77,6 +77,7 @@ static void draw_job(struct job *j)
 	j->type_given = !j->header || once_in(3);
 	if (j->header)
 		draw_header_channels(j);
+	j->pair = j->type_given && j->channels_given && j->type->name[0] != 'b' && once_in(4);
 	draw_layout(j);
 	draw_binning(j);
 	draw_edge_keys(j);

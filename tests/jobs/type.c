@@ -7,13 +7,13 @@
 #include <stddef.h>
 
 static const struct type types[] = {
-	{"u8", "u1", "uint8", 8, UNSIGNED, 0},    {"i8", "i1", "int8", 8, SIGNED, 0},
-	{"u16", "u2", "uint16", 16, UNSIGNED, 0}, {"i16", "i2", "int16", 16, SIGNED, 0},
-	{"u24", NULL, NULL, 24, UNSIGNED, 0},     {"i24", NULL, NULL, 24, SIGNED, 0},
-	{"u32", "u4", "uint32", 32, UNSIGNED, 0}, {"i32", "i4", "int32", 32, SIGNED, 0},
-	{"u64", "u8", "uint64", 64, UNSIGNED, 0}, {"i64", "i8", "int64", 64, SIGNED, 0},
-	{"f16", "f2", "float16", 16, FLOAT, 5},   {"bf16", NULL, NULL, 16, FLOAT, 8},
-	{"f32", "f4", "float32", 32, FLOAT, 8},   {"f64", "f8", "float64", 64, FLOAT, 11},
+	{"u8", "u1", 8, UNSIGNED, 0},   {"i8", "i1", 8, SIGNED, 0},
+	{"u16", "u2", 16, UNSIGNED, 0}, {"i16", "i2", 16, SIGNED, 0},
+	{"u24", NULL, 24, UNSIGNED, 0}, {"i24", NULL, 24, SIGNED, 0},
+	{"u32", "u4", 32, UNSIGNED, 0}, {"i32", "i4", 32, SIGNED, 0},
+	{"u64", "u8", 64, UNSIGNED, 0}, {"i64", "i8", 64, SIGNED, 0},
+	{"f16", "f2", 16, FLOAT, 5},    {"bf16", NULL, 16, FLOAT, 8},
+	{"f32", "f4", 32, FLOAT, 8},    {"f64", "f8", 64, FLOAT, 11},
 };
 
 const struct type *draw_type(void)
