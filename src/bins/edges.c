@@ -10,8 +10,7 @@
 
 static const char NOT_RISING[] = "edges must be strictly increasing";
 static const char TOO_NARROW[] =
-	"the bins are narrower than binary64 can tell apart: fewer bins "
-	"(--bins) or a wider range would do";
+	"the bins are narrower than binary64 can tell apart: fewer bins or a wider range would do";
 
 const char edges_no_memory[] = "no memory for the edges";
 

@@ -4,6 +4,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,20 +19,35 @@ static int digit_of(char c, bool hex)
 	return hex && isxdigit((unsigned char)c) ? (c | 32) - 'a' + 10 : -1;
 }
 
+static bool can_hold(int128_t x)
+{
+	return -WHOLE_LIMIT < x && x < WHOLE_LIMIT;
+}
+
+/* *x 10^place is the number, of which 10^place is a divisor. False: x cannot be held. */
+static bool at_place(int128_t *x, const struct number *n, long place)
+{
+	const long twos = n->twos - place, fives = n->fives - place;
+
+	*x = n->digits;
+	for (long i = 0; (i < twos || i < fives) && can_hold(*x); i++)
+		*x *= (i < twos ? 2 : 1) * (i < fives ? 5 : 1);
+	return can_hold(*x);
+}
+
 /*
- * If the text, which strtod has accepted, names an integer, records that, and the integer if it is
- * below WHOLE_LIMIT. strtod cannot do this: it rounds 18446744073709551615 and 0xffffffffffffffff.
+ * The digits of a text that strtod has accepted, and the integer if it is one below WHOLE_LIMIT.
+ * strtod cannot do this: it rounds 18446744073709551615 and 0xffffffffffffffff.
  */
-static void parse_whole(struct number *n, const char *text)
+static void parse_digits(struct number *n, const char *text)
 {
 	const char *p = text + (*text == '-' || *text == '+');
 	const bool hex = p[0] == '0' && (p[1] == 'x' || p[1] == 'X');
-	const int base = hex ? 16 : 10, power = hex ? 2 : 10, per_digit = hex ? 4 : 1;
+	const int base = hex ? 16 : 10, per_digit = hex ? 4 : 1;
 	/* Up to three bits of a hexadecimal digit may be after the point. */
 	const int128_t digits_limit = WHOLE_LIMIT * 8;
-	int128_t integer = 0;
-	long scale = 0;   /* the number is integer * power^scale ... */
-	bool big = false; /* ... unless its digits were too many to hold */
+	int128_t digits = 0; /* more than can be held are WHOLE_LIMIT or more */
+	long scale = 0;      /* the number is digits 10^scale, or 2^scale if it is hexadecimal */
 	bool point = false;
 	long zeros = 0; /* zeros seen and not yet multiplied in */
 	int last = 0;   /* the last digit that is no zero */
@@ -46,12 +62,10 @@ static void parse_whole(struct number *n, const char *text)
 		if (*p == '0')
 			continue;
 		last = digit_of(*p, hex);
-		for (; zeros > 0 && !big; zeros--) {
-			integer *= base;
-			big = integer >= digits_limit;
-		}
+		for (; zeros > 0 && digits < digits_limit; zeros--)
+			digits *= base;
 		zeros = 0;
-		integer += last;
+		digits += last;
 	}
 	if (last == 0) {
 		n->whole = n->exact = true;
@@ -63,17 +77,14 @@ static void parse_whole(struct number *n, const char *text)
 		scale += exponent < -100000 ? -100000 : exponent > 100000 ? 100000 : exponent;
 	}
 	for (; hex && last % 2 == 0; last /= 2) {
-		integer /= 2;
+		digits /= 2;
 		scale++;
 	}
+	n->digits = *text == '-' ? -digits : digits;
+	n->twos = scale;
+	n->fives = hex ? 0 : scale;
 	n->whole = scale >= 0;
-	for (; n->whole && scale > 0 && !big; scale--) {
-		integer *= power;
-		big = integer >= WHOLE_LIMIT;
-	}
-	n->exact = n->whole && !big && integer < WHOLE_LIMIT;
-	if (n->exact)
-		n->integer = *text == '-' ? -integer : integer;
+	n->exact = n->whole && at_place(&n->integer, n, 0);
 }
 
 int number_parse(struct number *n, const char *text, size_t length)
@@ -91,7 +102,7 @@ int number_parse(struct number *n, const char *text, size_t length)
 	*n = (struct number){.value = strtod(copy, &end)};
 	if (end == copy || *end != '\0' || !isfinite(n->value))
 		return -1;
-	parse_whole(n, copy);
+	parse_digits(n, copy);
 	return 0;
 }
 
@@ -339,6 +350,51 @@ size_t number_format_whole(char text[NUMBER_TEXT], double x)
 	if (fabs(x) < 0x1p127)
 		return number_format_integer(text, (int128_t)x);
 	return (size_t)snprintf(text, NUMBER_TEXT, "%.0f", x);
+}
+
+/* x 10^place, every digit of it; with an exponent only far from 1. */
+static void format_at(char text[NUMBER_TEXT], int128_t x, long place)
+{
+	int128_t unit = 1; /* what 1 is, in places of x */
+	size_t n = 0;
+
+	for (; place < 0 && x % 10 == 0; place++)
+		x /= 10;
+	for (; place > 0 && place < 20 && can_hold(x); place--)
+		x *= 10;
+	for (bool near = place > -30; near && place < 0; place++)
+		unit *= 10;
+	if (x < 0)
+		text[n++] = '-';
+	const int128_t magnitude = x < 0 ? -x : x;
+	n += number_format_integer(text + n, magnitude / unit);
+	if (unit > 1) { /* with a 1 before it, for the zeros behind the point */
+		number_format_integer(text + n, unit + magnitude % unit);
+		text[n] = '.';
+	}
+	if (place != 0)
+		snprintf(text + n, NUMBER_TEXT - n, "e%ld", place);
+}
+
+int number_steps(struct steps *steps, const struct number *lo, const struct number *hi,
+		 const struct number *step)
+{
+	const struct number *const all[] = {lo, hi, step};
+	int128_t x[3];
+	long place = LONG_MAX; /* 10^place is the largest that divides all */
+
+	for (int i = 0; i < 3; i++) {
+		const long least = all[i]->twos < all[i]->fives ? all[i]->twos : all[i]->fives;
+		place = all[i]->digits != 0 && least < place ? least : place;
+	}
+	for (int i = 0; i < 3; i++)
+		if (!at_place(&x[i], all[i], place))
+			return -1;
+	const int128_t width = x[1] - x[0], past = width % x[2];
+	steps->whole = past == 0;
+	steps->count = width <= 0 ? 0 : width / x[2] + (2 * past >= x[2] || width < x[2]);
+	format_at(steps->end, x[0] + steps->count * x[2], place);
+	return 0;
 }
 
 double number_ratio(int128_t numerator, uint32_t denominator)

@@ -19,6 +19,9 @@ struct number {
 	bool whole;   /* the text names an integer ... */
 	bool exact;   /* ... below WHOLE_LIMIT, and `integer` is that integer */
 	int128_t integer;
+	/* The number is digits 2^twos 5^fives; WHOLE_LIMIT or more: too many digits to hold. */
+	int128_t digits;
+	long twos, fives;
 };
 
 /*
@@ -47,6 +50,19 @@ size_t number_format_whole(char text[NUMBER_TEXT], double x);
 
 size_t number_format_integer(char text[NUMBER_TEXT], int128_t x);
 size_t number_format_count(char text[NUMBER_TEXT], uint64_t x);
+
+struct steps {
+	int128_t count; /* the steps from LO that end nearest to HI; 0: it is not above LO ... */
+	bool whole;     /* ... and do they end at HI? */
+	char end[NUMBER_TEXT];
+};
+
+/*
+ * Counts steps in decimal, without rounding: from 0 to 1 there are ten of 0.1. STEP is above 0. -1:
+ * the numbers span too many decimal places: in units of the last one, one is WHOLE_LIMIT or more.
+ */
+int number_steps(struct steps *steps, const struct number *lo, const struct number *hi,
+		 const struct number *step);
 
 /* The binary64 nearest to numerator/denominator, ties to even. 0 < denominator <= 2^28. */
 double number_ratio(int128_t numerator, uint32_t denominator);

@@ -26,6 +26,9 @@
 #include "driver/gpu_image.h"
 
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
+#define RANGES                                                                                   \
+	"must be LO:HI, finite numbers, as in -1:1 or 0:4096, or LO:HI:STEP, as in 0:1:0.1, or " \
+	"full"
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
 
 struct row;
@@ -63,8 +66,8 @@ static const struct row ROWS[] = {
 	{"bins", 'b', "=N", DECIDES, .read = read_number, .least = 1, .most = BINS_MAX,
 		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K or 0x400",
 		.help = "         number of bins, up to 2^28 (default 256)\n"},
-	{"range", 'r', "=LO:HI", DECIDES, .read = read_ends,
-		.help = "    N equal bins over [LO, HI); full: every value of the type\n"},
+	{"range", 'r', "=LO:HI[:STEP]", DECIDES, .read = read_ends,
+		.help = "  N bins over [LO, HI), or of STEP; full: every value\n"},
 	{"auto", 0, NULL, DECIDES,
 		.help = "           range from the data (default, but for integers with -b)\n"},
 	{"log", 0, "=LO:HI", DECIDES, .read = read_ends, .help = "  bins of equal ratio   "},
@@ -205,26 +208,88 @@ static int read_number(struct given *g, const struct row *o, const char *text, s
 	return 0;
 }
 
+/*
+ * LO:HI:STEP becomes LO:HI and a number of bins, which count_steps makes a --bins. Nothing else
+ * knows of STEP.
+ */
+static int read_step(struct given *g, const struct row *o, const char *text, const char *step_text,
+		     struct fail *fail)
+{
+	const struct edges_spec *const spec = &g->job->axis.edges;
+	struct value *const v = value_of(g, o);
+	const size_t ends = (size_t)(step_text - 1 - text);
+	struct number step;
+	struct steps steps;
+	char bins[NUMBER_TEXT];
+
+	if (number_parse(&step, step_text, strlen(step_text)) != 0)
+		return given_refuse(o->name, text, RANGES, fail);
+	if (step.digits <= 0)
+		return given_refuse(o->name, text, "STEP must be above 0", fail);
+	if (ends >= sizeof(v->spelled) || number_steps(&steps, &spec->lo, &spec->hi, &step) != 0)
+		return given_refuse(o->name, text,
+				    "too many digits: LO, HI and STEP may span 28 decimal places",
+				    fail);
+	if (steps.count == 0)
+		return given_refuse(o->name, text, "LO must be less than HI", fail);
+	number_format_integer(bins, steps.count);
+	if (steps.count > BINS_MAX)
+		return fail_set(fail, STATUS_USAGE,
+				"--%s %s: makes %s bins: there may be 268435456 (2^28), so STEP "
+				"must be larger",
+				o->name, text, bins);
+	if (!steps.whole)
+		return fail_set(fail, STATUS_USAGE,
+				"--%s %s: from LO to HI must be a whole number of STEPs: the "
+				"nearest HI is %s",
+				o->name, text, steps.end);
+	v->number = (uint64_t)steps.count;
+	snprintf(v->spelled, sizeof(v->spelled), "%.*s", (int)ends, text);
+	return 0;
+}
+
 /* --range and --log. */
 static int read_ends(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	struct edges_spec *const spec = &g->job->axis.edges;
-	const char *const colon = strchr(text, ':');
 	const bool log = strcmp(o->name, "log") == 0;
+	const size_t lo_length = strcspn(text, ":");
+	const char *const hi = text + lo_length + (text[lo_length] == ':');
+	const size_t hi_length = strcspn(hi, log ? "" : ":");
 
 	g->job->bins_text = text;
+	value_of(g, o)->number = 0;
+	value_of(g, o)->spelled[0] = '\0';
 	spec->full = !log && strcmp(text, "full") == 0;
 	if (spec->full)
 		return 0;
-	if (!colon || number_parse(&spec->lo, text, (size_t)(colon - text)) != 0 ||
-	    number_parse(&spec->hi, colon + 1, strlen(colon + 1)) != 0)
+	if (number_parse(&spec->lo, text, lo_length) != 0 ||
+	    number_parse(&spec->hi, hi, hi_length) != 0)
 		return given_refuse(o->name, text,
 				    log ? "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1"
-					: "must be LO:HI, finite numbers, as in -1:1 or 0:4096, "
-					  "or full",
+					: RANGES,
 				    fail);
 	if (log && !(spec->lo.value > 0 && spec->lo.value < spec->hi.value))
 		return given_refuse(o->name, text, "LO must be above 0 and below HI", fail);
+	return hi[hi_length] == ':' ? read_step(g, o, text, hi + hi_length + 1, fail) : 0;
+}
+
+/* The bins that a STEP makes count as a --bins that was given. */
+static int count_steps(struct given *g, struct fail *fail)
+{
+	const struct value *const range = given(g, "range");
+	struct value *const bins = &g->values[given(g, "bins") - g->values];
+
+	if (range->number == 0)
+		return 0;
+	if (bins->at > 0)
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--bins %s: not with --range %s, whose STEP says how many there are",
+			bins->text, range->text);
+	/* Not the first of any options: it is in no message. */
+	*bins = (struct value){.at = UINT_MAX, .text = range->text, .number = range->number};
+	number_format_count(bins->spelled, bins->number);
 	return 0;
 }
 
@@ -519,7 +584,9 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	}
 	job->source.paths = optind < argc ? argv + optind : STDIN;
 	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;
-	return settle(&g, fail) == 0 && write_down(&g, fail) == 0 ? OPTIONS_RUN : OPTIONS_FAILED;
+	return count_steps(&g, fail) == 0 && settle(&g, fail) == 0 && write_down(&g, fail) == 0
+		       ? OPTIONS_RUN
+		       : OPTIONS_FAILED;
 }
 
 void options_free(struct job *job)
