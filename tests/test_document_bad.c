@@ -14,22 +14,25 @@
 
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-#define FLOW                                                                          \
+#define COUNTED "\"samples\": 10, \"under\": 0, \"over\": 3, \"nan\": 0"
+#define RUN "\"bytes\": 40, \"skipped\": 0, \"tail\": 0, \"inputs\": 1, \"part\": 2, \"parts\": 5, "
+#define BINNING "\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:4\", "
+#define FLAGS                                                                         \
 	"\"closed\": false, \"clamp\": false, \"counter\": \"u64\", \"channel\": 0, " \
-	"\"channels\": "                                                              \
-	"1, \"samples\": 10, \"under\": 0, \"over\": 3, \"nan\": 0"
+	"\"channels\": 1, "
+#define VERSION "\"version\": \"0\"}"
+#define REST                                                                                 \
+	"\"options\": \"--bins=4\", " VERSION                                                \
+	", \"axes\": [{\"type\": \"regular\", "                                              \
+	"\"lower\": 0, \"upper\": 4, \"bins\": 4, \"underflow\": true, \"overflow\": true, " \
+	"\"circular\": false}], \"storage\": {\"type\": \"int\", \"values\": [0,1,2,3,1,3]}}"
 
-static const char BASE[] =
-	"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": \"0\"}}, \"metadata\": {"
-	"\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:4\", " FLOW
-	", \"bytes\": 40, \"skipped\": 0, \"tail\": 0, "
-	"\"inputs\": 1, \"part\": "
-	"2, "
-	"\"parts\": 5, \"options\": \"--bins=4\", \"version\": \"0\"}, \"axes\": [{\"type\": "
-	"\"regular\", \"lower\": "
-	"0, \"upper\": 4, "
-	"\"bins\": 4, \"underflow\": true, \"overflow\": true, \"circular\": false}], "
-	"\"storage\": {\"type\": \"int\", \"values\": [0,1,2,3,1,3]}}";
+static const char BASE[] = "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {" COUNTED
+			   ", " RUN VERSION "}, \"metadata\": {" BINNING FLAGS REST;
+/* As 0.1.0 wrote it. */
+static const char OLD[] =
+	"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {" VERSION
+	"}, \"metadata\": {" BINNING FLAGS COUNTED ", \"stats_quantile_1\": \"[0, 1)\", " RUN REST;
 
 /* The base with its first `from` replaced; an empty one: `to` comes in front. */
 static char *replaced(const char *from, const char *to)
@@ -68,7 +71,8 @@ static void accepted(void)
 		{"[0,1,2,3,", "[0, 1, 2, 3, "},
 		{"\"u32\"", "\"\\u00753\\u0032\""},
 		{"\"lower\": 0", "\"lower\": -0.0e5"},
-		{"\"type\": \"u32\"", "\"stats_mean\": 2.5, \"type\": \"u32\""},
+		{"\"bytes\"", "\"stats_mean\": 2.5, \"bytes\""},
+		{BASE, OLD},
 		{"\"version\": \"0\"}}", "\"version\": \"\\ud83d\\ude00\"}}"},
 		{"\"lower\": 0, \"upper\": 4,", "\"lower\": 0e1, \"upper\": 4.0 ,"},
 		{"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
@@ -101,10 +105,15 @@ static void refused(void)
 		{"3]}}", "3]}}}", "document 2: byte 545: an object expected, not '}'"},
 		{"\"uhi_schema\"", "\"schema\"", "byte 1: not a UHI histogram"},
 		{"\"uhi_schema\": 1", "\"uhi_schema\": 2", "byte 16: \"uhi_schema\" is 2, not 1"},
+		{BASE, "{\"uhi_schema\": 1, \"metadata\": {" BINNING FLAGS REST,
+		 "byte 1: gpuhist did not write it"},
+		{COUNTED ", ", "", "no \"samples\""},
+		{"}, \"metadata\"", ", \"uhi\": {}}, \"metadata\"", "'}' expected, not ','"},
+		{FLAGS, FLAGS COUNTED ", ", "'options' expected, not 'samples'"},
 		{"\"uhi_schema\": 1", "\"uhi_schema\": 1, \"uhi_schema\": 1",
 		 "byte 19: 'writer_info' expected, not 'uhi_schema'"},
 		{"\"gpuhist\"", "\"hist\"", "byte 1: gpuhist did not write it"},
-		{"\"metadata\"", "\"about\"", "byte 65: 'metadata' expected, not 'about'"},
+		{"\"metadata\"", "\"about\"", "byte 1: gpuhist did not write it"},
 		{"\"uhi_schema\"", "\"x\": 1, \"uhi_schema\"",
 		 "byte 1: not a UHI histogram: it does not begin with uhi_schema"},
 		{"\"part\"", "\"part\": 2, \"part\"", "'parts' expected, not 'part'"},
@@ -112,8 +121,9 @@ static void refused(void)
 		{"\"lower\"", "\"label\": \"x\", \"lower\"", "'lower' expected, not 'label'"},
 		{"\"counter\"", "\"counter.\"", "'counter' expected, not 'counter.'"},
 		{"\"binning\"", "\"binned\"", "a binning that is not known"},
-		{"\"nan\": 0", "\"nan\": 1", "are not the 10 samples together"},
-		{"\"samples\": 10", "\"samples\": 11", "are not the 11 samples together"},
+		{"\"nan\": 0", "\"nan\": 1", "are not the 10 samples that gpuhist counted"},
+		{"\"samples\": 10", "\"samples\": 11",
+		 "are not the 11 samples that gpuhist counted"},
 		{"\"samples\": 10", "\"samples\": 10.5",
 		 "\"samples\" must be a whole number from 0 to 18446744073709551615"},
 		{"\"samples\": 10", "\"samples\": -10", "must be a whole number"},
@@ -129,7 +139,8 @@ static void refused(void)
 		{"1,3]", "1 3]", "',' or ']' expected, not '3'"},
 		{"1,3]", "1.5,3]", "a count must be a whole number"},
 		/* 2^64 too many. */
-		{"1,2,3,1,3]", "18446744073709551615,2,3,3,3]", "are not the 10 samples together"},
+		{"1,2,3,1,3]", "18446744073709551615,2,3,3,3]",
+		 "are not the 10 samples that gpuhist counted"},
 		{"1,2,3,1,3]", "9223372036854775809,3,3,9223372036854775808,3]",
 		 "are not the 10 samples"},
 		{"\"u64\"", "\"u32\"", "\"counter\" is u32, not u64"},
@@ -258,14 +269,16 @@ static void clamped_ends(void)
 	for (size_t i = 0; i < LENGTH(CASES); i++) {
 		struct document document;
 		struct fail fail;
-		char flow[200];
+		char flow[200], whole[2 * sizeof(BASE)];
 		snprintf(flow, sizeof(flow),
-			 "\"most\": 5, \"closed\": false, \"clamp\": true, \"counter\": \"u64\", "
-			 "\"channel\": 0, \"channels\": 1, \"samples\": 10, \"under\": 0, "
-			 "\"over\": 0, \"nan\": 0, \"clamped_under\": %s, \"clamped_over\": %s",
+			 "\"samples\": 10, \"under\": 0, \"over\": 0, \"nan\": 0, "
+			 "\"clamped_under\": %s, \"clamped_over\": %s, ",
 			 CASES[i].under, CASES[i].over);
-		char *const text = replaced(FLOW, flow);
+		sprintf(whole, "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {%s%s", flow,
+			RUN VERSION "}, \"metadata\": {" BINNING "\"most\": 5, " FLAGS REST);
+		char *const text = replaced(BASE, whole);
 		memcpy(strstr(text, "range\""), "auto\" ", 6);
+		memcpy(strstr(text, "clamp\": false"), "clamp\": true ", 13);
 		memcpy(strstr(text, "0,1,2,3,1,3"), "0,1,2,4,3,0", 11);
 		const int rc = read_one(text, strlen(text), &document, &fail);
 		CHECK(CASES[i].why ? rc == -1 && strstr(fail.text, CASES[i].why)
@@ -408,8 +421,8 @@ static void values(void)
 		struct document document;
 		struct fail fail;
 		char member[100];
-		snprintf(member, sizeof(member), "\"stats_x\": %s, \"type\"", CASES[i].value);
-		char *const text = replaced("\"type\"", member);
+		snprintf(member, sizeof(member), "\"stats_x\": %s, \"bytes\"", CASES[i].value);
+		char *const text = replaced("\"bytes\"", member);
 		CHECK((read_one(text, strlen(text), &document, &fail) == 1) == CASES[i].json,
 		      "%s: %s", CASES[i].value, fail.text);
 		document_free(&document);
@@ -434,8 +447,8 @@ static void repeated(const char *begin, const char *part, size_t times, const ch
 
 	for (size_t i = 0; i < times; i++, to += n)
 		memcpy(to, part, n);
-	sprintf(to, "%s, \"type\"", end);
-	char *const text = replaced("\"type\"", member);
+	sprintf(to, "%s, \"bytes\"", end);
+	char *const text = replaced("\"bytes\"", member);
 	const int rc = read_one(text, strlen(text), &document, &fail);
 	CHECK(why ? rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, why) : rc == 1,
 	      "%s %zu times: %s", part, times, fail.text);

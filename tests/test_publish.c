@@ -20,17 +20,15 @@ static void overflow(void)
 			       .flow[0].over = 2,
 			       .samples = 7 + OVER_U32 + UINT64_MAX / 4 + 3};
 	static const char JSON[] =
-		"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
-		"\"" GPUHIST_VERSION
-		"\"}}, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": "
-		"\"0:3\", \"closed\": "
-		"false, "
-		"\"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, "
-		"\"samples\": 4611686022722355209, \"under\": 1, \"over\": 2, \"nan\": 0, "
-		"\"bytes\": 100, \"skipped\": 8, \"tail\": 3, \"inputs\": 2, \"part\": 1, "
-		"\"parts\": 1, "
-		"\"options\": \"--edges=@'it'\\\\''s \\\"h\\\"\\u000a\\ufffd\\\\'\", \"version\": "
-		"\"" GPUHIST_VERSION
+		"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"samples\": "
+		"4611686022722355209, \"under\": 1, \"over\": 2, \"nan\": 0, \"bytes\": 100, "
+		"\"skipped\": 8, \"tail\": 3, \"inputs\": 2, \"part\": 1, \"parts\": 1, "
+		"\"version\": \"" GPUHIST_VERSION
+		"\"}}, \"metadata\": {\"type\": \"u32\", "
+		"\"binning\": \"range\", \"range\": \"0:3\", \"closed\": false, \"clamp\": false, "
+		"\"counter\": \"u64\", \"channel\": 0, \"channels\": 1, "
+		"\"options\": \"--edges=@'it'\\\\''s \\\"h\\\"\\u000a\\ufffd\\\\'\", "
+		"\"version\": \"" GPUHIST_VERSION
 		"\"}, "
 		"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 3, \"bins\": 3, "
 		"\"underflow\": true, \"overflow\": true, \"circular\": false}], "

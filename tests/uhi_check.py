@@ -58,12 +58,12 @@ def same_bits(a, b):
 
 def check_one(what, document, lower, upper, counts):
     """One histogram as the readers see it beside its columns of the CSV."""
-    meta, axis = document["metadata"], document["axes"][0]
+    meta, counted, axis = document["metadata"], document["writer_info"]["gpuhist"], document["axes"][0]
     mod = meta["binning"] == "mod"
     values = document["storage"]["values"]
     first = 0 if mod else 1
     check(values[first:-1] == counts, f"{what}: counts")
-    check(values[-1] == meta["over"] and (mod or values[0] == meta["under"]), f"{what}: under and over")
+    check(values[-1] == counted["over"] and (mod or values[0] == counted["under"]), f"{what}: under and over")
     check(not set(meta) & set(dir(hist.Hist)), f"{what}: a name in the metadata hides a method")
     check(axis["circular"] == mod, f"{what}: circular")
     finite = numpy.nan_to_num(upper)  # 2^1024 is written as the largest number
@@ -109,8 +109,8 @@ def check_documents(program):
     check(len(names) > 30, "documents are missing")
     for name in names:
         for document in check_files(name, name)[0].values():
-            meta = document["metadata"]
-            check(meta["bytes"] == 2**64 - 1 and meta["inputs"] == 3 and meta["tail"] == 2, f"{name}: 64 bits")
+            meta, counted = document["metadata"], document["writer_info"]["gpuhist"]
+            check(counted["bytes"] == 2**64 - 1 and counted["inputs"] == 3 and counted["tail"] == 2, f"{name}: 64 bits")
             check(meta["options"] == "'a b' \"c\" \\ \x01\n\ufffd\ufffd\ufffd \u00e9\ufffd\ufffd\ufffd",
                   f"{name}: options are {meta['options']!r}")
     kinds = {name: next(iter(load(name + ".json").values()))["axes"][0]["type"] for name in names}
@@ -155,11 +155,13 @@ def check_jobs(program):
             check(numpy.atleast_2d(array).tolist() == [[min(n, most) for n in column] for column in counts],
                   f"{job}: -C {kind}")
         for column, document in zip(counts, histograms.values()):
-            meta = document["metadata"]
-            check(meta["samples"] == sum(column) + meta["under"] + meta["over"] + meta["nan"], f"{job}: samples")
-            check(meta["bytes"] == os.path.getsize(file) and 
+            meta, counted = document["metadata"], document["writer_info"]["gpuhist"]
+            check(counted["samples"] == sum(column) + counted["under"] + counted["over"] + counted["nan"],
+                  f"{job}: samples")
+            check(counted["bytes"] == os.path.getsize(file) and
                   meta["options"].startswith(job.replace("-t ", "--type=").split()[0]),
                   f"{job}: bytes and options")
+            check(not set(meta) & set(counted) - {"version"}, f"{job}: said twice")
 
 
 def check_sparse(program):
@@ -200,6 +202,59 @@ def check_merge(program):
               f"{reader}: {result.stderr}")
 
 
+def refused(program, what, document, why):
+    with open("other.json", "w") as file:
+        json.dump(document, file, default=uhi.io.json.default)
+    result = subprocess.run([program, "--merge", "other.json", "-o", "lost.csv"], capture_output=True, text=True)
+    check(result.returncode == 3 and "other.json: document 1: " in result.stderr and why in result.stderr and
+          not os.path.exists("lost.csv"), f"{what}: {result.returncode}: {result.stderr}")
+
+
+def check_sums(program):
+    """What others make of ours is ours no more: nobody reads it with the figures of one of its terms."""
+    counted = {"samples", "under", "over", "nan", "bytes", "skipped", "tail", "inputs", "part", "parts", "partial",
+               "inputs_state", "clamped_under", "clamped_over"}
+    changed, other = "that gpuhist counted", "did not write it"
+    for job in ["-t u16 -b 40", "-t f64 -r 0:1 -b 9 --stats", "-t i16 -c 2 -r -9:9 -b 9", "-t i64 --mod -b 7",
+                "-t u8 --nonzero -b 300 -r 0:300", "-t u8 -r 300:301 -b 1"]:
+        file = "normal" if "f64 " in job else "noise"
+        run(program, *job.split(), "-n", "5000", "-o", "a.json", file)
+        run(program, *job.split(), "-S", "8000", "-n", "7000", "-o", "b.json", file)
+        one, two = json.load(open("a.json")), json.load(open("b.json"))
+        first = one if "uhi_schema" in one else one["channel0"]
+        second = two if "uhi_schema" in two else two["channel0"]
+        # uhi keeps the writer_info of the first.
+        done = subprocess.run([sys.executable, "-m", "uhi", "add", "-f", "sum.json", "a.json", "b.json"],
+                              capture_output=True, text=True)
+        check(done.returncode == 0, f"{job}: {done.stderr}")
+        refused(program, f"{job}: uhi add", json.load(open("sum.json")), changed)
+        # boost-histogram and hist write one of their own.
+        for reader in boost_histogram.Histogram, hist.Hist:
+            full = [reader(uhi.io.from_sparse(document)) for document in (first, second)]
+            for what, total in ("sum", full[0] + full[1]), ("scaled", full[0] * 2), ("as it was", full[0]):
+                total = json.loads(json.dumps(total, default=uhi.io.json.default))
+                check(not set(total["metadata"]) & counted and
+                      not [name for name in total["metadata"] if name.startswith("stats_")],
+                      f"{job}: {what}: {sorted(total['metadata'])}")
+                check("gpuhist" not in total["writer_info"], f"{job}: {what}: writer_info")
+                refused(program, f"{job}: {reader.__module__}: {what}", total, other)
+                if what == "as it was":
+                    continue
+                # Their counts with the words of the first.
+                total = first | {"storage": total["storage"] | {"type": "int"}}
+                if "-c" not in job:
+                    refused(program, f"{job}: {what}, copied writer_info", total, changed)
+        # The same without the arithmetic of others.
+        scaled = json.loads(json.dumps(first))
+        scaled["storage"]["values"] = [2 * count for count in scaled["storage"]["values"]]
+        refused(program, f"{job}: scaled", one | scaled if one is first else one | {"channel0": scaled}, changed)
+        lost = {name: first[name] for name in first if name != "writer_info"}
+        refused(program, f"{job}: without writer_info", lost if one is first else one | {"channel0": lost}, other)
+        rewritten = first | {"writer_info": {"uhi": {"version": "1"}}}
+        refused(program, f"{job}: rewritten writer_info", rewritten if one is first else one | {"channel0": rewritten},
+                other)
+
+
 def check_manual(program, manual):
     """The example of the manual that begins with an import."""
     run(program, "-t", "u8", "-b", "200", "-o", "a.json", "noise")
@@ -222,6 +277,7 @@ def main():
         check_jobs(program)
         check_sparse(program)
         check_merge(program)
+        check_sums(program)
         check_manual(program, manual)
         os.chdir("/")
     for option in sorted(left_out):

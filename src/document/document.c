@@ -234,7 +234,8 @@ static int check_head(struct documents *d, const struct document *document, uint
 	from.options = NULL;
 	if (h->channels > 1)
 		output_print(d->out, "%s\"channel%u\": ", c > 0 ? ", " : "{", c);
-	write_json_head(d->out, h, c, &from, d->edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR);
+	write_json_head(d->out, h, c, &from, d->edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR,
+			find(d, "metadata") < find(d, "samples"));
 	output_text(d->out, is_sparse(d) ? "\"index\": [[" : "\"values\": [");
 	if (expect(d, fail) != 0)
 		return -1;
@@ -372,11 +373,12 @@ static int take_whole(struct documents *d, struct document *document, struct fai
 	struct provenance *const from = &document->from;
 	struct hist *const h = &document->hist;
 	const struct json *const in = &d->in;
-	const struct json_token *const options = find(d, "options");
+	const struct json_token *const options = find(d, "options"), *const metadata =
+									     find(d, "metadata");
 
-	if (!find(d, "gpuhist") || find(d, "axes") < find(d, "metadata"))
+	if (!find(d, "gpuhist") || !metadata || find(d, "axes") < metadata)
 		return json_bad(in, in->begin, fail,
-				"gpuhist did not write it, or not in this order");
+				"gpuhist did not write it, or another program changed it");
 	h->channels = (uint32_t)count_of(d, "channels", LAYOUT_CHANNELS_MAX, fail);
 	const uint64_t samples = count_of(d, "samples", UINT64_MAX, fail);
 	*from = (struct provenance){
@@ -494,13 +496,15 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 		return -1;
 	if (listed.under != flow->under || listed.over != flow->over)
 		return json_bad(&d->in, at, fail,
-				"its under and over are not those of the metadata");
+				"its under and over are not those that gpuhist counted (did "
+				"another program add or change it?)");
 	uint128_t sum = (uint128_t)flow->under + flow->over + flow->nan;
 	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
 		sum += hist_count(h, c, i);
 	if (sum != samples)
 		return json_bad(&d->in, at, fail,
-				"bins, under, over and NaN are not the %llu samples together",
+				"bins, under, over and NaN are not the %llu samples that gpuhist "
+				"counted (did another program add or change it?)",
 				(unsigned long long)samples);
 	output_text(d->out, "]}}");
 	return expect(d, fail);

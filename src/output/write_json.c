@@ -12,9 +12,11 @@
  * in binary64 (Boost.Histogram, axis::regular::value). Compilers for machines with fused
  * multiply-adds may join either product with the sum, so it must be the same in all three ways.
  *
- * The underflow and overflow of the storage are under and over. NaN has no place in an axis; it
- * stands in the metadata with what else is worth knowing. Values there are text, numbers, true or
- * false: the schema allows no lists and no objects.
+ * The underflow and overflow of the storage are under and over. What else is worth knowing stands
+ * in one of two places, as text, numbers, true or false: the schema allows no lists and no objects.
+ * Programs that add histograms keep the metadata of the first, so only what stays true is there.
+ * What counting changes, NaN included, is in writer_info.gpuhist, the account of who wrote these
+ * very counts. 0.1.0 had all of it in the metadata.
  *
  * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an
  * overflow there and no underflow.
@@ -206,20 +208,17 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 	}
 }
 
-/* What a reader of one channel needs without the others: its own samples, under, over and NaN. */
-static void write_metadata(struct output *out, const struct hist *hist, uint32_t channel,
-			   const struct provenance *from)
+/* What stays true of a channel when counts are added to it. */
+static void write_described(struct output *out, const struct hist *hist, uint32_t channel)
 {
 	const struct axis *const axis = &hist->axis;
-	const struct hist_flow *const flow = &hist->flow[channel];
-	char range[2 * NUMBER_TEXT + 1] = "", state[17];
+	char range[2 * NUMBER_TEXT + 1] = "";
 
 	if (axis_bins(axis) > 0) {
 		size_t used = edge_text(&axis->edges, 0, range);
 		range[used++] = ':';
 		edge_text(&axis->edges, axis_bins(axis), range + used);
 	}
-	output_text(out, "\"metadata\": {");
 	member_text(out, "type", axis->type.name);
 	member_text(out, "binning", axis_kind_name(axis->kind));
 	member_text(out, "range", range);
@@ -230,6 +229,16 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	member_text(out, "counter", "u64");
 	member_count(out, "channel", channel);
 	member_count(out, "channels", hist->channels);
+}
+
+/* What counting changes: a channel's own samples, under, over and NaN; the rest is the run's. */
+static void write_counted(struct output *out, const struct hist *hist, uint32_t channel,
+			  const struct provenance *from)
+{
+	const struct axis *const axis = &hist->axis;
+	const struct hist_flow *const flow = &hist->flow[channel];
+	char state[17];
+
 	member_count(out, "samples", hist->samples / hist->channels);
 	member_count(out, "under", flow->under);
 	member_count(out, "over", flow->over);
@@ -244,7 +253,6 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	}
 	if (hist->stats)
 		write_stats(out, hist, channel);
-	/* Of the whole run, for every channel the same. */
 	member_count(out, "bytes", from->bytes);
 	member_count(out, "skipped", from->skipped);
 	member_count(out, "tail", from->tail);
@@ -258,8 +266,6 @@ static void write_metadata(struct output *out, const struct hist *hist, uint32_t
 	}
 	if (from->partial)
 		member_bool(out, "partial", true);
-	member_text(out, "options", from->options ? from->options : "");
-	output_text(out, "\"version\": \"" GPUHIST_VERSION "\"}, ");
 }
 
 /* What is listed of a storage: all counts; or, where it is sparse, the places of some, or those. */
@@ -301,12 +307,21 @@ static void write_storage(struct output *out, const struct hist *hist, uint32_t 
 }
 
 void write_json_head(struct output *out, const struct hist *hist, uint32_t channel,
-		     const struct provenance *from, enum json_edges edges)
+		     const struct provenance *from, enum json_edges edges, bool old)
 {
-	output_text(out,
-		    "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"version\": "
-		    "\"" GPUHIST_VERSION "\"}}, ");
-	write_metadata(out, hist, channel, from);
+	static const char VERSION[] = "\"version\": \"" GPUHIST_VERSION "\"}";
+
+	output_text(out, "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {");
+	if (!old)
+		write_counted(out, hist, channel, from);
+	output_text(out, VERSION);
+	output_text(out, "}, \"metadata\": {");
+	write_described(out, hist, channel);
+	if (old)
+		write_counted(out, hist, channel, from);
+	member_text(out, "options", from->options ? from->options : "");
+	output_text(out, VERSION);
+	output_text(out, ", ");
 	write_axis(out, &hist->axis, edges);
 	output_text(out, "\"storage\": {\"type\": \"int\", ");
 }
@@ -321,7 +336,7 @@ void write_json(struct output *out, const struct hist *hist, const struct style 
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		if (hist->channels > 1)
 			output_print(out, "%s\"channel%u\": ", c > 0 ? ", " : "", c);
-		write_json_head(out, hist, c, from, edges);
+		write_json_head(out, hist, c, from, edges, false);
 		write_storage(out, hist, c, style->nonzero);
 	}
 	output_text(out, hist->channels > 1 ? "}\n" : "\n");

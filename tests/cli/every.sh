@@ -83,7 +83,7 @@ says() {
 		tries=$((tries + 1))
 		sleep 0.01
 	done
-	sed 's/.*"metadata": {\("type": "[a-z0-9]*"\).*\("range": "[^"]*"\).*\("channels": [0-9]*, "samples": [0-9]*\).*/\1, \2, \3/' h.json
+	sed 's/.*\("samples": [0-9]*\),.*"metadata": {\("type": "[a-z0-9]*"\).*\("range": "[^"]*"\).*\("channels": [0-9]*\).*/\2, \3, \4, \1/' h.json
 }
 first() {
 	begins=$1 samples=$2

@@ -67,7 +67,7 @@ export HOME
 
 summary() {
 	case $1 in
-	*.json) sed 's/.*"metadata": {"type": "\([^"]*\)", "binning": "\([^"]*\)".*"samples": \([0-9]*\).*/\1, \2, \3 samples/' "$1" ;;
+	*.json) sed 's/.*"samples": \([0-9]*\),.*"metadata": {"type": "\([^"]*\)", "binning": "\([^"]*\)".*/\2, \3, \1 samples/' "$1" ;;
 	*.zst) zstd -dqc "$1" | wc -c | sed 's/$/ bytes, decoded/' ;;
 	*.csv) awk -F, 'NR > 1 { for (i = 4; i <= NF; i++) sum += $i } END { print NR " lines, the sum of counts is " sum }' "$1" ;;
 	*) wc -c <"$1" | sed 's/$/ bytes/' ;;

@@ -244,12 +244,13 @@ for flags in 0 1 2 4 8 9 12 16 18 24 25 28; do
 	{ bytes $flags 3 9 && printf 'P6 1 2 999\nabcdefghijkl'; } | seed header
 done
 
-# histogram TYPE BINNING RANGE OTHERS CHANNELS CHANNEL AXIS VALUES SAMPLES OVER: one that is read.
+# histogram TYPE BINNING RANGE OTHERS CHANNELS CHANNEL AXIS VALUES SAMPLES OVER COUNTED: one that is read.
 histogram() {
-	printf '{"uhi_schema": 1, "writer_info": {"gpuhist": {"version": "0"}}, "metadata": {"type": "%s", ' "$1"
-	printf '"binning": "%s", "range": "%s", %s"closed": false, "clamp": false, "counter": "u64", ' "$2" "$3" "$4"
-	printf '"channels": %d, "channel": %d, "samples": %s, "under": 0, "over": %s, "nan": 0, ' "$5" "$6" "$9" "${10}"
-	printf '"bytes": 40, "skipped": 0, "tail": 0, "inputs": 1, "part": 1, "parts": 2, "options": "--type=%s", "version": "0"}, ' "$1"
+	printf '{"uhi_schema": 1, "writer_info": {"gpuhist": {"samples": %s, "under": 0, "over": %s, "nan": 0, ' "$9" "${10}"
+	printf '%s"bytes": 40, "skipped": 0, "tail": 0, "inputs": 1, "part": 1, "parts": 2, "version": "0"}}, ' "${11-}"
+	printf '"metadata": {"type": "%s", "binning": "%s", "range": "%s", %s"closed": false, ' "$1" "$2" "$3" "$4"
+	printf '"clamp": false, "counter": "u64", "channel": %d, "channels": %d, ' "$6" "$5"
+	printf '"options": "--type=%s", "version": "0"}, ' "$1"
 	printf '"axes": [{%s}], "storage": {"type": "int", "values": [%s]}}\n' "$7" "$8"
 }
 flow='"underflow": true, "overflow": true, "circular": false'
@@ -267,19 +268,23 @@ histogram f64 auto 1.7976931348623157e+308:1.7976931348623157e+308 '"most": 4, '
 	"$(variable 1.7976931348623157e+308,1.7976931348623157e+308)" 0,2,1 3 1 | seed document
 histogram f64 auto -0.75:0.5 '"most": 8, ' 1 0 "$(variable -0.75,-0.5,-0.25,0,0.25,0.5)" '0, 1, 0, 0, 0, 2e0, 0' 3 0 |
 	seed document
-histogram u8 auto 8:16 '"most": 1, "partial": true, ' 1 0 "$(regular 8 16 1)" 0,9,0 9 0 | seed document
+histogram u8 auto 8:16 '"most": 1, ' 1 0 "$(regular 8 16 1)" 0,9,0 9 0 |
+	sed 's/"parts": 2/"parts": 2, "partial": true/' | seed document
 histogram f32 auto '' '"most": 2, ' 1 0 "$(regular 0 0 0), \"writer_info\": {\"boost-histogram\": {\"orig_type\": \"Integer\"}}" 0,0 0 0 | seed document
-histogram f32 edges -1:7 '"stats_x": [1, {"a": null}, "\ud83d\ude00"], ' 1 0 "$(variable -1,2.5e-1,7)" 0,1,1,0 2 0 | seed document
+histogram f32 edges -1:7 '' 1 0 "$(variable -1,2.5e-1,7)" 0,1,1,0 2 0 '"stats_x": 1e5, "stats_y": "\ud83d\ude00", ' | seed document
 histogram f64 log 1:100 '' 1 0 "$(variable 1,10,100)" 0,3,4,0 7 0 | seed document
 {
 	printf '{"channel0": ' && histogram i16 range 0:2 '' 2 0 "$(regular 0 2 2)" 0,1,2,3 6 3
 	printf ', "channel1": ' && histogram i16 range 0:2 '' 2 1 "$(regular 0 2 2)" 0,6,0,0 6 0 && printf '}'
 } | seed document
 histogram u32 range 0:100 '' 1 0 "$(regular 0 100 100)" '7,8,5], "index": [[1,50,101]' 20 5 | seed document
-histogram u8 range 0:4 '"inputs_state": "0123456789abcdef", ' 1 0 "$(regular 0 4 4)" 0,1,2,3,4,5 15 5 |
-	sed 's/"parts": 2/"parts": 5/' | seed document
-histogram f32 auto 8:24 '"most": 2, "clamped_under": 1, "clamped_over": 2, ' 1 0 "$(regular 8 24 2)" 0,3,4,0 7 0 |
+histogram u8 range 0:4 '' 1 0 "$(regular 0 4 4)" 0,1,2,3,4,5 15 5 |
+	sed 's/"parts": 2/"parts": 5, "inputs_state": "0123456789abcdef"/' | seed document
+histogram f32 auto 8:24 '"most": 2, ' 1 0 "$(regular 8 24 2)" 0,3,4,0 7 0 '"clamped_under": 1, "clamped_over": 2, ' |
 	sed 's/"clamp": false/"clamp": true/' | seed document
+# As 0.1.0 wrote it.
+histogram u8 range 0:4 '' 1 0 "$(regular 0 4 4)" 0,1,2,3,4,5 15 5 |
+	sed 's/"gpuhist": {\(.*, \)"version": "0"}}\(.*"channels": 1, \)/"gpuhist": {"version": "0"}}\2\1/' | seed document
 # As tools indent it, with doubles.
 histogram u8 range 0:4 '' 1 0 "$(regular 0.0 4.0 4)" 0.0,1.0,2.0,3.0,4.0,5.0 15.0 5.0 | sed 's/[{[,]/&\
         /g' | seed document
