@@ -395,6 +395,8 @@ INSTALLED = man/gpuhist.1:$(MANDIR)/man1/gpuhist.1 \
 	LICENSE:$(DOCDIR)/LICENSE \
 	examples/tour.md:$(DOCDIR)/examples/tour.md \
 	$(foreach f,$(sort $(wildcard examples/cluster/*.*)),$(f):$(DOCDIR)/$(f))
+# What README says of other files of the sources is no link in its copy.
+UNLINKED  = \(bench\|src\|tests\|[A-Z]*\.md\)
 from = $(firstword $(subst :, ,$(1)))
 to   = "$(DESTDIR)$(lastword $(subst :, ,$(1)))"
 define copy
@@ -405,6 +407,7 @@ endef
 install: $(PROGRAM)
 	install -D -m 755 $(PROGRAM) "$(DESTDIR)$(BINDIR)/gpuhist"
 	$(foreach f,$(INSTALLED),$(if $(wildcard $(call from,$(f))),$(call copy,$(f))))
+	sed -i 's,\[\([^]]*\)\]($(UNLINKED)[^)]*),\1,g' "$(DESTDIR)$(DOCDIR)/README.md"
 
 # Of the folders only those that are gpuhist's own, and empty.
 uninstall:

@@ -220,6 +220,17 @@ installed() { (cd "$work/$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort
 } | LC_ALL=C sort >"$work/want"
 check build make install DESTDIR="$work/a root" PREFIX=/opt
 check installed 'a root/opt'
+# Every link of the documents, from their own folders, but to pages of the web.
+linked() {
+	find "$work/a root" -name '*.md' | while IFS= read -r document; do
+		grep -o ']([^)]*)' "$document" | sed 's/^](//; s/[#)].*//' | grep -v '^https*:' | while IFS= read -r file; do
+			[ -e "$(dirname "$document")/$file" ] || echo "${document##*/} links to $file"
+		done
+	done >"$work/out"
+	[ ! -s "$work/out" ]
+}
+check linked
+check grep -q '](examples/tour.md)' "$work/a root/opt/share/doc/gpuhist/README.md"
 touch "$work/a root/opt/bin/other" "$work/a root/opt/share/man/man1/other.1"
 check build make uninstall DESTDIR="$work/a root" PREFIX=/opt
 printf '%s\n' 'bin/other 644' 'share/man/man1/other.1 644' >"$work/want"
