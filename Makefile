@@ -357,11 +357,11 @@ check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS)
 
 # ---- measuring ----
 
-#: make demo             64 MiB of samples as a 10-bit converter makes them, and the main job on them
+#: make demo             the bytes of /bin/sh as a picture, and the rate of a count: 256 MiB as a 10-bit converter makes them
 demo: $(PROGRAM) $(BUILD)/sample
-	$(BUILD)/sample 64 > $(BUILD)/sample.u32
-	cat $(BUILD)/sample.u32 | ./$(PROGRAM) -b 1024 > $(BUILD)/sample.csv
-	sed -n '1,4p; 511,515p' $(BUILD)/sample.csv
+	./$(PROGRAM) -t u8 -f plot /bin/sh
+	$(BUILD)/sample 256 > $(BUILD)/sample.u32
+	./$(PROGRAM) -v -b 1024 -o $(BUILD)/sample.csv $(BUILD)/sample.u32
 
 #: make bench            whole runs beside their ceilings and peers; a few minutes
 GIB     = 1
