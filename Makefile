@@ -75,7 +75,9 @@ LINK    = -pie -Wl,-z,relro,-z,now
 ALL_CPPFLAGS = -D_GNU_SOURCE -DGPUHIST_VERSION='"$(VERSION)"' -Isrc $(ISA_CPPFLAGS) $(CPPFLAGS)
 ALL_CFLAGS   = -std=c11 $(WARN) $(HARDEN) -ffp-contract=off -pthread $(CFLAGS) $(MODE)
 ALL_LDFLAGS  = $(LINK) -pthread $(CFLAGS) $(MODE) $(LDFLAGS)
-ALL_LDLIBS   = $(LDLIBS) -lzstd -lm -ldl
+ALL_LDLIBS   = $(LDLIBS) $(ZSTD) -lm -ldl
+# ZSTD=-l:libzstd.a has the library in the program.
+ZSTD    = -lzstd
 
 # Helpers of the tests and benches: as fast in an instrumented build, where they are not what is tested.
 TOOL_FLAGS   = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread $(CPPFLAGS)
@@ -133,6 +135,7 @@ FATBINARY := $(shell PATH="$$PATH:$$(dirname "$$(readlink -f "$$(command -v $(la
 # What -V says of them.
 TOOLKIT   := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
 GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_PTX) for later ones (CUDA $(TOOLKIT))"'
+NEEDS_DRIVER = ; for a GPU a driver of CUDA $(TOOLKIT) or later
 GPU_IMAGE  = -DGPU_IMAGE='"$(KERNELS)"'
 endif
 NVCCFLAGS ?= -O3
@@ -226,6 +229,8 @@ $(LOOPS_OBJ): $(OBJ_DIR)/$(dir $(LOOPS_SRC))cells_%.o: $(LOOPS_SRC) $(FLAGS)
 $(LOOPS_OBJ): OWN = $(LOOPS_O) $(LOOPS_MATH) $(LOOPS_ALIGN) $(FLAGS_$*) -DISA=$*
 $(IMAGE_OBJ): OWN = $(GPU_IMAGE) $(GPU_FACTS)
 $(IMAGE_OBJ): $(KERNELS)
+# A program for other computers says which: packaging/binary.sh has looked.
+$(OBJ_DIR)/src/cli/options.o: OWN = $(if $(NEEDS_GLIBC),-DNEEDS='"needs: glibc $(NEEDS_GLIBC) or later$(NEEDS_DRIVER)\n"')
 
 # The oracle shares nothing with src, nor does its driver, nor what makes the world fail.
 $(OBJ_DIR)/tests/oracle/%.o $(OBJ_DIR)/tests/jobs/%.o $(OBJ_DIR)/tests/torture/%.o: COMPILE = $(TOOL_FLAGS) $(OWN)
@@ -270,7 +275,7 @@ $(KERNELS): $(CUBINS) $(PTX) $(KERNEL_ARCHS)
 	$(Q)$(or $(FATBINARY),fatbinary) -64 -compress-all --create=$@ $(foreach a,$(GPU_ARCHS),--image3=kind=elf,sm=$(a),file=build/kernels/sm_$(a).cubin) \
 		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
 
-else ifeq ($(filter help clean uninstall dist deb cross,$(MAKECMDGOALS))$(FUZZ),)
+else ifeq ($(filter help clean uninstall dist dist-bin wheel deb cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)
 endif
 
@@ -419,6 +424,14 @@ DIST = gpuhist-$(VERSION)
 dist:
 	$(Q)sh packaging/dist.sh $(DIST) build
 
+#: make dist-bin         build/gpuhist-VERSION-linux-MACHINE.tar.gz: what is installed, for other computers
+dist-bin:
+	+$(Q)sh packaging/binary.sh $(DIST) build
+
+#: make wheel            the program of dist-bin for pip, in build
+wheel: dist-bin
+	$(Q)python3 packaging/wheel.py build/$(DIST)-linux-$(shell uname -m).tar.gz
+
 #: make deb              a Debian package of this tree, in build; DEB_BUILD_OPTIONS=nocheck without the tests
 deb:
 	$(Q)sh packaging/deb.sh $(DIST) build
@@ -439,4 +452,4 @@ help:
 	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
 .PHONY: all bench bench-gpu bench-loops check check-cluster check-gpu check-programs clean compiled coverage coverage-programs \
-	cross deb demo dist FORCE fuzz fuzzers help install test torture uninstall
+	cross deb demo dist dist-bin FORCE fuzz fuzzers help install test torture uninstall wheel

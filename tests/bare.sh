@@ -1,18 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# README's commands, word by word, in a root of a bare Debian 12 that debootstrap makes: no /dev/pts, and under
+# README's commands, word by word, in the root of a bare Debian 12: no /dev/pts, and under
 # nohup, as in a container or a cron job. As root. usage: tests/bare.sh
 set -eu
 cd "$(dirname "$0")/.."
 root=$(mktemp -d)
 trap 'rm -rf --one-file-system "$root"' EXIT
-apt_of() { # FORMAT: what apt says of the main archive
-	apt-get indextargets --format "$1" 'Created-By: Packages' 'Component: main' 'Codename: bookworm' | head -n 1
-}
-# shellcheck disable=SC2016 # apt's own variable
-mirror=$(apt_of '$(REPO_URI)')
-debootstrap --variant=minbase bookworm "$root" "$mirror" >"$root.log" 2>&1 || { cat "$root.log" && exit 1; }
-rm "$root.log"
+sh tests/root.sh "$root"
 mkdir "$root/gpuhist"
 git ls-files -z | tar c --null -T - | tar x -C "$root/gpuhist"
 # The indented lines of its section "Try it": one installs and builds, one tests.

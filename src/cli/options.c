@@ -177,9 +177,14 @@ void options_help(char text[OPTIONS_TEXT])
 	}
 }
 
+/* The build sets this where the program is for other computers: glibc, and a driver. */
+#ifndef NEEDS
+#define NEEDS ""
+#endif
+
 void options_version(char text[OPTIONS_TEXT])
 {
-	snprintf(text, OPTIONS_TEXT, "gpuhist %s\nGPU: %s\nzstd: %s\n", GPUHIST_VERSION,
+	snprintf(text, OPTIONS_TEXT, "gpuhist %s\nGPU: %s\nzstd: %s\n" NEEDS, GPUHIST_VERSION,
 		 kernel_facts, ZSTD_versionString());
 }
 

@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT
+"""Makes a wheel of a tarball of packaging/binary.sh, for pip and its like: the program and nothing else, where they put
+scripts. The same bytes from the same tarball.
+usage: python3 packaging/wheel.py FOLDER/gpuhist-VERSION-linux-MACHINE.tar.gz      writes into FOLDER
+"""
+import base64
+import hashlib
+import pathlib
+import re
+import sys
+import tarfile
+import time
+import zipfile
+
+METADATA = """\
+Metadata-Version: 2.4
+Name: gpuhist
+Version: {version}
+Summary: Counts binary samples into a histogram, exactly, at memory speed
+License-Expression: MIT AND BSD-3-Clause
+License-File: LICENSE
+License-File: LICENSE.zstd
+Description-Content-Type: text/markdown
+
+A Unix filter for 64-bit Linux: it counts binary integers and floats, from pipes and files, into a histogram as CSV, JSON,
+`.npy` or a picture, on all cores, and on an NVIDIA GPU where that saves time. No Python is needed to run it.
+
+    gpuhist -t u8 -f plot /bin/sh      # the bytes of a file, as a picture
+    gpuhist -h                         # all options
+"""
+WHEEL = """\
+Wheel-Version: 1.0
+Generator: gpuhist ({version})
+Root-Is-Purelib: false
+Tag: {tag}
+"""
+
+tarball = pathlib.Path(sys.argv[1])
+name, version, _, machine = tarball.name.removesuffix(".tar.gz").split("-")
+with tarfile.open(tarball) as tar:
+    def read(path):
+        return tar.extractfile(f"{tarball.name.removesuffix('.tar.gz')}/{path}").read()
+
+    program = read("bin/gpuhist")
+    licences = {file: read(f"share/doc/gpuhist/{file}") for file in ("LICENSE", "LICENSE.zstd")}
+    made = time.gmtime(tar.getmembers()[0].mtime)[:6]
+major, minor = re.search(rb"needs: glibc (\d+)\.(\d+) or later", program).groups()
+tag = f"py3-none-manylinux_{int(major)}_{int(minor)}_{machine}"
+
+info = f"{name}-{version}.dist-info"
+files = {f"{name}-{version}.data/scripts/gpuhist": program}
+files |= {f"{info}/licenses/{file}": text for file, text in licences.items()}
+files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
+files[f"{info}/WHEEL"] = WHEEL.format(version=version, tag=tag).encode()
+record = ""
+for path, content in files.items():
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    record += f"{path},sha256={digest},{len(content)}\n"
+files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
+
+wheel = tarball.with_name(f"{name}-{version}-{tag}.whl")
+with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+    for path, content in files.items():
+        entry = zipfile.ZipInfo(path, made)
+        entry.create_system = 3  # Unix, whose modes follow
+        entry.external_attr = (0o100755 if content is program else 0o100644) << 16
+        entry.compress_type = zipfile.ZIP_DEFLATED
+        archive.writestr(entry, content)
+print(wheel)

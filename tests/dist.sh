@@ -1,0 +1,88 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# What make dist-bin and make wheel give away: the same bytes when built again from the packed sources in another folder;
+# -V says which glibc; the program in the root of a bare Debian 12 without libzstd; the wheel by pip, offline. As root.
+# usage: tests/dist.sh [VARIABLE=VALUE]...     of make
+set -eu
+cd "$(dirname "$0")/.."
+tree=$PWD
+work=$(mktemp -d)
+trap 'rm -rf --one-file-system "$work"' EXIT
+version=$(sed -n 's/^VERSION = //p' Makefile)
+name=gpuhist-$version-linux-$(uname -m)
+fail() {
+	echo "dist: $*" >&2
+	exit 1
+}
+
+rm -f build/gpuhist-*
+make "$@" dist wheel
+tarball=$tree/build/$name.tar.gz wheel=$(echo "$tree/build/gpuhist-$version-py3-none-"*.whl)
+[ -e "$wheel" ] || fail 'more than one wheel, or none'
+tar -xzf "build/gpuhist-$version.tar.gz" -C "$work"
+(umask 077 && cd "$work/gpuhist-$version" && TZ=Asia/Tokyo make "$@" wheel)
+cmp "$tarball" "$work/gpuhist-$version/build/$name.tar.gz"
+cmp "$wheel" "$work/gpuhist-$version/build/${wheel##*/}"
+
+# What is in it, and whose.
+mkdir "$work/out"
+tar -xzf "$tarball" -C "$work/out"
+for file in bin/gpuhist share/man/man1/gpuhist.1 share/bash-completion/completions/gpuhist \
+	share/zsh/site-functions/_gpuhist share/fish/vendor_completions.d/gpuhist.fish share/doc/gpuhist/README.md \
+	share/doc/gpuhist/LICENSE share/doc/gpuhist/LICENSE.zstd; do
+	[ -s "$work/out/$name/$file" ] || fail "$file is missing"
+done
+[ "$(tar -tvzf "$tarball" | awk '{ print $1, $2 }' | sort -u)" = '-rw-r--r-- 0/0
+-rwxr-xr-x 0/0' ] || fail 'modes or owners'
+program=$work/out/$name/bin/gpuhist
+! grep -aqe "$HOME/" -e "$work" -e "$tree" -e "$(id -un)@" "$program" || fail 'a path of this computer'
+# By another tool than the one that the build asked.
+glibc=$(objdump -T "$program" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
+"$program" -V | grep -q "^needs: glibc ${glibc#GLIBC_} or later" || fail "it needs $glibc, and says $("$program" -V)"
+
+# A root without any libzstd. What is compressed is compressed out here.
+mkdir "$work/root"
+root=$work/root
+sh tests/root.sh "$root"
+find "$root" -name 'libzstd.so*' -exec rm {} +
+[ -z "$(find "$root" -name 'libcuda*')" ]
+printf abca >"$root/text"
+zstd -q "$root/text"
+cat >"$root/commands" <<'END'
+set -eu
+test "$(gpuhist -t u8 -r 97:100 -b 3 --no-header text text.zst)" = '0,97,98,4
+1,98,99,2
+2,99,100,2'
+gpuhist -t u8 -f plot /usr/local/bin/gpuhist | tail -n 1
+status=0
+gpuhist -t u8 --device=gpu text 2>message || status=$?
+cat message
+test $status -eq 4
+grep -q -e 'libcuda.so.1 is not there' -e 'built without kernels' message
+gpuhist -V
+END
+tar -xzf "$tarball" -C "$root/usr/local" --strip-components=1
+# shellcheck disable=SC2016 # of the shell in there
+unshare --mount sh -eu -c '
+	mount -t proc proc "$1/proc"
+	exec chroot "$1" env -i PATH=/usr/local/bin:/usr/bin:/bin sh -x commands
+' sh "$root"
+
+# The wheel: pip takes it here, and refuses it where glibc is older than it needs.
+[ "$(stat -c %s "$wheel")" -lt 10000000 ] || fail 'a wheel of 10 MB'
+python3 -m venv "$work/venv"
+pip() { "$work/venv/bin/pip" --quiet --disable-pip-version-check --no-input "$@"; }
+pip install --no-index "$wheel"
+cmp "$program" "$work/venv/bin/gpuhist"
+"$work/venv/bin/gpuhist" -V >/dev/null
+[ "$("$work/venv/bin/gpuhist" -t u8 -r 97:98 -b 1 --no-header --clamp "$root/text")" = 0,97,98,4 ] || fail 'a wrong count'
+pip uninstall --yes gpuhist
+[ ! -e "$work/venv/bin/gpuhist" ] || fail 'pip left the program'
+minor=${glibc#GLIBC_2.}
+for platform in $((minor - 1)) "$minor"; do
+	status=0
+	pip install --no-index --target="$work/target" --only-binary=:all: --platform="manylinux_2_${platform}_$(uname -m)" \
+		"$wheel" >"$work/pip" 2>&1 || status=$?
+	[ "$status" -eq $((platform < minor)) ] || fail "pip for glibc 2.$platform: $(cat "$work/pip")"
+done
+ls -l "$tarball" "$wheel"
