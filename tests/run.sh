@@ -38,6 +38,7 @@ if [ "${1:-}" = --one ]; then
 		printf 'FAILED %s (exit status %d)\n' "$name" "$status"
 	else
 		printf 'ok %s: %s\n' "$name" "$p"
+		grep '^left out: ' "$out"
 	fi
 	rmdir "$folder/printing"
 	exit 0

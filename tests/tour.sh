@@ -4,7 +4,8 @@
 # the other in an empty folder, and what each prints must be the lines below it to the byte.
 # usage: tests/tour.sh GPUHIST [--update] [DOCUMENT]     --update writes the outputs anew
 #
-# Blocks that begin with ```console numpy want NumPy, and are left out where there is none.
+# A block that begins with ```console WORD... is left out, by name, where there is no such WORD: a program, a module of
+# Python, or the file /NAME:SUM, whose cksum is SUM.
 set -u
 here=$(dirname "$(realpath "$0")")
 work=$(mktemp -d)
@@ -21,10 +22,22 @@ for python in "$here/../build/venv/bin/python" python3 /usr/bin/python3; do
 done
 # A link would lose the packages of a virtual environment.
 [ -z "$numpy" ] || { printf '#!/bin/sh\nexec "%s" "$@"\n' "$numpy" >"$work/bin/python3" && chmod +x "$work/bin/python3"; }
-[ -n "$numpy" ] || echo 'left out: the blocks that want NumPy'
-PATH=$work/bin:$PATH LC_ALL=C
+PATH=$work/bin:$PATH LC_ALL=C.UTF-8
 export PATH LC_ALL
 passed=0 failed=0 command=
+
+# Is there all that a block wants? Says once what is missing.
+there() {
+	for word; do
+		case $word in
+		/*) [ "$(cksum <"${word%:*}" | cut -d ' ' -f 1)" = "${word##*:}" ] ;;
+		*) command -v "$word" || python3 -c "import $word" ;;
+		esac >/dev/null 2>&1 && continue
+		grep -qx "$word" "$work/missing" || echo "left out: what wants ${word%:*}"
+		echo "$word" >>"$work/missing"
+		return 1
+	done
+}
 
 # Runs the command whose expected lines were collected, and compares.
 finish() {
@@ -45,11 +58,13 @@ finish() {
 
 inside='' skipped=
 : >"$work/document"
+: >"$work/missing"
 while IFS= read -r line; do
 	case $inside$line in
 	'```console'*)
 		inside=1 skipped=
-		[ -n "$numpy" ] || [ "$line" = '```console' ] || skipped=1
+		# shellcheck disable=SC2086 # words
+		there ${line#'```console'} || skipped=1
 		;;
 	'1```') finish && inside= ;;
 	'1$ '*)
