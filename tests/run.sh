@@ -147,6 +147,7 @@ for script in "$here"/cli/*.sh; do
 	[ "$name" = lib ] || test_of "cli_$name" sh "$here/cli.sh" "$gpuhist" "$name"
 done
 test_of tour sh "$here/tour.sh" "$gpuhist"
+test_of readme sh "$here/tour.sh" "$gpuhist" "$here/../README.md"
 test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"

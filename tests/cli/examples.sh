@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # needs: zstd
-# Every command of the manual, of README's "More pipelines" and of its line for cron, run as it is printed on small
-# inputs. Of what a command writes the transcript has the lines, and the sum of the counts; of other files the bytes.
+# Every command of the manual, and of README's table and its "More pipelines", run as it is printed on small inputs.
+# Of what a command writes the transcript has the lines, and the sum of the counts; of other files the bytes.
 # shellcheck shell=sh
 root=$1/../..
 # N numbers below LIMIT, each as BYTES bytes, the highest first with "be": the same ones each time.
@@ -42,7 +42,9 @@ for _ in 1 2 3; do numbers 1000 256 1 && zeros 24; done >photo.raw
 for _ in 1 2 3 4 5; do zeros 8 && printf '\0\0\0\77' && zeros 52; done >log.bin
 numbers 400 65536 2 >hour.i16
 cp hour.i16 rec.s16
-cp hour.i16 latest.u16
+numbers 400 4096 2 >adc.bin
+numbers 400 256 1 >capture.bin
+gzip -c a.f32 >a.f32.gz
 numbers 500 4294967296 4 >a.u32
 numbers 333 4294967296 4 >b.u32
 { zeros 4194304 && numbers 100 4294967296 4; } | zstd -q -o a.u32.zst
@@ -56,13 +58,14 @@ mkdir .bin
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nfor rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$@" || exit; done\n' >.bin/mpirun
 chmod +x .bin/mpirun
-PATH=$PWD/.bin:$PATH HOME=$PWD
-export HOME
+PATH=$PWD/.bin:$PATH
 
-# The commands: .Dl lines of the manual, indented lines of README without comments.
+# The commands: .Dl lines of the manual; of README the second column, and indented lines without comments.
 {
 	sed -n 's/^\.Dl //p' "$root/man/gpuhist.1"
-	sed -n '/^## More pipelines/,/^## Questions/s/^    //p; s/^    5 \* \* \* \* *//p' "$root/README.md" | sed 's/  *#.*//'
+	# shellcheck disable=SC2016 # the backquotes of README
+	sed -n '/^| I have/,/^$/s/^.*| `\(.*\)` |$/\1/p' "$root/README.md" | sed 's/\\|/|/g'
+	sed -n '/^## More pipelines/,/^## /s/^    //p' "$root/README.md" | sed 's/  *#.*//'
 } >.commands
 
 summary() {
