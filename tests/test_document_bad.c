@@ -145,7 +145,7 @@ static void refused(void)
 		 "are not the 10 samples"},
 		{"\"u64\"", "\"u32\"", "\"counter\" is u32, not u64"},
 		{"\"u32\"", "\"u33\"", "a type that is not known"},
-		{"\"u32\"", "\"uint32\"", "\"type\" is uint32, not u32"},
+		{"\"u32\"", "\"uint32\"", "a type that is not known"},
 		{"\"binning\": \"range\"", "\"binning\": \"ranges\"",
 		 "a binning that is not known"},
 		{"\"binning\": \"range\"", "\"binning\": \"log\"", "LO must be above 0"},
