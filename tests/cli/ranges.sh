@@ -63,7 +63,7 @@ run gpuhist -b 10 -r 0:1:0.1 u8
 run gpuhist -r 0:1:0.1 --log=1:2 u8
 run gpuhist --log=1:2:0.5 u8
 run gpuhist -r 0:1:0.1 --merge u8
-run gpuhist -t u8 -r 0:1:0.1 -r 0:8 -b 2 -q u8
+shell 'gpuhist -t u8 -r 0:1:0.1 -r 0:8 -b 2 -q -f json u8 | grep -o "[^ ]*--bins[^,]*"'
 run gpuhist -t f32 -r 5:5 f32
 run gpuhist -t f32 --nonzero f32
 run gpuhist -t u8 -r 0:79228162514264337593543950336 u8

@@ -142,7 +142,7 @@ static void bins_value(char *text, size_t size, const struct job *j)
 	else if (j->full)
 		snprintf(text, size, "full");
 	else
-		snprintf(text, size, "%s:%s", j->lo, j->hi);
+		snprintf(text, size, "%s:%s%s%s", j->lo, j->hi, j->step[0] ? ":" : "", j->step);
 }
 
 static void bins_options(struct command *c, struct command *oracle, const struct job *j)

@@ -79,6 +79,7 @@ struct job {
 	uint64_t bins;                    /* N */
 	bool bins_given;                  /* --bins is given */
 	char lo[80], hi[80];              /* the range as written; "" and "": none, or full */
+	char step[80];                    /* RANGE: ... and STEP; "": not given */
 	bool full;                        /* --range=full */
 	bool exact;                       /* whole bounds, integer samples */
 	wide whole_lo, whole_hi;          /* exact: the bounds */

@@ -203,11 +203,57 @@ static bool draw_float_range(struct job *j)
 	}
 }
 
+/* x 10^place, in one of the ways to write it. */
+static void write_decimal(char *text, size_t size, wide x, int place)
+{
+	char digits[64];
+	int n = snprintf(digits, sizeof(digits), "%0*llu", place < 0 ? 1 - place : 1,
+			 (unsigned long long)(x < 0 ? -x : x));
+	int whole = n + (place < 0 ? place : 0);
+
+	if (place > 0 || once_in(4))
+		snprintf(text, size, "%s%se%d", x < 0 ? "-" : "", digits, place);
+	else
+		snprintf(text, size, "%s%.*s%s%s%s", x < 0 ? "-" : "", whole, digits,
+			 place < 0 || once_in(20) ? "." : "", digits + whole,
+			 place < 0 && once_in(8) ? "00" : "");
+}
+
+/* LO:HI:STEP, in units of a power of ten; at times it is a usage error. */
+static void draw_steps(struct job *j)
+{
+	unsigned bits = j->type->bits < 40 ? j->type->bits : 40;
+	int place = j->type->kind == FLOAT ? (int)below(20) - 13 : (int)below(7) - 4;
+	wide lo = (wide)draw_magnitude(bits), step = 1 + (wide)draw_magnitude(20), hi, unit = 1;
+
+	if (once_in(4)) /* few bins, and many digits behind the point */
+		step += (wide)draw_magnitude(38);
+	lo = once_in(2) ? -lo : once_in(3) ? 0 : lo;
+	hi = lo + (wide)j->bins * step + (once_in(10) ? 1 : 0);
+	write_decimal(j->lo, sizeof(j->lo), lo, place);
+	write_decimal(j->hi, sizeof(j->hi), hi, place);
+	write_decimal(j->step, sizeof(j->step), once_in(40) ? -step * (wide)below(2) : step, place);
+	j->bins_given = once_in(40);
+	j->real_lo = strtod(j->lo, NULL);
+	j->real_hi = strtod(j->hi, NULL);
+	for (int i = place; i < 0; i++)
+		unit *= 10;
+	j->exact = j->type->kind != FLOAT && lo % unit == 0 && hi % unit == 0;
+	j->whole_lo = lo / unit;
+	j->whole_hi = hi / unit;
+	for (; j->exact && place > 0; place--) {
+		j->whole_lo *= 10;
+		j->whole_hi *= 10;
+	}
+}
+
 void draw_range(struct job *j)
 {
 	const struct type *t = j->type;
 
-	if (once_in(9)) {
+	if (once_in(5)) {
+		draw_steps(j);
+	} else if (once_in(9)) {
 		j->full = true;
 		j->exact = t->kind != FLOAT;
 		j->whole_lo = min_of(t);

@@ -242,17 +242,24 @@ static void full_range(struct job *job)
 
 static void set_range(struct job *job, const char *text)
 {
-	char lo[1024];
-	const char *colon = strchr(text, ':');
+	char lo[1024], hi[1024];
+	const char *colon = strchr(text, ':'), *second = colon ? strchr(colon + 1, ':') : NULL;
 
 	if (!strcmp(text, "full")) {
 		full_range(job);
 	} else {
-		if (!colon || (size_t)(colon - text) >= sizeof(lo))
+		if (!colon || strlen(text) >= sizeof(lo))
 			fail(FAIL_USAGE, text, "not a range");
 		snprintf(lo, sizeof(lo), "%.*s", (int)(colon - text), text);
+		snprintf(hi, sizeof(hi), "%s", colon + 1);
+		hi[strcspn(hi, ":")] = '\0';
 		job->lo = parse_bound(lo);
-		job->hi = parse_bound(colon + 1);
+		job->hi = parse_bound(hi);
+	}
+	if (second) {
+		if (job->by.bins_given)
+			fail(FAIL_USAGE, "bins", "and STEP");
+		job->bins = count_steps(text);
 	}
 	if (job->type->kind != FLOAT && job->lo.is_whole && job->hi.is_whole) {
 		job->axis = RATIONAL;

@@ -6,7 +6,7 @@
  * found by comparing it with the edges as real numbers. Everything is done in
  * the plainest way; nothing here is meant to be fast.
  *
- *   oracle [-t TYPE] [-b N] [-r LO:HI|full | --log=LO:HI | --edges=LIST|@FILE |
+ *   oracle [-t TYPE] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw] [-S BYTES] [-n COUNT]
  *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] FILE...
@@ -15,7 +15,7 @@
  * ends inside a record, or before the bytes to skip have passed, or its header
  * is wrong.
  *
- * Files: sample, input, edges, bins, print (oracle.h).
+ * Files: sample, input, steps, edges, bins, print (oracle.h).
  */
 #include <ctype.h>
 #include <getopt.h>

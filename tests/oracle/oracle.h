@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * oracle: what its files share. Each uses only those before it: sample, input, edges, bins, print,
- * main.
+ * oracle: what its files share. Each uses only those before it: sample, input, steps, edges, bins,
+ * print, main.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -117,6 +117,10 @@ struct input {
 };
 
 struct input open_input(const char *name, bool raw);
+
+/* ---- steps.c ---- */
+
+uint64_t count_steps(const char *text); /* of LO:HI:STEP */
 
 /* ---- edges.c: the edges before any sample is read ---- */
 
