@@ -161,7 +161,7 @@ def check_npy_output():
     x = rng.integers(0, 300, SAMPLES, dtype=numpy.uint32)
     with open("in", "wb") as f:
         f.write(x.tobytes())
-    for options, dtype in (([], "<u4"), (["-C", "u64"], "<u8"), (["-C", "sat8"], "|u1"), (["-C", "sat16"], "<u2")):
+    for options, dtype in (([], "<u8"), (["-C", "u32"], "<u4"), (["-C", "sat8"], "|u1"), (["-C", "sat16"], "<u2")):
         out = run(["-f", "npy", "-b", "256"] + options, x.tobytes())
         loaded = numpy.load(io.BytesIO(out), allow_pickle=False)
         counts = numpy.bincount(x, minlength=256)[:256]

@@ -96,7 +96,7 @@ static const struct row ROWS[] = {
 	{"raw", 0, NULL, DECIDES, .flag = FLAG(source.raw), .help = "  count headers and zstd as they are   "},
 	{"zstd", 0, NULL, DECIDES, .flag = FLAG(source.zstd), .help = "  fail unless it is zstd\n"},
 	{"counter", 'C', "=KIND", WRITES, .read = read_counter,
-		.help = "   u64 u32 sat8 sat16 sat32 (default u64; raw, npy: u32)\n"},
+		.help = "   u64 u32 sat8 sat16 sat32 (default u64; raw: u32)\n"},
 	{"format", 'f', "=FORMAT", WRITES, .read = read_format,
 		.help = "  csv tsv raw npy json plot svg (by FILE's suffix, or csv)\n"},
 	{"output", 'o', "=FILE", WRITES, .help = "    replace FILE at the end   "},

@@ -313,7 +313,7 @@ static int settle_output(struct job *job, const struct given *g, struct fail *fa
 		return given_refuse("output", job->output, why, fail);
 	picture_settle(&job->style.picture, output_descriptor(job->output));
 	if (given(g, "counter")->at == 0)
-		job->style.counter = job->format->kind == FORMAT_BINARY ? COUNTER_U32 : COUNTER_U64;
+		job->style.counter = job->format->counter;
 	if (check_format(job, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
 		return -1;
 	/* All documents are read before one is written. */

@@ -28,13 +28,13 @@ int counter_parse(enum counter_kind *kind, const char *name)
 }
 
 static const struct format FORMATS[] = {
-	{"csv", {".csv"}, write_csv, FORMAT_ROWS},
-	{"tsv", {".tsv"}, write_tsv, FORMAT_ROWS},
-	{"raw", {".bin", ".raw"}, write_raw, FORMAT_BINARY},
-	{"npy", {".npy"}, write_npy, FORMAT_BINARY},
-	{"json", {".json"}, write_json, FORMAT_DOCUMENT},
-	{"plot", {NULL}, write_plot, FORMAT_PICTURE},
-	{"svg", {".svg"}, write_svg, FORMAT_PICTURE},
+	{"csv", {".csv"}, write_csv, FORMAT_ROWS, COUNTER_U64},
+	{"tsv", {".tsv"}, write_tsv, FORMAT_ROWS, COUNTER_U64},
+	{"raw", {".bin", ".raw"}, write_raw, FORMAT_BINARY, COUNTER_U32},
+	{"npy", {".npy"}, write_npy, FORMAT_BINARY, COUNTER_U64},
+	{"json", {".json"}, write_json, FORMAT_DOCUMENT, COUNTER_U64},
+	{"plot", {NULL}, write_plot, FORMAT_PICTURE, COUNTER_U64},
+	{"svg", {".svg"}, write_svg, FORMAT_PICTURE, COUNTER_U64},
 };
 #define ROWS (sizeof(FORMATS) / sizeof(FORMATS[0]))
 

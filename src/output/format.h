@@ -78,7 +78,7 @@ void write_json_head(struct output *out, const struct hist *hist, uint32_t chann
 
 enum format_kind {
 	FORMAT_ROWS,   /* a row for each bin: takes --no-header, --nonzero and --flow */
-	FORMAT_BINARY, /* never to a terminal; u32 without -C, as no other */
+	FORMAT_BINARY, /* never to a terminal */
 	/* Exact, with under, over and NaN; can say that counts are partial: takes --every */
 	FORMAT_DOCUMENT, /* takes --nonzero */
 	FORMAT_PICTURE,
@@ -89,6 +89,7 @@ struct format {
 	const char *suffixes[3]; /* of files that get it without -f, in lower case; then NULL */
 	write_fn *write;
 	enum format_kind kind;
+	enum counter_kind counter; /* without -C */
 };
 
 #define FORMAT_NAMES "csv, tsv, raw, npy, json, plot or svg"

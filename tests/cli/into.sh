@@ -26,7 +26,7 @@ gpuhist --merge made.json
 run $c --into=f.json -f csv b
 run $c --into=f.json -o - b
 run $c --into=f.json -o run.npy b
-od -An -tu4 -j 128 run.npy
+od -An -tu8 -j 128 run.npy
 shell "$c --into=f.json -v b 2>&1 | grep now"
 gpuhist --merge f.json
 # Statistics are of a run; a sum has none, nor has the file that the first run made
