@@ -353,7 +353,7 @@ static int take_memory(struct run *run, struct fail *fail)
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
 	if (job->stats &&
-	    (hist_keep_stats(&run->hist, fail) != 0 ||
+	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
 	     counts_keep_stats(&run->counts, &job->type, job->layout.channels, fail) != 0))
 		return -1;
 	if (counting->most > 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hist_stats: quantiles beside sorted samples, of every type, by value and by bin. */
+/*
+ * hist_stats: quantiles beside sorted samples, of every type, by value and by bin; samples at the
+ * ends; entropy.
+ */
 
 #include <math.h>
 #include <stdlib.h>
@@ -50,14 +53,66 @@ static int by_value(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The least sample that is not below `percent` of them. */
-static double quantile_of(const double *sorted, size_t n, unsigned percent)
+/* The least sample that is not below so many of 10^6 of them. */
+static double quantile_of(const double *sorted, size_t n, uint64_t millionths)
 {
 	size_t i = 0;
 
-	while ((i + 1) * 100 < percent * n)
+	while ((i + 1) * 1000000 < millionths * n)
 		i++;
 	return sorted[i];
+}
+
+/* Two numbers that a sample lies between: as text they are those of its bin, or the ends. */
+static void check_between(const struct hist *h, unsigned i, double expected, const char *what)
+{
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+	const bool closed = hist_stats_format_quantile(lower, upper, h, 0, i);
+	const double lo = strtod(lower, NULL), hi = strtod(upper, NULL);
+	const enum hist_quantile_kind kind = h->stats[0].quantile[i].kind;
+
+	CHECK(isfinite(lo) && isfinite(hi) && lo <= expected &&
+		      (closed ? expected <= hi : expected < hi),
+	      "%s: %g, not from %s to %s", what, expected, lower, upper);
+	if (kind == QUANTILE_BIN && !h->axis.clamp)
+		CHECK(lo == edges_value(&h->axis.edges, h->stats[0].quantile[i].bin) && lo < hi,
+		      "%s: %g from %s", what, expected, lower);
+}
+
+/* Of a sorted list. */
+static void check_ends(const struct hist *h, const double *sorted, size_t n, const char *what)
+{
+	uint64_t least = 0, greatest = 0;
+
+	for (size_t i = 0; i < n && h->axis.type.bytes <= 2; i++) {
+		least += sorted[i] == sorted[0];
+		greatest += sorted[i] == sorted[n - 1];
+	}
+	CHECK(h->stats[0].at_least == least && h->stats[0].at_greatest == greatest,
+	      "%s: %llu and %llu at the ends", what, (unsigned long long)h->stats[0].at_least,
+	      (unsigned long long)h->stats[0].at_greatest);
+}
+
+/* log2 n - sum c log2 c / n, of the codes as they lie in memory, or of the bins. */
+static void check_entropy(const struct hist *h, const unsigned char *samples, size_t n,
+			  const char *what)
+{
+	static uint64_t count[65536];
+	const uint32_t bytes = h->axis.type.bytes;
+	long double sum = 0, all = 0;
+
+	memset(count, 0, sizeof(count));
+	for (size_t i = 0; i < n && bytes <= 2; i++)
+		count[samples[i * bytes] | (bytes == 2 ? samples[i * bytes + 1] << 8 : 0)]++;
+	for (uint32_t i = 0; i < axis_bins(&h->axis) && bytes > 2; i++)
+		count[i] = hist_count(h, 0, i);
+	for (size_t i = 0; i < 65536; i++) {
+		all += (long double)count[i];
+		sum += count[i] > 0 ? (long double)count[i] * log2l((long double)count[i]) : 0;
+	}
+	const double expected = all > 0 ? (double)(log2l(all) - sum / all) : -1;
+	CHECK(fabs(h->stats[0].entropy - expected) < 1e-12, "%s: entropy %.17g, not %.17g", what,
+	      h->stats[0].entropy, expected);
 }
 
 static void check_quantile(const struct hist *h, unsigned i, double expected, const char *what)
@@ -105,12 +160,14 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 	struct counts counts;
 	struct hist h;
 	struct fail fail = {0};
+	struct quantiles asked = {.n = 4, .at = {0, 500000, 999000, 1000000}};
 	const char *why;
 	unsigned char samples[8 * MOST];
 	double finite[MOST];
 	size_t number = 0;
 	char what[96];
 
+	asked.at[1] = 1 + (uint32_t)draw(998999);
 	sample_type_parse(&t, name);
 	snprintf(what, sizeof(what), "%s, %s:%s, %zu samples of %u values", name, as->lo, as->hi, n,
 		 spread);
@@ -135,7 +192,8 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 	counting_keep_stats(&counting, 1);
 	CHECK(counts_init(&counts, counting.cells, &fail) == 0 &&
 		      counts_keep_stats(&counts, &t, 1, &fail) == 0 &&
-		      hist_reserve(&h, &axis, 1, &fail) == 0 && hist_keep_stats(&h, &fail) == 0,
+		      hist_reserve(&h, &axis, 1, &fail) == 0 &&
+		      hist_keep_stats(&h, &asked, &fail) == 0,
 	      "%s", fail.text);
 	for (int half = 0; half < 2; half++) { /* two workers */
 		struct counter *counter = counter_open(&counting, &counts);
@@ -146,13 +204,17 @@ static void one(const char *name, const struct axis_of *as, size_t n, unsigned s
 	hist_fill(&h, &counts);
 	CHECK(h.stats[0].of.number == number, "%s: %llu finite samples", what,
 	      (unsigned long long)h.stats[0].of.number);
-	for (unsigned i = 0; i < HIST_QUANTILES; i++) {
-		if (number > 0)
-			check_quantile(&h, i, quantile_of(finite, number, hist_quantile_percent[i]),
-				       what);
-		else
+	check_ends(&h, finite, number, what);
+	check_entropy(&h, samples, n, what);
+	for (unsigned i = 0; i < asked.n; i++) {
+		const double expected = number ? quantile_of(finite, number, asked.at[i]) : 0;
+		if (number > 0) {
+			check_quantile(&h, i, expected, what);
+			check_between(&h, i, expected, what);
+		} else {
 			CHECK(h.stats[0].quantile[i].kind == QUANTILE_NONE, "%s: kind %d", what,
 			      h.stats[0].quantile[i].kind);
+		}
 	}
 	hist_free(&h);
 	counts_free(&counts);

@@ -54,10 +54,11 @@ struct job {
 	struct style style;
 	const char *output; /* -o, for a part with %K and %N replaced; NULL for standard output */
 	char *output_part;  /* ... where it differs from the user's text. Freed by options_free */
-	bool stats;         /* --stats */
-	bool plot;          /* -p: a picture on stderr beside the output */
-	const char *into;   /* --into: the document to add to; NULL: none */
-	bool output_none;   /* --into without -o and -f: nothing else is written */
+	bool stats;         /* --stats ... */
+	struct quantiles quantiles; /* ... with these */
+	bool plot;                  /* -p: a picture on stderr beside the output */
+	const char *into;           /* --into: the document to add to; NULL: none */
+	bool output_none;           /* --into without -o and -f: nothing else is written */
 	/* --every: seconds from one partial output to the next; 0: only the last one */
 	double every;
 	bool tee;   /* --tee: the inputs' bytes are passed on to standard output */

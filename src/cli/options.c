@@ -36,7 +36,7 @@ struct row;
 /* Reads a value. The text of the last one that was given is kept without this. */
 typedef int read_fn(struct given *g, const struct row *o, const char *text, struct fail *fail);
 static read_fn read_type, read_number, read_ends, read_edges, read_channels, read_rows, read_part,
-	read_counter, read_format, read_every, read_plot, read_device;
+	read_counter, read_format, read_every, read_plot, read_stats, read_device;
 
 /*
  * What an option is about: a document has those that decide what is counted, and into which bins.
@@ -105,7 +105,7 @@ static const struct row ROWS[] = {
 	{"merge", 0, NULL, WRITES, .flag = FLAG(merge), .help = "  add up histograms\n"},
 	{"tee", 0, NULL, COUNTS, .flag = FLAG(tee), .help = "            pass the input on to standard output (with -o)\n"},
 	{"plot", 'p', "[=log]", WRITES, .read = read_plot, .flag = FLAG(plot), .help = "     picture on stderr   "},
-	{"stats", 0, NULL, DECIDES, .flag = FLAG(stats), .help = "  extremes, mean, quantiles\n"},
+	{"stats", 0, "[=Q,...]", DECIDES, .read = read_stats, .flag = FLAG(stats), .help = "  mean, quantiles\n"},
 	{"flow", 0, NULL, WRITES, .flag = FLAG(style.flow), .help = "  rows for under, over, nan   "},
 	{"nonzero", 0, NULL, WRITES, .flag = FLAG(style.nonzero), .help = "  no empty bins   "},
 	{"no-header", 0, NULL, WRITES, .help = "\n"},
@@ -413,6 +413,35 @@ static int read_plot(struct given *g, const struct row *o, const char *text, str
 		return given_refuse(o->name, text, "must be log, or nothing", fail);
 	g->job->style.picture.log = text != NULL;
 	return 0;
+}
+
+/* Rising per cents, of digits and a point alone, in units of the last decimal. */
+static int read_stats(struct given *g, const struct row *o, const char *text, struct fail *fail)
+{
+	struct quantiles *const asked = &g->job->quantiles;
+	const char *p = text ? text : "1,5,25,50,75,95,99";
+	char word[16];
+	struct number n;
+
+	asked->n = 0;
+	for (;; p++) {
+		const size_t length = strspn(p, "0123456789.");
+		snprintf(word, sizeof(word), "%.*se%d", (int)length, p, QUANTILE_DECIMALS);
+		if (length > 12 || number_parse(&n, word, strlen(word)) != 0 || !n.exact ||
+		    n.integer > 1000000 || asked->n == QUANTILES_MAX ||
+		    (asked->n > 0 && n.integer <= asked->at[asked->n - 1]))
+			break;
+		asked->at[asked->n++] = (uint32_t)n.integer;
+		p += length;
+		if (*p == '\0')
+			return 0;
+		if (*p != ',')
+			break;
+	}
+	return given_refuse(o->name, text,
+			    "must be up to 128 quantiles in per cent, from 0 to 100 with up to 4 "
+			    "decimals, each above the one before it, as in 2,50,98,99.9",
+			    fail);
 }
 
 static int read_device(struct given *g, const struct row *o, const char *text, struct fail *fail)

@@ -226,27 +226,53 @@ static void report_count(const struct hist *hist, uint32_t channel, const char *
 		report_figure(hist, channel, name, text);
 }
 
+/* The least or the greatest sample, and how many equal it, where that is known. */
+static void report_extreme(const struct hist *hist, uint32_t channel, bool greatest)
+{
+	const struct hist_stats *const stats = &hist->stats[channel];
+	const uint64_t n = greatest ? stats->at_greatest : stats->at_least;
+	char text[NUMBER_TEXT + 48];
+	const size_t used =
+		strlen((hist_stats_format_extreme(text, hist, channel, greatest), text));
+
+	if (n > 0)
+		snprintf(text + used, 48, " (" COUNTED ")", COUNT(n, "sample"));
+	report_figure(hist, channel, greatest ? "maximum" : "minimum", text);
+}
+
 static void report_channel(const struct hist *hist, uint32_t channel)
 {
-	const struct stats_result *const of = &hist->stats[channel].of;
-	char text[QUANTILE_TEXT], name[16];
+	const struct hist_stats *const stats = &hist->stats[channel];
+	const struct stats_result *const of = &stats->of;
+	char text[2 * NUMBER_TEXT + 4], lower[NUMBER_TEXT], upper[NUMBER_TEXT];
 
 	number_format_count(text, of->number);
-	report_figure(hist, channel, "number", of->number > 0 ? text : "0 (no finite samples)");
+	report_figure(hist, channel, "count", of->number > 0 ? text : "0 (no finite samples)");
 	if (of->number > 0) {
-		hist_stats_format_extreme(text, hist, channel, false);
-		report_figure(hist, channel, "minimum", text);
-		hist_stats_format_extreme(text, hist, channel, true);
-		report_figure(hist, channel, "maximum", text);
+		report_extreme(hist, channel, false);
+		report_extreme(hist, channel, true);
 		number_format(text, of->mean);
 		report_figure(hist, channel, "mean", text);
 		number_format(text, of->deviation);
-		report_figure(hist, channel, "deviation", text);
-		for (unsigned i = 0; i < HIST_QUANTILES; i++) {
-			snprintf(name, sizeof(name), "%u%%", hist_quantile_percent[i]);
-			hist_stats_format_quantile(text, hist, channel, i);
-			report_figure(hist, channel, name, text);
-		}
+		report_figure(hist, channel, "std", text);
+	}
+	if (stats->entropy >= 0) {
+		snprintf(text, sizeof(text), "%.6f", stats->entropy);
+		report_figure(hist, channel, "entropy", text);
+	}
+	for (unsigned i = 0; i < hist->asked.n; i++) {
+		const enum hist_quantile_kind kind = stats->quantile[i].kind;
+		if (kind == QUANTILE_NONE)
+			break;
+		const bool closed = hist_stats_format_quantile(lower, upper, hist, channel, i);
+		snprintf(text, sizeof(text), kind == QUANTILE_VALUE ? "%s" : "[%s, %s%c", lower,
+			 upper, closed ? ']' : ')');
+		hist_stats_format_percent(lower, hist, i);
+		strcat(lower, "%");
+		report_figure(hist, channel, lower,
+			      kind == QUANTILE_UNDER  ? "under"
+			      : kind == QUANTILE_OVER ? "over"
+						      : text);
 	}
 	report_count(hist, channel, "-inf", of->below);
 	report_count(hist, channel, "inf", of->above);

@@ -22,8 +22,9 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 	return 0;
 }
 
-int hist_keep_stats(struct hist *h, struct fail *fail)
+int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *fail)
 {
+	h->asked = *asked;
 	h->stats = calloc(h->channels, sizeof(*h->stats));
 	return h->stats
 		       ? 0
@@ -87,7 +88,33 @@ static struct extent extent_of_codes(const struct hist *h, const uint64_t *count
 
 /* ---- statistics ---- */
 
-const unsigned hist_quantile_percent[HIST_QUANTILES] = {1, 5, 25, 50, 75, 95, 99};
+/* 100 per cent in units of struct quantiles. */
+#define QUANTILE_ALL ((uint64_t)1000000)
+_Static_assert(QUANTILE_DECIMALS == 4, "1 per cent is 10^4 of them");
+
+/*
+ * The entropy of cells, the sum of p log2(1/p); negative: all are empty. No term is negative, so
+ * nothing cancels: terms are right to some units in the last place, whatever libm's log2 is, and
+ * the sum is compensated, so for 2^28 cells it is wrong by less than 10^-13, and six digits are
+ * shown. Where all p are powers of two it is exact, and may lie halfway between two such texts.
+ */
+static double entropy_of(const uint64_t *count, uint32_t cells)
+{
+	double sum = 0, lost = 0;
+	uint64_t n = 0;
+
+	for (uint32_t i = 0; i < cells; i++)
+		n += count[i];
+	for (uint32_t i = 0; i < cells; i++) {
+		if (count[i] == 0)
+			continue;
+		const double all = (double)n, some = (double)count[i];
+		const double term = some / all * log2(all / some) - lost, next = sum + term;
+		lost = next - sum - term;
+		sum = next;
+	}
+	return n > 0 ? sum : -1;
+}
 
 /* The nth code in the order of values; NaNs come first and last. */
 static uint32_t nth_code(const struct sample_type *type, uint32_t nth)
@@ -112,18 +139,19 @@ static uint64_t nth_count(const uint64_t *count, const struct sample_type *codes
  * Finds the quantiles among cells that follow the samples that are under. Infinities below are the
  * first of those, or of the first bin.
  */
-static void set_quantiles(struct hist_stats *s, const uint64_t *count, uint32_t cells,
-			  uint64_t under, const struct sample_type *codes)
+static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
+			  const uint64_t *count, uint32_t cells, uint64_t under,
+			  const struct sample_type *codes)
 {
 	const uint64_t n = s->of.number;
 	uint64_t passed = under;
 	uint32_t cell = 0;
 
-	for (unsigned i = 0; i < HIST_QUANTILES && n > 0; i++) {
+	for (unsigned i = 0; i < asked->n && n > 0; i++) {
 		struct hist_quantile *const q = &s->quantile[i];
-		const uint64_t rank =
-			(codes ? 0 : s->of.below) +
-			(uint64_t)(((uint128_t)n * hist_quantile_percent[i] + 99) / 100);
+		const uint64_t nth =
+			(uint64_t)(((uint128_t)n * asked->at[i] + QUANTILE_ALL - 1) / QUANTILE_ALL);
+		const uint64_t rank = (codes ? 0 : s->of.below) + (nth > 0 ? nth : 1);
 		while (cell < cells && passed < rank)
 			passed += nth_count(count, codes, cell++);
 		q->kind = rank <= under   ? QUANTILE_UNDER
@@ -137,22 +165,46 @@ static void set_quantiles(struct hist_stats *s, const uint64_t *count, uint32_t 
 	}
 }
 
-/* From the counts of an 8- or 16-bit type's codes, or of other types from the sums and the bins. */
+/* How many samples are at either end. */
+static void set_ends(struct hist_stats *s, const struct sample_type *type, const uint64_t *code,
+		     uint32_t codes)
+{
+	const bool real = type->kind == SAMPLE_FLOAT;
+	const double least = real ? s->of.least_real : (double)s->of.least,
+		     greatest = real ? s->of.greatest_real : (double)s->of.greatest;
+
+	for (uint32_t i = 0; i < codes && s->of.number > 0; i++) {
+		const double x = sample_code(type, swapped(type, i));
+		s->at_least += x == least ? code[i] : 0;
+		s->at_greatest += x == greatest ? code[i] : 0;
+	}
+}
+
+/*
+ * From the counts of an 8- or 16-bit type's codes, each of which is a sample, or of other types
+ * from the sums and the bins.
+ */
 static void set_stats(struct hist *h, uint32_t channel, struct stats *sums, const uint64_t *code,
 		      uint32_t codes)
 {
 	const struct sample_type *const type = &h->axis.type;
+	const uint64_t *const bin = h->count + channel * h->stride;
+	const uint32_t bins = axis_bins(&h->axis);
 	struct hist_stats *const s = &h->stats[channel];
 
 	for (uint32_t i = 0; i < codes; i++)
 		stats_add_bits(sums, swapped(type, i), code[i]);
 	*s = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &s->of);
-	if (codes > 0)
-		set_quantiles(s, code, codes, 0, type);
-	else if (h->axis.kind != AXIS_MOD) /* residues have no order */
-		set_quantiles(s, h->count + channel * h->stride, axis_bins(&h->axis),
-			      h->flow[channel].under, NULL);
+	if (codes > 0) {
+		s->entropy = entropy_of(code, codes);
+		set_ends(s, type, code, codes);
+		set_quantiles(s, &h->asked, code, codes, 0, type);
+		return;
+	}
+	s->entropy = entropy_of(bin, bins);
+	if (h->axis.kind != AXIS_MOD) /* residues have no order */
+		set_quantiles(s, &h->asked, bin, bins, h->flow[channel].under, NULL);
 }
 
 void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
@@ -166,30 +218,40 @@ void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uin
 		number_format_integer(text, greatest ? r->greatest : r->least);
 }
 
-void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel,
-				unsigned i)
+void hist_stats_format_percent(char text[NUMBER_TEXT], const struct hist *h, unsigned i)
+{
+	number_format(text, h->asked.at[i] * 100.0 / (double)QUANTILE_ALL);
+}
+
+bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT],
+				const struct hist *h, uint32_t channel, unsigned i)
 {
 	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
 	const struct edges *const edges = &h->axis.edges;
-	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+	const uint32_t bins = axis_bins(&h->axis);
+	const bool clamp = h->axis.clamp;
 
-	switch (q->kind) {
-	case QUANTILE_VALUE:
-		number_format(text, q->value);
-		return;
-	case QUANTILE_BIN:
-		edges_format(edges, q->bin, lower);
-		edges_format(edges, q->bin + 1, upper);
-		snprintf(text, QUANTILE_TEXT, "[%s, %s%c", lower, upper,
-			 edges->closed && q->bin + 1 == axis_bins(&h->axis) ? ']' : ')');
-		return;
-	default:
-		snprintf(text, QUANTILE_TEXT, "%s",
-			 q->kind == QUANTILE_UNDER  ? "under"
-			 : q->kind == QUANTILE_OVER ? "over"
-						    : "none");
-		return;
+	if (q->kind == QUANTILE_VALUE) {
+		number_format(lower, q->value);
+		number_format(upper, q->value);
+		return true;
 	}
+	/* The ends are before edge `past`, and at the one before that. */
+	const uint32_t past = q->kind == QUANTILE_UNDER  ? 0
+			      : q->kind == QUANTILE_OVER ? bins + 1
+							 : q->bin + 1;
+	const bool first = past == 0 || (past == 1 && clamp) || isinf(edges_value(edges, past - 1));
+	const bool last =
+		past > bins || (past == bins && (clamp || isinf(edges_value(edges, past))));
+	if (first)
+		hist_stats_format_extreme(lower, h, channel, false);
+	else
+		edges_format(edges, past - 1, lower);
+	if (last)
+		hist_stats_format_extreme(upper, h, channel, true);
+	else
+		edges_format(edges, past, upper);
+	return last || (past == bins && edges->closed);
 }
 
 /* ---- from the totals of a run ---- */

@@ -21,11 +21,16 @@ struct hist_flow {
 	uint64_t under, over, nan;
 };
 
-#define HIST_QUANTILES 7
-extern const unsigned hist_quantile_percent[HIST_QUANTILES];
+/* Which quantiles --stats asks for. */
+#define QUANTILES_MAX 128u
+#define QUANTILE_DECIMALS 4 /* of a per cent, which is this power of ten in their units */
+struct quantiles {
+	unsigned n;
+	uint32_t at[QUANTILES_MAX]; /* rising, from 0 to 100 per cent */
+};
 
 enum hist_quantile_kind {
-	QUANTILE_NONE,  /* there is no finite sample */
+	QUANTILE_NONE,  /* there is no finite sample, or bins have no order */
 	QUANTILE_VALUE, /* of 8- and 16-bit types */
 	QUANTILE_BIN,   /* of others, whose samples are not kept: the bin that holds it ... */
 	QUANTILE_UNDER, /* ... or that it is in none, but below or above them */
@@ -42,7 +47,13 @@ struct hist_quantile {
 /* What --stats says of one channel's finite samples. */
 struct hist_stats {
 	struct stats_result of;
-	struct hist_quantile quantile[HIST_QUANTILES];
+	uint64_t at_least, at_greatest; /* of 8- and 16-bit types: samples that equal these */
+	/*
+	 * In bits: of 8- and 16-bit types that of all codes, of others that of the bins. Negative:
+	 * nothing was counted there.
+	 */
+	double entropy;
+	struct hist_quantile quantile[QUANTILES_MAX];
 };
 
 struct hist {
@@ -56,7 +67,8 @@ struct hist {
 	uint64_t samples; /* of all channels, as the workers counted them while they read */
 	bool extent;      /* of a run of an 8- or 16-bit type: finite values were seen, from ... */
 	double least, greatest;
-	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned */
+	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned ... */
+	struct quantiles asked;   /* ... with these quantiles */
 };
 
 /*
@@ -68,7 +80,7 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 /*
  * After hist_reserve, for --stats: hist_fill will need counts that keep them (counts_keep_stats).
  */
-int hist_keep_stats(struct hist *h, struct fail *fail);
+int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
 
 /*
  * Takes the totals of a finished run and leaves counts empty. Codes are binned here; the edge cell
@@ -106,9 +118,15 @@ uint64_t hist_rows_exceeding(const struct hist *h, uint64_t most);
 void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
 			       bool greatest);
 
-/* Quantile i as text: a number, or "[LOWER, UPPER)" of a bin, "under", "over". */
-#define QUANTILE_TEXT (2 * NUMBER_TEXT + 4)
-void hist_stats_format_quantile(char text[QUANTILE_TEXT], const struct hist *h, uint32_t channel,
-				unsigned i);
+/* The name of quantile i, as in "99.9%". */
+void hist_stats_format_percent(char text[NUMBER_TEXT], const struct hist *h, unsigned i);
+
+/*
+ * Two numbers between which quantile i is, of which there is one: the value twice, or the ends of
+ * its bin. Where samples may be beyond these, or an end is infinite, it is the least or the
+ * greatest sample. True: the upper one is not past it, but may be it.
+ */
+bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT],
+				const struct hist *h, uint32_t channel, unsigned i);
 
 #endif

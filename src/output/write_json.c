@@ -174,33 +174,35 @@ static void write_axis(struct output *out, const struct axis *axis, enum json_ed
 	output_print(out, "\"circular\": %s}], ", axis->kind == AXIS_MOD ? "true" : "false");
 }
 
-/*
- * --stats: each is a number or a string, as the schema allows no objects here, and no null. So a
- * figure that does not exist is not written.
- */
+/* --stats: each figure is a number. One that does not exist is not written. */
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
-	char name[32], text[QUANTILE_TEXT];
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT], percent[NUMBER_TEXT];
 
-	member_count(out, "stats_number", stats->of.number);
+	member_count(out, "stats_count", stats->of.number);
 	if (stats->of.number > 0) {
-		hist_stats_format_extreme(text, hist, channel, false);
-		member(out, "stats_minimum", text);
-		hist_stats_format_extreme(text, hist, channel, true);
-		member(out, "stats_maximum", text);
-		number_format(text, stats->of.mean);
-		member(out, "stats_mean", text);
-		number_format(text, stats->of.deviation);
-		member(out, "stats_deviation", text);
+		hist_stats_format_extreme(lower, hist, channel, false);
+		hist_stats_format_extreme(upper, hist, channel, true);
+		member(out, "stats_minimum", lower);
+		member(out, "stats_maximum", upper);
+		if (stats->at_least > 0) {
+			member_count(out, "stats_at_minimum", stats->at_least);
+			member_count(out, "stats_at_maximum", stats->at_greatest);
+		}
+		number_format(lower, stats->of.mean);
+		member(out, "stats_mean", lower);
+		number_format(lower, stats->of.deviation);
+		member(out, "stats_std", lower);
 	}
-	for (unsigned i = 0; i < HIST_QUANTILES && stats->of.number > 0; i++) {
-		snprintf(name, sizeof(name), "stats_quantile_%u", hist_quantile_percent[i]);
-		hist_stats_format_quantile(text, hist, channel, i);
-		if (stats->quantile[i].kind == QUANTILE_VALUE)
-			member(out, name, text);
-		else
-			member_text(out, name, text);
+	if (stats->entropy >= 0)
+		output_print(out, "\"stats_entropy\": %.6f, ", stats->entropy);
+	for (unsigned i = 0; i < hist->asked.n && stats->quantile[i].kind != QUANTILE_NONE; i++) {
+		hist_stats_format_percent(percent, hist, i);
+		hist_stats_format_quantile(lower, upper, hist, channel, i);
+		output_print(out,
+			     "\"stats_quantile_%s_lower\": %s, \"stats_quantile_%s_upper\": %s, ",
+			     percent, lower, percent, upper);
 	}
 	if (hist->axis.type.kind == SAMPLE_FLOAT) {
 		member_count(out, "stats_minus_inf", stats->of.below);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# --stats: number, extremes, mean, deviation, quantiles.
+# --stats: count, extremes, mean, std, entropy, quantiles.
 # shellcheck shell=sh
 bytes '\001\002\003\377' >four
 run gpuhist -t i8 -b 4 --stats --nonzero four
@@ -20,6 +20,38 @@ done >tenths
 bytes '\000\000\200\177\000\000\200\377\000\000\300\177\000\000\000\200' >odd
 run gpuhist -t f32 -r 0:1 -b 2 --stats -q tenths odd
 run gpuhist -t f32 -r 0:1 -b 2 --stats -q -f json tenths odd
+# Other quantiles, from the least sample to the greatest
+run gpuhist -t i8 -b 4 --stats=0,25,25.0001,99.9,100 -q --nonzero four
+run gpuhist -t u32 -b 4 --stats=.5,50,100 --stats -q /dev/null
+for quantiles in '' ',' 5,5 50,2 -1 100.0001 101 99.99999 1e1 0x10 nan '2,50,' '2 50'; do
+	run gpuhist -t u8 "--stats=$quantiles" four
+done
+# shellcheck disable=SC2016 # the inner shell counts
+shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 65) four 2>&1 | sed "s/1.0,.*,65.0/129 of them/"'
+# shellcheck disable=SC2016
+shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 64.5) four 2>&1 | tail -1'
+run gpuhist --merge --stats=5 four.json
+# Clipping, by channel; a bin that others are clamped to reaches to the least or the greatest of them
+bytes '\377\177\000\200\377\177\000\200\001\000\000\000' >clipped
+run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q clipped
+run gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped
+# JSON has two finite numbers: outside the bins, and where a bin ends at 2^1024
+bytes '\377\377\377\377\377\377\357\377\377\377\377\377\377\377\357\177' >largest
+shell "gpuhist -t f64 --stats=1,99 -b 2 -q -f json largest | grep -o '\"stats_q.*\"stats_m'"
+shell "gpuhist -t f64 --stats=1,99 -b 2 -r 0:1 -q -f json largest | grep -o '\"stats_q.*\"stats_m'"
+# Powers of two, and an entropy halfway between two texts: 2 - 1/128; three times as many
+letters=abcdefghi n=1 counted=
+i=0
+while [ $i -lt 9 ]; do
+	counted=$counted$(printf "%${n}s" '' | tr ' ' "$(echo $letters | cut -c$((i + 1)))")
+	[ $i -eq 0 ] || n=$((2 * n))
+	i=$((i + 1))
+done
+printf %s "$counted" >dyadic
+sed 's/./&\x0\x0\x0/g' dyadic >wide
+for type in 'u8 dyadic dyadic dyadic' 'u32 wide' 'u32 wide wide wide'; do
+	shell "gpuhist --stats -q -b 128 -t $type 2>&1 | grep entropy"
+done
 # Nothing finite
 run gpuhist -t u16 -b 1 --stats /dev/null
 run gpuhist -t f64 -r 0:1 -b 1 --stats -f json /dev/null
@@ -32,7 +64,7 @@ for type in u16 f32; do
 	gpuhist -t $type -r -1000:1000 -b 9 --stats -q -T 1 text >one 2>&1
 	gpuhist -t $type -r -1000:1000 -b 9 --stats -q -T 2 text >two 2>&1
 	dd if=text bs=10007 2>/dev/null | gpuhist -t $type -r -1000:1000 -b 9 --stats -q >piped 2>&1
-	cmp one two && cmp one piped && echo "$type:" && grep -e 'm[aei]' -e dev one
+	cmp one two && cmp one piped && echo "$type:" && grep -e 'm[aei]' -e std -e entropy one
 done
 # A report that was asked for and cannot be written: what was published stays, and nothing is added
 c='gpuhist -t u8 -b 1 -r full odd'

@@ -43,6 +43,7 @@ options -t u16be -b 65536 --range full
 options -t f32 -r -1:1 -b 1000 -o a.json --closed
 options --merge -fnpy -Cu64 -v a.json
 options -b9 --into=sum.json -ocounts.csv --flow
+options -tu8 --stats=0,.5,50.0001,100
 options -tf64 -r-1e300:1e300 -b7 --stats --flow --nonzero --no-header
 options -t i64 -r -9223372036854775808:9223372036854775808 -b 268435456
 options -t u64 -r 0:18446744073709551616 -b 3

@@ -109,6 +109,11 @@ static void check_job(const struct job *job, int argc)
 			(job->gpus[0] != '\0' &&
 			 job->gpus[strspn(job->gpus, "0123456789,")] == '\0'),
 		"devices %s", job->gpus);
+	const struct quantiles *const q = &job->quantiles;
+	REQUIRE((q->n > 0) == job->stats && q->n <= QUANTILES_MAX, "%u quantiles", q->n);
+	for (unsigned i = 0; i < q->n; i++)
+		REQUIRE(q->at[i] <= 1000000 && (i == 0 || q->at[i - 1] < q->at[i]),
+			"quantile %u is %lu", i, (unsigned long)q->at[i]);
 	check_output(job, argc);
 }
 
@@ -166,6 +171,7 @@ static void give_again(const struct job *job)
 			job->source.zstd == again.source.zstd &&
 			job->source.ignore_tail == again.source.ignore_tail &&
 			job->source.record == again.source.record && job->stats == again.stats &&
+			memcmp(&job->quantiles, &again.quantiles, sizeof(again.quantiles)) == 0 &&
 			memcmp(&job->layout, &again.layout, sizeof(again.layout)) == 0,
 		"%s: another source", job->options);
 	options_free(&again);

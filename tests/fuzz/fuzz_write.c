@@ -299,6 +299,8 @@ static double take_finite(struct bytes *b)
 	return isfinite(x) ? x : 0;
 }
 
+#define QUANTILES 5u
+
 static void take_stats(struct hist_stats *s, struct bytes *b, uint32_t bins)
 {
 	*s = (struct hist_stats){
@@ -309,7 +311,10 @@ static void take_stats(struct hist_stats *s, struct bytes *b, uint32_t bins)
 	s->of.greatest_real = take_finite(b);
 	s->of.mean = take_finite(b);
 	s->of.deviation = take_finite(b);
-	for (unsigned i = 0; i < HIST_QUANTILES; i++) {
+	s->at_least = take_count(b);
+	s->at_greatest = take_count(b);
+	s->entropy = take(b, 1) / 8.0 - 1;
+	for (unsigned i = 0; i < QUANTILES; i++) {
 		s->quantile[i].kind = (enum hist_quantile_kind)(take(b, 1) % (QUANTILE_OVER + 1));
 		s->quantile[i].value = take_finite(b);
 		s->quantile[i].bin = (uint32_t)take(b, 1) % bins;
@@ -364,6 +369,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	style.picture =
 		(struct picture){.utf8 = flags & 2048, .colour = flags & 4096, .log = flags & 8192};
 	hist.stats = flags & 128 ? &stats : NULL;
+	hist.asked = (struct quantiles){.n = QUANTILES, .at = {0, 1, 500000, 999000, 1000000}};
 	for (size_t i = 0; (format = format_row(i)) != NULL; i++)
 		/* Pictures rely on the audit: all samples are at most 2^64 - 1. */
 		if (format->kind == FORMAT_DOCUMENT ||
