@@ -28,7 +28,6 @@ zeros() {
 }
 numbers 900 1500 4 >data.bin
 cp data.bin samples.u32
-numbers 800 2000 2 >samples.u16
 numbers 300 100000 8 >ids.u64
 floats 60 >power.f32
 cp power.f32 a.f32
@@ -60,9 +59,10 @@ printf '#!/bin/sh\nfor rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORL
 chmod +x .bin/mpirun
 PATH=$PWD/.bin:$PATH
 
-# The commands: .Dl lines of the manual; of README the second column, and indented lines without comments.
+# The commands: of the manual the first display and the .Dl lines; of README the table's second column, and indented
+# lines without comments.
 {
-	sed -n 's/^\.Dl //p' "$root/man/gpuhist.1"
+	sed -n '/^\.Bd -literal$/,/^\.Ed/{ /^[a-z]/p; }; s/^\.Dl //p' "$root/man/gpuhist.1"
 	# shellcheck disable=SC2016 # the backquotes of README
 	sed -n '/^| I have/,/^$/s/^.*| `\(.*\)` |$/\1/p' "$root/README.md" | sed 's/\\|/|/g'
 	sed -n '/^## More pipelines/,/^## /s/^    //p' "$root/README.md" | sed 's/  *#.*//'
