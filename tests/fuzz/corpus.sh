@@ -48,6 +48,7 @@ options -tf64 -r-1e300:1e300 -b7 --stats --flow --nonzero --no-header
 options -t i64 -r -9223372036854775808:9223372036854775808 -b 268435456
 options -t u64 -r 0:18446744073709551616 -b 3
 options -t i8 --range=-0.5:127.5 --clamp
+options -t f32 --raw -r 0:1:0.1 -r -0x.8:1.75:0x.4 --closed
 options --type='<u2' --type='|i1' --type='>f8' --range=0:0x1p10
 options -t bfloat16 --range=full -C u32
 options -S 64KiB -n 1000 --ignore-tail --raw a b -
