@@ -487,21 +487,18 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 		set_exact(e, type, 0, spec->bins);
 		return 0;
 	}
-	if (!is_float && spec->lo.whole && spec->hi.whole) {
-		if (!spec->lo.exact || !spec->hi.exact) {
-			*why = "whole LO and HI of an integer type must be below 2^96";
-			return -1;
-		}
-		if (spec->lo.integer >= spec->hi.integer) {
-			*why = "LO must be less than HI";
-			return -1;
-		}
-		set_exact(e, type, spec->lo.integer, spec->hi.integer);
-		return 0;
+	const bool whole = !is_float && spec->lo.whole && spec->hi.whole;
+	if (whole && (!spec->lo.exact || !spec->hi.exact)) {
+		*why = "whole LO and HI of an integer type must be below 2^96";
+		return -1;
 	}
-	if (!(spec->lo.value < spec->hi.value)) {
+	if (whole ? spec->lo.integer >= spec->hi.integer : spec->lo.value >= spec->hi.value) {
 		*why = "LO must be less than HI";
 		return -1;
+	}
+	if (whole) {
+		set_exact(e, type, spec->lo.integer, spec->hi.integer);
+		return 0;
 	}
 	if (is_float)
 		set_linspace(e, spec->lo.value, spec->hi.value);
@@ -541,11 +538,10 @@ double edges_value(const struct edges *e, uint32_t i)
 {
 	if (e->list)
 		return e->list[i];
-	if (e->dyadic)
-		return e->binning.bins > 0 ? ldexp((double)(e->first + (int64_t)i), e->k)
-					   : (double)NAN;
-	if (e->exact && e->binning.bins == 0)
+	if (e->binning.bins == 0)
 		return (double)NAN;
+	if (e->dyadic)
+		return ldexp((double)(e->first + (int64_t)i), e->k);
 	if (e->exact)
 		return number_ratio(e->lo * (int128_t)e->binning.bins + (int128_t)i * e->width,
 				    e->binning.bins);

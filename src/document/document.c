@@ -276,13 +276,8 @@ static enum axis_kind kind_of(const char *binning)
 /* The key of a number in a float type (auto.h). */
 static uint64_t float_key(const struct sample_type *type, double x)
 {
-	const float narrow = (float)x;
-	uint64_t bits;
-	uint32_t low;
-
-	memcpy(&bits, &x, sizeof(bits));
-	memcpy(&low, &narrow, sizeof(low));
-	return type->bytes < 8 ? key32_of_float(low) : key64_of_double(bits);
+	return type->bytes < 8 ? key32_of_float(bits_of_float((float)x))
+			       : key64_of_double(bits_of_double(x));
 }
 
 /* The least and the greatest sample that there may be in the range; false: it is not the type's. */
