@@ -74,7 +74,7 @@ static void check_between(const struct hist *h, unsigned i, double expected, con
 	CHECK(isfinite(lo) && isfinite(hi) && lo <= expected &&
 		      (closed ? expected <= hi : expected < hi),
 	      "%s: %g, not from %s to %s", what, expected, lower, upper);
-	if (kind == QUANTILE_BIN && !h->axis.clamp)
+	if (kind == QUANTILE_BIN && h->clamped[0].under + h->clamped[0].over == 0)
 		CHECK(lo == edges_value(&h->axis.edges, h->stats[0].quantile[i].bin) && lo < hi,
 		      "%s: %g from %s", what, expected, lower);
 }

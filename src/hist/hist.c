@@ -229,7 +229,9 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
-	const bool clamp = h->axis.clamp;
+	/* Infinities are clamped too. */
+	const bool below = h->clamped[channel].under > h->stats[channel].of.below,
+		   above = h->clamped[channel].over > h->stats[channel].of.above;
 
 	if (q->kind == QUANTILE_VALUE) {
 		number_format(lower, q->value);
@@ -240,9 +242,9 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 	const uint32_t past = q->kind == QUANTILE_UNDER  ? 0
 			      : q->kind == QUANTILE_OVER ? bins + 1
 							 : q->bin + 1;
-	const bool first = past == 0 || (past == 1 && clamp) || isinf(edges_value(edges, past - 1));
+	const bool first = past == 0 || (past == 1 && below) || isinf(edges_value(edges, past - 1));
 	const bool last =
-		past > bins || (past == bins && (clamp || isinf(edges_value(edges, past))));
+		past > bins || (past == bins && (above || isinf(edges_value(edges, past))));
 	if (first)
 		hist_stats_format_extreme(lower, h, channel, false);
 	else
@@ -273,19 +275,17 @@ static void fold(struct hist *h, uint32_t channel)
 }
 
 /*
- * In a channel with bins, adds under and over to the first and the last bin. For --auto it is
- * remembered how many they were, because when other histograms are added, other bins may become the
- * first and the last.
+ * In a channel with bins, adds under and over to the first and the last bin. It is remembered how
+ * many they were: of --auto, when other histograms are added, other bins may become the first and
+ * the last.
  */
 static void clamp_flow(struct hist *h, uint32_t channel)
 {
 	uint64_t *const count = h->count + channel * h->stride;
 	struct hist_flow *const flow = &h->flow[channel];
 
-	if (h->axis.kind == AXIS_AUTO) {
-		h->clamped[channel].under += flow->under;
-		h->clamped[channel].over += flow->over;
-	}
+	h->clamped[channel].under += flow->under;
+	h->clamped[channel].over += flow->over;
 	count[0] += flow->under;
 	count[axis_bins(&h->axis) - 1] += flow->over;
 	flow->under = flow->over = 0;

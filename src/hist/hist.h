@@ -63,7 +63,7 @@ struct hist {
 	size_t stride;     /* from a channel's first bin to the next one's */
 	struct hist_flow flow[LAYOUT_CHANNELS_MAX];
 	struct hist_flow
-		clamped[LAYOUT_CHANNELS_MAX]; /* --auto: what is in the first and last bin */
+		clamped[LAYOUT_CHANNELS_MAX]; /* by a run; of --auto always: in the end bins */
 	uint64_t samples; /* of all channels, as the workers counted them while they read */
 	bool extent;      /* of a run of an 8- or 16-bit type: finite values were seen, from ... */
 	double least, greatest;

@@ -250,7 +250,9 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 	 * must fit.
 	 */
 	snprintf(text, sizeof(text), "%u%s", 16u << below(6), once_in(2) ? "M" : "MiB");
-	if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more)
+	/* Statistics of floats take some 160 KB of a worker for each channel. */
+	if (once_in(4) && j->bins * j->channels < 10000 && j->stride < 1 << 16 && !*more &&
+	    (!j->quantiles[0] || j->channels < 3))
 		option(c, 'M', "memory", text);
 	if (once_in(4) && !*more)
 		arg(c, "--device=cpu");

@@ -102,6 +102,7 @@ struct job {
 	bool limited;                     /* --count is given */
 	uint64_t limit;                   /* --count */
 	bool quiet;                       /* -q */
+	char quantiles[64];               /* --stats; "": not given */
 	/* counted by so many runs, each a --part, and merged; 0: by one run */
 	unsigned slices;
 };
@@ -247,7 +248,10 @@ void run_both(const struct command *gpuhist, const struct command *oracle, const
 	      unsigned inputs, const struct slices *slices, struct result *ours,
 	      struct result *theirs);
 
-/* Whether the job passed; if not, why not. */
+/*
+ * Whether the job passed; if not, why not. What --stats says is compared, but for mean and std,
+ * which test_stats has in all their digits.
+ */
 bool judge(const struct job *j, const struct result *ours, const struct result *theirs, FILE *why);
 
 void print_command(const char *who, const struct command *c, const struct input *in,

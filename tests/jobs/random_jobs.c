@@ -68,6 +68,24 @@ static void draw_kinds(struct job *j)
 		j->header = draw_header(j->type, j->big_endian);
 }
 
+/* Up to four per cents that rise, with up to four decimals. */
+static void draw_quantiles(struct job *j)
+{
+	unsigned at = 0, n = 1 + (unsigned)below(4);
+
+	for (unsigned i = 0; i < n; i++) {
+		static const unsigned steps[] = {1, 5000, 10000, 250000, 1000000};
+		const unsigned step = steps[below(5)];
+		const size_t used = strlen(j->quantiles);
+
+		at = at / step * step + (i || once_in(2) ? step : 0);
+		if (at > 1000000)
+			break;
+		snprintf(j->quantiles + used, sizeof(j->quantiles) - used, "%s%g", i ? "," : "",
+			 at / 1e4);
+	}
+}
+
 static void draw_job(struct job *j)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
@@ -94,6 +112,8 @@ static void draw_job(struct job *j)
 	j->quiet = once_in(4);
 	if (once_in(6) && j->bins * j->channels < 10000)
 		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);
+	else if (once_in(5)) /* a sum has no statistics */
+		draw_quantiles(j);
 }
 
 struct setup {
@@ -136,6 +156,10 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	arg(&merge, "--merge");
 	if (j.quiet)
 		arg(&merge, "-q");
+	if (j.quantiles[0]) {
+		arg(&gpuhist, "--stats=%s", j.quantiles);
+		arg(&oracle, "--stats=%s", j.quantiles);
+	}
 	shared_flags(&gpuhist, j.slices > 0 ? &merge : &gpuhist, &oracle, &j);
 	gpuhist_options(&gpuhist, &j, s->more);
 	oracle_options(&oracle, &j);

@@ -115,6 +115,46 @@ static bool same_text(const char *a, const char *b, FILE *why)
 	return same;
 }
 
+/* What --stats says, of a file's lines; the caller frees it. */
+static char *stats_of(const char *path, bool *others)
+{
+	FILE *file = fopen(path, "r");
+	char *line = NULL, *text = NULL;
+	size_t room = 0, bytes;
+	FILE *to = open_memstream(&text, &bytes);
+
+	if (!file || !to)
+		die(path);
+	*others = false;
+	while (getline(&line, &room, file) > 0) {
+		if (strncmp(line, "gpuhist: stats: ", 16))
+			*others = true;
+		else if (!strstr(line, " mean  ") && !strstr(line, " std  "))
+			fputs(line, to);
+	}
+	free(line);
+	fclose(file);
+	if (fclose(to))
+		die("memory");
+	return text;
+}
+
+static bool same_stats(const struct job *j, const struct result *ours, const struct result *theirs,
+		       FILE *why)
+{
+	bool others, theirs_others;
+	char *a = stats_of(ours->err, &others), *b = stats_of(theirs->err, &theirs_others);
+	bool same = !strcmp(a, b);
+
+	if (!same)
+		fprintf(why, "  --stats: gpuhist says\n%s  and the oracle\n%s", a, b);
+	if (j->quiet && others)
+		fprintf(why, "  -q, and yet something on standard error\n");
+	free(a);
+	free(b);
+	return same && !(j->quiet && others);
+}
+
 static bool is_empty(const char *path)
 {
 	struct stat st;
@@ -135,10 +175,8 @@ bool judge(const struct job *j, const struct result *ours, const struct result *
 			ours->status < 0 ? " (hung)" : "", theirs->status);
 		good = false;
 	}
-	if (ours->status == 0 && j->quiet && !is_empty(ours->err)) {
-		fprintf(why, "  -q, and yet something on standard error\n");
+	if (ours->status == 0 && theirs->status == 0 && !same_stats(j, ours, theirs, why))
 		good = false;
-	}
 	if (ours->status > 0 && is_empty(ours->err)) {
 		fprintf(why, "  failed without a message\n");
 		good = false;

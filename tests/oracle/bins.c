@@ -97,8 +97,7 @@ static int compare_whole_real(wide x, double edge)
 	return edge > below ? -1 : 0;
 }
 
-/* Less than 0, 0, more than 0: the sample is below, on, above edge i. */
-static int compare(const struct job *job, struct sample s, uint64_t i)
+int compare(const struct job *job, struct sample s, uint64_t i)
 {
 	if (job->axis == RATIONAL) {
 		wide x = s.whole * (wide)job->bins;
@@ -113,10 +112,12 @@ static int compare(const struct job *job, struct sample s, uint64_t i)
 
 /* The last i below N with edge[i] <= x, for LO <= x < HI. Where edges
  * coincide this is the only bin of them that is not empty. */
-static uint64_t bin_of(const struct job *job, struct sample s)
+uint64_t bin_of(const struct job *job, struct sample s)
 {
 	uint64_t low = 0, high = job->bins;
 
+	if (job->axis == DYADIC)
+		return (uint64_t)(floor_of(job, s, job->k) - job->first);
 	while (high - low > 1) {
 		uint64_t middle = low + (high - low) / 2;
 
@@ -165,6 +166,6 @@ void count_sample(struct job *job, unsigned channel, struct sample s)
 		else
 			++*(s.real < 0 ? &job->under[channel] : &job->over[channel]);
 	} else {
-		count[floor_of(job, s, job->k) - job->first]++;
+		count[bin_of(job, s)]++;
 	}
 }

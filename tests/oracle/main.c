@@ -9,13 +9,13 @@
  *   oracle [-t TYPE] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw] [-S BYTES] [-n COUNT]
- *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] FILE...
+ *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...] FILE...
  *
  * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input
  * ends inside a record, or before the bytes to skip have passed, or its header
  * is wrong.
  *
- * Files: sample, input, steps, edges, bins, print (oracle.h).
+ * Files: sample, input, steps, edges, bins, print, stats (oracle.h).
  */
 #include <ctype.h>
 #include <getopt.h>
@@ -76,6 +76,7 @@ enum {
 	OFFSET,
 	ROWS,
 	RAW,
+	STATS,
 };
 
 static const struct option longs[] = {
@@ -93,6 +94,7 @@ static const struct option longs[] = {
 	{"offset", required_argument, NULL, OFFSET},
 	{"rows", required_argument, NULL, ROWS},
 	{"raw", no_argument, NULL, RAW},
+	{"stats", required_argument, NULL, STATS},
 	{NULL, 0, NULL, 0},
 };
 
@@ -176,6 +178,9 @@ static int parse_options(struct job *job, int argc, char **argv)
 			break;
 		case ROWS:
 			job->rows = optarg;
+			break;
+		case STATS:
+			job->stats = optarg;
 			break;
 		default:
 			take_flag(job, option);
@@ -317,6 +322,10 @@ int main(int argc, char **argv)
 	job.count = take_memory((size_t)job.bins * job.channels, sizeof(*job.count));
 	visit_all(&job, names, count_sample);
 	put_histogram(&job);
+	if (job.stats) {
+		visit_all(&job, names, keep_sample);
+		put_stats(&job);
+	}
 	free(job.edge);
 	free(job.count);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * oracle: what its files share. Each uses only those before it: sample, input, steps, edges, bins,
- * print, main.
+ * print, stats, main.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -32,8 +32,9 @@ struct type {
 
 /* One sample, exactly. A binary64 holds every value of every float type. */
 struct sample {
-	wide whole;  /* the value of an integer sample */
-	double real; /* the value of a float sample, NaN too */
+	wide whole;    /* the value of an integer sample */
+	double real;   /* the value of a float sample, NaN too */
+	uint64_t code; /* its bits */
 };
 
 /* One end of the range, as it was written. */
@@ -78,16 +79,17 @@ struct job {
 	enum axis axis;    /* what they come to */
 	/* N; DYADIC: as many as the samples need */
 	uint64_t bins;
-	struct bound lo, hi;                              /* RATIONAL: the range */
-	double *edge;                                     /* LISTED: the N + 1 edges */
-	int k;                                            /* DYADIC */
-	wide first;                                       /* DYADIC: bin 0 begins at first * 2^k */
-	bool finite;                                      /* DYADIC: there is a finite sample */
-	struct sample least, greatest;                    /* DYADIC: of the finite samples */
-	bool clamp, closed;                               /* --clamp, --closed */
-	bool flow, nonzero, header;                       /* which lines are written */
-	char separator;                                   /* between columns */
-	uint64_t *count;                                  /* by channel, then by bin */
+	struct bound lo, hi;           /* RATIONAL: the range */
+	double *edge;                  /* LISTED: the N + 1 edges */
+	int k;                         /* DYADIC */
+	wide first;                    /* DYADIC: bin 0 begins at first * 2^k */
+	bool finite;                   /* DYADIC: there is a finite sample */
+	struct sample least, greatest; /* DYADIC: of the finite samples */
+	bool clamp, closed;            /* --clamp, --closed */
+	bool flow, nonzero, header;    /* which lines are written */
+	const char *stats;             /* --stats: the quantiles; NULL: not given */
+	char separator;                /* between columns */
+	uint64_t *count;               /* by channel, then by bin */
 	uint64_t under[MAX_CHANNELS], over[MAX_CHANNELS]; /* samples in no bin */
 	uint64_t nan[MAX_CHANNELS];                       /* ... because they are no numbers */
 };
@@ -137,8 +139,21 @@ void set_dyadic(struct job *job);
 wide edge_times_bins(const struct job *job, uint64_t i);
 void count_sample(struct job *job, unsigned channel, struct sample s);
 
+/* Less than 0, 0, more than 0: the sample is below, on, above edge i. */
+int compare(const struct job *job, struct sample s, uint64_t i);
+/* Its bin, which it is in without --clamp. */
+uint64_t bin_of(const struct job *job, struct sample s);
+
 /* ---- print.c ---- */
 
 void put_histogram(const struct job *job);
+void format_edge(const struct job *job, char *text, size_t size, uint64_t i);
+void format_sample(const struct job *job, char *text, size_t size, struct sample s);
+
+/* ---- stats.c: --stats ---- */
+
+/* Of every sample; then, when all are counted, what gpuhist says, but for mean and std. */
+void keep_sample(struct job *job, unsigned channel, struct sample s);
+void put_stats(const struct job *job);
 
 #endif

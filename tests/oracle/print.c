@@ -88,7 +88,7 @@ static void format_whole(char *text, size_t size, wide x)
 }
 
 /* Bin 0's lower edge is edge 0. Without any bin (DYADIC, no finite sample) there is no edge. */
-static void format_edge(const struct job *job, char *text, size_t size, uint64_t i)
+void format_edge(const struct job *job, char *text, size_t size, uint64_t i)
 {
 	wide n = (wide)job->bins;
 
@@ -109,6 +109,14 @@ static void format_edge(const struct job *job, char *text, size_t size, uint64_t
 		format_whole(text, size, edge_times_bins(job, i) / n);
 	else
 		format_real(text, size, nearest_real(edge_times_bins(job, i), job->bins));
+}
+
+void format_sample(const struct job *job, char *text, size_t size, struct sample s)
+{
+	if (job->type->kind == FLOAT)
+		format_real(text, size, s.real);
+	else
+		format_whole(text, size, s.whole);
 }
 
 /* The count of channel 0, and those of the others, which are `apart` from one another. */

@@ -78,7 +78,7 @@ static double decode_float(uint64_t code, int bits, int exponent_bits)
 struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes)
 {
 	unsigned n = type->bytes;
-	struct sample s = {0, 0};
+	struct sample s = {0, 0, 0};
 	uint64_t code = 0;
 
 	for (unsigned i = 0; i < n; i++) {
@@ -86,6 +86,7 @@ struct sample decode(const struct type *type, bool big_endian, const unsigned ch
 
 		code |= (uint64_t)bytes[i] << (8 * place);
 	}
+	s.code = code;
 	if (type->kind == FLOAT) {
 		s.real = decode_float(code, (int)(8 * n), type->exponent_bits);
 	} else {

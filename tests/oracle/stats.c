@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: MIT */
+/* stats: what --stats says, from all samples of a channel in their order. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+/* The samples of a channel; of floats the finite ones, and all of 16 bits or fewer for their codes. */
+static struct seen {
+	struct sample *sample;
+	size_t n, room;
+	uint64_t below, above, nan;
+} seen[MAX_CHANNELS];
+
+static bool is_small(const struct job *job)
+{
+	return job->type->bytes <= 2;
+}
+
+static bool is_finite(const struct job *job, struct sample s)
+{
+	return job->type->kind != FLOAT || isfinite(s.real);
+}
+
+void keep_sample(struct job *job, unsigned channel, struct sample s)
+{
+	struct seen *a = &seen[channel];
+
+	if (!is_finite(job, s))
+		++*(isnan(s.real) ? &a->nan : s.real < 0 ? &a->below : &a->above);
+	if (!is_finite(job, s) && !is_small(job))
+		return;
+	if (a->n == a->room) {
+		a->room = 2 * a->room + 100;
+		a->sample = realloc(a->sample, a->room * sizeof(*a->sample));
+		if (!a->sample)
+			fail(FAIL_SYSTEM, "samples", "no memory");
+	}
+	a->sample[a->n++] = s;
+}
+
+/* One of the two is 0. */
+static int by_value(const void *a, const void *b)
+{
+	const struct sample *x = a, *y = b;
+
+	if (x->whole != y->whole)
+		return x->whole < y->whole ? -1 : 1;
+	return (x->real > y->real) - (x->real < y->real);
+}
+
+static void say(const struct job *job, unsigned channel, const char *name, const char *text)
+{
+	if (job->channels > 1)
+		fprintf(stderr, "gpuhist: stats: channel %-2u %-9s %s\n", channel, name, text);
+	else
+		fprintf(stderr, "gpuhist: stats: %-9s %s\n", name, text);
+}
+
+static void say_count(const struct job *job, unsigned channel, const char *name, uint64_t n)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
+	if (n)
+		say(job, channel, name, text);
+}
+
+/* ---- figures ---- */
+
+/* Every p is c / n; log2(n / c) of a power of two is exact. */
+static long double entropy_of(const uint64_t *count, uint64_t cells)
+{
+	long double sum = 0, n = 0;
+
+	for (uint64_t i = 0; i < cells; i++)
+		n += (long double)count[i];
+	if (n == 0)
+		return -1;
+	for (uint64_t i = cells; i-- > 0;)
+		if (count[i])
+			sum += (long double)count[i] / n * log2l(n / (long double)count[i]);
+	return sum;
+}
+
+static void say_entropy(const struct job *job, unsigned channel)
+{
+	static uint64_t codes[1 << 16];
+	struct seen *a = &seen[channel];
+	long double bits = entropy_of(job->count + channel * job->bins, job->bins);
+	char text[64];
+
+	if (is_small(job)) {
+		memset(codes, 0, sizeof(codes));
+		for (size_t i = 0; i < a->n; i++)
+			codes[a->sample[i].code]++;
+		bits = entropy_of(codes, 1 << 16);
+	}
+	snprintf(text, sizeof(text), "%.6Lf", bits);
+	if (bits >= 0)
+		say(job, channel, "entropy", text);
+}
+
+/* One of n samples, the least or the greatest; of the small types how many equal it. */
+static void say_end(const struct job *job, unsigned channel, const char *name, struct sample end,
+		    const struct sample *sorted, size_t n)
+{
+	char text[450];
+	size_t equal = 0;
+
+	for (size_t i = 0; i < n; i++)
+		equal += by_value(&sorted[i], &end) == 0;
+	format_sample(job, text, 400, end);
+	if (is_small(job))
+		snprintf(text + strlen(text), 48, " (%zu sample%s)", equal, equal == 1 ? "" : "s");
+	say(job, channel, name, text);
+}
+
+/* The bin that a sample is in, between two of the ends. */
+static void format_bin(const struct job *job, char *text, size_t size, struct sample s,
+		       struct sample least, struct sample greatest)
+{
+	char lower[400], upper[400];
+	uint64_t bin = 0, last = job->bins - 1;
+	bool dyadic = job->axis == DYADIC;
+	int top = dyadic ? -1 : compare(job, s, job->bins);
+	bool above = top > 0 || (top == 0 && !job->closed),
+	     below = !dyadic && compare(job, s, 0) < 0;
+
+	if (!job->clamp && (above || below)) {
+		snprintf(text, size, below ? "under" : "over");
+		return;
+	}
+	bin = below ? 0 : top >= 0 ? last : bin_of(job, s);
+	format_edge(job, lower, sizeof(lower), bin);
+	format_edge(job, upper, sizeof(upper), bin + 1);
+	top = dyadic ? -1 : compare(job, greatest, job->bins);
+	bool closed = bin == last && job->closed && !dyadic;
+	/* An edge of 2^1024 is no number of JSON's. */
+	if (bin == 0 &&
+	    ((job->clamp && !dyadic && compare(job, least, 0) < 0) || !strcmp(lower, "-inf")))
+		format_sample(job, lower, sizeof(lower), least);
+	if (bin == last &&
+	    ((job->clamp && (top > 0 || (top == 0 && !job->closed))) || !strcmp(upper, "inf"))) {
+		format_sample(job, upper, sizeof(upper), greatest);
+		closed = true;
+	}
+	snprintf(text, size, "[%s, %s%c", lower, upper, closed ? ']' : ')');
+}
+
+/* The first of n that at least so many of 10^6 of them do not exceed. */
+static size_t place_of(size_t n, long long millionths)
+{
+	size_t k = 1;
+
+	while ((wide)k * 1000000 < (wide)n * millionths)
+		k++;
+	return k - 1;
+}
+
+static void say_quantiles(const struct job *job, unsigned channel, const struct sample *sorted,
+			  size_t n)
+{
+	char name[32], text[850];
+
+	for (const char *q = job->stats; n; q += strcspn(q, ",") + 1) {
+		size_t length = strcspn(q, ",");
+		struct sample s = sorted[place_of(n, llround(strtod(q, NULL) * 1e4))];
+
+		snprintf(name, sizeof(name), "%.*s%%", (int)length, q);
+		if (is_small(job))
+			format_sample(job, text, sizeof(text), s);
+		else if (job->axis != RESIDUE)
+			format_bin(job, text, sizeof(text), s, sorted[0], sorted[n - 1]);
+		else
+			break; /* residues have no order */
+		say(job, channel, name, text);
+		if (!q[length])
+			break;
+	}
+}
+
+static void put_channel(const struct job *job, unsigned channel)
+{
+	struct seen *a = &seen[channel];
+	size_t n = 0;
+	char text[48];
+
+	for (size_t i = 0; i < a->n; i++)
+		n += is_finite(job, a->sample[i]);
+	snprintf(text, sizeof(text), "%zu%s", n, n ? "" : " (no finite samples)");
+	say(job, channel, "count", text);
+	struct sample *sorted = take_memory(n + 1, sizeof(*sorted));
+	for (size_t i = 0, k = 0; i < a->n; i++)
+		if (is_finite(job, a->sample[i]))
+			sorted[k++] = a->sample[i];
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	if (n) {
+		say_end(job, channel, "minimum", sorted[0], sorted, n);
+		say_end(job, channel, "maximum", sorted[n - 1], sorted, n);
+	}
+	say_entropy(job, channel);
+	say_quantiles(job, channel, sorted, n);
+	say_count(job, channel, "-inf", a->below);
+	say_count(job, channel, "inf", a->above);
+	say_count(job, channel, "nan", a->nan);
+	free(sorted);
+	free(a->sample);
+}
+
+void put_stats(const struct job *job)
+{
+	for (unsigned channel = 0; channel < job->channels; channel++)
+		put_channel(job, channel);
+}
