@@ -7,6 +7,7 @@ usage: numpy_check.py GPUHIST [SEED]
 import csv
 import decimal
 import io
+import json
 import math
 import os
 import subprocess
@@ -176,6 +177,51 @@ def check_channels():
         equal(f"-c 3, channel {c}", counts[:, c], numpy.bincount((x[:, c].astype(int) + 32768) // 1024, minlength=64))
 
 
+def statistics(options, data):
+    """What stands in the document of --stats, by its names."""
+    document = json.loads(run(options + ["-q", "-fjson"], data))
+    return {name[6:]: value for name, value in document["writer_info"]["gpuhist"].items() if name.startswith("stats_")}
+
+
+def entropy(counts):
+    share = counts[counts > 0] / counts.sum()
+    return -(share * numpy.log2(share)).sum()
+
+
+def check_stats():
+    """The quantiles are those of the inverse of the cumulative distribution, which NumPy has by name."""
+    percents = ["0", "0.0001", "2", "12.5", "50", "97.3", "99.9", "99.9999", "100"]
+    samples = {
+        "u8": numpy.minimum(rng.poisson(240, SAMPLES), 255).astype("u1"),
+        "i16be": numpy.clip(rng.normal(0, 20000, SAMPLES), -32768, 32767).astype(">i2"),
+        "f16": rng.normal(0, 1, SAMPLES).astype("<f2"),
+        "f32": rng.normal(0, 1, SAMPLES).astype("<f4"),
+        "i64": rng.integers(-10**18, 10**18, SAMPLES),
+    }
+    for form, x in samples.items():
+        found = statistics(["-t", form, "--auto", "-b700", "--stats=" + ",".join(percents)], x.tobytes())
+        counts = table(run(["-t", form, "--auto", "-b700"], x.tobytes()))[2]
+        small = x.dtype.itemsize <= 2
+        if small:
+            counts = numpy.bincount(x.view(f"u{x.dtype.itemsize}"))
+            check(f"--stats, {form}: the ends", [found["at_minimum"], found["at_maximum"]] ==
+                  [(x == x.min()).sum(), (x == x.max()).sum()])
+        check(f"--stats, {form}: extremes", [found["minimum"], found["maximum"]] == [x.min(), x.max()])
+        check(f"--stats, {form}: count", found["count"] == len(x))
+        check(f"--stats, {form}: mean and std", math.isclose(found["mean"], x.mean(dtype="f8"), abs_tol=1e-6 * x.max()) and
+              math.isclose(found["std"], x.std(dtype="f8"), rel_tol=1e-9))
+        check(f"--stats, {form}: entropy", abs(found["entropy"] - entropy(counts)) < 6e-7)
+        expected = numpy.sort(x)[[max(math.ceil(Fraction(p) * len(x) / 100), 1) - 1 for p in percents]]
+        named = numpy.quantile(x, [float(p) / 100 for p in percents], method="inverted_cdf")
+        for percent, value, theirs in zip(percents, expected, named):
+            lower, upper = found[f"quantile_{percent}_lower"], found[f"quantile_{percent}_upper"]
+            check(f"--stats, {form}: {percent}%", lower == value == upper if small else lower <= value < upper)
+            # NumPy's rank is a rounded product: it may be the neighbour's.
+            if percent in ("0", "50", "12.5", "100"):
+                check(f"--stats, {form}: {percent}% of NumPy", value == theirs)
+        check(f"--stats, {form}: {len(found)} figures", len(found) == 6 + 2 * len(percents) + 2 * small + 2 * (form[0] == "f"))
+
+
 def check_npy_input():
     for version in ((1, 0), (2, 0), (3, 0)):
         for dtype in ("u1", "<i2", ">i2", ">u4", "<i8", ">f8", "<f4", "<f2"):
@@ -214,13 +260,13 @@ def main():
     global GPUHIST
     GPUHIST = os.path.realpath(GPUHIST)
     checks = [check_ranges, check_edges, check_log, check_mod, check_auto, check_npy_output, check_channels,
-              check_npy_input, check_wave_input]
+              check_stats, check_npy_input, check_wave_input]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for one in checks:
             try:
                 one()
-            except (RuntimeError, ValueError, IndexError) as error:
+            except (RuntimeError, ValueError, IndexError, KeyError) as error:
                 check(f"{one.__name__}: {error}", False)
         os.chdir("/")
     failed = len(results) - sum(results)

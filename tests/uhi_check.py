@@ -142,6 +142,7 @@ def check_jobs(program):
     jobs += [f"{kind} {bins}" for kind in ("-t f32", "-t f64", "-t u32", "-t i16")
              for bins in ("--log=1:1e5 -b 40", "--edges=-3,0,0.1,7,8,1e6", "--auto -b 100")]
     jobs += ["-t u16 --mod -b 10", "-t i32 --mod -b 49", "-t i16 -c 2 -b 100", "-t u8 -c 3", "-t f32 -c 2 -r -1:1 -b 9"]
+    jobs += ["-t u8 -c 3 --stats=2,50,99.9", "-t f64 --auto -b 100 --stats", "-t f32 -r -1:1 -b 9 --stats=0.0001"]
     for job in jobs:
         file = "normal" if "f64 " in job else "noise"
         if not all([run(program, *job.split(), "-o", "j." + kind, "-C", "u64", file) for kind in ("json", "csv", "npy")]):
@@ -162,6 +163,9 @@ def check_jobs(program):
                   meta["options"].startswith(job.replace("-t ", "--type=").split()[0]),
                   f"{job}: bytes and options")
             check(not set(meta) & set(counted) - {"version"}, f"{job}: said twice")
+            stats = {name: value for name, value in counted.items() if name.startswith("stats_")}
+            check(("--stats" in job) == bool(stats) and all(type(value) in (int, float) for value in stats.values()),
+                  f"{job}: {stats}")
 
 
 def check_sparse(program):
