@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
 # What make dist-bin and make wheel give away: the same bytes when built again from the packed sources in another folder;
-# -V says which glibc; the program in the root of a bare Debian 12 without libzstd; the wheel by pip, offline. As root.
+# -V says which glibc; the program in an image by packaging/Containerfile, on a bare Debian 12 without libzstd; the wheel by
+# pip, offline. As root.
 # usage: tests/dist.sh [VARIABLE=VALUE]...     of make
 set -eu
 cd "$(dirname "$0")/.."
@@ -40,14 +41,16 @@ program=$work/out/$name/bin/gpuhist
 glibc=$(objdump -T "$program" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -n 1)
 "$program" -V | grep -q "^needs: glibc ${glibc#GLIBC_} or later" || fail "it needs $glibc, and says $("$program" -V)"
 
-# A root without any libzstd. What is compressed is compressed out here.
-mkdir "$work/root"
-root=$work/root
+# The image, whose base is here a bare root of which every libzstd is removed. What is compressed is compressed out here.
+images() { buildah --root "$work/images" --runroot "$work/run" --storage-driver vfs "$@"; }
+base=$(images from scratch)
+root=$(images mount "$base")
 sh tests/root.sh "$root"
 find "$root" -name 'libzstd.so*' -exec rm {} +
 [ -z "$(find "$root" -name 'libcuda*')" ]
-printf abca >"$root/text"
-zstd -q "$root/text"
+printf abca >"$work/text"
+zstd -q "$work/text"
+cp "$work/text" "$work/text.zst" "$root"
 cat >"$root/commands" <<'END'
 set -eu
 test "$(gpuhist -t u8 -r 97:100 -b 3 --no-header text text.zst)" = '0,97,98,4
@@ -58,15 +61,17 @@ status=0
 gpuhist -t u8 --device=gpu text 2>message || status=$?
 cat message
 test $status -eq 4
-grep -q -e 'libcuda.so.1 is not there' -e 'built without kernels' message
+grep -q -e 'libcuda.so.1 is not there' -e 'kernels: none were built' message
 gpuhist -V
 END
-tar -xzf "$tarball" -C "$root/usr/local" --strip-components=1
-# shellcheck disable=SC2016 # of the shell in there
-unshare --mount sh -eu -c '
-	mount -t proc proc "$1/proc"
-	exec chroot "$1" env -i PATH=/usr/local/bin:/usr/bin:/bin sh -x commands
-' sh "$root"
+images unmount "$base" >/dev/null
+images commit --quiet "$base" "$(sed -n 's/^FROM //p' packaging/Containerfile)"
+mkdir "$work/context"
+cp "$tarball" "$work/context"
+images build --quiet --isolation chroot --pull-never --tag gpuhist --file packaging/Containerfile "$work/context"
+image=$(sed -n 's/^ *image: //p' examples/cluster/kubernetes.yaml | sort -u)
+container=$(images from --pull-never "$image")
+images run --isolation chroot "$container" -- sh -x commands
 
 # The wheel: pip takes it here, and refuses it where glibc is older than it needs.
 [ "$(stat -c %s "$wheel")" -lt 10000000 ] || fail 'a wheel of 10 MB'
@@ -75,7 +80,7 @@ pip() { "$work/venv/bin/pip" --quiet --disable-pip-version-check --no-input "$@"
 pip install --no-index "$wheel"
 cmp "$program" "$work/venv/bin/gpuhist"
 "$work/venv/bin/gpuhist" -V >/dev/null
-[ "$("$work/venv/bin/gpuhist" -t u8 -r 97:98 -b 1 --no-header --clamp "$root/text")" = 0,97,98,4 ] || fail 'a wrong count'
+[ "$("$work/venv/bin/gpuhist" -t u8 -r 97:98 -b 1 --no-header --clamp "$work/text")" = 0,97,98,4 ] || fail 'a wrong count'
 pip uninstall --yes gpuhist
 [ ! -e "$work/venv/bin/gpuhist" ] || fail 'pip left the program'
 minor=${glibc#GLIBC_2.}
