@@ -273,8 +273,9 @@ if [ -e "$tree/.git" ]; then
 		tar -tzf "$work/first.tar.gz" | LC_ALL=C sort | check cmp - "$work/out"
 	fi
 fi
-title='the package has the version of the Makefile'
+title='packages have the version of the Makefile'
 check grep -q "^gpuhist (${name#gpuhist-}[-)]" debian/changelog
+check grep -qx "  version: \"${name#gpuhist-}\"" packaging/recipe.yaml
 
 # The same and the kernels by the compiler of this machine, of one file.
 title='an old zstd.h'
