@@ -33,7 +33,7 @@ floats 60 >power.f32
 cp power.f32 a.f32
 cp power.f32 b.f32
 cp power.f32 big.f32
-cp power.f32 iq.cf32
+cp power.f32 iq.sigmf-data
 { zeros 512 && numbers 400 65536 2 be; } >rec.dat
 { printf 'RIFF\104\3\0\0WAVEfmt \20\0\0\0\1\0\2\0\104\254\0\0\20\261\2\0\4\0\20\0data\40\3\0\0' && numbers 400 65536 2; } >a.wav
 printf '0.5\n-1e3\n7\n' >numbers.txt
