@@ -44,7 +44,7 @@ static struct decimal parse_decimal(const char *text, size_t length)
 }
 
 /* Of the numbers without their signs. */
-static int compare(const struct decimal *a, const struct decimal *b)
+static int compare_decimals(const struct decimal *a, const struct decimal *b)
 {
 	for (int i = PLACES - 1; i >= 0; i--)
 		if (a->digit[i] != b->digit[i])
@@ -84,7 +84,7 @@ static struct decimal distance(struct decimal lo, struct decimal hi, const char 
 
 	if (lo.negative && !hi.negative)
 		add(high, low);
-	else if (lo.negative == hi.negative && compare(high, low) >= 0)
+	else if (lo.negative == hi.negative && compare_decimals(high, low) >= 0)
 		subtract(high, low);
 	else
 		fail(FAIL_USAGE, text, "LO must be below HI");
@@ -100,17 +100,17 @@ uint64_t count_steps(const char *text)
 	struct decimal by = parse_decimal(step, strlen(step)), rest = zero;
 	uint64_t n = 0;
 
-	if (by.negative || !compare(&by, &zero))
+	if (by.negative || !compare_decimals(&by, &zero))
 		fail(FAIL_USAGE, text, "STEP must be above 0");
 	for (int i = PLACES - 1; i >= 0; i--) {
 		memmove(rest.digit + 1, rest.digit, PLACES - 1);
 		rest.digit[0] = width.digit[i];
-		for (n *= 10; compare(&rest, &by) >= 0; n++)
+		for (n *= 10; compare_decimals(&rest, &by) >= 0; n++)
 			subtract(&rest, &by);
 		if (n > MAX_BINS)
 			fail(FAIL_USAGE, text, "too many bins");
 	}
-	if (compare(&rest, &zero))
+	if (compare_decimals(&rest, &zero))
 		fail(FAIL_USAGE, text, "not a whole number of steps");
 	return n;
 }
