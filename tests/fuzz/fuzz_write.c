@@ -313,7 +313,7 @@ static void take_stats(struct hist_stats *s, struct bytes *b, uint32_t bins)
 	s->of.deviation = take_finite(b);
 	s->at_least = take_count(b);
 	s->at_greatest = take_count(b);
-	s->entropy = take(b, 1) / 8.0 - 1;
+	s->entropy = (double)take(b, 1) / 8 - 1;
 	for (unsigned i = 0; i < QUANTILES; i++) {
 		s->quantile[i].kind = (enum hist_quantile_kind)(take(b, 1) % (QUANTILE_OVER + 1));
 		s->quantile[i].value = take_finite(b);
