@@ -415,7 +415,7 @@ static int read_plot(struct given *g, const struct row *o, const char *text, str
 	return 0;
 }
 
-/* Rising per cents, of digits and a point alone, in units of the last decimal. */
+/* Per cents of digits and a point alone; with an exponent they are whole numbers of their units. */
 static int read_stats(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	struct quantiles *const asked = &g->job->quantiles;
@@ -426,9 +426,9 @@ static int read_stats(struct given *g, const struct row *o, const char *text, st
 	asked->n = 0;
 	for (;; p++) {
 		const size_t length = strspn(p, "0123456789.");
-		snprintf(word, sizeof(word), "%.*se%d", (int)length, p, QUANTILE_DECIMALS);
+		snprintf(word, sizeof(word), "%.*se4", (int)length, p);
 		if (length > 12 || number_parse(&n, word, strlen(word)) != 0 || !n.exact ||
-		    n.integer > 1000000 || asked->n == QUANTILES_MAX ||
+		    n.integer > QUANTILE_ALL || asked->n == QUANTILES_MAX ||
 		    (asked->n > 0 && n.integer <= asked->at[asked->n - 1]))
 			break;
 		asked->at[asked->n++] = (uint32_t)n.integer;

@@ -231,12 +231,13 @@ static void report_extreme(const struct hist *hist, uint32_t channel, bool great
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
 	const uint64_t n = greatest ? stats->at_greatest : stats->at_least;
-	char text[NUMBER_TEXT + 48];
-	const size_t used =
-		strlen((hist_stats_format_extreme(text, hist, channel, greatest), text));
+	char number[NUMBER_TEXT], text[NUMBER_TEXT + 48];
 
+	hist_stats_format_extreme(number, hist, channel, greatest);
 	if (n > 0)
-		snprintf(text + used, 48, " (" COUNTED ")", COUNT(n, "sample"));
+		snprintf(text, sizeof(text), "%s (" COUNTED ")", number, COUNT(n, "sample"));
+	else
+		strcpy(text, number);
 	report_figure(hist, channel, greatest ? "maximum" : "minimum", text);
 }
 

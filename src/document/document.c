@@ -368,8 +368,8 @@ static int take_whole(struct documents *d, struct document *document, struct fai
 	struct provenance *const from = &document->from;
 	struct hist *const h = &document->hist;
 	const struct json *const in = &d->in;
-	const struct json_token *const options = find(d, "options"), *const metadata =
-									     find(d, "metadata");
+	const struct json_token *const options = find(d, "options");
+	const struct json_token *const metadata = find(d, "metadata");
 
 	if (!find(d, "gpuhist") || !metadata || find(d, "axes") < metadata)
 		return json_bad(in, in->begin, fail,

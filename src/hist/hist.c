@@ -88,10 +88,6 @@ static struct extent extent_of_codes(const struct hist *h, const uint64_t *count
 
 /* ---- statistics ---- */
 
-/* 100 per cent in units of struct quantiles. */
-#define QUANTILE_ALL ((uint64_t)1000000)
-_Static_assert(QUANTILE_DECIMALS == 4, "1 per cent is 10^4 of them");
-
 /*
  * The entropy of cells, the sum of p log2(1/p); negative: all are empty. No term is negative, so
  * nothing cancels: terms are right to some units in the last place, whatever libm's log2 is, and
@@ -220,7 +216,7 @@ void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uin
 
 void hist_stats_format_percent(char text[NUMBER_TEXT], const struct hist *h, unsigned i)
 {
-	number_format(text, h->asked.at[i] * 100.0 / (double)QUANTILE_ALL);
+	number_format(text, h->asked.at[i] * 100.0 / QUANTILE_ALL);
 }
 
 bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT],

@@ -21,12 +21,12 @@ struct hist_flow {
 	uint64_t under, over, nan;
 };
 
-/* Which quantiles --stats asks for. */
+/* Which quantiles --stats asks for, in units of 10^-4 per cent. */
 #define QUANTILES_MAX 128u
-#define QUANTILE_DECIMALS 4 /* of a per cent, which is this power of ten in their units */
+#define QUANTILE_ALL 1000000u /* 100 per cent */
 struct quantiles {
 	unsigned n;
-	uint32_t at[QUANTILES_MAX]; /* rising, from 0 to 100 per cent */
+	uint32_t at[QUANTILES_MAX]; /* rising, from 0 to QUANTILE_ALL */
 };
 
 enum hist_quantile_kind {
