@@ -347,11 +347,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct edges edges;
 	struct plain plain;
 	const char *why = NULL;
-	char name[8];
+	char name[16];
+	bool pair;
 
 	const unsigned which = (unsigned)take(&b, 1), flags = (unsigned)take(&b, 1);
 	snprintf(name, sizeof(name), "%s%s", TYPES[which % 14], which & 128 ? "be" : "");
-	REQUIRE(sample_type_parse(&type, name) == 0, "%s", name);
+	REQUIRE(sample_type_named(&type, &pair, name) == 0 && !pair, "%s", name);
 	struct edges_spec spec = {.bins = take_bins(&b), .closed = flags & 1};
 	spec.full = flags % 16 == 2 || flags % 16 == 3;
 	spec.kind = spec.full || flags % 16 > 5 ? AXIS_RANGE : AXIS_VALUES;
