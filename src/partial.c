@@ -22,17 +22,16 @@ static bool unchanged(const struct run *run)
 
 static int fill(struct run *run, struct hist *hist, struct fail *fail)
 {
-	const struct layout *const layout = &run->job.layout;
 	struct counts copy = {.cell = NULL};
 	int rc = -1;
 
-	if (hist_reserve(hist, &run->axis, layout->channels, fail) == 0 &&
+	if (hist_reserve(hist, &run->axis, run->job.channels, fail) == 0 &&
 	    counts_init(&copy, run->counts.cells, fail) == 0) {
 		snapshot_take(&run->snapshot, &copy, &run->counts, look, run);
 		hist_fill(hist, &copy);
 		rc = hist_audit(hist, fail);
 	}
-	if (rc == 0 && hist->samples != run->records * layout_samples(layout))
+	if (rc == 0 && hist->samples != run->records * job_record_samples(&run->job))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: %llu samples of %llu records: please report this",
 			      (unsigned long long)hist->samples, (unsigned long long)run->records);
@@ -63,7 +62,7 @@ static int make_blank(struct hist *hist, const struct job *asked, struct fail *f
 	}
 	const struct plan_facts facts = {.axis = &axis};
 	const struct plan plan = plan_make(&job, &facts);
-	if (hist_reserve(hist, &axis, job.layout.channels, fail) == 0 &&
+	if (hist_reserve(hist, &axis, job.channels, fail) == 0 &&
 	    counts_init(&none, plan.counting.cells, fail) == 0) {
 		if (plan.counting.most > 0)
 			counts_set_auto(&none, &job.type, plan.counting.most);

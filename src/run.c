@@ -324,6 +324,7 @@ static int open_source(struct run *run, struct fail *fail)
 		return -1;
 	run->report.type = job->type;
 	run->report.record = job->source.record;
+	run->report.packed = job_records_packed(job);
 	return 0;
 }
 
@@ -349,12 +350,12 @@ static int take_memory(struct run *run, struct fail *fail)
 	const struct job *const job = &run->job;
 	const struct counting *const counting = &run->plan.counting;
 
-	if (hist_reserve(&run->hist, &run->axis, job->layout.channels, fail) != 0 ||
+	if (hist_reserve(&run->hist, &run->axis, job->channels, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
 	if (job->stats &&
 	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
-	     counts_keep_stats(&run->counts, &job->type, job->layout.channels, fail) != 0))
+	     counts_keep_stats(&run->counts, &job->type, job->channels, fail) != 0))
 		return -1;
 	if (counting->most > 0)
 		counts_set_auto(&run->counts, &job->type, counting->most);
@@ -424,8 +425,7 @@ static int count_all(struct run *run, struct fail *fail)
 	if (rc != 0)
 		return -1;
 	run->report.totals = *source_totals(source);
-	/* No overflow: a sample is at least a byte, and the bytes were counted. */
-	run->report.samples = run->report.records * layout_samples(&run->job.layout);
+	run->report.samples = run->report.records * job_record_samples(&run->job);
 	hist_fill(&run->hist, &run->counts);
 	return audit(run, fail);
 }

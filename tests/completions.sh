@@ -87,8 +87,9 @@ for option in -t -f -C --device; do
 	cp "$work/values" "$work/$option"
 done
 offers gpuhist -t ''
-"$gpuhist" -h | sed -n '/--type=/s/.*TYPE *\(.*\),$/\1/p' | tr ' ' '\n' | sed '/^$/d; p; /8$/d; s/$/be/' >"$work/want"
-same '-t beside -h'
+"$gpuhist" -t '?' 2>&1 | sed -n 's/.*the types are \(.*\), u16be.*/\1/p' | tr ' ' '\n' |
+	sed 'p; /8$/d; /^f8/d; s/$/be/' >"$work/want"
+same '-t beside the message'
 
 cp "$work/options" "$work/want"
 sed -n 's/^complete .* -s \([A-Za-z]\) .*/-\1/p' completions/gpuhist.fish >"$work/got"

@@ -27,6 +27,8 @@ struct job {
 static const struct job LIST[] = {
 	{"u8", 256, NULL, false},
 	{"i8", 100, "full", false},
+	{"i2bit", 4, "full", false},
+	{"f8e4m3", 100, "-1:1", false},
 	{"u16", 65536, NULL, false},
 	{"i16be", 1000, "full", false},
 	{"f16", 500, "-1:1", false},
@@ -132,6 +134,7 @@ static const struct {
 } LAID[] = {
 	{{"u8", 256, NULL, false}, {.channels = 3}},
 	{{"i8", 256, NULL, false}, {.channels = 9}},
+	{{"u4bitbe", 16, NULL, false}, {.channels = 5}},
 	{{"u8", 256, NULL, false}, {.channels = 17}},
 	{{"u8", 256, NULL, false}, {.channels = 64}},
 	{{"i16", 1000, "full", false}, {.channels = 2}},

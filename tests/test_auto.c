@@ -51,7 +51,7 @@ static struct value value_of(const struct sample_type *t, uint64_t bits)
 		memcpy(&f, &low, 4);
 		v.real = (double)f;
 	} else {
-		v.real = sample_half(t, (uint32_t)bits);
+		v.real = sample_code(t, (uint32_t)bits);
 	}
 	v.finite = isfinite(v.real);
 	return v;

@@ -146,7 +146,7 @@ static void try_float(const struct edges *e, const struct plain *p, const struct
 	if (t->bytes > 2)
 		return;
 	const uint32_t code = (uint32_t)check_random(&state) & 65535;
-	const double half = sample_half(t, code);
+	const double half = sample_code(t, code);
 	got = fold(e, edges_cell_of_code(e, t, code));
 	CHECK(got == place_float(p, half), "%s: code %04x", shown, code);
 }

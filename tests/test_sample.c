@@ -11,17 +11,21 @@
 
 static const struct {
 	const char *name;
-	uint32_t bytes;
+	uint32_t bits;
 	enum sample_kind kind;
 	uint32_t mantissa;
 } TYPES[] = {
-	{"u8", 1, SAMPLE_UNSIGNED, 0},  {"i8", 1, SAMPLE_SIGNED, 0},
-	{"u16", 2, SAMPLE_UNSIGNED, 0}, {"i16", 2, SAMPLE_SIGNED, 0},
-	{"u24", 3, SAMPLE_UNSIGNED, 0}, {"i24", 3, SAMPLE_SIGNED, 0},
-	{"u32", 4, SAMPLE_UNSIGNED, 0}, {"i32", 4, SAMPLE_SIGNED, 0},
-	{"u64", 8, SAMPLE_UNSIGNED, 0}, {"i64", 8, SAMPLE_SIGNED, 0},
-	{"f16", 2, SAMPLE_FLOAT, 10},   {"bf16", 2, SAMPLE_FLOAT, 7},
-	{"f32", 4, SAMPLE_FLOAT, 23},   {"f64", 8, SAMPLE_FLOAT, 52},
+	{"u8", 8, SAMPLE_UNSIGNED, 0},    {"i8", 8, SAMPLE_SIGNED, 0},
+	{"u16", 16, SAMPLE_UNSIGNED, 0},  {"i16", 16, SAMPLE_SIGNED, 0},
+	{"u24", 24, SAMPLE_UNSIGNED, 0},  {"i24", 24, SAMPLE_SIGNED, 0},
+	{"u32", 32, SAMPLE_UNSIGNED, 0},  {"i32", 32, SAMPLE_SIGNED, 0},
+	{"u64", 64, SAMPLE_UNSIGNED, 0},  {"i64", 64, SAMPLE_SIGNED, 0},
+	{"f16", 16, SAMPLE_FLOAT, 10},    {"bf16", 16, SAMPLE_FLOAT, 7},
+	{"f32", 32, SAMPLE_FLOAT, 23},    {"f64", 64, SAMPLE_FLOAT, 52},
+	{"u1bit", 1, SAMPLE_UNSIGNED, 0}, {"u2bit", 2, SAMPLE_UNSIGNED, 0},
+	{"u4bit", 4, SAMPLE_UNSIGNED, 0}, {"i2bit", 2, SAMPLE_SIGNED, 0},
+	{"i4bit", 4, SAMPLE_SIGNED, 0},   {"f8e4m3", 8, SAMPLE_FLOAT, 3},
+	{"f8e5m2", 8, SAMPLE_FLOAT, 2},
 };
 #define TYPE_COUNT (sizeof(TYPES) / sizeof(TYPES[0]))
 
@@ -46,13 +50,13 @@ static void own_names(void)
 		for (int big = 0; big < 2; big++) {
 			char text[16], name[16];
 			struct sample_type t;
-			const bool is_big = big && TYPES[i].bytes > 1;
+			const bool is_big = big && TYPES[i].bits != 8;
 			snprintf(name, sizeof(name), "%s%s", TYPES[i].name, is_big ? "be" : "");
 			memset(&t, 0xff, sizeof(t));
 			CHECK(sample_type_parse(&t, name) == 0, "%s", name);
-			CHECK(t.bytes == TYPES[i].bytes && t.kind == TYPES[i].kind &&
-				      t.mantissa == TYPES[i].mantissa && t.big == is_big &&
-				      strcmp(t.name, name) == 0,
+			CHECK(t.bits == TYPES[i].bits && t.bytes == (TYPES[i].bits + 7) / 8 &&
+				      t.kind == TYPES[i].kind && t.mantissa == TYPES[i].mantissa &&
+				      t.big == is_big && strcmp(t.name, name) == 0,
 			      "%s", name);
 			snprintf(text, sizeof(text), "%s%s", TYPES[i].name, big ? "be" : "le");
 			expect(text, name, false);
@@ -71,22 +75,60 @@ static void other_names(void)
 		const char *text, *name;
 	} SINGLE[] =
 		{
-			{"|u1", "u8"},           {"<u1", "u8"},          {">i1", "i8"},
-			{"<u2", "u16"},          {"=u2", "u16"},         {">u2", "u16be"},
-			{"<i4", "i32"},          {"<u8", "u64"},         {">i8", "i64be"},
-			{">u3", "u24be"},        {"<f2", "f16"},         {">f4", "f32be"},
-			{"<f8", "f64"},          {"uint8", "u8"},        {"int16", "i16"},
-			{"float16", "f16"},      {"float32", "f32"},     {"float64", "f64"},
-			{"bfloat16", "bf16"},    {"UInt16", "u16"},      {"Float32", "f32"},
-			{"uint8_t", "u8"},       {"int64_t", "i64"},     {"uint16_t_be", "u16be"},
-			{"float64_be", "f64be"}, {"half", "f16"},        {"float", "f32"},
-			{"double", "f64"},       {"double_be", "f64be"}, {"short", "i16"},
-			{"ushort", "u16"},       {"int", "i32"},         {"uint", "u32"},
-			{"ru8", "u8"},           {"ri16_le", "i16"},     {"rf32_be", "f32be"},
-			{"ru64_be", "u64be"},    {"s8", "i8"},           {"s16", "i16"},
-			{"s16le", "i16"},        {"s24be", "i24be"},     {"f32be", "f32be"},
-			{"f64le", "f64"},        {"S16_LE", "i16"},      {"FLOAT_LE", "f32"},
-			{"pcm_s24le", "i24"},    {"pcm_f32be", "f32be"}, {"pcm_u8", "u8"},
+			{"|u1", "u8"},
+			{"<u1", "u8"},
+			{">i1", "i8"},
+			{"<u2", "u16"},
+			{"=u2", "u16"},
+			{">u2", "u16be"},
+			{"<i4", "i32"},
+			{"<u8", "u64"},
+			{">i8", "i64be"},
+			{">u3", "u24be"},
+			{"<f2", "f16"},
+			{">f4", "f32be"},
+			{"<f8", "f64"},
+			{"uint8", "u8"},
+			{"int16", "i16"},
+			{"float16", "f16"},
+			{"float32", "f32"},
+			{"float64", "f64"},
+			{"bfloat16", "bf16"},
+			{"UInt16", "u16"},
+			{"Float32", "f32"},
+			{"uint8_t", "u8"},
+			{"int64_t", "i64"},
+			{"uint16_t_be", "u16be"},
+			{"float64_be", "f64be"},
+			{"half", "f16"},
+			{"float", "f32"},
+			{"double", "f64"},
+			{"double_be", "f64be"},
+			{"short", "i16"},
+			{"ushort", "u16"},
+			{"int", "i32"},
+			{"uint", "u32"},
+			{"ru8", "u8"},
+			{"ri16_le", "i16"},
+			{"rf32_be", "f32be"},
+			{"ru64_be", "u64be"},
+			{"s8", "i8"},
+			{"s16", "i16"},
+			{"s16le", "i16"},
+			{"s24be", "i24be"},
+			{"f32be", "f32be"},
+			{"f64le", "f64"},
+			{"S16_LE", "i16"},
+			{"FLOAT_LE", "f32"},
+			{"pcm_s24le", "i24"},
+			{"pcm_f32be", "f32be"},
+			{"pcm_u8", "u8"},
+			{"u2bit_be", "u2bitbe"},
+			{"U4BIT", "u4bit"},
+			{"float8_e4m3fn", "f8e4m3"},
+			{"float8_e5m2", "f8e5m2"},
+			{"F8_E4M3", "f8e4m3"},
+			{"F8_E5M2", "f8e5m2"},
 		},
 	  PAIRS[] = {
 		  {"cf32", "f32"},       {"cf32_le", "f32"}, {"cf64_be", "f64be"},
@@ -106,12 +148,12 @@ static void other_names(void)
 static void refusals(void)
 {
 	static const char *const TWO[][3] = {
-		{"u1", "u8 ", "|u1"},     {"i1", "i8 ", "|i1"},     {"u2", "u16 ", "<u2"},
-		{"u4", "u32 ", "<u4"},    {"i2", "i16 ", "<i2"},    {"i4", "i32 ", "<i4"},
-		{"f2", "f16 ", "<f2"},    {"f4", "f32 ", "<f4"},    {"f8", "f64 ", "<f8"},
-		{"f8be", "f64 ", "<f8"},  {"U2_LE", "u16 ", "<u2"}, {"c8", "cf32", "ci8"},
-		{"c16", "cf64", "ci16"},  {"long", "i64", "i32"},   {"ulong", "u64", "u32"},
-		{"byte", "u8", "i8"},     {"char", "u8", "i8"},     {"S24_LE", "i24", "i32"},
+		{"u1", "u8 ", "u1bit"},     {"i1", "i8 ", "|i1"},     {"u2", "u16 ", "<u2"},
+		{"u4", "u32 ", "<u4"},      {"i2", "i16 ", "<i2"},    {"i4", "<i4", "i4bit"},
+		{"f2", "f16 ", "<f2"},      {"f4", "f32 ", "<f4"},    {"f8", "f64 ", "<f8"},
+		{"f8be", "f64 ", "f8e4m3"}, {"U2_LE", "u16 ", "<u2"}, {"c8", "cf32", "ci8"},
+		{"c16", "cf64", "ci16"},    {"long", "i64", "i32"},   {"ulong", "u64", "u32"},
+		{"byte", "u8", "i8"},       {"char", "u8", "i8"},     {"S24_LE", "i24", "i32"},
 		{"u24_be", "u24", "u32"},
 	};
 	static const char *const NONE[] = {
@@ -207,8 +249,9 @@ static void limits(void)
 		if (t.kind == SAMPLE_FLOAT)
 			continue;
 		int128_t values = 1;
-		for (uint32_t k = 0; k < t.bytes; k++)
-			values *= 256;
+		for (uint32_t k = 0; k < t.bits; k++)
+			values *= 2;
+		CHECK(sample_packed(&t) * t.bits == 8 * t.bytes, "%s", t.name);
 		const int128_t min = t.kind == SAMPLE_SIGNED ? -(values / 2) : 0;
 		CHECK(sample_min(&t) == min, "%s", t.name);
 		CHECK(sample_max(&t) == min + values - 1, "%s", t.name);
@@ -247,7 +290,7 @@ static void halves(const char *name)
 
 	sample_type_parse(&t, name);
 	for (uint32_t code = 0; code < 65536; code++) {
-		const double x = sample_half(&t, code), y = half_by_hand(code, (int)t.mantissa);
+		const double x = sample_code(&t, code), y = half_by_hand(code, (int)t.mantissa);
 		CHECK(isnan(x) ? isnan(y) : x == y && signbit(x) == signbit(y),
 		      "%s %04x: %a, not %a", name, code, x, y);
 		if (isfinite(x) && x > most)
@@ -259,9 +302,33 @@ static void halves(const char *name)
 		const uint32_t bits = code << 16;
 		float f;
 		memcpy(&f, &bits, sizeof(f));
-		const double x = sample_half(&t, code);
+		const double x = sample_code(&t, code);
 		CHECK(isnan(f) ? isnan(x) : x == (double)f, "bf16 %04x", code);
 	}
+}
+
+/* Every code of the two floats of 8 bits, by their definitions. */
+static void eighths(void)
+{
+	struct sample_type e4m3, e5m2, half;
+
+	CHECK(sample_type_parse(&e4m3, "f8e4m3") == 0 && sample_type_parse(&e5m2, "f8e5m2") == 0 &&
+		      sample_type_parse(&half, "f16") == 0,
+	      "types");
+	for (uint32_t code = 0; code < 256; code++) {
+		const uint32_t magnitude = code & 127, exponent = magnitude >> 3, m = code & 7;
+		const double unit = exponent > 0 ? ldexp(1, (int)exponent - 10) : 0x1p-9;
+		const double x = (exponent > 0 ? 8 + m : m) * unit * (code > 127 ? -1 : 1);
+		const double four = sample_code(&e4m3, code), five = sample_code(&e5m2, code),
+			     same = sample_code(&half, code << 8); /* f16 without its last bits */
+		CHECK(magnitude == 127 ? isnan(four) : four == x && !signbit(four) == (code < 128),
+		      "e4m3 %02x: %a, not %a", code, four, x);
+		CHECK(isnan(same) ? isnan(five) : five == same && signbit(five) == signbit(same),
+		      "e5m2 %02x: %a, not %a", code, five, same);
+	}
+	CHECK(sample_code(&e4m3, 0x7e) == 448 && sample_max_finite(&e4m3) == 448 &&
+		      sample_code(&e5m2, 0x7b) == 57344 && sample_max_finite(&e5m2) == 57344,
+	      "the largest");
 }
 
 int main(void)
@@ -274,9 +341,10 @@ int main(void)
 	limits();
 	halves("f16");
 	halves("bf16");
+	eighths();
 	sample_type_parse(&t, "f16");
-	CHECK(sample_half(&t, 0x3c00) == 1 && sample_half(&t, 0x0001) == 0x1p-24 &&
-		      sample_half(&t, 0x7bff) == 65504 && sample_half(&t, 0xc000) == -2,
+	CHECK(sample_code(&t, 0x3c00) == 1 && sample_code(&t, 0x0001) == 0x1p-24 &&
+		      sample_code(&t, 0x7bff) == 65504 && sample_code(&t, 0xc000) == -2,
 	      "known halves");
 	return check_report();
 }

@@ -103,7 +103,7 @@ static void try_bits(const struct edges *e, const struct sample_type *t, uint64_
 		x = (long double)f;
 		cell = bin_table_float(b, f, low);
 	} else {
-		x = (long double)sample_half(t, low);
+		x = (long double)sample_code(t, low);
 		cell = edges_cell_of_code(e, t, low);
 	}
 	CHECK(fold(e, cell) == place(x, e->closed), "%s, %s%s: %La goes to %lld, not %lld", shape,

@@ -29,9 +29,9 @@ int auto_k_least(const struct sample_type *type)
 {
 	if (type->kind != SAMPLE_FLOAT)
 		return 0;
-	/* Exponent of the smallest normal number: of f16, of f64, of bf16 and f32. */
-	const int normal = type->mantissa == 10 ? -14 : type->bytes == 8 ? -1022 : -126;
-	return normal - (int)type->mantissa;
+	/* The exponent of the smallest normal number is 2 - 2^(bits of the exponent - 1). */
+	const int mantissa = (int)type->mantissa;
+	return 2 - (1 << ((int)type->bits - 2 - mantissa)) - mantissa;
 }
 
 /* The exponent of a unit in the last place of x. */
@@ -82,7 +82,7 @@ struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code)
 	uint64_t key = code ^ (uint32_t)-sample_min(type);
 
 	if (type->kind == SAMPLE_FLOAT) {
-		const float value = (float)sample_half(type, code); /* exact */
+		const float value = (float)sample_code(type, code); /* exact */
 		if (!isfinite(value))
 			return EXTENT_NONE;
 		key = key32_of_float(bits_of_float(value));
@@ -97,7 +97,7 @@ uint32_t auto_slot(int128_t bin, uint32_t slots)
 
 void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots, int k)
 {
-	const int bits = 8 * (int)type->bytes;
+	const int bits = (int)type->bits;
 
 	*b = (struct binning){.kind = BIN_SLOT, .bins = slots, .span = UINT64_MAX};
 	b->slot.slots = slots;

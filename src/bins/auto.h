@@ -28,7 +28,7 @@
 
 /*
  * The extent of finite samples: keys (binning.h), which rise with the values. The key of a float of
- * 2 or 4 bytes is key32_of_float of its bits as binary32.
+ * 4 bytes or fewer is key32_of_float of its bits as binary32.
  */
 struct extent {
 	uint64_t least, greatest; /* least > greatest: there is no finite sample */

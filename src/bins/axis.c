@@ -19,18 +19,20 @@ const char *axis_kind_name(enum axis_kind kind)
 struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type)
 {
 	struct edges_spec settled = *spec;
-	const bool is_float = type->kind == SAMPLE_FLOAT;
+	const bool is_float = type->kind == SAMPLE_FLOAT, packed = type->bits < 8;
 
 	if (spec->kind == AXIS_DEFAULT) {
 		settled.kind =
 			is_float || (spec->bins == 0 && type->bytes > 1) ? AXIS_AUTO : AXIS_VALUES;
-		if (spec->bins == 0 && type->bytes == 1 && type->kind == SAMPLE_SIGNED) {
+		if (spec->bins == 0 && type->bytes == 1 && !is_float &&
+		    (packed || type->kind == SAMPLE_SIGNED)) {
 			settled.kind = AXIS_RANGE;
 			settled.full = true;
 		}
 	}
+	/* There are no more values than that. */
 	if (settled.bins == 0)
-		settled.bins = BINS_DEFAULT;
+		settled.bins = packed && settled.full ? 1u << type->bits : BINS_DEFAULT;
 	return settled;
 }
 

@@ -566,10 +566,10 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 	const struct binning *b = &e->binning;
 
 	if (type->kind == SAMPLE_FLOAT && b->kind == BIN_TABLE) {
-		const float x = (float)sample_half(type, code); /* exact */
+		const float x = (float)sample_code(type, code); /* exact */
 		return bin_table_float(b, x, bits_of_float(x));
 	}
 	if (type->kind == SAMPLE_FLOAT)
-		return bin_float(b, b->kind, sample_half(type, code));
+		return bin_float(b, b->kind, sample_code(type, code));
 	return bin_key32(b, b->kind, code ^ (uint32_t)b->bias);
 }

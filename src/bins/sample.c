@@ -9,33 +9,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* name, bytes, kind, mantissa bits */
+/* name, bits, kind, mantissa bits */
 static const struct {
 	const char *name;
-	uint32_t bytes;
+	uint32_t bits;
 	enum sample_kind kind;
 	uint32_t mantissa;
 } TYPES[] = {
-	{"u8", 1, SAMPLE_UNSIGNED, 0},  {"i8", 1, SAMPLE_SIGNED, 0},
-	{"u16", 2, SAMPLE_UNSIGNED, 0}, {"i16", 2, SAMPLE_SIGNED, 0},
-	{"u24", 3, SAMPLE_UNSIGNED, 0}, {"i24", 3, SAMPLE_SIGNED, 0},
-	{"u32", 4, SAMPLE_UNSIGNED, 0}, {"i32", 4, SAMPLE_SIGNED, 0},
-	{"u64", 8, SAMPLE_UNSIGNED, 0}, {"i64", 8, SAMPLE_SIGNED, 0},
-	{"f16", 2, SAMPLE_FLOAT, 10},   {"bf16", 2, SAMPLE_FLOAT, 7},
-	{"f32", 4, SAMPLE_FLOAT, 23},   {"f64", 8, SAMPLE_FLOAT, 52},
+	{"u8", 8, SAMPLE_UNSIGNED, 0},    {"i8", 8, SAMPLE_SIGNED, 0},
+	{"u16", 16, SAMPLE_UNSIGNED, 0},  {"i16", 16, SAMPLE_SIGNED, 0},
+	{"u24", 24, SAMPLE_UNSIGNED, 0},  {"i24", 24, SAMPLE_SIGNED, 0},
+	{"u32", 32, SAMPLE_UNSIGNED, 0},  {"i32", 32, SAMPLE_SIGNED, 0},
+	{"u64", 64, SAMPLE_UNSIGNED, 0},  {"i64", 64, SAMPLE_SIGNED, 0},
+	{"f16", 16, SAMPLE_FLOAT, 10},    {"bf16", 16, SAMPLE_FLOAT, 7},
+	{"f32", 32, SAMPLE_FLOAT, 23},    {"f64", 64, SAMPLE_FLOAT, 52},
+	{"u1bit", 1, SAMPLE_UNSIGNED, 0}, {"u2bit", 2, SAMPLE_UNSIGNED, 0},
+	{"u4bit", 4, SAMPLE_UNSIGNED, 0}, {"i2bit", 2, SAMPLE_SIGNED, 0},
+	{"i4bit", 4, SAMPLE_SIGNED, 0},   {"f8e4m3", 8, SAMPLE_FLOAT, 3},
+	{"f8e5m2", 8, SAMPLE_FLOAT, 2},
 };
 
-/* Makes the type of this name without its byte order, which one byte does not have. */
+/* Makes the type of this name without its order, which a sample of one byte does not have. */
 static int find(struct sample_type *type, const char *name, bool big)
 {
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
 		if (strcmp(TYPES[i].name, name) != 0)
 			continue;
 		*type = (struct sample_type){
-			.bytes = TYPES[i].bytes,
+			.bytes = (TYPES[i].bits + 7) / 8,
+			.bits = TYPES[i].bits,
 			.kind = TYPES[i].kind,
 			.mantissa = TYPES[i].mantissa,
-			.big = big && TYPES[i].bytes > 1,
+			.big = big && TYPES[i].bits != 8,
 		};
 		snprintf(type->name, sizeof(type->name), "%s%s", TYPES[i].name,
 			 type->big ? "be" : "");
@@ -62,11 +67,15 @@ int sample_type_parse(struct sample_type *type, const char *text)
 /* A byte order may follow a name. */
 static const char *const ORDERS[] = {"", "le", "be", "_le", "_be"};
 
-/* Words of C and NumPy; a pair begins with c. */
+/* Words of C, NumPy, ml_dtypes and safetensors; a pair begins with c. */
 static const char *const WORDS[][2] = {
-	{"half", "f16"},  {"float", "f32"},      {"double", "f64"},
-	{"short", "i16"}, {"ushort", "u16"},     {"int", "i32"},
-	{"uint", "u32"},  {"complex64", "cf32"}, {"complex128", "cf64"},
+	{"half", "f16"},           {"float", "f32"},
+	{"double", "f64"},         {"short", "i16"},
+	{"ushort", "u16"},         {"int", "i32"},
+	{"uint", "u32"},           {"complex64", "cf32"},
+	{"complex128", "cf64"},    {"float8_e4m3fn", "f8e4m3"},
+	{"float8_e5m2", "f8e5m2"}, {"f8_e4m3", "f8e4m3"},
+	{"f8_e5m2", "f8e5m2"},
 };
 
 /* What may come before the number of bits, and what our names have there. */
@@ -74,27 +83,26 @@ static const struct {
 	const char *begins, *ours;
 	bool pair;
 } KINDS[] = {
-	{"u", "u", false},     {"i", "i", false},       {"f", "f", false},  {"bf", "bf", false},
 	{"uint", "u", false},  {"int", "i", false},     {"s", "i", false},  /* sox, ffmpeg */
 	{"float", "f", false}, {"bfloat", "bf", false}, {"ru", "u", false}, /* SigMF */
-	{"ri", "i", false},    {"rf", "f", false},      {"cu", "u", true},  {"ci", "i", true},
-	{"cf", "f", true},     {"cs", "i", true}, /* SoapySDR */
-	{"sc", "i", true},     {"fc", "f", true}, /* UHD */
+	{"ri", "i", false},    {"rf", "f", false},      {"cu", "u", true},
+	{"ci", "i", true},     {"cf", "f", true},       {"cs", "i", true}, /* SoapySDR */
+	{"sc", "i", true},     {"fc", "f", true},                          /* UHD */
 };
 
 /* Names with two meanings, whatever byte order follows. */
 #define TWO "has two meanings: "
 #define ALSA TWO "i24 or u24 (3 bytes), or ALSA's, which has 4 bytes (i32, u32)"
 static const char *const AMBIGUOUS[][2] = {
-	{"u1", TWO "u8 (1 byte, NumPy's |u1) or 1 bit"},
-	{"u2", TWO "u16 (2 bytes, NumPy's <u2) or 2 bits"},
-	{"u4", TWO "u32 (4 bytes, NumPy's <u4) or 4 bits"},
+	{"u1", TWO "u8 (1 byte, NumPy's |u1) or u1bit"},
+	{"u2", TWO "u16 (2 bytes, NumPy's <u2) or u2bit"},
+	{"u4", TWO "u32 (4 bytes, NumPy's <u4) or u4bit"},
 	{"i1", TWO "i8 (1 byte, NumPy's |i1) or 1 bit"},
-	{"i2", TWO "i16 (2 bytes, NumPy's <i2) or 2 bits"},
-	{"i4", TWO "i32 (4 bytes, NumPy's <i4) or 4 bits"},
+	{"i2", TWO "i16 (2 bytes, NumPy's <i2) or i2bit"},
+	{"i4", TWO "i32 (4 bytes, NumPy's <i4) or i4bit"},
 	{"f2", TWO "f16 (2 bytes, NumPy's <f2) or 2 bits"},
 	{"f4", TWO "f32 (4 bytes, NumPy's <f4) or 4 bits"},
-	{"f8", TWO "f64 (8 bytes, NumPy's <f8) or 8 bits"},
+	{"f8", TWO "f64 (8 bytes, NumPy's <f8), or 8 bits: f8e4m3 or f8e5m2"},
 	{"c8", TWO "cf32 (8 bytes, NumPy's <c8), or 8 bits: ci8 or cu8"},
 	{"c16", TWO "cf64 (16 bytes, NumPy's <c16), or 16 bits: ci16 or cu16"},
 	{"long", TWO "i64 (Linux) or i32 (Windows)"},
@@ -142,6 +150,9 @@ static int read_name(struct sample_type *type, bool *pair, const char *word, boo
 	char *end, name[WORD];
 	unsigned long bits = strtoul(word + letters, &end, 10);
 
+	*pair = false;
+	if (!numpy && find(type, word, big) == 0)
+		return 0;
 	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]) && !numpy; i++)
 		if (strcmp(word, WORDS[i][0]) == 0)
 			return read_name(type, pair, WORDS[i][1], false, big);
@@ -156,12 +167,16 @@ static int read_name(struct sample_type *type, bool *pair, const char *word, boo
 				 : bits == 16 ? "cf64"
 					      : "",
 				 false, big);
+	if (numpy) {
+		snprintf(name, sizeof(name), "%c%lu", word[0], 8 * bits);
+		return find(type, name, big);
+	}
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
 		if (strlen(KINDS[i].begins) != letters ||
 		    strncmp(KINDS[i].begins, word, letters) != 0)
 			continue;
 		*pair = KINDS[i].pair;
-		snprintf(name, sizeof(name), "%s%lu", KINDS[i].ours, numpy ? 8 * bits : bits);
+		snprintf(name, sizeof(name), "%s%lu", KINDS[i].ours, bits);
 		return find(type, name, big);
 	}
 	return -1;
@@ -197,7 +212,8 @@ const char *sample_type_refused(const char *text)
 
 	return why ? why
 		   : "unknown type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 "
-		     "f32 f64, u16be and so on for big endian (the manual has all names)";
+		     "f32 f64 u1bit u2bit u4bit i2bit i4bit f8e4m3 f8e5m2, u16be and so on for "
+		     "big endian (the manual has all names)";
 }
 
 /* ---- values ---- */
@@ -206,17 +222,21 @@ int128_t sample_min(const struct sample_type *type)
 {
 	if (type->kind != SAMPLE_SIGNED)
 		return 0;
-	return -((int128_t)1 << (8 * type->bytes - 1));
+	return -((int128_t)1 << (type->bits - 1));
 }
 
 int128_t sample_max(const struct sample_type *type)
 {
-	return sample_min(type) + (((int128_t)1 << (8 * type->bytes)) - 1);
+	return sample_min(type) + (((int128_t)1 << type->bits) - 1);
 }
 
 double sample_max_finite(const struct sample_type *type)
 {
 	switch (type->mantissa) {
+	case 2:
+		return 57344;
+	case 3:
+		return 448;
 	case 10:
 		return 65504;
 	case 7:
@@ -228,16 +248,18 @@ double sample_max_finite(const struct sample_type *type)
 	}
 }
 
-double sample_half(const struct sample_type *type, uint32_t code)
+/* f8e4m3 has no infinity, and one NaN of each sign; other codes of that exponent are numbers. */
+static double value_of_float(const struct sample_type *type, uint32_t code)
 {
-	const int mantissa_bits = (int)type->mantissa;
-	const int exponent_max = (1 << (15 - mantissa_bits)) - 1;
+	const int mantissa_bits = (int)type->mantissa, sign_at = (int)type->bits - 1;
+	const int exponent_max = (1 << (sign_at - mantissa_bits)) - 1;
 	const int bias = exponent_max / 2;
-	const int mantissa = (int)code & ((1 << mantissa_bits) - 1);
-	const int exponent = (int)(code & 0x7fff) >> mantissa_bits;
-	const double sign = code & 0x8000 ? -1.0 : 1.0;
+	const int mantissa_max = (1 << mantissa_bits) - 1;
+	const int mantissa = (int)code & mantissa_max;
+	const int exponent = (int)code >> mantissa_bits & exponent_max;
+	const double sign = code >> sign_at & 1 ? -1.0 : 1.0;
 
-	if (exponent == exponent_max)
+	if (exponent == exponent_max && (mantissa_bits != 3 || mantissa == mantissa_max))
 		return mantissa ? (double)NAN : sign * (double)INFINITY;
 	if (exponent == 0)
 		return sign * ldexp(mantissa, 1 - bias - mantissa_bits);
@@ -247,7 +269,7 @@ double sample_half(const struct sample_type *type, uint32_t code)
 double sample_code(const struct sample_type *type, uint32_t code)
 {
 	if (type->kind == SAMPLE_FLOAT)
-		return sample_half(type, code);
+		return value_of_float(type, code);
 	return (double)code - (code > sample_max(type) ? 2 * (double)(sample_max(type) + 1) : 0);
 }
 

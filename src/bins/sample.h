@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* sample: the type of a sample: its kind, its size, its byte order. */
+/*
+ * sample: the type of a sample: its kind, its size, its byte order.
+ *
+ * Samples of less than a byte are packed: the first of a byte is in its lowest bits, or, with
+ * "big", in its highest. What reads and counts takes such a byte for one sample, a code of 8 bits;
+ * hist.c takes the codes apart at the end.
+ */
 #ifndef GPUHIST_SAMPLE_H
 #define GPUHIST_SAMPLE_H
 
@@ -12,11 +18,18 @@ enum sample_kind { SAMPLE_UNSIGNED, SAMPLE_SIGNED, SAMPLE_FLOAT };
 
 struct sample_type {
 	char name[8];          /* as in -t, with "be" when big endian: for messages and JSON */
-	uint32_t bytes;        /* 1, 2, 3, 4 or 8 */
-	enum sample_kind kind; /* unsigned, two's complement, IEEE binary (or bfloat16) */
-	uint32_t mantissa;     /* explicit mantissa bits of a float: 7, 10, 23 or 52; else 0 */
-	bool big;              /* bytes come most significant first */
+	uint32_t bytes;        /* 1, 2, 3, 4 or 8: of a sample, or of several that are packed */
+	uint32_t bits;         /* of a sample */
+	enum sample_kind kind; /* unsigned, two's complement, IEEE binary (or bfloat16, f8e4m3) */
+	uint32_t mantissa;     /* explicit mantissa bits of a float: 2, 3, 7, 10, 23, 52; else 0 */
+	bool big;              /* bytes, or packed samples, come most significant first */
 };
+
+/* How many samples are in these bytes: 1, or of a packed type 2, 4 or 8. */
+static inline uint32_t sample_packed(const struct sample_type *type)
+{
+	return 8 * type->bytes / type->bits;
+}
 
 /*
  * Any name that has one meaning, also those that types have in other tools: in either case, and a
@@ -38,14 +51,13 @@ int128_t sample_max(const struct sample_type *type);
 double sample_max_finite(const struct sample_type *type);
 
 /*
- * The value of a code, of 16-bit floats and of all types of 8 or 16 bits. The code is a number of
- * the type's size, after any change of byte order.
+ * The value of a code of a type of 16 bits or fewer: a number of so many bits, after any change of
+ * byte order.
  */
-double sample_half(const struct sample_type *type, uint32_t code);
 double sample_code(const struct sample_type *type, uint32_t code);
 
 /*
- * The value of a float's key (binning.h): of 32 bits, as which 16-bit floats are read too, or 64.
+ * The value of a float's key (binning.h): of 32 bits, as which smaller floats are read too, or 64.
  */
 double value_of_float_key(unsigned bits, uint64_t key);
 

@@ -24,8 +24,7 @@ int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
 
 	if (axis_init(axis, &job->axis, &job->type, &why) == 0) {
 		/* A counter is known by a number of 32 bits (count.c). */
-		const unsigned long bins = (unsigned long)axis_bins(axis),
-				    channels = job->layout.channels;
+		const unsigned long bins = (unsigned long)axis_bins(axis), channels = job->channels;
 		if (channels * ((uint64_t)bins + CELL_EXTRA) <= UINT32_MAX)
 			return 0;
 		edges_free(&axis->edges);
@@ -120,11 +119,32 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 	return 0;
 }
 
+/* Of a packed type, records and rows are whole bytes, and bytes are alike. */
+static int check_packed(const struct layout_options *o, const struct sample_type *type,
+			struct fail *fail)
+{
+	const uint32_t packed = sample_packed(type);
+
+	if (o->channels % packed != 0 && packed % o->channels != 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--channels %lu: of %s there must be 1%s or a multiple of %lu",
+				(unsigned long)o->channels, type->name,
+				packed == 8   ? ", 2, 4"
+				: packed == 4 ? ", 2"
+					      : "",
+				(unsigned long)packed);
+	if (o->width % packed != 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--rows %s: WIDTH must be a multiple of the %lu samples of a byte",
+				o->rows_text, (unsigned long)packed);
+	return 0;
+}
+
 static int check_layout(const struct layout_options *o, const struct sample_type *type,
 			struct fail *fail)
 {
-	const uint64_t end = (uint64_t)o->offset + (uint64_t)o->channels * type->bytes;
-	const uint64_t width = (uint64_t)o->width * type->bytes;
+	const uint64_t end = (uint64_t)o->offset + ((uint64_t)o->channels * type->bits + 7) / 8;
+	const uint64_t width = (uint64_t)o->width * type->bits / 8;
 
 	if (o->width % o->channels != 0)
 		return fail_set(fail, STATUS_USAGE,
@@ -141,6 +161,37 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 				"%lu",
 				o->record_text, (unsigned long long)end, (unsigned long)o->channels,
 				type->name, (unsigned long)o->offset);
+	return 0;
+}
+
+uint32_t job_records_packed(const struct job *job)
+{
+	const uint32_t packed = sample_packed(&job->type);
+	const bool apart = job->layout_options.record > 0 || job->layout_options.width > 0;
+
+	return apart || job->channels >= packed ? 1 : packed / job->channels;
+}
+
+uint64_t job_record_samples(const struct job *job)
+{
+	return (uint64_t)layout_samples(&job->layout) * sample_packed(&job->type);
+}
+
+/* -n, in records of the source. */
+static int set_limit(struct job *job, struct fail *fail)
+{
+	const struct layout_options *const o = &job->layout_options;
+	const uint32_t packed = job_records_packed(job);
+
+	if (!o->limit_text)
+		return 0;
+	if (o->limit % packed != 0)
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--count %s: must be a multiple of %lu: a byte holds so many %s of %s",
+			o->limit_text, (unsigned long)packed,
+			job->channels > 1 ? "records" : "samples", job->type.name);
+	job->source.limit = o->limit / packed;
 	return 0;
 }
 
@@ -170,17 +221,22 @@ int job_layout(struct job *job, const struct header *said, struct fail *fail)
 						    : 1;
 	if (asked.channels == 0)
 		asked.channels = 1;
+	if (check_packed(&asked, &job->type, fail) != 0 ||
+	    check_layout(&asked, &job->type, fail) != 0)
+		return -1;
+	/* Samples that share a byte are one to all that counts. */
+	const uint32_t packed = sample_packed(&job->type),
+		       own = asked.channels > packed ? asked.channels / packed : 1;
 	const struct layout layout = {
-		.channels = asked.channels,
+		.channels = own,
 		.record = asked.record,
 		.offset = asked.offset,
-		.row = asked.width / asked.channels,
+		.row = asked.width / packed / own,
 		.pitch = asked.pitch,
 	};
-	if (check_layout(&asked, &job->type, fail) != 0)
-		return -1;
+	job->channels = asked.channels;
 	if (layout_init(&job->layout, &layout, job->type.bytes, &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);
 	job->source.record = layout_bytes(&job->layout);
-	return 0;
+	return set_limit(job, fail);
 }

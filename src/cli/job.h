@@ -18,15 +18,17 @@ enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
 /* When the line of progress is shown: if stderr is a terminal, always, or only after SIGUSR1. */
 enum progress { PROGRESS_TERMINAL, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
-/* -c, --record, --offset and --rows as they were given; 0 or NULL: not given. */
+/* -c, --record, --offset, --rows and -n as they were given; 0 or NULL: not given. */
 struct layout_options {
 	uint32_t channels;
 	/* -c last: as many as the header says; for an array, the length of its last axis */
 	bool last;
-	uint32_t record, offset;             /* in bytes */
-	uint32_t width;                      /* samples in a row, all channels together */
-	uint32_t pitch;                      /* bytes from one row to the next */
-	const char *record_text, *rows_text; /* for messages */
+	uint32_t record, offset; /* in bytes */
+	uint32_t width;          /* samples in a row, all channels together */
+	uint32_t pitch;          /* bytes from one row to the next */
+	uint64_t limit;          /* -n */
+	/* for messages */
+	const char *record_text, *rows_text, *limit_text;
 };
 
 struct job {
@@ -37,8 +39,10 @@ struct job {
 	/* -t; source.typed: it was given. Otherwise of inputs that neither header nor name tells */
 	struct sample_type type;
 	struct layout_options layout_options; /* the options of the layout ... */
-	struct layout layout;                 /* ... and the layout that they give for the type */
-	struct axis_spec axis;                /* the bins that were asked for ... */
+	/* ... and the layout that they give for the type; bytes, where samples are packed ... */
+	struct layout layout;
+	uint32_t channels;     /* ... of which a byte may have several */
+	struct axis_spec axis; /* the bins that were asked for ... */
 	/* ... the value of --range or --log as it was given, for messages; NULL: none */
 	const char *bins_text;
 	/* the numbers of --edges, to which axis points; NULL: not given. Freed by options_free */
@@ -92,6 +96,12 @@ int job_named(const struct job *job, struct sample_type *type, uint32_t *channel
  * other.
  */
 int job_layout(struct job *job, const struct header *said, struct fail *fail);
+
+/* How many records, as -n counts them, are in one of the source: a byte may hold several. */
+uint32_t job_records_packed(const struct job *job);
+
+/* Samples of all channels in a record of the source. No overflow: a bit has one at most. */
+uint64_t job_record_samples(const struct job *job);
 
 /* Is one of the inputs standard input? */
 bool job_reads_stdin(const struct job *job);

@@ -369,11 +369,12 @@ static void report_bottleneck(const struct run_report *run)
 
 static void report_part(const struct job *job, const struct run_report *run)
 {
-	const ull before = run->totals.first, all = run->totals.all;
+	const ull each = run->packed, before = each * run->totals.first,
+		  all = each * run->totals.all;
 
 	if (job->source.parts > 0 && run->records > 0)
-		msg_note("records %llu to %llu of %llu", before + 1, before + (ull)run->records,
-			 all);
+		msg_note("records %llu to %llu of %llu", before + 1,
+			 before + each * (ull)run->records, all);
 	else if (job->source.parts > 0)
 		msg_note("none of %llu records", all);
 }

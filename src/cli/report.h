@@ -15,6 +15,7 @@ struct run_report {
 	uint32_t record;         /* bytes of a record */
 	struct header header;    /* of the first input; its format is NULL where it has none */
 	uint64_t records;
+	uint32_t packed;  /* records, as -n counts them, in one of these (job.h) */
 	uint64_t samples; /* of all channels */
 	double seconds;
 	unsigned workers;     /* how many found something to count */

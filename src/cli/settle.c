@@ -76,6 +76,8 @@ static void take(const struct given *g)
 
 	job->source.skip = given(g, "skip")->number;
 	job->source.limit = given(g, "count")->at > 0 ? given(g, "count")->number : UINT64_MAX;
+	job->layout_options.limit = given(g, "count")->number;
+	job->layout_options.limit_text = given(g, "count")->text;
 	job->source.headers = !job->source.raw;
 	job->layout_options.record = (uint32_t)given(g, "record")->number;
 	job->layout_options.record_text = given(g, "record")->text;

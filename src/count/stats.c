@@ -25,7 +25,7 @@
 
 static unsigned bits_of_type(const struct sample_type *type)
 {
-	return 8 * type->bytes;
+	return type->bits;
 }
 
 static unsigned exponent_bits(const struct sample_type *type)
@@ -278,11 +278,12 @@ void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 	if (type->kind == SAMPLE_FLOAT) {
 		bool odd;
 		number = mantissa_of(bits, type->mantissa, (1u << exponent_bits(type)) - 1, &odd);
-		if (odd) {
+		/* f8e4m3 has numbers where others have NaN */
+		if (odd && (bytes > 1 || !isfinite(sample_code(type, (uint32_t)bits)))) {
 			add_odd(s, bits, n);
 			return;
 		}
-		key = bytes == 2   ? auto_extent_of_code(type, (uint32_t)bits).least
+		key = bytes <= 2   ? auto_extent_of_code(type, (uint32_t)bits).least
 		      : bytes == 4 ? key32_of_float((uint32_t)bits)
 				   : key64_of_double(bits);
 		sums += bits >> type->mantissa;
@@ -542,8 +543,7 @@ static void totals_of_reals(struct totals *t, const struct stats *s)
 	const size_t exponents = sums_of_type(&s->type) / 2;
 	struct big minus = {{0}};
 
-	/* The last exponent is that of infinities and NaN, which are in no sum. */
-	for (size_t e = 0; e < exponents - 1; e++) {
+	for (size_t e = 0; e < exponents; e++) {
 		const unsigned shift =
 			e > 0 ? (unsigned)e - 1
 			      : 0; /* denormals have the unit of the least normal ones */

@@ -6,6 +6,9 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+#define PACKED_BITS_MAX 4 /* of a sample that shares a byte */
 
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail)
 {
@@ -45,7 +48,30 @@ void hist_free(struct hist *h)
 /* Codes are counted as they are in memory, read as little endian. */
 static uint32_t swapped(const struct sample_type *type, uint32_t code)
 {
-	return type->big ? (code & 255) << 8 | code >> 8 : code;
+	return type->big && type->bytes > 1 ? (code & 255) << 8 | code >> 8 : code;
+}
+
+/*
+ * Of a packed type, makes the counts of bytes those of samples, each channel's values after the
+ * channel before; returns how many a channel has. Bytes may have channels of their own: the samples
+ * of a record are in several, or the channels share one.
+ */
+static uint32_t unpack(struct hist *h, uint64_t *cell, size_t cells)
+{
+	const struct sample_type *const type = &h->axis.type;
+	const uint32_t packed = sample_packed(type), values = 1u << type->bits;
+	uint64_t sum[LAYOUT_CHANNELS_MAX << PACKED_BITS_MAX] = {0};
+
+	for (size_t i = 0; i < cells; i++)
+		for (uint32_t place = 0; place < packed && cell[i] > 0; place++) {
+			const uint32_t at = type->big ? packed - 1 - place : place;
+			const size_t channel = (i / 256 * packed + place) % h->channels;
+			sum[channel * values + (i % 256 >> at * type->bits & (values - 1))] +=
+				cell[i];
+		}
+	memcpy(cell, sum, h->channels * values * sizeof(*cell));
+	h->samples *= packed;
+	return values;
 }
 
 static void extend(struct hist *h, double value)
@@ -115,7 +141,7 @@ static double entropy_of(const uint64_t *count, uint32_t cells)
 /* The nth code in the order of values; NaNs come first and last. */
 static uint32_t nth_code(const struct sample_type *type, uint32_t nth)
 {
-	const uint32_t sign = 1u << (8 * type->bytes - 1);
+	const uint32_t sign = 1u << (type->bits - 1);
 
 	if (type->kind == SAMPLE_FLOAT)
 		return nth < sign ? 2 * sign - 1 - nth : nth - sign;
@@ -305,10 +331,12 @@ void hist_fill(struct hist *h, struct counts *counts)
 {
 	struct edges *const edges = &h->axis.edges;
 	const bool coded = h->axis.type.bytes <= 2;
-	const uint32_t codes = (uint32_t)(counts->cells / h->channels);
+	const size_t cells = counts->cells;
 	struct extent extent = counts->extent;
 	const int k = counts->k;
 	uint64_t *const cell = counts_take(counts, &h->samples);
+	const uint32_t codes =
+		h->axis.type.bits < 8 ? unpack(h, cell, cells) : (uint32_t)(cells / h->channels);
 
 	if (h->axis.kind == AXIS_AUTO && coded) {
 		extent = extent_of_codes(h, cell, codes);

@@ -83,9 +83,9 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
 
 /*
- * Takes the totals of a finished run and leaves counts empty. Codes are binned here; the edge cell
- * is added to the cell that struct edges names; where the axis clamps, under and over are added to
- * the first and the last bin.
+ * Takes the totals of a finished run and leaves counts empty. Codes are binned here, packed ones
+ * after they were taken out of their bytes; the edge cell is added to the cell that struct edges
+ * names; where the axis clamps, under and over are added to the first and the last bin.
  */
 void hist_fill(struct hist *h, struct counts *counts);
 

@@ -50,6 +50,8 @@ static void take_spec(struct source *s, const struct source_spec *spec)
 	if (s->spec.memory == 0)
 		s->spec.memory = MEMORY_DEFAULT;
 	s->memory = s->spec.memory + s->spec.memory_spare;
+	/* For a slice, -n limits what is cut into slices, not what is read. */
+	s->left = spec->parts > 0 && spec->limit > 0 ? UINT64_MAX : spec->limit;
 }
 
 static int check_record(const struct source_spec *spec, struct fail *fail)
@@ -90,8 +92,6 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 		return fail_errno(fail, "inputs");
 	take_spec(s, spec);
 	s->queue_end = &s->queue;
-	/* For a slice, -n limits what is cut into slices, not what is read. */
-	s->left = spec->parts > 0 && spec->limit > 0 ? UINT64_MAX : spec->limit;
 	if (pipe(s->wake_pipe) != 0) {
 		fail_errno(fail, "pipe");
 		goto free_source;

@@ -191,8 +191,7 @@ int input_read_header(struct source *s, struct input *in, struct fail *fail)
 
 static bool same_type(const struct sample_type *a, const struct sample_type *b)
 {
-	return a->kind == b->kind && a->bytes == b->bytes && a->mantissa == b->mantissa &&
-	       a->big == b->big;
+	return strcmp(a->name, b->name) == 0;
 }
 
 int input_agrees(const struct source *s, const struct input *in, struct fail *fail)

@@ -46,3 +46,55 @@ run gpuhist a.s16 a.u16be
 run gpuhist a.s16 two
 run gpuhist a.CU8 a.u8.zst
 run gpuhist - a.s16
+# Samples of 1, 2 and 4 bits: the first of a byte is in its lowest bits, with be in its highest
+bytes '\033\377\000\200\033\344' >six
+for type in u1bit u2bit u2bitbe U4BIT i2bit_le i4bitbe; do
+	run gpuhist -t "$type" --nonzero --no-header six
+done
+run gpuhist -t u2bit -c 4 --no-header six
+run gpuhist -t u2bitbe -c 4 --no-header six
+run gpuhist -t u2bitbe -c 2 --no-header six
+run gpuhist -t u4bit -c 4 --nonzero --no-header -n 1 six
+run gpuhist -t i2bit -r -1:1 -b 2 --flow --no-header -q six
+run gpuhist -t i4bit --auto -b 4 --no-header six
+run gpuhist -t u2bit --mod -b 2 --no-header six
+run gpuhist -t u2bit -r 1:3 -b 1 --clamp --closed --no-header six
+run gpuhist -t u2bit -b 3 --no-header six
+run gpuhist -t u1bit -S 1 -n 16 --no-header six
+run gpuhist -t u2bit --record=2 --offset=1 -n 2 --no-header six
+run gpuhist -t u2bit --rows=8:3 --no-header six
+shell "gpuhist -t u1bit -c 2 --part=2/3 -v -o a.csv six 2>&1 | grep -o 'records .*'"
+cp six six.u2bitbe
+run gpuhist -c 4 -n 8 --no-header six.u2bitbe
+# What does not end with a byte
+run gpuhist -t u2bit -n 7 six
+run gpuhist -t u1bit -c 2 -n 0x3 six
+run gpuhist -t u1bit -c 3 six
+run gpuhist -t i4bit -c 5 six
+run gpuhist -t u2bit -c 3 six
+run gpuhist -t u2bit --rows=6:3 six
+run gpuhist -t u4bit -c 4 --record=1 six
+# A header says u8, which is another type
+{
+	printf 'P5 3 2 255\n'
+	cat six
+} >six.pgm
+run gpuhist -t u4bit six.pgm
+# Parts and sums of documents
+for part in 1 2 3; do
+	run gpuhist -t u2bitbe -c 2 --part=$part/3 -o part$part.json six
+done
+run gpuhist --merge --no-header part1.json part2.json part3.json
+run gpuhist -t u2bit -c 2 -o other.json six
+run gpuhist -t u2bitbe -c 2 -o all.json six
+run gpuhist --merge all.json other.json
+run gpuhist -t f8e5m2 --auto -b 9 -o one.json six
+run gpuhist --merge -q --no-header one.json one.json
+# Floats of 8 bits: f8e4m3 has no infinities
+bytes '\000\200\176\177\170\070\270\174\001\377' >eights
+for type in f8e4m3 f8e5m2; do
+	run gpuhist -t $type -r full -b 2 --flow --no-header -q eights
+done
+run gpuhist -t float8_e4m3fn --edges=-1,0,1,448 --closed --no-header eights
+run gpuhist -t F8_E5M2 --log=1e-5:1 -b 2 --flow --no-header -q eights
+run gpuhist -t f8e4m3 --mod -b 2 eights

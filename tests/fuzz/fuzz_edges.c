@@ -15,8 +15,9 @@
 /* A 64-bit sample must fit a long double: the comparison with a binary64 is then exact. */
 static_assert(LDBL_MANT_DIG >= 64, "no exact comparison on this machine");
 
-static const char *const TYPES[] = {"u8",  "i8",  "u16", "i16", "u24",  "i24", "u32",
-				    "i32", "u64", "i64", "f16", "bf16", "f32", "f64"};
+static const char *const TYPES[] = {"u8",    "i8",    "u16",   "i16",   "u24",    "i24",   "u32",
+				    "i32",   "u64",   "i64",   "f16",   "bf16",   "f32",   "f64",
+				    "u1bit", "u2bit", "i2bit", "i4bit", "f8e4m3", "f8e5m2"};
 
 struct plain { /* the definition */
 	uint32_t bins;
@@ -103,8 +104,8 @@ static double float_of(const struct sample_type *t, uint64_t bits)
 	float f;
 	const uint32_t low = (uint32_t)bits;
 
-	if (t->bytes == 2)
-		return sample_half(t, low & 0xffff);
+	if (t->bytes <= 2)
+		return sample_code(t, low & ((1u << t->bits) - 1));
 	if (t->bytes == 4) {
 		memcpy(&f, &low, sizeof(f));
 		return (double)f;
@@ -116,7 +117,7 @@ static double float_of(const struct sample_type *t, uint64_t bits)
 static struct value value_of(const struct sample_type *t, uint64_t bits)
 {
 	struct value v = {.is_float = t->kind == SAMPLE_FLOAT};
-	const unsigned width = 8 * t->bytes;
+	const unsigned width = t->bits;
 
 	if (v.is_float) {
 		v.x = float_of(t, bits);
@@ -145,7 +146,7 @@ static uint32_t cell_of(const struct edges *e, const struct sample_type *t, uint
 static void try_sample(const struct edges *e, const struct plain *p, const struct sample_type *t,
 		       uint64_t bits)
 {
-	bits &= UINT64_MAX >> (64 - 8 * t->bytes);
+	bits &= UINT64_MAX >> (64 - t->bits);
 	const struct value v = value_of(t, bits);
 	const uint32_t got = folded(e, cell_of(e, t, bits)), expected = plain_cell(p, &v);
 
@@ -188,9 +189,9 @@ static void try_edge(const struct edges *e, const struct plain *p, const struct 
 		bits = low;
 	} else { /* the code by bisection: magnitudes are in the order of their codes */
 		uint32_t code = 0;
-		for (uint32_t step = 0x4000; step > 0; step /= 2)
-			code += sample_half(t, code + step) <= fabs(x) ? step : 0;
-		bits = code | (x < 0 ? 0x8000 : 0);
+		for (uint32_t step = 1u << (t->bits - 2); step > 0; step /= 2)
+			code += sample_code(t, code + step) <= fabs(x) ? step : 0;
+		bits = code | (x < 0 ? 1u << (t->bits - 1) : 0);
 	}
 	for (uint64_t near = 0; near <= 4; near++)
 		try_sample(e, p, t, bits + near - 2);
@@ -313,6 +314,8 @@ static bool plain_init(struct plain *p, const struct edges_spec *spec, const str
 		const double most = t->bytes == 8       ? DBL_MAX
 				    : t->bytes == 4     ? (double)FLT_MAX
 				    : t->mantissa == 10 ? 65504
+				    : t->mantissa == 3  ? 448
+				    : t->mantissa == 2  ? 57344
 							: 0x1.fep127;
 		p->first = -most;
 		p->last = most;
@@ -321,10 +324,9 @@ static bool plain_init(struct plain *p, const struct edges_spec *spec, const str
 	}
 	if (spec->full || (spec->kind == AXIS_VALUES && !is_float)) {
 		p->rational = true;
-		p->lo = spec->full && t->kind == SAMPLE_SIGNED
-				? -((int128_t)1 << (8 * t->bytes - 1))
-				: 0;
-		p->width = spec->full ? (int128_t)1 << 8 * t->bytes : spec->bins;
+		p->lo = spec->full && t->kind == SAMPLE_SIGNED ? -((int128_t)1 << (t->bits - 1))
+							       : 0;
+		p->width = spec->full ? (int128_t)1 << t->bits : spec->bins;
 		return true;
 	}
 	if (spec->kind == AXIS_VALUES)
@@ -351,7 +353,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	bool pair;
 
 	const unsigned which = (unsigned)take(&b, 1), flags = (unsigned)take(&b, 1);
-	snprintf(name, sizeof(name), "%s%s", TYPES[which % 14], which & 128 ? "be" : "");
+	snprintf(name, sizeof(name), "%s%s", TYPES[which % 20], which & 128 ? "be" : "");
 	REQUIRE(sample_type_named(&type, &pair, name) == 0 && !pair, "%s", name);
 	struct edges_spec spec = {.bins = take_bins(&b), .closed = flags & 1};
 	spec.full = flags % 16 == 2 || flags % 16 == 3;

@@ -199,7 +199,7 @@ void draw_binning(struct job *j)
 	case DEFAULT_BINS:
 		j->bins_given = once_in(3);
 		if (!j->bins_given)
-			j->bins = 256;
+			j->bins = j->type->bits < 8 ? (uint64_t)1 << j->type->bits : 256;
 		j->exact = true;
 		j->whole_lo = j->bins_given ? 0 : min_of(j->type);
 		j->whole_hi = j->whole_lo + (wide)j->bins;

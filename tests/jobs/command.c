@@ -57,10 +57,17 @@ static void other_name(char *text, size_t size, const struct job *j)
 	const char *end = ends[below(3) + (j->big_endian ? 3 : 0)];
 	bool capital = once_in(4);
 
+	if (t->kind == FLOAT && t->bits == 8) {
+		snprintf(text, size, "%s", t->finite ? "float8_e4m3fn" : "F8_E5M2");
+		return;
+	}
 	if (t->bits == 24 && *end == '_') /* ALSA's u24_le has 32 bits */
 		end++;
-	snprintf(text, size, "%s%u%s%s", begin, t->bits,
-		 strchr(begin, 't') && t->kind != FLOAT && once_in(2) ? "_t" : "", end);
+	if (t->bits < 8)
+		snprintf(text, size, "%s%s", t->name, end);
+	else
+		snprintf(text, size, "%s%u%s%s", begin, t->bits,
+			 strchr(begin, 't') && t->kind != FLOAT && once_in(2) ? "_t" : "", end);
 	for (char *p = text; *p && capital; p++)
 		*p = (char)toupper((unsigned char)*p);
 }

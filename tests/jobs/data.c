@@ -86,18 +86,26 @@ static uint64_t draw_code(const struct job *j, enum pattern pattern, unsigned na
 	return code_of_key(t, (uint64_t)key);
 }
 
-static void put_code(const struct job *j, unsigned char *at, uint64_t code)
+/* Sample i from these bytes on. */
+static void put_code(const struct job *j, unsigned char *at, size_t i, uint64_t code)
 {
-	unsigned bytes = j->type->bits / 8;
+	unsigned bits = j->type->bits, bytes = bits / 8, packed = packed_in(j->type);
 
-	for (unsigned i = 0; i < bytes; i++)
-		at[j->big_endian ? bytes - 1 - i : i] = (unsigned char)(code >> 8 * i);
+	at += i * bits / 8;
+	if (packed > 1) {
+		unsigned place =
+			bits * (unsigned)(j->big_endian ? packed - 1 - i % packed : i % packed);
+
+		*at = (unsigned char)((*at & ~(mask_of(j->type) << place)) | code << place);
+	}
+	for (unsigned k = 0; k < bytes; k++)
+		at[j->big_endian ? bytes - 1 - k : k] = (unsigned char)(code >> 8 * k);
 }
 
 void fill_samples(const struct job *j, unsigned char *at, size_t samples)
 {
 	const struct type *t = j->type;
-	size_t bytes = t->bits / 8;
+	size_t done = 0;
 	unsigned narrow = j->tame && !once_in(3) ? (unsigned)below(t->bits) : 0; /* at first */
 	/* the range grows late */
 	unsigned outliers = j->tame && once_in(2) ? (unsigned)below(4) : 0;
@@ -120,12 +128,12 @@ void fill_samples(const struct job *j, unsigned char *at, size_t samples)
 			outliers--;
 			left = 1;
 		}
-		for (; left; left--, samples--, at += bytes) {
+		for (; left; left--, samples--, done++) {
 			if (texture == 0)
 				code = code_of_key(t, key++);
 			else if (texture == 1 ? once_in(30) : texture > 2)
 				code = draw_code(j, pattern, narrow);
-			put_code(j, at, code);
+			put_code(j, at, done, code);
 		}
 	}
 }
@@ -142,14 +150,14 @@ void fill_noise(unsigned char *at, size_t bytes)
 
 void fill_records(const struct job *j, unsigned char *at, size_t records)
 {
-	size_t width = (size_t)j->width * (j->type->bits / 8), stride = (size_t)j->stride;
+	size_t width = (size_t)j->width * j->type->bits / 8, stride = (size_t)j->stride;
 	unsigned char *samples;
 
 	if (width == stride) {
 		fill_samples(j, at, records * (size_t)j->width);
 		return;
 	}
-	samples = malloc(records * width + 1);
+	samples = calloc(records * width + 1, 1);
 	if (!samples)
 		die("memory");
 	fill_samples(j, samples, records * (size_t)j->width);

@@ -20,7 +20,7 @@ static void draw_rows(struct job *j)
 {
 	uint64_t bytes;
 
-	j->width = j->channels * (1 + below(once_in(4) ? 2000 : 40));
+	j->width *= 1 + below(once_in(4) ? 2000 : 40);
 	bytes = j->width * j->type->bits / 8;
 	j->stride = bytes + (once_in(4) ? 0 : below(once_in(4) ? 500 : 20));
 	if (once_in(3))
@@ -31,7 +31,8 @@ static void draw_rows(struct job *j)
 
 void draw_layout(struct job *j)
 {
-	j->width = j->channels;
+	/* whole bytes */
+	j->width = (j->channels + packed_in(j->type) - 1) / packed_in(j->type) * packed_in(j->type);
 	j->stride = j->width * j->type->bits / 8;
 	if (j->layout == RECORDS)
 		draw_records(j);

@@ -60,9 +60,11 @@ static void draw_kinds(struct job *j)
 	/* Of the others the range is that of their codes. */
 	while (j->binning == AUTO && j->type->bits <= 16 && !once_in(8))
 		j->type = draw_type();
-	j->big_endian = j->type->bits > 8 && once_in(3);
+	j->big_endian = j->type->bits != 8 && once_in(3);
 	j->layout = once_in(4) ? (enum layout)(1 + below(2)) : PLAIN;
 	j->channels = once_in(3) ? 1 + (unsigned)below(once_in(5) && j->bins < 10000 ? 64 : 4) : 1;
+	while (j->channels % packed_in(j->type) && packed_in(j->type) % j->channels && !once_in(20))
+		j->channels++; /* else a usage error */
 	j->channels_given = j->channels > 1 || once_in(20);
 	if (j->layout == PLAIN && once_in(5))
 		j->header = draw_header(j->type, j->big_endian);
@@ -95,7 +97,7 @@ static void draw_job(struct job *j)
 	j->type_given = !j->header || once_in(3);
 	if (j->header)
 		draw_header_channels(j);
-	j->pair = j->type_given && j->channels_given && j->type->name[0] != 'b' && once_in(4);
+	j->pair = j->type_given && j->channels_given && j->type->numpy && once_in(4);
 	draw_layout(j);
 	draw_binning(j);
 	draw_edge_keys(j);
@@ -106,6 +108,8 @@ static void draw_job(struct job *j)
 		j->skip -= j->skip % (j->header_channels * j->type->bits / 8);
 	j->limited = once_in(6);
 	j->limit = j->limited ? draw_magnitude(18) : 0;
+	if (!once_in(10)) /* else it may end inside a byte, a usage error */
+		j->limit -= j->limit % packed_in(j->type);
 	/* With -n 0 no header is read, and -c last asks for one. */
 	if (j->header && j->limit == 0)
 		j->limited = false;

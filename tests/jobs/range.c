@@ -255,6 +255,8 @@ void draw_range(struct job *j)
 		draw_steps(j);
 	} else if (once_in(9)) {
 		j->full = true;
+		if (!j->bins_given && t->bits < 8)
+			j->bins = (uint64_t)1 << t->bits;
 		j->exact = t->kind != FLOAT;
 		j->whole_lo = min_of(t);
 		j->whole_hi = max_of(t) + 1;

@@ -34,7 +34,7 @@ static wide floor_of(const struct job *job, struct sample s, int k)
 static int last_place(const struct type *type, double x)
 {
 	/* with the one that is not stored */
-	int digits = (int)(8 * type->bytes) - type->exponent_bits;
+	int digits = (int)type->bits - type->exponent_bits;
 	int lowest = 3 - (1 << (type->exponent_bits - 1)) - digits;
 	int e;
 

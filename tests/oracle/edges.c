@@ -225,7 +225,7 @@ static void need_rising_edges(const struct job *job)
 
 static void full_range(struct job *job)
 {
-	unsigned bits = 8 * job->type->bytes;
+	unsigned bits = job->type->bits;
 
 	if (job->type->kind == FLOAT) {
 		job->hi.real = largest_float(job->type);
@@ -247,6 +247,8 @@ static void set_range(struct job *job, const char *text)
 
 	if (!strcmp(text, "full")) {
 		full_range(job);
+		if (!job->by.bins_given && job->type->bits < 8)
+			job->bins = (uint64_t)1 << job->type->bits;
 	} else {
 		if (!colon || strlen(text) >= sizeof(lo))
 			fail(FAIL_USAGE, text, "not a range");
@@ -292,10 +294,10 @@ static void set_default(struct job *job)
 		job->axis = RATIONAL;
 		job->lo = whole_bound(0);
 		job->hi = whole_bound((wide)job->bins);
-	} else if (job->type->kind != FLOAT && job->type->bytes == 1) {
+	} else if (job->type->kind != FLOAT && job->type->bits <= 8) {
 		job->axis = RATIONAL;
 		full_range(job);
-		job->bins = 256;
+		job->bins = (uint64_t)1 << job->type->bits;
 	} else {
 		set_automatic(job);
 	}

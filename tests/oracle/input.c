@@ -88,8 +88,8 @@ static void read_numpy(struct place *p)
 	free(dictionary);
 	p->input->last_axis = fortran && p->input->dimensions > 1 ? 0 : axis;
 	p->input->begin = begin + length;
-	p->input->end = p->input->begin + count * p->input->type->bytes;
-	need(p, p->input->begin, count * p->input->type->bytes);
+	p->input->end = p->input->begin + count * p->input->type->bits / 8;
+	need(p, p->input->begin, count * p->input->type->bits / 8);
 	if (p->input->end != p->bytes)
 		fail(FAIL_DATA, p->name, "more than the array");
 }
@@ -118,7 +118,7 @@ static void read_wave_format(struct place *p, uint64_t at, bool big_endian)
 /* What is written to a pipe: all ones, or sox's 0x7ffff000 in whole frames. */
 static bool is_open(const struct input *in, uint64_t size)
 {
-	uint64_t frame = (uint64_t)in->channels * in->type->bytes;
+	uint64_t frame = (uint64_t)in->channels * in->type->bits / 8;
 
 	return size == 0xffffffff || size == 0x7ffff000 - 0x7ffff000 % frame;
 }

@@ -207,7 +207,7 @@ static void take_header(struct job *job, const struct input *in, const char *nam
 	if (!in->type)
 		return;
 	if (job->type_given &&
-	    (in->type != job->type || (in->type->bytes > 1 && in->big_endian != job->big_endian)))
+	    (in->type != job->type || (in->type->bits > 8 && in->big_endian != job->big_endian)))
 		fail(FAIL_USAGE, name, "its header names another type");
 	if (job->channels_given && says && job->channels != 1 && job->channels != says)
 		fail(FAIL_USAGE, name, "its header names another number of channels");
@@ -222,7 +222,7 @@ static void need_agreement(const struct job *job, const struct input *first, con
 {
 	if (!in->type && (!first->type || job->type_given))
 		return;
-	if (in->type != job->type || (in->type->bytes > 1 && in->big_endian != job->big_endian))
+	if (in->type != job->type || (in->type->bits > 8 && in->big_endian != job->big_endian))
 		fail(FAIL_USAGE, name, "another type than the first input's");
 	if (job->last_axis ? in->last_axis != job->channels
 			   : in->channels && !(job->channels_given && job->channels == 1) &&
@@ -232,10 +232,18 @@ static void need_agreement(const struct job *job, const struct input *first, con
 
 static void set_layout(struct job *job)
 {
-	uint64_t bytes = job->type->bytes;
+	uint64_t bits = job->type->bits, packed = bits < 8 ? 8 / bits : 1;
 
-	job->samples = job->channels;
-	job->stride = job->channels * bytes;
+	if (job->channels % packed && packed % job->channels)
+		fail(FAIL_USAGE, "channels", "bytes would not be alike");
+	job->samples = job->channels > packed ? job->channels : packed;
+	job->stride = job->samples * bits / 8;
+	if (!job->record && !job->rows && job->limit < UINT64_MAX) {
+		/* as many bytes, or records of whole bytes */
+		if (job->limit % (job->samples / job->channels))
+			fail(FAIL_USAGE, "-n", "ends inside a byte");
+		job->limit /= job->samples / job->channels;
+	}
 	if ((job->record && job->rows) || (job->offset && !job->record))
 		fail(FAIL_USAGE, "layout", "records or rows, and an offset in a record");
 	if (job->record) {
@@ -249,12 +257,12 @@ static void set_layout(struct job *job)
 			fail(FAIL_USAGE, job->rows, "not WIDTH:PITCH");
 		job->samples = parse_count(job->rows, ':');
 		job->stride = parse_count(colon + 1, '\0');
-		if (job->samples % job->channels)
+		if (job->samples % job->channels || job->samples % packed)
 			fail(FAIL_USAGE, job->rows, "the channels do not divide the row");
 	}
 	if (job->stride < 1 || job->stride > MAX_RECORD || job->samples < 1 ||
 	    job->samples > MAX_RECORD || job->first_byte > MAX_RECORD ||
-	    job->first_byte + job->samples * bytes > job->stride)
+	    job->first_byte + job->samples * bits / 8 > job->stride)
 		fail(FAIL_USAGE, "record", "too large, or smaller than its samples");
 }
 
@@ -263,8 +271,8 @@ typedef void visit(struct job *job, unsigned channel, struct sample s);
 static void visit_record(struct job *job, const unsigned char *at, visit *see)
 {
 	at += job->first_byte;
-	for (uint64_t i = 0; i < job->samples; i++, at += job->type->bytes)
-		see(job, (unsigned)(i % job->channels), decode(job->type, job->big_endian, at));
+	for (uint64_t i = 0; i < job->samples; i++)
+		see(job, (unsigned)(i % job->channels), decode(job->type, job->big_endian, at, i));
 }
 
 /* Shows every sample to `see`. What follows the last record within -n is not looked at. */

@@ -25,9 +25,10 @@ enum kind { UNSIGNED, SIGNED, FLOAT };
 
 struct type {
 	const char *name;  /* without the byte order */
-	unsigned bytes;    /* of one sample */
+	unsigned bits;     /* of one sample; where they are fewer than 8, a byte has several */
 	enum kind kind;    /* what its bits mean */
 	int exponent_bits; /* FLOAT: width of the exponent field */
+	bool finite;       /* FLOAT: no infinity; only the greatest magnitude is NaN */
 };
 
 /* One sample, exactly. A binary64 holds every value of every float type. */
@@ -61,12 +62,12 @@ struct binning {
 };
 
 struct job {
-	const struct type *type;            /* of the samples */
-	bool big_endian;                    /* first byte is the most significant */
-	bool type_given;                    /* -t */
-	unsigned channels;                  /* -c, or what the first input says */
-	bool channels_given, last_axis;     /* -c N, -c last */
-	bool raw;                           /* --raw: no header is recognised */
+	const struct type *type;        /* of the samples */
+	bool big_endian;                /* first byte, or sample of it, is the most significant */
+	bool type_given;                /* -t */
+	unsigned channels;              /* -c, or what the first input says */
+	bool channels_given, last_axis; /* -c N, -c last */
+	bool raw;                       /* --raw: no header is recognised */
 	const char *record, *offset, *rows; /* the options' texts; NULL: not given */
 	uint64_t stride;                    /* bytes from one record to the next */
 	uint64_t first_byte;                /* of the samples in a record */
@@ -101,7 +102,9 @@ void *take_memory(size_t n, size_t size);
 unsigned char *read_file(const char *name, uint64_t *bytes);
 
 const struct type *type_named(const char *name, size_t length); /* NULL: there is none */
-struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes);
+/* Sample i of those that lie side by side from these bytes on. */
+struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes,
+		     uint64_t i);
 double largest_float(const struct type *type);
 
 /* ---- input.c ---- */

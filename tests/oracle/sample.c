@@ -8,11 +8,13 @@
 #include "oracle.h"
 
 static const struct type types[] = {
-	{"u8", 1, UNSIGNED, 0},  {"i8", 1, SIGNED, 0},    {"u16", 2, UNSIGNED, 0},
-	{"i16", 2, SIGNED, 0},   {"u24", 3, UNSIGNED, 0}, {"i24", 3, SIGNED, 0},
-	{"u32", 4, UNSIGNED, 0}, {"i32", 4, SIGNED, 0},   {"u64", 8, UNSIGNED, 0},
-	{"i64", 8, SIGNED, 0},   {"f16", 2, FLOAT, 5},    {"bf16", 2, FLOAT, 8},
-	{"f32", 4, FLOAT, 8},    {"f64", 8, FLOAT, 11},
+	{"u8", 8, UNSIGNED, 0, 0},    {"i8", 8, SIGNED, 0, 0},      {"u16", 16, UNSIGNED, 0, 0},
+	{"i16", 16, SIGNED, 0, 0},    {"u24", 24, UNSIGNED, 0, 0},  {"i24", 24, SIGNED, 0, 0},
+	{"u32", 32, UNSIGNED, 0, 0},  {"i32", 32, SIGNED, 0, 0},    {"u64", 64, UNSIGNED, 0, 0},
+	{"i64", 64, SIGNED, 0, 0},    {"f16", 16, FLOAT, 5, 0},     {"bf16", 16, FLOAT, 8, 0},
+	{"f32", 32, FLOAT, 8, 0},     {"f64", 64, FLOAT, 11, 0},    {"f8e4m3", 8, FLOAT, 4, 1},
+	{"f8e5m2", 8, FLOAT, 5, 0},   {"u1bit", 1, UNSIGNED, 0, 0}, {"u2bit", 2, UNSIGNED, 0, 0},
+	{"u4bit", 4, UNSIGNED, 0, 0}, {"i2bit", 2, SIGNED, 0, 0},   {"i4bit", 4, SIGNED, 0, 0},
 };
 
 _Noreturn void fail(int status, const char *what, const char *why)
@@ -55,17 +57,19 @@ const struct type *type_named(const char *name, size_t length)
 	return NULL;
 }
 
-static double decode_float(uint64_t code, int bits, int exponent_bits)
+static double decode_float(uint64_t code, const struct type *type)
 {
-	int fraction_bits = bits - 1 - exponent_bits;
-	int bias = (1 << (exponent_bits - 1)) - 1;
-	int top = (1 << exponent_bits) - 1;
-	uint64_t fraction = code & (((uint64_t)1 << fraction_bits) - 1);
+	int fraction_bits = (int)type->bits - 1 - type->exponent_bits;
+	int bias = (1 << (type->exponent_bits - 1)) - 1;
+	int top = (1 << type->exponent_bits) - 1;
+	uint64_t fractions = ((uint64_t)1 << fraction_bits) - 1, fraction = code & fractions;
 	int exponent = (int)((code >> fraction_bits) & (uint64_t)top);
-	bool negative = code >> (bits - 1) & 1;
+	bool negative = code >> (type->bits - 1) & 1;
 	double magnitude;
 
-	if (exponent == top)
+	if (exponent == top && type->finite && fraction == fractions)
+		magnitude = (double)NAN;
+	else if (exponent == top && !type->finite)
 		magnitude = fraction ? (double)NAN : (double)INFINITY;
 	else if (exponent == 0)
 		magnitude = ldexp((double)fraction, 1 - bias - fraction_bits);
@@ -75,33 +79,51 @@ static double decode_float(uint64_t code, int bits, int exponent_bits)
 	return negative ? -magnitude : magnitude;
 }
 
-struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes)
+/* The bits of a sample, put together one by one. */
+static uint64_t code_at(const struct type *type, bool big_endian, const unsigned char *bytes,
+			uint64_t i)
 {
-	unsigned n = type->bytes;
-	struct sample s = {0, 0, 0};
+	unsigned bits = type->bits;
 	uint64_t code = 0;
 
-	for (unsigned i = 0; i < n; i++) {
-		unsigned place = big_endian ? n - 1 - i : i;
+	for (unsigned k = 0; k < bits; k++) { /* from the least significant one */
+		uint64_t place = i * bits + (big_endian ? bits - 1 - k : k);
+		unsigned within = (unsigned)(place % 8);
 
-		code |= (uint64_t)bytes[i] << (8 * place);
+		code |= (uint64_t)(bytes[place / 8] >> (big_endian ? 7 - within : within) & 1) << k;
 	}
-	s.code = code;
+	return code;
+}
+
+struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes,
+		     uint64_t i)
+{
+	uint64_t code = code_at(type, big_endian, bytes, i);
+	struct sample s = {0, 0, code};
+
 	if (type->kind == FLOAT) {
-		s.real = decode_float(code, (int)(8 * n), type->exponent_bits);
+		s.real = decode_float(code, type);
 	} else {
 		s.whole = (wide)code;
-		if (type->kind == SIGNED && code >> (8 * n - 1))
-			s.whole -= (wide)1 << (8 * n);
+		if (type->kind == SIGNED && code >> (type->bits - 1))
+			s.whole -= (wide)1 << type->bits;
 	}
 	return s;
 }
 
 double largest_float(const struct type *type)
 {
-	unsigned bits = 8 * type->bytes;
-	uint64_t infinity = (((uint64_t)1 << type->exponent_bits) - 1)
-			    << (bits - 1 - (unsigned)type->exponent_bits);
+	double largest = 0;
+	uint64_t top = ((uint64_t)1 << (type->bits - 1)) - 1;
+	unsigned fraction_bits = type->bits - 1 - (unsigned)type->exponent_bits;
 
-	return decode_float(infinity - 1, (int)bits, type->exponent_bits);
+	/* the last that is finite of these: of the greatest exponent, of the one before */
+	for (int below = 0; below < 2 && !(largest > 0); below++)
+		for (uint64_t less = 0; less < 2 && !(largest > 0); less++) {
+			double x = decode_float(top - less - ((uint64_t)(below) << fraction_bits),
+						type);
+
+			largest = isfinite(x) ? x : 0;
+		}
+	return largest;
 }

@@ -16,7 +16,7 @@ static struct seen {
 
 static bool is_small(const struct job *job)
 {
-	return job->type->bytes <= 2;
+	return job->type->bits <= 16;
 }
 
 static bool is_finite(const struct job *job, struct sample s)
