@@ -353,9 +353,8 @@ static int take_memory(struct run *run, struct fail *fail)
 	if (hist_reserve(&run->hist, &run->axis, job->channels, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
-	if (job->stats &&
-	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
-	     counts_keep_stats(&run->counts, &job->type, job->channels, fail) != 0))
+	if (job->stats && (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
+			   counts_keep_stats(&run->counts, &job->type, job->channels, fail) != 0))
 		return -1;
 	if (counting->most > 0)
 		counts_set_auto(&run->counts, &job->type, counting->most);
