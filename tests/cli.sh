@@ -6,7 +6,7 @@
 #
 # A script has `run COMMAND...`, which prints "$ COMMAND", then the standard output, then the
 # standard error with "! " before each line, then "= STATUS" unless that is 0. `gpuhist`
-# is the program under test; process numbers in its output are shown as PID.
+# is the program under test; process numbers in its output are shown as PID, the version in a document as VERSION.
 set -u
 here=$(dirname "$(realpath "$0")")
 bin=$(mktemp -d)
@@ -47,8 +47,8 @@ for name in "$@"; do
 	fi
 	work=$bin/work
 	mkdir "$work"
-	(cd "$work" && sh -u -c '. "$1/lib.sh"; . "$1/$2.sh"' sh "$here/cli" "$name") \
-		>"$bin/got" 2>&1 </dev/null
+	(cd "$work" && sh -u -c '. "$1/lib.sh"; . "$1/$2.sh"' sh "$here/cli" "$name") 2>&1 </dev/null |
+		sed 's/"version": "[0-9.]*"/"version": "VERSION"/g' >"$bin/got"
 	if [ -n "$update" ]; then
 		cp "$bin/got" "$here/cli/$name.exp"
 	elif cmp -s "$bin/got" "$here/cli/$name.exp"; then

@@ -2,10 +2,9 @@
 # What the scripts of this folder share. See tests/cli.sh.
 # shellcheck shell=sh
 
-# What a command left in .out and .err, and its status. Process numbers differ from run to run, the version of a document
-# from release to release.
+# What a command left in .out and .err, and its status. Process numbers differ from run to run.
 show() {
-	sed 's/gpuhist-[0-9][0-9]*/gpuhist-PID/g; s/"version": "[0-9.]*"/"version": "VERSION"/g' .out
+	sed 's/gpuhist-[0-9][0-9]*/gpuhist-PID/g' .out
 	sed 's/gpuhist-[0-9][0-9]*/gpuhist-PID/g; s/^/! /' .err
 	rm -f .out .err
 	[ "$1" -eq 0 ] || printf '= %d\n' "$1"
