@@ -4,7 +4,7 @@
 # are the user's, by the command line or the environment: what the build cannot do without is in other variables and
 # is never lost.
 
-VERSION = 0.1.0
+VERSION = 0.2.0
 
 # make's own defaults for these two are no choice of the user's.
 ifeq ($(origin CC),default)
