@@ -60,7 +60,6 @@ static struct gpu *start_gpu(const struct run *run)
 		.counting = &p->counting,
 		.devices = run->job.gpus,
 		.lanes = p->lanes,
-		.decoded = source_compressed(&run->job.source),
 		.fetch = run->work.snapshot != NULL,
 		.memory = p->lanes_memory,
 	});

@@ -109,7 +109,6 @@ static void every_job(void)
 				   : bits & 128 ? "0,2,5"
 						: "all",
 			.lanes = bits & 1 ? 1 : 1 + (unsigned)(check_random(&state) % 60),
-			.decoded = (bits & 12) == 4,
 			.fetch = (bits & 48) == 16,
 		};
 		holds(&spec, (64 * KIB << check_random(&state) % 18) + check_random(&state) % MIB,
@@ -118,48 +117,46 @@ static void every_job(void)
 	CHECK(jobs > 10000, "%lu jobs", jobs);
 }
 
-enum { DECODED = 1, FETCH = 2 };
-
 static void known(void)
 {
 	static const struct {
 		const char *devices, *type, *range;
 		uint32_t bins;
 		uint32_t channels, record;
-		unsigned lanes, flags;
+		unsigned lanes;
+		bool fetch;
 		uint64_t memory;
 		unsigned slots;
 		uint64_t slot_bytes;
 		bool stays;
 	} CASES[] = {
-		{"0", "u32", "none", 1024, 1, 0, 8, 0, 128 * MIB, 12, 4 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 1, 0, 128 * MIB, 5, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 8, false, 128 * MIB, 12, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 1, false, 128 * MIB, 5, 4 * MIB, false},
 		/* Short of memory: sixteen of full size will do, then smaller ones, then fewer. */
-		{"0", "u32", "none", 1024, 1, 0, 16, 0, 64 * MIB, 16, 4 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 60, 0, 64 * MIB, 16, 4 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 60, 0, 32 * MIB, 16, 2 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 60, 0, 1 * MIB, 4, 256 * KIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 60, 0, 0, 4, 256 * KIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 16, false, 64 * MIB, 16, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 64 * MIB, 16, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 32 * MIB, 16, 2 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 1 * MIB, 4, 256 * KIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 0, 4, 256 * KIB, false},
 		/* Each of two devices has half of the lanes; of "all" each might have all. */
-		{"0,2", "u32", "none", 1024, 1, 0, 21, 0, 128 * MIB, 15, 4 * MIB, false},
-		{"all", "u32", "none", 1024, 1, 0, 21, 0, 128 * MIB, 25, 4 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 8, DECODED, 128 * MIB, 8, 16 * MIB, false},
+		{"0,2", "u32", "none", 1024, 1, 0, 21, false, 128 * MIB, 15, 4 * MIB, false},
+		{"all", "u32", "none", 1024, 1, 0, 21, false, 128 * MIB, 25, 4 * MIB, false},
 		/* Whole samples and pages, and a record. */
-		{"0", "u24", "full", 1024, 1, 0, 8, 0, 128 * MIB, 12, 341 * 12 * KIB, false},
-		{"0", "u8", "none", 256, 1, 9000000, 8, 0, 64 * MIB, 7, 8792 * KIB, false},
+		{"0", "u24", "full", 1024, 1, 0, 8, false, 128 * MIB, 12, 341 * 12 * KIB, false},
+		{"0", "u8", "none", 256, 1, 9000000, 8, false, 64 * MIB, 7, 8792 * KIB, false},
 		/*
 		 * Many counters that are fetched, one more, and as many of which all are fetched.
 		 */
-		{"0", "u32", "none", (1 << 17) - 4, 1, 0, 4, 0, 128 * MIB, 8, 8 * MIB, false},
-		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, 0, 128 * MIB, 8, 4 * MIB, true},
-		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, FETCH, 256 * MIB, 8, 8 * MIB, false},
-		{"0", "u32", "auto", 1 << 20, 1, 0, 4, 0, 1024 * MIB, 8, 64 * MIB, false},
+		{"0", "u32", "none", (1 << 17) - 4, 1, 0, 4, false, 128 * MIB, 8, 8 * MIB, false},
+		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, false, 128 * MIB, 8, 4 * MIB, true},
+		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, true, 256 * MIB, 8, 8 * MIB, false},
+		{"0", "u32", "auto", 1 << 20, 1, 0, 4, false, 1024 * MIB, 8, 64 * MIB, false},
 		/* Where bins take more than -M, slots take as much again. */
-		{"0", "u32", "none", 1 << 21, 1, 0, 4, 0, 1 * MIB, 4, 256 * KIB, true},
-		{"0", "u32", "none", 1 << 28, 1, 0, 4, 0, 1 * MIB, 8, 4 * MIB, true},
-		{"0", "u32", "none", 1 << 28, 1, 0, 60, 0, 1 * MIB, 64, 4 * MIB, true},
-		{"0", "u16", "full", 1000, 4, 0, 4, 0, 128 * MIB, 8, 4 * MIB, false},
-		{"0", "u16", "full", 10000, 4, 0, 4, 0, 128 * MIB, 8, 4 * MIB, true},
+		{"0", "u32", "none", 1 << 21, 1, 0, 4, false, 1 * MIB, 4, 256 * KIB, true},
+		{"0", "u32", "none", 1 << 28, 1, 0, 4, false, 1 * MIB, 8, 4 * MIB, true},
+		{"0", "u32", "none", 1 << 28, 1, 0, 60, false, 1 * MIB, 64, 4 * MIB, true},
+		{"0", "u16", "full", 1000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, false},
+		{"0", "u16", "full", 10000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, true},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -171,8 +168,7 @@ static void known(void)
 		const struct gpu_spec spec = {.counting = &c,
 					      .devices = CASES[i].devices,
 					      .lanes = CASES[i].lanes,
-					      .decoded = CASES[i].flags & DECODED,
-					      .fetch = CASES[i].flags & FETCH};
+					      .fetch = CASES[i].fetch};
 		const struct gpu_size s = gpu_size(&spec, CASES[i].memory);
 		CHECK(s.slots == CASES[i].slots && s.slot_bytes == CASES[i].slot_bytes &&
 			      (s.piece > 0) == CASES[i].stays,

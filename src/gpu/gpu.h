@@ -39,7 +39,6 @@ struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
 	const char *devices;             /* "0", "0,2", "all" */
 	unsigned lanes;  /* workers that may feed it: the most lanes, over all devices */
-	bool decoded;    /* samples come from decoders, which are far slower than the bus */
 	bool fetch;      /* counters are fetched for each chunk, however many there are */
 	uint64_t memory; /* host bytes that all slots together may take */
 };

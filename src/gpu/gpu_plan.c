@@ -17,8 +17,6 @@
 #define SLOT_LEAST ((uint64_t)256 << 10) /* where memory is short */
 #define SLOT_SMALL ((uint64_t)1 << 20)   /* where it is not: fewer slots rather than smaller ones */
 #define SLOT_ENOUGH ((uint64_t)4 << 20)
-#define SLOT_DECODED \
-	((uint64_t)16 << 20) /* for frames, which are decoded in one call up to this size */
 #define SLOT_MOST ((uint64_t)64 << 20)
 #define SLOTS_LEAST 4u
 #define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
@@ -72,16 +70,15 @@ struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
 	const struct counting *c = spec->counting;
 	const size_t cells = counters_of(c);
 	const bool stays = !spec->fetch && c->most == 0 && cells > STAY_CELLS;
-	const uint64_t wanted = within(lanes_of_each(spec) + (spec->decoded ? 0 : SLOTS_MORE),
-				       SLOTS_LEAST, REGION_SLOTS);
-	const uint64_t busy = !spec->decoded && wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
+	const uint64_t wanted = within(lanes_of_each(spec) + SLOTS_MORE, SLOTS_LEAST, REGION_SLOTS);
+	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
 	/*
 	 * The fixed work for a chunk is in proportion to the counters that it fetches, so it should
 	 * have many more bytes than they have.
 	 */
 	const uint64_t least =
 		stays ? SLOT_SMALL : within(16 * cells * sizeof(uint32_t), SLOT_SMALL, SLOT_MOST);
-	const uint64_t most = within(spec->decoded ? SLOT_DECODED : SLOT_ENOUGH, least, SLOT_MOST);
+	const uint64_t most = within(SLOT_ENOUGH, least, SLOT_MOST);
 
 	if (cells >= VERY_MANY)
 		memory += (uint64_t)cells * sizeof(uint32_t);
