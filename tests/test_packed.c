@@ -119,7 +119,7 @@ static void packed(unsigned bits, bool is_signed, bool big, bool noise)
 {
 	const unsigned each = 8 / bits;
 	unsigned char bytes[BYTES], wide[8 * BYTES];
-	char name[16];
+	char name[24];
 
 	make(bytes, noise);
 	snprintf(name, sizeof(name), "%c%ubit%s", is_signed ? 'i' : 'u', bits, big ? "be" : "");
