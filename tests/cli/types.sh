@@ -74,12 +74,15 @@ run gpuhist -t i4bit -c 5 six
 run gpuhist -t u2bit -c 3 six
 run gpuhist -t u2bit --rows=6:3 six
 run gpuhist -t u4bit -c 4 --record=1 six
-# A header says u8, which is another type
+# A header says u8, which is another type, and one channel, which is no pair
 {
 	printf 'P5 3 2 255\n'
 	cat six
 } >six.pgm
 run gpuhist -t u4bit six.pgm
+run gpuhist -t cu8 six.pgm
+run gpuhist -t cu8 -c 1 --nonzero --no-header six.pgm
+run gpuhist -c 3 six.u2bitbe
 # Parts and sums of documents
 for part in 1 2 3; do
 	run gpuhist -t u2bitbe -c 2 --part=$part/3 -o part$part.json six

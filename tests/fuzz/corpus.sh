@@ -35,6 +35,9 @@ options -b1024
 options -b 64K -S 0x200 -n 1m -M 10MB -T 0 -v -q
 options -t float -b 3
 options cf32 s16le PCM_S16BE rf32_le complex64 '>u16' f4 d uint8_t U8
+options -t u2bitbe -c 2 -n 8 --stats
+options -t i4bit --rows=64:40 -c 4 -r full a.u1bit
+options -t float8_e4m3fn --log=1:448 -t U1BIT -b 2 -n 7
 options -q -v -o h.CSV.gz
 options --part=3/8 -o %K.%N.%%.json -b 4
 options --part=auto -o part.%K.json --part 2147483648/2147483648
