@@ -67,6 +67,7 @@ so_far -t u32 -c 3 --auto -b 9
 so_far -t i16 --auto -b 9
 so_far -q -t f32 --log=1e-30:1e30 -b 90
 so_far -t u8 --record=12 --offset=3
+so_far -t u2bit -c 8
 # Statistics are those of the end.
 gpuhist -q -t u32 -b 90 -r full -o plain.json prefix
 begin_with plain.json -t u32 -b 90 -r full --stats
