@@ -106,8 +106,6 @@ static void other_names(void)
 			{"double_be", "f64be"},
 			{"short", "i16"},
 			{"ushort", "u16"},
-			{"int", "i32"},
-			{"uint", "u32"},
 			{"ru8", "u8"},
 			{"ri16_le", "i16"},
 			{"rf32_be", "f32be"},
@@ -154,7 +152,7 @@ static void refusals(void)
 		{"f8be", "f64 ", "f8e4m3"}, {"U2_LE", "u16 ", "<u2"}, {"c8", "cf32", "ci8"},
 		{"c16", "cf64", "ci16"},    {"long", "i64", "i32"},   {"ulong", "u64", "u32"},
 		{"byte", "u8", "i8"},       {"char", "u8", "i8"},     {"S24_LE", "i24", "i32"},
-		{"u24_be", "u24", "u32"},
+		{"u24_be", "u24", "u32"},   {"int", "i32", "i64"},    {"uint", "u32", "u64"},
 	};
 	static const char *const NONE[] = {
 		"",

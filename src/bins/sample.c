@@ -71,8 +71,7 @@ static const char *const ORDERS[] = {"", "le", "be", "_le", "_be"};
 static const char *const WORDS[][2] = {
 	{"half", "f16"},           {"float", "f32"},
 	{"double", "f64"},         {"short", "i16"},
-	{"ushort", "u16"},         {"int", "i32"},
-	{"uint", "u32"},           {"complex64", "cf32"},
+	{"ushort", "u16"},         {"complex64", "cf32"},
 	{"complex128", "cf64"},    {"float8_e4m3fn", "f8e4m3"},
 	{"float8_e5m2", "f8e5m2"}, {"f8_e4m3", "f8e4m3"},
 	{"f8_e5m2", "f8e5m2"},
@@ -105,6 +104,8 @@ static const char *const AMBIGUOUS[][2] = {
 	{"f8", TWO "f64 (8 bytes, NumPy's <f8), or 8 bits: f8e4m3 or f8e5m2"},
 	{"c8", TWO "cf32 (8 bytes, NumPy's <c8), or 8 bits: ci8 or cu8"},
 	{"c16", TWO "cf64 (16 bytes, NumPy's <c16), or 16 bits: ci16 or cu16"},
+	{"int", TWO "i32 (C) or i64 (Python, NumPy)"},
+	{"uint", TWO "u32 (C) or u64 (NumPy)"},
 	{"long", TWO "i64 (Linux) or i32 (Windows)"},
 	{"ulong", TWO "u64 (Linux) or u32 (Windows)"},
 	{"byte", TWO "u8 or i8 (NumPy's)"},

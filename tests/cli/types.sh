@@ -23,7 +23,7 @@ run gpuhist -t cu8 -t u8 -r full -b 2 --no-header sixteen
 run gpuhist -t ci16 -n 1 -o a.json sixteen
 run grep -o '"options": "[^"]*"' a.json
 # Two readings
-for type in i2 u4 f8be c16 long S24_LE; do
+for type in i2 u4 f8be c16 int long S24_LE; do
 	run gpuhist -t "$type" two
 done
 # The type in a FILE's name, where neither -t nor a header says it: all must agree
