@@ -127,7 +127,7 @@ static bool is_name(const char *word, const char *name)
 }
 
 /* Why a word, in lower case, has two meanings; NULL: it has not. */
-static const char *ambiguous(const char *word)
+static const char *two_meanings(const char *word)
 {
 	for (size_t i = 0; i < sizeof(AMBIGUOUS) / sizeof(AMBIGUOUS[0]); i++)
 		if (is_name(word, AMBIGUOUS[i][0]))
@@ -190,7 +190,7 @@ int sample_type_named(struct sample_type *type, bool *pair, const char *text)
 
 	if (mark != '\0') /* "<S2" is a text */
 		return read_name(type, pair, text, true, mark == '>');
-	if (!lower(whole, text) || ambiguous(whole))
+	if (!lower(whole, text) || two_meanings(whole))
 		return -1;
 	word += strncmp(word, "pcm_", 4) == 0 ? 4 : 0; /* ffmpeg */
 	const size_t length = strlen(word);
@@ -206,10 +206,16 @@ int sample_type_named(struct sample_type *type, bool *pair, const char *text)
 	return -1;
 }
 
-const char *sample_type_refused(const char *text)
+const char *sample_type_ambiguous(const char *text)
 {
 	char word[WORD];
-	const char *const why = lower(word, text) ? ambiguous(word) : NULL;
+
+	return lower(word, text) ? two_meanings(word) : NULL;
+}
+
+const char *sample_type_refused(const char *text)
+{
+	const char *const why = sample_type_ambiguous(text);
 
 	return why ? why
 		   : "unknown type; the types are u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 "

@@ -40,6 +40,9 @@ int sample_type_named(struct sample_type *type, bool *pair, const char *text);
 /* A name as in struct sample_type. -1: it is no such name. */
 int sample_type_parse(struct sample_type *type, const char *text);
 
+/* "has two meanings: " and which; NULL: it has not. */
+const char *sample_type_ambiguous(const char *text);
+
 /* Why the text names no type. */
 const char *sample_type_refused(const char *text);
 

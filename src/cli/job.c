@@ -44,21 +44,29 @@ int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
 
 #define SUFFIX 24 /* a longer one names no type */
 
-/* Does the name end in a type? *type is it, or u32; a pair of them has two channels. */
-static bool name_says(const char *path, struct sample_type *type, uint32_t *channels)
+/* What a name ends in, without .zst: what is after the last point, or "". */
+static void name_end(char word[SUFFIX], const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	size_t length = strlen(name);
-	char word[SUFFIX] = "";
-	bool pair = false;
 
 	if (length > 4 && strcasecmp(name + length - 4, ".zst") == 0)
 		length -= 4;
 	size_t at = length;
 	while (at > 0 && name[at - 1] != '.')
 		at--;
-	if (at > 0 && length - at < SUFFIX)
-		memcpy(word, name + at, length - at);
+	length = at > 0 && length - at < SUFFIX ? length - at : 0;
+	memcpy(word, name + at, length);
+	word[length] = '\0';
+}
+
+/* Does the name end in a type? *type is it, or u32; a pair of them has two channels. */
+static bool name_says(const char *path, struct sample_type *type, uint32_t *channels)
+{
+	char word[SUFFIX];
+	bool pair = false;
+
+	name_end(word, path);
 	const bool says = sample_type_named(type, &pair, word) == 0;
 	if (!says)
 		sample_type_parse(type, "u32");
@@ -72,6 +80,15 @@ int job_named(const struct job *job, struct sample_type *type, uint32_t *channel
 	char *const *const paths = job->source.paths;
 	const bool first = name_says(paths[0], type, channels);
 
+	for (size_t i = 0; i < job->source.path_count; i++) {
+		char word[SUFFIX];
+		name_end(word, paths[i]);
+		const char *const why = sample_type_ambiguous(word);
+		if (why)
+			return fail_set(fail, STATUS_USAGE,
+					"%s: its name ends in %s, which %s: --type must say which",
+					path_shown(paths[i]), word, why);
+	}
 	for (size_t i = 1; i < job->source.path_count; i++) {
 		struct sample_type other;
 		uint32_t others;

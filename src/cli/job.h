@@ -85,7 +85,7 @@ int job_axis(struct axis *axis, const struct job *job, struct fail *fail);
 
 /*
  * The type that the FILEs' names end in (a.f32, b.u16be.zst, c.s16; of d.cf32 *channels is 2, else
- * 1). 0: no name says one; -1: they say different ones, or only some do.
+ * 1). 0: no name says one; -1: they say different ones, only some do, or one has two meanings.
  */
 int job_named(const struct job *job, struct sample_type *type, uint32_t *channels,
 	      struct fail *fail);

@@ -26,7 +26,7 @@ run grep -o '"options": "[^"]*"' a.json
 for type in i2 u4 f8be c16 int long S24_LE; do
 	run gpuhist -t "$type" two
 done
-# The type in a FILE's name, where neither -t nor a header says it: all must agree
+# The type in a FILE's name, where neither -t nor a header says it: all must agree, and have one meaning
 mkdir a.f64
 for name in a.u16be a.s16 a.CU8 a.rf16_be a.complex64 a.u8.zst .i8 a.f64/a a.c8 a.txt; do
 	cp two "$name"
