@@ -131,8 +131,8 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 		    "held fewer samples than the header said: those present were counted");
 	warn_inputs(totals->unsized,
 		    "did not say where samples end: counted to the end of the input");
-	snprintf(tail, sizeof(tail), "ended inside a record: %llu bytes were not counted",
-		 (ull)totals->tail);
+	snprintf(tail, sizeof(tail), "ended inside a record: " COUNTED " not counted",
+		 COUNT(totals->tail, "byte"));
 	warn_inputs(totals->tails, tail);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples read as u32, little endian (-t)");
