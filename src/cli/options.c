@@ -105,7 +105,7 @@ static const struct row ROWS[] = {
 	{"merge", 0, NULL, WRITES, .flag = FLAG(merge), .help = "  add up histograms\n"},
 	{"tee", 0, NULL, COUNTS, .flag = FLAG(tee), .help = "            pass the input on to standard output (with -o)\n"},
 	{"plot", 'p', "[=log]", WRITES, .read = read_plot, .flag = FLAG(plot), .help = "     picture on stderr   "},
-	{"stats", 0, "[=Q,...]", DECIDES, .read = read_stats, .flag = FLAG(stats), .help = "  mean, quantiles\n"},
+	{"stats", 0, "[=Q,...]", COUNTS, .read = read_stats, .flag = FLAG(stats), .help = "  mean, quantiles\n"},
 	{"flow", 0, NULL, WRITES, .flag = FLAG(style.flow), .help = "  rows for under, over, nan   "},
 	{"nonzero", 0, NULL, WRITES, .flag = FLAG(style.nonzero), .help = "  no empty bins   "},
 	{"no-header", 0, NULL, WRITES, .help = "\n"},

@@ -218,3 +218,6 @@ for option in -tu8 -b3 -r0:1 --log=1:2 --edges=1,2 --mod --auto --clamp --closed
 done
 run gpuhist -q -tu8 a.json --merge
 run gpuhist --mer --nonz --no-progress a.json
+# Statistics decide nothing, so parts may have asked for other ones
+# shellcheck disable=SC2016 # the inner shell's
+shell 'for k in 1 2; do gpuhist -q -t u8 --part=$k/2 --stats=${k}0 -f json a 2>/dev/null; done | gpuhist --merge --nonzero -'
