@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * block: the blocks of one zstd frame (RFC 8878, 3.1.1), each decoded by any thread, then put
+ * together in order.
+ *
+ *     block_scan          serial, in order    where everything is, how much, which tables
+ *     block_sequences     any thread, any order; only where b->sequences > 0: then b->bytes is known
+ *     block_literals      any thread, any order, before or after block_sequences
+ *     block_execute       serial, in order    literals and matches to decoded bytes
+ *
+ * Each returns NULL, or why the block is refused, a constant text. What libzstd refuses is refused
+ * here; some damage that a libzstd lets pass is, too. After a refusal nothing of the frame is to be
+ * used, and what a function was given to write in holds anything.
+ *
+ * Nothing is allocated and nothing locked: all memory is the caller's. The packed bytes stay as
+ * they are until the block's sequences and literals are decoded; later blocks do not need them, as
+ * a block carries copies of the descriptions of its tables.
+ */
+#ifndef GPUHIST_BLOCK_H
+#define GPUHIST_BLOCK_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "input/zstd_frame.h"
+
+/* Elsewhere frames are libzstd's. */
+#define BLOCK_HOST (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
+#define BLOCK_WINDOW_MAX ((uint64_t)1 << 30)       /* frames with larger windows are libzstd's */
+#define BLOCK_BEFORE 16u                           /* readable bytes before the packed ones */
+#define BLOCK_SLACK 32u                            /* readable bytes after decoded literals */
+#define BLOCK_SEQUENCES_MAX (FRAME_BLOCK_MAX / 3u) /* in one block, whatever it claims */
+
+/* How often each code of a sequences' table comes, in parts of 2^log; -1: less than one. */
+#define BLOCK_CODES 53u
+struct block_shares {
+	uint8_t log, codes; /* codes: 0: none yet */
+	int16_t of[BLOCK_CODES];
+};
+
+/* The tree of literals, as it is packed. */
+struct block_tree {
+	uint8_t bytes; /* 0: none yet */
+	uint8_t packed[128];
+};
+
+enum { BLOCK_LENGTHS, BLOCK_OFFSETS, BLOCK_MATCHES, BLOCK_KINDS };
+
+/* What the scan of a frame remembers. */
+struct block_scan {
+	uint32_t most; /* bytes of a block, packed or not */
+	struct block_tree tree;
+	struct block_shares shares[BLOCK_KINDS];
+};
+
+enum block_literals { LITERALS_PLAIN, LITERALS_REPEAT, LITERALS_ONE_STREAM, LITERALS_FOUR_STREAMS };
+
+/* A block; one that is stored, or repeats a byte, is one of such literals and no sequences. */
+struct block {
+	uint32_t bytes;     /* decoded; with sequences only after block_sequences */
+	uint32_t most;      /* of the frame: bytes is no more */
+	uint32_t literals;  /* bytes, at most `most` */
+	uint32_t sequences; /* at most BLOCK_SEQUENCES_MAX */
+	enum block_literals how;
+	uint32_t literals_packed, sequences_packed; /* bytes at ... */
+	const unsigned char *literals_at, *sequences_at;
+	struct block_tree tree;                  /* where literals have streams */
+	struct block_shares shares[BLOCK_KINDS]; /* where there are sequences */
+	/* Of block_sequences, for block_execute. */
+	uint32_t repeat[3];   /* the offsets that repeat from then on, symbols or not */
+	uint32_t symbols;     /* no sequence from this one on has a symbol for an offset */
+	uint32_t longs[2][2]; /* lengths that are too long for a sequence, in order */
+};
+
+/* First literals, then a match. An offset may be a symbol: one of those before the block. */
+struct sequence {
+	uint32_t offset;
+	uint16_t literals, match;
+};
+
+/* One thread's tables, kept from block to block and from frame to frame. */
+struct block_coder;
+size_t block_coder_bytes(void);               /* of one ... */
+void block_coder_begin(struct block_coder *); /* ... whose memory, as malloc aligns it, is there */
+
+/* What execution remembers of a frame. */
+struct block_past {
+	uint64_t window, bytes; /* bytes: decoded so far */
+	uint32_t repeat[3];
+};
+
+/* Before the first block of a frame; window <= BLOCK_WINDOW_MAX. */
+void block_scan_begin(struct block_scan *scan, uint64_t window);
+void block_past_begin(struct block_past *past, uint64_t window);
+
+/* The h->stored bytes at packed, BLOCK_BEFORE before them readable (the frame's header will do). */
+const char *block_scan(struct block_scan *scan, const struct frame_block *h,
+		       const unsigned char *packed, struct block *b);
+
+/* To b->sequences sequences; b->bytes <= b->most is known then. */
+const char *block_sequences(struct block_coder *coder, struct block *b, struct sequence *to);
+
+/* To exactly b->literals bytes, which with no sequences are the decoded block. */
+const char *block_literals(struct block_coder *coder, const struct block *b, unsigned char *to);
+
+/*
+ * Writes exactly the b->bytes at `to`, before which the decoded frame lies, as much of it as the
+ * window; after them another thread may write. The literals are followed by BLOCK_SLACK readable
+ * bytes; without sequences they may lie at `to` already. The sequences are changed.
+ */
+const char *block_execute(const struct block *b, struct sequence *sequences,
+			  const unsigned char *literals, struct block_past *past,
+			  unsigned char *to);
+
+#endif
