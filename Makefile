@@ -82,14 +82,15 @@ ZSTD    = -lzstd
 # Helpers of the tests and benches: as fast in an instrumented build, where they are not what is tested.
 TOOL_FLAGS   = -std=c11 -D_GNU_SOURCE $(WARN) -O2 -g -pthread $(CPPFLAGS)
 
-# ---- what is compiled: all of src but two files as they are ----
+# ---- what is compiled: all of src but three files as they are ----
 
 SOURCES   = $(wildcard src/*.c src/*/*.c)
 LOOPS_SRC = $(filter %/cells_loops.c,$(SOURCES))
+BLOCK_SRC = $(filter %/block_loops.c,$(SOURCES))
 IMAGE_SRC = $(filter %/gpu_image.c,$(SOURCES))
 OBJ_DIR   = $(BUILD)/obj
 
-# The counting loops, once for each instruction set that is chosen at run time.
+# The counting loops, and those that decode zstd, once for each instruction set that is chosen at run time.
 LOOPS = base $(X86_LOOPS)
 FLAGS_base   =
 FLAGS_avx2   = -mavx2 -mbmi2
@@ -106,8 +107,9 @@ ISA_CPPFLAGS = -DHAVE_X86_LOOPS
 endif
 
 LOOPS_OBJ = $(LOOPS:%=$(OBJ_DIR)/$(dir $(LOOPS_SRC))cells_%.o)
+BLOCK_OBJ = $(patsubst %,$(OBJ_DIR)/$(dir $(BLOCK_SRC))block_%.o,$(filter-out avx512,$(LOOPS)))
 IMAGE_OBJ = $(IMAGE_SRC:%.c=$(OBJ_DIR)/%.o)
-OBJ       = $(patsubst %.c,$(OBJ_DIR)/%.o,$(filter-out $(LOOPS_SRC),$(SOURCES))) $(LOOPS_OBJ)
+OBJ       = $(patsubst %.c,$(OBJ_DIR)/%.o,$(filter-out $(LOOPS_SRC) $(BLOCK_SRC),$(SOURCES))) $(LOOPS_OBJ) $(BLOCK_OBJ)
 LIB_OBJ   = $(filter-out $(OBJ_DIR)/src/main.o,$(OBJ))
 
 # The kernels: machine code for one architecture of each family, which runs on all of it, and PTX of
@@ -226,7 +228,9 @@ $(OBJ_DIR)/%.o: %.c $(FLAGS)
 # OWN is what one file wants beside the flags of all.
 $(LOOPS_OBJ): $(OBJ_DIR)/$(dir $(LOOPS_SRC))cells_%.o: $(LOOPS_SRC) $(FLAGS)
 	$(compile)
-$(LOOPS_OBJ): OWN = $(LOOPS_O) $(LOOPS_MATH) $(LOOPS_ALIGN) $(FLAGS_$*) -DISA=$*
+$(BLOCK_OBJ): $(OBJ_DIR)/$(dir $(BLOCK_SRC))block_%.o: $(BLOCK_SRC) $(FLAGS)
+	$(compile)
+$(LOOPS_OBJ) $(BLOCK_OBJ): OWN = $(LOOPS_O) $(LOOPS_MATH) $(LOOPS_ALIGN) $(FLAGS_$*) -DISA=$*
 $(IMAGE_OBJ): OWN = $(GPU_IMAGE) $(GPU_FACTS)
 $(IMAGE_OBJ): $(KERNELS)
 # A program for other computers says which: packaging/binary.sh has looked.

@@ -26,9 +26,9 @@
 
 /* Elsewhere frames are libzstd's. */
 #define BLOCK_HOST (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
-#define BLOCK_WINDOW_MAX ((uint64_t)1 << 30)       /* frames with larger windows are libzstd's */
-#define BLOCK_BEFORE 16u                           /* readable bytes before the packed ones */
-#define BLOCK_SLACK 32u                            /* readable bytes after decoded literals */
+#define BLOCK_WINDOW_MAX ((uint64_t)1 << 30) /* frames with larger windows are libzstd's */
+#define BLOCK_BEFORE 8u /* readable bytes before the packed ones, as every frame has */
+#define BLOCK_SLACK 32u /* readable bytes after decoded literals */
 #define BLOCK_SEQUENCES_MAX (FRAME_BLOCK_MAX / 3u) /* in one block, whatever it claims */
 
 /* How often each code of a sequences' table comes, in parts of 2^log; -1: less than one. */
@@ -85,6 +85,7 @@ void block_coder_begin(struct block_coder *); /* ... whose memory, as malloc ali
 
 /* What execution remembers of a frame. */
 struct block_past {
+	const struct block_loops *loops;
 	uint64_t window, bytes; /* bytes: decoded so far */
 	uint32_t repeat[3];
 };
@@ -93,7 +94,7 @@ struct block_past {
 void block_scan_begin(struct block_scan *scan, uint64_t window);
 void block_past_begin(struct block_past *past, uint64_t window);
 
-/* The h->stored bytes at packed, BLOCK_BEFORE before them readable (the frame's header will do). */
+/* The h->stored bytes at packed, BLOCK_BEFORE before them readable. */
 const char *block_scan(struct block_scan *scan, const struct frame_block *h,
 		       const unsigned char *packed, struct block *b);
 
@@ -106,9 +107,9 @@ const char *block_literals(struct block_coder *coder, const struct block *b, uns
 /*
  * Writes exactly the b->bytes at `to`, before which the decoded frame lies, as much of it as the
  * window; after them another thread may write. The literals are followed by BLOCK_SLACK readable
- * bytes; without sequences they may lie at `to` already. The sequences are changed.
+ * bytes; without sequences they may lie at `to` already.
  */
-const char *block_execute(const struct block *b, struct sequence *sequences,
+const char *block_execute(const struct block *b, const struct sequence *sequences,
 			  const unsigned char *literals, struct block_past *past,
 			  unsigned char *to);
 

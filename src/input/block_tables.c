@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: MIT */
+/* block_tables: descriptions of tables, and the tables (RFC 8878, 4.1 and 4.2.1). */
+#include "input/block_loops.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/little.h"
+
+static unsigned bits_of(uint32_t v) /* v > 0: the position of the highest bit, and one */
+{
+	return 32 - (unsigned)__builtin_clz(v);
+}
+
+/* ---- shares ---- */
+
+/* A share takes ten bits at most, and the flags behind one that is zero two for each three more. */
+#define SHARES_BYTES 96u
+static_assert(8 * SHARES_BYTES > 4 + BLOCK_CODES * 10 + BLOCK_CODES * 2 + BLOCK_CODES, "");
+
+static uint32_t peek(const unsigned char *p, unsigned at)
+{
+	return little32(p + at / 8) >> at % 8;
+}
+
+size_t block_shares_read(struct block_shares *shares, const unsigned char *p, size_t n,
+			 unsigned log, unsigned codes)
+{
+	unsigned char packed[SHARES_BYTES + 8] = {0};
+	unsigned at = 4;
+
+	memcpy(packed, p, n < SHARES_BYTES ? n : SHARES_BYTES);
+	*shares = (struct block_shares){.log = (uint8_t)((packed[0] & 15) + 5)};
+	if (shares->log > log)
+		return 0;
+	for (uint32_t left = 1u << shares->log; left > 0;) {
+		/* One of 0 .. left + 1; the lowest ones take a bit less, as far as codes are left. */
+		const uint32_t bits = bits_of(left + 1), half = 1u << (bits - 1);
+		const uint32_t lower = 2 * half - 2 - left, word = peek(packed, at);
+		const bool is_short = (word & (half - 1)) < lower;
+		uint32_t v = word & (is_short ? half - 1 : 2 * half - 1);
+		v -= !is_short && v >= half ? lower : 0;
+		at += bits - is_short;
+		if (shares->codes >= codes)
+			return 0;
+		shares->of[shares->codes++] = (int16_t)((int)v - 1);
+		left -= v == 0 ? 1 : v - 1;
+		for (uint32_t more = v == 1 ? 3 : 0; more == 3; shares->codes += (uint8_t)more) {
+			if (shares->codes >= codes)
+				return 0;
+			more = peek(packed, at) & 3;
+			at += 2;
+		}
+	}
+	return at > 8 * n ? 0 : (at + 7) / 8;
+}
+
+/* The states of a table, each at its place; base[code] and extra[code] are what a code means. */
+static void spread(struct entry *table, const struct block_shares *shares, const uint32_t *base,
+		   const uint8_t *extra)
+{
+	const uint32_t size = 1u << shares->log, step = size / 2 + size / 8 + 3;
+	uint8_t code[1 << TABLE_LOG];
+	uint16_t next[BLOCK_CODES];
+	uint32_t at = 0, high = size;
+
+	for (unsigned s = 0; s < shares->codes; s++) {
+		next[s] = (uint16_t)(shares->of[s] < 0 ? 1 : shares->of[s]);
+		if (shares->of[s] < 0)
+			code[--high] = (uint8_t)s;
+	}
+	for (unsigned s = 0; s < shares->codes; s++)
+		for (int i = 0; i < shares->of[s]; i++) {
+			code[at] = (uint8_t)s;
+			do
+				at = (at + step) & (size - 1);
+			while (at >= high);
+		}
+	for (uint32_t i = 0; i < size; i++) {
+		const uint32_t x = next[code[i]]++, bits = shares->log + 1u - bits_of(x);
+		table[i] = (struct entry){.base = base[code[i]],
+					  .next = (uint16_t)((x << bits) - size),
+					  .extra = extra[code[i]],
+					  .bits = (uint8_t)bits};
+	}
+}
+
+void block_table_build(struct block_coder *c, unsigned kind, const struct block_shares *shares)
+{
+	static const uint32_t BASE[BLOCK_KINDS][BLOCK_CODES] = {
+		{0,  1,  2,   3,   4,   5,    6,    7,    8,    9,     10,    11,
+		 12, 13, 14,  15,  16,  18,   20,   22,   24,   28,    32,    40,
+		 48, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536},
+		{1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
+		 1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
+		 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
+		 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30},
+		{3,  4,   5,   6,   7,    8,    9,    10,   11,    12,    13,   14, 15, 16,
+		 17, 18,  19,  20,  21,   22,   23,   24,   25,    26,    27,   28, 29, 30,
+		 31, 32,  33,  34,  35,   37,   39,   41,   43,    47,    51,   59, 67, 83,
+		 99, 131, 259, 515, 1027, 2051, 4099, 8195, 16387, 32771, 65539},
+	};
+	static const uint8_t EXTRA[BLOCK_KINDS][BLOCK_CODES] = {
+		{[16] = 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+		{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+		 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30},
+		{[32] = 1, 1, 1, 1, 2, 2, 3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
+	};
+
+	if (memcmp(&c->shares[kind], shares, sizeof(*shares)) == 0)
+		return;
+	spread(c->table[kind], shares, BASE[kind], EXTRA[kind]);
+	c->shares[kind] = *shares;
+}
+
+/* ---- trees ---- */
+
+#define WEIGHTS 256u
+#define WEIGHTS_LOG 6u
+
+/* Weights that are packed as the numbers of two states that take turns; how many, 0: damaged. */
+static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n)
+{
+	static const uint32_t SAME[TREE_LOG + 1] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+	static const uint8_t NONE[TREE_LOG + 1];
+	unsigned char packed[8 + 128 + 4] = {0}; /* what is read before the first bit is zeros */
+	struct entry table[1 << WEIGHTS_LOG];
+	struct block_shares shares;
+	const size_t used = block_shares_read(&shares, p, n, WEIGHTS_LOG, TREE_LOG + 1);
+	unsigned state[2], count = 0;
+
+	if (used == 0 || used >= n || p[n - 1] == 0)
+		return 0;
+	spread(table, &shares, SAME, NONE);
+	memcpy(packed + 8, p + used, n - used);
+	unsigned at = (unsigned)(8 * (8 + n - used) -
+				 (9 - bits_of(p[n - 1]))); /* bits before it are left */
+	for (unsigned i = 0; i < 2; i++) {
+		at -= shares.log;
+		state[i] = peek(packed, at) & ((1u << shares.log) - 1);
+	}
+	if (at < 64)
+		return 0;
+	for (unsigned i = 0; count < WEIGHTS - 2; i ^= 1) {
+		const struct entry e = table[state[i]];
+		weight[count++] = (uint8_t)e.base;
+		if (at < 64u + e.bits) {
+			weight[count++] = (uint8_t)table[state[i ^ 1]].base;
+			return count;
+		}
+		at -= e.bits;
+		state[i] = e.next + (peek(packed, at) & ((1u << e.bits) - 1));
+	}
+	return 0;
+}
+
+/* The weights of the first literals, all but the last that has one; how many, 0: damaged. */
+static unsigned weights_read(uint8_t *weight, const struct block_tree *tree)
+{
+	const unsigned first = tree->packed[0];
+
+	if (first < 128)
+		return weights_unpack(weight, tree->packed + 1, first);
+	for (unsigned i = 0; i < first - 127; i++)
+		weight[i] = i % 2 ? tree->packed[1 + i / 2] & 15 : tree->packed[1 + i / 2] >> 4;
+	return first - 127;
+}
+
+const char *block_tree_build(struct block_coder *c, const struct block_tree *tree)
+{
+	uint8_t weight[WEIGHTS];
+	uint32_t with[16] = {0}, start[16] = {0}, sum = 0;
+
+	if (memcmp(&c->tree, tree, 1u + tree->bytes) == 0)
+		return NULL;
+	c->tree.bytes = 0;
+	unsigned count = weights_read(weight, tree);
+	for (unsigned i = 0; i < count; i++)
+		sum += 1u << weight[i] >> 1;
+	if (sum == 0 || sum >= 1u << TREE_LOG)
+		return "a tree of literals is damaged";
+	/* The last weight is what makes the sum a power of two. */
+	const unsigned log = bits_of(sum);
+	const uint32_t rest = (1u << log) - sum;
+	weight[count++] = (uint8_t)bits_of(rest);
+	for (unsigned i = 0; i < count; i++)
+		with[weight[i]]++;
+	if ((rest & (rest - 1)) != 0 || with[1] < 2 || with[1] % 2 != 0)
+		return "a tree of literals is damaged";
+	for (unsigned w = 1; w <= log; w++)
+		start[w + 1] = start[w] + (with[w] << (w - 1 + TREE_LOG - log));
+	for (unsigned i = 0; i < count; i++) {
+		const unsigned w = weight[i];
+		const uint32_t size = w == 0 ? 0 : 1u << (w - 1 + TREE_LOG - log);
+		for (uint32_t k = 0; k < size; k++)
+			c->literals[start[w] + k] = (uint16_t)(i << 8 | (log + 1 - w));
+		start[w] += size;
+	}
+	c->tree = *tree;
+	return NULL;
+}

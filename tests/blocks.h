@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* blocks: a frame decoded by src/input/block.h, one block after another, as plainly as can be. */
+#ifndef GPUHIST_BLOCKS_H
+#define GPUHIST_BLOCKS_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "input/block.h"
+
+/*
+ * The frame at the beginning of n bytes, each block in memory of exactly its size; NULL, or why it
+ * is refused. *used: what is decoded, *took: the frame's bytes without a checksum.
+ */
+static inline const char *blocks_decode(const unsigned char *p, size_t n, unsigned char *to,
+					size_t room, size_t *used, size_t *took)
+{
+	struct block_coder *const coder = malloc(block_coder_bytes());
+	struct frame_header header;
+	struct block_scan scan;
+	struct block_past past;
+	struct frame_block h = {.last = false};
+	const char *refused = NULL;
+	size_t at;
+
+	*used = 0;
+	if (frame_parse(p, n, &header) != FRAME_DATA || header.dictionary ||
+	    header.window > BLOCK_WINDOW_MAX) {
+		free(coder);
+		return "not a frame of ours";
+	}
+	at = header.bytes;
+	memset(coder, 0xa5, block_coder_bytes());
+	block_coder_begin(coder);
+	block_scan_begin(&scan, header.window);
+	block_past_begin(&past, header.window);
+	while (!refused && !h.last) {
+		struct block b;
+		memset(&b, 0xa5, sizeof(b));
+		if (n - at < 3 || frame_block_parse(p + at, &h) != 0 || n - at - 3 < h.stored) {
+			refused = "a block that is not there";
+			break;
+		}
+		refused = block_scan(&scan, &h, p + at + 3, &b);
+		if (refused)
+			break;
+		at += 3 + h.stored;
+		struct sequence *const sequences = malloc(b.sequences * sizeof(*sequences));
+		unsigned char *const literals = malloc(b.literals + BLOCK_SLACK);
+		if (b.sequences > 0)
+			refused = block_sequences(coder, &b, sequences);
+		if (!refused && b.bytes > room - *used)
+			refused = "no room";
+		if (!refused)
+			refused = block_literals(coder, &b, literals);
+		if (!refused)
+			refused = block_execute(&b, sequences, literals, &past, to + *used);
+		*used += refused ? 0 : b.bytes;
+		free(sequences);
+		free(literals);
+	}
+	if (!refused && header.content != FRAME_UNKNOWN && header.content != *used)
+		refused = "another size than the frame's header says";
+	*took = at;
+	free(coder);
+	return refused;
+}
+
+#endif
