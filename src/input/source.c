@@ -436,13 +436,16 @@ static const struct task {
 	bool (*ready)(const struct source *s, const struct request *q);
 	void (*run_unlocks)(struct source *s, struct request *q);
 } TASKS[] = {
-	{mended_ready, mended_run_unlocks}, /* hand out a record that lay in several pieces */
+	{execute_ready, execute_run_unlocks}, /* put the next block together */
+	{mended_ready, mended_run_unlocks},   /* hand out a record that lay in several pieces */
 	{decode_ready, decode_run_unlocks},
-	{piece_ready, piece_run_unlocks}, /* hand out a piece that was decoded */
-	{plain_ready, plain_run_unlocks}, /* read plain samples */
-	{cut_ready, cut_run_unlocks},     /* cut frames off */
-	{ahead_ready, ahead_run_unlocks}, /* read ahead for a decoder */
-	{open_ready, open_run_unlocks},   /* open the next input */
+	{piece_ready, piece_run_unlocks},   /* hand out a piece that was decoded */
+	{fetch_ready, fetch_run_unlocks},   /* read blocks, some ahead of those who decode them */
+	{unpack_ready, unpack_run_unlocks}, /* decode a block, but for its past */
+	{plain_ready, plain_run_unlocks},   /* read plain samples */
+	{cut_ready, cut_run_unlocks},       /* cut frames off */
+	{ahead_ready, ahead_run_unlocks},   /* read ahead for a decoder */
+	{open_ready, open_run_unlocks},     /* open the next input */
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)

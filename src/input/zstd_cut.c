@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "input/block.h"
 #include "input/source_input.h"
 
 #define BATCH_BYTES ((uint64_t)512 << 10)   /* decoded bytes of small frames in one job */
@@ -25,6 +26,10 @@
 #define STREAM_LEAST ((size_t)128 << 10) /* of a stream, room for what may be there */
 #define LARGE ((uint64_t)1 << 20) /* a job for which one more worker is called before it begins */
 #define SEAM_SMALL 4096u          /* records whose seams do not count */
+#define SLOTS_LEAST 8u            /* of a frame in blocks, where there is memory for them */
+/* Of an average block: literals, and three bytes for each sequence; with two readers, literals. */
+#define WORK_LEAST 4096u
+#define LITERALS_LEAST (FRAME_BLOCK_MAX / 5 * 4)
 
 typedef unsigned long long ull;
 
@@ -103,7 +108,10 @@ int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, bool th
 		const bool near = at >= in->bytes_at && at - in->bytes_at < 2 * LOOK_MOST;
 		in->bytes_at = at;
 		in->have = 0;
-		rc = file_read(in, in->bytes, near ? LOOK_MOST : LOOK_LEAST, at, &in->have, fail);
+		if (input_grow(in, n, fail) != 0)
+			return -1;
+		rc = file_read(in, in->bytes, (size_t)larger(n, near ? LOOK_MOST : LOOK_LEAST), at,
+			       &in->have, fail);
 	} else if (!there) {
 		rc = look_further(s, in, at, n, fail);
 	}
@@ -313,6 +321,7 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 						    : PACKED_LEFT + PACKED_BYTES;
 	c->ahead = how == HOW_STEPS && c->from == FROM_FILE && s->spec.threads > 1 ? c->packed : 0;
 	c->context = how == HOW_STORED ? 0 : context;
+	c->blocks = 0;
 	for (c->pieces = calls || s->spec.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
 		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
 		c->need = job_room(c->room) * c->pieces + job_room(c->packed) + job_room(c->ahead) +
@@ -323,9 +332,9 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	}
 }
 
-static void plan_steps(const struct source *s, struct cut *c, const struct frame *f)
+void cut_as_steps(const struct source *s, struct cut *c)
 {
-	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(f->header.window, f->header.content));
+	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
 /* A frame whose end was found. `last`: -n may end in it. */
@@ -345,10 +354,98 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 	plan(s, c, HOW_CALLS, f->bound, CONTEXT_BYTES);
 	const struct cut calls = *c;
 	if (last || small_window(f) || f->bound > most || c->need > s->spec.memory) {
-		plan_steps(s, c, f);
+		cut_as_steps(s, c);
 		if (!last && !small_window(f) && f->bound <= most && calls.need < c->need)
 			*c = calls;
 	}
+}
+
+/* ---- a long frame in blocks ---- */
+
+/* In blocks, if that fits the memory. What it takes is enough for steps, too. */
+static void plan_blocks(const struct source *s, struct cut *c)
+{
+	const struct cut steps = *c;
+	const unsigned threads = s->spec.threads;
+	const unsigned most = (unsigned)lesser(larger(4 * threads, SLOTS_LEAST), SLOTS_MOST);
+
+	c->how = HOW_BLOCKS;
+	c->room = c->ahead = c->context = 0;
+	c->packed = c->from == FROM_FILE ? 0 : steps.packed;
+	for (c->pieces = most; c->pieces >= lesser(threads + 2, most); c->pieces--) {
+		const uint64_t bytes =
+			blocks_bytes(lesser(c->window, c->content), c->pieces, threads);
+		c->blocks = larger(bytes, steps.need);
+		c->need = c->blocks + job_room(c->packed) + c->seams;
+		if (c->need <= s->spec.memory)
+			return;
+	}
+	*c = steps;
+}
+
+/*
+ * Are there fewer frames like it than readers? Else each reader decodes its own, which takes less
+ * of all cores, unless they are so long that the next one is not found in time.
+ */
+static bool few_left(const struct source *s, const struct input *in, const struct frame *f)
+{
+	const uint64_t here = in->size > f->offset ? in->size - f->offset : 0;
+	const uint64_t left = here + (s->spec.path_count - s->next_path) * in->size;
+	uint64_t stored = f->stored;
+
+	if (stored == UNKNOWN && f->header.content == UNKNOWN)
+		stored = left;
+	else if (stored == UNKNOWN)
+		stored = (uint64_t)((double)f->header.content * (double)f->walked /
+				    (double)f->blocks);
+	return stored >= AHEAD || stored > left / s->spec.threads;
+}
+
+/*
+ * Its first blocks are scanned. With few literals and sequences they are mostly long matches, or
+ * very small, where libzstd is as fast as memory. For two readers only literals pay.
+ */
+static bool blocks_pay(struct source *s, struct input *in, const struct frame *f, unsigned most)
+{
+	uint64_t at = f->offset + f->header.bytes, work = 0, literals = 0;
+	struct frame_block h = {.last = false};
+	struct fail bad = {.status = STATUS_OK};
+	const unsigned char *bytes;
+	struct block_scan scan;
+	struct block b;
+	unsigned n = 0;
+	size_t got;
+
+	block_scan_begin(&scan, f->header.window);
+	for (; n < most && !h.last; n++, at += h.stored) {
+		if (zstd_look(s, in, at, 3, false, &bytes, &got, &bad) != 0 || got < 3 ||
+		    frame_block_parse(bytes, &h) != 0)
+			return false;
+		at += 3;
+		if (zstd_look(s, in, at, h.stored, false, &bytes, &got, &bad) != 0 ||
+		    got < h.stored || block_scan(&scan, &h, bytes, &b))
+			return false;
+		literals += b.literals;
+		work += b.literals + 3 * (uint64_t)b.sequences;
+	}
+	return work >= n * WORK_LEAST &&
+	       (s->spec.threads > 2 || literals >= n * (uint64_t)LITERALS_LEAST);
+}
+
+/* Is it decoded in blocks? */
+static bool in_blocks(struct source *s, struct input *in, const struct frame *f, uint64_t at,
+		      bool last)
+{
+	const struct frame_header *const h = &f->header;
+	uint64_t bytes = lesser(h->content, f->bound);
+
+	if (in->limit != NO_END && at != UNKNOWN)
+		bytes = lesser(bytes, in->limit - at);
+	if (!BLOCK_HOST || !h->checksum || h->window > BLOCK_WINDOW_MAX || bytes <= WHOLE_MAX ||
+	    s->spec.threads < 2 || (in->is_file && !few_left(s, in, f)))
+		return false;
+	/* Of a stream no more may come soon. */
+	return blocks_pay(s, in, f, !in->is_file && (last || s->spec.prompt) ? 1 : 4);
 }
 
 /* What it is taken to decode to. */
@@ -420,6 +517,8 @@ static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
 							  content >= in->limit - at);
 		const uint64_t most = in->is_file ? FIND_MAX : in->kept - PACKED_BYTES;
 		c->content = content;
+		c->window = f.header.window;
+		c->header = f.header.bytes;
 		c->checksum = f.header.checksum;
 		found = FIND_FAR;
 		if (in->is_file || (!last && (content == UNKNOWN || content <= FIND_MAX)))
@@ -441,8 +540,10 @@ static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
 		} else if (found == FIND_FRAME) {
 			plan_found(s, c, &f, last);
 		} else {
-			plan_steps(s, c, &f);
+			cut_as_steps(s, c);
 		}
+		if (c->how == HOW_STEPS && c->from != FROM_MEMORY && in_blocks(s, in, &f, at, last))
+			plan_blocks(s, c);
 		in->walk = f; /* of a file, its end is looked for while it is decoded */
 	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
@@ -558,7 +659,8 @@ static void start_job(struct source *s, struct input *in)
 				 : lesser(offset_sum(in->at, c->content), UNKNOWN - 1);
 		/* One more worker is called for before a large job that is not the last. */
 		s->wanted |= s->sleepers == 0 && (c->how != HOW_CALLS || c->room >= LARGE) &&
-			     (!in->is_file || in->open == j || in->pos < in->size);
+			     (!in->is_file || in->open == j || in->pos < in->size ||
+			      c->how == HOW_BLOCKS);
 		source_call(s);
 	}
 	const bool bad = c->what == CUT_BAD;

@@ -424,7 +424,7 @@ void ahead_run_unlocks(struct source *s, struct request *q)
 
 static struct zstd_piece *free_piece(struct zstd_job *j)
 {
-	for (unsigned i = 0; i < j->cut.pieces; i++)
+	for (unsigned i = 0; i < j->pieces; i++)
 		if (j->piece[i].state == PIECE_FREE)
 			return &j->piece[i];
 	return NULL;
@@ -438,8 +438,8 @@ static bool may_run(struct zstd_job *j, const struct request *q)
 {
 	const bool stream = j->cut.from == FROM_STREAM;
 
-	return !j->running && !j->ended && free_piece(j) && !(stream && q->got > 0) &&
-	       !(stream && j->at == UNKNOWN && j->in->limit != NO_END);
+	return j->cut.how != HOW_BLOCKS && !j->running && !j->ended && free_piece(j) &&
+	       !(stream && q->got > 0) && !(stream && j->at == UNKNOWN && j->in->limit != NO_END);
 }
 
 static struct zstd_job *next_job(const struct source *s, const struct request *q)
@@ -468,6 +468,8 @@ static size_t room_wanted(const struct source *s, const struct zstd_job *j, bool
 	size_t room = PIECE_BYTES;
 
 	*last = false;
+	if (j->made < j->known) /* BLOCKS handed it out */
+		return (size_t)lesser(room, j->known - j->made);
 	if (j->at == UNKNOWN)
 		return room;
 	if (at >= in->limit) {
@@ -480,8 +482,7 @@ static size_t room_wanted(const struct source *s, const struct zstd_job *j, bool
 	return *last ? (size_t)(in->limit - at) : room;
 }
 
-/* The input goes on where its open frame has ended; a stream gets back what was read after it. */
-static void close_open(struct zstd_job *j)
+void job_close_open(struct zstd_job *j)
 {
 	struct input *const in = j->in;
 
@@ -501,11 +502,25 @@ static void close_open(struct zstd_job *j)
 	memcpy(in->bytes, j->packed + j->packed_at, in->have);
 }
 
+/* What BLOCKS handed out must be what libzstd decodes, as far as that does. */
+static bool differs(struct zstd_job *j, bool ended)
+{
+	if (j->fail.status != STATUS_OK || (j->made < j->known && !ended) ||
+	    (j->made == j->known && xxh64_end(&j->again) == xxh64_end(&j->sum.hash)))
+		return false;
+	fail_set(&j->fail, STATUS_INTERNAL,
+		 "internal error: %s: zstd frame at offset %llu: decoded twice, it differs: "
+		 "please report this, unless the file has changed",
+		 j->in->name, (unsigned long long)j->cut.offset);
+	return true;
+}
+
 /* Decodes into a free piece; with that it may have ended. */
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	bool last;
 	const size_t cap = room_wanted(s, j, &last);
+	const bool again = j->made < j->known;
 	bool ended = cap == 0;
 
 	p->state = PIECE_FILLING;
@@ -515,13 +530,16 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 	if (!ended) {
 		lock_drop(&s->lock);
 		ended = fill(s, j, p, cap, last);
+		if (again)
+			xxh64_add(&j->again, p->data, p->bytes);
 		lock_take(&s->lock);
 	}
 	const bool dropped = j->ended; /* meanwhile, by jobs_drop */
 	j->made += p->bytes;
-	p->state = p->bytes > 0 && !dropped ? PIECE_READY : PIECE_FREE;
+	ended |= again && differs(j, ended);
+	p->state = p->bytes > 0 && !dropped && !again ? PIECE_READY : PIECE_FREE;
 	if (ended && j->in->open == j) {
-		close_open(j);
+		job_close_open(j);
 		source_call(s); /* what follows can be cut */
 	}
 	if (ended && !dropped)

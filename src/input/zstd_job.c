@@ -40,10 +40,12 @@ static void free_buffers(struct zstd_job *j)
 	j->packed = j->ahead = NULL;
 	j->packed_room = j->ahead_room = 0;
 	for (unsigned i = 0; i < PIECES; i++) {
-		free(j->piece[i].room);
-		j->piece[i].room = NULL;
-		j->piece[i].size = 0;
+		free(j->own[i].room);
+		j->own[i].room = NULL;
+		j->own[i].size = 0;
 	}
+	blocks_free(j->blocks);
+	j->blocks = NULL;
 }
 
 static void free_one(struct source *s)
@@ -66,10 +68,11 @@ static uint64_t with_buffers(const struct zstd_job *j, const struct cut *c)
 {
 	uint64_t sum = larger(j->packed_room, job_room(c->packed)) +
 		       larger(j->ahead_room, job_room(c->ahead)) + c->seams +
-		       larger(j->context ? ZSTD_sizeof_DCtx(j->context) : 0, c->context);
+		       larger(j->context ? ZSTD_sizeof_DCtx(j->context) : 0, c->context) +
+		       larger(blocks_hold(j->blocks), c->blocks);
 
 	for (unsigned i = 0; i < PIECES; i++)
-		sum += larger(j->piece[i].size, i < c->pieces ? job_room(c->room) : 0);
+		sum += larger(j->own[i].size, i < c->pieces ? job_room(c->room) : 0);
 	return sum;
 }
 
@@ -114,17 +117,20 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->cut = *c;
 	j->at = in->at;
 	j->made = j->taken = 0;
-	j->running = j->ended = j->dropped = false;
+	j->running = 0;
+	j->ended = j->dropped = false;
 	j->sum = (struct checksum){.ours = c->checksum};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
 	j->packed_at = j->packed_end = 0;
 	j->ahead_state = AHEAD_NONE;
 	j->hint = 0;
-	j->stored_at = 0;
+	j->stored_at = j->known = 0;
+	j->piece = j->own;
+	j->pieces = c->how == HOW_BLOCKS ? 0 : c->pieces;
 	for (unsigned i = 0; i < PIECES; i++) {
-		j->piece[i].job = j;
-		j->piece[i].state = PIECE_FREE;
+		j->own[i].job = j;
+		j->own[i].state = PIECE_FREE;
 	}
 	*in->last = j;
 	in->last = &j->next;
@@ -161,7 +167,7 @@ void job_queue(struct source *s, struct zstd_piece *p)
 static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
-	for (unsigned i = 0; i < j->cut.pieces; i++)
+	for (unsigned i = 0; i < j->pieces; i++)
 		if (j->piece[i].state == PIECE_READY)
 			job_queue(s, &j->piece[i]);
 	if (!j->ended)
@@ -215,12 +221,18 @@ void job_check(struct source *s, struct zstd_job *j)
 	struct input *const in = j->in;
 	struct zstd_job **link = &in->jobs;
 
-	if (!j->ended || j->running || j->at == UNKNOWN || j->sum.busy ||
+	if ((!j->ended && j->cut.how != HOW_BLOCKS) || j->running > 0 || j->sum.busy ||
 	    j->ahead_state == AHEAD_FILLING)
 		return;
-	for (unsigned i = 0; i < j->cut.pieces; i++)
-		if (j->piece[i].state != PIECE_FREE)
+	for (unsigned i = 0; i < j->pieces; i++)
+		if (j->piece[i].state > PIECE_FILLING) /* that is of BLOCKS, and not wanted */
 			return;
+	if (!j->ended) {
+		blocks_check(s, j);
+		return;
+	}
+	if (j->at == UNKNOWN)
+		return;
 	while (*link != j)
 		link = &(*link)->next;
 	*link = j->next;
@@ -259,7 +271,7 @@ void jobs_drop(struct source *s)
 				j->at = 0;
 			j->dropped = true;
 			j->ended = true; /* who decodes it sees that afterwards */
-			for (unsigned i = 0; i < PIECES; i++)
+			for (unsigned i = 0; i < j->pieces; i++)
 				if (j->piece[i].state >= PIECE_READY &&
 				    j->piece[i].state != PIECE_OUT)
 					j->piece[i].state = PIECE_FREE;

@@ -11,6 +11,8 @@
  *   STEPS   any other frame, a piece at a time
  *   STORED  a frame whose blocks are all stored as they are, or repeat a byte: its pieces are read
  *           where they lie, or lie in the packed bytes, without libzstd
+ *   BLOCKS  a long frame that few others follow, by all readers and without libzstd: each block is
+ *           a piece (zstd_blocks.c). What that refuses in a file is done again as STEPS
  *
  * Where a job's packed bytes are is a field, too: in memory (all of them were read from a stream),
  * in a file, or still in a stream, which its decoder reads then.
@@ -58,8 +60,9 @@ struct chunk;
 #define WHOLE_MAX ((uint64_t)2 << 20)
 #define FIND_MAX ((uint64_t)16 << 20) /* the longest one whose end is found before it is decoded */
 #define PIECES 4u
+#define SLOTS_MOST 64u /* blocks that are decoded or counted at a time, of a job */
 
-enum how { HOW_CALLS, HOW_STEPS, HOW_STORED };
+enum how { HOW_CALLS, HOW_STEPS, HOW_STORED, HOW_BLOCKS };
 enum from { FROM_MEMORY, FROM_FILE, FROM_STREAM };
 
 /* What is cut off an input next, and the memory that its job takes. */
@@ -71,11 +74,14 @@ struct cut {
 	uint64_t offset;  /* packed */
 	uint64_t stored;  /* packed bytes, or UNKNOWN */
 	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
+	uint64_t window;  /* of a single frame, and bytes of its header */
+	size_t header;
 	unsigned pieces;
-	uint64_t room;                          /* bytes of a piece */
-	uint64_t packed, ahead, context, seams; /* other memory; the last: parts of records */
-	uint64_t need;                          /* the sum */
-	struct fail fail;                       /* BAD: why */
+	uint64_t room; /* bytes of a piece */
+	/* other memory; the last: parts of records */
+	uint64_t packed, ahead, context, blocks, seams;
+	uint64_t need;    /* the sum */
+	struct fail fail; /* BAD: why */
 };
 
 struct zstd_piece {
@@ -105,14 +111,15 @@ struct zstd_job {
 	struct zstd_job *next; /* of its input, in their order; or of the free ones */
 	struct input *in;
 	struct cut cut;
-	uint64_t at;   /* offset of its first byte, or UNKNOWN */
-	uint64_t made; /* decoded so far */
-	bool running;  /* a thread decodes it */
-	bool ended;    /* nothing more will be decoded ... */
-	bool dropped;  /* ... nor wanted: it lies behind a failure */
+	uint64_t at;      /* offset of its first byte, or UNKNOWN */
+	uint64_t made;    /* decoded so far */
+	unsigned running; /* threads that decode it: one, or of BLOCKS any number */
+	bool ended;       /* nothing more will be decoded ... */
+	bool dropped;     /* ... nor wanted: it lies behind a failure */
 	struct checksum sum;
 	struct fail fail;
-	struct zstd_piece piece[PIECES];
+	struct zstd_piece *piece, own[PIECES]; /* its own ones, or those of `blocks` ... */
+	unsigned pieces;                       /* ... are so many */
 	/* its packed bytes: how many were taken from the input; what is there of them */
 	uint64_t taken;
 	unsigned char *packed;
@@ -129,6 +136,10 @@ struct zstd_job {
 	/* STORED: the next block, and how many packed bytes were used up to its content */
 	struct frame_block block;
 	uint64_t stored_at;
+	/* BLOCKS; and when it is done again, what was handed out before, and its new checksum. */
+	struct blocks *blocks;
+	uint64_t known;
+	struct xxh64 again;
 	uint64_t held; /* memory, of the budget */
 };
 
@@ -163,6 +174,9 @@ enum find zstd_walk(struct source *s, struct input *in, struct frame *f, uint64_
 
 int zstd_bad(const struct input *in, uint64_t offset, struct fail *fail, const char *why);
 
+/* The cut, which was to be decoded in blocks, is decoded in steps, and needs no more memory. */
+void cut_as_steps(const struct source *s, struct cut *c);
+
 bool cut_ready(const struct source *s, const struct request *q);
 void cut_run_unlocks(struct source *s, struct request *q);
 
@@ -173,6 +187,27 @@ void decode_run_unlocks(struct source *s, struct request *q);
 
 bool ahead_ready(const struct source *s, const struct request *q);
 void ahead_run_unlocks(struct source *s, struct request *q);
+
+/* The input goes on where its open frame has ended; a stream gets back what was read after it. */
+void job_close_open(struct zstd_job *j);
+
+/* ---- zstd_blocks.c: BLOCKS ---- */
+
+/* What that takes of memory, with so many slots: blocks in work at a time. */
+uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads);
+uint64_t blocks_hold(const struct blocks *b); /* ... and what it has; NULL: nothing */
+void blocks_free(struct blocks *b);
+
+/* Put the next block together; read the next ones; decode one. */
+bool execute_ready(const struct source *s, const struct request *q);
+void execute_run_unlocks(struct source *s, struct request *q);
+bool fetch_ready(const struct source *s, const struct request *q);
+void fetch_run_unlocks(struct source *s, struct request *q);
+bool unpack_ready(const struct source *s, const struct request *q);
+void unpack_run_unlocks(struct source *s, struct request *q);
+
+/* Ends the job if all of it was counted and added up, or begins it again. */
+void blocks_check(struct source *s, struct zstd_job *j);
 
 /* ---- zstd_job.c: memory, places, ends ---- */
 

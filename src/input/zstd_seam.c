@@ -190,14 +190,14 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 	bool freed = false;
 
 	p->state = PIECE_COUNTED;
-	for (unsigned i = 0; i < j->cut.pieces; i++) {
+	for (unsigned i = 0; i < j->pieces; i++) {
 		struct zstd_piece *const each = &j->piece[i];
 		if (each->state == PIECE_COUNTED && is_next(each)) {
 			add_unlocks(s, each);
 			i = UINT32_MAX; /* the next one may be before it */
 		}
 	}
-	for (unsigned i = 0; i < j->cut.pieces; i++) {
+	for (unsigned i = 0; i < j->pieces; i++) {
 		struct zstd_piece *const each = &j->piece[i];
 		if (each->state == PIECE_COUNTED &&
 		    (!j->sum.ours || j->dropped || each->begin + each->bytes <= j->sum.added)) {
@@ -205,7 +205,7 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 			freed = true;
 		}
 	}
-	if (freed && !j->ended && !j->running)
+	if (freed && !j->ended && (!j->running || j->cut.how == HOW_BLOCKS))
 		source_call(s); /* it goes on */
 	job_check(s, j);
 }

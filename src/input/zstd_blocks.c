@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_blocks: one long frame, decoded by all readers, without libzstd (block.h).
+ *
+ * Each block has a slot, and passes through it in these tasks:
+ *
+ *   fetch     one thread at a time, in order: its packed bytes, and the header of the next block
+ *   unpack    any thread: its sequences, with which its size is known, and its literals. Where it
+ *             has no sequences and its place is known, that decodes it
+ *   execute   one thread at a time, in order: literals and matches become decoded bytes
+ *
+ * Then it is a piece like others: handed out, counted, added to the checksum. When it is free, so
+ * is the slot.
+ *
+ * Decoded bytes lie in a ring, which is mapped twice, one copy behind the other: a block and the
+ * window before it are always in one run. It holds the window and a whole block for each slot.
+ * Block k is not fetched before block k - slots is free; so nothing is overwritten that is still
+ * counted or may still be copied, and no other limit is needed.
+ *
+ * libzstd is the authority. A file's frame that is refused here, or whose checksum differs, is
+ * decoded again by libzstd from its start, in steps. What was handed out by then is not handed out
+ * again; its checksum must be the same, else our decoder has a bug, and the run fails. So the
+ * result and the message are libzstd's. Of a stream the packed bytes are gone: what is refused here
+ * is an error.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/huge.h"
+#include "base/little.h"
+#include "input/block.h"
+#include "input/source_input.h"
+
+#define RING_PAGE ((uint64_t)64 << 10) /* no system has larger pages */
+#define LINE(bytes) (((size_t)(bytes) + 63) / 64 * 64)
+#define PACKED_ROOM LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)
+#define LITERALS_ROOM LINE(FRAME_BLOCK_MAX + BLOCK_SLACK)
+#define SEQUENCES_ROOM LINE(BLOCK_SEQUENCES_MAX * sizeof(struct sequence))
+#define SLOT_ROOM (PACKED_ROOM + LITERALS_ROOM + SEQUENCES_ROOM)
+
+struct slot {
+	struct block block;
+	bool sized; /* its decoded bytes are known */
+	bool unpacked;
+	const char *refused;    /* why, or NULL */
+	unsigned char *decoded; /* its literals, here or in their place */
+	unsigned char *packed, *literals;
+	struct sequence *sequences;
+};
+
+struct blocks {
+	uint64_t holds; /* bytes of memory */
+	uint64_t window;
+	unsigned slots, coders;
+	size_t ring_bytes;
+	unsigned char *ring, *rooms;
+	struct slot slot[SLOTS_MOST];
+	struct zstd_piece piece[SLOTS_MOST];
+	/* Those that no thread uses; what the one that fetches knows, and the one that executes. */
+	struct block_coder *coder[SLOTS_MOST];
+	unsigned idle;
+	struct block_scan scan;
+	struct block_past past;
+	/* The header of the next block, or the checksum, as far as it was read. */
+	unsigned char head[FRAME_CHECKSUM];
+	size_t have;
+	bool last; /* the last block was fetched */
+	struct fail fail;
+	/* How many blocks were fetched, are being or were unpacked, have their place, were executed */
+	uint64_t fetched, begun, sized, executed;
+	uint64_t end; /* decoded bytes of those that have their place */
+	bool fetching, executing;
+	bool over;    /* no more are fetched */
+	bool refused; /* one could not be executed */
+};
+
+/* ---- memory; without the lock ---- */
+
+static uint64_t ring_room(uint64_t window, unsigned slots)
+{
+	const uint64_t bytes = window + (uint64_t)slots * FRAME_BLOCK_MAX;
+
+	return (bytes + RING_PAGE - 1) / RING_PAGE * RING_PAGE;
+}
+
+static size_t rooms_of(unsigned slots, unsigned coders)
+{
+	return huge_room(slots * SLOT_ROOM + coders * LINE(block_coder_bytes()));
+}
+
+static unsigned coders_of(unsigned slots, unsigned threads)
+{
+	return threads < slots ? threads : slots;
+}
+
+uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads)
+{
+	return sizeof(struct blocks) + ring_room(window, slots) +
+	       rooms_of(slots, coders_of(slots, threads));
+}
+
+uint64_t blocks_hold(const struct blocks *b)
+{
+	return b ? b->holds : 0;
+}
+
+void blocks_free(struct blocks *b)
+{
+	if (!b)
+		return;
+	if (b->ring)
+		munmap(b->ring, 2 * b->ring_bytes);
+	free(b->rooms);
+	free(b);
+}
+
+static unsigned char *map_twice(size_t bytes)
+{
+	const int protection = PROT_READ | PROT_WRITE, fd = memfd_create("gpuhist", MFD_CLOEXEC);
+	unsigned char *ring = MAP_FAILED;
+
+	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
+		ring = mmap(NULL, 2 * bytes, protection, MAP_SHARED, fd, 0);
+	if (ring != MAP_FAILED &&
+	    mmap(ring + bytes, bytes, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
+		munmap(ring, 2 * bytes);
+		ring = MAP_FAILED;
+	}
+	if (fd >= 0)
+		close(fd);
+	return ring == MAP_FAILED ? NULL : ring;
+}
+
+static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
+{
+	struct blocks *const b = calloc(1, sizeof(*b));
+
+	if (!b)
+		return NULL;
+	b->holds = blocks_bytes(window, slots, threads);
+	b->slots = slots;
+	b->coders = coders_of(slots, threads);
+	b->ring_bytes = (size_t)ring_room(window, slots);
+	b->ring = map_twice(b->ring_bytes);
+	b->rooms = b->ring ? huge_alloc(rooms_of(slots, b->coders)) : NULL;
+	if (!b->rooms) {
+		blocks_free(b);
+		return NULL;
+	}
+	unsigned char *at = b->rooms;
+	for (unsigned i = 0; i < slots; i++, at += SLOT_ROOM) {
+		b->slot[i].packed = at + BLOCK_BEFORE;
+		b->slot[i].literals = at + PACKED_ROOM;
+		b->slot[i].sequences =
+			(struct sequence *)(void *)(at + PACKED_ROOM + LITERALS_ROOM);
+	}
+	for (unsigned i = 0; i < b->coders; i++, at += LINE(block_coder_bytes())) {
+		b->coder[i] = (struct block_coder *)(void *)at;
+		block_coder_begin(b->coder[i]);
+	}
+	return b;
+}
+
+/* What a job needs, or what it has from one before it. */
+static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
+{
+	const uint64_t window = lesser(j->cut.window, j->cut.content);
+	const unsigned slots = j->cut.pieces;
+	struct blocks *b = j->blocks;
+
+	if (!b || b->slots != slots || b->ring_bytes < ring_room(window, slots)) {
+		blocks_free(b);
+		j->blocks = b = make(window, slots, s->spec.threads);
+	}
+	if (!b)
+		return NULL;
+	b->window = window;
+	b->idle = b->coders;
+	block_scan_begin(&b->scan, j->cut.window);
+	block_past_begin(&b->past, j->cut.window);
+	b->have = 0;
+	b->fail = (struct fail){.status = STATUS_OK};
+	b->fetched = b->begun = b->sized = b->executed = b->end = 0;
+	b->last = b->fetching = b->executing = b->over = b->refused = false;
+	for (unsigned i = 0; i < slots; i++) {
+		b->piece[i].job = j;
+		b->piece[i].state = PIECE_FREE;
+	}
+	return b;
+}
+
+/* Where the job's decoded byte `at` lies, behind as much of its past as matches reach. */
+static unsigned char *place_of(const struct blocks *b, uint64_t at)
+{
+	const size_t in_ring = (size_t)(at % b->ring_bytes);
+
+	return b->ring + in_ring + (in_ring < b->window ? b->ring_bytes : 0);
+}
+
+/* ---- the job, as it begins and ends ---- */
+
+static struct zstd_job *find(const struct source *s, const struct request *q,
+			     bool (*may)(const struct zstd_job *, const struct request *))
+{
+	for (const struct input *in = s->inputs; in; in = in->next)
+		for (struct zstd_job *j = in->jobs; j; j = j->next)
+			if (j->cut.how == HOW_BLOCKS && !j->ended && may(j, q))
+				return j;
+	return NULL;
+}
+
+static bool has_begun(const struct zstd_job *j)
+{
+	return j->piece != j->own;
+}
+
+/* It begins again, by libzstd. What it handed out was counted and added up. */
+static void go_in_steps(struct source *s, struct zstd_job *j)
+{
+	blocks_free(j->blocks);
+	j->blocks = NULL;
+	cut_as_steps(s, &j->cut);
+	j->piece = j->own;
+	j->pieces = j->cut.pieces;
+	j->known = j->made;
+	j->made = 0;
+	xxh64_begin(&j->again);
+	j->hint = 0;
+	j->sum.read = false;
+	j->fail = (struct fail){.status = STATUS_OK};
+	if (j->cut.from == FROM_FILE) {
+		j->packed_at = j->packed_end = 0;
+		__atomic_store_n(&j->taken, 0, __ATOMIC_RELAXED);
+	}
+	source_call(s);
+}
+
+static void begin_unlocks(struct source *s, struct zstd_job *j)
+{
+	lock_drop(&s->lock);
+	struct blocks *const b = open_blocks(s, j);
+	lock_take(&s->lock);
+	if (j->ended)
+		return;
+	if (!b) {
+		go_in_steps(s, j);
+		return;
+	}
+	j->piece = b->piece;
+	j->pieces = b->slots;
+	if (j->cut.from == FROM_FILE)
+		__atomic_store_n(&j->taken, j->cut.header, __ATOMIC_RELAXED);
+	else
+		j->packed_at += j->cut.header; /* it was looked at, so it is there */
+}
+
+/* How much of it is wanted. A file's frame is looked at to its end where -n ends with it. */
+static uint64_t wanted(const struct zstd_job *j)
+{
+	const struct input *const in = j->in;
+
+	if (j->at == UNKNOWN || in->limit == NO_END)
+		return NO_END;
+	if (j->at >= in->limit)
+		return 0;
+	return in->is_file && j->cut.content == in->limit - j->at ? NO_END : in->limit - j->at;
+}
+
+void blocks_check(struct source *s, struct zstd_job *j)
+{
+	struct blocks *const b = j->blocks;
+	struct checksum *const sum = &j->sum;
+
+	if (!has_begun(j) || !(b->refused || (b->over && b->executed == b->fetched)))
+		return;
+	if (!b->refused && b->fail.status != STATUS_OK)
+		j->fail = b->fail;
+	else if (!b->refused && sum->read && j->cut.content != UNKNOWN && j->made < j->cut.content)
+		zstd_bad(j->in, j->cut.offset, &j->fail,
+			 "it does not hold as much as its header says");
+	const bool bad = j->fail.status != STATUS_OK;
+	const bool reported = bad ? j->made < wanted(j) : sum->read && wanted(j) > 0;
+	if (j->cut.from == FROM_FILE && reported &&
+	    (bad || (uint32_t)xxh64_end(&sum->hash) != sum->value)) {
+		go_in_steps(s, j);
+		return;
+	}
+	if (j->in->open == j)
+		job_close_open(j);
+	job_end(s, j);
+}
+
+/* ---- fetch ---- */
+
+static bool may_fetch(const struct zstd_job *j, const struct request *q)
+{
+	const struct blocks *const b = j->blocks;
+	const bool stream = j->cut.from == FROM_STREAM;
+
+	/* With something in hand no stream is waited for, nor where -n may end in what comes. */
+	if (stream && (q->got > 0 || (j->at == UNKNOWN && j->in->limit != NO_END)))
+		return false;
+	if (!has_begun(j))
+		return j->running == 0;
+	if (b->fetching || b->over || b->refused)
+		return false;
+	const uint64_t unsized = b->fetched - b->sized, enough = wanted(j);
+	if (unsized == 0 && b->end >= enough)
+		return true; /* it is over */
+	if (b->end + unsized * FRAME_BLOCK_MAX >= enough)
+		return false;
+	/* So far ahead that those who unpack do not wait. */
+	return b->last || (b->fetched - b->begun <= b->slots / 4 &&
+			   b->piece[b->fetched % b->slots].state == PIECE_FREE);
+}
+
+bool fetch_ready(const struct source *s, const struct request *q)
+{
+	return find(s, q, may_fetch);
+}
+
+/* The next packed bytes: `least` of them, and up to cap. False: there are not so many. */
+static bool get(struct source *s, struct zstd_job *j, unsigned char *to, size_t least, size_t cap,
+		size_t *got)
+{
+	struct blocks *const b = j->blocks;
+	const size_t there = (size_t)lesser(j->packed_end - j->packed_at, cap);
+	size_t more = 0;
+	int rc = 0;
+
+	if (there > 0)
+		memcpy(to, j->packed + j->packed_at, there);
+	j->packed_at += there;
+	if (j->cut.from == FROM_FILE)
+		rc = file_read(j->in, to, cap, j->cut.offset + j->taken, &more, &b->fail);
+	else if (there < least)
+		rc = stream_more(s, j->in, to + there, least - there, cap - there, &more, &b->fail);
+	*got = there + more;
+	__atomic_store_n(&j->taken, j->taken + more, __ATOMIC_RELAXED);
+	if (rc == 0 && *got < least)
+		zstd_bad(j->in, j->cut.offset, &b->fail, "the input ends inside it");
+	return rc == 0 && *got >= least;
+}
+
+/* n bytes of what stands between blocks, of which some came with the block before it. */
+static bool get_head(struct source *s, struct zstd_job *j, size_t n)
+{
+	struct blocks *const b = j->blocks;
+	size_t got = 0;
+
+	if (b->have < n && !get(s, j, b->head + b->have, n - b->have, n - b->have, &got))
+		return false;
+	b->have += got;
+	return true;
+}
+
+/* Of a stream no more than the block is waited for. False: nothing more comes. */
+static bool fetch_block(struct source *s, struct zstd_job *j, struct slot *slot)
+{
+	struct blocks *const b = j->blocks;
+	struct frame_block h;
+	const char *why = "corrupt block";
+	size_t got;
+
+	if (!get_head(s, j, 3))
+		return false;
+	if (frame_block_parse(b->head, &h) == 0) {
+		const size_t after = h.last ? FRAME_CHECKSUM : 3;
+		if (!get(s, j, slot->packed, h.stored, h.stored + after, &got))
+			return false;
+		b->have = got - h.stored;
+		memcpy(b->head, slot->packed + h.stored, b->have);
+		b->last = h.last;
+		why = block_scan(&b->scan, &h, slot->packed, &slot->block);
+	}
+	if (why)
+		zstd_bad(j->in, j->cut.offset, &b->fail, why);
+	return !why;
+}
+
+/* Gives places to the blocks whose sizes are known. */
+static void give_places(struct blocks *b)
+{
+	while (b->sized < b->fetched && b->slot[b->sized % b->slots].sized) {
+		const unsigned i = (unsigned)(b->sized++ % b->slots);
+		b->piece[i].begin = b->end;
+		b->end += b->slot[i].block.bytes;
+	}
+}
+
+static void add_block(struct source *s, struct blocks *b)
+{
+	const unsigned i = (unsigned)(b->fetched % b->slots);
+	struct slot *const slot = &b->slot[i];
+
+	slot->sized = slot->block.sequences == 0;
+	slot->unpacked = false;
+	slot->refused = NULL;
+	b->piece[i].state = PIECE_FILLING;
+	b->fetched++;
+	give_places(b);
+	/* At the beginning there is work for all. */
+	s->wanted |= s->sleepers == 0 && b->fetched <= s->spec.threads;
+}
+
+static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
+{
+	struct blocks *const b = j->blocks;
+	const bool enough = b->fetched == b->sized && b->end >= wanted(j);
+	const bool block = !enough && !b->last;
+
+	b->fetching = true;
+	lock_drop(&s->lock);
+	const bool got = enough  ? false
+			 : block ? fetch_block(s, j, &b->slot[b->fetched % b->slots])
+				 : get_head(s, j, FRAME_CHECKSUM);
+	lock_take(&s->lock);
+	b->fetching = false;
+	if (got && block)
+		add_block(s, b);
+	b->over = !got || !block;
+	if (!got || block)
+		return;
+	j->sum.read = true;
+	j->sum.value = little32(b->head);
+	if (j->in->open == j && !j->ended) {
+		job_close_open(j); /* what follows can be cut */
+		source_call(s);
+	}
+}
+
+void fetch_run_unlocks(struct source *s, struct request *q)
+{
+	struct zstd_job *const j = find(s, q, may_fetch);
+
+	j->running++;
+	if (has_begun(j))
+		fetch_next_unlocks(s, j);
+	else
+		begin_unlocks(s, j);
+	j->running--;
+	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(j, q))
+		source_call(s); /* it fetches the next one, and another thread unpacks this */
+	job_check(s, j);
+}
+
+/* ---- unpack ---- */
+
+static bool may_unpack(const struct zstd_job *j, const struct request *q)
+{
+	const struct blocks *const b = j->blocks;
+
+	(void)q;
+	return has_begun(j) && !b->refused && b->begun < b->fetched && b->idle > 0;
+}
+
+bool unpack_ready(const struct source *s, const struct request *q)
+{
+	return find(s, q, may_unpack);
+}
+
+void unpack_run_unlocks(struct source *s, struct request *q)
+{
+	struct zstd_job *const j = find(s, q, may_unpack);
+	struct blocks *const b = j->blocks;
+	const uint64_t number = b->begun++;
+	struct slot *const slot = &b->slot[number % b->slots];
+	struct block_coder *const coder = b->coder[--b->idle];
+	const char *why = NULL;
+
+	j->running++;
+	slot->decoded = slot->literals;
+	if (slot->block.sequences == 0 && number < b->sized)
+		slot->decoded = place_of(b, b->piece[number % b->slots].begin);
+	lock_drop(&s->lock);
+	if (slot->block.sequences > 0) {
+		why = block_sequences(coder, &slot->block, slot->sequences);
+		lock_take(&s->lock);
+		slot->sized = !why;
+		give_places(b);
+		lock_drop(&s->lock);
+	}
+	if (!why)
+		why = block_literals(coder, &slot->block, slot->decoded);
+	lock_take(&s->lock);
+	slot->refused = why;
+	slot->unpacked = true;
+	b->coder[b->idle++] = coder;
+	j->running--;
+	job_check(s, j);
+}
+
+/* ---- execute ---- */
+
+static bool may_execute(const struct zstd_job *j, const struct request *q)
+{
+	const struct blocks *const b = j->blocks;
+
+	(void)q;
+	return has_begun(j) && !b->refused && !b->executing && b->executed < b->fetched &&
+	       b->slot[b->executed % b->slots].unpacked;
+}
+
+bool execute_ready(const struct source *s, const struct request *q)
+{
+	return find(s, q, may_execute);
+}
+
+/* The next block becomes a piece. */
+static void execute_next_unlocks(struct source *s, struct zstd_job *j)
+{
+	struct blocks *const b = j->blocks;
+	const unsigned i = (unsigned)(b->executed % b->slots);
+	struct slot *const slot = &b->slot[i];
+	struct zstd_piece *const p = &b->piece[i];
+	unsigned char *const to = place_of(b, b->past.bytes);
+	const bool there = slot->decoded == to; /* then only the past goes on */
+	const char *why = slot->refused;
+
+	if (!why && !there)
+		lock_drop(&s->lock);
+	if (!why)
+		why = block_execute(&slot->block, slot->sequences, slot->decoded, &b->past, to);
+	if (!slot->refused && !there)
+		lock_take(&s->lock);
+	if (j->ended) /* meanwhile */
+		return;
+	p->data = to;
+	p->bytes = why ? 0 : slot->block.bytes;
+	p->sorted = false;
+	if (p->bytes > j->cut.content - j->made) {
+		p->bytes = (size_t)(j->cut.content - j->made);
+		why = "it does not hold as much as its header says";
+	}
+	j->made += p->bytes;
+	b->executed++;
+	if (why) {
+		b->refused = true;
+		zstd_bad(j->in, j->cut.offset, &j->fail, why);
+	}
+	p->state = p->bytes > 0 ? PIECE_READY : PIECE_FREE;
+	if (p->bytes > 0 && j->at != UNKNOWN)
+		job_queue(s, p);
+}
+
+void execute_run_unlocks(struct source *s, struct request *q)
+{
+	struct zstd_job *const j = find(s, q, may_execute);
+	struct blocks *const b = j->blocks;
+
+	j->running++;
+	do {
+		b->executing = true;
+		execute_next_unlocks(s, j);
+		b->executing = false;
+		if (j->ended || !may_execute(j, q))
+			break;
+		if (s->queue && !s->queue->next)
+			source_call(s); /* which job_queue did not */
+	} while (true);
+	j->running--;
+	job_check(s, j);
+	if (s->queue)
+		piece_run_unlocks(s, q);
+}
