@@ -15,7 +15,7 @@
 #include "base/xxh64.h"
 
 #define WORKERS 4
-#define READERS_MOST 8
+#define READERS_MOST 16
 
 /* Records differ, so that a sum and a count show whether each came once, whole. */
 struct worker {
@@ -24,6 +24,9 @@ struct worker {
 	pthread_t thread;
 	size_t cap;
 	bool lends, slow; /* borrows what it counts; is slow */
+	unsigned stops;   /* after so many chunks it stops the source; 0: never */
+	/* A frame was decoded in blocks; again in steps; more memory was taken than there is. */
+	bool blocks, again, beyond;
 	uint32_t record;
 	uint64_t records, sum;
 	int rc;
@@ -48,6 +51,25 @@ static inline void add(struct worker *w, const unsigned char *data, size_t bytes
 		w->sum = 1; /* never the right sum */
 }
 
+/* How are frames decoded, and in how much memory? */
+static inline void look(struct worker *w)
+{
+	struct source *const s = w->source;
+	uint64_t kept = 0;
+
+	lock_take(&s->lock);
+	for (const struct input *in = s->inputs; in; in = in->next) {
+		kept += in->kept;
+		for (const struct zstd_job *j = in->jobs; j; j = j->next) {
+			w->blocks |= j->cut.how == HOW_BLOCKS;
+			w->again |= j->known > 0;
+			w->beyond |= j->running == 0 && job_holds(j) > j->held;
+		}
+	}
+	w->beyond |= s->jobs > 1 && s->held > s->memory + kept;
+	lock_drop(&s->lock);
+}
+
 static inline void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -60,11 +82,14 @@ static inline void *work(void *arg)
 		w->rc = source_take(reader, &want, &chunk, &w->fail);
 		if (w->rc != 0 || chunk.bytes == 0)
 			break;
+		look(w);
 		add(w, chunk.data, chunk.bytes);
 		/* Some chunks are added to their checksum here, the others by the source. */
 		if (chunk.hash && i % 3 > 0)
 			xxh64_add(chunk.hash, chunk.data, chunk.bytes);
 		source_done(reader, &chunk, chunk.bytes);
+		if (w->stops > 0 && i == w->stops)
+			source_stop(w->source);
 	}
 	free(buffer);
 	return NULL;
@@ -72,6 +97,7 @@ static inline void *work(void *arg)
 
 struct outcome {
 	int rc;
+	bool blocks, again, beyond;
 	uint64_t records, sum;
 	struct source_totals totals;
 	struct fail fail;
@@ -79,7 +105,9 @@ struct outcome {
 	struct header said; /* by the first input, where the spec wants headers */
 };
 
-static inline struct outcome read_all(const struct source_spec *spec, unsigned workers, size_t cap)
+/* Any of them stops the source after so many chunks; 0: never. */
+static inline struct outcome read_some(const struct source_spec *spec, unsigned workers, size_t cap,
+				       unsigned stops)
 {
 	struct worker w[READERS_MOST] = {{.rc = 0}};
 	struct outcome o = {.rc = 0};
@@ -96,14 +124,20 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 		return o;
 	}
 	for (unsigned i = 0; i < workers; i++) {
-		w[i] = (struct worker){
-			.source = s, .cap = cap, .lends = i % 2 == cap % 2, .record = spec->record};
+		w[i] = (struct worker){.source = s,
+				       .cap = cap,
+				       .lends = i % 2 == cap % 2,
+				       .record = spec->record,
+				       .stops = stops};
 		pthread_create(&w[i].thread, NULL, work, &w[i]);
 	}
 	for (unsigned i = 0; i < workers; i++) {
 		pthread_join(w[i].thread, NULL);
 		o.records += w[i].records;
 		o.sum += w[i].sum;
+		o.blocks |= w[i].blocks;
+		o.again |= w[i].again;
+		o.beyond |= w[i].beyond;
 		if (w[i].rc != 0)
 			o.rc = w[i].rc;
 		if (w[i].fail.status != STATUS_OK && o.fail.status == STATUS_OK)
@@ -113,6 +147,11 @@ static inline struct outcome read_all(const struct source_spec *spec, unsigned w
 	o.totals = *source_totals(s);
 	source_close(s);
 	return o;
+}
+
+static inline struct outcome read_all(const struct source_spec *spec, unsigned workers, size_t cap)
+{
+	return read_some(spec, workers, cap, 0);
 }
 
 /* The number and the sum of the records that a source of these bytes gives. */

@@ -201,12 +201,13 @@ static unsigned char *place_of(const struct blocks *b, uint64_t at)
 
 /* ---- the job, as it begins and ends ---- */
 
-static struct zstd_job *find(const struct source *s, const struct request *q,
-			     bool (*may)(const struct zstd_job *, const struct request *))
+typedef bool ready(const struct source *, const struct zstd_job *, const struct request *);
+
+static struct zstd_job *find(const struct source *s, const struct request *q, ready *may)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
 		for (struct zstd_job *j = in->jobs; j; j = j->next)
-			if (j->cut.how == HOW_BLOCKS && !j->ended && may(j, q))
+			if (j->cut.how == HOW_BLOCKS && !j->ended && may(s, j, q))
 				return j;
 	return NULL;
 }
@@ -294,7 +295,7 @@ void blocks_check(struct source *s, struct zstd_job *j)
 
 /* ---- fetch ---- */
 
-static bool may_fetch(const struct zstd_job *j, const struct request *q)
+static bool may_fetch(const struct source *s, const struct zstd_job *j, const struct request *q)
 {
 	const struct blocks *const b = j->blocks;
 	const bool stream = j->cut.from == FROM_STREAM;
@@ -304,7 +305,9 @@ static bool may_fetch(const struct zstd_job *j, const struct request *q)
 		return false;
 	if (!has_begun(j))
 		return j->running == 0;
-	if (b->fetching || b->over || b->refused)
+	/* ... nor with something to be unpacked, which no other reader does. */
+	if (b->fetching || b->over || b->refused ||
+	    (stream && b->begun < b->fetched && s->reader_count == 1))
 		return false;
 	const uint64_t unsized = b->fetched - b->sized, enough = wanted(j);
 	if (unsized == 0 && b->end >= enough)
@@ -441,17 +444,18 @@ void fetch_run_unlocks(struct source *s, struct request *q)
 	else
 		begin_unlocks(s, j);
 	j->running--;
-	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(j, q))
+	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
 		source_call(s); /* it fetches the next one, and another thread unpacks this */
 	job_check(s, j);
 }
 
 /* ---- unpack ---- */
 
-static bool may_unpack(const struct zstd_job *j, const struct request *q)
+static bool may_unpack(const struct source *s, const struct zstd_job *j, const struct request *q)
 {
 	const struct blocks *const b = j->blocks;
 
+	(void)s;
 	(void)q;
 	return has_begun(j) && !b->refused && b->begun < b->fetched && b->idle > 0;
 }
@@ -494,10 +498,11 @@ void unpack_run_unlocks(struct source *s, struct request *q)
 
 /* ---- execute ---- */
 
-static bool may_execute(const struct zstd_job *j, const struct request *q)
+static bool may_execute(const struct source *s, const struct zstd_job *j, const struct request *q)
 {
 	const struct blocks *const b = j->blocks;
 
+	(void)s;
 	(void)q;
 	return has_begun(j) && !b->refused && !b->executing && b->executed < b->fetched &&
 	       b->slot[b->executed % b->slots].unpacked;
@@ -555,7 +560,7 @@ void execute_run_unlocks(struct source *s, struct request *q)
 		b->executing = true;
 		execute_next_unlocks(s, j);
 		b->executing = false;
-		if (j->ended || !may_execute(j, q))
+		if (j->ended || !may_execute(s, j, q))
 			break;
 		if (s->queue && !s->queue->next)
 			source_call(s); /* which job_queue did not */

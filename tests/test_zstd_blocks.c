@@ -1,0 +1,542 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_blocks: long frames that all readers decode in blocks: the same records, and of files the
+ * same failures, as one reader finds, by libzstd. From a seed.
+ */
+#include "pack.h"
+#include "readers.h"
+
+#define MOST ((size_t)5 << 20)
+#define LEAST (((size_t)2 << 20) + 1)      /* shorter ones are decoded in one call */
+#define LONG (((size_t)16 << 20) + 300000) /* longer than what is gathered of a pipe */
+#define ROUNDS 24u
+#define BLOCKS 200u
+
+static uint64_t state = 77;
+
+static uint64_t draw(uint64_t below)
+{
+	return (check_random(&state) >> 20) % below;
+}
+
+/* ---- samples ---- */
+
+/* Values that come in a bell: of two bytes mostly literals, of four mostly matches. */
+static void bell(unsigned char *to, size_t n, unsigned bytes)
+{
+	for (size_t i = 0; i + bytes <= n; i += bytes) {
+		const uint64_t r = check_random(&state);
+		const uint32_t v = (uint32_t)((r >> 8 & 255) + (r >> 16 & 255) + (r >> 24 & 255));
+		memcpy(to + i, &v, bytes);
+	}
+}
+
+static void words(unsigned char *to, size_t n)
+{
+	char word[400][12];
+
+	for (unsigned i = 0; i < 400; i++)
+		for (unsigned k = 0; k < 12; k++)
+			word[i][k] = (char)('a' + draw(k + 4));
+	for (size_t i = 0; i < n;) {
+		const size_t length = 2 + draw(10), left = n - i;
+		memcpy(to + i, word[draw(400)], length < left ? length : left);
+		i += length;
+	}
+}
+
+/* Noise, runs of one byte, and repetitions, near and far, of all lengths. */
+static void mixture(unsigned char *to, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t length = (size_t)1 << draw(19);
+		length = length < n - i ? length : n - i;
+		const uint64_t kind = draw(4);
+		if (kind == 0)
+			memset(to + i, (int)draw(256), length);
+		else if (kind == 1 && i > 0)
+			for (size_t k = 0, back = 1 + draw(i); k < length; k++)
+				to[i + k] = to[i + k - back];
+		else if (kind == 2)
+			words(to + i, length);
+		else
+			for (size_t k = 0; k < length; k++)
+				to[i + k] = (unsigned char)check_random(&state);
+		i += length;
+	}
+}
+
+static void fill(unsigned char *to, size_t n, uint64_t kind)
+{
+	memset(to, 0, n);
+	if (kind < 2)
+		bell(to, n, kind == 0 ? 2 : 4);
+	else if (kind == 2)
+		words(to, n);
+	else
+		mixture(to, n);
+}
+
+/* ---- whatever the job is ---- */
+
+static char *const FILES[] = {"f", "g"}, *const STDIN[] = {"-"};
+
+static struct outcome read_piped(struct source_spec *spec, const struct pack *p, unsigned workers,
+				 size_t cap)
+{
+	const pid_t feeder =
+		feed_stdin(p->data, p->bytes, draw(3) ? 1 + draw(300000) : 500 + draw(3000));
+
+	spec->paths = STDIN;
+	spec->path_count = 1;
+	const struct outcome o = read_all(spec, workers, cap);
+	kill(feeder, SIGKILL);
+	waitpid(feeder, NULL, 0);
+	return o;
+}
+
+/* A long frame, and before and after it perhaps small ones, whose sizes need not be known. */
+static struct pack pack_long(const unsigned char *data, size_t n)
+{
+	static const int LEVELS[] = {-5, 1, 1, 1, 3, 3, 3, 5, 7};
+	struct pack p = {.state = 1};
+	const size_t front = draw(3) ? 0 : draw(100000), back = draw(3) ? 0 : draw(100000);
+
+	if (front > 0)
+		pack_frame(&p, data, front, 1, draw(2), draw(2), 0);
+	pack_frame(&p, data + front, n - front - back, LEVELS[draw(9)], draw(3) > 0, draw(12) > 0,
+		   draw(3) ? 0 : 12 + (int)draw(11));
+	if (back > 0)
+		pack_frame(&p, data + n - back, back, 1, draw(2), draw(2), 0);
+	return p;
+}
+
+static bool check_one(unsigned char *data, unsigned round)
+{
+	static const uint32_t RECORDS[] = {1, 2, 4, 7, 8, 1000, 131072, 700001};
+	const size_t n = LEAST + 200000 + draw(MOST - LEAST - 200000);
+	const bool piped = draw(3) == 0, twice = !piped && draw(4) == 0;
+	const unsigned threads = 2 + (unsigned)draw(15);
+	struct source_spec spec = {.paths = FILES,
+				   .path_count = twice ? 2 : 1,
+				   .record = RECORDS[draw(8)],
+				   .threads = threads,
+				   .limit = UINT64_MAX,
+				   .ignore_tail = true,
+				   .prompt = draw(3) == 0,
+				   .memory = (uint64_t)6 << (20 + draw(6))};
+	uint64_t records, sum;
+
+	fill(data, n, draw(4));
+	struct pack p = pack_long(data, n);
+	if (draw(4) == 0)
+		spec.skip = draw(n);
+	if (piped || draw(3) == 0) /* else frames of a pipe are gathered */
+		spec.limit = draw((n - spec.skip) / spec.record + 2);
+	expected(data, n, &spec, &records, &sum);
+	scratch_write("f", p.data, p.bytes);
+	scratch_write("g", p.data, p.bytes);
+	if (twice && spec.limit > records) {
+		records *= 2;
+		sum *= 2;
+	} else if (twice) {
+		spec.path_count = 1;
+	}
+	if (twice && spec.limit != UINT64_MAX)
+		spec.limit = records;
+	const unsigned workers = draw(4) ? threads : 1 + (unsigned)draw(threads);
+	const size_t cap = spec.record > 300000 ? spec.record : 300000 + draw(2);
+	const struct outcome o =
+		piped ? read_piped(&spec, &p, workers, cap) : read_all(&spec, workers, cap);
+	CHECK(o.rc == 0 && o.records == records && o.sum == sum && o.finished,
+	      "round %u: %d, %llu of %llu records '%s'", round, o.rc, (unsigned long long)o.records,
+	      (unsigned long long)records, o.fail.text);
+	CHECK(!o.beyond, "round %u: more memory than was taken", round);
+	CHECK(o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * spec.record,
+	      "round %u: %llu bytes", round, (unsigned long long)o.totals.bytes);
+	CHECK(!o.again, "round %u: refused", round);
+	free(p.data);
+	return o.blocks;
+}
+
+/* Slices of a file add up. */
+static void slices(unsigned char *data)
+{
+	const size_t n = LEAST + 1000003;
+	struct source_spec spec = {.paths = FILES,
+				   .path_count = 1,
+				   .record = 5,
+				   .threads = 5,
+				   .limit = UINT64_MAX,
+				   .ignore_tail = true,
+				   .memory = 64 << 20};
+	uint64_t records, sum, all = 0, total = 0;
+	struct pack p = {.state = 1};
+	bool blocks = false;
+
+	fill(data, n, 0);
+	pack_frame(&p, data, n, 1, true, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	expected(data, n, &spec, &records, &sum);
+	spec.parts = 7;
+	for (spec.part = 1; spec.part <= spec.parts; spec.part++) {
+		const struct outcome o = read_all(&spec, 5, 65536);
+		CHECK(o.rc == 0, "part %u: '%s'", (unsigned)spec.part, o.fail.text);
+		all += o.records;
+		total += o.sum;
+		blocks |= o.blocks;
+	}
+	CHECK(all == records && total == sum && blocks, "%llu of %llu records",
+	      (unsigned long long)all, (unsigned long long)records);
+	free(p.data);
+}
+
+/* All readers return from wherever they are, and all memory comes back. */
+static void stopped(unsigned char *data)
+{
+	struct pack p = {.state = 1};
+
+	fill(data, LONG, 0);
+	pack_frame(&p, data, LONG, 1, true, true, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		const bool piped = i % 2;
+		const struct source_spec spec = {.paths = piped ? STDIN : FILES,
+						 .path_count = 1,
+						 .record = 4,
+						 .threads = 8,
+						 .limit = UINT64_MAX};
+		/* Of a pipe not all comes. */
+		const size_t bytes = piped ? p.bytes / 4 * 3 : p.bytes;
+		int ends[2] = {-1, -1};
+		pid_t feeder = -1;
+		scratch_write("f", p.data, bytes);
+		if (piped && pipe(ends) == 0) {
+			feeder = feed(ends[1], p.data, bytes, 60000);
+			to_stdin(ends[0]);
+		}
+		const struct outcome o = read_some(&spec, 8, 65536, 1 + i / 2);
+		CHECK(o.rc == 0 && !o.finished, "%d '%s'", o.rc, o.fail.text);
+		if (piped) {
+			close(ends[1]);
+			kill(feeder, SIGKILL);
+			waitpid(feeder, NULL, 0);
+		}
+	}
+	free(p.data);
+}
+
+/* ---- damage ---- */
+
+/* Where the blocks of a frame are, and where their decoded bytes end. */
+struct map {
+	unsigned blocks;
+	size_t at[BLOCKS + 1], end[BLOCKS];
+};
+
+static struct map map_frame(const struct pack *p, size_t n)
+{
+	struct map m = {.blocks = 0};
+	struct frame_header h;
+	struct frame_block b = {.last = false};
+	ZSTD_DCtx *const context = ZSTD_createDCtx();
+	unsigned char *const room = malloc(n);
+	ZSTD_outBuffer out = {room, n, 0};
+	ZSTD_inBuffer in = {p->data, 0, 0};
+
+	CHECK(frame_parse(p->data, p->bytes, &h) == FRAME_DATA, "no frame");
+	for (size_t at = h.bytes; !b.last && m.blocks < BLOCKS; m.blocks++) {
+		frame_block_parse(p->data + at, &b);
+		m.at[m.blocks] = at;
+		in.size = at += 3 + b.stored;
+		while (in.pos < in.size)
+			ZSTD_decompressStream(context, &out, &in);
+		m.end[m.blocks] = out.pos;
+		m.at[m.blocks + 1] = at;
+	}
+	free(room);
+	ZSTD_freeDCtx(context);
+	return m;
+}
+
+/* libzstd's bytes of a damaged frame, whose checksum it gets then. False: it refuses it. */
+static bool mend_checksum(struct pack *p, unsigned char *to, size_t n)
+{
+	struct xxh64 hash;
+
+	p->data[4] &= (unsigned char)~4;
+	const size_t got = ZSTD_decompress(to, n, p->data, p->bytes - FRAME_CHECKSUM);
+	p->data[4] |= 4;
+	if (got != n)
+		return false;
+	xxh64_begin(&hash);
+	xxh64_add(&hash, to, n);
+	const uint64_t sum = xxh64_end(&hash);
+	for (unsigned i = 0; i < FRAME_CHECKSUM; i++)
+		p->data[p->bytes - FRAME_CHECKSUM + i] = (unsigned char)(sum >> 8 * i);
+	return true;
+}
+
+/*
+ * Damage anywhere in a file: the same result and message as of one reader, also where -n ends
+ * before or after it. Damage that only the checksum shows and that has a new one is none.
+ */
+static void damaged(unsigned char *data)
+{
+	const size_t n = LEAST + 300001;
+	unsigned char *const other = malloc(n);
+	unsigned blocks = 0;
+
+	for (unsigned round = 0; round < 4 * ROUNDS; round++) {
+		struct pack p = {.state = 1};
+		if (round % 20 == 0)
+			fill(data, n, round / 20 % 4);
+		pack_frame(&p, data, n, round % 3 ? 1 : 3, true, true, round % 2 ? 0 : 18);
+		const bool cut = draw(10) == 0;
+		const size_t at = draw(4) ? 5 + draw(p.bytes - 5) : p.bytes - 1 - draw(8);
+		if (cut)
+			p.bytes = at;
+		else
+			p.data[at] ^= (unsigned char)(1u << draw(8));
+		const bool mended = !cut && draw(3) == 0 && mend_checksum(&p, other, n);
+		struct source_spec spec = {.paths = FILES,
+					   .path_count = 1,
+					   .record = 1 + (uint32_t)draw(4),
+					   .threads = 1,
+					   .limit = UINT64_MAX,
+					   .ignore_tail = true,
+					   .memory = 64 << 20};
+		if (draw(3) == 0)
+			spec.limit = draw(n / spec.record + 2);
+		scratch_write("f", p.data, p.bytes);
+		const struct outcome one = read_all(&spec, 1, 65536);
+		spec.threads = 3 + (unsigned)draw(6);
+		const struct outcome all = read_all(&spec, spec.threads, 65536);
+		CHECK(all.rc == one.rc && all.fail.status == one.fail.status &&
+			      strcmp(all.fail.text, one.fail.text) == 0,
+		      "round %u, byte %zu: %d '%s', with one reader %d '%s'", round, at, all.rc,
+		      all.fail.text, one.rc, one.fail.text);
+		CHECK(one.rc != 0 || (all.records == one.records && all.sum == one.sum),
+		      "round %u, byte %zu: %llu of %llu records", round, at,
+		      (unsigned long long)all.records, (unsigned long long)one.records);
+		CHECK(!mended || one.rc == 0, "round %u: '%s'", round, one.fail.text);
+		blocks += all.blocks;
+		free(p.data);
+	}
+	CHECK(blocks > ROUNDS, "%u frames in blocks", blocks);
+	free(other);
+}
+
+/* Writes a file in place: what is open sees it. */
+static void rewrite(const char *name, const void *bytes, size_t n)
+{
+	FILE *f = fopen(name, "r+b");
+
+	CHECK(f && fwrite(bytes, 1, n, f) == n && fclose(f) == 0, "%s", name);
+}
+
+/*
+ * A block is damaged while the blocks before it are handed out, and the file is whole when libzstd
+ * decodes it again: then all is well. If it holds something else by then, what was counted is
+ * wrong, and that is found.
+ */
+static void again(unsigned char *data)
+{
+	const size_t n = LEAST + 300001;
+	unsigned char *const other = malloc(n);
+
+	fill(data, n, 0);
+	fill(other, n, 0);
+	for (unsigned round = 0; round < 12; round++) {
+		const bool same = round % 2, lent = round / 2 % 2;
+		const unsigned damaged = 4 + round / 4; /* the first four are looked at */
+		struct pack p = {.state = 1}, q = {.state = 1};
+		const struct source_spec spec = {.paths = FILES,
+						 .path_count = 1,
+						 .record = 1,
+						 .threads = 8,
+						 .limit = UINT64_MAX};
+		unsigned char *const room = malloc(262144);
+		const struct want want = {.room = room, .cap = 65536, .lent = lent};
+		struct worker w = {.record = 1}, right = {.record = 1};
+		struct fail fail = {.status = STATUS_OK};
+		struct source *s;
+		struct chunk chunk;
+		int rc;
+
+		pack_frame(&p, data, n, 1, true, true, 0);
+		pack_frame(&q, same ? data : other, n, 1, true, true, 0);
+		const struct map map = map_frame(&p, n);
+		/* more literals than a block may have */
+		memcpy(p.data + map.at[damaged] + 3, "\x0c\xff\xff", 3);
+		scratch_write("f", p.data, p.bytes);
+		add(&right, data, n);
+		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		struct reader *const r = source_reader(s);
+		w.source = s;
+		rc = source_take(r, &want, &chunk, &fail);
+		rewrite("f", q.data, q.bytes);
+		while (rc == 0 && chunk.bytes > 0) {
+			look(&w);
+			add(&w, chunk.data, chunk.bytes);
+			source_done(r, &chunk, chunk.bytes);
+			rc = source_take(r, &want, &chunk, &fail);
+		}
+		CHECK(w.blocks, "round %u: not in blocks", round);
+		if (same)
+			CHECK(rc == 0 && w.again && w.records == n && w.sum == right.sum,
+			      "round %u: %d, %llu of %zu records '%s'", round, rc,
+			      (unsigned long long)w.records, n, fail.text);
+		else
+			CHECK(rc == -1 && fail.status == STATUS_INTERNAL &&
+				      strstr(fail.text, "zstd frame at offset 0: "),
+			      "round %u: %d '%s'", round, rc, fail.text);
+		source_close(s);
+		free(room);
+		free(p.data);
+		free(q.data);
+	}
+	free(other);
+}
+
+/* ---- pipes ---- */
+
+/* Of a pipe the packed bytes are gone: what is refused is an error, and so is a wrong checksum. */
+static void piped(unsigned char *data)
+{
+	static const char *const WHY[] = {NULL, "doesn't match checksum", "corrupt block",
+					  "ends inside", "as much as its header"};
+	struct pack p = {.state = 1};
+	uint64_t records, sum;
+
+	fill(data, LONG, 0);
+	pack_frame(&p, data, LONG, 1, true, true, 0);
+	const struct map map = map_frame(&p, LONG);
+	for (unsigned round = 0; round < 15; round++) {
+		struct source_spec spec = {
+			.record = 3, .threads = 4, .limit = UINT64_MAX, .ignore_tail = true};
+		struct pack q = {.state = 1, .bytes = p.bytes};
+		const unsigned block = 1 + (unsigned)draw(map.blocks - 1);
+		const char *const why = WHY[round % 5];
+		q.data = malloc(p.bytes);
+		memcpy(q.data, p.data, p.bytes);
+		switch (round % 5) {
+		case 1:
+			q.data[p.bytes - 1 - draw(4)] ^= 1;
+			break;
+		case 2:
+			q.data[map.at[block]] |= 6;
+			break;
+		case 3:
+			q.bytes = map.at[block] + draw(200);
+			break;
+		case 4: /* the header says a byte more, or less */
+			q.data[6] = (unsigned char)(q.data[6] + (round % 2 ? 1 : -1));
+			break;
+		default:
+			break;
+		}
+		expected(data, LONG, &spec, &records, &sum);
+		struct outcome o = read_piped(&spec, &q, 4, 65536);
+		CHECK(o.blocks &&
+			      (why ? o.rc == -1 && o.fail.status == STATUS_DATA &&
+					       strstr(o.fail.text, "zstd frame at offset 0: ") &&
+					       strstr(o.fail.text, why)
+				   : o.rc == 0 && o.records == records && o.sum == sum),
+		      "round %u: %d '%s'", round, o.rc, o.fail.text);
+		/* What lies behind the last record of -n is not looked at. */
+		spec.limit = (round % 5 == 2 || round % 5 == 3 ? map.end[block - 1] : LONG - 9) / 3;
+		expected(data, LONG, &spec, &records, &sum);
+		o = read_piped(&spec, &q, 4, 65536);
+		CHECK(o.rc == 0 && o.records == records && o.sum == sum,
+		      "round %u: %d, %llu of %llu records '%s'", round, o.rc,
+		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+		free(q.data);
+	}
+	free(p.data);
+}
+
+/*
+ * The writer stays, and writes nothing after the block that -n ends in, or, with `prompt`, after
+ * the block whose records must arrive.
+ */
+static void waits(unsigned char *data)
+{
+	const size_t n = LONG;
+	struct pack p = {.state = 1};
+
+	fill(data, n, 0);
+	pack_frame(&p, data, n, 1, true, true, 0);
+	const struct map map = map_frame(&p, n);
+	for (unsigned round = 0; round < 24; round++) {
+		const unsigned block = (unsigned)draw(map.blocks);
+		const size_t before = block > 0 ? map.end[block - 1] : 0;
+		struct source_spec spec = {.paths = STDIN,
+					   .path_count = 1,
+					   .record = 1,
+					   .threads = 2 + round % 5,
+					   .limit = before + 1 + draw(map.end[block] - before)};
+		const bool prompt = round % 3 == 0;
+		struct worker w = {.record = 1};
+		struct fail fail = {.status = STATUS_OK};
+		struct source *s;
+		int ends[2];
+
+		if (pipe(ends) != 0)
+			continue;
+		const pid_t feeder = feed(ends[1], p.data, map.at[block + 1], 70000);
+		to_stdin(ends[0]);
+		if (!prompt) {
+			uint64_t records, sum;
+			expected(data, n, &spec, &records, &sum);
+			const struct outcome o = read_all(&spec, spec.threads, 65536);
+			CHECK(o.rc == 0 && o.records == records && o.sum == sum,
+			      "round %u: %llu of %llu records '%s'", round,
+			      (unsigned long long)o.records, (unsigned long long)records,
+			      o.fail.text);
+		} else {
+			const struct want want = {.lent = true, .cap = 65536};
+			struct chunk chunk;
+			spec.limit = UINT64_MAX;
+			spec.prompt = true;
+			CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+			struct reader *const r = source_reader(s);
+			w.source = s;
+			while (w.records < map.end[block] &&
+			       source_take(r, &want, &chunk, &fail) == 0 && chunk.bytes > 0) {
+				look(&w);
+				add(&w, chunk.data, chunk.bytes);
+				source_done(r, &chunk, chunk.bytes);
+			}
+			CHECK(w.records == map.end[block] && w.blocks, "round %u: %llu of %zu",
+			      round, (unsigned long long)w.records, map.end[block]);
+			source_stop(s);
+			source_close(s);
+		}
+		close(ends[1]);
+		waitpid(feeder, NULL, 0);
+	}
+	free(p.data);
+}
+
+int main(void)
+{
+	unsigned char *const data = malloc(LONG);
+	unsigned blocks = 0;
+
+	signal(SIGPIPE, SIG_IGN);
+	alarm(600); /* a reader that waits for another, or for a writer, would wait for ever */
+	scratch_enter();
+	for (unsigned round = 0; round < ROUNDS; round++)
+		blocks += check_one(data, round);
+	CHECK(blocks > ROUNDS / 3, "%u frames in blocks", blocks);
+	slices(data);
+	stopped(data);
+	again(data);
+	piped(data);
+	waits(data);
+	damaged(data);
+	scratch_clean();
+	scratch_leave();
+	free(data);
+	return check_report();
+}
