@@ -113,17 +113,16 @@ static bool four_streams(const uint16_t *table, const unsigned char *packed, uin
 			 unsigned char *to, uint32_t n)
 {
 	const uint32_t quarter = (n + 3) / 4;
-	const unsigned char *begin[STREAMS + 1] = {packed + 6};
+	const unsigned char *begin[STREAMS];
 	struct codes s[STREAMS];
-	uint32_t turns = (n - 3 * quarter) / TURN, done = turns * TURN;
+	uint32_t turns = (n - 3 * quarter) / TURN, done = turns * TURN, at = 6;
 	bool fine = true;
 
-	begin[STREAMS] = packed + bytes;
-	for (unsigned k = 0; k < STREAMS - 1; k++)
-		begin[k + 1] = begin[k] + packed[2 * k] + 256 * packed[2 * k + 1];
-	for (unsigned k = 0; k < STREAMS; k++)
-		if (begin[k] > packed + bytes || !codes_begin(&s[k], begin[k], begin[k + 1]))
-			return false;
+	for (unsigned k = 0; k < STREAMS && fine; k++) {
+		begin[k] = packed + at;
+		at = k == STREAMS - 1 ? bytes : at + packed[2 * k] + 256u * packed[2 * k + 1];
+		fine = at <= bytes && codes_begin(&s[k], begin[k], packed + at);
+	}
 	unsigned char *out = to;
 	for (; turns > 0 && fine; turns--, out += TURN) {
 		for (unsigned i = 0; i < TURN; i++)
@@ -311,13 +310,14 @@ INLINE void copy_match(unsigned char *to, size_t offset, size_t n)
 /* The same to the byte. */
 static void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 {
+	const unsigned char *const from = to - offset;
 	size_t i = 0;
 
 	if (offset >= 16)
 		for (; n - i >= 16; i += 16)
-			memcpy(to + i, to + i - offset, 16);
+			memcpy(to + i, from + i, 16);
 	for (; i < n; i++)
-		to[i] = to[i - offset];
+		to[i] = from[i];
 }
 
 static const char *execute(const struct block *b, const struct sequence *s,

@@ -5,8 +5,8 @@
 set -eu
 dir=$1
 rm -rf "$dir"
-mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/header" \
-	"$dir/document"
+mkdir -p "$dir/options" "$dir/number" "$dir/edges" "$dir/edges_arg" "$dir/source" "$dir/write" "$dir/zstd" "$dir/block" \
+	"$dir/header" "$dir/document"
 
 # seed HARNESS: standard input becomes the next file.
 seed() {
@@ -201,6 +201,23 @@ done
 	bytes 139 2 0 3 9 0
 	printf '\050\265\057\375\040\000\000\000\000\001\000\000\001\030\003\000\000\000abc'
 } | seed zstd
+
+# What frame, and how many changes; what it is made of; changes.
+for kind in 0 1 2 3; do
+	for changes in 0 1 2 5; do
+		for data in 0 1 2 3 4 5 6 7; do
+			{
+				bytes $((kind + 4 * changes)) $((8 * data + data)) 99 $((100 + 20 * data)) 1 2 3 $data
+				bytes $((3 * data + changes)) 3 130 133 0 150 0 0 160 129 $((7 * data)) $data 2 77 9 1 3 200 11
+			} | seed block
+		done
+	done
+done
+if command -v zstd >/dev/null; then
+	for level in 1 3 19; do
+		{ bytes 0 && seq 400 | zstd -q --no-check -$level; } | seed block
+	done
+fi
 
 # Flags, bins, two binary64, range digits, type; then counts.
 flags=0
