@@ -295,9 +295,9 @@ static inline size_t make_literals(struct make *m, uint32_t *n, unsigned char *t
 			bytes += make_codes(m, *n, packed + bytes);
 		size_t at = bytes + 6;
 		for (unsigned k = 0; four && k < 4; k++) {
-			const uint32_t quarter = (*n + 3) / 4;
+			const uint32_t part = (*n + 3) / 4;
 			const size_t stream =
-				make_codes(m, k < 3 ? quarter : *n - 3 * quarter, packed + at);
+				make_codes(m, k < 3 ? part : *n - 3 * part, packed + at);
 			if (k < 3)
 				make_number(packed + bytes + 2 * k, stream, 2);
 			at += stream;

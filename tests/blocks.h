@@ -10,10 +10,11 @@
 
 /*
  * The frame at the beginning of n bytes, each block in memory of exactly its size; NULL, or why it
- * is refused. *used: what is decoded, *took: the frame's bytes without a checksum.
+ * is refused. places: literals are placed where that pays. *used: what is decoded, *took: the
+ * frame's bytes without a checksum.
  */
 static inline const char *blocks_decode(const unsigned char *p, size_t n, unsigned char *to,
-					size_t room, size_t *used, size_t *took)
+					size_t room, bool places, size_t *used, size_t *took)
 {
 	struct block_coder *const coder = malloc(block_coder_bytes());
 	struct frame_header header;
@@ -53,8 +54,12 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 			refused = "no room";
 		if (!refused)
 			refused = block_literals(coder, &b, literals);
+		const unsigned char *from = literals;
+		if (!refused && places && b.sequences > 0 &&
+		    block_place(coder, &b, sequences, literals, to + *used))
+			from = to + *used;
 		if (!refused)
-			refused = block_execute(&b, sequences, literals, &past, to + *used);
+			refused = block_execute(&b, sequences, from, &past, to + *used);
 		*used += refused ? 0 : b.bytes;
 		free(sequences);
 		free(literals);

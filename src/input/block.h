@@ -6,6 +6,7 @@
  *     block_scan          serial, in order    where everything is, how much, which tables
  *     block_sequences     any thread, any order; only where b->sequences > 0: then b->bytes is known
  *     block_literals      any thread, any order, before or after block_sequences
+ *     block_place         any thread, any order: literals to their places
  *     block_execute       serial, in order    literals and matches to decoded bytes
  *
  * Each returns NULL, or why the block is refused, a constant text. What libzstd refuses is refused
@@ -105,9 +106,19 @@ const char *block_sequences(struct block_coder *coder, struct block *b, struct s
 const char *block_literals(struct block_coder *coder, const struct block *b, unsigned char *to);
 
 /*
+ * Puts the literals of a block with sequences where they belong, so that block_execute has less to
+ * do, once it is known that the block goes to `to`; writes within its b->bytes only. The literals are
+ * followed by BLOCK_SLACK readable bytes. False: it would not pay, and nothing was done.
+ */
+bool block_place(const struct block_coder *coder, const struct block *b,
+		 const struct sequence *sequences, const unsigned char *literals,
+		 unsigned char *to);
+
+/*
  * Writes exactly the b->bytes at `to`, before which the decoded frame lies, as much of it as the
- * window; after them another thread may write. The literals are followed by BLOCK_SLACK readable
- * bytes; without sequences they may lie at `to` already.
+ * window; after them another thread may write. literals == to: they are in place, by
+ * block_literals without sequences or by block_place; else they are followed by BLOCK_SLACK
+ * readable bytes.
  */
 const char *block_execute(const struct block *b, const struct sequence *sequences,
 			  const unsigned char *literals, struct block_past *past,
