@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * block: what libzstd and block_make write is decoded to the byte, in memory of exactly its size; what
+ * is changed is decoded as libzstd does, or refused. By the loops of each instruction set.
+ */
+#include "block_make.h"
+#include "blocks.h"
+#include "check.h"
+#include "count/cells.h"
+#include "pack.h"
+
+#define DECODED_MAX ((size_t)1 << 22)
+
+static const char *const ISAS[] = {"base", "avx2", "avx512"};
+static unsigned char ours[DECODED_MAX], theirs[DECODED_MAX];
+
+/* Where both accept a frame, both decode the same; ours accepts no other. Does it accept this one? */
+static bool same(const unsigned char *p, size_t n, bool places, const char *what)
+{
+	size_t used, took = 0;
+	const char *const refused = blocks_decode(p, n, ours, DECODED_MAX, places, &used, &took);
+
+	if (refused)
+		return false;
+	const size_t got = ZSTD_decompress(theirs, DECODED_MAX, p, took);
+	CHECK(!ZSTD_isError(got), "%s: only libzstd refuses: %s", what, ZSTD_getErrorName(got));
+	CHECK(got == used && memcmp(ours, theirs, used) == 0, "%s: %zu and %zu bytes", what, used,
+	      got);
+	return true;
+}
+
+/* A frame that is right, with and without placed literals. */
+static void right(const unsigned char *p, size_t n, const char *what)
+{
+	unsigned char *const exact = malloc(n);
+
+	memcpy(exact, p, n);
+	for (unsigned i = 0; i < 3; i++) {
+		if (cells_force(ISAS[i]) != 0)
+			continue;
+		CHECK(same(exact, n, false, what), "%s, %s: refused", what, ISAS[i]);
+		CHECK(same(exact, n, true, what), "%s, %s, placed: refused", what, ISAS[i]);
+	}
+	cells_force(NULL);
+	free(exact);
+}
+
+/* ---- libzstd's ---- */
+
+enum data { BELL8, TENBIT, BELL16, REAL, TEXT, REPEATS, NOISE, ZEROS, KINDS };
+
+static void draw_data(unsigned char *to, size_t n, enum data kind, uint64_t *state)
+{
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t r = check_random(state);
+		const unsigned bell = (unsigned)((r & 63) + (r >> 8 & 63) + (r >> 16 & 63));
+		switch (kind) {
+		case BELL8:
+			to[i] = (unsigned char)bell;
+			break;
+		case TENBIT:
+			to[i] = (unsigned char)(i % 4 == 0 ? bell * 5 : i % 4 == 1 ? bell >> 6 : 0);
+			break;
+		case BELL16:
+			to[i] = (unsigned char)(i % 2 == 0 ? r >> 24 : bell >> 3);
+			break;
+		case REAL:
+			to[i] = (unsigned char)(i % 4 == 3 ? (r & 128) + 60 + (r >> 9 & 3) : r);
+			break;
+		case TEXT:
+			to[i] = (unsigned char)(r % 6 == 0 ? ' ' : "etaoinshrdlu"[r >> 40 & 7]);
+			if (i > 2000 && r >> 60 > 0)
+				to[i] = to[i - 17 - (i >> 7) % 1900];
+			break;
+		case REPEATS:
+			to[i] = (unsigned char)(r % 700 == 0 ? r >> 8 : i * 31 % 5000 % 251);
+			break;
+		case NOISE:
+			to[i] = (unsigned char)r;
+			break;
+		default:
+			to[i] = 0;
+		}
+	}
+}
+
+static void levels(void)
+{
+	const size_t n = 200000;
+	unsigned char *const data = malloc(n);
+	uint64_t state = 1;
+	char what[64];
+
+	for (int level = -7; level <= 22; level++)
+		for (enum data kind = 0; kind < KINDS; kind++) {
+			struct pack p = {.state = 1};
+			/* the slow levels with less, and windows that are smaller than the data */
+			const size_t some = level > 9 ? n / 4 : n;
+			draw_data(data, some, kind, &state);
+			pack_frame(&p, data, some, level, kind & 1, false,
+				   level % 3 == 0 ? 10 + (level + 7) % 9 : 0);
+			snprintf(what, sizeof(what), "level %d, data %d", level, kind);
+			right(p.data, p.bytes, what);
+			CHECK(memcmp(ours, data, some) == 0, "%s", what);
+			free(p.data);
+		}
+	free(data);
+}
+
+/* --long: matches from far before, in a frame of several MiB. */
+static void long_window(void)
+{
+	const size_t n = (size_t)3 << 20;
+	unsigned char *const data = malloc(n), *const packed = malloc(ZSTD_compressBound(n));
+	ZSTD_CCtx *const c = ZSTD_createCCtx();
+	uint64_t state = 9;
+
+	draw_data(data, n, NOISE, &state);
+	for (size_t i = 0; i < 40; i++) {
+		const size_t from = check_random(&state) % (n - 60000);
+		const size_t to = check_random(&state) % (n - 60000);
+		memmove(data + to, data + from, check_random(&state) % 60000);
+	}
+	ZSTD_CCtx_setParameter(c, ZSTD_c_enableLongDistanceMatching, 1);
+	ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, 27);
+	const size_t bytes = ZSTD_compress2(c, packed, ZSTD_compressBound(n), data, n);
+	CHECK(bytes < n - 100000, "%zu bytes: no matches", bytes);
+	right(packed, bytes, "--long");
+	CHECK(memcmp(ours, data, n) == 0, "--long");
+	ZSTD_freeCCtx(c);
+	free(packed);
+	free(data);
+}
+
+/* Every byte of small frames changed in some ways. */
+static void changed(void)
+{
+	unsigned char data[700];
+	uint64_t state = 5;
+	unsigned long accepted = 0, refused = 0;
+
+	for (enum data kind = 0; kind < KINDS; kind++)
+		for (int level = 1; level < 20; level += 6) {
+			struct pack p = {.state = 1};
+			draw_data(data, sizeof(data), kind, &state);
+			pack_frame(&p, data, sizeof(data), level, true, false, 0);
+			for (size_t i = 0; i < p.bytes; i++)
+				for (unsigned k = 0; k < 10; k++) {
+					const unsigned char was = p.data[i];
+					p.data[i] ^= (unsigned char)(k < 8 ? 1u << k
+									   : check_random(&state));
+					p.data[4] &=
+						(unsigned char)~4; /* no checksum, which hides all */
+					if (same(p.data, p.bytes, k % 2, "changed"))
+						accepted++;
+					else
+						refused++;
+					p.data[i] = was;
+				}
+			free(p.data);
+		}
+	CHECK(accepted > 1000 && refused > 10000, "%lu accepted, %lu refused", accepted, refused);
+}
+
+/* ---- block_make's ---- */
+
+static void made(void)
+{
+	struct make *const m = malloc(sizeof(*m));
+	unsigned char *const frame = malloc(MAKE_FRAME);
+	char what[32];
+
+	for (uint64_t seed = 1; seed <= 500; seed++) {
+		make_frame(m, seed, frame);
+		snprintf(what, sizeof(what), "made of seed %llu", (unsigned long long)seed);
+		right(frame, m->bytes, what);
+	}
+	free(frame);
+	free(m);
+}
+
+/* ---- by hand ---- */
+
+/* A frame with a window of 1 MiB and these blocks' bytes. */
+static const char *decode(const void *blocks, size_t n, size_t *used)
+{
+	unsigned char p[256] = "\x28\xb5\x2f\xfd\x00\x50";
+	size_t took;
+
+	memcpy(p + 6, blocks, n);
+	const char *const refused = blocks_decode(p, n + 6, ours, DECODED_MAX, false, used, &took);
+	const size_t got = ZSTD_decompress(theirs, DECODED_MAX, p, n + 6);
+	CHECK(refused || (got == *used && memcmp(ours, theirs, got) == 0), "%zu bytes: %s", *used,
+	      ZSTD_getErrorName(got));
+	return refused;
+}
+
+#define BLOCK(last, n) (char)(4 | (last) | (n) << 3), 0, 0
+#define DECODED(text, ...)                                                                      \
+	do {                                                                                    \
+		const char bytes_[] = {__VA_ARGS__};                                            \
+		size_t used_;                                                                   \
+		const char *const refused_ = decode(bytes_, sizeof(bytes_), &used_);            \
+		CHECK(!refused_ && used_ == sizeof(text) - 1 && memcmp(ours, text, used_) == 0, \
+		      "%s: %s, %.*s", text, refused_ ? refused_ : "accepted",                   \
+		      refused_ ? 0 : (int)used_, (const char *)ours);                           \
+	} while (0)
+#define REFUSED(why, ...)                                                            \
+	do {                                                                         \
+		const char bytes_[] = {__VA_ARGS__};                                 \
+		size_t used_;                                                        \
+		const char *const refused_ = decode(bytes_, sizeof(bytes_), &used_); \
+		CHECK(refused_ != NULL, "%s: accepted", why);                        \
+	} while (0)
+
+/*
+ * Tables of one code each, so that a stream holds nothing but the lengths' and offsets' own bits: modes
+ * 0x54, then the codes of literals, offset and match.
+ */
+static void by_hand(void)
+{
+	/* four literals; three of them, then 4 bytes from 2 back (1 + 4 - 3), then the last one */
+	DECODED("abcbcbcd", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3, 2, 1, 4 | 1);
+	/* the bit that ends a stream, and what is not used up */
+	REFUSED("no end of a stream", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3, 2, 1,
+		0);
+	REFUSED("a bit too many", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3, 2, 1,
+		8 | 1);
+	REFUSED("a bit too few", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3, 2, 1, 2 | 1);
+	REFUSED("more literals than there are", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54,
+		5, 2, 1, 4 | 1);
+	REFUSED("an offset before the frame", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 3,
+		2, 1, 4 | 3);
+	/* offsets that repeat: 1, 4, 8 at first; with no literals the next, and one less than the first */
+	DECODED("abbbb", BLOCK(1, 9), 2 << 3, 'a', 'b', 1, 0x54, 2, 0, 0, 1);
+	DECODED("abcdebcde", BLOCK(1, 12), 5 << 3, 'a', 'b', 'c', 'd', 'e', 1, 0x54, 5, 1, 1,
+		2 | 0);
+	REFUSED("one less than 1", BLOCK(1, 12), 5 << 3, 'a', 'b', 'c', 'd', 'e', 1, 0x54, 0, 1, 1,
+		2 | 1);
+	/* a second block repeats the offset 3 of the first, a third takes one less than that */
+	DECODED("abcdbcdbcd"
+		"x"
+		"cdx"
+		"dxd",
+		BLOCK(0, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 4, 2, 3, 4 | 2, BLOCK(0, 8),
+		1 << 3, 'x', 1, 0x54, 1, 0, 0, 1, BLOCK(1, 7), 0, 1, 0x54, 0, 1, 0, 2 | 1);
+	/* ... and a block with the tables of the one before */
+	DECODED("abcdabcdefghefgh", BLOCK(0, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x54, 4, 2, 1,
+		4 | 3, BLOCK(1, 8), 4 << 3, 'e', 'f', 'g', 'h', 1, (char)0xfc, 4 | 3);
+	REFUSED("tables of a block before the first", BLOCK(1, 8), 4 << 3, 'a', 'b', 'c', 'd', 1,
+		(char)0xfc, 4 | 3);
+	REFUSED("a reserved bit", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x55, 3, 2, 1,
+		4 | 1);
+	REFUSED("bytes after no sequences", BLOCK(1, 7), 4 << 3, 'a', 'b', 'c', 'd', 0, 0);
+	REFUSED("no sequences in two bytes", BLOCK(1, 7), 4 << 3, 'a', 'b', 'c', 'd', (char)128, 0);
+	REFUSED("no bytes", BLOCK(1, 3), 4, 0, 0);
+	/* a tree of two codes: weights 1 and the one that makes the sum a power of two */
+	DECODED("\1\1\0\1", BLOCK(1, 7), 2 | 4 << 4, (char)(3 << 6), 0, (char)128, 0x10, 16 | 13,
+		0);
+	REFUSED("a tree before the first", BLOCK(1, 5), 3 | 4 << 4, 1 << 6, 0, 16 | 13, 0);
+	REFUSED("weights that are no power of two", BLOCK(1, 7), 2 | 4 << 4, 0, 1, (char)129, 0x11,
+		16 | 13, 1, 0);
+	REFUSED("a code's bit too many", BLOCK(1, 7), 2 | 4 << 4, (char)(3 << 6), 0, (char)128,
+		0x10, 32 | 13, 0);
+}
+
+int main(void)
+{
+	by_hand();
+	levels();
+	long_window();
+	changed();
+	made();
+	return check_report();
+}
