@@ -12,6 +12,10 @@
  *   - A job has all memory that it will ever need before it is in the list. Of an input's jobs take
  *     the first that has not ended. All before it have ended, so its place is known; any reader
  *     empties the queue of its pieces, and it goes on when one comes back.
+ *   - Of a job in blocks take the first block that was not executed. All before it were, so their
+ *     pieces come back, and its slot is free: it can be fetched. Then any reader can unpack it, for
+ *     there are as many coders as readers, and then its place is known and any can execute it. Who
+ *     makes one of these possible does it next, or calls another reader.
  *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
  *     none left it fits, whatever it needs.
  *   - With -n the next input waits until all of this one has been given back: its jobs end by the
@@ -444,7 +448,6 @@ static const struct task {
 	{unpack_ready, unpack_run_unlocks}, /* decode a block, but for its past */
 	{plain_ready, plain_run_unlocks},   /* read plain samples */
 	{cut_ready, cut_run_unlocks},       /* cut frames off */
-	{ahead_ready, ahead_run_unlocks},   /* read ahead for a decoder */
 	{open_ready, open_run_unlocks},     /* open the next input */
 };
 

@@ -5,8 +5,8 @@
  * Each block has a slot, and passes through it in these tasks:
  *
  *   fetch     one thread at a time, in order: its packed bytes, and the header of the next block
- *   unpack    any thread: its sequences, with which its size is known, and its literals. Where it
- *             has no sequences and its place is known, that decodes it
+ *   unpack    any thread: its sequences, with which its size is known, and its literals, which go
+ *             to their places if these are known and that pays
  *   execute   one thread at a time, in order: literals and matches become decoded bytes
  *
  * Then it is a piece like others: handed out, counted, added to the checksum. When it is free, so
@@ -45,7 +45,7 @@ struct slot {
 	bool sized; /* its decoded bytes are known */
 	bool unpacked;
 	const char *refused;    /* why, or NULL */
-	unsigned char *decoded; /* its literals, here or in their place */
+	unsigned char *decoded; /* its literals; or the block, with them in their places */
 	unsigned char *packed, *literals;
 	struct sequence *sequences;
 };
@@ -470,24 +470,29 @@ void unpack_run_unlocks(struct source *s, struct request *q)
 	struct zstd_job *const j = find(s, q, may_unpack);
 	struct blocks *const b = j->blocks;
 	const uint64_t number = b->begun++;
-	struct slot *const slot = &b->slot[number % b->slots];
+	const unsigned i = (unsigned)(number % b->slots);
+	struct slot *const slot = &b->slot[i];
+	struct block *const block = &slot->block;
 	struct block_coder *const coder = b->coder[--b->idle];
 	const char *why = NULL;
 
 	j->running++;
-	slot->decoded = slot->literals;
-	if (slot->block.sequences == 0 && number < b->sized)
-		slot->decoded = place_of(b, b->piece[number % b->slots].begin);
-	lock_drop(&s->lock);
-	if (slot->block.sequences > 0) {
-		why = block_sequences(coder, &slot->block, slot->sequences);
+	if (block->sequences > 0) {
+		lock_drop(&s->lock);
+		why = block_sequences(coder, block, slot->sequences);
 		lock_take(&s->lock);
 		slot->sized = !why;
 		give_places(b);
-		lock_drop(&s->lock);
 	}
+	unsigned char *const place =
+		number < b->sized ? place_of(b, b->piece[i].begin) : slot->literals;
+	slot->decoded = block->sequences == 0 ? place : slot->literals;
+	lock_drop(&s->lock);
 	if (!why)
-		why = block_literals(coder, &slot->block, slot->decoded);
+		why = block_literals(coder, block, slot->decoded);
+	if (!why && slot->decoded != place &&
+	    block_place(coder, block, slot->sequences, slot->decoded, place))
+		slot->decoded = place;
 	lock_take(&s->lock);
 	slot->refused = why;
 	slot->unpacked = true;
@@ -521,7 +526,8 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 	struct slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
 	unsigned char *const to = place_of(b, b->past.bytes);
-	const bool there = slot->decoded == to; /* then only the past goes on */
+	/* Then there is nothing to do. */
+	const bool there = slot->decoded == to && slot->block.sequences == 0;
 	const char *why = slot->refused;
 
 	if (!why && !there)

@@ -318,17 +318,15 @@ static void plan(const struct source *s, struct cut *c, enum how how, uint64_t r
 	c->room = calls ? larger(room, 1) : PIECE_BYTES + FRAME_CHECKSUM;
 	c->packed = calls || c->from == FROM_MEMORY ? c->stored
 		    : how == HOW_STORED             ? 0
-						    : PACKED_LEFT + PACKED_BYTES;
-	c->ahead = how == HOW_STEPS && c->from == FROM_FILE && s->spec.threads > 1 ? c->packed : 0;
+						    : PACKED_BYTES;
 	c->context = how == HOW_STORED ? 0 : context;
 	c->blocks = 0;
 	for (c->pieces = calls || s->spec.threads == 1 ? 1 : PIECES;; c->pieces = 1) {
 		c->seams = record <= SEAM_SMALL ? 0 : 2 * (uint64_t)record;
-		c->need = job_room(c->room) * c->pieces + job_room(c->packed) + job_room(c->ahead) +
-			  c->context + c->seams;
+		c->need =
+			job_room(c->room) * c->pieces + job_room(c->packed) + c->context + c->seams;
 		if (c->pieces == 1 || c->need <= s->spec.memory)
 			return;
-		c->ahead = 0;
 	}
 }
 
@@ -370,7 +368,7 @@ static void plan_blocks(const struct source *s, struct cut *c)
 	const unsigned most = (unsigned)lesser(larger(4 * threads, SLOTS_LEAST), SLOTS_MOST);
 
 	c->how = HOW_BLOCKS;
-	c->room = c->ahead = c->context = 0;
+	c->room = c->context = 0;
 	c->packed = c->from == FROM_FILE ? 0 : steps.packed;
 	for (c->pieces = most; c->pieces >= lesser(threads + 2, most); c->pieces--) {
 		const uint64_t bytes =

@@ -43,42 +43,10 @@ static size_t left(const struct zstd_job *j)
 	return j->packed_end - j->packed_at;
 }
 
-/* How many packed bytes of a file can be read from its byte `at` on. */
-static size_t to_read(const struct zstd_job *j, uint64_t at, size_t most)
+/* How many of a file can be read. */
+static size_t to_read(const struct zstd_job *j, size_t most)
 {
-	return j->cut.stored == UNKNOWN ? most : (size_t)lesser(most, j->cut.stored - at);
-}
-
-/*
- * Takes what another thread has read meanwhile, behind a copy of what is left. A read that is still
- * going on is not waited for. Then any thread may read what follows.
- */
-static bool take_ahead(struct source *s, struct zstd_job *j)
-{
-	const size_t there = left(j);
-
-	lock_take(&s->lock);
-	const bool ready =
-		j->ahead_state == AHEAD_READY && j->ahead_at == j->taken && there <= PACKED_LEFT;
-	if (ready) {
-		unsigned char *const packed = j->packed;
-		const size_t room = j->packed_room;
-		memcpy(j->ahead + PACKED_LEFT - there, packed + j->packed_at, there);
-		j->packed = j->ahead;
-		j->packed_room = j->ahead_room;
-		j->packed_at = PACKED_LEFT - there;
-		j->packed_end = PACKED_LEFT + j->ahead_bytes;
-		__atomic_store_n(&j->taken, j->taken + j->ahead_bytes, __ATOMIC_RELAXED);
-		j->ahead = packed;
-		j->ahead_room = room;
-	}
-	if (j->ahead_state != AHEAD_FILLING) {
-		j->ahead_at =
-			ready ? j->taken : j->taken + to_read(j, j->taken, PACKED_BYTES - there);
-		j->ahead_state = to_read(j, j->ahead_at, 1) > 0 ? AHEAD_WANTED : AHEAD_NONE;
-	}
-	lock_drop(&s->lock);
-	return ready;
+	return j->cut.stored == UNKNOWN ? most : (size_t)lesser(most, j->cut.stored - j->taken);
 }
 
 /* More of them after those that are left, `most` in all; 1: the source was stopped. */
@@ -90,18 +58,15 @@ static int refill(struct source *s, struct zstd_job *j, size_t most)
 
 	if (j->cut.from == FROM_MEMORY)
 		return 0;
-	if (!buffer_grow(&j->packed, &j->packed_room, room, j->packed_end) ||
-	    !buffer_grow(&j->ahead, &j->ahead_room, (size_t)j->cut.ahead, 0)) {
+	if (!buffer_grow(&j->packed, &j->packed_room, room, j->packed_end)) {
 		no_memory(j);
 		return -1;
 	}
-	if (j->cut.ahead > 0 && take_ahead(s, j))
-		return 0;
 	memmove(j->packed, j->packed + j->packed_at, there);
 	j->packed_at = 0;
 	j->packed_end = there;
 	if (j->cut.from == FROM_FILE)
-		rc = file_read(j->in, j->packed + there, to_read(j, j->taken, most - there),
+		rc = file_read(j->in, j->packed + there, to_read(j, most - there),
 			       j->cut.offset + j->taken, &got, &j->fail);
 	else
 		rc = stream_more(s, j->in, j->packed + there, 1, most - there, &got, &j->fail);
@@ -385,39 +350,6 @@ static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, siz
 	default:
 		return fill_stored(j, p, cap);
 	}
-}
-
-/* ---- reading ahead: a tenth of the time of one frame of noise ---- */
-
-static struct zstd_job *reads_ahead(const struct source *s)
-{
-	for (const struct input *in = s->inputs; in; in = in->next)
-		for (struct zstd_job *j = in->jobs; j; j = j->next)
-			if (j->ahead_state == AHEAD_WANTED && !j->ended)
-				return j;
-	return NULL;
-}
-
-bool ahead_ready(const struct source *s, const struct request *q)
-{
-	return q->got == 0 && reads_ahead(s);
-}
-
-void ahead_run_unlocks(struct source *s, struct request *q)
-{
-	struct zstd_job *const j = reads_ahead(s);
-	struct fail fail = {.status = STATUS_OK};
-
-	(void)q;
-	j->ahead_state = AHEAD_FILLING;
-	lock_drop(&s->lock);
-	/* What is wrong with the file its decoder will find. */
-	const int rc =
-		file_read(j->in, j->ahead + PACKED_LEFT, to_read(j, j->ahead_at, PACKED_BYTES),
-			  j->cut.offset + j->ahead_at, &j->ahead_bytes, &fail);
-	lock_take(&s->lock);
-	j->ahead_state = rc == 0 && j->ahead_bytes > 0 ? AHEAD_READY : AHEAD_NONE;
-	job_check(s, j);
 }
 
 /* ---- with the lock ---- */

@@ -36,9 +36,8 @@ static void free_buffers(struct zstd_job *j)
 	ZSTD_freeDCtx(j->context);
 	j->context = NULL;
 	free(j->packed);
-	free(j->ahead);
-	j->packed = j->ahead = NULL;
-	j->packed_room = j->ahead_room = 0;
+	j->packed = NULL;
+	j->packed_room = 0;
 	for (unsigned i = 0; i < PIECES; i++) {
 		free(j->own[i].room);
 		j->own[i].room = NULL;
@@ -66,8 +65,7 @@ bool job_fits(const struct source *s, uint64_t need)
 /* What a job takes that has its buffers already. */
 static uint64_t with_buffers(const struct zstd_job *j, const struct cut *c)
 {
-	uint64_t sum = larger(j->packed_room, job_room(c->packed)) +
-		       larger(j->ahead_room, job_room(c->ahead)) + c->seams +
+	uint64_t sum = larger(j->packed_room, job_room(c->packed)) + c->seams +
 		       larger(j->context ? ZSTD_sizeof_DCtx(j->context) : 0, c->context) +
 		       larger(blocks_hold(j->blocks), c->blocks);
 
@@ -123,7 +121,6 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
 	j->packed_at = j->packed_end = 0;
-	j->ahead_state = AHEAD_NONE;
 	j->hint = 0;
 	j->stored_at = j->known = 0;
 	j->piece = j->own;
@@ -221,8 +218,7 @@ void job_check(struct source *s, struct zstd_job *j)
 	struct input *const in = j->in;
 	struct zstd_job **link = &in->jobs;
 
-	if ((!j->ended && j->cut.how != HOW_BLOCKS) || j->running > 0 || j->sum.busy ||
-	    j->ahead_state == AHEAD_FILLING)
+	if ((!j->ended && j->cut.how != HOW_BLOCKS) || j->running > 0 || j->sum.busy)
 		return;
 	for (unsigned i = 0; i < j->pieces; i++)
 		if (j->piece[i].state > PIECE_FILLING) /* that is of BLOCKS, and not wanted */

@@ -3,16 +3,17 @@
  * zstd_job: compressed inputs. Frames are found by their headers and those of their blocks, three
  * bytes in 50,000, without decoding them, and cut off as jobs; jobs are decoded side by side.
  *
- * A job is decoded bytes that come in order from one thread at a time, into 1 to PIECES pieces.
- * Ready pieces go to any reader, by the source's queue, and come back free.
+ * A job is decoded bytes that come in order, into pieces. Ready pieces go to any reader, by the
+ * source's queue, and come back free. One thread at a time decodes it, into 1 to PIECES of them, or
+ * all do.
  *
  *   CALLS   small frames that follow one another, or one of up to WHOLE_MAX, or one that does not
  *           declare its size: one call of libzstd for each, into one piece
  *   STEPS   any other frame, a piece at a time
  *   STORED  a frame whose blocks are all stored as they are, or repeat a byte: its pieces are read
  *           where they lie, or lie in the packed bytes, without libzstd
- *   BLOCKS  a long frame that few others follow, by all readers and without libzstd: each block is
- *           a piece (zstd_blocks.c). What that refuses in a file is done again as STEPS
+ *   BLOCKS  a long frame, where there are more readers than such frames: all decode it, without
+ *           libzstd, and each block is a piece (zstd_blocks.c)
  *
  * Where a job's packed bytes are is a field, too: in memory (all of them were read from a stream),
  * in a file, or still in a stream, which its decoder reads then.
@@ -25,7 +26,7 @@
  * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
  * the list; only a stream's buffer, when it changes hands, takes its memory with it. What does not
  * fit is not started: the cut waits as a value, input.cut. Where even one does not fit as it should
- * be, it has one piece instead of four, is not read ahead, and a frame is decoded in steps. Jobs
+ * be, it has one piece instead of four, and a frame is decoded in steps. Jobs
  * that have ended keep their buffers for the next ones, because to map them again for each frame
  * took longer than to decode it.
  *
@@ -55,7 +56,6 @@ struct chunk;
 #define UNKNOWN FRAME_UNKNOWN
 #define PIECE_BYTES ((size_t)256 << 10)  /* of a frame that is decoded in steps */
 #define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes that are read at a time ... */
-#define PACKED_LEFT ((size_t)192 << 10)  /* ... and room for those that are left then: a block */
 /* The longest frame that is decoded in one call: what one core's cache holds. */
 #define WHOLE_MAX ((uint64_t)2 << 20)
 #define FIND_MAX ((uint64_t)16 << 20) /* the longest one whose end is found before it is decoded */
@@ -79,7 +79,7 @@ struct cut {
 	unsigned pieces;
 	uint64_t room; /* bytes of a piece */
 	/* other memory; the last: parts of records */
-	uint64_t packed, ahead, context, blocks, seams;
+	uint64_t packed, context, blocks, seams;
 	uint64_t need;    /* the sum */
 	struct fail fail; /* BAD: why */
 };
@@ -124,11 +124,6 @@ struct zstd_job {
 	uint64_t taken;
 	unsigned char *packed;
 	size_t packed_room, packed_at, packed_end;
-	/* a file's, from its byte `ahead_at` on, read by a thread that would else sleep */
-	enum { AHEAD_NONE, AHEAD_WANTED, AHEAD_FILLING, AHEAD_READY } ahead_state;
-	unsigned char *ahead;
-	size_t ahead_room, ahead_bytes;
-	uint64_t ahead_at;
 	/* STEPS: libzstd's, how many bytes it would like, and whether it holds decoded ones back */
 	ZSTD_DCtx *context;
 	size_t hint;
@@ -184,9 +179,6 @@ void cut_run_unlocks(struct source *s, struct request *q);
 
 bool decode_ready(const struct source *s, const struct request *q);
 void decode_run_unlocks(struct source *s, struct request *q);
-
-bool ahead_ready(const struct source *s, const struct request *q);
-void ahead_run_unlocks(struct source *s, struct request *q);
 
 /* The input goes on where its open frame has ended; a stream gets back what was read after it. */
 void job_close_open(struct zstd_job *j);

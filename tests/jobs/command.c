@@ -249,7 +249,7 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 		option(c, 'n', "count", text);
 	if (j->quiet)
 		arg(c, "-q");
-	snprintf(text, sizeof(text), "%c", "1237"[below(4)]);
+	snprintf(text, sizeof(text), "%c", "12378"[below(5)]);
 	if (once_in(2))
 		option(c, 'T', "threads", text);
 	/*

@@ -40,13 +40,18 @@ static void write_file(const char *path, const unsigned char *data, size_t bytes
 		die(path);
 }
 
+#define LONG_FRAME ((size_t)5 << 19)
+
 /* How many records: of large ones only a few. */
-static size_t draw_records(const struct job *j)
+static size_t draw_records(const struct job *j, bool packs)
 {
 	/* A range grows from block to block and from chunk to chunk. */
 	size_t more = is_automatic(j) && once_in(3) ? below(300000) : 0;
 	size_t records = (draw_bytes() + more) / (size_t)j->stride;
 
+	/* A frame that is decoded in blocks. */
+	if (packs && j->stride < 1000 && once_in(3))
+		records = (LONG_FRAME + below(LONG_FRAME)) / (size_t)j->stride;
 	if (records < 2 && j->stride > 200)
 		records = below(j->stride > 1 << 20 ? 2 : 4);
 	/* Samples that are counted together fill whole frames. */
@@ -62,11 +67,12 @@ static bool is_text(const unsigned char *data, size_t bytes)
 	return true;
 }
 
-static void make_input(const struct job *j, struct input *in, const char *folder, unsigned k)
+static void make_input(const struct job *j, struct input *in, const char *folder, unsigned k,
+		       bool packs)
 {
 	static struct around around;
 	struct job own = *j;
-	size_t records = draw_records(j), bytes;
+	size_t records = draw_records(j, packs), bytes;
 	size_t tail = once_in(12) ? below(j->stride < 4096 ? j->stride : 4096) : 0;
 	size_t front = j->skip;
 
@@ -116,7 +122,14 @@ static void make_input(const struct job *j, struct input *in, const char *folder
  */
 static void compress_input(struct input *in, const char *folder, unsigned k, bool told)
 {
-	struct pack p = pack_some(in->data + in->before, in->bytes - in->before, draw(), told);
+	const size_t bytes = in->bytes - in->before;
+	struct pack p = {.state = draw() | 1};
+
+	if (bytes > LONG_FRAME && !once_in(3))
+		pack_frame(&p, in->data + in->before, bytes, 1 + (int)below(5), told || once_in(2),
+			   true, 0);
+	else
+		p = pack_some(in->data + in->before, bytes, p.state, told);
 	unsigned char *all = malloc(in->before + p.bytes);
 
 	if (!all)
@@ -139,14 +152,14 @@ unsigned make_inputs(const struct job *j, struct input *in, const char *folder)
 {
 	unsigned inputs = once_in(4) ? 2 + (unsigned)below(MAX_INPUTS - 1) : 1;
 	unsigned piped = (unsigned)below(inputs + inputs / 2); /* or none */
+	bool plain = !once_in(3);
 
 	for (unsigned k = 0; k < inputs; k++) {
 		in[k].route = once_in(6) && j->slices == 0 ? BY_FIFO : BY_NAME;
 		if (k == piped && !once_in(4))
 			in[k].route = (enum route)(REDIRECT + below(j->slices > 0 ? 2 : 4));
-		make_input(j, &in[k], folder, k);
+		make_input(j, &in[k], folder, k, !plain);
 	}
-	bool plain = !once_in(3);
 	for (unsigned k = 0; k < inputs; k++)
 		plain |= looks_compressed(&in[k]);
 	bool all = once_in(2);
