@@ -284,13 +284,19 @@ static void damaged(unsigned char *data)
 {
 	const size_t n = LEAST + 300001;
 	unsigned char *const other = malloc(n);
+	struct pack whole = {.state = 1};
 	unsigned blocks = 0;
 
 	for (unsigned round = 0; round < 4 * ROUNDS; round++) {
 		struct pack p = {.state = 1};
-		if (round % 20 == 0)
-			fill(data, n, round / 20 % 4);
-		pack_frame(&p, data, n, round % 3 ? 1 : 3, true, true, round % 2 ? 0 : 18);
+		if (round % 12 == 0) {
+			fill(data, n, round / 12 % 4);
+			whole.bytes = 0;
+			pack_frame(&whole, data, n, round % 24 ? 1 : 3, true, true,
+				   round % 36 ? 0 : 18);
+		}
+		memcpy(pack_room(&p, whole.bytes), whole.data, whole.bytes);
+		p.bytes = whole.bytes;
 		const bool cut = draw(10) == 0;
 		const size_t at = draw(4) ? 5 + draw(p.bytes - 5) : p.bytes - 1 - draw(8);
 		if (cut)
@@ -323,6 +329,7 @@ static void damaged(unsigned char *data)
 		free(p.data);
 	}
 	CHECK(blocks > ROUNDS, "%u frames in blocks", blocks);
+	free(whole.data);
 	free(other);
 }
 
