@@ -76,13 +76,7 @@ INLINE bool codes_refill(struct codes *s, const unsigned char *begin)
 	return true;
 }
 
-/* Used to the last bit, after a refill? */
-INLINE bool codes_ended(const struct codes *s, const unsigned char *begin)
-{
-	return s->at == begin - BLOCK_BEFORE && (s->word & 1) != 0;
-}
-
-/* The rest of a stream, to the byte. */
+/* The rest of a stream, which is right if its bits are used up then. */
 INLINE bool codes_finish(struct codes *s, const uint16_t *table, const unsigned char *begin,
 			 unsigned char *to, const unsigned char *end)
 {
@@ -91,24 +85,7 @@ INLINE bool codes_finish(struct codes *s, const uint16_t *table, const unsigned 
 		if (!codes_refill(s, begin))
 			return false;
 	}
-	return codes_ended(s, begin);
-}
-
-static bool one_stream(const uint16_t *table, const unsigned char *begin, uint32_t packed,
-		       unsigned char *to, uint32_t n)
-{
-	unsigned char *const end = to + n;
-	struct codes s;
-
-	if (!codes_begin(&s, begin, begin + packed))
-		return false;
-	for (; end - to >= TURN; to += TURN) {
-		for (unsigned i = 0; i < TURN; i++)
-			to[i] = codes_next(&s, table);
-		if (!codes_refill(&s, begin))
-			return false;
-	}
-	return codes_finish(&s, table, begin, to, end);
+	return s->at == begin - BLOCK_BEFORE && (s->word & 1) != 0;
 }
 
 /* Each stream holds a quarter of the literals, the last what is left. */
@@ -142,13 +119,15 @@ static bool four_streams(const uint16_t *table, const unsigned char *packed, uin
 
 static const char *literals(const struct block_coder *c, const struct block *b, unsigned char *to)
 {
-	const bool fine = b->how == LITERALS_ONE_STREAM
-				  ? one_stream(c->literals, b->literals_at, b->literals_packed, to,
-					       b->literals)
-				  : four_streams(c->literals, b->literals_at, b->literals_packed,
-						 to, b->literals);
+	const unsigned char *const at = b->literals_at;
+	struct codes s;
 
-	return fine ? NULL : "the literals of a block are damaged";
+	if (b->how == LITERALS_ONE_STREAM /* of 1023 at most: they may take their time */
+		    ? codes_begin(&s, at, at + b->literals_packed) &&
+			      codes_finish(&s, c->literals, at, to, to + b->literals)
+		    : four_streams(c->literals, at, b->literals_packed, to, b->literals))
+		return NULL;
+	return "the literals of a block are damaged";
 }
 
 /* ---- sequences ---- */

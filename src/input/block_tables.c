@@ -55,16 +55,21 @@ size_t block_shares_read(struct block_shares *shares, const unsigned char *p, si
 	return at > 8 * n ? 0 : (at + 7) / 8;
 }
 
-/* The states of a table, each at its place; base[code] and extra[code] are what a code means. */
-static void spread(struct entry *table, const struct block_shares *shares, const uint32_t *base,
+/*
+ * The states of a table, each at its place. A code stands for a number of extra[code] bits and a
+ * base; the numbers of one code follow those of the code before, and begin at `base`.
+ */
+static void spread(struct entry *table, const struct block_shares *shares, uint32_t base,
 		   const uint8_t *extra)
 {
 	const uint32_t size = 1u << shares->log, step = size / 2 + size / 8 + 3;
 	uint8_t code[1 << TABLE_LOG];
 	uint16_t next[BLOCK_CODES];
-	uint32_t at = 0, high = size;
+	uint32_t first[BLOCK_CODES], at = 0, high = size;
 
 	for (unsigned s = 0; s < shares->codes; s++) {
+		first[s] = base;
+		base += 1u << extra[s];
 		next[s] = (uint16_t)(shares->of[s] < 0 ? 1 : shares->of[s]);
 		if (shares->of[s] < 0)
 			code[--high] = (uint8_t)s;
@@ -78,7 +83,7 @@ static void spread(struct entry *table, const struct block_shares *shares, const
 		}
 	for (uint32_t i = 0; i < size; i++) {
 		const uint32_t x = next[code[i]]++, bits = shares->log + 1u - bits_of(x);
-		table[i] = (struct entry){.base = base[code[i]],
+		table[i] = (struct entry){.base = first[code[i]],
 					  .next = (uint16_t)((x << bits) - size),
 					  .extra = extra[code[i]],
 					  .bits = (uint8_t)bits};
@@ -87,19 +92,7 @@ static void spread(struct entry *table, const struct block_shares *shares, const
 
 void block_table_build(struct block_coder *c, unsigned kind, const struct block_shares *shares)
 {
-	static const uint32_t BASE[BLOCK_KINDS][BLOCK_CODES] = {
-		{0,  1,  2,   3,   4,   5,    6,    7,    8,    9,     10,    11,
-		 12, 13, 14,  15,  16,  18,   20,   22,   24,   28,    32,    40,
-		 48, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536},
-		{1u << 0,  1u << 1,  1u << 2,  1u << 3,  1u << 4,  1u << 5,  1u << 6,  1u << 7,
-		 1u << 8,  1u << 9,  1u << 10, 1u << 11, 1u << 12, 1u << 13, 1u << 14, 1u << 15,
-		 1u << 16, 1u << 17, 1u << 18, 1u << 19, 1u << 20, 1u << 21, 1u << 22, 1u << 23,
-		 1u << 24, 1u << 25, 1u << 26, 1u << 27, 1u << 28, 1u << 29, 1u << 30},
-		{3,  4,   5,   6,   7,    8,    9,    10,   11,    12,    13,   14, 15, 16,
-		 17, 18,  19,  20,  21,   22,   23,   24,   25,    26,    27,   28, 29, 30,
-		 31, 32,  33,  34,  35,   37,   39,   41,   43,    47,    51,   59, 67, 83,
-		 99, 131, 259, 515, 1027, 2051, 4099, 8195, 16387, 32771, 65539},
-	};
+	static const uint32_t BASE[BLOCK_KINDS] = {0, 1, 3};
 	static const uint8_t EXTRA[BLOCK_KINDS][BLOCK_CODES] = {
 		{[16] = 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16},
 		{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
@@ -121,8 +114,7 @@ void block_table_build(struct block_coder *c, unsigned kind, const struct block_
 /* Weights that are packed as the numbers of two states that take turns; how many, 0: damaged. */
 static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n)
 {
-	static const uint32_t SAME[TREE_LOG + 1] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
-	static const uint8_t NONE[TREE_LOG + 1];
+	static const uint8_t NO_EXTRA[TREE_LOG + 1];
 	unsigned char packed[8 + 128 + 4] = {0}; /* what is read before the first bit is zeros */
 	struct entry table[1 << WEIGHTS_LOG];
 	struct block_shares shares;
@@ -131,7 +123,7 @@ static unsigned weights_unpack(uint8_t *weight, const unsigned char *p, size_t n
 
 	if (used == 0 || used >= n || p[n - 1] == 0)
 		return 0;
-	spread(table, &shares, SAME, NONE);
+	spread(table, &shares, 0, NO_EXTRA);
 	memcpy(packed + 8, p + used, n - used);
 	unsigned at = (unsigned)(8 * (8 + n - used) -
 				 (9 - bits_of(p[n - 1]))); /* bits before it are left */
