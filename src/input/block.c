@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/little.h"
 #include "count/cells.h"
 
 /* ---- scan ---- */

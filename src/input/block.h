@@ -3,14 +3,14 @@
  * block: the blocks of one zstd frame (RFC 8878, 3.1.1), each decoded by any thread, then put
  * together in order.
  *
- *     block_scan          serial, in order    where everything is, how much, which tables
- *     block_sequences     any thread, any order; only where b->sequences > 0: then b->bytes is known
- *     block_literals      any thread, any order, before or after block_sequences
- *     block_place         any thread, any order: literals to their places
- *     block_execute       serial, in order    literals and matches to decoded bytes
+ *     block_scan         in order      where everything is, how much of it, which tables
+ *     block_sequences    any thread    where there are some; b->bytes is known only then
+ *     block_literals     any thread    before or after the sequences
+ *     block_place        any thread    to make the next shorter: literals to where they belong
+ *     block_execute      in order      literals and matches to decoded bytes
  *
- * Each returns NULL, or why the block is refused, a constant text. What libzstd refuses is refused
- * here; some damage that a libzstd lets pass is, too. After a refusal nothing of the frame is to be
+ * Each but block_place returns NULL, or why the block is refused, a constant text. What libzstd
+ * refuses is refused here; some damage that a libzstd lets pass is, too. After a refusal nothing of the frame is to be
  * used, and what a function was given to write in holds anything.
  *
  * Nothing is allocated and nothing locked: all memory is the caller's. The packed bytes stay as
@@ -69,11 +69,10 @@ struct block {
 	struct block_shares shares[BLOCK_KINDS]; /* where there are sequences */
 	/* Of block_sequences, for block_execute. */
 	uint32_t repeat[3];   /* the offsets that repeat from then on, symbols or not */
-	uint32_t symbols;     /* no sequence from this one on has a symbol for an offset */
 	uint32_t longs[2][2]; /* lengths that are too long for a sequence, in order */
 };
 
-/* First literals, then a match. An offset may be a symbol: one of those before the block. */
+/* First literals, then a match. A symbol stands for an offset from before the block. */
 struct sequence {
 	uint32_t offset;
 	uint16_t literals, match;

@@ -63,9 +63,9 @@ static void spread(struct entry *table, const struct block_shares *shares, uint3
 		   const uint8_t *extra)
 {
 	const uint32_t size = 1u << shares->log, step = size / 2 + size / 8 + 3;
-	uint8_t code[1 << TABLE_LOG];
-	uint16_t next[BLOCK_CODES];
-	uint32_t first[BLOCK_CODES], at = 0, high = size;
+	uint8_t code[1 << TABLE_LOG] = {0};
+	uint16_t next[BLOCK_CODES] = {0};
+	uint32_t first[BLOCK_CODES] = {0}, at = 0, high = size;
 
 	for (unsigned s = 0; s < shares->codes; s++) {
 		first[s] = base;
