@@ -8,6 +8,20 @@
 
 #include "input/block.h"
 
+#define BLOCKS_GUARD 40u
+
+/* The bytes after a block are another's: marked, and are they still as they were? */
+static inline bool blocks_guard(unsigned char *p, size_t n, bool mark)
+{
+	bool whole = true;
+
+	for (size_t i = 0; i < n && i < BLOCKS_GUARD; i++) {
+		p[i] = mark ? 0x5a : p[i];
+		whole &= p[i] == 0x5a;
+	}
+	return whole;
+}
+
 /*
  * The frame at the beginning of n bytes, each block in memory of exactly its size; NULL, or why it
  * is refused. places: literals are placed where that pays. *used: what is decoded, *took: the
@@ -47,11 +61,16 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 			break;
 		at += 3 + h.stored;
 		struct sequence *const sequences = malloc(b.sequences * sizeof(*sequences));
-		unsigned char *const literals = malloc(b.literals + BLOCK_SLACK);
+		unsigned char *const literals = malloc(b.literals + BLOCKS_GUARD);
 		if (b.sequences > 0)
 			refused = block_sequences(coder, &b, sequences);
 		if (!refused && b.bytes > room - *used)
 			refused = "no room";
+		unsigned char *const slack = literals + b.literals;
+		unsigned char *const end = to + *used + (refused ? 0 : b.bytes);
+		const size_t rest = refused ? 0 : room - *used - b.bytes;
+		blocks_guard(slack, BLOCKS_GUARD, true);
+		blocks_guard(end, rest, true);
 		if (!refused)
 			refused = block_literals(coder, &b, literals);
 		const unsigned char *from = literals;
@@ -60,6 +79,8 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 			from = to + *used;
 		if (!refused)
 			refused = block_execute(&b, sequences, from, &past, to + *used);
+		if (!blocks_guard(slack, BLOCKS_GUARD, false) || !blocks_guard(end, rest, false))
+			abort();
 		*used += refused ? 0 : b.bytes;
 		free(sequences);
 		free(literals);

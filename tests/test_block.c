@@ -147,8 +147,9 @@ static void changed(void)
 			for (size_t i = 0; i < p.bytes; i++)
 				for (unsigned k = 0; k < 10; k++) {
 					const unsigned char was = p.data[i];
-					p.data[i] ^= (unsigned char)(k < 8 ? 1u << k
-									   : check_random(&state));
+					p.data[i] ^= (unsigned char)(k < 8   ? 1u << k
+								     : k < 9 ? check_random(&state)
+									     : was);
 					p.data[4] &=
 						(unsigned char)~4; /* no checksum, which hides all */
 					if (same(p.data, p.bytes, k % 2, "changed"))
@@ -190,7 +191,7 @@ static const char *decode(const void *blocks, size_t n, size_t *used)
 	memcpy(p + 6, blocks, n);
 	const char *const refused = blocks_decode(p, n + 6, ours, DECODED_MAX, false, used, &took);
 	const size_t got = ZSTD_decompress(theirs, DECODED_MAX, p, n + 6);
-	CHECK(refused || (got == *used && memcmp(ours, theirs, got) == 0), "%zu bytes: %s", *used,
+	CHECK(refused || (got == *used && memcmp(ours, theirs, *used) == 0), "%zu bytes: %s", *used,
 	      ZSTD_getErrorName(got));
 	return refused;
 }
@@ -249,6 +250,10 @@ static void by_hand(void)
 		4 | 3, BLOCK(1, 8), 4 << 3, 'e', 'f', 'g', 'h', 1, (char)0xfc, 4 | 3);
 	REFUSED("tables of a block before the first", BLOCK(1, 8), 4 << 3, 'a', 'b', 'c', 'd', 1,
 		(char)0xfc, 4 | 3);
+	REFUSED("more than a block may hold", BLOCK(1, 10), 1 << 3, 'a', 1, 0x54, 1, 0, 52,
+		(char)255, (char)255, 1);
+	REFUSED("a table that goes on behind its block", BLOCK(1, 5), 1 << 3, 'a', 1, (char)0x80,
+		0);
 	REFUSED("a reserved bit", BLOCK(1, 11), 4 << 3, 'a', 'b', 'c', 'd', 1, 0x55, 3, 2, 1,
 		4 | 1);
 	REFUSED("bytes after no sequences", BLOCK(1, 7), 4 << 3, 'a', 'b', 'c', 'd', 0, 0);
@@ -258,15 +263,72 @@ static void by_hand(void)
 	DECODED("\1\1\0\1", BLOCK(1, 7), 2 | 4 << 4, (char)(3 << 6), 0, (char)128, 0x10, 16 | 13,
 		0);
 	REFUSED("a tree before the first", BLOCK(1, 5), 3 | 4 << 4, 1 << 6, 0, 16 | 13, 0);
-	REFUSED("weights that are no power of two", BLOCK(1, 7), 2 | 4 << 4, 0, 1, (char)129, 0x11,
-		16 | 13, 1, 0);
+	REFUSED("weights that are no power of two", BLOCK(1, 8), 2 | 4 << 4, 0, 1, (char)130, 0x11,
+		0x40, 16 | 13, 0);
+	REFUSED("no code of the least weight", BLOCK(1, 7), 2 | 4 << 4, (char)(3 << 6), 0,
+		(char)128, 0x20, 16 | 13, 0);
 	REFUSED("a code's bit too many", BLOCK(1, 7), 2 | 4 << 4, (char)(3 << 6), 0, (char)128,
 		0x10, 32 | 13, 0);
+}
+
+/* Lengths that are just, and far, too long for a sequence; more of them than a block has room for. */
+static void long_lengths(void)
+{
+	static const char LITERALS[] = {
+		BLOCK(1, 11), (char)0xfd, (char)255, 15, 'a',       1,
+		0x54,         34,         0,         0,  (char)255, (char)255};
+	static const char MATCH[] = {BLOCK(1, 9), 1 << 3, 'a', 1,         0x54,
+				     1,           0,      51,  (char)252, (char)255};
+	size_t used;
+
+	CHECK(!decode(LITERALS, sizeof(LITERALS), &used) && used == 65535 + 3, "%zu", used);
+	CHECK(!decode(MATCH, sizeof(MATCH), &used) && used == 1 + 65535, "%zu", used);
+	REFUSED("three long matches", BLOCK(1, 16), 3 << 3, 'a', 'b', 'c', 3, 0x54, 1, 0, 52, 0, 0,
+		0, 0, 0, 0, 1);
+	REFUSED("200000 literals", BLOCK(1, 5), 13, (char)0xd4, 0x30, 'a', 0);
+}
+
+/* The scan alone bounds the memory for sequences. */
+static void counts(void)
+{
+	static const unsigned char PACKED[2][9] = {{1 << 3, 'a', 128 + 3, 232, 0x54, 0, 0, 0, 1},
+						   {1 << 3, 'a', 128 + 3, 233, 0x54, 0, 0, 0, 1}};
+	const struct frame_block h = {.stored = sizeof(PACKED[0])};
+	struct block_scan scan;
+	struct block b;
+
+	for (unsigned more = 0; more < 2; more++) {
+		block_scan_begin(&scan, 3000);
+		const char *const refused = block_scan(&scan, &h, PACKED[more], &b);
+		CHECK(more > 0 ? refused != NULL : !refused && b.sequences == 1000,
+		      "%u sequences in 3000 bytes: %s", 1000 + more,
+		      refused ? refused : "accepted");
+	}
+}
+
+/* A match 1024 back in a window of 1 KiB, then one 1025 back, which libzstd lets pass in one call. */
+static void window(void)
+{
+	unsigned char p[] = {0x28, 0xb5, 0x2f, 0xfd, 0,   0,  0x42, 0x1f, 0,
+			     'a',  0x42, 0x1f, 0,    'b', 77, 0,    0,    1 << 3,
+			     'c',  1,    0x54, 1,    10,  0,  3,    4};
+	size_t used, took;
+
+	for (unsigned more = 0; more < 2; more++) {
+		p[sizeof(p) - 2] = (unsigned char)(3 + more);
+		const char *const refused =
+			blocks_decode(p, sizeof(p), ours, DECODED_MAX, false, &used, &took);
+		CHECK(more > 0 ? refused != NULL : !refused && used == 2004, "%u: %s", 1024 + more,
+		      refused ? refused : "accepted");
+	}
 }
 
 int main(void)
 {
 	by_hand();
+	long_lengths();
+	counts();
+	window();
 	levels();
 	long_window();
 	changed();
