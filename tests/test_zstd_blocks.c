@@ -480,7 +480,7 @@ static void waits(unsigned char *data)
 		struct source_spec spec = {.paths = STDIN,
 					   .path_count = 1,
 					   .record = 1,
-					   .threads = 2 + round % 5,
+					   .threads = 3 + round % 5,
 					   .limit = before + 1 + draw(map.end[block] - before)};
 		const bool prompt = round % 3 == 0;
 		struct worker w = {.record = 1};

@@ -429,9 +429,9 @@ static bool blocks_pay(struct source *s, struct input *in, const struct frame *f
 		packed += b.literals_packed;
 		work += b.literals + 3 * (uint64_t)b.sequences;
 	}
-	return work >= n * WORK_LEAST && (s->spec.threads > 2 ||
-					  (literals >= n * (uint64_t)LITERALS_LEAST &&
-					   packed >= LITERALS_PACKED(literals)));
+	return work >= n * WORK_LEAST &&
+	       (s->spec.threads > 2 ||
+		(literals >= n * (uint64_t)LITERALS_LEAST && packed >= LITERALS_PACKED(literals)));
 }
 
 /* Is it decoded in blocks? */
