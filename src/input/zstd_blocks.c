@@ -28,7 +28,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/huge.h"
 #include "base/little.h"
 #include "input/block.h"
 #include "input/source_input.h"
@@ -87,7 +86,7 @@ static uint64_t ring_room(uint64_t window, unsigned slots)
 
 static size_t rooms_of(unsigned slots, unsigned coders)
 {
-	return huge_room(slots * SLOT_ROOM + coders * LINE(block_coder_bytes()));
+	return slots * SLOT_ROOM + coders * LINE(block_coder_bytes());
 }
 
 static unsigned coders_of(unsigned slots, unsigned threads)
@@ -144,7 +143,8 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	b->coders = coders_of(slots, threads);
 	b->ring_bytes = (size_t)ring_room(window, slots);
 	b->ring = map_twice(b->ring_bytes);
-	b->rooms = b->ring ? huge_alloc(rooms_of(slots, b->coders)) : NULL;
+	/* Not in huge pages: of most rooms little is touched. */
+	b->rooms = b->ring ? aligned_alloc(64, rooms_of(slots, b->coders)) : NULL;
 	if (!b->rooms) {
 		blocks_free(b);
 		return NULL;
