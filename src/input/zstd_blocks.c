@@ -144,7 +144,7 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	b->ring_bytes = (size_t)ring_room(window, slots);
 	b->ring = map_twice(b->ring_bytes);
 	/* Not in huge pages: of most rooms little is touched. */
-	b->rooms = b->ring ? aligned_alloc(64, rooms_of(slots, b->coders)) : NULL;
+	b->rooms = b->ring ? malloc(rooms_of(slots, b->coders)) : NULL;
 	if (!b->rooms) {
 		blocks_free(b);
 		return NULL;

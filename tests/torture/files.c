@@ -102,6 +102,11 @@ void make_packed(void)
 	pack_frame(&one, small.data, small.n, 3, false, true, 17);
 	spill("single", one.data, one.bytes);
 	spill("cut", one.data, one.bytes / 2);
+	struct bytes large = slurp("large");
+	one.bytes = 0;
+	pack_frame(&one, large.data, 3 << 20, 1, true, true, 0);
+	spill("long", one.data, one.bytes);
+	free(large.data);
 	free(many.data);
 	free(one.data);
 	free(small.data);

@@ -12,7 +12,8 @@
  *   TORTURE_LOG=FILE     a line for each call: function, role, and "failed" or "raised" where
  *                        the plan met it. A role says what a descriptor is: in, out (standard
  *                        output, a file or a FIFO to write), err, folder, wake (a pipe's
- *                        writing end other than those), or - for calls without one;
+ *                        writing end other than those), memory (a file without a name), or -
+ *                        for calls without one;
  *                        worker where a thread that is not the first one allocates
  *
  * Numbers are decimal. A function stands for its variants: open for open64, openat, __open_2 and
@@ -148,7 +149,8 @@ static const char *role_of(int fd)
 		return "in";
 	if (fd == STDERR_FILENO)
 		return "err";
-	const bool open = fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_TYPE, &st) == 0;
+	const bool open =
+		fd >= 0 && statx(fd, "", AT_EMPTY_PATH, STATX_TYPE | STATX_NLINK, &st) == 0;
 	/* Its number may be another's when it was closed. */
 	if (open && S_ISDIR(st.stx_mode))
 		return "folder";
@@ -158,6 +160,8 @@ static const char *role_of(int fd)
 		return "-";
 	if ((next.fcntl(fd, F_GETFL) & O_ACCMODE) == O_RDONLY)
 		return "in";
+	if (S_ISREG(st.stx_mode) && st.stx_nlink == 0)
+		return "memory";
 	return S_ISREG(st.stx_mode) ? "out" : "wake";
 }
 
@@ -416,7 +420,7 @@ CALL(int, sigaction, (int number, const struct sigaction *act, struct sigaction 
      -1, (number, act, old))
 CALL(int, sched_getaffinity, (pid_t pid, size_t n, cpu_set_t *set), "-", FAILS, -1, (pid, n, set))
 
-/* Of the GPU's helper: gpu_faults.sh. */
+/* Of long frames; of the GPU's helper too, in gpu_faults.sh. */
 CALL(int, memfd_create, (const char *name, unsigned flags), "-", FAILS, -1, (name, flags))
 CALL(int, ftruncate, (int fd, off_t n), "-", FAILS, -1, (fd, n))
 CALL(int, socketpair, (int domain, int type, int protocol, int fds[2]), "-", FAILS, -1, (domain,

@@ -30,7 +30,9 @@ bool same(struct bytes a, struct bytes b);
 /* Samples of all sizes, most of them small. */
 void make_input(const char *path, size_t n);
 
-/* Those of `small` in zstd frames: many, one, and one that is cut. */
+/*
+ * Those of `small` in zstd frames: many, one, and one that is cut; "long": some of `large` in one.
+ */
 void make_packed(void);
 
 /*

@@ -25,7 +25,8 @@ struct damage {
 /* Are compressed files among the inputs? */
 static bool in_frames(const struct job *job)
 {
-	static const char *const FILES_IN_FRAMES[] = {"../packed", "../single", "../told"};
+	static const char *const FILES_IN_FRAMES[] = {"../packed", "../single", "../told",
+						      "../long"};
 
 	for (size_t i = 0; i < sizeof(FILES_IN_FRAMES) / sizeof(FILES_IN_FRAMES[0]); i++)
 		if (strstr(job->arguments, FILES_IN_FRAMES[i]) ||
@@ -54,7 +55,9 @@ static struct damage assess(const struct plan *plan, const struct result *r)
 		/* Without a look at an input before the run all is counted too. */
 		if (e == FATAL && (name == LOOKS_AHEAD || name == LOOKS_AT_FILES))
 			e = EITHER;
-		/* A read ahead in frames that fails is repeated by the thread that needs the bytes.
+		/*
+		 * A read that fails of a frame's end is repeated by the thread that decodes it, and
+		 * one of a long frame by libzstd.
 		 */
 		if (e == FATAL && plan->how != FOR_GOOD && strcmp(function, "pread") == 0 &&
 		    in_frames(&JOBS[plan->job]))
