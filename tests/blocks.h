@@ -11,13 +11,13 @@
 #define BLOCKS_GUARD 40u
 
 /* The bytes after a block are another's: marked, and are they still as they were? */
-static inline bool blocks_guard(unsigned char *p, size_t n, bool mark)
+static inline bool blocks_guard(unsigned char *p, size_t n, unsigned char with, bool mark)
 {
 	bool whole = true;
 
 	for (size_t i = 0; i < n && i < BLOCKS_GUARD; i++) {
-		p[i] = mark ? 0x5a : p[i];
-		whole &= p[i] == 0x5a;
+		p[i] = mark ? with : p[i];
+		whole &= p[i] == with;
 	}
 	return whole;
 }
@@ -69,8 +69,8 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 		unsigned char *const slack = literals + b.literals;
 		unsigned char *const end = to + *used + (refused ? 0 : b.bytes);
 		const size_t rest = refused ? 0 : room - *used - b.bytes;
-		blocks_guard(slack, BLOCKS_GUARD, true);
-		blocks_guard(end, rest, true);
+		blocks_guard(slack, BLOCKS_GUARD, 0x5a, true);
+		blocks_guard(end, rest, 0xc3, true);
 		if (!refused)
 			refused = block_literals(coder, &b, literals);
 		const unsigned char *from = literals;
@@ -79,7 +79,8 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 			from = to + *used;
 		if (!refused)
 			refused = block_execute(&b, sequences, from, &past, to + *used);
-		if (!blocks_guard(slack, BLOCKS_GUARD, false) || !blocks_guard(end, rest, false))
+		if (!blocks_guard(slack, BLOCKS_GUARD, 0x5a, false) ||
+		    !blocks_guard(end, rest, 0xc3, false))
 			abort();
 		*used += refused ? 0 : b.bytes;
 		free(sequences);

@@ -189,7 +189,9 @@ static const char *decode(const void *blocks, size_t n, size_t *used)
 	size_t took;
 
 	memcpy(p + 6, blocks, n);
-	const char *const refused = blocks_decode(p, n + 6, ours, DECODED_MAX, false, used, &took);
+	const char *refused = NULL;
+	for (unsigned places = 0; places < 2 && !refused; places++)
+		refused = blocks_decode(p, n + 6, ours, DECODED_MAX, places, used, &took);
 	const size_t got = ZSTD_decompress(theirs, DECODED_MAX, p, n + 6);
 	CHECK(refused || (got == *used && memcmp(ours, theirs, *used) == 0), "%zu bytes: %s", *used,
 	      ZSTD_getErrorName(got));
@@ -258,6 +260,13 @@ static void by_hand(void)
 		4 | 1);
 	REFUSED("bytes after no sequences", BLOCK(1, 7), 4 << 3, 'a', 'b', 'c', 'd', 0, 0);
 	REFUSED("no sequences in two bytes", BLOCK(1, 7), 4 << 3, 'a', 'b', 'c', 'd', (char)128, 0);
+	REFUSED("no sequences, and tables of them", BLOCK(1, 12), 4 << 3, 'a', 'b', 'c', 'd',
+		(char)128, 0, 0x54, 3, 2, 1, 4 | 1);
+	/* mostly literals, so they are placed: as exactly before the end as all else */
+	DECODED("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", BLOCK(1, 8), (char)(1 | 31 << 3), 'a', 1,
+		0x54, 20, 0, 0, 4 | 3);
+	REFUSED("five literals in four streams", BLOCK(1, 16), 0x56, 0, 3, (char)128, 0x10, 1, 0, 1,
+		0, 1, 0, 4, 4, 4, 1, 0);
 	REFUSED("no bytes", BLOCK(1, 3), 4, 0, 0);
 	/* a tree of two codes: weights 1 and the one that makes the sum a power of two */
 	DECODED("\1\1\0\1", BLOCK(1, 7), 2 | 4 << 4, (char)(3 << 6), 0, (char)128, 0x10, 16 | 13,
@@ -319,6 +328,15 @@ static void window(void)
 		const char *const refused =
 			blocks_decode(p, sizeof(p), ours, DECODED_MAX, false, &used, &took);
 		CHECK(more > 0 ? refused != NULL : !refused && used == 2004, "%u: %s", 1024 + more,
+		      refused ? refused : "accepted");
+	}
+	/* nor is a block larger than the window */
+	for (unsigned more = 0; more < 2; more++) {
+		const unsigned char one[] = {
+			0x28, 0xb5, 0x2f, 0xfd, 0, 0, (unsigned char)(3 + 8 * more), 0x20, 0, 'a'};
+		const char *const refused =
+			blocks_decode(one, sizeof(one), ours, DECODED_MAX, false, &used, &took);
+		CHECK((refused != NULL) == (more > 0), "%u bytes of one: %s", 1024 + more,
 		      refused ? refused : "accepted");
 	}
 }
