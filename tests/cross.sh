@@ -41,7 +41,7 @@ if [ ! -e "$zstd/lib/libzstd.a" ]; then
 	rm -r "$apt"
 fi
 
-names='auto axis bytes cells count counts gather header hist json_numbers layout number publish sample stats
+names='auto axis block bytes cells count counts gather header hist json_numbers layout number publish sample stats
 picture table write xxh64 zstd_parts'
 transcripts='basics bins formats headers layouts merge ranges stats svg types zstd'
 if [ -n "${LONG:-}" ]; then
