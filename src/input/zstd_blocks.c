@@ -444,8 +444,7 @@ void fetch_run_unlocks(struct source *s, struct request *q)
 	else
 		begin_unlocks(s, j);
 	j->running--;
-	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
-		source_call(s); /* it fetches the next one, and another thread unpacks this */
+	source_call(s); /* it fetches the next block, and another reader unpacks this one */
 	job_check(s, j);
 }
 
