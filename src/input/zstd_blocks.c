@@ -444,7 +444,8 @@ void fetch_run_unlocks(struct source *s, struct request *q)
 	else
 		begin_unlocks(s, j);
 	j->running--;
-	source_call(s); /* it fetches the next block, and another reader unpacks this one */
+	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
+		source_call(s); /* it fetches the next one, and another reader unpacks this */
 	job_check(s, j);
 }
 

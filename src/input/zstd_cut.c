@@ -27,10 +27,7 @@
 #define LARGE ((uint64_t)1 << 20) /* a job for which one more worker is called before it begins */
 #define SEAM_SMALL 4096u          /* records whose seams do not count */
 #define SLOTS_LEAST 8u            /* of a frame in blocks, where there is memory for them */
-/* Of an average block: literals, and three bytes for each sequence; with two readers, literals, */
-#define WORK_LEAST 4096u
-#define LITERALS_LEAST (FRAME_BLOCK_MAX / 5 * 4)
-#define LITERALS_PACKED(n) ((n) / 25 * 18) /* ... and what n of them are packed to */
+#define WORK_LEAST 4096u /* of an average block: literals, and three bytes for each sequence */
 
 typedef unsigned long long ull;
 
@@ -402,12 +399,11 @@ static bool few_left(const struct source *s, const struct input *in, const struc
 
 /*
  * Its first blocks are scanned. With few literals and sequences they are mostly long matches, or
- * very small, where libzstd is as fast as memory. For two readers only literals pay, and only if
- * their codes are long: of short ones libzstd decodes two at a time.
+ * very small, where libzstd is as fast as memory.
  */
 static bool blocks_pay(struct source *s, struct input *in, const struct frame *f, unsigned most)
 {
-	uint64_t at = f->offset + f->header.bytes, work = 0, literals = 0, packed = 0;
+	uint64_t at = f->offset + f->header.bytes, work = 0;
 	struct frame_block h = {.last = false};
 	struct fail bad = {.status = STATUS_OK};
 	const unsigned char *bytes;
@@ -425,13 +421,9 @@ static bool blocks_pay(struct source *s, struct input *in, const struct frame *f
 		if (zstd_look(s, in, at, h.stored, false, &bytes, &got, &bad) != 0 ||
 		    got < h.stored || block_scan(&scan, &h, bytes, &b))
 			return false;
-		literals += b.literals;
-		packed += b.literals_packed;
 		work += b.literals + 3 * (uint64_t)b.sequences;
 	}
-	return work >= n * WORK_LEAST &&
-	       (s->spec.threads > 2 ||
-		(literals >= n * (uint64_t)LITERALS_LEAST && packed >= LITERALS_PACKED(literals)));
+	return work >= n * WORK_LEAST;
 }
 
 /* Is it decoded in blocks? */
