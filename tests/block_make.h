@@ -361,7 +361,8 @@ static inline void make_frame(struct make *m, uint64_t seed, unsigned char *fram
 	for (unsigned i = 0; i < 8; i++)
 		make_draw(m, 2);
 	m->frame = frame;
-	const unsigned log = 12 + make_draw(m, 10), blocks = 1 + make_draw(m, MAKE_BLOCKS);
+	const unsigned log = 12 + make_draw(m, make_draw(m, 4) == 0 ? 10 : 3),
+		       blocks = 1 + make_draw(m, MAKE_BLOCKS);
 	memcpy(frame, "\x28\xb5\x2f\xfd\x00", 5);
 	frame[5] = (unsigned char)((log - 10) << 3);
 	m->bytes = 6;
