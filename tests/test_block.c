@@ -267,6 +267,8 @@ static void by_hand(void)
 		0x54, 20, 0, 0, 4 | 3);
 	REFUSED("five literals in four streams", BLOCK(1, 16), 0x56, 0, 3, (char)128, 0x10, 1, 0, 1,
 		0, 1, 0, 4, 4, 4, 1, 0);
+	REFUSED("sizes that are cut", BLOCK(1, 3), 13, 0, 0);
+	REFUSED("sizes of a tree's literals that are cut", BLOCK(1, 3), 14, 0, 0);
 	REFUSED("no bytes", BLOCK(1, 3), 4, 0, 0);
 	/* a tree of two codes: weights 1 and the one that makes the sum a power of two */
 	DECODED("\1\1\0\1", BLOCK(1, 7), 2 | 4 << 4, (char)(3 << 6), 0, (char)128, 0x10, 16 | 13,
