@@ -107,7 +107,7 @@ ISA_CPPFLAGS = -DHAVE_X86_LOOPS
 endif
 
 LOOPS_OBJ = $(LOOPS:%=$(OBJ_DIR)/$(dir $(LOOPS_SRC))cells_%.o)
-BLOCK_OBJ = $(LOOPS:%=$(OBJ_DIR)/$(dir $(BLOCK_SRC))block_%.o)
+BLOCK_OBJ = $(patsubst %,$(OBJ_DIR)/$(dir $(BLOCK_SRC))block_%.o,$(filter-out avx512,$(LOOPS)))
 IMAGE_OBJ = $(IMAGE_SRC:%.c=$(OBJ_DIR)/%.o)
 OBJ       = $(patsubst %.c,$(OBJ_DIR)/%.o,$(filter-out $(LOOPS_SRC) $(BLOCK_SRC),$(SOURCES))) $(LOOPS_OBJ) $(BLOCK_OBJ)
 LIB_OBJ   = $(filter-out $(OBJ_DIR)/src/main.o,$(OBJ))

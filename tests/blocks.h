@@ -24,11 +24,10 @@ static inline bool blocks_guard(unsigned char *p, size_t n, unsigned char with, 
 
 /*
  * The frame at the beginning of n bytes, each block in memory of exactly its size; NULL, or why it
- * is refused. places: literals are placed where that pays. *used: what is decoded, *took: the
- * frame's bytes without a checksum.
+ * is refused. *used: what is decoded, *took: the frame's bytes without a checksum.
  */
 static inline const char *blocks_decode(const unsigned char *p, size_t n, unsigned char *to,
-					size_t room, bool places, size_t *used, size_t *took)
+					size_t room, size_t *used, size_t *took)
 {
 	struct block_coder *const coder = malloc(block_coder_bytes());
 	struct frame_header header;
@@ -73,12 +72,8 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 		blocks_guard(end, rest, 0xc3, true);
 		if (!refused)
 			refused = block_literals(coder, &b, literals);
-		const unsigned char *from = literals;
-		if (!refused && places && b.sequences > 0 &&
-		    block_place(coder, &b, sequences, literals, to + *used))
-			from = to + *used;
 		if (!refused)
-			refused = block_execute(&b, sequences, from, &past, to + *used);
+			refused = block_execute(&b, sequences, literals, &past, to + *used);
 		if (!blocks_guard(slack, BLOCKS_GUARD, 0x5a, false) ||
 		    !blocks_guard(end, rest, 0xc3, false))
 			abort();

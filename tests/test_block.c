@@ -15,10 +15,10 @@ static const char *const ISAS[] = {"base", "avx2", "avx512"};
 static unsigned char ours[DECODED_MAX], theirs[DECODED_MAX];
 
 /* Where both accept a frame, both decode the same; ours accepts no other. Does it accept this one? */
-static bool same(const unsigned char *p, size_t n, bool places, const char *what)
+static bool same(const unsigned char *p, size_t n, const char *what)
 {
 	size_t used, took = 0;
-	const char *const refused = blocks_decode(p, n, ours, DECODED_MAX, places, &used, &took);
+	const char *const refused = blocks_decode(p, n, ours, DECODED_MAX, &used, &took);
 
 	if (refused)
 		return false;
@@ -29,7 +29,7 @@ static bool same(const unsigned char *p, size_t n, bool places, const char *what
 	return true;
 }
 
-/* A frame that is right, with and without placed literals. */
+/* A frame that is right. */
 static void right(const unsigned char *p, size_t n, const char *what)
 {
 	unsigned char *const exact = malloc(n);
@@ -38,8 +38,7 @@ static void right(const unsigned char *p, size_t n, const char *what)
 	for (unsigned i = 0; i < 3; i++) {
 		if (cells_force(ISAS[i]) != 0)
 			continue;
-		CHECK(same(exact, n, false, what), "%s, %s: refused", what, ISAS[i]);
-		CHECK(same(exact, n, true, what), "%s, %s, placed: refused", what, ISAS[i]);
+		CHECK(same(exact, n, what), "%s, %s: refused", what, ISAS[i]);
 	}
 	cells_force(NULL);
 	free(exact);
@@ -152,7 +151,7 @@ static void changed(void)
 									     : was);
 					p.data[4] &=
 						(unsigned char)~4; /* no checksum, which hides all */
-					if (same(p.data, p.bytes, k % 2, "changed"))
+					if (same(p.data, p.bytes, "changed"))
 						accepted++;
 					else
 						refused++;
@@ -189,9 +188,7 @@ static const char *decode(const void *blocks, size_t n, size_t *used)
 	size_t took;
 
 	memcpy(p + 6, blocks, n);
-	const char *refused = NULL;
-	for (unsigned places = 0; places < 2 && !refused; places++)
-		refused = blocks_decode(p, n + 6, ours, DECODED_MAX, places, used, &took);
+	const char *const refused = blocks_decode(p, n + 6, ours, DECODED_MAX, used, &took);
 	const size_t got = ZSTD_decompress(theirs, DECODED_MAX, p, n + 6);
 	CHECK(refused || (got == *used && memcmp(ours, theirs, *used) == 0), "%zu bytes: %s", *used,
 	      ZSTD_getErrorName(got));
@@ -262,7 +259,6 @@ static void by_hand(void)
 	REFUSED("no sequences in two bytes", BLOCK(1, 7), 4 << 3, 'a', 'b', 'c', 'd', (char)128, 0);
 	REFUSED("no sequences, and tables of them", BLOCK(1, 12), 4 << 3, 'a', 'b', 'c', 'd',
 		(char)128, 0, 0x54, 3, 2, 1, 4 | 1);
-	/* mostly literals, so they are placed: as exactly before the end as all else */
 	DECODED("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", BLOCK(1, 8), (char)(1 | 31 << 3), 'a', 1,
 		0x54, 20, 0, 0, 4 | 3);
 	REFUSED("five literals in four streams", BLOCK(1, 16), 0x56, 0, 3, (char)128, 0x10, 1, 0, 1,
@@ -328,7 +324,7 @@ static void window(void)
 	for (unsigned more = 0; more < 2; more++) {
 		p[sizeof(p) - 2] = (unsigned char)(3 + more);
 		const char *const refused =
-			blocks_decode(p, sizeof(p), ours, DECODED_MAX, false, &used, &took);
+			blocks_decode(p, sizeof(p), ours, DECODED_MAX, &used, &took);
 		CHECK(more > 0 ? refused != NULL : !refused && used == 2004, "%u: %s", 1024 + more,
 		      refused ? refused : "accepted");
 	}
@@ -337,7 +333,7 @@ static void window(void)
 		const unsigned char one[] = {
 			0x28, 0xb5, 0x2f, 0xfd, 0, 0, (unsigned char)(3 + 8 * more), 0x20, 0, 'a'};
 		const char *const refused =
-			blocks_decode(one, sizeof(one), ours, DECODED_MAX, false, &used, &took);
+			blocks_decode(one, sizeof(one), ours, DECODED_MAX, &used, &took);
 		CHECK((refused != NULL) == (more > 0), "%u bytes of one: %s", 1024 + more,
 		      refused ? refused : "accepted");
 	}

@@ -190,7 +190,7 @@ static const struct block_loops *loops_best(void)
 {
 #ifdef HAVE_X86_LOOPS
 	if (cells_best() != &cells_base)
-		return cells_best() == &cells_avx2 ? &block_loops_avx2 : &block_loops_avx512;
+		return &block_loops_avx2;
 #endif
 	return &block_loops_base;
 }
@@ -221,12 +221,6 @@ const char *block_literals(struct block_coder *c, const struct block *b, unsigne
 	}
 	const char *const refused = block_tree_build(c, &b->tree);
 	return refused ? refused : c->loops->literals(c, b, to);
-}
-
-bool block_place(const struct block_coder *c, const struct block *b,
-		 const struct sequence *sequences, const unsigned char *literals, unsigned char *to)
-{
-	return c->loops->place(b, sequences, literals, to);
 }
 
 void block_past_begin(struct block_past *past, uint64_t window)

@@ -6,11 +6,10 @@
  *     block_scan         in order      where everything is, how much of it, which tables
  *     block_sequences    any thread    where there are some; b->bytes is known only then
  *     block_literals     any thread    before or after the sequences
- *     block_place        any thread    to make the next shorter: literals to where they belong
  *     block_execute      in order      literals and matches to decoded bytes
  *
- * Each but block_place returns NULL, or why the block is refused, a constant text. What libzstd
- * refuses is refused here; some damage that a libzstd lets pass is, too. After a refusal nothing of the frame is to be
+ * Each returns NULL, or why the block is refused, a constant text. What libzstd refuses is refused
+ * here; some damage that a libzstd lets pass is, too. After a refusal nothing of the frame is to be
  * used, and what a function was given to write in holds anything.
  *
  * Nothing is allocated and nothing locked: all memory is the caller's. The packed bytes stay as
@@ -105,19 +104,9 @@ const char *block_sequences(struct block_coder *coder, struct block *b, struct s
 const char *block_literals(struct block_coder *coder, const struct block *b, unsigned char *to);
 
 /*
- * Puts the literals of a block with sequences where they belong, so that block_execute has less to
- * do, once it is known that the block goes to `to`; writes within its b->bytes only. The literals are
- * followed by BLOCK_SLACK readable bytes. False: it would not pay, and nothing was done.
- */
-bool block_place(const struct block_coder *coder, const struct block *b,
-		 const struct sequence *sequences, const unsigned char *literals,
-		 unsigned char *to);
-
-/*
  * Writes exactly the b->bytes at `to`, before which the decoded frame lies, as much of it as the
- * window; after them another thread may write. literals == to: they are in place, by
- * block_literals without sequences or by block_place; else they are followed by BLOCK_SLACK
- * readable bytes.
+ * window; after them another thread may write. The literals are followed by BLOCK_SLACK readable
+ * bytes; without sequences they may lie at `to` already.
  */
 const char *block_execute(const struct block *b, const struct sequence *sequences,
 			  const unsigned char *literals, struct block_past *past,

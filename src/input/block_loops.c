@@ -10,9 +10,6 @@
 #include <assert.h>
 #include <stdbool.h>
 #include <string.h>
-#ifdef __AVX512BW__
-#include <immintrin.h>
-#endif
 
 #include "base/little.h"
 #include "input/block_loops.h"
@@ -300,16 +297,8 @@ INLINE void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 	const unsigned char *const from = to - offset;
 	size_t i = 0;
 
-#ifdef __AVX512BW__
-	for (; likely(offset >= 16) && i < n; i += 16) {
-		const unsigned left = n - i < 16 ? (unsigned)(n - i) : 16;
-		const __m128i v = _mm_loadu_si128((const __m128i *)(const void *)(from + i));
-		_mm_mask_storeu_epi8(to + i, (__mmask16)((1u << left) - 1), v);
-	}
-#else
 	for (; n - i >= 16 && offset >= 16; i += 16)
 		memcpy(to + i, from + i, 16);
-#endif
 	for (; i < n; i++)
 		to[i] = from[i];
 }
@@ -326,45 +315,8 @@ INLINE void lengths_of(const struct block *b, const struct sequence *s, unsigned
 	}
 }
 
-/*
- * Where execution copies matches alone they must be copied to the byte. With stores under a mask that is
- * faster where a fifth of the block is literals, 5.2 GB/s rather than 4.2 for words of ten bits;
- * without them where matches are few.
- */
-#ifdef __AVX512BW__
-#define PLACED_FROM(bytes) ((bytes) / 5)
-#else
-#define PLACED_FROM(bytes) ((bytes) - (bytes) / 8)
-#endif
-
-static bool place(const struct block *b, const struct sequence *s, const unsigned char *from,
-		  unsigned char *to)
-{
-	const unsigned char *const from_end = from + b->literals;
-	const struct sequence *const end = s + b->sequences;
-	unsigned char *const to_end = to + b->bytes;
-	unsigned longs = 0;
-
-	if (b->literals < PLACED_FROM(b->bytes))
-		return false;
-	for (; s < end; s++) {
-		size_t plain, match;
-		lengths_of(b, s, &longs, &plain, &match);
-		if (likely((size_t)(to_end - to) >= plain + BLOCK_SLACK))
-			copy_literals(to, from, plain);
-		else
-			memcpy(to, from, plain);
-		from += plain;
-		to += plain + match;
-	}
-	memcpy(to, from, (size_t)(from_end - from));
-	return true;
-}
-
-/* placed: the literals are where they belong, and no match may touch those that follow it. */
-INLINE const char *execute_as(const struct block *b, const struct sequence *s,
-			      const unsigned char *from, struct block_past *past, unsigned char *to,
-			      bool placed)
+static const char *execute(const struct block *b, const struct sequence *s,
+			   const unsigned char *from, struct block_past *past, unsigned char *to)
 {
 	const unsigned char *const from_end = from + b->literals;
 	const struct sequence *const end = s + b->sequences;
@@ -376,9 +328,9 @@ INLINE const char *execute_as(const struct block *b, const struct sequence *s,
 		size_t plain, match, offset = s->offset;
 		lengths_of(b, s, &longs, &plain, &match);
 		const bool roomy = (size_t)(to_end - out) >= plain + match + BLOCK_SLACK;
-		if (likely(roomy) && !placed)
+		if (likely(roomy))
 			copy_literals(out, from, plain);
-		else if (!placed)
+		else
 			memcpy(out, from, plain);
 		out += plain;
 		from += plain;
@@ -389,14 +341,13 @@ INLINE const char *execute_as(const struct block *b, const struct sequence *s,
 			if (offset == 0 || offset > reach)
 				return "a match begins before the frame or its window";
 		}
-		if (likely(roomy) && !placed)
+		if (likely(roomy))
 			copy_match(out, offset, match);
 		else
 			copy_match_exactly(out, offset, match);
 		out += match;
 	}
-	if (!placed)
-		memcpy(out, from, (size_t)(from_end - from));
+	memcpy(out, from, (size_t)(from_end - from));
 	uint32_t repeat[3];
 	for (unsigned i = 0; i < 3; i++)
 		repeat[i] = earlier_resolve(b->repeat[i], past->repeat);
@@ -404,11 +355,4 @@ INLINE const char *execute_as(const struct block *b, const struct sequence *s,
 	return NULL;
 }
 
-static const char *execute(const struct block *b, const struct sequence *s,
-			   const unsigned char *from, struct block_past *past, unsigned char *to)
-{
-	return from == to ? execute_as(b, s, from, past, to, true)
-			  : execute_as(b, s, from, past, to, false);
-}
-
-const struct block_loops NAME(block_loops_, ISA) = {sequences, literals, place, execute};
+const struct block_loops NAME(block_loops_, ISA) = {sequences, literals, execute};

@@ -29,13 +29,11 @@ struct block_loops {
 	const char *(*sequences)(const struct block_coder *c, struct block *b, struct sequence *to);
 	const char *(*literals)(const struct block_coder *c, const struct block *b,
 				unsigned char *to);
-	bool (*place)(const struct block *b, const struct sequence *sequences,
-		      const unsigned char *literals, unsigned char *to);
 	const char *(*execute)(const struct block *b, const struct sequence *sequences,
 			       const unsigned char *literals, struct block_past *past,
 			       unsigned char *to);
 };
-extern const struct block_loops block_loops_base, block_loops_avx2, block_loops_avx512;
+extern const struct block_loops block_loops_base, block_loops_avx2;
 
 /*
  * Reads shares from the n bytes at p; at most `codes` of them, of 2^log at most. The bytes that

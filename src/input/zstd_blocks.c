@@ -5,8 +5,8 @@
  * Each block has a slot, and passes through it in these tasks:
  *
  *   fetch     one thread at a time, in order: its packed bytes, and the header of the next block
- *   unpack    any thread: its sequences, with which its size is known, and its literals, which go
- *             to their places if these are known and that pays
+ *   unpack    any thread: its sequences, with which its size is known, and its literals. Where it
+ *             has no sequences and its place is known, that decodes it
  *   execute   one thread at a time, in order: literals and matches become decoded bytes
  *
  * Then it is a piece like others: handed out, counted, added to the checksum. When it is free, so
@@ -44,7 +44,7 @@ struct slot {
 	bool sized; /* its decoded bytes are known */
 	bool unpacked;
 	const char *refused;    /* why, or NULL */
-	unsigned char *decoded; /* its literals; or the block, with them in their places */
+	unsigned char *decoded; /* its literals, here or in their place */
 	unsigned char *packed, *literals;
 	struct sequence *sequences;
 };
@@ -484,15 +484,11 @@ void unpack_run_unlocks(struct source *s, struct request *q)
 		slot->sized = !why;
 		give_places(b);
 	}
-	unsigned char *const place =
-		number < b->sized ? place_of(b, b->piece[i].begin) : slot->literals;
-	slot->decoded = block->sequences == 0 ? place : slot->literals;
+	slot->decoded = block->sequences == 0 && number < b->sized ? place_of(b, b->piece[i].begin)
+								   : slot->literals;
 	lock_drop(&s->lock);
 	if (!why)
 		why = block_literals(coder, block, slot->decoded);
-	if (!why && slot->decoded != place &&
-	    block_place(coder, block, slot->sequences, slot->decoded, place))
-		slot->decoded = place;
 	lock_take(&s->lock);
 	slot->refused = why;
 	slot->unpacked = true;
