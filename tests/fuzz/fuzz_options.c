@@ -170,8 +170,7 @@ static void give_again(const struct job *job)
 			job->source.raw == again.source.raw &&
 			job->source.zstd == again.source.zstd &&
 			job->source.ignore_tail == again.source.ignore_tail &&
-			job->source.record == again.source.record && job->stats == again.stats &&
-			memcmp(&job->quantiles, &again.quantiles, sizeof(again.quantiles)) == 0 &&
+			job->source.record == again.source.record &&
 			memcmp(&job->layout, &again.layout, sizeof(again.layout)) == 0,
 		"%s: another source", job->options);
 	options_free(&again);
