@@ -399,7 +399,7 @@ static void seldom(void)
 	struct fail fail = {.status = STATUS_OK};
 	const char *why = "";
 
-	sample_type_parse(&t, "f32");
+	sample_type_parse(&t, __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? "f32be" : "f32");
 	CHECK(axis_init(&axis, &spec, &t, &why) == 0, "%s", why);
 	counting_init_layout(&c, &t, &axis.edges, NULL, true);
 	c.alone = true;
