@@ -11,7 +11,7 @@
 
 #define DECODED_MAX ((size_t)1 << 22)
 
-static const char *const ISAS[] = {"base", "avx2", "avx512"};
+static const char *const ISAS[] = {"base", "avx2"};
 static unsigned char ours[DECODED_MAX], theirs[DECODED_MAX];
 
 /* Where both accept a frame, both decode the same; ours accepts no other. Does it accept this one? */
@@ -35,7 +35,7 @@ static void right(const unsigned char *p, size_t n, const char *what)
 	unsigned char *const exact = malloc(n);
 
 	memcpy(exact, p, n);
-	for (unsigned i = 0; i < 3; i++) {
+	for (unsigned i = 0; i < 2; i++) {
 		if (cells_force(ISAS[i]) != 0)
 			continue;
 		CHECK(same(exact, n, what), "%s, %s: refused", what, ISAS[i]);

@@ -6,6 +6,7 @@
 #include "input/header.h"
 
 #include "check.h"
+#include "header_parse.h"
 #include "say.h"
 
 typedef unsigned long long ull;

@@ -122,17 +122,6 @@ enum header_result header_step(struct header_scan *h, const unsigned char *bytes
 	}
 }
 
-enum header_result header_parse(struct header_scan *h, const unsigned char *bytes, size_t n)
-{
-	enum header_result result = HEADER_MORE;
-
-	for (header_begin(h); result == HEADER_MORE;) {
-		const size_t at = h->at < n ? (size_t)h->at : n;
-		result = header_step(h, bytes + at, n - at < h->want ? n - at : h->want);
-	}
-	return result;
-}
-
 void header_text(char text[HEADER_TEXT], const struct header *h)
 {
 	char channels[32] = "", samples[48] = "to the end of the input", bits[48] = "";

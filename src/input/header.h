@@ -91,12 +91,6 @@ enum header_result header_step(struct header_scan *h, const unsigned char *bytes
 enum header_result header_magic(const unsigned char *bytes, size_t n, bool ended);
 
 /*
- * All steps for an input in memory: NONE, FOUND or BAD. The caller checks whether all samples are
- * there, and nothing follows them.
- */
-enum header_result header_parse(struct header_scan *h, const unsigned char *bytes, size_t n);
-
-/*
  * After FOUND, for a header with chunks: continues after the samples, which are `bytes` long. From
  * then on steps return MORE, NONE where the last chunk ends, and BAD where samples come again, or
  * what begins like another header.

@@ -26,9 +26,9 @@
  * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
  * the list; only a stream's buffer, when it changes hands, takes its memory with it. What does not
  * fit is not started: the cut waits as a value, input.cut. Where even one does not fit as it should
- * be, it has one piece instead of four, and a frame is decoded in steps. Jobs
- * that have ended keep their buffers for the next ones, because to map them again for each frame
- * took longer than to decode it.
+ * be, it has one piece instead of four, and a frame is decoded in steps. Jobs that have ended keep
+ * their buffers for the next ones, because to map them again for each frame took longer than to
+ * decode it.
  *
  * Checksums are hidden from libzstd where a job is one frame, and added up by the threads that
  * count its pieces, in the frame's order and one at a time. A piece is free once it was counted and

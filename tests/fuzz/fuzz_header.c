@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #include "fuzz.h"
+#include "../header_parse.h"
 
 /* ---- the parser ---- */
 
