@@ -418,10 +418,10 @@ install: $(PROGRAM)
 	$(foreach f,$(INSTALLED),$(if $(wildcard $(call from,$(f))),$(call copy,$(f))))
 	sed -i 's,\[\([^]]*\)\]($(UNLINKED)[^)]*),\1,g' "$(DESTDIR)$(DOCDIR)/README.md"
 
-# Of the folders only those that are gpuhist's own, and empty.
+# With the folders that are empty then.
 uninstall:
-	rm -f "$(DESTDIR)$(BINDIR)/gpuhist" $(foreach f,$(INSTALLED),$(call to,$(f)))
-	for d in "$(DESTDIR)$(DOCDIR)/examples/cluster" "$(DESTDIR)$(DOCDIR)/examples" "$(DESTDIR)$(DOCDIR)"; do [ ! -d "$$d" ] || rmdir "$$d" || true; done
+	for file in "$(DESTDIR)$(BINDIR)/gpuhist" $(foreach f,$(INSTALLED),$(call to,$(f))); do \
+		rm -f "$$file" || exit; rmdir -p "$${file%/*}" 2>/dev/null || :; done
 
 #: make dist             build/gpuhist-VERSION.tar.gz: what is committed, or all of a tree that has no .git
 DIST = gpuhist-$(VERSION)

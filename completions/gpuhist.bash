@@ -15,7 +15,7 @@ _gpuhist() {
 	-t | --type)
 		values='u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64 u16be i16be u24be i24be u32be i32be
 			u64be i64be f16be bf16be f32be f64be f8e4m3 f8e5m2 u1bit u2bit u4bit i2bit i4bit
-			u1bitbe u2bitbe u4bitbe i2bitbe i4bitbe'
+			u1bitbe u2bitbe u4bitbe i2bitbe i4bitbe cu8 cs8 ci8 cu16 cs16 ci16 cf32 cf64'
 		;;
 	-f | --format) values='csv tsv raw npy json plot svg' ;;
 	-C | --counter) values='u64 u32 sat8 sat16 sat32' ;;
@@ -24,7 +24,7 @@ _gpuhist() {
 	-c | --channels) values=last ;;
 	--part) values=auto ;;
 	--plot) [[ $given ]] && values=log ;;
-	-b | --bins | --log | -S | --skip | -n | --count | --record | --offset | --rows | --every | -T | --threads | -M | --memory)
+	-b | --bins | --log | -S | --skip | -n | --count | --record | --offset | --rows | --every | --title | -T | --threads | -M | --memory)
 		compopt +o default +o bashdefault 2>/dev/null
 		return
 		;;
@@ -39,7 +39,7 @@ _gpuhist() {
 	elif [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W '-t --type -b --bins -r --range --log --edges --mod --auto --clamp --closed
 			-S --skip -n --count -c --channels --record --offset --rows --part --ignore-tail --raw --zstd
-			-C --counter -f --format -o --output --every --into --merge --tee -p --plot --stats
+			-C --counter -f --format -o --output --every --into --merge --tee --finish -p --plot --title --stats
 			--flow --nonzero --no-header --device -T --threads -M --memory -q --quiet -v --verbose
 			--progress --no-progress -h --help -V --version' -- "$cur"))
 	fi

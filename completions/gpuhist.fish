@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # fish completion for gpuhist(1).
-set -l types {u,i}8 f8e{4m3,5m2} {u,i}{2,4}bit{,be} u1bit{,be} {u,i}{16,24,32,64}{,be} {f16,bf16,f32,f64}{,be}
+set -l types {u,i}8 f8e{4m3,5m2} {u,i}{2,4}bit{,be} u1bit{,be} {u,i}{16,24,32,64}{,be} {f16,bf16,f32,f64}{,be} c{u,s,i}{8,16} cf{32,64}
 
 complete -c gpuhist -s t -l type -x -a "$types" -d 'type of the samples'
 complete -c gpuhist -s b -l bins -x -d 'number of bins'
@@ -28,6 +28,8 @@ complete -c gpuhist -l every -x -d 'time between partial outputs'
 complete -c gpuhist -l into -r -d 'add this run to a JSON file'
 complete -c gpuhist -l merge -d 'add up JSON histograms'
 complete -c gpuhist -l tee -d 'pass the input through to standard output'
+complete -c gpuhist -l finish -d 'Ctrl-C ends streams, and what came is written'
+complete -c gpuhist -l title -x -d 'title of pictures'
 complete -c gpuhist -s p -d 'picture on standard error'
 complete -c gpuhist -l plot -f -a log -d 'picture on standard error'
 complete -c gpuhist -l stats -d 'extremes, mean, entropy and quantiles'

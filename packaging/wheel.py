@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Makes a wheel of a tarball of packaging/binary.sh, for pip and its like: the program and nothing else, where they put
-scripts. The same bytes from the same tarball.
+"""Makes a wheel of a tarball of packaging/binary.sh, for pip and its like: the program where they put scripts, its manual
+and completions below the environment's share. The same bytes from the same tarball.
 usage: python3 packaging/wheel.py FOLDER/gpuhist-VERSION-linux-MACHINE.tar.gz      writes into FOLDER
 """
 import base64
@@ -34,6 +34,8 @@ Generator: gpuhist ({version})
 Root-Is-Purelib: false
 Tag: {tag}
 """
+SHARED = ("man/man1/gpuhist.1", "bash-completion/completions/gpuhist", "zsh/site-functions/_gpuhist",
+          "fish/vendor_completions.d/gpuhist.fish")
 
 tarball = pathlib.Path(sys.argv[1])
 name, version, _, machine = tarball.name.removesuffix(".tar.gz").split("-")
@@ -42,6 +44,7 @@ with tarfile.open(tarball) as tar:
         return tar.extractfile(f"{tarball.name.removesuffix('.tar.gz')}/{path}").read()
 
     program = read("bin/gpuhist")
+    data = {f"share/{file}": read(f"share/{file}") for file in SHARED}
     licences = {file: read(f"share/doc/gpuhist/{file}") for file in ("LICENSE", "LICENSE.zstd")}
     made = time.gmtime(tar.getmembers()[0].mtime)[:6]
 major, minor = re.search(rb"needs: glibc (\d+)\.(\d+) or later", program).groups()
@@ -49,6 +52,7 @@ tag = f"py3-none-manylinux_{int(major)}_{int(minor)}_{machine}"
 
 info = f"{name}-{version}.dist-info"
 files = {f"{name}-{version}.data/scripts/gpuhist": program}
+files |= {f"{name}-{version}.data/data/{file}": text for file, text in data.items()}
 files |= {f"{info}/licenses/{file}": text for file, text in licences.items()}
 files[f"{info}/METADATA"] = METADATA.format(version=version).encode()
 files[f"{info}/WHEEL"] = WHEEL.format(version=version, tag=tag).encode()

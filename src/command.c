@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "cli/msg.h"
 #include "cli/report.h"
 #include "count/cells.h"
@@ -37,7 +38,10 @@ static int count(const struct job *asked, struct hist *hist, struct run_report *
 	if (job.tee && rc != 0 && tee_goes_on(job.source.tee, 1))
 		msg_warning("%s; nothing is counted any more, and the bytes still pass",
 			    fail->text);
-	if (job.tee && tee_end(job.source.tee, &passing) != 0) {
+	const int passed = job.tee ? tee_end(job.source.tee, &passing) : 0;
+	if (passed > 0)
+		msg_warning("standard output: its reader ended before all bytes had passed");
+	if (passed < 0) {
 		/* What --tee cut short is not a failure of its own. */
 		*fail = passing;
 		hist_free(hist);
@@ -69,6 +73,10 @@ void command_count(const struct job *job, struct fail *fail)
 			 isa);
 		return;
 	}
+	if (job->finish && signals_finish() != 0) {
+		fail_errno(fail, "pipe");
+		return;
+	}
 	/* An output that cannot be written is reported before the work. */
 	if (job->into && into_check(job->into, fail) != 0)
 		return;
@@ -95,6 +103,19 @@ void command_count(const struct job *job, struct fail *fail)
 	}
 }
 
+/* What -b and --stats ask of a sum. */
+static int rework(const struct job *job, struct document *total, struct fail *fail)
+{
+	const uint32_t bins = job->bins.edges.bins;
+
+	if (bins > 0 && hist_rebin(&total->hist, bins, fail) != 0)
+		return -1;
+	/* The options of the runs say another number. */
+	if (bins > 0)
+		total->from.options = NULL;
+	return job->stats ? hist_set_stats(&total->hist, &job->quantiles, fail) : 0;
+}
+
 void command_merge(const struct job *job, struct fail *fail)
 {
 	struct output *out;
@@ -102,9 +123,11 @@ void command_merge(const struct job *job, struct fail *fail)
 
 	if (output_open(&out, job->output, fail) != 0)
 		return;
-	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0) {
+	if (merge_files(&sum, job->source.paths, job->source.path_count, fail) == 0 &&
+	    rework(job, &sum.total, fail) == 0) {
 		publish(out, job->format, &job->style, &sum.total.hist, &sum.total.from, fail);
 		report_picture(job, &sum.total.hist, &sum.total.from, fail);
+		report_stats(&sum.total.hist);
 		report_sum(job, &sum);
 		check_reports(job, fail);
 	} else {

@@ -25,7 +25,7 @@ static int fill(struct run *run, struct hist *hist, struct fail *fail)
 	struct counts copy = {.cell = NULL};
 	int rc = -1;
 
-	if (hist_reserve(hist, &run->axis, run->job.channels, fail) == 0 &&
+	if (hist_reserve(hist, &run->job.axis, run->job.channels, fail) == 0 &&
 	    counts_init(&copy, run->counts.cells, fail) == 0) {
 		snapshot_take(&run->snapshot, &copy, &run->counts, look, run);
 		hist_fill(hist, &copy);
@@ -45,32 +45,34 @@ static int fill(struct run *run, struct hist *hist, struct fail *fail)
  */
 static int make_blank(struct hist *hist, const struct job *asked, struct fail *fail)
 {
+	static const struct header nothing;
+	const bool settled = asked->axis.type.bytes > 0;
 	struct job job = *asked;
-	struct axis axis;
 	struct counts none = {.cell = NULL};
+	struct counting counting;
 	struct fail unused = {.status = STATUS_OK};
 	int rc = -1;
 
-	if (job_layout(&job, NULL, &unused) != 0) {
+	if (!settled && job_settle(&job, &nothing, &unused) != 0) {
+		job.source.typed = true;
 		job.layout_options = (struct layout_options){.channels = 1};
-		(void)job_layout(&job, NULL, &unused);
+		if (job_settle(&job, &nothing, &unused) != 0) {
+			job.bins = (struct axis_spec){.edges.kind = AXIS_AUTO};
+			if (job_settle(&job, &nothing, fail) != 0)
+				return -1;
+		}
 	}
-	if (job_axis(&axis, &job, &unused) != 0) {
-		job.axis = (struct axis_spec){.edges.kind = AXIS_AUTO};
-		if (job_axis(&axis, &job, fail) != 0)
-			return -1;
-	}
-	const struct plan_facts facts = {.axis = &axis};
-	const struct plan plan = plan_make(&job, &facts);
-	if (hist_reserve(hist, &axis, job.channels, fail) == 0 &&
-	    counts_init(&none, plan.counting.cells, fail) == 0) {
-		if (plan.counting.most > 0)
-			counts_set_auto(&none, &job.type, plan.counting.most);
+	counting_init_layout(&counting, &job.type, &job.axis.edges, &job.layout, true);
+	if (hist_reserve(hist, &job.axis, job.channels, fail) == 0 &&
+	    counts_init(&none, counting.cells, fail) == 0) {
+		if (counting.most > 0)
+			counts_set_auto(&none, &job.type, counting.most);
 		hist_fill(hist, &none);
 		rc = 0;
 	}
 	counts_free(&none);
-	edges_free(&axis.edges);
+	if (!settled)
+		edges_free(&job.axis.edges);
 	return rc;
 }
 
@@ -88,7 +90,7 @@ int partial_write(struct run *run, struct fail *fail)
 	int rc = counts ? fill(run, &hist, fail) : make_blank(&hist, job, fail);
 	if (rc == 0 && counts) {
 		totals.inputs = run->inputs;
-		totals.bytes = run->records * job->source.record;
+		totals.bytes = run->records * job->record;
 		totals.state = source_state(run->work.source);
 	}
 	struct provenance from = run_provenance(job, &totals);

@@ -2,6 +2,7 @@
 /* plan: the division of -M, and when a thread, a table, a lane or a GPU is worth it. */
 #include "plan.h"
 
+#include "gpu/gpu_plan.h"
 #include "worker.h"
 
 /*
@@ -31,9 +32,10 @@
  * Sets how `workers` of them count, in private tables or in the table of the totals; returns the
  * bytes they take.
  */
-static size_t on_cpu(struct plan *p, const struct job *job, const struct axis *axis,
-		     unsigned workers, bool shared)
+static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bool shared)
 {
+	const struct axis *const axis = &job->axis;
+
 	counting_init_layout(&p->counting, &axis->type, &axis->edges, &job->layout, shared);
 	if (job->stats)
 		counting_keep_stats(&p->counting, job->layout.channels);
@@ -47,9 +49,9 @@ static size_t on_cpu(struct plan *p, const struct job *job, const struct axis *a
  * less: plan_memory_for relies on that, and it holds because workers are added only where they did
  * not fit before.
  */
-static unsigned workers_within(struct plan *p, const struct job *job, const struct axis *axis,
-			       uint64_t most)
+static unsigned workers_within(struct plan *p, const struct job *job, uint64_t most)
 {
+	const struct axis *const axis = &job->axis;
 	const size_t table =
 		counting_cells(&axis->type, &axis->edges) * job->layout.channels * sizeof(uint32_t);
 
@@ -60,7 +62,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 	const bool own = axis->kind == AXIS_AUTO && axis->type.bytes > 2;
 
 	for (unsigned workers = job->threads; workers > 0; workers--) {
-		p->tables = on_cpu(p, job, axis, workers, !own && table > PRIVATE_MAX / workers);
+		p->tables = on_cpu(p, job, workers, !own && table > PRIVATE_MAX / workers);
 		if (p->tables <= most)
 			return workers;
 	}
@@ -69,9 +71,9 @@ static unsigned workers_within(struct plan *p, const struct job *job, const stru
 	 * private table.
 	 */
 	const size_t private = p->tables;
-	p->tables = on_cpu(p, job, axis, 1, true);
+	p->tables = on_cpu(p, job, 1, true);
 	if (private < p->tables)
-		p->tables = on_cpu(p, job, axis, 1, false);
+		p->tables = on_cpu(p, job, 1, false);
 	return 1;
 }
 
@@ -83,23 +85,19 @@ static uint64_t least(uint64_t a, uint64_t b)
 struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 {
 	const bool gpu_only = job->device == DEVICE_GPU;
-	const size_t record = job->source.record;
+	const size_t record = job->record;
 	const uint64_t memory = job->memory, half = memory / 2;
 	struct plan p = {.block = record > BLOCK_BYTES ? record : BLOCK_BYTES, .decoders = 1};
 
 	/* Any worker may feed the GPU: as many do as find a slot. */
 	if (gpu_only || (job->device == DEVICE_AUTO && facts->kernels))
 		p.lanes = (unsigned)least(job->threads, LANES_MOST);
-	p.workers = workers_within(&p, job, facts->axis, facts->plain ? memory : half);
+	p.workers = workers_within(&p, job, facts->plain ? memory : half);
 	if (p.tables > memory) {
 		p.workers = 0;
 		return p;
 	}
-	/* Under --device=gpu workers have no tables, but may keep statistics. */
-	const uint64_t sums = counting_adds_stats(&p.counting)
-				      ? stats_bytes(&job->type, job->layout.channels)
-				      : 0;
-	const uint64_t taken = gpu_only ? p.lanes * sums : p.tables;
+	const uint64_t taken = gpu_only ? 0 : p.tables; /* workers that feed a GPU have lanes */
 	const uint64_t left = memory > taken ? memory - taken : 0;
 	if (gpu_only) {
 		p.workers = p.lanes;
@@ -110,7 +108,25 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	}
 	if (left > p.lanes_memory)
 		p.decoders = left - p.lanes_memory;
+	/*
+	 * The share of a GPU that is left out is still lent to decoders, but not added to theirs:
+	 * where more -M means larger tables they would lose it, against plan_memory_for.
+	 */
+	const struct gpu_spec gpu = plan_gpu(&p, job);
+	if (p.lanes > 0 && !gpu_only && !gpu_size(&gpu).fits)
+		p.lanes = 0;
 	return p;
+}
+
+struct gpu_spec plan_gpu(const struct plan *p, const struct job *job)
+{
+	return (struct gpu_spec){
+		.counting = &p->counting,
+		.devices = job->gpus,
+		.lanes = p->lanes,
+		.fetch = job->every > 0,
+		.memory = p->lanes_memory,
+	};
 }
 
 bool plan_gpu_pays(double seconds, uint64_t counted, uint64_t known)

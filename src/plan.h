@@ -4,7 +4,7 @@
  *
  * Pure: the same job and facts always give the same plan; nothing is opened or started, and the
  * system is not asked. Every division of -M and every threshold of the CPU's side is here. Only the
- * slots of a lane are sized elsewhere, in gpu_plan.c, where the devices are known.
+ * GPU's share is divided elsewhere, in gpu_plan.c.
  *
  *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take
  *                                       more. One worker may take all of it if it has to. A block
@@ -14,7 +14,9 @@
  *                                       the tables leave of -M, at most three eighths of it, which
  *                                       of the default -M is 16 slots of 4 MiB and those that end
  *                                       an epoch; under --device=gpu, which has no CPU workers,
- *                                       half of -M
+ *                                       half of -M. All counters are in it. Where a lane and two
+ *                                       slots do not fit, auto has no GPU; --device=gpu takes
+ *                                       them, and their counters are part of the bins
  *   decoders of compressed inputs       the rest, and the lanes' part too until a GPU is started
  *
  * So a zstd window of half of -M is accepted with any number of threads and bins, unless one worker
@@ -30,12 +32,12 @@
 #include "bins/axis.h"
 #include "cli/job.h"
 #include "count/count.h"
+#include "gpu/gpu.h"
 
 /* What a plan needs to know beside the job. */
 struct plan_facts {
-	const struct axis *axis; /* of the histogram */
-	bool kernels;            /* the program was built with kernels for a GPU */
-	bool plain;              /* no input is compressed: nothing has to be left for decoders */
+	bool kernels; /* the program was built with kernels for a GPU */
+	bool plain;   /* no input is compressed: nothing has to be left for decoders */
 };
 
 struct plan {
@@ -49,11 +51,14 @@ struct plan {
 	 * where it pays. 0: none may be started.
 	 */
 	unsigned lanes;
-	uint64_t lanes_memory; /* bytes of all slots, for decoders until a GPU is started */
+	uint64_t lanes_memory; /* bytes of lanes and slots, for decoders until a GPU is started */
 	uint64_t decoders;     /* bytes that decoders may take beside, at least 1 */
 };
 
 struct plan plan_make(const struct job *job, const struct plan_facts *facts);
+
+/* What a GPU is started with; the plan and the job must outlive it. */
+struct gpu_spec plan_gpu(const struct plan *p, const struct job *job);
 
 /*
  * After so many seconds the workers have counted so many bytes of `known` ones (0: not known). Is

@@ -53,16 +53,10 @@ static void *work_on(void *arg)
  */
 static struct gpu *start_gpu(const struct run *run)
 {
-	const struct plan *const p = &run->plan;
+	const struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
 
 	source_take_spare(run->work.source);
-	return gpu_start(&(struct gpu_spec){
-		.counting = &p->counting,
-		.devices = run->job.gpus,
-		.lanes = p->lanes,
-		.fetch = run->work.snapshot != NULL,
-		.memory = p->lanes_memory,
-	});
+	return gpu_start(&gpu);
 }
 
 /*
@@ -164,13 +158,6 @@ static int sum_up(struct run *run, struct fail *fail)
 	return rc;
 }
 
-/* Bytes of all inputs, or those of the slice that this process counts; 0: not known. */
-static uint64_t length_of(const struct run *run)
-{
-	return run->job.source.parts > 0 ? source_part_bytes(run->work.source)
-					 : source_length(&run->job.source);
-}
-
 static int count(struct run *run, struct fail *fail)
 {
 	run->counting_began = clock_seconds();
@@ -209,7 +196,7 @@ static void look(void *arg, struct progress_now *now)
 		return;
 	/* The offset of standard input has changed since the run began. */
 	if (!run->measured && !job_reads_stdin(&run->job))
-		run->length = length_of(run);
+		run->length = source_length(run->work.source);
 	run->measured = true;
 	now->length = run->length;
 	now->bytes = source_counted(run->work.source);
@@ -286,10 +273,7 @@ static int make_plan(struct run *run, struct fail *fail)
 	const struct job *job = &run->job;
 	struct plan *plan = &run->plan;
 
-	if (job_axis(&run->axis, job, fail) != 0)
-		return -1;
 	run->facts = (struct plan_facts){
-		.axis = &run->axis,
 		.kernels = kernel_image != NULL,
 		.plain = job->source.raw,
 	};
@@ -305,6 +289,7 @@ static int make_plan(struct run *run, struct fail *fail)
 	run->report.isa = cells_isa();
 	run->report.method = METHODS[plan->counting.method];
 	run->report.kernels = run->facts.kernels;
+	run->report.gpu_fits = plan->lanes > 0;
 	run->report.memory = plan->tables + plan->counting.cells * sizeof(uint64_t);
 	return 0;
 }
@@ -315,32 +300,42 @@ static int open_source(struct run *run, struct fail *fail)
 	struct job *const job = &run->job;
 	struct source_spec spec = job->source;
 
+	spec.prompt = job->every > 0; /* what came slowly is in the next partial output */
 	spec.memory = job->memory;
+	spec.wanted = source_wanted(spec.skip, job->limit, job->record);
 	if (source_open(&run->work.source, &spec, fail) != 0)
 		return -1;
 	run->report.header = *source_said(run->work.source);
-	if (job_layout(job, &run->report.header, fail) != 0)
+	if (job_settle(job, &run->report.header, fail) != 0)
 		return -1;
 	run->report.type = job->type;
-	run->report.record = job->source.record;
+	run->report.record = job->record;
 	run->report.packed = job_records_packed(job);
 	return 0;
 }
 
 static int start_source(struct run *run, struct fail *fail)
 {
-	struct source_spec *spec = &run->job.source;
-
-	spec->threads = run->plan.workers;
+	const struct job *const job = &run->job;
+	const unsigned workers = run->plan.workers;
 	/* Cores are looked up only where it may matter. */
-	if (spec->threads > DECODERS_CORE && !spec->raw)
-		spec->decoders = DECODERS_CORE * cores_usable();
-	spec->memory = run->plan.decoders;
-	spec->memory_spare = run->plan.lanes_memory;
-	spec->memory_for = memory_for;
-	spec->more = more;
-	spec->arg = run;
-	return source_start(run->work.source, spec, fail);
+	const bool many = workers > DECODERS_CORE && !job->source.raw;
+	const struct source_use use = {
+		.record = job->record,
+		.limit = job->limit,
+		.type = job->type,
+		.channels = job->header_channels,
+		.last = job->header_last,
+		.threads = workers,
+		.decoders = many ? DECODERS_CORE * cores_usable() : 0,
+		.memory = run->plan.decoders,
+		.memory_spare = run->plan.lanes_memory,
+		.memory_for = memory_for,
+		.more = more,
+		.arg = run,
+	};
+
+	return source_start(run->work.source, &use, fail);
 }
 
 /* Takes the memory of the histogram, the totals and the workers. */
@@ -349,7 +344,7 @@ static int take_memory(struct run *run, struct fail *fail)
 	const struct job *const job = &run->job;
 	const struct counting *const counting = &run->plan.counting;
 
-	if (hist_reserve(&run->hist, &run->axis, job->channels, fail) != 0 ||
+	if (hist_reserve(&run->hist, &job->axis, job->channels, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
 	if (job->stats && (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
@@ -373,7 +368,7 @@ static int prepare(struct run *run, struct fail *fail)
 		.source = run->work.source,
 		.counts = &run->counts,
 		.block = run->plan.block,
-		.record = job->source.record,
+		.record = job->record,
 		.busy = start_next,
 		.arg = run,
 		.gpu_only = job->device == DEVICE_GPU,
@@ -385,7 +380,7 @@ static int prepare(struct run *run, struct fail *fail)
 	 */
 	run->measured = run->plan.lanes > 0 || line_of(job) != PROGRESS_NEVER;
 	if (run->measured)
-		run->length = length_of(run);
+		run->length = source_length(run->work.source);
 	__atomic_store_n(&run->counts_are_there, true, __ATOMIC_RELEASE);
 	return 0;
 }
@@ -396,7 +391,7 @@ static int audit(const struct run *run, struct fail *fail)
 	const struct source_totals *t = &run->report.totals;
 	const uint64_t records = run->report.records;
 
-	if (t->bytes != t->skipped + t->tail + records * run->job.source.record ||
+	if (t->bytes != t->skipped + t->tail + records * run->job.record ||
 	    run->hist.samples != run->report.samples)
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: %llu bytes were read, %llu samples of %llu "
@@ -439,8 +434,6 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		snapshot_destroy(&run.snapshot);
 		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
 	}
-	/* What came slowly is in the next partial output. */
-	run.job.source.prompt = job->every > 0;
 	start_watch(&run);
 	int rc = prepare(&run, fail);
 	/* A FILE that cannot be added to is reported before the work. */
@@ -458,7 +451,8 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		hist_free(&run.hist);
 	run.report.seconds = clock_seconds() - run.began;
 	*report = run.report;
-	edges_free(&run.axis.edges);
+	if (job->axis.type.bytes == 0) /* else it is the caller's */
+		edges_free(&run.job.axis.edges);
 	lock_destroy(&run.lock);
 	snapshot_destroy(&run.snapshot);
 	free(run.workers);

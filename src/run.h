@@ -37,9 +37,8 @@ struct provenance run_provenance(const struct job *job, const struct source_tota
 
 struct run {
 	const struct job *asked; /* borrowed; const, so that the watching thread may look at it */
-	struct job job; /* completed with the type, layout and record that the first input gave */
+	struct job job;          /* completed by what the first input says */
 	double began;
-	struct axis axis; /* of the bins that were asked for */
 	struct plan_facts facts;
 	struct plan plan; /* const once it is made */
 	struct work work; /* what all workers share */

@@ -191,8 +191,9 @@ static enum turn reap_some(struct worker *w, bool all)
 
 /*
  * Takes a chunk into a slot, and submits it. Where counters stay the GPU may count what can be read
- * again, which is read here, and anything where no CPU worker may count it. What it may not, and
- * what a GPU that has just failed does not take, this worker counts.
+ * again, which is read here, and anything where no CPU worker may count it. What it may not, what is
+ * left of a range whose file became shorter, and, where CPU workers may count, what a GPU that has
+ * just failed does not take, this worker counts.
  */
 static enum turn fill(struct worker *w, struct slot *slot)
 {
@@ -224,7 +225,7 @@ static enum turn fill(struct worker *w, struct slot *slot)
 			gather_stats(work->counting, w->stats, slot->data, chunk->bytes);
 		return TURN_DONE;
 	}
-	if (!work->gpu_only)
+	if (!work->gpu_only || !fits)
 		rc = cpu_chunk(w, chunk);
 	gpu_free(slot);
 	return rc != 0 ? TURN_FAILED : fits ? TURN_LOST_GPU : TURN_DONE;

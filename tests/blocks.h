@@ -24,7 +24,8 @@ static inline bool blocks_guard(unsigned char *p, size_t n, unsigned char with, 
 
 /*
  * The frame at the beginning of n bytes, each block in memory of exactly its size; NULL, or why it
- * is refused. *used: what is decoded, *took: the frame's bytes without a checksum.
+ * is refused. *used: what is decoded, *took: the frame's bytes without a checksum. The window is a
+ * ring that is as small as may be, so that matches lie in two runs.
  */
 static inline const char *blocks_decode(const unsigned char *p, size_t n, unsigned char *to,
 					size_t room, size_t *used, size_t *took)
@@ -35,7 +36,7 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 	struct block_past past;
 	struct frame_block h = {.last = false};
 	const char *refused = NULL;
-	size_t at;
+	size_t at, place = 0;
 
 	*used = 0;
 	if (frame_parse(p, n, &header) != FRAME_DATA || header.dictionary ||
@@ -44,6 +45,11 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 		return "not a frame of ours";
 	}
 	at = header.bytes;
+	const size_t window = header.window < room ? (size_t)header.window : room;
+	const size_t ring_bytes =
+		window + 2 * (window < FRAME_BLOCK_MAX ? window : FRAME_BLOCK_MAX);
+	unsigned char *const ring = malloc(ring_bytes + 1);
+	memset(ring, 0xc3, ring_bytes);
 	memset(coder, 0xa5, block_coder_bytes());
 	block_coder_begin(coder);
 	block_scan_begin(&scan, header.window);
@@ -65,25 +71,32 @@ static inline const char *blocks_decode(const unsigned char *p, size_t n, unsign
 			refused = block_sequences(coder, &b, sequences);
 		if (!refused && b.bytes > room - *used)
 			refused = "no room";
-		unsigned char *const slack = literals + b.literals;
-		unsigned char *const end = to + *used + (refused ? 0 : b.bytes);
-		const size_t rest = refused ? 0 : room - *used - b.bytes;
+		place = refused || ring_bytes - place < b.bytes ? 0 : place;
+		unsigned char *const slack = literals + b.literals, *const here = ring + place;
+		unsigned char *const end = here + (refused ? 0 : b.bytes);
+		const size_t rest = (size_t)(ring + ring_bytes - end);
+		unsigned char behind[BLOCKS_GUARD];
+		memcpy(behind, end, rest < BLOCKS_GUARD ? rest : BLOCKS_GUARD);
 		blocks_guard(slack, BLOCKS_GUARD, 0x5a, true);
-		blocks_guard(end, rest, 0xc3, true);
 		if (!refused)
 			refused = block_literals(coder, &b, literals);
 		if (!refused)
-			refused = block_execute(&b, sequences, literals, &past, to + *used);
+			refused = block_execute(&b, sequences, literals, &past, here);
 		if (!blocks_guard(slack, BLOCKS_GUARD, 0x5a, false) ||
-		    !blocks_guard(end, rest, 0xc3, false))
+		    memcmp(behind, end, rest < BLOCKS_GUARD ? rest : BLOCKS_GUARD) != 0)
 			abort();
-		*used += refused ? 0 : b.bytes;
+		if (!refused) {
+			memcpy(to + *used, here, b.bytes);
+			*used += b.bytes;
+			place += b.bytes;
+		}
 		free(sequences);
 		free(literals);
 	}
 	if (!refused && header.content != FRAME_UNKNOWN && header.content != *used)
 		refused = "another size than the frame's header says";
 	*took = at;
+	free(ring);
 	free(coder);
 	return refused;
 }

@@ -18,6 +18,7 @@ update=
 PATH=$bin:$PATH
 export PATH
 LC_ALL=C
+unset COLUMNS
 export LC_ALL
 passed=0 failed=0
 

@@ -89,6 +89,7 @@ done
 offers gpuhist -t ''
 "$gpuhist" -t '?' 2>&1 | sed -n 's/.*the types are \(.*\), u16be.*/\1/p' | tr ' ' '\n' |
 	sed 'p; /8$/d; /^f8/d; s/$/be/' >"$work/want"
+printf '%s\n' cu8 cs8 ci8 cu16 cs16 ci16 cf32 cf64 >>"$work/want" # as radios write them
 same '-t beside the message'
 
 cp "$work/options" "$work/want"

@@ -80,9 +80,14 @@ pip() { "$work/venv/bin/pip" --quiet --disable-pip-version-check --no-input "$@"
 pip install --no-index "$wheel"
 cmp "$program" "$work/venv/bin/gpuhist"
 "$work/venv/bin/gpuhist" -V >/dev/null
+for file in share/man/man1/gpuhist.1 share/bash-completion/completions/gpuhist share/zsh/site-functions/_gpuhist \
+	share/fish/vendor_completions.d/gpuhist.fish; do
+	cmp "$work/out/$name/$file" "$work/venv/$file"
+done
 [ "$("$work/venv/bin/gpuhist" -t u8 -r 97:98 -b 1 --no-header --clamp "$work/text")" = 0,97,98,4 ] || fail 'a wrong count'
 pip uninstall --yes gpuhist
 [ ! -e "$work/venv/bin/gpuhist" ] || fail 'pip left the program'
+[ ! -e "$work/venv/share/man/man1/gpuhist.1" ] || fail 'pip left the manual'
 minor=${glibc#GLIBC_2.}
 for platform in $((minor - 1)) "$minor"; do
 	status=0

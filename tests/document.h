@@ -17,13 +17,19 @@
 #include "output/output.h"
 #include "run.h"
 
-static const struct provenance WHOLE = {.inputs = 3,
-					.bytes = 1000,
-					.skipped = 8,
-					.tail = 1,
-					.part = 1,
-					.parts = 1,
-					.options = "--type=u32 --edges='0 1'"};
+/* Where the counts may come from: of so many runs of 3 inputs, as the audit wants it. */
+static inline struct provenance origin(const struct hist *h, uint64_t runs)
+{
+	const uint64_t tail = h->axis.type.bytes > 1, outside = (8 + tail) * runs;
+
+	return (struct provenance){.inputs = 3 * runs,
+				   .bytes = h->samples * h->axis.type.bytes + outside,
+				   .skipped = 8 * runs,
+				   .tail = tail * runs,
+				   .part = 1,
+				   .parts = 1,
+				   .options = "--type=u32 --edges='0 --record=1'"};
+}
 
 static inline char *written_as(write_fn *write, const struct hist *h, const struct provenance *from,
 			       bool nonzero, size_t *bytes)

@@ -239,6 +239,7 @@ static void compare_chunks(const struct subject *s, struct lane *lane, unsigned 
 /* ---- epochs ---- */
 
 #define FEEDERS 2u
+#define MEMORY ((uint64_t)64 << 20)
 #define CHUNKS 6u /* of each */
 
 /* A thread that feeds a lane with chunks of its own, and leaves and joins now and then. */
@@ -406,7 +407,7 @@ static struct gpu *start(const struct subject *s, bool fetch, struct gpu_report 
 						       .devices = "0",
 						       .lanes = FEEDERS,
 						       .fetch = fetch,
-						       .memory = 8 << 20});
+						       .memory = MEMORY});
 
 	if (gpu && gpu_wait(gpu) == 0) {
 		gpu_describe(gpu, report);
@@ -443,8 +444,9 @@ static bool run_counting(struct subject *s, char *what, size_t size, bool chunks
 		gpu_lane_close(lane);
 		gpu_close(gpu);
 	}
-	const struct gpu_spec spec = {.counting = s->counting, .devices = "0", .lanes = FEEDERS};
-	if ((gpu || !chunks) && gpu_size(&spec, 8 << 20).piece > 0) {
+	const struct gpu_spec spec = {
+		.counting = s->counting, .devices = "0", .lanes = FEEDERS, .memory = MEMORY};
+	if ((gpu || !chunks) && gpu_size(&spec).piece > 0) {
 		gpu = start(s, false, &report);
 		snprintf(what + named, size - named, ", epochs, %s", report.kernel);
 		if (gpu) {

@@ -26,7 +26,7 @@ export LD_LIBRARY_PATH FAKECUDA_STRICT FAKECUDA_LOG FAKECUDA_SEED TSAN_OPTIONS A
 instrumented=
 ! nm -D "$gpuhist" 2>/dev/null | grep -q '__[atu].*san_init' || instrumented=1
 
-# Under -M 1M slots are of 256 KiB: tiny is six of them, the last one partial.
+# Under -M 2200K slots are of 256 KiB: tiny is six of them, the last one partial.
 mkdir sums bin
 until [ "$(wc -c 2>/dev/null <slow || echo 0)" -ge 68000000 ]; do cat "$gpuhist" >>slow; done
 truncate -s 68000000 slow
@@ -152,14 +152,14 @@ walk() {
 	faults=
 	check "$function, $*: met $n times" [ $n -gt 1 ] && [ $n -lt 2000 ]
 }
-plain='-M 1M -T 3 -b 1000 -r full tiny'
+plain='-M 2200K -T 3 -b 1000 -r full tiny'
 
 # ---- nothing fails ----
 
 for arguments in '-b 1000 -r full' '-t i16be -r full -b 9 --stats -f json' '-t f32be -r -1:1 -b 77 --stats -f json' \
 	'-t u24 -b 99 -r full --stats -f json -n 499999' '-t bf16 -r -1:1 --flow -c 2' '-b 400000 -r full' '-t u8 -c 3 -n 500001' \
 	'-t f32 --auto' '-t f64 --auto -b 99 -c 3 --rows=6:50 -n 30000'; do
-	each same "-M 1M $arguments tiny" DEVICES=1
+	each same "-M 2200K $arguments tiny" DEVICES=1
 done
 each same '--device=gpu:0,1 -T 4 -b 1000 -r full tiny' DEVICES=2
 each same '--device=gpu:all -T 4 -b 1000 -r full tiny' DEVICES=2
@@ -179,6 +179,11 @@ done <<-'END'
 	gpu:1,2 20 28 fake 1 and 1 more
 	gpu:all 20 48 fake 0 and 2 more
 END
+# Counters that do not fit -M: auto has no GPU, --device=gpu two slots, and -v says what they took.
+"$gpuhist" -v -M 16M -t f32 --auto -b 1M tiny 2>err >out
+check 'auto: counters that do not fit' grep -q 'no gpu: its buffers and counters do not fit -M' err
+"$gpuhist" -v -M 16M -t f32 --auto -b 1M --device=gpu tiny 2>err >out
+check 'two slots' grep -q 'gpu: fake 0, 2 slots of 4 MiB, 28.0 MiB with all counters, ' err
 # --every: what a lane has counted so far is in the output while its input waits, and adds up; the end is the CPU's.
 mkfifo slowly
 "$gpuhist" --device=gpu -T 1 -q -b 1000 -r full --every=0.1 -o every.json slowly 2>err &
@@ -209,14 +214,14 @@ for function in $functions any; do
 	# shellcheck disable=SC2086
 	walk "$function" $plain
 done
-walk any --device=gpu -M 1M -T 3 -b 400000 -r full tiny
+walk any --device=gpu -M 6M -T 3 -b 400000 -r full tiny
 more=DEVICES=2
-walk any --device=gpu:0,1 -M 2M -T 3 -b 1000 -r full tiny
+walk any --device=gpu:0,1 -M 4400K -T 3 -b 1000 -r full tiny
 more=
 # Chunks that are counted twice, and samples that are packed first.
 for function in cuLaunchKernel cuMemcpyDtoHAsync_v2 cuMemAlloc_v2; do
-	walk "$function" -M 1M -T 3 -t f32 --auto tiny
-	walk "$function" -M 1M -T 3 -t f32 -r -1:1 -b 9 --record=12 --offset=4 -n 125000 tiny
+	walk "$function" -M 2200K -T 3 -t f32 --auto tiny
+	walk "$function" -M 2200K -T 3 -t f32 -r -1:1 -b 9 --record=12 --offset=4 -n 125000 tiny
 done
 # Errors of the work itself, which the next call returns, whatever it is. One call fails and the driver lives: no later
 # call would show it. A count too many.
@@ -242,7 +247,7 @@ LD_LIBRARY_PATH=$driver
 # Workers that have the slots wait for the worker that decodes, which has none. Each run may find another order.
 if command -v zstd >/dev/null; then
 	head -c 4000000 slow | split -b 1000000 --filter='zstd -q -1' - >frames.zst
-	each same '-M 1M -T 8 -b 1000 -r full frames.zst frames.zst' SEED=1 SEED=2 SEED=3 SEED=4
+	each same '-M 2200K -T 8 -b 1000 -r full frames.zst frames.zst' SEED=1 SEED=2 SEED=3 SEED=4
 fi
 
 # ---- a helper that has gone mad ----
@@ -256,12 +261,12 @@ for what in kind zero short long slots0 slots65 slotsmany cells0 cells1 cells- d
 	*) check "a helper that says $what" grep -q 'sent an invalid answer' err ;;
 	esac
 done
-for arguments in '-b 1000 -r full' '-t f32 --auto' '-b 400000 -r full'; do
+for arguments in '-M 2200K -b 1000 -r full' '-M 2200K -t f32 --auto' '-M 6M -b 400000 -r full'; do
 	# "submitted" may keep a chunk from being done, for as long as an unanswered one is waited for.
 	for what in state "done" odd k extent cells sums head ${long:+submitted}; do
 		draw 2
 		[ -n "$long" ] || [ "$drawn" -eq 0 ] || [ "$what" = "done" ] || continue
-		each mad "-M 1M -T 3 $arguments tiny" HOSTILE=cuModuleLoadData:1:"$what" HOSTILE=cuEventQuery:4:"$what"
+		each mad "-T 3 $arguments tiny" HOSTILE=cuModuleLoadData:1:"$what" HOSTILE=cuEventQuery:4:"$what"
 	done
 done
 
@@ -384,6 +389,8 @@ if [ -n "$preload" ]; then
 		denied $plan
 		check "$plan: was not met: status $status" [ $status -eq 4 ]
 	done
+	LD_PRELOAD="$preload" TORTURE_FAIL=calloc:1:12:others "$gpuhist" -q --device=gpu -b 400000 -r full tiny >out 2>err
+	check 'no memory for counters that stay' grep -q 'memory for the sums .*: Cannot allocate memory' err
 	for function in malloc calloc realloc mmap open pthread_create; do
 		n=0
 		while [ $n -lt 30 ]; do
@@ -462,9 +469,9 @@ auto() {
 		judge_in auto "$verdict" "$faults, $asked"
 	done
 }
-job='-M 1M -b 1000 -r full'
+job='-M 5M -b 1000 -r full'
 auto slow "$job" HANG=3 STOP=cuEventQuery:4 HANG_CALL=cuMemcpyHtoDAsync_v2:4
-auto slow '-M 8M -b 140000 -r full' STOP=cuMemcpyDtoHAsync_v2:3
+auto slow '-M 10M -b 140000 -r full' STOP=cuMemcpyDtoHAsync_v2:3
 auto warned "$job" FAIL=cuInit:1:100 FAIL=cuModuleLoadData:1:209 FAIL=cuLaunchKernel:2:719 FAIL=cuEventRecord:7:700 FAIL=any:90:214 \
 	ONCE=cuLaunchKernel:3:719 STICKY=4:700 WRONG=1 WRONG=5 KILL=cuModuleLoadData:1 KILL=cuMemcpyHtoDAsync_v2:1 \
 	HOSTILE=cuEventQuery:5:kind HOSTILE=cuEventQuery:5:twice HOSTILE=cuEventQuery:5:close
@@ -473,14 +480,14 @@ auto mad "$job" HOSTILE=cuEventQuery:5:done HOSTILE=cuEventQuery:5:cells HOSTILE
 auto warned "$job --stats -f json" FAIL=cuEventQuery:5:719
 # Two launches a chunk, packed, then counted. A chunk whose bins have become too narrow is counted again, so a wrong
 # count of its first time need not be noticed.
-auto warned '-M 1M -t f32 --auto' FAIL=cuLaunchKernel:9:719
-auto mad '-M 1M -t f32 --auto' WRONG=9 HOSTILE=cuEventQuery:5:k HOSTILE=cuEventQuery:5:extent
-auto warned '-M 1M -t f32 -r -1:1 -b 9 --record=8 --offset=4' FAIL=cuLaunchKernel:3:719 FAIL=cuLaunchKernel:6:719
+auto warned '-M 5M -t f32 --auto' FAIL=cuLaunchKernel:9:719
+auto mad '-M 5M -t f32 --auto' WRONG=9 HOSTILE=cuEventQuery:5:k HOSTILE=cuEventQuery:5:extent
+auto warned '-M 5M -t f32 -r -1:1 -b 9 --record=8 --offset=4' FAIL=cuLaunchKernel:3:719 FAIL=cuLaunchKernel:6:719
 # Counters that stay, in three pieces: fetched at the end, or, when the GPU has failed, counted again, but for the pieces
 # that are in the totals. The first copy to the host is of the sums.
-auto warned '-M 8M -b 140000 -r full' KILL=cuMemcpyDtoHAsync_v2:1 KILL=cuMemcpyDtoHAsync_v2:2 FAIL=cuMemcpyDtoHAsync_v2:3:719 \
+auto warned '-M 10M -b 140000 -r full' KILL=cuMemcpyDtoHAsync_v2:1 KILL=cuMemcpyDtoHAsync_v2:2 FAIL=cuMemcpyDtoHAsync_v2:3:719 \
 	WRONG=2 FAIL=cuLaunchKernel:3:719
-auto mad '-M 8M -b 140000 -r full' HOSTILE=cuEventQuery:5:sums
+auto mad '-M 10M -b 140000 -r full' HOSTILE=cuEventQuery:5:sums
 # The helper is started again from what was run, also where another program has taken its name, as an upgrade does.
 given=$gpuhist gpuhist=$work/bin/gh
 cp /bin/false bin/other

@@ -236,13 +236,14 @@ touch "$work/a root/opt/bin/other" "$work/a root/opt/share/man/man1/other.1"
 check build make uninstall DESTDIR="$work/a root" PREFIX=/opt
 printf '%s\n' 'bin/other 644' 'share/man/man1/other.1 644' >"$work/want"
 check installed 'a root/opt'
-check test ! -e "$work/a root/opt/share/doc/gpuhist"
+check test "$(cd "$work/a root" && find . -type d | LC_ALL=C sort | tr '\n' ' ')" = \
+	'. ./opt ./opt/bin ./opt/share ./opt/share/man ./opt/share/man/man1 '
 check build make install PREFIX="$work/b" BINDIR="$work/b/x" DATADIR="$work/b/y" MANDIR="$work/b/z" DOCDIR="$work/b/d" \
 	ZSHDIR="$work/b/s"
 check test -x "$work/b/x/gpuhist" -a -e "$work/b/z/man1/gpuhist.1" -a -e "$work/b/d/README.md" -a ! -e "$work/b/share"
 check build make uninstall PREFIX="$work/b" BINDIR="$work/b/x" DATADIR="$work/b/y" MANDIR="$work/b/z" DOCDIR="$work/b/d" \
 	ZSHDIR="$work/b/s"
-check test -z "$(find "$work/b" -type f)"
+check test ! -e "$work/b"
 
 # From a copy of the tree without git, and from what it packs.
 title='dist'

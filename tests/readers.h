@@ -59,14 +59,14 @@ static inline void look(struct worker *w)
 
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next) {
-		kept += in->kept;
-		for (const struct zstd_job *j = in->jobs; j; j = j->next) {
+		kept += in->zstd.kept;
+		for (const struct zstd_job *j = in->zstd.jobs; j; j = j->next) {
 			w->blocks |= j->cut.how == HOW_BLOCKS;
 			w->again |= j->known > 0;
 			w->beyond |= j->running == 0 && job_holds(j) > j->held;
 		}
 	}
-	w->beyond |= s->jobs > 1 && s->held > s->memory + kept;
+	w->beyond |= s->zstd.jobs > 1 && s->budget.held > s->budget.memory + kept;
 	lock_drop(&s->lock);
 }
 
@@ -106,28 +106,23 @@ struct outcome {
 };
 
 /* Any of them stops the source after so many chunks; 0: never. */
-static inline struct outcome read_some(const struct source_spec *spec, unsigned workers, size_t cap,
+static inline struct outcome read_some(const struct setup *spec, unsigned workers, size_t cap,
 				       unsigned stops)
 {
 	struct worker w[READERS_MOST] = {{.rc = 0}};
 	struct outcome o = {.rc = 0};
 	struct source *s;
 
-	if (source_open(&s, spec, &o.fail) != 0) {
+	if (setup_open(&s, spec, &o.fail) != 0) {
 		o.rc = -1;
 		return o;
 	}
 	o.said = *source_said(s);
-	if ((spec->headers || spec->parts > 0) && source_start(s, spec, &o.fail) != 0) {
-		source_close(s);
-		o.rc = -1;
-		return o;
-	}
 	for (unsigned i = 0; i < workers; i++) {
 		w[i] = (struct worker){.source = s,
 				       .cap = cap,
 				       .lends = i % 2 == cap % 2,
-				       .record = spec->record,
+				       .record = spec->use.record,
 				       .stops = stops};
 		pthread_create(&w[i].thread, NULL, work, &w[i]);
 	}
@@ -149,22 +144,22 @@ static inline struct outcome read_some(const struct source_spec *spec, unsigned 
 	return o;
 }
 
-static inline struct outcome read_all(const struct source_spec *spec, unsigned workers, size_t cap)
+static inline struct outcome read_all(const struct setup *spec, unsigned workers, size_t cap)
 {
 	return read_some(spec, workers, cap, 0);
 }
 
 /* The number and the sum of the records that a source of these bytes gives. */
-static inline void expected(const unsigned char *data, size_t bytes, const struct source_spec *spec,
+static inline void expected(const unsigned char *data, size_t bytes, const struct setup *spec,
 			    uint64_t *records, uint64_t *sum)
 {
-	struct worker w = {.record = spec->record};
-	size_t rest = bytes - (size_t)spec->skip;
+	struct worker w = {.record = spec->use.record};
+	size_t rest = bytes - (size_t)spec->open.skip;
 
-	rest -= rest % spec->record;
-	if (spec->limit < rest / spec->record)
-		rest = (size_t)spec->limit * spec->record;
-	add(&w, data + spec->skip, rest);
+	rest -= rest % spec->use.record;
+	if (spec->use.limit < rest / spec->use.record)
+		rest = (size_t)spec->use.limit * spec->use.record;
+	add(&w, data + spec->open.skip, rest);
 	*records = w.records;
 	*sum = w.sum;
 }

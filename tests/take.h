@@ -1,9 +1,34 @@
 /* SPDX-License-Identifier: MIT */
-/* take: the next records of a source, copied, and given back immediately. For tests. */
+/* take: opens a source; its next records, copied, and given back immediately. For tests. */
 #ifndef GPUHIST_TAKE_H
 #define GPUHIST_TAKE_H
 
 #include "input/source.h"
+
+/* What a test asks of a source. */
+struct setup {
+	struct source_spec open;
+	struct source_use use;
+};
+
+/* Opens and starts it; 0 threads are one, 0 bytes of memory are 256 MiB. On failure *s is NULL. */
+static inline int setup_open(struct source **s, const struct setup *setup, struct fail *fail)
+{
+	struct source_spec open = setup->open;
+	struct source_use use = setup->use;
+
+	use.threads += use.threads == 0;
+	use.memory += use.memory == 0 ? (uint64_t)256 << 20 : 0;
+	open.memory = use.memory;
+	open.wanted = source_wanted(open.skip, use.limit, use.record);
+	if (source_open(s, &open, fail) != 0)
+		return -1;
+	if (source_start(*s, &use, fail) == 0)
+		return 0;
+	source_close(*s);
+	*s = NULL;
+	return -1;
+}
 
 static inline int take_copy(struct reader *r, void *buffer, size_t cap, size_t *got,
 			    struct fail *fail)

@@ -5,13 +5,18 @@
 usage: terminal_check.py GPUHIST
 """
 
+import fcntl
 import os
 import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 
 gpuhist = os.path.abspath(sys.argv[1])
+os.environ.update(LC_ALL="C", TERM="dumb")
+os.environ.pop("COLUMNS", None)
 passed = failed = 0
 
 
@@ -70,16 +75,21 @@ check(status == 2 and "waiting" not in err, f"refused: {status} {err!r}")
 
 
 
-def seen(arguments, samples):
-    """What a terminal shows as standard error."""
+def seen(arguments, samples, columns=80, lines=24, output=False):
+    """What a terminal shows as standard error, and as standard output if it gets that too."""
     master, slave = pty.openpty()
-    subprocess.run([gpuhist, "--no-progress", *arguments], input=samples, stdout=subprocess.DEVNULL, stderr=slave, check=True)
-    os.set_blocking(master, False)
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
+    subprocess.run([gpuhist, "--no-progress", *arguments], input=samples, stdout=slave if output else subprocess.DEVNULL,
+                   stderr=slave, check=True)
     os.close(slave)
+    data = b""
     try:
-        return os.read(master, 65536).decode()
+        while more := os.read(master, 65536):
+            data += more
     except OSError:
-        return ""
+        pass
+    os.close(master)
+    return data.decode()
 
 
 READ_AS = "gpuhist: samples read as u32, little endian (-t)\r\n"
@@ -97,6 +107,29 @@ with tempfile.TemporaryDirectory() as folder:
     ):
         got = seen(arguments, samples)
         check(got == want, f"{arguments} on a terminal: {got!r}")
+
+# --stats: as many channels beside each other as there is room for, each once.
+for columns in (1, 40, 55, 56, 80, 200):
+    lines = seen(["-t", "u8", "-c", "7", "--stats=50", "-q"], b"\0\1\2\3\4\5\6", columns).splitlines()
+    shown = [line.split()[3:] for line in lines if line.startswith("gpuhist: stats: channel ")]
+    check(sum(shown, []) == list("0123456") and (columns == 1 or max(map(len, lines)) < columns), f"{columns} columns: {lines}")
+    check(len(shown[0]) == {1: 1, 40: 1, 55: 2, 56: 2, 80: 5, 200: 7}[columns], f"{columns} columns: {lines}")
+
+# Pictures are as wide as their terminal, from 40 columns to 200.
+for columns in (1, 40, 77, 200, 300, 0):
+    for arguments in (["-qp"], ["-f", "plot"]):
+        lines = seen([*arguments, "-t", "u8", "-b", "9", "-r", "0:9"], bytes(9), columns, output="-f" in arguments).splitlines()
+        wide = max(len(line) for line in lines if "|" in line)
+        check(wide == (min(max(columns, 40), 200) or 80 if columns else 80), f"{columns} columns: {lines}")
+
+# A table that a terminal scrolls by.
+for arguments, lines, bins in ((["-b", "64"], 24, 64), (["-b", "24"], 24, 24), (["-b", "24"], 0, 24), (["-b", "23"], 24, 0), (["-b", "64", "-q"], 24, 0),
+                               (["-b", "64"], 65, 0), (["-b", "64", "--nonzero"], 3, 4), (["-b", "64", "--nonzero"], 5, 0),
+                               (["-b", "64", "-f", "tsv"], 9, 64), (["-b", "64", "-f", "json"], 9, 0),
+                               (["-b", "64", "-o", "/dev/null"], 9, 0), (["-b", "64", "-f", "plot"], 9, 0), (["-b", "64", "-p"], 9, 0)):
+    end = seen(["-t", "u8", *arguments], b"\0\1\1\2\3", lines=lines, output=True).splitlines()[-1:]
+    want = [f"gpuhist: {bins} bins: -f plot shows them on one screen"]
+    check((end == want) if bins else "one screen" not in str(end), f"{arguments} on {lines} lines: {end}")
 
 print(f"{passed} passed, {failed} failed")
 sys.exit(failed > 0)

@@ -295,6 +295,23 @@ static void long_lengths(void)
 	REFUSED("200000 literals", BLOCK(1, 5), 13, (char)0xd4, 0x30, 'a', 0);
 }
 
+/* A packed block may be as large as one that is not, though libzstd before 1.5.4 refuses that. */
+static void largest(void)
+{
+	unsigned char p[9 + FRAME_BLOCK_MAX] = "\x28\xb5\x2f\xfd\x00\x50";
+	const uint32_t literals = FRAME_BLOCK_MAX - 4;
+	size_t used, took;
+
+	for (unsigned i = 0; i < 3; i++) {
+		p[6 + i] = (unsigned char)((5 | FRAME_BLOCK_MAX << 3) >> 8 * i);
+		p[9 + i] = (unsigned char)((12 | literals << 4) >> 8 * i);
+	}
+	const char *const refused = blocks_decode(p, sizeof(p), ours, DECODED_MAX, &used, &took);
+	CHECK(!refused && used == literals, "%s", refused ? refused : "accepted");
+	if (ZSTD_versionNumber() >= 10504)
+		CHECK(ZSTD_decompress(theirs, DECODED_MAX, p, took) == used, "%zu bytes", took);
+}
+
 /* The scan alone bounds the memory for sequences. */
 static void counts(void)
 {
@@ -343,6 +360,7 @@ int main(void)
 {
 	by_hand();
 	long_lengths();
+	largest();
 	counts();
 	window();
 	levels();

@@ -31,8 +31,9 @@ static const char *const BINS[] = {"-r full -b 11",
 /* Read and written again it is the same text. */
 static void round_trip(const struct hist *h, const char *what)
 {
+	const struct provenance from = origin(h, 1);
 	size_t bytes, again_bytes;
-	char *const text = written(write_json, h, &WHOLE, &bytes);
+	char *const text = written(write_json, h, &from, &bytes);
 	struct document document;
 	struct fail fail;
 
@@ -55,9 +56,10 @@ static void round_trip(const struct hist *h, const char *what)
 /* Also where only what holds something is written. */
 static void sparse_round_trip(const struct hist *h, const char *what)
 {
+	const struct provenance from = origin(h, 1);
 	size_t bytes, dense_bytes, again_bytes;
-	char *const text = written_as(write_json, h, &WHOLE, true, &bytes);
-	char *const dense = written(write_json, h, &WHOLE, &dense_bytes);
+	char *const text = written_as(write_json, h, &from, true, &bytes);
+	char *const dense = written(write_json, h, &from, &dense_bytes);
 	struct document document;
 	struct fail fail;
 
@@ -116,11 +118,12 @@ static void parts_of_whole(const char *options, uint64_t *seed)
 	make_samples(samples, sizeof(samples), seed);
 	for (uint32_t p = 0; p < parts; p++) {
 		const size_t n = 144 * (check_random(seed) % 20);
-		struct document of = {.from = WHOLE};
+		struct document of;
 		scratch_write("part", samples + at, n);
 		at += n;
 		snprintf(line, sizeof(line), "%s part", options);
 		count_files(line, &of.hist);
+		of.from = origin(&of.hist, 1);
 		of.from.part = p + 1;
 		of.from.parts = parts;
 		of.from.state = 0xfedcba9876543210;
@@ -132,11 +135,7 @@ static void parts_of_whole(const char *options, uint64_t *seed)
 	count_files(line, &whole);
 	round_trip(&whole, line);
 	sparse_round_trip(&whole, line);
-	struct provenance from = WHOLE;
-	from.inputs *= parts;
-	from.bytes *= parts;
-	from.skipped *= parts;
-	from.tail *= parts;
+	const struct provenance from = origin(&whole, parts);
 	struct sum s = {.documents = 0};
 	struct fail fail = {.status = STATUS_OK};
 	for (size_t left = parts; left > 0;) {
@@ -249,8 +248,9 @@ static void clamped(void)
 		count_files("-t f64 --auto -b 4 --clamp part1", &part[1 - i % 2]);
 		round_trip(&whole, "clamped");
 		CHECK(hist_add(&part[0], &part[1], &fail) == 0, "%s", fail.text);
-		char *const text = written(write_json, &whole, &WHOLE, &bytes);
-		char *const sum = written(write_json, &part[0], &WHOLE, &bytes);
+		const struct provenance from = origin(&whole, 1);
+		char *const text = written(write_json, &whole, &from, &bytes);
+		char *const sum = written(write_json, &part[0], &from, &bytes);
 		CHECK(strcmp(text, sum) == 0, "%s, not %s", sum, text);
 		free(text);
 		free(sum);
@@ -273,6 +273,7 @@ static void large(void)
 		"-t i64 -r full -b 4099",
 		"-t f64 -r 0:1 -b 300000",
 		"-t f32 --log=1e-30:1e30 -b 20000",
+		"-t u8 -r full -b 16",
 		"-t u32 -r 0:4294967296 -b 300000"};
 	uint64_t seed = 5;
 
@@ -286,8 +287,10 @@ static void large(void)
 			h.count[k] = check_random(&seed) >> (20 + check_random(&seed) % 44);
 			h.samples += h.count[k];
 		}
-		h.count[3] += UINT64_MAX - h.samples;
-		h.samples = UINT64_MAX;
+		const uint64_t most =
+			(UINT64_MAX - 9) / h.axis.type.bytes; /* that 2^64 bytes hold */
+		h.count[3] += most - h.samples;
+		h.samples = most;
 		round_trip(&h, LINES[i]);
 		memset(h.count + 5, 0, (axis_bins(&h.axis) - 6) * sizeof(*h.count));
 		h.samples = h.count[0] + h.count[1] + h.count[2] + h.count[3] + h.count[4] +

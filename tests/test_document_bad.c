@@ -65,9 +65,7 @@ static void accepted(void)
 	} CASES[] = {
 		{"", ""},
 		{"", " \n\t\r "},
-		{"10", "1e1"},
-		{"10", "0.1E+2"},
-		{"[0,1,2,3", "[ -0 ,\n1.0,\t20e-1 , 3"},
+		{"[0,1,2,3", "[ 0 ,\n1,\t2 , 3"},
 		{"[0,1,2,3,", "[0, 1, 2, 3, "},
 		{"\"u32\"", "\"\\u00753\\u0032\""},
 		{"\"lower\": 0", "\"lower\": -0.0e5"},
@@ -129,6 +127,7 @@ static void refused(void)
 		{"\"samples\": 10", "\"samples\": -10", "must be a whole number"},
 		{"\"samples\": 10", "\"samples\": 18446744073709551616", "must be a whole number"},
 		{"\"samples\": 10", "\"samples\": \"10\"", "\"samples\" is of another kind"},
+		{"\"samples\": 10", "\"samples\": 1e1", "of digits alone"},
 		{"\"under\": 0", "\"under\": 1", "its under and over are not"},
 		{"\"over\": 3", "\"over\": 2", "its under and over are not"},
 		{"[0,", "[1,", "its under and over are not"},
@@ -138,6 +137,9 @@ static void refused(void)
 		{"1,3]", "1,]", "a number expected, not ']'"},
 		{"1,3]", "1 3]", "',' or ']' expected, not '3'"},
 		{"1,3]", "1.5,3]", "a count must be a whole number"},
+		{"1,3]", "1.0,3]", "of digits alone"},
+		{"1,3]", "1,30e-1]", "of digits alone"},
+		{"[0,", "[-0,", "of digits alone"},
 		/* 2^64 too many. */
 		{"1,2,3,1,3]", "18446744073709551615,2,3,3,3]",
 		 "are not the 10 samples that gpuhist counted"},
@@ -231,6 +233,40 @@ static void refused(void)
 		 "'bytes' expected, not 'clamped_under'"},
 		{"\"--bins=4\"", "\"--bins=4\\u0000\"", "\"options\" has a zero byte"},
 		{"{\"uhi", "{\"channel0\": 1, \"uhi", "'uhi_schema' expected, not 'channel0'"},
+		/* Statistics are left out only where they are members, each once. */
+		{"\"bytes\"", "\"stats_a\": 1, \"stats_std\" } / 0.7, \"bytes\"", "expected, not"},
+		{"\"bytes\"", "\"stats_a\": 1, \"stats_std\"1 0.7, \"bytes\"", "'bytes' expected"},
+		{"\"bytes\"", "\"stats_a\": 1, \"stats_b\": 2, \"stats_\\u0061\": 1, \"bytes\"",
+		 "\"stats_a\" twice"},
+		{"\"version\": ", "\"version\": \"stats_a\": 1, ", "'}' expected, not ':'"},
+		{"{\"type\": \"u32\"", "{\"stats_a\": 1, \"type\": \"u32\"",
+		 "'type' expected, not 'stats_a'"},
+		/* Bytes, samples and inputs agree, as far as the options say what a record is. */
+		{"\"bytes\": 40", "\"bytes\": 9999999", "do not agree"},
+		{"\"bytes\": 40", "\"bytes\": 44", "do not agree"},
+		{"\"bytes\": 40", "\"bytes\": 0", "do not agree"},
+		{"\"bytes\": 40", "\"bytes\": 40.0", "\"bytes\" must be a whole number"},
+		{"40, \"skipped\": 0", "47, \"skipped\": 7", NULL},
+		{"\"skipped\": 0", "\"skipped\": 7", "do not agree"},
+		{"\"skipped\": 0", "\"skipped\": 18446744073709551615",
+		 "more is skipped and left over than there are bytes"},
+		{"40, \"skipped\": 0, \"tail\": 0", "43, \"skipped\": 0, \"tail\": 3", NULL},
+		{RUN,
+		 "\"bytes\": 44, \"skipped\": 0, \"tail\": 4, \"inputs\": 1, \"part\": 1, "
+		 "\"parts\": 1, ",
+		 "its tail is longer"},
+		{"\"inputs\": 1, \"part\": 2, \"parts\": 5",
+		 "\"inputs\": 0, \"part\": 1, \"parts\": 1", "bytes of no input"},
+		{"\"inputs\": 1", "\"inputs\": 0", NULL}, /* a part may begin inside one */
+		{"\"inputs\": 1", "\"inputs\": -0", "\"inputs\" must be a whole number"},
+		{"--bins=4", "--bins=4 --record=4", NULL},
+		{"--bins=4", "--record=8 --offset=2", "do not agree"},
+		{"--bins=4", "--record=4K", NULL}, /* 0.1.0 */
+		{"--bins=4", "--edges='0 --record=8'\\\\'' --record=8'", NULL},
+		{"--bins=4", "--rows=5:20", NULL},
+		{"--bins=4", "--rows=5:16", "do not agree"},
+		{"--bins=4", "--rows=7:28", "do not agree"},
+		{"--bins=4", "--rows=5", NULL},
 	};
 
 	for (size_t i = 0; i < LENGTH(CASES); i++) {
@@ -288,6 +324,22 @@ static void clamped_ends(void)
 		document_free(&document);
 		free(text);
 	}
+	/* Without bins there are none to hold them. */
+	struct document document;
+	struct fail fail;
+	struct hist h;
+	size_t bytes;
+	scratch_write("whole", "", 0);
+	count_files("-t f32 --auto -b 4 --clamp whole", &h);
+	const struct provenance from = origin(&h, 1);
+	char *const text = written(write_json, &h, &from, &bytes);
+	*(strstr(text, "clamped_under\": 0") + 16) = '5';
+	CHECK(read_one(text, bytes, &document, &fail) == -1 &&
+		      strstr(fail.text, "more samples clamped to a bin than it holds"),
+	      "%s", fail.text);
+	document_free(&document);
+	free(text);
+	hist_free(&h);
 }
 
 /* Channels by their names, in any order; all of them, and of one run. */
@@ -312,8 +364,9 @@ static void channels(void)
 	count_files("-t i16 --mod -b 3 -c 3 -n 1 whole", &h);
 	h.channels = 2;
 	h.samples = 2;
-	char *const whole = written(write_json, &h, &WHOLE, &bytes), *const second = strstr(
-									     whole, "\"channel1\"");
+	const struct provenance of = origin(&h, 1);
+	char *const whole = written(write_json, &h, &of, &bytes), *const second = strstr(
+									  whole, "\"channel1\"");
 	char *const one = strstr(whole, "{\"uhi"), *const two = strstr(second, "{\"uhi");
 	second[-2] = '\0';
 	whole[bytes - 2] = '\0';
@@ -351,7 +404,8 @@ static void fewer_edges(void)
 
 	scratch_write("whole", "", 0);
 	count_files("-t f64 --edges=0,1,7 -c 2 whole", &h);
-	char *const text = written(write_json, &h, &WHOLE, &bytes);
+	const struct provenance from = origin(&h, 1);
+	char *const text = written(write_json, &h, &from, &bytes);
 	char *const edges = strstr(strstr(text, "channel1"), ",7]");
 	CHECK(edges != NULL, "%s", text);
 	memcpy(edges, "]  ", 3);
@@ -468,7 +522,19 @@ static void bounds(void)
 	repeated("1", "0", JSON_NUMBER - 1, "", NULL);
 	repeated("1", "0", JSON_NUMBER, "", "a number of more than");
 	repeated("1", "0", 3000000, "", "a number of more than");
-	repeated("1", ", \"stats_y\": \"1\"", 20000, "", NULL);
+	repeated("1", ", \"stats_y\": \"1\"", 20000, "", "\"stats_y\" twice");
+
+	char member[9000], *to = member;
+	struct document document;
+	struct fail fail;
+	for (int i = 0; i < 300; i++)
+		to += sprintf(to, "\"stats_%d\": 1, ", i);
+	strcpy(to, "\"bytes\"");
+	char *const text = replaced("\"bytes\"", member);
+	CHECK(read_one(text, strlen(text), &document, &fail) == -1 &&
+		      strstr(fail.text, "more than 268 statistics"),
+	      "%s", fail.text);
+	free(text);
 }
 
 /* Any byte is another, or missing, or the last one: an error, or the histogram that it was. */
@@ -480,7 +546,8 @@ static void damaged(const char *line, uint64_t *seed)
 	uint64_t read = 0;
 
 	count_files(line, &h);
-	char *const whole = written(write_json, &h, &WHOLE, &bytes), *const text = malloc(bytes);
+	const struct provenance from = origin(&h, 1);
+	char *const whole = written(write_json, &h, &from, &bytes), *const text = malloc(bytes);
 	for (size_t i = 0; i < bytes; i++) {
 		for (int turn = 0; turn < 5; turn++) {
 			struct document document;

@@ -38,10 +38,20 @@ static bool make_counting(struct counting *c, const char *name, uint32_t bins, c
 
 /* ---- slots ---- */
 
-static void holds(const struct gpu_spec *spec, uint64_t memory, unsigned long i)
+/* What a lane takes, from what gpu_lane_open and lane_open allocate. */
+static uint64_t lane_of(const struct counting *c, const struct gpu_size *s, size_t counters)
+{
+	const bool totals = s->piece == 0 &&
+			    (c->most > 0 || counters < c->cells || c->cells <= (size_t)3 << 19);
+
+	return s->cell_bytes + (totals ? 8 * (uint64_t)counters : 0) +
+	       (c->stats && c->bytes > 2 ? stats_bytes(&c->type, c->channels) : 0);
+}
+
+static void holds(const struct gpu_spec *spec, unsigned devices, unsigned long i)
 {
 	const struct counting *c = spec->counting;
-	const struct gpu_size s = gpu_size(spec, memory);
+	const struct gpu_size s = gpu_size(spec);
 	const uint64_t record = layout_bytes(&c->layout), unit = 4096 * (uint64_t)c->bytes;
 	const uint64_t of_record = (record + unit - 1) / unit * unit;
 	const uint32_t channels = (uint32_t)(c->cells / c->cells_each);
@@ -51,17 +61,29 @@ static void holds(const struct gpu_spec *spec, uint64_t memory, unsigned long i)
 	const size_t counters = grouped > 0 ? (size_t)grouped * channels : c->cells;
 	const bool stays = !spec->fetch && c->most == 0 && counters > STAY_CELLS;
 	/*
-	 * Four slots of the smallest size, or two of one record each: less than that is no GPU at
-	 * all.
+	 * Two slots and a lane are the least; where that is too much, their counters are all that
+	 * is, unless slots could not be smaller.
 	 */
-	const uint64_t least = of_record <= 256 * KIB ? 4 * 256 * KIB : 2 * of_record;
+	const uint64_t least = of_record > 256 * KIB ? of_record : 256 * KIB,
+		       samples = (uint64_t)s.slots * s.slot_bytes * devices;
+	const uint64_t all =
+		samples + (uint64_t)s.slots * s.cell_bytes * devices + s.lanes * s.lane_bytes;
 
-	memory += counters >= 1 << 22 ? 4 * (uint64_t)counters : 0;
-	CHECK(s.slots * (uint64_t)s.slot_bytes <= (memory > least ? memory : least),
-	      "size %lu: %u slots of %zu are more than %llu", i, s.slots, s.slot_bytes,
-	      (unsigned long long)memory);
-	CHECK(s.slots >= 2 && s.slots <= 64 && s.slots <= spec->lanes + 4,
-	      "size %lu: %u slots for %u lanes", i, s.slots, spec->lanes);
+	CHECK(s.lane_bytes >= lane_of(c, &s, counters), "size %lu: lanes of %llu", i,
+	      (unsigned long long)s.lane_bytes);
+	CHECK(all <= spec->memory || !s.fits, "size %lu: %llu bytes of %llu", i,
+	      (unsigned long long)all, (unsigned long long)spec->memory);
+	CHECK(s.fits || (s.slots == 2 && s.lanes == 1 &&
+			 (samples <= spec->memory || samples <= 2 * least * devices)),
+	      "size %lu: %u lanes, %u slots of %zu do not fit %llu", i, s.lanes, s.slots,
+	      s.slot_bytes, (unsigned long long)spec->memory);
+	CHECK(s.slots >= 2 && s.slots <= 64 && s.slots <= s.lanes + 4 && s.lanes >= 1 &&
+		      s.lanes <= spec->lanes,
+	      "size %lu: %u slots, %u of %u lanes", i, s.slots, s.lanes, spec->lanes);
+	/* A chunk that fetches counters has some times as many bytes. */
+	CHECK(!s.fits || stays || s.slot_bytes + unit >= 16 * (uint64_t)counters ||
+		      s.slot_bytes + unit >= 64 * MIB,
+	      "size %lu: slots of %zu, %zu counters", i, s.slot_bytes, counters);
 	CHECK(s.slot_bytes >= record && s.slot_bytes % unit == 0,
 	      "size %lu: slots of %zu, records of %llu", i, s.slot_bytes,
 	      (unsigned long long)record);
@@ -110,9 +132,10 @@ static void every_job(void)
 						: "all",
 			.lanes = bits & 1 ? 1 : 1 + (unsigned)(check_random(&state) % 60),
 			.fetch = (bits & 48) == 16,
+			.memory = (64 * KIB << check_random(&state) % 18) +
+				  check_random(&state) % MIB,
 		};
-		holds(&spec, (64 * KIB << check_random(&state) % 18) + check_random(&state) % MIB,
-		      i);
+		holds(&spec, bits & 64 ? 1 : bits & 128 ? 3 : 8, i);
 	}
 	CHECK(jobs > 10000, "%lu jobs", jobs);
 }
@@ -129,34 +152,48 @@ static void known(void)
 		unsigned slots;
 		uint64_t slot_bytes;
 		bool stays;
+		unsigned fed; /* lanes; 0: it does not fit, and has one */
 	} CASES[] = {
-		{"0", "u32", "none", 1024, 1, 0, 8, false, 128 * MIB, 12, 4 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 1, false, 128 * MIB, 5, 4 * MIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 8, false, 128 * MIB, 12, 4 * MIB, false, 8},
+		{"0", "u32", "none", 1024, 1, 0, 1, false, 128 * MIB, 5, 4 * MIB, false, 1},
 		/* Short of memory: sixteen of full size will do, then smaller ones, then fewer. */
-		{"0", "u32", "none", 1024, 1, 0, 16, false, 64 * MIB, 16, 4 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 64 * MIB, 16, 4 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 32 * MIB, 16, 2 * MIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 1 * MIB, 4, 256 * KIB, false},
-		{"0", "u32", "none", 1024, 1, 0, 60, false, 0, 4, 256 * KIB, false},
+		{"0", "u32", "none", 1024, 1, 0, 16, false, 65 * MIB, 16, 4 * MIB, false, 16},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 64 * MIB, 16, 4032 * KIB, false, 60},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 33 * MIB, 16, 2048 * KIB, false, 60},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 1 * MIB, 3, 320 * KIB, false, 3},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 536 * KIB, 2, 256 * KIB, false, 1},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 512 * KIB, 2, 256 * KIB, false, 0},
+		{"0", "u32", "none", 1024, 1, 0, 60, false, 0, 2, 256 * KIB, false, 0},
 		/* Each of two devices has half of the lanes; of "all" each might have all. */
-		{"0,2", "u32", "none", 1024, 1, 0, 21, false, 128 * MIB, 15, 4 * MIB, false},
-		{"all", "u32", "none", 1024, 1, 0, 21, false, 128 * MIB, 25, 4 * MIB, false},
+		{"0,2", "u32", "none", 1024, 1, 0, 21, false, 256 * MIB, 15, 4 * MIB, false, 21},
+		{"all", "u32", "none", 1024, 1, 0, 21, false, 1024 * MIB, 25, 4 * MIB, false, 21},
 		/* Whole samples and pages, and a record. */
-		{"0", "u24", "full", 1024, 1, 0, 8, false, 128 * MIB, 12, 341 * 12 * KIB, false},
-		{"0", "u8", "none", 256, 1, 9000000, 8, false, 64 * MIB, 7, 8792 * KIB, false},
+		{"0", "u24", "full", 1024, 1, 0, 8, false, 128 * MIB, 12, 341 * 12 * KIB, false, 8},
+		{"0", "u8", "none", 256, 1, 9000000, 8, false, 64 * MIB, 7, 8792 * KIB, false, 7},
 		/*
 		 * Many counters that are fetched, one more, and as many of which all are fetched.
 		 */
-		{"0", "u32", "none", (1 << 17) - 4, 1, 0, 4, false, 128 * MIB, 8, 8 * MIB, false},
-		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, false, 128 * MIB, 8, 4 * MIB, true},
-		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, true, 256 * MIB, 8, 8 * MIB, false},
-		{"0", "u32", "auto", 1 << 20, 1, 0, 4, false, 1024 * MIB, 8, 64 * MIB, false},
-		/* Where bins take more than -M, slots take as much again. */
-		{"0", "u32", "none", 1 << 21, 1, 0, 4, false, 1 * MIB, 4, 256 * KIB, true},
-		{"0", "u32", "none", 1 << 28, 1, 0, 4, false, 1 * MIB, 8, 4 * MIB, true},
-		{"0", "u32", "none", 1 << 28, 1, 0, 60, false, 1 * MIB, 64, 4 * MIB, true},
-		{"0", "u16", "full", 1000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, false},
-		{"0", "u16", "full", 10000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, true},
+		{"0", "u32", "none", (1 << 17) - 4, 1, 0, 4, false, 128 * MIB, 8, 8 * MIB, false,
+		 4},
+		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, false, 128 * MIB, 8, 4 * MIB, true, 4},
+		{"0", "u32", "none", (1 << 17) - 3, 1, 0, 4, true, 256 * MIB, 8, 8 * MIB, false, 4},
+		{"0", "u32", "auto", 1 << 20, 1, 0, 4, false, 1024 * MIB, 8, 64 * MIB, false, 4},
+		/* Counters that are fetched take as much memory as they are: fewer lanes and slots,
+		 * smaller slots, and then not even two and one. */
+		{"0", "f32", "auto", 1 << 20, 1, 0, 16, false, 192 * MIB, 4, 29680 * KIB, false, 5},
+		{"0", "f32", "auto", 1 << 20, 1, 0, 16, false, 53 * MIB, 2, 16880 * KIB, false, 1},
+		{"0", "f32", "auto", 1 << 20, 1, 0, 16, false, 52 * MIB, 2, 26 * MIB, false, 0},
+		{"0", "f32", "auto", 1 << 28, 1, 0, 16, false, 192 * MIB, 2, 64 * MIB, false, 0},
+		{"0", "f32", "auto", 1 << 28, 1, 0, 16, false, 16384 * MIB, 6, 64 * MIB, false, 3},
+		{"0", "u32", "none", 1 << 28, 1, 0, 16, true, 192 * MIB, 2, 64 * MIB, false, 0},
+		{"0", "u32", "none", 1 << 24, 1, 0, 16, true, 192 * MIB, 2, 64 * MIB, false, 0},
+		{"0", "u32", "none", 1 << 24, 1, 0, 16, true, 768 * MIB, 4, 64 * MIB, false, 3},
+		/* However many counters stay, a slot has room for a piece. */
+		{"0", "u32", "none", 1 << 24, 1, 0, 16, false, 192 * MIB, 20, 4 * MIB, true, 16},
+		{"0", "u32", "none", 1 << 28, 1, 0, 8, false, 64 * MIB, 12, 4 * MIB, true, 8},
+		{"0", "u32", "none", 1 << 28, 1, 0, 4, false, 1 * MIB, 2, 512 * KIB, true, 0},
+		{"0", "u16", "full", 1000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, false, 4},
+		{"0", "u16", "full", 10000, 4, 0, 4, false, 128 * MIB, 8, 4 * MIB, true, 4},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -168,12 +205,14 @@ static void known(void)
 		const struct gpu_spec spec = {.counting = &c,
 					      .devices = CASES[i].devices,
 					      .lanes = CASES[i].lanes,
-					      .fetch = CASES[i].fetch};
-		const struct gpu_size s = gpu_size(&spec, CASES[i].memory);
+					      .fetch = CASES[i].fetch,
+					      .memory = CASES[i].memory};
+		const struct gpu_size s = gpu_size(&spec);
 		CHECK(s.slots == CASES[i].slots && s.slot_bytes == CASES[i].slot_bytes &&
-			      (s.piece > 0) == CASES[i].stays,
-		      "case %zu: %u slots of %zu, pieces of %zu", i, s.slots, s.slot_bytes,
-		      s.piece);
+			      (s.piece > 0) == CASES[i].stays &&
+			      (s.fits ? s.lanes : 0) == CASES[i].fed,
+		      "case %zu: %u slots of %zu, pieces of %zu, %u lanes%s", i, s.slots,
+		      s.slot_bytes, s.piece, s.lanes, s.fits ? "" : ", does not fit");
 	}
 }
 

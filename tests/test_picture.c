@@ -91,17 +91,11 @@ static void joined(void)
 		CHECK((i % 2 ? 4 : 2) * n + 4 >= could, "%u parts of %u", n, could);
 		for (uint32_t k = 0; k < n; k++) {
 			const uint32_t size = p[k].end - p[k].first;
-			const bool outer = p[k].first == 0 || p[k].end == bins;
-			CHECK(size == per ||
-				      (outer && 2 * size >= per && size < per + (per + 1) / 2) ||
-				      n == 1,
+			CHECK(size == per || (size < per && p[k].end == bins),
 			      "part %u of %u has %u bins, not %u", k, n, size, per);
-			CHECK(p[k].scale == (double)per / size, "its scale");
+			CHECK(p[k].scale == 1, "its scale");
 			CHECK(k == 0 || p[k].first == p[k - 1].end, "a gap");
-			/* Of --auto an edge between parts is a multiple of a part's width. */
-			const double edge = edges_value(&axis.edges, p[k].first);
-			CHECK(!(i % 2) || k == 0 || fmod(edge, 2.0 * per) == 0, "an edge at %g",
-			      edge);
+			CHECK(n == 1 || p[k].first % per == 0, "not from the first bin");
 		}
 	}
 	/* Round numbers of bins: 360 degrees by 20, 250 by 25. */
@@ -118,12 +112,12 @@ static void joined(void)
 /* What a row of a picture must show. */
 struct row {
 	const char *name; /* under, over or nan; NULL: bins between these edges */
-	double edge, end, height;
+	double edge, end;
 	uint64_t count;
 };
 
 /* Reads the row at p; its bar begins with the line at `bar`. most, samples: of the channel. */
-static void check_row(const char *p, const char *bar, const struct row *row, double most,
+static void check_row(const char *p, const char *bar, const struct row *row, uint64_t most,
 		      uint64_t samples, const struct picture *picture)
 {
 	const char *const line = picture->utf8 ? "\xe2\x94\x82" : "|";
@@ -142,8 +136,8 @@ static void check_row(const char *p, const char *bar, const struct row *row, dou
 		p += *p == ' ' || *p == '#' ? 1 : 3;
 	}
 	CHECK(sscanf(p + strlen(line), "%llu %63s", &count, percent) == 2, "%s", bar);
-	const double share =
-		picture->log ? log2(1 + row->height) / log2(1 + most) : row->height / most;
+	const double share = picture->log ? log2(1 + (double)row->count) / log2(1 + (double)most)
+					  : (double)row->count / (double)most;
 	const double exact = share * cells * eighths;
 	CHECK(count == row->count, "%s: %llu, not %llu", label, count,
 	      (unsigned long long)row->count);
@@ -160,7 +154,16 @@ static void check_row(const char *p, const char *bar, const struct row *row, dou
 		CHECK(fabs(strtod(label, NULL) / 2 - row->edge / 2) * 19 <=
 			      row->end / 2 - row->edge / 2,
 		      "%s for %.17g to %.17g", label, row->edge, row->end);
-	CHECK(strlen(label) + cells + 3 <= 80, "%zu columns", strlen(label) + cells + 3);
+}
+
+/* How many characters of UTF-8. */
+static unsigned width_of(const char *text)
+{
+	unsigned n = 0;
+
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
 }
 
 /* Reads the rows of a picture of one channel, beside the counts that they must show. */
@@ -175,34 +178,46 @@ static void check_plot(const struct hist *h, const struct picture *picture)
 	char *const text = draw("plot", h, picture, &FROM);
 	struct row row[24];
 	uint64_t samples = 0;
-	double most = 0;
+	uint64_t most = 0;
+	uint32_t flow_rows = 0, bars = 0;
 	unsigned n = 0, lines = 0, rows = 0;
 
+	for (unsigned i = 0; i < 3; i++)
+		flow_rows += flows[i] > 0;
+	for (const char *p = text; (p = strstr(p, line)) != NULL; p++)
+		bars++;
 	filled_bins(&f, h, 0);
-	if (f.bins > 0)
-		parts_join(&parts, &h->axis, f.first, f.end,
-			   20u - (flows[0] > 0) - (flows[1] > 0) - (flows[2] > 0));
+	/* Sentences of several lines take the place of rows. */
+	for (uint32_t room = 20 - flow_rows; f.bins > 0 && room >= 10; room--) {
+		parts_join(&parts, &h->axis, f.first, f.end, room);
+		if (2 * (parts.count + flow_rows) == bars)
+			break;
+		CHECK(picture->columns < 110, "rows are missing: %s", text);
+	}
 	for (unsigned i = 0; i < 3; i++) {
 		for (uint32_t k = 0; i == 1 && f.bins > 0 && k < parts.count; k++) {
 			const struct part *const part = &parts.part[k];
 			const uint64_t sum = part_sum(part, h, 0);
 			row[n++] = (struct row){.edge = edges_value(&h->axis.edges, part->first),
 						.end = edges_value(&h->axis.edges, part->end),
-						.height = (double)sum * part->scale,
 						.count = sum};
 		}
-		row[n] = (struct row){
-			.name = NAMES[i], .height = (double)flows[i], .count = flows[i]};
+		row[n] = (struct row){.name = NAMES[i], .count = flows[i]};
 		n += flows[i] > 0;
 	}
 	for (unsigned r = 0; r < n; r++) {
 		samples += row[r].count;
-		most = fmax(most, row[r].height);
+		most = row[r].count > most ? row[r].count : most;
 	}
 	for (char *p = text; *p; lines++) {
 		char *const after = p + strcspn(p, "\n"), *const bar = strstr(p, line);
 		CHECK(*after == '\n', "a line without an end");
 		*after = '\0';
+		/* Numbers of twenty digits leave one character to the bar. */
+		const char *const close = bar ? strstr(bar + strlen(line), line) : NULL;
+		CHECK(width_of(p) <= picture->columns ||
+			      (close && width_of(bar) - width_of(close) == 2),
+		      "%u columns: %s", picture->columns, p);
 		if (bar && bar < after && rows < n)
 			check_row(p, bar, &row[rows++], most, samples, picture);
 		p = after + 1;
@@ -241,6 +256,12 @@ static void fill(struct hist *h, uint64_t *seed, unsigned shape)
 
 static void texts(void)
 {
+	static const unsigned WIDE[] = {40, 57, 80, 200};
+	static const char *const TITLES[] = {
+		NULL, "a.raw",
+		"a title of some words, and of so many of them that it has to be cut",
+		"\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82\xac\xe2\x82"
+		"\xac\xe2\x82\xac"};
 	static double list[] = {-1e300, -5, -0.125, 0, 1e-300, 1e-9, 3, 4, 4.5, 100, 1e17};
 	uint64_t seed = 1;
 	struct axis axes[] = {
@@ -270,7 +291,10 @@ static void texts(void)
 		h.count = calloc(axis_bins(&h.axis), sizeof(uint64_t));
 		for (unsigned i = 0; i < 64; i++) {
 			fill(&h, &seed, i % 16);
-			check_plot(&h, &(struct picture){.utf8 = i / 16 % 2, .log = i / 32});
+			check_plot(&h, &(struct picture){.utf8 = i / 16 % 2,
+							 .log = i / 32,
+							 .columns = WIDE[check_random(&seed) % 4],
+							 .title = TITLES[check_random(&seed) % 4]});
 		}
 		free(h.count);
 		edges_free(&axes[a].edges);
@@ -279,9 +303,10 @@ static void texts(void)
 
 /* ---- SVG ---- */
 
-static char *draw_svg(const struct hist *h, bool log, const struct provenance *from)
+static char *draw_svg(const struct hist *h, bool log, const char *title,
+		      const struct provenance *from)
 {
-	char *const text = draw("svg", h, &(struct picture){.log = log}, from);
+	char *const text = draw("svg", h, &(struct picture){.log = log, .title = title}, from);
 	const char *at, *const why = svg_malformed(text, strlen(text), &at);
 
 	CHECK(!why, "%s: '%.60s'", why, at);
@@ -300,7 +325,7 @@ static void columns(const struct hist *h, bool log, long height)
 	static struct parts parts;
 	static struct svg_path path;
 	const uint32_t bins = axis_bins(&h->axis);
-	char *const text = draw_svg(h, log, &FROM);
+	char *const text = draw_svg(h, log, NULL, &FROM);
 	double most = 0;
 
 	parts_join(&parts, &h->axis, 0, bins, PARTS_MOST);
@@ -393,7 +418,7 @@ static void areas(const double *list, uint32_t bins, const char *unit, bool log)
 
 	for (uint32_t k = 0; k < bins; k++)
 		count[k] = 1000 + check_random(&seed) % 50000;
-	char *const text = draw_svg(&h, false, &FROM);
+	char *const text = draw_svg(&h, false, NULL, &FROM);
 	const char *const why = svg_path_read(&path, text, 0);
 	CHECK(!why && path.count <= PARTS_MOST && path.count > 0, "%s, %zu", why, path.count);
 	for (size_t b = 0; b < path.count; b++) {
@@ -464,7 +489,7 @@ static void extremes(void)
 			 : i < 20  ? axis_of(AXIS_EDGES, "f64", 3, NULL, NULL, CLOSE)
 			 : i < 22  ? axis_of(AXIS_EDGES, "f64", 3, NULL, NULL, DENORMAL)
 				   : auto_of("f64", -2, 1023, 4); /* to 2^1024 */
-		char *const text = draw_svg(&h, i % 2, &FROM);
+		char *const text = draw_svg(&h, i % 2, NULL, &FROM);
 		const char *const why = svg_path_read(&path, text, 0);
 		CHECK(!why && path.count > 0, "%zu: %s", i, why);
 		for (size_t b = 0; b < path.count; b++)
@@ -480,7 +505,7 @@ static void extremes(void)
 	}
 }
 
-/* Options of any bytes are text, and cut between characters. */
+/* Titles and options of any bytes are text, and cut between characters. */
 static void hostile(void)
 {
 	static const char *const WORDS[] = {"a<b>&\"'c",
@@ -497,14 +522,15 @@ static void hostile(void)
 
 	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
 		from.options = WORDS[i];
-		free(draw_svg(&h, false, &from));
+		free(draw_svg(&h, false, NULL, &from));
+		free(draw_svg(&h, false, WORDS[i], &from));
 	}
 	for (size_t cut = 50; cut < 80; cut++) {
 		char word[128];
 		memset(word, 'a', cut);
 		strcpy(word + cut, "\xf0\x9f\x93\x8a\xc3\xa9&\xc3\xa9");
 		from.options = word;
-		char *const text = draw_svg(&h, false, &from);
+		char *const text = draw_svg(&h, false, cut % 2 ? word : NULL, &from);
 		CHECK(!strstr(text, "\xef\xbf\xbd"), "cut inside a character: %zu", cut);
 		CHECK((cut > 62) == !!strstr(text, "\xe2\x80\xa6</text>"), "%zu: dots", cut);
 		free(text);

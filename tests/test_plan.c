@@ -9,6 +9,7 @@
 
 #include "check.h"
 #include "cli/options.h"
+#include "gpu/gpu_plan.h"
 #include "worker.h"
 
 #define KIB ((uint64_t)1 << 10)
@@ -29,18 +30,10 @@ static struct job job_of(const char *line)
 		argv[argc++] = word;
 	optind = 0;
 	CHECK(options_parse(&job, argc, argv, &fail) == OPTIONS_RUN, "%s: %s", line, fail.text);
+	CHECK(job_settle(&job, &(struct header){0}, &fail) == 0, "%s: %s", line, fail.text);
 	/* No plan looks at what it owns. */
 	options_free(&job);
 	return job;
-}
-
-static struct axis axis_of(const struct job *job)
-{
-	struct axis axis;
-	const char *why;
-
-	CHECK(axis_init(&axis, &job->axis, &job->type, &why) == 0, "%s", why);
-	return axis;
 }
 
 #define NO_KERNELS               \
@@ -107,11 +100,11 @@ static void table(void)
 		{"-T 8 -t u8 --record=16M", PLAIN, 8, COUNT_BYTES, 8 * (16 * MIB + 12 * KIB + 64),
 		 64 * MIB - 4 * (12 * KIB + 64), 64 * MIB - 4 * (12 * KIB + 64), 8},
 		{"-T 8 -t u8 --record=16M", KERNELS, 7, COUNT_BYTES, 7 * (16 * MIB + 12 * KIB + 64),
-		 128 * MIB - 7 * (16 * MIB + 12 * KIB + 64), 128 * MIB, 8},
+		 128 * MIB - 7 * (16 * MIB + 12 * KIB + 64), 128 * MIB, 0},
 		{"-T 8 -t u8 --rows=9:1M", NO_KERNELS, 8, COUNT_BYTES, 8 * (MIB + 12 * KIB + 64), 0,
 		 256 * MIB - 8 * (MIB + 12 * KIB + 64), 0},
 		{"-T 2 -M 40M -t u8 --record=16M", KERNELS, 1, COUNT_BYTES,
-		 16 * MIB + 12 * KIB + 64, 4 * MIB - (12 * KIB + 64), 20 * MIB, 2},
+		 16 * MIB + 12 * KIB + 64, 4 * MIB - (12 * KIB + 64), 20 * MIB, 0},
 		/* Channels: their tables count. */
 		{"-T 8 -t u16 -c 64 --stats", KERNELS, 7, COUNT_CODES, 7 * (BLOCK + 16 * MIB + 64),
 		 16 * MIB - 7 * (BLOCK + 64), 128 * MIB, 8},
@@ -149,17 +142,14 @@ static void table(void)
 		{"-T 2 --stats -t f64 -r 0:1", NO_KERNELS, 2, COUNT_PRIVATE, 2 * (FEW + SUMS(4096)),
 		 0, 256 * MIB - 2 * (FEW + SUMS(4096)), 0},
 		{"-T 2 --stats -t f64 -r 0:1 --device=gpu", KERNELS, 2, COUNT_PRIVATE,
-		 2 * (FEW + SUMS(4096)), 128 * MIB, 128 * MIB - 2 * SUMS(4096), 2},
+		 2 * (FEW + SUMS(4096)), 128 * MIB, 128 * MIB, 2},
 		{"-T 2 --stats -t u16 -b 256 --device=gpu", KERNELS, 2, COUNT_CODES,
 		 2 * (BLOCK + 512 * KIB + 64), 128 * MIB, 128 * MIB, 2},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
 		const struct job job = job_of(CASES[i].job);
-		const struct axis axis = axis_of(&job);
-		struct plan_facts facts = CASES[i].facts;
-		facts.axis = &axis;
-		const struct plan p = plan_make(&job, &facts);
+		const struct plan p = plan_make(&job, &CASES[i].facts);
 		CHECK(p.workers == CASES[i].workers && p.counting.method == CASES[i].method,
 		      "%s: %u workers, method %d", CASES[i].job, p.workers, (int)p.counting.method);
 		CHECK(p.tables == CASES[i].tables, "%s: %zu bytes of tables", CASES[i].job,
@@ -171,6 +161,38 @@ static void table(void)
 		CHECK(p.lanes == CASES[i].lanes, "%s: %u lanes", CASES[i].job, p.lanes);
 		CHECK(p.counting.alone == (p.workers == 1 && job.device == DEVICE_CPU), "%s: alone",
 		      CASES[i].job);
+	}
+}
+
+/* Under auto the GPU is left out where its slots, lanes and their counters would not fit. */
+static void left_out(void)
+{
+	static const struct {
+		const char *job;
+		bool plain, gpu;
+	} CASES[] = {
+		{"-T 1 -M 256M -b 1024", false, true},
+		{"-T 2 -M 256M -b 16777216", false, true},
+		{"-T 2 -M 256M -b 16777216", true, true},
+		{"-T 8 -M 256M -b 1048576", false, true},
+		{"-T 16 -M 512M -b 16777216", false, true},
+		{"-T 16 -M 512M -b 268435456", false, true},
+		{"-T 16 -M 512M -t f32 --auto -b 268435456", false, false},
+		{"-T 16 -M 512M -t f32 --auto -b 268435456", true, false},
+		{"-T 16 -M 512M -t f32 --auto -b 1048576", false, true},
+		{"-T 16 -M 512M --every=1 -o a.json -b 268435456", false, false},
+		{"-T 16 -M 512M --every=1 -o a.json -b 16777216", true, false},
+		{"-T 16 -M 512M --every=1 -o a.json -b 1048576", true, true},
+		{"-T 2 -M 2M -b 1024", false, false},
+		{"-T 2 -M 3M -b 1024", false, true},
+		{"-T 16 -M 512M --device=gpu -t f32 --auto -b 268435456", false, true},
+	};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const struct job job = job_of(CASES[i].job);
+		const struct plan_facts facts = {.kernels = true, .plain = CASES[i].plain};
+		CHECK((plan_make(&job, &facts).lanes > 0) == CASES[i].gpu, "%s%s: a GPU, or none",
+		      CASES[i].job, CASES[i].plain ? ", plain" : "");
 	}
 }
 
@@ -216,7 +238,7 @@ static uint64_t drawn(uint64_t *state, unsigned bits)
 	return check_random(state) >> (63 - check_random(state) % bits);
 }
 
-static struct job draw(uint64_t *state, struct axis *axis)
+static struct job draw(uint64_t *state)
 {
 	static const char *const TYPES[] = {"u8", "u16", "u24", "u32", "i64", "f32", "f64"};
 	static const char *const DEVICES[] = {"cpu", "auto", "gpu", "gpu:all"};
@@ -238,17 +260,16 @@ static struct job draw(uint64_t *state, struct axis *axis)
 		 (unsigned long long)drawn(state, 12) + 1, DEVICES[check_random(state) % 4],
 		 channels, layout);
 	struct job job = job_of(line);
-	*axis = axis_of(&job);
-	axis->edges.binning.bins = (uint32_t)bins; /* all that a plan asks of the edges */
+	job.axis.edges.binning.bins = (uint32_t)bins; /* all that a plan asks of the edges */
 	job.memory = (100 * KIB << check_random(state) % 16) + drawn(state, 20);
 	return job;
 }
 
 /* One worker, and how little it may take. */
-static size_t least_of(const struct job *job, const struct plan_facts *facts)
+static size_t least_of(const struct job *job)
 {
-	const struct axis *const axis = facts->axis;
-	const uint32_t record = job->source.record;
+	const struct axis *const axis = &job->axis;
+	const uint32_t record = job->record;
 	const size_t block = record > 128 * KIB ? record : 128 * KIB;
 	struct counting own, shared;
 
@@ -269,7 +290,7 @@ static struct plan plan_with(const struct job *job, const struct plan_facts *fac
 static void bounds(const struct job *job, const struct plan_facts *facts, const struct plan *p,
 		   unsigned long i)
 {
-	const size_t least = least_of(job, facts);
+	const size_t least = least_of(job);
 	const uint64_t half = job->memory / 2;
 	const bool gpu = job->device == DEVICE_GPU;
 
@@ -295,7 +316,10 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 				  : facts->plain ? job->memory / 8 * 3
 						 : job->memory / 4),
 	      "job %lu: lanes get %llu", i, (unsigned long long)p->lanes_memory);
-	CHECK((p->lanes > 0) == (gpu || (facts->kernels && job->device == DEVICE_AUTO)),
+	struct gpu_spec spec = plan_gpu(p, job);
+	spec.lanes = 1;
+	CHECK((p->lanes > 0) == (gpu || (facts->kernels && job->device == DEVICE_AUTO &&
+					 gpu_size(&spec).fits)),
 	      "job %lu: a GPU", i);
 }
 
@@ -329,11 +353,9 @@ static void every_job(void)
 	uint64_t state = 20;
 
 	for (unsigned long i = 0; i < 5000; i++) {
-		struct axis axis;
-		const struct job job = draw(&state, &axis);
+		const struct job job = draw(&state);
 		const uint64_t bits = check_random(&state);
-		const struct plan_facts facts = {
-			.axis = &axis, .kernels = bits & 1, .plain = bits >> 1 & 1};
+		const struct plan_facts facts = {.kernels = bits & 1, .plain = bits >> 1 & 1};
 		const struct plan p = plan_make(&job, &facts), again = plan_make(&job, &facts);
 		CHECK(p.workers == again.workers && p.tables == again.tables &&
 			      p.decoders == again.decoders &&
@@ -355,6 +377,7 @@ static void every_job(void)
 int main(void)
 {
 	table();
+	left_out();
 	pays();
 	every_job();
 	return check_report();

@@ -107,6 +107,9 @@ static void gpu(struct job *job)
 	says(job, &run, GPU, "no gpu: the program was built without kernels");
 	run.kernels = true;
 	says(job, &run, GPU,
+	     "no gpu: its buffers and counters do not fit -M (--device=gpu uses it all the same)");
+	run.gpu_fits = true;
+	says(job, &run, GPU,
 	     "no gpu: its start would not have paid (--device=gpu uses it all the same)");
 	/* It was not ready, or never will be. */
 	run.gpu.state = GPU_STARTING;
@@ -121,11 +124,12 @@ static void gpu(struct job *job)
 				      .start_seconds = 0.254,
 				      .slots = 12,
 				      .slot_bytes = 4 << 20,
+				      .memory = 49 << 20,
 				      .kernel = "whole_4_span"};
 	run.gpu_records = 750;
 	says(job, &run, GPU,
-	     "gpu: NVIDIA H200, 12 slots of 4 MiB, ready after 0.25 s, whole_4_span; "
-	     "counted 75.0% of the samples");
+	     "gpu: NVIDIA H200, 12 slots of 4 MiB, 49.0 MiB with all counters, ready after 0.25 "
+	     "s, whole_4_span; counted 75.0% of the samples");
 	/*
 	 * Several; slots are those of all, their size is the first one's, in as few digits as it
 	 * needs.
@@ -134,12 +138,14 @@ static void gpu(struct job *job)
 	run.gpu.slots = 96;
 	run.gpu.slot_bytes = 1500 << 10;
 	says(job, &run, GPU,
-	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
+	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, 49.0 MiB with all counters, ready "
+	     "after 0.25 s, "
 	     "whole_4_span; counted 75.0% of the samples");
 	/* It was lost later on: what it counted it counted. */
 	run.gpu.state = GPU_FAILED;
 	says(job, &run, GPU,
-	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, ready after 0.25 s, "
+	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, 49.0 MiB with all counters, ready "
+	     "after 0.25 s, "
 	     "whole_4_span; counted 75.0% of the samples");
 	job->verbose = false;
 	CHECK(verbose(job, &run)[0] == '\0', "without -v");

@@ -94,6 +94,29 @@ static void *blocked_there(void *arg)
 	return NULL;
 }
 
+static void *stack_here(void *size)
+{
+	pthread_attr_t attributes;
+
+	if (pthread_getattr_np(pthread_self(), &attributes) != 0 ||
+	    pthread_attr_getstacksize(&attributes, size) != 0)
+		return size;
+	pthread_attr_destroy(&attributes);
+	return NULL;
+}
+
+/* The stack of a thread is not what `ulimit -s` says, here usually 8 MiB. */
+static void stacks(void)
+{
+	pthread_t thread;
+	size_t size = 0;
+
+	signals_init();
+	CHECK(signals_thread(&thread, stack_here, &size) == 0, "no thread");
+	pthread_join(thread, NULL);
+	CHECK(size >> 20 == 1, "%zu bytes", size);
+}
+
 static void on_profile(int number)
 {
 	(void)number;
@@ -240,6 +263,54 @@ static void usr1(void)
 	}
 }
 
+static void *has_finished(void *arg)
+{
+	*(bool *)arg = signals_finished();
+	return NULL;
+}
+
+/*
+ * --finish: the first INT or TERM is only remembered, also while it is held back, and so is one that
+ * comes with it, as from timeout(1). A later one ends the process, and HUP always does.
+ */
+static void finish(void)
+{
+	const int first[] = {SIGINT, SIGTERM, SIGTERM, SIGHUP};
+	const int second[] = {SIGINT, SIGINT, SIGHUP, 0};
+
+	for (size_t i = 0; i < 4; i++) {
+		const int last = second[i] ? second[i] : first[i];
+		int status;
+		const pid_t child = fork();
+		if (child == 0) {
+			sigset_t old;
+			pthread_t thread;
+			bool before = true, pending = false;
+			signals_init();
+			if (signals_finished() || signals_finish() != 0)
+				_exit(99);
+			before = signals_finished();
+			signals_block(&old);
+			kill(getpid(), first[i]);
+			if (signals_thread(&thread, has_finished, &pending) != 0 ||
+			    pthread_join(thread, NULL) != 0)
+				_exit(98);
+			signals_restore(&old);
+			raise(first[i]);
+			char byte;
+			if (before || !pending || !signals_finished() ||
+			    read(signals_finish_fd, &byte, 1) != 1)
+				_exit(97);
+			usleep(150000);
+			raise(second[i]);
+			_exit(96);
+		}
+		waitpid(child, &status, 0);
+		CHECK(WIFSIGNALED(status) && WTERMSIG(status) == last, "%zu: status %x", i,
+		      (unsigned)status);
+	}
+}
+
 int main(void)
 {
 	alarm(300);
@@ -248,6 +319,8 @@ int main(void)
 	two_threads_make_files();
 	usr1();
 	threads_block();
+	finish();
+	stacks();
 	scratch_leave();
 	return check_report();
 }

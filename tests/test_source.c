@@ -28,13 +28,13 @@ struct result {
 };
 
 /* Reads until the end, the limit or an error, cap bytes at a time. */
-static struct result read_spec(const struct source_spec *spec, size_t cap)
+static struct result read_spec(const struct setup *spec, size_t cap)
 {
 	struct result r = {.rc = 0};
 	struct source *s;
 	size_t got = 0;
 
-	r.rc = source_open(&s, spec, &r.fail);
+	r.rc = setup_open(&s, spec, &r.fail);
 	if (r.rc != 0)
 		return r;
 	struct reader *const reader = source_reader(s);
@@ -53,7 +53,7 @@ static struct result read_spec(const struct source_spec *spec, size_t cap)
 /*
  * A file of 64 bytes is `to` bytes long after the first fill of 16; returns the last fill's result.
  */
-static int move(const struct source_spec *spec, long to, size_t *used, struct source_totals *totals,
+static int move(const struct setup *spec, long to, size_t *used, struct source_totals *totals,
 		struct fail *fail)
 {
 	static const char zeros[64];
@@ -64,7 +64,7 @@ static int move(const struct source_spec *spec, long to, size_t *used, struct so
 
 	*used = 0;
 	scratch_write("m", zeros, sizeof(zeros));
-	CHECK(source_open(&s, spec, fail) == 0, "%s", fail->text);
+	CHECK(setup_open(&s, spec, fail) == 0, "%s", fail->text);
 	struct reader *const reader = source_reader(s);
 	while ((rc = take_copy(reader, buffer, sizeof(buffer), &got, fail)) == 0 && got > 0) {
 		if (*used == 0 && truncate("m", to) != 0)
@@ -83,7 +83,7 @@ static int move(const struct source_spec *spec, long to, size_t *used, struct so
 static void moving_files(void)
 {
 	static char *const PATHS[] = {"m"};
-	struct source_spec spec = {.paths = PATHS, .path_count = 1};
+	struct setup spec = {.open.paths = PATHS, .open.path_count = 1};
 	static const struct {
 		long to;
 		uint32_t record;
@@ -110,10 +110,10 @@ static void moving_files(void)
 		struct fail fail = {0};
 		struct source_totals t;
 		size_t used;
-		spec.record = CASES[k].record, spec.limit = CASES[k].limit,
-		spec.ignore_tail = i % 2;
+		spec.use.record = CASES[k].record, spec.use.limit = CASES[k].limit,
+		spec.open.ignore_tail = i % 2;
 		const int rc = move(&spec, CASES[k].to, &used, &t, &fail);
-		if (!spec.ignore_tail && (CASES[k].shorter || CASES[k].tail > 0)) {
+		if (!spec.open.ignore_tail && (CASES[k].shorter || CASES[k].tail > 0)) {
 			CHECK(rc == -1 && fail.status == STATUS_DATA &&
 				      strstr(fail.text, CASES[k].shorter
 								? "m: became shorter while"
@@ -163,14 +163,14 @@ static int read_piece(struct reader *r, struct chunk *piece, uint32_t *buffer, s
 }
 
 /* Three pieces are held at a time; when the third is first held, the file is cut to `cut`. */
-static int read_pieces(const struct source_spec *spec, long cut, struct taken *t,
+static int read_pieces(const struct setup *spec, long cut, struct taken *t,
 		       struct source_totals *totals, struct fail *fail)
 {
 	struct chunk held[3] = {{.bytes = 0}};
 	uint32_t *buffer = malloc(1 << 20);
 	const struct want want = {.room = buffer, .cap = 1 << 20, .range = (size_t)5 << 20 | 3};
 	struct source *s;
-	int rc = source_open(&s, spec, fail);
+	int rc = setup_open(&s, spec, fail);
 	struct reader *const r = rc == 0 ? source_reader(s) : NULL;
 	bool more = true;
 
@@ -184,7 +184,7 @@ static int read_pieces(const struct source_spec *spec, long cut, struct taken *t
 		}
 		CHECK(held[k].bytes % 4 == 0, "half a record");
 		if (held[k].bytes > 0 && !held[k].data) {
-			if (++t->pieces == 3 && cut >= 0 && truncate(spec->paths[0], cut) != 0)
+			if (++t->pieces == 3 && cut >= 0 && truncate(spec->open.paths[0], cut) != 0)
 				rc = -1;
 			continue;
 		}
@@ -212,8 +212,10 @@ static int read_pieces(const struct source_spec *spec, long cut, struct taken *t
 static void rewritten(void)
 {
 	static char *const PATHS[] = {"r"};
-	const struct source_spec spec = {
-		.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	const struct setup spec = {.open.paths = PATHS,
+				   .open.path_count = 1,
+				   .use.limit = UINT64_MAX,
+				   .use.record = 4};
 	static const long TO[] = {PIECES_FILE / 4, PIECES_FILE / 4 + 4, PIECES_FILE / 2};
 
 	for (size_t i = 0; i < sizeof(TO) / sizeof(TO[0]); i++) {
@@ -225,7 +227,7 @@ static void rewritten(void)
 		size_t got = 1;
 
 		scratch_write("r", buffer, PIECES_FILE / 4);
-		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		struct reader *const r = source_reader(s);
 		CHECK(source_take(r, &want, &piece, &fail) == 0 && piece.bytes == 4 << 20 &&
 			      !piece.data,
@@ -253,8 +255,10 @@ static void longest(void)
 {
 	const int fd = memfd_create("longest", MFD_CLOEXEC);
 	char path[64], *const paths[] = {path};
-	struct source_spec spec = {
-		.paths = paths, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	struct setup spec = {.open.paths = paths,
+			     .open.path_count = 1,
+			     .use.limit = UINT64_MAX,
+			     .use.record = 4};
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (fd < 0 || ftruncate(fd, INT64_MAX) != 0 || pwrite(fd, "last", 4, INT64_MAX - 4) != 4) {
@@ -262,7 +266,7 @@ static void longest(void)
 		close(fd);
 		return;
 	}
-	spec.skip = INT64_MAX - 5, spec.ignore_tail = true, spec.record = 3;
+	spec.open.skip = INT64_MAX - 5, spec.open.ignore_tail = true, spec.use.record = 3;
 	for (size_t cap = 3; cap <= 24; cap++) {
 		const struct result r = read_spec(&spec, cap);
 		CHECK(r.rc == 0 && r.used == 3 && memcmp(r.data, "\0la", 3) == 0 &&
@@ -276,8 +280,10 @@ static void claimed_pieces(void)
 {
 	static char *const PATHS[] = {"big"}, *const TWICE[] = {"big", "big"};
 	uint32_t *records = malloc(PIECES_FILE);
-	struct source_spec spec = {
-		.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 4};
+	struct setup spec = {.open.paths = PATHS,
+			     .open.path_count = 1,
+			     .use.limit = UINT64_MAX,
+			     .use.record = 4};
 	struct source_totals totals;
 	struct taken t;
 	struct fail fail = {.status = STATUS_OK};
@@ -286,11 +292,11 @@ static void claimed_pieces(void)
 	for (uint32_t i = 0; i < all; i++)
 		records[i] = i + 1;
 	scratch_write("big", records, PIECES_FILE);
-	spec.paths = TWICE, spec.path_count = 2, spec.limit = all + 5;
-	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == spec.limit &&
+	spec.open.paths = TWICE, spec.open.path_count = 2, spec.use.limit = all + 5;
+	CHECK(read_pieces(&spec, -1, &t, &totals, &fail) == 0 && t.records == spec.use.limit &&
 		      t.sum == all * (all + 1) / 2 + 15,
 	      "twice: %llu records %s", (unsigned long long)t.records, fail.text);
-	spec.path_count = 1;
+	spec.open.path_count = 1;
 
 	/* Three pieces of some 5 MiB are held when the file is cut. */
 	static const struct {
@@ -304,7 +310,8 @@ static void claimed_pieces(void)
 	for (size_t i = 0; i < sizeof(CUTS) / sizeof(CUTS[0]); i++) {
 		const uint64_t left = (uint64_t)CUTS[i].to / 4;
 		scratch_write("big", records, PIECES_FILE);
-		spec.paths = PATHS, spec.limit = CUTS[i].limit, spec.ignore_tail = true;
+		spec.open.paths = PATHS, spec.use.limit = CUTS[i].limit,
+		spec.open.ignore_tail = true;
 		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &fail) == 0 &&
 			      t.records == left && t.sum == left * (left + 1) / 2,
 		      "cut to %ld: %llu records %s", CUTS[i].to, (unsigned long long)t.records,
@@ -313,7 +320,7 @@ static void claimed_pieces(void)
 			      totals.tail == (uint64_t)CUTS[i].to % 4 && totals.shorter == 1,
 		      "cut to %ld: %llu bytes", CUTS[i].to, (unsigned long long)totals.bytes);
 		scratch_write("big", records, PIECES_FILE);
-		spec.ignore_tail = false;
+		spec.open.ignore_tail = false;
 		struct fail shorter = {.status = STATUS_OK};
 		CHECK(read_pieces(&spec, CUTS[i].to, &t, &totals, &shorter) == -1 &&
 			      shorter.status == STATUS_DATA &&
@@ -324,8 +331,9 @@ static void claimed_pieces(void)
 	scratch_write("big", records, PIECES_FILE);
 	scratch_write("next", records, PIECES_FILE);
 	static char *const TWO[] = {"big", "next"};
-	spec.paths = TWO, spec.path_count = 2, spec.limit = 19 << 20, spec.ignore_tail = true;
-	CHECK(read_pieces(&spec, 6 << 20, &t, &totals, &fail) == 0 && t.records == spec.limit,
+	spec.open.paths = TWO, spec.open.path_count = 2, spec.use.limit = 19 << 20,
+	spec.open.ignore_tail = true;
+	CHECK(read_pieces(&spec, 6 << 20, &t, &totals, &fail) == 0 && t.records == spec.use.limit,
 	      "-n over a cut file: %llu %s", (unsigned long long)t.records, fail.text);
 	free(records);
 	scratch_clean();
@@ -350,10 +358,12 @@ static void sizes_that_lie(void)
 			continue;
 		}
 		char *const paths[] = {FILES[i]};
-		struct source_spec spec = {
-			.paths = paths, .path_count = 1, .limit = UINT64_MAX, .record = 1};
+		struct setup spec = {.open.paths = paths,
+				     .open.path_count = 1,
+				     .use.limit = UINT64_MAX,
+				     .use.record = 1};
 		for (uint64_t skip = 0; skip <= length; skip++) {
-			spec.skip = skip;
+			spec.open.skip = skip;
 			const struct result r = read_spec(&spec, 16);
 			CHECK(r.rc == 0 && r.used == length - skip &&
 				      memcmp(r.data, text + skip, r.used) == 0,
@@ -361,7 +371,7 @@ static void sizes_that_lie(void)
 			      r.used, r.fail.text);
 		}
 		for (uint64_t skip = length + 1; skip < 10000; skip = skip * 3 / 2) {
-			spec.skip = skip;
+			spec.open.skip = skip;
 			const struct result r = read_spec(&spec, 16);
 			CHECK(r.rc == -1 && r.fail.status == STATUS_DATA &&
 				      strstr(r.fail.text, "ends before the "),
@@ -390,15 +400,15 @@ static void words(void)
 	for (int raw = 0; raw <= 1; raw++)
 		for (uint32_t record = 1; record <= 8; record++)
 			for (uint64_t skip = 0; skip <= 9; skip++) {
-				struct source_spec spec = {.paths = PATHS,
-							   .path_count = 1,
-							   .skip = at + skip,
-							   .raw = raw,
-							   .limit = (16 - skip) / record,
-							   .record = record};
+				struct setup spec = {.open.paths = PATHS,
+						     .open.path_count = 1,
+						     .open.skip = at + skip,
+						     .open.raw = raw,
+						     .use.limit = (16 - skip) / record,
+						     .use.record = record};
 				for (size_t cap = record; cap <= 16; cap++) {
 					const struct result r = read_spec(&spec, cap);
-					CHECK(r.rc == 0 && r.used == spec.limit * record &&
+					CHECK(r.rc == 0 && r.used == spec.use.limit * record &&
 						      memcmp(r.data, entries + skip, r.used) == 0,
 					      "skip %llu, record %u, cap %zu: %zu bytes %s",
 					      (unsigned long long)skip, (unsigned)record, cap,
@@ -425,12 +435,12 @@ static void blocks(void)
 	dup2(fd, STDIN_FILENO);
 	for (int raw = 0; raw <= 1; raw++)
 		for (uint64_t skip = 0; skip <= sizeof(text); skip += 500) {
-			const struct source_spec spec = {.paths = STDIN,
-							 .path_count = 1,
-							 .skip = skip,
-							 .raw = raw,
-							 .limit = UINT64_MAX,
-							 .record = 1};
+			const struct setup spec = {.open.paths = STDIN,
+						   .open.path_count = 1,
+						   .open.skip = skip,
+						   .open.raw = raw,
+						   .use.limit = UINT64_MAX,
+						   .use.record = 1};
 			lseek(fd, 0, SEEK_SET);
 			const struct result r = read_spec(&spec, 999);
 			CHECK(r.rc == 0 && r.used == sizeof(text) - skip &&
@@ -474,12 +484,12 @@ static void messages(void)
 	for (unsigned i = 0; i < WAYS * 4 * 4 * 4; i++) {
 		const enum way way = i % WAYS;
 		const size_t each = MESSAGES[i / WAYS % 4];
-		const struct source_spec spec = {.paths = STDIN,
-						 .path_count = 1,
-						 .record = 1,
-						 .raw = i / WAYS / 64,
-						 .limit = LIMITS[i / WAYS / 4 % 4],
-						 .skip = i / WAYS / 16 % 4 * 3};
+		const struct setup spec = {.open.paths = STDIN,
+					   .open.path_count = 1,
+					   .use.record = 1,
+					   .open.raw = i / WAYS / 64,
+					   .use.limit = LIMITS[i / WAYS / 4 % 4],
+					   .open.skip = i / WAYS / 16 % 4 * 3};
 		int ends[2];
 		char left;
 		if (open_way(way, ends) != 0) {
@@ -493,9 +503,9 @@ static void messages(void)
 			close(ends[1]);
 		dup2(ends[0], STDIN_FILENO);
 		const struct result r = read_spec(&spec, 77);
-		const uint64_t there = sent - spec.skip,
-			       most = spec.limit < there ? spec.limit : there;
-		if (spec.limit == 0)
+		const uint64_t there = sent - spec.open.skip,
+			       most = spec.use.limit < there ? spec.use.limit : there;
+		if (spec.use.limit == 0)
 			CHECK(r.rc == 0 && r.used == 0, "way %d: %s", (int)way, r.fail.text);
 		else if (way > PACKETS)
 			CHECK(r.rc == 0 && r.used == most, "way %d, by %zu: %zu bytes %s", (int)way,
@@ -504,7 +514,7 @@ static void messages(void)
 			CHECK(r.rc == -1 && r.fail.status == STATUS_DATA &&
 				      strstr(r.fail.text, "pipe it through `"),
 			      "way %d, by %zu, limit %llu: %d, %zu bytes '%s'", (int)way, each,
-			      (unsigned long long)spec.limit, r.rc, r.used, r.fail.text);
+			      (unsigned long long)spec.use.limit, r.rc, r.used, r.fail.text);
 		if (way <= PACKETS)
 			CHECK(read(STDIN_FILENO, &left, 1) == 1 && left == 'x',
 			      "way %d: something was taken", (int)way);
@@ -536,8 +546,10 @@ static void stop_wakes(size_t given)
 
 	if (child == 0) {
 		static char *const STDIN[] = {"-"};
-		const struct source_spec spec = {
-			.paths = STDIN, .path_count = 1, .limit = UINT64_MAX, .record = 1};
+		const struct setup spec = {.open.paths = STDIN,
+					   .open.path_count = 1,
+					   .use.limit = UINT64_MAX,
+					   .use.record = 1};
 		static const char zeros[256];
 		struct source *s;
 		struct fail fail = {0};
@@ -546,7 +558,7 @@ static void stop_wakes(size_t given)
 		(void)!pipe(fds);
 		dup2(fds[0], STDIN_FILENO);
 		(void)!write(fds[1], zeros, given);
-		source_open(&s, &spec, &fail);
+		setup_open(&s, &spec, &fail);
 		pthread_create(&reader, NULL, fill_once, s);
 		pthread_create(&second, NULL, fill_once, s);
 		/* The pipe is empty once the reader has come to the wait. */

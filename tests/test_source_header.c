@@ -60,17 +60,17 @@ static struct shape make(enum form form, size_t samples)
 
 enum route { NAMED, REDIRECTED, PIPED, ROUTES };
 
-static struct outcome count(const struct source_spec *asked, const unsigned char *data,
-			    size_t bytes, enum route route, unsigned workers, size_t each)
+static struct outcome count(const struct setup *asked, const unsigned char *data, size_t bytes,
+			    enum route route, unsigned workers, size_t each)
 {
 	char *const paths[] = {route == NAMED ? "input" : "-", NULL};
-	struct source_spec spec = *asked;
+	struct setup spec = *asked;
 	pid_t feeder = 0;
 
-	spec.paths = paths;
-	spec.path_count = 1;
-	spec.headers = spec.type_said = true;
-	spec.threads = workers;
+	spec.open.paths = paths;
+	spec.open.path_count = 1;
+	spec.open.headers = spec.open.type_said = true;
+	spec.use.threads = workers;
 	if (route == PIPED) {
 		feeder = feed_stdin(data, bytes, each);
 	} else {
@@ -87,14 +87,14 @@ static struct outcome count(const struct source_spec *asked, const unsigned char
 		int status;
 		waitpid(feeder, &status, 0);
 		/* All was read, or -n or an error ended it. */
-		CHECK(WIFEXITED(status) || spec.limit != UINT64_MAX || o.rc != 0,
+		CHECK(WIFEXITED(status) || spec.use.limit != UINT64_MAX || o.rc != 0,
 		      "the writer died: %x", (unsigned)status);
 	}
 	return o;
 }
 
-static void check_count(const struct source_spec *spec, const struct shape *p,
-			const unsigned char *data, size_t bytes, const char *what)
+static void check_count(const struct setup *spec, const struct shape *p, const unsigned char *data,
+			size_t bytes, const char *what)
 {
 	uint64_t records, sum;
 	static unsigned turn;
@@ -104,7 +104,7 @@ static void check_count(const struct source_spec *spec, const struct shape *p,
 		static const size_t EACH[] = {1 << 20, 7, 1};
 		const unsigned workers = turn % 2 ? 4 : 1;
 		/* Where -n wants fewer bytes than show a header, the rest must come with them. */
-		const bool few = spec->limit < HEADER_MAGIC / RECORD;
+		const bool few = spec->use.limit < HEADER_MAGIC / RECORD;
 		const size_t each = bytes > 20000 || few ? 1 << 20 : EACH[turn % 3];
 		turn++;
 		const struct outcome o = count(spec, data, bytes, route, workers, each);
@@ -117,13 +117,13 @@ static void check_count(const struct source_spec *spec, const struct shape *p,
 		CHECK(o.totals.bytes == o.totals.skipped + o.totals.tail + records * RECORD,
 		      "%s, route %d: %llu bytes, %llu skipped, %llu tail", what, route,
 		      (ull)o.totals.bytes, (ull)o.totals.skipped, (ull)o.totals.tail);
-		CHECK(o.totals.skipped == spec->skip && o.totals.headers == 1, "%s: %llu skipped",
-		      what, (ull)o.totals.skipped);
+		CHECK(o.totals.skipped == spec->open.skip && o.totals.headers == 1,
+		      "%s: %llu skipped", what, (ull)o.totals.skipped);
 	}
 }
 
 /* Plain, and in frames of many sorts. */
-static void check_packed(const struct source_spec *spec, const struct shape *p, uint64_t seed,
+static void check_packed(const struct setup *spec, const struct shape *p, uint64_t seed,
 			 const char *what)
 {
 	char packed[200];
@@ -148,8 +148,9 @@ static void samples_only(void)
 			const uint64_t limits[] = {UINT64_MAX, left, left / 2, left + 1, 1};
 			for (unsigned l = 0; l < 5; l++) {
 				char what[128];
-				const struct source_spec spec = {
-					.record = RECORD, .skip = skip, .limit = limits[l]};
+				const struct setup spec = {.use.record = RECORD,
+							   .open.skip = skip,
+							   .use.limit = limits[l]};
 				if (limits[l] == 0)
 					continue;
 				snprintf(what, sizeof(what),
@@ -174,9 +175,9 @@ static void cut(void)
 			continue;
 		}
 		put(&p.all, "ab", 2);
-		const struct source_spec strict = {.record = RECORD, .limit = UINT64_MAX};
-		const struct source_spec lenient = {
-			.record = RECORD, .limit = UINT64_MAX, .ignore_tail = true};
+		const struct setup strict = {.use.record = RECORD, .use.limit = UINT64_MAX};
+		const struct setup lenient = {
+			.use.record = RECORD, .use.limit = UINT64_MAX, .open.ignore_tail = true};
 		for (size_t n = 0; n <= p.all.bytes; n++) {
 			const bool known = header_magic(p.all.at, n, true) == HEADER_FOUND;
 			const bool whole = n >= p.begin + p.samples;

@@ -133,20 +133,20 @@ static struct inputs draw_inputs(void)
 	return in;
 }
 
-static struct source_spec spec_of(const struct inputs *in)
+static struct setup spec_of(const struct inputs *in)
 {
-	return (struct source_spec){
-		.paths = in->paths,
-		.path_count = in->count,
-		.record = in->record,
-		.skip = in->skip,
-		.limit = in->limit,
-		.headers = in->headers,
-		.type_said = true,
-		.ignore_tail = in->ignore_tail,
+	return (struct setup){
+		.open.paths = in->paths,
+		.open.path_count = in->count,
+		.use.record = in->record,
+		.open.skip = in->skip,
+		.use.limit = in->limit,
+		.open.headers = in->headers,
+		.open.type_said = true,
+		.open.ignore_tail = in->ignore_tail,
 		/* Little memory, so that some frames are decoded piece by piece. */
-		.threads = in->little ? 8 : 2,
-		.memory = in->little ? 4 << 20 : 0,
+		.use.threads = in->little ? 8 : 2,
+		.use.memory = in->little ? 4 << 20 : 0,
 	};
 }
 
@@ -169,21 +169,21 @@ static bool same_totals(const struct source_totals *a, const struct source_total
 	       a->headers == b->headers && a->unsized == b->unsized;
 }
 
-static struct outcome read_slice(const struct source_spec *whole, uint32_t k, uint32_t n)
+static struct outcome read_slice(const struct setup *whole, uint32_t k, uint32_t n)
 {
-	struct source_spec spec = *whole;
+	struct setup spec = *whole;
 
-	spec.part = k;
-	spec.parts = n;
+	spec.open.part = k;
+	spec.open.parts = n;
 	return read_all(&spec, 1 + (unsigned)below(3),
-			whole->record < 100 ? (size_t)64 << 4 * below(3) : 20000);
+			whole->use.record < 100 ? (size_t)64 << 4 * below(3) : 20000);
 }
 
 /* All slices of N, in an order of their own: what they hold, and what that adds up to. */
 static void check_slices(const struct inputs *in, const struct outcome *whole, uint32_t n,
 			 const char *what)
 {
-	const struct source_spec spec = spec_of(in);
+	const struct setup spec = spec_of(in);
 	const uint64_t there = in->records.bytes / in->record,
 		       all = in->limit < there ? in->limit : there;
 	const uint32_t first = (uint32_t)below(n);
@@ -229,7 +229,7 @@ static void check_job(uint64_t seed)
 {
 	state = seed * 0x9e3779b97f4a7c15u + 1;
 	struct inputs in = draw_inputs();
-	const struct source_spec spec = spec_of(&in);
+	const struct setup spec = spec_of(&in);
 	const uint64_t all = in.records.bytes / in.record;
 	const uint32_t some[] = {1, 2, 3, 2 + (uint32_t)below(9),
 				 (uint32_t)(all < 60 ? all + 1 + below(4) : 7)};

@@ -40,18 +40,20 @@ static struct pack packed_as(const unsigned char *data, size_t bytes, enum frame
 	return p;
 }
 
-static void check_outcome(const struct source_spec *spec, const struct outcome *o,
+static void check_outcome(const struct setup *spec, const struct outcome *o,
 			  const struct outcome *want, size_t bytes, unsigned readers,
 			  const char *what)
 {
-	const uint32_t record = spec->record;
-	const size_t tail = spec->limit == UINT64_MAX ? (bytes - (size_t)spec->skip) % record : 0;
+	const uint32_t record = spec->use.record;
+	const size_t tail =
+		spec->use.limit == UINT64_MAX ? (bytes - (size_t)spec->open.skip) % record : 0;
 	const uint64_t records = want->records, sum = want->sum;
 
 	CHECK(o->rc == 0 && o->records == records && o->sum == sum,
 	      "%s, %u readers, record %u: %llu of %llu, '%s'", what, readers, record,
 	      (unsigned long long)o->records, (unsigned long long)records, o->fail.text);
-	CHECK(o->totals.tail == tail && o->totals.bytes == spec->skip + records * record + tail,
+	CHECK(o->totals.tail == tail &&
+		      o->totals.bytes == spec->open.skip + records * record + tail,
 	      "%s, %u readers, record %u: %llu bytes, %llu of them a tail", what, readers, record,
 	      (unsigned long long)o->totals.bytes, (unsigned long long)o->totals.tail);
 }
@@ -64,11 +66,11 @@ static void end_feeder(pid_t feeder)
 }
 
 /* All of it in every way, as one job says. */
-static void every_way(const struct source_spec *job, const unsigned char *data, size_t bytes,
+static void every_way(const struct setup *job, const unsigned char *data, size_t bytes,
 		      enum frames frames)
 {
-	const size_t block = job->record < 128 * 1024 ? 128 * 1024 : job->record;
-	struct source_spec spec = *job;
+	const size_t block = job->use.record < 128 * 1024 ? 128 * 1024 : job->use.record;
+	struct setup spec = *job;
 	struct pack p = packed_as(data, bytes, frames);
 	struct outcome want;
 
@@ -77,15 +79,15 @@ static void every_way(const struct source_spec *job, const unsigned char *data, 
 	scratch_write("plain", data, bytes);
 	scratch_write("packed", p.data, p.bytes);
 	for (unsigned readers = 1; readers <= READERS_MOST; readers += READERS_MOST - 1) {
-		spec.threads = readers;
-		spec.paths = FILES;
+		spec.use.threads = readers;
+		spec.open.paths = FILES;
 		struct outcome o = read_all(&spec, readers, block);
 		check_outcome(&spec, &o, &want, bytes, readers, "file");
 		/* All borrow, or every second one. */
-		spec.paths = PACKED;
+		spec.open.paths = PACKED;
 		o = read_all(&spec, readers, block + below(2));
 		check_outcome(&spec, &o, &want, bytes, readers, "zstd");
-		spec.paths = STDIN;
+		spec.open.paths = STDIN;
 		pid_t feeder = feed_stdin(data, bytes, 50000);
 		o = read_all(&spec, readers, block);
 		end_feeder(feeder);
@@ -116,10 +118,10 @@ int main(void)
 	for (size_t i = 0; i < sizeof(SIZES) / sizeof(SIZES[0]); i++) {
 		const uint32_t record = SIZES[i].record;
 		const size_t bytes = SIZES[i].bytes;
-		struct source_spec spec = {.record = record,
-					   .path_count = 1,
-					   .limit = UINT64_MAX,
-					   .ignore_tail = true};
+		struct setup spec = {.use.record = record,
+				     .open.path_count = 1,
+				     .use.limit = UINT64_MAX,
+				     .open.ignore_tail = true};
 		const bool large = record > MIB;
 
 		if (!large) {
@@ -127,11 +129,11 @@ int main(void)
 			every_way(&spec, data, bytes - bytes % record, ONE_FRAME);
 			every_way(&spec, data, bytes / 10, SMALL_FRAMES);
 		}
-		spec.skip = 1 + below(bytes / 20);
+		spec.open.skip = 1 + below(bytes / 20);
 		every_way(&spec, data, bytes, MANY_FRAMES);
-		spec.limit = 1 + below((bytes - spec.skip) / record);
+		spec.use.limit = 1 + below((bytes - spec.open.skip) / record);
 		every_way(&spec, data, bytes, large ? ONE_FRAME : ODD_FRAMES);
-		spec.limit = (bytes - spec.skip) / record;
+		spec.use.limit = (bytes - spec.open.skip) / record;
 		if (!large)
 			every_way(&spec, data, bytes, ONE_FRAME);
 
@@ -140,8 +142,10 @@ int main(void)
 		 * is.
 		 */
 		char why[64];
-		spec = (struct source_spec){
-			.record = record, .path_count = 1, .limit = UINT64_MAX, .paths = PACKED};
+		spec = (struct setup){.use.record = record,
+				      .open.path_count = 1,
+				      .use.limit = UINT64_MAX,
+				      .open.paths = PACKED};
 		const size_t torn = bytes - bytes % record - 1;
 		struct pack p = packed_as(data, torn, MANY_FRAMES);
 		scratch_write("packed", p.data, p.bytes);

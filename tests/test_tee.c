@@ -149,17 +149,16 @@ static void take(struct tee *t, enum temper temper, const struct bytes *inputs, 
 /* ---- cases ---- */
 
 enum input { A_FILE, A_FIFO, A_SLOW_FIFO, A_PACKET_FIFO, INPUT_KINDS };
-enum output { A_PIPE, A_NONBLOCKING_PIPE, A_SOCKET, A_NEW_FILE, AN_APPENDED_FILE, OUTPUT_KINDS };
+enum output { A_PIPE, A_NONBLOCKING_PIPE, A_NEW_FILE, OUTPUT_KINDS };
 
 static int open_output(enum output kind, struct collector *c)
 {
 	int ends[2] = {-1, -1};
 
 	c->fd = -1;
-	if (kind == A_NEW_FILE || kind == AN_APPENDED_FILE)
-		return open("out", O_WRONLY | O_CREAT | (kind == A_NEW_FILE ? O_TRUNC : O_APPEND),
-			    0600);
-	if (kind == A_SOCKET ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends))
+	if (kind == A_NEW_FILE)
+		return open("out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (pipe(ends) != 0)
 		exit(1);
 	c->slow = kind == A_NONBLOCKING_PIPE;
 	if (kind == A_NONBLOCKING_PIPE)

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -75,6 +76,27 @@ static void colour(int fd)
 	}
 }
 
+/* The terminal's, else as COLUMNS says, else 80; from 40 to 200. */
+static void columns(int fd)
+{
+	static const struct {
+		const char *said;
+		unsigned terminal, with, without;
+	} CASES[] = {{NULL, 0, 80, 80},   {NULL, 132, 132, 80}, {"60", 132, 132, 60},
+		     {"60", 0, 60, 60},   {"1", 1, 40, 40},     {"999", 500, 200, 200},
+		     {"0", 0, 80, 80},    {"", 0, 80, 80},      {"wide", 90, 90, 80},
+		     {"-60", 90, 90, 80}, {"41", 40, 40, 41}};
+
+	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
+		const struct winsize size = {.ws_row = 24,
+					     .ws_col = (unsigned short)CASES[i].terminal};
+		set("COLUMNS", CASES[i].said);
+		CHECK(ioctl(fd, TIOCSWINSZ, &size) == 0, "its size");
+		CHECK(of(fd).columns == CASES[i].with && of(-1).columns == CASES[i].without,
+		      "case %zu: %u, %u", i, of(fd).columns, of(-1).columns);
+	}
+}
+
 int main(void)
 {
 	const int leader = posix_openpt(O_RDWR | O_NOCTTY);
@@ -88,6 +110,7 @@ int main(void)
 	CHECK(fd >= 0, "not opened");
 	character_set();
 	colour(fd);
+	columns(fd);
 	close(fd);
 	close(leader);
 	return check_report();

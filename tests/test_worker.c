@@ -10,6 +10,7 @@
 
 #include "base/tally.h"
 #include "check.h"
+#include "take.h"
 #include "gpu/gpu_state.h"
 #include "scratch.h"
 #include "worker.h"
@@ -51,7 +52,7 @@ static bool begin(void *arg)
 
 /* Both count one file; how much of it was the first one's? */
 static uint64_t taken_by_first(const struct counting *counting, struct counts *counts,
-			       const struct source_spec *spec)
+			       const struct setup *spec)
 {
 	struct fail fail = {.status = STATUS_OK};
 
@@ -61,7 +62,7 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 	gpu.state = GPU_NONE;
 	work = (struct work){
 		.counting = counting, .counts = counts, .block = BLOCK, .record = 4, .busy = begin};
-	CHECK(source_open(&work.source, spec, &fail) == 0, "%s", fail.text);
+	CHECK(setup_open(&work.source, spec, &fail) == 0, "%s", fail.text);
 	run(&worker[0]);
 	pthread_join(other, NULL);
 	CHECK(worker[0].fail.status == STATUS_OK && worker[1].fail.status == STATUS_OK, "%s%s",
@@ -76,12 +77,12 @@ static uint64_t taken_by_first(const struct counting *counting, struct counts *c
 int main(void)
 {
 	static char *const FILES[] = {"file"};
-	const struct source_spec spec = {.paths = FILES,
-					 .path_count = 1,
-					 .limit = UINT64_MAX,
-					 .record = 4,
-					 .raw = true,
-					 .threads = 2};
+	const struct setup spec = {.open.paths = FILES,
+				   .open.path_count = 1,
+				   .use.limit = UINT64_MAX,
+				   .use.record = 4,
+				   .open.raw = true,
+				   .use.threads = 2};
 	const struct edges_spec bins = {.bins = 1024};
 	struct sample_type type;
 	struct edges edges;

@@ -25,12 +25,12 @@ static void side_by_side(void)
 		pack_frame(&p, data + (i << 20), 1 << 20, 1, i % 2, true, 0);
 	scratch_write("f", p.data, p.bytes);
 	for (unsigned piped = 0; piped <= 1; piped++) {
-		const struct source_spec spec = {.paths = PATHS[piped],
-						 .path_count = 1,
-						 .limit = UINT64_MAX,
-						 .record = 1,
-						 .threads = 4,
-						 .memory = 64 << 20};
+		const struct setup spec = {.open.paths = PATHS[piped],
+					   .open.path_count = 1,
+					   .use.limit = UINT64_MAX,
+					   .use.record = 1,
+					   .use.threads = 4,
+					   .use.memory = 64 << 20};
 		const struct want want = {.cap = 1 << 20, .lent = true};
 		struct reader *reader[4];
 		struct chunk chunk[4];
@@ -40,7 +40,7 @@ static void side_by_side(void)
 		pid_t feeder = -1;
 		if (piped)
 			feeder = feed_stdin(p.data, p.bytes, 70000);
-		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		for (unsigned i = 0; i < 4; i++) {
 			reader[i] = source_reader(s);
 			CHECK(source_take(reader[i], &want, &chunk[i], &fail) == 0 &&
@@ -87,12 +87,12 @@ static void stays_within(void)
 	for (unsigned round = 0; round < 8; round++) {
 		const bool piped = round % 2, lends = round / 2 % 2;
 		const unsigned threads = 1 + round / 4;
-		const struct source_spec spec = {.paths = piped ? STDIN : PATHS,
-						 .path_count = 1,
-						 .limit = UINT64_MAX,
-						 .record = 1,
-						 .threads = threads,
-						 .memory = (uint64_t)16 * threads << 20};
+		const struct setup spec = {.open.paths = piped ? STDIN : PATHS,
+					   .open.path_count = 1,
+					   .use.limit = UINT64_MAX,
+					   .use.record = 1,
+					   .use.threads = threads,
+					   .use.memory = (uint64_t)16 * threads << 20};
 		unsigned char *buffer = malloc(bytes);
 		const struct want want = {
 			.room = buffer, .cap = round == 2 ? bytes : 65536, .lent = lends};
@@ -104,20 +104,20 @@ static void stays_within(void)
 		pid_t feeder = -1;
 		if (piped)
 			feeder = feed_stdin(p.data, p.bytes, 70000);
-		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		struct reader *const r = source_reader(s);
 		most = 0;
 		do {
 			rc = source_take(r, &want, &chunk, &fail);
 			all += chunk.bytes;
-			const uint64_t held = s->held + s->kept;
+			const uint64_t held = s->budget.held + s->budget.kept;
 			most = held > most ? held : most;
 			if (rc == 0)
 				source_done(r, &chunk, chunk.bytes);
 		} while (rc == 0 && all < sum);
 		CHECK(rc == 0 && all == sum, "round %u: %d, %llu bytes, '%s'", round, rc,
 		      (unsigned long long)all, fail.text);
-		CHECK(most > 0 && most <= spec.memory, "round %u: %llu bytes", round,
+		CHECK(most > 0 && most <= spec.use.memory, "round %u: %llu bytes", round,
 		      (unsigned long long)most);
 		source_close(s);
 		free(buffer);
@@ -149,19 +149,19 @@ static void stored(void)
 	scratch_write("f", p.data, p.bytes);
 	for (unsigned i = 0; i < 4 * sizeof(RECORDS) / sizeof(RECORDS[0]); i++) {
 		const bool piped = i % 2;
-		const struct source_spec spec = {.paths = piped ? STDIN : PATHS,
-						 .path_count = 1,
-						 .record = RECORDS[i / 4],
-						 .threads = 3,
-						 .skip = i % 3,
-						 .limit = i / 2 % 2 ? UINT64_MAX
-								    : 1000000 / RECORDS[i / 4] + 1,
-						 .ignore_tail = true};
+		const struct setup spec = {.open.paths = piped ? STDIN : PATHS,
+					   .open.path_count = 1,
+					   .use.record = RECORDS[i / 4],
+					   .use.threads = 3,
+					   .open.skip = i % 3,
+					   .use.limit = i / 2 % 2 ? UINT64_MAX
+								  : 1000000 / RECORDS[i / 4] + 1,
+					   .open.ignore_tail = true};
 		pid_t feeder = piped ? feed_stdin(p.data, p.bytes, 50000) : -1;
 		const struct outcome o = read_all(&spec, 1 + i % 3, 700000);
 		expected(data, bytes, &spec, &records, &sum);
 		CHECK(o.rc == 0 && o.records == records && o.sum == sum && o.finished,
-		      "records of %lu, %u: %llu of %llu '%s'", (unsigned long)spec.record, i,
+		      "records of %lu, %u: %llu of %llu '%s'", (unsigned long)spec.use.record, i,
 		      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
 		if (feeder > 0) {
 			kill(feeder, SIGKILL);
@@ -187,13 +187,13 @@ static void calls(void)
 	const size_t large = (size_t)1 << 20, small = (size_t)1 << 16;
 	unsigned char *data = calloc(5, large);
 	unsigned called = 0;
-	const struct source_spec spec = {.paths = PATHS,
-					 .path_count = 1,
-					 .limit = UINT64_MAX,
-					 .record = 1,
-					 .threads = 2,
-					 .more = count_call,
-					 .arg = &called};
+	const struct setup spec = {.open.paths = PATHS,
+				   .open.path_count = 1,
+				   .use.limit = UINT64_MAX,
+				   .use.record = 1,
+				   .use.threads = 2,
+				   .use.more = count_call,
+				   .use.arg = &called};
 
 	for (unsigned frames = 1; frames <= 4; frames++) {
 		for (unsigned big = 0; big <= 1; big++) {
@@ -239,11 +239,11 @@ static void small_windows(void)
 	}
 	scratch_write("small", p.data, p.bytes);
 	for (unsigned lent = 0; lent < 2; lent++) {
-		const struct source_spec spec = {.paths = FILES,
-						 .path_count = 1,
-						 .limit = UINT64_MAX,
-						 .record = 1,
-						 .threads = 1};
+		const struct setup spec = {.open.paths = FILES,
+					   .open.path_count = 1,
+					   .use.limit = UINT64_MAX,
+					   .use.record = 1,
+					   .use.threads = 1};
 		static unsigned char buffer[1 << 16];
 		const struct want want = {.room = buffer, .cap = sizeof(buffer), .lent = lent};
 		struct fail fail = {.status = STATUS_OK};
@@ -251,7 +251,7 @@ static void small_windows(void)
 		struct source *s;
 		unsigned chunks = 0;
 		uint64_t bytes = 0, added = 0;
-		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		struct reader *const r = source_reader(s);
 		while (source_take(r, &want, &chunk, &fail) == 0 && chunk.bytes > 0) {
 			for (size_t i = 0; i < chunk.bytes; i++)
@@ -326,8 +326,11 @@ static void skipped(void)
 		CHECK(fwrite(p.data, 1, one, f) == one, "f");
 	CHECK(fclose(f) == 0, "f");
 	asked_count = 0;
-	const struct source_spec spec = {
-		.paths = PATHS, .path_count = 1, .limit = UINT64_MAX, .record = 1, .threads = 2};
+	const struct setup spec = {.open.paths = PATHS,
+				   .open.path_count = 1,
+				   .use.limit = UINT64_MAX,
+				   .use.record = 1,
+				   .use.threads = 2};
 	expected(data, bytes, &spec, &records, &sum);
 	const struct outcome o = read_all(&spec, 2, 65536);
 	CHECK(o.rc == 0 && o.records == 9 * records && o.sum == 9 * sum, "'%s'", o.fail.text);
@@ -360,8 +363,11 @@ static void pipe_behind(void)
 
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
-	const struct source_spec spec = {
-		.paths = STDIN, .path_count = 1, .limit = bytes, .record = 1, .threads = 2};
+	const struct setup spec = {.open.paths = STDIN,
+				   .open.path_count = 1,
+				   .use.limit = bytes,
+				   .use.record = 1,
+				   .use.threads = 2};
 	expected(data, bytes, &spec, &records, &sum);
 	for (unsigned round = 0; round < 24; round++) {
 		const bool stays_open = round % 2;
@@ -404,8 +410,11 @@ static void stays(void)
 	for (size_t i = 0; i < bytes; i++)
 		data[i] = (unsigned char)(check_random(&state) >> 30 & 15);
 	for (unsigned round = 0; round < 12; round++) {
-		struct source_spec spec = {
-			.paths = STDIN, .path_count = 1, .record = 1, .threads = 4, .zstd = true};
+		struct setup spec = {.open.paths = STDIN,
+				     .open.path_count = 1,
+				     .use.record = 1,
+				     .use.threads = 4,
+				     .open.zstd = true};
 		struct pack p = {.state = 1};
 		switch (round % 3) {
 		case 0: /* ten bytes of a frame after one whose size is not known yet */
@@ -413,7 +422,7 @@ static void stays(void)
 			memcpy(pack_room(&p, 1009), "\x28\xb5\x2f\xfd\x00\x58\x40\x1f\x00", 9);
 			memcpy(p.data + p.bytes + 9, data + front, 1000);
 			p.bytes += 1009;
-			spec.limit = front + 10;
+			spec.use.limit = front + 10;
 			break;
 		case 1: /* all the bytes that a header declares, and not yet the frame's end */
 			memcpy(pack_room(&p, 400000), "\x28\xb5\x2f\xfd\x80\x58\xe0\x93\x04\x00",
@@ -425,13 +434,13 @@ static void stays(void)
 				memcpy(p.data + p.bytes + 3, data + i * 100000, 100000);
 				p.bytes += 100003;
 			}
-			spec.limit = 300000;
+			spec.use.limit = 300000;
 			break;
 		default: /* a frame shorter than headers may be */
 			memcpy(pack_room(&p, 10), "\x28\xb5\x2f\xfd\x20\x01\x09\x00\x00", 9);
 			p.data[9] = data[0];
 			p.bytes += 10;
-			spec.limit = 1;
+			spec.use.limit = 1;
 		}
 		expected(data, bytes, &spec, &records, &sum);
 		if (pipe(ends) != 0)
@@ -484,11 +493,11 @@ static void unplaced(void)
 		put_raw(&p, data, 1, false, true);
 	put_raw(&p, data, LAST, false, false);
 	for (unsigned round = 0; round < 12; round++) {
-		const struct source_spec spec = {.paths = STDIN,
-						 .path_count = 1,
-						 .record = 1,
-						 .threads = 4,
-						 .limit = LONG + 1 + FRAMES + LAST};
+		const struct setup spec = {.open.paths = STDIN,
+					   .open.path_count = 1,
+					   .use.record = 1,
+					   .use.threads = 4,
+					   .use.limit = LONG + 1 + FRAMES + LAST};
 		int ends[2];
 		if (pipe(ends) != 0)
 			exit(1);
@@ -497,7 +506,7 @@ static void unplaced(void)
 		alarm(30);
 		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
 		alarm(0);
-		CHECK(o.rc == 0 && o.records == spec.limit, "%llu records '%s'",
+		CHECK(o.rc == 0 && o.records == spec.use.limit, "%llu records '%s'",
 		      (unsigned long long)o.records, o.fail.text);
 		close(ends[1]);
 		waitpid(feeder, NULL, 0);
@@ -518,14 +527,14 @@ static void few(void)
 	uint64_t records, sum;
 
 	for (unsigned round = 0; round < 24; round++) {
-		const struct source_spec spec = {.paths = STDIN,
-						 .path_count = 1,
-						 .limit = 1,
-						 .record = 1,
-						 .zstd = round / 2 % 2};
+		const struct setup spec = {.open.paths = STDIN,
+					   .open.path_count = 1,
+					   .use.limit = 1,
+					   .use.record = 1,
+					   .open.zstd = round / 2 % 2};
 		const size_t first = 1 + round / 4;
 		int ends[2];
-		const bool seen = spec.zstd || first >= 4;
+		const bool seen = spec.open.zstd || first >= 4;
 		expected(seen ? FRAME + 9 : FRAME, 4, &spec, &records, &sum);
 		if ((round % 2 ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends)) != 0)
 			continue;
@@ -547,6 +556,40 @@ static void few(void)
 	}
 }
 
+/* In a pipe, a byte that repeats comes after a stored block that is empty. */
+static void repeats_after_nothing(void)
+{
+	static char *const STDIN[] = {"-"};
+	enum { HEADER = 6, BLOCKS = 5, EACH = 128 << 10 };
+	static const unsigned char EMPTY[] = {0, 0, 0};
+	unsigned char frame[HEADER + 3 + 4 * BLOCKS] = {0x28, 0xb5, 0x2f, 0xfd, 0, 0x68};
+	const struct setup spec = {.open = {.paths = STDIN, .path_count = 1},
+				   .use = {.limit = UINT64_MAX, .record = 1}};
+	size_t n = HEADER;
+	uint64_t sum = 0;
+
+	memcpy(frame + n, EMPTY, 3);
+	n += 3;
+	for (unsigned i = 0; i < BLOCKS; i++) {
+		const unsigned header = (unsigned)EACH << 3 | 1 << 1 | (i + 1 == BLOCKS);
+		for (unsigned k = 0; k < 3; k++)
+			frame[n++] = (unsigned char)(header >> 8 * k);
+		frame[n++] = (unsigned char)(7 + i);
+	}
+	unsigned char *const plain = malloc((size_t)BLOCKS * EACH);
+	for (unsigned i = 0; i < BLOCKS; i++)
+		memset(plain + (size_t)i * EACH, (int)(7 + i), EACH);
+	uint64_t records;
+	expected(plain, (size_t)BLOCKS * EACH, &spec, &records, &sum);
+	const pid_t feeder = feed_stdin(frame, n, n);
+	const struct outcome o = read_all(&spec, 1, 65536);
+	CHECK(o.rc == 0 && o.records == records && o.sum == sum, "%llu of %llu records '%s'",
+	      (unsigned long long)o.records, (unsigned long long)records, o.fail.text);
+	waitpid(feeder, NULL, 0);
+	to_stdin(open("/dev/null", O_RDONLY));
+	free(plain);
+}
+
 int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
@@ -561,6 +604,7 @@ int main(void)
 	pipe_behind();
 	stays();
 	few();
+	repeats_after_nothing();
 	unplaced();
 	scratch_leave();
 	return check_report();

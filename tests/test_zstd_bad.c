@@ -40,17 +40,17 @@ static void lies(void)
 		pack_lie(&p, kind == 0 ? 1 << 20 : kind == 1 ? 5 : UINT64_MAX - 4, data, 20);
 		pack_frame(&p, data, 300000, 1, true, true, 0);
 		scratch_write("f", p.data, p.bytes);
-		const struct source_spec spec = {.paths = PATHS,
-						 .path_count = 1,
-						 .record = 1,
-						 .threads = 4,
-						 .limit = kind == 2   ? 100000
-							  : kind == 0 ? (1 << 20) + 1 + round * 3000
-								      : 1200000,
-						 .memory = 4 << 20};
+		const struct setup spec = {.open.paths = PATHS,
+					   .open.path_count = 1,
+					   .use.record = 1,
+					   .use.threads = 4,
+					   .use.limit = kind == 2   ? 100000
+							: kind == 0 ? (1 << 20) + 1 + round * 3000
+								    : 1200000,
+					   .use.memory = 4 << 20};
 		const struct outcome o = read_all(&spec, 1 + round % 4, 65536);
 		CHECK(o.rc == (kind == 2 ? 0 : -1), "kind %u: %d '%s'", kind, o.rc, o.fail.text);
-		CHECK(o.records <= spec.limit, "kind %u: %llu records", kind,
+		CHECK(o.records <= spec.use.limit, "kind %u: %llu records", kind,
 		      (unsigned long long)o.records);
 		free(p.data);
 	}
@@ -58,61 +58,106 @@ static void lies(void)
 	scratch_clean();
 }
 
-/* A file is cut before a frame that was found, and inside it. */
-static size_t cut_to;
-
-static void cut(void *arg)
-{
-	(void)arg;
-	if (truncate("f", (off_t)cut_to) != 0)
-		perror("truncate");
-}
-
+/*
+ * A file is cut after its first records were read: an error that says so, or a warning, and the
+ * records before the cut that were decoded are counted, each once.
+ */
 static void cut_meanwhile(void)
 {
 	static char *const PATHS[] = {"f"};
-	const struct source_spec spec = {.paths = PATHS,
-					 .path_count = 1,
-					 .limit = UINT64_MAX,
-					 .record = 1,
-					 .threads = 1,
-					 .more = cut};
-	const size_t each = 2 << 20;
-	unsigned char *data = malloc(2 * each);
-	struct pack p = {.state = 1};
+	static const uint32_t RECORDS[] = {1, 3, 4, 70001};
+	const size_t n = 5 << 20;
+	unsigned char *const data = malloc(n), *const room = malloc(n);
 	uint64_t state = 4;
+	unsigned shorter = 0;
 
-	for (size_t i = 0; i < 2 * each; i++)
-		data[i] = (unsigned char)(check_random(&state) >> 40);
-	pack_frame(&p, data, each, 1, true, true, 0);
-	const size_t first = p.bytes;
-	pack_frame(&p, data + each, each, 1, true, true, 0);
-	for (unsigned i = 0; i < 8; i++) {
-		cut_to = i % 4 == 0 ? 0 : i % 4 == 1 ? 6 : first - (i % 4 == 2 ? 4 : 1);
+	for (unsigned i = 0; i < 96; i++) {
+		const unsigned kind = i % 6;
+		struct setup spec = {.open.paths = PATHS,
+				     .open.path_count = 1,
+				     .use.limit = UINT64_MAX,
+				     .use.record = RECORDS[check_random(&state) >> 40 & 3],
+				     .use.threads = 1 + (unsigned)(check_random(&state) >> 40 & 7),
+				     .open.ignore_tail = i / 6 % 2};
+		const struct want want = {
+			.room = room, .cap = 200000, .lent = check_random(&state) >> 40 & 1};
+		struct worker w = {.record = spec.use.record};
+		struct fail fail = {.status = STATUS_OK};
+		struct pack p = {.state = 1};
+		struct source *s;
+		struct chunk chunk;
+		uint64_t records, sum;
+		int rc;
+
+		for (size_t k = 0; k < n; k++) /* what is stored; or else mostly literals */
+			data[k] = (unsigned char)(check_random(&state) >> 40 &
+						  (kind == 0 ? 255 : 31));
+		/* one long frame, or frames of 10 KB to 2 MB that say how long they are, or do not */
+		const size_t each = kind < 2 ? n : kind < 4 ? 10007 : 2000003;
+		for (size_t at = 0; at < n; at += each)
+			pack_frame(&p, data + at, each < n - at ? each : n - at, 1,
+				   kind != 3 && kind != 5, true, 0);
 		scratch_write("f", p.data, p.bytes);
-		/* lent, copied */
-		const struct outcome o = read_all(&spec, 1, i < 4 ? 4097 : 4 << 20);
-		CHECK(o.rc == -1 && strstr(o.fail.text, "the input ends inside it"),
-		      "cut to %zu: %d, %llu records '%s'", cut_to, o.rc,
-		      (unsigned long long)o.records, o.fail.text);
+		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		struct reader *const r = source_reader(s);
+		rc = source_take(r, &want, &chunk, &fail);
+		/* anywhere, or where the first frame ends */
+		struct frame f;
+		const bool known = frame_measure(p.data, p.bytes, &f);
+		const size_t to = known && i % 5 == 0 && each < n
+					  ? (size_t)f.stored
+					  : (check_random(&state) >> 20) % p.bytes;
+		if (truncate("f", (off_t)to) != 0)
+			perror("truncate");
+		while (rc == 0 && chunk.bytes > 0) {
+			add(&w, chunk.data, chunk.bytes);
+			source_done(r, &chunk, chunk.bytes);
+			rc = source_take(r, &want, &chunk, &fail);
+		}
+		const struct source_totals t = *source_totals(s);
+		shorter += t.shorter > 0;
+		if (t.shorter > 0 && !spec.open.ignore_tail)
+			CHECK(rc == -1 && fail.status == STATUS_DATA &&
+				      strstr(fail.text, "f: became shorter while"),
+			      "round %u, cut to %zu: %d '%s'", i, to, rc, fail.text);
+		else
+			CHECK(rc == 0 || !spec.open.ignore_tail, "round %u, cut to %zu: '%s'", i,
+			      to, fail.text);
+		if (rc == 0) {
+			spec.use.limit = w.records;
+			expected(data, n, &spec, &records, &sum);
+			CHECK(records == w.records && sum == w.sum && source_finished(s),
+			      "round %u, cut to %zu: %llu records", i, to,
+			      (unsigned long long)w.records);
+			CHECK(t.bytes == t.tail + w.records * spec.use.record &&
+				      (t.shorter > 0 || w.records == n / spec.use.record),
+			      "round %u: %llu bytes, %llu records", i, (unsigned long long)t.bytes,
+			      (unsigned long long)w.records);
+		} else {
+			CHECK(strstr(fail.text, "shorter") || n % spec.use.record != 0,
+			      "round %u: '%s'", i, fail.text);
+		}
+		source_close(s);
+		free(p.data);
 	}
-	free(p.data);
+	CHECK(shorter > 48, "%u files became shorter", shorter);
 	free(data);
+	free(room);
 	scratch_clean();
 }
 
-static struct outcome read_bytes(const void *bytes, size_t n, const struct source_spec *given)
+static struct outcome read_bytes(const void *bytes, size_t n, const struct setup *given)
 {
 	static char *const PATHS[] = {"bad"};
-	struct source_spec spec = *given;
+	struct setup spec = *given;
 
 	scratch_write("bad", bytes, n);
-	spec.paths = PATHS;
-	spec.path_count = 1;
+	spec.open.paths = PATHS;
+	spec.open.path_count = 1;
 	return read_all(&spec, 1 + n % 2, 4096);
 }
 
-static const struct source_spec PLAIN = {.limit = UINT64_MAX, .record = 1, .threads = 2};
+static const struct setup PLAIN = {.use.limit = UINT64_MAX, .use.record = 1, .use.threads = 2};
 
 static void is_bad(const void *bytes, size_t n, const char *why, const char *what)
 {

@@ -6,6 +6,8 @@
 #include "pack.h"
 #include "readers.h"
 
+#include "base/little.h"
+
 #define MOST ((size_t)5 << 20)
 #define LEAST (((size_t)2 << 20) + 1)      /* shorter ones are decoded in one call */
 #define LONG (((size_t)16 << 20) + 300000) /* longer than what is gathered of a pipe */
@@ -81,14 +83,14 @@ static void fill(unsigned char *to, size_t n, uint64_t kind)
 
 static char *const FILES[] = {"f", "g"}, *const STDIN[] = {"-"};
 
-static struct outcome read_piped(struct source_spec *spec, const struct pack *p, unsigned workers,
+static struct outcome read_piped(struct setup *spec, const struct pack *p, unsigned workers,
 				 size_t cap)
 {
 	const pid_t feeder =
 		feed_stdin(p->data, p->bytes, draw(3) ? 1 + draw(300000) : 500 + draw(3000));
 
-	spec->paths = STDIN;
-	spec->path_count = 1;
+	spec->open.paths = STDIN;
+	spec->open.path_count = 1;
 	const struct outcome o = read_all(spec, workers, cap);
 	kill(feeder, SIGKILL);
 	waitpid(feeder, NULL, 0);
@@ -117,59 +119,84 @@ static bool check_one(unsigned char *data, unsigned round)
 	const size_t n = LEAST + 200000 + draw(MOST - LEAST - 200000);
 	const bool piped = draw(3) == 0, twice = !piped && draw(4) == 0;
 	const unsigned threads = 2 + (unsigned)draw(15);
-	struct source_spec spec = {.paths = FILES,
-				   .path_count = twice ? 2 : 1,
-				   .record = RECORDS[draw(8)],
-				   .threads = threads,
-				   .limit = UINT64_MAX,
-				   .ignore_tail = true,
-				   .prompt = draw(3) == 0,
-				   .memory = (uint64_t)6 << (20 + draw(6))};
+	const uint32_t record = RECORDS[draw(8)];
+	const bool prompt = draw(3) == 0;
+	struct setup spec = {.open.paths = FILES,
+			     .open.path_count = twice ? 2 : 1,
+			     .open.ignore_tail = true,
+			     .open.prompt = prompt,
+			     .use.record = record,
+			     .use.threads = threads,
+			     .use.limit = UINT64_MAX,
+			     .use.memory = (uint64_t)6 << (20 + draw(6))};
 	uint64_t records, sum;
 
 	fill(data, n, draw(4));
 	struct pack p = pack_long(data, n);
 	if (draw(4) == 0)
-		spec.skip = draw(n);
+		spec.open.skip = draw(n);
 	if (piped || draw(3) == 0) /* else frames of a pipe are gathered */
-		spec.limit = draw((n - spec.skip) / spec.record + 2);
+		spec.use.limit = draw((n - spec.open.skip) / spec.use.record + 2);
 	expected(data, n, &spec, &records, &sum);
 	scratch_write("f", p.data, p.bytes);
 	scratch_write("g", p.data, p.bytes);
-	if (twice && spec.limit > records) {
+	if (twice && spec.use.limit > records) {
 		records *= 2;
 		sum *= 2;
 	} else if (twice) {
-		spec.path_count = 1;
+		spec.open.path_count = 1;
 	}
-	if (twice && spec.limit != UINT64_MAX)
-		spec.limit = records;
+	if (twice && spec.use.limit != UINT64_MAX)
+		spec.use.limit = records;
 	const unsigned workers = draw(4) ? threads : 1 + (unsigned)draw(threads);
-	const size_t cap = spec.record > 300000 ? spec.record : 300000 + draw(2);
+	const size_t cap = spec.use.record > 300000 ? spec.use.record : 300000 + draw(2);
 	const struct outcome o =
 		piped ? read_piped(&spec, &p, workers, cap) : read_all(&spec, workers, cap);
 	CHECK(o.rc == 0 && o.records == records && o.sum == sum && o.finished,
 	      "round %u: %d, %llu of %llu records '%s'", round, o.rc, (unsigned long long)o.records,
 	      (unsigned long long)records, o.fail.text);
 	CHECK(!o.beyond, "round %u: more memory than was taken", round);
-	CHECK(o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * spec.record,
+	CHECK(o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * spec.use.record,
 	      "round %u: %llu bytes", round, (unsigned long long)o.totals.bytes);
 	CHECK(!o.again, "round %u: refused", round);
 	free(p.data);
 	return o.blocks;
 }
 
+/* Two threads take blocks only where they are mostly literals. */
+static void pays(unsigned char *data)
+{
+	const size_t n = LEAST + 1000003;
+
+	for (unsigned kind = 0; kind < 3; kind++)
+		for (unsigned threads = 2; threads < 4; threads++) {
+			const struct setup spec = {.open.paths = FILES,
+						   .open.path_count = 1,
+						   .use.record = 1,
+						   .use.threads = threads,
+						   .use.limit = UINT64_MAX};
+			struct pack p = {.state = 1};
+			fill(data, n, kind);
+			pack_frame(&p, data, n, 3, true, true, 0);
+			scratch_write("f", p.data, p.bytes);
+			const struct outcome o = read_all(&spec, threads, 65536);
+			CHECK(o.rc == 0 && o.records == n && o.blocks == (kind == 0 || threads > 2),
+			      "data %u, %u threads: %d '%s'", kind, threads, o.blocks, o.fail.text);
+			free(p.data);
+		}
+}
+
 /* Slices of a file add up. */
 static void slices(unsigned char *data)
 {
 	const size_t n = LEAST + 1000003;
-	struct source_spec spec = {.paths = FILES,
-				   .path_count = 1,
-				   .record = 5,
-				   .threads = 5,
-				   .limit = UINT64_MAX,
-				   .ignore_tail = true,
-				   .memory = 64 << 20};
+	struct setup spec = {.open.paths = FILES,
+			     .open.path_count = 1,
+			     .use.record = 5,
+			     .use.threads = 5,
+			     .use.limit = UINT64_MAX,
+			     .open.ignore_tail = true,
+			     .use.memory = 64 << 20};
 	uint64_t records, sum, all = 0, total = 0;
 	struct pack p = {.state = 1};
 	bool blocks = false;
@@ -178,10 +205,10 @@ static void slices(unsigned char *data)
 	pack_frame(&p, data, n, 1, true, true, 0);
 	scratch_write("f", p.data, p.bytes);
 	expected(data, n, &spec, &records, &sum);
-	spec.parts = 7;
-	for (spec.part = 1; spec.part <= spec.parts; spec.part++) {
+	spec.open.parts = 7;
+	for (spec.open.part = 1; spec.open.part <= spec.open.parts; spec.open.part++) {
 		const struct outcome o = read_all(&spec, 5, 65536);
-		CHECK(o.rc == 0, "part %u: '%s'", (unsigned)spec.part, o.fail.text);
+		CHECK(o.rc == 0, "part %u: '%s'", (unsigned)spec.open.part, o.fail.text);
 		all += o.records;
 		total += o.sum;
 		blocks |= o.blocks;
@@ -200,11 +227,11 @@ static void stopped(unsigned char *data)
 	pack_frame(&p, data, LONG, 1, true, true, 0);
 	for (unsigned i = 0; i < 20; i++) {
 		const bool piped = i % 2;
-		const struct source_spec spec = {.paths = piped ? STDIN : FILES,
-						 .path_count = 1,
-						 .record = 4,
-						 .threads = 8,
-						 .limit = UINT64_MAX};
+		const struct setup spec = {.open.paths = piped ? STDIN : FILES,
+					   .open.path_count = 1,
+					   .use.record = 4,
+					   .use.threads = 8,
+					   .use.limit = UINT64_MAX};
 		/* Of a pipe not all comes. */
 		const size_t bytes = piped ? p.bytes / 4 * 3 : p.bytes;
 		int ends[2] = {-1, -1};
@@ -304,19 +331,19 @@ static void damaged(unsigned char *data)
 		else
 			p.data[at] ^= (unsigned char)(1u << draw(8));
 		const bool mended = !cut && draw(3) == 0 && mend_checksum(&p, other, n);
-		struct source_spec spec = {.paths = FILES,
-					   .path_count = 1,
-					   .record = 1 + (uint32_t)draw(4),
-					   .threads = 1,
-					   .limit = UINT64_MAX,
-					   .ignore_tail = true,
-					   .memory = 64 << 20};
+		struct setup spec = {.open.paths = FILES,
+				     .open.path_count = 1,
+				     .use.record = 1 + (uint32_t)draw(4),
+				     .use.threads = 1,
+				     .use.limit = UINT64_MAX,
+				     .open.ignore_tail = true,
+				     .use.memory = 64 << 20};
 		if (draw(3) == 0)
-			spec.limit = draw(n / spec.record + 2);
+			spec.use.limit = draw(n / spec.use.record + 2);
 		scratch_write("f", p.data, p.bytes);
 		const struct outcome one = read_all(&spec, 1, 65536);
-		spec.threads = 3 + (unsigned)draw(6);
-		const struct outcome all = read_all(&spec, spec.threads, 65536);
+		spec.use.threads = 3 + (unsigned)draw(6);
+		const struct outcome all = read_all(&spec, spec.use.threads, 65536);
 		CHECK(all.rc == one.rc && all.fail.status == one.fail.status &&
 			      strcmp(all.fail.text, one.fail.text) == 0,
 		      "round %u, byte %zu: %d '%s', with one reader %d '%s'", round, at, all.rc,
@@ -357,11 +384,11 @@ static void again(unsigned char *data)
 		const bool same = round % 2, lent = round / 2 % 2;
 		const unsigned damaged = 4 + round / 4; /* the first four are looked at */
 		struct pack p = {.state = 1}, q = {.state = 1};
-		const struct source_spec spec = {.paths = FILES,
-						 .path_count = 1,
-						 .record = 1,
-						 .threads = 8,
-						 .limit = UINT64_MAX};
+		const struct setup spec = {.open.paths = FILES,
+					   .open.path_count = 1,
+					   .use.record = 1,
+					   .use.threads = 8,
+					   .use.limit = UINT64_MAX};
 		unsigned char *const room = malloc(262144);
 		const struct want want = {.room = room, .cap = 65536, .lent = lent};
 		struct worker w = {.record = 1}, right = {.record = 1};
@@ -377,7 +404,7 @@ static void again(unsigned char *data)
 		memcpy(p.data + map.at[damaged] + 3, "\x0c\xff\xff", 3);
 		scratch_write("f", p.data, p.bytes);
 		add(&right, data, n);
-		CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+		CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
 		struct reader *const r = source_reader(s);
 		w.source = s;
 		rc = source_take(r, &want, &chunk, &fail);
@@ -419,10 +446,14 @@ static void piped(unsigned char *data)
 	pack_frame(&p, data, LONG, 1, true, true, 0);
 	const struct map map = map_frame(&p, LONG);
 	for (unsigned round = 0; round < 15; round++) {
-		struct source_spec spec = {
-			.record = 3, .threads = 4, .limit = UINT64_MAX, .ignore_tail = true};
+		struct setup spec = {.use.record = 3,
+				     .use.threads = 4,
+				     .use.limit = UINT64_MAX,
+				     .open.ignore_tail = true};
 		struct pack q = {.state = 1, .bytes = p.bytes};
-		const unsigned block = 1 + (unsigned)draw(map.blocks - 1);
+		const unsigned drawn = 1 + (unsigned)draw(map.blocks - 1);
+		/* With -n's last record a third of a piece and a block end. */
+		const unsigned block = round == 7 ? 12 : drawn;
 		const char *const why = WHY[round % 5];
 		q.data = malloc(p.bytes);
 		memcpy(q.data, p.data, p.bytes);
@@ -451,7 +482,8 @@ static void piped(unsigned char *data)
 				   : o.rc == 0 && o.records == records && o.sum == sum),
 		      "round %u: %d '%s'", round, o.rc, o.fail.text);
 		/* What lies behind the last record of -n is not looked at. */
-		spec.limit = (round % 5 == 2 || round % 5 == 3 ? map.end[block - 1] : LONG - 9) / 3;
+		spec.use.limit =
+			(round % 5 == 2 || round % 5 == 3 ? map.end[block - 1] : LONG - 9) / 3;
 		expected(data, LONG, &spec, &records, &sum);
 		o = read_piped(&spec, &q, 4, 65536);
 		CHECK(o.rc == 0 && o.records == records && o.sum == sum,
@@ -460,6 +492,59 @@ static void piped(unsigned char *data)
 		free(q.data);
 	}
 	free(p.data);
+}
+
+/* The same of a pipe, whatever the number of threads; `why`: what the frame is. */
+static void alike(const struct pack *p, const char *why)
+{
+	struct setup spec = {.use = {.record = 1, .threads = 1, .limit = UINT64_MAX}};
+	const struct outcome one = read_piped(&spec, p, 1, 65536);
+
+	spec.use.threads = 4;
+	const struct outcome all = read_piped(&spec, p, 4, 65536);
+	CHECK(all.blocks && all.rc == one.rc && all.fail.status == one.fail.status &&
+		      (one.rc != 0 || (all.records == one.records && all.sum == one.sum)),
+	      "%s: %d '%s', with one reader %d '%s'", why, all.rc, all.fail.text, one.rc,
+	      one.fail.text);
+}
+
+/* Damage that libzstd lets pass passes in blocks, too, if the checksum is that of its bytes. */
+static void passes(unsigned char *data)
+{
+	unsigned char *const other = malloc(LONG + 1);
+	struct pack p = {.state = 1}, far = {.state = 1};
+	struct frame_block b;
+
+	fill(data, LONG, 0);
+	pack_frame(&p, data, LONG, 1, false, true, 0);
+	const struct map map = map_frame(&p, LONG);
+	for (unsigned round = 0; round < 12; round++) {
+		/* a literal less, or one more: the last stream is not used up, or is too short */
+		const unsigned block = 5 + (unsigned)draw(map.blocks - 6);
+		struct pack q = {.state = 1, .bytes = p.bytes, .data = malloc(p.bytes)};
+		const uint64_t n = round % 2 ? LONG - 1 : LONG + 1;
+		memcpy(q.data, p.data, p.bytes);
+		unsigned char *const at = q.data + map.at[block];
+		CHECK(frame_block_parse(at, &b) == 0 && !b.plain && (at[3] & 14) == 14, "%u",
+		      block);
+		const uint32_t word = little32(at + 3) + (round % 2 ? -16u : 16u);
+		for (unsigned i = 0; i < 4; i++)
+			at[3 + i] = (unsigned char)(word >> 8 * i);
+		const bool accepted = mend_checksum(&q, other, (size_t)n);
+		alike(&q, accepted ? "literals that pass" : "other literals");
+		free(q.data);
+	}
+	/* a match from before the window that the header says, but not from before libzstd's buffer */
+	const size_t from = 600000, to = from + 2000000;
+	memset(data + from + 1000, 0, to - from - 1000);
+	memcpy(data + to, data + from, 1000);
+	pack_frame(&far, data, LONG, 3, false, true, 21);
+	CHECK(far.data[5] == 0x58, "a window of another size: %x", far.data[5]);
+	far.data[5]--;
+	alike(&far, "a smaller window");
+	free(far.data);
+	free(p.data);
+	free(other);
 }
 
 /*
@@ -477,11 +562,11 @@ static void waits(unsigned char *data)
 	for (unsigned round = 0; round < 24; round++) {
 		const unsigned block = (unsigned)draw(map.blocks);
 		const size_t before = block > 0 ? map.end[block - 1] : 0;
-		struct source_spec spec = {.paths = STDIN,
-					   .path_count = 1,
-					   .record = 1,
-					   .threads = 3 + round % 5,
-					   .limit = before + 1 + draw(map.end[block] - before)};
+		struct setup spec = {.open.paths = STDIN,
+				     .open.path_count = 1,
+				     .use.record = 1,
+				     .use.threads = 3 + round % 5,
+				     .use.limit = before + 1 + draw(map.end[block] - before)};
 		const bool prompt = round % 3 == 0;
 		struct worker w = {.record = 1};
 		struct fail fail = {.status = STATUS_OK};
@@ -495,7 +580,7 @@ static void waits(unsigned char *data)
 		if (!prompt) {
 			uint64_t records, sum;
 			expected(data, n, &spec, &records, &sum);
-			const struct outcome o = read_all(&spec, spec.threads, 65536);
+			const struct outcome o = read_all(&spec, spec.use.threads, 65536);
 			CHECK(o.rc == 0 && o.records == records && o.sum == sum,
 			      "round %u: %llu of %llu records '%s'", round,
 			      (unsigned long long)o.records, (unsigned long long)records,
@@ -503,9 +588,10 @@ static void waits(unsigned char *data)
 		} else {
 			const struct want want = {.lent = true, .cap = 65536};
 			struct chunk chunk;
-			spec.limit = UINT64_MAX;
-			spec.prompt = true;
-			CHECK(source_open(&s, &spec, &fail) == 0, "%s", fail.text);
+			spec.use.limit = UINT64_MAX;
+			spec.open.prompt = true;
+			CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
+			(void)source_reader(s); /* of a worker that failed before it took */
 			struct reader *const r = source_reader(s);
 			w.source = s;
 			while (w.records < map.end[block] &&
@@ -542,6 +628,8 @@ int main(void)
 	piped(data);
 	waits(data);
 	damaged(data);
+	pays(data);
+	passes(data);
 	scratch_clean();
 	scratch_leave();
 	free(data);

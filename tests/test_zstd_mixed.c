@@ -123,15 +123,15 @@ static bool within(struct source *s)
 
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
-		for (const struct zstd_job *j = in->jobs; j; j = j->next) {
+		for (const struct zstd_job *j = in->zstd.jobs; j; j = j->next) {
 			all &= j->running || job_holds(j) <= j->held;
 			several += j->cut.need > 0; /* one alone may take more */
 		}
-	for (const struct zstd_job *j = s->free_jobs; j; j = j->next)
+	for (const struct zstd_job *j = s->zstd.free_jobs; j; j = j->next)
 		all &= job_holds(j) <= j->held;
 	for (const struct input *in = s->inputs; in; in = in->next)
-		kept += in->kept; /* of streams, for what is read before a job takes it */
-	all &= several <= 1 || s->held <= s->memory + kept;
+		kept += in->zstd.kept; /* of streams, for what is read before a job takes it */
+	all &= several <= 1 || s->budget.held <= s->budget.memory + kept;
 	lock_drop(&s->lock);
 	return all;
 }
@@ -169,17 +169,17 @@ static void *flip(void *arg)
 	return NULL;
 }
 
-static void run_crowd(const struct source_spec *spec, uint64_t records, uint64_t sum, unsigned seed)
+static void run_crowd(const struct setup *spec, uint64_t records, uint64_t sum, unsigned seed)
 {
 	const unsigned workers = 1 + (unsigned)below(CROWD);
-	const size_t cap = spec->record * (200 + below(below(2) ? 200000 : 3000));
+	const size_t cap = spec->use.record * (200 + below(below(2) ? 200000 : 3000));
 	const bool flips = below(2);
 	struct flipper f[CROWD];
 	struct fail fail = {.status = STATUS_OK};
 	struct source *s;
 	uint64_t all = 0, total = 0;
 
-	CHECK(source_open(&s, spec, &fail) == 0, "%s", fail.text);
+	CHECK(setup_open(&s, spec, &fail) == 0, "%s", fail.text);
 	for (unsigned i = 0; i < workers; i++) {
 		f[i] = (struct flipper){.state = 1 + below(1 << 30),
 					.flips = flips,
@@ -188,7 +188,7 @@ static void run_crowd(const struct source_spec *spec, uint64_t records, uint64_t
 					      .cap = cap,
 					      .lends = below(2),
 					      .slow = below(2),
-					      .record = spec->record}};
+					      .record = spec->use.record}};
 		pthread_create(&f[i].w.thread, NULL, flip, &f[i]);
 	}
 	for (unsigned i = 0; i < workers; i++) {
@@ -201,7 +201,7 @@ static void run_crowd(const struct source_spec *spec, uint64_t records, uint64_t
 	const struct source_totals t = *source_totals(s);
 	CHECK(all == records && total == sum && source_finished(s), "seed %u: %llu of %llu records",
 	      seed, (unsigned long long)all, (unsigned long long)records);
-	CHECK(t.bytes == t.skipped + t.tail + all * spec->record, "seed %u: %llu bytes", seed,
+	CHECK(t.bytes == t.skipped + t.tail + all * spec->use.record, "seed %u: %llu bytes", seed,
 	      (unsigned long long)t.bytes);
 	source_close(s);
 }
@@ -211,13 +211,13 @@ static void mix(const unsigned char *data, unsigned seed)
 	struct mixed in[INPUTS];
 	char *paths[INPUTS];
 	const unsigned inputs = 1 + (unsigned)below(INPUTS);
-	struct source_spec spec = {.paths = paths,
-				   .path_count = inputs,
-				   .limit = UINT64_MAX,
-				   .ignore_tail = true,
-				   .record = 1 + (uint32_t)below(8),
-				   .threads = 1 + (unsigned)below(CROWD),
-				   .memory = (uint64_t)1 << (20 + below(7))};
+	struct setup spec = {.open.paths = paths,
+			     .open.path_count = inputs,
+			     .use.limit = UINT64_MAX,
+			     .open.ignore_tail = true,
+			     .use.record = 1 + (uint32_t)below(8),
+			     .use.threads = 1 + (unsigned)below(CROWD),
+			     .use.memory = (uint64_t)1 << (20 + below(7))};
 	uint64_t least = UINT64_MAX, all = 0, records = 0, sum = 0;
 	bool stdin_taken = false;
 
@@ -225,26 +225,27 @@ static void mix(const unsigned char *data, unsigned seed)
 		draw_input(&in[k], data, &stdin_taken);
 		least = in[k].bytes < least ? in[k].bytes : least;
 	}
-	spec.skip = below(3) ? 0 : below(least + 1);
+	spec.open.skip = below(3) ? 0 : below(least + 1);
 	const uint64_t exact = below(inputs + 3); /* -n ends with this input, if there is one */
 	for (unsigned k = 0; k < inputs; k++) {
-		all += (in[k].bytes - spec.skip) / spec.record;
+		all += (in[k].bytes - spec.open.skip) / spec.use.record;
 		if (k == exact && all > 0)
-			spec.limit = all;
+			spec.use.limit = all;
 	}
-	if (spec.limit == UINT64_MAX && below(3))
-		spec.limit = 1 + below(all + 2);
+	if (spec.use.limit == UINT64_MAX && below(3))
+		spec.use.limit = 1 + below(all + 2);
 	for (unsigned k = 0; k < inputs; k++) {
-		struct source_spec rest = spec;
+		struct setup rest = spec;
 		uint64_t some, part;
-		if (rest.limit != UINT64_MAX)
-			rest.limit -= records;
+		if (rest.use.limit != UINT64_MAX)
+			rest.use.limit -= records;
 		expected(data, in[k].bytes, &rest, &some, &part);
 		records += some;
 		sum += part;
-		if (spec.limit == records && some > 0) {
+		if (spec.use.limit == records && some > 0) {
 			in[k].stays = below(2);
-			in[k].enough = enough_of(&in[k], (size_t)(spec.skip + some * spec.record));
+			in[k].enough = enough_of(&in[k],
+						 (size_t)(spec.open.skip + some * spec.use.record));
 			memset(in[k].pack.data + in[k].enough, 0x55,
 			       in[k].pack.bytes - in[k].enough);
 		}

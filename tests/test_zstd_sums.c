@@ -82,22 +82,22 @@ static void check_one(const unsigned char *data, unsigned round)
 	struct file f = make(data, round % 4 == 0 ? MOST : 300000, round % 3 == 0);
 	const unsigned record = 1 + (unsigned)draw(8), workers = 1 + (unsigned)draw(4);
 	const bool piped = draw(3) == 0, wrong = draw(2);
-	struct source_spec spec = {.paths = piped ? STDIN : FILES,
-				   .path_count = 1,
-				   .record = record,
-				   .threads = workers,
-				   .limit = UINT64_MAX,
-				   .ignore_tail = true,
-				   .zstd = true,
-				   .memory = draw(2) ? 256 << 20 : 8 << 20};
+	struct setup spec = {.open.paths = piped ? STDIN : FILES,
+			     .open.path_count = 1,
+			     .use.record = record,
+			     .use.threads = workers,
+			     .use.limit = UINT64_MAX,
+			     .open.ignore_tail = true,
+			     .open.zstd = true,
+			     .use.memory = draw(2) ? 256 << 20 : 8 << 20};
 	uint64_t records, sum;
 	char where[64];
 	pid_t feeder = 0;
 
 	if (draw(3) == 0)
-		spec.skip = draw(f.holds + 1);
-	if (draw(spec.skip > 0 ? 2 : 4) == 0)
-		spec.limit = draw(draw(2) ? 100 : (f.holds - spec.skip) / record + 2);
+		spec.open.skip = draw(f.holds + 1);
+	if (draw(spec.open.skip > 0 ? 2 : 4) == 0)
+		spec.use.limit = draw(draw(2) ? 100 : (f.holds - spec.open.skip) / record + 2);
 	/* One frame, or two, of which the first is reported. */
 	const unsigned one = wrong ? hurt(&f) : FRAMES;
 	const unsigned two = wrong && draw(2) ? hurt(&f) : FRAMES;
@@ -114,14 +114,15 @@ static void check_one(const unsigned char *data, unsigned round)
 		waitpid(feeder, NULL, 0);
 	}
 	const struct placed *p = &f.frame[k < FRAMES ? k : 0];
-	const uint64_t end =
-		spec.limit == UINT64_MAX ? UINT64_MAX : spec.skip + spec.limit * record;
+	const uint64_t end = spec.use.limit == UINT64_MAX
+				     ? UINT64_MAX
+				     : spec.open.skip + spec.use.limit * record;
 	snprintf(where, sizeof(where), "zstd frame at offset %zu: ", p->at);
 	const bool right = o.rc == 0 && o.records == records && o.sum == sum;
 	const bool found = o.rc == -1 && o.fail.status == STATUS_DATA &&
 			   strstr(o.fail.text, where) && strstr(o.fail.text, "checksum");
 	/* If -n ends inside the frame or at its end, the checksum may be looked at or not. */
-	const bool must = k < FRAMES && p->from + p->holds < end && spec.limit > 0,
+	const bool must = k < FRAMES && p->from + p->holds < end && spec.use.limit > 0,
 		   may = k < FRAMES && p->from < end;
 	CHECK(must  ? found
 	      : may ? found || (o.rc == 0 && o.records == records)
@@ -139,12 +140,12 @@ static void hands_change(void)
 {
 	static char *const PATHS[] = {"f"};
 	const size_t bytes = (size_t)24 << 20;
-	const struct source_spec spec = {.paths = PATHS,
-					 .path_count = 1,
-					 .record = 8,
-					 .threads = 4,
-					 .limit = UINT64_MAX,
-					 .memory = 256 << 20};
+	const struct setup spec = {.open.paths = PATHS,
+				   .open.path_count = 1,
+				   .use.record = 8,
+				   .use.threads = 4,
+				   .use.limit = UINT64_MAX,
+				   .use.memory = 256 << 20};
 	unsigned char *data = malloc(bytes);
 	struct pack p = {.state = 9};
 	uint64_t records, sum;

@@ -24,6 +24,7 @@ done
 [ -z "$numpy" ] || { printf '#!/bin/sh\nexec "%s" "$@"\n' "$numpy" >"$work/bin/python3" && chmod +x "$work/bin/python3"; }
 PATH=$work/bin:$PATH LC_ALL=C.UTF-8
 export PATH LC_ALL
+unset COLUMNS
 passed=0 failed=0 left=0 command=
 
 # Is there all that a block wants? Says once what is missing.

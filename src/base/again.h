@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -42,6 +43,24 @@ static inline int open_input(const char *path)
 
 	return open_again(
 		path, stat(path, &st) == 0 && S_ISFIFO(st.st_mode) ? flags | O_NONBLOCK : flags, 0);
+}
+
+/*
+ * Writes all n bytes. Waits for room where another program has made the pipe or the terminal
+ * non-blocking.
+ */
+static inline int write_again(int fd, const void *bytes, size_t n)
+{
+	for (size_t done = 0; done < n;) {
+		const ssize_t some = write(fd, (const char *)bytes + done, n - done);
+		if (some >= 0)
+			done += (size_t)some;
+		else if (errno == EAGAIN || errno == EWOULDBLOCK)
+			(void)poll(&(struct pollfd){.fd = fd, .events = POLLOUT}, 1, -1);
+		else if (errno != EINTR)
+			return -1;
+	}
+	return 0;
 }
 
 static inline int fsync_again(int fd)

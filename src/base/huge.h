@@ -3,6 +3,7 @@
 #ifndef GPUHIST_HUGE_H
 #define GPUHIST_HUGE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -31,6 +32,29 @@ static inline void *huge_alloc(size_t bytes)
 		(void)madvise(p, room, MADV_HUGEPAGE);
 #endif
 	return p;
+}
+
+/* What huge_grow takes for so many bytes: small buffers get an eighth more, to grow into. */
+static inline size_t huge_grown(uint64_t bytes)
+{
+	return bytes == 0 ? 0 : huge_room((size_t)(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes));
+}
+
+/* At least n bytes of a buffer, of which `keep` are kept. False: no memory; the buffer stays. */
+static inline bool huge_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep)
+{
+	if (*room >= n)
+		return true;
+	const size_t more = huge_grown(n);
+	unsigned char *const grown = more < HUGE_PAGE ? malloc(more) : huge_alloc(more);
+	if (!grown)
+		return false;
+	if (keep > 0)
+		memcpy(grown, *buffer, keep);
+	free(*buffer);
+	*buffer = grown;
+	*room = more;
+	return true;
 }
 
 /*

@@ -37,6 +37,20 @@ static inline int lock_init(struct lock *lock)
 	return errno ? -1 : 0;
 }
 
+/*
+ * A condition whose timed waits run by CLOCK_MONOTONIC: setting the time of day must not
+ * prolong them.
+ */
+static inline void lock_init_condition(pthread_cond_t *changed)
+{
+	pthread_condattr_t clock;
+
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(changed, &clock);
+	pthread_condattr_destroy(&clock);
+}
+
 static inline void lock_must(int error)
 {
 	assert(error == 0);
@@ -76,12 +90,14 @@ static inline void lock_wait(struct lock *lock, pthread_cond_t *changed)
 	lock_must(pthread_cond_wait(changed, &lock->mutex));
 }
 
-/* The same for so many seconds at most; may return sooner. */
+/*
+ * The same for so many seconds at most, with a condition of lock_init_condition; may return sooner.
+ */
 static inline void lock_wait_for(struct lock *lock, pthread_cond_t *changed, double seconds)
 {
 	struct timespec end;
 
-	clock_gettime(CLOCK_REALTIME, &end);
+	clock_gettime(CLOCK_MONOTONIC, &end);
 	const long ns = end.tv_nsec + (long)((seconds - (double)(time_t)seconds) * 1e9);
 	end.tv_sec += (time_t)seconds + ns / 1000000000;
 	end.tv_nsec = ns % 1000000000;

@@ -2,20 +2,54 @@
 /* signals: the temporary file is removed, and the process ends as it would have done. */
 #include "base/signals.h"
 
+#include <errno.h>
 #include <poll.h>
 #include <stddef.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+
+#define TWICE_SECONDS 0.1
+#define SOON_MS 50
+/*
+ * Of each thread, whatever `ulimit -s` says: unoptimised, a worker needs 16 KiB, and the SVG of
+ * --every nearly 256 KiB.
+ */
+#define STACK_BYTES ((size_t)1 << 20)
+
 char signals_file[SIGNALS_FILES][PATH_MAX + 64];
 
+int signals_finish_fd = -1;
+
 static pthread_t main_thread;
-static sigset_t ours; /* those that have our handler */
+static int finish_pipe;
+static int finishing;          /* the signal has come that ends streams; atomic */
+static double finishing_began; /* ... at this time; the main thread's */
+static sigset_t ours;          /* those that have our handler */
 
 /* The handler and the threads other than the main one exclude each other by these two. */
 static int holders; /* threads, the main one aside, between signals_block and signals_restore */
 static int ending;  /* the handler has begun: the process will end */
 
 static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
+
+/*
+ * Is it the signal that only ends streams? timeout(1) sends each signal twice, to the process and to
+ * its group.
+ */
+static bool finishes(int number)
+{
+	const int error = errno;
+
+	if (signals_finish_fd < 0 || (number != SIGINT && number != SIGTERM))
+		return false;
+	if (__atomic_exchange_n(&finishing, 1, __ATOMIC_SEQ_CST))
+		return clock_seconds() - finishing_began < TWICE_SECONDS;
+	finishing_began = clock_seconds();
+	(void)!write(finish_pipe, "", 1);
+	errno = error;
+	return true;
+}
 
 /*
  * The signal is blocked while its handler runs: raised here, it ends the process when the handler
@@ -27,6 +61,8 @@ static void on_signal(int number)
 		pthread_kill(main_thread, number);
 		return;
 	}
+	if (finishes(number))
+		return;
 	__atomic_store_n(&ending, 1, __ATOMIC_SEQ_CST);
 	/*
 	 * This takes a system call or two, in which a thread opens, renames or removes its file. No
@@ -54,7 +90,8 @@ static void take(int number)
 	/* Ignored, as under nohup, or handled already, by a profiler that was preloaded. */
 	if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
 		return;
-	action = (struct sigaction){.sa_handler = on_signal, .sa_mask = ours};
+	action = (struct sigaction){
+		.sa_handler = on_signal, .sa_mask = ours, .sa_flags = SA_RESTART};
 	if (sigaction(number, &action, NULL) == 0)
 		sigaddset(&ours, number);
 }
@@ -89,6 +126,37 @@ void signals_init(void)
 		take(SIGNALS[i]);
 }
 
+int signals_finish(void)
+{
+	int ends[2];
+
+	if (pipe(ends) != 0)
+		return -1;
+	finish_pipe = ends[1];
+	signals_finish_fd = ends[0];
+	return 0;
+}
+
+bool signals_finished(void)
+{
+	sigset_t pending;
+
+	if (signals_finish_fd < 0 || __atomic_load_n(&finishing, __ATOMIC_SEQ_CST))
+		return signals_finish_fd >= 0;
+	/* It may still be on its way to the main thread. */
+	sigpending(&pending);
+	return sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0;
+}
+
+bool signals_finished_soon(void)
+{
+	struct pollfd one = {.fd = signals_finish_fd, .events = POLLIN};
+
+	if (signals_finish_fd >= 0 && !signals_finished())
+		(void)poll(&one, 1, SOON_MS);
+	return signals_finished();
+}
+
 int signals_slot(void)
 {
 	return pthread_equal(pthread_self(), main_thread) ? SIGNALS_MAIN : SIGNALS_OTHER;
@@ -118,10 +186,16 @@ void signals_restore(const sigset_t *old)
 /* A new thread begins with the mask of the thread that starts it. */
 static int start(pthread_t *thread, const sigset_t *blocked, void *(*run)(void *), void *arg)
 {
+	pthread_attr_t attributes;
 	sigset_t old;
 
 	pthread_sigmask(SIG_BLOCK, blocked, &old);
-	const int error = pthread_create(thread, NULL, run, arg);
+	int error = pthread_attr_init(&attributes);
+	if (error == 0) {
+		(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
+		error = pthread_create(thread, &attributes, run, arg);
+		pthread_attr_destroy(&attributes);
+	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return error;
 }

@@ -12,6 +12,8 @@
  * that signals_thread started never receives one of these signals; in a thread that is not ours
  * the handler passes the signal to the main thread.
  *
+ * After signals_finish the first INT or TERM is only remembered.
+ *
  * USR1 never ends the process. Every thread blocks it, so that it stays pending for the one thread
  * that takes it by signals_wait, however late that thread begins; several that arrive together
  * count as one.
@@ -36,6 +38,28 @@ int signals_slot(void);
 
 /* Call once, in the main thread, before any other thread is started. */
 void signals_init(void);
+
+/*
+ * --finish: the first INT or TERM from now on ends nothing; the second ends the process, unless it
+ * comes within a tenth of a second. Once, in the main thread, before another thread is started. -1:
+ * no pipe, and errno says why.
+ */
+int signals_finish(void);
+
+/* It can be read from once that signal has come; -1: without --finish. */
+extern int signals_finish_fd;
+
+/*
+ * Has the signal come? Where one Ctrl-C ends the writer of a stream too, this is true by the time
+ * that the stream's end is read. Any thread.
+ */
+bool signals_finished(void);
+
+/*
+ * The same, for a thread that has seen an end that the signal may have caused: between the signal's
+ * delivery and its handler nothing shows it, so with --finish this waits for it a moment.
+ */
+bool signals_finished_soon(void);
 
 /*
  * Holds the signals back; *old is for signals_restore. Any thread; between the two calls the thread

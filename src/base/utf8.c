@@ -2,6 +2,9 @@
 /* utf8: characters of UTF-8, by the table of well-formed byte sequences of the Unicode Standard. */
 #include "base/utf8.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 size_t utf8_length(const unsigned char *p, size_t left)
 {
 	const size_t length = p[0] < 0x80   ? 1
@@ -21,4 +24,32 @@ size_t utf8_length(const unsigned char *p, size_t left)
 		if (p[i] < 0x80 || p[i] > 0xbf)
 			return 0;
 	return length;
+}
+
+/*
+ * U+0080 to U+009F, which terminals obey like ESC and a letter; characters that change the
+ * direction of text.
+ */
+static bool is_control(const unsigned char *p, size_t length)
+{
+	if (length == 1)
+		return p[0] < ' ' || p[0] == 0x7f;
+	if (length == 2)
+		return p[0] == 0xc2 && p[1] < 0xa0;
+	return length == 3 && p[0] == 0xe2 &&
+	       ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
+		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
+}
+
+void utf8_make_plain(char *text)
+{
+	unsigned char *const p = (unsigned char *)text;
+	const size_t used = strlen(text);
+
+	for (size_t i = 0; i < used;) {
+		const size_t length = utf8_length(p + i, used - i), bytes = length > 0 ? length : 1;
+		if (length == 0 || is_control(p + i, length))
+			memset(p + i, '?', bytes);
+		i += bytes;
+	}
 }

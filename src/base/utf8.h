@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* utf8: which bytes of a text are UTF-8. */
+/* utf8: which bytes of a text are UTF-8, and which of these a terminal obeys. */
 #ifndef GPUHIST_UTF8_H
 #define GPUHIST_UTF8_H
 
@@ -11,5 +11,12 @@
  * no overlong form, no surrogates, nothing above U+10FFFF.
  */
 size_t utf8_length(const unsigned char *p, size_t left);
+
+/*
+ * Makes what a terminal would obey '?': a file name must not be able to move the cursor, fake a line
+ * or show itself backwards. Bytes that are not UTF-8 mean something else to each terminal, or are
+ * control characters of eight bits.
+ */
+void utf8_make_plain(char *text);
 
 #endif

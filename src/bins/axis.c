@@ -3,6 +3,7 @@
 #include "bins/axis.h"
 
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *const NAMES[] = {
@@ -51,6 +52,45 @@ int axis_init(struct axis *axis, const struct axis_spec *spec, const struct samp
 		.clamp = spec->clamp,
 	};
 	return edges_init(&axis->edges, &settled, type, why);
+}
+
+int axis_join(struct axis *axis, uint32_t bins)
+{
+	const struct edges *const e = &axis->edges;
+	const uint32_t had = axis_bins(axis), each = had / bins;
+	double *const list = malloc(((size_t)bins + 1) * sizeof(*list));
+	struct axis_spec spec = {
+		.edges = {.bins = bins,
+			  .kind = axis->kind,
+			  .closed = e->closed,
+			  .lo = {edges_value(e, 0), e->exact, e->exact, .integer = e->lo},
+			  .hi = {edges_value(e, had), e->exact, e->exact,
+				 .integer = e->lo + e->width},
+			  .list = list,
+			  .definition = true},
+		.clamp = axis->clamp};
+	struct axis joined;
+	const char *why;
+
+	if (!list)
+		return -1;
+	for (uint32_t i = 0; i <= bins; i++)
+		list[i] = edges_value(e, i * each);
+	int rc = axis_init(&joined, &spec, &axis->type, &why);
+	for (uint32_t i = 0; i <= bins && rc == 0 && axis->kind != AXIS_MOD; i++)
+		if (edges_value(&joined.edges, i) != list[i]) {
+			edges_free(&joined.edges);
+			rc = -1;
+		}
+	spec.edges.kind = AXIS_EDGES;
+	if (rc != 0)
+		rc = axis_init(&joined, &spec, &axis->type, &why);
+	free(list);
+	if (rc != 0)
+		return -1;
+	edges_free(&axis->edges);
+	*axis = joined;
+	return 0;
 }
 
 /* Both have the same number of bins. Rational edges may differ by less than binary64 can tell. */

@@ -44,6 +44,14 @@ static inline uint32_t axis_bins(const struct axis *axis)
 	return axis->edges.binning.bins;
 }
 
+/*
+ * Joins the neighbouring bins of a document's axis until there are `bins`, which divides their
+ * number. It becomes the axis that the same option makes with so many bins, if that has these edges
+ * to the bit; else one of explicit edges. --mod stays --mod; not for AUTO. -1: no memory, and
+ * nothing has changed.
+ */
+int axis_join(struct axis *axis, uint32_t bins);
+
 /* The name in a histogram's metadata. */
 const char *axis_kind_name(enum axis_kind kind);
 

@@ -381,12 +381,15 @@ int number_steps(struct steps *steps, const struct number *lo, const struct numb
 {
 	const struct number *const all[] = {lo, hi, step};
 	int128_t x[3];
-	long place = LONG_MAX; /* 10^place is the largest that divides all */
+	long places[3], place = LONG_MAX; /* 10^place is the largest that divides all */
 
 	for (int i = 0; i < 3; i++) {
 		const long least = all[i]->twos < all[i]->fives ? all[i]->twos : all[i]->fives;
-		place = all[i]->digits != 0 && least < place ? least : place;
+		places[i] = all[i]->digits != 0 ? least : LONG_MAX;
+		place = places[i] < place ? places[i] : place;
 	}
+	/* Else the last digit of LO or HI is behind that of the other and of any number of steps. */
+	steps->whole = places[0] == places[1] || place == places[2];
 	for (int i = 0; i < 3; i++)
 		if (!at_place(&x[i], all[i], place))
 			return -1;

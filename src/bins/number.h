@@ -59,7 +59,8 @@ struct steps {
 
 /*
  * Counts steps in decimal, without rounding: from 0 to 1 there are ten of 0.1. STEP is above 0. -1:
- * the numbers span too many decimal places: in units of the last one, one is WHOLE_LIMIT or more.
+ * the numbers span too many decimal places: in units of the last one, one is WHOLE_LIMIT or more;
+ * then steps->whole is false if it is certain that no step ends at HI.
  */
 int number_steps(struct steps *steps, const struct number *lo, const struct number *hi,
 		 const struct number *step);

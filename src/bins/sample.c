@@ -74,7 +74,8 @@ static const char *const WORDS[][2] = {
 	{"ushort", "u16"},         {"complex64", "cf32"},
 	{"complex128", "cf64"},    {"float8_e4m3fn", "f8e4m3"},
 	{"float8_e5m2", "f8e5m2"}, {"f8_e4m3", "f8e4m3"},
-	{"f8_e5m2", "f8e5m2"},
+	{"f8_e5m2", "f8e5m2"},     {"f8e4m3fn", "f8e4m3"},
+	{"uchar", "u8"},
 };
 
 /* What may come before the number of bits, and what our names have there. */

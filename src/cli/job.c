@@ -18,30 +18,6 @@ bool job_reads_stdin(const struct job *job)
 	return false;
 }
 
-int job_axis(struct axis *axis, const struct job *job, struct fail *fail)
-{
-	const char *why = NULL;
-
-	if (axis_init(axis, &job->axis, &job->type, &why) == 0) {
-		/* A counter is known by a number of 32 bits (count.c). */
-		const unsigned long bins = (unsigned long)axis_bins(axis), channels = job->channels;
-		if (channels * ((uint64_t)bins + CELL_EXTRA) <= UINT32_MAX)
-			return 0;
-		edges_free(&axis->edges);
-		return fail_set(fail, STATUS_USAGE,
-				"--channels %lu: too many with %lu bins each: all of them must be "
-				"fewer than 2^32",
-				channels, bins);
-	}
-	if (why == edges_no_memory)
-		return fail_set(fail, STATUS_SYSTEM, "%s", why);
-	if (job->bins_text)
-		return fail_set(fail, STATUS_USAGE, "--%s %s, --type %s: %s",
-				axis_kind_name(job->axis.edges.kind), job->bins_text,
-				job->type.name, why);
-	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
-}
-
 #define SUFFIX 24 /* a longer one names no type */
 
 /* What a name ends in, without .zst: what is after the last point, or "". */
@@ -74,8 +50,12 @@ static bool name_says(const char *path, struct sample_type *type, uint32_t *chan
 	return says;
 }
 
-int job_named(const struct job *job, struct sample_type *type, uint32_t *channels,
-	      struct fail *fail)
+/*
+ * The type that the FILEs' names end in (a.f32, b.u16be.zst, c.s16; of d.cf32 *channels is 2, else
+ * 1). 0: no name says one; -1: they say different ones, only some do, or one has two meanings.
+ */
+static int named(const struct job *job, struct sample_type *type, uint32_t *channels,
+		 struct fail *fail)
 {
 	char *const *const paths = job->source.paths;
 	const bool first = name_says(paths[0], type, channels);
@@ -102,6 +82,23 @@ int job_named(const struct job *job, struct sample_type *type, uint32_t *channel
 			path_shown(paths[0]), path_shown(paths[i]));
 	}
 	return first;
+}
+
+size_t job_misnamed(const struct job *job, const char **name, struct sample_type *says)
+{
+	struct sample_type type;
+	uint32_t channels;
+	size_t n = 0;
+
+	for (size_t i = 0; i < job->source.path_count && job->source.typed; i++) {
+		const char *const path = job->source.paths[i];
+		if (name_says(path, &type, &channels) && strcmp(type.name, job->type.name) != 0 &&
+		    !job->source.raw && n++ == 0) {
+			*name = path;
+			*says = type;
+		}
+	}
+	return n;
 }
 
 /* How many channels follow from a header and -c. */
@@ -200,39 +197,53 @@ static int set_limit(struct job *job, struct fail *fail)
 	const struct layout_options *const o = &job->layout_options;
 	const uint32_t packed = job_records_packed(job);
 
-	if (!o->limit_text)
-		return 0;
-	if (o->limit % packed != 0)
+	if (o->limit_text && o->limit % packed != 0)
 		return fail_set(
 			fail, STATUS_USAGE,
 			"--count %s: must be a multiple of %lu: a byte holds so many %s of %s",
 			o->limit_text, (unsigned long)packed,
 			job->channels > 1 ? "records" : "samples", job->type.name);
-	job->source.limit = o->limit / packed;
+	if (o->limit_text)
+		job->limit /= packed;
 	return 0;
 }
 
-int job_layout(struct job *job, const struct header *said, struct fail *fail)
+/* Sets the type: by -t, else by the header, else by names, which may say the channels too. */
+static int set_type(struct job *job, const struct header *said, uint32_t *channels,
+		    struct fail *fail)
+{
+	int by_name = 1;
+
+	if (!job->source.typed && said) {
+		job->type = said->type;
+		return 0;
+	}
+	if (!job->source.typed)
+		by_name = named(job, &job->type, channels, fail);
+	job->source.type_said = by_name != 0;
+	return by_name < 0 ? -1 : 0;
+}
+
+static int set_layout(struct job *job, const struct header *said, struct fail *fail)
 {
 	struct layout_options asked = job->layout_options;
 	const bool header = said && said->format, together = asked.channels == 1;
 	uint32_t channels = 0;
 	const char *why;
 
+	job->record = job->type.bytes; /* as far as it is known */
+	job->limit = asked.limit;
+	if (set_type(job, header ? said : NULL, &channels, fail) != 0)
+		return -1;
 	if (asked.last && !header)
 		return fail_set(fail, STATUS_USAGE, "--channels last: %s does not say what it is",
 				path_shown(job->source.paths[0]));
-	if (!job->source.typed && header)
-		job->type = said->type;
-	else if (!job->source.typed && job_named(job, &job->type, &channels, fail) < 0)
-		return -1;
 	if (asked.channels == 0)
 		asked.channels = channels;
-	job->source.type = job->type;
 	if (header && header_channels(&asked.channels, job, said, fail) != 0)
 		return -1;
-	job->source.last = asked.last ? said->last : 0;
-	job->source.channels = together             ? 0
+	job->header_last = asked.last ? said->last : 0;
+	job->header_channels = together             ? 0
 			       : header             ? said->channels
 			       : asked.channels > 0 ? asked.channels
 						    : 1;
@@ -254,6 +265,43 @@ int job_layout(struct job *job, const struct header *said, struct fail *fail)
 	job->channels = asked.channels;
 	if (layout_init(&job->layout, &layout, job->type.bytes, &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);
-	job->source.record = layout_bytes(&job->layout);
+	job->record = layout_bytes(&job->layout);
 	return set_limit(job, fail);
+}
+
+static int make_axis(struct job *job, struct fail *fail)
+{
+	const char *why = NULL;
+
+	if (axis_init(&job->axis, &job->bins, &job->type, &why) == 0)
+		return 0;
+	job->axis.type.bytes = 0;
+	if (why == edges_no_memory)
+		return fail_set(fail, STATUS_SYSTEM, "%s", why);
+	if (job->bins_text)
+		return fail_set(fail, STATUS_USAGE, "--%s %s, --type %s: %s",
+				axis_kind_name(job->bins.edges.kind), job->bins_text,
+				job->type.name, why);
+	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
+}
+
+int job_settle(struct job *job, const struct header *said, struct fail *fail)
+{
+	const bool guess =
+		!said && job->source.headers && (!job->source.typed || job->layout_options.last);
+	struct fail unused = {.status = STATUS_OK};
+
+	if (set_layout(job, said, guess ? &unused : fail) != 0 || guess)
+		return guess ? 0 : -1;
+	if (job->axis.type.bytes == 0 && make_axis(job, fail) != 0)
+		return -1;
+	/* A counter is known by a number of 32 bits (count.c). */
+	const unsigned long bins = (unsigned long)axis_bins(&job->axis), channels = job->channels;
+	if (channels * ((uint64_t)bins + CELL_EXTRA) <= UINT32_MAX)
+		return 0;
+	return fail_set(
+		fail, STATUS_USAGE,
+		"--channels %lu: too many with %lu bins each: all of them must be fewer than "
+		"2^32",
+		channels, bins);
 }

@@ -26,14 +26,13 @@ struct layout_options {
 	uint32_t record, offset; /* in bytes */
 	uint32_t width;          /* samples in a row, all channels together */
 	uint32_t pitch;          /* bytes from one row to the next */
-	uint64_t limit;          /* -n */
+	uint64_t limit;          /* -n; UINT64_MAX: not given */
 	/* for messages */
 	const char *record_text, *rows_text, *limit_text;
 };
 
 struct job {
-	/* the inputs, -S, -n, --part, --ignore-tail, --raw; its record is the layout's */
-	struct source_spec source;
+	struct source_spec source; /* the inputs, -S, --part, --ignore-tail, --raw */
 	/* --part=auto: the variable that gave the number of parts; NULL: not given */
 	const char *part_variable;
 	/* -t; source.typed: it was given. Otherwise of inputs that neither header nor name tells */
@@ -41,10 +40,16 @@ struct job {
 	struct layout_options layout_options; /* the options of the layout ... */
 	/* ... and the layout that they give for the type; bytes, where samples are packed ... */
 	struct layout layout;
-	uint32_t channels;     /* ... of which a byte may have several */
-	struct axis_spec axis; /* the bins that were asked for ... */
+	uint32_t channels;        /* ... of which a byte may have several ... */
+	uint32_t record;          /* ... and the bytes of a record of the source */
+	uint64_t limit;           /* -n, in these; UINT64_MAX: not given */
+	uint32_t header_channels; /* what later headers must say (struct source_use) ... */
+	uint64_t header_last;     /* ... of arrays, the last axis */
+	struct axis_spec bins;    /* the bins that were asked for ... */
 	/* ... the value of --range or --log as it was given, for messages; NULL: none */
 	const char *bins_text;
+	/* ... and the axis that they make for the type; its type has 0 bytes until that is known */
+	struct axis axis;
 	/* the numbers of --edges, to which axis points; NULL: not given. Freed by options_free */
 	double *edges;
 
@@ -65,8 +70,9 @@ struct job {
 	bool output_none;           /* --into without -o and -f: nothing else is written */
 	/* --every: seconds from one partial output to the next; 0: only the last one */
 	double every;
-	bool tee;   /* --tee: the inputs' bytes are passed on to standard output */
-	bool merge; /* --merge: the inputs are documents, not samples */
+	bool tee;    /* --tee: the inputs' bytes are passed on to standard output */
+	bool finish; /* --finish: the first INT or TERM ends the inputs, which are streams */
+	bool merge;  /* --merge: the inputs are documents, not samples */
 	enum progress progress;
 	bool quiet, verbose;
 
@@ -78,24 +84,21 @@ struct job {
 };
 
 /*
- * Makes the axis of a job whose type is known. -1: the type cannot have these bins, and *fail names
- * the option. Called by options.c if no input can change the type, otherwise by the run.
+ * How many names of FILEs end in another type than -t gave: the first one's *name, and what it
+ * *says. None with --raw.
  */
-int job_axis(struct axis *axis, const struct job *job, struct fail *fail);
+size_t job_misnamed(const struct job *job, const char **name, struct sample_type *says);
 
 /*
- * The type that the FILEs' names end in (a.f32, b.u16be.zst, c.s16; of d.cf32 *channels is 2, else
- * 1). 0: no name says one; -1: they say different ones, only some do, or one has two meanings.
+ * Sets the type of a job, its layout, what later inputs must agree with, and the axis: by the
+ * options, else by the header of its first input, else by the FILEs' names. -1: these contradict
+ * each other, or the type cannot have these bins.
+ *
+ * Called with NULL before an input is opened. Where a header may still give the type, the layout is
+ * a guess then, there is no axis, and nothing is refused. Called again with what the first input
+ * says; an axis that is there stays.
  */
-int job_named(const struct job *job, struct sample_type *type, uint32_t *channels,
-	      struct fail *fail);
-
-/*
- * Sets the type of a job, its layout, and what later inputs must agree with: by the options, else
- * by the header of its first input, or NULL, else by the FILEs' names. -1: these contradict each
- * other.
- */
-int job_layout(struct job *job, const struct header *said, struct fail *fail);
+int job_settle(struct job *job, const struct header *said, struct fail *fail);
 
 /* How many records, as -n counts them, are in one of the source: a byte may hold several. */
 uint32_t job_records_packed(const struct job *job);

@@ -11,6 +11,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/again.h"
 #include "base/utf8.h"
 
 #define PROGRESS_COLUMNS 256u /* of the line of progress, at most */
@@ -25,53 +26,13 @@ static void erase(void);
 /* Writes all of it. If stderr cannot be written there is no place left for a message. */
 static void put(const char *text, size_t length)
 {
-	for (size_t done = 0; done < length;) {
-		ssize_t n = write(STDERR_FILENO, text + done, length - done);
-		if (n >= 0)
-			done += (size_t)n;
-		else if (errno == EAGAIN || errno == EWOULDBLOCK)
-			/* Another program has made the terminal non-blocking: wait for room. */
-			(void)poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
-		else if (errno != EINTR) {
-			lost = lost != 0 ? lost : errno;
-			break;
-		}
-	}
+	if (write_again(STDERR_FILENO, text, length) != 0 && lost == 0)
+		lost = errno;
 }
 
 int msg_lost(void)
 {
 	return lost;
-}
-
-/*
- * U+0080 to U+009F, which terminals obey like ESC and a letter; characters that change the
- * direction of text.
- */
-static bool is_control(const unsigned char *p, size_t length)
-{
-	if (length == 1)
-		return p[0] < ' ' || p[0] == 0x7f;
-	if (length == 2)
-		return p[0] == 0xc2 && p[1] < 0xa0;
-	return length == 3 && p[0] == 0xe2 &&
-	       ((p[1] == 0x80 && p[2] >= 0xa8 && p[2] <= 0xae) ||
-		(p[1] == 0x81 && p[2] >= 0xa6 && p[2] <= 0xa9));
-}
-
-/*
- * A file name must not be able to move the cursor, fake a line or show itself backwards. Bytes that
- * are not UTF-8 mean something else to each terminal, or are control characters of eight bits.
- */
-static void make_plain(unsigned char *text, size_t used)
-{
-	for (size_t i = 0; i < used;) {
-		const size_t length = utf8_length(text + i, used - i),
-			     bytes = length > 0 ? length : 1;
-		if (length == 0 || is_control(text + i, length))
-			memset(text + i, '?', bytes);
-		i += bytes;
-	}
 }
 
 static void print(const char *kind, const char *format, va_list ap)
@@ -84,7 +45,7 @@ static void print(const char *kind, const char *format, va_list ap)
 
 	vsnprintf(line + prefix, sizeof(line) - 1 - prefix, format, ap);
 	const size_t used = strlen(line);
-	make_plain((unsigned char *)line, used);
+	utf8_make_plain(line);
 	line[used] = '\n';
 	erase();
 	put(line, used + 1);

@@ -64,7 +64,7 @@ static const struct row ROWS[] = {
 		.help = "      u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64,\n"
 			"                       +be for big endian; or <u2, >f4, uint16 ... (default u32)\n"},
 	{"bins", 'b', "=N", DECIDES, .read = read_number, .least = 1, .most = BINS_MAX,
-		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K or 0x400",
+		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400",
 		.help = "         number of bins, up to 2^28 (default 256)\n"},
 	{"range", 'r', "=LO:HI[:STEP]", DECIDES, .read = read_ends,
 		.help = "  N bins over [LO, HI), or of STEP; full: every value\n"},
@@ -73,24 +73,24 @@ static const struct row ROWS[] = {
 	{"log", 0, "=LO:HI", DECIDES, .read = read_ends, .help = "  bins of equal ratio   "},
 	{"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges, .help = "   "},
 	{"mod", 0, NULL, DECIDES, .help = "  value mod N\n"},
-	{"clamp", 0, NULL, DECIDES, .flag = FLAG(axis.clamp), .help = "  count outliers in the end bins   "},
-	{"closed", 0, NULL, DECIDES, .flag = FLAG(axis.edges.closed), .help = "  HI is in the last bin\n"},
+	{"clamp", 0, NULL, DECIDES, .flag = FLAG(bins.clamp), .help = "  count outliers in the end bins   "},
+	{"closed", 0, NULL, DECIDES, .flag = FLAG(bins.edges.closed), .help = "  HI is in the last bin\n"},
 	{"skip", 'S', "=SIZE", DECIDES, .read = read_number, .most = UINT64_MAX,
 		.must = "must be a number of bytes below 2^64, " SIZES,
 		.help = "      skip SIZE (64K) of each input   "},
 	{"count", 'n', "=N", DECIDES, .read = read_number, .most = UINT64_MAX,
-		.must = "must be a number of records below 2^64, such as 1000, 64K, 1M or 0x200",
+		.must = "must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200",
 		.help = "  N records\n"},
 	{"channels", 'c', "=N", DECIDES, .read = read_channels, .least = 1,
 		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 64, or last",
 		.help = "     N interleaved channels, one histogram each\n"},
 	{"record", 0, "=SIZE", DECIDES, .read = read_number, .least = 1, .most = LAYOUT_BYTES_MAX,
 		.must = "must be a number of bytes from 1 " TO_16M,
-		.help = "  records, the sample at "},
+		.help = "  sample at "},
 	{"offset", 0, "=SIZE", DECIDES, .read = read_number, .most = LAYOUT_BYTES_MAX,
 		.must = "must be a number of bytes from 0 " TO_16M,
-		.help = "   "},
-	{"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .help = "\n"},
+		.help = "  "},
+	{"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .help = " (samples:bytes)\n"},
 	{"ignore-tail", 0, NULL, DECIDES, .flag = FLAG(source.ignore_tail), .help = "    leave out incomplete records   "},
 	{"part", 0, "=K/N|auto", COUNTS, .read = read_part, .help = "  one slice\n"},
 	{"raw", 0, NULL, DECIDES, .flag = FLAG(source.raw), .help = "  count headers and zstd as they are   "},
@@ -103,9 +103,11 @@ static const struct row ROWS[] = {
 	{"every", 0, "=TIME", COUNTS, .read = read_every, .help = "  meanwhile, too\n"},
 	{"into", 0, "=FILE.json", COUNTS, .help = "  add this run to FILE   "},
 	{"merge", 0, NULL, WRITES, .flag = FLAG(merge), .help = "  add up histograms\n"},
-	{"tee", 0, NULL, COUNTS, .flag = FLAG(tee), .help = "            pass the input on to standard output (with -o)\n"},
-	{"plot", 'p', "[=log]", WRITES, .read = read_plot, .flag = FLAG(plot), .help = "     picture on stderr   "},
-	{"stats", 0, "[=Q,...]", COUNTS, .read = read_stats, .flag = FLAG(stats), .help = "  mean, quantiles\n"},
+	{"tee", 0, NULL, COUNTS, .flag = FLAG(tee), .help = "  pass the input on (with -o)   "},
+	{"finish", 0, NULL, COUNTS, .flag = FLAG(finish), .help = "  write on Ctrl-C\n"},
+	{"plot", 'p', "[=log]", WRITES, .read = read_plot, .flag = FLAG(plot), .help = "  on stderr   "},
+	{"title", 0, "=TEXT", WRITES, .help = "   "},
+	{"stats", 0, "[=Q,...]", WRITES, .read = read_stats, .flag = FLAG(stats), .help = "  mean, quantiles\n"},
 	{"flow", 0, NULL, WRITES, .flag = FLAG(style.flow), .help = "  rows for under, over, nan   "},
 	{"nonzero", 0, NULL, WRITES, .flag = FLAG(style.nonzero), .help = "  no empty bins   "},
 	{"no-header", 0, NULL, WRITES, .help = "\n"},
@@ -145,7 +147,8 @@ const char *given_counts(const struct given *g)
 	unsigned at = UINT_MAX;
 
 	for (size_t i = 0; i < OPTIONS; i++)
-		if (ROWS[i].about != WRITES && g->values[i].at > 0 && g->values[i].at < at) {
+		if (ROWS[i].about != WRITES && ROWS[i].letter != 'b' && g->values[i].at > 0 &&
+		    g->values[i].at < at) {
 			first = ROWS[i].name;
 			at = g->values[i].at;
 		}
@@ -203,11 +206,26 @@ static int read_type(struct given *g, const struct row *o, const char *text, str
 	return 0;
 }
 
+/* A size; or, where it is a number of things, one with an exponent, such as 1e6. */
+static int parse_number(uint64_t *number, const struct row *o, const char *text)
+{
+	struct number n;
+
+	if (number_parse_size(number, text) == 0)
+		return 0;
+	if (strcmp(o->value, "=N") != 0 || *text < '0' || *text > '9' ||
+	    text[strcspn(text, "eE")] == '\0' || number_parse(&n, text, strlen(text)) != 0 ||
+	    !n.exact || n.integer > UINT64_MAX)
+		return -1;
+	*number = (uint64_t)n.integer;
+	return 0;
+}
+
 static int read_number(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
 	struct value *const v = value_of(g, o);
 
-	if (number_parse_size(&v->number, text) != 0 || v->number < o->least || v->number > o->most)
+	if (parse_number(&v->number, o, text) != 0 || v->number < o->least || v->number > o->most)
 		return given_refuse(o->name, text, o->must, fail);
 	number_format_count(v->spelled, v->number);
 	return 0;
@@ -220,21 +238,28 @@ static int read_number(struct given *g, const struct row *o, const char *text, s
 static int read_step(struct given *g, const struct row *o, const char *text, const char *step_text,
 		     struct fail *fail)
 {
-	const struct edges_spec *const spec = &g->job->axis.edges;
+	const struct edges_spec *const spec = &g->job->bins.edges;
 	struct value *const v = value_of(g, o);
 	const size_t ends = (size_t)(step_text - 1 - text);
 	struct number step;
-	struct steps steps;
+	struct steps steps = {.whole = true};
 	char bins[NUMBER_TEXT];
 
 	if (number_parse(&step, step_text, strlen(step_text)) != 0)
 		return given_refuse(o->name, text, RANGES, fail);
 	if (step.digits <= 0)
 		return given_refuse(o->name, text, "STEP must be above 0", fail);
-	if (ends >= sizeof(v->spelled) || number_steps(&steps, &spec->lo, &spec->hi, &step) != 0)
+	if (ends >= sizeof(v->spelled) || number_steps(&steps, &spec->lo, &spec->hi, &step) != 0) {
+		const bool many = (spec->hi.value - spec->lo.value) / step.value > 2.0 * BINS_MAX;
 		return given_refuse(o->name, text,
-				    "too many digits: LO, HI and STEP may span 28 decimal places",
+				    spec->lo.value > spec->hi.value ? "LO must be less than HI"
+				    : many ? "makes more than 268435456 bins (2^28): STEP must be "
+					     "larger"
+				    : !steps.whole ? "from LO to HI must be a whole number of STEPs"
+						   : "too many digits: LO, HI and STEP may span 28 "
+						     "decimal places",
 				    fail);
+	}
 	if (steps.count == 0)
 		return given_refuse(o->name, text, "LO must be less than HI", fail);
 	number_format_integer(bins, steps.count);
@@ -256,7 +281,7 @@ static int read_step(struct given *g, const struct row *o, const char *text, con
 /* --range and --log. */
 static int read_ends(struct given *g, const struct row *o, const char *text, struct fail *fail)
 {
-	struct edges_spec *const spec = &g->job->axis.edges;
+	struct edges_spec *const spec = &g->job->bins.edges;
 	const bool log = strcmp(o->name, "log") == 0;
 	const size_t lo_length = strcspn(text, ":");
 	const char *const hi = text + lo_length + (text[lo_length] == ':');
@@ -587,11 +612,13 @@ static int write_down(const struct given *g, struct fail *fail)
 enum options_result options_parse(struct job *job, int argc, char **argv, struct fail *fail)
 {
 	static char *const STDIN[] = {"-", NULL};
-	struct given g = {.job = job};
+	static struct given g; /* too large for the stack, which a user may have made small */
 	struct option names[OPTIONS + 1];
 	char letters[3 * OPTIONS + 2];
 	unsigned words = 0;
 
+	memset(&g, 0, sizeof(g));
+	g.job = job;
 	*job = (struct job){.gpus = "0"};
 	sample_type_parse(&job->type, "u32");
 	make_tables(names, letters);
@@ -628,6 +655,7 @@ void options_free(struct job *job)
 	free(job->edges);
 	free(job->options);
 	free(job->output_part);
+	edges_free(&job->axis.edges);
 	job->edges = NULL;
 	job->options = job->output_part = NULL;
 }

@@ -35,7 +35,7 @@ struct given {
 
 const struct value *given(const struct given *g, const char *name);
 
-/* The first option that is about counting, and of no use to --merge; NULL: there is none. */
+/* The first option about counting, which --merge does not take; NULL: there is none. */
 const char *given_counts(const struct given *g);
 
 /* "--NAME TEXT: why", a usage error; -1. */

@@ -2,15 +2,18 @@
 /* report: what a user should know about a finished run, as messages. */
 #include "cli/report.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/path.h"
 #include "cli/msg.h"
 #include "cli/progress.h"
+#include "output/picture.h"
 
 typedef unsigned long long ull;
 
@@ -47,6 +50,22 @@ static void warn_outside(const struct hist *hist, const char *advice)
 
 #define ADVICE 256
 
+/*
+ * Six digits of x where it has more, rounded downwards or upwards, as the sign says. It is a value of
+ * 16 bits at most, far from the ends of binary64: so the loop ends.
+ */
+static void bound_text(char text[NUMBER_TEXT], double x, int sign)
+{
+	if (number_format(text, x) <= 6 || edge_is_whole(text))
+		return;
+	/* Each step is less than one unit of the sixth digit. */
+	for (double y = x;; y += sign * fabs(x) * 1e-6) {
+		snprintf(text, NUMBER_TEXT, "%.6g", y);
+		if (sign * (strtod(text, NULL) - x) >= 0)
+			return;
+	}
+}
+
 /* Names the range that was seen, and the options that cover it. */
 static void name_range(char *advice, size_t room, const struct hist *hist, bool value_is_bin)
 {
@@ -54,8 +73,8 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 	const enum axis_kind kind = hist->axis.kind;
 	char least[NUMBER_TEXT], greatest[NUMBER_TEXT], past[NUMBER_TEXT];
 
-	number_format(least, hist->least);
-	number_format(greatest, hist->greatest);
+	bound_text(least, hist->least, -1);
+	bound_text(greatest, hist->greatest, 1);
 	number_format(past, hist->greatest + 1);
 	const int used = snprintf(advice, room, "; %svalues are from %s to %s",
 				  is_float ? "finite " : "", least, greatest);
@@ -109,17 +128,45 @@ static void warn_inputs(uint64_t inputs, const char *what)
 		msg_warning(COUNTED " %s", COUNT(inputs, "input"), what);
 }
 
+/* A table that a terminal has just scrolled by; its rows are bins, those with --nonzero at least. */
+static void advise_plot(const struct job *job, const struct hist *hist)
+{
+	const unsigned lines = job->style.picture.lines;
+	uint32_t bins = job->style.nonzero ? 0 : axis_bins(&hist->axis);
+	struct filled filled;
+
+	if (job->format->kind != FORMAT_ROWS || job->plot || lines == 0)
+		return;
+	for (uint32_t c = 0; c < hist->channels && job->style.nonzero; c++) {
+		filled_bins(&filled, hist, c);
+		bins = filled.bins > bins ? filled.bins : bins;
+	}
+	if (bins >= lines)
+		msg_note("%lu bins: -f plot shows them on one screen", (unsigned long)bins);
+}
+
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
 	const struct source_totals *const totals = &run->totals;
-	char advice[ADVICE], tail[80];
+	char advice[ADVICE], tail[80], unopened[48] = "";
+	struct sample_type says;
+	const char *name;
 
 	/* If the launcher started it once for each part by mistake, each would count everything. */
 	if (job->part_variable && job->source.parts == 1)
 		msg_warning("%s is 1: all records were counted, as the only part",
 			    job->part_variable);
+	if (job->source.parts > 1 && job->format->kind != FORMAT_DOCUMENT)
+		msg_warning("--part: parts are added by --merge, which reads json, not %s",
+			    job->format->name);
 	if (run->gpu.state == GPU_FAILED && run->gpu.slots > 0)
 		msg_warning("the GPU failed (%s): the CPU counted the rest", run->gpu.why);
+	if (totals->unopened > 0)
+		snprintf(unopened, sizeof(unopened), ", and " COUNTED " not opened",
+			 COUNT(totals->unopened, "input"));
+	if (totals->finished || totals->unopened > 0)
+		msg_warning("ended by a signal (--finish): what was read until then was counted%s",
+			    unopened);
 	/* What it looks like when the command before the pipe has failed. */
 	if (totals->empty == 1)
 		msg_warning("%s: is empty", totals->empty_name);
@@ -134,11 +181,16 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	snprintf(tail, sizeof(tail), "ended inside a record: " COUNTED " not counted",
 		 COUNT(totals->tail, "byte"));
 	warn_inputs(totals->tails, tail);
+	const size_t misnamed = job_misnamed(job, &name, &says);
+	if (misnamed > 0)
+		msg_warning("%s%s: counted as %s (--type), but the name says %s", name,
+			    misnamed > 1 ? " and others" : "", job->type.name, says.name);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples read as u32, little endian (-t)");
 	advise(advice, hist, run);
 	warn_outside(hist, advice);
 	warn_saturated(&job->style, hist);
+	advise_plot(job, hist);
 }
 
 void report_sum(const struct job *job, const struct sum *sum)
@@ -147,6 +199,7 @@ void report_sum(const struct job *job, const struct sum *sum)
 
 	warn_outside(hist, "");
 	warn_saturated(&job->style, hist);
+	advise_plot(job, hist);
 	if (job->verbose)
 		msg_note("added " COUNTED " from " COUNTED ": %llu samples of %s",
 			 COUNT(sum->documents, "histogram"), COUNT(job->source.path_count, "input"),
@@ -173,6 +226,20 @@ static bool names_utf8(const char *locale)
 	       (length == 4 && strncasecmp(set, "utf8", length) == 0);
 }
 
+/* A terminal's size, else COLUMNS, else 80 columns. */
+static void settle_size(struct picture *picture, int fd)
+{
+	const char *const said = getenv("COLUMNS");
+	struct winsize size = {.ws_col = 0};
+	const bool terminal = fd >= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0;
+	uint64_t columns = size.ws_col;
+
+	if (columns == 0 && (!said || number_parse_count(&columns, said) != 0 || columns == 0))
+		columns = 80;
+	picture->columns = columns < 40 ? 40 : columns > 200 ? 200 : (unsigned)columns;
+	picture->lines = !terminal ? 0 : size.ws_row > 0 ? size.ws_row : 24;
+}
+
 void picture_settle(struct picture *picture, int fd)
 {
 	static const char *const LOCALES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
@@ -181,6 +248,7 @@ void picture_settle(struct picture *picture, int fd)
 	for (size_t i = 0; i < 3 && !(locale && *locale); i++)
 		locale = getenv(LOCALES[i]);
 	picture->utf8 = locale && names_utf8(locale);
+	settle_size(picture, fd);
 	picture->colour =
 		fd >= 0 && isatty(fd) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
 }
@@ -206,84 +274,154 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 
 /* ---- --stats ---- */
 
-static void report_figure(const struct hist *hist, uint32_t channel, const char *name,
-			  const char *text)
+/* Rows of the table; those of the quantiles follow. */
+enum figure {
+	CHANNEL,
+	NUMBER,
+	BELOW,
+	ABOVE,
+	NANS,
+	LEAST,
+	AT_LEAST,
+	GREATEST,
+	AT_GREATEST,
+	MEAN,
+	DEVIATION,
+	ENTROPY,
+	QUANTILE
+};
+static const char *const FIGURES[] = {
+	"channel",    "count",   "-inf",       "inf",  "nan", "minimum",
+	"at minimum", "maximum", "at maximum", "mean", "std", "entropy",
+};
+
+/* Whole numbers are kept; others get six digits. */
+static void shorten(char text[NUMBER_TEXT])
 {
-	if (hist->channels > 1)
-		msg_asked("stats: channel %-2lu %-9s %s", (unsigned long)channel, name, text);
-	else
-		msg_asked("stats: %-9s %s", name, text);
+	if (!edge_is_whole(text))
+		snprintf(text, NUMBER_TEXT, "%.6g", strtod(text, NULL));
 }
 
-/* Left out if it is 0: infinities and NaN are rare. */
-static void report_count(const struct hist *hist, uint32_t channel, const char *name,
-			 uint64_t count)
+/* A value, or a bin, whose edges keep all digits where six are the same in both. */
+static void quantile_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel,
+			  unsigned i)
 {
-	char text[NUMBER_TEXT];
+	const enum hist_quantile_kind kind = hist->stats[channel].quantile[i].kind;
+	char lower[NUMBER_TEXT], upper[NUMBER_TEXT];
 
-	number_format_count(text, count);
+	if (kind == QUANTILE_UNDER || kind == QUANTILE_OVER)
+		strcpy(text, kind == QUANTILE_UNDER ? "under" : "over");
+	if (kind != QUANTILE_VALUE && kind != QUANTILE_BIN)
+		return;
+	const bool closed = hist_stats_format_quantile(lower, upper, hist, channel, i);
+	shorten(lower);
+	shorten(upper);
+	if (kind == QUANTILE_BIN && strcmp(lower, upper) == 0)
+		hist_stats_format_quantile(lower, upper, hist, channel, i);
+	snprintf(text, BIN_TEXT, kind == QUANTILE_VALUE ? "%s" : "[%s, %s%c", lower, upper,
+		 closed ? ']' : ')');
+}
+
+static void positive_text(char text[BIN_TEXT], uint64_t count)
+{
 	if (count > 0)
-		report_figure(hist, channel, name, text);
+		number_format_count(text, count);
 }
 
-/* The least or the greatest sample, and how many equal it, where that is known. */
-static void report_extreme(const struct hist *hist, uint32_t channel, bool greatest)
-{
-	const struct hist_stats *const stats = &hist->stats[channel];
-	const uint64_t n = greatest ? stats->at_greatest : stats->at_least;
-	char number[NUMBER_TEXT], text[NUMBER_TEXT + 48];
-
-	hist_stats_format_extreme(number, hist, channel, greatest);
-	if (n > 0)
-		snprintf(text, sizeof(text), "%s (" COUNTED ")", number, COUNT(n, "sample"));
-	else
-		strcpy(text, number);
-	report_figure(hist, channel, greatest ? "maximum" : "minimum", text);
-}
-
-static void report_channel(const struct hist *hist, uint32_t channel)
+/* A cell of the table; "": there is nothing to say. */
+static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel,
+			unsigned row)
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
 	const struct stats_result *const of = &stats->of;
-	char text[2 * NUMBER_TEXT + 4], lower[NUMBER_TEXT], upper[NUMBER_TEXT];
+	const bool any = of->number > 0 && !hist->binned;
 
-	number_format_count(text, of->number);
-	report_figure(hist, channel, "count", of->number > 0 ? text : "0 (no finite samples)");
-	if (of->number > 0) {
-		report_extreme(hist, channel, false);
-		report_extreme(hist, channel, true);
-		number_format(text, of->mean);
-		report_figure(hist, channel, "mean", text);
-		number_format(text, of->deviation);
-		report_figure(hist, channel, "std", text);
+	text[0] = '\0';
+	switch (row) {
+	case CHANNEL:
+		if (hist->channels > 1)
+			number_format_count(text, channel);
+		return;
+	case NUMBER:
+		number_format_count(text, of->number);
+		return;
+	case BELOW:
+		positive_text(text, of->below);
+		return;
+	case ABOVE:
+		positive_text(text, of->above);
+		return;
+	case NANS:
+		positive_text(text, of->nan);
+		return;
+	case AT_LEAST:
+		positive_text(text, stats->at_least);
+		return;
+	case AT_GREATEST:
+		positive_text(text, stats->at_greatest);
+		return;
+	case ENTROPY:
+		if (stats->entropy >= 0)
+			snprintf(text, BIN_TEXT, "%.6f", stats->entropy);
+		return;
+	case LEAST:
+	case GREATEST:
+		if (any)
+			hist_stats_format_extreme(text, hist, channel, row == GREATEST);
+		break;
+	case MEAN:
+	case DEVIATION:
+		if (any)
+			number_format(text, row == MEAN ? of->mean : of->deviation);
+		break;
+	default:
+		quantile_text(text, hist, channel, row - QUANTILE);
+		return;
 	}
-	if (stats->entropy >= 0) {
-		snprintf(text, sizeof(text), "%.6f", stats->entropy);
-		report_figure(hist, channel, "entropy", text);
+	shorten(text);
+}
+
+/* A line of the channels first .. end - 1, unless it says nothing of any. */
+static void report_row(const struct hist *hist, uint32_t first, uint32_t end, unsigned row,
+		       int width)
+{
+	char name[NUMBER_TEXT + 1], cell[BIN_TEXT], line[FAIL_TEXT];
+	size_t used = 0, said = 0;
+
+	if (row >= QUANTILE) {
+		hist_stats_format_percent(name, hist, row - QUANTILE);
+		strcat(name, "%");
+	} else {
+		strcpy(name, FIGURES[row]);
 	}
-	for (unsigned i = 0; i < hist->asked.n; i++) {
-		const enum hist_quantile_kind kind = stats->quantile[i].kind;
-		if (kind == QUANTILE_NONE)
-			break;
-		const bool closed = hist_stats_format_quantile(lower, upper, hist, channel, i);
-		snprintf(text, sizeof(text), kind == QUANTILE_VALUE ? "%s" : "[%s, %s%c", lower,
-			 upper, closed ? ']' : ')');
-		hist_stats_format_percent(lower, hist, i);
-		strcat(lower, "%");
-		report_figure(hist, channel, lower,
-			      kind == QUANTILE_UNDER  ? "under"
-			      : kind == QUANTILE_OVER ? "over"
-						      : text);
+	for (uint32_t c = first; c < end; c++) {
+		figure_text(cell, hist, c, row);
+		said += strlen(cell);
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "  %-*s",
+					 c + 1 < end ? width : 0, *cell ? cell : "-");
 	}
-	report_count(hist, channel, "-inf", of->below);
-	report_count(hist, channel, "inf", of->above);
-	report_count(hist, channel, "nan", of->nan);
+	if (said > 0)
+		msg_asked("stats: %-10s%s", name, line);
 }
 
 void report_stats(const struct hist *hist)
 {
+	const unsigned rows = QUANTILE + hist->asked.n;
+	const int room = (int)msg_columns() - (int)strlen("stats: at minimum");
+	int longest = 1;
+	char cell[BIN_TEXT];
+
 	for (uint32_t c = 0; c < hist->channels && hist->stats; c++)
-		report_channel(hist, c);
+		for (unsigned row = 0; row < rows; row++) {
+			figure_text(cell, hist, c, row);
+			longest = (int)strlen(cell) > longest ? (int)strlen(cell) : longest;
+		}
+	const uint32_t each = room > longest + 2 ? (uint32_t)(room / (longest + 2)) : 1;
+	for (uint32_t first = 0; first < hist->channels && hist->stats; first += each) {
+		const uint32_t left = hist->channels - first;
+		for (unsigned row = 0; row < rows; row++)
+			report_row(hist, first, first + (left < each ? left : each), row, longest);
+	}
 }
 
 /* ---- -v ---- */
@@ -316,10 +454,11 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
 	if (run->gpu.slots > 0)
 		msg_note(
-			"gpu: %s%s, %u slots of %.3g MiB, ready after %.2f s, %s; counted %.1f%% "
-			"of the samples",
+			"gpu: %s%s, %u slots of %.3g MiB, %.1f MiB with all counters, ready after "
+			"%.2f s, %s; counted %.1f%% of the samples",
 			run->gpu.name, more, run->gpu.slots,
-			(double)run->gpu.slot_bytes / (1 << 20), run->gpu.start_seconds,
+			(double)run->gpu.slot_bytes / (1 << 20),
+			(double)run->gpu.memory / (1 << 20), run->gpu.start_seconds,
 			run->gpu.kernel, share(run->gpu_records, run->records));
 	else if (run->gpu.state != GPU_NONE)
 		msg_note("gpu: %s",
@@ -328,6 +467,10 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 		msg_note("no gpu: --device=cpu");
 	else if (!run->kernels)
 		msg_note("no gpu: the program was built without kernels");
+	else if (!run->gpu_fits)
+		msg_note(
+			"no gpu: its buffers and counters do not fit -M (--device=gpu uses it all "
+			"the same)");
 	else
 		msg_note(
 			"no gpu: its start would not have paid (--device=gpu uses it all the "

@@ -24,6 +24,7 @@ struct run_report {
 	/* ... this much was work; in the rest a thread slept, or had no core */
 	double core_seconds;
 	bool kernels;       /* the program contains kernels for a GPU ... */
+	bool gpu_fits;      /* ... which may be started: its buffers fit the memory */
 	const char *method; /* the way in which they counted */
 	const char *isa;
 	uint64_t gpu_records; /* of records, counted by the GPU */
@@ -39,7 +40,8 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 		    struct fail *fail);
 
 /*
- * Sets everything in the picture but what the user asks for (log). fd -1: it is written to a file.
+ * Sets everything in the picture but what the user asks for (log, title). fd -1: it is written to a
+ * file. Columns: as the terminal has, or as COLUMNS says, or 80.
  * Colour: on a terminal, unless NO_COLOR is not empty or TERM is "dumb". utf8: if the first of
  * LC_ALL, LC_CTYPE and LANG that is not empty names that character set; setlocale would load a
  * whole locale for this. Nothing else knows terminals, so that a writer's same settings give the
@@ -47,7 +49,10 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
  */
 void picture_settle(struct picture *picture, int fd);
 
-/* --stats: a line for each figure of each channel. */
+/*
+ * --stats: a line for each figure, with a column for each channel; as many channels beside each
+ * other as the terminal has room for.
+ */
 void report_stats(const struct hist *hist);
 
 /*

@@ -66,6 +66,18 @@ static void choose_memory(struct job *job)
 	job->memory_text = "default";
 }
 
+/* What was asked for, or the name of the first FILE; NULL: neither, or "" was asked for. */
+static const char *title_of(const struct job *job, const char *asked)
+{
+	const char *const path = job->source.paths[0], *const slash = strrchr(path, '/');
+	const char *const title = asked                 ? asked
+				  : path_is_stdin(path) ? ""
+				  : slash               ? slash + 1
+							: path;
+
+	return *title ? title : NULL;
+}
+
 /* What the table does not put into the job. */
 static void take(const struct given *g)
 {
@@ -74,9 +86,10 @@ static void take(const struct given *g)
 	const unsigned progress = given(g, "progress")->at;
 	const unsigned no_progress = given(g, "no-progress")->at;
 
+	job->bins.edges.bins = (uint32_t)given(g, "bins")->number;
 	job->source.skip = given(g, "skip")->number;
-	job->source.limit = given(g, "count")->at > 0 ? given(g, "count")->number : UINT64_MAX;
-	job->layout_options.limit = given(g, "count")->number;
+	job->layout_options.limit =
+		given(g, "count")->at > 0 ? given(g, "count")->number : UINT64_MAX;
 	job->layout_options.limit_text = given(g, "count")->text;
 	job->source.headers = !job->source.raw;
 	job->layout_options.record = (uint32_t)given(g, "record")->number;
@@ -86,6 +99,7 @@ static void take(const struct given *g)
 	job->output = given(g, "output")->text;
 	job->into = given(g, "into")->text;
 	job->style.header = given(g, "no-header")->at == 0;
+	job->style.picture.title = title_of(job, given(g, "title")->text);
 	job->threads = (unsigned)given(g, "threads")->number;
 	if (job->threads == 0)
 		job->threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
@@ -108,10 +122,9 @@ static int settle_bins(const struct given *g, struct fail *fail)
 {
 	struct job *const job = g->job;
 	const struct value *const bins = given(g, "bins");
-	struct edges_spec *const spec = &job->axis.edges;
+	struct edges_spec *const spec = &job->bins.edges;
 
 	spec->kind = AXIS_DEFAULT;
-	spec->bins = (uint32_t)bins->number;
 	for (enum axis_kind kind = AXIS_VALUES + 1; kind < AXIS_DEFAULT; kind++) {
 		if (given(g, axis_kind_name(kind))->at == 0)
 			continue;
@@ -131,29 +144,6 @@ static int settle_bins(const struct given *g, struct fail *fail)
 				bins->text, g->edges, g->edges - 1, g->edges == 2 ? "" : "s");
 	spec->bins = (uint32_t)(g->edges - 1);
 	spec->list = job->edges;
-	return 0;
-}
-
-/*
- * Makes the layout and the axis, if no input can have a header. Otherwise the run makes them again,
- * and only then is it known whether they must be refused.
- */
-static int settle_type(struct job *job, struct fail *fail)
-{
-	const bool open = job->source.headers && (!job->source.typed || job->layout_options.last);
-	struct axis axis;
-	struct fail unused = {.status = STATUS_OK};
-	struct sample_type type;
-	uint32_t channels;
-
-	job->source.type = job->type;
-	job->source.record = job->type.bytes;
-	job->source.type_said = job->source.typed || job_named(job, &type, &channels, &unused) != 0;
-	if (job_layout(job, NULL, open ? &unused : fail) != 0 || open)
-		return open ? 0 : -1;
-	if (job_axis(&axis, job, fail) != 0)
-		return -1;
-	edges_free(&axis.edges);
 	return 0;
 }
 
@@ -240,6 +230,22 @@ static int check_tee(const struct job *job, struct fail *fail)
 	return check_inputs(job, NULL, fail);
 }
 
+/* A file has an end of its own. */
+static int check_finish(const struct job *job, struct fail *fail)
+{
+	struct stat st;
+
+	for (size_t i = 0; i < job->source.path_count; i++) {
+		const char *const path = job->source.paths[i];
+		if ((path_is_stdin(path) ? fstat(STDIN_FILENO, &st) : stat(path, &st)) == 0 &&
+		    (S_ISREG(st.st_mode) || S_ISBLK(st.st_mode)))
+			return fail_set(fail, STATUS_USAGE,
+					"--finish is for pipes and other streams: %s is a file",
+					path_shown(path));
+	}
+	return 0;
+}
+
 /*
  * What is replaced while the run goes on must be a file, in a format that can say that it is
  * partial.
@@ -314,6 +320,9 @@ static int settle_output(struct job *job, const struct given *g, struct fail *fa
 	if (!job->format && !(job->format = format_of_path(job->output, &why)))
 		return given_refuse("output", job->output, why, fail);
 	picture_settle(&job->style.picture, output_descriptor(job->output));
+	if (given(g, "title")->at > 0 && job->format->kind != FORMAT_PICTURE && !job->plot)
+		return fail_set(fail, STATUS_USAGE, "--title is for plot and svg, not %s",
+				job->format->name);
 	if (given(g, "counter")->at == 0)
 		job->style.counter = job->format->counter;
 	if (check_format(job, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
@@ -329,7 +338,9 @@ int settle(const struct given *g, struct fail *fail)
 	take(g);
 	if (check_together(g, fail) != 0)
 		return -1;
-	if (!job->merge && (settle_bins(g, fail) != 0 || settle_type(job, fail) != 0))
+	if (!job->merge && (settle_bins(g, fail) != 0 || job_settle(job, NULL, fail) != 0))
+		return -1;
+	if (job->finish && check_finish(job, fail) != 0)
 		return -1;
 	return settle_part(job, g, fail) != 0 ? -1 : settle_output(job, g, fail);
 }

@@ -395,25 +395,30 @@ static void flush_binned(struct counter *counter)
 {
 	const struct counting *const c = counter->c;
 	const struct top top = choose_codes(counter);
+	struct cell_count some[BLOCK];
 	bool topped = false;
+	size_t used = 0;
 
 	for (size_t cell = 0; cell < c->table_cells; cell++) {
 		const size_t bin = cell % c->table_each,
 			     first = cell / c->table_each * c->cells_each;
-		const uint32_t one = 1;
 		uint32_t n = 0;
 		for (unsigned t = 0; t < c->tables; t++)
 			n += counter->table[t * counter->stride + cell];
+		if (used + 2 > BLOCK) {
+			counts_add_some(counter->counts, some, used);
+			used = 0;
+		}
 		if (n > 0 && bin == top.bin && !topped) {
 			topped = true;
 			n--;
-			counts_add_piece(counter->counts, first + top.code, &one, 1, false);
+			some[used++] = (struct cell_count){first + top.code, 1};
 		}
 		if (n > 0)
-			counts_add_piece(counter->counts,
-					 first + (uint16_t)counter->codes->least[bin], &n, 1,
-					 false);
+			some[used++] = (struct cell_count){
+				first + (uint16_t)counter->codes->least[bin], n};
 	}
+	counts_add_some(counter->counts, some, used);
 	counts_add_samples(counter->counts, counter->held);
 	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
 	counter->held = 0;

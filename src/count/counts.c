@@ -153,6 +153,14 @@ void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece
 	lock_drop(&counts->lock);
 }
 
+void counts_add_some(struct counts *counts, const struct cell_count *some, size_t n)
+{
+	lock_take(&counts->lock);
+	for (size_t i = 0; i < n; i++)
+		counts->cell[some[i].cell] += some[i].n;
+	lock_drop(&counts->lock);
+}
+
 void counts_add_samples(struct counts *counts, uint64_t samples)
 {
 	lock_take(&counts->lock);

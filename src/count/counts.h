@@ -74,6 +74,13 @@ void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, u
 void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n,
 		      bool atomically);
 
+/* The same for cells that do not follow one another, under the lock: a few hundred at a time. */
+struct cell_count {
+	size_t cell;
+	uint32_t n;
+};
+void counts_add_some(struct counts *counts, const struct cell_count *some, size_t n);
+
 /*
  * The totals are still empty; their range will come from the samples. cell is then one or more
  * tables of auto_slots(most) + CELL_EXTRA cells.

@@ -19,13 +19,15 @@
 #include "base/huge.h"
 #include "document/json.h"
 
-#define HEAD 256u /* more tokens than a head with statistics has */
+#define HEAD 256u                             /* more tokens than a head without statistics has */
+#define STATISTICS (2u * QUANTILES_MAX + 12u) /* of a channel, at most */
 
 struct documents {
 	struct json in;
 	struct json_token head[HEAD]; /* of the channel that is being read */
 	size_t tokens;                /* of these ... */
 	size_t compared;              /* ... and how many were compared */
+	size_t stats[STATISTICS];     /* places of the names of its statistics in in.text */
 	double *edges;                /* listed there, or NULL ... */
 	size_t edge_count;            /* ... so many */
 	struct output *out;           /* for what should be there ... */
@@ -76,6 +78,8 @@ static int read_head(struct documents *d, uint32_t c, struct fail *fail)
 	struct json *const in = &d->in;
 	const struct json_token *const begin = d->head;
 	const struct json_token *name = begin; /* of the last member */
+	bool counted = false;                  /* "samples" was read: statistics follow it */
+	size_t stats = 0;
 
 	free(d->edges);
 	d->edges = NULL;
@@ -91,16 +95,26 @@ static int read_head(struct documents *d, uint32_t c, struct fail *fail)
 					"not a UHI histogram: it does not begin with uhi_schema");
 		if (t->kind == ':' && t > begin && t[-1].kind == JSON_STRING) {
 			name = t - 1;
+			counted |= is(in, name, "samples");
 			if (is(in, name, "values") || is(in, name, "index"))
 				return 0;
 		} else if (t->kind == '[' && t == name + 2 && is(in, name, "edges") && !d->edges) {
 			d->edges = json_list(in, JSON_REALS, &d->edge_count, fail);
 			if (!d->edges)
 				return -1;
-		} else if (t->kind == ',' && t == name + 3 &&
+		} else if (t->kind == ',' && t == name + 3 && counted && name[-1].kind == ',' &&
+			   name[1].kind == ':' &&
 			   (t[-1].kind == JSON_NUMERAL || t[-1].kind == JSON_STRING) &&
 			   strncmp(in->text + name->text, "stats_", 6) == 0) {
 			/* Statistics are left out, because they cannot be added. */
+			for (size_t i = 0; i < stats; i++)
+				if (is(in, name, in->text + d->stats[i]))
+					return json_bad(in, name->at, fail, "\"%.60s\" twice",
+							in->text + name->text);
+			if (stats == STATISTICS)
+				return json_bad(in, name->at, fail, "more than %u statistics",
+						STATISTICS);
+			d->stats[stats++] = name->text;
 			d->tokens -= 4;
 		}
 	}
@@ -142,20 +156,16 @@ static uint64_t count_of(const struct documents *d, const char *name, uint64_t m
 			 struct fail *fail)
 {
 	const struct json_token *const v = find(d, name);
-	struct number n;
 	uint64_t count;
 
 	if (!v) {
 		json_bad(&d->in, d->in.begin, fail, "no \"%s\"", name);
 		return 0;
 	}
-	const char *const text = d->in.text + v->text;
-	if (number_parse_count(&count, text) == 0 && count <= most)
+	if (number_parse_count(&count, d->in.text + v->text) == 0 && count <= most)
 		return count;
-	if (number_parse(&n, text, v->length) == 0 && n.exact && n.integer >= 0 &&
-	    n.integer <= (int128_t)most)
-		return (uint64_t)n.integer;
-	json_bad(&d->in, v->at, fail, "\"%s\" must be a whole number from 0 to %llu", name,
+	json_bad(&d->in, v->at, fail,
+		 "\"%s\" must be a whole number from 0 to %llu, of digits alone", name,
 		 (unsigned long long)most);
 	return 0;
 }
@@ -178,9 +188,8 @@ static bool take_same(struct json *written, const struct json *in, const struct 
 }
 
 /*
- * Are the next tokens those that were written, but for the spelling of texts and numbers? Counts
- * were taken exactly all the same. Which version wrote a document makes no difference, and options
- * may be too long to be written again.
+ * Are the next tokens those that were written, but for the spelling of texts and edges? Which
+ * version wrote a document makes no difference, and options may be too long to be written again.
  */
 static int expect(struct documents *d, struct fail *fail)
 {
@@ -211,7 +220,9 @@ static int expect(struct documents *d, struct fail *fail)
 		const bool value = before.kind == ':';
 		if (got.kind == want.kind &&
 		    ((got.length == want.length && memcmp(found, other, got.length) == 0) ||
-		     (got.kind == JSON_NUMERAL && strtod(found, NULL) == strtod(other, NULL)) ||
+		     (got.kind == JSON_NUMERAL &&
+		      (strcmp(member, "lower") == 0 || strcmp(member, "upper") == 0) &&
+		      strtod(found, NULL) == strtod(other, NULL)) ||
 		     (value && (strcmp(member, "version") == 0 || strcmp(member, "options") == 0))))
 			continue;
 		if (value && got.kind != want.kind)
@@ -515,13 +526,72 @@ static const char *impossible(const struct hist *h)
 		return "NaN of integers";
 	if ((flow.under > 0 || flow.over > 0) && h->axis.clamp && bins > 0)
 		return "samples out of range, where they are clamped";
-	for (uint32_t c = 0; c < h->channels && bins > 0; c++) {
+	for (uint32_t c = 0; c < h->channels; c++) {
 		const uint64_t under = h->clamped[c].under, over = h->clamped[c].over,
-			       first = hist_count(h, c, 0), last = hist_count(h, c, bins - 1);
+			       first = bins > 0 ? hist_count(h, c, 0) : 0,
+			       last = bins > 0 ? hist_count(h, c, bins - 1) : 0;
 		/* A single bin holds both. */
 		if (under > first || over > last || (bins == 1 && over > first - under))
 			return "more samples clamped to a bin than it holds";
 	}
+	return NULL;
+}
+
+/* The value of an option, which ends at a blank; NULL: it was not given. */
+static const char *option_of(const char *options, const char *name)
+{
+	bool quoted = false;
+
+	for (const char *p = options; *p; p++) {
+		if (!quoted && (p == options || p[-1] == ' ') &&
+		    strncmp(p, name, strlen(name)) == 0)
+			return p + strlen(name);
+		quoted ^= *p == '\'';
+		p += *p == '\\' && !quoted && p[1];
+	}
+	return NULL;
+}
+
+/*
+ * What is wrong with bytes that do not agree with the samples as after a run (run.c), or NULL. The
+ * options say what a record is. Without them, which is how a sum of runs with different options is
+ * written, each sample has bytes of its own, and there may be others between them. A part may begin
+ * inside an input, which another part counts.
+ */
+static const char *disagree(const struct document *document)
+{
+	const struct provenance *const from = &document->from;
+	const struct hist *const h = &document->hist;
+	const struct sample_type *const type = &h->axis.type;
+	const char *const record = option_of(document->options, "--record="),
+			  *const rows = option_of(document->options, "--rows=");
+	const uint32_t packed = sample_packed(type);
+	const uint128_t outside = (uint128_t)from->skipped + from->tail;
+	/* Of a record, or a row. */
+	uint64_t samples = h->channels > packed ? h->channels : packed,
+		 bytes = samples / packed * type->bytes;
+	bool known = document->options[0] != '\0';
+	char *end = NULL;
+
+	if (rows)
+		samples = strtoull(rows, &end, 10);
+	if (record || rows) {
+		bytes = strtoull(record ? record : end + (*end == ':'), &end, 10);
+		/* 0.1.0 wrote sizes as they were given, such as 4K. */
+		known = (*end == ' ' || *end == '\0') && bytes > 0;
+	}
+	if (outside > from->bytes)
+		return "more is skipped and left over than there are bytes";
+	const uint64_t counted = from->bytes - (uint64_t)outside;
+	if (known ? counted % bytes > 0 || (uint128_t)(counted / bytes) * samples != h->samples
+		  : (uint128_t)h->samples * type->bytes > (uint128_t)counted * packed ||
+			    (counted > 0 && h->samples == 0))
+		return "its bytes, skipped, tail and samples do not agree (did another program "
+		       "change it?)";
+	if (from->parts == 1 && from->inputs == 0 && from->bytes > 0)
+		return "bytes of no input";
+	if (from->parts == 1 && known && from->tail > (uint128_t)from->inputs * (bytes - 1))
+		return "its tail is longer than incomplete records of its inputs can be";
 	return NULL;
 }
 
@@ -549,7 +619,10 @@ static int take_document(struct documents *d, struct document *document, struct 
 	output_text(d->out, h->channels > 1 ? "}" : "");
 	if (expect(d, fail) != 0)
 		return -1;
-	const char *const why = impossible(h);
+	const char *why = impossible(h);
+	/* Those of --every are bytes so far, and are refused for being partial. */
+	if (!why && !document->from.partial)
+		why = disagree(document);
 	return why ? json_bad(&d->in, d->in.begin, fail, "%s", why) : 0;
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * document: histograms read back from the JSON that gpuhist writes, in its order of members, with
- * any white space and any spelling of numbers and texts.
+ * any white space and any spelling of texts and edges; counts are digits.
  *
  * Nothing in a text is believed. The histogram that it describes is made and written again, and
  * whatever that has must be in the text, and nothing else but statistics; bins, under, over and NaN
- * must add up to the samples. A text of any length or content is a histogram or an error, in memory
- * that its length and its bins bound.
+ * must add up to the samples, and these must be those of the bytes. A text of any length or content
+ * is a histogram or an error, in memory that its length and its bins bound.
  */
 #ifndef GPUHIST_DOCUMENT_H
 #define GPUHIST_DOCUMENT_H

@@ -62,7 +62,7 @@ int json_token(struct json *r, struct json_token *token, struct fail *fail);
  * end is left to json_token; may_end is true then.
  */
 enum json_numbers {
-	JSON_COUNTS, /* uint64_t: whole numbers from 0 to 2^64 - 1, however they are written */
+	JSON_COUNTS, /* uint64_t: whole numbers from 0 to 2^64 - 1, of digits alone */
 	JSON_REALS,  /* double: the nearest to a finite number */
 };
 int json_numbers(struct json *r, enum json_numbers what, void *to, size_t room, size_t *n,

@@ -51,15 +51,13 @@ static inline uint64_t eight_digits(uint64_t word)
 	return (word & 0x0000ffff0000ffffu) * (1 + ((uint64_t)10000 << 32)) >> 32;
 }
 
-/* Takes the comma at p, or the comma after ".0"; NULL: something else is there. */
+/* Takes the comma at p; NULL: something else is there. */
 static inline const unsigned char *take_comma(const unsigned char *p)
 {
-	if (*p == '.' && p[1] == '0')
-		p += 2;
 	return *p == ',' ? p + 1 : NULL;
 }
 
-/* Reads a number of 8 to 19 digits and what take_comma takes; NULL: there is none. */
+/* Reads a number of 8 to 19 digits and the comma after it; NULL: there is none. */
 static const unsigned char *long_count(const unsigned char *p, uint64_t *count)
 {
 	const unsigned char *const begin = p;
@@ -225,10 +223,12 @@ static int careful(struct json *r, enum json_numbers what, void *to, struct fail
 	const bool finite = number_parse(&n, (const char *)r->at, length) == 0;
 	if (what == JSON_REALS && !finite)
 		return json_bad(r, json_offset(r), fail, "a number past the largest binary64");
-	if (what == JSON_COUNTS &&
-	    (!finite || !n.exact || n.integer < 0 || n.integer > (int128_t)UINT64_MAX))
+	/* A tool that has made doubles of counts may have rounded them. */
+	if (what == JSON_COUNTS && (strspn((const char *)r->at, "0123456789") < length || !finite ||
+				    !n.exact || n.integer > (int128_t)UINT64_MAX))
 		return json_bad(r, json_offset(r), fail,
-				"a count must be a whole number from 0 to 2^64 - 1");
+				"a count must be a whole number from 0 to 2^64 - 1, of digits "
+				"alone");
 	r->at += length;
 	if (what == JSON_REALS)
 		*(double *)to = n.value;

@@ -17,6 +17,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/signals.h"
 #include "driver/device.h"
 
 #define PAGE ((size_t)4096)
@@ -154,7 +155,7 @@ int helper_main(char **argv)
 	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
 		fail(NULL, "memory", strerror(errno));
 	take_job(&d);
-	const bool touching = pthread_create(&toucher, NULL, touch, &d) == 0;
+	const bool touching = signals_thread(&toucher, touch, &d) == 0;
 	device_open(&d);
 	if (touching)
 		pthread_join(toucher, NULL);

@@ -16,11 +16,6 @@
 #include "base/clock.h"
 #include "gpu/gpu_state.h"
 
-/* above this, 8 bytes for each cell and lane are too much */
-#define OWN_TOTAL_CELLS ((size_t)3 << 19)
-/* "all" uses at most this many: each has its share of the memory */
-#define ALL_DEVICES 8u
-
 #define LOOK_SECONDS 0.1 /* how soon a thread that sleeps notices that the GPU has failed */
 
 /* ---- the state ---- */
@@ -121,12 +116,11 @@ static int device_start(struct gpu *gpu, unsigned index)
 	struct gpu_device *d = &gpu->device[index];
 	const struct gpu_spec *spec = &gpu->spec;
 	const unsigned named = devices_named(spec->devices);
-	const struct gpu_size size = gpu_size(spec, spec->memory / (named ? named : ALL_DEVICES));
 	int fd;
 
 	d->gpu = gpu;
 	d->link.socket = -1;
-	d->region = make_region(spec->counting, &size, &d->layout, &fd);
+	d->region = make_region(spec->counting, &gpu->size, &d->layout, &fd);
 	if (!d->region)
 		return start_failed(gpu, "memory to share with the driver's process");
 	/* With "all", the first helper sees all devices, to report how many there are. */
@@ -160,6 +154,7 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 	if (!gpu)
 		return NULL;
 	gpu->spec = *spec;
+	gpu->size = gpu_size(spec);
 	gpu->started = clock_seconds();
 	gpu->state = GPU_STARTING;
 	if (lock_init(&gpu->lock) != 0) {
@@ -223,15 +218,17 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 	lock_take(&gpu->lock);
 	const unsigned before = gpu->devices;
 	if (first && devices_named(gpu->spec.devices) == 0)
-		gpu->devices = n->devices < ALL_DEVICES ? n->devices : ALL_DEVICES;
+		gpu->devices = n->devices < DEVICES_ALL ? n->devices : DEVICES_ALL;
 	lock_drop(&gpu->lock);
 	for (unsigned i = before; first && i < gpu->devices; i++)
 		(void)device_start(gpu, i);
 	lock_take(&gpu->lock);
 	d->ready = true;
 	gpu->report.slots += n->slots;
+	gpu->report.memory += d->layout.total;
 	gpu->report.devices++;
 	if (first) {
+		gpu->report.memory += gpu->size.lanes * gpu->size.lane_bytes;
 		memcpy(gpu->report.name, d->facts.name, sizeof(d->facts.name));
 		memcpy(gpu->report.kernel, d->facts.kernel, sizeof(d->facts.kernel));
 		gpu->report.slot_bytes = (size_t)d->layout.slot_bytes;
@@ -254,7 +251,7 @@ bool gpu_starting(const struct gpu *gpu)
 bool gpu_lane_free(const struct gpu *gpu)
 {
 	return state_of(gpu) == GPU_READY &&
-	       __atomic_load_n(&gpu->lanes, __ATOMIC_RELAXED) < gpu->spec.lanes;
+	       __atomic_load_n(&gpu->lanes, __ATOMIC_RELAXED) < gpu->size.lanes;
 }
 
 static struct gpu_device *choose_device(struct gpu *gpu)
@@ -263,7 +260,7 @@ static struct gpu_device *choose_device(struct gpu *gpu)
 
 	lock_take(&gpu->lock);
 	for (unsigned i = 0;
-	     gpu->state == GPU_READY && gpu->lanes < gpu->spec.lanes && i < gpu->devices; i++)
+	     gpu->state == GPU_READY && gpu->lanes < gpu->size.lanes && i < gpu->devices; i++)
 		if (!best || gpu->device[i].lanes < best->lanes)
 			best = &gpu->device[i];
 	if (best) {
@@ -295,7 +292,7 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 	};
 	bool short_of_memory = !(lane->cells_copy = malloc(d->layout.cell_bytes));
 	/* Counters of groups are not cells, so they cannot be added to the totals one by one. */
-	if (!lane->stays && (lane->slots_of_k || d->grouped || c->cells <= OWN_TOTAL_CELLS))
+	if (lane_has_total(c, lane->stays, d->grouped))
 		short_of_memory |= !(lane->total = calloc(lane->cells, sizeof(*lane->total)));
 	if (!short_of_memory && lane->stays)
 		epoch_join(lane);

@@ -38,9 +38,10 @@ struct gpu_device; /* gpu_state.h */
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
 	const char *devices;             /* "0", "0,2", "all" */
-	unsigned lanes;  /* workers that may feed it: the most lanes, over all devices */
-	bool fetch;      /* counters are fetched for each chunk, however many there are */
-	uint64_t memory; /* host bytes that all slots together may take */
+	unsigned lanes; /* workers that may feed it: the most lanes, over all devices */
+	bool fetch;     /* counters are fetched for each chunk, however many there are */
+	/* bytes that lanes and slots may take; if not even a lane and two slots fit, it has these */
+	uint64_t memory;
 };
 
 enum gpu_state {
@@ -159,6 +160,7 @@ struct gpu_report {
 	double start_seconds; /* from gpu_start until it was ready */
 	unsigned slots;       /* 0: it was never ready */
 	size_t slot_bytes;
+	uint64_t memory; /* of all that is shared with helpers, and of all lanes */
 	char kernel[32]; /* the first device's */
 };
 

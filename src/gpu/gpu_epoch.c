@@ -2,6 +2,7 @@
 /* gpu_epoch: chunks in, pieces out. */
 #include "gpu/gpu_epoch.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,11 +28,12 @@ int epoch_init(struct gpu_device *d)
 		e->inputs_most = (unsigned)descriptors;
 	e->piece = calloc(pieces, sizeof(*e->piece));
 	if (!e->piece || lock_init(&e->lock) != 0) {
+		gpu_fail(d->gpu, "memory for the sums of its counters", strerror(errno));
 		free(e->piece);
 		e->piece = NULL;
 		return -1;
 	}
-	pthread_cond_init(&e->changed, NULL);
+	lock_init_condition(&e->changed);
 	return 0;
 }
 

@@ -38,7 +38,10 @@
 struct epoch; /* gpu_state.h */
 struct gpu_device;
 
-/* -1: the helper's answers could not hold what will be asked; or no memory. */
+/*
+ * -1: the helper's answers could not hold what will be asked; or there is no memory, and gpu_fail
+ * was called.
+ */
 int epoch_init(struct gpu_device *d);
 void epoch_destroy(struct epoch *e);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu_plan: a device's share of -M, cut into slots; lists of devices; groups of codes, and the
- * check that they are right.
+ * gpu_plan: the GPU's share of -M, divided among lanes and slots; lists of devices; groups of codes,
+ * and the check that they are right.
  */
 #include "gpu/gpu_plan.h"
 
@@ -22,8 +22,6 @@
 #define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
 /* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
 #define SLOTS_BUSY 16u
-/* bins whose memory counts as much as that of slots: these may take as much again */
-#define VERY_MANY ((size_t)1 << 22)
 /* A piece in bytes is a sixteenth of a slot, and one slot has room for the sums of all pieces. */
 #define PIECE ((size_t)1 << 16)
 /* After a failure the CPU may add the codes of a bin as one of them: count.h. */
@@ -45,14 +43,6 @@ static size_t slot_bytes_for(const struct counting *c, size_t bytes)
 					     : (record + unit - 1) / unit * unit;
 }
 
-/* Workers that feed one device; with "all" the number of devices is not known yet. */
-static unsigned lanes_of_each(const struct gpu_spec *spec)
-{
-	const unsigned named = devices_named(spec->devices);
-
-	return named < 2 ? spec->lanes : (spec->lanes + named - 1) / named;
-}
-
 /* Counters of a chunk. */
 static size_t counters_of(const struct counting *c)
 {
@@ -65,39 +55,60 @@ static size_t counters_of(const struct counting *c)
 	return grouped > 0 ? (size_t)grouped * channels : c->cells;
 }
 
-struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory)
+/* What a lane keeps: a copy of a slot's counters, a total of so many cells, statistics. */
+static uint64_t lane_bytes_for(const struct counting *c, size_t cells, bool stays, size_t copy)
+{
+	const bool total = lane_has_total(c, stays, cells < c->cells);
+
+	return copy + (total ? cells * sizeof(uint64_t) : 0) +
+	       (counting_adds_stats(c) ? stats_bytes(&c->type, c->channels) : 0);
+}
+
+struct gpu_size gpu_size(const struct gpu_spec *spec)
 {
 	const struct counting *c = spec->counting;
+	const unsigned named = devices_named(spec->devices), devices = named ? named : DEVICES_ALL;
 	const size_t cells = counters_of(c);
 	const bool stays = !spec->fetch && c->most == 0 && cells > STAY_CELLS;
-	const uint64_t wanted = within(lanes_of_each(spec) + SLOTS_MORE, SLOTS_LEAST, REGION_SLOTS);
-	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
+	/*
+	 * After the counters there may be an extent (driver/kernel.h), and a device may not support
+	 * groups.
+	 */
+	const size_t cell_bytes = (stays ? PIECE : c->cells + 8) * sizeof(uint32_t);
+	const uint64_t lane_bytes = lane_bytes_for(c, cells, stays, cell_bytes);
 	/*
 	 * The fixed work for a chunk is in proportion to the counters that it fetches, so it should
-	 * have many more bytes than they have.
+	 * have many more bytes than they have, and a few times as many where memory is short.
 	 */
-	const uint64_t least =
-		stays ? SLOT_SMALL : within(16 * cells * sizeof(uint32_t), SLOT_SMALL, SLOT_MOST);
+	const uint64_t fetched = stays ? 0 : cells * sizeof(uint32_t);
+	const uint64_t least = within(16 * fetched, SLOT_SMALL, SLOT_MOST);
 	const uint64_t most = within(SLOT_ENOUGH, least, SLOT_MOST);
-
-	if (cells >= VERY_MANY)
-		memory += (uint64_t)cells * sizeof(uint32_t);
+	const uint64_t least_of_all = slot_bytes_for(c, within(4 * fetched, SLOT_LEAST, SLOT_MOST));
+	const uint64_t small = least_of_all + cell_bytes, two = 2 * small * devices;
+	const uint64_t memory = spec->memory;
+	const bool fits = memory >= two + lane_bytes;
+	/* Where memory is short a lane without a slot is of no use. */
+	const uint64_t beside = fits ? (memory - two) / lane_bytes : 1,
+		       with_slots = memory / (small + lane_bytes);
+	const uint64_t lanes = within(beside < with_slots ? beside : with_slots, 1, spec->lanes);
+	const uint64_t left = fits ? (memory - lanes * lane_bytes) / devices : 0;
+	/* Workers that feed one device; with "all" the number of devices is not known yet. */
+	const uint64_t feeders = named ? (lanes + named - 1) / named : lanes;
+	const uint64_t wanted = within(feeders + SLOTS_MORE, SLOTS_LEAST, REGION_SLOTS);
+	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
 	/* As many as are wanted, of the best size; else as many as keep the bus busy, which may be
-	 * smaller; else fewer, and only then smaller ones still. */
-	uint64_t slots = within(memory / most, busy, wanted);
-	slots = within(memory / least, SLOTS_LEAST, slots);
-	const size_t bytes = slot_bytes_for(c, (size_t)within(memory / slots, SLOT_LEAST, most));
-	/* With long records there is room for fewer slots. */
-	if (bytes > SLOT_LEAST)
-		slots = within(memory / bytes, 2, slots);
+	 * smaller; else fewer, then smaller ones still, and only then fewer than SLOTS_LEAST. */
+	uint64_t slots = within(left / (most + cell_bytes), busy, wanted);
+	slots = within(left / (least + cell_bytes), SLOTS_LEAST, slots);
+	slots = within(left / small, 2, slots);
+	const uint64_t each = fits ? left / slots - cell_bytes : memory / devices / 2;
 	return (struct gpu_size){
+		.fits = fits,
+		.lanes = (unsigned)lanes,
+		.lane_bytes = lane_bytes,
 		.slots = (unsigned)slots,
-		.slot_bytes = bytes,
-		/*
-		 * After the counters there may be an extent (driver/kernel.h), and a device may not
-		 * support groups.
-		 */
-		.cell_bytes = (stays ? PIECE : c->cells + 8) * sizeof(uint32_t),
+		.slot_bytes = slot_bytes_for(c, (size_t)within(each, SLOT_LEAST, most)),
+		.cell_bytes = cell_bytes,
 		.piece = stays ? PIECE : 0,
 	};
 }

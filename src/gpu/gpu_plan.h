@@ -20,7 +20,14 @@
  */
 #define STAY_CELLS ((size_t)1 << 17)
 
+/* "all" uses at most this many devices: each has its share of the memory */
+#define DEVICES_ALL 8u
+
 struct gpu_size {
+	bool fits; /* its memory was enough; if not, this is the least with which a GPU can count */
+	unsigned lanes;      /* over all devices */
+	uint64_t lane_bytes; /* what a lane takes beside the slots: counters, statistics */
+	/* Of each device: */
 	unsigned slots;
 	size_t slot_bytes;
 	size_t cell_bytes; /* of a slot's counters, or of a piece of those that stay */
@@ -28,12 +35,18 @@ struct gpu_size {
 };
 
 /*
- * The sizes for one device, which may take that many bytes. A copy to the device costs the bus a
- * few microseconds beside its bytes, and slots that outgrow the processor's cache cost its memory
- * bandwidth: 4 MiB is between the two (bench/README.md). Each worker fills one slot; a few more,
- * which wait or are being counted, keep the bus busy.
+ * Divides spec->memory among lanes and slots. A copy to the device costs the bus a few microseconds
+ * beside its bytes, and slots that outgrow the processor's cache cost its memory bandwidth: 4 MiB
+ * is between the two (bench/README.md). Each worker fills one slot; a few more, which wait or are
+ * being counted, keep the bus busy.
  */
-struct gpu_size gpu_size(const struct gpu_spec *spec, uint64_t memory);
+struct gpu_size gpu_size(const struct gpu_spec *spec);
+
+/* Has a lane a total of its own? Very many cells are added to the totals of the run. */
+static inline bool lane_has_total(const struct counting *c, bool stays, bool grouped)
+{
+	return !stays && ((c->most > 0 && c->bytes > 2) || grouped || c->cells <= (size_t)3 << 19);
+}
 
 /* Samples in so many bytes, which are whole records. */
 static inline size_t samples_of(const struct layout *l, size_t bytes)

@@ -82,6 +82,7 @@ struct gpu_device {
 
 struct gpu {
 	struct gpu_spec spec;
+	struct gpu_size size;
 	double started;         /* clock at gpu_start */
 	struct lock lock;       /* guards all below */
 	pthread_cond_t changed; /* signals the state */

@@ -202,6 +202,18 @@ static void set_ends(struct hist_stats *s, const struct sample_type *type, const
 	}
 }
 
+/* What the bins say of their samples. */
+static void set_binned(struct hist *h, uint32_t channel)
+{
+	const uint64_t *const bin = h->count + channel * h->stride;
+	const uint32_t bins = axis_bins(&h->axis);
+	struct hist_stats *const s = &h->stats[channel];
+
+	s->entropy = entropy_of(bin, bins);
+	if (h->axis.kind != AXIS_MOD) /* residues have no order */
+		set_quantiles(s, &h->asked, bin, bins, h->flow[channel].under, NULL);
+}
+
 /*
  * From the counts of an 8- or 16-bit type's codes, each of which is a sample, or of other types
  * from the sums and the bins.
@@ -210,8 +222,6 @@ static void set_stats(struct hist *h, uint32_t channel, struct stats *sums, cons
 		      uint32_t codes)
 {
 	const struct sample_type *const type = &h->axis.type;
-	const uint64_t *const bin = h->count + channel * h->stride;
-	const uint32_t bins = axis_bins(&h->axis);
 	struct hist_stats *const s = &h->stats[channel];
 
 	for (uint32_t i = 0; i < codes; i++)
@@ -222,11 +232,28 @@ static void set_stats(struct hist *h, uint32_t channel, struct stats *sums, cons
 		s->entropy = entropy_of(code, codes);
 		set_ends(s, type, code, codes);
 		set_quantiles(s, &h->asked, code, codes, 0, type);
-		return;
+	} else {
+		set_binned(h, channel);
 	}
-	s->entropy = entropy_of(bin, bins);
-	if (h->axis.kind != AXIS_MOD) /* residues have no order */
-		set_quantiles(s, &h->asked, bin, bins, h->flow[channel].under, NULL);
+}
+
+int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail)
+{
+	if (hist_keep_stats(h, asked, fail) != 0)
+		return -1;
+	h->binned = true;
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const struct hist_flow *const flow = &h->flow[c], *const clamped = &h->clamped[c];
+		struct stats_result *const of = &h->stats[c].of;
+		if (h->axis.kind == AXIS_AUTO) {
+			of->below = flow->under + clamped->under;
+			of->above = flow->over + clamped->over;
+		}
+		of->nan = flow->nan;
+		of->number = h->samples / h->channels - of->below - of->above - of->nan;
+		set_binned(h, c);
+	}
+	return 0;
 }
 
 void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uint32_t channel,
@@ -234,7 +261,9 @@ void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uin
 {
 	const struct stats_result *const r = &h->stats[channel].of;
 
-	if (h->axis.type.kind == SAMPLE_FLOAT)
+	if (h->binned)
+		strcpy(text, greatest ? "inf" : "-inf");
+	else if (h->axis.type.kind == SAMPLE_FLOAT)
 		number_format(text, greatest ? r->greatest_real : r->least_real);
 	else
 		number_format_integer(text, greatest ? r->greatest : r->least);
@@ -251,9 +280,10 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 	const struct hist_quantile *const q = &h->stats[channel].quantile[i];
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
-	/* Infinities are clamped too. */
-	const bool below = h->clamped[channel].under > h->stats[channel].of.below,
-		   above = h->clamped[channel].over > h->stats[channel].of.above;
+	/* Infinities are clamped too. A document says only of --auto how many samples were. */
+	const bool unknown = h->binned && h->axis.clamp && h->axis.kind != AXIS_AUTO;
+	const bool below = unknown || h->clamped[channel].under > h->stats[channel].of.below,
+		   above = unknown || h->clamped[channel].over > h->stats[channel].of.above;
 
 	if (q->kind == QUANTILE_VALUE) {
 		number_format(lower, q->value);
@@ -275,7 +305,7 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 		hist_stats_format_extreme(upper, h, channel, true);
 	else
 		edges_format(edges, past, upper);
-	return last || (past == bins && edges->closed);
+	return last ? !h->binned : past == bins && edges->closed;
 }
 
 /* ---- from the totals of a run ---- */
@@ -470,8 +500,8 @@ static int128_t coarser(int128_t bin, int from, int to)
 
 static struct span span_together(const struct span *a, const struct span *b, uint32_t most)
 {
-	if (is_none(a) || is_none(b))
-		return is_none(a) ? *b : *a;
+	a = is_none(a) ? b : a;
+	b = is_none(b) ? a : b;
 	for (int k = a->k > b->k ? a->k : b->k;; k++) {
 		const int128_t a_first = coarser(a->first, a->k, k),
 			       b_first = coarser(b->first, b->k, k);
@@ -566,5 +596,42 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 		add_counts(h->count + c * h->stride, more->count + c * more->stride,
 			   axis_bins(&h->axis));
 	add_flow(h, more);
+	return 0;
+}
+
+int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
+{
+	const uint32_t had = axis_bins(&h->axis), most = h->axis.edges.most;
+	const bool mod = h->axis.kind == AXIS_MOD;
+
+	if (h->axis.kind == AXIS_AUTO) {
+		const struct hist none = {.channels = h->channels};
+		const uint32_t least = auto_bins_least(&h->axis.type);
+		if (bins < least || bins > most)
+			return fail_set(fail, STATUS_USAGE,
+					"--bins %lu: must be from %lu to %lu, the most bins that "
+					"--auto had",
+					(unsigned long)bins, (unsigned long)least,
+					(unsigned long)most);
+		h->axis.edges.most = bins;
+		if (add_auto(h, &none, fail) == 0)
+			return 0;
+		h->axis.edges.most = most;
+		return -1;
+	}
+	if (had % bins != 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--bins %lu: must divide %lu, the number of bins of the histograms",
+				(unsigned long)bins, (unsigned long)had);
+	if (axis_join(&h->axis, bins) != 0)
+		return fail_errno(fail, "edges of %lu bins", (unsigned long)bins);
+	for (uint32_t c = 0; c < h->channels; c++)
+		for (uint32_t i = 0; i < had; i++) {
+			uint64_t *const bin = h->count + c * h->stride, n = bin[i];
+			if (n == 0) /* memory that may be untouched */
+				continue;
+			bin[i] = 0;
+			bin[mod ? i % bins : i / (had / bins)] += n;
+		}
 	return 0;
 }

@@ -68,7 +68,8 @@ struct hist {
 	bool extent;      /* of a run of an 8- or 16-bit type: finite values were seen, from ... */
 	double least, greatest;
 	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned ... */
-	struct quantiles asked;   /* ... with these quantiles */
+	struct quantiles asked;   /* ... with these quantiles ... */
+	bool binned;              /* ... from the bins alone: without extremes, mean and std */
 };
 
 /*
@@ -97,6 +98,21 @@ void hist_fill(struct hist *h, struct counts *counts);
  */
 int hist_add(struct hist *h, const struct hist *more, struct fail *fail);
 
+/*
+ * Makes of a document's histogram the one that a run with -b `bins` would have counted, as far as
+ * the edges of both agree to the bit: neighbouring bins are added, with --mod those of the same
+ * residue, and --auto gets a larger k. -1: that many cannot be made of its bins (STATUS_USAGE), or
+ * there is no memory; h is as it was.
+ */
+int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail);
+
+/*
+ * --stats of a histogram whose samples are gone: how many they are, the entropy of the bins, and
+ * the bins of the quantiles. Infinities are known from other samples that are out of range only
+ * with --auto; else they count as samples.
+ */
+int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
+
 /* Takes what hist_reserve or hist_fill left. */
 void hist_free(struct hist *h);
 
@@ -124,7 +140,8 @@ void hist_stats_format_percent(char text[NUMBER_TEXT], const struct hist *h, uns
 /*
  * Two numbers between which quantile i is, of which there is one: the value twice, or the ends of
  * its bin. Where samples may be beyond these, or an end is infinite, it is the least or the
- * greatest sample. True: the upper one is not past it, but may be it.
+ * greatest sample, or infinite if these are not known. True: the upper one is not past it, but may
+ * be it.
  */
 bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT],
 				const struct hist *h, uint32_t channel, unsigned i);

@@ -168,8 +168,7 @@ const char *block_scan(struct block_scan *scan, const struct frame_block *h,
 		b->bytes = b->literals = h->most;
 		return h->most > scan->most ? "a block is larger than the window" : NULL;
 	}
-	/* libzstd before 1.5.5 refuses a packed block of exactly 128 KiB. */
-	if (h->stored < 3 || h->stored > scan->most || h->stored == FRAME_BLOCK_MAX)
+	if (h->stored < 3 || h->stored > scan->most)
 		return DAMAGED;
 	refused = scan_literals(scan, &r, b);
 	if (!refused)
@@ -233,6 +232,11 @@ const char *block_execute(const struct block *b, const struct sequence *sequence
 {
 	const char *refused = NULL;
 
+	if (to != past->end) {
+		past->older = past->end;
+		past->begin = to;
+	}
+	past->end = to + b->bytes;
 	if (b->sequences > 0)
 		refused = past->loops->execute(b, sequences, literals, past, to);
 	else if (literals != to)

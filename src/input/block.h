@@ -8,9 +8,9 @@
  *     block_literals     any thread    before or after the sequences
  *     block_execute      in order      literals and matches to decoded bytes
  *
- * Each returns NULL, or why the block is refused, a constant text. What libzstd refuses is refused
- * here; some damage that a libzstd lets pass is, too. After a refusal nothing of the frame is to be
- * used, and what a function was given to write in holds anything.
+ * Each returns NULL, or why the block is refused, a constant text. What libzstd (1.5.4 or newer)
+ * refuses is refused here; some damage that a libzstd lets pass is, too. After a refusal nothing of
+ * the frame is to be used, and what a function was given to write in holds anything.
  *
  * Nothing is allocated and nothing locked: all memory is the caller's. The packed bytes stay as
  * they are until the block's sequences and literals are decoded; later blocks do not need them, as
@@ -86,6 +86,8 @@ void block_coder_begin(struct block_coder *); /* ... whose memory, as malloc ali
 struct block_past {
 	const struct block_loops *loops;
 	uint64_t window, bytes; /* bytes: decoded so far */
+	/* where the last blocks lie in one run, and where the run before them ends */
+	const unsigned char *begin, *end, *older;
 	uint32_t repeat[3];
 };
 
@@ -104,8 +106,9 @@ const char *block_sequences(struct block_coder *coder, struct block *b, struct s
 const char *block_literals(struct block_coder *coder, const struct block *b, unsigned char *to);
 
 /*
- * Writes exactly the b->bytes at `to`, before which the decoded frame lies, as much of it as the
- * window; after them another thread may write. The literals are followed by BLOCK_SLACK readable
+ * Writes exactly the b->bytes at `to`; after them another thread may write. As much of the decoded
+ * frame as the window still lies where it was written: in one run that ends at `to`, or, where a
+ * block did not follow the one before, in two. The literals are followed by BLOCK_SLACK readable
  * bytes; without sequences they may lie at `to` already.
  */
 const char *block_execute(const struct block *b, const struct sequence *sequences,

@@ -322,6 +322,7 @@ static const char *execute(const struct block *b, const struct sequence *s,
 	const struct sequence *const end = s + b->sequences;
 	unsigned char *const to_end = to + b->bytes, *out = to;
 	const uint64_t before = past->bytes, window = past->window;
+	const unsigned char *const begin = past->begin;
 	unsigned longs = 0;
 
 	for (; s < end; s++) {
@@ -334,12 +335,18 @@ static const char *execute(const struct block *b, const struct sequence *s,
 			memcpy(out, from, plain);
 		out += plain;
 		from += plain;
-		uint64_t reach = before + (uint64_t)(out - to);
-		reach = reach < window ? reach : window;
-		if (unlikely(offset > reach)) {
+		const size_t run = (size_t)(out - begin);
+		if (unlikely(offset > run || offset > window)) {
 			offset = earlier_resolve(s->offset, past->repeat);
-			if (offset == 0 || offset > reach)
+			if (offset == 0 || offset > window || offset > before + (size_t)(out - to))
 				return "a match begins before the frame or its window";
+			if (offset > run) {
+				const size_t n = offset - run < match ? offset - run : match;
+				memcpy(out, past->older - (offset - run), n);
+				copy_match_exactly(out + n, run + n, match - n);
+				out += match;
+				continue;
+			}
 		}
 		if (likely(roomy))
 			copy_match(out, offset, match);

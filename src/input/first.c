@@ -1,51 +1,98 @@
 /* SPDX-License-Identifier: MIT */
-/* first: magic numbers of what is not read; characters. */
+/* first: the table of what is not read; characters. */
 #include "input/first.h"
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 /* ---- formats ---- */
 
-/* A byte of a magic number that may be any, such as those of a length. */
+#define MAGIC(text) text, sizeof(text) - 1, 0
 #define ANY '?'
 
-static const struct {
-	const char *magic;
-	size_t length;
-	const char *advice;
-} FORMATS[] = {
-	{"\x1f\x8b\x08", 3, "compressed by gzip: pipe it through `gzip -dc`"},
-	{"\xfd"
-	 "7zXZ\0",
-	 6, "compressed by xz: pipe it through `xz -dc`"},
+/* What a module of Python makes an array of. */
+#define NUMPY(what, module, array)                            \
+	what " file: `python3 -c 'import sys, numpy, " module \
+	     "; numpy.save(sys.stdout.buffer, " array ")' | gpuhist` counts it"
+#define HDF5 NUMPY("an HDF5", "h5py", "h5py.File(\"FILE\")[\"NAME\"][:]")
+#define MATLAB NUMPY("a MATLAB", "scipy.io", "scipy.io.loadmat(\"FILE\")[\"NAME\"]")
+#define NETCDF NUMPY("a NetCDF", "netCDF4", "netCDF4.Dataset(\"FILE\")[\"NAME\"][:].data")
+#define TABLE "read_table(\"FILE\")[\"COLUMN\"].to_numpy()"
+#define PARQUET NUMPY("a Parquet", "pyarrow.parquet", "pyarrow.parquet." TABLE)
+#define ARROW NUMPY("an Arrow", "pyarrow.feather", "pyarrow.feather." TABLE)
+#define TIFF NUMPY("a TIFF", "tifffile", "tifffile.imread(\"FILE\")")
+#define FITS NUMPY("a FITS", "astropy.io.fits", "astropy.io.fits.getdata(\"FILE\")")
+#define AIFF "an AIFF file: pipe it through `sox -t aiff - -t wav -`"
+
+static const struct format FORMATS[] = {
+	{MAGIC("\x1f\x8b\x08"), true, "compressed by gzip: pipe it through `gzip -dc`"},
+	{MAGIC("\xfd"
+	       "7zXZ\0"),
+	 true, "compressed by xz: pipe it through `xz -dc`"},
 	/* a digit, and then those of pi, which begin a block */
-	{"BZh?1AY&SY", 10, "compressed by bzip2: pipe it through `bzip2 -dc`"},
-	{"\x04\x22\x4d\x18", 4, "compressed by lz4: pipe it through `lz4 -dc`"},
-	{"PK\3\4", 4,
+	{MAGIC("BZh?1AY&SY"), true, "compressed by bzip2: pipe it through `bzip2 -dc`"},
+	{MAGIC("\x04\x22\x4d\x18"), true, "compressed by lz4: pipe it through `lz4 -dc`"},
+	{MAGIC("PK\3\4"), true,
 	 "a zip archive, as .npz files are: `unzip -p ARCHIVE MEMBER | gpuhist` counts a member of "
 	 "it"},
-	{"FORM????AIFF", 12, "an AIFF file: pipe it through `sox -t aiff - -t wav -`"},
-	{"FORM????AIFC", 12, "an AIFF file: pipe it through `sox -t aiff - -t wav -`"},
-	{".snd", 4, "an AU file: pipe it through `sox -t au - -t wav -`"},
-	{"fLaC", 4, "a FLAC file: pipe it through `flac -dc -`"},
-	{"OggS", 4, "an Ogg file: pipe it through `ffmpeg -i - -f wav -`"},
+	{MAGIC("fLaC"), true, "a FLAC file: pipe it through `flac -dc -`"},
+	{MAGIC("OggS"), true, "an Ogg file: pipe it through `ffmpeg -i - -f wav -`"},
+	{MAGIC("FORM????AIFF"), false, AIFF},
+	{MAGIC("FORM????AIFC"), false, AIFF},
+	{MAGIC(".snd"), false, "an AU file: pipe it through `sox -t au - -t wav -`"},
 	/* sox reads these two from files only */
-	{"riff\x2e\x91\xcf\x11", 8, "a W64 file: `sox FILE -t wav - | gpuhist` counts it"},
-	{"caff\0\1", 6, "a CAF file: `sox FILE -t wav - | gpuhist` counts it"},
+	{MAGIC("riff\x2e\x91\xcf\x11"), false,
+	 "a W64 file: `sox FILE -t wav - | gpuhist` counts it"},
+	{MAGIC("caff\0\1"), false, "a CAF file: `sox FILE -t wav - | gpuhist` counts it"},
+	{MAGIC("\x89HDF\r\n\x1a\n"), false, HDF5},
+	{MAGIC("MATLAB 7.3 MAT-f"), false, HDF5},
+	{MAGIC("MATLAB 5.0 MAT-f"), false, MATLAB},
+	{MAGIC("CDF\1"), false, NETCDF},
+	{MAGIC("CDF\2"), false, NETCDF},
+	{MAGIC("CDF\5"), false, NETCDF},
+	{MAGIC("PAR1"), false, PARQUET},
+	{MAGIC("ARROW1"), false, ARROW},
+	{MAGIC("II*\0"), false, TIFF},
+	{MAGIC("MM\0*"), false, TIFF},
+	{MAGIC("II+\0"), false, TIFF},
+	{MAGIC("MM\0+"), false, TIFF},
+	{MAGIC("\x89PNG\r\n\x1a\n"), false, "a PNG file: `pngtopnm FILE | gpuhist` counts it"},
+	{MAGIC("\xff\xd8\xff"), false, "a JPEG file: `djpeg FILE | gpuhist` counts it"},
+	{MAGIC("SIMPLE  ="), false, FITS},
+	{MAGIC("SQLite format 3\0"), false,
+	 "an SQLite database: `sqlite3 FILE 'select COLUMN from TABLE' | perl "
+	 "-Mwarnings=FATAL,numeric -ne 'print pack \"d<\", $_' | gpuhist -t f64` counts it"},
+	{"ustar", 5, 257, false, "a tar archive: `tar -xOf FILE MEMBER | gpuhist` counts it"},
+	/* after a length of 32 bits: the text that the length is of */
+	{"\0\0\0\0{\"", 6, 4, false, NULL},
 };
 
-enum header_result first_refused(const unsigned char *bytes, size_t n, const char **advice)
+/* How many of the n bytes at its offset are those of its magic number? */
+static size_t agree(const struct format *f, const unsigned char *bytes, size_t n)
+{
+	size_t same = 0;
+
+	while (same < n && same < f->length &&
+	       (f->magic[same] == ANY || bytes[same] == (unsigned char)f->magic[same]))
+		same++;
+	return same;
+}
+
+#define FORMAT_COUNT (sizeof(FORMATS) / sizeof(FORMATS[0]))
+
+enum header_result first_refused(const unsigned char *bytes, size_t n, bool typed,
+				 const struct format **format)
 {
 	enum header_result result = HEADER_NONE;
 
-	for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++) {
-		const char *const magic = FORMATS[i].magic;
-		size_t same = 0;
-		while (same < n && same < FORMATS[i].length &&
-		       (magic[same] == ANY || bytes[same] == (unsigned char)magic[same]))
-			same++;
-		if (same == FORMATS[i].length) {
-			*advice = FORMATS[i].advice;
+	for (const struct format *f = FORMATS; f < FORMATS + FORMAT_COUNT; f++) {
+		const size_t there = f->at < n ? n - f->at : 0;
+		if (typed && !f->packed)
+			continue;
+		const size_t same = there > 0 ? agree(f, bytes + f->at, there) : 0;
+		if (same == f->length) {
+			*format = f;
 			return HEADER_FOUND;
 		}
 		if (same == n)
@@ -56,42 +103,36 @@ enum header_result first_refused(const unsigned char *bytes, size_t n, const cha
 
 /* ---- text ---- */
 
-static const char DOCUMENT[] = "\"uhi_schema\"";
-
-/* Takes a byte that begins a character; false: none does, or it is not printed. */
-static bool begin_character(struct text *t, unsigned char c)
+/*
+ * Where do n bytes stop to be printable characters and white space? The last three may be less than
+ * a character.
+ */
+static size_t text_length(const unsigned char *bytes, size_t n)
 {
-	t->least = c == 0xe0 ? 0xa0 : c == 0xf0 ? 0x90 : 0x80; /* no longer than it must be */
-	t->most = c == 0xed ? 0x9f : c == 0xf4 ? 0x8f : 0xbf;  /* no half of UTF-16; to U+10FFFF */
-	t->rest = c >= 0xf0 ? 3 : c >= 0xe0 ? 2 : c >= 0xc2 ? 1 : 0;
-	return (c >= ' ' && c <= '~') || (c >= '\t' && c <= '\r') || (c >= 0xc2 && c <= 0xf4);
-}
+	size_t i = 0;
 
-static bool go_on_character(struct text *t, unsigned char c)
-{
-	const bool right = c >= t->least && c <= t->most;
-
-	t->least = 0x80;
-	t->most = 0xbf;
-	t->rest--;
-	return right;
-}
-
-void text_add(struct text *t, const unsigned char *bytes, size_t n)
-{
-	for (size_t i = 0; i < n && text_open(t); i++) {
+	while (i < n) {
 		const unsigned char c = bytes[i];
-		t->other = !(t->rest > 0 ? go_on_character(t, c) : begin_character(t, c));
-		t->seen++;
-		/* Only its last character is its first one again. */
-		t->alike = c == (unsigned char)DOCUMENT[t->alike] ? t->alike + 1 : c == '"';
-		t->document |= t->alike == sizeof(DOCUMENT) - 1;
-		if (!DOCUMENT[t->alike])
-			t->alike = 1;
+		const bool plain = (c >= ' ' && c <= '~') || (c >= '\t' && c <= '\r');
+		const size_t some = c < 0x80 ? plain : utf8_length(bytes + i, n - i);
+		if (some == 0)
+			break;
+		i += some;
 	}
+	return i;
 }
 
-bool text_found(const struct text *t, bool ended)
+enum first_text first_text(const unsigned char *bytes, size_t n, bool ended)
 {
-	return !t->other && (t->seen == FIRST_TEXT || (ended && t->seen > 0 && t->rest == 0));
+	static const char DOCUMENT[] = "\"uhi_schema\"";
+	const size_t most = n < FIRST_TEXT ? n : FIRST_TEXT, text = text_length(bytes, most);
+	const bool cut = text < most && most - text < 4 && bytes[text] >= 0xc2;
+
+	if (text < most && !cut)
+		return TEXT_NONE;
+	if (n < FIRST_TEXT && !ended)
+		return TEXT_MORE;
+	if (n < FIRST_TEXT && (n < FIRST_TEXT_LEAST || cut))
+		return TEXT_NONE;
+	return memmem(bytes, most, DOCUMENT, sizeof(DOCUMENT) - 1) ? TEXT_JSON : TEXT_FOUND;
 }

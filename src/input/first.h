@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * first: what the first bytes of an input show, beside zstd (zstd_frame.h) and headers (header.h):
- * a format that is not read, or text. Pure.
+ * a format that is not read, or text. Pure. A format is a row of the table in first.c.
  */
 #ifndef GPUHIST_FIRST_H
 #define GPUHIST_FIRST_H
@@ -11,36 +11,40 @@
 
 #include "input/header.h"
 
-#define FIRST_BYTES 12u /* this many bytes show any magic number */
+#define FIRST_BYTES 16u /* this many bytes show any magic number at the beginning */
 _Static_assert(FIRST_BYTES >= HEADER_MAGIC, "a header's, too");
+#define FIRST_LATER 262u /* this many show any elsewhere, which is not waited for */
 #define FIRST_TEXT 4096u /* this many bytes of text are an input that is text */
+/* ... and so are all bytes of an input; fewer may well be samples */
+#define FIRST_TEXT_LEAST 16u
 
-/*
- * Do n bytes begin a format that is not read? FOUND: *advice says which, and what to do about it.
- * MORE: not known yet; never with FIRST_BYTES.
- */
-enum header_result first_refused(const unsigned char *bytes, size_t n, const char **advice);
-
-/* What was seen of an input that may be text: printable characters and white space in UTF-8. */
-struct text {
-	bool other;    /* it is not, or is not looked at */
-	bool document; /* it names UHI's schema, as histograms in JSON do */
-	size_t seen;
-	size_t alike;              /* bytes of that name that were seen just now */
-	unsigned rest;             /* bytes that the last character lacks; of the next one: */
-	unsigned char least, most; /* ... what it must be */
+/* A format that is not read. */
+struct format {
+	const char *magic; /* ? stands for any byte */
+	size_t length;
+	size_t at;          /* its offset */
+	bool packed;        /* no samples are in it, so that -t cannot mean its bytes */
+	const char *advice; /* what it is, and what to do about it; NULL: first_tensors says it */
 };
 
-/* Is there still to be seen whether it is text? */
-static inline bool text_open(const struct text *t)
-{
-	return !t->other && t->seen < FIRST_TEXT;
-}
+/*
+ * Do n bytes begin such a format? FOUND: *format is it. MORE: not known yet; never with
+ * FIRST_BYTES, as what shows later is not waited for. Where -t was given (typed) only those that are
+ * packed are looked for.
+ */
+enum header_result first_refused(const unsigned char *bytes, size_t n, bool typed,
+				 const struct format **format);
 
-/* The next n bytes; what is after FIRST_TEXT is not looked at. */
-void text_add(struct text *t, const unsigned char *bytes, size_t n);
+/* Are n bytes, which are all if they `ended`, text? JSON: and a histogram of ours. */
+enum first_text { TEXT_NONE, TEXT_MORE, TEXT_FOUND, TEXT_JSON };
+enum first_text first_text(const unsigned char *bytes, size_t n, bool ended);
 
-/* Is it text, as far as FIRST_TEXT, or to its end if it `ended`? */
-bool text_found(const struct text *t, bool ended);
+/* ---- safetensors.c ---- */
+
+#define FIRST_ADVICE 2048
+#define FIRST_LIST ((size_t)128 << 10) /* bytes of a file that are read for it */
+
+/* The advice for a safetensors file of which n bytes were read: up to ten tensors. */
+void first_tensors(char advice[FIRST_ADVICE], const unsigned char *bytes, size_t n);
 
 #endif

@@ -40,13 +40,7 @@ bool header_product(uint64_t a, uint64_t b, uint64_t *product)
 
 /* ---- magic numbers ---- */
 
-static bool is_space(unsigned char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* How many of the n bytes at p agree with `magic`? */
-static size_t alike(const unsigned char *p, size_t n, const char *magic, size_t length)
+size_t header_alike(const unsigned char *p, size_t n, const char *magic, size_t length)
 {
 	size_t i = 0;
 
@@ -55,38 +49,26 @@ static size_t alike(const unsigned char *p, size_t n, const char *magic, size_t 
 	return i;
 }
 
+extern const struct header_format header_npy, header_pnm, header_wave;
+
+static const struct header_format *const FORMATS[] = {&header_npy, &header_pnm, &header_wave};
+
+/* Which format do n bytes begin? *result says whether that is certain, or NONE. */
+static const struct header_format *find(const unsigned char *p, size_t n,
+					enum header_result *result)
+{
+	for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++)
+		if ((*result = FORMATS[i]->magic(p, n)) != HEADER_NONE)
+			return FORMATS[i];
+	return NULL;
+}
+
 enum header_result header_magic(const unsigned char *p, size_t n, bool ended)
 {
-	static const char *const FORMS[] = {"RIFF", "RIFX", "RF64", "BW64"};
-	const enum header_result cut = ended ? HEADER_NONE : HEADER_MORE;
+	enum header_result result;
 
-	if (n == 0)
-		return cut;
-	if (p[0] == 0x93) {
-		const size_t same = alike(p, n, "\x93NUMPY", 6);
-		return same == 6 ? HEADER_FOUND : same == n ? cut : HEADER_NONE;
-	}
-	if (p[0] == 'P') {
-		if (n > 1 && p[1] != '5' && p[1] != '6')
-			return HEADER_NONE;
-		if (n > 2 && !is_space(p[2]) && p[2] != '#')
-			return HEADER_NONE;
-		if (n > 3 && p[2] != '#' && !is_space(p[3]) && p[3] != '#' &&
-		    (p[3] < '0' || p[3] > '9'))
-			return HEADER_NONE;
-		return n > 3 ? HEADER_FOUND : cut;
-	}
-	for (size_t i = 0; i < sizeof(FORMS) / sizeof(FORMS[0]); i++) {
-		const size_t same = alike(p, n, FORMS[i], 4);
-		if (same == n)
-			return cut;
-		if (same < 4)
-			continue;
-		/* RIFF without WAVE: pictures, films, and so no header of ours. */
-		const size_t wave = n > 8 ? alike(p + 8, n - 8, "WAVE", 4) : 0;
-		return wave == 4 ? HEADER_FOUND : n <= 8 + wave ? cut : HEADER_NONE;
-	}
-	return HEADER_NONE;
+	(void)find(p, n, &result);
+	return result == HEADER_MORE && ended ? HEADER_NONE : result;
 }
 
 /* ---- steps ---- */
@@ -107,19 +89,18 @@ enum header_result header_step(struct header_scan *h, const unsigned char *bytes
 	if (n < h->want)
 		return header_bad(h, "the input ends inside it, after %llu bytes",
 				  (unsigned long long)(h->at + n));
-	if (h->kind == SCAN_START) { /* the rest of a magic number is checked by its format */
-		if (header_magic(bytes, 4, false) == HEADER_NONE)
-			return HEADER_NONE;
-		h->kind = bytes[0] == 0x93 ? SCAN_NPY : bytes[0] == 'P' ? SCAN_PNM : SCAN_WAVE;
-	}
-	switch (h->kind) {
-	case SCAN_NPY:
-		return header_npy(h, bytes);
-	case SCAN_WAVE:
-		return header_wave(h, bytes);
-	default:
-		return header_pnm(h, bytes);
-	}
+	enum header_result result;
+	if (!h->format)
+		h->format = find(bytes, h->want, &result);
+	return h->format ? h->format->step(h, bytes) : HEADER_NONE;
+}
+
+void header_go_on(struct header_scan *h, uint64_t bytes)
+{
+	h->after = true;
+	h->at = h->header.begin;
+	h->want = 0;
+	(void)h->format->behind(h, h->at + bytes); /* no overflow: both are below 2^63 */
 }
 
 void header_text(char text[HEADER_TEXT], const struct header *h)

@@ -62,8 +62,8 @@ struct header_scan {
 	/* what was found; its format is set as soon as the magic number has been seen */
 	struct header header;
 	char why[HEADER_WHY]; /* for BAD: what is wrong */
-	/* Used by the formats: what was seen, and what comes next. */
-	enum { SCAN_START, SCAN_NPY, SCAN_WAVE, SCAN_PNM } kind;
+	/* Used by the formats: which one it is, what was seen, and what comes next. */
+	const struct header_format *format; /* NULL: not known yet */
 	int state;
 	bool big; /* WAVE: most significant byte first ... */
 	/* ... RF64: sizes may be in a ds64 chunk, which says how many bytes of samples: */
@@ -114,8 +114,16 @@ void header_type(struct header_scan *h, char kind, uint32_t bytes, bool big);
 /* a * b in *product; false: more than 2^64 - 2. */
 bool header_product(uint64_t a, uint64_t b, uint64_t *product);
 
-enum header_result header_npy(struct header_scan *h, const unsigned char *bytes);
-enum header_result header_wave(struct header_scan *h, const unsigned char *bytes);
-enum header_result header_pnm(struct header_scan *h, const unsigned char *bytes);
+/* How many of the n bytes at p agree with a magic number? */
+size_t header_alike(const unsigned char *p, size_t n, const char *magic, size_t length);
+
+/* A format is such a struct in a file of its own, and a row of the table in header.c. */
+struct header_format {
+	/* Do n bytes begin such a header? MORE: not known yet. The rest of it `step` checks. */
+	enum header_result (*magic)(const unsigned char *p, size_t n);
+	enum header_result (*step)(struct header_scan *h, const unsigned char *bytes);
+	/* Asks for what is behind the samples, from offset `at` on; NULL: nothing may be there. */
+	enum header_result (*behind)(struct header_scan *h, uint64_t at);
+};
 
 #endif

@@ -13,31 +13,11 @@
 #include <string.h>
 
 #include "base/little.h"
+#include "input/words.h"
 
 enum { MAGIC, NAME, LENGTH, LENGTH_HIGH, DICTIONARY };
 
-struct text {
-	const char *at, *end;
-};
-
-static void skip_space(struct text *t)
-{
-	while (t->at < t->end &&
-	       (*t->at == ' ' || *t->at == '\n' || *t->at == '\t' || *t->at == '\r'))
-		t->at++;
-}
-
-/* Takes a character, after spaces, if it is the next one. */
-static bool take(struct text *t, char c)
-{
-	skip_space(t);
-	if (t->at == t->end || *t->at != c)
-		return false;
-	t->at++;
-	return true;
-}
-
-static bool take_word(struct text *t, const char *word)
+static bool take_word(struct words *t, const char *word)
 {
 	const size_t length = strlen(word);
 
@@ -48,9 +28,9 @@ static bool take_word(struct text *t, const char *word)
 }
 
 /* Takes a text in quotes; NULL: there is none next. */
-static const char *take_quoted(struct text *t, size_t *length)
+static const char *take_quoted(struct words *t, size_t *length)
 {
-	skip_space(t);
+	words_skip_space(t);
 	if (t->at == t->end || (*t->at != '\'' && *t->at != '"'))
 		return NULL;
 	const char *const begin = t->at + 1, *const end = memchr(begin, *t->at,
@@ -71,9 +51,7 @@ static enum header_result refuse_type(struct header_scan *h, const char *descr, 
 		   *what = "not a type that gpuhist counts";
 	const int shown = length < 40 ? (int)length : 40;
 
-	if (kind == 'b')
-		what = "truth values", as = "u8";
-	else if (kind == 'V' && length == 3 && descr[2] == '2')
+	if (kind == 'V' && length == 3 && descr[2] == '2')
 		what = "bytes without a type, as bfloat16 is written", as = "bf16";
 	else if (kind == 'M' || kind == 'm')
 		what = "times, which are 64-bit integers", as = descr[0] == '>' ? "i64be" : "i64";
@@ -88,36 +66,36 @@ static enum header_result refuse_type(struct header_scan *h, const char *descr, 
 }
 
 /* The bytes of [('a', '<i2'), ('b', '<f4')]; 0 where a field is itself structured or an array. */
-static unsigned long record_bytes(struct text t)
+static unsigned long record_bytes(struct words t)
 {
 	unsigned long sum = 0;
 	size_t length;
 
-	if (!take(&t, '['))
+	if (!words_take(&t, '['))
 		return 0;
-	while (!take(&t, ']')) {
-		if (!take(&t, '(') || !take_quoted(&t, &length) || !take(&t, ','))
+	while (!words_take(&t, ']')) {
+		if (!words_take(&t, '(') || !take_quoted(&t, &length) || !words_take(&t, ','))
 			return 0;
 		const char *p = take_quoted(&t, &length), *const end = p ? p + length : NULL;
 		unsigned long bytes = 0, unit = 1;
-		if (!p || !take(&t, ')'))
+		if (!p || !words_take(&t, ')'))
 			return 0;
 		for (; p < end && (*p < '0' || *p > '9'); p++)
 			unit = *p == 'U' ? 4 : 1; /* a character of Unicode has four bytes */
 		for (; p < end && *p >= '0' && *p <= '9' && bytes < 1000000; p++)
 			bytes = bytes * 10 + (unsigned long)(*p - '0');
 		sum += bytes * unit;
-		(void)take(&t, ',');
+		(void)words_take(&t, ',');
 	}
 	return sum;
 }
 
-static enum header_result take_type(struct header_scan *h, struct text *t)
+static enum header_result take_type(struct header_scan *h, struct words *t)
 {
 	size_t length;
 	char order = '<';
 
-	skip_space(t);
+	words_skip_space(t);
 	if (t->at < t->end && (*t->at == '[' || *t->at == '(')) {
 		const unsigned long record = record_bytes(*t);
 		char size[32] = "SIZE";
@@ -140,15 +118,17 @@ static enum header_result take_type(struct header_scan *h, struct text *t)
 	uint32_t bytes = 0;
 	for (; p < end && *p >= '0' && *p <= '9' && bytes < 10; p++)
 		bytes = bytes * 10 + (uint32_t)(*p - '0');
+	const bool truth = kind == 'b' && bytes == 1; /* a byte of 0 or 1 */
 	const bool complex = kind == 'c', real = kind == 'f' || complex;
 	if (complex && bytes % 2 == 0)
 		bytes /= 2;
-	const bool known = (kind == 'u' || kind == 'i')
-				   ? bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8
-				   : real && (bytes == 8 || bytes == 4 || (bytes == 2 && !complex));
+	const bool known =
+		(kind == 'u' || kind == 'i')
+			? bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8
+			: truth || (real && (bytes == 8 || bytes == 4 || (bytes == 2 && !complex)));
 	if (!known || p != end || (order == '|' && bytes != 1))
 		return refuse_type(h, descr, length);
-	header_type(h, complex ? 'f' : kind, bytes, order == '>');
+	header_type(h, complex ? 'f' : truth ? 'u' : kind, bytes, order == '>');
 	h->header.channels = complex ? 2 : 1;
 	return HEADER_FOUND;
 }
@@ -156,15 +136,15 @@ static enum header_result take_type(struct header_scan *h, struct text *t)
 /* ---- shape ---- */
 
 /* The product of the lengths into h->number[0]. */
-static enum header_result take_shape(struct header_scan *h, struct text *t)
+static enum header_result take_shape(struct header_scan *h, struct words *t)
 {
 	uint64_t count = 1;
 	uint32_t axes = 0;
 	bool empty = false, fits = true, product_fits = true;
 
-	if (!take(t, '('))
+	if (!words_take(t, '('))
 		return header_bad(h, "no tuple after 'shape'");
-	while (!take(t, ')')) {
+	while (!words_take(t, ')')) {
 		uint64_t n = 0;
 		const char *const begin = t->at;
 		for (; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++)
@@ -178,8 +158,8 @@ static enum header_result take_shape(struct header_scan *h, struct text *t)
 		empty |= n == 0;
 		product_fits = product_fits && (n == 0 || header_product(count, n, &count));
 		h->header.last = n;
-		if (!take(t, ',') &&
-		    (axes == 1 || !(skip_space(t), t->at < t->end && *t->at == ')')))
+		if (!words_take(t, ',') &&
+		    (axes == 1 || !(words_skip_space(t), t->at < t->end && *t->at == ')')))
 			return header_bad(h, "a shape that is not a tuple of lengths");
 	}
 	h->header.axes = axes;
@@ -192,29 +172,29 @@ static enum header_result take_shape(struct header_scan *h, struct text *t)
 
 /* ---- the dictionary ---- */
 
-static enum header_result take_order(struct header_scan *h, struct text *t)
+static enum header_result take_order(struct header_scan *h, struct words *t)
 {
-	skip_space(t);
+	words_skip_space(t);
 	h->header.fortran = take_word(t, "True");
 	if (!h->header.fortran && !take_word(t, "False"))
 		return header_bad(h, "neither True nor False after 'fortran_order'");
 	return HEADER_FOUND;
 }
 
-static enum header_result take_dictionary(struct header_scan *h, struct text *t)
+static enum header_result take_dictionary(struct header_scan *h, struct words *t)
 {
 	static const struct {
 		const char *key;
-		enum header_result (*value)(struct header_scan *, struct text *);
+		enum header_result (*value)(struct header_scan *, struct words *);
 	} KEYS[] = {{"descr", take_type}, {"fortran_order", take_order}, {"shape", take_shape}};
 	unsigned seen = 0;
 
-	if (!take(t, '{'))
+	if (!words_take(t, '{'))
 		return header_bad(h, "no dictionary");
-	while (!take(t, '}')) {
+	while (!words_take(t, '}')) {
 		size_t length, k = 0;
 		const char *const key = take_quoted(t, &length);
-		if (!key || !take(t, ':'))
+		if (!key || !words_take(t, ':'))
 			return header_bad(h,
 					  "no dictionary of 'descr', 'fortran_order' and 'shape'");
 		while (k < 3 &&
@@ -226,11 +206,11 @@ static enum header_result take_dictionary(struct header_scan *h, struct text *t)
 		seen |= 1u << k;
 		if (KEYS[k].value(h, t) != HEADER_FOUND)
 			return HEADER_BAD;
-		skip_space(t);
-		if (!take(t, ',') && (t->at == t->end || *t->at != '}'))
+		words_skip_space(t);
+		if (!words_take(t, ',') && (t->at == t->end || *t->at != '}'))
 			return header_bad(h, "no comma after '%s'", KEYS[k].key);
 	}
-	skip_space(t);
+	words_skip_space(t);
 	if (t->at != t->end)
 		return header_bad(h, "more than a dictionary");
 	for (size_t k = 0; k < 3; k++)
@@ -241,7 +221,7 @@ static enum header_result take_dictionary(struct header_scan *h, struct text *t)
 
 static enum header_result finish(struct header_scan *h, const char *text)
 {
-	struct text t = {text, text + h->want};
+	struct words t = {text, text + h->want};
 	struct header *found = &h->header;
 
 	found->begin = h->at + h->want;
@@ -266,7 +246,7 @@ static enum header_result want_text(struct header_scan *h, uint32_t length)
 	return header_want(h, 0, length);
 }
 
-enum header_result header_npy(struct header_scan *h, const unsigned char *p)
+static enum header_result step(struct header_scan *h, const unsigned char *p)
 {
 	switch (h->state) {
 	case MAGIC:
@@ -294,3 +274,12 @@ enum header_result header_npy(struct header_scan *h, const unsigned char *p)
 		return finish(h, (const char *)p);
 	}
 }
+
+static enum header_result magic(const unsigned char *p, size_t n)
+{
+	const size_t same = header_alike(p, n, "\x93NUMPY", 6);
+
+	return same == 6 ? HEADER_FOUND : same == n ? HEADER_MORE : HEADER_NONE;
+}
+
+const struct header_format header_npy = {magic, step, NULL};

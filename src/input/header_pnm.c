@@ -60,7 +60,7 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 	return HEADER_MORE;
 }
 
-enum header_result header_pnm(struct header_scan *h, const unsigned char *p)
+static enum header_result step(struct header_scan *h, const unsigned char *p)
 {
 	size_t i = 0;
 
@@ -78,3 +78,14 @@ enum header_result header_pnm(struct header_scan *h, const unsigned char *p)
 		return header_bad(h, "longer than %u bytes", HEADER_MOST);
 	return header_want(h, 0, 1);
 }
+
+static enum header_result magic(const unsigned char *p, size_t n)
+{
+	if ((n > 0 && p[0] != 'P') || (n > 1 && p[1] != '5' && p[1] != '6') ||
+	    (n > 2 && !is_space(p[2]) && p[2] != '#') ||
+	    (n > 3 && p[2] != '#' && !is_space(p[3]) && p[3] != '#' && (p[3] < '0' || p[3] > '9')))
+		return HEADER_NONE;
+	return n > 3 ? HEADER_FOUND : HEADER_MORE;
+}
+
+const struct header_format header_pnm = {magic, step, NULL};

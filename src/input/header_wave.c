@@ -193,7 +193,7 @@ static enum header_result take_chunk(struct header_scan *h, const unsigned char 
 	return next_chunk(h, padded);
 }
 
-enum header_result header_wave(struct header_scan *h, const unsigned char *p)
+static enum header_result step(struct header_scan *h, const unsigned char *p)
 {
 	switch (h->state) {
 	case FORM:
@@ -226,12 +226,27 @@ enum header_result header_wave(struct header_scan *h, const unsigned char *p)
 	}
 }
 
-void header_go_on(struct header_scan *h, uint64_t bytes)
+/* RIFF without WAVE: pictures, films, and so no header of ours. */
+static enum header_result magic(const unsigned char *p, size_t n)
 {
-	h->after = true;
+	static const char *const FORMS[] = {"RIFF", "RIFX", "RF64", "BW64"};
+
+	for (size_t i = 0; i < sizeof(FORMS) / sizeof(FORMS[0]); i++) {
+		const size_t same = header_alike(p, n, FORMS[i], 4);
+		const size_t wave = n > 8 ? header_alike(p + 8, n - 8, "WAVE", 4) : 0;
+		if (same == n || (same == 4 && n <= 8 + wave && wave < 4))
+			return HEADER_MORE;
+		if (same == 4)
+			return wave == 4 ? HEADER_FOUND : HEADER_NONE;
+	}
+	return HEADER_NONE;
+}
+
+static enum header_result behind(struct header_scan *h, uint64_t at)
+{
 	h->chunks = 0;
 	h->state = BEHIND;
-	h->at = h->header.begin;
-	h->want = 0;
-	(void)look_behind(h, h->at + bytes); /* no overflow: both are below 2^63 */
+	return look_behind(h, at);
 }
+
+const struct header_format header_wave = {magic, step, behind};

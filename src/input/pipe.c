@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -26,6 +27,13 @@ void pipe_widen(int fd)
 #else
 	(void)fd;
 #endif
+}
+
+size_t pipe_holds(int fd)
+{
+	int bytes;
+
+	return ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0 ? (size_t)bytes : 0;
 }
 
 /*

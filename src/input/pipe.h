@@ -6,6 +6,8 @@
 #ifndef GPUHIST_PIPE_H
 #define GPUHIST_PIPE_H
 
+#include <stddef.h>
+
 #include "base/fail.h"
 
 /*
@@ -14,6 +16,9 @@
  * descriptor that is no pipe is left alone.
  */
 void pipe_widen(int fd);
+
+/* How many bytes a stream holds that can be read now; 0 where that is not known. */
+size_t pipe_holds(int fd);
 
 /*
  * Does this pipe, which is not empty, hold packets? A writer that set O_DIRECT makes them

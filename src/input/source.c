@@ -13,9 +13,10 @@
  *     the first that has not ended. All before it have ended, so its place is known; any reader
  *     empties the queue of its pieces, and it goes on when one comes back.
  *   - Of a job in blocks take the first block that was not executed. All before it were, so their
- *     pieces come back, and its slot is free: it can be fetched. Then any reader can unpack it, for
- *     there are as many coders as readers, and then its place is known and any can execute it. Who
- *     makes one of these possible does it next, or calls another reader.
+ *     pieces come back, and its slot is free: it can be fetched. Then any reader can unpack it if a
+ *     coder is idle; those that are not belong to readers that are unpacking, which wait for
+ *     nothing. Then its place is known and any can execute it. A thread that makes one of these
+ *     possible does it next, or calls another reader.
  *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
  *     none left it fits, whatever it needs.
  *   - With -n the next input waits until all of this one has been given back: its jobs end by the
@@ -36,35 +37,18 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/signals.h"
 #include "base/tally.h"
 #include "input/source_input.h"
 
 #define FULL_READS 64u
-#define MEMORY_DEFAULT ((uint64_t)256 << 20)
 
 /* ---- opening ---- */
 
-static void take_spec(struct source *s, const struct source_spec *spec)
+/* How much of a stream may be kept, where decoders may take so many bytes. */
+static void set_kept(struct source *s, uint64_t memory)
 {
-	s->spec = *spec;
-	if (s->spec.threads == 0)
-		s->spec.threads = 1;
-	if (s->spec.decoders == 0 || s->spec.decoders > s->spec.threads)
-		s->spec.decoders = s->spec.threads;
-	if (s->spec.memory == 0)
-		s->spec.memory = MEMORY_DEFAULT;
-	s->memory = s->spec.memory + s->spec.memory_spare;
-	/* For a slice, -n limits what is cut into slices, not what is read. */
-	s->left = spec->parts > 0 && spec->limit > 0 ? UINT64_MAX : spec->limit;
-}
-
-static int check_record(const struct source_spec *spec, struct fail *fail)
-{
-	if (spec->record == 0 || spec->record > SOURCE_RECORD_MAX)
-		return fail_set(fail, STATUS_INTERNAL,
-				"internal error: records of %lu bytes: please report this",
-				(unsigned long)spec->record);
-	return 0;
+	s->shared.kept = lesser(memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
 }
 
 /* What the first input says of itself. */
@@ -72,39 +56,42 @@ static int describe(struct source *s, struct fail *fail)
 {
 	struct input *in = NULL;
 
-	if (!s->spec.headers || s->spec.raw || s->left == 0 || s->spec.path_count == 0)
+	if (!s->spec.headers || s->spec.raw || s->spec.wanted == 0 || s->spec.path_count == 0)
 		return 0;
 	if (input_open(s, 0, &in, fail) != 0) {
 		if (in)
 			input_free(s, in);
 		return -1;
 	}
-	s->described = in;
-	s->first_name = in->name;
-	s->said = in->header;
+	s->first.input = in;
+	s->first.name = in->name;
+	s->first.said = in->content.header;
 	return 0;
 }
 
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
 {
 	*out = NULL;
-	if (check_record(spec, fail) != 0 || input_check_all(spec, fail) != 0 ||
-	    part_check(spec, fail) != 0)
+	if (input_check_all(spec, fail) != 0 || part_check(spec, fail) != 0)
 		return -1;
 	struct source *s = calloc(1, sizeof(*s));
 	if (!s)
 		return fail_errno(fail, "inputs");
-	take_spec(s, spec);
-	s->queue_end = &s->queue;
+	s->spec = *spec;
+	set_kept(s, spec->memory);
+	s->zstd.queue_end = &s->zstd.queue;
 	if (pipe(s->wake_pipe) != 0) {
 		fail_errno(fail, "pipe");
 		goto free_source;
 	}
+	s->shared.wake = s->wake_pipe[0];
+	/* With --tee a stream is a pipe of ours, which ends by itself. */
+	s->shared.finish = spec->tee ? -1 : signals_finish_fd;
 	if (lock_init(&s->lock) != 0) {
 		fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
 		goto close_pipe;
 	}
-	pthread_cond_init(&s->wake, NULL);
+	pthread_cond_init(&s->wait.wake, NULL);
 	if (describe(s, fail) != 0) {
 		source_close(s);
 		return -1;
@@ -121,17 +108,25 @@ free_source:
 
 const struct header *source_said(const struct source *s)
 {
-	return &s->said;
+	return &s->first.said;
 }
 
-int source_start(struct source *s, const struct source_spec *spec, struct fail *fail)
+int source_start(struct source *s, const struct source_use *use, struct fail *fail)
 {
-	if (check_record(spec, fail) != 0)
-		return -1;
-	take_spec(s, spec);
-	if (spec->parts > 0)
+	if (use->record == 0 || use->record > SOURCE_RECORD_MAX)
+		return fail_set(fail, STATUS_INTERNAL,
+				"internal error: records of %lu bytes: please report this",
+				(unsigned long)use->record);
+	s->use = *use;
+	if (use->decoders == 0 || use->decoders > use->threads)
+		s->use.decoders = use->threads;
+	s->budget.memory = use->memory + use->memory_spare;
+	set_kept(s, use->memory);
+	/* For a slice, -n limits what is cut into slices, not what is read. */
+	s->left = s->spec.parts > 0 && use->limit > 0 ? UINT64_MAX : use->limit;
+	if (s->spec.parts > 0)
 		return part_measure(s, fail);
-	return s->described ? input_agrees(s, s->described, fail) : 0;
+	return s->first.input ? input_agrees(s, s->first.input, fail) : 0;
 }
 
 struct reader *source_reader(struct source *s)
@@ -143,7 +138,6 @@ struct reader *source_reader(struct source *s)
 	r->source = s;
 	lock_take(&s->lock);
 	r->next = s->readers;
-	s->reader_count++;
 	/* source_counted walks them without the lock */
 	__atomic_store_n(&s->readers, r, __ATOMIC_RELEASE);
 	lock_drop(&s->lock);
@@ -155,17 +149,17 @@ struct reader *source_reader(struct source *s)
 void source_call(struct source *s)
 {
 	lock_assert_held(&s->lock);
-	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
-	if (s->awake && !s->called)
-		s->called = true;
-	else if (s->sleepers > 0)
-		pthread_cond_signal(&s->wake);
+	__atomic_fetch_add(&s->wait.calls, 1, __ATOMIC_RELAXED);
+	if (s->wait.awake && !s->wait.called)
+		s->wait.called = true;
+	else if (s->wait.sleepers > 0)
+		pthread_cond_signal(&s->wait.wake);
 }
 
 void source_call_all(struct source *s)
 {
-	__atomic_fetch_add(&s->calls, 1, __ATOMIC_RELAXED);
-	pthread_cond_broadcast(&s->wake);
+	__atomic_fetch_add(&s->wait.calls, 1, __ATOMIC_RELAXED);
+	pthread_cond_broadcast(&s->wait.wake);
 }
 
 /*
@@ -178,28 +172,28 @@ void source_call_all(struct source *s)
 static void await_unlocks(struct source *s)
 {
 	const struct input *const in = s->current;
-	const unsigned calls = s->calls;
+	const unsigned calls = s->wait.calls;
 	const double start = clock_seconds();
 
 	/* Does a cut wait for memory although fewer jobs live than may be decoded at a time? */
-	if (in && !in->busy && in->cut.what == CUT_JOB && s->jobs < s->spec.decoders &&
-	    (s->totals.held == 0 || s->jobs < s->totals.held))
-		s->totals.held = s->jobs;
-	if (s->soon && !s->awake) {
-		s->awake = true;
+	if (in && !in->busy && in->zstd.cut.what == CUT_JOB && s->zstd.jobs < s->use.decoders &&
+	    (s->totals.held == 0 || s->zstd.jobs < s->totals.held))
+		s->totals.held = s->zstd.jobs;
+	if (s->wait.soon && !s->wait.awake) {
+		s->wait.awake = true;
 		lock_drop(&s->lock);
-		while (__atomic_load_n(&s->calls, __ATOMIC_RELAXED) == calls &&
+		while (__atomic_load_n(&s->wait.calls, __ATOMIC_RELAXED) == calls &&
 		       clock_seconds() - start < SOON)
 			sched_yield();
 		lock_take(&s->lock);
-		s->awake = s->called = false;
+		s->wait.awake = s->wait.called = false;
 	}
-	if (s->calls == calls) {
-		s->sleepers++;
-		lock_wait(&s->lock, &s->wake);
-		s->sleepers--;
+	if (s->wait.calls == calls) {
+		s->wait.sleepers++;
+		lock_wait(&s->lock, &s->wait.wake);
+		s->wait.sleepers--;
 	}
-	s->soon = clock_seconds() - start < 2 * SOON;
+	s->wait.soon = clock_seconds() - start < 2 * SOON;
 }
 
 /* ---- failures, and other ends ---- */
@@ -207,14 +201,15 @@ static void await_unlocks(struct source *s)
 /* A redirected file is left where the next program goes on. */
 static void leave_offset(const struct input *in)
 {
-	const uint64_t packed = in->is_zstd ? in->pos
-				: in->passed && in->size > in->origin + in->at
-					? in->size
-					: in->origin + in->at - in->missing - in->torn;
+	const uint64_t size = bytes_size(in->bytes);
+	const uint64_t packed = in->content.is_zstd ? in->zstd.pos
+				: in->plain.passed && size > in->at
+					? size
+					: in->at - in->plain.missing - in->plain.torn;
 
 	/* Where a slice begins depends on all inputs, so it moves no offset. */
-	if (!in->owned && in->is_file && !in->sliced)
-		(void)lseek(in->fd, (off_t)packed, SEEK_SET);
+	if (!in->sliced)
+		bytes_leave(in->bytes, packed);
 }
 
 void input_end(struct source *s, struct input *in)
@@ -222,16 +217,17 @@ void input_end(struct source *s, struct input *in)
 	in->ended = true;
 	if (s->current == in)
 		s->current = NULL;
-	if (!(in->is_zstd && in->busy)) /* else its cutter, whose in->pos is, does it */
+	if (!(in->content.is_zstd &&
+	      in->busy)) /* else its cutter, whose in->zstd.pos is, does it */
 		leave_offset(in);
 	source_call_all(s);
 }
 
 bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset)
 {
-	return s->fail.status != STATUS_OK &&
-	       (in->index > s->fail_index ||
-		(in->index == s->fail_index && offset >= s->fail_offset));
+	return s->failure.fail.status != STATUS_OK &&
+	       (in->index > s->failure.index ||
+		(in->index == s->failure.index && offset >= s->failure.offset));
 }
 
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f)
@@ -239,9 +235,9 @@ void source_fail(struct source *s, const struct input *in, uint64_t offset, cons
 	lock_assert_held(&s->lock);
 	if (s->stopped || source_failed_before(s, in, offset))
 		return;
-	s->fail = *f;
-	s->fail_index = in->index;
-	s->fail_offset = offset;
+	s->failure.fail = *f;
+	s->failure.index = in->index;
+	s->failure.offset = offset;
 	(void)!write(s->wake_pipe[1], "", 1);
 	for (struct input *each = s->inputs; each; each = each->next)
 		if (!each->ended)
@@ -263,26 +259,22 @@ void source_stop(struct source *s)
 
 static bool is_cut(const struct input *in)
 {
-	return in->bound != NO_END && in->at - in->missing < input_stop(in);
+	return in->bound != NO_END && in->at - in->plain.missing < input_stop(in);
 }
 
 /* What follows the samples of a compressed input, where -n did not end before. */
 static int check_rest(struct input *in, struct fail *fail)
 {
-	if (!in->is_zstd || in->at <= in->bound || in->limit <= in->bound)
+	if (!in->content.is_zstd || in->shorter || in->limit <= in->bound)
 		return 0;
-	const uint64_t rest = in->at - in->bound;
-	if (!in->rest)
-		return input_too_long(in, fail);
-	const bool end = in->header.end <= in->at - INPUT_END_BYTES;
-	return input_check_rest(in, in->rest, (size_t)lesser(rest, REST_BYTES),
-				end ? in->rest + REST_BYTES : NULL, fail);
+	return content_after_decoded(&in->content, in->bytes, in->bound, in->at, in->zstd.rest,
+				     fail);
 }
 
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
 		    struct fail *fail)
 {
-	if (s->spec.ignore_tail || (tail == 0 && !in->shorter && !cut))
+	if (s->spec.ignore_tail || bytes_finished(in->bytes) || (tail == 0 && !in->shorter && !cut))
 		return 0;
 	if (in->shorter)
 		return fail_set(
@@ -294,28 +286,30 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 	return fail_set(
 		fail, STATUS_DATA,
 		"%s: ends inside a record: %llu of %lu bytes (--ignore-tail leaves them out)",
-		in->name, (unsigned long long)tail, (unsigned long)s->spec.record);
+		in->name, (unsigned long long)tail, (unsigned long)s->use.record);
 }
 
 static int check_all(const struct source *s, struct input *in, uint64_t tail, struct fail *fail)
 {
-	if (in->sliced &&
-	    (in->shorter || in->at < in->first + (in->to - in->from) * s->spec.record))
+	if (in->sliced && (in->shorter || in->at < in->first + (in->to - in->from) * s->use.record))
 		return part_changed(in, fail);
-	if (in->at < in->first)
+	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
 	if (check_rest(in, fail) != 0)
 		return -1;
 	return input_check_end(s, in, tail, is_cut(in), fail);
 }
 
-/* Its bytes are those that its offsets say. */
+/* Its bytes are those that its offsets say, unless frames of it are gone. */
 static void add_up(struct source *s, struct input *in)
 {
 	struct source_totals *const t = &s->totals;
-	const uint64_t end = lesser(in->at, input_stop(in)), begin = in->header.begin;
-	const uint64_t bytes = end > in->first ? end - in->first - in->missing : 0;
-	const uint64_t tail = in->is_zstd || in->sliced ? bytes % s->spec.record : in->torn;
+	const uint64_t end = lesser(in->at, input_stop(in)), begin = in->content.header.begin;
+	const uint64_t bytes = in->content.is_zstd && in->shorter ? in->zstd.whole
+			       : end > in->first ? end - in->first - in->plain.missing
+						 : 0;
+	const uint64_t tail =
+		in->content.is_zstd || in->sliced ? bytes % s->use.record : in->plain.torn;
 	const bool holds = in->at > begin;
 	uint64_t skipped = lesser(in->at, in->first);
 	struct fail fail = {.status = STATUS_OK};
@@ -328,14 +322,15 @@ static void add_up(struct source *s, struct input *in)
 	t->tail += tail;
 	t->tails += tail > 0;
 	t->shorter += in->shorter;
+	t->finished |= bytes_finished(in->bytes);
 	t->cut += is_cut(in) && !in->shorter;
-	t->unsized += in->ends && in->unsized && holds;
-	t->packed += in->is_zstd ? in->pos - in->begin : 0;
-	if (in->ends && !in->header.format && tail == 0 && !in->shorter && !holds &&
+	t->unsized += in->ends && in->content.unsized && holds;
+	t->packed += in->content.is_zstd ? in->zstd.pos - in->zstd.begin : 0;
+	if (in->ends && !in->content.header.format && tail == 0 && !in->shorter && !holds &&
 	    t->empty++ == 0)
 		t->empty_name = in->name;
 	if (s->left != UINT64_MAX)
-		s->left -= lesser((bytes - tail) / s->spec.record, s->left);
+		s->left -= lesser((bytes - tail) / s->use.record, s->left);
 	if (check_all(s, in, tail, &fail) != 0)
 		source_fail(s, in, UNKNOWN - 1, &fail);
 }
@@ -343,7 +338,7 @@ static void add_up(struct source *s, struct input *in)
 /* Is there nothing of it that could still be handed out? Then callers may have ranges of it. */
 static bool nothing_left(const struct input *in)
 {
-	return in->ended && !in->busy && in->reading == 0 && !in->jobs;
+	return in->ended && !in->busy && in->plain.reading == 0 && !in->zstd.jobs;
 }
 
 void input_check(struct source *s, struct input *in)
@@ -354,7 +349,7 @@ void input_check(struct source *s, struct input *in)
 		return;
 	/* Readers need not wait for the ranges that workers still have. */
 	source_call_all(s);
-	if (in->ranges > 0)
+	if (in->plain.ranges > 0)
 		return;
 	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
 		add_up(s, in);
@@ -366,9 +361,11 @@ void input_check(struct source *s, struct input *in)
 
 /* ---- tasks ---- */
 
+/* --finish opens no stream after the first. */
 static bool more_inputs(const struct source *s)
 {
-	return s->next_path < s->spec.path_count && s->left > 0 && s->fail.status == STATUS_OK;
+	return s->next_path < s->spec.path_count && s->left > 0 &&
+	       s->failure.fail.status == STATUS_OK && (s->next_path == 0 || !signals_finished());
 }
 
 /* How much -n leaves for the next input is known when all before it have been given back. */
@@ -379,19 +376,18 @@ static bool open_ready(const struct source *s, const struct request *q)
 }
 
 /* Without the lock. */
-static int open_next(struct source *s, size_t path, struct input **in, const struct request *q,
-		     struct fail *fail)
+static int open_next(struct source *s, size_t path, struct input **in, struct fail *fail)
 {
 	int rc = 0;
 
 	if (!*in)
 		rc = input_open(s, path, in, fail);
-	if (rc == 0 && s->first_name)
+	if (rc == 0)
 		rc = input_agrees(s, *in, fail);
 	if (rc == 0 && s->slice)
 		rc = part_enter(s, *in, fail);
 	if (rc == 0)
-		rc = input_begin(s, *in, s->left, q->want->room, q->cap, fail);
+		rc = input_begin(s, *in, s->left, fail);
 	return rc;
 }
 
@@ -404,31 +400,28 @@ static void append(struct source *s, struct input *in)
 		link = &(*link)->next;
 	*link = in;
 	s->current = in;
-	if (!s->first_name) {
-		s->first_name = in->name;
-		s->said = in->header;
-	}
 	tally_add(&s->totals.inputs, in->begins); /* one thread at a time: under the lock */
-	s->totals.headers += in->begins && in->header.format;
+	s->totals.headers += in->begins && in->content.header.format;
 	s->totals.streamed |= !in->is_file;
 }
 
 static void open_run_unlocks(struct source *s, struct request *q)
 {
-	struct input *in = s->described;
+	struct input *in = s->first.input;
 	struct fail fail = {.status = STATUS_OK};
 
-	s->described = NULL;
+	(void)q;
+	s->first.input = NULL;
 	s->opening = true;
 	lock_drop(&s->lock);
 	const size_t path = s->next_path;
-	const int rc = open_next(s, path, &in, q, &fail);
+	const int rc = open_next(s, path, &in, &fail);
 	lock_take(&s->lock);
 	s->opening = false;
 	s->next_path++;
 	if (rc < 0)
 		source_fail(s, in ? in : &(struct input){.index = path}, 0, &fail);
-	if (rc == 0 && s->fail.status == STATUS_OK)
+	if (rc == 0 && s->failure.fail.status == STATUS_OK)
 		append(s, in);
 	else if (in)
 		input_free(s, in);
@@ -474,16 +467,16 @@ static bool is_over(const struct source *s)
 	for (const struct input *in = s->inputs; in; in = in->next)
 		if (!nothing_left(in))
 			return false;
-	return !s->opening && !s->mended && !more_inputs(s);
+	return !s->opening && !s->zstd.mended && !more_inputs(s);
 }
 
 static void call_for_more_unlocks(struct source *s)
 {
 	s->wanted = false;
-	if (!s->spec.more)
+	if (!s->use.more)
 		return;
 	lock_drop(&s->lock);
-	s->spec.more(s->spec.arg);
+	s->use.more(s->use.arg);
 	lock_take(&s->lock);
 }
 
@@ -491,29 +484,31 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 {
 	struct source *s = r->source;
 	struct request q = {
-		.want = want, .chunk = chunk, .cap = want->cap - want->cap % s->spec.record};
+		.want = want, .chunk = chunk, .cap = want->cap - want->cap % s->use.record};
 	int rc = 0;
 
 	/* With less room a call would hand out nothing, which means the end. */
-	assert(want->cap >= s->spec.record);
+	assert(want->cap >= s->use.record);
 	*chunk = (struct chunk){.fd = -1};
 	lock_take(&s->lock);
+	s->reader_count += !r->takes;
+	r->takes = true;
 	while (!s->stopped && !answered(&q)) {
+		if (s->zstd.dropped)
+			jobs_sweep(s);
 		if (run_one_unlocks(s, &q)) {
 			if (s->wanted)
 				call_for_more_unlocks(s);
 			continue;
 		}
-		if (s->fail.status != STATUS_OK)
-			jobs_sweep(s);
 		if (q.got > 0 || is_over(s))
 			break;
 		await_unlocks(s);
 	}
 	if (q.got > 0)
 		*chunk = (struct chunk){.data = want->room, .bytes = q.got, .fd = -1};
-	if (chunk->bytes == 0 && s->fail.status != STATUS_OK)
-		rc = fail_pass(fail, &s->fail);
+	if (chunk->bytes == 0 && s->failure.fail.status != STATUS_OK)
+		rc = fail_pass(fail, &s->failure.fail);
 	lock_drop(&s->lock);
 	return rc;
 }
@@ -524,7 +519,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 
 	if (chunk->bytes == 0)
 		return;
-	tally_add(&r->counted, counted - counted % s->spec.record); /* the rest is a tail */
+	tally_add(&r->counted, counted - counted % s->use.record); /* the rest is a tail */
 	if (chunk->piece || chunk->input) {
 		lock_take(&s->lock);
 		if (chunk->piece)
@@ -553,11 +548,6 @@ uint64_t source_inputs(const struct source *s)
 	return tally_read(&s->totals.inputs);
 }
 
-uint64_t source_part_bytes(const struct source *s)
-{
-	return s->slice ? (s->slice->part.end - s->slice->part.begin) * s->spec.record : 0;
-}
-
 uint64_t source_state(const struct source *s)
 {
 	return s->totals.state;
@@ -566,7 +556,7 @@ uint64_t source_state(const struct source *s)
 void source_take_spare(struct source *s)
 {
 	lock_take(&s->lock);
-	s->memory = s->spec.memory;
+	s->budget.memory = s->use.memory;
 	lock_drop(&s->lock);
 }
 
@@ -575,8 +565,9 @@ bool source_backlog(struct source *s)
 	lock_take(&s->lock);
 	const struct input *in = s->current;
 	/* Of frames there is work for one more as long as no reader sleeps. */
-	const bool zstd = in ? in->is_zstd : s->jobs > 0;
-	const bool more = zstd ? s->sleepers == 0 : in && (in->is_file || in->full >= FULL_READS);
+	const bool zstd = in ? in->content.is_zstd : s->zstd.jobs > 0;
+	const bool more =
+		zstd ? s->wait.sleepers == 0 : in && (in->is_file || in->plain.full >= FULL_READS);
 	const bool backlog = more && !s->stopped;
 	lock_drop(&s->lock);
 	return backlog;
@@ -584,17 +575,19 @@ bool source_backlog(struct source *s)
 
 bool source_finished(const struct source *s)
 {
-	return !s->inputs && is_over(s) && s->fail.status == STATUS_OK;
+	return !s->inputs && is_over(s) && s->failure.fail.status == STATUS_OK;
 }
 
 int source_failure(const struct source *s, struct fail *fail)
 {
-	return s->fail.status == STATUS_OK ? 0 : fail_pass(fail, &s->fail);
+	return s->failure.fail.status == STATUS_OK ? 0 : fail_pass(fail, &s->failure.fail);
 }
 
 const struct source_totals *source_totals(struct source *s)
 {
-	s->totals.waited = (double)__atomic_load_n(&s->waited_ns, __ATOMIC_RELAXED) * 1e-9;
+	s->totals.waited = (double)__atomic_load_n(&s->shared.waited_ns, __ATOMIC_RELAXED) * 1e-9;
+	if (s->left > 0 && signals_finished())
+		s->totals.unopened = s->spec.path_count - s->totals.inputs;
 	return &s->totals;
 }
 
@@ -612,14 +605,14 @@ void source_close(struct source *s)
 		jobs_free(s, in);
 		input_free(s, in);
 	}
-	if (s->described)
-		input_free(s, s->described);
+	if (s->first.input)
+		input_free(s, s->first.input);
 	jobs_free(s, NULL);
-	seams_free(s->mended);
-	assert(s->held == 0 && s->kept == 0);
+	seams_free(s->zstd.mended);
+	assert(s->budget.held == 0 && s->budget.kept == 0);
 	close(s->wake_pipe[0]);
 	close(s->wake_pipe[1]);
-	pthread_cond_destroy(&s->wake);
+	pthread_cond_destroy(&s->wait.wake);
 	lock_destroy(&s->lock);
 	free(s->slice);
 	free(s);

@@ -41,14 +41,14 @@ struct tee; /* tee.h */
 /* The largest record. Chunks are whole records, so a caller's room must hold one. */
 #define SOURCE_RECORD_MAX ((uint32_t)16 << 20)
 
+/* What opening needs. */
 struct source_spec {
 	char *const *paths; /* "-" is standard input; borrowed for the source's life */
 	size_t path_count;
-	uint64_t skip;  /* bytes to skip at the start of each input */
-	uint64_t limit; /* records in all, UINT64_MAX for no limit */
+	struct tee *tee; /* all inputs come from it, as pipes; NULL: the source opens them */
+	uint64_t skip;   /* bytes to skip at the start of each input */
 	/* the part-th, from 1, of so many slices of all records; 0 of 0: all of them */
 	uint32_t part, parts;
-	uint32_t record; /* bytes of one record, 1 to SOURCE_RECORD_MAX */
 	/* a partial record at an input's end is no error, nor is a file that became shorter */
 	bool ignore_tail;
 	bool raw;    /* do not look for the magic numbers of compressed files */
@@ -59,21 +59,32 @@ struct source_spec {
 	bool typed; /* the type was given: an input without a header is of that type too */
 	/* ... or the name of one of the paths says it, as a.f32 does */
 	bool type_said;
-	/* What may be known only after source_open: */
+	/* With headers the first input is looked at: in a window of at most so many bytes, ... */
+	uint64_t memory;
+	/* ... and of a stream not more than these are waited for; 0: it is not looked at */
+	uint64_t wanted;
+};
+
+/* What counting needs. */
+struct source_use {
+	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
+	uint64_t limit;          /* records in all, UINT64_MAX for no limit */
 	struct sample_type type; /* with headers: of all samples */
 	uint32_t channels;       /* with headers: what each of them must say; 0: any number */
 	uint64_t last;           /* with headers: the last axis that each array must have; 0: any */
-	unsigned threads;        /* the most readers there will be; 0: one */
+	unsigned threads;        /* the most readers there will be */
 	unsigned decoders;       /* the most that decode at a time; 0: all */
-	uint64_t memory;         /* the most bytes that decoders may take together; 0: 256 MiB */
+	uint64_t memory;         /* the most bytes that decoders may take together */
 	uint64_t memory_spare;   /* more bytes that they may take, until source_take_spare */
 	/* Returns the -M with which decoders may take `need` bytes; NULL: it is `need`. */
 	uint64_t (*memory_for)(void *arg, uint64_t need);
 	/* Called without a lock before long work that one more worker could share; or NULL. */
 	void (*more)(void *arg);
-	void *arg;       /* for both callbacks */
-	struct tee *tee; /* all inputs come from it, as pipes; NULL: the source opens them */
+	void *arg; /* for both callbacks */
 };
+
+/* The first bytes of an input that hold what is skipped and so many records; 0 for no record. */
+uint64_t source_wanted(uint64_t skip, uint64_t records, uint32_t record);
 
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */
 bool source_compressed(const struct source_spec *spec);
@@ -83,13 +94,6 @@ bool source_compressed(const struct source_spec *spec);
  * that would have to read a pipe, or would take long. Opens files and closes them.
  */
 bool source_plain(const struct source_spec *spec);
-
-/*
- * Bytes of records that the inputs hold, as far as -n allows. Only files that are not compressed
- * count, and headers count as if they were samples. 0: not known. Looks at files as source_plain
- * does. Any thread.
- */
-uint64_t source_length(const struct source_spec *spec);
 
 /* What was taken from the inputs that have ended: bytes = skipped + records x record + tail. */
 struct source_totals {
@@ -102,6 +106,8 @@ struct source_totals {
 	uint64_t unsized;       /* how many have a header that does not say where samples end */
 	uint64_t empty;         /* how many hold nothing at all ... */
 	const char *empty_name; /* ... and one of them */
+	bool finished;          /* --finish ended a stream ... */
+	uint64_t unopened;      /* ... and left so many unopened */
 	uint64_t inputs;        /* inputs opened ... */
 	uint64_t headers;       /* ... and how many of them have a header */
 	bool streamed;          /* at least one was not a file ... */
@@ -130,12 +136,10 @@ int source_open(struct source **out, const struct source_spec *spec, struct fail
 const struct header *source_said(const struct source *s);
 
 /*
- * Gives the source what could not be known before it was opened. Paths, -S, -n and flags are those
- * of source_open. Called once, before there is a reader; it may be left out where there are no
- * headers and no parts. -1: the first input is of another type; or, for a part, which looks at all
- * inputs here, something is wrong with one.
+ * Called once, before there is a reader. -1: the first input is of another type; or, for a part,
+ * which looks at all inputs here, something is wrong with one.
  */
-int source_start(struct source *s, const struct source_spec *spec, struct fail *fail);
+int source_start(struct source *s, const struct source_use *use, struct fail *fail);
 
 /*
  * Makes a reader, which one thread at a time may use until the source is closed. NULL: no memory.
@@ -207,8 +211,14 @@ uint64_t source_counted(const struct source *s);
 /* How many inputs were begun so far. Any thread, at any time, without a lock. */
 uint64_t source_inputs(const struct source *s);
 
-/* For a part, after source_start: its bytes, and a number for the state of all inputs. */
-uint64_t source_part_bytes(const struct source *s);
+/*
+ * After source_start: bytes of records that the inputs hold, as far as -n allows, or of the part.
+ * Only files that are not compressed count, but for a part, and headers count as if they were
+ * samples. 0: not known. Looks at files as source_plain does. Any thread.
+ */
+uint64_t source_length(const struct source *s);
+
+/* For a part, after source_start: a number for the state of all inputs. */
 uint64_t source_state(const struct source *s);
 
 /* Valid when no source_take is running. */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* source_input: one input: what a path names, how much it holds, what its first bytes say. */
+/* source_input: one input: looked at before the run, opened, made ready, compared with others. */
 #include "input/source_input.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/again.h"
 #include "base/path.h"
 #include "input/tee.h"
+
+typedef unsigned long long ull;
 
 bool source_compressed(const struct source_spec *spec)
 {
@@ -38,140 +38,184 @@ int input_check_all(const struct source_spec *spec, struct fail *fail)
 	return 0;
 }
 
-/* ---- what the first bytes say ---- */
+/* ---- a look at files before the run ---- */
 
-int input_refuse(const struct input *in, const char *advice, struct fail *fail)
+#define LOOKS 64u /* files at most: each takes a few microseconds, except on a slow network */
+
+/*
+ * Does a file not begin as zstd does? *size is how long it is. Only regular files are opened: the
+ * writer of a FIFO, or a device, would notice. With a tee standard input is already being read, and
+ * its offset has moved.
+ */
+static bool looks_plain(const struct source_spec *spec, const char *path, uint64_t *size)
 {
-	return fail_set(fail, STATUS_DATA, "%s: %s, or count it as it is with --raw%s", in->name,
-			advice, in->is_zstd ? ", after zstd -dc" : "");
+	struct fail fail = {.status = STATUS_OK};
+	struct bytes *b;
+	struct stat st;
+
+	if (path_is_stdin(path) ? spec->tee || fstat(STDIN_FILENO, &st) != 0 : stat(path, &st) != 0)
+		return false;
+	if (!S_ISREG(st.st_mode) || bytes_open(&b, path, -1, NULL, &fail) != 0)
+		return false;
+	const bool plain = bytes_in_regular(b) && (spec->raw || content_plain(b));
+	*size = bytes_size(b);
+	bytes_close(b);
+	return plain;
 }
 
-int input_sniff(const struct source *s, const struct input *in, const unsigned char *bytes,
-		size_t length, struct fail *fail)
+bool source_plain(const struct source_spec *spec)
 {
-	const char *advice;
-	struct frame_header header;
+	uint64_t size;
 
-	if (s->spec.raw)
+	if (spec->raw || spec->path_count > LOOKS)
+		return spec->raw;
+	for (size_t i = 0; i < spec->path_count; i++)
+		if (!looks_plain(spec, spec->paths[i], &size))
+			return false;
+	return true;
+}
+
+uint64_t source_length(const struct source *s)
+{
+	const struct source_spec *const spec = &s->spec;
+	const uint32_t record = s->use.record;
+	uint64_t bytes = 0, size = 0;
+
+	if (s->slice)
+		return (s->slice->part.end - s->slice->part.begin) * record;
+	if (spec->path_count > LOOKS)
 		return 0;
-	if (length >= 4) {
-		/* Four bytes show the magic number and nothing more yet. */
-		const enum frame_kind kind = frame_parse(bytes, 4, &header);
-		if (kind == FRAME_SHORT)
-			return 1;
-		if (kind == FRAME_LEGACY)
-			return input_refuse(in,
-					    "compressed by zstd before 0.8: pipe it through a "
-					    "`zstd -dc` that still reads it",
-					    fail);
+	for (size_t i = 0; i < spec->path_count; i++) {
+		if (!looks_plain(spec, spec->paths[i], &size))
+			return 0;
+		bytes += size > spec->skip ? size - spec->skip : 0;
 	}
-	if (first_refused(bytes, length, &advice) == HEADER_FOUND)
-		return input_refuse(in, advice, fail);
-	if (s->spec.zstd)
-		return fail_set(fail, STATUS_DATA,
-				"%s: not compressed by zstd, which --zstd requires", in->name);
-	return 0;
-}
-
-bool input_undecided(const struct source *s, const unsigned char *bytes, size_t n)
-{
-	const char *advice;
-	struct frame_header header;
-
-	return n == 0 || (n < 4 && frame_parse(bytes, n, &header) == FRAME_SHORT) ||
-	       first_refused(bytes, n, &advice) == HEADER_MORE ||
-	       (s->spec.headers && header_magic(bytes, n, false) == HEADER_MORE);
-}
-
-size_t input_wanted(const struct source *s, size_t most)
-{
-	const uint64_t records = lesser(s->left, most);
-
-	return s->spec.skip < most ? (size_t)lesser(s->spec.skip + records * s->spec.record, most)
-				   : most;
-}
-
-int input_look_for_text(struct input *in, const unsigned char *bytes, size_t n, bool ended,
-			struct fail *fail)
-{
-	struct text *const t = &in->text;
-
-	if (!text_open(t))
-		return 0;
-	text_add(t, bytes, n);
-	if (!text_found(t, ended))
-		return 0;
-	if (t->document)
-		return fail_set(fail, STATUS_DATA,
-				"%s: a histogram in JSON, not samples: --merge reads it", in->name);
-	return fail_set(fail, STATUS_DATA,
-			"%s: text, where samples are binary: -t counts it all the same, -t u8 its "
-			"bytes",
-			in->name);
-}
-
-int input_grow(struct input *in, size_t n, struct fail *fail)
-{
-	return buffer_grow(&in->bytes, &in->room, n, in->have) ? 0
-							       : fail_errno(fail, "%s", in->name);
+	return s->use.limit < bytes / record ? s->use.limit * record : bytes - bytes % record;
 }
 
 /* ---- opening and closing ---- */
 
 void input_free(struct source *s, struct input *in)
 {
-	s->held -= in->kept;
-	seams_free(in->seams);
-	if (in->owned && in->fd >= 0)
-		close(in->fd);
-	free(in->bytes);
-	free(in->rest);
+	s->budget.held -= in->zstd.kept;
+	seams_free(in->zstd.seams);
+	bytes_close(in->bytes);
+	free(in->zstd.rest);
 	free(in);
+}
+
+uint64_t source_wanted(uint64_t skip, uint64_t records, uint32_t record)
+{
+	return records == 0                ? 0
+	       : records > NO_END / record ? NO_END
+					   : offset_sum(skip, records * record);
 }
 
 int input_open(struct source *s, size_t path, struct input **out, struct fail *fail)
 {
 	const char *const name = s->spec.paths[path];
+	const bool early = s->use.record == 0; /* the first input, before source_start */
+	const struct content_rules rules = {.raw = s->spec.raw,
+					    .zstd = s->spec.zstd,
+					    .headers = s->spec.headers,
+					    .window = early ? s->spec.memory : s->use.memory,
+					    .typed = s->spec.typed || !s->spec.headers,
+					    .type_said = s->spec.type_said || !s->spec.headers};
 	struct input *in = calloc(1, sizeof(*in));
-	struct stat st;
+	uint64_t wanted = s->spec.wanted;
+	int fd = -1, rc;
 
 	*out = in;
 	if (!in)
 		return fail_errno(fail, "%s", path_shown(name));
 	in->index = path;
 	in->name = path_shown(name);
-	in->owned = s->spec.tee || !path_is_stdin(name);
-	in->fd = -1;
 	in->begins = in->ends = true;
 	in->limit = NO_END;
-	in->last = &in->jobs;
-	/* Only where nothing else says what it holds. */
-	in->text.other = !s->spec.headers || s->spec.raw || s->spec.type_said;
-	if (s->spec.tee && tee_next(s->spec.tee, &in->fd, fail) != 0)
+	in->zstd.last = &in->zstd.jobs;
+	if (s->spec.tee && (rc = tee_next(s->spec.tee, &fd, fail)) != 0)
+		return rc;
+	if (bytes_open(&in->bytes, name, fd, &s->shared, fail) != 0)
 		return -1;
-	if (!s->spec.tee)
-		in->fd = in->owned ? open_input(name) : STDIN_FILENO;
-	if (in->fd < 0 || fstat(in->fd, &st) != 0)
-		return fail_errno(fail, "%s", in->name);
-	in->is_regular = S_ISREG(st.st_mode);
-	in->is_file = in->is_regular || S_ISBLK(st.st_mode);
-	const int rc = in->is_file ? file_open(s, in, fail) : stream_open(s, in, fail);
-	return rc == 0 && s->spec.headers && !s->spec.raw ? input_read_header(s, in, fail) : rc;
+	in->is_file = bytes_in_file(in->bytes);
+	/* Reading a compressed stream takes more bytes than are counted anyway. */
+	if (s->spec.zstd)
+		wanted = NO_END;
+	else if (!early)
+		wanted = source_wanted(s->spec.skip, s->left, s->use.record);
+	return content_open(&in->content, in->bytes, &rules, wanted, fail);
+}
+
+/* ---- what it must agree with ---- */
+
+static bool same_type(const struct sample_type *a, const struct sample_type *b)
+{
+	return strcmp(a->name, b->name) == 0;
+}
+
+int input_agrees(const struct source *s, const struct input *in, struct fail *fail)
+{
+	const struct header *h = &in->content.header, *first = &s->first.said;
+	const char *const other = s->first.name;
+
+	if (!s->spec.headers || s->spec.raw || in->content.unseen)
+		return 0;
+	if (s->spec.typed && h->format && !same_type(&h->type, &s->use.type))
+		return fail_set(fail, STATUS_USAGE, "--type %s: %s: its %s header says %s%s",
+				s->use.type.name, in->name, h->format, h->type.name,
+				content_way_out(&in->content, false));
+	if (!s->spec.typed && !h->format != !first->format)
+		return fail_set(fail, STATUS_DATA,
+				"%s: has %s header, and %s has %s: --type must say what both are",
+				in->name, h->format ? "a" : "no", other,
+				first->format ? "one" : "none");
+	if (h->format && first->format && !same_type(&h->type, &first->type))
+		return fail_set(fail, STATUS_DATA, "%s: %s of %s, but %s is of %s", in->name,
+				h->format, h->type.name, other, first->type.name);
+	if (h->format && s->use.channels > 0 && h->channels != s->use.channels)
+		return fail_set(fail, STATUS_DATA,
+				"%s: %s of %lu channels, where there must be %lu", in->name,
+				h->format, (unsigned long)h->channels,
+				(unsigned long)s->use.channels);
+	if (h->format && s->use.last > 0 && (h->last != s->use.last || h->fortran))
+		return fail_set(fail, STATUS_DATA,
+				"%s: %s with a last axis of %llu%s, where it must be %llu",
+				in->name, h->format, (ull)h->last,
+				h->fortran ? " in Fortran order" : "", (ull)s->use.last);
+	return 0;
+}
+
+/* ---- where samples end ---- */
+
+int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail)
+{
+	return fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip", in->name,
+			(ull)s->spec.skip);
+}
+
+int input_too_short(const struct input *in, struct fail *fail)
+{
+	return fail_set(fail, STATUS_DATA,
+			"%s: holds less than the %llu bytes of samples that its %s header "
+			"announces (--ignore-tail counts "
+			"what is there)",
+			in->name, (ull)in->content.header.bytes, in->content.header.format);
 }
 
 int input_bounds(const struct source *s, struct input *in, struct fail *fail)
 {
-	const struct header *h = &in->header;
+	const struct header *h = &in->content.header;
 
 	in->first = offset_sum(h->begin, s->spec.skip);
-	in->bound = h->format ? offset_sum(h->begin, h->bytes) : NO_END;
+	in->bound = NO_END;
+	if (h->format && h->bytes != HEADER_TO_END) /* NO_END - 1 is still more than there can be */
+		in->bound = lesser(offset_sum(h->begin, h->bytes), NO_END - 1);
 	return in->first > in->bound ? input_too_skipped(s, in, fail) : 0;
 }
 
-int input_begin(struct source *s, struct input *in, uint64_t left, void *room, size_t cap,
-		struct fail *fail)
+int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *fail)
 {
-	const uint32_t record = s->spec.record;
+	const uint32_t record = s->use.record;
 
 	if (input_bounds(s, in, fail) != 0)
 		return -1;
@@ -187,7 +231,7 @@ int input_begin(struct source *s, struct input *in, uint64_t left, void *room, s
 	 */
 	if (in->limit > in->bound)
 		in->limit = NO_END;
-	if (in->is_zstd)
+	if (in->content.is_zstd)
 		return in->sliced ? part_begin_zstd(s, in, fail) : zstd_begin(in, fail);
-	return in->is_file ? file_begin(s, in, fail) : stream_begin(s, in, room, cap, fail);
+	return plain_begin(s, in, fail);
 }

@@ -43,9 +43,6 @@ int part_check(const struct source_spec *spec, struct fail *fail)
 
 	if (spec->parts == 0)
 		return 0;
-	if (spec->tee)
-		return fail_set(fail, STATUS_USAGE,
-				"--part and --tee: a slice is not all of the input's bytes");
 	for (size_t i = 0; i < spec->path_count; i++) {
 		const char *const path = spec->paths[i];
 		if (stat_path(path, &st, fail) != 0)
@@ -91,9 +88,9 @@ static enum find skim(struct source *s, struct input *in, uint64_t until, struct
 			return undeclared(in, f, fail) == 0 ? FIND_NONE : FIND_BAD;
 		if (content > until - in->at)
 			return FIND_FRAME;
-		if (zstd_walk(s, in, f, UNKNOWN, fail) != FIND_FRAME)
+		if (frames_walk(in->bytes, f, UNKNOWN, false, fail) != FIND_FRAME)
 			return FIND_BAD;
-		in->pos += f->stored;
+		in->zstd.pos += f->stored;
 		in->at += content;
 	}
 	return FIND_NONE;
@@ -119,7 +116,9 @@ static int measure_zstd(struct source *s, struct input *in, uint64_t until, uint
 	/*
 	 * Where the first frame is wrong, the walk has found that, or only its decoder can say how.
 	 */
-	return in->unseen ? zstd_bad(in, 0, fail, "its first bytes cannot be decoded") : 0;
+	return in->content.unseen
+		       ? frames_bad(in->bytes, 0, fail, "its first bytes cannot be decoded")
+		       : 0;
 }
 
 int part_begin_zstd(struct source *s, struct input *in, struct fail *fail)
@@ -134,11 +133,18 @@ int part_begin_zstd(struct source *s, struct input *in, struct fail *fail)
 	 */
 	if (in->from > 0 && skim(s, in, in->first, &f, fail) == FIND_BAD)
 		return -1;
-	in->begin = in->hinted = in->pos;
+	in->zstd.begin = in->zstd.pos;
 	return 0;
 }
 
 /* ---- how many records an input holds ---- */
+
+static int stat_input(const struct input *in, struct stat *st, struct fail *fail)
+{
+	uint64_t origin;
+
+	return fstat(bytes_fd(in->bytes, &origin), st) == 0 ? 0 : fail_errno(fail, "%s", in->name);
+}
 
 /* Files in /proc and the like have size 0 although they hold something. */
 static int check_size(const struct input *in, struct fail *fail)
@@ -147,21 +153,17 @@ static int check_size(const struct input *in, struct fail *fail)
 	struct stat st;
 	size_t got;
 
-	if (!in->is_regular || in->size > 0)
+	if (!bytes_in_regular(in->bytes) || bytes_size(in->bytes) > 0)
 		return 0;
-	if (file_read(in, &byte, 1, in->origin, &got, fail) != 0)
+	if (bytes_read_at(in->bytes, 0, &byte, 1, &got, fail) != 0 ||
+	    stat_input(in, &st, fail) != 0)
 		return -1;
-	if (got == 0 || fstat(in->fd, &st) != 0 || st.st_size > 0)
+	if (got == 0 || st.st_size > 0)
 		return 0;
 	return fail_set(fail, STATUS_USAGE,
 			"--part: %s: how much it holds is known only after reading it: copy it to "
 			"a file first",
 			in->name);
-}
-
-static uint64_t file_bytes(const struct input *in)
-{
-	return in->size > in->origin ? in->size - in->origin : 0;
 }
 
 /*
@@ -174,12 +176,13 @@ static int check_rest(struct source *s, struct input *in, uint64_t end, struct f
 		       there = stop > in->first ? stop - in->first : 0;
 
 	if (in->bound == NO_END || end < in->bound)
-		return input_check_end(s, in, there % s->spec.record,
+		return input_check_end(s, in, there % s->use.record,
 				       in->bound != NO_END && end < in->bound, fail);
-	if (!in->is_zstd ? input_read_rest(s, in, fail) != 0
-			 : end > in->bound && !in->header.chunks && input_too_long(in, fail) != 0)
+	if (!in->content.is_zstd ? content_after(&in->content, in->bytes, in->bound, fail) != 0
+				 : end > in->bound && !in->content.header.chunks &&
+					   content_too_long(&in->content, in->name, fail) != 0)
 		return -1;
-	return input_check_end(s, in, there % s->spec.record, false, fail);
+	return input_check_end(s, in, there % s->use.record, false, fail);
 }
 
 /*
@@ -189,15 +192,15 @@ static int check_rest(struct source *s, struct input *in, uint64_t end, struct f
 static int count_records(struct source *s, struct input *in, uint64_t left, uint64_t *records,
 			 bool *within, struct fail *fail)
 {
-	const uint32_t record = s->spec.record;
+	const uint32_t record = s->use.record;
 	uint64_t end;
 
 	if (input_bounds(s, in, fail) != 0 || check_size(in, fail) != 0)
 		return -1;
 	const uint64_t until =
 		left > (NO_END - in->first) / record ? NO_END : in->first + left * record;
-	if (!in->is_zstd)
-		end = file_bytes(in);
+	if (!in->content.is_zstd)
+		end = bytes_size(in->bytes);
 	else if (measure_zstd(s, in, until, &end, fail) != 0)
 		return -1;
 	if (end < in->first)
@@ -226,25 +229,21 @@ static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *r
 		       struct fail *fail)
 {
 	struct measured *const m = &s->slice->input[path];
-	struct input *in = s->described;
+	struct input *in = s->first.input;
 	struct stat st = {.st_mode = 0};
 	int rc = 0;
 
-	s->described = NULL;
+	s->first.input = NULL;
 	if (!in)
 		rc = input_open(s, path, &in, fail);
-	if (rc == 0 && fstat(in->fd, &st) != 0)
-		rc = fail_errno(fail, "%s", in->name);
+	if (rc == 0)
+		rc = stat_input(in, &st, fail);
 	if (rc == 0 && !in->is_file)
 		rc = not_a_file(in->name, st.st_mode, fail);
-	if (rc == 0 && s->first_name)
+	if (rc == 0)
 		rc = input_agrees(s, in, fail);
 	if (rc == 0) {
-		if (!s->first_name) {
-			s->first_name = in->name;
-			s->said = in->header;
-		}
-		note(m, &st, file_bytes(in));
+		note(m, &st, bytes_size(in->bytes));
 		rc = count_records(s, in, left, records, &s->slice->within, fail);
 	}
 	if (in)
@@ -256,7 +255,7 @@ static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *r
 static int measure_all(struct source *s, uint64_t *all, struct fail *fail)
 {
 	struct slice *const slice = s->slice;
-	uint64_t left = s->spec.limit, records = 0;
+	uint64_t left = s->use.limit, records = 0;
 
 	*all = 0;
 	for (size_t i = 0; i < s->spec.path_count; i++) {
@@ -320,7 +319,7 @@ int part_measure(struct source *s, struct fail *fail)
 	s->slice = slice;
 	if (measure_all(s, &all, fail) != 0)
 		return -1;
-	slice->part = part_of(all, s->spec.record, s->spec.part, s->spec.parts);
+	slice->part = part_of(all, s->use.record, s->spec.part, s->spec.parts);
 	s->totals.state = state_of(slice, paths);
 	s->totals.first = slice->part.begin;
 	s->totals.all = all;
@@ -357,9 +356,9 @@ int part_enter(const struct source *s, struct input *in, struct fail *fail)
 	struct measured now = {.size = 0};
 	struct stat st;
 
-	if (fstat(in->fd, &st) != 0)
-		return fail_errno(fail, "%s", in->name);
-	note(&now, &st, file_bytes(in));
+	if (stat_input(in, &st, fail) != 0)
+		return -1;
+	note(&now, &st, bytes_size(in->bytes));
 	if (!in->is_file || now.size != m->size || now.seconds != m->seconds ||
 	    now.nanoseconds != m->nanoseconds)
 		return part_changed(in, fail);

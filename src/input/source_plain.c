@@ -8,36 +8,45 @@
  * in /proc), is read as far as it goes. A file ends where a part comes back short: it became
  * shorter, which is an error, or it never held what its size says (as in /sys).
  */
-#include <sys/stat.h>
-
 #include "input/source_input.h"
 
 /* The most of a stream for one read: what was read is still in the cache when it is counted. */
 #define STREAM_PIECE ((size_t)128 << 10)
 
-/*
- * Did the file have more than `end` bytes when it was opened? Files in /sys hold less than st_size
- * says, then and now. So a file became shorter only if its st_size fell, or if it was changed: one
- * that is written anew, as `cp` does, may have its old size again by now. A device's size is true.
- */
-static bool became_shorter(const struct input *in, uint64_t end)
+/* A read of the samples ended at offset `at`: is that because the file became shorter? */
+static bool became_shorter(const struct input *in, uint64_t at)
 {
-	struct stat st;
+	return in->sliced || (at < in->bound && bytes_shorter(in->bytes, at));
+}
 
-	if (in->sliced)
-		return true;
-	if (end >= in->size || end - in->origin >= in->bound)
-		return false;
-	return !in->is_regular || fstat(in->fd, &st) != 0 || (uint64_t)st.st_size < in->size ||
-	       st.st_ctim.tv_sec != in->changed.tv_sec || st.st_ctim.tv_nsec != in->changed.tv_nsec;
+int plain_begin(const struct source *s, struct input *in, struct fail *fail)
+{
+	const unsigned char *last;
+	size_t got = 1;
+	int rc = 0;
+
+	/* Is the last skipped byte there? st_size may be 0 (/proc) or too large (/sys). */
+	if (in->first > INT64_MAX)
+		got = 0;
+	else if (s->spec.skip > 0 && !in->sliced &&
+		 (rc = bytes_pass(in->bytes, in->first - 1, fail)) == 0)
+		rc = bytes_look(in->bytes, in->first - 1, 1, 1, &last, &got, fail);
+	if (rc == 0 && got > 0)
+		rc = bytes_pass(in->bytes, in->first, fail);
+	const uint64_t end = lesser(bytes_size(in->bytes), input_stop(in));
+	in->plain.end = end > in->first ? end - (end - in->first) % s->use.record : 0;
+	in->at = lesser(in->first, bytes_in_file(in->bytes) ? NO_END : bytes_passed(in->bytes));
+	if (rc == 0 && got == 0 && !bytes_finished(in->bytes))
+		return input_too_skipped(s, in, fail);
+	return rc;
 }
 
 /* What was claimed from `at` on brought only so much: the file ends there. */
 static void came_short(struct source *s, struct input *in, uint64_t at, size_t claimed, size_t got)
 {
-	in->shorter |= became_shorter(in, in->origin + at + got);
-	in->missing += claimed - got;
-	in->torn += got % s->spec.record;
+	in->shorter |= became_shorter(in, at + got);
+	in->plain.missing += claimed - got;
+	in->plain.torn += got % s->use.record;
 	if (!in->ended)
 		input_end(s, in);
 }
@@ -53,35 +62,38 @@ static void hand_out(struct request *q, size_t bytes)
 /* With -n the next input waits until this one was given back; its holder would wait for itself. */
 static bool lends_ranges(const struct source *s, const struct input *in)
 {
-	return in->is_regular && (in->limit == NO_END || s->next_path == s->spec.path_count);
+	return bytes_in_regular(in->bytes) &&
+	       (in->limit == NO_END || s->next_path == s->spec.path_count);
 }
 
 static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
-	const bool range = q->want->range >= s->spec.record && lends_ranges(s, in);
-	const size_t most = range ? q->want->range - q->want->range % s->spec.record : q->cap;
-	const size_t n = (size_t)lesser(in->end - in->at, most);
+	const bool range = q->want->range >= s->use.record && lends_ranges(s, in);
+	const size_t most = range ? q->want->range - q->want->range % s->use.record : q->cap;
+	const size_t n = (size_t)lesser(in->plain.end - in->at, most);
 	const uint64_t at = in->at;
 	struct fail fail = {.status = STATUS_OK};
+	uint64_t origin;
 	size_t got;
 
 	in->at += n;
 	if (range) {
-		in->ranges++;
-		*q->chunk = (struct chunk){
-			.bytes = n, .fd = in->fd, .offset = in->origin + at, .input = in};
+		in->plain.ranges++;
+		*q->chunk = (struct chunk){.bytes = n, .input = in};
+		q->chunk->fd = bytes_fd(in->bytes, &origin);
+		q->chunk->offset = origin + at;
 		return;
 	}
-	in->reading++;
+	in->plain.reading++;
 	lock_drop(&s->lock);
-	const int rc = file_read(in, q->want->room, n, in->origin + at, &got, &fail);
+	const int rc = bytes_read_at(in->bytes, at, q->want->room, n, &got, &fail);
 	lock_take(&s->lock);
-	in->reading--;
+	in->plain.reading--;
 	if (rc != 0)
 		source_fail(s, in, at, &fail);
 	else if (got < n)
 		came_short(s, in, at, n, got);
-	hand_out(q, got - got % s->spec.record);
+	hand_out(q, got - got % s->use.record);
 	input_check(s, in);
 }
 
@@ -89,16 +101,23 @@ void range_back(struct source *s, const struct chunk *range, size_t counted)
 {
 	struct input *const in = range->input;
 
-	in->ranges--;
-	if (counted < range->bytes)
-		came_short(s, in, range->offset - in->origin, range->bytes, counted);
+	in->plain.ranges--;
+	if (counted < range->bytes) {
+		uint64_t origin;
+		(void)bytes_fd(in->bytes, &origin);
+		came_short(s, in, range->offset - origin, range->bytes, counted);
+	}
 	input_check(s, in);
 }
 
 int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, size_t *got,
 		struct fail *fail)
 {
-	return file_read(range->input, buffer, cap, range->offset + at, got, fail);
+	uint64_t origin;
+
+	(void)bytes_fd(range->input->bytes, &origin);
+	return bytes_read_at(range->input->bytes, range->offset - origin + at, buffer, cap, got,
+			     fail);
 }
 
 /* ---- by turns ---- */
@@ -110,20 +129,19 @@ int source_read(const struct chunk *range, size_t at, void *buffer, size_t cap, 
 static int read_records(struct source *s, struct input *in, uint64_t at, unsigned char *room,
 			size_t cap, size_t *got, struct fail *fail)
 {
-	const size_t record = s->spec.record;
+	const size_t record = s->use.record;
 	int rc;
 
-	if (in->is_file)
-		return file_read(in, room, cap, in->origin + at, got, fail);
-	if (!s->spec.prompt)
-		return stream_read(s, in, room, cap, cap, got, fail);
+	if (in->is_file || !s->spec.prompt)
+		return bytes_read(in->bytes, at, room, cap, cap, got, fail);
 	*got = 0;
 	do {
 		const size_t rest = record - *got % record, left = cap - *got;
 		size_t some;
-		rc = stream_read(s, in, room + *got, rest < left ? rest : left, left, &some, fail);
+		rc = bytes_read(in->bytes, at + *got, room + *got, rest < left ? rest : left, left,
+				&some, fail);
 		*got += some;
-	} while (rc == 0 && *got % record != 0 && *got < cap && !in->eof);
+	} while (rc == 0 && *got % record != 0 && *got < cap && !bytes_ended(in->bytes));
 	return rc;
 }
 
@@ -136,13 +154,14 @@ static int finish(struct source *s, struct input *in, uint64_t at, void *room, s
 {
 	const int rc = read_records(s, in, at, room, left, got, fail);
 
-	in->passed = true;
-	return rc == 0 && *got == left ? input_read_rest(s, in, fail) : rc;
+	in->plain.passed = true;
+	return rc == 0 && *got == left ? content_after(&in->content, in->bytes, in->bound, fail)
+				       : rc;
 }
 
 static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 {
-	const uint32_t record = s->spec.record;
+	const uint32_t record = s->use.record;
 	const uint64_t at = in->at, left = input_stop(in) - at;
 	const size_t piece = STREAM_PIECE < record ? record : STREAM_PIECE;
 	const size_t most = in->is_file || q->cap < piece ? q->cap : piece - piece % record;
@@ -160,16 +179,17 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	if (in->ended) /* meanwhile, by a part that came back short, or by a failure */
 		got = 0;
 	in->at += got;
-	in->torn += got % record;
+	in->plain.torn += got % record;
 	/*
 	 * To ask a pipe how full it is (FIONREAD) takes its lock and slows the writer by a third.
 	 */
-	in->full = in->drained ? 0 : in->full + 1;
+	in->plain.full = bytes_drained(in->bytes) ? 0 : in->plain.full + 1;
 	if (rc < 0)
 		source_fail(s, in, at, &fail);
-	const bool ended = in->is_file ? got < n : stream_ended(in) && in->at < input_stop(in);
+	const bool ended =
+		in->is_file ? got < n : bytes_ended(in->bytes) && in->at < input_stop(in);
 	if (rc == 0 && in->is_file && ended && !in->ended)
-		in->shorter |= became_shorter(in, in->origin + in->at);
+		in->shorter |= became_shorter(in, in->at);
 	if ((rc != 0 || finishes || ended) && !in->ended)
 		input_end(s, in);
 	source_call(s);
@@ -183,19 +203,19 @@ bool plain_ready(const struct source *s, const struct request *q)
 {
 	const struct input *const in = s->current;
 
-	return q->got == 0 && in && !in->is_zstd && !in->busy;
+	return q->got == 0 && in && !in->content.is_zstd && !in->busy;
 }
 
 void plain_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
 
-	if (in->at < in->end) {
+	if (in->at < in->plain.end) {
 		claim_unlocks(s, in, q);
 	} else if (in->at >= in->limit || in->sliced) {
 		/* What was appended to a file that is cut into slices belongs to none of them. */
 		if (in->sliced && in->ends)
-			in->at = lesser(in->bound, in->size - in->origin);
+			in->at = lesser(in->bound, bytes_size(in->bytes));
 		input_end(s, in);
 		input_check(s, in);
 	} else {

@@ -12,27 +12,27 @@
  * Then it is a piece like others: handed out, counted, added to the checksum. When it is free, so
  * is the slot.
  *
- * Decoded bytes lie in a ring, which is mapped twice, one copy behind the other: a block and the
- * window before it are always in one run. It holds the window and a whole block for each slot.
- * Block k is not fetched before block k - slots is free; so nothing is overwritten that is still
- * counted or may still be copied, and no other limit is needed.
+ * Decoded bytes lie in a ring: each block in one run, at the beginning again where what is left at
+ * the end is too short for it. The ring holds the window and a block more (see past_of), a whole
+ * block for each slot, and one for what was left. Block k is not fetched before block k - slots is
+ * free; so nothing is overwritten that is still counted or may still be copied, and no other limit
+ * is needed.
  *
  * libzstd is the authority. A file's frame that is refused here, or whose checksum differs, is
  * decoded again by libzstd from its start, in steps. What was handed out by then is not handed out
  * again; its checksum must be the same, else our decoder has a bug, and the run fails. So the
- * result and the message are libzstd's. Of a stream the packed bytes are gone: what is refused here
- * is an error.
+ * result and the message are libzstd's. Of a stream the packed bytes are gone. There libzstd is asked
+ * about literals that are refused here, and matches may reach as far back as it lets them; what is
+ * still refused is an error. Either way the checksum says whether the bytes are right.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "base/huge.h"
 #include "base/little.h"
 #include "input/block.h"
 #include "input/source_input.h"
 
-#define RING_PAGE ((uint64_t)64 << 10) /* no system has larger pages */
 #define LINE(bytes) (((size_t)(bytes) + 63) / 64 * 64)
 #define PACKED_ROOM LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)
 #define LITERALS_ROOM LINE(FRAME_BLOCK_MAX + BLOCK_SLACK)
@@ -44,6 +44,7 @@ struct slot {
 	bool sized; /* its decoded bytes are known */
 	bool unpacked;
 	const char *refused;    /* why, or NULL */
+	unsigned char *place;   /* in the ring, once it is sized */
 	unsigned char *decoded; /* its literals, here or in their place */
 	unsigned char *packed, *literals;
 	struct sequence *sequences;
@@ -51,7 +52,6 @@ struct slot {
 
 struct blocks {
 	uint64_t holds; /* bytes of memory */
-	uint64_t window;
 	unsigned slots, coders;
 	size_t ring_bytes;
 	unsigned char *ring, *rooms;
@@ -69,7 +69,8 @@ struct blocks {
 	struct fail fail;
 	/* How many blocks were fetched, are being or were unpacked, have their place, were executed */
 	uint64_t fetched, begun, sized, executed;
-	uint64_t end; /* decoded bytes of those that have their place */
+	uint64_t end;   /* decoded bytes of those that have their place, ... */
+	size_t in_ring; /* ... the last of which ends here */
 	bool fetching, executing;
 	bool over;    /* no more are fetched */
 	bool refused; /* one could not be executed */
@@ -79,9 +80,7 @@ struct blocks {
 
 static uint64_t ring_room(uint64_t window, unsigned slots)
 {
-	const uint64_t bytes = window + (uint64_t)slots * FRAME_BLOCK_MAX;
-
-	return (bytes + RING_PAGE - 1) / RING_PAGE * RING_PAGE;
+	return huge_room((size_t)(window + (slots + 2) * FRAME_BLOCK_MAX));
 }
 
 static size_t rooms_of(unsigned slots, unsigned coders)
@@ -109,27 +108,9 @@ void blocks_free(struct blocks *b)
 {
 	if (!b)
 		return;
-	if (b->ring)
-		munmap(b->ring, 2 * b->ring_bytes);
+	free(b->ring);
 	free(b->rooms);
 	free(b);
-}
-
-static unsigned char *map_twice(size_t bytes)
-{
-	const int protection = PROT_READ | PROT_WRITE, fd = memfd_create("gpuhist", MFD_CLOEXEC);
-	unsigned char *ring = MAP_FAILED;
-
-	if (fd >= 0 && ftruncate(fd, (off_t)bytes) == 0)
-		ring = mmap(NULL, 2 * bytes, protection, MAP_SHARED, fd, 0);
-	if (ring != MAP_FAILED &&
-	    mmap(ring + bytes, bytes, protection, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED) {
-		munmap(ring, 2 * bytes);
-		ring = MAP_FAILED;
-	}
-	if (fd >= 0)
-		close(fd);
-	return ring == MAP_FAILED ? NULL : ring;
 }
 
 static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
@@ -142,7 +123,7 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	b->slots = slots;
 	b->coders = coders_of(slots, threads);
 	b->ring_bytes = (size_t)ring_room(window, slots);
-	b->ring = map_twice(b->ring_bytes);
+	b->ring = huge_alloc(b->ring_bytes);
 	/* Not in huge pages: of most rooms little is touched. */
 	b->rooms = b->ring ? malloc(rooms_of(slots, b->coders)) : NULL;
 	if (!b->rooms) {
@@ -163,6 +144,14 @@ static struct blocks *make(uint64_t window, unsigned slots, unsigned threads)
 	return b;
 }
 
+/* libzstd's buffer holds a block more than the window, and its matches may reach all of that. */
+static uint64_t past_of(const struct zstd_job *j)
+{
+	const uint64_t window = j->cut.window;
+
+	return j->cut.from == FROM_FILE ? window : window + lesser(window, FRAME_BLOCK_MAX);
+}
+
 /* What a job needs, or what it has from one before it. */
 static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
 {
@@ -172,15 +161,14 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
 
 	if (!b || b->slots != slots || b->ring_bytes < ring_room(window, slots)) {
 		blocks_free(b);
-		j->blocks = b = make(window, slots, s->spec.threads);
+		j->blocks = b = make(window, slots, s->use.threads);
 	}
 	if (!b)
 		return NULL;
-	b->window = window;
 	b->idle = b->coders;
 	block_scan_begin(&b->scan, j->cut.window);
-	block_past_begin(&b->past, j->cut.window);
-	b->have = 0;
+	block_past_begin(&b->past, past_of(j));
+	b->have = b->in_ring = 0;
 	b->fail = (struct fail){.status = STATUS_OK};
 	b->fetched = b->begun = b->sized = b->executed = b->end = 0;
 	b->last = b->fetching = b->executing = b->over = b->refused = false;
@@ -191,14 +179,6 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
 	return b;
 }
 
-/* Where the job's decoded byte `at` lies, behind as much of its past as matches reach. */
-static unsigned char *place_of(const struct blocks *b, uint64_t at)
-{
-	const size_t in_ring = (size_t)(at % b->ring_bytes);
-
-	return b->ring + in_ring + (in_ring < b->window ? b->ring_bytes : 0);
-}
-
 /* ---- the job, as it begins and ends ---- */
 
 typedef bool ready(const struct source *, const struct zstd_job *, const struct request *);
@@ -206,7 +186,7 @@ typedef bool ready(const struct source *, const struct zstd_job *, const struct 
 static struct zstd_job *find(const struct source *s, const struct request *q, ready *may)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		for (struct zstd_job *j = in->jobs; j; j = j->next)
+		for (struct zstd_job *j = in->zstd.jobs; j; j = j->next)
 			if (j->cut.how == HOW_BLOCKS && !j->ended && may(s, j, q))
 				return j;
 	return NULL;
@@ -228,11 +208,11 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	j->known = j->made;
 	j->made = 0;
 	xxh64_begin(&j->again);
-	j->hint = 0;
+	j->steps.hint = 0;
 	j->sum.read = false;
 	j->fail = (struct fail){.status = STATUS_OK};
 	if (j->cut.from == FROM_FILE) {
-		j->packed_at = j->packed_end = 0;
+		j->packed.at = j->packed.end = 0;
 		__atomic_store_n(&j->taken, 0, __ATOMIC_RELAXED);
 	}
 	source_call(s);
@@ -242,6 +222,11 @@ static void begin_unlocks(struct source *s, struct zstd_job *j)
 {
 	lock_drop(&s->lock);
 	struct blocks *const b = open_blocks(s, j);
+	if (b) {
+		__atomic_store_n(&j->taken, j->cut.header, __ATOMIC_RELAXED);
+		/* The header was looked at, so it is there. */
+		(void)bytes_pass(j->in->bytes, j->cut.offset + j->cut.header, &b->fail);
+	}
 	lock_take(&s->lock);
 	if (j->ended)
 		return;
@@ -251,10 +236,6 @@ static void begin_unlocks(struct source *s, struct zstd_job *j)
 	}
 	j->piece = b->piece;
 	j->pieces = b->slots;
-	if (j->cut.from == FROM_FILE)
-		__atomic_store_n(&j->taken, j->cut.header, __ATOMIC_RELAXED);
-	else
-		j->packed_at += j->cut.header; /* it was looked at, so it is there */
 }
 
 /* How much of it is wanted. A file's frame is looked at to its end where -n ends with it. */
@@ -279,16 +260,16 @@ void blocks_check(struct source *s, struct zstd_job *j)
 	if (!b->refused && b->fail.status != STATUS_OK)
 		j->fail = b->fail;
 	else if (!b->refused && sum->read && j->cut.content != UNKNOWN && j->made < j->cut.content)
-		zstd_bad(j->in, j->cut.offset, &j->fail,
-			 "it does not hold as much as its header says");
+		frames_bad(j->in->bytes, j->cut.offset, &j->fail,
+			   "it does not hold as much as its header says");
 	const bool bad = j->fail.status != STATUS_OK;
 	const bool reported = bad ? j->made < wanted(j) : sum->read && wanted(j) > 0;
 	if (j->cut.from == FROM_FILE && reported &&
-	    (bad || (uint32_t)xxh64_end(&sum->hash) != sum->value)) {
+	    (bad ? !bytes_shrank(j->in->bytes) : (uint32_t)xxh64_end(&sum->hash) != sum->value)) {
 		go_in_steps(s, j);
 		return;
 	}
-	if (j->in->open == j)
+	if (j->in->zstd.open == j)
 		job_close_open(j);
 	job_end(s, j);
 }
@@ -325,61 +306,56 @@ bool fetch_ready(const struct source *s, const struct request *q)
 }
 
 /* The next packed bytes: `least` of them, and up to cap. False: there are not so many. */
-static bool get(struct source *s, struct zstd_job *j, unsigned char *to, size_t least, size_t cap,
-		size_t *got)
+static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap, size_t *got)
 {
 	struct blocks *const b = j->blocks;
-	const size_t there = (size_t)lesser(j->packed_end - j->packed_at, cap);
-	size_t more = 0;
-	int rc = 0;
+	const int rc =
+		bytes_read(j->in->bytes, j->cut.offset + j->taken, to, least, cap, got, &b->fail);
 
-	if (there > 0)
-		memcpy(to, j->packed + j->packed_at, there);
-	j->packed_at += there;
-	if (j->cut.from == FROM_FILE)
-		rc = file_read(j->in, to, cap, j->cut.offset + j->taken, &more, &b->fail);
-	else if (there < least)
-		rc = stream_more(s, j->in, to + there, least - there, cap - there, &more, &b->fail);
-	*got = there + more;
-	__atomic_store_n(&j->taken, j->taken + more, __ATOMIC_RELAXED);
-	if (rc == 0 && *got < least)
-		zstd_bad(j->in, j->cut.offset, &b->fail, "the input ends inside it");
+	__atomic_store_n(&j->taken, j->taken + *got, __ATOMIC_RELAXED);
+	j->broken = rc == 0 && *got < least && bytes_finished(j->in->bytes);
+	if (rc == 0 && *got < least && !j->broken)
+		frames_bad(j->in->bytes, j->cut.offset, &b->fail, FRAMES_TRUNCATED);
 	return rc == 0 && *got >= least;
 }
 
 /* n bytes of what stands between blocks, of which some came with the block before it. */
-static bool get_head(struct source *s, struct zstd_job *j, size_t n)
+static bool get_head(struct zstd_job *j, size_t n)
 {
 	struct blocks *const b = j->blocks;
 	size_t got = 0;
 
-	if (b->have < n && !get(s, j, b->head + b->have, n - b->have, n - b->have, &got))
+	if (b->have < n && !get(j, b->head + b->have, n - b->have, n - b->have, &got))
 		return false;
 	b->have += got;
 	return true;
 }
 
 /* Of a stream no more than the block is waited for. False: nothing more comes. */
-static bool fetch_block(struct source *s, struct zstd_job *j, struct slot *slot)
+static bool fetch_block(struct zstd_job *j, struct slot *slot)
 {
 	struct blocks *const b = j->blocks;
 	struct frame_block h;
 	const char *why = "corrupt block";
 	size_t got;
 
-	if (!get_head(s, j, 3))
+	if (!get_head(j, 3))
 		return false;
 	if (frame_block_parse(b->head, &h) == 0) {
 		const size_t after = h.last ? FRAME_CHECKSUM : 3;
-		if (!get(s, j, slot->packed, h.stored, h.stored + after, &got))
+		const bool all = get(j, slot->packed, h.stored, h.stored + after, &got);
+		/* Where --finish ends a stream in a stored block, libzstd decodes what there is. */
+		if (!all && (!j->broken || !h.plain || h.repeats || got == 0))
 			return false;
+		if (!all)
+			h.stored = h.most = (uint32_t)got;
 		b->have = got - h.stored;
 		memcpy(b->head, slot->packed + h.stored, b->have);
 		b->last = h.last;
 		why = block_scan(&b->scan, &h, slot->packed, &slot->block);
 	}
 	if (why)
-		zstd_bad(j->in, j->cut.offset, &b->fail, why);
+		frames_bad(j->in->bytes, j->cut.offset, &b->fail, why);
 	return !why;
 }
 
@@ -388,8 +364,13 @@ static void give_places(struct blocks *b)
 {
 	while (b->sized < b->fetched && b->slot[b->sized % b->slots].sized) {
 		const unsigned i = (unsigned)(b->sized++ % b->slots);
+		const uint32_t bytes = b->slot[i].block.bytes;
+		if (b->ring_bytes - b->in_ring < bytes)
+			b->in_ring = 0;
+		b->slot[i].place = b->ring + b->in_ring;
+		b->in_ring += bytes;
 		b->piece[i].begin = b->end;
-		b->end += b->slot[i].block.bytes;
+		b->end += bytes;
 	}
 }
 
@@ -405,7 +386,7 @@ static void add_block(struct source *s, struct blocks *b)
 	b->fetched++;
 	give_places(b);
 	/* At the beginning there is work for all. */
-	s->wanted |= s->sleepers == 0 && b->fetched <= s->spec.threads;
+	s->wanted |= s->wait.sleepers == 0 && b->fetched <= s->use.threads;
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
@@ -417,8 +398,8 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 	b->fetching = true;
 	lock_drop(&s->lock);
 	const bool got = enough  ? false
-			 : block ? fetch_block(s, j, &b->slot[b->fetched % b->slots])
-				 : get_head(s, j, FRAME_CHECKSUM);
+			 : block ? fetch_block(j, &b->slot[b->fetched % b->slots])
+				 : get_head(j, FRAME_CHECKSUM);
 	lock_take(&s->lock);
 	b->fetching = false;
 	if (got && block)
@@ -428,7 +409,7 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 		return;
 	j->sum.read = true;
 	j->sum.value = little32(b->head);
-	if (j->in->open == j && !j->ended) {
+	if (j->in->zstd.open == j && !j->ended) {
 		job_close_open(j); /* what follows can be cut */
 		source_call(s);
 	}
@@ -450,6 +431,43 @@ void fetch_run_unlocks(struct source *s, struct request *q)
 }
 
 /* ---- unpack ---- */
+
+static void put(unsigned char *to, uint64_t v, size_t bytes)
+{
+	for (size_t i = 0; i < bytes; i++)
+		to[i] = (unsigned char)(v >> 8 * i);
+}
+
+/*
+ * libzstd may let literals pass whose streams are not used up, or are not long enough; that depends
+ * on its version, the processor and their lengths. They become a frame of one block without
+ * sequences. NULL, or why they are refused.
+ */
+static const char *ask_libzstd(const struct block *b, const char *why, unsigned char *to)
+{
+	enum { HEAD = 6 + 3, TREE = 2, FOUR = 3 };
+	const bool four = b->how == LITERALS_FOUR_STREAMS;
+	const uint64_t packed = b->tree.bytes + b->literals_packed, size = four ? 5 : 3;
+	const uint64_t bytes = size + packed + 1, bits = four ? 18 : 10;
+	/* of one block, and a window that allows any */
+	unsigned char *const frame = calloc(1, HEAD + FRAME_BLOCK_MAX);
+
+	if (!frame || bytes > FRAME_BLOCK_MAX || packed >> bits > 0) {
+		free(frame);
+		return why;
+	}
+	memcpy(frame, "\x28\xb5\x2f\xfd\x00\x38", 6);
+	put(frame + 6, 1 | TREE << 1 | bytes << 3, 3);
+	put(frame + HEAD,
+	    TREE | (four ? FOUR << 2 : 0) | (uint64_t)b->literals << 4 | packed << (4 + bits),
+	    size);
+	memcpy(frame + HEAD + size, b->tree.packed, b->tree.bytes);
+	memcpy(frame + HEAD + size + b->tree.bytes, b->literals_at, b->literals_packed);
+	if (ZSTD_decompress(to, b->literals, frame, HEAD + bytes) == b->literals)
+		why = NULL;
+	free(frame);
+	return why;
+}
 
 static bool may_unpack(const struct source *s, const struct zstd_job *j, const struct request *q)
 {
@@ -484,11 +502,11 @@ void unpack_run_unlocks(struct source *s, struct request *q)
 		slot->sized = !why;
 		give_places(b);
 	}
-	slot->decoded = block->sequences == 0 && number < b->sized ? place_of(b, b->piece[i].begin)
-								   : slot->literals;
+	slot->decoded = block->sequences == 0 && number < b->sized ? slot->place : slot->literals;
 	lock_drop(&s->lock);
-	if (!why)
-		why = block_literals(coder, block, slot->decoded);
+	if (!why && (why = block_literals(coder, block, slot->decoded)) != NULL &&
+	    j->cut.from == FROM_STREAM)
+		why = ask_libzstd(block, why, slot->decoded);
 	lock_take(&s->lock);
 	slot->refused = why;
 	slot->unpacked = true;
@@ -521,7 +539,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 	const unsigned i = (unsigned)(b->executed % b->slots);
 	struct slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
-	unsigned char *const to = place_of(b, b->past.bytes);
+	unsigned char *const to = slot->place;
 	/* Then there is nothing to do. */
 	const bool there = slot->decoded == to && slot->block.sequences == 0;
 	const char *why = slot->refused;
@@ -545,7 +563,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 	b->executed++;
 	if (why) {
 		b->refused = true;
-		zstd_bad(j->in, j->cut.offset, &j->fail, why);
+		frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
 	}
 	p->state = p->bytes > 0 ? PIECE_READY : PIECE_FREE;
 	if (p->bytes > 0 && j->at != UNKNOWN)
@@ -564,11 +582,11 @@ void execute_run_unlocks(struct source *s, struct request *q)
 		b->executing = false;
 		if (j->ended || !may_execute(s, j, q))
 			break;
-		if (s->queue && !s->queue->next)
+		if (s->zstd.queue && !s->zstd.queue->next)
 			source_call(s); /* which job_queue did not */
 	} while (true);
 	j->running--;
 	job_check(s, j);
-	if (s->queue)
+	if (s->zstd.queue)
 		piece_run_unlocks(s, q);
 }

@@ -9,6 +9,7 @@
 #include <zstd_errors.h>
 
 #include "base/little.h"
+#include "base/huge.h"
 #include "input/source_input.h"
 
 #define FLAG_AT 4 /* after the magic number: is there a checksum? */
@@ -18,8 +19,15 @@
 
 static bool bad(struct zstd_job *j, uint64_t offset, const char *why)
 {
-	zstd_bad(j->in, offset, &j->fail, why);
+	frames_bad(j->in->bytes, offset, &j->fail, why);
 	return true;
+}
+
+/* The input ends inside the frame, which is no error where --finish has ended it. */
+static bool cut_off(struct zstd_job *j)
+{
+	j->broken = bytes_finished(j->in->bytes);
+	return j->broken || bad(j, j->cut.offset, FRAMES_TRUNCATED);
 }
 
 static bool no_memory(struct zstd_job *j)
@@ -37,100 +45,102 @@ static bool bad_code(struct zstd_job *j, uint64_t offset, size_t code)
 
 /* ---- packed bytes ---- */
 
-/* Packed bytes that were taken and not used. */
-static size_t left(const struct zstd_job *j)
-{
-	return j->packed_end - j->packed_at;
-}
-
 /* How many of a file can be read. */
 static size_t to_read(const struct zstd_job *j, size_t most)
 {
 	return j->cut.stored == UNKNOWN ? most : (size_t)lesser(most, j->cut.stored - j->taken);
 }
 
-/* More of them after those that are left, `most` in all; 1: the source was stopped. */
-static int refill(struct source *s, struct zstd_job *j, size_t most)
+/* Reads more of a file behind what the job has, so that it has at least n bytes, if there are. */
+static int refill(struct zstd_job *j, size_t n)
 {
-	const size_t there = left(j), room = (size_t)larger(most, j->cut.packed);
+	const size_t there = j->packed.end - j->packed.at;
+	const size_t room = (size_t)larger(n, j->cut.packed);
 	size_t got = 0;
-	int rc = 0;
 
-	if (j->cut.from == FROM_MEMORY)
-		return 0;
-	if (!buffer_grow(&j->packed, &j->packed_room, room, j->packed_end)) {
+	if (!huge_grow(&j->packed.bytes, &j->packed.room, room, j->packed.end)) {
 		no_memory(j);
 		return -1;
 	}
-	memmove(j->packed, j->packed + j->packed_at, there);
-	j->packed_at = 0;
-	j->packed_end = there;
-	if (j->cut.from == FROM_FILE)
-		rc = file_read(j->in, j->packed + there, to_read(j, most - there),
-			       j->cut.offset + j->taken, &got, &j->fail);
-	else
-		rc = stream_more(s, j->in, j->packed + there, 1, most - there, &got, &j->fail);
-	j->packed_end += got;
+	memmove(j->packed.bytes, j->packed.bytes + j->packed.at, there);
+	j->packed.at = 0;
+	const int rc =
+		bytes_read_at(j->in->bytes, j->cut.offset + j->taken, j->packed.bytes + there,
+			      to_read(j, room - there), &got, &j->fail);
+	j->packed.end = there + got;
 	__atomic_store_n(&j->taken, j->taken + got, __ATOMIC_RELAXED);
 	return rc;
 }
 
-/* At least n of them, where the input has so many. */
-static int need(struct source *s, struct zstd_job *j, size_t n)
+/*
+ * The packed bytes that come next, valid until the next call; *got < least: there are not so many.
+ * 1: the source was stopped.
+ */
+static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, size_t *got)
 {
-	size_t before = SIZE_MAX;
 	int rc = 0;
 
-	while (rc == 0 && left(j) < n && left(j) != before) {
-		before = left(j);
-		rc = refill(s, j, PACKED_BYTES);
-	}
+	if (j->cut.from == FROM_STREAM)
+		return bytes_look(j->in->bytes, j->cut.offset + j->taken, least, SIZE_MAX, bytes,
+				  got, &j->fail);
+	if (j->cut.from == FROM_FILE && j->packed.end - j->packed.at < least)
+		rc = refill(j, least);
+	*bytes = j->packed.bytes + j->packed.at;
+	*got = j->packed.end - j->packed.at;
 	return rc;
 }
 
-/* What stands after the last block, where libzstd was not told to look for it. */
-static void read_trailer(struct source *s, struct zstd_job *j)
+/* So many of them are not needed any more. */
+static void pass(struct zstd_job *j, size_t n)
 {
-	if (need(s, j, FRAME_CHECKSUM) != 0)
+	if (j->cut.from != FROM_STREAM) {
+		j->packed.at += n;
 		return;
-	if (left(j) < FRAME_CHECKSUM) {
-		bad(j, j->cut.offset, "the input ends inside it");
+	}
+	j->taken += n;
+	(void)bytes_pass(j->in->bytes, j->cut.offset + j->taken, &j->fail); /* they are there */
+}
+
+/* Packed bytes of the frame up to where its decoder is. */
+static uint64_t used(const struct zstd_job *j)
+{
+	return j->taken - (j->packed.end - j->packed.at);
+}
+
+/* What stands after the last block, where libzstd was not told to look for it. */
+static void read_trailer(struct zstd_job *j)
+{
+	const unsigned char *bytes;
+	size_t got;
+
+	if (next(j, FRAME_CHECKSUM, &bytes, &got) != 0)
+		return;
+	if (got < FRAME_CHECKSUM) {
+		(void)cut_off(j);
 		return;
 	}
 	j->sum.read = true;
-	j->sum.value = little32(j->packed + j->packed_at);
-	j->packed_at += FRAME_CHECKSUM;
+	j->sum.value = little32(bytes);
+	pass(j, FRAME_CHECKSUM);
 }
 
 /* ---- one call for each frame ---- */
 
-/* Where did a file end that was longer when its frames were found? */
-static bool came_short(struct zstd_job *j)
-{
-	size_t at = 0;
-	struct frame f;
-
-	while (frame_measure(j->packed + at, j->packed_end - at, &f))
-		at += (size_t)f.stored;
-	return bad(j, j->cut.offset + at, "the input ends inside it");
-}
-
 /* Those that fit the piece. True: they were the last. */
-static bool fill_calls(struct source *s, struct zstd_job *j, struct zstd_piece *p)
+static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 {
 	struct frame f;
 
-	if (j->taken == 0) {
-		if (refill(s, j, (size_t)j->cut.stored) != 0)
-			return true;
-		if (j->taken < j->cut.stored)
-			return came_short(j);
-	}
-	while (left(j) > 0) {
-		unsigned char *const from = j->packed + j->packed_at;
-		const uint64_t offset = j->cut.offset + j->packed_at;
+	if (j->taken == 0 && refill(j, (size_t)j->cut.stored) != 0)
+		return true;
+	for (size_t left; (left = j->packed.end - j->packed.at) > 0;) {
+		unsigned char *const from = j->packed.bytes + j->packed.at;
+		const uint64_t offset = j->cut.offset + j->packed.at;
 		/* It was measured before, but a file may have changed since. */
-		if (!frame_measure(from, left(j), &f) || f.header.dictionary || f.bound > p->size)
+		const bool whole = frame_measure(from, left, &f);
+		if (!whole && j->taken < j->cut.stored)
+			break;
+		if (!whole || f.header.dictionary || f.bound > p->size)
 			return bad(j, offset, "it has changed since it was found");
 		if (f.bound > p->size - p->bytes)
 			return false;
@@ -142,52 +152,76 @@ static bool fill_calls(struct source *s, struct zstd_job *j, struct zstd_piece *
 			j->sum.value = little32(from + stored);
 		}
 		/* Not all the room there is: small_window() relies on it. */
-		const size_t n = ZSTD_decompressDCtx(j->context, p->room + p->bytes,
+		const size_t n = ZSTD_decompressDCtx(j->steps.context, p->room + p->bytes,
 						     (size_t)f.bound, from, stored);
 		if (ZSTD_isError(n))
 			return bad_code(j, offset, n);
 		p->bytes += n;
-		j->packed_at += (size_t)f.stored;
+		j->packed.at += (size_t)f.stored;
 	}
-	return true;
+	return j->taken == j->cut.stored || bad(j, j->cut.offset + j->packed.at, FRAMES_TRUNCATED);
 }
 
 /* ---- a frame, in steps ---- */
 
 /*
- * libzstd gets no more than the bytes that it would like, a block: so it decodes that in place, and
- * what it has decoded before an error is not lost.
+ * libzstd gets a block's header, then the block, where it would like the next header with it, and
+ * nothing while it holds decoded bytes back: so it decodes in place, and an error in the next header
+ * does not lose what was decoded before it.
  */
-static bool step(struct source *s, struct zstd_job *j, ZSTD_outBuffer *out)
+static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
 {
+	ZSTD_inBuffer in = {.pos = 0};
+	const unsigned char *bytes;
+	size_t got;
+
 	/* A stream may be quiet for long: first all that there is. */
-	if (!j->flush && left(j) < (j->cut.from == FROM_STREAM ? 1 : j->hint) &&
-	    refill(s, j, PACKED_BYTES) != 0)
+	if (next(j,
+		 j->steps.flush               ? 0
+		 : j->cut.from == FROM_STREAM ? 1
+					      : j->steps.hint,
+		 &bytes, &got) != 0)
 		return true;
-	if (left(j) == 0 && !j->flush)
-		return bad(j, j->cut.offset, "the input ends inside it");
-	ZSTD_inBuffer in = {j->packed, j->packed_at + (size_t)lesser(left(j), j->hint),
-			    j->packed_at};
-	j->hint = ZSTD_decompressStream(j->context, out, &in);
-	if (ZSTD_isError(j->hint))
-		return bad_code(j, j->cut.offset, j->hint);
-	j->packed_at = in.pos;
-	j->flush = out->pos == out->size;
-	return j->hint == 0;
+	if (got == 0 && !j->steps.flush)
+		return cut_off(j);
+	const size_t header = j->steps.hint > FRAME_BLOCK_HEADER ? FRAME_BLOCK_HEADER : 0;
+	in.src = bytes;
+	in.size = j->steps.flush ? 0 : (size_t)lesser(got, j->steps.hint - header);
+	j->steps.hint = ZSTD_decompressStream(j->steps.context, out, &in);
+	if (ZSTD_isError(j->steps.hint))
+		return bad_code(j, j->cut.offset, j->steps.hint);
+	pass(j, in.pos);
+	j->steps.flush = out->pos == out->size;
+	return j->steps.hint == 0;
 }
 
-/* Before the first: the header's flag is hidden. */
-static bool begin_steps(struct source *s, struct zstd_job *j)
+/* The frame's header, in which the flag for a checksum is hidden. False: it failed. */
+static bool begin_steps(struct zstd_job *j)
 {
-	if (need(s, j, FLAG_AT + 1) != 0)
+	unsigned char header[FRAME_HEADER_MAX];
+	ZSTD_outBuffer none = {.pos = 0};
+	ZSTD_inBuffer in = {header, j->cut.header, 0};
+	const unsigned char *bytes;
+	size_t got;
+
+	if (next(j, j->cut.header, &bytes, &got) != 0)
 		return false;
-	if (left(j) <= FLAG_AT)
-		return !bad(j, j->cut.offset, "the input ends inside it");
+	if (got < j->cut.header)
+		return !cut_off(j);
+	memcpy(header, bytes, j->cut.header);
 	if (j->sum.ours)
-		j->packed[j->packed_at + FLAG_AT] &= (unsigned char)~FLAG;
-	ZSTD_DCtx_reset(j->context, ZSTD_reset_session_only);
-	j->hint = FLAG_AT + 1;
-	j->flush = false;
+		header[FLAG_AT] &= (unsigned char)~FLAG;
+	ZSTD_DCtx_reset(j->steps.context, ZSTD_reset_session_only);
+	while (in.pos < in.size) {
+		const size_t before = in.pos;
+		j->steps.hint = ZSTD_decompressStream(j->steps.context, &none, &in);
+		if (ZSTD_isError(j->steps.hint))
+			return !bad_code(j, j->cut.offset, j->steps.hint);
+		if (in.pos == before)
+			break;
+	}
+	pass(j, in.pos);
+	j->steps.flush = false;
 	return true;
 }
 
@@ -211,22 +245,23 @@ static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *
 		       bool last)
 {
 	ZSTD_outBuffer out = {p->room, cap, 0};
-	bool ended = j->hint == 0 && !begin_steps(s, j);
+	bool ended = j->steps.hint == 0 && !begin_steps(j);
 
 	while (!ended && out.pos < out.size) {
-		ended = step(s, j, &out);
+		ended = step(j, &out);
 		if (s->spec.prompt && j->cut.from == FROM_STREAM && out.pos > 0)
 			break;
 	}
 	p->bytes = out.pos;
 	if (j->fail.status != STATUS_OK)
 		return true;
-	if (wrong_size(j, p, ended))
+	const bool whole = ended && !j->broken;
+	if (wrong_size(j, p, whole))
 		return bad(j, j->cut.offset, "it does not hold as much as its header says");
 	/* Where -n ends nothing more of a stream is waited for. */
-	if (ended && j->sum.ours && !(last && out.pos == cap && j->cut.from == FROM_STREAM))
-		read_trailer(s, j);
-	if (ended && j->cut.stored != UNKNOWN && j->taken - left(j) != j->cut.stored &&
+	if (whole && j->sum.ours && !(last && out.pos == cap && j->cut.from == FROM_STREAM))
+		read_trailer(j);
+	if (ended && j->cut.stored != UNKNOWN && used(j) != j->cut.stored &&
 	    j->fail.status == STATUS_OK)
 		return bad(j, j->cut.offset, "it ends before its last block");
 	return ended;
@@ -241,13 +276,14 @@ static const unsigned char *next_stored(struct zstd_job *j, unsigned char *to, s
 	const unsigned char *bytes = to;
 
 	if (j->cut.from == FROM_MEMORY) {
-		bytes = j->packed + j->packed_at;
-		*got = left(j) < n ? left(j) : n;
-		j->packed_at += *got;
+		bytes = j->packed.bytes + j->packed.at;
+		*got = (size_t)lesser(j->packed.end - j->packed.at, n);
+		j->packed.at += *got;
 	} else {
-		(void)file_read(j->in, to, n, j->cut.offset + j->stored_at, got, &j->fail);
+		(void)bytes_read_at(j->in->bytes, j->cut.offset + j->stored.at, to, n, got,
+				    &j->fail);
 	}
-	j->stored_at += *got;
+	j->stored.at += *got;
 	return bytes;
 }
 
@@ -258,7 +294,7 @@ static bool changed(struct zstd_job *j)
 
 static bool short_stored(struct zstd_job *j)
 {
-	return j->fail.status != STATUS_OK || bad(j, j->cut.offset, "the input ends inside it");
+	return j->fail.status != STATUS_OK || bad(j, j->cut.offset, FRAMES_TRUNCATED);
 }
 
 /* The header of the frame and of its first block. False: it failed. */
@@ -270,11 +306,12 @@ static bool begin_stored(struct zstd_job *j, struct zstd_piece *p)
 	const unsigned char *const bytes = next_stored(j, p->room, most, &got);
 
 	if (frame_parse(bytes, got, &header) != FRAME_DATA || got < header.bytes + 3 ||
-	    frame_block_parse(bytes + header.bytes, &j->block) != 0 || !j->block.plain)
+	    frame_block_parse(bytes + header.bytes, &j->stored.block) != 0 ||
+	    !j->stored.block.plain)
 		return !(got < most ? short_stored(j) : changed(j));
-	j->stored_at = header.bytes + 3;
+	j->stored.at = header.bytes + 3;
 	if (j->cut.from == FROM_MEMORY)
-		j->packed_at = header.bytes + 3;
+		j->packed.at = header.bytes + 3;
 	return true;
 }
 
@@ -285,10 +322,10 @@ static bool begin_stored(struct zstd_job *j, struct zstd_piece *p)
 static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 {
 	const bool memory = j->cut.from == FROM_MEMORY;
-	bool ended = j->stored_at == 0 && !begin_stored(j, p);
+	bool ended = j->stored.at == 0 && !begin_stored(j, p);
 
 	while (!ended && p->bytes < cap) {
-		const struct frame_block block = j->block;
+		const struct frame_block block = j->stored.block;
 		const size_t after = !block.last ? 3 : j->sum.ours ? FRAME_CHECKSUM : 0;
 		const size_t n = block.stored;
 		unsigned char *const to = p->room + p->bytes;
@@ -299,7 +336,8 @@ static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 		if (got < n + after)
 			return short_stored(j);
 		ended = block.last;
-		if (!ended && (frame_block_parse(bytes + n, &j->block) != 0 || !j->block.plain))
+		if (!ended &&
+		    (frame_block_parse(bytes + n, &j->stored.block) != 0 || !j->stored.block.plain))
 			return changed(j);
 		if (ended && j->sum.ours) {
 			j->sum.read = true;
@@ -307,8 +345,9 @@ static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 		}
 		if (block.repeats)
 			memset(to, bytes[0], block.most);
-		else if (memory)
-			p->data = bytes;
+		/* In memory an empty block may come before this one. */
+		if (memory)
+			p->data = block.repeats ? p->room : bytes;
 		p->bytes += block.most;
 	}
 	if (j->fail.status == STATUS_OK && wrong_size(j, p, ended))
@@ -325,13 +364,13 @@ static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 
 static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 {
-	if (!buffer_grow(&p->room, &p->size, (size_t)j->cut.room, 0))
+	if (!huge_grow(&p->room, &p->size, (size_t)j->cut.room, 0))
 		return !no_memory(j);
-	if (j->context || j->cut.how == HOW_STORED)
+	if (j->steps.context || j->cut.how == HOW_STORED)
 		return true;
-	j->context = ZSTD_createDCtx();
-	return (j->context &&
-		!ZSTD_isError(ZSTD_DCtx_setParameter(j->context, ZSTD_d_windowLogMax, 31))) ||
+	j->steps.context = ZSTD_createDCtx();
+	return (j->steps.context &&
+		!ZSTD_isError(ZSTD_DCtx_setParameter(j->steps.context, ZSTD_d_windowLogMax, 31))) ||
 	       !no_memory(j);
 }
 
@@ -344,7 +383,7 @@ static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, siz
 	p->data = p->room;
 	switch (j->cut.how) {
 	case HOW_CALLS:
-		return fill_calls(s, j, p);
+		return fill_calls(j, p);
 	case HOW_STEPS:
 		return fill_steps(s, j, p, cap, last);
 	default:
@@ -377,7 +416,7 @@ static bool may_run(struct zstd_job *j, const struct request *q)
 static struct zstd_job *next_job(const struct source *s, const struct request *q)
 {
 	for (const struct input *in = s->inputs; in; in = in->next)
-		for (struct zstd_job *j = in->jobs; j; j = j->next)
+		for (struct zstd_job *j = in->zstd.jobs; j; j = j->next)
 			if (may_run(j, q))
 				return j;
 	return NULL;
@@ -385,7 +424,7 @@ static struct zstd_job *next_job(const struct source *s, const struct request *q
 
 bool decode_ready(const struct source *s, const struct request *q)
 {
-	return s->decoding < s->spec.decoders && next_job(s, q);
+	return s->zstd.decoding < s->use.decoders && next_job(s, q);
 }
 
 /*
@@ -408,30 +447,16 @@ static size_t room_wanted(const struct source *s, const struct zstd_job *j, bool
 		*last = true;
 		return in->is_file && j->made > 0 && j->made == j->cut.content;
 	}
-	if (at > in->first && s->spec.record <= room && j->cut.how == HOW_STEPS)
-		room -= (size_t)((at + room - in->first) % s->spec.record);
+	if (at > in->first && s->use.record <= room && j->cut.how == HOW_STEPS)
+		room -= (size_t)((at + room - in->first) % s->use.record);
 	*last = in->limit - at <= room;
 	return *last ? (size_t)(in->limit - at) : room;
 }
 
 void job_close_open(struct zstd_job *j)
 {
-	struct input *const in = j->in;
-
-	in->open = NULL;
-	in->pos = j->cut.offset + j->taken - left(j);
-	if (in->is_file)
-		return;
-	in->bytes_at = in->pos;
-	in->have = 0;
-	if (left(j) == 0)
-		return;
-	if (!buffer_grow(&in->bytes, &in->room, left(j), 0)) {
-		no_memory(j);
-		return;
-	}
-	in->have = left(j);
-	memcpy(in->bytes, j->packed + j->packed_at, in->have);
+	j->in->zstd.open = NULL;
+	j->in->zstd.pos = j->cut.offset + used(j);
 }
 
 /* What BLOCKS handed out must be what libzstd decodes, as far as that does. */
@@ -470,7 +495,7 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 	j->made += p->bytes;
 	ended |= again && differs(j, ended);
 	p->state = p->bytes > 0 && !dropped && !again ? PIECE_READY : PIECE_FREE;
-	if (ended && j->in->open == j) {
+	if (ended && j->in->zstd.open == j) {
 		job_close_open(j);
 		source_call(s); /* what follows can be cut */
 	}
@@ -486,17 +511,17 @@ void decode_run_unlocks(struct source *s, struct request *q)
 	struct zstd_piece *p;
 
 	j->running = true;
-	s->decoding++;
+	s->zstd.decoding++;
 	do {
 		p = free_piece(j);
 		fill_unlocks(s, j, p);
-	} while (!j->ended && free_piece(j) && s->decoding < s->reader_count);
+	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->reader_count);
 	j->running = false;
 	/* Any reader may go on with it, or, if no more could decode, with another one. */
-	if ((!j->ended && free_piece(j)) || s->decoding == s->spec.decoders)
+	if ((!j->ended && free_piece(j)) || s->zstd.decoding == s->use.decoders)
 		source_call(s);
-	s->decoding--;
+	s->zstd.decoding--;
 	job_check(s, j);
-	if (s->queue)
+	if (s->zstd.queue)
 		piece_run_unlocks(s, q);
 }

@@ -9,6 +9,7 @@
 
 #define FRAME_HEADER_MAX 18 /* magic and header at most */
 #define FRAME_BLOCK_MAX ((uint32_t)128 << 10)
+#define FRAME_BLOCK_HEADER 3u
 #define FRAME_CHECKSUM 4u /* bytes after the last block */
 #define FRAME_UNKNOWN UINT64_MAX
 

@@ -10,34 +10,13 @@
 
 /* ---- memory ---- */
 
-uint64_t job_room(uint64_t bytes)
-{
-	return bytes == 0 ? 0 : huge_room((size_t)(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes));
-}
-
-bool buffer_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep)
-{
-	if (*room >= n)
-		return true;
-	const size_t more = (size_t)job_room(n);
-	unsigned char *const new = more < HUGE_PAGE ? malloc(more) : huge_alloc(more);
-	if (!new)
-		return false;
-	if (keep > 0)
-		memcpy(new, *buffer, keep);
-	free(*buffer);
-	*buffer = new;
-	*room = more;
-	return true;
-}
-
 static void free_buffers(struct zstd_job *j)
 {
-	ZSTD_freeDCtx(j->context);
-	j->context = NULL;
-	free(j->packed);
-	j->packed = NULL;
-	j->packed_room = 0;
+	ZSTD_freeDCtx(j->steps.context);
+	j->steps.context = NULL;
+	free(j->packed.bytes);
+	j->packed.bytes = NULL;
+	j->packed.room = 0;
 	for (unsigned i = 0; i < PIECES; i++) {
 		free(j->own[i].room);
 		j->own[i].room = NULL;
@@ -49,28 +28,29 @@ static void free_buffers(struct zstd_job *j)
 
 static void free_one(struct source *s)
 {
-	struct zstd_job *const j = s->free_jobs;
+	struct zstd_job *const j = s->zstd.free_jobs;
 
-	s->free_jobs = j->next;
-	s->kept -= j->held;
+	s->zstd.free_jobs = j->next;
+	s->budget.kept -= j->held;
 	free_buffers(j);
 	free(j);
 }
 
 bool job_fits(const struct source *s, uint64_t need)
 {
-	return s->jobs == 0 || s->held + need <= s->memory;
+	return s->zstd.jobs == 0 || s->budget.held + need <= s->budget.memory;
 }
 
 /* What a job takes that has its buffers already. */
 static uint64_t with_buffers(const struct zstd_job *j, const struct cut *c)
 {
-	uint64_t sum = larger(j->packed_room, job_room(c->packed)) + c->seams +
-		       larger(j->context ? ZSTD_sizeof_DCtx(j->context) : 0, c->context) +
-		       larger(blocks_hold(j->blocks), c->blocks);
+	uint64_t sum =
+		larger(j->packed.room, huge_grown(c->packed)) + c->seams +
+		larger(j->steps.context ? ZSTD_sizeof_DCtx(j->steps.context) : 0, c->context) +
+		larger(blocks_hold(j->blocks), c->blocks);
 
 	for (unsigned i = 0; i < PIECES; i++)
-		sum += larger(j->own[i].size, i < c->pieces ? job_room(c->room) : 0);
+		sum += larger(j->own[i].size, i < c->pieces ? huge_grown(c->room) : 0);
 	return sum;
 }
 
@@ -82,20 +62,20 @@ uint64_t job_holds(const struct zstd_job *j)
 /* A job with the buffers of an ended one, if there is room for them beside what it needs. */
 static struct zstd_job *take_job(struct source *s, const struct cut *c)
 {
-	struct zstd_job *j = s->free_jobs;
+	struct zstd_job *j = s->zstd.free_jobs;
 
 	if (!j) {
 		j = calloc(1, sizeof(*j));
 	} else {
-		s->free_jobs = j->next;
-		s->kept -= j->held;
+		s->zstd.free_jobs = j->next;
+		s->budget.kept -= j->held;
 	}
 	if (!j)
 		return NULL;
 	j->held = with_buffers(j, c);
-	while (s->free_jobs && s->held + s->kept + j->held > s->memory)
+	while (s->zstd.free_jobs && s->budget.held + s->budget.kept + j->held > s->budget.memory)
 		free_one(s);
-	if (s->held + j->held > s->memory) {
+	if (s->budget.held + j->held > s->budget.memory) {
 		free_buffers(j);
 		j->held = c->need;
 	}
@@ -108,41 +88,41 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 
 	if (!j)
 		return NULL;
-	s->held += j->held;
-	s->jobs++;
+	s->budget.held += j->held;
+	s->zstd.jobs++;
 	j->next = NULL;
 	j->in = in;
 	j->cut = *c;
 	j->at = in->at;
 	j->made = j->taken = 0;
 	j->running = 0;
-	j->ended = j->dropped = false;
+	j->ended = j->dropped = j->broken = false;
 	j->sum = (struct checksum){.ours = c->checksum};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
-	j->packed_at = j->packed_end = 0;
-	j->hint = 0;
-	j->stored_at = j->known = 0;
+	j->packed.at = j->packed.end = 0;
+	j->steps.hint = 0;
+	j->stored.at = j->known = 0;
 	j->piece = j->own;
 	j->pieces = c->how == HOW_BLOCKS ? 0 : c->pieces;
 	for (unsigned i = 0; i < PIECES; i++) {
 		j->own[i].job = j;
 		j->own[i].state = PIECE_FREE;
 	}
-	*in->last = j;
-	in->last = &j->next;
+	*in->zstd.last = j;
+	in->zstd.last = &j->next;
 	return j;
 }
 
 void jobs_free(struct source *s, struct input *in)
 {
-	for (struct zstd_job *j; in && (j = in->jobs) != NULL;) {
-		in->jobs = j->next;
-		s->held -= j->held;
+	for (struct zstd_job *j; in && (j = in->zstd.jobs) != NULL;) {
+		in->zstd.jobs = j->next;
+		s->budget.held -= j->held;
 		free_buffers(j);
 		free(j);
 	}
-	while (s->free_jobs)
+	while (s->zstd.free_jobs)
 		free_one(s);
 }
 
@@ -153,10 +133,10 @@ void jobs_free(struct source *s, struct input *in)
 void job_queue(struct source *s, struct zstd_piece *p)
 {
 	p->next = NULL;
-	*s->queue_end = p;
-	s->queue_end = &p->next;
+	*s->zstd.queue_end = p;
+	s->zstd.queue_end = &p->next;
 	/* To wake a thread takes some microseconds: for two pieces as long as for one. */
-	if (s->queue != p)
+	if (s->zstd.queue != p)
 		source_call(s);
 }
 
@@ -177,20 +157,25 @@ static void settle(struct source *s, struct zstd_job *j)
 	struct input *const in = j->in;
 	const uint64_t end = j->made < FAR - j->at ? j->at + j->made : FAR;
 
-	if (j->fail.status != STATUS_OK && end < in->limit)
+	if (j->fail.status == STATUS_DATA && end < in->limit && bytes_shrank(in->bytes)) {
+		in->shorter = true; /* what was decoded is handed out */
+		in->zstd.torn_at = lesser(in->zstd.torn_at, j->cut.offset);
+		jobs_drop(s);
+	} else if (j->fail.status != STATUS_OK && end < in->limit) {
 		source_fail(s, in, j->cut.offset, &j->fail);
+	}
 	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended)
 		input_end(s, in);
 	if (j->next && j->next->at == UNKNOWN)
 		place(s, j->next, end);
-	else if (!j->next && in->at == UNKNOWN)
+	else if (!j->next && (in->at == UNKNOWN || j->broken))
 		in->at = end;
 }
 
 void job_end(struct source *s, struct zstd_job *j)
 {
 	j->ended = true;
-	while (j && j->ended && j->at != UNKNOWN) {
+	while (j && j->ended && !j->dropped && j->at != UNKNOWN) {
 		struct zstd_job *const next = j->next;
 		const bool known = !next || next->at != UNKNOWN;
 		settle(s, j);
@@ -209,14 +194,14 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 	if (!sum->ours || j->dropped || !sum->read || j->fail.status != STATUS_OK ||
 	    j->at >= j->in->limit || (uint32_t)xxh64_end(&sum->hash) == sum->value)
 		return;
-	zstd_bad(j->in, j->cut.offset, &fail, "Restored data doesn't match checksum");
+	frames_bad(j->in->bytes, j->cut.offset, &fail, "Restored data doesn't match checksum");
 	source_fail(s, j->in, j->cut.offset, &fail);
 }
 
 void job_check(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
-	struct zstd_job **link = &in->jobs;
+	struct zstd_job **link = &in->zstd.jobs;
 
 	if ((!j->ended && j->cut.how != HOW_BLOCKS) || j->running > 0 || j->sum.busy)
 		return;
@@ -232,16 +217,22 @@ void job_check(struct source *s, struct zstd_job *j)
 	while (*link != j)
 		link = &(*link)->next;
 	*link = j->next;
-	if (in->last == &j->next)
-		in->last = link;
-	s->jobs--;
-	s->held -= j->held;
-	s->kept += j->held;
-	j->next = s->free_jobs;
-	s->free_jobs = j;
+	if (in->zstd.last == &j->next)
+		in->zstd.last = link;
+	s->zstd.jobs--;
+	s->budget.held -= j->held;
+	s->budget.kept += j->held;
+	j->next = s->zstd.free_jobs;
+	s->zstd.free_jobs = j;
 	check_sum(s, j);
 	source_call(s); /* its memory may be what a cut waits for */
 	input_check(s, in);
+}
+
+/* Does it lie behind the failure, or behind what is left of its input? */
+static bool is_behind(const struct source *s, const struct zstd_job *j)
+{
+	return source_failed_before(s, j->in, j->cut.offset) || j->cut.offset > j->in->zstd.torn_at;
 }
 
 /*
@@ -250,18 +241,19 @@ void job_check(struct source *s, struct zstd_job *j)
  */
 void jobs_drop(struct source *s)
 {
-	struct zstd_piece *p = s->queue;
+	struct zstd_piece *p = s->zstd.queue;
 
-	s->queue = NULL;
-	s->queue_end = &s->queue;
+	s->zstd.dropped = true;
+	s->zstd.queue = NULL;
+	s->zstd.queue_end = &s->zstd.queue;
 	for (struct zstd_piece *next; p; p = next) {
 		next = p->next;
-		if (!source_failed_before(s, p->job->in, p->job->cut.offset))
+		if (!is_behind(s, p->job))
 			job_queue(s, p);
 	}
 	for (const struct input *in = s->inputs; in; in = in->next) {
-		for (struct zstd_job *j = in->jobs; j; j = j->next) {
-			if (!source_failed_before(s, in, j->cut.offset))
+		for (struct zstd_job *j = in->zstd.jobs; j; j = j->next) {
+			if (!is_behind(s, j))
 				continue;
 			if (j->at == UNKNOWN)
 				j->at = 0;
@@ -278,15 +270,15 @@ void jobs_drop(struct source *s)
 void jobs_sweep(struct source *s)
 {
 	for (struct input *in = s->inputs; in;) {
-		struct zstd_job *j = in->jobs;
-		const unsigned jobs = s->jobs;
-		for (; j && s->jobs == jobs;) {
+		struct zstd_job *j = in->zstd.jobs;
+		const unsigned jobs = s->zstd.jobs;
+		for (; j && s->zstd.jobs == jobs;) {
 			struct zstd_job *const next = j->next;
 			job_check(s, j);
 			j = next;
 		}
-		struct input *const after = s->jobs == jobs ? in->next : s->inputs;
-		if (s->jobs == jobs)
+		struct input *const after = s->zstd.jobs == jobs ? in->next : s->inputs;
+		if (s->zstd.jobs == jobs)
 			input_check(s, in);
 		in = after;
 	}

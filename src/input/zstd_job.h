@@ -46,7 +46,7 @@
 
 #include "base/fail.h"
 #include "base/xxh64.h"
-#include "input/zstd_frame.h"
+#include "input/frames.h"
 
 struct source;
 struct input;
@@ -58,7 +58,6 @@ struct chunk;
 #define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes that are read at a time ... */
 /* The longest frame that is decoded in one call: what one core's cache holds. */
 #define WHOLE_MAX ((uint64_t)2 << 20)
-#define FIND_MAX ((uint64_t)16 << 20) /* the longest one whose end is found before it is decoded */
 #define PIECES 4u
 #define SLOTS_MOST 64u /* blocks that are decoded or counted at a time, of a job */
 
@@ -107,6 +106,25 @@ struct checksum {
 	struct xxh64 hash;
 };
 
+/* Packed bytes of a job, of which those from `at` on were not used yet. */
+struct packed {
+	unsigned char *bytes;
+	size_t room, at, end;
+};
+
+/* Of a job in steps or calls: libzstd's. */
+struct steps {
+	ZSTD_DCtx *context;
+	size_t hint; /* packed bytes that it would like */
+	bool flush;  /* it holds decoded bytes back */
+};
+
+/* Of a job whose blocks are stored: the next one, and packed bytes up to its content. */
+struct stored {
+	struct frame_block block;
+	uint64_t at;
+};
+
 struct zstd_job {
 	struct zstd_job *next; /* of its input, in their order; or of the free ones */
 	struct input *in;
@@ -116,21 +134,15 @@ struct zstd_job {
 	unsigned running; /* threads that decode it: one, or of BLOCKS any number */
 	bool ended;       /* nothing more will be decoded ... */
 	bool dropped;     /* ... nor wanted: it lies behind a failure */
+	bool broken;      /* --finish has ended its input inside it */
 	struct checksum sum;
 	struct fail fail;
 	struct zstd_piece *piece, own[PIECES]; /* its own ones, or those of `blocks` ... */
 	unsigned pieces;                       /* ... are so many */
-	/* its packed bytes: how many were taken from the input; what is there of them */
-	uint64_t taken;
-	unsigned char *packed;
-	size_t packed_room, packed_at, packed_end;
-	/* STEPS: libzstd's, how many bytes it would like, and whether it holds decoded ones back */
-	ZSTD_DCtx *context;
-	size_t hint;
-	bool flush;
-	/* STORED: the next block, and how many packed bytes were used up to its content */
-	struct frame_block block;
-	uint64_t stored_at;
+	uint64_t taken;                        /* packed bytes that were taken from the input */
+	struct packed packed; /* those of them that it has; of FROM_STREAM `bytes` has them */
+	struct steps steps;
+	struct stored stored;
 	/* BLOCKS; and when it is done again, what was handed out before, and its new checksum. */
 	struct blocks *blocks;
 	uint64_t known;
@@ -148,26 +160,11 @@ struct seam {
 
 /* ---- zstd_cut.c: frames found and cut ---- */
 
-enum find { FIND_FRAME, FIND_NONE, FIND_FAR, FIND_STOPPED, FIND_BAD = -1 };
-
-/* Gets ready for the first frame, of a stream for what was not passed over. No lock. */
+/* Gets ready for the first frame. No lock. */
 int zstd_begin(struct input *in, struct fail *fail);
-
-/*
- * n packed bytes at offset `at`; *got < n: the input ends before, or, with `there`, they were not
- * read yet. Of a stream nothing before in->pos is kept. 1: the source was stopped. No lock.
- */
-int zstd_look(struct source *s, struct input *in, uint64_t at, size_t n, bool there,
-	      const unsigned char **bytes, size_t *got, struct fail *fail);
 
 /* The header of the next frame of data, after skippable ones: in->pos is there. No lock. */
 enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail);
-
-/* Follows a frame of a file block by block to its end, which makes its `stored` known. No lock. */
-enum find zstd_walk(struct source *s, struct input *in, struct frame *f, uint64_t most,
-		    struct fail *fail);
-
-int zstd_bad(const struct input *in, uint64_t offset, struct fail *fail, const char *why);
 
 /* The cut, which was to be decoded in blocks, is decoded in steps, and needs no more memory. */
 void cut_as_steps(const struct source *s, struct cut *c);
@@ -204,7 +201,6 @@ void blocks_check(struct source *s, struct zstd_job *j);
 /* ---- zstd_job.c: memory, places, ends ---- */
 
 bool job_fits(const struct source *s, uint64_t need);
-uint64_t job_room(uint64_t bytes);            /* what a buffer for so many bytes takes */
 uint64_t job_holds(const struct zstd_job *j); /* what its buffers take */
 
 /* The cut becomes the last job of its input. NULL: no memory. */
@@ -221,12 +217,9 @@ void job_check(struct source *s, struct zstd_job *j);
  * called: the caller takes it.
  */
 void job_queue(struct source *s, struct zstd_piece *p);
-void jobs_drop(struct source *s);  /* ends those that lie behind the failure ... */
+void jobs_drop(struct source *s);  /* ends those behind a failure, or a cut file's end ... */
 void jobs_sweep(struct source *s); /* ... and frees them, with inputs that have ended */
 void jobs_free(struct source *s, struct input *in); /* all of an input's, and those that are free */
-
-/* At least n bytes of a buffer, of which `keep` are kept. No lock. */
-bool buffer_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep);
 
 /* ---- zstd_seam.c: pieces handed out, and records that lie in several ---- */
 

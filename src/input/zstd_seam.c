@@ -50,19 +50,19 @@ struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, ui
 /* What was put together of a record so far; NULL: no memory. */
 static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 {
-	struct seam *seam = in->seams;
+	struct seam *seam = in->zstd.seams;
 
 	while (seam && seam->record != record)
 		seam = seam->next;
 	if (seam)
 		return seam;
-	seam = malloc(sizeof(*seam) + s->spec.record);
+	seam = malloc(sizeof(*seam) + s->use.record);
 	if (!seam)
 		return NULL;
 	seam->record = record;
 	seam->have = 0;
-	seam->next = in->seams;
-	in->seams = seam;
+	seam->next = in->zstd.seams;
+	in->zstd.seams = seam;
 	return seam;
 }
 
@@ -73,7 +73,7 @@ static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 static void mend_unlocks(struct source *s, struct input *in, uint64_t record, uint32_t phase,
 			 const unsigned char *bytes, size_t n)
 {
-	struct seam *const seam = seam_of(s, in, record), **link = &in->seams;
+	struct seam *const seam = seam_of(s, in, record), **link = &in->zstd.seams;
 	struct fail fail = {.status = STATUS_OK};
 
 	if (!seam) {
@@ -83,29 +83,30 @@ static void mend_unlocks(struct source *s, struct input *in, uint64_t record, ui
 	}
 	copy_unlocks(s, seam->bytes + phase, bytes, n);
 	seam->have += (uint32_t)n;
-	if (seam->have < s->spec.record)
+	if (seam->have < s->use.record)
 		return;
 	while (*link != seam)
 		link = &(*link)->next;
+	in->zstd.whole += s->use.record;
 	*link = seam->next;
-	seam->next = s->mended;
-	s->mended = seam;
+	seam->next = s->zstd.mended;
+	s->zstd.mended = seam;
 	source_call(s);
 }
 
 bool mended_ready(const struct source *s, const struct request *q)
 {
 	(void)q;
-	return s->mended;
+	return s->zstd.mended;
 }
 
 void mended_run_unlocks(struct source *s, struct request *q)
 {
-	struct seam *const seam = s->mended;
-	const uint32_t record = s->spec.record;
+	struct seam *const seam = s->zstd.mended;
+	const uint32_t record = s->use.record;
 	unsigned char *const to = (unsigned char *)q->want->room + q->got;
 
-	s->mended = seam->next;
+	s->zstd.mended = seam->next;
 	copy_unlocks(s, to, seam->bytes, record);
 	free(seam);
 	if (q->want->lent) /* what is lent next would not follow it in the room */
@@ -138,16 +139,17 @@ static void sort_out_unlocks(struct source *s, struct zstd_piece *p)
 {
 	struct input *const in = p->job->in;
 	const uint64_t at = p->job->at + p->begin, stop = input_stop(in);
-	const uint32_t record = s->spec.record;
+	const uint32_t record = s->use.record;
 	/* What is left of a record where the samples end is never completed. */
 	const uint64_t whole =
 		stop == NO_END || stop < in->first ? stop : stop - (stop - in->first) % record;
 	const struct parts parts = zstd_parts(at, p->bytes, in->first, whole, record);
 
-	if (in->rest) { /* what follows the samples is looked at when all of it is there */
-		keep(p, at, in->rest, in->bound, REST_BYTES);
-		if (in->header.end != HEADER_TO_END)
-			keep(p, at, in->rest + REST_BYTES, in->header.end, INPUT_END_BYTES);
+	if (in->zstd.rest) { /* what follows the samples is looked at when all of it is there */
+		keep(p, at, in->zstd.rest, in->bound, CONTENT_REST);
+		if (in->content.header.end != HEADER_TO_END)
+			keep(p, at, in->zstd.rest + CONTENT_REST, in->content.header.end,
+			     CONTENT_END);
 	}
 	p->sorted = true;
 	p->from = parts.skipped + parts.head;
@@ -231,26 +233,28 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request 
 bool piece_ready(const struct source *s, const struct request *q)
 {
 	(void)q;
-	return s->queue;
+	return s->zstd.queue;
 }
 
 void piece_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_piece *const p = s->queue;
+	struct zstd_piece *const p = s->zstd.queue;
 
-	s->queue = p->next;
-	if (!s->queue)
-		s->queue_end = &s->queue;
+	s->zstd.queue = p->next;
+	if (!s->zstd.queue)
+		s->zstd.queue_end = &s->zstd.queue;
 	p->state = PIECE_OUT;
 	if (!p->sorted)
 		sort_out_unlocks(s, p);
 	if (p->left > 0 && q->want->lent) {
+		p->job->in->zstd.whole += p->left;
 		lend_unlocks(s, p, q);
 		return;
 	}
 	const size_t n = (size_t)lesser(p->left, q->cap - q->got);
 	copy_unlocks(s, (unsigned char *)q->want->room + q->got, p->data + p->from, n);
 	q->got += n;
+	p->job->in->zstd.whole += n;
 	p->from += n;
 	p->left -= n;
 	if (p->left == 0) {
@@ -258,10 +262,10 @@ void piece_run_unlocks(struct source *s, struct request *q)
 		return;
 	}
 	p->state = PIECE_READY; /* the rest is for the next request */
-	p->next = s->queue;
-	s->queue = p;
+	p->next = s->zstd.queue;
+	s->zstd.queue = p;
 	if (!p->next)
-		s->queue_end = &p->next;
+		s->zstd.queue_end = &p->next;
 	source_call(s);
 }
 

@@ -32,9 +32,12 @@ int counter_parse(enum counter_kind *kind, const char *name); /* -1: no counter'
 
 /* How a picture is drawn. The same settings give the same bytes. */
 struct picture {
-	bool utf8;   /* bars have eighths of a block; else '#' */
-	bool colour; /* for a terminal that has it; it carries no meaning */
-	bool log;    /* bars and columns show the logarithms of the counts */
+	bool utf8;         /* bars have eighths of a block; else '#' */
+	bool colour;       /* for a terminal that has it; it carries no meaning */
+	bool log;          /* bars and columns show the logarithms of the counts */
+	unsigned columns;  /* of text: 40 to 200 */
+	unsigned lines;    /* of the terminal that it goes to; 0: that is none */
+	const char *title; /* any text; borrowed, NULL: none */
 };
 
 /* How the user wants it to look; each writer uses the members that its format has. */

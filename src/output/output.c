@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -389,23 +388,8 @@ const char *output_name(const struct output *o)
 
 static void flush(struct output *o)
 {
-	size_t done = 0;
-
-	while (done < o->used && o->error == 0) {
-		ssize_t n = write(o->fd, o->buffer + done, o->used - done);
-		if (n >= 0) {
-			done += (size_t)n;
-		} else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-			/*
-			 * Another program has made the pipe or the terminal non-blocking: wait for
-			 * room.
-			 */
-			struct pollfd p = {.fd = o->fd, .events = POLLOUT};
-			(void)poll(&p, 1, -1);
-		} else if (errno != EINTR) {
-			o->error = errno;
-		}
-	}
+	if (o->error == 0 && write_again(o->fd, o->buffer, o->used) != 0)
+		o->error = errno;
 	o->used = 0;
 }
 

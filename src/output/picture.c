@@ -7,22 +7,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 #define SHORT_EDGE 12 /* characters that can be read at a glance */
 #define WHOLE_EDGE 21 /* those of all 64-bit integers, and of the edge after the last */
 
-/* How many bins bin 0 is from the beginning of its part: only parts of --auto are aligned. */
-static uint64_t lead_of(const struct axis *axis, uint32_t per)
+static uint32_t parts_of(uint32_t first, uint32_t end, uint32_t per)
 {
-	if (axis->kind != AXIS_AUTO)
-		return 0;
-	return (uint32_t)edges_first(&axis->edges, &axis->type) & (per - 1);
-}
-
-static uint64_t parts_of(const struct axis *axis, uint32_t first, uint32_t end, uint32_t per)
-{
-	const uint64_t lead = lead_of(axis, per);
-
-	return (lead + end - 1) / per - (lead + first) / per + 1;
+	return (end - 1) / per - first / per + 1;
 }
 
 /* 1, 2 or 5 times a power of ten, or a power of two. */
@@ -36,8 +28,8 @@ static bool is_round(uint32_t n)
 }
 
 /*
- * The edges of --auto are round in powers of two. Otherwise the number is best a round divisor of
- * the bins, then any divisor; none above twice what is needed is looked for.
+ * Bins of --auto are powers of two wide, and so are their parts. Otherwise the number is best a round
+ * divisor of the bins, then any divisor; none above twice what is needed is looked for.
  */
 static uint32_t bins_a_part(const struct axis *axis, uint32_t first, uint32_t end, uint32_t most)
 {
@@ -45,10 +37,10 @@ static uint32_t bins_a_part(const struct axis *axis, uint32_t first, uint32_t en
 	uint32_t best = 0;
 
 	for (uint32_t per = 1; axis->kind == AXIS_AUTO; per *= 2)
-		if (parts_of(axis, first, end, per) <= most)
+		if (parts_of(first, end, per) <= most)
 			return per;
 	for (uint32_t per = least; per <= 2 * least; per++) {
-		if (parts_of(axis, first, end, per) > most)
+		if (parts_of(first, end, per) > most)
 			continue;
 		if (bins % per == 0 && is_round(per))
 			return per;
@@ -62,28 +54,13 @@ void parts_join(struct parts *parts, const struct axis *axis, uint32_t first, ui
 		uint32_t most)
 {
 	const uint32_t bins = axis_bins(axis), per = bins_a_part(axis, first, end, most);
-	const uint64_t lead = lead_of(axis, per);
 	struct part *const part = parts->part;
 
 	assert(4 <= most && most <= PARTS_MOST && first < end && end <= bins);
-	parts->per = per;
 	parts->count = 0;
-	for (uint64_t at = (lead + first) / per * per; at < lead + end; at += per)
-		part[parts->count++] = (struct part){
-			.first = at > lead ? (uint32_t)(at - lead) : 0,
-			.end = at + per - lead < bins ? (uint32_t)(at + per - lead) : bins,
-		};
-	const struct part *const last = &part[parts->count - 1];
-	if (parts->count > 1 && 2 * (uint64_t)(last->end - last->first) < per)
-		part[--parts->count - 1].end = last->end;
-	if (parts->count > 1 && 2 * (uint64_t)(part->end - part->first) < per) {
-		part[1].first = part->first;
-		memmove(part, part + 1, --parts->count * sizeof(*part));
-	}
-	if (parts->count == 1)
-		parts->per = part->end - part->first;
-	for (uint32_t i = 0; i < parts->count; i++)
-		part[i].scale = (double)parts->per / (part[i].end - part[i].first);
+	for (uint32_t at = first - first % per; at < end; at += per)
+		part[parts->count++] = (struct part){at, at + per < bins ? at + per : bins, 1};
+	parts->per = part[0].end - part[0].first;
 }
 
 uint64_t part_sum(const struct part *part, const struct hist *hist, uint32_t channel)
@@ -105,6 +82,7 @@ void filled_bins(struct filled *f, const struct hist *hist, uint32_t channel)
 		const uint64_t count = hist_count(hist, channel, i);
 		if (count == 0)
 			continue;
+		f->samples += count;
 		if (f->bins++ == 0)
 			f->first = i;
 		f->end = i + 1;
@@ -139,6 +117,18 @@ void bin_text(char text[BIN_TEXT], const struct axis *axis, uint32_t bin)
 		snprintf(text, BIN_TEXT, "%s", lower);
 	else
 		snprintf(text, BIN_TEXT, "[%s, %s%c", lower, upper, closed ? ']' : ')');
+}
+
+size_t picture_cut(const char *text, size_t characters)
+{
+	size_t used = 0;
+
+	for (; text[used] && characters > 0; characters--) {
+		const size_t length =
+			utf8_length((const unsigned char *)text + used, strlen(text + used));
+		used += length > 0 ? length : 1;
+	}
+	return used;
 }
 
 double picture_round(double x)

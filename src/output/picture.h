@@ -13,26 +13,24 @@
 #include "hist/hist.h"
 
 /*
- * A row or a column. All hold the same number of bins, but for the first and the last where the
- * axis ends inside one, which are drawn in proportion: as high as if they were whole.
+ * A row or a column. All hold the same number of bins, but for the last where the axis ends inside
+ * it.
  */
 struct part {
 	uint32_t first, end; /* bins first .. end - 1 */
-	double scale;        /* samples times this are the height */
+	double scale;        /* samples times this are the height: 1 but for listed edges in SVG */
 };
 
 #define PARTS_MOST 1024
 struct parts {
-	uint32_t per; /* bins in each, but at the ends */
+	uint32_t per; /* bins in each, but in the last */
 	uint32_t count;
 	struct part part[PARTS_MOST];
 };
 
 /*
  * Joins the bins first .. end - 1, and those beside them that fill up the outer parts, to at most
- * `most` parts, 4 <= most <= PARTS_MOST. Parts begin at multiples of `per` bins from the first bin,
- * those of --auto at multiples of their own width; an end of less than half a part goes to its
- * neighbour.
+ * `most` parts, 4 <= most <= PARTS_MOST. Parts begin at multiples of `per` bins from the first bin.
  */
 void parts_join(struct parts *parts, const struct axis *axis, uint32_t first, uint32_t end,
 		uint32_t most);
@@ -42,12 +40,16 @@ uint64_t part_sum(const struct part *part, const struct hist *hist, uint32_t cha
 /* The bins of a channel that hold something. */
 struct filled {
 	uint32_t bins;       /* how many */
+	uint64_t samples;    /* in all of them */
 	uint32_t first, end; /* the first of them, and the one after the last */
 	uint32_t fullest;    /* the first of those that hold `most` */
 	uint64_t most;
 };
 
 void filled_bins(struct filled *filled, const struct hist *hist, uint32_t channel);
+
+/* How many bytes the first so many characters of a text are. */
+size_t picture_cut(const char *text, size_t characters);
 
 /* x to the nearest whole number; halves up, and what logarithms left just below a half. */
 double picture_round(double x);

@@ -1,36 +1,40 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plot: a histogram as a picture of text, 80 columns wide and at most 24 lines high. Channel after
- * channel, each with a title, rows and a footer; all channels have the same rows, so that they can
- * be compared.
+ * plot: a histogram as a picture of text, as wide as it is asked to be and at most 24 lines high.
+ * Channel after channel, each with a title, rows and a footer; all channels have the same rows, so
+ * that they can be compared.
  *
  *     f32: 1000 bins from -5 to 5, 50 a row
  *     -1.0 |##########################      |  9193   9.2%
  *
  * A row is named by its lower edge. A bar is between two lines, which show where it begins and
- * ends, in whatever colours; an end row of fewer bins has a bar as long as if it were whole.
+ * ends, in whatever colours.
  */
 #include "output/format.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "output/picture.h"
 
-#define COLUMNS 80
+#define LINES 24u
 #define ROWS 20u  /* with those of under, over and NaN */
+#define TEXT 2048 /* titles and footers: of 200 characters as UTF-8, and some numbers */
 #define LABEL 12  /* the longest label that is written without an exponent */
 #define DIGITS 18 /* that a label may have, but two: those of binary64 and a zero */
 #define NEAR 20   /* a label is this many times nearer to its edge than the next edge is ... */
 #define EXACT 1e9 /* ... or this many: it is the edge, but for linspace's rounding */
 
+typedef unsigned long long ull;
+
 struct row {
 	const char *label;
 	uint64_t count;
-	double height; /* what the bar shows: the count, in proportion to that of whole parts */
-	bool flow;     /* under, over or NaN */
+	bool flow; /* under, over or NaN */
 };
 
 struct plot {
@@ -44,7 +48,7 @@ struct plot {
 		uint32_t rows;
 		struct row row[ROWS];
 		uint64_t samples;
-		double most;                       /* the height of the longest bar */
+		uint64_t most;                     /* the count of the longest bar */
 		int label_width, count_width, bar; /* in characters */
 	} of;                                      /* the one that is drawn */
 };
@@ -106,41 +110,115 @@ static void label_rows(struct plot *p)
 	}
 }
 
-static void draw_title(const struct plot *p, const struct provenance *from, uint32_t channel)
+/* ---- sentences ---- */
+
+static void add(char text[TEXT], const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void add(char text[TEXT], const char *format, ...)
+{
+	const size_t used = strlen(text);
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text + used, TEXT - used, format, arguments);
+	va_end(arguments);
+}
+
+/* Breaks lines at blanks, so that they fit; returns how many there are. */
+static unsigned wrap(char *text, unsigned columns)
+{
+	unsigned lines = 0, line = 0, word = 0; /* characters of the line, and of its last word */
+	char *blank = NULL;
+
+	for (char *p = text; *p; p++) {
+		const bool begins = ((unsigned char)*p & 0xc0) != 0x80;
+		line += begins;
+		word += begins;
+		if (*p == ' ' || *p == '\n') {
+			blank = p;
+			word = 0;
+		}
+		if (*p == '\n' || (line > columns && blank)) {
+			*blank = '\n';
+			blank = NULL;
+			line = word;
+			lines++;
+		}
+	}
+	return lines;
+}
+
+/* The lines above the rows. Returns how many there are. */
+static unsigned make_title(const struct plot *p, char text[TEXT], const struct provenance *from,
+			   uint32_t channel)
 {
 	const struct axis *const axis = &p->hist->axis;
 	const uint32_t bins = axis_bins(axis), count = p->parts.count, per = p->parts.per;
+	const struct part *const first = p->parts.part, *const last = first + count - 1;
+	const unsigned columns = p->picture->columns;
+	const char *const title = p->picture->title;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 
-	output_text(p->out, axis->type.name);
+	text[0] = '\0';
+	if (title) {
+		/* on one line, with three dots where it is cut */
+		const size_t all = strlen(title), fit = picture_cut(title, columns - 2);
+		const bool cut = fit < all;
+		add(text, "%.*s%s", (int)(cut ? picture_cut(title, columns - 5) : all), title,
+		    cut ? "..." : "");
+		utf8_make_plain(text);
+		add(text, ": ");
+	}
+	add(text, "%s", axis->type.name);
 	if (p->hist->channels > 1)
-		output_print(p->out, " channel %u (of %u)", channel, p->hist->channels);
+		add(text, " channel %u (of %u)", channel, p->hist->channels);
 	if (from->parts > 1)
-		output_print(p->out, " part %u of %u", from->part, from->parts);
-	if (from->partial)
-		output_text(p->out, ", PARTIAL, counts so far");
-	output_print(p->out, ": %u bin%s", bins, bins == 1 ? "" : "s");
+		add(text, " part %u of %u", from->part, from->parts);
+	add(text, "%s%s %u bin%s", from->partial ? ", PARTIAL, counts so far" : "",
+	    title && !from->partial ? "," : ":", bins, bins == 1 ? "" : "s");
 	if (bins > 0 && axis->kind == AXIS_MOD) {
-		output_text(p->out, " of residues");
+		add(text, " of residues");
 	} else if (bins > 0) {
 		edge_text(lo, axis, 0);
 		edge_text(hi, axis, bins);
-		output_print(p->out, " from %s to %s", lo, hi);
+		add(text, " from %s to %s", lo, hi);
 	}
 	if (count > 0 && per > 1)
-		output_print(p->out, ", %u a row", per);
-	output_text(p->out, count > 0 && p->picture->log ? ", log counts\n" : "\n");
-	if (count == 0)
-		return;
-	const struct part *const first = p->parts.part, *const last = first + count - 1;
-	if (first->end - first->first != per || last->end - last->first != per)
-		output_print(p->out,
-			     "the first row has %u bins, the last %u: drawn in proportion\n",
-			     first->end - first->first, last->end - last->first);
-	if (first->first > 0 || last->end < bins)
-		output_print(p->out, "not shown: %u empty bins below, %u above\n", first->first,
-			     bins - last->end);
+		add(text, ", %u a row", per);
+	if (count > 0 && last->end - last->first < per)
+		add(text, " (%u in the last)", last->end - last->first);
+	add(text, count > 0 && p->picture->log ? ", log counts\n" : "\n");
+	if (count > 0 && (first->first > 0 || last->end < bins))
+		add(text, "not shown: %u empty bins below, %u above\n", first->first,
+		    bins - last->end);
+	return wrap(text, columns);
 }
+
+/* What is below the rows. Returns how many lines that is. */
+static unsigned make_footer(const struct plot *p, char text[TEXT], uint32_t channel)
+{
+	const struct filled *const filled = &p->filled[channel];
+	const struct hist_flow *const flow = &p->hist->flow[channel];
+	const uint32_t bins = axis_bins(&p->hist->axis);
+	const uint64_t outside = flow->under + flow->over + flow->nan;
+	const uint64_t inside = filled->samples;
+	char bin[BIN_TEXT];
+
+	text[0] = '\0';
+	if (outside > 0 && inside > 0)
+		add(text, "%llu of ", (ull)inside);
+	add(text, "%llu sample%s", (ull)(inside + outside), inside + outside == 1 ? "" : "s");
+	if (inside > 0) {
+		bin_text(bin, &p->hist->axis, filled->fullest);
+		add(text, " in %u of %u bin%s; most in %s: %llu\n", filled->bins, bins,
+		    bins == 1 ? "" : "s", bin, (ull)filled->most);
+	} else {
+		add(text, outside > 0 ? "; all bins are empty\n" : "\n");
+	}
+	return wrap(text, p->picture->columns);
+}
+
+/* ---- rows ---- */
 
 /* One digit after the point; what is not empty is never "0.0%", what is not all never "100.0%". */
 static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t samples)
@@ -155,18 +233,17 @@ static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t sample
 		snprintf(text, NUMBER_TEXT, "%u.%u%%", thousandth / 10, thousandth % 10);
 }
 
-static void add_row(struct channel *of, const char *label, uint64_t count, double scale, bool flow)
+static void add_row(struct channel *of, const char *label, uint64_t count, bool flow)
 {
-	const double height = (double)count * scale;
 	char text[NUMBER_TEXT];
 	const int label_width = (int)strlen(label),
 		  count_width = (int)number_format_count(text, count);
 
 	if (flow && count == 0)
 		return;
-	of->row[of->rows++] = (struct row){label, count, height, flow};
+	of->row[of->rows++] = (struct row){label, count, flow};
 	of->samples += count;
-	of->most = fmax(of->most, height);
+	of->most = count > of->most ? count : of->most;
 	of->label_width = label_width > of->label_width ? label_width : of->label_width;
 	of->count_width = count_width > of->count_width ? count_width : of->count_width;
 }
@@ -174,8 +251,8 @@ static void add_row(struct channel *of, const char *label, uint64_t count, doubl
 static void draw_row(const struct plot *p, const struct row *row)
 {
 	const struct picture *const picture = p->picture;
-	const double part = picture->log ? log2(1 + row->height) / log2(1 + p->of.most)
-					 : row->height / p->of.most;
+	const double count = (double)row->count, most = (double)p->of.most;
+	const double part = picture->log ? log2(1 + count) / log2(1 + most) : count / most;
 	const int parts = picture->utf8 ? 8 : 1;
 	const int length =
 		row->count == 0 ? 0 : (int)fmax(1, picture_round(part * p->of.bar * parts));
@@ -202,31 +279,45 @@ static void draw_row(const struct plot *p, const struct row *row)
 
 static void draw_channel(struct plot *p, const struct provenance *from, uint32_t channel)
 {
-	const struct filled *const filled = &p->filled[channel];
 	const struct hist_flow *const flow = &p->hist->flow[channel];
 	struct channel *const of = &p->of;
-	char text[BIN_TEXT];
+	char text[TEXT];
 
 	*of = (struct channel){.rows = 0};
-	add_row(of, "under", flow->under, 1, true);
-	for (uint32_t k = 0; k < p->parts.count && filled->bins > 0; k++)
-		add_row(of, p->label[k], part_sum(&p->parts.part[k], p->hist, channel),
-			p->parts.part[k].scale, false);
-	add_row(of, "over", flow->over, 1, true);
-	add_row(of, "nan", flow->nan, 1, true);
-	of->bar = COLUMNS - of->label_width - of->count_width - 11;
+	add_row(of, "under", flow->under, true);
+	for (uint32_t k = 0; k < p->parts.count && p->filled[channel].bins > 0; k++)
+		add_row(of, p->label[k], part_sum(&p->parts.part[k], p->hist, channel), false);
+	add_row(of, "over", flow->over, true);
+	add_row(of, "nan", flow->nan, true);
+	of->bar = (int)p->picture->columns - of->label_width - of->count_width - 11;
+	of->bar = of->bar > 1 ? of->bar : 1;
 
-	draw_title(p, from, channel);
+	make_title(p, text, from, channel);
+	output_text(p->out, text);
 	for (uint32_t r = 0; r < of->rows; r++)
 		draw_row(p, &of->row[r]);
-	output_print(p->out, "%llu sample%s", (unsigned long long)of->samples,
-		     of->samples == 1 ? "" : "s");
-	if (filled->bins > 0) {
-		bin_text(text, &p->hist->axis, filled->fullest);
-		output_print(p->out, " in %u bin%s; most in %s: %llu", filled->bins,
-			     filled->bins == 1 ? "" : "s", text, (unsigned long long)filled->most);
+	make_footer(p, text, channel);
+	output_text(p->out, text);
+}
+
+/* Joins the bins from first on, so that with the lines around them they are at most LINES. */
+static void choose_rows(struct plot *p, const struct provenance *from, uint32_t first, uint32_t end,
+			uint32_t flows)
+{
+	char text[TEXT];
+	uint32_t around;
+
+	for (uint32_t most = ROWS - flows; most >= 4; most--) {
+		parts_join(&p->parts, &p->hist->axis, first, end, most);
+		around = 0;
+		for (uint32_t c = 0; c < p->hist->channels; c++) {
+			const unsigned lines =
+				make_title(p, text, from, c) + make_footer(p, text, c);
+			around = lines > around ? lines : around;
+		}
+		if (flows + p->parts.count + around <= LINES)
+			return;
 	}
-	output_text(p->out, filled->bins > 0 || of->samples == 0 ? "\n" : "; all bins are empty\n");
 }
 
 void write_plot(struct output *out, const struct hist *hist, const struct style *style,
@@ -248,7 +339,7 @@ void write_plot(struct output *out, const struct hist *hist, const struct style 
 		end = filled->end > end ? filled->end : end;
 	}
 	if (end > 0) {
-		parts_join(&p.parts, &hist->axis, first, end, ROWS - flows);
+		choose_rows(&p, from, first, end, flows);
 		label_rows(&p);
 	}
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {

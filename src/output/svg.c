@@ -7,8 +7,9 @@
  * columns that are not empty. So an empty column draws nothing, and any other is at least one unit
  * high.
  *
- * Areas are in proportion to samples. Where edges are listed, columns are at their true positions,
- * and heights are samples per W, the width of the narrowest column; where they are above zero and
+ * Heights are samples in a column, all of which hold as many bins, but for the last. Where edges are
+ * listed, columns are at their true positions, areas are in proportion to samples, and heights are
+ * samples per W, the width of the narrowest column; where they are above zero and
  * the last is at least 1000 times the first, the axis is logarithmic, and heights are samples per
  * decade.
  *
@@ -20,6 +21,7 @@
 #include <float.h>
 #include <limits.h>
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,8 +41,9 @@
 
 #define X_TICKS 10
 #define X_CHARACTERS 90 /* characters that fit side by side below the axis */
-#define HEADING 66      /* characters of the options above the picture */
+#define HEADING 66      /* characters of the title above the picture */
 #define DOT " \u00b7 "
+#define THIN "\u2009" /* the blank between thousands */
 #define AT "%.7g" /* a coordinate: all hundredths of what 64 panels need, and no zeros at its end */
 
 #define TICKS_MAX 128
@@ -66,6 +69,7 @@ struct scale {
 struct drawing {
 	struct output *out;
 	const struct hist *hist;
+	const char *title;    /* NULL: the options */
 	struct parts columns; /* none: there are no bins */
 	struct scale x;       /* listed edges: where columns are; else for its ticks alone */
 	struct scale y;       /* heights, from the base line to the top of a panel */
@@ -82,6 +86,7 @@ static const char STYLE[] =
 	".gpuhist .note { fill: #59636e }\n"
 	".gpuhist .page { fill: #ffffff }\n"
 	".gpuhist .grid { stroke: #d8dee4; fill: none }\n"
+	".gpuhist .minor { stroke: #eff2f5; fill: none }\n"
 	".gpuhist .axis { stroke: #59636e; fill: none }\n"
 	".gpuhist .bins { fill: #9cc3ec; stroke: #1f5fa8; stroke-linejoin: round }\n"
 	"@media screen and (prefers-color-scheme: dark) {\n"
@@ -89,6 +94,7 @@ static const char STYLE[] =
 	".gpuhist .note { fill: #9198a1 }\n"
 	".gpuhist .page { fill: #0d1117 }\n"
 	".gpuhist .grid { stroke: #2b323b }\n"
+	".gpuhist .minor { stroke: #191f27 }\n"
 	".gpuhist .axis { stroke: #9198a1 }\n"
 	".gpuhist .bins { fill: #1f4f85; stroke: #6cb2ff }\n"
 	"}\n"
@@ -111,6 +117,29 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 	       : p[0] == '>'  ? "&gt;"
 	       : p[0] == '\r' ? "&#13;"
 			      : NULL;
+}
+
+/* Writes a text in which numbers are to be read: with thin blanks between thousands. */
+static void put(struct output *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void put(struct output *out, const char *format, ...)
+{
+	char text[OUTPUT_PRINT];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	for (const char *p = text; *p;) {
+		const size_t digits = strspn(p, "0123456789");
+		const bool whole = p == text || p[-1] != '.';
+		for (size_t left = digits; left > 0; left--) {
+			output_text(out, whole && left < digits && left % 3 == 0 ? THIN : "");
+			output_write(out, p++, 1);
+		}
+		if (digits == 0)
+			output_write(out, p++, 1);
+	}
 }
 
 /* ---- numbers on axes ---- */
@@ -159,15 +188,15 @@ static int power_of(double x)
 	return decimal(1, p) > x ? p - 1 : p;
 }
 
-/* 10^n, UTF-8. */
-static void power_text(char text[TICK_TEXT], int n)
+/* m x 10^n, UTF-8. */
+static void power_text(char text[TICK_TEXT], int m, int n)
 {
 	static const char DIGITS[][4] = {"\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074",
 					 "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"};
 	char plain[16];
 
 	snprintf(plain, sizeof(plain), "%d", n);
-	strcpy(text, "10");
+	snprintf(text, TICK_TEXT, m == 1 ? "10" : "%d\u00d710", m);
 	for (const char *p = plain; *p; p++)
 		strcat(text, *p == '-' ? "\u207b" : DIGITS[*p - '0']);
 }
@@ -266,8 +295,11 @@ static void linear(struct scale *s, unsigned most)
 		plain_text(s->tick[i].text, digits[i], power - s->factor);
 }
 
-/* Powers of ten, or every second, third ..., with small ticks between them. How many have texts? */
-static unsigned logarithmic(struct scale *s, unsigned most)
+/*
+ * Powers of ten, or every second, third ..., with small ticks between them; `more`: 2 and 5 times
+ * these have texts, too. How many have?
+ */
+static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 {
 	const int first = power_of(s->lo), last = power_of(s->hi);
 	const int every = 1 + (last - first) / (int)most;
@@ -282,13 +314,14 @@ static unsigned logarithmic(struct scale *s, unsigned most)
 			struct tick *const tick = &s->tick[s->ticks];
 			if (at < 0 || at > 1 || p % every != 0 || s->ticks == TICKS_MAX)
 				continue;
+			const bool name = m == 1 || (more && (m == 2 || m == 5));
 			*tick = (struct tick){.at = at};
-			if (m == 1 && first >= -4 && last <= 5)
+			if (name && first >= -4 && last <= 5)
 				plain_text(tick->text, m, p);
-			else if (m == 1)
-				power_text(tick->text, p);
+			else if (name)
+				power_text(tick->text, m, p);
 			s->ticks++;
-			named += m == 1;
+			named += name;
 		}
 	}
 	return named;
@@ -316,7 +349,11 @@ static bool fits(const struct scale *s, unsigned room)
  */
 static void find_ticks(struct scale *s, unsigned most, unsigned room)
 {
-	if (s->log && logarithmic(s, most) >= 2)
+	const unsigned powers = s->log ? logarithmic(s, most, false) : 0;
+
+	if (powers == 2)
+		logarithmic(s, most, true);
+	if (powers >= 2)
 		return;
 	do
 		linear(s, most);
@@ -430,7 +467,10 @@ static void scale_heights(struct drawing *d)
 	d->y.whole = d->unit <= 0;
 	d->y.lo = !d->y.log ? 0 : d->unit > 0 ? least / 2 : 0.5;
 	d->y.hi = most * (d->y.log ? 1.5 : 1.05);
-	find_ticks(&d->y, (unsigned)(d->panel + 40) / 60, UINT_MAX);
+	unsigned ticks = (unsigned)(d->panel + 40) / 60;
+	do
+		find_ticks(&d->y, ticks++, UINT_MAX);
+	while (d->y.ticks < 3 && ticks < 10);
 }
 
 /* If the ends are too close for round numbers between them, the ends themselves are written. */
@@ -450,17 +490,33 @@ static void name_values(struct drawing *d)
 	}
 }
 
-/* The lines behind the columns, and their numbers. */
+/* Lines behind the columns: at ticks with numbers, or at those without; at x if it is logarithmic. */
+static void draw_lines(const struct drawing *d, int base, bool numbers)
+{
+	output_print(d->out, "<path class=\"%s\" d=\"", numbers ? "grid" : "minor");
+	for (unsigned i = 0; i < d->x.ticks && d->x.log; i++)
+		if (numbers == (d->x.tick[i].text[0] != '\0'))
+			output_print(d->out, "M" AT " %dV%d", LEFT + along(d->x.tick[i].at, ACROSS),
+				     base - d->panel, base);
+	for (unsigned i = 0; i < d->y.ticks; i++)
+		if (numbers == (d->y.tick[i].text[0] != '\0'))
+			output_print(d->out, "M%d " AT "H%d", LEFT,
+				     base - along(d->y.tick[i].at, d->panel), RIGHT);
+	output_text(d->out, "\"/>\n");
+}
+
 static void draw_grid(const struct drawing *d, int base)
 {
+	if (d->x.log || d->y.log)
+		draw_lines(d, base, false);
+	draw_lines(d, base, true);
 	for (unsigned i = 0; i < d->y.ticks; i++) {
 		const double y = base - along(d->y.tick[i].at, d->panel);
 		if (d->y.tick[i].text[0] == '\0')
 			continue;
-		output_print(d->out, "<path class=\"grid\" d=\"M%d " AT "H%d\"/>\n", LEFT, y,
-			     RIGHT);
-		output_print(d->out, "<text x=\"%d\" y=\"" AT "\" text-anchor=\"end\">%s</text>\n",
-			     LEFT - 8, y + 4, d->y.tick[i].text);
+		output_print(d->out, "<text x=\"%d\" y=\"" AT "\" text-anchor=\"end\">", LEFT - 8,
+			     y + 4);
+		put(d->out, "%s</text>\n", d->y.tick[i].text);
 	}
 }
 
@@ -482,7 +538,7 @@ static void end_name(struct output *out, const struct scale *s)
 {
 	char power[TICK_TEXT];
 
-	power_text(power, s->factor);
+	power_text(power, 1, s->factor);
 	output_text(out, s->log ? ", logarithmic" : "");
 	if (s->factor != 0)
 		output_print(out, ", \u00d7 %s", power);
@@ -498,16 +554,16 @@ static void name_x(const struct drawing *d, int base)
 		const struct tick *const tick = &d->x.tick[i];
 		/* A long number at the right end must stay within the picture. */
 		const bool outer = strlen(tick->text) > 8 && tick->at > 0.92;
-		if (tick->text[0] != '\0')
-			output_print(d->out,
-				     "<text x=\"" AT "\" y=\"%d\" text-anchor=\"%s\">%s</text>\n",
-				     LEFT + along(tick->at, ACROSS), base + 19,
-				     outer ? "end" : "middle", tick->text);
+		if (tick->text[0] == '\0')
+			continue;
+		output_print(d->out, "<text x=\"" AT "\" y=\"%d\" text-anchor=\"%s\">",
+			     LEFT + along(tick->at, ACROSS), base + 19, outer ? "end" : "middle");
+		put(d->out, "%s</text>\n", tick->text);
 	}
 	output_print(d->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">value",
 		     LEFT + ACROSS / 2, base + 40);
 	if (axis->kind == AXIS_MOD)
-		output_print(d->out, " modulo %u", axis_bins(axis));
+		put(d->out, " modulo %u", axis_bins(axis));
 	output_print(d->out, " (%s)", axis->type.name);
 	end_name(d->out, &d->x);
 }
@@ -522,9 +578,9 @@ static void name_y(const struct drawing *d, int middle)
 	if (d->unit > 0 && d->x.log)
 		output_text(d->out, "decade");
 	else if (d->unit > 0)
-		output_print(d->out, "%.6g", d->unit);
+		put(d->out, "%.6g", d->unit);
 	else if (d->columns.per > 1)
-		output_print(d->out, "%u bins", d->columns.per);
+		put(d->out, "%u bins", d->columns.per);
 	else
 		output_text(d->out, "bin");
 	end_name(d->out, &d->y);
@@ -537,36 +593,41 @@ static void put_flow(struct output *out, const struct hist_flow *flow)
 
 	for (int i = 0; i < 3; i++)
 		if (counts[i] > 0)
-			output_print(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
+			put(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
-/* The options, cut after a character; what was counted. */
-static void draw_headings(const struct drawing *d, const struct provenance *from)
+/* The title, or the command: all of it, or cut after so many characters. */
+static void put_title(const struct drawing *d, const struct provenance *from, size_t most)
 {
 	const char *const options = from->options ? from->options : "";
+	const char *const text = d->title ? d->title : options;
+	const size_t used = picture_cut(text, most);
+
+	output_text(d->out, d->title ? "" : "gpuhist ");
+	output_escaped(d->out, text, used, escape);
+	output_text(d->out, text[used] ? "\u2026" : "");
+}
+
+/* The title; what was counted. */
+static void draw_headings(const struct drawing *d, const struct provenance *from)
+{
 	const uint32_t bins = axis_bins(&d->hist->axis);
 	const struct hist_flow flow = hist_flow_sum(d->hist);
-	size_t used = 0;
 
-	for (size_t left = HEADING, some; options[used] && left > 0; left--, used += some) {
-		some = utf8_length((const unsigned char *)options + used, strlen(options + used));
-		some += some == 0;
-	}
-	output_print(d->out, "<text class=\"head\" x=\"%d\" y=\"28\">gpuhist ", LEFT);
-	output_escaped(d->out, options, used, escape);
-	output_text(d->out, options[used] ? "\u2026" : "");
+	output_print(d->out, "<text class=\"head\" x=\"%d\" y=\"28\">", LEFT);
+	put_title(d, from, HEADING);
 	output_print(d->out, "</text>\n<text x=\"%d\" y=\"48\">", LEFT);
 	output_text(d->out, from->partial ? "partial, counting goes on" DOT : "");
-	output_print(d->out, "%llu %s sample%s", (ull)d->hist->samples, d->hist->axis.type.name,
-		     d->hist->samples == 1 ? "" : "s");
+	put(d->out, "%llu %s sample%s", (ull)d->hist->samples, d->hist->axis.type.name,
+	    d->hist->samples == 1 ? "" : "s");
 	if (d->hist->channels > 1)
-		output_print(d->out, " of %u channels", d->hist->channels);
-	output_print(d->out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
+		put(d->out, " of %u channels", d->hist->channels);
+	put(d->out, DOT "%u bin%s", bins, bins == 1 ? "" : "s");
 	if (d->hist->axis.clamp)
 		output_text(d->out, DOT "the first and the last take what is out of range");
 	put_flow(d->out, &flow);
 	if (from->parts > 1)
-		output_print(d->out, DOT "part %u of %u", from->part, from->parts);
+		put(d->out, DOT "part %u of %u", from->part, from->parts);
 	output_text(d->out, "</text>\n");
 }
 
@@ -583,7 +644,7 @@ static void draw_panel(const struct drawing *d, uint32_t channel, int top)
 		output_print(d->out, "channel %u" DOT, channel);
 	if (filled.bins > 0) {
 		bin_text(text, &d->hist->axis, filled.fullest);
-		output_print(d->out, "most in %s: %llu", text, (ull)filled.most);
+		put(d->out, "most in %s: %llu", text, (ull)filled.most);
 	} else {
 		output_text(d->out, d->columns.count > 0 ? "all bins are empty"
 							 : "no bins: no finite sample was counted");
@@ -601,6 +662,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 {
 	struct drawing d = {.out = out,
 			    .hist = hist,
+			    .title = style->picture.title,
 			    .y.log = style->picture.log,
 			    .panel = hist->channels == 1 ? 340 : 120};
 	const char *const options = from->options ? from->options : "";
@@ -612,10 +674,12 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	name_values(&d);
 	output_print(out,
 		     "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gpuhist\" role=\"img\" "
-		     "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>gpuhist ",
+		     "width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n<title>",
 		     WIDTH, end + BOTTOM, WIDTH, end + BOTTOM);
+	put_title(&d, from, SIZE_MAX);
+	output_text(out, "</title>\n<desc>gpuhist ");
 	output_escaped(out, options, strlen(options), escape);
-	output_text(out, "</title>\n");
+	output_text(out, "</desc>\n");
 	output_text(out, STYLE);
 	draw_headings(&d, from);
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++)

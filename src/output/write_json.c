@@ -174,14 +174,15 @@ static void write_axis(struct output *out, const struct axis *axis, enum json_ed
 	output_print(out, "\"circular\": %s}], ", axis->kind == AXIS_MOD ? "true" : "false");
 }
 
-/* --stats: each figure is a number. One that does not exist is not written. */
+/* --stats: each figure is a number. One that does not exist or is not known is not written. */
 static void write_stats(struct output *out, const struct hist *hist, uint32_t channel)
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
-	char lower[NUMBER_TEXT], upper[NUMBER_TEXT], percent[NUMBER_TEXT];
+	char end[2][NUMBER_TEXT], *const lower = end[0], *const upper = end[1];
+	char percent[NUMBER_TEXT];
 
 	member_count(out, "stats_count", stats->of.number);
-	if (stats->of.number > 0) {
+	if (stats->of.number > 0 && !hist->binned) {
 		hist_stats_format_extreme(lower, hist, channel, false);
 		hist_stats_format_extreme(upper, hist, channel, true);
 		member(out, "stats_minimum", lower);
@@ -200,11 +201,12 @@ static void write_stats(struct output *out, const struct hist *hist, uint32_t ch
 	for (unsigned i = 0; i < hist->asked.n && stats->quantile[i].kind != QUANTILE_NONE; i++) {
 		hist_stats_format_percent(percent, hist, i);
 		hist_stats_format_quantile(lower, upper, hist, channel, i);
-		output_print(out,
-			     "\"stats_quantile_%s_lower\": %s, \"stats_quantile_%s_upper\": %s, ",
-			     percent, lower, percent, upper);
+		for (int k = 0; k < 2; k++)
+			if (!strstr(end[k], "inf"))
+				output_print(out, "\"stats_quantile_%s_%s\": %s, ", percent,
+					     k == 0 ? "lower" : "upper", end[k]);
 	}
-	if (hist->axis.type.kind == SAMPLE_FLOAT) {
+	if (hist->axis.type.kind == SAMPLE_FLOAT && !hist->binned) {
 		member_count(out, "stats_minus_inf", stats->of.below);
 		member_count(out, "stats_plus_inf", stats->of.above);
 	}

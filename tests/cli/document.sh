@@ -8,6 +8,7 @@ options() {
 }
 options -t '<u2' -b 1K -T 2
 options --bins=0x400 --device=cpu -tu16 -C u64
+options -S 2 -n 1e3 -t i8 --mod -b 7
 options -S 2 -n 1k -t i8 --mod -b7 --ignore-tail --raw
 options --edges '0 1,2 3' -t f32 --closed
 options --record=6 -c 2 --offset=2 -t u8 -r full --clamp

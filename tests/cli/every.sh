@@ -108,6 +108,15 @@ first RIFF 0 -t i16 --auto
 first '\223NUMPY' 0 -c last -r -1:1
 first 'P5 2 1 255 ab' 2 --log=1:9
 first 'P5 2 1 255 ab' 2 --mod -b 9
+# Names that do not end in one type are refused only when the first FILE turns out to have no header.
+mkfifo pipe.u8
+printf '\n$ gpuhist --every=0.1 -o h.json pipe.u8 all\n'
+cp whole.json h.json
+gpuhist --every=0.1 -o h.json pipe.u8 all 2>err &
+pid=$!
+says 0
+exec 3>pipe.u8
+end
 
 # It fails: the last counts so far stay.
 begin -t u32 -b 9 -r full

@@ -52,11 +52,12 @@ gpuhist -q -t i16 -r full -b 4 hour.i16 -o monday.json
 cp monday.json tuesday.json
 mkdir folder
 : >folder/.a.csv.gpuhist-12345-0.tmp
-# A stand-in for mpirun, which may not be installed, of two ranks.
+# Stand-ins for mpirun, of two ranks, and rtl_sdr, which may not be installed.
 mkdir .bin
 # shellcheck disable=SC2016
 printf '#!/bin/sh\nfor rank in 0 1; do OMPI_COMM_WORLD_RANK=$rank OMPI_COMM_WORLD_SIZE=2 "$@" || exit; done\n' >.bin/mpirun
-chmod +x .bin/mpirun
+printf '#!/bin/sh\ncat capture.bin\n' >.bin/rtl_sdr
+chmod +x .bin/mpirun .bin/rtl_sdr
 PATH=$PWD/.bin:$PATH
 
 # The commands: of the manual the first display and the .Dl lines; of README the table's second column, and indented

@@ -54,15 +54,49 @@ shut
 wait $pid
 rm .out
 
-# Formats that are not read
-formats='FORM1234AIFFCOMM FORM1234AIFCFVER .snd\0\0\0\030 fLaC\0\0\0\042 OggS\0\2\0\0 riff\056\221\317\021\245\326 caff\0\1\0\0'
-for begin in $formats 'PK\3\4abcd' '\037\213\010\000' 'BZh91AY&SY' '\3757zXZ\0\0\4' '\004\042\115\030abcd'; do
+# Formats that are not read: compressed ones are refused under -t too, others without it
+for begin in 'fLaC\0\0\0\042' 'OggS\0\2\0\0' 'PK\3\4abcd' '\037\213\010\000' 'BZh91AY&SY' '\3757zXZ\0\0\4' '\004\042\115\030abcd'; do
 	printf "$begin" >format
 	run $c -t i16 format
 done
 shell "cat format | $c"
 shell "zstd -qc format | $c"
 run $c --raw -t u8 -r full -b 1 format
+for begin in FORM1234AIFFCOMM FORM1234AIFCFVER '.snd\0\0\0\030' 'riff\056\221\317\021\245\326' 'caff\0\1\0\0' \
+	'\211HDF\r\n\032\n' 'MATLAB 7.3 MAT-file' 'MATLAB 5.0 MAT-file' 'CDF\1' 'CDF\2' 'CDF\5' PAR1 ARROW1 'II*\0' 'MM\0*' \
+	'II+\0' 'MM\0+' '\211PNG\r\n\032\n' '\377\330\377\340' 'SIMPLE  =  T' 'SQLite format 3\0'; do
+	printf "$begin" >format.u8
+	shell "$c format.u8; $c -t u8 -r full -b 1 format.u8; cat format.u8 | $c -r full -b 1 --raw --ignore-tail"
+done
+shell "cat format.u8 | $c; zstd -qc format.u8 | $c; zstd -qc format.u8 | $c -t u8 -r full -b 1"
+# A tar archive shows after 262 bytes, which are not waited for
+{ printf 'a\0\0\0' && head -c 253 /dev/zero && printf 'ustar\0\0\0' && head -c 1000 /dev/zero; } >tar
+shell "$c tar; cat tar | $c; zstd -qc tar | $c; cp tar tar.u8; $c tar.u8; $c -S 262 <tar.u8; $c -t i8 -r full -b 1 tar"
+shell "cat tar | $c -n 65 -r full -b 1; cat tar | $c -n 66; head -c 261 tar | $c --ignore-tail -r full -b 1"
+shell "(head -c 100 && sleep 0.1 && head -c 162) <tar | $c --every=1s -o json"
+open 'a\0\0\0\0\0\0\0'
+within "gpuhist --nonzero --no-header -q -n 2 <fifo"
+shut
+# ... and safetensors after 10; its tensors are listed
+tensors() {
+	length=$(printf '{%s}' "$1" | wc -c)
+	printf "\\$(printf %o $((length & 255)))\\$(printf %o $((length >> 8)))\0\0\0\0\0\0{%s}" "$1"
+}
+tensor() {
+	printf '"%s":{"dtype":"%s","shape":[2],"data_offsets":[%s]}' "$@"
+}
+tensors "\"__metadata__\":{\"a\":\"}\\\"{,\"},$(tensor a F8_E4M3 0,4), $(tensor b BF16 ' 4 , 10 '),$(tensor 'c\n' BOOL 10,11),$(
+	tensor d F4 11,12),$(tensor e C64 16,32)" >model
+shell "$c model; cat model | $c; zstd -qc model | $c; zstd -qc model | cat | $c"
+many=$(tensor t0 U8 0,1)
+for i in 1 2 3 4 5 6 7 8 9; do many="$many,$(tensor t$i U8 $i,9)"; done
+tensors "$many" >ten
+tensors "$many,$(tensor t10 U8 10,11)" >eleven
+run $c ten
+run $c eleven
+shell "cat eleven | $c -n 2; cat eleven | $c -n 3; zstd -qc eleven | $c -n 50; head -c 150 eleven | $c"
+printf '\0\0\0\0\0\0\0\0{"' >none
+shell "$c none; $c -t u8 -r full -b 1 none model"
 # What only begins like one
 for begin in 'FORM1234ILBM' 'rifF\056\221\317\021' 'caff\0\2\0\0' 'riff1234WAVE'; do
 	printf "$begin" >format
@@ -74,9 +108,15 @@ seq 1 10 >short
 seq 1 10000 >long
 printf '{"a": [1, 2, 3],\r\n\t"b": "\303\244\342\202\254\360\237\230\200"}\n' >utf8
 printf '<svg xmlns="http://www.w3.org/2000/svg"/>' >svg
-printf abc >abc
-for file in short long utf8 svg abc; do
+for file in short long utf8 svg; do
 	run gpuhist $file
+done
+# ... of sixteen bytes at least: fewer may be samples
+printf abcdefghijklmnop >least
+printf abcdefghijkl >few
+for file in least few; do
+	shell "gpuhist -r full -b 1 --no-header $file; cat $file | gpuhist -r full -b 1 --no-header"
+	shell "zstd -qc $file | gpuhist -r full -b 1 --no-header"
 done
 for file in short long; do
 	zstd -qf $file

@@ -185,8 +185,9 @@ run gpuhist three.npy
 run gpuhist --raw -S 128 --record=14 --offset=2 -t f32 -r full -b 1 three.npy
 { array "[('x', '<f4', (3,)), ('n', '<u2')]" '(1,)' && printf 12345678901234; } >nested.npy
 run gpuhist nested.npy
-{ array "'|b1'" '(2,)' && printf 12; } >truth.npy
-shell 'cat truth.npy | gpuhist'
+# Truth values are counted as 0 and 1
+{ array "'|b1'" '(3,)' && bytes '\1\0\1'; } >truth.npy
+shell 'cat truth.npy | gpuhist --nonzero; gpuhist -t u8 -c last -b 2 --no-header truth.npy; gpuhist -t i8 truth.npy'
 { array "'|V2'" '(2,)' && printf 1234; } | zstd -q >bf.npy.zst
 run gpuhist bf.npy.zst
 head -c 100 a.npy >cut.npy
@@ -196,6 +197,17 @@ printf 'P5 3 x' >bad.pgm
 run gpuhist bad.pgm
 printf 'P5 99999999999 99999999999 255\n' >large.pgm
 run gpuhist large.pgm
+# Nearly 2^64 bytes of samples: no input holds as many, and none is counted to its end instead
+far() {
+	printf 'abcdabcd' >>far
+	run $c far
+	shell "cat far | $c -q --ignore-tail; zstd -qc far | $c"
+	run gpuhist --part=1/2 -o none far
+}
+array "'<u2'" '(9223372036854775807,)' >far && far
+array "'<u8'" '(2305843009213693951,)' >far && far
+array "'|u1'" '(18446744073709551536,)' >far && far
+printf 'P5 18446744073709551614 1 255\n' >far && far
 # What only looks like one
 printf 'RIFFabcdAVI LIST' >a.avi
 run gpuhist -t u8 --nonzero --no-header -r 65:67 -b 2 -q a.avi

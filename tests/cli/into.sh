@@ -120,7 +120,7 @@ run $c --into=f.json -o none/h a
 cmp f.json before.json && echo as before
 # Adding fails: this run's histogram is saved, and those of earlier runs stay
 big() {
-	sed 's/"samples": 4,/"samples": 18446744073709551615,/; s/"values": \[0,4,0\]/"values": [0,18446744073709551615,0]/'
+	sed 's/"\(samples\|bytes\)": 4,/"\1": 18446744073709551615,/g; s/"values": \[0,4,0\]/"values": [0,18446744073709551615,0]/'
 }
 $c -f json a | big >t.json
 cp t.json before.json
@@ -133,7 +133,7 @@ rm t.json*
 # A file that may not grow: the sum is too long, the run is not
 {
 	gpuhist -t u8 -b 64 -r full -f json /dev/null |
-		sed 's/"samples": 0,/"samples": 6400000000000000000,/; s/"values": .*/"values": [0/' | tr -d '\n'
+		sed 's/"\(samples\|bytes\)": 0,/"\1": 6400000000000000000,/g; s/"values": .*/"values": [0/' | tr -d '\n'
 	i=0
 	while [ $i -lt 64 ]; do
 		printf ',100000000000000000'

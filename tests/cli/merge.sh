@@ -18,9 +18,14 @@ same() { # FORMATS OPTION...
 		gpuhist -q "$@" -f json $p >$p.json
 	done
 	for f in $formats; do
-		gpuhist -q "$@" -f "$f" p1 p2 p3 p4 >whole
-		gpuhist -q --merge -f "$f" p1.json p2.json p3.json p4.json >sum || echo "status $?"
-		cat p4.json p3.json p1.json p2.json | gpuhist -q --merge -f "$f" >other
+		as="-f $f"
+		case $f in plot | svg) as="$as --title=" ;; esac
+		# shellcheck disable=SC2086 # words
+		{
+			gpuhist -q "$@" $as p1 p2 p3 p4 >whole
+			gpuhist -q --merge $as p1.json p2.json p3.json p4.json >sum || echo "status $?"
+			cat p4.json p3.json p1.json p2.json | gpuhist -q --merge $as >other
+		}
 		if cmp whole sum && cmp whole other; then
 			printf ' %s' "$f"
 		fi
@@ -97,21 +102,24 @@ shell 'grep -o "\"storage\".*" two.json'
 shell 'gpuhist -q --merge sparse.json -f json | cmp - dense.json'
 run gpuhist -t u8 --nonzero -f raw a
 run gpuhist -t u8 --nonzero --flow -f json a
-# What a tool has indented or made doubles of; what it has put into another order, what another program wrote
+# What a tool has indented; what it has made doubles of, or put into another order, what another program wrote
 gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json a >two.json
 expand='s/\([][{},]\) */\1\n      /g'
 sed "$expand" two.json >indented.json
 run gpuhist -q --merge indented.json two.json
-gpuhist -q --merge -f json two.json two.json two.json two.json >four.json
+gpuhist -q --merge -f json two.json two.json two.json >three.json
 if command -v python3 >tool.log; then
 	for how in indent=4 indent=8 'separators=(",", " : ")'; do
 		python3 -c "import json; d = json.load(open('two.json')); print(json.dumps(d, $how))"
 	done
-	python3 -c 'import json; print(json.dumps(json.load(open("two.json"), parse_int=float)))'
 else
-	cat two.json two.json two.json two.json
+	cat two.json two.json two.json
 fi >tools.json
-shell 'gpuhist -q --merge tools.json -f json | cmp - four.json'
+shell 'gpuhist -q --merge tools.json -f json | cmp - three.json'
+sed 's/"inputs": 1/"inputs": 1.0/' a.json >doubles.json
+run gpuhist --merge doubles.json
+sed 's/\[0,4,0\]/[0,4.0,0]/' a.json >doubles.json
+run gpuhist --merge doubles.json
 sed 's/\("metadata".*\), \("axes".*\), "storage"/\2, \1, "storage"/' a.json >order.json
 run gpuhist --merge order.json
 sed 's/"gpuhist": {/"hist": {/' a.json >other.json
@@ -191,7 +199,7 @@ done 2>&1 | uniq
 rm large?.json three.json cut.json
 # Sums past 2^64 - 1
 big() { # COUNT: a document with so many samples in its bin
-	sed "s/\"samples\": 4,/\"samples\": $1,/; s/\"values\": \[0,4,0\]/\"values\": [0,$1,0]/" a.json
+	sed "s/\"\(samples\|bytes\)\": 4,/\"\1\": $1,/g; s/\"values\": \[0,4,0\]/\"values\": [0,$1,0]/" a.json
 }
 big 18446744073709551613 >big.json
 run gpuhist --merge big.json b.json
@@ -212,8 +220,8 @@ run gpuhist --merge a.json .
 run gpuhist --merge a.json a
 shell 'head -c 500 a.json | gpuhist --merge a.json -'
 # What is about counting
-for option in -tu8 -b3 -r0:1 --log=1:2 --edges=1,2 --mod --auto --clamp --closed -S1 -n1 -c1 --record=4 --offset=1 \
-	--rows=1:2 --ignore-tail --raw --zstd --device=cpu -T1 -M1M --stats --into=x.json --every=1s --tee --progress; do
+for option in -tu8 -r0:1 --log=1:2 --edges=1,2 --mod --auto --clamp --closed -S1 -n1 -c1 --record=4 --offset=1 \
+	--rows=1:2 --ignore-tail --raw --zstd --device=cpu -T1 -M1M --into=x.json --every=1s --tee --progress; do
 	run gpuhist --merge $option a.json
 done
 run gpuhist -q -tu8 a.json --merge
@@ -221,3 +229,45 @@ run gpuhist --mer --nonz --no-progress a.json
 # Statistics decide nothing, so parts may have asked for other ones
 # shellcheck disable=SC2016 # the inner shell's
 shell 'for k in 1 2; do gpuhist -q -t u8 --part=$k/2 --stats=${k}0 -f json a 2>/dev/null; done | gpuhist --merge --nonzero -'
+
+# -b: the sum in fewer bins is that of a run with so many, in every kind of bins, and is added again
+joins() { # N B OPTION...: documents of N bins, in B
+	n=$1 b=$2
+	shift 2
+	printf '%s -b %s to %s:' "$*" "$n" "$b"
+	for p in p1 p2 p3 p4; do
+		gpuhist -q "$@" -b "$n" -f json $p >$p.json
+	done
+	gpuhist -q "$@" -b "$b" --flow p1 p2 p3 p4 >whole
+	gpuhist -q --merge -b "$b" --flow p1.json p2.json p3.json p4.json | cmp - whole && printf ' run'
+	gpuhist -q --merge -b "$b" -f json p1.json p2.json >some
+	gpuhist -q "$@" -b "$b" -f json p3 p4 | gpuhist -q --merge --flow some - | cmp - whole && printf ' added'
+	gpuhist -q "$@" -b "$b" --stats=0,1,50,99,100 -o /dev/null p1 p2 p3 p4 2>&1 | grep % >whole
+	gpuhist -q --merge --stats=0,1,50,99,100 -b "$b" p1.json p2.json p3.json p4.json 2>&1 >/dev/null | grep % |
+		cmp - whole && printf ' quantiles'
+	echo
+}
+joins 100 20 -t u32 -r 0:4294967296
+joins 12 4 -t i32be -r -8388607:8388608
+joins 12 12 -t i32 -r -8388608:8388608
+joins 30 5 -t u64 -r full -c 2
+joins 30 7 -t u32 --auto
+joins 100 2 -t i64 --auto
+joins 100 9 -t f32 --auto
+joins 100 9 -t f32 --auto --clamp
+joins 30 5 -t f64 --log=1e-300:1e300
+joins 256 8 -t f64 -r full
+joins 30 6 -t u32 --mod
+# What is out of range or clamped has no bounds, and -inf is none of JSON's numbers
+gpuhist -q -t u8 -b 12 -r 49:55 -f json p1 >out.json
+run gpuhist --merge --stats=10,50,100 -b 3 out.json
+shell 'gpuhist -q --merge --stats=10,50,100 -b 3 out.json -f json | grep -o "\"stats.*\"bytes"'
+shell 'gpuhist -q -t u8 --clamp -b 12 -r 49:55 -f json p1 | gpuhist --merge --stats=10,50,100 -b 3'
+# Neighbouring edges of the old bins are not those of a run with fewer: they are kept as they were
+shell 'gpuhist -q -t f32 -r 0.1:0.7 -b 9 -f json p3 | gpuhist -q --merge -b 3 -f json | tee kept.json | grep -o "\"binning.*\"range\|\"options[^,]*\|\"edges.*over"'
+run gpuhist -q --merge kept.json kept.json
+# Not these
+run gpuhist --merge -b 5 out.json
+shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 11'
+shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 1'
+run gpuhist --merge -b 0 out.json

@@ -9,9 +9,21 @@ awk 'BEGIN { for (i = 0; i < 4096; i++) { x = (x * 1103 + 12345) % 65536; y = (y
 run gpuhist -t u8 -f plot hill
 gpuhist -t u8 -f plot hill >one
 run env LC_ALL=en_US.UTF-8 gpuhist -t u8 -f plot --plot=log -b 128 hill
-# The same size on every terminal
-shell 'COLUMNS=40 LINES=12 gpuhist -t u8 -f plot hill | cmp - one'
-# Ends of --auto that hold fewer bins than a row are drawn in proportion: flat noise stays flat
+# As wide as COLUMNS says, from 40 to 200; what is longer than a line goes on in the next
+run env COLUMNS=40 gpuhist -t u8 -r 90:130 -b 40 -f plot --title='a hill of many samples, of which few are shown' hill
+for columns in 1 40 93 200 201 0 many; do
+	shell "COLUMNS=$columns LINES=5 gpuhist -t u8 -f plot hill | wc -L"
+done
+# The name of the first FILE, a title, none; neither can say anything to a terminal
+run gpuhist -t u8 -b 1 -r full -f plot ./hill one
+shell 'gpuhist -t u8 -b 1 -r full -f plot <hill'
+shell "gpuhist -t u8 -b 1 -r full -f plot --title= hill; gpuhist -t u8 -b 1 -r full -qp --title='a  title' hill"
+name=$(printf 'a\033[2J\nb\302\233\377')
+cp hill "$name"
+shell 'gpuhist -t u8 -b 1 -r full -f plot a?*b*'
+run gpuhist -t u8 --title=none hill
+run gpuhist -t u8 --title=none -o hill.json hill
+# Rows hold equally many bins from the first one on; where the last holds fewer it is said
 awk 'BEGIN { for (i = -307; i < 308; i++) printf "%c%c", i % 256 + 256 * (i < 0), i < 0 ? 254 + (i >= -256) : int(i / 256) }' >flat
 run gpuhist -t i16 --auto -b 160 -f plot flat
 run gpuhist -t u8 -r 100:104 -b 4 -qf plot hill

@@ -35,8 +35,8 @@ slices -t u8 --auto -b 4 packed three
 shell '{ dd bs=1 count=2 of=/dev/null 2>/dev/null; for k in 1 2; do gpuhist -t u8 -b 10 --part=$k/2 --nonzero --no-header; done; } <ten'
 
 # How far it is, and of what.
-shell 'gpuhist -t u8 -b 10 --part=2/3 -v three none ten 2>&1 >/dev/null | sed "s/, [0-9.]* s: .*//; 2q"'
-shell 'gpuhist -t u8 -b 10 --part=1/4 -v three 2>&1 >/dev/null | head -n 1'
+shell 'gpuhist -t u8 -b 10 --part=2/3 -v -f json three none ten 2>&1 >/dev/null | sed "s/, [0-9.]* s: .*//; 2q"'
+shell 'gpuhist -t u8 -b 10 --part=1/4 -v -f json three 2>&1 >/dev/null | head -n 1'
 
 # What cannot be cut.
 shell 'gpuhist -t u8 --part=1/2 <ten - three | head -n 1'

@@ -30,11 +30,20 @@ done
 shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 65) four 2>&1 | sed "s/1.0,.*,65.0/129 of them/"'
 # shellcheck disable=SC2016
 shell 'gpuhist -t u8 --stats=$(seq -s, 1 0.5 64.5) four 2>&1 | tail -1'
-run gpuhist --merge --stats=5 four.json
+run gpuhist --merge --nonzero --stats=5 four.json
 # Clipping, by channel; a bin that others are clamped to reaches to the least or the greatest of them
 bytes '\377\177\000\200\377\177\000\200\001\000\000\000' >clipped
 run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q clipped
 run gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped
+bytes '\232\231\231\231\231\231\271\077\315\314\314\314\314\314\334\277' >long
+bytes '\146\056\000\000\000\074\146\056\000\174\000\176' >halves
+seq 1000 | head -c 400 >many
+# Six digits of what is not whole; edges that differ only behind these keep theirs
+run gpuhist -t f64 --auto -b 4 --stats=50 -q -o /dev/null long
+run gpuhist -t f64 -r 0.1:0.1000004 -b 4 --stats=100 -q -o /dev/null long
+# A column for each channel; what a channel has none of
+run gpuhist -t f16 -c 3 -r 0:1 -b 2 --stats=0,50 -q -o /dev/null halves
+run gpuhist -t f16 -c 20 -r 0:1 -b 2 --stats=50 -q -o /dev/null many
 # JSON has two finite numbers: outside the bins, and where a bin ends at 2^1024
 bytes '\377\377\377\377\377\377\357\377\377\377\377\377\377\377\357\177' >largest
 shell "gpuhist -t f64 --stats=1,99 -b 2 -q -f json largest | grep -o '\"stats_q.*\"stats_m'"

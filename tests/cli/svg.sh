@@ -5,7 +5,7 @@ bytes '\000\001\001\001\002\007' >six
 run gpuhist -t u8 -b 4 -q -f svg six
 # The same picture of the same samples
 gpuhist -t u8 -b 4 -q -f svg six >a.svg
-gpuhist -t u8 -b 4 -q -f svg <six >b.svg
+gpuhist -t u8 -b 4 -q -f svg --title=six <six >b.svg
 shell 'cmp a.svg b.svg'
 # By its suffix, in either case
 run gpuhist -t u8 -b 4 -q -o p.SVG six
@@ -31,9 +31,15 @@ run gpuhist -t u8 -b 4 -o z.svg /dev/null
 titles z.svg
 run gpuhist -t f32 -o n.svg /dev/null
 titles n.svg
+# A title, or none: then the command
+for title in 'Two words, & <more>' ''; do
+	run gpuhist -t u8 -b 4 -q -o t.svg --title="$title" six
+	sed -n '2,3p; s/.*class="head"[^>]*>//p' t.svg
+done
 # Words that are markup stay words
-run gpuhist -t u8 -b 4 -q -o '<&>"]]>.svg' six
-sed -n 2p '<&>"]]>.svg'
+cp six '<&>"]]>'
+run gpuhist -t u8 -b 4 -q -o w.svg '<&>"]]>'
+sed -n 2p w.svg
 # Neither saturated nor a table
 run gpuhist -t u8 -f svg -C sat8 six
 run gpuhist -t u8 -f svg --nonzero six
@@ -61,3 +67,8 @@ numbers -t u8 -b 2 six
 numbers -t u8 -b 2 thirty
 numbers -t u8 -b 2 --plot=log six thirty
 numbers -t u8 -c 3 -b 2 thirty
+# Where there are two powers of ten, numbers between them too; lines for those that have none
+head -c 9 /dev/zero >nine
+numbers -t u8 -b 2 --plot=log nine
+numbers -t f32 --log=1e30:3e31 -b 3 /dev/null
+shell "gpuhist -t u8 -b 2 -qf svg six thirty --plot=log 2>&1 | grep 'class=\"minor\"'"

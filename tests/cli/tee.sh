@@ -41,7 +41,7 @@ head -c 12 frame.zst >cut.zst
 shell "gpuhist --tee -t u8 -o h cut.zst small >copy; echo \$?; cat cut.zst small | cmp - copy; ls h"
 shell "gpuhist --tee -t u64 -o h small big >copy; echo \$?; cmp copy both; ls h"
 shell "gpuhist --tee -t u16 -o h picture.pgm >copy; echo \$?; cmp copy picture.pgm; ls h"
-shell "gpuhist --tee -b 300000 -M 4K -o h small 2>/dev/null >copy; echo \$?; cmp copy small; ls h"
+shell "gpuhist --tee -t u32 -b 300000 -M 4K -o h small 2>/dev/null >copy; echo \$?; cmp copy small; ls h"
 # What goes wrong while the input goes on is reported while it does
 # shellcheck disable=SC2094
 {

@@ -43,6 +43,11 @@ run gpuhist -t u8 -r full -b 4 --nonzero -q a.s16 a.txt
 } >said.f32
 run gpuhist -r full -b 4 --nonzero -q said.f32
 run gpuhist a.s16 a.u16be
+# ... which -t contradicts, unless --raw is given; a pair and its halves are of one type
+run gpuhist -t u16 -r full -b 4 --nonzero a.s16
+run gpuhist -t i8 -r full -b 1 a.u8.zst two a.s16 a.txt
+run gpuhist -t u8 -r full -b 4 --nonzero a.CU8
+run gpuhist -t u8 -r full -b 4 --nonzero --raw a.s16
 run gpuhist a.s16 two
 run gpuhist a.CU8 a.u8.zst
 run gpuhist - a.s16
@@ -98,6 +103,7 @@ bytes '\000\200\176\177\170\070\270\174\001\377' >eights
 for type in f8e4m3 f8e5m2; do
 	run gpuhist -t $type -r full -b 2 --flow --no-header -q eights
 done
-run gpuhist -t float8_e4m3fn --edges=-1,0,1,448 --closed --no-header eights
+run gpuhist -t f8e4m3fn --edges=-1,0,1,448 --closed --no-header eights
 run gpuhist -t F8_E5M2 --log=1e-5:1 -b 2 --flow --no-header -q eights
+run gpuhist -t uchar -b 1 -r full --no-header eights
 run gpuhist -t f8e4m3 --mod -b 2 eights

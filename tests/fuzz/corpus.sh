@@ -264,12 +264,18 @@ for flags in 0 1 2 4 8 9 12 16 18 24 25 28; do
 	} | seed header
 	{ bytes $flags 3 9 && printf 'P5\n# a comment\n4 2\n255\nabcdefgh'; } | seed header
 	{ bytes $flags 3 9 && printf 'P6 1 2 999\nabcdefghijkl'; } | seed header
+	{
+		bytes $flags 3 9 75 0 0 0 0 0 0 0
+		printf '{"__metadata__":{"a":"b"},"a":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}abcd'
+	} | seed header
+	{ bytes $flags 3 200 65 && head -c 256 /dev/zero && printf 'ustar\0abcdef'; } | seed header
 done
 
 # histogram TYPE BINNING RANGE OTHERS CHANNELS CHANNEL AXIS VALUES SAMPLES OVER COUNTED: one that is read.
 histogram() {
 	printf '{"uhi_schema": 1, "writer_info": {"gpuhist": {"samples": %s, "under": 0, "over": %s, "nan": 0, ' "$9" "${10}"
-	printf '%s"bytes": 40, "skipped": 0, "tail": 0, "inputs": 1, "part": 1, "parts": 2, "version": "0"}}, ' "${11-}"
+	printf '%s"bytes": %s, "skipped": 0, "tail": 0, ' "${11-}" $(($9 * $5 * (${1#?} / 8)))
+	printf '"inputs": 1, "part": 1, "parts": 2, "version": "0"}}, '
 	printf '"metadata": {"type": "%s", "binning": "%s", "range": "%s", %s"closed": false, ' "$1" "$2" "$3" "$4"
 	printf '"clamp": false, "counter": "u64", "channel": %d, "channels": %d, ' "$6" "$5"
 	printf '"options": "--type=%s", "version": "0"}, ' "$1"
@@ -280,7 +286,7 @@ regular() { printf '"type": "regular", "lower": %s, "upper": %s, "bins": %s, %s'
 variable() { printf '"type": "variable", "edges": [%s], %s' "$1" "$flow"; }
 {
 	histogram u32 range 0:4 '' 1 0 "$(regular 0 4 4)" 0,1,2,3,4,5 15 5
-	histogram f32 range -1:1 '' 1 0 "$(variable -1,-0.5,0,0.5,1)" 0,1,18446744073709551610,0,0,4 18446744073709551615 4
+	histogram f32 range -1:1 '' 1 0 "$(variable -1,-0.5,0,0.5,1)" 0,1,2305843009213693946,0,0,4 2305843009213693951 4
 } | seed document
 histogram i64 range -9223372036854775808:9223372036854775808 '' 1 0 \
 	"$(regular -9223372036854775808 9.2233720368547758e18 2)" 0,1,2,3 6 3 | seed document
@@ -288,7 +294,7 @@ histogram u16 mod 0:3 '' 1 0 '"type": "regular", "lower": 0, "upper": 3, "bins":
 	7,8,9,0 24 0 | seed document
 histogram f64 auto 1.7976931348623157e+308:1.7976931348623157e+308 '"most": 4, ' 1 0 \
 	"$(variable 1.7976931348623157e+308,1.7976931348623157e+308)" 0,2,1 3 1 | seed document
-histogram f64 auto -0.75:0.5 '"most": 8, ' 1 0 "$(variable -0.75,-0.5,-0.25,0,0.25,0.5)" '0, 1, 0, 0, 0, 2e0, 0' 3 0 |
+histogram f64 auto -0.75:0.5 '"most": 8, ' 1 0 "$(variable -0.75,-0.5,-0.25,0,0.25,0.5)" '0, 1, 0, 0, 0, 2, 0' 3 0 |
 	seed document
 histogram u8 auto 8:16 '"most": 1, ' 1 0 "$(regular 8 16 1)" 0,9,0 9 0 |
 	sed 's/"parts": 2/"parts": 2, "partial": true/' | seed document
@@ -308,6 +314,6 @@ histogram f32 auto 8:24 '"most": 2, ' 1 0 "$(regular 8 24 2)" 0,3,4,0 7 0 '"clam
 # As 0.1.0 wrote it.
 histogram u8 range 0:4 '' 1 0 "$(regular 0 4 4)" 0,1,2,3,4,5 15 5 |
 	sed 's/"gpuhist": {\(.*, \)"version": "0"}}\(.*"channels": 1, \)/"gpuhist": {"version": "0"}}\2\1/' | seed document
-# As tools indent it, with doubles.
-histogram u8 range 0:4 '' 1 0 "$(regular 0.0 4.0 4)" 0.0,1.0,2.0,3.0,4.0,5.0 15.0 5.0 | sed 's/[{[,]/&\
+# As tools indent it.
+histogram u8 range 0:4 '' 1 0 "$(regular 0.0 4.0 4)" 0,1,2,3,4,5 15 5 | sed 's/[{[,]/&\
         /g' | seed document

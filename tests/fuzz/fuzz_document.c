@@ -65,6 +65,35 @@ static void check_add(struct document *a, const struct document *b)
 				"bin %lu", (unsigned long)i);
 }
 
+/* Bins joined to half as many, or one, are a histogram that is read again. */
+static void check_join(struct document *a)
+{
+	struct fail fail = {.status = STATUS_OK};
+	struct document again;
+	const bool aut = a->hist.axis.kind == AXIS_AUTO;
+	const uint32_t had = aut ? a->hist.axis.edges.most : axis_bins(&a->hist.axis),
+		       bins = had % 2 == 0 || aut ? had / 2 : 1;
+	size_t size;
+	int fd;
+
+	if (hist_rebin(&a->hist, bins > 0 ? bins : 1, &fail) != 0) {
+		REQUIRE(aut && fail.status == STATUS_USAGE, "%s", fail.text);
+		return;
+	}
+	REQUIRE(hist_audit(&a->hist, &fail) == 0 &&
+			hist_set_stats(&a->hist, &(struct quantiles){1, {500000}}, &fail) == 0,
+		"%s", fail.text);
+	a->from.options = NULL;
+	char *const text = written(a, false, &size);
+	struct documents *const d = open_bytes(text, size, &fd);
+	REQUIRE(documents_next(d, &again, &fail) == 1, "%s: %.2000s", fail.text, text);
+	REQUIRE(!axis_difference(&a->hist.axis, &again.hist.axis), "another axis");
+	document_free(&again);
+	documents_close(d);
+	close(fd);
+	free(text);
+}
+
 static void check_document(const struct document *document, bool nonzero)
 {
 	struct fail fail = {.status = STATUS_OK};
@@ -119,6 +148,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	while ((rc = documents_next(d, &document, &fail)) == 1) {
 		check_document(&document, false);
 		check_document(&document, true);
+		check_join(&document);
 		document_free(&document);
 	}
 	REQUIRE((rc == 0) == (fail.status == STATUS_OK), "%d: %s", rc, fail.text);

@@ -17,6 +17,7 @@
 #include <zstd.h>
 
 #include "fuzz.h"
+#include "../take.h"
 #include "../header_parse.h"
 
 /* ---- the parser ---- */
@@ -129,11 +130,31 @@ static enum header_result check_parser(struct header_scan *h, const uint8_t *p, 
 	return result;
 }
 
+/* Does it begin as a format that is not at its first byte? The list of tensors reads no more. */
+static bool check_later(const uint8_t *p, size_t n)
+{
+	const bool tar = n >= 262 && memcmp(p + 257, "ustar", 5) == 0,
+		   tensors = n >= 10 && memcmp(p + 4, "\0\0\0\0{\"", 6) == 0;
+	const struct format *format;
+	char advice[FIRST_ADVICE];
+
+	REQUIRE(!(tar || tensors) || first_refused(p, n, false, &format) == HEADER_FOUND, "%d, %d",
+		tar, tensors);
+	if (tensors) {
+		uint8_t *const copy = malloc(n);
+		memcpy(copy, p, n);
+		first_tensors(advice, copy, n);
+		free(copy);
+		REQUIRE(strlen(advice) + 1 < FIRST_ADVICE, "%s", advice);
+	}
+	return tar || tensors;
+}
+
 /* ---- the source ---- */
 
 /* What must be counted of n bytes whose records are bytes; false: it must be refused. */
 static bool model(struct header_scan *h, enum header_result result, const uint8_t *p, size_t n,
-		  bool sized, const struct source_spec *spec, size_t *from, size_t *bytes)
+		  bool sized, const struct setup *spec, size_t *from, size_t *bytes)
 {
 	const struct header *found = &h->header;
 	size_t begin = 0, end = n;
@@ -146,7 +167,7 @@ static bool model(struct header_scan *h, enum header_result result, const uint8_
 		if (believed && found->bytes <= n - begin)
 			end = begin + (size_t)found->bytes;
 		else if (believed)
-			right = spec->ignore_tail;
+			right = spec->open.ignore_tail;
 		enum header_result after = HEADER_MORE;
 		if (found->chunks && end < n)
 			for (header_go_on(h, end - begin); after == HEADER_MORE;) {
@@ -155,14 +176,14 @@ static bool model(struct header_scan *h, enum header_result result, const uint8_
 			}
 		right = right && after != HEADER_BAD && (found->chunks || end == n);
 	}
-	*from = begin + (size_t)spec->skip;
-	if (spec->skip > end - begin)
+	*from = begin + (size_t)spec->open.skip;
+	if (spec->open.skip > end - begin)
 		return false;
 	*bytes = end - *from;
 	if (result == HEADER_BAD)
 		return false;
-	if (spec->limit <= *bytes) { /* what comes after the last record is not looked at */
-		*bytes = (size_t)spec->limit;
+	if (spec->use.limit <= *bytes) { /* what comes after the last record is not looked at */
+		*bytes = (size_t)spec->use.limit;
 		return true;
 	}
 	return right;
@@ -183,7 +204,7 @@ static int open_input(const uint8_t *bytes, size_t n, bool piped)
 }
 
 /* Reads all; the records' bytes in order, because there is one reader. */
-static int read_all(const struct source_spec *spec, uint8_t *data, size_t most, size_t *used,
+static int read_all(const struct setup *spec, uint8_t *data, size_t most, size_t *used,
 		    struct fail *fail)
 {
 	uint8_t buffer[64];
@@ -191,10 +212,10 @@ static int read_all(const struct source_spec *spec, uint8_t *data, size_t most, 
 	struct chunk chunk;
 
 	*used = 0;
-	if (source_open(&s, spec, fail) != 0)
+	if (setup_open(&s, spec, fail) != 0)
 		return -1;
-	int rc = source_start(s, spec, fail);
-	struct reader *const reader = rc == 0 ? source_reader(s) : NULL;
+	int rc = 0;
+	struct reader *const reader = source_reader(s);
 	for (unsigned i = 0; rc == 0; i++) {
 		const struct want want = {
 			.room = buffer, .cap = sizeof(buffer), .lent = i % 3 == 0};
@@ -230,15 +251,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fail fail = {.status = STATUS_OK};
 	char path[32], *paths[1] = {path};
 	const unsigned flags = (unsigned)take(&b, 1);
-	struct source_spec spec = {.paths = paths,
-				   .path_count = 1,
-				   .ignore_tail = flags & 1,
-				   .record = 1,
-				   .headers = true,
-				   .threads = 1};
+	struct setup spec = {.open.paths = paths,
+			     .open.path_count = 1,
+			     .open.ignore_tail = flags & 1,
+			     .use.record = 1,
+			     .open.headers = true,
+			     .use.threads = 1};
 	const uint64_t skip = take(&b, 1), limit = take(&b, 1);
-	spec.skip = flags & 2 ? skip : 0;
-	spec.limit = flags & 4 ? limit + 1 : UINT64_MAX;
+	spec.open.skip = flags & 2 ? skip : 0;
+	spec.use.limit = flags & 4 ? limit + 1 : UINT64_MAX;
 	if (b.size > 30000)
 		return 0;
 	uint8_t *bytes = malloc(b.size + 1); /* with a zero after it, for strtoull */
@@ -248,15 +269,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const enum header_result result = check_parser(&h, bytes, b.size);
 	const bool zstd = flags & 8, piped = flags & 16;
 	size_t from, want = 0, used, n = b.size;
-	const char *advice;
-	const bool refused = first_refused(bytes, b.size, &advice) == HEADER_FOUND;
-	struct text text = {.seen = 0};
-	spec.type_said = !(flags & 32);
-	if (result == HEADER_NONE)
-		text_add(&text, bytes, b.size);
+	const struct format *format;
+	spec.open.typed = b.size % 3 == 0 && result == HEADER_NONE;
+	spec.open.type_said = !(flags & 32) || spec.open.typed;
+	const bool found = first_refused(bytes, b.size, spec.open.typed, &format) == HEADER_FOUND,
+		   header = header_magic(bytes, b.size, true) == HEADER_FOUND;
 	/* Of a pipe it may not have been seen. */
-	const bool is_text = !spec.type_said && text_found(&text, true),
-		   may_be = is_text && piped && !zstd && spec.limit != UINT64_MAX;
+	const bool later = !spec.open.typed && !header && check_later(bytes, b.size),
+		   text = !spec.open.type_said && !header &&
+			  first_text(bytes, b.size, true) > TEXT_MORE,
+		   is_text = text || later,
+		   may_be = is_text && piped && !zstd && spec.use.limit != UINT64_MAX,
+		   refused = found && !header && !may_be;
 	/* What is compressed itself is for other harnesses. */
 	const bool plain = (bytes[0] != 0x28 && bytes[0] >> 4 != 5 && bytes[0] != 0x1f &&
 			    bytes[0] != 0xfd && bytes[0] != 'B' && bytes[0] != 0x04 &&

@@ -38,7 +38,7 @@ struct feed { /* one input */
 };
 
 struct plan {
-	struct source_spec spec;
+	struct setup spec;
 	struct feed feed[INPUTS];
 	char *paths[INPUTS];
 	unsigned fills; /* how large the buffers are */
@@ -128,12 +128,7 @@ static char compressed(const uint8_t *p, size_t n)
 	    (n >= 6 && memcmp(p, "\xfd\x37\x7a\x58\x5a\x00", 6) == 0) ||
 	    (n >= 10 && memcmp(p, "BZh", 3) == 0 && memcmp(p + 4, "1AY&SY", 6) == 0) ||
 	    (n >= 4 && memcmp(p, "PK\3\4", 4) == 0) ||
-	    (n >= 12 && memcmp(p, "FORM", 4) == 0 &&
-	     (memcmp(p + 8, "AIFF", 4) == 0 || memcmp(p + 8, "AIFC", 4) == 0)) ||
-	    (n >= 4 && (memcmp(p, ".snd", 4) == 0 || memcmp(p, "fLaC", 4) == 0 ||
-			memcmp(p, "OggS", 4) == 0)) ||
-	    (n >= 8 && memcmp(p, "riff\x2e\x91\xcf\x11", 8) == 0) ||
-	    (n >= 6 && memcmp(p, "caff\0\1", 6) == 0))
+	    (n >= 4 && (memcmp(p, "fLaC", 4) == 0 || memcmp(p, "OggS", 4) == 0)))
 		return 'o';
 	return 0;
 }
@@ -146,31 +141,31 @@ static char compressed(const uint8_t *p, size_t n)
 static bool walk_input(struct plain *p, const struct plan *plan, const struct feed *f,
 		       uint64_t *budget)
 {
-	const struct source_spec *spec = &plan->spec;
+	const struct setup *spec = &plan->spec;
 	const uint8_t *data = f->data + f->offset;
 	const size_t size = f->size - f->offset;
-	const char magic = spec->raw ? 0 : compressed(data, size);
+	const char magic = spec->open.raw ? 0 : compressed(data, size);
 
 	p->totals.inputs++;
 	p->totals.streamed |= !is_file(f);
 	p->open_ended |= magic == 'z';
-	const bool seen = f->kind != PIPE_TRICKLE || spec->skip >= 12 || *budget >= 12;
+	const bool seen = f->kind != PIPE_TRICKLE || spec->open.skip >= 12 || *budget >= 12;
 	if (magic)
 		p->verdict = seen ? REFUSED : EITHER;
-	if (spec->skip > size)
+	if (spec->open.skip > size)
 		p->verdict = REFUSED;
 	/* A stream that is read in small pieces: some records were handed out before the error. */
-	if (spec->skip > size || (magic && is_file(f)))
+	if (spec->open.skip > size || (magic && is_file(f)))
 		return false;
-	const uint64_t whole = (size - spec->skip) / spec->record,
-		       tail = (size - spec->skip) % spec->record;
+	const uint64_t whole = (size - spec->open.skip) / spec->use.record,
+		       tail = (size - spec->open.skip) % spec->use.record;
 	const uint64_t records = whole < *budget ? whole : *budget;
-	const size_t bytes = (size_t)records * spec->record;
-	memcpy(p->data + p->used, data + spec->skip, bytes);
+	const size_t bytes = (size_t)records * spec->use.record;
+	memcpy(p->data + p->used, data + spec->open.skip, bytes);
 	p->used += bytes;
-	p->totals.skipped += spec->skip;
-	p->totals.bytes += spec->skip + bytes;
-	p->left_at = f->offset + (size_t)spec->skip + bytes;
+	p->totals.skipped += spec->open.skip;
+	p->totals.bytes += spec->open.skip + bytes;
+	p->left_at = f->offset + (size_t)spec->open.skip + bytes;
 	/* A tail after the last record that -n allows is not read. */
 	const bool to_the_end = *budget > whole;
 	*budget -= records;
@@ -178,16 +173,16 @@ static bool walk_input(struct plain *p, const struct plan *plan, const struct fe
 		p->totals.tail += tail;
 		p->totals.tails++;
 		p->totals.bytes += tail;
-		p->verdict = spec->ignore_tail ? p->verdict : REFUSED;
+		p->verdict = spec->open.ignore_tail ? p->verdict : REFUSED;
 	}
 	return p->verdict != REFUSED;
 }
 
 static void walk(struct plain *p, const struct plan *plan)
 {
-	uint64_t budget = plan->spec.limit;
+	uint64_t budget = plan->spec.use.limit;
 
-	for (size_t i = 0; i < plan->spec.path_count && budget > 0; i++)
+	for (size_t i = 0; i < plan->spec.open.path_count && budget > 0; i++)
 		if (!walk_input(p, plan, &plan->feed[i], &budget))
 			break;
 }
@@ -207,28 +202,28 @@ static void feed_take(struct feed *f, struct bytes *b, size_t bytes)
 
 static struct plan take_plan(struct bytes *b)
 {
-	struct plan plan = {.spec.record = 0};
-	struct source_spec *spec = &plan.spec;
+	struct plan plan = {.spec.use.record = 0};
+	struct setup *spec = &plan.spec;
 	size_t sizes[INPUTS];
 
 	const unsigned flags = (unsigned)take(b, 1);
-	spec->ignore_tail = flags & 1;
-	spec->raw = flags & 2;
+	spec->open.ignore_tail = flags & 1;
+	spec->open.raw = flags & 2;
 	plan.stop = flags & 4 ? 1 + (flags >> 6) : 0;
 	const uint32_t record = (uint32_t)take(b, 1);
-	spec->record = record < 200   ? 1 + record % 8
-		       : record < 240 ? record
-				      : (record - 239) * 1001;
-	spec->path_count = 1 + (size_t)take(b, 1) % INPUTS;
+	spec->use.record = record < 200   ? 1 + record % 8
+			   : record < 240 ? record
+					  : (record - 239) * 1001;
+	spec->open.path_count = 1 + (size_t)take(b, 1) % INPUTS;
 	const uint64_t skip = take(b, 2);
-	spec->skip = flags & 8                       ? skip % 2048
-		     : flags & 32 && skip % 64 == 63 ? UINT64_MAX - skip
-						     : skip % 32;
+	spec->open.skip = flags & 8                       ? skip % 2048
+			  : flags & 32 && skip % 64 == 63 ? UINT64_MAX - skip
+							  : skip % 32;
 	const uint64_t limit = take(b, 2);
-	spec->limit = flags & 16 ? limit % (skip % 2 ? 16 : 4096) : UINT64_MAX;
+	spec->use.limit = flags & 16 ? limit % (skip % 2 ? 16 : 4096) : UINT64_MAX;
 	plan.fills = (unsigned)take(b, 1);
 	bool stdin_taken = false;
-	for (size_t i = 0; i < spec->path_count; i++) {
+	for (size_t i = 0; i < spec->open.path_count; i++) {
 		struct feed *f = &plan.feed[i];
 		const unsigned kind = (unsigned)take(b, 1);
 		f->kind = (enum kind)(kind % KINDS);
@@ -240,9 +235,9 @@ static struct plan take_plan(struct bytes *b)
 		stdin_taken |= f->kind == FILE_STDIN || f->kind == PIPE_STDIN;
 		sizes[i] = (size_t)take(b, 2);
 	}
-	for (size_t i = 0; i < spec->path_count; i++) {
+	for (size_t i = 0; i < spec->open.path_count; i++) {
 		struct feed *f = &plan.feed[i];
-		feed_take(f, b, i + 1 == spec->path_count ? b->size : sizes[i]);
+		feed_take(f, b, i + 1 == spec->open.path_count ? b->size : sizes[i]);
 		f->offset = f->kind == FILE_STDIN ? sizes[i] % 7 % (f->size + 1) : 0;
 	}
 	return plan;
@@ -252,7 +247,7 @@ static struct plan take_plan(struct bytes *b)
 static int read_all(struct source *s, const struct plan *plan, const struct plain *expected,
 		    size_t *used, struct fail *fail)
 {
-	const uint32_t record = plan->spec.record;
+	const uint32_t record = plan->spec.use.record;
 	struct reader *const reader = source_reader(s);
 	unsigned fills = 0;
 	size_t got = 0;
@@ -308,7 +303,7 @@ static void run(const struct plan *plan, const struct plain *expected)
 	struct source *s;
 	size_t used;
 
-	REQUIRE(source_open(&s, &plan->spec, &fail) == 0, "%s", fail.text);
+	REQUIRE(setup_open(&s, &plan->spec, &fail) == 0, "%s", fail.text);
 	const int rc = read_all(s, plan, expected, &used, &fail);
 	if (rc != 0)
 		REQUIRE(fail.text[0] != '\0' &&
@@ -327,8 +322,8 @@ static void run(const struct plan *plan, const struct plain *expected)
 	 * it.
 	 */
 	const struct feed *last = &plan->feed[0];
-	if (plan->spec.path_count == 1 && last->kind == FILE_STDIN && plan->stop == 0 && rc == 0 &&
-	    plan->spec.limit > 0 && !expected->open_ended)
+	if (plan->spec.open.path_count == 1 && last->kind == FILE_STDIN && plan->stop == 0 &&
+	    rc == 0 && plan->spec.use.limit > 0 && !expected->open_ended)
 		REQUIRE(lseek(last->fd, 0, SEEK_CUR) == (off_t)expected->left_at,
 			"left at %lld, not %zu", (long long)lseek(last->fd, 0, SEEK_CUR),
 			expected->left_at);
@@ -350,17 +345,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct plan plan = take_plan(&b);
 	struct plain expected = {.verdict = FINE};
 
-	for (unsigned i = 0; i < plan.spec.path_count; i++) {
+	for (unsigned i = 0; i < plan.spec.open.path_count; i++) {
 		feed_open(&plan.feed[i], i);
 		plan.paths[i] = plan.feed[i].path;
 		all += plan.feed[i].size;
 	}
-	plan.spec.paths = plan.paths;
+	plan.spec.open.paths = plan.paths;
 	expected.data = malloc(all);
 	walk(&expected, &plan);
 	run(&plan, &expected);
 	free(expected.data);
-	for (unsigned i = 0; i < plan.spec.path_count; i++)
+	for (unsigned i = 0; i < plan.spec.open.path_count; i++)
 		feed_close(&plan.feed[i]);
 	return 0;
 }

@@ -205,7 +205,10 @@ static void read_json(const struct style *style, const struct hist *h, size_t by
 	expect("]}}\n");
 }
 
-/* The counts of all rows are all samples, and there is a bar for each but 0. */
+/*
+ * The counts of all rows are all samples, and there is a bar for each but 0. The first line is the
+ * title, which repeats the options as typed and may have a '|' in them.
+ */
 static void read_plot(const struct style *style, const struct hist *h, size_t bytes)
 {
 	const char *const line = style->picture.utf8 ? "\xe2\x94\x82" : "|";
@@ -213,7 +216,7 @@ static void read_plot(const struct style *style, const struct hist *h, size_t by
 
 	for (uint32_t i = 0; i < axis_bins(&h->axis); i++)
 		sum += h->count[i];
-	for (const char *p = strstr(text, line); p; p = strstr(p, line)) {
+	for (const char *p = strstr(strchr(text, '\n'), line); p; p = strstr(p, line)) {
 		const char *const end = strstr(p + strlen(line), line);
 		REQUIRE(end, "half a row:\n%s", text);
 		const bool empty = p[strlen(line)] == ' ';
@@ -366,8 +369,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t i = 0; i + 1 < sizeof(option); i++)
 		option[i] = (char)take(&b, 1);
 	take_stats(&stats, &b, bins);
-	style.picture =
-		(struct picture){.utf8 = flags & 2048, .colour = flags & 4096, .log = flags & 8192};
+	style.picture = (struct picture){.utf8 = flags & 2048,
+					 .colour = flags & 4096,
+					 .log = flags & 8192,
+					 .columns = 40 + flags % 161,
+					 .title = flags & 16384 ? option : NULL};
 	hist.stats = flags & 128 ? &stats : NULL;
 	hist.asked = (struct quantiles){.n = QUANTILES, .at = {0, 1, 500000, 999000, 1000000}};
 	for (size_t i = 0; (format = format_row(i)) != NULL; i++)

@@ -174,12 +174,12 @@ static void bins_options(struct command *c, struct command *oracle, const struct
 		arg(c, "--%s", word);
 		arg(oracle, "--%s", word);
 	}
-	snprintf(text, sizeof(text), "%llu",
-		 (unsigned long long)(j->bins + (j->binning == EDGES && once_in(20))));
+	const uint64_t bins = j->bins + (j->binning == EDGES && once_in(20));
+	snprintf(text, sizeof(text), "%llu", (unsigned long long)(bins * j->finer));
 	if (j->bins_given) {
 		option(c, 'b', "bins", text);
 		arg(oracle, "-b");
-		arg(oracle, "%s", text);
+		arg(oracle, "%llu", (unsigned long long)bins);
 	}
 }
 

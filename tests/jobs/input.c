@@ -60,6 +60,8 @@ static size_t draw_records(const struct job *j, bool packs)
 
 static bool is_text(const unsigned char *data, size_t bytes)
 {
+	if (bytes < 16)
+		return false;
 	/* More than the program calls text: bytes of UTF-8 in any order. */
 	for (size_t i = 0; i < bytes && i < 4096; i++)
 		if (data[i] < '\t' || (data[i] > '\r' && data[i] < ' ') || data[i] == 0x7f)

@@ -107,6 +107,7 @@ struct job {
 	char quantiles[64];               /* --stats; "": not given */
 	/* counted by so many runs, each a --part, and merged; 0: by one run */
 	unsigned slices;
+	unsigned finer; /* ... with so many times the bins, which the merge joins; 1 otherwise */
 };
 
 /* ---- range.c, of a job whose type and bins are drawn ---- */

@@ -88,6 +88,14 @@ static void draw_quantiles(struct job *j)
 	}
 }
 
+/* Are edges of this many bins always edges of a multiple of them, too? */
+static bool can_join(const struct job *j)
+{
+	const bool range = j->binning == RANGE && j->exact && !j->step[0] && (j->full || j->lo[0]);
+
+	return j->bins_given && (range || j->binning == MOD || is_automatic(j));
+}
+
 static void draw_job(struct job *j)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
@@ -114,10 +122,14 @@ static void draw_job(struct job *j)
 	if (j->header && j->limit == 0)
 		j->limited = false;
 	j->quiet = once_in(4);
-	if (once_in(6) && j->bins * j->channels < 10000)
+	j->finer = 1;
+	if (once_in(6) && j->bins * j->channels < 10000) {
 		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);
-	else if (once_in(5)) /* a sum has no statistics */
+		if (can_join(j))
+			j->finer += (unsigned)below(4);
+	} else if (once_in(5)) { /* a sum has no statistics */
 		draw_quantiles(j);
+	}
 }
 
 struct setup {
@@ -160,6 +172,8 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	arg(&merge, "--merge");
 	if (j.quiet)
 		arg(&merge, "-q");
+	if (j.finer > 1)
+		arg(&merge, "-b%llu", (unsigned long long)j.bins);
 	if (j.quantiles[0]) {
 		arg(&gpuhist, "--stats=%s", j.quantiles);
 		arg(&oracle, "--stats=%s", j.quantiles);

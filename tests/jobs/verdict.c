@@ -115,28 +115,66 @@ static bool same_text(const char *a, const char *b, FILE *why)
 	return same;
 }
 
-/* What --stats says, of a file's lines; the caller frees it. */
+#define STATS "gpuhist: stats: "
+#define MOST 64 /* channels */
+
+/*
+ * A line of a table, "NAME  FIGURE  FIGURE": a line "CHANNEL  NAME  FIGURE" for each of these
+ * channels. "-" is no figure; the first line, named channel, says which channel is the first.
+ */
+static void split_row(FILE *to[MOST], char *line, unsigned *first)
+{
+	char *at = strstr(line, "  ");
+	const int name = at ? (int)(at - line) : 0;
+
+	line[strcspn(line, "\n")] = 0;
+	if (!at || !strncmp(line, "mean ", 5) || !strncmp(line, "std ", 4))
+		return;
+	if (!strncmp(line, "channel ", 8)) {
+		*first = (unsigned)atoi(at);
+		return;
+	}
+	for (unsigned channel = *first; *at && channel < MOST; channel++) {
+		const char *const figure = at + strspn(at, " ");
+		at = strstr(figure, "  ");
+		at = at ? at : strchr(figure, 0);
+		if (*figure != '-' || at - figure > 1)
+			fprintf(to[channel], "%u  %.*s  %.*s\n", channel, name, line,
+				(int)(at - figure), figure);
+	}
+}
+
+/* What --stats says, of a file's lines, channel after channel; the caller frees it. */
 static char *stats_of(const char *path, bool *others)
 {
-	FILE *file = fopen(path, "r");
-	char *line = NULL, *text = NULL;
-	size_t room = 0, bytes;
-	FILE *to = open_memstream(&text, &bytes);
+	FILE *file = fopen(path, "r"), *to[MOST];
+	char *line = NULL, *text[MOST], *all = NULL;
+	size_t room = 0, bytes[MOST], used;
+	unsigned first = 0;
+	FILE *joint = open_memstream(&all, &used);
 
-	if (!file || !to)
+	for (unsigned c = 0; c < MOST; c++)
+		to[c] = open_memstream(&text[c], &bytes[c]);
+	if (!file || !joint || !to[MOST - 1])
 		die(path);
 	*others = false;
 	while (getline(&line, &room, file) > 0) {
-		if (strncmp(line, "gpuhist: stats: ", 16))
+		if (strncmp(line, STATS, strlen(STATS)))
 			*others = true;
-		else if (!strstr(line, " mean  ") && !strstr(line, " std  "))
-			fputs(line, to);
+		else
+			split_row(to, line + strlen(STATS), &first);
 	}
 	free(line);
 	fclose(file);
-	if (fclose(to))
+	for (unsigned c = 0; c < MOST; c++) {
+		if (fclose(to[c]))
+			die("memory");
+		fputs(text[c], joint);
+		free(text[c]);
+	}
+	if (fclose(joint))
 		die("memory");
-	return text;
+	return all;
 }
 
 static bool same_stats(const struct job *j, const struct result *ours, const struct result *theirs,

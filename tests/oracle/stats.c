@@ -51,21 +51,28 @@ static int by_value(const void *a, const void *b)
 	return (x->real > y->real) - (x->real < y->real);
 }
 
-static void say(const struct job *job, unsigned channel, const char *name, const char *text)
+/* A table of one column for each channel, which tests/jobs compares with gpuhist's columns. */
+static void say(const char *name, const char *text)
 {
-	if (job->channels > 1)
-		fprintf(stderr, "gpuhist: stats: channel %-2u %-9s %s\n", channel, name, text);
-	else
-		fprintf(stderr, "gpuhist: stats: %-9s %s\n", name, text);
+	fprintf(stderr, "gpuhist: stats: %-10s  %s\n", name, text);
 }
 
-static void say_count(const struct job *job, unsigned channel, const char *name, uint64_t n)
+/* Six digits of what is no whole number. */
+static void shorten(char *text, size_t size)
+{
+	size_t digits = strspn(text + (*text == '-'), "0123456789") + (*text == '-');
+
+	if (text[digits] || digits > 21)
+		snprintf(text, size, "%.6g", strtod(text, NULL));
+}
+
+static void say_count(const char *name, uint64_t n)
 {
 	char text[32];
 
 	snprintf(text, sizeof(text), "%llu", (unsigned long long)n);
 	if (n)
-		say(job, channel, name, text);
+		say(name, text);
 }
 
 /* ---- figures ---- */
@@ -100,22 +107,24 @@ static void say_entropy(const struct job *job, unsigned channel)
 	}
 	snprintf(text, sizeof(text), "%.6Lf", bits);
 	if (bits >= 0)
-		say(job, channel, "entropy", text);
+		say("entropy", text);
 }
 
 /* One of n samples, the least or the greatest; of the small types how many equal it. */
-static void say_end(const struct job *job, unsigned channel, const char *name, struct sample end,
+static void say_end(const struct job *job, const char *name, struct sample end,
 		    const struct sample *sorted, size_t n)
 {
-	char text[450];
+	char text[400], at[32];
 	size_t equal = 0;
 
 	for (size_t i = 0; i < n; i++)
 		equal += by_value(&sorted[i], &end) == 0;
-	format_sample(job, text, 400, end);
+	format_sample(job, text, sizeof(text), end);
+	shorten(text, sizeof(text));
+	say(name, text);
+	snprintf(at, sizeof(at), "at %s", name);
 	if (is_small(job))
-		snprintf(text + strlen(text), 48, " (%zu sample%s)", equal, equal == 1 ? "" : "s");
-	say(job, channel, name, text);
+		say_count(at, equal);
 }
 
 /* The bin that a sample is in, between two of the ends. */
@@ -148,6 +157,10 @@ static void format_bin(const struct job *job, char *text, size_t size, struct sa
 		closed = true;
 	}
 	snprintf(text, size, "[%s, %s%c", lower, upper, closed ? ']' : ')');
+	shorten(lower, sizeof(lower));
+	shorten(upper, sizeof(upper));
+	if (strcmp(lower, upper))
+		snprintf(text, size, "[%s, %s%c", lower, upper, closed ? ']' : ')');
 }
 
 /* The first of n that at least so many of 10^6 of them do not exceed. */
@@ -160,8 +173,7 @@ static size_t place_of(size_t n, long long millionths)
 	return k - 1;
 }
 
-static void say_quantiles(const struct job *job, unsigned channel, const struct sample *sorted,
-			  size_t n)
+static void say_quantiles(const struct job *job, const struct sample *sorted, size_t n)
 {
 	char name[32], text[850];
 
@@ -170,13 +182,14 @@ static void say_quantiles(const struct job *job, unsigned channel, const struct 
 		struct sample s = sorted[place_of(n, llround(strtod(q, NULL) * 1e4))];
 
 		snprintf(name, sizeof(name), "%.*s%%", (int)length, q);
-		if (is_small(job))
+		if (is_small(job)) {
 			format_sample(job, text, sizeof(text), s);
-		else if (job->axis != RESIDUE)
+			shorten(text, sizeof(text));
+		} else if (job->axis != RESIDUE)
 			format_bin(job, text, sizeof(text), s, sorted[0], sorted[n - 1]);
 		else
 			break; /* residues have no order */
-		say(job, channel, name, text);
+		say(name, text);
 		if (!q[length])
 			break;
 	}
@@ -190,22 +203,24 @@ static void put_channel(const struct job *job, unsigned channel)
 
 	for (size_t i = 0; i < a->n; i++)
 		n += is_finite(job, a->sample[i]);
-	snprintf(text, sizeof(text), "%zu%s", n, n ? "" : " (no finite samples)");
-	say(job, channel, "count", text);
+	snprintf(text, sizeof(text), "%u", channel);
+	say("channel", text);
+	snprintf(text, sizeof(text), "%zu", n);
+	say("count", text);
+	say_count("-inf", a->below);
+	say_count("inf", a->above);
+	say_count("nan", a->nan);
 	struct sample *sorted = take_memory(n + 1, sizeof(*sorted));
 	for (size_t i = 0, k = 0; i < a->n; i++)
 		if (is_finite(job, a->sample[i]))
 			sorted[k++] = a->sample[i];
 	qsort(sorted, n, sizeof(*sorted), by_value);
 	if (n) {
-		say_end(job, channel, "minimum", sorted[0], sorted, n);
-		say_end(job, channel, "maximum", sorted[n - 1], sorted, n);
+		say_end(job, "minimum", sorted[0], sorted, n);
+		say_end(job, "maximum", sorted[n - 1], sorted, n);
 	}
 	say_entropy(job, channel);
-	say_quantiles(job, channel, sorted, n);
-	say_count(job, channel, "-inf", a->below);
-	say_count(job, channel, "inf", a->above);
-	say_count(job, channel, "nan", a->nan);
+	say_quantiles(job, sorted, n);
 	free(sorted);
 	free(a->sample);
 }

@@ -11,16 +11,16 @@
 
 const char OLD_BYTES[] = "what was there before\n";
 /* clang-format off */
-#define DOCUMENT(samples, under, first, over)                                                                         \
+#define DOCUMENT(bytes, samples, under, first, over)                                                                         \
 	"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"samples\": " samples ", \"under\": " under ", \"over\": " over    \
-	", \"nan\": 0, \"bytes\": 100, \"skipped\": 0, \"tail\": 0, \"inputs\": 1, \"part\": 1, \"parts\": 1, \"version\": "   \
+	", \"nan\": 0, \"bytes\": " bytes ", \"skipped\": 0, \"tail\": 0, \"inputs\": 1, \"part\": 1, \"parts\": 1, \"version\": "   \
 	"\"0.1.0\"}}, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:3\", \"closed\": false, "       \
 	"\"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, \"options\": \"\", \"version\": \"0.1.0\"}, " \
 	"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 3, "                                                       \
 	"\"bins\": 3, \"underflow\": true, \"overflow\": true, \"circular\": false}], \"storage\": {\"type\": \"int\", "   \
 	"\"values\": [" under "," first ",5,1," over "]}}\n"
 /* clang-format on */
-const char OLD_DOCUMENT[] = DOCUMENT("16", "0", "2", "8");
+const char OLD_DOCUMENT[] = DOCUMENT("64", "16", "0", "2", "8");
 const char LOOKS_AHEAD[] = "few of a pipe, with a look ahead";
 const char LOOKS_AT_FILES[] = "file, old, looked at for a GPU";
 
@@ -82,6 +82,8 @@ const struct job JOBS[] = {
 	{"passed on", "--tee -b 1000 -T 2 --device=cpu ../small ../tiny", NULL, FILES, NEW, 0,
 	 "small tiny"},
 	{"pipe passed on", "--tee -n 100 -b 9 -T 2", "small", PIPE, OLD, 0, "small"},
+	{"pipe that a signal ends", "--finish --tee -t u8 -b 1 -r full --no-header -T 2", "large",
+	 PIPE, OLD, 0, "large"},
 	{"cut frame passed on", "--tee -b 9 ../tiny ../cut", NULL, FILES, OLD, 3, "tiny cut"},
 	{"cut header", "-b 9 ../headed-cut", NULL, FILES, NEW, 3, NULL},
 	{"cut frame", "-b 9 ../tiny ../cut", NULL, FILES, OLD, 3, NULL},
@@ -123,11 +125,12 @@ const char *old_bytes(const struct job *job)
 
 void make_documents(void)
 {
-	static const char ONE[] = DOCUMENT("9", "0", "3", "0"),
-			  TWO[] = DOCUMENT("26", "0", "20", "0"),
-			  FAR[] = DOCUMENT("18446744073709551615", "0", "18446744073709551609",
-					   "0");
-	static const char BOTH[] = DOCUMENT("9", "0", "3", "0") DOCUMENT("26", "0", "20", "0");
+	static const char ONE[] = DOCUMENT("36", "9", "0", "3", "0"),
+			  TWO[] = DOCUMENT("104", "26", "0", "20", "0"),
+			  FAR[] = DOCUMENT("18446744073709551612", "4611686018427387903", "0",
+					   "4611686018427387897", "0");
+	static const char BOTH[] =
+		DOCUMENT("36", "9", "0", "3", "0") DOCUMENT("104", "26", "0", "20", "0");
 
 	/* A file that is worth a thread. */
 	enum { BLANKS = 2 << 20 };
@@ -144,9 +147,8 @@ void make_documents(void)
 }
 
 const struct fault FAULTS[] = {
-	/* a worker of a run, which does without it; a thread of a merge, which does not */
-	{"aligned_alloc", "worker", ENOMEM, EITHER},
-	{"aligned_alloc", "", ENOMEM, FATAL},
+	/* a worker or the ring of a long frame, which a run does without; or what a merge needs */
+	{"aligned_alloc", "", ENOMEM, EITHER},
 	{"calloc", "", ENOMEM, EITHER}, /* a worker's, a thread's, or what all have in common */
 	{"malloc", "", ENOMEM, EITHER},
 	{"realloc", "", ENOMEM, EITHER},
@@ -172,7 +174,6 @@ const struct fault FAULTS[] = {
 	{"poll", "in", ENOMEM, FATAL},
 	{"poll", "", ENOMEM, HARMLESS},
 	{"tee", "", EINVAL, HARMLESS},
-	{"splice", "", EINVAL, HARMLESS}, /* bytes are read and written then */
 	{"read", "", EIO, FATAL},
 	{"pread", "", EIO, FATAL},
 	{"preadv2", "", EAGAIN, HARMLESS},
@@ -232,8 +233,14 @@ bool survives(const struct plan *plan)
 	return plan->ignored || plan->signal == SIGUSR1;
 }
 
-const char *const STAGES[] = {"aligned_alloc", "calloc", "open",   "pread",  "read",   "write",
-			      "fsync",         "close",  "rename", "unlink", "splice", "flock"};
+bool finishes(const struct plan *plan)
+{
+	return strstr(JOBS[plan->job].arguments, "--finish") &&
+	       (plan->signal == SIGINT || plan->signal == SIGTERM);
+}
+
+const char *const STAGES[] = {"aligned_alloc", "calloc", "open",   "pread",  "read", "write",
+			      "fsync",         "close",  "rename", "unlink", "flock"};
 const size_t STAGE_COUNT = sizeof(STAGES) / sizeof(STAGES[0]);
 
 const char *const HOW[] = {[FOR_GOOD] = "", [ONCE] = ":once", [OTHERS] = ":others"};

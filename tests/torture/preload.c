@@ -54,7 +54,7 @@
 	F(fopen) F(fremovexattr) F(fsetxattr) F(fstat) F(fsync) F(ftruncate) F(getxattr) F(isatty) \
 	F(lseek) F(madvise) F(malloc) F(memfd_create) F(mmap) F(open) F(pipe) F(poll) F(posix_spawn) F(pread) \
 	F(preadv2) F(pthread_create) F(pthread_mutex_init) F(read) F(readlink)                   \
-	F(realloc) F(rename) F(sched_getaffinity) F(sendmsg) F(sigaction) F(socketpair) F(splice) F(stat) F(sysconf) F(tee) \
+	F(realloc) F(rename) F(sched_getaffinity) F(sendmsg) F(sigaction) F(socketpair) F(stat) F(sysconf) F(tee) \
 	F(unlink) F(write)
 /* clang-format on */
 
@@ -387,8 +387,6 @@ CALL(ssize_t, preadv2, (int fd, const struct iovec *iov, int n, off_t at, int fl
      WAITS, -1, (fd, iov, n, at, flags))
 CALL(ssize_t, tee, (int from, int to, size_t n, unsigned flags), role_of(from), WAITS, -1, (from,
      to, shortened(n), flags))
-CALL(ssize_t, splice, (int from, off64_t *from_at, int to, off64_t *to_at, size_t n,
-     unsigned flags), role_of(from), WAITS, -1, (from, from_at, to, to_at, shortened(n), flags))
 CALL(off_t, lseek, (int fd, off_t offset, int whence), role_of(fd), FAILS, -1, (fd, offset, whence))
 CALL(int, fstat, (int fd, struct stat *st), role_of(fd), FAILS, -1, (fd, st))
 CALL(int, fchmod, (int fd, mode_t mode), role_of(fd), FAILS, -1, (fd, mode))

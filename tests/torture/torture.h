@@ -134,6 +134,9 @@ extern const struct plan PLAIN; /* without a fault */
 /* Does the program go on after the plan's signal? */
 bool survives(const struct plan *plan);
 
+/* ... or, once it has begun, end its stream and publish the number of bytes that it passed? */
+bool finishes(const struct plan *plan);
+
 void print_plan(const struct plan *plan);
 
 /* ---- process.c: one run of the program, as a plan has it ---- */

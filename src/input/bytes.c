@@ -1,0 +1,493 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * bytes: files and block devices by pread; pipes, FIFOs, terminals, sockets and character devices by
+ * poll and read.
+ *
+ * A thread waits in one place only, for a stream, and a byte in shared.wake ends that too.
+ */
+#include "input/bytes.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/again.h"
+#include "base/clock.h"
+#include "base/huge.h"
+#include "base/path.h"
+#include "base/signals.h"
+#include "input/pipe.h"
+
+#define LOOK_LEAST ((size_t)256)        /* bytes of a file that one look reads ... */
+#define LOOK_MOST ((size_t)16 << 10)    /* ... and where the next looks are near */
+#define STREAM_ROOM ((size_t)128 << 10) /* of a stream, room for what may be there */
+#define HINT_BYTES ((uint64_t)8 << 20)  /* what the system is asked to read ahead at a time */
+
+struct bytes {
+	const char *name; /* for messages */
+	struct bytes_shared *shared;
+	int fd;
+	bool owned;   /* it is closed here; standard input is not ours */
+	bool in_file; /* pread works at offsets */
+	bool regular;
+	/* Files: as the file was when it was opened, in its own offsets. */
+	uint64_t origin, end;
+	struct timespec changed;
+	uint64_t hinted; /* offset up to which posix_fadvise was called */
+	/* Streams. */
+	bool checked;  /* it was seen not to keep messages apart */
+	bool eof;      /* a read found its end */
+	bool drained;  /* the last read gave less than was asked for */
+	bool finished; /* bytes_shared.finish has ended it ... */
+	size_t held;   /* ... behind so many bytes, which it held then */
+	/* What was read of a stream and not passed; of a file, what the last look read. */
+	uint64_t passed;
+	uint64_t kept; /* offset from which bytes stay although they were passed, or UINT64_MAX */
+	uint64_t from; /* offset of the first byte in the buffer */
+	unsigned char *buffer;
+	size_t room, have;
+};
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* ---- opening and closing ---- */
+
+static int open_file(struct bytes *b, const struct stat *st, struct fail *fail)
+{
+	/* A redirected file starts at its offset; seeking finds the size of a device. */
+	const off_t here = b->owned ? 0 : lseek(b->fd, 0, SEEK_CUR);
+	off_t end = st->st_size;
+
+	if (here >= 0 && S_ISBLK(st->st_mode)) {
+		end = lseek(b->fd, 0, SEEK_END);
+		if (end >= 0 && lseek(b->fd, here, SEEK_SET) < 0)
+			end = -1;
+	}
+	if (here < 0 || end < 0)
+		return fail_errno(fail, "%s", b->name);
+	b->origin = (uint64_t)here;
+	b->end = (uint64_t)end;
+	b->changed = st->st_ctim;
+	return 0;
+}
+
+int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared *shared,
+	       struct fail *fail)
+{
+	struct bytes *const b = calloc(1, sizeof(*b));
+	struct stat st;
+
+	*out = NULL;
+	if (!b) {
+		fail_errno(fail, "%s", path_shown(path));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	b->name = path_shown(path);
+	b->shared = shared;
+	b->kept = UINT64_MAX;
+	b->owned = fd >= 0 || !path_is_stdin(path);
+	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
+	if (b->fd < 0 || fstat(b->fd, &st) != 0) {
+		fail_errno(fail, "%s", b->name);
+		bytes_close(b);
+		return -1;
+	}
+	b->regular = S_ISREG(st.st_mode);
+	b->in_file = b->regular || S_ISBLK(st.st_mode);
+	if (b->in_file && open_file(b, &st, fail) != 0) {
+		bytes_close(b);
+		return -1;
+	}
+	/*
+	 * With 1 MiB a pipe carries half as much again as with the 64 KiB that a shell gives it, and
+	 * its writer can go on while one worker hands over to the next.
+	 */
+	if (!b->in_file)
+		pipe_widen(b->fd);
+	*out = b;
+	return 0;
+}
+
+void bytes_close(struct bytes *b)
+{
+	if (!b)
+		return;
+	if (b->owned && b->fd >= 0)
+		close(b->fd);
+	free(b->buffer);
+	free(b);
+}
+
+const char *bytes_name(const struct bytes *b)
+{
+	return b->name;
+}
+
+bool bytes_in_file(const struct bytes *b)
+{
+	return b->in_file;
+}
+
+bool bytes_in_regular(const struct bytes *b)
+{
+	return b->regular;
+}
+
+int bytes_fd(const struct bytes *b, uint64_t *origin)
+{
+	*origin = b->origin;
+	return b->fd;
+}
+
+uint64_t bytes_size(const struct bytes *b)
+{
+	return b->end > b->origin ? b->end - b->origin : 0;
+}
+
+/*
+ * A file that is written anew, as `cp` does, may have its old size again by now, but was changed. A
+ * device's size is true.
+ */
+bool bytes_shorter(const struct bytes *b, uint64_t at)
+{
+	struct stat st;
+
+	if (!b->in_file || at >= bytes_size(b))
+		return false;
+	return !b->regular || fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->end ||
+	       st.st_ctim.tv_sec != b->changed.tv_sec || st.st_ctim.tv_nsec != b->changed.tv_nsec;
+}
+
+bool bytes_shrank(const struct bytes *b)
+{
+	struct stat st;
+
+	return b->regular && fstat(b->fd, &st) == 0 && (uint64_t)st.st_size < b->end;
+}
+
+void bytes_leave(const struct bytes *b, uint64_t at)
+{
+	if (!b->owned && b->in_file)
+		(void)lseek(b->fd, (off_t)(b->origin + at), SEEK_SET);
+}
+
+/* ---- files ---- */
+
+/*
+ * The same as pread for files that return only whole words or blocks at aligned offsets, and EINVAL
+ * otherwise: /proc/PID/pagemap and /proc/kpagecount, and files opened with O_DIRECT.
+ */
+#define BLOCK 4096
+
+static ssize_t read_within_block(int fd, unsigned char *buffer, size_t cap, uint64_t offset)
+{
+	_Alignas(BLOCK) unsigned char block[BLOCK];
+	const size_t before = offset % BLOCK;
+	const ssize_t n = pread(fd, block, BLOCK, (off_t)(offset - before));
+
+	if (n < 0 || (size_t)n <= before)
+		return n < 0 ? -1 : 0;
+	const size_t there = (size_t)n - before;
+	const size_t taken = there < cap ? there : cap;
+	memcpy(buffer, block + before, taken);
+	return (ssize_t)taken;
+}
+
+int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t cap, size_t *got,
+		  struct fail *fail)
+{
+	/* A file cannot be longer, and the system refuses all of a read that would go further. */
+	const uint64_t longest = INT64_MAX - b->origin;
+
+	cap = (size_t)lesser(cap, at < longest ? longest - at : 0);
+	*got = 0;
+	while (*got < cap) {
+		const uint64_t offset = b->origin + at + *got;
+		ssize_t n = pread(b->fd, to + *got, cap - *got, (off_t)offset);
+		if (n < 0 && errno == EINVAL)
+			n = read_within_block(b->fd, to + *got, cap - *got, offset);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0)
+			return fail_errno(fail, "%s", b->name);
+		if (n == 0)
+			break;
+		*got += (size_t)n;
+	}
+	return 0;
+}
+
+void bytes_hint(struct bytes *b, uint64_t at)
+{
+	if (!b->in_file || at + HINT_BYTES / 2 <= b->hinted)
+		return;
+	if (b->hinted < at) /* something was passed over */
+		b->hinted = at;
+	(void)posix_fadvise(b->fd, (off_t)(b->origin + b->hinted), (off_t)HINT_BYTES,
+			    POSIX_FADV_WILLNEED);
+	b->hinted += HINT_BYTES;
+}
+
+/* ---- streams ---- */
+
+/* Waits until there is something to read. 1: the wait was ended. */
+static int wait_readable(struct bytes *b, struct fail *fail)
+{
+	const double began = clock_seconds();
+	struct pollfd fds[3] = {
+		{.fd = b->fd, .events = POLLIN},
+		{.fd = b->shared->wake, .events = POLLIN},
+		{.fd = b->shared->finish, .events = POLLIN},
+	};
+	int ready;
+
+	do
+		ready = poll(fds, 3, -1);
+	while (ready < 0 ? errno == EINTR : !(fds[0].revents | fds[1].revents | fds[2].revents));
+	if (ready < 0)
+		return fail_errno(fail, "%s", b->name);
+	if (fds[2].revents != 0 && !b->finished) {
+		b->finished = true;
+		b->held = pipe_holds(b->fd);
+	}
+	/* For -v; two calls of the clock take a twentieth of the time of a poll. */
+	__atomic_fetch_add(&b->shared->waited_ns, (uint64_t)((clock_seconds() - began) * 1e9),
+			   __ATOMIC_RELAXED);
+	return fds[1].revents != 0;
+}
+
+/*
+ * Inputs that consist of messages are refused before anything is taken. `cat` can carry a packet,
+ * which fits a page; a socket's message may be larger than the 128 KiB that `cat` reads in one
+ * call.
+ */
+static int refuse_messages(struct bytes *b, struct fail *fail)
+{
+	struct stat st;
+
+	if (b->checked)
+		return 0;
+	if (pipe_check_socket(b->fd, b->name, fail) != 0)
+		return -1;
+	if (fstat(b->fd, &st) != 0)
+		return fail_errno(fail, "%s", b->name);
+	const int packets = S_ISFIFO(st.st_mode) ? pipe_holds_packets(b->fd) : 0;
+	if (packets < 0)
+		return fail_errno(fail, "%s", b->name);
+	if (packets > 0)
+		return fail_set(fail, STATUS_DATA,
+				"%s: a pipe in packet mode (O_DIRECT): pipe it through `cat`, "
+				"which reads whole packets",
+				b->name);
+	b->checked = true;
+	return 0;
+}
+
+/* Reads `least` to cap bytes, fewer only where the stream ends. */
+static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap, size_t *got,
+		   struct fail *fail)
+{
+	*got = 0;
+	while (*got < least && !b->eof) {
+		/* bytes_shared.wake could not end a read that blocks; the poll costs 2% of it. */
+		const int rc = wait_readable(b, fail);
+		if (rc != 0)
+			return rc;
+		if (refuse_messages(b, fail) != 0)
+			return -1;
+		const size_t most = (size_t)lesser(b->finished ? b->held : SIZE_MAX, cap - *got);
+		const ssize_t n = most > 0 ? read(b->fd, to + *got, most) : 0;
+		if (n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK)) {
+			b->held = 0; /* another reader of the pipe has taken it */
+			continue;
+		}
+		if (n < 0)
+			return fail_errno(fail, "%s", b->name);
+		b->eof = n == 0;
+		if (b->finished)
+			b->held -= (size_t)n;
+		else
+			b->finished = b->eof && signals_finished_soon();
+		b->drained = (size_t)n < cap - *got;
+		*got += (size_t)n;
+	}
+	return 0;
+}
+
+bool bytes_ended(const struct bytes *b)
+{
+	return b->eof && b->passed == b->from + b->have;
+}
+
+bool bytes_ready(const struct bytes *b)
+{
+	struct pollfd one = {.fd = b->fd, .events = POLLIN};
+
+	return b->in_file || b->eof || poll(&one, 1, 0) == 1;
+}
+
+bool bytes_finished(const struct bytes *b)
+{
+	return b->finished;
+}
+
+bool bytes_drained(const struct bytes *b)
+{
+	return b->drained;
+}
+
+size_t bytes_peek(const struct bytes *b, unsigned char *to, size_t n)
+{
+	ssize_t copied = recv(b->fd, to, n, MSG_PEEK | MSG_DONTWAIT);
+
+#ifdef __linux__
+	int copy[2];
+	if (copied < 0 && errno == ENOTSOCK && pipe(copy) == 0) {
+		if (tee(b->fd, copy[1], n, SPLICE_F_NONBLOCK) > 0)
+			copied = read(copy[0], to, n);
+		close(copy[0]);
+		close(copy[1]);
+	}
+#endif
+	return copied > 0 ? (size_t)copied : 0;
+}
+
+/* ---- both ---- */
+
+int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, size_t cap,
+	       size_t *got, struct fail *fail)
+{
+	if (b->in_file)
+		return bytes_read_at(b, at, to, cap, got, fail);
+	assert(at == b->passed);
+	const size_t had = (size_t)lesser(b->from + b->have - at, cap);
+	if (had > 0)
+		memcpy(to, b->buffer + (at - b->from), had);
+	const int rc = read_on(b, to + had, least > had ? least - had : 0, cap - had, got, fail);
+	*got += had;
+	b->passed += *got;
+	if (b->passed > b->from + b->have) {
+		b->from = b->passed;
+		b->have = 0;
+	}
+	return rc;
+}
+
+static int grow(struct bytes *b, size_t n, struct fail *fail)
+{
+	return huge_grow(&b->buffer, &b->room, n, b->have) ? 0 : fail_errno(fail, "%s", b->name);
+}
+
+/* Makes room in the buffer by the bytes of a stream that were passed. */
+static void drop(struct bytes *b)
+{
+	const size_t n = (size_t)lesser(lesser(b->passed, b->kept) - b->from, b->have);
+
+	b->have -= n;
+	b->from += n;
+	if (n > 0)
+		memmove(b->buffer, b->buffer + n, b->have);
+}
+
+/* Reads more of a stream, until it has `end` bytes. */
+static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail *fail)
+{
+	int rc = 0;
+
+	while (rc == 0 && end > b->from + b->have && !b->eof) {
+		const size_t spare = most < STREAM_ROOM ? most : STREAM_ROOM;
+		size_t got;
+		if (end + spare > b->from + b->room)
+			drop(b);
+		const size_t need = (size_t)(end - b->from) - b->have,
+			     room = b->have + need + spare;
+		const uint64_t larger = lesser(room + room / 2, b->shared->kept);
+		if (b->room < room && grow(b, larger > room ? (size_t)larger : room, fail) != 0)
+			return -1;
+		const size_t left = b->room - b->have;
+		rc = read_on(b, b->buffer + b->have, need, left - need < most ? left : need + most,
+			     &got, fail);
+		b->have += got;
+	}
+	return rc;
+}
+
+/* Of a file, small looks that follow one another are answered by one read. */
+static int look_there(struct bytes *b, uint64_t at, size_t least, size_t most, struct fail *fail)
+{
+	const bool near = at >= b->from && at - b->from < 2 * LOOK_MOST;
+	const size_t some = (size_t)lesser(most, near ? LOOK_MOST : LOOK_LEAST);
+
+	b->from = at;
+	b->have = 0;
+	if (grow(b, least > LOOK_MOST ? least : LOOK_MOST, fail) != 0)
+		return -1;
+	return bytes_read_at(b, at, b->buffer, least > some ? least : some, &b->have, fail);
+}
+
+int bytes_look(struct bytes *b, uint64_t at, size_t least, size_t most, const unsigned char **bytes,
+	       size_t *got, struct fail *fail)
+{
+	int rc = 0;
+
+	if (least > 0 && (at < b->from || at + least > b->from + b->have))
+		rc = b->in_file ? look_there(b, at, least, most, fail)
+				: look_further(b, at + least, most - least, fail);
+	const uint64_t end = b->from + b->have;
+	*got = at >= b->from && at < end ? (size_t)(end - at) : 0;
+	*bytes = *got > 0 ? b->buffer + (at - b->from) : (const unsigned char *)"";
+	return rc;
+}
+
+int bytes_pass(struct bytes *b, uint64_t at, struct fail *fail)
+{
+	int rc = 0;
+
+	if (b->in_file) {
+		b->passed = at;
+		return 0;
+	}
+	if (b->kept != UINT64_MAX)
+		rc = look_further(b, at, SIZE_MAX, fail);
+	while (rc == 0 && at > b->from + b->have && !b->eof) {
+		size_t got;
+		b->from += b->have;
+		b->passed = b->from;
+		b->have = 0;
+		if (grow(b, STREAM_ROOM, fail) != 0)
+			return -1;
+		rc = read_on(b, b->buffer, 1, (size_t)lesser(b->room, at - b->from), &got, fail);
+		b->have = got;
+	}
+	b->passed = lesser(at, b->from + b->have);
+	return rc;
+}
+
+void bytes_keep(struct bytes *b, uint64_t at)
+{
+	b->kept = at;
+}
+
+void bytes_go_back(struct bytes *b)
+{
+	if (b->kept != UINT64_MAX)
+		b->passed = b->kept;
+	b->kept = UINT64_MAX;
+}
+
+uint64_t bytes_passed(const struct bytes *b)
+{
+	return b->passed;
+}

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * content: the judge of first bytes, and the one function that brings more of them (view_look).
+ *
+ * Decoded bytes are decoded a second time by the jobs of the input (zstd_cut.c). What is wrong with
+ * a frame is left to them: here the bytes only end. Of a stream all packed bytes are kept for them,
+ * from the first frame on that holds something; frames before it that hold nothing may be of any
+ * length, and are dropped.
+ */
+#include "input/content.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <zstd.h>
+#include <zstd_errors.h>
+
+#include "input/first.h"
+#include "input/frames.h"
+
+#define PEEK_ROOM FIRST_LIST           /* decoded bytes that are kept: a look is no longer */
+#define PEEK_MOST ((uint64_t)16 << 20) /* packed bytes of a stream that are kept for the jobs */
+_Static_assert(PEEK_ROOM >= HEADER_PIECE && PEEK_ROOM >= FIRST_TEXT, "a look fits");
+
+typedef unsigned long long ull;
+
+static size_t larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* ---- first bytes, decoded ---- */
+
+struct peek {
+	struct bytes *bytes;
+	ZSTD_DCtx *context;
+	uint64_t pos;    /* packed offset of what is decoded next */
+	bool inside;     /* a frame of data */
+	bool made;       /* something was decoded */
+	uint64_t window; /* the largest that may be decoded */
+	bool over;       /* there are no more bytes, or none that can be decoded ... */
+	bool failed;     /* ... and a job will say why */
+	uint64_t from;   /* offset of the first decoded byte in the buffer */
+	size_t have;
+	unsigned char buffer[PEEK_ROOM];
+};
+
+static int no_memory(const struct bytes *b, struct fail *fail)
+{
+	return fail_set(fail, STATUS_SYSTEM, "%s: no memory for a decoder", bytes_name(b));
+}
+
+static void peek_close(struct peek *p)
+{
+	if (!p)
+		return;
+	bytes_go_back(p->bytes);
+	ZSTD_freeDCtx(p->context);
+	free(p);
+}
+
+static struct peek *peek_open(struct bytes *b, uint64_t window, struct fail *fail)
+{
+	struct peek *const p = calloc(1, sizeof(*p));
+
+	if (p) {
+		p->bytes = b;
+		p->window = window;
+		p->context = ZSTD_createDCtx();
+	}
+	if (p && p->context &&
+	    !ZSTD_isError(ZSTD_DCtx_setParameter(p->context, ZSTD_d_windowLogMax, 31)))
+		return p;
+	peek_close(p);
+	no_memory(b, fail);
+	return NULL;
+}
+
+/* Reads one packed byte at least; none: it is over, or, where it may not wait, *dry. */
+static int peek_read(struct peek *p, bool wait, bool *dry, struct fail *fail)
+{
+	struct bytes *const b = p->bytes;
+	const unsigned char *bytes;
+	size_t got;
+
+	*dry = !wait && bytes_look(b, p->pos, 0, 0, &bytes, &got, fail) == 0 && got == 0 &&
+	       !bytes_ready(b);
+	if (*dry)
+		return 0;
+	if (!bytes_in_file(b) && p->made && p->pos - bytes_passed(b) >= PEEK_MOST)
+		return fail_set(fail, STATUS_DATA,
+				"%s: more than 16 MiB of zstd before the samples: pipe it through "
+				"`zstd -dc`",
+				bytes_name(b));
+	const int rc = bytes_look(b, p->pos, 1, SIZE_MAX, &bytes, &got, fail);
+	p->over = rc == 0 && got == 0;
+	return rc;
+}
+
+static int peek_frame(struct peek *p, bool wait, bool *dry, struct fail *fail)
+{
+	struct fail bad = {.status = STATUS_OK};
+	const uint64_t before = p->pos;
+	struct frame f;
+
+	if (!wait) {
+		const int rc = peek_read(p, wait, dry, fail);
+		if (rc != 0 || *dry || p->over)
+			return rc;
+	}
+	const enum find found = frames_next(p->bytes, &p->pos, UINT64_MAX, &f, &bad);
+	if (found == FIND_STOPPED)
+		return 1;
+	/*
+	 * No job will find the damage of a skippable frame of a stream, which is dropped; and a read
+	 * that failed may not fail again.
+	 */
+	if (found == FIND_BAD && (bad.status == STATUS_SYSTEM ||
+				  (!bytes_in_file(p->bytes) && bytes_passed(p->bytes) > before)))
+		return fail_pass(fail, &bad);
+	/* zstd_cut.c refuses a window that is too large, with the -M that it wants. */
+	p->failed = found == FIND_BAD || (found == FIND_FRAME && f.header.window > p->window);
+	p->over = p->failed || found == FIND_NONE;
+	p->inside = !p->over;
+	/* Until something was decoded, a stream's jobs need nothing of what lies before this frame. */
+	return p->inside && !p->made ? bytes_pass(p->bytes, p->pos, fail) : 0;
+}
+
+/* Decodes what is there; where that gives nothing, reads more. */
+static int peek_decode(struct peek *p, bool wait, bool *dry, struct fail *fail)
+{
+	ZSTD_outBuffer out = {p->buffer, PEEK_ROOM, p->have};
+	ZSTD_inBuffer in = {.pos = 0};
+	const unsigned char *bytes;
+
+	if (bytes_look(p->bytes, p->pos, 0, 0, &bytes, &in.size, fail) != 0)
+		return -1;
+	in.src = bytes;
+	const size_t left = ZSTD_decompressStream(p->context, &out, &in);
+	const bool stuck = out.pos == p->have && in.pos == 0;
+	if (!p->made && out.pos > p->have) {
+		p->made = true;
+		bytes_keep(p->bytes, bytes_passed(p->bytes)); /* the frame */
+	}
+	p->pos += in.pos;
+	p->have = out.pos;
+	p->inside = left != 0;
+	p->over = p->failed = ZSTD_isError(left);
+	/* Only what is wrong with the frame itself is found again by a job. */
+	if (p->over && ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation)
+		return no_memory(p->bytes, fail);
+	return p->inside && !p->over && stuck ? peek_read(p, wait, dry, fail) : 0;
+}
+
+/* As bytes_look, of decoded bytes. Offsets rise; what lies before the last one is dropped. */
+static int peek_look(struct peek *p, uint64_t at, size_t least, bool wait,
+		     const unsigned char **bytes, size_t *got, struct fail *fail)
+{
+	bool dry = false;
+	int rc = 0;
+
+	while (rc == 0 && !p->over && !dry && p->from + p->have < at + least) {
+		if (p->from + PEEK_ROOM < at + least || p->have == PEEK_ROOM) {
+			const size_t n = at - p->from < p->have ? (size_t)(at - p->from) : p->have;
+			p->from += n;
+			p->have -= n;
+			memmove(p->buffer, p->buffer + n, p->have);
+		}
+		rc = p->inside ? peek_decode(p, wait, &dry, fail) : peek_frame(p, wait, &dry, fail);
+	}
+	const uint64_t end = p->from + p->have;
+	*got = at < end ? (size_t)(end - at) : 0;
+	*bytes = p->buffer + (*got > 0 ? at - p->from : 0);
+	return rc;
+}
+
+/* Is there no more to decode, and nothing wrong? */
+static bool peek_ended(const struct peek *p)
+{
+	return p->over && !p->failed && !p->inside;
+}
+
+/* ---- a view: bytes as they are, decoded ones, or some that were kept ---- */
+
+struct view {
+	struct bytes *bytes;
+	struct peek *peek; /* NULL: they are not compressed */
+	const unsigned char
+		*kept;     /* NULL, or what content_after_decoded was given: all that is there */
+	uint64_t from, to; /* offsets where the kept bytes begin, and where the input ends */
+	unsigned char peeked[FIRST_TEXT];
+};
+
+static int kept_look(const struct view *v, uint64_t at, const unsigned char **bytes, size_t *got)
+{
+	const uint64_t there = v->to - v->from < CONTENT_REST ? v->to - v->from : CONTENT_REST;
+	const uint64_t before = at - v->from;
+
+	*got = before < there ? (size_t)(there - before) : 0;
+	*bytes = v->kept + (*got > 0 ? before : 0);
+	return 0;
+}
+
+/*
+ * The bytes from `at` on, valid until the next look; *got < least: they end before, or would have to
+ * be waited for and may not be. Of a stream no more than `most` are taken. 1: the source was stopped.
+ */
+static int view_look(struct view *v, uint64_t at, size_t least, size_t most, bool wait,
+		     const unsigned char **bytes, size_t *got, struct fail *fail)
+{
+	if (v->kept)
+		return kept_look(v, at, bytes, got);
+	if (v->peek)
+		return peek_look(v->peek, at, least, wait, bytes, got, fail);
+	if (wait || bytes_in_file(v->bytes))
+		return bytes_look(v->bytes, at, least, most, bytes, got, fail);
+	/* What a pipe holds is looked at and stays in it. */
+	if (bytes_look(v->bytes, at, 0, 0, bytes, got, fail) != 0)
+		return -1;
+	memcpy(v->peeked, *bytes, *got);
+	*got += bytes_peek(v->bytes, v->peeked + *got, sizeof(v->peeked) - *got);
+	*bytes = v->peeked;
+	return 0;
+}
+
+/* ---- the judge ---- */
+
+enum kind {
+	KIND_MORE,
+	KIND_SAMPLES,
+	KIND_ZSTD,
+	KIND_HEADER,
+	KIND_LEGACY,
+	KIND_FORMAT,
+	KIND_TEXT,
+	KIND_JSON
+};
+
+/* What n first bytes are, which are all if they `ended`. Pure. */
+static enum kind judge(const struct content_rules *rules, bool decoded, const unsigned char *bytes,
+		       size_t n, bool ended, const struct format **format)
+{
+	struct frame_header frame;
+	/* Four bytes show the magic number and nothing more yet. */
+	const enum frame_kind zstd =
+		decoded ? FRAME_OTHER : frame_parse(bytes, n < 4 ? n : 4, &frame);
+	const enum header_result refused = first_refused(bytes, n, rules->typed, format);
+	const enum header_result header =
+		rules->headers ? header_magic(bytes, n, ended) : HEADER_NONE;
+	const enum first_text text = rules->type_said ? TEXT_NONE : first_text(bytes, n, ended);
+
+	if (n >= 4 && zstd == FRAME_SHORT)
+		return KIND_ZSTD;
+	if (zstd == FRAME_LEGACY)
+		return KIND_LEGACY;
+	if (header == HEADER_FOUND)
+		return KIND_HEADER;
+	if (refused == HEADER_FOUND)
+		return KIND_FORMAT;
+	if (text == TEXT_FOUND || text == TEXT_JSON)
+		return text == TEXT_JSON ? KIND_JSON : KIND_TEXT;
+	/* What shows later is waited for only in decoded bytes, which come many at a time. */
+	const bool later = decoded && !rules->typed && n < FIRST_LATER;
+	return !ended && (n == 0 || zstd == FRAME_SHORT || refused == HEADER_MORE ||
+			  header == HEADER_MORE || text == TEXT_MORE || later)
+		       ? KIND_MORE
+		       : KIND_SAMPLES;
+}
+
+/* A format that is not read. That of tensors is listed as far as `wanted` bytes show them. */
+static int refuse_format(const struct content *c, struct view *v, const struct format *format,
+			 size_t wanted, struct fail *fail)
+{
+	const char *advice = format->advice;
+	char tensors[FIRST_ADVICE];
+	const unsigned char *bytes;
+	size_t got;
+
+	if (!advice) {
+		const int rc = view_look(v, 0, wanted, wanted, true, &bytes, &got, fail);
+		if (rc != 0)
+			return rc;
+		first_tensors(tensors, bytes, got);
+		advice = tensors;
+	}
+	return fail_set(fail, STATUS_DATA, "%s: %s, or count it as it is with %s%s",
+			bytes_name(v->bytes), advice, format->packed ? "--raw" : "-t",
+			!c->is_zstd      ? format->packed ? "" : " or --raw"
+			: format->packed ? ", after zstd -dc"
+					 : "");
+}
+
+static int refuse(const struct content *c, struct view *v, enum kind kind,
+		  const struct format *format, size_t wanted, struct fail *fail)
+{
+	const char *const name = bytes_name(v->bytes);
+
+	switch (kind) {
+	case KIND_LEGACY:
+		return fail_set(fail, STATUS_DATA,
+				"%s: compressed by zstd before 0.8: pipe it through a `zstd -dc` "
+				"that still reads it, or count it as it is with --raw",
+				name);
+	case KIND_TEXT:
+		return fail_set(
+			fail, STATUS_DATA,
+			"%s: text, where samples are binary: -t counts it all the same, -t u8 "
+			"its bytes",
+			name);
+	case KIND_JSON:
+		return fail_set(fail, STATUS_DATA,
+				"%s: a histogram in JSON, not samples: --merge reads it", name);
+	default:
+		return refuse_format(c, v, format, wanted, fail);
+	}
+}
+
+/* As many first bytes as decide what it is. */
+static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
+		      uint64_t wanted, enum kind *kind, struct fail *fail)
+{
+	const size_t most = !rules->type_said ? FIRST_TEXT
+			    : !rules->typed   ? FIRST_LATER
+					      : FIRST_BYTES;
+	const size_t waited = wanted < most ? (size_t)wanted : most;
+	const struct format *format = NULL;
+	const unsigned char *bytes;
+	/* What can be had without waiting is looked at as a whole. */
+	const size_t step = !v->peek && bytes_in_file(v->bytes) ? most : 1;
+	size_t n, got = 0;
+	bool wait, ended;
+
+	do {
+		n = got;
+		wait = n < waited;
+		const int rc = view_look(v, 0, n + step, larger(waited, n + step), wait, &bytes,
+					 &got, fail);
+		if (rc != 0)
+			return rc;
+		ended = got < n + step && (v->peek ? peek_ended(v->peek) : wait);
+		*kind = judge(rules, c->is_zstd, bytes, got, ended, &format);
+	} while (*kind == KIND_MORE && got > n &&
+		 got < (got < waited || v->peek ? most : FIRST_BYTES));
+	c->unseen = v->peek && v->peek->failed;
+	if (*kind > KIND_HEADER)
+		return refuse(c, v, *kind, format,
+			      wanted < FIRST_LIST ? (size_t)wanted : FIRST_LIST, fail);
+	if (rules->zstd && !c->is_zstd && *kind != KIND_ZSTD)
+		return fail_set(fail, STATUS_DATA,
+				"%s: not compressed by zstd, which --zstd requires",
+				bytes_name(v->bytes));
+	return 0;
+}
+
+/* ---- headers ---- */
+
+const char *content_way_out(const struct content *c, bool named)
+{
+	if (named)
+		return c->is_zstd ? ", after zstd -dc" : "";
+	return c->is_zstd ? " (after zstd -dc, --raw counts it as it is)"
+			  : " (--raw counts it as it is)";
+}
+
+/* A placeholder for a size is believed where it may be true: in a file that holds as much. */
+static void settle_size(struct content *c, const struct bytes *b)
+{
+	struct header *const h = &c->header;
+	const uint64_t size = c->is_zstd ? 0 : bytes_size(b);
+	const uint64_t rest = size > h->begin ? size - h->begin : 0;
+
+	if (!h->open || (h->bytes > 0 && h->bytes <= rest))
+		return;
+	c->unsized = true;
+	h->bytes = HEADER_TO_END;
+}
+
+/* Goes on with a scan until that has a result. */
+static int run_scan(struct content *c, struct view *v, enum header_result *result,
+		    struct fail *fail)
+{
+	struct header_scan *const scan = &c->scan;
+	const unsigned char *bytes;
+	size_t got;
+	int rc = 0;
+
+	for (*result = HEADER_MORE; rc == 0 && *result == HEADER_MORE;) {
+		if (!v->peek && !v->kept)
+			rc = bytes_pass(v->bytes, scan->at, fail);
+		if (rc == 0)
+			rc = view_look(v, scan->at, scan->want, scan->want, true, &bytes, &got,
+				       fail);
+		if (rc == 0)
+			*result = header_step(scan, bytes, got < scan->want ? got : scan->want);
+	}
+	return rc;
+}
+
+static int read_header(struct content *c, struct view *v, struct fail *fail)
+{
+	const struct header_scan *const scan = &c->scan;
+	enum header_result result;
+
+	header_begin(&c->scan);
+	const int rc = run_scan(c, v, &result, fail);
+	if (rc != 0)
+		return rc;
+	c->unseen = result != HEADER_FOUND && v->peek && v->peek->failed;
+	if (c->unseen)
+		return 0;
+	if (result != HEADER_FOUND)
+		return fail_set(fail, STATUS_DATA, "%s: %s header: %s%s", bytes_name(v->bytes),
+				scan->header.format ? scan->header.format : "a changed", scan->why,
+				content_way_out(c, strstr(scan->why, "--raw") != NULL));
+	c->header = scan->header;
+	settle_size(c, v->bytes);
+	return v->peek ? 0 : bytes_pass(v->bytes, c->header.begin, fail);
+}
+
+int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
+		 uint64_t wanted, struct fail *fail)
+{
+	struct view v = {.bytes = b};
+	enum kind kind = KIND_SAMPLES;
+
+	*c = (struct content){.is_zstd = false};
+	if (rules->raw)
+		return 0;
+	int rc = look_first(c, &v, rules, wanted, &kind, fail);
+	if (rc == 0 && kind == KIND_ZSTD) {
+		c->is_zstd = true;
+		if (!rules->headers)
+			return 0;
+		if (!(v.peek = peek_open(b, rules->window, fail)))
+			return -1;
+		rc = look_first(c, &v, rules, wanted, &kind, fail);
+	}
+	if (rc == 0 && kind == KIND_HEADER)
+		rc = read_header(c, &v, fail);
+	peek_close(v.peek);
+	return rc;
+}
+
+bool content_plain(struct bytes *b)
+{
+	struct fail fail = {.status = STATUS_OK};
+	struct frame_header header;
+	const unsigned char *bytes;
+	size_t got;
+
+	/* A file of size 0, as in /proc, may still hold something, and may change by being read. */
+	return bytes_in_regular(b) && bytes_size(b) > 0 &&
+	       bytes_look(b, 0, FRAME_HEADER_MAX, FRAME_HEADER_MAX, &bytes, &got, &fail) == 0 &&
+	       frame_parse(bytes, got, &header) == FRAME_OTHER;
+}
+
+/* ---- what follows the samples ---- */
+
+int content_too_long(const struct content *c, const char *name, struct fail *fail)
+{
+	return fail_set(fail, STATUS_DATA,
+			"%s: goes on after the %llu bytes of samples that its %s header announces",
+			name, (ull)c->header.bytes, c->header.format);
+}
+
+static int look_behind(struct content *c, struct view *v, uint64_t bound, struct fail *fail)
+{
+	const char *const name = bytes_name(v->bytes);
+	struct header_scan *const scan = &c->scan;
+	enum header_result result;
+	const unsigned char *bytes;
+	size_t got;
+
+	if (!c->header.chunks) {
+		const int rc = view_look(v, bound, 1, 1, true, &bytes, &got, fail);
+		return rc == 0 && got > 0 ? content_too_long(c, name, fail) : rc;
+	}
+	header_go_on(scan, c->header.bytes);
+	const int rc = run_scan(c, v, &result, fail);
+	/* Between what was kept and the end of the file there may be anything. */
+	if (rc == 0 && result == HEADER_NONE && v->kept && c->header.end <= v->to - CONTENT_END) {
+		scan->at = c->header.end;
+		scan->want = CONTENT_END;
+		result = header_step(scan, v->kept + CONTENT_REST, CONTENT_END);
+	}
+	if (rc == 0 && result == HEADER_BAD)
+		return fail_set(fail, STATUS_DATA, "%s: %s: %s: only one can be counted%s", name,
+				c->header.format, scan->why, content_way_out(c, false));
+	return rc;
+}
+
+int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fail *fail)
+{
+	struct view v = {.bytes = b};
+	const int rc = look_behind(c, &v, bound, fail);
+
+	/* A stream is read to its end, so that its writer can finish. */
+	return rc == 0 && c->header.chunks ? bytes_pass(b, NO_END, fail) : rc;
+}
+
+int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
+			  const unsigned char *kept, struct fail *fail)
+{
+	struct view v = {.bytes = b, .kept = kept, .from = bound, .to = at};
+
+	if (at <= bound)
+		return 0;
+	return kept ? look_behind(c, &v, bound, fail) : content_too_long(c, bytes_name(b), fail);
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * content: what an input is, from its first bytes, and, where it is compressed, from its first
+ * decoded bytes: zstd, samples, samples behind a header, or something that is refused; and what may
+ * follow the samples. First bytes are judged here and nowhere else.
+ *
+ * By the thread that opens the input, without a lock. Of a stream no byte is lost, and none is
+ * waited for that -n leaves to the next reader, or that cannot change the verdict.
+ */
+#ifndef GPUHIST_INPUT_CONTENT_H
+#define GPUHIST_INPUT_CONTENT_H
+
+#include "base/fail.h"
+#include "input/bytes.h"
+#include "input/header.h"
+
+#define NO_END UINT64_MAX
+
+/* What the options say of all inputs. */
+struct content_rules {
+	bool raw;        /* nothing is looked for */
+	bool zstd;       /* all inputs must be zstd */
+	bool headers;    /* inputs may have headers */
+	uint64_t window; /* the largest window that decoders may take */
+	bool typed; /* -t says the type, so known formats are refused only if they are compressed */
+	bool type_said; /* -t or a FILE's name says the type, so text is taken for samples */
+};
+
+struct content {
+	bool is_zstd;
+	bool unseen;  /* its first frame could not be decoded: its decoder will find out why */
+	bool unsized; /* its header does not say where samples end: they end with the input */
+	struct header header; /* its format is NULL if it has none */
+	struct header_scan scan;
+};
+
+/*
+ * Looks at an input that was just opened. Of the first bytes of a stream `wanted` may be waited for.
+ * 1: the source was stopped.
+ */
+int content_open(struct content *c, struct bytes *b, const struct content_rules *rules,
+		 uint64_t wanted, struct fail *fail);
+
+/* Can a file be seen to hold something, and not to begin as zstd does? */
+bool content_plain(struct bytes *b);
+
+/* Looks at what follows the samples, which end at `bound`; reads a stream to its end. 1: stopped. */
+int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fail *fail);
+
+/*
+ * The same for decoded bytes up to offset `at`, of which these were kept: the first CONTENT_REST
+ * after the samples, then the CONTENT_END where the header says that the file ends. NULL where the
+ * header has no chunks.
+ */
+#define CONTENT_REST ((size_t)64 << 10)
+#define CONTENT_END ((size_t)9)
+int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
+			  const unsigned char *kept, struct fail *fail);
+
+/* Sets *fail and returns -1: what lies behind the samples does not belong there. */
+int content_too_long(const struct content *c, const char *name, struct fail *fail);
+
+/* " (--raw counts it as it is)", or what says so of zstd; `named`: --raw was named before. */
+const char *content_way_out(const struct content *c, bool named);
+
+#endif

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: MIT
+# needs: zstd
+# --finish: a signal ends streams where they are, and all that was written to them by then is counted, whatever it cuts:
+# a record, a frame, a header's length, what -S skips. No time is asserted: the signal comes when all has been written
+# to the FIFO, and the writer holds that open until the program has ended. (test_signals has the second signal.)
+# shellcheck shell=sh
+mkfifo pipe next
+
+# opened FILE COMMAND: gpuhist COMMAND runs in the foreground, because a shell lets its background commands ignore INT.
+# A FIFO can be written to when the program has opened it; then FILE is written to it, and the signal sent.
+signal=INT
+ended() {
+	printf '$ gpuhist --finish %s, and %s after %s\n' "$2" "$signal" "$1"
+	(
+		exec 3>pipe
+		cat "$1" >&3
+		kill -s "$signal" "$(cat pid)"
+		while kill -0 "$(cat pid)" 2>/dev/null; do sleep 0.01; done
+	) &
+	sh -c "echo \$\$ >pid; exec gpuhist --finish $2" >.out 2>.err
+	status=$?
+	wait
+	show $status
+}
+
+printf 'abcabca' >few
+printf 'some more' >rest
+ended few '-t u8 --nonzero pipe'
+signal=TERM
+ended few '-t u8 --nonzero pipe'
+ended few '-t u8 --nonzero -q pipe'
+ended /dev/null '-t u8 --nonzero pipe'
+ended /dev/null '-t f32 pipe'
+# A record, and what -S skips, in the middle.
+ended few '-t u16 -r full -b 64K --nonzero pipe'
+ended few '-t u16 -r full -b 64K --nonzero --ignore-tail pipe'
+ended few '-t u8 -S 9 --nonzero pipe'
+# Streams after it are not opened.
+ended few '-t u8 --nonzero pipe next'
+ended few '-t u8 --nonzero pipe next next -f json -o h.json'
+# The usual outputs.
+ended few '-t u8 -b 1 -r full -p --into=sum.json pipe'
+ended few '-t u8 -b 1 -r full --every=1h -o h.json pipe'
+sed 's/.*"samples": \([0-9]*\).*"partial.*/partial: \1/; s/.*"samples": \([0-9]*\).*/samples: \1/' h.json sum.json
+
+echo
+echo '# headers and frames'
+{
+	printf 'RIFF\144\0\0\0WAVEfmt \20\0\0\0\1\0\1\0\104\254\0\0\104\254\0\0\1\0\10\0data\144\0\0\0'
+	cat few
+} >cut.wav
+ended cut.wav '--nonzero pipe'
+zstd -qc cut.wav >cut.wav.zst
+ended cut.wav.zst '--nonzero pipe'
+# The first and the second of two frames; and a header that is not whole.
+zstd -qc few >one.zst
+zstd -qc rest >two.zst
+cat one.zst two.zst | head -c 30 >cut.zst
+ended cut.zst '-t u8 --nonzero pipe'
+head -c 6 one.zst >begun.zst
+ended begun.zst '-t u8 --nonzero pipe'
+
+# What was cut off counts as far as libzstd decodes it, by any number of threads.
+seq 300000 >text
+head -c 3000000 /dev/urandom >noise
+for name in text noise; do
+	zstd -qc --no-progress $name >$name.zst
+	head -c 777777 $name.zst >cut.zst
+	zstd -dc cut.zst 2>/dev/null | gpuhist -t u8 >whole
+	for threads in 1 2 4; do
+		ended cut.zst "-t u8 -T $threads -q -o h.csv pipe"
+		cmp whole h.csv && echo same
+	done
+done
+
+echo
+echo '# --tee passes what is counted'
+signal=INT
+ended few '--tee -t u8 --nonzero -o h.csv pipe next'
+cat h.csv
+ended cut.zst '--tee -t u8 -q -o h.csv pipe >passed'
+cmp passed cut.zst
+cmp whole h.csv
+# The reader of standard output may be ended by it too.
+mkfifo out
+(
+	exec 4<out
+	head -c 1 <&4 >/dev/null
+	kill -INT "$(cat pid)"
+) &
+cat noise noise noise >pipe 2>/dev/null &
+sh -c 'echo $$ >pid; exec gpuhist --finish --tee -t u8 -b 1 -r full -o h.csv pipe >out' 2>/dev/null
+echo "status $?"
+wait
+sed 's/,[1-9][0-9]*$/,NUMBER/' h.csv
+# The writer that it ends may be seen to end before the signal is: that it left a part of a record is no error either.
+(
+	exec 3>pipe
+	cat few >&3
+	kill -INT "$(cat pid)"
+) &
+run sh -c 'echo $$ >pid; exec gpuhist --finish -t u16 -b 1 -r full -T 2 pipe'
+wait
+
+echo
+echo '# what was ignored stays so; what cannot be ended'
+(
+	exec 3>pipe
+	cat few >&3
+	kill -INT "$(cat pid)"
+	cat rest >&3
+) &
+sh -c 'trap "" INT; echo $$ >pid; exec gpuhist --finish -t u8 -b 1 -r full pipe'
+wait
+run gpuhist --finish -t u8 few
+run gpuhist --finish --tee -t u8 -o h.csv pipe few
+shell 'gpuhist --finish -t u8 <few'
+run gpuhist --finish --merge h.json
+run gpuhist --finish --part=1/2 -t u8 few
+# Without a signal all is as it is without the option.
+shell 'cat few | gpuhist --finish -t u8 -b 1 -r full'
+shell 'cat few | gpuhist --finish -t u16 -b 1 -r full'
+shell 'cat begun.zst | gpuhist --finish -t u8 -b 1 -r full'
