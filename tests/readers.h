@@ -58,13 +58,12 @@ static inline void look(struct worker *w)
 	uint64_t kept = 0;
 
 	lock_take(&s->lock);
-	for (const struct input *in = s->inputs; in; in = in->next) {
-		kept += in->zstd.kept;
-		for (const struct zstd_job *j = in->zstd.jobs; j; j = j->next) {
-			w->blocks |= j->cut.how == HOW_BLOCKS;
-			w->again |= j->known > 0;
-			w->beyond |= j->running == 0 && job_holds(j) > j->held;
-		}
+	for (const struct input *in = s->inputs; in; in = in->next)
+		kept += in->zstd ? in->zstd->kept : 0;
+	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
+		w->blocks |= j->cut.how == HOW_BLOCKS;
+		w->again |= j->known > 0;
+		w->beyond |= j->running == 0 && job_holds(j) > j->held;
 	}
 	w->beyond |= s->zstd.jobs > 1 && s->budget.held > s->budget.memory + kept;
 	lock_drop(&s->lock);

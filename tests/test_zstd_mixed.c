@@ -122,15 +122,15 @@ static bool within(struct source *s)
 	unsigned several = 0;
 
 	lock_take(&s->lock);
-	for (const struct input *in = s->inputs; in; in = in->next)
-		for (const struct zstd_job *j = in->zstd.jobs; j; j = j->next) {
-			all &= j->running || job_holds(j) <= j->held;
-			several += j->cut.need > 0; /* one alone may take more */
-		}
+	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
+		all &= j->running || job_holds(j) <= j->held;
+		several += j->cut.need > 0; /* one alone may take more */
+	}
 	for (const struct zstd_job *j = s->zstd.free_jobs; j; j = j->next)
 		all &= job_holds(j) <= j->held;
 	for (const struct input *in = s->inputs; in; in = in->next)
-		kept += in->zstd.kept; /* of streams, for what is read before a job takes it */
+		kept += in->zstd ? in->zstd->kept
+				 : 0; /* of streams, for what is read before a job takes it */
 	all &= several <= 1 || s->budget.held <= s->budget.memory + kept;
 	lock_drop(&s->lock);
 	return all;

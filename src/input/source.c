@@ -41,8 +41,6 @@
 #include "base/tally.h"
 #include "input/source_input.h"
 
-#define FULL_READS 64u
-
 /* ---- opening ---- */
 
 /* How much of a stream may be kept, where decoders may take so many bytes. */
@@ -171,14 +169,10 @@ void source_call_all(struct source *s)
 
 static void await_unlocks(struct source *s)
 {
-	const struct input *const in = s->current;
 	const unsigned calls = s->wait.calls;
 	const double start = clock_seconds();
 
-	/* Does a cut wait for memory although fewer jobs live than may be decoded at a time? */
-	if (in && !in->busy && in->zstd.cut.what == CUT_JOB && s->zstd.jobs < s->use.decoders &&
-	    (s->totals.held == 0 || s->zstd.jobs < s->totals.held))
-		s->totals.held = s->zstd.jobs;
+	cut_waits(s);
 	if (s->wait.soon && !s->wait.awake) {
 		s->wait.awake = true;
 		lock_drop(&s->lock);
@@ -198,28 +192,11 @@ static void await_unlocks(struct source *s)
 
 /* ---- failures, and other ends ---- */
 
-/* A redirected file is left where the next program goes on. */
-static void leave_offset(const struct input *in)
-{
-	const uint64_t size = bytes_size(in->bytes);
-	const uint64_t packed = in->content.is_zstd ? in->zstd.pos
-				: in->plain.passed && size > in->at
-					? size
-					: in->at - in->plain.missing - in->plain.torn;
-
-	/* Where a slice begins depends on all inputs, so it moves no offset. */
-	if (!in->sliced)
-		bytes_leave(in->bytes, packed);
-}
-
 void input_end(struct source *s, struct input *in)
 {
 	in->ended = true;
 	if (s->current == in)
 		s->current = NULL;
-	if (!(in->content.is_zstd &&
-	      in->busy)) /* else its cutter, whose in->zstd.pos is, does it */
-		leave_offset(in);
 	source_call_all(s);
 }
 
@@ -257,20 +234,6 @@ void source_stop(struct source *s)
 
 /* ---- an input of which all was handed out ---- */
 
-static bool is_cut(const struct input *in)
-{
-	return in->bound != NO_END && in->at - in->plain.missing < input_stop(in);
-}
-
-/* What follows the samples of a compressed input, where -n did not end before. */
-static int check_rest(struct input *in, struct fail *fail)
-{
-	if (!in->content.is_zstd || in->shorter || in->limit <= in->bound)
-		return 0;
-	return content_after_decoded(&in->content, in->bytes, in->bound, in->at, in->zstd.rest,
-				     fail);
-}
-
 int input_check_end(const struct source *s, const struct input *in, uint64_t tail, bool cut,
 		    struct fail *fail)
 {
@@ -289,27 +252,25 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 		in->name, (unsigned long long)tail, (unsigned long)s->use.record);
 }
 
-static int check_all(const struct source *s, struct input *in, uint64_t tail, struct fail *fail)
+static int check_all(const struct source *s, struct input *in, uint64_t tail, bool cut,
+		     struct fail *fail)
 {
 	if (in->sliced && (in->shorter || in->at < in->first + (in->to - in->from) * s->use.record))
 		return part_changed(in, fail);
 	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
-	if (check_rest(in, fail) != 0)
+	/* Where -n or the file's end came before, nothing follows them. */
+	if (!in->shorter && in->limit > in->bound && in->kind->check_rest(in, fail) != 0)
 		return -1;
-	return input_check_end(s, in, tail, is_cut(in), fail);
+	return input_check_end(s, in, tail, cut, fail);
 }
 
-/* Its bytes are those that its offsets say, unless frames of it are gone. */
 static void add_up(struct source *s, struct input *in)
 {
 	struct source_totals *const t = &s->totals;
-	const uint64_t end = lesser(in->at, input_stop(in)), begin = in->content.header.begin;
-	const uint64_t bytes = in->content.is_zstd && in->shorter ? in->zstd.whole
-			       : end > in->first ? end - in->first - in->plain.missing
-						 : 0;
-	const uint64_t tail =
-		in->content.is_zstd || in->sliced ? bytes % s->use.record : in->plain.torn;
+	const struct taken taken = in->kind->taken(s, in);
+	const uint64_t begin = in->content.header.begin;
+	const bool cut = in->bound != NO_END && in->at - taken.missing < input_stop(in);
 	const bool holds = in->at > begin;
 	uint64_t skipped = lesser(in->at, in->first);
 	struct fail fail = {.status = STATUS_OK};
@@ -317,28 +278,37 @@ static void add_up(struct source *s, struct input *in)
 	skipped = in->sliced        ? (in->begins ? s->spec.skip : 0)
 		  : skipped > begin ? skipped - begin
 				    : 0;
-	t->bytes += skipped + bytes;
+	t->bytes += skipped + taken.bytes;
 	t->skipped += skipped;
-	t->tail += tail;
-	t->tails += tail > 0;
+	t->tail += taken.tail;
+	t->tails += taken.tail > 0;
 	t->shorter += in->shorter;
 	t->finished |= bytes_finished(in->bytes);
-	t->cut += is_cut(in) && !in->shorter;
+	t->cut += cut && !in->shorter;
 	t->unsized += in->ends && in->content.unsized && holds;
-	t->packed += in->content.is_zstd ? in->zstd.pos - in->zstd.begin : 0;
-	if (in->ends && !in->content.header.format && tail == 0 && !in->shorter && !holds &&
+	t->packed += taken.packed;
+	if (in->ends && !in->content.header.format && taken.tail == 0 && !in->shorter && !holds &&
 	    t->empty++ == 0)
 		t->empty_name = in->name;
 	if (s->left != UINT64_MAX)
-		s->left -= lesser((bytes - tail) / s->use.record, s->left);
-	if (check_all(s, in, tail, &fail) != 0)
+		s->left -= lesser((taken.bytes - taken.tail) / s->use.record, s->left);
+	if (check_all(s, in, taken.tail, cut, &fail) != 0)
 		source_fail(s, in, UNKNOWN - 1, &fail);
 }
 
 /* Is there nothing of it that could still be handed out? Then callers may have ranges of it. */
 static bool nothing_left(const struct input *in)
 {
-	return in->ended && !in->busy && in->plain.reading == 0 && !in->zstd.jobs;
+	return in->ended && !in->busy && in->kind->idle(in);
+}
+
+/* A redirected file is left where the next program goes on. */
+static void close_input(struct source *s, struct input *in)
+{
+	/* Where a slice begins depends on all inputs, so it moves no offset. */
+	if (!in->sliced)
+		bytes_leave(in->bytes, in->kind->taken(s, in).left_at);
+	input_free(s, in);
 }
 
 void input_check(struct source *s, struct input *in)
@@ -349,14 +319,14 @@ void input_check(struct source *s, struct input *in)
 		return;
 	/* Readers need not wait for the ranges that workers still have. */
 	source_call_all(s);
-	if (in->plain.ranges > 0)
+	if (in->lent > 0)
 		return;
 	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
 		add_up(s, in);
 	while (*link != in)
 		link = &(*link)->next;
 	*link = in->next;
-	input_free(s, in);
+	close_input(s, in);
 }
 
 /* ---- tasks ---- */
@@ -564,10 +534,7 @@ bool source_backlog(struct source *s)
 {
 	lock_take(&s->lock);
 	const struct input *in = s->current;
-	/* Of frames there is work for one more as long as no reader sleeps. */
-	const bool zstd = in ? in->content.is_zstd : s->zstd.jobs > 0;
-	const bool more =
-		zstd ? s->wait.sleepers == 0 : in && (in->is_file || in->plain.full >= FULL_READS);
+	const bool more = in ? in->kind->backlog(s, in) : jobs_backlog(s);
 	const bool backlog = more && !s->stopped;
 	lock_drop(&s->lock);
 	return backlog;
@@ -601,13 +568,11 @@ void source_close(struct source *s)
 	}
 	for (struct input *in; (in = s->inputs) != NULL;) { /* after source_stop */
 		s->inputs = in->next;
-		leave_offset(in);
-		jobs_free(s, in);
-		input_free(s, in);
+		close_input(s, in);
 	}
 	if (s->first.input)
 		input_free(s, s->first.input);
-	jobs_free(s, NULL);
+	jobs_free(s);
 	seams_free(s->zstd.mended);
 	assert(s->budget.held == 0 && s->budget.kept == 0);
 	close(s->wake_pipe[0]);

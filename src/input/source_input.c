@@ -97,10 +97,9 @@ uint64_t source_length(const struct source *s)
 
 void input_free(struct source *s, struct input *in)
 {
-	s->budget.held -= in->zstd.kept;
-	seams_free(in->zstd.seams);
+	if (in->kind)
+		in->kind->free(s, in);
 	bytes_close(in->bytes);
-	free(in->zstd.rest);
 	free(in);
 }
 
@@ -132,7 +131,6 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	in->name = path_shown(name);
 	in->begins = in->ends = true;
 	in->limit = NO_END;
-	in->zstd.last = &in->zstd.jobs;
 	if (s->spec.tee && (rc = tee_next(s->spec.tee, &fd, fail)) != 0)
 		return rc;
 	if (bytes_open(&in->bytes, name, fd, &s->shared, fail) != 0)
@@ -143,7 +141,9 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 		wanted = NO_END;
 	else if (!early)
 		wanted = source_wanted(s->spec.skip, s->left, s->use.record);
-	return content_open(&in->content, in->bytes, &rules, wanted, fail);
+	rc = content_open(&in->content, in->bytes, &rules, wanted, fail);
+	in->kind = in->content.is_zstd ? &zstd_kind : &plain_kind;
+	return rc;
 }
 
 /* ---- what it must agree with ---- */
@@ -231,7 +231,5 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 	 */
 	if (in->limit > in->bound)
 		in->limit = NO_END;
-	if (in->content.is_zstd)
-		return in->sliced ? part_begin_zstd(s, in, fail) : zstd_begin(in, fail);
-	return plain_begin(s, in, fail);
+	return in->kind->begin(s, in, fail);
 }

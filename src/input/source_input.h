@@ -25,30 +25,30 @@
 #include "input/source.h"
 #include "input/zstd_job.h"
 
-/* An input whose bytes are the samples. */
-struct plain_input {
-	unsigned reading; /* parts of a file that are being read ... */
-	unsigned ranges;  /* ... and that callers have as ranges */
-	uint64_t end;     /* of the whole records that a file held when it was opened */
-	uint64_t torn;    /* bytes of partial records where reads came short */
-	uint64_t missing; /* bytes that were claimed and not there */
-	bool passed;      /* all was looked at, what follows the samples too */
-	unsigned full;    /* reads of a stream in a row that never had to wait */
+struct plain_input; /* source_plain.c */
+struct zstd_input;  /* zstd_job.h */
+
+/* What was taken of an input when nothing more of it comes. */
+struct taken {
+	uint64_t left_at; /* packed: where the next program goes on with a redirected file */
+	uint64_t packed;  /* bytes that were decoded */
+	uint64_t missing; /* bytes before in->at that were not there after all */
+	uint64_t bytes;   /* of samples ... */
+	uint64_t tail;    /* ... and how many of them are behind the last whole record */
 };
 
-/* An input of zstd frames. */
-struct zstd_input {
-	uint64_t begin, pos;           /* packed: where its frames begin; what is cut next */
-	struct zstd_job *jobs, **last; /* in the order in which they were cut */
-	struct zstd_job *open;         /* the last job, while its end is looked for ... */
-	struct frame walk;             /* ... as far as that went */
-	struct cut cut;                /* the next job, while it waits for memory */
-	uint64_t kept;                 /* memory of the budget for what is kept of a stream */
-	struct seam *seams;
-	unsigned char *rest; /* what content_after_decoded looks at; NULL: nothing */
-	uint64_t whole;      /* bytes of the records that were handed out */
-	uint64_t torn_at; /* jobs at packed offsets behind this are dropped: the file is shorter */
+/* What plain inputs and zstd inputs do in their own ways; `begin` and `free` without the lock. */
+struct input_kind {
+	/* Gets ready for the first task. 1: the source was stopped. */
+	int (*begin)(struct source *s, struct input *in, struct fail *fail);
+	void (*free)(struct source *s, struct input *in);
+	bool (*idle)(const struct input *in); /* nothing of it is being read or decoded */
+	bool (*backlog)(const struct source *s, const struct input *in); /* source_backlog */
+	struct taken (*taken)(const struct source *s, const struct input *in);
+	/* Looks at what follows the samples, where that was not done before. */
+	int (*check_rest)(struct input *in, struct fail *fail);
 };
+extern const struct input_kind plain_kind, zstd_kind;
 
 struct input {
 	struct input *next; /* of those that live, in their order */
@@ -64,12 +64,14 @@ struct input {
 	uint64_t from, to;
 	bool begins, ends; /* -S's bytes belong to it, and what follows its last record */
 
-	uint64_t at;  /* what comes next, or UNKNOWN */
-	bool busy;    /* a reader has its turn, to read or cut what comes next */
-	bool ended;   /* nothing more is read or cut */
-	bool shorter; /* the file is smaller than it was */
-	struct plain_input plain;
-	struct zstd_input zstd;
+	uint64_t at;   /* what comes next, or UNKNOWN */
+	bool busy;     /* a reader has its turn, to read or cut what comes next */
+	bool ended;    /* nothing more is read or cut */
+	bool shorter;  /* the file is smaller than it was */
+	unsigned lent; /* ranges of it that callers have */
+	const struct input_kind *kind;
+	struct plain_input *plain; /* by its kind one of them, once it has begun */
+	struct zstd_input *zstd;
 };
 
 /* An input as it was when its records were counted. */
@@ -255,9 +257,6 @@ int part_begin_zstd(struct source *s, struct input *in, struct fail *fail);
 int part_changed(const struct input *in, struct fail *fail);
 
 /* ---- source_plain.c: the task "read" ---- */
-
-/* Skips what -S skips; finds how many whole records a file holds. No lock. 1: stopped. */
-int plain_begin(const struct source *s, struct input *in, struct fail *fail);
 
 bool plain_ready(const struct source *s, const struct request *q);
 void plain_run_unlocks(struct source *s, struct request *q);

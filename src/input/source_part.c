@@ -90,7 +90,7 @@ static enum find skim(struct source *s, struct input *in, uint64_t until, struct
 			return FIND_FRAME;
 		if (frames_walk(in->bytes, f, UNKNOWN, false, fail) != FIND_FRAME)
 			return FIND_BAD;
-		in->zstd.pos += f->stored;
+		in->zstd->pos += f->stored;
 		in->at += content;
 	}
 	return FIND_NONE;
@@ -125,15 +125,13 @@ int part_begin_zstd(struct source *s, struct input *in, struct fail *fail)
 {
 	struct frame f;
 
-	if (zstd_begin(in, fail) != 0)
-		return -1;
 	/*
 	 * The first slice decodes what -S skips, as without slices: so all frames are decoded by
 	 * some slice.
 	 */
 	if (in->from > 0 && skim(s, in, in->first, &f, fail) == FIND_BAD)
 		return -1;
-	in->zstd.begin = in->zstd.pos;
+	in->zstd->begin = in->zstd->pos;
 	return 0;
 }
 

@@ -8,7 +8,20 @@
  * in /proc), is read as far as it goes. A file ends where a part comes back short: it became
  * shorter, which is an error, or it never held what its size says (as in /sys).
  */
+#include <stdlib.h>
+
 #include "input/source_input.h"
+
+#define FULL_READS 64u /* of a stream, before one more reader would find something to read */
+
+struct plain_input {
+	unsigned reading; /* parts of a file that are being read */
+	uint64_t end;     /* of the whole records that a file held when it was opened */
+	uint64_t torn;    /* bytes of partial records where reads came short */
+	uint64_t missing; /* bytes that were claimed and not there */
+	bool passed;      /* all was looked at, what follows the samples too */
+	unsigned full;    /* reads of a stream in a row that never had to wait */
+};
 
 /* The most of a stream for one read: what was read is still in the cache when it is counted. */
 #define STREAM_PIECE ((size_t)128 << 10)
@@ -19,12 +32,16 @@ static bool became_shorter(const struct input *in, uint64_t at)
 	return in->sliced || (at < in->bound && bytes_shorter(in->bytes, at));
 }
 
-int plain_begin(const struct source *s, struct input *in, struct fail *fail)
+/* Skips what -S skips, and finds how many whole records a file holds. */
+static int begin(struct source *s, struct input *in, struct fail *fail)
 {
 	const unsigned char *last;
 	size_t got = 1;
 	int rc = 0;
 
+	in->plain = calloc(1, sizeof(*in->plain));
+	if (!in->plain)
+		return fail_errno(fail, "%s", in->name);
 	/* Is the last skipped byte there? st_size may be 0 (/proc) or too large (/sys). */
 	if (in->first > INT64_MAX)
 		got = 0;
@@ -34,7 +51,7 @@ int plain_begin(const struct source *s, struct input *in, struct fail *fail)
 	if (rc == 0 && got > 0)
 		rc = bytes_pass(in->bytes, in->first, fail);
 	const uint64_t end = lesser(bytes_size(in->bytes), input_stop(in));
-	in->plain.end = end > in->first ? end - (end - in->first) % s->use.record : 0;
+	in->plain->end = end > in->first ? end - (end - in->first) % s->use.record : 0;
 	in->at = lesser(in->first, bytes_in_file(in->bytes) ? NO_END : bytes_passed(in->bytes));
 	if (rc == 0 && got == 0 && !bytes_finished(in->bytes))
 		return input_too_skipped(s, in, fail);
@@ -45,8 +62,8 @@ int plain_begin(const struct source *s, struct input *in, struct fail *fail)
 static void came_short(struct source *s, struct input *in, uint64_t at, size_t claimed, size_t got)
 {
 	in->shorter |= became_shorter(in, at + got);
-	in->plain.missing += claimed - got;
-	in->plain.torn += got % s->use.record;
+	in->plain->missing += claimed - got;
+	in->plain->torn += got % s->use.record;
 	if (!in->ended)
 		input_end(s, in);
 }
@@ -70,7 +87,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const bool range = q->want->range >= s->use.record && lends_ranges(s, in);
 	const size_t most = range ? q->want->range - q->want->range % s->use.record : q->cap;
-	const size_t n = (size_t)lesser(in->plain.end - in->at, most);
+	const size_t n = (size_t)lesser(in->plain->end - in->at, most);
 	const uint64_t at = in->at;
 	struct fail fail = {.status = STATUS_OK};
 	uint64_t origin;
@@ -78,17 +95,17 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 
 	in->at += n;
 	if (range) {
-		in->plain.ranges++;
+		in->lent++;
 		*q->chunk = (struct chunk){.bytes = n, .input = in};
 		q->chunk->fd = bytes_fd(in->bytes, &origin);
 		q->chunk->offset = origin + at;
 		return;
 	}
-	in->plain.reading++;
+	in->plain->reading++;
 	lock_drop(&s->lock);
 	const int rc = bytes_read_at(in->bytes, at, q->want->room, n, &got, &fail);
 	lock_take(&s->lock);
-	in->plain.reading--;
+	in->plain->reading--;
 	if (rc != 0)
 		source_fail(s, in, at, &fail);
 	else if (got < n)
@@ -101,7 +118,7 @@ void range_back(struct source *s, const struct chunk *range, size_t counted)
 {
 	struct input *const in = range->input;
 
-	in->plain.ranges--;
+	in->lent--;
 	if (counted < range->bytes) {
 		uint64_t origin;
 		(void)bytes_fd(in->bytes, &origin);
@@ -154,7 +171,7 @@ static int finish(struct source *s, struct input *in, uint64_t at, void *room, s
 {
 	const int rc = read_records(s, in, at, room, left, got, fail);
 
-	in->plain.passed = true;
+	in->plain->passed = true;
 	return rc == 0 && *got == left ? content_after(&in->content, in->bytes, in->bound, fail)
 				       : rc;
 }
@@ -179,11 +196,11 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	if (in->ended) /* meanwhile, by a part that came back short, or by a failure */
 		got = 0;
 	in->at += got;
-	in->plain.torn += got % record;
+	in->plain->torn += got % record;
 	/*
 	 * To ask a pipe how full it is (FIONREAD) takes its lock and slows the writer by a third.
 	 */
-	in->plain.full = bytes_drained(in->bytes) ? 0 : in->plain.full + 1;
+	in->plain->full = bytes_drained(in->bytes) ? 0 : in->plain->full + 1;
 	if (rc < 0)
 		source_fail(s, in, at, &fail);
 	const bool ended =
@@ -203,14 +220,14 @@ bool plain_ready(const struct source *s, const struct request *q)
 {
 	const struct input *const in = s->current;
 
-	return q->got == 0 && in && !in->content.is_zstd && !in->busy;
+	return q->got == 0 && in && in->plain && !in->busy;
 }
 
 void plain_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
 
-	if (in->at < in->plain.end) {
+	if (in->at < in->plain->end) {
 		claim_unlocks(s, in, q);
 	} else if (in->at >= in->limit || in->sliced) {
 		/* What was appended to a file that is cut into slices belongs to none of them. */
@@ -222,3 +239,49 @@ void plain_run_unlocks(struct source *s, struct request *q)
 		turn_unlocks(s, in, q);
 	}
 }
+
+/* ---- its kind ---- */
+
+static void free_plain(struct source *s, struct input *in)
+{
+	(void)s;
+	free(in->plain);
+}
+
+static bool idle(const struct input *in)
+{
+	return in->plain->reading == 0;
+}
+
+static bool backlog(const struct source *s, const struct input *in)
+{
+	(void)s;
+	return in->is_file || in->plain->full >= FULL_READS;
+}
+
+static struct taken taken(const struct source *s, const struct input *in)
+{
+	const struct plain_input *const plain = in->plain;
+	const uint64_t end = lesser(in->at, input_stop(in)), size = bytes_size(in->bytes);
+	struct taken t = {.left_at = in->at - plain->missing - plain->torn,
+			  .missing = plain->missing,
+			  .tail = plain->torn};
+
+	if (plain->passed && size > in->at)
+		t.left_at = size;
+	if (end > in->first)
+		t.bytes = end - in->first - plain->missing;
+	if (in->sliced)
+		t.tail = t.bytes % s->use.record;
+	return t;
+}
+
+/* The reader that read the last sample has looked. */
+static int check_rest(struct input *in, struct fail *fail)
+{
+	(void)in;
+	(void)fail;
+	return 0;
+}
+
+const struct input_kind plain_kind = {begin, free_plain, idle, backlog, taken, check_rest};

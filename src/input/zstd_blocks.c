@@ -185,10 +185,9 @@ typedef bool ready(const struct source *, const struct zstd_job *, const struct 
 
 static struct zstd_job *find(const struct source *s, const struct request *q, ready *may)
 {
-	for (const struct input *in = s->inputs; in; in = in->next)
-		for (struct zstd_job *j = in->zstd.jobs; j; j = j->next)
-			if (j->cut.how == HOW_BLOCKS && !j->ended && may(s, j, q))
-				return j;
+	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
+		if (j->cut.how == HOW_BLOCKS && !j->ended && may(s, j, q))
+			return j;
 	return NULL;
 }
 
@@ -269,7 +268,7 @@ void blocks_check(struct source *s, struct zstd_job *j)
 		go_in_steps(s, j);
 		return;
 	}
-	if (j->in->zstd.open == j)
+	if (j->in->zstd->open == j)
 		job_close_open(j);
 	job_end(s, j);
 }
@@ -409,7 +408,7 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 		return;
 	j->sum.read = true;
 	j->sum.value = little32(b->head);
-	if (j->in->zstd.open == j && !j->ended) {
+	if (j->in->zstd->open == j && !j->ended) {
 		job_close_open(j); /* what follows can be cut */
 		source_call(s);
 	}

@@ -34,14 +34,19 @@ typedef unsigned long long ull;
 
 int zstd_begin(struct input *in, struct fail *fail)
 {
+	struct zstd_input *const z = calloc(1, sizeof(*z));
 	const bool rest = in->content.header.chunks && in->bound != NO_END;
 
-	in->at = in->zstd.begin = 0;
-	in->zstd.torn_at = NO_END;
-	in->zstd.pos = in->is_file ? 0 : bytes_passed(in->bytes);
-	if (rest && !in->zstd.rest)
-		in->zstd.rest = malloc(CONTENT_REST + CONTENT_END);
-	return rest && !in->zstd.rest ? fail_errno(fail, "%s", in->name) : 0;
+	in->zstd = z;
+	in->at = 0;
+	if (z && rest)
+		z->rest = malloc(CONTENT_REST + CONTENT_END);
+	if (!z || (rest && !z->rest))
+		return fail_errno(fail, "%s", in->name);
+	z->last = &z->jobs;
+	z->torn_at = NO_END;
+	z->pos = in->is_file ? 0 : bytes_passed(in->bytes);
+	return 0;
 }
 
 /* ---- headers ---- */
@@ -81,7 +86,7 @@ static uint64_t end_of(const struct input *in)
 
 enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail)
 {
-	const enum find found = frames_next(in->bytes, &in->zstd.pos, end_of(in), f, fail);
+	const enum find found = frames_next(in->bytes, &in->zstd->pos, end_of(in), f, fail);
 
 	return found == FIND_FRAME && refuse(s, in, f, fail) != 0 ? FIND_BAD : found;
 }
@@ -298,13 +303,13 @@ static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
 
 	*c = (struct cut){.content = UNKNOWN, .stored = UNKNOWN};
 	enum find found = zstd_next_header(s, in, &f, &c->fail);
-	c->offset = in->zstd.pos;
+	c->offset = in->zstd->pos;
 	if (found == FIND_FRAME) {
 		const uint64_t content = f.header.content;
 		/* -n may end in it: then a stream may be quiet before it has ended. */
 		const bool last = in->limit != NO_END && (at == UNKNOWN || content == UNKNOWN ||
 							  content >= in->limit - at);
-		const uint64_t most = in->is_file ? FIND_MAX : in->zstd.kept - PACKED_BYTES;
+		const uint64_t most = in->is_file ? FIND_MAX : in->zstd->kept - PACKED_BYTES;
 		c->content = content;
 		c->window = f.header.window;
 		c->header = f.header.bytes;
@@ -336,7 +341,7 @@ static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
 		}
 		if (c->how == HOW_STEPS && c->from != FROM_MEMORY && in_blocks(s, in, &f, at, last))
 			plan_blocks(s, c);
-		in->zstd.walk = f; /* of a file, its end is looked for while it is decoded */
+		in->zstd->walk = f; /* of a file, its end is looked for while it is decoded */
 	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
 		  : found == FIND_BAD                         ? CUT_BAD
@@ -357,24 +362,24 @@ bool cut_ready(const struct source *s, const struct request *q)
 	const struct input *const in = s->current;
 
 	/* With something in hand no stream is waited for. */
-	if (!in || !in->content.is_zstd || in->busy || (q->got > 0 && !in->is_file))
+	if (!in || !in->zstd || in->busy || (q->got > 0 && !in->is_file))
 		return false;
-	if (in->zstd.cut.what == CUT_JOB)
-		return job_fits(s, in->zstd.cut.need);
+	if (in->zstd->cut.what == CUT_JOB)
+		return job_fits(s, in->zstd->cut.need);
 	if (s->zstd.jobs >= 2 * s->use.decoders)
 		return false;
-	if (!in->zstd.open)
+	if (!in->zstd->open)
 		return true;
-	return in->is_file && s->use.threads > 1 && in->zstd.walk.stored == UNKNOWN &&
-	       in->zstd.walk.walked <
-		       __atomic_load_n(&in->zstd.open->taken, __ATOMIC_RELAXED) + AHEAD;
+	return in->is_file && s->use.threads > 1 && in->zstd->walk.stored == UNKNOWN &&
+	       in->zstd->walk.walked <
+		       __atomic_load_n(&in->zstd->open->taken, __ATOMIC_RELAXED) + AHEAD;
 }
 
 /* The end of a file's long frame is looked for, some blocks further. */
 static void walk_on_unlocks(struct source *s, struct input *in)
 {
-	const struct zstd_job *const open = in->zstd.open;
-	struct frame f = in->zstd.walk;
+	const struct zstd_job *const open = in->zstd->open;
+	struct frame f = in->zstd->walk;
 	struct fail bad = {.status = STATUS_OK};
 
 	in->busy = true;
@@ -382,13 +387,13 @@ static void walk_on_unlocks(struct source *s, struct input *in)
 	const enum find found = frames_walk(in->bytes, &f, f.walked + FIND_MAX, false, &bad);
 	lock_take(&s->lock);
 	in->busy = false;
-	in->zstd.walk = f;
+	in->zstd->walk = f;
 	if (found == FIND_BAD) /* its decoder will say why */
-		in->zstd.walk.stored = 0;
-	if (in->zstd.open != open || found != FIND_FRAME)
+		in->zstd->walk.stored = 0;
+	if (in->zstd->open != open || found != FIND_FRAME)
 		return;
-	in->zstd.open = NULL;
-	in->zstd.pos = f.offset + f.stored;
+	in->zstd->open = NULL;
+	in->zstd->pos = f.offset + f.stored;
 }
 
 /* A job that is decoded from memory takes what was read of a stream. */
@@ -414,26 +419,26 @@ static int hand_over(struct input *in, struct zstd_job *j, struct fail *fail)
 /* Makes a job of the cut, which fits the memory. */
 static void start_job(struct source *s, struct input *in)
 {
-	struct cut *const c = &in->zstd.cut;
+	struct cut *const c = &in->zstd->cut;
 	struct zstd_job *const j = job_new(s, in, c);
 	struct fail fail = {.status = STATUS_OK};
 
 	if (!j)
 		fail_errno(&fail, "%s", in->name);
 	if (!j || (c->what == CUT_JOB && hand_over(in, j, &fail) != 0)) {
-		source_fail(s, in, in->zstd.pos, &fail);
+		source_fail(s, in, in->zstd->pos, &fail);
 	} else if (c->what == CUT_JOB) {
 		if (c->from == FROM_STREAM || c->stored == UNKNOWN)
-			in->zstd.open = j;
+			in->zstd->open = j;
 		else
-			in->zstd.pos += c->stored;
+			in->zstd->pos += c->stored;
 		in->at = in->at == UNKNOWN || c->content == UNKNOWN
 				 ? UNKNOWN
 				 : lesser(offset_sum(in->at, c->content), UNKNOWN - 1);
 		/* One more worker is called for before a large job that is not the last. */
 		s->wanted |= s->wait.sleepers == 0 && (c->how != HOW_CALLS || c->room >= LARGE) &&
-			     (!in->is_file || in->zstd.open == j ||
-			      in->zstd.pos < bytes_size(in->bytes) || c->how == HOW_BLOCKS);
+			     (!in->is_file || in->zstd->open == j ||
+			      in->zstd->pos < bytes_size(in->bytes) || c->how == HOW_BLOCKS);
 		source_call(s);
 	}
 	const bool bad = c->what == CUT_BAD;
@@ -453,37 +458,96 @@ void cut_run_unlocks(struct source *s, struct request *q)
 	const uint64_t at = in->at;
 
 	(void)q;
-	if (in->zstd.open) {
+	if (in->zstd->open) {
 		walk_on_unlocks(s, in);
-		if (in->ended) /* meanwhile */
-			input_end(s, in);
 		source_call(s);
 		input_check(s, in);
 		return;
 	}
-	if (in->zstd.cut.what != CUT_JOB) {
+	if (in->zstd->cut.what != CUT_JOB) {
 		if (!in->is_file) { /* for what is read before a job takes it */
-			s->budget.held += s->shared.kept - in->zstd.kept;
-			in->zstd.kept = s->shared.kept;
+			s->budget.held += s->shared.kept - in->zstd->kept;
+			in->zstd->kept = s->shared.kept;
 		}
 		const bool enough = at != UNKNOWN && at >= in->limit;
 		in->busy = true;
 		lock_drop(&s->lock);
 		if (enough)
-			in->zstd.cut = (struct cut){.what = CUT_END};
+			in->zstd->cut = (struct cut){.what = CUT_END};
 		else
-			find(s, in, at, &in->zstd.cut);
+			find(s, in, at, &in->zstd->cut);
 		lock_take(&s->lock);
 		in->busy = false;
-		in->shorter |= in->zstd.cut.what == CUT_END && !enough &&
-			       in->zstd.pos < bytes_size(in->bytes) && bytes_shrank(in->bytes);
-		if (in->zstd.cut.what == CUT_END || in->ended) {
+		in->shorter |= in->zstd->cut.what == CUT_END && !enough &&
+			       in->zstd->pos < bytes_size(in->bytes) && bytes_shrank(in->bytes);
+		if (in->zstd->cut.what == CUT_END || in->ended) {
 			input_end(s, in);
 			input_check(s, in);
 			return;
 		}
-		if (in->zstd.cut.what == CUT_JOB && !job_fits(s, in->zstd.cut.need))
+		if (in->zstd->cut.what == CUT_JOB && !job_fits(s, in->zstd->cut.need))
 			return;
 	}
 	start_job(s, in);
 }
+
+void cut_waits(struct source *s)
+{
+	const struct input *const in = s->current;
+
+	if (in && in->zstd && !in->busy && in->zstd->cut.what == CUT_JOB &&
+	    s->zstd.jobs < s->use.decoders &&
+	    (s->totals.held == 0 || s->zstd.jobs < s->totals.held))
+		s->totals.held = s->zstd.jobs;
+}
+
+/* ---- its kind ---- */
+
+static int begin(struct source *s, struct input *in, struct fail *fail)
+{
+	return zstd_begin(in, fail) != 0 ? -1 : in->sliced ? part_begin_zstd(s, in, fail) : 0;
+}
+
+static void free_zstd(struct source *s, struct input *in)
+{
+	struct zstd_input *const z = in->zstd;
+
+	if (!z) /* it has not begun */
+		return;
+	jobs_free_all(s, z);
+	s->budget.held -= z->kept;
+	seams_free(z->seams);
+	free(z->rest);
+	free(z);
+}
+
+static bool idle(const struct input *in)
+{
+	return !in->zstd->jobs;
+}
+
+static bool backlog(const struct source *s, const struct input *in)
+{
+	(void)in;
+	return jobs_backlog(s);
+}
+
+/* Its bytes are those that its offsets say, unless frames of it are gone. */
+static struct taken taken(const struct source *s, const struct input *in)
+{
+	const struct zstd_input *const z = in->zstd;
+	const uint64_t end = lesser(in->at, input_stop(in));
+	struct taken t = {.left_at = z->pos, .packed = z->pos - z->begin};
+
+	t.bytes = in->shorter ? z->whole : end > in->first ? end - in->first : 0;
+	t.tail = t.bytes % s->use.record;
+	return t;
+}
+
+static int check_rest(struct input *in, struct fail *fail)
+{
+	return content_after_decoded(&in->content, in->bytes, in->bound, in->at, in->zstd->rest,
+				     fail);
+}
+
+const struct input_kind zstd_kind = {begin, free_zstd, idle, backlog, taken, check_rest};

@@ -415,10 +415,9 @@ static bool may_run(struct zstd_job *j, const struct request *q)
 
 static struct zstd_job *next_job(const struct source *s, const struct request *q)
 {
-	for (const struct input *in = s->inputs; in; in = in->next)
-		for (struct zstd_job *j = in->zstd.jobs; j; j = j->next)
-			if (may_run(j, q))
-				return j;
+	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
+		if (may_run(j, q))
+			return j;
 	return NULL;
 }
 
@@ -455,8 +454,8 @@ static size_t room_wanted(const struct source *s, const struct zstd_job *j, bool
 
 void job_close_open(struct zstd_job *j)
 {
-	j->in->zstd.open = NULL;
-	j->in->zstd.pos = j->cut.offset + used(j);
+	j->in->zstd->open = NULL;
+	j->in->zstd->pos = j->cut.offset + used(j);
 }
 
 /* What BLOCKS handed out must be what libzstd decodes, as far as that does. */
@@ -495,7 +494,7 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 	j->made += p->bytes;
 	ended |= again && differs(j, ended);
 	p->state = p->bytes > 0 && !dropped && !again ? PIECE_READY : PIECE_FREE;
-	if (ended && j->in->zstd.open == j) {
+	if (ended && j->in->zstd->open == j) {
 		job_close_open(j);
 		source_call(s); /* what follows can be cut */
 	}

@@ -109,21 +109,42 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 		j->own[i].job = j;
 		j->own[i].state = PIECE_FREE;
 	}
-	*in->zstd.last = j;
-	in->zstd.last = &j->next;
+	*in->zstd->last = j;
+	in->zstd->last = &j->next;
 	return j;
 }
 
-void jobs_free(struct source *s, struct input *in)
+struct zstd_job *jobs_first(const struct input *in)
 {
-	for (struct zstd_job *j; in && (j = in->zstd.jobs) != NULL;) {
-		in->zstd.jobs = j->next;
+	while (in && !(in->zstd && in->zstd->jobs))
+		in = in->next;
+	return in ? in->zstd->jobs : NULL;
+}
+
+struct zstd_job *jobs_next(const struct zstd_job *j)
+{
+	return j->next ? j->next : jobs_first(j->in->next);
+}
+
+void jobs_free_all(struct source *s, struct zstd_input *z)
+{
+	for (struct zstd_job *j; (j = z->jobs) != NULL;) {
+		z->jobs = j->next;
 		s->budget.held -= j->held;
 		free_buffers(j);
 		free(j);
 	}
+}
+
+void jobs_free(struct source *s)
+{
 	while (s->zstd.free_jobs)
 		free_one(s);
+}
+
+bool jobs_backlog(const struct source *s)
+{
+	return (s->current || s->zstd.jobs > 0) && s->wait.sleepers == 0;
 }
 
 /* ---- places ---- */
@@ -159,7 +180,7 @@ static void settle(struct source *s, struct zstd_job *j)
 
 	if (j->fail.status == STATUS_DATA && end < in->limit && bytes_shrank(in->bytes)) {
 		in->shorter = true; /* what was decoded is handed out */
-		in->zstd.torn_at = lesser(in->zstd.torn_at, j->cut.offset);
+		in->zstd->torn_at = lesser(in->zstd->torn_at, j->cut.offset);
 		jobs_drop(s);
 	} else if (j->fail.status != STATUS_OK && end < in->limit) {
 		source_fail(s, in, j->cut.offset, &j->fail);
@@ -201,7 +222,7 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 void job_check(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
-	struct zstd_job **link = &in->zstd.jobs;
+	struct zstd_job **link = &in->zstd->jobs;
 
 	if ((!j->ended && j->cut.how != HOW_BLOCKS) || j->running > 0 || j->sum.busy)
 		return;
@@ -217,8 +238,8 @@ void job_check(struct source *s, struct zstd_job *j)
 	while (*link != j)
 		link = &(*link)->next;
 	*link = j->next;
-	if (in->zstd.last == &j->next)
-		in->zstd.last = link;
+	if (in->zstd->last == &j->next)
+		in->zstd->last = link;
 	s->zstd.jobs--;
 	s->budget.held -= j->held;
 	s->budget.kept += j->held;
@@ -232,7 +253,8 @@ void job_check(struct source *s, struct zstd_job *j)
 /* Does it lie behind the failure, or behind what is left of its input? */
 static bool is_behind(const struct source *s, const struct zstd_job *j)
 {
-	return source_failed_before(s, j->in, j->cut.offset) || j->cut.offset > j->in->zstd.torn_at;
+	return source_failed_before(s, j->in, j->cut.offset) ||
+	       j->cut.offset > j->in->zstd->torn_at;
 }
 
 /*
@@ -251,35 +273,28 @@ void jobs_drop(struct source *s)
 		if (!is_behind(s, p->job))
 			job_queue(s, p);
 	}
-	for (const struct input *in = s->inputs; in; in = in->next) {
-		for (struct zstd_job *j = in->zstd.jobs; j; j = j->next) {
-			if (!is_behind(s, j))
-				continue;
-			if (j->at == UNKNOWN)
-				j->at = 0;
-			j->dropped = true;
-			j->ended = true; /* who decodes it sees that afterwards */
-			for (unsigned i = 0; i < j->pieces; i++)
-				if (j->piece[i].state >= PIECE_READY &&
-				    j->piece[i].state != PIECE_OUT)
-					j->piece[i].state = PIECE_FREE;
-		}
+	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
+		if (!is_behind(s, j))
+			continue;
+		if (j->at == UNKNOWN)
+			j->at = 0;
+		j->dropped = true;
+		j->ended = true; /* who decodes it sees that afterwards */
+		for (unsigned i = 0; i < j->pieces; i++)
+			if (j->piece[i].state >= PIECE_READY && j->piece[i].state != PIECE_OUT)
+				j->piece[i].state = PIECE_FREE;
 	}
 }
 
 void jobs_sweep(struct source *s)
 {
-	for (struct input *in = s->inputs; in;) {
-		struct zstd_job *j = in->zstd.jobs;
+	for (struct zstd_job *j = jobs_first(s->inputs); j;) {
 		const unsigned jobs = s->zstd.jobs;
-		for (; j && s->zstd.jobs == jobs;) {
-			struct zstd_job *const next = j->next;
-			job_check(s, j);
-			j = next;
-		}
-		struct input *const after = s->zstd.jobs == jobs ? in->next : s->inputs;
-		if (s->zstd.jobs == jobs)
-			input_check(s, in);
-		in = after;
+		job_check(s, j); /* with it its input may go */
+		j = s->zstd.jobs == jobs ? jobs_next(j) : jobs_first(s->inputs);
+	}
+	for (struct input *in = s->inputs, *next; in; in = next) {
+		next = in->next;
+		input_check(s, in);
 	}
 }

@@ -150,6 +150,19 @@ struct zstd_job {
 	uint64_t held; /* memory, of the budget */
 };
 
+struct zstd_input {
+	uint64_t begin, pos;           /* packed: where its frames begin; what is cut next */
+	struct zstd_job *jobs, **last; /* in the order in which they were cut */
+	struct zstd_job *open;         /* the last job, while its end is looked for ... */
+	struct frame walk;             /* ... as far as that went */
+	struct cut cut;                /* the next job, while it waits for memory */
+	uint64_t kept;                 /* memory of the budget for what is kept of a stream */
+	struct seam *seams;
+	unsigned char *rest; /* what content_after_decoded looks at; NULL: nothing */
+	uint64_t whole;      /* bytes of the records that were handed out */
+	uint64_t torn_at; /* jobs at packed offsets behind this are dropped: the file is shorter */
+};
+
 /* A record that lies in several pieces, as far as it was put together. */
 struct seam {
 	struct seam *next; /* of the input's, or of whole ones */
@@ -160,7 +173,7 @@ struct seam {
 
 /* ---- zstd_cut.c: frames found and cut ---- */
 
-/* Gets ready for the first frame. No lock. */
+/* Gets ready for the first frame: input_kind.begin, but for slices. No lock. */
 int zstd_begin(struct input *in, struct fail *fail);
 
 /* The header of the next frame of data, after skippable ones: in->pos is there. No lock. */
@@ -168,6 +181,9 @@ enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, 
 
 /* The cut, which was to be decoded in blocks, is decoded in steps, and needs no more memory. */
 void cut_as_steps(const struct source *s, struct cut *c);
+
+/* Notes for -v whether a cut waits for memory although fewer jobs live than may be decoded. */
+void cut_waits(struct source *s);
 
 bool cut_ready(const struct source *s, const struct request *q);
 void cut_run_unlocks(struct source *s, struct request *q);
@@ -200,6 +216,10 @@ void blocks_check(struct source *s, struct zstd_job *j);
 
 /* ---- zstd_job.c: memory, places, ends ---- */
 
+/* All jobs: the first one of an input and those after it in the list; the next one. */
+struct zstd_job *jobs_first(const struct input *in);
+struct zstd_job *jobs_next(const struct zstd_job *j);
+
 bool job_fits(const struct source *s, uint64_t need);
 uint64_t job_holds(const struct zstd_job *j); /* what its buffers take */
 
@@ -219,7 +239,11 @@ void job_check(struct source *s, struct zstd_job *j);
 void job_queue(struct source *s, struct zstd_piece *p);
 void jobs_drop(struct source *s);  /* ends those behind a failure, or a cut file's end ... */
 void jobs_sweep(struct source *s); /* ... and frees them, with inputs that have ended */
-void jobs_free(struct source *s, struct input *in); /* all of an input's, and those that are free */
+void jobs_free_all(struct source *s, struct zstd_input *z); /* those of an input ... */
+void jobs_free(struct source *s);                           /* ... and those that ended */
+
+/* Is there work for one more reader? Of frames there is as long as no reader sleeps. */
+bool jobs_backlog(const struct source *s);
 
 /* ---- zstd_seam.c: pieces handed out, and records that lie in several ---- */
 

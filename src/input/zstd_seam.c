@@ -50,7 +50,7 @@ struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, ui
 /* What was put together of a record so far; NULL: no memory. */
 static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 {
-	struct seam *seam = in->zstd.seams;
+	struct seam *seam = in->zstd->seams;
 
 	while (seam && seam->record != record)
 		seam = seam->next;
@@ -61,8 +61,8 @@ static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 		return NULL;
 	seam->record = record;
 	seam->have = 0;
-	seam->next = in->zstd.seams;
-	in->zstd.seams = seam;
+	seam->next = in->zstd->seams;
+	in->zstd->seams = seam;
 	return seam;
 }
 
@@ -73,7 +73,7 @@ static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 static void mend_unlocks(struct source *s, struct input *in, uint64_t record, uint32_t phase,
 			 const unsigned char *bytes, size_t n)
 {
-	struct seam *const seam = seam_of(s, in, record), **link = &in->zstd.seams;
+	struct seam *const seam = seam_of(s, in, record), **link = &in->zstd->seams;
 	struct fail fail = {.status = STATUS_OK};
 
 	if (!seam) {
@@ -87,7 +87,7 @@ static void mend_unlocks(struct source *s, struct input *in, uint64_t record, ui
 		return;
 	while (*link != seam)
 		link = &(*link)->next;
-	in->zstd.whole += s->use.record;
+	in->zstd->whole += s->use.record;
 	*link = seam->next;
 	seam->next = s->zstd.mended;
 	s->zstd.mended = seam;
@@ -145,10 +145,10 @@ static void sort_out_unlocks(struct source *s, struct zstd_piece *p)
 		stop == NO_END || stop < in->first ? stop : stop - (stop - in->first) % record;
 	const struct parts parts = zstd_parts(at, p->bytes, in->first, whole, record);
 
-	if (in->zstd.rest) { /* what follows the samples is looked at when all of it is there */
-		keep(p, at, in->zstd.rest, in->bound, CONTENT_REST);
+	if (in->zstd->rest) { /* what follows the samples is looked at when all of it is there */
+		keep(p, at, in->zstd->rest, in->bound, CONTENT_REST);
 		if (in->content.header.end != HEADER_TO_END)
-			keep(p, at, in->zstd.rest + CONTENT_REST, in->content.header.end,
+			keep(p, at, in->zstd->rest + CONTENT_REST, in->content.header.end,
 			     CONTENT_END);
 	}
 	p->sorted = true;
@@ -247,14 +247,14 @@ void piece_run_unlocks(struct source *s, struct request *q)
 	if (!p->sorted)
 		sort_out_unlocks(s, p);
 	if (p->left > 0 && q->want->lent) {
-		p->job->in->zstd.whole += p->left;
+		p->job->in->zstd->whole += p->left;
 		lend_unlocks(s, p, q);
 		return;
 	}
 	const size_t n = (size_t)lesser(p->left, q->cap - q->got);
 	copy_unlocks(s, (unsigned char *)q->want->room + q->got, p->data + p->from, n);
 	q->got += n;
-	p->job->in->zstd.whole += n;
+	p->job->in->zstd->whole += n;
 	p->from += n;
 	p->left -= n;
 	if (p->left == 0) {
