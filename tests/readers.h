@@ -63,7 +63,7 @@ static inline void look(struct worker *w)
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
 		w->blocks |= j->cut.how == HOW_BLOCKS;
 		w->again |= j->known > 0;
-		w->beyond |= j->running == 0 && job_holds(j) > j->held;
+		w->beyond |= j->running == 0 && job_takes(j, &(struct cut){.pieces = 0}) > j->held;
 	}
 	w->beyond |= s->zstd.jobs > 1 && s->budget.held > s->budget.memory + kept;
 	lock_drop(&s->lock);

@@ -123,11 +123,11 @@ static bool within(struct source *s)
 
 	lock_take(&s->lock);
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
-		all &= j->running || job_holds(j) <= j->held;
+		all &= j->running || job_takes(j, &(struct cut){.pieces = 0}) <= j->held;
 		several += j->cut.need > 0; /* one alone may take more */
 	}
 	for (const struct zstd_job *j = s->zstd.free_jobs; j; j = j->next)
-		all &= job_holds(j) <= j->held;
+		all &= job_takes(j, &(struct cut){.pieces = 0}) <= j->held;
 	for (const struct input *in = s->inputs; in; in = in->next)
 		kept += in->zstd ? in->zstd->kept
 				 : 0; /* of streams, for what is read before a job takes it */

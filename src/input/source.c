@@ -398,27 +398,19 @@ static void open_run_unlocks(struct source *s, struct request *q)
 	source_call_all(s);
 }
 
+static const struct task open_task = {open_ready, open_run_unlocks};
+
 /* The most urgent first: what is finished; then what holds memory; then new work. */
-static const struct task {
-	bool (*ready)(const struct source *s, const struct request *q);
-	void (*run_unlocks)(struct source *s, struct request *q);
-} TASKS[] = {
-	{execute_ready, execute_run_unlocks}, /* put the next block together */
-	{mended_ready, mended_run_unlocks},   /* hand out a record that lay in several pieces */
-	{decode_ready, decode_run_unlocks},
-	{piece_ready, piece_run_unlocks},   /* hand out a piece that was decoded */
-	{fetch_ready, fetch_run_unlocks},   /* read blocks, some ahead of those who decode them */
-	{unpack_ready, unpack_run_unlocks}, /* decode a block, but for its past */
-	{plain_ready, plain_run_unlocks},   /* read plain samples */
-	{cut_ready, cut_run_unlocks},       /* cut frames off */
-	{open_ready, open_run_unlocks},     /* open the next input */
+static const struct task *const TASKS[] = {
+	&execute_task, &mended_task, &decode_task, &piece_task, &fetch_task,
+	&unpack_task,  &plain_task,  &cut_task,    &open_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)
 {
 	for (size_t i = 0; i < sizeof(TASKS) / sizeof(TASKS[0]); i++) {
-		if (TASKS[i].ready(s, q)) {
-			TASKS[i].run_unlocks(s, q);
+		if (TASKS[i]->ready(s, q)) {
+			TASKS[i]->run_unlocks(s, q);
 			return true;
 		}
 	}

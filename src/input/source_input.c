@@ -82,7 +82,7 @@ uint64_t source_length(const struct source *s)
 	uint64_t bytes = 0, size = 0;
 
 	if (s->slice)
-		return (s->slice->part.end - s->slice->part.begin) * record;
+		return part_records(s->slice) * record;
 	if (spec->path_count > LOOKS)
 		return 0;
 	for (size_t i = 0; i < spec->path_count; i++) {

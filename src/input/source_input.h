@@ -27,6 +27,7 @@
 
 struct plain_input; /* source_plain.c */
 struct zstd_input;  /* zstd_job.h */
+struct slice;       /* source_part.c */
 
 /* What was taken of an input when nothing more of it comes. */
 struct taken {
@@ -72,21 +73,6 @@ struct input {
 	const struct input_kind *kind;
 	struct plain_input *plain; /* by its kind one of them, once it has begun */
 	struct zstd_input *zstd;
-};
-
-/* An input as it was when its records were counted. */
-struct measured {
-	uint64_t before; /* records of the inputs before it */
-	uint64_t size;
-	int64_t seconds, nanoseconds; /* of its last modification; 0 for what is no regular file */
-};
-
-/* A part of the records: which, and of what (source_part.c). */
-struct slice {
-	struct part part;
-	size_t inputs;           /* how many are looked at: -n may end before the last one ... */
-	bool within;             /* ... and then it ends in the last of these */
-	struct measured input[]; /* one for each path, and one for the end */
 };
 
 struct reader {
@@ -167,6 +153,20 @@ struct request {
 	size_t cap, got;     /* of want->room: what decoded bytes were copied to it so far */
 };
 
+/* Something that a reader can do: with the lock, which run_unlocks gives up while it works. */
+struct task {
+	bool (*ready)(const struct source *s, const struct request *q);
+	void (*run_unlocks)(struct source *s, struct request *q);
+};
+extern const struct task execute_task, /* put the next block together */
+	mended_task,                   /* hand out a record that lay in several pieces */
+	decode_task,                   /* decode a frame, or small ones, for one thread */
+	piece_task,                    /* hand out a piece that was decoded */
+	fetch_task,                    /* read blocks, some ahead of those who decode them */
+	unpack_task,                   /* decode a block, but for its past */
+	plain_task,                    /* read plain samples */
+	cut_task;                      /* cut frames off */
+
 static inline uint64_t lesser(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -241,6 +241,8 @@ int input_too_skipped(const struct source *s, const struct input *in, struct fai
 
 /* ---- source_part.c: the records of a slice; without the lock ---- */
 
+uint64_t part_records(const struct slice *slice); /* how many it has */
+
 /* Can all inputs be cut into slices? Opens none. */
 int part_check(const struct source_spec *spec, struct fail *fail);
 
@@ -257,9 +259,6 @@ int part_begin_zstd(struct source *s, struct input *in, struct fail *fail);
 int part_changed(const struct input *in, struct fail *fail);
 
 /* ---- source_plain.c: the task "read" ---- */
-
-bool plain_ready(const struct source *s, const struct request *q);
-void plain_run_unlocks(struct source *s, struct request *q);
 
 /* A range comes back, of which `counted` bytes were there. */
 void range_back(struct source *s, const struct chunk *range, size_t counted);

@@ -20,6 +20,26 @@
 #include "base/xxh64.h"
 #include "input/source_input.h"
 
+/* An input as it was when its records were counted. */
+struct measured {
+	uint64_t before; /* records of the inputs before it */
+	uint64_t size;
+	int64_t seconds, nanoseconds; /* of its last modification; 0 for what is no regular file */
+};
+
+/* A part of the records: which, and of what. */
+struct slice {
+	struct part part;
+	size_t inputs;           /* how many are looked at: -n may end before the last one ... */
+	bool within;             /* ... and then it ends in the last of these */
+	struct measured input[]; /* one for each path, and one for the end */
+};
+
+uint64_t part_records(const struct slice *slice)
+{
+	return slice->part.end - slice->part.begin;
+}
+
 static int not_a_file(const char *name, mode_t mode, struct fail *fail)
 {
 	return fail_set(fail, STATUS_USAGE,

@@ -216,14 +216,14 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 
 /* ---- the task ---- */
 
-bool plain_ready(const struct source *s, const struct request *q)
+static bool plain_ready(const struct source *s, const struct request *q)
 {
 	const struct input *const in = s->current;
 
 	return q->got == 0 && in && in->plain && !in->busy;
 }
 
-void plain_run_unlocks(struct source *s, struct request *q)
+static void plain_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
 
@@ -239,6 +239,8 @@ void plain_run_unlocks(struct source *s, struct request *q)
 		turn_unlocks(s, in, q);
 	}
 }
+
+const struct task plain_task = {plain_ready, plain_run_unlocks};
 
 /* ---- its kind ---- */
 

@@ -28,6 +28,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <zstd.h>
+
 #include "base/huge.h"
 #include "base/little.h"
 #include "input/block.h"
@@ -207,13 +209,11 @@ static void go_in_steps(struct source *s, struct zstd_job *j)
 	j->known = j->made;
 	j->made = 0;
 	xxh64_begin(&j->again);
-	j->steps.hint = 0;
+	decoder_begin(j->decoder);
 	j->sum.read = false;
 	j->fail = (struct fail){.status = STATUS_OK};
-	if (j->cut.from == FROM_FILE) {
-		j->packed.at = j->packed.end = 0;
+	if (j->cut.from == FROM_FILE)
 		__atomic_store_n(&j->taken, 0, __ATOMIC_RELAXED);
-	}
 	source_call(s);
 }
 
@@ -299,7 +299,7 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 			   b->piece[b->fetched % b->slots].state == PIECE_FREE);
 }
 
-bool fetch_ready(const struct source *s, const struct request *q)
+static bool fetch_ready(const struct source *s, const struct request *q)
 {
 	return find(s, q, may_fetch);
 }
@@ -414,7 +414,7 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 	}
 }
 
-void fetch_run_unlocks(struct source *s, struct request *q)
+static void fetch_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_job *const j = find(s, q, may_fetch);
 
@@ -428,6 +428,8 @@ void fetch_run_unlocks(struct source *s, struct request *q)
 		source_call(s); /* it fetches the next one, and another reader unpacks this */
 	job_check(s, j);
 }
+
+const struct task fetch_task = {fetch_ready, fetch_run_unlocks};
 
 /* ---- unpack ---- */
 
@@ -477,12 +479,12 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 	return has_begun(j) && !b->refused && b->begun < b->fetched && b->idle > 0;
 }
 
-bool unpack_ready(const struct source *s, const struct request *q)
+static bool unpack_ready(const struct source *s, const struct request *q)
 {
 	return find(s, q, may_unpack);
 }
 
-void unpack_run_unlocks(struct source *s, struct request *q)
+static void unpack_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_job *const j = find(s, q, may_unpack);
 	struct blocks *const b = j->blocks;
@@ -514,6 +516,8 @@ void unpack_run_unlocks(struct source *s, struct request *q)
 	job_check(s, j);
 }
 
+const struct task unpack_task = {unpack_ready, unpack_run_unlocks};
+
 /* ---- execute ---- */
 
 static bool may_execute(const struct source *s, const struct zstd_job *j, const struct request *q)
@@ -526,7 +530,7 @@ static bool may_execute(const struct source *s, const struct zstd_job *j, const 
 	       b->slot[b->executed % b->slots].unpacked;
 }
 
-bool execute_ready(const struct source *s, const struct request *q)
+static bool execute_ready(const struct source *s, const struct request *q)
 {
 	return find(s, q, may_execute);
 }
@@ -569,7 +573,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 		job_queue(s, p);
 }
 
-void execute_run_unlocks(struct source *s, struct request *q)
+static void execute_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_job *const j = find(s, q, may_execute);
 	struct blocks *const b = j->blocks;
@@ -587,5 +591,7 @@ void execute_run_unlocks(struct source *s, struct request *q)
 	j->running--;
 	job_check(s, j);
 	if (s->zstd.queue)
-		piece_run_unlocks(s, q);
+		piece_task.run_unlocks(s, q);
 }
+
+const struct task execute_task = {execute_ready, execute_run_unlocks};

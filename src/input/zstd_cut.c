@@ -357,7 +357,7 @@ static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
 
 /* ---- with the lock ---- */
 
-bool cut_ready(const struct source *s, const struct request *q)
+static bool cut_ready(const struct source *s, const struct request *q)
 {
 	const struct input *const in = s->current;
 
@@ -396,26 +396,6 @@ static void walk_on_unlocks(struct source *s, struct input *in)
 	in->zstd->pos = f.offset + f.stored;
 }
 
-/* A job that is decoded from memory takes what was read of a stream. */
-static int hand_over(struct input *in, struct zstd_job *j, struct fail *fail)
-{
-	const size_t n = (size_t)j->cut.stored;
-	const unsigned char *bytes;
-	size_t got;
-
-	if (j->cut.from != FROM_MEMORY)
-		return 0;
-	if (!huge_grow(&j->packed.bytes, &j->packed.room, n, 0))
-		return fail_errno(fail, "%s", in->name);
-	/* It was looked at to its end. */
-	if (bytes_look(in->bytes, j->cut.offset, n, SIZE_MAX, &bytes, &got, fail) != 0)
-		return -1;
-	memcpy(j->packed.bytes, bytes, n);
-	j->packed.end = n;
-	j->taken = n;
-	return bytes_pass(in->bytes, j->cut.offset + n, fail);
-}
-
 /* Makes a job of the cut, which fits the memory. */
 static void start_job(struct source *s, struct input *in)
 {
@@ -425,7 +405,7 @@ static void start_job(struct source *s, struct input *in)
 
 	if (!j)
 		fail_errno(&fail, "%s", in->name);
-	if (!j || (c->what == CUT_JOB && hand_over(in, j, &fail) != 0)) {
+	if (!j || (c->what == CUT_JOB && decoder_hand_over(j, &fail) != 0)) {
 		source_fail(s, in, in->zstd->pos, &fail);
 	} else if (c->what == CUT_JOB) {
 		if (c->from == FROM_STREAM || c->stored == UNKNOWN)
@@ -452,7 +432,7 @@ static void start_job(struct source *s, struct input *in)
 	}
 }
 
-void cut_run_unlocks(struct source *s, struct request *q)
+static void cut_run_unlocks(struct source *s, struct request *q)
 {
 	struct input *const in = s->current;
 	const uint64_t at = in->at;
@@ -466,8 +446,9 @@ void cut_run_unlocks(struct source *s, struct request *q)
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
 		if (!in->is_file) { /* for what is read before a job takes it */
-			s->budget.held += s->shared.kept - in->zstd->kept;
+			budget_give(&s->budget, in->zstd->kept);
 			in->zstd->kept = s->shared.kept;
+			budget_take(&s->budget, in->zstd->kept);
 		}
 		const bool enough = at != UNKNOWN && at >= in->limit;
 		in->busy = true;
@@ -490,6 +471,8 @@ void cut_run_unlocks(struct source *s, struct request *q)
 	}
 	start_job(s, in);
 }
+
+const struct task cut_task = {cut_ready, cut_run_unlocks};
 
 void cut_waits(struct source *s)
 {
@@ -515,7 +498,7 @@ static void free_zstd(struct source *s, struct input *in)
 	if (!z) /* it has not begun */
 		return;
 	jobs_free_all(s, z);
-	s->budget.held -= z->kept;
+	budget_give(&s->budget, z->kept);
 	seams_free(z->seams);
 	free(z->rest);
 	free(z);

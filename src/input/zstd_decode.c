@@ -4,8 +4,10 @@
  * that moves between cores costs a fifth. Other readers count its pieces meanwhile. When no piece is
  * free, or all readers decode, it stops and counts one itself.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include <zstd.h>
 #include <zstd_errors.h>
 
 #include "base/little.h"
@@ -14,6 +16,68 @@
 
 #define FLAG_AT 4 /* after the magic number: is there a checksum? */
 #define FLAG 4
+
+/* What a job decodes with, but for BLOCKS. */
+struct decoder {
+	/* Packed bytes, of which those up to `at` were used; of FROM_STREAM `bytes` has them. */
+	unsigned char *bytes;
+	size_t room, at, end;
+	/* CALLS and STEPS: libzstd, what it would like next, does it hold decoded bytes back? */
+	ZSTD_DCtx *context;
+	size_t hint;
+	bool flush;
+	/* STORED: the next block, and packed bytes of the frame up to its content. */
+	struct frame_block block;
+	uint64_t stored;
+};
+
+/* ---- its memory ---- */
+
+struct decoder *decoder_new(void)
+{
+	return calloc(1, sizeof(struct decoder));
+}
+
+void decoder_free(struct decoder *d)
+{
+	ZSTD_freeDCtx(d->context);
+	free(d->bytes);
+	free(d);
+}
+
+uint64_t decoder_takes(const struct decoder *d, const struct cut *c)
+{
+	return larger(d->room, huge_grown(c->packed)) +
+	       larger(d->context ? ZSTD_sizeof_DCtx(d->context) : 0, c->context);
+}
+
+void decoder_begin(struct decoder *d)
+{
+	d->at = d->end = d->hint = 0;
+	d->flush = false;
+	d->stored = 0;
+}
+
+int decoder_hand_over(struct zstd_job *j, struct fail *fail)
+{
+	struct decoder *const d = j->decoder;
+	struct bytes *const from = j->in->bytes;
+	const size_t n = (size_t)j->cut.stored;
+	const unsigned char *bytes;
+	size_t got;
+
+	if (j->cut.from != FROM_MEMORY)
+		return 0;
+	if (!huge_grow(&d->bytes, &d->room, n, 0))
+		return fail_errno(fail, "%s", j->in->name);
+	/* It was looked at to its end. */
+	if (bytes_look(from, j->cut.offset, n, SIZE_MAX, &bytes, &got, fail) != 0)
+		return -1;
+	memcpy(d->bytes, bytes, n);
+	d->end = n;
+	j->taken = n;
+	return bytes_pass(from, j->cut.offset + n, fail);
+}
 
 /* ---- what is wrong with a job; up to "with the lock": by its thread, without the lock ---- */
 
@@ -54,20 +118,20 @@ static size_t to_read(const struct zstd_job *j, size_t most)
 /* Reads more of a file behind what the job has, so that it has at least n bytes, if there are. */
 static int refill(struct zstd_job *j, size_t n)
 {
-	const size_t there = j->packed.end - j->packed.at;
+	const size_t there = j->decoder->end - j->decoder->at;
 	const size_t room = (size_t)larger(n, j->cut.packed);
 	size_t got = 0;
 
-	if (!huge_grow(&j->packed.bytes, &j->packed.room, room, j->packed.end)) {
+	if (!huge_grow(&j->decoder->bytes, &j->decoder->room, room, j->decoder->end)) {
 		no_memory(j);
 		return -1;
 	}
-	memmove(j->packed.bytes, j->packed.bytes + j->packed.at, there);
-	j->packed.at = 0;
+	memmove(j->decoder->bytes, j->decoder->bytes + j->decoder->at, there);
+	j->decoder->at = 0;
 	const int rc =
-		bytes_read_at(j->in->bytes, j->cut.offset + j->taken, j->packed.bytes + there,
+		bytes_read_at(j->in->bytes, j->cut.offset + j->taken, j->decoder->bytes + there,
 			      to_read(j, room - there), &got, &j->fail);
-	j->packed.end = there + got;
+	j->decoder->end = there + got;
 	__atomic_store_n(&j->taken, j->taken + got, __ATOMIC_RELAXED);
 	return rc;
 }
@@ -83,10 +147,10 @@ static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, s
 	if (j->cut.from == FROM_STREAM)
 		return bytes_look(j->in->bytes, j->cut.offset + j->taken, least, SIZE_MAX, bytes,
 				  got, &j->fail);
-	if (j->cut.from == FROM_FILE && j->packed.end - j->packed.at < least)
+	if (j->cut.from == FROM_FILE && j->decoder->end - j->decoder->at < least)
 		rc = refill(j, least);
-	*bytes = j->packed.bytes + j->packed.at;
-	*got = j->packed.end - j->packed.at;
+	*bytes = j->decoder->bytes + j->decoder->at;
+	*got = j->decoder->end - j->decoder->at;
 	return rc;
 }
 
@@ -94,7 +158,7 @@ static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, s
 static void pass(struct zstd_job *j, size_t n)
 {
 	if (j->cut.from != FROM_STREAM) {
-		j->packed.at += n;
+		j->decoder->at += n;
 		return;
 	}
 	j->taken += n;
@@ -104,7 +168,7 @@ static void pass(struct zstd_job *j, size_t n)
 /* Packed bytes of the frame up to where its decoder is. */
 static uint64_t used(const struct zstd_job *j)
 {
-	return j->taken - (j->packed.end - j->packed.at);
+	return j->taken - (j->decoder->end - j->decoder->at);
 }
 
 /* What stands after the last block, where libzstd was not told to look for it. */
@@ -133,9 +197,9 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 
 	if (j->taken == 0 && refill(j, (size_t)j->cut.stored) != 0)
 		return true;
-	for (size_t left; (left = j->packed.end - j->packed.at) > 0;) {
-		unsigned char *const from = j->packed.bytes + j->packed.at;
-		const uint64_t offset = j->cut.offset + j->packed.at;
+	for (size_t left; (left = j->decoder->end - j->decoder->at) > 0;) {
+		unsigned char *const from = j->decoder->bytes + j->decoder->at;
+		const uint64_t offset = j->cut.offset + j->decoder->at;
 		/* It was measured before, but a file may have changed since. */
 		const bool whole = frame_measure(from, left, &f);
 		if (!whole && j->taken < j->cut.stored)
@@ -152,14 +216,15 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 			j->sum.value = little32(from + stored);
 		}
 		/* Not all the room there is: small_window() relies on it. */
-		const size_t n = ZSTD_decompressDCtx(j->steps.context, p->room + p->bytes,
+		const size_t n = ZSTD_decompressDCtx(j->decoder->context, p->room + p->bytes,
 						     (size_t)f.bound, from, stored);
 		if (ZSTD_isError(n))
 			return bad_code(j, offset, n);
 		p->bytes += n;
-		j->packed.at += (size_t)f.stored;
+		j->decoder->at += (size_t)f.stored;
 	}
-	return j->taken == j->cut.stored || bad(j, j->cut.offset + j->packed.at, FRAMES_TRUNCATED);
+	return j->taken == j->cut.stored ||
+	       bad(j, j->cut.offset + j->decoder->at, FRAMES_TRUNCATED);
 }
 
 /* ---- a frame, in steps ---- */
@@ -177,22 +242,22 @@ static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
 
 	/* A stream may be quiet for long: first all that there is. */
 	if (next(j,
-		 j->steps.flush               ? 0
+		 j->decoder->flush            ? 0
 		 : j->cut.from == FROM_STREAM ? 1
-					      : j->steps.hint,
+					      : j->decoder->hint,
 		 &bytes, &got) != 0)
 		return true;
-	if (got == 0 && !j->steps.flush)
+	if (got == 0 && !j->decoder->flush)
 		return cut_off(j);
-	const size_t header = j->steps.hint > FRAME_BLOCK_HEADER ? FRAME_BLOCK_HEADER : 0;
+	const size_t header = j->decoder->hint > FRAME_BLOCK_HEADER ? FRAME_BLOCK_HEADER : 0;
 	in.src = bytes;
-	in.size = j->steps.flush ? 0 : (size_t)lesser(got, j->steps.hint - header);
-	j->steps.hint = ZSTD_decompressStream(j->steps.context, out, &in);
-	if (ZSTD_isError(j->steps.hint))
-		return bad_code(j, j->cut.offset, j->steps.hint);
+	in.size = j->decoder->flush ? 0 : (size_t)lesser(got, j->decoder->hint - header);
+	j->decoder->hint = ZSTD_decompressStream(j->decoder->context, out, &in);
+	if (ZSTD_isError(j->decoder->hint))
+		return bad_code(j, j->cut.offset, j->decoder->hint);
 	pass(j, in.pos);
-	j->steps.flush = out->pos == out->size;
-	return j->steps.hint == 0;
+	j->decoder->flush = out->pos == out->size;
+	return j->decoder->hint == 0;
 }
 
 /* The frame's header, in which the flag for a checksum is hidden. False: it failed. */
@@ -211,17 +276,17 @@ static bool begin_steps(struct zstd_job *j)
 	memcpy(header, bytes, j->cut.header);
 	if (j->sum.ours)
 		header[FLAG_AT] &= (unsigned char)~FLAG;
-	ZSTD_DCtx_reset(j->steps.context, ZSTD_reset_session_only);
+	ZSTD_DCtx_reset(j->decoder->context, ZSTD_reset_session_only);
 	while (in.pos < in.size) {
 		const size_t before = in.pos;
-		j->steps.hint = ZSTD_decompressStream(j->steps.context, &none, &in);
-		if (ZSTD_isError(j->steps.hint))
-			return !bad_code(j, j->cut.offset, j->steps.hint);
+		j->decoder->hint = ZSTD_decompressStream(j->decoder->context, &none, &in);
+		if (ZSTD_isError(j->decoder->hint))
+			return !bad_code(j, j->cut.offset, j->decoder->hint);
 		if (in.pos == before)
 			break;
 	}
 	pass(j, in.pos);
-	j->steps.flush = false;
+	j->decoder->flush = false;
 	return true;
 }
 
@@ -245,7 +310,7 @@ static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *
 		       bool last)
 {
 	ZSTD_outBuffer out = {p->room, cap, 0};
-	bool ended = j->steps.hint == 0 && !begin_steps(j);
+	bool ended = j->decoder->hint == 0 && !begin_steps(j);
 
 	while (!ended && out.pos < out.size) {
 		ended = step(j, &out);
@@ -276,14 +341,14 @@ static const unsigned char *next_stored(struct zstd_job *j, unsigned char *to, s
 	const unsigned char *bytes = to;
 
 	if (j->cut.from == FROM_MEMORY) {
-		bytes = j->packed.bytes + j->packed.at;
-		*got = (size_t)lesser(j->packed.end - j->packed.at, n);
-		j->packed.at += *got;
+		bytes = j->decoder->bytes + j->decoder->at;
+		*got = (size_t)lesser(j->decoder->end - j->decoder->at, n);
+		j->decoder->at += *got;
 	} else {
-		(void)bytes_read_at(j->in->bytes, j->cut.offset + j->stored.at, to, n, got,
+		(void)bytes_read_at(j->in->bytes, j->cut.offset + j->decoder->stored, to, n, got,
 				    &j->fail);
 	}
-	j->stored.at += *got;
+	j->decoder->stored += *got;
 	return bytes;
 }
 
@@ -306,12 +371,12 @@ static bool begin_stored(struct zstd_job *j, struct zstd_piece *p)
 	const unsigned char *const bytes = next_stored(j, p->room, most, &got);
 
 	if (frame_parse(bytes, got, &header) != FRAME_DATA || got < header.bytes + 3 ||
-	    frame_block_parse(bytes + header.bytes, &j->stored.block) != 0 ||
-	    !j->stored.block.plain)
+	    frame_block_parse(bytes + header.bytes, &j->decoder->block) != 0 ||
+	    !j->decoder->block.plain)
 		return !(got < most ? short_stored(j) : changed(j));
-	j->stored.at = header.bytes + 3;
+	j->decoder->stored = header.bytes + 3;
 	if (j->cut.from == FROM_MEMORY)
-		j->packed.at = header.bytes + 3;
+		j->decoder->at = header.bytes + 3;
 	return true;
 }
 
@@ -322,10 +387,10 @@ static bool begin_stored(struct zstd_job *j, struct zstd_piece *p)
 static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 {
 	const bool memory = j->cut.from == FROM_MEMORY;
-	bool ended = j->stored.at == 0 && !begin_stored(j, p);
+	bool ended = j->decoder->stored == 0 && !begin_stored(j, p);
 
 	while (!ended && p->bytes < cap) {
-		const struct frame_block block = j->stored.block;
+		const struct frame_block block = j->decoder->block;
 		const size_t after = !block.last ? 3 : j->sum.ours ? FRAME_CHECKSUM : 0;
 		const size_t n = block.stored;
 		unsigned char *const to = p->room + p->bytes;
@@ -336,8 +401,8 @@ static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 		if (got < n + after)
 			return short_stored(j);
 		ended = block.last;
-		if (!ended &&
-		    (frame_block_parse(bytes + n, &j->stored.block) != 0 || !j->stored.block.plain))
+		if (!ended && (frame_block_parse(bytes + n, &j->decoder->block) != 0 ||
+			       !j->decoder->block.plain))
 			return changed(j);
 		if (ended && j->sum.ours) {
 			j->sum.read = true;
@@ -366,11 +431,11 @@ static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 {
 	if (!huge_grow(&p->room, &p->size, (size_t)j->cut.room, 0))
 		return !no_memory(j);
-	if (j->steps.context || j->cut.how == HOW_STORED)
+	if (j->decoder->context || j->cut.how == HOW_STORED)
 		return true;
-	j->steps.context = ZSTD_createDCtx();
-	return (j->steps.context &&
-		!ZSTD_isError(ZSTD_DCtx_setParameter(j->steps.context, ZSTD_d_windowLogMax, 31))) ||
+	j->decoder->context = ZSTD_createDCtx();
+	return (j->decoder->context && !ZSTD_isError(ZSTD_DCtx_setParameter(
+					       j->decoder->context, ZSTD_d_windowLogMax, 31))) ||
 	       !no_memory(j);
 }
 
@@ -421,7 +486,7 @@ static struct zstd_job *next_job(const struct source *s, const struct request *q
 	return NULL;
 }
 
-bool decode_ready(const struct source *s, const struct request *q)
+static bool decode_ready(const struct source *s, const struct request *q)
 {
 	return s->zstd.decoding < s->use.decoders && next_job(s, q);
 }
@@ -504,7 +569,7 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 		job_queue(s, p);
 }
 
-void decode_run_unlocks(struct source *s, struct request *q)
+static void decode_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_job *const j = next_job(s, q);
 	struct zstd_piece *p;
@@ -522,5 +587,7 @@ void decode_run_unlocks(struct source *s, struct request *q)
 	s->zstd.decoding--;
 	job_check(s, j);
 	if (s->zstd.queue)
-		piece_run_unlocks(s, q);
+		piece_task.run_unlocks(s, q);
 }
+
+const struct task decode_task = {decode_ready, decode_run_unlocks};

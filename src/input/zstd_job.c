@@ -1,5 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* zstd_job: the memory of jobs, their places among the decoded bytes, their ends. */
+/*
+ * zstd_job: the memory of jobs, their places among the decoded bytes, their ends.
+ *
+ * Places. A job's offset `at` among the decoded bytes is known when it is cut if all frames before
+ * it declare their sizes, else when the job before it has ended. Its pieces are handed out from
+ * then on: the place says what is skipped, what -n does not want, what is a part of a record
+ * (zstd_seam.c). Until then they wait, and no thread does.
+ *
+ * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
+ * the list; only a stream's buffer, when it changes hands, takes its memory with it. What does not
+ * fit is not started: the cut waits as a value, input.cut. Where even one does not fit as it should
+ * be, it has one piece instead of four, and a frame is decoded in steps. Jobs that have ended keep
+ * their buffers for the next ones, because to map them again for each frame took longer than to
+ * decode it.
+ *
+ * Checksums are hidden from libzstd where a job is one frame, and added up by the threads that
+ * count its pieces, in the frame's order and one at a time. A piece is free once it was counted and
+ * its bytes are in the checksum. One that comes back too early waits; the thread that brings the
+ * piece before it adds both.
+ *
+ * Errors are a field of the job. An error fails the source once the job's place is known, and
+ * only if -n reaches beyond the bytes that were made. What cannot be cut is a job without bytes
+ * that has an error.
+ */
 #include "input/zstd_job.h"
 
 #include <stdlib.h>
@@ -10,75 +33,84 @@
 
 /* ---- memory ---- */
 
-static void free_buffers(struct zstd_job *j)
+void budget_take(struct budget *b, uint64_t bytes)
 {
-	ZSTD_freeDCtx(j->steps.context);
-	j->steps.context = NULL;
-	free(j->packed.bytes);
-	j->packed.bytes = NULL;
-	j->packed.room = 0;
-	for (unsigned i = 0; i < PIECES; i++) {
-		free(j->own[i].room);
-		j->own[i].room = NULL;
-		j->own[i].size = 0;
-	}
-	blocks_free(j->blocks);
-	j->blocks = NULL;
+	b->held += bytes;
 }
 
-static void free_one(struct source *s)
+void budget_give(struct budget *b, uint64_t bytes)
+{
+	b->held -= bytes;
+}
+
+bool budget_has(const struct budget *b, uint64_t bytes)
+{
+	return b->held + bytes <= b->memory;
+}
+
+/* Without buffers. NULL: no memory. */
+static struct zstd_job *make(void)
+{
+	struct zstd_job *const j = calloc(1, sizeof(*j));
+
+	if (j && !(j->decoder = decoder_new())) {
+		free(j);
+		return NULL;
+	}
+	return j;
+}
+
+static void free_job(struct zstd_job *j)
+{
+	decoder_free(j->decoder);
+	for (unsigned i = 0; i < PIECES; i++)
+		free(j->own[i].room);
+	blocks_free(j->blocks);
+	free(j);
+}
+
+/* One that has ended, with its buffers; NULL: there is none. */
+static struct zstd_job *reuse(struct source *s)
 {
 	struct zstd_job *const j = s->zstd.free_jobs;
 
-	s->zstd.free_jobs = j->next;
-	s->budget.kept -= j->held;
-	free_buffers(j);
-	free(j);
+	if (j) {
+		s->zstd.free_jobs = j->next;
+		s->budget.kept -= j->held;
+	}
+	return j;
 }
 
 bool job_fits(const struct source *s, uint64_t need)
 {
-	return s->zstd.jobs == 0 || s->budget.held + need <= s->budget.memory;
+	return s->zstd.jobs == 0 || budget_has(&s->budget, need);
 }
 
-/* What a job takes that has its buffers already. */
-static uint64_t with_buffers(const struct zstd_job *j, const struct cut *c)
+uint64_t job_takes(const struct zstd_job *j, const struct cut *c)
 {
 	uint64_t sum =
-		larger(j->packed.room, huge_grown(c->packed)) + c->seams +
-		larger(j->steps.context ? ZSTD_sizeof_DCtx(j->steps.context) : 0, c->context) +
-		larger(blocks_hold(j->blocks), c->blocks);
+		decoder_takes(j->decoder, c) + c->seams + larger(blocks_hold(j->blocks), c->blocks);
 
 	for (unsigned i = 0; i < PIECES; i++)
 		sum += larger(j->own[i].size, i < c->pieces ? huge_grown(c->room) : 0);
 	return sum;
 }
 
-uint64_t job_holds(const struct zstd_job *j)
-{
-	return with_buffers(j, &(struct cut){.pieces = 0});
-}
-
 /* A job with the buffers of an ended one, if there is room for them beside what it needs. */
 static struct zstd_job *take_job(struct source *s, const struct cut *c)
 {
-	struct zstd_job *j = s->zstd.free_jobs;
+	struct zstd_job *j = reuse(s);
 
-	if (!j) {
-		j = calloc(1, sizeof(*j));
-	} else {
-		s->zstd.free_jobs = j->next;
-		s->budget.kept -= j->held;
+	if (j) {
+		j->held = job_takes(j, c);
+		while (s->zstd.free_jobs && !budget_has(&s->budget, s->budget.kept + j->held))
+			free_job(reuse(s));
+		if (budget_has(&s->budget, j->held))
+			return j;
+		free_job(j);
 	}
-	if (!j)
-		return NULL;
-	j->held = with_buffers(j, c);
-	while (s->zstd.free_jobs && s->budget.held + s->budget.kept + j->held > s->budget.memory)
-		free_one(s);
-	if (s->budget.held + j->held > s->budget.memory) {
-		free_buffers(j);
+	if ((j = make()) != NULL)
 		j->held = c->need;
-	}
 	return j;
 }
 
@@ -88,7 +120,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 
 	if (!j)
 		return NULL;
-	s->budget.held += j->held;
+	budget_take(&s->budget, j->held);
 	s->zstd.jobs++;
 	j->next = NULL;
 	j->in = in;
@@ -100,9 +132,8 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->sum = (struct checksum){.ours = c->checksum};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
-	j->packed.at = j->packed.end = 0;
-	j->steps.hint = 0;
-	j->stored.at = j->known = 0;
+	decoder_begin(j->decoder);
+	j->known = 0;
 	j->piece = j->own;
 	j->pieces = c->how == HOW_BLOCKS ? 0 : c->pieces;
 	for (unsigned i = 0; i < PIECES; i++) {
@@ -130,16 +161,15 @@ void jobs_free_all(struct source *s, struct zstd_input *z)
 {
 	for (struct zstd_job *j; (j = z->jobs) != NULL;) {
 		z->jobs = j->next;
-		s->budget.held -= j->held;
-		free_buffers(j);
-		free(j);
+		budget_give(&s->budget, j->held);
+		free_job(j);
 	}
 }
 
 void jobs_free(struct source *s)
 {
 	while (s->zstd.free_jobs)
-		free_one(s);
+		free_job(reuse(s));
 }
 
 bool jobs_backlog(const struct source *s)
@@ -241,7 +271,7 @@ void job_check(struct source *s, struct zstd_job *j)
 	if (in->zstd->last == &j->next)
 		in->zstd->last = link;
 	s->zstd.jobs--;
-	s->budget.held -= j->held;
+	budget_give(&s->budget, j->held);
 	s->budget.kept += j->held;
 	j->next = s->zstd.free_jobs;
 	s->zstd.free_jobs = j;

@@ -17,38 +17,16 @@
  *
  * Where a job's packed bytes are is a field, too: in memory (all of them were read from a stream),
  * in a file, or still in a stream, which its decoder reads then.
- *
- * Places. A job's offset `at` among the decoded bytes is known when it is cut if all frames before
- * it declare their sizes, else when the job before it has ended. Its pieces are handed out from
- * then on: the place says what is skipped, what -n does not want, what is a part of a record
- * (zstd_seam.c). Until then they wait, and no thread does.
- *
- * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
- * the list; only a stream's buffer, when it changes hands, takes its memory with it. What does not
- * fit is not started: the cut waits as a value, input.cut. Where even one does not fit as it should
- * be, it has one piece instead of four, and a frame is decoded in steps. Jobs that have ended keep
- * their buffers for the next ones, because to map them again for each frame took longer than to
- * decode it.
- *
- * Checksums are hidden from libzstd where a job is one frame, and added up by the threads that
- * count its pieces, in the frame's order and one at a time. A piece is free once it was counted and
- * its bytes are in the checksum. One that comes back too early waits; the thread that brings the
- * piece before it adds both.
- *
- * Errors are a field of the job. An error fails the source once the job's place is known, and
- * only if -n reaches beyond the bytes that were made. What cannot be cut is a job without bytes
- * that has an error.
  */
 #ifndef GPUHIST_ZSTD_JOB_H
 #define GPUHIST_ZSTD_JOB_H
-
-#include <zstd.h>
 
 #include "base/fail.h"
 #include "base/xxh64.h"
 #include "input/frames.h"
 
 struct source;
+struct budget;
 struct input;
 struct request;
 struct chunk;
@@ -106,24 +84,8 @@ struct checksum {
 	struct xxh64 hash;
 };
 
-/* Packed bytes of a job, of which those from `at` on were not used yet. */
-struct packed {
-	unsigned char *bytes;
-	size_t room, at, end;
-};
-
-/* Of a job in steps or calls: libzstd's. */
-struct steps {
-	ZSTD_DCtx *context;
-	size_t hint; /* packed bytes that it would like */
-	bool flush;  /* it holds decoded bytes back */
-};
-
-/* Of a job whose blocks are stored: the next one, and packed bytes up to its content. */
-struct stored {
-	struct frame_block block;
-	uint64_t at;
-};
+struct decoder; /* zstd_decode.c */
+struct blocks;  /* zstd_blocks.c */
 
 struct zstd_job {
 	struct zstd_job *next; /* of its input, in their order; or of the free ones */
@@ -139,16 +101,16 @@ struct zstd_job {
 	struct fail fail;
 	struct zstd_piece *piece, own[PIECES]; /* its own ones, or those of `blocks` ... */
 	unsigned pieces;                       /* ... are so many */
-	uint64_t taken;                        /* packed bytes that were taken from the input */
-	struct packed packed; /* those of them that it has; of FROM_STREAM `bytes` has them */
-	struct steps steps;
-	struct stored stored;
+	uint64_t taken; /* packed bytes that were taken from the input; read without the lock */
+	struct decoder *decoder;
 	/* BLOCKS; and when it is done again, what was handed out before, and its new checksum. */
 	struct blocks *blocks;
 	uint64_t known;
 	struct xxh64 again;
 	uint64_t held; /* memory, of the budget */
 };
+
+struct seam; /* zstd_seam.c */
 
 struct zstd_input {
 	uint64_t begin, pos;           /* packed: where its frames begin; what is cut next */
@@ -161,14 +123,6 @@ struct zstd_input {
 	unsigned char *rest; /* what content_after_decoded looks at; NULL: nothing */
 	uint64_t whole;      /* bytes of the records that were handed out */
 	uint64_t torn_at; /* jobs at packed offsets behind this are dropped: the file is shorter */
-};
-
-/* A record that lies in several pieces, as far as it was put together. */
-struct seam {
-	struct seam *next; /* of the input's, or of whole ones */
-	uint64_t record;   /* which of the input */
-	uint32_t have;
-	unsigned char bytes[];
 };
 
 /* ---- zstd_cut.c: frames found and cut ---- */
@@ -185,13 +139,16 @@ void cut_as_steps(const struct source *s, struct cut *c);
 /* Notes for -v whether a cut waits for memory although fewer jobs live than may be decoded. */
 void cut_waits(struct source *s);
 
-bool cut_ready(const struct source *s, const struct request *q);
-void cut_run_unlocks(struct source *s, struct request *q);
-
 /* ---- zstd_decode.c ---- */
 
-bool decode_ready(const struct source *s, const struct request *q);
-void decode_run_unlocks(struct source *s, struct request *q);
+/* What CALLS, STEPS and STORED decode with; a job keeps it for the next ones. */
+struct decoder *decoder_new(void); /* NULL: no memory */
+void decoder_free(struct decoder *d);
+void decoder_begin(struct decoder *d);
+uint64_t decoder_takes(const struct decoder *d, const struct cut *c);
+
+/* A job FROM_MEMORY takes its packed bytes, which were read of a stream. */
+int decoder_hand_over(struct zstd_job *j, struct fail *fail);
 
 /* The input goes on where its open frame has ended; a stream gets back what was read after it. */
 void job_close_open(struct zstd_job *j);
@@ -203,14 +160,6 @@ uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads);
 uint64_t blocks_hold(const struct blocks *b); /* ... and what it has; NULL: nothing */
 void blocks_free(struct blocks *b);
 
-/* Put the next block together; read the next ones; decode one. */
-bool execute_ready(const struct source *s, const struct request *q);
-void execute_run_unlocks(struct source *s, struct request *q);
-bool fetch_ready(const struct source *s, const struct request *q);
-void fetch_run_unlocks(struct source *s, struct request *q);
-bool unpack_ready(const struct source *s, const struct request *q);
-void unpack_run_unlocks(struct source *s, struct request *q);
-
 /* Ends the job if all of it was counted and added up, or begins it again. */
 void blocks_check(struct source *s, struct zstd_job *j);
 
@@ -220,8 +169,14 @@ void blocks_check(struct source *s, struct zstd_job *j);
 struct zstd_job *jobs_first(const struct input *in);
 struct zstd_job *jobs_next(const struct zstd_job *j);
 
+/* Memory of the source's budget; beside `held` ended jobs keep their buffers, as far as it goes. */
+void budget_take(struct budget *b, uint64_t bytes);
+void budget_give(struct budget *b, uint64_t bytes);
+bool budget_has(const struct budget *b, uint64_t bytes);
+
 bool job_fits(const struct source *s, uint64_t need);
-uint64_t job_holds(const struct zstd_job *j); /* what its buffers take */
+/* What a job takes for this cut that may have larger buffers already. */
+uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 
 /* The cut becomes the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
@@ -247,30 +202,8 @@ bool jobs_backlog(const struct source *s);
 
 /* ---- zstd_seam.c: pieces handed out, and records that lie in several ---- */
 
-/* Which of n decoded bytes at offset `at` are whose, in their order; the rest is not wanted. */
-struct parts {
-	size_t skipped;
-	size_t head;    /* of a record that began before them ... */
-	size_t body;    /* whole records */
-	size_t tail;    /* of a record that begins in them */
-	uint32_t phase; /* ... with so many bytes */
-	uint64_t head_record, tail_record;
-};
-struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uint32_t record);
-
-/*
- * Lends the first piece of the queue to the request, or copies what fits. It may hold nothing that
- * is to be handed out.
- */
-bool piece_ready(const struct source *s, const struct request *q);
-void piece_run_unlocks(struct source *s, struct request *q);
-
 /* A piece that was lent comes back. */
 void piece_back_unlocks(struct source *s, const struct chunk *chunk);
-
-/* A record that was put together, into the request's room. */
-bool mended_ready(const struct source *s, const struct request *q);
-void mended_run_unlocks(struct source *s, struct request *q);
 
 void seams_free(struct seam *seams);
 

@@ -27,7 +27,25 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 
 /* ---- records in several pieces ---- */
 
-struct parts zstd_parts(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uint32_t record)
+/* A record that lies in several pieces, as far as it was put together. */
+struct seam {
+	struct seam *next; /* of the input's, or of whole ones */
+	uint64_t record;   /* which of the input */
+	uint32_t have;
+	unsigned char bytes[];
+};
+
+/* Which of n decoded bytes at offset `at` are whose, in their order; the rest is not wanted. */
+struct parts {
+	size_t skipped;
+	size_t head;    /* of a record that began before them ... */
+	size_t body;    /* whole records */
+	size_t tail;    /* of a record that begins in them */
+	uint32_t phase; /* ... with so many bytes */
+	uint64_t head_record, tail_record;
+};
+
+static struct parts parts_of(uint64_t at, size_t n, uint64_t skip, uint64_t limit, uint32_t record)
 {
 	struct parts p = {.skipped = at < skip ? (size_t)lesser(skip - at, n) : 0};
 	const size_t end = limit <= at ? 0 : (size_t)lesser(limit - at, n);
@@ -94,13 +112,13 @@ static void mend_unlocks(struct source *s, struct input *in, uint64_t record, ui
 	source_call(s);
 }
 
-bool mended_ready(const struct source *s, const struct request *q)
+static bool mended_ready(const struct source *s, const struct request *q)
 {
 	(void)q;
 	return s->zstd.mended;
 }
 
-void mended_run_unlocks(struct source *s, struct request *q)
+static void mended_run_unlocks(struct source *s, struct request *q)
 {
 	struct seam *const seam = s->zstd.mended;
 	const uint32_t record = s->use.record;
@@ -114,6 +132,8 @@ void mended_run_unlocks(struct source *s, struct request *q)
 	else
 		q->got += record;
 }
+
+const struct task mended_task = {mended_ready, mended_run_unlocks};
 
 void seams_free(struct seam *seams)
 {
@@ -143,7 +163,7 @@ static void sort_out_unlocks(struct source *s, struct zstd_piece *p)
 	/* What is left of a record where the samples end is never completed. */
 	const uint64_t whole =
 		stop == NO_END || stop < in->first ? stop : stop - (stop - in->first) % record;
-	const struct parts parts = zstd_parts(at, p->bytes, in->first, whole, record);
+	const struct parts parts = parts_of(at, p->bytes, in->first, whole, record);
 
 	if (in->zstd->rest) { /* what follows the samples is looked at when all of it is there */
 		keep(p, at, in->zstd->rest, in->bound, CONTENT_REST);
@@ -230,13 +250,13 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request 
 	}
 }
 
-bool piece_ready(const struct source *s, const struct request *q)
+static bool piece_ready(const struct source *s, const struct request *q)
 {
 	(void)q;
 	return s->zstd.queue;
 }
 
-void piece_run_unlocks(struct source *s, struct request *q)
+static void piece_run_unlocks(struct source *s, struct request *q)
 {
 	struct zstd_piece *const p = s->zstd.queue;
 
@@ -268,6 +288,8 @@ void piece_run_unlocks(struct source *s, struct request *q)
 		s->zstd.queue_end = &p->next;
 	source_call(s);
 }
+
+const struct task piece_task = {piece_ready, piece_run_unlocks};
 
 void piece_back_unlocks(struct source *s, const struct chunk *chunk)
 {
