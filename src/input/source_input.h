@@ -38,7 +38,7 @@ struct taken {
 	uint64_t tail;    /* ... and how many of them are behind the last whole record */
 };
 
-/* What plain inputs and zstd inputs do in their own ways; `begin` and `free` without the lock. */
+/* What plain inputs and zstd inputs do in their own ways, with the lock but for `begin`. */
 struct input_kind {
 	/* Gets ready for the first task. 1: the source was stopped. */
 	int (*begin)(struct source *s, struct input *in, struct fail *fail);
