@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* layout: what is left open is completed, what does not fit is refused, and gaps are seen. */
-#include "bins/axis.h"
+#include "count/layout.h"
 
 #include <string.h>
 

@@ -9,6 +9,7 @@
 
 #include "bins/axis.h"
 #include "bins/sample.h"
+#include "count/layout.h"
 #include "input/header.h"
 #include "input/source.h"
 #include "output/format.h"

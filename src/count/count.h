@@ -25,10 +25,11 @@
 
 #include "base/fail.h"
 #include "base/xxh64.h"
-#include "bins/axis.h"
+#include "bins/edges.h"
 #include "bins/sample.h"
 #include "count/cells.h"
 #include "count/counts.h"
+#include "count/layout.h"
 
 enum count_method {
 	COUNT_BYTES,   /* 256 codes, in 8 to 64 tables; a sample's position decides which */

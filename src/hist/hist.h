@@ -14,6 +14,7 @@
 #include "base/fail.h"
 #include "bins/axis.h"
 #include "count/counts.h"
+#include "count/layout.h"
 #include "count/stats.h"
 
 /* Samples of one channel that are in no bin. */

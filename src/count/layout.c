@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/* layout: what was left open is completed, then every sum is checked in 64 bits. */
+#include "count/layout.h"
+
+#include <stddef.h>
+
+static const char *complete(struct layout *l, uint32_t sample_bytes)
+{
+	if (l->channels == 0)
+		l->channels = 1;
+	if (l->channels > LAYOUT_CHANNELS_MAX)
+		return "more than 64 channels";
+	if (l->samples == 0)
+		l->samples = l->channels;
+	if (l->samples % l->channels != 0)
+		return "the samples of a record are no multiple of the channels";
+	const uint64_t end = l->offset + (uint64_t)l->samples * sample_bytes;
+	if (l->record == 0 && l->offset > 0)
+		return "an offset needs the size of the records";
+	if (end > (l->record > 0 ? l->record : UINT32_MAX))
+		return "the samples of a record end after it";
+	if (l->record == 0)
+		l->record = (uint32_t)end;
+	if (l->row == 0)
+		return l->pitch == 0 ? NULL : "a pitch needs the length of the rows";
+	const uint64_t bytes = (uint64_t)l->row * l->record;
+	if (bytes > (l->pitch > 0 ? l->pitch : UINT32_MAX))
+		return "the records of a row end after it";
+	if (l->pitch == 0)
+		l->pitch = (uint32_t)bytes;
+	return NULL;
+}
+
+int layout_init(struct layout *layout, const struct layout *asked, uint32_t sample_bytes,
+		const char **why)
+{
+	*layout = *asked;
+	*why = complete(layout, sample_bytes);
+	return *why ? -1 : 0;
+}
+
+bool layout_is_contiguous(const struct layout *l, uint32_t sample_bytes)
+{
+	/* No overflow: both products were compared with 32 bits when the layout was made. */
+	return l->samples * sample_bytes == l->record && l->row * l->record == l->pitch;
+}
+
+uint32_t layout_bytes(const struct layout *l)
+{
+	return l->row > 0 ? l->pitch : l->record;
+}
+
+uint32_t layout_samples(const struct layout *l)
+{
+	/* No overflow: a pitch holds so many bytes. */
+	return l->row > 0 ? l->row * l->samples : l->samples;
+}
