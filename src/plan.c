@@ -59,7 +59,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 	 * Where the range comes from the samples, each table has its own k, so workers cannot share
 	 * one.
 	 */
-	const bool own = axis->kind == AXIS_AUTO && axis->type.bytes > 2;
+	const bool own = axis_kind_of(axis)->from_samples && axis->type.bytes > 2;
 
 	for (unsigned workers = job->threads; workers > 0; workers--) {
 		p->tables = on_cpu(p, job, workers, !own && table > PRIVATE_MAX / workers);

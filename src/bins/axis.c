@@ -6,17 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const NAMES[] = {
-	[AXIS_VALUES] = "range", /* bin = value is the range 0:N */
-	[AXIS_RANGE] = "range",  [AXIS_LOG] = "log",   [AXIS_EDGES] = "edges",
-	[AXIS_MOD] = "mod",      [AXIS_AUTO] = "auto",
-};
-
-const char *axis_kind_name(enum axis_kind kind)
-{
-	return NAMES[kind];
-}
-
 struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample_type *type)
 {
 	struct edges_spec settled = *spec;
@@ -42,7 +31,7 @@ int axis_init(struct axis *axis, const struct axis_spec *spec, const struct samp
 {
 	const struct edges_spec settled = axis_settle(&spec->edges, type);
 
-	if (spec->clamp && settled.kind == AXIS_MOD) {
+	if (spec->clamp && !AXIS_KINDS[settled.kind].ordered) {
 		*why = "--clamp has nothing to clamp with --mod";
 		return -1;
 	}
@@ -77,7 +66,7 @@ int axis_join(struct axis *axis, uint32_t bins)
 	for (uint32_t i = 0; i <= bins; i++)
 		list[i] = edges_value(e, i * each);
 	int rc = axis_init(&joined, &spec, &axis->type, &why);
-	for (uint32_t i = 0; i <= bins && rc == 0 && axis->kind != AXIS_MOD; i++)
+	for (uint32_t i = 0; i <= bins && rc == 0 && AXIS_KINDS[axis->kind].ordered; i++)
 		if (edges_value(&joined.edges, i) != list[i]) {
 			edges_free(&joined.edges);
 			rc = -1;
@@ -120,14 +109,15 @@ const char *axis_difference(const struct axis *a, const struct axis *b)
 {
 	if (strcmp(a->type.name, b->type.name) != 0)
 		return "type";
-	if ((a->kind == AXIS_MOD) != (b->kind == AXIS_MOD) ||
-	    (a->kind == AXIS_AUTO) != (b->kind == AXIS_AUTO))
+	const struct axis_kind_row *const kind = &AXIS_KINDS[a->kind], *const other =
+									       &AXIS_KINDS[b->kind];
+	if (kind->ordered != other->ordered || kind->from_samples != other->from_samples)
 		return "binning";
 	/*
 	 * Bins of --auto can become those of all samples together, which depend on how many bins
 	 * were asked for.
 	 */
-	if (a->kind == AXIS_AUTO)
+	if (kind->from_samples)
 		return a->edges.most != b->edges.most ? "number of bins"
 		       : a->clamp != b->clamp         ? "--clamp"
 						      : NULL;

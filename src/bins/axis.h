@@ -52,8 +52,10 @@ static inline uint32_t axis_bins(const struct axis *axis)
  */
 int axis_join(struct axis *axis, uint32_t bins);
 
-/* The name in a histogram's metadata. */
-const char *axis_kind_name(enum axis_kind kind);
+static inline const struct axis_kind_row *axis_kind_of(const struct axis *axis)
+{
+	return &AXIS_KINDS[axis->kind];
+}
 
 /*
  * NULL where counts by one axis can be added to counts by the other, else what differs, as a noun.

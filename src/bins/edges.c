@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char NOT_RISING[] = "edges must be strictly increasing";
 static const char TOO_NARROW[] =
 	"the bins are narrower than binary64 can tell apart: fewer bins or a wider range would do";
 
@@ -163,7 +162,7 @@ static bool rises(const struct binning *b)
 	return true;
 }
 
-/* Integer types with linspace edges: which whole values lie between them. */
+/* Integer types with edges of set_linspace: which whole values lie between them. */
 static void set_linspace_keys(struct edges *e, const struct sample_type *type, double lo, double hi)
 {
 	const double huge = 0x1p70; /* past every type, and whole: more is not needed */
@@ -171,32 +170,35 @@ static void set_linspace_keys(struct edges *e, const struct sample_type *type, d
 	const double top = fmax(fmin(hi, huge), -huge);
 	const int128_t high = e->closed ? (int128_t)floor(top) : (int128_t)ceil(top) - 1;
 
-	set_linspace(e, lo, hi);
 	set_keys(e, type, low, high);
 }
 
-/* Explicit edges; the caller has checked that each is finite. */
-static int set_list(struct edges *e, const double *list, bool definition,
-		    const struct sample_type *type, const char **why)
+/* Takes a copy of explicit edges. -1 with *why as edges_init's; it is `refused` if they do not rise. */
+static int set_list(struct edges *e, const double *list, const struct edges_spec *spec,
+		    const struct sample_type *type, const char *refused, const char **why)
 {
-	const size_t bytes = ((size_t)e->binning.bins + 1) * sizeof(*list);
+	const size_t bytes = ((size_t)spec->bins + 1) * sizeof(*list);
 
-	for (uint32_t i = 0; i < e->binning.bins; i++)
-		if (!(list[i] < list[i + 1])) {
-			*why = NOT_RISING;
+	*why = refused;
+	for (uint32_t i = 0; i < spec->bins; i++)
+		if (!(list[i] < list[i + 1]))
 			return -1;
-		}
 	*why = edges_no_memory;
+	e->hi = list[spec->bins];
 	e->list = malloc(bytes);
 	if (!e->list)
 		return -1;
 	memcpy(e->list, list, bytes);
-	if (!definition && table_init(e, list, type) != 0) {
-		edges_free(e);
-		return -1;
-	}
-	e->hi = list[e->binning.bins];
-	return 0;
+	if (spec->definition || table_init(e, list, type) == 0)
+		return 0;
+	edges_free(e);
+	return -1;
+}
+
+static int init_list(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+		     const char **why)
+{
+	return set_list(e, spec->list, spec, type, "edges must be strictly increasing", why);
 }
 
 /* ---- edges of equal ratio ----
@@ -360,8 +362,8 @@ static void ratio_edges(double *edges, double lo, double hi, uint32_t bins)
 }
 
 /* Edges of equal ratio, counted as explicit ones. */
-static int set_log(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
-		   const char **why)
+static int init_log(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+		    const char **why)
 {
 	if (!(spec->lo.value > 0 && spec->lo.value < spec->hi.value)) {
 		*why = "LO must be above 0 and less than HI";
@@ -373,15 +375,14 @@ static int set_log(struct edges *e, const struct edges_spec *spec, const struct 
 	if (!list)
 		return -1;
 	ratio_edges(list, spec->lo.value, spec->hi.value, spec->bins);
-	const int rc = set_list(e, list, spec->definition, type, why);
-	if (rc != 0 && *why == NOT_RISING)
-		*why = TOO_NARROW;
+	const int rc = set_list(e, list, spec, type, TOO_NARROW, why);
 	free(list);
 	return rc;
 }
 
 /* Residues are their own edges, for output. */
-static int set_mod(struct edges *e, const struct sample_type *type, const char **why)
+static int init_mod(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+		    const char **why)
 {
 	struct binning *b = &e->binning;
 	const uint64_t bias = (uint64_t)-sample_min(type);
@@ -391,7 +392,7 @@ static int set_mod(struct edges *e, const struct sample_type *type, const char *
 		return -1;
 	}
 	e->exact = true;
-	e->width = b->bins;
+	e->width = spec->bins;
 	b->kind = BIN_MOD;
 	b->is_signed = type->kind == SAMPLE_SIGNED;
 	b->bias = bias;
@@ -422,16 +423,17 @@ int128_t edges_first(const struct edges *e, const struct sample_type *type)
 	return e->dyadic ? (int128_t)e->first : (e->lo - sample_min(type)) >> e->k;
 }
 
-static int set_auto(struct edges *e, const struct sample_type *type, const char **why)
+static int init_auto(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+		     const char **why)
 {
 	const int k = auto_k_least(type);
 
-	if (e->binning.bins < auto_bins_least(type)) {
+	if (spec->bins < auto_bins_least(type)) {
 		*why = "--auto needs 2 bins or more, because a bin from 0 on holds no negative "
 		       "value";
 		return -1;
 	}
-	e->most = e->binning.bins;
+	e->most = spec->bins;
 	auto_rule(&e->binning, type, auto_slots(e->most), k);
 	edges_place(e, type, 0, e->binning.bins, k);
 	return 0;
@@ -450,44 +452,30 @@ void edges_settle(struct edges *e, const struct sample_type *type, const struct 
 	edges_place(e, type, first, (uint32_t)(last - first + 1), k);
 }
 
-int edges_init(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
-	       const char **why)
+static int init_values(struct edges *e, const struct edges_spec *spec,
+		       const struct sample_type *type, const char **why)
+{
+	(void)why;
+	set_exact(e, type, 0, spec->bins);
+	return 0;
+}
+
+static int init_range(struct edges *e, const struct edges_spec *spec,
+		      const struct sample_type *type, const char **why)
 {
 	const bool is_float = type->kind == SAMPLE_FLOAT;
+	const bool whole = !is_float && spec->lo.whole && spec->hi.whole;
 
-	*e = (struct edges){.closed = spec->closed, .integers = !is_float};
-	if (spec->closed && (spec->kind == AXIS_MOD || spec->kind == AXIS_AUTO)) {
-		*why = "--closed needs a last edge, such as that of --range";
-		return -1;
-	}
-	e->binning.bins = spec->bins;
-	if (spec->kind == AXIS_EDGES)
-		return set_list(e, spec->list, spec->definition, type, why);
-	if (spec->kind == AXIS_LOG)
-		return set_log(e, spec, type, why);
-	if (spec->kind == AXIS_MOD)
-		return set_mod(e, type, why);
-	if (spec->kind == AXIS_AUTO)
-		return set_auto(e, type, why);
-	if (spec->kind == AXIS_RANGE && spec->full && is_float) {
+	if (spec->full && is_float) {
 		/* "Every value": HI is the largest finite value, so it belongs to the last bin. */
 		e->closed = true;
 		set_linspace(e, -sample_max_finite(type), sample_max_finite(type));
 		return 0;
 	}
-	if (spec->kind == AXIS_RANGE && spec->full) {
+	if (spec->full) {
 		set_exact(e, type, sample_min(type), sample_max(type) + 1);
 		return 0;
 	}
-	if (spec->kind == AXIS_VALUES && is_float) {
-		*why = "float samples are not bin numbers: a float type needs --range=LO:HI";
-		return -1;
-	}
-	if (spec->kind == AXIS_VALUES) {
-		set_exact(e, type, 0, spec->bins);
-		return 0;
-	}
-	const bool whole = !is_float && spec->lo.whole && spec->hi.whole;
 	if (whole && (!spec->lo.exact || !spec->hi.exact)) {
 		*why = "whole LO and HI of an integer type must be below 2^96";
 		return -1;
@@ -500,15 +488,39 @@ int edges_init(struct edges *e, const struct edges_spec *spec, const struct samp
 		set_exact(e, type, spec->lo.integer, spec->hi.integer);
 		return 0;
 	}
-	if (is_float)
-		set_linspace(e, spec->lo.value, spec->hi.value);
-	else
+	set_linspace(e, spec->lo.value, spec->hi.value);
+	if (!is_float)
 		set_linspace_keys(e, type, spec->lo.value, spec->hi.value);
 	if (!rises(&e->binning)) {
 		*why = TOO_NARROW;
 		return -1;
 	}
 	return 0;
+}
+
+const struct axis_kind_row AXIS_KINDS[] = {
+	/* bin = value is the range 0:N */
+	[AXIS_VALUES] = {"range", true, false, SPACING_EVEN, BINS_MAX, init_values},
+	[AXIS_RANGE] = {"range", true, false, SPACING_EVEN, BINS_MAX, init_range},
+	[AXIS_LOG] = {"log", true, false, SPACING_RATIO, BINS_LOG_MAX, init_log},
+	[AXIS_EDGES] = {"edges", true, false, SPACING_FREE, BINS_MAX, init_list},
+	[AXIS_MOD] = {"mod", false, false, SPACING_EVEN, BINS_MAX, init_mod},
+	[AXIS_AUTO] = {"auto", true, true, SPACING_EVEN, BINS_MAX, init_auto},
+};
+
+int edges_init(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
+	       const char **why)
+{
+	const struct axis_kind_row *const kind = &AXIS_KINDS[spec->kind];
+
+	*e = (struct edges){.closed = spec->closed,
+			    .integers = type->kind != SAMPLE_FLOAT,
+			    .binning.bins = spec->bins};
+	if (spec->closed && (!kind->ordered || kind->from_samples)) {
+		*why = "--closed needs a last edge, such as that of --range";
+		return -1;
+	}
+	return kind->init(e, spec, type, why);
 }
 
 int edges_copy(struct edges *copy, const struct edges *e)

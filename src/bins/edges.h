@@ -25,13 +25,19 @@
 
 /* The option that asked for the bins. */
 enum axis_kind {
-	AXIS_VALUES,  /* --bins alone: LO = 0, HI = N, so that bin = value */
+	AXIS_VALUES,  /* --bins alone, of integers: LO = 0, HI = N, so that bin = value */
 	AXIS_RANGE,   /* --range */
 	AXIS_LOG,     /* --log */
 	AXIS_EDGES,   /* --edges */
 	AXIS_MOD,     /* --mod: bin = value mod N */
 	AXIS_AUTO,    /* --auto: from the samples, 2^k wide, at multiples of 2^k */
 	AXIS_DEFAULT, /* of a spec only: axis_settle replaces it */
+};
+
+enum axis_spacing {
+	SPACING_EVEN,  /* all bins are equally wide */
+	SPACING_RATIO, /* their logarithms are */
+	SPACING_FREE,
 };
 
 /* What the user asked for. */
@@ -44,6 +50,23 @@ struct edges_spec {
 	const double *list;   /* EDGES: bins + 1 of them, finite; owned by the maker of the spec */
 	bool definition;      /* EDGES, LOG: nothing will be counted, so no table is made */
 };
+
+struct edges;
+
+/* What tells the kinds apart. Who writes, reads or adds histograms asks for this, not for a kind. */
+struct axis_kind_row {
+	const char *name; /* of the option, and in a histogram's metadata */
+	/* Bins follow each other as values do, and samples may be under and over; else residues. */
+	bool ordered;
+	bool from_samples; /* the range is theirs, at most so many bins were asked for */
+	enum axis_spacing spacing;
+	uint32_t most; /* bins */
+	/* As edges_init, which sets closed, integers and the number of bins before. */
+	int (*init)(struct edges *edges, const struct edges_spec *spec,
+		    const struct sample_type *type, const char **why);
+};
+
+extern const struct axis_kind_row AXIS_KINDS[AXIS_DEFAULT];
 
 /* Which cell the samples of "edge" belong to (binning.h). */
 enum edge_cell { EDGE_IS_LAST, EDGE_IS_UNDER, EDGE_IS_OVER };

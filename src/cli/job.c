@@ -280,7 +280,7 @@ static int make_axis(struct job *job, struct fail *fail)
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);
 	if (job->bins_text)
 		return fail_set(fail, STATUS_USAGE, "--%s %s, --type %s: %s",
-				axis_kind_name(job->bins.edges.kind), job->bins_text,
+				AXIS_KINDS[job->bins.edges.kind].name, job->bins_text,
 				job->type.name, why);
 	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
 }

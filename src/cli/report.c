@@ -70,7 +70,6 @@ static void bound_text(char text[NUMBER_TEXT], double x, int sign)
 static void name_range(char *advice, size_t room, const struct hist *hist, bool value_is_bin)
 {
 	const bool is_float = hist->axis.type.kind == SAMPLE_FLOAT;
-	const enum axis_kind kind = hist->axis.kind;
 	char least[NUMBER_TEXT], greatest[NUMBER_TEXT], past[NUMBER_TEXT];
 
 	bound_text(least, hist->least, -1);
@@ -81,11 +80,12 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 	advice += used;
 	room -= (size_t)used;
 	/* Other edges are the user's choice. */
-	if (kind == AXIS_LOG || kind == AXIS_EDGES || (is_float && hist->least == hist->greatest))
+	if (axis_kind_of(&hist->axis)->spacing != SPACING_EVEN ||
+	    (is_float && hist->least == hist->greatest))
 		return;
 	if (is_float)
 		snprintf(advice, room, ": -r %s:%s --closed covers them", least, greatest);
-	else if (kind == AXIS_VALUES && value_is_bin && hist->least >= 0)
+	else if (hist->axis.kind == AXIS_VALUES && value_is_bin && hist->least >= 0)
 		snprintf(advice, room, ": -b %s covers them", past);
 	else if (value_is_bin)
 		snprintf(advice, room, ": -r %s:%s -b %.0f covers them", least, past,
@@ -105,7 +105,7 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct ru
 	/* False if only infinities are out of range. */
 	const double lo = edges_value(e, 0), hi = edges_value(e, e->binning.bins);
 	const bool finite =
-		hist->axis.kind != AXIS_AUTO && hist->extent &&
+		!axis_kind_of(&hist->axis)->from_samples && hist->extent &&
 		(hist->least < lo || hist->greatest > hi || (hist->greatest >= hi && !e->closed));
 	const struct hist_flow flow = hist_flow_sum(hist);
 	const bool known = finite && flow.under + flow.over > 0 &&

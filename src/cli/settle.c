@@ -126,16 +126,19 @@ static int settle_bins(const struct given *g, struct fail *fail)
 
 	spec->kind = AXIS_DEFAULT;
 	for (enum axis_kind kind = AXIS_VALUES + 1; kind < AXIS_DEFAULT; kind++) {
-		if (given(g, axis_kind_name(kind))->at == 0)
+		if (given(g, AXIS_KINDS[kind].name)->at == 0)
 			continue;
 		if (spec->kind != AXIS_DEFAULT)
 			return fail_set(fail, STATUS_USAGE,
 					"--%s and --%s: only one way to bin can be asked for",
-					axis_kind_name(spec->kind), axis_kind_name(kind));
+					AXIS_KINDS[spec->kind].name, AXIS_KINDS[kind].name);
 		spec->kind = kind;
 	}
-	if (spec->kind == AXIS_LOG && spec->bins > BINS_LOG_MAX)
-		return given_refuse("bins", bins->text, "--log takes at most 1048576 (2^20)", fail);
+	if (spec->kind != AXIS_DEFAULT && spec->bins > AXIS_KINDS[spec->kind].most)
+		return fail_set(fail, STATUS_USAGE, "--bins %s: --%s takes at most %lu (2^%d)",
+				bins->text, AXIS_KINDS[spec->kind].name,
+				(unsigned long)AXIS_KINDS[spec->kind].most,
+				__builtin_ctz(AXIS_KINDS[spec->kind].most));
 	if (spec->kind != AXIS_EDGES)
 		return 0;
 	if (spec->bins != 0 && spec->bins != g->edges - 1)

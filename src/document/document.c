@@ -279,7 +279,7 @@ static enum axis_kind kind_of(const char *binning)
 {
 	enum axis_kind kind = AXIS_RANGE;
 
-	while (kind < AXIS_DEFAULT && strcmp(binning, axis_kind_name(kind)) != 0)
+	while (kind < AXIS_DEFAULT && strcmp(binning, AXIS_KINDS[kind].name) != 0)
 		kind++;
 	return kind;
 }
@@ -353,7 +353,7 @@ static const char *make_axis(struct axis *axis, const struct documents *d, uint6
 	struct axis made;
 	const char *why;
 
-	if (e->kind == AXIS_AUTO)
+	if (e->kind < AXIS_DEFAULT && AXIS_KINDS[e->kind].from_samples)
 		e->bins = (uint32_t)count_of(d, "most", BINS_MAX, fail);
 	if (sample_type_parse(&type, text_of(d, "type")) != 0)
 		return "a type that is not known";
@@ -361,13 +361,12 @@ static const char *make_axis(struct axis *axis, const struct documents *d, uint6
 		return "a binning that is not known";
 	if (bins > 0 && !parse_range(e, text_of(d, "range")))
 		return "a range that is not LO:HI";
-	if (e->bins < 1 || (e->kind == AXIS_LOG && bins > BINS_LOG_MAX) ||
-	    (e->kind == AXIS_EDGES && !d->edges))
+	if (e->bins < 1 || bins > AXIS_KINDS[e->kind].most || (e->kind == AXIS_EDGES && !d->edges))
 		return "a number of bins that such an axis does not have";
 	if (axis_init(&made, &spec, &type, &why) != 0)
 		return why;
 	*axis = made;
-	return e->kind != AXIS_AUTO || place(axis, e, (uint32_t)bins)
+	return !axis_kind_of(axis)->from_samples || place(axis, e, (uint32_t)bins)
 		       ? NULL
 		       : "bins that --auto does not make of any samples";
 }
@@ -435,7 +434,7 @@ static int take_all(struct documents *d, struct hist *h, uint32_t c, struct hist
 		    struct fail *fail)
 {
 	uint64_t *const count = h->count + c * h->stride;
-	const size_t bins = axis_bins(&h->axis), before = h->axis.kind != AXIS_MOD;
+	const size_t bins = axis_bins(&h->axis), before = axis_kind_of(&h->axis)->ordered;
 	const uint64_t at = json_offset(&d->in);
 	size_t first, rest;
 
@@ -453,7 +452,7 @@ static int take_all(struct documents *d, struct hist *h, uint32_t c, struct hist
 static int take_some(struct documents *d, struct hist *h, uint32_t c, struct hist_flow *listed,
 		     struct fail *fail)
 {
-	const uint64_t at = json_offset(&d->in), before = h->axis.kind != AXIS_MOD,
+	const uint64_t at = json_offset(&d->in), before = axis_kind_of(&h->axis)->ordered,
 		       over = axis_bins(&h->axis) + before;
 	size_t places, counts;
 	uint64_t *const place = json_list(&d->in, JSON_COUNTS, &places, fail), *count = NULL;
@@ -608,7 +607,7 @@ static int take_document(struct documents *d, struct document *document, struct 
 		h->flow[c] = (struct hist_flow){count_of(d, "under", UINT64_MAX, fail),
 						count_of(d, "over", UINT64_MAX, fail),
 						count_of(d, "nan", UINT64_MAX, fail)};
-		if (h->axis.kind == AXIS_AUTO && h->axis.clamp)
+		if (axis_kind_of(&h->axis)->from_samples && h->axis.clamp)
 			h->clamped[c] = (struct hist_flow){
 				count_of(d, "clamped_under", UINT64_MAX, fail),
 				count_of(d, "clamped_over", UINT64_MAX, fail), 0};

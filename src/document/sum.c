@@ -70,16 +70,16 @@ bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
 			 more->channels == 1 ? "" : "s", (ul)h->channels);
 	} else if (strcmp(a->type.name, b->type.name) != 0) {
 		snprintf(why, SUM_WHY, "its samples are %s, not %s", a->type.name, b->type.name);
-	} else if ((a->kind == AXIS_AUTO) != (b->kind == AXIS_AUTO)) {
+	} else if (axis_kind_of(a)->from_samples != axis_kind_of(b)->from_samples) {
 		snprintf(why, SUM_WHY, "its bins are %s",
-			 a->kind == AXIS_AUTO ? "those of --auto" : "not those of --auto");
-	} else if (a->kind == AXIS_AUTO && a->edges.most != b->edges.most) {
+			 axis_kind_of(a)->from_samples ? "those of --auto" : "not those of --auto");
+	} else if (axis_kind_of(a)->from_samples && a->edges.most != b->edges.most) {
 		snprintf(why, SUM_WHY, "it is --auto with at most %lu bin%s, not %lu",
 			 (ul)a->edges.most, a->edges.most == 1 ? "" : "s", (ul)b->edges.most);
-	} else if (a->kind != AXIS_AUTO && axis_bins(a) != axis_bins(b)) {
+	} else if (!axis_kind_of(a)->from_samples && axis_bins(a) != axis_bins(b)) {
 		snprintf(why, SUM_WHY, "it has %lu bin%s, not %lu", (ul)axis_bins(a),
 			 axis_bins(a) == 1 ? "" : "s", (ul)axis_bins(b));
-	} else if (strcmp(what, "range") == 0 && a->kind != AXIS_AUTO) {
+	} else if (strcmp(what, "range") == 0 && !axis_kind_of(a)->from_samples) {
 		ends_text(ends_a, a);
 		ends_text(ends_b, b);
 		if (strcmp(ends_a, ends_b) != 0)

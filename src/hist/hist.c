@@ -210,7 +210,7 @@ static void set_binned(struct hist *h, uint32_t channel)
 	struct hist_stats *const s = &h->stats[channel];
 
 	s->entropy = entropy_of(bin, bins);
-	if (h->axis.kind != AXIS_MOD) /* residues have no order */
+	if (axis_kind_of(&h->axis)->ordered)
 		set_quantiles(s, &h->asked, bin, bins, h->flow[channel].under, NULL);
 }
 
@@ -245,7 +245,7 @@ int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *f
 	for (uint32_t c = 0; c < h->channels; c++) {
 		const struct hist_flow *const flow = &h->flow[c], *const clamped = &h->clamped[c];
 		struct stats_result *const of = &h->stats[c].of;
-		if (h->axis.kind == AXIS_AUTO) {
+		if (axis_kind_of(&h->axis)->from_samples) {
 			of->below = flow->under + clamped->under;
 			of->above = flow->over + clamped->over;
 		}
@@ -281,7 +281,7 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 	const struct edges *const edges = &h->axis.edges;
 	const uint32_t bins = axis_bins(&h->axis);
 	/* Infinities are clamped too. A document says only of --auto how many samples were. */
-	const bool unknown = h->binned && h->axis.clamp && h->axis.kind != AXIS_AUTO;
+	const bool unknown = h->binned && h->axis.clamp && !axis_kind_of(&h->axis)->from_samples;
 	const bool below = unknown || h->clamped[channel].under > h->stats[channel].of.below,
 		   above = unknown || h->clamped[channel].over > h->stats[channel].of.above;
 
@@ -368,7 +368,7 @@ void hist_fill(struct hist *h, struct counts *counts)
 	const uint32_t codes =
 		h->axis.type.bits < 8 ? unpack(h, cell, cells) : (uint32_t)(cells / h->channels);
 
-	if (h->axis.kind == AXIS_AUTO && coded) {
+	if (axis_kind_of(&h->axis)->from_samples && coded) {
 		extent = extent_of_codes(h, cell, codes);
 		auto_rule(&edges->binning, &h->axis.type, axis_bins(&h->axis),
 			  auto_k(&extent, edges->most, &h->axis.type));
@@ -384,7 +384,7 @@ void hist_fill(struct hist *h, struct counts *counts)
 		free(cell);
 	for (uint32_t c = 0; c < h->channels; c++)
 		fold(h, c);
-	if (h->axis.kind == AXIS_AUTO) {
+	if (axis_kind_of(&h->axis)->from_samples) {
 		settle(h, &extent);
 		assert(coded || k == edges->k);
 	}
@@ -590,7 +590,7 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 	/* No count is above the samples of its histogram. */
 	if (more->samples > UINT64_MAX - h->samples)
 		return fail_set(fail, STATUS_LIMIT, "the sum of the counts is past 2^64 - 1");
-	if (h->axis.kind == AXIS_AUTO)
+	if (axis_kind_of(&h->axis)->from_samples)
 		return add_auto(h, more, fail);
 	for (uint32_t c = 0; c < h->channels; c++)
 		add_counts(h->count + c * h->stride, more->count + c * more->stride,
@@ -602,9 +602,9 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 {
 	const uint32_t had = axis_bins(&h->axis), most = h->axis.edges.most;
-	const bool mod = h->axis.kind == AXIS_MOD;
+	const bool ordered = axis_kind_of(&h->axis)->ordered;
 
-	if (h->axis.kind == AXIS_AUTO) {
+	if (axis_kind_of(&h->axis)->from_samples) {
 		const struct hist none = {.channels = h->channels};
 		const uint32_t least = auto_bins_least(&h->axis.type);
 		if (bins < least || bins > most)
@@ -631,7 +631,7 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 			if (n == 0) /* memory that may be untouched */
 				continue;
 			bin[i] = 0;
-			bin[mod ? i % bins : i / (had / bins)] += n;
+			bin[ordered ? i / (had / bins) : i % bins] += n;
 		}
 	return 0;
 }

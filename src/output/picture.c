@@ -36,7 +36,7 @@ static uint32_t bins_a_part(const struct axis *axis, uint32_t first, uint32_t en
 	const uint32_t bins = axis_bins(axis), least = (end - first - 1) / most + 1;
 	uint32_t best = 0;
 
-	for (uint32_t per = 1; axis->kind == AXIS_AUTO; per *= 2)
+	for (uint32_t per = 1; axis_kind_of(axis)->from_samples; per *= 2)
 		if (parts_of(first, end, per) <= most)
 			return per;
 	for (uint32_t per = least; per <= 2 * least; per++) {

@@ -176,7 +176,7 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 		add(text, " part %u of %u", from->part, from->parts);
 	add(text, "%s%s %u bin%s", from->partial ? ", PARTIAL, counts so far" : "",
 	    title && !from->partial ? "," : ":", bins, bins == 1 ? "" : "s");
-	if (bins > 0 && axis->kind == AXIS_MOD) {
+	if (bins > 0 && !axis_kind_of(axis)->ordered) {
 		add(text, " of residues");
 	} else if (bins > 0) {
 		edge_text(lo, axis, 0);

@@ -421,6 +421,7 @@ static void lay_out(struct drawing *d)
 	const struct axis *const axis = &d->hist->axis;
 	const struct edges *const edges = &axis->edges;
 	const uint32_t bins = axis_bins(axis);
+	const enum axis_spacing spacing = axis_kind_of(axis)->spacing;
 	struct scale *const x = &d->x;
 
 	if (bins == 0)
@@ -428,12 +429,12 @@ static void lay_out(struct drawing *d)
 	parts_join(&d->columns, axis, 0, bins, PARTS_MOST);
 	x->lo = bounded(edges_value(edges, 0));
 	x->hi = bounded(edges_value(edges, bins));
-	x->log = axis->kind == AXIS_LOG ||
-		 (axis->kind == AXIS_EDGES && x->lo > 0 && x->hi / x->lo >= 1000);
+	x->log = spacing == SPACING_RATIO ||
+		 (spacing == SPACING_FREE && x->lo > 0 && x->hi / x->lo >= 1000);
 	x->exact = x->whole = edges->exact;
 	x->whole_lo = edges->lo;
 	x->width = edges->width;
-	if (axis->kind != AXIS_EDGES)
+	if (spacing != SPACING_FREE)
 		return;
 	d->unit = x->log ? 1 : DBL_MAX;
 	for (uint32_t k = 0; k < d->columns.count; k++) {
@@ -562,7 +563,7 @@ static void name_x(const struct drawing *d, int base)
 	}
 	output_print(d->out, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">value",
 		     LEFT + ACROSS / 2, base + 40);
-	if (axis->kind == AXIS_MOD)
+	if (!axis_kind_of(axis)->ordered)
 		put(d->out, " modulo %u", axis_bins(axis));
 	output_print(d->out, " (%s)", axis->type.name);
 	end_name(d->out, &d->x);

@@ -71,7 +71,8 @@ static void write_rows(const struct table *t)
 	const struct edges *const edges = &hist->axis.edges;
 	const uint32_t bins = axis_bins(&hist->axis);
 	/* these have no edges, and no samples outside */
-	const bool residues = hist->axis.kind == AXIS_MOD, flow = t->style->flow && !residues;
+	const bool residues = !axis_kind_of(&hist->axis)->ordered,
+		   flow = t->style->flow && !residues;
 	char bin[NUMBER_TEXT], lower[NUMBER_TEXT], upper[NUMBER_TEXT];
 	uint32_t edge = 0; /* whose text is in upper */
 

@@ -125,7 +125,7 @@ static bool is_regular(const struct axis *axis)
 
 	if (bins == 0)
 		return true;
-	if (axis->kind == AXIS_LOG || axis->kind == AXIS_EDGES)
+	if (axis_kind_of(axis)->spacing != SPACING_EVEN)
 		return false;
 	if (is_exact(edges, bins))
 		return true;
@@ -169,9 +169,9 @@ static void write_axis(struct output *out, const struct axis *axis, enum json_ed
 		}
 		output_text(out, "], ");
 	}
-	member_bool(out, "underflow", axis->kind != AXIS_MOD);
+	member_bool(out, "underflow", axis_kind_of(axis)->ordered);
 	member_bool(out, "overflow", true);
-	output_print(out, "\"circular\": %s}], ", axis->kind == AXIS_MOD ? "true" : "false");
+	output_print(out, "\"circular\": %s}], ", axis_kind_of(axis)->ordered ? "false" : "true");
 }
 
 /* --stats: each figure is a number. One that does not exist or is not known is not written. */
@@ -224,9 +224,9 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 		edge_text(&axis->edges, axis_bins(axis), range + used);
 	}
 	member_text(out, "type", axis->type.name);
-	member_text(out, "binning", axis_kind_name(axis->kind));
+	member_text(out, "binning", axis_kind_of(axis)->name);
 	member_text(out, "range", range);
-	if (axis->kind == AXIS_AUTO)
+	if (axis_kind_of(axis)->from_samples)
 		member_count(out, "most", axis->edges.most);
 	member_bool(out, "closed", axis->edges.closed);
 	member_bool(out, "clamp", axis->clamp);
@@ -251,7 +251,7 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	 * The samples that were clamped into the first and last bins: when others are added they
 	 * may belong to other bins.
 	 */
-	if (axis->kind == AXIS_AUTO && axis->clamp) {
+	if (axis_kind_of(axis)->from_samples && axis->clamp) {
 		member_count(out, "clamped_under", hist->clamped[channel].under);
 		member_count(out, "clamped_over", hist->clamped[channel].over);
 	}
@@ -280,7 +280,7 @@ static void write_entries(struct output *out, const struct hist *hist, uint32_t 
 			  enum listed listed)
 {
 	const struct hist_flow *const flow = &hist->flow[channel];
-	const uint32_t bins = axis_bins(&hist->axis), before = hist->axis.kind == AXIS_MOD ? 0 : 1;
+	const uint32_t bins = axis_bins(&hist->axis), before = axis_kind_of(&hist->axis)->ordered;
 	char text[NUMBER_TEXT + 1] = ",";
 	size_t skip = 1; /* no comma comes before the first */
 

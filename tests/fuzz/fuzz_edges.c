@@ -322,15 +322,13 @@ static bool plain_init(struct plain *p, const struct edges_spec *spec, const str
 		p->closed = true;
 		return true;
 	}
-	if (spec->full || (spec->kind == AXIS_VALUES && !is_float)) {
+	if (spec->full || spec->kind == AXIS_VALUES) {
 		p->rational = true;
 		p->lo = spec->full && t->kind == SAMPLE_SIGNED ? -((int128_t)1 << (t->bits - 1))
 							       : 0;
 		p->width = spec->full ? (int128_t)1 << t->bits : spec->bins;
 		return true;
 	}
-	if (spec->kind == AXIS_VALUES)
-		return false;
 	if (!is_float && spec->lo.whole && spec->hi.whole) {
 		p->rational = true;
 		p->lo = spec->lo.integer;
@@ -357,7 +355,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(sample_type_named(&type, &pair, name) == 0 && !pair, "%s", name);
 	struct edges_spec spec = {.bins = take_bins(&b), .closed = flags & 1};
 	spec.full = flags % 16 == 2 || flags % 16 == 3;
-	spec.kind = spec.full || flags % 16 > 5 ? AXIS_RANGE : AXIS_VALUES;
+	spec.kind =
+		spec.full || flags % 16 > 5 || type.kind == SAMPLE_FLOAT ? AXIS_RANGE : AXIS_VALUES;
 	if (spec.kind == AXIS_RANGE && !spec.full) {
 		spec.lo = take_number(&b);
 		spec.hi = take_hi(&b, &spec.lo, spec.bins);
