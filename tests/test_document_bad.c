@@ -29,10 +29,6 @@
 
 static const char BASE[] = "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {" COUNTED
 			   ", " RUN VERSION "}, \"metadata\": {" BINNING FLAGS REST;
-/* As 0.1.0 wrote it. */
-static const char OLD[] =
-	"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {" VERSION
-	"}, \"metadata\": {" BINNING FLAGS COUNTED ", \"stats_quantile_1\": \"[0, 1)\", " RUN REST;
 
 /* The base with its first `from` replaced; an empty one: `to` comes in front. */
 static char *replaced(const char *from, const char *to)
@@ -70,7 +66,6 @@ static void accepted(void)
 		{"\"u32\"", "\"\\u00753\\u0032\""},
 		{"\"lower\": 0", "\"lower\": -0.0e5"},
 		{"\"bytes\"", "\"stats_mean\": 2.5, \"bytes\""},
-		{BASE, OLD},
 		{"\"version\": \"0\"}}", "\"version\": \"\\ud83d\\ude00\"}}"},
 		{"\"lower\": 0, \"upper\": 4,", "\"lower\": 0e1, \"upper\": 4.0 ,"},
 		{"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 4, \"bins\": 4",
@@ -234,6 +229,7 @@ static void refused(void)
 		{"\"--bins=4\"", "\"--bins=4\\u0000\"", "\"options\" has a zero byte"},
 		{"{\"uhi", "{\"channel0\": 1, \"uhi", "'uhi_schema' expected, not 'channel0'"},
 		/* Statistics are left out only where they are members, each once. */
+		{"\"bytes\"", "\"stats_a\": \"1\", \"bytes\"", "'bytes' expected, not 'stats_a'"},
 		{"\"bytes\"", "\"stats_a\": 1, \"stats_std\" } / 0.7, \"bytes\"", "expected, not"},
 		{"\"bytes\"", "\"stats_a\": 1, \"stats_std\"1 0.7, \"bytes\"", "'bytes' expected"},
 		{"\"bytes\"", "\"stats_a\": 1, \"stats_b\": 2, \"stats_\\u0061\": 1, \"bytes\"",
@@ -261,7 +257,6 @@ static void refused(void)
 		{"\"inputs\": 1", "\"inputs\": -0", "\"inputs\" must be a whole number"},
 		{"--bins=4", "--bins=4 --record=4", NULL},
 		{"--bins=4", "--record=8 --offset=2", "do not agree"},
-		{"--bins=4", "--record=4K", NULL}, /* 0.1.0 */
 		{"--bins=4", "--edges='0 --record=8'\\\\'' --record=8'", NULL},
 		{"--bins=4", "--rows=5:20", NULL},
 		{"--bins=4", "--rows=5:16", "do not agree"},
@@ -416,7 +411,18 @@ static void fewer_edges(void)
 	hist_free(&h);
 }
 
-/* The value of a member that is passed over. */
+/* The base with a text as its options, or with another value as a statistic. */
+static char *with_value(const char *value)
+{
+	char *const member = malloc(strlen(value) + 32);
+
+	sprintf(member, value[0] == '"' ? "%s" : "\"stats_x\": %s, \"bytes\"", value);
+	char *const text = replaced(value[0] == '"' ? "\"--bins=4\"" : "\"bytes\"", member);
+	free(member);
+	return text;
+}
+
+/* What JSON has, and what it has not. */
 static void values(void)
 {
 	static const struct {
@@ -474,41 +480,41 @@ static void values(void)
 	for (size_t i = 0; i < LENGTH(CASES); i++) {
 		struct document document;
 		struct fail fail;
-		char member[100];
-		snprintf(member, sizeof(member), "\"stats_x\": %s, \"bytes\"", CASES[i].value);
-		char *const text = replaced("\"bytes\"", member);
+		char *const text = with_value(CASES[i].value);
 		CHECK((read_one(text, strlen(text), &document, &fail) == 1) == CASES[i].json,
 		      "%s: %s", CASES[i].value, fail.text);
 		document_free(&document);
 		/* It is where the input ends. */
+		const char *const name = strstr(text, "stats_x\": "), *const options = strstr(
+									      text, "options\": ");
 		const size_t cut =
-			(size_t)(strstr(text, "stats_x\": ") - text) + 10 + strlen(CASES[i].value);
+			(size_t)((name ? name : options) - text) + 10 + strlen(CASES[i].value);
 		CHECK(read_one(text, cut, &document, &fail) == -1 && fail.status == STATUS_DATA,
 		      "%.*s", (int)cut, text);
 		free(text);
 	}
 }
 
-/* A member whose value is `part`, `times`, between two ends. */
+/* A value that is `part`, `times`, between two ends. */
 static void repeated(const char *begin, const char *part, size_t times, const char *end,
 		     const char *why)
 {
 	const size_t n = strlen(part), head = strlen(begin);
-	char *const member = malloc(head + n * times + strlen(end) + 30);
+	char *const value = malloc(head + n * times + strlen(end) + 1);
 	struct document document;
 	struct fail fail;
-	char *to = member + sprintf(member, "\"stats_x\": %s", begin);
+	char *to = value + sprintf(value, "%s", begin);
 
 	for (size_t i = 0; i < times; i++, to += n)
 		memcpy(to, part, n);
-	sprintf(to, "%s, \"bytes\"", end);
-	char *const text = replaced("\"bytes\"", member);
+	strcpy(to, end);
+	char *const text = with_value(value);
 	const int rc = read_one(text, strlen(text), &document, &fail);
 	CHECK(why ? rc == -1 && fail.status == STATUS_DATA && strstr(fail.text, why) : rc == 1,
 	      "%s %zu times: %s", part, times, fail.text);
 	document_free(&document);
 	free(text);
-	free(member);
+	free(value);
 }
 
 /* What memory could grow by is bounded. */
@@ -522,7 +528,7 @@ static void bounds(void)
 	repeated("1", "0", JSON_NUMBER - 1, "", NULL);
 	repeated("1", "0", JSON_NUMBER, "", "a number of more than");
 	repeated("1", "0", 3000000, "", "a number of more than");
-	repeated("1", ", \"stats_y\": \"1\"", 20000, "", "\"stats_y\" twice");
+	repeated("1", ", \"stats_y\": 1", 20000, "", "\"stats_y\" twice");
 
 	char member[9000], *to = member;
 	struct document document;

@@ -156,18 +156,6 @@ static void parts_of_one_whole(void)
 		&a, &b,
 		NOT
 		"parts of one whole have the same options, and it has '--bins=5', not '--bins=4'");
-	/* Where it is not known it is no difference; what is known is kept, and compared. */
-	struct sum s = {0};
-	struct fail fail = {0};
-	b.options = NULL;
-	a.state = 0;
-	CHECK(add(&s, &a, "a", 1, &fail) == 0 && add(&s, &b, "b", 1, &fail) == 0 &&
-		      s.total.from.state == 7,
-	      "%s", fail.text);
-	a.part = 1;
-	a.state = 9;
-	CHECK(add(&s, &a, "c", 1, &fail) == -1 && strstr(fail.text, "an input changed"), "added");
-	sum_free(&s);
 }
 
 static void limits(void)

@@ -3,6 +3,7 @@
 #include "bins/axis.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,29 +106,56 @@ static bool same_edges(const struct edges *a, const struct edges *b)
 	return true;
 }
 
-const char *axis_difference(const struct axis *a, const struct axis *b)
+enum { ENDS = 2 * NUMBER_TEXT + 1 };
+
+/* The range of the axis, from its first edge to its last. */
+static void ends_text(char text[ENDS], const struct axis *axis)
 {
-	if (strcmp(a->type.name, b->type.name) != 0)
-		return "type";
-	const struct axis_kind_row *const kind = &AXIS_KINDS[a->kind], *const other =
-									       &AXIS_KINDS[b->kind];
-	if (kind->ordered != other->ordered || kind->from_samples != other->from_samples)
-		return "binning";
-	/*
-	 * Bins of --auto can become those of all samples together, which depend on how many bins
-	 * were asked for.
-	 */
-	if (kind->from_samples)
-		return a->edges.most != b->edges.most ? "number of bins"
-		       : a->clamp != b->clamp         ? "--clamp"
-						      : NULL;
-	if (axis_bins(a) != axis_bins(b))
-		return "number of bins";
-	if (!same_edges(&a->edges, &b->edges))
-		return "range";
-	if (a->edges.closed != b->edges.closed)
-		return "--closed";
-	if (a->clamp != b->clamp)
-		return "--clamp";
-	return NULL;
+	size_t used = edges_format(&axis->edges, 0, text);
+
+	text[used++] = ':';
+	edges_format(&axis->edges, axis_bins(axis), text + used);
+}
+
+static void edges_why(char why[AXIS_WHY], const struct axis *axis, const struct axis *more)
+{
+	char ends[ENDS], other[ENDS];
+
+	ends_text(ends, axis);
+	ends_text(other, more);
+	if (strcmp(ends, other) != 0)
+		snprintf(why, AXIS_WHY, "its range is %s, not %s", other, ends);
+	else
+		snprintf(why, AXIS_WHY, "it has other edges between %s", ends);
+}
+
+bool axis_fits(char why[AXIS_WHY], const struct axis *axis, const struct axis *more)
+{
+	const struct axis_kind_row *const kind = axis_kind_of(axis);
+	const bool ordered = axis_kind_of(more)->ordered,
+		   is_auto = axis_kind_of(more)->from_samples;
+	/* Bins of --auto depend on how many were asked for, and can become those of all samples. */
+	const uint32_t bins = is_auto ? axis->edges.most : axis_bins(axis),
+		       more_bins = is_auto ? more->edges.most : axis_bins(more);
+
+	if (strcmp(axis->type.name, more->type.name) != 0)
+		snprintf(why, AXIS_WHY, "its samples are %s, not %s", more->type.name,
+			 axis->type.name);
+	else if (kind->from_samples != is_auto)
+		snprintf(why, AXIS_WHY, "its bins are %sthose of --auto", is_auto ? "" : "not ");
+	else if (bins != more_bins)
+		snprintf(why, AXIS_WHY, "it %s %lu bin%s, not %lu",
+			 is_auto ? "is --auto with at most" : "has", (unsigned long)more_bins,
+			 more_bins == 1 ? "" : "s", (unsigned long)bins);
+	else if (kind->ordered != ordered)
+		snprintf(why, AXIS_WHY, "they differ in binning");
+	else if (!is_auto && !same_edges(&axis->edges, &more->edges))
+		edges_why(why, axis, more);
+	else if (axis->edges.closed != more->edges.closed)
+		snprintf(why, AXIS_WHY, "they differ in --closed");
+	else if (axis->clamp != more->clamp)
+		snprintf(why, AXIS_WHY, "they differ in --clamp");
+	else
+		return true;
+	return false;
 }

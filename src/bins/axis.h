@@ -58,9 +58,11 @@ static inline const struct axis_kind_row *axis_kind_of(const struct axis *axis)
 }
 
 /*
- * NULL where counts by one axis can be added to counts by the other, else what differs, as a noun.
- * It makes no difference how the bins were asked for; the last bit of a single edge does.
+ * Can counts by the axis `more` be added to counts by the other? False: why says what differs, such
+ * as "its samples are i8, not u8". It makes no difference how the bins were asked for; the last bit
+ * of a single edge does.
  */
-const char *axis_difference(const struct axis *a, const struct axis *b);
+#define AXIS_WHY (4 * NUMBER_TEXT + 64)
+bool axis_fits(char why[AXIS_WHY], const struct axis *axis, const struct axis *more);
 
 #endif

@@ -103,8 +103,7 @@ static int read_head(struct documents *d, uint32_t c, struct fail *fail)
 			if (!d->edges)
 				return -1;
 		} else if (t->kind == ',' && t == name + 3 && counted && name[-1].kind == ',' &&
-			   name[1].kind == ':' &&
-			   (t[-1].kind == JSON_NUMERAL || t[-1].kind == JSON_STRING) &&
+			   name[1].kind == ':' && t[-1].kind == JSON_NUMERAL &&
 			   strncmp(in->text + name->text, "stats_", 6) == 0) {
 			/* Statistics are left out, because they cannot be added. */
 			for (size_t i = 0; i < stats; i++)
@@ -245,8 +244,7 @@ static int check_head(struct documents *d, const struct document *document, uint
 	from.options = NULL;
 	if (h->channels > 1)
 		output_print(d->out, "%s\"channel%u\": ", c > 0 ? ", " : "{", c);
-	write_json_head(d->out, h, c, &from, d->edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR,
-			find(d, "metadata") < find(d, "samples"));
+	write_json_head(d->out, h, c, &from, d->edges ? JSON_EDGES_LEFT_OUT : JSON_EDGES_REGULAR);
 	output_text(d->out, is_sparse(d) ? "\"index\": [[" : "\"values\": [");
 	if (expect(d, fail) != 0)
 		return -1;
@@ -576,8 +574,7 @@ static const char *disagree(const struct document *document)
 		samples = strtoull(rows, &end, 10);
 	if (record || rows) {
 		bytes = strtoull(record ? record : end + (*end == ':'), &end, 10);
-		/* 0.1.0 wrote sizes as they were given, such as 4K. */
-		known = (*end == ' ' || *end == '\0') && bytes > 0;
+		known = bytes > 0;
 	}
 	if (outside > from->bytes)
 		return "more is skipped and left over than there are bytes";

@@ -120,7 +120,7 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 
 	if (there <= 0)
 		return there;
-	char why[SUM_WHY];
+	char why[AXIS_WHY];
 	int rc = 0;
 	if (document.from.partial || document.from.parts != 1)
 		rc = fail_set(fail, STATUS_DATA,

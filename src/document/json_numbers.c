@@ -3,6 +3,7 @@
  * json_numbers: arrays of numbers, which are most of a document. As gpuhist writes them, and as
  * tools do that indent, they are taken in tight loops; all others by way of their texts.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,37 +122,20 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 
 /* ---- real numbers ---- */
 
-/* 10^e, exactly: 10^22 = 5^22 2^22, and 5^22 < 2^53. */
-static const double TEN[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
-			     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-#define FIVES 27 /* 5^27 < 2^63 */
-
-/* The binary64 nearest to n / 10^e, ties to even; 0 < n < 2^64, 0 < e <= FIVES. */
-static double divided(uint64_t n, int e)
+/* The binary64 nearest to n / unit, ties to even. */
+static double divided(uint64_t n, uint64_t unit)
 {
-	static const uint64_t FIVE_27 = 7450580596923828125u;
-	uint64_t five = FIVE_27;
-	double power;
+	const uint64_t exact = (uint64_t)1 << 53;
 
-	for (int i = FIVES; i > e; i--)
-		five /= 5;
-	/* n 2^up is at least 2^127, so the quotient has 65 bits or more, of which 53 are kept. */
-	const int up = __builtin_clzll(n) + 64;
-	const uint128_t dividend = (uint128_t)n << up, quotient = dividend / five;
-	const bool inexact = quotient * five != dividend;
-	const int bits = 128 - __builtin_clzll((uint64_t)(quotient >> 64)), down = bits - 53;
-	uint64_t kept = (uint64_t)(quotient >> down);
-	const uint128_t rest = quotient & (((uint128_t)1 << down) - 1),
-			half = (uint128_t)1 << (down - 1);
-
-	kept += rest > half || (rest == half && (inexact || kept % 2 == 1));
-	/*
-	 * From 10^-27 to 2^64: the power of two is a normal number, and multiplying by it does not
-	 * round.
-	 */
-	const uint64_t exponent = (uint64_t)(1023 + down - up - e) << 52;
-	memcpy(&power, &exponent, sizeof(power));
-	return (double)kept * power;
+	if (n <= exact && unit <= exact)
+		return (double)n / (double)unit;
+	if (n == 0)
+		return 0;
+	/* The quotient has 63 or 64 bits, of which 53 are kept; a rest is one more bit that is set. */
+	const int up = __builtin_clzll(n) + 63 - __builtin_clzll(unit);
+	const uint128_t dividend = (uint128_t)n << up;
+	const uint64_t quotient = (uint64_t)(dividend / unit);
+	return ldexp((double)(quotient | ((uint128_t)quotient * unit != dividend)), -up);
 }
 
 /*
@@ -161,37 +145,22 @@ static double divided(uint64_t n, int e)
 static const unsigned char *plain_real(const unsigned char *p, double *real)
 {
 	const bool negative = *p == '-';
-	uint64_t n = 0, digit;
-	int e = 0;
-	double x;
+	const unsigned char *const begin = p += negative;
+	uint64_t n = 0, unit = 1, digit;
 
-	p += negative;
-	const unsigned char *const begin = p;
-	while ((digit = (uint64_t)*p - '0') <= 9 && p - begin < 19) {
+	for (; (digit = (uint64_t)*p - '0') <= 9; p++)
 		n = n * 10 + digit;
-		p++;
+	const unsigned char *const point = p;
+	const bool zero = *begin == '0' && p > begin + 1;
+	for (p += *p == '.'; p > point && (digit = (uint64_t)*p - '0') <= 9; p++) {
+		n = n * 10 + digit;
+		unit *= 10;
 	}
-	/* A digit, and no leading zero. */
-	if (p == begin || (*begin == '0' && p > begin + 1))
+	if (point == begin || zero || p == point + 1 || p - begin > 19 + (p > point))
 		return NULL;
-	if (*p == '.') {
-		const unsigned char *const point = p++;
-		while ((digit = (uint64_t)*p - '0') <= 9 && p - begin < 20) {
-			n = n * 10 + digit;
-			p++;
-		}
-		e = (int)(p - point - 1);
-		if (e == 0)
-			return NULL;
-	}
-	if (*p != ',')
-		return NULL;
-	if (n <= (uint64_t)1 << 53)
-		x = (double)n / TEN[e];
-	else
-		x = e == 0 ? (double)n : divided(n, e);
-	*real = negative ? -x : x;
-	return p + 1;
+	*real = divided(n, unit);
+	*real = negative ? -*real : *real;
+	return take_comma(p);
 }
 
 static const unsigned char *plain_reals(const unsigned char *p, const unsigned char *end,

@@ -44,51 +44,12 @@ static int refuse(const struct sum *s, const struct sum_name *name, enum status 
 	return fail_set(fail, status, "%s cannot be added to %s: %s", this, first, why);
 }
 
-enum { ENDS = 2 * NUMBER_TEXT + 1 };
-
-/* The range of the axis, from its first edge to its last. */
-static void ends_text(char text[ENDS], const struct axis *axis)
+bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *more)
 {
-	size_t used = edges_format(&axis->edges, 0, text);
-
-	text[used++] = ':';
-	edges_format(&axis->edges, axis_bins(axis), text + used);
-}
-
-bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more)
-{
-	const char *const what = h->channels != more->channels
-					 ? "number of channels"
-					 : axis_difference(&h->axis, &more->axis);
-	const struct axis *const a = &more->axis, *const b = &h->axis;
-	char ends_a[ENDS], ends_b[ENDS];
-
-	if (!what)
-		return true;
-	if (h->channels != more->channels) {
-		snprintf(why, SUM_WHY, "it has %lu channel%s, not %lu", (ul)more->channels,
-			 more->channels == 1 ? "" : "s", (ul)h->channels);
-	} else if (strcmp(a->type.name, b->type.name) != 0) {
-		snprintf(why, SUM_WHY, "its samples are %s, not %s", a->type.name, b->type.name);
-	} else if (axis_kind_of(a)->from_samples != axis_kind_of(b)->from_samples) {
-		snprintf(why, SUM_WHY, "its bins are %s",
-			 axis_kind_of(a)->from_samples ? "those of --auto" : "not those of --auto");
-	} else if (axis_kind_of(a)->from_samples && a->edges.most != b->edges.most) {
-		snprintf(why, SUM_WHY, "it is --auto with at most %lu bin%s, not %lu",
-			 (ul)a->edges.most, a->edges.most == 1 ? "" : "s", (ul)b->edges.most);
-	} else if (!axis_kind_of(a)->from_samples && axis_bins(a) != axis_bins(b)) {
-		snprintf(why, SUM_WHY, "it has %lu bin%s, not %lu", (ul)axis_bins(a),
-			 axis_bins(a) == 1 ? "" : "s", (ul)axis_bins(b));
-	} else if (strcmp(what, "range") == 0 && !axis_kind_of(a)->from_samples) {
-		ends_text(ends_a, a);
-		ends_text(ends_b, b);
-		if (strcmp(ends_a, ends_b) != 0)
-			snprintf(why, SUM_WHY, "its range is %s, not %s", ends_a, ends_b);
-		else
-			snprintf(why, SUM_WHY, "it has other edges between %s", ends_a);
-	} else {
-		snprintf(why, SUM_WHY, "they differ in %s", what);
-	}
+	if (h->channels == more->channels)
+		return axis_fits(why, &h->axis, &more->axis);
+	snprintf(why, AXIS_WHY, "it has %lu channel%s, not %lu", (ul)more->channels,
+		 more->channels == 1 ? "" : "s", (ul)h->channels);
 	return false;
 }
 
@@ -97,7 +58,7 @@ static int add_hist(struct sum *s, const struct hist *more, const struct sum_nam
 {
 	struct hist *const h = &s->total.hist;
 	struct fail own = {.status = STATUS_OK};
-	char why[SUM_WHY];
+	char why[AXIS_WHY];
 
 	if (!sum_fits(why, h, more))
 		return refuse(s, name, STATUS_DATA, why, fail);
@@ -115,8 +76,6 @@ static int add_provenance(struct sum *s, const struct provenance *more, const st
 	    __builtin_add_overflow(from->tail, more->tail, &from->tail))
 		return refuse(s, name, STATUS_LIMIT,
 			      "the sum of the bytes or inputs is past 2^64 - 1", fail);
-	if (from->state == 0)
-		from->state = more->state;
 	/* If the options differ, the sum has none in particular. */
 	if (strcmp(from->options ? from->options : "", more->options ? more->options : "") != 0)
 		from->options = NULL;
@@ -151,8 +110,7 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 		snprintf(why, WHY,
 			 "parts of one whole have the same options, and it has '%.*s', not '%.*s'",
 			 OPTIONS, a, OPTIONS, b);
-	/* A state of 0 is that of a writer which did not know it. */
-	else if (sum->parts > 1 && sum->state != more->state && sum->state != 0 && more->state != 0)
+	else if (sum->parts > 1 && sum->state != more->state)
 		snprintf(
 			why, WHY,
 			"an input changed between part %lu and part %lu, or is a copy with another "

@@ -35,11 +35,10 @@ struct sum {
 };
 
 /*
- * Can `more` be added to h? False: why says what differs, such as "its samples are i8, not u8".
- * Counts are not looked at, nor are edges of --auto.
+ * Can `more` be added to h? False: why says what differs. Counts are not looked at, nor are edges
+ * of --auto.
  */
-#define SUM_WHY (4 * NUMBER_TEXT + 64)
-bool sum_fits(char why[SUM_WHY], const struct hist *h, const struct hist *more);
+bool sum_fits(char why[AXIS_WHY], const struct hist *h, const struct hist *more);
 
 /* "FILE", or "FILE, document 3"; a path that is too long is cut. */
 #define SUM_NAME (PATH_MAX + 64)

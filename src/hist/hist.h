@@ -92,7 +92,7 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *
 void hist_fill(struct hist *h, struct counts *counts);
 
 /*
- * Adds a histogram to another over the same axis (axis_difference) with the same channels, where
+ * Adds a histogram to another over the same axis (axis_fits) with the same channels, where
  * both hold their audit; the sum has no statistics. Two of --auto for the same number of bins
  * become the histogram of all their samples. -1, and h is as it was: the samples are more than
  * 2^64 - 1 (STATUS_LIMIT), or there is no memory.

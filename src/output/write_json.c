@@ -16,7 +16,7 @@
  * in one of two places, as text, numbers, true or false: the schema allows no lists and no objects.
  * Programs that add histograms keep the metadata of the first, so only what stays true is there.
  * What counting changes, NaN included, is in writer_info.gpuhist, the account of who wrote these
- * very counts. 0.1.0 had all of it in the metadata.
+ * very counts.
  *
  * --mod is a circular axis from 0 to N, which readers know to wrap around; boost-histogram wants an
  * overflow there and no underflow.
@@ -311,18 +311,15 @@ static void write_storage(struct output *out, const struct hist *hist, uint32_t 
 }
 
 void write_json_head(struct output *out, const struct hist *hist, uint32_t channel,
-		     const struct provenance *from, enum json_edges edges, bool old)
+		     const struct provenance *from, enum json_edges edges)
 {
 	static const char VERSION[] = "\"version\": \"" GPUHIST_VERSION "\"}";
 
 	output_text(out, "{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {");
-	if (!old)
-		write_counted(out, hist, channel, from);
+	write_counted(out, hist, channel, from);
 	output_text(out, VERSION);
 	output_text(out, "}, \"metadata\": {");
 	write_described(out, hist, channel);
-	if (old)
-		write_counted(out, hist, channel, from);
 	member_text(out, "options", from->options ? from->options : "");
 	output_text(out, VERSION);
 	output_text(out, ", ");
@@ -340,7 +337,7 @@ void write_json(struct output *out, const struct hist *hist, const struct style 
 	for (uint32_t c = 0; c < hist->channels && !output_failed(out); c++) {
 		if (hist->channels > 1)
 			output_print(out, "%s\"channel%u\": ", c > 0 ? ", " : "", c);
-		write_json_head(out, hist, c, from, edges, false);
+		write_json_head(out, hist, c, from, edges);
 		write_storage(out, hist, c, style->nonzero);
 	}
 	output_text(out, hist->channels > 1 ? "}\n" : "\n");

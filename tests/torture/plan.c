@@ -14,8 +14,8 @@ const char OLD_BYTES[] = "what was there before\n";
 #define DOCUMENT(bytes, samples, under, first, over)                                                                         \
 	"{\"uhi_schema\": 1, \"writer_info\": {\"gpuhist\": {\"samples\": " samples ", \"under\": " under ", \"over\": " over    \
 	", \"nan\": 0, \"bytes\": " bytes ", \"skipped\": 0, \"tail\": 0, \"inputs\": 1, \"part\": 1, \"parts\": 1, \"version\": "   \
-	"\"0.1.0\"}}, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:3\", \"closed\": false, "       \
-	"\"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, \"options\": \"\", \"version\": \"0.1.0\"}, " \
+	"\"0.2.0\"}}, \"metadata\": {\"type\": \"u32\", \"binning\": \"range\", \"range\": \"0:3\", \"closed\": false, "       \
+	"\"clamp\": false, \"counter\": \"u64\", \"channel\": 0, \"channels\": 1, \"options\": \"\", \"version\": \"0.2.0\"}, " \
 	"\"axes\": [{\"type\": \"regular\", \"lower\": 0, \"upper\": 3, "                                                       \
 	"\"bins\": 3, \"underflow\": true, \"overflow\": true, \"circular\": false}], \"storage\": {\"type\": \"int\", "   \
 	"\"values\": [" under "," first ",5,1," over "]}}\n"
