@@ -54,7 +54,8 @@ static int count(const struct job *asked, struct hist *hist, struct run_report *
 static void check_reports(const struct job *job, struct fail *fail)
 {
 	errno = msg_lost();
-	if (errno != 0 && fail->status == STATUS_OK && (job->stats || job->verbose))
+	if (errno != 0 && fail->status == STATUS_OK &&
+	    (job->quantiles.n > 0 || job->voice == VOICE_VERBOSE))
 		fail_errno(fail, "standard error");
 }
 
@@ -113,7 +114,7 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 	/* The options of the runs say another number. */
 	if (bins > 0)
 		total->from.options = NULL;
-	return job->stats ? hist_set_stats(&total->hist, &job->quantiles, fail) : 0;
+	return job->quantiles.n > 0 ? hist_set_stats(&total->hist, &job->quantiles, fail) : 0;
 }
 
 void command_merge(const struct job *job, struct fail *fail)

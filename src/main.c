@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 	signals_init();
 	switch (options_parse(&job, argc, argv, &fail)) {
 	case OPTIONS_RUN:
-		msg_set_quiet(job.quiet);
+		msg_set_quiet(job.voice == VOICE_QUIET);
 		/* Parts have one command line, and often one standard error. */
 		if (job.source.parts > 1)
 			msg_set_part(job.source.part, job.source.parts);

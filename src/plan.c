@@ -37,7 +37,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bo
 	const struct axis *const axis = &job->axis;
 
 	counting_init_layout(&p->counting, &axis->type, &axis->edges, &job->layout, shared);
-	if (job->stats)
+	if (job->quantiles.n > 0)
 		counting_keep_stats(&p->counting, job->layout.channels);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 && (job->device == DEVICE_CPU || p->counting.most > 0);

@@ -222,7 +222,8 @@ static enum progress line_of(const struct job *job)
 	if (job->progress != PROGRESS_TERMINAL)
 		return job->progress;
 	const bool typed = job_reads_stdin(job) && isatty(STDIN_FILENO);
-	return job->quiet || typed || !msg_terminal() ? PROGRESS_NEVER : PROGRESS_TERMINAL;
+	return job->voice == VOICE_QUIET || typed || !msg_terminal() ? PROGRESS_NEVER
+								     : PROGRESS_TERMINAL;
 }
 
 static void start_watch(struct run *run)
@@ -347,8 +348,9 @@ static int take_memory(struct run *run, struct fail *fail)
 	if (hist_reserve(&run->hist, &job->axis, job->channels, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
-	if (job->stats && (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
-			   counts_keep_stats(&run->counts, &job->type, job->channels, fail) != 0))
+	if (job->quantiles.n > 0 &&
+	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
+	     counts_keep_stats(&run->counts, &job->type, job->channels, fail) != 0))
 		return -1;
 	if (counting->most > 0)
 		counts_set_auto(&run->counts, &job->type, counting->most);

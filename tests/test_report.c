@@ -147,14 +147,14 @@ static void gpu(struct job *job)
 	     "gpu: NVIDIA H200 and 2 more, 96 slots of 1.46 MiB, 49.0 MiB with all counters, ready "
 	     "after 0.25 s, "
 	     "whole_4_span; counted 75.0% of the samples");
-	job->verbose = false;
+	job->voice = VOICE_PLAIN;
 	CHECK(verbose(job, &run)[0] == '\0', "without -v");
 }
 
 int main(void)
 {
 	static char *paths[] = {"-"};
-	struct job job = {.threads = 2, .verbose = true, .source = {.paths = paths}};
+	struct job job = {.threads = 2, .voice = VOICE_VERBOSE, .source = {.paths = paths}};
 
 	scratch_enter();
 	bottlenecks(&job);

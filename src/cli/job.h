@@ -19,6 +19,9 @@ enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
 /* When the line of progress is shown: if stderr is a terminal, always, or only after SIGUSR1. */
 enum progress { PROGRESS_TERMINAL, PROGRESS_ALWAYS, PROGRESS_NEVER };
 
+/* What is said on stderr beside errors: warnings and notes, nothing, or the lines of -v too. */
+enum voice { VOICE_PLAIN, VOICE_QUIET, VOICE_VERBOSE };
+
 /* -c, --record, --offset, --rows and -n as they were given; 0 or NULL: not given. */
 struct layout_options {
 	uint32_t channels;
@@ -64,8 +67,7 @@ struct job {
 	struct style style;
 	const char *output; /* -o, for a part with %K and %N replaced; NULL for standard output */
 	char *output_part;  /* ... where it differs from the user's text. Freed by options_free */
-	bool stats;         /* --stats ... */
-	struct quantiles quantiles; /* ... with these */
+	struct quantiles quantiles; /* --stats; none: it was not given */
 	bool plot;                  /* -p: a picture on stderr beside the output */
 	const char *into;           /* --into: the document to add to; NULL: none */
 	bool output_none;           /* --into without -o and -f: nothing else is written */
@@ -75,7 +77,7 @@ struct job {
 	bool finish; /* --finish: the first INT or TERM ends the inputs, which are streams */
 	bool merge;  /* --merge: the inputs are documents, not samples */
 	enum progress progress;
-	bool quiet, verbose;
+	enum voice voice;
 
 	/*
 	 * the options that decide what is counted, and its bins, in one spelling and order. Freed

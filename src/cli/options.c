@@ -26,103 +26,147 @@
 #include "driver/gpu_image.h"
 
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
-#define RANGES                                                                                   \
-	"must be LO:HI, finite numbers, as in -1:1 or 0:4096, or LO:HI:STEP, as in 0:1:0.1, or " \
-	"full"
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
 
 struct row;
 
-/* Reads a value. The text of the last one that was given is kept without this. */
-typedef int read_fn(struct given *g, const struct row *o, const char *text, struct fail *fail);
-static read_fn read_type, read_number, read_ends, read_edges, read_channels, read_rows, read_part,
-	read_counter, read_format, read_every, read_plot, read_stats, read_device;
-
 /*
- * What an option is about: a document has those that decide what is counted, and into which bins.
+ * Reads a value to where the row says, or to where it belongs. -1: it is none; where *g->fail does
+ * not say why, the row does.
  */
-enum about { WRITES, COUNTS, DECIDES };
+typedef int read_fn(struct given *g, const struct row *o, const char *text);
+static read_fn set, choose, read_type, read_number, read_ends, read_edges, read_channels, read_rows,
+	read_part, read_counter, read_format, read_every, read_plot, read_stats, read_device;
+
+enum about {
+	WRITES,  /* what becomes of the counts */
+	COUNTS,  /* how samples are counted: not with --merge, which adds what was counted before */
+	DECIDES, /* ... and what is counted, and into which bins: documents have these options */
+	DECIDES_SUM, /* ... and --merge takes it all the same */
+};
+
+/* Another option, and what is said of it. */
+struct other {
+	const char *name, *why;
+};
 
 struct row {
 	const char *name;
 	char letter;       /* 0: none */
 	const char *value; /* "=N", or "[=N]" where it may be left out; NULL: it takes none */
 	enum about about;
-	read_fn *read;        /* NULL: any text will do */
-	size_t flag;          /* where the job has a bool that is set; 0: none */
-	uint64_t least, most; /* of a number ... */
-	const char *must;     /* ... and what else is said */
+	read_fn *read; /* NULL: any text will do */
+	size_t to;     /* where what was read is kept ... */
+	size_t text;   /* ... and where the value's text is; 0: nowhere */
+	/* of a number; one of which the most fits 32 bits is kept in so many */
+	uint64_t least, most;
+	const char *must; /* what is said of a value that is none */
+	int choice;       /* of an enum: what it becomes ... */
+	bool off;         /* ... or of a flag: false, not true */
+	struct other apart[3], needs;
+	/* It is for these kinds of formats alone, a bit for each; 0: for all */
+	unsigned formats;
+	const char *only; /* ... and what is said */
 	/* behind its names in -h: ends the line, or leaves room for the next option */
 	const char *help;
 };
 
-#define FLAG(member) offsetof(struct job, member)
+#define TO(member) offsetof(struct given, member)
+#define IN(kind) (1u << FORMAT_##kind)
+#define ONLY_ROWS .formats = IN(ROWS), .only = "--flow and --no-header are for csv and tsv"
 
 /* clang-format off */
 static const struct row ROWS[] = {
-	{"type", 't', "=TYPE", DECIDES, .read = read_type, .flag = FLAG(source.typed),
+	{"type", 't', "=TYPE", DECIDES, read_type,
 		.help = "      u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64,\n"
 			"                       +be for big endian; or <u2, >f4, uint16 ... (default u32)\n"},
-	{"bins", 'b', "=N", DECIDES, .read = read_number, .least = 1, .most = BINS_MAX,
-		.must = "must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400",
+	{"bins", 'b', "=N", DECIDES_SUM, read_number, TO(job.bins.edges.bins), TO(bins), 1, BINS_MAX,
+		"must be a number from 1 to 268435456 (2^28), such as 1024, 64K, 1e6 or 0x400",
 		.help = "         number of bins, up to 2^28 (default 256)\n"},
-	{"range", 'r', "=LO:HI[:STEP]", DECIDES, .read = read_ends,
+	{"range", 'r', "=LO:HI[:STEP]", DECIDES, read_ends, .text = TO(job.bins_text),
+		.must = "must be LO:HI, finite numbers, as in -1:1 or 0:4096, or LO:HI:STEP, as in 0:1:0.1, or full",
 		.help = "  N bins over [LO, HI), or of STEP; full: every value\n"},
 	{"auto", 0, NULL, DECIDES,
 		.help = "           range from the data (default, but for integers with -b)\n"},
-	{"log", 0, "=LO:HI", DECIDES, .read = read_ends, .help = "  bins of equal ratio   "},
-	{"edges", 0, "=LIST|@FILE", DECIDES, .read = read_edges, .help = "   "},
+	{"log", 0, "=LO:HI", DECIDES, read_ends, .text = TO(job.bins_text),
+		.must = "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1",
+		.help = "  bins of equal ratio   "},
+	{"edges", 0, "=LIST|@FILE", DECIDES, read_edges, .help = "   "},
 	{"mod", 0, NULL, DECIDES, .help = "  value mod N\n"},
-	{"clamp", 0, NULL, DECIDES, .flag = FLAG(bins.clamp), .help = "  count outliers in the end bins   "},
-	{"closed", 0, NULL, DECIDES, .flag = FLAG(bins.edges.closed), .help = "  HI is in the last bin\n"},
-	{"skip", 'S', "=SIZE", DECIDES, .read = read_number, .most = UINT64_MAX,
-		.must = "must be a number of bytes below 2^64, " SIZES,
+	{"clamp", 0, NULL, DECIDES, set, TO(job.bins.clamp), .help = "  count outliers in the end bins   "},
+	{"closed", 0, NULL, DECIDES, set, TO(job.bins.edges.closed), .help = "  HI is in the last bin\n"},
+	{"skip", 'S', "=SIZE", DECIDES, read_number, TO(job.source.skip), 0, 0, UINT64_MAX,
+		"must be a number of bytes below 2^64, " SIZES,
 		.help = "      skip SIZE (64K) of each input   "},
-	{"count", 'n', "=N", DECIDES, .read = read_number, .most = UINT64_MAX,
-		.must = "must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200",
+	{"count", 'n', "=N", DECIDES, read_number, TO(job.layout_options.limit),
+		TO(job.layout_options.limit_text), 0, UINT64_MAX,
+		"must be a number of records below 2^64, such as 1000, 64K, 1e6 or 0x200",
 		.help = "  N records\n"},
-	{"channels", 'c', "=N", DECIDES, .read = read_channels, .least = 1,
-		.most = LAYOUT_CHANNELS_MAX, .must = "must be a number from 1 to 64, or last",
+	{"channels", 'c', "=N", DECIDES, read_channels, TO(job.layout_options.channels), 0, 1,
+		LAYOUT_CHANNELS_MAX, "must be a number from 1 to 64, or last",
 		.help = "     N interleaved channels, one histogram each\n"},
-	{"record", 0, "=SIZE", DECIDES, .read = read_number, .least = 1, .most = LAYOUT_BYTES_MAX,
-		.must = "must be a number of bytes from 1 " TO_16M,
+	{"record", 0, "=SIZE", DECIDES, read_number, TO(job.layout_options.record),
+		TO(job.layout_options.record_text), 1, LAYOUT_BYTES_MAX,
+		"must be a number of bytes from 1 " TO_16M,
+		.apart = {{"rows", "each of them says what a record is"}},
 		.help = "  sample at "},
-	{"offset", 0, "=SIZE", DECIDES, .read = read_number, .most = LAYOUT_BYTES_MAX,
-		.must = "must be a number of bytes from 0 " TO_16M,
+	{"offset", 0, "=SIZE", DECIDES, read_number, TO(job.layout_options.offset), 0, 0,
+		LAYOUT_BYTES_MAX, "must be a number of bytes from 0 " TO_16M,
+		.needs = {"record", "needs --record, the size of the records"},
 		.help = "  "},
-	{"rows", 0, "=WIDTH:PITCH", DECIDES, .read = read_rows, .help = " (samples:bytes)\n"},
-	{"ignore-tail", 0, NULL, DECIDES, .flag = FLAG(source.ignore_tail), .help = "    leave out incomplete records   "},
-	{"part", 0, "=K/N|auto", COUNTS, .read = read_part, .help = "  one slice\n"},
-	{"raw", 0, NULL, DECIDES, .flag = FLAG(source.raw), .help = "  count headers and zstd as they are   "},
-	{"zstd", 0, NULL, DECIDES, .flag = FLAG(source.zstd), .help = "  fail unless it is zstd\n"},
-	{"counter", 'C', "=KIND", WRITES, .read = read_counter,
+	{"rows", 0, "=WIDTH:PITCH", DECIDES, read_rows, .text = TO(job.layout_options.rows_text),
+		.must = "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 (16 MiB), as in 640:1024",
+		.help = " (samples:bytes)\n"},
+	{"ignore-tail", 0, NULL, DECIDES, set, TO(job.source.ignore_tail),
+		.help = "    leave out incomplete records   "},
+	{"part", 0, "=K/N|auto", COUNTS, read_part, TO(job.source),
+		.must = "must be K/N, from 1/N to N/N with N up to 2^31, or auto",
+		.apart = {{"tee", "an input that is passed on is read whole"},
+			{"into", "a file that parts were added to cannot tell which are in it; give each "
+				"part a file by -o, and add them by --merge"}},
+		.help = "  one slice\n"},
+	{"raw", 0, NULL, DECIDES, set, TO(job.source.raw),
+		.help = "  count headers and zstd as they are   "},
+	{"zstd", 0, NULL, DECIDES, set, TO(job.source.zstd), .help = "  fail unless it is zstd\n"},
+	{"counter", 'C', "=KIND", WRITES, read_counter, TO(job.style.counter), TO(counter), .must = "must be " COUNTER_NAMES,
 		.help = "   u64 u32 sat8 sat16 sat32 (default u64; raw: u32)\n"},
-	{"format", 'f', "=FORMAT", WRITES, .read = read_format,
+	{"format", 'f', "=FORMAT", WRITES, read_format, TO(job.format), .must = "must be " FORMAT_NAMES,
 		.help = "  csv tsv raw npy json plot svg (by FILE's suffix, or csv)\n"},
-	{"output", 'o', "=FILE", WRITES, .help = "    replace FILE at the end   "},
-	{"every", 0, "=TIME", COUNTS, .read = read_every, .help = "  meanwhile, too\n"},
-	{"into", 0, "=FILE.json", COUNTS, .help = "  add this run to FILE   "},
-	{"merge", 0, NULL, WRITES, .flag = FLAG(merge), .help = "  add up histograms\n"},
-	{"tee", 0, NULL, COUNTS, .flag = FLAG(tee), .help = "  pass the input on (with -o)   "},
-	{"finish", 0, NULL, COUNTS, .flag = FLAG(finish), .help = "  write on Ctrl-C\n"},
-	{"plot", 'p', "[=log]", WRITES, .read = read_plot, .flag = FLAG(plot), .help = "  on stderr   "},
-	{"title", 0, "=TEXT", WRITES, .help = "   "},
-	{"stats", 0, "[=Q,...]", WRITES, .read = read_stats, .flag = FLAG(stats), .help = "  mean, quantiles\n"},
-	{"flow", 0, NULL, WRITES, .flag = FLAG(style.flow), .help = "  rows for under, over, nan   "},
-	{"nonzero", 0, NULL, WRITES, .flag = FLAG(style.nonzero), .help = "  no empty bins   "},
-	{"no-header", 0, NULL, WRITES, .help = "\n"},
-	{"device", 0, "=DEVICE", COUNTS, .read = read_device,
+	{"output", 'o', "=FILE", WRITES, .text = TO(job.output), .help = "    replace FILE at the end   "},
+	{"every", 0, "=TIME", COUNTS, read_every, TO(job.every),
+		.must = "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms",
+		.help = "  meanwhile, too\n"},
+	{"into", 0, "=FILE.json", COUNTS, .text = TO(job.into), .help = "  add this run to FILE   "},
+	{"merge", 0, NULL, WRITES, set, TO(job.merge), .help = "  add up histograms\n"},
+	{"tee", 0, NULL, COUNTS, set, TO(job.tee), .help = "  pass the input on (with -o)   "},
+	{"finish", 0, NULL, COUNTS, set, TO(job.finish), .help = "  write on Ctrl-C\n"},
+	{"plot", 'p', "[=log]", WRITES, read_plot, TO(job.plot), .must = "must be log, or nothing",
+		.help = "  on stderr   "},
+	{"title", 0, "=TEXT", WRITES, .text = TO(title),
+		.formats = IN(PICTURE), .only = "--title is for plot and svg",
+		.help = "   "},
+	{"stats", 0, "[=Q,...]", WRITES, read_stats, TO(job.quantiles),
+		.must = "must be up to 128 quantiles in per cent, from 0 to 100 with up to 4 decimals, "
+			"each above the one before it, as in 2,50,98,99.9",
+		.help = "  mean, quantiles\n"},
+	{"flow", 0, NULL, WRITES, set, TO(job.style.flow), ONLY_ROWS,
+		.help = "  rows for under, over, nan   "},
+	{"nonzero", 0, NULL, WRITES, set, TO(job.style.nonzero),
+		.formats = IN(ROWS) | IN(DOCUMENT), .only = "--nonzero is for csv, tsv and json",
+		.help = "  no empty bins   "},
+	{"no-header", 0, NULL, WRITES, set, TO(job.style.header), .off = true, ONLY_ROWS, .help = "\n"},
+	{"device", 0, "=DEVICE", COUNTS, read_device, TO(job), .must = "must be auto, cpu, gpu, gpu:0,2 or gpu:all",
 		.help = "  auto, cpu, gpu (the first), gpu:0,2, gpu:all\n"},
-	{"threads", 'T', "=N", COUNTS, .read = read_number, .most = THREADS_MAX,
-		.must = "must be a number from 1 to 4096, or 0 for all cores",
+	{"threads", 'T', "=N", COUNTS, read_number, TO(job.threads), 0, 0, THREADS_MAX,
+		"must be a number from 1 to 4096, or 0 for all cores",
 		.help = "  (all cores)   "},
-	{"memory", 'M', "=SIZE", COUNTS, .read = read_number, .least = 1, .most = UINT64_MAX,
-		.must = "must be a number of bytes from 1 to 2^64 - 1, " SIZES,
+	{"memory", 'M', "=SIZE", COUNTS, read_number, TO(job.memory), TO(job.memory_text), 1, UINT64_MAX,
+		"must be a number of bytes from 1 to 2^64 - 1, " SIZES,
 		.help = "  (256M or 32M a thread)\n"},
-	{"quiet", 'q', NULL, WRITES, .help = " "},
-	{"verbose", 'v', NULL, WRITES, .help = " "},
-	{"progress", 0, NULL, COUNTS, .help = " "},
-	{"no-progress", 0, NULL, WRITES, .help = " "},
+	{"quiet", 'q', NULL, WRITES, choose, TO(job.voice), .choice = VOICE_QUIET, .help = " "},
+	{"verbose", 'v', NULL, WRITES, choose, TO(job.voice), .choice = VOICE_VERBOSE, .help = " "},
+	{"progress", 0, NULL, COUNTS, choose, TO(job.progress), .choice = PROGRESS_ALWAYS, .help = " "},
+	{"no-progress", 0, NULL, WRITES, choose, TO(job.progress), .choice = PROGRESS_NEVER, .help = " "},
 	{"help", 'h', NULL, WRITES, .help = " "},
 	{"version", 'V', NULL, WRITES, .help = "\n"},
 };
@@ -131,34 +175,31 @@ static const struct row ROWS[] = {
 #define OPTIONS (sizeof(ROWS) / sizeof(ROWS[0]))
 _Static_assert(OPTIONS <= OPTIONS_MAX, "a value for each");
 
-const struct value *given(const struct given *g, const char *name)
+/* Its row among the options; there is one. */
+static const struct row *row_named(const char *name)
 {
-	size_t i = 0;
+	const struct row *o = ROWS;
 
-	while (i < OPTIONS && strcmp(ROWS[i].name, name) != 0)
-		i++;
-	assert(i < OPTIONS);
-	return &g->values[i];
+	while (strcmp(o->name, name) != 0)
+		o++;
+	return o;
 }
 
-const char *given_counts(const struct given *g)
-{
-	const char *first = NULL;
-	unsigned at = UINT_MAX;
-
-	for (size_t i = 0; i < OPTIONS; i++)
-		if (ROWS[i].about != WRITES && ROWS[i].letter != 'b' && g->values[i].at > 0 &&
-		    g->values[i].at < at) {
-			first = ROWS[i].name;
-			at = g->values[i].at;
-		}
-	return first;
-}
-
-/* Where the value of a row is kept. */
+/* What is known of a row's option. */
 static struct value *value_of(struct given *g, const struct row *o)
 {
 	return &g->values[o - ROWS];
+}
+
+bool given(const struct given *g, const char *name)
+{
+	return g->values[row_named(name) - ROWS].at > 0;
+}
+
+/* Where the row says. */
+static void *to(struct given *g, const struct row *o)
+{
+	return (char *)g + o->to;
 }
 
 void options_help(char text[OPTIONS_TEXT])
@@ -198,11 +239,27 @@ int given_refuse(const char *name, const char *text, const char *why, struct fai
 	return fail_set(fail, STATUS_USAGE, "--%s %s: %s", name, *text ? text : "''", why);
 }
 
-static int read_type(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int set(struct given *g, const struct row *o, const char *text)
 {
-	if (sample_type_named(&g->job->type, &g->pair, text) != 0)
-		return given_refuse(o->name, text, sample_type_refused(text), fail);
-	strcpy(value_of(g, o)->spelled, g->job->type.name);
+	(void)text;
+	*(bool *)to(g, o) = !o->off;
+	return 0;
+}
+
+/* Of options that exclude each other the last one counts. */
+static int choose(struct given *g, const struct row *o, const char *text)
+{
+	(void)text;
+	*(int *)to(g, o) = o->choice; /* an enum */
+	return 0;
+}
+
+static int read_type(struct given *g, const struct row *o, const char *text)
+{
+	if (sample_type_named(&g->job.type, &g->pair, text) != 0)
+		return given_refuse(o->name, text, sample_type_refused(text), g->fail);
+	g->job.source.typed = true;
+	strcpy(value_of(g, o)->spelled, g->job.type.name);
 	return 0;
 }
 
@@ -221,127 +278,96 @@ static int parse_number(uint64_t *number, const struct row *o, const char *text)
 	return 0;
 }
 
-static int read_number(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_number(struct given *g, const struct row *o, const char *text)
 {
-	struct value *const v = value_of(g, o);
+	uint64_t number;
 
-	if (parse_number(&v->number, o, text) != 0 || v->number < o->least || v->number > o->most)
-		return given_refuse(o->name, text, o->must, fail);
-	number_format_count(v->spelled, v->number);
+	if (parse_number(&number, o, text) != 0 || number < o->least || number > o->most)
+		return -1;
+	if (o->most <= UINT32_MAX)
+		*(uint32_t *)to(g, o) = (uint32_t)number;
+	else
+		*(uint64_t *)to(g, o) = number;
+	number_format_count(value_of(g, o)->spelled, number);
 	return 0;
 }
 
 /*
- * LO:HI:STEP becomes LO:HI and a number of bins, which count_steps makes a --bins. Nothing else
- * knows of STEP.
+ * LO:HI:STEP becomes LO:HI and the text of a --bins. Nothing else knows of STEP.
  */
-static int read_step(struct given *g, const struct row *o, const char *text, const char *step_text,
-		     struct fail *fail)
+static int read_step(struct given *g, const struct row *o, const char *text, const char *step_text)
 {
-	const struct edges_spec *const spec = &g->job->bins.edges;
+	const struct edges_spec *const spec = &g->job.bins.edges;
 	struct value *const v = value_of(g, o);
 	const size_t ends = (size_t)(step_text - 1 - text);
 	struct number step;
 	struct steps steps = {.whole = true};
-	char bins[NUMBER_TEXT];
+	const char *why = NULL;
 
 	if (number_parse(&step, step_text, strlen(step_text)) != 0)
-		return given_refuse(o->name, text, RANGES, fail);
+		return -1;
 	if (step.digits <= 0)
-		return given_refuse(o->name, text, "STEP must be above 0", fail);
-	if (ends >= sizeof(v->spelled) || number_steps(&steps, &spec->lo, &spec->hi, &step) != 0) {
-		const bool many = (spec->hi.value - spec->lo.value) / step.value > 2.0 * BINS_MAX;
-		return given_refuse(o->name, text,
-				    spec->lo.value > spec->hi.value ? "LO must be less than HI"
-				    : many ? "makes more than 268435456 bins (2^28): STEP must be "
-					     "larger"
-				    : !steps.whole ? "from LO to HI must be a whole number of STEPs"
-						   : "too many digits: LO, HI and STEP may span 28 "
-						     "decimal places",
-				    fail);
-	}
-	if (steps.count == 0)
-		return given_refuse(o->name, text, "LO must be less than HI", fail);
-	number_format_integer(bins, steps.count);
+		why = "STEP must be above 0";
+	else if (ends >= sizeof(v->spelled) ||
+		 number_steps(&steps, &spec->lo, &spec->hi, &step) != 0)
+		why = spec->lo.value > spec->hi.value ? "LO must be less than HI"
+		      : (spec->hi.value - spec->lo.value) / step.value > 2.0 * BINS_MAX
+			      ? "makes more than 268435456 bins (2^28): STEP must be larger"
+		      : !steps.whole
+			      ? "from LO to HI must be a whole number of STEPs"
+			      : "too many digits: LO, HI and STEP may span 28 decimal places";
+	else if (steps.count == 0)
+		why = "LO must be less than HI";
+	if (why)
+		return given_refuse(o->name, text, why, g->fail);
+	number_format_integer(g->steps, steps.count);
 	if (steps.count > BINS_MAX)
-		return fail_set(fail, STATUS_USAGE,
+		return fail_set(g->fail, STATUS_USAGE,
 				"--%s %s: makes %s bins: there may be 268435456 (2^28), so STEP "
 				"must be larger",
-				o->name, text, bins);
+				o->name, text, g->steps);
 	if (!steps.whole)
-		return fail_set(fail, STATUS_USAGE,
+		return fail_set(g->fail, STATUS_USAGE,
 				"--%s %s: from LO to HI must be a whole number of STEPs: the "
 				"nearest HI is %s",
 				o->name, text, steps.end);
-	v->number = (uint64_t)steps.count;
 	snprintf(v->spelled, sizeof(v->spelled), "%.*s", (int)ends, text);
 	return 0;
 }
 
 /* --range and --log. */
-static int read_ends(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_ends(struct given *g, const struct row *o, const char *text)
 {
-	struct edges_spec *const spec = &g->job->bins.edges;
+	struct edges_spec *const spec = &g->job.bins.edges;
 	const bool log = strcmp(o->name, "log") == 0;
 	const size_t lo_length = strcspn(text, ":");
 	const char *const hi = text + lo_length + (text[lo_length] == ':');
 	const size_t hi_length = strcspn(hi, log ? "" : ":");
 
-	g->job->bins_text = text;
-	value_of(g, o)->number = 0;
-	value_of(g, o)->spelled[0] = '\0';
+	g->steps[0] = '\0';
 	spec->full = !log && strcmp(text, "full") == 0;
 	if (spec->full)
 		return 0;
 	if (number_parse(&spec->lo, text, lo_length) != 0 ||
 	    number_parse(&spec->hi, hi, hi_length) != 0)
-		return given_refuse(o->name, text,
-				    log ? "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1"
-					: RANGES,
-				    fail);
+		return -1;
 	if (log && !(spec->lo.value > 0 && spec->lo.value < spec->hi.value))
-		return given_refuse(o->name, text, "LO must be above 0 and below HI", fail);
-	return hi[hi_length] == ':' ? read_step(g, o, text, hi + hi_length + 1, fail) : 0;
+		return given_refuse(o->name, text, "LO must be above 0 and below HI", g->fail);
+	return hi[hi_length] == ':' ? read_step(g, o, text, hi + hi_length + 1) : 0;
 }
 
-/* The bins that a STEP makes count as a --bins that was given. */
-static int count_steps(struct given *g, struct fail *fail)
-{
-	const struct value *const range = given(g, "range");
-	struct value *const bins = &g->values[given(g, "bins") - g->values];
-
-	if (range->number == 0)
-		return 0;
-	if (bins->at > 0)
-		return fail_set(
-			fail, STATUS_USAGE,
-			"--bins %s: not with --range %s, whose STEP says how many there are",
-			bins->text, range->text);
-	/* Not the first of any options: it is in no message. */
-	*bins = (struct value){.at = UINT_MAX, .text = range->text, .number = range->number};
-	number_format_count(bins->spelled, bins->number);
-	return 0;
-}
-
-static int read_edges(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_edges(struct given *g, const struct row *o, const char *text)
 {
 	(void)o;
-	free(g->job->edges);
-	return edges_arg_read(&g->job->edges, &g->edges, text, fail);
+	free(g->job.edges);
+	return edges_arg_read(&g->job.edges, &g->edges, text, g->fail);
 }
 
-static int read_channels(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_channels(struct given *g, const struct row *o, const char *text)
 {
-	struct value *const v = value_of(g, o);
-	const bool last = strcmp(text, "last") == 0;
-
-	v->number = 0;
-	v->spelled[0] = '\0';
-	if (!last && read_number(g, o, text, fail) != 0)
-		return -1;
-	g->job->layout_options.last = last;
-	g->job->layout_options.channels = (uint32_t)v->number;
-	return 0;
+	g->job.layout_options.last = strcmp(text, "last") == 0;
+	g->job.layout_options.channels = 0;
+	return g->job.layout_options.last ? 0 : read_number(g, o, text);
 }
 
 typedef int parse_fn(uint64_t *n, const char *text);
@@ -359,16 +385,13 @@ static bool read_two(uint64_t n[2], const char *text, char between, parse_fn *pa
 	       n[0] <= most && n[1] <= most;
 }
 
-static int read_rows(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_rows(struct given *g, const struct row *o, const char *text)
 {
-	struct layout_options *const layout = &g->job->layout_options;
+	struct layout_options *const layout = &g->job.layout_options;
 	uint64_t n[2];
 
 	if (!read_two(n, text, ':', number_parse_size, LAYOUT_BYTES_MAX))
-		return given_refuse(o->name, text,
-				    "must be WIDTH:PITCH, samples and bytes from 1 to 16777216 "
-				    "(16 MiB), as in 640:1024",
-				    fail);
+		return -1;
 	layout->width = (uint32_t)n[0];
 	layout->pitch = (uint32_t)n[1];
 	snprintf(value_of(g, o)->spelled, 2 * NUMBER_TEXT, "%lu:%lu", (unsigned long)n[0],
@@ -376,38 +399,33 @@ static int read_rows(struct given *g, const struct row *o, const char *text, str
 	return 0;
 }
 
-static int read_part(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_part(struct given *g, const struct row *o, const char *text)
 {
-	struct source_spec *const source = &g->job->source;
+	struct source_spec *const source = to(g, o);
 	uint64_t n[2] = {0, 0};
 
 	if (strcmp(text, "auto") != 0 &&
 	    (!read_two(n, text, '/', number_parse_count, PARTS_MAX) || n[0] > n[1]))
-		return given_refuse(o->name, text,
-				    "must be K/N, from 1/N to N/N with N up to 2^31, or auto",
-				    fail);
+		return -1;
 	source->part = (uint32_t)n[0];
 	source->parts = (uint32_t)n[1];
 	return 0;
 }
 
-static int read_counter(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_counter(struct given *g, const struct row *o, const char *text)
 {
-	if (counter_parse(&g->job->style.counter, text) == 0)
-		return 0;
-	return given_refuse(o->name, text, "must be " COUNTER_NAMES, fail);
+	return counter_parse(to(g, o), text);
 }
 
-static int read_format(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_format(struct given *g, const struct row *o, const char *text)
 {
+	const struct format **const format = to(g, o);
 
-	g->job->format = format_find(text);
-	if (g->job->format)
-		return 0;
-	return given_refuse(o->name, text, "must be " FORMAT_NAMES, fail);
+	*format = format_find(text);
+	return *format ? 0 : -1;
 }
 
-static int read_every(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_every(struct given *g, const struct row *o, const char *text)
 {
 	static const struct {
 		const char *name;
@@ -422,28 +440,27 @@ static int read_every(struct given *g, const struct row *o, const char *text, st
 		if (end == text || strcmp(end, UNITS[i].name) != 0 || !(seconds >= 0.1) ||
 		    !(seconds <= 366 * 86400.0))
 			continue;
-		g->job->every = seconds;
+		*(double *)to(g, o) = seconds;
 		return 0;
 	}
-	return given_refuse(o->name, text,
-			    "must be a time from 0.1s to a year, such as 10s, 5m, 1h or 500ms",
-			    fail);
+	return -1;
 }
 
-static int read_plot(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_plot(struct given *g, const struct row *o, const char *text)
 {
 	if (text && text[0] == '=') /* -p=log, as in --plot=log */
 		text++;
 	if (text && strcmp(text, "log") != 0)
-		return given_refuse(o->name, text, "must be log, or nothing", fail);
-	g->job->style.picture.log = text != NULL;
+		return -1;
+	*(bool *)to(g, o) = true;
+	g->job.style.picture.log = text != NULL;
 	return 0;
 }
 
 /* Per cents of digits and a point alone; with an exponent they are whole numbers of their units. */
-static int read_stats(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_stats(struct given *g, const struct row *o, const char *text)
 {
-	struct quantiles *const asked = &g->job->quantiles;
+	struct quantiles *const asked = to(g, o);
 	const char *p = text ? text : "1,5,25,50,75,95,99";
 	char word[16];
 	struct number n;
@@ -463,15 +480,12 @@ static int read_stats(struct given *g, const struct row *o, const char *text, st
 		if (*p != ',')
 			break;
 	}
-	return given_refuse(o->name, text,
-			    "must be up to 128 quantiles in per cent, from 0 to 100 with up to 4 "
-			    "decimals, each above the one before it, as in 2,50,98,99.9",
-			    fail);
+	return -1;
 }
 
-static int read_device(struct given *g, const struct row *o, const char *text, struct fail *fail)
+static int read_device(struct given *g, const struct row *o, const char *text)
 {
-	struct job *const job = g->job;
+	struct job *const job = to(g, o);
 	const bool gpu = strncmp(text, "gpu", 3) == 0 && (text[3] == '\0' || text[3] == ':');
 
 	job->device = strcmp(text, "cpu") == 0 ? DEVICE_CPU : gpu ? DEVICE_GPU : DEVICE_AUTO;
@@ -481,10 +495,10 @@ static int read_device(struct given *g, const struct row *o, const char *text, s
 	while (*p >= '0' && *p <= '9')
 		p += p[1] == ',' && p[2] != '\0' ? 2 : 1;
 	const bool list = *p == '\0' && p > job->gpus && p - job->gpus < 100;
-	if (gpu ? list || strcmp(job->gpus, "all") == 0
-		: job->device == DEVICE_CPU || strcmp(text, "auto") == 0)
-		return 0;
-	return given_refuse(o->name, text, "must be auto, cpu, gpu, gpu:0,2 or gpu:all", fail);
+	return (gpu ? list || strcmp(job->gpus, "all") == 0
+		    : job->device == DEVICE_CPU || strcmp(text, "auto") == 0)
+		       ? 0
+		       : -1;
 }
 
 /* ---- words ---- */
@@ -582,72 +596,154 @@ static char *quote(char *to, const char *value)
  * The options that decide what is counted, in one order, so that the runs of parts and that of the
  * whole say the same, wherever they write and whatever counts.
  */
-static int write_down(const struct given *g, struct fail *fail)
+static int write_down(struct given *g)
 {
 	size_t room = 1;
 
 	for (size_t i = 0; i < OPTIONS; i++)
 		room += 64 + sizeof(g->values[i].spelled) +
 			4 * (g->values[i].text ? strlen(g->values[i].text) : 0);
-	char *to = g->job->options = malloc(room);
-	if (!to) {
+	char *end = g->job.options = malloc(room);
+	if (!end) {
 		errno = ENOMEM;
-		return fail_errno(fail, "options");
+		return fail_errno(g->fail, "options");
 	}
-	*to = '\0';
+	*end = '\0';
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct value *const v = &g->values[i];
-		if (v->at == 0 || ROWS[i].about != DECIDES)
+		if (v->at == 0 || ROWS[i].about < DECIDES)
 			continue;
-		to += sprintf(to, "%s--%s%s", to > g->job->options ? " " : "", ROWS[i].name,
-			      v->text ? "=" : "");
+		end += sprintf(end, "%s--%s%s", end > g->job.options ? " " : "", ROWS[i].name,
+			       v->text ? "=" : "");
 		if (v->text)
-			to = quote(to, v->spelled[0] ? v->spelled : v->text);
+			end = quote(end, v->spelled[0] ? v->spelled : v->text);
 	}
 	return 0;
 }
 
 /* ---- all of it ---- */
 
-enum options_result options_parse(struct job *job, int argc, char **argv, struct fail *fail)
+/* An option with its value, given by the user or by another option. */
+static int give(struct given *g, const struct row *o, const char *text)
 {
-	static char *const STDIN[] = {"-", NULL};
-	static struct given g; /* too large for the stack, which a user may have made small */
+	struct value *const v = value_of(g, o);
+
+	v->spelled[0] = '\0';
+	if (o->read && o->read(g, o, text) != 0)
+		return given_refuse(o->name, text, o->must, g->fail);
+	v->at = ++g->options;
+	v->text = text;
+	if (o->text > 0)
+		*(const char **)((char *)g + o->text) = text;
+	return 0;
+}
+
+/* What options give that were not given themselves: a pair of numbers -c 2, a STEP -b. */
+static int give_implied(struct given *g)
+{
+	const struct row *const bins = row_of('b'), *const channels = row_of('c');
+
+	if (g->pair && value_of(g, channels)->at == 0 && give(g, channels, "2") != 0)
+		return -1;
+	if (g->steps[0] == '\0')
+		return 0;
+	if (value_of(g, bins)->at > 0)
+		return fail_set(
+			g->fail, STATUS_USAGE,
+			"--bins %s: not with --range %s, whose STEP says how many there are",
+			g->bins, g->job.bins_text);
+	return give(g, bins, g->steps);
+}
+
+/* The first option about counting, which --merge does not take; NULL: there is none. */
+static const struct row *counting(struct given *g)
+{
+	const struct row *first = NULL;
+
+	for (const struct row *o = ROWS; o < ROWS + OPTIONS; o++)
+		if ((o->about == COUNTS || o->about == DECIDES) && value_of(g, o)->at > 0 &&
+		    (!first || value_of(g, o)->at < value_of(g, first)->at))
+			first = o;
+	return first;
+}
+
+/* Do the options that were given go together, as far as their rows say? */
+static int check_together(struct given *g)
+{
+	const struct row *const counts = g->job.merge ? counting(g) : NULL;
+
+	if (counts)
+		return fail_set(g->fail, STATUS_USAGE,
+				"--%s: does not go with --merge, which adds what was counted "
+				"before",
+				counts->name);
+	for (const struct row *o = ROWS; o < ROWS + OPTIONS; o++) {
+		if (value_of(g, o)->at == 0)
+			continue;
+		for (const struct other *other = o->apart; other->name; other++)
+			if (given(g, other->name))
+				return fail_set(g->fail, STATUS_USAGE, "--%s: not with --%s: %s",
+						o->name, other->name, other->why);
+		if (o->needs.name && !given(g, o->needs.name))
+			return given_refuse(o->name, value_of(g, o)->text, o->needs.why, g->fail);
+	}
+	return 0;
+}
+
+int given_check_formats(const struct given *g, unsigned formats)
+{
+	for (const struct row *o = ROWS; o < ROWS + OPTIONS; o++)
+		if (g->values[o - ROWS].at > 0 && o->only && !(o->formats & formats))
+			return fail_set(g->fail, STATUS_USAGE, "%s, not %s", o->only,
+					g->job.format->name);
+	return 0;
+}
+
+static enum options_result parse(struct given *g, int argc, char **argv)
+{
 	struct option names[OPTIONS + 1];
 	char letters[3 * OPTIONS + 2];
-	unsigned words = 0;
 
-	memset(&g, 0, sizeof(g));
-	g.job = job;
-	*job = (struct job){.gpus = "0"};
-	sample_type_parse(&job->type, "u32");
 	make_tables(names, letters);
 	for (int result; (result = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
 		const struct row *const o = row_of(result);
 		if (!o) {
-			refuse(result, argv, fail);
+			refuse(result, argv, g->fail);
 			return OPTIONS_FAILED;
 		}
 		if (o->letter == 'h' || o->letter == 'V')
 			return o->letter == 'h' ? OPTIONS_HELP : OPTIONS_VERSION;
-		if (o->read && o->read(&g, o, optarg, fail) != 0)
+		if (give(g, o, optarg) != 0)
 			return OPTIONS_FAILED;
-		if (o->flag > 0)
-			*(bool *)((char *)job + o->flag) = true;
-		value_of(&g, o)->at = ++words;
-		value_of(&g, o)->text = optarg;
 	}
-	if (g.pair && given(&g, "channels")->at == 0) {
-		const struct row *const o = row_of('c');
-		read_channels(&g, o, "2", fail);
-		value_of(&g, o)->at = ++words;
-		value_of(&g, o)->text = "2";
+	if (optind < argc) {
+		g->job.source.paths = argv + optind;
+		g->job.source.path_count = (size_t)(argc - optind);
 	}
-	job->source.paths = optind < argc ? argv + optind : STDIN;
-	job->source.path_count = optind < argc ? (size_t)(argc - optind) : 1;
-	return count_steps(&g, fail) == 0 && settle(&g, fail) == 0 && write_down(&g, fail) == 0
+	return give_implied(g) == 0 && check_together(g) == 0 && settle(g) == 0 &&
+			       write_down(g) == 0
 		       ? OPTIONS_RUN
 		       : OPTIONS_FAILED;
+}
+
+enum options_result options_parse(struct job *job, int argc, char **argv, struct fail *fail)
+{
+	static char *const STDIN[] = {"-", NULL};
+	static struct given g; /* too large for the stack, which a user may have made small */
+
+	memset(&g, 0, sizeof(g));
+	g.fail = fail;
+	g.job = (struct job){
+		.gpus = "0",
+		.source.paths = STDIN,
+		.source.path_count = 1,
+		.layout_options.limit = UINT64_MAX,
+		.style.header = true,
+	};
+	sample_type_parse(&g.job.type, "u32");
+	const enum options_result result = parse(&g, argc, argv);
+	*job = g.job;
+	return result;
 }
 
 void options_free(struct job *job)

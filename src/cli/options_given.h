@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * options_given: the command line between options.c, which reads it, and settle.c, which makes a
- * job of it. Options go by the names that the user knows; no other may be asked for.
+ * job of it. Options go by the names that the user knows.
  */
 #ifndef GPUHIST_OPTIONS_GIVEN_H
 #define GPUHIST_OPTIONS_GIVEN_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,7 +20,6 @@
 struct value {
 	unsigned at;      /* its place among the options; 0: not given */
 	const char *text; /* NULL: it has no value */
-	uint64_t number;  /* ... where that is a number */
 	/* its one spelling in documents; "": the text */
 	char spelled[2 * NUMBER_TEXT];
 };
@@ -27,24 +27,29 @@ struct value {
 #define OPTIONS_MAX 48
 
 struct given {
-	struct job *job;
+	struct fail *fail;
+	struct job job;
 	struct value values[OPTIONS_MAX]; /* in the order of the table */
+	unsigned options;                 /* how many were given so far */
 	size_t edges;                     /* how many there are */
-	bool pair; /* --type names complex numbers: -c 2, unless it is given */
+	bool pair;               /* --type names complex numbers: -c 2, unless it is given */
+	char steps[NUMBER_TEXT]; /* the -b that a STEP of --range stands for; "": there is none */
+	/* values as they were given; NULL: they were not */
+	const char *bins, *counter, *title;
 };
 
-const struct value *given(const struct given *g, const char *name);
-
-/* The first option about counting, which --merge does not take; NULL: there is none. */
-const char *given_counts(const struct given *g);
+bool given(const struct given *g, const char *name);
 
 /* "--NAME TEXT: why", a usage error; -1. */
 int given_refuse(const char *name, const char *text, const char *why, struct fail *fail);
+
+/* Can what was given be written in one of these formats, a bit for each kind? -1: no. */
+int given_check_formats(const struct given *g, unsigned formats);
 
 /*
  * settle.c: makes a job of what was given, and refuses what does not fit together. Afterwards only
  * what an input's header says may change it (job.h).
  */
-int settle(const struct given *g, struct fail *fail);
+int settle(struct given *g);
 
 #endif

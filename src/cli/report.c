@@ -200,7 +200,7 @@ void report_sum(const struct job *job, const struct sum *sum)
 	warn_outside(hist, "");
 	warn_saturated(&job->style, hist);
 	advise_plot(job, hist);
-	if (job->verbose)
+	if (job->voice == VOICE_VERBOSE)
 		msg_note("added " COUNTED " from " COUNTED ": %llu samples of %s",
 			 COUNT(sum->documents, "histogram"), COUNT(job->source.path_count, "input"),
 			 (ull)hist->samples, hist->axis.type.name);
@@ -208,7 +208,7 @@ void report_sum(const struct job *job, const struct sum *sum)
 
 void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
 {
-	if (job->verbose)
+	if (job->voice == VOICE_VERBOSE)
 		msg_note("%s: now " COUNTED " from " COUNTED, job->into, COUNT(samples, "sample"),
 			 COUNT(inputs, "input"));
 }
@@ -527,7 +527,7 @@ void report_verbose(const struct job *job, const struct run_report *run)
 	const uint64_t inputs = job->source.parts > 0 ? run->totals.read : run->totals.inputs;
 	char records[64] = "";
 
-	if (!job->verbose)
+	if (job->voice != VOICE_VERBOSE)
 		return;
 	if (run->record != run->type.bytes)
 		snprintf(records, sizeof(records), " in " COUNTED " of %lu bytes",

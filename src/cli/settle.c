@@ -21,39 +21,7 @@
 #define MEMORY_LEAST ((uint64_t)256 << 20)
 #define MEMORY_EACH ((uint64_t)32 << 20) /* of a thread */
 
-/* ---- what does not go together ---- */
-
-static const struct {
-	const char *one, *other;
-	const char *why;
-} APART[] = {
-	{"record", "rows", "each of them says what a record is"},
-	{"part", "tee", "an input that is passed on is read whole"},
-	{"part", "into",
-	 "a file that parts were added to cannot tell which are in it; give each part a file by "
-	 "-o, and add them by --merge"},
-};
-
-static int check_together(const struct given *g, struct fail *fail)
-{
-	const char *const counts = given_counts(g);
-
-	if (g->job->merge && counts)
-		return fail_set(fail, STATUS_USAGE,
-				"--%s: does not go with --merge, which adds what was counted "
-				"before",
-				counts);
-	for (size_t i = 0; i < sizeof(APART) / sizeof(APART[0]); i++)
-		if (given(g, APART[i].one)->at > 0 && given(g, APART[i].other)->at > 0)
-			return fail_set(fail, STATUS_USAGE, "--%s: not with --%s: %s", APART[i].one,
-					APART[i].other, APART[i].why);
-	if (given(g, "offset")->at > 0 && given(g, "record")->at == 0)
-		return given_refuse("offset", given(g, "offset")->text,
-				    "needs --record, the size of the records", fail);
-	return 0;
-}
-
-/* ---- what each option says by itself ---- */
+/* ---- what was not given ---- */
 
 /* -M where it was not given. */
 static void choose_memory(struct job *job)
@@ -78,55 +46,29 @@ static const char *title_of(const struct job *job, const char *asked)
 	return *title ? title : NULL;
 }
 
-/* What the table does not put into the job. */
-static void take(const struct given *g)
+static void fill_in(struct given *g)
 {
-	struct job *const job = g->job;
-	const unsigned quiet = given(g, "quiet")->at, verbose = given(g, "verbose")->at;
-	const unsigned progress = given(g, "progress")->at;
-	const unsigned no_progress = given(g, "no-progress")->at;
+	struct job *const job = &g->job;
 
-	job->bins.edges.bins = (uint32_t)given(g, "bins")->number;
-	job->source.skip = given(g, "skip")->number;
-	job->layout_options.limit =
-		given(g, "count")->at > 0 ? given(g, "count")->number : UINT64_MAX;
-	job->layout_options.limit_text = given(g, "count")->text;
 	job->source.headers = !job->source.raw;
-	job->layout_options.record = (uint32_t)given(g, "record")->number;
-	job->layout_options.record_text = given(g, "record")->text;
-	job->layout_options.offset = (uint32_t)given(g, "offset")->number;
-	job->layout_options.rows_text = given(g, "rows")->text;
-	job->output = given(g, "output")->text;
-	job->into = given(g, "into")->text;
-	job->style.header = given(g, "no-header")->at == 0;
-	job->style.picture.title = title_of(job, given(g, "title")->text);
-	job->threads = (unsigned)given(g, "threads")->number;
+	job->style.picture.title = title_of(job, g->title);
 	if (job->threads == 0)
 		job->threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
-	job->memory = given(g, "memory")->number;
-	job->memory_text = given(g, "memory")->text;
 	if (job->memory == 0)
 		choose_memory(job);
-	/* Of these the last one counts. */
-	job->quiet = quiet > verbose;
-	job->verbose = verbose > quiet;
-	job->progress = progress > no_progress   ? PROGRESS_ALWAYS
-			: no_progress > progress ? PROGRESS_NEVER
-						 : PROGRESS_TERMINAL;
 }
 
 /* ---- bins and records ---- */
 
 /* At most one way to bin may be given; --edges says how many bins there are, and -b must agree. */
-static int settle_bins(const struct given *g, struct fail *fail)
+static int settle_bins(struct given *g, struct fail *fail)
 {
-	struct job *const job = g->job;
-	const struct value *const bins = given(g, "bins");
+	struct job *const job = &g->job;
 	struct edges_spec *const spec = &job->bins.edges;
 
 	spec->kind = AXIS_DEFAULT;
 	for (enum axis_kind kind = AXIS_VALUES + 1; kind < AXIS_DEFAULT; kind++) {
-		if (given(g, AXIS_KINDS[kind].name)->at == 0)
+		if (!given(g, AXIS_KINDS[kind].name))
 			continue;
 		if (spec->kind != AXIS_DEFAULT)
 			return fail_set(fail, STATUS_USAGE,
@@ -136,15 +78,15 @@ static int settle_bins(const struct given *g, struct fail *fail)
 	}
 	if (spec->kind != AXIS_DEFAULT && spec->bins > AXIS_KINDS[spec->kind].most)
 		return fail_set(fail, STATUS_USAGE, "--bins %s: --%s takes at most %lu (2^%d)",
-				bins->text, AXIS_KINDS[spec->kind].name,
+				g->bins, AXIS_KINDS[spec->kind].name,
 				(unsigned long)AXIS_KINDS[spec->kind].most,
 				__builtin_ctz(AXIS_KINDS[spec->kind].most));
 	if (spec->kind != AXIS_EDGES)
 		return 0;
 	if (spec->bins != 0 && spec->bins != g->edges - 1)
 		return fail_set(fail, STATUS_USAGE,
-				"--bins %s: --edges gives %zu edges, which make %zu bin%s",
-				bins->text, g->edges, g->edges - 1, g->edges == 2 ? "" : "s");
+				"--bins %s: --edges gives %zu edges, which make %zu bin%s", g->bins,
+				g->edges, g->edges - 1, g->edges == 2 ? "" : "s");
 	spec->bins = (uint32_t)(g->edges - 1);
 	spec->list = job->edges;
 	return 0;
@@ -185,13 +127,14 @@ static int name_part(struct job *job, bool *named, struct fail *fail)
 }
 
 /* Which part this is, and its -o. */
-static int settle_part(struct job *job, const struct given *g, struct fail *fail)
+static int settle_part(struct job *job, bool given_part, struct fail *fail)
 {
-	const bool ask = given(g, "part")->at > 0 && job->source.parts == 0; /* auto */
+	const bool ask = given_part && job->source.parts == 0; /* auto */
+	const char *const output = job->output;
 	struct stat st;
 	bool named = false;
 
-	if (given(g, "part")->at == 0)
+	if (!given_part)
 		return 0;
 	if (ask &&
 	    launcher_part(&job->source.part, &job->source.parts, &job->part_variable, fail) != 0)
@@ -203,7 +146,7 @@ static int settle_part(struct job *job, const struct given *g, struct fail *fail
 	/* A file, existing or not, that all parts would replace. */
 	if (ask && !named && job->source.parts > 1 && output_descriptor(job->output) < 0 &&
 	    (stat(job->output, &st) != 0 || S_ISREG(st.st_mode)))
-		return given_refuse("output", given(g, "output")->text,
+		return given_refuse("output", output,
 				    "is one file for all parts: with --part=auto %K in it becomes "
 				    "the part's number",
 				    fail);
@@ -289,20 +232,16 @@ static int settle_into(struct job *job, struct fail *fail)
 }
 
 /* What the format can write. */
-static int check_format(const struct job *job, struct fail *fail)
+static int check_format(const struct given *g, struct fail *fail)
 {
+	const struct job *const job = &g->job;
 	const struct format *const format = job->format;
-	const struct style *const style = &job->style;
 
-	if (format->kind != FORMAT_ROWS && (style->flow || !style->header))
-		return fail_set(fail, STATUS_USAGE,
-				"--flow and --no-header are for csv and tsv, not %s", format->name);
-	if (format->kind != FORMAT_ROWS && format->kind != FORMAT_DOCUMENT && style->nonzero)
-		return fail_set(fail, STATUS_USAGE, "--nonzero is for csv, tsv and json, not %s",
-				format->name);
-	if (format->kind >= FORMAT_DOCUMENT && style->counter >= COUNTER_SAT8)
+	if (given_check_formats(g, 1u << format->kind | (unsigned)job->plot << FORMAT_PICTURE) != 0)
+		return -1;
+	if (format->kind >= FORMAT_DOCUMENT && job->style.counter >= COUNTER_SAT8)
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it",
-				format->name, COUNTERS[style->counter].name);
+				format->name, COUNTERS[job->style.counter].name);
 	if (format->kind == FORMAT_BINARY && !job->output && isatty(STDOUT_FILENO))
 		return fail_set(fail, STATUS_USAGE,
 				"standard output is a terminal, and %s counters are binary (-o - "
@@ -312,8 +251,9 @@ static int check_format(const struct job *job, struct fail *fail)
 }
 
 /* With -f the user has decided, so the suffix is not checked. */
-static int settle_output(struct job *job, const struct given *g, struct fail *fail)
+static int settle_output(struct given *g, struct fail *fail)
 {
+	struct job *const job = &g->job;
 	const char *why;
 
 	if (job->output && job->output[0] == '\0')
@@ -323,27 +263,23 @@ static int settle_output(struct job *job, const struct given *g, struct fail *fa
 	if (!job->format && !(job->format = format_of_path(job->output, &why)))
 		return given_refuse("output", job->output, why, fail);
 	picture_settle(&job->style.picture, output_descriptor(job->output));
-	if (given(g, "title")->at > 0 && job->format->kind != FORMAT_PICTURE && !job->plot)
-		return fail_set(fail, STATUS_USAGE, "--title is for plot and svg, not %s",
-				job->format->name);
-	if (given(g, "counter")->at == 0)
+	if (!g->counter)
 		job->style.counter = job->format->counter;
-	if (check_format(job, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
+	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
 		return -1;
 	/* All documents are read before one is written. */
 	return job->merge || job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 
-int settle(const struct given *g, struct fail *fail)
+int settle(struct given *g)
 {
-	struct job *const job = g->job;
+	struct fail *const fail = g->fail;
+	struct job *const job = &g->job;
 
-	take(g);
-	if (check_together(g, fail) != 0)
-		return -1;
+	fill_in(g);
 	if (!job->merge && (settle_bins(g, fail) != 0 || job_settle(job, NULL, fail) != 0))
 		return -1;
 	if (job->finish && check_finish(job, fail) != 0)
 		return -1;
-	return settle_part(job, g, fail) != 0 ? -1 : settle_output(job, g, fail);
+	return settle_part(job, given(g, "part"), fail) != 0 ? -1 : settle_output(g, fail);
 }

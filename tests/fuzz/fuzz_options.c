@@ -49,7 +49,6 @@ static void check_output(const struct job *job, int argc)
 		job->source.path_count);
 	for (size_t i = 0; i < job->source.path_count; i++)
 		REQUIRE(job->source.paths[i], "input %zu has no name", i);
-	REQUIRE(!job->quiet || !job->verbose, "-q and -v");
 	REQUIRE(!job->output || job->output[0] != '\0', "an output without a name");
 	const char *const format = job->format->name;
 	const bool text = strcmp(format, "csv") == 0 || strcmp(format, "tsv") == 0;
@@ -99,7 +98,7 @@ static void check_job(const struct job *job, int argc)
 			 job->gpus[strspn(job->gpus, "0123456789,")] == '\0'),
 		"devices %s", job->gpus);
 	const struct quantiles *const q = &job->quantiles;
-	REQUIRE((q->n > 0) == job->stats && q->n <= QUANTILES_MAX, "%u quantiles", q->n);
+	REQUIRE(q->n <= QUANTILES_MAX, "%u quantiles", q->n);
 	for (unsigned i = 0; i < q->n; i++)
 		REQUIRE(q->at[i] <= 1000000 && (i == 0 || q->at[i - 1] < q->at[i]),
 			"quantile %u is %lu", i, (unsigned long)q->at[i]);
