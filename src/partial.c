@@ -1,40 +1,48 @@
 /* SPDX-License-Identifier: MIT */
 /* partial: a snapshot, a histogram from it, a file. */
+#include "partial.h"
+
+#include "cli/msg.h"
+#include "output/output.h"
 #include "run.h"
 
-#include "output/output.h"
+struct look {
+	struct partial *partial;
+	const struct counted *now;
+};
 
 /* Called at the moment of a snapshot. */
 static void look(void *arg)
 {
-	struct run *const run = arg;
+	const struct look *const l = arg;
 
-	run->records = run_records(run, false);
-	run->inputs = source_inputs(run->work.source);
+	l->partial->records = l->now->records(l->now->arg);
+	l->partial->inputs = source_inputs(l->now->source);
 }
 
 /* Records only grow: as long as there are no more of them, the counts are the same too. */
-static bool unchanged(const struct run *run)
+static bool unchanged(const struct partial *p, const struct counted *now)
 {
-	return run->written && run_records(run, false) == run->records &&
-	       source_inputs(run->work.source) == run->inputs;
+	return p->holds == PARTIAL_COUNTS && now->records(now->arg) == p->records &&
+	       source_inputs(now->source) == p->inputs;
 }
 
-static int fill(struct run *run, struct hist *hist, struct fail *fail)
+static int fill(struct partial *p, const struct counted *now, struct hist *hist, struct fail *fail)
 {
+	const struct job *const job = now->job;
 	struct counts copy = {.cell = NULL};
 	int rc = -1;
 
-	if (hist_reserve(hist, &run->job.axis, run->job.channels, fail) == 0 &&
-	    counts_init(&copy, run->counts.cells, fail) == 0) {
-		snapshot_take(&run->snapshot, &copy, &run->counts, look, run);
+	if (hist_reserve(hist, &job->axis, job->channels, fail) == 0 &&
+	    counts_init(&copy, now->counts->cells, fail) == 0) {
+		snapshot_take(now->snapshot, &copy, now->counts, look, &(struct look){p, now});
 		hist_fill(hist, &copy);
 		rc = hist_audit(hist, fail);
 	}
-	if (rc == 0 && hist->samples != run->records * job_record_samples(&run->job))
+	if (rc == 0 && hist->samples != p->records * job_record_samples(job))
 		rc = fail_set(fail, STATUS_INTERNAL,
 			      "internal error: %llu samples of %llu records: please report this",
-			      (unsigned long long)hist->samples, (unsigned long long)run->records);
+			      (unsigned long long)hist->samples, (unsigned long long)p->records);
 	counts_free(&copy);
 	return rc;
 }
@@ -76,22 +84,19 @@ static int make_blank(struct hist *hist, const struct job *asked, struct fail *f
 	return rc;
 }
 
-int partial_write(struct run *run, struct fail *fail)
+static int replace(struct partial *p, const struct job *asked, const struct counted *now,
+		   struct fail *fail)
 {
-	const bool counts = __atomic_load_n(&run->counts_are_there, __ATOMIC_ACQUIRE);
-	const struct job *const job = counts ? &run->job : run->asked;
+	const struct job *const job = now ? now->job : asked;
 	struct source_totals totals = {0};
 	struct hist hist = {.channels = 0};
 	struct output *out;
+	int rc = now ? fill(p, now, &hist, fail) : make_blank(&hist, job, fail);
 
-	if (counts ? unchanged(run) : run->blank)
-		return 0;
-	run->written = false;
-	int rc = counts ? fill(run, &hist, fail) : make_blank(&hist, job, fail);
-	if (rc == 0 && counts) {
-		totals.inputs = run->inputs;
-		totals.bytes = run->records * job->record;
-		totals.state = source_state(run->work.source);
+	if (rc == 0 && now) {
+		totals.inputs = p->inputs;
+		totals.bytes = p->records * job->record;
+		totals.state = source_state(now->source);
 	}
 	struct provenance from = run_provenance(job, &totals);
 	from.partial = true;
@@ -99,8 +104,19 @@ int partial_write(struct run *run, struct fail *fail)
 		job->format->write(out, &hist, &job->style, &from);
 		rc = output_commit(out, fail);
 	}
-	run->written = rc == 0 && counts;
-	run->blank |= rc == 0;
 	hist_free(&hist);
 	return rc;
+}
+
+void partial_write(struct partial *p, const struct job *asked, const struct counted *now)
+{
+	struct fail fail = {.status = STATUS_OK};
+
+	if (now ? unchanged(p, now) : p->holds == PARTIAL_BLANK)
+		return;
+	const bool failed = replace(p, asked, now, &fail) != 0;
+	if (failed && !p->failed)
+		msg_warning("--every: %s (the work goes on)", fail.text);
+	p->failed = failed;
+	p->holds = failed ? PARTIAL_NONE : now ? PARTIAL_COUNTS : PARTIAL_BLANK;
 }

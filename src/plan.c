@@ -3,7 +3,8 @@
 #include "plan.h"
 
 #include "gpu/gpu_plan.h"
-#include "worker.h"
+
+#define PAGE 4096u /* in which a worker's buffer is aligned */
 
 /*
  * Large enough that the cost of a claim and a system call does not matter, small enough to stay in
@@ -41,7 +42,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bo
 		counting_keep_stats(&p->counting, job->layout.channels);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone = workers == 1 && (job->device == DEVICE_CPU || p->counting.most > 0);
-	return workers * cpu_memory(&p->counting, p->block);
+	return workers * (p->counting.memory + p->block + PAGE);
 }
 
 /*

@@ -13,13 +13,17 @@
 
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/lock.h"
 #include "base/signals.h"
 #include "base/tally.h"
 #include "cli/msg.h"
 #include "document/into.h"
 #include "driver/gpu_image.h"
 #include "gpu/gpu.h"
+#include "partial.h"
+#include "plan.h"
 #include "watch.h"
+#include "worker.h"
 
 /*
  * Each decoder has memory of its own, several times as much as a core's caches hold. More than two
@@ -27,6 +31,51 @@
  * 0.6 GB of samples.
  */
 #define DECODERS_CORE 2u
+
+struct run {
+	const struct job *asked; /* borrowed; const, so that the watching thread may look at it */
+	struct job job;          /* completed by what the first input says */
+	double began;
+	struct plan_facts facts;
+	struct plan plan; /* const once it is made */
+	struct work work; /* what all workers share */
+	struct counts counts;
+	struct hist hist; /* reserved first, then filled */
+	struct run_report report;
+
+	struct lock lock; /* of the next two */
+	unsigned started; /* workers that were started */
+	bool closed;      /* no more may be started */
+	double counting_began;
+	struct worker *workers; /* plan.workers of them */
+
+	struct watch *watch;
+	struct snapshot snapshot;
+	struct counted counted;
+	const struct counted *now; /* that, once there are counts to look at; atomic */
+	uint64_t length;           /* bytes of all inputs, if known ... */
+	bool measured; /* ... once they were looked at, perhaps by the thread that watches */
+	struct partial partial;
+};
+
+/*
+ * Records that all workers have counted so far, or those of them that a GPU counted. Any thread,
+ * once there are workers, without a lock.
+ */
+static uint64_t records_by(const struct run *run, bool gpu)
+{
+	uint64_t all = 0;
+
+	/* Includes workers that were never started, which have counted nothing. */
+	for (unsigned i = 0; i < run->plan.workers; i++)
+		all += tally_read(gpu ? &run->workers[i].gpu_records : &run->workers[i].records);
+	return all;
+}
+
+static uint64_t records(const void *run)
+{
+	return records_by(run, false);
+}
 
 /* ---- workers, which start one another ---- */
 
@@ -65,7 +114,7 @@ static struct gpu *start_gpu(const struct run *run)
  */
 static bool gpu_pays(const struct run *run)
 {
-	const uint64_t counted = run_records(run, false) * run->work.record;
+	const uint64_t counted = records(run) * run->work.record;
 
 	return plan_gpu_pays(clock_seconds() - run->counting_began, counted,
 			     source_compressed(&run->job.source) ? 0 : run->length);
@@ -176,23 +225,13 @@ static int count(struct run *run, struct fail *fail)
 	return rc;
 }
 
-uint64_t run_records(const struct run *run, bool by_gpu)
-{
-	uint64_t all = 0;
-
-	/* Includes workers that were never started, which have counted nothing. */
-	for (unsigned i = 0; i < run->plan.workers; i++)
-		all += tally_read(by_gpu ? &run->workers[i].gpu_records : &run->workers[i].records);
-	return all;
-}
-
 /* ---- while it goes on, by the thread that watches ---- */
 
 static void look(void *arg, struct progress_now *now)
 {
 	struct run *const run = arg;
 
-	if (!__atomic_load_n(&run->counts_are_there, __ATOMIC_ACQUIRE))
+	if (!__atomic_load_n(&run->now, __ATOMIC_ACQUIRE))
 		return;
 	/* The offset of standard input has changed since the run began. */
 	if (!run->measured && !job_reads_stdin(&run->job))
@@ -200,20 +239,15 @@ static void look(void *arg, struct progress_now *now)
 	run->measured = true;
 	now->length = run->length;
 	now->bytes = source_counted(run->work.source);
-	now->gpu_records = run_records(run, true);
-	now->records = run_records(run, false);
+	now->gpu_records = records_by(run, true);
+	now->records = records(run);
 }
 
-/* A failure has no other consequence. It is reported unless the one before failed too. */
 static void save(void *arg)
 {
 	struct run *const run = arg;
-	struct fail fail = {.status = STATUS_OK};
-	const bool failed = partial_write(run, &fail) != 0;
 
-	if (failed && !run->unsaved)
-		msg_warning("--every: %s (the work goes on)", fail.text);
-	run->unsaved = failed;
+	partial_write(&run->partial, run->asked, __atomic_load_n(&run->now, __ATOMIC_ACQUIRE));
 }
 
 /* Where the user types the samples, no line is drawn among them unless it was asked for. */
@@ -383,7 +417,15 @@ static int prepare(struct run *run, struct fail *fail)
 	run->measured = run->plan.lanes > 0 || line_of(job) != PROGRESS_NEVER;
 	if (run->measured)
 		run->length = source_length(run->work.source);
-	__atomic_store_n(&run->counts_are_there, true, __ATOMIC_RELEASE);
+	run->counted = (struct counted){
+		.job = job,
+		.source = run->work.source,
+		.counts = &run->counts,
+		.snapshot = &run->snapshot,
+		.records = records,
+		.arg = run,
+	};
+	__atomic_store_n(&run->now, &run->counted, __ATOMIC_RELEASE);
 	return 0;
 }
 

@@ -187,7 +187,7 @@ static void known(void)
 		{"0", "f32", "auto", 1 << 28, 1, 0, 16, false, 16384 * MIB, 6, 64 * MIB, false, 3},
 		{"0", "u32", "none", 1 << 28, 1, 0, 16, true, 192 * MIB, 2, 64 * MIB, false, 0},
 		{"0", "u32", "none", 1 << 24, 1, 0, 16, true, 192 * MIB, 2, 64 * MIB, false, 0},
-		{"0", "u32", "none", 1 << 24, 1, 0, 16, true, 768 * MIB, 4, 64 * MIB, false, 3},
+		{"0", "u32", "none", 1 << 24, 1, 0, 16, true, 768 * MIB, 2, 64 * MIB, false, 2},
 		/* However many counters stay, a slot has room for a piece. */
 		{"0", "u32", "none", 1 << 24, 1, 0, 16, false, 192 * MIB, 20, 4 * MIB, true, 16},
 		{"0", "u32", "none", 1 << 28, 1, 0, 8, false, 64 * MIB, 12, 4 * MIB, true, 8},

@@ -10,7 +10,6 @@
 #include "check.h"
 #include "cli/options.h"
 #include "gpu/gpu_plan.h"
-#include "worker.h"
 
 #define KIB ((uint64_t)1 << 10)
 #define MIB ((uint64_t)1 << 20)
@@ -275,8 +274,7 @@ static size_t least_of(const struct job *job)
 
 	counting_init_layout(&own, &axis->type, &axis->edges, &job->layout, false);
 	counting_init_layout(&shared, &axis->type, &axis->edges, &job->layout, true);
-	const size_t a = cpu_memory(&own, block), b = cpu_memory(&shared, block);
-	return a < b ? a : b;
+	return (own.memory < shared.memory ? own.memory : shared.memory) + block + 4 * KIB;
 }
 
 static struct plan plan_with(const struct job *job, const struct plan_facts *facts, uint64_t memory)

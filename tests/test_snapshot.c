@@ -4,7 +4,7 @@
  * counted between two chunks, the same of every channel, and adds up to their reports; none grows
  * smaller; the totals at the end are whole.
  */
-#include "snapshot.h"
+#include "engine/snapshot.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -15,7 +15,7 @@
 #include "base/tally.h"
 #include "check.h"
 #include "count/count.h"
-#include "worker.h"
+#include "engine/engine.h"
 
 #define WORKERS 4
 #define CHUNKS 400
@@ -41,7 +41,7 @@ static void *count(void *arg)
 
 	/* Twice: a worker may leave, and come again with other tables. */
 	for (unsigned turn = 0; turn < 2; turn++) {
-		CHECK(cpu_open(own) == 0, "%s", own->fail.text);
+		CHECK(cpu_open(own, &counting, &counts) == 0, "%s", own->fail.text);
 		for (unsigned i = 0; i < CHUNKS; i++)
 			cpu_count(own, &(struct chunk){.data = chunk, .bytes = chunk_bytes});
 		cpu_close(own);
@@ -95,8 +95,7 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 	for (size_t i = 0; i < chunk_bytes; i++)
 		chunk[i] = (unsigned char)(check_random(&seed) & (i % type.bytes < 2 ? 255 : 0));
 	for (unsigned i = 0; i < WORKERS; i++)
-		worker[i] =
-			(struct worker){.work = &work, .counting = &counting, .counts = &counts};
+		worker[i] = (struct worker){.work = &work};
 	ended = 0;
 	work = (struct work){.counting = &counting,
 			     .counts = &counts,
@@ -148,7 +147,8 @@ static void none(void)
 	struct holder holder, zeroed = {.of = NULL};
 
 	CHECK(snapshot_join(NULL, &holder, flush, NULL, &fail) == 0, "%s", fail.text);
-	snapshot_let(&holder);
+	snapshot_lock_take(&holder);
+	snapshot_unlocks(&holder);
 	snapshot_leave(&holder);
 	snapshot_leave(&zeroed);
 }

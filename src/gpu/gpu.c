@@ -291,8 +291,7 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 		.extent = EXTENT_NONE,
 	};
 	bool short_of_memory = !(lane->cells_copy = malloc(d->layout.cell_bytes));
-	/* Counters of groups are not cells, so they cannot be added to the totals one by one. */
-	if (lane_has_total(c, lane->stays, d->grouped))
+	if (!lane->stays)
 		short_of_memory |= !(lane->total = calloc(lane->cells, sizeof(*lane->total)));
 	if (!short_of_memory && lane->stays)
 		epoch_join(lane);

@@ -87,7 +87,7 @@ struct lane {
 	uint64_t epoch;       /* ... this epoch on */
 	unsigned seen;        /* the epoch's changes when it asked last */
 	uint32_t *cells_copy; /* what came back in one slot */
-	uint64_t *total;      /* of committed chunks; NULL: in the run's totals, or on the device */
+	uint64_t *total;      /* of committed chunks; NULL: counters stay */
 	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) at ... */
 	int k;                /* ... this k, and holds ... */
 	struct extent extent; /* ... samples of this extent */

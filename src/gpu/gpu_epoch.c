@@ -26,36 +26,37 @@ int epoch_init(struct gpu_device *d)
 			    .inputs_most = INPUTS_MOST};
 	if (descriptors > 0 && descriptors < (long)INPUTS_MOST)
 		e->inputs_most = (unsigned)descriptors;
-	e->piece = calloc(pieces, sizeof(*e->piece));
-	if (!e->piece || lock_init(&e->lock) != 0) {
+	e->missing = calloc(pieces, sizeof(*e->missing));
+	if (!e->missing || lock_init(&e->lock) != 0) {
 		gpu_fail(d->gpu, "memory for the sums of its counters", strerror(errno));
-		free(e->piece);
-		e->piece = NULL;
+		free(e->missing);
+		e->missing = NULL;
 		return -1;
 	}
 	lock_init_condition(&e->changed);
 	return 0;
 }
 
-static void free_held(struct held *held)
+struct held *held_drop(struct held *held)
 {
-	while (held) {
-		struct held *const next = held->next;
-		free(held);
-		held = next;
-	}
+	struct held *const next = held->next;
+
+	free(held);
+	return next;
 }
 
 void epoch_destroy(struct epoch *e)
 {
-	if (!e->piece)
+	if (!e->missing)
 		return;
 	pthread_cond_destroy(&e->changed);
 	lock_destroy(&e->lock);
-	free_held(e->held); /* after a failure of the run */
-	free_held(e->committed);
-	free(e->piece);
-	e->piece = NULL;
+	while (e->held) /* after a failure of the run */
+		e->held = held_drop(e->held);
+	while (e->committed)
+		e->committed = held_drop(e->committed);
+	free(e->missing);
+	e->missing = NULL;
 }
 
 size_t epoch_piece(const struct gpu_device *d, uint32_t piece)
@@ -104,7 +105,6 @@ static void commit(struct epoch *e, struct counts *totals)
 		last = &(*last)->next;
 	*last = e->held;
 	e->held = NULL;
-	memset(e->piece, 0, e->pieces * sizeof(*e->piece));
 	e->samples = 0;
 	e->input = NULL;
 	e->inputs = 0;
@@ -185,7 +185,7 @@ static enum epoch_use use_now(struct epoch *e, struct lane *lane, struct slot *s
 			return EPOCH_WAIT;
 		break;
 	case ORDER_PIECE:
-		while (e->next < e->pieces && e->piece[e->next].sum == 0)
+		while (e->next < e->pieces && e->missing[e->next] == 0)
 			e->next++;
 		if (e->next == e->pieces || busy)
 			return EPOCH_WAIT;
@@ -262,17 +262,15 @@ static int reap_sums(struct lane *lane, const struct slot *slot)
 	bool possible = true;
 
 	lock_take(&e->lock);
-	e->left = e->next = 0;
+	memcpy(e->missing, slot->cells, e->pieces * sizeof(*e->missing));
 	for (uint32_t i = 0; i < e->pieces; i++) {
-		uint64_t sum;
-		memcpy(&sum, slot->cells + 2 * i, sizeof(sum));
-		e->piece[i].sum = sum;
-		possible &= sum <= UINT32_MAX;
-		all += possible ? sum : 0;
-		e->left += sum > 0;
+		possible &= e->missing[i] <= UINT32_MAX;
+		all += possible ? e->missing[i] : 0;
 	}
 	possible &= all == e->samples;
 	if (possible) {
+		e->next = 0;
+		e->missing_all = all;
 		e->on_way--;
 		set_order(e, ORDER_PIECE);
 	}
@@ -280,6 +278,10 @@ static int reap_sums(struct lane *lane, const struct slot *slot)
 	return possible ? 0 : wrong(lane, "the counts do not sum to the samples");
 }
 
+/*
+ * Before the piece is added to the totals it is no longer missing: nothing can keep this thread
+ * from adding it. Once the GPU has failed, another may be counting again what was missing then.
+ */
 static int reap_piece(struct lane *lane, const struct slot *slot, struct counts *totals)
 {
 	struct gpu_device *d = lane->device;
@@ -289,24 +291,22 @@ static int reap_piece(struct lane *lane, const struct slot *slot, struct counts 
 
 	for (size_t i = 0; i < n; i++)
 		sum += slot->cells[i];
-	if (sum != e->piece[slot->piece].sum)
+	if (sum != e->missing[slot->piece])
 		return wrong(lane, "counts have changed");
 	lock_take(&e->lock);
-	const bool lost = e->lost;
-	e->adding += !lost;
+	const bool lost = gpu_failed(lane->gpu);
+	if (!lost) {
+		e->on_way--;
+		e->missing[slot->piece] = 0;
+		e->missing_all -= sum;
+		if (e->missing_all == 0)
+			commit(e, totals);
+	}
 	lock_drop(&e->lock);
 	if (lost)
 		return -1;
 	counts_add_piece(totals, (size_t)slot->piece * d->layout.piece, slot->cells, n,
 			 lane->gpu->spec.counting->method == COUNT_SHARED);
-	lock_take(&e->lock);
-	e->on_way--;
-	e->piece[slot->piece].added = true;
-	if (--e->left == 0)
-		commit(e, totals);
-	if (--e->adding == 0)
-		changed(e);
-	lock_drop(&e->lock);
 	return 0;
 }
 
@@ -329,65 +329,54 @@ int epoch_reap(struct lane *lane, const struct slot *slot, struct counts *totals
 
 /* ---- ranges ---- */
 
-static bool take_first(struct epoch *e, struct held **list, struct chunk *chunk)
-{
-	lock_take(&e->lock);
-	struct held *const first = *list;
-	if (first)
-		*list = first->next;
-	lock_drop(&e->lock);
-	if (first)
-		*chunk = first->chunk;
-	free(first);
-	return first != NULL;
-}
-
-bool epoch_take_committed(struct lane *lane, struct chunk *chunk)
-{
-	return take_first(&lane->device->epoch, &lane->device->epoch.committed, chunk);
-}
-
-bool epoch_take_lost(struct lane *lane, struct chunk *chunk)
-{
-	return take_first(&lane->device->epoch, &lane->device->epoch.held, chunk);
-}
-
-/* ---- after the GPU has failed ---- */
-
-enum epoch_rest epoch_settle(struct lane *lane)
+struct held *epoch_take_committed(struct lane *lane)
 {
 	struct epoch *e = &lane->device->epoch;
-	bool added = false;
 
 	lock_take(&e->lock);
-	e->lost = true;
-	changed(e);
-	while (e->adding > 0)
-		lock_wait(&e->lock, &e->changed);
-	for (uint32_t i = 0; i < e->pieces; i++)
-		added |= e->piece[i].added;
-	const bool first = !e->claimed;
-	e->claimed |= added;
+	struct held *const all = e->committed;
+	e->committed = NULL;
 	lock_drop(&e->lock);
-	return !added ? REST_SHARED : first ? REST_MISSING : REST_NONE;
+	return all;
 }
 
-bool epoch_added(const struct lane *lane, size_t cell)
+struct held *epoch_take_lost(struct lane *lane, bool *partly)
 {
-	return lane->device->epoch.piece[cell / lane->device->layout.piece].added;
+	struct epoch *e = &lane->device->epoch;
+
+	lock_take(&e->lock);
+	struct held *const first = e->held;
+	*partly = e->order == ORDER_PIECE && e->missing_all < e->samples;
+	e->held = first && !*partly ? first->next : NULL;
+	if (first && !*partly)
+		first->next = NULL;
+	lock_drop(&e->lock);
+	return first;
 }
 
-bool epoch_agrees(const struct lane *lane, const uint64_t *cell)
-{
-	const struct gpu_device *d = lane->device;
+struct recount {
+	const struct gpu_device *device;
+	const struct counts *again;
+};
 
-	for (uint32_t i = 0; i < d->epoch.pieces; i++) {
-		const uint64_t *const own = cell + (size_t)i * d->layout.piece;
-		uint64_t sum = 0;
-		for (size_t k = 0; k < epoch_piece(d, i); k++)
-			sum += own[k];
-		if (d->epoch.piece[i].added && sum != d->epoch.piece[i].sum)
-			return false;
-	}
-	return true;
+static uint64_t take_missing(void *arg, size_t cell)
+{
+	const struct recount *const r = arg;
+	const struct gpu_device *const d = r->device;
+
+	return d->epoch.missing[cell / d->layout.piece] > 0 ? r->again->cell[cell] : 0;
+}
+
+int epoch_add_missing(struct lane *lane, const struct counts *again, struct counts *totals)
+{
+	const struct epoch *const e = &lane->device->epoch;
+	struct recount recount = {lane->device, again};
+	uint64_t missing = 0;
+
+	for (size_t i = 0; i < again->cells; i++)
+		missing += take_missing(&recount, i);
+	if (missing != e->missing_all || again->samples != e->samples)
+		return -1;
+	counts_add_each(totals, take_missing, &recount, e->samples);
+	return 0;
 }

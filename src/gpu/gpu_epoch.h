@@ -14,16 +14,17 @@
  *	CLEAR     if a lane goes on
  *
  * So nothing is added that was not checked, and for each piece it is known whether it was added.
+ * Pieces are added as they come, because all of them take half as much memory as the totals.
  *
  * With CPU workers beside the GPU only ranges of files are counted in this way, because a range can
  * be read again; with --device=gpu everything is. Ranges are held here until their epoch is
  * committed, each with the memory of a struct chunk, and then given back. After the GPU has failed
- * the lanes' workers take them and count them on the CPU, without the cells of pieces that were
- * added already (epoch_added).
+ * the lanes' workers take them and count them on the CPU; of an epoch whose pieces were added in
+ * part, one worker takes all, and adds the cells that are missing.
  *
- * No function waits but epoch_wait, for a second at most, and epoch_settle, for threads that add to
- * the totals. A lane gives back what it holds of an epoch: a slot to be filled by epoch_submit or
- * epoch_cancel, a submitted one by epoch_reap. So every epoch ends, or the GPU fails.
+ * No function waits but epoch_wait, for a second at most. A lane gives back what it holds of an
+ * epoch: a slot to be filled by epoch_submit or epoch_cancel, a submitted one by epoch_reap. So
+ * every epoch ends, or the GPU fails.
  */
 #ifndef GPUHIST_GPU_EPOCH_H
 #define GPUHIST_GPU_EPOCH_H
@@ -81,29 +82,28 @@ int epoch_reap(struct lane *lane, const struct slot *slot, struct counts *totals
 /* After EPOCH_WAIT: until something has changed since, for so many seconds at most. */
 void epoch_wait(struct lane *lane, double seconds);
 
-/*
- * Takes one of the chunks that epochs held: of committed epochs, to be given back; or, once the GPU
- * has failed, one to be counted again. False: there is none.
- */
-bool epoch_take_committed(struct lane *lane, struct chunk *chunk);
-bool epoch_take_lost(struct lane *lane, struct chunk *chunk);
-
-/*
- * After the GPU has failed: waits until no thread adds to the totals any more, and says what the
- * caller counts again of what is held.
- */
-enum epoch_rest {
-	REST_SHARED,  /* any of it: nothing was added, and others take theirs */
-	REST_MISSING, /* all of it, alone: some pieces were added already */
-	REST_NONE,    /* another caller has it */
+/* Ranges of files that an epoch held. Whoever takes a list of them frees it. */
+struct held {
+	struct chunk chunk;
+	struct held *next;
 };
-enum epoch_rest epoch_settle(struct lane *lane);
+
+/* Frees the first of a list; the rest. */
+struct held *held_drop(struct held *held);
+
+/* Takes the ranges of all committed epochs, to be given back. */
+struct held *epoch_take_committed(struct lane *lane);
 
 /*
- * REST_MISSING: was this cell's piece added? Do these counts, made again from the same samples,
- * agree with the pieces that were added?
+ * After the GPU has failed: takes a range that it has not counted; or, partly, all ranges of an
+ * epoch some of whose pieces are in the totals. NULL: none is left.
  */
-bool epoch_added(const struct lane *lane, size_t cell);
-bool epoch_agrees(const struct lane *lane, const uint64_t *cell);
+struct held *epoch_take_lost(struct lane *lane, bool *partly);
+
+/*
+ * Adds the pieces that the totals lack, from the counts of all those ranges. -1: these do not agree
+ * with what the GPU counted, and nothing was added.
+ */
+int epoch_add_missing(struct lane *lane, const struct counts *again, struct counts *totals);
 
 #endif

@@ -55,12 +55,10 @@ static size_t counters_of(const struct counting *c)
 	return grouped > 0 ? (size_t)grouped * channels : c->cells;
 }
 
-/* What a lane keeps: a copy of a slot's counters, a total of so many cells, statistics. */
+/* What a lane keeps: a copy of a slot's counters, a total unless they stay, statistics. */
 static uint64_t lane_bytes_for(const struct counting *c, size_t cells, bool stays, size_t copy)
 {
-	const bool total = lane_has_total(c, stays, cells < c->cells);
-
-	return copy + (total ? cells * sizeof(uint64_t) : 0) +
+	return copy + (stays ? 0 : cells * sizeof(uint64_t)) +
 	       (counting_adds_stats(c) ? stats_bytes(&c->type, c->channels) : 0);
 }
 

@@ -42,12 +42,6 @@ struct gpu_size {
  */
 struct gpu_size gpu_size(const struct gpu_spec *spec);
 
-/* Has a lane a total of its own? Very many cells are added to the totals of the run. */
-static inline bool lane_has_total(const struct counting *c, bool stays, bool grouped)
-{
-	return !stays && ((c->most > 0 && c->bytes > 2) || grouped || c->cells <= (size_t)3 << 19);
-}
-
 /* Samples in so many bytes, which are whole records. */
 static inline size_t samples_of(const struct layout *l, size_t bytes)
 {

@@ -26,22 +26,11 @@ struct link {
 
 /* ---- counters that stay (gpu_epoch.h) ---- */
 
-struct held {
-	struct chunk chunk;
-	struct held *next;
-};
-
-struct piece {
-	uint64_t sum; /* of its counters; once the sums are checked ... */
-	bool added;   /* ... whether it is in the totals, and not empty */
-};
-
 struct epoch {
 	struct lock lock;       /* guards all below */
-	pthread_cond_t changed; /* signals the order, that no slot is on its way, or none adds */
+	pthread_cond_t changed; /* signals the order, or that no slot is on its way */
 	unsigned changes;       /* how often it did */
 	enum slot_order order;  /* what a slot is used for */
-	bool lost;              /* the GPU has failed, and no more is added */
 	uint64_t number;        /* how many epochs are committed */
 	uint64_t samples;       /* of the current epoch */
 	uint64_t samples_most;
@@ -50,15 +39,13 @@ struct epoch {
 	unsigned on_way;  /* that were submitted, and not reaped */
 	uint32_t pieces;
 	uint32_t next; /* the first piece that was not asked for */
-	uint32_t left; /* pieces that are not in the totals, and not empty */
-	struct piece *piece;
-	unsigned adding;           /* threads that are adding a piece */
+	/* Once the sums are checked: samples that the totals lack, of each piece and of all. */
+	uint64_t *missing, missing_all;
 	struct held *held;         /* ranges of this epoch ... */
 	struct held *committed;    /* ... and of earlier ones, to be given back */
 	const struct input *input; /* of the last range ... */
 	unsigned inputs;           /* ... and how often it changed: each stays open so long */
 	unsigned inputs_most;
-	bool claimed; /* one caller of epoch_settle has what is missing */
 };
 
 /* ---- devices ---- */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* snapshot: taken between two chunks of every worker. */
-#include "snapshot.h"
+#include "engine/snapshot.h"
 
 int snapshot_init(struct snapshot *s, struct fail *fail)
 {
@@ -29,16 +29,27 @@ int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg)
 	return 0;
 }
 
-void snapshot_let(struct holder *h)
+void snapshot_lock_take(struct holder *h)
 {
-	if (!h->of || !__atomic_load_n(&h->of->wanted, __ATOMIC_RELAXED))
+	struct snapshot *const s = h->of;
+
+	if (!s)
 		return;
-	/*
-	 * The snapshot holds this lock until it is done. Without this wait a busy worker might get
-	 * its holder's mutex again and again.
-	 */
-	lock_take(&h->of->lock);
-	lock_drop(&h->of->lock);
+	if (__atomic_load_n(&s->wanted, __ATOMIC_RELAXED)) {
+		/*
+		 * The snapshot holds this lock until it is done. Without this wait a busy worker
+		 * might get its holder's mutex again and again.
+		 */
+		lock_take(&s->lock);
+		lock_drop(&s->lock);
+	}
+	lock_take(&h->lock);
+}
+
+void snapshot_unlocks(struct holder *h)
+{
+	if (h->of)
+		lock_drop(&h->lock);
 }
 
 void snapshot_leave(struct holder *h)

@@ -52,10 +52,11 @@ int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg)
 		  struct fail *fail);
 
 /*
- * A worker with a snapshot (h->of) calls this before it takes its holder's lock to count a chunk
- * and add it to its report: a snapshot that waits goes first. Without a snapshot it does nothing.
+ * A worker counts a chunk, and adds it to its report, between these two: a snapshot that waits goes
+ * first, and none is taken meanwhile. Without a snapshot they do nothing.
  */
-void snapshot_let(struct holder *h);
+void snapshot_lock_take(struct holder *h);
+void snapshot_unlocks(struct holder *h);
 
 /*
  * Flushes; the worker counts nothing more. Called without the holder's lock. Does nothing for a

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+/* cpu: a turn on the CPU fills a block, which stays in the cache, and counts it. */
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "base/tally.h"
+#include "engine/engine.h"
+
+#define PAGE 4096u
+#define ASKS_SECONDS 0.02
+
+struct cpu {
+	const struct counting *counting;
+	struct counter *counter;
+	unsigned char *block;
+	struct holder holder;
+	uint64_t bytes; /* in all its turns ... */
+	double seconds; /* ... and the time that they took */
+};
+
+int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
+{
+	const struct work *const work = w->work;
+	const double start = clock_seconds();
+
+	w->asked = true;
+	const int rc = source_take(w->reader, want, chunk, &w->fail);
+	const double now = clock_seconds();
+	w->read_seconds += now - start;
+	if (rc != 0 || chunk->bytes == 0)
+		return rc;
+	/* The first time immediately, then now and then: a long run does not need a fast start. */
+	if (now - w->passed_on >= ASKS_SECONDS && source_backlog(work->source)) {
+		w->passed_on = now;
+		w->makes_room = work->busy(work->arg);
+	}
+	tally_add(&w->fills, 1);
+	return 0;
+}
+
+static void flush(void *counter)
+{
+	counter_flush(counter);
+}
+
+int cpu_open(struct worker *w, const struct counting *counting, struct counts *counts)
+{
+	struct cpu *const cpu = w->cpu = calloc(1, sizeof(*cpu));
+
+	if (!cpu)
+		return fail_errno(&w->fail, "worker");
+	cpu->counting = counting;
+	cpu->counter = counter_open(counting, counts);
+	cpu->block = aligned_alloc(PAGE, (w->work->block + PAGE - 1) / PAGE * PAGE);
+	if (!cpu->counter || !cpu->block)
+		return fail_errno(&w->fail, "worker");
+	return snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter, &w->fail);
+}
+
+/* For the work's own totals, unless it is open. */
+static int open_once(struct worker *w)
+{
+	return w->cpu ? 0 : cpu_open(w, w->work->counting, w->work->counts);
+}
+
+void cpu_close(struct worker *w)
+{
+	struct cpu *const cpu = w->cpu;
+
+	if (!cpu)
+		return;
+	snapshot_leave(&cpu->holder);
+	counter_close(cpu->counter);
+	free(cpu->block);
+	free(cpu);
+	w->cpu = NULL;
+}
+
+void cpu_count(struct worker *w, const struct chunk *chunk)
+{
+	struct cpu *const cpu = w->cpu;
+
+	snapshot_lock_take(&cpu->holder);
+	gather_add(cpu->counting, cpu->counter, chunk->data, chunk->bytes, chunk->hash);
+	tally_add(&w->records, chunk->bytes / w->work->record);
+	snapshot_unlocks(&cpu->holder);
+}
+
+int cpu_chunk(struct worker *w, struct chunk *chunk)
+{
+	const uint32_t record = w->work->record;
+	const size_t cap = w->work->block / record * record;
+	size_t counted = 0, got = cap;
+
+	if (open_once(w) != 0)
+		return -1;
+	if (!chunk_is_range(chunk)) {
+		cpu_count(w, chunk);
+		counted = chunk->bytes;
+	}
+	while (got == cap && counted < chunk->bytes) {
+		const size_t want = chunk->bytes - counted < cap ? chunk->bytes - counted : cap;
+		unsigned char *const block = w->cpu->block;
+		if (source_read(chunk, counted, block, want, &got, &w->fail) != 0)
+			return -1;
+		cpu_count(w, &(struct chunk){.data = block, .bytes = got / record * record});
+		counted += got;
+	}
+	source_done(w->reader, chunk, counted);
+	return 0;
+}
+
+double cpu_rate(const struct worker *w)
+{
+	return w->cpu && w->cpu->seconds > 0 ? (double)w->cpu->bytes / w->cpu->seconds : 0;
+}
+
+static enum turn cpu_turn(struct worker *w)
+{
+	struct chunk chunk;
+
+	if (open_once(w) != 0)
+		return TURN_FAILED;
+	struct cpu *const cpu = w->cpu;
+	const struct want want = {.room = cpu->block, .cap = w->work->block, .lent = true};
+	const double start = clock_seconds(), read = w->read_seconds;
+	const int rc = worker_take(w, &want, &chunk);
+	if (rc != 0 || chunk.bytes == 0)
+		return rc != 0 ? TURN_FAILED : TURN_END;
+	cpu->bytes += chunk.bytes;
+	cpu_chunk(w, &chunk);
+	const double all = clock_seconds() - start;
+	w->count_seconds += all - (w->read_seconds - read);
+	cpu->seconds += all;
+	return TURN_DONE;
+}
+
+/* A turn leaves nothing to wait for. */
+static enum turn cpu_finish(struct worker *w)
+{
+	(void)w;
+	return TURN_END;
+}
+
+const struct engine cpu_engine = {cpu_turn, cpu_finish, NULL, cpu_close};

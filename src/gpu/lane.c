@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * lane: a turn on the GPU reaps the slots that are done, fills one and submits it; and after the
+ * GPU has failed, the CPU counts what it had not.
+ *
+ * A chunk is counted when it is committed: when its slot is done, and its counters sum to its
+ * samples; or, where counters stay on the device, when its epoch is committed (gpu_epoch.c). Only
+ * then is it given back to the source. When the GPU fails, in whatever way, the chunks that were
+ * submitted and not committed are still in our own memory and are counted by the CPU, and those
+ * that are ranges of files can be read again. Nothing is lost and nothing is counted twice. After a
+ * failure of the run, what was not counted is forgotten.
+ *
+ * Statistics that workers add to (counting_adds_stats) are different: samples are added to them
+ * once, when they are submitted or counted here. Counting again does not change them.
+ */
+#include "gpu/lane.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/tally.h"
+#include "gpu/gpu.h"
+#include "gpu/gpu_epoch.h"
+
+#define WAIT_SECONDS 0.1 /* the longest wait for the first slot; then look for a free one again */
+#define TELLING_SLOTS 2u /* after so many slots the speed of a lane is known */
+/*
+ * A worker without a slot counts a block itself, which takes memory bandwidth and cache from those
+ * that fill slots. With few counters that is worth it, unless the lane brings FASTER times as much
+ * as its own counting.
+ */
+#define FASTER 1.7
+#define FASTER_STAYS 1.0
+#define NAP_NS 50000 /* a pause while other workers have all slots */
+#define ORDERS 2u /* of an epoch's end that one lane has on their way: the others take part too */
+
+/* A worker with a lane. */
+struct feeder {
+	struct lane *lane;
+	struct slot *sent[REGION_SLOTS]; /* a ring, in the order in which they were submitted */
+	unsigned first, count;
+	struct stats *stats;  /* of all samples that were submitted, for each channel; or NULL */
+	uint64_t committed;   /* samples in the lane's total */
+	struct holder holder; /* of the lane's total, for snapshots */
+	uint64_t bytes;       /* that the device has counted since ... */
+	double began;         /* ... the lane was opened */
+};
+
+static void push(struct feeder *f, struct slot *slot)
+{
+	f->sent[(f->first + f->count++) % REGION_SLOTS] = slot;
+}
+
+static struct slot *pop(struct feeder *f)
+{
+	struct slot *const slot = f->sent[f->first];
+
+	f->first = (f->first + 1) % REGION_SLOTS;
+	f->count--;
+	return slot;
+}
+
+/* ---- totals ---- */
+
+/* What the lane counted of a cell; for a group of cells, the first of them gets all. */
+static uint64_t take_cell(void *arg, size_t cell)
+{
+	const struct lane *lane = arg;
+	uint64_t *const own = &lane->total[gpu_counter(lane, cell)], n = *own;
+
+	*own = 0;
+	return n;
+}
+
+/* Adds the lane's own totals to those of the run, at the end or when a snapshot asks for them. */
+static void add_totals(void *arg)
+{
+	struct worker *const w = arg;
+	struct feeder *const f = w->feeder;
+	struct counts *const counts = w->work->counts;
+	struct lane *const lane = f->lane;
+
+	if (lane->slots_of_k) {
+		counts_add_auto64(counts, lane->total, f->committed, lane->k, &lane->extent);
+		/* The lane's k stays that of all samples it has counted. */
+		memset(lane->total, 0, lane->cells * sizeof(*lane->total));
+	} else if (lane->total) {
+		counts_add_each(counts, take_cell, lane, f->committed);
+	}
+	f->committed = 0;
+}
+
+/*
+ * Commits a chunk and adds it to the worker's report, both between two snapshots of the lane's
+ * total. -1: its counters do not sum to its samples.
+ */
+static int commit(struct worker *w, struct slot *slot)
+{
+	struct feeder *const f = w->feeder;
+	struct lane *const lane = f->lane;
+	uint64_t sum = 0;
+
+	for (size_t i = 0; i < lane->cells; i++)
+		sum += slot->cells[i];
+	if (sum != slot->samples) {
+		gpu_fail(lane->gpu, "check", "a chunk's counts do not sum to its samples");
+		return -1;
+	}
+	snapshot_lock_take(&f->holder);
+	if (lane->slots_of_k)
+		gpu_align(lane, slot);
+	for (size_t i = 0; i < lane->cells; i++)
+		lane->total[i] += slot->cells[i];
+	tally_add(&w->records, slot->bytes / w->work->record);
+	f->committed += slot->samples;
+	snapshot_unlocks(&f->holder);
+	return 0;
+}
+
+/* ---- reaping ---- */
+
+/* Gives back a chunk that the GPU counted. */
+static void give_back(struct worker *w, struct chunk *chunk)
+{
+	const uint64_t records = chunk->bytes / w->work->record;
+
+	if (w->feeder->lane->stays) /* otherwise commit did */
+		tally_add(&w->records, records);
+	tally_add(&w->gpu_records, records);
+	source_done(w->reader, chunk, chunk->bytes);
+}
+
+/* Gives back the ranges of committed epochs, whichever worker took them. */
+static void give_committed(struct worker *w)
+{
+	struct lane *const lane = w->feeder->lane;
+
+	for (struct held *held = lane->stays ? epoch_take_committed(lane) : NULL; held;) {
+		give_back(w, &held->chunk);
+		held = held_drop(held);
+	}
+}
+
+/* Reaps the first slot that was sent. TURN_NO_ROOM: it is not done yet. */
+static enum turn reap(struct worker *w, double seconds)
+{
+	struct feeder *const f = w->feeder;
+	struct lane *const lane = f->lane;
+	struct slot *const slot = f->sent[f->first];
+	const enum gpu_answer answer = gpu_done(lane, slot, seconds);
+
+	if (answer == GPU_NOT_YET)
+		return TURN_NO_ROOM;
+	if (answer == GPU_LOST ||
+	    (lane->stays ? epoch_reap(lane, slot, w->work->counts) : commit(w, slot)) != 0)
+		return TURN_LOST;
+	const bool counted = slot->order == ORDER_COUNT;
+	struct chunk chunk = slot->chunk;
+	gpu_free(pop(f));
+	if (counted)
+		f->bytes += chunk.bytes;
+	if (counted && !(lane->stays && chunk_is_range(&chunk))) /* the epoch has that */
+		give_back(w, &chunk);
+	return TURN_DONE;
+}
+
+/* Reaps the slots that are done, from the first on, or all: TURN_DONE or TURN_LOST. */
+static enum turn reap_some(struct worker *w, bool all)
+{
+	enum turn turn = TURN_DONE;
+
+	while (w->feeder->count > 0 && (turn == TURN_DONE || (all && turn == TURN_NO_ROOM)))
+		turn = reap(w, all ? WAIT_SECONDS : 0);
+	if (turn == TURN_LOST)
+		return turn;
+	give_committed(w);
+	return TURN_DONE;
+}
+
+/* ---- feeding ---- */
+
+/*
+ * Takes a chunk into a slot, and submits it. Where counters stay the GPU may count what can be read
+ * again, which is read here, and anything where no CPU worker may count it. What it may not, what is
+ * left of a range whose file became shorter, and, where CPU workers may count, what a GPU that has
+ * just failed does not take, this worker counts.
+ */
+static enum turn fill(struct worker *w, struct slot *slot)
+{
+	const struct work *const work = w->work;
+	struct feeder *const f = w->feeder;
+	struct lane *const lane = f->lane;
+	struct chunk *const chunk = &slot->chunk;
+	const size_t cap = gpu_slot_bytes(lane);
+	const struct want want = {.room = slot->data, .cap = cap, .range = lane->stays ? cap : 0};
+	int rc = worker_take(w, &want, chunk);
+	const bool some = rc == 0 && chunk->bytes > 0;
+	size_t got = some && (!lane->stays || work->gpu_only) ? chunk->bytes : 0;
+
+	if (some && chunk_is_range(chunk)) {
+		const double start = clock_seconds();
+		rc = source_read(chunk, 0, slot->data, chunk->bytes, &got, &w->fail);
+		w->read_seconds += clock_seconds() - start;
+	}
+	const bool fits = some && rc == 0 && got == chunk->bytes;
+	if (lane->stays && !fits)
+		epoch_cancel(lane);
+	if (!some || rc != 0) {
+		gpu_free(slot);
+		return rc != 0 ? TURN_FAILED : TURN_END;
+	}
+	if (fits &&
+	    (lane->stays ? epoch_submit(lane, slot) : gpu_submit(lane, slot, chunk->bytes)) == 0) {
+		push(f, slot);
+		if (f->stats)
+			gather_stats(work->counting, f->stats, slot->data, chunk->bytes);
+		return TURN_DONE;
+	}
+	if (!work->gpu_only || !fits)
+		rc = cpu_chunk(w, chunk);
+	gpu_free(slot);
+	return rc != 0 ? TURN_FAILED : fits ? TURN_LOST : TURN_DONE;
+}
+
+/* One step; where nothing can be done it waits until something may, or returns TURN_NO_ROOM. */
+static enum turn step(struct worker *w, bool wait)
+{
+	struct feeder *const f = w->feeder;
+	struct lane *const lane = f->lane;
+
+	if (reap_some(w, false) == TURN_LOST)
+		return TURN_LOST;
+	struct slot *const slot = f->count < REGION_SLOTS ? gpu_take_slot(lane) : NULL;
+	const enum epoch_use use = !slot         ? EPOCH_WAIT
+				   : lane->stays ? epoch_use(lane, slot, f->count >= ORDERS)
+						 : EPOCH_FILL;
+	if (use == EPOCH_FILL)
+		return fill(w, slot);
+	if (use == EPOCH_ORDERED) {
+		push(f, slot);
+		return TURN_DONE;
+	}
+	if (slot)
+		gpu_free(slot);
+	if (!wait)
+		return TURN_NO_ROOM;
+	if (f->count > 0)
+		return reap(w, WAIT_SECONDS) == TURN_LOST ? TURN_LOST : TURN_DONE;
+	if (gpu_failed(lane->gpu))
+		return TURN_LOST;
+	if (slot)
+		epoch_wait(lane, WAIT_SECONDS);
+	else
+		nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
+	return TURN_DONE;
+}
+
+/*
+ * Is it better to wait for a slot than to count meanwhile? Counting uses the memory bandwidth from
+ * which other workers fill their slots. So it is, if the lane has brought far more than this
+ * worker's own turns on the CPU.
+ */
+static bool is_faster(const struct worker *w)
+{
+	const struct feeder *const f = w->feeder;
+	const double faster = f->lane->stays ? FASTER_STAYS : FASTER;
+
+	return f->bytes >= TELLING_SLOTS * gpu_slot_bytes(f->lane) &&
+	       (double)f->bytes > faster * cpu_rate(w) * (clock_seconds() - f->began);
+}
+
+/* ---- opening and closing ---- */
+
+static void close_lane(struct worker *w)
+{
+	struct feeder *const f = w->feeder;
+
+	if (!f)
+		return;
+	struct lane *const lane = f->lane;
+	if (lane) {
+		/*
+		 * If the worker failed, nothing more is counted, but others may wait for the slots,
+		 * and for the end of the epoch.
+		 */
+		if (!gpu_failed(lane->gpu))
+			(void)reap_some(w, true);
+		if (lane->stays && !lane->left)
+			epoch_leave(lane);
+		snapshot_leave(&f->holder);
+		add_totals(w);
+		if (f->stats)
+			counts_add_stats(w->work->counts, f->stats);
+		gpu_lane_close(lane);
+	}
+	free(f->stats);
+	free(f);
+	w->feeder = NULL;
+}
+
+/* Opens a lane, if the GPU has one now. -1: no memory. */
+static int open_lane(struct worker *w)
+{
+	const struct work *const work = w->work;
+	struct feeder *const f = w->feeder = calloc(1, sizeof(*f));
+
+	if (!f)
+		return fail_errno(&w->fail, "worker");
+	if (counting_adds_stats(work->counting) &&
+	    !(f->stats = stats_open(&work->counting->type, work->counts->stats_channels)))
+		return fail_errno(&w->fail, "statistics of a worker");
+	f->began = clock_seconds();
+	if (!(f->lane = gpu_lane_open(work->gpu))) {
+		if (errno == ENOMEM && work->gpu_only)
+			return fail_errno(&w->fail, "worker");
+		close_lane(w);
+		return 0;
+	}
+	return snapshot_join(work->snapshot, &f->holder, add_totals, w, &w->fail);
+}
+
+/* ---- turns ---- */
+
+static enum turn lane_turn(struct worker *w)
+{
+	struct gpu *const gpu = __atomic_load_n(&w->work->gpu, __ATOMIC_ACQUIRE);
+	const bool alone = w->work->gpu_only;
+
+	if (!w->feeder && gpu && gpu_lane_free(gpu) && open_lane(w) != 0)
+		return TURN_FAILED;
+	if (!w->feeder)
+		return !alone ? TURN_NO_ROOM : gpu_failed(gpu) ? TURN_LOST : TURN_END;
+	const double start = clock_seconds(), read = w->read_seconds;
+	const enum turn turn = step(w, alone || is_faster(w));
+	/* What was not reading was waiting for the bus and the GPU. */
+	w->count_seconds += clock_seconds() - start - (w->read_seconds - read);
+	return turn;
+}
+
+static enum turn lane_finish(struct worker *w)
+{
+	struct lane *const lane = w->feeder ? w->feeder->lane : NULL;
+	const double start = clock_seconds();
+
+	if (!lane)
+		return TURN_END;
+	enum turn turn = reap_some(w, true);
+	if (turn == TURN_DONE && lane->stays) {
+		epoch_leave(lane);
+		while (turn == TURN_DONE && !epoch_over(lane))
+			turn = step(w, true); /* a lane that has left fills no slot */
+		if (turn == TURN_DONE)
+			turn = reap_some(w, true);
+	}
+	w->count_seconds += clock_seconds() - start;
+	return turn == TURN_DONE ? TURN_END : turn;
+}
+
+/* ---- after the GPU has failed ---- */
+
+/* Counts ranges again, unless something has failed before. Frees them. */
+static int recount_ranges(struct worker *w, struct held *held, int rc)
+{
+	for (; held; held = held_drop(held))
+		if (rc == 0)
+			rc = cpu_chunk(w, &held->chunk);
+	return rc;
+}
+
+/* Some pieces are in the totals already: counts all again, and adds what is missing. */
+static int recount_missing(struct worker *w, const struct counting *counting, struct held *held)
+{
+	struct counts *const totals = w->work->counts;
+	struct counts again;
+	int rc = counts_init(&again, totals->cells, &w->fail);
+
+	cpu_close(w);
+	if (rc == 0)
+		rc = cpu_open(w, counting, &again);
+	rc = recount_ranges(w, held, rc);
+	cpu_close(w);
+	if (rc == 0 && epoch_add_missing(w->feeder->lane, &again, totals) != 0)
+		rc = fail_set(
+			&w->fail, STATUS_SYSTEM,
+			"the GPU failed, and what it had counted is not what the input holds now: "
+			"--device=cpu counts all of it");
+	counts_free(&again);
+	return rc;
+}
+
+static int recount_epoch(struct worker *w, const struct counting *counting)
+{
+	struct held *held;
+	bool partly;
+	int rc = 0;
+
+	give_committed(w); /* what was committed before stays committed */
+	while (rc == 0 && (held = epoch_take_lost(w->feeder->lane, &partly)))
+		rc = partly ? recount_missing(w, counting, held) : recount_ranges(w, held, 0);
+	return rc;
+}
+
+/* Under --device=gpu no engine takes the place of a GPU that has failed; else the CPU does. */
+static int lane_recount(struct worker *w)
+{
+	const struct work *const work = w->work;
+	struct feeder *const f = w->feeder;
+	struct counting counting = *work->counting;
+
+	if (work->gpu_only) {
+		struct gpu_report gpu;
+		gpu_describe(work->gpu, &gpu);
+		return fail_set(&w->fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
+	}
+	counting.stats = false; /* they have these samples already */
+	cpu_close(w);
+	int rc = cpu_open(w, &counting, work->counts);
+	if (rc == 0 && f->lane->stays)
+		rc = recount_epoch(w, &counting);
+	else
+		while (rc == 0 && f->count > 0)
+			rc = cpu_chunk(w, &pop(f)->chunk);
+	cpu_close(w);
+	close_lane(w);
+	return rc;
+}
+
+const struct engine gpu_engine = {lane_turn, lane_finish, lane_recount, close_lane};
