@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/isa.h"
 #include "base/signals.h"
 #include "cli/msg.h"
 #include "cli/report.h"
-#include "count/cells.h"
 #include "document/into.h"
 #include "document/sum.h"
 #include "input/tee.h"
@@ -67,7 +67,7 @@ void command_count(const struct job *job, struct fail *fail)
 	struct into_sum sum;
 	const char *const isa = getenv("GPUHIST_ISA");
 
-	if (isa && *isa && cells_force(isa) != 0) {
+	if (isa && *isa && isa_force(isa) != 0) {
 		fail_set(fail, STATUS_USAGE,
 			 "GPUHIST_ISA=%s: not an instruction set of this machine (base, avx2, "
 			 "avx512)",

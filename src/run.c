@@ -13,6 +13,7 @@
 
 #include "base/clock.h"
 #include "base/cores.h"
+#include "base/isa.h"
 #include "base/lock.h"
 #include "base/signals.h"
 #include "base/tally.h"
@@ -321,7 +322,7 @@ static int make_plan(struct run *run, struct fail *fail)
 		return fail_set(fail, STATUS_LIMIT,
 				"--memory %s: must be %zuK or more: one worker needs %zu bytes",
 				job->memory_text, (plan->tables + 1023) / 1024, plan->tables);
-	run->report.isa = cells_isa();
+	run->report.isa = isa_name(isa_best());
 	run->report.method = METHODS[plan->counting.method];
 	run->report.kernels = run->facts.kernels;
 	run->report.gpu_fits = plan->lanes > 0;

@@ -3,15 +3,15 @@
  * block: what libzstd and block_make write is decoded to the byte, in memory of exactly its size; what
  * is changed is decoded as libzstd does, or refused. By the loops of each instruction set.
  */
+#include "base/isa.h"
 #include "block_make.h"
 #include "blocks.h"
 #include "check.h"
-#include "count/cells.h"
 #include "pack.h"
 
 #define DECODED_MAX ((size_t)1 << 22)
 
-static const char *const ISAS[] = {"base", "avx2"};
+static const char *const LOOPS[] = {"base", "avx2"};
 static unsigned char ours[DECODED_MAX], theirs[DECODED_MAX];
 
 /* Where both accept a frame, both decode the same; ours accepts no other. Does it accept this one? */
@@ -36,11 +36,11 @@ static void right(const unsigned char *p, size_t n, const char *what)
 
 	memcpy(exact, p, n);
 	for (unsigned i = 0; i < 2; i++) {
-		if (cells_force(ISAS[i]) != 0)
+		if (isa_force(LOOPS[i]) != 0)
 			continue;
-		CHECK(same(exact, n, what), "%s, %s: refused", what, ISAS[i]);
+		CHECK(same(exact, n, what), "%s, %s: refused", what, LOOPS[i]);
 	}
-	cells_force(NULL);
+	isa_force(NULL);
 	free(exact);
 }
 

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
+#include "base/isa.h"
 #include "bins/edges.h"
+#include "check.h"
 
 #define MOST 512u
 #define GUARD 0xdeadbeefu
@@ -20,24 +21,16 @@
 static uint64_t state = 0x63656c6c73;
 static unsigned long reached[LOADS][BIN_KINDS];
 
-static const struct cells_isa *const ISAS[] = {
-	&cells_base,
-#ifdef HAVE_X86_LOOPS
-	&cells_avx2,
-	&cells_avx512,
-#endif
-};
-
-static bool supported(const char *isa)
+static bool supported(enum isa isa)
 {
 #ifdef HAVE_X86_LOOPS
-	if (strcmp(isa, "avx2") == 0)
+	if (isa == ISA_AVX2)
 		return __builtin_cpu_supports("avx2");
-	if (strcmp(isa, "avx512") == 0)
+	if (isa == ISA_AVX512)
 		return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
 		       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
 #endif
-	return strcmp(isa, "base") == 0;
+	return isa == ISA_BASE;
 }
 
 /* The bytes of a sample as a number, most significant first or last. */
@@ -129,19 +122,22 @@ static void one_length(cells_fn *fn, const char *isa, const struct edges *e,
 
 static void every_isa_of(const char *type, const struct sample_type *t, const struct edges *e)
 {
-	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
-		if (!supported(ISAS[i]->name))
+	const struct cells_isa *last = NULL;
+
+	for (enum isa isa = ISA_BASE; isa < ISAS; isa++) {
+		if (isa_force(isa_name(isa)) != 0)
 			continue;
-		cells_fn *fn = ISAS[i]->cells[cells_load(t)][e->binning.kind];
-		CHECK(fn, "%s has no loop for %s kind %u", ISAS[i]->name, type, e->binning.kind);
+		cells_fn *fn = cells_best()->cells[cells_load(t)][e->binning.kind];
+		CHECK(cells_best() != last, "%s: other loops than those of %s are chosen", type,
+		      isa_name(isa));
+		last = cells_best();
+		CHECK(fn, "%s has no loop for %s kind %u", isa_name(isa), type, e->binning.kind);
 		if (!fn)
 			continue;
 		for (size_t n = 0; n <= 70; n++)
-			one_length(fn, ISAS[i]->name, e, t, n);
-		one_length(fn, ISAS[i]->name, e, t, MOST);
+			one_length(fn, isa_name(isa), e, t, n);
+		one_length(fn, isa_name(isa), e, t, MOST);
 		reached[cells_load(t)][e->binning.kind]++;
-		CHECK(cells_force(ISAS[i]->name) == 0 && cells_best() == ISAS[i],
-		      "%s: other loops than those of %s are chosen", type, ISAS[i]->name);
 	}
 }
 
@@ -292,12 +288,11 @@ int main(void)
 				snprintf(big, sizeof(big), "%sbe", TYPES[t]);
 				one(big, SPECS[s].lo, SPECS[s].hi, SPECS[s].bins, closed);
 			}
-	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
-		CHECK((cells_force(ISAS[i]->name) == 0) == supported(ISAS[i]->name),
-		      "%s cannot be forced", ISAS[i]->name);
-		if (!supported(ISAS[i]->name))
-			continue;
-		repeated(ISAS[i]->repeat, ISAS[i]->name);
+	for (enum isa isa = ISA_BASE; isa < ISAS; isa++) {
+		const bool forced = isa_force(isa_name(isa)) == 0;
+		CHECK(forced == supported(isa), "%s cannot be forced", isa_name(isa));
+		if (forced)
+			repeated(cells_best()->repeat, isa_name(isa));
 	}
 	for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
 		for (int closed = 0; closed <= 1; closed++) {

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/isa.h"
 #include "check.h"
 
 #define SAMPLES 200003u /* no multiple of any unrolled loop or block */
@@ -212,12 +213,10 @@ static void patterns(void)
 
 int main(void)
 {
-	static const char *const ISAS[] = {"base", "avx2", "avx512"};
-
-	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++)
-		if (cells_force(ISAS[i]) == 0)
+	for (enum isa isa = ISA_BASE; isa < ISAS; isa++)
+		if (isa_force(isa_name(isa)) == 0)
 			patterns();
-	CHECK(cells_force(NULL) == 0, "the best instruction set");
+	CHECK(isa_force(NULL) == 0, "the best instruction set");
 	one("u32", (1u << 25) + 1, 1, true, NOISE);
 	past_32_bits();
 	sizes();

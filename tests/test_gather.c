@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/isa.h"
 #include "bins/number.h"
 #include "check.h"
 
@@ -226,19 +227,17 @@ static void every_number_of_channels(void)
 
 int main(void)
 {
-	static const char *const ISAS[] = {"base", "avx2", "avx512"};
-
-	for (size_t k = 0; k < sizeof(ISAS) / sizeof(ISAS[0]); k++) {
+	for (enum isa isa = ISA_BASE; isa < ISAS; isa++) {
 		/*
 		 * What must be reached at the end takes this many layouts, whatever this machine
 		 * has.
 		 */
-		const char *const isa = cells_force(ISAS[k]) == 0 ? ISAS[k] : "base";
-		cells_force(isa);
+		if (isa_force(isa_name(isa)) != 0)
+			isa_force("base");
 		for (unsigned i = 0; i < ROUNDS; i++)
-			one(isa);
+			one(isa_name(isa_best()));
 	}
-	cells_force(NULL);
+	isa_force(NULL);
 	every_number_of_channels();
 	for (unsigned k = 0; k < 4; k++)
 		CHECK(methods[k] > 100, "method %u was reached %lu times", k, methods[k]);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/isa.h"
 #include "check.h"
 #include "count/count.h"
 
@@ -109,7 +110,7 @@ static void one(const struct counting *c, struct counts *counts, const unsigned 
 	for (size_t i = 0; i < c->cells; i++)
 		wrong += counts->cell[i] != expected[i];
 	CHECK(wrong == 0 && counts->samples == n,
-	      "%s %s, %s kind %u, %zu samples: %zu cells are wrong", cells_isa(), what,
+	      "%s %s, %s kind %u, %zu samples: %zu cells are wrong", isa_name(isa_best()), what,
 	      c->type.name, c->binning.kind, n, wrong);
 	memset(expected, 0, c->cells * sizeof(*expected));
 }
@@ -235,25 +236,24 @@ static void very_many(const char *type, const struct spec *spec)
 int main(void)
 {
 	enum { CODES = 10 }; /* types that are counted by code, whatever the bins */
-	static const char *const ISAS[] = {"base", "avx2", "avx512"};
 	static const char *const TYPES[] = {
 		"u8",     "i8",    "u16",   "u16be", "i16",   "i16be", "f16",   "f16be", "bf16",
 		"bf16be", "u24",   "u24be", "i24",   "i24be", "u32",   "u32be", "i32",   "i32be",
 		"u64",    "u64be", "i64",   "i64be", "f32",   "f32be", "f64",   "f64be",
 	};
 
-	for (size_t i = 0; i < sizeof(ISAS) / sizeof(ISAS[0]); i++) {
-		if (cells_force(ISAS[i]) != 0)
+	for (enum isa isa = ISA_BASE; isa < ISAS; isa++) {
+		if (isa_force(isa_name(isa)) != 0)
 			continue;
 		isas++;
-		CHECK(strcmp(cells_isa(), ISAS[i]) == 0, "%s was asked for, %s is used", ISAS[i],
-		      cells_isa());
+		CHECK(isa_best() == isa, "%s was asked for, %s is used", isa_name(isa),
+		      isa_name(isa_best()));
 		for (size_t t = 0; t < sizeof(TYPES) / sizeof(TYPES[0]); t++)
 			for (size_t s = 0; s < (t < CODES ? 1 : FEW); s++)
 				all(TYPES[t], &SPECS[s]);
 	}
-	CHECK(cells_force("avx1024") != 0, "an instruction set that is none was accepted");
-	CHECK(cells_force(NULL) == 0, "the best one was refused");
+	CHECK(isa_force("avx1024") != 0, "an instruction set that is none was accepted");
+	CHECK(isa_force(NULL) == 0, "the best one was refused");
 	all("u32", &SPECS[FEW]);
 	very_many("u8", &SPECS[0]);
 	very_many("u24", &SPECS[9]);

@@ -3,8 +3,7 @@
  * cells: samples in memory to the numbers of their cells (binning.h), a block at a time.
  *
  * One function for each way of reading a sample and each kind of bins, in one table for each
- * instruction set that the compiler was asked for; cells_choose takes the best that this
- * machine can run.
+ * instruction set that the compiler was asked for.
  */
 #ifndef GPUHIST_CELLS_H
 #define GPUHIST_CELLS_H
@@ -59,23 +58,14 @@ typedef size_t cells_repeat_fn(const unsigned char *samples, size_t bytes, uint3
 
 /* The loops of an instruction set. */
 struct cells_isa {
-	const char *name;
 	cells_fn *cells[LOADS][BIN_KINDS]; /* NULL where a kind makes no sense for a type */
 	cells_extent_fn *extent[LOADS];
 	cells_repeat_fn *repeat;
 };
 extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 
-/* The best one of this machine, unless another is forced. */
+/* Those of isa_best. */
 const struct cells_isa *cells_best(void);
-const char *cells_isa(void); /* its name */
-
-/*
- * Chooses another instruction set by its name from now on; NULL: the best one again. -1, and the
- * best is chosen, when the program or the machine does not have it. Call it before any thread is
- * started.
- */
-int cells_force(const char *isa);
 
 enum cells_load cells_load(const struct sample_type *type);
 

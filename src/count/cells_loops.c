@@ -16,8 +16,6 @@
 #ifndef ISA
 #define ISA base
 #endif
-#define TEXT_OF(a) #a
-#define TEXT(a) TEXT_OF(a)
 #define PASTE(a, b) a##b
 #define NAME(a, b) PASTE(a, b)
 
@@ -267,7 +265,6 @@ static size_t repeat(const unsigned char *samples, size_t bytes, uint32_t sample
 CELLS_LOADS(FUNCTIONS)
 
 const struct cells_isa NAME(cells_, ISA) = {
-	.name = TEXT(ISA),
 	.cells = {CELLS_LOADS(CELLS_ROW)},
 	.extent = {CELLS_LOADS(EXTENT_ROW)},
 	.repeat = repeat,

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "count/cells.h"
+#include "base/isa.h"
 
 /* ---- scan ---- */
 
@@ -188,7 +188,7 @@ size_t block_coder_bytes(void)
 static const struct block_loops *loops_best(void)
 {
 #ifdef HAVE_X86_LOOPS
-	if (cells_best() != &cells_base)
+	if (isa_best() != ISA_BASE)
 		return &block_loops_avx2;
 #endif
 	return &block_loops_base;

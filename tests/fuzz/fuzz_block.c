@@ -10,7 +10,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
-#include "count/cells.h"
+#include "base/isa.h"
 #include "fuzz.h"
 /* What makes frames has nothing to tell the fuzzer, and was most of its time. */
 #pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
@@ -239,7 +239,7 @@ static void compare(size_t n, bool right)
 	uint8_t *const p = malloc(n);
 	memcpy(p, frame, n);
 	/* the loops of each instruction set in turn, as far as this machine has them */
-	cells_force(n % 3 == 0 ? "base" : n % 3 == 1 ? "avx2" : NULL);
+	isa_force(n % 3 == 0 ? "base" : n % 3 == 1 ? "avx2" : NULL);
 	const char *const refused = blocks_decode(p, n, ours, DECODED_MAX, &used, &took);
 	const size_t got = ZSTD_decompressDCtx(decoder, theirs, DECODED_MAX, p, refused ? n : took);
 	REQUIRE(!right || !refused, "a right frame is refused: %s", refused);
