@@ -6,7 +6,7 @@
 # BUILD holds the test programs; SEED, JOBS and SECONDS are those of the random jobs. --quick: transcripts, and unit tests
 # without the longest ones. In the environment: AT_ONCE=1, one test at a time; VALGRIND=1, the jobs of valgrind.sh too;
 # QUICK=1, for the sanitizers, a third of the longest unit tests and half of the GPU's faults, as SEED says, less of
-# gpu_check, and no readers in Python; ONLY='NAME...', these tests alone.
+# gpu_check, and no readers in Python; ONLY='NAME...', these tests alone; LIMIT=SECONDS, after which any test is ended.
 set -u
 
 seconds_up() {
@@ -31,11 +31,20 @@ if [ "${1:-}" = --one ]; then
 	*[!0-9.]* | .* | *.) p=0 f=1 ;;
 	esac
 	[ "$status" -eq 0 ] || [ "$f" -gt 0 ] || f=1
+	why="exit status $status"
+	# What timeout(1) returns: its signal was enough, or it had to kill. What ignored the signal is left.
+	case $status in
+	124 | 137)
+		why="it hung: ended after $(cat "$folder/$name.limit") seconds"
+		kill -s KILL -- "-$(cat "$folder/$name.group")" 2>/dev/null
+		;;
+	esac
+	rm "$folder/$name.group"
 	echo "$name $p $f $begin $end $m $s $m2 $s2" >"$folder/$name.result"
 	until mkdir "$folder/printing" 2>/dev/null; do sleep 0.02; done
 	if [ "$f" -gt 0 ]; then
 		cat "$out"
-		printf 'FAILED %s (exit status %d)\n' "$name" "$status"
+		printf 'FAILED %s (%s)\n' "$name" "$why"
 	else
 		printf 'ok %s: %s\n' "$name" "$p"
 		grep '^left out: ' "$out"
@@ -50,8 +59,25 @@ here=$(dirname "$(realpath "$0")")
 gpuhist=$(realpath "$1") build=$(realpath "$2") fake=$(realpath "$here/../build")/fake
 seed=${3:-1} jobs=${4:-2500} seconds=${5:-60}
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+# Ctrl-C does not reach the tests: timeout(1) gives each a process group of its own.
+end_all() {
+	for group in "$folder"/*.group; do
+		[ ! -f "$group" ] || kill -s TERM -- "-$(cat "$group")"
+	done
+	rm -rf "$folder"
+}
+trap end_all EXIT
+trap 'exit 1' HUP INT TERM
 : >"$folder/list"
+
+# The seconds after which a test hangs. The longest unit test takes 20 s of a processor, and the longest of the others,
+# but for the seconds that they are told, a minute: so a test may take twenty times as long on a slow or loaded machine.
+# Sanitizers and valgrind make it ten times slower, and get ten times as long.
+slow=1
+case $build${VALGRIND:+/san-valgrind} in
+*/san-* | */coverage) slow=10 ;;
+esac
+limit=${LIMIT:-$((slow * (1200 + 20 * seconds)))}
 
 # What a parent may have ignored, as nohup does, a test must not inherit. An env without the option is not GNU's.
 signals=--default-signal=HUP,INT,QUIT,TERM,PIPE,USR1
@@ -67,8 +93,9 @@ test_of() {
 	echo "$1" >>"$folder/list"
 	command=$folder/$1.sh
 	shift
+	echo "$limit" >"${command%.sh}.limit"
 	{
-		printf 'exec env %s' "$signals"
+		printf "echo \$\$ >'%s'; exec timeout -k 10 %s env %s" "${command%.sh}.group" "$limit" "$signals"
 		for word; do
 			case $word in
 			*\'*) word=$(printf %s "$word" | sed "s/'/'\\\\''/g") ;;
@@ -142,6 +169,7 @@ if [ -z "$quick" ]; then
 		;;
 	esac
 fi
+limit=${LIMIT:-$((slow * 400))}
 for script in "$here"/cli/*.sh; do
 	name=${script##*/} name=${name%.sh}
 	[ "$name" = lib ] || test_of "cli_$name" sh "$here/cli.sh" "$gpuhist" "$name"
