@@ -33,7 +33,7 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 	struct counts copy = {.cell = NULL};
 	int rc = -1;
 
-	if (hist_reserve(hist, &job->axis, job->channels, fail) == 0 &&
+	if (hist_reserve(hist, &job->shape.axis, job->shape.channels, fail) == 0 &&
 	    counts_init(&copy, now->counts->cells, fail) == 0) {
 		snapshot_take(now->snapshot, &copy, now->counts, look, &(struct look){p, now});
 		hist_fill(hist, &copy);
@@ -54,33 +54,34 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 static int make_blank(struct hist *hist, const struct job *asked, struct fail *fail)
 {
 	static const struct header nothing;
-	const bool settled = asked->axis.type.bytes > 0;
+	const bool settled = asked->shape.axis.type.bytes > 0;
 	struct job job = *asked;
 	struct counts none = {.cell = NULL};
 	struct counting counting;
 	struct fail unused = {.status = STATUS_OK};
 	int rc = -1;
 
-	if (!settled && job_settle(&job, &nothing, &unused) != 0) {
+	if (!settled && job_shape(&job, &nothing, &unused) != 0) {
 		job.source.typed = true;
 		job.layout_options = (struct layout_options){.channels = 1};
-		if (job_settle(&job, &nothing, &unused) != 0) {
+		if (job_shape(&job, &nothing, &unused) != 0) {
 			job.bins = (struct axis_spec){.edges.kind = AXIS_AUTO};
-			if (job_settle(&job, &nothing, fail) != 0)
+			if (job_shape(&job, &nothing, fail) != 0)
 				return -1;
 		}
 	}
-	counting_init_layout(&counting, &job.type, &job.axis.edges, &job.layout, true);
-	if (hist_reserve(hist, &job.axis, job.channels, fail) == 0 &&
+	counting_init_layout(&counting, &job.shape.type, &job.shape.axis.edges, &job.shape.layout,
+			     true);
+	if (hist_reserve(hist, &job.shape.axis, job.shape.channels, fail) == 0 &&
 	    counts_init(&none, counting.cells, fail) == 0) {
 		if (counting.most > 0)
-			counts_set_auto(&none, &job.type, counting.most);
+			counts_set_auto(&none, &job.shape.type, counting.most);
 		hist_fill(hist, &none);
 		rc = 0;
 	}
 	counts_free(&none);
 	if (!settled)
-		edges_free(&job.axis.edges);
+		edges_free(&job.shape.axis.edges);
 	return rc;
 }
 
@@ -95,7 +96,7 @@ static int replace(struct partial *p, const struct job *asked, const struct coun
 
 	if (rc == 0 && now) {
 		totals.inputs = p->inputs;
-		totals.bytes = p->records * job->record;
+		totals.bytes = p->records * job->shape.record;
 		totals.state = source_state(now->source);
 	}
 	struct provenance from = run_provenance(job, &totals);

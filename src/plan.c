@@ -35,13 +35,14 @@
  */
 static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bool shared)
 {
-	const struct axis *const axis = &job->axis;
+	const struct axis *const axis = &job->shape.axis;
 
-	counting_init_layout(&p->counting, &axis->type, &axis->edges, &job->layout, shared);
+	counting_init_layout(&p->counting, &axis->type, &axis->edges, &job->shape.layout, shared);
 	if (job->quantiles.n > 0)
-		counting_keep_stats(&p->counting, job->layout.channels);
+		counting_keep_stats(&p->counting, job->shape.layout.channels);
 	/* Under auto and gpu a lane may add to the shared table at any time. */
-	p->counting.alone = workers == 1 && (job->device == DEVICE_CPU || p->counting.most > 0);
+	p->counting.alone =
+		workers == 1 && (job->machine.device == DEVICE_CPU || p->counting.most > 0);
 	return workers * (p->counting.memory + p->block + PAGE);
 }
 
@@ -52,9 +53,9 @@ static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bo
  */
 static unsigned workers_within(struct plan *p, const struct job *job, uint64_t most)
 {
-	const struct axis *const axis = &job->axis;
-	const size_t table =
-		counting_cells(&axis->type, &axis->edges) * job->layout.channels * sizeof(uint32_t);
+	const struct axis *const axis = &job->shape.axis;
+	const size_t table = counting_cells(&axis->type, &axis->edges) *
+			     job->shape.layout.channels * sizeof(uint32_t);
 
 	/*
 	 * Where the range comes from the samples, each table has its own k, so workers cannot share
@@ -62,7 +63,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 	 */
 	const bool own = axis_kind_of(axis)->from_samples && axis->type.bytes > 2;
 
-	for (unsigned workers = job->threads; workers > 0; workers--) {
+	for (unsigned workers = job->machine.threads; workers > 0; workers--) {
 		p->tables = on_cpu(p, job, workers, !own && table > PRIVATE_MAX / workers);
 		if (p->tables <= most)
 			return workers;
@@ -85,14 +86,14 @@ static uint64_t least(uint64_t a, uint64_t b)
 
 struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 {
-	const bool gpu_only = job->device == DEVICE_GPU;
-	const size_t record = job->record;
-	const uint64_t memory = job->memory, half = memory / 2;
+	const bool gpu_only = job->machine.device == DEVICE_GPU;
+	const size_t record = job->shape.record;
+	const uint64_t memory = job->machine.memory, half = memory / 2;
 	struct plan p = {.block = record > BLOCK_BYTES ? record : BLOCK_BYTES, .decoders = 1};
 
 	/* Any worker may feed the GPU: as many do as find a slot. */
-	if (gpu_only || (job->device == DEVICE_AUTO && facts->kernels))
-		p.lanes = (unsigned)least(job->threads, LANES_MOST);
+	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels))
+		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);
 	p.workers = workers_within(&p, job, facts->plain ? memory : half);
 	if (p.tables > memory) {
 		p.workers = 0;
@@ -123,7 +124,7 @@ struct gpu_spec plan_gpu(const struct plan *p, const struct job *job)
 {
 	return (struct gpu_spec){
 		.counting = &p->counting,
-		.devices = job->gpus,
+		.devices = job->machine.gpus,
 		.lanes = p->lanes,
 		.fetch = job->every > 0,
 		.memory = p->lanes_memory,
@@ -142,12 +143,12 @@ uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, 
 {
 	struct job other = *job;
 
-	other.memory = (job->memory + 1023) / 1024 * 1024; /* as messages name it */
+	other.machine.memory = (job->machine.memory + 1023) / 1024 * 1024; /* as messages name it */
 	/*
 	 * Decoders never get more than the whole of what is added, so each step is too short or
 	 * exactly enough.
 	 */
 	for (uint64_t got; (got = plan_make(&other, facts).decoders) < need;)
-		other.memory += (need - got + 1023) / 1024 * 1024;
-	return other.memory;
+		other.machine.memory += (need - got + 1023) / 1024 * 1024;
+	return other.machine.memory;
 }

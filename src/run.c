@@ -321,7 +321,8 @@ static int make_plan(struct run *run, struct fail *fail)
 	if (plan->workers == 0)
 		return fail_set(fail, STATUS_LIMIT,
 				"--memory %s: must be %zuK or more: one worker needs %zu bytes",
-				job->memory_text, (plan->tables + 1023) / 1024, plan->tables);
+				job->machine.memory_text, (plan->tables + 1023) / 1024,
+				plan->tables);
 	run->report.isa = isa_name(isa_best());
 	run->report.method = METHODS[plan->counting.method];
 	run->report.kernels = run->facts.kernels;
@@ -337,15 +338,15 @@ static int open_source(struct run *run, struct fail *fail)
 	struct source_spec spec = job->source;
 
 	spec.prompt = job->every > 0; /* what came slowly is in the next partial output */
-	spec.memory = job->memory;
-	spec.wanted = source_wanted(spec.skip, job->limit, job->record);
+	spec.memory = job->machine.memory;
+	spec.wanted = source_wanted(spec.skip, job->shape.limit, job->shape.record);
 	if (source_open(&run->work.source, &spec, fail) != 0)
 		return -1;
 	run->report.header = *source_said(run->work.source);
-	if (job_settle(job, &run->report.header, fail) != 0)
+	if (job_shape(job, &run->report.header, fail) != 0)
 		return -1;
-	run->report.type = job->type;
-	run->report.record = job->record;
+	run->report.type = job->shape.type;
+	run->report.record = job->shape.record;
 	run->report.packed = job_records_packed(job);
 	return 0;
 }
@@ -357,11 +358,11 @@ static int start_source(struct run *run, struct fail *fail)
 	/* Cores are looked up only where it may matter. */
 	const bool many = workers > DECODERS_CORE && !job->source.raw;
 	const struct source_use use = {
-		.record = job->record,
-		.limit = job->limit,
-		.type = job->type,
-		.channels = job->header_channels,
-		.last = job->header_last,
+		.record = job->shape.record,
+		.limit = job->shape.limit,
+		.type = job->shape.type,
+		.channels = job->shape.header_channels,
+		.last = job->shape.header_last,
 		.threads = workers,
 		.decoders = many ? DECODERS_CORE * cores_usable() : 0,
 		.memory = run->plan.decoders,
@@ -380,15 +381,15 @@ static int take_memory(struct run *run, struct fail *fail)
 	const struct job *const job = &run->job;
 	const struct counting *const counting = &run->plan.counting;
 
-	if (hist_reserve(&run->hist, &job->axis, job->channels, fail) != 0 ||
+	if (hist_reserve(&run->hist, &job->shape.axis, job->shape.channels, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
 	if (job->quantiles.n > 0 &&
 	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
-	     counts_keep_stats(&run->counts, &job->type, job->channels, fail) != 0))
+	     counts_keep_stats(&run->counts, &job->shape.type, job->shape.channels, fail) != 0))
 		return -1;
 	if (counting->most > 0)
-		counts_set_auto(&run->counts, &job->type, counting->most);
+		counts_set_auto(&run->counts, &job->shape.type, counting->most);
 	run->workers = calloc(run->plan.workers, sizeof(*run->workers));
 	return run->workers ? 0 : fail_errno(fail, "workers");
 }
@@ -405,10 +406,10 @@ static int prepare(struct run *run, struct fail *fail)
 		.source = run->work.source,
 		.counts = &run->counts,
 		.block = run->plan.block,
-		.record = job->record,
+		.record = job->shape.record,
 		.busy = start_next,
 		.arg = run,
-		.gpu_only = job->device == DEVICE_GPU,
+		.gpu_only = job->machine.device == DEVICE_GPU,
 		.snapshot = job->every > 0 ? &run->snapshot : NULL,
 	};
 	/*
@@ -436,7 +437,7 @@ static int audit(const struct run *run, struct fail *fail)
 	const struct source_totals *t = &run->report.totals;
 	const uint64_t records = run->report.records;
 
-	if (t->bytes != t->skipped + t->tail + records * run->job.record ||
+	if (t->bytes != t->skipped + t->tail + records * run->job.shape.record ||
 	    run->hist.samples != run->report.samples)
 		return fail_set(fail, STATUS_INTERNAL,
 				"internal error: %llu bytes were read, %llu samples of %llu "
@@ -496,8 +497,8 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		hist_free(&run.hist);
 	run.report.seconds = clock_seconds() - run.began;
 	*report = run.report;
-	if (job->axis.type.bytes == 0) /* else it is the caller's */
-		edges_free(&run.job.axis.edges);
+	if (job->shape.axis.type.bytes == 0) /* else it is the caller's */
+		edges_free(&run.job.shape.axis.edges);
 	lock_destroy(&run.lock);
 	snapshot_destroy(&run.snapshot);
 	free(run.workers);

@@ -29,7 +29,7 @@ static struct job job_of(const char *line)
 		argv[argc++] = word;
 	optind = 0;
 	CHECK(options_parse(&job, argc, argv, &fail) == OPTIONS_RUN, "%s: %s", line, fail.text);
-	CHECK(job_settle(&job, &(struct header){0}, &fail) == 0, "%s: %s", line, fail.text);
+	CHECK(job_shape(&job, &(struct header){0}, &fail) == 0, "%s: %s", line, fail.text);
 	/* No plan looks at what it owns. */
 	options_free(&job);
 	return job;
@@ -158,8 +158,8 @@ static void table(void)
 		CHECK(p.decoders == CASES[i].decoders, "%s: %llu bytes for decoders", CASES[i].job,
 		      (unsigned long long)p.decoders);
 		CHECK(p.lanes == CASES[i].lanes, "%s: %u lanes", CASES[i].job, p.lanes);
-		CHECK(p.counting.alone == (p.workers == 1 && job.device == DEVICE_CPU), "%s: alone",
-		      CASES[i].job);
+		CHECK(p.counting.alone == (p.workers == 1 && job.machine.device == DEVICE_CPU),
+		      "%s: alone", CASES[i].job);
 	}
 }
 
@@ -259,21 +259,21 @@ static struct job draw(uint64_t *state)
 		 (unsigned long long)drawn(state, 12) + 1, DEVICES[check_random(state) % 4],
 		 channels, layout);
 	struct job job = job_of(line);
-	job.axis.edges.binning.bins = (uint32_t)bins; /* all that a plan asks of the edges */
-	job.memory = (100 * KIB << check_random(state) % 16) + drawn(state, 20);
+	job.shape.axis.edges.binning.bins = (uint32_t)bins; /* all that a plan asks of the edges */
+	job.machine.memory = (100 * KIB << check_random(state) % 16) + drawn(state, 20);
 	return job;
 }
 
 /* One worker, and how little it may take. */
 static size_t least_of(const struct job *job)
 {
-	const struct axis *const axis = &job->axis;
-	const uint32_t record = job->record;
+	const struct axis *const axis = &job->shape.axis;
+	const uint32_t record = job->shape.record;
 	const size_t block = record > 128 * KIB ? record : 128 * KIB;
 	struct counting own, shared;
 
-	counting_init_layout(&own, &axis->type, &axis->edges, &job->layout, false);
-	counting_init_layout(&shared, &axis->type, &axis->edges, &job->layout, true);
+	counting_init_layout(&own, &axis->type, &axis->edges, &job->shape.layout, false);
+	counting_init_layout(&shared, &axis->type, &axis->edges, &job->shape.layout, true);
 	return (own.memory < shared.memory ? own.memory : shared.memory) + block + 4 * KIB;
 }
 
@@ -281,7 +281,7 @@ static struct plan plan_with(const struct job *job, const struct plan_facts *fac
 {
 	struct job other = *job;
 
-	other.memory = memory;
+	other.machine.memory = memory;
 	return plan_make(&other, facts);
 }
 
@@ -289,10 +289,10 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 		   unsigned long i)
 {
 	const size_t least = least_of(job);
-	const uint64_t half = job->memory / 2;
-	const bool gpu = job->device == DEVICE_GPU;
+	const uint64_t half = job->machine.memory / 2;
+	const bool gpu = job->machine.device == DEVICE_GPU;
 
-	CHECK((p->workers > 0) == (job->memory >= least),
+	CHECK((p->workers > 0) == (job->machine.memory >= least),
 	      "job %lu: %u workers, of which one needs %zu", i, p->workers, least);
 	CHECK(plan_with(job, facts, least).workers > 0 &&
 		      plan_with(job, facts, least - 1).workers == 0,
@@ -301,22 +301,22 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 		CHECK(p->tables == least, "job %lu: %zu, not %zu", i, p->tables, least);
 		return;
 	}
-	CHECK(p->workers <= job->threads && p->lanes <= job->threads,
+	CHECK(p->workers <= job->machine.threads && p->lanes <= job->machine.threads,
 	      "job %lu: %u workers, %u lanes", i, p->workers, p->lanes);
 	CHECK((gpu ? 0 : p->tables) + p->lanes_memory + p->decoders <=
-		      job->memory + (p->decoders == 1),
+		      job->machine.memory + (p->decoders == 1),
 	      "job %lu: more than -M", i);
 	CHECK(facts->plain || p->tables <= half || p->tables == least, "job %lu: tables take %zu",
 	      i, p->tables);
 	CHECK(facts->plain || p->decoders >= half || p->tables > half, "job %lu: decoders get %llu",
 	      i, (unsigned long long)p->decoders);
 	CHECK(p->lanes_memory <= (gpu            ? half
-				  : facts->plain ? job->memory / 8 * 3
-						 : job->memory / 4),
+				  : facts->plain ? job->machine.memory / 8 * 3
+						 : job->machine.memory / 4),
 	      "job %lu: lanes get %llu", i, (unsigned long long)p->lanes_memory);
 	struct gpu_spec spec = plan_gpu(p, job);
 	spec.lanes = 1;
-	CHECK((p->lanes > 0) == (gpu || (facts->kernels && job->device == DEVICE_AUTO &&
+	CHECK((p->lanes > 0) == (gpu || (facts->kernels && job->machine.device == DEVICE_AUTO &&
 					 gpu_size(&spec).fits)),
 	      "job %lu: a GPU", i);
 }
@@ -325,7 +325,7 @@ static void bounds(const struct job *job, const struct plan_facts *facts, const 
 static void growth(const struct job *job, const struct plan_facts *facts, const struct plan *p,
 		   uint64_t more, unsigned long i)
 {
-	const struct plan q = plan_with(job, facts, job->memory + more);
+	const struct plan q = plan_with(job, facts, job->machine.memory + more);
 
 	CHECK(q.tables >= p->tables, "job %lu: %zu bytes of tables, then %zu", i, p->tables,
 	      q.tables);
@@ -338,7 +338,7 @@ static void named(const struct job *job, const struct plan_facts *facts, const s
 {
 	const uint64_t memory = plan_memory_for(job, facts, need);
 
-	CHECK(memory >= job->memory && memory % KIB == 0, "job %lu: %llu is named", i,
+	CHECK(memory >= job->machine.memory && memory % KIB == 0, "job %lu: %llu is named", i,
 	      (unsigned long long)memory);
 	CHECK(plan_with(job, facts, memory).decoders >= need, "job %lu: %llu is not enough", i,
 	      (unsigned long long)memory);

@@ -101,9 +101,9 @@ static void gpu(struct job *job)
 	struct run_report run = BASE;
 
 	/* None was started. */
-	job->device = DEVICE_CPU;
+	job->machine.device = DEVICE_CPU;
 	says(job, &run, GPU, "no gpu: --device=cpu");
-	job->device = DEVICE_AUTO;
+	job->machine.device = DEVICE_AUTO;
 	says(job, &run, GPU, "no gpu: the program was built without kernels");
 	run.kernels = true;
 	says(job, &run, GPU,
@@ -154,7 +154,7 @@ static void gpu(struct job *job)
 int main(void)
 {
 	static char *paths[] = {"-"};
-	struct job job = {.threads = 2, .voice = VOICE_VERBOSE, .source = {.paths = paths}};
+	struct job job = {.machine.threads = 2, .voice = VOICE_VERBOSE, .source = {.paths = paths}};
 
 	scratch_enter();
 	bottlenecks(&job);

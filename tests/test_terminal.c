@@ -23,7 +23,7 @@ static struct picture of(int fd)
 {
 	struct picture picture = {.utf8 = true, .colour = true, .log = true};
 
-	picture_settle(&picture, fd);
+	picture_for(&picture, fd);
 	CHECK(picture.log, "log is not the terminal's");
 	return picture;
 }

@@ -83,7 +83,7 @@ static void on_usr1(int number)
 	(void)number;
 }
 
-static void take(int number)
+static void catch (int number)
 {
 	struct sigaction action;
 
@@ -100,7 +100,7 @@ static void take(int number)
  * Users of dd send this signal to ask for progress; it must never end the work. Where it is ignored
  * it stays so.
  */
-static void take_usr1(void)
+static void catch_usr1(void)
 {
 	struct sigaction action;
 	sigset_t usr1;
@@ -121,9 +121,9 @@ void signals_init(void)
 	sigemptyset(&ours);
 	/* Past `ulimit -f` a write then fails like any other, and the message says why. */
 	signal(SIGXFSZ, SIG_IGN);
-	take_usr1();
+	catch_usr1();
 	for (size_t i = 0; i < sizeof(SIGNALS) / sizeof(SIGNALS[0]); i++)
-		take(SIGNALS[i]);
+		catch (SIGNALS[i]);
 }
 
 int signals_finish(void)

@@ -25,10 +25,10 @@ struct reading {
 };
 
 /* "--edges @FILE: number 3: what is wrong with it". */
-static int refuse(const struct reading *r, const char *format, ...)
+static int refuse_number(const struct reading *r, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-static int refuse(const struct reading *r, const char *format, ...)
+static int refuse_number(const struct reading *r, const char *format, ...)
 {
 	char why[256];
 	va_list ap;
@@ -39,20 +39,20 @@ static int refuse(const struct reading *r, const char *format, ...)
 	return fail_set(r->fail, STATUS_USAGE, "%s: number %zu: %s", r->what, r->count + 1, why);
 }
 
-static int add(struct reading *r, const char *text, size_t length)
+static int add_edge(struct reading *r, const char *text, size_t length)
 {
 	struct number n;
 	char before[NUMBER_TEXT], now[NUMBER_TEXT];
 
 	if (number_parse(&n, text, length) != 0)
-		return refuse(r, "'%.*s' is not a finite number",
-			      (int)(length < SHOWN ? length : SHOWN), text);
+		return refuse_number(r, "'%.*s' is not a finite number",
+				     (int)(length < SHOWN ? length : SHOWN), text);
 	if (r->count == EDGES_MAX)
-		return refuse(r, "more than 1048577 edges (2^20 bins)");
+		return refuse_number(r, "more than 1048577 edges (2^20 bins)");
 	if (r->count > 0 && !(r->edges[r->count - 1] < n.value)) {
 		number_format(before, r->edges[r->count - 1]);
 		number_format(now, n.value);
-		return refuse(r, "edges must rise, and %s is not above %s", now, before);
+		return refuse_number(r, "edges must rise, and %s is not above %s", now, before);
 	}
 	if (r->count == r->room) {
 		const size_t room = r->room ? 2 * r->room : 64;
@@ -71,7 +71,7 @@ static bool ends(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ',' || c == '#';
 }
 
-static int parse(struct reading *r, const char *text, size_t size)
+static int read_numbers(struct reading *r, const char *text, size_t size)
 {
 	bool comma = true; /* since the last number: another must follow, as at the beginning */
 
@@ -80,7 +80,7 @@ static int parse(struct reading *r, const char *text, size_t size)
 		while (i < size && !ends(text[i]))
 			i++;
 		if (i > start) {
-			if (add(r, text + start, i - start) != 0)
+			if (add_edge(r, text + start, i - start) != 0)
 				return -1;
 			comma = false;
 			continue;
@@ -94,7 +94,8 @@ static int parse(struct reading *r, const char *text, size_t size)
 		i++;
 	}
 	if (comma || r->count < 2)
-		return refuse(r, "is missing: edges are two numbers or more, such as 0,1,10");
+		return refuse_number(r,
+				     "is missing: edges are two numbers or more, such as 0,1,10");
 	return 0;
 }
 
@@ -102,7 +103,7 @@ int edges_arg_parse(double **edges, size_t *count, const char *what, const char 
 		    struct fail *fail)
 {
 	struct reading r = {.what = what, .fail = fail};
-	const int rc = parse(&r, text, size);
+	const int rc = read_numbers(&r, text, size);
 
 	if (rc != 0) {
 		free(r.edges);

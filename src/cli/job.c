@@ -92,8 +92,8 @@ size_t job_misnamed(const struct job *job, const char **name, struct sample_type
 
 	for (size_t i = 0; i < job->source.path_count && job->source.typed; i++) {
 		const char *const path = job->source.paths[i];
-		if (name_says(path, &type, &channels) && strcmp(type.name, job->type.name) != 0 &&
-		    !job->source.raw && n++ == 0) {
+		if (name_says(path, &type, &channels) &&
+		    strcmp(type.name, job->shape.type.name) != 0 && !job->source.raw && n++ == 0) {
 			*name = path;
 			*says = type;
 		}
@@ -180,15 +180,15 @@ static int check_layout(const struct layout_options *o, const struct sample_type
 
 uint32_t job_records_packed(const struct job *job)
 {
-	const uint32_t packed = sample_packed(&job->type);
+	const uint32_t packed = sample_packed(&job->shape.type);
 	const bool apart = job->layout_options.record > 0 || job->layout_options.width > 0;
 
-	return apart || job->channels >= packed ? 1 : packed / job->channels;
+	return apart || job->shape.channels >= packed ? 1 : packed / job->shape.channels;
 }
 
 uint64_t job_record_samples(const struct job *job)
 {
-	return (uint64_t)layout_samples(&job->layout) * sample_packed(&job->type);
+	return (uint64_t)layout_samples(&job->shape.layout) * sample_packed(&job->shape.type);
 }
 
 /* -n, in records of the source. */
@@ -202,9 +202,9 @@ static int set_limit(struct job *job, struct fail *fail)
 			fail, STATUS_USAGE,
 			"--count %s: must be a multiple of %lu: a byte holds so many %s of %s",
 			o->limit_text, (unsigned long)packed,
-			job->channels > 1 ? "records" : "samples", job->type.name);
+			job->shape.channels > 1 ? "records" : "samples", job->shape.type.name);
 	if (o->limit_text)
-		job->limit /= packed;
+		job->shape.limit /= packed;
 	return 0;
 }
 
@@ -215,11 +215,11 @@ static int set_type(struct job *job, const struct header *said, uint32_t *channe
 	int by_name = 1;
 
 	if (!job->source.typed && said) {
-		job->type = said->type;
+		job->shape.type = said->type;
 		return 0;
 	}
 	if (!job->source.typed)
-		by_name = named(job, &job->type, channels, fail);
+		by_name = named(job, &job->shape.type, channels, fail);
 	job->source.type_said = by_name != 0;
 	return by_name < 0 ? -1 : 0;
 }
@@ -231,8 +231,8 @@ static int set_layout(struct job *job, const struct header *said, struct fail *f
 	uint32_t channels = 0;
 	const char *why;
 
-	job->record = job->type.bytes; /* as far as it is known */
-	job->limit = asked.limit;
+	job->shape.record = job->shape.type.bytes; /* as far as it is known */
+	job->shape.limit = asked.limit;
 	if (set_type(job, header ? said : NULL, &channels, fail) != 0)
 		return -1;
 	if (asked.last && !header)
@@ -242,18 +242,18 @@ static int set_layout(struct job *job, const struct header *said, struct fail *f
 		asked.channels = channels;
 	if (header && header_channels(&asked.channels, job, said, fail) != 0)
 		return -1;
-	job->header_last = asked.last ? said->last : 0;
-	job->header_channels = together             ? 0
-			       : header             ? said->channels
-			       : asked.channels > 0 ? asked.channels
-						    : 1;
+	job->shape.header_last = asked.last ? said->last : 0;
+	job->shape.header_channels = together             ? 0
+				     : header             ? said->channels
+				     : asked.channels > 0 ? asked.channels
+							  : 1;
 	if (asked.channels == 0)
 		asked.channels = 1;
-	if (check_packed(&asked, &job->type, fail) != 0 ||
-	    check_layout(&asked, &job->type, fail) != 0)
+	if (check_packed(&asked, &job->shape.type, fail) != 0 ||
+	    check_layout(&asked, &job->shape.type, fail) != 0)
 		return -1;
 	/* Samples that share a byte are one to all that counts. */
-	const uint32_t packed = sample_packed(&job->type),
+	const uint32_t packed = sample_packed(&job->shape.type),
 		       own = asked.channels > packed ? asked.channels / packed : 1;
 	const struct layout layout = {
 		.channels = own,
@@ -262,10 +262,10 @@ static int set_layout(struct job *job, const struct header *said, struct fail *f
 		.row = asked.width / packed / own,
 		.pitch = asked.pitch,
 	};
-	job->channels = asked.channels;
-	if (layout_init(&job->layout, &layout, job->type.bytes, &why) != 0)
+	job->shape.channels = asked.channels;
+	if (layout_init(&job->shape.layout, &layout, job->shape.type.bytes, &why) != 0)
 		return fail_set(fail, STATUS_USAGE, "%s", why);
-	job->record = layout_bytes(&job->layout);
+	job->shape.record = layout_bytes(&job->shape.layout);
 	return set_limit(job, fail);
 }
 
@@ -273,19 +273,19 @@ static int make_axis(struct job *job, struct fail *fail)
 {
 	const char *why = NULL;
 
-	if (axis_init(&job->axis, &job->bins, &job->type, &why) == 0)
+	if (axis_init(&job->shape.axis, &job->bins, &job->shape.type, &why) == 0)
 		return 0;
-	job->axis.type.bytes = 0;
+	job->shape.axis.type.bytes = 0;
 	if (why == edges_no_memory)
 		return fail_set(fail, STATUS_SYSTEM, "%s", why);
 	if (job->bins_text)
 		return fail_set(fail, STATUS_USAGE, "--%s %s, --type %s: %s",
 				AXIS_KINDS[job->bins.edges.kind].name, job->bins_text,
-				job->type.name, why);
-	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->type.name, why);
+				job->shape.type.name, why);
+	return fail_set(fail, STATUS_USAGE, "--type %s: %s", job->shape.type.name, why);
 }
 
-int job_settle(struct job *job, const struct header *said, struct fail *fail)
+int job_shape(struct job *job, const struct header *said, struct fail *fail)
 {
 	const bool guess =
 		!said && job->source.headers && (!job->source.typed || job->layout_options.last);
@@ -293,10 +293,11 @@ int job_settle(struct job *job, const struct header *said, struct fail *fail)
 
 	if (set_layout(job, said, guess ? &unused : fail) != 0 || guess)
 		return guess ? 0 : -1;
-	if (job->axis.type.bytes == 0 && make_axis(job, fail) != 0)
+	if (job->shape.axis.type.bytes == 0 && make_axis(job, fail) != 0)
 		return -1;
 	/* A counter is known by a number of 32 bits (count.c). */
-	const unsigned long bins = (unsigned long)axis_bins(&job->axis), channels = job->channels;
+	const unsigned long bins = (unsigned long)axis_bins(&job->shape.axis),
+			    channels = job->shape.channels;
 	if (channels * ((uint64_t)bins + CELL_EXTRA) <= UINT32_MAX)
 		return 0;
 	return fail_set(

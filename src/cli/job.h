@@ -35,33 +35,44 @@ struct layout_options {
 	const char *record_text, *rows_text, *limit_text;
 };
 
-struct job {
-	struct source_spec source; /* the inputs, -S, --part, --ignore-tail, --raw */
-	/* --part=auto: the variable that gave the number of parts; NULL: not given */
-	const char *part_variable;
+/*
+ * What the samples are, how they lie and what they are counted by: from the options, and from what
+ * the first input says. job_shape sets it.
+ */
+struct shape {
 	/* -t; source.typed: it was given. Otherwise of inputs that neither header nor name tells */
 	struct sample_type type;
-	struct layout_options layout_options; /* the options of the layout ... */
-	/* ... and the layout that they give for the type; bytes, where samples are packed ... */
+	/* what the options of the layout give for the type; bytes, where samples are packed */
 	struct layout layout;
-	uint32_t channels;        /* ... of which a byte may have several ... */
-	uint32_t record;          /* ... and the bytes of a record of the source */
-	uint64_t limit;           /* -n, in these; UINT64_MAX: not given */
-	uint32_t header_channels; /* what later headers must say (struct source_use) ... */
-	uint64_t header_last;     /* ... of arrays, the last axis */
-	struct axis_spec bins;    /* the bins that were asked for ... */
-	/* ... the value of --range or --log as it was given, for messages; NULL: none */
-	const char *bins_text;
-	/* ... and the axis that they make for the type; its type has 0 bytes until that is known */
-	struct axis axis;
-	/* the numbers of --edges, to which axis points; NULL: not given. Freed by options_free */
-	double *edges;
+	uint32_t channels;        /* of these a byte may have several */
+	uint32_t record;          /* bytes of a record of the source */
+	uint64_t limit;           /* -n, in records of the source; UINT64_MAX: not given */
+	uint32_t header_channels; /* what later headers must say (struct source_use) */
+	uint64_t header_last;     /* of arrays, the last axis that later headers must say */
+	struct axis axis;         /* its type has 0 bytes until that is known */
+};
 
+/* What of the machine may be used. */
+struct machine {
 	enum device device;      /* --device */
 	const char *gpus;        /* for a GPU, which: "0", "0,2", "all" */
 	unsigned threads;        /* the most workers */
 	uint64_t memory;         /* -M: the bytes that may be taken, without the bins ... */
 	const char *memory_text; /* ... as the user wrote it, or "default", for messages */
+};
+
+struct job {
+	struct source_spec source; /* the inputs, -S, --part, --ignore-tail, --raw */
+	/* --part=auto: the variable that gave the number of parts; NULL: not given */
+	const char *part_variable;
+	struct layout_options layout_options;
+	struct axis_spec bins; /* the bins that were asked for ... */
+	/* ... the value of --range or --log as it was given, for messages; NULL: none */
+	const char *bins_text;
+	/* the numbers of --edges, to which bins point; NULL: not given. Freed by options_free */
+	double *edges;
+	struct shape shape;
+	struct machine machine;
 
 	const struct format *format; /* -f, or the suffix of the output */
 	struct style style;
@@ -101,7 +112,7 @@ size_t job_misnamed(const struct job *job, const char **name, struct sample_type
  * a guess then, there is no axis, and nothing is refused. Called again with what the first input
  * says; an axis that is there stays.
  */
-int job_settle(struct job *job, const struct header *said, struct fail *fail);
+int job_shape(struct job *job, const struct header *said, struct fail *fail);
 
 /* How many records, as -n counts them, are in one of the source: a byte may hold several. */
 uint32_t job_records_packed(const struct job *job);

@@ -13,14 +13,14 @@
 #define ARRAY_MAX "SLURM_ARRAY_TASK_MAX"
 #define ARRAY_STEP "SLURM_ARRAY_TASK_STEP"
 
-struct source {
+struct ranks {
 	const char *rank, *size; /* names of variables ... */
 	uint32_t part, parts;    /* ... and what they say; 0 of 0: they are not set */
 };
 
 /* -1: not set, or not a number from least on. `with` is set. */
-static int number(uint32_t *n, const char *name, uint32_t least, const char *with,
-		  struct fail *fail)
+static int read_variable(uint32_t *n, const char *name, uint32_t least, const char *with,
+			 struct fail *fail)
 {
 	const char *const text = getenv(name);
 	uint64_t value;
@@ -37,15 +37,15 @@ static int number(uint32_t *n, const char *name, uint32_t least, const char *wit
 }
 
 /* Reads a rank from 0 and a size; both must be set, or neither. */
-static int read_ranks(struct source *s, struct fail *fail)
+static int read_ranks(struct ranks *s, struct fail *fail)
 {
 	const char *const rank = getenv(s->rank), *const size = getenv(s->size);
 	uint32_t at, of;
 
 	if (!rank && !size)
 		return 0;
-	if (number(&at, s->rank, 0, s->size, fail) != 0 ||
-	    number(&of, s->size, 1, s->rank, fail) != 0)
+	if (read_variable(&at, s->rank, 0, s->size, fail) != 0 ||
+	    read_variable(&of, s->size, 1, s->rank, fail) != 0)
 		return -1;
 	if (at >= of)
 		return fail_set(fail, STATUS_USAGE,
@@ -56,17 +56,17 @@ static int read_ranks(struct source *s, struct fail *fail)
 	return 0;
 }
 
-static int read_array(struct source *s, struct fail *fail)
+static int read_array(struct ranks *s, struct fail *fail)
 {
 	uint32_t id, min, step, count, max;
 
 	if (!getenv(s->rank))
 		return 0;
-	if (number(&id, s->rank, 0, s->size, fail) != 0 ||
-	    number(&count, s->size, 1, s->rank, fail) != 0 ||
-	    number(&min, ARRAY_MIN, 0, s->rank, fail) != 0 ||
-	    number(&step, ARRAY_STEP, 1, s->rank, fail) != 0 ||
-	    (getenv(ARRAY_MAX) && number(&max, ARRAY_MAX, 0, s->rank, fail) != 0))
+	if (read_variable(&id, s->rank, 0, s->size, fail) != 0 ||
+	    read_variable(&count, s->size, 1, s->rank, fail) != 0 ||
+	    read_variable(&min, ARRAY_MIN, 0, s->rank, fail) != 0 ||
+	    read_variable(&step, ARRAY_STEP, 1, s->rank, fail) != 0 ||
+	    (getenv(ARRAY_MAX) && read_variable(&max, ARRAY_MAX, 0, s->rank, fail) != 0))
 		return -1;
 	const bool row =
 		id >= min && (id - min) % step == 0 && (id - min) / step < count &&
@@ -82,7 +82,7 @@ static int read_array(struct source *s, struct fail *fail)
 	return 0;
 }
 
-static int contradict(const struct source *a, const struct source *b, struct fail *fail)
+static int contradict(const struct ranks *a, const struct ranks *b, struct fail *fail)
 {
 	return fail_set(fail, STATUS_USAGE, AUTO "%s is %s and %s %s, but %s is %s and %s %s" SAY,
 			a->rank, getenv(a->rank), a->size, getenv(a->size), b->rank,
@@ -91,17 +91,17 @@ static int contradict(const struct source *a, const struct source *b, struct fai
 
 int launcher_part(uint32_t *part, uint32_t *parts, const char **variable, struct fail *fail)
 {
-	struct source ompi = {.rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE"};
-	struct source pmi = {.rank = "PMI_RANK", .size = "PMI_SIZE"};
-	struct source step = {.rank = "SLURM_PROCID", .size = "SLURM_STEP_NUM_TASKS"};
-	struct source array = {.rank = "SLURM_ARRAY_TASK_ID", .size = "SLURM_ARRAY_TASK_COUNT"};
+	struct ranks ompi = {.rank = "OMPI_COMM_WORLD_RANK", .size = "OMPI_COMM_WORLD_SIZE"};
+	struct ranks pmi = {.rank = "PMI_RANK", .size = "PMI_SIZE"};
+	struct ranks step = {.rank = "SLURM_PROCID", .size = "SLURM_STEP_NUM_TASKS"};
+	struct ranks array = {.rank = "SLURM_ARRAY_TASK_ID", .size = "SLURM_ARRAY_TASK_COUNT"};
 
 	if (read_ranks(&ompi, fail) != 0 || read_ranks(&pmi, fail) != 0 ||
 	    read_array(&array, fail) != 0)
 		return -1;
 	if (ompi.parts > 1 && pmi.parts > 1 && (ompi.part != pmi.part || ompi.parts != pmi.parts))
 		return contradict(&ompi, &pmi, fail);
-	const struct source *s = ompi.parts > 1 || pmi.parts == 0 ? &ompi : &pmi;
+	const struct ranks *s = ompi.parts > 1 || pmi.parts == 0 ? &ompi : &pmi;
 	if (s->parts <= 1 && getenv(step.size) && read_ranks(&step, fail) != 0)
 		return -1;
 	if (s->parts == 1 && step.parts > 1)

@@ -28,13 +28,13 @@
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
 
-struct row;
+struct known;
 
 /*
  * Reads a value to where the row says, or to where it belongs. -1: it is none; where *g->fail does
  * not say why, the row does.
  */
-typedef int read_fn(struct given *g, const struct row *o, const char *text);
+typedef int read_fn(struct given *g, const struct known *o, const char *text);
 static read_fn set, choose, read_type, read_number, read_ends, read_edges, read_channels, read_rows,
 	read_part, read_counter, read_format, read_every, read_plot, read_stats, read_device;
 
@@ -50,7 +50,7 @@ struct other {
 	const char *name, *why;
 };
 
-struct row {
+struct known {
 	const char *name;
 	char letter;       /* 0: none */
 	const char *value; /* "=N", or "[=N]" where it may be left out; NULL: it takes none */
@@ -76,7 +76,7 @@ struct row {
 #define ONLY_ROWS .formats = IN(ROWS), .only = "--flow and --no-header are for csv and tsv"
 
 /* clang-format off */
-static const struct row ROWS[] = {
+static const struct known KNOWN[] = {
 	{"type", 't', "=TYPE", DECIDES, read_type,
 		.help = "      u8 i8 u16 i16 u24 i24 u32 i32 u64 i64 f16 bf16 f32 f64,\n"
 			"                       +be for big endian; or <u2, >f4, uint16 ... (default u32)\n"},
@@ -157,10 +157,10 @@ static const struct row ROWS[] = {
 	{"no-header", 0, NULL, WRITES, set, TO(job.style.header), .off = true, ONLY_ROWS, .help = "\n"},
 	{"device", 0, "=DEVICE", COUNTS, read_device, TO(job), .must = "must be auto, cpu, gpu, gpu:0,2 or gpu:all",
 		.help = "  auto, cpu, gpu (the first), gpu:0,2, gpu:all\n"},
-	{"threads", 'T', "=N", COUNTS, read_number, TO(job.threads), 0, 0, THREADS_MAX,
+	{"threads", 'T', "=N", COUNTS, read_number, TO(job.machine.threads), 0, 0, THREADS_MAX,
 		"must be a number from 1 to 4096, or 0 for all cores",
 		.help = "  (all cores)   "},
-	{"memory", 'M', "=SIZE", COUNTS, read_number, TO(job.memory), TO(job.memory_text), 1, UINT64_MAX,
+	{"memory", 'M', "=SIZE", COUNTS, read_number, TO(job.machine.memory), TO(job.machine.memory_text), 1, UINT64_MAX,
 		"must be a number of bytes from 1 to 2^64 - 1, " SIZES,
 		.help = "  (256M or 32M a thread)\n"},
 	{"quiet", 'q', NULL, WRITES, choose, TO(job.voice), .choice = VOICE_QUIET, .help = " "},
@@ -172,13 +172,13 @@ static const struct row ROWS[] = {
 };
 /* clang-format on */
 
-#define OPTIONS (sizeof(ROWS) / sizeof(ROWS[0]))
+#define OPTIONS (sizeof(KNOWN) / sizeof(KNOWN[0]))
 _Static_assert(OPTIONS <= OPTIONS_MAX, "a value for each");
 
 /* Its row among the options; there is one. */
-static const struct row *row_named(const char *name)
+static const struct known *known_named(const char *name)
 {
-	const struct row *o = ROWS;
+	const struct known *o = KNOWN;
 
 	while (strcmp(o->name, name) != 0)
 		o++;
@@ -186,18 +186,18 @@ static const struct row *row_named(const char *name)
 }
 
 /* What is known of a row's option. */
-static struct value *value_of(struct given *g, const struct row *o)
+static struct value *value_of(struct given *g, const struct known *o)
 {
-	return &g->values[o - ROWS];
+	return &g->values[o - KNOWN];
 }
 
 bool given(const struct given *g, const char *name)
 {
-	return g->values[row_named(name) - ROWS].at > 0;
+	return g->values[known_named(name) - KNOWN].at > 0;
 }
 
 /* Where the row says. */
-static void *to(struct given *g, const struct row *o)
+static void *to(struct given *g, const struct known *o)
 {
 	return (char *)g + o->to;
 }
@@ -209,7 +209,7 @@ void options_help(char text[OPTIONS_TEXT])
 		"Usage: gpuhist [OPTION]... [FILE]...   or   gpuhist --merge [FILE.json]...\n"
 		"Count binary samples (raw, .npy, WAVE, PGM, PPM; also zstd) into a histogram.\n");
 
-	for (const struct row *o = ROWS; o < ROWS + OPTIONS && used < OPTIONS_TEXT; o++) {
+	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS && used < OPTIONS_TEXT; o++) {
 		const char letter[] = {'-', o->letter, ',', ' ', '\0'};
 		const bool begins = text[used - 1] == '\n';
 		used += (size_t)snprintf(text + used, OPTIONS_TEXT - used, "%s%s--%s%s%s",
@@ -239,7 +239,7 @@ int given_refuse(const char *name, const char *text, const char *why, struct fai
 	return fail_set(fail, STATUS_USAGE, "--%s %s: %s", name, *text ? text : "''", why);
 }
 
-static int set(struct given *g, const struct row *o, const char *text)
+static int set(struct given *g, const struct known *o, const char *text)
 {
 	(void)text;
 	*(bool *)to(g, o) = !o->off;
@@ -247,24 +247,24 @@ static int set(struct given *g, const struct row *o, const char *text)
 }
 
 /* Of options that exclude each other the last one counts. */
-static int choose(struct given *g, const struct row *o, const char *text)
+static int choose(struct given *g, const struct known *o, const char *text)
 {
 	(void)text;
 	*(int *)to(g, o) = o->choice; /* an enum */
 	return 0;
 }
 
-static int read_type(struct given *g, const struct row *o, const char *text)
+static int read_type(struct given *g, const struct known *o, const char *text)
 {
-	if (sample_type_named(&g->job.type, &g->pair, text) != 0)
+	if (sample_type_named(&g->job.shape.type, &g->pair, text) != 0)
 		return given_refuse(o->name, text, sample_type_refused(text), g->fail);
 	g->job.source.typed = true;
-	strcpy(value_of(g, o)->spelled, g->job.type.name);
+	strcpy(value_of(g, o)->spelled, g->job.shape.type.name);
 	return 0;
 }
 
 /* A size; or, where it is a number of things, one with an exponent, such as 1e6. */
-static int parse_number(uint64_t *number, const struct row *o, const char *text)
+static int parse_number(uint64_t *number, const struct known *o, const char *text)
 {
 	struct number n;
 
@@ -278,7 +278,7 @@ static int parse_number(uint64_t *number, const struct row *o, const char *text)
 	return 0;
 }
 
-static int read_number(struct given *g, const struct row *o, const char *text)
+static int read_number(struct given *g, const struct known *o, const char *text)
 {
 	uint64_t number;
 
@@ -295,7 +295,8 @@ static int read_number(struct given *g, const struct row *o, const char *text)
 /*
  * LO:HI:STEP becomes LO:HI and the text of a --bins. Nothing else knows of STEP.
  */
-static int read_step(struct given *g, const struct row *o, const char *text, const char *step_text)
+static int read_step(struct given *g, const struct known *o, const char *text,
+		     const char *step_text)
 {
 	const struct edges_spec *const spec = &g->job.bins.edges;
 	struct value *const v = value_of(g, o);
@@ -336,7 +337,7 @@ static int read_step(struct given *g, const struct row *o, const char *text, con
 }
 
 /* --range and --log. */
-static int read_ends(struct given *g, const struct row *o, const char *text)
+static int read_ends(struct given *g, const struct known *o, const char *text)
 {
 	struct edges_spec *const spec = &g->job.bins.edges;
 	const bool log = strcmp(o->name, "log") == 0;
@@ -356,14 +357,14 @@ static int read_ends(struct given *g, const struct row *o, const char *text)
 	return hi[hi_length] == ':' ? read_step(g, o, text, hi + hi_length + 1) : 0;
 }
 
-static int read_edges(struct given *g, const struct row *o, const char *text)
+static int read_edges(struct given *g, const struct known *o, const char *text)
 {
 	(void)o;
 	free(g->job.edges);
 	return edges_arg_read(&g->job.edges, &g->edges, text, g->fail);
 }
 
-static int read_channels(struct given *g, const struct row *o, const char *text)
+static int read_channels(struct given *g, const struct known *o, const char *text)
 {
 	g->job.layout_options.last = strcmp(text, "last") == 0;
 	g->job.layout_options.channels = 0;
@@ -385,7 +386,7 @@ static bool read_two(uint64_t n[2], const char *text, char between, parse_fn *pa
 	       n[0] <= most && n[1] <= most;
 }
 
-static int read_rows(struct given *g, const struct row *o, const char *text)
+static int read_rows(struct given *g, const struct known *o, const char *text)
 {
 	struct layout_options *const layout = &g->job.layout_options;
 	uint64_t n[2];
@@ -399,7 +400,7 @@ static int read_rows(struct given *g, const struct row *o, const char *text)
 	return 0;
 }
 
-static int read_part(struct given *g, const struct row *o, const char *text)
+static int read_part(struct given *g, const struct known *o, const char *text)
 {
 	struct source_spec *const source = to(g, o);
 	uint64_t n[2] = {0, 0};
@@ -412,12 +413,12 @@ static int read_part(struct given *g, const struct row *o, const char *text)
 	return 0;
 }
 
-static int read_counter(struct given *g, const struct row *o, const char *text)
+static int read_counter(struct given *g, const struct known *o, const char *text)
 {
 	return counter_parse(to(g, o), text);
 }
 
-static int read_format(struct given *g, const struct row *o, const char *text)
+static int read_format(struct given *g, const struct known *o, const char *text)
 {
 	const struct format **const format = to(g, o);
 
@@ -425,7 +426,7 @@ static int read_format(struct given *g, const struct row *o, const char *text)
 	return *format ? 0 : -1;
 }
 
-static int read_every(struct given *g, const struct row *o, const char *text)
+static int read_every(struct given *g, const struct known *o, const char *text)
 {
 	static const struct {
 		const char *name;
@@ -446,7 +447,7 @@ static int read_every(struct given *g, const struct row *o, const char *text)
 	return -1;
 }
 
-static int read_plot(struct given *g, const struct row *o, const char *text)
+static int read_plot(struct given *g, const struct known *o, const char *text)
 {
 	if (text && text[0] == '=') /* -p=log, as in --plot=log */
 		text++;
@@ -458,7 +459,7 @@ static int read_plot(struct given *g, const struct row *o, const char *text)
 }
 
 /* Per cents of digits and a point alone; with an exponent they are whole numbers of their units. */
-static int read_stats(struct given *g, const struct row *o, const char *text)
+static int read_stats(struct given *g, const struct known *o, const char *text)
 {
 	struct quantiles *const asked = to(g, o);
 	const char *p = text ? text : "1,5,25,50,75,95,99";
@@ -483,20 +484,22 @@ static int read_stats(struct given *g, const struct row *o, const char *text)
 	return -1;
 }
 
-static int read_device(struct given *g, const struct row *o, const char *text)
+static int read_device(struct given *g, const struct known *o, const char *text)
 {
 	struct job *const job = to(g, o);
 	const bool gpu = strncmp(text, "gpu", 3) == 0 && (text[3] == '\0' || text[3] == ':');
 
-	job->device = strcmp(text, "cpu") == 0 ? DEVICE_CPU : gpu ? DEVICE_GPU : DEVICE_AUTO;
-	job->gpus = gpu && text[3] == ':' ? text + 4 : "0";
+	job->machine.device = strcmp(text, "cpu") == 0 ? DEVICE_CPU
+			      : gpu                    ? DEVICE_GPU
+						       : DEVICE_AUTO;
+	job->machine.gpus = gpu && text[3] == ':' ? text + 4 : "0";
 	/* "all", or numbers with single commas between them. */
-	const char *p = job->gpus;
+	const char *p = job->machine.gpus;
 	while (*p >= '0' && *p <= '9')
 		p += p[1] == ',' && p[2] != '\0' ? 2 : 1;
-	const bool list = *p == '\0' && p > job->gpus && p - job->gpus < 100;
-	return (gpu ? list || strcmp(job->gpus, "all") == 0
-		    : job->device == DEVICE_CPU || strcmp(text, "auto") == 0)
+	const bool list = *p == '\0' && p > job->machine.gpus && p - job->machine.gpus < 100;
+	return (gpu ? list || strcmp(job->machine.gpus, "all") == 0
+		    : job->machine.device == DEVICE_CPU || strcmp(text, "auto") == 0)
 		       ? 0
 		       : -1;
 }
@@ -513,7 +516,7 @@ static void make_tables(struct option names[OPTIONS + 1], char letters[3 * OPTIO
 
 	*p++ = ':';
 	for (size_t i = 0; i < OPTIONS; i++) {
-		const struct row *const o = &ROWS[i];
+		const struct known *const o = &KNOWN[i];
 		const int value = !o->value            ? no_argument
 				  : o->value[0] == '[' ? optional_argument
 						       : required_argument;
@@ -532,13 +535,13 @@ _Static_assert(no_argument == 0 && required_argument == 1 && optional_argument =
 	       "as many colons in the letters");
 
 /* The row of what getopt returned, or left in optopt; NULL: none. */
-static const struct row *row_of(int value)
+static const struct known *known_of(int value)
 {
 	if (value >= NUMBERED)
-		return &ROWS[value - NUMBERED];
+		return &KNOWN[value - NUMBERED];
 	for (size_t i = 0; i < OPTIONS && value != 0; i++)
-		if (ROWS[i].letter == value)
-			return &ROWS[i];
+		if (KNOWN[i].letter == value)
+			return &KNOWN[i];
 	return NULL;
 }
 
@@ -546,17 +549,17 @@ static const struct row *row_of(int value)
  * Explains why getopt returned '?' or ':'. It leaves in optopt the unknown letter, or the option
  * that is used wrongly, or 0 if a long name is unknown or short for several. Always -1.
  */
-static int refuse(int result, char **argv, struct fail *fail)
+static int refuse_word(int result, char **argv, struct fail *fail)
 {
 	const char *const word = argv[optind - 1];
 	const int length = (int)strcspn(word, "=");
-	const struct row *const known = row_of(optopt);
+	const struct known *const o = known_of(optopt);
 	const char *names[OPTIONS + 1] = {NULL};
 	char text[64];
 	bool begins = false;
 
-	if (known)
-		return fail_set(fail, STATUS_USAGE, "option '--%s' %s", known->name,
+	if (o)
+		return fail_set(fail, STATUS_USAGE, "option '--%s' %s", o->name,
 				result == '?' ? "takes no value"
 					      : "needs a value (gpuhist -h lists them)");
 	if (optopt != 0)
@@ -564,7 +567,7 @@ static int refuse(int result, char **argv, struct fail *fail)
 				optopt);
 	snprintf(text, sizeof(text), "%.*s", length - 2, word + 2);
 	for (size_t i = 0; i < OPTIONS; i++) {
-		names[i] = ROWS[i].name;
+		names[i] = KNOWN[i].name;
 		begins |= strncmp(names[i], text, strlen(text)) == 0;
 	}
 	const char *const near = nearest(text, names);
@@ -611,9 +614,9 @@ static int write_down(struct given *g)
 	*end = '\0';
 	for (size_t i = 0; i < OPTIONS; i++) {
 		const struct value *const v = &g->values[i];
-		if (v->at == 0 || ROWS[i].about < DECIDES)
+		if (v->at == 0 || KNOWN[i].about < DECIDES)
 			continue;
-		end += sprintf(end, "%s--%s%s", end > g->job.options ? " " : "", ROWS[i].name,
+		end += sprintf(end, "%s--%s%s", end > g->job.options ? " " : "", KNOWN[i].name,
 			       v->text ? "=" : "");
 		if (v->text)
 			end = quote(end, v->spelled[0] ? v->spelled : v->text);
@@ -624,7 +627,7 @@ static int write_down(struct given *g)
 /* ---- all of it ---- */
 
 /* An option with its value, given by the user or by another option. */
-static int give(struct given *g, const struct row *o, const char *text)
+static int give(struct given *g, const struct known *o, const char *text)
 {
 	struct value *const v = value_of(g, o);
 
@@ -641,7 +644,7 @@ static int give(struct given *g, const struct row *o, const char *text)
 /* What options give that were not given themselves: a pair of numbers -c 2, a STEP -b. */
 static int give_implied(struct given *g)
 {
-	const struct row *const bins = row_of('b'), *const channels = row_of('c');
+	const struct known *const bins = known_of('b'), *const channels = known_of('c');
 
 	if (g->pair && value_of(g, channels)->at == 0 && give(g, channels, "2") != 0)
 		return -1;
@@ -656,11 +659,11 @@ static int give_implied(struct given *g)
 }
 
 /* The first option about counting, which --merge does not take; NULL: there is none. */
-static const struct row *counting(struct given *g)
+static const struct known *counting(struct given *g)
 {
-	const struct row *first = NULL;
+	const struct known *first = NULL;
 
-	for (const struct row *o = ROWS; o < ROWS + OPTIONS; o++)
+	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++)
 		if ((o->about == COUNTS || o->about == DECIDES) && value_of(g, o)->at > 0 &&
 		    (!first || value_of(g, o)->at < value_of(g, first)->at))
 			first = o;
@@ -670,14 +673,14 @@ static const struct row *counting(struct given *g)
 /* Do the options that were given go together, as far as their rows say? */
 static int check_together(struct given *g)
 {
-	const struct row *const counts = g->job.merge ? counting(g) : NULL;
+	const struct known *const counts = g->job.merge ? counting(g) : NULL;
 
 	if (counts)
 		return fail_set(g->fail, STATUS_USAGE,
 				"--%s: does not go with --merge, which adds what was counted "
 				"before",
 				counts->name);
-	for (const struct row *o = ROWS; o < ROWS + OPTIONS; o++) {
+	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++) {
 		if (value_of(g, o)->at == 0)
 			continue;
 		for (const struct other *other = o->apart; other->name; other++)
@@ -692,23 +695,23 @@ static int check_together(struct given *g)
 
 int given_check_formats(const struct given *g, unsigned formats)
 {
-	for (const struct row *o = ROWS; o < ROWS + OPTIONS; o++)
-		if (g->values[o - ROWS].at > 0 && o->only && !(o->formats & formats))
+	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++)
+		if (g->values[o - KNOWN].at > 0 && o->only && !(o->formats & formats))
 			return fail_set(g->fail, STATUS_USAGE, "%s, not %s", o->only,
 					g->job.format->name);
 	return 0;
 }
 
-static enum options_result parse(struct given *g, int argc, char **argv)
+static enum options_result read_words(struct given *g, int argc, char **argv)
 {
 	struct option names[OPTIONS + 1];
 	char letters[3 * OPTIONS + 2];
 
 	make_tables(names, letters);
 	for (int result; (result = getopt_long(argc, argv, letters, names, NULL)) != -1;) {
-		const struct row *const o = row_of(result);
+		const struct known *const o = known_of(result);
 		if (!o) {
-			refuse(result, argv, g->fail);
+			refuse_word(result, argv, g->fail);
 			return OPTIONS_FAILED;
 		}
 		if (o->letter == 'h' || o->letter == 'V')
@@ -734,14 +737,14 @@ enum options_result options_parse(struct job *job, int argc, char **argv, struct
 	memset(&g, 0, sizeof(g));
 	g.fail = fail;
 	g.job = (struct job){
-		.gpus = "0",
+		.machine.gpus = "0",
 		.source.paths = STDIN,
 		.source.path_count = 1,
 		.layout_options.limit = UINT64_MAX,
 		.style.header = true,
 	};
-	sample_type_parse(&g.job.type, "u32");
-	const enum options_result result = parse(&g, argc, argv);
+	sample_type_parse(&g.job.shape.type, "u32");
+	const enum options_result result = read_words(&g, argc, argv);
 	*job = g.job;
 	return result;
 }
@@ -751,7 +754,7 @@ void options_free(struct job *job)
 	free(job->edges);
 	free(job->options);
 	free(job->output_part);
-	edges_free(&job->axis.edges);
+	edges_free(&job->shape.axis.edges);
 	job->edges = NULL;
 	job->options = job->output_part = NULL;
 }

@@ -184,7 +184,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	const size_t misnamed = job_misnamed(job, &name, &says);
 	if (misnamed > 0)
 		msg_warning("%s%s: counted as %s (--type), but the name says %s", name,
-			    misnamed > 1 ? " and others" : "", job->type.name, says.name);
+			    misnamed > 1 ? " and others" : "", job->shape.type.name, says.name);
 	if (!job->source.type_said && !run->header.format && run->samples > 0 && msg_terminal())
 		msg_note("samples read as u32, little endian (-t)");
 	advise(advice, hist, run);
@@ -227,7 +227,7 @@ static bool names_utf8(const char *locale)
 }
 
 /* A terminal's size, else COLUMNS, else 80 columns. */
-static void settle_size(struct picture *picture, int fd)
+static void set_size(struct picture *picture, int fd)
 {
 	const char *const said = getenv("COLUMNS");
 	struct winsize size = {.ws_col = 0};
@@ -240,7 +240,7 @@ static void settle_size(struct picture *picture, int fd)
 	picture->lines = !terminal ? 0 : size.ws_row > 0 ? size.ws_row : 24;
 }
 
-void picture_settle(struct picture *picture, int fd)
+void picture_for(struct picture *picture, int fd)
 {
 	static const char *const LOCALES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
 	const char *const no = getenv("NO_COLOR"), *const term = getenv("TERM"), *locale = NULL;
@@ -248,7 +248,7 @@ void picture_settle(struct picture *picture, int fd)
 	for (size_t i = 0; i < 3 && !(locale && *locale); i++)
 		locale = getenv(LOCALES[i]);
 	picture->utf8 = locale && names_utf8(locale);
-	settle_size(picture, fd);
+	set_size(picture, fd);
 	picture->colour =
 		fd >= 0 && isatty(fd) && !(no && *no) && term && *term && strcmp(term, "dumb") != 0;
 }
@@ -264,7 +264,7 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 		return;
 	if (output_open(&out, "/dev/stderr", &lost) == 0) {
 		msg_progress("");
-		picture_settle(&style.picture, STDERR_FILENO);
+		picture_for(&style.picture, STDERR_FILENO);
 		write_plot(out, hist, &style, from);
 		output_commit(out, &lost);
 	}
@@ -463,7 +463,7 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 	else if (run->gpu.state != GPU_NONE)
 		msg_note("gpu: %s",
 			 run->gpu.state == GPU_FAILED ? run->gpu.why : "not ready before the end");
-	else if (job->device == DEVICE_CPU)
+	else if (job->machine.device == DEVICE_CPU)
 		msg_note("no gpu: --device=cpu");
 	else if (!run->kernels)
 		msg_note("no gpu: the program was built without kernels");
@@ -541,11 +541,12 @@ void report_verbose(const struct job *job, const struct run_report *run)
 		msg_note("zstd: decoded from %llu bytes", (ull)run->totals.packed);
 	if (run->totals.held > 0)
 		msg_note("zstd: the memory (-M) held " COUNTED " at a time, for %u threads",
-			 COUNT(run->totals.held, "decoder"), job->threads);
+			 COUNT(run->totals.held, "decoder"), job->machine.threads);
 	msg_note(
 		"cpu: %u of %u workers had work, with %s loops (%s); %.1f MiB for buffers and "
 		"counts",
-		run->workers, job->threads, run->isa, run->method, (double)run->memory / (1 << 20));
+		run->workers, job->machine.threads, run->isa, run->method,
+		(double)run->memory / (1 << 20));
 	report_gpu(job, run);
 	report_bottleneck(run);
 }

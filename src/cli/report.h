@@ -47,7 +47,7 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
  * whole locale for this. Nothing else knows terminals, so that a writer's same settings give the
  * same bytes.
  */
-void picture_settle(struct picture *picture, int fd);
+void picture_for(struct picture *picture, int fd);
 
 /*
  * --stats: a line for each figure, with a column for each channel; as many channels beside each

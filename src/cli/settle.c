@@ -26,12 +26,12 @@
 /* -M where it was not given. */
 static void choose_memory(struct job *job)
 {
-	const uint64_t each = job->threads * MEMORY_EACH, quarter = memory_usable() / 4;
+	const uint64_t each = job->machine.threads * MEMORY_EACH, quarter = memory_usable() / 4;
 	const uint64_t wanted = each > MEMORY_LEAST ? each : MEMORY_LEAST;
 	const uint64_t mib = (wanted < quarter ? wanted : quarter) >> 20;
 
-	job->memory = (mib > 0 ? mib : 1) << 20;
-	job->memory_text = "default";
+	job->machine.memory = (mib > 0 ? mib : 1) << 20;
+	job->machine.memory_text = "default";
 }
 
 /* What was asked for, or the name of the first FILE; NULL: neither, or "" was asked for. */
@@ -52,9 +52,9 @@ static void fill_in(struct given *g)
 
 	job->source.headers = !job->source.raw;
 	job->style.picture.title = title_of(job, g->title);
-	if (job->threads == 0)
-		job->threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
-	if (job->memory == 0)
+	if (job->machine.threads == 0)
+		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
+	if (job->machine.memory == 0)
 		choose_memory(job);
 }
 
@@ -262,7 +262,7 @@ static int settle_output(struct given *g, struct fail *fail)
 		return -1;
 	if (!job->format && !(job->format = format_of_path(job->output, &why)))
 		return given_refuse("output", job->output, why, fail);
-	picture_settle(&job->style.picture, output_descriptor(job->output));
+	picture_for(&job->style.picture, output_descriptor(job->output));
 	if (!g->counter)
 		job->style.counter = job->format->counter;
 	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
@@ -277,7 +277,7 @@ int settle(struct given *g)
 	struct job *const job = &g->job;
 
 	fill_in(g);
-	if (!job->merge && (settle_bins(g, fail) != 0 || job_settle(job, NULL, fail) != 0))
+	if (!job->merge && (settle_bins(g, fail) != 0 || job_shape(job, NULL, fail) != 0))
 		return -1;
 	if (job->finish && check_finish(job, fail) != 0)
 		return -1;

@@ -30,9 +30,10 @@ static bool refused_by_run(struct job *job)
 {
 	struct fail fail = {.status = STATUS_OK};
 
-	if (job_settle(job, &(struct header){.format = NULL}, &fail) == 0) {
-		REQUIRE(job->axis.clamp == job->bins.clamp &&
-				job->axis.kind == axis_settle(&job->bins.edges, &job->type).kind,
+	if (job_shape(job, &(struct header){.format = NULL}, &fail) == 0) {
+		REQUIRE(job->shape.axis.clamp == job->bins.clamp &&
+				job->shape.axis.kind ==
+					axis_settle(&job->bins.edges, &job->shape.type).kind,
 			"another axis");
 		return false;
 	}
@@ -76,7 +77,7 @@ static void check_output(const struct job *job, int argc)
 
 static void check_job(const struct job *job, int argc)
 {
-	const struct sample_type *t = &job->type;
+	const struct sample_type *t = &job->shape.type;
 	struct sample_type again;
 
 	REQUIRE(sample_type_parse(&again, t->name) == 0 && again.bytes == t->bytes &&
@@ -85,18 +86,19 @@ static void check_job(const struct job *job, int argc)
 		"%s is another type", t->name);
 	REQUIRE(t->bytes == 1 || t->bytes == 2 || t->bytes == 3 || t->bytes == 4 || t->bytes == 8,
 		"%lu bytes", (unsigned long)t->bytes);
-	const struct layout *const l = &job->layout;
-	REQUIRE(job->record == layout_bytes(l) && job->record <= SOURCE_RECORD_MAX &&
+	const struct layout *const l = &job->shape.layout;
+	REQUIRE(job->shape.record == layout_bytes(l) && job->shape.record <= SOURCE_RECORD_MAX &&
 			l->offset + l->samples * t->bytes <= l->record &&
 			l->row * l->record <= l->pitch + l->record * !l->row && l->channels >= 1 &&
 			l->channels <= LAYOUT_CHANNELS_MAX && l->samples % l->channels == 0,
-		"records of %lu bytes", (unsigned long)job->record);
-	REQUIRE(job->threads >= 1 && job->threads <= 4096 && job->memory > 0, "%u threads",
-		job->threads);
-	REQUIRE(strcmp(job->gpus, "all") == 0 ||
-			(job->gpus[0] != '\0' &&
-			 job->gpus[strspn(job->gpus, "0123456789,")] == '\0'),
-		"devices %s", job->gpus);
+		"records of %lu bytes", (unsigned long)job->shape.record);
+	REQUIRE(job->machine.threads >= 1 && job->machine.threads <= 4096 &&
+			job->machine.memory > 0,
+		"%u threads", job->machine.threads);
+	REQUIRE(strcmp(job->machine.gpus, "all") == 0 ||
+			(job->machine.gpus[0] != '\0' &&
+			 job->machine.gpus[strspn(job->machine.gpus, "0123456789,")] == '\0'),
+		"devices %s", job->machine.gpus);
 	const struct quantiles *const q = &job->quantiles;
 	REQUIRE(q->n <= QUANTILES_MAX, "%u quantiles", q->n);
 	for (unsigned i = 0; i < q->n; i++)
@@ -148,16 +150,17 @@ static void give_again(const struct job *job)
 		"%s: %s", job->options, fail.text);
 	REQUIRE(strcmp(job->options, again.options) == 0, "%s, not %s", again.options,
 		job->options);
-	REQUIRE(job->axis.edges.most == again.axis.edges.most &&
-			(axis_bins(&job->axis) > BINS_COMPARED ||
-			 axis_fits(why, &job->axis, &again.axis)),
+	REQUIRE(job->shape.axis.edges.most == again.shape.axis.edges.most &&
+			(axis_bins(&job->shape.axis) > BINS_COMPARED ||
+			 axis_fits(why, &job->shape.axis, &again.shape.axis)),
 		"%s: another axis", job->options);
-	REQUIRE(job->source.skip == again.source.skip && job->limit == again.limit &&
+	REQUIRE(job->source.skip == again.source.skip && job->shape.limit == again.shape.limit &&
 			job->source.raw == again.source.raw &&
 			job->source.zstd == again.source.zstd &&
 			job->source.ignore_tail == again.source.ignore_tail &&
-			job->record == again.record &&
-			memcmp(&job->layout, &again.layout, sizeof(again.layout)) == 0,
+			job->shape.record == again.shape.record &&
+			memcmp(&job->shape.layout, &again.shape.layout,
+			       sizeof(again.shape.layout)) == 0,
 		"%s: another source", job->options);
 	options_free(&again);
 	free(text);
