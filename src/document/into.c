@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,15 +20,11 @@
  */
 static int lock_folder(const char *path, struct fail *fail)
 {
-	char folder[PATH_MAX];
+	char target[PATH_MAX], folder[PATH_MAX];
 
-	if (output_resolve(folder, path, fail) != 0)
+	if (output_resolve(target, path, fail) != 0)
 		return -1;
-	char *const slash = strrchr(folder, '/');
-	if (slash)
-		slash[1] = '\0';
-	else
-		strcpy(folder, "./");
+	output_folder(folder, target);
 	const int fd = open_again(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	if (fd < 0)
 		return fail_errno(fail, "%s: its folder", path);

@@ -82,6 +82,13 @@ int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail)
 	}
 }
 
+void output_folder(char folder[PATH_MAX], const char *path)
+{
+	strcpy(folder, path);
+	char *const slash = strrchr(folder, '/');
+	strcpy(slash ? slash + 1 : folder, slash ? "" : "./");
+}
+
 static bool stat_output(const char *path, struct stat *st)
 {
 	const int fd = output_descriptor(path);
@@ -125,13 +132,6 @@ static struct output *blank(struct fail *fail)
 	else
 		fail_errno(fail, "output");
 	return o;
-}
-
-static void set_folder(struct output *o)
-{
-	strcpy(o->folder, o->target);
-	char *const slash = strrchr(o->folder, '/');
-	strcpy(slash ? slash + 1 : o->folder, slash ? "" : "./");
 }
 
 /* .NAME.gpuhist-PID-N.tmp, as the manual has it. A failure leaves errno. */
@@ -282,7 +282,7 @@ static int open_named(struct output *o, const char *path, struct fail *fail)
 
 	if (output_resolve(o->target, path, fail) != 0)
 		return -1;
-	set_folder(o);
+	output_folder(o->folder, o->target);
 	const bool there = stat(path, &st) == 0;
 	const int error = errno;
 	const bool folder = there ? S_ISDIR(st.st_mode)
@@ -342,7 +342,7 @@ int output_open_rescue(struct output **out, const char *folder, bool shared, str
 	const size_t length = strlen(folder);
 	const int n = snprintf(o->target, PATH_MAX, "%s%sgpuhist-%ld.rescue.json", folder,
 			       length > 0 && folder[length - 1] == '/' ? "" : "/", (long)getpid());
-	set_folder(o);
+	output_folder(o->folder, o->target);
 	o->shown = o->target;
 	errno = ENAMETOOLONG;
 	if (n < PATH_MAX && open_temporary(o, shared ? 0600 : 0666) == 0)

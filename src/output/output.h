@@ -95,6 +95,9 @@ int output_descriptor(const char *path);
  */
 int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail);
 
+/* The folder of such a path, with a slash at its end. */
+void output_folder(char folder[PATH_MAX], const char *path);
+
 /* Is path the same file as this open or named input? */
 bool output_is_input(const char *path, const char *input);
 

@@ -188,9 +188,14 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 	if (count > 0 && last->end - last->first < per)
 		add(text, " (%u in the last)", last->end - last->first);
 	add(text, count > 0 && p->picture->log ? ", log counts\n" : "\n");
-	if (count > 0 && (first->first > 0 || last->end < bins))
-		add(text, "not shown: %u empty bins below, %u above\n", first->first,
-		    bins - last->end);
+	const uint32_t below = count > 0 ? first->first : 0,
+		       above = count > 0 ? bins - last->end : 0;
+	if (below > 0 && above > 0)
+		add(text, "not shown: %u empty bin%s below, %u above\n", below,
+		    below == 1 ? "" : "s", above);
+	else if (below + above > 0)
+		add(text, "not shown: %u empty bin%s %s\n", below + above,
+		    below + above == 1 ? "" : "s", below > 0 ? "below" : "above");
 	return wrap(text, columns);
 }
 

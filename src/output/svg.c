@@ -54,11 +54,10 @@ typedef unsigned long long ull;
 /* An axis of the picture: finite numbers from lo to hi, and those that are written beside it. */
 struct scale {
 	double lo, hi;
-	bool log;   /* 0 < lo */
-	bool whole; /* only whole numbers are written beside it */
-	bool exact; /* lo and hi are these, which binary64 may not hold */
-	int128_t whole_lo, width;
-	int factor; /* the texts are to be multiplied by 10^factor */
+	bool log;      /* 0 < lo */
+	bool whole;    /* only whole numbers are written beside it */
+	int128_t base; /* is to be added to lo, hi and the texts: binary64 may not hold the sums */
+	int factor;    /* the texts are to be multiplied by 10^factor */
 	unsigned ticks;
 	struct tick {
 		double at;            /* 0 .. 1, from lo to hi */
@@ -234,16 +233,10 @@ static int factor_of(int128_t largest, int power)
 	return factor;
 }
 
-/* Where digits * 10^power is; below 0 and above 1: outside. */
-static double place(const struct scale *s, int128_t digits, int power)
+/* Where x is; below 0 and above 1: outside. */
+static double place(const struct scale *s, double x)
 {
-	if (!s->exact) {
-		const double x = decimal((int64_t)digits, power);
-		return x < s->lo ? -1 : x > s->hi ? 2 : scale_at(s, x);
-	}
-	for (int p = 0; p < power; p++)
-		digits *= 10;
-	return (double)(digits - s->whole_lo) / (double)s->width;
+	return x < s->lo ? -1 : x > s->hi ? 2 : scale_at(s, x);
 }
 
 /*
@@ -252,43 +245,35 @@ static double place(const struct scale *s, int128_t digits, int power)
  */
 static void linear(struct scale *s, unsigned most)
 {
-	int128_t digits[TICKS_MAX], largest = 0, j;
-	double least = s->exact ? (double)s->width / most : s->hi / most - s->lo / most;
+	const double some = s->hi / most - s->lo / most, least = s->whole ? fmax(some, 1) : some;
+	int128_t digits[TICKS_MAX], largest = 0, base = s->base;
 	int m = 1, power;
 
 	s->ticks = 0;
 	s->factor = 0;
-	if (s->whole && least < 1)
-		least = 1;
 	if (!(least > 0)) /* between neighbours near zero */
 		return;
 	for (power = power_of(least); decimal(m, power) < least; m = m == 1 ? 2 : m == 2 ? 5 : 1)
 		power += m == 5;
-	if (s->exact) {
-		j = s->whole_lo / m;
-		for (int p = 0; p < power; p++)
-			j /= 10;
-	} else {
-		const double first = floor(s->lo / decimal(m, power));
-		if (!(fabs(first) < 0x1p58))
-			return;
-		j = (int128_t)first;
-	}
+	for (int p = 0; p < power && base != 0; p++)
+		base /= 10;
+	const double first = floor(s->lo / decimal(m, power));
+	if (!(fabs(first) < 0x1p58))
+		return;
 	/*
 	 * A quotient of numbers that are close for their size may be some units too large; of
 	 * denormals it may be far off, and there are no ticks.
 	 */
-	j -= 16;
+	int64_t j = (int64_t)first - 16;
 	for (unsigned tries = 0; tries < TICKS_MAX; tries++, j++) {
-		const double at = place(s, j * m, power);
+		const double at = place(s, decimal(j * m, power));
 		if (at > 1)
 			break;
 		if (at < 0)
 			continue;
-		digits[s->ticks] = j * m;
+		const int128_t n = digits[s->ticks] = base + j * m;
+		largest = n > largest ? n : -n > largest ? -n : largest;
 		s->tick[s->ticks++].at = at;
-		const int128_t size = j < 0 ? -j * m : j * m;
-		largest = size > largest ? size : largest;
 	}
 	s->factor = factor_of(largest, power);
 	for (unsigned i = 0; i < s->ticks; i++)
@@ -310,7 +295,7 @@ static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 	s->factor = 0;
 	for (int p = s->whole && first < 0 ? 0 : first; p <= last; p++) {
 		for (int m = 1; m < steps; m++) {
-			const double at = place(s, m, p);
+			const double at = place(s, decimal(m, p));
 			struct tick *const tick = &s->tick[s->ticks];
 			if (at < 0 || at > 1 || p % every != 0 || s->ticks == TICKS_MAX)
 				continue;
@@ -431,9 +416,15 @@ static void lay_out(struct drawing *d)
 	x->hi = bounded(edges_value(edges, bins));
 	x->log = spacing == SPACING_RATIO ||
 		 (spacing == SPACING_FREE && x->lo > 0 && x->hi / x->lo >= 1000);
-	x->exact = x->whole = edges->exact;
-	x->whole_lo = edges->lo;
-	x->width = edges->width;
+	x->whole = edges->exact;
+	if (x->whole) {
+		int128_t ten = 1;
+		while (ten < edges->width)
+			ten *= 10;
+		x->lo = (double)(edges->lo % ten);
+		x->hi = (double)(edges->lo % ten + edges->width);
+		x->base = edges->lo - edges->lo % ten;
+	}
 	if (spacing != SPACING_FREE)
 		return;
 	d->unit = x->log ? 1 : DBL_MAX;

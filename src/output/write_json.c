@@ -88,7 +88,7 @@ static void member_text(struct output *out, const char *name, const char *value)
  * JSON has no infinity: --auto of f64 may end at 2^1024, and is written as ending at the largest
  * number.
  */
-static size_t edge_text(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT])
+static size_t finite_edge(const struct edges *edges, uint32_t i, char text[NUMBER_TEXT])
 {
 	const size_t length = edges_format(edges, i, text);
 
@@ -153,16 +153,16 @@ static void write_axis(struct output *out, const struct axis *axis, enum json_ed
 			"\"lower\": 0, \"upper\": 0, \"bins\": 0, "
 			"\"writer_info\": {\"boost-histogram\": {\"orig_type\": \"Integer\"}}, ");
 	} else if (edges == JSON_EDGES_REGULAR) {
-		edge_text(&axis->edges, 0, text);
+		finite_edge(&axis->edges, 0, text);
 		member(out, "lower", text);
-		edge_text(&axis->edges, bins, text);
+		finite_edge(&axis->edges, bins, text);
 		member(out, "upper", text);
 		member_count(out, "bins", bins);
 	} else {
 		const uint32_t listed = edges == JSON_EDGES_LISTED ? bins + 1 : 0;
 		output_text(out, "\"edges\": [");
 		for (uint32_t i = 0; i < listed && !output_failed(out); i++) {
-			size_t length = edge_text(&axis->edges, i, text);
+			size_t length = finite_edge(&axis->edges, i, text);
 			if (i + 1 < listed)
 				text[length++] = ',';
 			output_write(out, text, length);
@@ -219,9 +219,9 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 	char range[2 * NUMBER_TEXT + 1] = "";
 
 	if (axis_bins(axis) > 0) {
-		size_t used = edge_text(&axis->edges, 0, range);
+		size_t used = finite_edge(&axis->edges, 0, range);
 		range[used++] = ':';
-		edge_text(&axis->edges, axis_bins(axis), range + used);
+		finite_edge(&axis->edges, axis_bins(axis), range + used);
 	}
 	member_text(out, "type", axis->type.name);
 	member_text(out, "binning", axis_kind_of(axis)->name);
