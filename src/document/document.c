@@ -178,7 +178,7 @@ static bool take_same(struct json *written, const struct json *in, const struct 
 
 	if (p + n >= written->end || memcmp(p, text, n) != 0)
 		return false;
-	if (quote && (p[-1] != '"' || p[n] != '"' || memchr(text, '\\', n)))
+	if (quote && (p[-1] != '"' || p[n] != '"'))
 		return false;
 	if (token->kind == JSON_NUMERAL && p[n] != ',')
 		return false;

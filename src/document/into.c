@@ -127,23 +127,22 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	return rc;
 }
 
-/* *replaced becomes true when FILE has been replaced. */
+/* As output_commit. */
 static int write_file(const char *path, const struct document *document, bool nonzero,
-		      bool *replaced, struct fail *fail)
+		      struct fail *fail)
 {
 	struct output *out;
 
 	if (output_open(&out, path, fail) != 0)
 		return -1;
-	output_note_replaced(out, replaced);
 	write_json(out, &document->hist,
 		   &(struct style){.counter = COUNTER_U64, .nonzero = nonzero}, &document->from);
 	return output_commit(out, fail);
 }
 
-/* With the lock held. */
-static int add_locked(const char *path, struct document *run, bool nonzero, bool *replaced,
-		      struct into_sum *total, struct fail *fail)
+/* With the lock held; as output_commit. */
+static int add_locked(const char *path, struct document *run, bool nonzero, struct into_sum *total,
+		      struct fail *fail)
 {
 	static const struct sum_name RUN = {.path = "this run", .number = 1};
 	struct document document;
@@ -152,7 +151,7 @@ static int add_locked(const char *path, struct document *run, bool nonzero, bool
 
 	*total = (struct into_sum){run->hist.samples, run->from.inputs};
 	if (there <= 0)
-		return there < 0 ? -1 : write_file(path, run, nonzero, replaced, fail);
+		return there < 0 ? -1 : write_file(path, run, nonzero, fail);
 	int rc = sum_add(&sum, &document, &(struct sum_name){.path = path, .number = 1}, fail);
 	/* sum_add leaves the second document to its owner, which is the run. */
 	if (rc == 0)
@@ -162,7 +161,7 @@ static int add_locked(const char *path, struct document *run, bool nonzero, bool
 	document_free(&document);
 	*total = (struct into_sum){sum.total.hist.samples, sum.total.from.inputs};
 	if (rc == 0)
-		rc = write_file(path, &sum.total, nonzero, replaced, fail);
+		rc = write_file(path, &sum.total, nonzero, fail);
 	sum_free(&sum);
 	return rc;
 }
@@ -173,7 +172,6 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 	struct document run = {.hist = *hist, .from = *from};
 	struct fail why = {.status = STATUS_OK}, lost = {.status = STATUS_OK};
 	char name[PATH_MAX];
-	bool replaced = false;
 	/*
 	 * The lock is held while the run is saved too, so that two runs that fail at the same time
 	 * find different names.
@@ -182,19 +180,17 @@ int into_add(const char *path, const struct hist *hist, bool nonzero, const stru
 
 	/* A sum has no statistics, so the first run in a file has none either. */
 	run.hist.stats = NULL;
-	if (folder < 0 || add_locked(path, &run, nonzero, &replaced, sum, &why) != 0) {
-		if (replaced)
-			fail_pass(fail, &why);
-		else if (publish_rescue(path, &run.hist, from, name, &lost) == 0)
-			fail_set(fail, why.status,
-				 "%s; nothing was added, and this run's histogram is saved in %s",
-				 why.text, name);
-		else
-			fail_set(fail, why.status,
-				 "%s; nothing was added, and the rescue file failed: %s", why.text,
-				 lost.text);
-	}
+	const int rc = folder < 0 ? -1 : add_locked(path, &run, nonzero, sum, &why);
+	if (rc > 0)
+		fail_pass(fail, &why);
+	else if (rc < 0 && publish_rescue(path, &run.hist, from, name, &lost) == 0)
+		fail_set(fail, why.status,
+			 "%s; nothing was added, and this run's histogram is saved in %s", why.text,
+			 name);
+	else if (rc < 0)
+		fail_set(fail, why.status, "%s; nothing was added, and the rescue file failed: %s",
+			 why.text, lost.text);
 	if (folder >= 0)
 		close(folder);
-	return fail->status == STATUS_OK ? 0 : -1;
+	return rc == 0 ? 0 : -1;
 }

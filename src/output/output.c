@@ -32,7 +32,6 @@ struct output {
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */
 	int error;             /* errno of the first write that failed */
-	bool *replaced;        /* set when the file is replaced; the caller's, or NULL */
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
@@ -446,11 +445,6 @@ bool output_failed(const struct output *o)
 	return o->error != 0;
 }
 
-void output_note_replaced(struct output *o, bool *replaced)
-{
-	o->replaced = replaced;
-}
-
 /*
  * The rename itself has to reach the disk; a file system that cannot sync folders may report that.
  */
@@ -489,8 +483,6 @@ static int replace(struct output *o, struct fail *fail)
 	rc = rename(o->temporary, o->target);
 	if (rc == 0)
 		o->temporary[0] = '\0';
-	if (rc == 0 && o->replaced)
-		*o->replaced = true;
 	const int error = errno;
 	signals_restore(&old);
 	errno = error;
@@ -499,10 +491,10 @@ static int replace(struct output *o, struct fail *fail)
 		remove_temporary(o);
 		return -1;
 	}
-	if (sync_folder(o) != 0)
-		return fail_errno(fail, "%s: written, but its folder could not be synced",
-				  o->shown);
-	return 0;
+	if (sync_folder(o) == 0)
+		return 0;
+	fail_errno(fail, "%s: written, but its folder could not be synced", o->shown);
+	return 1;
 }
 
 int output_commit(struct output *o, struct fail *fail)

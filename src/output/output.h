@@ -68,12 +68,9 @@ void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn 
 /* Has a write failed already? Then the rest need not be made. */
 bool output_failed(const struct output *o);
 
-/* *replaced becomes true when the new file has its name, even if something fails after that. */
-void output_note_replaced(struct output *o, bool *replaced);
-
 /*
- * Flushes, syncs, publishes. On failure nothing was published, unless only the syncing of the
- * folder failed. Frees o in either case.
+ * Flushes, syncs, publishes; frees o in any case. -1: nothing was published, and *fail says why.
+ * 1: all was, but *fail says why the folder could not be synced.
  */
 int output_commit(struct output *o, struct fail *fail);
 
