@@ -34,12 +34,11 @@ struct bytes {
 	const char *name; /* for messages */
 	struct bytes_shared *shared;
 	int fd;
-	bool owned;   /* it is closed here; standard input is not ours */
-	bool in_file; /* pread works at offsets */
-	bool regular;
-	/* Files: as the file was when it was opened, in its own offsets. */
+	bool owned;     /* it is closed here; standard input is not ours */
+	bool in_file;   /* pread works at offsets */
+	struct stat st; /* as it was when it was opened */
+	/* Files: where the input begins and ends, in the file's own offsets. */
 	uint64_t origin, end;
-	struct timespec changed;
 	uint64_t hinted; /* offset up to which posix_fadvise was called */
 	/* Streams. */
 	bool checked;  /* it was seen not to keep messages apart */
@@ -62,13 +61,13 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 
 /* ---- opening and closing ---- */
 
-static int open_file(struct bytes *b, const struct stat *st, struct fail *fail)
+static int open_file(struct bytes *b, struct fail *fail)
 {
 	/* A redirected file starts at its offset; seeking finds the size of a device. */
 	const off_t here = b->owned ? 0 : lseek(b->fd, 0, SEEK_CUR);
-	off_t end = st->st_size;
+	off_t end = b->st.st_size;
 
-	if (here >= 0 && S_ISBLK(st->st_mode)) {
+	if (here >= 0 && S_ISBLK(b->st.st_mode)) {
 		end = lseek(b->fd, 0, SEEK_END);
 		if (end >= 0 && lseek(b->fd, here, SEEK_SET) < 0)
 			end = -1;
@@ -77,7 +76,6 @@ static int open_file(struct bytes *b, const struct stat *st, struct fail *fail)
 		return fail_errno(fail, "%s", b->name);
 	b->origin = (uint64_t)here;
 	b->end = (uint64_t)end;
-	b->changed = st->st_ctim;
 	return 0;
 }
 
@@ -85,7 +83,6 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	       struct fail *fail)
 {
 	struct bytes *const b = calloc(1, sizeof(*b));
-	struct stat st;
 
 	*out = NULL;
 	if (!b) {
@@ -99,14 +96,13 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 	b->kept = UINT64_MAX;
 	b->owned = fd >= 0 || !path_is_stdin(path);
 	b->fd = fd >= 0 ? fd : b->owned ? open_input(path) : STDIN_FILENO;
-	if (b->fd < 0 || fstat(b->fd, &st) != 0) {
+	if (b->fd < 0 || fstat(b->fd, &b->st) != 0) {
 		fail_errno(fail, "%s", b->name);
 		bytes_close(b);
 		return -1;
 	}
-	b->regular = S_ISREG(st.st_mode);
-	b->in_file = b->regular || S_ISBLK(st.st_mode);
-	if (b->in_file && open_file(b, &st, fail) != 0) {
+	b->in_file = S_ISREG(b->st.st_mode) || S_ISBLK(b->st.st_mode);
+	if (b->in_file && open_file(b, fail) != 0) {
 		bytes_close(b);
 		return -1;
 	}
@@ -142,7 +138,7 @@ bool bytes_in_file(const struct bytes *b)
 
 bool bytes_in_regular(const struct bytes *b)
 {
-	return b->regular;
+	return S_ISREG(b->st.st_mode);
 }
 
 int bytes_fd(const struct bytes *b, uint64_t *origin)
@@ -166,15 +162,26 @@ bool bytes_shorter(const struct bytes *b, uint64_t at)
 
 	if (!b->in_file || at >= bytes_size(b))
 		return false;
-	return !b->regular || fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->end ||
-	       st.st_ctim.tv_sec != b->changed.tv_sec || st.st_ctim.tv_nsec != b->changed.tv_nsec;
+	return !bytes_in_regular(b) || fstat(b->fd, &st) != 0 || (uint64_t)st.st_size < b->end ||
+	       st.st_ctim.tv_sec != b->st.st_ctim.tv_sec ||
+	       st.st_ctim.tv_nsec != b->st.st_ctim.tv_nsec;
 }
 
 bool bytes_shrank(const struct bytes *b)
 {
 	struct stat st;
 
-	return b->regular && fstat(b->fd, &st) == 0 && (uint64_t)st.st_size < b->end;
+	return bytes_in_regular(b) && fstat(b->fd, &st) == 0 && (uint64_t)st.st_size < b->end;
+}
+
+/* A device's times show only when its name was made. */
+struct identity bytes_identity(const struct bytes *b)
+{
+	const bool regular = bytes_in_regular(b);
+
+	return (struct identity){.size = bytes_size(b),
+				 .seconds = regular ? b->st.st_mtim.tv_sec : 0,
+				 .nanoseconds = regular ? b->st.st_mtim.tv_nsec : 0};
 }
 
 void bytes_leave(const struct bytes *b, uint64_t at)
@@ -275,15 +282,11 @@ static int wait_readable(struct bytes *b, struct fail *fail)
  */
 static int refuse_messages(struct bytes *b, struct fail *fail)
 {
-	struct stat st;
-
 	if (b->checked)
 		return 0;
 	if (pipe_check_socket(b->fd, b->name, fail) != 0)
 		return -1;
-	if (fstat(b->fd, &st) != 0)
-		return fail_errno(fail, "%s", b->name);
-	const int packets = S_ISFIFO(st.st_mode) ? pipe_holds_packets(b->fd) : 0;
+	const int packets = S_ISFIFO(b->st.st_mode) ? pipe_holds_packets(b->fd) : 0;
 	if (packets < 0)
 		return fail_errno(fail, "%s", b->name);
 	if (packets > 0)

@@ -53,6 +53,13 @@ bool bytes_shorter(const struct bytes *b, uint64_t at);
 /* Is a regular file smaller than it was when it was opened? Any thread. */
 bool bytes_shrank(const struct bytes *b);
 
+/* By what a file is known again: its size and the time of its last modification, as it was opened. */
+struct identity {
+	uint64_t size;
+	int64_t seconds, nanoseconds; /* 0 for what is no regular file */
+};
+struct identity bytes_identity(const struct bytes *b);
+
 /* Reads exactly cap bytes of a file, fewer only where it ends. Any thread. */
 int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t cap, size_t *got,
 		  struct fail *fail);

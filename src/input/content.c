@@ -456,16 +456,15 @@ bool content_plain(struct bytes *b)
 
 /* ---- what follows the samples ---- */
 
-int content_too_long(const struct content *c, const char *name, struct fail *fail)
+static int too_long(const struct content *c, const struct bytes *b, struct fail *fail)
 {
 	return fail_set(fail, STATUS_DATA,
 			"%s: goes on after the %llu bytes of samples that its %s header announces",
-			name, (ull)c->header.bytes, c->header.format);
+			bytes_name(b), (ull)c->header.bytes, c->header.format);
 }
 
 static int look_behind(struct content *c, struct view *v, uint64_t bound, struct fail *fail)
 {
-	const char *const name = bytes_name(v->bytes);
 	struct header_scan *const scan = &c->scan;
 	enum header_result result;
 	const unsigned char *bytes;
@@ -473,7 +472,7 @@ static int look_behind(struct content *c, struct view *v, uint64_t bound, struct
 
 	if (!c->header.chunks) {
 		const int rc = view_look(v, bound, 1, 1, true, &bytes, &got, fail);
-		return rc == 0 && got > 0 ? content_too_long(c, name, fail) : rc;
+		return rc == 0 && got > 0 ? too_long(c, v->bytes, fail) : rc;
 	}
 	header_go_on(scan, c->header.bytes);
 	const int rc = run_scan(c, v, &result, fail);
@@ -484,8 +483,9 @@ static int look_behind(struct content *c, struct view *v, uint64_t bound, struct
 		result = header_step(scan, v->kept + CONTENT_REST, CONTENT_END);
 	}
 	if (rc == 0 && result == HEADER_BAD)
-		return fail_set(fail, STATUS_DATA, "%s: %s: %s: only one can be counted%s", name,
-				c->header.format, scan->why, content_way_out(c, false));
+		return fail_set(fail, STATUS_DATA, "%s: %s: %s: only one can be counted%s",
+				bytes_name(v->bytes), c->header.format, scan->why,
+				content_way_out(c, false));
 	return rc;
 }
 
@@ -503,7 +503,7 @@ int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, ui
 {
 	struct view v = {.bytes = b, .kept = kept, .from = bound, .to = at};
 
-	if (at <= bound)
+	if (at <= bound || (c->header.chunks && !kept))
 		return 0;
-	return kept ? look_behind(c, &v, bound, fail) : content_too_long(c, bytes_name(b), fail);
+	return kept ? look_behind(c, &v, bound, fail) : too_long(c, b, fail);
 }

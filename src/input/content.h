@@ -49,16 +49,13 @@ int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fai
 
 /*
  * The same for decoded bytes up to offset `at`, of which these were kept: the first CONTENT_REST
- * after the samples, then the CONTENT_END where the header says that the file ends. NULL where the
- * header has no chunks.
+ * after the samples, then the CONTENT_END where the header says that the file ends. NULL where
+ * nothing was kept: then chunks, which may follow, are not looked at.
  */
 #define CONTENT_REST ((size_t)64 << 10)
 #define CONTENT_END ((size_t)9)
 int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
 			  const unsigned char *kept, struct fail *fail);
-
-/* Sets *fail and returns -1: what lies behind the samples does not belong there. */
-int content_too_long(const struct content *c, const char *name, struct fail *fail);
 
 /* " (--raw counts it as it is)", or what says so of zstd; `named`: --raw was named before. */
 const char *content_way_out(const struct content *c, bool named);

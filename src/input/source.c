@@ -70,7 +70,7 @@ static int describe(struct source *s, struct fail *fail)
 int source_open(struct source **out, const struct source_spec *spec, struct fail *fail)
 {
 	*out = NULL;
-	if (input_check_all(spec, fail) != 0 || part_check(spec, fail) != 0)
+	if (input_check_all(spec, fail) != 0)
 		return -1;
 	struct source *s = calloc(1, sizeof(*s));
 	if (!s)
@@ -245,7 +245,11 @@ int input_check_end(const struct source *s, const struct input *in, uint64_t tai
 			"%s: became shorter while it was read (--ignore-tail counts what is left)",
 			in->name);
 	if (cut)
-		return input_too_short(in, fail);
+		return fail_set(fail, STATUS_DATA,
+				"%s: holds less than the %llu bytes of samples that its %s header "
+				"announces (--ignore-tail counts what is there)",
+				in->name, (unsigned long long)in->content.header.bytes,
+				in->content.header.format);
 	return fail_set(
 		fail, STATUS_DATA,
 		"%s: ends inside a record: %llu of %lu bytes (--ignore-tail leaves them out)",

@@ -34,6 +34,8 @@ int input_check_all(const struct source_spec *spec, struct fail *fail)
 			return fail_errno(fail, "%s", path_shown(path));
 		if (!path_is_stdin(path) && access(path, R_OK) != 0)
 			return fail_errno(fail, "%s", path);
+		if (spec->parts > 0 && part_check(spec, i, st.st_mode, fail) != 0)
+			return -1;
 	}
 	return 0;
 }
@@ -191,15 +193,6 @@ int input_too_skipped(const struct source *s, const struct input *in, struct fai
 {
 	return fail_set(fail, STATUS_DATA, "%s: ends before the %llu bytes to skip", in->name,
 			(ull)s->spec.skip);
-}
-
-int input_too_short(const struct input *in, struct fail *fail)
-{
-	return fail_set(fail, STATUS_DATA,
-			"%s: holds less than the %llu bytes of samples that its %s header "
-			"announces (--ignore-tail counts "
-			"what is there)",
-			in->name, (ull)in->content.header.bytes, in->content.header.format);
 }
 
 int input_bounds(const struct source *s, struct input *in, struct fail *fail)

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/lock.h"
 #include "input/bytes.h"
@@ -233,18 +234,15 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 /* Does its header agree with what the samples are taken to be, and with the first input? */
 int input_agrees(const struct source *s, const struct input *in, struct fail *fail);
 
-/*
- * Set *fail and return -1: samples end before the header says; -S is larger than they are.
- */
-int input_too_short(const struct input *in, struct fail *fail);
+/* Sets *fail and returns -1: -S is larger than the samples are. */
 int input_too_skipped(const struct source *s, const struct input *in, struct fail *fail);
 
 /* ---- source_part.c: the records of a slice; without the lock ---- */
 
 uint64_t part_records(const struct slice *slice); /* how many it has */
 
-/* Can all inputs be cut into slices? Opens none. */
-int part_check(const struct source_spec *spec, struct fail *fail);
+/* Can what the path-th path names, a file or not, be cut into slices? */
+int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct fail *fail);
 
 /* Counts the records of all inputs: opens each and closes it again. Then there is a slice. */
 int part_measure(struct source *s, struct fail *fail);

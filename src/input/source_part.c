@@ -11,10 +11,9 @@
  * What is not a record belongs to some slice too (part.h): what was skipped, a partial record at
  * the end, the input itself. So all totals of a run are the sums of its slices'.
  */
+#include <endian.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/path.h"
 #include "base/xxh64.h"
@@ -23,8 +22,7 @@
 /* An input as it was when its records were counted. */
 struct measured {
 	uint64_t before; /* records of the inputs before it */
-	uint64_t size;
-	int64_t seconds, nanoseconds; /* of its last modification; 0 for what is no regular file */
+	struct identity identity;
 };
 
 /* A part of the records: which, and of what. */
@@ -40,40 +38,21 @@ uint64_t part_records(const struct slice *slice)
 	return slice->part.end - slice->part.begin;
 }
 
-static int not_a_file(const char *name, mode_t mode, struct fail *fail)
+int part_check(const struct source_spec *spec, size_t path, mode_t mode, struct fail *fail)
 {
-	return fail_set(fail, STATUS_USAGE,
-			"--part: %s: only files can be cut into slices, and this is %s", name,
-			S_ISFIFO(mode)   ? "a pipe (write it to a file first)"
-			: S_ISSOCK(mode) ? "a socket (write it to a file first)"
-					 : "a device or a terminal");
-}
+	const char *const name = spec->paths[path];
 
-static int stat_path(const char *path, struct stat *st, struct fail *fail)
-{
-	if ((path_is_stdin(path) ? fstat(STDIN_FILENO, st) : stat(path, st)) != 0)
-		return fail_errno(fail, "%s", path_shown(path));
-	return 0;
-}
-
-int part_check(const struct source_spec *spec, struct fail *fail)
-{
-	bool redirected = false;
-	struct stat st;
-
-	if (spec->parts == 0)
-		return 0;
-	for (size_t i = 0; i < spec->path_count; i++) {
-		const char *const path = spec->paths[i];
-		if (stat_path(path, &st, fail) != 0)
-			return -1;
-		if (!S_ISREG(st.st_mode) && !S_ISBLK(st.st_mode))
-			return not_a_file(path_shown(path), st.st_mode, fail);
-		if (path_is_stdin(path) && redirected)
+	if (!S_ISREG(mode) && !S_ISBLK(mode))
+		return fail_set(fail, STATUS_USAGE,
+				"--part: %s: only files can be cut into slices, and this is %s",
+				path_shown(name),
+				S_ISFIFO(mode)   ? "a pipe (write it to a file first)"
+				: S_ISSOCK(mode) ? "a socket (write it to a file first)"
+						 : "a device or a terminal");
+	for (size_t i = 0; i < path && path_is_stdin(name); i++)
+		if (path_is_stdin(spec->paths[i]))
 			return fail_set(fail, STATUS_USAGE,
 					"--part: standard input can be named once only");
-		redirected |= path_is_stdin(path);
-	}
 	return 0;
 }
 
@@ -93,63 +72,39 @@ static int undeclared(const struct input *in, const struct frame *f, struct fail
 }
 
 /*
- * Passes over frames that end at `until` or before. FIND_FRAME: *f goes on after it; FIND_NONE: it
- * was reached, or the input ends before.
+ * Passes over frames that end at `until` or before, and finds where the one after them ends; if
+ * there is none, where they end.
  */
-static enum find skim(struct source *s, struct input *in, uint64_t until, struct frame *f,
-		      struct fail *fail)
-{
-	while (in->at < until) {
-		const enum find found = zstd_next_header(s, in, f, fail);
-		const uint64_t content = f->header.content;
-		if (found != FIND_FRAME)
-			return found;
-		if (content == UNKNOWN)
-			return undeclared(in, f, fail) == 0 ? FIND_NONE : FIND_BAD;
-		if (content > until - in->at)
-			return FIND_FRAME;
-		if (frames_walk(in->bytes, f, UNKNOWN, false, fail) != FIND_FRAME)
-			return FIND_BAD;
-		in->zstd->pos += f->stored;
-		in->at += content;
-	}
-	return FIND_NONE;
-}
-
-/*
- * As far as `until` of the decoded bytes, where -n ends: how many do frames declare that begin
- * before it?
- */
-static int measure_zstd(struct source *s, struct input *in, uint64_t until, uint64_t *decoded,
-			struct fail *fail)
+static int skim(struct source *s, struct input *in, uint64_t until, uint64_t *end,
+		struct fail *fail)
 {
 	struct frame f;
 
-	if (zstd_begin(in, fail) != 0)
-		return -1;
-	const enum find found = skim(s, in, until, &f, fail);
-	if (found != FIND_FRAME && found != FIND_NONE)
-		return -1;
-	*decoded = found == FIND_NONE                ? in->at
-		   : f.header.content < FAR - in->at ? in->at + f.header.content
-						     : FAR;
-	/*
-	 * Where the first frame is wrong, the walk has found that, or only its decoder can say how.
-	 */
-	return in->content.unseen
-		       ? frames_bad(in->bytes, 0, fail, "its first bytes cannot be decoded")
-		       : 0;
+	for (*end = in->at; in->at < until; in->at = *end) {
+		const enum find found = zstd_next_header(s, in, &f, fail);
+		if (found != FIND_FRAME)
+			return found == FIND_NONE ? 0 : -1;
+		if (f.header.content == UNKNOWN)
+			return undeclared(in, &f, fail);
+		*end = f.header.content < FAR - in->at ? in->at + f.header.content : FAR;
+		if (*end > until)
+			return 0;
+		if (frames_walk(in->bytes, &f, UNKNOWN, false, fail) != FIND_FRAME)
+			return -1;
+		in->zstd->pos += f.stored;
+	}
+	return 0;
 }
 
 int part_begin_zstd(struct source *s, struct input *in, struct fail *fail)
 {
-	struct frame f;
+	uint64_t end;
 
 	/*
 	 * The first slice decodes what -S skips, as without slices: so all frames are decoded by
 	 * some slice.
 	 */
-	if (in->from > 0 && skim(s, in, in->first, &f, fail) == FIND_BAD)
+	if (in->from > 0 && skim(s, in, in->first, &end, fail) != 0)
 		return -1;
 	in->zstd->begin = in->zstd->pos;
 	return 0;
@@ -157,50 +112,39 @@ int part_begin_zstd(struct source *s, struct input *in, struct fail *fail)
 
 /* ---- how many records an input holds ---- */
 
-static int stat_input(const struct input *in, struct stat *st, struct fail *fail)
-{
-	uint64_t origin;
-
-	return fstat(bytes_fd(in->bytes, &origin), st) == 0 ? 0 : fail_errno(fail, "%s", in->name);
-}
-
 /* Files in /proc and the like have size 0 although they hold something. */
 static int check_size(const struct input *in, struct fail *fail)
 {
 	unsigned char byte;
-	struct stat st;
 	size_t got;
 
 	if (!bytes_in_regular(in->bytes) || bytes_size(in->bytes) > 0)
 		return 0;
-	if (bytes_read_at(in->bytes, 0, &byte, 1, &got, fail) != 0 ||
-	    stat_input(in, &st, fail) != 0)
+	if (bytes_read_at(in->bytes, 0, &byte, 1, &got, fail) != 0)
 		return -1;
-	if (got == 0 || st.st_size > 0)
-		return 0;
-	return fail_set(fail, STATUS_USAGE,
-			"--part: %s: how much it holds is known only after reading it: copy it to "
-			"a file first",
-			in->name);
+	return got == 0 ? 0
+			: fail_set(fail, STATUS_USAGE,
+				   "--part: %s: how much it holds is known only after reading it: "
+				   "copy it to a file first",
+				   in->name);
 }
 
 /*
- * Checks what follows the samples, or lacks. In zstd the slice that has the last record decodes and
- * checks it.
+ * Where do the samples of an open input end, with what follows them? Of zstd as frames declare it,
+ * and as far as `until`, where -n ends.
  */
-static int check_rest(struct source *s, struct input *in, uint64_t end, struct fail *fail)
+static int find_end(struct source *s, struct input *in, uint64_t until, uint64_t *end,
+		    struct fail *fail)
 {
-	const uint64_t stop = lesser(end, in->bound),
-		       there = stop > in->first ? stop - in->first : 0;
-
-	if (in->bound == NO_END || end < in->bound)
-		return input_check_end(s, in, there % s->use.record,
-				       in->bound != NO_END && end < in->bound, fail);
-	if (!in->content.is_zstd ? content_after(&in->content, in->bytes, in->bound, fail) != 0
-				 : end > in->bound && !in->content.header.chunks &&
-					   content_too_long(&in->content, in->name, fail) != 0)
+	*end = bytes_size(in->bytes);
+	if (!in->content.is_zstd)
+		return check_size(in, fail);
+	if (zstd_begin(in, fail) != 0 || skim(s, in, until, end, fail) != 0)
 		return -1;
-	return input_check_end(s, in, there % s->use.record, false, fail);
+	/* Where the first frame is wrong, the walk has found that, or only its decoder can say how. */
+	return in->content.unseen
+		       ? frames_bad(in->bytes, 0, fail, "its first bytes cannot be decoded")
+		       : 0;
 }
 
 /*
@@ -213,60 +157,63 @@ static int count_records(struct source *s, struct input *in, uint64_t left, uint
 	const uint32_t record = s->use.record;
 	uint64_t end;
 
-	if (input_bounds(s, in, fail) != 0 || check_size(in, fail) != 0)
+	if (input_bounds(s, in, fail) != 0)
 		return -1;
 	const uint64_t until =
 		left > (NO_END - in->first) / record ? NO_END : in->first + left * record;
-	if (!in->content.is_zstd)
-		end = bytes_size(in->bytes);
-	else if (measure_zstd(s, in, until, &end, fail) != 0)
+	if (find_end(s, in, until, &end, fail) != 0)
 		return -1;
+	const uint64_t stop = lesser(end, in->bound),
+		       bytes = stop > in->first ? stop - in->first : 0;
+	*within = bytes / record >= left;
+	*records = lesser(bytes / record, left);
+	if (*within)
+		return 0;
 	if (end < in->first)
 		return input_too_skipped(s, in, fail);
-	*records = (lesser(end, in->bound) - in->first) / record;
-	*within = *records >= left;
-	if (*within) {
-		*records = left;
-		return 0;
-	}
-	return check_rest(s, in, end, fail);
+	/* Chunks that follow the samples of zstd the slice checks that decodes the last record. */
+	if (in->content.is_zstd ? content_after_decoded(&in->content, in->bytes, in->bound, end,
+							NULL, fail) != 0
+				: end >= in->bound && content_after(&in->content, in->bytes,
+								    in->bound, fail) != 0)
+		return -1;
+	return input_check_end(s, in, bytes % record, in->bound != NO_END && end < in->bound, fail);
 }
 
 /* ---- all of them ---- */
 
-static void note(struct measured *m, const struct stat *st, uint64_t size)
-{
-	m->size = size;
-	if (!S_ISREG(st->st_mode)) /* a device's times show only when its name was made */
-		return;
-	m->seconds = st->st_mtim.tv_sec;
-	m->nanoseconds = st->st_mtim.tv_nsec;
-}
-
 static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *records,
 		       struct fail *fail)
 {
-	struct measured *const m = &s->slice->input[path];
 	struct input *in = s->first.input;
-	struct stat st = {.st_mode = 0};
 	int rc = 0;
 
 	s->first.input = NULL;
 	if (!in)
 		rc = input_open(s, path, &in, fail);
-	if (rc == 0)
-		rc = stat_input(in, &st, fail);
 	if (rc == 0 && !in->is_file)
-		rc = not_a_file(in->name, st.st_mode, fail);
+		rc = part_changed(in, fail);
 	if (rc == 0)
 		rc = input_agrees(s, in, fail);
 	if (rc == 0) {
-		note(m, &st, bytes_size(in->bytes));
+		s->slice->input[path].identity = bytes_identity(in->bytes);
 		rc = count_records(s, in, left, records, &s->slice->within, fail);
 	}
 	if (in)
 		input_free(s, in);
 	return rc;
+}
+
+/* The state of an input that lies behind -n. */
+static int identify(struct source *s, size_t path, struct fail *fail)
+{
+	struct bytes *b;
+
+	if (bytes_open(&b, s->spec.paths[path], -1, &s->shared, fail) != 0)
+		return -1;
+	s->slice->input[path].identity = bytes_identity(b);
+	bytes_close(b);
+	return 0;
 }
 
 /* Counts records until -n is reached; of the inputs after that only the state is noted. */
@@ -277,12 +224,10 @@ static int measure_all(struct source *s, uint64_t *all, struct fail *fail)
 
 	*all = 0;
 	for (size_t i = 0; i < s->spec.path_count; i++) {
-		struct stat st;
 		slice->input[i].before = *all;
 		if (left == 0 || slice->within) {
-			if (stat_path(s->spec.paths[i], &st, fail) != 0)
+			if (identify(s, i, fail) != 0)
 				return -1;
-			note(&slice->input[i], &st, (uint64_t)st.st_size);
 			continue;
 		}
 		if (measure_one(s, i, left, &records, fail) != 0)
@@ -306,12 +251,10 @@ static uint64_t state_of(const struct slice *slice, size_t paths)
 
 	xxh64_begin(&h);
 	for (size_t i = 0; i < paths; i++) {
-		const struct measured *const m = &slice->input[i];
-		const uint64_t words[] = {m->size, (uint64_t)m->seconds, (uint64_t)m->nanoseconds};
-		unsigned char bytes[sizeof(words)];
-		for (size_t k = 0; k < sizeof(bytes); k++)
-			bytes[k] = (unsigned char)(words[k / 8] >> 8 * (k % 8));
-		xxh64_add(&h, bytes, sizeof(bytes));
+		const struct identity *const one = &slice->input[i].identity;
+		const uint64_t words[] = {htole64(one->size), htole64((uint64_t)one->seconds),
+					  htole64((uint64_t)one->nanoseconds)};
+		xxh64_add(&h, (const unsigned char *)words, sizeof(words));
 	}
 	return xxh64_end(&h);
 }
@@ -371,14 +314,10 @@ int part_enter(const struct source *s, struct input *in, struct fail *fail)
 	const struct measured *const m = &slice->input[path];
 	const struct part *const p = &slice->part;
 	const uint64_t first = m->before, end = (m + 1)->before;
-	struct measured now = {.size = 0};
-	struct stat st;
+	const struct identity now = bytes_identity(in->bytes), *const then = &m->identity;
 
-	if (stat_input(in, &st, fail) != 0)
-		return -1;
-	note(&now, &st, bytes_size(in->bytes));
-	if (!in->is_file || now.size != m->size || now.seconds != m->seconds ||
-	    now.nanoseconds != m->nanoseconds)
+	if (!in->is_file || now.size != then->size || now.seconds != then->seconds ||
+	    now.nanoseconds != then->nanoseconds)
 		return part_changed(in, fail);
 	in->sliced = true;
 	in->from = p->begin > first ? p->begin - first : 0;
