@@ -1,18 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * header_parse: all steps of a header (src/input/header.h) for an input in memory: NONE, FOUND or BAD.
+ * header_parse: a header (src/input/header.h) of an input in memory, recognised and scanned.
  */
 #ifndef GPUHIST_HEADER_PARSE_H
 #define GPUHIST_HEADER_PARSE_H
 
+#include "input/first.h"
 #include "input/header.h"
+
+static inline bool header_known(const unsigned char *bytes, size_t n)
+{
+	const struct format *format;
+
+	return first_format(bytes, n, FORMATS_READ, &format) == HEADER_FOUND;
+}
+
+/* Begins; NONE: there is no header. */
+static inline enum header_result header_first(struct header_scan *h, const unsigned char *bytes,
+					      size_t n)
+{
+	const struct format *format;
+
+	h->why[0] = '\0';
+	if (first_format(bytes, n, FORMATS_READ, &format) != HEADER_FOUND)
+		return HEADER_NONE;
+	header_begin(h, format->header, format->length);
+	return HEADER_MORE;
+}
+
+/* All steps: NONE, FOUND or BAD. */
 
 static inline enum header_result header_parse(struct header_scan *h, const unsigned char *bytes,
 					      size_t n)
 {
-	enum header_result result = HEADER_MORE;
+	enum header_result result = header_first(h, bytes, n);
 
-	for (header_begin(h); result == HEADER_MORE;) {
+	while (result == HEADER_MORE) {
 		const size_t at = h->at < n ? (size_t)h->at : n;
 		result = header_step(h, bytes + at, n - at < h->want ? n - at : h->want);
 	}

@@ -9,6 +9,7 @@
 struct setup {
 	struct source_spec open;
 	struct source_use use;
+	bool headers; /* the type is not given: headers may say it, and what is text is refused */
 };
 
 /* Opens and starts it; 0 threads are one, 0 bytes of memory are 256 MiB. On failure *s is NULL. */
@@ -19,6 +20,8 @@ static inline int setup_open(struct source **s, const struct setup *setup, struc
 
 	use.threads += use.threads == 0;
 	use.memory += use.memory == 0 ? (uint64_t)256 << 20 : 0;
+	if (!setup->headers)
+		open.typed = open.type_said = true;
 	open.memory = use.memory;
 	open.wanted = source_wanted(open.skip, use.limit, use.record);
 	if (source_open(s, &open, fail) != 0)

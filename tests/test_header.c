@@ -19,12 +19,12 @@ typedef unsigned long long ull;
 static enum header_result steps(struct header_scan *h, const unsigned char *p, size_t n,
 				size_t *asked)
 {
-	enum header_result result = HEADER_MORE;
+	enum header_result result;
 	uint64_t end = 0;
 	unsigned count = 0;
 
 	*asked = 0;
-	for (header_begin(h); result == HEADER_MORE; count++) {
+	for (result = header_first(h, p, n); result == HEADER_MORE; count++) {
 		const uint64_t at = h->at, want = h->want;
 		CHECK(at >= end && want >= 1 && want <= HEADER_PIECE, "%llu at %llu after %llu",
 		      (ull)want, (ull)at, (ull)end);
@@ -81,12 +81,14 @@ static void good(const struct made *m, const char *text, uint64_t bytes)
 		      same.header.begin == h.header.begin,
 	      "%s", text);
 	for (size_t n = 0; n < m->bytes && m->bytes < 5000; n++) {
-		const bool known = header_magic(m->at, n, true) == HEADER_FOUND;
+		const struct format *format;
+		const bool known = header_known(m->at, n);
 		CHECK(header_parse(&h, m->at, n) == (known ? HEADER_BAD : HEADER_NONE),
 		      "%s cut at %zu", text, n);
-		CHECK(header_magic(m->at, n, false) == (known ? HEADER_FOUND : HEADER_MORE),
+		CHECK(first_format(m->at, n, FORMATS_READ, &format) ==
+			      (known ? HEADER_FOUND : HEADER_MORE),
 		      "%s at %zu", text, n);
-		CHECK(n < HEADER_MAGIC || known, "%s: no magic number in %zu bytes", text, n);
+		CHECK(n < 12 || known, "%s: no magic number in %zu bytes", text, n);
 	}
 	unsigned char *p = malloc(m->bytes);
 	memcpy(p, m->at, m->bytes);
@@ -94,7 +96,7 @@ static void good(const struct made *m, const char *text, uint64_t bytes)
 		for (unsigned v = 0; v < 256; v++) {
 			p[i] = (unsigned char)v;
 			const enum header_result changed = steps(&h, p, m->bytes, &asked);
-			const bool known = header_magic(p, m->bytes, true) == HEADER_FOUND;
+			const bool known = header_known(p, m->bytes);
 			CHECK(changed == (known ? HEADER_FOUND : HEADER_NONE) ||
 				      (known && changed == HEADER_BAD),
 			      "%s: byte %zu is %u: %d", text, i, v, changed);
@@ -566,11 +568,12 @@ static void none(void)
 
 	for (size_t i = 0; i < sizeof(NONE) / sizeof(NONE[0]); i++) {
 		const unsigned char *p = (const unsigned char *)NONE[i];
+		const struct format *format;
 		struct header_scan h;
-		CHECK(header_magic(p, 12, false) == HEADER_NONE, "%s", NONE[i]);
+		CHECK(first_format(p, 12, FORMATS_READ, &format) == HEADER_NONE, "%s", NONE[i]);
 		CHECK(header_parse(&h, p, strlen(NONE[i])) == HEADER_NONE, "%s", NONE[i]);
 		for (size_t n = 0; n < 12; n++)
-			CHECK(header_magic(p, n, true) == HEADER_NONE, "%s at %zu", NONE[i], n);
+			CHECK(!header_known(p, n), "%s at %zu", NONE[i], n);
 	}
 }
 

@@ -546,8 +546,10 @@ static void stop_wakes(size_t given)
 
 	if (child == 0) {
 		static char *const STDIN[] = {"-"};
+		/* Else opening waits for the first bytes. */
 		const struct setup spec = {.open.paths = STDIN,
 					   .open.path_count = 1,
+					   .open.raw = true,
 					   .use.limit = UINT64_MAX,
 					   .use.record = 1};
 		static const char zeros[256];

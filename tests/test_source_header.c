@@ -5,6 +5,7 @@
  * by one reader and four, with -S, -n and --ignore-tail; every header cut at every byte.
  */
 #include "pack.h"
+#include "header_parse.h"
 #include "readers.h"
 #include "say.h"
 
@@ -69,7 +70,7 @@ static struct outcome count(const struct setup *asked, const unsigned char *data
 
 	spec.open.paths = paths;
 	spec.open.path_count = 1;
-	spec.open.headers = spec.open.type_said = true;
+	spec.headers = spec.open.type_said = true;
 	spec.use.threads = workers;
 	if (route == PIPED) {
 		feeder = feed_stdin(data, bytes, each);
@@ -104,7 +105,7 @@ static void check_count(const struct setup *spec, const struct shape *p, const u
 		static const size_t EACH[] = {1 << 20, 7, 1};
 		const unsigned workers = turn % 2 ? 4 : 1;
 		/* Where -n wants fewer bytes than show a header, the rest must come with them. */
-		const bool few = spec->use.limit < HEADER_MAGIC / RECORD;
+		const bool few = spec->use.limit < 12 / RECORD;
 		const size_t each = bytes > 20000 || few ? 1 << 20 : EACH[turn % 3];
 		turn++;
 		const struct outcome o = count(spec, data, bytes, route, workers, each);
@@ -179,7 +180,7 @@ static void cut(void)
 		const struct setup lenient = {
 			.use.record = RECORD, .use.limit = UINT64_MAX, .open.ignore_tail = true};
 		for (size_t n = 0; n <= p.all.bytes; n++) {
-			const bool known = header_magic(p.all.at, n, true) == HEADER_FOUND;
+			const bool known = header_known(p.all.at, n);
 			const bool whole = n >= p.begin + p.samples;
 			const bool over = form != WAVE && n > p.begin + p.samples;
 			const bool fine = known ? whole && !over : n % RECORD == 0;

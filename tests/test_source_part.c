@@ -141,7 +141,7 @@ static struct setup spec_of(const struct inputs *in)
 		.use.record = in->record,
 		.open.skip = in->skip,
 		.use.limit = in->limit,
-		.open.headers = in->headers,
+		.headers = in->headers,
 		.open.type_said = true,
 		.open.ignore_tail = in->ignore_tail,
 		/* Little memory, so that some frames are decoded piece by piece. */

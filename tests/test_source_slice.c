@@ -26,7 +26,7 @@ static struct setup spec_of(char *const *paths, size_t count, uint32_t k, uint32
 			      .open.part = k,
 			      .open.parts = n,
 			      .use.threads = 2,
-			      .open.headers = true,
+			      .headers = true,
 			      .open.type_said = true};
 }
 

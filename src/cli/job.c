@@ -288,7 +288,7 @@ static int make_axis(struct job *job, struct fail *fail)
 int job_shape(struct job *job, const struct header *said, struct fail *fail)
 {
 	const bool guess =
-		!said && job->source.headers && (!job->source.typed || job->layout_options.last);
+		!said && !job->source.raw && (!job->source.typed || job->layout_options.last);
 	struct fail unused = {.status = STATUS_OK};
 
 	if (set_layout(job, said, guess ? &unused : fail) != 0 || guess)

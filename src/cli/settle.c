@@ -50,7 +50,6 @@ static void fill_in(struct given *g)
 {
 	struct job *const job = &g->job;
 
-	job->source.headers = !job->source.raw;
 	job->style.picture.title = title_of(job, g->title);
 	if (job->machine.threads == 0)
 		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;

@@ -244,25 +244,22 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 	/* Four bytes show the magic number and nothing more yet. */
 	const enum frame_kind zstd =
 		decoded ? FRAME_OTHER : frame_parse(bytes, n < 4 ? n : 4, &frame);
-	const enum header_result refused = first_refused(bytes, n, rules->typed, format);
-	const enum header_result header =
-		rules->headers ? header_magic(bytes, n, ended) : HEADER_NONE;
+	const enum header_result found =
+		first_format(bytes, n, rules->typed ? FORMATS_TYPED : FORMATS_ALL, format);
 	const enum first_text text = rules->type_said ? TEXT_NONE : first_text(bytes, n, ended);
 
 	if (n >= 4 && zstd == FRAME_SHORT)
 		return KIND_ZSTD;
 	if (zstd == FRAME_LEGACY)
 		return KIND_LEGACY;
-	if (header == HEADER_FOUND)
-		return KIND_HEADER;
-	if (refused == HEADER_FOUND)
-		return KIND_FORMAT;
+	if (found == HEADER_FOUND)
+		return (*format)->header ? KIND_HEADER : KIND_FORMAT;
 	if (text == TEXT_FOUND || text == TEXT_JSON)
 		return text == TEXT_JSON ? KIND_JSON : KIND_TEXT;
 	/* What shows later is waited for only in decoded bytes, which come many at a time. */
 	const bool later = decoded && !rules->typed && n < FIRST_LATER;
-	return !ended && (n == 0 || zstd == FRAME_SHORT || refused == HEADER_MORE ||
-			  header == HEADER_MORE || text == TEXT_MORE || later)
+	return !ended && (n == 0 || zstd == FRAME_SHORT || found == HEADER_MORE ||
+			  text == TEXT_MORE || later)
 		       ? KIND_MORE
 		       : KIND_SAMPLES;
 }
@@ -317,13 +314,13 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 
 /* As many first bytes as decide what it is. */
 static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
-		      uint64_t wanted, enum kind *kind, struct fail *fail)
+		      uint64_t wanted, enum kind *kind, const struct format **format,
+		      struct fail *fail)
 {
 	const size_t most = !rules->type_said ? FIRST_TEXT
 			    : !rules->typed   ? FIRST_LATER
 					      : FIRST_BYTES;
 	const size_t waited = wanted < most ? (size_t)wanted : most;
-	const struct format *format = NULL;
 	const unsigned char *bytes;
 	/* What can be had without waiting is looked at as a whole. */
 	const size_t step = !v->peek && bytes_in_file(v->bytes) ? most : 1;
@@ -338,12 +335,12 @@ static int look_first(struct content *c, struct view *v, const struct content_ru
 		if (rc != 0)
 			return rc;
 		ended = got < n + step && (v->peek ? peek_ended(v->peek) : wait);
-		*kind = judge(rules, c->is_zstd, bytes, got, ended, &format);
+		*kind = judge(rules, c->is_zstd, bytes, got, ended, format);
 	} while (*kind == KIND_MORE && got > n &&
 		 got < (got < waited || v->peek ? most : FIRST_BYTES));
 	c->unseen = v->peek && v->peek->failed;
 	if (*kind > KIND_HEADER)
-		return refuse(c, v, *kind, format,
+		return refuse(c, v, *kind, *format,
 			      wanted < FIRST_LIST ? (size_t)wanted : FIRST_LIST, fail);
 	if (rules->zstd && !c->is_zstd && *kind != KIND_ZSTD)
 		return fail_set(fail, STATUS_DATA,
@@ -396,12 +393,13 @@ static int run_scan(struct content *c, struct view *v, enum header_result *resul
 	return rc;
 }
 
-static int read_header(struct content *c, struct view *v, struct fail *fail)
+static int read_header(struct content *c, struct view *v, const struct format *format,
+		       struct fail *fail)
 {
 	const struct header_scan *const scan = &c->scan;
 	enum header_result result;
 
-	header_begin(&c->scan);
+	header_begin(&c->scan, format->header, format->length);
 	const int rc = run_scan(c, v, &result, fail);
 	if (rc != 0)
 		return rc;
@@ -410,7 +408,7 @@ static int read_header(struct content *c, struct view *v, struct fail *fail)
 		return 0;
 	if (result != HEADER_FOUND)
 		return fail_set(fail, STATUS_DATA, "%s: %s header: %s%s", bytes_name(v->bytes),
-				scan->header.format ? scan->header.format : "a changed", scan->why,
+				scan->header.format, scan->why,
 				content_way_out(c, strstr(scan->why, "--raw") != NULL));
 	c->header = scan->header;
 	settle_size(c, v->bytes);
@@ -421,22 +419,21 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 		 uint64_t wanted, struct fail *fail)
 {
 	struct view v = {.bytes = b};
+	const struct format *format = NULL;
 	enum kind kind = KIND_SAMPLES;
 
 	*c = (struct content){.is_zstd = false};
 	if (rules->raw)
 		return 0;
-	int rc = look_first(c, &v, rules, wanted, &kind, fail);
+	int rc = look_first(c, &v, rules, wanted, &kind, &format, fail);
 	if (rc == 0 && kind == KIND_ZSTD) {
 		c->is_zstd = true;
-		if (!rules->headers)
-			return 0;
 		if (!(v.peek = peek_open(b, rules->window, fail)))
 			return -1;
-		rc = look_first(c, &v, rules, wanted, &kind, fail);
+		rc = look_first(c, &v, rules, wanted, &kind, &format, fail);
 	}
 	if (rc == 0 && kind == KIND_HEADER)
-		rc = read_header(c, &v, fail);
+		rc = read_header(c, &v, format, fail);
 	peek_close(v.peek);
 	return rc;
 }

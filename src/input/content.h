@@ -20,7 +20,6 @@
 struct content_rules {
 	bool raw;        /* nothing is looked for */
 	bool zstd;       /* all inputs must be zstd */
-	bool headers;    /* inputs may have headers */
 	uint64_t window; /* the largest window that decoders may take */
 	bool typed; /* -t says the type, so known formats are refused only if they are compressed */
 	bool type_said; /* -t or a FILE's name says the type, so text is taken for samples */

@@ -1,15 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* first: the table of what is not read; characters. */
+/* first: the table of formats; characters. */
 #include "input/first.h"
 
 #include <string.h>
 
 #include "base/utf8.h"
+#include "input/words.h"
 
 /* ---- formats ---- */
 
 #define MAGIC(text) text, sizeof(text) - 1, 0
 #define ANY '?'
+#define SPACE '_'  /* white space */
+#define NUMBER '~' /* a digit, or what may come before a picture's numbers */
+#define READ(magic, header) MAGIC(magic), header, false, NULL
+#define PACKED(magic, advice) MAGIC(magic), NULL, true, advice
+#define OTHER(magic, advice) MAGIC(magic), NULL, false, advice
 
 /* What a module of Python makes an array of. */
 #define NUMPY(what, module, array)                            \
@@ -25,72 +31,95 @@
 #define FITS NUMPY("a FITS", "astropy.io.fits", "astropy.io.fits.getdata(\"FILE\")")
 #define AIFF "an AIFF file: pipe it through `sox -t aiff - -t wav -`"
 
+extern const struct header_format header_npy, header_pnm, header_wave;
+
 static const struct format FORMATS[] = {
-	{MAGIC("\x1f\x8b\x08"), true, "compressed by gzip: pipe it through `gzip -dc`"},
-	{MAGIC("\xfd"
-	       "7zXZ\0"),
-	 true, "compressed by xz: pipe it through `xz -dc`"},
+	{READ("\x93NUMPY", &header_npy)},
+	{READ("RIFF????WAVE", &header_wave)},
+	{READ("RIFX????WAVE", &header_wave)},
+	{READ("RF64????WAVE", &header_wave)},
+	{READ("BW64????WAVE", &header_wave)},
+	{READ("P5_~", &header_pnm)},
+	{READ("P5#?", &header_pnm)},
+	{READ("P6_~", &header_pnm)},
+	{READ("P6#?", &header_pnm)},
+	{PACKED("\x1f\x8b\x08", "compressed by gzip: pipe it through `gzip -dc`")},
+	{PACKED("\xfd"
+		"7zXZ\0",
+		"compressed by xz: pipe it through `xz -dc`")},
 	/* a digit, and then those of pi, which begin a block */
-	{MAGIC("BZh?1AY&SY"), true, "compressed by bzip2: pipe it through `bzip2 -dc`"},
-	{MAGIC("\x04\x22\x4d\x18"), true, "compressed by lz4: pipe it through `lz4 -dc`"},
-	{MAGIC("PK\3\4"), true,
-	 "a zip archive, as .npz files are: `unzip -p ARCHIVE MEMBER | gpuhist` counts a member of "
-	 "it"},
-	{MAGIC("fLaC"), true, "a FLAC file: pipe it through `flac -dc -`"},
-	{MAGIC("OggS"), true, "an Ogg file: pipe it through `ffmpeg -i - -f wav -`"},
-	{MAGIC("FORM????AIFF"), false, AIFF},
-	{MAGIC("FORM????AIFC"), false, AIFF},
-	{MAGIC(".snd"), false, "an AU file: pipe it through `sox -t au - -t wav -`"},
+	{PACKED("BZh?1AY&SY", "compressed by bzip2: pipe it through `bzip2 -dc`")},
+	{PACKED("\x04\x22\x4d\x18", "compressed by lz4: pipe it through `lz4 -dc`")},
+	{PACKED("PK\3\4",
+		"a zip archive, as .npz files are: `unzip -p ARCHIVE MEMBER | gpuhist` counts a "
+		"member of it")},
+	{PACKED("fLaC", "a FLAC file: pipe it through `flac -dc -`")},
+	{PACKED("OggS", "an Ogg file: pipe it through `ffmpeg -i - -f wav -`")},
+	{OTHER("FORM????AIFF", AIFF)},
+	{OTHER("FORM????AIFC", AIFF)},
+	{OTHER(".snd", "an AU file: pipe it through `sox -t au - -t wav -`")},
 	/* sox reads these two from files only */
-	{MAGIC("riff\x2e\x91\xcf\x11"), false,
-	 "a W64 file: `sox FILE -t wav - | gpuhist` counts it"},
-	{MAGIC("caff\0\1"), false, "a CAF file: `sox FILE -t wav - | gpuhist` counts it"},
-	{MAGIC("\x89HDF\r\n\x1a\n"), false, HDF5},
-	{MAGIC("MATLAB 7.3 MAT-f"), false, HDF5},
-	{MAGIC("MATLAB 5.0 MAT-f"), false, MATLAB},
-	{MAGIC("CDF\1"), false, NETCDF},
-	{MAGIC("CDF\2"), false, NETCDF},
-	{MAGIC("CDF\5"), false, NETCDF},
-	{MAGIC("PAR1"), false, PARQUET},
-	{MAGIC("ARROW1"), false, ARROW},
-	{MAGIC("II*\0"), false, TIFF},
-	{MAGIC("MM\0*"), false, TIFF},
-	{MAGIC("II+\0"), false, TIFF},
-	{MAGIC("MM\0+"), false, TIFF},
-	{MAGIC("\x89PNG\r\n\x1a\n"), false, "a PNG file: `pngtopnm FILE | gpuhist` counts it"},
-	{MAGIC("\xff\xd8\xff"), false, "a JPEG file: `djpeg FILE | gpuhist` counts it"},
-	{MAGIC("SIMPLE  ="), false, FITS},
-	{MAGIC("SQLite format 3\0"), false,
-	 "an SQLite database: `sqlite3 FILE 'select COLUMN from TABLE' | perl "
-	 "-Mwarnings=FATAL,numeric -ne 'print pack \"d<\", $_' | gpuhist -t f64` counts it"},
-	{"ustar", 5, 257, false, "a tar archive: `tar -xOf FILE MEMBER | gpuhist` counts it"},
+	{OTHER("riff\x2e\x91\xcf\x11", "a W64 file: `sox FILE -t wav - | gpuhist` counts it")},
+	{OTHER("caff\0\1", "a CAF file: `sox FILE -t wav - | gpuhist` counts it")},
+	{OTHER("\x89HDF\r\n\x1a\n", HDF5)},
+	{OTHER("MATLAB 7.3 MAT-f", HDF5)},
+	{OTHER("MATLAB 5.0 MAT-f", MATLAB)},
+	{OTHER("CDF\1", NETCDF)},
+	{OTHER("CDF\2", NETCDF)},
+	{OTHER("CDF\5", NETCDF)},
+	{OTHER("PAR1", PARQUET)},
+	{OTHER("ARROW1", ARROW)},
+	{OTHER("II*\0", TIFF)},
+	{OTHER("MM\0*", TIFF)},
+	{OTHER("II+\0", TIFF)},
+	{OTHER("MM\0+", TIFF)},
+	{OTHER("\x89PNG\r\n\x1a\n", "a PNG file: `pngtopnm FILE | gpuhist` counts it")},
+	{OTHER("\xff\xd8\xff", "a JPEG file: `djpeg FILE | gpuhist` counts it")},
+	{OTHER("SIMPLE  =", FITS)},
+	{OTHER("SQLite format 3\0",
+	       "an SQLite database: `sqlite3 FILE 'select COLUMN from TABLE' | perl "
+	       "-Mwarnings=FATAL,numeric -ne 'print pack \"d<\", $_' | gpuhist -t f64` counts it")},
+	{"ustar", 5, 257, NULL, false, "a tar archive: `tar -xOf FILE MEMBER | gpuhist` counts it"},
 	/* after a length of 32 bits: the text that the length is of */
-	{"\0\0\0\0{\"", 6, 4, false, NULL},
+	{"\0\0\0\0{\"", 6, 4, NULL, false, NULL},
 };
 
+static bool agrees(char magic, unsigned char c)
+{
+	switch (magic) {
+	case ANY:
+		return true;
+	case SPACE:
+		return words_is_space(c);
+	case NUMBER:
+		return words_is_space(c) || c == '#' || (c >= '0' && c <= '9');
+	default:
+		return c == (unsigned char)magic;
+	}
+}
+
 /* How many of the n bytes at its offset are those of its magic number? */
-static size_t agree(const struct format *f, const unsigned char *bytes, size_t n)
+static size_t alike(const struct format *f, const unsigned char *bytes, size_t n)
 {
 	size_t same = 0;
 
-	while (same < n && same < f->length &&
-	       (f->magic[same] == ANY || bytes[same] == (unsigned char)f->magic[same]))
+	while (same < n && same < f->length && agrees(f->magic[same], bytes[same]))
 		same++;
 	return same;
 }
 
 #define FORMAT_COUNT (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
-enum header_result first_refused(const unsigned char *bytes, size_t n, bool typed,
-				 const struct format **format)
+enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
+				const struct format **format)
 {
 	enum header_result result = HEADER_NONE;
 
 	for (const struct format *f = FORMATS; f < FORMATS + FORMAT_COUNT; f++) {
 		const size_t there = f->at < n ? n - f->at : 0;
-		if (typed && !f->packed)
+		if (!f->header && which != FORMATS_ALL && (which == FORMATS_READ || !f->packed))
 			continue;
-		const size_t same = there > 0 ? agree(f, bytes + f->at, there) : 0;
+		const size_t same = there > 0 ? alike(f, bytes + f->at, there) : 0;
 		if (same == f->length) {
 			*format = f;
 			return HEADER_FOUND;
@@ -113,7 +142,7 @@ static size_t text_length(const unsigned char *bytes, size_t n)
 
 	while (i < n) {
 		const unsigned char c = bytes[i];
-		const bool plain = (c >= ' ' && c <= '~') || (c >= '\t' && c <= '\r');
+		const bool plain = (c >= ' ' && c <= '~') || words_is_space(c);
 		const size_t some = c < 0x80 ? plain : utf8_length(bytes + i, n - i);
 		if (some == 0)
 			break;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * first: what the first bytes of an input show, beside zstd (zstd_frame.h) and headers (header.h):
- * a format that is not read, or text. Pure. A format is a row of the table in first.c.
+ * first: what the first bytes of an input show, beside zstd (zstd_frame.h): a header, a format that
+ * is not read, or text. Pure. A format is a row of the table in first.c.
  */
 #ifndef GPUHIST_FIRST_H
 #define GPUHIST_FIRST_H
@@ -11,29 +11,30 @@
 
 #include "input/header.h"
 
-#define FIRST_BYTES 16u /* this many bytes show any magic number at the beginning */
-_Static_assert(FIRST_BYTES >= HEADER_MAGIC, "a header's, too");
+#define FIRST_BYTES 16u  /* this many bytes show any magic number at the beginning */
 #define FIRST_LATER 262u /* this many show any elsewhere, which is not waited for */
 #define FIRST_TEXT 4096u /* this many bytes of text are an input that is text */
 /* ... and so are all bytes of an input; fewer may well be samples */
 #define FIRST_TEXT_LEAST 16u
 
-/* A format that is not read. */
 struct format {
-	const char *magic; /* ? stands for any byte */
+	const char *magic; /* first.c says what some of its characters stand for */
 	size_t length;
-	size_t at;          /* its offset */
+	size_t at;                          /* its offset */
+	const struct header_format *header; /* reads it; NULL: it is not read */
 	bool packed;        /* no samples are in it, so that -t cannot mean its bytes */
 	const char *advice; /* what it is, and what to do about it; NULL: first_tensors says it */
 };
 
+/* Which formats are looked for: all; where -t was given; those with a header that is read. */
+enum formats { FORMATS_ALL, FORMATS_TYPED, FORMATS_READ };
+
 /*
  * Do n bytes begin such a format? FOUND: *format is it. MORE: not known yet; never with
- * FIRST_BYTES, as what shows later is not waited for. Where -t was given (typed) only those that are
- * packed are looked for.
+ * FIRST_BYTES, as what shows later is not waited for.
  */
-enum header_result first_refused(const unsigned char *bytes, size_t n, bool typed,
-				 const struct format **format);
+enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
+				const struct format **format);
 
 /* Are n bytes, which are all if they `ended`, text? JSON: and a histogram of ours. */
 enum first_text { TEXT_NONE, TEXT_MORE, TEXT_FOUND, TEXT_JSON };

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* header: which format an input has; what the formats share. */
+/* header: what the formats share. */
 #include "input/header.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 /* ---- for the formats ---- */
 
@@ -38,44 +37,12 @@ bool header_product(uint64_t a, uint64_t b, uint64_t *product)
 	return !__builtin_mul_overflow(a, b, product) && *product < HEADER_TO_END;
 }
 
-/* ---- magic numbers ---- */
-
-size_t header_alike(const unsigned char *p, size_t n, const char *magic, size_t length)
-{
-	size_t i = 0;
-
-	while (i < n && i < length && p[i] == (unsigned char)magic[i])
-		i++;
-	return i;
-}
-
-extern const struct header_format header_npy, header_pnm, header_wave;
-
-static const struct header_format *const FORMATS[] = {&header_npy, &header_pnm, &header_wave};
-
-/* Which format do n bytes begin? *result says whether that is certain, or NONE. */
-static const struct header_format *find(const unsigned char *p, size_t n,
-					enum header_result *result)
-{
-	for (size_t i = 0; i < sizeof(FORMATS) / sizeof(FORMATS[0]); i++)
-		if ((*result = FORMATS[i]->magic(p, n)) != HEADER_NONE)
-			return FORMATS[i];
-	return NULL;
-}
-
-enum header_result header_magic(const unsigned char *p, size_t n, bool ended)
-{
-	enum header_result result;
-
-	(void)find(p, n, &result);
-	return result == HEADER_MORE && ended ? HEADER_NONE : result;
-}
-
 /* ---- steps ---- */
 
-void header_begin(struct header_scan *h)
+void header_begin(struct header_scan *h, const struct header_format *format, size_t magic)
 {
-	*h = (struct header_scan){.want = 4,
+	*h = (struct header_scan){.want = magic,
+				  .format = format,
 				  .data = HEADER_TO_END,
 				  .header.end = HEADER_TO_END,
 				  .header.channels = 1,
@@ -84,15 +51,12 @@ void header_begin(struct header_scan *h)
 
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n)
 {
-	if (n < h->want && (h->after || !h->header.format))
+	if (n < h->want && h->after)
 		return HEADER_NONE;
 	if (n < h->want)
 		return header_bad(h, "the input ends inside it, after %llu bytes",
 				  (unsigned long long)(h->at + n));
-	enum header_result result;
-	if (!h->format)
-		h->format = find(bytes, h->want, &result);
-	return h->format ? h->format->step(h, bytes) : HEADER_NONE;
+	return h->format->step(h, bytes);
 }
 
 void header_go_on(struct header_scan *h, uint64_t bytes)

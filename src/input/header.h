@@ -8,12 +8,12 @@
  * Nothing is allocated, and no number of a header is trusted: products are checked, and the length
  * of a header and the number of its chunks are limited.
  *
- *	header_begin(&scan);
+ *	header_begin(&scan, format, bytes of its magic number);
  *	while ((result = header_step(&scan, bytes, n)) == HEADER_MORE)
  *		get scan.want bytes at offset scan.at; n of them were there
  *
- * An input is recognised by its magic number, at most 12 bytes. From then on a header that is not
- * consistent is an error.
+ * An input is recognised by its magic number (first.h). From then on a header that is not consistent
+ * is an error.
  */
 #ifndef GPUHIST_INPUT_HEADER_H
 #define GPUHIST_INPUT_HEADER_H
@@ -24,7 +24,6 @@
 
 #include "bins/sample.h"
 
-#define HEADER_MAGIC 12u /* this many bytes show whether it is one */
 /* the most bytes that a scan asks for in one step: NumPy reads no longer header */
 #define HEADER_PIECE 10000u
 #define HEADER_TO_END UINT64_MAX /* up to the end of the input */
@@ -50,7 +49,7 @@ struct header {
 
 enum header_result {
 	HEADER_BAD = -1, /* it begins as a header does, but is wrong; `why` says how */
-	HEADER_NONE,     /* it is no header that we know */
+	HEADER_NONE,     /* there is none; behind the samples: nothing that matters */
 	HEADER_MORE,     /* the scan needs `want` bytes at `at` */
 	HEADER_FOUND,
 };
@@ -58,12 +57,11 @@ enum header_result {
 struct header_scan {
 	/* offset of the bytes that it needs, never before those of the last step ... */
 	uint64_t at;
-	size_t want; /* ... and how many, 1 to HEADER_PIECE */
-	/* what was found; its format is set as soon as the magic number has been seen */
-	struct header header;
+	size_t want;          /* ... and how many, 1 to HEADER_PIECE */
+	struct header header; /* what was found */
 	char why[HEADER_WHY]; /* for BAD: what is wrong */
-	/* Used by the formats: which one it is, what was seen, and what comes next. */
-	const struct header_format *format; /* NULL: not known yet */
+	const struct header_format *format;
+	/* Used by the formats: what was seen, and what comes next. */
 	int state;
 	bool big; /* WAVE: most significant byte first ... */
 	/* ... RF64: sizes may be in a ds64 chunk, which says how many bytes of samples: */
@@ -77,18 +75,13 @@ struct header_scan {
 	bool after;           /* the samples have been passed over */
 };
 
-void header_begin(struct header_scan *h);
+/* Begins with the magic number, of so many bytes, which were seen. */
+void header_begin(struct header_scan *h, const struct header_format *format, size_t magic);
 
 /*
  * Continues with n of the bytes that the scan asked for; if they are fewer, the input ends there.
  */
 enum header_result header_step(struct header_scan *h, const unsigned char *bytes, size_t n);
-
-/*
- * Does an input that begins with these n bytes, and has no others if it `ended`, have a header?
- * NONE: no. MORE: not known yet; never with HEADER_MAGIC bytes. FOUND: it has the magic number.
- */
-enum header_result header_magic(const unsigned char *bytes, size_t n, bool ended);
 
 /*
  * After FOUND, for a header with chunks: continues after the samples, which are `bytes` long. From
@@ -114,13 +107,8 @@ void header_type(struct header_scan *h, char kind, uint32_t bytes, bool big);
 /* a * b in *product; false: more than 2^64 - 2. */
 bool header_product(uint64_t a, uint64_t b, uint64_t *product);
 
-/* How many of the n bytes at p agree with a magic number? */
-size_t header_alike(const unsigned char *p, size_t n, const char *magic, size_t length);
-
-/* A format is such a struct in a file of its own, and a row of the table in header.c. */
+/* A format is such a struct in a file of its own, and a row of the table in first.c. */
 struct header_format {
-	/* Do n bytes begin such a header? MORE: not known yet. The rest of it `step` checks. */
-	enum header_result (*magic)(const unsigned char *p, size_t n);
 	enum header_result (*step)(struct header_scan *h, const unsigned char *bytes);
 	/* Asks for what is behind the samples, from offset `at` on; NULL: nothing may be there. */
 	enum header_result (*behind)(struct header_scan *h, uint64_t at);

@@ -15,7 +15,7 @@
 #include "base/little.h"
 #include "input/words.h"
 
-enum { MAGIC, NAME, LENGTH, LENGTH_HIGH, DICTIONARY };
+enum { MAGIC, LENGTH, LENGTH_HIGH, DICTIONARY };
 
 static bool take_word(struct words *t, const char *word)
 {
@@ -250,11 +250,6 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 {
 	switch (h->state) {
 	case MAGIC:
-		h->state = NAME;
-		return header_want(h, 0, 2);
-	case NAME:
-		if (memcmp(p, "PY", 2) != 0)
-			return HEADER_NONE;
 		h->header.format = ".npy";
 		h->state = LENGTH;
 		return header_want(h, 0, 4);
@@ -275,11 +270,4 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 	}
 }
 
-static enum header_result magic(const unsigned char *p, size_t n)
-{
-	const size_t same = header_alike(p, n, "\x93NUMPY", 6);
-
-	return same == 6 ? HEADER_FOUND : same == n ? HEADER_MORE : HEADER_NONE;
-}
-
-const struct header_format header_npy = {magic, step, NULL};
+const struct header_format header_npy = {step, NULL};

@@ -7,12 +7,9 @@
  */
 #include "input/header.h"
 
-#define HEADER_MOST 4096u
+#include "input/words.h"
 
-static bool is_space(unsigned char c)
-{
-	return c == ' ' || (c >= '\t' && c <= '\r');
-}
+#define HEADER_MOST 4096u
 
 static enum header_result finish(struct header_scan *h, uint64_t begin)
 {
@@ -47,13 +44,13 @@ static enum header_result take_byte(struct header_scan *h, unsigned char c, uint
 		if (!header_product(*n, 10, n) ||
 		    __builtin_add_overflow(*n, (uint64_t)(c - '0'), n))
 			return header_bad(h, "a %s of more than 2^64", NAMES[h->state]);
-	} else if (is_space(c) && h->digits) {
+	} else if (words_is_space(c) && h->digits) {
 		h->digits = false;
 		if (++h->state == 3)
 			return finish(h, at + 1);
 	} else if (c == '#') {
 		h->comment = true;
-	} else if (!is_space(c)) {
+	} else if (!words_is_space(c)) {
 		return header_bad(h, "byte 0x%02x at offset %llu, in or before the %s", c,
 				  (unsigned long long)at, NAMES[h->state]);
 	}
@@ -64,7 +61,7 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 {
 	size_t i = 0;
 
-	if (!h->header.format) { /* the first four bytes; two of them were checked */
+	if (!h->header.format) { /* the first four bytes */
 		h->header.format = p[1] == '5' ? "PGM" : "PPM";
 		h->header.channels = p[1] == '5' ? 1 : 3;
 		i = 2;
@@ -79,13 +76,4 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 	return header_want(h, 0, 1);
 }
 
-static enum header_result magic(const unsigned char *p, size_t n)
-{
-	if ((n > 0 && p[0] != 'P') || (n > 1 && p[1] != '5' && p[1] != '6') ||
-	    (n > 2 && !is_space(p[2]) && p[2] != '#') ||
-	    (n > 3 && p[2] != '#' && !is_space(p[3]) && p[3] != '#' && (p[3] < '0' || p[3] > '9')))
-		return HEADER_NONE;
-	return n > 3 ? HEADER_FOUND : HEADER_MORE;
-}
-
-const struct header_format header_pnm = {magic, step, NULL};
+const struct header_format header_pnm = {step, NULL};

@@ -17,13 +17,14 @@
 #include <string.h>
 
 #include "base/little.h"
+#include "input/first.h"
 
 #define CHUNKS_MOST 1024u /* each costs a read */
 #define DS64_BYTES 24u    /* sizes of the file and of the data, number of samples */
 #define FMT_LEAST 16u
 #define FMT_MOST 40u /* of the extensible fmt */
 
-enum { FORM, NAME, CHUNK, DS64, FMT, BEHIND };
+enum { FORM, CHUNK, DS64, FMT, BEHIND };
 enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 
 /* of a file; a larger size is a placeholder of a writer that cannot seek back */
@@ -150,9 +151,10 @@ static enum header_result take_behind(struct header_scan *h, const unsigned char
 {
 	const size_t padding = h->want - 8;
 	const uint32_t size = word(h, p + padding + 4);
+	const struct format *other;
 
 	for (size_t i = 0; i <= padding; i++)
-		if (header_magic(p + i, 8, false) != HEADER_NONE)
+		if (first_format(p + i, 8, FORMATS_READ, &other) != HEADER_NONE)
 			return header_bad(h, "what begins like another file, at offset %llu",
 					  (unsigned long long)(h->at + i));
 	if (memcmp(p + padding, "data", 4) == 0)
@@ -199,13 +201,8 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 	case FORM:
 		h->big = memcmp(p, "RIFX", 4) == 0;
 		h->wide = memcmp(p, "RF64", 4) == 0 || memcmp(p, "BW64", 4) == 0;
-		h->state = NAME;
-		return header_want(h, 0, 8);
-	case NAME:
-		if (memcmp(p + 4, "WAVE", 4) != 0)
-			return HEADER_NONE;
 		h->header.format = "WAVE";
-		h->number[1] = word(h, p);
+		h->number[1] = word(h, p + 4);
 		h->number[2] = RIFF_MOST;
 		return next_chunk(h, 0);
 	case CHUNK:
@@ -226,22 +223,6 @@ static enum header_result step(struct header_scan *h, const unsigned char *p)
 	}
 }
 
-/* RIFF without WAVE: pictures, films, and so no header of ours. */
-static enum header_result magic(const unsigned char *p, size_t n)
-{
-	static const char *const FORMS[] = {"RIFF", "RIFX", "RF64", "BW64"};
-
-	for (size_t i = 0; i < sizeof(FORMS) / sizeof(FORMS[0]); i++) {
-		const size_t same = header_alike(p, n, FORMS[i], 4);
-		const size_t wave = n > 8 ? header_alike(p + 8, n - 8, "WAVE", 4) : 0;
-		if (same == n || (same == 4 && n <= 8 + wave && wave < 4))
-			return HEADER_MORE;
-		if (same == 4)
-			return wave == 4 ? HEADER_FOUND : HEADER_NONE;
-	}
-	return HEADER_NONE;
-}
-
 static enum header_result behind(struct header_scan *h, uint64_t at)
 {
 	h->chunks = 0;
@@ -249,4 +230,4 @@ static enum header_result behind(struct header_scan *h, uint64_t at)
 	return look_behind(h, at);
 }
 
-const struct header_format header_wave = {magic, step, behind};
+const struct header_format header_wave = {step, behind};

@@ -51,15 +51,13 @@ struct source_spec {
 	uint32_t part, parts;
 	/* a partial record at an input's end is no error, nor is a file that became shorter */
 	bool ignore_tail;
-	bool raw;    /* do not look for the magic numbers of compressed files */
+	bool raw;    /* no first bytes are looked at: all of them are samples */
 	bool prompt; /* whole records of a stream are handed out as they arrive */
 	bool zstd;   /* fail unless every input is zstd */
-	/* inputs may have headers, unless raw; all must have one, or the type must be given */
-	bool headers;
-	bool typed; /* the type was given: an input without a header is of that type too */
+	bool typed;  /* the type was given; else all inputs have headers, or none has */
 	/* ... or the name of one of the paths says it, as a.f32 does */
 	bool type_said;
-	/* With headers the first input is looked at: in a window of at most so many bytes, ... */
+	/* The first input is looked at, unless raw: in a window of at most so many bytes, ... */
 	uint64_t memory;
 	/* ... and of a stream not more than these are waited for; 0: it is not looked at */
 	uint64_t wanted;
@@ -67,15 +65,16 @@ struct source_spec {
 
 /* What counting needs. */
 struct source_use {
-	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
-	uint64_t limit;          /* records in all, UINT64_MAX for no limit */
-	struct sample_type type; /* with headers: of all samples */
-	uint32_t channels;       /* with headers: what each of them must say; 0: any number */
-	uint64_t last;           /* with headers: the last axis that each array must have; 0: any */
-	unsigned threads;        /* the most readers there will be */
-	unsigned decoders;       /* the most that decode at a time; 0: all */
-	uint64_t memory;         /* the most bytes that decoders may take together */
-	uint64_t memory_spare;   /* more bytes that they may take, until source_take_spare */
+	uint32_t record; /* bytes of one record, 1 to SOURCE_RECORD_MAX */
+	uint64_t limit;  /* records in all, UINT64_MAX for no limit */
+	/* What headers must say: the type of all samples, the channels (0: any number), ... */
+	struct sample_type type;
+	uint32_t channels;
+	uint64_t last;         /* ... and of arrays the last axis (0: any) */
+	unsigned threads;      /* the most readers there will be */
+	unsigned decoders;     /* the most that decode at a time; 0: all */
+	uint64_t memory;       /* the most bytes that decoders may take together */
+	uint64_t memory_spare; /* more bytes that they may take, until source_take_spare */
 	/* Returns the -M with which decoders may take `need` bytes; NULL: it is `need`. */
 	uint64_t (*memory_for)(void *arg, uint64_t need);
 	/* Called without a lock before long work that one more worker could share; or NULL. */
@@ -126,7 +125,7 @@ struct source_totals {
 };
 
 /*
- * Checks that every named input exists and is no directory. With headers it opens the first one and
+ * Checks that every named input exists and is no directory. Unless raw it opens the first one and
  * reads what it says; for a pipe it waits for the first bytes, and loses none. On failure *out is
  * NULL and *fail says why.
  */

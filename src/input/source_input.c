@@ -118,10 +118,9 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	const bool early = s->use.record == 0; /* the first input, before source_start */
 	const struct content_rules rules = {.raw = s->spec.raw,
 					    .zstd = s->spec.zstd,
-					    .headers = s->spec.headers,
 					    .window = early ? s->spec.memory : s->use.memory,
-					    .typed = s->spec.typed || !s->spec.headers,
-					    .type_said = s->spec.type_said || !s->spec.headers};
+					    .typed = s->spec.typed,
+					    .type_said = s->spec.type_said};
 	struct input *in = calloc(1, sizeof(*in));
 	uint64_t wanted = s->spec.wanted;
 	int fd = -1, rc;
@@ -160,7 +159,7 @@ int input_agrees(const struct source *s, const struct input *in, struct fail *fa
 	const struct header *h = &in->content.header, *first = &s->first.said;
 	const char *const other = s->first.name;
 
-	if (!s->spec.headers || s->spec.raw || in->content.unseen)
+	if (s->spec.raw || in->content.unseen)
 		return 0;
 	if (s->spec.typed && h->format && !same_type(&h->type, &s->use.type))
 		return fail_set(fail, STATUS_USAGE, "--type %s: %s: its %s header says %s%s",

@@ -90,7 +90,7 @@ struct failure {
 	uint64_t offset;
 };
 
-/* With headers: the first input, which later ones must agree with. */
+/* Unless raw: the first input, which later ones must agree with. */
 struct first {
 	const char *name;
 	struct header said;  /* by it */

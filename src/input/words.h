@@ -10,6 +10,11 @@ struct words {
 	const char *at, *end;
 };
 
+static inline bool words_is_space(unsigned char c)
+{
+	return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
 static inline void words_skip_space(struct words *w)
 {
 	while (w->at < w->end &&

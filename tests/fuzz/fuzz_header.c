@@ -24,11 +24,11 @@
 
 static enum header_result steps(struct header_scan *h, const uint8_t *p, size_t n)
 {
-	enum header_result result = HEADER_MORE;
+	enum header_result result;
 	uint64_t end = 0;
 	size_t count = 0;
 
-	for (header_begin(h); result == HEADER_MORE; count++) {
+	for (result = header_first(h, p, n); result == HEADER_MORE; count++) {
 		REQUIRE(h->at >= end && h->want >= 1 && h->want <= HEADER_PIECE && count < 6000,
 			"step %zu", count);
 		end = h->at + h->want;
@@ -101,10 +101,10 @@ static void check_picture(const struct header *h, const uint8_t *p)
 
 static enum header_result check_parser(struct header_scan *h, const uint8_t *p, size_t n)
 {
-	const enum header_result result = steps(h, p, n), magic = header_magic(p, n, true);
+	const enum header_result result = steps(h, p, n);
 	struct header_scan again;
 
-	REQUIRE((result == HEADER_NONE) == (magic == HEADER_NONE), "%d, %d", result, magic);
+	REQUIRE((result == HEADER_NONE) == !header_known(p, n), "%d", result);
 	REQUIRE((result == HEADER_BAD) == (h->why[0] != '\0'), "%d: %s", result, h->why);
 	REQUIRE(header_parse(&again, p, n) == result, "not the same in memory");
 	if (result != HEADER_FOUND)
@@ -138,8 +138,8 @@ static bool check_later(const uint8_t *p, size_t n)
 	const struct format *format;
 	char advice[FIRST_ADVICE];
 
-	REQUIRE(!(tar || tensors) || first_refused(p, n, false, &format) == HEADER_FOUND, "%d, %d",
-		tar, tensors);
+	REQUIRE(!(tar || tensors) || first_format(p, n, FORMATS_ALL, &format) == HEADER_FOUND,
+		"%d, %d", tar, tensors);
 	if (tensors) {
 		uint8_t *const copy = malloc(n);
 		memcpy(copy, p, n);
@@ -255,7 +255,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			     .open.path_count = 1,
 			     .open.ignore_tail = flags & 1,
 			     .use.record = 1,
-			     .open.headers = true,
+			     .headers = true,
 			     .use.threads = 1};
 	const uint64_t skip = take(&b, 1), limit = take(&b, 1);
 	spec.open.skip = flags & 2 ? skip : 0;
@@ -272,8 +272,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const struct format *format;
 	spec.open.typed = b.size % 3 == 0 && result == HEADER_NONE;
 	spec.open.type_said = !(flags & 32) || spec.open.typed;
-	const bool found = first_refused(bytes, b.size, spec.open.typed, &format) == HEADER_FOUND,
-		   header = header_magic(bytes, b.size, true) == HEADER_FOUND;
+	const enum formats which = spec.open.typed ? FORMATS_TYPED : FORMATS_ALL;
+	const bool found = first_format(bytes, b.size, which, &format) == HEADER_FOUND,
+		   header = header_known(bytes, b.size);
 	/* Of a pipe it may not have been seen. */
 	const bool later = !spec.open.typed && !header && check_later(bytes, b.size),
 		   text = !spec.open.type_said && !header &&

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "../take.h"
+#include "../header_parse.h"
 #include "fuzz.h"
 
 #define INPUTS 4
@@ -51,6 +52,7 @@ struct plain { /* what must come out */
 	enum verdict verdict;
 	struct source_totals totals;
 	bool open_ended; /* a zstd frame: any result of the decoder is accepted */
+	bool header;     /* an input has one: that is for fuzz_header.c */
 	size_t left_at;  /* where the offset of a redirected file must be left */
 };
 
@@ -149,6 +151,7 @@ static bool walk_input(struct plain *p, const struct plan *plan, const struct fe
 	p->totals.inputs++;
 	p->totals.streamed |= !is_file(f);
 	p->open_ended |= magic == 'z';
+	p->header |= !spec->open.raw && header_known(data, size);
 	const bool seen = f->kind != PIPE_TRICKLE || spec->open.skip >= 12 || *budget >= 12;
 	if (magic)
 		p->verdict = seen ? REFUSED : EITHER;
@@ -303,7 +306,10 @@ static void run(const struct plan *plan, const struct plain *expected)
 	struct source *s;
 	size_t used;
 
-	REQUIRE(setup_open(&s, &plan->spec, &fail) == 0, "%s", fail.text);
+	if (setup_open(&s, &plan->spec, &fail) != 0) {
+		REQUIRE(expected->open_ended || expected->verdict != FINE, "%s", fail.text);
+		return;
+	}
 	const int rc = read_all(s, plan, expected, &used, &fail);
 	if (rc != 0)
 		REQUIRE(fail.text[0] != '\0' &&
@@ -353,7 +359,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	plan.spec.open.paths = plan.paths;
 	expected.data = malloc(all);
 	walk(&expected, &plan);
-	run(&plan, &expected);
+	if (!expected.header)
+		run(&plan, &expected);
 	free(expected.data);
 	for (unsigned i = 0; i < plan.spec.open.path_count; i++)
 		feed_close(&plan.feed[i]);
