@@ -23,8 +23,8 @@ struct worker {
 	struct fail fail;
 	pthread_t thread;
 	size_t cap;
-	bool lends, slow; /* borrows what it counts; is slow */
-	unsigned stops;   /* after so many chunks it stops the source; 0: never */
+	bool lends, flips, slow; /* borrows what it counts; at times does not; is slow */
+	unsigned stops;          /* after so many chunks it stops the source; 0: never */
 	/* A frame was decoded in blocks; again in steps; more memory was taken than there is. */
 	bool blocks, again, beyond;
 	uint32_t record;
@@ -60,6 +60,8 @@ static inline void look(struct worker *w)
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
 		kept += in->zstd ? in->zstd->kept : 0;
+	for (const struct zstd_job *j = s->zstd.free_jobs; j; j = j->next)
+		w->beyond |= job_takes(j, &(struct cut){.pieces = 0}) > j->held;
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
 		w->blocks |= j->cut.how == HOW_BLOCKS;
 		w->again |= j->known > 0;
@@ -74,10 +76,11 @@ static inline void *work(void *arg)
 	struct worker *w = arg;
 	struct reader *const reader = source_reader(w->source);
 	unsigned char *buffer = malloc(w->cap);
-	const struct want want = {.room = buffer, .cap = w->cap, .lent = w->lends};
 	struct chunk chunk;
 
 	for (unsigned i = 0; w->rc == 0; i++) {
+		const struct want want = {
+			.room = buffer, .cap = w->cap, .lent = w->flips ? i % 5 < 3 : w->lends};
 		w->rc = source_take(reader, &want, &chunk, &w->fail);
 		if (w->rc != 0 || chunk.bytes == 0)
 			break;
@@ -86,6 +89,8 @@ static inline void *work(void *arg)
 		/* Some chunks are added to their checksum here, the others by the source. */
 		if (chunk.hash && i % 3 > 0)
 			xxh64_add(chunk.hash, chunk.data, chunk.bytes);
+		if (w->slow && i % 8 == 7)
+			usleep(300);
 		source_done(reader, &chunk, chunk.bytes);
 		if (w->stops > 0 && i == w->stops)
 			source_stop(w->source);
@@ -121,6 +126,8 @@ static inline struct outcome read_some(const struct setup *spec, unsigned worker
 		w[i] = (struct worker){.source = s,
 				       .cap = cap,
 				       .lends = i % 2 == cap % 2,
+				       .flips = i >= 2,
+				       .slow = i % 4 == 3,
 				       .record = spec->use.record,
 				       .stops = stops};
 		pthread_create(&w[i].thread, NULL, work, &w[i]);

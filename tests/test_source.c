@@ -2,7 +2,8 @@
 /*
  * source: inputs that are not what they seem, one reader at a time: files that change while they
  * are read, also where a caller has ranges of them; files whose size is wrong, or that are read in
- * whole words or blocks only; sockets and pipes that keep messages apart; and a stop.
+ * whole words or blocks only; sockets and pipes that keep messages apart; a look at files before
+ * they are opened; and a stop.
  */
 #include "input/source.h"
 
@@ -524,6 +525,69 @@ static void messages(void)
 	}
 }
 
+/* ---- a look at files, which leaves them as they were ---- */
+
+#define MANY 65u /* too many to look at */
+
+static bool plain(const char *a, const char *b)
+{
+	char *const paths[] = {(char *)(uintptr_t)a, (char *)(uintptr_t)b};
+
+	return source_plain(&(struct source_spec){.paths = paths, .path_count = b ? 2 : 1});
+}
+
+static void named(void)
+{
+	char *many[MANY];
+
+	scratch_write("plain", "samples", 7);
+	scratch_write("zstd", "\050\265\057\375\040\004\041\000\000abcd", 13);
+	scratch_write("skippable", "\120\052\115\030\003\000\000\000xyz", 11);
+	scratch_write("short", "\050\265", 2);
+	scratch_write("one", "a", 1);
+	scratch_write("empty", "", 0);
+	CHECK(plain("plain", NULL) && plain("one", NULL) && plain("plain", "plain"), "plain files");
+	CHECK(!plain("zstd", NULL) && !plain("plain", "zstd") && !plain("zstd", "plain"),
+	      "a zstd file");
+	CHECK(!plain("skippable", NULL) && !plain("short", NULL), "what may be zstd");
+	CHECK(!plain("empty", NULL) &&
+		      !plain(/* qemu makes up those of a process */ "/proc/version", NULL),
+	      "a size of 0");
+	CHECK(!plain("missing", NULL) && !plain(".", NULL) && !plain("/dev/null", NULL), "no file");
+	CHECK(source_plain(&(struct source_spec){.path_count = 1, .raw = true}), "--raw");
+	for (unsigned i = 0; i < MANY; i++)
+		many[i] = (char *)(uintptr_t) "plain";
+	CHECK(source_plain(&(struct source_spec){.paths = many, .path_count = MANY - 1}),
+	      "64 files");
+	CHECK(!source_plain(&(struct source_spec){.paths = many, .path_count = MANY}),
+	      "too many to look at");
+}
+
+/* Opened, a FIFO would tell its writer that a reader is there. */
+static void fifo(void)
+{
+	CHECK(mkfifo("fifo", 0600) == 0, "fifo");
+	CHECK(!plain("fifo", NULL), "a FIFO");
+	CHECK(open("fifo", O_WRONLY | O_NONBLOCK) < 0, "somebody reads it");
+}
+
+static void redirected(void)
+{
+	const int fd = open("skippable", O_RDONLY);
+
+	CHECK(dup2(fd, STDIN_FILENO) == STDIN_FILENO && !plain("-", NULL), "a redirected file");
+	CHECK(lseek(STDIN_FILENO, 8, SEEK_SET) == 8 && plain("-", NULL), "its end, which is plain");
+	CHECK(lseek(STDIN_FILENO, 0, SEEK_CUR) == 8, "the offset was moved");
+	CHECK(lseek(STDIN_FILENO, 0, SEEK_END) == 11 && !plain("-", NULL),
+	      "nothing left to look at");
+	close(fd);
+	int ends[2];
+	CHECK(pipe(ends) == 0 && dup2(ends[0], STDIN_FILENO) == STDIN_FILENO, "pipe");
+	CHECK(write(ends[1], "samples", 7) == 7 && !plain("-", NULL), "a pipe");
+	char rest[8];
+	CHECK(read(STDIN_FILENO, rest, sizeof(rest)) == 7, "the pipe was read");
+}
+
 /* ---- a stop ---- */
 
 static void *fill_once(void *arg)
@@ -588,6 +652,10 @@ int main(void)
 	sizes_that_lie();
 	words();
 	blocks();
+	named();
+	fifo();
+	redirected();
+	scratch_clean();
 	messages();
 	for (size_t given = 0; given <= 128; given += 64) /* 64: a read that filled the buffer */
 		stop_wakes(given);
