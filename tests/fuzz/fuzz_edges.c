@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * edges and binning: for any type, bins and range, every sample falls in the cell that comparing it
- * with the edges gives; the edges are computed here: linspace in binary64, rationals in 128 bits. A
- * spec is refused exactly when it should be.
+ * edges and binning: for any type, bins, range, list and modulus, every sample falls in the cell
+ * that comparing it with the edges gives; the edges are computed here: linspace in binary64,
+ * rationals in 128 bits. A spec is refused exactly when it should be. test_edges is this with
+ * inputs from a seed.
  */
 #include "bins/edges.h"
 
@@ -19,11 +20,17 @@ static const char *const TYPES[] = {"u8",    "i8",    "u16",   "i16",   "u24",  
 				    "i32",   "u64",   "i64",   "f16",   "bf16",   "f32",   "f64",
 				    "u1bit", "u2bit", "i2bit", "i4bit", "f8e4m3", "f8e5m2"};
 
+#define LIST_MOST 4096u
+static double list[LIST_MOST + 1];
+
+/* By the type, integer or float, and the kind: samples that were tried. */
+static unsigned long reached[2][BIN_KINDS];
+
 struct plain { /* the definition */
 	uint32_t bins;
-	bool rational, closed;
+	bool rational, listed, residues, closed;
 	int128_t lo, width; /* rational: edge i is (lo bins + i width) / bins */
-	double first, last; /* else: linspace(first, last, bins + 1) */
+	double first, last; /* neither that nor listed: linspace(first, last, bins + 1) */
 };
 
 /* The value of a sample: whole, or a binary64. */
@@ -33,11 +40,14 @@ struct value {
 	double x;
 };
 
-static double linspace(const struct plain *p, uint32_t i)
+/* Edge i where edges are not rational. */
+static double real_edge(const struct plain *p, uint32_t i)
 {
 	const double lo = p->first, hi = p->last, range = hi - lo;
 	volatile double y = i; /* each operation rounds to binary64 */
 
+	if (p->listed)
+		return list[i];
 	if (i == p->bins)
 		return hi;
 	if (isinf(range)) { /* where linspace itself overflows: the same at half the scale */
@@ -63,7 +73,7 @@ static int against(const struct plain *p, const struct value *v, uint32_t i)
 		return (left > right) - (left < right);
 	}
 	const long double left = v->is_float ? (long double)v->x : (long double)v->whole;
-	const long double right = (long double)linspace(p, i);
+	const long double right = (long double)real_edge(p, i);
 	return (left > right) - (left < right);
 }
 
@@ -72,6 +82,8 @@ static uint32_t plain_cell(const struct plain *p, const struct value *v)
 {
 	uint32_t low = 0, high = p->bins;
 
+	if (p->residues)
+		return (uint32_t)((v->whole % p->bins + p->bins) % p->bins);
 	if (v->is_float && isnan(v->x))
 		return p->bins + 3;
 	if (against(p, v, 0) < 0)
@@ -150,6 +162,7 @@ static void try_sample(const struct edges *e, const struct plain *p, const struc
 	const struct value v = value_of(t, bits);
 	const uint32_t got = folded(e, cell_of(e, t, bits)), expected = plain_cell(p, &v);
 
+	reached[v.is_float][e->binning.kind]++;
 	REQUIRE(got == expected, "%s %#llx (%.17g): cell %lu, not %lu of %lu, kind %lu", t->name,
 		(unsigned long long)bits, v.is_float ? v.x : (double)v.whole, (unsigned long)got,
 		(unsigned long)expected, (unsigned long)p->bins, (unsigned long)e->binning.kind);
@@ -158,7 +171,7 @@ static void try_sample(const struct edges *e, const struct plain *p, const struc
 static bool edge_fits(const struct plain *p, uint32_t i, double *x)
 {
 	*x = p->rational ? plain_ratio(p->lo * p->bins + (int128_t)i * p->width, p->bins)
-			 : linspace(p, i);
+			 : real_edge(p, i);
 	return isfinite(*x);
 }
 
@@ -290,16 +303,63 @@ static uint32_t take_bins(struct bytes *b)
 	return bins == 0 ? 1 : bins;
 }
 
+static int by_value(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Sets the list to edges of one shape, some of which may be equal, or, rarely, fall. */
+static void take_list(struct bytes *b, uint32_t bins)
+{
+	const unsigned shape = (unsigned)take(b, 1);
+	const double lo = take_number(b).value, hi = take_number(b).value,
+		     from = isfinite(lo) ? lo : 0, to = isfinite(hi) ? hi : 1;
+
+	for (uint32_t i = 0; i <= bins; i++) {
+		const double part = (double)i / bins;
+		list[i] = shape % 6 == 0   ? from + i                              /* regular */
+			  : shape % 6 == 1 ? from * (1 - part) + to * part         /* nearly so */
+			  : shape % 6 == 2 ? ldexp(1 + part, (int)(i % 128) - 64)  /* ratios */
+			  : shape % 6 == 3 ? ldexp(from + i, -(int)(shape / 8))    /* crowded */
+			  : shape % 6 == 4 ? nextafter(i ? list[i - 1] : from, to) /* neighbours */
+					   : take_number(b).value;
+		if (!isfinite(list[i]))
+			list[i] = i;
+	}
+	/* Crowded between ends that are far. */
+	if (shape % 6 == 3 && bins > 2) {
+		list[0] = fmin(from, -fabs(to));
+		list[bins] = fmax(from + bins, fabs(to));
+	}
+	if (shape < 250)
+		qsort(list, bins + 1, sizeof(*list), by_value);
+}
+
+/* The list without what is there twice. */
+static uint32_t unique(uint32_t bins)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 1; i <= bins; i++)
+		if (list[i] != list[kept])
+			list[++kept] = list[i];
+	if (kept == 0)
+		list[++kept] = fmax(list[0] + 1, fabs(list[0]) * 2);
+	return isfinite(list[kept]) ? kept : 0;
+}
+
 /* No two edges of a range are equal. They cannot be where bins are wide. */
 static bool rises(const struct plain *p)
 {
 	const double most = fmax(fabs(p->first), fabs(p->last));
 	const double gap = most - nextafter(most, 0);
 
-	if (p->last / p->bins - p->first / p->bins > 16 * gap && gap > 0x1p-1060)
+	if (!p->listed && p->last / p->bins - p->first / p->bins > 16 * gap && gap > 0x1p-1060)
 		return true;
 	for (uint32_t i = 0; i < p->bins; i++)
-		if (!(linspace(p, i) < linspace(p, i + 1)))
+		if (!(real_edge(p, i) < real_edge(p, i + 1)))
 			return false;
 	return true;
 }
@@ -310,6 +370,15 @@ static bool plain_init(struct plain *p, const struct edges_spec *spec, const str
 	const bool is_float = t->kind == SAMPLE_FLOAT;
 
 	*p = (struct plain){.bins = spec->bins, .closed = spec->closed};
+	p->listed = spec->kind == AXIS_EDGES;
+	p->residues = spec->kind == AXIS_MOD;
+	if (p->listed)
+		return rises(p);
+	if (p->residues) {
+		p->rational = true;
+		p->width = spec->bins;
+		return !is_float && !spec->closed;
+	}
 	if (spec->full && is_float) {
 		const double most = t->bytes == 8       ? DBL_MAX
 				    : t->bytes == 4     ? (double)FLT_MAX
@@ -353,10 +422,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const unsigned which = (unsigned)take(&b, 1), flags = (unsigned)take(&b, 1);
 	snprintf(name, sizeof(name), "%s%s", TYPES[which % 20], which & 128 ? "be" : "");
 	REQUIRE(sample_type_named(&type, &pair, name) == 0 && !pair, "%s", name);
-	struct edges_spec spec = {.bins = take_bins(&b), .closed = flags & 1};
-	spec.full = flags % 16 == 2 || flags % 16 == 3;
-	spec.kind =
-		spec.full || flags % 16 > 5 || type.kind == SAMPLE_FLOAT ? AXIS_RANGE : AXIS_VALUES;
+	struct edges_spec spec = {.bins = take_bins(&b), .closed = flags >> 7};
+	spec.kind = flags % 8 < 2                                  ? AXIS_EDGES
+		    : flags % 64 == 2                              ? AXIS_MOD
+		    : flags % 64 == 3 && type.kind != SAMPLE_FLOAT ? AXIS_VALUES
+								   : AXIS_RANGE;
+	spec.full = spec.kind == AXIS_RANGE && flags % 8 == 4;
+	if (spec.kind == AXIS_EDGES) {
+		spec.list = list;
+		spec.bins = 1 + (spec.bins - 1) % LIST_MOST;
+		take_list(&b, spec.bins);
+		spec.bins = flags / 8 % 8 == 0 ? spec.bins : unique(spec.bins);
+		if (spec.bins == 0)
+			return 0;
+	}
 	if (spec.kind == AXIS_RANGE && !spec.full) {
 		spec.lo = take_number(&b);
 		spec.hi = take_hi(&b, &spec.lo, spec.bins);
@@ -388,5 +467,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		try_edge(&edges, &plain, &type, i);
 		try_sample(&edges, &plain, &type, take(&b, 8));
 	}
+	edges_free(&edges);
 	return 0;
 }
