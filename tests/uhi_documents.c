@@ -102,7 +102,7 @@ static struct axis make_list(uint32_t bins, double last)
 		"f64",
 		(struct axis_spec){.edges = {.kind = AXIS_EDGES, .bins = bins, .list = list}},
 		NULL);
-	axis.edges.list[bins] = axis.edges.hi = last;
+	axis.edges.list[bins] = last;
 	return axis;
 }
 

@@ -3,13 +3,7 @@
 #include "bins/auto.h"
 
 #include <assert.h>
-#include <float.h>
 #include <math.h>
-
-static double value_of_key(const struct sample_type *type, uint64_t key)
-{
-	return value_of_float_key(type->bytes < 8 ? 32 : 64, key);
-}
 
 uint32_t auto_bins_least(const struct sample_type *type)
 {
@@ -51,7 +45,7 @@ int128_t auto_bin(const struct sample_type *type, uint64_t key, int k)
 {
 	if (type->kind != SAMPLE_FLOAT)
 		return (int128_t)key >> k;
-	const double x = value_of_key(type, key), j = floor(ldexp(x, -k));
+	const double x = sample_of_key(type, key), j = floor(ldexp(x, -k));
 	return x < 0 && j > -1 ? -1 : (int128_t)j; /* a product that underflowed */
 }
 
@@ -61,8 +55,8 @@ int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct
 	if (extent_is_none(extent))
 		return k;
 	if (type->kind == SAMPLE_FLOAT) {
-		const double least = fabs(value_of_key(type, extent->least));
-		const double greatest = fabs(value_of_key(type, extent->greatest));
+		const double least = fabs(sample_of_key(type, extent->least));
+		const double greatest = fabs(sample_of_key(type, extent->greatest));
 		const int unit = exponent_of_unit(type, fmax(least, greatest));
 		k = k > unit ? k : unit;
 	}
@@ -82,10 +76,10 @@ struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code)
 	uint64_t key = code ^ (uint32_t)-sample_min(type);
 
 	if (type->kind == SAMPLE_FLOAT) {
-		const float value = (float)sample_code(type, code); /* exact */
+		const double value = sample_code(type, code);
 		if (!isfinite(value))
 			return EXTENT_NONE;
-		key = key32_of_float(bits_of_float(value));
+		key = sample_key(type, value);
 	}
 	return (struct extent){key, key};
 }
@@ -179,15 +173,13 @@ static inline void coarsen(const struct table *t, uint32_t slots, const struct s
 		return;
 	const int128_t first = auto_bin(type, extent->least, from),
 		       last = auto_bin(type, extent->greatest, from);
-	/* |j| < 2^65: a larger shift changes nothing */
-	const int d = to - from < 100 ? to - from : 100;
-	const int128_t to_first = first >> d; /* rounds down for a negative one too */
+	const int128_t to_first = auto_coarser(first, from, to);
 
 	assert(last - first < (int128_t)slots);
 	for (int128_t j = first; j <= last; j++) {
 		const uint64_t n = take(t, auto_slot(j, slots));
 		if (n > 0)
-			add(t, auto_slot(first + ((j >> d) - to_first), slots), n);
+			add(t, auto_slot(first + auto_coarser(j, from, to) - to_first, slots), n);
 	}
 	rotate(t, slots, auto_slot(first - to_first, slots));
 }

@@ -74,6 +74,15 @@ int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct
  */
 int128_t auto_bin(const struct sample_type *type, uint64_t key, int k);
 
+/*
+ * The number of a bin of 2^from among bins of 2^to, which are not narrower; rounds down below 0 too.
+ * Numbers are within 2^65.
+ */
+static inline int128_t auto_coarser(int128_t bin, int from, int to)
+{
+	return bin >> (to - from < 100 ? to - from : 100);
+}
+
 /* Makes b the whole rule that counts samples in slots at k; b->bins becomes W. */
 void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots, int k);
 

@@ -13,39 +13,27 @@ static const char TOO_NARROW[] =
 
 const char edges_no_memory[] = "no memory for the edges";
 
-static int128_t clamp(int128_t x, int128_t low, int128_t high)
-{
-	return x < low ? low : x > high ? high : x;
-}
-
 /*
- * Sets the keys of an integer type that are in the range: values low .. high, after clipping to the
- * type. An empty range counts everything from `low` on as "edge", folded into `over`, or, where low
- * is past the type's end, everything into `under`.
+ * Sets the keys of an integer type that are in the range: values low .. high, as far as the type has
+ * them. If it has none, all from `low` on are "edge", folded into `over`, or, where low is past the
+ * type's end, all values, folded into `under`.
  */
 static void set_keys(struct edges *e, const struct sample_type *type, int128_t low, int128_t high)
 {
 	struct binning *b = &e->binning;
 	const int128_t min = sample_min(type), max = sample_max(type);
+	const int128_t first = low > max || low < min ? min : low;
+	int128_t last = high < max ? high : max;
 
 	b->is_signed = type->kind == SAMPLE_SIGNED;
 	b->bias = (uint64_t)-min;
-	e->edge_cell = EDGE_IS_LAST;
-	if (low > max) {
+	if (low > max || last < first) {
 		b->kind = BIN_NONE;
-		e->edge_cell = EDGE_IS_UNDER;
-		low = min;
-		high = max;
+		e->edge_cell = low > max ? EDGE_IS_UNDER : EDGE_IS_OVER;
+		last = max;
 	}
-	low = clamp(low, min, max);
-	high = high > max ? max : high;
-	if (high < low) {
-		b->kind = BIN_NONE;
-		e->edge_cell = EDGE_IS_OVER;
-		high = max;
-	}
-	b->first = (uint64_t)(low - min);
-	b->span = (uint64_t)(high - low);
+	b->first = (uint64_t)(first - min);
+	b->span = (uint64_t)(last - first);
 }
 
 /* Integer types, whole LO and HI: bin = floor((value - LO) N / W). */
@@ -111,7 +99,6 @@ static void set_linspace(struct edges *e, double lo, double hi)
 	struct bin_linear *const l = &b->linear;
 	const double bins = b->bins;
 
-	e->hi = hi;
 	l->hi = hi;
 	l->last = e->closed ? hi : nextafter(hi, -INFINITY);
 	l->unit = 1;
@@ -184,7 +171,6 @@ static int set_list(struct edges *e, const double *list, const struct edges_spec
 		if (!(list[i] < list[i + 1]))
 			return -1;
 	*why = edges_no_memory;
-	e->hi = list[spec->bins];
 	e->list = malloc(bytes);
 	if (!e->list)
 		return -1;
@@ -415,7 +401,6 @@ void edges_place(struct edges *e, const struct sample_type *type, int128_t first
 		e->width = (int128_t)bins << k;
 	}
 	e->binning.bins = bins;
-	e->hi = edges_value(e, bins);
 }
 
 int128_t edges_first(const struct edges *e, const struct sample_type *type)
@@ -439,16 +424,13 @@ static int init_auto(struct edges *e, const struct edges_spec *spec, const struc
 	return 0;
 }
 
-void edges_settle(struct edges *e, const struct sample_type *type, const struct extent *extent,
-		  uint32_t *first_slot)
+void edges_settle(struct edges *e, const struct sample_type *type, const struct extent *extent)
 {
-	const uint32_t slots = auto_slots(e->most);
 	const int k = auto_k(extent, e->most, type);
 	const bool none = extent_is_none(extent);
 	const int128_t first = none ? 0 : auto_bin(type, extent->least, k);
 	const int128_t last = none ? -1 : auto_bin(type, extent->greatest, k);
 
-	*first_slot = auto_slot(first, slots);
 	edges_place(e, type, first, (uint32_t)(last - first + 1), k);
 }
 

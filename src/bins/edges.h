@@ -74,9 +74,8 @@ enum edge_cell { EDGE_IS_LAST, EDGE_IS_UNDER, EDGE_IS_OVER };
 struct edges {
 	struct binning binning; /* the same definition, as arithmetic */
 	enum edge_cell edge_cell;
-	bool exact;         /* rational edges: these two hold */
+	bool exact;         /* rational edges: lo and width hold */
 	int128_t lo, width; /* LO and HI - LO */
-	double hi;          /* else: the last edge; lo and step are in binning */
 	bool closed;        /* the last bin takes HI too */
 	bool integers;      /* of an integer type: whole edges are written in full */
 	bool dyadic;        /* AUTO, floats: edge i is (first + i) 2^k */
@@ -101,17 +100,13 @@ int edges_copy(struct edges *copy, const struct edges *edges);
 
 /*
  * AUTO: binning counts in slots (auto.h). When the extent of the samples is known this makes the
- * edges of the histogram, without bins if it is EXTENT_NONE; bin 0 is in slot *first_slot, the
- * others are in the slots after it, and slot 0 follows the last.
+ * edges of the histogram, without bins if it is EXTENT_NONE.
  */
-void edges_settle(struct edges *edges, const struct sample_type *type, const struct extent *extent,
-		  uint32_t *first_slot);
+void edges_settle(struct edges *edges, const struct sample_type *type, const struct extent *extent);
 
-/* AUTO: makes `bins` bins of 2^k, the first of which auto_bin numbers `first`. */
+/* AUTO: makes `bins` bins of 2^k, the first of which auto_bin numbers `first`; and that number. */
 void edges_place(struct edges *edges, const struct sample_type *type, int128_t first, uint32_t bins,
 		 int k);
-
-/* AUTO that has bins: the number of the first one. */
 int128_t edges_first(const struct edges *edges, const struct sample_type *type);
 
 /* Edge i of N+1, as binary64 (the nearest) and as text. */

@@ -3,11 +3,12 @@
 #include "bins/sample.h"
 
 #include <ctype.h>
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "bins/binning.h"
 
 /* name, bits, kind, mantissa bits */
 static const struct {
@@ -240,20 +241,10 @@ int128_t sample_max(const struct sample_type *type)
 
 double sample_max_finite(const struct sample_type *type)
 {
-	switch (type->mantissa) {
-	case 2:
-		return 57344;
-	case 3:
-		return 448;
-	case 10:
-		return 65504;
-	case 7:
-		return 0x1.fep127;
-	case 23:
-		return (double)FLT_MAX;
-	default:
-		return DBL_MAX;
-	}
+	const int bits = (int)type->mantissa, most = (1 << ((int)type->bits - 2 - bits)) - 1;
+
+	/* f8e4m3 has numbers where others have infinities, up to a NaN. */
+	return bits == 3 ? 448 : ldexp(2 - ldexp(1, -bits), most);
 }
 
 /* f8e4m3 has no infinity, and one NaN of each sign; other codes of that exponent are numbers. */
@@ -281,12 +272,18 @@ double sample_code(const struct sample_type *type, uint32_t code)
 	return (double)code - (code > sample_max(type) ? 2 * (double)(sample_max(type) + 1) : 0);
 }
 
-double value_of_float_key(unsigned bits, uint64_t key)
+uint64_t sample_key(const struct sample_type *type, double x)
+{
+	return type->bytes < 8 ? key32_of_float(bits_of_float((float)x))
+			       : key64_of_double(bits_of_double(x));
+}
+
+double sample_of_key(const struct sample_type *type, uint64_t key)
 {
 	float f;
 	double d;
 
-	if (bits == 32) {
+	if (type->bytes < 8) {
 		const uint32_t word =
 			key & 0x80000000u ? (uint32_t)key ^ 0x80000000u : ~(uint32_t)key;
 		memcpy(&f, &word, sizeof(f));

@@ -60,8 +60,10 @@ double sample_max_finite(const struct sample_type *type);
 double sample_code(const struct sample_type *type, uint32_t code);
 
 /*
- * The value of a float's key (binning.h): of 32 bits, as which smaller floats are read too, or 64.
+ * A float's key (binning.h), which is of 32 bits, as which smaller ones are read too, or of 64; of
+ * the number of the type that is nearest to x. And the value of a key.
  */
-double value_of_float_key(unsigned bits, uint64_t key);
+uint64_t sample_key(const struct sample_type *type, double x);
+double sample_of_key(const struct sample_type *type, uint64_t key);
 
 #endif

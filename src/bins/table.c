@@ -45,18 +45,7 @@ struct span {
 	uint32_t ahead;       /* of them are above `last` */
 };
 
-struct guide {
-	struct bin_table table;
-	uint32_t crowd; /* edges to compare with in its most crowded entry */
-};
-
 /* ---- keys ---- */
-
-static uint64_t key_of_value(const struct span *s, double x)
-{
-	return s->bits == 32 ? key32_of_float(bits_of_float((float)x))
-			     : key64_of_double(bits_of_double(x));
-}
 
 /*
  * The smallest key whose value is not below x, or, with `above`, is above x. One past the last key
@@ -71,18 +60,17 @@ static int128_t key_from(const struct span *s, double x, bool above)
 		return (whole < min ? min : whole > past ? past : whole) - min;
 	}
 	/* The nearest float may be on either side of x, and 0 has two keys. */
-	uint64_t key = key_of_value(s, x);
-	while (above ? value_of_float_key(s->bits, key) <= x : value_of_float_key(s->bits, key) < x)
+	uint64_t key = sample_key(s->type, x);
+	while (above ? sample_of_key(s->type, key) <= x : sample_of_key(s->type, key) < x)
 		key++;
-	while (above ? value_of_float_key(s->bits, key - 1) > x
-		     : value_of_float_key(s->bits, key - 1) >= x)
+	while (above ? sample_of_key(s->type, key - 1) > x : sample_of_key(s->type, key - 1) >= x)
 		key--;
 	return (int128_t)key;
 }
 
 static int128_t key_last(const struct span *s)
 {
-	return s->real ? (int128_t)key_of_value(s, (double)INFINITY)
+	return s->real ? (int128_t)sample_key(s->type, (double)INFINITY)
 		       : sample_max(s->type) - sample_min(s->type);
 }
 
@@ -91,7 +79,7 @@ static int128_t key_last(const struct span *s)
 /* The entry of a key of the range. */
 static uint32_t entry_of(const struct span *s, const struct bin_table *t, uint64_t key)
 {
-	const double x = t->by_value ? value_of_float_key(s->bits, key) : 0;
+	const double x = t->by_value ? sample_of_key(s->type, key) : 0;
 
 	if (t->by_ratio && s->bits == 32)
 		return table_entry_ratio32(t, (uint32_t)(key - s->first));
@@ -108,26 +96,25 @@ static bool leads(const struct span *s, const struct bin_table *t, uint64_t key,
 	return entry_of(s, t, key - 1) < entry;
 }
 
-/* Sets what follows from shift, or from by_value, lo and scale. */
-static void measure(const struct span *s, struct guide *g)
+/* Sets the number of entries, and the steps that the most crowded of them needs. */
+static void measure(const struct span *s, struct bin_table *t)
 {
-	uint32_t run = 0, entry = 0;
+	uint32_t run = 0, crowd = 0, entry = 0;
 
-	g->crowd = 0;
-	g->table.guide = entry_of(s, &g->table, s->last) + 1;
+	t->guide = entry_of(s, t, s->last) + 1;
 	for (uint32_t i = s->passed; i < s->inner - s->ahead; i++) {
-		const uint32_t own = entry_of(s, &g->table, s->key[i]);
-		if (leads(s, &g->table, s->key[i], own))
+		const uint32_t own = entry_of(s, t, s->key[i]);
+		if (leads(s, t, s->key[i], own))
 			run = 0;
 		else
 			run = i > s->passed && own == entry ? run + 1 : 1;
 		entry = own;
-		g->crowd = run > g->crowd ? run : g->crowd;
+		crowd = run > crowd ? run : crowd;
 	}
 	/* The fewest steps for which 2^steps - 1 is at least the crowd. */
-	g->table.half = 0;
-	for (uint32_t half = 1; half <= g->crowd; half *= 2)
-		g->table.half = half;
+	t->half = 0;
+	for (uint32_t half = 1; half <= crowd; half *= 2)
+		t->half = half;
 }
 
 static uint32_t guide_most(const struct span *s)
@@ -139,90 +126,77 @@ static uint32_t guide_most(const struct span *s)
 	return n < GUIDE_LEAST ? GUIDE_LEAST : n > GUIDE_MOST ? GUIDE_MOST : (uint32_t)n;
 }
 
-static void set_shift(const struct span *s, struct guide *g, uint32_t shift)
+/*
+ * Makes the entries of a guide, which are twice as large with each level. False: they would be as
+ * large as the range; or by_value overflows, or the range is too narrow for it.
+ */
+static bool set_level(const struct span *s, struct bin_table *t, uint32_t level)
 {
-	g->table.shift = shift;
-	g->table.origin = 0;
-	g->table.origin = entry_of(s, &g->table, s->first);
-	measure(s, g);
+	if (t->by_value) {
+		const double range = sample_of_key(s->type, s->last) - t->lo;
+		const uint32_t entries = guide_most(s) >> level;
+		/* Both are numbers of the sample's precision. */
+		t->scale = s->bits == 32 ? (double)(float)(entries / (double)(float)range)
+					 : entries / range;
+		if (entries < 2 || !isnormal(range) || !isnormal(t->scale))
+			return false;
+	} else {
+		if (level + 1 >= s->bits)
+			return false;
+		t->shift = level;
+		t->origin = 0;
+		t->origin = entry_of(s, t, s->first);
+	}
+	measure(s, t);
+	return true;
 }
 
-/* The coarsest guide that needs no step more. */
-static struct guide coarsest(const struct span *s, struct guide best)
+/* From this level on, the coarsest guide that needs no step more. */
+static struct bin_table coarsest(const struct span *s, struct bin_table t, uint32_t level)
 {
-	struct guide next = best;
+	struct bin_table best;
 
-	while (next.table.shift + 1 < s->bits && next.table.half == best.table.half &&
-	       best.table.guide > 2) {
-		best = next;
-		set_shift(s, &next, best.table.shift + 1);
-	}
+	t.half = UINT32_MAX; /* of a guide that cannot be made */
+	if (!set_level(s, &t, level))
+		return t;
+	do
+		best = t;
+	while (best.guide > 2 && set_level(s, &t, ++level) && t.half <= best.half);
 	return best;
 }
 
-static struct guide guide_by_key(const struct span *s)
-{
-	struct guide g = {.table.by_ratio = 0};
-	uint32_t shift = 0;
-
-	while ((s->last - s->first) >> shift >= guide_most(s))
-		shift++;
-	set_shift(s, &g, shift);
-	return coarsest(s, g);
-}
-
 /* Integers, by the bits of their value as a float. */
-static struct guide guide_by_ratio(const struct span *s)
+static struct bin_table by_ratio(const struct span *s)
 {
 	const int128_t value = sample_min(s->type) + (int128_t)s->first;
 	const uint64_t most = s->bits == 32 ? UINT32_MAX : UINT64_MAX;
-	struct guide g = {.table.by_ratio = 1};
+	/* A float from 0 on would spend most entries below 1. */
+	struct bin_table t = {.by_ratio = 1,
+			      .from = value > 0                   ? (uint64_t)value
+				      : s->last - s->first < most ? 1
+								  : 0};
 	/* so that the difference of two entries is sure to fit 32 bits */
 	uint32_t shift = s->bits == 32 ? 8 : 40;
 
-	/* A float from 0 on would spend most entries below 1. */
-	g.table.from = value > 0 ? (uint64_t)value : s->last - s->first < most ? 1 : 0;
-	for (set_shift(s, &g, shift); g.table.guide > guide_most(s);)
-		set_shift(s, &g, ++shift);
-	return coarsest(s, g);
-}
-
-/* -1: the arithmetic overflows, or the range is too narrow for it. */
-static int guide_by_value(const struct span *s, struct guide *best)
-{
-	const double lo = value_of_float_key(s->bits, s->first),
-		     hi = value_of_float_key(s->bits, s->last);
-	struct guide next = {.table.by_value = 1, .table.lo = lo};
-	double range = hi - lo;
-
-	if (s->bits == 32)
-		range = (double)(float)range;
-	for (uint32_t entries = guide_most(s); entries > 1; entries /= 2) {
-		double scale = entries / range;
-		if (s->bits == 32)
-			scale = (double)(float)scale;
-		if (!isnormal(range) || !isnormal(scale))
-			return -1;
-		next.table.scale = scale;
-		measure(s, &next);
-		if (best->table.by_value && next.table.half > best->table.half)
-			break;
-		*best = next;
-	}
-	return 0;
+	while (set_level(s, &t, shift) && t.guide > guide_most(s))
+		shift++;
+	return coarsest(s, t, shift);
 }
 
 static struct bin_table choose_guide(const struct span *s)
 {
-	struct guide by_key = guide_by_key(s), by_value = {.crowd = 0};
+	uint32_t shift = 0;
 
-	if (s->real && guide_by_value(s, &by_value) == 0 && by_value.table.half < by_key.table.half)
-		return by_value.table;
-	if (!s->real) {
-		const struct guide by_ratio = guide_by_ratio(s);
-		return by_ratio.table.half < by_key.table.half ? by_ratio.table : by_key.table;
-	}
-	return by_key.table;
+	while ((s->last - s->first) >> shift >= guide_most(s))
+		shift++;
+	const struct bin_table by_key = coarsest(s, (struct bin_table){.by_ratio = 0}, shift);
+	const struct bin_table other =
+		s->real ? coarsest(s,
+				   (struct bin_table){.by_value = 1,
+						      .lo = sample_of_key(s->type, s->first)},
+				   0)
+			: by_ratio(s);
+	return other.half < by_key.half ? other : by_key;
 }
 
 /* ---- the memory ---- */

@@ -580,10 +580,9 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	big_subtract(&spread, &square);
 	r->deviation = quotient(&spread, n, true, unit);
 	if (real) {
-		const unsigned bits = s->type.bytes == 8 ? 64 : 32;
 		/* -0 becomes 0 */
-		r->least_real = value_of_float_key(bits, s->extent.least) + 0.0;
-		r->greatest_real = value_of_float_key(bits, s->extent.greatest) + 0.0;
+		r->least_real = sample_of_key(&s->type, s->extent.least) + 0.0;
+		r->greatest_real = sample_of_key(&s->type, s->extent.greatest) + 0.0;
 	} else {
 		/* The sum of the samples is that of their keys and n sample_min. */
 		const uint128_t shift = (uint128_t)n * (uint128_t)-sample_min(&s->type);

@@ -282,13 +282,6 @@ static enum axis_kind kind_of(const char *binning)
 	return kind;
 }
 
-/* The key of a number in a float type (auto.h). */
-static uint64_t float_key(const struct sample_type *type, double x)
-{
-	return type->bytes < 8 ? key32_of_float(bits_of_float((float)x))
-			       : key64_of_double(bits_of_double(x));
-}
-
 /* The least and the greatest sample that there may be in the range; false: it is not the type's. */
 static bool extent_of(struct extent *extent, const struct sample_type *type,
 		      const struct edges_spec *range)
@@ -306,9 +299,9 @@ static bool extent_of(struct extent *extent, const struct sample_type *type,
 	if (least > most || past <= -most)
 		return false;
 	/* Below 0 comes the first number below -0. */
-	*extent = (struct extent){float_key(type, least),
-				  past > most ? float_key(type, most)
-					      : float_key(type, past == 0 ? -0.0 : past) - 1};
+	*extent = (struct extent){sample_key(type, least),
+				  past > most ? sample_key(type, most)
+					      : sample_key(type, past == 0 ? -0.0 : past) - 1};
 	return true;
 }
 
@@ -320,15 +313,14 @@ static bool extent_of(struct extent *extent, const struct sample_type *type,
 static bool place(struct axis *axis, const struct edges_spec *range, uint32_t bins)
 {
 	struct extent extent = EXTENT_NONE;
-	uint32_t slot;
 
 	if (bins > 0 && !extent_of(&extent, &axis->type, range))
 		return false;
-	edges_settle(&axis->edges, &axis->type, &extent, &slot);
+	edges_settle(&axis->edges, &axis->type, &extent);
 	if (axis_bins(axis) == bins || axis->type.bytes < 8 || range->hi.value != DBL_MAX)
 		return axis_bins(axis) == bins;
-	extent.greatest = float_key(&axis->type, DBL_MAX);
-	edges_settle(&axis->edges, &axis->type, &extent, &slot);
+	extent.greatest = sample_key(&axis->type, DBL_MAX);
+	edges_settle(&axis->edges, &axis->type, &extent);
 	return axis_bins(axis) == bins;
 }
 

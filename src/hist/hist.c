@@ -349,12 +349,13 @@ static void clamp_flow(struct hist *h, uint32_t channel)
  */
 static void settle(struct hist *h, const struct extent *extent)
 {
+	struct edges *const edges = &h->axis.edges;
 	const uint32_t slots = axis_bins(&h->axis);
-	uint32_t first;
 
-	edges_settle(&h->axis.edges, &h->axis.type, extent, &first);
+	edges_settle(edges, &h->axis.type, extent);
 	for (uint32_t c = 0; c < h->channels; c++)
-		auto_turn64(h->count + c * h->stride, slots, first);
+		auto_turn64(h->count + c * h->stride, slots,
+			    auto_slot(edges_first(edges, &h->axis.type), slots));
 }
 
 void hist_fill(struct hist *h, struct counts *counts)
@@ -478,10 +479,9 @@ struct span {
 
 static struct span span_of(const struct hist *h)
 {
-	const uint32_t bins = axis_bins(&h->axis);
-	const int128_t first = bins > 0 ? edges_first(&h->axis.edges, &h->axis.type) : 0;
+	const int128_t first = edges_first(&h->axis.edges, &h->axis.type);
 
-	return (struct span){first, first + bins - 1, h->axis.edges.k};
+	return (struct span){first, first + axis_bins(&h->axis) - 1, h->axis.edges.k};
 }
 
 static bool is_none(const struct span *s)
@@ -489,24 +489,15 @@ static bool is_none(const struct span *s)
 	return s->last < s->first;
 }
 
-/*
- * The number of a bin of 2^from among bins of 2^to, which are not narrower; rounds down below 0
- * too. Numbers are within 2^65.
- */
-static int128_t coarser(int128_t bin, int from, int to)
-{
-	return bin >> (to - from < 100 ? to - from : 100);
-}
-
 static struct span span_together(const struct span *a, const struct span *b, uint32_t most)
 {
 	a = is_none(a) ? b : a;
 	b = is_none(b) ? a : b;
 	for (int k = a->k > b->k ? a->k : b->k;; k++) {
-		const int128_t a_first = coarser(a->first, a->k, k),
-			       b_first = coarser(b->first, b->k, k);
-		const int128_t a_last = coarser(a->last, a->k, k),
-			       b_last = coarser(b->last, b->k, k);
+		const int128_t a_first = auto_coarser(a->first, a->k, k),
+			       b_first = auto_coarser(b->first, b->k, k);
+		const int128_t a_last = auto_coarser(a->last, a->k, k),
+			       b_last = auto_coarser(b->last, b->k, k);
 		const struct span s = {a_first < b_first ? a_first : b_first,
 				       a_last > b_last ? a_last : b_last, k};
 		/*
@@ -534,7 +525,8 @@ static void add_bins(uint64_t *count, size_t stride, const struct span *all, con
 
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
-			const int128_t bin = coarser(own.first + i, own.k, all->k) - all->first;
+			const int128_t bin =
+				auto_coarser(own.first + i, own.k, all->k) - all->first;
 			count[c * stride + (size_t)bin] += own_count(h, c, i);
 		}
 }
