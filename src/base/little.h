@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* little: little-endian words anywhere in memory. */
+/* little: words anywhere in memory, little-endian ones, and those of either byte order. */
 #ifndef GPUHIST_LITTLE_H
 #define GPUHIST_LITTLE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -26,6 +27,25 @@ static inline uint64_t little64(const unsigned char *p)
 	v = __builtin_bswap64(v);
 #endif
 	return v;
+}
+
+/* A word of 2, 3, 4 or 8 bytes; big: its highest byte is the first. */
+__attribute__((always_inline)) static inline uint64_t word_at(const unsigned char *p,
+							      uint32_t bytes, bool big)
+{
+	uint16_t half;
+
+	if (bytes == 8)
+		return big ? __builtin_bswap64(little64(p)) : little64(p);
+	if (bytes == 4)
+		return big ? __builtin_bswap32(little32(p)) : little32(p);
+	if (bytes == 3)
+		return (uint32_t)p[big ? 2 : 0] | (uint32_t)p[1] << 8 |
+		       (uint32_t)p[big ? 0 : 2] << 16;
+	memcpy(&half, p, sizeof(half));
+	if (big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
+		half = (uint16_t)(half << 8 | half >> 8);
+	return half;
 }
 
 #endif

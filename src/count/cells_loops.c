@@ -59,26 +59,17 @@ BINNING_INLINE size_t bytes_of(enum cells_load load)
 
 BINNING_INLINE uint16_t word16(const unsigned char *p, enum cells_load load)
 {
-	uint16_t code;
-
-	memcpy(&code, p, sizeof(code));
-	if (is_big(load) != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__))
-		code = (uint16_t)(code << 8 | code >> 8);
-	return code;
+	return (uint16_t)word_at(p, 2, is_big(load));
 }
 
 BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
 {
-	if (load == LOAD_KEY24)
-		return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16;
-	if (load == LOAD_KEY24_BIG)
-		return (uint32_t)p[2] | (uint32_t)p[1] << 8 | (uint32_t)p[0] << 16;
-	return is_big(load) ? __builtin_bswap32(little32(p)) : little32(p);
+	return (uint32_t)word_at(p, load <= LOAD_KEY24_BIG ? 3 : 4, is_big(load));
 }
 
 BINNING_INLINE uint64_t word64(const unsigned char *p, enum cells_load load)
 {
-	return is_big(load) ? __builtin_bswap64(little64(p)) : little64(p);
+	return word_at(p, 8, is_big(load));
 }
 
 /* ---- explicit edges: steps of one bisection depend on each other, so many samples take each step

@@ -138,21 +138,6 @@ static void add_sums(struct stats_sums *to, const struct stats_sums *from)
 
 /* ---- samples ---- */
 
-static inline uint64_t load(const unsigned char *p, uint32_t bytes, bool big)
-{
-	uint64_t v;
-
-	if (bytes == 3)
-		return big ? (uint64_t)p[0] << 16 | (uint64_t)p[1] << 8 | p[2]
-			   : (uint64_t)p[2] << 16 | (uint64_t)p[1] << 8 | p[0];
-	if (bytes == 4) {
-		const uint32_t w = little32(p);
-		return big ? __builtin_bswap32(w) : w;
-	}
-	v = little64(p);
-	return big ? __builtin_bswap64(v) : v;
-}
-
 /*
  * A block of integers of 24 or 32 bits: the sum of the keys fits one word, and so do the sums of
  * the low and of the high halves of the squares.
@@ -165,7 +150,7 @@ static inline void add_keys32(struct stats *s, const unsigned char *p, size_t n,
 	uint64_t sum = 0, low = 0, high = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const uint32_t key = (uint32_t)load(p + i * bytes, bytes, big) ^ flip;
+		const uint32_t key = (uint32_t)word_at(p + i * bytes, bytes, big) ^ flip;
 		const uint64_t square = (uint64_t)key * key;
 		least = key < least ? key : least;
 		greatest = key > greatest ? key : greatest;
@@ -187,7 +172,7 @@ static inline void add_keys64(struct stats *s, const unsigned char *p, size_t n,
 	struct stats_sums sums = s->sums[0];
 
 	for (size_t i = 0; i < n; i++) {
-		const uint64_t key = load(p + i * bytes, bytes, big) ^ flip;
+		const uint64_t key = word_at(p + i * bytes, bytes, big) ^ flip;
 		least = key < least ? key : least;
 		greatest = key > greatest ? key : greatest;
 		add_sum(&sums, key);
@@ -229,7 +214,7 @@ static inline void add_reals(struct stats *s, const unsigned char *p, size_t n, 
 
 	for (size_t i = 0; i < n; i++) {
 		bool odd;
-		const uint64_t bits = load(p + i * bytes, bytes, big);
+		const uint64_t bits = word_at(p + i * bytes, bytes, big);
 		const uint64_t m = mantissa_of(bits, mantissa, exponents, &odd);
 		if (__builtin_expect(odd, 0)) {
 			add_odd(s, bits, 1);
@@ -318,7 +303,7 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
 
 void stats_add_same(struct stats *s, const unsigned char *sample, uint64_t n)
 {
-	stats_add_bits(s, load(sample, s->type.bytes, s->type.big), n);
+	stats_add_bits(s, word_at(sample, s->type.bytes, s->type.big), n);
 }
 
 void stats_merge(struct stats *to, const struct stats *from)

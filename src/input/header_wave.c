@@ -32,14 +32,12 @@ enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 
 static uint32_t word(const struct header_scan *h, const unsigned char *p)
 {
-	const uint32_t v = little32(p);
-
-	return h->big ? __builtin_bswap32(v) : v;
+	return (uint32_t)word_at(p, 4, h->big);
 }
 
 static uint32_t half(const struct header_scan *h, const unsigned char *p)
 {
-	return h->big ? (uint32_t)p[0] << 8 | p[1] : (uint32_t)p[1] << 8 | p[0];
+	return (uint32_t)word_at(p, 2, h->big);
 }
 
 /* Asks for the header of the next chunk, `left` bytes after those of this step. */
