@@ -128,7 +128,7 @@ struct watch *watch_start(const struct watch_spec *spec)
 		w->next_line = now + LINE_SECONDS;
 	if (spec->every > 0)
 		w->next_save = now + spec->every;
-	if (signals_waiter(&w->thread, watch_main, w) == 0)
+	if (signals_thread(&w->thread, watch_main, w) == 0)
 		return w;
 	free(w);
 	return NULL;

@@ -33,7 +33,7 @@ static void lists(void)
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		const char *const near = nearest(CASES[i].text, WORDS);
+		const char *const near = near_word(CASES[i].text, WORDS);
 		const char *const got = near ? near : "none",
 				  *want = CASES[i].near ? CASES[i].near : "none";
 		CHECK(strcmp(got, want) == 0, "'%s': %s, not %s", CASES[i].text, got, want);

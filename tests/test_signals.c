@@ -249,7 +249,7 @@ static void usr1(void)
 			if (other == 0)
 				_exit(kill(us, SIGUSR1));
 			waitpid(other, &status, 0);
-			if (signals_waiter(&thread, wait_here, &came) != 0)
+			if (signals_thread(&thread, wait_here, &came) != 0)
 				_exit(51);
 			/* What was ignored or handled does not end the wait: this does. */
 			if (how > 0)

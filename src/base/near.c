@@ -32,7 +32,7 @@ static unsigned slips(const char *a, size_t n, const char *b, size_t m)
 	return to[n][m];
 }
 
-const char *nearest(const char *text, const char *const *list)
+const char *near_word(const char *text, const char *const *list)
 {
 	const size_t n = strlen(text);
 	const char *near = NULL;

@@ -10,6 +10,6 @@
  * too many, one too few, a wrong one, or two neighbours exchanged: "rnage" is near "range", "rate"
  * near nothing.
  */
-const char *nearest(const char *text, const char *const *list);
+const char *near_word(const char *text, const char *const *list);
 
 #endif

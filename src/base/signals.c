@@ -25,7 +25,7 @@ static pthread_t main_thread;
 static int finish_pipe;
 static int finishing;          /* the signal has come that ends streams; atomic */
 static double finishing_began; /* ... at this time; the main thread's */
-static sigset_t ours;          /* those that have our handler */
+static sigset_t ours;          /* those that have a handler of ours, and USR1 */
 
 /* The handler and the threads other than the main one exclude each other by these two. */
 static int holders; /* threads, the main one aside, between signals_block and signals_restore */
@@ -105,12 +105,13 @@ static void catch_usr1(void)
 	struct sigaction action;
 	sigset_t usr1;
 
+	/* Blocked in any case by the thread that waits, which signals_wake must reach. */
+	sigaddset(&ours, SIGUSR1);
 	if (sigaction(SIGUSR1, NULL, &action) == 0 && action.sa_handler != SIG_DFL)
 		return;
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
-	sigaddset(&ours, SIGUSR1);
 	action = (struct sigaction){.sa_handler = on_usr1, .sa_flags = SA_RESTART};
 	sigaction(SIGUSR1, &action, NULL);
 }
@@ -184,12 +185,12 @@ void signals_restore(const sigset_t *old)
 }
 
 /* A new thread begins with the mask of the thread that starts it. */
-static int start(pthread_t *thread, const sigset_t *blocked, void *(*run)(void *), void *arg)
+int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 {
 	pthread_attr_t attributes;
 	sigset_t old;
 
-	pthread_sigmask(SIG_BLOCK, blocked, &old);
+	pthread_sigmask(SIG_BLOCK, &ours, &old);
 	int error = pthread_attr_init(&attributes);
 	if (error == 0) {
 		(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
@@ -198,19 +199,6 @@ static int start(pthread_t *thread, const sigset_t *blocked, void *(*run)(void *
 	}
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return error;
-}
-
-int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg)
-{
-	return start(thread, &ours, run, arg);
-}
-
-int signals_waiter(pthread_t *thread, void *(*run)(void *), void *arg)
-{
-	sigset_t blocked = ours;
-
-	sigaddset(&blocked, SIGUSR1);
-	return start(thread, &blocked, run, arg);
 }
 
 bool signals_wait(double seconds)

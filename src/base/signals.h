@@ -71,11 +71,8 @@ void signals_restore(const sigset_t *old);
 /* pthread_create, for a thread that these signals never interrupt. */
 int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg);
 
-/* The same, for the one thread that calls signals_wait. */
-int signals_waiter(pthread_t *thread, void *(*run)(void *), void *arg);
-
 /*
- * Waits for at most so many seconds; 0 or less does not wait. Returns true when another process has
+ * For one thread, which signals_thread started. Waits for at most so many seconds; 0 or less does not wait. Returns true when another process has
  * sent SIGUSR1, also before the call; returns false when the time is over, after signals_wake, and
  * sometimes too soon.
  */

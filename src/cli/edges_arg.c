@@ -19,8 +19,8 @@
 /* What is being read, and what was found. */
 struct reading {
 	const char *what; /* before the colon of a message */
-	double *edges;    /* room for `room` of them */
-	size_t count, room;
+	double *edges;
+	size_t count;
 	struct fail *fail;
 };
 
@@ -53,14 +53,6 @@ static int add_edge(struct reading *r, const char *text, size_t length)
 		number_format(before, r->edges[r->count - 1]);
 		number_format(now, n.value);
 		return refuse_number(r, "edges must rise, and %s is not above %s", now, before);
-	}
-	if (r->count == r->room) {
-		const size_t room = r->room ? 2 * r->room : 64;
-		double *const more = realloc(r->edges, room * sizeof(*more));
-		if (!more)
-			return fail_errno(r->fail, "%s", r->what);
-		r->edges = more;
-		r->room = room;
 	}
 	r->edges[r->count++] = n.value + 0.0; /* -0 is 0 */
 	return 0;
@@ -102,8 +94,10 @@ static int read_numbers(struct reading *r, const char *text, size_t size)
 int edges_arg_parse(double **edges, size_t *count, const char *what, const char *text, size_t size,
 		    struct fail *fail)
 {
-	struct reading r = {.what = what, .fail = fail};
-	const int rc = read_numbers(&r, text, size);
+	/* Each number but the last has a character after it. */
+	const size_t most = size / 2 + 1, room = most < EDGES_MAX ? most : EDGES_MAX;
+	struct reading r = {.what = what, .fail = fail, .edges = malloc(room * sizeof(double))};
+	const int rc = r.edges ? read_numbers(&r, text, size) : fail_errno(fail, "%s", what);
 
 	if (rc != 0) {
 		free(r.edges);
