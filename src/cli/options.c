@@ -64,17 +64,11 @@ struct known {
 	int choice;       /* of an enum: what it becomes ... */
 	bool off;         /* ... or of a flag: false, not true */
 	struct other apart[3], needs;
-	/* It is for these kinds of formats alone, a bit for each; 0: for all */
-	unsigned formats;
-	const char *only; /* ... and what is said */
 	/* behind its names in -h: ends the line, or leaves room for the next option */
 	const char *help;
 };
 
 #define TO(member) offsetof(struct given, member)
-#define IN(kind) (1u << FORMAT_##kind)
-#define ONLY_ROWS .formats = IN(ROWS), .only = "--flow and --no-header are for csv and tsv"
-
 /* clang-format off */
 static const struct known KNOWN[] = {
 	{"type", 't', "=TYPE", DECIDES, read_type,
@@ -148,20 +142,15 @@ static const struct known KNOWN[] = {
 	{"finish", 0, NULL, COUNTS, set, TO(job.finish), .help = "  write on Ctrl-C\n"},
 	{"plot", 'p', "[=log]", WRITES, read_plot, TO(job.plot), .must = "must be log, or nothing",
 		.help = "  on stderr   "},
-	{"title", 0, "=TEXT", WRITES, .text = TO(title),
-		.formats = IN(PICTURE), .only = "--title is for plot and svg",
-		.help = "   "},
+	{"title", 0, "=TEXT", WRITES, .text = TO(title), .help = "   "},
 	{"stats", 0, "[=Q,...]", WRITES, read_stats, TO(job.quantiles),
 		.must = "must be up to 128 quantiles in per cent, from 0 to 100 with up to 4 decimals, "
 			"each above the one before it, as in 2,50,98,99.9",
 		.help = "  mean, quantiles\n"},
-	{"flow", 0, NULL, WRITES, set, TO(job.style.flow), ONLY_ROWS,
+	{"flow", 0, NULL, WRITES, set, TO(job.style.flow),
 		.help = "  rows for under, over, nan   "},
-	{"nonzero", 0, NULL, WRITES, set, TO(job.style.nonzero),
-		.formats = IN(ROWS) | IN(DOCUMENT), .only = "--nonzero is for csv, tsv and json",
-		.help = "  no empty bins   "},
-	{"no-header", 0, NULL, WRITES, set, TO(job.style.header), .off = true, ONLY_ROWS,
-		.help = "\n"},
+	{"nonzero", 0, NULL, WRITES, set, TO(job.style.nonzero), .help = "  no empty bins   "},
+	{"no-header", 0, NULL, WRITES, set, TO(job.style.header), .off = true, .help = "\n"},
 	{"device", 0, "=DEVICE", COUNTS, read_device, TO(job),
 		.must = "must be auto, cpu, gpu, gpu:0,2 or gpu:all",
 		.help = "  auto, cpu, gpu (the first), gpu:0,2, gpu:all\n"},
@@ -701,15 +690,6 @@ static int check_together(struct given *g)
 		if (o->needs.name && !given(g, o->needs.name))
 			return given_refuse(o->name, value_of(g, o)->text, o->needs.why, g->fail);
 	}
-	return 0;
-}
-
-int given_check_formats(const struct given *g, unsigned formats)
-{
-	for (const struct known *o = KNOWN; o < KNOWN + OPTIONS; o++)
-		if (g->values[o - KNOWN].at > 0 && o->only && !(o->formats & formats))
-			return fail_set(g->fail, STATUS_USAGE, "%s, not %s", o->only,
-					g->job.format->name);
 	return 0;
 }
 

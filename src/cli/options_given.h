@@ -43,9 +43,6 @@ bool given(const struct given *g, const char *name);
 /* "--NAME TEXT: why", a usage error; -1. */
 int given_refuse(const char *name, const char *text, const char *why, struct fail *fail);
 
-/* Can what was given be written in one of these formats, a bit for each kind? -1: no. */
-int given_check_formats(const struct given *g, unsigned formats);
-
 /*
  * settle.c: makes a job of what was given, and refuses what does not fit together. Afterwards only
  * what an input's header says may change it (job.h).

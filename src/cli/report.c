@@ -322,12 +322,6 @@ static void quantile_text(char text[BIN_TEXT], const struct hist *hist, uint32_t
 		 closed ? ']' : ')');
 }
 
-static void positive_text(char text[BIN_TEXT], uint64_t count)
-{
-	if (count > 0)
-		number_format_count(text, count);
-}
-
 /* A cell of the table; "": there is nothing to say. */
 static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel,
 			unsigned row)
@@ -335,50 +329,31 @@ static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t c
 	const struct hist_stats *const stats = &hist->stats[channel];
 	const struct stats_result *const of = &stats->of;
 	const bool any = of->number > 0 && !hist->binned;
+	/* 0: there is none, but for a channel and the number of samples */
+	const uint64_t counts[QUANTILE] = {
+		[CHANNEL] = channel,
+		[NUMBER] = of->number,
+		[BELOW] = of->below,
+		[ABOVE] = of->above,
+		[NANS] = of->nan,
+		[AT_LEAST] = stats->at_least,
+		[AT_GREATEST] = stats->at_greatest,
+	};
 
 	text[0] = '\0';
-	switch (row) {
-	case CHANNEL:
-		if (hist->channels > 1)
-			number_format_count(text, channel);
-		return;
-	case NUMBER:
-		number_format_count(text, of->number);
-		return;
-	case BELOW:
-		positive_text(text, of->below);
-		return;
-	case ABOVE:
-		positive_text(text, of->above);
-		return;
-	case NANS:
-		positive_text(text, of->nan);
-		return;
-	case AT_LEAST:
-		positive_text(text, stats->at_least);
-		return;
-	case AT_GREATEST:
-		positive_text(text, stats->at_greatest);
-		return;
-	case ENTROPY:
-		if (stats->entropy >= 0)
-			snprintf(text, BIN_TEXT, "%.6f", stats->entropy);
-		return;
-	case LEAST:
-	case GREATEST:
-		if (any)
-			hist_stats_format_extreme(text, hist, channel, row == GREATEST);
-		break;
-	case MEAN:
-	case DEVIATION:
-		if (any)
-			number_format(text, row == MEAN ? of->mean : of->deviation);
-		break;
-	default:
+	if (row >= QUANTILE) {
 		quantile_text(text, hist, channel, row - QUANTILE);
-		return;
+	} else if (row == CHANNEL ? hist->channels > 1 : row == NUMBER || counts[row] > 0) {
+		number_format_count(text, counts[row]);
+	} else if (row == ENTROPY && stats->entropy >= 0) {
+		snprintf(text, BIN_TEXT, "%.6f", stats->entropy);
+	} else if (any && (row == LEAST || row == GREATEST)) {
+		hist_stats_format_extreme(text, hist, channel, row == GREATEST);
+		shorten(text);
+	} else if (any && (row == MEAN || row == DEVIATION)) {
+		number_format(text, row == MEAN ? of->mean : of->deviation);
+		shorten(text);
 	}
-	shorten(text);
 }
 
 /* A line of the channels first .. end - 1, unless it says nothing of any. */
@@ -449,10 +424,21 @@ static void report_header(const struct job *job, const struct run_report *run)
 static void report_gpu(const struct job *job, const struct run_report *run)
 {
 	char more[32] = "";
+	const char *const why =
+		run->gpu.state == GPU_FAILED        ? run->gpu.why
+		: run->gpu.state != GPU_NONE        ? "not ready before the end"
+		: job->machine.device == DEVICE_CPU ? "--device=cpu"
+		: !run->kernels                     ? "the program was built without kernels"
+		: run->gpu_fits
+			? "its start would not have paid (--device=gpu uses it all the same)"
+			: "its buffers and counters do not fit -M (--device=gpu uses it all the "
+			  "same)";
 
 	if (run->gpu.devices > 1)
 		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
-	if (run->gpu.slots > 0)
+	if (run->gpu.slots == 0)
+		msg_note("%sgpu: %s", run->gpu.state == GPU_NONE ? "no " : "", why);
+	else
 		msg_note(
 			"gpu: %s%s, %u slots of %.3g MiB, %.1f MiB with all counters, ready after "
 			"%.2f s, %s; counted %.1f%% of the samples",
@@ -460,21 +446,6 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 			(double)run->gpu.slot_bytes / (1 << 20),
 			(double)run->gpu.memory / (1 << 20), run->gpu.start_seconds,
 			run->gpu.kernel, share(run->gpu_records, run->records));
-	else if (run->gpu.state != GPU_NONE)
-		msg_note("gpu: %s",
-			 run->gpu.state == GPU_FAILED ? run->gpu.why : "not ready before the end");
-	else if (job->machine.device == DEVICE_CPU)
-		msg_note("no gpu: --device=cpu");
-	else if (!run->kernels)
-		msg_note("no gpu: the program was built without kernels");
-	else if (!run->gpu_fits)
-		msg_note(
-			"no gpu: its buffers and counters do not fit -M (--device=gpu uses it all "
-			"the same)");
-	else
-		msg_note(
-			"no gpu: its start would not have paid (--device=gpu uses it all the "
-			"same)");
 }
 
 /* What limited the speed, unless the figures do not show it. */

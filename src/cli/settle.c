@@ -235,12 +235,21 @@ static int check_format(const struct given *g, struct fail *fail)
 {
 	const struct job *const job = &g->job;
 	const struct format *const format = job->format;
+	const struct style *const style = &job->style;
+	const bool rows = format->kind == FORMAT_ROWS;
+	const char *const only = g->title && format->kind != FORMAT_PICTURE && !job->plot
+					 ? "--title is for plot and svg"
+				 : !rows && (style->flow || !style->header)
+					 ? "--flow and --no-header are for csv and tsv"
+				 : !rows && format->kind != FORMAT_DOCUMENT && style->nonzero
+					 ? "--nonzero is for csv, tsv and json"
+					 : NULL;
 
-	if (given_check_formats(g, 1u << format->kind | (unsigned)job->plot << FORMAT_PICTURE) != 0)
-		return -1;
-	if (format->kind >= FORMAT_DOCUMENT && job->style.counter >= COUNTER_SAT8)
+	if (only)
+		return fail_set(fail, STATUS_USAGE, "%s, not %s", only, format->name);
+	if (format->kind >= FORMAT_DOCUMENT && style->counter >= COUNTER_SAT8)
 		return fail_set(fail, STATUS_USAGE, "%s holds exact counts: no -C %s with it",
-				format->name, COUNTERS[job->style.counter].name);
+				format->name, COUNTERS[style->counter].name);
 	if (format->kind == FORMAT_BINARY && !job->output && isatty(STDOUT_FILENO))
 		return fail_set(fail, STATUS_USAGE,
 				"standard output is a terminal, and %s counters are binary (-o - "
