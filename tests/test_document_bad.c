@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * document: what is read all the same, and what is refused, with the place and the reason; any byte
- * damaged.
- */
+/* document: what is read all the same, and what is refused, with the place and the reason. */
 #include "document.h"
 
 #include <pthread.h>
@@ -543,71 +540,6 @@ static void bounds(void)
 	free(text);
 }
 
-/* Any byte is another, or missing, or the last one: an error, or the histogram that it was. */
-static void damaged(const char *line, uint64_t *seed)
-{
-	static const char OTHERS[] = "019-.e\"\\{}[],: txa\n\xff";
-	struct hist h;
-	size_t bytes;
-	uint64_t read = 0;
-
-	count_files(line, &h);
-	const struct provenance from = origin(&h, 1);
-	char *const whole = written(write_json, &h, &from, &bytes), *const text = malloc(bytes);
-	for (size_t i = 0; i < bytes; i++) {
-		for (int turn = 0; turn < 5; turn++) {
-			struct document document;
-			struct fail fail;
-			size_t length = bytes;
-			memcpy(text, whole, bytes);
-			if (turn == 0) {
-				length = i;
-			} else if (turn == 1) {
-				memmove(text + i, text + i + 1, --length - i);
-			} else {
-				text[i] = OTHERS[check_random(seed) % LENGTH(OTHERS)];
-				if (turn == 4)
-					text[check_random(seed) % bytes] =
-						OTHERS[check_random(seed) % LENGTH(OTHERS)];
-			}
-			const int rc = read_one(text, length, &document, &fail);
-			CHECK(rc == 1 || (fail.status == STATUS_DATA ||
-					  (length == 0 && fail.status == 0)),
-			      "%s", fail.text);
-			if (rc != 1)
-				continue;
-			/* But for what stands in one place only: see same_counts. */
-			CHECK(same_counts(&document.hist, &h), "%s: byte %zu is %c: %.*s", line, i,
-			      text[i], (int)length, text);
-			read++;
-			document_free(&document);
-		}
-	}
-	CHECK(read > 0, "no damage was harmless");
-	free(text);
-	free(whole);
-	hist_free(&h);
-}
-
-static void damages(void)
-{
-	static const char SAMPLES[] = "\1\0\0\0\2\0\0\0\3\0\0\0\4\0\0\0\2\0\0\0\xff\xff\xff\x7f";
-	static const char *const LINES[] = {"-t u32 -b 4 whole",
-					    "-t i16 --mod -b 3 -c 2 whole",
-					    "-t f32 --auto -b 4 whole",
-					    "-t u8 -r 1:100 -b 7 -c 3 whole",
-					    "-t f16 --auto -b 2 --clamp whole",
-					    "-t u16 --log=1:20 -b 3 whole",
-					    "-t f32 --edges=-1,0.25,7 whole",
-					    "-t i32 --auto -b 5 whole",
-					    "-t f64 -r 0:1 -b 3 whole"};
-	uint64_t seed = 77;
-
-	scratch_write("whole", SAMPLES, 24);
-	for (size_t i = 0; i < LENGTH(LINES); i++)
-		damaged(LINES[i], &seed);
-}
-
 /* ---- documents in pieces ---- */
 
 struct writer {
@@ -675,7 +607,6 @@ int main(void)
 	fewer_edges();
 	values();
 	bounds();
-	damages();
 	pieces();
 	scratch_leave();
 	return check_report();

@@ -104,6 +104,7 @@ run gpuhist -t u8 --nonzero -f raw a
 run gpuhist -t u8 --nonzero --flow -f json a
 # What a tool has indented; what it has made doubles of, or put into another order, what another program wrote
 gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json a >two.json
+gpuhist -q -t u8 -b 3 -r 0:99.7 -c 2 -f json --nonzero a | gpuhist -q --merge -f json | cmp - two.json
 expand='s/\([][{},]\) */\1\n      /g'
 sed "$expand" two.json >indented.json
 run gpuhist -q --merge indented.json two.json
