@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * picture: bins joined, pictures of text and SVG read again and compared with plain models: what a
- * row or a column holds, how high it is, how it is labelled; words that are no words.
+ * picture: bins joined, and pictures of text read again beside a plain model: what a row holds, how
+ * long it is, how it is labelled. SVG is the transcript's.
  */
 #include "output/picture.h"
 
@@ -10,12 +10,7 @@
 #include "base/signals.h"
 #include "check.h"
 #include "scratch.h"
-#include "svg_read.h"
 #include "wish.h"
-
-#define X0 8400L
-#define ACROSS 70000L
-#define HEIGHT 34000L
 
 static struct axis axis_of(enum axis_kind kind, const char *type, uint32_t bins, const char *lo,
 			   const char *hi, const double *list)
@@ -48,8 +43,7 @@ static struct axis auto_of(const char *type, int64_t first, int k, uint32_t bins
 	return axis;
 }
 
-static char *draw(const char *format, const struct hist *h, const struct picture *picture,
-		  const struct provenance *from)
+static char *draw(const struct hist *h, const struct picture *picture)
 {
 	const struct style style = {.picture = *picture};
 	struct fail fail = {.status = STATUS_OK};
@@ -57,7 +51,7 @@ static char *draw(const char *format, const struct hist *h, const struct picture
 	size_t bytes;
 
 	CHECK(output_open(&out, "h", &fail) == 0, "%s", fail.text);
-	format_find(format)->write(out, h, &style, from);
+	write_plot(out, h, &style, &FROM);
 	CHECK(output_commit(out, &fail) == 0, "%s", fail.text);
 	char *text = scratch_read("h", &bytes);
 	return text;
@@ -67,7 +61,7 @@ static char *draw(const char *format, const struct hist *h, const struct picture
 
 static void joined(void)
 {
-	static struct parts parts;
+	static struct stripes stripes;
 	uint64_t seed = 2;
 
 	for (unsigned i = 0; i < 10000; i++) {
@@ -79,20 +73,20 @@ static void joined(void)
 		const struct axis axis =
 			i % 2 ? auto_of(i % 4 == 1 ? "i32" : "f64", -(int64_t)(bins / 3), 1, bins)
 			      : axis_of(AXIS_RANGE, "f64", bins, "-1", "1", NULL);
-		parts_join(&parts, &axis, first, end, most);
-		const uint32_t n = parts.count, per = parts.per;
-		const struct part *const p = parts.part;
+		stripes_join(&stripes, &axis, first, end, most);
+		const uint32_t n = stripes.count, per = stripes.per;
+		const struct stripe *const p = stripes.stripe;
 		CHECK(n >= 1 && n <= most && p[0].first <= first && p[n - 1].end >= end &&
 			      p[n - 1].end <= bins,
-		      "%u of %u parts for %u to %u", n, most, first, end);
+		      "%u of %u stripes for %u to %u", n, most, first, end);
 		CHECK(per == 1 || end - first > most || n == 1, "joined without need");
-		/* At most half of the parts that there could be are given up for round numbers. */
+		/* At most half of the stripes that there could be are given up for round numbers. */
 		const uint32_t span = end - first, could = span / ((span - 1) / most + 1);
-		CHECK((i % 2 ? 4 : 2) * n + 4 >= could, "%u parts of %u", n, could);
+		CHECK((i % 2 ? 4 : 2) * n + 4 >= could, "%u stripes of %u", n, could);
 		for (uint32_t k = 0; k < n; k++) {
 			const uint32_t size = p[k].end - p[k].first;
 			CHECK(size == per || (size < per && p[k].end == bins),
-			      "part %u of %u has %u bins, not %u", k, n, size, per);
+			      "stripe %u of %u has %u bins, not %u", k, n, size, per);
 			CHECK(p[k].scale == 1, "its scale");
 			CHECK(k == 0 || p[k].first == p[k - 1].end, "a gap");
 			CHECK(n == 1 || p[k].first % per == 0, "not from the first bin");
@@ -102,8 +96,8 @@ static void joined(void)
 	static const uint32_t ROUND[][2] = {{360, 20}, {250, 25}, {1000, 50}, {256, 16}, {20, 1}};
 	for (size_t i = 0; i < sizeof(ROUND) / sizeof(ROUND[0]); i++) {
 		const struct axis axis = axis_of(AXIS_RANGE, "f64", ROUND[i][0], "0", "1", NULL);
-		parts_join(&parts, &axis, 0, ROUND[i][0], 20);
-		CHECK(parts.per == ROUND[i][1], "%u bins by %u", ROUND[i][0], parts.per);
+		stripes_join(&stripes, &axis, 0, ROUND[i][0], 20);
+		CHECK(stripes.per == ROUND[i][1], "%u bins by %u", ROUND[i][0], stripes.per);
 	}
 }
 
@@ -141,7 +135,8 @@ static void check_row(const char *p, const char *bar, const struct row *row, uin
 	const double exact = share * cells * eighths;
 	CHECK(count == row->count, "%s: %llu, not %llu", label, count,
 	      (unsigned long long)row->count);
-	CHECK(fabs(length - exact) <= 0.5001 || (length == 1 && count > 0 && exact < 1),
+	CHECK((length > 0) == (count > 0) &&
+		      (fabs(length - exact) <= 0.5001 || (length == 1 && exact < 1)),
 	      "%s: %u of %u for %g", label, length, cells * eighths, exact);
 	CHECK((count == 0) == (strcmp(percent, "0.0%") == 0) &&
 		      (count == samples) == (strcmp(percent, "100.0%") == 0) &&
@@ -169,13 +164,13 @@ static unsigned width_of(const char *text)
 /* Reads the rows of a picture of one channel, beside the counts that they must show. */
 static void check_plot(const struct hist *h, const struct picture *picture)
 {
-	static struct parts parts;
+	static struct stripes stripes;
 	const struct hist_flow *const flow = &h->flow[0];
 	const uint64_t flows[] = {flow->under, flow->over, flow->nan};
 	static const char *const NAMES[] = {"under", "over", "nan"};
 	const char *const line = picture->utf8 ? "\xe2\x94\x82" : "|";
 	struct filled f;
-	char *const text = draw("plot", h, picture, &FROM);
+	char *const text = draw(h, picture);
 	struct row row[24];
 	uint64_t samples = 0;
 	uint64_t most = 0;
@@ -189,17 +184,17 @@ static void check_plot(const struct hist *h, const struct picture *picture)
 	filled_bins(&f, h, 0);
 	/* Sentences of several lines take the place of rows. */
 	for (uint32_t room = 20 - flow_rows; f.bins > 0 && room >= 10; room--) {
-		parts_join(&parts, &h->axis, f.first, f.end, room);
-		if (2 * (parts.count + flow_rows) == bars)
+		stripes_join(&stripes, &h->axis, f.first, f.end, room);
+		if (2 * (stripes.count + flow_rows) == bars)
 			break;
 		CHECK(picture->columns < 110, "rows are missing: %s", text);
 	}
 	for (unsigned i = 0; i < 3; i++) {
-		for (uint32_t k = 0; i == 1 && f.bins > 0 && k < parts.count; k++) {
-			const struct part *const part = &parts.part[k];
-			const uint64_t sum = part_sum(part, h, 0);
-			row[n++] = (struct row){.edge = edges_value(&h->axis.edges, part->first),
-						.end = edges_value(&h->axis.edges, part->end),
+		for (uint32_t k = 0; i == 1 && f.bins > 0 && k < stripes.count; k++) {
+			const struct stripe *const stripe = &stripes.stripe[k];
+			const uint64_t sum = stripe_sum(stripe, h, 0);
+			row[n++] = (struct row){.edge = edges_value(&h->axis.edges, stripe->first),
+						.end = edges_value(&h->axis.edges, stripe->end),
 						.count = sum};
 		}
 		row[n] = (struct row){.name = NAMES[i], .count = flows[i]};
@@ -301,252 +296,12 @@ static void texts(void)
 	}
 }
 
-/* ---- SVG ---- */
-
-static char *draw_svg(const struct hist *h, bool log, const char *title,
-		      const struct provenance *from)
-{
-	char *const text = draw("svg", h, &(struct picture){.log = log, .title = title}, from);
-	const char *at, *const why = svg_malformed(text, strlen(text), &at);
-
-	CHECK(!why, "%s: '%.60s'", why, at);
-	CHECK(strstr(text, "</svg>\n") == text + strlen(text) - 7, "no end");
-	return text;
-}
-
-static long rounded(double x)
-{
-	return (long)floor(x + 0.5);
-}
-
-/* Every column is where and as high as it should be, to a hundredth; what is empty is not drawn. */
-static void columns(const struct hist *h, bool log, long height)
-{
-	static struct parts parts;
-	static struct svg_path path;
-	const uint32_t bins = axis_bins(&h->axis);
-	char *const text = draw_svg(h, log, NULL, &FROM);
-	double most = 0;
-
-	parts_join(&parts, &h->axis, 0, bins, PARTS_MOST);
-	for (uint32_t i = 0; i < h->channels * parts.count; i++) {
-		const struct part *const p = &parts.part[i % parts.count];
-		const double high = (double)part_sum(p, h, i / parts.count) * p->scale;
-		most = high > most ? high : most;
-	}
-	for (uint32_t c = 0; c < h->channels; c++) {
-		const char *const why = svg_path_read(&path, text, c);
-		size_t b = 0;
-		long wide = 0, expected = 0;
-		CHECK(!why, "%s", why);
-		for (uint32_t k = 0; k < parts.count; k++) {
-			const struct part *const p = &parts.part[k];
-			const double sum = (double)part_sum(p, h, c) * p->scale;
-			if (sum == 0)
-				continue;
-			const long from = X0 + rounded((double)ACROSS * p->first / bins);
-			const long to = X0 + rounded((double)ACROSS * p->end / bins);
-			const double share = log ? (log2(sum) + 1) / (log2(most * 1.5) + 1)
-						 : sum / (1.05 * most);
-			const long high = rounded(share * (double)height);
-			expected += to - from;
-			while (b < path.count && path.box[b].to < to)
-				b++;
-			const struct svg_box *const box = &path.box[b];
-			CHECK(b < path.count && box->from <= from && box->to >= to &&
-				      labs(path.base - box->y - (high > 100 ? high : 100)) <= 1,
-			      "%u bins: column %u of %g is not %ld high", bins, k, sum, high);
-		}
-		for (size_t i = 0; i < path.count; i++)
-			wide += path.box[i].to - path.box[i].from;
-		CHECK(wide == expected, "%ld hundredths drawn, not %ld", wide, expected);
-	}
-	free(text);
-}
-
-static void equal_bins(void)
-{
-	static const uint32_t BINS[] = {1, 2, 7, 256, 1000, 1024, 1025, 4000, 100003, 1 << 20};
-	uint64_t seed = 5;
-
-	for (size_t i = 0; i < sizeof(BINS) / sizeof(BINS[0]); i++) {
-		struct hist h = {.channels = 1, .axis = make_axis(BINS[i]), .stride = BINS[i]};
-		h.count = calloc(BINS[i], sizeof(uint64_t));
-		for (unsigned sparse = 0; sparse < 2; sparse++) {
-			for (uint32_t k = 0; k < BINS[i]; k++) {
-				const uint64_t r = check_random(&seed);
-				h.count[k] = !sparse ? r % 1000 : r % 8 == 0 ? r >> 40 : 0;
-			}
-			h.count[BINS[i] - 1] = 3; /* what a last column of other bins shows */
-			columns(&h, false, HEIGHT);
-			columns(&h, true, HEIGHT);
-		}
-		free(h.count);
-	}
-	/*
-	 * Equal ratios are as wide as each other; residues have no edges; channels have one scale.
-	 */
-	struct hist h = {.channels = 1,
-			 .axis = axis_of(AXIS_LOG, "f64", 300, "1e-5", "1e7", NULL),
-			 .count = calloc(600, sizeof(uint64_t)),
-			 .stride = 300};
-	for (uint32_t k = 0; k < 600; k++)
-		h.count[k] = check_random(&seed) % (k < 300 ? 1000 : 77);
-	columns(&h, false, HEIGHT);
-	edges_free(&h.axis.edges);
-	h.axis = axis_of(AXIS_MOD, "u32", 300, NULL, NULL, NULL);
-	columns(&h, false, HEIGHT);
-	h.axis = make_axis(300);
-	h.channels = 2;
-	columns(&h, false, 12000);
-	h.axis = auto_of("f32", -77, -8, 300);
-	columns(&h, true, 12000);
-	free(h.count);
-}
-
-/* The area of each piece of the path is in proportion to the samples of the bins that it covers. */
-static void areas(const double *list, uint32_t bins, const char *unit, bool log)
-{
-	static struct svg_path path;
-	static uint64_t count[5000];
-	struct hist h = {.channels = 1,
-			 .count = count,
-			 .axis = axis_of(AXIS_EDGES, "f64", bins, NULL, NULL, list)};
-	uint64_t seed = 7;
-	double least = INFINITY, most = 0;
-	uint32_t i = 0;
-
-	for (uint32_t k = 0; k < bins; k++)
-		count[k] = 1000 + check_random(&seed) % 50000;
-	char *const text = draw_svg(&h, false, NULL, &FROM);
-	const char *const why = svg_path_read(&path, text, 0);
-	CHECK(!why && path.count <= PARTS_MOST && path.count > 0, "%s, %zu", why, path.count);
-	for (size_t b = 0; b < path.count; b++) {
-		const uint32_t first = i;
-		double sum = 0;
-		for (; i < bins; i++) {
-			const double at =
-				log ? log2(list[i + 1] / list[0]) / log2(list[bins] / list[0])
-				    : (list[i + 1] - list[0]) / (list[bins] - list[0]);
-			if (X0 + rounded(at * (double)ACROSS) > path.box[b].to)
-				break;
-			sum += (double)count[i];
-		}
-		const long high = path.base - path.box[b].y;
-		const double width = log ? log2(list[i] / list[first]) : list[i] - list[first];
-		if (sum == 0 || high < 200)
-			continue;
-		least = fmin(least, width * (double)high / sum);
-		most = fmax(most, width * (double)high / sum);
-	}
-	/* A height of 200 hundredths is rounded by a quarter of a percent. */
-	CHECK(most > 0 && most / least < 1.006, "areas for a sample from %g to %g", least, most);
-	CHECK(strstr(text, unit), "no '%s'", unit);
-	free(text);
-	edges_free(&h.axis.edges);
-}
-
-static void listed_edges(void)
-{
-	static const double DECADES[] = {1, 10, 100, 1000, 1e6}, STEPS[] = {0, 1, 2, 5, 10, 100},
-			    EQUAL[] = {0, 2, 4, 6};
-	static double list[5001];
-
-	areas(STEPS, 5, ">samples per 1<", false);
-	areas(DECADES, 4, ">samples per decade<", true);
-	areas(EQUAL, 3, ">samples per 2<", false);
-	for (size_t i = 0; i < 5000; i++)
-		list[i + 1] = list[i] + (i % 100 == 0 ? 1 : i / 100 % 2 ? 0.02 : 0.11);
-	areas(list, 5000, ">samples per ", false);
-}
-
-/* Numbers at the ends of what there is: nothing but a picture comes out. */
-static void extremes(void)
-{
-	static const char *const CASES[][3] = {
-		{"f64", "-1.7e308", "1.7e308"},
-		{"f64", "0", "5e-324"},
-		{"f64", "1", "1.0000000000000002"},
-		{"f64", "1e300", "1.1e300"},
-		{"f64", "-1e-320", "1e-310"},
-		{"u64", "18446744073709551613", "18446744073709551616"},
-		{"i64", "-9223372036854775808", "9223372036854775808"},
-		{"f32", "-1e-30", "1e30"},
-	};
-	static const double ABSURD[] = {-1.7e308, -5e-324, 0, 5e-324, 1.7e308},
-			    CLOSE[] = {5e-324, 1e-323, 1e-300, 1.7e308},
-			    /* whose step, 2e-321, is rounded up */
-		DENORMAL[] = {0x1p-1030, 0x1p-1030 + 0x1p-1074, 0x1p-1030 + 0x1p-1073,
-			      0x1p-1030 + 3500 * 0x1p-1074};
-	uint64_t count[4] = {(uint64_t)1 << 63, 1, 0, ((uint64_t)1 << 63) - 2};
-	struct hist h = {.channels = 1, .count = count, .samples = UINT64_MAX};
-	static struct svg_path path;
-
-	for (size_t i = 0; i < 24; i++) {
-		h.axis = i / 2 < 8 ? axis_of(AXIS_RANGE, CASES[i / 2][0], 1, CASES[i / 2][1],
-					     CASES[i / 2][2], NULL)
-			 : i < 18  ? axis_of(AXIS_EDGES, "f64", 4, NULL, NULL, ABSURD)
-			 : i < 20  ? axis_of(AXIS_EDGES, "f64", 3, NULL, NULL, CLOSE)
-			 : i < 22  ? axis_of(AXIS_EDGES, "f64", 3, NULL, NULL, DENORMAL)
-				   : auto_of("f64", -2, 1023, 4); /* to 2^1024 */
-		char *const text = draw_svg(&h, i % 2, NULL, &FROM);
-		const char *const why = svg_path_read(&path, text, 0);
-		CHECK(!why && path.count > 0, "%zu: %s", i, why);
-		for (size_t b = 0; b < path.count; b++)
-			CHECK(path.box[b].to <= X0 + ACROSS &&
-				      path.base - path.box[b].y <= HEIGHT &&
-				      path.base - path.box[b].y >= 100,
-			      "%zu: %ld to %ld, at %ld", i, path.box[b].from, path.box[b].to,
-			      path.box[b].y);
-		CHECK(!strstr(text, "nan") && (i >= 22 || !strstr(text, "-inf")), "%zu: %s", i,
-		      text);
-		free(text);
-		edges_free(&h.axis.edges);
-	}
-}
-
-/* Titles and options of any bytes are text, and cut between characters. */
-static void hostile(void)
-{
-	static const char *const WORDS[] = {"a<b>&\"'c",
-					    "]]></title><script>",
-					    "\xff\xfe\x80 \xc3",
-					    "\x01\x02\x1b[31m\r\t\n",
-					    "\xef\xbf\xbe!",
-					    "\xed\xa0\x80\xf4\x90",
-					    "\xe2\x82\xac\xf0\x9f",
-					    NULL};
-	uint64_t count[2] = {1, 2};
-	const struct hist h = {.channels = 1, .axis = make_axis(2), .count = count, .samples = 3};
-	struct provenance from = FROM;
-
-	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++) {
-		from.options = WORDS[i];
-		free(draw_svg(&h, false, NULL, &from));
-		free(draw_svg(&h, false, WORDS[i], &from));
-	}
-	for (size_t cut = 50; cut < 80; cut++) {
-		char word[128];
-		memset(word, 'a', cut);
-		strcpy(word + cut, "\xf0\x9f\x93\x8a\xc3\xa9&\xc3\xa9");
-		from.options = word;
-		char *const text = draw_svg(&h, false, cut % 2 ? word : NULL, &from);
-		CHECK(!strstr(text, "\xef\xbf\xbd"), "cut inside a character: %zu", cut);
-		CHECK((cut > 62) == !!strstr(text, "\xe2\x80\xa6</text>"), "%zu: dots", cut);
-		free(text);
-	}
-}
-
 int main(void)
 {
 	signals_init();
 	scratch_enter();
 	joined();
 	texts();
-	equal_bins();
-	listed_edges();
-	extremes();
-	hostile();
 	scratch_leave();
 	return check_report();
 }

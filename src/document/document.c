@@ -121,7 +121,7 @@ static int read_head(struct documents *d, uint32_t c, struct fail *fail)
 }
 
 /* The value of the first member of this name; NULL: there is none. */
-static const struct json_token *find(const struct documents *d, const char *name)
+static const struct json_token *find_member(const struct documents *d, const char *name)
 {
 	const size_t length = strlen(name);
 
@@ -135,7 +135,7 @@ static const struct json_token *find(const struct documents *d, const char *name
 /* "" if there is none. */
 static const char *text_of(const struct documents *d, const char *name)
 {
-	const struct json_token *const v = find(d, name);
+	const struct json_token *const v = find_member(d, name);
 
 	return v ? d->in.text + v->text : "";
 }
@@ -154,7 +154,7 @@ static bool flag_of(const struct documents *d, const char *name)
 static uint64_t count_of(const struct documents *d, const char *name, uint64_t most,
 			 struct fail *fail)
 {
-	const struct json_token *const v = find(d, name);
+	const struct json_token *const v = find_member(d, name);
 	uint64_t count;
 
 	if (!v) {
@@ -257,7 +257,7 @@ static int check_head(struct documents *d, const struct document *document, uint
 		equal = d->edges[i] == (isinf(x) ? copysign(DBL_MAX, x) : x);
 	}
 	return equal ? 0
-		     : json_bad(&d->in, find(d, "edges")->at, fail,
+		     : json_bad(&d->in, find_member(d, "edges")->at, fail,
 				"\"edges\" is not that of the metadata");
 }
 
@@ -368,10 +368,10 @@ static int take_whole(struct documents *d, struct document *document, struct fai
 	struct provenance *const from = &document->from;
 	struct hist *const h = &document->hist;
 	const struct json *const in = &d->in;
-	const struct json_token *const options = find(d, "options");
-	const struct json_token *const metadata = find(d, "metadata");
+	const struct json_token *const options = find_member(d, "options");
+	const struct json_token *const metadata = find_member(d, "metadata");
 
-	if (!find(d, "gpuhist") || !metadata || find(d, "axes") < metadata)
+	if (!find_member(d, "gpuhist") || !metadata || find_member(d, "axes") < metadata)
 		return json_bad(in, in->begin, fail,
 				"gpuhist did not write it, or another program changed it");
 	h->channels = (uint32_t)count_of(d, "channels", LAYOUT_CHANNELS_MAX, fail);
@@ -381,7 +381,7 @@ static int take_whole(struct documents *d, struct document *document, struct fai
 		.bytes = count_of(d, "bytes", UINT64_MAX, fail),
 		.skipped = count_of(d, "skipped", UINT64_MAX, fail),
 		.tail = count_of(d, "tail", UINT64_MAX, fail),
-		.partial = find(d, "partial"),
+		.partial = find_member(d, "partial"),
 		.part = (uint32_t)count_of(d, "part", UINT32_MAX, fail),
 		.parts = (uint32_t)count_of(d, "parts", UINT32_MAX, fail),
 		.state = strtoull(text_of(d, "inputs_state"), NULL, 16),

@@ -45,7 +45,7 @@ static int lock_folder(const char *path, struct fail *fail)
 }
 
 /* 1: a regular file that is not empty. 0: it does not exist. -1: something else. */
-static int look(const char *path, struct fail *fail)
+static int find_file(const char *path, struct fail *fail)
 {
 	struct stat st;
 
@@ -68,7 +68,7 @@ static int read_document(const char *path, struct document *document, struct fai
 {
 	struct documents *documents;
 	struct document second;
-	int rc = look(path, fail);
+	int rc = find_file(path, fail);
 
 	*document = (struct document){.options = NULL};
 	if (rc <= 0)
@@ -95,7 +95,7 @@ static int read_document(const char *path, struct document *document, struct fai
 int into_check(const char *path, struct fail *fail)
 {
 	struct output *out;
-	const int there = look(path, fail);
+	const int there = find_file(path, fail);
 
 	/* Opens the output as it will be opened, but neither writes nor renames. */
 	if (there < 0 || output_open(&out, path, fail) != 0)

@@ -111,7 +111,7 @@ int json_peek(struct json *r, struct fail *fail)
 /* ---- texts ---- */
 
 /* Adds bytes to the text, and a zero after them that the next ones replace. */
-static int keep(struct json *r, const void *bytes, size_t n, struct fail *fail)
+static int add_text(struct json *r, const void *bytes, size_t n, struct fail *fail)
 {
 	if (r->used + n >= JSON_TEXT)
 		return json_bad(r, json_offset(r), fail, "texts of more than %zu bytes", JSON_TEXT);
@@ -130,9 +130,9 @@ static int keep(struct json *r, const void *bytes, size_t n, struct fail *fail)
 }
 
 /* Adds the next bytes of the buffer to the text, and takes them. */
-static int take(struct json *r, size_t n, struct fail *fail)
+static int take_text(struct json *r, size_t n, struct fail *fail)
 {
-	if (keep(r, r->at, n, fail) != 0)
+	if (add_text(r, r->at, n, fail) != 0)
 		return -1;
 	r->at += n;
 	return 0;
@@ -177,7 +177,7 @@ static int take_escape(struct json *r, struct fail *fail)
 	const char *const letter = p[1] != 0 ? strchr(LETTERS, p[1]) : NULL;
 	if (letter) {
 		r->at += 2;
-		return keep(r, &MEANING[letter - LETTERS], 1, fail);
+		return add_text(r, &MEANING[letter - LETTERS], 1, fail);
 	}
 	int32_t c = p[1] == 'u' ? hexadecimal(p + 2) : -1;
 	if (c < 0)
@@ -193,7 +193,7 @@ static int take_escape(struct json *r, struct fail *fail)
 	if (c >= 0xd800 && c <= 0xdfff)
 		return json_bad(r, json_offset(r), fail, "half of a surrogate pair");
 	r->at += length;
-	return keep(r, utf8, utf8_of(utf8, (uint32_t)c), fail);
+	return add_text(r, utf8, utf8_of(utf8, (uint32_t)c), fail);
 }
 
 /* Takes a text from its quote on. */
@@ -204,7 +204,7 @@ static int take_string(struct json *r, struct fail *fail)
 		const unsigned char *p = r->at;
 		while (*p >= 0x20 && *p < 0x80 && *p != '"' && *p != '\\')
 			p++;
-		if (take(r, (size_t)(p - r->at), fail) != 0)
+		if (take_text(r, (size_t)(p - r->at), fail) != 0)
 			return -1;
 		/* A character has at most four bytes. */
 		if (r->end - r->at < 4 && json_fill(r, 4, fail) != 0)
@@ -221,7 +221,7 @@ static int take_string(struct json *r, struct fail *fail)
 			if (n == 0)
 				return json_bad(r, json_offset(r), fail,
 						"a text that is not UTF-8");
-			if (take(r, n, fail) != 0)
+			if (take_text(r, n, fail) != 0)
 				return -1;
 		}
 	}
@@ -281,7 +281,7 @@ static int take_word(struct json *r, struct fail *fail)
 		return -1;
 	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]); i++)
 		if (strncmp((const char *)r->at, WORDS[i], strlen(WORDS[i])) == 0)
-			return take(r, strlen(WORDS[i]), fail);
+			return take_text(r, strlen(WORDS[i]), fail);
 	return json_unexpected(r, "a value", fail);
 }
 
@@ -303,7 +303,7 @@ int json_token(struct json *r, struct json_token *token, struct fail *fail)
 	case ':':
 	case ',':
 		r->may_end = token->kind == '[';
-		rc = take(r, 1, fail);
+		rc = take_text(r, 1, fail);
 		break;
 	case '"':
 		rc = take_string(r, fail);
@@ -319,7 +319,7 @@ int json_token(struct json *r, struct json_token *token, struct fail *fail)
 			return json_unexpected(r, "a value", fail);
 		token->kind = JSON_NUMERAL;
 		length = json_numeral(r, fail);
-		rc = length > 0 ? take(r, length, fail) : -1;
+		rc = length > 0 ? take_text(r, length, fail) : -1;
 	}
 	token->length = r->used++ - token->text;
 	return rc == 0 ? 1 : -1;

@@ -122,7 +122,7 @@ static bool parts_fit(char why[WHY], const struct provenance *sum, const struct 
 }
 
 /* Remembers a part of a whole. */
-static int note(struct sum *s, uint32_t part, const struct sum_name *name, struct fail *fail)
+static int note_part(struct sum *s, uint32_t part, const struct sum_name *name, struct fail *fail)
 {
 	if (s->documents == s->room) {
 		const size_t room = s->room > 0 ? 2 * s->room : 16;
@@ -210,7 +210,7 @@ int sum_add(struct sum *s, struct document *document, const struct sum_name *nam
 	}
 	if (s->documents > 0 && !parts_fit(why, &s->total.from, from))
 		return refuse(s, name, STATUS_DATA, why, fail);
-	if (from->parts > 1 && note(s, from->part, name, fail) != 0)
+	if (from->parts > 1 && note_part(s, from->part, name, fail) != 0)
 		return -1;
 	if (s->documents++ == 0) {
 		s->total = *document;

@@ -84,8 +84,8 @@ const struct format *format_of_path(const char *path, const char **why)
 }
 
 /* Saves the counts to `out`, which is closed in any case; name is what they were saved as. */
-static int save(struct output *out, const struct hist *hist, const struct provenance *from,
-		char name[PATH_MAX], struct fail *fail)
+static int save_document(struct output *out, const struct hist *hist, const struct provenance *from,
+			 char name[PATH_MAX], struct fail *fail)
 {
 	snprintf(name, PATH_MAX, "%s", output_name(out));
 	write_json(out, hist, &(struct style){.counter = COUNTER_U64}, from);
@@ -103,7 +103,7 @@ static int save_in_folders(const struct hist *hist, const struct provenance *fro
 	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++)
 		if (folders[i] && folders[i][0] != '\0' &&
 		    output_open_rescue(&out, folders[i], i > 0, fail) == 0 &&
-		    save(out, hist, from, name, fail) == 0)
+		    save_document(out, hist, from, name, fail) == 0)
 			return 0;
 	return -1;
 }
@@ -133,14 +133,15 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 
 	/* If no name beside FILE can be used but another name can, the reason is not reported. */
 	if (output_resolve(target, path, &first) == 0 && free_name(beside, target) &&
-	    output_open(&out, beside, &first) == 0 && save(out, hist, from, name, &first) == 0)
+	    output_open(&out, beside, &first) == 0 &&
+	    save_document(out, hist, from, name, &first) == 0)
 		return 0;
 	return save_in_folders(hist, from, name, fail);
 }
 
 /* Beside a file; if there is none, or that failed, in a folder. `out` is closed in any case. */
-static int rescue(struct output *out, const struct hist *hist, const struct provenance *from,
-		  uint64_t counts, struct fail *fail)
+static int rescue_counts(struct output *out, const struct hist *hist, const struct provenance *from,
+			 uint64_t counts, struct fail *fail)
 {
 	char name[PATH_MAX];
 	struct fail lost = {.status = STATUS_OK};
@@ -149,7 +150,7 @@ static int rescue(struct output *out, const struct hist *hist, const struct prov
 	if (!output_rescue(out))
 		output_abort(out);
 	else
-		saved = save(out, hist, from, name, &lost) == 0;
+		saved = save_document(out, hist, from, name, &lost) == 0;
 	saved = saved || save_in_folders(hist, from, name, &lost) == 0;
 	return fail_set(fail, STATUS_LIMIT,
 			"%llu count%s passed 4294967295, the largest value of a u32 counter (use "
@@ -170,7 +171,7 @@ int publish(struct output *out, const struct format *format, const struct style 
 		overflows = hist_exceeding(hist, UINT32_MAX) +
 			    (rows ? hist_rows_exceeding(hist, UINT32_MAX) : 0);
 	if (overflows > 0)
-		return rescue(out, hist, from, overflows, fail);
+		return rescue_counts(out, hist, from, overflows, fail);
 	format->write(out, hist, style, from);
 	return output_commit(out, fail);
 }

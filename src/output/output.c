@@ -205,7 +205,7 @@ static bool keep_group(int fd, const struct stat *now, const struct stat *old)
  * cannot be kept, the group gets no more rights than others have. -1 and errno if the mode cannot
  * be set.
  */
-static int keep(int fd, const char *path, const struct stat *old)
+static int keep_permissions(int fd, const char *path, const struct stat *old)
 {
 	struct stat now;
 	mode_t mode = old->st_mode & 0777;
@@ -267,7 +267,7 @@ static int open_beside(struct output *o, struct fail *fail)
 				o->shown);
 	if (open_temporary(o, st.st_mode & 0600) != 0)
 		return fail_errno(fail, "%s: no new file can be made in its folder", o->shown);
-	if (keep(o->fd, o->target, &st) == 0)
+	if (keep_permissions(o->fd, o->target, &st) == 0)
 		return 0;
 	fail_errno(fail, "%s: its permissions cannot be kept", o->shown);
 	close(o->fd);

@@ -12,7 +12,7 @@
 #define SHORT_EDGE 12 /* characters that can be read at a glance */
 #define WHOLE_EDGE 21 /* those of all 64-bit integers, and of the edge after the last */
 
-static uint32_t parts_of(uint32_t first, uint32_t end, uint32_t per)
+static uint32_t stripes_of(uint32_t first, uint32_t end, uint32_t per)
 {
 	return (end - 1) / per - first / per + 1;
 }
@@ -28,19 +28,19 @@ static bool is_round(uint32_t n)
 }
 
 /*
- * Bins of --auto are powers of two wide, and so are their parts. Otherwise the number is best a round
+ * Bins of --auto are powers of two wide, and so are their stripes. Otherwise the number is best a round
  * divisor of the bins, then any divisor; none above twice what is needed is looked for.
  */
-static uint32_t bins_a_part(const struct axis *axis, uint32_t first, uint32_t end, uint32_t most)
+static uint32_t bins_a_stripe(const struct axis *axis, uint32_t first, uint32_t end, uint32_t most)
 {
 	const uint32_t bins = axis_bins(axis), least = (end - first - 1) / most + 1;
 	uint32_t best = 0;
 
 	for (uint32_t per = 1; axis_kind_of(axis)->from_samples; per *= 2)
-		if (parts_of(first, end, per) <= most)
+		if (stripes_of(first, end, per) <= most)
 			return per;
 	for (uint32_t per = least; per <= 2 * least; per++) {
-		if (parts_of(first, end, per) > most)
+		if (stripes_of(first, end, per) > most)
 			continue;
 		if (bins % per == 0 && is_round(per))
 			return per;
@@ -50,25 +50,26 @@ static uint32_t bins_a_part(const struct axis *axis, uint32_t first, uint32_t en
 	return best;
 }
 
-void parts_join(struct parts *parts, const struct axis *axis, uint32_t first, uint32_t end,
-		uint32_t most)
+void stripes_join(struct stripes *stripes, const struct axis *axis, uint32_t first, uint32_t end,
+		  uint32_t most)
 {
-	const uint32_t bins = axis_bins(axis), per = bins_a_part(axis, first, end, most);
-	struct part *const part = parts->part;
+	const uint32_t bins = axis_bins(axis), per = bins_a_stripe(axis, first, end, most);
+	struct stripe *const stripe = stripes->stripe;
 
-	assert(4 <= most && most <= PARTS_MOST && first < end && end <= bins);
-	parts->count = 0;
+	assert(4 <= most && most <= STRIPES_MOST && first < end && end <= bins);
+	stripes->count = 0;
 	for (uint32_t at = first - first % per; at < end; at += per)
-		part[parts->count++] = (struct part){at, at + per < bins ? at + per : bins, 1};
-	parts->per = part[0].end - part[0].first;
+		stripe[stripes->count++] =
+			(struct stripe){at, at + per < bins ? at + per : bins, 1};
+	stripes->per = stripe[0].end - stripe[0].first;
 }
 
-uint64_t part_sum(const struct part *part, const struct hist *hist, uint32_t channel)
+uint64_t stripe_sum(const struct stripe *stripe, const struct hist *hist, uint32_t channel)
 {
 	const uint64_t *const count = hist->count + channel * hist->stride;
 	uint64_t sum = 0;
 
-	for (uint32_t i = part->first; i < part->end; i++)
+	for (uint32_t i = stripe->first; i < stripe->end; i++)
 		sum += count[i];
 	return sum;
 }

@@ -16,26 +16,26 @@
  * A row or a column. All hold the same number of bins, but for the last where the axis ends inside
  * it.
  */
-struct part {
+struct stripe {
 	uint32_t first, end; /* bins first .. end - 1 */
 	double scale;        /* samples times this are the height: 1 but for listed edges in SVG */
 };
 
-#define PARTS_MOST 1024
-struct parts {
+#define STRIPES_MOST 1024
+struct stripes {
 	uint32_t per; /* bins in each, but in the last */
 	uint32_t count;
-	struct part part[PARTS_MOST];
+	struct stripe stripe[STRIPES_MOST];
 };
 
 /*
- * Joins the bins first .. end - 1, and those beside them that fill up the outer parts, to at most
- * `most` parts, 4 <= most <= PARTS_MOST. Parts begin at multiples of `per` bins from the first bin.
+ * Joins the bins first .. end - 1, and those beside them that fill up the outer ones, to at most
+ * `most` stripes, 4 <= most <= STRIPES_MOST. They begin at multiples of `per` bins from the first bin.
  */
-void parts_join(struct parts *parts, const struct axis *axis, uint32_t first, uint32_t end,
-		uint32_t most);
+void stripes_join(struct stripes *stripes, const struct axis *axis, uint32_t first, uint32_t end,
+		  uint32_t most);
 
-uint64_t part_sum(const struct part *part, const struct hist *hist, uint32_t channel);
+uint64_t stripe_sum(const struct stripe *stripe, const struct hist *hist, uint32_t channel);
 
 /* The bins of a channel that hold something. */
 struct filled {

@@ -41,7 +41,7 @@ struct plot {
 	struct output *out;
 	const struct hist *hist;
 	const struct picture *picture;
-	struct parts parts; /* none: all bins are empty */
+	struct stripes stripes; /* none: all bins are empty */
 	struct filled filled[LAYOUT_CHANNELS_MAX];
 	char label[ROWS][NUMBER_TEXT];
 	struct channel {
@@ -61,11 +61,11 @@ static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 {
 	const struct edges *const edges = &p->hist->axis.edges;
 
-	for (uint32_t r = 0; r < p->parts.count; r++) {
+	for (uint32_t r = 0; r < p->stripes.count; r++) {
 		char *const text = p->label[r];
-		const double x = edges_value(edges, p->parts.part[r].first);
+		const double x = edges_value(edges, p->stripes.stripe[r].first);
 		/* Halves do not overflow. What is near zero is zero with linspace's rounding. */
-		const double gap = edges_value(edges, p->parts.part[r].end) / 2 - x / 2;
+		const double gap = edges_value(edges, p->stripes.stripe[r].end) / 2 - x / 2;
 		const double shown = fabs(x / 2) * EXACT < gap ? 0 : x;
 		int whole = 0;
 		for (double bound = 1; fabs(x) >= bound && bound < 1e7; bound *= 10)
@@ -93,8 +93,8 @@ static void label_rows(struct plot *p)
 	const struct edges *const edges = &p->hist->axis.edges;
 	bool whole = true;
 
-	for (uint32_t r = 0; r < p->parts.count; r++) {
-		edges_format(edges, p->parts.part[r].first, p->label[r]);
+	for (uint32_t r = 0; r < p->stripes.count; r++) {
+		edges_format(edges, p->stripes.stripe[r].first, p->label[r]);
 		whole = whole && edge_is_whole(p->label[r]);
 	}
 	for (int i = edges->list ? DIGITS : 0; !whole && i < 2 * DIGITS; i++) {
@@ -112,9 +112,9 @@ static void label_rows(struct plot *p)
 
 /* ---- sentences ---- */
 
-static void add(char text[TEXT], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void append(char text[TEXT], const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-static void add(char text[TEXT], const char *format, ...)
+static void append(char text[TEXT], const char *format, ...)
 {
 	const size_t used = strlen(text);
 	va_list arguments;
@@ -153,8 +153,8 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 			   uint32_t channel)
 {
 	const struct axis *const axis = &p->hist->axis;
-	const uint32_t bins = axis_bins(axis), count = p->parts.count, per = p->parts.per;
-	const struct part *const first = p->parts.part, *const last = first + count - 1;
+	const uint32_t bins = axis_bins(axis), count = p->stripes.count, per = p->stripes.per;
+	const struct stripe *const first = p->stripes.stripe, *const last = first + count - 1;
 	const unsigned columns = p->picture->columns;
 	const char *const title = p->picture->title;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
@@ -164,38 +164,38 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 		/* on one line, with three dots where it is cut */
 		const size_t all = strlen(title), fit = picture_cut(title, columns - 2);
 		const bool cut = fit < all;
-		add(text, "%.*s%s", (int)(cut ? picture_cut(title, columns - 5) : all), title,
-		    cut ? "..." : "");
+		append(text, "%.*s%s", (int)(cut ? picture_cut(title, columns - 5) : all), title,
+		       cut ? "..." : "");
 		utf8_make_plain(text);
-		add(text, ": ");
+		append(text, ": ");
 	}
-	add(text, "%s", axis->type.name);
+	append(text, "%s", axis->type.name);
 	if (p->hist->channels > 1)
-		add(text, " channel %u (of %u)", channel, p->hist->channels);
+		append(text, " channel %u (of %u)", channel, p->hist->channels);
 	if (from->parts > 1)
-		add(text, " part %u of %u", from->part, from->parts);
-	add(text, "%s%s %u bin%s", from->partial ? ", PARTIAL, counts so far" : "",
-	    title && !from->partial ? "," : ":", bins, bins == 1 ? "" : "s");
+		append(text, " part %u of %u", from->part, from->parts);
+	append(text, "%s%s %u bin%s", from->partial ? ", PARTIAL, counts so far" : "",
+	       title && !from->partial ? "," : ":", bins, bins == 1 ? "" : "s");
 	if (bins > 0 && !axis_kind_of(axis)->ordered) {
-		add(text, " of residues");
+		append(text, " of residues");
 	} else if (bins > 0) {
 		edge_text(lo, axis, 0);
 		edge_text(hi, axis, bins);
-		add(text, " from %s to %s", lo, hi);
+		append(text, " from %s to %s", lo, hi);
 	}
 	if (count > 0 && per > 1)
-		add(text, ", %u a row", per);
+		append(text, ", %u a row", per);
 	if (count > 0 && last->end - last->first < per)
-		add(text, " (%u in the last)", last->end - last->first);
-	add(text, count > 0 && p->picture->log ? ", log counts\n" : "\n");
+		append(text, " (%u in the last)", last->end - last->first);
+	append(text, count > 0 && p->picture->log ? ", log counts\n" : "\n");
 	const uint32_t below = count > 0 ? first->first : 0,
 		       above = count > 0 ? bins - last->end : 0;
 	if (below > 0 && above > 0)
-		add(text, "not shown: %u empty bin%s below, %u above\n", below,
-		    below == 1 ? "" : "s", above);
+		append(text, "not shown: %u empty bin%s below, %u above\n", below,
+		       below == 1 ? "" : "s", above);
 	else if (below + above > 0)
-		add(text, "not shown: %u empty bin%s %s\n", below + above,
-		    below + above == 1 ? "" : "s", below > 0 ? "below" : "above");
+		append(text, "not shown: %u empty bin%s %s\n", below + above,
+		       below + above == 1 ? "" : "s", below > 0 ? "below" : "above");
 	return wrap(text, columns);
 }
 
@@ -211,14 +211,14 @@ static unsigned make_footer(const struct plot *p, char text[TEXT], uint32_t chan
 
 	text[0] = '\0';
 	if (outside > 0 && inside > 0)
-		add(text, "%llu of ", (ull)inside);
-	add(text, "%llu sample%s", (ull)(inside + outside), inside + outside == 1 ? "" : "s");
+		append(text, "%llu of ", (ull)inside);
+	append(text, "%llu sample%s", (ull)(inside + outside), inside + outside == 1 ? "" : "s");
 	if (inside > 0) {
 		bin_text(bin, &p->hist->axis, filled->fullest);
-		add(text, " in %u of %u bin%s; most in %s: %llu\n", filled->bins, bins,
-		    bins == 1 ? "" : "s", bin, (ull)filled->most);
+		append(text, " in %u of %u bin%s; most in %s: %llu\n", filled->bins, bins,
+		       bins == 1 ? "" : "s", bin, (ull)filled->most);
 	} else {
-		add(text, outside > 0 ? "; all bins are empty\n" : "\n");
+		append(text, outside > 0 ? "; all bins are empty\n" : "\n");
 	}
 	return wrap(text, p->picture->columns);
 }
@@ -290,8 +290,9 @@ static void draw_channel(struct plot *p, const struct provenance *from, uint32_t
 
 	*of = (struct channel){.rows = 0};
 	add_row(of, "under", flow->under, true);
-	for (uint32_t k = 0; k < p->parts.count && p->filled[channel].bins > 0; k++)
-		add_row(of, p->label[k], part_sum(&p->parts.part[k], p->hist, channel), false);
+	for (uint32_t k = 0; k < p->stripes.count && p->filled[channel].bins > 0; k++)
+		add_row(of, p->label[k], stripe_sum(&p->stripes.stripe[k], p->hist, channel),
+			false);
 	add_row(of, "over", flow->over, true);
 	add_row(of, "nan", flow->nan, true);
 	of->bar = (int)p->picture->columns - of->label_width - of->count_width - 11;
@@ -313,14 +314,14 @@ static void choose_rows(struct plot *p, const struct provenance *from, uint32_t 
 	uint32_t around;
 
 	for (uint32_t most = ROWS - flows; most >= 4; most--) {
-		parts_join(&p->parts, &p->hist->axis, first, end, most);
+		stripes_join(&p->stripes, &p->hist->axis, first, end, most);
 		around = 0;
 		for (uint32_t c = 0; c < p->hist->channels; c++) {
 			const unsigned lines =
 				make_title(p, text, from, c) + make_footer(p, text, c);
 			around = lines > around ? lines : around;
 		}
-		if (flows + p->parts.count + around <= LINES)
+		if (flows + p->stripes.count + around <= LINES)
 			return;
 	}
 }

@@ -68,12 +68,12 @@ struct scale {
 struct drawing {
 	struct output *out;
 	const struct hist *hist;
-	const char *title;    /* NULL: the options */
-	struct parts columns; /* none: there are no bins */
-	struct scale x;       /* listed edges: where columns are; else for its ticks alone */
-	struct scale y;       /* heights, from the base line to the top of a panel */
-	double unit;          /* the W of listed edges; 0: heights are samples per column */
-	int panel;            /* height of a panel, in units */
+	const char *title;      /* NULL: the options */
+	struct stripes columns; /* none: there are no bins */
+	struct scale x;         /* listed edges: where columns are; else for its ticks alone */
+	struct scale y;         /* heights, from the base line to the top of a panel */
+	double unit;            /* the W of listed edges; 0: heights are samples per column */
+	int panel;              /* height of a panel, in units */
 };
 
 static const char STYLE[] =
@@ -364,9 +364,9 @@ static double x_of(const struct drawing *d, uint32_t i)
 
 static double height_of(const struct drawing *d, uint32_t channel, uint32_t k)
 {
-	const struct part *const part = &d->columns.part[k];
+	const struct stripe *const column = &d->columns.stripe[k];
 
-	return (double)part_sum(part, d->hist, channel) * part->scale;
+	return (double)stripe_sum(column, d->hist, channel) * column->scale;
 }
 
 /* base: the line on which the columns stand. */
@@ -385,12 +385,12 @@ static void draw_columns(const struct drawing *d, uint32_t channel, int base)
 		}
 		const double y = base - fmax(along(scale_at(&d->y, height), d->panel), 1);
 		if (end <= 0)
-			output_print(d->out, "M" AT " %dV" AT, x_of(d, d->columns.part[k].first),
+			output_print(d->out, "M" AT " %dV" AT, x_of(d, d->columns.stripe[k].first),
 				     base, y);
 		else if (y < top || y > top)
 			output_print(d->out, "H" AT "V" AT, end, y);
 		top = y;
-		end = x_of(d, d->columns.part[k].end);
+		end = x_of(d, d->columns.stripe[k].end);
 	}
 	output_text(d->out, "\"/>\n");
 }
@@ -411,7 +411,7 @@ static void lay_out(struct drawing *d)
 
 	if (bins == 0)
 		return;
-	parts_join(&d->columns, axis, 0, bins, PARTS_MOST);
+	stripes_join(&d->columns, axis, 0, bins, STRIPES_MOST);
 	x->lo = bounded(edges_value(edges, 0));
 	x->hi = bounded(edges_value(edges, bins));
 	x->log = spacing == SPACING_RATIO ||
@@ -429,16 +429,16 @@ static void lay_out(struct drawing *d)
 		return;
 	d->unit = x->log ? 1 : DBL_MAX;
 	for (uint32_t k = 0; k < d->columns.count; k++) {
-		struct part *const part = &d->columns.part[k];
-		const double lo = edges_value(edges, part->first),
-			     hi = edges_value(edges, part->end);
+		struct stripe *const column = &d->columns.stripe[k];
+		const double lo = edges_value(edges, column->first),
+			     hi = edges_value(edges, column->end);
 		const double width = x->log ? log10(hi) - log10(lo) : hi - lo;
 		/* Not 0 for neighbours, nor more than binary64 has. */
-		part->scale = width > 0 ? bounded(width) : DBL_EPSILON;
-		d->unit = !x->log && part->scale < d->unit ? part->scale : d->unit;
+		column->scale = width > 0 ? bounded(width) : DBL_EPSILON;
+		d->unit = !x->log && column->scale < d->unit ? column->scale : d->unit;
 	}
 	for (uint32_t k = 0; k < d->columns.count; k++)
-		d->columns.part[k].scale = d->unit / d->columns.part[k].scale;
+		d->columns.stripe[k].scale = d->unit / d->columns.stripe[k].scale;
 }
 
 /*

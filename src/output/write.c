@@ -18,7 +18,7 @@ static uint64_t clip(const struct style *style, uint64_t count)
 	return count < most ? count : most;
 }
 
-struct table {
+struct sheet {
 	struct output *out;
 	const struct hist *hist;
 	const struct style *style;
@@ -29,7 +29,7 @@ struct table {
  * Writes a row: three fields, each shorter than NUMBER_TEXT, and a count for each channel: the
  * first one's, and where the next one's is, in counts from there.
  */
-static void row(const struct table *t, const char *const fields[3], const uint64_t *count,
+static void row(const struct sheet *t, const char *const fields[3], const uint64_t *count,
 		size_t stride)
 {
 	char line[(3 + LAYOUT_CHANNELS_MAX) * (NUMBER_TEXT + 1)];
@@ -49,7 +49,7 @@ static void row(const struct table *t, const char *const fields[3], const uint64
 	output_write(t->out, line, used);
 }
 
-static void flow_row(const struct table *t, const char *name, const char *lower, const char *upper,
+static void flow_row(const struct sheet *t, const char *name, const char *lower, const char *upper,
 		     const uint64_t *count)
 {
 	row(t, (const char *[]){name, lower, upper}, count,
@@ -65,7 +65,7 @@ static bool holds(const struct hist *hist, uint32_t bin)
 	return false;
 }
 
-static void write_rows(const struct table *t)
+static void write_rows(const struct sheet *t)
 {
 	const struct hist *const hist = t->hist;
 	const struct edges *const edges = &hist->axis.edges;
@@ -109,14 +109,14 @@ void write_csv(struct output *out, const struct hist *hist, const struct style *
 	       const struct provenance *from)
 {
 	(void)from;
-	write_rows(&(struct table){out, hist, style, ','});
+	write_rows(&(struct sheet){out, hist, style, ','});
 }
 
 void write_tsv(struct output *out, const struct hist *hist, const struct style *style,
 	       const struct provenance *from)
 {
 	(void)from;
-	write_rows(&(struct table){out, hist, style, '\t'});
+	write_rows(&(struct sheet){out, hist, style, '\t'});
 }
 
 /* counters that are converted together: a call for each would take longer than everything else */

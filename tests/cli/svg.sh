@@ -40,6 +40,11 @@ done
 cp six '<&>"]]>'
 run gpuhist -t u8 -b 4 -q -o w.svg '<&>"]]>'
 sed -n 2p w.svg
+# Any bytes are characters of XML, and are cut between characters
+for title in "$(printf 'a<b>&"\047c \001\033[31m\r\t!')" "$(printf '\377\376\200 \303')" "$(printf '\357\277\276 \355\240\200 \364\220')" \
+	"$(printf '%062d\360\237\223\212\303\251&\303\251\303\251' 0)"; do
+	gpuhist -t u8 -b 4 -q -f svg --title="$title" six | sed -n '2p; s/.*class="head"[^>]*>//p'
+done
 # Neither saturated nor a table
 run gpuhist -t u8 -f svg -C sat8 six
 run gpuhist -t u8 -f svg --nonzero six
@@ -47,6 +52,25 @@ run gpuhist -t u8 -f svg --nonzero six
 run gpuhist -t u8 -b 16M -q -o w.svg six
 grep -c '' w.svg
 grep 'class="bins"' w.svg
+# Columns: a run for each that are filled side by side, none less than a unit high; channels on one scale; logarithmic;
+# joined; by the widths of listed edges, in decades, joined too; equal ratios
+columns() {
+	printf '$ gpuhist -f svg %s\n' "$*"
+	gpuhist -qf svg "$@" 2>.err | sed -n 's/<path class="bins" d="\(.*\)".*/\1/p'
+}
+seq 80 250 | tr -d '\n' | head -c 492 >digits
+awk 'BEGIN { for (i = 0; i < 4000; i++) print i * i / 62500 }' >edges
+{ head -c 1000 /dev/zero && cat six; } >flat
+columns -t u8 -r 44:60 -b 16 digits six
+columns -t u8 -r 44:60 -b 16 --plot=log digits six
+columns -t u8 -r 47:55 -b 8 -c 2 digits
+columns -t u8 -b 9 flat
+columns -t u16 -r 12000:15000 -b 3000 digits
+columns -t u8 --edges=0,1,3,10,11 six
+columns -t u8 --edges=1,2,2000 six
+columns -t u8 --edges=@edges digits six
+columns -t f32 --log=1e-9:1e3 -b 9 digits
+columns -t u8 --mod -b 7 digits
 # Numbers beside the axes, y first: 1, 2 or 5 times a power of ten, as many as fit side by side; what
 # a power of ten makes shorter; logarithmic; whole numbers that binary64 cannot hold; close neighbours
 numbers() {
@@ -58,12 +82,16 @@ head -c 30 /dev/zero >thirty
 for range in 0:1 -0.31:0.31 0:4e9 1e-7:6e-7 99.9:100.1 1e300:1.000000000000001e300 0:5e-324; do
 	numbers -t f64 -r $range -b 1 /dev/null
 done
+for edges in -1.7e308,-5e-324,0,5e-324,1.7e308 5e-324,1e-323,1e-300,1.7e308 8.691694759794e-311,8.6916947597942e-311,8.6916947597947e-311,8.691694761523e-311; do
+	numbers -t f64 --edges=$edges /dev/null
+done
 for range in 1:1000 1e-3:1e3 1e-9:1e3 30:40 1e-300:1e300; do
 	numbers -t f64 --log=$range -b 1 /dev/null
 done
 numbers -t u64 -r 1700000000000000000:1700000000000003600 -b 10 /dev/null
 numbers -t u64 -r 18446744073709551613:18446744073709551616 -b 3 /dev/null
 numbers -t u8 -b 2 six
+numbers -t u8 --edges=1,2,2000 six
 numbers -t u8 -b 2 thirty
 numbers -t u8 -b 2 --plot=log six thirty
 numbers -t u8 -c 3 -b 2 thirty
