@@ -264,52 +264,36 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 		       : KIND_SAMPLES;
 }
 
-/* A format that is not read. That of tensors is listed as far as `wanted` bytes show them. */
-static int refuse_format(const struct content *c, struct view *v, const struct format *format,
-			 size_t wanted, struct fail *fail)
+/* What is refused, and why. Tensors are listed as far as `wanted` bytes show them. */
+static int refuse(const struct content *c, struct view *v, enum kind kind,
+		  const struct format *format, size_t wanted, struct fail *fail)
 {
-	const char *advice = format->advice;
-	char tensors[FIRST_ADVICE];
+	static const char *const WHY[] = {
+		[KIND_LEGACY] =
+			"compressed by zstd before 0.8: pipe it through a `zstd -dc` that "
+			"still reads it, or count it as it is with --raw",
+		[KIND_TEXT] =
+			"text, where samples are binary: -t counts it all the same, -t u8 "
+			"its bytes",
+		[KIND_JSON] = "a histogram in JSON, not samples: --merge reads it"};
+	const char *const name = bytes_name(v->bytes);
+	char tensors[FIRST_ADVICE] = "";
 	const unsigned char *bytes;
 	size_t got;
 
-	if (!advice) {
+	if (kind != KIND_FORMAT)
+		return fail_set(fail, STATUS_DATA, "%s: %s", name, WHY[kind]);
+	if (!format->advice) {
 		const int rc = view_look(v, 0, wanted, wanted, true, &bytes, &got, fail);
 		if (rc != 0)
 			return rc;
 		first_tensors(tensors, bytes, got);
-		advice = tensors;
 	}
-	return fail_set(fail, STATUS_DATA, "%s: %s, or count it as it is with %s%s",
-			bytes_name(v->bytes), advice, format->packed ? "--raw" : "-t",
+	return fail_set(fail, STATUS_DATA, "%s: %s, or count it as it is with %s%s", name,
+			format->advice ? format->advice : tensors, format->packed ? "--raw" : "-t",
 			!c->is_zstd      ? format->packed ? "" : " or --raw"
 			: format->packed ? ", after zstd -dc"
 					 : "");
-}
-
-static int refuse(const struct content *c, struct view *v, enum kind kind,
-		  const struct format *format, size_t wanted, struct fail *fail)
-{
-	const char *const name = bytes_name(v->bytes);
-
-	switch (kind) {
-	case KIND_LEGACY:
-		return fail_set(fail, STATUS_DATA,
-				"%s: compressed by zstd before 0.8: pipe it through a `zstd -dc` "
-				"that still reads it, or count it as it is with --raw",
-				name);
-	case KIND_TEXT:
-		return fail_set(
-			fail, STATUS_DATA,
-			"%s: text, where samples are binary: -t counts it all the same, -t u8 "
-			"its bytes",
-			name);
-	case KIND_JSON:
-		return fail_set(fail, STATUS_DATA,
-				"%s: a histogram in JSON, not samples: --merge reads it", name);
-	default:
-		return refuse_format(c, v, format, wanted, fail);
-	}
 }
 
 /* As many first bytes as decide what it is. */

@@ -145,16 +145,14 @@ static enum header_result take_shape(struct header_scan *h, struct words *t)
 	if (!words_take(t, '('))
 		return header_bad(h, "no tuple after 'shape'");
 	while (!words_take(t, ')')) {
-		uint64_t n = 0;
-		const char *const begin = t->at;
-		for (; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++)
-			fits = fits && header_product(n, 10, &n) &&
-			       !__builtin_add_overflow(n, (uint64_t)(*t->at - '0'), &n);
-		if (t->at == begin)
+		uint64_t n;
+		bool one_fits;
+		if (!words_number(t, &n, &one_fits))
 			return header_bad(h, "a shape that is not a tuple of lengths");
 		if (t->at < t->end && *t->at == 'L') /* written by Python 2 */
 			t->at++;
 		axes++;
+		fits = fits && one_fits;
 		empty |= n == 0;
 		product_fits = product_fits && (n == 0 || header_product(count, n, &count));
 		h->header.last = n;

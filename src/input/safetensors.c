@@ -44,13 +44,10 @@ static bool is(const char *string, size_t length, const char *word)
 
 static bool take_number(struct words *t, uint64_t *n)
 {
+	bool fits;
+
 	words_skip_space(t);
-	const char *const begin = t->at;
-	bool fits = true;
-	for (*n = 0; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++)
-		fits = fits && !__builtin_mul_overflow(*n, (uint64_t)10, n) &&
-		       !__builtin_add_overflow(*n, (uint64_t)(*t->at - '0'), n);
-	return fits && t->at > begin;
+	return words_number(t, n, &fits) && fits;
 }
 
 /* Passes over a value, up to the comma or bracket that follows it. */

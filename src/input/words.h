@@ -4,6 +4,7 @@
 #define GPUHIST_INPUT_WORDS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* What was not read yet. */
 struct words {
@@ -20,6 +21,18 @@ static inline void words_skip_space(struct words *w)
 	while (w->at < w->end &&
 	       (*w->at == ' ' || *w->at == '\n' || *w->at == '\t' || *w->at == '\r'))
 		w->at++;
+}
+
+/* Takes the digits that come next, if any do. *fits: false where they are more than 64 bits hold. */
+static inline bool words_number(struct words *w, uint64_t *n, bool *fits)
+{
+	const char *const begin = w->at;
+
+	*n = 0;
+	for (*fits = true; w->at < w->end && *w->at >= '0' && *w->at <= '9'; w->at++)
+		*fits = *fits && !__builtin_mul_overflow(*n, (uint64_t)10, n) &&
+			!__builtin_add_overflow(*n, (uint64_t)(*w->at - '0'), n);
+	return w->at > begin;
 }
 
 /* Takes a character, after spaces, if it is the next one. */
