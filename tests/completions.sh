@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# completions/: each option of the program is in all three, and no other; what bash and, where they are installed,
-# fish and zsh make of them; the values that are offered are accepted.
+# completions/ and the manual: each option of the program is in all of them, and no other; what bash and, where they are
+# installed, fish and zsh make of them; the values that are offered are accepted.
 # usage: tests/completions.sh GPUHIST
 set -u
 gpuhist=$(realpath "$1")
@@ -99,6 +99,8 @@ same completions/gpuhist.fish
 grep -oE -e "[{']-[A-Za-z][+,[]" completions/_gpuhist | grep -oE -e '-[A-Za-z]' >"$work/got"
 grep -oE -e '--[a-z][a-z-]*' completions/_gpuhist >>"$work/got"
 same completions/_gpuhist
+grep '^\.It Fl' man/gpuhist.1 | grep -oE 'Fl [A-Za-z-]+' | sed 's/Fl /-/' >"$work/got"
+same man/gpuhist.1
 
 if command -v fish >/dev/null; then
 	for option in -t -f -C --device; do
