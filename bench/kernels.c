@@ -85,12 +85,15 @@ static const struct bench_job {
 
 static struct cuda cuda;
 
+static void fail(const char *what, const char *why)
+{
+	fprintf(stderr, "no GPU, or it failed: %s: %s\n", what, why);
+	exit(cuda.module ? 1 : 77);
+}
+
 static void must(CUresult r, const char *what)
 {
-	if (r != CUDA_SUCCESS) {
-		fprintf(stderr, "%s: %s\n", what, cuda_error(&cuda, r));
-		exit(1);
-	}
+	cuda_must(&cuda, r, what);
 }
 
 static int rising(const void *a, const void *b)
@@ -214,15 +217,14 @@ static void fill(struct piece *s, const struct sample_type *t, enum skew skew, d
 }
 
 /* GB/s of work that is queued by f and lies behind event. */
-static double best_of(struct piece *s, size_t bytes, CUresult (*f)(struct piece *, void *),
-		      void *arg)
+static double best_of(struct piece *s, size_t bytes, void (*f)(struct piece *, void *), void *arg)
 {
 	double best = 1e9;
 
 	for (int i = 0; i < 5; i++) {
 		finish(s);
 		const double start = clock_seconds();
-		must(f(s, arg), "launch");
+		f(s, arg);
 		finish(s);
 		const double seconds = clock_seconds() - start;
 		best = seconds < best ? seconds : best;
@@ -237,17 +239,16 @@ struct launch {
 	const struct binning *bins; /* --auto: at the k of the data; else NULL */
 };
 
-static CUresult kernel(struct piece *s, void *arg)
+static void kernel(struct piece *s, void *arg)
 {
 	const struct launch *l = arg;
-	CUresult r = cuda.fill32(s->on.cells, 0, kernel_out_words(l->plan), s->on.stream);
 
-	return r == CUDA_SUCCESS ? kernel_launch(l->plan, &cuda, &s->on, l->samples, l->bins, false)
-				 : r;
+	must(cuda.fill32(s->on.cells, 0, kernel_out_words(l->plan), s->on.stream), "clear");
+	kernel_launch(l->plan, &cuda, &s->on, l->samples, l->bins, false);
 }
 
 /* As near to reading as a kernel of the program's comes. */
-static CUresult read_only(struct piece *s, void *arg)
+static void read_only(struct piece *s, void *arg)
 {
 	const struct launch *l = arg;
 	CUdeviceptr data = s->on.data, out = s->on.cells;
@@ -255,32 +256,33 @@ static CUresult read_only(struct piece *s, void *arg)
 	struct rule rule = l->plan->rule;
 	void *arguments[] = {&data, &n, &rule, &out};
 
-	return cuda.launch(l->plan->extent, l->plan->sms, 1, 1, 1024, 1, 1, 16 * 1024, s->on.stream,
-			   arguments, NULL);
+	must(cuda.launch(l->plan->extent, l->plan->sms, 1, 1, 1024, 1, 1, 16 * 1024, s->on.stream,
+			 arguments, NULL),
+	     "launch");
 }
 
-static CUresult copy_in(struct piece *s, void *arg)
+static void copy_in(struct piece *s, void *arg)
 {
 	const struct launch *l = arg;
 
-	return cuda.to_device(s->on.data, s->data, l->bytes, s->on.stream);
+	must(cuda.to_device(s->on.data, s->data, l->bytes, s->on.stream), "copy");
 }
 
 /* Of f64: two instructions for 8 bytes. */
-static double read_rate(struct piece *s, const struct kernel_device *on, size_t bytes)
+static double read_rate(struct piece *s, size_t bytes)
 {
 	struct kernel_plan plan = {0};
 	struct sample_type type;
 	struct edges_spec spec = {.bins = 256, .kind = AXIS_AUTO};
 	struct edges edges;
 	struct counting counting;
-	const char *why, *what;
+	const char *why;
 
 	sample_type_parse(&type, "u64");
 	if (edges_init(&edges, &spec, &type, &why) != 0)
 		exit(1);
 	counting_init_layout(&counting, &type, &edges, NULL, false);
-	must(kernel_plan_init(&plan, &counting, on, &what), what);
+	kernel_plan_init(&plan, &counting, &cuda, false);
 	return best_of(s, bytes, read_only, &(struct launch){.plan = &plan, .samples = bytes / 8});
 }
 
@@ -335,8 +337,8 @@ static void upload(struct piece *s, const struct bench_job *job, const struct sa
 }
 
 /* One line of the table. */
-static void run(struct piece *s, const struct bench_job *job, const struct kernel_device *on,
-		size_t piece, size_t bytes, double reading)
+static void run(struct piece *s, const struct bench_job *job, size_t piece, size_t bytes,
+		double reading)
 {
 	struct sample_type type;
 	struct edges edges;
@@ -344,7 +346,7 @@ static void run(struct piece *s, const struct bench_job *job, const struct kerne
 	struct counting counting;
 	struct kernel_plan plan = {0};
 	struct binning bins;
-	const char *why, *what;
+	const char *why;
 	double least = 1e9;
 
 	sample_type_parse(&type, job->type);
@@ -355,7 +357,7 @@ static void run(struct piece *s, const struct bench_job *job, const struct kerne
 	bins = counting.binning;
 	if (bins.kind == BIN_SLOT)
 		set_auto(&bins, job, &type);
-	must(kernel_plan_init(&plan, &counting, on, &what), what);
+	kernel_plan_init(&plan, &counting, &cuda, false);
 	if (plan.table_bytes > 0)
 		upload_table(s, &plan, piece);
 	printf("| %s, %lu%s%s", job->type, (unsigned long)job->bins, job->range ? " over " : "",
@@ -385,29 +387,18 @@ int main(int argc, char **argv)
 	/* a whole number of samples of every size */
 	const size_t piece = (size_t)(gib < 0.1 ? 3 : 96) << 20;
 	const size_t bytes = (size_t)(gib * 0x1p30) / piece * piece;
-	const char *why;
-	CUdevice device;
-	CUcontext context;
-	CUmodule module;
 	struct piece s = {0};
 	char name[128];
 
-	if (cuda_load(&cuda, &why) != 0 || !kernel_image) {
-		printf("no GPU: %s\n", kernel_image ? why : "built without nvcc");
-		return 77;
-	}
-	must(cuda.init(0), "driver");
-	must(cuda.device_get(&device, 0), "device");
-	must(cuda.context_retain(&context, device), "context");
-	must(cuda.context_set(context), "context");
-	must(cuda.module_load(&module, kernel_image), "kernels");
+	cuda.fail = fail;
+	cuda_open(&cuda);
 	must(cuda.stream_create(&s.on.stream, CU_STREAM_NON_BLOCKING), "stream");
 	must(cuda.event_create(&s.done, CU_EVENT_DISABLE_TIMING), "event");
 	must(cuda.memory_alloc(&s.on.data, bytes), "memory");
 	must(cuda.memory_alloc(&s.on.packed, bytes), "memory");
 	must(cuda.memory_alloc(&s.on.table, piece), "memory");
 	must(cuda.memory_alloc(&s.on.cells, ((size_t)4 << 24) + 64), "memory");
-	cuda.device_name(name, sizeof(name), device);
+	cuda.device_name(name, sizeof(name), cuda.device);
 	s.data = aligned_alloc(4096, piece);
 	memset(s.data, 1, piece);
 	must(cuda.host_register(s.data, piece, 0), "pinned memory");
@@ -415,8 +406,7 @@ int main(int argc, char **argv)
 	struct launch l = {.bytes = piece};
 	printf("%s, %.2f GiB in device memory\n\n", name, (double)bytes / 0x1p30);
 	printf("H2D from pinned memory: %.1f GB/s\n", best_of(&s, piece, copy_in, &l));
-	const struct kernel_device on = {&cuda, device, module, false};
-	const double reading = read_rate(&s, &on, bytes);
+	const double reading = read_rate(&s, bytes);
 	printf("Reading: %.0f GB/s\n\n", reading);
 	printf("| samples, bins | kernel |");
 	for (int k = 0; k < SKEWS; k++)
@@ -426,6 +416,6 @@ int main(int argc, char **argv)
 		if (argc < 3 || strstr(argv[2], JOBS[j].range ? JOBS[j].range : "none") ||
 		    (strstr(argv[2], "layout") &&
 		     (JOBS[j].layout.channels != 1 || JOBS[j].layout.record > 0)))
-			run(&s, &JOBS[j], &on, piece, bytes, reading);
+			run(&s, &JOBS[j], piece, bytes, reading);
 	return 0;
 }

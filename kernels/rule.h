@@ -22,7 +22,7 @@ struct groups {
 
 struct rule {
 	struct binning bins;  /* how a key becomes a cell */
-	struct groups groups; /* set by gpu_plan.c */
+	struct groups groups; /* set by groups.c */
 	/* __byte_perm selectors from stored to native order, see reader::keys */
 	uint32_t perm[4];
 	uint32_t flip[2]; /* xored onto native words: the sign bits of signed types */

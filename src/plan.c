@@ -7,24 +7,22 @@
 #define PAGE 4096u /* in which a worker's buffer is aligned */
 
 /*
- * Large enough that the cost of a claim and a system call does not matter, small enough to stay in
- * L2 and to keep a pipe nearly empty, its pages warm. Files are equally fast from 64 KiB to 1 MiB;
- * a pipe that `cat` fills is read 15% faster with 128 KiB than with 64 or 256.
+ * Files are equally fast from 64 KiB to 1 MiB; a pipe that `cat` fills is read 15% faster with
+ * 128 KiB than with 64 or 256.
  */
 #define BLOCK_BYTES ((size_t)128 << 10)
 /*
- * The most bytes for all workers' private tables together; above that they share one table.
- * Measured on two cores with noise over 2^20, 2^22, 2^24 cells: a private table takes 1.2, 3.1, 7.3
- * ns a sample, the shared one 8, 12, 16. So tables are private as long as memory allows.
+ * The most bytes for all workers' private tables together; above that they share one table. With
+ * noise over 2^20, 2^22, 2^24 cells a private table takes 1.2, 3.1, 7.3 ns a sample, the shared one
+ * 8, 12, 16.
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
 
 #define LANES_MOST 60u /* a slot for each, and a few more, of 64 (gpu/region.h) */
 /*
- * Under auto the GPU's start must pay: it takes some 0.3 s, and part of a core that could count. So
- * the rest of the work must keep the CPU busy for longer than that, at its rate so far. Where the
- * end is not known, as much is taken to be left as was counted. The first blocks, in which tables
- * are touched for the first time, say little about the rate.
+ * Under auto the GPU's start, some 0.3 s and part of a core, must pay: at its rate so far the CPU
+ * must have more to do than that. Where the end is not known, as much is taken to be left as was
+ * counted. The first blocks, in which tables are touched for the first time, say little.
  */
 #define WORTH_SECONDS 0.4
 #define TELLING_BYTES ((uint64_t)64 << 20)
@@ -48,8 +46,7 @@ static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bo
 
 /*
  * As many workers as -T and `most` bytes allow, but at least one. With more memory they never take
- * less: plan_memory_for relies on that, and it holds because workers are added only where they did
- * not fit before.
+ * less, on which plan_memory_for relies: workers are added only where they did not fit before.
  */
 static unsigned workers_within(struct plan *p, const struct job *job, uint64_t most)
 {
@@ -57,10 +54,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 	const size_t table = counting_cells(&axis->type, &axis->edges) *
 			     job->shape.layout.channels * sizeof(uint32_t);
 
-	/*
-	 * Where the range comes from the samples, each table has its own k, so workers cannot share
-	 * one.
-	 */
+	/* Where the range comes from the samples, each table has a k of its own. */
 	const bool own = axis_kind_of(axis)->from_samples && axis->type.bytes > 2;
 
 	for (unsigned workers = job->machine.threads; workers > 0; workers--) {
@@ -68,10 +62,7 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 		if (p->tables <= most)
 			return workers;
 	}
-	/*
-	 * If even one worker does not fit, take the way that needs least; with few bins that is a
-	 * private table.
-	 */
+	/* The way that needs least; with few bins that is a private table. */
 	const size_t private = p->tables;
 	p->tables = on_cpu(p, job, 1, true);
 	if (private < p->tables)
@@ -111,8 +102,8 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	if (left > p.lanes_memory)
 		p.decoders = left - p.lanes_memory;
 	/*
-	 * The share of a GPU that is left out is still lent to decoders, but not added to theirs:
-	 * where more -M means larger tables they would lose it, against plan_memory_for.
+	 * Its share is still lent to decoders, but not added to theirs: where more -M means larger
+	 * tables they would lose it, against plan_memory_for.
 	 */
 	const struct gpu_spec gpu = plan_gpu(&p, job);
 	if (p.lanes > 0 && !gpu_only && !gpu_size(&gpu).fits)
@@ -144,10 +135,7 @@ uint64_t plan_memory_for(const struct job *job, const struct plan_facts *facts, 
 	struct job other = *job;
 
 	other.machine.memory = (job->machine.memory + 1023) / 1024 * 1024; /* as messages name it */
-	/*
-	 * Decoders never get more than the whole of what is added, so each step is too short or
-	 * exactly enough.
-	 */
+	/* Decoders get at most what is added, so each step is too short or exactly enough. */
 	for (uint64_t got; (got = plan_make(&other, facts).decoders) < need;)
 		other.machine.memory += (need - got + 1023) / 1024 * 1024;
 	return other.machine.memory;

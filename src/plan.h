@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * plan: how a job is run: how many workers, how they count, and who may take how much of -M.
- *
- * Pure: the same job and facts always give the same plan; nothing is opened or started, and the
- * system is not asked. Every division of -M and every threshold of the CPU's side is here. Only the
- * GPU's share is divided elsewhere, in gpu_plan.c.
+ * plan: how a job is run: how many workers, how they count, and who may take how much of -M. Pure.
+ * Only the GPU's share is divided elsewhere, in gpu_plan.c.
  *
  *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take
- *                                       more. One worker may take all of it if it has to. A block
- *                                       holds a record at least
+ *                                       more. One worker may take all of it if it has to
  *   lanes of a GPU                      under auto what the tables leave of the other half, at most
  *                                       a quarter of -M; if no input is compressed, half of what
  *                                       the tables leave of -M, at most three eighths of it, which
  *                                       of the default -M is 16 slots of 4 MiB and those that end
  *                                       an epoch; under --device=gpu, which has no CPU workers,
- *                                       half of -M. All counters are in it. Where a lane and two
- *                                       slots do not fit, auto has no GPU; --device=gpu takes
- *                                       them, and their counters are part of the bins
+ *                                       half of -M. Where a lane and two slots do not fit, auto has
+ *                                       no GPU; --device=gpu takes them, and their counters are
+ *                                       part of the bins
  *   decoders of compressed inputs       the rest, and the lanes' part too until a GPU is started
  *
  * So a zstd window of half of -M is accepted with any number of threads and bins, unless one worker
@@ -46,11 +42,7 @@ struct plan {
 	size_t block;     /* bytes of a CPU worker's buffer */
 	/* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
 	size_t tables;
-	/*
-	 * The most workers that feed a GPU, over all devices: under --device=gpu, or under auto
-	 * where it pays. 0: none may be started.
-	 */
-	unsigned lanes;
+	unsigned lanes;        /* the most workers that feed a GPU; 0: none may be started */
 	uint64_t lanes_memory; /* bytes of lanes and slots, for decoders until a GPU is started */
 	uint64_t decoders;     /* bytes that decoders may take beside, at least 1 */
 };
@@ -60,10 +52,7 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts);
 /* What a GPU is started with; the plan and the job must outlive it. */
 struct gpu_spec plan_gpu(const struct plan *p, const struct job *job);
 
-/*
- * After so many seconds the workers have counted so many bytes of `known` ones (0: not known). Is
- * the rest worth the start of a GPU?
- */
+/* In so many seconds so many of `known` bytes (0: not known) were counted. Is the rest worth a GPU? */
 bool plan_gpu_pays(double seconds, uint64_t counted, uint64_t known);
 
 /* The smallest -M, not below the job's, whose plan leaves decoders `need` bytes. */

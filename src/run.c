@@ -26,11 +26,7 @@
 #include "watch.h"
 #include "worker.h"
 
-/*
- * Each decoder has memory of its own, several times as much as a core's caches hold. More than two
- * for each core decode no faster, also where some wait for a disk; but to fill 32 takes as long as
- * 0.6 GB of samples.
- */
+/* More decode no faster, also where some wait for a disk; and each has to be filled. */
 #define DECODERS_CORE 2u
 
 struct run {
@@ -97,10 +93,7 @@ static void *work_on(void *arg)
 	return NULL;
 }
 
-/*
- * Decoders give back what they hold of the lanes' memory within milliseconds; a GPU's start takes
- * hundreds.
- */
+/* Decoders give back what they hold of the lanes' memory long before the GPU has started. */
 static struct gpu *start_gpu(const struct run *run)
 {
 	const struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
@@ -168,10 +161,7 @@ static int wait_for_gpu(struct run *run, struct fail *fail)
 	return fail_set(fail, STATUS_DEVICE, "--device=gpu: %s", gpu.why);
 }
 
-/*
- * Waits for the workers that other workers started. The last one that was started may start another
- * until it is joined; after that no thread is left that could.
- */
+/* The last worker that was started may start another until it is joined. */
 static void join(struct run *run)
 {
 	for (unsigned i = 1;; i++) {
@@ -185,10 +175,7 @@ static void join(struct run *run)
 	}
 }
 
-/*
- * Adds up what all workers did; of their failures, the first in the order of the workers is
- * *fail's.
- */
+/* Adds up what all workers did; of their failures the first is *fail's. */
 static int sum_up(struct run *run, struct fail *fail)
 {
 	struct run_report *const all = &run->report;
@@ -291,10 +278,9 @@ static uint64_t memory_for(void *arg, uint64_t need)
 /* Files are looked at before the plan only where it makes a difference that they are plain. */
 static bool looks_pay(const struct run *run)
 {
-	struct plan_facts facts = run->facts;
-
-	facts.plain = true;
+	const struct plan_facts facts = {.kernels = run->facts.kernels, .plain = true};
 	const struct plan plain = plan_make(&run->job, &facts);
+
 	return !source_compressed(&run->job.source) &&
 	       (plain.tables != run->plan.tables || plain.workers != run->plan.workers ||
 		plain.lanes_memory != run->plan.lanes_memory);
@@ -412,10 +398,7 @@ static int prepare(struct run *run, struct fail *fail)
 		.gpu_only = job->machine.device == DEVICE_GPU,
 		.snapshot = job->every > 0 ? &run->snapshot : NULL,
 	};
-	/*
-	 * Sizes are looked at before anything is read, if a line will show them or a GPU may be
-	 * worth its start; otherwise only when SIGUSR1 asks.
-	 */
+	/* Sizes are looked at where a line will show them or a GPU may be started, or USR1 asks. */
 	run->measured = run->plan.lanes > 0 || line_of(job) != PROGRESS_NEVER;
 	if (run->measured)
 		run->length = source_length(run->work.source);

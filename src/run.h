@@ -5,10 +5,8 @@
  * The workers start one another: the first one runs in the calling thread, and each that finds more
  * work than it can do starts the next. A small input costs one thread, a long one has all of them
  * within a few blocks, and the size need not be known beforehand. When all have been started and
- * the rest of the work is worth it, they start the GPU.
- *
- * Every wait ends: a worker's as source.h and gpu.h say, and with it that for the worker's thread.
- * A worker that fails stops the source, so that the others end too.
+ * the rest of the work is worth it, they start the GPU. A worker that fails stops the source, so
+ * that the others end too.
  */
 #ifndef GPUHIST_RUN_H
 #define GPUHIST_RUN_H

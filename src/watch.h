@@ -4,18 +4,16 @@
  * the next partial output, or the end.
  *
  * For a line of progress it reads tallies and takes no lock, so it delays no other thread and none
- * delays it, even while all workers sleep on a pipe. From watch_start to watch_stop it is the only
- * thread that prints (msg.h) and, beside the main thread, the only one that has an output open
- * (output.h).
+ * delays it. From watch_start to watch_stop it is the only thread that prints (msg.h) and, beside
+ * the main thread, the only one that has an output open (output.h).
  *
  * The line is drawn where stderr is a terminal and this process is in its foreground: after the
  * first second, or with PROGRESS_ALWAYS immediately, and only when something has been counted. With
  * PROGRESS_ALWAYS and no terminal there is a line every few seconds and one at the end. SIGUSR1
  * prints a line in any case, under -q too.
  *
- * Every wait ends: signals_wait by its time or by watch_stop; a wait for a stderr that takes
- * nothing (a stopped terminal, a full pipe) by watch_stop too, after which a line that was asked
- * for is given up. A partial output that was begun is completed first, as the last one will be.
+ * A wait for a stderr that takes nothing (a stopped terminal, a full pipe) ends by watch_stop, after
+ * which a line that was asked for is given up. A partial output that was begun is completed first.
  */
 #ifndef GPUHIST_WATCH_H
 #define GPUHIST_WATCH_H
@@ -29,30 +27,19 @@ struct watch;
 
 struct watch_spec {
 	enum progress line;
-	/*
-	 * Seconds from one partial output to the next, more where writing one takes half of that.
-	 */
-	double every; /* 0: none */
-	/*
-	 * Fills in how far the run is; rate and seconds are added by the watch. Called by its
-	 * thread at any time.
-	 */
+	/* Seconds between partial outputs, more where writing one takes half of that; 0: none */
+	double every;
+	/* Fills in how far the run is, but for rate and seconds. Called by the thread at any time. */
 	void (*look)(void *arg, struct progress_now *now);
 	/* Writes a partial output; may print. Called by its thread. */
 	void (*save)(void *arg);
 	void *arg;
 };
 
-/*
- * Starts the thread. NULL: there is no memory or no thread for it, and the run goes on without.
- * Main thread.
- */
+/* NULL: there is no memory or no thread for it, and the run goes on without. Main thread. */
 struct watch *watch_start(const struct watch_spec *spec);
 
-/*
- * Ends the thread, and removes its line from the terminal. Takes NULL. Call it in the thread that
- * called watch_start.
- */
+/* Ends the thread, and removes its line from the terminal. Takes NULL. Main thread. */
 void watch_stop(struct watch *w);
 
 #endif

@@ -13,9 +13,8 @@
 #include "driver/device.h"
 #include "gpu_jobs.h"
 
-static void __attribute__((noreturn)) no_device(void *arg, const char *what, const char *why)
+static void __attribute__((noreturn)) no_device(const char *what, const char *why)
 {
-	(void)arg;
 	printf("sums: %s: %s\n0 passed, 1 failed\n", what, why);
 	exit(1);
 }
@@ -35,22 +34,23 @@ static void check_sums(struct device *d, CUfunction sum_pieces, CUevent event,
 	for (size_t i = 0; i < cells; i++)
 		table[i] = draw() % 3 == 0 ? UINT32_MAX - (uint32_t)(draw() % 3)
 					   : (uint32_t)draw() >> draw() % 32;
-	device_must(d, d->cuda.memory_alloc(&counters, cells * sizeof(uint32_t)), "memory");
-	device_must(d, d->cuda.memory_alloc(&sums, pieces * sizeof(uint64_t)), "memory");
-	device_must(d, d->cuda.to_device(counters, memory, cells * sizeof(uint32_t), d->stream[0]),
-		    "copy");
+	cuda_must(&d->cuda, d->cuda.memory_alloc(&counters, cells * sizeof(uint32_t)), "memory");
+	cuda_must(&d->cuda, d->cuda.memory_alloc(&sums, pieces * sizeof(uint64_t)), "memory");
+	cuda_must(&d->cuda,
+		  d->cuda.to_device(counters, memory, cells * sizeof(uint32_t), d->stream[0]),
+		  "copy");
 	void *arguments[] = {&counters, &many, &piece, &sums};
-	device_must(d,
-		    d->cuda.launch(sum_pieces, pieces, 1, 1, 1024, 1, 1, 0, d->stream[0], arguments,
-				   NULL),
-		    "kernel");
-	device_must(d,
-		    d->cuda.to_host(memory + bytes, sums, pieces * sizeof(uint64_t), d->stream[0]),
-		    "copy");
-	device_must(d, d->cuda.event_record(event, d->stream[0]), "event");
+	cuda_must(&d->cuda,
+		  d->cuda.launch(sum_pieces, pieces, 1, 1, 1024, 1, 1, 0, d->stream[0], arguments,
+				 NULL),
+		  "kernel");
+	cuda_must(&d->cuda,
+		  d->cuda.to_host(memory + bytes, sums, pieces * sizeof(uint64_t), d->stream[0]),
+		  "copy");
+	cuda_must(&d->cuda, d->cuda.event_record(event, d->stream[0]), "event");
 	while ((r = d->cuda.event_query(event)) == CUDA_ERROR_NOT_READY)
 		nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);
-	device_must(d, r, "kernel");
+	cuda_must(&d->cuda, r, "kernel");
 	for (uint32_t p = 0; p < pieces; p++) {
 		uint64_t sum = 0;
 		for (size_t i = (size_t)p * piece; i < cells && i < (size_t)(p + 1) * piece; i++)
@@ -68,15 +68,14 @@ static void check_all_sums(uint64_t seed)
 	static struct region region; /* all that opening asks for */
 	static struct device d;
 	static _Alignas(4096) unsigned char memory[5 << 20]; /* of the most counters, and sums */
-	CUfunction sum_pieces;
 	CUevent event;
 
 	state = seed + 77;
-	d = (struct device){.region = &region, .fail = no_device};
+	d = (struct device){.region = &region, .cuda.fail = no_device};
 	device_open(&d);
-	device_must(&d, d.cuda.module_function(&sum_pieces, d.module, "sum_pieces"), "kernels");
-	device_must(&d, d.cuda.host_register(memory, sizeof(memory), 0), "host memory");
-	device_must(&d, d.cuda.event_create(&event, CU_EVENT_DISABLE_TIMING), "event");
+	const CUfunction sum_pieces = cuda_function(&d.cuda, "sum_pieces");
+	cuda_must(&d.cuda, d.cuda.host_register(memory, sizeof(memory), 0), "host memory");
+	cuda_must(&d.cuda, d.cuda.event_create(&event, CU_EVENT_DISABLE_TIMING), "event");
 	for (size_t i = 0; i < sizeof(CELLS) / sizeof(CELLS[0]); i++)
 		for (size_t k = 0; k < sizeof(PIECES) / sizeof(PIECES[0]); k++)
 			if (CELLS[i] / PIECES[k] <

@@ -4,6 +4,7 @@
  * cases; lists of devices, and what CUDA_VISIBLE_DEVICES becomes for each helper.
  */
 #include "gpu/gpu_plan.h"
+#include "gpu/groups.h"
 
 #include <string.h>
 

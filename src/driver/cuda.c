@@ -5,38 +5,63 @@
 #include <dlfcn.h>
 #include <string.h>
 
-int cuda_load(struct cuda *cuda, const char **why)
+#include "driver/gpu_image.h"
+
+/*
+ * The library is never closed: once the driver has threads of its own it cannot be unloaded. POSIX
+ * returns symbols as object pointers; memcpy is the conversion to functions that C allows.
+ */
+static void load(struct cuda *cuda)
 {
 	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 
-	if (!library) {
-		*why = "libcuda.so.1 is not there";
-		return -1;
-	}
-	/*
-	 * The library is never closed: once the driver has threads of its own it cannot be
-	 * unloaded. POSIX returns symbols as object pointers; memcpy is the conversion to functions
-	 * that C allows.
-	 */
-#define CUDA_FIND(name, symbol, arguments)                   \
-	{                                                    \
-		void *found = dlsym(library, symbol);        \
-		if (!found) {                                \
-			*why = "too old: it has no " symbol; \
-			return -1;                           \
-		}                                            \
-		memcpy(&cuda->name, &found, sizeof(found));  \
+	if (!library)
+		cuda->fail("driver", "libcuda.so.1 is not there");
+#define CUDA_FIND(name, symbol, arguments)                                  \
+	{                                                                   \
+		void *found = dlsym(library, symbol);                       \
+		if (!found)                                                 \
+			cuda->fail("driver", "too old: it has no " symbol); \
+		memcpy(&cuda->name, &found, sizeof(found));                 \
 	}
 	CUDA_FUNCTIONS(CUDA_FIND)
 #undef CUDA_FIND
-	return 0;
 }
 
-const char *cuda_error(const struct cuda *cuda, CUresult error)
+void cuda_must(const struct cuda *cuda, CUresult result, const char *what)
 {
 	const char *name = NULL;
 
-	if (cuda->error_name(error, &name) != CUDA_SUCCESS || !name)
-		return "an error without a name";
-	return name;
+	if (result == CUDA_SUCCESS)
+		return;
+	if (cuda->error_name(result, &name) != CUDA_SUCCESS || !name)
+		name = "an error without a name";
+	cuda->fail(what, name);
+}
+
+void cuda_open(struct cuda *cuda)
+{
+	CUcontext context;
+	int count = 0;
+
+	if (!kernel_image)
+		cuda->fail("kernels", "none were built into this program");
+	load(cuda);
+	cuda_must(cuda, cuda->init(0), "driver");
+	cuda_must(cuda, cuda->device_count(&count), "driver");
+	if (count < 1)
+		cuda->fail("driver", "no such device");
+	cuda->devices = (unsigned)count;
+	cuda_must(cuda, cuda->device_get(&cuda->device, 0), "device");
+	cuda_must(cuda, cuda->context_retain(&context, cuda->device), "context");
+	cuda_must(cuda, cuda->context_set(context), "context");
+	cuda_must(cuda, cuda->module_load(&cuda->module, kernel_image), "kernels");
+}
+
+CUfunction cuda_function(const struct cuda *cuda, const char *name)
+{
+	CUfunction function;
+
+	cuda_must(cuda, cuda->module_function(&function, cuda->module, name), "kernels");
+	return function;
 }

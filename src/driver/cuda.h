@@ -3,8 +3,7 @@
  * cuda: the driver, loaded at run time; the only file that knows its functions.
  *
  * libcuda.so.1 is opened by its soname into one struct of typed pointers. Neither compiling nor
- * running this needs the toolkit. Every function of the driver may be called from any thread in
- * which the context is current.
+ * running this needs the toolkit.
  */
 #ifndef GPUHIST_CUDA_H
 #define GPUHIST_CUDA_H
@@ -71,13 +70,24 @@ enum {
 #define CUDA_MEMBER(name, symbol, arguments) CUresult(*name) arguments;
 struct cuda {
 	CUDA_FUNCTIONS(CUDA_MEMBER)
+	/* Is told of every error. Does not return: the driver is not called again after one. */
+	void (*fail)(const char *what, const char *why);
+	unsigned devices; /* how many the driver shows ... */
+	CUdevice device;  /* ... and the first of them */
+	CUmodule module;  /* the kernels */
 };
 #undef CUDA_MEMBER
 
-/* Opens the library and finds every symbol; -1 when that fails, and *why is a text. */
-int cuda_load(struct cuda *cuda, const char **why);
+/*
+ * Opens the library, finds every symbol, and makes a context of the first device, with the kernels,
+ * current in this thread. All but fail is set here.
+ */
+void cuda_open(struct cuda *cuda);
 
-/* The driver's name of an error; never NULL. */
-const char *cuda_error(const struct cuda *cuda, CUresult error);
+/* Calls fail, with the driver's name of the error, unless the result is CUDA_SUCCESS. */
+void cuda_must(const struct cuda *cuda, CUresult result, const char *what);
+
+/* A kernel by its name. */
+CUfunction cuda_function(const struct cuda *cuda, const char *name);
 
 #endif

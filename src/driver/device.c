@@ -4,39 +4,16 @@
 
 #include <time.h>
 
-#include "driver/gpu_image.h"
-
 #define SLOTS_LEAST 2u
-
-void device_must(struct device *d, CUresult result, const char *what)
-{
-	if (result != CUDA_SUCCESS)
-		d->fail(d->arg, what, cuda_error(&d->cuda, result));
-}
 
 void device_open(struct device *d)
 {
-	const struct cuda *cuda = &d->cuda;
-	const char *why;
-	CUcontext context;
-	int count = 0;
+	const struct cuda *const cuda = &d->cuda;
 
-	if (!kernel_image)
-		d->fail(d->arg, "kernels", "none were built into this program");
-	if (cuda_load(&d->cuda, &why) != 0)
-		d->fail(d->arg, "driver", why);
-	device_must(d, cuda->init(0), "driver");
-	device_must(d, cuda->device_count(&count), "driver");
-	if (count < 1)
-		d->fail(d->arg, "driver", "no such device");
-	d->devices = (unsigned)count;
-	device_must(d, cuda->device_get(&d->handle, 0), "device");
-	device_must(d, cuda->context_retain(&context, d->handle), "context");
-	device_must(d, cuda->context_set(context), "context");
-	device_must(d, cuda->module_load(&d->module, kernel_image), "kernels");
+	cuda_open(&d->cuda);
 	for (unsigned i = 0; i < DEVICE_STREAMS; i++)
-		device_must(d, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING),
-			    "stream");
+		cuda_must(cuda, cuda->stream_create(&d->stream[i], CU_STREAM_NON_BLOCKING),
+			  "stream");
 }
 
 /*
@@ -57,7 +34,7 @@ static bool slot_make(struct device *d, struct kernel_chunk *c)
 		if (parts[i].bytes > 0)
 			r = d->cuda.memory_alloc(parts[i].at, parts[i].bytes);
 	if (r != CUDA_ERROR_OUT_OF_MEMORY)
-		device_must(d, r, "memory for a slot");
+		cuda_must(&d->cuda, r, "memory for a slot");
 	if (d->counters)
 		c->cells = d->counters;
 	return r == CUDA_SUCCESS;
@@ -68,11 +45,11 @@ static void upload_edges(struct device *d)
 {
 	if (d->plan.table_bytes == 0)
 		return;
-	device_must(d, d->cuda.memory_alloc(&d->edges, d->plan.table_bytes),
-		    "memory for the edges");
-	device_must(d,
-		    d->cuda.to_device(d->edges, d->plan.table, d->plan.table_bytes, d->stream[0]),
-		    "edges");
+	cuda_must(&d->cuda, d->cuda.memory_alloc(&d->edges, d->plan.table_bytes),
+		  "memory for the edges");
+	cuda_must(&d->cuda,
+		  d->cuda.to_device(d->edges, d->plan.table, d->plan.table_bytes, d->stream[0]),
+		  "edges");
 	for (unsigned k = 0; k < d->slots; k++)
 		d->slot[k].chunk.table = d->edges;
 }
@@ -83,12 +60,13 @@ static void make_counters(struct device *d)
 	const struct cuda *cuda = &d->cuda;
 
 	d->pieces = (d->plan.cells + d->layout.piece - 1) / d->layout.piece;
-	device_must(d, cuda->memory_alloc(&d->counters, (size_t)d->plan.cells * sizeof(uint32_t)),
-		    "memory for the counters");
-	device_must(d, cuda->memory_alloc(&d->sums, d->pieces * sizeof(uint64_t)),
-		    "memory for the counters");
-	device_must(d, cuda->module_function(&d->sum_pieces, d->module, "sum_pieces"), "kernels");
-	device_must(d, cuda->fill32(d->counters, 0, d->plan.cells, d->stream[0]), "clear");
+	cuda_must(&d->cuda,
+		  cuda->memory_alloc(&d->counters, (size_t)d->plan.cells * sizeof(uint32_t)),
+		  "memory for the counters");
+	cuda_must(&d->cuda, cuda->memory_alloc(&d->sums, d->pieces * sizeof(uint64_t)),
+		  "memory for the counters");
+	d->sum_pieces = cuda_function(cuda, "sum_pieces");
+	cuda_must(&d->cuda, cuda->fill32(d->counters, 0, d->plan.cells, d->stream[0]), "clear");
 }
 
 /* Waits until edges and counters are there: orders may be queued on the other stream. */
@@ -102,29 +80,28 @@ static void finish(struct device *d)
 			return;
 		nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
 	}
-	device_must(d, r, "edges and counters");
+	cuda_must(&d->cuda, r, "edges and counters");
 }
 
 void device_make_slots(struct device *d)
 {
 	const struct region *const r = &d->layout;
-	const struct kernel_device on = {&d->cuda, d->handle, d->module, r->piece > 0};
-	const char *what = "kernels";
+	const struct cuda *const cuda = &d->cuda;
 
-	device_must(d,
-		    d->cuda.host_register((unsigned char *)d->region + r->table_at,
-					  (size_t)(r->total - r->table_at), 0),
-		    "memory for a slot");
-	device_must(d, kernel_plan_init(&d->plan, &d->counting, &on, &what), what);
+	cuda_must(cuda,
+		  cuda->host_register((unsigned char *)d->region + r->table_at,
+				      (size_t)(r->total - r->table_at), 0),
+		  "memory for a slot");
+	kernel_plan_init(&d->plan, &d->counting, cuda, r->piece > 0);
 	if (r->piece > 0)
 		make_counters(d);
 	while (d->slots < r->slots && slot_make(d, &d->slot[d->slots].chunk))
 		d->slots++;
 	if (d->slots < SLOTS_LEAST)
-		device_must(d, CUDA_ERROR_OUT_OF_MEMORY, "memory for a slot");
+		cuda_must(cuda, CUDA_ERROR_OUT_OF_MEMORY, "memory for a slot");
 	for (unsigned k = 0; k < d->slots; k++)
-		device_must(d, d->cuda.event_create(&d->slot[k].done, CU_EVENT_DISABLE_TIMING),
-			    "event");
+		cuda_must(cuda, cuda->event_create(&d->slot[k].done, CU_EVENT_DISABLE_TIMING),
+			  "event");
 	upload_edges(d);
 	if (d->edges || d->counters)
 		finish(d);

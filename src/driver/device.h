@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * device: one GPU in the helper's hands: the driver, the kernels that the job needs, and what each
- * slot has on the device.
- *
- * An error of the driver ends the helper: device_must reports it to the program and exits, and the
- * driver is not called again. So no function here returns an error.
+ * slot has on the device. An error of the driver ends the helper (cuda.h).
  */
 #ifndef GPUHIST_DEVICE_H
 #define GPUHIST_DEVICE_H
@@ -30,16 +27,12 @@ struct device_slot {
 };
 
 struct device {
-	struct region *region; /* shared: slots and doorbell */
-	/* a copy of the rest from the start: a program gone wrong may overwrite the original */
-	struct region layout;
+	struct region *region;    /* shared: slots and doorbell */
+	struct region layout;     /* a copy of the rest from the start */
 	struct counting counting; /* the region's, with addresses of this process */
 	struct cuda cuda;
-	CUdevice handle;
-	CUmodule module;
 	struct kernel_plan plan;
 	CUstream stream[DEVICE_STREAMS];
-	unsigned devices; /* how many the driver shows */
 	unsigned slots;
 	CUdeviceptr edges;    /* explicit edges; 0: none */
 	CUdeviceptr counters; /* counters that stay, for all slots; 0: each slot has its own */
@@ -47,17 +40,13 @@ struct device {
 	uint32_t pieces;      /* ... of which there are so many */
 	CUfunction sum_pieces;
 	struct device_slot slot[REGION_SLOTS];
-	void (*fail)(void *arg, const char *what, const char *why); /* does not return */
-	void *arg;
 };
 
-/* Opens the driver, its first device, a context, and the kernels' module. */
+/* Opens the driver, and makes the streams. */
 void device_open(struct device *d);
 
 /* When all pages of the region exist: page-locks them, and makes slots, or as many as fit. */
 void device_make_slots(struct device *d);
-
-void device_must(struct device *d, CUresult result, const char *what);
 
 /* The helper's loop: orders in, answers out (pump.c). Runs until the process ends. */
 void pump(struct device *d) __attribute__((noreturn));

@@ -42,8 +42,8 @@ static void close_others(void)
 }
 
 /*
- * Sets the name that `ps` shows, lets go of everything, and arranges to die with the thread of the
- * program that started it, whose process id is given: even while the driver hangs in a call.
+ * Sets the name that `ps` shows, lets go of everything, and arranges to die with the thread that
+ * started it, in the process that is given: even while the driver hangs in a call.
  */
 static bool become_helper(const char *parent)
 {
@@ -67,11 +67,10 @@ static void say(const struct notice *notice)
 		;
 }
 
-static void __attribute__((noreturn)) fail(void *arg, const char *what, const char *why)
+static void __attribute__((noreturn)) fail(const char *what, const char *why)
 {
 	struct notice notice = {.kind = NOTICE_FAILED};
 
-	(void)arg;
 	snprintf(notice.why, sizeof(notice.why), "%s: %s", what, why);
 	say(&notice);
 	_exit(1);
@@ -83,10 +82,10 @@ static struct region *map_region(void)
 	struct region *r;
 
 	if (fstat(HELPER_REGION, &st) != 0)
-		fail(NULL, "memory", strerror(errno));
+		fail("memory", strerror(errno));
 	r = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, HELPER_REGION, 0);
 	if (r == MAP_FAILED)
-		fail(NULL, "memory", strerror(errno));
+		fail("memory", strerror(errno));
 	close(HELPER_REGION);
 	return r;
 }
@@ -106,25 +105,24 @@ static void say_ready(const struct device *d)
 {
 	struct notice n = {
 		.kind = NOTICE_READY,
-		.devices = d->devices,
+		.devices = d->cuda.devices,
 		.slots = d->slots,
 		.cells_each = d->plan.cells_each,
 	};
 
-	(void)d->cuda.device_name(n.name, (int)sizeof(n.name) - 1, d->handle);
+	(void)d->cuda.device_name(n.name, (int)sizeof(n.name) - 1, d->cuda.device);
 	memcpy(n.kernel, d->plan.name, sizeof(n.kernel));
 	say(&n);
 }
 
 /*
- * A helper that never ends must not keep a file system from being unmounted. But while the driver
- * starts, the folder is the user's: LD_LIBRARY_PATH and the driver's own variables may hold
- * relative paths.
+ * A helper that never ends must not keep a file system from being unmounted. While the driver
+ * starts, the user's variables may hold relative paths.
  */
 static void leave_folder(void)
 {
 	if (chdir("/") != 0)
-		fail(NULL, "/", strerror(errno));
+		fail("/", strerror(errno));
 }
 
 /* The counting of the job, with addresses of this process. */
@@ -150,10 +148,10 @@ int helper_main(char **argv)
 		      stderr);
 		return 2;
 	}
-	d = (struct device){.region = map_region(), .fail = fail};
+	d = (struct device){.region = map_region(), .cuda.fail = fail};
 	d.layout = *d.region;
 	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
-		fail(NULL, "memory", strerror(errno));
+		fail("memory", strerror(errno));
 	take_job(&d);
 	const bool touching = signals_thread(&toucher, touch, &d) == 0;
 	device_open(&d);

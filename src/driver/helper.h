@@ -3,9 +3,8 @@
  * helper: the process that has the driver: this program, started once more by itself (gpu_link.c).
  *
  * It has nothing but the region, a socket to the program that started it, and the device files of
- * the driver: no standard streams, no working folder, no inherited descriptor, and a session of its
- * own, so that neither a pipeline nor a terminal is affected by it. It ends when the driver fails;
- * or when the thread that started it ends, for whatever reason, by the kernel's SIGKILL.
+ * the driver; and a session of its own, so that neither a pipeline nor a terminal is affected by
+ * it. It ends when the driver fails, or, by SIGKILL, with the thread that started it.
  */
 #ifndef GPUHIST_HELPER_H
 #define GPUHIST_HELPER_H

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gpu/gpu_plan.h"
+#include "gpu/groups.h"
 
 #define STRIPES 32u /* of 256 codes: one for each lane of a warp */
 /* with more channels: 2.5 T samples/s; a single table makes 2.3 on noise */
@@ -15,16 +15,6 @@
 #define GROUP_STRIPES 16u /* 32 samples in two clocks; memory delivers them in 3.4 */
 /* of all channels: cells and their offsets in bytes are 32-bit numbers */
 #define CELLS_MOST ((uint64_t)1 << 30)
-
-static CUresult find(const struct kernel_device *on, CUfunction *function, const char *name,
-		     unsigned shared)
-{
-	CUresult r = on->cuda->module_function(function, on->module, name);
-
-	if (r == CUDA_SUCCESS && shared > 0)
-		r = on->cuda->function_set(*function, CU_FUNC_MAX_DYNAMIC_SHARED, (int)shared);
-	return r;
-}
 
 /* ---- the rule ---- */
 
@@ -126,31 +116,30 @@ static void choose_groups(struct kernel_plan *p, const struct counting *c)
 	}
 }
 
-static CUresult choose_shared(struct kernel_plan *p, const struct counting *c,
-			      const struct kernel_device *on)
-{
-	int resident;
-	const bool striped = p->copies > 1;
-
-	p->shared = 4 * (striped ? p->cells * p->copies : spread_words(p->cells));
-	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", striped ? "striped" : "whole",
-		 (unsigned long)c->bytes, suffix(p, c, striped || c->bytes > 1));
-	CUresult r = find(on, &p->function, p->name, p->shared);
-	if (r == CUDA_SUCCESS)
-		r = on->cuda->occupancy(&resident, p->function, (int)KERNEL_THREADS, p->shared);
-	p->grid = r == CUDA_SUCCESS && resident > 1 ? 2 * p->sms : p->sms;
-	return r;
-}
-
-/* One block a multiprocessor: the way "pair", whose blocks are even in number, or "far". */
-static CUresult choose_spread(struct kernel_plan *p, const struct counting *c,
-			      const struct kernel_device *on, const char *way, unsigned shared)
+/* Finds the kernel that counts, which has so many bytes of shared memory. */
+static void choose(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda,
+		   const char *way, bool alone, unsigned shared)
 {
 	p->shared = shared;
-	p->grid = shared > 0 ? p->sms & ~1u : p->sms;
 	snprintf(p->name, sizeof(p->name), "%s_%lu_%s", way, (unsigned long)c->bytes,
-		 suffix(p, c, false));
-	return find(on, &p->function, p->name, p->shared);
+		 suffix(p, c, alone));
+	p->function = cuda_function(cuda, p->name);
+	if (shared > 0)
+		cuda_must(cuda,
+			  cuda->function_set(p->function, CU_FUNC_MAX_DYNAMIC_SHARED, (int)shared),
+			  "kernels");
+}
+
+static void choose_shared(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
+{
+	const bool striped = p->copies > 1;
+	int resident;
+
+	choose(p, c, cuda, striped ? "striped" : "whole", striped || c->bytes > 1,
+	       4 * (striped ? p->cells * p->copies : spread_words(p->cells)));
+	cuda_must(cuda, cuda->occupancy(&resident, p->function, (int)KERNEL_THREADS, p->shared),
+		  "kernels");
+	p->grid = resident > 1 ? 2 * p->sms : p->sms;
 }
 
 /* ---- samples ---- */
@@ -159,14 +148,13 @@ static CUresult choose_spread(struct kernel_plan *p, const struct counting *c,
  * Samples without gaps between them count as one record, and rows of one record as records: that
  * saves divisions.
  */
-static CUresult choose_gather(struct kernel_plan *p, const struct counting *c,
-			      const struct kernel_device *on)
+static void choose_gather(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	const struct layout *l = &c->layout;
 	char name[32];
 
 	if (layout_is_contiguous(l, c->bytes))
-		return CUDA_SUCCESS;
+		return;
 	p->apart = (struct gather){
 		.samples = l->samples, .records = 1, .offset = l->offset, .pitch = layout_bytes(l)};
 	if (l->row > 0 && l->samples * c->bytes == l->record) {
@@ -176,50 +164,51 @@ static CUresult choose_gather(struct kernel_plan *p, const struct counting *c,
 		p->apart.record = l->record;
 	}
 	snprintf(name, sizeof(name), "gather_%lu", (unsigned long)c->bytes);
-	return find(on, &p->gather, name, 0);
+	p->gather = cuda_function(cuda, name);
 }
 
-static CUresult choose_extent(struct kernel_plan *p, const struct counting *c,
-			      const struct kernel_device *on)
+static void choose_extent(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda)
 {
 	char name[32];
 
 	if (c->bytes <= 2 || c->binning.kind != BIN_SLOT)
-		return CUDA_SUCCESS;
+		return;
 	snprintf(name, sizeof(name), "extent_%lu_%s", (unsigned long)c->bytes,
 		 c->type.kind == SAMPLE_FLOAT ? "real" : "key");
-	return find(on, &p->extent, name, 0);
+	p->extent = cuda_function(cuda, name);
 }
 
-static CUresult choose_way(struct kernel_plan *p, const struct counting *c,
-			   const struct kernel_device *on)
+static void choose_way(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda,
+		       bool stays)
 {
-	if (!c->stats && !on->stays) /* otherwise each code needs a counter */
+	if (!c->stats && !stays) /* otherwise each code needs a counter */
 		choose_groups(p, c);
 	if (c->bytes == 1) {
 		p->copies = STRIPES;
 		while (p->copies > 1 && !fits(p, (uint64_t)p->cells * p->copies))
 			p->copies /= p->copies > STRIPES_LEAST ? 2 : STRIPES_LEAST;
 	}
-	if (fits(p, p->cells) && (c->bytes != 2 || p->grouped))
-		return choose_shared(p, c, on);
-	if (c->bytes == 2 && p->rule.channels == 1 && p->sms > 1 && fits(p, PAIR_CODES + 1))
-		return choose_spread(p, c, on, "pair", 4 * spread_words(PAIR_CODES + 1));
-	return choose_spread(p, c, on, "far", 0);
+	if (fits(p, p->cells) && (c->bytes != 2 || p->grouped)) {
+		choose_shared(p, c, cuda);
+	} else if (c->bytes == 2 && p->rule.channels == 1 && p->sms > 1 &&
+		   fits(p, PAIR_CODES + 1)) {
+		choose(p, c, cuda, "pair", false, 4 * spread_words(PAIR_CODES + 1));
+		p->grid = p->sms & ~1u; /* an even number of blocks */
+	} else {
+		choose(p, c, cuda, "far", false, 0);
+		p->grid = p->sms;
+	}
 }
 
-CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c,
-			  const struct kernel_device *on, const char **what)
+void kernel_plan_init(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda,
+		      bool stays)
 {
 	int sms, most;
 
-	*what = "device";
-	CUresult r = on->cuda->device_attribute(&sms, CU_ATTRIBUTE_SM_COUNT, on->device);
-	if (r == CUDA_SUCCESS)
-		r = on->cuda->device_attribute(&most, CU_ATTRIBUTE_SHARED_OPTIN, on->device);
-	if (r != CUDA_SUCCESS)
-		return r;
-	*what = "kernels";
+	cuda_must(cuda, cuda->device_attribute(&sms, CU_ATTRIBUTE_SM_COUNT, cuda->device),
+		  "device");
+	cuda_must(cuda, cuda->device_attribute(&most, CU_ATTRIBUTE_SHARED_OPTIN, cuda->device),
+		  "device");
 	*p = (struct kernel_plan){
 		.rule = {.bins = c->binning, .channels = c->channels},
 		.cells_each = (uint32_t)c->cells_each,
@@ -228,62 +217,54 @@ CUresult kernel_plan_init(struct kernel_plan *p, const struct counting *c,
 		.sms = (uint32_t)sms,
 		.shared_most = (uint32_t)most - 1024, /* for the kernels' own few variables */
 	};
-	if (c->cells > CELLS_MOST) {
-		*what = "too many bins";
-		return CUDA_ERROR_OUT_OF_MEMORY;
-	}
+	if (c->cells > CELLS_MOST)
+		cuda_must(cuda, CUDA_ERROR_OUT_OF_MEMORY, "too many bins");
 	set_reading(&p->rule, &c->type);
 	set_guess(&p->rule);
-	r = choose_gather(p, c, on);
-	if (r == CUDA_SUCCESS)
-		r = choose_extent(p, c, on);
+	choose_gather(p, c, cuda);
+	choose_extent(p, c, cuda);
 	if (c->bytes > 2 && c->binning.kind == BIN_TABLE) { /* codes are binned by the host */
 		p->table = (const void *)(uintptr_t)c->binning.table.at;
 		p->table_bytes = 4 * (size_t)c->binning.table.words;
 	}
-	return r == CUDA_SUCCESS ? choose_way(p, c, on) : r;
+	choose_way(p, c, cuda, stays);
 }
 
 /* ---- the launches for one chunk ---- */
 
-static CUresult launch_gather(const struct kernel_plan *p, const struct cuda *cuda,
-			      const struct kernel_chunk *chunk, uint64_t n)
+static void launch(const struct cuda *cuda, CUfunction kernel, const struct kernel_chunk *chunk,
+		   unsigned grid, unsigned shared, void **arguments)
 {
-	CUdeviceptr from = chunk->data, to = chunk->packed;
-	struct gather apart = p->apart;
-	void *arguments[] = {&from, &to, &apart};
-
-	apart.n = n;
-	return cuda->launch(p->gather, p->sms, 1, 1, KERNEL_THREADS, 1, 1, 0, chunk->stream,
-			    arguments, NULL);
+	cuda_must(cuda,
+		  cuda->launch(kernel, grid, 1, 1, KERNEL_THREADS, 1, 1, shared, chunk->stream,
+			       arguments, NULL),
+		  "kernel");
 }
 
-CUresult kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
-		       const struct kernel_chunk *chunk, size_t samples, const struct binning *bins,
-		       bool again)
+void kernel_launch(const struct kernel_plan *p, const struct cuda *cuda,
+		   const struct kernel_chunk *chunk, size_t samples, const struct binning *bins,
+		   bool again)
 {
-	CUdeviceptr data = p->gather ? chunk->packed : chunk->data, out = chunk->cells;
+	CUdeviceptr from = chunk->data, data = p->gather ? chunk->packed : from, out = chunk->cells;
 	CUdeviceptr found = out + 4 * (kernel_out_words(p) - KERNEL_EXTENT_WORDS);
 	uint64_t n = samples;
+	struct gather apart = p->apart;
 	struct rule rule = p->rule;
 	uint32_t copies = p->copies;
-	void *arguments[] = {&data, &n, &rule, &out, &copies}; /* "pair", "far" take only four */
+	void *of_gather[] = {&from, &data, &apart};
 	void *of_extent[] = {&data, &n, &rule, &found};
-	CUresult r = CUDA_SUCCESS;
+	void *arguments[] = {&data, &n, &rule, &out, &copies}; /* "pair", "far" take only four */
 
+	apart.n = n;
 	if (p->gather && !again)
-		r = launch_gather(p, cuda, chunk, n);
-	if (r == CUDA_SUCCESS && p->extent && !again)
-		r = cuda->launch(p->extent, p->sms, 1, 1, KERNEL_THREADS, 1, 1, 16 * KERNEL_THREADS,
-				 chunk->stream, of_extent, NULL);
-	if (r != CUDA_SUCCESS)
-		return r;
+		launch(cuda, p->gather, chunk, p->sms, 0, of_gather);
+	if (p->extent && !again)
+		launch(cuda, p->extent, chunk, p->sms, 16 * KERNEL_THREADS, of_extent);
 	if (bins)
 		rule.bins = *bins;
 	if (p->table_bytes > 0)
 		rule.bins.table.at = chunk->table;
-	return cuda->launch(p->function, p->grid, 1, 1, KERNEL_THREADS, 1, 1, p->shared,
-			    chunk->stream, arguments, NULL);
+	launch(cuda, p->function, chunk, p->grid, p->shared, arguments);
 }
 
 struct extent kernel_extent(const struct kernel_plan *p, const uint32_t *cells)

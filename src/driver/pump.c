@@ -12,10 +12,7 @@
 
 /* Pause between two looks at the device: a quarter of the time that 4 MiB take on PCIe 5 x16. */
 #define NAP_NS 20000
-/*
- * Longest sleep without work: the doorbell ends it, and this bounds what a missed ring would cost.
- */
-#define SLEEP_SECONDS 0.25
+#define SLEEP_SECONDS 0.25 /* without work, unless the doorbell rings */
 
 /* The orders queued on a stream, in order: only the first can be finished next. */
 struct queue {
@@ -48,16 +45,13 @@ static unsigned queue_take(struct queue *q)
 
 static void fetch(struct device *d, unsigned k, CUdeviceptr from, size_t bytes)
 {
-	device_must(d,
-		    d->cuda.to_host(region_cells(d->region, &d->layout, k), from, bytes,
-				    d->slot[k].chunk.stream),
-		    "copy from the GPU");
+	cuda_must(&d->cuda,
+		  d->cuda.to_host(region_cells(d->region, &d->layout, k), from, bytes,
+				  d->slot[k].chunk.stream),
+		  "copy from the GPU");
 }
 
-/*
- * Queues what follows the copy of the chunk: clear, count, fetch. It is queued again where the
- * first count was at too small a k.
- */
+/* Queues what follows the copy of the chunk, perhaps once more: clear, count, fetch. */
 static void queue_count(struct device *d, unsigned k)
 {
 	struct device_slot *s = &d->slot[k];
@@ -70,13 +64,10 @@ static void queue_count(struct device *d, unsigned k)
 		auto_rule(&bins, &d->counting.type, d->counting.binning.bins, s->k);
 	/* The second time, the extent after the counters is known already, and is kept. */
 	if (!d->counters)
-		device_must(d,
-			    d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream),
-			    "clear");
-	device_must(
-		d,
-		kernel_launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL, s->again),
-		"kernel");
+		cuda_must(&d->cuda,
+			  d->cuda.fill32(c->cells, 0, s->again ? plan->cells : words, c->stream),
+			  "clear");
+	kernel_launch(plan, &d->cuda, c, s->samples, plan->extent ? &bins : NULL, s->again);
 	if (!d->counters)
 		fetch(d, k, c->cells, words * sizeof(uint32_t));
 }
@@ -87,10 +78,10 @@ static void queue_sums(struct device *d, unsigned k)
 	uint32_t piece = d->layout.piece;
 	void *arguments[] = {&d->counters, &cells, &piece, &d->sums};
 
-	device_must(d,
-		    d->cuda.launch(d->sum_pieces, d->pieces, 1, 1, 1024, 1, 1, 0,
-				   d->slot[k].chunk.stream, arguments, NULL),
-		    "kernel");
+	cuda_must(&d->cuda,
+		  d->cuda.launch(d->sum_pieces, d->pieces, 1, 1, 1024, 1, 1, 0,
+				 d->slot[k].chunk.stream, arguments, NULL),
+		  "kernel");
 	fetch(d, k, d->sums, d->pieces * sizeof(uint64_t));
 }
 
@@ -111,10 +102,10 @@ static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *
 	s->k = shared->k;
 	s->all = shared->extent;
 	s->again = false;
-	device_must(d,
-		    d->cuda.to_device(s->chunk.data, region_data(d->region, &d->layout, k),
-				      shared->bytes, s->chunk.stream),
-		    "copy to the GPU");
+	cuda_must(&d->cuda,
+		  d->cuda.to_device(s->chunk.data, region_data(d->region, &d->layout, k),
+				    shared->bytes, s->chunk.stream),
+		  "copy to the GPU");
 	queue_count(d, k);
 }
 
@@ -136,21 +127,20 @@ static void begin(struct pump *p, unsigned k)
 		queue_piece(d, k, shared->piece);
 		break;
 	case ORDER_CLEAR:
-		device_must(d, d->cuda.fill32(d->counters, 0, d->plan.cells, s->chunk.stream),
-			    "clear");
+		cuda_must(&d->cuda, d->cuda.fill32(d->counters, 0, d->plan.cells, s->chunk.stream),
+			  "clear");
 		break;
 	default:
 		queue_chunk(d, k, shared);
 	}
-	device_must(d, d->cuda.event_record(s->done, s->chunk.stream), "event");
+	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");
 	p->at_work[k] = true;
 	queue_add(&p->queue[nth], k);
 }
 
 /*
- * A chunk of --auto was counted at a k that was chosen before it was read. True if its samples span
- * few enough bins at that k. Otherwise it is counted again, at the k of all samples of the lane and
- * its own, which is always large enough.
+ * A chunk of --auto was counted at a k that was chosen before it was read. True if that was large
+ * enough. Otherwise it is counted again, at the k of all samples of the lane and its own.
  */
 static bool settled(struct device *d, unsigned k)
 {
@@ -166,7 +156,7 @@ static bool settled(struct device *d, unsigned k)
 	s->k = auto_k(&s->all, d->counting.most, &d->counting.type);
 	s->again = true;
 	queue_count(d, k);
-	device_must(d, d->cuda.event_record(s->done, s->chunk.stream), "event");
+	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");
 	return false;
 }
 
@@ -183,7 +173,7 @@ static bool reap(struct pump *p, unsigned stream)
 	const CUresult r = d->cuda.event_query(s->done);
 	if (r == CUDA_ERROR_NOT_READY)
 		return false;
-	device_must(d, r, "counting");
+	cuda_must(&d->cuda, r, "counting");
 	queue_take(q);
 	if (d->plan.extent && !settled(d, k)) {
 		queue_add(q, k);
@@ -194,10 +184,7 @@ static bool reap(struct pump *p, unsigned stream)
 	return true;
 }
 
-/*
- * Sleeps until a slot is submitted; `seen` is the doorbell before the last look, which found
- * nothing.
- */
+/* `seen` is the doorbell before the last look, which found nothing. */
 static void sleep_without_work(struct pump *p, uint32_t seen)
 {
 	struct region *r = p->device->region;

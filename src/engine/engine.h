@@ -3,9 +3,8 @@
  * engine: the contract of a worker, and of the engines that it counts by.
  *
  * A worker takes records from the source until there are none, counts them on its own, and adds its
- * counts to the totals when it ends, or when a snapshot asks for them. It has its own thread and
- * its own memory, never prints, and never ends the process. When it fails, it has added nothing
- * that it did not count.
+ * counts to the totals when it ends, or when a snapshot asks for them. It has a thread and memory
+ * of its own, and never prints.
  *
  * An engine is a way to count: the CPU's (cpu.c) and the GPU's (gpu/lane.c). A worker works in
  * turns, each by the first engine that has room for one (worker.c). What an engine keeps from turn
@@ -61,10 +60,7 @@ struct engine {
 	enum turn (*turn)(struct worker *w);
 	/* After TURN_END: waits until all that it took is counted. TURN_DONE: try again. */
 	enum turn (*finish)(struct worker *w);
-	/*
-	 * After TURN_LOST: has another engine count what was taken and not counted. -1: w->fail
-	 * says why. NULL: it cannot be lost.
-	 */
+	/* After TURN_LOST: has the CPU count what it did not. -1: w->fail. NULL: it is never lost. */
 	int (*recount)(struct worker *w);
 	/* Adds its counts to the totals and frees all. Does nothing where nothing was taken. */
 	void (*close)(struct worker *w);

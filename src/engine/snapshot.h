@@ -3,15 +3,10 @@
  * snapshot: the counts so far, while workers go on counting (--every).
  *
  * A worker's counts are in tables of its own until it ends, and a worker may sleep on a pipe for
- * hours. So each worker has a holder and counts with the holder's lock held. A snapshot locks the
- * holders of all workers, has what they hold added to the totals, and copies these. At that moment
- * every worker is between two chunks: the copy holds whole records, equally many of every channel,
- * and of each worker exactly what its report says.
- *
- * A worker holds its lock while it counts a chunk, never while it reads or waits, and the snapshot
- * holds all of them only while it adds and copies tables: every wait ends. A worker that is about
- * to count while a snapshot waits lets it go first, so that a worker that counts chunk after chunk
- * cannot keep it out.
+ * hours. So it has a holder, whose lock it holds while it counts a chunk, never while it reads or
+ * waits. A snapshot locks the holders of all workers, has what they hold added to the totals, and
+ * copies these. At that moment every worker is between two chunks: the copy holds whole records,
+ * equally many of every channel, and of each worker exactly what its report says.
  *
  * Without --every there is no snapshot: a holder of NULL takes no lock and does nothing.
  */
@@ -44,10 +39,7 @@ int snapshot_init(struct snapshot *s, struct fail *fail);
 /* Call it when all holders have left. */
 void snapshot_destroy(struct snapshot *s);
 
-/*
- * Joins a holder of the calling worker, which must not move until it has left. With s NULL this
- * cannot fail.
- */
+/* Joins a holder, which must not move until it has left. With s NULL this cannot fail. */
 int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg), void *arg,
 		  struct fail *fail);
 
@@ -59,8 +51,7 @@ void snapshot_lock_take(struct holder *h);
 void snapshot_unlocks(struct holder *h);
 
 /*
- * Flushes; the worker counts nothing more. Called without the holder's lock. Does nothing for a
- * holder that has not joined, or joined NULL.
+ * Flushes; the worker counts nothing more. Does nothing for a holder that has not joined.
  */
 void snapshot_leave(struct holder *h);
 

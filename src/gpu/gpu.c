@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "gpu/gpu_state.h"
 
-#define LOOK_SECONDS 0.1 /* how soon a thread that sleeps notices that the GPU has failed */
+#define LOOK_NS 1000000 /* from one look to the next, while the driver starts */
 
 /* ---- the state ---- */
 
@@ -25,7 +26,6 @@ static void set_state(struct gpu *gpu, enum gpu_state state)
 {
 	lock_assert_held(&gpu->lock);
 	__atomic_store_n(&gpu->state, state, __ATOMIC_RELEASE);
-	pthread_cond_broadcast(&gpu->changed);
 }
 
 static enum gpu_state state_of(const struct gpu *gpu)
@@ -47,14 +47,16 @@ bool gpu_failed(const struct gpu *gpu)
 	return state_of(gpu) == GPU_FAILED;
 }
 
+bool gpu_starting(const struct gpu *gpu)
+{
+	return state_of(gpu) == GPU_STARTING;
+}
+
 int gpu_wait(struct gpu *gpu)
 {
-	lock_take(&gpu->lock);
-	while (gpu->state == GPU_STARTING)
-		lock_wait(&gpu->lock, &gpu->changed);
-	const int rc = gpu->state == GPU_READY ? 0 : -1;
-	lock_drop(&gpu->lock);
-	return rc;
+	while (gpu_starting(gpu))
+		nanosleep(&(struct timespec){.tv_nsec = LOOK_NS}, NULL);
+	return gpu_failed(gpu) ? -1 : 0;
 }
 
 void gpu_describe(struct gpu *gpu, struct gpu_report *report)
@@ -161,7 +163,6 @@ struct gpu *gpu_start(const struct gpu_spec *spec)
 		free(gpu);
 		return NULL;
 	}
-	pthread_cond_init(&gpu->changed, NULL);
 	/* With "all", the thread of the first device starts the others and sets their number. */
 	const unsigned first = named == 0 ? 1 : named < GPU_DEVICES ? named : GPU_DEVICES;
 	gpu->devices = first;
@@ -181,7 +182,6 @@ void gpu_close(struct gpu *gpu)
 	 */
 	for (unsigned i = 0; i < GPU_DEVICES; i++)
 		device_close(&gpu->device[i]);
-	pthread_cond_destroy(&gpu->changed);
 	lock_destroy(&gpu->lock);
 	free(gpu);
 }
@@ -215,13 +215,14 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 	d->cells = (size_t)n->cells_each * (c->cells / c->cells_each);
 	if (d->layout.piece > 0 && epoch_init(d) != 0)
 		return -1;
-	lock_take(&gpu->lock);
-	const unsigned before = gpu->devices;
-	if (first && devices_named(gpu->spec.devices) == 0)
-		gpu->devices = n->devices < DEVICES_ALL ? n->devices : DEVICES_ALL;
-	lock_drop(&gpu->lock);
-	for (unsigned i = before; first && i < gpu->devices; i++)
-		(void)device_start(gpu, i);
+	if (first && devices_named(gpu->spec.devices) == 0) {
+		const unsigned all = n->devices < DEVICES_ALL ? n->devices : DEVICES_ALL;
+		lock_take(&gpu->lock);
+		gpu->devices = all;
+		lock_drop(&gpu->lock);
+		for (unsigned i = 1; i < all; i++)
+			(void)device_start(gpu, i);
+	}
 	lock_take(&gpu->lock);
 	d->ready = true;
 	gpu->report.slots += n->slots;
@@ -242,11 +243,6 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 }
 
 /* ---- lanes ---- */
-
-bool gpu_starting(const struct gpu *gpu)
-{
-	return state_of(gpu) == GPU_STARTING;
-}
 
 bool gpu_lane_free(const struct gpu *gpu)
 {
@@ -458,20 +454,15 @@ enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
 	uint32_t word;
 
 	assert(slot_is(slot, SLOT_SUBMITTED));
-	for (double end = 0; (word = slot_word_of(s)) == submitted && !gpu_failed(lane->gpu);) {
-		if (seconds <= 0)
-			return GPU_NOT_YET;
-		const double now = clock_seconds();
-		if (end == 0)
-			end = now + seconds;
-		if (now >= end)
-			return GPU_NOT_YET;
+	if ((word = slot_word_of(s)) == submitted && seconds > 0 && !gpu_failed(lane->gpu)) {
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
-		region_wait(&s->word, submitted,
-			    end - now < LOOK_SECONDS ? end - now : LOOK_SECONDS);
+		region_wait(&s->word, submitted, seconds);
+		word = slot_word_of(s);
 	}
 	if (gpu_failed(lane->gpu))
 		return GPU_LOST;
+	if (word == submitted)
+		return GPU_NOT_YET;
 	if (word != slot_word(slot->number, SHARED_DONE)) {
 		gpu_fail(lane->gpu, "driver", "its process sent an invalid answer");
 		return GPU_LOST;

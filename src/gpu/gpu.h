@@ -1,22 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gpu: the GPU as a worker sees it: an engine that may be missing, and slots to fill.
+ * gpu: an engine that may be missing, and slots to fill.
  *
  * The driver is in another process, a helper for each device (gpu_link.c), which shares the slots'
- * memory with us. gpu_start returns without waiting. A worker opens a lane, its own way to one
- * device, takes slots for it and gives them chunks of samples:
+ * memory with us. A worker opens a lane, its own way to one device, takes slots for it and gives
+ * them chunks of samples:
  *
  *	gpu_take_slot; gpu_submit; gpu_done until it is GPU_DONE; gpu_free
  *
- * Any worker may take any free slot of its device. So the bus decides how many workers feed the
- * GPU: as many as find a free slot. Where counters stay on the device (many cells), gpu_epoch.h
- * says what a slot is used for, and fetches what was counted.
+ * Any worker may take any free slot of its device, so the bus decides how many workers feed the
+ * GPU. Where counters stay on the device, gpu_epoch.h says what a slot is used for.
  *
- * When a helper dies, falls silent, or gives an impossible answer, it has failed, and all of the
- * GPU with it: gpu_failed is true from then on, gpu_describe has the reason, and no thread waits
- * for the helper any more. The slots' memory is ours, so the CPU can count every chunk that was not
- * committed. Every wait here ends: a wait for a slot, because the helper answers, or because its
- * link's thread notices within seconds that it does not.
+ * When a helper dies, falls silent, or gives an impossible answer, all of the GPU has failed for
+ * good, and no thread waits for it any more. The slots' memory is ours, so the CPU can count every
+ * chunk that was not committed.
  */
 #ifndef GPUHIST_GPU_H
 #define GPUHIST_GPU_H
@@ -40,8 +37,8 @@ struct gpu_spec {
 	const char *devices;             /* "0", "0,2", "all" */
 	unsigned lanes; /* workers that may feed it: the most lanes, over all devices */
 	bool fetch;     /* counters are fetched for each chunk, however many there are */
-	/* bytes that lanes and slots may take; if not even a lane and two slots fit, it has these */
-	uint64_t memory;
+	uint64_t
+		memory; /* that lanes and slots may take; a lane and two slots it has in any case */
 };
 
 enum gpu_state {
@@ -51,7 +48,7 @@ enum gpu_state {
 	GPU_FAILED, /* permanently, before it was ready or after */
 };
 
-/* FREE, TAKEN, SUBMITTED, and FREE again. When the GPU fails slots stay as they are. */
+/* In this order, and FREE again. When the GPU fails slots stay as they are. */
 enum slot_state {
 	SLOT_FREE,
 	SLOT_TAKEN,     /* a lane's, which fills it or has its answer */
@@ -110,8 +107,7 @@ bool gpu_lane_free(const struct gpu *gpu);
 
 /*
  * Opens a lane for the calling worker alone, on the device that has the fewest. Never waits. NULL:
- * the GPU is not ready, has no lane left, or has failed; or there is no memory, and errno is
- * ENOMEM.
+ * there is none, or no memory (errno is ENOMEM).
  */
 struct lane *gpu_lane_open(struct gpu *gpu);
 
@@ -121,9 +117,7 @@ void gpu_lane_close(struct lane *lane);
 /* A free slot, which belongs to the worker until gpu_free; NULL: there is none. Never waits. */
 struct slot *gpu_take_slot(struct lane *lane);
 
-/*
- * TAKEN to SUBMITTED: the slot has so many bytes to count, whole records. -1: the GPU has failed.
- */
+/* The slot has so many bytes to count, whole records. -1: the GPU has failed. */
 int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes);
 
 enum gpu_answer {
@@ -132,13 +126,13 @@ enum gpu_answer {
 	GPU_DONE, /* the slot is TAKEN again; what came back is in slot->cells */
 };
 
-/* Sleeps, for so many seconds at most, until there is an answer or the GPU has failed. */
+/* Sleeps, for so many seconds at most, until there is an answer; what it waits for may fail first. */
 enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds);
 
 /* --auto: brings a chunk's cells and the lane's total to the coarser k of the two. */
 void gpu_align(struct lane *lane, struct slot *slot);
 
-/* To FREE, for any lane: its samples were counted, by the GPU or by the CPU, or it had none. */
+/* For any lane: its samples were counted, by the GPU or by the CPU, or it had none. */
 void gpu_free(struct slot *slot);
 
 /* Which counter of the lane counts a cell of the job. */

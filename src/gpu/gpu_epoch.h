@@ -13,18 +13,14 @@
  *	PIECE     one of them: it must have that sum, and is added to the totals; after the last
  *	CLEAR     if a lane goes on
  *
- * So nothing is added that was not checked, and for each piece it is known whether it was added.
- * Pieces are added as they come, because all of them take half as much memory as the totals.
+ * Pieces are added as they come, because all of them take half as much memory as the totals. So an
+ * epoch knows which are missing there. With CPU workers beside the GPU only ranges of files are
+ * counted in this way, and held here until their epoch is committed. After the GPU has failed the
+ * lanes' workers count them again; of an epoch that was added in part, one worker counts all, and
+ * adds the pieces that are missing.
  *
- * With CPU workers beside the GPU only ranges of files are counted in this way, because a range can
- * be read again; with --device=gpu everything is. Ranges are held here until their epoch is
- * committed, each with the memory of a struct chunk, and then given back. After the GPU has failed
- * the lanes' workers take them and count them on the CPU; of an epoch whose pieces were added in
- * part, one worker takes all, and adds the cells that are missing.
- *
- * No function waits but epoch_wait, for a second at most. A lane gives back what it holds of an
- * epoch: a slot to be filled by epoch_submit or epoch_cancel, a submitted one by epoch_reap. So
- * every epoch ends, or the GPU fails.
+ * A lane gives back what it holds of an epoch: a slot to be filled by epoch_submit or epoch_cancel,
+ * a submitted one by epoch_reap. So every epoch ends, or the GPU fails.
  */
 #ifndef GPUHIST_GPU_EPOCH_H
 #define GPUHIST_GPU_EPOCH_H
@@ -63,10 +59,7 @@ enum epoch_use {
 	EPOCH_WAIT,    /* nothing can be done now; or the GPU has failed */
 };
 
-/*
- * What a slot that was just taken is used for. busy: the lane has orders enough to reap, and leaves
- * pieces to others.
- */
+/* What a slot that was just taken is used for. busy: the lane leaves pieces to others. */
 enum epoch_use epoch_use(struct lane *lane, struct slot *slot, bool busy);
 
 /*

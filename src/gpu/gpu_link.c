@@ -2,10 +2,9 @@
 /*
  * gpu_link: the helper of one device, as the program knows it: started, listened to, given up.
  *
- * The helper is this program started again by posix_spawn, in a session of its own, with the region
- * and a socket as its only descriptors (driver/helper.h). A thread of ours, the link's, starts it,
- * because the kernel ends the helper when the thread that started it ends; then it listens.
- * Whatever happens to the helper, the thread notices:
+ * A thread of ours, the link's, starts the helper (driver/helper.h), because the kernel ends that
+ * when the thread that started it ends; then it listens. Whatever happens to the helper, the thread
+ * notices:
  *
  *	it dies             the socket ends
  *	the driver fails    it says so, and ends
@@ -13,9 +12,8 @@
  *	                    call of the driver hangs, or a kernel never ends
  *	it never starts     START_LOOKS
  *
- * and calls gpu_fail, after which no thread waits for the helper. link_close ends the socket and
- * joins the thread, which notices immediately, and whose end kills the helper. That is not waited
- * for, because a process in a call of the driver may never end.
+ * and calls gpu_fail. link_close ends the socket and joins the thread, whose end kills the helper.
+ * That is not waited for, because a process in a call of the driver may never end.
  */
 #include "gpu/gpu_state.h"
 

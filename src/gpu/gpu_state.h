@@ -10,6 +10,7 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 #include "gpu/gpu_plan.h"
+#include "gpu/groups.h"
 #include "gpu/region.h"
 
 /* The helper of one device, as its link's thread knows it (gpu_link.c). */
@@ -70,12 +71,11 @@ struct gpu_device {
 struct gpu {
 	struct gpu_spec spec;
 	struct gpu_size size;
-	double started;         /* clock at gpu_start */
-	struct lock lock;       /* guards all below */
-	pthread_cond_t changed; /* signals the state */
-	enum gpu_state state;   /* atomic: read without the lock too */
-	unsigned lanes;         /* open ones; atomic */
-	unsigned devices;       /* asked for, or, with "all", as many as are known to be there */
+	double started;       /* clock at gpu_start */
+	struct lock lock;     /* guards all below */
+	enum gpu_state state; /* atomic: read without the lock too */
+	unsigned lanes;       /* open ones; atomic */
+	unsigned devices;     /* asked for, or, with "all", as many as are known to be there */
 	struct gpu_device device[GPU_DEVICES];
 	struct gpu_report report; /* except for its state */
 };
@@ -83,7 +83,7 @@ struct gpu {
 /* By the link's thread: the helper says that it is ready. -1: what it says cannot be true. */
 int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 
-/* Hands a slot over to the helper, for what slot->order says. */
+/* Hands a slot over to the helper. */
 void device_submit(struct gpu_device *d, struct slot *slot);
 
 /* Makes the socket, and starts the thread that starts the helper. -1 and errno. */

@@ -4,11 +4,9 @@
  * GPU has failed, the CPU counts what it had not.
  *
  * A chunk is counted when it is committed: when its slot is done, and its counters sum to its
- * samples; or, where counters stay on the device, when its epoch is committed (gpu_epoch.c). Only
- * then is it given back to the source. When the GPU fails, in whatever way, the chunks that were
- * submitted and not committed are still in our own memory and are counted by the CPU, and those
- * that are ranges of files can be read again. Nothing is lost and nothing is counted twice. After a
- * failure of the run, what was not counted is forgotten.
+ * samples; or, where counters stay on the device, when its epoch is committed (gpu_epoch.h). Only
+ * then is it given back to the source. Until then it is in our own memory, or a range of a file
+ * that can be read again.
  *
  * Statistics that workers add to (counting_adds_stats) are different: samples are added to them
  * once, when they are submitted or counted here. Counting again does not change them.

@@ -4,13 +4,11 @@
  * other through it.
  *
  * It begins with struct region; the job's table of edges, the slots' counters and the slots'
- * samples follow, in this order, each at a multiple of a page. The program makes it, fills in what
- * the helper needs, and starts the helper, which reports over their socket when it is ready (struct
- * notice).
+ * samples follow, in this order, each at a multiple of a page. The program makes it and starts the
+ * helper, which reports over their socket when it is ready (struct notice).
  *
- * A slot belongs to the helper while its state is SHARED_SUBMITTED, otherwise to the program. Both
- * sides change the state with release and read it with acquire, so that what a slot holds is
- * visible with its state.
+ * A slot belongs to the helper while its state is SHARED_SUBMITTED, otherwise to the program. What
+ * it holds is visible with its state.
  *
  * The helper trusts the program. The program trusts nothing that it reads here: every value is
  * copied out once, checked, and used from the copy; addresses and sizes come from its own memory.
@@ -84,7 +82,7 @@ struct notice {
 	uint32_t kind;
 	uint32_t devices;    /* READY: how many the driver shows it */
 	uint32_t slots;      /* ... how many can be used; fewer than asked for if memory is short */
-	uint64_t cells_each; /* ... counters of a channel: of cells, or of groups (gpu_plan.h) */
+	uint64_t cells_each; /* ... counters of a channel: of cells, or of groups (groups.h) */
 	char name[128];      /* of the device */
 	char kernel[32];
 	char why[256]; /* FAILED */
