@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "base/signals.h"
 #include "check.h"
 #include "cli/options.h"
 #include "pack.h"
@@ -203,6 +204,7 @@ int main(void)
 {
 	uint32_t *ramp = malloc(SAMPLES * sizeof(*ramp));
 
+	signals_init();
 	scratch_enter();
 	for (uint32_t i = 0; i < SAMPLES; i++)
 		ramp[i] = i;
