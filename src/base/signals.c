@@ -105,13 +105,12 @@ static void catch_usr1(void)
 	struct sigaction action;
 	sigset_t usr1;
 
-	/* Blocked in any case by the thread that waits, which signals_wake must reach. */
-	sigaddset(&ours, SIGUSR1);
 	if (sigaction(SIGUSR1, NULL, &action) == 0 && action.sa_handler != SIG_DFL)
 		return;
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+	sigaddset(&ours, SIGUSR1);
 	action = (struct sigaction){.sa_handler = on_usr1, .sa_flags = SA_RESTART};
 	sigaction(SIGUSR1, &action, NULL);
 }
@@ -188,9 +187,11 @@ void signals_restore(const sigset_t *old)
 int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 {
 	pthread_attr_t attributes;
-	sigset_t old;
+	sigset_t blocked = ours, old;
 
-	pthread_sigmask(SIG_BLOCK, &ours, &old);
+	/* In any case: signals_wake must reach the thread that waits, and end nothing. */
+	sigaddset(&blocked, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &blocked, &old);
 	int error = pthread_attr_init(&attributes);
 	if (error == 0) {
 		(void)pthread_attr_setstacksize(&attributes, STACK_BYTES);
