@@ -4,14 +4,33 @@
 
 #include <string.h>
 
+#include "base/little.h"
+
+#define PRIME1 0x9e3779b185ebca87u
+#define PRIME2 0xc2b2ae3d27d4eb4fu
 #define PRIME3 0x165667b19e3779f9u
 #define PRIME4 0x85ebca77c2b2ae63u
 #define PRIME5 0x27d4eb2f165667c5u
 
+static uint64_t turn(uint64_t v, unsigned bits)
+{
+	return v << bits | v >> (64 - bits);
+}
+
+static uint64_t round_of(uint64_t lane, uint64_t word)
+{
+	return turn(lane + word * PRIME2, 31) * PRIME1;
+}
+
+static void add_stripe(uint64_t lane[4], const unsigned char *p)
+{
+	for (unsigned i = 0; i < 4; i++)
+		lane[i] = round_of(lane[i], little64(p + 8 * i));
+}
+
 void xxh64_begin(struct xxh64 *h)
 {
-	*h = (struct xxh64){
-		.lane = {XXH64_PRIME1 + XXH64_PRIME2, XXH64_PRIME2, 0, 0 - XXH64_PRIME1}};
+	*h = (struct xxh64){.lane = {PRIME1 + PRIME2, PRIME2, 0, 0 - PRIME1}};
 }
 
 void xxh64_add(struct xxh64 *h, const unsigned char *p, size_t n)
@@ -29,12 +48,12 @@ void xxh64_add(struct xxh64 *h, const unsigned char *p, size_t n)
 	if (held > 0) {
 		const size_t missing = XXH64_STRIPE - held;
 		memcpy(h->rest + held, p, missing);
-		xxh64_stripe(lane, h->rest);
+		add_stripe(lane, h->rest);
 		p += missing;
 		n -= missing;
 	}
 	for (; n >= XXH64_STRIPE; n -= XXH64_STRIPE, p += XXH64_STRIPE)
-		xxh64_stripe(lane, p);
+		add_stripe(lane, p);
 	memcpy(h->rest, p, n);
 	memcpy(h->lane, lane, sizeof(lane));
 }
@@ -47,22 +66,21 @@ uint64_t xxh64_end(const struct xxh64 *h)
 	uint64_t v = PRIME5;
 
 	if (h->bytes >= XXH64_STRIPE) {
-		v = xxh64_turn(lane[0], 1) + xxh64_turn(lane[1], 7) + xxh64_turn(lane[2], 12) +
-		    xxh64_turn(lane[3], 18);
+		v = turn(lane[0], 1) + turn(lane[1], 7) + turn(lane[2], 12) + turn(lane[3], 18);
 		for (unsigned i = 0; i < 4; i++)
-			v = (v ^ xxh64_round(0, lane[i])) * XXH64_PRIME1 + PRIME4;
+			v = (v ^ round_of(0, lane[i])) * PRIME1 + PRIME4;
 	}
 	v += h->bytes;
 	for (; n >= 8; n -= 8, p += 8)
-		v = xxh64_turn(v ^ xxh64_round(0, little64(p)), 27) * XXH64_PRIME1 + PRIME4;
+		v = turn(v ^ round_of(0, little64(p)), 27) * PRIME1 + PRIME4;
 	if (n >= 4) {
-		v = xxh64_turn(v ^ little32(p) * XXH64_PRIME1, 23) * XXH64_PRIME2 + PRIME3;
+		v = turn(v ^ little32(p) * PRIME1, 23) * PRIME2 + PRIME3;
 		n -= 4;
 		p += 4;
 	}
 	for (; n > 0; n--, p++)
-		v = xxh64_turn(v ^ *p * PRIME5, 11) * XXH64_PRIME1;
-	v = (v ^ v >> 33) * XXH64_PRIME2;
+		v = turn(v ^ *p * PRIME5, 11) * PRIME1;
+	v = (v ^ v >> 33) * PRIME2;
 	v = (v ^ v >> 29) * PRIME3;
 	return v ^ v >> 32;
 }

@@ -66,7 +66,6 @@ struct counter {
 	struct binning binning;
 	int k;                /* of the rule */
 	struct extent extent; /* table_most > 0: of all samples that were counted */
-	struct xxh64 *hash;   /* takes the samples along; or NULL */
 	/* Late samples, and their extent. */
 	unsigned char *late; /* counting.late bytes; owned */
 	size_t late_bytes;
@@ -250,47 +249,22 @@ static void flush_tables(struct counter *counter)
 	counter->held = 0;
 }
 
-static inline void add_4_cells(uint32_t *t, size_t s, const uint32_t *cells)
+static void add_cells(struct counter *counter, const uint32_t *cells, size_t n)
 {
-	uint64_t two, more; /* cells, read in pairs; which half is which does not matter */
-
-	memcpy(&two, cells, sizeof(two));
-	memcpy(&more, cells + 2, sizeof(more));
-	t[(uint32_t)two]++;
-	t[s + (two >> 32)]++;
-	t[2 * s + (uint32_t)more]++;
-	t[3 * s + (more >> 32)]++;
-}
-
-/*
- * Counts n cells. With a checksum the samples have 32 bits, there are four tables, and the bytes
- * are added in the same loop.
- */
-static void add_cells(struct counter *counter, const uint32_t *cells, size_t n,
-		      const unsigned char *samples)
-{
-	struct xxh64 *const hash = counter->hash;
 	uint32_t *const t = counter->table;
 	const size_t s = counter->stride;
+	uint64_t two, more; /* cells, read in pairs; which half is which does not matter */
 	size_t i = 0;
 
-	/* Stripes of 8 samples. Their multiplications hide behind the tables' latency. */
-	if (hash && hash->bytes % XXH64_STRIPE == 0) {
-		uint64_t lane[4];
-		memcpy(lane, hash->lane, sizeof(lane));
-		for (; i + 8 <= n; i += 8) {
-			xxh64_stripe(lane, samples + 4 * i);
-			add_4_cells(t, s, cells + i);
-			add_4_cells(t, s, cells + i + 4);
-		}
-		memcpy(hash->lane, lane, sizeof(lane));
-		hash->bytes += 4 * i;
-	}
-	if (hash)
-		xxh64_add(hash, samples + 4 * i, 4 * (n - i));
 	if (counter->c->tables == 4) {
-		for (; i + 4 <= n; i += 4)
-			add_4_cells(t, s, cells + i);
+		for (; i + 4 <= n; i += 4) {
+			memcpy(&two, cells + i, sizeof(two));
+			memcpy(&more, cells + i + 2, sizeof(more));
+			t[(uint32_t)two]++;
+			t[s + (two >> 32)]++;
+			t[2 * s + (uint32_t)more]++;
+			t[3 * s + (more >> 32)]++;
+		}
 	} else if (counter->c->tables == 2) {
 		for (; i + 2 <= n; i += 2) {
 			t[cells[i]]++;
@@ -543,7 +517,7 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n)
 		if (c->channels > 1)
 			add_base(cells, counter->base, some);
 		if (c->method == COUNT_PRIVATE)
-			add_cells(counter, cells, some, p);
+			add_cells(counter, cells, some);
 		else
 			hot_add(counter, cells, some);
 	}
@@ -650,16 +624,6 @@ void counter_flush(struct counter *counter)
 	flush_counted(counter);
 }
 
-bool counter_hash(struct counter *counter, struct xxh64 *hash)
-{
-	const struct counting *const c = counter->c;
-	const bool may = c->method == COUNT_PRIVATE && c->tables == 4 && c->bytes == 4 &&
-			 !c->bins_codes && c->late == 0;
-
-	counter->hash = may ? hash : NULL;
-	return may;
-}
-
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n)
 {
 	const struct counting *c = counter->c;
@@ -674,8 +638,6 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 			add_same(counter, samples, same);
 		else if (now)
 			add_some(counter, samples, some);
-		if (counter->hash && same > 0)
-			xxh64_add(counter->hash, samples, some * c->bytes);
 		if (counter->stats && same == 0)
 			stats_add_channels(counter->stats, c->channels, samples, some);
 		for (uint32_t i = 0; counter->stats && same > 0 && i < c->channels; i++)

@@ -109,12 +109,6 @@ struct counter *counter_open(const struct counting *c, struct counts *counts);
 void counter_add(struct counter *counter, const unsigned char *samples, size_t n);
 
 /*
- * From now on adds the bytes of what it counts to the checksum too; NULL: no more. false: that is
- * for the caller to do, because it would not be faster in the loop that counts.
- */
-bool counter_hash(struct counter *counter, struct xxh64 *hash);
-
-/*
  * Adds the counts that it holds to the totals, but not its statistics, and continues with empty
  * tables.
  */

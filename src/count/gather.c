@@ -116,11 +116,6 @@ void gather_add(const struct counting *c, struct counter *counter, const unsigne
 	const size_t most = !hash ? bytes : unit < AT_ONCE ? AT_ONCE / unit * unit : unit;
 	const struct sink to = {.c = c, .counter = counter};
 
-	if (hash && layout_is_contiguous(&c->layout, c->bytes) && counter_hash(counter, hash)) {
-		give_units(&to, records, bytes);
-		counter_hash(counter, NULL);
-		return;
-	}
 	for (size_t some; bytes > 0; bytes -= some, records += some) {
 		some = bytes < most ? bytes : most;
 		if (hash)
