@@ -54,6 +54,15 @@ int128_t sample_max(const struct sample_type *type);
 double sample_max_finite(const struct sample_type *type);
 
 /*
+ * A code of a type of 8 or 16 bits as it is in memory, read as little endian, becomes the number
+ * that it is there; and such a number the code.
+ */
+static inline uint32_t sample_swapped(const struct sample_type *type, uint32_t code)
+{
+	return type->big && type->bytes == 2 ? (code & 255) << 8 | code >> 8 : code;
+}
+
+/*
  * The value of a code of a type of 16 bits or fewer: a number of so many bits, after any change of
  * byte order.
  */

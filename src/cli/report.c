@@ -96,7 +96,7 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 
 /*
  * Names the options that would cover the samples that are in no bin. The least and the greatest
- * value are known if codes are counted; but a GPU may count a group of 16-bit codes as one of them,
+ * value are known if codes are counted; but a group of 16-bit codes may be counted as one of them,
  * which keeps the bins and not the values, unless there are statistics.
  */
 static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run)

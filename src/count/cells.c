@@ -20,10 +20,10 @@ const struct cells_isa *cells_best(void)
 enum cells_load cells_load(const struct sample_type *type)
 {
 	const bool real = type->kind == SAMPLE_FLOAT;
-	const unsigned little = type->bytes == 2   ? (real ? LOAD_F16 : LOAD_KEY16)
-				: type->bytes == 3 ? LOAD_KEY24
-				: type->bytes == 4 ? (real ? LOAD_F32 : LOAD_KEY32)
-						   : (real ? LOAD_F64 : LOAD_KEY64);
+	const bool big = type->bytes == 2 ? __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ : type->big;
+	const unsigned little = type->bytes == 3   ? LOAD_KEY24
+				: type->bytes == 8 ? (real ? LOAD_F64 : LOAD_KEY64)
+						   : (real ? LOAD_F32 : LOAD_KEY32);
 
-	return little + type->big;
+	return little + big;
 }

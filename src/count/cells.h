@@ -17,7 +17,7 @@
 
 /*
  * How a sample is stored in memory, the bits of a word that holds it, and what it becomes: keys or
- * a float. Those of 16 bits have extents alone.
+ * a float.
  */
 #define CELLS_LOADS(X)          \
 	X(KEY24, 32, KEY32)     \
@@ -29,11 +29,7 @@
 	X(F32, 32, FLOAT)       \
 	X(F32_BIG, 32, FLOAT)   \
 	X(F64, 64, FLOAT)       \
-	X(F64_BIG, 64, FLOAT)   \
-	X(KEY16, 16, CODES)     \
-	X(KEY16_BIG, 16, CODES) \
-	X(F16, 16, CODES)       \
-	X(F16_BIG, 16, CODES)
+	X(F64_BIG, 64, FLOAT)
 
 #define CELLS_LOAD_MEMBER(load, ...) LOAD_##load,
 enum cells_load { CELLS_LOADS(CELLS_LOAD_MEMBER) LOADS };
@@ -50,6 +46,13 @@ typedef void cells_fn(const struct binning *b, const unsigned char *samples, siz
 typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, uint64_t bias);
 
 /*
+ * Samples of 16 bits become words of 32 bits in this machine's order, with the same keys (auto.h):
+ * integers of the same bits, floats of the same value.
+ */
+typedef void cells_widen_fn(const struct sample_type *type, const unsigned char *samples, size_t n,
+			    uint32_t *words);
+
+/*
  * How many bytes, in whole strides, hold nothing but copies of the first sample; 0 where the first
  * stride holds something else. `sample` is the size of one, 1, 2, 3, 4 or 8 bytes.
  */
@@ -60,6 +63,7 @@ typedef size_t cells_repeat_fn(const unsigned char *samples, size_t bytes, uint3
 struct cells_isa {
 	cells_fn *cells[LOADS][BIN_KINDS]; /* NULL where a kind makes no sense for a type */
 	cells_extent_fn *extent[LOADS];
+	cells_widen_fn *widen;
 	cells_repeat_fn *repeat;
 };
 extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
@@ -67,6 +71,7 @@ extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 /* Those of isa_best. */
 const struct cells_isa *cells_best(void);
 
+/* Of samples of 16 bits: that of the words that `widen` makes of them. */
 enum cells_load cells_load(const struct sample_type *type);
 
 #endif

@@ -43,7 +43,7 @@ BINNING_INLINE bool is_big(enum cells_load load)
 
 BINNING_INLINE bool is_real(enum cells_load load)
 {
-	return load >= LOAD_F32 && load != LOAD_KEY16 && load != LOAD_KEY16_BIG;
+	return load >= LOAD_F32;
 }
 
 BINNING_INLINE bool is_wide(enum cells_load load)
@@ -54,12 +54,7 @@ BINNING_INLINE bool is_wide(enum cells_load load)
 
 BINNING_INLINE size_t bytes_of(enum cells_load load)
 {
-	return load <= LOAD_KEY24_BIG ? 3 : is_wide(load) ? 8 : load >= LOAD_KEY16 ? 2 : 4;
-}
-
-BINNING_INLINE uint16_t word16(const unsigned char *p, enum cells_load load)
-{
-	return (uint16_t)word_at(p, 2, is_big(load));
+	return load <= LOAD_KEY24_BIG ? 3 : is_wide(load) ? 8 : 4;
 }
 
 BINNING_INLINE uint32_t word32(const unsigned char *p, enum cells_load load)
@@ -180,31 +175,53 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 /* ---- extents: NaN and infinities, all ones in their exponent, change neither end ---- */
 
 /* With masks, because branches would not be vectorised. */
-#define EXTENT(bits)                                                                             \
-	BINNING_INLINE struct extent extent##bits(const unsigned char *p, size_t n,              \
-						  uint##bits##_t bias, enum cells_load load)     \
-	{                                                                                        \
-		const uint##bits##_t all = (uint##bits##_t) ~(uint##bits##_t)0, top = all / 2;   \
-		const bool real = is_real(load);                                                 \
-		uint##bits##_t least = all, greatest = 0;                                        \
-		for (size_t i = 0; i < n; i++) {                                                 \
-			const uint##bits##_t word = word##bits(p + bytes_of(load) * i, load);    \
-			const uint##bits##_t sign = (uint##bits##_t)(0 - (word >> (bits - 1))),  \
-					     finite = (uint##bits##_t)(                          \
-						     0 - (uint##bits##_t)(!real ||               \
-									  (word & top) < bias)); \
-			const uint##bits##_t key = (uint##bits##_t)(                             \
-				word ^ (real ? (uint##bits##_t)(sign | (top + 1)) : bias));      \
-			const uint##bits##_t low = key | (uint##bits##_t) ~finite,               \
-					     high = key & finite;                                \
-			least = low < least ? low : least;                                       \
-			greatest = high > greatest ? high : greatest;                            \
-		}                                                                                \
-		return least <= greatest ? (struct extent){least, greatest} : EXTENT_NONE;       \
+#define EXTENT(bits)                                                                          \
+	BINNING_INLINE struct extent extent##bits(const unsigned char *p, size_t n,           \
+						  uint##bits##_t bias, enum cells_load load)  \
+	{                                                                                     \
+		const uint##bits##_t all = ~(uint##bits##_t)0, top = all / 2;                 \
+		const bool real = is_real(load);                                              \
+		uint##bits##_t least = all, greatest = 0;                                     \
+		for (size_t i = 0; i < n; i++) {                                              \
+			const uint##bits##_t word = word##bits(p + bytes_of(load) * i, load); \
+			const uint##bits##_t sign = 0 - (word >> (bits - 1));                 \
+			const uint##bits##_t finite =                                         \
+				0 - (uint##bits##_t)(!real || (word & top) < bias);           \
+			const uint##bits##_t key = word ^ (real ? sign | (top + 1) : bias);   \
+			const uint##bits##_t low = key | ~finite, high = key & finite;        \
+			least = low < least ? low : least;                                    \
+			greatest = high > greatest ? high : greatest;                         \
+		}                                                                             \
+		return least <= greatest ? (struct extent){least, greatest} : EXTENT_NONE;    \
 	}
-EXTENT(16)
 EXTENT(32)
 EXTENT(64)
+
+/* ---- samples of 16 bits ---- */
+
+/* The bits of a binary16 as those of a binary32: subnormals become normal, ends stay ends. */
+BINNING_INLINE uint32_t single_of_half(uint32_t half)
+{
+	const uint32_t magnitude = half & 0x7fff, exponent = magnitude < 0x7c00 ? 112 : 224;
+	const uint32_t tiny = bits_of_float((float)(int32_t)magnitude * 0x1p-24f);
+
+	return (half & 0x8000) << 16 |
+	       (magnitude < 0x400 ? tiny : (magnitude << 13) + (exponent << 23));
+}
+
+static void widen(const struct sample_type *type, const unsigned char *samples, size_t n,
+		  uint32_t *words)
+{
+	const bool real = type->kind == SAMPLE_FLOAT, half = type->mantissa == 10;
+	const bool swap = type->big != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
+
+	for (size_t i = 0; i < n; i++) {
+		uint16_t word;
+		memcpy(&word, samples + 2 * i, sizeof(word));
+		const uint32_t code = swap ? (word & 255u) << 8 | word >> 8 : word;
+		words[i] = !real ? code : half ? single_of_half(code) : code << 16;
+	}
+}
 
 /* ---- samples that repeat ---- */
 
@@ -235,14 +252,12 @@ static size_t repeat(const unsigned char *samples, size_t bytes, uint32_t sample
 #define KEY32_LOOP(load, kind, key32, key64, real, ...) LOOP_##key32(load, kind)
 #define KEY64_LOOP(load, kind, key32, key64, real, ...) LOOP_##key64(load, kind)
 #define FLOAT_LOOP(load, kind, key32, key64, real, ...) LOOP_##real(load, kind)
-#define CODES_LOOP(load, kind, ...)
 
 #define ENTRY_0(load, kind) NULL
 #define ENTRY_1(load, kind) load##_##kind
 #define KEY32_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##key32(load, kind),
 #define KEY64_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##key64(load, kind),
 #define FLOAT_ENTRY(load, kind, key32, key64, real, ...) ENTRY_##real(load, kind),
-#define CODES_ENTRY(load, kind, ...) NULL,
 
 #define FUNCTIONS(load, bits, group)                                                           \
 	BIN_KIND_LIST(group##_LOOP, load)                                                      \
@@ -258,5 +273,6 @@ CELLS_LOADS(FUNCTIONS)
 const struct cells_isa NAME(cells_, ISA) = {
 	.cells = {CELLS_LOADS(CELLS_ROW)},
 	.extent = {CELLS_LOADS(EXTENT_ROW)},
+	.widen = widen,
 	.repeat = repeat,
 };

@@ -43,19 +43,13 @@
 #define HOT_SLOTS 1024u /* 8 KiB, a part of L1 */
 #define PREFETCH 128u   /* lines of the totals that are prefetched together: 8 KiB of L1 */
 
-/* Of the codes of 16 bits, as they are in memory, read as little endian. */
-struct codes {
-	uint16_t bin[CODES];       /* of each code, by the rule */
-	uint64_t least[CODES / 4]; /* of each bin, when it is flushed: see choose_codes */
-};
-
 struct counter {
 	const struct counting *c;
 	struct counts *counts;
-	uint64_t held;       /* samples counted since the last flush, at most 2^32 - 1 */
-	struct codes *codes; /* not NULL where samples of 16 bits are binned; owned */
-	size_t stride;       /* entries between two tables */
-	uint32_t *table;     /* c->tables of them */
+	uint64_t held;    /* samples counted since the last flush, at most 2^32 - 1 */
+	uint16_t *bin_of; /* bins_codes: of each code, the cell by the rule; owned */
+	size_t stride;    /* entries between two tables */
+	uint32_t *table;  /* c->tables of them */
 	/* of each channel's samples that it counts, or NULL (counting_adds_stats); owned */
 	struct stats *stats;
 	uint64_t *hot; /* SHARED: entries of cell << 32 | count, in table's memory */
@@ -139,7 +133,7 @@ static void bin_samples(struct counting *c, const struct edges *edges, bool shar
 		c->late = LATE_SHARED;
 	c->memory = (shared ? HOT_SLOTS * 2 * sizeof(uint32_t)
 			    : c->tables * round_up(table, LINE) + LINE) +
-		    c->late + (c->bins_codes ? sizeof(struct codes) : 0);
+		    c->late + (c->bins_codes ? CODES * sizeof(uint16_t) : 0);
 }
 
 void counting_init_layout(struct counting *c, const struct sample_type *type,
@@ -157,6 +151,7 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.channels = layout->channels,
 		.cells_each = each,
 		.cells = each * layout->channels,
+		.widen = cells_best()->widen,
 		.repeat = cells_best()->repeat,
 	};
 	if (type->bytes > 2) {
@@ -179,20 +174,15 @@ void counting_keep_stats(struct counting *c, uint32_t channels)
 		c->memory += stats_bytes(&c->type, channels);
 }
 
-/* The number that a code stands for: its bytes in the type's order. */
-static uint32_t value_of_code(const struct sample_type *type, uint32_t code)
-{
-	return type->big ? (code & 255) << 8 | code >> 8 : code;
-}
-
-/* The bin of each code by the rule, which has changed. */
+/* The cell of each code by the rule, which has changed. */
 static void bin_codes(struct counter *counter)
 {
+	const struct sample_type *const type = &counter->c->type;
 	const struct edges edges = {.binning = counter->binning};
 
 	for (uint32_t code = 0; code < CODES; code++)
-		counter->codes->bin[code] = (uint16_t)edges_cell_of_code(
-			&edges, &counter->c->type, value_of_code(&counter->c->type, code));
+		counter->bin_of[code] =
+			(uint16_t)edges_cell_of_code(&edges, type, sample_swapped(type, code));
 }
 
 struct counter *counter_open(const struct counting *c, struct counts *counts)
@@ -204,7 +194,7 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->counts = counts;
 	counter->binning = c->binning;
 	counter->k = auto_k_least(&c->type);
-	counter->extent = EXTENT_NONE;
+	counter->extent = c->bins_codes && !c->table_most ? EXTENT_ALL : EXTENT_NONE;
 	for (size_t i = 0; i < BLOCK; i++)
 		counter->base[i] = (uint32_t)(i % c->channels * c->table_each);
 	/* An odd number of lines apart, so that equal cells do not share a cache set. */
@@ -217,14 +207,14 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->table = huge_zeroed(entries * sizeof(uint32_t));
 	counter->late = c->late ? malloc(c->late) : NULL;
 	counter->late_extent = EXTENT_NONE;
-	counter->codes = c->bins_codes ? malloc(sizeof(*counter->codes)) : NULL;
+	counter->bin_of = c->bins_codes ? malloc(CODES * sizeof(*counter->bin_of)) : NULL;
 	if (counting_adds_stats(c))
 		counter->stats = stats_open(&c->type, counts->stats_channels);
-	if (!counter->table || (c->late && !counter->late) || (c->bins_codes && !counter->codes) ||
+	if (!counter->table || (c->late && !counter->late) || (c->bins_codes && !counter->bin_of) ||
 	    (counting_adds_stats(c) && !counter->stats)) {
 		free(counter->table);
 		free(counter->late);
-		free(counter->codes);
+		free(counter->bin_of);
 		free(counter->stats);
 		free(counter);
 		return NULL;
@@ -233,20 +223,6 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	if (c->bins_codes)
 		bin_codes(counter);
 	return counter;
-}
-
-static void flush_tables(struct counter *counter)
-{
-	const struct counting *c = counter->c;
-
-	if (c->table_most)
-		counts_add_auto32(counter->counts, counter->table, c->tables, counter->stride,
-				  counter->held, counter->k, &counter->extent);
-	else
-		counts_add(counter->counts, counter->table, c->tables, counter->stride,
-			   holds_codes(c) ? c->channels : 1, counter->held);
-	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
-	counter->held = 0;
 }
 
 static void add_cells(struct counter *counter, const uint32_t *cells, size_t n)
@@ -327,73 +303,98 @@ static void flush_shared(struct counter *counter)
 	counter->held = 0;
 }
 
-/* ---- samples of 16 bits that are binned ---- */
+/* ---- samples to cells, and tables to totals ---- */
 
-/* The greatest sample that was counted. */
-struct top {
-	uint32_t bin, code;
-};
-
-/*
- * Of all codes of a bin the least that may have been counted. Infinities and NaN may share a bin
- * with finite samples, which the totals must show to be there: so they come last.
- */
-static struct top choose_codes(struct counter *counter)
+static uint32_t code_at(const unsigned char *p)
 {
-	const struct sample_type *const type = &counter->c->type;
-	const struct extent *const all = &counter->extent;
-	struct codes *const codes = counter->codes;
-	struct top top = {UINT32_MAX, 0};
+	return p[0] | (uint32_t)p[1] << 8;
+}
 
-	memset(codes->least, 0xff, sizeof(codes->least));
-	for (uint32_t code = 0; code < CODES; code++) {
-		const struct extent own = auto_extent_of_code(type, value_of_code(type, code));
-		const bool finite = !extent_is_none(&own);
-		const bool bounded = finite && counter->c->table_most > 0;
-		if (bounded && (own.least < all->least || own.least > all->greatest))
-			continue;
-		if (bounded && own.least == all->greatest)
-			top = (struct top){codes->bin[code], code};
-		const uint64_t place = (finite ? own.least : UINT32_MAX) << 16 | code;
-		uint64_t *const least = &codes->least[codes->bin[code]];
-		*least = place < *least ? place : *least;
+/* Groups of a constant size become vectors at any level of optimisation. */
+static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, size_t n)
+{
+	enum { GROUP = 16 };
+	size_t i = 0;
+
+	for (; i + GROUP <= n; i += GROUP)
+		for (size_t k = i; k < i + GROUP; k++)
+			cells[k] += base[k];
+	for (; i < n; i++)
+		cells[i] += base[i];
+}
+
+/* The cells of a block, or of its beginning; its first sample is of the first channel. */
+static void find_cells(const struct counter *counter, const unsigned char *p, size_t n,
+		       uint32_t *cells)
+{
+	const struct counting *const c = counter->c;
+	const uint16_t *const bin_of = counter->bin_of;
+
+	for (size_t i = 0; i < n && bin_of; i++)
+		cells[i] = counter->base[i] + bin_of[code_at(p + 2 * i)];
+	if (bin_of)
+		return;
+	c->cells_of(&counter->binning, p, n, cells);
+	if (c->channels > 1)
+		add_base(cells, counter->base, n);
+}
+
+static struct extent extent_of(const struct counting *c, const unsigned char *p, size_t n)
+{
+	/* Of floats the bits of infinity. */
+	const uint64_t bias = c->type.kind != SAMPLE_FLOAT ? c->binning.bias
+			      : c->bytes == 8              ? 0x7ff0000000000000
+							   : 0x7f800000;
+	struct extent all = EXTENT_NONE;
+	uint32_t words[BLOCK];
+
+	if (!c->bins_codes)
+		return c->extent(p, n, bias);
+	for (size_t some; n > 0; n -= some, p += 2 * some) {
+		some = n < BLOCK ? n : BLOCK;
+		c->widen(&c->type, p, some, words);
+		const struct extent e = c->extent((const unsigned char *)words, some, bias);
+		extent_add(&all, &e);
 	}
-	return top;
+	return all;
 }
 
 /*
- * Samples of 16 bits that were binned: one of those in the greatest one's bin is added as the
- * greatest one. The least is the code of its bin.
+ * Of each cell, a code that it holds, for the totals, which have codes: a finite one within the
+ * extent of the samples, if there is one, so that the codes have no larger extent.
  */
-static void flush_binned(struct counter *counter)
+static void choose_codes(const struct counter *counter, uint32_t *code_of)
 {
-	const struct counting *const c = counter->c;
-	const struct top top = choose_codes(counter);
-	struct cell_count some[BLOCK];
-	bool topped = false;
-	size_t used = 0;
+	const struct sample_type *const type = &counter->c->type;
 
-	for (size_t cell = 0; cell < c->table_cells; cell++) {
-		const size_t bin = cell % c->table_each,
-			     first = cell / c->table_each * c->cells_each;
-		uint32_t n = 0;
-		for (unsigned t = 0; t < c->tables; t++)
-			n += counter->table[t * counter->stride + cell];
-		if (used + 2 > BLOCK) {
-			counts_add_some(counter->counts, some, used);
-			used = 0;
-		}
-		if (n > 0 && bin == top.bin && !topped) {
-			topped = true;
-			n--;
-			some[used++] = (struct cell_count){first + top.code, 1};
-		}
-		if (n > 0)
-			some[used++] = (struct cell_count){
-				first + (uint16_t)counter->codes->least[bin], n};
+	memset(code_of, 0xff, counter->c->table_each * sizeof(*code_of));
+	for (uint32_t code = 0; code < CODES; code++) {
+		const struct extent own = auto_extent_of_code(type, sample_swapped(type, code));
+		uint32_t *const chosen = &code_of[counter->bin_of[code]];
+		if (extent_is_none(&own) ? *chosen == UINT32_MAX
+					 : own.least >= counter->extent.least &&
+						   own.least <= counter->extent.greatest)
+			*chosen = code;
 	}
-	counts_add_some(counter->counts, some, used);
-	counts_add_samples(counter->counts, counter->held);
+}
+
+static void flush_tables(struct counter *counter)
+{
+	const struct counting *c = counter->c;
+	uint32_t code_of[CODES / 4]; /* is_binned_first */
+
+	if (c->bins_codes) {
+		choose_codes(counter, code_of);
+		counts_add_groups(counter->counts, counter->table, c->tables, counter->stride,
+				  c->channels, code_of, c->table_each, counter->held,
+				  &counter->extent);
+	} else if (c->table_most) {
+		counts_add_auto32(counter->counts, counter->table, c->tables, counter->stride,
+				  counter->held, counter->k, &counter->extent);
+	} else {
+		counts_add(counter->counts, counter->table, c->tables, counter->stride,
+			   holds_codes(c) ? c->channels : 1, counter->held);
+	}
 	memset(counter->table, 0, c->tables * counter->stride * sizeof(uint32_t));
 	counter->held = 0;
 }
@@ -404,8 +405,6 @@ static void flush_counted(struct counter *counter)
 		return;
 	if (counter->c->method == COUNT_SHARED)
 		flush_shared(counter);
-	else if (counter->c->bins_codes)
-		flush_binned(counter);
 	else
 		flush_tables(counter);
 }
@@ -448,52 +447,15 @@ static void add_same(struct counter *counter, const unsigned char *p, size_t n)
 	if (c->method == COUNT_BYTES)
 		cell = p[0];
 	else if (c->method == COUNT_CODES)
-		cell = (uint32_t)(p[0] | p[1] << 8);
-	else if (c->bins_codes)
-		cell = counter->codes->bin[p[0] | p[1] << 8];
+		cell = code_at(p);
 	else
-		c->cells_of(&counter->binning, p, 1, &cell);
+		find_cells(counter, p, 1, &cell);
 	for (uint32_t i = 0; i < c->channels; i++) {
 		if (c->method == COUNT_SHARED)
 			counts_add_cell(counter->counts, i * apart + cell, each);
 		else
 			counter->table[i * apart + cell] += (uint32_t)each;
 	}
-}
-
-/* Groups of a constant size become vectors at any level of optimisation. */
-static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, size_t n)
-{
-	enum { GROUP = 16 };
-	size_t i = 0;
-
-	for (; i + GROUP <= n; i += GROUP)
-		for (size_t k = i; k < i + GROUP; k++)
-			cells[k] += base[k];
-	for (; i < n; i++)
-		cells[i] += base[i];
-}
-
-/* Samples of 16 bits, of which the first is of the first channel, by their bins. */
-static void add_bins(struct counter *counter, const unsigned char *p, size_t n)
-{
-	const uint16_t *const bin = counter->codes->bin;
-	const uint32_t *const base = counter->base;
-	const unsigned tables = counter->c->tables;
-	uint32_t *const t0 = counter->table, *const t1 = tables > 1 ? t0 + counter->stride : t0,
-			*const t2 = tables > 2 ? t1 + counter->stride : t0,
-			*const t3 = tables > 2 ? t2 + counter->stride : t1;
-	size_t i = 0;
-
-	for (; i + 4 <= n; i += 4) {
-		const uint64_t w = little64(p + 2 * i);
-		t0[base[i] + bin[w & 65535]]++;
-		t1[base[i + 1] + bin[w >> 16 & 65535]]++;
-		t2[base[i + 2] + bin[w >> 32 & 65535]]++;
-		t3[base[i + 3] + bin[w >> 48]]++;
-	}
-	for (; i < n; i++)
-		t0[base[i] + bin[p[2 * i] | p[2 * i + 1] << 8]]++;
 }
 
 static void add_some(struct counter *counter, const unsigned char *p, size_t n)
@@ -509,13 +471,7 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n)
 		codes_add(counter->table, p, n, c->channels);
 	for (size_t some; n > 0 && !holds_codes(c); n -= some, p += some * c->bytes) {
 		some = n < block ? n : block;
-		if (c->bins_codes) {
-			add_bins(counter, p, some);
-			continue;
-		}
-		c->cells_of(&counter->binning, p, some, cells);
-		if (c->channels > 1)
-			add_base(cells, counter->base, some);
+		find_cells(counter, p, some, cells);
 		if (c->method == COUNT_PRIVATE)
 			add_cells(counter, cells, some);
 		else
@@ -523,71 +479,45 @@ static void add_some(struct counter *counter, const unsigned char *p, size_t n)
 	}
 }
 
-static struct extent extent_of(const struct counting *c, const unsigned char *p, size_t n)
-{
-	const struct sample_type *const type = &c->type;
-	const uint64_t sign = (uint64_t)1 << (8 * c->bytes - 1);
-	const bool real = type->kind == SAMPLE_FLOAT;
-	struct extent e =
-		c->extent(p, n, real ? sign - ((uint64_t)1 << type->mantissa) : c->binning.bias);
-
-	/* Of 16-bit floats these are keys of 16 bits, which are not those of auto.h. */
-	if (real && c->bytes == 2 && !extent_is_none(&e)) {
-		uint64_t *const ends[] = {&e.least, &e.greatest};
-		for (unsigned i = 0; i < 2; i++) {
-			const uint32_t key = (uint32_t)*ends[i];
-			const uint32_t code = key ^ (key >> 15 ? 0x8000u : 0xffffu);
-			*ends[i] = auto_extent_of_code(type, code).least;
-		}
-	}
-	return e;
-}
-
 static void coarsen(struct counter *counter, int k)
 {
 	const struct counting *c = counter->c;
 
-	for (unsigned t = 0; t < c->tables; t++)
+	if (c->method == COUNT_SHARED)
+		flush_counted(counter);
+	for (unsigned t = 0; t < c->tables && c->method != COUNT_SHARED; t++)
 		for (size_t at = 0; at < c->table_cells; at += c->table_each)
 			auto_coarsen32(counter->table + t * counter->stride + at, c->binning.bins,
 				       &c->type, &counter->extent, counter->k, k);
+	auto_rule(&counter->binning, &c->type, c->binning.bins, k);
+	if (c->bins_codes)
+		bin_codes(counter);
+	counter->k = k;
 }
 
 /*
- * Adds to the extent of the samples that were counted, and makes tables and rule as coarse as it
- * requires. A shared table is the totals, and no other counter adds to them then.
+ * Adds to the extent of the samples that were counted. Where tables and rule have to become coarser
+ * for it, they become so for late samples too, and these are counted. A shared table is the totals,
+ * and no other counter adds to them then.
  */
 static void grow(struct counter *counter, const struct extent *more)
 {
 	const struct counting *c = counter->c;
 	struct extent all = counter->extent;
+	size_t late = 0;
 
 	extent_add(&all, more);
-	const int k = auto_k_grown(counter->k, &all, c->table_most, &c->type);
-	if (k > counter->k) {
-		if (c->method == COUNT_SHARED)
-			flush_counted(counter);
-		else
-			coarsen(counter, k);
-		auto_rule(&counter->binning, &c->type, c->binning.bins, k);
-		counter->k = k;
-		if (c->bins_codes)
-			bin_codes(counter);
+	if (auto_k_grown(counter->k, &all, c->table_most, &c->type) > counter->k) {
+		extent_add(&all, &counter->late_extent);
+		coarsen(counter, auto_k_grown(counter->k, &all, c->table_most, &c->type));
+		late = counter->late_bytes / c->bytes;
+		counter->late_bytes = 0;
+		counter->late_extent = EXTENT_NONE;
 	}
 	if (c->method == COUNT_SHARED)
-		counts_add_auto32(counter->counts, NULL, 0, 0, 0, k, &all);
+		counts_add_auto32(counter->counts, NULL, 0, 0, 0, counter->k, &all);
 	counter->extent = all;
-}
-
-/* Counts the samples that are late, after growth for these and for others in late_extent. */
-static void catch_up(struct counter *counter)
-{
-	const size_t n = counter->late_bytes / counter->c->bytes;
-
-	grow(counter, &counter->late_extent);
-	counter->late_bytes = 0;
-	counter->late_extent = EXTENT_NONE;
-	add_some(counter, counter->late, n);
+	add_some(counter, counter->late, late);
 }
 
 /*
@@ -597,21 +527,18 @@ static void catch_up(struct counter *counter)
 static bool cover(struct counter *counter, const unsigned char *p, size_t n, size_t differing)
 {
 	const struct counting *c = counter->c;
-	const struct extent more = extent_of(c, p, differing), before = counter->extent;
-	struct extent all = before;
+	const struct extent more = extent_of(c, p, differing);
+	struct extent all = counter->extent;
 
 	extent_add(&all, &more);
-	if (all.least == before.least && all.greatest == before.greatest)
+	if (all.least == counter->extent.least && all.greatest == counter->extent.greatest)
 		return true;
-	if (auto_k_grown(counter->k, &all, c->table_most, &c->type) == counter->k) {
+	if (auto_k_grown(counter->k, &all, c->table_most, &c->type) == counter->k ||
+	    n * c->bytes > c->late - counter->late_bytes) {
 		grow(counter, &more);
 		return true;
 	}
 	extent_add(&counter->late_extent, &more);
-	if (n * c->bytes > c->late - counter->late_bytes) {
-		catch_up(counter);
-		return true;
-	}
 	memcpy(counter->late + counter->late_bytes, p, n * c->bytes);
 	counter->late_bytes += n * c->bytes;
 	return false;
@@ -620,7 +547,7 @@ static bool cover(struct counter *counter, const unsigned char *p, size_t n, siz
 void counter_flush(struct counter *counter)
 {
 	if (counter->late_bytes > 0)
-		catch_up(counter);
+		grow(counter, &counter->late_extent);
 	flush_counted(counter);
 }
 
@@ -656,7 +583,7 @@ void counter_close(struct counter *counter)
 		counts_add_stats(counter->counts, counter->stats);
 	free(counter->stats);
 	free(counter->late);
-	free(counter->codes);
+	free(counter->bin_of);
 	free(counter->table);
 	free(counter);
 }

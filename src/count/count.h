@@ -13,8 +13,7 @@
  *
  * Where 16-bit types have so many channels that their codes would not fit a cache, and their bins
  * would, a counter's own tables have bins. To the totals it adds codes even then: one code of a bin
- * stands for all samples of it. Only where the range comes from the samples, the least and the
- * greatest of all keep their own.
+ * stands for all samples of it.
  */
 #ifndef GPUHIST_COUNT_H
 #define GPUHIST_COUNT_H
@@ -44,6 +43,7 @@ struct counting {
 	enum count_method method;
 	bool bins_codes;         /* PRIVATE: samples of 16 bits are binned */
 	cells_fn *cells_of;      /* PRIVATE, SHARED: samples of 24 bits and more to cells */
+	cells_widen_fn *widen;   /* bins_codes: samples to words, for extent */
 	cells_repeat_fn *repeat; /* finds samples that are all equal */
 	struct layout layout;    /* of the samples in the bytes that gather_add is given */
 	uint32_t bytes;          /* of a sample */

@@ -11,7 +11,7 @@
 
 int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 {
-	*counts = (struct counts){.cells = cells};
+	*counts = (struct counts){.cells = cells, .extent = EXTENT_NONE};
 	counts->cell = huge_zeroed(cells * sizeof(*counts->cell));
 	if (!counts->cell)
 		return fail_errno(fail, "counts of %zu cells", cells);
@@ -70,12 +70,26 @@ void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, s
 	added_unlocks(counts, samples);
 }
 
+void counts_add_groups(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
+		       uint32_t channels, const uint32_t *cell_of, size_t groups, uint64_t samples,
+		       const struct extent *extent)
+{
+	const size_t cells = counts->cells / channels;
+
+	lock_take(&counts->lock);
+	extent_add(&counts->extent, extent);
+	for (unsigned t = 0; t < tables; t++, table += stride)
+		for (size_t i = 0; i < groups * channels; i++)
+			if (table[i] > 0)
+				counts->cell[i / groups * cells + cell_of[i % groups]] += table[i];
+	added_unlocks(counts, samples);
+}
+
 void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most)
 {
 	counts->type = *type;
 	counts->most = most;
 	counts->k = auto_k_least(type);
-	counts->extent = EXTENT_NONE;
 }
 
 /* Cells of one of the tables that follow one another: W slots and the cells after them. */
@@ -150,14 +164,6 @@ void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece
 	lock_take(&counts->lock);
 	for (size_t i = 0; i < n; i++)
 		counts->cell[first + i] += piece[i];
-	lock_drop(&counts->lock);
-}
-
-void counts_add_some(struct counts *counts, const struct cell_count *some, size_t n)
-{
-	lock_take(&counts->lock);
-	for (size_t i = 0; i < n; i++)
-		counts->cell[some[i].cell] += some[i].n;
 	lock_drop(&counts->lock);
 }
 

@@ -27,11 +27,15 @@ struct counts {
 	struct stats *stats;     /* NULL, or of each channel: --stats; owned, until counts_free */
 	uint32_t stats_channels; /* how many of them */
 	struct lock lock;        /* used by counts.c alone */
+	/*
+	 * Where the range comes from the samples: of those in cell, or a larger one. Of groups of
+	 * codes: of their samples, or EXTENT_ALL.
+	 */
+	struct extent extent;
 	/* Where the range comes from the samples (auto.h); `most` is 0 where it does not. */
 	struct sample_type type;
-	uint32_t most;        /* bins that the samples may span */
-	int k;                /* of all tables in cell */
-	struct extent extent; /* of the samples in cell; larger where more were announced */
+	uint32_t most; /* bins that the samples may span */
+	int k;         /* of all tables in cell */
 };
 
 /*
@@ -61,6 +65,14 @@ void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, s
 		uint32_t channels, uint64_t samples);
 
 /*
+ * The same for tables that count groups of cells instead, of samples of this extent. Each table has
+ * all channels, `groups` of them for each; group i of a channel is added to its cell cell_of[i].
+ */
+void counts_add_groups(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
+		       uint32_t channels, const uint32_t *cell_of, size_t groups, uint64_t samples,
+		       const struct extent *extent);
+
+/*
  * Adds take(arg, cell) to each cell, atomically, for counts that are in another order, or in groups
  * of cells. Together they hold `samples` samples. take is called under the lock.
  */
@@ -73,13 +85,6 @@ void counts_add_each(struct counts *counts, counts_take_cell *take, void *arg, u
  */
 void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece, size_t n,
 		      bool atomically);
-
-/* The same for cells that do not follow one another, under the lock: a few hundred at a time. */
-struct cell_count {
-	size_t cell;
-	uint32_t n;
-};
-void counts_add_some(struct counts *counts, const struct cell_count *some, size_t n);
 
 /*
  * The totals are still empty; their range will come from the samples. cell is then one or more

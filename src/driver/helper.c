@@ -132,6 +132,7 @@ static void take_job(struct device *d)
 
 	d->counting = r->counting;
 	d->counting.cells_of = NULL;
+	d->counting.widen = NULL;
 	d->counting.repeat = NULL;
 	d->counting.extent = NULL;
 	if (r->table_bytes > 0)

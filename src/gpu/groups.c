@@ -81,7 +81,5 @@ uint32_t groups_choose(struct groups *groups, const struct sample_type *type,
 
 uint32_t groups_of_code(const struct groups *groups, const struct sample_type *type, uint32_t code)
 {
-	const uint32_t value = type->big ? (code & 255) << 8 | code >> 8 : code;
-
-	return group_of(groups, value ^ sign_bit(type));
+	return group_of(groups, sample_swapped(type, code) ^ sign_bit(type));
 }

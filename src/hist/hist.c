@@ -45,12 +45,6 @@ void hist_free(struct hist *h)
 
 /* ---- codes ---- */
 
-/* Codes are counted as they are in memory, read as little endian. */
-static uint32_t swapped(const struct sample_type *type, uint32_t code)
-{
-	return type->big && type->bytes > 1 ? (code & 255) << 8 | code >> 8 : code;
-}
-
 /*
  * Of a packed type, makes the counts of bytes those of samples, each channel's values after the
  * channel before; returns how many a channel has. Bytes may have channels of their own: the samples
@@ -74,42 +68,36 @@ static uint32_t unpack(struct hist *h, uint64_t *cell, size_t cells)
 	return values;
 }
 
-static void extend(struct hist *h, double value)
-{
-	if (!isfinite(value))
-		return;
-	h->least = h->extent && h->least < value ? h->least : value;
-	h->greatest = h->extent && h->greatest > value ? h->greatest : value;
-	h->extent = true;
-}
-
 /* A channel's counts of codes to its bins and the CELL_EXTRA cells after them. */
 static void bin_codes(struct hist *h, uint32_t channel, const uint64_t *count, uint32_t codes)
 {
 	const struct sample_type *type = &h->axis.type;
 
 	for (uint32_t i = 0; i < codes; i++) {
-		const uint32_t code = swapped(type, i);
-		if (count[i] == 0)
-			continue;
-		h->count[channel * h->stride + edges_cell_of_code(&h->axis.edges, type, code)] +=
-			count[i];
-		extend(h, sample_code(type, code));
+		const uint32_t code = sample_swapped(type, i);
+		if (count[i] > 0)
+			h->count[channel * h->stride +
+				 edges_cell_of_code(&h->axis.edges, type, code)] += count[i];
 	}
 }
 
-/* The extent of all codes that were seen, in any channel. */
-static struct extent extent_of_codes(const struct hist *h, const uint64_t *count, uint32_t codes)
+/* Adds the extent of all codes that were seen, in any channel. */
+static void extend(struct extent *extent, const struct hist *h, const uint64_t *count,
+		   uint32_t codes)
 {
-	struct extent extent = EXTENT_NONE;
-
 	for (size_t i = 0; i < h->channels * (size_t)codes; i++) {
-		const uint32_t code = swapped(&h->axis.type, (uint32_t)(i % codes));
-		const struct extent own = auto_extent_of_code(&h->axis.type, code);
-		if (count[i] > 0)
-			extent_add(&extent, &own);
+		if (count[i] == 0)
+			continue;
+		const struct extent own = auto_extent_of_code(
+			&h->axis.type, sample_swapped(&h->axis.type, (uint32_t)(i % codes)));
+		extent_add(extent, &own);
 	}
-	return extent;
+}
+
+static double value_of_key(const struct sample_type *type, uint64_t key)
+{
+	return type->kind == SAMPLE_FLOAT ? sample_of_key(type, key) + 0.0
+					  : (double)((int128_t)key + sample_min(type));
 }
 
 /* ---- statistics ---- */
@@ -154,7 +142,7 @@ static uint64_t nth_count(const uint64_t *count, const struct sample_type *codes
 	if (!codes)
 		return count[nth];
 	const uint32_t code = nth_code(codes, nth);
-	return isfinite(sample_code(codes, code)) ? count[swapped(codes, code)] : 0;
+	return isfinite(sample_code(codes, code)) ? count[sample_swapped(codes, code)] : 0;
 }
 
 /*
@@ -196,7 +184,7 @@ static void set_ends(struct hist_stats *s, const struct sample_type *type, const
 		     greatest = real ? s->of.greatest_real : (double)s->of.greatest;
 
 	for (uint32_t i = 0; i < codes && s->of.number > 0; i++) {
-		const double x = sample_code(type, swapped(type, i));
+		const double x = sample_code(type, sample_swapped(type, i));
 		s->at_least += x == least ? code[i] : 0;
 		s->at_greatest += x == greatest ? code[i] : 0;
 	}
@@ -225,7 +213,7 @@ static void set_stats(struct hist *h, uint32_t channel, struct stats *sums, cons
 	struct hist_stats *const s = &h->stats[channel];
 
 	for (uint32_t i = 0; i < codes; i++)
-		stats_add_bits(sums, swapped(type, i), code[i]);
+		stats_add_bits(sums, sample_swapped(type, i), code[i]);
 	*s = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &s->of);
 	if (codes > 0) {
@@ -369,8 +357,13 @@ void hist_fill(struct hist *h, struct counts *counts)
 	const uint32_t codes =
 		h->axis.type.bits < 8 ? unpack(h, cell, cells) : (uint32_t)(cells / h->channels);
 
+	if (coded) {
+		extend(&extent, h, cell, codes);
+		h->extent = !extent_is_none(&extent) && extent.greatest < UINT64_MAX;
+		h->least = h->extent ? value_of_key(&h->axis.type, extent.least) : 0;
+		h->greatest = h->extent ? value_of_key(&h->axis.type, extent.greatest) : 0;
+	}
 	if (axis_kind_of(&h->axis)->from_samples && coded) {
-		extent = extent_of_codes(h, cell, codes);
 		auto_rule(&edges->binning, &h->axis.type, axis_bins(&h->axis),
 			  auto_k(&extent, edges->most, &h->axis.type));
 	}

@@ -66,7 +66,7 @@ struct hist {
 	struct hist_flow
 		clamped[LAYOUT_CHANNELS_MAX]; /* by a run; of --auto always: in the end bins */
 	uint64_t samples; /* of all channels, as the workers counted them while they read */
-	bool extent;      /* of a run of an 8- or 16-bit type: finite values were seen, from ... */
+	bool extent;      /* of a run of an 8- or 16-bit type: finite values are known, from ... */
 	double least, greatest;
 	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned ... */
 	struct quantiles asked;   /* ... with these quantiles ... */

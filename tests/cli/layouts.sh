@@ -51,6 +51,10 @@ shell 'cat z | gpuhist -t u8 --record=16M -M 8M -r 0:12 -b 1'
 run gpuhist -t u8 --device=cpu --record=16M -M 49420K -r 0:12 -b 1 --ignore-tail --no-header z
 run gpuhist -t u8 --device=cpu --record=16M -M 49421K -r 0:12 -b 1 --ignore-tail --no-header z
 run gpuhist -t u8 --record=16M -M 17M -r 0:12 -b 1 --ignore-tail --no-header twelve
+# Samples of 16 bits that are binned as they come: no range is named that they do not have
+bytes '\350\003\350\003\350\003\350\003\352\003' >five
+run gpuhist -t u16 -c 4 -n 1 -r 0:100 -b 2 five
+run gpuhist -t u16 -c 5 -r 0:100 -b 2 five
 # What does not fit
 for option in -c0 -c65 -cx --record=0 --record=16777217 --record=x --offset=1 --offset=0 --rows=4 --rows=:4 --rows=0:4 \
 	--rows=4x:4 --rows=4:17M; do
