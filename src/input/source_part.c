@@ -139,12 +139,7 @@ static int find_end(struct source *s, struct input *in, uint64_t until, uint64_t
 	*end = bytes_size(in->bytes);
 	if (!in->content.is_zstd)
 		return check_size(in, fail);
-	if (zstd_begin(in, fail) != 0 || skim(s, in, until, end, fail) != 0)
-		return -1;
-	/* Where the first frame is wrong, the walk has found that, or only its decoder can say how. */
-	return in->content.unseen
-		       ? frames_bad(in->bytes, 0, fail, "its first bytes cannot be decoded")
-		       : 0;
+	return zstd_begin(in, fail) != 0 ? -1 : skim(s, in, until, end, fail);
 }
 
 /*
@@ -169,6 +164,9 @@ static int count_records(struct source *s, struct input *in, uint64_t left, uint
 	*records = lesser(bytes / record, left);
 	if (*within)
 		return 0;
+	/* Where the first frame is wrong, the walk has found that, or only its decoder can say how. */
+	if (in->content.unseen)
+		return frames_bad(in->bytes, 0, fail, "its first bytes cannot be decoded");
 	if (end < in->first)
 		return input_too_skipped(s, in, fail);
 	/* Chunks that follow the samples of zstd the slice checks that decodes the last record. */

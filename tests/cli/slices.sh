@@ -54,3 +54,6 @@ run gpuhist -t u16 -b 10 --part=2/2 three ten
 run gpuhist -t u8 -b 10 -S 4 --part=1/2 ten three
 run gpuhist -t u16 -b 10 --part=1/2 --ignore-tail --nonzero three ten three
 run gpuhist -t u16 -b 10 --part=2/2 --ignore-tail --nonzero three ten three
+# Damage behind the last record of -n is found by no slice, as by no whole run.
+shell 'printf "\050\265\057\375\040\200\002\004\000\170\123\052" >hurt.zst; gpuhist -t u8 -b 121 -n 100 --nonzero -q --part=1/1 hurt.zst'
+run gpuhist -t u8 -b 2 -q --part=1/1 hurt.zst
