@@ -59,9 +59,14 @@ static inline double plain_ratio(int128_t n, uint32_t d)
 	uint64_t digits = 0; /* 53 bits from the first that is set, then one that rounds */
 	uint128_t rest = 0;
 	int kept = 0, exponent = 0; /* of the last bit kept */
+	int top = 127;
 
-	/* The bits of the quotient from 2^127 down, past the point as long as bits are missing. */
-	for (int bit = 127; bit >= 0 || (kept < 54 && bit >= -160); bit--) {
+	if (n == 0)
+		return 0;
+	while ((magnitude >> top & 1) == 0)
+		top--;
+	/* The bits of the quotient from the first down, past the point as long as they are missing. */
+	for (int bit = top; bit >= 0 || (kept < 54 && bit >= -160); bit--) {
 		rest = rest << 1 | (bit >= 0 ? magnitude >> bit & 1 : 0);
 		const bool one = rest >= d;
 		rest -= one ? d : 0;
