@@ -21,12 +21,13 @@
  * With --tee the inputs are passed on while they are counted, and to their end even if counting
  * fails.
  */
-static int count(const struct job *asked, struct hist *hist, struct run_report *report,
-		 struct fail *fail)
+static int count(const struct job *asked, struct output *out, struct hist *hist,
+		 struct run_report *report, struct fail *fail)
 {
 	struct job job = *asked;
 	struct fail passing = {.status = STATUS_OK};
 
+	job.rows = out;
 	if (job.tee && tee_start(&job.source.tee, job.source.paths, job.source.path_count,
 				 STDOUT_FILENO, fail) != 0)
 		return -1;
@@ -83,9 +84,11 @@ void command_count(const struct job *job, struct fail *fail)
 		return;
 	if (!job->output_none && output_open(&out, job->output, fail) != 0)
 		return;
-	if (count(job, &hist, &report, fail) == 0) {
+	if (count(job, out, &hist, &report, fail) == 0) {
 		const struct provenance from = run_provenance(job, &report.totals);
-		if (out)
+		if (job->each > 0)
+			output_commit(out, fail);
+		else if (out)
 			publish(out, job->format, &job->style, &hist, &from, fail);
 		report_picture(job, &hist, &from, fail);
 		report_stats(&hist);

@@ -2,6 +2,7 @@
 /* plan: the division of -M, and when a thread, a table, a lane or a GPU is worth it. */
 #include "plan.h"
 
+#include "each/each.h"
 #include "gpu/gpu_plan.h"
 
 #define PAGE 4096u /* in which a worker's buffer is aligned */
@@ -17,6 +18,9 @@
  * 8, 12, 16.
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
+
+#define BLOCK_OF_ROWS ((size_t)4 << 20) /* the most for a row of --each ... */
+#define CELLS_FEW 8192u                 /* ... where it has more cells than these */
 
 #define LANES_MOST 60u /* a slot for each, and a few more, of 64 (gpu/region.h) */
 /*
@@ -41,7 +45,10 @@ static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bo
 	/* Under auto and gpu a lane may add to the shared table at any time. */
 	p->counting.alone =
 		workers == 1 && (job->machine.device == DEVICE_CPU || p->counting.most > 0);
-	return workers * (p->counting.memory + p->block + PAGE);
+	/* The counts of rows are a worker's own. */
+	p->counting.alone |= job->shape.row > 0;
+	return workers * (p->counting.memory + p->block + PAGE +
+			  (job->shape.row > 0 ? each_memory(&p->counting) : 0));
 }
 
 /*
@@ -70,6 +77,23 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 	return 1;
 }
 
+/*
+ * Bytes of a worker's buffer. Of rows with many cells it holds a whole one, or much of it: for each
+ * part of a row all cells are gone over.
+ */
+static size_t block_of(const struct job *job)
+{
+	const size_t least = job->shape.record > BLOCK_BYTES ? job->shape.record : BLOCK_BYTES;
+	const size_t cells =
+		counting_cells(&job->shape.axis.type, &job->shape.axis.edges) * job->shape.layout.channels;
+
+	if (job->shape.row == 0 || cells <= CELLS_FEW || job->shape.row <= least / job->shape.record)
+		return least;
+	const uint64_t most = BLOCK_OF_ROWS / job->shape.record;
+	const size_t row = (size_t)(job->shape.row < most ? job->shape.row : most) * job->shape.record;
+	return row > least ? row : least;
+}
+
 static uint64_t least(uint64_t a, uint64_t b)
 {
 	return a < b ? a : b;
@@ -78,9 +102,8 @@ static uint64_t least(uint64_t a, uint64_t b)
 struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 {
 	const bool gpu_only = job->machine.device == DEVICE_GPU;
-	const size_t record = job->shape.record;
 	const uint64_t memory = job->machine.memory, half = memory / 2;
-	struct plan p = {.block = record > BLOCK_BYTES ? record : BLOCK_BYTES, .decoders = 1};
+	struct plan p = {.block = block_of(job), .decoders = 1};
 
 	/* Any worker may feed the GPU: as many do as find a slot. */
 	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels))

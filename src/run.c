@@ -19,6 +19,7 @@
 #include "base/tally.h"
 #include "cli/msg.h"
 #include "document/into.h"
+#include "each/each.h"
 #include "driver/gpu_image.h"
 #include "gpu/gpu.h"
 #include "partial.h"
@@ -53,6 +54,7 @@ struct run {
 	uint64_t length;           /* bytes of all inputs, if known ... */
 	bool measured; /* ... once they were looked at, perhaps by the thread that watches */
 	struct partial partial;
+	struct row_spec rows; /* --each */
 };
 
 /*
@@ -323,7 +325,9 @@ static int open_source(struct run *run, struct fail *fail)
 	struct job *const job = &run->job;
 	struct source_spec spec = job->source;
 
-	spec.prompt = job->every > 0; /* what came slowly is in the next partial output */
+	/* What came slowly is in the next partial output, or its rows are written. */
+	spec.prompt = job->every > 0 || job->each > 0;
+	spec.ordered = job->each > 0;
 	spec.memory = job->machine.memory;
 	spec.wanted = source_wanted(spec.skip, job->shape.limit, job->shape.record);
 	if (source_open(&run->work.source, &spec, fail) != 0)
@@ -335,6 +339,14 @@ static int open_source(struct run *run, struct fail *fail)
 	run->report.record = job->shape.record;
 	run->report.packed = job_records_packed(job);
 	return 0;
+}
+
+/* A callback of the source. */
+static void ended(void *arg, size_t inputs)
+{
+	const struct run *const run = arg;
+
+	each_ended(run->work.each, inputs);
 }
 
 static int start_source(struct run *run, struct fail *fail)
@@ -349,6 +361,8 @@ static int start_source(struct run *run, struct fail *fail)
 		.type = job->shape.type,
 		.channels = job->shape.header_channels,
 		.last = job->shape.header_last,
+		.row = job->shape.row == ROW_IS_INPUT ? 0 : job->shape.row,
+		.ended = job->each > 0 ? ended : NULL,
 		.threads = workers,
 		.decoders = many ? DECODERS_CORE * cores_usable() : 0,
 		.memory = run->plan.decoders,
@@ -361,6 +375,27 @@ static int start_source(struct run *run, struct fail *fail)
 	return source_start(run->work.source, &use, fail);
 }
 
+static int open_rows(struct run *run, struct fail *fail)
+{
+	const struct job *const job = &run->job;
+
+	run->rows = (struct row_spec){
+		.paths = job->source.paths,
+		.path_count = job->source.path_count,
+		.size = job->shape.row,
+		.axis = &run->hist.axis,
+		.channels = job->shape.channels,
+		.record = job->shape.record,
+		.packed = job_records_packed(job),
+		.skip = job->source.skip,
+		.asked = job->quantiles.n > 0 ? &job->quantiles : NULL,
+		.format = job->format,
+		.style = &job->style,
+		.options = job->options,
+	};
+	return each_open(&run->work.each, &run->rows, &run->plan.counting, job->rows, fail);
+}
+
 /* Takes the memory of the histogram, the totals and the workers. */
 static int take_memory(struct run *run, struct fail *fail)
 {
@@ -370,7 +405,7 @@ static int take_memory(struct run *run, struct fail *fail)
 	if (hist_reserve(&run->hist, &job->shape.axis, job->shape.channels, fail) != 0 ||
 	    counts_init(&run->counts, counting->cells, fail) != 0)
 		return -1;
-	if (job->quantiles.n > 0 &&
+	if (job->quantiles.n > 0 && job->each == 0 &&
 	    (hist_keep_stats(&run->hist, &job->quantiles, fail) != 0 ||
 	     counts_keep_stats(&run->counts, &job->shape.type, job->shape.channels, fail) != 0))
 		return -1;
@@ -385,9 +420,11 @@ static int prepare(struct run *run, struct fail *fail)
 	const struct job *const job = &run->job;
 
 	if (open_source(run, fail) != 0 || make_plan(run, fail) != 0 ||
-	    start_source(run, fail) != 0 || take_memory(run, fail) != 0)
+	    start_source(run, fail) != 0 || take_memory(run, fail) != 0 ||
+	    (job->each > 0 && open_rows(run, fail) != 0))
 		return -1;
 	run->work = (struct work){
+		.each = run->work.each,
 		.counting = &run->plan.counting,
 		.source = run->work.source,
 		.counts = &run->counts,
@@ -446,6 +483,9 @@ static int count_all(struct run *run, struct fail *fail)
 			      "internal error: the input was left unread: please report this");
 	if (rc != 0)
 		return -1;
+	if (run->work.each &&
+	    each_finish(run->work.each, run->report.records, &run->report.saturated, fail) != 0)
+		return -1;
 	run->report.totals = *source_totals(source);
 	run->report.samples = run->report.records * job_record_samples(&run->job);
 	hist_fill(&run->hist, &run->counts);
@@ -472,6 +512,7 @@ int run_job(const struct job *job, struct hist *hist, struct run_report *report,
 		rc = count_all(&run, fail);
 	watch_stop(run.watch);
 	gpu_close(run.work.gpu);
+	each_close(run.work.each);
 	counts_free(&run.counts);
 	source_close(run.work.source);
 	if (rc == 0)

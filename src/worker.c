@@ -5,13 +5,14 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "each/each.h"
 #include "gpu/gpu.h"
 #include "gpu/lane.h"
 
 #define ROOM_SECONDS 3.0
 #define ROOM_LOOK_NS 1000000
 
-static const struct engine *const ENGINES[] = {&gpu_engine, &cpu_engine};
+static const struct engine *const ENGINES[] = {&each_engine, &gpu_engine, &cpu_engine};
 #define ENGINE_COUNT (sizeof(ENGINES) / sizeof(ENGINES[0]))
 
 /*

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/path.h"
+#include "each/row.h"
 
 _Static_assert(LAYOUT_BYTES_MAX <= SOURCE_RECORD_MAX, "every record and row can be read");
 
@@ -191,7 +192,7 @@ uint64_t job_record_samples(const struct job *job)
 	return (uint64_t)layout_samples(&job->shape.layout) * sample_packed(&job->shape.type);
 }
 
-/* -n, in records of the source. */
+/* -n and --each, in records of the source. */
 static int set_limit(struct job *job, struct fail *fail)
 {
 	const struct layout_options *const o = &job->layout_options;
@@ -205,6 +206,14 @@ static int set_limit(struct job *job, struct fail *fail)
 			job->shape.channels > 1 ? "records" : "samples", job->shape.type.name);
 	if (o->limit_text)
 		job->shape.limit /= packed;
+	job->shape.row = job->each == ROW_IS_INPUT ? ROW_IS_INPUT : job->each / packed;
+	if (job->each != ROW_IS_INPUT && job->each % packed != 0)
+		return fail_set(fail, STATUS_USAGE,
+				"--each %s: must be a multiple of %lu: a byte holds so many %s of "
+				"%s",
+				job->each_text, (unsigned long)packed,
+				job->shape.channels > 1 ? "records" : "samples",
+				job->shape.type.name);
 	return 0;
 }
 
@@ -295,6 +304,12 @@ int job_shape(struct job *job, const struct header *said, struct fail *fail)
 		return guess ? 0 : -1;
 	if (job->shape.axis.type.bytes == 0 && make_axis(job, fail) != 0)
 		return -1;
+	if (job->shape.row > 0 && axis_kind_of(&job->shape.axis)->from_samples)
+		return fail_set(
+			fail, STATUS_USAGE,
+			"--each %s: all rows have the same bins, which must be known before "
+			"the first sample: -r, --edges, --log or --mod, or -b of integers",
+			job->each_text);
 	/* A counter is known by a number of 32 bits (count.c). */
 	const unsigned long bins = (unsigned long)axis_bins(&job->shape.axis),
 			    channels = job->shape.channels;

@@ -47,6 +47,7 @@ struct shape {
 	uint32_t channels;        /* of these a byte may have several */
 	uint32_t record;          /* bytes of a record of the source */
 	uint64_t limit;           /* -n, in records of the source; UINT64_MAX: not given */
+	uint64_t row;             /* --each, in these, or ROW_IS_INPUT; 0: not given */
 	uint32_t header_channels; /* what later headers must say (struct source_use) */
 	uint64_t header_last;     /* of arrays, the last axis that later headers must say */
 	struct axis axis;         /* its type has 0 bytes until that is known */
@@ -80,6 +81,9 @@ struct job {
 	char *output_part;  /* ... where it differs from the user's text. Freed by options_free */
 	struct quantiles quantiles; /* --stats; none: it was not given */
 	bool plot;                  /* -p: a picture on stderr beside the output */
+	uint64_t each;              /* --each, as it was given: records, or ROW_IS_INPUT; 0: not */
+	const char *each_text;
+	struct output *rows; /* ... and where rows are written, once that is open */
 	const char *into;           /* --into: the document to add to; NULL: none */
 	bool output_none;           /* --into without -o and -f: nothing else is written */
 	/* --every: seconds from one partial output to the next; 0: only the last one */

@@ -24,6 +24,7 @@
 #include "cli/msg.h"
 #include "cli/options_given.h"
 #include "driver/gpu_image.h"
+#include "each/row.h"
 
 #define SIZES "such as 4096, 64K, 1MiB, 10MB or 0x200"
 #define TO_16M "to 16777216 (16 MiB), such as 24, 4K or 0x200"
@@ -36,7 +37,8 @@ struct known;
  */
 typedef int read_fn(struct given *g, const struct known *o, const char *text);
 static read_fn set, choose, read_type, read_number, read_ends, read_edges, read_channels, read_rows,
-	read_part, read_counter, read_format, read_every, read_plot, read_stats, read_device;
+	read_part, read_each, read_counter, read_format, read_every, read_plot, read_stats,
+	read_device;
 
 enum about {
 	WRITES,  /* what becomes of the counts */
@@ -121,6 +123,12 @@ static const struct known KNOWN[] = {
 			{"into", "a file that parts were added to cannot tell which are in it; give each "
 				"part a file by -o, and add them by --merge"}},
 		.help = "  one slice\n"},
+	{"each", 0, "=N|file", COUNTS, read_each, TO(job.each), TO(job.each_text),
+		.must = "must be a number of records above 0, such as 4096, 64K or 1e6, or file",
+		.apart = {{"every", "a row is written when it is complete"},
+			{"into", "a row is no run to be added"},
+			{"part", "a slice may begin inside a row"}},
+		.help = "      a histogram for each N records, or FILE\n"},
 	{"raw", 0, NULL, DECIDES, set, TO(job.source.raw),
 		.help = "  count headers and zstd as they are   "},
 	{"zstd", 0, NULL, DECIDES, set, TO(job.source.zstd), .help = "  fail unless it is zstd\n"},
@@ -270,7 +278,7 @@ static int parse_number(uint64_t *number, const struct known *o, const char *tex
 
 	if (number_parse_size(number, text) == 0)
 		return 0;
-	if (strcmp(o->value, "=N") != 0 || *text < '0' || *text > '9' ||
+	if (strncmp(o->value, "=N", 2) != 0 || *text < '0' || *text > '9' ||
 	    text[strcspn(text, "eE")] == '\0' || number_parse(&n, text, strlen(text)) != 0 ||
 	    !n.exact || n.integer > UINT64_MAX)
 		return -1;
@@ -289,6 +297,17 @@ static int read_number(struct given *g, const struct known *o, const char *text)
 	else
 		*(uint64_t *)to(g, o) = number;
 	number_format_count(value_of(g, o)->spelled, number);
+	return 0;
+}
+
+static int read_each(struct given *g, const struct known *o, const char *text)
+{
+	uint64_t *const records = to(g, o);
+
+	if (strcmp(text, "file") == 0)
+		*records = ROW_IS_INPUT;
+	else if (parse_number(records, o, text) != 0 || *records == 0 || *records == ROW_IS_INPUT)
+		return -1;
 	return 0;
 }
 

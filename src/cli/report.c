@@ -189,8 +189,13 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 		msg_note("samples read as u32, little endian (-t)");
 	advise(advice, hist, run);
 	warn_outside(hist, advice);
-	warn_saturated(&job->style, hist);
-	advise_plot(job, hist);
+	if (job->each == 0) {
+		warn_saturated(&job->style, hist);
+		advise_plot(job, hist);
+	} else if (run->saturated > 0) {
+		msg_warning(COUNTED " of rows saturated at %llu", COUNT(run->saturated, "count"),
+			    (ull)COUNTERS[job->style.counter].max);
+	}
 }
 
 void report_sum(const struct job *job, const struct sum *sum)

@@ -10,6 +10,7 @@
 
 /* What a run did, for -v. */
 struct run_report {
+	uint64_t saturated; /* --each: counts of rows that were clipped */
 	struct source_totals totals;
 	struct sample_type type; /* of the samples */
 	uint32_t record;         /* bytes of a record */

@@ -16,6 +16,7 @@
 #include "cli/launcher.h"
 #include "cli/options_given.h"
 #include "cli/report.h"
+#include "each/row.h"
 #include "output/output.h"
 
 #define MEMORY_LEAST ((uint64_t)256 << 20)
@@ -55,6 +56,8 @@ static void fill_in(struct given *g)
 		job->machine.threads = cores_usable() < THREADS_MAX ? cores_usable() : THREADS_MAX;
 	if (job->machine.memory == 0)
 		choose_memory(job);
+	if (job->each > 0 && job->machine.device == DEVICE_AUTO)
+		job->machine.device = DEVICE_CPU;
 }
 
 /* ---- bins and records ---- */
@@ -211,6 +214,18 @@ static int check_every(const struct job *job, struct fail *fail)
 	return 0;
 }
 
+static int check_each(const struct job *job, struct fail *fail)
+{
+	const bool stats = job->quantiles.n > 0;
+	const char *const why = job->machine.device == DEVICE_GPU
+					? "rows are counted on the CPU: not with --device=gpu"
+				: job->style.nonzero && job->format->kind == FORMAT_ROWS
+					? "a row has a column for each bin: not with --nonzero"
+					: row_refused(job->format, stats, job->output);
+
+	return why ? given_refuse("each", job->each_text, why, fail) : 0;
+}
+
 static int settle_into(struct job *job, struct fail *fail)
 {
 	const size_t length = strlen(job->into);
@@ -273,7 +288,8 @@ static int settle_output(struct given *g, struct fail *fail)
 	picture_for(&job->style.picture, output_descriptor(job->output));
 	if (!g->counter)
 		job->style.counter = job->format->counter;
-	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0))
+	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0) ||
+	    (job->each > 0 && check_each(job, fail) != 0))
 		return -1;
 	/* All documents are read before one is written. */
 	return job->merge || job->output_none ? 0 : check_inputs(job, job->output, fail);

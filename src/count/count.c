@@ -574,6 +574,16 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
 	}
 }
 
+void counter_flush_all(struct counter *counter)
+{
+	counter_flush(counter);
+	if (!counter->stats)
+		return;
+	counts_add_stats(counter->counts, counter->stats);
+	for (uint32_t c = 0; c < counter->c->channels; c++)
+		stats_clear(&counter->stats[c]);
+}
+
 void counter_close(struct counter *counter)
 {
 	if (!counter)

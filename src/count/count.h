@@ -114,6 +114,9 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
  */
 void counter_flush(struct counter *counter);
 
+/* The same, with its statistics. */
+void counter_flush_all(struct counter *counter);
+
 /* Adds everything that it holds to the totals, statistics too, and frees it. Takes NULL. */
 void counter_close(struct counter *counter);
 

@@ -167,6 +167,47 @@ void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece
 	lock_drop(&counts->lock);
 }
 
+void counts_add_counts(struct counts *to, const struct counts *from)
+{
+	lock_take(&to->lock);
+	for (size_t i = 0; i < from->cells; i++)
+		to->cell[i] += from->cell[i];
+	added_unlocks(to, from->samples);
+}
+
+void counts_move(struct counts *to, struct counts *from)
+{
+	if (to->samples == 0) {
+		counts_swap(to, from);
+		return;
+	}
+	counts_add_counts(to, from);
+	if (from->stats)
+		counts_add_stats(to, from->stats);
+	counts_clear(from);
+}
+
+void counts_swap(struct counts *a, struct counts *b)
+{
+	uint64_t *const cell = a->cell, samples = a->samples;
+	struct stats *const stats = a->stats;
+
+	a->cell = b->cell;
+	a->samples = b->samples;
+	a->stats = b->stats;
+	b->cell = cell;
+	b->samples = samples;
+	b->stats = stats;
+}
+
+void counts_clear(struct counts *counts)
+{
+	memset(counts->cell, 0, counts->cells * sizeof(*counts->cell));
+	counts->samples = 0;
+	for (uint32_t c = 0; c < counts->stats_channels; c++)
+		stats_clear(&counts->stats[c]);
+}
+
 void counts_add_samples(struct counts *counts, uint64_t samples)
 {
 	lock_take(&counts->lock);

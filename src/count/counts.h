@@ -87,6 +87,15 @@ void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece
 		      bool atomically);
 
 /*
+ * For counts of one thread's own, of the same cells: `to` gets what `from` holds, without its
+ * statistics; `to` gets all, and `from` is 0 afterwards; they change their contents; all is 0.
+ */
+void counts_add_counts(struct counts *to, const struct counts *from);
+void counts_move(struct counts *to, struct counts *from);
+void counts_swap(struct counts *a, struct counts *b);
+void counts_clear(struct counts *counts);
+
+/*
  * The totals are still empty; their range will come from the samples. cell is then one or more
  * tables of auto_slots(most) + CELL_EXTRA cells.
  */

@@ -69,6 +69,12 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 	return stats;
 }
 
+void stats_clear(struct stats *stats)
+{
+	memset(stats->sums, 0, sums_of_type(&stats->type) * sizeof(*stats->sums));
+	*stats = (struct stats){.type = stats->type, .extent = EXTENT_NONE, .sums = stats->sums};
+}
+
 /* ---- sums ---- */
 
 static inline void add_sum(struct stats_sums *s, uint128_t sum)

@@ -44,6 +44,9 @@ size_t stats_bytes(const struct sample_type *type, uint32_t channels);
 /* An array of empty statistics, one for each channel; the caller frees it. NULL: no memory. */
 struct stats *stats_open(const struct sample_type *type, uint32_t channels);
 
+/* Empties one of them. */
+void stats_clear(struct stats *stats);
+
 /*
  * Types of 24 bits and more: adds n samples that follow one another in memory; n samples that equal
  * the one at `sample`.

@@ -24,6 +24,7 @@
 #include "input/source.h"
 
 struct gpu;
+struct each;
 struct worker;
 
 /* What all workers of a run share: const, but for gpu. */
@@ -44,6 +45,7 @@ struct work {
 	bool gpu_only; /* --device=gpu: no CPU worker takes the place of the GPU */
 	/* --every: looks at what workers hold while they work; else NULL */
 	struct snapshot *snapshot;
+	struct each *each; /* --each: rows are counted (each/each.h); else NULL */
 };
 
 /* The outcome of a turn. */
@@ -76,6 +78,7 @@ struct worker {
 	/* What its engines keep; NULL: nothing yet. */
 	struct cpu *cpu;
 	struct feeder *feeder;
+	struct rows *rows;
 
 	/* What it did, for -v. The first three are tallies, which any thread may read. */
 	uint64_t records;

@@ -390,6 +390,36 @@ void hist_fill(struct hist *h, struct counts *counts)
 	}
 }
 
+void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes)
+{
+	for (uint32_t i = 0; i < codes; i++)
+		bin[i] = edges_cell_of_code(&axis->edges, &axis->type, swapped(&axis->type, i));
+}
+
+void hist_fill_row(struct hist *h, struct counts *counts, const uint32_t *bin_of_code)
+{
+	uint32_t codes = (uint32_t)(counts->cells / h->channels);
+
+	h->samples = counts->samples;
+	if (h->axis.type.bits < 8)
+		codes = unpack(h, counts->cell, counts->cells);
+	if (bin_of_code)
+		memset(h->count, 0, h->channels * h->stride * sizeof(*h->count));
+	else
+		h->count = counts->cell;
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const uint64_t *const code = counts->cell + (size_t)c * codes;
+		for (uint32_t i = 0; i < codes && bin_of_code; i++)
+			h->count[c * h->stride + bin_of_code[i]] += code[i];
+		fold(h, c);
+		h->clamped[c] = (struct hist_flow){0};
+		if (h->axis.clamp)
+			clamp_flow(h, c);
+		if (h->stats)
+			set_stats(h, c, &counts->stats[c], code, bin_of_code ? codes : 0);
+	}
+}
+
 /* ---- sums over all channels ---- */
 
 struct hist_flow hist_flow_sum(const struct hist *h)

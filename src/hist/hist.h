@@ -92,6 +92,14 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *
 void hist_fill(struct hist *h, struct counts *counts);
 
 /*
+ * For the rows of one run (--each), whose range is known before: makes the histogram that these
+ * counts are, again and again. Counts of codes are binned by hist_bins_of_codes; other cells are
+ * the counts of the histogram from then on, and bin_of_code is NULL.
+ */
+void hist_fill_row(struct hist *h, struct counts *counts, const uint32_t *bin_of_code);
+void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes);
+
+/*
  * Adds a histogram to another over the same axis (axis_fits) with the same channels, where
  * both hold their audit; the sum has no statistics. Two of --auto for the same number of bins
  * become the histogram of all their samples. -1, and h is as it was: the samples are more than

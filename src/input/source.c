@@ -436,6 +436,21 @@ static bool is_over(const struct source *s)
 	return !s->opening && !s->zstd.mended && !more_inputs(s);
 }
 
+/* The callback `ended`: the inputs before the first that lives, fails, or is not open yet. */
+static void tell_ended_unlocks(struct source *s)
+{
+	size_t ended = s->inputs ? s->inputs->index : s->next_path;
+
+	if (s->failure.fail.status != STATUS_OK && s->failure.index < ended)
+		ended = s->failure.index;
+	if (!s->use.ended || ended <= s->told)
+		return;
+	s->told = ended;
+	lock_drop(&s->lock);
+	s->use.ended(s->use.arg, ended);
+	lock_take(&s->lock);
+}
+
 static void call_for_more_unlocks(struct source *s)
 {
 	s->wanted = false;
@@ -462,7 +477,9 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 	while (!s->stopped && !answered(&q)) {
 		if (s->zstd.dropped)
 			jobs_sweep(s);
-		if (run_one_unlocks(s, &q)) {
+		const bool ran = run_one_unlocks(s, &q);
+		tell_ended_unlocks(s);
+		if (ran) {
 			if (s->wanted)
 				call_for_more_unlocks(s);
 			continue;
@@ -492,6 +509,7 @@ void source_done(struct reader *r, struct chunk *chunk, size_t counted)
 			piece_back_unlocks(s, chunk);
 		else
 			range_back(s, chunk, counted);
+		tell_ended_unlocks(s);
 		lock_drop(&s->lock);
 	}
 	*chunk = (struct chunk){.fd = -1};

@@ -53,6 +53,8 @@ struct source_spec {
 	bool ignore_tail;
 	bool raw;    /* no first bytes are looked at: all of them are samples */
 	bool prompt; /* whole records of a stream are handed out as they arrive */
+	/* chunks are handed out in the order of inputs and records, to callers that take lent ones */
+	bool ordered;
 	bool zstd;   /* fail unless every input is zstd */
 	bool typed;  /* the type was given; else all inputs have headers, or none has */
 	/* ... or the name of one of the paths says it, as a.f32 does */
@@ -71,6 +73,8 @@ struct source_use {
 	struct sample_type type;
 	uint32_t channels;
 	uint64_t last;         /* ... and of arrays the last axis (0: any) */
+	/* ordered: plain chunks end where so many records do, counted from an input's first; or 0 */
+	uint64_t row;
 	unsigned threads;      /* the most readers there will be */
 	unsigned decoders;     /* the most that decode at a time; 0: all */
 	uint64_t memory;       /* the most bytes that decoders may take together */
@@ -79,7 +83,12 @@ struct source_use {
 	uint64_t (*memory_for)(void *arg, uint64_t need);
 	/* Called without a lock before long work that one more worker could share; or NULL. */
 	void (*more)(void *arg);
-	void *arg; /* for both callbacks */
+	/*
+	 * Called without a lock, in source_take and source_done, when the first so many inputs were
+	 * given back and nothing is wrong with them; or NULL.
+	 */
+	void (*ended)(void *arg, size_t inputs);
+	void *arg; /* for all callbacks */
 };
 
 /* The first bytes of an input that hold what is skipped and so many records; 0 for no record. */
@@ -158,10 +167,13 @@ struct chunk {
 	size_t bytes;              /* whole records; 0: the end */
 	/* If not NULL, the caller may add all of the bytes to it, in their order. */
 	struct xxh64 *hash;
+	/* Which of the inputs it is of, and of that which record it begins with. Not of ranges. */
+	size_t path;
+	uint64_t first;
 	int fd; /* the file of a range, open until that is given back; else -1 */
 	uint64_t offset;
 	/* The source's own: */
-	struct input *input;      /* of a range */
+	struct input *input; /* of a range, or of any plain chunk where the source is ordered */
 	struct zstd_piece *piece; /* that is lent */
 };
 

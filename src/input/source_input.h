@@ -70,7 +70,7 @@ struct input {
 	bool busy;     /* a reader has its turn, to read or cut what comes next */
 	bool ended;    /* nothing more is read or cut */
 	bool shorter;  /* the file is smaller than it was */
-	unsigned lent; /* ranges of it that callers have */
+	unsigned lent; /* chunks of it that callers give back */
 	const struct input_kind *kind;
 	struct plain_input *plain; /* by its kind one of them, once it has begun */
 	struct zstd_input *zstd;
@@ -141,6 +141,7 @@ struct source {
 	struct first first;
 	size_t next_path;
 	bool opening;  /* a thread opens the next input */
+	size_t told;   /* by source_use.ended */
 	uint64_t left; /* records that -n leaves for inputs that are not open */
 	struct decoding zstd;
 	struct budget budget;
@@ -182,6 +183,12 @@ static inline uint64_t larger(uint64_t a, uint64_t b)
 static inline uint64_t offset_sum(uint64_t a, uint64_t b)
 {
 	return a < NO_END - b ? a + b : NO_END;
+}
+
+/* Which record an offset is the beginning of. */
+static inline uint64_t input_record(const struct source *s, const struct input *in, uint64_t at)
+{
+	return (at - in->first) / s->use.record;
 }
 
 /* Where the records of an input end at the latest. */

@@ -70,10 +70,29 @@ static void came_short(struct source *s, struct input *in, uint64_t at, size_t c
 
 /* ---- parts of a file, side by side ---- */
 
-static void hand_out(struct request *q, size_t bytes)
+static void hand_out(const struct source *s, struct input *in, struct request *q, uint64_t at,
+		     size_t bytes)
 {
-	if (bytes > 0)
-		*q->chunk = (struct chunk){.data = q->want->room, .bytes = bytes, .fd = -1};
+	if (bytes == 0)
+		return;
+	*q->chunk = (struct chunk){.data = q->want->room,
+				   .bytes = bytes,
+				   .path = in->index,
+				   .first = input_record(s, in, at),
+				   .fd = -1};
+	if (s->spec.ordered) { /* the input has not ended before it was given back */
+		q->chunk->input = in;
+		in->lent++;
+	}
+}
+
+/* Of n bytes at an offset, those up to where the last row in them ends, if one does. */
+static size_t cut_row(const struct source *s, const struct input *in, uint64_t at, size_t n)
+{
+	const uint64_t row = s->use.row, records = n / s->use.record;
+	const uint64_t over = row > 0 ? (input_record(s, in, at) + records) % row : 0;
+
+	return over > 0 && over < records ? (size_t)(records - over) * s->use.record : n;
 }
 
 /* With -n the next input waits until this one was given back; its holder would wait for itself. */
@@ -87,8 +106,8 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 {
 	const bool range = q->want->range >= s->use.record && lends_ranges(s, in);
 	const size_t most = range ? q->want->range - q->want->range % s->use.record : q->cap;
-	const size_t n = (size_t)lesser(in->plain->end - in->at, most);
 	const uint64_t at = in->at;
+	const size_t n = cut_row(s, in, at, (size_t)lesser(in->plain->end - at, most));
 	struct fail fail = {.status = STATUS_OK};
 	uint64_t origin;
 	size_t got;
@@ -110,7 +129,7 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		source_fail(s, in, at, &fail);
 	else if (got < n)
 		came_short(s, in, at, n, got);
-	hand_out(q, got - got % s->use.record);
+	hand_out(s, in, q, at, got - got % s->use.record);
 	input_check(s, in);
 }
 
@@ -183,7 +202,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	const size_t piece = STREAM_PIECE < record ? record : STREAM_PIECE;
 	const size_t most = in->is_file || q->cap < piece ? q->cap : piece - piece % record;
 	const bool finishes = left < record;
-	const size_t n = (size_t)lesser(left, most);
+	const size_t n = finishes ? (size_t)left : cut_row(s, in, at, (size_t)lesser(left, most));
 	struct fail fail = {.status = STATUS_OK};
 	size_t got = 0;
 
@@ -210,7 +229,7 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	if ((rc != 0 || finishes || ended) && !in->ended)
 		input_end(s, in);
 	source_call(s);
-	hand_out(q, finishes ? 0 : got - got % record);
+	hand_out(s, in, q, at, finishes ? 0 : got - got % record);
 	input_check(s, in);
 }
 
@@ -220,7 +239,7 @@ static bool plain_ready(const struct source *s, const struct request *q)
 {
 	const struct input *const in = s->current;
 
-	return q->got == 0 && in && in->plain && !in->busy;
+	return q->got == 0 && in && in->plain && !in->busy && !(s->spec.ordered && jobs_wait(s));
 }
 
 static void plain_run_unlocks(struct source *s, struct request *q)

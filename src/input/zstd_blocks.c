@@ -590,7 +590,7 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 	} while (true);
 	j->running--;
 	job_check(s, j);
-	if (s->zstd.queue)
+	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);
 }
 

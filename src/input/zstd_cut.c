@@ -134,10 +134,12 @@ void cut_as_steps(const struct source *s, struct cut *c)
 /* A frame whose end was found. `last`: -n may end in it. */
 static void plan_found(const struct source *s, struct cut *c, const struct frame *f, bool last)
 {
-	const uint64_t most = f->header.content != UNKNOWN ? WHOLE_MAX : FIND_MAX;
+	/* Pieces that are handed out in order would hold a frame's decoder up, too. */
+	const bool waits = f->header.content == UNKNOWN || s->spec.ordered;
+	const uint64_t most = waits ? FIND_MAX : WHOLE_MAX;
 
 	c->stored = f->stored;
-	if (f->plain && f->bound >= BATCH_BYTES) {
+	if (f->plain && f->bound >= BATCH_BYTES && !s->spec.ordered) {
 		plan(s, c, HOW_STORED, 0, 0);
 		return;
 	}
@@ -236,7 +238,7 @@ static bool in_blocks(struct source *s, struct input *in, const struct frame *f,
 	if (in->limit != NO_END && at != UNKNOWN)
 		bytes = lesser(bytes, in->limit - at);
 	if (!BLOCK_HOST || !h->checksum || h->window > BLOCK_WINDOW_MAX || bytes <= WHOLE_MAX ||
-	    s->use.threads < 2 || (in->is_file && !few_left(s, in, f)))
+	    s->use.threads < 2 || (in->is_file && !s->spec.ordered && !few_left(s, in, f)))
 		return false;
 	/* Of a stream no more may come soon. */
 	return blocks_pay(s, in, f, !in->is_file && (last || s->spec.prompt) ? 1 : 4);

@@ -586,7 +586,7 @@ static void decode_run_unlocks(struct source *s, struct request *q)
 		source_call(s);
 	s->zstd.decoding--;
 	job_check(s, j);
-	if (s->zstd.queue)
+	if (piece_task.ready(s, q))
 		piece_task.run_unlocks(s, q);
 }
 

@@ -126,7 +126,7 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->in = in;
 	j->cut = *c;
 	j->at = in->at;
-	j->made = j->taken = 0;
+	j->made = j->handed = j->taken = 0;
 	j->running = 0;
 	j->ended = j->dropped = j->broken = false;
 	j->sum = (struct checksum){.ours = c->checksum};
@@ -187,7 +187,7 @@ void job_queue(struct source *s, struct zstd_piece *p)
 	*s->zstd.queue_end = p;
 	s->zstd.queue_end = &p->next;
 	/* To wake a thread takes some microseconds: for two pieces as long as for one. */
-	if (s->zstd.queue != p)
+	if (s->zstd.queue != p || s->spec.ordered)
 		source_call(s);
 }
 
@@ -226,6 +226,8 @@ static void settle(struct source *s, struct zstd_job *j)
 void job_end(struct source *s, struct zstd_job *j)
 {
 	j->ended = true;
+	if (s->spec.ordered) /* it may have been what the next job's pieces wait for */
+		source_call_all(s);
 	while (j && j->ended && !j->dropped && j->at != UNKNOWN) {
 		struct zstd_job *const next = j->next;
 		const bool known = !next || next->at != UNKNOWN;

@@ -92,7 +92,8 @@ struct zstd_job {
 	struct input *in;
 	struct cut cut;
 	uint64_t at;      /* offset of its first byte, or UNKNOWN */
-	uint64_t made;    /* decoded so far */
+	uint64_t made;    /* decoded so far ... */
+	uint64_t handed;  /* ... and of that handed out, where the source is ordered */
 	unsigned running; /* threads that decode it: one, or of BLOCKS any number */
 	bool ended;       /* nothing more will be decoded ... */
 	bool dropped;     /* ... nor wanted: it lies behind a failure */
@@ -201,6 +202,9 @@ void jobs_free(struct source *s);                           /* ... and those tha
 bool jobs_backlog(const struct source *s);
 
 /* ---- zstd_seam.c: pieces handed out, and records that lie in several ---- */
+
+/* Ordered: may a job still have something that is to be handed out? */
+bool jobs_wait(const struct source *s);
 
 /* A piece that was lent comes back. */
 void piece_back_unlocks(struct source *s, const struct chunk *chunk);

@@ -30,6 +30,7 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 /* A record that lies in several pieces, as far as it was put together. */
 struct seam {
 	struct seam *next; /* of the input's, or of whole ones */
+	size_t path;       /* the input's */
 	uint64_t record;   /* which of the input */
 	uint32_t have;
 	unsigned char bytes[];
@@ -77,6 +78,7 @@ static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 	seam = malloc(sizeof(*seam) + s->use.record);
 	if (!seam)
 		return NULL;
+	seam->path = in->index;
 	seam->record = record;
 	seam->have = 0;
 	seam->next = in->zstd->seams;
@@ -124,11 +126,15 @@ static void mended_run_unlocks(struct source *s, struct request *q)
 	const uint32_t record = s->use.record;
 	unsigned char *const to = (unsigned char *)q->want->room + q->got;
 
+	const size_t path = seam->path;
+	const uint64_t first = seam->record;
+
 	s->zstd.mended = seam->next;
 	copy_unlocks(s, to, seam->bytes, record);
 	free(seam);
 	if (q->want->lent) /* what is lent next would not follow it in the room */
-		*q->chunk = (struct chunk){.data = to, .bytes = record, .fd = -1};
+		*q->chunk = (struct chunk){
+			.data = to, .bytes = record, .path = path, .first = first, .fd = -1};
 	else
 		q->got += record;
 }
@@ -238,8 +244,15 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request 
 {
 	struct checksum *const sum = &p->job->sum;
 
-	*q->chunk =
-		(struct chunk){.data = p->data + p->from, .bytes = p->left, .fd = -1, .piece = p};
+	const struct input *const in = p->job->in;
+	const uint64_t at = p->job->at + p->begin + p->from;
+
+	*q->chunk = (struct chunk){.data = p->data + p->from,
+				   .bytes = p->left,
+				   .path = in->index,
+				   .first = input_record(s, in, at),
+				   .fd = -1,
+				   .piece = p};
 	if (!is_next(p))
 		return;
 	if (p->left == p->bytes) {
@@ -250,22 +263,76 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request 
 	}
 }
 
+/* Of all jobs the first that is not handed out; NULL: all were. */
+static struct zstd_job *first_waiting(const struct source *s)
+{
+	struct zstd_job *j = jobs_first(s->inputs);
+
+	while (j && j->ended && j->handed == j->made)
+		j = jobs_next(j);
+	return j;
+}
+
+bool jobs_wait(const struct source *s)
+{
+	return s->zstd.mended || first_waiting(s);
+}
+
+/* What is handed out next; NULL: that is not ready. */
+static struct zstd_piece *next_piece(const struct source *s)
+{
+	if (!s->spec.ordered)
+		return s->zstd.queue;
+	const struct zstd_job *const j = first_waiting(s);
+	for (unsigned i = 0; j && j->at != UNKNOWN && i < j->pieces; i++)
+		if (j->piece[i].state == PIECE_READY && j->piece[i].begin == j->handed)
+			return &j->piece[i];
+	return NULL;
+}
+
+static void unqueue(struct source *s, struct zstd_piece *p)
+{
+	struct zstd_piece **link = &s->zstd.queue;
+
+	while (*link != p)
+		link = &(*link)->next;
+	*link = p->next;
+	if (!p->next)
+		s->zstd.queue_end = link;
+}
+
+static void queue_first(struct source *s, struct zstd_piece *p)
+{
+	p->state = PIECE_READY;
+	p->next = s->zstd.queue;
+	s->zstd.queue = p;
+	if (!p->next)
+		s->zstd.queue_end = &p->next;
+	source_call(s);
+}
+
 static bool piece_ready(const struct source *s, const struct request *q)
 {
 	(void)q;
-	return s->zstd.queue;
+	return next_piece(s);
 }
 
 static void piece_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_piece *const p = s->zstd.queue;
+	struct zstd_piece *const p = next_piece(s);
 
-	s->zstd.queue = p->next;
-	if (!s->zstd.queue)
-		s->zstd.queue_end = &s->zstd.queue;
+	unqueue(s, p);
 	p->state = PIECE_OUT;
 	if (!p->sorted)
 		sort_out_unlocks(s, p);
+	if (s->spec.ordered && s->zstd.mended) { /* the record before it */
+		queue_first(s, p);
+		mended_run_unlocks(s, q);
+		return;
+	}
+	p->job->handed = p->begin + p->bytes;
+	if (s->spec.ordered)
+		source_call(s); /* for the next one */
 	if (p->left > 0 && q->want->lent) {
 		p->job->in->zstd->whole += p->left;
 		lend_unlocks(s, p, q);
@@ -281,12 +348,7 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 		counted_unlocks(s, p);
 		return;
 	}
-	p->state = PIECE_READY; /* the rest is for the next request */
-	p->next = s->zstd.queue;
-	s->zstd.queue = p;
-	if (!p->next)
-		s->zstd.queue_end = &p->next;
-	source_call(s);
+	queue_first(s, p); /* the rest is for the next request */
 }
 
 const struct task piece_task = {piece_ready, piece_run_unlocks};

@@ -65,12 +65,19 @@ struct provenance {
 	 * borrowed, NULL for "".
 	 */
 	const char *options;
+	/* Of a row of --each: the input, NULL elsewhere; where it begins, and how many records. */
+	const char *row_of;
+	uint64_t row_first, row_records;
 };
 
 typedef void write_fn(struct output *out, const struct hist *hist, const struct style *style,
 		      const struct provenance *from);
 
 write_fn write_csv, write_tsv, write_raw, write_npy; /* write.c */
+/* The header of npy: rows (NULL: none) x channels (where there are several) x bins. */
+#define NPY_HEAD 128
+void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t *rows,
+	      uint32_t channels, uint32_t bins);
 write_fn write_json; /* exact counts, whatever -C says: the rescue file is one of these */
 write_fn write_plot, write_svg;
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/again.h"
+#include "base/huge.h"
 #include "base/path.h"
 #include "base/signals.h"
 #include "base/utf8.h"
@@ -32,6 +33,9 @@ struct output {
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */
 	int error;             /* errno of the first write that failed */
+	bool memory;
+	unsigned char *before; /* of one in memory: what was in the buffer before */
+	size_t before_used, before_room;
 	size_t used;
 	unsigned char buffer[BUFFER];
 };
@@ -357,16 +361,43 @@ int output_open_memory(struct output **out, struct fail *fail)
 	*out = blank(fail);
 	if (!*out)
 		return -1;
-	(*out)->direct = true;
+	(*out)->direct = (*out)->memory = true;
 	(*out)->fd = -1;
+	(*out)->shown = "output";
 	return 0;
+}
+
+/* Of an output in memory: the buffer is empty again. */
+static void set_aside(struct output *o)
+{
+	const size_t need = o->before_used + o->used;
+	const size_t twice = need <= o->before_room ? need : 2 * need;
+
+	if (o->error == 0 && !huge_grow(&o->before, &o->before_room, twice, o->before_used))
+		o->error = ENOMEM;
+	if (o->error == 0) {
+		memcpy(o->before + o->before_used, o->buffer, o->used);
+		o->before_used += o->used;
+	}
+	o->used = 0;
 }
 
 const char *output_taken(struct output *o, size_t *bytes)
 {
-	*bytes = o->used;
-	o->used = 0;
-	return (const char *)o->buffer;
+	const unsigned char *text = o->buffer;
+
+	if (o->before_used > 0) {
+		set_aside(o);
+		text = o->before;
+	}
+	*bytes = output_used(o);
+	o->used = o->before_used = 0;
+	return (const char *)text;
+}
+
+size_t output_used(const struct output *o)
+{
+	return o->before_used + o->used;
 }
 
 bool output_rescue(struct output *o)
@@ -387,7 +418,9 @@ const char *output_name(const struct output *o)
 
 static void flush(struct output *o)
 {
-	if (o->error == 0 && write_again(o->fd, o->buffer, o->used) != 0)
+	if (o->memory)
+		set_aside(o);
+	else if (o->error == 0 && write_again(o->fd, o->buffer, o->used) != 0)
 		o->error = errno;
 	o->used = 0;
 }
@@ -443,6 +476,20 @@ void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn 
 bool output_failed(const struct output *o)
 {
 	return o->error != 0;
+}
+
+int output_flush(struct output *o, struct fail *fail)
+{
+	flush(o);
+	errno = o->error;
+	return o->error == 0 ? 0 : fail_errno(fail, "%s", o->shown);
+}
+
+void output_write_over(struct output *o, const void *data, size_t bytes)
+{
+	flush(o);
+	if (o->error == 0 && pwrite(o->fd, data, bytes, 0) != (ssize_t)bytes)
+		o->error = errno;
 }
 
 /*
@@ -526,5 +573,6 @@ void output_abort(struct output *o)
 		close(o->fd);
 	if (!o->direct)
 		remove_temporary(o);
+	free(o->before);
 	free(o);
 }

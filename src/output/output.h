@@ -39,11 +39,12 @@ bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
 
 /*
- * Opens an output in memory, for less than 64 KiB, of which output_taken returns what was written
- * since it was called last; no other call than output_abort ends it.
+ * Opens an output in memory, of which output_taken returns what was written since it was called
+ * last, valid until something is written; no other call than output_abort ends it.
  */
 int output_open_memory(struct output **out, struct fail *fail);
 const char *output_taken(struct output *o, size_t *bytes);
+size_t output_used(const struct output *o); /* what output_taken would return */
 
 /* The name for messages; valid while o is open. */
 const char *output_name(const struct output *o);
@@ -67,6 +68,12 @@ void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn 
 
 /* Has a write failed already? Then the rest need not be made. */
 bool output_failed(const struct output *o);
+
+/* What was written goes to the system now. *fail says what failed, if something did. */
+int output_flush(struct output *o, struct fail *fail);
+
+/* Writes over the beginning of a file's output, which is that long already. */
+void output_write_over(struct output *o, const void *data, size_t bytes);
 
 /*
  * Flushes, syncs, publishes; frees o in any case. -1: nothing was published, and *fail says why.

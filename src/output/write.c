@@ -146,30 +146,39 @@ void write_raw(struct output *out, const struct hist *hist, const struct style *
 
 /*
  * Version 1.0: one dimension, or channels x bins. The format wants a header of whole 64 bytes; the
- * dictionary has 57 to 77 bytes, and is padded with blanks to 128.
+ * dictionary has 57 to 108 bytes, and is padded with blanks to 128.
  */
-#define HEADER 128
 #define PREFIX 10 /* magic, version, length of what follows */
+
+void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t *rows,
+	      uint32_t channels, uint32_t bins)
+{
+	const unsigned bytes = COUNTERS[style->counter].bytes;
+	char first[24] = "", second[16] = "";
+
+	if (rows)
+		snprintf(first, sizeof(first), "%llu, ", (unsigned long long)*rows);
+	if (channels > 1)
+		snprintf(second, sizeof(second), "%u, ", channels);
+	memcpy(head, "\x93NUMPY\x01\x00", 8);
+	head[8] = NPY_HEAD - PREFIX;
+	head[9] = 0;
+	/* One number alone has a comma, too. */
+	const int used = PREFIX + snprintf(head + PREFIX, NPY_HEAD + 1 - PREFIX,
+					   "{'descr': '%cu%u', 'fortran_order': False, "
+					   "'shape': (%s%s%u%s), }",
+					   bytes == 1 ? '|' : '<', bytes, first, second, bins,
+					   rows || channels > 1 ? "" : ",");
+	assert(used < NPY_HEAD);
+	snprintf(head + used, NPY_HEAD + 1 - (size_t)used, "%*s\n", NPY_HEAD - 1 - used, "");
+}
 
 void write_npy(struct output *out, const struct hist *hist, const struct style *style,
 	       const struct provenance *from)
 {
-	const unsigned bytes = COUNTERS[style->counter].bytes, bins = axis_bins(&hist->axis);
-	char header[HEADER + 1], shape[32];
+	char head[NPY_HEAD + 1];
 
-	if (hist->channels > 1)
-		snprintf(shape, sizeof(shape), "(%u, %u)", hist->channels, bins);
-	else
-		snprintf(shape, sizeof(shape), "(%u,)", bins);
-	memcpy(header, "\x93NUMPY\x01\x00", 8);
-	header[8] = HEADER - PREFIX;
-	header[9] = 0;
-	const int used =
-		PREFIX + snprintf(header + PREFIX, sizeof(header) - PREFIX,
-				  "{'descr': '%cu%u', 'fortran_order': False, 'shape': %s, }",
-				  bytes == 1 ? '|' : '<', bytes, shape);
-	assert(used < HEADER);
-	snprintf(header + used, sizeof(header) - (size_t)used, "%*s\n", HEADER - 1 - used, "");
-	output_write(out, header, HEADER);
+	npy_head(head, style, NULL, hist->channels, axis_bins(&hist->axis));
+	output_write(out, head, NPY_HEAD);
 	write_raw(out, hist, style, from);
 }

@@ -270,6 +270,11 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	}
 	if (from->partial)
 		member_bool(out, "partial", true);
+	if (from->row_of) {
+		member_text(out, "row_of", from->row_of);
+		member_count(out, "row_first", from->row_first);
+		member_count(out, "row_records", from->row_records);
+	}
 }
 
 /* What is listed of a storage: all counts; or, where it is sparse, the places of some, or those. */

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: MIT */
+/* each: chunks cut into rows, and results taken in their order. */
+#include "each/each.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/tally.h"
+
+#define PAGE 4096u
+#define RESULTS 2u                  /* of a worker: one is filled while the other waits */
+#define TEXT_MOST ((size_t)1 << 20) /* of one result; more is submitted in several */
+
+/* A part of a row, or all of it. */
+struct part {
+	struct row_place row;
+	struct counts counts;
+};
+
+struct result {
+	struct result *next; /* of those that wait to be taken, in their order */
+	size_t path;         /* which records it has */
+	uint64_t first, records;
+	struct part head, tail; /* records 0: none */
+	struct output *rows;
+	uint64_t row_count, saturated; /* of its rows */
+	struct fail fail;              /* of one of its rows */
+	bool submitted;
+};
+
+/* What makes a row of counts: a histogram over the axis, and the bin of each code. */
+struct maker {
+	struct hist hist;
+	const uint32_t *bin_of_code; /* borrowed; NULL: cells are bins */
+};
+
+struct each {
+	const struct row_spec *spec;
+	struct output *to;
+	uint32_t *bin_of_code; /* NULL: cells are bins */
+
+	struct lock lock;
+	pthread_cond_t taken;   /* signals that results were, or stopped */
+	struct result *waiting; /* submitted, not taken */
+	size_t ended;           /* inputs */
+	bool taking;            /* a worker takes results; the rest is its own: */
+	bool stopped;
+	struct fail fail; /* what rows failed by */
+	size_t path;      /* what is taken next */
+	uint64_t at;
+	bool begun; /* the open row of this input has begun */
+	struct part open;
+	struct maker maker;
+	uint64_t records, rows, saturated;
+};
+
+/* A worker's. */
+struct rows {
+	const struct counting *counting;
+	struct counter *counter;
+	struct counts counts; /* of what is being counted */
+	struct counts totals; /* of all that was */
+	unsigned char *block;
+	struct result result[RESULTS];
+	struct maker maker;
+};
+
+/* ---- counts ---- */
+
+static int open_counts(struct counts *c, const struct each *e, const struct counting *counting,
+		       struct fail *fail)
+{
+	if (counts_init(c, counting->cells, fail) != 0)
+		return -1;
+	return e->spec->asked ? counts_keep_stats(c, &counting->type, e->spec->channels, fail) : 0;
+}
+
+static int open_maker(struct maker *m, const struct each *e, struct fail *fail)
+{
+	const struct row_spec *const spec = e->spec;
+
+	m->bin_of_code = e->bin_of_code;
+	if (hist_reserve(&m->hist, spec->axis, spec->channels, fail) != 0)
+		return -1;
+	return spec->asked ? hist_keep_stats(&m->hist, spec->asked, fail) : 0;
+}
+
+static void close_maker(struct maker *m)
+{
+	if (m->hist.axis.type.bytes > 2) /* its counts are those of the last row */
+		m->hist.count = NULL;
+	hist_free(&m->hist);
+}
+
+/* ---- rows ---- */
+
+/* Audits and writes a whole row; its counts are 0 afterwards. */
+static int write_row(const struct each *e, struct maker *m, struct part *whole, struct output *to,
+		     uint64_t *saturated, struct fail *fail)
+{
+	const struct style *const style = e->spec->style;
+	const uint64_t most = COUNTERS[style->counter].max;
+	struct hist *const hist = &m->hist;
+
+	hist_fill_row(hist, &whole->counts, m->bin_of_code);
+	if (hist_audit(hist, fail) != 0)
+		return -1;
+	if (most < UINT64_MAX && !e->spec->asked) {
+		const uint64_t over = hist_exceeding(hist, most) +
+				      (style->flow ? hist_rows_exceeding(hist, most) : 0);
+		if (over > 0 && style->counter == COUNTER_U32)
+			return fail_set(fail, STATUS_LIMIT,
+					"--each: %llu count%s of a row passed 4294967295, the "
+					"largest value of a u32 counter (use -C u64)",
+					(unsigned long long)over, over == 1 ? "" : "s");
+		*saturated += over;
+	}
+	row_write(to, e->spec, &whole->row, hist);
+	counts_clear(&whole->counts);
+	return 0;
+}
+
+/* The open row ends here. */
+static void end_row(struct each *e)
+{
+	if (!e->begun || e->fail.status != STATUS_OK)
+		return;
+	e->begun = false;
+	e->rows++;
+	(void)write_row(e, &e->maker, &e->open, e->to, &e->saturated, &e->fail);
+	e->open.row.records = 0;
+}
+
+/* The open row begins, or goes on, with what is in this part, whose counts are 0 afterwards. */
+static void add_part(struct each *e, struct part *part)
+{
+	if (part->row.records == 0)
+		return;
+	if (e->begun && e->open.row.first != part->row.first)
+		end_row(e); /* its end was missing in a file that became shorter */
+	if (!e->begun)
+		e->open.row = (struct row_place){part->row.path, part->row.first, 0};
+	e->begun = true;
+	e->open.row.records += part->row.records;
+	counts_move(&e->open.counts, &part->counts);
+	if (e->open.row.records == e->spec->size)
+		end_row(e);
+	part->row.records = 0;
+}
+
+/* An input has ended: so has its last row, and where a row is an input it is one without records. */
+static void end_input(struct each *e)
+{
+	if (!e->begun && e->spec->size == ROW_IS_INPUT) {
+		e->open.row = (struct row_place){e->path, 0, 0};
+		e->begun = true;
+	}
+	end_row(e);
+	e->path++;
+	e->at = 0;
+}
+
+/* ---- results, in their order ---- */
+
+static void take(struct each *e, struct result *r)
+{
+	size_t bytes;
+
+	add_part(e, &r->head);
+	if (output_failed(r->rows))
+		(void)output_flush(r->rows, &e->fail);
+	const char *const text = output_taken(r->rows, &bytes);
+	if (r->row_count > 0 && e->begun)
+		end_row(e);
+	if (e->fail.status == STATUS_OK) {
+		output_write(e->to, text, bytes);
+		e->rows += r->row_count;
+		e->saturated += r->saturated;
+		e->fail = r->fail;
+	}
+	add_part(e, &r->tail);
+	e->records += r->records;
+	e->at = r->first + r->records;
+}
+
+/* Is there something to take: a result, or the end of an input? */
+static bool can_take(const struct each *e, bool *is_result)
+{
+	const struct result *const r = e->waiting;
+	const bool ended = e->ended > e->path;
+
+	/* Of a file that became shorter records before it may be missing. */
+	*is_result = r && r->path == e->path && (r->first == e->at || ended);
+	return e->fail.status == STATUS_OK && (*is_result || ended);
+}
+
+/* Takes what can be taken, unless another worker does; and then has it written immediately. */
+static void take_all_unlocks(struct each *e)
+{
+	bool is_result, written = true;
+
+	if (e->taking)
+		return;
+	e->taking = true;
+	for (bool more; (more = can_take(e, &is_result)) || !written; written = !more) {
+		struct result *const r = more && is_result ? e->waiting : NULL;
+		if (r)
+			e->waiting = r->next;
+		lock_drop(&e->lock);
+		if (!more)
+			(void)output_flush(e->to, &e->fail);
+		else if (r)
+			take(e, r);
+		else
+			end_input(e);
+		lock_take(&e->lock);
+		if (r)
+			r->submitted = false;
+		pthread_cond_broadcast(&e->taken);
+	}
+	e->taking = false;
+}
+
+static void submit(struct each *e, struct result *r)
+{
+	struct result **link = &e->waiting;
+
+	lock_take(&e->lock);
+	while (*link &&
+	       ((*link)->path < r->path || ((*link)->path == r->path && (*link)->first < r->first)))
+		link = &(*link)->next;
+	r->next = *link;
+	*link = r;
+	r->submitted = true;
+	take_all_unlocks(e);
+	lock_drop(&e->lock);
+}
+
+/* Waits until so many of the worker's results are free. One of these; NULL: none will be. */
+static struct result *wait_free(struct each *e, struct rows *rows, unsigned least)
+{
+	struct result *r = NULL;
+
+	lock_take(&e->lock);
+	while (!r && !e->stopped && e->fail.status == STATUS_OK) {
+		unsigned free = 0;
+		for (unsigned i = 0; i < RESULTS; i++)
+			if (!rows->result[i].submitted && ++free >= least)
+				r = &rows->result[i];
+		if (!r)
+			lock_wait(&e->lock, &e->taken);
+	}
+	lock_drop(&e->lock);
+	if (r)
+		r->head.row.records = r->tail.row.records = r->records = r->row_count =
+			r->saturated = 0;
+	return r;
+}
+
+void each_ended(struct each *e, size_t inputs)
+{
+	lock_take(&e->lock);
+	if (inputs > e->ended) /* two threads may come in either order */
+		e->ended = inputs;
+	take_all_unlocks(e);
+	lock_drop(&e->lock);
+}
+
+static void stop(struct each *e)
+{
+	lock_take(&e->lock);
+	e->stopped = true;
+	pthread_cond_broadcast(&e->taken);
+	lock_drop(&e->lock);
+}
+
+/* ---- a worker ---- */
+
+/*
+ * Counts so many records, which belong to one row: to the head or the tail of the result, or, where
+ * they are all of it, to its rows.
+ */
+static void count_part(struct worker *w, struct result *r, const struct row_place *row, uint64_t at,
+		       const unsigned char *data, uint64_t records, struct xxh64 *hash)
+{
+	const struct each *const e = w->work->each;
+	struct rows *const rows = w->rows;
+	const bool begins = at == row->first, whole = begins && records == e->spec->size;
+	struct part *const part = begins ? &r->tail : &r->head;
+
+	gather_add(rows->counting, rows->counter, data, (size_t)(records * w->work->record), hash);
+	counter_flush_all(rows->counter);
+	counts_add_counts(&rows->totals, &rows->counts);
+	counts_swap(&part->counts, &rows->counts); /* those of the part are 0 */
+	part->row = (struct row_place){row->path, row->first, records};
+	if (!whole)
+		return;
+	r->row_count++;
+	if (r->fail.status == STATUS_OK)
+		(void)write_row(e, &rows->maker, part, r->rows, &r->saturated, &r->fail);
+	part->row.records = 0;
+}
+
+static int count_chunk(struct worker *w, const struct chunk *chunk)
+{
+	struct each *const e = w->work->each;
+	const uint64_t size = e->spec->size, end = chunk->first + chunk->bytes / w->work->record;
+	const unsigned char *data = chunk->data;
+	struct result *r = NULL;
+
+	for (uint64_t at = chunk->first, records; at < end; at += records) {
+		const struct row_place row = {chunk->path, at - at % size, 0};
+		const uint64_t left = size - at % size;
+		if (!r && !(r = wait_free(e, w->rows, 1)))
+			return -1;
+		if (r->records == 0) {
+			r->path = chunk->path;
+			r->first = at;
+		}
+		records = end - at < left ? end - at : left;
+		count_part(w, r, &row, at, data, records, chunk->hash);
+		data += records * w->work->record;
+		r->records += records;
+		if (output_used(r->rows) >= TEXT_MOST || at + records == end) {
+			submit(e, r);
+			r = NULL;
+		}
+	}
+	tally_add(&w->records, chunk->bytes / w->work->record);
+	return 0;
+}
+
+/* After a failure results are not taken any more, unless that has begun. */
+static void take_back(struct each *e, struct rows *rows)
+{
+	lock_take(&e->lock);
+	for (struct result **link = &e->waiting; *link;) {
+		struct result *const r = *link;
+		const bool own = r >= rows->result && r < rows->result + RESULTS;
+		if (own)
+			r->submitted = false;
+		if (own)
+			*link = r->next;
+		else
+			link = &r->next;
+	}
+	for (unsigned i = 0; i < RESULTS; i++)
+		while (rows->result[i].submitted)
+			lock_wait(&e->lock, &e->taken);
+	lock_drop(&e->lock);
+}
+
+static void close_result(struct result *r)
+{
+	counts_free(&r->head.counts);
+	counts_free(&r->tail.counts);
+	output_abort(r->rows);
+}
+
+static void leave(struct worker *w)
+{
+	struct rows *const rows = w->rows;
+
+	if (!rows)
+		return;
+	take_back(w->work->each, rows);
+	if (rows->totals.cell)
+		counts_add_counts(w->work->counts, &rows->totals);
+	counter_close(rows->counter);
+	counts_free(&rows->counts);
+	counts_free(&rows->totals);
+	for (unsigned i = 0; i < RESULTS; i++)
+		close_result(&rows->result[i]);
+	close_maker(&rows->maker);
+	free(rows->block);
+	free(rows);
+	w->rows = NULL;
+}
+
+static int join(struct worker *w)
+{
+	const struct counting *const counting = w->work->counting;
+	const struct each *const e = w->work->each;
+	struct rows *const rows = w->rows = calloc(1, sizeof(*rows));
+
+	if (!rows)
+		return fail_errno(&w->fail, "worker");
+	rows->counting = counting;
+	rows->block = aligned_alloc(PAGE, (w->work->block + PAGE - 1) / PAGE * PAGE);
+	if (open_counts(&rows->counts, e, counting, &w->fail) != 0 ||
+	    counts_init(&rows->totals, counting->cells, &w->fail) != 0 ||
+	    open_maker(&rows->maker, e, &w->fail) != 0)
+		return -1;
+	for (unsigned i = 0; i < RESULTS; i++)
+		if (open_counts(&rows->result[i].head.counts, e, counting, &w->fail) != 0 ||
+		    open_counts(&rows->result[i].tail.counts, e, counting, &w->fail) != 0 ||
+		    output_open_memory(&rows->result[i].rows, &w->fail) != 0)
+			return -1;
+	rows->counter = counter_open(counting, &rows->counts);
+	return rows->block && rows->counter ? 0 : fail_errno(&w->fail, "worker");
+}
+
+static enum turn turn(struct worker *w)
+{
+	struct each *const e = w->work->each;
+	struct chunk chunk;
+
+	if (!e)
+		return TURN_NO_ROOM;
+	if (!w->rows && join(w) != 0)
+		return TURN_FAILED;
+	const struct want want = {.room = w->rows->block, .cap = w->work->block, .lent = true};
+	int rc = worker_take(w, &want, &chunk);
+	if (rc == 0 && chunk.bytes == 0)
+		return TURN_END;
+	const double began = clock_seconds();
+	if (rc == 0) {
+		rc = count_chunk(w, &chunk);
+		if (rc != 0)
+			fail_pass(&w->fail, &e->fail);
+		source_done(w->reader, &chunk, chunk.bytes);
+	}
+	w->count_seconds += clock_seconds() - began;
+	if (rc != 0)
+		stop(e);
+	return rc == 0 ? TURN_DONE : TURN_FAILED;
+}
+
+/* All that it submitted is taken. */
+static enum turn finish(struct worker *w)
+{
+	if (w->rows)
+		(void)wait_free(w->work->each, w->rows, RESULTS);
+	return TURN_END;
+}
+
+const struct engine each_engine = {turn, finish, NULL, leave};
+
+/* ---- all of it ---- */
+
+size_t each_memory(const struct counting *counting)
+{
+	const size_t tables = 2 + 2 * RESULTS;
+
+	return tables * (counting->cells * sizeof(uint64_t) +
+			 (counting->stats ? stats_bytes(&counting->type, counting->channels) : 0));
+}
+
+/* The bin of each code, by which rows are binned faster than by the edges. */
+static int map_codes(struct each *e, struct fail *fail)
+{
+	const struct axis *const axis = e->spec->axis;
+	const uint32_t codes = axis->type.bytes > 2 ? 0 : (uint32_t)1 << axis->type.bits;
+
+	if (codes == 0)
+		return 0;
+	e->bin_of_code = malloc(codes * sizeof(*e->bin_of_code));
+	if (!e->bin_of_code)
+		return fail_errno(fail, "--each");
+	hist_bins_of_codes(axis, e->bin_of_code, codes);
+	return 0;
+}
+
+int each_open(struct each **out, const struct row_spec *spec, const struct counting *counting,
+	      struct output *to, struct fail *fail)
+{
+	struct each *const e = *out = calloc(1, sizeof(*e));
+
+	if (!e)
+		return fail_errno(fail, "--each");
+	e->spec = spec;
+	e->to = to;
+	if (lock_init(&e->lock) != 0) {
+		free(e);
+		*out = NULL;
+		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
+	}
+	lock_init_condition(&e->taken);
+	if (map_codes(e, fail) != 0 || open_counts(&e->open.counts, e, counting, fail) != 0 ||
+	    open_maker(&e->maker, e, fail) != 0)
+		return -1;
+	row_begin(to, spec);
+	return 0;
+}
+
+int each_finish(struct each *e, uint64_t records, uint64_t *saturated, struct fail *fail)
+{
+	if (e->fail.status != STATUS_OK)
+		return fail_pass(fail, &e->fail);
+	if (e->records != records || e->waiting || e->begun)
+		return fail_set(
+			fail, STATUS_INTERNAL,
+			"internal error: rows hold %llu records of %llu: please report this",
+			(unsigned long long)e->records, (unsigned long long)records);
+	row_end(e->to, e->spec, e->rows);
+	*saturated = e->saturated;
+	return 0;
+}
+
+void each_close(struct each *e)
+{
+	if (!e)
+		return;
+	counts_free(&e->open.counts);
+	close_maker(&e->maker);
+	free(e->bin_of_code);
+	pthread_cond_destroy(&e->taken);
+	lock_destroy(&e->lock);
+	free(e);
+}

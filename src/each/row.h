@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* row: a row of --each in every format. */
+#ifndef GPUHIST_EACH_ROW_H
+#define GPUHIST_EACH_ROW_H
+
+#include "hist/hist.h"
+#include "output/format.h"
+#include "output/output.h"
+
+#define ROW_IS_INPUT UINT64_MAX /* --each=file: a row for each input */
+
+/* What all rows of a run have in common; borrows what it points to. */
+struct row_spec {
+	char *const *paths;
+	size_t path_count;
+	uint64_t size; /* records of a row, or ROW_IS_INPUT */
+	const struct axis *axis;
+	uint32_t channels;
+	uint32_t record;               /* bytes of a record ... */
+	uint32_t packed;               /* ... which is so many of those that the user counts */
+	uint64_t skip;                 /* bytes before the first record of each input */
+	const struct quantiles *asked; /* --stats; NULL: none */
+	const struct format *format;
+	const struct style *style;
+	const char *options; /* as in provenance */
+};
+
+/* Of which input it is, where it begins, how many records it has. */
+struct row_place {
+	size_t path;
+	uint64_t first, records;
+};
+
+/* Why rows cannot be written in this format, or to what -o says; NULL: they can. */
+const char *row_refused(const struct format *format, bool stats, const char *output);
+
+/* What comes before the first row; a row; what comes after so many of them. */
+void row_begin(struct output *out, const struct row_spec *spec);
+void row_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
+	       const struct hist *hist);
+void row_end(struct output *out, const struct row_spec *spec, uint64_t rows);
+
+#endif
