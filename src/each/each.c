@@ -64,6 +64,7 @@ struct rows {
 	unsigned char *block;
 	struct result result[RESULTS];
 	struct maker maker;
+	size_t *touched; /* of a few samples of 16 bits their cells; else NULL */
 };
 
 /* ---- counts ---- */
@@ -95,15 +96,14 @@ static void close_maker(struct maker *m)
 
 /* ---- rows ---- */
 
-/* Audits and writes a whole row; its counts are 0 afterwards. */
-static int write_row(const struct each *e, struct maker *m, struct part *whole, struct output *to,
-		     uint64_t *saturated, struct fail *fail)
+/* Audits and writes the row that was made last. */
+static int write_row(const struct each *e, struct maker *m, const struct row_place *row,
+		     struct output *to, uint64_t *saturated, struct fail *fail)
 {
 	const struct style *const style = e->spec->style;
 	const uint64_t most = COUNTERS[style->counter].max;
-	struct hist *const hist = &m->hist;
+	const struct hist *const hist = &m->hist;
 
-	hist_fill_row(hist, &whole->counts, m->bin_of_code);
 	if (hist_audit(hist, fail) != 0)
 		return -1;
 	if (most < UINT64_MAX && !e->spec->asked) {
@@ -116,9 +116,18 @@ static int write_row(const struct each *e, struct maker *m, struct part *whole, 
 					(unsigned long long)over, over == 1 ? "" : "s");
 		*saturated += over;
 	}
-	row_write(to, e->spec, &whole->row, hist);
-	counts_clear(&whole->counts);
+	row_write(to, e->spec, row, hist);
 	return 0;
+}
+
+/* The same of these counts, which are 0 afterwards. */
+static int write_counts(const struct each *e, struct maker *m, struct part *whole,
+			struct output *to, uint64_t *saturated, struct fail *fail)
+{
+	hist_fill_row(&m->hist, &whole->counts, m->bin_of_code);
+	const int rc = write_row(e, m, &whole->row, to, saturated, fail);
+	counts_clear(&whole->counts);
+	return rc;
 }
 
 /* The open row ends here. */
@@ -128,7 +137,7 @@ static void end_row(struct each *e)
 		return;
 	e->begun = false;
 	e->rows++;
-	(void)write_row(e, &e->maker, &e->open, e->to, &e->saturated, &e->fail);
+	(void)write_counts(e, &e->maker, &e->open, e->to, &e->saturated, &e->fail);
 	e->open.row.records = 0;
 }
 
@@ -282,25 +291,77 @@ static void stop(struct each *e)
  * they are all of it, to its rows.
  */
 static void count_part(struct worker *w, struct result *r, const struct row_place *row, uint64_t at,
-		       const unsigned char *data, uint64_t records, struct xxh64 *hash)
+		       const unsigned char *data, struct xxh64 *hash)
 {
 	const struct each *const e = w->work->each;
 	struct rows *const rows = w->rows;
-	const bool begins = at == row->first, whole = begins && records == e->spec->size;
+	const bool begins = at == row->first, whole = begins && row->records == e->spec->size;
 	struct part *const part = begins ? &r->tail : &r->head;
 
-	gather_add(rows->counting, rows->counter, data, (size_t)(records * w->work->record), hash);
+	gather_add(rows->counting, rows->counter, data, (size_t)row->records * w->work->record,
+		   hash);
 	counter_flush_all(rows->counter);
 	counts_add_counts(&rows->totals, &rows->counts);
 	counts_swap(&part->counts, &rows->counts); /* those of the part are 0 */
-	part->row = (struct row_place){row->path, row->first, records};
+	part->row = *row;
 	if (!whole)
 		return;
 	r->row_count++;
 	if (r->fail.status == STATUS_OK)
-		(void)write_row(e, &rows->maker, part, r->rows, &r->saturated, &r->fail);
+		(void)write_counts(e, &rows->maker, part, r->rows, &r->saturated, &r->fail);
 	part->row.records = 0;
 }
+
+/* ---- a few samples of 16 bits ---- */
+
+/*
+ * For rows of fewer samples than there are codes: not all codes are gone over, only those that were
+ * there. 0: rows are not like that. Else the samples of a row.
+ */
+static size_t few_samples(const struct each *e, const struct counting *c)
+{
+	const uint64_t most = c->cells / 4 / (e->spec->record / 2);
+
+	return c->type.bytes == 2 && layout_is_contiguous(&c->layout, c->bytes) &&
+			       !e->spec->asked && e->spec->size <= most
+		       ? (size_t)e->spec->size * (e->spec->record / 2)
+		       : 0;
+}
+
+/* A row that lies in the chunk whole. */
+static void count_few(struct worker *w, struct result *r, const struct row_place *row,
+		      const unsigned char *data, size_t n, struct xxh64 *hash)
+{
+	struct rows *const rows = w->rows;
+	struct hist *const hist = &rows->maker.hist;
+	const uint32_t channels = rows->counting->channels;
+	uint64_t *const cell = rows->counts.cell;
+	size_t used = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t code = (size_t)data[2 * i] | (size_t)data[2 * i + 1] << 8;
+		const size_t at = i % channels << 16 | code;
+		rows->touched[used] = at;
+		used += cell[at]++ == 0;
+	}
+	if (hash)
+		xxh64_add(hash, data, 2 * n);
+	memset(hist->count, 0, hist->channels * hist->stride * sizeof(*hist->count));
+	for (size_t i = 0; i < used; i++) {
+		const size_t at = rows->touched[i];
+		hist->count[(at >> 16) * hist->stride + rows->maker.bin_of_code[at & 65535]] +=
+			cell[at];
+		rows->totals.cell[at] += cell[at];
+		cell[at] = 0;
+	}
+	rows->totals.samples += n;
+	hist_end_row(hist, n);
+	r->row_count++;
+	if (r->fail.status == STATUS_OK)
+		(void)write_row(w->work->each, &rows->maker, row, r->rows, &r->saturated, &r->fail);
+}
+
+/* ---- a chunk ---- */
 
 static int count_chunk(struct worker *w, const struct chunk *chunk)
 {
@@ -310,7 +371,6 @@ static int count_chunk(struct worker *w, const struct chunk *chunk)
 	struct result *r = NULL;
 
 	for (uint64_t at = chunk->first, records; at < end; at += records) {
-		const struct row_place row = {chunk->path, at - at % size, 0};
 		const uint64_t left = size - at % size;
 		if (!r && !(r = wait_free(e, w->rows, 1)))
 			return -1;
@@ -319,7 +379,11 @@ static int count_chunk(struct worker *w, const struct chunk *chunk)
 			r->first = at;
 		}
 		records = end - at < left ? end - at : left;
-		count_part(w, r, &row, at, data, records, chunk->hash);
+		const struct row_place row = {chunk->path, at - at % size, records};
+		if (w->rows->touched && records == size)
+			count_few(w, r, &row, data, records * w->work->record / 2, chunk->hash);
+		else
+			count_part(w, r, &row, at, data, chunk->hash);
 		data += records * w->work->record;
 		r->records += records;
 		if (output_used(r->rows) >= TEXT_MOST || at + records == end) {
@@ -373,6 +437,7 @@ static void leave(struct worker *w)
 	for (unsigned i = 0; i < RESULTS; i++)
 		close_result(&rows->result[i]);
 	close_maker(&rows->maker);
+	free(rows->touched);
 	free(rows->block);
 	free(rows);
 	w->rows = NULL;
@@ -398,6 +463,9 @@ static int join(struct worker *w)
 		    output_open_memory(&rows->result[i].rows, &w->fail) != 0)
 			return -1;
 	rows->counter = counter_open(counting, &rows->counts);
+	const size_t few = few_samples(e, counting);
+	if (few > 0 && !(rows->touched = malloc((few + 1) * sizeof(*rows->touched))))
+		return fail_errno(&w->fail, "worker");
 	return rows->block && rows->counter ? 0 : fail_errno(&w->fail, "worker");
 }
 

@@ -396,6 +396,17 @@ void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes)
 		bin[i] = edges_cell_of_code(&axis->edges, &axis->type, swapped(&axis->type, i));
 }
 
+void hist_end_row(struct hist *h, uint64_t samples)
+{
+	h->samples = samples;
+	for (uint32_t c = 0; c < h->channels; c++) {
+		fold(h, c);
+		h->clamped[c] = (struct hist_flow){0};
+		if (h->axis.clamp)
+			clamp_flow(h, c);
+	}
+}
+
 void hist_fill_row(struct hist *h, struct counts *counts, const uint32_t *bin_of_code)
 {
 	uint32_t codes = (uint32_t)(counts->cells / h->channels);
@@ -407,17 +418,14 @@ void hist_fill_row(struct hist *h, struct counts *counts, const uint32_t *bin_of
 		memset(h->count, 0, h->channels * h->stride * sizeof(*h->count));
 	else
 		h->count = counts->cell;
-	for (uint32_t c = 0; c < h->channels; c++) {
-		const uint64_t *const code = counts->cell + (size_t)c * codes;
-		for (uint32_t i = 0; i < codes && bin_of_code; i++)
-			h->count[c * h->stride + bin_of_code[i]] += code[i];
-		fold(h, c);
-		h->clamped[c] = (struct hist_flow){0};
-		if (h->axis.clamp)
-			clamp_flow(h, c);
-		if (h->stats)
-			set_stats(h, c, &counts->stats[c], code, bin_of_code ? codes : 0);
-	}
+	for (uint32_t c = 0; c < h->channels && bin_of_code; c++)
+		for (uint32_t i = 0; i < codes; i++)
+			h->count[c * h->stride + bin_of_code[i]] +=
+				counts->cell[(size_t)c * codes + i];
+	hist_end_row(h, h->samples);
+	for (uint32_t c = 0; c < h->channels && h->stats; c++)
+		set_stats(h, c, &counts->stats[c], counts->cell + (size_t)c * codes,
+			  bin_of_code ? codes : 0);
 }
 
 /* ---- sums over all channels ---- */

@@ -97,6 +97,8 @@ void hist_fill(struct hist *h, struct counts *counts);
  * the counts of the histogram from then on, and bin_of_code is NULL.
  */
 void hist_fill_row(struct hist *h, struct counts *counts, const uint32_t *bin_of_code);
+/* ... where the caller has put so many samples into the cells of h->count, without statistics. */
+void hist_end_row(struct hist *h, uint64_t samples);
 void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes);
 
 /*
