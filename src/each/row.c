@@ -19,7 +19,7 @@ typedef unsigned long long ull;
 
 struct row_format {
 	write_fn *of; /* the format whose rows these are */
-	void (*begin)(struct output *out, const struct row_spec *spec);
+	void (*begin)(struct output *out, const struct row_spec *spec); /* NULL: nothing */
 	void (*write)(struct output *out, const struct row_spec *spec, const struct row_place *row,
 		      const struct hist *hist);
 	bool stats; /* there is a place for figures */
@@ -39,6 +39,11 @@ struct line {
 	size_t used;
 	char text[4096];
 };
+
+static char comma_of(const struct row_spec *spec)
+{
+	return spec->format->write == write_tsv ? '\t' : ',';
+}
 
 static void end_line(struct line *l)
 {
@@ -109,12 +114,12 @@ static void put_percents(struct line *l, const struct row_spec *spec)
 	}
 }
 
-static void begin_lines(struct output *out, const struct row_spec *spec, char comma)
+static void begin_lines(struct output *out, const struct row_spec *spec)
 {
 	static const char *const PLACE[] = {"input", "first", "records", "channel"},
 				 *const FLOW[] = {"under", "over", "nan"},
 				 *const FIGURES[] = {"min", "max", "mean", "std", "entropy"};
-	struct line l = {.out = out, .comma = comma};
+	struct line l = {.out = out, .comma = comma_of(spec)};
 	const bool stats = spec->asked, residues = !axis_kind_of(spec->axis)->ordered;
 	char text[NUMBER_TEXT];
 
@@ -135,16 +140,6 @@ static void begin_lines(struct output *out, const struct row_spec *spec, char co
 	if (stats)
 		put_percents(&l, spec);
 	end_line(&l);
-}
-
-static void begin_csv(struct output *out, const struct row_spec *spec)
-{
-	begin_lines(out, spec, ',');
-}
-
-static void begin_tsv(struct output *out, const struct row_spec *spec)
-{
-	begin_lines(out, spec, '\t');
 }
 
 /* Figures that do not exist are empty. */
@@ -181,13 +176,13 @@ static void put_figures(struct line *l, const struct hist *hist, uint32_t channe
 }
 
 static void write_line(struct output *out, const struct row_spec *spec, const struct row_place *row,
-		       const struct hist *hist, uint32_t channel, char comma)
+		       const struct hist *hist, uint32_t channel)
 {
 	const uint64_t most = COUNTERS[spec->style->counter].max;
 	const struct hist_flow *const flow = &hist->flow[channel];
 	const uint64_t flows[] = {flow->under, flow->over, flow->nan};
 	const bool residues = !axis_kind_of(&hist->axis)->ordered, stats = spec->asked;
-	struct line l = {.out = out, .comma = comma};
+	struct line l = {.out = out, .comma = comma_of(spec)};
 
 	put_name(&l, name_of(spec, row->path));
 	put_count(&l, row->first * spec->packed);
@@ -207,27 +202,14 @@ static void write_line(struct output *out, const struct row_spec *spec, const st
 	end_line(&l);
 }
 
-static void write_csv_row(struct output *out, const struct row_spec *spec,
-			  const struct row_place *row, const struct hist *hist)
+static void write_lines(struct output *out, const struct row_spec *spec,
+			const struct row_place *row, const struct hist *hist)
 {
 	for (uint32_t c = 0; c < hist->channels; c++)
-		write_line(out, spec, row, hist, c, ',');
-}
-
-static void write_tsv_row(struct output *out, const struct row_spec *spec,
-			  const struct row_place *row, const struct hist *hist)
-{
-	for (uint32_t c = 0; c < hist->channels; c++)
-		write_line(out, spec, row, hist, c, '\t');
+		write_line(out, spec, row, hist, c);
 }
 
 /* ---- raw, npy, json ---- */
-
-static void begin_nothing(struct output *out, const struct row_spec *spec)
-{
-	(void)out;
-	(void)spec;
-}
 
 static void write_raw_row(struct output *out, const struct row_spec *spec,
 			  const struct row_place *row, const struct hist *hist)
@@ -354,11 +336,11 @@ static void write_plot_row(struct output *out, const struct row_spec *spec,
 /* ---- all formats ---- */
 
 static const struct row_format ROWS[] = {
-	{write_csv, begin_csv, write_csv_row, true},
-	{write_tsv, begin_tsv, write_tsv_row, true},
-	{write_raw, begin_nothing, write_raw_row, false},
+	{write_csv, begin_lines, write_lines, true},
+	{write_tsv, begin_lines, write_lines, true},
+	{write_raw, NULL, write_raw_row, false},
 	{write_npy, begin_npy, write_raw_row, false},
-	{write_json, begin_nothing, write_json_row, true},
+	{write_json, NULL, write_json_row, true},
 	{write_plot, begin_plot, write_plot_row, false},
 };
 
@@ -385,7 +367,10 @@ const char *row_refused(const struct format *format, bool stats, const char *out
 
 void row_begin(struct output *out, const struct row_spec *spec)
 {
-	rows_of(spec->format)->begin(out, spec);
+	const struct row_format *const rows = rows_of(spec->format);
+
+	if (rows->begin)
+		rows->begin(out, spec);
 }
 
 void row_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
