@@ -41,15 +41,15 @@ struct each {
 	uint32_t *bin_of_code; /* NULL: cells are bins */
 
 	struct lock lock;
-	pthread_cond_t taken;   /* signals that results were, or stopped */
+	pthread_cond_t taken;   /* signals that results were, or that nothing will be any more */
 	struct result *waiting; /* submitted, not taken */
 	size_t ended;           /* inputs */
-	bool taking;            /* a worker takes results; the rest is its own: */
-	bool stopped;
-	struct fail fail; /* what rows failed by */
-	size_t path;      /* what is taken next */
+	bool stopped, failed;
+	bool taking; /* a worker takes results; what follows is its own, until it has failed: */
+	struct fail fail;
+	size_t path; /* what is taken next */
 	uint64_t at;
-	bool begun; /* the open row of this input has begun */
+	bool begun; /* there is an open row */
 	struct part open;
 	struct maker maker;
 	uint64_t records, rows, saturated;
@@ -201,7 +201,7 @@ static bool can_take(const struct each *e, bool *is_result)
 
 	/* Of a file that became shorter records before it may be missing. */
 	*is_result = r && r->path == e->path && (r->first == e->at || ended);
-	return e->fail.status == STATUS_OK && (*is_result || ended);
+	return !e->failed && (*is_result || ended);
 }
 
 /* Takes what can be taken, unless another worker does; and then has it written immediately. */
@@ -224,6 +224,7 @@ static void take_all_unlocks(struct each *e)
 		else
 			end_input(e);
 		lock_take(&e->lock);
+		e->failed = e->fail.status != STATUS_OK;
 		if (r)
 			r->submitted = false;
 		pthread_cond_broadcast(&e->taken);
@@ -246,13 +247,17 @@ static void submit(struct each *e, struct result *r)
 	lock_drop(&e->lock);
 }
 
-/* Waits until so many of the worker's results are free. One of these; NULL: none will be. */
-static struct result *wait_free(struct each *e, struct rows *rows, unsigned least)
+/*
+ * Waits until so many of the worker's results are free. One of these; NULL: none will be, and *fail
+ * says why if rows have failed.
+ */
+static struct result *wait_free(struct each *e, struct rows *rows, unsigned least,
+				struct fail *fail)
 {
 	struct result *r = NULL;
 
 	lock_take(&e->lock);
-	while (!r && !e->stopped && e->fail.status == STATUS_OK) {
+	while (!r && !e->stopped && !e->failed) {
 		unsigned free = 0;
 		for (unsigned i = 0; i < RESULTS; i++)
 			if (!rows->result[i].submitted && ++free >= least)
@@ -260,6 +265,8 @@ static struct result *wait_free(struct each *e, struct rows *rows, unsigned leas
 		if (!r)
 			lock_wait(&e->lock, &e->taken);
 	}
+	if (!r && e->failed)
+		(void)fail_pass(fail, &e->fail);
 	lock_drop(&e->lock);
 	if (r)
 		r->head.row.records = r->tail.row.records = r->records = r->row_count =
@@ -372,7 +379,7 @@ static int count_chunk(struct worker *w, const struct chunk *chunk)
 
 	for (uint64_t at = chunk->first, records; at < end; at += records) {
 		const uint64_t left = size - at % size;
-		if (!r && !(r = wait_free(e, w->rows, 1)))
+		if (!r && !(r = wait_free(e, w->rows, 1, &w->fail)))
 			return -1;
 		if (r->records == 0) {
 			r->path = chunk->path;
@@ -485,8 +492,6 @@ static enum turn turn(struct worker *w)
 	const double began = clock_seconds();
 	if (rc == 0) {
 		rc = count_chunk(w, &chunk);
-		if (rc != 0)
-			fail_pass(&w->fail, &e->fail);
 		source_done(w->reader, &chunk, chunk.bytes);
 	}
 	w->count_seconds += clock_seconds() - began;
@@ -499,7 +504,8 @@ static enum turn turn(struct worker *w)
 static enum turn finish(struct worker *w)
 {
 	if (w->rows)
-		(void)wait_free(w->work->each, w->rows, RESULTS);
+		(void)wait_free(w->work->each, w->rows, RESULTS,
+				&(struct fail){.status = STATUS_OK});
 	return TURN_END;
 }
 
