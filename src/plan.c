@@ -84,13 +84,15 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 static size_t block_of(const struct job *job)
 {
 	const size_t least = job->shape.record > BLOCK_BYTES ? job->shape.record : BLOCK_BYTES;
-	const size_t cells =
-		counting_cells(&job->shape.axis.type, &job->shape.axis.edges) * job->shape.layout.channels;
+	const size_t cells = counting_cells(&job->shape.axis.type, &job->shape.axis.edges) *
+			     job->shape.layout.channels;
 
-	if (job->shape.row == 0 || cells <= CELLS_FEW || job->shape.row <= least / job->shape.record)
+	if (job->shape.row == 0 || cells <= CELLS_FEW ||
+	    job->shape.row <= least / job->shape.record)
 		return least;
 	const uint64_t most = BLOCK_OF_ROWS / job->shape.record;
-	const size_t row = (size_t)(job->shape.row < most ? job->shape.row : most) * job->shape.record;
+	const size_t row =
+		(size_t)(job->shape.row < most ? job->shape.row : most) * job->shape.record;
 	return row > least ? row : least;
 }
 

@@ -84,8 +84,8 @@ struct job {
 	uint64_t each;              /* --each, as it was given: records, or ROW_IS_INPUT; 0: not */
 	const char *each_text;
 	struct output *rows; /* ... and where rows are written, once that is open */
-	const char *into;           /* --into: the document to add to; NULL: none */
-	bool output_none;           /* --into without -o and -f: nothing else is written */
+	const char *into;    /* --into: the document to add to; NULL: none */
+	bool output_none;    /* --into without -o and -f: nothing else is written */
 	/* --every: seconds from one partial output to the next; 0: only the last one */
 	double every;
 	bool tee;    /* --tee: the inputs' bytes are passed on to standard output */

@@ -55,8 +55,8 @@ struct source_spec {
 	bool prompt; /* whole records of a stream are handed out as they arrive */
 	/* chunks are handed out in the order of inputs and records, to callers that take lent ones */
 	bool ordered;
-	bool zstd;   /* fail unless every input is zstd */
-	bool typed;  /* the type was given; else all inputs have headers, or none has */
+	bool zstd;  /* fail unless every input is zstd */
+	bool typed; /* the type was given; else all inputs have headers, or none has */
 	/* ... or the name of one of the paths says it, as a.f32 does */
 	bool type_said;
 	/* The first input is looked at, unless raw: in a window of at most so many bytes, ... */
@@ -72,7 +72,7 @@ struct source_use {
 	/* What headers must say: the type of all samples, the channels (0: any number), ... */
 	struct sample_type type;
 	uint32_t channels;
-	uint64_t last;         /* ... and of arrays the last axis (0: any) */
+	uint64_t last; /* ... and of arrays the last axis (0: any) */
 	/* ordered: plain chunks end where so many records do, counted from an input's first; or 0 */
 	uint64_t row;
 	unsigned threads;      /* the most readers there will be */
