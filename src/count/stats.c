@@ -348,7 +348,8 @@ void stats_merge(struct stats *to, const struct stats *from)
  * smallest denormal, have a sum of squares below 2^4260; times their number it is below 2^4324.
  */
 #define BIG_WORDS 68u
-#define QUOTIENT_BITS 62 /* of q at most: 61 or 62, see quotient */
+#define QUOTIENT_BITS 62                  /* of q at most: 61 or 62, see quotient */
+#define QUOTIENT_NEAR ((uint64_t)1 << 13) /* so near is what binary64 makes of q */
 
 struct big {
 	uint64_t word[BIG_WORDS]; /* the least significant first */
@@ -478,7 +479,6 @@ static double quotient(const struct big *a, uint64_t n, bool root, int unit)
 {
 	const int words = (int)used(a);
 	struct big scaled = {{0}}, product;
-	uint64_t q = 0;
 
 	assert(n > 0);
 	if (words == 0)
@@ -487,10 +487,17 @@ static double quotient(const struct big *a, uint64_t n, bool root, int unit)
 	const int t = (root ? (bits + 1) / 2 : bits) - bit_length(n) - (QUOTIENT_BITS - 1);
 	const int shift = root ? 2 * t : t;
 	big_add(&scaled, a->word, (unsigned)words, shift < 0 ? (unsigned)-shift : 0);
-	for (uint64_t digit = (uint64_t)1 << (QUOTIENT_BITS - 1); digit > 0; digit /= 2) {
-		candidate(&product, q | digit, n, root, shift > 0 ? (unsigned)shift : 0);
+	/* In binary64 it has an error of less than 2^-50 of itself; so it is from q on. */
+	const int top = (int)used(&scaled), low = top > 3 ? top - 3 : 0;
+	double near = 0;
+	for (int i = top - 1; i >= low; i--)
+		near = near * 0x1p64 + (double)scaled.word[i];
+	near = ldexp(near, 64 * low - (shift > 0 ? shift : 0));
+	uint64_t q = (uint64_t)((root ? sqrt(near) : near) / (double)n) - QUOTIENT_NEAR;
+	for (uint64_t step = QUOTIENT_NEAR; step > 0; step /= 2) {
+		candidate(&product, q + step, n, root, shift > 0 ? (unsigned)shift : 0);
 		if (big_compare(&product, &scaled) <= 0)
-			q |= digit;
+			q += step;
 	}
 	candidate(&product, q, n, root, shift > 0 ? (unsigned)shift : 0);
 	assert(q >> (QUOTIENT_BITS - 2) > 0);

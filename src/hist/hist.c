@@ -142,7 +142,9 @@ static uint64_t nth_count(const uint64_t *count, const struct sample_type *codes
 	if (!codes)
 		return count[nth];
 	const uint32_t code = nth_code(codes, nth);
-	return isfinite(sample_code(codes, code)) ? count[sample_swapped(codes, code)] : 0;
+	if (codes->kind == SAMPLE_FLOAT && !isfinite(sample_code(codes, code)))
+		return 0;
+	return count[sample_swapped(codes, code)];
 }
 
 /*
@@ -179,14 +181,15 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 static void set_ends(struct hist_stats *s, const struct sample_type *type, const uint64_t *code,
 		     uint32_t codes)
 {
-	const bool real = type->kind == SAMPLE_FLOAT;
-	const double least = real ? s->of.least_real : (double)s->of.least,
-		     greatest = real ? s->of.greatest_real : (double)s->of.greatest;
-
-	for (uint32_t i = 0; i < codes && s->of.number > 0; i++) {
+	if (s->of.number > 0 && type->kind != SAMPLE_FLOAT) {
+		s->at_least = code[sample_swapped(type, (uint32_t)s->of.least & (codes - 1))];
+		s->at_greatest = code[sample_swapped(type, (uint32_t)s->of.greatest & (codes - 1))];
+		return;
+	}
+	for (uint32_t i = 0; i < codes && s->of.number > 0; i++) { /* there are two zeros */
 		const double x = sample_code(type, sample_swapped(type, i));
-		s->at_least += x == least ? code[i] : 0;
-		s->at_greatest += x == greatest ? code[i] : 0;
+		s->at_least += x == s->of.least_real ? code[i] : 0;
+		s->at_greatest += x == s->of.greatest_real ? code[i] : 0;
 	}
 }
 
@@ -393,7 +396,7 @@ void hist_fill(struct hist *h, struct counts *counts)
 void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes)
 {
 	for (uint32_t i = 0; i < codes; i++)
-		bin[i] = edges_cell_of_code(&axis->edges, &axis->type, swapped(&axis->type, i));
+		bin[i] = edges_cell_of_code(&axis->edges, &axis->type, sample_swapped(&axis->type, i));
 }
 
 void hist_end_row(struct hist *h, uint64_t samples)
