@@ -62,6 +62,7 @@ void document_free(struct document *document)
 {
 	hist_free(&document->hist);
 	free(document->options);
+	free(document->row_of);
 	*document = (struct document){.options = NULL};
 }
 
@@ -386,6 +387,13 @@ static int take_whole(struct documents *d, struct document *document, struct fai
 		.parts = (uint32_t)count_of(d, "parts", UINT32_MAX, fail),
 		.state = strtoull(text_of(d, "inputs_state"), NULL, 16),
 	};
+	if (find_member(d, "row_of")) {
+		from->row_first = count_of(d, "row_first", UINT64_MAX, fail);
+		from->row_records = count_of(d, "row_records", UINT64_MAX, fail);
+		from->row_of = document->row_of = strdup(text_of(d, "row_of"));
+		if (!from->row_of)
+			return fail_errno(fail, "%s", in->name);
+	}
 	const uint64_t bins = !d->edges       ? count_of(d, "bins", BINS_MAX, fail)
 			      : d->edge_count ? d->edge_count - 1
 					      : 0;
@@ -542,6 +550,19 @@ static const char *option_of(const char *options, const char *name)
 }
 
 /*
+ * Is it a row of --each that a run may have? The first row of an input has the input itself, and
+ * what was skipped before it. A record that the user counts has so many samples.
+ */
+static bool row_agrees(const struct document *document, uint64_t samples)
+{
+	const struct provenance *const from = &document->from;
+	const bool begins = from->row_first == 0;
+
+	return from->parts == 1 && from->inputs == begins && (begins || from->skipped == 0) &&
+	       (uint128_t)from->row_records * samples == document->hist.samples;
+}
+
+/*
  * What is wrong with bytes that do not agree with the samples as after a run (run.c), or NULL. The
  * options say what a record is. Without them, which is how a sum of runs with different options is
  * written, each sample has bytes of its own, and there may be others between them. A part may begin
@@ -556,7 +577,7 @@ static const char *disagree(const struct document *document)
 			  *const rows = option_of(document->options, "--rows=");
 	const uint32_t packed = sample_packed(type);
 	const uint128_t outside = (uint128_t)from->skipped + from->tail;
-	/* Of a record, or a row. */
+	/* Of a record, or a row of --rows. */
 	uint64_t samples = h->channels > packed ? h->channels : packed,
 		 bytes = samples / packed * type->bytes;
 	bool known = document->options[0] != '\0';
@@ -576,7 +597,10 @@ static const char *disagree(const struct document *document)
 			    (counted > 0 && h->samples == 0))
 		return "its bytes, skipped, tail and samples do not agree (did another program "
 		       "change it?)";
-	if (from->parts == 1 && from->inputs == 0 && from->bytes > 0)
+	if (from->row_of && !row_agrees(document, record || rows ? samples : h->channels))
+		return "its row does not agree with its inputs, skipped and samples (did another "
+		       "program change it?)";
+	if (from->parts == 1 && from->inputs == 0 && from->bytes > 0 && !from->row_of)
 		return "bytes of no input";
 	if (from->parts == 1 && known && from->tail > (uint128_t)from->inputs * (bytes - 1))
 		return "its tail is longer than incomplete records of its inputs can be";

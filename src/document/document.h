@@ -19,7 +19,8 @@
 struct document {
 	struct hist hist;       /* without statistics, even if the document has them */
 	struct provenance from; /* its options are those of the document ... */
-	char *options;          /* ... which are here; owned */
+	char *options;          /* ... which are here, as is the input of a row; owned */
+	char *row_of;           /* NULL: it is no row */
 };
 
 /* The documents of one file or stream, one after another. */

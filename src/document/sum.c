@@ -166,6 +166,9 @@ int sum_finish(struct sum *s, struct fail *fail)
 	size_t used = 0;
 
 	assert(s->documents > 0);
+	/* Rows none of which begins an input are of one all the same. */
+	if (from->parts == 1 && from->inputs == 0 && from->bytes > 0)
+		from->inputs = 1;
 	if (from->parts == 1)
 		return 0;
 	qsort(s->parts, s->documents, sizeof(*s->parts), by_part);
@@ -214,6 +217,7 @@ int sum_add(struct sum *s, struct document *document, const struct sum_name *nam
 		return -1;
 	if (s->documents++ == 0) {
 		s->total = *document;
+		s->total.from.row_of = NULL;
 		s->first = *name;
 		*document = (struct document){.options = NULL};
 		return 0;

@@ -4,8 +4,8 @@
  *
  * Only histograms that belong together are added: of one type, one axis, clamped and closed alike,
  * with the same channels. Parts of one whole (part K of N), counted with the same options from
- * inputs in the same state, add up to it if all of them are there, each once. Nothing is rounded
- * and nothing overflows.
+ * inputs in the same state, add up to it if all of them are there, each once. Rows of --each add up
+ * to what they were cut from. Nothing is rounded and nothing overflows.
  */
 #ifndef GPUHIST_SUM_H
 #define GPUHIST_SUM_H

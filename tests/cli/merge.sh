@@ -270,3 +270,49 @@ run gpuhist --merge -b 5 out.json
 shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 11'
 shell 'gpuhist -q -t i32 --auto -b 10 -f json p1 | gpuhist --merge -b 1'
 run gpuhist --merge -b 0 out.json
+
+# --each: the sum of all rows is the document of the whole run, to the byte, and is no row
+rows() { # OPTION...
+	printf '%s:' "$*"
+	gpuhist -q "$@" -f json p1 p2 p3 >whole
+	for each in 8 1000 1M file; do
+		gpuhist -q "$@" --each=$each -f json p1 p2 p3 | gpuhist -q --merge -f json | cmp - whole && printf ' %s' $each
+	done
+	echo
+}
+rows -t u8
+rows -t i16be --log=1:1e4 -b 9 -S 4 -n 999999
+rows -t u8 -c 3 --ignore-tail -n 1100 -b 9 -r 40:60 --clamp
+rows -t u2bitbe -c 2 --edges=0,1,3
+rows -t f32 -r -1:1 -b 5 --closed -n 700
+rows -t u32 --mod -b 10 --record=16 --offset=2 -c 2
+rows -t u4bit --record=4 --offset=1
+rows -t i8 -b 50 -r -100:100 --rows=7:8
+gpuhist -q -t u8 --each=100 --stats -f json --nonzero p1 >rows.json
+shell 'gpuhist -q --merge -f json rows.json >sum; gpuhist -q -t u8 -f json p1 | cmp - sum'
+{ printf 'P5 20 60 255\n' && cat p1; } >p.pgm
+shell 'gpuhist --each=file -f json p.pgm p.pgm | gpuhist -q --merge -f json >sum; gpuhist -f json p.pgm p.pgm | cmp - sum'
+# Of an input whose name is no text
+mv p3 "$(printf 'p"\\\377\n3')"
+shell 'gpuhist -b 9 -r full --each=1 -f json p\"*3 | tee row.json | grep -o "\"row_[^}]*" | head -n 2'
+shell 'gpuhist -q --merge -f json row.json | grep -o "\"bytes[^}]*"'
+# Some rows, which begin no input, are a histogram that is added again
+shell 'tail -n 2 row.json | gpuhist -q --merge -f json | gpuhist -q --merge -f json | grep -o "\"bytes[^}]*"'
+row() { # N SED: row N with another word
+	printf 'row %s %s\n' "$1" "$2"
+	sed -n "$1p" row.json | sed "$2" >other.json
+	run gpuhist -q --merge other.json
+}
+row 1 's/"inputs": 1/"inputs": 0/'
+row 2 's/"inputs": 0/"inputs": 1/'
+row 2 's/"inputs": 0/"inputs": 2/'
+row 2 's/\("bytes": \)4, "skipped": 0/\18, "skipped": 4/'
+row 2 's/"row_records": 1/"row_records": 2/'
+row 2 's/"row_first": 1/"row_first": 0/'
+row 2 's/"row_first": 1, //'
+row 2 's/"row_of": [^,]*, //'
+row 2 's/, "row_of.*"row_records": 1//'
+row 2 's/"part": 1, "parts": 1/"part": 2, "parts": 2/'
+row 2 's/p\\"/p\\u0000\\"/'
+gpuhist -t u8 -c 2 --each=4 -f json p1 | sed 's/\("channel1".*"row_first": \)4/\10/' >other.json
+run gpuhist -q --merge other.json

@@ -309,6 +309,9 @@ histogram u32 range 0:100 '' 1 0 "$(regular 0 100 100)" 7,8,5 20 5 |
 	sed 's/"values"/"index": [[1,50,101]], "values"/' | seed document
 histogram u8 range 0:4 '' 1 0 "$(regular 0 4 4)" 0,1,2,3,4,5 15 5 |
 	sed 's/"parts": 2/"parts": 5, "inputs_state": "0123456789abcdef"/' | seed document
+histogram i16 range 0:2 '' 1 0 "$(regular 0 2 2)" 0,1,2,3 6 3 |
+	sed 's/"inputs": 1, "part": 1, "parts": 2/"inputs": 0, "part": 1, "parts": 1, "row_of": "a\\ufffd", "row_first": 6, "row_records": 6/' |
+	seed document
 histogram f32 auto 8:24 '"most": 2, ' 1 0 "$(regular 8 24 2)" 0,3,4,0 7 0 '"clamped_under": 1, "clamped_over": 2, ' |
 	sed 's/"clamp": false/"clamp": true/' | seed document
 # As tools indent it.

@@ -85,7 +85,9 @@ static void check_join(struct document *a)
 	REQUIRE(hist_audit(&a->hist, &fail) == 0 &&
 			hist_set_stats(&a->hist, &(struct quantiles){1, {500000}}, &fail) == 0,
 		"%s", fail.text);
-	a->from.options = NULL;
+	/* What a sum has not. */
+	a->from.options = a->from.row_of = NULL;
+	a->from.inputs += a->from.inputs == 0;
 	char *const text = written(a, false, &size);
 	struct documents *const d = open_bytes(text, size, &fd);
 	REQUIRE(documents_next(d, &again, &fail) == 1, "%s: %.2000s", fail.text, text);
@@ -157,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	REQUIRE(rc == 0 || (fail.status == STATUS_DATA && strstr(fail.text, ": document ") &&
 			    strstr(fail.text, ": byte ")),
 		"%s", fail.text);
-	REQUIRE(!document.options && !document.hist.count, "something is left");
+	REQUIRE(!document.options && !document.row_of && !document.hist.count, "something is left");
 	documents_close(d);
 	close(fd);
 	return 0;
