@@ -396,7 +396,8 @@ void hist_fill(struct hist *h, struct counts *counts)
 void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes)
 {
 	for (uint32_t i = 0; i < codes; i++)
-		bin[i] = edges_cell_of_code(&axis->edges, &axis->type, sample_swapped(&axis->type, i));
+		bin[i] = edges_cell_of_code(&axis->edges, &axis->type,
+					    sample_swapped(&axis->type, i));
 }
 
 void hist_end_row(struct hist *h, uint64_t samples)
