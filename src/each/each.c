@@ -257,13 +257,15 @@ static struct result *wait_free(struct each *e, struct rows *rows, unsigned leas
 	struct result *r = NULL;
 
 	lock_take(&e->lock);
-	while (!r && !e->stopped && !e->failed) {
+	while (!e->failed) {
 		unsigned free = 0;
 		for (unsigned i = 0; i < RESULTS; i++)
 			if (!rows->result[i].submitted && ++free >= least)
 				r = &rows->result[i];
-		if (!r)
-			lock_wait(&e->lock, &e->taken);
+		/* Where an input failed the rows before it still come; its own end never does. */
+		if (r || e->stopped)
+			break;
+		lock_wait(&e->lock, &e->taken);
 	}
 	if (!r && e->failed)
 		(void)fail_pass(fail, &e->fail);

@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+# --each: a histogram for each N records of an input, or for each input.
+# shellcheck shell=sh
+unset LC_CTYPE LANG NO_COLOR
+c='gpuhist -t u8'
+printf 'aabbccddee' >ten
+printf 'abcabca' >seven
+: >none
+# Rows of so many records; the last of an input may hold fewer, and none spans two of them
+run $c -r 97:102 -b 5 --each=4 ten seven
+run $c -r 97:102 -b 5 -f tsv --each=4 ten seven
+run $c -r 97:102 -b 5 --each=4 --no-header ten
+run $c -r 97:100 -b 3 --each=4 --flow ten seven
+run $c -r 97:102 -b 5 --each 1 seven
+run $c -r 97:102 -b 5 --each=10 ten ten
+run $c -r 97:102 -b 5 --each=1e3 ten ten
+run $c -r 97:102 -b 5 --each=0x4 -q -T 3 -M 8M ten
+shell "$c -r 97:102 -b 5 --each=4 <ten"
+shell "cat ten | $c -r 97:102 -b 5 --each=4 seven -"
+# A row is an input: one without samples too, and one that -n does not reach is none
+run $c -r 97:102 -b 5 --each=file ten none seven
+run $c -r 97:102 -b 5 --each=4 none ten
+run $c -r 97:102 -b 5 --each=file -n 10 ten seven
+run $c -r 97:102 -b 5 --each=file -n 12 ten none seven
+run $c -r 97:102 -b 5 --each=file -n 0 ten
+run $c -r 97:102 -b 5 --each=file none
+# A name is one field, whatever is in it
+cp ten 'a,"b'
+run $c -r 97:102 -b 5 --each=file 'a,"b'
+run $c -r 97:102 -b 5 --each=file -f tsv 'a,"b'
+# -S of each input, -n of all, channels, records and rows with something between them
+run $c -r 97:102 -b 5 --each=4 -S 3 -n 9 ten seven
+run $c -r 97:102 -b 5 --each=2 -c 2 ten
+run $c -r 97:102 -b 5 --each=2 -c 2 --flow --no-header -f tsv ten
+run $c -r 97:102 -b 5 --each=2 --record=3 --offset=1 --ignore-tail ten seven
+run $c -r 97:102 -b 5 --each=1 --rows=2:5 ten
+# All ways to bin whose bins are known
+run $c -b 100 -r 0:200 --each=9 --edges=97,98.5,101 ten
+run $c --each=9 --edges=97,98.5,101 ten
+run $c --each=9 --log=64:256 -b 2 ten
+run $c --each=9 --mod -b 3 --flow ten
+run $c --each=9 -r 98:100 -b 2 --clamp ten
+shell "$c --each=4 ten | cut -d, -f 1-5,100-105"
+bytes '\000\000\200\077\000\000\300\177\000\000\200\377\000\000\000\100\000\000\040\100' >five
+run gpuhist -t f32 -r 0:2.5 -b 5 --flow --each=2 five
+run gpuhist -t f32be -r 0:2.5 -b 1 --flow --closed --each=2 five
+bytes '\377\377\377\377\377\377\377\377\005\000\000\000\000\000\000\000' >wide
+run gpuhist -t u64 -r 5:18446744073709551615 -b 1 --closed --flow --each=1 wide
+# Packed types: records are those that the user counts
+bytes '\033\000\377' >bits
+run gpuhist -t u2bit -b 4 --each=4 bits
+run gpuhist -t u2bit -b 4 --each=8 -c 2 bits
+run gpuhist -t u2bit -b 4 --each=6 bits
+run gpuhist -t u2bit -b 4 --each=3 -c 2 bits
+# What is in an input's header is no record
+printf 'P5 3 2 255\nabcdea' >a.pgm
+printf 'P6 1 2 255\nabcdea' >a.ppm
+run gpuhist -r 97:102 -b 5 --each=file a.pgm a.pgm
+run gpuhist -r 97:102 -b 5 --each=1 a.ppm
+run gpuhist -r 97:102 -b 5 --each=4 -S 1 -f json a.pgm
+# raw and npy: counters, row after row
+shell "$c -r 97:102 -b 5 --each=4 -f raw ten seven | od -An -v -tu4 -w20"
+shell "$c -r 97:102 -b 5 --each=2 -f raw -c 2 -C u64 ten | od -An -v -tu8 -w40"
+for counter in sat8 u32 u64; do
+	run $c -r 97:102 -b 5 --each=4 -C $counter -o rows.npy ten seven
+	shell 'head -c 128 rows.npy | tr -d "\n" | tail -c 118; echo; tail -c +129 rows.npy | od -An -v -tu1'
+done
+run $c -r 97:102 -b 5 --each=2 -c 2 -C sat8 -o rows.npy ten
+shell 'head -c 128 rows.npy | tr -d "\n" | tail -c 118; echo; tail -c +129 rows.npy | od -An -v -tu1 -w5'
+run $c -r 97:102 -b 5 --each=file -o rows.npy none
+shell 'head -c 128 rows.npy | tr -d "\n" | tail -c 118; echo; tail -c +129 rows.npy | od -An -v -tu4'
+run $c -r 97:102 -b 5 --each=4 -o rows.npy none
+shell 'head -c 128 rows.npy | tr -d "\n" | tail -c 118; echo; wc -c <rows.npy'
+# json: a document a line, which add up to the whole
+run $c -r 97:102 -b 5 --each=4 -S 1 -f json ten seven
+run $c -r 97:102 -b 5 --each=4 -c 2 -f json --stats=50 ten
+head -c 7 ten >odd
+shell "$c -r 97:100 -b 3 --each=2 -S 1 -c 2 -f json -q odd seven ten -n 8 >rows.json
+gpuhist --merge -f json -q rows.json >sum
+$c -r 97:100 -b 3 -S 1 -c 2 -f json -q odd seven ten -n 8 | gpuhist --merge -q -f json | cmp - sum
+gpuhist --merge rows.json --flow"
+shell "tail -1 rows.json | gpuhist --merge -f json | gpuhist --merge"
+shell "sed 's/row_first/row_fist/' rows.json | gpuhist --merge"
+shell "sed 's/\"row_records\": 2/\"row_records\": -2/' rows.json | gpuhist --merge"
+shell "$c -r 97:102 -b 5 --each=file -q -f json none ten | gpuhist --merge -f json | grep -o '\"inputs\": [0-9]*'"
+# --stats: figures of each row instead of its bins
+run $c -r 97:100 -b 3 --each=4 --stats ten seven
+run $c -r 97:100 -b 3 --each=4 --stats=50 -C sat8 -f tsv --flow ten
+run $c -r 97:100 -b 3 --each=2 --stats=0,100 -c 2 --no-header ten
+run $c -r 97:100 -b 3 --each=file --stats none ten
+run $c --mod -b 3 --each=5 --stats=50 ten
+run gpuhist -t f32 -r 0:2.5 -b 5 --stats=50,99.9 --each=2 five
+run gpuhist -t u32 --mod -b 5 --stats=50 --each=2 five
+run gpuhist -t u64 -r 5:18446744073709551615 -b 1 --closed --stats=50 --each=1 wide
+run gpuhist -t u2bit -b 4 --each=4 --stats=50 bits
+# Saturating counters, and one that does not
+head -c 1000 /dev/zero >zeros
+run $c -r 0:2 -b 2 --each=400 -C sat8 zeros ten
+run $c -r 0:2 -b 2 --each=400 -C sat8 --flow -q zeros ten
+run $c -r 1:3 -b 2 --each=400 -C sat8 --flow zeros
+run $c -r 0:2 -b 2 --each=400 -C sat16 zeros
+run $c -r 0:2 -b 2 --each=1000 -C sat8 --stats=50 zeros
+# zstd: records and rows that lie in several frames
+if command -v zstd >/dev/null; then
+	for n in 3 7; do
+		split -b $n ten piece.
+		for piece in piece.*; do zstd -qc "$piece"; done >ten.zst
+		rm piece.*
+		$c -r 97:102 -b 5 --each=4 -c 2 ten.zst | sed s/.zst// >got
+		$c -r 97:102 -b 5 --each=4 -c 2 ten | cmp - got
+	done
+fi
+# Pictures: a line a row, as wide as the terminal
+awk 'BEGIN { for (i = 0; i < 5000; i++) { x = (x * 1103 + 12345) % 65536; y = (y * 2531 + 4321) % 65536
+	printf "%c", 1 + int(i / 50) + int(x * y / 65536 / 65536 * 100) } }' >hill
+for columns in 40 80 200; do
+	run env COLUMNS=$columns gpuhist -t u8 --each=1000 -f plot hill
+	run env COLUMNS=$columns LC_ALL=en_US.UTF-8 gpuhist -t u8 --each=1000 -f plot hill
+done
+run env COLUMNS=1 gpuhist -t u8 --each=2000 -f plot hill
+run env LC_ALL=en_US.UTF-8 gpuhist -t u8 --each=1000 -f plot --plot=log hill
+run $c --each=1000 -f plot --plot=log hill
+run $c --each=3 -f plot -r 97:102 -b 5 ten none seven
+run $c --each=file -f plot -r 97:102 -b 5 ten none seven
+run $c --each=2 -f plot -r 97:102 -b 5 -c 2 ten
+run $c --each=4 -f plot -r 97:102 -b 1 ten
+run gpuhist -t f32 -r 0:2.5 -b 5 -f plot --each=2 five
+name=$(printf 'a\033[2J\nb')
+cp ten "$name"
+shell "$c --each=file -f plot -r 97:102 -b 5 a?*b"
+run gpuhist -t u8 --each=1000 -r 97:102 -b 5 -p ten
+shell "$c -r 97:102 -b 5 --each=4 -f plot ten >/dev/full; echo \$?"
+# --tee passes the input on; -o has what standard output has
+shell "cat ten | $c -r 97:102 -b 5 --each=4 --tee -o rows.csv; echo; cat rows.csv"
+run $c -r 97:102 -b 5 --each=4 --stats -o rows.csv ten
+run cat rows.csv
+# What it does not go with, and why
+refuse() {
+	run gpuhist -t u8 -r 97:102 -b 5 "$@" ten
+}
+refuse --each=4 -f svg
+refuse --each=4 -o rows.svg
+refuse --each=4 --every=1s -f json -o rows.json
+refuse --each=4 --into=rows.json
+refuse --each=4 --part=1/2
+refuse --each=4 --device=gpu
+refuse --each=4 --device=gpu:0
+refuse --each=file -f npy
+refuse --each=file -f npy -o -
+refuse --each=4 -f npy -o /dev/stdout
+refuse --each=4 --nonzero
+refuse --each=4 --stats -f raw
+refuse --each=4 --stats -o rows.npy
+refuse --each=4 --stats -f plot
+for n in 0 -1 '' 4.5 4x 1e-1 18446744073709551615 18446744073709551616 File files; do
+	refuse "--each=$n"
+done
+refuse --each
+run gpuhist --merge --each=4 ten
+run gpuhist -t u8 --each=4 --auto ten
+run gpuhist -t u16 --each=4 ten
+run gpuhist -t f32 --each=file -b 5 five
+run ls
+# A failure in the middle: the rows before it were written; to a FILE nothing is
+printf 'aabb' >pair
+run gpuhist -t u16 -r 0:65536 -b 1 --each=4 ten seven pair
+run gpuhist -t u16 -r 0:65536 -b 1 --each=2 -T 1 ten seven pair
+run gpuhist -t u16 -r 0:65536 -b 1 --each=file ten seven pair
+run gpuhist -t u16 -r 0:65536 -b 1 --each=1 -o rows ten seven
+run gpuhist -t u16 -r 0:65536 -b 1 --each=2 -f json -q --ignore-tail ten seven
+run $c -r 97:102 -b 5 --each=file ten missing seven
+run $c -r 97:102 -b 5 --each=4 -S 8 ten seven ten
+shell "ls rows"
+if command -v zstd >/dev/null; then
+	# A wrong checksum: no row of that input
+	zstd -qc ten >bad.zst
+	size=$(wc -c <bad.zst)
+	{ head -c $((size - 1)) bad.zst; bytes '\000'; } >worse.zst
+	mv worse.zst bad.zst
+	shell "$c -r 97:102 -b 5 --each=file seven bad.zst pair >out 2>err; echo \$?; cat out; grep -c . err"
+fi
+# A pipe whose writer waits for each row: a row is written when it is complete
+mkfifo rows samples
+$c -r 97:102 -b 5 --each=4 --no-header -T 2 samples >rows &
+exec 9<rows 8>samples
+for row in aaaa bbbb cccd; do
+	printf %s "$row" >&8
+	read -r line <&9
+	echo "$line"
+done
+printf ab >&8
+exec 8>&-
+cat <&9
+exec 9<&-
+wait
+# The same rows by any number of threads, from files and pipes, in chunks of any size
+seq 100000 160000 | head -c 400000 >text
+for each in 1 7 100 65536 100000 file; do
+	gpuhist -t u8 -r 48:58 -b 10 --flow -q --each=$each -T 1 text ten text >one
+	for threads in 2 3 16; do
+		gpuhist -t u8 -r 48:58 -b 10 --flow -q --each=$each -T $threads text ten text | cmp - one
+	done
+	gpuhist -t u8 -r 48:58 -b 10 --flow -q --each=$each text | sed 's/^text/-/' >one
+	dd if=text bs=1009 2>/dev/null | gpuhist -t u8 -r 48:58 -b 10 --flow -q --each=$each | cmp - one
+done
+wc -l <one
