@@ -23,6 +23,7 @@ _gpuhist() {
 	-r | --range) values=full ;;
 	-c | --channels) values=last ;;
 	--part) values=auto ;;
+	--each) values=file ;;
 	--plot) [[ $given ]] && values=log ;;
 	-b | --bins | --log | -S | --skip | -n | --count | --record | --offset | --rows | --every | --title | -T | --threads | -M | --memory)
 		compopt +o default +o bashdefault 2>/dev/null
@@ -38,7 +39,7 @@ _gpuhist() {
 		COMPREPLY=($(compgen -W "$values" -- "$cur"))
 	elif [[ $cur == -* ]]; then
 		COMPREPLY=($(compgen -W '-t --type -b --bins -r --range --log --edges --mod --auto --clamp --closed
-			-S --skip -n --count -c --channels --record --offset --rows --part --ignore-tail --raw --zstd
+			-S --skip -n --count -c --channels --record --offset --rows --part --each --ignore-tail --raw --zstd
 			-C --counter -f --format -o --output --every --into --merge --tee --finish -p --plot --title --stats
 			--flow --nonzero --no-header --device -T --threads -M --memory -q --quiet -v --verbose
 			--progress --no-progress -h --help -V --version' -- "$cur"))

@@ -54,6 +54,8 @@ offers gpuhist --type = bf
 expect 'bf16 bf16be' '--type=bf'
 offers gpuhist --plot =
 expect log '--plot='
+offers gpuhist --each =
+expect file '--each='
 offers gpuhist --device = gpu
 expect 'gpu gpu:all' '--device=gpu'
 offers gpuhist --edges @completions/gpuhist.b
