@@ -43,6 +43,8 @@ numbers 400 65536 2 >hour.i16
 cp hour.i16 rec.s16
 numbers 400 4096 2 >adc.bin
 numbers 400 256 1 >capture.bin
+numbers 9000 256 1 >firmware.bin
+for i in 1 2; do { printf 'P5 9 %d 255\n' $i && numbers $((9 * i)) 256 1; } >$i.pgm; done
 gzip -c a.f32 >a.f32.gz
 numbers 500 4294967296 4 >a.u32
 numbers 333 4294967296 4 >b.u32
