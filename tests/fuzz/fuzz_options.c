@@ -71,8 +71,14 @@ static void check_output(const struct job *job, int argc)
 	REQUIRE(!job->output_none || (job->into && !job->output && strcmp(format, "json") == 0),
 		"nowhere to");
 	REQUIRE(!job->merge || (!job->into && !job->tee && !job->source.typed && !job->edges &&
-				job->every <= 0),
+				job->every <= 0 && job->each == 0),
 		"a sum of counted samples");
+	REQUIRE(job->each == 0 || (!job->into && job->source.parts == 0 && job->every <= 0 &&
+				   job->machine.device == DEVICE_CPU &&
+				   strcmp(format, "svg") != 0 && !(text && job->style.nonzero)),
+		"rows, and what they do not go with");
+	/* It does not change what is counted, so that sums of rows have the run's options. */
+	REQUIRE(job->edges || !strstr(job->options, "--each"), "%s", job->options);
 }
 
 static void check_job(const struct job *job, int argc)
@@ -95,6 +101,9 @@ static void check_job(const struct job *job, int argc)
 	REQUIRE(job->machine.threads >= 1 && job->machine.threads <= 4096 &&
 			job->machine.memory > 0,
 		"%u threads", job->machine.threads);
+	REQUIRE(job->each == 0 ||
+			(job->shape.row > 0 && !axis_kind_of(&job->shape.axis)->from_samples),
+		"rows of %llu", (unsigned long long)job->shape.row);
 	REQUIRE(strcmp(job->machine.gpus, "all") == 0 ||
 			(job->machine.gpus[0] != '\0' &&
 			 job->machine.gpus[strspn(job->machine.gpus, "0123456789,")] == '\0'),
