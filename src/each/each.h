@@ -20,7 +20,7 @@
  * results of earlier records, which were handed out earlier; the worker with the earliest of them
  * waits for nothing, as what it submits is taken immediately. They also wait for earlier inputs to
  * end: all of their chunks were handed out by then, their workers give them back, and who gives back
- * the last one calls each_ended. Where a worker fails, or meets the failure of an input, each_stop
+ * the last one calls each_ended. Where a worker fails, or meets the failure of an input, that
  * wakes all.
  */
 #ifndef GPUHIST_EACH_H

@@ -488,7 +488,8 @@ int output_flush(struct output *o, struct fail *fail)
 void output_write_over(struct output *o, const void *data, size_t bytes)
 {
 	flush(o);
-	if (o->error == 0 && pwrite(o->fd, data, bytes, 0) != (ssize_t)bytes)
+	if (o->error == 0 &&
+	    (lseek(o->fd, 0, SEEK_SET) < 0 || write_again(o->fd, data, bytes) != 0))
 		o->error = errno;
 }
 
