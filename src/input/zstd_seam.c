@@ -30,7 +30,7 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 /* A record that lies in several pieces, as far as it was put together. */
 struct seam {
 	struct seam *next; /* of the input's, or of whole ones */
-	size_t path;       /* the input's */
+	struct input *in;  /* whole: lives until this was given back, if that is ordered; or NULL */
 	uint64_t record;   /* which of the input */
 	uint32_t have;
 	unsigned char bytes[];
@@ -78,7 +78,7 @@ static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 	seam = malloc(sizeof(*seam) + s->use.record);
 	if (!seam)
 		return NULL;
-	seam->path = in->index;
+	seam->in = NULL;
 	seam->record = record;
 	seam->have = 0;
 	seam->next = in->zstd->seams;
@@ -111,6 +111,10 @@ static void mend_unlocks(struct source *s, struct input *in, uint64_t record, ui
 	*link = seam->next;
 	seam->next = s->zstd.mended;
 	s->zstd.mended = seam;
+	if (s->spec.ordered) {
+		seam->in = in;
+		in->lent++;
+	}
 	source_call(s);
 }
 
@@ -126,17 +130,18 @@ static void mended_run_unlocks(struct source *s, struct request *q)
 	const uint32_t record = s->use.record;
 	unsigned char *const to = (unsigned char *)q->want->room + q->got;
 
-	const size_t path = seam->path;
-	const uint64_t first = seam->record;
-
 	s->zstd.mended = seam->next;
 	copy_unlocks(s, to, seam->bytes, record);
-	free(seam);
 	if (q->want->lent) /* what is lent next would not follow it in the room */
-		*q->chunk = (struct chunk){
-			.data = to, .bytes = record, .path = path, .first = first, .fd = -1};
+		*q->chunk = (struct chunk){.data = to,
+					   .bytes = record,
+					   .path = seam->in ? seam->in->index : 0,
+					   .first = seam->record,
+					   .fd = -1,
+					   .input = seam->in};
 	else
 		q->got += record;
+	free(seam);
 }
 
 const struct task mended_task = {mended_ready, mended_run_unlocks};

@@ -108,10 +108,15 @@ static void skip_option(struct command *c, const struct job *j)
 	option(c, 'S', "skip", text);
 }
 
-/* By the bins: --clamp and --closed with --mod, --closed where the samples say the range. */
+/*
+ * By the bins: --clamp and --closed with --mod, --closed where the samples say the range. By rows:
+ * --nonzero, and what is for texts.
+ */
 static bool refused(const struct job *j, size_t flag)
 {
-	return (flag == 0 && j->binning == MOD) ||
+	if (flag >= 3 && j->format && (!strcmp(j->format, "raw") || !strcmp(j->format, "npy")))
+		return true;
+	return (flag == 0 && j->binning == MOD) || (flag == 5 && j->each && j->slices == 0) ||
 	       (flag == 1 && (j->binning == MOD || is_automatic(j)));
 }
 
@@ -123,7 +128,8 @@ void shared_flags(struct command *a, struct command *output, struct command *b, 
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		/* that many lines are slow to print and to compare */
-		bool sparse = i == 5 && (j->bins > 1 << 20 || (j->bins > 4096 && !once_in(8)));
+		bool sparse = i == 5 && !j->each &&
+			      (j->bins > 1 << 20 || (j->bins > 4096 && !once_in(8)));
 
 		if (refused(j, i) && !once_in(20))
 			continue;
@@ -132,7 +138,7 @@ void shared_flags(struct command *a, struct command *output, struct command *b, 
 			arg(b, "%s", flags[i]);
 		}
 	}
-	if (once_in(4)) {
+	if (once_in(4) && !j->format) {
 		const char *format = once_in(2) ? "csv" : "tsv";
 
 		option(output, 'f', "format", format);
@@ -220,6 +226,28 @@ void shared_options(struct command *c, struct command *oracle, const struct job 
 	layout_options(c, oracle, j);
 }
 
+void each_options(struct command *c, struct command *oracle, const struct job *j,
+		  const struct input *in, unsigned inputs, const char *file)
+{
+	arg(c, "--each=%s", j->row);
+	arg(oracle, "--each=%s", j->row);
+	for (unsigned k = 0; k < inputs; k++)
+		arg(oracle, "--name=%s",
+		    in[k].route == BY_NAME   ? in[k].file
+		    : in[k].route == BY_FIFO ? in[k].fifo
+					     : "-");
+	if (j->counter) {
+		option(c, 'C', "counter", j->counter);
+		arg(oracle, "-C%s", j->counter);
+	}
+	if (j->format) {
+		option(c, 'f', "format", j->format);
+		arg(oracle, "-f%s", j->format);
+	}
+	if (j->format && !strcmp(j->format, "npy"))
+		arg(c, "-o%s", file);
+}
+
 void oracle_options(struct command *c, const struct job *j)
 {
 	if (j->type_given) {
@@ -238,6 +266,7 @@ void oracle_options(struct command *c, const struct job *j)
 
 void gpuhist_options(struct command *c, const struct job *j, char **more)
 {
+	static const unsigned threads[] = {1, 2, 3, 7, 8, 16};
 	char text[200];
 
 	if (j->type_given)
@@ -249,7 +278,7 @@ void gpuhist_options(struct command *c, const struct job *j, char **more)
 		option(c, 'n', "count", text);
 	if (j->quiet)
 		arg(c, "-q");
-	snprintf(text, sizeof(text), "%c", "12378"[below(5)]);
+	snprintf(text, sizeof(text), "%u", threads[below(6)]);
 	if (once_in(2))
 		option(c, 'T', "threads", text);
 	/*

@@ -91,6 +91,7 @@ static void make_input(const struct job *j, struct input *in, const char *folder
 		front -= j->header ? front % (j->header_channels * j->type->bits / 8) : 0;
 		records = tail = 0;
 	}
+	in->records = records;
 	bytes = front + records * (size_t)j->stride + tail;
 	make_around(&own, &around, bytes);
 	in->compressed = false;

@@ -108,6 +108,13 @@ struct job {
 	/* counted by so many runs, each a --part, and merged; 0: by one run */
 	unsigned slices;
 	unsigned finer; /* ... with so many times the bins, which the merge joins; 1 otherwise */
+	/*
+	 * --each: rows as the oracle has them; or, by slices, documents of one run that are merged
+	 */
+	bool each;
+	char row[24];        /* its text */
+	const char *format;  /* of its rows; NULL: the default, or of shared_flags */
+	const char *counter; /* -C; NULL: not given */
 };
 
 /* ---- range.c, of a job whose type and bins are drawn ---- */
@@ -173,6 +180,7 @@ struct input {
 	bool compressed;        /* data is zstd, from offset `before` on */
 	bool text;              /* chance made the samples text */
 	bool at_once;           /* no pipe trickles: -n waits for no magic number */
+	size_t records;         /* about as many as it has */
 	char file[PATH_BYTES];  /* all of data */
 	char fifo[PATH_BYTES];  /* BY_FIFO: what gpuhist opens */
 	char plain[PATH_BYTES]; /* what the oracle opens */
@@ -207,6 +215,10 @@ void shared_flags(struct command *a, struct command *output, struct command *b,
 /* of bins and layout */
 void shared_options(struct command *c, struct command *oracle, const struct job *j);
 void oracle_options(struct command *c, const struct job *j);
+
+/* --each, its format and counter: rows, which npy has in this file. */
+void each_options(struct command *c, struct command *oracle, const struct job *j,
+		  const struct input *in, unsigned inputs, const char *file);
 
 /* `more` ends with NULL. */
 void gpuhist_options(struct command *c, const struct job *j, char **more);
@@ -244,6 +256,7 @@ enum { MAX_SLICES = 40 };
 struct slices {
 	struct command *merge; /* what adds them up; their documents are added to its arguments */
 	unsigned count;        /* 0: one run counts all */
+	const char *row;       /* the documents are those of --each, of one run; NULL: slices */
 	const char *folder;    /* for their documents */
 };
 

@@ -96,6 +96,49 @@ static bool can_join(const struct job *j)
 	return j->bins_given && (range || j->binning == MOD || is_automatic(j));
 }
 
+/* --each; of how many records is drawn when the inputs are there. */
+static void draw_rows(struct job *j)
+{
+	static const char *const formats[] = {"csv", "tsv", "raw", "npy"}, *const counters[] = {
+										   "u64", "u32",
+										   "sat8", "sat16",
+										   "sat32"};
+
+	j->each = true;
+	if (once_in(5) && !is_automatic(j)) {
+		j->slices = 1;
+		if (can_join(j))
+			j->finer += (unsigned)below(4);
+		return;
+	}
+	if (once_in(3))
+		j->counter = counters[below(5)];
+	if (once_in(3))
+		draw_quantiles(j);
+	if (once_in(2))
+		j->format = formats[below(j->quantiles[0] ? 2 : 4)];
+}
+
+enum { MOST_NUMBERS = 200000 }; /* in all rows */
+
+static void draw_row_size(struct job *j, const struct input *in, unsigned inputs)
+{
+	static const unsigned usual[] = {1, 2, 3, 7, 64, 100, 1024, 4096, 65536};
+	const unsigned packed = j->layout == PLAIN ? packed_in(j->type) : 1;
+	uint64_t size = once_in(2) ? usual[below(9)] : 1 + draw_magnitude(20), records = 0;
+
+	for (unsigned k = 0; k < inputs; k++)
+		records += in[k].records * (j->layout == PLAIN ? packed : 1);
+	const uint64_t least = records * (j->bins + 4) * j->channels * j->finer / MOST_NUMBERS;
+	size = size < least ? least : size;
+	if (!once_in(20)) /* else it may end inside a byte, a usage error */
+		size += (packed - size % packed) % packed;
+	snprintf(j->row, sizeof(j->row), "%llu", (unsigned long long)(size + (size == 0)));
+	/* Documents are of rows; without records there is none. */
+	if (once_in(5) || (j->slices > 0 && (records == 0 || (j->limited && j->limit == 0))))
+		snprintf(j->row, sizeof(j->row), "file");
+}
+
 static void draw_job(struct job *j)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
@@ -123,7 +166,9 @@ static void draw_job(struct job *j)
 		j->limited = false;
 	j->quiet = once_in(4);
 	j->finer = 1;
-	if (once_in(6) && j->bins * j->channels < 10000) {
+	if (once_in(4) && (!is_automatic(j) || once_in(20)) && j->bins * j->channels < 10000) {
+		draw_rows(j);
+	} else if (once_in(6) && j->bins * j->channels < 10000) {
 		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);
 		if (can_join(j))
 			j->finer += (unsigned)below(4);
@@ -166,6 +211,8 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	draw_job(&j);
 	write_edges(&j, folder);
 	inputs = make_inputs(&j, in, folder);
+	if (j.each)
+		draw_row_size(&j, in, inputs);
 	arg(&gpuhist, "%s", s->gpuhist);
 	arg(&oracle, "%s", s->oracle);
 	arg(&merge, "%s", s->gpuhist);
@@ -179,12 +226,15 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 		arg(&oracle, "--stats=%s", j.quantiles);
 	}
 	shared_flags(&gpuhist, j.slices > 0 ? &merge : &gpuhist, &oracle, &j);
+	if (j.each && j.slices == 0)
+		each_options(&gpuhist, &oracle, &j, in, inputs, ours.out);
 	gpuhist_options(&gpuhist, &j, s->more);
 	oracle_options(&oracle, &j);
 	shared_options(&gpuhist, &oracle, &j);
 	input_args(&gpuhist, &oracle, in, inputs, &j);
 
-	struct slices slices = {.merge = &merge, .count = j.slices, .folder = folder};
+	struct slices slices = {
+		.merge = &merge, .count = j.slices, .row = j.each ? j.row : NULL, .folder = folder};
 	run_both(&gpuhist, &oracle, in, inputs, &slices, &ours, &theirs);
 	why = open_memstream(&reasons, &reasons_bytes);
 	if (!why)
@@ -197,7 +247,11 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 		       (unsigned long long)s->seed, (unsigned long long)number, folder);
 		print_command("gpuhist", &gpuhist, in, inputs);
 		if (j.slices > 0) {
-			printf("    of it %u slices: --part=K/%u -f json\n", j.slices, j.slices);
+			if (j.each)
+				printf("    of it documents: --each=%s -f json\n", j.row);
+			else
+				printf("    of it %u slices: --part=K/%u -f json\n", j.slices,
+				       j.slices);
 			print_command("merged ", &merge, NULL, 0);
 		}
 		print_command("oracle ", &oracle, NULL, 0);

@@ -9,13 +9,14 @@
  *   oracle [-t TYPE] [-b N] [-r LO:HI[:STEP]|full | --log=LO:HI | --edges=LIST|@FILE |
  *          --mod | --auto] [--clamp] [--closed] [-c N|last] [--record=BYTES
  *          [--offset=BYTES] | --rows=WIDTH:PITCH] [--raw] [-S BYTES] [-n COUNT]
- *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...] FILE...
+ *          [--ignore-tail] [--flow] [--nonzero] [--no-header] [-f csv|tsv] [--stats=Q,...]
+ *          [--each=N|file [--name=NAME]... [-f csv|tsv|raw|npy] [-C COUNTER]] FILE...
  *
  * Exit status: 0; 1 a file cannot be read, or no memory; 2 usage; 3 an input
  * ends inside a record, or before the bytes to skip have passed, or its header
  * is wrong.
  *
- * Files: sample, input, steps, edges, bins, print, stats (oracle.h).
+ * Files: sample, input, steps, edges, bins, print, stats, rows (oracle.h).
  */
 #include <ctype.h>
 #include <getopt.h>
@@ -77,6 +78,8 @@ enum {
 	ROWS,
 	RAW,
 	STATS,
+	EACH,
+	NAME,
 };
 
 static const struct option longs[] = {
@@ -95,6 +98,8 @@ static const struct option longs[] = {
 	{"rows", required_argument, NULL, ROWS},
 	{"raw", no_argument, NULL, RAW},
 	{"stats", required_argument, NULL, STATS},
+	{"each", required_argument, NULL, EACH},
+	{"name", required_argument, NULL, NAME},
 	{NULL, 0, NULL, 0},
 };
 
@@ -133,13 +138,19 @@ static void take_flag(struct job *job, int option)
 	}
 }
 
+static void parse_format(struct job *job, const char *text)
+{
+	job->separator = strcmp(text, "tsv") ? ',' : '\t';
+	job->rows.format = !strcmp(text, "raw") ? RAW_ROWS : !strcmp(text, "npy") ? NPY_ROWS : TEXT;
+}
+
 /* Returns the index of the first FILE. */
 static int parse_options(struct job *job, int argc, char **argv)
 {
 	int option;
 
 	parse_type(job, "u32");
-	while ((option = getopt_long(argc, argv, "t:b:r:S:n:f:c:", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "t:b:r:S:n:f:c:C:", longs, NULL)) != -1) {
 		switch (option) {
 		case 't':
 			parse_type(job, optarg);
@@ -165,7 +176,17 @@ static int parse_options(struct job *job, int argc, char **argv)
 			job->limit = parse_count(optarg, '\0');
 			break;
 		case 'f':
-			job->separator = strcmp(optarg, "tsv") ? ',' : '\t';
+			parse_format(job, optarg);
+			break;
+		case 'C':
+			job->rows.counter = optarg;
+			break;
+		case EACH:
+			job->rows.size =
+				strcmp(optarg, "file") ? parse_count(optarg, '\0') : UINT64_MAX;
+			break;
+		case NAME:
+			job->rows.name[job->rows.names++ % 64] = optarg;
 			break;
 		case 'c':
 			parse_channels(job, optarg);
@@ -177,7 +198,7 @@ static int parse_options(struct job *job, int argc, char **argv)
 			job->offset = optarg;
 			break;
 		case ROWS:
-			job->rows = optarg;
+			job->pitched = optarg;
 			break;
 		case STATS:
 			job->stats = optarg;
@@ -238,27 +259,33 @@ static void set_layout(struct job *job)
 		fail(FAIL_USAGE, "channels", "bytes would not be alike");
 	job->samples = job->channels > packed ? job->channels : packed;
 	job->stride = job->samples * bits / 8;
-	if (!job->record && !job->rows && job->limit < UINT64_MAX) {
+	if (!job->record && !job->pitched && job->limit < UINT64_MAX) {
 		/* as many bytes, or records of whole bytes */
 		if (job->limit % (job->samples / job->channels))
 			fail(FAIL_USAGE, "-n", "ends inside a byte");
 		job->limit /= job->samples / job->channels;
 	}
-	if ((job->record && job->rows) || (job->offset && !job->record))
+	job->rows.named = job->record || job->pitched ? 1 : job->samples / job->channels;
+	if (job->rows.size && job->rows.size < UINT64_MAX) {
+		if (job->rows.size % job->rows.named)
+			fail(FAIL_USAGE, "--each", "ends inside a byte");
+		job->rows.size /= job->rows.named;
+	}
+	if ((job->record && job->pitched) || (job->offset && !job->record))
 		fail(FAIL_USAGE, "layout", "records or rows, and an offset in a record");
 	if (job->record) {
 		job->stride = parse_count(job->record, '\0');
 		job->first_byte = job->offset ? parse_count(job->offset, '\0') : 0;
 	}
-	if (job->rows) {
-		const char *colon = strchr(job->rows, ':');
+	if (job->pitched) {
+		const char *colon = strchr(job->pitched, ':');
 
 		if (!colon)
-			fail(FAIL_USAGE, job->rows, "not WIDTH:PITCH");
-		job->samples = parse_count(job->rows, ':');
+			fail(FAIL_USAGE, job->pitched, "not WIDTH:PITCH");
+		job->samples = parse_count(job->pitched, ':');
 		job->stride = parse_count(colon + 1, '\0');
 		if (job->samples % job->channels || job->samples % packed)
-			fail(FAIL_USAGE, job->rows, "the channels do not divide the row");
+			fail(FAIL_USAGE, job->pitched, "the channels do not divide the row");
 	}
 	if (job->stride < 1 || job->stride > MAX_RECORD || job->samples < 1 ||
 	    job->samples > MAX_RECORD || job->first_byte > MAX_RECORD ||
@@ -290,13 +317,21 @@ static void visit_all(struct job *job, char **names, visit *see)
 		need_agreement(job, &first, &in, *name);
 		if (in.end - at < job->skip)
 			fail(FAIL_DATA, *name, "ends before the bytes to skip have passed");
-		for (at += job->skip; left && in.end - at >= job->stride; at += job->stride, left--)
+		for (at += job->skip; left && in.end - at >= job->stride;
+		     at += job->stride, left--) {
 			visit_record(job, in.data + at, see);
+			if (++job->rows.records == job->rows.size)
+				put_row_of(job);
+		}
 		if (left && at < in.end && !job->ignore_tail)
 			fail(FAIL_DATA, *name, "ends inside a record");
 		if (left && in.second)
 			fail(FAIL_DATA, *name, "another file follows");
 		free(in.data);
+		if (job->rows.size && (job->rows.records || job->rows.size == UINT64_MAX))
+			put_row_of(job);
+		job->rows.first = 0;
+		job->rows.input++;
 	}
 }
 
@@ -304,6 +339,13 @@ static void note(struct job *job, unsigned channel, struct sample s)
 {
 	(void)channel;
 	note_extremes(job, s);
+}
+
+static void count_row(struct job *job, unsigned channel, struct sample s)
+{
+	count_sample(job, channel, s);
+	if (job->stats)
+		keep_sample(job, channel, s);
 }
 
 int main(int argc, char **argv)
@@ -323,11 +365,21 @@ int main(int argc, char **argv)
 	free(first.data);
 	set_layout(&job);
 	set_axis(&job);
+	if (job.rows.size && (job.axis == DYADIC || job.nonzero))
+		fail(FAIL_USAGE, "--each", "the bins are not known, or not all written");
+	if (job.rows.format != TEXT && (job.flow || !job.header))
+		fail(FAIL_USAGE, "format", "lines are for texts");
 	if (job.axis == DYADIC) {
 		visit_all(&job, names, note);
 		set_dyadic(&job);
 	}
 	job.count = take_memory((size_t)job.bins * job.channels, sizeof(*job.count));
+	if (job.rows.size) {
+		begin_rows(&job);
+		visit_all(&job, names, count_row);
+		end_rows(&job);
+		return 0;
+	}
 	visit_all(&job, names, count_sample);
 	put_histogram(&job);
 	if (job.stats) {

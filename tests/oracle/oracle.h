@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * oracle: what its files share. Each uses only those before it: sample, input, steps, edges, bins,
- * print, stats, main.
+ * print, stats, rows, main.
  */
 #ifndef ORACLE_H
 #define ORACLE_H
@@ -61,6 +61,24 @@ struct binning {
 	bool bins_given;                 /* -b */
 };
 
+enum format { TEXT, RAW_ROWS, NPY_ROWS };
+
+/* --each: a histogram for each so many records of an input, or for each input. */
+struct rows {
+	uint64_t size;           /* records; UINT64_MAX: a row is an input; 0: not given */
+	uint64_t named;          /* how many the user counts in a record */
+	char *name[64];          /* --name: what each input is called */
+	unsigned names, input;   /* how many; which one is read */
+	uint64_t first, records; /* of the row that is being counted */
+	enum format format;
+	const char *counter; /* -C */
+	uint64_t most;       /* the largest count */
+	unsigned bytes;      /* of a count */
+	uint64_t written;    /* NPY_ROWS: rows ... */
+	unsigned char *data; /* ... and their counts */
+	size_t used;         /* bytes of data */
+};
+
 struct job {
 	const struct type *type;        /* of the samples */
 	bool big_endian;                /* first byte, or sample of it, is the most significant */
@@ -68,10 +86,10 @@ struct job {
 	unsigned channels;              /* -c, or what the first input says */
 	bool channels_given, last_axis; /* -c N, -c last */
 	bool raw;                       /* --raw: no header is recognised */
-	const char *record, *offset, *rows; /* the options' texts; NULL: not given */
-	uint64_t stride;                    /* bytes from one record to the next */
-	uint64_t first_byte;                /* of the samples in a record */
-	uint64_t samples;                   /* in a record, of all channels */
+	const char *record, *offset, *pitched; /* texts of --record, --offset, --rows; or NULL */
+	uint64_t stride;                       /* bytes from one record to the next */
+	uint64_t first_byte;                   /* of the samples in a record */
+	uint64_t samples;                      /* in a record, of all channels */
 	/* bytes at the start of each input's samples */
 	uint64_t skip;
 	uint64_t limit;    /* records that may be read */
@@ -90,6 +108,7 @@ struct job {
 	bool flow, nonzero, header;    /* which lines are written */
 	const char *stats;             /* --stats: the quantiles; NULL: not given */
 	char separator;                /* between columns */
+	struct rows rows;              /* --each */
 	uint64_t *count;               /* by channel, then by bin */
 	uint64_t under[MAX_CHANNELS], over[MAX_CHANNELS]; /* samples in no bin */
 	uint64_t nan[MAX_CHANNELS];                       /* ... because they are no numbers */
@@ -158,5 +177,13 @@ void format_sample(const struct job *job, char *text, size_t size, struct sample
 /* Of every sample; then, when all are counted, what gpuhist says, but for mean and std. */
 void keep_sample(struct job *job, unsigned channel, struct sample s);
 void put_stats(const struct job *job);
+/* The figures of a channel as --each has them; those of mean and std are left empty. */
+void put_figures(const struct job *job, unsigned channel);
+
+/* ---- rows.c: --each ---- */
+
+void begin_rows(struct job *job);
+void put_row_of(struct job *job); /* which is counted; the next one begins */
+void end_rows(struct job *job);
 
 #endif

@@ -92,19 +92,24 @@ static long double entropy_of(const uint64_t *count, uint64_t cells)
 	return sum;
 }
 
-static void say_entropy(const struct job *job, unsigned channel)
+static long double entropy_of_channel(const struct job *job, unsigned channel)
 {
 	static uint64_t codes[1 << 16];
 	struct seen *a = &seen[channel];
-	long double bits = entropy_of(job->count + channel * job->bins, job->bins);
+
+	if (!is_small(job))
+		return entropy_of(job->count + channel * job->bins, job->bins);
+	memset(codes, 0, sizeof(codes));
+	for (size_t i = 0; i < a->n; i++)
+		codes[a->sample[i].code]++;
+	return entropy_of(codes, (uint64_t)1 << job->type->bits);
+}
+
+static void say_entropy(const struct job *job, unsigned channel)
+{
+	long double bits = entropy_of_channel(job, channel);
 	char text[64];
 
-	if (is_small(job)) {
-		memset(codes, 0, sizeof(codes));
-		for (size_t i = 0; i < a->n; i++)
-			codes[a->sample[i].code]++;
-		bits = entropy_of(codes, 1 << 16);
-	}
 	snprintf(text, sizeof(text), "%.6Lf", bits);
 	if (bits >= 0)
 		say("entropy", text);
@@ -195,14 +200,86 @@ static void say_quantiles(const struct job *job, const struct sample *sorted, si
 	}
 }
 
+/* The finite samples in their order; the caller frees them. */
+static struct sample *sorted_of(const struct job *job, unsigned channel, size_t *n)
+{
+	struct seen *a = &seen[channel];
+	struct sample *sorted = take_memory(a->n + 1, sizeof(*sorted));
+
+	*n = 0;
+	for (size_t i = 0; i < a->n; i++)
+		if (is_finite(job, a->sample[i]))
+			sorted[(*n)++] = a->sample[i];
+	qsort(sorted, *n, sizeof(*sorted), by_value);
+	return sorted;
+}
+
+/* The ends of a quantile of a row: those of its bin, or of what lies outside the bins. */
+static void put_ends(const struct job *job, struct sample s, struct sample least,
+		     struct sample greatest)
+{
+	char lower[400], upper[400], c = job->separator;
+	uint64_t last = job->bins - 1, bin;
+	int top = compare(job, s, job->bins), most = compare(job, greatest, job->bins);
+	bool above = top > 0 || (top == 0 && !job->closed), below = compare(job, s, 0) < 0;
+	bool clamped_above = job->clamp && (most > 0 || (most == 0 && !job->closed));
+
+	if (below && !job->clamp) {
+		format_sample(job, lower, sizeof(lower), least);
+		format_edge(job, upper, sizeof(upper), 0);
+	} else if (above && !job->clamp) {
+		format_edge(job, lower, sizeof(lower), job->bins);
+		format_sample(job, upper, sizeof(upper), greatest);
+	} else {
+		bin = below ? 0 : top >= 0 ? last : bin_of(job, s);
+		format_edge(job, lower, sizeof(lower), bin);
+		format_edge(job, upper, sizeof(upper), bin + 1);
+		if (bin == 0 && job->clamp && compare(job, least, 0) < 0)
+			format_sample(job, lower, sizeof(lower), least);
+		if (bin == last && clamped_above)
+			format_sample(job, upper, sizeof(upper), greatest);
+	}
+	printf("%c%s%c%s", c, lower, c, upper);
+}
+
+void put_figures(const struct job *job, unsigned channel)
+{
+	struct seen *a = &seen[channel];
+	char c = job->separator, text[400];
+	size_t n;
+	struct sample *sorted = sorted_of(job, channel, &n);
+	long double bits = entropy_of_channel(job, channel);
+
+	for (int end = 0; end < 2; end++) {
+		format_sample(job, text, sizeof(text), sorted[end && n ? n - 1 : 0]);
+		printf("%c%s", c, n ? text : "");
+	}
+	printf("%c%c%c", c, c, c);
+	if (bits >= 0)
+		printf("%.6Lf", bits);
+	for (const char *q = job->stats; *q; q += strcspn(q, ","), q += *q == ',') {
+		struct sample s = sorted[n ? place_of(n, llround(strtod(q, NULL) * 1e4)) : 0];
+
+		if (!n || (job->axis == RESIDUE && !is_small(job))) {
+			printf(is_small(job) ? "%c" : "%c%c", c, c);
+		} else if (is_small(job)) {
+			format_sample(job, text, sizeof(text), s);
+			printf("%c%s", c, text);
+		} else {
+			put_ends(job, s, sorted[0], sorted[n - 1]);
+		}
+	}
+	free(sorted);
+	a->n = a->below = a->above = a->nan = 0;
+}
+
 static void put_channel(const struct job *job, unsigned channel)
 {
 	struct seen *a = &seen[channel];
-	size_t n = 0;
+	size_t n;
 	char text[48];
+	struct sample *sorted = sorted_of(job, channel, &n);
 
-	for (size_t i = 0; i < a->n; i++)
-		n += is_finite(job, a->sample[i]);
 	snprintf(text, sizeof(text), "%u", channel);
 	say("channel", text);
 	snprintf(text, sizeof(text), "%zu", n);
@@ -210,11 +287,6 @@ static void put_channel(const struct job *job, unsigned channel)
 	say_count("-inf", a->below);
 	say_count("inf", a->above);
 	say_count("nan", a->nan);
-	struct sample *sorted = take_memory(n + 1, sizeof(*sorted));
-	for (size_t i = 0, k = 0; i < a->n; i++)
-		if (is_finite(job, a->sample[i]))
-			sorted[k++] = a->sample[i];
-	qsort(sorted, n, sizeof(*sorted), by_value);
 	if (n) {
 		say_end(job, "minimum", sorted[0], sorted, n);
 		say_end(job, "maximum", sorted[n - 1], sorted, n);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* rows: --each, a histogram for each so many records. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "oracle.h"
+
+static void set_counter(struct rows *r)
+{
+	static const struct {
+		const char *name;
+		unsigned bytes;
+		uint64_t most;
+	} counters[] = {{"u64", 8, UINT64_MAX},
+			{"u32", 4, UINT32_MAX},
+			{"sat32", 4, UINT32_MAX},
+			{"sat16", 2, UINT16_MAX},
+			{"sat8", 1, UINT8_MAX}};
+	const char *name = r->counter ? r->counter : r->format == RAW_ROWS ? "u32" : "u64";
+
+	for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		if (strcmp(counters[i].name, name) != 0)
+			continue;
+		r->bytes = counters[i].bytes;
+		r->most = counters[i].most;
+	}
+	if (!r->bytes)
+		fail(FAIL_USAGE, name, "unknown counter");
+}
+
+static uint64_t clip(const struct job *job, uint64_t count)
+{
+	return count < job->rows.most ? count : job->rows.most;
+}
+
+static bool has_flow(const struct job *job)
+{
+	return job->stats || (job->flow && job->axis != RESIDUE);
+}
+
+void begin_rows(struct job *job)
+{
+	char c = job->separator, edge[400];
+
+	set_counter(&job->rows);
+	if (job->stats && job->rows.format != TEXT)
+		fail(FAIL_USAGE, "--stats", "rows of counters have no figures");
+	if (job->rows.format != TEXT || !job->header)
+		return;
+	printf("input%cfirst%crecords", c, c);
+	if (job->channels > 1)
+		printf("%cchannel", c);
+	if (job->stats)
+		printf("%csamples", c);
+	for (uint64_t i = 0; i < job->bins && !job->stats; i++) {
+		format_edge(job, edge, sizeof(edge), i);
+		printf("%c%s", c, edge);
+	}
+	if (has_flow(job))
+		printf("%cunder%cover%cnan", c, c, c);
+	if (job->stats)
+		printf("%cmin%cmax%c%c%centropy", c, c, c, c, c);
+	for (const char *q = job->stats; q && *q; q += strcspn(q, ","), q += *q == ',') {
+		int n = (int)strcspn(q, ",");
+
+		if (job->type->bits <= 16)
+			printf("%c%.*s%%", c, n, q);
+		else
+			printf("%c%.*s%%_lower%c%.*s%%_upper", c, n, q, c, n, q);
+	}
+	putchar('\n');
+}
+
+static void put_line(const struct job *job, unsigned channel)
+{
+	const struct rows *r = &job->rows;
+	char c = job->separator;
+	const uint64_t flow[] = {job->under[channel], job->over[channel], job->nan[channel]};
+
+	printf("%s%c%llu%c%llu", r->input < r->names ? r->name[r->input] : "-", c,
+	       (unsigned long long)(r->first * r->named), c,
+	       (unsigned long long)(r->records * r->named));
+	if (job->channels > 1)
+		printf("%c%u", c, channel);
+	if (job->stats)
+		printf("%c%llu", c,
+		       (unsigned long long)(r->records * job->samples / job->channels));
+	for (uint64_t i = 0; i < job->bins && !job->stats; i++)
+		printf("%c%llu", c,
+		       (unsigned long long)clip(job, job->count[channel * job->bins + i]));
+	for (int i = 0; i < 3 && has_flow(job); i++)
+		printf("%c%llu", c,
+		       (unsigned long long)(job->stats ? flow[i] : clip(job, flow[i])));
+	if (job->stats)
+		put_figures(job, channel);
+	putchar('\n');
+}
+
+/* Least significant byte first. */
+static void keep_counts(struct job *job)
+{
+	struct rows *r = &job->rows;
+	size_t counts = (size_t)job->bins * job->channels;
+
+	r->data = realloc(r->data, r->used + counts * r->bytes + 1);
+	if (!r->data)
+		fail(FAIL_SYSTEM, "rows", "no memory");
+	for (size_t i = 0; i < counts; i++)
+		for (unsigned k = 0; k < r->bytes; k++)
+			r->data[r->used++] = (unsigned char)(clip(job, job->count[i]) >> 8 * k);
+	if (r->format == RAW_ROWS) { /* is written although a later input fails */
+		fwrite(r->data, 1, r->used, stdout);
+		r->used = 0;
+	}
+}
+
+void put_row_of(struct job *job)
+{
+	struct rows *r = &job->rows;
+
+	if (r->format != TEXT)
+		keep_counts(job);
+	for (unsigned channel = 0; channel < job->channels; channel++) {
+		if (r->format == TEXT)
+			put_line(job, channel);
+		job->under[channel] = job->over[channel] = job->nan[channel] = 0;
+	}
+	memset(job->count, 0, (size_t)job->bins * job->channels * sizeof(*job->count));
+	r->written++;
+	r->first += r->records;
+	r->records = 0;
+}
+
+void end_rows(struct job *job)
+{
+	struct rows *r = &job->rows;
+	char channels[32] = "", text[128];
+
+	if (r->format == NPY_ROWS) {
+		if (job->channels > 1)
+			snprintf(channels, sizeof(channels), "%u, ", job->channels);
+		snprintf(text, sizeof(text),
+			 "{'descr': '%cu%u', 'fortran_order': False, 'shape': (%llu, %s%llu), }",
+			 r->bytes > 1 ? '<' : '|', r->bytes, (unsigned long long)r->written,
+			 channels, (unsigned long long)job->bins);
+		fwrite("\x93NUMPY\1\0\x76\0", 1, 10, stdout);
+		printf("%-117s\n", text);
+		fwrite(r->data, 1, r->used, stdout);
+	}
+	free(r->data);
+	if (fflush(stdout) || ferror(stdout))
+		fail(FAIL_SYSTEM, "standard output", "cannot be written");
+}
