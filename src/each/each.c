@@ -45,6 +45,7 @@ struct each {
 	struct result *waiting; /* submitted, not taken */
 	size_t ended;           /* inputs */
 	bool stopped, failed;
+	bool torn;   /* records were counted, or lent, and are lost: nothing is taken any more */
 	bool taking; /* a worker takes results; what follows is its own, until it has failed: */
 	struct fail fail;
 	size_t path; /* what is taken next */
@@ -201,7 +202,7 @@ static bool can_take(const struct each *e, bool *is_result)
 
 	/* Of a file that became shorter records before it may be missing. */
 	*is_result = r && r->path == e->path && (r->first == e->at || ended);
-	return !e->failed && (*is_result || ended);
+	return !e->failed && !e->torn && (*is_result || ended);
 }
 
 /* Takes what can be taken, unless another worker does; and then has it written immediately. */
@@ -267,6 +268,8 @@ static struct result *wait_free(struct each *e, struct rows *rows, unsigned leas
 			break;
 		lock_wait(&e->lock, &e->taken);
 	}
+	if (!r)
+		e->torn = true;
 	if (!r && e->failed)
 		(void)fail_pass(fail, &e->fail);
 	lock_drop(&e->lock);
@@ -410,13 +413,13 @@ static void take_back(struct each *e, struct rows *rows)
 	lock_take(&e->lock);
 	for (struct result **link = &e->waiting; *link;) {
 		struct result *const r = *link;
-		const bool own = r >= rows->result && r < rows->result + RESULTS;
-		if (own)
-			r->submitted = false;
-		if (own)
-			*link = r->next;
-		else
+		if (r < rows->result || r >= rows->result + RESULTS) {
 			link = &r->next;
+			continue;
+		}
+		r->submitted = false;
+		e->torn = true;
+		*link = r->next;
 	}
 	for (unsigned i = 0; i < RESULTS; i++)
 		while (rows->result[i].submitted)

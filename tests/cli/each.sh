@@ -161,15 +161,15 @@ run gpuhist -t u8 --each=4 --auto ten
 run gpuhist -t u16 --each=4 ten
 run gpuhist -t f32 --each=file -b 5 five
 run ls
-# A failure in the middle: the rows before it were written; to a FILE nothing is
+# A failure in the middle: the rows before it were written, by one worker all of them; to a FILE nothing is
 printf 'aabb' >pair
-run gpuhist -t u16 -r 0:65536 -b 1 --each=4 ten seven pair
+run gpuhist -t u16 -r 0:65536 -b 1 --each=4 -T 1 ten seven pair
 run gpuhist -t u16 -r 0:65536 -b 1 --each=2 -T 1 ten seven pair
-run gpuhist -t u16 -r 0:65536 -b 1 --each=file ten seven pair
+run gpuhist -t u16 -r 0:65536 -b 1 --each=file -T 1 ten seven pair
 run gpuhist -t u16 -r 0:65536 -b 1 --each=1 -o rows ten seven
 run gpuhist -t u16 -r 0:65536 -b 1 --each=2 -f json -q --ignore-tail ten seven
 run $c -r 97:102 -b 5 --each=file ten missing seven
-run $c -r 97:102 -b 5 --each=4 -S 8 ten seven ten
+run $c -r 97:102 -b 5 --each=4 -S 8 -T 1 ten seven ten
 shell "ls rows"
 if command -v zstd >/dev/null; then
 	# A wrong checksum: no row of that input
@@ -177,7 +177,7 @@ if command -v zstd >/dev/null; then
 	size=$(wc -c <bad.zst)
 	{ head -c $((size - 1)) bad.zst; bytes '\000'; } >worse.zst
 	mv worse.zst bad.zst
-	shell "$c -r 97:102 -b 5 --each=file seven bad.zst pair >out 2>err; echo \$?; cat out; grep -c . err"
+	shell "$c -r 97:102 -b 5 --each=file -T 1 seven bad.zst pair >out 2>err; echo \$?; cat out; grep -c . err"
 fi
 # A pipe whose writer waits for each row: a row is written when it is complete
 mkfifo rows samples
