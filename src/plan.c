@@ -19,8 +19,9 @@
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
 
-#define BLOCK_OF_ROWS ((size_t)4 << 20) /* the most for a row of --each ... */
-#define CELLS_FEW 8192u                 /* ... where it has more cells than these */
+#define PART_BYTES ((size_t)512 << 10)    /* the most of a row of --each for one worker ... */
+#define PART_BYTES_MANY ((size_t)4 << 20) /* ... and where it has more cells than these */
+#define CELLS_FEW 8192u
 
 #define LANES_MOST 60u /* a slot for each, and a few more, of 64 (gpu/region.h) */
 /*
@@ -78,8 +79,9 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 }
 
 /*
- * Bytes of a worker's buffer. Of rows with many cells it holds a whole one, or much of it: for each
- * part of a row all cells are gone over.
+ * Bytes of a worker's buffer. Parts of rows are put together one after another, so they are larger
+ * than blocks of other runs; for each of them all cells are gone over, so with many cells they are
+ * whole rows, or much of one.
  */
 static size_t block_of(const struct job *job)
 {
@@ -87,10 +89,10 @@ static size_t block_of(const struct job *job)
 	const size_t cells = counting_cells(&job->shape.axis.type, &job->shape.axis.edges) *
 			     job->shape.layout.channels;
 
-	if (job->shape.row == 0 || cells <= CELLS_FEW ||
-	    job->shape.row <= least / job->shape.record)
+	if (job->shape.row <= least / job->shape.record)
 		return least;
-	const uint64_t most = BLOCK_OF_ROWS / job->shape.record;
+	const uint64_t most =
+		(cells <= CELLS_FEW ? PART_BYTES : PART_BYTES_MANY) / job->shape.record;
 	const size_t row =
 		(size_t)(job->shape.row < most ? job->shape.row : most) * job->shape.record;
 	return row > least ? row : least;

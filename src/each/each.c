@@ -41,7 +41,8 @@ struct each {
 	uint32_t *bin_of_code; /* NULL: cells are bins */
 
 	struct lock lock;
-	pthread_cond_t taken;   /* signals that results were, or that nothing will be any more */
+	pthread_cond_t taken; /* signals that results were, or that nothing will be any more ... */
+	unsigned waiters;     /* ... to so many workers */
 	struct result *waiting; /* submitted, not taken */
 	size_t ended;           /* inputs */
 	bool stopped, failed;
@@ -205,6 +206,13 @@ static bool can_take(const struct each *e, bool *is_result)
 	return !e->failed && !e->torn && (*is_result || ended);
 }
 
+static void wait_taken_unlocks(struct each *e)
+{
+	e->waiters++;
+	lock_wait(&e->lock, &e->taken);
+	e->waiters--;
+}
+
 /* Takes what can be taken, unless another worker does; and then has it written immediately. */
 static void take_all_unlocks(struct each *e)
 {
@@ -228,7 +236,8 @@ static void take_all_unlocks(struct each *e)
 		e->failed = e->fail.status != STATUS_OK;
 		if (r)
 			r->submitted = false;
-		pthread_cond_broadcast(&e->taken);
+		if (e->waiters > 0)
+			pthread_cond_broadcast(&e->taken);
 	}
 	e->taking = false;
 }
@@ -266,7 +275,7 @@ static struct result *wait_free(struct each *e, struct rows *rows, unsigned leas
 		/* Where an input failed the rows before it still come; its own end never does. */
 		if (r || e->stopped)
 			break;
-		lock_wait(&e->lock, &e->taken);
+		wait_taken_unlocks(e);
 	}
 	if (!r)
 		e->torn = true;
@@ -423,7 +432,7 @@ static void take_back(struct each *e, struct rows *rows)
 	}
 	for (unsigned i = 0; i < RESULTS; i++)
 		while (rows->result[i].submitted)
-			lock_wait(&e->lock, &e->taken);
+			wait_taken_unlocks(e);
 	lock_drop(&e->lock);
 }
 

@@ -255,8 +255,9 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 
 /* ---- plot ---- */
 
-#define LABEL 12 /* where a row begins */
-#define COUNT 9  /* how many samples it has */
+#define LABEL 12      /* where a row begins ... */
+#define LABEL_NAME 24 /* ... or the input that it is, at most */
+#define COUNT 9       /* how many samples it has */
 #define CELLS_MOST 200u
 
 static void begin_plot(struct output *out, const struct row_spec *spec)
@@ -267,8 +268,8 @@ static void begin_plot(struct output *out, const struct row_spec *spec)
 
 	edge_text(lower, axis, 0);
 	edge_text(upper, axis, bins);
-	output_print(out, "%s: %lu bins from %s to %s\n", axis->type.name, (unsigned long)bins,
-		     lower, upper);
+	output_print(out, "%s: %lu bin%s from %s to %s\n", axis->type.name, (unsigned long)bins,
+		     bins == 1 ? "" : "s", lower, upper);
 	(void)output_flush(out, &(struct fail){.status = STATUS_OK});
 }
 
@@ -281,6 +282,28 @@ static int shade(uint64_t count, uint64_t most, int levels, bool logarithm)
 				      : (double)count / (double)most;
 	const int level = (int)ceil(part * levels - 1e-9);
 	return level < 1 ? 1 : level > levels ? levels : level;
+}
+
+static unsigned label_width(const struct row_spec *spec)
+{
+	const unsigned quarter = spec->style->picture.columns / 4;
+
+	return spec->size != ROW_IS_INPUT || quarter < LABEL ? LABEL
+	       : quarter < LABEL_NAME                        ? quarter
+							     : LABEL_NAME;
+}
+
+/* At the right end of its column; what a terminal would obey is '?'. */
+static void write_label(struct output *out, unsigned width, const char *label)
+{
+	char text[4 * LABEL_NAME + 1];
+	unsigned characters = 0;
+
+	snprintf(text, sizeof(text), "%.*s", (int)picture_cut(label, width), label);
+	utf8_make_plain(text);
+	for (size_t i = 0; text[i]; i++)
+		characters += ((unsigned char)text[i] & 0xc0) != 0x80;
+	output_print(out, "%*s%s ", (int)(width - characters), "", text);
 }
 
 static void write_strip(struct output *out, const struct row_spec *spec, const struct hist *hist,
@@ -296,7 +319,7 @@ static void write_strip(struct output *out, const struct row_spec *spec, const s
 										    : "|";
 	const int levels = utf8 ? 4 : 9;
 	const uint32_t bins = axis_bins(&hist->axis);
-	const uint32_t width = picture->columns - LABEL - COUNT - 4;
+	const uint32_t width = picture->columns - label_width(spec) - COUNT - 4;
 	const uint32_t per = (bins - 1) / width + 1, cells = (bins - 1) / per + 1;
 	uint64_t cell[CELLS_MOST] = {0}, most = 0;
 
@@ -305,7 +328,8 @@ static void write_strip(struct output *out, const struct row_spec *spec, const s
 		cell[i / per] += hist_count(hist, channel, i);
 	for (uint32_t i = 0; i < cells; i++)
 		most = cell[i] > most ? cell[i] : most;
-	output_print(out, "%*s %s", LABEL, label, side);
+	write_label(out, label_width(spec), label);
+	output_text(out, side);
 	for (uint32_t i = 0; i < cells; i++)
 		output_text(out, shades[shade(cell[i], most, levels, picture->log)]);
 	output_print(out, "%s %*llu\n", side, COUNT, (ull)(hist->samples / hist->channels));
@@ -314,22 +338,25 @@ static void write_strip(struct output *out, const struct row_spec *spec, const s
 static void write_plot_row(struct output *out, const struct row_spec *spec,
 			   const struct row_place *row, const struct hist *hist)
 {
+	const char *const name = name_of(spec, row->path), *const slash = strrchr(name, '/');
 	char label[NUMBER_TEXT];
 
-	/* Names of inputs are lines of their own. */
-	if (row->first == 0 && (spec->path_count > 1 || spec->size == ROW_IS_INPUT)) {
-		char name[200];
-		snprintf(name, sizeof(name), "%s", name_of(spec, row->path));
-		utf8_make_plain(name);
-		output_text(out, name);
+	label[number_format_count(label, row->first * spec->packed)] = '\0';
+	/* Where an input has many rows its name is a line of its own. */
+	if (row->first == 0 && spec->path_count > 1 && spec->size != ROW_IS_INPUT) {
+		char line[200];
+		snprintf(line, sizeof(line), "%s", name);
+		utf8_make_plain(line);
+		output_text(out, line);
 		output_text(out, "\n");
 	}
 	for (uint32_t c = 0; c < hist->channels; c++) {
 		if (c > 0)
 			snprintf(label, sizeof(label), "channel %lu", (unsigned long)c);
-		else
-			label[number_format_count(label, row->first * spec->packed)] = '\0';
-		write_strip(out, spec, hist, c, label);
+		write_strip(out, spec, hist, c,
+			    c > 0 || spec->size != ROW_IS_INPUT ? label
+			    : slash                             ? slash + 1
+								: name);
 	}
 }
 
