@@ -341,12 +341,11 @@ static void count_part(struct worker *w, struct result *r, const struct row_plac
  */
 static size_t few_samples(const struct each *e, const struct counting *c)
 {
-	const uint64_t most = c->cells / 4 / (e->spec->record / 2);
+	if (c->type.bytes != 2 || e->spec->asked || !layout_is_contiguous(&c->layout, c->bytes))
+		return 0;
+	const uint32_t samples = e->spec->record / 2;
 
-	return c->type.bytes == 2 && layout_is_contiguous(&c->layout, c->bytes) &&
-			       !e->spec->asked && e->spec->size <= most
-		       ? (size_t)e->spec->size * (e->spec->record / 2)
-		       : 0;
+	return e->spec->size <= c->cells / 4 / samples ? (size_t)e->spec->size * samples : 0;
 }
 
 /* A row that lies in the chunk whole. */
