@@ -180,7 +180,7 @@ test_of includes sh "$here/includes.sh"
 test_of locks sh "$here/locks.sh"
 test_of completions sh "$here/completions.sh" "$gpuhist"
 # What draws the most: three quarters of the time that all unit tests take.
-long=' auto count document gather number plan repeat run source_header source_slice
+long=' auto block count document gather number header plan run source_slice
 	zstd zstd_blocks zstd_mixed '
 unbuilt=0 turn=$seed
 for test in "$here"/test_*.c; do

@@ -1,183 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * block: what libzstd and block_make write is decoded to the byte, in memory of exactly its size; what
- * is changed is decoded as libzstd does, or refused. By the loops of each instruction set.
+ * block: frames written by hand, where their blocks are just right or just wrong; and what fuzz_block
+ * checks of libzstd's frames and of block_make's, whole and changed, from a seed.
  */
-#include "base/isa.h"
-#include "block_make.h"
-#include "blocks.h"
+#include "fuzz/fuzz_block.c"
+
 #include "check.h"
-#include "pack.h"
-
-#define DECODED_MAX ((size_t)1 << 22)
-
-static const char *const LOOPS[] = {"base", "avx2"};
-static unsigned char ours[DECODED_MAX], theirs[DECODED_MAX];
-
-/* Where both accept a frame, both decode the same; ours accepts no other. Does it accept this one? */
-static bool same(const unsigned char *p, size_t n, const char *what)
-{
-	size_t used, took = 0;
-	const char *const refused = blocks_decode(p, n, ours, DECODED_MAX, &used, &took);
-
-	if (refused)
-		return false;
-	const size_t got = ZSTD_decompress(theirs, DECODED_MAX, p, took);
-	CHECK(!ZSTD_isError(got), "%s: only libzstd refuses: %s", what, ZSTD_getErrorName(got));
-	CHECK(got == used && memcmp(ours, theirs, used) == 0, "%s: %zu and %zu bytes", what, used,
-	      got);
-	return true;
-}
-
-/* A frame that is right. */
-static void right(const unsigned char *p, size_t n, const char *what)
-{
-	unsigned char *const exact = malloc(n);
-
-	memcpy(exact, p, n);
-	for (unsigned i = 0; i < 2; i++) {
-		if (isa_force(LOOPS[i]) != 0)
-			continue;
-		CHECK(same(exact, n, what), "%s, %s: refused", what, LOOPS[i]);
-	}
-	isa_force(NULL);
-	free(exact);
-}
-
-/* ---- libzstd's ---- */
-
-enum data { BELL8, TENBIT, BELL16, REAL, TEXT, REPEATS, NOISE, ZEROS, KINDS };
-
-static void draw_data(unsigned char *to, size_t n, enum data kind, uint64_t *state)
-{
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t r = check_random(state);
-		const unsigned bell = (unsigned)((r & 63) + (r >> 8 & 63) + (r >> 16 & 63));
-		switch (kind) {
-		case BELL8:
-			to[i] = (unsigned char)bell;
-			break;
-		case TENBIT:
-			to[i] = (unsigned char)(i % 4 == 0 ? bell * 5 : i % 4 == 1 ? bell >> 6 : 0);
-			break;
-		case BELL16:
-			to[i] = (unsigned char)(i % 2 == 0 ? r >> 24 : bell >> 3);
-			break;
-		case REAL:
-			to[i] = (unsigned char)(i % 4 == 3 ? (r & 128) + 60 + (r >> 9 & 3) : r);
-			break;
-		case TEXT:
-			to[i] = (unsigned char)(r % 6 == 0 ? ' ' : "etaoinshrdlu"[r >> 40 & 7]);
-			if (i > 2000 && r >> 60 > 0)
-				to[i] = to[i - 17 - (i >> 7) % 1900];
-			break;
-		case REPEATS:
-			to[i] = (unsigned char)(r % 700 == 0 ? r >> 8 : i * 31 % 5000 % 251);
-			break;
-		case NOISE:
-			to[i] = (unsigned char)r;
-			break;
-		default:
-			to[i] = 0;
-		}
-	}
-}
-
-static void levels(void)
-{
-	const size_t n = 200000;
-	unsigned char *const data = malloc(n);
-	uint64_t state = 1;
-	char what[64];
-
-	for (int level = -7; level <= 22; level++)
-		for (enum data kind = 0; kind < KINDS; kind++) {
-			struct pack p = {.state = 1};
-			/* the slow levels with less, and windows that are smaller than the data */
-			const size_t some = level > 9 ? n / 4 : n;
-			draw_data(data, some, kind, &state);
-			pack_frame(&p, data, some, level, kind & 1, false,
-				   level % 3 == 0 ? 10 + (level + 7) % 9 : 0);
-			snprintf(what, sizeof(what), "level %d, data %d", level, kind);
-			right(p.data, p.bytes, what);
-			CHECK(memcmp(ours, data, some) == 0, "%s", what);
-			free(p.data);
-		}
-	free(data);
-}
-
-/* --long: matches from far before, in a frame of several MiB. */
-static void long_window(void)
-{
-	const size_t n = (size_t)3 << 20;
-	unsigned char *const data = malloc(n), *const packed = malloc(ZSTD_compressBound(n));
-	ZSTD_CCtx *const c = ZSTD_createCCtx();
-	uint64_t state = 9;
-
-	draw_data(data, n, NOISE, &state);
-	for (size_t i = 0; i < 40; i++) {
-		const size_t from = check_random(&state) % (n - 60000);
-		const size_t to = check_random(&state) % (n - 60000);
-		memmove(data + to, data + from, check_random(&state) % 60000);
-	}
-	ZSTD_CCtx_setParameter(c, ZSTD_c_enableLongDistanceMatching, 1);
-	ZSTD_CCtx_setParameter(c, ZSTD_c_windowLog, 27);
-	const size_t bytes = ZSTD_compress2(c, packed, ZSTD_compressBound(n), data, n);
-	CHECK(bytes < n - 100000, "%zu bytes: no matches", bytes);
-	right(packed, bytes, "--long");
-	CHECK(memcmp(ours, data, n) == 0, "--long");
-	ZSTD_freeCCtx(c);
-	free(packed);
-	free(data);
-}
-
-/* Every byte of small frames changed in some ways. */
-static void changed(void)
-{
-	unsigned char data[700];
-	uint64_t state = 5;
-	unsigned long accepted = 0, refused = 0;
-
-	for (enum data kind = 0; kind < KINDS; kind++)
-		for (int level = 1; level < 20; level += 6) {
-			struct pack p = {.state = 1};
-			draw_data(data, sizeof(data), kind, &state);
-			pack_frame(&p, data, sizeof(data), level, true, false, 0);
-			for (size_t i = 0; i < p.bytes; i++)
-				for (unsigned k = 0; k < 10; k++) {
-					const unsigned char was = p.data[i];
-					p.data[i] ^= (unsigned char)(k < 8   ? 1u << k
-								     : k < 9 ? check_random(&state)
-									     : was);
-					p.data[4] &=
-						(unsigned char)~4; /* no checksum, which hides all */
-					if (same(p.data, p.bytes, "changed"))
-						accepted++;
-					else
-						refused++;
-					p.data[i] = was;
-				}
-			free(p.data);
-		}
-	CHECK(accepted > 1000 && refused > 10000, "%lu accepted, %lu refused", accepted, refused);
-}
-
-/* ---- block_make's ---- */
-
-static void made(void)
-{
-	struct make *const m = malloc(sizeof(*m));
-	unsigned char *const frame = malloc(MAKE_FRAME);
-	char what[32];
-
-	for (uint64_t seed = 1; seed <= 500; seed++) {
-		make_frame(m, seed, frame);
-		snprintf(what, sizeof(what), "made of seed %llu", (unsigned long long)seed);
-		right(frame, m->bytes, what);
-	}
-	free(frame);
-	free(m);
-}
 
 /* ---- by hand ---- */
 
@@ -286,10 +114,13 @@ static void long_lengths(void)
 		0x54,         34,         0,         0,  (char)255, (char)255};
 	static const char MATCH[] = {BLOCK(1, 9), 1 << 3, 'a', 1,         0x54,
 				     1,           0,      51,  (char)252, (char)255};
+	static const char TWO[] = {BLOCK(1, 12), 2 << 3,    'a', 'a',       2,  0x54, 1, 0,
+				   51,           (char)252, 127, (char)254, 127};
 	size_t used;
 
 	CHECK(!decode(LITERALS, sizeof(LITERALS), &used) && used == 65535 + 3, "%zu", used);
 	CHECK(!decode(MATCH, sizeof(MATCH), &used) && used == 1 + 65535, "%zu", used);
+	CHECK(!decode(TWO, sizeof(TWO), &used) && used == 2 + 2 * 65535, "%zu", used);
 	REFUSED("three long matches", BLOCK(1, 16), 3 << 3, 'a', 'b', 'c', 3, 0x54, 1, 0, 52, 0, 0,
 		0, 0, 0, 0, 1);
 	REFUSED("200000 literals", BLOCK(1, 5), 13, (char)0xd4, 0x30, 'a', 0);
@@ -356,16 +187,30 @@ static void window(void)
 	}
 }
 
-int main(void)
+static void drawn(void)
 {
+	uint64_t state = 5;
+	uint8_t data[64];
+
+	for (unsigned i = 0; i < 3000; i++) {
+		for (size_t k = 0; k < sizeof(data); k++)
+			data[k] = (uint8_t)(check_random(&state) >> 40);
+		data[0] |= 1;                    /* whole frames, then changed */
+		data[1] |= i % 8 == 0 ? 255 : 0; /* up to 300 KB */
+		CHECK(LLVMFuzzerTestOneInput(data, sizeof(data)) == 0, "%u", i);
+	}
+	CHECK(same > 3000 && both_refuse + ours_refuses > 3000, "%lu accepted, %lu refused", same,
+	      both_refuse + ours_refuses);
+}
+
+int main(int argc, char **argv)
+{
+	LLVMFuzzerInitialize(&argc, &argv);
 	by_hand();
 	long_lengths();
 	largest();
 	counts();
 	window();
-	levels();
-	long_window();
-	changed();
-	made();
+	drawn();
 	return check_report();
 }

@@ -102,12 +102,16 @@ static void workers(const char *name, const char *type_name, uint32_t bins, uint
 			     .block = 4096,
 			     .record = layout.record,
 			     .snapshot = &snapshot};
-	/* What one chunk comes to. */
+	/* What one chunk comes to, which is in the totals when a worker has left. */
 	CHECK(counts_init(&counts, counting.cells, &fail) == 0 &&
 		      snapshot_init(&snapshot, &fail) == 0,
 	      "%s", fail.text);
 	struct counter *counter = counter_open(&counting, &counts);
+	struct holder holder;
+	CHECK(snapshot_join(&snapshot, &holder, flush, counter, &fail) == 0, "%s", fail.text);
 	gather_add(&counting, counter, chunk, chunk_bytes, NULL);
+	snapshot_leave(&holder);
+	CHECK(counts.samples == RECORDS * channels, "%s: left, and not counted", name);
 	counter_close(counter);
 	uint64_t *const each = counts_take(&counts, &samples);
 	CHECK(samples == RECORDS * channels && counts_init(&counts, counting.cells, &fail) == 0,

@@ -165,6 +165,9 @@ static const struct damage {
 	{"", BEHIND("\x28\xb5\x2f\xfd\xc0\x40\0\0\0\0\0\0\0\x10\x21\0\0abcd")},
 };
 
+#define DAMAGE_COUNT (sizeof(DAMAGES) / sizeof(DAMAGES[0]))
+static bool seen[DAMAGE_COUNT]; /* by a run that had to fail */
+
 /* What is damaged first, of all inputs. */
 struct first_damage {
 	const struct damage *how; /* NULL: nothing is */
@@ -174,14 +177,13 @@ struct first_damage {
 
 static void draw_damage(struct mixed *in, unsigned index, struct first_damage *first)
 {
-	const struct damage *const how =
-		&DAMAGES[below(4) ? below(4) : below(sizeof(DAMAGES) / sizeof(DAMAGES[0]))];
+	const struct damage *const how = &DAMAGES[below(2) ? below(4) : below(DAMAGE_COUNT)];
 	struct placed *f = &in->frame[in->frames];
 
 	if (!compressed(in))
 		return;
 	if (how->behind) {
-		if (in->frame[in->frames - 1].end > in->pack.bytes) /* that was cut */
+		if (f->damaged || in->frame[in->frames - 1].end > in->pack.bytes) /* was cut */
 			return;
 		*f = (struct placed){.at = in->pack.bytes, .from = in->bytes, .to = in->bytes};
 		memcpy(pack_room(&in->pack, how->bytes), how->behind, how->bytes);
@@ -250,6 +252,8 @@ static void check_outcome(const struct setup *spec, const struct outcome *o, uin
 	const bool found = may && o->rc == -1 && strstr(o->fail.text, where) &&
 			   strstr(o->fail.text, first->how->why) &&
 			   (o->fail.status == STATUS_DATA || first->how->hurt == lie);
+	if (must)
+		seen[first->how - DAMAGES] = true;
 	const bool right = o->rc == 0 && o->records == records && (may || o->sum == sum) &&
 			   o->finished &&
 			   t->bytes == t->skipped + t->tail + records * spec->use.record;
@@ -264,7 +268,7 @@ static void mix(unsigned seed)
 	static const uint32_t LARGE[] = {24, 4096, 100000, 300001};
 	static struct mixed in[INPUTS];
 	char *paths[INPUTS];
-	const unsigned inputs = 1 + (unsigned)below(INPUTS), damages = (unsigned)below(4) % 3;
+	const unsigned inputs = 1 + (unsigned)below(INPUTS), damages = (unsigned)below(3);
 	const uint32_t record = below(4) ? 1 + (uint32_t)below(8) : LARGE[below(4)];
 	const unsigned workers = 1 + (unsigned)below(READERS_MOST / 2);
 	struct setup spec = {.open.paths = paths,
@@ -465,6 +469,8 @@ int main(int argc, char **argv)
 		state = seed * 0x9e3779b97f4a7c15u | 1;
 		mix(seed);
 	}
+	for (size_t i = 0; i < DAMAGE_COUNT; i++)
+		CHECK(seen[i] || argc > 1, "damage %zu was not drawn", i);
 	cut_meanwhile();
 	bombs();
 	free(bytes_of[0]);

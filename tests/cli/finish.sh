@@ -93,6 +93,15 @@ sh -c 'echo $$ >pid; exec gpuhist --finish --tee -t u8 -b 1 -r full -o h.csv pip
 echo "status $?"
 wait
 sed 's/,[1-9][0-9]*$/,NUMBER/' h.csv
+# A writer that goes on is not waited for.
+(
+	exec 3>pipe
+	{ sleep 0.05 && kill -INT "$(cat pid)"; } &
+	while cat noise >&3; do :; done 2>/dev/null
+) &
+sh -c 'echo $$ >pid; exec gpuhist --finish --tee -t u8 -b 1 -r full -o h.csv pipe >/dev/null' 2>/dev/null
+echo "status $?"
+wait
 # The writer that it ends may be seen to end before the signal is: that it left a part of a record is no error either.
 (
 	exec 3>pipe

@@ -117,6 +117,8 @@ run $c short.wav
 run $c odd.wav
 run $c --ignore-tail odd.wav
 shell "cat odd.wav | $c --ignore-tail"
+{ cat odd.wav && data 2 && bytes '\1\0'; } >odd2.wav
+run $c --ignore-tail odd2.wav
 # Sizes that a writer to a pipe leaves
 for size in 0 4294967295 2147479552; do
 	{ wave '' 4294967295 && fmt 1 1 2 16 && data $size && bytes '\1\0\2\0\1\0'; } >stream.wav

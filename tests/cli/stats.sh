@@ -35,6 +35,10 @@ run gpuhist --merge --nonzero --stats=5 four.json
 bytes '\377\177\000\200\377\177\000\200\001\000\000\000' >clipped
 run gpuhist -t i16 -c 2 -r full -b 2 --stats=50 -q clipped
 run gpuhist -t i32 -r 0:4 -b 4 --clamp --stats=1,50,99 -q clipped
+run gpuhist -t i16be -r full -b 1 --stats=0,100 -q -o /dev/null clipped
+# Both zeros are one value
+bytes '\000\200\000\000\000\200' >zeros
+run gpuhist -t f16 -r 0:1 -b 1 --stats=50 -q -o /dev/null zeros
 bytes '\232\231\231\231\231\231\271\077\315\314\314\314\314\314\334\277' >long
 bytes '\146\056\000\000\000\074\146\056\000\174\000\176' >halves
 seq 1000 | head -c 400 >many

@@ -45,6 +45,7 @@ run gpuhist -t f32 --log=1,10 a
 # Sizes and counts
 run gpuhist -t u8 -S 0x3 -b 0x80 --nonzero --no-header a
 run gpuhist -t u8 -n 1k -b 1k --nonzero --no-header a
+run gpuhist -t u8 -n 1.0 a
 run gpuhist -t u8 -n 0X1 -b 1kB -M 1mB --nonzero --no-header a
 shell 'gpuhist -t u8 -S 1k -n 1M -r full -b 1 --no-header /dev/zero'
 shell 'gpuhist -b 64K /dev/null | tail -n 1'

@@ -13,7 +13,9 @@
 #include "base/isa.h"
 #include "fuzz.h"
 /* What makes frames has nothing to tell the fuzzer, and was most of its time. */
+#ifdef __clang__
 #pragma clang attribute push(__attribute__((no_sanitize("coverage"))), apply_to = function)
+#endif
 #include "../block_make.h"
 #include "../blocks.h"
 
@@ -108,7 +110,9 @@ static size_t compress(struct bytes *b)
 	return out.pos;
 }
 
+#ifdef __clang__
 #pragma clang attribute pop
+#endif
 
 /* ---- changes ---- */
 
