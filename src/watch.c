@@ -28,7 +28,7 @@ struct watch {
 };
 
 /* Makes the text of the line; false: nothing has been counted yet. */
-static bool look(struct watch *w, char text[PROGRESS_TEXT])
+static bool make_line(struct watch *w, char text[PROGRESS_TEXT])
 {
 	const double now = clock_seconds();
 	struct progress_now p = {.seconds = now - w->began};
@@ -47,7 +47,7 @@ static void answer(struct watch *w)
 	if (!w->asked || !msg_ready())
 		return;
 	w->asked = false;
-	look(w, text);
+	make_line(w, text);
 	msg_asked("%s", text);
 }
 
@@ -57,7 +57,7 @@ static void show(struct watch *w)
 
 	if (w->terminal && !msg_foreground())
 		return;
-	if (!look(w, text))
+	if (!make_line(w, text))
 		return;
 	if (w->terminal)
 		msg_progress(text);

@@ -10,7 +10,7 @@
 
 static inline bool header_known(const unsigned char *bytes, size_t n)
 {
-	const struct format *format;
+	const struct input_format *format;
 
 	return first_format(bytes, n, FORMATS_READ, &format) == HEADER_FOUND;
 }
@@ -19,7 +19,7 @@ static inline bool header_known(const unsigned char *bytes, size_t n)
 static inline enum header_result header_first(struct header_scan *h, const unsigned char *bytes,
 					      size_t n)
 {
-	const struct format *format;
+	const struct input_format *format;
 
 	h->why[0] = '\0';
 	if (first_format(bytes, n, FORMATS_READ, &format) != HEADER_FOUND)

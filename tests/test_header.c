@@ -500,7 +500,7 @@ static void none(void)
 
 	for (size_t i = 0; i < sizeof(NONE) / sizeof(NONE[0]); i++) {
 		const unsigned char *p = (const unsigned char *)NONE[i];
-		const struct format *format;
+		const struct input_format *format;
 		struct header_scan h;
 		CHECK(first_format(p, 12, FORMATS_READ, &format) == HEADER_NONE, "%s", NONE[i]);
 		CHECK(header_parse(&h, p, strlen(NONE[i])) == HEADER_NONE, "%s", NONE[i]);

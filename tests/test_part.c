@@ -34,7 +34,7 @@ static void is_partition(uint64_t records, uint32_t bytes, uint32_t n, const uin
 	const bool rounds = MIB % bytes == 0 && records / n >= 16 * (MIB / bytes);
 
 	for (unsigned i = 0; i < count; i++) {
-		const struct part p = part_of(records, bytes, some[i], n);
+		const struct share p = part_of(records, bytes, some[i], n);
 		const uint64_t begin = quotient(records, some[i] - 1, n),
 			       end = quotient(records, some[i], n);
 		const uint64_t step = rounds ? MIB / bytes : 1;
@@ -78,7 +78,7 @@ static void owners(void)
 			unsigned owned[12] = {0};
 			uint64_t held = 0;
 			for (uint32_t k = 1; k <= n; k++) {
-				const struct part p = part_of(records, 4, k, n);
+				const struct share p = part_of(records, 4, k, n);
 				held += p.end - p.begin;
 				for (uint64_t i = 0; i <= records; i++) {
 					owned[i] += part_owns(&p, i);
@@ -103,7 +103,7 @@ static void sizes(void)
 		const uint32_t bytes = (uint32_t)1 << check_random(&state) % 21;
 		const uint32_t n = 1 + (uint32_t)(check_random(&state) % 1000);
 		const uint64_t records = check_random(&state) % (64 * n * (MIB / bytes)) + n;
-		const struct part p =
+		const struct share p =
 			part_of(records, bytes, 1 + (uint32_t)(check_random(&state) % n), n);
 		const uint64_t fair = records / n, held = p.end - p.begin;
 		CHECK(held <= fair + fair / 16 + 1 && held + fair / 16 + 1 >= fair,

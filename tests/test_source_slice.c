@@ -72,7 +72,7 @@ static void reads_of_a_file(void)
 	for (uint32_t n = 1; n <= 5; n++)
 		for (uint32_t k = 1; k <= n; k++) {
 			const struct setup spec = spec_of(ONE, 1, k, n);
-			struct part p = part_of(bytes / 4, 4, k, n);
+			struct share p = part_of(bytes / 4, 4, k, n);
 			struct worker expect = {.record = 4};
 			reads.low = 4 * p.begin;
 			reads.high = 4 * p.end;
@@ -108,7 +108,7 @@ static void reads_of_frames(void)
 	for (uint32_t n = 2; n <= 24; n += 11)
 		for (uint32_t k = 1; k <= n; k++) {
 			const struct setup spec = spec_of(ONE, 1, k, n);
-			const struct part part = part_of(each * frames / 4, 4, k, n);
+			const struct share part = part_of(each * frames / 4, 4, k, n);
 			struct worker expect = {.record = 4};
 			reads.low = ends[4 * part.begin / each];
 			reads.high = ends[(4 * part.end - 1) / each + 1];

@@ -31,7 +31,7 @@ static const struct {
 };
 
 /* Makes the type of this name without its order, which a sample of one byte does not have. */
-static int find(struct sample_type *type, const char *name, bool big)
+static int find_type(struct sample_type *type, const char *name, bool big)
 {
 	for (size_t i = 0; i < sizeof(TYPES) / sizeof(TYPES[0]); i++) {
 		if (strcmp(TYPES[i].name, name) != 0)
@@ -154,7 +154,7 @@ static int read_name(struct sample_type *type, bool *pair, const char *word, boo
 	unsigned long bits = strtoul(word + letters, &end, 10);
 
 	*pair = false;
-	if (!numpy && find(type, word, big) == 0)
+	if (!numpy && find_type(type, word, big) == 0)
 		return 0;
 	for (size_t i = 0; i < sizeof(WORDS) / sizeof(WORDS[0]) && !numpy; i++)
 		if (strcmp(word, WORDS[i][0]) == 0)
@@ -172,7 +172,7 @@ static int read_name(struct sample_type *type, bool *pair, const char *word, boo
 				 false, big);
 	if (numpy) {
 		snprintf(name, sizeof(name), "%c%lu", word[0], 8 * bits);
-		return find(type, name, big);
+		return find_type(type, name, big);
 	}
 	for (size_t i = 0; i < sizeof(KINDS) / sizeof(KINDS[0]); i++) {
 		if (strlen(KINDS[i].begins) != letters ||
@@ -180,7 +180,7 @@ static int read_name(struct sample_type *type, bool *pair, const char *word, boo
 			continue;
 		*pair = KINDS[i].pair;
 		snprintf(name, sizeof(name), "%s%lu", KINDS[i].ours, bits);
-		return find(type, name, big);
+		return find_type(type, name, big);
 	}
 	return -1;
 }

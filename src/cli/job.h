@@ -14,7 +14,7 @@
 #include "input/source.h"
 #include "output/format.h"
 
-enum device { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
+enum device_asked { DEVICE_AUTO, DEVICE_CPU, DEVICE_GPU };
 
 /* When the line of progress is shown: if stderr is a terminal, always, or only after SIGUSR1. */
 enum progress { PROGRESS_TERMINAL, PROGRESS_ALWAYS, PROGRESS_NEVER };
@@ -55,11 +55,11 @@ struct shape {
 
 /* What of the machine may be used. */
 struct machine {
-	enum device device;      /* --device */
-	const char *gpus;        /* for a GPU, which: "0", "0,2", "all" */
-	unsigned threads;        /* the most workers */
-	uint64_t memory;         /* -M: the bytes that may be taken, without the bins ... */
-	const char *memory_text; /* ... as the user wrote it, or "default", for messages */
+	enum device_asked device; /* --device */
+	const char *gpus;         /* for a GPU, which: "0", "0,2", "all" */
+	unsigned threads;         /* the most workers */
+	uint64_t memory;          /* -M: the bytes that may be taken, without the bins ... */
+	const char *memory_text;  /* ... as the user wrote it, or "default", for messages */
 };
 
 struct job {

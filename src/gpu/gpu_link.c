@@ -137,7 +137,7 @@ static unsigned waiting_slots(const struct gpu_device *d)
 }
 
 /* What is checked after each second without a message. */
-static void look(struct gpu_device *d)
+static void check_silence(struct gpu_device *d)
 {
 	struct link *const link = &d->link;
 	const unsigned waiting = waiting_slots(d);
@@ -214,7 +214,7 @@ static void *link_main(void *arg)
 		if (n > 0 && !listen_once(d))
 			break;
 		if (n == 0)
-			look(d);
+			check_silence(d);
 		/* A helper that is not heard would be waited for without end. */
 		if (n < 0 && errno != EINTR)
 			gpu_fail(d->gpu, "driver", strerror(errno));

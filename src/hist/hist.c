@@ -338,7 +338,7 @@ static void clamp_flow(struct hist *h, uint32_t channel)
  * AUTO: the samples are known, so their bins become those of the histogram, and the slots are put
  * in the order of the bins.
  */
-static void settle(struct hist *h, const struct extent *extent)
+static void place_bins(struct hist *h, const struct extent *extent)
 {
 	struct edges *const edges = &h->axis.edges;
 	const uint32_t slots = axis_bins(&h->axis);
@@ -382,7 +382,7 @@ void hist_fill(struct hist *h, struct counts *counts)
 	for (uint32_t c = 0; c < h->channels; c++)
 		fold(h, c);
 	if (axis_kind_of(&h->axis)->from_samples) {
-		settle(h, &extent);
+		place_bins(h, &extent);
 		assert(coded || k == edges->k);
 	}
 	for (uint32_t c = 0; c < h->channels; c++) {

@@ -238,7 +238,7 @@ enum kind {
 
 /* What n first bytes are, which are all if they `ended`. Pure. */
 static enum kind judge(const struct content_rules *rules, bool decoded, const unsigned char *bytes,
-		       size_t n, bool ended, const struct format **format)
+		       size_t n, bool ended, const struct input_format **format)
 {
 	struct frame_header frame;
 	/* Four bytes show the magic number and nothing more yet. */
@@ -266,7 +266,7 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 
 /* What is refused, and why. Tensors are listed as far as `wanted` bytes show them. */
 static int refuse(const struct content *c, struct view *v, enum kind kind,
-		  const struct format *format, size_t wanted, struct fail *fail)
+		  const struct input_format *format, size_t wanted, struct fail *fail)
 {
 	static const char *const WHY[] = {
 		[KIND_LEGACY] =
@@ -298,7 +298,7 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 
 /* As many first bytes as decide what it is. */
 static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
-		      uint64_t wanted, enum kind *kind, const struct format **format,
+		      uint64_t wanted, enum kind *kind, const struct input_format **format,
 		      struct fail *fail)
 {
 	const size_t most = !rules->type_said ? FIRST_TEXT
@@ -377,7 +377,7 @@ static int run_scan(struct content *c, struct view *v, enum header_result *resul
 	return rc;
 }
 
-static int read_header(struct content *c, struct view *v, const struct format *format,
+static int read_header(struct content *c, struct view *v, const struct input_format *format,
 		       struct fail *fail)
 {
 	const struct header_scan *const scan = &c->scan;
@@ -403,7 +403,7 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 		 uint64_t wanted, struct fail *fail)
 {
 	struct view v = {.bytes = b};
-	const struct format *format = NULL;
+	const struct input_format *format = NULL;
 	enum kind kind = KIND_SAMPLES;
 
 	*c = (struct content){.is_zstd = false};

@@ -33,7 +33,7 @@
 
 extern const struct header_format header_npy, header_pnm, header_wave;
 
-static const struct format FORMATS[] = {
+static const struct input_format FORMATS[] = {
 	{READ("\x93NUMPY", &header_npy)},
 	{READ("RIFF????WAVE", &header_wave)},
 	{READ("RIFX????WAVE", &header_wave)},
@@ -99,7 +99,7 @@ static bool agrees(char magic, unsigned char c)
 }
 
 /* How many of the n bytes at its offset are those of its magic number? */
-static size_t alike(const struct format *f, const unsigned char *bytes, size_t n)
+static size_t alike(const struct input_format *f, const unsigned char *bytes, size_t n)
 {
 	size_t same = 0;
 
@@ -111,11 +111,11 @@ static size_t alike(const struct format *f, const unsigned char *bytes, size_t n
 #define FORMAT_COUNT (sizeof(FORMATS) / sizeof(FORMATS[0]))
 
 enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
-				const struct format **format)
+				const struct input_format **format)
 {
 	enum header_result result = HEADER_NONE;
 
-	for (const struct format *f = FORMATS; f < FORMATS + FORMAT_COUNT; f++) {
+	for (const struct input_format *f = FORMATS; f < FORMATS + FORMAT_COUNT; f++) {
 		const size_t there = f->at < n ? n - f->at : 0;
 		if (!f->header && which != FORMATS_ALL && (which == FORMATS_READ || !f->packed))
 			continue;

@@ -17,7 +17,7 @@
 /* ... and so are all bytes of an input; fewer may well be samples */
 #define FIRST_TEXT_LEAST 16u
 
-struct format {
+struct input_format {
 	const char *magic; /* first.c says what some of its characters stand for */
 	size_t length;
 	size_t at;                          /* its offset */
@@ -34,7 +34,7 @@ enum formats { FORMATS_ALL, FORMATS_TYPED, FORMATS_READ };
  * FIRST_BYTES, as what shows later is not waited for.
  */
 enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
-				const struct format **format);
+				const struct input_format **format);
 
 /* Are n bytes, which are all if they `ended`, text? JSON: and a histogram of ours. */
 enum first_text { TEXT_NONE, TEXT_MORE, TEXT_FOUND, TEXT_JSON };

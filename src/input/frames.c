@@ -95,8 +95,8 @@ enum find frames_next(struct bytes *b, uint64_t *pos, uint64_t end, struct frame
 /* ---- blocks ---- */
 
 /* The n bytes at an offset. FIND_FRAME: they are there. */
-static enum find look(struct bytes *b, const struct frame *f, uint64_t at, size_t n, bool there,
-		      const unsigned char **bytes, struct fail *fail)
+static enum find find_bytes(struct bytes *b, const struct frame *f, uint64_t at, size_t n,
+			    bool there, const unsigned char **bytes, struct fail *fail)
 {
 	size_t got;
 	const int rc = bytes_look(b, f->offset + at, there ? 0 : n, SIZE_MAX, bytes, &got, fail);
@@ -121,14 +121,14 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 		/* Its decoder will soon read what is walked over. */
 		if (most != FRAME_UNKNOWN)
 			bytes_hint(b, f->offset + f->walked);
-		if ((found = look(b, f, f->walked, 3, there, &bytes, fail)) != FIND_FRAME)
+		if ((found = find_bytes(b, f, f->walked, 3, there, &bytes, fail)) != FIND_FRAME)
 			return found;
 		if (frame_block_parse(bytes, &block) != 0)
 			return not_found(frames_bad(b, f->offset, fail, "corrupt block"));
 		frame_add_block(f, &block);
 	}
 	f->walked += f->header.checksum ? FRAME_CHECKSUM : 0;
-	if ((found = look(b, f, f->walked - 1, 1, there, &bytes, fail)) != FIND_FRAME)
+	if ((found = find_bytes(b, f, f->walked - 1, 1, there, &bytes, fail)) != FIND_FRAME)
 		return found;
 	f->stored = f->walked;
 	f->bound = f->header.content != FRAME_UNKNOWN ? f->header.content : f->blocks;

@@ -149,7 +149,7 @@ static enum header_result take_behind(struct header_scan *h, const unsigned char
 {
 	const size_t padding = h->want - 8;
 	const uint32_t size = word(h, p + padding + 4);
-	const struct format *other;
+	const struct input_format *other;
 
 	for (size_t i = 0; i <= padding; i++)
 		if (first_format(p + i, 8, FORMATS_READ, &other) != HEADER_NONE)

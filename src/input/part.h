@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /* The records from `begin` on, up to `end`. */
-struct part {
+struct share {
 	uint64_t begin, end;
 	uint64_t all; /* records of all slices */
 	bool last;    /* it is the last slice */
@@ -24,12 +24,12 @@ struct part {
  * are at whole MiB from the first record on: for a single file, these are the borders of a parallel
  * file system's stripes.
  */
-struct part part_of(uint64_t records, uint32_t record_bytes, uint32_t k, uint32_t n);
+struct share part_of(uint64_t records, uint32_t record_bytes, uint32_t k, uint32_t n);
 
 /*
  * Is this record the slice's own? For each number up to that of all records, exactly one slice says
  * yes.
  */
-bool part_owns(const struct part *p, uint64_t record);
+bool part_owns(const struct share *p, uint64_t record);
 
 #endif

@@ -27,7 +27,7 @@ struct measured {
 
 /* A part of the records: which, and of what. */
 struct slice {
-	struct part part;
+	struct share part;
 	size_t inputs;           /* how many are looked at: -n may end before the last one ... */
 	bool within;             /* ... and then it ends in the last of these */
 	struct measured input[]; /* one for each path, and one for the end */
@@ -260,7 +260,7 @@ static uint64_t state_of(const struct slice *slice, size_t paths)
 /* Does the slice have anything of this input? */
 static bool wants(const struct slice *slice, size_t path)
 {
-	const struct part *const p = &slice->part;
+	const struct share *const p = &slice->part;
 	const uint64_t first = slice->input[path].before, next = slice->input[path + 1].before;
 
 	return (first < p->end && next > p->begin) || part_owns(p, first);
@@ -310,7 +310,7 @@ int part_enter(const struct source *s, struct input *in, struct fail *fail)
 	const size_t path = in->index;
 	const struct slice *const slice = s->slice;
 	const struct measured *const m = &slice->input[path];
-	const struct part *const p = &slice->part;
+	const struct share *const p = &slice->part;
 	const uint64_t first = m->before, end = (m + 1)->before;
 	const struct identity now = bytes_identity(in->bytes), *const then = &m->identity;
 

@@ -299,7 +299,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 }
 
 /* The next job of an input whose decoded bytes go on at `at`. */
-static void find(struct source *s, struct input *in, uint64_t at, struct cut *c)
+static void find_job(struct source *s, struct input *in, uint64_t at, struct cut *c)
 {
 	struct frame f;
 
@@ -458,7 +458,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		if (enough)
 			in->zstd->cut = (struct cut){.what = CUT_END};
 		else
-			find(s, in, at, &in->zstd->cut);
+			find_job(s, in, at, &in->zstd->cut);
 		lock_take(&s->lock);
 		in->busy = false;
 		in->shorter |= in->zstd->cut.what == CUT_END && !enough &&

@@ -203,7 +203,7 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 }
 
 /* Of a job that has ended and has its place: what follows from that. */
-static void settle(struct source *s, struct zstd_job *j)
+static void conclude(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
 	const uint64_t end = j->made < FAR - j->at ? j->at + j->made : FAR;
@@ -231,7 +231,7 @@ void job_end(struct source *s, struct zstd_job *j)
 	while (j && j->ended && !j->dropped && j->at != UNKNOWN) {
 		struct zstd_job *const next = j->next;
 		const bool known = !next || next->at != UNKNOWN;
-		settle(s, j);
+		conclude(s, j);
 		job_check(s, j);
 		j = known ? NULL : next;
 	}

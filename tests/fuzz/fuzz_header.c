@@ -135,7 +135,7 @@ static bool check_later(const uint8_t *p, size_t n)
 {
 	const bool tar = n >= 262 && memcmp(p + 257, "ustar", 5) == 0,
 		   tensors = n >= 10 && memcmp(p + 4, "\0\0\0\0{\"", 6) == 0;
-	const struct format *format;
+	const struct input_format *format;
 	char advice[FIRST_ADVICE];
 
 	REQUIRE(!(tar || tensors) || first_format(p, n, FORMATS_ALL, &format) == HEADER_FOUND,
@@ -269,7 +269,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const enum header_result result = check_parser(&h, bytes, b.size);
 	const bool zstd = flags & 8, piped = flags & 16;
 	size_t from, want = 0, used, n = b.size;
-	const struct format *format;
+	const struct input_format *format;
 	spec.open.typed = b.size % 3 == 0 && result == HEADER_NONE;
 	spec.open.type_said = !(flags & 32) || spec.open.typed;
 	const enum formats which = spec.open.typed ? FORMATS_TYPED : FORMATS_ALL;

@@ -189,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		return 0;
 	size_t decoded, used = 0;
 	const enum verdict verdict = decode(b.data, b.size, plain, &decoded);
-	const struct format *format;
+	const struct input_format *format;
 	/* What shows in the first decoded bytes is for fuzz_header.c. */
 	if (decoded >= DECODED_MAX / 2 ||
 	    first_format(plain, decoded, FORMATS_TYPED, &format) == HEADER_FOUND)
