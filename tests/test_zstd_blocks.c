@@ -14,7 +14,7 @@
 #define ROUNDS 24u
 #define BLOCKS 200u
 
-static uint64_t state = 77;
+static uint64_t state = 80;
 
 static uint64_t draw(uint64_t below)
 {
@@ -98,7 +98,7 @@ static struct outcome read_piped(struct setup *spec, const struct pack *p, unsig
 }
 
 /* A long frame, and before and after it perhaps small ones, whose sizes need not be known. */
-static struct pack pack_long(const unsigned char *data, size_t n)
+static struct pack pack_long(const unsigned char *data, size_t n, bool checked)
 {
 	static const int LEVELS[] = {-5, 1, 1, 1, 3, 3, 3, 5, 7};
 	struct pack p = {.state = 1};
@@ -106,7 +106,7 @@ static struct pack pack_long(const unsigned char *data, size_t n)
 
 	if (front > 0)
 		pack_frame(&p, data, front, 1, draw(2), draw(2), 0);
-	pack_frame(&p, data + front, n - front - back, LEVELS[draw(9)], draw(3) > 0, draw(12) > 0,
+	pack_frame(&p, data + front, n - front - back, LEVELS[draw(9)], draw(3) > 0, checked,
 		   draw(3) ? 0 : 12 + (int)draw(11));
 	if (back > 0)
 		pack_frame(&p, data + n - back, back, 1, draw(2), draw(2), 0);
@@ -132,7 +132,8 @@ static bool check_one(unsigned char *data, unsigned round)
 	uint64_t records, sum;
 
 	fill(data, n, draw(4));
-	struct pack p = pack_long(data, n);
+	const bool checked = draw(3) > 0;
+	struct pack p = pack_long(data, n, checked);
 	if (draw(4) == 0)
 		spec.open.skip = draw(n);
 	if (piped || draw(3) == 0) /* else frames of a pipe are gathered */
@@ -331,6 +332,10 @@ static void damaged(unsigned char *data)
 		else
 			p.data[at] ^= (unsigned char)(1u << draw(8));
 		const bool mended = !cut && draw(3) == 0 && mend_checksum(&p, other, n);
+		if (!cut && !mended && draw(2)) { /* without a checksum libzstd alone says */
+			p.data[4] &= (unsigned char)~4;
+			p.bytes -= FRAME_CHECKSUM;
+		}
 		struct setup spec = {.open.paths = FILES,
 				     .open.path_count = 1,
 				     .use.record = 1 + (uint32_t)draw(4),
@@ -397,8 +402,8 @@ static void again(unsigned char *data)
 		struct chunk chunk;
 		int rc;
 
-		pack_frame(&p, data, n, 1, true, true, 0);
-		pack_frame(&q, same ? data : other, n, 1, true, true, 0);
+		pack_frame(&p, data, n, 1, true, round < 8, 0);
+		pack_frame(&q, same ? data : other, n, 1, true, round < 8, 0);
 		const struct map map = map_frame(&p, n);
 		/* more literals than a block may have */
 		memcpy(p.data + map.at[damaged] + 3, "\x0c\xff\xff", 3);
@@ -621,7 +626,7 @@ int main(void)
 	scratch_enter();
 	for (unsigned round = 0; round < ROUNDS; round++)
 		blocks += check_one(data, round);
-	CHECK(blocks > ROUNDS / 3, "%u frames in blocks", blocks);
+	CHECK(blocks > ROUNDS / 4, "%u frames in blocks", blocks);
 	slices(data);
 	stopped(data);
 	again(data);

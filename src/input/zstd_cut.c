@@ -234,7 +234,7 @@ static bool in_blocks(struct source *s, struct input *in, const struct frame *f,
 
 	if (in->limit != NO_END && at != UNKNOWN)
 		bytes = lesser(bytes, in->limit - at);
-	if (!BLOCK_HOST || !h->checksum || h->window > BLOCK_WINDOW_MAX || bytes <= WHOLE_MAX ||
+	if (!BLOCK_HOST || h->window > BLOCK_WINDOW_MAX || bytes <= WHOLE_MAX ||
 	    s->use.threads < 2 || (in->is_file && !s->spec.ordered && !few_left(s, in, f)))
 		return false;
 	/* Of a stream no more may come soon. */

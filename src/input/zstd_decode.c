@@ -14,9 +14,6 @@
 #include "base/huge.h"
 #include "input/source_input.h"
 
-#define FLAG_AT 4 /* after the magic number: is there a checksum? */
-#define FLAG 4
-
 /* What a job decodes with, but for BLOCKS. */
 struct decoder {
 	/* Packed bytes, of which those up to `at` were used; of FROM_STREAM `bytes` has them. */
@@ -209,9 +206,9 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 		if (f.bound > p->size - p->bytes)
 			return false;
 		size_t stored = (size_t)f.stored;
-		if (j->sum.ours) { /* it is the only frame */
+		if (j->sum.follows && f.header.checksum) {
 			stored -= FRAME_CHECKSUM;
-			from[FLAG_AT] &= (unsigned char)~FLAG;
+			frame_hide_checksum(from);
 			j->sum.read = true;
 			j->sum.value = little32(from + stored);
 		}
@@ -274,8 +271,8 @@ static bool begin_steps(struct zstd_job *j)
 	if (got < j->cut.header)
 		return !cut_off(j);
 	memcpy(header, bytes, j->cut.header);
-	if (j->sum.ours)
-		header[FLAG_AT] &= (unsigned char)~FLAG;
+	if (j->sum.follows)
+		frame_hide_checksum(header);
 	ZSTD_DCtx_reset(j->decoder->context, ZSTD_reset_session_only);
 	while (in.pos < in.size) {
 		const size_t before = in.pos;
@@ -324,7 +321,7 @@ static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *
 	if (wrong_size(j, p, whole))
 		return bad(j, j->cut.offset, "it does not hold as much as its header says");
 	/* Where -n ends nothing more of a stream is waited for. */
-	if (whole && j->sum.ours && !(last && out.pos == cap && j->cut.from == FROM_STREAM))
+	if (whole && j->sum.follows && !(last && out.pos == cap && j->cut.from == FROM_STREAM))
 		read_trailer(j);
 	if (ended && j->cut.stored != UNKNOWN && used(j) != j->cut.stored &&
 	    j->fail.status == STATUS_OK)
@@ -391,7 +388,7 @@ static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 
 	while (!ended && p->bytes < cap) {
 		const struct frame_block block = j->decoder->block;
-		const size_t after = !block.last ? 3 : j->sum.ours ? FRAME_CHECKSUM : 0;
+		const size_t after = !block.last ? 3 : j->sum.follows ? FRAME_CHECKSUM : 0;
 		const size_t n = block.stored;
 		unsigned char *const to = p->room + p->bytes;
 		size_t got;
@@ -404,7 +401,7 @@ static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 		if (!ended && (frame_block_parse(bytes + n, &j->decoder->block) != 0 ||
 			       !j->decoder->block.plain))
 			return changed(j);
-		if (ended && j->sum.ours) {
+		if (ended && j->sum.follows) {
 			j->sum.read = true;
 			j->sum.value = little32(bytes + n);
 		}
@@ -551,7 +548,7 @@ static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece
 	if (!ended) {
 		lock_drop(&s->lock);
 		ended = fill(s, j, p, cap, last);
-		if (again)
+		if (again && j->sum.adds)
 			xxh64_add(&j->again, p->data, p->bytes);
 		lock_take(&s->lock);
 	}

@@ -2,6 +2,9 @@
 /* zstd_frame: frame headers and block headers. */
 #include "input/zstd_frame.h"
 
+#define FLAGS_AT 4 /* after the magic number */
+#define FLAG_CHECKSUM 4
+
 static uint64_t little(const unsigned char *p, unsigned bytes)
 {
 	uint64_t v = 0;
@@ -24,7 +27,7 @@ static enum frame_kind data_frame(const unsigned char *p, size_t n, struct frame
 
 	if (n < 5)
 		return FRAME_SHORT;
-	const unsigned char flags = p[4];
+	const unsigned char flags = p[FLAGS_AT];
 	const bool single = flags & 0x20;
 	const unsigned dictionary = DICTIONARY[flags & 3];
 	const unsigned content = flags >> 6 == 0 && single ? 1 : CONTENT[flags >> 6];
@@ -35,7 +38,7 @@ static enum frame_kind data_frame(const unsigned char *p, size_t n, struct frame
 		return FRAME_SHORT;
 	if (flags & 8) /* reserved: a decoder of today must refuse it */
 		return FRAME_BROKEN;
-	h->checksum = flags & 4;
+	h->checksum = flags & FLAG_CHECKSUM;
 	h->dictionary = little(p + at, dictionary) != 0;
 	h->content = content == 0 ? FRAME_UNKNOWN
 				  : little(p + at + dictionary, content) + (content == 2 ? 256 : 0);
@@ -72,6 +75,11 @@ enum frame_kind frame_parse(const unsigned char *p, size_t n, struct frame_heade
 	}
 	return magic == 0xfd2fb51e || (magic >= 0xfd2fb522 && magic <= 0xfd2fb527) ? FRAME_LEGACY
 										   : FRAME_OTHER;
+}
+
+void frame_hide_checksum(unsigned char *p)
+{
+	p[FLAGS_AT] &= (unsigned char)~FLAG_CHECKSUM;
 }
 
 int frame_block_parse(const unsigned char p[3], struct frame_block *b)

@@ -33,6 +33,12 @@ struct frame_header {
 /* Looks at the first n bytes of a frame; the header is filled in for DATA and SKIPPABLE. */
 enum frame_kind frame_parse(const unsigned char *p, size_t n, struct frame_header *h);
 
+/*
+ * Clears the flag for a checksum in the header at p: libzstd then neither adds one up nor looks for
+ * the four bytes, which are its caller's to read.
+ */
+void frame_hide_checksum(unsigned char *p);
+
 /* The three bytes before a block. */
 struct frame_block {
 	bool last;

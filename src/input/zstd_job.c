@@ -129,7 +129,8 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->made = j->handed = j->taken = 0;
 	j->running = 0;
 	j->ended = j->dropped = j->broken = false;
-	j->sum = (struct checksum){.ours = c->checksum};
+	j->sum = (struct checksum){.follows = c->checksum,
+				   .adds = c->checksum || c->how == HOW_BLOCKS};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
 	decoder_begin(j->decoder);
@@ -244,8 +245,9 @@ static void check_sum(struct source *s, const struct zstd_job *j)
 	const struct checksum *const sum = &j->sum;
 	struct fail fail = {.status = STATUS_OK};
 
-	if (!sum->ours || j->dropped || !sum->read || j->fail.status != STATUS_OK ||
-	    j->at >= j->in->limit || (uint32_t)xxh64_end(&sum->hash) == sum->value)
+	if (!sum->follows || !sum->adds || j->dropped || !sum->read ||
+	    j->fail.status != STATUS_OK || j->at >= j->in->limit ||
+	    (uint32_t)xxh64_end(&sum->hash) == sum->value)
 		return;
 	frames_bad(j->in->bytes, j->cut.offset, &fail, "Restored data doesn't match checksum");
 	source_fail(s, j->in, j->cut.offset, &fail);

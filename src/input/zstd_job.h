@@ -74,10 +74,14 @@ struct zstd_piece {
 	enum { PIECE_FREE, PIECE_FILLING, PIECE_READY, PIECE_OUT, PIECE_COUNTED } state;
 };
 
-/* A frame's checksum, added up here instead of by libzstd. */
+/*
+ * A frame's checksum, added up here instead of by libzstd; and of BLOCKS, where there is none, what
+ * tells whether libzstd decodes the same bytes, if it has to.
+ */
 struct checksum {
-	bool ours;      /* it was hidden from libzstd */
-	bool read;      /* `value` is what stands after the last block */
+	bool follows;   /* the last block, and was hidden from libzstd */
+	bool adds;      /* decoded bytes are added to `hash`, and it must be `value` */
+	bool read;      /* `value` is what follows the last block; or that has been read */
 	bool busy;      /* a thread adds to it */
 	uint64_t added; /* bytes that were added to it and are not needed for that any more */
 	uint32_t value;
