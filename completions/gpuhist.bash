@@ -41,7 +41,7 @@ _gpuhist() {
 		COMPREPLY=($(compgen -W '-t --type -b --bins -r --range --log --edges --mod --auto --clamp --closed
 			-S --skip -n --count -c --channels --record --offset --rows --part --each --ignore-tail --raw --zstd
 			-C --counter -f --format -o --output --every --into --merge --tee --finish -p --plot --title --stats
-			--flow --nonzero --no-header --device -T --threads -M --memory -q --quiet -v --verbose
+			--flow --nonzero --no-header --device --no-check -T --threads -M --memory -q --quiet -v --verbose
 			--progress --no-progress -h --help -V --version' -- "$cur"))
 	fi
 }

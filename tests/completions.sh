@@ -47,7 +47,7 @@ bash -n completions/gpuhist.bash || failed=$((failed + 1))
 offers gpuhist -
 same 'completions/gpuhist.bash'
 offers gpuhist x --no
-expect '--nonzero --no-header --no-progress' '--no'
+expect '--nonzero --no-header --no-check --no-progress' '--no'
 offers gpuhist -t bf
 expect 'bf16 bf16be' '-t bf'
 offers gpuhist --type = bf

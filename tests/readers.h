@@ -60,8 +60,10 @@ static inline void look(struct worker *w)
 	lock_take(&s->lock);
 	for (const struct input *in = s->inputs; in; in = in->next)
 		kept += in->zstd ? in->zstd->kept : 0;
-	for (const struct zstd_job *j = s->zstd.free_jobs; j; j = j->next)
+	for (const struct zstd_job *j = s->zstd.free_jobs; j; j = j->next) {
+		w->again |= j->known > 0;
 		w->beyond |= job_takes(j, &(struct cut){.pieces = 0}) > j->held;
+	}
 	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j)) {
 		w->blocks |= j->cut.how == HOW_BLOCKS;
 		w->again |= j->known > 0;
@@ -89,6 +91,8 @@ static inline void *work(void *arg)
 		/* Some chunks are added to their checksum here, the others by the source. */
 		if (chunk.hash && i % 3 > 0)
 			xxh64_add(chunk.hash, chunk.data, chunk.bytes);
+		if (chunk.hash && w->source->spec.no_check)
+			w->rc = -1;
 		if (w->slow && i % 8 == 7)
 			usleep(300);
 		source_done(reader, &chunk, chunk.bytes);
@@ -134,6 +138,7 @@ static inline struct outcome read_some(const struct setup *spec, unsigned worker
 	}
 	for (unsigned i = 0; i < workers; i++) {
 		pthread_join(w[i].thread, NULL);
+		look(&w[i]); /* at jobs that have ended */
 		o.records += w[i].records;
 		o.sum += w[i].sum;
 		o.blocks |= w[i].blocks;

@@ -125,6 +125,7 @@ static bool check_one(unsigned char *data, unsigned round)
 			     .open.path_count = twice ? 2 : 1,
 			     .open.ignore_tail = true,
 			     .open.prompt = prompt,
+			     .open.no_check = draw(4) == 0,
 			     .use.record = record,
 			     .use.threads = threads,
 			     .use.limit = UINT64_MAX,
@@ -164,24 +165,31 @@ static bool check_one(unsigned char *data, unsigned round)
 	return o.blocks;
 }
 
-/* Two threads take blocks only where they are mostly literals. */
+/*
+ * Two threads take blocks only where they are mostly literals. A wrong checksum that is not looked at
+ * is no reason to decode the frame again.
+ */
 static void pays(unsigned char *data)
 {
 	const size_t n = LEAST + 1000003;
 
 	for (unsigned kind = 0; kind < 3; kind++)
 		for (unsigned threads = 2; threads < 4; threads++) {
+			const bool no_check = threads > 2;
 			const struct setup spec = {.open.paths = FILES,
 						   .open.path_count = 1,
+						   .open.no_check = no_check,
 						   .use.record = 1,
 						   .use.threads = threads,
 						   .use.limit = UINT64_MAX};
 			struct pack p = {.state = 1};
 			fill(data, n, kind);
 			pack_frame(&p, data, n, 3, true, true, 0);
+			p.data[p.bytes - 1] ^= no_check;
 			scratch_write("f", p.data, p.bytes);
 			const struct outcome o = read_all(&spec, threads, 65536);
-			CHECK(o.rc == 0 && o.records == n && o.blocks == (kind == 0 || threads > 2),
+			CHECK(o.rc == 0 && o.records == n && !o.again &&
+				      o.blocks == (kind == 0 || threads > 2),
 			      "data %u, %u threads: %d '%s'", kind, threads, o.blocks, o.fail.text);
 			free(p.data);
 		}
@@ -306,16 +314,18 @@ static bool mend_checksum(struct pack *p, unsigned char *to, size_t n)
 
 /*
  * Damage anywhere in a file: the same result and message as of one reader, also where -n ends
- * before or after it. Damage that only the checksum shows and that has a new one is none.
+ * before or after it. Damage that only the checksum shows is none where that is new, missing, or
+ * not looked at.
  */
 static void damaged(unsigned char *data)
 {
 	const size_t n = LEAST + 300001;
 	unsigned char *const other = malloc(n);
 	struct pack whole = {.state = 1};
-	unsigned blocks = 0;
+	unsigned blocks = 0, unseen = 0;
 
 	for (unsigned round = 0; round < 4 * ROUNDS; round++) {
+		uint64_t records, sum;
 		struct pack p = {.state = 1};
 		if (round % 12 == 0) {
 			fill(data, n, round / 12 % 4);
@@ -342,10 +352,12 @@ static void damaged(unsigned char *data)
 				     .use.threads = 1,
 				     .use.limit = UINT64_MAX,
 				     .open.ignore_tail = true,
+				     .open.no_check = draw(3) == 0,
 				     .use.memory = 64 << 20};
 		if (draw(3) == 0)
 			spec.use.limit = draw(n / spec.use.record + 2);
 		scratch_write("f", p.data, p.bytes);
+		expected(data, n, &spec, &records, &sum);
 		const struct outcome one = read_all(&spec, 1, 65536);
 		spec.use.threads = 3 + (unsigned)draw(6);
 		const struct outcome all = read_all(&spec, spec.use.threads, 65536);
@@ -357,10 +369,15 @@ static void damaged(unsigned char *data)
 		      "round %u, byte %zu: %llu of %llu records", round, at,
 		      (unsigned long long)all.records, (unsigned long long)one.records);
 		CHECK(!mended || one.rc == 0, "round %u: '%s'", round, one.fail.text);
+		CHECK(!spec.open.no_check || !strstr(one.fail.text, "checksum"), "round %u: '%s'",
+		      round, one.fail.text);
+		CHECK(!cut || one.rc == -1 || spec.use.limit <= records, "round %u: cut", round);
+		unseen += spec.open.no_check && !mended && one.rc == 0 && one.sum != sum;
 		blocks += all.blocks;
 		free(p.data);
 	}
 	CHECK(blocks > ROUNDS, "%u frames in blocks", blocks);
+	CHECK(unseen > 2, "%u frames with damage that nobody saw", unseen);
 	free(whole.data);
 	free(other);
 }
@@ -376,7 +393,7 @@ static void rewrite(const char *name, const void *bytes, size_t n)
 /*
  * A block is damaged while the blocks before it are handed out, and the file is whole when libzstd
  * decodes it again: then all is well. If it holds something else by then, what was counted is
- * wrong, and that is found.
+ * wrong, and that is found, but where checksums are not added up.
  */
 static void again(unsigned char *data)
 {
@@ -385,12 +402,14 @@ static void again(unsigned char *data)
 
 	fill(data, n, 0);
 	fill(other, n, 0);
-	for (unsigned round = 0; round < 12; round++) {
-		const bool same = round % 2, lent = round / 2 % 2;
+	for (unsigned round = 0; round < 16; round++) {
+		const bool no_check = round >= 12, same = no_check || round % 2,
+			   lent = round / 2 % 2;
 		const unsigned damaged = 4 + round / 4; /* the first four are looked at */
 		struct pack p = {.state = 1}, q = {.state = 1};
 		const struct setup spec = {.open.paths = FILES,
 					   .open.path_count = 1,
+					   .open.no_check = no_check,
 					   .use.record = 1,
 					   .use.threads = 8,
 					   .use.limit = UINT64_MAX};
@@ -402,8 +421,8 @@ static void again(unsigned char *data)
 		struct chunk chunk;
 		int rc;
 
-		pack_frame(&p, data, n, 1, true, round < 8, 0);
-		pack_frame(&q, same ? data : other, n, 1, true, round < 8, 0);
+		pack_frame(&p, data, n, 1, true, round < 8 || no_check, 0);
+		pack_frame(&q, same ? data : other, n, 1, true, round < 8 || no_check, 0);
 		const struct map map = map_frame(&p, n);
 		/* more literals than a block may have */
 		memcpy(p.data + map.at[damaged] + 3, "\x0c\xff\xff", 3);
@@ -439,7 +458,10 @@ static void again(unsigned char *data)
 
 /* ---- pipes ---- */
 
-/* Of a pipe the packed bytes are gone: what is refused is an error, and so is a wrong checksum. */
+/*
+ * Of a pipe the packed bytes are gone: what is refused is an error, and so is a wrong checksum,
+ * unless it is not looked at; then it must still be there.
+ */
 static void piped(unsigned char *data)
 {
 	static const char *const WHY[] = {NULL, "doesn't match checksum", "corrupt block",
@@ -450,8 +472,10 @@ static void piped(unsigned char *data)
 	fill(data, LONG, 0);
 	pack_frame(&p, data, LONG, 1, true, true, 0);
 	const struct map map = map_frame(&p, LONG);
-	for (unsigned round = 0; round < 15; round++) {
-		struct setup spec = {.use.record = 3,
+	for (unsigned round = 0; round < 20; round++) {
+		const bool no_check = round >= 15;
+		struct setup spec = {.open.no_check = no_check,
+				     .use.record = 3,
 				     .use.threads = 4,
 				     .use.limit = UINT64_MAX,
 				     .open.ignore_tail = true};
@@ -459,7 +483,7 @@ static void piped(unsigned char *data)
 		const unsigned drawn = 1 + (unsigned)draw(map.blocks - 1);
 		/* With -n's last record a third of a piece and a block end. */
 		const unsigned block = round == 7 ? 12 : drawn;
-		const char *const why = WHY[round % 5];
+		const char *const why = WHY[no_check && round % 5 == 1 ? 0 : round % 5];
 		q.data = malloc(p.bytes);
 		memcpy(q.data, p.data, p.bytes);
 		switch (round % 5) {
@@ -470,7 +494,7 @@ static void piped(unsigned char *data)
 			q.data[map.at[block]] |= 6;
 			break;
 		case 3:
-			q.bytes = map.at[block] + draw(200);
+			q.bytes = no_check ? p.bytes - 1 - draw(4) : map.at[block] + draw(200);
 			break;
 		case 4: /* the header says a byte more, or less */
 			q.data[6] = (unsigned char)(q.data[6] + (round % 2 ? 1 : -1));

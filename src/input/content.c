@@ -36,6 +36,9 @@ struct peek {
 	ZSTD_DCtx *context;
 	uint64_t pos;    /* packed offset of what is decoded next */
 	bool inside;     /* a frame of data */
+	bool no_check;   /* checksums are hidden from libzstd, which the next two are for */
+	size_t hide;     /* bytes of the frame's header, until libzstd has it */
+	size_t trailer;  /* bytes after the frame's last block that libzstd does not look for */
 	bool made;       /* something was decoded */
 	uint64_t window; /* the largest that may be decoded */
 	bool over;       /* there are no more bytes, or none that can be decoded ... */
@@ -59,13 +62,14 @@ static void peek_close(struct peek *p)
 	free(p);
 }
 
-static struct peek *peek_open(struct bytes *b, uint64_t window, struct fail *fail)
+static struct peek *peek_open(struct bytes *b, const struct content_rules *rules, struct fail *fail)
 {
 	struct peek *const p = calloc(1, sizeof(*p));
 
 	if (p) {
 		p->bytes = b;
-		p->window = window;
+		p->window = rules->window;
+		p->no_check = rules->no_check;
 		p->context = ZSTD_createDCtx();
 	}
 	if (p && p->context &&
@@ -122,6 +126,9 @@ static int peek_frame(struct peek *p, bool wait, bool *dry, struct fail *fail)
 	p->failed = found == FIND_BAD || (found == FIND_FRAME && f.header.window > p->window);
 	p->over = p->failed || found == FIND_NONE;
 	p->inside = !p->over;
+	const bool hidden = p->inside && p->no_check && f.header.checksum;
+	p->hide = hidden ? f.header.bytes : 0;
+	p->trailer = hidden ? FRAME_CHECKSUM : 0;
 	/* Until something was decoded, a stream's jobs need nothing of what lies before this frame. */
 	return p->inside && !p->made ? bytes_pass(p->bytes, p->pos, fail) : 0;
 }
@@ -131,18 +138,25 @@ static int peek_decode(struct peek *p, bool wait, bool *dry, struct fail *fail)
 {
 	ZSTD_outBuffer out = {p->buffer, PEEK_ROOM, p->have};
 	ZSTD_inBuffer in = {.pos = 0};
+	unsigned char header[FRAME_HEADER_MAX];
 	const unsigned char *bytes;
 
 	if (bytes_look(p->bytes, p->pos, 0, 0, &bytes, &in.size, fail) != 0)
 		return -1;
 	in.src = bytes;
+	if (p->hide > 0) { /* all of it is there: it was parsed */
+		memcpy(header, bytes, p->hide);
+		frame_hide_checksum(header);
+		in = (ZSTD_inBuffer){header, p->hide, 0};
+		p->hide = 0;
+	}
 	const size_t left = ZSTD_decompressStream(p->context, &out, &in);
 	const bool stuck = out.pos == p->have && in.pos == 0;
 	if (!p->made && out.pos > p->have) {
 		p->made = true;
 		bytes_keep(p->bytes, bytes_passed(p->bytes)); /* the frame */
 	}
-	p->pos += in.pos;
+	p->pos += in.pos + (left == 0 ? p->trailer : 0);
 	p->have = out.pos;
 	p->inside = left != 0;
 	p->over = p->failed = ZSTD_isError(left);
@@ -412,7 +426,7 @@ int content_open(struct content *c, struct bytes *b, const struct content_rules 
 	int rc = look_first(c, &v, rules, wanted, &kind, &format, fail);
 	if (rc == 0 && kind == KIND_ZSTD) {
 		c->is_zstd = true;
-		if (!(v.peek = peek_open(b, rules->window, fail)))
+		if (!(v.peek = peek_open(b, rules, fail)))
 			return -1;
 		rc = look_first(c, &v, rules, wanted, &kind, &format, fail);
 	}

@@ -20,6 +20,7 @@
 struct content_rules {
 	bool raw;        /* nothing is looked for */
 	bool zstd;       /* all inputs must be zstd */
+	bool no_check;   /* checksums of its frames may be wrong */
 	uint64_t window; /* the largest window that decoders may take */
 	bool typed; /* -t says the type, so known formats are refused only if they are compressed */
 	bool type_said; /* -t or a FILE's name says the type, so text is taken for samples */

@@ -55,8 +55,9 @@ struct source_spec {
 	bool prompt; /* whole records of a stream are handed out as they arrive */
 	/* chunks are handed out in the order of inputs and records, to callers that take lent ones */
 	bool ordered;
-	bool zstd;  /* fail unless every input is zstd */
-	bool typed; /* the type was given; else all inputs have headers, or none has */
+	bool zstd;     /* fail unless every input is zstd */
+	bool no_check; /* content checksums of zstd frames are neither added up nor compared */
+	bool typed;    /* the type was given; else all inputs have headers, or none has */
 	/* ... or the name of one of the paths says it, as a.f32 does */
 	bool type_said;
 	/* The first input is looked at, unless raw: in a window of at most so many bytes, ... */

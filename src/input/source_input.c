@@ -118,6 +118,7 @@ int input_open(struct source *s, size_t path, struct input **out, struct fail *f
 	const bool early = s->use.record == 0; /* the first input, before source_start */
 	const struct content_rules rules = {.raw = s->spec.raw,
 					    .zstd = s->spec.zstd,
+					    .no_check = s->spec.no_check,
 					    .window = early ? s->spec.memory : s->use.memory,
 					    .typed = s->spec.typed,
 					    .type_said = s->spec.type_said};

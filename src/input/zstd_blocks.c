@@ -20,9 +20,10 @@
  *
  * libzstd is the authority. A file's frame that is refused here, or whose checksum differs, is
  * decoded again by libzstd from its start, in steps. What was handed out by then is not handed out
- * again; its checksum must be the same, else our decoder has a bug, and the run fails. So the
- * result and the message are libzstd's. Of a stream the packed bytes are gone. There libzstd is asked
- * about literals that are refused here, and matches may reach as far back as it lets them; what is still refused is an error. The checksum says whether the bytes are
+ * again; its checksum must be the same (with --no-check, its length), else our decoder has a bug,
+ * and the run fails. So the result and the message are libzstd's. Of a stream the packed bytes are
+ * gone. There libzstd is asked about literals that are refused here, and matches may reach as far
+ * back as it lets them; what is still refused is an error. The checksum says whether the bytes are
  * right. A frame without one has no second witness; but what libzstd refuses is refused here, and
  * what neither refuses both decode alike: fuzz_block compares them, and has found no difference in
  * millions of damaged frames.

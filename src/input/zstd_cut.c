@@ -281,7 +281,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 		c->content = c->content == UNKNOWN || f.header.content == UNKNOWN
 				     ? UNKNOWN
 				     : c->content + f.header.content;
-		c->checksum = false; /* of several frames libzstd checks them */
+		c->checksum = s->spec.no_check; /* else libzstd checks them */
 		sum += f.bound;
 		most = larger(most, f.bound);
 		weights += weight(&f);

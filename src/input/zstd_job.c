@@ -17,7 +17,7 @@
  * Checksums are hidden from libzstd where a job is one frame, and added up by the threads that
  * count its pieces, in the frame's order and one at a time. A piece is free once it was counted and
  * its bytes are in the checksum. One that comes back too early waits; the thread that brings the
- * piece before it adds both.
+ * piece before it adds both. With --no-check they are hidden in every job, and nothing is added up.
  *
  * Errors are a field of the job. An error fails the source once the job's place is known, and
  * only if -n reaches beyond the bytes that were made. What cannot be cut is a job without bytes
@@ -130,7 +130,8 @@ struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *c
 	j->running = 0;
 	j->ended = j->dropped = j->broken = false;
 	j->sum = (struct checksum){.follows = c->checksum,
-				   .adds = c->checksum || c->how == HOW_BLOCKS};
+				   .adds = !s->spec.no_check &&
+					   (c->checksum || c->how == HOW_BLOCKS)};
 	xxh64_begin(&j->sum.hash);
 	j->fail = c->fail;
 	decoder_begin(j->decoder);

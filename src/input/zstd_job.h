@@ -47,7 +47,7 @@ struct cut {
 	enum { CUT_NOTHING, CUT_END, CUT_BAD, CUT_JOB } what;
 	enum how how;
 	enum from from;
-	bool checksum;    /* of a single frame */
+	bool checksum;    /* of a single frame, or with no_check of any, is hidden from libzstd */
 	uint64_t offset;  /* packed */
 	uint64_t stored;  /* packed bytes, or UNKNOWN */
 	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */

@@ -57,7 +57,7 @@ options -t i8 --range=-0.5:127.5 --clamp
 options -t f32 --raw -r 0:1:0.1 -r -0x.8:1.75:0x.4 --closed
 options --type='<u2' --type='|i1' --type='>f8' --range=0:0x1p10
 options -t bfloat16 --range=full -C u32
-options -S 64KiB -n 1000 --ignore-tail --raw a b -
+options -S 64KiB -n 1000 --ignore-tail --raw --no-check a b -
 options -S 18446744073709551615 -n18446744073709551615
 options -f raw -o - -C sat8
 options -f tsv -C sat16 -M 1G -T 4096 -q
