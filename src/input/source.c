@@ -25,8 +25,9 @@
  *   - A counted piece may wait until the pieces before it are in the checksum. These were handed
  *     out earlier, and the thread that gives one back adds the pieces that wait.
  *   - What a caller has borrowed it gives back before it takes again.
- * A thread that makes something ready wakes one sleeping reader (source_call); a thread that ends
- * something wakes all.
+ * A thread that makes something ready wakes one sleeping reader (source_call), unless it goes on
+ * with that itself, and so does a reader that takes a part of something. So among thousands of small
+ * files nearly all readers sleep. A thread that sees the end of all wakes all.
  */
 #include "input/source.h"
 
@@ -192,12 +193,27 @@ static void await_unlocks(struct source *s)
 
 /* ---- failures, and other ends ---- */
 
+/* --finish opens no stream after the first. */
+static bool more_inputs(const struct source *s)
+{
+	return s->next_path < s->spec.path_count && s->left > 0 &&
+	       s->failure.fail.status == STATUS_OK && (s->next_path == 0 || !signals_finished());
+}
+
+/* Something has ended: one reader goes on with the next input, or all see that there is none. */
+static void call_for_next(struct source *s)
+{
+	if (more_inputs(s))
+		source_call(s);
+	else
+		source_call_all(s);
+}
+
 void input_end(struct source *s, struct input *in)
 {
 	in->ended = true;
 	if (s->current == in)
 		s->current = NULL;
-	source_call_all(s);
 }
 
 bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset)
@@ -321,8 +337,12 @@ void input_check(struct source *s, struct input *in)
 
 	if (!nothing_left(in))
 		return;
-	/* Readers need not wait for the ranges that workers still have. */
-	source_call_all(s);
+	/*
+	 * With -n the next input may have waited for this one, with zstd a cut for its memory. The
+	 * end of all is near where no input follows: no reader waits for ranges of other workers.
+	 */
+	if (in->zstd || s->left != UINT64_MAX || !more_inputs(s))
+		call_for_next(s);
 	if (in->lent > 0)
 		return;
 	if (!s->stopped && !source_failed_before(s, in, UNKNOWN - 1))
@@ -334,13 +354,6 @@ void input_check(struct source *s, struct input *in)
 }
 
 /* ---- tasks ---- */
-
-/* --finish opens no stream after the first. */
-static bool more_inputs(const struct source *s)
-{
-	return s->next_path < s->spec.path_count && s->left > 0 &&
-	       s->failure.fail.status == STATUS_OK && (s->next_path == 0 || !signals_finished());
-}
 
 /* How much -n leaves for the next input is known when all before it have been given back. */
 static bool open_ready(const struct source *s, const struct request *q)
@@ -399,7 +412,8 @@ static void open_run_unlocks(struct source *s, struct request *q)
 		append(s, in);
 	else if (in)
 		input_free(s, in);
-	source_call_all(s);
+	if (!more_inputs(s)) /* else this reader goes on itself */
+		source_call_all(s);
 }
 
 static const struct task open_task = {open_ready, open_run_unlocks};
@@ -484,8 +498,12 @@ int source_take(struct reader *r, const struct want *want, struct chunk *chunk, 
 				call_for_more_unlocks(s);
 			continue;
 		}
-		if (q.got > 0 || is_over(s))
+		if (q.got > 0)
 			break;
+		if (is_over(s)) {
+			source_call_all(s); /* each may be the only one that was called */
+			break;
+		}
 		await_unlocks(s);
 	}
 	if (q.got > 0)

@@ -210,7 +210,7 @@ void source_call_all(struct source *s);
 void source_fail(struct source *s, const struct input *in, uint64_t offset, const struct fail *f);
 bool source_failed_before(const struct source *s, const struct input *in, uint64_t offset);
 
-/* Nothing more is read or cut of the input. */
+/* Nothing more is read or cut of the input, so the next one can be opened. */
 void input_end(struct source *s, struct input *in);
 
 /* Was all of it handed out, and given back? Then it is checked, added to the totals, and freed. */

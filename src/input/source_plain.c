@@ -13,6 +13,8 @@
 #include "input/source_input.h"
 
 #define FULL_READS 64u /* of a stream, before one more reader would find something to read */
+/* A reader that has read so few bytes is back before another has woken to open the next file. */
+#define SMALL ((size_t)32 << 10)
 
 struct plain_input {
 	unsigned reading; /* parts of a file that are being read */
@@ -64,8 +66,10 @@ static void came_short(struct source *s, struct input *in, uint64_t at, size_t c
 	in->shorter |= became_shorter(in, at + got);
 	in->plain->missing += claimed - got;
 	in->plain->torn += got % s->use.record;
-	if (!in->ended)
+	if (!in->ended) {
 		input_end(s, in);
+		source_call(s);
+	}
 }
 
 /* ---- parts of a file, side by side ---- */
@@ -113,6 +117,8 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 	size_t got;
 
 	in->at += n;
+	if (in->at < in->plain->end || n > SMALL)
+		source_call(s); /* for the next part, or input */
 	if (range) {
 		in->lent++;
 		*q->chunk = (struct chunk){.bytes = n, .input = in};
@@ -228,7 +234,8 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 		in->shorter |= became_shorter(in, in->at);
 	if ((rc != 0 || finishes || ended) && !in->ended)
 		input_end(s, in);
-	source_call(s);
+	if (got > 0) /* else this reader goes on itself */
+		source_call(s);
 	hand_out(s, in, q, at, finishes ? 0 : got - got % record);
 	input_check(s, in);
 }

@@ -428,6 +428,7 @@ static void start_job(struct source *s, struct input *in)
 	c->what = CUT_NOTHING;
 	if (j && bad) {           /* with its job the input may go, too */
 		input_end(s, in); /* nothing more is looked for */
+		source_call(s);
 		j->running = true;
 		job_end(s, j);
 		j->running = false;

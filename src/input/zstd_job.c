@@ -217,8 +217,10 @@ static void conclude(struct source *s, struct zstd_job *j)
 	} else if (j->fail.status != STATUS_OK && end < in->limit) {
 		source_fail(s, in, j->cut.offset, &j->fail);
 	}
-	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended)
+	if ((j->fail.status != STATUS_OK || end >= in->limit) && !in->ended) {
 		input_end(s, in);
+		source_call(s);
+	}
 	if (j->next && j->next->at == UNKNOWN)
 		place(s, j->next, end);
 	else if (!j->next && (in->at == UNKNOWN || j->broken))
