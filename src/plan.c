@@ -22,6 +22,7 @@
 #define PART_BYTES ((size_t)512 << 10)    /* the most of a row of --each for one worker ... */
 #define PART_BYTES_MANY ((size_t)4 << 20) /* ... and where it has more cells than these */
 #define CELLS_FEW 8192u
+#define PIPE_BYTES ((size_t)1 << 20) /* the most of it in one read of a pipe, which holds no more */
 
 #define LANES_MOST 60u /* a slot for each, and a few more, of 64 (gpu/region.h) */
 /*
@@ -79,23 +80,20 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 }
 
 /*
- * Bytes of a worker's buffer. Parts of rows are put together one after another, so they are larger
- * than blocks of other runs; for each of them all cells are gone over, so with many cells they are
- * whole rows, or much of one.
+ * Of a large row of a file, bytes that one worker takes, block by block. Parts of rows are put
+ * together one after another, and for each of them all cells are gone over: so with many cells they
+ * are whole rows, or much of one. 0: rows are not that large.
  */
-static size_t block_of(const struct job *job)
+static size_t part_of(const struct job *job, size_t block)
 {
-	const size_t least = job->shape.record > BLOCK_BYTES ? job->shape.record : BLOCK_BYTES;
-	const size_t cells = counting_cells(&job->shape.axis.type, &job->shape.axis.edges) *
-			     job->shape.layout.channels;
+	const uint64_t cells = counting_cells(&job->shape.axis.type, &job->shape.axis.edges) *
+			       (uint64_t)job->shape.layout.channels;
+	const uint64_t most = cells <= CELLS_FEW ? PART_BYTES : PART_BYTES_MANY;
+	const uint64_t records = most / job->shape.record;
 
-	if (job->shape.row <= least / job->shape.record)
-		return least;
-	const uint64_t most =
-		(cells <= CELLS_FEW ? PART_BYTES : PART_BYTES_MANY) / job->shape.record;
-	const size_t row =
-		(size_t)(job->shape.row < most ? job->shape.row : most) * job->shape.record;
-	return row > least ? row : least;
+	if (job->shape.row <= block / job->shape.record)
+		return 0;
+	return (job->shape.row < records ? job->shape.row : records) * job->shape.record;
 }
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -103,12 +101,24 @@ static uint64_t least(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint64_t larger(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
 struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 {
 	const bool gpu_only = job->machine.device == DEVICE_GPU;
 	const uint64_t memory = job->machine.memory, half = memory / 2;
-	struct plan p = {.block = block_of(job), .decoders = 1};
+	struct plan p = {.block = BLOCK_BYTES, .decoders = 1};
 
+	if (job->shape.record > p.block)
+		p.block = job->shape.record;
+	p.step = p.block;
+	p.part = part_of(job, p.block);
+	if (p.part > 0) /* of a pipe that is full */
+		p.block = larger(p.block,
+				 least(p.part, PIPE_BYTES) / job->shape.record * job->shape.record);
 	/* Any worker may feed the GPU: as many do as find a slot. */
 	if (gpu_only || (job->machine.device == DEVICE_AUTO && facts->kernels))
 		p.lanes = (unsigned)least(job->machine.threads, LANES_MOST);

@@ -39,7 +39,9 @@ struct plan_facts {
 struct plan {
 	struct counting counting;
 	unsigned workers; /* the most threads; 0: -M is less than one worker needs */
-	size_t block;     /* bytes of a CPU worker's buffer */
+	size_t block;     /* bytes of a CPU worker's buffer ... */
+	size_t step; /* ... and of what it reads at a time and counts while it is in the cache */
+	size_t part; /* --each: bytes of a file that a worker takes at a time; 0: a block */
 	/* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
 	size_t tables;
 	unsigned lanes;        /* the most workers that feed a GPU; 0: none may be started */

@@ -429,6 +429,8 @@ static int prepare(struct run *run, struct fail *fail)
 		.source = run->work.source,
 		.counts = &run->counts,
 		.block = run->plan.block,
+		.step = run->plan.step,
+		.part = run->plan.part,
 		.record = job->shape.record,
 		.busy = start_next,
 		.arg = run,
@@ -483,8 +485,8 @@ static int count_all(struct run *run, struct fail *fail)
 			      "internal error: the input was left unread: please report this");
 	if (rc != 0)
 		return -1;
-	if (run->work.each &&
-	    each_finish(run->work.each, run->report.records, &run->report.saturated, fail) != 0)
+	if (run->work.each && each_finish(run->work.each, run->report.records, &run->counts,
+					  &run->report.saturated, fail) != 0)
 		return -1;
 	run->report.totals = *source_totals(source);
 	run->report.samples = run->report.records * job_record_samples(&run->job);

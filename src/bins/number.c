@@ -163,6 +163,11 @@ size_t number_format_count(char text[NUMBER_TEXT], uint64_t x)
 		text[1] = '\0';
 		return 1;
 	}
+	if (x < 100) {
+		memcpy(text, PAIRS + 2 * x, 2);
+		text[2] = '\0';
+		return 2;
+	}
 	for (; x >= 100; x /= 100)
 		memcpy(p -= 2, PAIRS + 2 * (x % 100), 2);
 	memcpy(p -= 2, PAIRS + 2 * x, 2);

@@ -9,6 +9,8 @@
 #include "base/huge.h"
 #include "bins/binning.h"
 
+#define GROUP 16u /* cells whose counts in several tables are added up in registers */
+
 int counts_init(struct counts *counts, size_t cells, struct fail *fail)
 {
 	*counts = (struct counts){.cells = cells, .extent = EXTENT_NONE};
@@ -56,16 +58,36 @@ static void added_unlocks(struct counts *counts, uint64_t samples)
 	lock_drop(&counts->lock);
 }
 
+/* Adds a group of cells of one table and `more` others; their sums are below 2^32. */
+static inline void add_group(uint64_t *cell, const uint32_t *table, unsigned more, size_t apart)
+{
+	uint32_t sum[GROUP];
+
+	memcpy(sum, table, sizeof(sum));
+	for (; more > 0; more--) {
+		table += apart;
+		for (size_t i = 0; i < GROUP; i++)
+			sum[i] += table[i];
+	}
+	for (size_t i = 0; i < GROUP; i++)
+		cell[i] += sum[i];
+}
+
 void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
 		uint32_t channels, uint64_t samples)
 {
 	const size_t cells = counts->cells / channels;
 
 	lock_take(&counts->lock);
-	for (unsigned t = 0; t < tables; t++, table += stride) {
-		uint64_t *const cell = counts->cell + t % channels * cells;
-		for (size_t i = 0; i < cells; i++)
-			cell[i] += table[i];
+	for (uint32_t c = 0; c < channels; c++) {
+		uint64_t *const cell = counts->cell + c * cells;
+		size_t at = 0;
+		for (; at + GROUP <= cells; at += GROUP)
+			add_group(cell + at, table + c * stride + at, (tables - 1 - c) / channels,
+				  channels * stride);
+		for (; at < cells; at++)
+			for (unsigned t = c; t < tables; t += channels)
+				cell[at] += table[t * stride + at];
 	}
 	added_unlocks(counts, samples);
 }

@@ -58,7 +58,7 @@ void counts_free(struct counts *counts);
 
 /*
  * Adds `tables` tables of 32-bit counts, `stride` entries after one another, that hold `samples`
- * samples together. With channels > 1 each has counts->cells / channels cells, table t those of
+ * samples together, fewer than 2^32. With channels > 1 each has counts->cells / channels cells, table t those of
  * channel t % channels. In counts->cell all cells of a channel come before those of the next.
  */
 void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,

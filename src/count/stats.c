@@ -284,6 +284,31 @@ void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
 	s->number += n;
 }
 
+void stats_add_codes(struct stats *s, const uint32_t *code, size_t n, const uint64_t *count)
+{
+	const struct sample_type type = s->type;
+	const uint32_t sign = (uint32_t)sign_bit(&type);
+	uint128_t sum = 0, square = 0; /* of keys below 2^16, fewer than 2^64: they fit */
+	uint64_t number = 0, least = UINT64_MAX, greatest = 0;
+
+	for (size_t i = 0; i < n && type.kind == SAMPLE_FLOAT; i++)
+		stats_add_bits(s, sample_swapped(&type, code[i]), count[code[i]]);
+	if (type.kind == SAMPLE_FLOAT)
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const uint64_t key = sample_swapped(&type, code[i]) ^ sign, times = count[code[i]];
+		least = key < least ? key : least;
+		greatest = key > greatest ? key : greatest;
+		number += times;
+		sum += (uint128_t)key * times;
+		square += (uint128_t)(key * key) * times;
+	}
+	s->number += number;
+	extent_add(&s->extent, &(struct extent){least, greatest});
+	add_sum(s->sums, sum);
+	add_square(s->sums, square);
+}
+
 void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples,
 			size_t n)
 {

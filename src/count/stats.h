@@ -67,6 +67,12 @@ void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned c
  */
 void stats_add_bits(struct stats *stats, uint64_t bits, uint64_t n);
 
+/*
+ * 8- and 16-bit types: adds the counts of n codes, as they are in memory; code[i] was counted
+ * count[code[i]] times.
+ */
+void stats_add_codes(struct stats *stats, const uint32_t *code, size_t n, const uint64_t *count);
+
 /* Adds what `from` holds; both are of the same type. */
 void stats_merge(struct stats *to, const struct stats *from);
 

@@ -9,8 +9,14 @@
 #include "base/tally.h"
 
 #define PAGE 4096u
-#define RESULTS 2u                  /* of a worker: one is filled while the other waits */
-#define TEXT_MOST ((size_t)1 << 20) /* of one result; more is submitted in several */
+/*
+ * Results of a worker: one is filled while others wait, which they do for a worker that was held up.
+ * With few cells there are many: two gave 0.5 of the speed on 16 cores that others use, too.
+ */
+#define RESULTS_LEAST 2u
+#define RESULTS_MOST 16u
+#define RESULTS_BYTES ((size_t)1 << 20) /* of their tables */
+#define TEXT_MOST ((size_t)1 << 20)     /* of one result; more is submitted in several */
 
 /* A part of a row, or all of it. */
 struct part {
@@ -20,6 +26,7 @@ struct part {
 
 struct result {
 	struct result *next; /* of those that wait to be taken, in their order */
+	struct rows *owner;  /* the worker's */
 	size_t path;         /* which records it has */
 	uint64_t first, records;
 	struct part head, tail; /* records 0: none */
@@ -29,10 +36,10 @@ struct result {
 	bool submitted;
 };
 
-/* What makes a row of counts: a histogram over the axis, and the bin of each code. */
+/* What makes a row of counts: a histogram over the axis. */
 struct maker {
 	struct hist hist;
-	const uint32_t *bin_of_code; /* borrowed; NULL: cells are bins */
+	struct counts totals; /* of all rows that it made */
 };
 
 struct each {
@@ -41,8 +48,7 @@ struct each {
 	uint32_t *bin_of_code; /* NULL: cells are bins */
 
 	struct lock lock;
-	pthread_cond_t taken; /* signals that results were, or that nothing will be any more ... */
-	unsigned waiters;     /* ... to so many workers */
+	struct rows *workers;
 	struct result *waiting; /* submitted, not taken */
 	size_t ended;           /* inputs */
 	bool stopped, failed;
@@ -59,14 +65,17 @@ struct each {
 
 /* A worker's. */
 struct rows {
+	struct rows *next;
+	pthread_cond_t taken; /* signals that one of its results was, or that nothing will be ... */
+	bool waits;           /* ... to the worker, which waits for that */
 	const struct counting *counting;
 	struct counter *counter;
 	struct counts counts; /* of what is being counted */
-	struct counts totals; /* of all that was */
 	unsigned char *block;
-	struct result result[RESULTS];
+	struct result result[RESULTS_MOST];
+	unsigned results;
 	struct maker maker;
-	size_t *touched; /* of a few samples of 16 bits their cells; else NULL */
+	uint64_t *marks; /* of a few samples of 16 bits their codes (hist.h); else NULL */
 };
 
 /* ---- counts ---- */
@@ -79,33 +88,39 @@ static int open_counts(struct counts *c, const struct each *e, const struct coun
 	return e->spec->asked ? counts_keep_stats(c, &counting->type, e->spec->channels, fail) : 0;
 }
 
-static int open_maker(struct maker *m, const struct each *e, struct fail *fail)
+static int open_maker(struct maker *m, const struct each *e, const struct counting *counting,
+		      struct fail *fail)
 {
 	const struct row_spec *const spec = e->spec;
+	struct hist *const hist = &m->hist;
 
-	m->bin_of_code = e->bin_of_code;
-	if (hist_reserve(&m->hist, spec->axis, spec->channels, fail) != 0)
+	if (counts_init(&m->totals, counting->cells, fail) != 0 ||
+	    hist_reserve(hist, spec->axis, spec->channels, fail) != 0)
 		return -1;
-	return spec->asked ? hist_keep_stats(&m->hist, spec->asked, fail) : 0;
+	if (!hist->count &&
+	    !(hist->count = calloc(hist->channels * hist->stride, sizeof(*hist->count))))
+		return fail_errno(fail, "--each");
+	return spec->asked ? hist_keep_stats(hist, spec->asked, fail) : 0;
 }
 
 static void close_maker(struct maker *m)
 {
-	if (m->hist.axis.type.bytes > 2) /* its counts are those of the last row */
-		m->hist.count = NULL;
+	counts_free(&m->totals);
 	hist_free(&m->hist);
 }
 
 /* ---- rows ---- */
 
-/* Audits and writes the row that was made last. */
+/* Audits and writes the row that these counts are, which are 0 afterwards. */
 static int write_row(const struct each *e, struct maker *m, const struct row_place *row,
-		     struct output *to, uint64_t *saturated, struct fail *fail)
+		     struct counts *counts, uint64_t *marks, struct output *to, uint64_t *saturated,
+		     struct fail *fail)
 {
 	const struct style *const style = e->spec->style;
 	const uint64_t most = COUNTERS[style->counter].max;
-	const struct hist *const hist = &m->hist;
+	struct hist *const hist = &m->hist;
 
+	hist_fill_row(hist, counts, &m->totals, e->bin_of_code, marks);
 	if (hist_audit(hist, fail) != 0)
 		return -1;
 	if (most < UINT64_MAX && !e->spec->asked) {
@@ -122,16 +137,6 @@ static int write_row(const struct each *e, struct maker *m, const struct row_pla
 	return 0;
 }
 
-/* The same of these counts, which are 0 afterwards. */
-static int write_counts(const struct each *e, struct maker *m, struct part *whole,
-			struct output *to, uint64_t *saturated, struct fail *fail)
-{
-	hist_fill_row(&m->hist, &whole->counts, m->bin_of_code);
-	const int rc = write_row(e, m, &whole->row, to, saturated, fail);
-	counts_clear(&whole->counts);
-	return rc;
-}
-
 /* The open row ends here. */
 static void end_row(struct each *e)
 {
@@ -139,7 +144,8 @@ static void end_row(struct each *e)
 		return;
 	e->begun = false;
 	e->rows++;
-	(void)write_counts(e, &e->maker, &e->open, e->to, &e->saturated, &e->fail);
+	(void)write_row(e, &e->maker, &e->open.row, &e->open.counts, NULL, e->to, &e->saturated,
+			&e->fail);
 	e->open.row.records = 0;
 }
 
@@ -206,11 +212,24 @@ static bool can_take(const struct each *e, bool *is_result)
 	return !e->failed && !e->torn && (*is_result || ended);
 }
 
-static void wait_taken_unlocks(struct each *e)
+static void wait_taken_unlocks(struct each *e, struct rows *rows)
 {
-	e->waiters++;
-	lock_wait(&e->lock, &e->taken);
-	e->waiters--;
+	rows->waits = true;
+	lock_wait(&e->lock, &rows->taken);
+	rows->waits = false;
+}
+
+static void wake(struct rows *rows)
+{
+	if (rows->waits)
+		pthread_cond_signal(&rows->taken);
+}
+
+static void wake_all(struct each *e)
+{
+	lock_assert_held(&e->lock);
+	for (struct rows *rows = e->workers; rows; rows = rows->next)
+		wake(rows);
 }
 
 /* Takes what can be taken, unless another worker does; and then has it written immediately. */
@@ -234,10 +253,12 @@ static void take_all_unlocks(struct each *e)
 			end_input(e);
 		lock_take(&e->lock);
 		e->failed = e->fail.status != STATUS_OK;
-		if (r)
+		if (r) {
 			r->submitted = false;
-		if (e->waiters > 0)
-			pthread_cond_broadcast(&e->taken);
+			wake(r->owner);
+		}
+		if (e->failed)
+			wake_all(e);
 	}
 	e->taking = false;
 }
@@ -269,13 +290,13 @@ static struct result *wait_free(struct each *e, struct rows *rows, unsigned leas
 	lock_take(&e->lock);
 	while (!e->failed) {
 		unsigned free = 0;
-		for (unsigned i = 0; i < RESULTS; i++)
+		for (unsigned i = 0; i < rows->results; i++)
 			if (!rows->result[i].submitted && ++free >= least)
 				r = &rows->result[i];
 		/* Where an input failed the rows before it still come; its own end never does. */
 		if (r || e->stopped)
 			break;
-		wait_taken_unlocks(e);
+		wait_taken_unlocks(e, rows);
 	}
 	if (!r)
 		e->torn = true;
@@ -301,96 +322,140 @@ static void stop(struct each *e)
 {
 	lock_take(&e->lock);
 	e->stopped = true;
-	pthread_cond_broadcast(&e->taken);
+	wake_all(e);
 	lock_drop(&e->lock);
 }
 
 /* ---- a worker ---- */
 
-/*
- * Counts so many records, which belong to one row: to the head or the tail of the result, or, where
- * they are all of it, to its rows.
- */
-static void count_part(struct worker *w, struct result *r, const struct row_place *row, uint64_t at,
-		       const unsigned char *data, struct xxh64 *hash)
+/* What was counted is a row. */
+static void end_whole(struct each *e, struct rows *rows, struct result *r,
+		      const struct row_place *row, uint64_t *marks)
 {
-	const struct each *const e = w->work->each;
-	struct rows *const rows = w->rows;
-	const bool begins = at == row->first, whole = begins && row->records == e->spec->size;
-	struct part *const part = begins ? &r->tail : &r->head;
-
-	gather_add(rows->counting, rows->counter, data, (size_t)row->records * w->work->record,
-		   hash);
-	counter_flush_all(rows->counter);
-	counts_add_counts(&rows->totals, &rows->counts);
-	counts_swap(&part->counts, &rows->counts); /* those of the part are 0 */
-	part->row = *row;
-	if (!whole)
-		return;
 	r->row_count++;
 	if (r->fail.status == STATUS_OK)
-		(void)write_counts(e, &rows->maker, part, r->rows, &r->saturated, &r->fail);
-	part->row.records = 0;
+		(void)write_row(e, &rows->maker, row, &rows->counts, marks, r->rows, &r->saturated,
+				&r->fail);
+}
+
+/* The bytes of a chunk that are still to be counted. */
+struct rest {
+	const struct chunk *chunk;
+	size_t at;                 /* of a range: how much of it was read */
+	const unsigned char *data; /* in memory ... */
+	size_t bytes;              /* ... so many */
+};
+
+/* More of them, at most so many: *bytes 0: a file ends before. -1: it cannot be read. */
+static int next_bytes(struct worker *w, struct rest *rest, size_t most, const unsigned char **data,
+		      size_t *bytes)
+{
+	const uint32_t record = w->work->record;
+
+	if (rest->bytes == 0) {
+		const size_t cap = w->work->step / record * record,
+			     left = rest->chunk->bytes - rest->at;
+		rest->data = w->rows->block;
+		if (source_read(rest->chunk, rest->at, w->rows->block, left < cap ? left : cap,
+				&rest->bytes, &w->fail) != 0)
+			return -1;
+		rest->bytes -= rest->bytes % record;
+		rest->at += rest->bytes;
+	}
+	*data = rest->data;
+	*bytes = rest->bytes < most ? rest->bytes : most;
+	rest->data += *bytes;
+	rest->bytes -= *bytes;
+	return 0;
+}
+
+/*
+ * Counts so many records, which belong to one row: to the head or the tail of the result, or, where
+ * they are all of it, to its rows. row->records becomes how many there were.
+ */
+static int count_part(struct worker *w, struct result *r, struct row_place *row, uint64_t at,
+		      struct rest *rest)
+{
+	struct each *const e = w->work->each;
+	struct rows *const rows = w->rows;
+	const bool begins = at == row->first;
+	struct part *const part = begins ? &r->tail : &r->head;
+	uint64_t left = row->records * w->work->record;
+	const unsigned char *data;
+	size_t bytes;
+
+	for (; left > 0; left -= bytes) {
+		if (next_bytes(w, rest, left < SIZE_MAX ? (size_t)left : SIZE_MAX, &data, &bytes) !=
+		    0)
+			return -1;
+		if (bytes == 0)
+			break;
+		gather_add(rows->counting, rows->counter, data, bytes, rest->chunk->hash);
+	}
+	row->records -= left / w->work->record;
+	counter_flush_all(rows->counter);
+	if (begins && row->records == e->spec->size) {
+		end_whole(e, rows, r, row, NULL);
+		return 0;
+	}
+	counts_swap(&part->counts, &rows->counts); /* those of the part are 0 */
+	part->row = *row;
+	return 0;
 }
 
 /* ---- a few samples of 16 bits ---- */
 
 /*
- * For rows of fewer samples than there are codes: not all codes are gone over, only those that were
- * there. 0: rows are not like that. Else the samples of a row.
+ * Have rows so few samples that it is faster to mark the codes that are there than to go over all?
  */
-static size_t few_samples(const struct each *e, const struct counting *c)
+static bool has_few(const struct each *e, const struct counting *c)
 {
-	if (c->type.bytes != 2 || e->spec->asked || !layout_is_contiguous(&c->layout, c->bytes))
-		return 0;
 	const uint32_t samples = e->spec->record / 2;
 
-	return e->spec->size <= c->cells / 4 / samples ? (size_t)e->spec->size * samples : 0;
+	return c->type.bytes == 2 && layout_is_contiguous(&c->layout, c->bytes) &&
+	       e->spec->size <= c->cells / 4 / samples;
 }
 
 /* A row that lies in the chunk whole. */
 static void count_few(struct worker *w, struct result *r, const struct row_place *row,
-		      const unsigned char *data, size_t n, struct xxh64 *hash)
+		      struct rest *rest)
 {
+	const size_t bytes = (size_t)row->records * w->work->record, n = bytes / 2;
+	const unsigned char *const data = rest->data;
 	struct rows *const rows = w->rows;
-	struct hist *const hist = &rows->maker.hist;
+	const struct sample_type type = rows->counting->type;
 	const uint32_t channels = rows->counting->channels;
-	uint64_t *const cell = rows->counts.cell;
-	size_t used = 0;
+	uint32_t channel = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const size_t code = (size_t)data[2 * i] | (size_t)data[2 * i + 1] << 8;
-		const size_t at = i % channels << 16 | code;
-		rows->touched[used] = at;
-		used += cell[at]++ == 0;
+		const uint32_t code = data[2 * i] | (uint32_t)data[2 * i + 1] << 8;
+		rows->counts.cell[(size_t)channel << 16 | code]++;
+		hist_mark(rows->marks + (size_t)channel * HIST_MARKS, hist_place(&type, code));
+		channel = channel + 1 < channels ? channel + 1 : 0;
 	}
-	if (hash)
-		xxh64_add(hash, data, 2 * n);
-	memset(hist->count, 0, hist->channels * hist->stride * sizeof(*hist->count));
-	for (size_t i = 0; i < used; i++) {
-		const size_t at = rows->touched[i];
-		hist->count[(at >> 16) * hist->stride + rows->maker.bin_of_code[at & 65535]] +=
-			cell[at];
-		rows->totals.cell[at] += cell[at];
-		cell[at] = 0;
-	}
-	rows->totals.samples += n;
-	hist_end_row(hist, n);
-	r->row_count++;
-	if (r->fail.status == STATUS_OK)
-		(void)write_row(w->work->each, &rows->maker, row, r->rows, &r->saturated, &r->fail);
+	rest->data += bytes;
+	rest->bytes -= bytes;
+	if (rest->chunk->hash)
+		xxh64_add(rest->chunk->hash, data, bytes);
+	rows->counts.samples = n;
+	end_whole(w->work->each, rows, r, row, rows->marks);
 }
 
 /* ---- a chunk ---- */
 
-static int count_chunk(struct worker *w, const struct chunk *chunk)
+/* *counted: so many of its bytes were there. */
+static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *counted)
 {
 	struct each *const e = w->work->each;
 	const uint64_t size = e->spec->size, end = chunk->first + chunk->bytes / w->work->record;
-	const unsigned char *data = chunk->data;
+	struct rest rest = {.chunk = chunk, .data = chunk->data};
 	struct result *r = NULL;
+	uint64_t at = chunk->first;
+	bool more = true;
 
-	for (uint64_t at = chunk->first, records; at < end; at += records) {
+	if (!chunk_is_range(chunk))
+		rest.bytes = rest.at = chunk->bytes;
+	while (at < end && more) {
 		const uint64_t left = size - at % size;
 		if (!r && !(r = wait_free(e, w->rows, 1, &w->fail)))
 			return -1;
@@ -398,30 +463,35 @@ static int count_chunk(struct worker *w, const struct chunk *chunk)
 			r->path = chunk->path;
 			r->first = at;
 		}
-		records = end - at < left ? end - at : left;
-		const struct row_place row = {chunk->path, at - at % size, records};
-		if (w->rows->touched && records == size)
-			count_few(w, r, &row, data, records * w->work->record / 2, chunk->hash);
-		else
-			count_part(w, r, &row, at, data, chunk->hash);
-		data += records * w->work->record;
-		r->records += records;
-		if (output_used(r->rows) >= TEXT_MOST || at + records == end) {
+		struct row_place row = {chunk->path, at - at % size,
+					end - at < left ? end - at : left};
+		const uint64_t wanted = row.records;
+		if (w->rows->marks && wanted == size && rest.bytes / w->work->record >= wanted)
+			count_few(w, r, &row, &rest);
+		else if (count_part(w, r, &row, at, &rest) != 0)
+			return -1;
+		at += row.records;
+		r->records += row.records;
+		more = row.records == wanted;
+		if (output_used(r->rows) >= TEXT_MOST || at == end || !more) {
 			submit(e, r);
 			r = NULL;
 		}
 	}
-	tally_add(&w->records, chunk->bytes / w->work->record);
+	*counted = (size_t)(at - chunk->first) * w->work->record;
+	tally_add(&w->records, at - chunk->first);
 	return 0;
 }
 
-/* After a failure results are not taken any more, unless that has begun. */
+/*
+ * The worker leaves. After a failure results are not taken any more, unless that has begun.
+ */
 static void take_back(struct each *e, struct rows *rows)
 {
 	lock_take(&e->lock);
 	for (struct result **link = &e->waiting; *link;) {
 		struct result *const r = *link;
-		if (r < rows->result || r >= rows->result + RESULTS) {
+		if (r < rows->result || r >= rows->result + rows->results) {
 			link = &r->next;
 			continue;
 		}
@@ -429,9 +499,13 @@ static void take_back(struct each *e, struct rows *rows)
 		e->torn = true;
 		*link = r->next;
 	}
-	for (unsigned i = 0; i < RESULTS; i++)
+	for (unsigned i = 0; i < rows->results; i++)
 		while (rows->result[i].submitted)
-			wait_taken_unlocks(e);
+			wait_taken_unlocks(e, rows);
+	struct rows **link = &e->workers;
+	while (*link != rows)
+		link = &(*link)->next;
+	*link = rows->next;
 	lock_drop(&e->lock);
 }
 
@@ -449,42 +523,64 @@ static void leave(struct worker *w)
 	if (!rows)
 		return;
 	take_back(w->work->each, rows);
-	if (rows->totals.cell)
-		counts_add_counts(w->work->counts, &rows->totals);
+	if (rows->maker.totals.cell)
+		counts_add_counts(w->work->counts, &rows->maker.totals);
 	counter_close(rows->counter);
 	counts_free(&rows->counts);
-	counts_free(&rows->totals);
-	for (unsigned i = 0; i < RESULTS; i++)
+	for (unsigned i = 0; i < rows->results; i++)
 		close_result(&rows->result[i]);
 	close_maker(&rows->maker);
-	free(rows->touched);
+	pthread_cond_destroy(&rows->taken);
+	free(rows->marks);
 	free(rows->block);
 	free(rows);
 	w->rows = NULL;
 }
 
+/* The bytes of a table. */
+static size_t table_bytes(const struct counting *c)
+{
+	return c->cells * sizeof(uint64_t) + (c->stats ? stats_bytes(&c->type, c->channels) : 0);
+}
+
+static unsigned results_of(const struct counting *c)
+{
+	const size_t fit = RESULTS_BYTES / (2 * table_bytes(c));
+
+	return fit < RESULTS_LEAST  ? RESULTS_LEAST
+	       : fit > RESULTS_MOST ? RESULTS_MOST
+				    : (unsigned)fit;
+}
+
 static int join(struct worker *w)
 {
 	const struct counting *const counting = w->work->counting;
-	const struct each *const e = w->work->each;
+	struct each *const e = w->work->each;
 	struct rows *const rows = w->rows = calloc(1, sizeof(*rows));
 
 	if (!rows)
 		return fail_errno(&w->fail, "worker");
+	lock_init_condition(&rows->taken);
+	lock_take(&e->lock);
+	rows->next = e->workers;
+	e->workers = rows;
+	lock_drop(&e->lock);
 	rows->counting = counting;
+	rows->results = results_of(counting);
 	rows->block = aligned_alloc(PAGE, (w->work->block + PAGE - 1) / PAGE * PAGE);
 	if (open_counts(&rows->counts, e, counting, &w->fail) != 0 ||
-	    counts_init(&rows->totals, counting->cells, &w->fail) != 0 ||
-	    open_maker(&rows->maker, e, &w->fail) != 0)
+	    open_maker(&rows->maker, e, counting, &w->fail) != 0)
 		return -1;
-	for (unsigned i = 0; i < RESULTS; i++)
+	for (unsigned i = 0; i < rows->results; i++)
+		rows->result[i].owner = rows;
+	for (unsigned i = 0; i < rows->results; i++)
 		if (open_counts(&rows->result[i].head.counts, e, counting, &w->fail) != 0 ||
 		    open_counts(&rows->result[i].tail.counts, e, counting, &w->fail) != 0 ||
 		    output_open_memory(&rows->result[i].rows, &w->fail) != 0)
 			return -1;
 	rows->counter = counter_open(counting, &rows->counts);
-	const size_t few = few_samples(e, counting);
-	if (few > 0 && !(rows->touched = malloc((few + 1) * sizeof(*rows->touched))))
+	if (has_few(e, counting) &&
+	    !(rows->marks = calloc(counting->channels * HIST_MARKS, sizeof(*rows->marks))))
 		return fail_errno(&w->fail, "worker");
 	return rows->block && rows->counter ? 0 : fail_errno(&w->fail, "worker");
 }
@@ -498,14 +594,19 @@ static enum turn turn(struct worker *w)
 		return TURN_NO_ROOM;
 	if (!w->rows && join(w) != 0)
 		return TURN_FAILED;
-	const struct want want = {.room = w->rows->block, .cap = w->work->block, .lent = true};
+	const struct want want = {.room = w->rows->block,
+				  .cap = w->work->block,
+				  .lent = true,
+				  .range = w->work->part};
+	size_t counted;
 	int rc = worker_take(w, &want, &chunk);
 	if (rc == 0 && chunk.bytes == 0)
 		return TURN_END;
 	const double began = clock_seconds();
 	if (rc == 0) {
-		rc = count_chunk(w, &chunk);
-		source_done(w->reader, &chunk, chunk.bytes);
+		counted = chunk.bytes;
+		rc = count_chunk(w, &chunk, &counted);
+		source_done(w->reader, &chunk, counted);
 	}
 	w->count_seconds += clock_seconds() - began;
 	if (rc != 0)
@@ -517,7 +618,7 @@ static enum turn turn(struct worker *w)
 static enum turn finish(struct worker *w)
 {
 	if (w->rows)
-		(void)wait_free(w->work->each, w->rows, RESULTS,
+		(void)wait_free(w->work->each, w->rows, w->rows->results,
 				&(struct fail){.status = STATUS_OK});
 	return TURN_END;
 }
@@ -528,10 +629,9 @@ const struct engine each_engine = {turn, finish, NULL, leave};
 
 size_t each_memory(const struct counting *counting)
 {
-	const size_t tables = 2 + 2 * RESULTS;
+	const size_t tables = 3 + 2 * (size_t)results_of(counting);
 
-	return tables * (counting->cells * sizeof(uint64_t) +
-			 (counting->stats ? stats_bytes(&counting->type, counting->channels) : 0));
+	return tables * table_bytes(counting) + hist_row_memory(&counting->type);
 }
 
 /* The bin of each code, by which rows are binned faster than by the edges. */
@@ -563,15 +663,15 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 		*out = NULL;
 		return fail_set(fail, STATUS_SYSTEM, "lock: cannot be made");
 	}
-	lock_init_condition(&e->taken);
 	if (map_codes(e, fail) != 0 || open_counts(&e->open.counts, e, counting, fail) != 0 ||
-	    open_maker(&e->maker, e, fail) != 0)
+	    open_maker(&e->maker, e, counting, fail) != 0)
 		return -1;
 	row_begin(to, spec);
 	return 0;
 }
 
-int each_finish(struct each *e, uint64_t records, uint64_t *saturated, struct fail *fail)
+int each_finish(struct each *e, uint64_t records, struct counts *totals, uint64_t *saturated,
+		struct fail *fail)
 {
 	if (e->fail.status != STATUS_OK)
 		return fail_pass(fail, &e->fail);
@@ -580,6 +680,7 @@ int each_finish(struct each *e, uint64_t records, uint64_t *saturated, struct fa
 			fail, STATUS_INTERNAL,
 			"internal error: rows hold %llu records of %llu: please report this",
 			(unsigned long long)e->records, (unsigned long long)records);
+	counts_add_counts(totals, &e->maker.totals);
 	row_end(e->to, e->spec, e->rows);
 	*saturated = e->saturated;
 	return 0;
@@ -592,7 +693,6 @@ void each_close(struct each *e)
 	counts_free(&e->open.counts);
 	close_maker(&e->maker);
 	free(e->bin_of_code);
-	pthread_cond_destroy(&e->taken);
 	lock_destroy(&e->lock);
 	free(e);
 }

@@ -47,10 +47,12 @@ size_t each_memory(const struct counting *counting);
 void each_ended(struct each *e, size_t inputs);
 
 /*
- * After the last worker of a run that did not fail: writes what comes after the last row. -1: the
- * rows do not hold `records`, or cannot be written. *saturated: counts in them that were clipped.
+ * After the last worker of a run that did not fail: writes what comes after the last row, and adds
+ * to the totals the rows that no single worker had. -1: the rows do not hold `records`, or cannot be
+ * written. *saturated: counts in them that were clipped.
  */
-int each_finish(struct each *e, uint64_t records, uint64_t *saturated, struct fail *fail);
+int each_finish(struct each *e, uint64_t records, struct counts *totals, uint64_t *saturated,
+		struct fail *fail);
 
 /* Takes NULL. */
 void each_close(struct each *e);

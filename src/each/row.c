@@ -51,11 +51,9 @@ static void end_line(struct line *l)
 	output_write(l->out, l->text, l->used);
 }
 
-static void put(struct line *l, const char *text)
+/* A field of so many characters is in its place. */
+static void end_field(struct line *l, size_t length)
 {
-	const size_t length = strlen(text);
-
-	memcpy(l->text + l->used, text, length);
 	l->used += length;
 	l->text[l->used++] = l->comma;
 	if (l->used > sizeof(l->text) - 2 * NUMBER_TEXT) {
@@ -66,12 +64,17 @@ static void put(struct line *l, const char *text)
 	}
 }
 
+static void put(struct line *l, const char *text)
+{
+	const size_t length = strlen(text);
+
+	memcpy(l->text + l->used, text, length);
+	end_field(l, length);
+}
+
 static void put_count(struct line *l, uint64_t count)
 {
-	char text[NUMBER_TEXT];
-
-	text[number_format_count(text, count)] = '\0';
-	put(l, text);
+	end_field(l, number_format_count(l->text + l->used, count));
 }
 
 /* A name with quotes around it where it would not be one field else. */

@@ -32,7 +32,9 @@ struct work {
 	const struct counting *counting;
 	struct source *source;
 	struct counts *counts;
-	size_t block;    /* bytes of a worker's buffer */
+	size_t block;    /* bytes of a worker's buffer ... */
+	size_t step;     /* ... and of what it reads at a time of a range */
+	size_t part;     /* --each: bytes of a file that it takes at a time; 0: a block */
 	uint32_t record; /* bytes of a record */
 	/*
 	 * A worker calls this when it finds work for another one too: at once, then now and then.

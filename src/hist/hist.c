@@ -10,6 +10,14 @@
 
 #define PACKED_BITS_MAX 4 /* of a sample that shares a byte */
 
+#define TERMS 1024u
+
+/* For counts below TERMS, what they add to the entropy of n samples; 0: not known yet. */
+struct entropy_terms {
+	uint64_t n;
+	double of[TERMS];
+};
+
 int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, struct fail *fail)
 {
 	*h = (struct hist){.axis = *axis,
@@ -20,7 +28,8 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 	if (axis->type.bytes > 2) /* the table of the totals will be used itself */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
-	if (!h->count)
+	h->seen = malloc(sizeof(*h->seen) << axis->type.bits);
+	if (!h->count || !h->seen)
 		return fail_errno(fail, "counts of %lu bins", (unsigned long)axis_bins(axis));
 	return 0;
 }
@@ -29,7 +38,8 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *
 {
 	h->asked = *asked;
 	h->stats = calloc(h->channels, sizeof(*h->stats));
-	return h->stats
+	h->terms = calloc(1, sizeof(*h->terms));
+	return h->stats && h->terms
 		       ? 0
 		       : fail_errno(fail, "statistics of %lu channels", (unsigned long)h->channels);
 }
@@ -38,9 +48,19 @@ void hist_free(struct hist *h)
 {
 	free(h->count);
 	free(h->stats);
+	free(h->seen);
+	free(h->terms);
 	edges_free(&h->axis.edges);
 	h->count = NULL;
 	h->stats = NULL;
+	h->seen = NULL;
+	h->terms = NULL;
+}
+
+size_t hist_row_memory(const struct sample_type *type)
+{
+	return sizeof(struct entropy_terms) +
+	       (type->bytes <= 2 ? sizeof(uint32_t) << type->bits : 0);
 }
 
 /* ---- codes ---- */
@@ -63,35 +83,88 @@ static uint32_t unpack(struct hist *h, uint64_t *cell, size_t cells)
 			sum[channel * values + (i % 256 >> at * type->bits & (values - 1))] +=
 				cell[i];
 		}
+	memset(cell, 0, cells * sizeof(*cell));
 	memcpy(cell, sum, h->channels * values * sizeof(*cell));
 	h->samples *= packed;
 	return values;
 }
 
-/* A channel's counts of codes to its bins and the CELL_EXTRA cells after them. */
-static void bin_codes(struct hist *h, uint32_t channel, const uint64_t *count, uint32_t codes)
+/*
+ * The nth code in the order of values is n with these bits changed, one half of all codes after the
+ * other. NaNs come first and last.
+ */
+static uint32_t bits_changed(const struct sample_type *type, bool upper)
 {
-	const struct sample_type *type = &h->axis.type;
+	const uint32_t sign = 1u << (type->bits - 1);
 
-	for (uint32_t i = 0; i < codes; i++) {
-		const uint32_t code = sample_swapped(type, i);
-		if (count[i] > 0)
-			h->count[channel * h->stride +
-				 edges_cell_of_code(&h->axis.edges, type, code)] += count[i];
-	}
+	return type->kind == SAMPLE_UNSIGNED          ? 0
+	       : type->kind == SAMPLE_FLOAT && !upper ? 2 * sign - 1
+						      : sign;
 }
 
-/* Adds the extent of all codes that were seen, in any channel. */
-static void extend(struct extent *extent, const struct hist *h, const uint64_t *count,
-		   uint32_t codes)
+/* Sets h->seen to the codes that were counted, as they are in memory, in the order of values. */
+static inline uint32_t see_loop(uint32_t *seen, const struct sample_type *type,
+				const uint64_t *count, bool swap)
 {
-	for (size_t i = 0; i < h->channels * (size_t)codes; i++) {
-		if (count[i] == 0)
-			continue;
-		const struct extent own = auto_extent_of_code(
-			&h->axis.type, sample_swapped(&h->axis.type, (uint32_t)(i % codes)));
-		extent_add(extent, &own);
+	const uint32_t half = 1u << (type->bits - 1);
+	uint32_t n = 0;
+
+	for (int upper = 0; upper < 2; upper++) {
+		const uint32_t changed = bits_changed(type, upper), first = upper ? half : 0;
+		for (uint32_t nth = first; nth < first + half; nth++) {
+			const uint32_t own = nth ^ changed;
+			const uint32_t code = swap ? (own & 255) << 8 | own >> 8 : own;
+			seen[n] = code;
+			n += count[code] > 0;
+		}
 	}
+	return n;
+}
+
+/* How many there are. */
+static uint32_t see_all(struct hist *h, const uint64_t *count)
+{
+	const struct sample_type *const type = &h->axis.type;
+	const bool swap = sample_swapped(type, 1) != 1;
+
+	return swap ? see_loop(h->seen, type, count, true) : see_loop(h->seen, type, count, false);
+}
+
+/* The same from marks, which are 0 afterwards. */
+static uint32_t see_marked(struct hist *h, uint64_t *marks)
+{
+	const struct sample_type *const type = &h->axis.type;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < HIST_MARKS; i++)
+		for (; marks[i] > 0; marks[i] &= marks[i] - 1) {
+			const uint32_t nth = 64 * i + (uint32_t)__builtin_ctzll(marks[i]);
+			const uint32_t changed = bits_changed(type, i >= HIST_MARKS / 2);
+			h->seen[n++] = sample_swapped(type, nth ^ changed);
+		}
+	return n;
+}
+
+static uint32_t cell_of_code(const struct hist *h, uint32_t code)
+{
+	return edges_cell_of_code(&h->axis.edges, &h->axis.type,
+				  sample_swapped(&h->axis.type, code));
+}
+
+/* The extent of codes of all channels that were counted. */
+static struct extent extent_of(struct hist *h, const uint64_t *count, uint32_t codes)
+{
+	struct extent all = EXTENT_NONE;
+
+	for (uint32_t c = 0; c < h->channels; c++) {
+		const uint32_t n = see_all(h, count + (size_t)c * codes);
+		for (uint32_t i = 0; i < n; i++) {
+			const struct extent own = auto_extent_of_code(
+				&h->axis.type, sample_swapped(&h->axis.type, h->seen[i]));
+			extent_add(&all, &own);
+		}
+	}
+	return all;
 }
 
 static double value_of_key(const struct sample_type *type, uint64_t key)
@@ -102,49 +175,55 @@ static double value_of_key(const struct sample_type *type, uint64_t key)
 
 /* ---- statistics ---- */
 
+/* Counts of bins, or of codes that were seen, in the order of values. */
+struct cells {
+	const uint64_t *count;
+	const uint32_t *seen; /* NULL: bins */
+	uint32_t n;
+};
+
+static inline uint64_t cells_count(const struct cells *c, uint32_t i)
+{
+	return c->count[c->seen ? c->seen[i] : i];
+}
+
+/* The value of a code that was seen; never -0. */
+static double cells_value(const struct cells *c, const struct sample_type *type, uint32_t i)
+{
+	return sample_code(type, sample_swapped(type, c->seen[i])) + 0.0;
+}
+
 /*
  * The entropy of cells, the sum of p log2(1/p); negative: all are empty. No term is negative, so
  * nothing cancels: terms are right to some units in the last place, whatever libm's log2 is, and
  * the sum is compensated, so for 2^28 cells it is wrong by less than 10^-13, and six digits are
  * shown. Where all p are powers of two it is exact, and may lie halfway between two such texts.
  */
-static double entropy_of(const uint64_t *count, uint32_t cells)
+static double entropy_of(struct entropy_terms *terms, const struct cells *c)
 {
 	double sum = 0, lost = 0;
 	uint64_t n = 0;
 
-	for (uint32_t i = 0; i < cells; i++)
-		n += count[i];
-	for (uint32_t i = 0; i < cells; i++) {
-		if (count[i] == 0)
+	for (uint32_t i = 0; i < c->n; i++)
+		n += cells_count(c, i);
+	if (n != terms->n)
+		*terms = (struct entropy_terms){.n = n};
+	for (uint32_t i = 0; i < c->n; i++) {
+		const uint64_t count = cells_count(c, i);
+		if (count == 0)
 			continue;
-		const double all = (double)n, some = (double)count[i];
-		const double term = some / all * log2(all / some) - lost, next = sum + term;
+		double value = count < TERMS ? terms->of[count] : 0;
+		if (value == 0) {
+			const double all = (double)n, some = (double)count;
+			value = some / all * log2(all / some);
+		}
+		if (count < TERMS)
+			terms->of[count] = value;
+		const double term = value - lost, next = sum + term;
 		lost = next - sum - term;
 		sum = next;
 	}
 	return n > 0 ? sum : -1;
-}
-
-/* The nth code in the order of values; NaNs come first and last. */
-static uint32_t nth_code(const struct sample_type *type, uint32_t nth)
-{
-	const uint32_t sign = 1u << (type->bits - 1);
-
-	if (type->kind == SAMPLE_FLOAT)
-		return nth < sign ? 2 * sign - 1 - nth : nth - sign;
-	return type->kind == SAMPLE_SIGNED ? nth ^ sign : nth;
-}
-
-/* How many samples are in the nth cell: the nth bin, or code of this type if that is finite. */
-static uint64_t nth_count(const uint64_t *count, const struct sample_type *codes, uint32_t nth)
-{
-	if (!codes)
-		return count[nth];
-	const uint32_t code = nth_code(codes, nth);
-	if (codes->kind == SAMPLE_FLOAT && !isfinite(sample_code(codes, code)))
-		return 0;
-	return count[sample_swapped(codes, code)];
 }
 
 /*
@@ -152,8 +231,7 @@ static uint64_t nth_count(const uint64_t *count, const struct sample_type *codes
  * first of those, or of the first bin.
  */
 static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
-			  const uint64_t *count, uint32_t cells, uint64_t under,
-			  const struct sample_type *codes)
+			  const struct cells *c, const struct sample_type *type, uint64_t under)
 {
 	const uint64_t n = s->of.number;
 	uint64_t passed = under;
@@ -163,69 +241,68 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 		struct hist_quantile *const q = &s->quantile[i];
 		const uint64_t nth =
 			(uint64_t)(((uint128_t)n * asked->at[i] + QUANTILE_ALL - 1) / QUANTILE_ALL);
-		const uint64_t rank = (codes ? 0 : s->of.below) + (nth > 0 ? nth : 1);
-		while (cell < cells && passed < rank)
-			passed += nth_count(count, codes, cell++);
+		const uint64_t rank = (c->seen ? 0 : s->of.below) + (nth > 0 ? nth : 1);
+		while (cell < c->n && passed < rank)
+			passed += cells_count(c, cell++);
 		q->kind = rank <= under   ? QUANTILE_UNDER
 			  : passed < rank ? QUANTILE_OVER
-			  : codes         ? QUANTILE_VALUE
+			  : c->seen       ? QUANTILE_VALUE
 					  : QUANTILE_BIN;
 		if (q->kind == QUANTILE_VALUE)
-			q->value = sample_code(codes, nth_code(codes, cell - 1)) + 0.0;
+			q->value = cells_value(c, type, cell - 1);
 		if (q->kind == QUANTILE_BIN)
 			q->bin = cell - 1;
 	}
 }
 
-/* How many samples are at either end. */
-static void set_ends(struct hist_stats *s, const struct sample_type *type, const uint64_t *code,
-		     uint32_t codes)
+/* How many samples are at either end; there are two zeros. */
+static void set_ends(struct hist_stats *s, const struct cells *c, const struct sample_type *type)
 {
-	if (s->of.number > 0 && type->kind != SAMPLE_FLOAT) {
-		s->at_least = code[sample_swapped(type, (uint32_t)s->of.least & (codes - 1))];
-		s->at_greatest = code[sample_swapped(type, (uint32_t)s->of.greatest & (codes - 1))];
-		return;
-	}
-	for (uint32_t i = 0; i < codes && s->of.number > 0; i++) { /* there are two zeros */
-		const double x = sample_code(type, sample_swapped(type, i));
-		s->at_least += x == s->of.least_real ? code[i] : 0;
-		s->at_greatest += x == s->of.greatest_real ? code[i] : 0;
-	}
+	for (uint32_t i = 0; i < c->n && cells_value(c, type, i) == cells_value(c, type, 0); i++)
+		s->at_least += cells_count(c, i);
+	for (uint32_t i = c->n;
+	     i-- > 0 && cells_value(c, type, i) == cells_value(c, type, c->n - 1);)
+		s->at_greatest += cells_count(c, i);
 }
 
 /* What the bins say of their samples. */
 static void set_binned(struct hist *h, uint32_t channel)
 {
-	const uint64_t *const bin = h->count + channel * h->stride;
-	const uint32_t bins = axis_bins(&h->axis);
+	const struct cells bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
 	struct hist_stats *const s = &h->stats[channel];
 
-	s->entropy = entropy_of(bin, bins);
+	s->entropy = entropy_of(h->terms, &bins);
 	if (axis_kind_of(&h->axis)->ordered)
-		set_quantiles(s, &h->asked, bin, bins, h->flow[channel].under, NULL);
+		set_quantiles(s, &h->asked, &bins, &h->axis.type, h->flow[channel].under);
 }
 
-/*
- * From the counts of an 8- or 16-bit type's codes, each of which is a sample, or of other types
- * from the sums and the bins.
- */
-static void set_stats(struct hist *h, uint32_t channel, struct stats *sums, const uint64_t *code,
-		      uint32_t codes)
+/* From the sums and the bins. */
+static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums)
+{
+	h->stats[channel] = (struct hist_stats){.of.number = 0};
+	stats_result(sums, &h->stats[channel].of);
+	set_binned(h, channel);
+}
+
+/* From the counts of codes, of which n were seen. */
+static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
+			   const uint64_t *count, uint32_t n)
 {
 	const struct sample_type *const type = &h->axis.type;
+	struct cells codes = {count, h->seen, n};
 	struct hist_stats *const s = &h->stats[channel];
 
-	for (uint32_t i = 0; i < codes; i++)
-		stats_add_bits(sums, sample_swapped(type, i), code[i]);
+	stats_add_codes(sums, h->seen, n, count);
 	*s = (struct hist_stats){.of.number = 0};
 	stats_result(sums, &s->of);
-	if (codes > 0) {
-		s->entropy = entropy_of(code, codes);
-		set_ends(s, type, code, codes);
-		set_quantiles(s, &h->asked, code, codes, 0, type);
-	} else {
-		set_binned(h, channel);
-	}
+	s->entropy = entropy_of(h->terms, &codes);
+	/* Infinities and NaNs are before and after the finite ones. */
+	for (; codes.n > 0 && !isfinite(cells_value(&codes, type, 0)); codes.n--)
+		codes.seen++;
+	while (codes.n > 0 && !isfinite(cells_value(&codes, type, codes.n - 1)))
+		codes.n--;
+	set_ends(s, &codes, type);
+	set_quantiles(s, &h->asked, &codes, type, 0);
 }
 
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail)
@@ -361,7 +438,8 @@ void hist_fill(struct hist *h, struct counts *counts)
 		h->axis.type.bits < 8 ? unpack(h, cell, cells) : (uint32_t)(cells / h->channels);
 
 	if (coded) {
-		extend(&extent, h, cell, codes);
+		const struct extent seen = extent_of(h, cell, codes);
+		extent_add(&extent, &seen);
 		h->extent = !extent_is_none(&extent) && extent.greatest < UINT64_MAX;
 		h->least = h->extent ? value_of_key(&h->axis.type, extent.least) : 0;
 		h->greatest = h->extent ? value_of_key(&h->axis.type, extent.greatest) : 0;
@@ -373,9 +451,12 @@ void hist_fill(struct hist *h, struct counts *counts)
 	if (!coded)
 		h->count = cell;
 	for (uint32_t c = 0; c < h->channels && coded; c++) {
-		bin_codes(h, c, cell + (size_t)c * codes, codes);
+		const uint64_t *const count = cell + (size_t)c * codes;
+		const uint32_t n = see_all(h, count);
+		for (uint32_t i = 0; i < n; i++)
+			h->count[c * h->stride + cell_of_code(h, h->seen[i])] += count[h->seen[i]];
 		if (h->stats)
-			set_stats(h, c, &counts->stats[c], cell + (size_t)c * codes, codes);
+			set_code_stats(h, c, &counts->stats[c], count, n);
 	}
 	if (coded)
 		free(cell);
@@ -389,9 +470,11 @@ void hist_fill(struct hist *h, struct counts *counts)
 		if (h->axis.clamp && axis_bins(&h->axis) > 0)
 			clamp_flow(h, c);
 		if (h->stats && !coded)
-			set_stats(h, c, &counts->stats[c], NULL, 0);
+			set_stats(h, c, &counts->stats[c]);
 	}
 }
+
+/* ---- the rows of --each ---- */
 
 void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes)
 {
@@ -400,9 +483,8 @@ void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes)
 					    sample_swapped(&axis->type, i));
 }
 
-void hist_end_row(struct hist *h, uint64_t samples)
+static void fold_row(struct hist *h)
 {
-	h->samples = samples;
 	for (uint32_t c = 0; c < h->channels; c++) {
 		fold(h, c);
 		h->clamped[c] = (struct hist_flow){0};
@@ -411,25 +493,63 @@ void hist_end_row(struct hist *h, uint64_t samples)
 	}
 }
 
-void hist_fill_row(struct hist *h, struct counts *counts, const uint32_t *bin_of_code)
+/* Cells are bins. */
+static void move_cells(struct hist *h, struct counts *counts, struct counts *totals)
 {
-	uint32_t codes = (uint32_t)(counts->cells / h->channels);
+	for (size_t i = 0; i < counts->cells; i++) {
+		h->count[i] = counts->cell[i];
+		totals->cell[i] += counts->cell[i];
+		counts->cell[i] = 0;
+	}
+	fold_row(h);
+	for (uint32_t c = 0; c < h->channels && h->stats; c++) {
+		set_stats(h, c, &counts->stats[c]);
+		stats_clear(&counts->stats[c]);
+	}
+}
 
+/* The codes of a channel; of packed samples the totals have the bytes already. */
+static void move_codes(struct hist *h, uint32_t channel, struct counts *counts,
+		       struct counts *totals, const uint32_t *bin_of_code, uint64_t *marks)
+{
+	const struct sample_type *const type = &h->axis.type;
+	const size_t first = (size_t)channel << type->bits;
+	uint64_t *const count = counts->cell + first, *const bin = h->count + channel * h->stride;
+	const uint32_t n = marks ? see_marked(h, marks) : see_all(h, count);
+
+	for (uint32_t i = 0; i < n; i++)
+		bin[bin_of_code[h->seen[i]]] += count[h->seen[i]];
+	if (h->stats) {
+		set_code_stats(h, channel, &counts->stats[channel], count, n);
+		stats_clear(&counts->stats[channel]);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (type->bits >= 8)
+			totals->cell[first + h->seen[i]] += count[h->seen[i]];
+		count[h->seen[i]] = 0;
+	}
+}
+
+void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
+		   const uint32_t *bin_of_code, uint64_t *marks)
+{
 	h->samples = counts->samples;
-	if (h->axis.type.bits < 8)
-		codes = unpack(h, counts->cell, counts->cells);
-	if (bin_of_code)
-		memset(h->count, 0, h->channels * h->stride * sizeof(*h->count));
-	else
-		h->count = counts->cell;
-	for (uint32_t c = 0; c < h->channels && bin_of_code; c++)
-		for (uint32_t i = 0; i < codes; i++)
-			h->count[c * h->stride + bin_of_code[i]] +=
-				counts->cell[(size_t)c * codes + i];
-	hist_end_row(h, h->samples);
-	for (uint32_t c = 0; c < h->channels && h->stats; c++)
-		set_stats(h, c, &counts->stats[c], counts->cell + (size_t)c * codes,
-			  bin_of_code ? codes : 0);
+	if (h->axis.type.bits < 8) {
+		counts_add_counts(totals, counts);
+		(void)unpack(h, counts->cell, counts->cells);
+	} else {
+		totals->samples += counts->samples;
+	}
+	counts->samples = 0;
+	if (!bin_of_code) {
+		move_cells(h, counts, totals);
+		return;
+	}
+	memset(h->count, 0, h->channels * h->stride * sizeof(*h->count));
+	for (uint32_t c = 0; c < h->channels; c++)
+		move_codes(h, c, counts, totals, bin_of_code,
+			   marks ? marks + (size_t)c * HIST_MARKS : NULL);
+	fold_row(h);
 }
 
 /* ---- sums over all channels ---- */

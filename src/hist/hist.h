@@ -71,6 +71,8 @@ struct hist {
 	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned ... */
 	struct quantiles asked;   /* ... with these quantiles ... */
 	bool binned;              /* ... from the bins alone: without extremes, mean and std */
+	uint32_t *seen; /* of an 8- or 16-bit type, for hist_fill: codes that were counted; owned */
+	struct entropy_terms *terms; /* with stats: hist.c's, owned */
 };
 
 /*
@@ -93,13 +95,34 @@ void hist_fill(struct hist *h, struct counts *counts);
 
 /*
  * For the rows of one run (--each), whose range is known before: makes the histogram that these
- * counts are, again and again. Counts of codes are binned by hist_bins_of_codes; other cells are
- * the counts of the histogram from then on, and bin_of_code is NULL.
+ * counts are, again and again, in h->count. It moves them to the totals: they are 0 afterwards.
+ * Codes are binned by hist_bins_of_codes; bin_of_code is NULL where cells are bins.
+ *
+ * Of few samples of 16 bits the caller may have marked the codes, by hist_mark, so that not all of
+ * them are gone over: HIST_MARKS words for each channel, which are 0 afterwards; else marks is NULL.
  */
-void hist_fill_row(struct hist *h, struct counts *counts, const uint32_t *bin_of_code);
-/* ... where the caller has put so many samples into the cells of h->count, without statistics. */
-void hist_end_row(struct hist *h, uint64_t samples);
+#define HIST_MARKS (65536u / 64u)
+void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
+		   const uint32_t *bin_of_code, uint64_t *marks);
 void hist_bins_of_codes(const struct axis *axis, uint32_t *bin, uint32_t codes);
+
+/* What hist_reserve and hist_keep_stats take for a row, the bins aside. */
+size_t hist_row_memory(const struct sample_type *type);
+
+/* The place of a code, as it is in memory, among all codes of a type in the order of values. */
+static inline uint32_t hist_place(const struct sample_type *type, uint32_t code)
+{
+	const uint32_t own = sample_swapped(type, code), sign = 1u << (type->bits - 1);
+
+	return type->kind == SAMPLE_UNSIGNED                     ? own
+	       : type->kind == SAMPLE_FLOAT && (own & sign) != 0 ? own ^ (2 * sign - 1)
+								 : own ^ sign;
+}
+
+static inline void hist_mark(uint64_t *marks, uint32_t place)
+{
+	marks[place / 64] |= (uint64_t)1 << place % 64;
+}
 
 /*
  * Adds a histogram to another over the same axis (axis_fits) with the same channels, where

@@ -168,7 +168,7 @@ struct chunk {
 	size_t bytes;              /* whole records; 0: the end */
 	/* If not NULL, the caller may add all of the bytes to it, in their order. */
 	struct xxh64 *hash;
-	/* Which of the inputs it is of, and of that which record it begins with. Not of ranges. */
+	/* Which of the inputs it is of, and of that which record it begins with. */
 	size_t path;
 	uint64_t first;
 	int fd; /* the file of a range, open until that is given back; else -1 */

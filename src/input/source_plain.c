@@ -121,7 +121,10 @@ static void claim_unlocks(struct source *s, struct input *in, struct request *q)
 		source_call(s); /* for the next part, or input */
 	if (range) {
 		in->lent++;
-		*q->chunk = (struct chunk){.bytes = n, .input = in};
+		*q->chunk = (struct chunk){.bytes = n,
+					   .path = in->index,
+					   .first = input_record(s, in, at),
+					   .input = in};
 		q->chunk->fd = bytes_fd(in->bytes, &origin);
 		q->chunk->offset = origin + at;
 		return;
@@ -206,7 +209,8 @@ static void turn_unlocks(struct source *s, struct input *in, struct request *q)
 	const uint32_t record = s->use.record;
 	const uint64_t at = in->at, left = input_stop(in) - at;
 	const size_t piece = STREAM_PIECE < record ? record : STREAM_PIECE;
-	const size_t most = in->is_file || q->cap < piece ? q->cap : piece - piece % record;
+	const bool all = in->is_file || s->spec.ordered || q->cap < piece;
+	const size_t most = all ? q->cap : piece - piece % record;
 	const bool finishes = left < record;
 	const size_t n = finishes ? (size_t)left : cut_row(s, in, at, (size_t)lesser(left, most));
 	struct fail fail = {.status = STATUS_OK};

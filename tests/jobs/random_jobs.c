@@ -107,6 +107,8 @@ static void draw_rows(struct job *j)
 	j->each = true;
 	if (once_in(5) && !is_automatic(j)) {
 		j->slices = 1;
+		if (j->limit == 0) /* no row, and nothing to merge */
+			j->limited = false;
 		if (can_join(j))
 			j->finer += (unsigned)below(4);
 		return;
@@ -135,11 +137,11 @@ static void draw_row_size(struct job *j, const struct input *in, unsigned inputs
 		size += (packed - size % packed) % packed;
 	snprintf(j->row, sizeof(j->row), "%llu", (unsigned long long)(size + (size == 0)));
 	/* Documents are of rows; without records there is none. */
-	if (once_in(5) || (j->slices > 0 && (records == 0 || (j->limited && j->limit == 0))))
+	if (once_in(5) || (j->slices > 0 && records == 0))
 		snprintf(j->row, sizeof(j->row), "file");
 }
 
-static void draw_job(struct job *j)
+static void draw_job(struct job *j, bool gpu)
 {
 	static const unsigned skips[] = {1, 3, 4, 512, 1000, 1024, 4096, 65536, 64000};
 
@@ -166,7 +168,8 @@ static void draw_job(struct job *j)
 		j->limited = false;
 	j->quiet = once_in(4);
 	j->finer = 1;
-	if (once_in(4) && (!is_automatic(j) || once_in(20)) && j->bins * j->channels < 10000) {
+	if (once_in(4) && !gpu && (!is_automatic(j) || once_in(20)) &&
+	    j->bins * j->channels < 10000) {
 		draw_rows(j);
 	} else if (once_in(6) && j->bins * j->channels < 10000) {
 		j->slices = 1 + (unsigned)below(once_in(8) ? MAX_SLICES : 6);
@@ -184,6 +187,15 @@ struct setup {
 	char folder[PATH_BYTES / 4];  /* holds a folder for each job */
 	bool verbose;                 /* name the commands of a job that passed */
 };
+
+/* Rows of --each are counted on the CPU. */
+static bool wants_gpu(char **more)
+{
+	for (; *more; more++)
+		if (!strncmp(*more, "--device=gpu", 12))
+			return true;
+	return false;
+}
 
 /* The folder stays when the job failed and keep is set. */
 static bool run_job(const struct setup *s, uint64_t number, bool keep)
@@ -208,7 +220,7 @@ static bool run_job(const struct setup *s, uint64_t number, bool keep)
 	snprintf(theirs.out, PATH_BYTES, "%s/oracle.out", folder);
 	snprintf(theirs.err, PATH_BYTES, "%s/oracle.err", folder);
 
-	draw_job(&j);
+	draw_job(&j, wants_gpu(s->more));
 	write_edges(&j, folder);
 	inputs = make_inputs(&j, in, folder);
 	if (j.each)
