@@ -94,9 +94,9 @@ every() {
 # one_line: make ended with one line, which names the packages.
 one_line() { [ "$(wc -l <"$work/err")" -eq 1 ] && grep -q "libzstd-dev .*libzstd-devel" "$work/err"; }
 sources=$(find "$tree/src" -name '*.c' ! -name '*_loops.c' | wc -l)
-# all_of_it: every source was compiled, the loops for three instruction sets, those of blocks for two, and the program
+# all_of_it: every source was compiled, two kinds of loops for three instruction sets, those of blocks for two, and the program
 # linked.
-all_of_it() { [ "$(lines ' -c -o ')" -eq $((sources + 5)) ] && once ' -o gpuhist '; }
+all_of_it() { [ "$(lines ' -c -o ')" -eq $((sources + 8)) ] && once ' -o gpuhist '; }
 
 title='a full build'
 check build make
@@ -120,7 +120,7 @@ for where in "make $user" "$user make"; do
 	check every ' -c -o ' -std=c11 -D_GNU_SOURCE -Isrc "-DGPUHIST_VERSION=\"$(sed -n 's/^VERSION = //p' Makefile)\"" \
 		-DHAVE_X86_LOOPS -ffp-contract=off -pthread -Wconversion -fPIE -MMD -DUSER -Ouser
 	check every 'gpu_image\.c' '-DGPU_IMAGE="build/kernels.fatbin"' -DUSER
-	check every ' -c -o .*cells_avx2\.o ' -mavx2 -mbmi2 -DISA=avx2 -O3
+	check every ' -c -o .*cells_avx2\.o ' -mavx2 -mbmi2 -mfma -DISA=avx2 -O3
 	check every ' -o gpuhist ' -pie -pthread -Luser -luser -lzstd -lm
 	check every '^nvcc' -std=c++17 -Isrc -Onv
 	check every '-o build.kernels.sm_80\.cubin' arch=compute_80,code=sm_80

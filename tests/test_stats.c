@@ -9,12 +9,12 @@
  */
 #include "count/stats.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/isa.h"
 #include "check.h"
 
 /* ---- long numbers, by the schoolbook ---- */
@@ -316,43 +316,6 @@ static void check_parts(const struct sample_type *t, uint64_t *bits, size_t n,
 	free(part);
 }
 
-/* Extremes and counts, sample by sample. */
-static void check_extremes(const struct sample_type *t, const uint64_t *bits, size_t n,
-			   const struct stats_result *r, const char *what)
-{
-	int128_t least = 0, greatest = 0;
-	double low = 0, high = 0;
-	uint64_t number = 0, odd = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		bool negative;
-		uint64_t whole;
-		int exponent;
-		if (!value_of(t, bits[i], &negative, &whole, &exponent)) {
-			odd++;
-			continue;
-		}
-		const int128_t x = negative ? -(int128_t)whole : (int128_t)whole;
-		const double d = ldexp((double)x, exponent);
-		least = number == 0 || x < least ? x : least;
-		greatest = number == 0 || x > greatest ? x : greatest;
-		low = number == 0 || d < low ? d : low;
-		high = number == 0 || d > high ? d : high;
-		number++;
-	}
-	CHECK(r->number == number && r->below + r->above + r->nan == odd,
-	      "%s: %llu finite, %llu others", what, (unsigned long long)r->number,
-	      (unsigned long long)(r->below + r->above + r->nan));
-	if (number > 0 && t->kind == SAMPLE_FLOAT)
-		CHECK(r->least_real == low && r->greatest_real == high &&
-			      !(low == 0 && signbit(r->least_real)) &&
-			      !(high == 0 && signbit(r->greatest_real)),
-		      "%s: from %a to %a, not %a to %a", what, r->least_real, r->greatest_real, low,
-		      high);
-	else if (number > 0)
-		CHECK(r->least == least && r->greatest == greatest, "%s: other extremes", what);
-}
-
 static void one_set(const char *name, unsigned kind, size_t n)
 {
 	struct sample_type t;
@@ -375,7 +338,6 @@ static void one_set(const char *name, unsigned kind, size_t n)
 	struct stats *const s = stats_open(&t, 1);
 	add(s, &t, bits, 0, n);
 	stats_result(s, &r);
-	check_extremes(&t, bits, n, &r, what);
 	if (r.number > 0)
 		check_figures(&exact, &r, what);
 	check_parts(&t, bits, n, &r, what);
@@ -396,8 +358,8 @@ static void all_types(void)
 		}
 }
 
-/* Samples that are many: sums as long as they get. */
-static void heavy(void)
+/* Samples that are many: sums as long as they get. And two whose mean is a middle, or nearly. */
+static void pairs(void)
 {
 	static const struct {
 		const char *type;
@@ -425,6 +387,16 @@ static void heavy(void)
 		{"u16", {0xffff, 0}, {UINT64_MAX - 1, 1}},
 		{"f16", {0xfbff, 0x7bff}, {UINT64_MAX - 1, 1}},
 		{"bf16", {0x7f7f, 0x0001}, {UINT64_MAX / 2, UINT64_MAX / 2 + 1}},
+		/* A middle and a little more, far below the digits that are looked at. */
+		{"f64", {0x4350000000000001, 0x3ffffffffffffffc}, {1, 1}},
+		/* Middles between two numbers go to the even one. */
+		{"u64", {0, ((uint64_t)1 << 54) + 2}, {1, 1}},
+		{"u64", {0, ((uint64_t)1 << 54) + 6}, {1, 1}},
+		{"f64", {0x3ff0000000000000, 0x3ff0000000000001}, {1, 1}},
+		{"f64", {0x3ff0000000000001, 0x3ff0000000000002}, {1, 1}},
+		{"f64", {0, 1}, {1, 1}},
+		{"f64", {0x8000000000000000, 0x8000000000000001}, {1, 1}},
+		{"f64", {0, 3}, {1, 1}},
 	};
 
 	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
@@ -434,7 +406,7 @@ static void heavy(void)
 		unsigned char sample[8];
 		char what[32];
 		sample_type_parse(&t, CASES[i].type);
-		snprintf(what, sizeof(what), "heavy %zu: %s", i, CASES[i].type);
+		snprintf(what, sizeof(what), "pair %zu: %s", i, CASES[i].type);
 		struct stats *const s = stats_open(&t, 2);
 		for (int k = 0; k < 2; k++) {
 			bool negative;
@@ -494,74 +466,226 @@ static void carries(void)
 	free(samples);
 }
 
-/* Known by hand: middles between two numbers go to the even one. */
-static void ties(void)
-{
-	static const struct {
-		const char *type;
-		uint64_t bits[2];
-		double mean, deviation;
-	} CASES[] = {
-		/* A middle and a little more, far below the digits that are looked at. */
-		{"f64",
-		 {0x4350000000000001, 0x3ffffffffffffffc},
-		 0x1.0000000000001p53,
-		 0x1.0000000000001p53},
-		{"u64", {0, 2}, 1, 1},
-		{"u64", {0, ((uint64_t)1 << 54) + 2}, 0x1p53, 0x1p53},
-		{"u64", {0, ((uint64_t)1 << 54) + 6}, 0x1p53 + 4, 0x1p53 + 4},
-		{"i64", {(uint64_t)1 << 63, ((uint64_t)1 << 63) - 1}, -0.5, 0x1p63},
-		{"f64", {0x3ff0000000000000, 0x3ff0000000000001}, 1, 0x1p-53},
-		{"f64", {0x3ff0000000000001, 0x3ff0000000000002}, 0x1.0000000000002p0, 0x1p-53},
-		{"f64", {0, 1}, 0, 0},
-		{"f64", {0x8000000000000000, 0x8000000000000001}, 0, 0},
-		{"f64", {0, 3}, 0x1p-1073, 0x1p-1073},
-		{"f64", {0x7fefffffffffffff, 0xffefffffffffffff}, 0, DBL_MAX},
-		{"f64", {0x7fefffffffffffff, 0x7fefffffffffffff}, DBL_MAX, 0},
-		{"f32", {0x3f800000, 0x40400000}, 2, 1},
-	};
+/* ---- blocks of samples, as whole numbers to the last digit ---- */
 
-	for (size_t i = 0; i < sizeof(CASES) / sizeof(CASES[0]); i++) {
-		struct sample_type t;
-		struct stats_result r;
-		sample_type_parse(&t, CASES[i].type);
-		struct stats *const s = stats_open(&t, 1);
-		add(s, &t, CASES[i].bits, 0, 2);
-		stats_result(s, &r);
-		CHECK(same_double(r.mean, CASES[i].mean) &&
-			      same_double(r.deviation, CASES[i].deviation),
-		      "%s, tie %zu: mean %a, deviation %a", CASES[i].type, i, r.mean, r.deviation);
-		free(s);
+/* A long number whose carries wait: each place has a part of 32 bits of up to 2^32 numbers. */
+struct heap {
+	uint64_t place[LIMBS];
+};
+
+static void heap_add(struct heap *h, uint64_t x, unsigned shift)
+{
+	const uint128_t moved = (uint128_t)x << shift % 32;
+
+	for (unsigned i = 0; i < 3; i++)
+		h->place[shift / 32 + i] += (uint32_t)(moved >> 32 * i);
+}
+
+static struct ref heap_end(const struct heap *h)
+{
+	struct ref out;
+	uint64_t carry = 0;
+
+	for (unsigned i = 0; i < LIMBS; i++) {
+		carry += h->place[i];
+		out.limb[i] = (uint32_t)carry;
+		carry >>= 32;
+	}
+	return out;
+}
+
+/* Sums in units of the smallest number of the type; of integers, of keys. */
+struct whole {
+	struct heap plus, minus, squares;
+	uint64_t number, below, above, nan;
+	uint64_t least, greatest; /* of keys */
+	double low, high;         /* of floats */
+};
+
+static void whole_add(struct whole *w, const struct sample_type *t, uint64_t bits)
+{
+	const int least = t->kind != SAMPLE_FLOAT ? 0 : t->bytes == 4 ? -149 : -1074;
+	bool negative;
+	uint64_t whole;
+	int exponent;
+
+	if (!value_of(t, bits, &negative, &whole, &exponent)) {
+		*(whole > (uint64_t)1 << t->mantissa ? &w->nan
+		  : negative                         ? &w->below
+						     : &w->above) += 1;
+		return;
+	}
+	if (t->kind != SAMPLE_FLOAT) {
+		whole = t->kind == SAMPLE_SIGNED ? bits ^ (uint64_t)1 << (8 * t->bytes - 1) : bits;
+		negative = false;
+	}
+	const double x = ldexp(negative ? -(double)whole : (double)whole, exponent);
+	w->low = w->number == 0 || x < w->low ? x : w->low;
+	w->high = w->number == 0 || x > w->high ? x : w->high;
+	w->least = w->number == 0 || whole < w->least ? whole : w->least;
+	w->greatest = whole > w->greatest ? whole : w->greatest;
+	w->number++;
+	const uint128_t square = (uint128_t)whole * whole;
+	const unsigned shift = (unsigned)(exponent - least);
+	heap_add(negative ? &w->minus : &w->plus, whole, shift);
+	heap_add(&w->squares, (uint64_t)square, 2 * shift);
+	heap_add(&w->squares, (uint64_t)(square >> 64), 2 * shift + 64);
+}
+
+/* What statistics hold. */
+static void whole_of(struct whole *w, const struct stats *s)
+{
+	const unsigned exponents = s->type.kind != SAMPLE_FLOAT ? 1
+				   : s->type.bytes == 4         ? 256
+								: 2048;
+
+	*w = (struct whole){.plus = {{0}}};
+	for (unsigned i = 0; i < (exponents == 1 ? 1 : 2 * exponents); i++) {
+		const unsigned e = i % exponents, shift = e > 0 ? e - 1 : 0;
+		for (unsigned k = 0; k < 2; k++)
+			heap_add(i < exponents ? &w->plus : &w->minus, s->sums[i].sum[k],
+				 shift + 64 * k);
+		for (unsigned k = 0; k < 3; k++)
+			heap_add(&w->squares, s->sums[i].square[k], 2 * shift + 64 * k);
 	}
 }
 
-/* Nothing finite: nothing is said but how many others there were. */
-static void nothing(void)
+/* Is a - b = c - d? */
+static bool same_difference(const struct heap *a, const struct heap *b, const struct heap *c,
+			    const struct heap *d)
 {
-	static const uint64_t ODD[] = {0x7ff0000000000000, 0xfff0000000000000, 0xfff0000000000000,
-				       0x7ff8000000000000, 0xfff0000000000001, 0x7fffffffffffffff};
-	struct sample_type t;
-	struct stats_result r;
+	const struct ref x = heap_end(a), y = heap_end(b), z = heap_end(c), u = heap_end(d);
+	const struct ref left = ref_add(&x, &u), right = ref_add(&z, &y);
 
-	sample_type_parse(&t, "f64be");
-	struct stats *const s = stats_open(&t, 3);
-	stats_result(&s[1], &r);
-	CHECK(r.number == 0 && r.below + r.above + r.nan == 0, "empty");
-	add(&s[1], &t, ODD, 0, 6);
-	stats_result(&s[1], &r);
-	CHECK(r.number == 0 && r.below == 2 && r.above == 1 && r.nan == 3, "%llu, %llu, %llu",
-	      (unsigned long long)r.below, (unsigned long long)r.above, (unsigned long long)r.nan);
-	CHECK(s[0].number + s[2].number + s[0].nan + s[2].nan == 0, "another channel got them");
+	return ref_compare(&left, &right) == 0;
+}
+
+/* How the samples of a run are drawn. */
+struct drawn {
+	unsigned kind;
+	uint64_t exponent; /* of most of them, at most */
+	uint64_t octaves;  /* by which these differ */
+	uint64_t others;   /* one in so many is another */
+	bool alike;        /* one sign, all digits ones */
+};
+
+static struct drawn draw_run(const struct sample_type *t, unsigned i)
+{
+	const uint64_t top = t->bytes == 8 ? 2046 : 254;
+	/* Places where a window begins or ends are drawn as often as all others. */
+	const uint64_t ends[] = {1, 20, top, 622, 638, 1500, 1501, 1023};
+
+	return (struct drawn){
+		.kind = i % 4,
+		.exponent = draw() % 2 ? draw_below(top + 1) : ends[draw_below(8)] % (top + 1),
+		.octaves = draw() % 4 ? draw_below(3) : draw_below(30),
+		.others = (uint64_t)1 << (1 + draw_below(11)),
+		.alike = draw() % 8 == 0,
+	};
+}
+
+static uint64_t draw_real(const struct sample_type *t, const struct drawn *d)
+{
+	const uint64_t sign = (uint64_t)1 << (8 * t->bytes - 1), all = sign - 1 + sign,
+		       digits = ((uint64_t)1 << t->mantissa) - 1;
+	uint64_t e = d->exponent;
+
+	if (d->kind > 0 && draw_below(d->others) == 0) {
+		const uint64_t infinity = (sign - 1) & ~digits;
+		const uint64_t special[] = {0, sign,          infinity,   infinity | sign, all,
+					    1, sign | digits, digits + 1, infinity - 1};
+		return d->kind == 1   ? draw() & all
+		       : d->kind == 2 ? special[draw_below(9)]
+				      : draw() & digits;
+	}
+	if (d->alike)
+		return e << t->mantissa | digits;
+	e -= e > 0 ? draw_below((d->octaves < e ? d->octaves : e) + 1) : 0;
+	return ((draw() & digits) | e << t->mantissa | (draw() % 2 ? sign : 0)) & all;
+}
+
+static uint64_t draw_integer(const struct sample_type *t, const struct drawn *d)
+{
+	const uint64_t sign = (uint64_t)1 << (8 * t->bytes - 1), all = sign - 1 + sign;
+
+	return d->kind == 0   ? draw() & all
+	       : d->kind == 1 ? (draw() % 2 ? 0 : all)
+	       : d->kind == 2 ? (d->alike ? all : sign - draw_below(3))
+			      : draw_below(d->others);
+}
+
+/* One array of samples, in calls of any length from any address, of one channel or several. */
+static void one_run(const char *isa, const char *name, unsigned i)
+{
+	enum { LONGEST = 5000 };
+	static uint64_t bits[LONGEST];
+	static unsigned char samples[8 * LONGEST + 8];
+	static const size_t LENGTHS[] = {15, 16, 17, 31, 1023, 1024, 1025, 2047};
+	static const uint32_t CHANNELS[] = {1, 1, 1, 2, 3, 7, 64};
+	struct sample_type t;
+	char what[96];
+
+	sample_type_parse(&t, name);
+	const struct drawn d = draw_run(&t, i);
+	const uint32_t channels = CHANNELS[draw_below(7)];
+	const size_t offset = draw_below(8);
+	snprintf(what, sizeof(what), "%s, %s, run %u, %u channels", isa, name, i, channels);
+	struct stats *const s = stats_open(&t, channels);
+	size_t n = 0;
+	for (unsigned calls = 1 + (unsigned)draw_below(4); calls > 0; calls--) {
+		size_t some = draw() % 2 ? LENGTHS[draw_below(8)] : draw_below(1200);
+		some = (some < (LONGEST - n) / channels ? some : (LONGEST - n) / channels) *
+		       channels;
+		for (size_t k = n; k < n + some; k++) {
+			bits[k] = t.kind == SAMPLE_FLOAT ? draw_real(&t, &d) : draw_integer(&t, &d);
+			put(samples + offset + k * t.bytes, &t, bits[k]);
+		}
+		stats_add_channels(s, channels, samples + offset + n * t.bytes, some);
+		n += some;
+	}
+	for (uint32_t c = 0; c < channels; c++) {
+		struct whole e = {.number = 0}, found;
+		struct stats_result r;
+		for (size_t k = c; k < n; k += channels)
+			whole_add(&e, &t, bits[k]);
+		whole_of(&found, &s[c]);
+		CHECK(same_difference(&found.plus, &found.minus, &e.plus, &e.minus),
+		      "%s: another sum", what);
+		CHECK(same_difference(&found.squares, &(struct heap){{0}}, &e.squares,
+				      &(struct heap){{0}}),
+		      "%s: another sum of squares", what);
+		CHECK(s[c].number == e.number && s[c].below == e.below && s[c].above == e.above &&
+			      s[c].nan == e.nan,
+		      "%s: other numbers of samples", what);
+		stats_result(&s[c], &r);
+		CHECK(e.number == 0 || (t.kind == SAMPLE_FLOAT
+						? r.least_real == e.low && r.greatest_real == e.high
+						: s[c].extent.least == e.least &&
+							  s[c].extent.greatest == e.greatest),
+		      "%s: other extremes", what);
+	}
 	free(s);
+}
+
+static void blocks(void)
+{
+	static const char *const SETS[] = {"base", "avx2", "avx512"};
+	static const char *const TYPES[] = {"f32", "f32be", "f64",   "f64be", "u24", "i24be",
+					    "u32", "i32be", "u32be", "u64",   "i64", "u64be"};
+
+	for (size_t isa = 0; isa < 3; isa++)
+		for (size_t k = 0; isa_force(SETS[isa]) == 0 && k < 12; k++)
+			for (unsigned i = 0; i < (k < 4 ? 400 : 60); i++)
+				one_run(SETS[isa], TYPES[k], i);
+	isa_force(NULL);
 }
 
 int main(void)
 {
 	all_types();
-	heavy();
+	pairs();
 	carries();
-	ties();
-	nothing();
+	blocks();
 	CHECK(!short_of, "the reference is too short");
 	return check_report();
 }

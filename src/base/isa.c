@@ -39,9 +39,9 @@ static bool have(enum isa isa)
 	if (isa == ISA_AVX512)
 		return HAVE(AVX512F, "avx512f") && HAVE(AVX512DQ, "avx512dq") &&
 		       HAVE(AVX512BW, "avx512bw") && HAVE(AVX512VL, "avx512vl") &&
-		       HAVE(BMI2, "bmi2");
+		       HAVE(BMI2, "bmi2") && HAVE(FMA, "fma");
 	if (isa == ISA_AVX2)
-		return HAVE(AVX2, "avx2") && HAVE(BMI2, "bmi2");
+		return HAVE(AVX2, "avx2") && HAVE(BMI2, "bmi2") && HAVE(FMA, "fma");
 #endif
 	return isa == ISA_BASE;
 }

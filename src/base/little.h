@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#define HOST_BIG (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__)
+
 static inline uint32_t little32(const unsigned char *p)
 {
 	uint32_t v;

@@ -8,6 +8,10 @@
  * Of a float the mantissa is added, as a whole number, to the sums of its sign and exponent: 4096
  * pairs of sums for binary64, of which data touch a few dozen. No mantissa is shifted and no carry
  * is passed on for a single sample; that is done once for each pair, when the result is asked for.
+ *
+ * Most floats are added by blocks instead: where magnitudes are not too far apart, all samples of a
+ * block are whole multiples of one unit, and their sums are added to those of the exponent that has
+ * this unit.
  */
 #include "count/stats.h"
 
@@ -17,9 +21,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/isa.h"
 #include "base/little.h"
+#include "count/stats_loops.h"
 
-#define BLOCK ((size_t)1 << 30) /* samples whose keys, below 2^32, have a sum below 2^64 */
+/* Blocks of floats that are added sample by sample after one in which others would be too many. */
+#define APART 63u
 
 /* ---- types ---- */
 
@@ -47,6 +54,19 @@ static uint64_t sign_bit(const struct sample_type *type)
 	return type->kind == SAMPLE_SIGNED ? (uint64_t)1 << (bits_of_type(type) - 1) : 0;
 }
 
+static const struct stats_loops *loops_best(void)
+{
+	static const struct stats_loops *const LOOPS[] = {
+		&stats_loops_base,
+#ifdef HAVE_X86_LOOPS
+		&stats_loops_avx2,
+		&stats_loops_avx512,
+#endif
+	};
+
+	return LOOPS[isa_best()];
+}
+
 size_t stats_bytes(const struct sample_type *type, uint32_t channels)
 {
 	return channels * (sizeof(struct stats) + sums_of_type(type) * sizeof(struct stats_sums));
@@ -63,6 +83,7 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 	for (uint32_t c = 0; c < channels; c++)
 		stats[c] = (struct stats){
 			.type = *type,
+			.loops = loops_best(),
 			.extent = EXTENT_NONE,
 			.sums = sums + c * sums_of_type(type),
 		};
@@ -72,7 +93,10 @@ struct stats *stats_open(const struct sample_type *type, uint32_t channels)
 void stats_clear(struct stats *stats)
 {
 	memset(stats->sums, 0, sums_of_type(&stats->type) * sizeof(*stats->sums));
-	*stats = (struct stats){.type = stats->type, .extent = EXTENT_NONE, .sums = stats->sums};
+	*stats = (struct stats){.type = stats->type,
+				.loops = stats->loops,
+				.extent = EXTENT_NONE,
+				.sums = stats->sums};
 }
 
 /* ---- sums ---- */
@@ -144,51 +168,6 @@ static void add_sums(struct stats_sums *to, const struct stats_sums *from)
 
 /* ---- samples ---- */
 
-/*
- * A block of integers of 24 or 32 bits: the sum of the keys fits one word, and so do the sums of
- * the low and of the high halves of the squares.
- */
-static inline void add_keys32(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
-			      bool big)
-{
-	const uint32_t flip = (uint32_t)sign_bit(&s->type);
-	uint32_t least = UINT32_MAX, greatest = 0;
-	uint64_t sum = 0, low = 0, high = 0;
-
-	for (size_t i = 0; i < n; i++) {
-		const uint32_t key = (uint32_t)word_at(p + i * bytes, bytes, big) ^ flip;
-		const uint64_t square = (uint64_t)key * key;
-		least = key < least ? key : least;
-		greatest = key > greatest ? key : greatest;
-		sum += key;
-		low += (uint32_t)square;
-		high += square >> 32;
-	}
-	s->number += n;
-	extent_add(&s->extent, &(struct extent){least, greatest});
-	add_sum(&s->sums[0], sum);
-	add_square(&s->sums[0], ((uint128_t)high << 32) + low);
-}
-
-static inline void add_keys64(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
-			      bool big)
-{
-	const uint64_t flip = sign_bit(&s->type);
-	uint64_t least = UINT64_MAX, greatest = 0;
-	struct stats_sums sums = s->sums[0];
-
-	for (size_t i = 0; i < n; i++) {
-		const uint64_t key = word_at(p + i * bytes, bytes, big) ^ flip;
-		least = key < least ? key : least;
-		greatest = key > greatest ? key : greatest;
-		add_sum(&sums, key);
-		add_square(&sums, (uint128_t)key * key);
-	}
-	s->number += n;
-	extent_add(&s->extent, &(struct extent){least, greatest});
-	s->sums[0] = sums;
-}
-
 /* An infinity or NaN, n times. */
 static void add_odd(struct stats *s, uint64_t bits, uint64_t n)
 {
@@ -211,8 +190,7 @@ static inline uint64_t mantissa_of(uint64_t bits, uint32_t mantissa, uint32_t ex
 	return (bits & (((uint64_t)1 << mantissa) - 1)) | (uint64_t)(exponent > 0) << mantissa;
 }
 
-static inline void add_reals(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes,
-			     bool big)
+static inline void add_singly(struct stats *s, const unsigned char *p, size_t n, uint32_t bytes)
 {
 	const uint32_t mantissa = bytes == 4 ? 23 : 52, exponents = bytes == 4 ? 0xff : 0x7ff;
 	uint64_t least = UINT64_MAX, greatest = 0;
@@ -220,7 +198,7 @@ static inline void add_reals(struct stats *s, const unsigned char *p, size_t n, 
 
 	for (size_t i = 0; i < n; i++) {
 		bool odd;
-		const uint64_t bits = word_at(p + i * bytes, bytes, big);
+		const uint64_t bits = word_at(p + i * bytes, bytes, HOST_BIG);
 		const uint64_t m = mantissa_of(bits, mantissa, exponents, &odd);
 		if (__builtin_expect(odd, 0)) {
 			add_odd(s, bits, 1);
@@ -237,24 +215,13 @@ static inline void add_reals(struct stats *s, const unsigned char *p, size_t n, 
 	s->number += finite;
 }
 
-void stats_add(struct stats *s, const unsigned char *samples, size_t n)
+/* Floats that are words in this machine's order. */
+static void add_apart(struct stats *s, const unsigned char *words, size_t n)
 {
-	const bool big = s->type.big, real = s->type.kind == SAMPLE_FLOAT;
-	const uint32_t bytes = s->type.bytes;
-
-	/* With constant arguments the compiler makes a loop of each. */
-#define ADD(loop, bytes) \
-	(big ? loop(s, samples, some, bytes, true) : loop(s, samples, some, bytes, false))
-	for (size_t some; n > 0; n -= some, samples += some * bytes) {
-		some = n < BLOCK ? n : BLOCK;
-		if (bytes == 3)
-			ADD(add_keys32, 3);
-		else if (bytes == 4)
-			real ? ADD(add_reals, 4) : ADD(add_keys32, 4);
-		else
-			real ? ADD(add_reals, 8) : ADD(add_keys64, 8);
-	}
-#undef ADD
+	if (s->type.bytes == 4)
+		add_singly(s, words, n, 4);
+	else
+		add_singly(s, words, n, 8);
 }
 
 void stats_add_bits(struct stats *s, uint64_t bits, uint64_t n)
@@ -309,27 +276,165 @@ void stats_add_codes(struct stats *s, const uint32_t *code, size_t n, const uint
 	add_square(s->sums, square);
 }
 
+/* ---- blocks: words in this machine's order ---- */
+
+/*
+ * The powers of two that terms are worth: of integers of up to 32 bits and of 64, of floats. Those
+ * of floats follow from the spans, and the last digits that are fixed in stats_loops.c.
+ */
+static const struct {
+	unsigned char sum[2], square[6];
+} SHIFTS[2][2] = {{{{0, 16}, {0, 32}}, {{0, 32}, {0, 32, 33, 65, 64, 96}}},
+		  {{{0}, {0, 44}}, {{0, 28}, {0, 43, 52, 96}}}};
+#define UP 32u /* exponents; see add_terms */
+
+/*
+ * `minus` has the sums of negative numbers. Blocks of binary64 have numbers of up to 69 digits, for
+ * which sums have no room: what is a multiple of 2^UP, or of its square, goes to the sums of a
+ * larger exponent.
+ */
+static void add_terms(const struct stats *s, const struct stats_terms *t, struct stats_sums *plus,
+		      struct stats_sums *minus)
+{
+	const bool real = s->type.kind == SAMPLE_FLOAT, wide = s->type.bytes == 8;
+	int128_t parts[3] = {0}; /* sum; squares below 2^64, and from there on */
+
+	for (unsigned i = 0; i < 2; i++)
+		parts[0] += t->sum[i] * ((int128_t)1 << SHIFTS[real][wide].sum[i]);
+	for (unsigned i = 0; i < 6; i++) {
+		const unsigned shift = SHIFTS[real][wide].square[i];
+		parts[1 + shift / 64] += t->square[i] * ((int128_t)1 << shift % 64);
+	}
+	parts[2] += parts[1] >> 64; /* or borrows; the whole is not negative */
+	struct stats_sums *const to = parts[0] < 0 ? minus : plus;
+	uint128_t sum = (uint128_t)(parts[0] < 0 ? -parts[0] : parts[0]);
+	if (real && wide) {
+		add_sum(to + UP, sum >> UP);
+		add_square(plus + UP, (uint128_t)parts[2]);
+		sum &= ((uint128_t)1 << UP) - 1;
+		parts[2] = 0;
+	}
+	add_sum(to, sum);
+	add_square(plus, (uint128_t)parts[2] << 64 | (uint64_t)parts[1]);
+	plus->square[2] += (uint64_t)(parts[2] >> 64);
+}
+
+static void add_keys(struct stats *s, const unsigned char *words, size_t n)
+{
+	const bool wide = s->type.bytes == 8;
+	const size_t whole = n / STATS_STEP * STATS_STEP;
+	struct stats_terms terms;
+	const struct extent extent = s->loops->keys[wide ? 2 : s->type.bytes - 3](
+		words, whole, sign_bit(&s->type), &terms);
+
+	extent_add(&s->extent, &extent);
+	add_terms(s, &terms, s->sums, s->sums);
+	s->number += whole;
+	for (size_t i = whole; i < n; i++)
+		stats_add_bits(s, word_at(words + i * (wide ? 8 : 4), wide ? 8 : 4, HOST_BIG), 1);
+}
+
+/*
+ * Adds those of n floats singly whose magnitude is one of `many` from `low` on. The others, whose
+ * number is returned, become the first of `words`. Where more than an eighth are to be added singly
+ * all are, and it returns 0.
+ */
+static inline size_t pick(struct stats *s, const unsigned char *from, unsigned char *words,
+			  size_t n, uint64_t low, uint64_t many, uint32_t bytes)
+{
+	unsigned char single[STATS_BLOCK + 8];
+	size_t i = 0, picked = 0;
+
+	for (; i < n && picked <= n / 8; i++) {
+		const unsigned char *const p = from + i * bytes;
+		const uint64_t size = word_at(p, bytes, HOST_BIG) & UINT64_MAX >> (65 - 8 * bytes);
+		memcpy(single + picked * bytes, p, bytes);
+		memmove(words + (i - picked) * bytes, p, bytes); /* p itself, or before it */
+		picked += size - low < many;
+	}
+	add_apart(s, single, picked);
+	if (picked <= n / 8)
+		return n - picked;
+	add_apart(s, words, i - picked);
+	add_apart(s, from + i * bytes, n - i);
+	return 0;
+}
+
+/*
+ * Of the greatest sample of a block the exponent, as in its bits, is from `first` on, or taken for
+ * that, and below `end`: then sums do not overflow, and their units do not underflow.
+ */
+static const struct {
+	uint32_t first, end, span, bias;
+} WINDOWS[2] = {{STATS_SPAN32 + 1, 255, STATS_SPAN32, 126}, {622, 1501, STATS_SPAN64, 1022}};
+
+static void add_reals(struct stats *s, const unsigned char *words, size_t n)
+{
+	const bool wide = s->type.bytes == 8;
+	const uint32_t bytes = s->type.bytes, mantissa = s->type.mantissa;
+	const uint32_t first = WINDOWS[wide].first, end = WINDOWS[wide].end;
+	const uint64_t half = (uint64_t)1 << (8 * bytes - 1);
+	unsigned char own[8 * STATS_BLOCK];
+	struct stats_terms terms;
+	uint64_t small, low;
+	uint32_t e;
+
+	if (n < STATS_STEP || !s->loops->reals[wide] || s->apart > 0) {
+		s->apart -= s->apart > 0;
+		add_apart(s, words, n);
+		return;
+	}
+	for (;; words = own) {
+		const struct extent extent = s->loops->look[wide](words, n, &small);
+		const int64_t plus = (int64_t)(extent.greatest - half),
+			      minus = (int64_t)(half - 1 - extent.least);
+		e = (uint32_t)((uint64_t)(plus > minus ? plus : minus) >> mantissa);
+		e = e > first ? e : first;
+		low = (uint64_t)(e - WINDOWS[wide].span) << mantissa;
+		if (e < end && small >= 2 * low - 1) {
+			extent_add(&s->extent, &extent);
+			break;
+		}
+		const uint64_t from = e < end ? 1 : (uint64_t)end << mantissa,
+			       many = e < end ? low - 1 : half;
+		n = wide ? pick(s, words, own, n, from, many, 8)
+			 : pick(s, words, own, n, from, many, 4);
+		if (n == 0) {
+			s->apart = APART;
+			return;
+		}
+	}
+	const size_t whole = n / STATS_STEP * STATS_STEP;
+	struct stats_sums *const plus = s->sums + (e - WINDOWS[wide].span);
+	s->loops->reals[wide](words, whole, (int)e - (int)WINDOWS[wide].bias, &terms);
+	add_terms(s, &terms, plus, plus + sums_of_type(&s->type) / 2);
+	s->number += whole;
+	add_apart(s, words + whole * bytes, n - whole);
+}
+
 void stats_add_channels(struct stats *stats, uint32_t channels, const unsigned char *samples,
 			size_t n)
 {
-	unsigned char own[512 * 8]; /* samples of one channel */
-	const uint32_t bytes = stats->type.bytes;
-	const size_t most = sizeof(own) / bytes;
+	const struct sample_type *const type = &stats->type;
+	const bool as_is = channels == 1 && type->bytes != 3 && type->big == HOST_BIG;
+	unsigned char own[8 * STATS_BLOCK];
 
-	if (channels == 1) {
-		stats_add(stats, samples, n);
-		return;
-	}
 	for (size_t records = n / channels, some; records > 0; records -= some) {
-		some = records < most ? records : most;
+		some = records < STATS_BLOCK ? records : STATS_BLOCK;
 		for (uint32_t c = 0; c < channels; c++) {
-			for (size_t i = 0; i < some; i++)
-				memcpy(own + i * bytes, samples + (i * channels + c) * bytes,
-				       bytes);
-			stats_add(&stats[c], own, some);
+			if (!as_is)
+				stats->loops->fetch(own, type, samples + c * type->bytes, some,
+						    channels * type->bytes);
+			(type->kind == SAMPLE_FLOAT ? add_reals : add_keys)(
+				&stats[c], as_is ? samples : own, some);
 		}
-		samples += some * channels * bytes;
+		samples += some * channels * type->bytes;
 	}
+}
+
+void stats_add(struct stats *s, const unsigned char *samples, size_t n)
+{
+	stats_add_channels(s, 1, samples, n);
 }
 
 void stats_add_same(struct stats *s, const unsigned char *sample, uint64_t n)
@@ -354,9 +459,8 @@ void stats_merge(struct stats *to, const struct stats *from)
  *
  * They are not negative. A result that does not fit is a bug, and asserted.
  *
- * A quotient r, either a/n or sqrt(a)/n, is never computed itself. Its first 61 or 62 binary digits
- * q are found from the top one down. A digit belongs to q if q with that digit is not above r /
- * 2^t; and
+ * A quotient r, either a/n or sqrt(a)/n, is never computed itself. Its first 61 or 62 binary digits,
+ * q, are guessed and then checked: q is the largest whole number that is not above r / 2^t; and
  *
  *	q <= a/n / 2^t          means      q n 2^t <= a
  *	q <= sqrt(a)/n / 2^t    means      (q n)^2 2^(2t) <= a
@@ -373,12 +477,25 @@ void stats_merge(struct stats *to, const struct stats *from)
  * smallest denormal, have a sum of squares below 2^4260; times their number it is below 2^4324.
  */
 #define BIG_WORDS 68u
-#define QUOTIENT_BITS 62                  /* of q at most: 61 or 62, see quotient */
-#define QUOTIENT_NEAR ((uint64_t)1 << 13) /* so near is what binary64 makes of q */
+#define QUOTIENT_BITS 62 /* of q at most: 61 or 62, see quotient */
 
 struct big {
-	uint64_t word[BIG_WORDS]; /* the least significant first */
+	unsigned used;            /* words; the last of them is not 0 */
+	uint64_t word[BIG_WORDS]; /* the least significant first; the rest is not set */
 };
+
+static void lengthen(struct big *a, unsigned words)
+{
+	assert(words <= BIG_WORDS);
+	while (a->used < words)
+		a->word[a->used++] = 0;
+}
+
+static void trim(struct big *a)
+{
+	while (a->used > 0 && a->word[a->used - 1] == 0)
+		a->used--;
+}
 
 /* to += the number in these words, the least significant first, times 2^shift. */
 static void big_add(struct big *to, const uint64_t *words, unsigned count, unsigned shift)
@@ -393,12 +510,13 @@ static void big_add(struct big *to, const uint64_t *words, unsigned count, unsig
 	for (unsigned i = 0; i < count || left > 0 || carry; i++, at++) {
 		const uint64_t own = i < count ? words[i] : 0;
 		const uint64_t word = own << bits | left;
-		assert(at < BIG_WORDS);
+		lengthen(to, at + 1);
 		left = bits > 0 ? own >> (64 - bits) : 0;
 		const uint128_t sum = (uint128_t)to->word[at] + word + carry;
 		to->word[at] = (uint64_t)sum;
 		carry = sum >> 64;
 	}
+	trim(to);
 }
 
 /* from -= what, which is not larger. */
@@ -406,52 +524,67 @@ static void big_subtract(struct big *from, const struct big *what)
 {
 	bool borrow = false;
 
-	for (unsigned i = 0; i < BIG_WORDS; i++) {
-		const uint128_t difference = (uint128_t)from->word[i] - what->word[i] - borrow;
+	for (unsigned i = 0; i < from->used; i++) {
+		const uint64_t word = i < what->used ? what->word[i] : 0;
+		const uint128_t difference = (uint128_t)from->word[i] - word - borrow;
 		from->word[i] = (uint64_t)difference;
 		borrow = difference >> 64 != 0;
 	}
 	assert(!borrow);
-}
-
-/* The number of words up to the last one that is not 0. */
-static unsigned used(const struct big *a)
-{
-	unsigned n = BIG_WORDS;
-
-	while (n > 0 && a->word[n - 1] == 0)
-		n--;
-	return n;
+	trim(from);
 }
 
 /* out = a b; out is neither of them. */
 static void big_multiply(struct big *out, const struct big *a, const struct big *b)
 {
-	const unsigned as = used(a), bs = used(b);
-
-	*out = (struct big){{0}};
-	for (unsigned i = 0; i < as; i++) {
+	out->used = 0;
+	lengthen(out, a->used + b->used);
+	for (unsigned i = 0; i < a->used; i++) {
 		uint64_t carry = 0;
-		for (unsigned k = 0; k < bs || carry > 0; k++) {
-			const uint128_t factor = k < bs ? b->word[k] : 0;
-			if (i + k >= BIG_WORDS) {
-				assert(carry == 0 && factor == 0);
-				break;
-			}
-			const uint128_t sum = factor * a->word[i] + out->word[i + k] + carry;
+		for (unsigned k = 0; k < b->used; k++) {
+			const uint128_t sum =
+				(uint128_t)b->word[k] * a->word[i] + out->word[i + k] + carry;
 			out->word[i + k] = (uint64_t)sum;
 			carry = (uint64_t)(sum >> 64);
 		}
+		out->word[i + b->used] = carry;
 	}
+	trim(out);
 }
 
 /* Below 0, 0 or above 0, as a is less than, equal to or greater than b. */
 static int big_compare(const struct big *a, const struct big *b)
 {
-	for (unsigned i = BIG_WORDS; i-- > 0;)
+	if (a->used != b->used)
+		return a->used < b->used ? -1 : 1;
+	for (unsigned i = a->used; i-- > 0;)
 		if (a->word[i] != b->word[i])
 			return a->word[i] < b->word[i] ? -1 : 1;
 	return 0;
+}
+
+/* a -= b, or a = b - a where that is larger; returns true then. */
+static bool distance(struct big *a, const struct big *b)
+{
+	if (big_compare(a, b) >= 0) {
+		big_subtract(a, b);
+		return false;
+	}
+	struct big larger = *b;
+	big_subtract(&larger, a);
+	*a = larger;
+	return true;
+}
+
+/* Near a 2^exponent: the error is less than 2^-50 of that. */
+static double real_of(const struct big *a, int exponent)
+{
+	const int top = (int)a->used, low = top > 3 ? top - 3 : 0;
+	double near = 0;
+
+	for (int i = top - 1; i >= low; i--)
+		near = near * 0x1p64 + (double)a->word[i];
+	return ldexp(near, 64 * low + exponent);
 }
 
 static int bit_length(uint64_t x)
@@ -463,13 +596,13 @@ static int bit_length(uint64_t x)
 static void candidate(struct big *out, uint64_t q, uint64_t n, bool root, unsigned shift)
 {
 	const uint128_t product = (uint128_t)q * n;
-	const struct big factor = {{(uint64_t)product, (uint64_t)(product >> 64)}};
-	struct big square = factor;
+	struct big factor = {.used = 0}, square;
 
+	big_add(&factor, (uint64_t[]){(uint64_t)product, (uint64_t)(product >> 64)}, 2, 0);
 	if (root)
 		big_multiply(&square, &factor, &factor);
-	*out = (struct big){{0}};
-	big_add(out, square.word, 4, shift);
+	out->used = 0;
+	big_add(out, root ? square.word : factor.word, root ? square.used : factor.used, shift);
 }
 
 /*
@@ -502,29 +635,35 @@ static double nearest(uint64_t q, bool more, int exponent)
  */
 static double quotient(const struct big *a, uint64_t n, bool root, int unit)
 {
-	const int words = (int)used(a);
-	struct big scaled = {{0}}, product;
+	struct big scaled, product, rest;
 
 	assert(n > 0);
-	if (words == 0)
+	if (a->used == 0)
 		return 0;
-	const int bits = 64 * (words - 1) + bit_length(a->word[words - 1]);
+	const int bits = 64 * ((int)a->used - 1) + bit_length(a->word[a->used - 1]);
 	const int t = (root ? (bits + 1) / 2 : bits) - bit_length(n) - (QUOTIENT_BITS - 1);
 	const int shift = root ? 2 * t : t;
-	big_add(&scaled, a->word, (unsigned)words, shift < 0 ? (unsigned)-shift : 0);
-	/* In binary64 it has an error of less than 2^-50 of itself; so it is from q on. */
-	const int top = (int)used(&scaled), low = top > 3 ? top - 3 : 0;
-	double near = 0;
-	for (int i = top - 1; i >= low; i--)
-		near = near * 0x1p64 + (double)scaled.word[i];
-	near = ldexp(near, 64 * low - (shift > 0 ? shift : 0));
-	uint64_t q = (uint64_t)((root ? sqrt(near) : near) / (double)n) - QUOTIENT_NEAR;
-	for (uint64_t step = QUOTIENT_NEAR; step > 0; step /= 2) {
-		candidate(&product, q + step, n, root, shift > 0 ? (unsigned)shift : 0);
-		if (big_compare(&product, &scaled) <= 0)
-			q += step;
+	const unsigned up = shift > 0 ? (unsigned)shift : 0;
+	scaled.used = 0;
+	big_add(&scaled, a->word, a->used, shift < 0 ? (unsigned)-shift : 0);
+	/* Of the first 50 digits binary64 is sure, and a step of Newton's finds the others. */
+	const double near = real_of(&scaled, -(int)up);
+	uint64_t q = (uint64_t)((root ? sqrt(near) : near) / (double)n);
+	candidate(&product, q, n, root, up);
+	rest = scaled;
+	const bool over = distance(&rest, &product);
+	const double slope = (root ? 2 * (double)q * (double)n : 1) * (double)n;
+	const uint64_t step = (uint64_t)(real_of(&rest, -(int)up) / slope);
+	q = over ? q - step : q + step;
+	/* What is left of its error is rounding: one or two. */
+	for (candidate(&product, q, n, root, up); big_compare(&product, &scaled) > 0; q--)
+		candidate(&product, q - 1, n, root, up);
+	for (;; q++) {
+		candidate(&rest, q + 1, n, root, up);
+		if (big_compare(&rest, &scaled) > 0)
+			break;
+		product = rest;
 	}
-	candidate(&product, q, n, root, shift > 0 ? (unsigned)shift : 0);
 	assert(q >> (QUOTIENT_BITS - 2) > 0);
 	return nearest(q, big_compare(&product, &scaled) != 0, t + unit);
 }
@@ -549,22 +688,10 @@ struct totals {
 	bool negative;
 };
 
-/* a -= b, or a = b - a where that is larger; returns true then. */
-static bool distance(struct big *a, struct big *b)
-{
-	if (big_compare(a, b) >= 0) {
-		big_subtract(a, b);
-		return false;
-	}
-	big_subtract(b, a);
-	*a = *b;
-	return true;
-}
-
 static void totals_of_reals(struct totals *t, const struct stats *s)
 {
 	const size_t exponents = sums_of_type(&s->type) / 2;
-	struct big minus = {{0}};
+	struct big minus = {.used = 0};
 
 	for (size_t e = 0; e < exponents; e++) {
 		const unsigned shift =
@@ -585,7 +712,7 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	const bool real = s->type.kind == SAMPLE_FLOAT;
 	const int unit = auto_k_least(&s->type); /* of a float: of its smallest denormal */
 	const uint64_t n = s->number;
-	struct totals t = {.negative = false};
+	struct totals t = {.sum.used = 0, .squares.used = 0};
 	struct big spread, square; /* n S2 - S1^2; S1^2 */
 
 	*r = (struct stats_result){
@@ -598,7 +725,7 @@ void stats_result(const struct stats *s, struct stats_result *r)
 		big_add(&t.sum, s->sums->sum, 2, 0);
 		big_add(&t.squares, s->sums->square, 3, 0);
 	}
-	big_multiply(&spread, &t.squares, &(struct big){{n}});
+	big_multiply(&spread, &t.squares, &(struct big){1, {n}});
 	big_multiply(&square, &t.sum, &t.sum);
 	big_subtract(&spread, &square);
 	r->deviation = quotient(&spread, n, true, unit);
@@ -609,7 +736,8 @@ void stats_result(const struct stats *s, struct stats_result *r)
 	} else {
 		/* The sum of the samples is that of their keys and n sample_min. */
 		const uint128_t shift = (uint128_t)n * (uint128_t)-sample_min(&s->type);
-		struct big moved = {{(uint64_t)shift, (uint64_t)(shift >> 64)}};
+		struct big moved = {.used = 0};
+		big_add(&moved, (uint64_t[]){(uint64_t)shift, (uint64_t)(shift >> 64)}, 2, 0);
 		t.negative = distance(&t.sum, &moved);
 		r->least = (int128_t)s->extent.least + sample_min(&s->type);
 		r->greatest = (int128_t)s->extent.greatest + sample_min(&s->type);

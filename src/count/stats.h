@@ -20,8 +20,8 @@
 #include "bins/sample.h"
 
 /*
- * Sums of whole numbers: for integer samples of their keys, value - sample_min; for floats of the
- * mantissas of one sign and exponent. Each number is below 2^64 and there are fewer than 2^64 of
+ * Sums of whole numbers: for integer samples of their keys, value - sample_min; for floats of
+ * mantissas of one sign and exponent, and of parts of blocks of samples in the same unit. Each number is below 2^64 and there are fewer than 2^64 of
  * them, so the sum is below 2^128 and that of the squares below 2^192: neither overflows.
  */
 struct stats_sums {
@@ -31,9 +31,11 @@ struct stats_sums {
 
 struct stats {
 	struct sample_type type;
+	const struct stats_loops *loops;
 	uint64_t number;            /* of finite samples */
 	uint64_t below, above, nan; /* -inf, inf, NaN */
 	struct extent extent;       /* of them, by keys (auto.h) */
+	uint32_t apart;             /* so many blocks of floats will be added one by one */
 	/* one for integers; for floats one for each sign and exponent */
 	struct stats_sums *sums;
 };
