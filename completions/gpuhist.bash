@@ -21,11 +21,12 @@ _gpuhist() {
 	-C | --counter) values='u64 u32 sat8 sat16 sat32' ;;
 	--device) values='auto cpu gpu gpu:all' ;;
 	-r | --range) values=full ;;
+	--log) values=auto ;;
 	-c | --channels) values=last ;;
 	--part) values=auto ;;
 	--each) values=file ;;
 	--plot) [[ $given ]] && values=log ;;
-	-b | --bins | --log | -S | --skip | -n | --count | --record | --offset | --rows | --every | --title | -T | --threads | -M | --memory)
+	-b | --bins | -S | --skip | -n | --count | --record | --offset | --rows | --every | --title | -T | --threads | -M | --memory)
 		compopt +o default +o bashdefault 2>/dev/null
 		return
 		;;

@@ -88,6 +88,8 @@ template <u32 KIND> struct bin_real {
 	{
 		if (KIND == BIN_KINDS && r.bins.kind == BIN_TABLE)
 			return bin_table_float(&r.bins, __uint_as_float(key), key);
+		if (KIND == BIN_KINDS && r.bins.kind == BIN_RANK)
+			return bin_rank_single(&r.bins, key);
 		return bin_float(&r.bins, KIND == BIN_KINDS ? r.bins.kind : KIND,
 				 (double)__uint_as_float(key));
 	}
@@ -97,6 +99,8 @@ template <u32 KIND> struct bin_real {
 
 		if (KIND == BIN_KINDS && r.bins.kind == BIN_TABLE)
 			return bin_table_double(&r.bins, x, key);
+		if (KIND == BIN_KINDS && r.bins.kind == BIN_RANK)
+			return bin_rank_double(&r.bins, key);
 		return bin_float(&r.bins, KIND == BIN_KINDS ? r.bins.kind : KIND, x);
 	}
 	static INLINE u32 guess(const struct rule &r, u32 key, bool &doubt)

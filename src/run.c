@@ -410,7 +410,7 @@ static int take_memory(struct run *run, struct fail *fail)
 	     counts_keep_stats(&run->counts, &job->shape.type, job->shape.channels, fail) != 0))
 		return -1;
 	if (counting->most > 0)
-		counts_set_auto(&run->counts, &job->shape.type, counting->most);
+		counts_set_auto(&run->counts, &counting->auto_bins);
 	run->workers = calloc(run->plan.workers, sizeof(*run->workers));
 	return run->workers ? 0 : fail_errno(fail, "workers");
 }

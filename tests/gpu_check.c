@@ -64,8 +64,8 @@ static uint64_t *expect(const struct subject *s, const struct lane *lane, const 
 	struct counting plain = *s->plain;
 
 	if (lane->slots_of_k) { /* at the chunk's k, whatever that is */
-		auto_rule(&plain.binning, &plain.type, plain.binning.bins, slot->k);
-		plain.most = plain.table_most = 0;
+		auto_rule(&plain.binning, &plain.auto_bins, slot->k);
+		plain.most = plain.auto_bins.most = 0;
 		plain.extent = NULL;
 		plain.late = 0;
 	}
@@ -107,11 +107,10 @@ static void check_auto(const struct subject *s, struct lane *lane, struct slot *
 	CHECK(own.least == slot->extent.least && own.greatest == slot->extent.greatest,
 	      "%s: extent", s->what);
 	extent_add(&all, &own);
-	CHECK(slot->k >= auto_k(&own, c->most, &c->type) &&
-		      slot->k <= auto_k(&all, c->most, &c->type),
+	CHECK(slot->k >= auto_k(&c->auto_bins, &own) && slot->k <= auto_k(&c->auto_bins, &all),
 	      "%s: k %d", s->what, slot->k);
 	gpu_align(lane, slot);
-	CHECK(lane->k == auto_k(&all, c->most, &c->type), "%s: k %d of the lane", s->what, lane->k);
+	CHECK(lane->k == auto_k(&c->auto_bins, &all), "%s: k %d of the lane", s->what, lane->k);
 	for (size_t i = 0; i < lane->cells; i++)
 		lane->total[i] += slot->cells[i];
 	counter_add(counter, samples, n);
@@ -127,7 +126,7 @@ static void check_auto_totals(const struct subject *s, struct lane *lane)
 
 	if (counts_init(&counts, s->counting->cells, &fail) != 0)
 		return;
-	counts_set_auto(&counts, &s->counting->type, s->counting->most);
+	counts_set_auto(&counts, &s->counting->auto_bins);
 	counts_add_auto64(&counts, lane->total, s->all->samples, lane->k, &lane->extent);
 	for (size_t i = 0; i < counts.cells; i++)
 		differ += counts.cell[i] != s->all->cell[i];
@@ -392,6 +391,8 @@ static bool make_edges(const struct job *job, const struct sample_type *type, st
 		spec.kind = AXIS_MOD;
 	} else if (job->range && strcmp(job->range, "auto") == 0) {
 		spec.kind = AXIS_AUTO;
+	} else if (job->range && strcmp(job->range, "log=auto") == 0) {
+		spec.kind = AXIS_RANKS;
 	} else if (job->range && !spec.full) {
 		const char *colon = strchr(job->range, ':');
 		number_parse(&spec.lo, job->range, (size_t)(colon - job->range));
@@ -491,7 +492,7 @@ static bool run(const struct job *job, const struct layout *asked, bool chunks,
 	if (counts_init(&all, counting.cells, &fail) == 0) {
 		struct subject subject = {&counting, &plain, &edges, &all, what};
 		if (counting.most > 0)
-			counts_set_auto(&all, &type, counting.most);
+			counts_set_auto(&all, &counting.auto_bins);
 		there = run_counting(&subject, what, sizeof(what), chunks, number);
 		counts_free(&all);
 	}

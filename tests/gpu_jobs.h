@@ -18,7 +18,7 @@ enum data { NOISE, INSIDE, EDGES, CONSTANT, SORTED, TWO_HOT, FEW, DATA_KINDS };
 struct job {
 	const char *type;
 	uint32_t bins;
-	/* NULL: none; "full"; LO:HI; "mod"; "auto"; "list ..." for explicit edges of a shape */
+	/* NULL: none; "full"; LO:HI; "mod"; "auto"; "log=auto"; "list ..." for explicit edges of a shape */
 	const char *range;
 	bool closed;
 };
@@ -124,6 +124,13 @@ static const struct job LIST[] = {
 	{"f32be", 70000, "auto", false},
 	{"f64", 1000, "auto", false},
 	{"f64be", 3, "auto", false},
+	{"i24be", 300, "log=auto", false},
+	{"u32", 256, "log=auto", false},
+	{"i32be", 1 << 18, "log=auto", false},
+	{"u64be", 1000, "log=auto", false},
+	{"i64", 256, "log=auto", false},
+	{"f32", 4096, "log=auto", false},
+	{"f64", 3000, "log=auto", false},
 };
 #define LIST_LENGTH (sizeof(LIST) / sizeof(LIST[0]))
 
@@ -171,6 +178,7 @@ static const struct {
 	{{"f32", 256, "auto", false}, {.channels = 2}},
 	{{"i32be", 1000, "auto", false}, {.channels = 3, .record = 20, .offset = 4}},
 	{{"f64", 30000, "auto", false}, {.channels = 5}},
+	{{"i64be", 3000, "log=auto", false}, {.channels = 3, .record = 40, .offset = 4}},
 };
 #define LAID_LENGTH (sizeof(LAID) / sizeof(LAID[0]))
 

@@ -158,6 +158,60 @@ def check_auto():
                 equal(label, counts[:, 0], numpy_histogram(y, [float(e) for e in edges]))
 
 
+def rank_edges(x, most):
+    """--log=auto as the manual defines it, of finite samples; and into how many bins it cuts each power of two."""
+    if x.dtype.kind == "f":
+        digits, word = numpy.finfo(x.dtype).nmant, numpy.dtype(f"i{x.dtype.itemsize}")
+        low, high = (int(v.view(word)) if v > 0 else -int((-v + 0).view(word)) for v in (x.min(), x.max()))
+        k = next(k for k in range(64) if (high >> k) - (low >> k) < most)
+
+        def value(rank):
+            return numpy.array(rank, word).view(x.dtype).item()
+
+        edges = [value(j << k) if j >= 0 else -value(-j << k) for j in range(low >> k, (high >> k) + 2)]
+        return edges, 2 ** max(digits - k, 0)
+    low, high = int(x.min()), int(x.max())
+
+    def wholes(k):
+        """The first number of each bin, from 0 on as far as both signs need it."""
+        first, each = [0], 2 ** (52 - k)
+        while first[-1] <= max(high, -low):
+            octave = 2 ** (len(bin(first[-1])) - 3) if first[-1] else 1
+            first.append(first[-1] + max(octave // each, 1) if first[-1] else 1)
+        return first
+
+    for k in range(30, 53):  # finer ones would be too many here
+        up = wholes(k)
+        edges = sorted({-v for v in up} | set(up))
+        first = max(i for i, v in enumerate(edges) if v <= low)
+        last = max(i for i, v in enumerate(edges) if v <= high)
+        if last - first < most:
+            return edges[first : last + 2], 2 ** (52 - k)
+
+
+def check_log_auto():
+    cases = {
+        "latencies": numpy.exp(rng.normal(8, 1, 100_000)),
+        "both signs": rng.normal(0, 1, 100_000) * 10.0 ** rng.integers(-2, 5, 100_000),
+        "an outlier": numpy.append(rng.random(1000), 30000),
+        "zeros": numpy.repeat([0.0, -0.0, 1.0, 5.0], 50),
+        "below 0": -numpy.exp(rng.normal(0, 3, 1000)),
+    }
+    for name, x in cases.items():
+        for form, dtype in (("f16", "f2"), ("f32", "f4"), ("f64", "f8"), ("i32", "i4"), ("i16", "i2"), ("i64", "i8")):
+            y = numpy.clip(x, -30000, 30000).astype(dtype)
+            for most in (40, 256, 3000):
+                edges, parts = rank_edges(y, most)
+                lower, upper, counts = table(run(["-t", form, "--log=auto", f"-b{most}"], y.tobytes()))
+                label = f"--log=auto -b {most}, {form}, {name}"
+                check(f"{label}: edges", lower + upper[-1:] == [float(e) for e in edges])
+                equal(label, counts[:, 0], numpy_histogram(y, [float(e) for e in edges]))
+                least = 0 if form[0] == "i" else numpy.finfo(dtype).tiny
+                narrow = [b - a <= min(abs(a), abs(b)) / parts or (form[0] == "i" and b - a == 1)
+                          for a, b in zip(lower, upper) if min(abs(a), abs(b)) > least]
+                check(f"{label}: no bin is wider than 1/{parts}", all(narrow) or parts == 1)
+
+
 def check_npy_output():
     x = rng.integers(0, 300, SAMPLES, dtype=numpy.uint32)
     with open("in", "wb") as f:
@@ -259,7 +313,7 @@ def check_wave_input():
 def main():
     global GPUHIST
     GPUHIST = os.path.realpath(GPUHIST)
-    checks = [check_ranges, check_edges, check_log, check_mod, check_auto, check_npy_output, check_channels,
+    checks = [check_ranges, check_edges, check_log, check_mod, check_auto, check_log_auto, check_npy_output, check_channels,
               check_stats, check_npy_input, check_wave_input]
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)

@@ -121,7 +121,7 @@ if [ -z "$quick" ]; then
 	# The GPU engine on the simulated driver, where the program has one.
 	if [ -x "$build/gpu_check" ]; then
 		# Up to one of 2^24 bins; those of more take a simulated device minutes.
-		gpu_jobs=137
+		gpu_jobs=145
 		[ -z "${QUICK:-}" ] || gpu_jobs=12
 		set -- LD_LIBRARY_PATH="$fake" FAKECUDA_SEED="$seed"
 		# With QUICK=1 under one of the sanitizers each time.

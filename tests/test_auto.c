@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * auto: the k, the bins and the counts of --auto are those that plain arithmetic gives for all
- * samples together, whatever their order, their division among counters and the way of counting.
+ * auto: the k, the bins and the counts of --auto and --log=auto are those that plain arithmetic
+ * gives for all samples together, whatever their order, their division among counters and the way of counting.
  */
 #include "bins/auto.h"
 
@@ -18,6 +18,7 @@
 
 static uint64_t state = 0x6175746f;
 static unsigned long grown, shared, binned;
+static bool ranks; /* --log=auto */
 
 static int128_t floor_div(int128_t x, int k)
 {
@@ -57,13 +58,98 @@ static struct value value_of(const struct sample_type *t, uint64_t bits)
 	return v;
 }
 
+/* ---- ranks, by octaves ---- */
+
+/* The bins that the whole numbers from 2^e up to 2^(e + 1) have at k, none of which is empty. */
+static int128_t octave_bins(int e, int k)
+{
+	return (int128_t)1 << (e < 52 - k ? e : 52 - k);
+}
+
+/* How many bins lie between 0 and that of a whole number from 0 on. */
+static int128_t plain_whole(int128_t v, int k)
+{
+	int128_t before = 1, from = 1;
+	int e = 0;
+
+	if (v == 0)
+		return 0;
+	for (; 2 * from <= v; from *= 2, e++)
+		before += k > 52 ? 1 : octave_bins(e, k);
+	if (k > 52)
+		return floor_div(before, k - 52);
+	return before + (v - from) / (from / octave_bins(e, k));
+}
+
+/* Steps of one unit in the last place between 0 and x. */
+static int128_t plain_steps(const struct sample_type *t, double x)
+{
+	const int128_t each = (int128_t)1 << t->mantissa;
+	int128_t before = 0;
+	double from = t->mantissa == 10 ? 0x1p-14 : t->bytes < 8 ? 0x1p-126 : 0x1p-1022;
+
+	if (x < from)
+		return (int128_t)(x / from * (double)each);
+	for (; from <= x / 2; from *= 2)
+		before += each;
+	return before + (int128_t)(x / from * (double)each);
+}
+
+static int128_t plain_rank(const struct sample_type *t, const struct value *v, int k)
+{
+	if (t->kind != SAMPLE_FLOAT)
+		return v->whole >= 0 ? plain_whole(v->whole, k)
+				     : -1 - plain_whole(-1 - v->whole, k);
+	const int128_t steps = plain_steps(t, fabs(v->real));
+	return floor_div(v->real < 0 ? -steps : steps, k);
+}
+
 /* The bin of a value at k, straight from the definition: |x| / 2^k is at most 2^53. */
 static int128_t plain_bin(const struct sample_type *t, const struct value *v, int k)
 {
+	if (ranks)
+		return plain_rank(t, v, k);
 	if (t->kind != SAMPLE_FLOAT)
 		return floor_div(v->whole, k);
 	/* A long double has room for the quotient of any two binary64. */
 	return (int128_t)floorl((long double)v->real * powl(2, -k));
+}
+
+/*
+ * The least number of the type, or the one after its largest, that is in bin j: by bisection among
+ * its bits. An edge below 0 is one above 0 with another sign.
+ */
+static double plain_edge(const struct sample_type *t, int128_t j, int k)
+{
+	const bool real = t->kind == SAMPLE_FLOAT;
+	const unsigned bits = 8 * t->bytes;
+	uint64_t low = 0, high;
+
+	if (real)
+		high = t->bytes == 8       ? 0x7ff0000000000000
+		       : t->bytes == 4     ? 0x7f800000
+		       : t->mantissa == 10 ? 0x7c00
+					   : 0x7f80;
+	else
+		high = t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (bits - 1)
+						: UINT64_MAX >> (64 - bits);
+	const uint64_t past = high;
+	while (low < high) { /* the bin of low is at most j, that of high is above it, or past */
+		const uint64_t middle = low + (high - low) / 2;
+		const struct value v =
+			real ? value_of(t, middle) : (struct value){true, (int128_t)middle, 0};
+		if (plain_bin(t, &v, k) < (j < 0 ? -j : j))
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	struct value v = real ? value_of(t, low) : (struct value){true, (int128_t)low, 0};
+	double edge = real ? v.real : (double)v.whole;
+	if (!real && low == past && t->kind == SAMPLE_UNSIGNED && plain_bin(t, &v, k) < j)
+		edge = ldexp(1, (int)bits);
+	else if (real && low == past && t->bytes < 8)
+		edge = t->mantissa == 10 ? 65536 : 0x1p128;
+	return j < 0 ? -edge : edge;
 }
 
 struct plain {
@@ -108,7 +194,7 @@ static struct plain plain_auto(const struct sample_type *t, const uint64_t *samp
 	}
 	if (!p.any)
 		return p;
-	if (t->kind == SAMPLE_FLOAT)
+	if (t->kind == SAMPLE_FLOAT && !ranks)
 		p.k = plain_unit(t, fmax(fabs(low.real), fabs(high.real)));
 	while (plain_bin(t, &high, p.k) - plain_bin(t, &low, p.k) >= (int128_t)bins)
 		p.k++;
@@ -146,7 +232,8 @@ static void compare(const struct hist *h, const struct sample_type *t, const uin
 	      "%s %s: under, over or nan", t->name, how);
 	for (uint32_t i = 0; i <= own && own > 0; i += own > 8 ? own / 4 : 1) {
 		const double edge =
-			t->kind == SAMPLE_FLOAT
+			ranks ? plain_edge(t, p.first + i, p.k)
+			: t->kind == SAMPLE_FLOAT
 				? ldexp((double)(p.first + (int128_t)i), p.k)
 				: (double)((p.first + (int128_t)i) * ((int128_t)1 << p.k));
 		CHECK(edges_value(&h->axis.edges, i) == edge, "%s %s: edge %lu is %.17g, not %.17g",
@@ -171,7 +258,8 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 {
 	const struct layout layout = {
 		.record = channels * t->bytes, .samples = channels, .channels = channels};
-	const struct axis_spec spec = {.edges = {.bins = bins, .kind = AXIS_AUTO}};
+	const struct axis_spec spec = {
+		.edges = {.bins = bins, .kind = ranks ? AXIS_RANKS : AXIS_AUTO}};
 	struct axis axis;
 	struct counting c;
 	struct counts counts;
@@ -190,7 +278,7 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 	hist_reserve(&h, &axis, channels, &fail);
 	counts_init(&counts, c.cells, &fail);
 	if (c.most > 0)
-		counts_set_auto(&counts, t, c.most);
+		counts_set_auto(&counts, &c.auto_bins);
 	for (unsigned i = 0; i < counters; i++)
 		counter[i] = counter_open(&c, &counts);
 	for (size_t at = 0; at < n;) {
@@ -206,7 +294,7 @@ static void count(const struct sample_type *t, const uint64_t *samples, size_t n
 	}
 	for (unsigned i = 0; i < counters; i++)
 		counter_close(counter[i]);
-	grown += counts.k > auto_k_least(t);
+	grown += counts.k > (ranks ? 0 : auto_k_least(t));
 	shared += c.method == COUNT_SHARED;
 	binned += c.bins_codes;
 	hist_fill(&h, &counts);
@@ -404,7 +492,7 @@ static void seldom(void)
 	counting_init_layout(&c, &t, &axis.edges, NULL, true);
 	c.alone = true;
 	counts_init(&counts, c.cells, &fail);
-	counts_set_auto(&counts, &t, c.most);
+	counts_set_auto(&counts, &c.auto_bins);
 	struct counter *const counter = counter_open(&c, &counts);
 	for (int e = -126; e < 128; e++) {
 		const float x[2] = {(float)ldexp(1, e), (float)ldexp(-1.5, e)};
@@ -422,28 +510,34 @@ static void seldom(void)
 /* Many bins, few samples: the tables of 2^28 slots are another matter, the arithmetic is not. */
 static void most_bins(void)
 {
-	struct sample_type t;
+	struct auto_bins least = {.most = 1}, two = {.most = 2}, almost = {.most = (1u << 28) - 1},
+			 all = {.most = 1u << 28};
 	const struct extent e = {0, UINT64_MAX};
 
-	sample_type_parse(&t, "u64");
+	sample_type_parse(&least.type, "u64");
+	almost.type = all.type = least.type;
 	CHECK(auto_slots(1u << 28) == 1u << 28 && auto_slots((1u << 27) + 1) == 1u << 28,
 	      "slots of 2^28 bins");
-	CHECK(auto_k(&e, 1u << 28, &t) == 36 && auto_k(&e, (1u << 28) - 1, &t) == 37 &&
-		      auto_k(&e, 1, &t) == 64,
+	CHECK(auto_k(&all, &e) == 36 && auto_k(&almost, &e) == 37 && auto_k(&least, &e) == 64,
 	      "k of all of u64");
-	sample_type_parse(&t, "f64");
+	sample_type_parse(&two.type, "f64");
+	all.type = two.type;
 	const struct extent f = {0x0010000000000000, 0xffefffffffffffff};
-	CHECK(auto_k(&f, 2, &t) == 1024 && auto_k(&f, 1u << 28, &t) == 1024 - 27,
-	      "k of all of f64");
+	CHECK(auto_k(&two, &f) == 1024 && auto_k(&all, &f) == 1024 - 27, "k of all of f64");
+	two.log = all.log = true;
+	CHECK(auto_k(&two, &f) == 63 && auto_k(&all, &f) == 64 - 28, "k of all ranks of f64");
+	least.log = true;
+	CHECK(auto_k(&least, &e) == 52 + 7, "k of all ranks of u64");
 }
 
-int main(void)
+static void all_types(bool log_auto)
 {
 	static const char *const INTEGERS[] = {"u8",  "i8",  "u16", "i16be", "u24",   "i24be",
 					       "u32", "i32", "u64", "i64",   "i64be", "u32be"};
 	static const char *const FLOATS[] = {"f32", "f32be", "f64", "f64be"};
 	static uint64_t codes[MOST];
 
+	ranks = log_auto;
 	for (size_t i = 0; i < sizeof(INTEGERS) / sizeof(INTEGERS[0]); i++)
 		integers(INTEGERS[i]);
 	for (size_t i = 0; i < sizeof(FLOATS) / sizeof(FLOATS[0]); i++)
@@ -458,6 +552,12 @@ int main(void)
 		many_ways(shape % 4 < 2 ? "f16" : "bf16be", codes, 1 + shape * 70, 2 + shape * 9,
 			  "codes");
 	}
+}
+
+int main(void)
+{
+	all_types(false);
+	all_types(true);
 	seldom();
 	most_bins();
 	CHECK(grown > 100 && shared > 100 && binned > 100,

@@ -43,6 +43,22 @@ static uint64_t bits_of(const unsigned char *p, uint32_t bytes, bool big)
 	return v;
 }
 
+/* The slot of a key's bin, by the other text of that arithmetic (auto.c). */
+static uint32_t slot_of(const struct edges *e, uint64_t key)
+{
+	return auto_slot(auto_bin(&e->auto_bins, key, e->k), e->binning.bins);
+}
+
+static uint32_t rank_expected(const struct edges *e, const struct sample_type *t, double x)
+{
+	const struct binning *b = &e->binning;
+
+	return isnan(x)    ? cell_nan(b)
+	       : !isinf(x) ? slot_of(e, sample_key(t, x))
+	       : x > 0     ? cell_over(b)
+			   : cell_under(b);
+}
+
 static uint32_t expected(const struct edges *e, const struct sample_type *t, const unsigned char *p)
 {
 	const struct binning *b = &e->binning;
@@ -52,18 +68,22 @@ static uint32_t expected(const struct edges *e, const struct sample_type *t, con
 		const uint32_t low = (uint32_t)bits;
 		float f;
 		memcpy(&f, &low, sizeof(f));
-		return b->kind == BIN_TABLE ? bin_table_float(b, f, low)
-					    : bin_float(b, b->kind, (double)f);
+		return b->kind == BIN_RANK    ? rank_expected(e, t, (double)f)
+		       : b->kind == BIN_TABLE ? bin_table_float(b, f, low)
+					      : bin_float(b, b->kind, (double)f);
 	}
 	if (t->kind == SAMPLE_FLOAT) {
 		double f;
 		memcpy(&f, &bits, sizeof(f));
-		return b->kind == BIN_TABLE ? bin_table_double(b, f, bits)
-					    : bin_float(b, b->kind, f);
+		return b->kind == BIN_RANK    ? rank_expected(e, t, f)
+		       : b->kind == BIN_TABLE ? bin_table_double(b, f, bits)
+					      : bin_float(b, b->kind, f);
 	}
 	/* The key: the value's distance from the smallest one. */
 	const uint64_t key =
 		bits ^ (t->kind == SAMPLE_SIGNED ? (uint64_t)1 << (8 * t->bytes - 1) : 0);
+	if (b->kind == BIN_RANK)
+		return slot_of(e, key);
 	return t->bytes == 8 ? bin_key64(b, b->kind, key) : bin_key32(b, b->kind, (uint32_t)key);
 }
 
@@ -197,7 +217,7 @@ static void lists(const char *type, bool closed)
 }
 
 /* Samples are anywhere in the type, so k is one that any of them fits, and larger. */
-static void slots(const char *type)
+static void slots(const char *type, enum axis_kind kind)
 {
 	struct sample_type t;
 	struct edges e;
@@ -211,14 +231,17 @@ static void slots(const char *type)
 							     : ((uint64_t)1 << 8 * t.bytes) - 1}
 			: t.bytes == 4 ? (struct extent){0x00800000, 0xff7fffff}
 				       : (struct extent){0x0010000000000000, 0xffefffffffffffff};
-		const struct edges_spec spec = {.bins = slots, .kind = AXIS_AUTO};
+		const struct edges_spec spec = {.bins = slots, .kind = kind};
 		const char *why = NULL;
 		if (edges_init(&e, &spec, &t, &why) != 0) {
-			CHECK(false, "%s auto: %s", type, why);
+			CHECK(false, "%s %s: %s", type, AXIS_KINDS[kind].name, why);
 			return;
 		}
 		for (int more = 0; more < 3; more++) {
-			auto_rule(&e.binning, &t, slots, auto_k(&all, slots, &t) + more);
+			e.k = auto_k(&e.auto_bins, &all) + more;
+			if (kind == AXIS_RANKS && t.kind == SAMPLE_FLOAT && e.k >= (int)t.bits)
+				break;
+			auto_rule(&e.binning, &e.auto_bins, e.k);
 			every_isa_of(type, &t, &e);
 		}
 	}
@@ -304,7 +327,8 @@ int main(void)
 		for (int be = 0; be <= 1; be++) {
 			static const uint32_t MODULI[] = {1, 2, 3, 7, 256, 1000, 65537, 1u << 28};
 			snprintf(big, sizeof(big), "%s%s", TYPES[t], be ? "be" : "");
-			slots(big);
+			slots(big, AXIS_AUTO);
+			slots(big, AXIS_RANKS);
 			for (size_t m = 0; m < 8 && TYPES[t][0] != 'f'; m++)
 				every_isa(big,
 					  &(struct edges_spec){.bins = MODULI[m], .kind = AXIS_MOD},

@@ -140,7 +140,7 @@ def check_jobs(program):
              for bins in ("-r full -b 11", "-r -1:1 -b 10", "-r -1:1 -b 16", "-r 0:1 -b 1000 --closed", "-r 1e-3:1e9 -b 3")]
     jobs += ["-t u64 -r 9223372036854775808:18446744073709551616 -b 1024", "-t i64 -r -9007199254740993:3 -b 5"]
     jobs += [f"{kind} {bins}" for kind in ("-t f32", "-t f64", "-t u32", "-t i16")
-             for bins in ("--log=1:1e5 -b 40", "--edges=-3,0,0.1,7,8,1e6", "--auto -b 100")]
+             for bins in ("--log=1:1e5 -b 40", "--edges=-3,0,0.1,7,8,1e6", "--auto -b 100", "--log=auto -b 500")]
     jobs += ["-t u16 --mod -b 10", "-t i32 --mod -b 49", "-t i16 -c 2 -b 100", "-t u8 -c 3", "-t f32 -c 2 -r -1:1 -b 9"]
     jobs += ["-t u8 -c 3 --stats=2,50,99.9", "-t f64 --auto -b 100 --stats", "-t f32 -r -1:1 -b 9 --stats=0.0001"]
     for job in jobs:
@@ -171,7 +171,7 @@ def check_jobs(program):
 def check_sparse(program):
     """With --nonzero the storage is sparse: what uhi makes of it is what is written without."""
     jobs = ["-t u8 -b 300", "-t u8 --mod -b 300", "-t u16 -c 2 -r 0:9 -b 9", "-t f64 -r -1:1 -b 49", "-t u32 -b 4 -n 0",
-            "-t u32 -r full -b 100000", "-t f64 --auto -b 1000"]
+            "-t u32 -r full -b 100000", "-t f64 --auto -b 1000", "-t f64 --log=auto -b 1000"]
     for job in jobs:
         file = "normal" if "f64 " in job else "noise"
         run(program, *job.split(), "-o", "dense.json", file)
@@ -189,7 +189,7 @@ def check_sparse(program):
 
 def check_merge(program):
     """Ours as Python writes them are added to ours; another writer's document is refused by name."""
-    for job in ["-t u16 -b 40", "-t f32 --auto -b 30 -c 2", "-t i64 --mod -b 7 --nonzero", "-t f64 -r 0:0.7 -b 9"]:
+    for job in ["-t u16 -b 40", "-t f32 --auto -b 30 -c 2", "-t u64 --log=auto -b 90", "-t i64 --mod -b 7 --nonzero", "-t f64 -r 0:0.7 -b 9"]:
         run(program, *job.split(), "-o", "ours.json", "noise")
         document = json.load(open("ours.json"))
         for how in {"indent": 4}, {"separators": (",", ":")}:

@@ -5,6 +5,8 @@
 #include <assert.h>
 #include <math.h>
 
+#define RANK_BITS 52 /* of binary64 after the first: k = 0 of integers' ranks */
+
 uint32_t auto_bins_least(const struct sample_type *type)
 {
 	return type->kind == SAMPLE_UNSIGNED ? 1 : 2;
@@ -41,34 +43,110 @@ static int exponent_of_unit(const struct sample_type *type, double x)
 	return exponent > least ? exponent : least;
 }
 
-int128_t auto_bin(const struct sample_type *type, uint64_t key, int k)
+/* ---- ranks ---- */
+
+/* How bins of integers are made of a value's binary digits: see struct bin_rank. */
+static uint32_t digits_at(const struct auto_bins *bins, int k)
 {
-	if (type->kind != SAMPLE_FLOAT)
+	const int most = bins->type.bytes == 8 ? RANK_BITS : 31;
+
+	return (uint32_t)(k > RANK_BITS ? 0 : RANK_BITS - k < most ? RANK_BITS - k : most);
+}
+
+static uint32_t joined_at(int k)
+{
+	return (uint32_t)(k > RANK_BITS ? k - RANK_BITS : 0);
+}
+
+/* A float between two of the type has the rank of the one below. */
+static int64_t rank_of(const struct sample_type *type, double x)
+{
+	const int unit = exponent_of_unit(type, x);
+	const int64_t before = (int64_t)(unit - auto_k_least(type)) << type->mantissa;
+	const double units = ldexp(x, -unit);
+	const int64_t whole = (int64_t)units; /* towards zero */
+
+	return (x < 0 ? -before : before) + whole - ((double)whole > units);
+}
+
+static int64_t bin_of_value(const struct auto_bins *bins, int128_t value, int k)
+{
+	const uint32_t digits = digits_at(bins, k);
+	const uint64_t own = (uint64_t)(value < 0 ? ~value : value),
+		       excess = rank_excess64(own, digits);
+	const int64_t bin = (int64_t)(((excess << digits) + (own >> excess)) >> joined_at(k));
+
+	return value < 0 ? ~bin : bin;
+}
+
+double auto_edge(const struct auto_bins *bins, int64_t bin, int k)
+{
+	const struct sample_type *const type = &bins->type;
+	const bool real = type->kind == SAMPLE_FLOAT;
+	const uint32_t digits = real ? type->mantissa : digits_at(bins, k);
+	/* k is at most the bits of a float, or 52 and their logarithm */
+	const uint128_t steps = (uint128_t)(bin < 0 ? -(int128_t)bin : bin)
+				<< (real ? (uint32_t)k : joined_at(k));
+	const int64_t excess = (int64_t)(steps >> digits) - 1, shift = excess > 0 ? excess : 0;
+	const double own = ldexp((double)(uint64_t)(steps - ((uint128_t)shift << digits)),
+				 (int)shift + auto_k_least(type));
+	const double last = real ? sample_max_finite(type) : 0;
+	const double past = real ? last + ldexp(1, exponent_of_unit(type, last))
+				 : (double)(sample_max(type) + 1);
+
+	return copysign(fmin(own, past), (double)bin);
+}
+
+/* ---- bins ---- */
+
+int128_t auto_bin(const struct auto_bins *bins, uint64_t key, int k)
+{
+	const struct sample_type *const type = &bins->type;
+	const bool real = type->kind == SAMPLE_FLOAT;
+
+	if (bins->log)
+		return real ? rank_of(type, sample_of_key(type, key)) >> k
+			    : bin_of_value(bins, (int128_t)key + sample_min(type), k);
+	if (!real)
 		return (int128_t)key >> k;
 	const double x = sample_of_key(type, key), j = floor(ldexp(x, -k));
 	return x < 0 && j > -1 ? -1 : (int128_t)j; /* a product that underflowed */
 }
 
-int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct sample_type *type)
+int128_t auto_coarser(const struct auto_bins *bins, int128_t bin, int from, int to)
 {
-	assert(bins >= auto_bins_least(type));
+	const bool whole = bins->log && bins->type.kind != SAMPLE_FLOAT;
+	const int128_t own = bin < 0 ? ~bin : bin;
+
+	if (!whole || from >= RANK_BITS)
+		return bin >> (to - from < 100 ? to - from : 100);
+	/* The least value of a bin from 0 on is in the joined bin. */
+	const int128_t excess = (own >> digits_at(bins, from)) - 1, shift = excess > 0 ? excess : 0;
+	const int64_t joined =
+		bin_of_value(bins, (own - (shift << digits_at(bins, from))) << shift, to);
+	return bin < 0 ? ~joined : joined;
+}
+
+int auto_k_grown(const struct auto_bins *bins, const struct extent *extent, int k)
+{
 	if (extent_is_none(extent))
 		return k;
-	if (type->kind == SAMPLE_FLOAT) {
-		const double least = fabs(sample_of_key(type, extent->least));
-		const double greatest = fabs(sample_of_key(type, extent->greatest));
-		const int unit = exponent_of_unit(type, fmax(least, greatest));
+	assert(bins->most >= auto_bins_least(&bins->type));
+	if (bins->type.kind == SAMPLE_FLOAT && !bins->log) {
+		const double least = fabs(sample_of_key(&bins->type, extent->least));
+		const double greatest = fabs(sample_of_key(&bins->type, extent->greatest));
+		const int unit = exponent_of_unit(&bins->type, fmax(least, greatest));
 		k = k > unit ? k : unit;
 	}
-	while (auto_bin(type, extent->greatest, k) - auto_bin(type, extent->least, k) >=
-	       (int128_t)bins)
+	while (auto_bin(bins, extent->greatest, k) - auto_bin(bins, extent->least, k) >=
+	       (int128_t)bins->most)
 		k++;
 	return k;
 }
 
-int auto_k(const struct extent *extent, uint32_t bins, const struct sample_type *type)
+int auto_k(const struct auto_bins *bins, const struct extent *extent)
 {
-	return auto_k_grown(auto_k_least(type), extent, bins, type);
+	return auto_k_grown(bins, extent, bins->log ? 0 : auto_k_least(&bins->type));
 }
 
 struct extent auto_extent_of_code(const struct sample_type *type, uint32_t code)
@@ -89,11 +167,38 @@ uint32_t auto_slot(int128_t bin, uint32_t slots)
 	return (uint32_t)((uint64_t)bin & (slots - 1));
 }
 
-void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots, int k)
+/* The rule of ranks. */
+static void rank_rule(struct binning *b, const struct auto_bins *bins, int k)
 {
+	const struct sample_type *const type = &bins->type;
+
+	b->kind = BIN_RANK;
+	b->rank.mask = b->bins - 1;
+	if (type->kind != SAMPLE_FLOAT) {
+		b->rank.digits = digits_at(bins, k);
+		b->rank.shift = joined_at(k);
+		return;
+	}
+	/* Smaller floats are counted as words that have their bits at the top. */
+	b->rank.shift = (uint32_t)k + (type->bits < 32 ? 32 - type->bits : 0);
+	b->rank.before = (uint32_t)((uint64_t)1 << 63 >> k);
+}
+
+void auto_rule(struct binning *b, const struct auto_bins *bins, int k)
+{
+	const struct sample_type *const type = &bins->type;
+	const uint32_t slots = auto_slots(bins->most);
 	const int bits = (int)type->bits;
 
 	*b = (struct binning){.kind = BIN_SLOT, .bins = slots, .span = UINT64_MAX};
+	if (type->kind != SAMPLE_FLOAT) {
+		b->is_signed = type->kind == SAMPLE_SIGNED;
+		b->bias = (uint64_t)-sample_min(type);
+	}
+	if (bins->log) {
+		rank_rule(b, bins, k);
+		return;
+	}
 	b->slot.slots = slots;
 	b->slot.inverse = 1.0 / slots;
 	b->slot.mask = slots - 1;
@@ -103,8 +208,6 @@ void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots
 		b->slot.scale[1] = ldexp(1, -k - -k / 2);
 		return;
 	}
-	b->is_signed = type->kind == SAMPLE_SIGNED;
-	b->bias = (uint64_t)-sample_min(type);
 	/*
 	 * With one bin k can be the number of bits, by which C does not allow a shift; with one
 	 * slot any shift gives the same.
@@ -162,38 +265,40 @@ static inline void rotate(const struct table *t, uint32_t slots, uint32_t by)
 }
 
 /*
- * First the counts of bin j move to where bin first + (j / 2^d - first / 2^d) was. That is never
+ * First the counts of bin j move to where bin first + (j' - first') was, j' being what j becomes. That is never
  * after bin j, so a walk from the first bin on overwrites nothing that it still needs. Then all
  * slots are turned to their places.
  */
-static inline void coarsen(const struct table *t, uint32_t slots, const struct sample_type *type,
+static inline void coarsen(const struct table *t, const struct auto_bins *bins,
 			   const struct extent *extent, int from, int to)
 {
 	if (extent_is_none(extent) || from >= to)
 		return;
-	const int128_t first = auto_bin(type, extent->least, from),
-		       last = auto_bin(type, extent->greatest, from);
-	const int128_t to_first = auto_coarser(first, from, to);
+	const uint32_t slots = auto_slots(bins->most);
+	const int128_t first = auto_bin(bins, extent->least, from),
+		       last = auto_bin(bins, extent->greatest, from);
+	const int128_t to_first = auto_coarser(bins, first, from, to);
 
 	assert(last - first < (int128_t)slots);
 	for (int128_t j = first; j <= last; j++) {
 		const uint64_t n = take(t, auto_slot(j, slots));
 		if (n > 0)
-			add(t, auto_slot(first + auto_coarser(j, from, to) - to_first, slots), n);
+			add(t, auto_slot(first + auto_coarser(bins, j, from, to) - to_first, slots),
+			    n);
 	}
 	rotate(t, slots, auto_slot(first - to_first, slots));
 }
 
-void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type,
-		    const struct extent *extent, int from, int to)
+void auto_coarsen32(uint32_t *table, const struct auto_bins *bins, const struct extent *extent,
+		    int from, int to)
 {
-	coarsen(&(struct table){.narrow = table}, slots, type, extent, from, to);
+	coarsen(&(struct table){.narrow = table}, bins, extent, from, to);
 }
 
-void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *type,
-		    const struct extent *extent, int from, int to)
+void auto_coarsen64(uint64_t *table, const struct auto_bins *bins, const struct extent *extent,
+		    int from, int to)
 {
-	coarsen(&(struct table){.wide = table}, slots, type, extent, from, to);
+	coarsen(&(struct table){.wide = table}, bins, extent, from, to);
 }
 
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by)

@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * auto: bins whose range comes from the samples: 2^k wide, at multiples of 2^k, with the smallest
- * possible k.
+ * possible k; --log=auto has ranks instead of values.
  *
- * Bin j holds the values, or keys, from j 2^k up to (j + 1) 2^k. While samples are counted the
+ * The rank of a float is its place in the order of all numbers of its type; 0 and -0 have 0. That
+ * of an integer is the one that the binary64 next to it towards minus infinity has, but bins that
+ * hold no whole number are left out: so if `digits` binary digits after a value's first tell bins
+ * apart, 52 - k of them, a smaller value is a bin of its own. Beyond k = 52 it is such bins without
+ * any digits (0, 1, 2 and 3, 4 to 7 ...) that are joined, 2^(k - 52) of them. Below 0 are the bins
+ * from 0 on in reverse, and an edge belongs to the bin above it there too.
+ *
+ * Bin j holds the values, keys or ranks from j 2^k up to (j + 1) 2^k. While samples are counted the
  * final k is not known, only a k for those seen so far. They are counted in W slots, bin j in slot
  * j mod W, where W is the smallest power of two not below N. Samples that span at most N bins never
  * share a slot, so a table needs no first bin, and a range that grows costs nothing as long as k
- * does not. When k grows, bin j becomes bin floor(j / 2^(to - from)), and the counts of bins that
- * become one are added up: auto_coarsen does that.
+ * does not. When k grows, bin j becomes bin floor(j / 2^(to - from)), or of integers' ranks the one
+ * that holds its values, and the counts of bins that become one are added up: auto_coarsen does
+ * that.
  *
  * The invariant, of every table at any time: it holds samples of a known extent (the keys of the
  * least and the greatest finite one), at a k that is auto_k of a part of all samples, and those
@@ -35,7 +43,7 @@ struct extent {
 };
 
 #define EXTENT_NONE ((struct extent){UINT64_MAX, 0})
-#define EXTENT_ALL ((struct extent){0, UINT64_MAX}) /* of samples that nobody looked at */
+#define EXTENT_ALL ((struct extent){0, UINT64_MAX}) /* of samples that were not looked at */
 
 static inline bool extent_is_none(const struct extent *extent)
 {
@@ -49,53 +57,65 @@ static inline void extent_add(struct extent *extent, const struct extent *more)
 	extent->greatest = more->greatest > extent->greatest ? more->greatest : extent->greatest;
 }
 
-/* The fewest that --auto can be limited to: negative values need a bin of their own. */
+/* What the bins are of. */
+struct auto_bins {
+	struct sample_type type;
+	uint32_t
+		most; /* there may be at most so many; 0: the range does not come from the samples */
+	bool log;     /* they are of ranks */
+};
+
+/* The fewest that they can be limited to: negative values need a bin of their own. */
 uint32_t auto_bins_least(const struct sample_type *type);
 
 /* W for at most `bins` bins, up to 2^28: the slots of every table; the slot of bin j: j mod W. */
 uint32_t auto_slots(uint32_t bins);
 uint32_t auto_slot(int128_t bin, uint32_t slots);
 
-/* The k of a table that holds nothing yet: no auto_k of the type is smaller. */
+/* The exponent of a float type's smallest number, 0 for integers: no k of values is smaller. */
 int auto_k_least(const struct sample_type *type);
 
 /*
- * The smallest k for which the extent spans at most `bins` bins, which are at least
- * auto_bins_least. Not below 0 for integers, nor for floats below the exponent of one unit in the
- * last place of the largest finite magnitude; auto_k_least where the extent is none. auto_k_grown
- * is faster, where k is known to be the auto_k of a part of the samples.
+ * The smallest k for which the extent spans at most bins->most bins, which are at least
+ * auto_bins_least. Not below 0 for integers and for ranks, nor for values of floats below the
+ * exponent of one unit in the last place of the largest finite magnitude. The least k that there is
+ * where the extent is none: that of a table that holds nothing yet. auto_k_grown is faster, where k
+ * is known to be the auto_k of a part of the samples.
  */
-int auto_k(const struct extent *extent, uint32_t bins, const struct sample_type *type);
-int auto_k_grown(int k, const struct extent *extent, uint32_t bins, const struct sample_type *type);
+int auto_k(const struct auto_bins *bins, const struct extent *extent);
+int auto_k_grown(const struct auto_bins *bins, const struct extent *extent, int k);
 
 /*
- * The bin j of a finite sample's key. For integers, bins are numbered by keys: bin j begins at key
- * j 2^k, which is a multiple of 2^k among the values too. For floats, k must be at least auto_k's
- * lower bound.
+ * The bin j of a finite sample's key. For values of integers, bins are numbered by keys: bin j
+ * begins at key j 2^k, which is a multiple of 2^k among the values too. For values of floats, k must
+ * be at least auto_k's lower bound.
  */
-int128_t auto_bin(const struct sample_type *type, uint64_t key, int k);
+int128_t auto_bin(const struct auto_bins *bins, uint64_t key, int k);
 
 /*
  * The number of a bin of 2^from among bins of 2^to, which are not narrower; rounds down below 0 too.
  * Numbers are within 2^65.
  */
-static inline int128_t auto_coarser(int128_t bin, int from, int to)
-{
-	return bin >> (to - from < 100 ? to - from : 100);
-}
+int128_t auto_coarser(const struct auto_bins *bins, int128_t bin, int from, int to);
+
+/*
+ * Of ranks: where bin j begins. Past the type's last number, it is where that number's bin ends in a
+ * type with one more, which is infinity for binary64.
+ */
+double auto_edge(const struct auto_bins *bins, int64_t bin, int k);
 
 /* Makes b the whole rule that counts samples in slots at k; b->bins becomes W. */
-void auto_rule(struct binning *b, const struct sample_type *type, uint32_t slots, int k);
+void auto_rule(struct binning *b, const struct auto_bins *bins, int k);
 
 /*
  * From counts at `from` to counts at `to`, which is not smaller, in place. `table` is the W slots
  * without the cells after them; `extent` that of its samples, or a larger one that spans at most W
  * bins at `from`.
  */
-void auto_coarsen32(uint32_t *table, uint32_t slots, const struct sample_type *type,
-		    const struct extent *extent, int from, int to);
-void auto_coarsen64(uint64_t *table, uint32_t slots, const struct sample_type *type,
-		    const struct extent *extent, int from, int to);
+void auto_coarsen32(uint32_t *table, const struct auto_bins *bins, const struct extent *extent,
+		    int from, int to);
+void auto_coarsen64(uint64_t *table, const struct auto_bins *bins, const struct extent *extent,
+		    int from, int to);
 
 /* Turns the slots to the left: slot `by`, which is below `slots`, becomes slot 0. */
 void auto_turn64(uint64_t *table, uint32_t slots, uint32_t by);

@@ -135,18 +135,19 @@ bool axis_fits(char why[AXIS_WHY], const struct axis *axis, const struct axis *m
 	const bool ordered = axis_kind_of(more)->ordered,
 		   is_auto = axis_kind_of(more)->from_samples;
 	/* Bins of --auto depend on how many were asked for, and can become those of all samples. */
-	const uint32_t bins = is_auto ? axis->edges.most : axis_bins(axis),
-		       more_bins = is_auto ? more->edges.most : axis_bins(more);
+	const uint32_t bins = is_auto ? axis->edges.auto_bins.most : axis_bins(axis),
+		       more_bins = is_auto ? more->edges.auto_bins.most : axis_bins(more);
 
 	if (strcmp(axis->type.name, more->type.name) != 0)
 		snprintf(why, AXIS_WHY, "its samples are %s, not %s", more->type.name,
 			 axis->type.name);
-	else if (kind->from_samples != is_auto)
-		snprintf(why, AXIS_WHY, "its bins are %sthose of --auto", is_auto ? "" : "not ");
+	else if (kind->from_samples != is_auto || (is_auto && axis->kind != more->kind))
+		snprintf(why, AXIS_WHY, "its bins are %sthose of --%s", is_auto ? "" : "not ",
+			 AXIS_KINDS[is_auto ? more->kind : axis->kind].name);
 	else if (bins != more_bins)
-		snprintf(why, AXIS_WHY, "it %s %lu bin%s, not %lu",
-			 is_auto ? "is --auto with at most" : "has", (unsigned long)more_bins,
-			 more_bins == 1 ? "" : "s", (unsigned long)bins);
+		snprintf(why, AXIS_WHY, "it %s%s%s %lu bin%s, not %lu", is_auto ? "is --" : "has",
+			 is_auto ? kind->name : "", is_auto ? " with at most" : "",
+			 (unsigned long)more_bins, more_bins == 1 ? "" : "s", (unsigned long)bins);
 	else if (kind->ordered != ordered)
 		snprintf(why, AXIS_WHY, "they differ in binning");
 	else if (!is_auto && !same_edges(&axis->edges, &more->edges))

@@ -59,6 +59,7 @@
  *   TABLE   explicit edges, in memory: a guide, then bisection between the edges that it leaves
  *   MOD     integers: value mod N
  *   SLOT    bins of 2^k whose range is not known yet: bin j is counted in slot j mod W (auto.h)
+ *   RANK    the same for bins of 2^k ranks
  */
 #define BIN_KIND_LIST(X, with)                 \
 	X(with, SHIFT, 1, 1, 0, "shift", "")   \
@@ -69,7 +70,8 @@
 	X(with, NONE, 1, 1, 0, "", "")         \
 	X(with, TABLE, 1, 1, 1, "", "")        \
 	X(with, MOD, 1, 1, 0, "", "")          \
-	X(with, SLOT, 1, 1, 1, "", "")
+	X(with, SLOT, 1, 1, 1, "", "")         \
+	X(with, RANK, 1, 1, 1, "", "")
 
 #define BIN_KIND_MEMBER(with, kind, ...) BIN_##kind,
 enum bin_kind { BIN_KIND_LIST(BIN_KIND_MEMBER, ) BIN_KINDS };
@@ -137,6 +139,16 @@ struct bin_slot {
 	uint32_t mask;   /* W - 1 */
 };
 
+/* The bins of --log=auto (auto.h); b->bins is W. */
+struct bin_rank {
+	uint32_t
+		shift; /* floats: the bin is rank >> shift; integers: bins that are joined, as 2^shift */
+	uint32_t
+		digits; /* integers: of the binary digits after a value's first, those that tell bins apart */
+	uint32_t before; /* floats of 8 bytes: bins below 0 that 64 bits have room for, mod 2^32 */
+	uint32_t mask;   /* W - 1 */
+};
+
 /* All that a kernel or a counting loop has to know: plain data, passed by value to the GPU. */
 struct binning {
 	uint32_t kind;      /* enum bin_kind */
@@ -153,8 +165,15 @@ struct binning {
 		struct bin_table table;
 		struct bin_mod mod;
 		struct bin_slot slot;
+		struct bin_rank rank;
 	};
 };
+
+/* Are these bins whose range is not known yet? */
+BINNING_INLINE int binning_is_open(const struct binning *b)
+{
+	return b->kind == BIN_SLOT || b->kind == BIN_RANK;
+}
 
 #define CELL_EXTRA 4u /* edge, under, over, NaN */
 
@@ -171,6 +190,39 @@ BINNING_INLINE uint32_t cell_over(const struct binning *b)
 BINNING_INLINE uint32_t cell_nan(const struct binning *b)
 {
 	return b->bins + 3;
+}
+
+BINNING_INLINE uint32_t bits_of_float(float x)
+{
+#ifdef __CUDACC__
+	return __float_as_uint(x);
+#else
+	uint32_t bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return bits;
+#endif
+}
+
+BINNING_INLINE uint64_t bits_of_double(double x)
+{
+#ifdef __CUDACC__
+	return (uint64_t)__double_as_longlong(x);
+#else
+	uint64_t bits;
+	__builtin_memcpy(&bits, &x, sizeof(bits));
+	return bits;
+#endif
+}
+
+BINNING_INLINE double double_of_bits(uint64_t bits)
+{
+#ifdef __CUDACC__
+	return __longlong_as_double((long long)bits);
+#else
+	double x;
+	__builtin_memcpy(&x, &bits, sizeof(x));
+	return x;
+#endif
 }
 
 /* ---- equal bins, and floats ---- */
@@ -308,6 +360,89 @@ BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32
 	return (slot & finite) | (outside & ~finite);
 }
 
+/*
+ * ---- ranks (auto.h) ----
+ *
+ * The rank of a float is its bits without the sign, negative if it is. A word of 32 bits may be a
+ * smaller float with zeros after it: finite ones are below the infinity of binary32.
+ */
+BINNING_INLINE uint32_t bin_rank_single(const struct binning *b, uint32_t bits)
+{
+	const uint32_t magnitude = bits & 0x7fffffffu, negative = 0u - (bits >> 31);
+	const int32_t rank = (int32_t)((magnitude ^ negative) - negative);
+	const uint32_t slot = (uint32_t)(rank >> b->rank.shift) & b->rank.mask;
+	const uint32_t outside =
+		magnitude > 0x7f800000u ? cell_nan(b) : cell_over(b) - (negative & 1);
+
+	return magnitude < 0x7f800000u ? slot : outside;
+}
+
+/* Vector units lack arithmetic shifts of 64 bits. */
+BINNING_INLINE uint32_t bin_rank_double(const struct binning *b, uint64_t bits)
+{
+	const uint64_t infinity = 0x7ff0000000000000u, half = 0x8000000000000000u;
+	const uint64_t magnitude = bits & ~half, negative = 0u - (bits >> 63);
+	const uint64_t rank = (magnitude ^ negative) - negative;
+	const uint32_t slot =
+		((uint32_t)((rank + half) >> b->rank.shift) - b->rank.before) & b->rank.mask;
+	const uint32_t outside =
+		magnitude > infinity ? cell_nan(b) : cell_over(b) - (uint32_t)(negative & 1);
+
+	return magnitude < infinity ? slot : outside;
+}
+
+/*
+ * How far a value is to be shifted to the right until `digits` binary digits are left after its
+ * first; not at all where it has no more. Vector units count no leading zeros, but convert to
+ * floats: without the digit after the first one, rounding cannot reach the next power of two. Half
+ * of the value is converted, as a signed number; the halves of 0 and 1 have the exponent of 0.
+ */
+BINNING_INLINE uint32_t rank_excess32(uint32_t value, uint32_t digits)
+{
+#ifdef __CUDACC__
+	const int32_t excess = 31 - __clz((int)(value | 1)) - (int32_t)digits;
+#else
+	const uint32_t half = (value & ~(value >> 1)) >> 1;
+	const int32_t excess =
+		(int32_t)(bits_of_float((float)(int32_t)half) >> 23) - (int32_t)(126 + digits);
+#endif
+	return (uint32_t)(excess > 0 ? excess : 0);
+}
+
+/* Each half of the value becomes a binary64 by way of its bits: 2^84 + high 2^32, and 2^52 + low. */
+BINNING_INLINE uint64_t rank_excess64(uint64_t value, uint32_t digits)
+{
+#ifdef __CUDACC__
+	const int64_t excess = 63 - __clzll((long long)(value | 1)) - (int64_t)digits;
+#else
+	const uint64_t some = value & ~(value >> 1);
+	const double high = double_of_bits(some >> 32 | 0x4530000000000000u),
+		     low = double_of_bits((some & 0xffffffffu) | 0x4330000000000000u);
+	const double whole = (high - (0x1p84 + 0x1p52)) + low;
+	const int64_t excess = (int64_t)(bits_of_double(whole) >> 52) - (int64_t)(1023 + digits);
+#endif
+	return (uint64_t)(excess > 0 ? excess : 0);
+}
+
+/* Negative values -1, -2 ... have the bins of 0, 1 ..., counted downwards from -1. */
+BINNING_INLINE uint32_t bin_rank_key32(const struct binning *b, uint32_t key)
+{
+	const uint32_t own = key - (uint32_t)b->bias, negative = 0u - (own >> 31 & b->is_signed);
+	const uint32_t value = own ^ negative, excess = rank_excess32(value, b->rank.digits);
+	const uint32_t bin = ((excess << b->rank.digits) + (value >> excess)) >> b->rank.shift;
+
+	return (bin ^ negative) & b->rank.mask;
+}
+
+BINNING_INLINE uint32_t bin_rank_key64(const struct binning *b, uint64_t key)
+{
+	const uint64_t own = key - b->bias, negative = 0u - (own >> 63 & b->is_signed);
+	const uint64_t value = own ^ negative, excess = rank_excess64(value, b->rank.digits);
+	const uint64_t bin = ((excess << b->rank.digits) + (value >> excess)) >> b->rank.shift;
+
+	return (uint32_t)(bin ^ negative) & b->rank.mask;
+}
+
 BINNING_INLINE uint32_t bin_float(const struct binning *b, uint32_t kind, double x)
 {
 	if (kind == BIN_SLOT)
@@ -356,28 +491,6 @@ BINNING_INLINE uint32_t table_entry_float(const struct bin_table *t, float x)
 BINNING_INLINE uint32_t table_entry_double(const struct bin_table *t, double x)
 {
 	return (uint32_t)(int32_t)BINNING_MUL(BINNING_ADD(x, -t->lo), t->scale);
-}
-
-BINNING_INLINE uint32_t bits_of_float(float x)
-{
-#ifdef __CUDACC__
-	return __float_as_uint(x);
-#else
-	uint32_t bits;
-	__builtin_memcpy(&bits, &x, sizeof(bits));
-	return bits;
-#endif
-}
-
-BINNING_INLINE uint64_t bits_of_double(double x)
-{
-#ifdef __CUDACC__
-	return (uint64_t)__double_as_longlong(x);
-#else
-	uint64_t bits;
-	__builtin_memcpy(&bits, &x, sizeof(bits));
-	return bits;
-#endif
 }
 
 /*
@@ -516,10 +629,12 @@ BINNING_INLINE uint32_t bin_key64(const struct binning *b, uint32_t kind, uint64
 		return bin_key64_linear(b, key);
 	case BIN_SEARCH:
 		return bin_search(b, 1, key, 0);
-	case BIN_MOD: /* of MOD and SLOT every key is in the range */
+	case BIN_MOD: /* of MOD, SLOT and RANK every key is in the range */
 		return bin_mod_key64(b, key);
 	case BIN_SLOT:
 		return (uint32_t)(key >> b->slot.shift) & b->slot.mask;
+	case BIN_RANK:
+		return bin_rank_key64(b, key);
 	case BIN_TABLE:
 		return bin_table64(b, key, 0);
 	default:
@@ -568,6 +683,8 @@ BINNING_INLINE uint32_t bin_key32(const struct binning *b, uint32_t kind, uint32
 		return bin_mod_key32(b, key);
 	case BIN_SLOT:
 		return key >> b->slot.shift & b->slot.mask;
+	case BIN_RANK:
+		return bin_rank_key32(b, key);
 	case BIN_TABLE:
 		return bin_table32(b, key, 0);
 	default:

@@ -388,50 +388,55 @@ static int init_mod(struct edges *e, const struct edges_spec *spec, const struct
 	return 0;
 }
 
-void edges_place(struct edges *e, const struct sample_type *type, int128_t first, uint32_t bins,
-		 int k)
+void edges_place(struct edges *e, int128_t first, uint32_t bins, int k)
 {
+	const struct auto_bins *const of = &e->auto_bins;
+
 	e->k = k;
-	e->dyadic = type->kind == SAMPLE_FLOAT;
-	e->exact = !e->dyadic;
-	if (e->dyadic) {
-		e->first = (int64_t)first;
-	} else {
-		e->lo = sample_min(type) + (first << k);
+	e->dyadic = !of->log && of->type.kind == SAMPLE_FLOAT;
+	e->exact = !of->log && !e->dyadic;
+	if (e->exact) {
+		e->lo = sample_min(&of->type) + (first << k);
 		e->width = (int128_t)bins << k;
+	} else {
+		e->first = (int64_t)first;
 	}
 	e->binning.bins = bins;
 }
 
-int128_t edges_first(const struct edges *e, const struct sample_type *type)
+int128_t edges_first(const struct edges *e)
 {
-	return e->dyadic ? (int128_t)e->first : (e->lo - sample_min(type)) >> e->k;
+	return e->exact ? (e->lo - sample_min(&e->auto_bins.type)) >> e->k : (int128_t)e->first;
 }
 
 static int init_auto(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
 		     const char **why)
 {
-	const int k = auto_k_least(type);
+	const bool log = spec->kind == AXIS_RANKS;
 
 	if (spec->bins < auto_bins_least(type)) {
-		*why = "--auto needs 2 bins or more, because a bin from 0 on holds no negative "
-		       "value";
+		*why = log ? "--log=auto needs 2 bins or more, because a bin from 0 on holds no "
+			     "negative value"
+			   : "--auto needs 2 bins or more, because a bin from 0 on holds no "
+			     "negative "
+			     "value";
 		return -1;
 	}
-	e->most = spec->bins;
-	auto_rule(&e->binning, type, auto_slots(e->most), k);
-	edges_place(e, type, 0, e->binning.bins, k);
+	e->auto_bins = (struct auto_bins){.type = *type, .most = spec->bins, .log = log};
+	const int k = auto_k(&e->auto_bins, &EXTENT_NONE);
+	auto_rule(&e->binning, &e->auto_bins, k);
+	edges_place(e, 0, e->binning.bins, k);
 	return 0;
 }
 
-void edges_settle(struct edges *e, const struct sample_type *type, const struct extent *extent)
+void edges_settle(struct edges *e, const struct extent *extent)
 {
-	const int k = auto_k(extent, e->most, type);
+	const int k = auto_k(&e->auto_bins, extent);
 	const bool none = extent_is_none(extent);
-	const int128_t first = none ? 0 : auto_bin(type, extent->least, k);
-	const int128_t last = none ? -1 : auto_bin(type, extent->greatest, k);
+	const int128_t first = none ? 0 : auto_bin(&e->auto_bins, extent->least, k);
+	const int128_t last = none ? -1 : auto_bin(&e->auto_bins, extent->greatest, k);
 
-	edges_place(e, type, first, (uint32_t)(last - first + 1), k);
+	edges_place(e, first, (uint32_t)(last - first + 1), k);
 }
 
 static int init_values(struct edges *e, const struct edges_spec *spec,
@@ -488,6 +493,7 @@ const struct axis_kind_row AXIS_KINDS[] = {
 	[AXIS_EDGES] = {"edges", true, false, SPACING_FREE, BINS_MAX, init_list},
 	[AXIS_MOD] = {"mod", false, false, SPACING_EVEN, BINS_MAX, init_mod},
 	[AXIS_AUTO] = {"auto", true, true, SPACING_EVEN, BINS_MAX, init_auto},
+	[AXIS_RANKS] = {"log=auto", true, true, SPACING_RANKS, BINS_MAX, init_auto},
 };
 
 int edges_init(struct edges *e, const struct edges_spec *spec, const struct sample_type *type,
@@ -536,6 +542,8 @@ double edges_value(const struct edges *e, uint32_t i)
 		return (double)NAN;
 	if (e->dyadic)
 		return ldexp((double)(e->first + (int64_t)i), e->k);
+	if (e->auto_bins.log)
+		return auto_edge(&e->auto_bins, e->first + (int64_t)i, e->k);
 	if (e->exact)
 		return number_ratio(e->lo * (int128_t)e->binning.bins + (int128_t)i * e->width,
 				    e->binning.bins);
@@ -559,11 +567,15 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 {
 	const struct binning *b = &e->binning;
 
-	if (type->kind == SAMPLE_FLOAT && b->kind == BIN_TABLE) {
-		const float x = (float)sample_code(type, code); /* exact */
-		return bin_table_float(b, x, bits_of_float(x));
+	if (type->kind == SAMPLE_FLOAT) {
+		const double x = sample_code(type, code);
+		const float same = (float)x;
+		/* What is finite has ranks of its own type. */
+		return b->kind == BIN_TABLE ? bin_table_float(b, same, bits_of_float(same))
+		       : b->kind != BIN_RANK
+			       ? bin_float(b, b->kind, x)
+			       : bin_rank_single(b, isfinite(x) ? code << (32 - type->bits)
+								: bits_of_float(same));
 	}
-	if (type->kind == SAMPLE_FLOAT)
-		return bin_float(b, b->kind, sample_code(type, code));
 	return bin_key32(b, b->kind, code ^ (uint32_t)b->bias);
 }

@@ -31,20 +31,22 @@ enum axis_kind {
 	AXIS_EDGES,   /* --edges */
 	AXIS_MOD,     /* --mod: bin = value mod N */
 	AXIS_AUTO,    /* --auto: from the samples, 2^k wide, at multiples of 2^k */
+	AXIS_RANKS,   /* --log=auto: the same by ranks (auto.h) */
 	AXIS_DEFAULT, /* of a spec only: axis_settle replaces it */
 };
 
 enum axis_spacing {
 	SPACING_EVEN,  /* all bins are equally wide */
 	SPACING_RATIO, /* their logarithms are */
+	SPACING_RANKS, /* each power of two has as many, from 0 on in both directions */
 	SPACING_FREE,
 };
 
 /* What the user asked for. */
 struct edges_spec {
-	uint32_t bins; /* AUTO: the most there may be; 0: not asked for */
+	uint32_t bins; /* AUTO, RANKS: the most there may be; 0: not asked for */
 	enum axis_kind kind;
-	bool full;            /* RANGE: all values of the type */
+	bool full; /* RANGE: all values of the type; of --log as it is read: auto, which is RANKS */
 	bool closed;          /* --closed */
 	struct number lo, hi; /* RANGE, LOG */
 	const double *list;   /* EDGES: bins + 1 of them, finite; owned by the maker of the spec */
@@ -79,11 +81,11 @@ struct edges {
 	bool closed;        /* the last bin takes HI too */
 	bool integers;      /* of an integer type: whole edges are written in full */
 	bool dyadic;        /* AUTO, floats: edge i is (first + i) 2^k */
-	int64_t first;
-	int k;           /* AUTO */
-	uint32_t most;   /* AUTO: bins at most; else 0 */
-	double *list;    /* explicit edges, or NULL; owned */
-	uint32_t *table; /* what binning.table points to, or NULL; owned */
+	int64_t first;      /* of these and of RANKS: the number of the first bin (auto.h) */
+	int k;              /* AUTO, RANKS */
+	struct auto_bins auto_bins; /* what these bins are of */
+	double *list;               /* explicit edges, or NULL; owned */
+	uint32_t *table;            /* what binning.table points to, or NULL; owned */
 };
 
 /*
@@ -99,15 +101,17 @@ extern const char edges_no_memory[];
 int edges_copy(struct edges *copy, const struct edges *edges);
 
 /*
- * AUTO: binning counts in slots (auto.h). When the extent of the samples is known this makes the
- * edges of the histogram, without bins if it is EXTENT_NONE.
+ * AUTO, RANKS: binning counts in slots (auto.h). When the extent of the samples is known this makes
+ * the edges of the histogram, without bins if it is EXTENT_NONE.
  */
-void edges_settle(struct edges *edges, const struct sample_type *type, const struct extent *extent);
+void edges_settle(struct edges *edges, const struct extent *extent);
 
-/* AUTO: makes `bins` bins of 2^k, the first of which auto_bin numbers `first`; and that number. */
-void edges_place(struct edges *edges, const struct sample_type *type, int128_t first, uint32_t bins,
-		 int k);
-int128_t edges_first(const struct edges *edges, const struct sample_type *type);
+/*
+ * AUTO, RANKS: makes `bins` bins of 2^k, the first of which auto_bin numbers `first`; and that
+ * number.
+ */
+void edges_place(struct edges *edges, int128_t first, uint32_t bins, int k);
+int128_t edges_first(const struct edges *edges);
 
 /* Edge i of N+1, as binary64 (the nearest) and as text. */
 double edges_value(const struct edges *edges, uint32_t i);

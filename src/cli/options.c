@@ -84,9 +84,9 @@ static const struct known KNOWN[] = {
 		.help = "  N bins over [LO, HI), or of STEP; full: every value\n"},
 	{"auto", 0, NULL, DECIDES,
 		.help = "           range from the data (default, but for integers with -b)\n"},
-	{"log", 0, "=LO:HI", DECIDES, read_ends, .text = TO(job.bins_text),
-		.must = "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1",
-		.help = "  bins of equal ratio   "},
+	{"log", 0, "=LO:HI|auto", DECIDES, read_ends, .text = TO(job.bins_text),
+		.must = "must be LO:HI, finite numbers, as in 1:1000 or 1e-6:1, or auto",
+		.help = "  equal ratio   "},
 	{"edges", 0, "=LIST|@FILE", DECIDES, read_edges, .help = "   "},
 	{"mod", 0, NULL, DECIDES, .help = "  value mod N\n"},
 	{"clamp", 0, NULL, DECIDES, set, TO(job.bins.clamp),
@@ -366,7 +366,7 @@ static int read_ends(struct given *g, const struct known *o, const char *text)
 	const size_t hi_length = strcspn(hi, log ? "" : ":");
 
 	g->steps[0] = '\0';
-	spec->full = !log && strcmp(text, "full") == 0;
+	spec->full = strcmp(text, log ? "auto" : "full") == 0;
 	if (spec->full)
 		return 0;
 	if (number_parse(&spec->lo, text, lo_length) != 0 ||

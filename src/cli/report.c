@@ -145,6 +145,33 @@ static void advise_plot(const struct job *job, const struct hist *hist)
 		msg_note("%lu bins: -f plot shows them on one screen", (unsigned long)bins);
 }
 
+/*
+ * --auto whose bins an outlier made so wide that nearly all samples are in two of them. Bins of one
+ * whole number cannot be narrower, and a few samples are soon in two bins.
+ */
+static void advise_log(const struct hist *hist)
+{
+	const uint32_t bins = axis_bins(&hist->axis);
+	uint64_t most = 0, second = 0, all = 0;
+
+	if (hist->axis.kind != AXIS_AUTO || bins <= 2 ||
+	    (hist->axis.edges.integers && hist->axis.edges.k == 0))
+		return;
+	for (uint32_t i = 0; i < bins; i++) {
+		uint64_t n = 0;
+		for (uint32_t c = 0; c < hist->channels; c++)
+			n += hist_count(hist, c, i);
+		all += n;
+		second = n > most ? most : n > second ? n : second;
+		most = n > most ? n : most;
+	}
+	if (all >= 100 && most + second >= all - all / 100)
+		msg_note(
+			"2 of %lu bins hold 99 %% of the finite samples: --log=auto or -r LO:HI "
+			"tells these apart",
+			(unsigned long)bins);
+}
+
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run)
 {
 	const struct source_totals *const totals = &run->totals;
@@ -191,6 +218,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	warn_outside(hist, advice);
 	if (job->each == 0) {
 		warn_saturated(&job->style, hist);
+		advise_log(hist);
 		advise_plot(job, hist);
 	} else if (run->saturated > 0) {
 		msg_warning(COUNTED " of rows saturated at %llu", COUNT(run->saturated, "count"),

@@ -69,7 +69,7 @@ static int settle_bins(struct given *g, struct fail *fail)
 	struct edges_spec *const spec = &job->bins.edges;
 
 	spec->kind = AXIS_DEFAULT;
-	for (enum axis_kind kind = AXIS_VALUES + 1; kind < AXIS_DEFAULT; kind++) {
+	for (enum axis_kind kind = AXIS_VALUES + 1; kind < AXIS_RANKS; kind++) {
 		if (!given(g, AXIS_KINDS[kind].name))
 			continue;
 		if (spec->kind != AXIS_DEFAULT)
@@ -77,6 +77,11 @@ static int settle_bins(struct given *g, struct fail *fail)
 					"--%s and --%s: only one way to bin can be asked for",
 					AXIS_KINDS[spec->kind].name, AXIS_KINDS[kind].name);
 		spec->kind = kind;
+	}
+	if (spec->kind == AXIS_LOG && spec->full) {
+		spec->kind = AXIS_RANKS;
+		spec->full = false;
+		job->bins_text = NULL;
 	}
 	if (spec->kind != AXIS_DEFAULT && spec->bins > AXIS_KINDS[spec->kind].most)
 		return fail_set(fail, STATUS_USAGE, "--bins %s: --%s takes at most %lu (2^%d)",

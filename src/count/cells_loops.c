@@ -21,13 +21,6 @@
 
 /* ---- samples ---- */
 
-BINNING_INLINE double double_of(uint64_t bits)
-{
-	double f;
-	memcpy(&f, &bits, sizeof(f));
-	return f;
-}
-
 BINNING_INLINE float single_of(uint32_t bits)
 {
 	float f;
@@ -98,7 +91,7 @@ BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p
 		const uint64_t word = word64(p + size * i, load);
 		const uint64_t key = real ? key64_of_double(word) : word ^ bias, e = key - first;
 		const bool inside = e <= span;
-		const double x = double_of(word);
+		const double x = double_of_bits(word);
 		outside[i] = outside_of(b, inside, real && x != x, key < first);
 		e64[i] = inside ? e : 0;
 		cells[i] = by_value   ? table_entry_double(&b->table, inside ? x : lo)
@@ -160,11 +153,14 @@ BINNING_INLINE void loop(const struct binning *b, const unsigned char *p, size_t
 	for (size_t i = 0; i < n; i++, p += size) {
 		if (is_wide(load)) {
 			const uint64_t word = word64(p, load);
-			cells[i] = is_real(load) ? bin_float(&local, kind, double_of(word))
-						 : bin_key64(&local, kind, word ^ local.bias);
+			cells[i] = !is_real(load) ? bin_key64(&local, kind, word ^ local.bias)
+				   : kind == BIN_RANK
+					   ? bin_rank_double(&local, word)
+					   : bin_float(&local, kind, double_of_bits(word));
 		} else {
 			const uint32_t word = word32(p, load);
-			cells[i] = !is_real(load) ? bin_key32(&local, kind, word ^ bias)
+			cells[i] = !is_real(load)     ? bin_key32(&local, kind, word ^ bias)
+				   : kind == BIN_RANK ? bin_rank_single(&local, word)
 				   : kind == BIN_SLOT
 					   ? bin_slot_single(&local, single_of(word), word)
 					   : bin_float(&local, kind, (double)single_of(word));

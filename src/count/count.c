@@ -59,7 +59,7 @@ struct counter {
 	 */
 	struct binning binning;
 	int k;                /* of the rule */
-	struct extent extent; /* table_most > 0: of all samples that were counted */
+	struct extent extent; /* auto_bins.most > 0: of all samples that were counted */
 	/* Late samples, and their extent. */
 	unsigned char *late; /* counting.late bytes; owned */
 	size_t late_bytes;
@@ -92,7 +92,7 @@ static void count_codes(struct counting *c)
 	c->method = bytes ? COUNT_BYTES : COUNT_CODES;
 	c->tables = bytes ? bytes_tables(c->channels) : c->channels == 1 ? 2 : c->channels;
 	c->table_each = c->table_cells = c->cells_each;
-	c->table_most = 0;
+	c->auto_bins.most = 0;
 	c->bins_codes = false;
 	c->extent = NULL;
 	c->late = 0;
@@ -117,17 +117,17 @@ static void bin_samples(struct counting *c, const struct edges *edges, bool shar
 
 	c->table_each = (size_t)edges->binning.bins + CELL_EXTRA;
 	c->table_cells = c->table_each * c->channels;
-	c->table_most = edges->most;
+	c->auto_bins = edges->auto_bins;
 	if (!c->bins_codes)
 		c->cells_of = cells_best()->cells[cells_load(type)][edges->binning.kind];
-	if (c->table_most)
+	if (c->auto_bins.most)
 		c->extent = cells_best()->extent[cells_load(type)];
 	c->method = shared ? COUNT_SHARED : COUNT_PRIVATE;
 	const size_t table = c->table_cells * sizeof(uint32_t);
 	c->tables = 1;
 	while (!shared && c->tables < 4 && 2 * c->tables * table <= TABLES_MAX)
 		c->tables *= 2;
-	if (c->table_most)
+	if (c->auto_bins.most)
 		c->late = c->tables * c->table_cells / WALK * c->bytes;
 	if (shared && c->late > LATE_SHARED)
 		c->late = LATE_SHARED;
@@ -155,7 +155,7 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 		.repeat = cells_best()->repeat,
 	};
 	if (type->bytes > 2) {
-		c->most = edges->most;
+		c->most = edges->auto_bins.most;
 		bin_samples(c, edges, shared);
 	} else if (is_binned_first(c, edges)) {
 		c->bins_codes = true;
@@ -193,8 +193,8 @@ struct counter *counter_open(const struct counting *c, struct counts *counts)
 	counter->c = c;
 	counter->counts = counts;
 	counter->binning = c->binning;
-	counter->k = auto_k_least(&c->type);
-	counter->extent = c->bins_codes && !c->table_most ? EXTENT_ALL : EXTENT_NONE;
+	counter->k = auto_k(&c->auto_bins, &EXTENT_NONE);
+	counter->extent = c->bins_codes && !c->auto_bins.most ? EXTENT_ALL : EXTENT_NONE;
 	for (size_t i = 0; i < BLOCK; i++)
 		counter->base[i] = (uint32_t)(i % c->channels * c->table_each);
 	/* An odd number of lines apart, so that equal cells do not share a cache set. */
@@ -388,7 +388,7 @@ static void flush_tables(struct counter *counter)
 		counts_add_groups(counter->counts, counter->table, c->tables, counter->stride,
 				  c->channels, code_of, c->table_each, counter->held,
 				  &counter->extent);
-	} else if (c->table_most) {
+	} else if (c->auto_bins.most) {
 		counts_add_auto32(counter->counts, counter->table, c->tables, counter->stride,
 				  counter->held, counter->k, &counter->extent);
 	} else {
@@ -487,9 +487,9 @@ static void coarsen(struct counter *counter, int k)
 		flush_counted(counter);
 	for (unsigned t = 0; t < c->tables && c->method != COUNT_SHARED; t++)
 		for (size_t at = 0; at < c->table_cells; at += c->table_each)
-			auto_coarsen32(counter->table + t * counter->stride + at, c->binning.bins,
-				       &c->type, &counter->extent, counter->k, k);
-	auto_rule(&counter->binning, &c->type, c->binning.bins, k);
+			auto_coarsen32(counter->table + t * counter->stride + at, &c->auto_bins,
+				       &counter->extent, counter->k, k);
+	auto_rule(&counter->binning, &c->auto_bins, k);
 	if (c->bins_codes)
 		bin_codes(counter);
 	counter->k = k;
@@ -507,9 +507,9 @@ static void grow(struct counter *counter, const struct extent *more)
 	size_t late = 0;
 
 	extent_add(&all, more);
-	if (auto_k_grown(counter->k, &all, c->table_most, &c->type) > counter->k) {
+	if (auto_k_grown(&c->auto_bins, &all, counter->k) > counter->k) {
 		extent_add(&all, &counter->late_extent);
-		coarsen(counter, auto_k_grown(counter->k, &all, c->table_most, &c->type));
+		coarsen(counter, auto_k_grown(&c->auto_bins, &all, counter->k));
 		late = counter->late_bytes / c->bytes;
 		counter->late_bytes = 0;
 		counter->late_extent = EXTENT_NONE;
@@ -533,7 +533,7 @@ static bool cover(struct counter *counter, const unsigned char *p, size_t n, siz
 	extent_add(&all, &more);
 	if (all.least == counter->extent.least && all.greatest == counter->extent.greatest)
 		return true;
-	if (auto_k_grown(counter->k, &all, c->table_most, &c->type) == counter->k ||
+	if (auto_k_grown(&c->auto_bins, &all, counter->k) == counter->k ||
 	    n * c->bytes > c->late - counter->late_bytes) {
 		grow(counter, &more);
 		return true;

@@ -61,9 +61,9 @@ struct counting {
 	unsigned tables;
 	size_t table_each; /* cells of a channel */
 	size_t table_cells;
-	uint32_t table_most;
-	cells_extent_fn *extent; /* table_most > 0: of the samples; else NULL */
-	size_t late; /* table_most > 0: bytes of samples that a counter may keep for later */
+	struct auto_bins auto_bins;
+	cells_extent_fn *extent; /* auto_bins.most > 0: of the samples; else NULL */
+	size_t late; /* auto_bins.most > 0: bytes of samples that a counter may keep for later */
 	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
 	bool stats;
 	bool alone;    /* SHARED: no other thread adds to counts.cell, so no atomics are needed */

@@ -107,31 +107,28 @@ void counts_add_groups(struct counts *counts, const uint32_t *table, unsigned ta
 	added_unlocks(counts, samples);
 }
 
-void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most)
+void counts_set_auto(struct counts *counts, const struct auto_bins *bins)
 {
-	counts->type = *type;
-	counts->most = most;
-	counts->k = auto_k_least(type);
+	counts->auto_bins = *bins;
+	counts->k = auto_k(bins, &EXTENT_NONE);
 }
 
 /* Cells of one of the tables that follow one another: W slots and the cells after them. */
 static size_t auto_cells(const struct counts *counts)
 {
-	return (size_t)auto_slots(counts->most) + CELL_EXTRA;
+	return (size_t)auto_slots(counts->auto_bins.most) + CELL_EXTRA;
 }
 
 /* Makes the totals coarse enough to take samples of this extent, counted at k. */
 static void grow(struct counts *counts, int k, const struct extent *extent)
 {
 	const struct extent before = counts->extent;
-	const uint32_t slots = auto_slots(counts->most);
 
 	lock_assert_held(&counts->lock);
 	extent_add(&counts->extent, extent);
-	k = auto_k_grown(k > counts->k ? k : counts->k, &counts->extent, counts->most,
-			 &counts->type);
+	k = auto_k_grown(&counts->auto_bins, &counts->extent, k > counts->k ? k : counts->k);
 	for (size_t at = 0; k > counts->k && at < counts->cells; at += auto_cells(counts))
-		auto_coarsen64(counts->cell + at, slots, &counts->type, &before, counts->k, k);
+		auto_coarsen64(counts->cell + at, &counts->auto_bins, &before, counts->k, k);
 	counts->k = k;
 }
 
@@ -142,8 +139,7 @@ void counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, 
 	grow(counts, k, extent);
 	for (unsigned t = 0; t < tables; t++, table += stride) {
 		for (size_t at = 0; at < counts->cells; at += auto_cells(counts))
-			auto_coarsen32(table + at, auto_slots(counts->most), &counts->type, extent,
-				       k, counts->k);
+			auto_coarsen32(table + at, &counts->auto_bins, extent, k, counts->k);
 		for (size_t i = 0; i < counts->cells; i++)
 			counts->cell[i] += table[i];
 	}
@@ -156,8 +152,7 @@ void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples,
 	lock_take(&counts->lock);
 	grow(counts, k, extent);
 	for (size_t at = 0; at < counts->cells; at += auto_cells(counts))
-		auto_coarsen64(table + at, auto_slots(counts->most), &counts->type, extent, k,
-			       counts->k);
+		auto_coarsen64(table + at, &counts->auto_bins, extent, k, counts->k);
 	for (size_t i = 0; i < counts->cells; i++)
 		counts->cell[i] += table[i];
 	added_unlocks(counts, samples);
@@ -242,8 +237,7 @@ void counts_copy(struct counts *copy, struct counts *counts)
 	lock_take(&counts->lock);
 	memcpy(copy->cell, counts->cell, counts->cells * sizeof(*counts->cell));
 	copy->samples = counts->samples;
-	copy->type = counts->type;
-	copy->most = counts->most;
+	copy->auto_bins = counts->auto_bins;
 	copy->k = counts->k;
 	copy->extent = counts->extent;
 	lock_drop(&counts->lock);

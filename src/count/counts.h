@@ -32,10 +32,8 @@ struct counts {
 	 * codes: of their samples, or EXTENT_ALL.
 	 */
 	struct extent extent;
-	/* Where the range comes from the samples (auto.h); `most` is 0 where it does not. */
-	struct sample_type type;
-	uint32_t most; /* bins that the samples may span */
-	int k;         /* of all tables in cell */
+	struct auto_bins auto_bins; /* what all tables in cell hold, ... */
+	int k;                      /* ... where its `most` is not 0 */
 };
 
 /*
@@ -99,7 +97,7 @@ void counts_clear(struct counts *counts);
  * The totals are still empty; their range will come from the samples. cell is then one or more
  * tables of auto_slots(most) + CELL_EXTRA cells.
  */
-void counts_set_auto(struct counts *counts, const struct sample_type *type, uint32_t most);
+void counts_set_auto(struct counts *counts, const struct auto_bins *bins);
 
 /*
  * The same as counts_add for tables whose counts were made at k, of samples of this extent.

@@ -317,11 +317,11 @@ static bool place(struct axis *axis, const struct edges_spec *range, uint32_t bi
 
 	if (bins > 0 && !extent_of(&extent, &axis->type, range))
 		return false;
-	edges_settle(&axis->edges, &axis->type, &extent);
+	edges_settle(&axis->edges, &extent);
 	if (axis_bins(axis) == bins || axis->type.bytes < 8 || range->hi.value != DBL_MAX)
 		return axis_bins(axis) == bins;
 	extent.greatest = sample_key(&axis->type, DBL_MAX);
-	edges_settle(&axis->edges, &axis->type, &extent);
+	edges_settle(&axis->edges, &extent);
 	return axis_bins(axis) == bins;
 }
 
@@ -357,9 +357,9 @@ static const char *make_axis(struct axis *axis, const struct documents *d, uint6
 	if (axis_init(&made, &spec, &type, &why) != 0)
 		return why;
 	*axis = made;
-	return !axis_kind_of(axis)->from_samples || place(axis, e, (uint32_t)bins)
-		       ? NULL
-		       : "bins that --auto does not make of any samples";
+	return !axis_kind_of(axis)->from_samples || place(axis, e, (uint32_t)bins) ? NULL
+	       : e->kind == AXIS_AUTO ? "bins that --auto does not make of any samples"
+				      : "bins that --log=auto does not make of any samples";
 }
 
 /* ---- what is said once, of all channels ---- */

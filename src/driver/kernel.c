@@ -171,7 +171,7 @@ static void choose_extent(struct kernel_plan *p, const struct counting *c, const
 {
 	char name[32];
 
-	if (c->bytes <= 2 || c->binning.kind != BIN_SLOT)
+	if (c->bytes <= 2 || !binning_is_open(&c->binning))
 		return;
 	snprintf(name, sizeof(name), "extent_%lu_%s", (unsigned long)c->bytes,
 		 c->type.kind == SAMPLE_FLOAT ? "real" : "key");

@@ -61,7 +61,7 @@ static void queue_count(struct device *d, unsigned k)
 	struct binning bins = d->counting.binning;
 
 	if (plan->extent)
-		auto_rule(&bins, &d->counting.type, d->counting.binning.bins, s->k);
+		auto_rule(&bins, &d->counting.auto_bins, s->k);
 	/* The second time, the extent after the counters is known already, and is kept. */
 	if (!d->counters)
 		cuda_must(&d->cuda,
@@ -148,12 +148,12 @@ static bool settled(struct device *d, unsigned k)
 	struct shared_slot *shared = &d->region->slot[k];
 
 	shared->extent = kernel_extent(&d->plan, region_cells(d->region, &d->layout, k));
-	if (s->again || auto_k(&shared->extent, d->counting.most, &d->counting.type) <= s->k) {
+	if (s->again || auto_k(&d->counting.auto_bins, &shared->extent) <= s->k) {
 		shared->k = s->k;
 		return true;
 	}
 	extent_add(&s->all, &shared->extent);
-	s->k = auto_k(&s->all, d->counting.most, &d->counting.type);
+	s->k = auto_k(&d->counting.auto_bins, &s->all);
 	s->again = true;
 	queue_count(d, k);
 	cuda_must(&d->cuda, d->cuda.event_record(s->done, s->chunk.stream), "event");

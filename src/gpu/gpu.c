@@ -283,7 +283,7 @@ struct lane *gpu_lane_open(struct gpu *gpu)
 		.cells = d->cells,
 		.stays = d->layout.piece > 0,
 		.slots_of_k = c->most > 0 && c->bytes > 2,
-		.k = auto_k_least(&c->type),
+		.k = auto_k(&c->auto_bins, &EXTENT_NONE),
 		.extent = EXTENT_NONE,
 	};
 	bool short_of_memory = !(lane->cells_copy = malloc(d->layout.cell_bytes));
@@ -435,9 +435,9 @@ static const char *take_extent(struct lane *lane, struct slot *slot)
 	if (!is_extent(&said, &c->type))
 		return "a chunk's least and greatest sample are none of the type";
 	int k = slot->k;
-	if (auto_k(&said, c->most, &c->type) > k) {
+	if (auto_k(&c->auto_bins, &said) > k) {
 		extent_add(&all, &said);
-		k = auto_k(&all, c->most, &c->type);
+		k = auto_k(&c->auto_bins, &all);
 	}
 	if (k_said != k)
 		return "a chunk was counted by other bins than its samples ask for";
@@ -483,14 +483,13 @@ void gpu_align(struct lane *lane, struct slot *slot)
 {
 	const struct counting *c = lane->gpu->spec.counting;
 	const struct extent before = lane->extent;
-	const uint32_t slots = c->binning.bins;
 
 	extent_add(&lane->extent, &slot->extent);
-	const int k = auto_k_grown(lane->k > slot->k ? lane->k : slot->k, &lane->extent, c->most,
-				   &c->type);
+	const int k =
+		auto_k_grown(&c->auto_bins, &lane->extent, lane->k > slot->k ? lane->k : slot->k);
 	for (size_t at = 0; at < lane->cells; at += c->cells_each) {
-		auto_coarsen64(lane->total + at, slots, &c->type, &before, lane->k, k);
-		auto_coarsen32(slot->cells + at, slots, &c->type, &slot->extent, slot->k, k);
+		auto_coarsen64(lane->total + at, &c->auto_bins, &before, lane->k, k);
+		auto_coarsen32(slot->cells + at, &c->auto_bins, &slot->extent, slot->k, k);
 	}
 	lane->k = slot->k = k;
 }

@@ -70,7 +70,7 @@ uint32_t groups_choose(struct groups *groups, const struct sample_type *type,
 		       const struct binning *binning, uint32_t most)
 {
 	/* Where the bins come from the samples, any code may be next to a border. */
-	if (type->bytes != 2 || type->kind == SAMPLE_FLOAT || binning->kind == BIN_SLOT)
+	if (type->bytes != 2 || type->kind == SAMPLE_FLOAT || binning_is_open(binning))
 		return 0;
 	if (by_value(groups, binning) && holds(groups, binning, most))
 		return group_count(groups);

@@ -420,10 +420,9 @@ static void place_bins(struct hist *h, const struct extent *extent)
 	struct edges *const edges = &h->axis.edges;
 	const uint32_t slots = axis_bins(&h->axis);
 
-	edges_settle(edges, &h->axis.type, extent);
+	edges_settle(edges, extent);
 	for (uint32_t c = 0; c < h->channels; c++)
-		auto_turn64(h->count + c * h->stride, slots,
-			    auto_slot(edges_first(edges, &h->axis.type), slots));
+		auto_turn64(h->count + c * h->stride, slots, auto_slot(edges_first(edges), slots));
 }
 
 void hist_fill(struct hist *h, struct counts *counts)
@@ -445,8 +444,7 @@ void hist_fill(struct hist *h, struct counts *counts)
 		h->greatest = h->extent ? value_of_key(&h->axis.type, extent.greatest) : 0;
 	}
 	if (axis_kind_of(&h->axis)->from_samples && coded) {
-		auto_rule(&edges->binning, &h->axis.type, axis_bins(&h->axis),
-			  auto_k(&extent, edges->most, &h->axis.type));
+		auto_rule(&edges->binning, &edges->auto_bins, auto_k(&edges->auto_bins, &extent));
 	}
 	if (!coded)
 		h->count = cell;
@@ -627,39 +625,40 @@ static void add_flow(struct hist *h, const struct hist *more)
 /* ---- --auto ---- */
 
 /* Bins of 2^k, by their numbers (auto_bin); none where last < first. */
-struct span {
+struct reach {
 	int128_t first, last;
 	int k;
 };
 
-static struct span span_of(const struct hist *h)
+static struct reach reach_of(const struct hist *h)
 {
-	const int128_t first = edges_first(&h->axis.edges, &h->axis.type);
+	const int128_t first = edges_first(&h->axis.edges);
 
-	return (struct span){first, first + axis_bins(&h->axis) - 1, h->axis.edges.k};
+	return (struct reach){first, first + axis_bins(&h->axis) - 1, h->axis.edges.k};
 }
 
-static bool is_none(const struct span *s)
+static bool is_none(const struct reach *s)
 {
 	return s->last < s->first;
 }
 
-static struct span span_together(const struct span *a, const struct span *b, uint32_t most)
+static struct reach reach_together(const struct auto_bins *bins, const struct reach *a,
+				   const struct reach *b)
 {
 	a = is_none(a) ? b : a;
 	b = is_none(b) ? a : b;
 	for (int k = a->k > b->k ? a->k : b->k;; k++) {
-		const int128_t a_first = auto_coarser(a->first, a->k, k),
-			       b_first = auto_coarser(b->first, b->k, k);
-		const int128_t a_last = auto_coarser(a->last, a->k, k),
-			       b_last = auto_coarser(b->last, b->k, k);
-		const struct span s = {a_first < b_first ? a_first : b_first,
-				       a_last > b_last ? a_last : b_last, k};
+		const int128_t a_first = auto_coarser(bins, a->first, a->k, k),
+			       b_first = auto_coarser(bins, b->first, b->k, k);
+		const int128_t a_last = auto_coarser(bins, a->last, a->k, k),
+			       b_last = auto_coarser(bins, b->last, b->k, k);
+		const struct reach s = {a_first < b_first ? a_first : b_first,
+					a_last > b_last ? a_last : b_last, k};
 		/*
 		 * This ends: when k is as large as the numbers are long there are at most 2 bins,
 		 * or 1 for types without a sign.
 		 */
-		if (s.last - s.first < (int128_t)most)
+		if (s.last - s.first < (int128_t)bins->most)
 			return s;
 	}
 }
@@ -674,22 +673,23 @@ static uint64_t own_count(const struct hist *h, uint32_t channel, uint32_t bin)
 }
 
 /* Adds the bins of h to those of `all`, in count, which has `stride` entries for each channel. */
-static void add_bins(uint64_t *count, size_t stride, const struct span *all, const struct hist *h)
+static void add_bins(uint64_t *count, size_t stride, const struct reach *all, const struct hist *h)
 {
-	const struct span own = span_of(h);
+	const struct reach own = reach_of(h);
 
 	for (uint32_t c = 0; c < h->channels; c++)
 		for (uint32_t i = 0; i < axis_bins(&h->axis); i++) {
-			const int128_t bin =
-				auto_coarser(own.first + i, own.k, all->k) - all->first;
+			const int128_t bin = auto_coarser(&h->axis.edges.auto_bins, own.first + i,
+							  own.k, all->k) -
+					     all->first;
 			count[c * stride + (size_t)bin] += own_count(h, c, i);
 		}
 }
 
 static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 {
-	const struct span a = span_of(h), b = span_of(more),
-			  all = span_together(&a, &b, h->axis.edges.most);
+	const struct reach a = reach_of(h), b = reach_of(more),
+			   all = reach_together(&h->axis.edges.auto_bins, &a, &b);
 	const uint32_t bins = (uint32_t)(all.last - all.first + 1);
 	/* One entry more, so that the size is never 0. */
 	uint64_t *const count = calloc(h->channels * ((size_t)bins + 1), sizeof(*count));
@@ -701,7 +701,7 @@ static int add_auto(struct hist *h, const struct hist *more, struct fail *fail)
 	free(h->count);
 	h->count = count;
 	h->stride = bins;
-	edges_place(&h->axis.edges, &h->axis.type, all.first, bins, all.k);
+	edges_place(&h->axis.edges, all.first, bins, all.k);
 	add_flow(h, more);
 	/* What was clamped goes to the ends of the joint bins, wherever it was before. */
 	for (uint32_t c = 0; c < h->channels && h->axis.clamp && bins > 0; c++) {
@@ -748,7 +748,7 @@ int hist_add(struct hist *h, const struct hist *more, struct fail *fail)
 
 int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 {
-	const uint32_t had = axis_bins(&h->axis), most = h->axis.edges.most;
+	const uint32_t had = axis_bins(&h->axis), most = h->axis.edges.auto_bins.most;
 	const bool ordered = axis_kind_of(&h->axis)->ordered;
 
 	if (axis_kind_of(&h->axis)->from_samples) {
@@ -760,10 +760,10 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail)
 					"--auto had",
 					(unsigned long)bins, (unsigned long)least,
 					(unsigned long)most);
-		h->axis.edges.most = bins;
+		h->axis.edges.auto_bins.most = bins;
 		if (add_auto(h, &none, fail) == 0)
 			return 0;
-		h->axis.edges.most = most;
+		h->axis.edges.auto_bins.most = most;
 		return -1;
 	}
 	if (had % bins != 0)

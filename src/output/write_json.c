@@ -227,7 +227,7 @@ static void write_described(struct output *out, const struct hist *hist, uint32_
 	member_text(out, "binning", axis_kind_of(axis)->name);
 	member_text(out, "range", range);
 	if (axis_kind_of(axis)->from_samples)
-		member_count(out, "most", axis->edges.most);
+		member_count(out, "most", axis->edges.auto_bins.most);
 	member_bool(out, "closed", axis->edges.closed);
 	member_bool(out, "clamp", axis->clamp);
 	member_text(out, "counter", "u64");

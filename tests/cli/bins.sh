@@ -37,6 +37,33 @@ run gpuhist --auto --closed i32
 run gpuhist --closed i32
 run gpuhist --auto --mod i32
 run gpuhist -r 0:1 --log=1:2 -r 0:2 u8
+# Nearly all in two bins, as an outlier makes them: a line says so; not where bins are single numbers, or two
+perl -e 'print pack "f<*", map {$_ % 7 - 3} 1..200; print pack "f<*", 1e30, 1e29' >outlier
+shell 'gpuhist -t f32 outlier --nonzero'
+shell 'head -c 796 outlier | gpuhist -t f32 -b 6 | wc -l; gpuhist -t f32 -b 2 outlier | wc -l'
+shell '(head -c 800 /dev/zero; printf "\3\1\0\0") | gpuhist --nonzero; (head -c 800 /dev/zero; printf "\3\0\0\0") | gpuhist --nonzero'
+shell '(head -c 396 /dev/zero; printf "\3\1\0\0") | gpuhist --nonzero; (head -c 392 /dev/zero; printf "\3\1\0\0\2\1\0\0\0\2\0\0") | gpuhist --nonzero -q'
+# The same on ranks: zeros of both signs, both signs, infinities; small and packed types; what is refused
+run gpuhist -t i32 --log=auto -b 4 --flow i32
+run gpuhist -t i32 --log=auto -b 300 --nonzero i32
+run gpuhist -t f32 --log=auto -b 8 --flow f32
+run gpuhist -t f32 --log=auto -b 8 --clamp --flow f32
+run gpuhist -t i8 --log=auto -b 4 u8
+run gpuhist -t u2bit --log auto -b 3 u8
+run gpuhist -t f8e4m3 --log=auto -b 2 u8
+run gpuhist -t f32 --log=auto --flow /dev/null
+run gpuhist -t i32 --log=auto -b 1 i32
+run gpuhist -t u32 --log=auto -b 1 i32
+run gpuhist --log=auto --closed i32
+run gpuhist --log=auto --auto i32
+run gpuhist --log=auto --log=1:8 -b 3 -q -t u8 u8
+run gpuhist --log=Auto i32
+run gpuhist --each=2 --log=auto i32
+# Whole edges: 0 beside 2^64 - 1, and 8 bins for a power of two where there are so many numbers
+bytes '\1\0\0\0\0\0\0\0\3\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\377\377\377\377\377\377\377\377\0\0\0\0\0\0\0\200' >u64
+run gpuhist -t u64 --log=auto -b 8 u64
+run gpuhist -t u64 --log=auto -b 500 --nonzero u64
+run gpuhist -t i64 --log=auto -b 500 --nonzero u64
 # Nothing asked for
 # shellcheck disable=SC2016
 shell 'gpuhist -t u8 u8 | wc -l; gpuhist -t i8 u8 | sed -n "2p;\$p"'

@@ -47,6 +47,12 @@ same "$numbers" -t i64 --auto -b 30
 same "$numbers" -t u64 -b 3 -r 0:18446744073709551616
 same "$every" -t f32 --auto -b 30
 same "$numbers" -t f64 --auto -b 3
+same "$numbers" -t u8 --log=auto -b 5
+same "$numbers" -t i64 --log=auto -b 300
+same "$numbers" -t u16 --log=auto -b 3
+same "$every" -t f32 --log=auto -b 30
+same "$every" -t f16 --log=auto -b 3000
+same "$numbers" -t f64 --log=auto -b 30 --clamp
 same "$every" -t f16 --log=1e-3:1 -b 50
 same "$numbers" -t bf16 --closed -b 64 -r -1:1
 same "$numbers" -t f32 --auto -b 30 --clamp
@@ -161,7 +167,10 @@ differs -t u8 -b 1 --auto
 differs -t u8 -b 1 -r full -c 2
 gpuhist -t u16 --auto -b 5 a -f json >a5.json
 gpuhist -t u16 --auto -b 6 a -f json >a6.json
+gpuhist -t u16 --log=auto -b 5 a -f json >l5.json
 run gpuhist --merge a5.json a6.json
+run gpuhist --merge a5.json l5.json
+run gpuhist --merge l5.json a5.json
 gpuhist -t u8 -b 3 -r 0:256 a -f json >r.json
 gpuhist -t u8 --edges=0,85,171,256 a -f json >e.json
 run gpuhist --merge r.json e.json
@@ -253,6 +262,9 @@ joins 30 5 -t u64 -r full -c 2
 joins 30 7 -t u32 --auto
 joins 100 2 -t i64 --auto
 joins 100 9 -t f32 --auto
+joins 300 2 -t i64 --log=auto
+joins 300 30 -t u32 --log=auto
+joins 400 9 -t f32 --log=auto --clamp
 joins 100 9 -t f32 --auto --clamp
 joins 30 5 -t f64 --log=1e-300:1e300
 joins 256 8 -t f64 -r full

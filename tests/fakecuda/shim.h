@@ -172,6 +172,16 @@ SHIM double __longlong_as_double(long long x)
 	return same_bits<double>(x);
 }
 
+SHIM int __clz(int x)
+{
+	return x ? __builtin_clz((unsigned)x) : 32;
+}
+
+SHIM int __clzll(long long x)
+{
+	return x ? __builtin_clzll((unsigned long long)x) : 64;
+}
+
 /* Rounded towards zero: of the whole number without the bits that binary32 has no place for. */
 SHIM float __ull2float_rz(uint64_t x)
 {

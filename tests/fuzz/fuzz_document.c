@@ -71,8 +71,8 @@ static void check_join(struct document *a)
 {
 	struct fail fail = {.status = STATUS_OK};
 	struct document again;
-	const bool aut = a->hist.axis.kind == AXIS_AUTO;
-	const uint32_t had = aut ? a->hist.axis.edges.most : axis_bins(&a->hist.axis),
+	const bool aut = axis_kind_of(&a->hist.axis)->from_samples;
+	const uint32_t had = aut ? a->hist.axis.edges.auto_bins.most : axis_bins(&a->hist.axis),
 		       bins = had % 2 == 0 || aut ? had / 2 : 1;
 	char why[AXIS_WHY];
 	size_t size;

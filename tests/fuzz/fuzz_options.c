@@ -159,7 +159,7 @@ static void give_again(const struct job *job)
 		"%s: %s", job->options, fail.text);
 	REQUIRE(strcmp(job->options, again.options) == 0, "%s, not %s", again.options,
 		job->options);
-	REQUIRE(job->shape.axis.edges.most == again.shape.axis.edges.most &&
+	REQUIRE(job->shape.axis.edges.auto_bins.most == again.shape.axis.edges.auto_bins.most &&
 			(axis_bins(&job->shape.axis) > BINS_COMPARED ||
 			 axis_fits(why, &job->shape.axis, &again.shape.axis)),
 		"%s: another axis", job->options);

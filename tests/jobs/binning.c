@@ -187,7 +187,7 @@ void write_edges(struct job *j, const char *folder)
 
 bool is_automatic(const struct job *j)
 {
-	return j->binning == AUTO ||
+	return j->binning == AUTO || j->binning == LOG_AUTO ||
 	       (j->binning == DEFAULT_BINS &&
 		(j->type->kind == FLOAT || (!j->bins_given && j->type->bits > 8)));
 }
@@ -220,6 +220,7 @@ void draw_binning(struct job *j)
 		j->bins_given |= j->bins != 256;
 		break;
 	case AUTO:
+	case LOG_AUTO:
 		break;
 	}
 	j->tame = is_automatic(j) && !once_in(5);

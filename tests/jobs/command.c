@@ -152,6 +152,8 @@ static void bins_value(char *text, size_t size, const struct job *j)
 {
 	if (j->binning == EDGES)
 		snprintf(text, size, "%s", j->list);
+	else if (j->binning == LOG_AUTO)
+		snprintf(text, size, "auto");
 	else if (j->full)
 		snprintf(text, size, "full");
 	else
@@ -160,7 +162,7 @@ static void bins_value(char *text, size_t size, const struct job *j)
 
 static void bins_options(struct command *c, struct command *oracle, const struct job *j)
 {
-	static const char *const words[] = {"", "", "log", "edges", "mod", "auto"};
+	static const char *const words[] = {"", "", "log", "edges", "mod", "auto", "log"};
 	const char *word = words[j->binning];
 	char text[LIST_BYTES];
 
@@ -168,7 +170,7 @@ static void bins_options(struct command *c, struct command *oracle, const struct
 	if (j->binning == RANGE && (j->full || j->lo[0])) {
 		option(c, 'r', "range", text);
 		arg(oracle, "-r%s", text);
-	} else if (j->binning == LOG || j->binning == EDGES) {
+	} else if (j->binning == LOG || j->binning == LOG_AUTO || j->binning == EDGES) {
 		arg(oracle, "--%s=%s", word, text);
 		if (once_in(2)) {
 			arg(c, "--%s=%s", word, text);

@@ -67,7 +67,7 @@ enum {
 	LIST_BYTES = 4000,
 };
 
-enum binning { DEFAULT_BINS, RANGE, LOG, EDGES, MOD, AUTO };
+enum binning { DEFAULT_BINS, RANGE, LOG, EDGES, MOD, AUTO, LOG_AUTO };
 enum layout { PLAIN, RECORDS, ROWS };
 enum header { HEADERLESS, NUMPY, WAVE, PICTURE };
 enum list_form { AS_LIST, AS_FILE };

@@ -48,8 +48,8 @@ static uint64_t draw_bins(void)
 static void draw_kinds(struct job *j)
 {
 	static const enum binning ways[] = {
-		RANGE, RANGE, RANGE, RANGE, RANGE, RANGE, LOG,          LOG,
-		EDGES, EDGES, EDGES, MOD,   AUTO,  AUTO,  DEFAULT_BINS,
+		RANGE, RANGE, RANGE, RANGE, RANGE, RANGE,        LOG,      LOG,      EDGES,
+		EDGES, EDGES, MOD,   AUTO,  AUTO,  DEFAULT_BINS, LOG_AUTO, LOG_AUTO,
 	};
 
 	*j = (struct job){.type = draw_type()};

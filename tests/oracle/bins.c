@@ -77,6 +77,107 @@ void set_dyadic(struct job *job)
 	job->bins = (uint64_t)(floor_of(job, job->greatest, job->k) - job->first + 1);
 }
 
+/*
+ * ---- the same of the numbers of a type ----
+ *
+ * The place of a float is its bits without the sign. That of a whole number from 0 on is the one of
+ * the binary64 next to it towards 0, but the bins between 0 and it that hold no whole number do not
+ * count: of those from 2^e up to 2^(e + 1) only 2^e do.
+ */
+
+static wide power(int e)
+{
+	return (wide)1 << e;
+}
+
+/* The bin of a whole number from 0 on. */
+static wide bin_of_whole(wide x, int k)
+{
+	int e = 0;
+	wide octave, bin = 1;
+
+	if (x == 0)
+		return 0;
+	for (; x >= power(e + 1); e++) {
+		octave = k > 52 ? 1 : power(52 - k);
+		bin += octave < power(e) ? octave : power(e);
+	}
+	if (k > 52) /* 2^(k - 52) of the bins 0, 1, 2 to 3, 4 to 7 ... */
+		return bin / power(k - 52);
+	/* the 52 bits after the first, and of these the bins that are left */
+	octave = (e > 52 ? x / power(e - 52) : x * power(52 - e)) - power(52);
+	octave /= power(k);
+	return bin + (52 - k > e ? octave / power(52 - k - e) : octave);
+}
+
+static wide down(wide x, int k)
+{
+	return x >= 0 ? x / power(k) : -((power(k) - 1 - x) / power(k));
+}
+
+static wide numbered(const struct job *job, struct sample s, int k)
+{
+	wide sign = power((int)job->type->bits - 1), code = (wide)s.code;
+
+	if (job->type->kind == FLOAT)
+		return down(code >= sign ? sign - code : code, k);
+	return s.whole >= 0 ? bin_of_whole(s.whole, k) : -1 - bin_of_whole(-1 - s.whole, k);
+}
+
+/* Where bin j >= 0 of whole numbers begins: the least that is in it or after it, up to `past`. */
+static double begin_of_whole(wide j, int k, wide past)
+{
+	wide low = 0, high = past;
+
+	while (low < high) {
+		wide middle = low + (high - low) / 2;
+
+		if (bin_of_whole(middle, k) < j)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (double)low;
+}
+
+static double begin_of_real(const struct job *job, wide j, int k)
+{
+	const struct type *type = job->type;
+	double largest = largest_float(type);
+	unsigned char bytes[8];
+	struct sample s;
+
+	for (int i = 0; i < 8; i++)
+		bytes[i] = (unsigned char)((j * power(k)) >> 8 * i);
+	s = decode(type, false, bytes, 0);
+	if (j * power(k) < power((int)type->bits - 1) && isfinite(s.real))
+		return s.real;
+	return largest + ldexp(1, last_place(type, largest));
+}
+
+void set_numbered(struct job *job)
+{
+	bool is_signed = job->type->kind == SIGNED;
+	wide most = (wide)job->by.bins, past = power((int)job->type->bits - is_signed);
+
+	job->bins = 0;
+	if (!job->finite)
+		return;
+	for (job->k = 0;
+	     numbered(job, job->greatest, job->k) - numbered(job, job->least, job->k) >= most;)
+		job->k++;
+	job->first = numbered(job, job->least, job->k);
+	job->bins = (uint64_t)(numbered(job, job->greatest, job->k) - job->first + 1);
+	job->edge = take_memory(job->bins + 1, sizeof(*job->edge));
+	for (uint64_t i = 0; i <= job->bins; i++) {
+		wide j = job->first + (wide)i, up = j < 0 ? -j : j;
+		double x = job->type->kind == FLOAT ? begin_of_real(job, up, job->k)
+						    : begin_of_whole(up, job->k, past);
+
+		job->edge[i] = j < 0 ? -x : x;
+	}
+}
+
 /* ---- bins between edges ---- */
 
 wide edge_times_bins(const struct job *job, uint64_t i)
@@ -158,7 +259,7 @@ void count_sample(struct job *job, unsigned channel, struct sample s)
 		job->nan[channel]++;
 	} else if (job->axis == RESIDUE) {
 		count[(s.whole % n + n) % n]++;
-	} else if (job->axis != DYADIC) {
+	} else if (!by_samples(job)) {
 		count_between_edges(job, channel, s);
 	} else if (job->type->kind == FLOAT && isinf(s.real)) {
 		if (job->clamp && job->finite)

@@ -280,7 +280,7 @@ static void set_range(struct job *job, const char *text)
 
 static void set_automatic(struct job *job)
 {
-	job->axis = DYADIC;
+	job->axis = job->by.numbered ? NUMBERED : DYADIC;
 	if (job->closed)
 		fail(FAIL_USAGE, "--closed", "the samples decide where the last bin ends");
 	/* One bin on each side of 0 there must be. */
@@ -307,7 +307,7 @@ void set_axis(struct job *job)
 {
 	const struct binning *by = &job->by;
 
-	if (!!by->range + !!by->log + !!by->edges + by->mod + by->automatic > 1)
+	if (!!by->range + !!by->log + !!by->edges + by->mod + by->automatic + by->numbered > 1)
 		fail(FAIL_USAGE, "bins", "two ways to bin");
 	if (by->bins < 1 || by->bins > MAX_BINS)
 		fail(FAIL_USAGE, "bins", "1 to 2^28");
@@ -321,7 +321,7 @@ void set_axis(struct job *job)
 		set_log(job, by->log);
 	else if (by->edges)
 		set_listed(job, by->edges);
-	else if (by->automatic)
+	else if (by->automatic || by->numbered)
 		set_automatic(job);
 	else if (!by->mod)
 		set_default(job);

@@ -164,7 +164,8 @@ static int parse_options(struct job *job, int argc, char **argv)
 			job->by.range = optarg;
 			break;
 		case LOG:
-			job->by.log = optarg;
+			job->by.numbered = !strcmp(optarg, "auto");
+			job->by.log = job->by.numbered ? NULL : optarg;
 			break;
 		case EDGES:
 			job->by.edges = optarg;
@@ -365,13 +366,13 @@ int main(int argc, char **argv)
 	free(first.data);
 	set_layout(&job);
 	set_axis(&job);
-	if (job.rows.size && (job.axis == DYADIC || job.nonzero))
+	if (job.rows.size && (by_samples(&job) || job.nonzero))
 		fail(FAIL_USAGE, "--each", "the bins are not known, or not all written");
 	if (job.rows.format != TEXT && (job.flow || !job.header))
 		fail(FAIL_USAGE, "format", "lines are for texts");
-	if (job.axis == DYADIC) {
+	if (by_samples(&job)) {
 		visit_all(&job, names, note);
-		set_dyadic(&job);
+		(job.axis == DYADIC ? set_dyadic : set_numbered)(&job);
 	}
 	job.count = take_memory((size_t)job.bins * job.channels, sizeof(*job.count));
 	if (job.rows.size) {

@@ -51,12 +51,14 @@ enum axis {
 	LISTED,   /* the edges are numbers in a list */
 	RESIDUE,  /* bin i holds the samples that are i modulo N */
 	DYADIC,   /* bins of width 2^k at multiples of 2^k, from the samples */
+	NUMBERED, /* the same of the numbers that a type has, in order: --log=auto */
 };
 
 /* What is counted by option, or by default. */
 struct binning {
 	const char *range, *log, *edges; /* the options' texts; NULL: not given */
 	bool mod, automatic;             /* --mod, --auto */
+	bool numbered;                   /* --log=auto */
 	uint64_t bins;                   /* -b, or 256 */
 	bool bins_given;                 /* -b */
 };
@@ -99,11 +101,11 @@ struct job {
 	/* N; DYADIC: as many as the samples need */
 	uint64_t bins;
 	struct bound lo, hi;           /* RATIONAL: the range */
-	double *edge;                  /* LISTED: the N + 1 edges */
-	int k;                         /* DYADIC */
+	double *edge;                  /* LISTED, NUMBERED: the N + 1 edges */
+	int k;                         /* DYADIC, NUMBERED */
 	wide first;                    /* DYADIC: bin 0 begins at first * 2^k */
-	bool finite;                   /* DYADIC: there is a finite sample */
-	struct sample least, greatest; /* DYADIC: of the finite samples */
+	bool finite;                   /* DYADIC, NUMBERED: there is a finite sample */
+	struct sample least, greatest; /* DYADIC, NUMBERED: of the finite samples */
 	bool clamp, closed;            /* --clamp, --closed */
 	bool flow, nonzero, header;    /* which lines are written */
 	const char *stats;             /* --stats: the quantiles; NULL: not given */
@@ -125,6 +127,12 @@ const struct type *type_named(const char *name, size_t length); /* NULL: there i
 struct sample decode(const struct type *type, bool big_endian, const unsigned char *bytes,
 		     uint64_t i);
 double largest_float(const struct type *type);
+
+/* Do the samples decide the range? */
+static inline bool by_samples(const struct job *job)
+{
+	return job->axis == DYADIC || job->axis == NUMBERED;
+}
 
 /* ---- input.c ---- */
 
@@ -153,9 +161,10 @@ void set_axis(struct job *job);
 
 /* ---- bins.c ---- */
 
-/* DYADIC: notes the sample; then, when all are noted, the axis is found. */
+/* DYADIC, NUMBERED: notes the sample; then, when all are noted, the axis is found. */
 void note_extremes(struct job *job, struct sample s);
 void set_dyadic(struct job *job);
+void set_numbered(struct job *job);
 
 /* The numerator of edge i over N, when edges are exact. */
 wide edge_times_bins(const struct job *job, uint64_t i);

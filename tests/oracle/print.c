@@ -94,13 +94,12 @@ void format_edge(const struct job *job, char *text, size_t size, uint64_t i)
 
 	if (job->axis == RESIDUE)
 		format_whole(text, size, (wide)i);
-	else if (job->axis == LISTED && job->type->kind != FLOAT &&
-		 job->edge[i] == floor(job->edge[i]))
-		snprintf(text, size, "%.0f", job->edge[i] + 0.0); /* all digits; never "-0" */
-	else if (job->axis == LISTED)
-		format_real(text, size, job->edge[i]);
-	else if (job->axis == DYADIC && !job->finite)
+	else if (by_samples(job) && !job->finite)
 		snprintf(text, size, "%s", "nan");
+	else if (job->edge && job->type->kind != FLOAT && job->edge[i] == floor(job->edge[i]))
+		snprintf(text, size, "%.0f", job->edge[i] + 0.0); /* all digits; never "-0" */
+	else if (job->edge)
+		format_real(text, size, job->edge[i]);
 	else if (job->axis == DYADIC && job->type->kind == FLOAT)
 		format_real(text, size, ldexp((double)(job->first + (wide)i), job->k));
 	else if (job->axis == DYADIC)

@@ -138,7 +138,7 @@ static void format_bin(const struct job *job, char *text, size_t size, struct sa
 {
 	char lower[400], upper[400];
 	uint64_t bin = 0, last = job->bins - 1;
-	bool dyadic = job->axis == DYADIC;
+	bool dyadic = by_samples(job);
 	int top = dyadic ? -1 : compare(job, s, job->bins);
 	bool above = top > 0 || (top == 0 && !job->closed),
 	     below = !dyadic && compare(job, s, 0) < 0;
