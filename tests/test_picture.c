@@ -101,6 +101,70 @@ static void joined(void)
 	}
 }
 
+/* Bins of --log=auto of samples between two keys. */
+static struct axis ranks_of(const char *type, uint64_t least, uint64_t greatest, uint32_t most)
+{
+	struct axis axis = axis_of(AXIS_RANKS, type, most, NULL, NULL, NULL);
+
+	edges_settle(&axis.edges, &(struct extent){least, greatest});
+	return axis;
+}
+
+/*
+ * Stripes of ranks follow each other, begin where a number of bins from zero on is a multiple of
+ * `per`, have all samples, and gaps have none. Twice as many bins in each only where these were too
+ * many.
+ */
+static void joined_ranks(void)
+{
+	static struct stripes stripes;
+	static uint64_t count[3000];
+	static const char *const TYPES[] = {"f32", "i32", "u32", "f16"};
+	uint64_t seed = 7;
+	unsigned gaps = 0, wide = 0;
+
+	for (unsigned i = 0; i < 4000; i++) {
+		const uint64_t past = i % 4 == 3 ? 0x8000 : 1u << 31;
+		const bool real = i % 4 % 3 == 0;
+		const uint64_t a = check_random(&seed) % past, b = check_random(&seed) % past;
+		const uint64_t from =
+			real ? sample_key(&(struct sample_type){.bytes = 4}, 0) : 1u << 31;
+		const uint64_t least = real ? from - a % 0x7f000000 : from - a,
+			       greatest = real ? from + b % 0x47000000 : from + b - 1;
+		const struct axis axis = ranks_of(TYPES[i % 4], least, greatest + (a + b == 0),
+						  3 + (uint32_t)(check_random(&seed) % 2900));
+		const uint32_t bins = axis_bins(&axis),
+			       most = 4 + (uint32_t)(check_random(&seed) % 40),
+			       sparse = 1 + (uint32_t)(check_random(&seed) % 300);
+		const struct hist h = {.axis = axis, .channels = 1, .count = count, .stride = bins};
+		uint64_t all = 0, sum = 0;
+		for (uint32_t k = 0; k < bins; k++)
+			all += count[k] = check_random(&seed) % sparse == 0 || k == 0;
+		stripes_join_ranks(&stripes, &h, 0, bins, most);
+		CHECK(stripes.count <= most && stripes.stripe[0].first == 0 &&
+			      stripes.stripe[stripes.count - 1].end >= bins,
+		      "%u of %u stripes of %u bins", stripes.count, most, bins);
+		for (uint32_t k = 0; k < stripes.count; k++) {
+			const struct stripe *const s = &stripes.stripe[k];
+			const uint64_t own = stripe_sum(s, &h, 0);
+			sum += own;
+			gaps += s->gap;
+			CHECK(s->gap ? own == 0 && s->end - s->first > stripes.per
+				     : s->end - s->first <= stripes.per,
+			      "stripe %u from %u to %u of %u", k, s->first, s->end, stripes.per);
+			CHECK(k == 0 || (s->first == stripes.stripe[k - 1].end &&
+					 (edges_first(&axis.edges) + s->first) % stripes.per == 0),
+			      "stripe %u begins at %u", k, s->first);
+		}
+		CHECK(sum == all, "%llu of %llu", (unsigned long long)sum, (unsigned long long)all);
+		wide += stripes.per > 1;
+		const bool could = stripes.per > 1 && all * (most / 16 + 2) <= most;
+		CHECK(!could, "%u bins a stripe for %llu that hold something", stripes.per,
+		      (unsigned long long)all);
+	}
+	CHECK(gaps > 1000 && wide > 1000, "%u gaps, %u wide", gaps, wide);
+}
+
 /* ---- text ---- */
 
 /* What a row of a picture must show. */
@@ -301,6 +365,7 @@ int main(void)
 	signals_init();
 	scratch_enter();
 	joined();
+	joined_ranks();
 	texts();
 	scratch_leave();
 	return check_report();

@@ -60,8 +60,53 @@ void stripes_join(struct stripes *stripes, const struct axis *axis, uint32_t fir
 	stripes->count = 0;
 	for (uint32_t at = first - first % per; at < end; at += per)
 		stripe[stripes->count++] =
-			(struct stripe){at, at + per < bins ? at + per : bins, 1};
+			(struct stripe){at, at + per < bins ? at + per : bins, false, 1};
 	stripes->per = stripe[0].end - stripe[0].first;
+}
+
+static bool all_empty(const struct stripe *stripe, const struct hist *hist)
+{
+	for (uint32_t c = 0; c < hist->channels; c++)
+		if (stripe_sum(stripe, hist, c) > 0)
+			return false;
+	return true;
+}
+
+/* False: they would be too many. */
+static bool join_ranks(struct stripes *s, const struct hist *hist, uint32_t first, uint32_t end,
+		       uint32_t most)
+{
+	const int64_t per = s->per, below = (int64_t)(edges_first(&hist->axis.edges) % per);
+	const uint32_t gap = most / 16 + 2; /* so many empty stripes are joined */
+	uint32_t empty = 0;                 /* stripes at the end so far */
+
+	s->count = 0;
+	for (int64_t at = first - (first + below + per) % per; at < end; at += per) {
+		const struct stripe next = {at > 0 ? (uint32_t)at : 0,
+					    (uint32_t)(at + per < axis_bins(&hist->axis)
+							       ? at + per
+							       : axis_bins(&hist->axis)),
+					    false, 1};
+		empty = all_empty(&next, hist) ? empty + 1 : 0;
+		if (empty >= gap) {
+			s->count -= empty == gap ? gap - 2 : 0;
+			s->stripe[s->count - 1].end = next.end;
+			s->stripe[s->count - 1].gap = true;
+			continue;
+		}
+		if (s->count == most + gap - 1)
+			return false;
+		s->stripe[s->count++] = next;
+	}
+	return s->count <= most;
+}
+
+void stripes_join_ranks(struct stripes *stripes, const struct hist *hist, uint32_t first,
+			uint32_t end, uint32_t most)
+{
+	assert(4 <= most && most <= STRIPES_MOST / 2 && first < end);
+	for (stripes->per = 1; !join_ranks(stripes, hist, first, end, most);)
+		stripes->per *= 2;
 }
 
 uint64_t stripe_sum(const struct stripe *stripe, const struct hist *hist, uint32_t channel)
@@ -113,8 +158,10 @@ void bin_text(char text[BIN_TEXT], const struct axis *axis, uint32_t bin)
 
 	edge_text(lower, axis, bin);
 	edge_text(upper, axis, bin + 1);
-	if (axis->type.kind != SAMPLE_FLOAT && edges->exact && edges->width == bins && !closed &&
-	    !(axis->clamp && end))
+	const bool value = edges->auto_bins.log
+				   ? edges_value(edges, bin + 1) - edges_value(edges, bin) <= 1
+				   : edges->exact && edges->width == bins;
+	if (axis->type.kind != SAMPLE_FLOAT && value && !closed && !(axis->clamp && end))
 		snprintf(text, BIN_TEXT, "%s", lower);
 	else
 		snprintf(text, BIN_TEXT, "[%s, %s%c", lower, upper, closed ? ']' : ')');

@@ -14,10 +14,11 @@
 
 /*
  * A row or a column. All hold the same number of bins, but for the last where the axis ends inside
- * it.
+ * it; with --log=auto for the first, too, and for gaps.
  */
 struct stripe {
 	uint32_t first, end; /* bins first .. end - 1 */
+	bool gap;            /* so many empty bins that one row or column stands for them */
 	double scale;        /* samples times this are the height: 1 but for listed edges in SVG */
 };
 
@@ -34,6 +35,14 @@ struct stripes {
  */
 void stripes_join(struct stripes *stripes, const struct axis *axis, uint32_t first, uint32_t end,
 		  uint32_t most);
+
+/*
+ * The same for bins of --log=auto. Stripes begin at multiples of `per` bins from 0 on, in both
+ * directions; empty ones that follow each other, most of all between the smallest numbers of either
+ * sign, are joined to a gap.
+ */
+void stripes_join_ranks(struct stripes *stripes, const struct hist *hist, uint32_t first,
+			uint32_t end, uint32_t most);
 
 uint64_t stripe_sum(const struct stripe *stripe, const struct hist *hist, uint32_t channel);
 

@@ -34,7 +34,8 @@ typedef unsigned long long ull;
 struct row {
 	const char *label;
 	uint64_t count;
-	bool flow; /* under, over or NaN */
+	uint32_t gap; /* so many empty bins; 0: it is no gap */
+	bool flow;    /* under, over or NaN */
 };
 
 struct plot {
@@ -64,9 +65,11 @@ static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 	for (uint32_t r = 0; r < p->stripes.count; r++) {
 		char *const text = p->label[r];
 		const double x = edges_value(edges, p->stripes.stripe[r].first);
+		if (p->stripes.stripe[r].gap)
+			continue;
 		/* Halves do not overflow. What is near zero is zero with linspace's rounding. */
 		const double gap = edges_value(edges, p->stripes.stripe[r].end) / 2 - x / 2;
-		const double shown = fabs(x / 2) * EXACT < gap ? 0 : x;
+		const double shown = !edges->auto_bins.log && fabs(x / 2) * EXACT < gap ? 0 : x;
 		int whole = 0;
 		for (double bound = 1; fabs(x) >= bound && bound < 1e7; bound *= 10)
 			whole++;
@@ -95,9 +98,13 @@ static void label_rows(struct plot *p)
 
 	for (uint32_t r = 0; r < p->stripes.count; r++) {
 		edges_format(edges, p->stripes.stripe[r].first, p->label[r]);
-		whole = whole && edge_is_whole(p->label[r]);
+		if (p->stripes.stripe[r].gap)
+			strcpy(p->label[r], "...");
+		else
+			whole = whole && edge_is_whole(p->label[r]);
 	}
-	for (int i = edges->list ? DIGITS : 0; !whole && i < 2 * DIGITS; i++) {
+	for (int i = edges->list || edges->auto_bins.log ? DIGITS : 0; !whole && i < 2 * DIGITS;
+	     i++) {
 		const bool fixed = i < DIGITS;
 		const int digits = i % DIGITS + !fixed;
 		if (!write_labels(p, fixed, digits, NEAR))
@@ -156,6 +163,7 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 	const uint32_t bins = axis_bins(axis), count = p->stripes.count, per = p->stripes.per;
 	const struct stripe *const first = p->stripes.stripe, *const last = first + count - 1;
 	const unsigned columns = p->picture->columns;
+	const bool ranks = axis->edges.auto_bins.log; /* the first row may have fewer, too */
 	const char *const title = p->picture->title;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 
@@ -184,8 +192,8 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 		append(text, " from %s to %s", lo, hi);
 	}
 	if (count > 0 && per > 1)
-		append(text, ", %u a row", per);
-	if (count > 0 && last->end - last->first < per)
+		append(text, ", %s%u a row", ranks ? "up to " : "", per);
+	if (count > 0 && last->end - last->first < per && !ranks)
 		append(text, " (%u in the last)", last->end - last->first);
 	append(text, count > 0 && p->picture->log ? ", log counts\n" : "\n");
 	const uint32_t below = count > 0 ? first->first : 0,
@@ -238,7 +246,7 @@ static void percent_text(char text[NUMBER_TEXT], uint64_t count, uint64_t sample
 		snprintf(text, NUMBER_TEXT, "%u.%u%%", thousandth / 10, thousandth % 10);
 }
 
-static void add_row(struct channel *of, const char *label, uint64_t count, bool flow)
+static void add_row(struct channel *of, const char *label, uint64_t count, uint32_t gap, bool flow)
 {
 	char text[NUMBER_TEXT];
 	const int label_width = (int)strlen(label),
@@ -246,7 +254,7 @@ static void add_row(struct channel *of, const char *label, uint64_t count, bool 
 
 	if (flow && count == 0)
 		return;
-	of->row[of->rows++] = (struct row){label, count, flow};
+	of->row[of->rows++] = (struct row){label, count, gap, flow};
 	of->samples += count;
 	of->most = count > of->most ? count : of->most;
 	of->label_width = label_width > of->label_width ? label_width : of->label_width;
@@ -277,6 +285,11 @@ static void draw_row(const struct plot *p, const struct row *row)
 		output_print(p->out, "\xe2\x96%c", 0x90 - length % parts);
 		drawn++;
 	}
+	if (row->gap > 0) {
+		snprintf(percent, sizeof(percent), " %u empty bins", row->gap);
+		output_print(p->out, "%-*.*s%s\n", p->of.bar, p->of.bar, percent, line);
+		return;
+	}
 	percent_text(percent, row->count, p->of.samples);
 	output_print(p->out, "%s%*s%s %*llu %6s\n", colour ? "\033[0m" : "", p->of.bar - drawn, "",
 		     line, p->of.count_width, (unsigned long long)row->count, percent);
@@ -289,12 +302,14 @@ static void draw_channel(struct plot *p, const struct provenance *from, uint32_t
 	char text[TEXT];
 
 	*of = (struct channel){.rows = 0};
-	add_row(of, "under", flow->under, true);
-	for (uint32_t k = 0; k < p->stripes.count && p->filled[channel].bins > 0; k++)
-		add_row(of, p->label[k], stripe_sum(&p->stripes.stripe[k], p->hist, channel),
-			false);
-	add_row(of, "over", flow->over, true);
-	add_row(of, "nan", flow->nan, true);
+	add_row(of, "under", flow->under, 0, true);
+	for (uint32_t k = 0; k < p->stripes.count && p->filled[channel].bins > 0; k++) {
+		const struct stripe *const stripe = &p->stripes.stripe[k];
+		add_row(of, p->label[k], stripe_sum(stripe, p->hist, channel),
+			stripe->gap ? stripe->end - stripe->first : 0, false);
+	}
+	add_row(of, "over", flow->over, 0, true);
+	add_row(of, "nan", flow->nan, 0, true);
 	of->bar = (int)p->picture->columns - of->label_width - of->count_width - 11;
 	of->bar = of->bar > 1 ? of->bar : 1;
 
@@ -314,7 +329,10 @@ static void choose_rows(struct plot *p, const struct provenance *from, uint32_t 
 	uint32_t around;
 
 	for (uint32_t most = ROWS - flows; most >= 4; most--) {
-		stripes_join(&p->stripes, &p->hist->axis, first, end, most);
+		if (p->hist->axis.edges.auto_bins.log)
+			stripes_join_ranks(&p->stripes, p->hist, first, end, most);
+		else
+			stripes_join(&p->stripes, &p->hist->axis, first, end, most);
 		around = 0;
 		for (uint32_t c = 0; c < p->hist->channels; c++) {
 			const unsigned lines =

@@ -11,7 +11,8 @@
  * listed, columns are at their true positions, areas are in proportion to samples, and heights are
  * samples per W, the width of the narrowest column; where they are above zero and
  * the last is at least 1000 times the first, the axis is logarithmic, and heights are samples per
- * decade.
+ * decade. With --log=auto many empty columns are one, with a break of the axis below it, and a line
+ * shows where zero is.
  *
  * Coordinates are whole hundredths of a unit. Both colour schemes paint a background of their own,
  * because a page may be light where the system is dark.
@@ -41,6 +42,8 @@
 
 #define X_TICKS 10
 #define X_CHARACTERS 90 /* characters that fit side by side below the axis */
+#define RANKS_MOST 512  /* columns of --log=auto */
+#define BREAK 0.03      /* one that stands for many takes so much of the width */
 #define HEADING 66      /* characters of the title above the picture */
 #define DOT " \u00b7 "
 #define THIN "\u2009" /* the blank between thousands */
@@ -68,12 +71,13 @@ struct scale {
 struct drawing {
 	struct output *out;
 	const struct hist *hist;
-	const char *title;      /* NULL: the options */
-	struct stripes columns; /* none: there are no bins */
-	struct scale x;         /* listed edges: where columns are; else for its ticks alone */
-	struct scale y;         /* heights, from the base line to the top of a panel */
-	double unit;            /* the W of listed edges; 0: heights are samples per column */
-	int panel;              /* height of a panel, in units */
+	const char *title;             /* NULL: the options */
+	struct stripes columns;        /* none: there are no bins */
+	double edge[STRIPES_MOST + 1]; /* where they begin and the last one ends, 0 .. 1 */
+	struct scale x; /* listed edges: where columns are; else for its ticks alone */
+	struct scale y; /* heights, from the base line to the top of a panel */
+	double unit;    /* the W of listed edges; 0: heights are samples per column */
+	int panel;      /* height of a panel, in units */
 };
 
 static const char STYLE[] =
@@ -233,6 +237,11 @@ static int factor_of(int128_t largest, int power)
 	return factor;
 }
 
+static double bounded(double x)
+{
+	return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x;
+}
+
 /* Where x is; below 0 and above 1: outside. */
 static double place(const struct scale *s, double x)
 {
@@ -345,6 +354,109 @@ static void find_ticks(struct scale *s, unsigned most, unsigned room)
 	while (!fits(s, room) && --most > 1);
 }
 
+/* ---- ticks of --log=auto ---- */
+
+/* How far x is from edge lo to edge hi: by logarithms, but where one of them is zero. */
+static double between(double lo, double hi, double x)
+{
+	return lo > 0 || hi < 0
+		       ? (log2(fabs(x)) - log2(fabs(lo))) / (log2(fabs(hi)) - log2(fabs(lo)))
+		       : (x - lo) / (hi - lo);
+}
+
+/* Where x is, 0 .. 1; below 0: outside, or in a gap and not zero. */
+static double rank_place(const struct drawing *d, double x)
+{
+	const struct edges *const edges = &d->hist->axis.edges;
+	uint32_t low = 0, high = axis_bins(&d->hist->axis), k = 0;
+
+	if (!(d->x.lo <= x && x <= d->x.hi))
+		return -1;
+	while (high - low > 1) {
+		const uint32_t middle = low + (high - low) / 2;
+		if (edges_value(edges, middle) <= x)
+			low = middle;
+		else
+			high = middle;
+	}
+	while (d->columns.stripe[k].end <= low)
+		k++;
+	const struct stripe *const column = &d->columns.stripe[k];
+	if (column->gap && (x < 0 || x > 0))
+		return -1;
+	const double bin =
+		between(bounded(edges_value(edges, low)), bounded(edges_value(edges, low + 1)), x);
+	const double at = (low - column->first + bin) / (column->end - column->first);
+	return d->edge[k] + at * (d->edge[k + 1] - d->edge[k]);
+}
+
+/* Sign times a power of ten. */
+static void add_rank_tick(struct drawing *d, int sign, int power)
+{
+	struct scale *const s = &d->x;
+	struct tick *const tick = &s->tick[s->ticks];
+	char text[TICK_TEXT];
+
+	if (s->ticks == TICKS_MAX)
+		return;
+	tick->at = rank_place(d, sign * decimal(1, power));
+	if (tick->at < 0)
+		return;
+	s->ticks++;
+	if (-5 < power && power < 6) {
+		plain_text(tick->text, sign, power);
+		return;
+	}
+	power_text(text, 1, power);
+	snprintf(tick->text, TICK_TEXT, "%s%.32s", sign < 0 ? "\u2212" : "", text);
+}
+
+/*
+ * Do the texts of ticks fit side by side, all as wide as the longest? Leaves out those that are too
+ * near to zero, which has its own.
+ */
+static bool fit_rank_ticks(struct scale *s, double zero)
+{
+	double need = 0;
+	unsigned kept = 0;
+
+	for (unsigned i = 0; i < s->ticks; i++) {
+		double characters = 2;
+		for (const char *p = s->tick[i].text; *p; p++)
+			characters += ((unsigned char)*p & 0xc0) != 0x80;
+		need = fmax(need, characters / X_CHARACTERS);
+	}
+	for (unsigned i = 0; i < s->ticks; i++) {
+		const double away = fabs(s->tick[i].at - zero);
+		if (zero < 0 || away >= need || strcmp(s->tick[i].text, "0") == 0)
+			s->tick[kept++] = s->tick[i];
+	}
+	s->ticks = kept;
+	for (unsigned i = 1; i < kept; i++)
+		if (s->tick[i].at - s->tick[i - 1].at < need)
+			return false;
+	return true;
+}
+
+/* Powers of ten of both signs, or every second, third ..., and zero, as far as there is room. */
+static void find_rank_ticks(struct drawing *d)
+{
+	struct scale *const s = &d->x;
+	const int most = DBL_MAX_10_EXP;
+	const int least = d->hist->axis.edges.integers ? 0 : -most - 15;
+
+	for (int every = 1; every <= most; every++) {
+		s->ticks = 0;
+		for (int p = most / every * every; p >= least; p -= every)
+			add_rank_tick(d, -1, p);
+		add_rank_tick(d, 0, 0);
+		for (int p = least / every * every; p <= most; p += every)
+			add_rank_tick(d, 1, p);
+		if (s->ticks < TICKS_MAX && fit_rank_ticks(s, rank_place(d, 0)))
+			return;
+	}
+}
+
 /* ---- the picture ---- */
 
 /* The position `at`, 0 to 1, on something that is `units` long, to a hundredth. */
@@ -353,13 +465,10 @@ static double along(double at, int units)
 	return picture_round(at * (100.0 * units)) / 100;
 }
 
-/* Where edge i is. */
-static double x_of(const struct drawing *d, uint32_t i)
+/* Where column k begins. */
+static double x_of(const struct drawing *d, uint32_t k)
 {
-	const double at = d->unit > 0 ? scale_at(&d->x, edges_value(&d->hist->axis.edges, i))
-				      : (double)i / axis_bins(&d->hist->axis);
-
-	return LEFT + along(at, ACROSS);
+	return LEFT + along(d->edge[k], ACROSS);
 }
 
 static double height_of(const struct drawing *d, uint32_t channel, uint32_t k)
@@ -385,19 +494,33 @@ static void draw_columns(const struct drawing *d, uint32_t channel, int base)
 		}
 		const double y = base - fmax(along(scale_at(&d->y, height), d->panel), 1);
 		if (end <= 0)
-			output_print(d->out, "M" AT " %dV" AT, x_of(d, d->columns.stripe[k].first),
-				     base, y);
+			output_print(d->out, "M" AT " %dV" AT, x_of(d, k), base, y);
 		else if (y < top || y > top)
 			output_print(d->out, "H" AT "V" AT, end, y);
 		top = y;
-		end = x_of(d, d->columns.stripe[k].end);
+		end = x_of(d, k + 1);
 	}
 	output_text(d->out, "\"/>\n");
 }
 
-static double bounded(double x)
+/* Where the columns are: all equally wide, or listed edges at their places. */
+static void place_columns(struct drawing *d)
 {
-	return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x;
+	const struct axis *const axis = &d->hist->axis;
+	const struct stripes *const columns = &d->columns;
+	const bool ranks = axis_kind_of(axis)->spacing == SPACING_RANKS;
+
+	uint32_t gaps = 0, passed = 0;
+	for (uint32_t k = 0; k < columns->count; k++)
+		gaps += columns->stripe[k].gap;
+	const double own = columns->count > gaps ? (1 - gaps * BREAK) / (columns->count - gaps) : 0;
+	for (uint32_t k = 0; k <= columns->count; k++) {
+		const uint32_t i = k < columns->count ? columns->stripe[k].first : axis_bins(axis);
+		d->edge[k] = d->unit > 0 ? scale_at(&d->x, edges_value(&axis->edges, i))
+			     : ranks     ? fmin(passed * BREAK + (k - passed) * own, 1)
+					 : (double)i / axis_bins(axis);
+		passed += k < columns->count && columns->stripe[k].gap;
+	}
 }
 
 /* Columns of listed edges are scaled by their widths. */
@@ -411,10 +534,13 @@ static void lay_out(struct drawing *d)
 
 	if (bins == 0)
 		return;
-	stripes_join(&d->columns, axis, 0, bins, STRIPES_MOST);
+	if (spacing == SPACING_RANKS)
+		stripes_join_ranks(&d->columns, d->hist, 0, bins, RANKS_MOST);
+	else
+		stripes_join(&d->columns, axis, 0, bins, STRIPES_MOST);
 	x->lo = bounded(edges_value(edges, 0));
 	x->hi = bounded(edges_value(edges, bins));
-	x->log = spacing == SPACING_RATIO ||
+	x->log = spacing == SPACING_RATIO || spacing == SPACING_RANKS ||
 		 (spacing == SPACING_FREE && x->lo > 0 && x->hi / x->lo >= 1000);
 	x->whole = edges->exact;
 	if (x->whole) {
@@ -470,7 +596,9 @@ static void name_values(struct drawing *d)
 {
 	const struct axis *const axis = &d->hist->axis;
 
-	if (d->columns.count > 0)
+	if (axis_kind_of(axis)->spacing == SPACING_RANKS)
+		find_rank_ticks(d);
+	else if (d->columns.count > 0)
 		find_ticks(&d->x, X_TICKS, X_CHARACTERS);
 	if (d->columns.count == 0 || d->x.ticks > 1)
 		return;
@@ -522,6 +650,14 @@ static void draw_axes(const struct drawing *d, int base)
 	for (unsigned i = 0; i < d->x.ticks; i++)
 		output_print(d->out, "M" AT " %dV%d", LEFT + along(d->x.tick[i].at, ACROSS), base,
 			     base + (d->x.tick[i].text[0] ? 5 : 3));
+	for (uint32_t k = 0; k < d->columns.count; k++)
+		if (d->columns.stripe[k].gap)
+			output_print(d->out, "M" AT " %dl4 -8m3 0l-4 8",
+				     (x_of(d, k) + x_of(d, k + 1)) / 2 - 4, base + 4);
+	const double zero = d->hist->axis.edges.auto_bins.log ? rank_place(d, 0) : -1;
+	if (zero > 0 && zero < 1)
+		output_print(d->out, "M" AT " %dV%d", LEFT + along(zero, ACROSS), base - d->panel,
+			     base);
 	output_text(d->out, "\"/>\n");
 }
 
@@ -662,6 +798,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 	const int end = TOP + (int)hist->channels * each - PANEL_GAP; /* of the last panel */
 
 	lay_out(&d);
+	place_columns(&d);
 	scale_heights(&d);
 	name_values(&d);
 	output_print(out,

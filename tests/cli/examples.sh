@@ -30,6 +30,7 @@ numbers 900 1500 4 >data.bin
 cp data.bin samples.u32
 numbers 300 100000 8 >ids.u64
 floats 60 >power.f32
+cp ids.u64 latency.u64
 cp power.f32 a.f32
 cp power.f32 b.f32
 cp power.f32 big.f32

@@ -80,3 +80,9 @@ on_terminal TERM=xterm 'gpuhist -t u8 -r 99:102 -b 3 -f plot few'
 on_terminal TERM=dumb 'gpuhist -t u8 -r 99:102 -b 3 -f plot few'
 TERM=xterm on_terminal NO_COLOR=1 'gpuhist -t u8 -r 99:102 -b 3 -p few'
 on_terminal TERM=xterm 'gpuhist -t u8 -r 99:102 -b 3 -p -f plot few >out; cat out'
+# Ranks: zero begins a row, and many empty rows are one
+perl -e 'print pack "f<*", map {($_ % 2 ? -1 : 1) * exp($_ % 41 / 4)} 1..999; print pack "f<*", 0, 1e30' >signs
+run gpuhist -t f32 --log=auto -b 4096 -f plot signs
+run gpuhist -t f32 --log=auto -b 40 -f plot --title= signs
+perl -e 'print pack "L<*", map {int exp($_ % 200 / 10)} 1..999' >whole
+run gpuhist --log=auto -f plot whole

@@ -100,3 +100,8 @@ head -c 9 /dev/zero >nine
 numbers -t u8 -b 2 --plot=log nine
 numbers -t f32 --log=1e30:3e31 -b 3 /dev/null
 shell "gpuhist -t u8 -b 2 -qf svg six thirty --plot=log 2>&1 | grep 'class=\"minor\"'"
+# Ranks: powers of ten of both signs, zero, and where empty columns are left out
+perl -e 'print pack "f<*", map {($_ % 2 ? -1 : 1) * exp($_ % 41 / 4)} 1..999; print pack "f<*", 0, 1e30' >signs
+numbers -t f32 --log=auto -b 4096 signs
+numbers -t i16 --log=auto signs
+shell "gpuhist -t f32 --log=auto -b 40 -qf svg signs | grep 'class=\"[ba]'"
