@@ -114,9 +114,10 @@ IMAGE_OBJ = $(IMAGE_SRC:%.c=$(OBJ_DIR)/%.o)
 OBJ       = $(patsubst %.c,$(OBJ_DIR)/%.o,$(filter-out $(LOOPS_SRC) $(BLOCK_SRC) $(STATS_SRC),$(SOURCES))) $(LOOPS_OBJ) $(BLOCK_OBJ) $(STATS_OBJ)
 LIB_OBJ   = $(filter-out $(OBJ_DIR)/src/main.o,$(OBJ))
 
-# The kernels: machine code for one architecture of each family, which runs on all of it, and PTX of
-# the last for later ones, as far as this nvcc can; each a file of its own, so that -j makes them side
-# by side. GPU_ARCHS=native makes them for the GPUs of this machine; NVCC= leaves the GPU out.
+# The kernels: machine code for one architecture of each family, which runs on all of it, and PTX of the
+# oldest, from which the driver of any other device compiles its own; as far as this nvcc can. Each is a
+# file of its own, so that -j makes them side by side. GPU_ARCHS=native makes them for the GPUs of this
+# machine; NVCC= leaves the GPU out.
 ifeq ($(origin NVCC),undefined)
 NVCC      := $(shell command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null)
 endif
@@ -138,12 +139,13 @@ PTX        = build/kernels/compute_$(GPU_PTX).ptx
 FATBINARY := $(shell PATH="$$PATH:$$(dirname "$$(readlink -f "$$(command -v $(lastword $(NVCC)))")")"; command -v fatbinary)
 # What -V says of them.
 TOOLKIT   := $(shell $(NVCC) --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
-GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_PTX) for later ones (CUDA $(TOOLKIT))"'
+GPU_FACTS  = -DGPU_FACTS='" for $(addprefix sm_,$(GPU_ARCHS)), and PTX of $(GPU_PTX) for others (CUDA $(TOOLKIT))"'
 NEEDS_DRIVER = ; for a GPU a driver of CUDA $(TOOLKIT) or later
 GPU_IMAGE  = -DGPU_IMAGE='"$(KERNELS)"'
 endif
 NVCCFLAGS ?= -O3
-GPU_PTX    = $(lastword $(GPU_ARCHS))
+# nvcc lists what it knows from old to new, but not names such as 90a.
+GPU_PTX    = $(firstword $(filter $(GPU_ARCHS),$(NVCC_KNOWS)) $(GPU_ARCHS))
 ALL_NVCCFLAGS = -std=c++17 -Isrc $(NVCCFLAGS)
 KERNEL_TEXT = kernels/count.cu $(wildcard kernels/*.cuh kernels/*.h) \
 	$(filter %/binning.h %/wide.h,$(wildcard src/*.h src/*/*.h))

@@ -102,8 +102,8 @@ title='a full build'
 check build make
 check all_of_it
 for arch in 75 80 90; do check once "^nvcc .*code=sm_$arch -cubin -o build/kernels/sm_$arch.cubin"; done
-check once '^nvcc .*code=compute_90 -ptx'
-check once '^fatbinary .*kind=elf,sm=75,.*kind=elf,sm=80,.*kind=elf,sm=90,.*kind=ptx,sm=90,'
+check once '^nvcc .*code=compute_75 -ptx'
+check once '^fatbinary .*kind=elf,sm=75,.*kind=elf,sm=80,.*kind=elf,sm=90,.*kind=ptx,sm=75,'
 check grep -q '^  CC   build/obj/src/main.o$' "$work/out"
 check never '^Makefile'
 title='a second make'
@@ -157,11 +157,14 @@ check once 'gpu_image\.o src'
 check once ' -o gpuhist '
 check build make CFLAGS=-Oother GPU_ARCHS=80
 check nothing
+title='PTX of the oldest architecture, in whatever order they are given'
+check build make CFLAGS=-Oother GPU_ARCHS='90 75'
+check once '^fatbinary .*kind=elf,sm=90,.*kind=elf,sm=75,.*kind=ptx,sm=75,'
 title='the GPUs of this machine'
 printf '#!/bin/sh\nprintf "8.0\\n9.0\\n8.0\\n"\n' >"$work/bin/nvidia-smi"
 chmod +x "$work/bin/nvidia-smi"
 check build make CFLAGS=-Oother GPU_ARCHS=native
-check once '^fatbinary .*kind=elf,sm=80,.*kind=elf,sm=90,.*kind=ptx,sm=90,'
+check once '^fatbinary .*kind=elf,sm=80,.*kind=elf,sm=90,.*kind=ptx,sm=80,'
 printf '#!/bin/sh\nexit 9\n' >"$work/bin/nvidia-smi"
 check eval '! build make CFLAGS=-Oother GPU_ARCHS=native'
 check grep -q 'GPU_ARCHS=native: .*as in GPU_ARCHS=90.* NVCC=' "$work/err"

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #ifdef GPU_IMAGE
-/* The build sets this to a text such as " for sm_80 sm_90, PTX for later ones (CUDA 13.0)". */
+/* The build sets this to a text such as " for sm_75 sm_90, and PTX of 75 for others (CUDA 13.0)". */
 #ifndef GPU_FACTS
 #define GPU_FACTS ""
 #endif
