@@ -241,8 +241,14 @@ $(LOOPS_OBJ) $(BLOCK_OBJ) $(STATS_OBJ): OWN = $(LOOPS_O) $(LOOPS_MATH) $(LOOPS_A
 $(OBJ_DIR)/src/count/count.o: OWN = $(LOOPS_ALIGN)
 $(IMAGE_OBJ): OWN = $(GPU_IMAGE) $(GPU_FACTS)
 $(IMAGE_OBJ): $(KERNELS)
-# A program for other computers says which: packaging/binary.sh has looked.
-$(OBJ_DIR)/src/cli/options.o: OWN = $(if $(NEEDS_GLIBC),-DNEEDS='"needs: glibc $(NEEDS_GLIBC) or later$(NEEDS_DRIVER)\n"')
+# What -V says of the form that the packaging makes, and of what a program for other computers needs.
+FORM_FLAGS  = $(if $(FORM),-DFORM='"$(FORM)"') \
+	$(if $(NEEDS_GLIBC),-DNEEDS='"needs: glibc $(NEEDS_GLIBC) or later$(NEEDS_DRIVER)\n"')
+OPTIONS_OBJ = $(OBJ_DIR)/src/cli/options.o
+$(OPTIONS_OBJ): OWN = $(FORM_FLAGS)
+$(OPTIONS_OBJ): $(BUILD)/form
+$(BUILD)/form: $(call differs,$(BUILD)/form,flags $(FORM_FLAGS)) | $(FLAGS)
+	@printf '%s\n' $(call quoted,flags $(FORM_FLAGS)) >$@
 
 # The oracle shares nothing with src, nor does its driver, nor what makes the world fail.
 $(OBJ_DIR)/tests/oracle/%.o $(OBJ_DIR)/tests/jobs/%.o $(OBJ_DIR)/tests/torture/%.o: COMPILE = $(TOOL_FLAGS) $(OWN)
@@ -287,7 +293,7 @@ $(KERNELS): $(CUBINS) $(PTX) $(KERNEL_ARCHS)
 	$(Q)$(or $(FATBINARY),fatbinary) -64 -compress-all --create=$@ $(foreach a,$(GPU_ARCHS),--image3=kind=elf,sm=$(a),file=build/kernels/sm_$(a).cubin) \
 		--image3=kind=ptx,sm=$(GPU_PTX),file=$(PTX)
 
-else ifeq ($(filter help clean uninstall dist dist-bin wheel deb cross,$(MAKECMDGOALS))$(FUZZ),)
+else ifeq ($(filter help clean uninstall dist dist-bin wheel deb release cross,$(MAKECMDGOALS))$(FUZZ),)
 $(info no nvcc: the GPU engine is left out of this build)
 endif
 
@@ -438,15 +444,20 @@ dist:
 
 #: make dist-bin         build/gpuhist-VERSION-linux-MACHINE.tar.gz: what is installed, for other computers
 dist-bin:
-	+$(Q)sh packaging/binary.sh $(DIST) build
+	+$(Q)sh packaging/binary.sh $(DIST) build tarball
 
-#: make wheel            the program of dist-bin for pip, in build
-wheel: dist-bin
-	$(Q)python3 packaging/wheel.py build/$(DIST)-linux-$(shell uname -m).tar.gz
+#: make wheel            the same for pip, in build
+wheel:
+	+$(Q)sh packaging/binary.sh $(DIST) build wheel
 
 #: make deb              a Debian package of this tree, in build; DEB_BUILD_OPTIONS=nocheck without the tests
 deb:
-	$(Q)sh packaging/deb.sh $(DIST) build
+	$(Q)sh packaging/deb.sh $(DIST) build $(if $(NVCC),pkg.gpuhist.nvcc)
+
+#: make release          all that a release page holds, each tried, in build/release; FORMS='source deb' makes these alone
+FORMS   = source tarball wheel static deb aarch64-tarball aarch64-wheel
+release:
+	+$(Q)sh packaging/release.sh $(DIST) build/release $(FORMS)
 
 #: make cross ARCH=aarch64   or s390x: built by Debian's cross compiler, tested under qemu-user
 ARCH =
@@ -464,4 +475,4 @@ help:
 	$(addprefix $(OBJ_DIR)/,tests tests/fuzz tests/jobs tests/oracle tests/torture bench) build/fake))
 
 .PHONY: all bench bench-gpu bench-loops check check-cluster check-gpu check-programs clean compiled coverage coverage-programs \
-	cross deb demo dist dist-bin FORCE fuzz fuzzers help install test torture uninstall wheel
+	cross deb demo dist dist-bin FORCE fuzz fuzzers help install release test torture uninstall wheel

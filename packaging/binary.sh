@@ -1,9 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT
-# Packs what `make install` installs into FOLDER/NAME-linux-MACHINE.tar.gz, for other computers: the program has libzstd
-# inside, and `gpuhist -V` says which glibc and which driver it needs. Built from what packaging/dist.sh packs; always the
+# Packs what `make install` installs for other computers: the program has libzstd inside, and `gpuhist -V` says which form it
+# is and which glibc and driver it needs. Built from what packaging/dist.sh packs, with one set of kernels for all; always the
 # same bytes from the same tree, compilers and libzstd.
-# usage: packaging/binary.sh NAME FOLDER       by make, whose variables are those of the build
+#
+#   tarball           FOLDER/NAME-linux-MACHINE.tar.gz
+#   wheel             FOLDER/NAME-py3-none-manylinux_X_Y_MACHINE.whl, for pip
+#   static            FOLDER/NAME-linux-MACHINE-static.tar.gz: needs no library, and has no kernels for GPUs
+#   aarch64-tarball   and aarch64-wheel: by Debian's cross compiler
+#
+# usage: packaging/binary.sh NAME FOLDER FORM...       by make, whose variables are those of the build
 set -eu
 LC_ALL=C
 export LC_ALL
@@ -11,52 +17,91 @@ name=$1
 cd "$(dirname "$0")/.."
 tree=$PWD
 mkdir -p "$2"
-out=$(realpath "$2")/$name-linux-$(uname -m)
-# The licence of what is linked in goes with it.
-zstd_licence=/usr/share/doc/libzstd-dev/copyright
-[ -e $zstd_licence ] || {
-	echo "dist-bin: $zstd_licence is missing: apt-get install libzstd-dev, on Debian or Ubuntu" >&2
-	exit 1
-}
+folder=$(realpath "$2")
+shift 2
+forms=$*
+# The licences of what is linked in go with it.
+licence_of() { echo "/usr/share/doc/$1/copyright"; }
+for package in libzstd-dev libc6-dev; do
+	[ -e "$(licence_of $package)" ] || {
+		echo "dist-bin: $(licence_of $package) is missing: apt-get install $package, on Debian or Ubuntu" >&2
+		exit 1
+	}
+done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 sh packaging/dist.sh "$name" "$work" >/dev/null
 tar -xzf "$work/$name.tar.gz" -C "$work"
 cd "$work/$name"
 
-# Nothing in it names this folder: there is no debug information, and kernels do so only where nvcc optimises less.
-build() {
-	make CPPFLAGS= CFLAGS=-O2 LDFLAGS=-s LDLIBS= ZSTD=-l:libzstd.a NVCCFLAGS=-O3 "$@"
-}
 # The newest version of glibc whose symbols the program uses.
 needed() {
-	readelf --version-info gpuhist | sed -n 's/.* Name: GLIBC_\([0-9.]*\) .*/\1/p' | sort -uV | tail -n 1
+	readelf --version-info "$program" | sed -n 's/.* Name: GLIBC_\([0-9.]*\) .*/\1/p' | sort -uV | tail -n 1
 }
-# Once to see what it needs, then that line of -V anew.
-build gpuhist
-glibc=$(needed)
-build -W src/cli/options.c NEEDS_GLIBC="$glibc" gpuhist
-[ "$(needed)" = "$glibc" ]
-./gpuhist -V | grep "^needs: glibc $glibc or later"
-libraries=$(readelf --dynamic gpuhist | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
-for library in $libraries; do
-	case $library in
-	libc.so.* | libm.so.* | ld-linux*) ;;
-	*)
-		echo "dist-bin: the program needs $library" >&2
-		exit 1
+# pack WHERE VARIABLE=VALUE...: what is installed becomes WHERE.tar.gz, in a folder of that name.
+pack() {
+	where=$1 stage=$work/stage/${1##*/}
+	shift
+	make "$@" DESTDIR= PREFIX="$stage" install >/dev/null
+	cp "$(licence_of libzstd-dev)" "$stage/share/doc/gpuhist/LICENSE.zstd"
+	[ "$kind" != static ] || cp "$(licence_of libc6-dev)" "$stage/share/doc/gpuhist/LICENSE.glibc"
+	# Files alone: where it is unpacked, folders that are there already stay as they are.
+	(cd "$work/stage" && find . -type f | sort) >"$work/files"
+	tar --create --file="$work/tar" --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
+		--mtime="@${SOURCE_DATE_EPOCH:-$(stat -c %Y Makefile)}" --transform='s,^\./,,' --directory="$work/stage" \
+		--files-from="$work/files"
+	gzip -9n <"$work/tar" >"$work/gz"
+	mv "$work/gz" "$where.tar.gz"
+	rm -r "$stage"
+}
+
+for form in $forms; do
+	case $form in
+	tarball | wheel | static | aarch64-tarball | aarch64-wheel) ;;
+	*) echo "dist-bin: no form is called $form" >&2 && exit 2 ;;
+	esac
+	machine=$(uname -m) kind=${form#*-}
+	[ "$kind" = "$form" ] || machine=${form%%-*}
+	built=build/$machine
+	[ "$kind" != static ] || built=build/static
+	program=$built/gpuhist
+	# Nothing in it names this folder: there is no debug information, and kernels do so only where nvcc optimises less.
+	set -- BUILD="$built" PROGRAM="$program" FORM="$kind for Linux" CFLAGS=-O2 CPPFLAGS= LDFLAGS=-s LDLIBS= \
+		ZSTD=-l:libzstd.a NVCCFLAGS=-O3
+	if [ "$kind" = static ]; then
+		# The linker warns of dlopen, which is not called where there are no kernels.
+		set -- "$@" LDFLAGS='-s -static-pie' NVCC=
+	elif [ "$kind" != "$form" ]; then
+		cross=$tree/build/cross/$machine
+		sh "$tree/packaging/cross_zstd.sh" "$machine" "$cross"
+		set -- "$@" CC="$machine-linux-gnu-gcc" CPPFLAGS="-I$cross/zstd/include" LDFLAGS="-s -L$cross/zstd/lib"
+	fi
+	make "$@" "$program"
+	if [ "$kind" != static ]; then
+		# Once to see what it needs, then that line of -V anew.
+		glibc=$(needed)
+		set -- "$@" NEEDS_GLIBC="$glibc"
+		make "$@" "$program"
+		[ "$(needed)" = "$glibc" ]
+	fi
+	libraries=$(readelf --dynamic "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+	for library in $libraries; do
+		case $kind:$library in
+		tarball:lib[cm].so.* | wheel:lib[cm].so.* | *:ld-linux*) ;;
+		*)
+			echo "dist-bin: the program needs $library" >&2
+			exit 1
+			;;
+		esac
+	done
+
+	case $kind in
+	tarball) pack "$folder/$name-linux-$machine" "$@" ;;
+	static) pack "$folder/$name-linux-$machine-static" "$@" ;;
+	wheel)
+		pack "$work/$name-linux-$machine" "$@"
+		python3 packaging/wheel.py "$where.tar.gz" "$folder"
 		;;
 	esac
+	[ "$kind" = wheel ] || echo "${where#"$tree/"}.tar.gz"
 done
-
-stage=$work/stage/${out##*/}
-build DESTDIR= PREFIX="$stage" install >/dev/null
-cp $zstd_licence "$stage/share/doc/gpuhist/LICENSE.zstd"
-# Files alone: where it is unpacked, folders that are there already stay as they are.
-cd "$work/stage"
-find . -type f | sort >"$work/files"
-tar --create --file="$work/tar" --format=ustar --owner=0 --group=0 --numeric-owner --mode=u=rwX,go=rX \
-	--mtime="@${SOURCE_DATE_EPOCH:-$(stat -c %Y "$work/$name/Makefile")}" --transform='s,^\./,,' --files-from="$work/files"
-gzip -9n <"$work/tar" >"$work/gz"
-mv "$work/gz" "$out.tar.gz"
-echo "${out#"$tree/"}.tar.gz"

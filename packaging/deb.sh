@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 # Makes a Debian package of this tree as it is, in FOLDER: dpkg-buildpackage builds a copy below FOLDER, as root or by
 # fakeroot.
-# usage: packaging/deb.sh NAME FOLDER
+# usage: packaging/deb.sh NAME FOLDER [PROFILE]
 set -eu
-name=$1
+name=$1 profile=${3:-}
 cd "$(dirname "$0")/.."
 for tool in dpkg-buildpackage dh; do
 	command -v $tool >/dev/null || {
@@ -27,6 +27,6 @@ tar --create --exclude=./build --exclude=./.git --exclude=./gpuhist . | tar --ex
 # The make that runs this must not give its flags and variables to the one of the package.
 unset MAKEFLAGS MFLAGS MAKEOVERRIDES NVCC CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 cd "$folder/deb/$name"
-dpkg-buildpackage -us -uc -b
+dpkg-buildpackage -us -uc -b ${profile:+"--build-profiles=$profile"}
 mv "$folder/deb"/*.deb "$folder/deb"/*.buildinfo "$folder/deb"/*.changes "$folder"
 ls "$folder"/gpuhist_*.deb

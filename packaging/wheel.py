@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Makes a wheel of a tarball of packaging/binary.sh, for pip and its like: the program where they put scripts, its manual
 and completions below the environment's share. The same bytes from the same tarball.
-usage: python3 packaging/wheel.py FOLDER/gpuhist-VERSION-linux-MACHINE.tar.gz      writes into FOLDER
+usage: python3 packaging/wheel.py .../gpuhist-VERSION-linux-MACHINE.tar.gz FOLDER
 """
 import base64
 import hashlib
@@ -62,7 +62,7 @@ for path, content in files.items():
     record += f"{path},sha256={digest},{len(content)}\n"
 files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
 
-wheel = tarball.with_name(f"{name}-{version}-{tag}.whl")
+wheel = pathlib.Path(sys.argv[2]) / f"{name}-{version}-{tag}.whl"
 with zipfile.ZipFile(wheel, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
     for path, content in files.items():
         entry = zipfile.ZipInfo(path, made)

@@ -4,8 +4,8 @@
 # random jobs. Built by Debian's cross compiler, run by qemu-user. s390x is big endian.
 # usage: tests/cross.sh aarch64|s390x [JOBS [SECONDS]]     in the environment: LONG=1, all unit tests and transcripts
 #
-# Wants the packages gcc-TRIPLET, libc6-dev-ARCH-cross and qemu-user. libzstd for the other processor is
-# fetched from Debian's archive by apt-get and unpacked in build/cross; nothing is installed.
+# Wants the packages gcc-TRIPLET, libc6-dev-ARCH-cross and qemu-user. packaging/cross_zstd.sh
+# fetches libzstd for the other processor.
 set -eu
 cd "$(dirname "$0")/.."
 arch=${1:-} jobs=${2:-150} seconds=${3:-60}
@@ -25,21 +25,8 @@ for tool in "$triplet-gcc" "qemu-$arch" apt-get dpkg-deb; do
 	}
 done
 
-# Below this folder apt-get has lists of its own, of this architecture alone.
 zstd=$folder/zstd
-if [ ! -e "$zstd/lib/libzstd.a" ]; then
-	apt=$folder/apt
-	mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$zstd/lib"
-	set -- -qq -o APT::Architecture="$debian" -o APT::Architectures="$debian" -o Dir::State="$apt" \
-		-o Dir::State::status=/dev/null -o Dir::Cache="$apt" -o APT::Sandbox::User=root
-	apt-get "$@" update
-	(cd "$apt" && apt-get "$@" download "libzstd-dev:$debian")
-	dpkg-deb -x "$apt"/libzstd-dev_*.deb "$apt/unpacked"
-	cp -r "$apt/unpacked/usr/include" "$zstd/include"
-	# The static library alone, so that qemu need not find the other one.
-	cp "$apt/unpacked/usr/lib/$triplet/libzstd.a" "$zstd/lib/libzstd.a"
-	rm -r "$apt"
-fi
+sh packaging/cross_zstd.sh "$arch" "$folder"
 
 names='auto axis block bytes cells count counts gather header hist json_numbers layout number publish sample stats
 picture table write xxh64 zstd_parts'

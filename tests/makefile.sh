@@ -278,6 +278,31 @@ if [ -e "$tree/.git" ]; then
 		tar -tzf "$work/first.tar.gz" | LC_ALL=C sort | check cmp - "$work/out"
 	fi
 fi
+title='release: the sources, notes of the newest section alone, sums; the same again'
+printf '# Changes\n\n## %s, 2026-01-02\n\n- New.\n\n## 0.0.1, 2025-01-02\n\n- Old.\n' "${name#gpuhist-}" >"$work/copy/CHANGELOG.md"
+release() { build make -s -C "$work/copy" release FORMS=source; }
+check release
+printf '## %s, 2026-01-02\n\n- New.\n\n## Files\n\n- \140%s.tar.gz\140: the sources\n' "${name#gpuhist-}" "$name" |
+	check cmp - "$work/copy/build/release/NOTES.md"
+summed() { (cd "$work/copy/build/release" && sha256sum --check --status SHA256SUMS); }
+check summed
+check test "$(wc -l <"$work/copy/build/release/SHA256SUMS")" -eq 2
+check cp "$work/copy/build/release/SHA256SUMS" "$work/sums"
+touch -d 2001-01-01 "$work/copy/src/run.c"
+: >"$work/copy/build/release/gpuhist-old"
+check release
+check cmp "$work/sums" "$work/copy/build/release/SHA256SUMS"
+sed -i 's/, 2026-.*/, unreleased/' "$work/copy/CHANGELOG.md"
+check eval '! release'
+check grep -q '^release: CHANGELOG begins with .* unreleased' "$work/err"
+check eval "! build make -s -C '$work/copy' release FORMS='source nothing'"
+check grep -q '^dist-bin: no form is called nothing$' "$work/err"
+title='the form of the program'
+check build make FORM='wheel for Linux'
+check once ' -c -o '
+check every 'options\.c' '-DFORM="wheel for Linux"'
+check build make FORM='wheel for Linux'
+check nothing
 title='packages have the version of the Makefile'
 check grep -q "^gpuhist (${name#gpuhist-}[-)]" debian/changelog
 check grep -qx "  version: \"${name#gpuhist-}\"" packaging/recipe.yaml

@@ -230,15 +230,18 @@ void options_help(char text[OPTIONS_TEXT])
 	}
 }
 
-/* The build sets this where the program is for other computers: glibc, and a driver. */
+/* The packaging sets both: what was made, and where it is for other computers, what these need. */
+#ifndef FORM
+#define FORM "built from source"
+#endif
 #ifndef NEEDS
 #define NEEDS ""
 #endif
 
 void options_version(char text[OPTIONS_TEXT])
 {
-	snprintf(text, OPTIONS_TEXT, "gpuhist %s\nGPU: %s\nzstd: %s\n" NEEDS, GPUHIST_VERSION,
-		 kernel_facts, ZSTD_versionString());
+	snprintf(text, OPTIONS_TEXT, "gpuhist %s\nform: " FORM "\nGPU: %s\nzstd: %s\n" NEEDS,
+		 GPUHIST_VERSION, kernel_facts, ZSTD_versionString());
 }
 
 /* ---- values ---- */

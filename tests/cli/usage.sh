@@ -2,7 +2,7 @@
 # Wrong command lines; the help fits a screen; help and version are printed to standard output.
 # shellcheck shell=sh
 # The facts of the build differ from build to build.
-shell "gpuhist -V | sed '2s/: kernels for sm_[0-9].* (CUDA [0-9.]*)/: .../; 2s/: none (built without nvcc)/: .../; 3s/: [0-9.]*/: .../'"
+shell "gpuhist -V | sed '2s/: [bDs].*/: .../; 3s/: kernels for sm_[0-9].* (CUDA [0-9.]*)/: .../; 3s/: none (built without nvcc)/: .../; 4s/: [0-9.]*/: .../'"
 shell 'gpuhist --version | wc -l'
 shell 'gpuhist -h | head -n 2'
 # shellcheck disable=SC2016

@@ -1,0 +1,24 @@
+#!/bin/sh
+# SPDX-License-Identifier: MIT
+# Fetches libzstd for another processor from Debian's archive by apt-get, into FOLDER/zstd/include and FOLDER/zstd/lib.
+# Nothing is installed, and nothing is done where it is there already.
+# usage: packaging/cross_zstd.sh aarch64|s390x FOLDER
+set -eu
+triplet=$1-linux-gnu zstd=$2/zstd apt=$2/apt
+[ ! -e "$zstd/lib/libzstd.a" ] || exit 0
+case $1 in
+aarch64) debian=arm64 ;;
+*) debian=$1 ;;
+esac
+# Below this folder apt-get has lists of its own, of this architecture alone.
+mkdir -p "$apt/lists/partial" "$apt/archives/partial" "$zstd/lib"
+set -- -qq -o APT::Architecture="$debian" -o APT::Architectures="$debian" -o Dir::State="$apt" \
+	-o Dir::State::status=/dev/null -o Dir::Cache="$apt" -o APT::Sandbox::User=root
+apt-get "$@" update
+(cd "$apt" && apt-get "$@" download "libzstd-dev:$debian")
+dpkg-deb -x "$apt"/libzstd-dev_*.deb "$apt/unpacked"
+rm -rf "$zstd/include"
+cp -r "$apt/unpacked/usr/include" "$zstd/include"
+# The static library alone, so that the emulator need not find the other one.
+cp "$apt/unpacked/usr/lib/$triplet/libzstd.a" "$zstd/lib/libzstd.a"
+rm -r "$apt"
