@@ -12,7 +12,7 @@ passed=0 failed=0
 
 mkdir "$work/tree" "$work/tree/src" "$work/bin" "$work/old"
 cd "$work/tree" || exit 1
-for item in Makefile LICENSE README.md completions debian examples kernels packaging tests bench man; do [ ! -e "$tree/$item" ] || ln -s "$tree/$item" "$item"; done
+for item in Makefile LICENSE README.md completions debian docs examples kernels packaging tests bench man; do [ ! -e "$tree/$item" ] || ln -s "$tree/$item" "$item"; done
 for item in "$tree"/src/*; do ln -s "$item" "src/$(basename "$item")"; done
 
 # A compiler: its output is an empty file, its dependency the job's header. Without zstd.h, while the
@@ -220,7 +220,8 @@ installed() { (cd "$work/$1" && find . -type f -printf '%P %m\n' | LC_ALL=C sort
 	[ ! -e completions/gpuhist.fish ] || echo 'share/fish/vendor_completions.d/gpuhist.fish 644'
 	[ ! -e completions/_gpuhist ] || echo 'share/zsh/site-functions/_gpuhist 644'
 	(cd "$tree" && printf 'share/doc/gpuhist/%s 644\n' examples/cluster/*.*)
-	printf 'share/%s 644\n' doc/gpuhist/LICENSE doc/gpuhist/README.md doc/gpuhist/examples/tour.md man/man1/gpuhist.1
+	printf 'share/%s 644\n' doc/gpuhist/LICENSE doc/gpuhist/README.md doc/gpuhist/docs/bells.svg doc/gpuhist/examples/tour.md \
+		man/man1/gpuhist.1
 } | LC_ALL=C sort >"$work/want"
 check build make install DESTDIR="$work/a root" PREFIX=/opt
 check installed 'a root/opt'

@@ -105,3 +105,8 @@ perl -e 'print pack "f<*", map {($_ % 2 ? -1 : 1) * exp($_ % 41 / 4)} 1..999; pr
 numbers -t f32 --log=auto -b 4096 signs
 numbers -t i16 --log=auto signs
 shell "gpuhist -t f32 --log=auto -b 40 -qf svg signs | grep 'class=\"[ba]'"
+# README's picture is the one that the tour's commands make; `gpuhist -t u8 -b 64 -r 38:102 -o docs/bells.svg bells.u8` writes it anew
+sed -n '/>bells\.u8$/s/^\$ //p' "$1/../../examples/tour.md" >bells.sh
+sh bells.sh
+gpuhist -t u8 -b 64 -r 38:102 -o bells.svg bells.u8
+cmp bells.svg "$1/../../docs/bells.svg" && echo the same
