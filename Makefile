@@ -158,7 +158,7 @@ TEST_SRC := $(if $(findstring thread,$(SAN)),$(shell grep -lE $(THREADS) tests/t
 TESTS     = $(patsubst tests/%.c,$(BUILD)/%,$(TEST_SRC))
 FUZZERS   = $(patsubst tests/fuzz/%.c,$(BUILD)/%,$(wildcard tests/fuzz/fuzz_*.c))
 BENCH_GPU = $(BUILD)/bench_kernels
-GPU_CHECK = $(BUILD)/gpu_check
+GPU_CHECK = $(BUILD)/gpu_check $(BUILD)/unpack_check
 DOCUMENTS = $(BUILD)/uhi_documents
 TOOLS     = $(BUILD)/oracle $(BUILD)/random_jobs
 TORTURE   = $(BUILD)/torture $(BUILD)/torture_preload.so
@@ -268,7 +268,7 @@ objects = $(patsubst %.c,$(OBJ_DIR)/%.o,$(1))
 $(PROGRAM): $(OBJ)
 $(TESTS): $(BUILD)/%: $(OBJ_DIR)/tests/%.o $(LIB_OBJ)
 $(FUZZERS): $(BUILD)/%: $(OBJ_DIR)/tests/fuzz/%.o $(LIB_OBJ)
-$(GPU_CHECK): $(OBJ_DIR)/tests/gpu_check.o $(LIB_OBJ)
+$(GPU_CHECK): $(BUILD)/%: $(OBJ_DIR)/tests/%.o $(LIB_OBJ)
 $(DOCUMENTS): $(OBJ_DIR)/tests/uhi_documents.o $(LIB_OBJ)
 $(BENCH_GPU): $(BUILD)/bench_%: $(OBJ_DIR)/bench/%.o $(LIB_OBJ)
 $(BUILD)/oracle: $(call objects,$(wildcard tests/oracle/*.c))
@@ -375,7 +375,8 @@ coverage-programs: $(if $(filter check,$(TIER)),check-programs,$(PROGRAM) $(TEST
 #: make check-gpu        on a machine with a GPU: every kernel against the CPU engine, then whole runs
 GPU_JOBS = 200
 check-gpu: $(PROGRAM) $(GPU_CHECK) $(TOOLS)
-	$(GPU_CHECK) $(SEED) $(GPU_JOBS)
+	$(BUILD)/gpu_check $(SEED) $(GPU_JOBS)
+	$(BUILD)/unpack_check $(SEED) 400 8000
 	$(BUILD)/random_jobs $(PROGRAM) $(BUILD)/oracle $(SEED) 100 40 -- --device=gpu
 
 # ---- measuring ----

@@ -11,6 +11,7 @@
 #include "far.cuh"
 #include "gather.cuh"
 #include "sums.cuh"
+#include "unpack.cuh"
 
 /*
  * Blocks of 1024 threads to be resident together; 1 where a multiprocessor has room for one only.
@@ -101,3 +102,23 @@ EXTENT(4, key, false)
 EXTENT(8, key, false)
 EXTENT(4, real, true)
 EXTENT(8, real, true)
+
+/* Blocks of zstd frames. The grid of the first and of the next two has a CTA for each block. */
+#define UNPACK(name, THREADS, function)                              \
+	extern "C" __global__ void __launch_bounds__(THREADS)        \
+		name(const __grid_constant__ struct unpack_memory m) \
+	{                                                            \
+		function(m);                                         \
+	}
+
+UNPACK(unpack_sequences, 64, read_sequences)
+UNPACK(unpack_chain, 32, chain_blocks)
+UNPACK(unpack_literals, 32, read_literals)
+UNPACK(unpack_place, 256, place_sequences)
+UNPACK(unpack_keep, 256, keep_bytes)
+
+extern "C" __global__ void __launch_bounds__(256)
+	unpack_resolve(const __grid_constant__ struct unpack_memory m, u32 from)
+{
+	resolve_matches(m, from);
+}

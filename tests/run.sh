@@ -131,6 +131,7 @@ if [ -z "$quick" ]; then
 		*) test_of gpu_faults "$@" sh "$here/gpu_faults.sh" "$gpuhist" "$fake" "$seed" "$build/torture_preload.so" ;;
 		esac
 		test_of gpu_check "$@" "$build/gpu_check" "$seed" "$gpu_jobs"
+		test_of unpack_check "$@" "$build/unpack_check" "$seed"
 		# An old device: what fits the shared memory of a newer one is in its memory.
 		[ -n "${QUICK:-}" ] || test_of gpu_check_old FAKECUDA_SHARED=65536 "$@" "$build/gpu_check" "$seed" 70
 		test_of gpu_random_jobs "$@" "$build/random_jobs" "$gpuhist" "$build/oracle" "$seed" $((jobs / 4)) \

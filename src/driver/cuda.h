@@ -52,6 +52,7 @@ enum {
 	X(memory_alloc, "cuMemAlloc_v2", (CUdeviceptr * pointer, size_t bytes))                    \
 	X(host_register, "cuMemHostRegister_v2", (void *pointer, size_t bytes, unsigned flags))    \
 	X(stream_create, "cuStreamCreate", (CUstream * stream, unsigned flags))                    \
+	X(stream_wait, "cuStreamWaitEvent", (CUstream stream, CUevent event, unsigned flags))      \
 	X(event_create, "cuEventCreate", (CUevent * event, unsigned flags))                        \
 	X(event_record, "cuEventRecord", (CUevent event, CUstream stream))                         \
 	X(event_query, "cuEventQuery", (CUevent event))                                            \

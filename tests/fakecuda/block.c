@@ -180,8 +180,20 @@ static uint32_t answer(const struct fiber *warp, uint32_t lane)
 	const struct fiber *own = &warp[lane];
 	uint32_t same = 0;
 
-	if (own->operation == WARP_SHUFFLE_XOR)
+	switch (own->operation) {
+	case WARP_SHUFFLE:
+		return source_value(warp, own, own->which & 31);
+	case WARP_SHUFFLE_UP: /* the first lanes keep their own */
+		return source_value(warp, own, lane < own->which ? lane : lane - own->which);
+	case WARP_SHUFFLE_XOR:
 		return source_value(warp, own, lane ^ own->which);
+	case WARP_ANY:
+		for (uint32_t k = 0; k < 32; k++)
+			same |= own->mask >> k & 1 ? warp[k].value : 0;
+		return same;
+	case WARP_MATCH:
+		break;
+	}
 	for (uint32_t k = 0; k < 32; k++)
 		if (own->mask >> k & 1 && warp[k].value == own->value)
 			same |= 1u << k;

@@ -310,7 +310,7 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 			CUstream stream, void **arguments, void **extra)
 {
 	const CUresult r = enter_context("cuLaunchKernel");
-	struct kernel_range range[8];
+	struct kernel_range range[KERNEL_RANGES];
 
 	if (r != CUDA_SUCCESS)
 		return leave(r);
@@ -459,6 +459,25 @@ CUresult cuEventRecord(CUevent event, CUstream stream)
 		note("met hang\n");
 	if (event->patience == 0) /* immediately */
 		stream_release(event);
+	return leave(r);
+}
+
+/* For the event as it was recorded last; one that was never recorded is no reason to wait. */
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags)
+{
+	const CUresult r = enter_context("cuStreamWaitEvent");
+
+	if (r != CUDA_SUCCESS)
+		return leave(r);
+	must_be_current(event->context, "cuStreamWaitEvent");
+	must_be_current(stream->context, "cuStreamWaitEvent");
+	if (flags != 0)
+		return leave(CUDA_ERROR_INVALID_VALUE);
+	if (event->recorded && event->stream != stream)
+		stream_queue(stream,
+			     &(struct operation){.kind = WAIT,
+						 .other = event->hangs ? NULL : event->stream,
+						 .place = event->place});
 	return leave(r);
 }
 

@@ -73,7 +73,7 @@ void bytes_copy(void *to, const void *from, size_t bytes);
 
 /* ---- streams ---- */
 
-enum operation_kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT };
+enum operation_kind { COPY_IN, COPY_OUT, FILL, KERNEL, EVENT, WAIT };
 
 struct operation {
 	enum operation_kind kind;
@@ -81,6 +81,9 @@ struct operation {
 	size_t bytes;
 	uint32_t value; /* FILL */
 	CUevent event;
+	/* WAIT: for so many operations of another stream; NULL: for ever */
+	CUstream other;
+	uint64_t place;
 	struct launch *launch; /* the operation's own */
 };
 

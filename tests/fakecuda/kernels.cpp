@@ -19,6 +19,7 @@ thread_local uint4 shared[SHARED_WORDS / 4];
 #pragma GCC diagnostic ignored "-Wpedantic"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 #include "../../kernels/count.cu"
 #pragma GCC diagnostic pop
 
@@ -27,6 +28,8 @@ typedef void pair_kernel(const void *, u64, struct rule, u32 *);
 typedef void gather_kernel(const unsigned char *, unsigned char *, struct gather);
 typedef void extent_kernel(const void *, u64, struct rule, u64 *);
 typedef void sums_kernel(const u32 *, u64, u32, u64 *);
+typedef void unpack_kernel(struct unpack_memory);
+typedef void resolve_kernel(struct unpack_memory, u32);
 
 /* The bounds of the section, from the linker. */
 extern "C" const char __start_kernels[], __stop_kernels[];
@@ -41,7 +44,8 @@ int kernel_find(const char *name, struct kernel *k)
 	} KINDS[] = {{"striped_", KERNEL_SHARED}, {"whole_", KERNEL_SHARED},
 		     {"pair_", KERNEL_PAIR},      {"far_", KERNEL_PAIR},
 		     {"gather_", KERNEL_GATHER},  {"extent_", KERNEL_EXTENT},
-		     {"sum_pieces", KERNEL_SUMS}};
+		     {"sum_pieces", KERNEL_SUMS}, {"unpack_resolve", KERNEL_RESOLVE},
+		     {"unpack_", KERNEL_UNPACK}};
 	static void *self;
 	Dl_info info;
 
@@ -55,7 +59,7 @@ int kernel_find(const char *name, struct kernel *k)
 		if (strncmp(name, known.prefix, length) != 0)
 			continue;
 		*k = {code, known.kind, 0, 0, strstr(name, "_group") != nullptr};
-		if (known.kind != KERNEL_SUMS)
+		if (known.kind < KERNEL_SUMS)
 			k->sample = (unsigned)(name[length] - '0');
 		if (strstr(name, "_code"))
 			k->codes = 1u << 8 * k->sample;
@@ -68,11 +72,13 @@ int kernel_find(const char *name, struct kernel *k)
 
 static unsigned sizes_of(enum kernel_kind kind, size_t *size)
 {
-	const size_t all[5][5] = {{8, 8, sizeof(rule), 8, 4},
+	const size_t all[7][5] = {{8, 8, sizeof(rule), 8, 4},
 				  {8, 8, sizeof(rule), 8},
 				  {8, 8, sizeof(gather)},
 				  {8, 8, sizeof(rule), 8},
-				  {8, 8, 4, 8}};
+				  {8, 8, 4, 8},
+				  {sizeof(unpack_memory)},
+				  {sizeof(unpack_memory), 4}};
 	unsigned n = 0;
 
 	for (; n < 5 && all[kind][n] > 0; n++)
@@ -116,11 +122,39 @@ static size_t counters(const struct launch *l)
 						: r.bins.bins + CELL_EXTRA);
 }
 
+/* All of a batch, whichever of it the kernel uses; of its packed bytes only what is before them. */
+static unsigned unpack_ranges(const unpack_memory &u, struct kernel_range *m)
+{
+	const size_t sequences = 4 * (size_t)UNPACK_SEQUENCES,
+		     bytes = UNPACK_BLOCKS * ((size_t)UNPACK_BLOCK_MAX + 64);
+	const struct kernel_range all[] = {
+		{u.packed - UNPACK_BEFORE, UNPACK_BEFORE + UNPACK_AFTER},
+		{u.batch, sizeof(unpack_batch)},
+		{u.block, UNPACK_BLOCKS * sizeof(unpack_block)},
+		{u.state, UNPACK_BLOCKS * sizeof(unpack_state)},
+		{u.answer, sizeof(unpack_answer)},
+		{u.offset, sequences},
+		{u.literals, sequences},
+		{u.match, sequences},
+		{u.apart, bytes},
+		{u.decoded, bytes},
+		{u.distance, 4 * (size_t)UNPACK_BLOCKS * UNPACK_BLOCK_MAX},
+		{u.carry, sizeof(unpack_carry)},
+		{u.ring, u.ring_bytes}};
+	unsigned n = 0;
+
+	for (const auto &range : all)
+		m[n++] = range;
+	return n;
+}
+
 unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 {
 	const enum kernel_kind kind = l->kernel.kind;
 	unsigned n = 0;
 
+	if (kind >= KERNEL_UNPACK)
+		return unpack_ranges(get<unpack_memory>(l, 0), m);
 	if (kind == KERNEL_GATHER) {
 		const gather g = get<gather>(l, 2);
 		m[n++] = {get<u64>(l, 0),
@@ -176,6 +210,12 @@ static void run_thread(void *arg)
 		((extent_kernel *)code)(get<void *>(l, 0), get<u64>(l, 1), get<rule>(l, 2),
 					get<u64 *>(l, 3));
 		break;
+	case KERNEL_UNPACK:
+		((unpack_kernel *)code)(get<unpack_memory>(l, 0));
+		break;
+	case KERNEL_RESOLVE:
+		((resolve_kernel *)code)(get<unpack_memory>(l, 0), get<u32>(l, 1));
+		break;
 	}
 }
 
@@ -185,13 +225,14 @@ static void run_thread(void *arg)
  */
 static void run_block(const struct launch *l, u32 block, uint64_t *seed)
 {
+	const u32 watched = l->kernel.kind < KERNEL_UNPACK ? SHARED_WORDS : 0; /* those use none */
 	u32 *words = (u32 *)shared;
 
-	for (u32 i = 0; i < SHARED_WORDS; i++)
+	for (u32 i = 0; i < watched; i++)
 		words[i] = BLOCK_POISON;
 	block_at.x = block;
 	block_run(run_thread, (void *)l, seed);
-	for (u32 i = (l->shared + 3) / 4; i < SHARED_WORDS; i++)
+	for (u32 i = (l->shared + 3) / 4; i < watched; i++)
 		if (words[i] != BLOCK_POISON)
 			block_fault("it wrote to word %u of its %u bytes of shared memory", i,
 				    l->shared);

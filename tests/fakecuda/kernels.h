@@ -10,11 +10,21 @@
 extern "C" {
 #endif
 
-#define KERNEL_SHARED_MOST 232448u /* of a block, dynamic and static together */
-#define KERNEL_SHARED_STATIC 4096u /* no kernel declares more */
-#define KERNEL_SHARED_USUAL 49152u /* dynamic, without being allowed more */
+#define KERNEL_SHARED_MOST 232448u  /* of a block, dynamic and static together */
+#define KERNEL_SHARED_STATIC 16384u /* no kernel declares more */
+#define KERNEL_SHARED_USUAL 49152u  /* dynamic, without being allowed more */
 
-enum kernel_kind { KERNEL_SHARED, KERNEL_PAIR, KERNEL_GATHER, KERNEL_EXTENT, KERNEL_SUMS };
+enum kernel_kind {
+	KERNEL_SHARED,
+	KERNEL_PAIR,
+	KERNEL_GATHER,
+	KERNEL_EXTENT,
+	KERNEL_SUMS,
+	KERNEL_UNPACK,
+	KERNEL_RESOLVE
+};
+
+#define KERNEL_RANGES 16 /* of device memory that a kernel gets, at most */
 
 struct kernel {
 	const void *code;
@@ -47,7 +57,7 @@ struct kernel_range {
 	size_t bytes;
 };
 
-/* Returns how many there are, at most 8. */
+/* Returns how many there are, at most KERNEL_RANGES. */
 unsigned kernel_memory(const struct launch *launch, struct kernel_range *memory);
 
 /* Runs the grid, the blocks one after the other in a random order. */

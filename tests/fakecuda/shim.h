@@ -20,6 +20,7 @@
 #define __host__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __constant__ static const
 #define __forceinline__ inline __attribute__((always_inline))
 /* A function in this section is a kernel, and nothing else is: kernels.cpp looks there. */
 #define __global__ __attribute__((section("kernels"), used))
@@ -88,6 +89,15 @@ SHIM uint32_t atomicAnd(uint32_t *p, uint32_t v)
 	return old;
 }
 
+SHIM uint32_t atomicOr(uint32_t *p, uint32_t v)
+{
+	if (--block_patience == 0)
+		block_yield();
+	const uint32_t old = *aligned(p);
+	*p = old | v;
+	return old;
+}
+
 SHIM uint32_t atomicCAS(uint32_t *p, uint32_t expected, uint32_t v)
 {
 	__atomic_compare_exchange_n(p, &expected, v, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
@@ -117,6 +127,10 @@ SHIM unsigned long long atomicMax(unsigned long long *p, unsigned long long v)
 #define __syncthreads() block_barrier(__LINE__)
 #define __shfl_xor_sync(mask, value, other) \
 	block_warp(WARP_SHUFFLE_XOR, mask, value, other, __LINE__)
+#define __shfl_sync(mask, value, lane) block_warp(WARP_SHUFFLE, mask, value, lane, __LINE__)
+#define __shfl_up_sync(mask, value, lanes) block_warp(WARP_SHUFFLE_UP, mask, value, lanes, __LINE__)
+#define __any_sync(mask, value) block_warp(WARP_ANY, mask, (value) ? 1 : 0, 0, __LINE__)
+#define __syncwarp() block_warp(WARP_ANY, ~0u, 0, 0, __LINE__)
 #define __match_any_sync(mask, value) block_warp(WARP_MATCH, mask, value, 0, __LINE__)
 
 /* ---- bits and numbers ---- */
@@ -129,6 +143,11 @@ SHIM uint32_t __popc(uint32_t x)
 SHIM uint32_t __funnelshift_r(uint32_t low, uint32_t high, uint32_t bits)
 {
 	return (uint32_t)(((uint64_t)high << 32 | low) >> (bits & 31));
+}
+
+SHIM uint32_t __funnelshift_l(uint32_t low, uint32_t high, uint32_t bits)
+{
+	return (uint32_t)(((uint64_t)high << 32 | low) << (bits & 31) >> 32);
 }
 
 SHIM uint32_t __byte_perm(uint32_t low, uint32_t high, uint32_t select)

@@ -42,7 +42,7 @@ static void run_kernel(const struct launch *l, uint64_t *seed)
 static uint32_t *wrong_counter(const struct launch *l)
 {
 	static unsigned long kernels;
-	struct kernel_range range[8];
+	struct kernel_range range[KERNEL_RANGES];
 
 	if (l->kernel.kind >= KERNEL_GATHER)
 		return NULL;
@@ -76,6 +76,7 @@ static void perform(const struct operation *o, uint64_t seed)
 		run_kernel(o->launch, &seed);
 		break;
 	case EVENT:
+	case WAIT:
 		break;
 	}
 }
@@ -84,7 +85,11 @@ static void perform(const struct operation *o, uint64_t seed)
 
 static bool ready(const struct CUstream_st *s, bool idle)
 {
-	return !s->busy && s->queued > 0 && (idle || s->taken < s->due);
+	const struct operation *const o = &s->queue[s->first];
+
+	if (s->busy || s->queued == 0 || (!idle && s->taken >= s->due))
+		return false;
+	return o->kind != WAIT || (o->other && o->other->taken >= o->place);
 }
 
 /* One of the streams that may go on, or NULL. */
@@ -172,9 +177,24 @@ void stream_queue(CUstream s, const struct operation *o)
 	s->queued++;
 }
 
+/* With what its operations wait for. */
+static void release(CUstream s, uint64_t place)
+{
+	const uint64_t was = s->due > s->taken ? s->due : s->taken;
+
+	if (was >= place)
+		return;
+	s->due = place;
+	for (uint64_t i = was; i < place; i++) {
+		const struct operation *const o =
+			&s->queue[(s->first + (i - s->taken)) % STREAM_OPERATIONS];
+		if (o->kind == WAIT && o->other)
+			release(o->other, o->place);
+	}
+}
+
 void stream_release(CUevent e)
 {
-	if (e->stream->due < e->place)
-		e->stream->due = e->place;
+	release(e->stream, e->place);
 	pthread_cond_signal(&work);
 }

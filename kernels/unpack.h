@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unpack: what the host tells the device of a batch of blocks of a zstd frame, and what comes back,
+ * in plain C for both (unpack.cuh).
+ *
+ * A batch is some blocks of one frame that follow one another. Their packed bytes lie in the
+ * device's memory as they lie in the frame; what stands in the blocks' headers, the host has read,
+ * and checked. Batches are decoded side by side, as far as that goes, and put together in the
+ * frame's order: the end of what was decoded lies in a ring.
+ */
+#ifndef GPUHIST_UNPACK_H
+#define GPUHIST_UNPACK_H
+
+#include <stdint.h>
+
+#define UNPACK_BLOCK_MAX 131072u                                      /* decoded bytes of a block */
+#define UNPACK_BLOCKS 32u                                             /* of a batch, at most */
+#define UNPACK_SEQUENCES (UNPACK_BLOCKS * (UNPACK_BLOCK_MAX / 3 + 1)) /* of a batch, at most */
+#define UNPACK_REGION (1u << 20) /* bytes of a batch that unpack_resolve goes over at a time */
+/*
+ * Bytes before and after a batch's packed ones that exist, and may be read: the bits of a damaged
+ * stream may go on before its beginning. That is seen after 64 sequences of 89 bits.
+ */
+#define UNPACK_BEFORE 1024u
+#define UNPACK_AFTER 64u
+
+enum { UNPACK_PLAIN, UNPACK_REPEAT, UNPACK_ONE_STREAM, UNPACK_FOUR_STREAMS };
+
+/* As struct block_shares. */
+struct unpack_shares {
+	uint8_t log, codes;
+	int16_t of[53];
+};
+
+/* Offsets are those of the batch's packed bytes, and lie in it with what they are offsets of. */
+struct unpack_block {
+	uint32_t literals_at, literals_packed, literals;
+	uint32_t how;
+	uint32_t sequences_at, sequences_packed, sequences;
+	uint32_t first; /* its first sequence among those of the batch */
+	uint32_t apart; /* where its literals are put, if it has sequences; a multiple of 16 */
+	uint32_t most;  /* decoded bytes, at most; without sequences exactly `literals` */
+	uint32_t unused[2];
+	uint8_t tree[132];              /* where literals have streams: as packed */
+	struct unpack_shares shares[3]; /* where there are sequences: lengths, offsets, matches */
+	uint32_t rest[2];
+};
+
+struct unpack_batch {
+	uint32_t blocks, sequences;
+	/* Not 0: it begins a frame, or the host's own blocks come before it. Then of the frame: ... */
+	uint32_t begins;
+	uint32_t repeat[3]; /* ... the offsets that repeat ... */
+	/* ... and how many bytes before the batch lie in the ring, up to `before` modulo its size */
+	uint64_t before;
+	uint64_t window; /* of the frame; an offset is no more */
+};
+
+/* What goes to the device beside the packed bytes. */
+struct unpack_orders {
+	struct unpack_batch batch;
+	struct unpack_block block[UNPACK_BLOCKS];
+};
+
+/* The device's own, of a block: where it is in the batch, and the offsets that repeat. */
+struct unpack_state {
+	uint32_t at, bytes;
+	uint32_t after[3], before[3];
+	uint32_t refused;
+};
+
+/* From batch to batch, as the chain of the last one left it: of the batch that comes next. */
+struct unpack_carry {
+	uint64_t place;  /* in the ring, modulo its size */
+	uint64_t before; /* bytes of the frame that lie there, then */
+	uint64_t window;
+	uint32_t repeat[3];
+};
+
+/* What comes back beside the decoded bytes, and what the device itself needs of the batch. */
+struct unpack_answer {
+	uint32_t refused; /* not 0: the bytes are not to be used, nor those of later batches */
+	uint32_t bytes;   /* decoded, in the order of the blocks, without gaps */
+	uint64_t place, before, window; /* the carry when the batch began */
+};
+
+/* The device's memory of a batch; addresses are the device's. */
+struct unpack_memory {
+	/* A multiple of 4; UNPACK_BEFORE bytes before it, and UNPACK_AFTER after what it holds. */
+	uint64_t packed;
+	uint64_t batch, block, state, answer;
+	uint64_t offset, literals, match; /* of each sequence: UNPACK_SEQUENCES words */
+	uint64_t apart, decoded;          /* bytes: UNPACK_BLOCKS * (UNPACK_BLOCK_MAX + 64) */
+	uint64_t distance;                /* words: UNPACK_BLOCKS * UNPACK_BLOCK_MAX */
+	uint64_t carry, ring;             /* the same for all batches */
+	uint64_t ring_bytes;              /* a power of two, at least a window and a batch */
+};
+
+#endif
