@@ -5,6 +5,7 @@
  */
 #include "pack.h"
 #include "readers.h"
+#include "unpack_soft.h"
 
 #include "base/little.h"
 
@@ -14,7 +15,7 @@
 #define ROUNDS 24u
 #define BLOCKS 200u
 
-static uint64_t state = 80;
+static uint64_t state = 79;
 
 static uint64_t draw(uint64_t below)
 {
@@ -97,6 +98,38 @@ static struct outcome read_piped(struct setup *spec, const struct pack *p, unsig
 	return o;
 }
 
+/* ---- a device ---- */
+
+/*
+ * Half of the jobs have one, which is ready sooner or later, and may fail; `checked`: with a wrong
+ * byte too. NULL: it has none.
+ */
+static struct soft *draw_device(struct setup *spec, bool checked)
+{
+	if (draw(2))
+		return NULL;
+	/* Where it must be faster than the cores it is so for sure, or for sure not. */
+	const double gain = draw(2) ? 0 : draw(2) ? 1e-9 : 1e9;
+	const unsigned rooms = gain > 0 ? 1 + (unsigned)draw(3) : 2 + (unsigned)draw(9);
+	struct soft *const f = soft_open(rooms, (unsigned)draw(9), check_random(&state));
+	const uint64_t fault = draw(12);
+	unsigned *const faults[] = {&f->lost, &f->refused, &f->wrong};
+	if (fault < (checked ? 3 : 2))
+		*faults[fault] = 1 + (unsigned)draw(12);
+	f->vanishes = fault == 3;
+	f->unpacker.gain = gain;
+	spec->use.unpacker = &f->unpacker;
+	return f;
+}
+
+static uint64_t by_device; /* batches, in all */
+
+static void close_device(struct soft *f)
+{
+	if (f)
+		by_device += soft_close(f);
+}
+
 /* A long frame, and before and after it perhaps small ones, whose sizes need not be known. */
 static struct pack pack_long(const unsigned char *data, size_t n, bool checked)
 {
@@ -152,15 +185,23 @@ static bool check_one(unsigned char *data, unsigned round)
 		spec.use.limit = records;
 	const unsigned workers = draw(4) ? threads : 1 + (unsigned)draw(threads);
 	const size_t cap = spec.use.record > 300000 ? spec.use.record : 300000 + draw(2);
+	struct soft *const device = draw_device(&spec, checked);
+	const bool fails = device && device->lost + device->wrong + device->refused > 0;
 	const struct outcome o =
 		piped ? read_piped(&spec, &p, workers, cap) : read_all(&spec, workers, cap);
-	CHECK(o.rc == 0 && o.records == records && o.sum == sum && o.finished,
+	/* A wrong byte that was counted before its frame had ended. */
+	const bool wrong = device && device->wrong > 0 && o.again;
+	CHECK(!wrong || o.rc == 0 || o.fail.status == STATUS_INTERNAL, "round %u: %d '%s'", round,
+	      o.rc, o.fail.text);
+	CHECK(wrong || (o.rc == 0 && o.records == records && o.sum == sum && o.finished),
 	      "round %u: %d, %llu of %llu records '%s'", round, o.rc, (unsigned long long)o.records,
 	      (unsigned long long)records, o.fail.text);
 	CHECK(!o.beyond, "round %u: more memory than was taken", round);
-	CHECK(o.totals.bytes == o.totals.skipped + o.totals.tail + o.records * spec.use.record,
+	CHECK(o.rc != 0 || o.totals.bytes ==
+				   o.totals.skipped + o.totals.tail + o.records * spec.use.record,
 	      "round %u: %llu bytes", round, (unsigned long long)o.totals.bytes);
-	CHECK(!o.again, "round %u: refused", round);
+	CHECK(!o.again || fails, "round %u: refused", round);
+	close_device(device);
 	free(p.data);
 	return o.blocks;
 }
@@ -193,6 +234,37 @@ static void pays(unsigned char *data)
 			      "data %u, %u threads: %d '%s'", kind, threads, o.blocks, o.fail.text);
 			free(p.data);
 		}
+}
+
+/* A device that must be faster than the cores has the frame if it is, and only then. */
+static void tried(unsigned char *data)
+{
+	struct pack p = {.state = 1};
+	unsigned pays = 0, slow = 0;
+
+	fill(data, LONG, 0);
+	pack_frame(&p, data, LONG, 1, true, true, 0);
+	scratch_write("f", p.data, p.bytes);
+	/* The cores may be done before the trial is. */
+	for (unsigned i = 0; i < 100 && (pays == 0 || slow == 0); i++) {
+		struct setup spec = {.open.paths = FILES,
+				     .open.path_count = 1,
+				     .use.record = 1,
+				     .use.threads = 3,
+				     .use.limit = UINT64_MAX};
+		struct soft *const device = soft_open(2, 0, i);
+		device->unpacker.gain = pays == 0 ? 1e-9 : 1e9;
+		spec.use.unpacker = &device->unpacker;
+		const struct outcome o = read_all(&spec, 2, 65536);
+		CHECK(o.rc == 0 && o.records == LONG && !o.again, "%d '%s'", o.rc, o.fail.text);
+		CHECK(pays == 0 ? !o.totals.slow : o.totals.unpacked == 0, "gain %g",
+		      device->unpacker.gain);
+		pays += o.totals.unpacked > 0;
+		slow += o.totals.slow;
+		close_device(device);
+	}
+	CHECK(pays > 0 && slow > 0, "%u runs in which it was faster, %u not", pays, slow);
+	free(p.data);
 }
 
 /* Slices of a file add up. */
@@ -236,11 +308,12 @@ static void stopped(unsigned char *data)
 	pack_frame(&p, data, LONG, 1, true, true, 0);
 	for (unsigned i = 0; i < 20; i++) {
 		const bool piped = i % 2;
-		const struct setup spec = {.open.paths = piped ? STDIN : FILES,
-					   .open.path_count = 1,
-					   .use.record = 4,
-					   .use.threads = 8,
-					   .use.limit = UINT64_MAX};
+		struct setup spec = {.open.paths = piped ? STDIN : FILES,
+				     .open.path_count = 1,
+				     .use.record = 4,
+				     .use.threads = 8,
+				     .use.limit = UINT64_MAX};
+		struct soft *const device = draw_device(&spec, true);
 		/* Of a pipe not all comes. */
 		const size_t bytes = piped ? p.bytes / 4 * 3 : p.bytes;
 		int ends[2] = {-1, -1};
@@ -251,6 +324,7 @@ static void stopped(unsigned char *data)
 			to_stdin(ends[0]);
 		}
 		const struct outcome o = read_some(&spec, 8, 65536, 1 + i / 2);
+		close_device(device);
 		CHECK(o.rc == 0 && !o.finished, "%d '%s'", o.rc, o.fail.text);
 		if (piped) {
 			close(ends[1]);
@@ -360,7 +434,9 @@ static void damaged(unsigned char *data)
 		expected(data, n, &spec, &records, &sum);
 		const struct outcome one = read_all(&spec, 1, 65536);
 		spec.use.threads = 3 + (unsigned)draw(6);
+		struct soft *const device = draw_device(&spec, false);
 		const struct outcome all = read_all(&spec, spec.use.threads, 65536);
+		close_device(device);
 		CHECK(all.rc == one.rc && all.fail.status == one.fail.status &&
 			      strcmp(all.fail.text, one.fail.text) == 0,
 		      "round %u, byte %zu: %d '%s', with one reader %d '%s'", round, at, all.rc,
@@ -651,6 +727,8 @@ int main(void)
 	for (unsigned round = 0; round < ROUNDS; round++)
 		blocks += check_one(data, round);
 	CHECK(blocks > ROUNDS / 4, "%u frames in blocks", blocks);
+	CHECK(by_device > ROUNDS, "%llu batches", (unsigned long long)by_device);
+	tried(data);
 	slices(data);
 	stopped(data);
 	again(data);

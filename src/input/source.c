@@ -17,6 +17,9 @@
  *     coder is idle; those that are not belong to readers that are unpacking, which wait for
  *     nothing. Then its place is known and any can execute it. A thread that makes one of these
  *     possible does it next, or calls another reader.
+ *   - Of a job that a device decodes take the first batch that is not done. What was sent before it is
+ *     done, so its room is free; any reader can read its packed bytes and send it; then one reader
+ *     waits for the answer, which comes, or the device has failed (gpu_link.c).
  *   - A cut that does not fit into the memory waits as a value. Jobs end by the above, and with
  *     none left it fits, whatever it needs.
  *   - With -n the next input waits until all of this one has been given back: its jobs end by the
@@ -420,8 +423,8 @@ static const struct task open_task = {open_ready, open_run_unlocks};
 
 /* The most urgent first: what is finished; then what holds memory; then new work. */
 static const struct task *const TASKS[] = {
-	&execute_task, &mended_task, &decode_task, &piece_task, &fetch_task,
-	&unpack_task,  &plain_task,  &cut_task,    &open_task,
+	&execute_task, &mended_task, &decode_task, &piece_task, &done_task, &send_task,
+	&fetch_task,   &unpack_task, &plain_task,  &cut_task,   &open_task, &wait_task,
 };
 
 static bool run_one_unlocks(struct source *s, struct request *q)

@@ -36,7 +36,8 @@
 
 struct source;
 struct reader;
-struct tee; /* tee.h */
+struct tee;      /* tee.h */
+struct unpacker; /* unpacker.h */
 
 /* The largest record. Chunks are whole records, so a caller's room must hold one. */
 #define SOURCE_RECORD_MAX ((uint32_t)16 << 20)
@@ -90,6 +91,8 @@ struct source_use {
 	 */
 	void (*ended)(void *arg, size_t inputs);
 	void *arg; /* for all callbacks */
+	/* May decode long frames, once it is ready; or NULL. */
+	const struct unpacker *unpacker;
 };
 
 /* The first bytes of an input that hold what is skipped and so many records; 0 for no record. */
@@ -120,8 +123,10 @@ struct source_totals {
 	uint64_t inputs;        /* inputs opened ... */
 	uint64_t headers;       /* ... and how many of them have a header */
 	bool streamed;          /* at least one was not a file ... */
-	double waited;   /* ... and for so many seconds a reader waited for the writer of one */
-	uint64_t packed; /* bytes of compressed inputs, before they were decoded */
+	double waited;     /* ... and for so many seconds a reader waited for the writer of one */
+	uint64_t packed;   /* bytes of compressed inputs, before they were decoded */
+	uint64_t unpacked; /* bytes that a device decoded, of `bytes`; ... */
+	bool slow;         /* ... it was tried, and was slower than the cores */
 	/* the fewest decoders there were when the memory did not hold one more; 0: it did */
 	unsigned held;
 	/*

@@ -120,7 +120,10 @@ struct decoding {
 	struct zstd_job *free_jobs;            /* which keep their buffers for the next ones */
 	unsigned jobs;                         /* that live */
 	unsigned decoding;                     /* jobs that a thread works on */
-	bool dropped;                          /* jobs were, and wait to be freed */
+	const struct zstd_job *on_device;      /* the one that has the unpacker, or NULL */
+	/* Was it tried, where that is asked for? It is not tried twice, and used if it pays. */
+	enum { DEVICE_NEW, DEVICE_TRIED, DEVICE_PAYS } device;
+	bool dropped; /* jobs were, and wait to be freed */
 };
 
 struct source {
@@ -166,6 +169,9 @@ extern const struct task execute_task, /* put the next block together */
 	piece_task,                    /* hand out a piece that was decoded */
 	fetch_task,                    /* read blocks, some ahead of those who decode them */
 	unpack_task,                   /* decode a block, but for its past */
+	send_task,                     /* send blocks to a device that decodes them */
+	done_task,                     /* take what it has decoded ... */
+	wait_task,                     /* ... or wait for that */
 	plain_task,                    /* read plain samples */
 	cut_task;                      /* cut frames off */
 

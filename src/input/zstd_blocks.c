@@ -35,51 +35,15 @@
 
 #include "base/huge.h"
 #include "base/little.h"
-#include "input/block.h"
 #include "input/source_input.h"
+#include "input/zstd_blocks.h"
 
+#define ASKS_BLOCKS 64u
 #define LINE(bytes) (((size_t)(bytes) + 63) / 64 * 64)
 #define PACKED_ROOM LINE(BLOCK_BEFORE + FRAME_BLOCK_MAX + FRAME_CHECKSUM)
 #define LITERALS_ROOM LINE(FRAME_BLOCK_MAX + BLOCK_SLACK)
 #define SEQUENCES_ROOM LINE(BLOCK_SEQUENCES_MAX * sizeof(struct sequence))
 #define SLOT_ROOM (PACKED_ROOM + LITERALS_ROOM + SEQUENCES_ROOM)
-
-struct slot {
-	struct block block;
-	bool sized; /* its decoded bytes are known */
-	bool unpacked;
-	const char *refused;    /* why, or NULL */
-	unsigned char *place;   /* in the ring, once it is sized */
-	unsigned char *decoded; /* its literals, here or in their place */
-	unsigned char *packed, *literals;
-	struct sequence *sequences;
-};
-
-struct blocks {
-	uint64_t holds; /* bytes of memory */
-	unsigned slots, coders;
-	size_t ring_bytes;
-	unsigned char *ring, *rooms;
-	struct slot slot[SLOTS_MOST];
-	struct zstd_piece piece[SLOTS_MOST];
-	/* Those that no thread uses; what the one that fetches knows, and the one that executes. */
-	struct block_coder *coder[SLOTS_MOST];
-	unsigned idle;
-	struct block_scan scan;
-	struct block_past past;
-	/* The header of the next block, or the checksum, as far as it was read. */
-	unsigned char head[FRAME_CHECKSUM];
-	size_t have;
-	bool last; /* the last block was fetched */
-	struct fail fail;
-	/* How many blocks were fetched, are being or were unpacked, have their place, were executed */
-	uint64_t fetched, begun, sized, executed;
-	uint64_t end;   /* decoded bytes of those that have their place, ... */
-	size_t in_ring; /* ... the last of which ends here */
-	bool fetching, executing;
-	bool over;    /* no more are fetched */
-	bool refused; /* one could not be executed */
-};
 
 /* ---- memory; without the lock ---- */
 
@@ -177,7 +141,8 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
 	b->fail = (struct fail){.status = STATUS_OK};
 	b->fetched = b->begun = b->sized = b->executed = b->end = 0;
 	b->last = b->fetching = b->executing = b->over = b->refused = false;
-	for (unsigned i = 0; i < slots; i++) {
+	b->device = (struct batches){.on = ON_CORES};
+	for (unsigned i = 0; i < BLOCKS_PIECES; i++) {
 		b->piece[i].job = j;
 		b->piece[i].state = PIECE_FREE;
 	}
@@ -186,9 +151,7 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
 
 /* ---- the job, as it begins and ends ---- */
 
-typedef bool ready(const struct source *, const struct zstd_job *, const struct request *);
-
-static struct zstd_job *find(const struct source *s, const struct request *q, ready *may)
+struct zstd_job *blocks_find(const struct source *s, const struct request *q, blocks_ready *may)
 {
 	for (struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
 		if (j->cut.how == HOW_BLOCKS && !j->ended && may(s, j, q))
@@ -196,20 +159,10 @@ static struct zstd_job *find(const struct source *s, const struct request *q, re
 	return NULL;
 }
 
-static bool has_begun(const struct zstd_job *j)
-{
-	return j->piece != j->own;
-}
-
-/* Bytes after the last block. */
-static size_t blocks_trailer(const struct zstd_job *j)
-{
-	return j->sum.follows ? FRAME_CHECKSUM : 0;
-}
-
 /* It begins again, by libzstd. What it handed out was counted and added up. */
 static void go_in_steps(struct source *s, struct zstd_job *j)
 {
+	device_leave(s, j);
 	blocks_free(j->blocks);
 	j->blocks = NULL;
 	cut_as_steps(s, &j->cut);
@@ -246,8 +199,7 @@ static void begin_unlocks(struct source *s, struct zstd_job *j)
 	j->pieces = b->slots;
 }
 
-/* How much of it is wanted. A file's frame is looked at to its end where -n ends with it. */
-static uint64_t wanted(const struct zstd_job *j)
+uint64_t blocks_wanted(const struct zstd_job *j)
 {
 	const struct input *const in = j->in;
 
@@ -263,7 +215,8 @@ void blocks_check(struct source *s, struct zstd_job *j)
 	struct blocks *const b = j->blocks;
 	struct checksum *const sum = &j->sum;
 
-	if (!has_begun(j) || !(b->refused || (b->over && b->executed == b->fetched)))
+	if (!blocks_begun(j) || device_busy(b) ||
+	    !(b->refused || (b->over && b->executed == b->fetched)))
 		return;
 	if (!b->refused && b->fail.status != STATUS_OK)
 		j->fail = b->fail;
@@ -271,7 +224,7 @@ void blocks_check(struct source *s, struct zstd_job *j)
 		frames_bad(j->in->bytes, j->cut.offset, &j->fail,
 			   "it does not hold as much as its header says");
 	const bool bad = j->fail.status != STATUS_OK;
-	const bool reported = bad ? j->made < wanted(j) : sum->read && wanted(j) > 0;
+	const bool reported = bad ? j->made < blocks_wanted(j) : sum->read && blocks_wanted(j) > 0;
 	if (j->cut.from == FROM_FILE && reported &&
 	    (bad ? !bytes_shrank(j->in->bytes)
 		 : sum->follows && sum->adds && (uint32_t)xxh64_end(&sum->hash) != sum->value)) {
@@ -293,13 +246,13 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	/* With something in hand no stream is waited for, nor where -n may end in what comes. */
 	if (stream && (q->got > 0 || (j->at == UNKNOWN && j->in->limit != NO_END)))
 		return false;
-	if (!has_begun(j))
+	if (!blocks_begun(j))
 		return j->running == 0;
 	/* ... nor with something to be unpacked, which no other reader does. */
-	if (b->fetching || b->over || b->refused ||
+	if (device_has(b) || b->fetching || b->over || b->refused ||
 	    (stream && b->begun < b->fetched && s->reader_count == 1))
 		return false;
-	const uint64_t unsized = b->fetched - b->sized, enough = wanted(j);
+	const uint64_t unsized = b->fetched - b->sized, enough = blocks_wanted(j);
 	if (unsized == 0 && b->end >= enough)
 		return true; /* it is over */
 	if (b->end + unsized * FRAME_BLOCK_MAX >= enough)
@@ -311,7 +264,7 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 
 static bool fetch_ready(const struct source *s, const struct request *q)
 {
-	return find(s, q, may_fetch);
+	return blocks_find(s, q, may_fetch);
 }
 
 /* The next packed bytes: `least` of them, and up to cap. False: there are not so many. */
@@ -341,7 +294,7 @@ static bool get_head(struct zstd_job *j, size_t n)
 }
 
 /* Of a stream no more than the block is waited for. False: nothing more comes. */
-static bool fetch_block(struct zstd_job *j, struct slot *slot)
+static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 {
 	struct blocks *const b = j->blocks;
 	struct frame_block h;
@@ -386,7 +339,7 @@ static void give_places(struct blocks *b)
 static void add_block(struct source *s, struct blocks *b)
 {
 	const unsigned i = (unsigned)(b->fetched % b->slots);
-	struct slot *const slot = &b->slot[i];
+	struct block_slot *const slot = &b->slot[i];
 
 	slot->sized = slot->block.sequences == 0;
 	slot->unpacked = false;
@@ -396,12 +349,24 @@ static void add_block(struct source *s, struct blocks *b)
 	give_places(b);
 	/* At the beginning there is work for all. */
 	s->wanted |= s->wait.sleepers == 0 && b->fetched <= s->use.threads;
+	/* Now and then it is asked whether a device would pay, though readers may sleep. */
+	s->wanted |= s->use.unpacker && b->fetched % ASKS_BLOCKS == 0;
+}
+
+void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer)
+{
+	j->sum.read = true;
+	j->sum.value = j->sum.follows ? little32(trailer) : 0;
+	if (j->in->zstd->open == j && !j->ended) {
+		job_close_open(j); /* what follows can be cut */
+		source_call(s);
+	}
 }
 
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
-	const bool enough = b->fetched == b->sized && b->end >= wanted(j);
+	const bool enough = b->fetched == b->sized && b->end >= blocks_wanted(j);
 	const bool block = !enough && !b->last;
 
 	b->fetching = true;
@@ -414,22 +379,18 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 	if (got && block)
 		add_block(s, b);
 	b->over = !got || !block;
-	if (!got || block)
-		return;
-	j->sum.read = true;
-	j->sum.value = j->sum.follows ? little32(b->head) : 0;
-	if (j->in->zstd->open == j && !j->ended) {
-		job_close_open(j); /* what follows can be cut */
-		source_call(s);
-	}
+	if (got && !block)
+		blocks_last(s, j, b->head);
 }
 
 static void fetch_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_job *const j = find(s, q, may_fetch);
+	struct zstd_job *const j = blocks_find(s, q, may_fetch);
 
 	j->running++;
-	if (has_begun(j))
+	if (blocks_begun(j) && device_takes(s, j))
+		device_begin(s, j);
+	else if (blocks_begun(j))
 		fetch_next_unlocks(s, j);
 	else
 		begin_unlocks(s, j);
@@ -486,21 +447,21 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 
 	(void)s;
 	(void)q;
-	return has_begun(j) && !b->refused && b->begun < b->fetched && b->idle > 0;
+	return blocks_begun(j) && !b->refused && b->begun < b->fetched && b->idle > 0;
 }
 
 static bool unpack_ready(const struct source *s, const struct request *q)
 {
-	return find(s, q, may_unpack);
+	return blocks_find(s, q, may_unpack);
 }
 
 static void unpack_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_job *const j = find(s, q, may_unpack);
+	struct zstd_job *const j = blocks_find(s, q, may_unpack);
 	struct blocks *const b = j->blocks;
 	const uint64_t number = b->begun++;
 	const unsigned i = (unsigned)(number % b->slots);
-	struct slot *const slot = &b->slot[i];
+	struct block_slot *const slot = &b->slot[i];
 	struct block *const block = &slot->block;
 	struct block_coder *const coder = b->coder[--b->idle];
 	const char *why = NULL;
@@ -536,13 +497,30 @@ static bool may_execute(const struct source *s, const struct zstd_job *j, const 
 
 	(void)s;
 	(void)q;
-	return has_begun(j) && !b->refused && !b->executing && b->executed < b->fetched &&
+	return blocks_begun(j) && !b->refused && !b->executing && b->executed < b->fetched &&
 	       b->slot[b->executed % b->slots].unpacked;
 }
 
 static bool execute_ready(const struct source *s, const struct request *q)
 {
-	return find(s, q, may_execute);
+	return blocks_find(s, q, may_execute);
+}
+
+void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why)
+{
+	p->sorted = false;
+	if (p->bytes > j->cut.content - j->made) {
+		p->bytes = (size_t)(j->cut.content - j->made);
+		why = "it does not hold as much as its header says";
+	}
+	j->made += p->bytes;
+	if (why) {
+		j->blocks->refused = true;
+		frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
+	}
+	p->state = p->bytes > 0 ? PIECE_READY : PIECE_FREE;
+	if (p->bytes > 0 && j->at != UNKNOWN)
+		job_queue(s, p);
 }
 
 /* The next block becomes a piece. */
@@ -550,7 +528,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
 	const unsigned i = (unsigned)(b->executed % b->slots);
-	struct slot *const slot = &b->slot[i];
+	struct block_slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
 	unsigned char *const to = slot->place;
 	/* Then there is nothing to do. */
@@ -567,25 +545,13 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 		return;
 	p->data = to;
 	p->bytes = why ? 0 : slot->block.bytes;
-	p->sorted = false;
-	if (p->bytes > j->cut.content - j->made) {
-		p->bytes = (size_t)(j->cut.content - j->made);
-		why = "it does not hold as much as its header says";
-	}
-	j->made += p->bytes;
 	b->executed++;
-	if (why) {
-		b->refused = true;
-		frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
-	}
-	p->state = p->bytes > 0 ? PIECE_READY : PIECE_FREE;
-	if (p->bytes > 0 && j->at != UNKNOWN)
-		job_queue(s, p);
+	blocks_hand_out(s, j, p, why);
 }
 
 static void execute_run_unlocks(struct source *s, struct request *q)
 {
-	struct zstd_job *const j = find(s, q, may_execute);
+	struct zstd_job *const j = blocks_find(s, q, may_execute);
 	struct blocks *const b = j->blocks;
 
 	j->running++;

@@ -30,6 +30,7 @@
 
 #include "base/huge.h"
 #include "input/source_input.h"
+#include "input/zstd_blocks.h"
 
 /* ---- memory ---- */
 
@@ -270,8 +271,9 @@ void job_check(struct source *s, struct zstd_job *j)
 		blocks_check(s, j);
 		return;
 	}
-	if (j->at == UNKNOWN)
+	if (j->at == UNKNOWN || device_busy(j->blocks))
 		return;
+	device_leave(s, j);
 	while (*link != j)
 		link = &(*link)->next;
 	*link = j->next;

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * zstd_blocks: what the blocks of one long frame are decoded with, by all readers (zstd_blocks.c)
+ * and by a device (zstd_device.c).
+ */
+#ifndef GPUHIST_ZSTD_BLOCKS_H
+#define GPUHIST_ZSTD_BLOCKS_H
+
+#include "input/block.h"
+#include "input/source_input.h"
+#include "input/unpacker.h"
+
+struct block_slot {
+	struct block block;
+	bool sized; /* its decoded bytes are known */
+	bool unpacked;
+	const char *refused;    /* why, or NULL */
+	unsigned char *place;   /* in the ring, once it is sized */
+	unsigned char *decoded; /* its literals, here or in their place */
+	unsigned char *packed, *literals;
+	struct sequence *sequences;
+};
+
+/* A room's decoded bytes are handed out in so many pieces. */
+#define BATCH_PIECES 4u
+
+/* Some blocks, on their way through a room of the device. */
+struct batch {
+	enum {
+		BATCH_FREE,
+		BATCH_FILLING, /* a reader reads its packed bytes */
+		BATCH_FULL,    /* they are there */
+		BATCH_SENT,    /* the device has it; FREE again when that is done */
+	} state;
+	uint64_t offset; /* where its packed bytes are in the frame ... */
+	size_t bytes;    /* ... and how many */
+	unsigned blocks;
+	bool past; /* it holds decoded bytes, which the device alone lacks */
+	bool bad;  /* it could not be read */
+};
+
+/* What a device decodes while the cores do: each room twice. */
+struct trial {
+	uint64_t batches; /* so many, in all */
+	uint64_t given;   /* decoded bytes of those that were found, about */
+	/* When it began, and when each room had been used once; bytes decoded since then. */
+	double begin, half, decoded;
+	uint64_t cores; /* decoded by the cores when it began */
+};
+
+/* A frame on a device. */
+struct batches {
+	enum { ON_CORES, ON_TRIAL, TO_DEVICE, ON_DEVICE } on;
+	unsigned rooms;
+	size_t room_bytes;
+	/* How many batches were found, submitted, and are done, each in order, ... */
+	uint64_t found, sent, done;
+	bool finding, sending, waiting; /* ... each by one reader at a time */
+	uint64_t blocks;                /* of batches that were found, and are not done */
+	uint64_t at;                    /* the next packed byte, in the file; ... */
+	struct block_scan scan;         /* ... and what is known of the blocks that were sent */
+	struct trial trial;
+	/* Decoded by the cores, and not found yet: in two runs of the ring. */
+	const unsigned char *past[2];
+	size_t past_bytes[2];
+	struct batch batch[UNPACKER_ROOMS];
+};
+
+#define BLOCKS_PIECES (SLOTS_MOST + UNPACKER_ROOMS * BATCH_PIECES)
+
+struct blocks {
+	uint64_t holds; /* bytes of memory */
+	unsigned slots, coders;
+	size_t ring_bytes;
+	unsigned char *ring, *rooms;
+	struct block_slot slot[SLOTS_MOST];
+	struct zstd_piece piece[BLOCKS_PIECES]; /* of slots, then of rooms */
+	/* Those that no thread uses; what the one that fetches knows, and the one that executes. */
+	struct block_coder *coder[SLOTS_MOST];
+	unsigned idle;
+	struct block_scan scan;
+	struct block_past past;
+	/* The header of the next block, or the checksum, as far as it was read. */
+	unsigned char head[FRAME_CHECKSUM];
+	size_t have;
+	bool last; /* the last block was fetched */
+	struct fail fail;
+	/* How many blocks were fetched, are being or were unpacked, have their place, were executed */
+	uint64_t fetched, begun, sized, executed;
+	uint64_t end;   /* decoded bytes of those that have their place, ... */
+	size_t in_ring; /* ... the last of which ends here */
+	bool fetching, executing;
+	bool over;    /* no more are fetched */
+	bool refused; /* one could not be executed */
+	struct batches device;
+};
+
+static inline bool blocks_begun(const struct zstd_job *j)
+{
+	return j->piece != j->own;
+}
+
+/* Bytes after the last block. */
+static inline size_t blocks_trailer(const struct zstd_job *j)
+{
+	return j->sum.follows ? FRAME_CHECKSUM : 0;
+}
+
+/* ---- zstd_blocks.c, with the lock ---- */
+
+typedef bool blocks_ready(const struct source *, const struct zstd_job *, const struct request *);
+
+/* The first job in blocks that may do something; NULL: there is none. */
+struct zstd_job *blocks_find(const struct source *s, const struct request *q, blocks_ready *may);
+
+/* How much of the frame is wanted. A file's is looked at to its end where -n ends with it. */
+uint64_t blocks_wanted(const struct zstd_job *j);
+
+/* The last block was fetched, and what follows it is at `trailer`. */
+void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer);
+
+/* A block, or some, in one piece: p->bytes of them. `why`: they are refused; or NULL. */
+void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why);
+
+/* ---- zstd_device.c, with the lock ---- */
+
+/* Is a device to decode the rest of the frame, or to be tried? */
+bool device_takes(const struct source *s, const struct zstd_job *j);
+void device_begin(struct source *s, struct zstd_job *j);
+
+/* The job is done with the device; another one may have it. */
+void device_leave(struct source *s, const struct zstd_job *j);
+
+/* Does a device have the frame? Then the cores fetch no more of it. */
+static inline bool device_has(const struct blocks *b)
+{
+	return b->device.on > ON_TRIAL;
+}
+
+/* Does the device have something of the frame? */
+static inline bool device_busy(const struct blocks *b)
+{
+	return b && b->device.sent > b->device.done;
+}
+
+#endif

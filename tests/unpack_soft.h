@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * unpack_soft: a device that decodes blocks (input/unpacker.h), made of the cores' decoder and a
+ * thread. It is ready after some looks, is slow at times, and fails on request.
+ */
+#ifndef GPUHIST_UNPACK_SOFT_H
+#define GPUHIST_UNPACK_SOFT_H
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "input/block.h"
+#include "input/unpacker.h"
+
+#define SOFT_ROOM (3 * (size_t)FRAME_BLOCK_MAX + sizeof(struct unpack_orders))
+
+struct soft {
+	struct unpacker unpacker;
+	unsigned rooms, looks; /* it is ready after so many looks */
+	uint64_t state;        /* of its seed */
+	unsigned lost;         /* the batch with which it fails, from 1 on; 0: none ... */
+	unsigned wrong;        /* ... with a wrong byte; ... */
+	unsigned refused;      /* ... that it refuses */
+	bool vanishes;         /* it fails when it has been seen to be ready once */
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	bool ends, has_failed;
+	uint64_t submitted, decoded;
+	unsigned order[UNPACKER_ROOMS]; /* the rooms, as they were submitted: a ring */
+	struct soft_room {
+		unsigned char *bytes;
+		enum unpacked state;
+		size_t got;
+	} room[UNPACKER_ROOMS];
+	/* What it has decoded of all frames; of one in which something was refused no more. */
+	bool is_refused;
+	unsigned char *past;
+	size_t past_bytes, past_room;
+	struct block_past execution;
+};
+
+/* Decodes a room's blocks as the device is told of them. False: one is refused. */
+static inline bool soft_decode(struct soft *f, struct soft_room *r)
+{
+	const struct unpack_orders *const o =
+		(const struct unpack_orders *)(void *)(r->bytes + SOFT_ROOM - sizeof(*o));
+	struct block_coder *const coder = malloc(block_coder_bytes());
+	unsigned char *const literals = malloc(FRAME_BLOCK_MAX + BLOCK_SLACK);
+	struct sequence *const sequences = malloc(BLOCK_SEQUENCES_MAX * sizeof(*sequences));
+	const size_t begin = f->past_bytes;
+	bool fine = !f->is_refused || o->batch.begins;
+
+	block_coder_begin(coder);
+	if (o->batch.begins) {
+		block_past_begin(&f->execution, o->batch.window);
+		memcpy(f->execution.repeat, o->batch.repeat, sizeof(o->batch.repeat));
+	}
+	for (uint32_t i = 0; i < o->batch.blocks && fine; i++) {
+		const struct unpack_block *const from = &o->block[i];
+		struct block b = {.bytes = from->literals,
+				  .most = from->most,
+				  .literals = from->literals,
+				  .sequences = from->sequences,
+				  .how = (enum block_literals)from->how,
+				  .literals_packed = from->literals_packed,
+				  .sequences_packed = from->sequences_packed,
+				  .literals_at = r->bytes + from->literals_at,
+				  .sequences_at = r->bytes + from->sequences_at};
+		const unsigned first = from->tree[0];
+		b.tree.bytes = (uint8_t)(1 + (first < 128 ? first : (first - 126) / 2));
+		memcpy(b.tree.packed, from->tree, sizeof(b.tree.packed));
+		memcpy(b.shares, from->shares, sizeof(b.shares));
+		CHECK(from->first < UNPACK_SEQUENCES && from->apart % 16 == 0, "block %u", i);
+		fine = (b.sequences == 0 || !block_sequences(coder, &b, sequences)) &&
+		       !block_literals(coder, &b, literals);
+		CHECK(f->past_bytes + FRAME_BLOCK_MAX <= f->past_room, "the past is too long");
+		fine = fine && !block_execute(&b, sequences, literals, &f->execution,
+					      f->past + f->past_bytes);
+		f->past_bytes += fine ? b.bytes : 0;
+	}
+	r->got = f->past_bytes - begin;
+	if (fine)
+		memcpy(r->bytes, f->past + begin, r->got);
+	f->is_refused = !fine;
+	free(coder);
+	free(literals);
+	free(sequences);
+	return fine;
+}
+
+static inline void *soft_main(void *arg)
+{
+	struct soft *const f = arg;
+
+	pthread_mutex_lock(&f->lock);
+	while (!f->ends) {
+		struct soft_room *const r = &f->room[f->order[f->decoded % UNPACKER_ROOMS]];
+		if (f->submitted == f->decoded) {
+			pthread_cond_wait(&f->changed, &f->lock);
+			continue;
+		}
+		const uint64_t number = f->decoded + 1;
+		pthread_mutex_unlock(&f->lock);
+		if (check_random(&f->state) % 4 == 0)
+			usleep((useconds_t)(check_random(&f->state) % 3000));
+		bool fine = soft_decode(f, r);
+		if (number == f->wrong && r->got > 0)
+			r->bytes[check_random(&f->state) % r->got] ^= 4;
+		pthread_mutex_lock(&f->lock);
+		f->has_failed |= number == f->lost;
+		r->state = fine && number != f->refused ? UNPACKED_DONE : UNPACKED_REFUSED;
+		f->decoded++;
+		pthread_cond_broadcast(&f->changed);
+	}
+	pthread_mutex_unlock(&f->lock);
+	return NULL;
+}
+
+static inline unsigned soft_rooms(void *arg, size_t *bytes)
+{
+	struct soft *const f = arg;
+
+	pthread_mutex_lock(&f->lock);
+	const bool ready = f->looks == 0 && !f->has_failed;
+	f->looks -= f->looks > 0;
+	f->has_failed |= ready && f->vanishes;
+	pthread_mutex_unlock(&f->lock);
+	*bytes = SOFT_ROOM;
+	return ready ? f->rooms : 0;
+}
+
+static inline unsigned char *soft_room(void *arg, unsigned which)
+{
+	return ((struct soft *)arg)->room[which].bytes;
+}
+
+static inline void soft_submit(void *arg, unsigned which, size_t packed)
+{
+	struct soft *const f = arg;
+
+	pthread_mutex_lock(&f->lock);
+	CHECK(f->submitted - f->decoded < f->rooms && f->room[which].state != UNPACKED_NOT_YET,
+	      "room %u is not free", which);
+	CHECK(packed + sizeof(struct unpack_orders) <= SOFT_ROOM, "%zu packed bytes", packed);
+	f->room[which].state = UNPACKED_NOT_YET;
+	f->order[f->submitted++ % UNPACKER_ROOMS] = which;
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+}
+
+static inline bool soft_answered(void *arg, unsigned which)
+{
+	struct soft *const f = arg;
+
+	pthread_mutex_lock(&f->lock);
+	const bool is = f->has_failed || f->room[which].state != UNPACKED_NOT_YET;
+	pthread_mutex_unlock(&f->lock);
+	return is;
+}
+
+static inline enum unpacked soft_done(void *arg, unsigned which, double seconds, size_t *bytes)
+{
+	struct soft *const f = arg;
+
+	if (seconds > 0 && !soft_answered(arg, which))
+		usleep((useconds_t)(seconds * 1e6));
+	pthread_mutex_lock(&f->lock);
+	const enum unpacked state = f->has_failed ? UNPACKED_LOST : f->room[which].state;
+	if (state >= UNPACKED_DONE)
+		*bytes = f->room[which].got;
+	pthread_mutex_unlock(&f->lock);
+	return state;
+}
+
+static inline struct soft *soft_open(unsigned rooms, unsigned looks, uint64_t seed)
+{
+	struct soft *const f = calloc(1, sizeof(*f));
+
+	f->unpacker = (struct unpacker){soft_rooms,    soft_room, soft_submit,
+					soft_answered, soft_done, .arg = f};
+	f->rooms = rooms;
+	f->looks = looks;
+	f->state = seed | 1;
+	f->past_room = (size_t)64 << 20;
+	f->past = malloc(f->past_room);
+	for (unsigned i = 0; i < rooms; i++) {
+		f->room[i].bytes = malloc(SOFT_ROOM);
+		f->room[i].state = UNPACKED_DONE;
+	}
+	pthread_mutex_init(&f->lock, NULL);
+	pthread_cond_init(&f->changed, NULL);
+	pthread_create(&f->thread, NULL, soft_main, f);
+	return f;
+}
+
+/* Returns how many batches it has decoded. */
+static inline uint64_t soft_close(struct soft *f)
+{
+	pthread_mutex_lock(&f->lock);
+	f->ends = true;
+	pthread_cond_broadcast(&f->changed);
+	pthread_mutex_unlock(&f->lock);
+	pthread_join(f->thread, NULL);
+	const uint64_t decoded = f->decoded;
+	for (unsigned i = 0; i < f->rooms; i++)
+		free(f->room[i].bytes);
+	pthread_cond_destroy(&f->changed);
+	pthread_mutex_destroy(&f->lock);
+	free(f->past);
+	free(f);
+	return decoded;
+}
+
+#endif
