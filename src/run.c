@@ -21,7 +21,7 @@
 #include "document/into.h"
 #include "each/each.h"
 #include "driver/gpu_image.h"
-#include "gpu/gpu.h"
+#include "gpu/gpu_unpack.h"
 #include "partial.h"
 #include "plan.h"
 #include "watch.h"
@@ -29,14 +29,19 @@
 
 /* More decode no faster, also where some wait for a disk; and each has to be filled. */
 #define DECODERS_CORE 2u
+/* Packed bytes of a frame that a GPU decodes where the cores are at it already. */
+#define UNPACK_LEAST ((uint64_t)16 << 20)
+/* So many times as fast as the cores it must be then: they wait until it has the past. */
+#define UNPACK_GAIN 1.1
 
 struct run {
 	const struct job *asked; /* borrowed; const, so that the watching thread may look at it */
 	struct job job;          /* completed by what the first input says */
 	double began;
 	struct plan_facts facts;
-	struct plan plan; /* const once it is made */
-	struct work work; /* what all workers share */
+	struct plan plan;         /* const once it is made */
+	struct work work;         /* what all workers share */
+	struct unpacker unpacker; /* a GPU that decodes, once there is one */
 	struct counts counts;
 	struct hist hist; /* reserved first, then filled */
 	struct run_report report;
@@ -98,22 +103,24 @@ static void *work_on(void *arg)
 /* Decoders give back what they hold of the lanes' memory long before the GPU has started. */
 static struct gpu *start_gpu(const struct run *run)
 {
-	const struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
+	struct gpu_spec gpu = plan_gpu(&run->plan, &run->job);
 
+	gpu.unpacks = source_unpacks(run->work.source);
 	source_take_spare(run->work.source);
 	return gpu_start(&gpu);
 }
 
 /*
- * Is it time for a GPU, at the rate of the workers so far? Of compressed inputs only the packed
- * size is known.
+ * Is it time for a GPU, at the rate of the workers so far? Of compressed inputs only a long frame
+ * says how much is left.
  */
 static bool gpu_pays(const struct run *run)
 {
 	const uint64_t counted = records(run) * run->work.record;
 
 	return plan_gpu_pays(clock_seconds() - run->counting_began, counted,
-			     source_compressed(&run->job.source) ? 0 : run->length);
+			     source_packed(run->work.source) ? source_declared(run->work.source)
+							     : run->length);
 }
 
 /*
@@ -370,8 +377,14 @@ static int start_source(struct run *run, struct fail *fail)
 		.memory_for = memory_for,
 		.more = more,
 		.arg = run,
+		.unpacker = run->plan.lanes > 0 ? &run->unpacker : NULL,
 	};
 
+	run->unpacker = gpu_unpacker(&run->work.gpu);
+	if (job->machine.device != DEVICE_GPU) {
+		run->unpacker.least = UNPACK_LEAST;
+		run->unpacker.gain = UNPACK_GAIN;
+	}
 	return source_start(run->work.source, &use, fail);
 }
 

@@ -249,6 +249,12 @@ LD_LIBRARY_PATH=$driver
 if command -v zstd >/dev/null; then
 	head -c 4000000 slow | split -b 1000000 --filter='zstd -q -1' - >frames.zst
 	each same '-M 2200K -T 8 -b 1000 -r full frames.zst frames.zst' SEED=1 SEED=2 SEED=3 SEED=4
+	# A long frame that the GPU decodes, in several batches: noise of six bits a byte.
+	head -c 20000000 slow | zstd -q -1 | LC_ALL=C tr '\100-\377' '\000-\077\000-\077\000-\077' | head -c 3000000 >long
+	zstd -q -1 long
+	long_job='-M 16M -T 3 -t u8 -b 64 -r full long.zst'
+	each same "$long_job" SEED=1 SEED=2
+	each lost "$long_job" KILL=cuStreamWaitEvent:2 FAIL=cuStreamWaitEvent:3:719 STICKY=2:700
 fi
 
 # ---- a helper that has gone mad ----

@@ -4,6 +4,7 @@
  * cases; lists of devices, and what CUDA_VISIBLE_DEVICES becomes for each helper.
  */
 #include "gpu/gpu_plan.h"
+#include "input/unpacker.h"
 #include "gpu/groups.h"
 
 #include <string.h>
@@ -49,6 +50,8 @@ static uint64_t lane_of(const struct counting *c, const struct gpu_size *s, size
 	       (c->stats && c->bytes > 2 ? stats_bytes(&c->type, c->channels) : 0);
 }
 
+static unsigned rooms; /* how many of them had some */
+
 static void holds(const struct gpu_spec *spec, unsigned devices, unsigned long i)
 {
 	const struct counting *c = spec->counting;
@@ -78,9 +81,15 @@ static void holds(const struct gpu_spec *spec, unsigned devices, unsigned long i
 			 (samples <= spec->memory || samples <= 2 * least * devices)),
 	      "size %lu: %u lanes, %u slots of %zu do not fit %llu", i, s.lanes, s.slots,
 	      s.slot_bytes, (unsigned long long)spec->memory);
-	CHECK(s.slots >= 2 && s.slots <= 64 && s.slots <= s.lanes + 4 && s.lanes >= 1 &&
-		      s.lanes <= spec->lanes,
+	CHECK(s.slots >= 2 && s.slots <= 64 && s.lanes >= 1 && s.lanes <= spec->lanes &&
+		      s.slots <= s.lanes + 4 + (spec->unpacks ? UNPACKER_ROOMS : 0),
 	      "size %lu: %u slots, %u of %u lanes", i, s.slots, s.lanes, spec->lanes);
+	/* Rooms hold some blocks, and lanes have at least two slots beside. */
+	CHECK(s.rooms == 0 ||
+		      (spec->unpacks && s.rooms <= UNPACKER_ROOMS && s.rooms + 2 <= s.slots &&
+		       s.slot_bytes >= 3 * UNPACK_BLOCK_MAX + sizeof(struct unpack_orders)),
+	      "size %lu: %u rooms of %u slots", i, s.rooms, s.slots);
+	rooms += s.rooms > 0;
 	/* A chunk that fetches counters has some times as many bytes. */
 	CHECK(!s.fits || stays || s.slot_bytes + unit >= 16 * (uint64_t)counters ||
 		      s.slot_bytes + unit >= 64 * MIB,
@@ -133,12 +142,13 @@ static void every_job(void)
 						: "all",
 			.lanes = bits & 1 ? 1 : 1 + (unsigned)(check_random(&state) % 60),
 			.fetch = (bits & 48) == 16,
+			.unpacks = bits & 512,
 			.memory = (64 * KIB << check_random(&state) % 18) +
 				  check_random(&state) % MIB,
 		};
 		holds(&spec, bits & 64 ? 1 : bits & 128 ? 3 : 8, i);
 	}
-	CHECK(jobs > 10000, "%lu jobs", jobs);
+	CHECK(jobs > 10000 && rooms > 100, "%lu jobs, %u with rooms", jobs, rooms);
 }
 
 static void known(void)

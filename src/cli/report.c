@@ -456,7 +456,7 @@ static void report_header(const struct job *job, const struct run_report *run)
 /* The GPU's share, or why it has none. */
 static void report_gpu(const struct job *job, const struct run_report *run)
 {
-	char more[32] = "";
+	char more[32] = "", unpacked[64] = "";
 	const char *const why =
 		run->gpu.state == GPU_FAILED        ? run->gpu.why
 		: run->gpu.state != GPU_NONE        ? "not ready before the end"
@@ -469,16 +469,21 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 
 	if (run->gpu.devices > 1)
 		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
+	if (run->totals.unpacked > 0)
+		snprintf(unpacked, sizeof(unpacked), ", decoded %.1f%% in %u more slots",
+			 share(run->totals.unpacked, run->totals.bytes), run->gpu.rooms);
+	else if (run->totals.slow)
+		snprintf(unpacked, sizeof(unpacked), ", decodes slower than the CPU");
 	if (run->gpu.slots == 0)
 		msg_note("%sgpu: %s", run->gpu.state == GPU_NONE ? "no " : "", why);
 	else
 		msg_note(
 			"gpu: %s%s, %u slots of %.3g MiB, %.1f MiB with all counters, ready after "
-			"%.2f s, %s; counted %.1f%% of the samples",
+			"%.2f s, %s; counted %.1f%% of the samples%s",
 			run->gpu.name, more, run->gpu.slots,
 			(double)run->gpu.slot_bytes / (1 << 20),
 			(double)run->gpu.memory / (1 << 20), run->gpu.start_seconds,
-			run->gpu.kernel, share(run->gpu_records, run->records));
+			run->gpu.kernel, share(run->gpu_records, run->records), unpacked);
 }
 
 /* What limited the speed, unless the figures do not show it. */

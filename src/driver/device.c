@@ -95,13 +95,14 @@ void device_make_slots(struct device *d)
 	kernel_plan_init(&d->plan, &d->counting, cuda, r->piece > 0);
 	if (r->piece > 0)
 		make_counters(d);
-	while (d->slots < r->slots && slot_make(d, &d->slot[d->slots].chunk))
+	while (d->slots < r->slots - r->rooms && slot_make(d, &d->slot[d->slots].chunk))
 		d->slots++;
 	if (d->slots < SLOTS_LEAST)
 		cuda_must(cuda, CUDA_ERROR_OUT_OF_MEMORY, "memory for a slot");
 	for (unsigned k = 0; k < d->slots; k++)
 		cuda_must(cuda, cuda->event_create(&d->slot[k].done, CU_EVENT_DISABLE_TIMING),
 			  "event");
+	unpack_make_rooms(d);
 	upload_edges(d);
 	if (d->edges || d->counters)
 		finish(d);

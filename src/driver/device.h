@@ -8,6 +8,7 @@
 
 #include "driver/kernel.h"
 #include "gpu/region.h"
+#include "input/unpacker.h"
 
 /*
  * One stream copies while the other counts. With a stream for each of 32 slots the bus switched
@@ -26,6 +27,23 @@ struct device_slot {
 	bool again;        /* it is being counted for the second time */
 };
 
+/* A room, in which blocks of zstd are decoded (unpack.c). */
+struct device_room {
+	CUstream stream;       /* each has its own: most of the work needs no other batch */
+	CUevent chained, kept; /* what the batch after it waits for; and when all of it is done: */
+	CUevent done;
+	struct unpack_memory memory;
+	uint32_t number; /* of its current order */
+};
+
+struct unpacking {
+	unsigned rooms;
+	CUfunction sequences, chain, literals, place, resolve, keep;
+	uint64_t begun; /* batches, in their order; the last one in ... */
+	unsigned last;  /* ... this room */
+	struct device_room room[UNPACKER_ROOMS];
+};
+
 struct device {
 	struct region *region;    /* shared: slots and doorbell */
 	struct region layout;     /* a copy of the rest from the start */
@@ -40,6 +58,7 @@ struct device {
 	uint32_t pieces;      /* ... of which there are so many */
 	CUfunction sum_pieces;
 	struct device_slot slot[REGION_SLOTS];
+	struct unpacking unpacking;
 };
 
 /* Opens the driver, and makes the streams. */
@@ -47,6 +66,12 @@ void device_open(struct device *d);
 
 /* When all pages of the region exist: page-locks them, and makes slots, or as many as fit. */
 void device_make_slots(struct device *d);
+
+/* Makes the rooms, or as many as fit. */
+void unpack_make_rooms(struct device *d);
+
+/* Queues a batch that is in a room, the next one in order. */
+void unpack_begin(struct device *d, unsigned which);
 
 /* The helper's loop: orders in, answers out (pump.c). Runs until the process ends. */
 void pump(struct device *d) __attribute__((noreturn));

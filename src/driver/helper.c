@@ -107,6 +107,7 @@ static void say_ready(const struct device *d)
 		.kind = NOTICE_READY,
 		.devices = d->cuda.devices,
 		.slots = d->slots,
+		.rooms = d->unpacking.rooms,
 		.cells_each = d->plan.cells_each,
 	};
 
@@ -153,6 +154,9 @@ int helper_main(char **argv)
 	d.layout = *d.region;
 	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
 		fail("memory", strerror(errno));
+	/* Or streams share ways to the device, and a batch waits behind another one's. */
+	if (d.layout.rooms > 0)
+		(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
 	take_job(&d);
 	const bool touching = signals_thread(&toucher, touch, &d) == 0;
 	device_open(&d);

@@ -20,9 +20,12 @@ struct queue {
 	unsigned first, count;
 };
 
+/* Batches are done in order, too, though each has a stream of its own. */
+#define BATCHES DEVICE_STREAMS
+
 struct pump {
 	struct device *device;
-	struct queue queue[DEVICE_STREAMS];
+	struct queue queue[DEVICE_STREAMS + 1];
 	unsigned next; /* the stream that gets the next order */
 	bool at_work[REGION_SLOTS];
 };
@@ -109,6 +112,27 @@ static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *
 	queue_count(d, k);
 }
 
+/* The first of the slots that are rooms. */
+static unsigned first_room(const struct device *d)
+{
+	return d->layout.slots - d->layout.rooms;
+}
+
+/* False: it is not the next one, which has not been seen yet. */
+static bool begin_batch(struct pump *p, unsigned k)
+{
+	struct device *d = p->device;
+	const unsigned which = k - first_room(d);
+
+	if (d->region->slot[k].samples != d->unpacking.begun)
+		return false;
+	d->unpacking.room[which].number = slot_number_of(&d->region->slot[k]);
+	unpack_begin(d, which);
+	p->at_work[k] = true;
+	queue_add(&p->queue[BATCHES], k);
+	return true;
+}
+
 static void begin(struct pump *p, unsigned k)
 {
 	struct device *d = p->device;
@@ -160,6 +184,26 @@ static bool settled(struct device *d, unsigned k)
 	return false;
 }
 
+/* Answers the first batch if it is done. */
+static bool reap_batch(struct pump *p)
+{
+	struct device *d = p->device;
+	struct queue *q = &p->queue[BATCHES];
+
+	if (q->count == 0)
+		return false;
+	const unsigned k = q->slot[q->first];
+	const struct device_room *room = &d->unpacking.room[k - first_room(d)];
+	const CUresult r = d->cuda.event_query(room->done);
+	if (r == CUDA_ERROR_NOT_READY)
+		return false;
+	cuda_must(&d->cuda, r, "decoding");
+	queue_take(q);
+	p->at_work[k] = false;
+	slot_answer(&d->region->slot[k], room->number, SHARED_DONE);
+	return true;
+}
+
 /* Answers the first order of a stream if it is finished. */
 static bool reap(struct pump *p, unsigned stream)
 {
@@ -195,26 +239,36 @@ static void sleep_without_work(struct pump *p, uint32_t seen)
 	__atomic_store_n(&r->sleeping, 0, __ATOMIC_SEQ_CST);
 }
 
+static bool submitted(const struct pump *p, unsigned k)
+{
+	return !p->at_work[k] && slot_state_of(&p->device->region->slot[k]) == SHARED_SUBMITTED;
+}
+
 void pump(struct device *d)
 {
 	struct pump p = {.device = d};
 	struct region *r = d->region;
+	const unsigned rooms = first_room(d);
 
 	for (unsigned first = 0;; first = (first + 1) % d->slots) {
 		const uint32_t seen = __atomic_load_n(&r->doorbell, __ATOMIC_SEQ_CST);
 		bool worked = false;
+		for (unsigned k = rooms; k < rooms + d->unpacking.rooms; k++)
+			if (submitted(&p, k))
+				worked |= begin_batch(&p, k);
 		for (unsigned i = 0; i < d->slots; i++) {
 			const unsigned k = (first + i) % d->slots;
-			if (!p.at_work[k] && slot_state_of(&r->slot[k]) == SHARED_SUBMITTED) {
+			if (submitted(&p, k)) {
 				begin(&p, k);
 				worked = true;
 			}
 		}
 		for (unsigned i = 0; i < DEVICE_STREAMS; i++)
 			worked |= reap(&p, i);
+		worked |= reap_batch(&p);
 		if (worked)
 			continue;
-		if (p.queue[0].count + p.queue[1].count == 0)
+		if (p.queue[0].count + p.queue[1].count + p.queue[BATCHES].count == 0)
 			sleep_without_work(&p, seen);
 		else
 			nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);

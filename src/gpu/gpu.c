@@ -79,6 +79,7 @@ static struct region *make_region(const struct counting *c, const struct gpu_siz
 		.slot_bytes = size->slot_bytes,
 		.cell_bytes = size->cell_bytes,
 		.slots = size->slots,
+		.rooms = size->rooms,
 		.piece = (uint32_t)size->piece,
 		.counting = *c,
 	};
@@ -193,7 +194,8 @@ static bool plausible(struct gpu_device *d, const struct notice *n)
 {
 	const struct counting *c = d->gpu->spec.counting;
 
-	if (n->slots < 1 || n->slots > d->layout.slots || n->devices < 1)
+	if (n->slots < 1 || n->slots > d->layout.slots - d->layout.rooms || n->devices < 1 ||
+	    n->rooms > d->layout.rooms)
 		return false;
 	d->grouped = n->cells_each != c->cells_each;
 	/* Counters that stay are added cell by cell, and statistics need each code's. */
@@ -226,6 +228,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *n)
 	lock_take(&gpu->lock);
 	d->ready = true;
 	gpu->report.slots += n->slots;
+	gpu->report.rooms += n->rooms;
 	gpu->report.memory += d->layout.total;
 	gpu->report.devices++;
 	if (first) {
@@ -341,6 +344,7 @@ static size_t words_of(const struct gpu_device *d, const struct slot *slot)
 	case ORDER_COUNT:
 		return d->layout.piece > 0 ? 0 : d->cells;
 	case ORDER_CLEAR:
+	case ORDER_UNPACK:
 		break;
 	}
 	return 0;
@@ -446,27 +450,36 @@ static const char *take_extent(struct lane *lane, struct slot *slot)
 	return NULL;
 }
 
-enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
+enum gpu_answer device_done(struct gpu_device *d, const struct slot *slot, double seconds)
 {
-	const struct gpu_device *d = lane->device;
 	struct shared_slot *s = &d->region->slot[slot->index];
 	const uint32_t submitted = slot_word(slot->number, SHARED_SUBMITTED);
 	uint32_t word;
 
 	assert(slot_is(slot, SLOT_SUBMITTED));
-	if ((word = slot_word_of(s)) == submitted && seconds > 0 && !gpu_failed(lane->gpu)) {
+	if ((word = slot_word_of(s)) == submitted && seconds > 0 && !gpu_failed(d->gpu)) {
 		__atomic_store_n(&s->awaited, 1, __ATOMIC_SEQ_CST);
 		region_wait(&s->word, submitted, seconds);
 		word = slot_word_of(s);
 	}
-	if (gpu_failed(lane->gpu))
+	if (gpu_failed(d->gpu))
 		return GPU_LOST;
 	if (word == submitted)
 		return GPU_NOT_YET;
 	if (word != slot_word(slot->number, SHARED_DONE)) {
-		gpu_fail(lane->gpu, "driver", "its process sent an invalid answer");
+		gpu_fail(d->gpu, "driver", "its process sent an invalid answer");
 		return GPU_LOST;
 	}
+	return GPU_DONE;
+}
+
+enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds)
+{
+	struct gpu_device *const d = lane->device;
+	const enum gpu_answer answer = device_done(d, slot, seconds);
+
+	if (answer != GPU_DONE)
+		return answer;
 	const char *const why = lane->slots_of_k ? take_extent(lane, slot) : NULL;
 	if (why) {
 		gpu_fail(lane->gpu, "check", why);

@@ -36,6 +36,7 @@ struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
 	const char *devices;             /* "0", "0,2", "all" */
 	unsigned lanes; /* workers that may feed it: the most lanes, over all devices */
+	bool unpacks;   /* it may decode zstd, too (gpu_unpack.h) */
 	bool fetch;     /* counters are fetched for each chunk, however many there are */
 	uint64_t
 		memory; /* that lanes and slots may take; a lane and two slots it has in any case */
@@ -153,6 +154,7 @@ struct gpu_report {
 	unsigned devices;
 	double start_seconds; /* from gpu_start until it was ready */
 	unsigned slots;       /* 0: it was never ready */
+	unsigned rooms;       /* in which zstd is decoded */
 	size_t slot_bytes;
 	uint64_t memory; /* of all that is shared with helpers, and of all lanes */
 	char kernel[32]; /* the first device's */

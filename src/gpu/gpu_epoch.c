@@ -184,6 +184,8 @@ static enum epoch_use use_now(struct epoch *e, struct lane *lane, struct slot *s
 		if (e->filling + e->on_way > 0)
 			return EPOCH_WAIT;
 		break;
+	case ORDER_UNPACK: /* no epoch's */
+		return EPOCH_WAIT;
 	case ORDER_PIECE:
 		while (e->next < e->pieces && e->missing[e->next] == 0)
 			e->next++;

@@ -130,7 +130,7 @@ static unsigned waiting_slots(const struct gpu_device *d)
 {
 	unsigned waiting = 0;
 
-	for (unsigned k = 0; k < d->facts.slots; k++)
+	for (unsigned k = 0; k < d->layout.slots; k++)
 		waiting += slot_is(&d->slot[k], SLOT_SUBMITTED) &&
 			   slot_state_of(&d->region->slot[k]) == SHARED_SUBMITTED;
 	return waiting;

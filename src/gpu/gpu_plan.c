@@ -9,6 +9,7 @@
 
 #include "gpu/groups.h"
 #include "gpu/region.h"
+#include "input/unpacker.h"
 
 /* ---- slots ---- */
 
@@ -17,6 +18,7 @@
 #define SLOT_ENOUGH ((uint64_t)4 << 20)
 #define SLOT_MOST ((uint64_t)64 << 20)
 #define SLOTS_LEAST 4u
+#define ROOM_LEAST (4 * (size_t)UNPACK_BLOCK_MAX) /* bytes of a slot in which blocks are decoded */
 #define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
 /* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
 #define SLOTS_BUSY 16u
@@ -60,6 +62,17 @@ static uint64_t lane_bytes_for(const struct counting *c, size_t cells, bool stay
 	       (counting_adds_stats(c) ? stats_bytes(&c->type, c->channels) : 0);
 }
 
+/*
+ * Most slots are rooms where zstd is decoded: a batch is longer on its way than a chunk, and what is
+ * decoded there, the CPU may count.
+ */
+static unsigned rooms_of(uint64_t slots)
+{
+	const uint64_t others = within(slots / 4, 2, SLOTS_BUSY);
+
+	return slots < 2 * others ? 0 : (unsigned)within(slots - others, 0, UNPACKER_ROOMS);
+}
+
 struct gpu_size gpu_size(const struct gpu_spec *spec)
 {
 	const struct counting *c = spec->counting;
@@ -84,7 +97,8 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const uint64_t left = fits ? (memory - lanes * lane_bytes) / devices : 0;
 	/* Workers that feed one device; with "all" the number of devices is not known yet. */
 	const uint64_t feeders = named ? (lanes + named - 1) / named : lanes;
-	const uint64_t wanted = within(feeders + SLOTS_MORE, SLOTS_LEAST, REGION_SLOTS);
+	const uint64_t wanted = within(feeders + SLOTS_MORE + (spec->unpacks ? UNPACKER_ROOMS : 0),
+				       SLOTS_LEAST, REGION_SLOTS);
 	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
 	/* As many as are wanted, of the best size; else as many as keep the bus busy, which may be
 	 * smaller; else fewer, then smaller ones still, and only then fewer than SLOTS_LEAST. */
@@ -92,12 +106,14 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	slots = within(left / (least + cell_bytes), SLOTS_LEAST, slots);
 	slots = within(left / small, 2, slots);
 	const uint64_t each = fits ? left / slots - cell_bytes : memory / devices / 2;
+	const size_t slot_bytes = slot_bytes_for(c, (size_t)within(each, SLOT_LEAST, most));
 	return (struct gpu_size){
 		.fits = fits,
 		.lanes = (unsigned)lanes,
 		.lane_bytes = lane_bytes,
 		.slots = (unsigned)slots,
-		.slot_bytes = slot_bytes_for(c, (size_t)within(each, SLOT_LEAST, most)),
+		.rooms = spec->unpacks && slot_bytes >= ROOM_LEAST ? rooms_of(slots) : 0,
+		.slot_bytes = slot_bytes,
 		.cell_bytes = cell_bytes,
 		.piece = stays ? PIECE : 0,
 	};

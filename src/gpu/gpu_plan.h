@@ -21,6 +21,7 @@ struct gpu_size {
 	unsigned lanes;      /* over all devices */
 	uint64_t lane_bytes; /* what a lane takes beside the slots: counters, statistics */
 	unsigned slots;      /* this and what follows is of each device */
+	unsigned rooms;      /* of all slots, those in which zstd is decoded */
 	size_t slot_bytes;
 	size_t cell_bytes; /* of a slot's counters, or of a piece of those that stay */
 	size_t piece; /* counters that stay are fetched in pieces of so many; 0: they do not stay */

@@ -64,7 +64,8 @@ struct gpu_device {
 	struct groups groups;
 	size_t cells; /* counters of a chunk, or of the table that stays */
 	struct slot slot[REGION_SLOTS];
-	unsigned lanes; /* open ones; under the gpu's lock */
+	unsigned lanes;   /* open ones; under the gpu's lock */
+	uint64_t batches; /* that were submitted to its rooms, by one thread at a time */
 	struct epoch epoch;
 };
 
@@ -85,6 +86,9 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 
 /* Hands a slot over to the helper. */
 void device_submit(struct gpu_device *d, struct slot *slot);
+
+/* What gpu_done says of a slot, which stays SUBMITTED. */
+enum gpu_answer device_done(struct gpu_device *d, const struct slot *slot, double seconds);
 
 /* Makes the socket, and starts the thread that starts the helper. -1 and errno. */
 int link_open(struct gpu_device *d, int region_fd);

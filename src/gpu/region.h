@@ -46,6 +46,8 @@ enum slot_order {
 	ORDER_SUMS,  /* what those of each piece add up to, 64 bits each */
 	ORDER_PIECE, /* one piece of them */
 	ORDER_CLEAR, /* all become 0 */
+	/* Of rooms: */
+	ORDER_UNPACK, /* packed blocks: decode them, and put decoded bytes in their place */
 };
 
 struct shared_slot {
@@ -66,7 +68,8 @@ struct region {
 	uint64_t table_at, cells_at, data_at;
 	uint64_t table_bytes;
 	uint64_t slot_bytes, cell_bytes; /* of each slot */
-	uint32_t slots;
+	uint32_t slots;                  /* of all of them, ... */
+	uint32_t rooms;    /* ... the last ones, in which blocks are decoded (gpu_unpack.h) */
 	uint32_t piece;    /* counters in a piece of those that stay on the device; 0: none stay */
 	uint32_t doorbell; /* a futex; rises by one with each slot that is submitted */
 	uint32_t sleeping; /* the helper sleeps until the doorbell rings */
@@ -82,6 +85,7 @@ struct notice {
 	uint32_t kind;
 	uint32_t devices;    /* READY: how many the driver shows it */
 	uint32_t slots;      /* ... how many can be used; fewer than asked for if memory is short */
+	uint32_t rooms;      /* ... and of rooms */
 	uint64_t cells_each; /* ... counters of a channel: of cells, or of groups (groups.h) */
 	char name[128];      /* of the device */
 	char kernel[32];

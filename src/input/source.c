@@ -558,6 +558,38 @@ uint64_t source_state(const struct source *s)
 	return s->totals.state;
 }
 
+bool source_packed(struct source *s)
+{
+	lock_take(&s->lock);
+	const struct input *const in = s->inputs ? s->inputs : s->first.input;
+	const bool packed = in && in->content.is_zstd;
+	lock_drop(&s->lock);
+	return packed;
+}
+
+bool source_unpacks(struct source *s)
+{
+	lock_take(&s->lock);
+	const struct input *const first = s->next_path == 0 ? s->first.input : NULL;
+	bool unpacks = first && first->is_file && first->content.is_zstd;
+	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
+		unpacks |= j->cut.how == HOW_BLOCKS && j->cut.from == FROM_FILE;
+	lock_drop(&s->lock);
+	return unpacks;
+}
+
+uint64_t source_declared(struct source *s)
+{
+	uint64_t bytes = 0;
+
+	lock_take(&s->lock);
+	for (const struct zstd_job *j = jobs_first(s->inputs); j; j = jobs_next(j))
+		if (j->cut.how == HOW_BLOCKS && j->at != UNKNOWN && j->cut.content != UNKNOWN)
+			bytes = lesser(offset_sum(j->at, j->cut.content), j->in->limit);
+	lock_drop(&s->lock);
+	return bytes;
+}
+
 void source_take_spare(struct source *s)
 {
 	lock_take(&s->lock);

@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: MIT */
+/* gpu_unpack: rooms in, decoded bytes out. */
+#include "gpu/gpu_unpack.h"
+
+#include <string.h>
+
+#include "gpu/gpu_state.h"
+
+static struct gpu *gpu_of(void *arg)
+{
+	return __atomic_load_n((struct gpu **)arg, __ATOMIC_ACQUIRE);
+}
+
+static struct gpu_device *device_of(void *arg)
+{
+	return &gpu_of(arg)->device[0];
+}
+
+static struct slot *slot_of(void *arg, unsigned which)
+{
+	struct gpu_device *const d = device_of(arg);
+
+	return &d->slot[d->layout.slots - d->layout.rooms + which];
+}
+
+static unsigned rooms(void *arg, size_t *bytes)
+{
+	struct gpu *const gpu = gpu_of(arg);
+
+	if (!gpu || gpu_starting(gpu) || gpu_failed(gpu))
+		return 0;
+	*bytes = (size_t)gpu->device[0].layout.slot_bytes;
+	return gpu->device[0].facts.rooms;
+}
+
+static unsigned char *room(void *arg, unsigned which)
+{
+	return slot_of(arg, which)->data;
+}
+
+static void submit(void *arg, unsigned which, size_t packed)
+{
+	struct gpu_device *const d = device_of(arg);
+	struct slot *const slot = slot_of(arg, which);
+
+	__atomic_store_n(&slot->state, SLOT_TAKEN, __ATOMIC_RELAXED);
+	slot->order = ORDER_UNPACK;
+	slot->bytes = packed;
+	slot->samples = (size_t)d->batches++; /* its place among the batches */
+	device_submit(d, slot);
+}
+
+static bool answered(void *arg, unsigned which)
+{
+	struct gpu_device *const d = device_of(arg);
+
+	return device_done(d, slot_of(arg, which), 0) != GPU_NOT_YET;
+}
+
+static enum unpacked done(void *arg, unsigned which, double seconds, size_t *bytes)
+{
+	struct gpu_device *const d = device_of(arg);
+	struct slot *const slot = slot_of(arg, which);
+	const enum gpu_answer got = device_done(d, slot, seconds);
+	struct unpack_answer answer;
+
+	if (got != GPU_DONE)
+		return got == GPU_LOST ? UNPACKED_LOST : UNPACKED_NOT_YET;
+	memcpy(&answer, region_cells(d->region, &d->layout, slot->index), sizeof(answer));
+	__atomic_store_n(&slot->state, SLOT_FREE, __ATOMIC_RELAXED);
+	if (answer.bytes > d->layout.slot_bytes) {
+		gpu_fail(d->gpu, "check", "a batch has more decoded bytes than its room");
+		return UNPACKED_LOST;
+	}
+	*bytes = answer.bytes;
+	return answer.refused ? UNPACKED_REFUSED : UNPACKED_DONE;
+}
+
+struct unpacker gpu_unpacker(struct gpu **gpu)
+{
+	return (struct unpacker){rooms, room, submit, answered, done, .arg = gpu};
+}
