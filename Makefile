@@ -360,7 +360,7 @@ fuzz:
 fuzzers: $(FUZZERS)
 
 # Only what is compiled, for a compiler that is asked for its warnings alone.
-compiled: $(OBJ) $(TEST_SRC:%.c=$(OBJ_DIR)/%.o)
+compiled: $(OBJ) $(patsubst %.c,$(OBJ_DIR)/%.o,$(TEST_SRC) $(wildcard bench/*.c))
 
 #: make coverage         which lines `make test` runs, by file and folder; TIER=check: which `make check` runs (gcc)
 TIER    = test

@@ -311,7 +311,7 @@ static void make_edges(struct edges *edges, const struct bench_job *job,
 
 /* The k of values from 0 up to the job's. */
 static void set_auto(struct binning *bins, const struct bench_job *job,
-		     const struct sample_type *type)
+		     const struct sample_type *type, const struct auto_bins *all)
 {
 	int k = 0;
 
@@ -319,7 +319,7 @@ static void set_auto(struct binning *bins, const struct bench_job *job,
 		k++;
 	while (type->kind == SAMPLE_FLOAT && ldexp((double)job->bins, k - 1) >= job->values)
 		k--;
-	auto_rule(bins, type, bins->bins, k);
+	auto_rule(bins, all, k);
 }
 
 /* All pieces of the device's memory get samples of this skew, wherever the layout has them. */
@@ -356,7 +356,7 @@ static void run(struct piece *s, const struct bench_job *job, size_t piece, size
 	counting_init_layout(&counting, &type, &edges, &layout, false);
 	bins = counting.binning;
 	if (bins.kind == BIN_SLOT)
-		set_auto(&bins, job, &type);
+		set_auto(&bins, job, &type, &edges.auto_bins);
 	kernel_plan_init(&plan, &counting, &cuda, false);
 	if (plan.table_bytes > 0)
 		upload_table(s, &plan, piece);
