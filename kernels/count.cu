@@ -103,7 +103,21 @@ EXTENT(8, key, false)
 EXTENT(4, real, true)
 EXTENT(8, real, true)
 
-/* Blocks of zstd frames. The grid of the first and of the next two has a CTA for each block. */
+/* Blocks of zstd frames: for some batches, a CTA for each block (x) of each batch (y). */
+#define UNPACK_GROUP_OF(name, THREADS, function)                    \
+	extern "C" __global__ void __launch_bounds__(THREADS)       \
+		name(const __grid_constant__ struct unpack_group g) \
+	{                                                           \
+		const struct unpack_memory &m = g.of[blockIdx.y];   \
+		if (blockIdx.x < batch_of(m)->blocks)               \
+			function(m);                                \
+	}
+
+UNPACK_GROUP_OF(unpack_sequences, 64, read_sequences)
+UNPACK_GROUP_OF(unpack_literals, 32, read_literals)
+UNPACK_GROUP_OF(unpack_place, 256, place_sequences)
+
+/* The same for one batch. */
 #define UNPACK(name, THREADS, function)                              \
 	extern "C" __global__ void __launch_bounds__(THREADS)        \
 		name(const __grid_constant__ struct unpack_memory m) \
@@ -111,10 +125,7 @@ EXTENT(8, real, true)
 		function(m);                                         \
 	}
 
-UNPACK(unpack_sequences, 64, read_sequences)
 UNPACK(unpack_chain, 32, chain_blocks)
-UNPACK(unpack_literals, 32, read_literals)
-UNPACK(unpack_place, 256, place_sequences)
 UNPACK(unpack_keep, 256, keep_bytes)
 
 extern "C" __global__ void __launch_bounds__(256)

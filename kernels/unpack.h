@@ -16,6 +16,7 @@
 #define UNPACK_BLOCK_MAX 131072u                                      /* decoded bytes of a block */
 #define UNPACK_BLOCKS 32u                                             /* of a batch, at most */
 #define UNPACK_SEQUENCES (UNPACK_BLOCKS * (UNPACK_BLOCK_MAX / 3 + 1)) /* of a batch, at most */
+#define UNPACK_GROUP 8u          /* batches whose kernels are launched together, at most */
 #define UNPACK_REGION (1u << 20) /* bytes of a batch that unpack_resolve goes over at a time */
 /*
  * Bytes before and after a batch's packed ones that exist, and may be read: the bits of a damaged
@@ -94,6 +95,11 @@ struct unpack_memory {
 	uint64_t distance;                /* words: UNPACK_BLOCKS * UNPACK_BLOCK_MAX */
 	uint64_t carry, ring;             /* the same for all batches */
 	uint64_t ring_bytes;              /* a power of two, at least a window and a batch */
+};
+
+/* Some batches, in order: the argument of kernels that need no batch before their own. */
+struct unpack_group {
+	struct unpack_memory of[UNPACK_GROUP];
 };
 
 #endif

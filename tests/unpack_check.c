@@ -168,20 +168,40 @@ static bool batch_add(struct lane *l, const struct block *b, const unsigned char
 	return true;
 }
 
-static void launch(const struct lane *l, CUfunction kernel, unsigned grid, unsigned threads,
-		   uint32_t from)
+/* Lanes whose batches are decoded together, in order, on the stream of the first of them. */
+struct group {
+	struct lane *lane[UNPACK_GROUP];
+	unsigned count;
+};
+
+static void launch_group(const struct group *g, CUfunction kernel, unsigned threads)
+{
+	struct unpack_group memory;
+	void *arguments[] = {&memory};
+	unsigned grid = 0;
+
+	for (unsigned i = 0; i < g->count; i++) {
+		const unsigned blocks = g->lane[i]->orders->batch.blocks;
+		memory.of[i] = g->lane[i]->memory;
+		grid = blocks > grid ? blocks : grid;
+	}
+	must(cuda.launch(kernel, grid, g->count, 1, threads, 1, 1, 0, g->lane[0]->stream, arguments,
+			 NULL),
+	     "kernel");
+}
+
+static void launch(const struct lane *l, CUstream stream, CUfunction kernel, unsigned grid,
+		   unsigned threads, uint32_t from)
 {
 	struct unpack_memory memory = l->memory;
 	void *arguments[] = {&memory, &from};
 
-	must(cuda.launch(kernel, grid, 1, 1, threads, 1, 1, 0, l->stream, arguments, NULL),
-	     "kernel");
+	must(cuda.launch(kernel, grid, 1, 1, threads, 1, 1, 0, stream, arguments, NULL), "kernel");
 }
 
-static void batch_begin(struct lane *l, const struct lane *before, uint64_t ring_bytes)
+static void copy_in(struct lane *l, CUstream stream, uint64_t ring_bytes)
 {
 	struct unpack_memory *const m = &l->memory;
-	const uint32_t blocks = l->orders->batch.blocks, all = l->orders->batch.sequences;
 	const size_t room = (UNPACK_BEFORE + PACKED_MOST + UNPACK_AFTER + PAGE - 1) / PAGE * PAGE;
 
 	/* At the beginning of its memory, or at the end. */
@@ -189,31 +209,56 @@ static void batch_begin(struct lane *l, const struct lane *before, uint64_t ring
 	if (draw(2))
 		m->packed = (l->packed_room + room - UNPACK_AFTER - l->packed_bytes) / 4 * 4;
 	m->ring_bytes = ring_bytes;
-	must(cuda.to_device(m->batch, l->orders, sizeof(*l->orders), l->stream), "copy");
-	must(cuda.to_device(m->packed, l->packed, l->packed_bytes, l->stream), "copy");
-	launch(l, sequences, blocks, 64, 0);
-	if (before)
-		must(cuda.stream_wait(l->stream, before->chained, 0), "wait");
-	launch(l, chain, 1, 32, 0);
-	must(cuda.event_record(l->chained, l->stream), "event");
-	launch(l, literals, blocks, 32, 0);
-	if (all > 0) {
-		must(cuda.fill32(m->distance, 0, l->most, l->stream), "fill");
-		launch(l, place, blocks, 256, 0);
-	}
-	if (before)
-		must(cuda.stream_wait(l->stream, before->kept, 0), "wait");
-	for (uint32_t from = 0; all > 0 && from < l->most; from += UNPACK_REGION) {
+	must(cuda.to_device(m->batch, l->orders, sizeof(*l->orders), stream), "copy");
+	must(cuda.to_device(m->packed, l->packed, l->packed_bytes, stream), "copy");
+	if (l->orders->batch.sequences > 0)
+		must(cuda.fill32(m->distance, 0, l->most, stream), "fill");
+}
+
+static void put_together(const struct lane *l, CUstream stream)
+{
+	const bool matches = l->orders->batch.sequences > 0;
+
+	for (uint32_t from = 0; matches && from < l->most; from += UNPACK_REGION) {
 		const uint32_t rest = l->most - from;
-		launch(l, resolve, ((rest < UNPACK_REGION ? rest : UNPACK_REGION) + 1023) / 1024,
-		       256, from);
+		launch(l, stream, resolve,
+		       ((rest < UNPACK_REGION ? rest : UNPACK_REGION) + 1023) / 1024, 256, from);
 	}
-	launch(l, keep, 2, 256, 0);
-	must(cuda.event_record(l->kept, l->stream), "event");
-	must(cuda.to_host(l->answer, m->answer, sizeof(*l->answer), l->stream), "copy");
-	must(cuda.to_host(l->decoded, m->decoded, l->most > 0 ? l->most : 1, l->stream), "copy");
-	must(cuda.event_record(l->done, l->stream), "event");
+	launch(l, stream, keep, 2, 256, 0);
+}
+
+static void copy_out(struct lane *l, CUstream stream)
+{
+	const struct unpack_memory *const m = &l->memory;
+
+	must(cuda.to_host(l->answer, m->answer, sizeof(*l->answer), stream), "copy");
+	must(cuda.to_host(l->decoded, m->decoded, l->most > 0 ? l->most : 1, stream), "copy");
+	must(cuda.event_record(l->done, stream), "event");
 	l->busy = true;
+}
+
+/* before: of the group before it, the first lane; NULL: there is none. */
+static void group_begin(const struct group *g, const struct lane *before, uint64_t ring_bytes)
+{
+	const CUstream stream = g->lane[0]->stream;
+
+	for (unsigned i = 0; i < g->count; i++)
+		copy_in(g->lane[i], stream, ring_bytes);
+	launch_group(g, sequences, 64);
+	if (before)
+		must(cuda.stream_wait(stream, before->chained, 0), "wait");
+	for (unsigned i = 0; i < g->count; i++)
+		launch(g->lane[i], stream, chain, 1, 32, 0);
+	must(cuda.event_record(g->lane[0]->chained, stream), "event");
+	launch_group(g, literals, 32);
+	launch_group(g, place, 256);
+	if (before)
+		must(cuda.stream_wait(stream, before->kept, 0), "wait");
+	for (unsigned i = 0; i < g->count; i++)
+		put_together(g->lane[i], stream);
+	must(cuda.event_record(g->lane[0]->kept, stream), "event");
+	for (unsigned i = 0; i < g->count; i++)
+		copy_out(g->lane[i], stream);
 }
 
 /* What comes of a frame. */
@@ -248,6 +293,7 @@ static bool device_decode(const unsigned char *p, size_t n, unsigned char *to, s
 	struct block_scan scan;
 	struct frame_block h = {.last = false};
 	const struct lane *before = NULL;
+	struct group group = {.count = 0};
 	unsigned next = 0;
 	bool fine = true;
 
@@ -257,6 +303,7 @@ static bool device_decode(const unsigned char *p, size_t n, unsigned char *to, s
 	const uint32_t most =
 		header.window < FRAME_BLOCK_MAX ? (uint32_t)header.window : FRAME_BLOCK_MAX;
 	const unsigned few = 1 + (unsigned)draw(draw(3) ? 4 : UNPACK_BLOCKS);
+	const unsigned together = 1 + (unsigned)draw(UNPACK_GROUP);
 	uint64_t ring_bytes = 16384;
 	while (ring_bytes < header.window + (uint64_t)few * most)
 		ring_bytes *= 2;
@@ -277,9 +324,15 @@ static bool device_decode(const unsigned char *p, size_t n, unsigned char *to, s
 		}
 		if (!fine)
 			break;
-		batch_begin(l, before, ring_bytes);
-		before = l;
+		group.lane[group.count++] = l;
+		if (!h.last && group.count < together)
+			continue;
+		group_begin(&group, before, ring_bytes);
+		before = group.lane[0];
+		group.count = 0;
 	}
+	if (group.count > 0)
+		group_begin(&group, before, ring_bytes);
 	for (unsigned i = 0; i < LANES; i++)
 		batch_end(&lanes[next++ % LANES], to, room, o);
 	return fine;
@@ -465,23 +518,32 @@ static void one_frame(uint64_t seed, size_t kib, unsigned flips)
 
 enum stage { SEQUENCES, CHAIN, LITERALS, PLACE, RESOLVE, KEEP, STAGES };
 
-/* Those that wait for the batch before them are on one stream. */
-static void queue(const struct lane *l, enum stage stage)
+/* Of n lanes; what waits for the batch before it is on one stream. */
+static void queue(unsigned n, enum stage stage)
 {
 	const CUfunction kernel[STAGES] = {sequences, chain, literals, place, resolve, keep};
 	const unsigned threads[STAGES] = {64, 32, 32, 256, 256, 256};
 	const bool serial = stage == CHAIN || stage >= RESOLVE;
-	const struct lane on = {.stream = serial ? lanes[0].stream : l->stream,
-				.memory = l->memory};
-	const unsigned grid = stage == RESOLVE ? UNPACK_REGION / 1024
-			      : stage == KEEP  ? 32
-			      : stage == CHAIN ? 1
-					       : l->orders->batch.blocks;
+	struct group g = {.count = 0};
 
-	if (l->orders->batch.sequences == 0 && (stage == PLACE || stage == RESOLVE))
-		return;
-	for (uint32_t from = 0; from < (stage == RESOLVE ? l->most : 1); from += UNPACK_REGION)
-		launch(&on, kernel[stage], grid, threads[stage], from);
+	for (unsigned i = 0; i < n && !serial; i++) {
+		g.lane[g.count++] = &lanes[i];
+		if (i + 1 < n && g.count < UNPACK_GROUP)
+			continue;
+		launch_group(&g, kernel[stage], threads[stage]);
+		g.count = 0;
+	}
+	for (unsigned i = 0; i < n && serial; i++) {
+		const struct lane *const l = &lanes[i];
+		const unsigned grid = stage == RESOLVE ? UNPACK_REGION / 1024
+				      : stage == KEEP  ? 32
+						       : 1;
+		const uint32_t end = stage == RESOLVE && l->orders->batch.sequences == 0 ? 0
+				     : stage == RESOLVE                                  ? l->most
+											 : 1;
+		for (uint32_t from = 0; from < end; from += UNPACK_REGION)
+			launch(l, lanes[0].stream, kernel[stage], grid, threads[stage], from);
+	}
 }
 
 static void finish(unsigned n)
@@ -504,17 +566,15 @@ static double stage_seconds(unsigned n, enum stage stage)
 	double best = 1e9;
 
 	for (unsigned turn = 0; turn < 5; turn++) {
-		for (unsigned i = 0; i < n && (stage == PLACE || stage == RESOLVE); i++) {
+		for (unsigned i = 0; i < n && (stage == PLACE || stage == RESOLVE); i++)
 			must(cuda.fill32(lanes[i].memory.distance, 0, lanes[i].most,
-					 lanes[i].stream),
+					 lanes[i / UNPACK_GROUP * UNPACK_GROUP].stream),
 			     "fill");
-			if (stage == RESOLVE)
-				queue(&lanes[i], PLACE);
-		}
+		if (stage == RESOLVE)
+			queue(n, PLACE);
 		finish(n);
 		const double start = clock_seconds();
-		for (unsigned i = 0; i < n; i++)
-			queue(&lanes[i], stage);
+		queue(n, stage);
 		finish(n);
 		const double seconds = clock_seconds() - start;
 		best = seconds < best ? seconds : best;
@@ -571,8 +631,16 @@ static int stages(const char *path)
 	const unsigned count = load(p, n, &header);
 	for (unsigned turn = 0; turn < 5; turn++) {
 		const double start = clock_seconds();
-		for (unsigned i = 0; i < count; i++)
-			batch_begin(&lanes[i], i > 0 ? &lanes[i - 1] : NULL, (uint64_t)32 << 20);
+		const struct lane *before = NULL;
+		for (unsigned i = 0; i < count; i += UNPACK_GROUP) {
+			struct group g = {.count = 0};
+			while (g.count < UNPACK_GROUP && i + g.count < count) {
+				g.lane[g.count] = &lanes[i + g.count];
+				g.count++;
+			}
+			group_begin(&g, before, (uint64_t)32 << 20);
+			before = g.lane[0];
+		}
 		finish(count);
 		const double seconds = clock_seconds() - start;
 		best = seconds < best ? seconds : best;

@@ -15,6 +15,7 @@
  * between them at every copy: 46 to 50 GB/s, where two streams carry 52.
  */
 #define DEVICE_STREAMS 2u
+#define UNPACK_STREAMS 4u /* for groups of batches */
 
 struct device_slot {
 	CUevent done;              /* recorded after everything that was queued for it */
@@ -29,18 +30,26 @@ struct device_slot {
 
 /* A room, in which blocks of zstd are decoded (unpack.c). */
 struct device_room {
-	CUstream stream;       /* each has its own: most of the work needs no other batch */
-	CUevent chained, kept; /* what the batch after it waits for; and when all of it is done: */
-	CUevent done;
 	struct unpack_memory memory;
-	uint32_t number; /* of its current order */
+	CUevent done; /* recorded after its batch */
+	/* Of its current order: */
+	uint32_t number;
+	struct device_group *group;
+};
+
+/* Batches that are decoded together, on a stream of their own. */
+struct device_group {
+	CUstream stream;
+	CUevent chained, kept; /* what the group after it waits for */
+	unsigned batches;      /* that are not done; 0: the stream is free */
 };
 
 struct unpacking {
 	unsigned rooms;
 	CUfunction sequences, chain, literals, place, resolve, keep;
-	uint64_t begun; /* batches, in their order; the last one in ... */
-	unsigned last;  /* ... this room */
+	uint64_t begun;                  /* batches, in their order */
+	const struct device_group *last; /* that was begun; NULL: none */
+	struct device_group group[UNPACK_STREAMS];
 	struct device_room room[UNPACKER_ROOMS];
 };
 
@@ -70,8 +79,8 @@ void device_make_slots(struct device *d);
 /* Makes the rooms, or as many as fit. */
 void unpack_make_rooms(struct device *d);
 
-/* Queues a batch that is in a room, the next one in order. */
-void unpack_begin(struct device *d, unsigned which);
+/* Queues the next batches in order, g->batches of them, which are in these rooms. */
+void unpack_begin(struct device *d, struct device_group *g, const unsigned *rooms);
 
 /* The helper's loop: orders in, answers out (pump.c). Runs until the process ends. */
 void pump(struct device *d) __attribute__((noreturn));

@@ -154,9 +154,8 @@ int helper_main(char **argv)
 	d.layout = *d.region;
 	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
 		fail("memory", strerror(errno));
-	/* Or streams share ways to the device, and a batch waits behind another one's. */
-	if (d.layout.rooms > 0)
-		(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
+	/* Each connection to the device takes the driver 25 ms; the driver's own number is 8. */
+	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", d.layout.rooms > 0 ? "6" : "2", 0);
 	take_job(&d);
 	const bool touching = signals_thread(&toucher, touch, &d) == 0;
 	device_open(&d);

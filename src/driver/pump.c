@@ -20,7 +20,7 @@ struct queue {
 	unsigned first, count;
 };
 
-/* Batches are done in order, too, though each has a stream of its own. */
+/* Batches are done in order, too, though groups have streams of their own. */
 #define BATCHES DEVICE_STREAMS
 
 struct pump {
@@ -118,18 +118,48 @@ static unsigned first_room(const struct device *d)
 	return d->layout.slots - d->layout.rooms;
 }
 
-/* False: it is not the next one, which has not been seen yet. */
-static bool begin_batch(struct pump *p, unsigned k)
+static bool submitted(const struct pump *p, unsigned k)
 {
-	struct device *d = p->device;
-	const unsigned which = k - first_room(d);
+	return !p->at_work[k] && slot_state_of(&p->device->region->slot[k]) == SHARED_SUBMITTED;
+}
 
-	if (d->region->slot[k].samples != d->unpacking.begun)
+/* The room of the batch of this number; rooms: it is not there yet. */
+static unsigned room_of(const struct pump *p, uint64_t number)
+{
+	const struct device *const d = p->device;
+	const unsigned first = first_room(d);
+	unsigned which = 0;
+
+	while (which < d->unpacking.rooms &&
+	       !(submitted(p, first + which) && d->region->slot[first + which].samples == number))
+		which++;
+	return which;
+}
+
+/* Begins all batches that can be, if a stream is free. */
+static bool begin_group(struct pump *p)
+{
+	struct device *const d = p->device;
+	struct unpacking *const u = &d->unpacking;
+	struct device_group *g = u->group;
+	unsigned rooms[UNPACK_GROUP], n = 0;
+
+	while (g < u->group + UNPACK_STREAMS && g->batches > 0)
+		g++;
+	if (g == u->group + UNPACK_STREAMS)
 		return false;
-	d->unpacking.room[which].number = slot_number_of(&d->region->slot[k]);
-	unpack_begin(d, which);
-	p->at_work[k] = true;
-	queue_add(&p->queue[BATCHES], k);
+	while (n < UNPACK_GROUP && (rooms[n] = room_of(p, u->begun + n)) < u->rooms) {
+		const unsigned k = first_room(d) + rooms[n];
+		u->room[rooms[n]].number = slot_number_of(&d->region->slot[k]);
+		u->room[rooms[n]].group = g;
+		p->at_work[k] = true;
+		queue_add(&p->queue[BATCHES], k);
+		n++;
+	}
+	if (n == 0)
+		return false;
+	g->batches = n;
+	unpack_begin(d, g, rooms);
 	return true;
 }
 
@@ -193,12 +223,13 @@ static bool reap_batch(struct pump *p)
 	if (q->count == 0)
 		return false;
 	const unsigned k = q->slot[q->first];
-	const struct device_room *room = &d->unpacking.room[k - first_room(d)];
+	struct device_room *room = &d->unpacking.room[k - first_room(d)];
 	const CUresult r = d->cuda.event_query(room->done);
 	if (r == CUDA_ERROR_NOT_READY)
 		return false;
 	cuda_must(&d->cuda, r, "decoding");
 	queue_take(q);
+	room->group->batches--;
 	p->at_work[k] = false;
 	slot_answer(&d->region->slot[k], room->number, SHARED_DONE);
 	return true;
@@ -239,23 +270,14 @@ static void sleep_without_work(struct pump *p, uint32_t seen)
 	__atomic_store_n(&r->sleeping, 0, __ATOMIC_SEQ_CST);
 }
 
-static bool submitted(const struct pump *p, unsigned k)
-{
-	return !p->at_work[k] && slot_state_of(&p->device->region->slot[k]) == SHARED_SUBMITTED;
-}
-
 void pump(struct device *d)
 {
 	struct pump p = {.device = d};
 	struct region *r = d->region;
-	const unsigned rooms = first_room(d);
 
 	for (unsigned first = 0;; first = (first + 1) % d->slots) {
 		const uint32_t seen = __atomic_load_n(&r->doorbell, __ATOMIC_SEQ_CST);
-		bool worked = false;
-		for (unsigned k = rooms; k < rooms + d->unpacking.rooms; k++)
-			if (submitted(&p, k))
-				worked |= begin_batch(&p, k);
+		bool worked = begin_group(&p);
 		for (unsigned i = 0; i < d->slots; i++) {
 			const unsigned k = (first + i) % d->slots;
 			if (submitted(&p, k)) {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * unpack: the way of a batch of zstd's blocks through the device (kernels/unpack.cuh).
+ * unpack: the way of zstd's blocks through the device (kernels/unpack.cuh).
  *
- * Each batch is on a stream of its own, because the device must have the blocks of many of them at
- * work: a block with many sequences takes two milliseconds. Two steps are in order: where blocks
- * begin, and what matches copy, from batches before as well. A batch waits for these steps of the
- * batch before it by events.
+ * The device must have the blocks of many batches at work, because a block with many sequences
+ * takes two milliseconds. But each stream with a connection of its own makes the driver's start
+ * 25 ms longer. So batches that wait go through a few streams in groups: what needs no other batch
+ * is one launch for a group. Two steps are in order: where blocks begin, and what matches copy,
+ * from batches before as well. A group waits for these steps of the group before it by events.
  */
 #include "driver/device.h"
 
@@ -50,6 +51,14 @@ static bool allocate(const struct device *d, CUdeviceptr *at, uint64_t bytes)
 	return r == CUDA_SUCCESS;
 }
 
+static CUevent new_event(const struct device *d)
+{
+	CUevent event;
+
+	cuda_must(&d->cuda, d->cuda.event_create(&event, CU_EVENT_DISABLE_TIMING), "event");
+	return event;
+}
+
 static bool make_room(struct device *d, struct device_room *room, const struct unpack_memory *all)
 {
 	const uint64_t bytes = lay_out(&room->memory, 0, d->layout.slot_bytes);
@@ -59,11 +68,7 @@ static bool make_room(struct device *d, struct device_room *room, const struct u
 		return false;
 	room->memory = *all;
 	(void)lay_out(&room->memory, at, d->layout.slot_bytes);
-	cuda_must(&d->cuda, d->cuda.stream_create(&room->stream, CU_STREAM_NON_BLOCKING), "stream");
-	CUevent *const events[] = {&room->chained, &room->kept, &room->done};
-	for (unsigned i = 0; i < 3; i++)
-		cuda_must(&d->cuda, d->cuda.event_create(events[i], CU_EVENT_DISABLE_TIMING),
-			  "event");
+	room->done = new_event(d);
 	return true;
 }
 
@@ -83,52 +88,79 @@ void unpack_make_rooms(struct device *d)
 		return;
 	for (unsigned i = 0; i < sizeof(kernels) / sizeof(kernels[0]); i++)
 		*kernels[i].at = cuda_function(&d->cuda, kernels[i].name);
+	for (unsigned i = 0; i < UNPACK_STREAMS; i++) {
+		struct device_group *const g = &u->group[i];
+		cuda_must(&d->cuda, d->cuda.stream_create(&g->stream, CU_STREAM_NON_BLOCKING),
+			  "stream");
+		g->chained = new_event(d);
+		g->kept = new_event(d);
+	}
 	while (u->rooms < d->layout.rooms && make_room(d, &u->room[u->rooms], &all))
 		u->rooms++;
 }
 
-/* ---- a batch ---- */
+/* ---- a group ---- */
 
+/* What of it is queued next. */
 struct step {
 	const struct device *device;
-	const struct device_room *room;
-	struct unpack_memory memory;
+	const struct device_group *group;
+	struct unpack_group memory;
+	/* Of each batch: */
+	const struct unpack_orders *orders[UNPACK_GROUP];
+	uint32_t decoded[UNPACK_GROUP]; /* bytes, at most */
 };
 
-static void launch(const struct step *s, CUfunction kernel, unsigned grid, unsigned threads,
-		   uint32_t from)
+static void launch(const struct step *s, CUfunction kernel, unsigned grid, unsigned rows,
+		   unsigned threads, void **arguments)
 {
-	struct unpack_memory memory = s->memory;
-	void *arguments[] = {&memory, &from}; /* all but "resolve" take only the first */
-
 	cuda_must(&s->device->cuda,
-		  s->device->cuda.launch(kernel, grid, 1, 1, threads, 1, 1, 0, s->room->stream,
+		  s->device->cuda.launch(kernel, grid, rows, 1, threads, 1, 1, 0, s->group->stream,
 					 arguments, NULL),
 		  "kernel");
 }
 
-/* The batch before this one, if there is one, has done that. */
+/* A CTA for each block of each batch. */
+static void launch_group(const struct step *s, CUfunction kernel, unsigned threads)
+{
+	struct unpack_group memory = s->memory;
+	uint32_t most = 0;
+
+	for (unsigned i = 0; i < s->group->batches; i++)
+		most = s->orders[i]->batch.blocks > most ? s->orders[i]->batch.blocks : most;
+	launch(s, kernel, most, s->group->batches, threads, (void *[]){&memory});
+}
+
+static void launch_batch(const struct step *s, CUfunction kernel, unsigned grid, unsigned threads,
+			 unsigned batch, uint32_t from)
+{
+	struct unpack_memory memory = s->memory.of[batch];
+
+	launch(s, kernel, grid, 1, threads, (void *[]){&memory, &from});
+}
+
+/* The group before this one has done that. */
 static void after(const struct step *s, CUevent event)
 {
-	if (s->device->unpacking.begun > 0)
-		cuda_must(&s->device->cuda, s->device->cuda.stream_wait(s->room->stream, event, 0),
+	if (s->device->unpacking.last)
+		cuda_must(&s->device->cuda, s->device->cuda.stream_wait(s->group->stream, event, 0),
 			  "event");
 }
 
 static void record(const struct step *s, CUevent event)
 {
-	cuda_must(&s->device->cuda, s->device->cuda.event_record(event, s->room->stream), "event");
+	cuda_must(&s->device->cuda, s->device->cuda.event_record(event, s->group->stream), "event");
 }
 
 static void copy_in(const struct step *s, uint64_t to, const void *from, size_t bytes)
 {
-	cuda_must(&s->device->cuda, s->device->cuda.to_device(to, from, bytes, s->room->stream),
+	cuda_must(&s->device->cuda, s->device->cuda.to_device(to, from, bytes, s->group->stream),
 		  "copy to the GPU");
 }
 
 static void copy_out(const struct step *s, void *to, uint64_t from, size_t bytes)
 {
-	cuda_must(&s->device->cuda, s->device->cuda.to_host(to, from, bytes, s->room->stream),
+	cuda_must(&s->device->cuda, s->device->cuda.to_host(to, from, bytes, s->group->stream),
 		  "copy from the GPU");
 }
 
@@ -142,40 +174,67 @@ static uint32_t decoded_most(const struct unpack_orders *o)
 	return bytes;
 }
 
-void unpack_begin(struct device *d, unsigned which)
+/* The slot of a room. */
+static unsigned slot_of(const struct device *d, unsigned which)
+{
+	return d->layout.slots - d->layout.rooms + which;
+}
+
+static unsigned char *data_of(struct device *d, unsigned which)
+{
+	return region_data(d->region, &d->layout, slot_of(d, which));
+}
+
+/* Matches of a batch, from batches before it, too. */
+static void put_together(const struct step *s, unsigned batch)
+{
+	const struct unpacking *const u = &s->device->unpacking;
+	const bool matches = s->orders[batch]->batch.sequences > 0;
+
+	for (uint32_t from = 0; matches && from < s->decoded[batch]; from += UNPACK_REGION)
+		launch_batch(s, u->resolve, UNPACK_REGION / 1024, 256, batch, from);
+	launch_batch(s, u->keep, 32, 256, batch, 0);
+}
+
+void unpack_begin(struct device *d, struct device_group *g, const unsigned *rooms)
 {
 	struct unpacking *const u = &d->unpacking;
-	const struct region *const r = &d->layout;
-	const unsigned slot = r->slots - r->rooms + which;
-	unsigned char *const data = region_data(d->region, r, slot);
-	const struct unpack_orders *const o =
-		(const struct unpack_orders *)(const void *)(data + r->slot_bytes - sizeof(*o));
-	struct device_room *const room = &u->room[which];
-	const struct device_room *const before = &u->room[u->last];
-	const struct step s = {d, room, room->memory};
-	const uint32_t blocks = o->batch.blocks, most = decoded_most(o);
+	const struct device_group *const before = u->last;
+	struct step s = {.device = d, .group = g};
 
-	copy_in(&s, s.memory.batch, o, sizeof(*o));
-	copy_in(&s, s.memory.packed, data, (size_t)d->region->slot[slot].bytes);
-	launch(&s, u->sequences, blocks, 64, 0);
-	after(&s, before->chained);
-	launch(&s, u->chain, 1, 32, 0);
-	record(&s, room->chained);
-	launch(&s, u->literals, blocks, 32, 0);
-	if (o->batch.sequences > 0) {
-		cuda_must(&d->cuda, d->cuda.fill32(s.memory.distance, 0, most, room->stream),
-			  "clear");
-		launch(&s, u->place, blocks, 256, 0);
+	for (unsigned i = 0; i < g->batches; i++) {
+		const struct unpack_memory *const m = &u->room[rooms[i]].memory;
+		const unsigned char *const data = data_of(d, rooms[i]);
+		const struct unpack_orders *const o =
+			(const struct unpack_orders *)(const void *)(data + d->layout.slot_bytes -
+								     sizeof(*o));
+		s.memory.of[i] = *m;
+		s.orders[i] = o;
+		s.decoded[i] = decoded_most(o);
+		copy_in(&s, m->batch, o, sizeof(*o));
+		copy_in(&s, m->packed, data, (size_t)d->region->slot[slot_of(d, rooms[i])].bytes);
+		if (o->batch.sequences > 0)
+			cuda_must(&d->cuda, d->cuda.fill32(m->distance, 0, s.decoded[i], g->stream),
+				  "clear");
 	}
-	after(&s, before->kept);
-	for (uint32_t from = 0; from < most && o->batch.sequences > 0; from += UNPACK_REGION)
-		launch(&s, u->resolve, UNPACK_REGION / 1024, 256, from);
-	launch(&s, u->keep, 32, 256, 0);
-	record(&s, room->kept);
-	copy_out(&s, data, s.memory.decoded, most);
-	copy_out(&s, region_cells(d->region, r, slot), s.memory.answer,
-		 sizeof(struct unpack_answer));
-	record(&s, room->done);
-	u->begun++;
-	u->last = which;
+	launch_group(&s, u->sequences, 64);
+	after(&s, before ? before->chained : NULL);
+	for (unsigned i = 0; i < g->batches; i++)
+		launch_batch(&s, u->chain, 1, 32, i, 0);
+	record(&s, g->chained);
+	launch_group(&s, u->literals, 32);
+	launch_group(&s, u->place, 256);
+	after(&s, before ? before->kept : NULL);
+	for (unsigned i = 0; i < g->batches; i++)
+		put_together(&s, i);
+	record(&s, g->kept);
+	for (unsigned i = 0; i < g->batches; i++) {
+		const struct unpack_memory *const m = &s.memory.of[i];
+		copy_out(&s, data_of(d, rooms[i]), m->decoded, s.decoded[i]);
+		copy_out(&s, region_cells(d->region, &d->layout, slot_of(d, rooms[i])), m->answer,
+			 sizeof(struct unpack_answer));
+		record(&s, u->room[rooms[i]].done);
+	}
+	u->begun += g->batches;
+	u->last = g;
 }

@@ -316,15 +316,18 @@ CUresult cuLaunchKernel(CUfunction function, unsigned grid_x, unsigned grid_y, u
 		return leave(r);
 	must_be_current(function->context, "cuLaunchKernel");
 	must_be_current(stream->context, "cuLaunchKernel");
-	if (grid_x == 0 || grid_y != 1 || grid_z != 1 || block_x == 0 ||
+	if (grid_x == 0 || grid_y == 0 || grid_z != 1 || block_x == 0 ||
 	    block_x > BLOCK_THREADS_MAX || block_y != 1 || block_z != 1 ||
 	    shared > function->shared_most || extra)
 		return leave(CUDA_ERROR_INVALID_VALUE);
 	struct launch *l = calloc(1, sizeof(*l));
 	if (!l)
 		return leave(CUDA_ERROR_OUT_OF_MEMORY);
-	*l = (struct launch){
-		.kernel = function->kernel, .grid = grid_x, .threads = block_x, .shared = shared};
+	*l = (struct launch){.kernel = function->kernel,
+			     .grid = grid_x,
+			     .rows = grid_y,
+			     .threads = block_x,
+			     .shared = shared};
 	kernel_arguments(l, arguments);
 	for (unsigned n = kernel_memory(l, range), i = 0; i < n; i++)
 		memory_must_hold(current, range[i].at, range[i].bytes, "an argument of a kernel");

@@ -29,6 +29,7 @@ typedef void gather_kernel(const unsigned char *, unsigned char *, struct gather
 typedef void extent_kernel(const void *, u64, struct rule, u64 *);
 typedef void sums_kernel(const u32 *, u64, u32, u64 *);
 typedef void unpack_kernel(struct unpack_memory);
+typedef void group_kernel(struct unpack_group);
 typedef void resolve_kernel(struct unpack_memory, u32);
 
 /* The bounds of the section, from the linker. */
@@ -41,11 +42,12 @@ int kernel_find(const char *name, struct kernel *k)
 	static const struct {
 		const char *prefix;
 		enum kernel_kind kind;
-	} KINDS[] = {{"striped_", KERNEL_SHARED}, {"whole_", KERNEL_SHARED},
-		     {"pair_", KERNEL_PAIR},      {"far_", KERNEL_PAIR},
-		     {"gather_", KERNEL_GATHER},  {"extent_", KERNEL_EXTENT},
-		     {"sum_pieces", KERNEL_SUMS}, {"unpack_resolve", KERNEL_RESOLVE},
-		     {"unpack_", KERNEL_UNPACK}};
+	} KINDS[] = {{"striped_", KERNEL_SHARED},     {"whole_", KERNEL_SHARED},
+		     {"pair_", KERNEL_PAIR},          {"far_", KERNEL_PAIR},
+		     {"gather_", KERNEL_GATHER},      {"extent_", KERNEL_EXTENT},
+		     {"sum_pieces", KERNEL_SUMS},     {"unpack_resolve", KERNEL_RESOLVE},
+		     {"unpack_chain", KERNEL_UNPACK}, {"unpack_keep", KERNEL_UNPACK},
+		     {"unpack_", KERNEL_GROUP}};
 	static void *self;
 	Dl_info info;
 
@@ -72,13 +74,14 @@ int kernel_find(const char *name, struct kernel *k)
 
 static unsigned sizes_of(enum kernel_kind kind, size_t *size)
 {
-	const size_t all[7][5] = {{8, 8, sizeof(rule), 8, 4},
+	const size_t all[8][5] = {{8, 8, sizeof(rule), 8, 4},
 				  {8, 8, sizeof(rule), 8},
 				  {8, 8, sizeof(gather)},
 				  {8, 8, sizeof(rule), 8},
 				  {8, 8, 4, 8},
 				  {sizeof(unpack_memory)},
-				  {sizeof(unpack_memory), 4}};
+				  {sizeof(unpack_memory), 4},
+				  {sizeof(unpack_group)}};
 	unsigned n = 0;
 
 	for (; n < 5 && all[kind][n] > 0; n++)
@@ -153,6 +156,12 @@ unsigned kernel_memory(const struct launch *l, struct kernel_range *m)
 	const enum kernel_kind kind = l->kernel.kind;
 	unsigned n = 0;
 
+	if (kind == KERNEL_GROUP) {
+		const unpack_group g = get<unpack_group>(l, 0);
+		for (unsigned i = 0; i < l->rows; i++)
+			n += unpack_ranges(g.of[i], m + n);
+		return n;
+	}
 	if (kind >= KERNEL_UNPACK)
 		return unpack_ranges(get<unpack_memory>(l, 0), m);
 	if (kind == KERNEL_GATHER) {
@@ -213,6 +222,9 @@ static void run_thread(void *arg)
 	case KERNEL_UNPACK:
 		((unpack_kernel *)code)(get<unpack_memory>(l, 0));
 		break;
+	case KERNEL_GROUP:
+		((group_kernel *)code)(get<unpack_group>(l, 0));
+		break;
 	case KERNEL_RESOLVE:
 		((resolve_kernel *)code)(get<unpack_memory>(l, 0), get<u32>(l, 1));
 		break;
@@ -230,7 +242,7 @@ static void run_block(const struct launch *l, u32 block, uint64_t *seed)
 
 	for (u32 i = 0; i < watched; i++)
 		words[i] = BLOCK_POISON;
-	block_at.x = block;
+	block_at = {block % l->grid, block / l->grid, 0};
 	block_run(run_thread, (void *)l, seed);
 	for (u32 i = (l->shared + 3) / 4; i < watched; i++)
 		if (words[i] != BLOCK_POISON)
@@ -240,9 +252,11 @@ static void run_block(const struct launch *l, u32 block, uint64_t *seed)
 
 void kernel_run(const struct launch *l, uint64_t *seed)
 {
-	block_grid = {l->grid, 1, 1};
+	const u32 blocks = l->grid * l->rows;
+	const u32 first = (u32)(*seed >> 40) % blocks;
+
+	block_grid = {l->grid, l->rows, 1};
 	block_size = {l->threads, 1, 1};
-	const u32 first = (u32)(*seed >> 40) % l->grid;
-	for (u32 i = 0; i < l->grid; i++)
-		run_block(l, (first + i) % l->grid, seed);
+	for (u32 i = 0; i < blocks; i++)
+		run_block(l, (first + i) % blocks, seed);
 }

@@ -20,11 +20,12 @@ enum kernel_kind {
 	KERNEL_GATHER,
 	KERNEL_EXTENT,
 	KERNEL_SUMS,
-	KERNEL_UNPACK,
-	KERNEL_RESOLVE
+	KERNEL_UNPACK, /* of one batch; */
+	KERNEL_RESOLVE,
+	KERNEL_GROUP /* of some */
 };
 
-#define KERNEL_RANGES 16 /* of device memory that a kernel gets, at most */
+#define KERNEL_RANGES 128 /* of device memory that a kernel gets, at most */
 
 struct kernel {
 	const void *code;
@@ -36,7 +37,7 @@ struct kernel {
 
 struct launch {
 	struct kernel kernel;
-	unsigned grid, threads, shared;
+	unsigned grid, rows, threads, shared; /* grid, rows: in x and y */
 	union {
 		uint64_t word[128];
 		unsigned char bytes[1024];
