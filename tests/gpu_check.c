@@ -153,7 +153,8 @@ static struct sent submit(const struct subject *s, struct lane *lane, struct slo
 
 	fill(sent.samples, sent.n, s->edges, &s->counting->type, data);
 	lay_out(slot->data, sent.samples, records, l, s->counting->bytes);
-	CHECK(gpu_submit(lane, slot, records * layout_bytes(l)) == 0, "%s: submit", s->what);
+	CHECK(gpu_submit(lane, slot, slot->data, records * layout_bytes(l)) == 0, "%s: submit",
+	      s->what);
 	return sent;
 }
 

@@ -254,7 +254,14 @@ if command -v zstd >/dev/null; then
 	zstd -q -1 long
 	long_job='-M 16M -T 3 -t u8 -b 64 -r full long.zst'
 	each same "$long_job" SEED=1 SEED=2
-	each lost "$long_job" KILL=cuStreamWaitEvent:2 FAIL=cuStreamWaitEvent:3:719 STICKY=2:700
+	each lost "$long_job" KILL=cuStreamWaitEvent:1 FAIL=cuStreamWaitEvent:2:719 STICKY=2:700
+	# What was decoded is counted where it lies: at odd offsets, gathered, with an extent, on counters that stay, by one
+	# thread, and to a last record inside a batch.
+	each same '-M 16M -T 3 -t u16 -c 3 -S 5 --ignore-tail -r full -b 1000 long.zst' SEED=3
+	each same '-M 16M -T 3 --record=7 --offset=2 -t u32 --ignore-tail -b 1000 -r full long.zst' SEED=4
+	each same '-M 24M -T 2 -t u32 --stats --auto -b 100 long.zst' SEED=5
+	each same '-M 64M -T 2 -t u24 -r full -b 262144 long.zst' SEED=6
+	each same '-M 16M -T 1 -t u8 -n 2999999 --no-check -r full -b 16 long.zst' SEED=7
 fi
 
 # ---- a helper that has gone mad ----

@@ -20,12 +20,13 @@ void device_open(struct device *d)
  * What a slot has on the device: the chunk, its counters, its packed samples. False: there is not
  * enough memory, and what the slot has got of it is not used.
  */
-static bool slot_make(struct device *d, struct kernel_chunk *c)
+static bool slot_make(struct device *d, struct device_slot *s)
 {
+	struct kernel_chunk *const c = &s->chunk;
 	const struct {
 		CUdeviceptr *at;
 		size_t bytes;
-	} parts[] = {{&c->data, (size_t)d->layout.slot_bytes},
+	} parts[] = {{&s->data, (size_t)d->layout.slot_bytes},
 		     {&c->cells, d->counters ? 0 : (size_t)d->layout.cell_bytes},
 		     {&c->packed, d->plan.gather ? (size_t)d->layout.slot_bytes : 0}};
 	CUresult r = CUDA_SUCCESS;
@@ -95,7 +96,7 @@ void device_make_slots(struct device *d)
 	kernel_plan_init(&d->plan, &d->counting, cuda, r->piece > 0);
 	if (r->piece > 0)
 		make_counters(d);
-	while (d->slots < r->slots - r->rooms && slot_make(d, &d->slot[d->slots].chunk))
+	while (d->slots < r->slots - r->rooms && slot_make(d, &d->slot[d->slots]))
 		d->slots++;
 	if (d->slots < SLOTS_LEAST)
 		cuda_must(cuda, CUDA_ERROR_OUT_OF_MEMORY, "memory for a slot");

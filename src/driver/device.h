@@ -19,7 +19,8 @@
 
 struct device_slot {
 	CUevent done;              /* recorded after everything that was queued for it */
-	struct kernel_chunk chunk; /* its stream is the one of its latest order */
+	struct kernel_chunk chunk; /* its stream and data are those of its latest order */
+	CUdeviceptr data;          /* its own, to which samples are copied */
 	/* Of its current order: */
 	uint32_t number;
 	uint64_t samples;

@@ -105,10 +105,14 @@ static void queue_chunk(struct device *d, unsigned k, const struct shared_slot *
 	s->k = shared->k;
 	s->all = shared->extent;
 	s->again = false;
-	cuda_must(&d->cuda,
-		  d->cuda.to_device(s->chunk.data, region_data(d->region, &d->layout, k),
-				    shared->bytes, s->chunk.stream),
-		  "copy to the GPU");
+	s->chunk.data = s->data;
+	if (shared->room != NO_ROOM)
+		s->chunk.data = d->unpacking.room[shared->room].memory.decoded + shared->at;
+	else
+		cuda_must(&d->cuda,
+			  d->cuda.to_device(s->data, region_data(d->region, &d->layout, k),
+					    shared->bytes, s->chunk.stream),
+			  "copy to the GPU");
 	queue_count(d, k);
 }
 

@@ -377,6 +377,8 @@ void device_submit(struct gpu_device *d, struct slot *slot)
 	assert(slot_is(slot, SLOT_TAKEN));
 	s->order = slot->order;
 	s->piece = slot->piece;
+	s->room = slot->room;
+	s->at = slot->at;
 	s->bytes = slot->bytes;
 	s->samples = slot->samples;
 	s->k = slot->k;
@@ -392,12 +394,28 @@ void device_submit(struct gpu_device *d, struct slot *slot)
 	slot_submit(d->region, s, ++slot->number);
 }
 
-int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes)
+bool gpu_counts_rooms(const struct lane *lane)
 {
+	return lane->device == &lane->gpu->device[0] && lane->device->facts.rooms > 0;
+}
+
+int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, size_t bytes)
+{
+	const struct gpu_device *const d = lane->device;
+	const size_t room = (size_t)d->layout.slot_bytes;
+
 	assert(bytes > 0);
 	if (gpu_failed(lane->gpu))
 		return -1;
 	slot->order = ORDER_COUNT;
+	slot->room = NO_ROOM;
+	slot->at = 0;
+	if (data != slot->data) {
+		const size_t at = (size_t)(data - d->slot[d->layout.slots - d->layout.rooms].data);
+		assert(at < d->layout.rooms * room && at % room + bytes <= room);
+		slot->room = (uint32_t)(at / room);
+		slot->at = at % room;
+	}
 	slot->bytes = bytes;
 	slot->samples = samples_of(&lane->gpu->spec.counting->layout, bytes);
 	slot->k = lane->k;

@@ -64,6 +64,8 @@ struct slot {
 	size_t bytes, samples; /* of the chunk in it; set by gpu_submit */
 	struct chunk chunk;    /* where that is from; the worker's */
 	uint32_t piece;        /* ORDER_PIECE: which one */
+	uint32_t room;         /* ORDER_COUNT: the samples are in this room, or in the slot ... */
+	size_t at;             /* ... (NO_ROOM), and in the room from this byte on */
 	uint32_t *cells;       /* what came back: counters or sums, until the lane's next answer */
 	int k;                 /* --auto: what its cells are counted at, and ... */
 	struct extent extent;  /* ... the extent of its samples, both from gpu_done */
@@ -118,8 +120,14 @@ void gpu_lane_close(struct lane *lane);
 /* A free slot, which belongs to the worker until gpu_free; NULL: there is none. Never waits. */
 struct slot *gpu_take_slot(struct lane *lane);
 
-/* The slot has so many bytes to count, whole records. -1: the GPU has failed. */
-int gpu_submit(struct lane *lane, struct slot *slot, size_t bytes);
+/* May the lane count what was decoded in rooms (gpu_unpack.h) where it is, on the device? */
+bool gpu_counts_rooms(const struct lane *lane);
+
+/*
+ * So many bytes are to be counted, whole records: they are at slot->data, or in a room. -1: the GPU
+ * has failed.
+ */
+int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, size_t bytes);
 
 enum gpu_answer {
 	GPU_LOST = -1, /* the GPU has failed, and the slot is as it was */

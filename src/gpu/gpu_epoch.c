@@ -232,7 +232,8 @@ int epoch_submit(struct lane *lane, struct slot *slot)
 		gpu_fail(lane->gpu, "memory", "none for what was counted");
 	lock_take(&e->lock);
 	e->filling--;
-	const int rc = gpu_submit(lane, slot, slot->chunk.bytes);
+	const int rc = gpu_submit(lane, slot, slot->chunk.data ? slot->chunk.data : slot->data,
+				  slot->chunk.bytes);
 	if (rc == 0) {
 		e->on_way++;
 		e->samples += slot->samples;

@@ -45,6 +45,8 @@ struct feeder {
 	struct holder holder; /* of the lane's total, for snapshots */
 	uint64_t bytes;       /* that the device has counted since ... */
 	double began;         /* ... the lane was opened */
+	/* Memory of the source is on its way, which it needs back before more is taken. */
+	bool lent;
 };
 
 static void push(struct feeder *f, struct slot *slot)
@@ -181,7 +183,8 @@ static enum turn reap_some(struct worker *w, bool all)
 /* ---- feeding ---- */
 
 /*
- * Takes a chunk into a slot, and submits it. Where counters stay the GPU may count what can be read
+ * Takes a chunk into a slot, or what was decoded in a room and is on the device already, and submits
+ * it. Where counters stay the GPU may count what can be read
  * again, which is read here, and anything where no CPU worker may count it. What it may not, what is
  * left of a range whose file became shorter, and, where CPU workers may count, what a GPU that has
  * just failed does not take, this worker counts.
@@ -193,7 +196,11 @@ static enum turn fill(struct worker *w, struct slot *slot)
 	struct lane *const lane = f->lane;
 	struct chunk *const chunk = &slot->chunk;
 	const size_t cap = gpu_slot_bytes(lane);
-	const struct want want = {.room = slot->data, .cap = cap, .range = lane->stays ? cap : 0};
+	const struct want want = {.room = slot->data,
+				  .cap = cap,
+				  .unpacked = gpu_counts_rooms(lane) &&
+					      (!lane->stays || work->gpu_only),
+				  .range = lane->stays ? cap : 0};
 	int rc = worker_take(w, &want, chunk);
 	const bool some = rc == 0 && chunk->bytes > 0;
 	size_t got = some && (!lane->stays || work->gpu_only) ? chunk->bytes : 0;
@@ -210,11 +217,13 @@ static enum turn fill(struct worker *w, struct slot *slot)
 		gpu_free(slot);
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	}
-	if (fits &&
-	    (lane->stays ? epoch_submit(lane, slot) : gpu_submit(lane, slot, chunk->bytes)) == 0) {
+	const unsigned char *const data = some && chunk->data ? chunk->data : slot->data;
+	if (fits && (lane->stays ? epoch_submit(lane, slot)
+				 : gpu_submit(lane, slot, data, chunk->bytes)) == 0) {
 		push(f, slot);
+		f->lent |= data != slot->data;
 		if (f->stats)
-			gather_stats(work->counting, f->stats, slot->data, chunk->bytes);
+			gather_stats(work->counting, f->stats, data, chunk->bytes);
 		return TURN_DONE;
 	}
 	if (!work->gpu_only || !fits)
@@ -229,8 +238,9 @@ static enum turn step(struct worker *w, bool wait)
 	struct feeder *const f = w->feeder;
 	struct lane *const lane = f->lane;
 
-	if (reap_some(w, false) == TURN_LOST)
+	if (reap_some(w, f->lent) == TURN_LOST)
 		return TURN_LOST;
+	f->lent = false;
 	struct slot *const slot = f->count < REGION_SLOTS ? gpu_take_slot(lane) : NULL;
 	const enum epoch_use use = !slot         ? EPOCH_WAIT
 				   : lane->stays ? epoch_use(lane, slot, f->count >= ORDERS)

@@ -24,6 +24,7 @@
 #include "count/count.h"
 
 #define REGION_SLOTS 64u
+#define NO_ROOM UINT32_MAX
 
 /* Descriptors of the helper. */
 enum { HELPER_SOCKET = 3, HELPER_REGION = 4 };
@@ -41,7 +42,8 @@ enum shared_state {
 };
 
 enum slot_order {
-	ORDER_COUNT, /* samples: copy, count, and, unless counters stay, fetch them */
+	/* Samples: copy them, unless they lie in a room; count; and, unless counters stay, fetch. */
+	ORDER_COUNT,
 	/* Of counters that stay: */
 	ORDER_SUMS,  /* what those of each piece add up to, 64 bits each */
 	ORDER_PIECE, /* one piece of them */
@@ -56,6 +58,9 @@ struct shared_slot {
 	/* enum slot_order; this and what follows is written by the program ... */
 	uint32_t order;
 	uint32_t piece;
+	/* ORDER_COUNT: the samples are what was decoded in this room, from byte `at` on */
+	uint32_t room; /* NO_ROOM: they are in the slot */
+	uint64_t at;
 	uint64_t bytes, samples;
 	/* --auto: ... the lane's k; in the helper's answer the one that the chunk was counted at */
 	int32_t k;

@@ -164,8 +164,9 @@ struct reader *source_reader(struct source *s);
 struct want {
 	void *room; /* of `cap` bytes, at least a record */
 	size_t cap;
-	bool lent;    /* memory of the source will do too, of any size, without a copy ... */
-	size_t range; /* ... and so will a range of a file, of at most this size; 0: it will not */
+	bool lent;     /* memory of the source will do too, of any size, without a copy ... */
+	bool unpacked; /* ... so will that in which the unpacker has put decoded bytes ... */
+	size_t range;  /* ... and a range of a file, of at most this size; 0: it will not */
 };
 
 struct chunk {

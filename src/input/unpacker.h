@@ -17,7 +17,7 @@
 
 #include "../kernels/unpack.h"
 
-#define UNPACKER_ROOMS 32u                    /* at most */
+#define UNPACKER_ROOMS 44u                    /* at most */
 #define UNPACKER_WINDOW ((uint64_t)128 << 20) /* no offset of a match is larger */
 
 enum unpacked {

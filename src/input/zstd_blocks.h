@@ -21,9 +21,6 @@ struct block_slot {
 	struct sequence *sequences;
 };
 
-/* A room's decoded bytes are handed out in so many pieces. */
-#define BATCH_PIECES 4u
-
 /* Some blocks, on their way through a room of the device. */
 struct batch {
 	enum {
@@ -66,7 +63,7 @@ struct batches {
 	struct batch batch[UNPACKER_ROOMS];
 };
 
-#define BLOCKS_PIECES (SLOTS_MOST + UNPACKER_ROOMS * BATCH_PIECES)
+#define BLOCKS_PIECES (SLOTS_MOST + UNPACKER_ROOMS)
 
 struct blocks {
 	uint64_t holds; /* bytes of memory */
@@ -98,6 +95,12 @@ struct blocks {
 static inline bool blocks_begun(const struct zstd_job *j)
 {
 	return j->piece != j->own;
+}
+
+/* Does the piece lie in a room of the device? */
+static inline bool blocks_in_room(const struct zstd_piece *p)
+{
+	return blocks_begun(p->job) && p >= p->job->piece + SLOTS_MOST;
 }
 
 /* Bytes after the last block. */

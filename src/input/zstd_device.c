@@ -10,8 +10,8 @@
  *   find     one reader at a time, in order: the blocks' headers say which packed bytes a batch has
  *   read     any reader: these bytes, into the room
  *   send     one reader at a time, in order: what else stands in the blocks' headers, for the device
- *   done     one reader at a time, in order: decoded bytes become pieces like others, handed out,
- *            counted, added to the checksum. When they are free, so is the room
+ *   done     one reader at a time, in order: decoded bytes become a piece like others, handed out,
+ *            counted, added to the checksum. When it is free, so is the room
  *
  * Where the device is only wanted if it is faster, it is tried first: it decodes the next blocks
  * while the cores decode them, too, and what it decodes is not used. Each room is used twice, and
@@ -31,7 +31,6 @@
 #include "input/zstd_blocks.h"
 
 #define WAIT_SECONDS 0.001 /* then a reader looks for other work */
-#define PAGE ((size_t)4096)
 /* A trial ends when the cores have decoded so many times what the device has been given. */
 #define SLOW 4u
 
@@ -43,9 +42,10 @@ static struct batch *batch_of(struct batches *d, uint64_t number)
 	return &d->batch[number % d->rooms];
 }
 
-static struct zstd_piece *pieces_of(struct blocks *b, uint64_t number)
+/* What the room of a batch holds when that is done. */
+static struct zstd_piece *piece_of(struct blocks *b, uint64_t number)
 {
-	return &b->piece[SLOTS_MOST + number % b->device.rooms * BATCH_PIECES];
+	return &b->piece[SLOTS_MOST + number % b->device.rooms];
 }
 
 /* Where the next packed bytes of the frame are, in the file. */
@@ -137,15 +137,9 @@ static void go_on_device(struct zstd_job *j)
 
 static bool room_free(struct blocks *b)
 {
-	struct batches *const d = &b->device;
-	const struct zstd_piece *const p = pieces_of(b, d->found);
+	const struct batches *const d = &b->device;
 
-	if (d->found - d->done >= d->rooms)
-		return false;
-	for (unsigned i = 0; i < BATCH_PIECES; i++)
-		if (p[i].state != PIECE_FREE)
-			return false;
-	return true;
+	return d->found - d->done < d->rooms && piece_of(b, d->found)->state == PIECE_FREE;
 }
 
 static bool may_send(const struct source *s, const struct zstd_job *j, const struct request *q)
@@ -490,25 +484,19 @@ static unsigned next_done(const struct batches *d)
 	return (unsigned)(d->done % d->rooms);
 }
 
-/* What a room holds becomes pieces. */
+/* What a room holds becomes a piece. */
 static void hand_out(struct source *s, struct zstd_job *j, uint64_t number, size_t bytes)
 {
 	const struct unpacker *const u = s->use.unpacker;
 	struct blocks *const b = j->blocks;
-	const unsigned char *at = u->room(u->arg, (unsigned)(number % b->device.rooms));
-	const size_t each = (bytes / BATCH_PIECES + PAGE) / PAGE * PAGE;
-	struct zstd_piece *p = pieces_of(b, number);
+	struct zstd_piece *const p = piece_of(b, number);
 
 	s->totals.unpacked += bytes;
-	for (; bytes > 0 && !b->refused; p++) {
-		p->data = at;
-		p->bytes = bytes < each ? bytes : each;
-		p->begin = b->end;
-		at += p->bytes;
-		bytes -= p->bytes;
-		b->end += p->bytes;
-		blocks_hand_out(s, j, p, NULL);
-	}
+	p->data = u->room(u->arg, (unsigned)(number % b->device.rooms));
+	p->bytes = bytes;
+	p->begin = b->end;
+	b->end += bytes;
+	blocks_hand_out(s, j, p, NULL);
 }
 
 /* The trial's rate against that of the cores meanwhile. */

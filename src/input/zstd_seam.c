@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "input/source_input.h"
+#include "input/zstd_blocks.h"
 
 #define COPY_LOCKED 4096u /* bytes that are copied sooner than the lock is dropped and taken */
 
@@ -245,6 +246,13 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 
 /* ---- pieces ---- */
 
+/* May the request have the piece as it is? */
+static bool may_lend(const struct zstd_piece *p, const struct request *q)
+{
+	return p->left > 0 &&
+	       (q->want->lent || (q->want->unpacked && q->got == 0 && blocks_in_room(p)));
+}
+
 static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request *q)
 {
 	struct checksum *const sum = &p->job->sum;
@@ -338,7 +346,7 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	p->job->handed = p->begin + p->bytes;
 	if (s->spec.ordered)
 		source_call(s); /* for the next one */
-	if (p->left > 0 && q->want->lent) {
+	if (may_lend(p, q)) {
 		p->job->in->zstd->whole += p->left;
 		lend_unlocks(s, p, q);
 		return;
