@@ -469,9 +469,12 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 
 	if (run->gpu.devices > 1)
 		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
-	if (run->totals.unpacked > 0)
+	/* Where -n ends, more was decoded than is counted. */
+	const uint64_t decoded =
+		run->totals.unpacked < run->totals.bytes ? run->totals.unpacked : run->totals.bytes;
+	if (decoded > 0)
 		snprintf(unpacked, sizeof(unpacked), ", decoded %.1f%% in %u more slots",
-			 share(run->totals.unpacked, run->totals.bytes), run->gpu.rooms);
+			 share(decoded, run->totals.bytes), run->gpu.rooms);
 	else if (run->totals.slow)
 		snprintf(unpacked, sizeof(unpacked), ", decodes slower than the CPU");
 	if (run->gpu.slots == 0)

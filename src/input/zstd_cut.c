@@ -14,6 +14,7 @@
 #include "base/huge.h"
 #include "input/block.h"
 #include "input/source_input.h"
+#include "input/unpacker.h"
 
 #define BATCH_BYTES ((uint64_t)512 << 10)   /* decoded bytes of small frames in one job */
 #define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory without a window ... */
@@ -193,6 +194,12 @@ static bool few_left(const struct source *s, const struct input *in, const struc
 	return stored >= AHEAD || stored > left / s->use.threads;
 }
 
+/* Is a device to decode long frames of files, whether the cores would be slower or not? */
+static bool device_asked(const struct source *s, const struct input *in)
+{
+	return in->is_file && s->use.unpacker && s->use.unpacker->gain <= 0;
+}
+
 /*
  * Its first blocks are scanned. With few literals and sequences they are mostly long matches, or
  * very small, where libzstd is as fast as memory.
@@ -222,7 +229,8 @@ static bool blocks_pay(const struct source *s, struct input *in, const struct fr
 		sequences += b.sequences;
 	}
 	return literals + 3 * sequences >= n * WORK_LEAST &&
-	       (s->use.threads > 2 || literals >= LITERALS_OF_TWO * sequences);
+	       (s->use.threads > 2 || literals >= LITERALS_OF_TWO * sequences ||
+		device_asked(s, in));
 }
 
 /* Is it decoded in blocks? */
@@ -235,7 +243,8 @@ static bool in_blocks(struct source *s, struct input *in, const struct frame *f,
 	if (in->limit != NO_END && at != UNKNOWN)
 		bytes = lesser(bytes, in->limit - at);
 	if (!BLOCK_HOST || h->window > BLOCK_WINDOW_MAX || bytes <= WHOLE_MAX ||
-	    s->use.threads < 2 || (in->is_file && !s->spec.ordered && !few_left(s, in, f)))
+	    (s->use.threads < 2 && !device_asked(s, in)) ||
+	    (s->use.threads > 1 && in->is_file && !s->spec.ordered && !few_left(s, in, f)))
 		return false;
 	/* Of a stream no more may come soon. */
 	return blocks_pay(s, in, f, !in->is_file && (last || s->spec.prompt) ? 1 : 4);
