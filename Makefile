@@ -334,7 +334,8 @@ test: $(PROGRAM) $(TESTS)
 	$(Q)sh tests/run.sh --quick $(PROGRAM) $(BUILD)
 
 #: make check            all tests, some minutes; SEED, JOBS and SECONDS are of the random jobs
-check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK))
+check-programs: $(PROGRAM) $(TESTS) $(TOOLS) $(TORTURE) $(DOCUMENTS) $(if $(NVCC),$(FAKE) $(FAKE_OLD) $(GPU_CHECK)) \
+	$(if $(MODE),,$(BENCHES) $(BENCH_GPU))
 check: check-programs
 	$(Q)sh tests/run.sh $(PROGRAM) $(BUILD) $(SEED) $(JOBS) $(SECONDS)
 
@@ -360,7 +361,7 @@ fuzz:
 fuzzers: $(FUZZERS)
 
 # Only what is compiled, for a compiler that is asked for its warnings alone.
-compiled: $(OBJ) $(patsubst %.c,$(OBJ_DIR)/%.o,$(TEST_SRC) $(wildcard bench/*.c))
+compiled: $(OBJ) $(TEST_SRC:%.c=$(OBJ_DIR)/%.o)
 
 #: make coverage         which lines `make test` runs, by file and folder; TIER=check: which `make check` runs (gcc)
 TIER    = test

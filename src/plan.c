@@ -26,12 +26,15 @@
 
 #define LANES_MOST 60u /* a slot for each, and a few more, of 64 (gpu/region.h) */
 /*
- * Under auto the GPU's start, some 0.3 s and part of a core, must pay: at its rate so far the CPU
+ * Under auto the GPU's start, 0.2 to 0.4 s and part of a core, must pay: at its rate so far the CPU
  * must have more to do than that. Where the end is not known, as much is taken to be left as was
- * counted. The first blocks, in which tables are touched for the first time, say little.
+ * counted. The first blocks, in which tables are touched for the first time, say little; of slow
+ * ones few tell enough.
  */
 #define WORTH_SECONDS 0.4
 #define TELLING_BYTES ((uint64_t)64 << 20)
+#define TELLING_SECONDS 0.02
+#define TELLING_FEW ((uint64_t)8 << 20)
 
 /*
  * Sets how `workers` of them count, in private tables or in the table of the totals; returns the
@@ -133,8 +136,9 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 		p.workers = p.lanes;
 		p.lanes_memory = half;
 	} else if (p.lanes > 0) {
-		p.lanes_memory = facts->plain ? least(left / 2, memory / 8 * 3)
-					      : least(left > half ? left - half : 0, memory / 4);
+		p.lanes_memory = facts->plain
+					 ? least(left / 2, memory / 8 * 3)
+					 : least(left > half ? left - half : 0, memory / 8 * 3);
 	}
 	if (left > p.lanes_memory)
 		p.decoders = left - p.lanes_memory;
@@ -161,7 +165,7 @@ struct gpu_spec plan_gpu(const struct plan *p, const struct job *job)
 
 bool plan_gpu_pays(double seconds, uint64_t counted, uint64_t known)
 {
-	if (counted < TELLING_BYTES)
+	if (counted < (seconds < TELLING_SECONDS ? TELLING_BYTES : TELLING_FEW))
 		return false;
 	const uint64_t left = known > counted ? known - counted : known > 0 ? 0 : counted;
 	return (double)left * seconds > WORTH_SECONDS * (double)counted;

@@ -5,11 +5,10 @@
  *
  *   tables and blocks of CPU workers    at most half of -M; fewer workers where more would take
  *                                       more. One worker may take all of it if it has to
- *   lanes of a GPU                      under auto what the tables leave of the other half, at most
- *                                       a quarter of -M; if no input is compressed, half of what
- *                                       the tables leave of -M, at most three eighths of it, which
- *                                       of the default -M is 16 slots of 4 MiB and those that end
- *                                       an epoch; under --device=gpu, which has no CPU workers,
+ *   lanes of a GPU                      under auto what the tables leave of the other half, or, if
+ *                                       no input is compressed, half of what they leave of -M; at
+ *                                       most three eighths of -M, which of the default are 16
+ *                                       slots of 4 MiB and those that end an epoch; under --device=gpu, which has no CPU workers,
  *                                       half of -M. Where a lane and two slots do not fit, auto has
  *                                       no GPU; --device=gpu takes them, and their counters are
  *                                       part of the bins

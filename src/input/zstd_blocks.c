@@ -4,7 +4,9 @@
  *
  * Each block has a slot, and passes through it in these tasks:
  *
- *   fetch     one thread at a time, in order: its packed bytes, and the header of the next block
+ *   fetch     one thread at a time, in order: its header; of a stream its packed bytes, too
+ *   read      any thread: the packed bytes, of a file; one thread read 5 GB/s for all
+ *   scan      one thread at a time, in order, after a read: what is where in them
  *   unpack    any thread: its sequences, with which its size is known, and its literals. Where it
  *             has no sequences and its place is known, that decodes it
  *   execute   one thread at a time, in order: literals and matches become decoded bytes
@@ -139,8 +141,8 @@ static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
 	block_past_begin(&b->past, past_of(j));
 	b->have = b->in_ring = 0;
 	b->fail = (struct fail){.status = STATUS_OK};
-	b->fetched = b->begun = b->sized = b->executed = b->end = 0;
-	b->last = b->fetching = b->executing = b->over = b->refused = false;
+	b->fetched = b->reads = b->scanned = b->begun = b->sized = b->executed = b->end = 0;
+	b->last = b->fetching = b->scanning = b->executing = b->over = b->refused = false;
 	b->device = (struct batches){.on = ON_CORES};
 	for (unsigned i = 0; i < BLOCKS_PIECES; i++) {
 		b->piece[i].job = j;
@@ -258,7 +260,7 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	if (b->end + unsized * FRAME_BLOCK_MAX >= enough)
 		return false;
 	/* So far ahead that those who unpack do not wait. */
-	return b->last || (b->fetched - b->begun <= b->slots / 4 &&
+	return b->last || (b->fetched - b->begun <= b->slots / 2 &&
 			   b->piece[b->fetched % b->slots].state == PIECE_FREE);
 }
 
@@ -293,18 +295,27 @@ static bool get_head(struct zstd_job *j, size_t n)
 	return true;
 }
 
-/* Of a stream no more than the block is waited for. False: nothing more comes. */
+/*
+ * The next block. Of a file that was long enough when it was opened its packed bytes are read later;
+ * of a stream no more than them is waited for. False: nothing more comes.
+ */
 static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 {
 	struct blocks *const b = j->blocks;
 	struct frame_block h;
-	const char *why = "corrupt block";
 	size_t got;
 
-	if (!get_head(j, 3))
+	if (!get_head(j, FRAME_BLOCK_HEADER))
 		return false;
-	if (frame_block_parse(b->head, &h) == 0) {
-		const size_t after = h.last ? blocks_trailer(j) : 3;
+	if (frame_block_parse(b->head, &h) != 0) {
+		frames_bad(j->in->bytes, j->cut.offset, &b->fail, "corrupt block");
+		return false;
+	}
+	const size_t after = h.last ? blocks_trailer(j) : FRAME_BLOCK_HEADER;
+	slot->at = j->cut.offset + j->taken;
+	slot->read = j->cut.from != FROM_FILE ||
+		     offset_sum(slot->at, h.stored + after) > bytes_size(j->in->bytes);
+	if (slot->read) {
 		const bool all = get(j, slot->packed, h.stored, h.stored + after, &got);
 		/* Where --finish ends a stream in a stored block, libzstd decodes what there is. */
 		if (!all && (!j->broken || !h.plain || h.repeats || got == 0))
@@ -313,12 +324,14 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 			h.stored = h.most = (uint32_t)got;
 		b->have = got - h.stored;
 		memcpy(b->head, slot->packed + h.stored, b->have);
-		b->last = h.last;
-		why = block_scan(&b->scan, &h, slot->packed, &slot->block);
+	} else {
+		bytes_hint(j->in->bytes, slot->at);
+		__atomic_store_n(&j->taken, j->taken + h.stored, __ATOMIC_RELAXED);
+		b->have = 0;
 	}
-	if (why)
-		frames_bad(j->in->bytes, j->cut.offset, &b->fail, why);
-	return !why;
+	b->last = h.last;
+	slot->header = h;
+	return true;
 }
 
 /* Gives places to the blocks whose sizes are known. */
@@ -341,12 +354,14 @@ static void add_block(struct source *s, struct blocks *b)
 	const unsigned i = (unsigned)(b->fetched % b->slots);
 	struct block_slot *const slot = &b->slot[i];
 
-	slot->sized = slot->block.sequences == 0;
-	slot->unpacked = false;
+	slot->sized = slot->unpacked = false;
 	slot->refused = NULL;
 	b->piece[i].state = PIECE_FILLING;
 	b->fetched++;
-	give_places(b);
+	if (slot->read && b->reads + 1 == b->fetched)
+		b->reads++;
+	else
+		source_call(s); /* to read it */
 	/* At the beginning there is work for all. */
 	s->wanted |= s->wait.sleepers == 0 && b->fetched <= s->use.threads;
 	/* Now and then it is asked whether a device would pay, though readers may sleep. */
@@ -363,6 +378,31 @@ void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trai
 	}
 }
 
+/* Scans the blocks that were read, in order, unless another thread does. */
+static void scan_unlocks(struct source *s, struct blocks *b)
+{
+	struct block_slot *slot;
+
+	while (!b->scanning && b->scanned < b->fetched &&
+	       (slot = &b->slot[b->scanned % b->slots])->read && !slot->refused) {
+		b->scanning = true;
+		lock_drop(&s->lock);
+		slot->refused = block_scan(&b->scan, &slot->header, slot->packed, &slot->block);
+		lock_take(&s->lock);
+		b->scanning = false;
+		if (slot->refused) { /* nothing behind it is of use */
+			slot->unpacked = b->over = true;
+			break;
+		}
+		slot->sized = slot->block.sequences == 0;
+		b->scanned++;
+		device_scan(b);
+		give_places(b);
+	}
+	if (b->scanned > b->begun)
+		source_call(s); /* to unpack it */
+}
+
 static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
@@ -375,10 +415,12 @@ static void fetch_next_unlocks(struct source *s, struct zstd_job *j)
 			 : block ? fetch_block(j, &b->slot[b->fetched % b->slots])
 				 : get_head(j, blocks_trailer(j));
 	lock_take(&s->lock);
-	b->fetching = false;
 	if (got && block)
 		add_block(s, b);
-	b->over = !got || !block;
+	b->over |= !got || !block;
+	if (got && block)
+		scan_unlocks(s, b);
+	b->fetching = false;
 	if (got && !block)
 		blocks_last(s, j, b->head);
 }
@@ -388,12 +430,15 @@ static void fetch_run_unlocks(struct source *s, struct request *q)
 	struct zstd_job *const j = blocks_find(s, q, may_fetch);
 
 	j->running++;
-	if (blocks_begun(j) && device_takes(s, j))
-		device_begin(s, j);
-	else if (blocks_begun(j))
-		fetch_next_unlocks(s, j);
-	else
+	if (!blocks_begun(j))
 		begin_unlocks(s, j);
+	else if (device_takes(s, j))
+		device_begin(s, j);
+	else
+		do /* of a file, headers alone */
+			fetch_next_unlocks(s, j);
+		while (j->cut.from == FROM_FILE && !j->ended && may_fetch(s, j, q) &&
+		       !device_takes(s, j));
 	j->running--;
 	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
 		source_call(s); /* it fetches the next one, and another reader unpacks this */
@@ -447,7 +492,8 @@ static bool may_unpack(const struct source *s, const struct zstd_job *j, const s
 
 	(void)s;
 	(void)q;
-	return blocks_begun(j) && !b->refused && b->begun < b->fetched && b->idle > 0;
+	return blocks_begun(j) && !b->refused &&
+	       ((b->begun < b->scanned && b->idle > 0) || b->reads < b->fetched);
 }
 
 static bool unpack_ready(const struct source *s, const struct request *q)
@@ -455,9 +501,32 @@ static bool unpack_ready(const struct source *s, const struct request *q)
 	return blocks_find(s, q, may_unpack);
 }
 
-static void unpack_run_unlocks(struct source *s, struct request *q)
+/* The next block, of a file: its packed bytes. */
+static void read_next_unlocks(struct source *s, struct zstd_job *j)
 {
-	struct zstd_job *const j = blocks_find(s, q, may_unpack);
+	struct blocks *const b = j->blocks;
+	struct block_slot *const slot = &b->slot[b->reads++ % b->slots];
+	struct fail fail = {.status = STATUS_OK};
+	size_t got;
+
+	if (b->reads < b->fetched)
+		source_call(s); /* for that one */
+	if (!slot->read) {
+		lock_drop(&s->lock);
+		const int rc = bytes_read_at(j->in->bytes, slot->at, slot->packed,
+					     slot->header.stored, &got, &fail);
+		lock_take(&s->lock);
+		slot->read = true;
+		if (rc != 0 || got < slot->header.stored) { /* libzstd says why */
+			slot->refused = FRAMES_TRUNCATED;
+			slot->unpacked = b->over = true;
+		}
+	}
+	scan_unlocks(s, b);
+}
+
+static void unpack_next_unlocks(struct source *s, struct zstd_job *j)
+{
 	struct blocks *const b = j->blocks;
 	const uint64_t number = b->begun++;
 	const unsigned i = (unsigned)(number % b->slots);
@@ -466,7 +535,6 @@ static void unpack_run_unlocks(struct source *s, struct request *q)
 	struct block_coder *const coder = b->coder[--b->idle];
 	const char *why = NULL;
 
-	j->running++;
 	if (block->sequences > 0) {
 		lock_drop(&s->lock);
 		why = block_sequences(coder, block, slot->sequences);
@@ -483,6 +551,18 @@ static void unpack_run_unlocks(struct source *s, struct request *q)
 	slot->refused = why;
 	slot->unpacked = true;
 	b->coder[b->idle++] = coder;
+}
+
+static void unpack_run_unlocks(struct source *s, struct request *q)
+{
+	struct zstd_job *const j = blocks_find(s, q, may_unpack);
+	struct blocks *const b = j->blocks;
+
+	j->running++;
+	if (b->begun < b->scanned && b->idle > 0)
+		unpack_next_unlocks(s, j);
+	else
+		read_next_unlocks(s, j);
 	j->running--;
 	job_check(s, j);
 }

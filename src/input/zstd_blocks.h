@@ -11,8 +11,11 @@
 #include "input/unpacker.h"
 
 struct block_slot {
-	struct block block;
-	bool sized; /* its decoded bytes are known */
+	struct frame_block header;
+	uint64_t at;        /* where its packed bytes are in the file */
+	bool read;          /* ... and that they are here */
+	struct block block; /* what is where in them, once they are scanned */
+	bool sized;         /* its decoded bytes are known */
 	bool unpacked;
 	const char *refused;    /* why, or NULL */
 	unsigned char *place;   /* in the ring, once it is sized */
@@ -55,7 +58,9 @@ struct batches {
 	bool finding, sending, waiting; /* ... each by one reader at a time */
 	uint64_t blocks;                /* of batches that were found, and are not done */
 	uint64_t at;                    /* the next packed byte, in the file; ... */
-	struct block_scan scan;         /* ... and what is known of the blocks that were sent */
+	struct block_scan
+		scan;   /* ... and what is known of the blocks that were sent; on trial ... */
+	uint64_t cores; /* ... it comes from the cores when they have scanned so many */
 	struct trial trial;
 	/* Decoded by the cores, and not found yet: in two runs of the ring. */
 	const unsigned char *past[2];
@@ -82,11 +87,14 @@ struct blocks {
 	size_t have;
 	bool last; /* the last block was fetched */
 	struct fail fail;
-	/* How many blocks were fetched, are being or were unpacked, have their place, were executed */
-	uint64_t fetched, begun, sized, executed;
+	/*
+	 * How many blocks were fetched; are being or were read; were scanned; are being or were
+	 * unpacked; have their place; were executed.
+	 */
+	uint64_t fetched, reads, scanned, begun, sized, executed;
 	uint64_t end;   /* decoded bytes of those that have their place, ... */
 	size_t in_ring; /* ... the last of which ends here */
-	bool fetching, executing;
+	bool fetching, scanning, executing;
 	bool over;    /* no more are fetched */
 	bool refused; /* one could not be executed */
 	struct batches device;
@@ -130,6 +138,9 @@ void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p,
 /* Is a device to decode the rest of the frame, or to be tried? */
 bool device_takes(const struct source *s, const struct zstd_job *j);
 void device_begin(struct source *s, struct zstd_job *j);
+
+/* The cores have scanned one more block. */
+void device_scan(struct blocks *b);
 
 /* The job is done with the device; another one may have it. */
 void device_leave(struct source *s, const struct zstd_job *j);

@@ -85,10 +85,17 @@ static void begin_behind_cores(struct zstd_job *j)
 	struct batches *const d = &j->blocks->device;
 
 	d->at = next_at(j);
-	d->scan = j->blocks->scan;
+	d->cores = j->blocks->fetched;
+	device_scan(j->blocks);
 	d->found = d->sent = d->done = 0;
 	for (unsigned i = 0; i < d->rooms; i++)
 		d->batch[i].state = BATCH_FREE;
+}
+
+void device_scan(struct blocks *b)
+{
+	if (b->device.on != ON_CORES && b->scanned == b->device.cores)
+		b->device.scan = b->scan;
 }
 
 void device_begin(struct source *s, struct zstd_job *j)
@@ -153,7 +160,7 @@ static bool may_send(const struct source *s, const struct zstd_job *j, const str
 		return false;
 	const struct batches *const d = &b->device;
 	if (d->on == ON_TRIAL)
-		return d->found < d->trial.batches && room_free(b);
+		return b->scanned >= d->cores && d->found < d->trial.batches && room_free(b);
 	if (b->fetching || b->executed < b->fetched)
 		return false;
 	const uint64_t enough = blocks_wanted(j);
