@@ -454,6 +454,46 @@ static void unplaced(void)
 }
 
 /*
+ * Noise in frames that do not declare their sizes: of such a frame a worker has a piece out, of four
+ * at most, and the fifth worker gets one of the frame after it.
+ */
+static void noise_side_by_side(void)
+{
+	enum { READERS = 6, FRAME = 2 << 20 };
+	static char *const PATHS[] = {"f"};
+	const struct setup spec = {.open.paths = PATHS,
+				   .open.path_count = 1,
+				   .use.limit = UINT64_MAX,
+				   .use.record = 1,
+				   .use.threads = READERS,
+				   .use.memory = 64 << 20};
+	const struct want want = {.cap = FRAME, .lent = true};
+	unsigned char *const data = malloc(FRAME);
+	struct reader *reader[READERS];
+	struct chunk chunk[READERS];
+	struct fail fail = {.status = STATUS_OK};
+	struct pack p = {.state = 1};
+	struct source *s;
+
+	for (unsigned i = 0; i < FRAME; i++)
+		data[i] = (unsigned char)pack_draw(&p, 256);
+	for (unsigned i = 0; i < 4; i++)
+		pack_frame(&p, data, FRAME, 1, false, i % 2, 0);
+	scratch_write("f", p.data, p.bytes);
+	CHECK(setup_open(&s, &spec, &fail) == 0, "%s", fail.text);
+	for (unsigned i = 0; i < READERS; i++) {
+		reader[i] = source_reader(s);
+		CHECK(source_take(reader[i], &want, &chunk[i], &fail) == 0 && chunk[i].bytes > 0,
+		      "%zu bytes '%s'", chunk[i].bytes, fail.text);
+	}
+	for (unsigned i = 0; i < READERS; i++)
+		source_done(reader[i], &chunk[i], chunk[i].bytes);
+	source_close(s);
+	free(p.data);
+	free(data);
+}
+
+/*
  * -n allows fewer bytes than a magic number has: it is recognised if it is there, or --zstd waits
  * for it; else the bytes are samples, and none beyond -n is waited for.
  */
@@ -543,6 +583,8 @@ int main(void)
 	few();
 	repeats_after_nothing();
 	unplaced();
+	alarm(120);
+	noise_side_by_side();
 	scratch_leave();
 	return check_report();
 }

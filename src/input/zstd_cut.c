@@ -142,6 +142,8 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 	c->stored = f->stored;
 	if (f->plain && f->bound >= BATCH_BYTES && !s->spec.ordered) {
 		plan(s, c, HOW_STORED, 0, 0);
+		/* Such blocks say what they decode to; so the frames after it have their places. */
+		c->content = f->bound;
 		return;
 	}
 	/*
