@@ -269,7 +269,7 @@ static bool feed_slot(struct feed *f, unsigned next)
 		slot->chunk =
 			(struct chunk){.data = f->chunk[next], .bytes = f->bytes[next], .fd = -1};
 		memcpy(slot->data, f->chunk[next], f->bytes[next]);
-		if (epoch_submit(f->lane, slot) != 0)
+		if (epoch_submit(f->lane, slot, slot->data) != 0)
 			return false;
 	}
 	const bool done =

@@ -223,7 +223,7 @@ void epoch_cancel(struct lane *lane)
 	lock_drop(&e->lock);
 }
 
-int epoch_submit(struct lane *lane, struct slot *slot)
+int epoch_submit(struct lane *lane, struct slot *slot, const unsigned char *data)
 {
 	struct epoch *e = &lane->device->epoch;
 	struct held *const held = slot->chunk.fd >= 0 ? malloc(sizeof(*held)) : NULL;
@@ -232,8 +232,7 @@ int epoch_submit(struct lane *lane, struct slot *slot)
 		gpu_fail(lane->gpu, "memory", "none for what was counted");
 	lock_take(&e->lock);
 	e->filling--;
-	const int rc = gpu_submit(lane, slot, slot->chunk.data ? slot->chunk.data : slot->data,
-				  slot->chunk.bytes);
+	const int rc = gpu_submit(lane, slot, data, slot->chunk.bytes);
 	if (rc == 0) {
 		e->on_way++;
 		e->samples += slot->samples;

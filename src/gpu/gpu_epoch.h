@@ -63,10 +63,10 @@ enum epoch_use {
 enum epoch_use epoch_use(struct lane *lane, struct slot *slot, bool busy);
 
 /*
- * Submits the slot with slot->chunk, whose bytes are in slot->data. A range belongs to the epoch
- * from then on. -1: the GPU has failed; the chunk is still the caller's.
+ * Submits the slot with slot->chunk, whose bytes are at `data` (gpu_submit). A range belongs to the
+ * epoch from then on. -1: the GPU has failed; the chunk is still the caller's.
  */
-int epoch_submit(struct lane *lane, struct slot *slot);
+int epoch_submit(struct lane *lane, struct slot *slot, const unsigned char *data);
 void epoch_cancel(struct lane *lane);
 
 /* Takes the answer of a slot (GPU_DONE). -1: the GPU has failed. */

@@ -217,8 +217,8 @@ static enum turn fill(struct worker *w, struct slot *slot)
 		gpu_free(slot);
 		return rc != 0 ? TURN_FAILED : TURN_END;
 	}
-	const unsigned char *const data = some && chunk->data ? chunk->data : slot->data;
-	if (fits && (lane->stays ? epoch_submit(lane, slot)
+	const unsigned char *const data = chunk->data ? chunk->data : slot->data;
+	if (fits && (lane->stays ? epoch_submit(lane, slot, data)
 				 : gpu_submit(lane, slot, data, chunk->bytes)) == 0) {
 		push(f, slot);
 		f->lent |= data != slot->data;
