@@ -50,7 +50,8 @@ struct each {
 	struct lock lock;
 	struct rows *workers;
 	struct result *waiting; /* submitted, not taken */
-	size_t ended;           /* inputs */
+	size_t ended;           /* inputs, at most ... */
+	size_t whole;           /* ... so many: of the next one a worker could not read something */
 	bool stopped, failed;
 	bool torn;   /* records were counted, or lent, and are lost: nothing is taken any more */
 	bool taking; /* a worker takes results; what follows is its own, until it has failed: */
@@ -312,9 +313,20 @@ static struct result *wait_free(struct each *e, struct rows *rows, unsigned leas
 void each_ended(struct each *e, size_t inputs)
 {
 	lock_take(&e->lock);
+	if (inputs > e->whole)
+		inputs = e->whole;
 	if (inputs > e->ended) /* two threads may come in either order */
 		e->ended = inputs;
 	take_all_unlocks(e);
+	lock_drop(&e->lock);
+}
+
+/* Records of this input are lost: it does not end, though its chunk is given back. */
+static void lose(struct each *e, size_t path)
+{
+	lock_take(&e->lock);
+	if (path < e->whole)
+		e->whole = path;
 	lock_drop(&e->lock);
 }
 
@@ -606,6 +618,8 @@ static enum turn turn(struct worker *w)
 	if (rc == 0) {
 		counted = chunk.bytes;
 		rc = count_chunk(w, &chunk, &counted);
+		if (rc != 0)
+			lose(e, chunk.path);
 		source_done(w->reader, &chunk, counted);
 	}
 	w->count_seconds += clock_seconds() - began;
@@ -658,6 +672,7 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 		return fail_errno(fail, "--each");
 	e->spec = spec;
 	e->to = to;
+	e->whole = SIZE_MAX;
 	if (lock_init(&e->lock) != 0) {
 		free(e);
 		*out = NULL;
