@@ -13,10 +13,11 @@
  *     the first that has not ended. All before it have ended, so its place is known; any reader
  *     empties the queue of its pieces, and it goes on when one comes back.
  *   - Of a job in blocks take the first block that was not executed. All before it were, so their
- *     pieces come back, and its slot is free: it can be fetched. Then any reader can unpack it if a
- *     coder is idle; those that are not belong to readers that are unpacking, which wait for
- *     nothing. Then its place is known and any can execute it. A thread that makes one of these
- *     possible does it next, or calls another reader.
+ *     pieces come back, and its slot is free: it can be fetched. Then any reader can read it, and
+ *     scan it, as all before it were scanned; and unpack it if a coder is idle; those that are not
+ *     belong to readers that are unpacking, which wait for nothing. Then its place is known and any
+ *     can execute it. A thread that makes one of these possible does it next, or calls another
+ *     reader.
  *   - Of a job that a device decodes take the first batch that is not done. What was sent before it is
  *     done, so its room is free; any reader can read its packed bytes and send it; then one reader
  *     waits for the answer, which comes, or the device has failed (gpu_link.c).
