@@ -325,7 +325,6 @@ static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 		b->have = got - h.stored;
 		memcpy(b->head, slot->packed + h.stored, b->have);
 	} else {
-		bytes_hint(j->in->bytes, slot->at);
 		__atomic_store_n(&j->taken, j->taken + h.stored, __ATOMIC_RELAXED);
 		b->have = 0;
 	}
