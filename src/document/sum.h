@@ -63,9 +63,8 @@ void sum_free(struct sum *s);
 
 /*
  * merge.c: adds all documents of some files ("-": standard input), each of which must hold one, in
- * their order, and finishes the sum. A few threads read; each has one document in memory beside the
- * sum. It waits for nothing but what it reads, and a signal ends it. The caller calls sum_free in
- * any case; after -1 *sum is good for nothing else.
+ * their order, and finishes the sum. One document is in memory beside the sum. The caller calls
+ * sum_free in any case; after -1 *sum is good for nothing else.
  */
 int merge_files(struct sum *sum, char *const *paths, size_t count, struct fail *fail);
 
