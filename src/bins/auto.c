@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <math.h>
 
-#define RANK_BITS 52 /* of binary64 after the first: k = 0 of integers' ranks */
+#define RANK_BITS 52 /* digits of a binary64 after its first: as many as integers' ranks at k = 0 */
 
 uint32_t auto_bins_least(const struct sample_type *type)
 {
@@ -254,7 +254,7 @@ static inline void reverse(const struct table *t, uint32_t from, uint32_t to)
 	}
 }
 
-/* To the left, in place. */
+/* Turns the slots to the left, in place. */
 static inline void rotate(const struct table *t, uint32_t slots, uint32_t by)
 {
 	if (by == 0)
@@ -265,9 +265,9 @@ static inline void rotate(const struct table *t, uint32_t slots, uint32_t by)
 }
 
 /*
- * First the counts of bin j move to where bin first + (j' - first') was, j' being what j becomes. That is never
- * after bin j, so a walk from the first bin on overwrites nothing that it still needs. Then all
- * slots are turned to their places.
+ * First the counts of bin j move to where bin first + (j' - first') was, j' being the bin that j
+ * becomes. That is never after bin j, so a walk from the first bin on overwrites nothing that it
+ * still needs. Then all slots are turned to their places.
  */
 static inline void coarsen(const struct table *t, const struct auto_bins *bins,
 			   const struct extent *extent, int from, int to)

@@ -57,18 +57,18 @@ static inline void extent_add(struct extent *extent, const struct extent *more)
 	extent->greatest = more->greatest > extent->greatest ? more->greatest : extent->greatest;
 }
 
-/* What the bins are of. */
+/* What the bins of --auto and --log=auto hold. */
 struct auto_bins {
 	struct sample_type type;
 	uint32_t
 		most; /* there may be at most so many; 0: the range does not come from the samples */
-	bool log;     /* they are of ranks */
+	bool log;     /* the bins are of ranks, not of values */
 };
 
-/* The fewest that they can be limited to: negative values need a bin of their own. */
+/* The fewest bins that `most` may allow: negative values need a bin of their own. */
 uint32_t auto_bins_least(const struct sample_type *type);
 
-/* W for at most `bins` bins, up to 2^28: the slots of every table; the slot of bin j: j mod W. */
+/* W, the slots of a table of at most `bins` bins, up to 2^28; and the slot of bin j, j mod W. */
 uint32_t auto_slots(uint32_t bins);
 uint32_t auto_slot(int128_t bin, uint32_t slots);
 
@@ -77,9 +77,9 @@ int auto_k_least(const struct sample_type *type);
 
 /*
  * The smallest k for which the extent spans at most bins->most bins, which are at least
- * auto_bins_least. Not below 0 for integers and for ranks, nor for values of floats below the
- * exponent of one unit in the last place of the largest finite magnitude. The least k that there is
- * where the extent is none: that of a table that holds nothing yet. auto_k_grown is faster, where k
+ * auto_bins_least. For integers and ranks it is at least 0, for values of floats at least the
+ * exponent of one unit in the last place of the largest finite magnitude. For EXTENT_NONE, that of
+ * a table that holds nothing yet, it is the least k that there is. auto_k_grown is faster, where k
  * is known to be the auto_k of a part of the samples.
  */
 int auto_k(const struct auto_bins *bins, const struct extent *extent);
@@ -93,14 +93,14 @@ int auto_k_grown(const struct auto_bins *bins, const struct extent *extent, int 
 int128_t auto_bin(const struct auto_bins *bins, uint64_t key, int k);
 
 /*
- * The number of a bin of 2^from among bins of 2^to, which are not narrower; rounds down below 0 too.
- * Numbers are within 2^65.
+ * The number that a bin of 2^from has among bins of 2^to, which are not narrower; rounds down below
+ * 0 too. Numbers are within 2^65.
  */
 int128_t auto_coarser(const struct auto_bins *bins, int128_t bin, int from, int to);
 
 /*
- * Of ranks: where bin j begins. Past the type's last number, it is where that number's bin ends in a
- * type with one more, which is infinity for binary64.
+ * For ranks: where bin j begins. Past the type's last number it is the number that would come next,
+ * which is infinity for binary64.
  */
 double auto_edge(const struct auto_bins *bins, int64_t bin, int k);
 
@@ -108,9 +108,9 @@ double auto_edge(const struct auto_bins *bins, int64_t bin, int k);
 void auto_rule(struct binning *b, const struct auto_bins *bins, int k);
 
 /*
- * From counts at `from` to counts at `to`, which is not smaller, in place. `table` is the W slots
- * without the cells after them; `extent` that of its samples, or a larger one that spans at most W
- * bins at `from`.
+ * Makes counts at k = from counts at k = to, which is not smaller, in place. `table` is the W slots
+ * without the cells after them; `extent` is that of the table's samples, or a larger one that spans
+ * at most W bins at k = from.
  */
 void auto_coarsen32(uint32_t *table, const struct auto_bins *bins, const struct extent *extent,
 		    int from, int to);

@@ -21,7 +21,7 @@ struct edges_spec axis_settle(const struct edges_spec *spec, const struct sample
 			settled.full = true;
 		}
 	}
-	/* There are no more values than that. */
+	/* A packed type has no more than 2^bits values. */
 	if (settled.bins == 0)
 		settled.bins = packed && settled.full ? 1u << type->bits : BINS_DEFAULT;
 	return settled;

@@ -84,7 +84,7 @@ struct bin_shift {
 };
 
 struct bin_magic {
-	uint64_t base;       /* the same */
+	uint64_t base;       /* d = key - first + base is the distance from LO */
 	uint64_t multiplier; /* ceil(2^64 N / W) */
 };
 
@@ -92,12 +92,12 @@ struct bin_ratio {
 	uint64_t width[2];  /* W, low half first (no 128-bit member: alignment differs) */
 	uint64_t offset[2]; /* (value(first) - LO) N */
 	double scale;       /* bins per unit of the sample, for the guess */
-	double guess;       /* at e = 0 */
+	double guess;       /* the guess at e = 0 */
 };
 
 struct bin_linear {
-	double lo;   /* edge i is (i step + lo) unit; edge 0 and the ... */
-	double last; /* ... largest binary64 in the range */
+	double lo;   /* edge i is (i step + lo) unit; edge 0 is LO */
+	double last; /* the largest binary64 in the range */
 	double step;
 	double unit;  /* 1, or 2 where HI - LO overflows and lo, step are halved */
 	double scale; /* LINEAR: bins per unit of the sample, for the guess */
@@ -112,16 +112,16 @@ struct bin_linear {
 struct bin_table {
 	uint32_t guide;    /* 32-bit entries of the guide; the keys follow, from an even entry on */
 	uint32_t half;     /* 2^(steps - 1) of the bisection; 0: no step is needed */
-	uint32_t shift;    /* g = e >> shift ... */
-	uint32_t by_value; /* ... or, for floats, g = floor((x - lo) scale) */
-	/* ... or, for integers, g = (bits of e + from as a float) >> shift, less those at e = 0 */
+	uint32_t shift;    /* g = e >> shift, unless by_value or by_ratio is set */
+	uint32_t by_value; /* floats: g = floor((x - lo) scale) */
+	/* integers: g = (bits of e + from as a float) >> shift, less the same at e = 0 */
 	uint32_t by_ratio;
 	uint32_t spare;   /* so that the struct has no padding here */
 	uint64_t from;    /* the first value of the range, or 1, or 0: e + from fits a key */
 	uint64_t origin;  /* bits of from as a float, >> shift */
 	double lo, scale; /* in binary32 if the samples are */
-	uint64_t words;   /* of 32 bits, in all */
-	uint64_t at;      /* their address; in the rule of a kernel, in its device's memory */
+	uint64_t words;   /* 32-bit words of the guide and the keys together */
+	uint64_t at;      /* address of these words; in a kernel's rule, in its device's memory */
 };
 
 /* A value is its key - bias; mod N that is (key mod N + add) mod N. */
@@ -293,7 +293,7 @@ BINNING_INLINE uint32_t bin_nearest(const struct binning *b, double x)
 	return bin < b->bins ? bin : b->bins - 1;
 }
 
-/* The largest i < N with edge i <= x in [lo, last]: of a float, or of a key. */
+/* The largest i < N with edge i <= x in [lo, last]; is_key: x is the integer of the key. */
 BINNING_INLINE uint32_t bin_search(const struct binning *b, int is_key, uint64_t key, double x)
 {
 	uint32_t low = 0, high = b->bins; /* edge low <= x; high is past the answer */
@@ -324,8 +324,7 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 	double j = safe < 0 && whole > -1 ? -1 : whole;
 	double turn = BINNING_MUL(floor(BINNING_MUL(j, b->slot.inverse)), b->slot.slots);
 	uint32_t slot = (uint32_t)(int32_t)BINNING_ADD(j, -turn);
-#ifdef __CUDACC__ /* counted before it is known whether k is large enough: any slot, but one that \
-		     exists */
+#ifdef __CUDACC__ /* k may still be too small: then any slot will do, but it has to exist */
 	slot &= b->slot.mask;
 #endif
 	uint32_t outside = x < 0 ? cell_under(b) : x > 0 ? cell_over(b) : cell_nan(b);
@@ -334,7 +333,8 @@ BINNING_INLINE uint32_t bin_slot_float(const struct binning *b, double x)
 }
 
 /*
- * The same for a binary32: |x| 2^-k is at most 2^24, so j fits 32 bits and masking gives j mod W.
+ * As bin_slot_float, for a binary32: |x| 2^-k is at most 2^24, so j fits 32 bits and masking gives
+ * j mod W.
  */
 BINNING_INLINE uint32_t bin_slot_single(const struct binning *b, float x, uint32_t bits)
 {
@@ -513,7 +513,7 @@ BINNING_INLINE uint32_t table_guide_words(const struct bin_table *t)
 	return (t->guide + 1) & ~1u;
 }
 
-/* The cell of a key, and of x where it is that of a float; else x is 0. */
+/* The cell of a key; x is the float that has this key, or 0 for an integer. */
 BINNING_INLINE uint32_t bin_table32(const struct binning *b, uint32_t key, float x)
 {
 	const struct bin_table *const t = &b->table;

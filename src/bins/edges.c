@@ -231,13 +231,13 @@ static uint128_t multiply_high(uint128_t a, uint128_t b)
 	return (uint128_t)a1 * b1 + (left >> 64) + (right >> 64) + (middle >> 64);
 }
 
-/* Of two numbers from 1 up to 2 whose product is below 2. */
+/* The product of two numbers from 1 up to 2, which is below 2. */
 static uint128_t multiply(uint128_t a, uint128_t b)
 {
 	return multiply_high(a, b) << 1;
 }
 
-/* Of twice `half`: the largest root whose square is not above it, bit by bit. */
+/* The square root of twice `half`, bit by bit: the largest whose square is not above that. */
 static uint128_t square_root(uint128_t half)
 {
 	uint128_t s = ONE;
@@ -250,7 +250,7 @@ static uint128_t square_root(uint128_t half)
 
 static void set_powers(struct powers *p)
 {
-	uint128_t half = ONE; /* of 2 */
+	uint128_t half = ONE; /* half of 2, then of each root */
 
 	for (uint32_t j = 1; j <= POINT; j++) {
 		p->root[j] = square_root(half);
@@ -570,7 +570,7 @@ uint32_t edges_cell_of_code(const struct edges *e, const struct sample_type *typ
 	if (type->kind == SAMPLE_FLOAT) {
 		const double x = sample_code(type, code);
 		const float same = (float)x;
-		/* What is finite has ranks of its own type. */
+		/* Finite samples have the ranks of their own type. */
 		return b->kind == BIN_TABLE ? bin_table_float(b, same, bits_of_float(same))
 		       : b->kind != BIN_RANK
 			       ? bin_float(b, b->kind, x)

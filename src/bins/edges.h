@@ -31,14 +31,14 @@ enum axis_kind {
 	AXIS_EDGES,   /* --edges */
 	AXIS_MOD,     /* --mod: bin = value mod N */
 	AXIS_AUTO,    /* --auto: from the samples, 2^k wide, at multiples of 2^k */
-	AXIS_RANKS,   /* --log=auto: the same by ranks (auto.h) */
+	AXIS_RANKS,   /* --log=auto: from the samples, 2^k ranks wide (auto.h) */
 	AXIS_DEFAULT, /* of a spec only: axis_settle replaces it */
 };
 
 enum axis_spacing {
 	SPACING_EVEN,  /* all bins are equally wide */
-	SPACING_RATIO, /* their logarithms are */
-	SPACING_RANKS, /* each power of two has as many, from 0 on in both directions */
+	SPACING_RATIO, /* all bins are equally wide in the logarithm */
+	SPACING_RANKS, /* each power of two has as many bins, from 0 on in both directions */
 	SPACING_FREE,
 };
 
@@ -46,8 +46,8 @@ enum axis_spacing {
 struct edges_spec {
 	uint32_t bins; /* AUTO, RANKS: the most there may be; 0: not asked for */
 	enum axis_kind kind;
-	bool full; /* RANGE: all values of the type; of --log as it is read: auto, which is RANKS */
-	bool closed;          /* --closed */
+	bool full;   /* RANGE: all values of the type; LOG, in options alone: auto, later RANKS */
+	bool closed; /* --closed */
 	struct number lo, hi; /* RANGE, LOG */
 	const double *list;   /* EDGES: bins + 1 of them, finite; owned by the maker of the spec */
 	bool definition;      /* EDGES, LOG: nothing will be counted, so no table is made */
@@ -55,12 +55,12 @@ struct edges_spec {
 
 struct edges;
 
-/* What tells the kinds apart. Who writes, reads or adds histograms asks for this, not for a kind. */
+/* What tells kinds apart. Who writes, reads or adds histograms asks for this, not for a kind. */
 struct axis_kind_row {
 	const char *name; /* of the option, and in a histogram's metadata */
-	/* Bins follow each other as values do, and samples may be under and over; else residues. */
+	/* Bins follow each other as values do, and samples may be under or over; else: residues. */
 	bool ordered;
-	bool from_samples; /* the range is theirs, at most so many bins were asked for */
+	bool from_samples; /* the samples give the range; edges_spec.bins is the most bins */
 	enum axis_spacing spacing;
 	uint32_t most; /* bins */
 	/* As edges_init, which sets closed, integers and the number of bins before. */
@@ -76,14 +76,14 @@ enum edge_cell { EDGE_IS_LAST, EDGE_IS_UNDER, EDGE_IS_OVER };
 struct edges {
 	struct binning binning; /* the same definition, as arithmetic */
 	enum edge_cell edge_cell;
-	bool exact;         /* rational edges: lo and width hold */
-	int128_t lo, width; /* LO and HI - LO */
-	bool closed;        /* the last bin takes HI too */
-	bool integers;      /* of an integer type: whole edges are written in full */
-	bool dyadic;        /* AUTO, floats: edge i is (first + i) 2^k */
-	int64_t first;      /* of these and of RANKS: the number of the first bin (auto.h) */
-	int k;              /* AUTO, RANKS */
-	struct auto_bins auto_bins; /* what these bins are of */
+	bool exact;                 /* rational edges: lo and width hold */
+	int128_t lo, width;         /* LO and HI - LO */
+	bool closed;                /* the last bin takes HI too */
+	bool integers;              /* of an integer type: whole edges are written in full */
+	bool dyadic;                /* AUTO, floats: edge i is (first + i) 2^k */
+	int64_t first;              /* dyadic, RANKS: the number of the first bin (auto.h) */
+	int k;                      /* AUTO, RANKS */
+	struct auto_bins auto_bins; /* AUTO, RANKS: what the bins hold; else zero */
 	double *list;               /* explicit edges, or NULL; owned */
 	uint32_t *table;            /* what binning.table points to, or NULL; owned */
 };
@@ -97,7 +97,7 @@ int edges_init(struct edges *edges, const struct edges_spec *spec, const struct 
 void edges_free(struct edges *edges);
 extern const char edges_no_memory[];
 
-/* The definition alone, which cannot count by explicit edges. -1: no memory. */
+/* Copies the definition alone: the copy cannot count by explicit edges. -1: no memory. */
 int edges_copy(struct edges *copy, const struct edges *edges);
 
 /*
@@ -107,8 +107,8 @@ int edges_copy(struct edges *copy, const struct edges *edges);
 void edges_settle(struct edges *edges, const struct extent *extent);
 
 /*
- * AUTO, RANKS: makes `bins` bins of 2^k, the first of which auto_bin numbers `first`; and that
- * number.
+ * AUTO, RANKS: edges_place makes `bins` bins of 2^k, the first of which has the number `first`
+ * (auto_bin); edges_first returns that number.
  */
 void edges_place(struct edges *edges, int128_t first, uint32_t bins, int k);
 int128_t edges_first(const struct edges *edges);

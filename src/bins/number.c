@@ -189,7 +189,7 @@ size_t number_format_count(char text[NUMBER_TEXT], uint64_t x)
  * needed in units of 10^k / 4, rounded to odd; g, 126 bits of 10^-k, is enough for that (section
  * 9.9).
  */
-#define TEN_LEAST (-292) /* -k, for every q */
+#define TEN_LEAST (-292) /* the least -k of any q */
 #define TEN_MOST 324
 #define TEN_WORDS 16 /* 5^324 has 753 bits; 2^1023 / 5^292 has 345 */
 
@@ -357,10 +357,10 @@ size_t number_format_whole(char text[NUMBER_TEXT], double x)
 	return (size_t)snprintf(text, NUMBER_TEXT, "%.0f", x);
 }
 
-/* x 10^place, every digit of it; with an exponent only far from 1. */
+/* Writes x 10^place with every digit; with an exponent only where it is far from 1. */
 static void format_at(char text[NUMBER_TEXT], int128_t x, long place)
 {
-	int128_t unit = 1; /* what 1 is, in places of x */
+	int128_t unit = 1; /* 1, in units of x's last place */
 	size_t n = 0;
 
 	for (; place < 0 && x % 10 == 0; place++)
@@ -373,7 +373,7 @@ static void format_at(char text[NUMBER_TEXT], int128_t x, long place)
 		text[n++] = '-';
 	const int128_t magnitude = x < 0 ? -x : x;
 	n += number_format_integer(text + n, magnitude / unit);
-	if (unit > 1) { /* with a 1 before it, for the zeros behind the point */
+	if (unit > 1) { /* the 1 keeps the zeros behind the point, which replaces it */
 		number_format_integer(text + n, unit + magnitude % unit);
 		text[n] = '.';
 	}
@@ -393,7 +393,7 @@ int number_steps(struct steps *steps, const struct number *lo, const struct numb
 		places[i] = all[i]->digits != 0 ? least : LONG_MAX;
 		place = places[i] < place ? places[i] : place;
 	}
-	/* Else the last digit of LO or HI is behind that of the other and of any number of steps. */
+	/* If false, the last digit of LO or HI is behind that of the other and of any step. */
 	steps->whole = places[0] == places[1] || place == places[2];
 	for (int i = 0; i < 3; i++)
 		if (!at_place(&x[i], all[i], place))

@@ -16,10 +16,10 @@
 
 struct number {
 	double value; /* the nearest binary64 */
-	bool whole;   /* the text names an integer ... */
-	bool exact;   /* ... below WHOLE_LIMIT, and `integer` is that integer */
+	bool whole;   /* the text names an integer */
+	bool exact;   /* the text names an integer below WHOLE_LIMIT, and `integer` is that */
 	int128_t integer;
-	/* The number is digits 2^twos 5^fives; WHOLE_LIMIT or more: too many digits to hold. */
+	/* The number is digits 2^twos 5^fives; digits from WHOLE_LIMIT on are too many to hold. */
 	int128_t digits;
 	long twos, fives;
 };
@@ -52,14 +52,14 @@ size_t number_format_integer(char text[NUMBER_TEXT], int128_t x);
 size_t number_format_count(char text[NUMBER_TEXT], uint64_t x);
 
 struct steps {
-	int128_t count; /* the steps from LO that end nearest to HI; 0: it is not above LO ... */
-	bool whole;     /* ... and do they end at HI? */
+	int128_t count; /* the steps from LO that end nearest to HI; 0: HI is not above LO */
+	bool whole;     /* do these steps end at HI? */
 	char end[NUMBER_TEXT];
 };
 
 /*
  * Counts steps in decimal, without rounding: from 0 to 1 there are ten of 0.1. STEP is above 0. -1:
- * the numbers span too many decimal places: in units of the last one, one is WHOLE_LIMIT or more;
+ * the numbers span too many decimal places: one of them is WHOLE_LIMIT or more units of the last;
  * then steps->whole is false if it is certain that no step ends at HI.
  */
 int number_steps(struct steps *steps, const struct number *lo, const struct number *hi,

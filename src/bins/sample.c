@@ -146,7 +146,7 @@ static bool lower(char word[WORD], const char *text)
 	return length < WORD;
 }
 
-/* A name without its byte order; numpy: its number counts bytes. */
+/* Reads a name without its byte order; numpy: the number in the name counts bytes. */
 static int read_name(struct sample_type *type, bool *pair, const char *word, bool numpy, bool big)
 {
 	const size_t letters = strcspn(word, "0123456789");

@@ -32,12 +32,12 @@ static inline uint32_t sample_packed(const struct sample_type *type)
 }
 
 /*
- * Any name that has one meaning, also those that types have in other tools: in either case, and a
- * byte order may follow. *pair: of complex numbers, two samples each. -1: it names no type.
+ * Takes any name that has one meaning, also those that types have in other tools, in either case; a
+ * byte order may follow. *pair: it names complex numbers, two samples each. -1: it names no type.
  */
 int sample_type_named(struct sample_type *type, bool *pair, const char *text);
 
-/* A name as in struct sample_type. -1: it is no such name. */
+/* Takes only a name as in struct sample_type. -1: it is no such name. */
 int sample_type_parse(struct sample_type *type, const char *text);
 
 /* "has two meanings: " and which; NULL: it has not. */
@@ -54,8 +54,8 @@ int128_t sample_max(const struct sample_type *type);
 double sample_max_finite(const struct sample_type *type);
 
 /*
- * A code of a type of 8 or 16 bits as it is in memory, read as little endian, becomes the number
- * that it is there; and such a number the code.
+ * Turns a code of 8 or 16 bits, as it is in memory, read as little endian, into the number that it
+ * is there, and such a number into the code.
  */
 static inline uint32_t sample_swapped(const struct sample_type *type, uint32_t code)
 {
@@ -63,14 +63,14 @@ static inline uint32_t sample_swapped(const struct sample_type *type, uint32_t c
 }
 
 /*
- * The value of a code of a type of 16 bits or fewer: a number of so many bits, after any change of
- * byte order.
+ * The value of a code of a type of 16 bits or fewer. The code is a number of the type's bits, after
+ * any change of byte order.
  */
 double sample_code(const struct sample_type *type, uint32_t code);
 
 /*
- * A float's key (binning.h), which is of 32 bits, as which smaller ones are read too, or of 64; of
- * the number of the type that is nearest to x. And the value of a key.
+ * sample_key: the key (binning.h) of the float nearest to x, a binary64 for f64 and a binary32 for
+ * all smaller types. sample_of_key: the value of a key.
  */
 uint64_t sample_key(const struct sample_type *type, double x);
 double sample_of_key(const struct sample_type *type, uint64_t key);

@@ -25,12 +25,15 @@
 
 #include "bins/edges.h"
 
-/* Entries to begin with; their number is halved as long as that adds no step: */
-#define GUIDE_LEAST 1024u /* 4 KiB of L1, or ... */
-/* ... so many for each bin, if a few are crowded, as long as all fit L2 ... */
+/*
+ * A guide begins with GUIDE_FINE entries for each bin, in case a few are crowded, but at most
+ * GUIDE_NEAR, which fit L2; or with GUIDE_PER_BIN for each bin, if that is more. Their number is
+ * halved as long as that adds no step.
+ */
+#define GUIDE_LEAST 1024u /* 4 KiB of L1 */
 #define GUIDE_FINE 16u
 #define GUIDE_NEAR ((uint32_t)1 << 16)
-#define GUIDE_PER_BIN 4u /* ... or so many for each bin */
+#define GUIDE_PER_BIN 4u
 #define GUIDE_MOST ((uint32_t)1 << 22)
 
 /* What is known of a type, and of the range in it. */
@@ -39,10 +42,10 @@ struct span {
 	bool real;
 	unsigned bits;        /* of a key */
 	uint64_t first, last; /* keys in the range */
-	uint64_t *key;        /* the smallest that is not below each inner edge */
-	uint32_t inner;       /* edges: one less than bins */
-	uint32_t passed;      /* of them are not above `first` */
-	uint32_t ahead;       /* of them are above `last` */
+	uint64_t *key;        /* for each inner edge, the smallest key not below it */
+	uint32_t inner;       /* inner edges: one less than bins */
+	uint32_t passed;      /* inner edges that are not above `first` */
+	uint32_t ahead;       /* inner edges that are above `last` */
 };
 
 /* ---- keys ---- */
@@ -151,7 +154,7 @@ static bool set_level(const struct span *s, struct bin_table *t, uint32_t level)
 	return true;
 }
 
-/* From this level on, the coarsest guide that needs no step more. */
+/* The coarsest guide, from this level on, that needs no more steps. */
 static struct bin_table coarsest(const struct span *s, struct bin_table t, uint32_t level)
 {
 	struct bin_table best;
@@ -165,7 +168,7 @@ static struct bin_table coarsest(const struct span *s, struct bin_table t, uint3
 	return best;
 }
 
-/* Integers, by the bits of their value as a float. */
+/* The guide of integers by the bits of their value as a float. */
 static struct bin_table by_ratio(const struct span *s)
 {
 	const int128_t value = sample_min(s->type) + (int128_t)s->first;

@@ -40,8 +40,8 @@ typedef void cells_fn(const struct binning *b, const unsigned char *samples, siz
 		      uint32_t *cells);
 
 /*
- * The extent of n samples: of integers by keys, and bias is that of the binning; of floats by their
- * bits, made to rise with the values, and bias is what infinity's bits are.
+ * Returns the extent of n samples, by keys (auto.h). bias is the binning's for integers, and the
+ * bits of infinity for floats.
  */
 typedef struct extent cells_extent_fn(const unsigned char *samples, size_t n, uint64_t bias);
 
@@ -68,10 +68,10 @@ struct cells_isa {
 };
 extern const struct cells_isa cells_base, cells_avx2, cells_avx512;
 
-/* Those of isa_best. */
+/* The loops of the instruction set that isa_best names. */
 const struct cells_isa *cells_best(void);
 
-/* Of samples of 16 bits: that of the words that `widen` makes of them. */
+/* How samples of the type are loaded; those of 16 bits as the words that `widen` makes of them. */
 enum cells_load cells_load(const struct sample_type *type);
 
 #endif

@@ -28,7 +28,7 @@ BINNING_INLINE float single_of(uint32_t bits)
 	return f;
 }
 
-/* Each load is followed by the one of the other byte order. */
+/* In enum cells_load each little-endian load is followed by the big-endian one. */
 BINNING_INLINE bool is_big(enum cells_load load)
 {
 	return load % 2 == 1;
@@ -71,7 +71,7 @@ BINNING_INLINE uint32_t outside_of(const struct binning *b, bool inside, bool is
 	return inside ? 0 : is_nan ? cell_nan(b) : below ? cell_under(b) : cell_over(b);
 }
 
-/* A sample out of the range takes the steps of one at its beginning. */
+/* A sample out of the range takes the steps of a sample at the range's beginning. */
 BINNING_INLINE void table_stride(const struct binning *b, const unsigned char *p, size_t n,
 				 uint32_t *restrict cells, enum cells_load load, bool by_value,
 				 bool by_ratio)
@@ -195,7 +195,7 @@ EXTENT(64)
 
 /* ---- samples of 16 bits ---- */
 
-/* The bits of a binary16 as those of a binary32: subnormals become normal, ends stay ends. */
+/* The binary32 that equals a binary16: subnormals become normal, infinities and NaNs stay. */
 BINNING_INLINE uint32_t single_of_half(uint32_t half)
 {
 	const uint32_t magnitude = half & 0x7fff, exponent = magnitude < 0x7c00 ? 112 : 224;

@@ -48,7 +48,7 @@ __attribute__((always_inline)) static inline void add_word(byte_table *t, uint64
 	t[(first + 7) % tables][w >> 8]++;
 }
 
-/* Groups of `words` words; returns how many bytes that were. */
+/* Counts groups of `words` words; returns how many bytes it has counted. */
 __attribute__((always_inline)) static inline size_t
 add_groups(byte_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
 {
@@ -110,7 +110,7 @@ static inline void add_runs(byte_table *t, const unsigned char *p, uint64_t ends
 	t[1][p[GROUP_BYTES - 1]] += GROUP_BYTES - begin;
 }
 
-/* Returns how many bytes it has counted; those of one channel. */
+/* Counts bytes of a single channel; returns how many it has counted. */
 static inline size_t add_runs_or_groups(byte_table *t, const unsigned char *p, size_t n)
 {
 	uint64_t ends = n > GROUP_BYTES ? run_ends(p) : 0;
@@ -158,7 +158,7 @@ void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t chan
 			t[c][p[done++]]++;
 }
 
-/* The same for samples of 16 bits; returns how many samples that were. */
+/* As add_groups, for samples of 16 bits; returns how many samples it has counted. */
 __attribute__((always_inline)) static inline size_t
 add_code_groups(code_table *t, const unsigned char *p, size_t n, unsigned words, unsigned tables)
 {

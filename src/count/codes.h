@@ -17,14 +17,14 @@
 #define CODES_STRIDE (65536u + 16u)
 
 /*
- * There are bytes_tables(channels) tables. Of one channel, a code's count is the sum of its entries
- * in all of them; of more, table t has samples of channel t % channels.
+ * There are bytes_tables(channels) tables. With one channel, a code's count is the sum of its
+ * entries in all tables; with more, table t has samples of channel t % channels.
  */
 unsigned bytes_tables(uint32_t channels);
 void bytes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
 
-/* Of one channel, samples alternate between two tables; else there is a table for each. */
+/* Samples of a single channel alternate between two tables; of several, each has a table. */
 void codes_add(uint32_t *tables, const unsigned char *p, size_t n, uint32_t channels);
-bool codes_by_words(uint32_t channels); /* four samples at a time, and twice as fast */
+bool codes_by_words(uint32_t channels); /* are four samples read at a time, twice as fast? */
 
 #endif

@@ -28,7 +28,7 @@
 #include "base/little.h"
 #include "count/codes.h"
 
-#define BLOCK 512u /* samples between the two loops: cells[] stays in L1 */
+#define BLOCK 512u /* samples that are binned, then counted: cells[] stays in L1 */
 /*
  * How often the counter looks for equal samples: this takes 5 to 10 ns, the counting in between
  * 1200 to 5000.
@@ -47,10 +47,10 @@ struct counter {
 	const struct counting *c;
 	struct counts *counts;
 	uint64_t held;    /* samples counted since the last flush, at most 2^32 - 1 */
-	uint16_t *bin_of; /* bins_codes: of each code, the cell by the rule; owned */
-	size_t stride;    /* entries between two tables */
-	uint32_t *table;  /* c->tables of them */
-	/* of each channel's samples that it counts, or NULL (counting_adds_stats); owned */
+	uint16_t *bin_of; /* bins_codes: the cell of each code, by the rule; owned */
+	size_t stride;    /* entries from one table to the next */
+	uint32_t *table;  /* c->tables tables */
+	/* counting_adds_stats: statistics of each channel's samples, owned; else NULL */
 	struct stats *stats;
 	uint64_t *hot; /* SHARED: entries of cell << 32 | count, in table's memory */
 	/*
@@ -64,7 +64,7 @@ struct counter {
 	unsigned char *late; /* counting.late bytes; owned */
 	size_t late_bytes;
 	struct extent late_extent;
-	/* PRIVATE, SHARED: added to the cells of a block: of each sample, channel * cells_each. */
+	/* PRIVATE, SHARED: added to the cell of sample i of a block: its channel * table_each */
 	uint32_t base[BLOCK];
 };
 
@@ -84,7 +84,7 @@ static bool holds_codes(const struct counting *c)
 	return c->method == COUNT_BYTES || c->method == COUNT_CODES;
 }
 
-/* 8 and 16 bits: each table has the codes of one channel. */
+/* Has codes of 8 or 16 bits counted: each table has the codes of one channel. */
 static void count_codes(struct counting *c)
 {
 	const bool bytes = c->bytes == 1;
@@ -110,7 +110,7 @@ static bool is_binned_first(const struct counting *c, const struct edges *edges)
 	return c->bytes == 2 && !codes_by_words(c->channels) && 4 * bins <= c->cells_each;
 }
 
-/* Each table has the bins of all channels. */
+/* Has bins counted: each table has the bins of all channels. */
 static void bin_samples(struct counting *c, const struct edges *edges, bool shared)
 {
 	const struct sample_type *const type = &c->type;
@@ -174,7 +174,7 @@ void counting_keep_stats(struct counting *c, uint32_t channels)
 		c->memory += stats_bytes(&c->type, channels);
 }
 
-/* The cell of each code by the rule, which has changed. */
+/* Sets the cell of each code after the rule has changed. */
 static void bin_codes(struct counter *counter)
 {
 	const struct sample_type *const type = &counter->c->type;
@@ -323,7 +323,7 @@ static void add_base(uint32_t *restrict cells, const uint32_t *restrict base, si
 		cells[i] += base[i];
 }
 
-/* The cells of a block, or of its beginning; its first sample is of the first channel. */
+/* Sets the cells of n samples, at most a block; the first sample is of the first channel. */
 static void find_cells(const struct counter *counter, const unsigned char *p, size_t n,
 		       uint32_t *cells)
 {
@@ -341,7 +341,7 @@ static void find_cells(const struct counter *counter, const unsigned char *p, si
 
 static struct extent extent_of(const struct counting *c, const unsigned char *p, size_t n)
 {
-	/* Of floats the bits of infinity. */
+	/* For floats bias is the bits of infinity. */
 	const uint64_t bias = c->type.kind != SAMPLE_FLOAT ? c->binning.bias
 			      : c->bytes == 8              ? 0x7ff0000000000000
 							   : 0x7f800000;
@@ -360,8 +360,8 @@ static struct extent extent_of(const struct counting *c, const unsigned char *p,
 }
 
 /*
- * Of each cell, a code that it holds, for the totals, which have codes: a finite one within the
- * extent of the samples, if there is one, so that the codes have no larger extent.
+ * Chooses the code that stands for all samples of a cell in the totals, which have codes: a finite
+ * code within the extent of the samples, if there is one, so that the codes have no larger extent.
  */
 static void choose_codes(const struct counter *counter, uint32_t *code_of)
 {
@@ -381,7 +381,7 @@ static void choose_codes(const struct counter *counter, uint32_t *code_of)
 static void flush_tables(struct counter *counter)
 {
 	const struct counting *c = counter->c;
-	uint32_t code_of[CODES / 4]; /* is_binned_first */
+	uint32_t code_of[CODES / 4]; /* the most bins for which is_binned_first is true */
 
 	if (c->bins_codes) {
 		choose_codes(counter, code_of);

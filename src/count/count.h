@@ -45,24 +45,19 @@ struct counting {
 	cells_fn *cells_of;      /* PRIVATE, SHARED: samples of 24 bits and more to cells */
 	cells_widen_fn *widen;   /* bins_codes: samples to words, for extent */
 	cells_repeat_fn *repeat; /* finds samples that are all equal */
-	struct layout layout;    /* of the samples in the bytes that gather_add is given */
+	struct layout layout;    /* where samples are in the bytes that gather_add is given */
 	uint32_t bytes;          /* of a sample */
 	uint32_t channels;       /* interleaved: sample i is of channel i % channels */
-	size_t cells_each;       /* cells of one channel ... */
-	size_t cells;            /* ... and of all: those of channel c begin at c * cells_each */
-	/*
-	 * where the range comes from the samples, the most bins of these cells there may be; else 0
-	 */
+	size_t cells_each;       /* cells of one channel */
+	size_t cells; /* cells of all channels: those of channel c begin at c * cells_each */
+	/* cells are bins whose range comes from the samples: the most bins there may be; else 0 */
 	uint32_t most;
-	/*
-	 * The same of the tables of each counter, which differ from these where samples of 16 bits
-	 * are binned.
-	 */
+	/* Each counter's own tables: where bins_codes is true they have bins, not codes. */
 	unsigned tables;
-	size_t table_each; /* cells of a channel */
+	size_t table_each; /* cells of one channel in these tables */
 	size_t table_cells;
 	struct auto_bins auto_bins;
-	cells_extent_fn *extent; /* auto_bins.most > 0: of the samples; else NULL */
+	cells_extent_fn *extent; /* auto_bins.most > 0: finds the extent of samples; else NULL */
 	size_t late; /* auto_bins.most > 0: bytes of samples that a counter may keep for later */
 	/* --stats: every code keeps a counter of its own, on a GPU too; see counting_adds_stats */
 	bool stats;
@@ -84,7 +79,7 @@ void counting_init_layout(struct counting *c, const struct sample_type *type,
 			  const struct edges *edges, const struct layout *layout, bool shared);
 
 /*
- * Statistics of so many channels are kept too: the caller calls counts_keep_stats as well, before
+ * Has statistics of this many channels kept too; the caller calls counts_keep_stats as well, before
  * or after.
  */
 void counting_keep_stats(struct counting *c, uint32_t channels);
@@ -114,7 +109,7 @@ void counter_add(struct counter *counter, const unsigned char *samples, size_t n
  */
 void counter_flush(struct counter *counter);
 
-/* The same, with its statistics. */
+/* As counter_flush, and adds the statistics too. */
 void counter_flush_all(struct counter *counter);
 
 /* Adds everything that it holds to the totals, statistics too, and frees it. Takes NULL. */
@@ -128,7 +123,7 @@ void counter_close(struct counter *counter);
 void gather_add(const struct counting *c, struct counter *counter, const unsigned char *records,
 		size_t bytes, struct xxh64 *hash);
 
-/* Adds the same samples to the statistics of each channel, and counts nothing. */
+/* Adds the samples that gather_add would count to the statistics of each channel. */
 void gather_stats(const struct counting *c, struct stats *stats, const unsigned char *records,
 		  size_t bytes);
 

@@ -51,7 +51,7 @@ void counts_free(struct counts *counts)
 	counts->stats = NULL;
 }
 
-/* So many samples were added under the lock. */
+/* Announces the samples whose counts were added under the lock, and drops the lock. */
 static void added_unlocks(struct counts *counts, uint64_t samples)
 {
 	counts->samples += samples;
@@ -113,7 +113,7 @@ void counts_set_auto(struct counts *counts, const struct auto_bins *bins)
 	counts->k = auto_k(bins, &EXTENT_NONE);
 }
 
-/* Cells of one of the tables that follow one another: W slots and the cells after them. */
+/* Cells of each of the tables in counts->cell: W slots and the cells after them. */
 static size_t auto_cells(const struct counts *counts)
 {
 	return (size_t)auto_slots(counts->auto_bins.most) + CELL_EXTRA;

@@ -24,16 +24,16 @@ struct counts {
 	uint64_t *cell; /* owned, until counts_take hands it to the caller */
 	size_t cells;
 	uint64_t samples;        /* counted into cell */
-	struct stats *stats;     /* NULL, or of each channel: --stats; owned, until counts_free */
-	uint32_t stats_channels; /* how many of them */
+	struct stats *stats;     /* --stats: of each channel, freed by counts_free; else NULL */
+	uint32_t stats_channels; /* how many channels have statistics */
 	struct lock lock;        /* used by counts.c alone */
 	/*
-	 * Where the range comes from the samples: of those in cell, or a larger one. Of groups of
-	 * codes: of their samples, or EXTENT_ALL.
+	 * Where the range comes from the samples, the extent of those in cell, or a larger one.
+	 * After counts_add_groups, the extent of the samples that it added, or EXTENT_ALL.
 	 */
 	struct extent extent;
-	struct auto_bins auto_bins; /* what all tables in cell hold, ... */
-	int k;                      /* ... where its `most` is not 0 */
+	struct auto_bins auto_bins; /* what all tables in cell count by, if most is not 0 */
+	int k;                      /* the k of all tables in cell, if auto_bins.most is not 0 */
 };
 
 /*
@@ -55,16 +55,17 @@ void counts_add_stats(struct counts *counts, const struct stats *stats);
 void counts_free(struct counts *counts);
 
 /*
- * Adds `tables` tables of 32-bit counts, `stride` entries after one another, that hold `samples`
- * samples together, fewer than 2^32. With channels > 1 each has counts->cells / channels cells, table t those of
- * channel t % channels. In counts->cell all cells of a channel come before those of the next.
+ * Adds `tables` tables of 32-bit counts, each `stride` entries after the one before, that hold
+ * `samples` samples together, fewer than 2^32. With channels > 1 each has counts->cells / channels
+ * cells, table t those of channel t % channels. In counts->cell all cells of a channel come before
+ * those of the next.
  */
 void counts_add(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
 		uint32_t channels, uint64_t samples);
 
 /*
- * The same for tables that count groups of cells instead, of samples of this extent. Each table has
- * all channels, `groups` of them for each; group i of a channel is added to its cell cell_of[i].
+ * As counts_add, for tables that count groups of cells, of samples of this extent. Each table has
+ * `groups` groups of every channel; group i of a channel is added to the channel's cell cell_of[i].
  */
 void counts_add_groups(struct counts *counts, const uint32_t *table, unsigned tables, size_t stride,
 		       uint32_t channels, const uint32_t *cell_of, size_t groups, uint64_t samples,
@@ -85,8 +86,9 @@ void counts_add_piece(struct counts *counts, size_t first, const uint32_t *piece
 		      bool atomically);
 
 /*
- * For counts of one thread's own, of the same cells: `to` gets what `from` holds, without its
- * statistics; `to` gets all, and `from` is 0 afterwards; they change their contents; all is 0.
+ * For counts of the same cells that one thread alone uses, except `to` of counts_add_counts.
+ * counts_add_counts adds `from` to `to`, but no statistics. counts_move adds statistics too, and
+ * zeroes `from`. counts_swap exchanges cells, samples and statistics; counts_clear zeroes them.
  */
 void counts_add_counts(struct counts *to, const struct counts *from);
 void counts_move(struct counts *to, struct counts *from);
@@ -94,20 +96,20 @@ void counts_swap(struct counts *a, struct counts *b);
 void counts_clear(struct counts *counts);
 
 /*
- * The totals are still empty; their range will come from the samples. cell is then one or more
- * tables of auto_slots(most) + CELL_EXTRA cells.
+ * For totals that are still empty: from now on their range comes from the samples, and cell is one
+ * or more tables of auto_slots(most) + CELL_EXTRA cells.
  */
 void counts_set_auto(struct counts *counts, const struct auto_bins *bins);
 
 /*
- * The same as counts_add for tables whose counts were made at k, of samples of this extent.
- * Whichever of the two is finer is made coarser first, so the tables hold nothing useful
+ * As counts_add, for tables whose counts were made at k, of samples of this extent. Tables or
+ * totals, whichever are finer, are made coarser first, so the tables hold nothing useful
  * afterwards. Without tables it only makes the totals as coarse as the extent requires.
  */
 void counts_add_auto32(struct counts *counts, uint32_t *table, unsigned tables, size_t stride,
 		       uint64_t samples, int k, const struct extent *extent);
 
-/* The same for one table of 64-bit counts, of counts->cells. */
+/* As counts_add_auto32, for one table of counts->cells 64-bit counts. */
 void counts_add_auto64(struct counts *counts, uint64_t *table, uint64_t samples, int k,
 		       const struct extent *extent);
 

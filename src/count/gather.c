@@ -30,8 +30,8 @@ static inline void copy_runs(unsigned char *to, const unsigned char *from, size_
 }
 
 /*
- * n runs, at least one. A copy of a known size is a load and a store; one of an unknown size is a
- * call.
+ * Copies n runs, at least one. A copy of a known size is a load and a store; one of an unknown size
+ * is a call.
  */
 static void copy_together(unsigned char *to, const unsigned char *from, size_t n, size_t run,
 			  size_t stride)
@@ -55,10 +55,10 @@ static void copy_together(unsigned char *to, const unsigned char *from, size_t n
 #undef KNOWN
 }
 
-/* Where the samples go. */
+/* Where samples go: to the counter, or, if that is NULL, to the statistics. */
 struct sink {
 	const struct counting *c;
-	struct counter *counter; /* or, if it is NULL, ... */
+	struct counter *counter;
 	struct stats *stats;
 };
 
@@ -72,7 +72,7 @@ static void give(const struct sink *to, const unsigned char *samples, size_t byt
 		stats_add_channels(to->stats, to->c->channels, samples, n);
 }
 
-/* n runs of so many bytes, each `stride` bytes after the one before. */
+/* Gives n runs of `run` bytes, each `stride` bytes after the one before. */
 static void give_runs(const struct sink *to, const unsigned char *p, size_t n, size_t run,
 		      size_t stride)
 {
@@ -90,7 +90,7 @@ static void give_runs(const struct sink *to, const unsigned char *p, size_t n, s
 	}
 }
 
-/* Whole records, or rows. */
+/* Gives the samples of whole records, or of whole rows where there are rows. */
 static void give_units(const struct sink *to, const unsigned char *p, size_t bytes)
 {
 	const struct layout *const l = &to->c->layout;

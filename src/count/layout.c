@@ -52,6 +52,6 @@ uint32_t layout_bytes(const struct layout *l)
 
 uint32_t layout_samples(const struct layout *l)
 {
-	/* No overflow: a pitch holds so many bytes. */
+	/* No overflow: a pitch, which has 32 bits, holds at least a byte for each sample. */
 	return l->row > 0 ? l->row * l->samples : l->samples;
 }

@@ -21,7 +21,7 @@
 struct layout {
 	uint32_t record; /* bytes from one record of a row to the next */
 	uint32_t offset; /* bytes of a record before its first sample */
-	/* of a record, one after another from offset on: a multiple of the channels */
+	/* samples of a record, one after another from offset on: a multiple of the channels */
 	uint32_t samples;
 	uint32_t channels; /* sample i of a record is of channel i % channels */
 	uint32_t row;      /* records of a row; 0: there are no rows */
@@ -45,7 +45,7 @@ bool layout_is_contiguous(const struct layout *layout, uint32_t sample_bytes);
 /* Bytes that are handed out together: of a record, or of a row where there are rows. */
 uint32_t layout_bytes(const struct layout *layout);
 
-/* Samples of all channels in that many bytes. */
+/* Samples of all channels in layout_bytes bytes. */
 uint32_t layout_samples(const struct layout *layout);
 
 #endif

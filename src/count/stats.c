@@ -25,7 +25,7 @@
 #include "base/little.h"
 #include "count/stats_loops.h"
 
-/* Blocks of floats that are added sample by sample after one in which others would be too many. */
+/* How many blocks of floats are added sample by sample after one for which pick returned 0. */
 #define APART 63u
 
 /* ---- types ---- */
@@ -147,7 +147,7 @@ static inline void add_mantissa(struct stats_sums *s, uint64_t x, bool narrow)
 	carry_if(all < square, &s->square[2]);
 }
 
-/* n times the same number. */
+/* Adds the same number n times. */
 static void add_times(struct stats_sums *s, uint64_t x, uint64_t n)
 {
 	const uint128_t square = (uint128_t)x * x;
@@ -168,7 +168,7 @@ static void add_sums(struct stats_sums *to, const struct stats_sums *from)
 
 /* ---- samples ---- */
 
-/* An infinity or NaN, n times. */
+/* Adds an infinity or a NaN n times. */
 static void add_odd(struct stats *s, uint64_t bits, uint64_t n)
 {
 	const uint64_t mantissa = bits & (((uint64_t)1 << s->type.mantissa) - 1);
@@ -215,7 +215,7 @@ static inline void add_singly(struct stats *s, const unsigned char *p, size_t n,
 	s->number += finite;
 }
 
-/* Floats that are words in this machine's order. */
+/* Adds n floats, words in this machine's order, sample by sample. */
 static void add_apart(struct stats *s, const unsigned char *words, size_t n)
 {
 	if (s->type.bytes == 4)
@@ -279,8 +279,8 @@ void stats_add_codes(struct stats *s, const uint32_t *code, size_t n, const uint
 /* ---- blocks: words in this machine's order ---- */
 
 /*
- * The powers of two that terms are worth: of integers of up to 32 bits and of 64, of floats. Those
- * of floats follow from the spans, and the last digits that are fixed in stats_loops.c.
+ * The powers of two that the numbers in stats_terms are worth, by [is a float][has 64 bits]. Those
+ * of floats follow from the spans, and from the last digits that stats_loops.c fixes.
  */
 static const struct {
 	unsigned char sum[2], square[6];
@@ -297,7 +297,7 @@ static void add_terms(const struct stats *s, const struct stats_terms *t, struct
 		      struct stats_sums *minus)
 {
 	const bool real = s->type.kind == SAMPLE_FLOAT, wide = s->type.bytes == 8;
-	int128_t parts[3] = {0}; /* sum; squares below 2^64, and from there on */
+	int128_t parts[3] = {0}; /* the sum; the squares below 2^64, and from 2^64 on */
 
 	for (unsigned i = 0; i < 2; i++)
 		parts[0] += t->sum[i] * ((int128_t)1 << SHIFTS[real][wide].sum[i]);
@@ -305,7 +305,7 @@ static void add_terms(const struct stats *s, const struct stats_terms *t, struct
 		const unsigned shift = SHIFTS[real][wide].square[i];
 		parts[1 + shift / 64] += t->square[i] * ((int128_t)1 << shift % 64);
 	}
-	parts[2] += parts[1] >> 64; /* or borrows; the whole is not negative */
+	parts[2] += parts[1] >> 64; /* carries or borrows; the whole is not negative */
 	struct stats_sums *const to = parts[0] < 0 ? minus : plus;
 	uint128_t sum = (uint128_t)(parts[0] < 0 ? -parts[0] : parts[0]);
 	if (real && wide) {
@@ -335,9 +335,9 @@ static void add_keys(struct stats *s, const unsigned char *words, size_t n)
 }
 
 /*
- * Adds those of n floats singly whose magnitude is one of `many` from `low` on. The others, whose
- * number is returned, become the first of `words`. Where more than an eighth are to be added singly
- * all are, and it returns 0.
+ * Adds those of n floats singly whose magnitude, as bits without the sign, is one of `many` from
+ * `low` on. The others, whose number is returned, become the first of `words`. Where more than an
+ * eighth are to be added singly all are, and it returns 0.
  */
 static inline size_t pick(struct stats *s, const unsigned char *from, unsigned char *words,
 			  size_t n, uint64_t low, uint64_t many, uint32_t bytes)
@@ -361,8 +361,8 @@ static inline size_t pick(struct stats *s, const unsigned char *from, unsigned c
 }
 
 /*
- * Of the greatest sample of a block the exponent, as in its bits, is from `first` on, or taken for
- * that, and below `end`: then sums do not overflow, and their units do not underflow.
+ * A block's exponent is that of its greatest magnitude, as in its bits, but at least `first`, and
+ * it must be below `end`: then sums do not overflow, and their units do not underflow.
  */
 static const struct {
 	uint32_t first, end, span, bias;
@@ -611,9 +611,9 @@ static void candidate(struct big *out, uint64_t q, uint64_t n, bool root, unsign
  */
 static double nearest(uint64_t q, bool more, int exponent)
 {
-	int drop = bit_length(q) - 53; /* digits that have no room in 53 ... */
+	int drop = bit_length(q) - 53; /* digits of q beyond 53 */
 
-	if (drop < -1074 - exponent) /* ... or above the smallest denormal */
+	if (drop < -1074 - exponent) /* digits of q below the smallest denormal */
 		drop = -1074 - exponent;
 	if (drop <= 0)
 		return ldexp((double)q, exponent);
@@ -646,7 +646,7 @@ static double quotient(const struct big *a, uint64_t n, bool root, int unit)
 	const unsigned up = shift > 0 ? (unsigned)shift : 0;
 	scaled.used = 0;
 	big_add(&scaled, a->word, a->used, shift < 0 ? (unsigned)-shift : 0);
-	/* Of the first 50 digits binary64 is sure, and a step of Newton's finds the others. */
+	/* binary64 gets the first 50 digits right, and a step of Newton's method the others. */
 	const double near = real_of(&scaled, -(int)up);
 	uint64_t q = (uint64_t)((root ? sqrt(near) : near) / (double)n);
 	candidate(&product, q, n, root, up);
@@ -655,7 +655,7 @@ static double quotient(const struct big *a, uint64_t n, bool root, int unit)
 	const double slope = (root ? 2 * (double)q * (double)n : 1) * (double)n;
 	const uint64_t step = (uint64_t)(real_of(&rest, -(int)up) / slope);
 	q = over ? q - step : q + step;
-	/* What is left of its error is rounding: one or two. */
+	/* What is left of q's error is rounding: one or two. */
 	for (candidate(&product, q, n, root, up); big_compare(&product, &scaled) > 0; q--)
 		candidate(&product, q - 1, n, root, up);
 	for (;; q++) {
@@ -710,7 +710,7 @@ static void totals_of_reals(struct totals *t, const struct stats *s)
 void stats_result(const struct stats *s, struct stats_result *r)
 {
 	const bool real = s->type.kind == SAMPLE_FLOAT;
-	const int unit = auto_k_least(&s->type); /* of a float: of its smallest denormal */
+	const int unit = auto_k_least(&s->type); /* the exponent of a float's smallest denormal */
 	const uint64_t n = s->number;
 	struct totals t = {.sum.used = 0, .squares.used = 0};
 	struct big spread, square; /* n S2 - S1^2; S1^2 */

@@ -20,13 +20,14 @@
 #include "bins/sample.h"
 
 /*
- * Sums of whole numbers: for integer samples of their keys, value - sample_min; for floats of
- * mantissas of one sign and exponent, and of parts of blocks of samples in the same unit. Each number is below 2^64 and there are fewer than 2^64 of
- * them, so the sum is below 2^128 and that of the squares below 2^192: neither overflows.
+ * Sums of whole numbers and of their squares. Integer samples are added as their keys, value -
+ * sample_min; floats of one sign and exponent as their mantissas, and parts of blocks of floats in
+ * the same unit. Each number is below 2^64 and there are fewer than 2^64 of them, so the sum is
+ * below 2^128 and that of the squares below 2^192: neither overflows.
  */
 struct stats_sums {
 	uint64_t sum[2];    /* the least significant word first */
-	uint64_t square[3]; /* the same */
+	uint64_t square[3]; /* the least significant word first */
 };
 
 struct stats {
@@ -34,8 +35,8 @@ struct stats {
 	const struct stats_loops *loops;
 	uint64_t number;            /* of finite samples */
 	uint64_t below, above, nan; /* -inf, inf, NaN */
-	struct extent extent;       /* of them, by keys (auto.h) */
-	uint32_t apart;             /* so many blocks of floats will be added one by one */
+	struct extent extent;       /* of finite samples, by keys (auto.h) */
+	uint32_t apart; /* blocks of floats that are still to be added sample by sample */
 	/* one for integers; for floats one for each sign and exponent */
 	struct stats_sums *sums;
 };
@@ -46,12 +47,12 @@ size_t stats_bytes(const struct sample_type *type, uint32_t channels);
 /* An array of empty statistics, one for each channel; the caller frees it. NULL: no memory. */
 struct stats *stats_open(const struct sample_type *type, uint32_t channels);
 
-/* Empties one of them. */
+/* Empties the statistics of one channel. */
 void stats_clear(struct stats *stats);
 
 /*
- * Types of 24 bits and more: adds n samples that follow one another in memory; n samples that equal
- * the one at `sample`.
+ * For types of 24 bits and more. stats_add adds n samples that follow one another in memory,
+ * stats_add_same n samples that equal the one at `sample`.
  */
 void stats_add(struct stats *stats, const unsigned char *samples, size_t n);
 void stats_add_same(struct stats *stats, const unsigned char *sample, uint64_t n);
@@ -83,12 +84,12 @@ void stats_merge(struct stats *to, const struct stats *from);
  * figure.
  */
 struct stats_result {
-	/* of finite samples; where it is 0 the figures below it mean nothing */
+	/* of finite samples; where it is 0, extremes, mean and deviation mean nothing */
 	uint64_t number;
 	uint64_t below, above, nan;       /* -inf, inf, NaN */
 	int128_t least, greatest;         /* of an integer type */
 	double least_real, greatest_real; /* of a float type; never -0 */
-	/* the nearest binary64, ties to even, never -0; of a population */
+	/* the nearest binary64, ties to even, never -0; the deviation is a population's */
 	double mean, deviation;
 };
 

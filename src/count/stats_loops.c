@@ -111,7 +111,7 @@ INLINE uint64_t total64(words64 v)
 	return all;
 }
 
-/* What was added, modulo 2^64, but for `high` times 2^32, which is all of it but 2^32 a sample. */
+/* What was added, less 2^32 times `high`, its upper halves. It fits, though `added` may wrap. */
 INLINE int64_t low_of(words64 added, words64 high)
 {
 	return (int64_t)(total64(added) - (total64(high) << 32));
@@ -145,7 +145,7 @@ INLINE struct extent keys_of_words(const unsigned char *p, size_t n, uint32_t fl
 	}
 	for (size_t k = 0; k < 2 * LANES; k++) {
 		extent_add(&extent, &(struct extent){least[k], greatest[k]});
-		all += sum[k]; /* of which only 32 bits are right, unless narrow */
+		all += sum[k]; /* unless narrow, only the lower 32 bits of all are right */
 		uppers += upper[k];
 	}
 	*t = (struct stats_terms){
@@ -234,8 +234,8 @@ INLINE double power(int exponent)
 }
 
 /*
- * Sums in two parts: `all` begins with a number so large that its last digit stays what it is, and
- * what an addition to it rounds away goes to the rest.
+ * Sums in two parts: `all` begins with a number so large that the place of its last digit stays
+ * the same, and what an addition to it rounds away goes to the rest.
  */
 struct parts {
 	reals all, rest;
@@ -258,7 +258,7 @@ INLINE reals square_and(reals x, reals y)
 #endif
 }
 
-/* Of all lanes, in units of 2^unit and 2^least. */
+/* Sums all lanes: terms[0], of the rests, is in units of 2^least, terms[1] in units of 2^unit. */
 INLINE void parts_end(const struct parts *s, size_t n, double middle, int unit, int least,
 		      int64_t terms[2])
 {
@@ -318,7 +318,7 @@ INLINE void parts_add(struct parts *s, reals x)
 	s->all = all;
 }
 
-/* A square is a rounded one and what rounding took, which a multiply-add finds. */
+/* A square is added as the rounded square and what rounding took, which a multiply-add finds. */
 static void reals64(const unsigned char *p, size_t n, int e, struct stats_terms *t)
 {
 	const int unit = e - 53 - STATS_SPAN64;

@@ -10,13 +10,13 @@
 
 #define PAGE 4096u
 /*
- * Results of a worker: one is filled while others wait, which they do for a worker that was held up.
- * With few cells there are many: two gave 0.5 of the speed on 16 cores that others use, too.
+ * Results of a worker: it fills one while its others wait for those of a worker that was held up.
+ * With few cells it has many: two gave 0.5 of the speed on 16 cores that others use, too.
  */
 #define RESULTS_LEAST 2u
 #define RESULTS_MOST 16u
-#define RESULTS_BYTES ((size_t)1 << 20) /* of their tables */
-#define TEXT_MOST ((size_t)1 << 20)     /* of one result; more is submitted in several */
+#define RESULTS_BYTES ((size_t)1 << 20) /* tables of a worker's results */
+#define TEXT_MOST ((size_t)1 << 20)     /* text of one result; more is submitted in several */
 
 /* A part of a row, or all of it. */
 struct part {
@@ -25,14 +25,14 @@ struct part {
 };
 
 struct result {
-	struct result *next; /* of those that wait to be taken, in their order */
-	struct rows *owner;  /* the worker's */
-	size_t path;         /* which records it has */
+	struct result *next; /* the next result that waits to be taken, in the order of records */
+	struct rows *owner;  /* the worker that fills it */
+	size_t path;         /* the input that its records are of */
 	uint64_t first, records;
-	struct part head, tail; /* records 0: none */
+	struct part head, tail; /* row.records 0: there is none */
 	struct output *rows;
-	uint64_t row_count, saturated; /* of its rows */
-	struct fail fail;              /* of one of its rows */
+	uint64_t row_count, saturated; /* rows in it, and counts of these that were clipped */
+	struct fail fail;              /* of the first of its rows that failed */
 	bool submitted;
 };
 
@@ -49,14 +49,14 @@ struct each {
 
 	struct lock lock;
 	struct rows *workers;
-	struct result *waiting; /* submitted, not taken */
-	size_t ended;           /* inputs, at most ... */
-	size_t whole;           /* ... so many: of the next one a worker could not read something */
+	struct result *waiting; /* results that were submitted and not taken yet */
+	size_t ended;           /* inputs that have ended, at most `whole` */
+	size_t whole;           /* inputs before the first one of which records are lost (lose) */
 	bool stopped, failed;
 	bool torn;   /* records were counted, or lent, and are lost: nothing is taken any more */
-	bool taking; /* a worker takes results; what follows is its own, until it has failed: */
+	bool taking; /* a worker takes results; the fields below are its own, until `failed` */
 	struct fail fail;
-	size_t path; /* what is taken next */
+	size_t path; /* input of which records are taken next */
 	uint64_t at;
 	bool begun; /* there is an open row */
 	struct part open;
@@ -64,19 +64,19 @@ struct each {
 	uint64_t records, rows, saturated;
 };
 
-/* A worker's. */
+/* What a worker keeps of rows. */
 struct rows {
 	struct rows *next;
-	pthread_cond_t taken; /* signals that one of its results was, or that nothing will be ... */
-	bool waits;           /* ... to the worker, which waits for that */
+	pthread_cond_t taken; /* signalled when a result of the worker was taken, or none will be */
+	bool waits;           /* the worker waits for `taken` */
 	const struct counting *counting;
 	struct counter *counter;
-	struct counts counts; /* of what is being counted */
+	struct counts counts; /* of the row that is being counted */
 	unsigned char *block;
 	struct result result[RESULTS_MOST];
 	unsigned results;
 	struct maker maker;
-	uint64_t *marks; /* of a few samples of 16 bits their codes (hist.h); else NULL */
+	uint64_t *marks; /* has_few: codes of the row that is being counted (hist.h); else NULL */
 };
 
 /* ---- counts ---- */
@@ -112,7 +112,7 @@ static void close_maker(struct maker *m)
 
 /* ---- rows ---- */
 
-/* Audits and writes the row that these counts are, which are 0 afterwards. */
+/* Audits and writes the row of these counts, which are 0 afterwards. */
 static int write_row(const struct each *e, struct maker *m, const struct row_place *row,
 		     struct counts *counts, uint64_t *marks, struct output *to, uint64_t *saturated,
 		     struct fail *fail)
@@ -138,7 +138,7 @@ static int write_row(const struct each *e, struct maker *m, const struct row_pla
 	return 0;
 }
 
-/* The open row ends here. */
+/* Ends the open row, if there is one, and writes it. */
 static void end_row(struct each *e)
 {
 	if (!e->begun || e->fail.status != STATUS_OK)
@@ -150,13 +150,13 @@ static void end_row(struct each *e)
 	e->open.row.records = 0;
 }
 
-/* The open row begins, or goes on, with what is in this part, whose counts are 0 afterwards. */
+/* Adds a part to the open row, or begins one with it; the part's counts are 0 afterwards. */
 static void add_part(struct each *e, struct part *part)
 {
 	if (part->row.records == 0)
 		return;
 	if (e->begun && e->open.row.first != part->row.first)
-		end_row(e); /* its end was missing in a file that became shorter */
+		end_row(e); /* the open row's end is missing: the file became shorter */
 	if (!e->begun)
 		e->open.row = (struct row_place){part->row.path, part->row.first, 0};
 	e->begun = true;
@@ -167,7 +167,7 @@ static void add_part(struct each *e, struct part *part)
 	part->row.records = 0;
 }
 
-/* An input has ended: so has its last row, and where a row is an input it is one without records. */
+/* Ends an input and its last row. Where each input is a row, one without records is a row too. */
 static void end_input(struct each *e)
 {
 	if (!e->begun && e->spec->size == ROW_IS_INPUT) {
@@ -208,7 +208,7 @@ static bool can_take(const struct each *e, bool *is_result)
 	const struct result *const r = e->waiting;
 	const bool ended = e->ended > e->path;
 
-	/* Of a file that became shorter records before it may be missing. */
+	/* Records before the result may be missing, if a file became shorter. */
 	*is_result = r && r->path == e->path && (r->first == e->at || ended);
 	return !e->failed && !e->torn && (*is_result || ended);
 }
@@ -233,7 +233,7 @@ static void wake_all(struct each *e)
 		wake(rows);
 }
 
-/* Takes what can be taken, unless another worker does; and then has it written immediately. */
+/* Takes what can be taken and has it written at once, unless another worker is doing that. */
 static void take_all_unlocks(struct each *e)
 {
 	bool is_result, written = true;
@@ -280,8 +280,8 @@ static void submit(struct each *e, struct result *r)
 }
 
 /*
- * Waits until so many of the worker's results are free. One of these; NULL: none will be, and *fail
- * says why if rows have failed.
+ * Waits until `least` of the worker's results are free, and returns one of them. NULL: they will
+ * never be, and *fail says why if rows have failed.
  */
 static struct result *wait_free(struct each *e, struct rows *rows, unsigned least,
 				struct fail *fail)
@@ -340,7 +340,7 @@ static void stop(struct each *e)
 
 /* ---- a worker ---- */
 
-/* What was counted is a row. */
+/* Makes a whole row of what was counted. */
 static void end_whole(struct each *e, struct rows *rows, struct result *r,
 		      const struct row_place *row, uint64_t *marks)
 {
@@ -353,12 +353,12 @@ static void end_whole(struct each *e, struct rows *rows, struct result *r,
 /* The bytes of a chunk that are still to be counted. */
 struct rest {
 	const struct chunk *chunk;
-	size_t at;                 /* of a range: how much of it was read */
-	const unsigned char *data; /* in memory ... */
-	size_t bytes;              /* ... so many */
+	size_t at;                 /* of a range: bytes that were read of it */
+	const unsigned char *data; /* the next bytes to be counted, in memory */
+	size_t bytes;              /* how many are at data */
 };
 
-/* More of them, at most so many: *bytes 0: a file ends before. -1: it cannot be read. */
+/* Takes at most `most` bytes of the rest. *bytes 0: the file ends here. -1: it cannot be read. */
 static int next_bytes(struct worker *w, struct rest *rest, size_t most, const unsigned char **data,
 		      size_t *bytes)
 {
@@ -382,8 +382,9 @@ static int next_bytes(struct worker *w, struct rest *rest, size_t most, const un
 }
 
 /*
- * Counts so many records, which belong to one row: to the head or the tail of the result, or, where
- * they are all of it, to its rows. row->records becomes how many there were.
+ * Counts row->records records of one row, from record `at` on: as one of the result's rows if they
+ * are the whole row, else as its tail if they begin the row, else as its head. Sets row->records to
+ * how many there were.
  */
 static int count_part(struct worker *w, struct result *r, struct row_place *row, uint64_t at,
 		      struct rest *rest)
@@ -410,7 +411,7 @@ static int count_part(struct worker *w, struct result *r, struct row_place *row,
 		end_whole(e, rows, r, row, NULL);
 		return 0;
 	}
-	counts_swap(&part->counts, &rows->counts); /* those of the part are 0 */
+	counts_swap(&part->counts, &rows->counts); /* the part's counts were 0 */
 	part->row = *row;
 	return 0;
 }
@@ -428,7 +429,7 @@ static bool has_few(const struct each *e, const struct counting *c)
 	       e->spec->size <= c->cells / 4 / samples;
 }
 
-/* A row that lies in the chunk whole. */
+/* Counts a row that lies whole in the chunk. */
 static void count_few(struct worker *w, struct result *r, const struct row_place *row,
 		      struct rest *rest)
 {
@@ -455,7 +456,7 @@ static void count_few(struct worker *w, struct result *r, const struct row_place
 
 /* ---- a chunk ---- */
 
-/* *counted: so many of its bytes were there. */
+/* Counts the records of a chunk. *counted: how many of its bytes were there. */
 static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *counted)
 {
 	struct each *const e = w->work->each;
@@ -496,7 +497,8 @@ static int count_chunk(struct worker *w, const struct chunk *chunk, size_t *coun
 }
 
 /*
- * The worker leaves. After a failure results are not taken any more, unless that has begun.
+ * Takes back the results of a leaving worker that still wait, as some do after a failure, and waits
+ * for one that is being taken.
  */
 static void take_back(struct each *e, struct rows *rows)
 {
@@ -628,7 +630,7 @@ static enum turn turn(struct worker *w)
 	return rc == 0 ? TURN_DONE : TURN_FAILED;
 }
 
-/* All that it submitted is taken. */
+/* Waits until all that the worker submitted is taken. */
 static enum turn finish(struct worker *w)
 {
 	if (w->rows)

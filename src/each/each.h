@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * each: --each: a histogram for each so many records of an input, or for each input: a row.
+ * each: --each: a histogram for every N records of an input, or for each input: a row.
  *
  * An engine, which has every turn of such a run. The source hands chunks out in the order of inputs
  * and records (source_spec.ordered), and a worker counts its chunk into results of its own:
@@ -16,7 +16,7 @@
  * Rows of an input are taken when all inputs before it have ended well: what comes after bad input
  * is never written.
  *
- * Why every wait ends. A worker waits for one of its own two results to be taken. These wait for the
+ * Why every wait ends. A worker waits for one of its own results to be taken. These wait for the
  * results of earlier records, which were handed out earlier; the worker with the earliest of them
  * waits for nothing, as what it submits is taken immediately. They also wait for earlier inputs to
  * end: all of their chunks were handed out by then, their workers give them back, and who gives back
@@ -43,7 +43,7 @@ int each_open(struct each **out, const struct row_spec *spec, const struct count
 /* Bytes that each worker takes for what it submits, texts aside. */
 size_t each_memory(const struct counting *counting);
 
-/* So many inputs, the first ones, have ended well (source_use.ended). */
+/* The first `inputs` inputs have ended well (source_use.ended). */
 void each_ended(struct each *e, size_t inputs);
 
 /*

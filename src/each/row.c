@@ -51,13 +51,13 @@ static void end_line(struct line *l)
 	output_write(l->out, l->text, l->used);
 }
 
-/* A field of so many characters is in its place. */
+/* Ends a field of `length` characters, which are in l->text already. */
 static void end_field(struct line *l, size_t length)
 {
 	l->used += length;
 	l->text[l->used++] = l->comma;
 	if (l->used > sizeof(l->text) - 2 * NUMBER_TEXT) {
-		/* The last one stays, for end_line. */
+		/* The last comma stays, for end_line. */
 		output_write(l->out, l->text, l->used - 1);
 		l->text[0] = l->comma;
 		l->used = 1;
@@ -226,7 +226,7 @@ static void write_npy_head(char head[NPY_HEAD + 1], const struct row_spec *spec,
 	npy_head(head, spec->style, &rows, spec->channels, axis_bins(spec->axis));
 }
 
-/* How many rows there are is written over it at the end. */
+/* Writes a header for 0 rows, over which row_end writes the one for all rows. */
 static void begin_npy(struct output *out, const struct row_spec *spec)
 {
 	char head[NPY_HEAD + 1];
@@ -235,7 +235,7 @@ static void begin_npy(struct output *out, const struct row_spec *spec)
 	output_write(out, head, NPY_HEAD);
 }
 
-/* What was skipped, and the input itself, are its first row's: so all add up to the whole. */
+/* An input and what was skipped of it count for its first row, so rows add up to the whole. */
 static void write_json_row(struct output *out, const struct row_spec *spec,
 			   const struct row_place *row, const struct hist *hist)
 {
@@ -258,9 +258,9 @@ static void write_json_row(struct output *out, const struct row_spec *spec,
 
 /* ---- plot ---- */
 
-#define LABEL 12      /* where a row begins ... */
-#define LABEL_NAME 24 /* ... or the input that it is, at most */
-#define COUNT 9       /* how many samples it has */
+#define LABEL 12      /* columns for where a row begins */
+#define LABEL_NAME 24 /* columns for an input's name, at most */
+#define COUNT 9       /* columns for how many samples a row has */
 #define CELLS_MOST 200u
 
 static void begin_plot(struct output *out, const struct row_spec *spec)
@@ -296,7 +296,7 @@ static unsigned label_width(const struct row_spec *spec)
 							     : LABEL_NAME;
 }
 
-/* At the right end of its column; what a terminal would obey is '?'. */
+/* Writes a label at the right end of its column; what a terminal would obey becomes '?'. */
 static void write_label(struct output *out, unsigned width, const char *label)
 {
 	char text[4 * LABEL_NAME + 1];

@@ -16,8 +16,8 @@ struct row_spec {
 	uint64_t size; /* records of a row, or ROW_IS_INPUT */
 	const struct axis *axis;
 	uint32_t channels;
-	uint32_t record;               /* bytes of a record ... */
-	uint32_t packed;               /* ... which is so many of those that the user counts */
+	uint32_t record;               /* bytes of a record */
+	uint32_t packed;               /* how many of the user's records one holds */
 	uint64_t skip;                 /* bytes before the first record of each input */
 	const struct quantiles *asked; /* --stats; NULL: none */
 	const struct format *format;
@@ -25,7 +25,7 @@ struct row_spec {
 	const char *options; /* as in provenance */
 };
 
-/* Of which input it is, where it begins, how many records it has. */
+/* A row: its input, its first record there, how many records it has. */
 struct row_place {
 	size_t path;
 	uint64_t first, records;
@@ -34,7 +34,7 @@ struct row_place {
 /* Why rows cannot be written in this format, or to what -o says; NULL: they can. */
 const char *row_refused(const struct format *format, bool stats, const char *output);
 
-/* What comes before the first row; a row; what comes after so many of them. */
+/* Write what comes before the first row, a row, and what comes after all `rows` rows. */
 void row_begin(struct output *out, const struct row_spec *spec);
 void row_write(struct output *out, const struct row_spec *spec, const struct row_place *row,
 	       const struct hist *hist);

@@ -25,7 +25,7 @@ int hist_reserve(struct hist *h, const struct axis *axis, uint32_t channels, str
 			   .stride = (size_t)axis_bins(axis) + CELL_EXTRA};
 	if (edges_copy(&h->axis.edges, &axis->edges) != 0)
 		return fail_errno(fail, "edges of %lu bins", (unsigned long)axis_bins(axis));
-	if (axis->type.bytes > 2) /* the table of the totals will be used itself */
+	if (axis->type.bytes > 2) /* hist_fill will take the table of the totals itself */
 		return 0;
 	h->count = calloc(channels * h->stride, sizeof(*h->count));
 	h->seen = malloc(sizeof(*h->seen) << axis->type.bits);
@@ -66,9 +66,9 @@ size_t hist_row_memory(const struct sample_type *type)
 /* ---- codes ---- */
 
 /*
- * Of a packed type, makes the counts of bytes those of samples, each channel's values after the
- * channel before; returns how many a channel has. Bytes may have channels of their own: the samples
- * of a record are in several, or the channels share one.
+ * Makes the counts of a packed type's bytes counts of samples, all values of a channel after those
+ * of the channel before; returns how many values a channel has. Bytes may have channels of their
+ * own: the samples of a record are in several bytes, or the channels share one.
  */
 static uint32_t unpack(struct hist *h, uint64_t *cell, size_t cells)
 {
@@ -90,8 +90,8 @@ static uint32_t unpack(struct hist *h, uint64_t *cell, size_t cells)
 }
 
 /*
- * The nth code in the order of values is n with these bits changed, one half of all codes after the
- * other. NaNs come first and last.
+ * The nth code in the order of values is n with these bits changed; `upper`: n is in the upper half
+ * of all codes. NaNs come first and last.
  */
 static uint32_t bits_changed(const struct sample_type *type, bool upper)
 {
@@ -102,7 +102,7 @@ static uint32_t bits_changed(const struct sample_type *type, bool upper)
 						      : sign;
 }
 
-/* Sets h->seen to the codes that were counted, as they are in memory, in the order of values. */
+/* Sets seen to the codes that were counted, as they are in memory, in the order of values. */
 static inline uint32_t see_loop(uint32_t *seen, const struct sample_type *type,
 				const uint64_t *count, bool swap)
 {
@@ -121,7 +121,7 @@ static inline uint32_t see_loop(uint32_t *seen, const struct sample_type *type,
 	return n;
 }
 
-/* How many there are. */
+/* Sets h->seen to the codes that were counted; returns how many they are. */
 static uint32_t see_all(struct hist *h, const uint64_t *count)
 {
 	const struct sample_type *const type = &h->axis.type;
@@ -130,7 +130,7 @@ static uint32_t see_all(struct hist *h, const uint64_t *count)
 	return swap ? see_loop(h->seen, type, count, true) : see_loop(h->seen, type, count, false);
 }
 
-/* The same from marks, which are 0 afterwards. */
+/* As see_all, but from marks (hist_mark), which are 0 afterwards. */
 static uint32_t see_marked(struct hist *h, uint64_t *marks)
 {
 	const struct sample_type *const type = &h->axis.type;
@@ -227,7 +227,7 @@ static double entropy_of(struct entropy_terms *terms, const struct cells *c)
 }
 
 /*
- * Finds the quantiles among cells that follow the samples that are under. Infinities below are the
+ * Finds the quantiles. `under` samples come before the first cell; samples that are -inf are the
  * first of those, or of the first bin.
  */
 static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
@@ -255,7 +255,7 @@ static void set_quantiles(struct hist_stats *s, const struct quantiles *asked,
 	}
 }
 
-/* How many samples are at either end; there are two zeros. */
+/* Counts the samples that equal the least and the greatest value; -0 equals 0. */
 static void set_ends(struct hist_stats *s, const struct cells *c, const struct sample_type *type)
 {
 	for (uint32_t i = 0; i < c->n && cells_value(c, type, i) == cells_value(c, type, 0); i++)
@@ -265,7 +265,7 @@ static void set_ends(struct hist_stats *s, const struct cells *c, const struct s
 		s->at_greatest += cells_count(c, i);
 }
 
-/* What the bins say of their samples. */
+/* Sets what the bins alone tell: the entropy and, where bins are ordered, the quantiles. */
 static void set_binned(struct hist *h, uint32_t channel)
 {
 	const struct cells bins = {h->count + channel * h->stride, NULL, axis_bins(&h->axis)};
@@ -276,7 +276,7 @@ static void set_binned(struct hist *h, uint32_t channel)
 		set_quantiles(s, &h->asked, &bins, &h->axis.type, h->flow[channel].under);
 }
 
-/* From the sums and the bins. */
+/* Sets a channel's figures from the sums and the bins. */
 static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums)
 {
 	h->stats[channel] = (struct hist_stats){.of.number = 0};
@@ -284,7 +284,7 @@ static void set_stats(struct hist *h, uint32_t channel, const struct stats *sums
 	set_binned(h, channel);
 }
 
-/* From the counts of codes, of which n were seen. */
+/* Sets a channel's figures from the counts of codes, n of which were seen. */
 static void set_code_stats(struct hist *h, uint32_t channel, struct stats *sums,
 			   const uint64_t *count, uint32_t n)
 {
@@ -358,7 +358,7 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 		number_format(upper, q->value);
 		return true;
 	}
-	/* The ends are before edge `past`, and at the one before that. */
+	/* Edge `past` is the upper end, and the edge before it the lower one. */
 	const uint32_t past = q->kind == QUANTILE_UNDER  ? 0
 			      : q->kind == QUANTILE_OVER ? bins + 1
 							 : q->bin + 1;
@@ -378,7 +378,7 @@ bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT]
 
 /* ---- from the totals of a run ---- */
 
-/* The cells after a channel's bins go to the bins, or to what is in no bin. */
+/* Adds the cells after a channel's bins to the bins, or to what is in no bin. */
 static void fold(struct hist *h, uint32_t channel)
 {
 	const struct edges *const edges = &h->axis.edges;
@@ -491,7 +491,7 @@ static void fold_row(struct hist *h)
 	}
 }
 
-/* Cells are bins. */
+/* Moves the counts of a row whose cells are bins. */
 static void move_cells(struct hist *h, struct counts *counts, struct counts *totals)
 {
 	for (size_t i = 0; i < counts->cells; i++) {
@@ -506,7 +506,7 @@ static void move_cells(struct hist *h, struct counts *counts, struct counts *tot
 	}
 }
 
-/* The codes of a channel; of packed samples the totals have the bytes already. */
+/* Bins and moves a channel's codes; of packed samples the totals have the bytes already. */
 static void move_codes(struct hist *h, uint32_t channel, struct counts *counts,
 		       struct counts *totals, const uint32_t *bin_of_code, uint64_t *marks)
 {

@@ -32,13 +32,13 @@ struct quantiles {
 
 enum hist_quantile_kind {
 	QUANTILE_NONE,  /* there is no finite sample, or bins have no order */
-	QUANTILE_VALUE, /* of 8- and 16-bit types */
-	QUANTILE_BIN,   /* of others, whose samples are not kept: the bin that holds it ... */
-	QUANTILE_UNDER, /* ... or that it is in none, but below or above them */
+	QUANTILE_VALUE, /* a value: 8- and 16-bit types */
+	QUANTILE_BIN,   /* the bin that holds it: other types, whose samples are not kept */
+	QUANTILE_UNDER, /* it is in no bin, but below all of them; OVER: above them */
 	QUANTILE_OVER,
 };
 
-/* The smallest finite sample that is not below so many per cent of them. */
+/* A quantile: the smallest finite sample such that the share asked for is not above it. */
 struct hist_quantile {
 	enum hist_quantile_kind kind;
 	double value; /* VALUE: never -0 */
@@ -48,10 +48,10 @@ struct hist_quantile {
 /* What --stats says of one channel's finite samples. */
 struct hist_stats {
 	struct stats_result of;
-	uint64_t at_least, at_greatest; /* of 8- and 16-bit types: samples that equal these */
+	uint64_t at_least, at_greatest; /* 8- and 16-bit types: samples that equal the extremes */
 	/*
-	 * In bits: of 8- and 16-bit types that of all codes, of others that of the bins. Negative:
-	 * nothing was counted there.
+	 * In bits, of the codes of 8- and 16-bit types, or of the bins where codes are not known.
+	 * Negative: nothing was counted in these.
 	 */
 	double entropy;
 	struct hist_quantile quantile[QUANTILES_MAX];
@@ -66,13 +66,13 @@ struct hist {
 	struct hist_flow
 		clamped[LAYOUT_CHANNELS_MAX]; /* by a run; of --auto always: in the end bins */
 	uint64_t samples; /* of all channels, as the workers counted them while they read */
-	bool extent;      /* of a run of an 8- or 16-bit type: finite values are known, from ... */
+	bool extent; /* least, greatest are known: finite values of a run of an 8- or 16-bit type */
 	double least, greatest;
-	struct hist_stats *stats; /* NULL, or of each channel: --stats; owned ... */
-	struct quantiles asked;   /* ... with these quantiles ... */
-	bool binned;              /* ... from the bins alone: without extremes, mean and std */
+	struct hist_stats *stats; /* --stats: figures of each channel; owned; else NULL */
+	struct quantiles asked;   /* the quantiles in stats */
+	bool binned;    /* stats are from the bins alone: without extremes, mean and std */
 	uint32_t *seen; /* of an 8- or 16-bit type, for hist_fill: codes that were counted; owned */
-	struct entropy_terms *terms; /* with stats: hist.c's, owned */
+	struct entropy_terms *terms; /* with stats: terms that hist.c keeps; owned */
 };
 
 /*
@@ -94,12 +94,12 @@ int hist_keep_stats(struct hist *h, const struct quantiles *asked, struct fail *
 void hist_fill(struct hist *h, struct counts *counts);
 
 /*
- * For the rows of one run (--each), whose range is known before: makes the histogram that these
- * counts are, again and again, in h->count. It moves them to the totals: they are 0 afterwards.
- * Codes are binned by hist_bins_of_codes; bin_of_code is NULL where cells are bins.
+ * For rows (--each), whose range is known before: makes h the histogram of a row's counts, in the
+ * same h->count for every row, and moves the counts to the totals: they are 0 afterwards.
+ * bin_of_code comes from hist_bins_of_codes, or is NULL where cells are bins.
  *
- * Of few samples of 16 bits the caller may have marked the codes, by hist_mark, so that not all of
- * them are gone over: HIST_MARKS words for each channel, which are 0 afterwards; else marks is NULL.
+ * Where a row has few samples of 16 bits, the caller may mark their codes by hist_mark, so that not
+ * all are gone over: marks has HIST_MARKS words for each channel, 0 afterwards. Else it is NULL.
  */
 #define HIST_MARKS (65536u / 64u)
 void hist_fill_row(struct hist *h, struct counts *counts, struct counts *totals,
@@ -147,7 +147,7 @@ int hist_rebin(struct hist *h, uint32_t bins, struct fail *fail);
  */
 int hist_set_stats(struct hist *h, const struct quantiles *asked, struct fail *fail);
 
-/* Takes what hist_reserve or hist_fill left. */
+/* Frees what hist_reserve or hist_fill left. */
 void hist_free(struct hist *h);
 
 /* Checks that bins + under + over + nan = samples; else STATUS_INTERNAL. */
@@ -172,10 +172,10 @@ void hist_stats_format_extreme(char text[NUMBER_TEXT], const struct hist *h, uin
 void hist_stats_format_percent(char text[NUMBER_TEXT], const struct hist *h, unsigned i);
 
 /*
- * Two numbers between which quantile i is, of which there is one: the value twice, or the ends of
- * its bin. Where samples may be beyond these, or an end is infinite, it is the least or the
- * greatest sample, or infinite if these are not known. True: the upper one is not past it, but may
- * be it.
+ * Two numbers between which quantile i is, which must exist: its value twice, or its bin's ends.
+ * Where an end is infinite, or the bin may hold samples beyond it, the least or the greatest sample
+ * takes its place, or an infinity if these are not known. True: the quantile may equal the upper
+ * number; false: it is below that.
  */
 bool hist_stats_format_quantile(char lower[NUMBER_TEXT], char upper[NUMBER_TEXT],
 				const struct hist *h, uint32_t channel, unsigned i);
