@@ -37,7 +37,7 @@ static uint32_t left(const struct rest *r)
 	return (uint32_t)(r->end - r->at);
 }
 
-/* The next n bytes as a number, where they are there. */
+/* The next n bytes as a number; the caller has seen that they are there. */
 static uint64_t number(struct rest *r, unsigned n)
 {
 	uint64_t v = 0;
@@ -117,7 +117,7 @@ static const char *scan_shares(struct block_shares *shares, unsigned kind, unsig
 		used = block_shares_read(shares, r->at, left(r), LOG[kind], CODES[kind]);
 		r->at += used;
 		return used == 0 ? "a table of sequences is damaged" : NULL;
-	default: /* the one before */
+	default: /* the table of the block before */
 		return shares->codes == 0 ? DAMAGED : NULL;
 	}
 }

@@ -24,7 +24,7 @@
 
 #include "input/zstd_frame.h"
 
-/* Elsewhere frames are libzstd's. */
+/* On other hosts libzstd decodes all frames. */
 #define BLOCK_HOST (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)
 #define BLOCK_WINDOW_MAX ((uint64_t)1 << 30) /* frames with larger windows are libzstd's */
 #define BLOCK_BEFORE 8u /* readable bytes before the packed ones, as every frame has */
@@ -55,19 +55,19 @@ struct block_scan {
 
 enum block_literals { LITERALS_PLAIN, LITERALS_REPEAT, LITERALS_ONE_STREAM, LITERALS_FOUR_STREAMS };
 
-/* A block; one that is stored, or repeats a byte, is one of such literals and no sequences. */
+/* A block. One that is stored, or repeats a byte, has such literals and no sequences. */
 struct block {
 	uint32_t bytes;     /* decoded; with sequences only after block_sequences */
-	uint32_t most;      /* of the frame: bytes is no more */
+	uint32_t most;      /* the frame's limit: `bytes` is no more */
 	uint32_t literals;  /* bytes, at most `most` */
 	uint32_t sequences; /* at most BLOCK_SEQUENCES_MAX */
 	enum block_literals how;
-	uint32_t literals_packed, sequences_packed; /* bytes at ... */
+	uint32_t literals_packed, sequences_packed; /* packed bytes of each */
 	const unsigned char *literals_at, *sequences_at;
-	struct block_tree tree;                  /* where literals have streams */
-	struct block_shares shares[BLOCK_KINDS]; /* where there are sequences */
-	/* Of block_sequences, for block_execute. */
-	uint32_t repeat[3];   /* the offsets that repeat from then on, symbols or not */
+	struct block_tree tree;                  /* if literals have streams */
+	struct block_shares shares[BLOCK_KINDS]; /* if there are sequences */
+	/* Set by block_sequences, for block_execute. */
+	uint32_t repeat[3];   /* the offsets that repeat after the block, symbols or not */
 	uint32_t longs[2][2]; /* lengths that are too long for a sequence, in order */
 };
 
@@ -79,14 +79,14 @@ struct sequence {
 
 /* One thread's tables, kept from block to block and from frame to frame. */
 struct block_coder;
-size_t block_coder_bytes(void);               /* of one ... */
-void block_coder_begin(struct block_coder *); /* ... whose memory, as malloc aligns it, is there */
+size_t block_coder_bytes(void);               /* of one coder */
+void block_coder_begin(struct block_coder *); /* in memory of that size, aligned as malloc's */
 
 /* What execution remembers of a frame. */
 struct block_past {
 	const struct block_loops *loops;
 	uint64_t window, bytes; /* bytes: decoded so far */
-	/* where the last blocks lie in one run, and where the run before them ends */
+	/* the run in which the last blocks lie; the end of the run before it */
 	const unsigned char *begin, *end, *older;
 	uint32_t repeat[3];
 };
@@ -95,14 +95,14 @@ struct block_past {
 void block_scan_begin(struct block_scan *scan, uint64_t window);
 void block_past_begin(struct block_past *past, uint64_t window);
 
-/* The h->stored bytes at packed, BLOCK_BEFORE before them readable. */
+/* Scans the h->stored bytes at packed; BLOCK_BEFORE bytes before them are readable. */
 const char *block_scan(struct block_scan *scan, const struct frame_block *h,
 		       const unsigned char *packed, struct block *b);
 
-/* To b->sequences sequences; b->bytes <= b->most is known then. */
+/* Decodes b->sequences sequences to `to`; after that b->bytes <= b->most is known. */
 const char *block_sequences(struct block_coder *coder, struct block *b, struct sequence *to);
 
-/* To exactly b->literals bytes, which with no sequences are the decoded block. */
+/* Decodes exactly b->literals bytes to `to`; with no sequences they are the decoded block. */
 const char *block_literals(struct block_coder *coder, const struct block *b, unsigned char *to);
 
 /*

@@ -119,7 +119,7 @@ static const char *literals(const struct block_coder *c, const struct block *b, 
 	const unsigned char *const at = b->literals_at;
 	struct codes s;
 
-	if (b->how == LITERALS_ONE_STREAM /* of 1023 at most: they may take their time */
+	if (b->how == LITERALS_ONE_STREAM /* 1023 literals at most: speed does not matter */
 		    ? codes_begin(&s, at, at + b->literals_packed) &&
 			      codes_finish(&s, c->literals, at, to, to + b->literals)
 		    : four_streams(c->literals, at, b->literals_packed, to, b->literals))
@@ -138,7 +138,7 @@ static const char *literals(const struct block_coder *c, const struct block *b, 
 #define EARLIER(i) (0x80000000u + ((i) + 1u) * 0x10000u)
 static_assert(BLOCK_SEQUENCES_MAX < 0x10000u && BLOCK_WINDOW_MAX < 0x80000000u, "");
 
-/* 0: there is no such offset. */
+/* The offset that a symbol stands for; 0: there is no such offset. */
 static uint32_t earlier_resolve(uint32_t offset, const uint32_t repeat[3])
 {
 	if (offset < 0x80000000u)
@@ -164,7 +164,7 @@ INLINE uint32_t bits_take(struct bits *s, unsigned n)
 	return v;
 }
 
-/* At least 57 bits are in the word then. False: more was used than there is. */
+/* Afterwards the word holds at least 57 bits. False: more was used than there is. */
 INLINE bool bits_refill(struct bits *s, const unsigned char *begin)
 {
 	s->at -= s->used / 8;
@@ -175,7 +175,7 @@ INLINE bool bits_refill(struct bits *s, const unsigned char *begin)
 	return true;
 }
 
-/* An offset as it is packed to one in bytes, or a symbol; 0: there is no such offset. */
+/* Turns a packed offset into one in bytes, or a symbol; 0: there is no such offset. */
 INLINE uint32_t offset_next(uint32_t packed, bool no_literals, uint32_t repeat[3])
 {
 	if (likely(packed > 3)) {
@@ -258,7 +258,7 @@ static const char *sequences(const struct block_coder *c, struct block *b, struc
  * which begins where another thread may write.
  */
 
-/* From where as many bytes too many may be read. */
+/* Copies literals, and up to BLOCK_SLACK - 1 bytes too many, which may be read. */
 INLINE void copy_literals(unsigned char *to, const unsigned char *from, size_t n)
 {
 	memcpy(to, from, 16);
@@ -267,7 +267,7 @@ INLINE void copy_literals(unsigned char *to, const unsigned char *from, size_t n
 			memcpy(to + i, from + i, 32);
 }
 
-/* A match, `offset` back. */
+/* Copies a match from `offset` bytes back. */
 INLINE void copy_match(unsigned char *to, size_t offset, size_t n)
 {
 	/* The least multiple of a short offset that is at least 8. */
@@ -291,7 +291,7 @@ INLINE void copy_match(unsigned char *to, size_t offset, size_t n)
 	}
 }
 
-/* The same to the byte. */
+/* Copies a match and writes no byte too many. */
 INLINE void copy_match_exactly(unsigned char *to, size_t offset, size_t n)
 {
 	const unsigned char *const from = to - offset;

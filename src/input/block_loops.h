@@ -6,9 +6,9 @@
 #include "input/block.h"
 
 #define TREE_LOG 11u /* bits of a literal's code at most */
-#define TABLE_LOG 9u /* of a sequences' table at most */
+#define TABLE_LOG 9u /* bits of a state of a sequences' table at most */
 
-/* A state of a sequences' table: a number is base + `extra` bits; the next state next + `bits`. */
+/* A state of a sequences' table. Its number: base + `extra` bits; the next state: next + `bits`. */
 struct entry {
 	uint32_t base;
 	uint16_t next;
@@ -36,13 +36,13 @@ struct block_loops {
 extern const struct block_loops block_loops_base, block_loops_avx2;
 
 /*
- * Reads shares from the n bytes at p; at most `codes` of them, of 2^log at most. The bytes that
+ * Reads at most `codes` shares, of 2^log at most, from the n bytes at p. Returns the bytes that
  * they take; 0: they are damaged.
  */
 size_t block_shares_read(struct block_shares *shares, const unsigned char *p, size_t n,
 			 unsigned log, unsigned codes);
 
-/* The tables of a block, unless the coder has them. NULL, or why they are refused. */
+/* Build tables of a block, unless the coder has them. NULL, or why they are refused. */
 const char *block_tree_build(struct block_coder *c, const struct block_tree *tree);
 void block_table_build(struct block_coder *c, unsigned kind, const struct block_shares *shares);
 

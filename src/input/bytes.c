@@ -25,9 +25,9 @@
 #include "base/signals.h"
 #include "input/pipe.h"
 
-#define LOOK_LEAST ((size_t)256)        /* bytes of a file that one look reads ... */
-#define LOOK_MOST ((size_t)16 << 10)    /* ... and where the next looks are near */
-#define STREAM_ROOM ((size_t)128 << 10) /* of a stream, room for what may be there */
+#define LOOK_LEAST ((size_t)256)        /* bytes of a file that one look reads */
+#define LOOK_MOST ((size_t)16 << 10)    /* bytes that a look reads close behind the last one */
+#define STREAM_ROOM ((size_t)128 << 10) /* spare room for what a stream may hold */
 #define HINT_BYTES ((uint64_t)8 << 20)  /* what the system is asked to read ahead at a time */
 
 struct bytes {
@@ -36,16 +36,16 @@ struct bytes {
 	int fd;
 	bool owned;     /* it is closed here; standard input is not ours */
 	bool in_file;   /* pread works at offsets */
-	struct stat st; /* as it was when it was opened */
+	struct stat st; /* of the file when it was opened */
 	/* Files: where the input begins and ends, in the file's own offsets. */
 	uint64_t origin, end;
 	uint64_t hinted; /* offset up to which posix_fadvise was called */
 	/* Streams. */
 	bool checked;  /* it was seen not to keep messages apart */
-	bool eof;      /* a read found its end */
+	bool eof;      /* a read found the stream's end */
 	bool drained;  /* the last read gave less than was asked for */
-	bool finished; /* bytes_shared.finish has ended it ... */
-	size_t held;   /* ... behind so many bytes, which it held then */
+	bool finished; /* bytes_shared.finish has ended the stream */
+	size_t held;   /* if finished: bytes still to be read of those that the stream held */
 	/* What was read of a stream and not passed; of a file, what the last look read. */
 	uint64_t passed;
 	uint64_t kept; /* offset from which bytes stay although they were passed, or UINT64_MAX */
@@ -304,7 +304,7 @@ static int read_on(struct bytes *b, unsigned char *to, size_t least, size_t cap,
 {
 	*got = 0;
 	while (*got < least && !b->eof) {
-		/* bytes_shared.wake could not end a read that blocks; the poll costs 2% of it. */
+		/* bytes_shared.wake could not end a read that blocks; a poll costs 2% of a read. */
 		const int rc = wait_readable(b, fail);
 		if (rc != 0)
 			return rc;
@@ -404,7 +404,7 @@ static void drop(struct bytes *b)
 		memmove(b->buffer, b->buffer + n, b->have);
 }
 
-/* Reads more of a stream, until it has `end` bytes. */
+/* Reads more of a stream, until the buffer reaches offset `end`. */
 static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail *fail)
 {
 	int rc = 0;
@@ -427,7 +427,7 @@ static int look_further(struct bytes *b, uint64_t end, size_t most, struct fail 
 	return rc;
 }
 
-/* Of a file, small looks that follow one another are answered by one read. */
+/* Small looks at a file that follow one another are answered by one read. */
 static int look_there(struct bytes *b, uint64_t at, size_t least, size_t most, struct fail *fail)
 {
 	const bool near = at >= b->from && at - b->from < 2 * LOOK_MOST;

@@ -21,9 +21,9 @@ struct bytes;
 
 /* What the inputs of a source share. */
 struct bytes_shared {
-	int wake;           /* the reading end of a pipe */
-	int finish;         /* another, in which a byte ends all streams (--finish); or -1 */
-	uint64_t kept;      /* bytes of a stream that are kept, where no one look needs more */
+	int wake;      /* the reading end of a pipe */
+	int finish;    /* the reading end of a pipe in which a byte ends all streams; or -1 */
+	uint64_t kept; /* the most bytes of a stream that are kept, unless one look needs more */
 	uint64_t waited_ns; /* atomic: how long threads waited for streams */
 };
 
@@ -36,7 +36,7 @@ int bytes_open(struct bytes **out, const char *path, int fd, struct bytes_shared
 void bytes_close(struct bytes *b); /* takes NULL */
 
 bool bytes_in_file(const struct bytes *b);             /* they can be read at any offset */
-bool bytes_in_regular(const struct bytes *b);          /* ... of a regular file */
+bool bytes_in_regular(const struct bytes *b);          /* they are in a regular file */
 int bytes_fd(const struct bytes *b, uint64_t *origin); /* a file's; offset 0 is at *origin */
 
 /* How long a file was when it was opened; a stream: 0. The system may not tell the truth. */
@@ -53,10 +53,10 @@ bool bytes_shorter(const struct bytes *b, uint64_t at);
 /* Is a regular file smaller than it was when it was opened? Any thread. */
 bool bytes_shrank(const struct bytes *b);
 
-/* By what a file is known again: its size and the time of its last modification, as it was opened. */
+/* Tells whether a file has changed: its size and time of modification when it was opened. */
 struct identity {
 	uint64_t size;
-	int64_t seconds, nanoseconds; /* 0 for what is no regular file */
+	int64_t seconds, nanoseconds; /* 0 for all but regular files */
 };
 struct identity bytes_identity(const struct bytes *b);
 
@@ -64,7 +64,7 @@ struct identity bytes_identity(const struct bytes *b);
 int bytes_read_at(const struct bytes *b, uint64_t at, unsigned char *to, size_t cap, size_t *got,
 		  struct fail *fail);
 
-/* The same for a file or a stream, which has been passed up to `at`, and gives `least` to cap. */
+/* Reads cap bytes of a file, or `least` to cap of a stream passed up to `at`; fewer at the end. */
 int bytes_read(struct bytes *b, uint64_t at, unsigned char *to, size_t least, size_t cap,
 	       size_t *got, struct fail *fail);
 
@@ -88,12 +88,12 @@ uint64_t bytes_passed(const struct bytes *b);
 /* Copies what a pipe or socket has of its next n bytes, and takes none. */
 size_t bytes_peek(const struct bytes *b, unsigned char *to, size_t n);
 
-/* Of a stream: nothing is left; the next read need not wait; the last one gave less than it could. */
+/* Is nothing left of a stream? Need a read not wait? Did the last read give less than it could? */
 bool bytes_ended(const struct bytes *b);
 bool bytes_ready(const struct bytes *b);
 bool bytes_drained(const struct bytes *b);
 
-/* A byte in `finish` has ended the stream, so that something may be missed at its end. */
+/* A byte in `finish` has ended the stream, so something may be missing at its end. */
 bool bytes_finished(const struct bytes *b);
 
 /* Asks the system to read a file ahead from this offset on. */

@@ -34,15 +34,15 @@ static size_t larger(size_t a, size_t b)
 struct peek {
 	struct bytes *bytes;
 	ZSTD_DCtx *context;
-	uint64_t pos;    /* packed offset of what is decoded next */
-	bool inside;     /* a frame of data */
-	bool no_check;   /* checksums are hidden from libzstd, which the next two are for */
-	size_t hide;     /* bytes of the frame's header, until libzstd has it */
+	uint64_t pos;  /* packed offset of what is decoded next */
+	bool inside;   /* `pos` is inside a frame of data */
+	bool no_check; /* checksums are hidden from libzstd */
+	size_t hide; /* bytes of the frame's header with a checksum to hide, until libzstd has it */
 	size_t trailer;  /* bytes after the frame's last block that libzstd does not look for */
 	bool made;       /* something was decoded */
-	uint64_t window; /* the largest that may be decoded */
-	bool over;       /* there are no more bytes, or none that can be decoded ... */
-	bool failed;     /* ... and a job will say why */
+	uint64_t window; /* bytes of the largest window that may be decoded */
+	bool over;       /* there are no more bytes, or none that can be decoded */
+	bool failed;     /* no more can be decoded, and a job will say why */
 	uint64_t from;   /* offset of the first decoded byte in the buffer */
 	size_t have;
 	unsigned char buffer[PEEK_ROOM];
@@ -80,7 +80,7 @@ static struct peek *peek_open(struct bytes *b, const struct content_rules *rules
 	return NULL;
 }
 
-/* Reads one packed byte at least; none: it is over, or, where it may not wait, *dry. */
+/* Reads at least one packed byte; else sets p->over, or *dry where it may not wait for one. */
 static int peek_read(struct peek *p, bool wait, bool *dry, struct fail *fail)
 {
 	struct bytes *const b = p->bytes;
@@ -154,7 +154,7 @@ static int peek_decode(struct peek *p, bool wait, bool *dry, struct fail *fail)
 	const bool stuck = out.pos == p->have && in.pos == 0;
 	if (!p->made && out.pos > p->have) {
 		p->made = true;
-		bytes_keep(p->bytes, bytes_passed(p->bytes)); /* the frame */
+		bytes_keep(p->bytes, bytes_passed(p->bytes)); /* the frame's packed bytes stay */
 	}
 	p->pos += in.pos + (left == 0 ? p->trailer : 0);
 	p->have = out.pos;
@@ -166,7 +166,7 @@ static int peek_decode(struct peek *p, bool wait, bool *dry, struct fail *fail)
 	return p->inside && !p->over && stuck ? peek_read(p, wait, dry, fail) : 0;
 }
 
-/* As bytes_look, of decoded bytes. Offsets rise; what lies before the last one is dropped. */
+/* Looks at decoded bytes as bytes_look does. Offsets rise; bytes before the last may be gone. */
 static int peek_look(struct peek *p, uint64_t at, size_t least, bool wait,
 		     const unsigned char **bytes, size_t *got, struct fail *fail)
 {
@@ -198,7 +198,7 @@ static bool peek_ended(const struct peek *p)
 
 struct view {
 	struct bytes *bytes;
-	struct peek *peek; /* NULL: they are not compressed */
+	struct peek *peek; /* NULL: the bytes are not compressed */
 	const unsigned char
 		*kept;     /* NULL, or what content_after_decoded was given: all that is there */
 	uint64_t from, to; /* offsets where the kept bytes begin, and where the input ends */
@@ -250,7 +250,7 @@ enum kind {
 	KIND_JSON
 };
 
-/* What n first bytes are, which are all if they `ended`. Pure. */
+/* What n first bytes are; `ended`: the input has no more. Pure. */
 static enum kind judge(const struct content_rules *rules, bool decoded, const unsigned char *bytes,
 		       size_t n, bool ended, const struct input_format **format)
 {
@@ -278,7 +278,7 @@ static enum kind judge(const struct content_rules *rules, bool decoded, const un
 		       : KIND_SAMPLES;
 }
 
-/* What is refused, and why. Tensors are listed as far as `wanted` bytes show them. */
+/* Refuses an input, and says why. Tensors are listed as far as `wanted` bytes show them. */
 static int refuse(const struct content *c, struct view *v, enum kind kind,
 		  const struct input_format *format, size_t wanted, struct fail *fail)
 {
@@ -310,7 +310,7 @@ static int refuse(const struct content *c, struct view *v, enum kind kind,
 					 : "");
 }
 
-/* As many first bytes as decide what it is. */
+/* Looks at as many first bytes as decide what the input is. */
 static int look_first(struct content *c, struct view *v, const struct content_rules *rules,
 		      uint64_t wanted, enum kind *kind, const struct input_format **format,
 		      struct fail *fail)

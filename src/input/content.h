@@ -4,8 +4,8 @@
  * decoded bytes: zstd, samples, samples behind a header, or something that is refused; and what may
  * follow the samples. First bytes are judged here and nowhere else.
  *
- * By the thread that opens the input, without a lock. Of a stream no byte is lost, and none is
- * waited for that -n leaves to the next reader, or that cannot change the verdict.
+ * Called by the thread that opens the input, without a lock. No byte of a stream is lost, and none
+ * is waited for that -n leaves to the next reader, or that cannot change the verdict.
  */
 #ifndef GPUHIST_INPUT_CONTENT_H
 #define GPUHIST_INPUT_CONTENT_H
@@ -48,16 +48,16 @@ bool content_plain(struct bytes *b);
 int content_after(struct content *c, struct bytes *b, uint64_t bound, struct fail *fail);
 
 /*
- * The same for decoded bytes up to offset `at`, of which these were kept: the first CONTENT_REST
- * after the samples, then the CONTENT_END where the header says that the file ends. NULL where
- * nothing was kept: then chunks, which may follow, are not looked at.
+ * Does the same for decoded bytes, which end at offset `at`. `kept` holds the first CONTENT_REST
+ * after the samples, then the CONTENT_END where the header says that the file ends. NULL: nothing
+ * was kept, and chunks, which may follow, are not looked at.
  */
 #define CONTENT_REST ((size_t)64 << 10)
 #define CONTENT_END ((size_t)9)
 int content_after_decoded(struct content *c, struct bytes *b, uint64_t bound, uint64_t at,
 			  const unsigned char *kept, struct fail *fail);
 
-/* " (--raw counts it as it is)", or what says so of zstd; `named`: --raw was named before. */
+/* " (--raw counts it as it is)", or the words for zstd; `named`: --raw was named before. */
 const char *content_way_out(const struct content *c, bool named);
 
 #endif

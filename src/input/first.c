@@ -17,7 +17,7 @@
 #define PACKED(magic, advice) MAGIC(magic), NULL, true, advice
 #define OTHER(magic, advice) MAGIC(magic), NULL, false, advice
 
-/* What a module of Python makes an array of. */
+/* Advice for a file that a module of Python makes an array of. */
 #define NUMPY(what, module, array)                            \
 	what " file: `python3 -c 'import sys, numpy, " module \
 	     "; numpy.save(sys.stdout.buffer, " array ")' | gpuhist` counts it"
@@ -80,7 +80,7 @@ static const struct input_format FORMATS[] = {
 	       "an SQLite database: `sqlite3 FILE 'select COLUMN from TABLE' | perl "
 	       "-Mwarnings=FATAL,numeric -ne 'print pack \"d<\", $_' | gpuhist -t f64` counts it")},
 	{"ustar", 5, 257, NULL, false, "a tar archive: `tar -xOf FILE MEMBER | gpuhist` counts it"},
-	/* after a length of 32 bits: the text that the length is of */
+	/* safetensors: the upper half of a 64-bit length, 0, then the text of that length */
 	{"\0\0\0\0{\"", 6, 4, NULL, false, NULL},
 };
 
@@ -98,7 +98,7 @@ static bool agrees(char magic, unsigned char c)
 	}
 }
 
-/* How many of the n bytes at its offset are those of its magic number? */
+/* How many of n bytes, read at the format's offset, agree with its magic number? */
 static size_t alike(const struct input_format *f, const unsigned char *bytes, size_t n)
 {
 	size_t same = 0;
@@ -133,7 +133,7 @@ enum header_result first_format(const unsigned char *bytes, size_t n, enum forma
 /* ---- text ---- */
 
 /*
- * Where do n bytes stop to be printable characters and white space? The last three may be less than
+ * Where do n bytes stop being printable characters and white space? The last three may be less than
  * a character.
  */
 static size_t text_length(const unsigned char *bytes, size_t n)

@@ -12,21 +12,21 @@
 #include "input/header.h"
 
 #define FIRST_BYTES 16u  /* this many bytes show any magic number at the beginning */
-#define FIRST_LATER 262u /* this many show any elsewhere, which is not waited for */
+#define FIRST_LATER 262u /* this many show any elsewhere, and are not waited for */
 #define FIRST_TEXT 4096u /* this many bytes of text are an input that is text */
-/* ... and so are all bytes of an input; fewer may well be samples */
+/* an input of only text, and of at least this many bytes, is text; fewer may well be samples */
 #define FIRST_TEXT_LEAST 16u
 
 struct input_format {
 	const char *magic; /* first.c says what some of its characters stand for */
 	size_t length;
-	size_t at;                          /* its offset */
-	const struct header_format *header; /* reads it; NULL: it is not read */
+	size_t at;                          /* the magic number's offset */
+	const struct header_format *header; /* reads the header; NULL: the format is not read */
 	bool packed;        /* no samples are in it, so that -t cannot mean its bytes */
 	const char *advice; /* what it is, and what to do about it; NULL: first_tensors says it */
 };
 
-/* Which formats are looked for: all; where -t was given; those with a header that is read. */
+/* Which formats are looked for: all; those that -t leaves; those with a header that is read. */
 enum formats { FORMATS_ALL, FORMATS_TYPED, FORMATS_READ };
 
 /*
@@ -36,14 +36,14 @@ enum formats { FORMATS_ALL, FORMATS_TYPED, FORMATS_READ };
 enum header_result first_format(const unsigned char *bytes, size_t n, enum formats which,
 				const struct input_format **format);
 
-/* Are n bytes, which are all if they `ended`, text? JSON: and a histogram of ours. */
+/* Are n bytes text? `ended`: they are the whole input. JSON: it is a histogram of ours. */
 enum first_text { TEXT_NONE, TEXT_MORE, TEXT_FOUND, TEXT_JSON };
 enum first_text first_text(const unsigned char *bytes, size_t n, bool ended);
 
 /* ---- safetensors.c ---- */
 
 #define FIRST_ADVICE 2048
-#define FIRST_LIST ((size_t)128 << 10) /* bytes of a file that are read for it */
+#define FIRST_LIST ((size_t)128 << 10) /* bytes of a file that are read for the advice */
 
 /* The advice for a safetensors file of which n bytes were read: up to ten tensors. */
 void first_tensors(char advice[FIRST_ADVICE], const unsigned char *bytes, size_t n);

@@ -11,7 +11,7 @@ int frames_bad(const struct bytes *b, uint64_t offset, struct fail *fail, const 
 			(ull)offset, why, offset == 0 ? " (--raw counts it as it is)" : "");
 }
 
-/* A read that failed or was stopped, as what was found. */
+/* The result of a search whose read failed or was stopped. */
 static enum find not_found(int rc)
 {
 	return rc < 0 ? FIND_BAD : FIND_STOPPED;
@@ -38,7 +38,7 @@ enum find frames_header(struct bytes *b, uint64_t offset, bool there, struct fra
 	return *kind == FRAME_DATA ? FIND_FRAME : FIND_NONE;
 }
 
-/* Goes behind a skippable frame; of a file without reading it. */
+/* Goes to the end of a skippable frame, in a file without reading it. */
 static int skip_frame(struct bytes *b, uint64_t *pos, const struct frame *f, struct fail *fail)
 {
 	const uint64_t end = *pos + f->header.bytes + f->header.content;
@@ -118,7 +118,7 @@ enum find frames_walk(struct bytes *b, struct frame *f, uint64_t most, bool ther
 	while (!block.last) {
 		if (f->walked > most || (!bytes_in_file(b) && f->blocks > FIND_MAX))
 			return FIND_FAR;
-		/* Its decoder will soon read what is walked over. */
+		/* The frame's decoder will soon read what is walked over. */
 		if (most != FRAME_UNKNOWN)
 			bytes_hint(b, f->offset + f->walked);
 		if ((found = find_bytes(b, f, f->walked, 3, there, &bytes, fail)) != FIND_FRAME)

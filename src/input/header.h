@@ -39,43 +39,43 @@ struct header {
 	/* `bytes` may be a placeholder of a writer that does not know the size yet */
 	bool open;
 	bool chunks;   /* other chunks may follow the samples; else nothing may */
-	uint64_t end;  /* of the file, as it says; HEADER_TO_END: not known */
+	uint64_t end;  /* of the file, as the header says; HEADER_TO_END: not known */
 	uint32_t axes; /* of an array: the number of its axes */
-	/* of an array: the length of its last axis, 1 where it has none ... */
+	/* of an array: the length of its last axis, 1 where it has none */
 	uint64_t last;
-	bool fortran;        /* ... and neighbours in memory are along another axis */
-	uint32_t valid_bits; /* of each sample, its upper bits; 0: all */
+	bool fortran;        /* of an array: neighbours in memory are not along the last axis */
+	uint32_t valid_bits; /* how many upper bits of each sample are valid; 0: all */
 };
 
 enum header_result {
 	HEADER_BAD = -1, /* it begins as a header does, but is wrong; `why` says how */
-	HEADER_NONE,     /* there is none; behind the samples: nothing that matters */
+	HEADER_NONE,     /* there is no header; behind the samples: nothing that matters */
 	HEADER_MORE,     /* the scan needs `want` bytes at `at` */
 	HEADER_FOUND,
 };
 
 struct header_scan {
-	/* offset of the bytes that it needs, never before those of the last step ... */
+	/* offset of the bytes that the scan needs, never before those of the last step */
 	uint64_t at;
-	size_t want;          /* ... and how many, 1 to HEADER_PIECE */
+	size_t want;          /* how many bytes the scan needs, 1 to HEADER_PIECE */
 	struct header header; /* what was found */
 	char why[HEADER_WHY]; /* for BAD: what is wrong */
 	const struct header_format *format;
 	/* Used by the formats: what was seen, and what comes next. */
 	int state;
-	bool big; /* WAVE: most significant byte first ... */
-	/* ... RF64: sizes may be in a ds64 chunk, which says how many bytes of samples: */
+	bool big; /* WAVE: most significant byte first */
+	/* WAVE: sizes may be in a ds64 chunk (RF64, BW64) */
 	bool wide;
-	uint64_t data;   /* ... HEADER_TO_END: none yet */
-	uint32_t block;  /* ... bytes of a sample of each channel; 0: no fmt chunk yet */
-	uint32_t chunks; /* ... so far */
-	/* PNM: width, height, greatest value; of the others what they keep between steps */
+	uint64_t data;   /* WAVE: bytes of samples, as ds64 says; HEADER_TO_END: no ds64 yet */
+	uint32_t block;  /* WAVE: bytes of one sample of every channel; 0: no fmt chunk yet */
+	uint32_t chunks; /* WAVE: chunks so far */
+	/* PNM: width, height, greatest value; other formats: what they keep between steps */
 	uint64_t number[3];
-	bool digits, comment; /* ... inside one of them; inside a comment */
+	bool digits, comment; /* PNM: inside a number; inside a comment */
 	bool after;           /* the samples have been passed over */
 };
 
-/* Begins with the magic number, of so many bytes, which were seen. */
+/* Begins a scan with the magic number, of `magic` bytes, which were seen. */
 void header_begin(struct header_scan *h, const struct header_format *format, size_t magic);
 
 /*
@@ -101,7 +101,7 @@ enum header_result header_want(struct header_scan *h, uint64_t skip, size_t n);
 enum header_result header_bad(struct header_scan *h, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The type of integers or floats of so many bytes; the header's. */
+/* Sets the header's type: integers or floats of `bytes` bytes. */
 void header_type(struct header_scan *h, char kind, uint32_t bytes, bool big);
 
 /* a * b in *product; false: more than 2^64 - 2. */

@@ -27,7 +27,7 @@
 enum { FORM, CHUNK, DS64, FMT, BEHIND };
 enum { TAG_PCM = 1, TAG_FLOAT = 3, TAG_EXTENSIBLE = 0xfffe };
 
-/* of a file; a larger size is a placeholder of a writer that cannot seek back */
+/* the largest size of a file; a larger one is a placeholder of a writer that cannot seek back */
 #define RIFF_MOST 0x7f000000u
 
 static uint32_t word(const struct header_scan *h, const unsigned char *p)

@@ -8,7 +8,7 @@
 /* Slices of fewer stripes are not rounded: rounding changes no slice by more than a sixteenth. */
 #define STRIPES_LEAST 16u
 
-/* Rises with i, from 0 to all records; rounding down to a multiple keeps the order. */
+/* The end of slice i: it rises with i up to all records, and rounding down keeps the order. */
 static uint64_t border(uint64_t records, uint32_t bytes, uint32_t i, uint32_t n)
 {
 	const uint64_t at = (uint64_t)((uint128_t)records * i / n);

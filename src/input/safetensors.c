@@ -96,7 +96,7 @@ static bool take_tensor(struct words *t, struct tensor *tensor)
 	return tensor->begin <= tensor->end;
 }
 
-/* "(-t bf16 -S 125 -n 3)", or why not. */
+/* Writes "(-t bf16 -S 125 -n 3)", or that the tensor cannot be counted. */
 static size_t put_options(char *to, size_t room, const struct tensor *tensor, uint64_t samples)
 {
 	const char *const dtype = strcmp(tensor->dtype, "BOOL") == 0  ? "u8"

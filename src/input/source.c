@@ -48,13 +48,13 @@
 
 /* ---- opening ---- */
 
-/* How much of a stream may be kept, where decoders may take so many bytes. */
+/* Sets how much of a stream may be kept, where decoders may take `memory` bytes. */
 static void set_kept(struct source *s, uint64_t memory)
 {
 	s->shared.kept = lesser(memory / 4, FIND_MAX) + 2 * PACKED_BYTES;
 }
 
-/* What the first input says of itself. */
+/* Opens the first input for what it says of itself. */
 static int describe(struct source *s, struct fail *fail)
 {
 	struct input *in = NULL;
@@ -283,7 +283,7 @@ static int check_all(const struct source *s, struct input *in, uint64_t tail, bo
 		return part_changed(in, fail);
 	if (in->at < in->first && !bytes_finished(in->bytes) && !in->shorter)
 		return input_too_skipped(s, in, fail);
-	/* Where -n or the file's end came before, nothing follows them. */
+	/* What follows the samples is not looked at where -n or the file ended before. */
 	if (!in->shorter && in->limit > in->bound && in->kind->check_rest(in, fail) != 0)
 		return -1;
 	return input_check_end(s, in, tail, cut, fail);
@@ -320,7 +320,7 @@ static void add_up(struct source *s, struct input *in)
 		source_fail(s, in, UNKNOWN - 1, &fail);
 }
 
-/* Is there nothing of it that could still be handed out? Then callers may have ranges of it. */
+/* Is nothing of the input left to hand out? Callers may still have ranges of it. */
 static bool nothing_left(const struct input *in)
 {
 	return in->ended && !in->busy && in->kind->idle(in);
@@ -382,7 +382,7 @@ static int open_next(struct source *s, size_t path, struct input **in, struct fa
 	return rc;
 }
 
-/* It is the last of the list, and the one that is read. */
+/* Appends an input to the list; it is the one that is read from now on. */
 static void append(struct source *s, struct input *in)
 {
 	struct input **link = &s->inputs;
@@ -454,7 +454,7 @@ static bool is_over(const struct source *s)
 	return !s->opening && !s->zstd.mended && !more_inputs(s);
 }
 
-/* The callback `ended`: the inputs before the first that lives, fails, or is not open yet. */
+/* Tells source_use.ended of the inputs before the first that lives, failed, or is not open. */
 static void tell_ended_unlocks(struct source *s)
 {
 	size_t ended = s->inputs ? s->inputs->index : s->next_path;

@@ -48,37 +48,36 @@ struct source_spec {
 	size_t path_count;
 	struct tee *tee; /* all inputs come from it, as pipes; NULL: the source opens them */
 	uint64_t skip;   /* bytes to skip at the start of each input */
-	/* the part-th, from 1, of so many slices of all records; 0 of 0: all of them */
+	/* slice number `part`, from 1, of `parts` slices of all records; 0 of 0: no slices */
 	uint32_t part, parts;
 	/* a partial record at an input's end is no error, nor is a file that became shorter */
 	bool ignore_tail;
-	bool raw;    /* no first bytes are looked at: all of them are samples */
+	bool raw;    /* all bytes are samples, and the first ones are not looked at */
 	bool prompt; /* whole records of a stream are handed out as they arrive */
 	/* chunks are handed out in the order of inputs and records, to callers that take lent ones */
 	bool ordered;
 	bool zstd;     /* fail unless every input is zstd */
 	bool no_check; /* content checksums of zstd frames are neither added up nor compared */
-	bool typed;    /* the type was given; else all inputs have headers, or none has */
-	/* ... or the name of one of the paths says it, as a.f32 does */
+	bool typed;    /* -t gave the type; else all inputs have headers, or none has */
+	/* -t, or the name of one of the paths, says the type, as a.f32 does */
 	bool type_said;
-	/* The first input is looked at, unless raw: in a window of at most so many bytes, ... */
+	/* until source_start: bytes of the largest window with which an input is looked at */
 	uint64_t memory;
-	/* ... and of a stream not more than these are waited for; 0: it is not looked at */
+	/* bytes of a stream that a look at the first input may wait for; 0: no look */
 	uint64_t wanted;
 };
 
 /* What counting needs. */
 struct source_use {
-	uint32_t record; /* bytes of one record, 1 to SOURCE_RECORD_MAX */
-	uint64_t limit;  /* records in all, UINT64_MAX for no limit */
-	/* What headers must say: the type of all samples, the channels (0: any number), ... */
-	struct sample_type type;
-	uint32_t channels;
-	uint64_t last; /* ... and of arrays the last axis (0: any) */
-	/* ordered: plain chunks end where so many records do, counted from an input's first; or 0 */
+	uint32_t record;         /* bytes of one record, 1 to SOURCE_RECORD_MAX */
+	uint64_t limit;          /* records in all, UINT64_MAX for no limit */
+	struct sample_type type; /* of all samples; headers must say the same */
+	uint32_t channels;       /* channels that headers must say; 0: any number */
+	uint64_t last;           /* length of the last axis that headers must say; 0: any */
+	/* if ordered: records of a row; plain chunks are cut at the end of their last row; or 0 */
 	uint64_t row;
 	unsigned threads;      /* the most readers there will be */
-	unsigned decoders;     /* the most that decode at a time; 0: all */
+	unsigned decoders;     /* the most readers that decode at a time; 0: all */
 	uint64_t memory;       /* the most bytes that decoders may take together */
 	uint64_t memory_spare; /* more bytes that they may take, until source_take_spare */
 	/* Returns the -M with which decoders may take `need` bytes; NULL: it is `need`. */
@@ -86,16 +85,16 @@ struct source_use {
 	/* Called without a lock before long work that one more worker could share; or NULL. */
 	void (*more)(void *arg);
 	/*
-	 * Called without a lock, in source_take and source_done, when the first so many inputs were
-	 * given back and nothing is wrong with them; or NULL.
+	 * Called without a lock, in source_take and source_done, when the first `inputs` inputs
+	 * were given back and nothing is wrong with them; or NULL.
 	 */
 	void (*ended)(void *arg, size_t inputs);
 	void *arg; /* for all callbacks */
-	/* May decode long frames, once it is ready; or NULL. */
+	/* A device that may decode long frames, once it is ready; or NULL. */
 	const struct unpacker *unpacker;
 };
 
-/* The first bytes of an input that hold what is skipped and so many records; 0 for no record. */
+/* How many first bytes of an input hold what is skipped and the records; 0 for no record. */
 uint64_t source_wanted(uint64_t skip, uint64_t records, uint32_t record);
 
 /* Are the inputs likely to be compressed, by --zstd or the first one's name? Nothing is opened. */
@@ -112,22 +111,22 @@ struct source_totals {
 	uint64_t bytes;
 	uint64_t skipped;
 	uint64_t tail;          /* bytes of partial records at the ends of inputs */
-	uint64_t tails;         /* how many inputs had one */
-	uint64_t shorter;       /* how many inputs became shorter while they were read */
-	uint64_t cut;           /* how many inputs ended before their headers say */
-	uint64_t unsized;       /* how many have a header that does not say where samples end */
-	uint64_t empty;         /* how many hold nothing at all ... */
-	const char *empty_name; /* ... and one of them */
-	bool finished;          /* --finish ended a stream ... */
-	uint64_t unopened;      /* ... and left so many unopened */
-	uint64_t inputs;        /* inputs opened ... */
-	uint64_t headers;       /* ... and how many of them have a header */
-	bool streamed;          /* at least one was not a file ... */
-	double waited;     /* ... and for so many seconds a reader waited for the writer of one */
-	uint64_t packed;   /* bytes of compressed inputs, before they were decoded */
-	uint64_t unpacked; /* bytes that a device decoded, of `bytes`; ... */
-	bool slow;         /* ... it was tried, and was slower than the cores */
-	/* the fewest decoders there were when the memory did not hold one more; 0: it did */
+	uint64_t tails;         /* inputs with a partial record at their end */
+	uint64_t shorter;       /* inputs that became shorter while they were read */
+	uint64_t cut;           /* inputs that ended before their headers say */
+	uint64_t unsized;       /* inputs with a header that does not say where samples end */
+	uint64_t empty;         /* inputs that hold nothing at all */
+	const char *empty_name; /* name of an input that holds nothing */
+	bool finished;          /* --finish ended a stream */
+	uint64_t unopened;      /* inputs that --finish left unopened */
+	uint64_t inputs;        /* inputs that were opened */
+	uint64_t headers;       /* opened inputs with a header */
+	bool streamed;          /* at least one input was not a file */
+	double waited;          /* seconds for which readers waited for the writers of streams */
+	uint64_t packed;        /* bytes of compressed inputs, before they were decoded */
+	uint64_t unpacked;      /* bytes that a device decoded */
+	bool slow;              /* a device was tried, and was slower than the cores */
+	/* the fewest jobs that lived while another waited for memory; 0: none waited */
 	unsigned held;
 	/*
 	 * For a part (source_part.c): what was skipped, the tail and the input itself belong to one
@@ -136,7 +135,7 @@ struct source_totals {
 	uint64_t state; /* a hash of the sizes and times of modification of all inputs */
 	/* inputs of which the part has something; `inputs` are those that begin in it */
 	uint64_t read;
-	uint64_t first, all; /* records before its own; records of all parts */
+	uint64_t first, all; /* records before the part's own; records of all parts */
 };
 
 /*
@@ -164,9 +163,9 @@ struct reader *source_reader(struct source *s);
 struct want {
 	void *room; /* of `cap` bytes, at least a record */
 	size_t cap;
-	bool lent;     /* memory of the source will do too, of any size, without a copy ... */
-	bool unpacked; /* ... so will that in which the unpacker has put decoded bytes ... */
-	size_t range;  /* ... and a range of a file, of at most this size; 0: it will not */
+	bool lent;     /* the caller also takes memory of the source, of any size, without a copy */
+	bool unpacked; /* the caller also takes memory that holds what the unpacker decoded */
+	size_t range;  /* the most bytes of a range of a file that the caller takes; 0: no ranges */
 };
 
 struct chunk {
@@ -174,14 +173,13 @@ struct chunk {
 	size_t bytes;              /* whole records; 0: the end */
 	/* If not NULL, the caller may add all of the bytes to it, in their order. */
 	struct xxh64 *hash;
-	/* Which of the inputs it is of, and of that which record it begins with. */
-	size_t path;
-	uint64_t first;
-	int fd; /* the file of a range, open until that is given back; else -1 */
+	size_t path;    /* index of the chunk's input among the paths */
+	uint64_t first; /* number of the chunk's first record in its input */
+	int fd;         /* the file of a range, open until that is given back; else -1 */
 	uint64_t offset;
 	/* The source's own: */
-	struct input *input; /* of a range, or of any plain chunk where the source is ordered */
-	struct zstd_piece *piece; /* that is lent */
+	struct input *input; /* the input of a range; if ordered, of any chunk without a piece */
+	struct zstd_piece *piece; /* the piece that is lent; or NULL */
 };
 
 /*

@@ -213,14 +213,14 @@ int input_begin(struct source *s, struct input *in, uint64_t left, struct fail *
 	if (input_bounds(s, in, fail) != 0)
 		return -1;
 	if (in->sliced) {
-		/* Who has what follows the last record looks at it, as without slices. */
+		/* The slice that has what follows the last record looks at it. */
 		in->limit = in->ends ? NO_END : in->first + in->to * record;
 		in->first += in->from * record;
 	} else if (left <= (NO_END - 1 - in->first) / record) {
 		in->limit = in->first + left * record;
 	}
 	/*
-	 * Where samples end before, -n does not end here, and all that follows them is looked at.
+	 * Where samples end before -n does, all that follows them is looked at.
 	 */
 	if (in->limit > in->bound)
 		in->limit = NO_END;

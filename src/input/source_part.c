@@ -25,11 +25,11 @@ struct measured {
 	struct identity identity;
 };
 
-/* A part of the records: which, and of what. */
+/* A slice: which records, of which inputs. */
 struct slice {
 	struct share part;
-	size_t inputs;           /* how many are looked at: -n may end before the last one ... */
-	bool within;             /* ... and then it ends in the last of these */
+	size_t inputs; /* how many inputs are looked at; fewer than paths if -n ends before */
+	bool within;   /* -n ends in the last input that is looked at */
 	struct measured input[]; /* one for each path, and one for the end */
 };
 
@@ -130,8 +130,8 @@ static int check_size(const struct input *in, struct fail *fail)
 }
 
 /*
- * Where do the samples of an open input end, with what follows them? Of zstd as frames declare it,
- * and as far as `until`, where -n ends.
+ * Where does an open input end, with what follows its samples? For zstd the frames' headers
+ * say so; they are followed up to `until`, where -n ends.
  */
 static int find_end(struct source *s, struct input *in, uint64_t until, uint64_t *end,
 		    struct fail *fail)
@@ -169,7 +169,7 @@ static int count_records(struct source *s, struct input *in, uint64_t left, uint
 		return frames_bad(in->bytes, 0, fail, "its first bytes cannot be decoded");
 	if (end < in->first)
 		return input_too_skipped(s, in, fail);
-	/* Chunks that follow the samples of zstd the slice checks that decodes the last record. */
+	/* The slice that decodes the last record checks the chunks after the samples of zstd. */
 	if (in->content.is_zstd ? content_after_decoded(&in->content, in->bytes, in->bound, end,
 							NULL, fail) != 0
 				: end >= in->bound && content_after(&in->content, in->bytes,
@@ -202,7 +202,7 @@ static int measure_one(struct source *s, size_t path, uint64_t left, uint64_t *r
 	return rc;
 }
 
-/* The state of an input that lies behind -n. */
+/* Notes the state of an input that lies behind -n. */
 static int identify(struct source *s, size_t path, struct fail *fail)
 {
 	struct bytes *b;
@@ -282,7 +282,7 @@ int part_measure(struct source *s, struct fail *fail)
 	s->totals.state = state_of(slice, paths);
 	s->totals.first = slice->part.begin;
 	s->totals.all = all;
-	/* The inputs that it needs follow one another. */
+	/* The inputs that a slice needs follow one another. */
 	size_t first = 0, end;
 	while (first < slice->inputs && !wants(slice, first))
 		first++;
@@ -320,7 +320,7 @@ int part_enter(const struct source *s, struct input *in, struct fail *fail)
 	in->sliced = true;
 	in->from = p->begin > first ? p->begin - first : 0;
 	in->to = (p->end < end ? p->end : end) - first;
-	if (in->to < in->from) /* it holds no records */
+	if (in->to < in->from) /* the slice has no record of it */
 		in->to = in->from;
 	in->begins = part_owns(p, first);
 	in->ends = part_owns(p, end > first ? end - 1 : first) &&

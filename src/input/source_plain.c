@@ -12,16 +12,16 @@
 
 #include "input/source_input.h"
 
-#define FULL_READS 64u /* of a stream, before one more reader would find something to read */
-/* A reader that has read so few bytes is back before another has woken to open the next file. */
+#define FULL_READS 64u /* reads of a stream without a wait, before one more reader finds work */
+/* A reader that reads no more than this is back before another could wake to open a file. */
 #define SMALL ((size_t)32 << 10)
 
 struct plain_input {
 	unsigned reading; /* parts of a file that are being read */
-	uint64_t end;     /* of the whole records that a file held when it was opened */
+	uint64_t end;     /* offset behind the whole records that a file held when it was opened */
 	uint64_t torn;    /* bytes of partial records where reads came short */
 	uint64_t missing; /* bytes that were claimed and not there */
-	bool passed;      /* all was looked at, what follows the samples too */
+	bool passed;      /* finish() was called: what follows the samples is looked at, too */
 	unsigned full;    /* reads of a stream in a row that never had to wait */
 };
 
@@ -60,7 +60,7 @@ static int begin(struct source *s, struct input *in, struct fail *fail)
 	return rc;
 }
 
-/* What was claimed from `at` on brought only so much: the file ends there. */
+/* Of the bytes claimed from `at` on only `got` came: the file ends there. */
 static void came_short(struct source *s, struct input *in, uint64_t at, size_t claimed, size_t got)
 {
 	in->shorter |= became_shorter(in, at + got);
@@ -84,13 +84,13 @@ static void hand_out(const struct source *s, struct input *in, struct request *q
 				   .path = in->index,
 				   .first = input_record(s, in, at),
 				   .fd = -1};
-	if (s->spec.ordered) { /* the input has not ended before it was given back */
+	if (s->spec.ordered) { /* the input does not end before the chunk is given back */
 		q->chunk->input = in;
 		in->lent++;
 	}
 }
 
-/* Of n bytes at an offset, those up to where the last row in them ends, if one does. */
+/* How many of n bytes at an offset lie before the last row's end in them; n if no row ends. */
 static size_t cut_row(const struct source *s, const struct input *in, uint64_t at, size_t n)
 {
 	const uint64_t row = s->use.row, records = n / s->use.record;
@@ -99,7 +99,7 @@ static size_t cut_row(const struct source *s, const struct input *in, uint64_t a
 	return over > 0 && over < records ? (size_t)(records - over) * s->use.record : n;
 }
 
-/* With -n the next input waits until this one was given back; its holder would wait for itself. */
+/* With -n the next input waits for this one, so a reader with a range would wait for itself. */
 static bool lends_ranges(const struct source *s, const struct input *in)
 {
 	return bytes_in_regular(in->bytes) &&

@@ -21,8 +21,8 @@
 #include "input/pipe.h"
 
 /*
- * Still in the processor's cache when it is written (bench/README.md). A packet, of 4096 bytes at
- * most, is read whole.
+ * Small enough to be in the processor's cache still when it is written (bench/README.md); large
+ * enough for a packet, of 4096 bytes at most, to be read whole.
  */
 #define BUFFER_BYTES ((size_t)256 << 10)
 
@@ -52,7 +52,7 @@ static void leave_source(struct tee *t)
 	t->source = -1;
 }
 
-/* Passes the first n bytes of the buffer on. 1; or -1: standard output cannot be written. */
+/* Passes on the first n bytes of the buffer. Returns 1; -1: standard output cannot be written. */
 static int pass_bytes(struct tee *t, size_t n)
 {
 	/* The source may have closed its end, which is no failure. */
@@ -71,7 +71,7 @@ static int pass_bytes(struct tee *t, size_t n)
 	errno = error;
 	fail_errno(&t->fail, "standard output");
 	/*
-	 * Immediately, not when all workers have ended. The signal goes to the process: this thread
+	 * Sent immediately, not when all workers have ended. It goes to the process: this thread
 	 * has it blocked.
 	 */
 	if (t->reader_left)
@@ -81,14 +81,14 @@ static int pass_bytes(struct tee *t, size_t n)
 
 /*
  * Passes the next bytes of an input, at most *left; after the signal of --finish, *left is what the
- * input held when it came. 1: there may be more; 0: it has ended.
+ * input held when the signal came. 1: there may be more; 0: it has ended.
  */
 static int pass_some(struct tee *t, int fd, const char *name, size_t *left)
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN},
 				{.fd = signals_finish_fd, .events = POLLIN}};
 
-	/* Also where a FIFO has no writer yet (again.h). */
+	/* Waits also where a FIFO has no writer yet (again.h). */
 	if (poll(fds, 2, -1) < 0)
 		return errno == EINTR ? 1 : fail_errno(&t->fail, "%s", name);
 	if (fds[1].revents != 0 && *left == SIZE_MAX)

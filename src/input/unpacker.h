@@ -6,7 +6,7 @@
  * bytes lie at the beginning of a room, and struct unpack_orders at its end. Batches are submitted
  * in the order of their frame, and done in that order. A failure of the device is for good.
  *
- * All but `done` never wait. The caller sees to it that one thread at a time submits, and that a
+ * No function but `done` waits. The caller sees to it that one thread at a time submits, and that a
  * room is not touched between submit and done.
  */
 #ifndef GPUHIST_UNPACKER_H
@@ -33,11 +33,11 @@ struct unpacker {
 	unsigned char *(*room)(void *arg, unsigned which);
 	void (*submit)(void *arg, unsigned which, size_t packed);
 	bool (*answered)(void *arg, unsigned which); /* done would say more than NOT_YET */
-	/* Sleeps so many seconds at most. */
+	/* Sleeps for at most `seconds`. */
 	enum unpacked (*done)(void *arg, unsigned which, double seconds, size_t *bytes);
-	void *arg;      /* for all of them */
-	uint64_t least; /* packed bytes of a frame for which it is worth it */
-	double gain;    /* how many times as fast as the cores it must be; 0: it is not asked */
+	void *arg;      /* passed to all of these functions */
+	uint64_t least; /* packed bytes of the shortest frame that is worth it */
+	double gain;    /* how many times as fast as the cores the device must be; 0: no matter */
 };
 
 #endif

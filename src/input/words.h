@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What was not read yet. */
+/* The text that was not read yet. */
 struct words {
 	const char *at, *end;
 };

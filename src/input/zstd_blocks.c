@@ -123,7 +123,7 @@ static uint64_t past_of(const struct zstd_job *j)
 	return j->cut.from == FROM_FILE ? window : window + lesser(window, FRAME_BLOCK_MAX);
 }
 
-/* What a job needs, or what it has from one before it. */
+/* What a job decodes with: made, or kept from a job before it. */
 static struct blocks *open_blocks(const struct source *s, struct zstd_job *j)
 {
 	const uint64_t window = lesser(j->cut.window, j->cut.content);
@@ -161,7 +161,7 @@ struct zstd_job *blocks_find(const struct source *s, const struct request *q, bl
 	return NULL;
 }
 
-/* It begins again, by libzstd. What it handed out was counted and added up. */
+/* libzstd begins the frame again. What was handed out stays counted and added up. */
 static void go_in_steps(struct source *s, struct zstd_job *j)
 {
 	device_leave(s, j);
@@ -245,12 +245,12 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 	const struct blocks *const b = j->blocks;
 	const bool stream = j->cut.from == FROM_STREAM;
 
-	/* With something in hand no stream is waited for, nor where -n may end in what comes. */
+	/* No stream is waited for if the request has got something, or -n may end in what comes. */
 	if (stream && (q->got > 0 || (j->at == UNKNOWN && j->in->limit != NO_END)))
 		return false;
 	if (!blocks_begun(j))
 		return j->running == 0;
-	/* ... nor with something to be unpacked, which no other reader does. */
+	/* A sole reader does not wait for a stream while it has blocks to unpack. */
 	if (device_has(b) || b->fetching || b->over || b->refused ||
 	    (stream && b->begun < b->fetched && s->reader_count == 1))
 		return false;
@@ -259,7 +259,7 @@ static bool may_fetch(const struct source *s, const struct zstd_job *j, const st
 		return true; /* it is over */
 	if (b->end + unsized * FRAME_BLOCK_MAX >= enough)
 		return false;
-	/* So far ahead that those who unpack do not wait. */
+	/* Fetch so far ahead that readers who unpack do not wait. */
 	return b->last || (b->fetched - b->begun <= b->slots / 2 &&
 			   b->piece[b->fetched % b->slots].state == PIECE_FREE);
 }
@@ -269,7 +269,7 @@ static bool fetch_ready(const struct source *s, const struct request *q)
 	return blocks_find(s, q, may_fetch);
 }
 
-/* The next packed bytes: `least` of them, and up to cap. False: there are not so many. */
+/* Gets the next packed bytes, `least` to cap of them. False: there are fewer. */
 static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap, size_t *got)
 {
 	struct blocks *const b = j->blocks;
@@ -283,7 +283,7 @@ static bool get(struct zstd_job *j, unsigned char *to, size_t least, size_t cap,
 	return rc == 0 && *got >= least;
 }
 
-/* n bytes of what stands between blocks, of which some came with the block before it. */
+/* Gets n bytes of what stands between blocks; some may have come with the block before. */
 static bool get_head(struct zstd_job *j, size_t n)
 {
 	struct blocks *const b = j->blocks;
@@ -296,8 +296,8 @@ static bool get_head(struct zstd_job *j, size_t n)
 }
 
 /*
- * The next block. Of a file that was long enough when it was opened its packed bytes are read later;
- * of a stream no more than them is waited for. False: nothing more comes.
+ * Fetches the next block. Packed bytes of a file that was long enough when it was opened are read
+ * later; of a stream no more than these are waited for. False: nothing more comes.
  */
 static bool fetch_block(struct zstd_job *j, struct block_slot *slot)
 {
@@ -440,7 +440,7 @@ static void fetch_run_unlocks(struct source *s, struct request *q)
 		       !device_takes(s, j));
 	j->running--;
 	if (!j->ended && j->cut.how == HOW_BLOCKS && may_fetch(s, j, q))
-		source_call(s); /* it fetches the next one, and another reader unpacks this */
+		source_call(s); /* to fetch the next block, while this one is unpacked */
 	job_check(s, j);
 }
 
@@ -500,7 +500,7 @@ static bool unpack_ready(const struct source *s, const struct request *q)
 	return blocks_find(s, q, may_unpack);
 }
 
-/* The next block, of a file: its packed bytes. */
+/* Reads the packed bytes of a file's next block. */
 static void read_next_unlocks(struct source *s, struct zstd_job *j)
 {
 	struct blocks *const b = j->blocks;
@@ -509,7 +509,7 @@ static void read_next_unlocks(struct source *s, struct zstd_job *j)
 	size_t got;
 
 	if (b->reads < b->fetched)
-		source_call(s); /* for that one */
+		source_call(s); /* to read the block after it */
 	if (!slot->read) {
 		lock_drop(&s->lock);
 		const int rc = bytes_read_at(j->in->bytes, slot->at, slot->packed,
@@ -610,7 +610,7 @@ static void execute_next_unlocks(struct source *s, struct zstd_job *j)
 	struct block_slot *const slot = &b->slot[i];
 	struct zstd_piece *const p = &b->piece[i];
 	unsigned char *const to = slot->place;
-	/* Then there is nothing to do. */
+	/* Then the block is decoded already. */
 	const bool there = slot->decoded == to && slot->block.sequences == 0;
 	const char *why = slot->refused;
 
@@ -641,7 +641,7 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 		if (j->ended || !may_execute(s, j, q))
 			break;
 		if (s->zstd.queue && !s->zstd.queue->next)
-			source_call(s); /* which job_queue did not */
+			source_call(s); /* job_queue calls nobody for a first piece */
 	} while (true);
 	j->running--;
 	job_check(s, j);

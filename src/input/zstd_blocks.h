@@ -12,14 +12,14 @@
 
 struct block_slot {
 	struct frame_block header;
-	uint64_t at;        /* where its packed bytes are in the file */
-	bool read;          /* ... and that they are here */
-	struct block block; /* what is where in them, once they are scanned */
-	bool sized;         /* its decoded bytes are known */
+	uint64_t at;        /* offset of its packed bytes in the input */
+	bool read;          /* its packed bytes are in `packed` */
+	struct block block; /* what is where in the packed bytes, once they are scanned */
+	bool sized;         /* the number of its decoded bytes is known */
 	bool unpacked;
-	const char *refused;    /* why, or NULL */
-	unsigned char *place;   /* in the ring, once it is sized */
-	unsigned char *decoded; /* its literals, here or in their place */
+	const char *refused;    /* why the block is refused, or NULL */
+	unsigned char *place;   /* its place in the ring, once it and all before it are sized */
+	unsigned char *decoded; /* its decoded literals: at `literals`, or at `place` */
 	unsigned char *packed, *literals;
 	struct sequence *sequences;
 };
@@ -29,23 +29,23 @@ struct batch {
 	enum {
 		BATCH_FREE,
 		BATCH_FILLING, /* a reader reads its packed bytes */
-		BATCH_FULL,    /* they are there */
-		BATCH_SENT,    /* the device has it; FREE again when that is done */
+		BATCH_FULL,    /* its packed bytes are in the room */
+		BATCH_SENT,    /* the device has it; FREE again when the device is done */
 	} state;
-	uint64_t offset; /* where its packed bytes are in the frame ... */
-	size_t bytes;    /* ... and how many */
+	uint64_t offset; /* where its packed bytes are in the file */
+	size_t bytes;    /* how many bytes the room is given */
 	unsigned blocks;
-	bool past; /* it holds decoded bytes, which the device alone lacks */
-	bool bad;  /* it could not be read */
+	bool past; /* it holds bytes that the cores decoded, for the device's matches */
+	bool bad;  /* its packed bytes could not be read */
 };
 
 /* What a device decodes while the cores do: each room twice. */
 struct trial {
-	uint64_t batches; /* so many, in all */
-	uint64_t given;   /* decoded bytes of those that were found, about */
-	/* When it began, and when each room had been used once; bytes decoded since then. */
+	uint64_t batches; /* how many batches the trial has */
+	uint64_t given;   /* decoded bytes of the batches that were found, about */
+	/* When the trial began; when each room had been used once; bytes decoded since `half`. */
 	double begin, half, decoded;
-	uint64_t cores; /* decoded by the cores when it began */
+	uint64_t cores; /* bytes that the cores had decoded when the trial began */
 };
 
 /* A frame on a device. */
@@ -53,16 +53,16 @@ struct batches {
 	enum { ON_CORES, ON_TRIAL, TO_DEVICE, ON_DEVICE } on;
 	unsigned rooms;
 	size_t room_bytes;
-	/* How many batches were found, submitted, and are done, each in order, ... */
+	/* How many batches were found, were sent, and are done, in order. */
 	uint64_t found, sent, done;
-	bool finding, sending, waiting; /* ... each by one reader at a time */
-	uint64_t blocks;                /* of batches that were found, and are not done */
-	uint64_t at;                    /* the next packed byte, in the file; ... */
+	bool finding, sending, waiting; /* one reader finds; one sends; one waits for an answer */
+	uint64_t blocks;                /* blocks in batches that were found and are not done */
+	uint64_t at;                    /* where the next batch begins in the file */
 	struct block_scan
-		scan;   /* ... and what is known of the blocks that were sent; on trial ... */
-	uint64_t cores; /* ... it comes from the cores when they have scanned so many */
+		scan;   /* what is known of the blocks sent; at first, what the cores know */
+	uint64_t cores; /* `scan` begins with what the cores know after scanning this many blocks */
 	struct trial trial;
-	/* Decoded by the cores, and not found yet: in two runs of the ring. */
+	/* Bytes that the cores decoded and no batch has yet, in two runs of the ring. */
 	const unsigned char *past[2];
 	size_t past_bytes[2];
 	struct batch batch[UNPACKER_ROOMS];
@@ -77,11 +77,10 @@ struct blocks {
 	unsigned char *ring, *rooms;
 	struct block_slot slot[SLOTS_MOST];
 	struct zstd_piece piece[BLOCKS_PIECES]; /* of slots, then of rooms */
-	/* Those that no thread uses; what the one that fetches knows, and the one that executes. */
 	struct block_coder *coder[SLOTS_MOST];
-	unsigned idle;
-	struct block_scan scan;
-	struct block_past past;
+	unsigned idle;          /* the first `idle` coders are used by no thread */
+	struct block_scan scan; /* what the thread that scans knows */
+	struct block_past past; /* what the thread that executes knows */
 	/* The header of the next block, or the checksum, as far as it was read. */
 	unsigned char head[FRAME_CHECKSUM];
 	size_t have;
@@ -92,11 +91,11 @@ struct blocks {
 	 * unpacked; have their place; were executed.
 	 */
 	uint64_t fetched, reads, scanned, begun, sized, executed;
-	uint64_t end;   /* decoded bytes of those that have their place, ... */
-	size_t in_ring; /* ... the last of which ends here */
+	uint64_t end;   /* decoded bytes of the blocks that have their place */
+	size_t in_ring; /* where the last block that has its place ends in the ring */
 	bool fetching, scanning, executing;
-	bool over;    /* no more are fetched */
-	bool refused; /* one could not be executed */
+	bool over;    /* no more blocks are fetched */
+	bool refused; /* a block was refused */
 	struct batches device;
 };
 
@@ -124,18 +123,18 @@ typedef bool blocks_ready(const struct source *, const struct zstd_job *, const 
 /* The first job in blocks that may do something; NULL: there is none. */
 struct zstd_job *blocks_find(const struct source *s, const struct request *q, blocks_ready *may);
 
-/* How much of the frame is wanted. A file's is looked at to its end where -n ends with it. */
+/* Decoded bytes that are wanted of the frame; all, where -n ends with a file's frame. */
 uint64_t blocks_wanted(const struct zstd_job *j);
 
-/* The last block was fetched, and what follows it is at `trailer`. */
+/* Notes that the last block was fetched, and that what follows it is at `trailer`. */
 void blocks_last(struct source *s, struct zstd_job *j, const unsigned char *trailer);
 
-/* A block, or some, in one piece: p->bytes of them. `why`: they are refused; or NULL. */
+/* Hands out one or more blocks as a piece of p->bytes. `why`: they are refused; or NULL. */
 void blocks_hand_out(struct source *s, struct zstd_job *j, struct zstd_piece *p, const char *why);
 
 /* ---- zstd_device.c, with the lock ---- */
 
-/* Is a device to decode the rest of the frame, or to be tried? */
+/* Is a device to decode the rest of the frame, or to be tried on it? */
 bool device_takes(const struct source *s, const struct zstd_job *j);
 void device_begin(struct source *s, struct zstd_job *j);
 

@@ -17,19 +17,19 @@
 #include "input/unpacker.h"
 
 #define BATCH_BYTES ((uint64_t)512 << 10)   /* decoded bytes of small frames in one job */
-#define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory without a window ... */
-#define STEPS_BYTES ((uint64_t)512 << 10)   /* ... and, the window aside, with one */
-#define RATIO 4u /* what a frame that does not declare its size is taken to decode to */
-#define AHEAD ((uint64_t)64 << 20) /* so far before its decoder a file's next frame is looked for */
+#define CONTEXT_BYTES ((uint64_t)256 << 10) /* libzstd's memory for calls, without a window */
+#define STEPS_BYTES ((uint64_t)512 << 10)   /* libzstd's memory for steps, beside the window */
+#define RATIO 4u /* decoded bytes for each packed one, where a frame declares no size */
+#define AHEAD ((uint64_t)64 << 20) /* packed bytes that a frame is followed ahead of its decoder */
 #define LARGE ((uint64_t)1 << 20)  /* a job for which one more worker is called before it begins */
-#define SEAM_SMALL 4096u           /* records whose seams do not count */
+#define SEAM_SMALL 4096u           /* bytes of records whose seams are not counted as memory */
 #define SLOTS_LEAST 8u             /* of a frame in blocks, where there is memory for them */
 #define WORK_LEAST 4096u /* of an average block: literals, and three bytes for each sequence */
 /*
- * Beside libzstd's one thread a literal takes 0.2 ns less, and a sequence 3.3 ns more, of all cores.
- * Two threads win nothing else where the other core is busy, and next to nothing where it is not.
+ * Compared with libzstd on one thread, a literal takes 0.2 ns less of all cores, and a sequence 3.3
+ * ns more. Two threads win only that where the other core is busy, and little else where it is not.
  */
-#define LITERALS_OF_TWO 16u /* for each sequence */
+#define LITERALS_OF_TWO 16u /* literals for each sequence */
 
 typedef unsigned long long ull;
 
@@ -60,7 +60,7 @@ static ull memory_for(const struct source *s, uint64_t need)
 	return (need + 1023) / 1024;
 }
 
-/* What cannot be decoded, or not with this much memory. */
+/* Refuses what cannot be decoded, or not with this much memory. */
 static int refuse(const struct source *s, const struct input *in, const struct frame *f,
 		  struct fail *fail)
 {
@@ -96,7 +96,7 @@ enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, 
 
 /*
  * In one call libzstd does not see blocks that are larger than a small window allows. It is given
- * room for `bound` bytes, so none is where these are no more than the window.
+ * room for `bound` bytes, so where these are no more than the window, no block is larger.
  */
 static bool small_window(const struct frame *f)
 {
@@ -132,7 +132,7 @@ void cut_as_steps(const struct source *s, struct cut *c)
 	plan(s, c, HOW_STEPS, 0, STEPS_BYTES + lesser(c->window, c->content));
 }
 
-/* A frame whose end was found. `last`: -n may end in it. */
+/* Plans the job of a frame whose end was found. `last`: -n may end in it. */
 static void plan_found(const struct source *s, struct cut *c, const struct frame *f, bool last)
 {
 	/* Pieces that are handed out in order would hold a frame's decoder up, too. */
@@ -161,7 +161,7 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 
 /* ---- a long frame in blocks ---- */
 
-/* In blocks, if that fits the memory. What it takes is enough for steps, too. */
+/* Plans a job in blocks, if that fits the memory. It takes enough for steps, too. */
 static void plan_blocks(const struct source *s, struct cut *c)
 {
 	const struct cut steps = *c;
@@ -183,9 +183,9 @@ static void plan_blocks(const struct source *s, struct cut *c)
 }
 
 /*
- * Are there fewer frames like it than readers, as far as it was followed? Else each reader decodes
- * its own, which takes less of all cores, unless they are so long that the next one is not found in
- * time.
+ * Are fewer frames like this one left than readers, as far as it was followed? Else each reader
+ * decodes its own, which takes less of all cores, unless they are so long that the next one is not
+ * found in time.
  */
 static bool few_left(const struct source *s, const struct input *in, const struct frame *f)
 {
@@ -203,8 +203,8 @@ static bool device_asked(const struct source *s, const struct input *in)
 }
 
 /*
- * Its first blocks are scanned. With few literals and sequences they are mostly long matches, or
- * very small, where libzstd is as fast as memory.
+ * Do blocks pay? The frame's first blocks are scanned. With few literals and sequences they are
+ * mostly long matches, or very small, where libzstd is as fast as memory.
  */
 static bool blocks_pay(const struct source *s, struct input *in, const struct frame *f,
 		       unsigned most)
@@ -235,7 +235,7 @@ static bool blocks_pay(const struct source *s, struct input *in, const struct fr
 		device_asked(s, in));
 }
 
-/* Is it decoded in blocks? */
+/* Is the frame decoded in blocks? */
 static bool in_blocks(struct source *s, struct input *in, const struct frame *f, uint64_t at,
 		      bool last)
 {
@@ -248,17 +248,17 @@ static bool in_blocks(struct source *s, struct input *in, const struct frame *f,
 	    (s->use.threads < 2 && !device_asked(s, in)) ||
 	    (s->use.threads > 1 && in->is_file && !s->spec.ordered && !few_left(s, in, f)))
 		return false;
-	/* Of a stream no more may come soon. */
+	/* A stream may bring no more for long. */
 	return blocks_pay(s, in, f, !in->is_file && (last || s->spec.prompt) ? 1 : 4);
 }
 
-/* What it is taken to decode to. */
+/* How many bytes a frame is taken to decode to. */
 static uint64_t weight(const struct frame *f)
 {
 	return f->header.content != UNKNOWN ? f->bound : lesser(f->bound, RATIO * f->stored);
 }
 
-/* A small frame that follows, as far as it was read of a stream. */
+/* Does a small frame follow at `offset`? Of a stream only what was read counts. */
 static bool next_small(struct source *s, struct input *in, uint64_t offset, struct frame *f)
 {
 	struct fail bad = {.status = STATUS_OK};
@@ -306,7 +306,7 @@ static void gather(struct source *s, struct input *in, const struct frame *first
 	}
 }
 
-/* The next job of an input whose decoded bytes go on at `at`. */
+/* Finds the next job of an input whose decoded bytes go on at `at`. */
 static void find_job(struct source *s, struct input *in, uint64_t at, struct cut *c)
 {
 	struct frame f;
@@ -355,7 +355,7 @@ static void find_job(struct source *s, struct input *in, uint64_t at, struct cut
 		}
 		if (c->how == HOW_STEPS && c->from != FROM_MEMORY && in_blocks(s, in, &f, at, last))
 			plan_blocks(s, c);
-		in->zstd->walk = f; /* of a file, its end is looked for while it is decoded */
+		in->zstd->walk = f; /* a file's frame is followed while it is decoded */
 	}
 	c->what = found == FIND_NONE || found == FIND_STOPPED ? CUT_END
 		  : found == FIND_BAD                         ? CUT_BAD
@@ -375,7 +375,7 @@ static bool cut_ready(const struct source *s, const struct request *q)
 {
 	const struct input *const in = s->current;
 
-	/* With something in hand no stream is waited for. */
+	/* A request that has got something waits for no stream. */
 	if (!in || !in->zstd || in->busy || (q->got > 0 && !in->is_file))
 		return false;
 	if (in->zstd->cut.what == CUT_JOB)
@@ -389,7 +389,7 @@ static bool cut_ready(const struct source *s, const struct request *q)
 		       __atomic_load_n(&in->zstd->open->taken, __ATOMIC_RELAXED) + AHEAD;
 }
 
-/* The end of a file's long frame is looked for, some blocks further. */
+/* Looks for the end of a file's long frame, some blocks further. */
 static void walk_on_unlocks(struct source *s, struct input *in)
 {
 	const struct zstd_job *const open = in->zstd->open;
@@ -437,7 +437,7 @@ static void start_job(struct source *s, struct input *in)
 	}
 	const bool bad = c->what == CUT_BAD;
 	c->what = CUT_NOTHING;
-	if (j && bad) {           /* with its job the input may go, too */
+	if (j && bad) {           /* freeing its job may free the input */
 		input_end(s, in); /* nothing more is looked for */
 		source_call(s);
 		j->running = true;
@@ -460,7 +460,7 @@ static void cut_run_unlocks(struct source *s, struct request *q)
 		return;
 	}
 	if (in->zstd->cut.what != CUT_JOB) {
-		if (!in->is_file) { /* for what is read before a job takes it */
+		if (!in->is_file) { /* for bytes that are read before a job takes them */
 			budget_give(&s->budget, in->zstd->kept);
 			in->zstd->kept = s->shared.kept;
 			budget_take(&s->budget, in->zstd->kept);

@@ -16,14 +16,14 @@
 
 /* What a job decodes with, but for BLOCKS. */
 struct decoder {
-	/* Packed bytes, of which those up to `at` were used; of FROM_STREAM `bytes` has them. */
+	/* Packed bytes, used up to `at`; those of FROM_STREAM stay in input.bytes. */
 	unsigned char *bytes;
 	size_t room, at, end;
-	/* CALLS and STEPS: libzstd, what it would like next, does it hold decoded bytes back? */
+	/* CALLS and STEPS: libzstd; bytes it would like next; does it hold decoded ones back? */
 	ZSTD_DCtx *context;
 	size_t hint;
 	bool flush;
-	/* STORED: the next block, and packed bytes of the frame up to its content. */
+	/* STORED: the next block's header; packed bytes of the frame up to that block's content. */
 	struct frame_block block;
 	uint64_t stored;
 };
@@ -67,7 +67,7 @@ int decoder_hand_over(struct zstd_job *j, struct fail *fail)
 		return 0;
 	if (!huge_grow(&d->bytes, &d->room, n, 0))
 		return fail_errno(fail, "%s", j->in->name);
-	/* It was looked at to its end. */
+	/* The job was looked at to its end. */
 	if (bytes_look(from, j->cut.offset, n, SIZE_MAX, &bytes, &got, fail) != 0)
 		return -1;
 	memcpy(d->bytes, bytes, n);
@@ -106,7 +106,7 @@ static bool bad_code(struct zstd_job *j, uint64_t offset, size_t code)
 
 /* ---- packed bytes ---- */
 
-/* How many of a file can be read. */
+/* How many of the next `most` packed bytes in the file are the job's. */
 static size_t to_read(const struct zstd_job *j, size_t most)
 {
 	return j->cut.stored == UNKNOWN ? most : (size_t)lesser(most, j->cut.stored - j->taken);
@@ -134,7 +134,7 @@ static int refill(struct zstd_job *j, size_t n)
 }
 
 /*
- * The packed bytes that come next, valid until the next call; *got < least: there are not so many.
+ * The packed bytes that come next, valid until the next call; *got < least: there are fewer.
  * 1: the source was stopped.
  */
 static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, size_t *got)
@@ -151,7 +151,7 @@ static int next(struct zstd_job *j, size_t least, const unsigned char **bytes, s
 	return rc;
 }
 
-/* So many of them are not needed any more. */
+/* The next n packed bytes are not needed any more. */
 static void pass(struct zstd_job *j, size_t n)
 {
 	if (j->cut.from != FROM_STREAM) {
@@ -168,7 +168,7 @@ static uint64_t used(const struct zstd_job *j)
 	return j->taken - (j->decoder->end - j->decoder->at);
 }
 
-/* What stands after the last block, where libzstd was not told to look for it. */
+/* Reads the checksum after the last block, for which libzstd was not told to look. */
 static void read_trailer(struct zstd_job *j)
 {
 	const unsigned char *bytes;
@@ -187,7 +187,7 @@ static void read_trailer(struct zstd_job *j)
 
 /* ---- one call for each frame ---- */
 
-/* Those that fit the piece. True: they were the last. */
+/* Decodes the frames that fit the piece. True: they were the last. */
 static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 {
 	struct frame f;
@@ -227,9 +227,9 @@ static bool fill_calls(struct zstd_job *j, struct zstd_piece *p)
 /* ---- a frame, in steps ---- */
 
 /*
- * libzstd gets a block's header, then the block, where it would like the next header with it, and
- * nothing while it holds decoded bytes back: so it decodes in place, and an error in the next header
- * does not lose what was decoded before it.
+ * libzstd gets a block's header, then the block alone, though it would like the next header with
+ * it, and nothing while it holds decoded bytes back. So it decodes in place, and an error in the
+ * next header does not lose what was decoded before it.
  */
 static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
 {
@@ -237,7 +237,7 @@ static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
 	const unsigned char *bytes;
 	size_t got;
 
-	/* A stream may be quiet for long: first all that there is. */
+	/* A stream may be quiet for long: what is there is decoded first. */
 	if (next(j,
 		 j->decoder->flush            ? 0
 		 : j->cut.from == FROM_STREAM ? 1
@@ -257,7 +257,7 @@ static bool step(struct zstd_job *j, ZSTD_outBuffer *out)
 	return j->decoder->hint == 0;
 }
 
-/* The frame's header, in which the flag for a checksum is hidden. False: it failed. */
+/* Gives libzstd the frame's header without the flag for a checksum. False: the job ends. */
 static bool begin_steps(struct zstd_job *j)
 {
 	unsigned char header[FRAME_HEADER_MAX];
@@ -288,8 +288,8 @@ static bool begin_steps(struct zstd_job *j)
 }
 
 /*
- * libzstd does not look at what the header declares where the last block is empty. What is more
- * than that is dropped: the next job begins there.
+ * libzstd does not look at the size that the header declares where the last block is empty. Bytes
+ * beyond that size are dropped: the next job begins there.
  */
 static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ended)
 {
@@ -302,7 +302,7 @@ static bool wrong_size(const struct zstd_job *j, struct zstd_piece *p, bool ende
 	return true;
 }
 
-/* Up to cap bytes of it; `last`: -n ends with them. True: it has ended. */
+/* Decodes up to cap bytes of the frame; `last`: -n ends with them. True: the frame has ended. */
 static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap,
 		       bool last)
 {
@@ -320,7 +320,7 @@ static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *
 	const bool whole = ended && !j->broken;
 	if (wrong_size(j, p, whole))
 		return bad(j, j->cut.offset, "it does not hold as much as its header says");
-	/* Where -n ends nothing more of a stream is waited for. */
+	/* Where -n ends, no more of a stream is waited for. */
 	if (whole && j->sum.follows && !(last && out.pos == cap && j->cut.from == FROM_STREAM))
 		read_trailer(j);
 	if (ended && j->cut.stored != UNKNOWN && used(j) != j->cut.stored &&
@@ -331,7 +331,7 @@ static bool fill_steps(struct source *s, struct zstd_job *j, struct zstd_piece *
 
 /* ---- a frame whose blocks are stored ---- */
 
-/* The next n packed bytes, where they lie, or at `to`; *got < n: there are not so many. */
+/* The next n packed bytes, where they lie, or read to `to`; *got < n: there are fewer. */
 static const unsigned char *next_stored(struct zstd_job *j, unsigned char *to, size_t n,
 					size_t *got)
 {
@@ -359,7 +359,7 @@ static bool short_stored(struct zstd_job *j)
 	return j->fail.status != STATUS_OK || bad(j, j->cut.offset, FRAMES_TRUNCATED);
 }
 
-/* The header of the frame and of its first block. False: it failed. */
+/* Reads the headers of the frame and of its first block. False: that failed. */
 static bool begin_stored(struct zstd_job *j, struct zstd_piece *p)
 {
 	struct frame_header header;
@@ -378,8 +378,8 @@ static bool begin_stored(struct zstd_job *j, struct zstd_piece *p)
 }
 
 /*
- * The next blocks, of a file as many as the piece holds, up to cap bytes. True: the frame has
- * ended.
+ * Puts the next block into the piece, of a file as many as the piece holds, up to cap bytes. True:
+ * the frame has ended.
  */
 static bool fill_stored(struct zstd_job *j, struct zstd_piece *p, size_t cap)
 {
@@ -436,7 +436,7 @@ static bool prepare(struct zstd_job *j, struct zstd_piece *p)
 	       !no_memory(j);
 }
 
-/* Up to cap bytes; `last`: -n ends with them. True: nothing more is to be decoded. */
+/* Decodes up to cap bytes; `last`: -n ends with them. True: nothing more is to be decoded. */
 static bool fill(struct source *s, struct zstd_job *j, struct zstd_piece *p, size_t cap, bool last)
 {
 	p->bytes = 0;
@@ -464,8 +464,8 @@ static struct zstd_piece *free_piece(struct zstd_job *j)
 }
 
 /*
- * May a thread decode it now? With something in hand no stream is waited for. Nor where -n may end
- * in what comes: how much of it may be waited for is known with its place.
+ * May a thread decode the job now? A request that has got something waits for no stream. A stream
+ * in which -n may end is not waited for until the job's place says how much of it may be.
  */
 static bool may_run(struct zstd_job *j, const struct request *q)
 {
@@ -520,7 +520,7 @@ void job_close_open(struct zstd_job *j)
 	j->in->zstd->pos = j->cut.offset + used(j);
 }
 
-/* What BLOCKS handed out must be what libzstd decodes, as far as that does. */
+/* What BLOCKS handed out must be what libzstd decodes, as far as libzstd gets. */
 static bool differs(struct zstd_job *j, bool ended)
 {
 	if (j->fail.status != STATUS_OK || (j->made < j->known && !ended) ||
@@ -533,7 +533,7 @@ static bool differs(struct zstd_job *j, bool ended)
 	return true;
 }
 
-/* Decodes into a free piece; with that it may have ended. */
+/* Decodes into a free piece, with which the job may end. */
 static void fill_unlocks(struct source *s, struct zstd_job *j, struct zstd_piece *p)
 {
 	bool last;
@@ -578,7 +578,7 @@ static void decode_run_unlocks(struct source *s, struct request *q)
 		fill_unlocks(s, j, p);
 	} while (!j->ended && free_piece(j) && s->zstd.decoding < s->reader_count);
 	j->running = false;
-	/* Any reader may go on with it, or, if no more could decode, with another one. */
+	/* Any reader may go on with this job, or with another, if all decoders were busy. */
 	if ((!j->ended && free_piece(j)) || s->zstd.decoding == s->use.decoders)
 		source_call(s);
 	s->zstd.decoding--;

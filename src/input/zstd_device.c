@@ -15,7 +15,7 @@
  *
  * Where the device is only wanted if it is faster, it is tried first: it decodes the next blocks
  * while the cores decode them, too, and what it decodes is not used. Each room is used twice, and
- * the second time is compared with what the cores have done meanwhile. Once for all frames.
+ * the second time is compared with what the cores did meanwhile. One trial serves all frames.
  *
  * One frame at a time has the device. What a batch had when it was sent stays the device's until it
  * is done, so a job that has ended meanwhile waits for that.
@@ -30,7 +30,7 @@
 #include "base/little.h"
 #include "input/zstd_blocks.h"
 
-#define WAIT_SECONDS 0.001 /* then a reader looks for other work */
+#define WAIT_SECONDS 0.001 /* how long a reader waits before it looks for other work */
 /* A trial ends when the cores have decoded so many times what the device has been given. */
 #define SLOW 4u
 
@@ -42,7 +42,7 @@ static struct batch *batch_of(struct batches *d, uint64_t number)
 	return &d->batch[number % d->rooms];
 }
 
-/* What the room of a batch holds when that is done. */
+/* The piece for what the room of a batch holds when the batch is done. */
 static struct zstd_piece *piece_of(struct blocks *b, uint64_t number)
 {
 	return &b->piece[SLOTS_MOST + number % b->device.rooms];
@@ -79,7 +79,7 @@ bool device_takes(const struct source *s, const struct zstd_job *j)
 	return rooms > 0 && (wanted == NO_END || wanted - b->end > trial);
 }
 
-/* What is found next begins behind what the cores have fetched. */
+/* The next batch that is found begins behind what the cores have fetched. */
 static void begin_behind_cores(struct zstd_job *j)
 {
 	struct batches *const d = &j->blocks->device;
@@ -104,7 +104,7 @@ void device_begin(struct source *s, struct zstd_job *j)
 	struct batches *const d = &j->blocks->device;
 
 	d->rooms = u->rooms(u->arg, &d->room_bytes);
-	if (d->rooms == 0) /* it has failed since */
+	if (d->rooms == 0) /* the device has failed since */
 		return;
 	s->zstd.on_device = j;
 	j->pieces = BLOCKS_PIECES;
@@ -174,12 +174,12 @@ static bool send_ready(const struct source *s, const struct request *q)
 	return blocks_find(s, q, may_send);
 }
 
-/* What is found next in the frame; or why that is refused, with a failure of the file itself. */
+/* What is found next in the frame; or why the frame is refused, or how its file failed. */
 struct search {
 	const char *why;
 	struct fail fail;
 	bool last; /* the last block is in the batch */
-	bool ends; /* ... was in one before, and what follows it is read: */
+	bool ends; /* the last block was in a batch before, and `trailer` follows it */
 	unsigned char trailer[FRAME_CHECKSUM];
 };
 
@@ -191,7 +191,7 @@ static unsigned blocks_most(const struct batches *d)
 	return most < UNPACK_BLOCKS ? (unsigned)most : UNPACK_BLOCKS;
 }
 
-/* Of decoded bytes, as many as fit, in blocks that are stored. */
+/* Makes a batch of past decoded bytes, as many as fit, in blocks that are stored. */
 static void find_past(struct batches *d, struct batch *batch)
 {
 	const size_t most = (size_t)blocks_most(d) * FRAME_BLOCK_MAX,
@@ -202,7 +202,7 @@ static void find_past(struct batches *d, struct batch *batch)
 	batch->blocks = (unsigned)((batch->bytes + FRAME_BLOCK_MAX - 1) / FRAME_BLOCK_MAX);
 }
 
-/* By headers of blocks: the next batch. */
+/* Finds the next batch by the headers of its blocks. */
 static void find_packed(struct zstd_job *j, struct batch *batch, struct search *f)
 {
 	struct batches *const d = &j->blocks->device;
@@ -236,7 +236,7 @@ static void find_packed(struct zstd_job *j, struct batch *batch, struct search *
 	f->last = h.last;
 }
 
-/* What stands after the last block. */
+/* Reads what stands after the last block. */
 static void read_trailer(struct zstd_job *j, struct search *f)
 {
 	struct batches *const d = &j->blocks->device;
@@ -251,7 +251,7 @@ static void read_trailer(struct zstd_job *j, struct search *f)
 	d->at += f->ends ? n : 0;
 }
 
-/* Into its room; the past by a copy. */
+/* Reads a batch into its room, or copies the past there. */
 static bool read_batch(struct zstd_job *j, const struct batch *batch, unsigned char *room)
 {
 	struct batches *const d = &j->blocks->device;
@@ -365,13 +365,13 @@ static void refuse(struct zstd_job *j, const char *why)
 	frames_bad(j->in->bytes, j->cut.offset, &j->fail, why);
 }
 
-/* As far as it came, it says nothing. */
+/* Ends the trial after `batches` batches, without a verdict. */
 static void end_trial(struct batches *d, uint64_t batches)
 {
 	d->trial.batches = lesser(d->trial.batches, batches);
 }
 
-/* Sends those that were read, in order, unless another reader does. */
+/* Sends the batches that were read, in order, unless another reader does. */
 static void send_unlocks(struct source *s, struct zstd_job *j)
 {
 	const struct unpacker *const u = s->use.unpacker;
@@ -397,11 +397,11 @@ static void send_unlocks(struct source *s, struct zstd_job *j)
 			end_trial(d, d->sent);
 		else if (why && !j->ended)
 			refuse(j, why);
-		source_call(s); /* one reader waits for it */
+		source_call(s); /* one reader waits for the answer */
 	}
 }
 
-/* What was found of the frame, which the device has. */
+/* Notes what was found of a frame that the device has. */
 static void note_found(struct source *s, struct zstd_job *j, const struct search *f, bool batch)
 {
 	struct blocks *const b = j->blocks;
@@ -450,7 +450,7 @@ static void find_unlocks(struct source *s, struct zstd_job *j)
 	d->found++;
 	d->blocks += batch->blocks;
 	d->trial.given += batch->blocks * (uint64_t)FRAME_BLOCK_MAX;
-	source_call(s); /* for the next one */
+	source_call(s); /* to find the next batch */
 	if (!past) {
 		lock_drop(&s->lock);
 		batch->bad = !read_batch(j, batch, room);
@@ -476,7 +476,7 @@ const struct task send_task = {send_ready, send_run_unlocks};
 
 /* ---- done ---- */
 
-/* Of all jobs, ended ones too, the one of which the device has something that no reader awaits. */
+/* The job, ended or not, of which the device has batches that no reader waits for; or NULL. */
 static struct zstd_job *waiting_job(const struct source *s)
 {
 	for (struct zstd_job *j = jobs_first(s->inputs); j && s->zstd.on_device; j = jobs_next(j))
@@ -506,7 +506,7 @@ static void hand_out(struct source *s, struct zstd_job *j, uint64_t number, size
 	blocks_hand_out(s, j, p, NULL);
 }
 
-/* The trial's rate against that of the cores meanwhile. */
+/* Compares the trial's rate with that of the cores meanwhile. */
 static void judge(struct source *s, struct zstd_job *j, enum unpacked got, size_t bytes)
 {
 	const struct blocks *const b = j->blocks;
@@ -519,7 +519,7 @@ static void judge(struct source *s, struct zstd_job *j, enum unpacked got, size_
 	else
 		t->half = now;
 	const uint64_t cores = b->end - t->cores;
-	const double share = (now - t->half) / (now - t->begin); /* of the time */
+	const double share = (now - t->half) / (now - t->begin); /* of the trial's time */
 	const bool over = d->done == 2 * (uint64_t)d->rooms && t->batches == d->done;
 	s->totals.slow |= over ? t->decoded < s->use.unpacker->gain * (double)cores * share
 			       : cores > SLOW * t->given;
@@ -586,7 +586,7 @@ static void done_run_unlocks(struct source *s, struct request *q)
 
 const struct task done_task = {done_ready, done_run_unlocks};
 
-/* With something in hand it is not waited for. */
+/* A request that has got something does not wait for the device. */
 static bool wait_ready(const struct source *s, const struct request *q)
 {
 	return q->got == 0 && waiting_job(s);

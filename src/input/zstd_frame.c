@@ -89,7 +89,7 @@ int frame_block_parse(const unsigned char p[3], struct frame_block *b)
 
 	b->last = word & 1;
 	b->stored = type == 1 ? 1 : size; /* one byte that repeats */
-	/* what is stored as it is, or repeats, has its size there */
+	/* a block that is stored, or repeats a byte, has its decoded size there */
 	b->most = type < 2 ? size : FRAME_BLOCK_MAX;
 	b->plain = type < 2;
 	b->repeats = type == 1;
@@ -101,7 +101,7 @@ void frame_add_block(struct frame *f, const struct frame_block *b)
 	/* A block decodes to no more than the window allows. */
 	f->blocks += f->header.window < b->most ? f->header.window : b->most;
 	f->walked += 3 + b->stored;
-	/* One that is larger than the window libzstd refuses. */
+	/* libzstd refuses a stored block that is larger than the window. */
 	f->plain &= b->plain && b->most <= f->header.window;
 }
 

@@ -26,7 +26,7 @@ struct frame_header {
 	size_t bytes;     /* of magic and header; of a skippable frame, all of it but its content */
 	uint64_t content; /* decoded bytes, or FRAME_UNKNOWN; skippable: bytes to skip */
 	uint64_t window;  /* bytes that a decoder must remember */
-	bool checksum;    /* four bytes after the last block */
+	bool checksum;    /* a checksum of four bytes follows the last block */
 	bool dictionary;
 };
 
@@ -42,10 +42,10 @@ void frame_hide_checksum(unsigned char *p);
 /* The three bytes before a block. */
 struct frame_block {
 	bool last;
-	uint32_t stored; /* bytes that follow them */
+	uint32_t stored; /* bytes that follow these three */
 	uint32_t most;   /* bytes that it decodes to, at most, whatever the window is */
-	bool plain;      /* stored as it is, or one byte that repeats ... */
-	bool repeats;    /* ... the latter */
+	bool plain;      /* stored as it is, or as one byte that repeats */
+	bool repeats;    /* stored as one byte that repeats */
 };
 
 /* -1: no such block. */
@@ -57,16 +57,16 @@ struct frame {
 	uint64_t offset; /* in the compressed input */
 	uint64_t
 		stored; /* bytes of all of it; FRAME_UNKNOWN: its end was not looked for; 0: it has none */
-	uint64_t bound; /* decoded bytes at most; FRAME_UNKNOWN likewise */
-	/* Of its blocks, as far as they were followed: bytes up to there, what they decode to. */
+	uint64_t bound; /* decoded bytes at most; FRAME_UNKNOWN: its end was not looked for */
+	/* Bytes up to where blocks were followed; bytes that these blocks decode to, at most. */
 	uint64_t walked, blocks;
-	bool plain; /* all of them are stored as they are, or repeat a byte */
+	bool plain; /* all blocks that were followed are stored as they are, or repeat a byte */
 };
 
 /* Follows a frame by one block. */
 void frame_add_block(struct frame *f, const struct frame_block *b);
 
-/* Is a frame of data there with all its bytes, the first of the n at p? Then f says what it is. */
+/* Do the n bytes at p begin with a whole frame of data? Then *f describes it. */
 bool frame_measure(const unsigned char *p, size_t n, struct frame *f);
 
 #endif

@@ -9,8 +9,8 @@
  *
  * Memory. What a job will ever need is computed when it is cut and taken once, before the job is in
  * the list; only a stream's buffer, when it changes hands, takes its memory with it. What does not
- * fit is not started: the cut waits as a value, input.cut. Where even one does not fit as it should
- * be, it has one piece instead of four, and a frame is decoded in steps. Jobs that have ended keep
+ * fit is not started: the cut waits as a value, zstd_input.cut. A job that would not fit even
+ * alone has one piece instead of four, and a frame is decoded in steps. Jobs that have ended keep
  * their buffers for the next ones, because to map them again for each frame took longer than to
  * decode it.
  *
@@ -49,7 +49,7 @@ bool budget_has(const struct budget *b, uint64_t bytes)
 	return b->held + bytes <= b->memory;
 }
 
-/* Without buffers. NULL: no memory. */
+/* Makes a job without buffers. NULL: no memory. */
 static struct zstd_job *make(void)
 {
 	struct zstd_job *const j = calloc(1, sizeof(*j));
@@ -70,7 +70,7 @@ static void free_job(struct zstd_job *j)
 	free(j);
 }
 
-/* One that has ended, with its buffers; NULL: there is none. */
+/* Takes a free job with its buffers; NULL: there is none. */
 static struct zstd_job *reuse(struct source *s)
 {
 	struct zstd_job *const j = s->zstd.free_jobs;
@@ -194,7 +194,7 @@ void job_queue(struct source *s, struct zstd_piece *p)
 		source_call(s);
 }
 
-/* Its place is known: what it has ready goes to any reader. */
+/* Gives a job its place: its ready pieces go to any reader. */
 static void place(struct source *s, struct zstd_job *j, uint64_t at)
 {
 	j->at = at;
@@ -205,7 +205,7 @@ static void place(struct source *s, struct zstd_job *j, uint64_t at)
 		source_call(s);
 }
 
-/* Of a job that has ended and has its place: what follows from that. */
+/* Does what follows from a job that has ended and has its place. */
 static void conclude(struct source *s, struct zstd_job *j)
 {
 	struct input *const in = j->in;
@@ -265,7 +265,7 @@ void job_check(struct source *s, struct zstd_job *j)
 	if ((!j->ended && j->cut.how != HOW_BLOCKS) || j->running > 0 || j->sum.busy)
 		return;
 	for (unsigned i = 0; i < j->pieces; i++)
-		if (j->piece[i].state > PIECE_FILLING) /* that is of BLOCKS, and not wanted */
+		if (j->piece[i].state > PIECE_FILLING) /* FILLING: a block that is not wanted */
 			return;
 	if (!j->ended) {
 		blocks_check(s, j);
@@ -289,7 +289,7 @@ void job_check(struct source *s, struct zstd_job *j)
 	input_check(s, in);
 }
 
-/* Does it lie behind the failure, or behind what is left of its input? */
+/* Does the job lie behind the failure, or behind what is left of its input? */
 static bool is_behind(const struct source *s, const struct zstd_job *j)
 {
 	return source_failed_before(s, j->in, j->cut.offset) ||
@@ -318,7 +318,7 @@ void jobs_drop(struct source *s)
 		if (j->at == UNKNOWN)
 			j->at = 0;
 		j->dropped = true;
-		j->ended = true; /* who decodes it sees that afterwards */
+		j->ended = true; /* a thread that decodes it sees that afterwards */
 		for (unsigned i = 0; i < j->pieces; i++)
 			if (j->piece[i].state >= PIECE_READY && j->piece[i].state != PIECE_OUT)
 				j->piece[i].state = PIECE_FREE;
@@ -329,7 +329,7 @@ void jobs_sweep(struct source *s)
 {
 	for (struct zstd_job *j = jobs_first(s->inputs); j;) {
 		const unsigned jobs = s->zstd.jobs;
-		job_check(s, j); /* with it its input may go */
+		job_check(s, j); /* may free the job and its input */
 		j = s->zstd.jobs == jobs ? jobs_next(j) : jobs_first(s->inputs);
 	}
 	for (struct input *in = s->inputs, *next; in; in = next) {

@@ -4,8 +4,8 @@
  * bytes in 50,000, without decoding them, and cut off as jobs; jobs are decoded side by side.
  *
  * A job is decoded bytes that come in order, into pieces. Ready pieces go to any reader, by the
- * source's queue, and come back free. One thread at a time decodes it, into 1 to PIECES of them, or
- * all do.
+ * source's queue, and come back free. One thread at a time decodes a job, into 1 to PIECES
+ * pieces, or all threads do.
  *
  *   CALLS   small frames that follow one another, or one of up to WHOLE_MAX, or one that does not
  *           declare its size: one call of libzstd for each, into one piece
@@ -32,8 +32,8 @@ struct request;
 struct chunk;
 
 #define UNKNOWN FRAME_UNKNOWN
-#define PIECE_BYTES ((size_t)256 << 10)  /* of a frame that is decoded in steps */
-#define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes that are read at a time ... */
+#define PIECE_BYTES ((size_t)256 << 10)  /* a piece of a frame that is decoded in steps */
+#define PACKED_BYTES ((size_t)512 << 10) /* compressed bytes that are read at a time */
 /* The longest frame that is decoded in one call: what one core's cache holds. */
 #define WHOLE_MAX ((uint64_t)2 << 20)
 #define PIECES 4u
@@ -47,43 +47,43 @@ struct cut {
 	enum { CUT_NOTHING, CUT_END, CUT_BAD, CUT_JOB } what;
 	enum how how;
 	enum from from;
-	bool checksum;    /* of a single frame, or with no_check of any, is hidden from libzstd */
-	uint64_t offset;  /* packed */
+	bool checksum;    /* is hidden from libzstd: a single frame's; with no_check, any */
+	uint64_t offset;  /* packed offset of the first frame */
 	uint64_t stored;  /* packed bytes, or UNKNOWN */
 	uint64_t content; /* decoded bytes that its headers declare, or UNKNOWN */
-	uint64_t window;  /* of a single frame, and bytes of its header */
-	size_t header;
+	uint64_t window;  /* of a single frame: bytes of its window */
+	size_t header;    /* of a single frame: bytes of its header */
 	unsigned pieces;
 	uint64_t room; /* bytes of a piece */
-	/* other memory; the last: parts of records */
+	/* bytes for: packed input, libzstd, decoding in blocks, parts of records */
 	uint64_t packed, context, blocks, seams;
-	uint64_t need;    /* the sum */
-	struct fail fail; /* BAD: why */
+	uint64_t need;    /* bytes of all memory that the job takes */
+	struct fail fail; /* CUT_BAD: why */
 };
 
 struct zstd_piece {
 	struct zstd_job *job;
-	struct zstd_piece *next; /* in the queue */
+	struct zstd_piece *next; /* the next piece in the queue */
 	unsigned char *room;
 	size_t size;
-	const unsigned char *data; /* in the room, or in the packed bytes */
+	const unsigned char *data; /* in the room, the packed bytes, or memory of BLOCKS */
 	size_t bytes;
-	uint64_t begin; /* in the job's decoded bytes */
-	bool sorted;    /* parts of records were taken out; left are ... */
-	size_t from, left;
+	uint64_t begin;    /* offset among the job's decoded bytes */
+	bool sorted;       /* parts of records were taken out */
+	size_t from, left; /* if sorted: offset of the whole records that are left; their bytes */
 	enum { PIECE_FREE, PIECE_FILLING, PIECE_READY, PIECE_OUT, PIECE_COUNTED } state;
 };
 
 /*
- * A frame's checksum, added up here instead of by libzstd; and of BLOCKS, where there is none, what
- * tells whether libzstd decodes the same bytes, if it has to.
+ * A frame's checksum, added up here instead of by libzstd. BLOCKS adds up frames without one, too,
+ * to tell whether libzstd decodes the same bytes, if it has to.
  */
 struct checksum {
-	bool follows;   /* the last block, and was hidden from libzstd */
-	bool adds;      /* decoded bytes are added to `hash`, and it must be `value` */
-	bool read;      /* `value` is what follows the last block; or that has been read */
-	bool busy;      /* a thread adds to it */
-	uint64_t added; /* bytes that were added to it and are not needed for that any more */
+	bool follows; /* it stands after the last block, hidden from libzstd */
+	bool adds;    /* decoded bytes are added to `hash`, which must be `value` if that follows */
+	bool read;    /* the frame was read to its end, with `value` if that follows */
+	bool busy;    /* a thread adds to `hash` */
+	uint64_t added; /* bytes that were added to `hash` and are not needed for it any more */
 	uint32_t value;
 	struct xxh64 hash;
 };
@@ -92,42 +92,41 @@ struct decoder; /* zstd_decode.c */
 struct blocks;  /* zstd_blocks.c */
 
 struct zstd_job {
-	struct zstd_job *next; /* of its input, in their order; or of the free ones */
+	struct zstd_job *next; /* the next job of its input, or the next free job */
 	struct input *in;
 	struct cut cut;
-	uint64_t at;      /* offset of its first byte, or UNKNOWN */
-	uint64_t made;    /* decoded so far ... */
-	uint64_t handed;  /* ... and of that handed out, where the source is ordered */
-	unsigned running; /* threads that decode it: one, or of BLOCKS any number */
-	bool ended;       /* nothing more will be decoded ... */
-	bool dropped;     /* ... nor wanted: it lies behind a failure */
-	bool broken;      /* --finish has ended its input inside it */
+	uint64_t at;      /* offset of its first decoded byte, or UNKNOWN */
+	uint64_t made;    /* bytes decoded so far */
+	uint64_t handed;  /* if ordered: bytes handed out so far */
+	unsigned running; /* threads that decode it; more than one only for BLOCKS */
+	bool ended;       /* nothing more of it will be decoded */
+	bool dropped; /* nothing of it is wanted: it lies behind a failure, or a file's new end */
+	bool broken;  /* --finish has ended the input inside this job */
 	struct checksum sum;
 	struct fail fail;
-	struct zstd_piece *piece, own[PIECES]; /* its own ones, or those of `blocks` ... */
-	unsigned pieces;                       /* ... are so many */
+	struct zstd_piece *piece, own[PIECES]; /* `piece` is `own`, or the pieces of `blocks` */
+	unsigned pieces;                       /* how many pieces `piece` has */
 	uint64_t taken; /* packed bytes that were taken from the input; read without the lock */
 	struct decoder *decoder;
-	/* BLOCKS; and when it is done again, what was handed out before, and its new checksum. */
-	struct blocks *blocks;
-	uint64_t known;
-	struct xxh64 again;
-	uint64_t held; /* memory, of the budget */
+	struct blocks *blocks; /* what BLOCKS decodes with, or NULL */
+	uint64_t known;     /* bytes that BLOCKS handed out before libzstd began the frame again */
+	struct xxh64 again; /* checksum of these `known` bytes as libzstd decodes them */
+	uint64_t held;      /* bytes of the budget that it takes */
 };
 
 struct seam; /* zstd_seam.c */
 
 struct zstd_input {
-	uint64_t begin, pos;           /* packed: where its frames begin; what is cut next */
-	struct zstd_job *jobs, **last; /* in the order in which they were cut */
-	struct zstd_job *open;         /* the last job, while its end is looked for ... */
-	struct frame walk;             /* ... as far as that went */
-	struct cut cut;                /* the next job, while it waits for memory */
-	uint64_t kept;                 /* memory of the budget for what is kept of a stream */
+	uint64_t begin, pos; /* packed offsets where cutting began, and where it goes on */
+	struct zstd_job *jobs, **last; /* its jobs, in the order in which they were cut */
+	struct zstd_job *open;         /* the last job, while the end of its frame is looked for */
+	struct frame walk; /* the open job's frame, as far as its blocks were followed */
+	struct cut cut;    /* the next job, while it waits for memory */
+	uint64_t kept;     /* bytes of the budget for what is kept of a stream */
 	struct seam *seams;
 	unsigned char *rest; /* what content_after_decoded looks at; NULL: nothing */
 	uint64_t whole;      /* bytes of the records that were handed out */
-	uint64_t torn_at; /* jobs at packed offsets behind this are dropped: the file is shorter */
+	uint64_t torn_at; /* the file became shorter: jobs behind this packed offset are dropped */
 };
 
 /* ---- zstd_cut.c: frames found and cut ---- */
@@ -138,7 +137,7 @@ int zstd_begin(struct input *in, struct fail *fail);
 /* The header of the next frame of data, after skippable ones: in->pos is there. No lock. */
 enum find zstd_next_header(struct source *s, struct input *in, struct frame *f, struct fail *fail);
 
-/* The cut, which was to be decoded in blocks, is decoded in steps, and needs no more memory. */
+/* Plans a cut in steps. Where it was planned in blocks, it needs no more memory than before. */
 void cut_as_steps(const struct source *s, struct cut *c);
 
 /* Notes for -v whether a cut waits for memory although fewer jobs live than may be decoded. */
@@ -160,9 +159,9 @@ void job_close_open(struct zstd_job *j);
 
 /* ---- zstd_blocks.c: BLOCKS ---- */
 
-/* What that takes of memory, with so many slots: blocks in work at a time. */
+/* Bytes of memory that BLOCKS takes with `slots` blocks in work at a time. */
 uint64_t blocks_bytes(uint64_t window, unsigned slots, unsigned threads);
-uint64_t blocks_hold(const struct blocks *b); /* ... and what it has; NULL: nothing */
+uint64_t blocks_hold(const struct blocks *b); /* bytes of memory that b has; 0 for NULL */
 void blocks_free(struct blocks *b);
 
 /* Ends the job if all of it was counted and added up, or begins it again. */
@@ -170,11 +169,11 @@ void blocks_check(struct source *s, struct zstd_job *j);
 
 /* ---- zstd_job.c: memory, places, ends ---- */
 
-/* All jobs: the first one of an input and those after it in the list; the next one. */
+/* All jobs of an input and of those after it in the list: the first job, and the next one. */
 struct zstd_job *jobs_first(const struct input *in);
 struct zstd_job *jobs_next(const struct zstd_job *j);
 
-/* Memory of the source's budget; beside `held` ended jobs keep their buffers, as far as it goes. */
+/* Memory of the source's budget. Ended jobs keep buffers while `held` leaves room for them. */
 void budget_take(struct budget *b, uint64_t bytes);
 void budget_give(struct budget *b, uint64_t bytes);
 bool budget_has(const struct budget *b, uint64_t bytes);
@@ -186,28 +185,28 @@ uint64_t job_takes(const struct zstd_job *j, const struct cut *c);
 /* The cut becomes the last job of its input. NULL: no memory. */
 struct zstd_job *job_new(struct source *s, struct input *in, const struct cut *cut);
 
-/* By the thread that runs it: nothing more is decoded, and what follows gets its place. */
+/* Called by the thread that runs the job: it has ended, and the job after it gets its place. */
 void job_end(struct source *s, struct zstd_job *j);
 
-/* Frees the job, and checks its input, if nothing of it is left. */
+/* Frees the job, and checks its input, if nothing of the job is left. */
 void job_check(struct source *s, struct zstd_job *j);
 
 /*
- * A piece whose place is known goes to any reader. For the first one of an empty queue none is
- * called: the caller takes it.
+ * Queues a piece whose place is known, for any reader. Unless ordered, no reader is called for a
+ * piece in an empty queue: the caller takes it.
  */
 void job_queue(struct source *s, struct zstd_piece *p);
-void jobs_drop(struct source *s);  /* ends those behind a failure, or a cut file's end ... */
-void jobs_sweep(struct source *s); /* ... and frees them, with inputs that have ended */
-void jobs_free_all(struct source *s, struct zstd_input *z); /* those of an input ... */
-void jobs_free(struct source *s);                           /* ... and those that ended */
+void jobs_drop(struct source *s);  /* ends jobs behind a failure, or a cut file's end */
+void jobs_sweep(struct source *s); /* frees ended jobs, and inputs that have ended */
+void jobs_free_all(struct source *s, struct zstd_input *z); /* frees all jobs of an input */
+void jobs_free(struct source *s);                           /* frees the free jobs */
 
-/* Is there work for one more reader? Of frames there is as long as no reader sleeps. */
+/* Is there work for one more reader? Frames give some as long as no reader sleeps. */
 bool jobs_backlog(const struct source *s);
 
 /* ---- zstd_seam.c: pieces handed out, and records that lie in several ---- */
 
-/* Ordered: may a job still have something that is to be handed out? */
+/* If ordered: may a job still have something to hand out? */
 bool jobs_wait(const struct source *s);
 
 /* A piece that was lent comes back. */

@@ -30,20 +30,20 @@ static void copy_unlocks(struct source *s, void *to, const void *from, size_t n)
 
 /* A record that lies in several pieces, as far as it was put together. */
 struct seam {
-	struct seam *next; /* of the input's, or of whole ones */
-	struct input *in;  /* whole: lives until this was given back, if that is ordered; or NULL */
-	uint64_t record;   /* which of the input */
+	struct seam *next; /* the next seam of the input, or the next whole one */
+	struct input *in; /* if whole and ordered: lives until the record was given back; or NULL */
+	uint64_t record;  /* its number in the input */
 	uint32_t have;
 	unsigned char bytes[];
 };
 
-/* Which of n decoded bytes at offset `at` are whose, in their order; the rest is not wanted. */
+/* What n decoded bytes at offset `at` consist of, in this order; the rest is not wanted. */
 struct parts {
 	size_t skipped;
-	size_t head;    /* of a record that began before them ... */
-	size_t body;    /* whole records */
-	size_t tail;    /* of a record that begins in them */
-	uint32_t phase; /* ... with so many bytes */
+	size_t head;    /* bytes of a record that began before `at` */
+	size_t body;    /* bytes of whole records */
+	size_t tail;    /* bytes of a record that begins here and is not whole */
+	uint32_t phase; /* bytes of the head's record that lie before the head */
 	uint64_t head_record, tail_record;
 };
 
@@ -88,8 +88,8 @@ static struct seam *seam_of(struct source *s, struct input *in, uint64_t record)
 }
 
 /*
- * n bytes of a record, after `phase` bytes of it. `have` grows after the copy, because the lock is
- * dropped during it.
+ * Adds n bytes of a record, which follow its first `phase`. `have` grows after the copy, because
+ * the lock is dropped during it.
  */
 static void mend_unlocks(struct source *s, struct input *in, uint64_t record, uint32_t phase,
 			 const unsigned char *bytes, size_t n)
@@ -216,7 +216,8 @@ static void add_unlocks(struct source *s, struct zstd_piece *p)
 }
 
 /*
- * All of it was counted. It is free when it was added to the checksum, and so are those after it.
+ * All of the piece was counted. It is freed after it was added to the checksum, and so are the
+ * counted pieces after it.
  */
 static void counted_unlocks(struct source *s, struct zstd_piece *p)
 {
@@ -228,7 +229,7 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 		struct zstd_piece *const each = &j->piece[i];
 		if (each->state == PIECE_COUNTED && is_next(each)) {
 			add_unlocks(s, each);
-			i = UINT32_MAX; /* the next one may be before it */
+			i = UINT32_MAX; /* the next piece may stand before it */
 		}
 	}
 	for (unsigned i = 0; i < j->pieces; i++) {
@@ -240,7 +241,7 @@ static void counted_unlocks(struct source *s, struct zstd_piece *p)
 		}
 	}
 	if (freed && !j->ended && (!j->running || j->cut.how == HOW_BLOCKS))
-		source_call(s); /* it goes on */
+		source_call(s); /* the job goes on */
 	job_check(s, j);
 }
 
@@ -276,7 +277,7 @@ static void lend_unlocks(struct source *s, struct zstd_piece *p, struct request 
 	}
 }
 
-/* Of all jobs the first that is not handed out; NULL: all were. */
+/* The first job of which not all was handed out; NULL: there is none. */
 static struct zstd_job *first_waiting(const struct source *s)
 {
 	struct zstd_job *j = jobs_first(s->inputs);
@@ -291,7 +292,7 @@ bool jobs_wait(const struct source *s)
 	return s->zstd.mended || first_waiting(s);
 }
 
-/* What is handed out next; NULL: that is not ready. */
+/* The piece that is handed out next; NULL: it is not ready. */
 static struct zstd_piece *next_piece(const struct source *s)
 {
 	if (!s->spec.ordered)
@@ -338,14 +339,14 @@ static void piece_run_unlocks(struct source *s, struct request *q)
 	p->state = PIECE_OUT;
 	if (!p->sorted)
 		sort_out_unlocks(s, p);
-	if (s->spec.ordered && s->zstd.mended) { /* the record before it */
+	if (s->spec.ordered && s->zstd.mended) { /* the record before the piece comes first */
 		queue_first(s, p);
 		mended_run_unlocks(s, q);
 		return;
 	}
 	p->job->handed = p->begin + p->bytes;
 	if (s->spec.ordered)
-		source_call(s); /* for the next one */
+		source_call(s); /* for the next piece */
 	if (may_lend(p, q)) {
 		p->job->in->zstd->whole += p->left;
 		lend_unlocks(s, p, q);
