@@ -14,7 +14,7 @@
 #define MOUNT "/sys/fs/cgroup"
 #define LINE (PATH_MAX + 16)
 
-/* "150000 100000", a quota and the period to which it applies; "max 100000" is no limit. */
+/* The cores that cpu.max allows: "150000 100000", a quota and its period, or "max 100000", all. */
 static uint64_t limit_of_quota(const char *text)
 {
 	char *end;
@@ -28,13 +28,13 @@ static uint64_t limit_of_quota(const char *text)
 	return quota / period + (quota % period != 0);
 }
 
-/* "536870912" bytes; "max" is no limit. */
+/* The bytes that memory.max allows: "536870912"; "max" is no limit. */
 static uint64_t limit_of_bytes(const char *text)
 {
 	return *text < '0' || *text > '9' ? UINT64_MAX : strtoull(text, NULL, 10);
 }
 
-/* A line of a file, the first that begins with `with`, without its end; "" where there is none. */
+/* Reads the first line of a file that begins with `with`, without its newline; "": none does. */
 static void read_line(char line[LINE], const char *path, const char *with)
 {
 	FILE *const f = fopen(path, "re");
@@ -47,7 +47,7 @@ static void read_line(char line[LINE], const char *path, const char *with)
 	line[found ? strcspn(line, "\n") : 0] = '\0';
 }
 
-/* The least of what a file says in the folders of the process's group and of those above it. */
+/* The lowest limit in the files of this name of the process's group and of all groups above it. */
 static uint64_t limit_of_groups(const char *root, const char *file,
 				uint64_t (*limit_of)(const char *text))
 {
@@ -59,8 +59,8 @@ static uint64_t limit_of_groups(const char *root, const char *file,
 	if (line[0] == '\0')
 		return least;
 	/*
-	 * A container may not see its group by the name that it has outside: then its folders are
-	 * not there, and the limit is that of what is mounted.
+	 * A container may not see its group by the name that the group has outside: then no folder
+	 * has that name, and the limit is that of the mounted folder itself.
 	 */
 	char *const group = strstr(line, "/..") ? strchr(line, '\0') : line + 3;
 	for (;;) {

@@ -12,19 +12,19 @@
 
 #include <stdint.h>
 
-/* At least 1. What cannot be read sets no limit. */
+/* How many cores, at least 1. A limit that cannot be read counts as none. */
 unsigned cores_usable(void);
 
 /*
- * The limit by control groups alone, rounded up to whole cores; UINT_MAX where there is none.
- * `root` is put before /proc and /sys: "" for the running system; tests have one of their own.
+ * How many cores control groups allow, rounded up to whole ones; UINT_MAX if they set no limit.
+ * `root` is put before /proc and /sys: "" for the running system; tests have a folder of their own.
  */
 unsigned cores_limit(const char *root);
 
-/* Bytes; what cannot be read sets no limit. */
+/* How many bytes of memory. A limit that cannot be read counts as none. */
 uint64_t memory_usable(void);
 
-/* The limit by control groups alone, likewise; UINT64_MAX where there is none. */
+/* How many bytes control groups allow; UINT64_MAX if they set no limit. `root`: as above. */
 uint64_t memory_limit(const char *root);
 
 #endif

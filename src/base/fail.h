@@ -29,10 +29,10 @@ struct fail {
 int fail_set(struct fail *f, enum status status, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/* The same for a failed system call: appends ": " and the text of errno. */
+/* Like fail_set, for a failed system call: STATUS_SYSTEM; appends ": " and the text of errno. */
 int fail_errno(struct fail *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Records what failed elsewhere, in the same way. */
+/* Like fail_set, with the status and the text of `from`. */
 int fail_pass(struct fail *f, const struct fail *from);
 
 #endif

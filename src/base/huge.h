@@ -13,7 +13,7 @@
 #define HUGE_PAGE ((size_t)2 << 20)
 #define HUGE_ELSE ((size_t)64) /* a cache line: how smaller buffers are aligned */
 
-/* The bytes that huge_alloc takes for a request of so many. */
+/* How many bytes huge_alloc takes for a request of `bytes`. */
 static inline size_t huge_room(size_t bytes)
 {
 	const size_t align = bytes >= HUGE_PAGE ? HUGE_PAGE : HUGE_ELSE;
@@ -21,7 +21,7 @@ static inline size_t huge_room(size_t bytes)
 	return (bytes + align - 1) / align * align;
 }
 
-/* Not zeroed; the caller frees it with free(). */
+/* Allocates a buffer that is not zeroed; the caller frees it with free(). */
 static inline void *huge_alloc(size_t bytes)
 {
 	const size_t room = huge_room(bytes);
@@ -34,13 +34,13 @@ static inline void *huge_alloc(size_t bytes)
 	return p;
 }
 
-/* What huge_grow takes for so many bytes: small buffers get an eighth more, to grow into. */
+/* How many bytes huge_grow takes for `bytes`: small buffers get an eighth more, to grow into. */
 static inline size_t huge_grown(uint64_t bytes)
 {
 	return bytes == 0 ? 0 : huge_room((size_t)(bytes < HUGE_PAGE ? bytes + bytes / 8 : bytes));
 }
 
-/* At least n bytes of a buffer, of which `keep` are kept. False: no memory; the buffer stays. */
+/* Makes *buffer n bytes or more, keeping its first `keep`. False: no memory; the buffer stays. */
 static inline bool huge_grow(unsigned char **buffer, size_t *room, size_t n, size_t keep)
 {
 	if (*room >= n)
@@ -63,7 +63,7 @@ static inline bool huge_grow(unsigned char **buffer, size_t *room, size_t n, siz
  */
 #define HUGE_FRESH ((size_t)64 << 20)
 
-/* Zeroed. For tables that are hit at random: huge pages save most of the TLB misses. */
+/* Allocates zeroed bytes, for tables hit at random: huge pages save most of the TLB misses. */
 static inline void *huge_zeroed(size_t bytes)
 {
 	if (bytes >= HUGE_FRESH) {

@@ -11,7 +11,7 @@
 #endif
 #endif
 
-static enum isa forced = ISAS; /* ISAS: none */
+static enum isa forced = ISAS; /* by isa_force; ISAS: none is forced */
 
 /*
  * Do this processor and this system have an extension? The C library has known since it started.
@@ -19,7 +19,7 @@ static enum isa forced = ISAS; /* ISAS: none */
  * machine, where a hypervisor answers each question.
  */
 #ifdef CPU_FEATURE_ACTIVE
-/* CPU_FEATURE_ACTIVE, which shifts a signed 1 by 31 places for some. */
+/* Replaces CPU_FEATURE_ACTIVE, which shifts a signed 1 by 31 places for some features. */
 static bool active(unsigned feature)
 {
 	const unsigned bits = 8 * sizeof(unsigned), leaf = 4 * bits;

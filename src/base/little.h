@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* little: words anywhere in memory, little-endian ones, and those of either byte order. */
+/* little: reads words anywhere in memory, little-endian ones or of either byte order. */
 #ifndef GPUHIST_LITTLE_H
 #define GPUHIST_LITTLE_H
 
@@ -31,7 +31,7 @@ static inline uint64_t little64(const unsigned char *p)
 	return v;
 }
 
-/* A word of 2, 3, 4 or 8 bytes; big: its highest byte is the first. */
+/* Reads a word of 2, 3, 4 or 8 bytes; big: its highest byte comes first. */
 __attribute__((always_inline)) static inline uint64_t word_at(const unsigned char *p,
 							      uint32_t bytes, bool big)
 {

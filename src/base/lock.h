@@ -20,7 +20,7 @@ struct lock {
 	pthread_mutex_t mutex;
 };
 
-/* 0, or -1 and errno: the system has no more. */
+/* -1: the system has no means for one more mutex; errno says why. */
 static inline int lock_init(struct lock *lock)
 {
 #ifdef LOCKS_CHECKED
@@ -91,7 +91,8 @@ static inline void lock_wait(struct lock *lock, pthread_cond_t *changed)
 }
 
 /*
- * The same for so many seconds at most, with a condition of lock_init_condition; may return sooner.
+ * Like lock_wait, for at most `seconds`, on a condition that lock_init_condition made. May return
+ * sooner without a signal.
  */
 static inline void lock_wait_for(struct lock *lock, pthread_cond_t *changed, double seconds)
 {

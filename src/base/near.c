@@ -12,10 +12,10 @@ static unsigned least(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Slips from one word to the other, of n and m letters. */
+/* How many slips (near.h) lead from a, of n letters, to b, of m letters. */
 static unsigned slips(const char *a, size_t n, const char *b, size_t m)
 {
-	unsigned to[WORD + 1][WORD + 1]; /* from each beginning of a to each of b */
+	unsigned to[WORD + 1][WORD + 1]; /* [i][j]: from a's first i letters to b's first j */
 
 	for (unsigned i = 0; i <= n; i++)
 		for (unsigned j = 0; j <= m; j++) {

@@ -11,7 +11,7 @@ static inline bool path_is_stdin(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
-/* As messages show it. */
+/* The name of an input as messages show it. */
 static inline const char *path_shown(const char *path)
 {
 	return path_is_stdin(path) ? "standard input" : *path ? path : "''";

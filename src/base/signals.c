@@ -12,8 +12,8 @@
 #define TWICE_SECONDS 0.1
 #define SOON_MS 50
 /*
- * Of each thread, whatever `ulimit -s` says: unoptimised, a worker needs 16 KiB, and the SVG of
- * --every nearly 256 KiB.
+ * The stack of a thread that signals_thread starts, whatever `ulimit -s` says: unoptimised, a
+ * worker needs 16 KiB, and the SVG of --every nearly 256 KiB.
  */
 #define STACK_BYTES ((size_t)1 << 20)
 
@@ -23,19 +23,19 @@ int signals_finish_fd = -1;
 
 static pthread_t main_thread;
 static int finish_pipe;
-static int finishing;          /* the signal has come that ends streams; atomic */
-static double finishing_began; /* ... at this time; the main thread's */
-static sigset_t ours;          /* those that have a handler of ours, and USR1 */
+static int finishing;          /* the signal that ends streams has come; atomic */
+static double finishing_began; /* when it came; only the main thread uses this */
+static sigset_t ours;          /* the signals that have a handler of ours, USR1's included */
 
-/* The handler and the threads other than the main one exclude each other by these two. */
+/* By `holders` and `ending` the handler and the threads beside the main one exclude each other. */
 static int holders; /* threads, the main one aside, between signals_block and signals_restore */
 static int ending;  /* the handler has begun: the process will end */
 
 static const int SIGNALS[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGPIPE};
 
 /*
- * Is it the signal that only ends streams? timeout(1) sends each signal twice, to the process and to
- * its group.
+ * Does this signal only end streams (--finish)? A second one within TWICE_SECONDS counts as the
+ * first: timeout(1) sends each signal twice, to the process and to its group.
  */
 static bool finishes(int number)
 {
@@ -65,8 +65,8 @@ static void on_signal(int number)
 		return;
 	__atomic_store_n(&ending, 1, __ATOMIC_SEQ_CST);
 	/*
-	 * This takes a system call or two, in which a thread opens, renames or removes its file. No
-	 * other thread begins one.
+	 * The wait lasts for a system call or two, in which a thread opens, renames or removes its
+	 * file. signals_block keeps other threads from beginning one.
 	 */
 	while (__atomic_load_n(&holders, __ATOMIC_SEQ_CST) > 0)
 		poll(NULL, 0, 1);
@@ -77,7 +77,7 @@ static void on_signal(int number)
 	raise(number);
 }
 
-/* For a thread that is not ours and does not block it. */
+/* Runs only in a thread that is not ours and does not block USR1. */
 static void on_usr1(int number)
 {
 	(void)number;
@@ -87,7 +87,7 @@ static void catch (int number)
 {
 	struct sigaction action;
 
-	/* Ignored, as under nohup, or handled already, by a profiler that was preloaded. */
+	/* The signal is ignored, as under nohup, or a preloaded profiler handles it. */
 	if (sigaction(number, NULL, &action) != 0 || action.sa_handler != SIG_DFL)
 		return;
 	action = (struct sigaction){
@@ -97,8 +97,8 @@ static void catch (int number)
 }
 
 /*
- * Users of dd send this signal to ask for progress; it must never end the work. Where it is ignored
- * it stays so.
+ * Users of dd send USR1 to ask for progress, so it must never end the work. If it is ignored or
+ * handled already, it stays so.
  */
 static void catch_usr1(void)
 {
@@ -143,7 +143,7 @@ bool signals_finished(void)
 
 	if (signals_finish_fd < 0 || __atomic_load_n(&finishing, __ATOMIC_SEQ_CST))
 		return signals_finish_fd >= 0;
-	/* It may still be on its way to the main thread. */
+	/* The signal may still be on its way to the main thread. */
 	sigpending(&pending);
 	return sigismember(&pending, SIGINT) > 0 || sigismember(&pending, SIGTERM) > 0;
 }
@@ -170,7 +170,7 @@ void signals_block(sigset_t *old)
 	__atomic_fetch_add(&holders, 1, __ATOMIC_SEQ_CST);
 	if (!__atomic_load_n(&ending, __ATOMIC_SEQ_CST))
 		return;
-	/* The handler would miss a file that this thread makes now. The process ends in a moment. */
+	/* The handler would miss a file that this thread makes now. The process is about to end. */
 	__atomic_fetch_sub(&holders, 1, __ATOMIC_SEQ_CST);
 	for (;;)
 		poll(NULL, 0, -1);
@@ -189,7 +189,7 @@ int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg)
 	pthread_attr_t attributes;
 	sigset_t blocked = ours, old;
 
-	/* In any case: signals_wake must reach the thread that waits, and end nothing. */
+	/* USR1 is always blocked: signals_wake must reach the waiting thread, and end nothing. */
 	sigaddset(&blocked, SIGUSR1);
 	pthread_sigmask(SIG_BLOCK, &blocked, &old);
 	int error = pthread_attr_init(&attributes);
@@ -213,7 +213,7 @@ bool signals_wait(double seconds)
 
 	sigemptyset(&usr1);
 	sigaddset(&usr1, SIGUSR1);
-	/* From this process it is signals_wake's. */
+	/* A USR1 from this process was sent by signals_wake. */
 	return sigtimedwait(&usr1, &from, &time) == SIGUSR1 && from.si_pid != getpid();
 }
 

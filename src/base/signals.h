@@ -40,24 +40,24 @@ int signals_slot(void);
 void signals_init(void);
 
 /*
- * --finish: the first INT or TERM from now on ends nothing; the second ends the process, unless it
- * comes within a tenth of a second. Once, in the main thread, before another thread is started. -1:
- * no pipe, and errno says why.
+ * For --finish: the first INT or TERM from now on ends nothing; the second ends the process, unless
+ * it comes within a tenth of a second. Call it once, in the main thread, before any other thread is
+ * started. -1: the system has no pipe; errno says why.
  */
 int signals_finish(void);
 
-/* It can be read from once that signal has come; -1: without --finish. */
+/* The descriptor that can be read once the signal of --finish has come; -1 without --finish. */
 extern int signals_finish_fd;
 
 /*
- * Has the signal come? Where one Ctrl-C ends the writer of a stream too, this is true by the time
- * that the stream's end is read. Any thread.
+ * Has the INT or TERM of --finish come? If one Ctrl-C ends the writer of a stream too, this is true
+ * by the time that the stream's end is read. Any thread may call it.
  */
 bool signals_finished(void);
 
 /*
- * The same, for a thread that has seen an end that the signal may have caused: between the signal's
- * delivery and its handler nothing shows it, so with --finish this waits for it a moment.
+ * Like signals_finished, for a thread that has seen an end that the signal may have caused: between
+ * the signal's delivery and its handler nothing shows it, so with --finish this waits a moment.
  */
 bool signals_finished_soon(void);
 
@@ -72,14 +72,15 @@ void signals_restore(const sigset_t *old);
 int signals_thread(pthread_t *thread, void *(*run)(void *), void *arg);
 
 /*
- * For one thread, which signals_thread started. Waits for at most so many seconds; 0 or less does not wait. Returns true when another process has
- * sent SIGUSR1, also before the call; returns false when the time is over, after signals_wake, and
- * sometimes too soon.
+ * Waits for at most `seconds`, or not at all if they are 0 or less; only one thread may call it,
+ * which signals_thread started. Returns true when another process has sent SIGUSR1, also before the
+ * call; returns false when the time is over, after signals_wake, and sometimes too soon.
  */
 bool signals_wait(double seconds);
 
 /*
- * Ends the current wait of that thread, or its next one. Any thread, before the waiter is joined.
+ * Ends the thread's current signals_wait, or its next one. Any thread may call it until the waiter
+ * is joined.
  */
 void signals_wake(pthread_t thread);
 

@@ -27,8 +27,8 @@ size_t utf8_length(const unsigned char *p, size_t left)
 }
 
 /*
- * U+0080 to U+009F, which terminals obey like ESC and a letter; characters that change the
- * direction of text.
+ * Would a terminal obey the character? Beside ASCII's control characters these are U+0080 to
+ * U+009F, which act like ESC and a letter, and those that break lines or change their direction.
  */
 static bool is_control(const unsigned char *p, size_t length)
 {

@@ -13,9 +13,9 @@
 size_t utf8_length(const unsigned char *p, size_t left);
 
 /*
- * Makes what a terminal would obey '?': a file name must not be able to move the cursor, fake a line
- * or show itself backwards. Bytes that are not UTF-8 mean something else to each terminal, or are
- * control characters of eight bits.
+ * Replaces what a terminal would obey by '?': a file name must not be able to move the cursor, fake
+ * a line or show itself backwards. Bytes that are not UTF-8 are replaced, too: they mean something
+ * else to each terminal, or are control characters of eight bits.
  */
 void utf8_make_plain(char *text);
 

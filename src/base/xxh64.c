@@ -13,8 +13,8 @@
 #define PRIME5 0x27d4eb2f165667c5u
 
 /*
- * Bytes that are fetched to the second level of the cache ahead of the sum, perhaps beyond the end:
- * one core adds 10.7 GB/s from memory instead of 6.3, and as much from its cache as without.
+ * How many bytes ahead of the sum are fetched to the second-level cache, perhaps past the end of
+ * the data: one core adds 10.7 GB/s from memory instead of 6.3, and no less from its cache.
  */
 #define AHEAD 4096
 

@@ -10,8 +10,8 @@
 
 struct xxh64 {
 	uint64_t lane[4];
-	uint64_t bytes;                   /* so far; those after the last whole stripe are in ... */
-	unsigned char rest[XXH64_STRIPE]; /* ... this one */
+	uint64_t bytes;                   /* how many were added so far */
+	unsigned char rest[XXH64_STRIPE]; /* the bytes after the last whole stripe */
 };
 
 void xxh64_begin(struct xxh64 *h);

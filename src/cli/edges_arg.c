@@ -13,8 +13,8 @@
 #include "base/again.h"
 #include "bins/number.h"
 
-#define FILE_MAX ((size_t)64 << 20) /* 60 bytes for each of the most numbers that there may be */
-#define SHOWN 40                    /* characters of a text that is not a number */
+#define FILE_MAX ((size_t)64 << 20) /* bytes of a file: over 60 for each of EDGES_MAX numbers */
+#define SHOWN 40                    /* characters that a message shows of what is no number */
 
 /* What is being read, and what was found. */
 struct reading {
@@ -65,7 +65,7 @@ static bool ends(char c)
 
 static int read_numbers(struct reading *r, const char *text, size_t size)
 {
-	bool comma = true; /* since the last number: another must follow, as at the beginning */
+	bool comma = true; /* a number must follow: at the beginning and after a comma */
 
 	for (size_t i = 0; i < size;) {
 		const size_t start = i;

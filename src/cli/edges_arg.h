@@ -21,7 +21,7 @@
  */
 int edges_arg_read(double **edges, size_t *count, const char *argument, struct fail *fail);
 
-/* The same for a text in memory; messages begin with `what`. */
+/* Like edges_arg_read, for numbers in memory; messages begin with `what`. */
 int edges_arg_parse(double **edges, size_t *count, const char *what, const char *text, size_t size,
 		    struct fail *fail);
 

@@ -19,9 +19,9 @@ bool job_reads_stdin(const struct job *job)
 	return false;
 }
 
-#define SUFFIX 24 /* a longer one names no type */
+#define SUFFIX 24 /* bytes; a longer suffix names no type */
 
-/* What a name ends in, without .zst: what is after the last point, or "". */
+/* The suffix of a path without .zst: what is after the last point of its name, or "". */
 static void name_end(char word[SUFFIX], const char *path)
 {
 	const char *const slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -37,7 +37,7 @@ static void name_end(char word[SUFFIX], const char *path)
 	word[length] = '\0';
 }
 
-/* Does the name end in a type? *type is it, or u32; a pair of them has two channels. */
+/* Does the path end in a type? *type is that type, or u32; a pair (cf32) has two channels. */
 static bool name_says(const char *path, struct sample_type *type, uint32_t *channels)
 {
 	char word[SUFFIX];
@@ -52,8 +52,9 @@ static bool name_says(const char *path, struct sample_type *type, uint32_t *chan
 }
 
 /*
- * The type that the FILEs' names end in (a.f32, b.u16be.zst, c.s16; of d.cf32 *channels is 2, else
- * 1). 0: no name says one; -1: they say different ones, only some do, or one has two meanings.
+ * The type in which all FILEs' names end (a.f32, b.u16be.zst, c.s16), and 2 channels for pairs
+ * (d.cf32), else 1. 0: no name ends in a type; -1: the types differ, only some names end in one, or
+ * a name has two meanings.
  */
 static int named(const struct job *job, struct sample_type *type, uint32_t *channels,
 		 struct fail *fail)
@@ -134,7 +135,7 @@ static int header_channels(uint32_t *channels, const struct job *job, const stru
 	return 0;
 }
 
-/* Of a packed type, records and rows are whole bytes, and bytes are alike. */
+/* Packed samples: a record is whole bytes or a byte whole records, and a row is whole bytes. */
 static int check_packed(const struct layout_options *o, const struct sample_type *type,
 			struct fail *fail)
 {
@@ -192,7 +193,7 @@ uint64_t job_record_samples(const struct job *job)
 	return (uint64_t)layout_samples(&job->shape.layout) * sample_packed(&job->shape.type);
 }
 
-/* -n and --each, in records of the source. */
+/* Turns -n and --each into records of the source. */
 static int set_limit(struct job *job, struct fail *fail)
 {
 	const struct layout_options *const o = &job->layout_options;
@@ -261,7 +262,7 @@ static int set_layout(struct job *job, const struct header *said, struct fail *f
 	if (check_packed(&asked, &job->shape.type, fail) != 0 ||
 	    check_layout(&asked, &job->shape.type, fail) != 0)
 		return -1;
-	/* Samples that share a byte are one to all that counts. */
+	/* All that counts takes samples that share a byte for one sample. */
 	const uint32_t packed = sample_packed(&job->shape.type),
 		       own = asked.channels > packed ? asked.channels / packed : 1;
 	const struct layout layout = {

@@ -31,7 +31,7 @@ struct layout_options {
 	uint32_t width;          /* samples in a row, all channels together */
 	uint32_t pitch;          /* bytes from one row to the next */
 	uint64_t limit;          /* -n; UINT64_MAX: not given */
-	/* for messages */
+	/* as the user wrote them, for messages */
 	const char *record_text, *rows_text, *limit_text;
 };
 
@@ -40,26 +40,26 @@ struct layout_options {
  * the first input says. job_shape sets it.
  */
 struct shape {
-	/* -t; source.typed: it was given. Otherwise of inputs that neither header nor name tells */
+	/* -t if source.typed; else what the first header or the FILEs' names say, or u32 */
 	struct sample_type type;
-	/* what the options of the layout give for the type; bytes, where samples are packed */
+	/* where samples are in a record; packed samples are laid out as the bytes that hold them */
 	struct layout layout;
-	uint32_t channels;        /* of these a byte may have several */
+	uint32_t channels;        /* a byte of packed samples may hold several */
 	uint32_t record;          /* bytes of a record of the source */
 	uint64_t limit;           /* -n, in records of the source; UINT64_MAX: not given */
-	uint64_t row;             /* --each, in these, or ROW_IS_INPUT; 0: not given */
-	uint32_t header_channels; /* what later headers must say (struct source_use) */
-	uint64_t header_last;     /* of arrays, the last axis that later headers must say */
-	struct axis axis;         /* its type has 0 bytes until that is known */
+	uint64_t row;             /* --each, in source records, or ROW_IS_INPUT; 0: not given */
+	uint32_t header_channels; /* channels that later headers must have (struct source_use) */
+	uint64_t header_last;     /* length that the last axis of later arrays must have */
+	struct axis axis;         /* axis.type.bytes is 0 until the axis is made */
 };
 
 /* What of the machine may be used. */
 struct machine {
 	enum device_asked device; /* --device */
-	const char *gpus;         /* for a GPU, which: "0", "0,2", "all" */
+	const char *gpus;         /* which GPUs: "0", "0,2", "all" */
 	unsigned threads;         /* the most workers */
-	uint64_t memory;          /* -M: the bytes that may be taken, without the bins ... */
-	const char *memory_text;  /* ... as the user wrote it, or "default", for messages */
+	uint64_t memory;          /* -M: the bytes that may be taken, not counting the bins */
+	const char *memory_text;  /* -M as the user wrote it, or "default", for messages */
 };
 
 struct job {
@@ -67,10 +67,10 @@ struct job {
 	/* --part=auto: the variable that gave the number of parts; NULL: not given */
 	const char *part_variable;
 	struct layout_options layout_options;
-	struct axis_spec bins; /* the bins that were asked for ... */
-	/* ... the value of --range or --log as it was given, for messages; NULL: none */
+	struct axis_spec bins; /* the bins that were asked for */
+	/* the value of --range or --log as the user wrote it, for messages; NULL: none */
 	const char *bins_text;
-	/* the numbers of --edges, to which bins point; NULL: not given. Freed by options_free */
+	/* the numbers of --edges, for bins.edges.list; NULL: not given. Freed by options_free */
 	double *edges;
 	struct shape shape;
 	struct machine machine;
@@ -78,12 +78,12 @@ struct job {
 	const struct format *format; /* -f, or the suffix of the output */
 	struct style style;
 	const char *output; /* -o, for a part with %K and %N replaced; NULL for standard output */
-	char *output_part;  /* ... where it differs from the user's text. Freed by options_free */
-	struct quantiles quantiles; /* --stats; none: it was not given */
+	char *output_part;  /* -o with %K and %N replaced, or NULL. Freed by options_free */
+	struct quantiles quantiles; /* --stats; n is 0 if it was not given */
 	bool plot;                  /* -p: a picture on stderr beside the output */
-	uint64_t each;              /* --each, as it was given: records, or ROW_IS_INPUT; 0: not */
+	uint64_t each;              /* --each as given: records, or ROW_IS_INPUT; 0: not given */
 	const char *each_text;
-	struct output *rows; /* ... and where rows are written, once that is open */
+	struct output *rows; /* --each: where rows are written, once it is open */
 	const char *into;    /* --into: the document to add to; NULL: none */
 	bool output_none;    /* --into without -o and -f: nothing else is written */
 	/* --every: seconds from one partial output to the next; 0: only the last one */
@@ -102,8 +102,8 @@ struct job {
 };
 
 /*
- * How many names of FILEs end in another type than -t gave: the first one's *name, and what it
- * *says. None with --raw.
+ * How many FILEs have names that end in another type than -t; none with --raw. Gives the first
+ * such *name, and the type that it *says.
  */
 size_t job_misnamed(const struct job *job, const char **name, struct sample_type *says);
 
@@ -112,16 +112,16 @@ size_t job_misnamed(const struct job *job, const char **name, struct sample_type
  * options, else by the header of its first input, else by the FILEs' names. -1: these contradict
  * each other, or the type cannot have these bins.
  *
- * Called with NULL before an input is opened. Where a header may still give the type, the layout is
- * a guess then, there is no axis, and nothing is refused. Called again with what the first input
- * says; an axis that is there stays.
+ * It is called with NULL before an input is opened: if a header may still give the type, the layout
+ * is then a guess, no axis is made, and nothing is refused. It is called again with what the first
+ * input says; an axis that was made before stays.
  */
 int job_shape(struct job *job, const struct header *said, struct fail *fail);
 
-/* How many records, as -n counts them, are in one of the source: a byte may hold several. */
+/* How many records, as -n counts them, a record of the source has: a byte may hold several. */
 uint32_t job_records_packed(const struct job *job);
 
-/* Samples of all channels in a record of the source. No overflow: a bit has one at most. */
+/* Samples of all channels in a record of the source. No overflow: a sample has a bit or more. */
 uint64_t job_record_samples(const struct job *job);
 
 /* Is one of the inputs standard input? */

@@ -14,11 +14,11 @@
 #define ARRAY_STEP "SLURM_ARRAY_TASK_STEP"
 
 struct ranks {
-	const char *rank, *size; /* names of variables ... */
-	uint32_t part, parts;    /* ... and what they say; 0 of 0: they are not set */
+	const char *rank, *size; /* names of two variables */
+	uint32_t part, parts;    /* the part that they say, from 1; 0 of 0: they are not set */
 };
 
-/* -1: not set, or not a number from least on. `with` is set. */
+/* -1: `name` is not a number from `least` to PARTS_MAX, or is not set, though `with` is. */
 static int read_variable(uint32_t *n, const char *name, uint32_t least, const char *with,
 			 struct fail *fail)
 {

@@ -14,16 +14,16 @@
 #include "base/again.h"
 #include "base/utf8.h"
 
-#define PROGRESS_COLUMNS 256u /* of the line of progress, at most */
+#define PROGRESS_COLUMNS 256u /* of the longest line of progress */
 
 static bool quiet;
-static char of_part[48]; /* in every message, after the program's name */
-static int lost;         /* msg_lost */
+static char of_part[48]; /* "", or "part 3 of 8: ", which follows "gpuhist: " in every message */
+static int lost;         /* errno of the first message that could not be written; 0: none */
 static size_t drawn;     /* columns of the line of progress that are on the terminal now */
 
 static void erase(void);
 
-/* Writes all of it. If stderr cannot be written there is no place left for a message. */
+/* Writes the whole text. If stderr cannot be written, no place is left for a message. */
 static void put(const char *text, size_t length)
 {
 	if (write_again(STDERR_FILENO, text, length) != 0 && lost == 0)

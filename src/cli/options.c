@@ -32,8 +32,8 @@
 struct known;
 
 /*
- * Reads a value to where the row says, or to where it belongs. -1: it is none; where *g->fail does
- * not say why, the row does.
+ * Reads an option's value and keeps it where the row's `to` says, or where else it belongs. -1: the
+ * text is no value of the option; if *g->fail does not say why, the row's `must` does.
  */
 typedef int read_fn(struct given *g, const struct known *o, const char *text);
 static read_fn set, choose, read_type, read_number, read_ends, read_edges, read_channels, read_rows,
@@ -43,11 +43,11 @@ static read_fn set, choose, read_type, read_number, read_ends, read_edges, read_
 enum about {
 	WRITES,  /* what becomes of the counts */
 	COUNTS,  /* how samples are counted: not with --merge, which adds what was counted before */
-	DECIDES, /* ... and what is counted, and into which bins: documents have these options */
-	DECIDES_SUM, /* ... and --merge takes it all the same */
+	DECIDES, /* what is counted, into which bins: written in documents, and not with --merge */
+	DECIDES_SUM, /* like DECIDES, but --merge takes it */
 };
 
-/* Another option, and what is said of it. */
+/* Another option, and why it must be absent, or must be given, too. */
 struct other {
 	const char *name, *why;
 };
@@ -58,13 +58,13 @@ struct known {
 	const char *value; /* "=N", or "[=N]" where it may be left out; NULL: it takes none */
 	enum about about;
 	read_fn *read; /* NULL: any text will do */
-	size_t to;     /* where what was read is kept ... */
-	size_t text;   /* ... and where the value's text is; 0: nowhere */
-	/* of a number; one of which the most fits 32 bits is kept in so many */
+	size_t to;     /* offset in struct given of the value that was read */
+	size_t text;   /* offset in struct given of the pointer to its text; 0: none */
+	/* bounds of a number, which is kept as a uint32_t if `most` is one, else as a uint64_t */
 	uint64_t least, most;
-	const char *must; /* what is said of a value that is none */
-	int choice;       /* of an enum: what it becomes ... */
-	bool off;         /* ... or of a flag: false, not true */
+	const char *must; /* the message about a text that is no value */
+	int choice;       /* what the enum becomes */
+	bool off;         /* the flag becomes false, not true */
 	struct other apart[3], needs;
 	/* behind its names in -h: ends the line, or leaves room for the next option */
 	const char *help;
@@ -184,7 +184,7 @@ static const struct known KNOWN[] = {
 #define OPTIONS (sizeof(KNOWN) / sizeof(KNOWN[0]))
 _Static_assert(OPTIONS <= OPTIONS_MAX, "a value for each");
 
-/* Its row among the options; there is one. */
+/* The row of the option with this name, which must exist. */
 static const struct known *known_named(const char *name)
 {
 	const struct known *o = KNOWN;
@@ -194,7 +194,7 @@ static const struct known *known_named(const char *name)
 	return o;
 }
 
-/* What is known of a row's option. */
+/* The value of a row's option as it was given. */
 static struct value *value_of(struct given *g, const struct known *o)
 {
 	return &g->values[o - KNOWN];
@@ -205,7 +205,7 @@ bool given(const struct given *g, const char *name)
 	return g->values[known_named(name) - KNOWN].at > 0;
 }
 
-/* Where the row says. */
+/* Where the value of a row's option is kept. */
 static void *to(struct given *g, const struct known *o)
 {
 	return (char *)g + o->to;
@@ -230,7 +230,7 @@ void options_help(char text[OPTIONS_TEXT])
 	}
 }
 
-/* The packaging sets both: what was made, and where it is for other computers, what these need. */
+/* The packaging sets FORM to what was made, and NEEDS to what another computer needs to run it. */
 #ifndef FORM
 #define FORM "built from source"
 #endif
@@ -275,7 +275,7 @@ static int read_type(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* A size; or, where it is a number of things, one with an exponent, such as 1e6. */
+/* Parses a size; if the value is a number of things (=N), an exponent is allowed (1e6). */
 static int parse_number(uint64_t *number, const struct known *o, const char *text)
 {
 	struct number n;
@@ -481,7 +481,7 @@ static int read_plot(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* Per cents of digits and a point alone; with an exponent they are whole numbers of their units. */
+/* Per cents have digits and a point alone; e4 makes them whole numbers of 1/10000 per cent. */
 static int read_stats(struct given *g, const struct known *o, const char *text)
 {
 	struct quantiles *const asked = to(g, o);
@@ -619,8 +619,8 @@ static char *quote(char *to, const char *value)
 }
 
 /*
- * The options that decide what is counted, in one order, so that the runs of parts and that of the
- * whole say the same, wherever they write and whatever counts.
+ * Writes job.options, the options that decide what is counted, in one order, so that the runs of
+ * parts and that of the whole say the same, wherever they write and whatever counts.
  */
 static int write_down(struct given *g)
 {
@@ -649,7 +649,7 @@ static int write_down(struct given *g)
 
 /* ---- all of it ---- */
 
-/* An option with its value, given by the user or by another option. */
+/* Gives an option its value, which the user or another option gave. */
 static int give(struct given *g, const struct known *o, const char *text)
 {
 	struct value *const v = value_of(g, o);
@@ -664,7 +664,7 @@ static int give(struct given *g, const struct known *o, const char *text)
 	return 0;
 }
 
-/* What options give that were not given themselves: a pair of numbers -c 2, a STEP -b. */
+/* Gives the options that others imply: complex numbers imply -c 2, and a STEP implies -b. */
 static int give_implied(struct given *g)
 {
 	const struct known *const bins = known_of('b'), *const channels = known_of('c');

@@ -23,9 +23,9 @@ void options_help(char text[OPTIONS_TEXT]);
 void options_version(char text[OPTIONS_TEXT]);
 
 /*
- * For a user at a keyboard who may not know that the program waits for standard input: if that is
- * an input and a terminal, says what is expected and how it ends. If moreover the command line has
- * no words but the command's name (words is 1): -1 and STATUS_USAGE.
+ * For a user at a keyboard who may not know that the program waits for standard input. If an input
+ * is standard input, and that is a terminal, says what is expected and how to end it; or fails with
+ * STATUS_USAGE if the command line has no word but the command's name (words is 1).
  */
 int options_wait(const struct job *job, int words, struct fail *fail);
 

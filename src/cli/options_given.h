@@ -18,9 +18,9 @@
 
 /* An option as it was given the last time. */
 struct value {
-	unsigned at;      /* its place among the options; 0: not given */
+	unsigned at;      /* place among the options that were given, from 1; 0: not given */
 	const char *text; /* NULL: it has no value */
-	/* its one spelling in documents; "": the text */
+	/* the value as documents spell it; "": as `text` has it */
 	char spelled[2 * NUMBER_TEXT];
 };
 
@@ -30,11 +30,11 @@ struct given {
 	struct fail *fail;
 	struct job job;
 	struct value values[OPTIONS_MAX]; /* in the order of the table */
-	unsigned options;                 /* how many were given so far */
-	size_t edges;                     /* how many there are */
-	bool pair;               /* --type names complex numbers: -c 2, unless it is given */
+	unsigned options;                 /* how many options were given so far */
+	size_t edges;                     /* how many numbers --edges has */
+	bool pair;               /* --type names complex numbers, so -c is 2 unless given */
 	char steps[NUMBER_TEXT]; /* the -b that a STEP of --range stands for; "": there is none */
-	/* values as they were given; NULL: they were not */
+	/* the texts of --bins, --counter and --title; NULL: not given */
 	const char *bins, *counter, *title;
 };
 

@@ -10,8 +10,8 @@
 /* How far a run is. */
 struct progress_now {
 	uint64_t bytes;                /* bytes of records counted so far */
-	uint64_t length;               /* of all inputs; 0: not known */
-	uint64_t records, gpu_records; /* counted so far; how many of these by a GPU */
+	uint64_t length;               /* bytes of all inputs; 0: not known */
+	uint64_t records, gpu_records; /* records counted so far, and those of them by a GPU */
 	double seconds;                /* since the run began */
 	double rate;                   /* bytes a second, recently */
 };
@@ -29,7 +29,7 @@ void size_text(char text[SIZE_TEXT], double bytes);
  */
 void progress_text(char text[PROGRESS_TEXT], const struct progress_now *p, unsigned columns);
 
-/* The recent rate: bytes a second since one of two looks, which are so far apart or more. */
+/* The recent rate counts from the earlier of two looks, which are this far apart or more. */
 #define RATE_SECONDS 2.5
 
 struct rate {
@@ -39,7 +39,8 @@ struct rate {
 };
 
 /*
- * Notes a look and returns the rate that follows. The first call says where the bytes begin: at 0.
+ * Notes a look at the bytes counted so far and returns the recent rate. The first call, with 0
+ * bytes, notes the beginning.
  */
 double rate_look(struct rate *rate, double now, uint64_t bytes);
 

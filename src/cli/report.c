@@ -51,8 +51,8 @@ static void warn_outside(const struct hist *hist, const char *advice)
 #define ADVICE 256
 
 /*
- * Six digits of x where it has more, rounded downwards or upwards, as the sign says. It is a value of
- * 16 bits at most, far from the ends of binary64: so the loop ends.
+ * Writes x; a fraction with more than six digits is rounded to six, down if sign is -1, up if it
+ * is 1. x is a value of at most 16 bits, far from the ends of binary64, so the loop ends.
  */
 static void bound_text(char text[NUMBER_TEXT], double x, int sign)
 {
@@ -79,7 +79,7 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 				  is_float ? "finite " : "", least, greatest);
 	advice += used;
 	room -= (size_t)used;
-	/* Other edges are the user's choice. */
+	/* Edges that are not evenly spaced are the user's choice. */
 	if (axis_kind_of(&hist->axis)->spacing != SPACING_EVEN ||
 	    (is_float && hist->least == hist->greatest))
 		return;
@@ -96,13 +96,13 @@ static void name_range(char *advice, size_t room, const struct hist *hist, bool 
 
 /*
  * Names the options that would cover the samples that are in no bin. The least and the greatest
- * value are known if codes are counted; but a group of 16-bit codes may be counted as one of them,
- * which keeps the bins and not the values, unless there are statistics.
+ * value are known if codes are counted; but a GPU may count a group of 16-bit codes as one code,
+ * which keeps their bins and not their values, unless there are statistics.
  */
 static void advise(char advice[ADVICE], const struct hist *hist, const struct run_report *run)
 {
 	const struct edges *e = &hist->axis.edges;
-	/* False if only infinities are out of range. */
+	/* `finite` is false if only infinities are out of range. */
 	const double lo = edges_value(e, 0), hi = edges_value(e, e->binning.bins);
 	const bool finite =
 		!axis_kind_of(&hist->axis)->from_samples && hist->extent &&
@@ -114,7 +114,7 @@ static void advise(char advice[ADVICE], const struct hist *hist, const struct ru
 	int used = 0;
 
 	advice[0] = '\0';
-	/* Too few bins for 10 or 12 bits in 16 are no evidence against the type. */
+	/* Too few bins for samples of 10 or 12 bits in 16 are no evidence against the type. */
 	if (flow.under + flow.over + flow.nan > hist->samples / 2 && !(known && value_is_bin))
 		used = snprintf(advice, ADVICE, "; more than half: check --type %s",
 				hist->axis.type.name);
@@ -128,7 +128,7 @@ static void warn_inputs(uint64_t inputs, const char *what)
 		msg_warning(COUNTED " %s", COUNT(inputs, "input"), what);
 }
 
-/* A table that a terminal has just scrolled by; its rows are bins, those with --nonzero at least. */
+/* Advises -f plot if the table scrolled by on a terminal; --nonzero leaves the filled bins. */
 static void advise_plot(const struct job *job, const struct hist *hist)
 {
 	const unsigned lines = job->style.picture.lines;
@@ -146,8 +146,8 @@ static void advise_plot(const struct job *job, const struct hist *hist)
 }
 
 /*
- * --auto whose bins an outlier made so wide that nearly all samples are in two of them. Bins of one
- * whole number cannot be narrower, and a few samples are soon in two bins.
+ * Advises --log=auto if an outlier made the bins of --auto so wide that nearly all samples are in
+ * two of them. Bins of one whole number cannot be narrower, and a few samples are soon in two bins.
  */
 static void advise_log(const struct hist *hist)
 {
@@ -179,7 +179,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	struct sample_type says;
 	const char *name;
 
-	/* If the launcher started it once for each part by mistake, each would count everything. */
+	/* If a launcher started several processes, each as the only part, each counted all. */
 	if (job->part_variable && job->source.parts == 1)
 		msg_warning("%s is 1: all records were counted, as the only part",
 			    job->part_variable);
@@ -194,7 +194,7 @@ void report_warnings(const struct job *job, const struct hist *hist, const struc
 	if (totals->finished || totals->unopened > 0)
 		msg_warning("ended by a signal (--finish): what was read until then was counted%s",
 			    unopened);
-	/* What it looks like when the command before the pipe has failed. */
+	/* An input is also empty if the command before the pipe has failed. */
 	if (totals->empty == 1)
 		msg_warning("%s: is empty", totals->empty_name);
 	else if (totals->empty > 1)
@@ -248,7 +248,7 @@ void report_into(const struct job *job, uint64_t samples, uint64_t inputs)
 
 /* ---- -p ---- */
 
-/* The character set is after the point, up to an @; a name without a point may be one alone. */
+/* A locale names its character set after the point, up to an @; without a point it may be one. */
 static bool names_utf8(const char *locale)
 {
 	const char *const point = strchr(locale, '.');
@@ -307,7 +307,7 @@ void report_picture(const struct job *job, const struct hist *hist, const struct
 
 /* ---- --stats ---- */
 
-/* Rows of the table; those of the quantiles follow. */
+/* Rows of the table of --stats; the rows of the quantiles follow. */
 enum figure {
 	CHANNEL,
 	NUMBER,
@@ -335,7 +335,7 @@ static void shorten(char text[NUMBER_TEXT])
 		snprintf(text, NUMBER_TEXT, "%.6g", strtod(text, NULL));
 }
 
-/* A value, or a bin, whose edges keep all digits where six are the same in both. */
+/* A quantile: a value, or a bin, whose edges keep all digits if six would make them equal. */
 static void quantile_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel,
 			  unsigned i)
 {
@@ -355,14 +355,14 @@ static void quantile_text(char text[BIN_TEXT], const struct hist *hist, uint32_t
 		 closed ? ']' : ')');
 }
 
-/* A cell of the table; "": there is nothing to say. */
+/* A cell of the table of --stats; "": there is nothing to say. */
 static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t channel,
 			unsigned row)
 {
 	const struct hist_stats *const stats = &hist->stats[channel];
 	const struct stats_result *const of = &stats->of;
 	const bool any = of->number > 0 && !hist->binned;
-	/* 0: there is none, but for a channel and the number of samples */
+	/* 0 is not shown, except as a channel or the number of samples */
 	const uint64_t counts[QUANTILE] = {
 		[CHANNEL] = channel,
 		[NUMBER] = of->number,
@@ -389,7 +389,7 @@ static void figure_text(char text[BIN_TEXT], const struct hist *hist, uint32_t c
 	}
 }
 
-/* A line of the channels first .. end - 1, unless it says nothing of any. */
+/* Prints a row for channels first .. end - 1, unless all of its cells are empty. */
 static void report_row(const struct hist *hist, uint32_t first, uint32_t end, unsigned row,
 		       int width)
 {
@@ -469,7 +469,7 @@ static void report_gpu(const struct job *job, const struct run_report *run)
 
 	if (run->gpu.devices > 1)
 		snprintf(more, sizeof(more), " and %u more", run->gpu.devices - 1);
-	/* Where -n ends, more was decoded than is counted. */
+	/* With -n more may have been decoded than was counted. */
 	const uint64_t decoded =
 		run->totals.unpacked < run->totals.bytes ? run->totals.unpacked : run->totals.bytes;
 	if (decoded > 0)

@@ -14,36 +14,36 @@ struct run_report {
 	struct source_totals totals;
 	struct sample_type type; /* of the samples */
 	uint32_t record;         /* bytes of a record */
-	struct header header;    /* of the first input; its format is NULL where it has none */
+	struct header header;    /* of the first input; header.format is NULL if there is none */
 	uint64_t records;
-	uint32_t packed;  /* records, as -n counts them, in one of these (job.h) */
+	uint32_t packed;  /* records, as -n counts them, in a record of the source (job.h) */
 	uint64_t samples; /* of all channels */
 	double seconds;
 	unsigned workers;     /* how many found something to count */
-	double read_seconds;  /* of all workers together ... */
-	double count_seconds; /* ... so the larger one names the bottleneck; of both together ... */
-	/* ... this much was work; in the rest a thread slept, or had no core */
+	double read_seconds;  /* all workers' time in source_take */
+	double count_seconds; /* all workers' counting time; if less, reading is the bottleneck */
+	/* all workers' time on a core; in the rest of both times a thread slept, or had no core */
 	double core_seconds;
-	bool kernels;       /* the program contains kernels for a GPU ... */
-	bool gpu_fits;      /* ... which may be started: its buffers fit the memory */
-	const char *method; /* the way in which they counted */
+	bool kernels;       /* the program contains kernels for a GPU */
+	bool gpu_fits;      /* a GPU may be started: its buffers fit the memory */
+	const char *method; /* the way in which workers counted */
 	const char *isa;
-	uint64_t gpu_records; /* of records, counted by the GPU */
+	uint64_t gpu_records; /* how many of the records a GPU counted */
 	struct gpu_report gpu;
 	size_t memory; /* bytes taken for workers and counts */
 };
 
 /*
- * -p, under -q too. A picture that cannot be written is the failure of a run that has no other;
- * what was published stays.
+ * Draws the picture of -p, under -q too. If it cannot be written, a run without another failure
+ * fails; what was published stays.
  */
 void report_picture(const struct job *job, const struct hist *hist, const struct provenance *from,
 		    struct fail *fail);
 
 /*
- * Sets everything in the picture but what the user asks for (log, title). fd -1: it is written to a
- * file. Columns: as the terminal has, or as COLUMNS says, or 80.
- * Colour: on a terminal, unless NO_COLOR is not empty or TERM is "dumb". utf8: if the first of
+ * Sets everything in the picture but what the user asks for (log, title). The picture goes to fd,
+ * or to a file if fd is -1. Columns are the terminal's, or those of COLUMNS, or 80. Colour is for
+ * terminals, unless NO_COLOR is not empty, or TERM is empty or "dumb". utf8 is set if the first of
  * LC_ALL, LC_CTYPE and LANG that is not empty names that character set; setlocale would load a
  * whole locale for this. Nothing else knows terminals, so that a writer's same settings give the
  * same bytes.
@@ -62,7 +62,7 @@ void report_stats(const struct hist *hist);
  */
 void report_warnings(const struct job *job, const struct hist *hist, const struct run_report *run);
 
-/* The same for a sum of histograms that were counted before. */
+/* Warns about samples out of range and saturated bins of a sum of histograms (--merge). */
 void report_sum(const struct job *job, const struct sum *sum);
 
 /* -v: what the file of --into holds now. */

@@ -20,7 +20,7 @@
 #include "output/output.h"
 
 #define MEMORY_LEAST ((uint64_t)256 << 20)
-#define MEMORY_EACH ((uint64_t)32 << 20) /* of a thread */
+#define MEMORY_EACH ((uint64_t)32 << 20) /* for each thread */
 
 /* ---- what was not given ---- */
 
@@ -35,7 +35,7 @@ static void choose_memory(struct job *job)
 	job->machine.memory_text = "default";
 }
 
-/* What was asked for, or the name of the first FILE; NULL: neither, or "" was asked for. */
+/* The title asked for, or the name of the first FILE; NULL: that is "" or standard input. */
 static const char *title_of(const struct job *job, const char *asked)
 {
 	const char *const path = job->source.paths[0], *const slash = strrchr(path, '/');
@@ -133,10 +133,10 @@ static int name_part(struct job *job, bool *named, struct fail *fail)
 	return 0;
 }
 
-/* Which part this is, and its -o. */
+/* Settles which part this is, and the name of its -o. */
 static int settle_part(struct job *job, bool given_part, struct fail *fail)
 {
-	const bool ask = given_part && job->source.parts == 0; /* auto */
+	const bool ask = given_part && job->source.parts == 0; /* --part=auto */
 	const char *const output = job->output;
 	struct stat st;
 	bool named = false;
@@ -150,7 +150,7 @@ static int settle_part(struct job *job, bool given_part, struct fail *fail)
 		return 0;
 	if (name_part(job, &named, fail) != 0)
 		return -1;
-	/* A file, existing or not, that all parts would replace. */
+	/* Refuses a file, existing or not, that all parts would replace. */
 	if (ask && !named && job->source.parts > 1 && output_descriptor(job->output) < 0 &&
 	    (stat(job->output, &st) != 0 || S_ISREG(st.st_mode)))
 		return given_refuse("output", output,
@@ -162,7 +162,7 @@ static int settle_part(struct job *job, bool given_part, struct fail *fail)
 
 /* ---- where the output goes ---- */
 
-/* -1: an input is the same file as this output, NULL for standard output. */
+/* -1: an input is the same file as `output`; NULL is standard output. */
 static int check_inputs(const struct job *job, const char *output, struct fail *fail)
 {
 	for (size_t i = 0; i < job->source.path_count; i++)
@@ -175,7 +175,7 @@ static int check_inputs(const struct job *job, const char *output, struct fail *
 /* With --tee nothing else may be written to standard output. */
 static int check_tee(const struct job *job, struct fail *fail)
 {
-	/* --into without -f and -o writes nothing else. */
+	/* --into without -f and -o writes nothing but its FILE. */
 	if (output_is_stdout(job->output) && (job->output || job->format || !job->into))
 		return fail_set(fail, STATUS_USAGE,
 				"--tee: standard output is for the input's bytes: -o FILE must say "
@@ -183,7 +183,7 @@ static int check_tee(const struct job *job, struct fail *fail)
 	return check_inputs(job, NULL, fail);
 }
 
-/* A file has an end of its own. */
+/* Refuses --finish for a file, which has an end of its own. */
 static int check_finish(const struct job *job, struct fail *fail)
 {
 	struct stat st;
@@ -200,8 +200,8 @@ static int check_finish(const struct job *job, struct fail *fail)
 }
 
 /*
- * What is replaced while the run goes on must be a file, in a format that can say that it is
- * partial.
+ * --every replaces its output while the run goes on: that must be a file, in a format that can say
+ * that counts are partial.
  */
 static int check_every(const struct job *job, struct fail *fail)
 {
@@ -250,7 +250,7 @@ static int settle_into(struct job *job, struct fail *fail)
 	return 0;
 }
 
-/* What the format can write. */
+/* Refuses options that the format cannot follow. */
 static int check_format(const struct given *g, struct fail *fail)
 {
 	const struct job *const job = &g->job;
@@ -296,7 +296,7 @@ static int settle_output(struct given *g, struct fail *fail)
 	if (check_format(g, fail) != 0 || (job->every > 0 && check_every(job, fail) != 0) ||
 	    (job->each > 0 && check_each(job, fail) != 0))
 		return -1;
-	/* All documents are read before one is written. */
+	/* --merge may replace an input: it reads all documents before it writes one. */
 	return job->merge || job->output_none ? 0 : check_inputs(job, job->output, fail);
 }
 

@@ -20,18 +20,18 @@
 #include "document/json.h"
 
 #define HEAD 256u                             /* more tokens than a head without statistics has */
-#define STATISTICS (2u * QUANTILES_MAX + 12u) /* of a channel, at most */
+#define STATISTICS (2u * QUANTILES_MAX + 12u) /* the most that a channel has */
 
 struct documents {
 	struct json in;
 	struct json_token head[HEAD]; /* of the channel that is being read */
-	size_t tokens;                /* of these ... */
-	size_t compared;              /* ... and how many were compared */
-	size_t stats[STATISTICS];     /* places of the names of its statistics in in.text */
-	double *edges;                /* listed there, or NULL ... */
-	size_t edge_count;            /* ... so many */
-	struct output *out;           /* for what should be there ... */
-	struct json written;          /* ... and its tokens */
+	size_t tokens;                /* how many tokens are in head */
+	size_t compared;              /* how many tokens of head were compared */
+	size_t stats[STATISTICS];     /* offsets of the names of its statistics in in.text */
+	double *edges;                /* the edges that the head lists; NULL: none */
+	size_t edge_count;            /* how many edges the head lists */
+	struct output *out;           /* what should be in the document */
+	struct json written;          /* the tokens of what should be there */
 };
 
 int documents_open(struct documents **out, const char *path, struct fail *fail)
@@ -73,7 +73,7 @@ static bool is(const struct json *json, const struct json_token *token, const ch
 	return strcmp(json->text + token->text, text) == 0;
 }
 
-/* Reads the head of channel c up to the bracket of "values" or "index"; edges are listed apart. */
+/* Reads the head of channel c up to the bracket of "values" or "index"; edges go to d->edges. */
 static int read_head(struct documents *d, uint32_t c, struct fail *fail)
 {
 	struct json *const in = &d->in;
@@ -133,7 +133,7 @@ static const struct json_token *find_member(const struct documents *d, const cha
 	return NULL;
 }
 
-/* "" if there is none. */
+/* The text of the first member of this name; "": there is none. */
 static const char *text_of(const struct documents *d, const char *name)
 {
 	const struct json_token *const v = find_member(d, name);
@@ -151,7 +151,7 @@ static bool flag_of(const struct documents *d, const char *name)
 	return text_of(d, name)[0] == 't';
 }
 
-/* Without the member or a count in it *fail says so. */
+/* The count of a member. If it is missing or no count up to `most`, *fail says so. */
 static uint64_t count_of(const struct documents *d, const char *name, uint64_t most,
 			 struct fail *fail)
 {
@@ -170,7 +170,7 @@ static uint64_t count_of(const struct documents *d, const char *name, uint64_t m
 	return 0;
 }
 
-/* Takes what was written if it is this token to the byte. */
+/* Takes the next token of what was written if it is the same bytes as this one. */
 static bool take_same(struct json *written, const struct json *in, const struct json_token *token)
 {
 	const char *const text = in->text + token->text;
@@ -273,7 +273,7 @@ static bool parse_range(struct edges_spec *spec, const char *range)
 	       number_parse(&spec->hi, colon + 1, strlen(colon + 1)) == 0;
 }
 
-/* The kind that the metadata names; AXIS_DEFAULT: none. For bin = value it is a range. */
+/* The kind of bins with this name; AXIS_DEFAULT: none. AXIS_VALUES has the name of AXIS_RANGE. */
 static enum axis_kind kind_of(const char *binning)
 {
 	enum axis_kind kind = AXIS_RANGE;
@@ -283,7 +283,7 @@ static enum axis_kind kind_of(const char *binning)
 	return kind;
 }
 
-/* The least and the greatest sample that there may be in the range; false: it is not the type's. */
+/* The least and the greatest sample that the range can hold; false: the type has no such range. */
 static bool extent_of(struct extent *extent, const struct sample_type *type,
 		      const struct edges_spec *range)
 {
@@ -299,7 +299,7 @@ static bool extent_of(struct extent *extent, const struct sample_type *type,
 		     past = range->hi.value;
 	if (least > most || past <= -most)
 		return false;
-	/* Below 0 comes the first number below -0. */
+	/* The greatest number below an end at 0 is the one before -0. */
 	*extent = (struct extent){sample_key(type, least),
 				  past > most ? sample_key(type, most)
 					      : sample_key(type, past == 0 ? -0.0 : past) - 1};
@@ -307,9 +307,9 @@ static bool extent_of(struct extent *extent, const struct sample_type *type,
 }
 
 /*
- * --auto: the bins of all samples that the range may hold, which are those of the samples that it
- * did hold: at a smaller k either span too many bins. Of f64, an end of 2^1024 is written as the
- * greatest number (write_json.c), so that may be a sample.
+ * Sets the bins of --auto or --log=auto to those of all samples that the range can hold. They are
+ * the bins of the samples that it did hold: at a smaller k both span too many bins. For f64, an end
+ * of 2^1024 is written as the greatest number (write_json.c), so that number may be a sample.
  */
 static bool place(struct axis *axis, const struct edges_spec *range, uint32_t bins)
 {
@@ -326,7 +326,7 @@ static bool place(struct axis *axis, const struct edges_spec *range, uint32_t bi
 }
 
 /*
- * Makes the axis that the metadata describe, with so many bins. The range is the text of the first
+ * Makes the axis that the metadata describe, with `bins` bins. The range is the text of the first
  * and the last edge, exact for integers: that and the number of bins is all that --range, --log and
  * --mod need; --edges takes the listed edges. Returns what is wrong, or NULL.
  */
@@ -427,7 +427,7 @@ static int take_whole(struct documents *d, struct document *document, struct fai
 
 /* ---- the counts of a channel ---- */
 
-/* All bins, after under and before over; with --mod there is no under. */
+/* Takes a storage that lists all counts: under (not with --mod), the bins, over. */
 static int take_all(struct documents *d, struct hist *h, uint32_t c, struct hist_flow *listed,
 		    struct fail *fail)
 {
@@ -446,7 +446,7 @@ static int take_all(struct documents *d, struct hist *h, uint32_t c, struct hist
 	return 0;
 }
 
-/* Of a sparse storage: entry i of under, the bins and over is given at place i, and 0 elsewhere. */
+/* Takes a sparse storage: under, bins and over at the places in its index; all others are 0. */
 static int take_some(struct documents *d, struct hist *h, uint32_t c, struct hist_flow *listed,
 		     struct fail *fail)
 {
@@ -490,7 +490,7 @@ static int take_counts(struct documents *d, struct hist *h, uint32_t c, struct f
 	const uint64_t samples = h->samples / h->channels, at = json_offset(&d->in);
 	struct hist_flow listed = {0};
 
-	/* What is not listed is not touched, so it takes no memory. */
+	/* Counts that are not listed are not touched, so they take no memory. */
 	if (!h->count)
 		h->count = some || h->channels > 1 ? calloc(1, bytes) : huge_alloc(bytes);
 	if (!h->count)
@@ -527,7 +527,7 @@ static const char *impossible(const struct hist *h)
 		const uint64_t under = h->clamped[c].under, over = h->clamped[c].over,
 			       first = bins > 0 ? hist_count(h, c, 0) : 0,
 			       last = bins > 0 ? hist_count(h, c, bins - 1) : 0;
-		/* A single bin holds both. */
+		/* A single bin holds the samples clamped at both ends. */
 		if (under > first || over > last || (bins == 1 && over > first - under))
 			return "more samples clamped to a bin than it holds";
 	}
@@ -550,8 +550,8 @@ static const char *option_of(const char *options, const char *name)
 }
 
 /*
- * Is it a row of --each that a run may have? The first row of an input has the input itself, and
- * what was skipped before it. A record that the user counts has so many samples.
+ * Is this a row of --each that a run may have? Only the first row of an input counts the input, and
+ * the bytes skipped before it. A record, as -n counts them, has `samples` samples.
  */
 static bool row_agrees(const struct document *document, uint64_t samples)
 {
@@ -577,7 +577,7 @@ static const char *disagree(const struct document *document)
 			  *const rows = option_of(document->options, "--rows=");
 	const uint32_t packed = sample_packed(type);
 	const uint128_t outside = (uint128_t)from->skipped + from->tail;
-	/* Of a record, or a row of --rows. */
+	/* Samples and bytes of a record, or of a row of --rows. */
 	uint64_t samples = h->channels > packed ? h->channels : packed,
 		 bytes = samples / packed * type->bytes;
 	bool known = document->options[0] != '\0';
@@ -632,7 +632,7 @@ static int take_document(struct documents *d, struct document *document, struct 
 	if (expect(d, fail) != 0)
 		return -1;
 	const char *why = impossible(h);
-	/* Those of --every are bytes so far, and are refused for being partial. */
+	/* A partial document of --every has the bytes so far; it is refused for being partial. */
 	if (!why && !document->from.partial)
 		why = disagree(document);
 	return why ? json_bad(&d->in, d->in.begin, fail, "%s", why) : 0;

@@ -18,9 +18,9 @@
 /* One histogram with all its channels, and what it says of where its counts come from. */
 struct document {
 	struct hist hist;       /* without statistics, even if the document has them */
-	struct provenance from; /* its options are those of the document ... */
-	char *options;          /* ... which are here, as is the input of a row; owned */
-	char *row_of;           /* NULL: it is no row */
+	struct provenance from; /* what the document says of the origin of its counts */
+	char *options;          /* memory of from.options; owned */
+	char *row_of;           /* memory of from.row_of, NULL if it is no row; owned */
 };
 
 /* The documents of one file or stream, one after another. */

@@ -127,7 +127,7 @@ int into_compare(const char *path, const struct hist *like, struct fail *fail)
 	return rc;
 }
 
-/* As output_commit. */
+/* Writes the document to FILE. Returns what output_commit returns. */
 static int write_file(const char *path, const struct document *document, bool nonzero,
 		      struct fail *fail)
 {
@@ -140,7 +140,7 @@ static int write_file(const char *path, const struct document *document, bool no
 	return output_commit(out, fail);
 }
 
-/* With the lock held; as output_commit. */
+/* Adds the run to FILE, whose folder is locked. Returns what output_commit returns. */
 static int add_locked(const char *path, struct document *run, bool nonzero, struct into_sum *total,
 		      struct fail *fail)
 {

@@ -14,7 +14,7 @@
 
 /* The most bytes of a plain number and the comma after it: 20 digits, a sign, a point. */
 #define PLAIN 32
-#define MOST ((size_t)BINS_MAX + 2) /* with under and over */
+#define MOST ((size_t)BINS_MAX + 2) /* numbers of an array: all bins, under and over */
 
 /* A tool that indents writes a line feed and some 16 blanks before each number. */
 static inline const unsigned char *skip_white(const unsigned char *p, const unsigned char *end)
@@ -94,10 +94,10 @@ static const unsigned char *plain_counts(const unsigned char *p, const unsigned 
 			p += 8;
 			continue;
 		}
-		/* eight for each digit */
+		/* eight bits for each digit at the beginning */
 		const unsigned bits = others != 0 ? (unsigned)__builtin_ctzll(others) & ~7u : 64;
 		if (bits == 0) {
-			/* Blanks alone, as Python writes, are a step of the loop. */
+			/* A single blank, as Python writes, takes a step of the loop. */
 			next = *p == ' ' ? p + 1 : skip_white(p, end);
 			if (next == p)
 				break;
@@ -131,7 +131,7 @@ static double divided(uint64_t n, uint64_t unit)
 		return (double)n / (double)unit;
 	if (n == 0)
 		return 0;
-	/* The quotient has 63 or 64 bits, of which 53 are kept; a rest is one more bit that is set. */
+	/* The quotient has 63 or 64 bits, of which 53 are kept; a remainder sets its lowest bit. */
 	const int up = __builtin_clzll(n) + 63 - __builtin_clzll(unit);
 	const uint128_t dividend = (uint128_t)n << up;
 	const uint64_t quotient = (uint64_t)(dividend / unit);
@@ -179,7 +179,7 @@ static const unsigned char *plain_reals(const unsigned char *p, const unsigned c
 
 /* ---- both ---- */
 
-/* Any number that JSON has. */
+/* Takes any number that JSON has. */
 static int careful(struct json *r, enum json_numbers what, void *to, struct fail *fail)
 {
 	struct number n;
@@ -207,8 +207,8 @@ static int careful(struct json *r, enum json_numbers what, void *to, struct fail
 }
 
 /*
- * The loops take numbers that a comma follows, which is all but the last; the careful way takes
- * that, and what the loops leave.
+ * plain_counts and plain_reals take numbers that a comma follows, which is all but the last one;
+ * careful takes that one, and those that they leave.
  */
 int json_numbers(struct json *r, enum json_numbers what, void *to, size_t room, size_t *n,
 		 struct fail *fail)

@@ -18,7 +18,7 @@ typedef unsigned long ul;
 
 struct sum_part {
 	uint32_t part;
-	uint64_t order; /* in which it was added, from 0 */
+	uint64_t order; /* how many parts were added before it */
 	struct sum_name name;
 };
 
@@ -86,7 +86,7 @@ static int add_provenance(struct sum *s, const struct provenance *more, const st
 
 enum { PART = 64, OPTIONS = 1000, WHY = 2 * OPTIONS + 128, LISTED = 8 };
 
-/* "part 1 of 8", or "no part of a whole". */
+/* "part 1 of 8", or "no part of a larger whole". */
 static const char *part_text(char text[PART], const struct provenance *from)
 {
 	if (from->parts == 1)
@@ -136,7 +136,7 @@ static int note_part(struct sum *s, uint32_t part, const struct sum_name *name, 
 	return 0;
 }
 
-/* Equal ones in the order in which they were added, so that messages do not depend on the sort. */
+/* Equal parts sort in the order in which they were added: so messages do not depend on qsort. */
 static int by_part(const void *a, const void *b)
 {
 	const struct sum_part *const x = a, *const y = b;
@@ -166,7 +166,7 @@ int sum_finish(struct sum *s, struct fail *fail)
 	size_t used = 0;
 
 	assert(s->documents > 0);
-	/* Rows none of which begins an input are of one all the same. */
+	/* Rows of --each, none of which begins an input, are of one input all the same. */
 	if (from->parts == 1 && from->inputs == 0 && from->bytes > 0)
 		from->inputs = 1;
 	if (from->parts == 1)
@@ -175,7 +175,7 @@ int sum_finish(struct sum *s, struct fail *fail)
 	for (uint64_t i = 1; i < s->documents; i++)
 		if (s->parts[i].part == s->parts[i - 1].part)
 			return refuse_twice(s, &s->parts[i - 1], fail);
-	/* None is there twice, so as many are missing as there are fewer documents. */
+	/* No part is there twice, so `missing` is how many parts are missing. */
 	if (missing == 0) {
 		from->part = from->parts = 1;
 		from->state = 0;

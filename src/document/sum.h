@@ -20,18 +20,18 @@
 /* Names a document in messages. The path is borrowed while the sum is used. */
 struct sum_name {
 	const char *path; /* "-": standard input */
-	uint64_t number;  /* in the file, from 1 */
+	uint64_t number;  /* of the document in the file, from 1 */
 };
 
 struct sum_part;
 
-/* Begins as {0}. */
+/* A sum of documents, which begins as {0}. */
 struct sum {
-	struct document total;  /* once there is a document */
+	struct document total;  /* the sum, once a document was added */
 	uint64_t documents;     /* how many were added */
-	struct sum_name first;  /* of them */
-	struct sum_part *parts; /* each document, if they are parts of a whole; owned ... */
-	size_t room;            /* ... for so many */
+	struct sum_name first;  /* the document that was added first */
+	struct sum_part *parts; /* one for each document, if they are parts of a whole; owned */
+	size_t room;            /* how many documents fit in parts */
 };
 
 /*

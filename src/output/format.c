@@ -108,7 +108,7 @@ static int save_in_folders(const struct hist *hist, const struct provenance *fro
 	return -1;
 }
 
-/* FILE.rescue.json, FILE.2.rescue.json ...: the first name that is free. False: there is none. */
+/* Finds the first free name of FILE.rescue.json, FILE.2.rescue.json ... False: none is free. */
 static bool free_name(char name[PATH_MAX], const char *target)
 {
 	struct stat st;
@@ -139,7 +139,7 @@ int publish_rescue(const char *path, const struct hist *hist, const struct prove
 	return save_in_folders(hist, from, name, fail);
 }
 
-/* Beside a file; if there is none, or that failed, in a folder. `out` is closed in any case. */
+/* Saves the counts beside the file of `out`, or else in a folder; closes `out`. Returns -1. */
 static int rescue_counts(struct output *out, const struct hist *hist, const struct provenance *from,
 			 uint64_t counts, struct fail *fail)
 {

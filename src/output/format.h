@@ -36,7 +36,7 @@ struct picture {
 	bool colour;       /* for a terminal that has it; it carries no meaning */
 	bool log;          /* bars and columns show the logarithms of the counts */
 	unsigned columns;  /* of text: 40 to 200 */
-	unsigned lines;    /* of the terminal that it goes to; 0: that is none */
+	unsigned lines;    /* of the terminal that it goes to; 0: not a terminal */
 	const char *title; /* any text; borrowed, NULL: none */
 };
 
@@ -52,11 +52,11 @@ struct style {
 /* Where the counts come from, for formats that say so; of all inputs and channels together. */
 struct provenance {
 	uint64_t inputs;  /* how many were read */
-	uint64_t bytes;   /* of all inputs, decoded: records, skipped and tail ... */
-	uint64_t skipped; /* ... of these, bytes skipped at the starts of inputs ... */
-	uint64_t tail;    /* ... and parts of records at their ends */
+	uint64_t bytes;   /* decoded bytes of all inputs, with those skipped and the tail */
+	uint64_t skipped; /* bytes skipped at the starts of inputs */
+	uint64_t tail;    /* bytes of incomplete records at the ends of inputs */
 	bool partial;     /* these are the counts so far, of a run that goes on */
-	/* the part-th, from 1, of so many slices of the records; 1 of 1 is all of them */
+	/* the counts are of slice `part`, from 1, of `parts` slices; 1 of 1: of all records */
 	uint32_t part, parts;
 	/* of a part: a number for the state of all inputs (source_totals); 0: not known */
 	uint64_t state;
@@ -65,9 +65,8 @@ struct provenance {
 	 * borrowed, NULL for "".
 	 */
 	const char *options;
-	/* Of a row of --each: the input, NULL elsewhere; where it begins, and how many records. */
-	const char *row_of;
-	uint64_t row_first, row_records;
+	const char *row_of;              /* the input of a row of --each; NULL: not a row */
+	uint64_t row_first, row_records; /* records of that input before the row, and in it */
 };
 
 typedef void write_fn(struct output *out, const struct hist *hist, const struct style *style,
@@ -89,17 +88,17 @@ void write_json_head(struct output *out, const struct hist *hist, uint32_t chann
 enum format_kind {
 	FORMAT_ROWS,   /* a row for each bin: takes --no-header, --nonzero and --flow */
 	FORMAT_BINARY, /* never to a terminal */
-	/* Exact, with under, over and NaN; can say that counts are partial: takes --every */
+	/* From here on: exact, with under, over and NaN; can say "partial", so takes --every */
 	FORMAT_DOCUMENT, /* takes --nonzero */
 	FORMAT_PICTURE,
 };
 
 struct format {
 	const char *name;        /* as -f names it */
-	const char *suffixes[3]; /* of files that get it without -f, in lower case; then NULL */
+	const char *suffixes[3]; /* of files that get it without -f, in lower case, then NULL */
 	write_fn *write;
 	enum format_kind kind;
-	enum counter_kind counter; /* without -C */
+	enum counter_kind counter; /* the counters that it has without -C */
 };
 
 #define FORMAT_NAMES "csv, tsv, raw, npy, json, plot or svg"
@@ -124,8 +123,8 @@ int publish(struct output *out, const struct format *format, const struct style 
 /*
  * Saves the exact histogram of a run that could not be added to the file `path`: beside it as
  * FILE.rescue.json, or as FILE.2.rescue.json and so on if an earlier one exists, which is kept; if
- * that fails, in a folder, as above. name is what it was saved as. -1: it could not be saved; *fail
- * says why. Call it while no output is open.
+ * that fails, in a folder, as publish does. Gives the name of that file. -1: it could not be saved;
+ * *fail says why. Call it while no output is open.
  */
 int publish_rescue(const char *path, const struct hist *hist, const struct provenance *from,
 		   char name[PATH_MAX], struct fail *fail);

@@ -27,14 +27,14 @@
 struct output {
 	int fd;
 	bool direct; /* no temporary file, no rename */
-	/* its name: this thread's entry of signals_file, so that a signal removes the file */
+	/* the temporary file's name, in the thread's entry of signals_file: a signal removes it */
 	char *temporary;
-	const char *shown;     /* for messages */
+	const char *shown;     /* the name for messages */
 	char target[PATH_MAX]; /* what the rename replaces; links resolved */
 	char folder[PATH_MAX]; /* target's folder */
 	int error;             /* errno of the first write that failed */
 	bool memory;
-	unsigned char *before; /* of one in memory: what was in the buffer before */
+	unsigned char *before; /* output in memory: bytes moved out of the buffer */
 	size_t before_used, before_room;
 	size_t used;
 	unsigned char buffer[BUFFER];
@@ -70,7 +70,7 @@ int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail)
 	for (int links = 0;; links++) {
 		char link[PATH_MAX];
 		ssize_t n = readlink(target, link, sizeof(link) - 1);
-		/* If such a link were taken for a file, it would be replaced by one. */
+		/* Taken for a file, a link that cannot be read would be replaced by one. */
 		if (n < 0 && errno != EINVAL && errno != ENOENT && errno != ENOTDIR)
 			return fail_errno(fail, "%s", path);
 		if (n < 0) /* not a link, or it does not exist: this is the path */
@@ -137,7 +137,7 @@ static struct output *blank(struct fail *fail)
 	return o;
 }
 
-/* .NAME.gpuhist-PID-N.tmp, as the manual has it. A failure leaves errno. */
+/* Makes a file .NAME.gpuhist-PID-N.tmp, as the manual calls it. -1: errno says why. */
 static int open_temporary(struct output *o, mode_t mode)
 {
 	const char *const slash = strrchr(o->target, '/');
@@ -147,7 +147,7 @@ static int open_temporary(struct output *o, mode_t mode)
 	o->temporary = signals_file[signals_slot()];
 	signals_block(&old);
 	for (unsigned attempt = 0;; attempt++) {
-		/* Hidden, and short enough for any name that the folder could take. */
+		/* The name is hidden, and not too long even where NAME is as long as can be. */
 		int n = snprintf(o->temporary, sizeof(signals_file[0]),
 				 "%s.%.200s.gpuhist-%ld-%u.tmp", o->folder, name, (long)getpid(),
 				 attempt);
@@ -179,8 +179,8 @@ static void remove_temporary(struct output *o)
 }
 
 /*
- * Copies the list in the kernel's own form, which needs no library. A list was made for one owning
- * group.
+ * Copies the access control list of path in the kernel's own form, which needs no library. A list
+ * was made for one owning group, so without `group` the file fd gets none.
  */
 static bool keep_list(int fd, const char *path, bool group)
 {
@@ -305,8 +305,8 @@ static int open_named(struct output *o, const char *path, struct fail *fail)
 }
 
 /*
- * It is closed, or open only for reading: then everything that would be written is already known to
- * be lost.
+ * False if fd is closed, or open only for reading: then everything that would be written is already
+ * known to be lost.
  */
 static bool is_writable(int fd)
 {
@@ -367,7 +367,7 @@ int output_open_memory(struct output **out, struct fail *fail)
 	return 0;
 }
 
-/* Of an output in memory: the buffer is empty again. */
+/* Moves what is in the buffer of an output in memory to `before`. */
 static void set_aside(struct output *o)
 {
 	const size_t need = o->before_used + o->used;
@@ -494,7 +494,7 @@ void output_write_over(struct output *o, const void *data, size_t bytes)
 }
 
 /*
- * The rename itself has to reach the disk; a file system that cannot sync folders may report that.
+ * Makes the rename reach the disk. That a file system cannot sync folders is no failure.
  */
 static int sync_folder(const struct output *o)
 {

@@ -31,7 +31,7 @@ int output_open(struct output **out, const char *path, struct fail *fail);
 
 /*
  * For counts that must not appear under the name asked for. output_rescue turns the output of a
- * file into one named NAME.rescue.json beside it; false if it is not a file, or that is too long.
+ * file into one named NAME.rescue.json beside it; false if it is no file, or that name is too long.
  * output_open_rescue opens gpuhist-PID.rescue.json in a folder; shared: the folder is shared, so
  * only the user may read the file.
  */
@@ -39,8 +39,8 @@ bool output_rescue(struct output *o);
 int output_open_rescue(struct output **out, const char *folder, bool shared, struct fail *fail);
 
 /*
- * Opens an output in memory, of which output_taken returns what was written since it was called
- * last, valid until something is written; no other call than output_abort ends it.
+ * Opens an output in memory, which output_abort alone may end. output_taken returns what was
+ * written to it since the last call of output_taken; that is valid until something is written.
  */
 int output_open_memory(struct output **out, struct fail *fail);
 const char *output_taken(struct output *o, size_t *bytes);
@@ -49,7 +49,7 @@ size_t output_used(const struct output *o); /* what output_taken would return */
 /* The name for messages; valid while o is open. */
 const char *output_name(const struct output *o);
 
-/* Buffered; an error is remembered, and reported by output_commit. */
+/* Writes to a buffer. An error is remembered, and output_commit reports it. */
 void output_write(struct output *o, const void *data, size_t bytes);
 void output_text(struct output *o, const char *text);
 
@@ -58,9 +58,9 @@ void output_text(struct output *o, const char *text);
 void output_print(struct output *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
- * Writes a text of any bytes as UTF-8. `escape` is asked for each character, and for each byte that
- * begins none, with length 0: NULL keeps it, else what it returns is written; there is room for
- * that in `text`.
+ * Writes a text of any bytes as UTF-8. `escape` is called for each character, and with length 0 for
+ * each byte that begins no character. If it returns NULL the bytes are written as they are, else
+ * the text that it returns, for which `text` has room.
  */
 #define OUTPUT_ESCAPE 8
 typedef const char *escape_fn(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE]);
@@ -69,10 +69,10 @@ void output_escaped(struct output *o, const char *text, size_t bytes, escape_fn 
 /* Has a write failed already? Then the rest need not be made. */
 bool output_failed(const struct output *o);
 
-/* What was written goes to the system now. *fail says what failed, if something did. */
+/* Hands what was written to the system now. -1: *fail says what failed. */
 int output_flush(struct output *o, struct fail *fail);
 
-/* Writes over the beginning of a file's output, which is that long already. */
+/* Writes over the first bytes of a file, to which at least as many were written before. */
 void output_write_over(struct output *o, const void *data, size_t bytes);
 
 /*
@@ -99,10 +99,10 @@ int output_descriptor(const char *path);
  */
 int output_resolve(char target[PATH_MAX], const char *path, struct fail *fail);
 
-/* The folder of such a path, with a slash at its end. */
+/* The folder of a path, with a slash at its end. */
 void output_folder(char folder[PATH_MAX], const char *path);
 
-/* Is path the same file as this open or named input? */
+/* Is the output `path` the same regular file as `input`, where "-" is standard input? */
 bool output_is_input(const char *path, const char *input);
 
 /* Would output written to path be mixed with the bytes of standard output? */

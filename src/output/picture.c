@@ -10,7 +10,7 @@
 #include "base/utf8.h"
 
 #define SHORT_EDGE 12 /* characters that can be read at a glance */
-#define WHOLE_EDGE 21 /* those of all 64-bit integers, and of the edge after the last */
+#define WHOLE_EDGE 21 /* characters of any 64-bit integer, and of the edge after the last */
 
 static uint32_t stripes_of(uint32_t first, uint32_t end, uint32_t per)
 {
@@ -28,8 +28,9 @@ static bool is_round(uint32_t n)
 }
 
 /*
- * Bins of --auto are powers of two wide, and so are their stripes. Otherwise the number is best a round
- * divisor of the bins, then any divisor; none above twice what is needed is looked for.
+ * How many bins a stripe has. With --auto it is a power of two, as bins are that wide. Otherwise a
+ * round divisor of the number of bins is best, then any divisor; at most twice the least that will
+ * do is tried.
  */
 static uint32_t bins_a_stripe(const struct axis *axis, uint32_t first, uint32_t end, uint32_t most)
 {
@@ -72,13 +73,13 @@ static bool all_empty(const struct stripe *stripe, const struct hist *hist)
 	return true;
 }
 
-/* False: they would be too many. */
+/* Joins bins to stripes of s->per. False: there would be more than `most` stripes. */
 static bool join_ranks(struct stripes *s, const struct hist *hist, uint32_t first, uint32_t end,
 		       uint32_t most)
 {
 	const int64_t per = s->per, below = (int64_t)(edges_first(&hist->axis.edges) % per);
-	const uint32_t gap = most / 16 + 2; /* so many empty stripes are joined */
-	uint32_t empty = 0;                 /* stripes at the end so far */
+	const uint32_t gap = most / 16 + 2; /* that many empty stripes are joined */
+	uint32_t empty = 0;                 /* empty stripes at the end so far */
 
 	s->count = 0;
 	for (int64_t at = first - (first + below + per) % per; at < end; at += per) {

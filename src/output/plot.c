@@ -22,19 +22,19 @@
 #include "output/picture.h"
 
 #define LINES 24u
-#define ROWS 20u  /* with those of under, over and NaN */
+#define ROWS 20u  /* of a channel, with those of under, over and NaN */
 #define TEXT 2048 /* titles and footers: of 200 characters as UTF-8, and some numbers */
 #define LABEL 12  /* the longest label that is written without an exponent */
-#define DIGITS 18 /* that a label may have, but two: those of binary64 and a zero */
-#define NEAR 20   /* a label is this many times nearer to its edge than the next edge is ... */
-#define EXACT 1e9 /* ... or this many: it is the edge, but for linspace's rounding */
+#define DIGITS 18 /* tried for labels, to which two more may be added: binary64's 17 and a zero */
+#define NEAR 20   /* times that a label must be nearer to its edge than the next edge */
+#define EXACT 1e9 /* times nearer: such a label is the edge, but for linspace's rounding */
 
 typedef unsigned long long ull;
 
 struct row {
 	const char *label;
 	uint64_t count;
-	uint32_t gap; /* so many empty bins; 0: it is no gap */
+	uint32_t gap; /* empty bins that the row stands for; 0: it is no gap */
 	bool flow;    /* under, over or NaN */
 };
 
@@ -42,7 +42,7 @@ struct plot {
 	struct output *out;
 	const struct hist *hist;
 	const struct picture *picture;
-	struct stripes stripes; /* none: all bins are empty */
+	struct stripes stripes; /* stripes.count is 0 if all bins are empty */
 	struct filled filled[LAYOUT_CHANNELS_MAX];
 	char label[ROWS][NUMBER_TEXT];
 	struct channel {
@@ -51,12 +51,12 @@ struct plot {
 		uint64_t samples;
 		uint64_t most;                     /* the count of the longest bar */
 		int label_width, count_width, bar; /* in characters */
-	} of;                                      /* the one that is drawn */
+	} of;                                      /* the channel that is drawn */
 };
 
 /*
- * Writes all labels with `digits` after the point, or with so many significant ones. True if each
- * is `near` enough to its edge.
+ * Writes all labels with `digits` digits, after the point if `fixed`, else significant ones. True
+ * if each label is `near` times nearer to its edge than the next edge is.
  */
 static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 {
@@ -88,8 +88,8 @@ static bool write_labels(struct plot *p, bool fixed, int digits, double near)
 
 /*
  * Whole numbers are written in full. Others have the fewest digits that tell each edge from the
- * next one, and up to two more if the labels are then exact: as many for all after the point, or
- * where that is too long, or edges of equal ratio gain nothing from it, as many significant ones.
+ * next one, and up to two more if the labels are then exact. All labels have as many digits after
+ * the point or, where that is too long or edges have equal ratios, as many significant digits.
  */
 static void label_rows(struct plot *p)
 {
@@ -163,7 +163,7 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 	const uint32_t bins = axis_bins(axis), count = p->stripes.count, per = p->stripes.per;
 	const struct stripe *const first = p->stripes.stripe, *const last = first + count - 1;
 	const unsigned columns = p->picture->columns;
-	const bool ranks = axis->edges.auto_bins.log; /* the first row may have fewer, too */
+	const bool ranks = axis->edges.auto_bins.log; /* the first row may have fewer bins, too */
 	const char *const title = p->picture->title;
 	char lo[NUMBER_TEXT], hi[NUMBER_TEXT];
 
@@ -207,7 +207,7 @@ static unsigned make_title(const struct plot *p, char text[TEXT], const struct p
 	return wrap(text, columns);
 }
 
-/* What is below the rows. Returns how many lines that is. */
+/* The lines below the rows. Returns how many there are. */
 static unsigned make_footer(const struct plot *p, char text[TEXT], uint32_t channel)
 {
 	const struct filled *const filled = &p->filled[channel];
@@ -321,7 +321,7 @@ static void draw_channel(struct plot *p, const struct provenance *from, uint32_t
 	output_text(p->out, text);
 }
 
-/* Joins the bins from first on, so that with the lines around them they are at most LINES. */
+/* Joins bins to rows, so that rows and the lines around them are at most LINES. */
 static void choose_rows(struct plot *p, const struct provenance *from, uint32_t first, uint32_t end,
 			uint32_t flows)
 {

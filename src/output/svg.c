@@ -7,12 +7,12 @@
  * columns that are not empty. So an empty column draws nothing, and any other is at least one unit
  * high.
  *
- * Heights are samples in a column, all of which hold as many bins, but for the last. Where edges are
- * listed, columns are at their true positions, areas are in proportion to samples, and heights are
- * samples per W, the width of the narrowest column; where they are above zero and
- * the last is at least 1000 times the first, the axis is logarithmic, and heights are samples per
- * decade. With --log=auto many empty columns are one, with a break of the axis below it, and a line
- * shows where zero is.
+ * Heights are samples in a column, and all columns but the last hold the same number of bins. Where
+ * edges are listed, columns are at their true positions, areas are in proportion to samples, and
+ * heights are samples per W, the width of the narrowest column; if these edges are above zero and
+ * the last one is at least 1000 times the first, the axis is logarithmic, and heights are samples
+ * per decade. With --log=auto one column stands for many empty ones, with a break of the axis below
+ * it, and a line shows where zero is.
  *
  * Coordinates are whole hundredths of a unit. Both colour schemes paint a background of their own,
  * because a page may be light where the system is dark.
@@ -30,7 +30,7 @@
 #include "base/utf8.h"
 #include "output/picture.h"
 
-/* In units, about a point each where the picture is not scaled. */
+/* Lengths in units, about a point each where the picture is not scaled. */
 #define LEFT 84 /* left edge of the panels */
 #define ACROSS 700
 #define RIGHT (LEFT + ACROSS)
@@ -43,11 +43,11 @@
 #define X_TICKS 10
 #define X_CHARACTERS 90 /* characters that fit side by side below the axis */
 #define RANKS_MOST 512  /* columns of --log=auto */
-#define BREAK 0.03      /* one that stands for many takes so much of the width */
+#define BREAK 0.03      /* share of the width of a column that stands for many empty ones */
 #define HEADING 66      /* characters of the title above the picture */
 #define DOT " \u00b7 "
 #define THIN "\u2009" /* the blank between thousands */
-#define AT "%.7g" /* a coordinate: all hundredths of what 64 panels need, and no zeros at its end */
+#define AT "%.7g"     /* a coordinate, to hundredths even for 64 panels, without zeros at its end */
 
 #define TICKS_MAX 128
 #define TICK_TEXT (2 * NUMBER_TEXT)
@@ -71,10 +71,10 @@ struct scale {
 struct drawing {
 	struct output *out;
 	const struct hist *hist;
-	const char *title;             /* NULL: the options */
-	struct stripes columns;        /* none: there are no bins */
-	double edge[STRIPES_MOST + 1]; /* where they begin and the last one ends, 0 .. 1 */
-	struct scale x; /* listed edges: where columns are; else for its ticks alone */
+	const char *title;             /* NULL: the options are the title */
+	struct stripes columns;        /* columns.count is 0 if there are no bins */
+	double edge[STRIPES_MOST + 1]; /* where columns begin and the last one ends, 0 .. 1 */
+	struct scale x; /* ticks below the panels; with listed edges also where columns are */
 	struct scale y; /* heights, from the base line to the top of a panel */
 	double unit;    /* the W of listed edges; 0: heights are samples per column */
 	int panel;      /* height of a panel, in units */
@@ -104,7 +104,7 @@ static const char STYLE[] =
 	"</style>\n"
 	"<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n";
 
-/* Markup, and what XML does not allow: most control characters, U+FFFE, U+FFFF. */
+/* Replaces markup, and what XML does not allow: most control characters, U+FFFE, U+FFFF. */
 static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
 	const bool last = length == 3 && p[0] == 0xef && p[1] == 0xbf && p[2] >= 0xbe;
@@ -181,7 +181,7 @@ static double decimal(int64_t digits, int power)
 	return strtod(text, NULL);
 }
 
-/* The largest power of ten that is not above x > 0, or of denormals some small one. */
+/* The exponent of the largest power of ten not above x > 0; for denormals, of some small one. */
 static int power_of(double x)
 {
 	char text[64];
@@ -242,14 +242,14 @@ static double bounded(double x)
 	return x > DBL_MAX ? DBL_MAX : x < -DBL_MAX ? -DBL_MAX : x;
 }
 
-/* Where x is; below 0 and above 1: outside. */
+/* Where x is on the axis, 0 .. 1; below 0 and above 1: outside. */
 static double place(const struct scale *s, double x)
 {
 	return x < s->lo ? -1 : x > s->hi ? 2 : scale_at(s, x);
 }
 
 /*
- * Steps of 1, 2 or 5 times a power of ten; some `most` of them. None where lo is too many of them
+ * Makes some `most` ticks, at steps of 1, 2 or 5 times a power of ten; none if lo is too many steps
  * from zero.
  */
 static void linear(struct scale *s, unsigned most)
@@ -260,7 +260,7 @@ static void linear(struct scale *s, unsigned most)
 
 	s->ticks = 0;
 	s->factor = 0;
-	if (!(least > 0)) /* between neighbours near zero */
+	if (!(least > 0)) /* lo and hi are neighbours near zero */
 		return;
 	for (power = power_of(least); decimal(m, power) < least; m = m == 1 ? 2 : m == 2 ? 5 : 1)
 		power += m == 5;
@@ -290,8 +290,8 @@ static void linear(struct scale *s, unsigned most)
 }
 
 /*
- * Powers of ten, or every second, third ..., with small ticks between them; `more`: 2 and 5 times
- * these have texts, too. How many have?
+ * Makes ticks at powers of ten, or every second, third ..., with small ticks between them; `more`:
+ * 2 and 5 times these have texts, too. Returns how many ticks have texts.
  */
 static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 {
@@ -321,7 +321,7 @@ static unsigned logarithmic(struct scale *s, unsigned most, bool more)
 	return named;
 }
 
-/* Texts are below their ticks, two blanks apart; a long one at an end may be moved by half. */
+/* Do texts fit below their ticks, two blanks apart? A long one at an end may be moved by half. */
 static bool fits(const struct scale *s, unsigned room)
 {
 	size_t longest = 0;
@@ -364,7 +364,7 @@ static double between(double lo, double hi, double x)
 		       : (x - lo) / (hi - lo);
 }
 
-/* Where x is, 0 .. 1; below 0: outside, or in a gap and not zero. */
+/* Where x is on the axis of --log=auto, 0 .. 1; below 0: outside, or in a gap and not zero. */
 static double rank_place(const struct drawing *d, double x)
 {
 	const struct edges *const edges = &d->hist->axis.edges;
@@ -390,7 +390,7 @@ static double rank_place(const struct drawing *d, double x)
 	return d->edge[k] + at * (d->edge[k + 1] - d->edge[k]);
 }
 
-/* Sign times a power of ten. */
+/* Adds a tick at sign * 10^power, if that is on the axis. */
 static void add_rank_tick(struct drawing *d, int sign, int power)
 {
 	struct scale *const s = &d->x;
@@ -412,8 +412,8 @@ static void add_rank_tick(struct drawing *d, int sign, int power)
 }
 
 /*
- * Do the texts of ticks fit side by side, all as wide as the longest? Leaves out those that are too
- * near to zero, which has its own.
+ * Do the texts of ticks fit side by side, all as wide as the longest? Leaves out ticks that are too
+ * near to the tick of zero.
  */
 static bool fit_rank_ticks(struct scale *s, double zero)
 {
@@ -438,7 +438,7 @@ static bool fit_rank_ticks(struct scale *s, double zero)
 	return true;
 }
 
-/* Powers of ten of both signs, or every second, third ..., and zero, as far as there is room. */
+/* Makes ticks at zero and at powers of ten of both signs, or every second, third ... that fits. */
 static void find_rank_ticks(struct drawing *d)
 {
 	struct scale *const s = &d->x;
@@ -481,7 +481,7 @@ static double height_of(const struct drawing *d, uint32_t channel, uint32_t k)
 /* base: the line on which the columns stand. */
 static void draw_columns(const struct drawing *d, uint32_t channel, int base)
 {
-	double end = 0, top = 0; /* of the columns drawn so far; end 0: no run has begun */
+	double end = 0, top = 0; /* of the last column drawn; end 0: no run has begun */
 
 	output_text(d->out, "<path class=\"bins\" d=\"");
 	for (uint32_t k = 0; k <= d->columns.count && !output_failed(d->out); k++) {
@@ -559,7 +559,7 @@ static void lay_out(struct drawing *d)
 		const double lo = edges_value(edges, column->first),
 			     hi = edges_value(edges, column->end);
 		const double width = x->log ? log10(hi) - log10(lo) : hi - lo;
-		/* Not 0 for neighbours, nor more than binary64 has. */
+		/* The width is not 0 for neighbours, nor more than binary64 has. */
 		column->scale = width > 0 ? bounded(width) : DBL_EPSILON;
 		d->unit = !x->log && column->scale < d->unit ? column->scale : d->unit;
 	}
@@ -610,7 +610,7 @@ static void name_values(struct drawing *d)
 	}
 }
 
-/* Lines behind the columns: at ticks with numbers, or at those without; at x if it is logarithmic. */
+/* Draws lines at ticks with numbers, or at those without; upright ones if x is logarithmic. */
 static void draw_lines(const struct drawing *d, int base, bool numbers)
 {
 	output_print(d->out, "<path class=\"%s\" d=\"", numbers ? "grid" : "minor");
@@ -724,7 +724,7 @@ static void put_flow(struct output *out, const struct hist_flow *flow)
 			put(out, DOT "%llu %s", (ull)counts[i], NAMES[i]);
 }
 
-/* The title, or the command: all of it, or cut after so many characters. */
+/* Writes the title, or else the command; cuts its text after `most` characters. */
 static void put_title(const struct drawing *d, const struct provenance *from, size_t most)
 {
 	const char *const options = from->options ? from->options : "";
@@ -736,7 +736,7 @@ static void put_title(const struct drawing *d, const struct provenance *from, si
 	output_text(d->out, text[used] ? "\u2026" : "");
 }
 
-/* The title; what was counted. */
+/* Writes the title and, below it, what was counted. */
 static void draw_headings(const struct drawing *d, const struct provenance *from)
 {
 	const uint32_t bins = axis_bins(&d->hist->axis);
@@ -795,7 +795,7 @@ void write_svg(struct output *out, const struct hist *hist, const struct style *
 			    .panel = hist->channels == 1 ? 340 : 120};
 	const char *const options = from->options ? from->options : "";
 	const int each = PANEL_TOP + d.panel + PANEL_GAP;
-	const int end = TOP + (int)hist->channels * each - PANEL_GAP; /* of the last panel */
+	const int end = TOP + (int)hist->channels * each - PANEL_GAP; /* bottom of the last panel */
 
 	lay_out(&d);
 	place_columns(&d);

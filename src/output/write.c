@@ -26,8 +26,8 @@ struct sheet {
 };
 
 /*
- * Writes a row: three fields, each shorter than NUMBER_TEXT, and a count for each channel: the
- * first one's, and where the next one's is, in counts from there.
+ * Writes a row: three fields, each shorter than NUMBER_TEXT, and a count for each channel: that of
+ * channel c is count[c * stride].
  */
 static void row(const struct sheet *t, const char *const fields[3], const uint64_t *count,
 		size_t stride)
@@ -70,11 +70,11 @@ static void write_rows(const struct sheet *t)
 	const struct hist *const hist = t->hist;
 	const struct edges *const edges = &hist->axis.edges;
 	const uint32_t bins = axis_bins(&hist->axis);
-	/* these have no edges, and no samples outside */
+	/* residues (--mod) have no edges, and no sample is outside */
 	const bool residues = !axis_kind_of(&hist->axis)->ordered,
 		   flow = t->style->flow && !residues;
 	char bin[NUMBER_TEXT], lower[NUMBER_TEXT], upper[NUMBER_TEXT];
-	uint32_t edge = 0; /* whose text is in upper */
+	uint32_t edge = 0; /* the edge whose text is in upper */
 
 	if (t->style->header) {
 		output_print(t->out, "bin%clower%cupper", t->comma, t->comma);
@@ -136,7 +136,7 @@ void write_raw(struct output *out, const struct hist *hist, const struct style *
 				const uint64_t count = clip(style, hist_count(hist, c, i + k));
 				const uint64_t le = little64((const unsigned char *)&count);
 				/*
-				 * All 8 bytes: what is too much is written over by the next ones.
+				 * All 8 bytes: the next count overwrites those past `bytes`.
 				 */
 				memcpy(block + (size_t)k * bytes, &le, sizeof(le));
 			}
@@ -163,7 +163,7 @@ void npy_head(char head[NPY_HEAD + 1], const struct style *style, const uint64_t
 	memcpy(head, "\x93NUMPY\x01\x00", 8);
 	head[8] = NPY_HEAD - PREFIX;
 	head[9] = 0;
-	/* One number alone has a comma, too. */
+	/* A tuple of one number has a comma, too. */
 	const int used = PREFIX + snprintf(head + PREFIX, NPY_HEAD + 1 - PREFIX,
 					   "{'descr': '%cu%u', 'fortran_order': False, "
 					   "'shape': (%s%s%u%s), }",

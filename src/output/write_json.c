@@ -36,8 +36,8 @@
 #include <string.h>
 
 /*
- * Between the quotes of a string: what is not UTF-8 becomes U+FFFD, so that it is one line of
- * UTF-8.
+ * Escapes what a string cannot hold as it is; what is not UTF-8 becomes U+FFFD, so that a document
+ * is one line of UTF-8.
  */
 static const char *escape(const unsigned char *p, size_t length, char text[OUTPUT_ESCAPE])
 {
@@ -52,8 +52,8 @@ static const char *escape(const unsigned char *p, size_t length, char text[OUTPU
 }
 
 /*
- * `"name": value, `, a member of an object that another one follows. Not by output_print: reading
- * writes again, and half of a small document are these.
+ * Writes `"name": value, `, a member that another one follows. Not by the slower output_print:
+ * members are half of a small document, and who reads one writes it again for comparison.
  */
 static void member(struct output *out, const char *name, const char *value)
 {
@@ -98,7 +98,7 @@ static size_t finite_edge(const struct edges *edges, uint32_t i, char text[NUMBE
 }
 
 /*
- * Does each of the three ways give all edges, so that they need not be compared one by one? The
+ * Do all three ways in the head of this file give every edge, so that none need be compared? The
  * edges are rationals, of N equal parts where N is a power of two, so i / N is exact. LO and HI
  * have 24 bits, so products with them are exact too. The one rounding that is left gives the
  * binary64 nearest to the edge, as edges_value does.
@@ -277,10 +277,10 @@ static void write_counted(struct output *out, const struct hist *hist, uint32_t 
 	}
 }
 
-/* What is listed of a storage: all counts; or, where it is sparse, the places of some, or those. */
+/* Lists of a storage: all counts; of a sparse one the places of counts above 0, or these counts. */
 enum listed { ALL_COUNTS, SOME_PLACES, SOME_COUNTS };
 
-/* Entries are under, but not with --mod; the bins; over. */
+/* Writes the entries of a storage: under (not with --mod), the bins, over. */
 static void write_entries(struct output *out, const struct hist *hist, uint32_t channel,
 			  enum listed listed)
 {
