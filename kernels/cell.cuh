@@ -5,7 +5,7 @@
  *
  * BIN::cell(rule, key) is exact. Samples that are in no bin have four cells of their own after the
  * bins (binning.h), so no kernel branches on them and it costs nothing if there are very many.
- * BIN::all is the number of cells of one channel; BIN::ANY: of any kind. If BIN::GUESSES,
+ * BIN::all is the number of cells of one channel; BIN::ANY: BIN serves every kind. If BIN::GUESSES,
  * BIN::guess gives the same cell for a 4-byte key unless it sets `doubt`. BIN::PERM, BIN::FLIP:
  * whether the rule's perm and flip are applied. Codes are counted as they are stored; the host bins
  * them.
@@ -75,8 +75,8 @@ enum { LINEAR_WIDE = 0 };
 #endif
 
 /*
- * The same for floats; of 4 bytes the linear kind is guessed first. Explicit edges are compared by
- * their bits, without binary64 except for the guide of 8-byte floats.
+ * bin_key for floats; in linear bins, floats of 4 bytes are guessed first. Explicit edges are
+ * compared by their bits, without binary64 except for the guide of 8-byte floats.
  */
 template <u32 KIND> struct bin_real {
 	enum { PERM = 1, FLIP = 0, GUESSES = KIND == BIN_LINEAR, ANY = KIND == BIN_KINDS };

@@ -103,7 +103,7 @@ EXTENT(8, key, false)
 EXTENT(4, real, true)
 EXTENT(8, real, true)
 
-/* Blocks of zstd frames: for some batches, a CTA for each block (x) of each batch (y). */
+/* Blocks of zstd frames: a group of batches, a CTA for each block (x) of each batch (y). */
 #define UNPACK_GROUP_OF(name, THREADS, function)                    \
 	extern "C" __global__ void __launch_bounds__(THREADS)       \
 		name(const __grid_constant__ struct unpack_group g) \
@@ -117,7 +117,7 @@ UNPACK_GROUP_OF(unpack_sequences, 64, read_sequences)
 UNPACK_GROUP_OF(unpack_literals, 32, read_literals)
 UNPACK_GROUP_OF(unpack_place, 256, place_sequences)
 
-/* The same for one batch. */
+/* Blocks of zstd frames: one batch. */
 #define UNPACK(name, THREADS, function)                              \
 	extern "C" __global__ void __launch_bounds__(THREADS)        \
 		name(const __grid_constant__ struct unpack_memory m) \

@@ -39,8 +39,8 @@ template <int SIZE> struct reader {
 	const uint4 *from; /* first whole vec */
 	u64 vecs;
 	u32 head, tail; /* edge samples before and after the vecs */
-	u64 tail_at;    /* index of the first of the tail */
-	u32 slip;       /* bytes between from and the first of its samples */
+	u64 tail_at;    /* index of the tail's first sample */
+	u32 slip;       /* bytes between `from` and the first sample after it */
 
 	INLINE reader(const void *p, u64 n) : data((const u8 *)p)
 	{
@@ -174,7 +174,7 @@ template <int SIZE> struct reader {
 	}
 
 	/*
-	 * The same for interleaved channels: sample i is of channel i mod rule.channels, whose
+	 * cells() for interleaved channels: sample i is of channel i mod rule.channels, whose
 	 * cells follow those of the channel before it. A launch has less than 2^32 samples. Where
 	 * BIN is for any kind of bins this is a loop, which keeps the kernel small: the next key
 	 * moves to the front.
@@ -215,7 +215,7 @@ template <int SIZE> struct reader {
 		return v;
 	}
 
-	/* its cell */
+	/* the cell of edge sample j < head + tail */
 	template <class BIN> INLINE u32 edge(const struct rule &r, u32 j) const
 	{
 		const vec v = edge_vec(j);

@@ -26,15 +26,15 @@ struct rule {
 	/* __byte_perm selectors from stored to native order, see reader::keys */
 	uint32_t perm[4];
 	uint32_t flip[2]; /* xored onto native words: the sign bits of signed types */
-	float f_scale;    /* f32: x is about x f_scale + f_offset + 0.5 bins above LO ... */
+	float f_scale;    /* f32: the guess x f_scale + f_offset is x in bins above LO, less 0.5 */
 	float f_offset;
-	/* ... and nearer than this to a whole number plus a half it is that bin; 0: never */
+	/* f32: a guess nearer than this to a whole number is sure to be that bin; 0: never */
 	float f_sure;
-	/* interleaved; each has all of the cells, one channel's after those of the one before */
+	/* interleaved channels; each has all cells, which follow those of the channel before */
 	uint32_t channels;
 };
 
-/* Codes that one of two blocks counts together with another (shared.cuh). */
+/* Half of the 16-bit codes, which two blocks count together (shared.cuh). */
 #define PAIR_CODES 32768u
 
 #ifdef __CUDACC__

@@ -48,13 +48,13 @@ INLINE const u8 *packed_of(const struct unpack_memory &m)
 	return (const u8 *)(m.packed - UNPACK_BEFORE);
 }
 
-/* The batch is not to be used; after chain_blocks. */
+/* Refuses the batch: only after chain_blocks, which writes the answer. */
 INLINE void refuse(const struct unpack_memory &m)
 {
 	atomicOr(&answer_of(m)->refused, 1u);
 }
 
-/* The position of the highest bit, and one; 0: there is none. */
+/* The position of the highest bit that is set, plus one; 0: none is set. */
 INLINE u32 bits_of(u32 v)
 {
 	return 32 - (u32)__clz((int)v);
@@ -70,7 +70,7 @@ struct stream {
 	u64 bits;
 	int n;
 	u32 ahead;
-	const u32 *at; /* of `ahead` */
+	const u32 *at; /* address of `ahead` */
 
 	/* The next bit is the one before position `top`. */
 	INLINE void begin(const u8 *packed, u32 top)
@@ -84,7 +84,7 @@ struct stream {
 		at -= 2;
 		ahead = __ldg(at);
 	}
-	/* More than 32 bits are there then, if any was left. */
+	/* Afterwards there are more than 32 bits, if any was left. */
 	INLINE void refill()
 	{
 		if (n > 32)
@@ -93,7 +93,7 @@ struct stream {
 		n += 32;
 		ahead = __ldg(--at);
 	}
-	/* At most 32. */
+	/* Skips at most 32 bits. */
 	INLINE void skip(u32 k)
 	{
 		bits <<= k;
@@ -118,8 +118,8 @@ INLINE u32 bits_before(const u8 *packed, u32 top, u32 n)
 /* ---- tables of states ---------------------------------------------------------- */
 
 /*
- * The states of a table, each at its place: code[i], and each(i, code, bits, next). One thread.
- * code: as many as there are states; next: as many as there are codes.
+ * Fills a table of states: sets code[i] and calls each(i, code, bits, next) for each state i. One
+ * thread. code has an entry for each state, next has one for each code.
  */
 template <class EACH>
 INLINE void spread_states(const struct unpack_shares *s, u8 *code, u16 *next, const EACH &each)
@@ -152,25 +152,25 @@ enum { TREE_BITS = 11, TREE_CODES = 1 << TREE_BITS, WEIGHTS_BITS = 6 };
 
 /* In shared memory. */
 struct tree {
-	u8 length[TREE_CODES], literal[TREE_CODES]; /* by the next bits */
+	u8 length[TREE_CODES], literal[TREE_CODES]; /* by the stream's next bits */
 	u8 weight[256], sorted[256];                /* sorted: the literals, by their weights */
 	u32 packed[34];                             /* the last one is read, but not used */
 	u32 with[TREE_BITS + 1];                    /* literals of each weight */
 	u32 weights, log;                           /* weights: 0: the tree is refused */
-	struct unpack_shares shares;                /* of the weights, and their states: */
+	struct unpack_shares shares;                /* of the weights; their states follow */
 	u32 step[1 << WEIGHTS_BITS];                /* weight | bits << 8 | next state << 16 */
 	u8 code[1 << WEIGHTS_BITS];
 	u16 next[TREE_BITS + 1];
 };
 
-/* The 25 bits from position `at` on, and some that may be wrong. */
+/* The bits from position `at` on: 25 that are right, and some above that may be wrong. */
 INLINE u32 bits_from(const u8 *p, u32 at)
 {
 	p += at / 8;
 	return (p[0] | (u32)p[1] << 8 | (u32)p[2] << 16 | (u32)p[3] << 24) >> at % 8;
 }
 
-/* The shares of the weights, from the n bytes at p. How many bytes they take; 0: refused. */
+/* Reads the weights' shares from the n bytes at p. Returns how many they take; 0: refused. */
 INLINE u32 read_shares(struct unpack_shares *s, const u8 *p, u32 n)
 {
 	u32 at = 4, codes = 0;
@@ -209,7 +209,7 @@ INLINE u32 read_shares(struct unpack_shares *s, const u8 *p, u32 n)
 	return at > 8 * n ? 0 : (at + 7) / 8;
 }
 
-/* Weights that are packed, in n bytes, as the numbers of two states that take turns. */
+/* Unpacks weights from n bytes, by two states in turns. Returns how many; 0: refused. */
 INLINE u32 unpack_weights(struct tree *t, u32 n)
 {
 	const u8 *const p = (const u8 *)t->packed + 1;
@@ -267,7 +267,7 @@ INLINE void read_weights(struct tree *t)
 	t->log = log;
 }
 
-/* The tables of a tree, by all lanes of a warp. False, to all of them: it is refused. */
+/* Builds a tree's tables, by all lanes of a warp. False, in all lanes: the tree is refused. */
 INLINE bool build_tree(struct tree *t, const u8 *description, u32 lane)
 {
 	for (u32 i = lane; i < 33; i += 32)
@@ -314,7 +314,7 @@ INLINE bool build_tree(struct tree *t, const u8 *description, u32 lane)
 
 /* ---- literals -------------------------------------------------------------------- */
 
-/* By all lanes of a warp, whole words as far as possible. */
+/* Copies n bytes, by all lanes of a warp, in whole words as far as possible. */
 INLINE void copy_by_warp(u8 *to, const u8 *from, u32 n, u32 lane)
 {
 	const u32 to_word = (u32)(0 - (u64)to) & 3, head = to_word < n ? to_word : n;
@@ -335,7 +335,7 @@ INLINE void copy_by_warp(u8 *to, const u8 *from, u32 n, u32 lane)
 		to[(n & ~3u) + lane] = __ldg(from + (n & ~3u) + lane);
 }
 
-/* Bits of the next literal, which are skipped. */
+/* Skips the next literal. Returns how many bits it has. */
 INLINE u32 skip_literal(struct stream &s, const struct tree *t)
 {
 	const u32 bits = t->length[s.bits >> (64 - TREE_BITS)];
@@ -389,7 +389,7 @@ INLINE u32 count_literals(const u8 *packed, const struct tree *t, u32 &top, u32 
 	return n;
 }
 
-/* The next n literals from position `top` down. */
+/* Writes the next n literals, from position `top` down. */
 INLINE void write_literals(const u8 *packed, const struct tree *t, u32 top, u8 *to, u32 n)
 {
 	struct stream s;
@@ -411,8 +411,8 @@ INLINE void write_literals(const u8 *packed, const struct tree *t, u32 top, u8 *
 }
 
 /*
- * One of up to four streams: bits from `top` down to `bottom`, and its literals from `first` on.
- * exists: these eight lanes have one; fine: it has an end, in the block's bytes.
+ * One of a block's one or four streams: its bits go from `top` down to `bottom`, and its literals
+ * from `first` on. exists: these eight lanes have one; fine: it has an end, in the block's bytes.
  */
 struct literals_stream {
 	bool exists, fine;
@@ -428,7 +428,7 @@ INLINE struct literals_stream find_stream(const struct unpack_block *b, const u8
 
 	if (!s.exists)
 		return s;
-	if (four) { /* the sizes of the first three are before them */
+	if (four) { /* the sizes of the first three streams are before the streams */
 		const u32 end = to;
 		const u8 *const sizes = packed + from;
 		for (u32 i = 0, begin = from + 6; i <= k; i++) {
@@ -450,18 +450,18 @@ INLINE struct literals_stream find_stream(const struct unpack_block *b, const u8
 }
 
 /*
- * A stream by eight lanes. Where codes begin in the middle of a stream is not known; but a lane that
- * begins anywhere soon meets them, usually within 60 bits. So each lane begins EARLY bits
- * before its eighth, and counts the literals that begin in it; where it was not right after all,
- * the lane before it says so, and it counts again: lane i is right after i turns at the latest.
- * Then each knows where its literals go, and writes them.
+ * Reads a stream by eight lanes. Where codes begin in the middle of a stream is not known; but a
+ * lane that begins anywhere soon meets them, usually within 60 bits. So each lane begins EARLY bits
+ * before its eighth, and counts the literals that begin in its eighth. If the lane before it ended
+ * elsewhere, it counts again from there: lane i is right after i turns at the latest. Then each
+ * lane knows where its literals go, and writes them.
  *
- * False: the stream is refused, and nothing was written if that is so of any stream of the block.
+ * False: the stream is refused. Nothing is written if any stream of the block is refused.
  */
 INLINE bool read_stream(const struct literals_stream &a, const u8 *packed, const struct tree *t,
 			u8 *to, u32 lane)
 {
-	enum { EARLY = 512, SHORT = 4096 }; /* SHORT: its first lane reads all of it */
+	enum { EARLY = 512, SHORT = 4096 }; /* bits; streams below SHORT are read by one lane */
 	const u32 i = lane & 7, bits = a.top - a.bottom;
 	const bool mine = a.exists && a.fine, is_short = bits < SHORT;
 	const u32 begin = is_short && i > 0 ? a.bottom : a.top - bits * i / 8;
@@ -497,10 +497,10 @@ INLINE bool read_stream(const struct literals_stream &a, const u8 *packed, const
 }
 
 /*
- * The literals of a block, by a warp.
+ * Decodes the literals of a block, by a warp.
  *
- * Each lane's word of packed bytes and each look at a table is a wait; what hides them is as many
- * warps as fit, and the 5 KiB of a tree allow 32 on a multiprocessor.
+ * Each load of packed bytes and each look at a table is a wait. As many warps as fit hide these
+ * waits, and the 5 KiB of a tree allow 32 warps on a multiprocessor.
  */
 INLINE void read_literals(const struct unpack_memory &m)
 {
@@ -543,8 +543,8 @@ __constant__ u8 EXTRA[KINDS][CODES] = {
 };
 
 /*
- * Offsets that repeat one from before the block are not known yet: EARLIER(i) stands for the i-th
- * of these, and each one less for an offset that is one less (block_loops.c).
+ * An offset that repeats one from before the block is not known yet: EARLIER(i) stands for the i-th
+ * offset from before, and EARLIER(i) - k for that offset less k (block_loops.c).
  */
 #define EARLIER(i) (0x80000000u + ((i) + 1u) * 0x10000u)
 
@@ -562,10 +562,10 @@ INLINE u32 resolve_offset(u32 offset, const u32 *repeat)
 struct sequences {
 	u32 step[KINDS][STATES]; /* next state | bits to it << 16 | bits of the number << 24 */
 	u8 code[KINDS][STATES];
-	u32 base[KINDS][CODES]; /* of a code's numbers */
+	u32 base[KINDS][CODES]; /* least number of each code */
 	u16 next[KINDS][CODES];
-	uint2 met[2][BATCH]; /* position of the bits, states: 10 bits each */
-	u32 stop[2];         /* a batch that went wrong */
+	uint2 met[2][BATCH]; /* of a sequence: position of its bits; states, 10 bits each */
+	u32 stop[2];         /* not 0: this batch of sequences is refused */
 };
 
 INLINE void build_table(struct sequences *q, u32 kind, const struct unpack_shares *shares)
@@ -600,7 +600,7 @@ struct walk {
 		s.begin(packed, at);
 	}
 
-	/* The next n sequences to `met`, of which the last may end the stream. False: refused. */
+	/* Walks the next n sequences into `met`; ends: the last ends the stream. False: refused. */
 	INLINE bool turn(const struct sequences *q, const u8 *packed, uint2 *met, u32 n, bool ends)
 	{
 		for (u32 i = 0; i < n; i++) {
@@ -640,7 +640,7 @@ struct numbers {
 	u32 literals, matches; /* of this lane's sequences */
 	bool no_offset;
 
-	/* The sequences from i on, a lane each; `met` is this lane's. */
+	/* Reads the sequences from `from` on, a lane each; `met` is this lane's. */
 	INLINE void read(const struct sequences *q, const struct unpack_memory &m,
 			 const struct unpack_block *b, uint2 met, u32 from, u32 lane)
 	{
@@ -664,7 +664,7 @@ struct numbers {
 		}
 		literals += plain;
 		matches += match;
-		/* Up to 3: which of the offsets that repeat; 3: the first, less one. */
+		/* 0 to 2: which offset repeats; 3: the first, less one; more: an offset plus 3. */
 		const u32 key =
 			packed_offset > 3 ? packed_offset : packed_offset - 1 + (plain == 0);
 		for (u32 k = 0; k < n; k++) {
@@ -687,11 +687,11 @@ struct numbers {
 		}
 	}
 
-	/* What is known of the block then. */
+	/* Writes the state of the block, after its last sequence. */
 	INLINE void finish(const struct unpack_block *b, struct unpack_state *state, bool stopped,
 			   u32 lane)
 	{
-		/* Neither of the sums of 32 lanes wraps around if this is not so. */
+		/* If this is so of no lane, neither of the sums of 32 lanes wraps around. */
 		bool over = literals > b->literals || matches > b->most || no_offset;
 
 		for (u32 k = 1; k < 32; k *= 2) {
@@ -710,9 +710,9 @@ struct numbers {
 };
 
 /*
- * The sequences of a block, by two warps. One lane of the first walks through the states: 128 ns a
- * sequence on an H200, which only many blocks at a time make up for. The second reads the numbers,
- * a batch of BATCH behind.
+ * Reads the sequences of a block, by two warps. One lane of the first walks through the states: 128
+ * ns a sequence on an H200, which only many blocks at a time make up for. The second warp reads the
+ * numbers, BATCH sequences behind.
  */
 INLINE void read_sequences(const struct unpack_memory &m)
 {
@@ -766,8 +766,8 @@ INLINE void read_sequences(const struct unpack_memory &m)
 /* ---- the chain ------------------------------------------------------------------- */
 
 /*
- * In order: where each block is, and which offsets repeat. One warp; what this batch needs of those
- * before it is in its answer then, and the carry is the next one's.
+ * Finds where each block is and which offsets repeat; batch after batch, one warp. Afterwards the
+ * answer has what this batch needs of those before it, and the carry what the next batch needs.
  */
 INLINE void chain_blocks(const struct unpack_memory &m)
 {
@@ -825,7 +825,7 @@ enum { PLACERS = 256, WARPS = PLACERS / 32 };
 /* In shared memory. */
 struct places {
 	u32 literals[WARPS], bytes[WARPS]; /* of the sequences of each warp */
-	u32 longs;                         /* what a warp does, not a lane: */
+	u32 longs;                         /* runs too long for a lane, left to warps: */
 	u32 from[2 * PLACERS];             /* literals: where they are; a match: its offset */
 	u32 to[2 * PLACERS], length[2 * PLACERS];
 	bool is_match[2 * PLACERS];
@@ -841,13 +841,13 @@ INLINE void add_long(struct places *p, u32 from, u32 to, u32 length, bool is_mat
 	p->is_match[k] = is_match;
 }
 
-/* Byte k of a match that overlaps itself comes from before its beginning, too. */
+/* How far back byte k of a match comes from: before the match, even if that overlaps itself. */
 INLINE u32 distance_of(u32 offset, u32 k)
 {
 	return offset * (1 + k / offset);
 }
 
-/* Some literals of a block, as a lane or a warp copies them, and the distances of some bytes. */
+/* By a warp each: copies the long runs of literals, and notes the distances of long matches. */
 INLINE void place_longs(const struct places *p, const u8 *literals, u8 *to, u32 *distance, u32 warp,
 			u32 lane)
 {
@@ -861,11 +861,11 @@ INLINE void place_longs(const struct places *p, const u8 *literals, u8 *to, u32 
 	}
 }
 
-/* The sums of `literals` and `bytes` before this thread's, which are added to done's. */
 struct placed {
 	u32 literals, bytes;
 };
 
+/* The sum of *done and of all `own` before this thread's; adds those of all threads to *done. */
 INLINE struct placed sum_before(struct places *p, struct placed own, struct placed *done)
 {
 	const u32 lane = threadIdx.x & 31, warp = threadIdx.x / 32;
@@ -896,8 +896,9 @@ INLINE struct placed sum_before(struct places *p, struct placed own, struct plac
 }
 
 /*
- * Literals to their place, and each byte of a match notes how far back it comes from; 256 sequences
- * at a time. A block whose sequences were refused is left as it is: their numbers may be missing.
+ * Copies literals to their place, and notes for each byte of a match how far back it comes from;
+ * 256 sequences at a time. A block whose sequences were refused is left as it is: numbers may be
+ * missing.
  */
 INLINE void place_sequences(const struct unpack_memory &m)
 {
@@ -959,11 +960,11 @@ INLINE void place_sequences(const struct unpack_memory &m)
 /* ---- matches ------------------------------------------------------------------- */
 
 /*
- * Each byte of a match in the region from `from` on, 1024 bytes a CTA: it follows the distances
- * until it meets a literal, a byte before the region, which is final, or one before the batch, which
- * is in the ring. Four bytes a thread, side by side, as each hop is a wait.
+ * Resolves each byte of a match in the region from `from` on, 1024 bytes a CTA: follows distances
+ * to a literal, a byte before the region, which is final, or one before the batch, which is in the
+ * ring. A thread follows four bytes side by side, as each hop is a wait.
  *
- * Threads write shorter distances where others may read them: either is right.
+ * Threads lengthen distances that others may read, to save hops: the old and the new are right.
  */
 INLINE void resolve_matches(const struct unpack_memory &m, u32 from)
 {
@@ -1012,7 +1013,7 @@ INLINE void resolve_matches(const struct unpack_memory &m, u32 from)
 	}
 }
 
-/* The batch to its place in the ring, in pieces, a warp each; any grid. */
+/* Copies the batch to its place in the ring, in pieces, a warp each; any grid. */
 INLINE void keep_bytes(const struct unpack_memory &m)
 {
 	enum { PIECE = 4096 };

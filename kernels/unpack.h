@@ -19,42 +19,42 @@
 #define UNPACK_GROUP 8u          /* batches whose kernels are launched together, at most */
 #define UNPACK_REGION (1u << 20) /* bytes of a batch that unpack_resolve goes over at a time */
 /*
- * Bytes before and after a batch's packed ones that exist, and may be read: the bits of a damaged
- * stream may go on before its beginning. That is seen after 64 sequences of 89 bits.
+ * Bytes before and after a batch's packed bytes that exist and may be read: the bits of a damaged
+ * stream may go on before its beginning, which is noticed after at most 64 sequences of 89 bits.
  */
 #define UNPACK_BEFORE 1024u
 #define UNPACK_AFTER 64u
 
 enum { UNPACK_PLAIN, UNPACK_REPEAT, UNPACK_ONE_STREAM, UNPACK_FOUR_STREAMS };
 
-/* As struct block_shares. */
+/* The same as struct block_shares (input/block.h). */
 struct unpack_shares {
 	uint8_t log, codes;
 	int16_t of[53];
 };
 
-/* Offsets are those of the batch's packed bytes, and lie in it with what they are offsets of. */
+/* literals_at, sequences_at: offsets in the batch's packed bytes, where all of their bytes lie. */
 struct unpack_block {
 	uint32_t literals_at, literals_packed, literals;
 	uint32_t how;
 	uint32_t sequences_at, sequences_packed, sequences;
 	uint32_t first; /* its first sequence among those of the batch */
-	uint32_t apart; /* where its literals are put, if it has sequences; a multiple of 16 */
+	uint32_t apart; /* offset of literals in `apart`, if it has sequences; a multiple of 16 */
 	uint32_t most;  /* decoded bytes, at most; without sequences exactly `literals` */
 	uint32_t unused[2];
-	uint8_t tree[132];              /* where literals have streams: as packed */
-	struct unpack_shares shares[3]; /* where there are sequences: lengths, offsets, matches */
+	uint8_t tree[132];              /* the packed tree, if literals have streams */
+	struct unpack_shares shares[3]; /* of lengths, offsets, matches, if there are sequences */
 	uint32_t rest[2];
 };
 
 struct unpack_batch {
 	uint32_t blocks, sequences;
-	/* Not 0: it begins a frame, or the host's own blocks come before it. Then of the frame: ... */
+	/* Not 0: the batch begins a frame, or follows blocks of the host; then the rest is read. */
 	uint32_t begins;
-	uint32_t repeat[3]; /* ... the offsets that repeat ... */
-	/* ... and how many bytes before the batch lie in the ring, up to `before` modulo its size */
+	uint32_t repeat[3]; /* begins: the offsets that repeat */
+	/* begins: bytes before the batch that lie in the ring, up to `before` modulo its size */
 	uint64_t before;
-	uint64_t window; /* of the frame; an offset is no more */
+	uint64_t window; /* begins: the frame's window; no offset is larger */
 };
 
 /* What goes to the device beside the packed bytes. */
@@ -63,17 +63,17 @@ struct unpack_orders {
 	struct unpack_block block[UNPACK_BLOCKS];
 };
 
-/* The device's own, of a block: where it is in the batch, and the offsets that repeat. */
+/* What the device knows of a block: its decoded bytes' offset in the batch, offsets that repeat. */
 struct unpack_state {
 	uint32_t at, bytes;
 	uint32_t after[3], before[3];
 	uint32_t refused;
 };
 
-/* From batch to batch, as the chain of the last one left it: of the batch that comes next. */
+/* What the chain of each batch leaves for the next batch. */
 struct unpack_carry {
-	uint64_t place;  /* in the ring, modulo its size */
-	uint64_t before; /* bytes of the frame that lie there, then */
+	uint64_t place;  /* where the next batch begins in the ring, modulo its size */
+	uint64_t before; /* bytes of the frame that lie in the ring by then */
 	uint64_t window;
 	uint32_t repeat[3];
 };
@@ -87,7 +87,7 @@ struct unpack_answer {
 
 /* The device's memory of a batch; addresses are the device's. */
 struct unpack_memory {
-	/* A multiple of 4; UNPACK_BEFORE bytes before it, and UNPACK_AFTER after what it holds. */
+	/* A multiple of 4; with UNPACK_BEFORE bytes before, UNPACK_AFTER after the packed ones. */
 	uint64_t packed;
 	uint64_t batch, block, state, answer;
 	uint64_t offset, literals, match; /* of each sequence: UNPACK_SEQUENCES words */

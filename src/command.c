@@ -43,7 +43,7 @@ static int count(const struct job *asked, struct output *out, struct hist *hist,
 	if (passed > 0)
 		msg_warning("standard output: its reader ended before all bytes had passed");
 	if (passed < 0) {
-		/* What --tee cut short is not a failure of its own. */
+		/* A run that --tee cut short has no failure of its own: the tee's is reported. */
 		*fail = passing;
 		hist_free(hist);
 		rc = -1;
@@ -96,7 +96,8 @@ void command_count(const struct job *job, struct fail *fail)
 		report_verbose(job, &report);
 		check_reports(job, fail);
 		/*
-		 * Last, because it must not be done twice: a command that failed has added nothing.
+		 * FILE is added to last, because no run may be added twice: a command that failed
+		 * has added nothing.
 		 */
 		if (job->into && fail->status == STATUS_OK &&
 		    into_add(job->into, &hist, job->style.nonzero, &from, &sum, fail) == 0)
@@ -114,7 +115,7 @@ static int rework(const struct job *job, struct document *total, struct fail *fa
 
 	if (bins > 0 && hist_rebin(&total->hist, bins, fail) != 0)
 		return -1;
-	/* The options of the runs say another number. */
+	/* The options of the runs name another number of bins. */
 	if (bins > 0)
 		total->from.options = NULL;
 	return job->quantiles.n > 0 ? hist_set_stats(&total->hist, &job->quantiles, fail) : 0;

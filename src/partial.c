@@ -48,8 +48,8 @@ static int fill(struct partial *p, const struct counted *now, struct hist *hist,
 }
 
 /*
- * The histogram of no samples, as the options alone say it: the inputs have not said yet what they
- * are. Where what was asked for needs their word, the bins are those of --auto, of one channel.
+ * Makes a histogram of no samples from the options alone, before the inputs have said what they
+ * are. Where the options do not suffice it has one channel and, if need be, the bins of --auto.
  */
 static int make_blank(struct hist *hist, const struct job *asked, struct fail *fail)
 {

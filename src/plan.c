@@ -5,7 +5,7 @@
 #include "each/each.h"
 #include "gpu/gpu_plan.h"
 
-#define PAGE 4096u /* in which a worker's buffer is aligned */
+#define PAGE 4096u /* alignment of a worker's buffer */
 
 /*
  * Files are equally fast from 64 KiB to 1 MiB; a pipe that `cat` fills is read 15% faster with
@@ -19,17 +19,17 @@
  */
 #define PRIVATE_MAX ((size_t)160 << 20)
 
-#define PART_BYTES ((size_t)512 << 10)    /* the most of a row of --each for one worker ... */
-#define PART_BYTES_MANY ((size_t)4 << 20) /* ... and where it has more cells than these */
+#define PART_BYTES ((size_t)512 << 10)    /* most bytes of a row that a worker takes: --each */
+#define PART_BYTES_MANY ((size_t)4 << 20) /* most bytes if a row has more than CELLS_FEW cells */
 #define CELLS_FEW 8192u
-#define PIPE_BYTES ((size_t)1 << 20) /* the most of it in one read of a pipe, which holds no more */
+#define PIPE_BYTES ((size_t)1 << 20) /* most bytes in one read of a pipe, which holds no more */
 
-#define LANES_MOST 60u /* a slot for each, and a few more, of 64 (gpu/region.h) */
+#define LANES_MOST 60u /* of 64 slots (gpu/region.h) one for each lane, and a few more */
 /*
- * Under auto the GPU's start, 0.2 to 0.4 s and part of a core, must pay: at its rate so far the CPU
- * must have more to do than that. Where the end is not known, as much is taken to be left as was
- * counted. The first blocks, in which tables are touched for the first time, say little; of slow
- * ones few tell enough.
+ * Under auto a GPU is started only where the CPU, at its rate so far, would need WORTH_SECONDS for
+ * what is left: the start takes 0.2 to 0.4 s and part of a core. Where the end is not known, as
+ * much is taken to be left as was counted. The rate is known after TELLING_BYTES, because the first
+ * blocks touch tables for the first time, or when TELLING_FEW bytes took TELLING_SECONDS.
  */
 #define WORTH_SECONDS 0.4
 #define TELLING_BYTES ((uint64_t)64 << 20)
@@ -37,8 +37,8 @@
 #define TELLING_FEW ((uint64_t)8 << 20)
 
 /*
- * Sets how `workers` of them count, in private tables or in the table of the totals; returns the
- * bytes they take.
+ * Sets how `workers` workers count: in private tables or, if shared, in the table of the totals.
+ * Returns the bytes that they take.
  */
 static size_t on_cpu(struct plan *p, const struct job *job, unsigned workers, bool shared)
 {
@@ -83,9 +83,9 @@ static unsigned workers_within(struct plan *p, const struct job *job, uint64_t m
 }
 
 /*
- * Of a large row of a file, bytes that one worker takes, block by block. Parts of rows are put
- * together one after another, and for each of them all cells are gone over: so with many cells they
- * are whole rows, or much of one. 0: rows are not that large.
+ * The bytes of a large row of a file that one worker takes, and counts block by block; 0: a block
+ * holds a row. Parts of a row are added up one after another, each with all of its cells: so with
+ * many cells a part is a whole row, or much of one.
  */
 static size_t part_of(const struct job *job, size_t block)
 {
@@ -119,7 +119,7 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 		p.block = job->shape.record;
 	p.step = p.block;
 	p.part = part_of(job, p.block);
-	if (p.part > 0) /* of a pipe that is full */
+	if (p.part > 0) /* so one read takes all that a full pipe holds */
 		p.block = larger(p.block,
 				 least(p.part, PIPE_BYTES) / job->shape.record * job->shape.record);
 	/* Any worker may feed the GPU: as many do as find a slot. */
@@ -130,7 +130,7 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 		p.workers = 0;
 		return p;
 	}
-	const uint64_t taken = gpu_only ? 0 : p.tables; /* workers that feed a GPU have lanes */
+	const uint64_t taken = gpu_only ? 0 : p.tables; /* lanes take the place of tables */
 	const uint64_t left = memory > taken ? memory - taken : 0;
 	if (gpu_only) {
 		p.workers = p.lanes;
@@ -143,8 +143,9 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts)
 	if (left > p.lanes_memory)
 		p.decoders = left - p.lanes_memory;
 	/*
-	 * Its share is still lent to decoders, but not added to theirs: where more -M means larger
-	 * tables they would lose it, against plan_memory_for.
+	 * The share of a GPU that does not fit is still lent to decoders, but not added to theirs:
+	 * where more -M means larger tables they would lose it, and plan_memory_for assumes that
+	 * they never do.
 	 */
 	const struct gpu_spec gpu = plan_gpu(&p, job);
 	if (p.lanes > 0 && !gpu_only && !gpu_size(&gpu).fits)

@@ -7,11 +7,11 @@
  *                                       more. One worker may take all of it if it has to
  *   lanes of a GPU                      under auto what the tables leave of the other half, or, if
  *                                       no input is compressed, half of what they leave of -M; at
- *                                       most three eighths of -M, which of the default are 16
- *                                       slots of 4 MiB and those that end an epoch; under --device=gpu, which has no CPU workers,
- *                                       half of -M. Where a lane and two slots do not fit, auto has
- *                                       no GPU; --device=gpu takes them, and their counters are
- *                                       part of the bins
+ *                                       most three eighths of -M: of the default, 16 slots of 4
+ *                                       MiB and those that end an epoch. Under --device=gpu, which
+ *                                       has no CPU workers, half of -M. Where a lane and two slots
+ *                                       do not fit, auto has no GPU; --device=gpu takes them, and
+ *                                       their counters are part of the bins
  *   decoders of compressed inputs       the rest, and the lanes' part too until a GPU is started
  *
  * So a zstd window of half of -M is accepted with any number of threads and bins, unless one worker
@@ -38,14 +38,14 @@ struct plan_facts {
 struct plan {
 	struct counting counting;
 	unsigned workers; /* the most threads; 0: -M is less than one worker needs */
-	size_t block;     /* bytes of a CPU worker's buffer ... */
-	size_t step; /* ... and of what it reads at a time and counts while it is in the cache */
+	size_t block;     /* bytes of a CPU worker's buffer */
+	size_t step; /* bytes that a worker reads at a time, and counts while they are cached */
 	size_t part; /* --each: bytes of a file that a worker takes at a time; 0: a block */
-	/* bytes of all CPU workers, tables and blocks; if workers is 0, what one would need */
+	/* bytes of tables and blocks of all CPU workers; if workers is 0, of one worker */
 	size_t tables;
 	unsigned lanes;        /* the most workers that feed a GPU; 0: none may be started */
 	uint64_t lanes_memory; /* bytes of lanes and slots, for decoders until a GPU is started */
-	uint64_t decoders;     /* bytes that decoders may take beside, at least 1 */
+	uint64_t decoders;     /* bytes that decoders may take beside these, at least 1 */
 };
 
 struct plan plan_make(const struct job *job, const struct plan_facts *facts);
@@ -53,7 +53,7 @@ struct plan plan_make(const struct job *job, const struct plan_facts *facts);
 /* What a GPU is started with; the plan and the job must outlive it. */
 struct gpu_spec plan_gpu(const struct plan *p, const struct job *job);
 
-/* In so many seconds so many of `known` bytes (0: not known) were counted. Is the rest worth a GPU? */
+/* `counted` of `known` bytes (0: not known) took `seconds`: is the rest worth a GPU's start? */
 bool plan_gpu_pays(double seconds, uint64_t counted, uint64_t known);
 
 /* The smallest -M, not below the job's, whose plan leaves decoders `need` bytes. */

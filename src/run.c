@@ -27,11 +27,11 @@
 #include "watch.h"
 #include "worker.h"
 
-/* More decode no faster, also where some wait for a disk; and each has to be filled. */
+/* Decoders a core: more are no faster, even if some wait for a disk, and each fills memory. */
 #define DECODERS_CORE 2u
-/* Packed bytes of a frame that a GPU decodes where the cores are at it already. */
+/* Packed bytes that a frame must have left for a GPU to take it over from the cores. */
 #define UNPACK_LEAST ((uint64_t)16 << 20)
-/* So many times as fast as the cores it must be then: they wait until it has the past. */
+/* A GPU must be this many times as fast as the cores, which wait until it has the window. */
 #define UNPACK_GAIN 1.1
 
 struct run {
@@ -46,7 +46,7 @@ struct run {
 	struct hist hist; /* reserved first, then filled */
 	struct run_report report;
 
-	struct lock lock; /* of the next two */
+	struct lock lock; /* guards started, closed, and the GPU's start */
 	unsigned started; /* workers that were started */
 	bool closed;      /* no more may be started */
 	double counting_began;
@@ -55,9 +55,9 @@ struct run {
 	struct watch *watch;
 	struct snapshot snapshot;
 	struct counted counted;
-	const struct counted *now; /* that, once there are counts to look at; atomic */
-	uint64_t length;           /* bytes of all inputs, if known ... */
-	bool measured; /* ... once they were looked at, perhaps by the thread that watches */
+	const struct counted *now; /* &counted, once there are counts to look at; atomic */
+	uint64_t length;           /* bytes of all inputs, once measured; 0: not known */
+	bool measured;             /* sizes were looked at, perhaps by the watching thread */
 	struct partial partial;
 	struct row_spec rows; /* --each */
 };

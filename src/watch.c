@@ -96,7 +96,7 @@ static void *watch_main(void *arg)
 		}
 		if (!ended && now >= w->next_save) {
 			w->spec.save(w->spec.arg);
-			/* With a pause of at least as long as that took. */
+			/* The pause is at least as long as the save was. */
 			const double end = clock_seconds();
 			w->next_save = after(w->next_save, w->spec.every, end + (end - now));
 		}

@@ -73,8 +73,8 @@ struct cuda {
 	CUDA_FUNCTIONS(CUDA_MEMBER)
 	/* Is told of every error. Does not return: the driver is not called again after one. */
 	void (*fail)(const char *what, const char *why);
-	unsigned devices; /* how many the driver shows ... */
-	CUdevice device;  /* ... and the first of them */
+	unsigned devices; /* how many devices the driver shows */
+	CUdevice device;  /* the first device, which is used */
 	CUmodule module;  /* the kernels */
 };
 #undef CUDA_MEMBER

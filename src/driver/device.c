@@ -17,8 +17,8 @@ void device_open(struct device *d)
 }
 
 /*
- * What a slot has on the device: the chunk, its counters, its packed samples. False: there is not
- * enough memory, and what the slot has got of it is not used.
+ * Takes a slot's memory on the device: for the chunk, its counters, its packed samples. False:
+ * there is not enough memory, and the slot is not used.
  */
 static bool slot_make(struct device *d, struct device_slot *s)
 {

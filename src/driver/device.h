@@ -18,15 +18,15 @@
 #define UNPACK_STREAMS 4u /* for groups of batches */
 
 struct device_slot {
-	CUevent done;              /* recorded after everything that was queued for it */
+	CUevent done;              /* recorded after all that was queued for the slot's order */
 	struct kernel_chunk chunk; /* its stream and data are those of its latest order */
-	CUdeviceptr data;          /* its own, to which samples are copied */
+	CUdeviceptr data;          /* the slot's own memory, to which samples are copied */
 	/* Of its current order: */
 	uint32_t number;
 	uint64_t samples;
-	int k;             /* --auto: counted at ... */
-	struct extent all; /* ... for samples of this extent and its own */
-	bool again;        /* it is being counted for the second time */
+	int k;             /* --auto: k at which the chunk is counted */
+	struct extent all; /* --auto: extent of the lane's samples; with the chunk's if `again` */
+	bool again;        /* the chunk is being counted for the second time */
 };
 
 /* A room, in which blocks of zstd are decoded (unpack.c). */
@@ -41,22 +41,22 @@ struct device_room {
 /* Batches that are decoded together, on a stream of their own. */
 struct device_group {
 	CUstream stream;
-	CUevent chained, kept; /* what the group after it waits for */
-	unsigned batches;      /* that are not done; 0: the stream is free */
+	CUevent chained, kept; /* the next group waits for these: chains done, bytes in the ring */
+	unsigned batches;      /* batches that are not done; 0: the stream is free */
 };
 
 struct unpacking {
 	unsigned rooms;
 	CUfunction sequences, chain, literals, place, resolve, keep;
-	uint64_t begun;                  /* batches, in their order */
-	const struct device_group *last; /* that was begun; NULL: none */
+	uint64_t begun;                  /* batches that were begun: the number of the next one */
+	const struct device_group *last; /* group that was begun last; NULL: none */
 	struct device_group group[UNPACK_STREAMS];
 	struct device_room room[UNPACKER_ROOMS];
 };
 
 struct device {
-	struct region *region;    /* shared: slots and doorbell */
-	struct region layout;     /* a copy of the rest from the start */
+	struct region *region;    /* shared with the program: slots and doorbell */
+	struct region layout;     /* copy of the region's head, made at the start */
 	struct counting counting; /* the region's, with addresses of this process */
 	struct cuda cuda;
 	struct kernel_plan plan;
@@ -64,8 +64,8 @@ struct device {
 	unsigned slots;
 	CUdeviceptr edges;    /* explicit edges; 0: none */
 	CUdeviceptr counters; /* counters that stay, for all slots; 0: each slot has its own */
-	CUdeviceptr sums;     /* of their pieces ... */
-	uint32_t pieces;      /* ... of which there are so many */
+	CUdeviceptr sums;     /* sums of the pieces of the counters */
+	uint32_t pieces;      /* pieces of the counters */
 	CUfunction sum_pieces;
 	struct device_slot slot[REGION_SLOTS];
 	struct unpacking unpacking;
@@ -74,7 +74,7 @@ struct device {
 /* Opens the driver, and makes the streams. */
 void device_open(struct device *d);
 
-/* When all pages of the region exist: page-locks them, and makes slots, or as many as fit. */
+/* Once all pages of the region exist: page-locks them, and makes as many slots as fit. */
 void device_make_slots(struct device *d);
 
 /* Makes the rooms, or as many as fit. */

@@ -42,8 +42,8 @@ static void close_others(void)
 }
 
 /*
- * Sets the name that `ps` shows, lets go of everything, and arranges to die with the thread that
- * started it, in the process that is given: even while the driver hangs in a call.
+ * Sets the name that `ps` shows, closes all other files, and arranges for this process to die with
+ * the thread of process `parent` that started it, even while the driver hangs in a call.
  */
 static bool become_helper(const char *parent)
 {
@@ -117,8 +117,8 @@ static void say_ready(const struct device *d)
 }
 
 /*
- * A helper that never ends must not keep a file system from being unmounted. While the driver
- * starts, the user's variables may hold relative paths.
+ * A helper that never ends must not keep a file system from being unmounted. Called after the
+ * driver's start, in which the user's variables may hold relative paths.
  */
 static void leave_folder(void)
 {

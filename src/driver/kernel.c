@@ -9,11 +9,11 @@
 
 #include "gpu/groups.h"
 
-#define STRIPES 32u /* of 256 codes: one for each lane of a warp */
-/* with more channels: 2.5 T samples/s; a single table makes 2.3 on noise */
+#define STRIPES 32u /* copies of 256 counters: one for each lane of a warp */
+/* fewest copies, with more channels: 2.5 T samples/s; a single table makes 2.3 on noise */
 #define STRIPES_LEAST 8u
-#define GROUP_STRIPES 16u /* 32 samples in two clocks; memory delivers them in 3.4 */
-/* of all channels: cells and their offsets in bytes are 32-bit numbers */
+#define GROUP_STRIPES 16u /* copies of groups: 32 samples in two clocks; memory takes 3.4 */
+/* cells of all channels, as cells and their offsets in bytes are 32-bit numbers */
 #define CELLS_MOST ((uint64_t)1 << 30)
 
 /* ---- the rule ---- */
@@ -58,7 +58,7 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 		r->perm[1] = type->big ? 0x0123 : 0x7654;
 		r->flip[1] = sign << 31;
 		break;
-	case 2: /* groups; codes are read as they are in memory, and so are those of one byte */
+	case 2: /* for groups alone: codes, of one byte too, are read as they are in memory */
 		r->perm[0] = type->big ? 0x2301 : 0x3210;
 		r->flip[0] = sign << 31 | sign << 15;
 		break;
@@ -72,7 +72,7 @@ static void set_reading(struct rule *r, const struct sample_type *type)
 /* ---- the choice ---- */
 
 /*
- * The kind of bins at the end of a kernel's name; alone: of a kernel for one channel, if it fits.
+ * The kind of bins at the end of a kernel's name. alone: one channel may have a kernel of its own.
  */
 static const char *suffix(const struct kernel_plan *p, const struct counting *c, bool alone)
 {
@@ -116,7 +116,7 @@ static void choose_groups(struct kernel_plan *p, const struct counting *c)
 	}
 }
 
-/* Finds the kernel that counts, which has so many bytes of shared memory. */
+/* Finds the kernel that counts, and gives it `shared` bytes of shared memory. */
 static void choose(struct kernel_plan *p, const struct counting *c, const struct cuda *cuda,
 		   const char *way, bool alone, unsigned shared)
 {

@@ -21,25 +21,25 @@
 #include "driver/cuda.h"
 
 #define KERNEL_THREADS 1024u   /* of a block: what each kernel is compiled for */
-#define KERNEL_EXTENT_WORDS 4u /* SLOT: two words of 64 bits after the counters */
+#define KERNEL_EXTENT_WORDS 4u /* --auto: two words of 64 bits after the counters */
 
 struct kernel_plan {
-	char name[32]; /* of the counting kernel, for -v */
+	char name[32]; /* name of the counting kernel, for -v */
 	CUfunction function;
 	CUfunction gather; /* packs samples that have gaps between them; NULL: they have none */
-	CUfunction extent; /* SLOT: finds the least and the greatest sample; else NULL */
+	CUfunction extent; /* --auto: finds the least and the greatest sample; else NULL */
 	struct rule rule;
 	struct gather apart; /* for gather: where the samples are */
 	uint32_t cells_each; /* counters of a channel: of each cell, or of each group of them */
-	uint32_t cells;      /* of all channels */
+	uint32_t cells;      /* counters of all channels */
 	bool grouped;
 	unsigned grid;
 	unsigned shared; /* bytes */
-	uint32_t copies; /* of each counter in shared memory */
+	uint32_t copies; /* copies of each counter in shared memory */
 	uint32_t sms;
 	uint32_t shared_most; /* bytes that a block may have */
-	const void *table;    /* explicit edges, in the host's memory ... */
-	size_t table_bytes;   /* ... and in the device's, for each chunk; 0: none */
+	const void *table;    /* explicit edges in the host's memory */
+	size_t table_bytes;   /* bytes of explicit edges; 0: there are none */
 };
 
 /*
@@ -49,7 +49,7 @@ struct kernel_plan {
 void kernel_plan_init(struct kernel_plan *plan, const struct counting *counting,
 		      const struct cuda *cuda, bool stays);
 
-/* The 32-bit words that come back for a chunk: its counters, and for SLOT the extent. */
+/* The 32-bit words that come back for a chunk: its counters, and under --auto the extent. */
 static inline size_t kernel_out_words(const struct kernel_plan *plan)
 {
 	return plan->extent ? ((size_t)plan->cells + 1) / 2 * 2 + KERNEL_EXTENT_WORDS : plan->cells;
@@ -64,14 +64,14 @@ struct kernel_chunk {
 };
 
 /*
- * Queues the kernels for a chunk; its counters were cleared before, in its stream. bins: another
- * rule of SLOT than the plan's; or NULL. again: only the counting, once more.
+ * Queues the kernels for a chunk; its counters were cleared before, in its stream. bins: replaces
+ * the plan's rule under --auto; else NULL. again: only the counting, once more.
  */
 void kernel_launch(const struct kernel_plan *plan, const struct cuda *cuda,
 		   const struct kernel_chunk *chunk, size_t samples, const struct binning *bins,
 		   bool again);
 
-/* SLOT: the extent of a chunk, from the words that came back for it. */
+/* --auto: the extent of a chunk, from the words that came back for it. */
 struct extent kernel_extent(const struct kernel_plan *plan, const uint32_t *cells);
 
 #endif

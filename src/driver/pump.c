@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * pump: the helper's loop: queues what slots were submitted for on the device, and answers when it
- * is done.
+ * pump: the helper's loop: queues the orders of submitted slots on the device, and answers each
+ * slot when its order is done.
  *
  * One thread serves all slots: a chunk takes five calls of the driver, some 20 microseconds of the
  * 76 that its 4 MiB take on the bus.
@@ -12,7 +12,7 @@
 
 /* Pause between two looks at the device: a quarter of the time that 4 MiB take on PCIe 5 x16. */
 #define NAP_NS 20000
-#define SLEEP_SECONDS 0.25 /* without work, unless the doorbell rings */
+#define SLEEP_SECONDS 0.25 /* longest sleep without work; the doorbell ends it */
 
 /* The orders queued on a stream, in order: only the first can be finished next. */
 struct queue {
@@ -20,7 +20,7 @@ struct queue {
 	unsigned first, count;
 };
 
-/* Batches are done in order, too, though groups have streams of their own. */
+/* The queue of batches, which are done in order, though groups have streams of their own. */
 #define BATCHES DEVICE_STREAMS
 
 struct pump {
@@ -54,7 +54,7 @@ static void fetch(struct device *d, unsigned k, CUdeviceptr from, size_t bytes)
 		  "copy from the GPU");
 }
 
-/* Queues what follows the copy of the chunk, perhaps once more: clear, count, fetch. */
+/* Queues what follows the copy of a chunk: clear, count, fetch. --auto may need it twice. */
 static void queue_count(struct device *d, unsigned k)
 {
 	struct device_slot *s = &d->slot[k];
@@ -127,7 +127,7 @@ static bool submitted(const struct pump *p, unsigned k)
 	return !p->at_work[k] && slot_state_of(&p->device->region->slot[k]) == SHARED_SUBMITTED;
 }
 
-/* The room of the batch of this number; rooms: it is not there yet. */
+/* The room of the batch with this number; unpacking.rooms: it was not submitted yet. */
 static unsigned room_of(const struct pump *p, uint64_t number)
 {
 	const struct device *const d = p->device;
@@ -140,7 +140,7 @@ static unsigned room_of(const struct pump *p, uint64_t number)
 	return which;
 }
 
-/* Begins all batches that can be, if a stream is free. */
+/* Begins the next batches that were submitted, as one group, if a stream is free. */
 static bool begin_group(struct pump *p)
 {
 	struct device *const d = p->device;

@@ -5,15 +5,16 @@
  * The device must have the blocks of many batches at work, because a block with many sequences
  * takes two milliseconds. But each stream with a connection of its own makes the driver's start
  * 25 ms longer. So batches that wait go through a few streams in groups: what needs no other batch
- * is one launch for a group. Two steps are in order: where blocks begin, and what matches copy,
- * from batches before as well. A group waits for these steps of the group before it by events.
+ * is one launch for a group. Two steps go batch after batch: finding where blocks begin, and
+ * copying matches, also from earlier batches. By events, a group waits for these steps of the group
+ * before it.
  */
 #include "driver/device.h"
 
 #define RING_BYTES (2 * UNPACKER_WINDOW) /* a power of two, and more than a window and a batch */
 #define LINE 256u
 
-/* Takes n bytes of what was allocated, or adds them up where there is nothing yet. */
+/* Takes n bytes, which begin at *at, and moves *at past them; begun at 0 it adds up sizes. */
 static uint64_t part(uint64_t *at, uint64_t n)
 {
 	const uint64_t begin = *at;
@@ -101,14 +102,14 @@ void unpack_make_rooms(struct device *d)
 
 /* ---- a group ---- */
 
-/* What of it is queued next. */
+/* A group, and what its copies and kernels need. */
 struct step {
 	const struct device *device;
 	const struct device_group *group;
 	struct unpack_group memory;
 	/* Of each batch: */
 	const struct unpack_orders *orders[UNPACK_GROUP];
-	uint32_t decoded[UNPACK_GROUP]; /* bytes, at most */
+	uint32_t decoded[UNPACK_GROUP]; /* decoded bytes, at most */
 };
 
 static void launch(const struct step *s, CUfunction kernel, unsigned grid, unsigned rows,
@@ -120,7 +121,7 @@ static void launch(const struct step *s, CUfunction kernel, unsigned grid, unsig
 		  "kernel");
 }
 
-/* A CTA for each block of each batch. */
+/* Launches a CTA for each block of each batch. */
 static void launch_group(const struct step *s, CUfunction kernel, unsigned threads)
 {
 	struct unpack_group memory = s->memory;
@@ -139,7 +140,7 @@ static void launch_batch(const struct step *s, CUfunction kernel, unsigned grid,
 	launch(s, kernel, grid, 1, threads, (void *[]){&memory, &from});
 }
 
-/* The group before this one has done that. */
+/* The group's stream waits until the group before this one has reached the event. */
 static void after(const struct step *s, CUevent event)
 {
 	if (s->device->unpacking.last)
@@ -185,7 +186,7 @@ static unsigned char *data_of(struct device *d, unsigned which)
 	return region_data(d->region, &d->layout, slot_of(d, which));
 }
 
-/* Matches of a batch, from batches before it, too. */
+/* Resolves a batch's matches, also those from earlier batches, and keeps its bytes. */
 static void put_together(const struct step *s, unsigned batch)
 {
 	const struct unpacking *const u = &s->device->unpacking;

@@ -14,8 +14,8 @@ struct cpu {
 	struct counter *counter;
 	unsigned char *block;
 	struct holder holder;
-	uint64_t bytes; /* in all its turns ... */
-	double seconds; /* ... and the time that they took */
+	uint64_t bytes; /* bytes taken in all turns */
+	double seconds; /* seconds that all turns took */
 };
 
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
@@ -29,7 +29,7 @@ int worker_take(struct worker *w, const struct want *want, struct chunk *chunk)
 	w->read_seconds += now - start;
 	if (rc != 0 || chunk->bytes == 0)
 		return rc;
-	/* The first time immediately, then now and then: a long run does not need a fast start. */
+	/* Looks for more work at once, then now and then: a long run needs no fast start. */
 	if (now - w->passed_on >= ASKS_SECONDS && source_backlog(work->source)) {
 		w->passed_on = now;
 		w->makes_room = work->busy(work->arg);
@@ -57,7 +57,7 @@ int cpu_open(struct worker *w, const struct counting *counting, struct counts *c
 	return snapshot_join(w->work->snapshot, &cpu->holder, flush, cpu->counter, &w->fail);
 }
 
-/* For the work's own totals, unless it is open. */
+/* Opens the counter for the work's own totals, unless one is open. */
 static int open_once(struct worker *w)
 {
 	return w->cpu ? 0 : cpu_open(w, w->work->counting, w->work->counts);

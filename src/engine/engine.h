@@ -32,9 +32,9 @@ struct work {
 	const struct counting *counting;
 	struct source *source;
 	struct counts *counts;
-	size_t block;    /* bytes of a worker's buffer ... */
-	size_t step;     /* ... and of what it reads at a time of a range */
-	size_t part;     /* --each: bytes of a file that it takes at a time; 0: a block */
+	size_t block;    /* bytes of a worker's buffer */
+	size_t step;     /* bytes that a worker reads at a time of a range */
+	size_t part;     /* --each: bytes of a file that a worker takes at a time; 0: a block */
 	uint32_t record; /* bytes of a record */
 	/*
 	 * A worker calls this when it finds work for another one too: at once, then now and then.
@@ -62,15 +62,15 @@ enum turn {
 struct engine {
 	/* Takes records and counts them, or has them counted. */
 	enum turn (*turn)(struct worker *w);
-	/* After TURN_END: waits until all that it took is counted. TURN_DONE: try again. */
+	/* After TURN_END: waits until all that the engine took is counted. TURN_DONE: try again. */
 	enum turn (*finish)(struct worker *w);
-	/* After TURN_LOST: has the CPU count what it did not. -1: w->fail. NULL: it is never lost. */
+	/* After TURN_LOST: has the CPU count the rest. -1: w->fail. NULL: it cannot be lost. */
 	int (*recount)(struct worker *w);
 	/* Adds its counts to the totals and frees all. Does nothing where nothing was taken. */
 	void (*close)(struct worker *w);
 };
 
-/* A worker; zeroed but for work. All but the tallies is its thread's, until that has ended. */
+/* A worker; zeroed but for work. All but the tallies belongs to its thread until that ends. */
 struct worker {
 	const struct work *work;
 	pthread_t thread; /* run.c's */
@@ -84,7 +84,7 @@ struct worker {
 
 	/* What it did, for -v. The first three are tallies, which any thread may read. */
 	uint64_t records;
-	uint64_t gpu_records; /* of these, counted by a GPU */
+	uint64_t gpu_records; /* records that a GPU counted */
 	uint64_t fills;       /* takes from the source that brought something */
 	bool asked;           /* it has asked the source: a failure is then the input's */
 	bool makes_room;      /* it has begun the start of a GPU */
@@ -95,8 +95,8 @@ struct worker {
 };
 
 /*
- * For engines: source_take for the worker, which calls busy where there is work for another one.
- * Returns what that returns.
+ * For engines: source_take for the worker, and a call of busy where there is work for another
+ * worker. Returns what source_take returns.
  */
 int worker_take(struct worker *w, const struct want *want, struct chunk *chunk);
 
@@ -117,8 +117,8 @@ extern const struct engine cpu_engine;
 int cpu_chunk(struct worker *w, struct chunk *chunk);
 
 /*
- * From now on counts in this way and into these totals instead of the work's, until cpu_close,
- * which must come before it too.
+ * From now on the worker counts as `counting` says and into `counts`, not into the work's totals,
+ * until cpu_close. What was open before must be closed first.
  */
 int cpu_open(struct worker *w, const struct counting *counting, struct counts *counts);
 void cpu_close(struct worker *w);
@@ -126,7 +126,7 @@ void cpu_close(struct worker *w);
 /* Counts whole records in memory and adds them to the report, both between two snapshots. */
 void cpu_count(struct worker *w, const struct chunk *chunk);
 
-/* Bytes a second that its turns brought; 0: there was none. */
+/* Bytes a second that the worker's turns on the CPU brought; 0: it had none. */
 double cpu_rate(const struct worker *w);
 
 #endif

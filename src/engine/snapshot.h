@@ -21,7 +21,7 @@
 #include "count/counts.h"
 
 struct holder {
-	struct snapshot *of;      /* NULL: there is none, or it has not joined, or has left */
+	struct snapshot *of;      /* NULL: no snapshot, or the holder has not joined, or has left */
 	struct lock lock;         /* taken by its worker while it counts, and by a snapshot */
 	void (*flush)(void *arg); /* adds what the worker holds to the totals, and empties it */
 	void *arg;
@@ -50,9 +50,7 @@ int snapshot_join(struct snapshot *s, struct holder *h, void (*flush)(void *arg)
 void snapshot_lock_take(struct holder *h);
 void snapshot_unlocks(struct holder *h);
 
-/*
- * Flushes; the worker counts nothing more. Does nothing for a holder that has not joined.
- */
+/* Flushes the holder, whose worker counts nothing more. Does nothing if it has not joined. */
 void snapshot_leave(struct holder *h);
 
 /*

@@ -69,7 +69,7 @@ void gpu_describe(struct gpu *gpu, struct gpu_report *report)
 
 /* ---- the start ---- */
 
-/* With the job, for a process that shares no other memory with this one. */
+/* Makes the region, with the job in it, as the helper shares no other memory with us. */
 static struct region *make_region(const struct counting *c, const struct gpu_size *size,
 				  struct region *layout, int *fd)
 {
@@ -198,7 +198,7 @@ static bool plausible(struct gpu_device *d, const struct notice *n)
 	    n->rooms > d->layout.rooms)
 		return false;
 	d->grouped = n->cells_each != c->cells_each;
-	/* Counters that stay are added cell by cell, and statistics need each code's. */
+	/* Counters that stay are added cell by cell, and statistics need each code's count. */
 	return !d->grouped || (d->layout.piece == 0 && !c->stats && n->cells_each > 0 &&
 			       n->cells_each < c->cells_each &&
 			       groups_choose(&d->groups, &c->type, &c->binning,
@@ -333,7 +333,7 @@ size_t gpu_slot_bytes(const struct lane *lane)
 
 /* ---- slots ---- */
 
-/* How many words come back for what it was submitted for. */
+/* How many words come back for the slot's order. */
 static size_t words_of(const struct gpu_device *d, const struct slot *slot)
 {
 	switch (slot->order) {
@@ -385,8 +385,8 @@ void device_submit(struct gpu_device *d, struct slot *slot)
 	s->extent = slot->extent;
 	__atomic_store_n(&s->awaited, 0, __ATOMIC_RELAXED);
 	/*
-	 * More than any sum or counter can be: if an answer comes and nothing was written, what was
-	 * there before must not pass the checks.
+	 * Makes the first sum or counter larger than any can be: if an answer comes and nothing was
+	 * written, what was there before must not pass the checks.
 	 */
 	memset(region_cells(d->region, &d->layout, slot->index), 0xff, sizeof(uint64_t));
 	__atomic_store_n(&slot->state, SLOT_SUBMITTED, __ATOMIC_RELEASE);
@@ -441,7 +441,7 @@ static bool is_extent(const struct extent *e, const struct sample_type *type)
 /*
  * --auto: takes over what the helper says of the chunk's samples, and the k at which it must have
  * counted them: the one it was given if that is large enough, else that of all samples of the lane
- * and the chunk's own (driver/pump.c). Returns why that cannot be; NULL: it can.
+ * and the chunk's own (driver/pump.c). Returns why the answer is impossible; NULL: it is not.
  */
 static const char *take_extent(struct lane *lane, struct slot *slot)
 {

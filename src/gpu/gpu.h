@@ -35,11 +35,11 @@ struct gpu_device; /* gpu_state.h */
 struct gpu_spec {
 	const struct counting *counting; /* type, bins, cells; borrowed until gpu_close */
 	const char *devices;             /* "0", "0,2", "all" */
-	unsigned lanes; /* workers that may feed it: the most lanes, over all devices */
-	bool unpacks;   /* it may decode zstd, too (gpu_unpack.h) */
+	unsigned lanes; /* most lanes over all devices: workers that may feed the GPU */
+	bool unpacks;   /* the GPU may decode zstd, too (gpu_unpack.h) */
 	bool fetch;     /* counters are fetched for each chunk, however many there are */
 	uint64_t
-		memory; /* that lanes and slots may take; a lane and two slots it has in any case */
+		memory; /* bytes for lanes and slots, which have a lane and two slots in any case */
 };
 
 enum gpu_state {
@@ -49,10 +49,10 @@ enum gpu_state {
 	GPU_FAILED, /* permanently, before it was ready or after */
 };
 
-/* In this order, and FREE again. When the GPU fails slots stay as they are. */
+/* A slot's states, in order, and FREE again. When the GPU fails slots stay as they are. */
 enum slot_state {
 	SLOT_FREE,
-	SLOT_TAKEN,     /* a lane's, which fills it or has its answer */
+	SLOT_TAKEN,     /* a lane has the slot, to fill it or with its answer */
 	SLOT_SUBMITTED, /* the helper's, until gpu_done says otherwise */
 };
 
@@ -62,15 +62,15 @@ struct slot {
 	enum slot_order order; /* what it was submitted for */
 	unsigned char *data;   /* gpu_slot_bytes of it; the worker fills it */
 	size_t bytes, samples; /* of the chunk in it; set by gpu_submit */
-	struct chunk chunk;    /* where that is from; the worker's */
-	uint32_t piece;        /* ORDER_PIECE: which one */
-	uint32_t room;         /* ORDER_COUNT: the samples are in this room, or in the slot ... */
-	size_t at;             /* ... (NO_ROOM), and in the room from this byte on */
-	uint32_t *cells;       /* what came back: counters or sums, until the lane's next answer */
-	int k;                 /* --auto: what its cells are counted at, and ... */
-	struct extent extent;  /* ... the extent of its samples, both from gpu_done */
+	struct chunk chunk;    /* the chunk in the slot; the worker's */
+	uint32_t piece;        /* ORDER_PIECE: number of the piece */
+	uint32_t room;   /* ORDER_COUNT: room that has the samples; NO_ROOM: the slot has them */
+	size_t at;       /* ORDER_COUNT: offset of the samples in that room */
+	uint32_t *cells; /* counters or sums that came back; valid until the lane's next answer */
+	int k;           /* --auto: k at which cells were counted, from gpu_done on */
+	struct extent extent; /* --auto: extent of the chunk's samples, from gpu_done on */
 	unsigned index;
-	uint32_t number; /* of its latest submission, which an answer must carry (region.h) */
+	uint32_t number; /* the latest submission's; an answer must carry it (region.h) */
 };
 
 static inline bool slot_is(const struct slot *slot, enum slot_state state)
@@ -82,35 +82,35 @@ struct lane {
 	struct gpu *gpu;
 	struct gpu_device *device;
 	size_t cells;         /* counters of a chunk: the job's cells, or groups of them */
-	bool stays;           /* counters stay on the device (gpu_epoch.h) ... */
-	bool left;            /* ... it feeds them no more, from ... */
-	uint64_t epoch;       /* ... this epoch on */
-	unsigned seen;        /* the epoch's changes when it asked last */
-	uint32_t *cells_copy; /* what came back in one slot */
-	uint64_t *total;      /* of committed chunks; NULL: counters stay */
-	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) at ... */
-	int k;                /* ... this k, and holds ... */
-	struct extent extent; /* ... samples of this extent */
+	bool stays;           /* counters stay on the device (gpu_epoch.h) */
+	bool left;            /* stays: the lane fills no more slots (epoch_leave) */
+	uint64_t epoch;       /* stays: number of the epoch when the lane left */
+	unsigned seen;        /* the epoch's `changes` at the lane's last epoch_use */
+	uint32_t *cells_copy; /* counters or sums of the slot that was answered last */
+	uint64_t *total;      /* counts of committed chunks; NULL: counters stay */
+	bool slots_of_k;      /* --auto: total is counted in slots (auto.h) */
+	int k;                /* slots_of_k: k at which total is counted */
+	struct extent extent; /* slots_of_k: extent of the samples committed so far */
 };
 
-/* Starts it; any thread. NULL and errno: there is no memory or no thread for it. */
+/* Starts the GPU; any thread. NULL and errno: memory is short, or no lock can be made. */
 struct gpu *gpu_start(const struct gpu_spec *spec);
 
-/* Ends it without waiting for a helper. No lane may be open. Takes NULL. */
+/* Ends the GPU without waiting for a helper. No lane may be open. Takes NULL. */
 void gpu_close(struct gpu *gpu);
 
 /* Waits until all devices are ready (0) or will not be (-1). */
 int gpu_wait(struct gpu *gpu);
 
-/* Its devices are not ready yet, and have not failed. Never waits and takes no lock. */
+/* Are devices not ready yet, and has none failed? Never waits and takes no lock. */
 bool gpu_starting(const struct gpu *gpu);
 
 /* Is there a lane for one more worker? Never waits and takes no lock. */
 bool gpu_lane_free(const struct gpu *gpu);
 
 /*
- * Opens a lane for the calling worker alone, on the device that has the fewest. Never waits. NULL:
- * there is none, or no memory (errno is ENOMEM).
+ * Opens a lane for the calling worker alone, on the device that has the fewest lanes. Never waits.
+ * NULL: no lane is free, or there is no memory (errno is ENOMEM).
  */
 struct lane *gpu_lane_open(struct gpu *gpu);
 
@@ -124,8 +124,8 @@ struct slot *gpu_take_slot(struct lane *lane);
 bool gpu_counts_rooms(const struct lane *lane);
 
 /*
- * So many bytes are to be counted, whole records: they are at slot->data, or in a room. -1: the GPU
- * has failed.
+ * Submits the slot to have `bytes` bytes at `data` counted. These are whole records, at slot->data
+ * or in a room. -1: the GPU has failed.
  */
 int gpu_submit(struct lane *lane, struct slot *slot, const unsigned char *data, size_t bytes);
 
@@ -135,13 +135,13 @@ enum gpu_answer {
 	GPU_DONE, /* the slot is TAKEN again; what came back is in slot->cells */
 };
 
-/* Sleeps, for so many seconds at most, until there is an answer; what it waits for may fail first. */
+/* Sleeps until the slot is answered, for at most `seconds`; may return sooner. */
 enum gpu_answer gpu_done(struct lane *lane, struct slot *slot, double seconds);
 
 /* --auto: brings a chunk's cells and the lane's total to the coarser k of the two. */
 void gpu_align(struct lane *lane, struct slot *slot);
 
-/* For any lane: its samples were counted, by the GPU or by the CPU, or it had none. */
+/* Frees a slot, for any lane, whose samples the GPU or the CPU counted, or which had none. */
 void gpu_free(struct slot *slot);
 
 /* Which counter of the lane counts a cell of the job. */

@@ -10,8 +10,8 @@
 #include "gpu/gpu_state.h"
 
 #define EPOCH_SAMPLES UINT32_MAX
-#define INPUTS_MOST 128u /* that ranges keep open at the same time: descriptors are scarce ... */
-#define INPUTS_PART 4    /* ... so at most one in so many of those that the process may have */
+#define INPUTS_MOST 128u /* most inputs that held ranges keep open: descriptors are scarce */
+#define INPUTS_PART 4 /* held ranges take at most one in this many of the process's descriptors */
 
 int epoch_init(struct gpu_device *d)
 {
@@ -88,14 +88,14 @@ static void end(struct epoch *e)
 		set_order(e, ORDER_SUMS);
 }
 
-/* Is the last slot back? Then what waits for that goes on; an epoch that is empty takes chunks. */
+/* Once all slots are back, wakes who waits for that. An epoch without samples takes chunks. */
 static void if_all_back(struct epoch *e)
 {
 	if (e->filling + e->on_way == 0)
 		set_order(e, e->order == ORDER_SUMS && e->samples == 0 ? ORDER_COUNT : e->order);
 }
 
-/* Everything is in the totals. */
+/* No piece is missing in the totals any more: the ranges may be given back. */
 static void commit(struct epoch *e, struct counts *totals)
 {
 	struct held **last = &e->committed;
@@ -112,7 +112,7 @@ static void commit(struct epoch *e, struct counts *totals)
 	set_order(e, ORDER_CLEAR);
 }
 
-/* Is there room for the samples of one more slot, and of those that are being filled? */
+/* Is there room for the samples of one more slot, and of the slots that are being filled? */
 static bool has_room(const struct epoch *e, const struct lane *lane)
 {
 	const uint64_t samples =
@@ -179,12 +179,12 @@ static enum epoch_use use_now(struct epoch *e, struct lane *lane, struct slot *s
 		if (!lane->left)
 			end(e);
 		return EPOCH_WAIT;
-	case ORDER_SUMS: /* of all chunks */
+	case ORDER_SUMS: /* once all chunks are counted */
 	case ORDER_CLEAR:
 		if (e->filling + e->on_way > 0)
 			return EPOCH_WAIT;
 		break;
-	case ORDER_UNPACK: /* no epoch's */
+	case ORDER_UNPACK: /* never an epoch's order */
 		return EPOCH_WAIT;
 	case ORDER_PIECE:
 		while (e->next < e->pieces && e->missing[e->next] == 0)
@@ -281,8 +281,8 @@ static int reap_sums(struct lane *lane, const struct slot *slot)
 }
 
 /*
- * Before the piece is added to the totals it is no longer missing: nothing can keep this thread
- * from adding it. Once the GPU has failed, another may be counting again what was missing then.
+ * The piece counts as added before it is added to the totals: nothing can keep this thread from
+ * adding it. Once the GPU has failed, another thread may be counting again what was missing then.
  */
 static int reap_piece(struct lane *lane, const struct slot *slot, struct counts *totals)
 {

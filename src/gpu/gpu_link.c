@@ -2,18 +2,18 @@
 /*
  * gpu_link: the helper of one device, as the program knows it: started, listened to, given up.
  *
- * A thread of ours, the link's, starts the helper (driver/helper.h), because the kernel ends that
- * when the thread that started it ends; then it listens. Whatever happens to the helper, the thread
+ * The link's thread starts the helper (driver/helper.h) and then listens to it, because the kernel
+ * ends a helper when the thread that started it ends. Whatever happens to the helper, this thread
  * notices:
  *
  *	it dies             the socket ends
  *	the driver fails    it says so, and ends
- *	it is silent        slots wait, and for ANSWER_LOOKS none of them is answered: it is stopped, a
- *	                    call of the driver hangs, or a kernel never ends
- *	it never starts     START_LOOKS
+ *	it is silent        slots wait, and for ANSWER_LOOKS none is answered: the helper is
+ *	                    stopped, a call of the driver hangs, or a kernel never ends
+ *	it never starts     it is not ready after START_LOOKS
  *
  * and calls gpu_fail. link_close ends the socket and joins the thread, whose end kills the helper.
- * That is not waited for, because a process in a call of the driver may never end.
+ * Nobody waits for the helper, because a process in a call of the driver may never end.
  */
 #include "gpu/gpu_state.h"
 
@@ -33,8 +33,8 @@
 #include "base/signals.h"
 
 /*
- * Looks, a second apart. They are counted, because a clock would go on while both processes are
- * stopped.
+ * The most looks, a second apart, until a start or an answer. Looks are counted, because a clock
+ * would go on while both processes are stopped.
  */
 #define START_LOOKS 60u
 /* Another program may keep a shared GPU busy for seconds; a chunk takes milliseconds. */
@@ -45,7 +45,7 @@ extern char **environ;
 
 /* ---- the start ---- */
 
-/* The helper's descriptors. Neither of ours is the other's target: link_open made sure of that. */
+/* Sets the helper's descriptors. link_open has moved ours out of the way of these numbers. */
 static int set_files(posix_spawn_file_actions_t *actions, const struct link *link)
 {
 	int rc = 0;
@@ -58,9 +58,9 @@ static int set_files(posix_spawn_file_actions_t *actions, const struct link *lin
 }
 
 /*
- * A session of its own, no signal ignored, and only USR1 blocked: `pkill -USR1 gpuhist` asks for
- * the progress, and finds the helper by its name too. A signal to our process group may arrive
- * before the session is made.
+ * Gives the helper a session of its own, ignores no signal, and blocks only USR1: `pkill -USR1
+ * gpuhist` asks for the progress, and finds the helper by its name too. A signal to our process
+ * group may arrive before the session is made.
  */
 static void set_attributes(posix_spawnattr_t *attributes)
 {
@@ -136,7 +136,7 @@ static unsigned waiting_slots(const struct gpu_device *d)
 	return waiting;
 }
 
-/* What is checked after each second without a message. */
+/* Called after each second without a message: fails the GPU if its helper is silent too long. */
 static void check_silence(struct gpu_device *d)
 {
 	struct link *const link = &d->link;

@@ -13,20 +13,20 @@
 
 /* ---- slots ---- */
 
-#define SLOT_LEAST ((uint64_t)256 << 10) /* where memory is short */
-#define SLOT_SMALL ((uint64_t)1 << 20)   /* where it is not: fewer slots rather than smaller ones */
+#define SLOT_LEAST ((uint64_t)256 << 10) /* bytes of a slot where memory is short */
+#define SLOT_SMALL ((uint64_t)1 << 20)   /* elsewhere: fewer slots rather than smaller ones */
 #define SLOT_ENOUGH ((uint64_t)4 << 20)
 #define SLOT_MOST ((uint64_t)64 << 20)
 #define SLOTS_LEAST 4u
-#define ROOM_LEAST (4 * (size_t)UNPACK_BLOCK_MAX) /* bytes of a slot in which blocks are decoded */
+#define ROOM_LEAST (4 * (size_t)UNPACK_BLOCK_MAX) /* least bytes of a slot that is a room */
 #define SLOTS_MORE 4u /* more slots than lanes: chunks on the bus, and chunks being counted */
 /* As many workers, each filling a slot, keep the bus busy; more would only make slots smaller. */
 #define SLOTS_BUSY 16u
-/* A piece in bytes is a sixteenth of a slot, and one slot has room for the sums of all pieces. */
+/* Counters in a piece, a sixteenth of a slot's bytes; as many bytes hold the sums of all pieces. */
 #define PIECE ((size_t)1 << 16)
-/* After a failure the CPU may add the codes of a bin as one of them: count.h. */
+/* After a failure the CPU may add all samples of a bin as one of its codes: count.h. */
 static_assert(PIECE % 65536 == 0, "a piece has all 16-bit codes of a channel");
-/* As many as fit the shared memory of any device; types with codes are counted otherwise. */
+/* As many groups as fit the shared memory of any device; otherwise codes are not grouped. */
 #define GROUPS_MOST 15000u
 
 static uint64_t within(uint64_t n, uint64_t least, uint64_t most)
@@ -55,7 +55,7 @@ static size_t counters_of(const struct counting *c)
 	return grouped > 0 ? (size_t)grouped * channels : c->cells;
 }
 
-/* What a lane keeps: a copy of a slot's counters, a total unless they stay, statistics. */
+/* Bytes of a lane: a copy of a slot's counters; a total unless counters stay; statistics. */
 static uint64_t lane_bytes_for(const struct counting *c, size_t cells, bool stays, size_t copy)
 {
 	return copy + (stays ? 0 : cells * sizeof(uint64_t)) +
@@ -63,8 +63,8 @@ static uint64_t lane_bytes_for(const struct counting *c, size_t cells, bool stay
 }
 
 /*
- * Most slots are rooms where zstd is decoded: a batch is longer on its way than a chunk, and what is
- * decoded there, the CPU may count.
+ * How many slots are rooms, in which zstd is decoded. Most are, because a batch is longer on its
+ * way than a chunk, and the CPU may count what was decoded.
  */
 static unsigned rooms_of(uint64_t slots)
 {
@@ -79,7 +79,7 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const unsigned named = devices_named(spec->devices), devices = named ? named : DEVICES_ALL;
 	const size_t cells = counters_of(c);
 	const bool stays = !spec->fetch && c->most == 0 && cells > STAY_CELLS;
-	/* With an extent behind them (driver/kernel.h); a device may not support groups. */
+	/* Of all cells, as a device may not support groups, and an extent (driver/kernel.h). */
 	const size_t cell_bytes = (stays ? PIECE : c->cells + 8) * sizeof(uint32_t);
 	const uint64_t lane_bytes = lane_bytes_for(c, cells, stays, cell_bytes);
 	/* A chunk should have many more bytes than the counters that it fetches. */
@@ -100,8 +100,8 @@ struct gpu_size gpu_size(const struct gpu_spec *spec)
 	const uint64_t wanted = within(feeders + SLOTS_MORE + (spec->unpacks ? UNPACKER_ROOMS : 0),
 				       SLOTS_LEAST, REGION_SLOTS);
 	const uint64_t busy = wanted > SLOTS_BUSY ? SLOTS_BUSY : wanted;
-	/* As many as are wanted, of the best size; else as many as keep the bus busy, which may be
-	 * smaller; else fewer, then smaller ones still, and only then fewer than SLOTS_LEAST. */
+	/* All wanted slots, of the best size. Where memory is short: fewer, down to `busy`; then
+	 * smaller, down to `least`; fewer, down to SLOTS_LEAST; smaller, down to `small`; fewer. */
 	uint64_t slots = within(left / (most + cell_bytes), busy, wanted);
 	slots = within(left / (least + cell_bytes), SLOTS_LEAST, slots);
 	slots = within(left / small, 2, slots);

@@ -10,21 +10,24 @@
 
 #include "gpu/gpu.h"
 
-/* More stay on the device: fetched for each chunk they would take a sixteenth of the bus's time. */
+/*
+ * More counters than this stay on the device: to fetch them for each chunk would take a sixteenth
+ * of the bus's time.
+ */
 #define STAY_CELLS ((size_t)1 << 17)
 
 /* "all" uses at most this many devices: each has its share of the memory */
 #define DEVICES_ALL 8u
 
 struct gpu_size {
-	bool fits; /* its memory was enough; if not, this is the least with which a GPU can count */
-	unsigned lanes;      /* over all devices */
-	uint64_t lane_bytes; /* what a lane takes beside the slots: counters, statistics */
-	unsigned slots;      /* this and what follows is of each device */
-	unsigned rooms;      /* of all slots, those in which zstd is decoded */
+	bool fits;      /* the memory was enough; if not, the rest is the least that a GPU needs */
+	unsigned lanes; /* over all devices */
+	uint64_t lane_bytes; /* bytes of a lane beside its slots: counters, statistics */
+	unsigned slots;      /* slots of each device */
+	unsigned rooms;      /* those of its slots in which zstd is decoded */
 	size_t slot_bytes;
-	size_t cell_bytes; /* of a slot's counters, or of a piece of those that stay */
-	size_t piece; /* counters that stay are fetched in pieces of so many; 0: they do not stay */
+	size_t cell_bytes; /* bytes of a slot's counters, or of a piece of those that stay */
+	size_t piece;      /* counters in a piece of those that stay; 0: they do not stay */
 };
 
 /*
@@ -34,7 +37,7 @@ struct gpu_size {
  */
 struct gpu_size gpu_size(const struct gpu_spec *spec);
 
-/* Samples in so many bytes, which are whole records. */
+/* Samples in `bytes` bytes, which are whole records. */
 static inline size_t samples_of(const struct layout *l, size_t bytes)
 {
 	return bytes / layout_bytes(l) * layout_samples(l);
@@ -49,7 +52,7 @@ static inline size_t samples_of(const struct layout *l, size_t bytes)
 /* How many devices a list names: "0,2" names two; for "all" this is 0. */
 unsigned devices_named(const char *wanted);
 
-/* The number of the nth device of a list; the first is number 0. */
+/* The number of the nth device of a list, counted from 0. */
 unsigned devices_nth(const char *wanted, unsigned nth);
 
 /*

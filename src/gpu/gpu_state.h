@@ -21,31 +21,31 @@ struct link {
 	int theirs, region_fd;
 	bool closing;      /* atomic: from now on the end of the socket is no failure */
 	pid_t helper;      /* used by the link's thread alone */
-	uint64_t answered; /* how many slots it had answered at the last look ... */
-	unsigned silent;   /* ... and in how many looks that did not change, while slots waited */
+	uint64_t answered; /* slots that the helper had answered at the last look */
+	unsigned silent;   /* looks in a row at which it owed an answer, and had given none */
 };
 
 /* ---- counters that stay (gpu_epoch.h) ---- */
 
 struct epoch {
 	struct lock lock;       /* guards all below */
-	pthread_cond_t changed; /* signals the order, or that no slot is on its way */
-	unsigned changes;       /* how often it did */
-	enum slot_order order;  /* what a slot is used for */
+	pthread_cond_t changed; /* signaled when order is set, or no slot is out any more */
+	unsigned changes;       /* how often `changed` was signaled */
+	enum slot_order order;  /* what the next slot is used for */
 	uint64_t number;        /* how many epochs are committed */
-	uint64_t samples;       /* of the current epoch */
+	uint64_t samples;       /* samples of the current epoch */
 	uint64_t samples_most;
-	unsigned lanes;   /* that have not left */
-	unsigned filling; /* slots that are being filled for it */
-	unsigned on_way;  /* that were submitted, and not reaped */
+	unsigned lanes;   /* lanes that have not left */
+	unsigned filling; /* slots that are being filled for the epoch */
+	unsigned on_way;  /* slots that were submitted, and not reaped */
 	uint32_t pieces;
 	uint32_t next; /* the first piece that was not asked for */
 	/* Once the sums are checked: samples that the totals lack, of each piece and of all. */
 	uint64_t *missing, missing_all;
-	struct held *held;         /* ranges of this epoch ... */
-	struct held *committed;    /* ... and of earlier ones, to be given back */
-	const struct input *input; /* of the last range ... */
-	unsigned inputs;           /* ... and how often it changed: each stays open so long */
+	struct held *held;         /* ranges that the current epoch counted */
+	struct held *committed;    /* ranges of earlier epochs, to be given back */
+	const struct input *input; /* input of the range that was held last */
+	unsigned inputs;           /* how often `input` changed: each stays open while it is held */
 	unsigned inputs_most;
 };
 
@@ -64,8 +64,8 @@ struct gpu_device {
 	struct groups groups;
 	size_t cells; /* counters of a chunk, or of the table that stays */
 	struct slot slot[REGION_SLOTS];
-	unsigned lanes;   /* open ones; under the gpu's lock */
-	uint64_t batches; /* that were submitted to its rooms, by one thread at a time */
+	unsigned lanes;   /* open lanes; under the gpu's lock */
+	uint64_t batches; /* batches submitted to its rooms, by one thread at a time */
 	struct epoch epoch;
 };
 
@@ -75,7 +75,7 @@ struct gpu {
 	double started;       /* clock at gpu_start */
 	struct lock lock;     /* guards all below */
 	enum gpu_state state; /* atomic: read without the lock too */
-	unsigned lanes;       /* open ones; atomic */
+	unsigned lanes;       /* open lanes; atomic */
 	unsigned devices;     /* asked for, or, with "all", as many as are known to be there */
 	struct gpu_device device[GPU_DEVICES];
 	struct gpu_report report; /* except for its state */
@@ -87,7 +87,7 @@ int gpu_device_ready(struct gpu_device *d, const struct notice *notice);
 /* Hands a slot over to the helper. */
 void device_submit(struct gpu_device *d, struct slot *slot);
 
-/* What gpu_done says of a slot, which stays SUBMITTED. */
+/* The answer of a slot, as gpu_done says it; the slot stays SUBMITTED. */
 enum gpu_answer device_done(struct gpu_device *d, const struct slot *slot, double seconds);
 
 /* Makes the socket, and starts the thread that starts the helper. -1 and errno. */

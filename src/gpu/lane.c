@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * lane: a turn on the GPU reaps the slots that are done, fills one and submits it; and after the
- * GPU has failed, the CPU counts what it had not.
+ * GPU has failed, the CPU counts what the GPU had not counted.
  *
  * A chunk is counted when it is committed: when its slot is done, and its counters sum to its
  * samples; or, where counters stay on the device, when its epoch is committed (gpu_epoch.h). Only
@@ -23,8 +23,8 @@
 #include "gpu/gpu.h"
 #include "gpu/gpu_epoch.h"
 
-#define WAIT_SECONDS 0.1 /* the longest wait for the first slot; then look for a free one again */
-#define TELLING_SLOTS 2u /* after so many slots the speed of a lane is known */
+#define WAIT_SECONDS 0.1 /* longest wait for the slot sent first; then a free one is looked for */
+#define TELLING_SLOTS 2u /* slots after which the speed of a lane is known */
 /*
  * A worker without a slot counts a block itself, which takes memory bandwidth and cache from those
  * that fill slots. With few counters that is worth it, unless the lane brings FASTER times as much
@@ -33,19 +33,19 @@
 #define FASTER 1.7
 #define FASTER_STAYS 1.0
 #define NAP_NS 50000 /* a pause while other workers have all slots */
-#define ORDERS 2u /* of an epoch's end that one lane has on their way: the others take part too */
+#define ORDERS 2u    /* slots on their way with which a lane leaves pieces to other lanes */
 
 /* A worker with a lane. */
 struct feeder {
 	struct lane *lane;
 	struct slot *sent[REGION_SLOTS]; /* a ring, in the order in which they were submitted */
 	unsigned first, count;
-	struct stats *stats;  /* of all samples that were submitted, for each channel; or NULL */
+	struct stats *stats;  /* statistics of all samples submitted, for each channel; or NULL */
 	uint64_t committed;   /* samples in the lane's total */
 	struct holder holder; /* of the lane's total, for snapshots */
-	uint64_t bytes;       /* that the device has counted since ... */
-	double began;         /* ... the lane was opened */
-	/* Memory of the source is on its way, which it needs back before more is taken. */
+	uint64_t bytes;       /* bytes that the device has counted for the lane */
+	double began;         /* clock when the lane was opened */
+	/* A submitted chunk is in the source's memory, to be given back before the next take. */
 	bool lent;
 };
 
@@ -65,7 +65,7 @@ static struct slot *pop(struct feeder *f)
 
 /* ---- totals ---- */
 
-/* What the lane counted of a cell; for a group of cells, the first of them gets all. */
+/* Takes what the lane counted of a cell; of a group of cells, the first cell gets all. */
 static uint64_t take_cell(void *arg, size_t cell)
 {
 	const struct lane *lane = arg;
@@ -162,7 +162,7 @@ static enum turn reap(struct worker *w, double seconds)
 	gpu_free(pop(f));
 	if (counted)
 		f->bytes += chunk.bytes;
-	if (counted && !(lane->stays && chunk_is_range(&chunk))) /* the epoch has that */
+	if (counted && !(lane->stays && chunk_is_range(&chunk))) /* the epoch holds the range */
 		give_back(w, &chunk);
 	return TURN_DONE;
 }
@@ -183,11 +183,11 @@ static enum turn reap_some(struct worker *w, bool all)
 /* ---- feeding ---- */
 
 /*
- * Takes a chunk into a slot, or what was decoded in a room and is on the device already, and submits
- * it. Where counters stay the GPU may count what can be read
- * again, which is read here, and anything where no CPU worker may count it. What it may not, what is
- * left of a range whose file became shorter, and, where CPU workers may count, what a GPU that has
- * just failed does not take, this worker counts.
+ * Takes a chunk into a slot, or one that was decoded in a room and is on the device already, and
+ * submits it. Where counters stay the GPU may count only ranges, which can be read again, and are
+ * read here; under --device=gpu it may count anything. This worker itself counts what the GPU may
+ * not, what is left of a range whose file became shorter, and, where CPU workers may count, what a
+ * GPU that has just failed does not take.
  */
 static enum turn fill(struct worker *w, struct slot *slot)
 {
@@ -232,7 +232,7 @@ static enum turn fill(struct worker *w, struct slot *slot)
 	return rc != 0 ? TURN_FAILED : fits ? TURN_LOST : TURN_DONE;
 }
 
-/* One step; where nothing can be done it waits until something may, or returns TURN_NO_ROOM. */
+/* Reaps, then uses a slot. With nothing to do it waits a while, or returns TURN_NO_ROOM. */
 static enum turn step(struct worker *w, bool wait)
 {
 	struct feeder *const f = w->feeder;
@@ -268,8 +268,8 @@ static enum turn step(struct worker *w, bool wait)
 
 /*
  * Is it better to wait for a slot than to count meanwhile? Counting uses the memory bandwidth from
- * which other workers fill their slots. So it is, if the lane has brought far more than this
- * worker's own turns on the CPU.
+ * which other workers fill their slots. So waiting is better if the lane has brought far more than
+ * this worker's own turns on the CPU.
  */
 static bool is_faster(const struct worker *w)
 {
@@ -378,7 +378,7 @@ static int recount_ranges(struct worker *w, struct held *held, int rc)
 	return rc;
 }
 
-/* Some pieces are in the totals already: counts all again, and adds what is missing. */
+/* Of an epoch that is partly in the totals: counts all again, and adds the missing pieces. */
 static int recount_missing(struct worker *w, const struct counting *counting, struct held *held)
 {
 	struct counts *const totals = w->work->counts;
@@ -423,7 +423,7 @@ static int lane_recount(struct worker *w)
 		gpu_describe(work->gpu, &gpu);
 		return fail_set(&w->fail, STATUS_SYSTEM, "the GPU failed: %s", gpu.why);
 	}
-	counting.stats = false; /* they have these samples already */
+	counting.stats = false; /* statistics have these samples already */
 	cpu_close(w);
 	int rc = cpu_open(w, &counting, work->counts);
 	if (rc == 0 && f->lane->stays)

@@ -7,7 +7,7 @@
 
 /*
  * A turn fills a slot of the work's GPU, once that is ready and has a lane for the worker, or waits
- * for one where there is nothing better to do.
+ * for a slot where there is nothing better to do.
  */
 extern const struct engine gpu_engine;
 

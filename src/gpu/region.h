@@ -7,8 +7,8 @@
  * samples follow, in this order, each at a multiple of a page. The program makes it and starts the
  * helper, which reports over their socket when it is ready (struct notice).
  *
- * A slot belongs to the helper while its state is SHARED_SUBMITTED, otherwise to the program. What
- * it holds is visible with its state.
+ * A slot belongs to the helper while its state is SHARED_SUBMITTED, otherwise to the program. Who
+ * sees a slot's state sees all that was written to the slot before.
  *
  * The helper trusts the program. The program trusts nothing that it reads here: every value is
  * copied out once, checked, and used from the copy; addresses and sizes come from its own memory.
@@ -42,29 +42,29 @@ enum shared_state {
 };
 
 enum slot_order {
-	/* Samples: copy them, unless they lie in a room; count; and, unless counters stay, fetch. */
+	/* Copy samples, unless they lie in a room; count; fetch counters, unless they stay. */
 	ORDER_COUNT,
-	/* Of counters that stay: */
-	ORDER_SUMS,  /* what those of each piece add up to, 64 bits each */
-	ORDER_PIECE, /* one piece of them */
-	ORDER_CLEAR, /* all become 0 */
-	/* Of rooms: */
-	ORDER_UNPACK, /* packed blocks: decode them, and put decoded bytes in their place */
+	/* For counters that stay: */
+	ORDER_SUMS,  /* fetch the sum of each piece, 64 bits each */
+	ORDER_PIECE, /* fetch one piece */
+	ORDER_CLEAR, /* set all counters to 0 */
+	/* For rooms: */
+	ORDER_UNPACK, /* decode packed blocks, and put decoded bytes in their place */
 };
 
 struct shared_slot {
 	_Alignas(64) uint32_t word; /* slot_word of the latest submission; a futex */
 	uint32_t awaited;           /* a thread sleeps until the state changes */
-	/* enum slot_order; this and what follows is written by the program ... */
+	/* enum slot_order. The program writes this and all below; the helper k and extent, too. */
 	uint32_t order;
 	uint32_t piece;
-	/* ORDER_COUNT: the samples are what was decoded in this room, from byte `at` on */
-	uint32_t room; /* NO_ROOM: they are in the slot */
+	/* ORDER_COUNT: room whose decoded bytes from offset `at` on are the samples */
+	uint32_t room; /* NO_ROOM: the samples are in the slot */
 	uint64_t at;
 	uint64_t bytes, samples;
-	/* --auto: ... the lane's k; in the helper's answer the one that the chunk was counted at */
+	/* --auto: the lane's k; in the answer, the k at which the chunk was counted */
 	int32_t k;
-	/* --auto: ... of the lane's samples; in the helper's answer that of the chunk's */
+	/* --auto: extent of the lane's samples; in the answer, of the chunk's samples */
 	struct extent extent;
 };
 
@@ -73,8 +73,8 @@ struct region {
 	uint64_t table_at, cells_at, data_at;
 	uint64_t table_bytes;
 	uint64_t slot_bytes, cell_bytes; /* of each slot */
-	uint32_t slots;                  /* of all of them, ... */
-	uint32_t rooms;    /* ... the last ones, in which blocks are decoded (gpu_unpack.h) */
+	uint32_t slots;                  /* slots, including rooms */
+	uint32_t rooms;    /* the last slots, in which blocks are decoded (gpu_unpack.h) */
 	uint32_t piece;    /* counters in a piece of those that stay on the device; 0: none stay */
 	uint32_t doorbell; /* a futex; rises by one with each slot that is submitted */
 	uint32_t sleeping; /* the helper sleeps until the doorbell rings */
@@ -88,11 +88,11 @@ enum notice_kind { NOTICE_READY = 1, NOTICE_FAILED };
 
 struct notice {
 	uint32_t kind;
-	uint32_t devices;    /* READY: how many the driver shows it */
-	uint32_t slots;      /* ... how many can be used; fewer than asked for if memory is short */
-	uint32_t rooms;      /* ... and of rooms */
-	uint64_t cells_each; /* ... counters of a channel: of cells, or of groups (groups.h) */
-	char name[128];      /* of the device */
+	uint32_t devices; /* READY: devices that the driver shows the helper */
+	uint32_t slots; /* READY: slots that can be used; fewer than asked for if memory is short */
+	uint32_t rooms; /* READY: rooms that can be used */
+	uint64_t cells_each; /* READY: counters of a channel: of cells, or of groups (groups.h) */
+	char name[128];      /* READY: name of the device */
 	char kernel[32];
 	char why[256]; /* FAILED */
 };
@@ -115,13 +115,13 @@ static inline uint32_t *region_cells(struct region *r, const struct region *layo
 
 /* ---- waiting for the other process ---- */
 
-/* Sleeps while *word is `seen`, for at most so many seconds; may return sooner. */
+/* Sleeps while *word is `seen`, for at most `seconds`; may return sooner. */
 void region_wait(uint32_t *word, uint32_t seen, double seconds);
 void region_wake(uint32_t *word);
 
 /*
- * The number of a submission and the state that it is in, in one word: an answer is one to that
- * submission only, and never to the next one in the same slot, whose samples may be as many.
+ * The number of a submission and its state in one word: an answer belongs to that submission only,
+ * and is never taken for one to the slot's next submission, which may have as many samples.
  */
 static inline uint32_t slot_word(uint32_t number, enum shared_state state)
 {
