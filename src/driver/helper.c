@@ -2,6 +2,7 @@
 /* helper: a clean process, a device, the pump. */
 #include "driver/helper.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -154,7 +155,8 @@ int helper_main(char **argv)
 	d.layout = *d.region;
 	if (d.layout.devices[0] != '\0' && setenv("CUDA_VISIBLE_DEVICES", d.layout.devices, 1) != 0)
 		fail("memory", strerror(errno));
-	/* Each connection to the device takes the driver 25 ms; the driver's own number is 8. */
+	/* A connection takes the driver 25 ms, and it would make 8. One for each stream is enough. */
+	static_assert(DEVICE_STREAMS == 2 && UNPACK_STREAMS == 4, "the numbers below");
 	(void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", d.layout.rooms > 0 ? "6" : "2", 0);
 	take_job(&d);
 	const bool touching = signals_thread(&toucher, touch, &d) == 0;

@@ -143,9 +143,8 @@ static void launch_batch(const struct step *s, CUfunction kernel, unsigned grid,
 /* The group's stream waits until the group before this one has reached the event. */
 static void after(const struct step *s, CUevent event)
 {
-	if (s->device->unpacking.last)
-		cuda_must(&s->device->cuda, s->device->cuda.stream_wait(s->group->stream, event, 0),
-			  "event");
+	cuda_must(&s->device->cuda, s->device->cuda.stream_wait(s->group->stream, event, 0),
+		  "event");
 }
 
 static void record(const struct step *s, CUevent event)
@@ -219,13 +218,15 @@ void unpack_begin(struct device *d, struct device_group *g, const unsigned *room
 				  "clear");
 	}
 	launch_group(&s, u->sequences, 64);
-	after(&s, before ? before->chained : NULL);
+	if (before)
+		after(&s, before->chained);
 	for (unsigned i = 0; i < g->batches; i++)
 		launch_batch(&s, u->chain, 1, 32, i, 0);
 	record(&s, g->chained);
 	launch_group(&s, u->literals, 32);
 	launch_group(&s, u->place, 256);
-	after(&s, before ? before->kept : NULL);
+	if (before)
+		after(&s, before->kept);
 	for (unsigned i = 0; i < g->batches; i++)
 		put_together(&s, i);
 	record(&s, g->kept);

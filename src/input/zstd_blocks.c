@@ -641,7 +641,7 @@ static void execute_run_unlocks(struct source *s, struct request *q)
 		if (j->ended || !may_execute(s, j, q))
 			break;
 		if (s->zstd.queue && !s->zstd.queue->next)
-			source_call(s); /* job_queue calls nobody for a first piece */
+			source_call(s); /* job_queue woke no reader: the queue was empty */
 	} while (true);
 	j->running--;
 	job_check(s, j);

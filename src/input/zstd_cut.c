@@ -142,7 +142,7 @@ static void plan_found(const struct source *s, struct cut *c, const struct frame
 	c->stored = f->stored;
 	if (f->plain && f->bound >= BATCH_BYTES && !s->spec.ordered) {
 		plan(s, c, HOW_STORED, 0, 0);
-		/* Such blocks say what they decode to; so the frames after it have their places. */
+		/* What its header says, or else its blocks: the next frame has its place at once. */
 		c->content = f->bound;
 		return;
 	}
